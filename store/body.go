@@ -1,0 +1,363 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"filebus/store/record"
+)
+
+// InlineLimit is the size in bytes up to which a body lives in the database;
+// larger ones are files.
+const InlineLimit = 1 << 20
+
+// The codecs: the first byte of a stored body says how the rest is to be read.
+const (
+	codecRaw  = 0 // the bytes themselves
+	codecZstd = 1 // one zstd frame
+	codecFile = 2 // nothing: the bytes are in the file bodies/ab/<digest>.zst
+)
+
+// smallest is the size in bytes below which compression does not pay.
+const smallest = 300
+
+// A Body is a text prepared for a put: hashed, compressed and, if it is large,
+// written to a temporary file, all before the lock is taken. A Body may be put
+// several times.
+type Body struct {
+	Digest record.Digest
+	Size   int64 // in bytes
+
+	packed []byte // codec and data
+	file   string // the temporary file of a large body
+}
+
+// Prepare prepares a body that is in memory.
+func (s *Store) Prepare(ctx context.Context, text []byte) (Body, error) {
+	if len(text) > InlineLimit {
+		return s.PrepareReader(ctx, bytes.NewReader(text))
+	}
+	return Body{Digest: record.DigestOf(text), Size: int64(len(text)), packed: s.pack(text)}, nil
+}
+
+// PrepareReader prepares a body of any size in flat memory. Call Discard when
+// the body was put or is not wanted.
+func (s *Store) PrepareReader(ctx context.Context, r io.Reader) (Body, error) {
+	head := make([]byte, InlineLimit+1)
+	n, err := io.ReadFull(r, head)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return s.Prepare(ctx, head[:n])
+	}
+	if err != nil {
+		return Body{}, fmt.Errorf("reading body: %w", err)
+	}
+	s.sweepTemporary()
+	tmp, err := os.CreateTemp(s.path(tmpDir), "body-*")
+	if err != nil {
+		return Body{}, fmt.Errorf("storing body: %w", err)
+	}
+	body, err := writeLarge(ctx, tmp, io.MultiReader(bytes.NewReader(head), r))
+	if err = errors.Join(err, tmp.Close()); err != nil {
+		return Body{}, fmt.Errorf("storing body: %w", errors.Join(err, os.Remove(tmp.Name())))
+	}
+	return body, nil
+}
+
+func writeLarge(ctx context.Context, tmp *os.File, r io.Reader) (Body, error) {
+	z, err := zstd.NewWriter(tmp, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
+		return Body{}, err
+	}
+	digest := sha256.New()
+	n, err := io.Copy(io.MultiWriter(z, digest), contextReader{ctx, r})
+	if err = errors.Join(err, z.Close(), tmp.Sync()); err != nil {
+		return Body{}, err
+	}
+	return Body{Digest: record.Digest(digest.Sum(nil)), Size: n, packed: []byte{codecFile}, file: tmp.Name()}, nil
+}
+
+// A contextReader ends with the context's error.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
+
+// Discard removes what a large body left in the temporary folder. It may be
+// called after a put, and for any Body.
+func (b Body) Discard() error {
+	if b.file == "" {
+		return nil
+	}
+	if err := os.Remove(b.file); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// sweepTemporary removes what killed processes left a day ago.
+func (s *Store) sweepTemporary() {
+	old := s.opts.Now().Add(-24 * time.Hour)
+	entries, err := os.ReadDir(s.path(tmpDir))
+	if err != nil {
+		return // the write that follows says what is wrong
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.ModTime().Before(old) {
+			_ = os.Remove(s.path(tmpDir, e.Name())) // another sweep may have been first
+		}
+	}
+}
+
+// startCoders makes the compressors when they are first needed: a command that
+// only looks at names never pays for them.
+func (s *Store) startCoders() {
+	s.coders.Do(func() {
+		// The options are constant and valid, so neither call can fail.
+		s.encode, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(1<<20))
+		s.decode, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(4*InlineLimit))
+	})
+}
+
+// pack returns codec and data: compressed if that is smaller.
+func (s *Store) pack(text []byte) []byte {
+	if len(text) >= smallest {
+		s.startCoders()
+		packed := s.encode.EncodeAll(text, append(make([]byte, 0, len(text)/2+64), codecZstd))
+		if len(packed) < len(text) {
+			return packed
+		}
+	}
+	return append(append(make([]byte, 0, len(text)+1), codecRaw), text...)
+}
+
+// unpack reads what pack wrote. It returns a slice of its own.
+func (s *Store) unpack(packed []byte) ([]byte, error) {
+	if len(packed) == 0 {
+		return nil, errors.New("no codec")
+	}
+	switch packed[0] {
+	case codecRaw:
+		return bytes.Clone(packed[1:]), nil
+	case codecZstd:
+		s.startCoders()
+		return s.decode.DecodeAll(packed[1:], nil)
+	}
+	return nil, fmt.Errorf("unknown codec %d", packed[0])
+}
+
+func (s *Store) bodyFile(digest record.Digest) string {
+	hex := digest.String()
+	return s.path(bodiesDir, hex[:2], hex+".zst")
+}
+
+// A Content gives the bytes of a stored body. It remains valid after its
+// transaction.
+type Content struct {
+	Digest record.Digest
+	Size   int64
+
+	store  *Store
+	packed []byte
+}
+
+// Content returns the body of a record. The bytes are verified when they are
+// read, outside the transaction.
+func (tx *Tx) Content(r *record.Record) (Content, error) {
+	packed := tx.bodies.Get(r.Body[:])
+	if packed == nil {
+		return Content{}, damaged("the body %s of %s is missing", r.Body, r.Name)
+	}
+	return Content{r.Body, r.Size, tx.store, bytes.Clone(packed)}, nil
+}
+
+// IsLarge reports whether the body is a file of its own, to be streamed.
+func (c Content) IsLarge() bool { return len(c.packed) > 0 && c.packed[0] == codecFile }
+
+// Bytes returns the whole body, or ErrDamaged.
+func (c Content) Bytes() ([]byte, error) {
+	if c.IsLarge() {
+		r, err := c.Open()
+		if err != nil {
+			return nil, err
+		}
+		text, err := io.ReadAll(r)
+		return text, errors.Join(err, r.Close())
+	}
+	text, err := c.store.unpack(c.packed)
+	if err != nil {
+		return nil, damaged("body %s: %w", c.Digest, err)
+	}
+	if record.DigestOf(text) != c.Digest {
+		return nil, damaged("body %s does not have its digest", c.Digest)
+	}
+	return text, nil
+}
+
+// Head returns at most the first n bytes, for looking at the beginning of a
+// body of any size. Of a large body these bytes are not verified.
+func (c Content) Head(n int64) ([]byte, error) {
+	if !c.IsLarge() {
+		text, err := c.Bytes()
+		return text[:min(n, int64(len(text)))], err
+	}
+	r, err := c.Open()
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(r, n))
+	return text, errors.Join(err, r.Close())
+}
+
+// Open returns a reader of the body. It gives ErrDamaged in place of the end if
+// the bytes were not those of the digest: whoever writes them somewhere must
+// read to the end before trusting them.
+func (c Content) Open() (io.ReadCloser, error) {
+	if !c.IsLarge() {
+		text, err := c.Bytes()
+		if err != nil {
+			return nil, err
+		}
+		return io.NopCloser(bytes.NewReader(text)), nil
+	}
+	f, err := os.Open(c.store.bodyFile(c.Digest))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, damaged("body %s: its file is missing", c.Digest)
+	}
+	if err != nil {
+		return nil, err
+	}
+	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &largeReader{content: c, file: f, decoder: z, digest: sha256.New()}, nil
+}
+
+type largeReader struct {
+	content Content
+	file    *os.File
+	decoder *zstd.Decoder
+	digest  hash.Hash
+	size    int64
+}
+
+func (r *largeReader) Read(p []byte) (int, error) {
+	n, err := r.decoder.Read(p)
+	r.digest.Write(p[:n])
+	r.size += int64(n)
+	switch {
+	case err == nil:
+	case errors.Is(err, io.EOF):
+		if r.size != r.content.Size || record.Digest(r.digest.Sum(nil)) != r.content.Digest {
+			err = damaged("body %s does not have its digest", r.content.Digest)
+		}
+	default:
+		err = damaged("body %s: %w", r.content.Digest, err)
+	}
+	return n, err
+}
+
+func (r *largeReader) Close() error {
+	r.decoder.Close()
+	return r.file.Close()
+}
+
+// keepBody stores a prepared body, or counts one more use of it. A large one is
+// renamed into place before the commit: the worst a crash leaves is a file that
+// nothing refers to.
+func (tx *Tx) keepBody(b Body) error {
+	if tx.bodies.Get(b.Digest[:]) != nil {
+		if _, err := os.Stat(tx.store.bodyFile(b.Digest)); b.file != "" && errors.Is(err, fs.ErrNotExist) {
+			// The file was lost; here are its bytes again.
+			if err := tx.store.placeLarge(b); err != nil {
+				return err
+			}
+		}
+		return tx.addUse(b.Digest, 1)
+	}
+	if b.file != "" {
+		if err := tx.store.placeLarge(b); err != nil {
+			return err
+		}
+		// An earlier drop in this transaction must not take the file away.
+		path := tx.store.bodyFile(b.Digest)
+		tx.released = slices.DeleteFunc(tx.released, func(other string) bool { return other == path })
+	}
+	return tx.bodies.Put(b.Digest[:], b.packed)
+}
+
+func (s *Store) placeLarge(b Body) error {
+	path := s.bodyFile(b.Digest)
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("storing body: %w", err)
+	}
+	// A file that is there already is damaged or was left by a crash; ours was
+	// just hashed. A Body that is put a second time has no file any more.
+	err := os.Rename(b.file, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		return fmt.Errorf("storing body: %w", err)
+	}
+	return errors.Join(syncDir(dir), syncDir(s.path(bodiesDir)))
+}
+
+// uses counts the records that have a body. A body that only one has, as most,
+// has no entry.
+func (tx *Tx) useCount(digest record.Digest) (uint64, error) {
+	value := tx.uses.Get(digest[:])
+	if value == nil {
+		return 1, nil
+	}
+	if len(value) != positionSize || readPosition(value) < 2 {
+		return 0, damaged("malformed use count of body %s", digest)
+	}
+	return readPosition(value), nil
+}
+
+func (tx *Tx) addUse(digest record.Digest, n int64) error {
+	count, err := tx.useCount(digest)
+	if err != nil {
+		return err
+	}
+	if count = uint64(int64(count) + n); count < 2 {
+		return tx.uses.Delete(digest[:])
+	}
+	return tx.uses.Put(digest[:], appendPosition(nil, count))
+}
+
+// releaseBody takes one use of a body away, and the body with the last.
+func (tx *Tx) releaseBody(digest record.Digest) error {
+	count, err := tx.useCount(digest)
+	if err != nil {
+		return err
+	}
+	if count > 1 {
+		return tx.addUse(digest, -1)
+	}
+	if packed := tx.bodies.Get(digest[:]); len(packed) > 0 && packed[0] == codecFile {
+		tx.released = append(tx.released, tx.store.bodyFile(digest))
+	}
+	return tx.bodies.Delete(digest[:])
+}

@@ -1,0 +1,129 @@
+package store
+
+import (
+	"bytes"
+	"iter"
+
+	"filebus/store/record"
+)
+
+// A Field is what heads can be looked up by. Its text is stored.
+type Field string
+
+// The fields of look-ups.
+const (
+	FieldSession      Field = "session"
+	FieldConversation Field = "conversation"
+	FieldTask         Field = "task"
+	FieldRun          Field = "run"
+	FieldTag          Field = "tag"
+	FieldAgent        Field = "agent"
+	FieldKind         Field = "kind"
+	FieldStatus       Field = "status"
+	FieldPath         Field = "path"     // "tree:path"; of records that are whole files, and of frames
+	FieldConflict     Field = "conflict" // the name; of conflict versions that are not settled
+)
+
+// PathValue is the value of FieldPath for a path of a tree.
+func PathValue(tree record.Tree, path string) string { return string(tree) + ":" + path }
+
+// lookupKeys returns the keys under which a head is found.
+func lookupKeys(r *record.Record, position uint64) [][]byte {
+	var keys [][]byte
+	add := func(field Field, value string) {
+		if value != "" {
+			keys = append(keys, appendPosition(lookupPrefix(field, value), position))
+		}
+	}
+	if r.IsConflict() {
+		add(FieldConflict, r.Name.String())
+		return keys
+	}
+	add(FieldKind, string(r.Name.Kind))
+	add(FieldSession, r.Session)
+	add(FieldConversation, r.Conversation)
+	add(FieldTask, r.Task)
+	add(FieldRun, r.Run)
+	add(FieldAgent, r.Agent)
+	add(FieldStatus, r.Status)
+	for _, tag := range r.Tags {
+		add(FieldTag, tag)
+	}
+	if r.Path != "" && !r.Name.Kind.IsEntry() {
+		add(FieldPath, PathValue(r.Name.Tree, r.Path))
+	}
+	return keys
+}
+
+// Lookup returns the heads whose field has the value, newest first. It ends
+// after the first error.
+func (tx *Tx) Lookup(field Field, value string) iter.Seq2[record.Ref, error] {
+	return func(yield func(record.Ref, error) bool) {
+		prefix := lookupPrefix(field, value)
+		c := tx.lookups.Cursor()
+		before := c.Prev
+		if k, _ := c.Seek(after(prefix)); k == nil {
+			before = c.Last
+		}
+		for k, v := before(); bytes.HasPrefix(k, prefix) && len(k) == len(prefix)+positionSize; k, v = c.Prev() {
+			if len(v) != len(record.Ref{}) {
+				yield(record.Ref{}, damaged("malformed look-up %q", k))
+				return
+			}
+			if !yield(record.Ref(v), nil) {
+				return
+			}
+		}
+	}
+}
+
+// Values returns the values of a field that begin with prefix, in order, with
+// the number of heads that have each. It ends after the first error.
+func (tx *Tx) Values(field Field, prefix string) iter.Seq2[Value, error] {
+	return func(yield func(Value, error) bool) {
+		start := append(append([]byte(field), 0), prefix...)
+		var current Value
+		c := tx.lookups.Cursor()
+		for k, _ := c.Seek(start); bytes.HasPrefix(k, start); k, _ = c.Next() {
+			_, text, _, err := parseLookupKey(k)
+			if err != nil {
+				yield(Value{}, err)
+				return
+			}
+			if current.Count > 0 && current.Text != text {
+				if !yield(current, nil) {
+					return
+				}
+				current.Count = 0
+			}
+			current = Value{text, current.Count + 1}
+		}
+		if current.Count > 0 {
+			yield(current, nil)
+		}
+	}
+}
+
+// A Value is a value of a field and the number of heads that have it.
+type Value struct {
+	Text  string
+	Count int
+}
+
+func (tx *Tx) addLookups(r *record.Record, ref record.Ref, position uint64) error {
+	for _, key := range lookupKeys(r, position) {
+		if err := tx.lookups.Put(key, ref[:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (tx *Tx) removeLookups(v Version) error {
+	for _, key := range lookupKeys(v.Record, v.Position) {
+		if err := tx.lookups.Delete(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,403 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"filebus/store/record"
+)
+
+// A Draft is a record to be put. The store fills in Origin, Prev and Time, and
+// Body and Size from the prepared body.
+type Draft struct {
+	Record      record.Record
+	Body        Body
+	Description record.Description
+	Expect      Expect
+}
+
+// An Expect says which version a name must have for a write to happen. The zero
+// Expect accepts any: the write chains onto whatever is there.
+type Expect struct {
+	set bool
+	ref record.Ref
+}
+
+// Absent expects that the name has no current version.
+func Absent() Expect { return Expect{set: true} }
+
+// Current expects that ref is the name's current version.
+func Current(ref record.Ref) Expect { return Expect{set: true, ref: ref} }
+
+// An Outcome says what a put did.
+type Outcome struct {
+	Version
+	Unchanged bool // the name already had this content: nothing was written
+}
+
+// Put stores drafts in one transaction: all of them or none. The bodies' files
+// are given up. See Tx.Put.
+func (s *Store) Put(ctx context.Context, drafts ...Draft) ([]Outcome, error) {
+	var outcomes []Outcome
+	err := s.Update(ctx, func(tx *Tx) error {
+		outcomes = outcomes[:0]
+		for _, d := range drafts {
+			outcome, err := tx.Put(d)
+			if err != nil {
+				return err
+			}
+			outcomes = append(outcomes, outcome)
+		}
+		return nil
+	})
+	for _, d := range drafts {
+		err = errors.Join(err, d.Body.Discard())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return outcomes, nil
+}
+
+// Edit replaces the current version of a name by what edit makes of it, inside
+// one write transaction, so that no other change can come between. The old
+// version is nil when there is none. The edit must be pure and quick, and the
+// body it returns at most InlineLimit bytes.
+func (s *Store) Edit(ctx context.Context, name record.Name, edit func(old *Version, body []byte) (Draft, []byte, error)) (Outcome, error) {
+	var outcome Outcome
+	err := s.Update(ctx, func(tx *Tx) error {
+		old, body, err := tx.headAndBody(name)
+		if err != nil {
+			return err
+		}
+		draft, text, err := edit(old, body)
+		if err != nil {
+			return err
+		}
+		if len(text) > InlineLimit {
+			return fmt.Errorf("editing %s: %d bytes are more than %d", name, len(text), InlineLimit)
+		}
+		draft.Record.Name = name
+		if draft.Body, err = s.Prepare(ctx, text); err != nil {
+			return err
+		}
+		outcome, err = tx.Put(draft)
+		return err
+	})
+	return outcome, err
+}
+
+func (tx *Tx) headAndBody(name record.Name) (*Version, []byte, error) {
+	head, err := tx.Head(name)
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	content, err := tx.Content(head.Record)
+	if err != nil {
+		return nil, nil, err
+	}
+	body, err := content.Bytes()
+	return &head, body, err
+}
+
+// Put makes the draft the newest version of its name. A draft that says nothing
+// new is not stored: its Outcome is the version that is there. It returns a
+// *ConflictError if the name's version is not the expected one, or if the name
+// is write-once and has another body. A draft with a conflict link is kept
+// beside the head instead of becoming it.
+func (tx *Tx) Put(d Draft) (Outcome, error) {
+	r := d.Record
+	entry, known, err := tx.name(r.Name)
+	if err != nil {
+		return Outcome{}, err
+	}
+	var head *Version
+	if known && entry.state == stateHead {
+		v, err := tx.Get(entry.ref)
+		if err != nil {
+			return Outcome{}, err
+		}
+		head = &v
+	}
+	if err := expected(d.Expect, r.Name, head); err != nil {
+		return Outcome{}, err
+	}
+	r.Origin, r.Body, r.Size, r.Time = tx.origin, d.Body.Digest, d.Body.Size, tx.now()
+	if known {
+		r.Prev = entry.ref
+	}
+	if r.IsConflict() {
+		return tx.putConflict(r, d, head)
+	}
+	if head != nil {
+		unchanged, err := tx.follow(&r, head)
+		if unchanged || err != nil {
+			return Outcome{Version: *head, Unchanged: unchanged}, err
+		}
+	}
+	v, err := tx.insert(&r, d)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if head != nil {
+		if err := tx.removeLookups(*head); err != nil {
+			return Outcome{}, err
+		}
+	}
+	return Outcome{Version: v}, tx.become(v)
+}
+
+func expected(e Expect, name record.Name, head *Version) error {
+	var actual record.Ref
+	if head != nil {
+		actual = head.Ref
+	}
+	if e.set && e.ref != actual {
+		return &ConflictError{Name: name, Expected: e.ref, Actual: actual}
+	}
+	return nil
+}
+
+// follow checks what may follow head, and reports whether r says nothing new.
+func (tx *Tx) follow(r *record.Record, head *Version) (unchanged bool, err error) {
+	if tx.sealed(head.Record) {
+		if r.Body != head.Record.Body {
+			return false, &ConflictError{Name: r.Name, Actual: head.Ref, WriteOnce: true}
+		}
+		inherit(r, head.Record)
+	}
+	return sameEnvelope(r, head.Record), nil
+}
+
+// quiet is how long a captured result must have been still to count as whole.
+const quiet = 5 * time.Minute
+
+// sealed reports whether nothing but the same body may follow a head: what
+// filebus itself wrote as a result or snapshot, and a result that an agent wrote
+// once it has been quiet.
+func (tx *Tx) sealed(head *record.Record) bool {
+	if head.Name.Kind != record.KindResult && head.Name.Kind != record.KindSnapshot {
+		return false
+	}
+	switch head.Source {
+	case record.SourceCapture, record.SourceSync:
+		return head.Name.Kind == record.KindResult && head.Name.Tree == "" && tx.now().Sub(head.Time) >= quiet
+	}
+	return true
+}
+
+// inherit fills in what a put under a write-once name leaves unsaid, so that
+// adding a tag does not take the agent away.
+func inherit(r *record.Record, head *record.Record) {
+	for _, f := range []struct{ to, from *string }{
+		{&r.Agent, &head.Agent}, {&r.Conversation, &head.Conversation}, {&r.Session, &head.Session},
+		{&r.Run, &head.Run}, {&r.Loop, &head.Loop}, {&r.Task, &head.Task}, {&r.Status, &head.Status},
+		{&r.Path, &head.Path}, {&r.MediaType, &head.MediaType},
+	} {
+		if *f.to == "" {
+			*f.to = *f.from
+		}
+	}
+	if r.Exit == nil {
+		r.Exit = head.Exit
+	}
+	if len(r.From) == 0 {
+		r.From = head.From
+	}
+	r.Tags = record.NormalizeTags(append(slices.Clone(head.Tags), r.Tags...))
+	links := append(slices.Clone(head.Links), r.Links...)
+	record.SortLinks(links)
+	r.Links = slices.Compact(links)
+}
+
+// sameEnvelope reports whether two records differ in nothing but when and how
+// they came in.
+func sameEnvelope(a, b *record.Record) bool {
+	x, y := *a, *b
+	x.Prev, x.Time, x.Source = y.Prev, y.Time, y.Source
+	return string(x.Encode()) == string(y.Encode())
+}
+
+// insert adds the record, its body and its log entry; it does not touch its
+// name.
+func (tx *Tx) insert(r *record.Record, d Draft) (Version, error) {
+	if err := r.Validate(); err != nil {
+		return Version{}, err
+	}
+	encoding := r.Encode()
+	ref := record.RefOf(encoding)
+	if tx.records.Get(ref[:]) != nil {
+		return Version{}, fmt.Errorf("record %s of %s is stored already", ref.Short(), r.Name)
+	}
+	if tx.dropped.Get(ref[:]) != nil { // put, dropped and put again in one transaction
+		return Version{}, fmt.Errorf("record %s of %s: %w", ref.Short(), r.Name, ErrDropped)
+	}
+	if err := tx.keepBody(d.Body); err != nil {
+		return Version{}, err
+	}
+	position, err := tx.append(OpPut, ref)
+	if err != nil {
+		return Version{}, err
+	}
+	value := append(appendPosition(make([]byte, 0, positionSize+len(encoding)), position), encoding...)
+	if err := tx.records.Put(ref[:], value); err != nil {
+		return Version{}, err
+	}
+	return Version{ref, position, r}, tx.Describe(ref, d.Description)
+}
+
+// become makes v the head of its name.
+func (tx *Tx) become(v Version) error {
+	key := nameKey(v.Record.Name)
+	return errors.Join(
+		tx.names.Put(key, nameEntry{stateHead, v.Ref, v.Position}.encode()),
+		tx.note(key, Event{v.Position, ChangePut, v.Ref}),
+		tx.addLookups(v.Record, v.Ref, v.Position),
+	)
+}
+
+func (tx *Tx) note(name []byte, e Event) error {
+	return tx.history.Put(historyKey(name, e.Position), e.encode())
+}
+
+// Describe replaces what was derived from a record's body.
+func (tx *Tx) Describe(ref record.Ref, d record.Description) error {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	return tx.descriptions.Put(ref[:], tx.store.pack(text))
+}
+
+// putConflict keeps r beside the head. The same body for the same head is kept
+// once.
+func (tx *Tx) putConflict(r record.Record, d Draft, head *Version) (Outcome, error) {
+	for ref, err := range tx.Lookup(FieldConflict, r.Name.String()) {
+		if err != nil {
+			return Outcome{}, err
+		}
+		open, err := tx.Get(ref)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if open.Record.Body == r.Body {
+			return Outcome{Version: open, Unchanged: true}, nil
+		}
+	}
+	if head == nil {
+		r.Prev = record.Ref{}
+	}
+	v, err := tx.insert(&r, d)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return Outcome{Version: v}, errors.Join(
+		tx.note(nameKey(r.Name), Event{v.Position, ChangeConflict, v.Ref}),
+		tx.addLookups(v.Record, v.Ref, v.Position),
+	)
+}
+
+// Retire takes the current version of a name away: the name is then found no
+// more, while its versions stay readable by ref.
+func (tx *Tx) Retire(name record.Name, expect Expect) error {
+	head, err := tx.Head(name)
+	if err != nil {
+		return err
+	}
+	if err := expected(expect, name, &head); err != nil {
+		return err
+	}
+	position, err := tx.append(OpRetire, head.Ref)
+	if err != nil {
+		return err
+	}
+	key := nameKey(name)
+	return errors.Join(
+		tx.names.Put(key, nameEntry{stateRetired, head.Ref, position}.encode()),
+		tx.note(key, Event{position, ChangeRetire, head.Ref}),
+		tx.removeLookups(head),
+	)
+}
+
+// Settle takes a conflict version off the list of open conflicts.
+func (tx *Tx) Settle(ref record.Ref) error {
+	v, err := tx.Get(ref)
+	if err != nil {
+		return err
+	}
+	key := lookupKeys(v.Record, v.Position)
+	if !v.Record.IsConflict() || len(key) == 0 || tx.lookups.Get(key[0]) == nil {
+		return fmt.Errorf("open conflict version %s: %w", ref.Short(), ErrNotFound)
+	}
+	position, err := tx.append(OpRetire, ref)
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		tx.note(nameKey(v.Record.Name), Event{position, ChangeResolve, ref}),
+		tx.removeLookups(v),
+	)
+}
+
+// Drop destroys the content of a record: its envelope, its description, and its
+// body if no other record has it. The ref stays in the log for ever. A head is
+// retired first.
+func (tx *Tx) Drop(ref record.Ref) error {
+	v, err := tx.Get(ref)
+	if err != nil {
+		return err
+	}
+	entry, _, err := tx.name(v.Record.Name)
+	if err != nil {
+		return err
+	}
+	if entry.ref == ref && entry.state == stateHead {
+		if err := tx.Retire(v.Record.Name, Current(ref)); err != nil {
+			return err
+		}
+	}
+	position, err := tx.append(OpDrop, ref)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(
+		tx.removeLookups(v), // of an open conflict version
+		tx.records.Delete(ref[:]),
+		tx.descriptions.Delete(ref[:]),
+		tx.dropped.Put(ref[:], appendPosition(nil, position)),
+		tx.releaseBody(v.Record.Body),
+	)
+	if err != nil || v.Record.IsConflict() {
+		return err
+	}
+	return errors.Join(
+		tx.note(nameKey(v.Record.Name), Event{v.Position, ChangeDrop, ref}),
+		tx.forget(v.Record.Name, ref),
+	)
+}
+
+// forget makes the newest version that is left the last one of a retired name,
+// or removes the name when none is left.
+func (tx *Tx) forget(name record.Name, ref record.Ref) error {
+	entry, known, err := tx.name(name)
+	if err != nil || !known || entry.ref != ref {
+		return err
+	}
+	events, err := tx.History(name)
+	if err != nil {
+		return err
+	}
+	for _, e := range slices.Backward(events) {
+		if e.Change == ChangePut {
+			return tx.names.Put(nameKey(name), nameEntry{stateRetired, e.Ref, entry.position}.encode())
+		}
+	}
+	return tx.names.Delete(nameKey(name))
+}

@@ -1,0 +1,90 @@
+package record
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// frameHeader begins the body of every frame record.
+const frameHeader = "filebus frame 1\n"
+
+// A Frame is an aggregate file with its entries taken out: the body of a record
+// of KindFrame. Its pieces, each slot filled with its entry's text, joined, are
+// the file.
+type Frame []Piece
+
+// A Piece is literal text, or the place of an entry when Slot is set.
+type Piece struct {
+	Text []byte
+	Slot Name // in the frame's own tree
+}
+
+// IsSlot reports whether the piece is the place of an entry.
+func (p Piece) IsSlot() bool { return !p.Slot.IsZero() }
+
+// Encode returns the canonical encoding: a header, then each piece as a field,
+// "text SP length SP bytes LF" or "slot SP length SP kind/id LF".
+func (f Frame) Encode() []byte {
+	e := encoder(frameHeader)
+	for _, p := range f {
+		if p.IsSlot() {
+			e.field("slot", Name{Kind: p.Slot.Kind, ID: p.Slot.ID}.String())
+		} else {
+			e.field("text", string(p.Text))
+		}
+	}
+	return e
+}
+
+// DecodeFrame reads what Encode wrote, and nothing else. The pieces share the
+// bytes of data; their slots are names in the given tree.
+func DecodeFrame(tree Tree, data []byte) (Frame, error) {
+	rest, found := bytes.CutPrefix(data, []byte(frameHeader))
+	if !found {
+		return nil, errors.New("decoding frame: the header is missing")
+	}
+	var f Frame
+	for len(rest) > 0 {
+		p, after, err := decodePiece(tree, rest)
+		if err != nil {
+			return nil, fmt.Errorf("decoding frame at byte %d: %w", len(data)-len(rest), err)
+		}
+		f, rest = append(f, p), after
+	}
+	return f, nil
+}
+
+func decodePiece(tree Tree, data []byte) (p Piece, rest []byte, err error) {
+	key, rest, _ := bytes.Cut(data, []byte(" "))
+	digits, rest, found := bytes.Cut(rest, []byte(" "))
+	n, err := strconv.ParseUint(string(digits), 10, 31)
+	if !found || err != nil || n >= uint64(len(rest)) || rest[n] != '\n' || strconv.FormatUint(n, 10) != string(digits) {
+		return p, nil, errors.New("a piece with a wrong length")
+	}
+	value, rest := rest[:n], rest[n+1:]
+	switch string(key) {
+	case "text":
+		return Piece{Text: value}, rest, nil
+	case "slot":
+		name, err := ParseName(string(value))
+		if err == nil && name.Tree != "" {
+			err = fmt.Errorf("the slot %q names a tree", value)
+		}
+		name.Tree = tree
+		return Piece{Slot: name}, rest, err
+	}
+	return p, nil, fmt.Errorf("unknown piece %q", key)
+}
+
+// Slots returns the names of the frame's entries in the order of the file.
+func (f Frame) Slots() []Name {
+	var names []Name
+	for _, p := range f {
+		if p.IsSlot() {
+			names = append(names, p.Slot)
+		}
+	}
+	return names
+}

@@ -1,0 +1,178 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"go.etcd.io/bbolt"
+
+	"filebus/migrations"
+	"filebus/store/record"
+	"filebus/store/turnstile"
+)
+
+// The files of a store, below its directory.
+const (
+	databaseFile = "store.db"
+	bodiesDir    = "bodies"
+	tmpDir       = "tmp"
+)
+
+// DefaultWait is how long a command waits for its turn.
+const DefaultWait = 10 * time.Second
+
+// Options are the environment of a Store. The zero value is ready to use.
+type Options struct {
+	Now           func() time.Time // default time.Now
+	Random        io.Reader        // for the store id; default crypto/rand
+	Wait          time.Duration    // the longest wait for a turn; default DefaultWait
+	Command       string           // what others are told of who holds the lock
+	AllowUnsafeFS bool             // accept network and FUSE file systems
+
+	steps []migrations.Step // default migrations.Steps(); tests add one
+}
+
+// A Store is the handle of one store's directory. It is safe for use by several
+// goroutines, and holds no file open between calls.
+type Store struct {
+	dir  string
+	opts Options
+	turn *turnstile.Turnstile
+
+	coders sync.Once
+	encode *zstd.Encoder
+	decode *zstd.Decoder
+}
+
+// Open returns the store in dir. It returns ErrNoStore if there is none, and
+// reads nothing: damage shows when the store is used.
+func Open(dir string, opts Options) (*Store, error) {
+	info, err := os.Stat(filepath.Join(dir, databaseFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: %w", dir, ErrNoStore)
+	case err != nil:
+		return nil, fmt.Errorf("opening store: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: %w: %s is not a file", dir, ErrNoStore, databaseFile)
+	}
+	return open(dir, opts)
+}
+
+// Create returns the store in dir, making dir and an empty store if there is
+// none. Any number of processes may do so at once.
+func Create(ctx context.Context, dir string, opts Options) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("making store: %w", err)
+	}
+	s, err := open(dir, opts)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(s.path(databaseFile)); err == nil {
+		return s, nil
+	}
+	hold, err := s.turn.Acquire(ctx, turnstile.Exclusive, s.opts.Wait)
+	if err != nil {
+		return nil, err
+	}
+	return s, errors.Join(s.initialise(), hold.Release())
+}
+
+func open(dir string, opts Options) (*Store, error) {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Random == nil {
+		opts.Random = rand.Reader
+	}
+	if opts.Wait == 0 {
+		opts.Wait = DefaultWait
+	}
+	if opts.steps == nil {
+		opts.steps = migrations.Steps()
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !opts.AllowUnsafeFS {
+		if err := checkFS(dir); err != nil {
+			return nil, err
+		}
+	}
+	return &Store{dir: dir, opts: opts, turn: turnstile.New(dir, opts.Command)}, nil
+}
+
+// Dir returns the store's directory, absolute.
+func (s *Store) Dir() string { return s.dir }
+
+func (s *Store) path(elements ...string) string {
+	return filepath.Join(append([]string{s.dir}, elements...)...)
+}
+
+// initialise makes the database under a temporary name, so that a crash never
+// leaves a half-made one under the real name. The lock is held.
+func (s *Store) initialise() error {
+	if _, err := os.Stat(s.path(databaseFile)); err == nil {
+		return nil // another process was first
+	}
+	for _, sub := range []string{bodiesDir, tmpDir} {
+		if err := os.MkdirAll(s.path(sub), 0o777); err != nil {
+			return fmt.Errorf("making store: %w", err)
+		}
+	}
+	tmp := s.path(databaseFile + ".new")
+	if err := errors.Join(os.RemoveAll(tmp), s.writeEmpty(tmp)); err != nil {
+		return fmt.Errorf("making store: %w", err)
+	}
+	if err := os.Rename(tmp, s.path(databaseFile)); err != nil {
+		return fmt.Errorf("making store: %w", err)
+	}
+	return syncDir(s.dir)
+}
+
+func (s *Store) writeEmpty(path string) error {
+	var id [16]byte
+	if _, err := io.ReadFull(s.opts.Random, id[:]); err != nil {
+		return err
+	}
+	db, err := bbolt.Open(path, 0o666, databaseOptions(forWriting))
+	if err != nil {
+		return err
+	}
+	err = db.Update(func(btx *bbolt.Tx) error {
+		if _, err := migrations.Apply(btx, s.opts.steps); err != nil {
+			return err
+		}
+		meta := btx.Bucket(bucketMeta)
+		return errors.Join(
+			meta.Put([]byte(metaOrigin), []byte(hex.EncodeToString(id[:]))),
+			meta.Put([]byte(metaCreated), []byte(record.FormatTime(s.opts.Now()))),
+		)
+	})
+	return errors.Join(err, db.Sync(), db.Close())
+}
+
+// syncDir makes a rename in dir durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
+		err = nil // Windows has no such thing
+	}
+	return errors.Join(err, d.Close())
+}

@@ -1,0 +1,309 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"filebus/store/record"
+)
+
+// A Tx is a transaction: a consistent view of the store and, inside Update, the
+// means to change it. It is valid only inside the function it was given to, and
+// for one goroutine.
+type Tx struct {
+	store  *Store
+	origin record.StoreID
+
+	records, bodies, uses, descriptions, names, history, lookups, log, dropped *bbolt.Bucket
+
+	position uint64
+	lastTime time.Time // of the last entry; no later one may be earlier
+	chain    chain
+	began    time.Time // the time of all entries of this transaction
+	wrote    bool
+	released []string // body files to remove after the commit
+}
+
+// A Version is a record as it stands under its name.
+type Version struct {
+	Ref      record.Ref
+	Position uint64 // of the log entry that put it
+	Record   *record.Record
+}
+
+func (s *Store) newTx(btx *bbolt.Tx) (*Tx, error) {
+	if err := s.checkSchema(btx); err != nil {
+		return nil, err
+	}
+	if err := s.checkSize(btx); err != nil {
+		return nil, err
+	}
+	tx := &Tx{store: s}
+	for _, b := range []struct {
+		name []byte
+		dst  **bbolt.Bucket
+	}{
+		{bucketRecords, &tx.records}, {bucketBodies, &tx.bodies}, {bucketUses, &tx.uses},
+		{bucketDescriptions, &tx.descriptions}, {bucketNames, &tx.names}, {bucketHistory, &tx.history},
+		{bucketLookups, &tx.lookups}, {bucketLog, &tx.log}, {bucketDropped, &tx.dropped},
+	} {
+		if *b.dst = btx.Bucket(b.name); *b.dst == nil {
+			return nil, damaged("store %s has no bucket %s", s.dir, b.name)
+		}
+	}
+	tx.setFill()
+	origin, err := record.ParseStoreID(string(btx.Bucket(bucketMeta).Get([]byte(metaOrigin))))
+	if err != nil {
+		return nil, damaged("store %s: %w", s.dir, err)
+	}
+	tx.origin = origin
+	return tx, tx.readEnd()
+}
+
+// setFill says how full the pages are that a bucket's node is split into. The log
+// only grows at its end. Names come in the order of their paths, mostly many at
+// once, and would leave each page half empty at bbolt's default of a half, which
+// is right for the buckets whose keys are digests.
+func (tx *Tx) setFill() {
+	tx.log.FillPercent = 1.0
+	for _, b := range []*bbolt.Bucket{tx.names, tx.history, tx.lookups} {
+		b.FillPercent = 0.9
+	}
+}
+
+// readEnd finds the end of the log.
+func (tx *Tx) readEnd() error {
+	key, value := tx.log.Cursor().Last()
+	if key == nil {
+		tx.chain = firstChain(tx.origin)
+		return nil
+	}
+	link, last, err := readLink(readPosition(key), value)
+	tx.position, tx.lastTime, tx.chain = last.Position, last.Time, link
+	return err
+}
+
+// now is the time of this transaction: later than the last entry of the log,
+// also when the clock stood still or jumped back. So a record that was dropped
+// and is put again gets another ref.
+func (tx *Tx) now() time.Time {
+	if tx.began.IsZero() {
+		tx.began = tx.store.opts.Now().UTC()
+		if tx.position > 0 && !tx.began.After(tx.lastTime) {
+			tx.began = tx.lastTime.Add(1)
+		}
+	}
+	return tx.began
+}
+
+// Origin returns the id of the store.
+func (tx *Tx) Origin() record.StoreID { return tx.origin }
+
+// Now returns the time that records put in this transaction get.
+func (tx *Tx) Now() time.Time { return tx.now() }
+
+// Get returns the record that ref names. It returns ErrNotFound, ErrDropped, or
+// ErrDamaged if the stored bytes are not those that ref is the digest of.
+func (tx *Tx) Get(ref record.Ref) (Version, error) {
+	value := tx.records.Get(ref[:])
+	if value == nil {
+		if tx.dropped.Get(ref[:]) != nil {
+			return Version{}, fmt.Errorf("ref %s: %w", ref.Short(), ErrDropped)
+		}
+		return Version{}, fmt.Errorf("ref %s: %w", ref.Short(), ErrNotFound)
+	}
+	if len(value) < positionSize || record.RefOf(value[positionSize:]) != ref {
+		return Version{}, damaged("record %s does not have its digest", ref)
+	}
+	r, err := record.Decode(value[positionSize:])
+	if err != nil {
+		return Version{}, damaged("record %s: %w", ref, err)
+	}
+	return Version{ref, readPosition(value), r}, nil
+}
+
+// Resolve returns the one ref that begins with prefix: ErrNotFound if there is
+// none, an *AmbiguousError if there are several.
+func (tx *Tx) Resolve(prefix record.Prefix) (record.Ref, error) {
+	const most = 8 // candidates worth showing
+	var found []record.Ref
+	c := tx.records.Cursor()
+	for k, _ := c.Seek(prefix.Seek()); k != nil && bytes.HasPrefix(k, prefix.Seek()); k, _ = c.Next() {
+		if ref := record.Ref(k); prefix.Matches(ref) {
+			found = append(found, ref)
+		}
+		if len(found) == most {
+			break
+		}
+	}
+	switch len(found) {
+	case 0:
+		return record.Ref{}, fmt.Errorf("ref %s: %w", prefix, ErrNotFound)
+	case 1:
+		return found[0], nil
+	}
+	return record.Ref{}, &AmbiguousError{prefix, found}
+}
+
+// Head returns the current version of a name, or ErrNotFound.
+func (tx *Tx) Head(name record.Name) (Version, error) {
+	entry, known, err := tx.name(name)
+	if err != nil {
+		return Version{}, err
+	}
+	if !known || entry.state != stateHead {
+		return Version{}, fmt.Errorf("%s: %w", name, ErrNotFound)
+	}
+	return tx.mustGet(name, entry.ref)
+}
+
+// mustGet returns a version that a name leads to. That it is missing is damage.
+func (tx *Tx) mustGet(name record.Name, ref record.Ref) (Version, error) {
+	v, err := tx.Get(ref)
+	if errors.Is(err, ErrNotFound) {
+		err = damaged("the record %s of %s is missing", ref.Short(), name)
+	}
+	return v, err
+}
+
+// Last returns the newest version of a name, also of one that was retired, and
+// whether it is the head.
+func (tx *Tx) Last(name record.Name) (v Version, head bool, err error) {
+	entry, known, err := tx.name(name)
+	if err != nil {
+		return Version{}, false, err
+	}
+	if !known {
+		return Version{}, false, fmt.Errorf("%s: %w", name, ErrNotFound)
+	}
+	v, err = tx.mustGet(name, entry.ref)
+	return v, entry.state == stateHead, err
+}
+
+func (tx *Tx) name(name record.Name) (entry nameEntry, known bool, err error) {
+	value := tx.names.Get(nameKey(name))
+	if value == nil {
+		return nameEntry{}, false, nil
+	}
+	entry, err = decodeNameEntry(value)
+	return entry, true, err
+}
+
+// HeadAt returns the version that was current at a position, or ErrNotFound.
+func (tx *Tx) HeadAt(name record.Name, position uint64) (Version, error) {
+	events, err := tx.History(name)
+	if err != nil {
+		return Version{}, err
+	}
+	ref, current := headAt(events, position)
+	if !current {
+		return Version{}, fmt.Errorf("%s at position %d: %w", name, position, ErrNotFound)
+	}
+	return tx.mustGet(name, ref)
+}
+
+// headAt plays a name's history up to a position. A dropped version leaves its
+// name without a head.
+func headAt(events []Event, position uint64) (ref record.Ref, current bool) {
+	for _, e := range events {
+		if e.Position > position {
+			break
+		}
+		switch e.Change {
+		case ChangePut:
+			ref, current = e.Ref, true
+		case ChangeRetire, ChangeDrop:
+			current = false
+		}
+	}
+	return ref, current
+}
+
+// History returns what happened to a name, oldest first; empty for a name that
+// never was.
+func (tx *Tx) History(name record.Name) ([]Event, error) {
+	var events []Event
+	prefix := historyPrefix(nameKey(name))
+	c := tx.history.Cursor()
+	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
+		e, err := decodeEvent(k, v)
+		if err != nil {
+			return nil, fmt.Errorf("history of %s: %w", name, err)
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+// Names returns the names from the given one on that have a current version,
+// in the order of tree, kind and id, with the ref of that version. The zero
+// Name begins at the start. It ends after the first error.
+func (tx *Tx) Names(from record.Name) iter.Seq2[NamedRef, error] {
+	return func(yield func(NamedRef, error) bool) {
+		c := tx.names.Cursor()
+		for k, v := c.Seek(nameKey(from)); k != nil; k, v = c.Next() {
+			entry, err := decodeNameEntry(v)
+			if err == nil && entry.state != stateHead {
+				continue
+			}
+			name, nameErr := parseNameKey(k)
+			if err = errors.Join(err, nameErr); !yield(NamedRef{name, entry.ref}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// A NamedRef is a name with one of its versions.
+type NamedRef struct {
+	Name record.Name
+	Ref  record.Ref
+}
+
+// NamesAt returns the names from the given one on that had a current version at
+// a position, with the ref of that version.
+func (tx *Tx) NamesAt(from record.Name, position uint64) iter.Seq2[NamedRef, error] {
+	return func(yield func(NamedRef, error) bool) {
+		c := tx.names.Cursor()
+		for k, _ := c.Seek(nameKey(from)); k != nil; k, _ = c.Next() {
+			name, err := parseNameKey(k)
+			var events []Event
+			if err == nil {
+				events, err = tx.History(name)
+			}
+			ref, current := headAt(events, position)
+			if err == nil && !current {
+				continue
+			}
+			if !yield(NamedRef{name, ref}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Description returns what was derived from a record's body; the zero
+// Description if nothing was, or if it cannot be read: it can be made again.
+func (tx *Tx) Description(ref record.Ref) record.Description {
+	var d record.Description
+	text, err := tx.store.unpack(tx.descriptions.Get(ref[:]))
+	if err != nil || json.Unmarshal(text, &d) != nil {
+		return record.Description{}
+	}
+	return d
+}
+
+// removeReleased removes the files of bodies that nothing refers to any more.
+// A file that stays behind costs only space: Check reports it.
+func (tx *Tx) removeReleased() {
+	for _, path := range tx.released {
+		_ = os.Remove(path)
+	}
+}
