@@ -1,0 +1,267 @@
+package materialize
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A Conflict is a text from a file that is kept beside the store's version of
+// the same thing, because both were changed at once.
+type Conflict struct {
+	Name record.Name    `json:"name"`
+	File store.Version  `json:"-"` // what the file had
+	Head *store.Version `json:"-"` // what the store has; nil if it was retired
+}
+
+// Conflicts returns the open conflicts, of one name or, for the zero Name, all.
+func (w *Workspace) Conflicts(ctx context.Context, of record.Name) ([]Conflict, error) {
+	var open []Conflict
+	err := w.Store.View(ctx, func(tx *store.Tx) error {
+		prefix := ""
+		if !of.IsZero() {
+			prefix = of.String()
+		}
+		for value, err := range tx.Values(store.FieldConflict, prefix) {
+			if err != nil {
+				return err
+			}
+			if !of.IsZero() && value.Text != prefix {
+				continue
+			}
+			found, err := conflictsOf(tx, value.Text)
+			if err != nil {
+				return err
+			}
+			open = append(open, found...)
+		}
+		return nil
+	})
+	return open, err
+}
+
+func conflictsOf(tx *store.Tx, text string) ([]Conflict, error) {
+	name, err := record.ParseName(text)
+	if err != nil {
+		return nil, err
+	}
+	var open []Conflict
+	for ref, err := range tx.Lookup(store.FieldConflict, text) {
+		if err != nil {
+			return nil, err
+		}
+		c := Conflict{Name: name}
+		if c.File, err = tx.Get(ref); err != nil {
+			return nil, err
+		}
+		head, err := tx.Head(name)
+		if err == nil {
+			c.Head = &head
+		} else if !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
+		open = append(open, c)
+	}
+	return open, nil
+}
+
+// A Take says which side of a conflict is kept.
+type Take string
+
+// The sides of a conflict.
+const (
+	TakeStore Take = "store" // the store's version stays
+	TakeFile  Take = "file"  // the file's text becomes the next version
+	TakeBoth  Take = "both"  // the file's text becomes a thing of its own
+)
+
+// ParseTake reads the name of a side.
+func ParseTake(text string) (Take, error) {
+	switch t := Take(text); t {
+	case TakeStore, TakeFile, TakeBoth:
+		return t, nil
+	}
+	return "", fmt.Errorf("unknown side %q: take store, file or both", text)
+}
+
+// Resolve settles a conflict and brings the file in step. It returns the name
+// under which the file's text now is current, if it is.
+func (w *Workspace) Resolve(ctx context.Context, c Conflict, take Take) (record.Name, error) {
+	kept, err := w.keep(ctx, c, take)
+	if err != nil {
+		return kept, err
+	}
+	err = w.Store.Update(ctx, func(tx *store.Tx) error { return tx.Settle(c.File.Ref) })
+	if err != nil || c.File.Record.Path == "" {
+		return kept, err
+	}
+	return kept, w.withMirror(ctx, w.Root, func(m *mirror) error {
+		if c.Head == nil && take != TakeFile {
+			disk, err := m.look(ctx, c.File.Record.Path)
+			if err != nil {
+				return err
+			}
+			if disk.exists && disk.digest == c.File.Record.Body { // still what was decided about
+				m.memory.set(c.File.Record.Path, memoOf(disk.stat, disk.digest, c.File.Position))
+			}
+		}
+		return m.syncer().putOut(ctx, c.File.Record.Path)
+	})
+}
+
+// keep stores the file's text as the side that is taken says.
+func (w *Workspace) keep(ctx context.Context, c Conflict, take Take) (record.Name, error) {
+	if take == TakeStore {
+		return record.Name{}, nil
+	}
+	content, _, err := w.contentOf(ctx, c.File)
+	if err != nil {
+		return c.Name, err
+	}
+	if c.Name.Kind == record.KindFrame {
+		if take == TakeBoth {
+			return c.Name, fmt.Errorf("%s: the text around the entries cannot be kept twice: take store or file", c.Name)
+		}
+		return c.Name, w.keepFrame(ctx, c, content)
+	}
+	if c.Name.Kind.IsEntry() {
+		return w.keepEntry(ctx, c, content, take)
+	}
+	return w.keepWhole(ctx, c, content, take)
+}
+
+func (w *Workspace) keepEntry(ctx context.Context, c Conflict, content store.Content, take Take) (record.Name, error) {
+	text, err := content.Bytes()
+	if err != nil {
+		return c.Name, err
+	}
+	name := c.Name
+	if take == TakeBoth {
+		if text, name, err = w.secondEntry(ctx, c, text); err != nil {
+			return name, err
+		}
+	}
+	_, err = w.putEntry(ctx, PutRequest{Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), Source: record.SourceSync})
+	return name, err
+}
+
+// secondEntry gives the text of an entry an id of its own.
+func (w *Workspace) secondEntry(ctx context.Context, c Conflict, text []byte) ([]byte, record.Name, error) {
+	if !bytes.Contains(text, []byte(c.Name.ID)) {
+		return nil, c.Name, fmt.Errorf("%s: its text does not hold its id, so it cannot be kept twice: take store or file", c.Name)
+	}
+	name := c.Name
+	err := w.Store.View(ctx, func(tx *store.Tx) error {
+		for n := 2; ; n++ {
+			name.ID = c.Name.ID + "-" + strconv.Itoa(n)
+			if _, _, err := tx.Last(name); errors.Is(err, store.ErrNotFound) {
+				return nil
+			} else if err != nil {
+				return err
+			}
+		}
+	})
+	return bytes.Replace(text, []byte(c.Name.ID), []byte(name.ID), 1), name, err
+}
+
+func (w *Workspace) keepWhole(ctx context.Context, c Conflict, content store.Content, take Take) (record.Name, error) {
+	body, err := w.prepareAgain(ctx, content)
+	if err != nil {
+		return c.Name, err
+	}
+	_, description, err := w.contentOf(ctx, c.File)
+	if err != nil {
+		return c.Name, err
+	}
+	r := *c.File.Record
+	r.Links = slices.DeleteFunc(slices.Clone(r.Links), func(l record.Link) bool { return l.Type == record.LinkConflict })
+	draft := store.Draft{Record: r, Body: body, Description: description, Expect: store.Absent()}
+	if take == TakeBoth {
+		draft.Record.Name, draft.Record.Path = w.second(ctx, c)
+	} else if c.Head != nil {
+		draft.Expect = store.Current(c.Head.Ref)
+	}
+	_, err = w.Store.Put(ctx, draft)
+	return draft.Record.Name, err
+}
+
+// second returns a free name and path beside those of a conflict.
+func (w *Workspace) second(ctx context.Context, c Conflict) (record.Name, string) {
+	name := c.Name
+	// An error here shows as a conflict when the name is put as absent.
+	_ = w.Store.View(ctx, func(tx *store.Tx) error {
+		name = freeName(c.Name, takenIn(tx))
+		return nil
+	})
+	ext := path.Ext(c.File.Record.Path)
+	suffix := strings.TrimPrefix(name.ID, c.Name.ID)
+	return name, strings.TrimSuffix(c.File.Record.Path, ext) + suffix + ext
+}
+
+// keepFrame makes the file's text around the entries current, with the entries
+// that there still are.
+func (w *Workspace) keepFrame(ctx context.Context, c Conflict, content store.Content) error {
+	encoded, err := content.Bytes()
+	if err != nil {
+		return err
+	}
+	f := sourceFile{tree: c.Name.Tree, path: c.File.Record.Path, place: w.recognise(c.File.Record.Path), source: record.SourceSync}
+	theirs, err := decodeFrame(c.Name.Tree, encoded)
+	if err != nil && c.Head == nil { // all of a file whose frame was retired
+		f.text = encoded
+		_, err := w.storeFile(ctx, f)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	p := new(plan)
+	err = w.Store.View(ctx, func(tx *store.Tx) error {
+		now, err := seatedAt(tx, c.Name.Tree, c.File.Record.Path)
+		if err != nil || frameOnly(now) == nil {
+			return errors.Join(err, fmt.Errorf("%s: %w", c.Name, store.ErrNotFound))
+		}
+		merged, err := reframe(f, theirs, now)
+		if err != nil {
+			return err
+		}
+		return w.planFrame(ctx, f, merged, now, p)
+	})
+	if err != nil {
+		return err
+	}
+	_, err = w.carryOut(ctx, p, nil)
+	return err
+}
+
+// reframe returns a frame for the entries that there are now, which theirs was
+// not made for.
+func reframe(f sourceFile, theirs frame, now *seated) (frame, error) {
+	kept := map[record.Name]bool{}
+	for name := range now.entries {
+		kept[name] = true
+	}
+	m := &merger{f: f, now: now, disk: &aggregate{frame: theirs}}
+	merged := m.weave(theirs, now.frame, kept)
+	if !m.canBeRead(merged) {
+		return nil, fmt.Errorf("%s: the file's text around the entries does not fit them any more: take store", f.path)
+	}
+	return merged, nil
+}
+
+// TextOf returns the text of a version.
+func (w *Workspace) TextOf(ctx context.Context, v store.Version) ([]byte, error) {
+	content, _, err := w.contentOf(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	return content.Bytes()
+}

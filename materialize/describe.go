@@ -1,0 +1,138 @@
+package materialize
+
+import (
+	"maps"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"filebus/materialize/layout"
+	"filebus/store/record"
+)
+
+// DescriberVersion is raised when describe gives other answers: descriptions
+// with an older version can be made again from the bodies.
+const DescriberVersion = 1
+
+// describeLimit is how much of a large body is looked at, in bytes: titles and
+// previews stand at the beginning.
+const describeLimit = 1 << 20
+
+// A sample is what of a text is looked at to describe it: all of it, or the
+// beginning of a large one with the figures of the whole.
+type sample struct {
+	text  []byte
+	words int
+}
+
+func sampleOf(text []byte) sample { return sample{text, layout.Words(text)} }
+
+// describe derives what is shown of a body of size bytes: facts that its layout
+// read win over what any text has.
+func describe(s sample, size int64, facts layout.Facts, preview int) record.Description {
+	text := s.text
+	d := record.Description{
+		Version: DescriberVersion,
+		Title:   facts.Title,
+		Preview: cutRunes(facts.Summary, preview),
+		Words:   s.words,
+		Tokens:  record.EstimateTokens(size),
+	}
+	if d.Title == "" {
+		d.Title = layout.Title(text)
+	}
+	if d.Preview == "" {
+		d.Preview = layout.Preview(text, preview)
+	}
+	if len(facts.Attributes) > 0 {
+		d.Attributes = maps.Clone(facts.Attributes)
+	}
+	return d
+}
+
+// cutRunes returns at most n characters of text, cut at a space if there is one.
+func cutRunes(text string, n int) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	cut := string([]rune(text)[:n-1])
+	if space := strings.LastIndexByte(cut, ' '); space > 0 {
+		cut = cut[:space]
+	}
+	return cut + "…"
+}
+
+// envelope makes a record of what path and text say about an entry.
+func envelope(name record.Name, path string, facts layout.Facts, source record.Source) record.Record {
+	return record.Record{
+		Name:         name,
+		Path:         path,
+		MediaType:    mediaType(path),
+		Agent:        word(facts.Agent),
+		Conversation: word(facts.Conversation),
+		Session:      word(facts.Session),
+		Run:          word(facts.Run),
+		Loop:         word(facts.Loop),
+		Task:         word(facts.Task),
+		Status:       word(facts.Status),
+		Tags:         tags(facts.Tags),
+		Source:       source,
+	}
+}
+
+// maxWord is the longest field taken from a file, in bytes; what is longer is
+// not an id or a tag but prose.
+const maxWord = 200
+
+// word makes a one-line field of what an agent wrote: valid UTF-8 without
+// control characters, and nothing if it is too long to be a word.
+func word(text string) string {
+	text = strings.ToValidUTF8(text, "�")
+	text = strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)
+	if text = strings.TrimSpace(text); len(text) > maxWord {
+		return ""
+	}
+	return text
+}
+
+func tags(list []string) []string {
+	var clean []string
+	for _, tag := range list {
+		clean = append(clean, word(tag))
+	}
+	return record.NormalizeTags(clean)
+}
+
+// mediaType returns the media type of a file by its extension, and nothing for
+// one that is not known. It is a table of our own because the system's differs
+// from machine to machine, and a record must not.
+func mediaType(name string) string {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".md", ".markdown":
+		return "text/markdown"
+	case ".json":
+		return "application/json"
+	case ".jsonl":
+		return "application/jsonl"
+	case ".yaml", ".yml":
+		return "application/yaml"
+	case ".csv":
+		return "text/csv"
+	case ".txt", ".log", ".done", ".failed":
+		return "text/plain"
+	case ".patch", ".diff":
+		return "text/x-diff"
+	case ".html":
+		return "text/html"
+	case ".pdf":
+		return "application/pdf"
+	case ".png":
+		return "image/png"
+	}
+	return ""
+}

@@ -1,0 +1,153 @@
+package materialize
+
+import (
+	"bytes"
+	"slices"
+
+	"filebus/materialize/layout"
+	"filebus/store/record"
+)
+
+// A frame is an aggregate file with its entries taken out: literal text, and
+// slots that name the records that stand in their places. It is stored as a
+// record.Frame.
+type frame []piece
+
+// A piece is literal text, or a slot when its name is set.
+type piece struct {
+	text []byte
+	slot record.Name // the tree is that of the frame
+}
+
+// encode returns the body of the frame's record.
+func (f frame) encode() []byte {
+	stored := make(record.Frame, len(f))
+	for i, p := range f {
+		stored[i] = record.Piece{Text: p.text, Slot: p.slot}
+	}
+	return stored.Encode()
+}
+
+// decodeFrame reads what encode wrote.
+func decodeFrame(tree record.Tree, data []byte) (frame, error) {
+	stored, err := record.DecodeFrame(tree, data)
+	f := make(frame, len(stored))
+	for i, p := range stored {
+		f[i] = piece{text: p.Text, slot: p.Slot}
+	}
+	return f, err
+}
+
+// slots returns the names of the frame's entries in the order of the file.
+func (f frame) slots() []record.Name {
+	var names []record.Name
+	for _, p := range f {
+		if !p.slot.IsZero() {
+			names = append(names, p.slot)
+		}
+	}
+	return names
+}
+
+// literal returns the words between the entries: blank space comes and goes with
+// entries, and so do the commas of a list, so they do not count as a change of
+// the text.
+func (f frame) literal() []byte {
+	var words [][]byte
+	for i, p := range f {
+		found := bytes.Fields(p.text)
+		between := i > 0 && i+1 < len(f) && !f[i-1].slot.IsZero() && !f[i+1].slot.IsZero()
+		if between && len(found) == 1 && string(found[0]) == "," {
+			continue
+		}
+		words = append(words, found...)
+	}
+	return bytes.Join(words, []byte(" "))
+}
+
+// addText returns f with literal text behind it.
+func (f frame) addText(text []byte) frame {
+	switch last := len(f) - 1; {
+	case len(text) == 0:
+	case last >= 0 && f[last].slot.IsZero():
+		f[last].text = slices.Concat(f[last].text, text)
+	default:
+		f = append(f, piece{text: text})
+	}
+	return f
+}
+
+// neighbours returns, for each slot that stands right behind another, that one.
+func (f frame) neighbours() map[record.Name]record.Name {
+	before := map[record.Name]record.Name{}
+	for i := 1; i < len(f); i++ {
+		if !f[i].slot.IsZero() && !f[i-1].slot.IsZero() {
+			before[f[i].slot] = f[i-1].slot
+		}
+	}
+	return before
+}
+
+// without returns f without some of its slots. The blank lines behind an entry
+// go with it where others stand before it, and in a list its comma does.
+func (f frame) without(gone func(slot record.Name) bool, list bool) frame {
+	var out frame
+	dropped := false // the piece before
+	for _, p := range f {
+		switch {
+		case !p.slot.IsZero() && gone(p.slot):
+			dropped = true
+			continue
+		case !p.slot.IsZero():
+			out = append(out, p)
+		case dropped && list:
+			out = out.closeList(p.text)
+		case dropped && out.endsBlank():
+			out = out.addText(bytes.TrimLeft(p.text, " \t\r\n"))
+		default:
+			out = out.addText(p.text)
+		}
+		dropped = false
+	}
+	return out
+}
+
+// closeList adds the text that followed an element which is gone: one of the
+// commas around it goes too.
+func (f frame) closeList(text []byte) frame {
+	if rest, found := bytes.CutPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte(",")); found {
+		return f.addText(bytes.TrimLeft(rest, " \t\r\n"))
+	}
+	if last := len(f) - 1; last >= 0 {
+		if before, found := bytes.CutSuffix(bytes.TrimRight(f[last].text, " \t\r\n"), []byte(",")); found {
+			f[last].text = before
+		}
+	}
+	return f.addText(text)
+}
+
+// endsBlank reports whether a blank line, or nothing at all, stands before what
+// is added next.
+func (f frame) endsBlank() bool {
+	if len(f) == 0 {
+		return true
+	}
+	text, ended := bytes.CutSuffix(f[len(f)-1].text, []byte("\n"))
+	text = bytes.TrimRight(text, " \t\r")
+	return ended && (len(text) == 0 || text[len(text)-1] == '\n')
+}
+
+// frameOf takes the entries of a parsed file out; names gives the record name
+// of each entry, in order.
+func frameOf(file layout.File, names []record.Name) frame {
+	var f frame
+	for _, part := range file.Parts {
+		if part.Entry == nil {
+			f = f.addText(part.Text)
+			continue
+		}
+		f = append(f, piece{slot: names[0]})
+		names = names[1:]
+	}
+	return f
+}

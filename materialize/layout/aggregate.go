@@ -1,0 +1,398 @@
+package layout
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"filebus/store/record"
+)
+
+// maxEntryLevel is the deepest heading that can begin an entry.
+const maxEntryLevel = 4
+
+// A headingFormat is an aggregate format whose entries begin with headings. The
+// formats differ in what makes a heading an entry and in what an entry says; how
+// a file is cut, and where a new entry goes, is the same for all.
+type headingFormat struct {
+	kind  record.Kind
+	title string // of a new file
+	// identify reports whether the heading at lines[i] begins an entry. An empty
+	// id is made from the path and the title.
+	identify func(lines []scanLine, i int) (id, title string, ok bool)
+	// describe reads an entry; its errors lack the file.
+	describe func(lines []scanLine) (Facts, []*SyntaxError)
+	// section returns the title of the section that an entry belongs to.
+	section func(e Entry) string
+}
+
+// parse cuts text at the headings of its entries. An entry ends where the next
+// one begins, or at a heading of its own level or above.
+func (h headingFormat) parse(path string, text []byte) (File, []*SyntaxError) {
+	lines := scanLines(text)
+	c := newFileCutter(path, text)
+	c.reportOpen(lines)
+	spans := h.spans(lines)
+	for _, s := range spans {
+		id, ok := c.claim(s.id, s.title, lines[s.first].number)
+		if !ok {
+			continue
+		}
+		part := lines[s.first:s.next]
+		facts, errs := h.describe(part)
+		c.report(errs)
+		c.add(&Entry{Kind: h.kind, ID: id, Line: part[0].number, Facts: facts},
+			part[0].start, part[len(part)-1].end)
+	}
+	return c.finish()
+}
+
+// An entrySpan is where an entry stands: lines[first:next].
+type entrySpan struct {
+	first, next int
+	id, title   string
+}
+
+// spans returns where the entries stand, in the order of the file. Every line is
+// in one span at most.
+func (h headingFormat) spans(lines []scanLine) []entrySpan {
+	var spans []entrySpan
+	level := 0 // of the entry that is not ended yet
+	for i, l := range lines {
+		if l.level == 0 {
+			continue
+		}
+		id, title, isEntry := h.identify(lines, i)
+		// A deeper heading that is no entry belongs to the entry it stands in.
+		if level > 0 && (isEntry || l.level <= level) {
+			spans[len(spans)-1].next = i
+			level = 0
+		}
+		if isEntry {
+			spans = append(spans, entrySpan{i, len(lines), id, title})
+			level = l.level
+		}
+	}
+	return spans
+}
+
+// A fileCutter collects the parts of a file: entries in the order of the file,
+// and what lies between them.
+type fileCutter struct {
+	file File
+	text []byte
+	pos  int            // where the part after the last one begins
+	used map[string]int // the line of each id
+	next map[string]int // the number to try next for a made id
+	errs []*SyntaxError
+}
+
+// newFileCutter returns a cutter for a file without parts.
+func newFileCutter(path string, text []byte) *fileCutter {
+	return &fileCutter{
+		file: File{Path: path},
+		text: text,
+		used: make(map[string]int),
+		next: make(map[string]int),
+	}
+}
+
+// add makes text[start:end] the entry e.
+func (c *fileCutter) add(e *Entry, start, end int) {
+	c.literal(start)
+	e.Text = c.text[start:end:end]
+	c.file.Parts = append(c.file.Parts, Part{Entry: e})
+	c.pos = end
+}
+
+// literal makes what lies between the last part and end literal text.
+func (c *fileCutter) literal(end int) {
+	if c.pos < end {
+		c.file.Parts = append(c.file.Parts, Part{Text: c.text[c.pos:end:end]})
+	}
+}
+
+// finish returns the file, and the errors in the order of their lines.
+func (c *fileCutter) finish() (File, []*SyntaxError) {
+	c.literal(len(c.text))
+	slices.SortStableFunc(c.errs, func(a, b *SyntaxError) int { return a.Line - b.Line })
+	return c.file, c.errs
+}
+
+// errorf reports what is wrong at a line.
+func (c *fileCutter) errorf(line int, format string, args ...any) {
+	c.errs = append(c.errs, &SyntaxError{c.file.Path, line, fmt.Errorf(format, args...)})
+}
+
+// report takes the errors of an entry, which do not know their file.
+func (c *fileCutter) report(errs []*SyntaxError) {
+	for _, err := range errs {
+		err.File = c.file.Path
+	}
+	c.errs = append(c.errs, errs...)
+}
+
+// reportOpen reports the fences and comments that are never closed: Markdown
+// takes all text below them for code, this package does not.
+func (c *fileCutter) reportOpen(lines []scanLine) {
+	for _, l := range lines {
+		if l.open && startsComment(l.text) {
+			c.errorf(l.number, "comment is never closed")
+		} else if l.open {
+			c.errorf(l.number, "code fence is never closed")
+		}
+	}
+}
+
+// claim returns the id of the entry at a line: its own, or, when that is empty
+// or malformed, one made from the file's path and the entry's title. An id that
+// is taken is reported, and the entry stays literal text.
+func (c *fileCutter) claim(id, title string, line int) (string, bool) {
+	if id != "" {
+		if err := record.CheckID(id); err != nil {
+			c.errorf(line, "entry id %q: %w", id[:min(len(id), maxFactWord)], err)
+			id = ""
+		}
+	}
+	if id == "" {
+		id = c.madeID(title)
+		if err := record.CheckID(id); err != nil { // the path is to blame
+			c.errorf(line, "entry id %q: %w", id[:min(len(id), maxFactWord)], err)
+			return "", false
+		}
+	}
+	if first, taken := c.used[id]; taken {
+		c.errorf(line, "entry id %s is used again (first at line %d)", id, first)
+		return "", false
+	}
+	c.used[id] = line
+	return id, true
+}
+
+// madeID returns the first of path#slug, path#slug-2, ... that is free. The next
+// number is remembered, so that a file of equal titles takes linear time.
+func (c *fileCutter) madeID(title string) string {
+	base := c.file.Path + "#" + titleSlug(title)
+	for n := max(c.next[base], 1); ; n++ {
+		id := base
+		if n > 1 {
+			id += "-" + strconv.Itoa(n)
+		}
+		if _, taken := c.used[id]; !taken {
+			c.next[base] = n + 1
+			return id
+		}
+	}
+}
+
+// maxTitleSlug bounds what a title adds to an id, in bytes.
+const maxTitleSlug = 80
+
+// titleSlug returns the letters and digits of a title in lower case, with a
+// hyphen for each run of other characters, "untitled" when there are none.
+func titleSlug(title string) string {
+	var slug strings.Builder
+	gap := false
+	for _, r := range title {
+		if r == unicode.ReplacementChar || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			gap = slug.Len() > 0
+			continue
+		}
+		if slug.Len() >= maxTitleSlug {
+			break
+		}
+		if gap {
+			slug.WriteByte('-')
+		}
+		gap = false
+		slug.WriteRune(unicode.ToLower(r))
+	}
+	if slug.Len() == 0 {
+		return "untitled"
+	}
+	return slug.String()
+}
+
+// insert puts e after the last entry of its section, or at the end of the file
+// under a new heading when the file lacks that section.
+//
+// The line ending or blank line that sets e off from the entry before it is
+// literal text in the result, so that the entry keeps its bytes. When the file is
+// read again it is the end of that entry, since an entry runs to the next
+// heading: compare entries without the white space at their ends, or store what
+// Parse returns for the new file.
+func (h headingFormat) insert(f File, e Entry) File {
+	text := f.Append(nil)
+	at, intro := len(text), ""
+	if h.section != nil {
+		at, intro = h.sectionEnd(f, text, h.section(e))
+	} else if end := lastEntryEnd(f, 0, len(text)); end > 0 {
+		at = end
+	}
+	return h.insertAt(f, text, at, intro, e)
+}
+
+// insertAt puts e at an offset in text, the bytes of f, with one blank line on
+// either side, and intro before it.
+func (h headingFormat) insertAt(f File, text []byte, at int, intro string, e Entry) File {
+	eol := lineEnding(text)
+	if isBlankText(text) {
+		intro = "# " + h.title + "\n\n" + intro
+	}
+	// The entry takes the file's line endings and ends with one: what its writer
+	// left at the end would pile up.
+	before := blankBefore(text[:at], eol) + strings.ReplaceAll(intro, "\n", eol)
+	body := strings.TrimRight(strings.ReplaceAll(string(e.Text), "\r\n", "\n"), " \t\n") + "\n"
+	if at < len(text) {
+		body += "\n" // what follows is a heading
+	}
+	if e.Kind == "" {
+		e.Kind = h.kind
+	}
+	e.Text = []byte(strings.ReplaceAll(body, "\n", eol))
+	return spliceEntry(f, at, before, e, "")
+}
+
+// sectionEnd returns the place for a new entry of the section with that title,
+// and the heading to write before it when there is no such section.
+func (h headingFormat) sectionEnd(f File, text []byte, title string) (at int, intro string) {
+	lines := scanLines(text)
+	for i, l := range lines {
+		if _, heading := scanHeading(l.text); l.level == 0 || !isSectionTitle(heading, title) {
+			continue
+		}
+		end := len(text)
+		for _, next := range lines[i+1:] {
+			if next.level > 0 && next.level <= l.level {
+				end = next.start
+				break
+			}
+		}
+		if last := lastEntryEnd(f, l.end, end); last > 0 {
+			return last, ""
+		}
+		return end, ""
+	}
+	return len(text), "## " + title + "\n\n"
+}
+
+// isSectionTitle reports whether a heading is that of a section, in the plural or
+// the singular, and whatever stands around the words: "## 🧩 Pattern" is Patterns.
+func isSectionTitle(heading, title string) bool {
+	word, want := factWord(heading), factWord(title)
+	return word == want || word+"s" == want
+}
+
+// lastEntryEnd returns where the last entry that begins in [from, to) ends, or
+// 0 when there is none.
+func lastEntryEnd(f File, from, to int) int {
+	end, pos := 0, 0
+	for _, p := range f.Parts {
+		start := pos
+		pos += p.size()
+		if p.Entry != nil && start >= from && start < to {
+			end = pos
+		}
+	}
+	return end
+}
+
+// size returns the length of a part in bytes.
+func (p Part) size() int {
+	if p.Entry != nil {
+		return len(p.Entry.Text)
+	}
+	return len(p.Text)
+}
+
+// blankBefore returns what is missing at the end of text for a blank line to
+// stand there.
+func blankBefore(text []byte, eol string) string {
+	switch {
+	case isBlankText(text):
+		return ""
+	case text[len(text)-1] != '\n':
+		return eol + eol
+	}
+	last := bytes.LastIndexByte(text[:len(text)-1], '\n')
+	if isBlankText(text[last+1:]) {
+		return ""
+	}
+	return eol
+}
+
+// isBlankText reports whether a file holds nothing, or nothing but white space.
+func isBlankText(text []byte) bool {
+	return len(bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))) == 0
+}
+
+// spliceEntry returns f with the literal text before, the entry and the literal
+// text after at an offset that lies between parts or in a literal one. The
+// lines of the entries are counted anew; f and its entries stay as they are.
+func spliceEntry(f File, at int, before string, e Entry, after string) File {
+	out := File{Path: f.Path}
+	pos, done := 0, false
+	put := func() {
+		out.addLiteral([]byte(before))
+		out.Parts = append(out.Parts, Part{Entry: &e})
+		out.addLiteral([]byte(after))
+		done = true
+	}
+	for _, p := range f.Parts {
+		size := p.size()
+		switch {
+		case done || at >= pos+size:
+			out.addPart(p)
+		case p.Entry == nil: // a new section, or the first entry of one
+			out.addLiteral(p.Text[:at-pos])
+			put()
+			out.addLiteral(p.Text[at-pos:])
+		default: // right before another entry
+			put()
+			out.addPart(p)
+		}
+		pos += size
+	}
+	if !done {
+		put()
+	}
+	out.renumber()
+	return out
+}
+
+// addPart appends a copy of p, so that lines can be counted anew.
+func (f *File) addPart(p Part) {
+	if p.Entry == nil {
+		f.addLiteral(p.Text)
+		return
+	}
+	e := *p.Entry
+	f.Parts = append(f.Parts, Part{Entry: &e})
+}
+
+// addLiteral appends literal text, to the last part when that is literal too.
+func (f *File) addLiteral(text []byte) {
+	if len(text) == 0 {
+		return
+	}
+	if n := len(f.Parts); n > 0 && f.Parts[n-1].Entry == nil {
+		f.Parts[n-1].Text = slices.Concat(f.Parts[n-1].Text, text)
+		return
+	}
+	f.Parts = append(f.Parts, Part{Text: text})
+}
+
+// renumber counts the lines at which the entries begin.
+func (f *File) renumber() {
+	line := 1
+	for _, p := range f.Parts {
+		text := p.Text
+		if p.Entry != nil {
+			p.Entry.Line, text = line, p.Entry.Text
+		}
+		line += bytes.Count(text, []byte("\n"))
+	}
+}

@@ -1,0 +1,322 @@
+package layout
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"filebus/store/record"
+)
+
+// A Component is the typed view of a row of a context map: a part of the
+// project, and what is known of it.
+type Component struct {
+	Name     string // a path, mostly, such as src/auth/
+	Modified string // the task that changed it last
+	Location string // where it is, when the name is no path
+	Notes    string
+	Extra    []ExtraField // further columns, by their headings
+}
+
+// ContextMap is the format of the section "Context Map" in journal/index.md: a
+// table with a row for each component, described in docs/layouts/context-map.md.
+// The header says which column is which.
+type ContextMap struct{}
+
+// ComponentColumns returns the headings of the table that filebus writes.
+func ComponentColumns() []string { return []string{"Component", "Last Modified", "Notes"} }
+
+// A contextTable is where the table of a context map stands. All places are
+// indexes of lines.
+type contextTable struct {
+	section   int // line of the heading, -1 without one
+	next      int // line after the section
+	columns   []string
+	header    int // line of the header, -1 without a table
+	delimiter int // line of the delimiter row
+	end       int // line after the last row
+}
+
+// findContextTable finds the first table with a column Component below a
+// heading "Context Map".
+func findContextTable(lines []scanLine) contextTable {
+	t := contextTable{section: -1, header: -1, next: len(lines)}
+	for i, l := range lines {
+		if l.level > 0 && t.section >= 0 && l.level <= lines[t.section].level {
+			t.next = i
+			break
+		}
+		if _, title := scanHeading(l.text); l.level > 0 && t.section < 0 && fieldKey(title) == "context map" {
+			t.section = i
+		}
+	}
+	if t.section >= 0 {
+		t.findHeader(lines)
+	}
+	return t
+}
+
+// findHeader finds the table of the section. Other tables may stand before it.
+func (t *contextTable) findHeader(lines []scanLine) {
+	for i := t.section + 1; i+1 < t.next; i++ {
+		cells, ok := tableCells(lines[i])
+		delimiter, below := tableCells(lines[i+1])
+		if !ok || !below || !isTableDelimiter(delimiter) {
+			continue
+		}
+		var columns []string
+		for _, c := range cells {
+			columns = append(columns, unescapeCell(strings.Trim(c.text, "*` ")))
+		}
+		if columnOf(columns, "component") < 0 {
+			continue
+		}
+		t.columns, t.header, t.delimiter, t.end = columns, i, i+1, i+2
+		for t.end < t.next && isTableLine(lines[t.end]) {
+			t.end++
+		}
+		return
+	}
+}
+
+// tableCells returns the cells of a row that is not inside a fence.
+func tableCells(l scanLine) ([]scanCell, bool) {
+	if l.quiet {
+		return nil, false
+	}
+	return scanRow(l.text)
+}
+
+// isTableLine reports whether a line goes on with a table.
+func isTableLine(l scanLine) bool {
+	return !l.quiet && bytes.HasPrefix(bytes.TrimSpace(l.text), []byte("|"))
+}
+
+// columnOf returns the index of a column, -1 without it.
+func columnOf(columns []string, key string) int {
+	return slices.IndexFunc(columns, func(column string) bool { return componentKey(column) == key })
+}
+
+// componentKey folds the names that a column goes by. Both forms in use name the
+// component first; one has the last change next, the other the location.
+func componentKey(column string) string {
+	switch key := fieldKey(column); key {
+	case "components":
+		return "component"
+	case "last modified", "modified", "last modified by", "modified by":
+		return "modified"
+	case "locations", "path":
+		return "location"
+	case "note":
+		return "notes"
+	default:
+		return key
+	}
+}
+
+// Columns returns the headings of the table in f, which ParseComponent and
+// AppendComponent need, or ComponentColumns when there is no table.
+func (ContextMap) Columns(f File) []string {
+	if t := findContextTable(scanLines(f.Append(nil))); t.header >= 0 {
+		return t.columns
+	}
+	return ComponentColumns()
+}
+
+// Parse cuts the file of a context map into rows and the text around them. A row
+// is known by its component, without quotes and final "/". Rows that do not fit
+// the header are reported.
+func (ContextMap) Parse(path string, text []byte) (File, []*SyntaxError) {
+	lines := scanLines(text)
+	c := newFileCutter(path, text)
+	c.reportOpen(lines)
+	t := findContextTable(lines)
+	if t.header < 0 {
+		return c.finish()
+	}
+	for _, l := range lines[t.delimiter+1 : t.end] {
+		// A row with too many or too few cells is still a row; one without a
+		// component is no entry.
+		component, err := parseComponent(l.text, t.columns)
+		if err != nil {
+			c.errorf(l.number, "%w", err)
+		}
+		if component.Name == "" {
+			continue
+		}
+		if id, ok := c.claim(component.ID(), component.Name, l.number); ok {
+			c.add(&Entry{Kind: record.KindComponent, ID: id, Line: l.number, Facts: component.Facts()}, l.start, l.end)
+		}
+	}
+	return c.finish()
+}
+
+// ID returns the id that the component's name gives, or "" when it gives none.
+func (c Component) ID() string {
+	name := strings.TrimSpace(strings.Trim(c.Name, "` "))
+	name = strings.TrimSuffix(name, "/")
+	if record.CheckID(name) != nil {
+		return ""
+	}
+	return name
+}
+
+// Insert returns f with a new row, e, after the last one. The table, its
+// section, and the title of an empty file are made when they are missing. The
+// row is taken as it is: write it for Columns(f).
+func (ContextMap) Insert(f File, e Entry) File {
+	if e.Kind == "" {
+		e.Kind = record.KindComponent
+	}
+	text := f.Append(nil)
+	eol := lineEnding(text)
+	lines := scanLines(text)
+	t := findContextTable(lines)
+	e.Text = []byte(strings.TrimRight(string(e.Text), " \t\r\n") + eol)
+	table := strings.ReplaceAll(componentHeader(), "\n", eol)
+	switch {
+	case t.header >= 0:
+		at := lines[t.end-1].end
+		return spliceEntry(f, at, missingEnding(text[:at], eol), e, "")
+	case t.section < 0:
+		intro := "## Context Map" + eol + eol
+		if isBlankText(text) {
+			intro = "# Journal Index" + eol + eol + intro
+		}
+		return spliceEntry(f, len(text), blankBefore(text, eol)+intro+table, e, "")
+	}
+	at, after := len(text), ""
+	if t.next < len(lines) {
+		at, after = lines[t.next].start, eol
+	}
+	return spliceEntry(f, at, blankBefore(text[:at], eol)+table, e, after)
+}
+
+// missingEnding returns the line ending that text lacks at its end.
+func missingEnding(text []byte, eol string) string {
+	if bytes.HasSuffix(text, []byte("\n")) {
+		return ""
+	}
+	return eol
+}
+
+// componentHeader returns the header and delimiter of the table filebus writes.
+func componentHeader() string {
+	var header, delimiter strings.Builder
+	for _, column := range ComponentColumns() {
+		header.WriteString("| " + column + " ")
+		delimiter.WriteString("|" + strings.Repeat("-", len(column)+2))
+	}
+	return header.String() + "|\n" + delimiter.String() + "|\n"
+}
+
+// ParseComponent reads a row of a context map whose table has the columns
+// given. A row that does not fit them is reported beside what it gives.
+func ParseComponent(row []byte, columns []string) (Component, error) {
+	return parseComponent(bytes.TrimRight(row, "\r\n"), columns)
+}
+
+// parseComponent is ParseComponent for a row without its line ending.
+func parseComponent(row []byte, columns []string) (Component, error) {
+	cells, ok := scanRow(row)
+	if !ok {
+		return Component{}, errors.New("line is not a table row")
+	}
+	var component Component
+	for i, c := range cells[:min(len(cells), len(columns))] {
+		value := unescapeCell(c.text)
+		switch componentKey(columns[i]) {
+		case "component":
+			component.Name = value
+		case "modified":
+			component.Modified = value
+		case "location":
+			component.Location = value
+		case "notes":
+			component.Notes = value
+		default:
+			component.Extra = append(component.Extra, ExtraField{columns[i], value})
+		}
+	}
+	switch {
+	case component.Name == "":
+		return component, errors.New("table row names no component")
+	case len(cells) != len(columns):
+		return component, fmt.Errorf("table row has %s, its header %d", countOf(len(cells), "cell"), len(columns))
+	}
+	return component, nil
+}
+
+// Facts returns what a row says about its component.
+func (c Component) Facts() Facts {
+	facts := Facts{Title: factLine(c.Name), Task: factTask(c.Modified)}
+	summary := c.Notes
+	if c.Location != "" {
+		summary = strings.TrimSpace(c.Location + " " + c.Notes)
+	}
+	facts.Summary = factText(summary, maxFactSummary)
+	return facts
+}
+
+// AppendComponent appends the row of a component to dst, for a table with the
+// columns given. Values for other columns are left out.
+func AppendComponent(dst []byte, c Component, columns []string) []byte {
+	for _, column := range columns {
+		dst = append(dst, '|')
+		if value := escapeCell(c.value(column)); value != "" {
+			dst = append(append(dst, ' '), value...)
+		}
+		dst = append(dst, ' ')
+	}
+	return append(dst, "|\n"...)
+}
+
+// value returns what a row holds in a column.
+func (c Component) value(column string) string {
+	switch componentKey(column) {
+	case "component":
+		return c.Name
+	case "modified":
+		return c.Modified
+	case "location":
+		return c.Location
+	case "notes":
+		return c.Notes
+	}
+	for _, f := range c.Extra {
+		if f.Name == column {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+// SetComponentField returns row with another value in one column, such as Last
+// Modified; all other bytes stay. A row that is too short gets the cell; a
+// column that the table lacks leaves the row as it is.
+func SetComponentField(row []byte, columns []string, field, value string) []byte {
+	line := bytes.TrimRight(row, "\r\n")
+	i := columnOf(columns, componentKey(field))
+	cells, ok := scanRow(line)
+	switch {
+	case i < 0 || !ok:
+		return row
+	case i < len(cells):
+		return replaceCell(row, cells[i].start, cells[i].end, value)
+	}
+	end := bytes.TrimRight(line, " \t")
+	out := slices.Clone(end)
+	if !isClosedRow(end) {
+		out = append(out, " |"...)
+	}
+	out = append(out, strings.Repeat("  |", i-len(cells))...)
+	out = append(out, " "+escapeCell(value)+" |"...)
+	return append(out, row[len(end):]...)
+}
+
+// isClosedRow reports whether a row ends with the "|" of its last cell.
+func isClosedRow(row []byte) bool {
+	return bytes.HasSuffix(row, []byte("|")) && !bytes.HasSuffix(row, []byte(`\|`))
+}

@@ -1,0 +1,125 @@
+package layout
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestComponentRoundTrip(t *testing.T) {
+	tests := []struct {
+		columns   []string
+		component Component
+		row       string
+	}{
+		{ComponentColumns(), Component{Name: "src/auth/", Modified: "task-003", Notes: "JWT | tokens"},
+			"| src/auth/ | task-003 | JWT \\| tokens |\n"},
+		{ComponentColumns(), Component{Name: "src/a"}, "| src/a | | |\n"},
+		{[]string{"Notes", "Owner", "component", "Location"},
+			Component{Name: "Form", Location: "src/Form.tsx", Notes: `\`, Extra: []ExtraField{{"Owner", "agent-1"}}},
+			"| \\ | agent-1 | Form | src/Form.tsx |\n"},
+	}
+	for _, test := range tests {
+		row := AppendComponent(nil, test.component, test.columns)
+		if string(row) != test.row {
+			t.Errorf("AppendComponent(%+v) = %q, want %q", test.component, row, test.row)
+		}
+		got, err := ParseComponent(row, test.columns)
+		if diff := cmp.Diff(test.component, got); diff != "" || err != nil {
+			t.Errorf("ParseComponent(%q) (-want +got):\n%s\nerror %v", row, diff, err)
+		}
+	}
+}
+
+func TestParseComponentErrors(t *testing.T) {
+	tests := []struct{ row, name, err string }{
+		{"| a | b | c |", "a", ""},
+		{"a | b | c", "", "line is not a table row"},
+		{"| | b | c |", "", "table row names no component"},
+		{"| a | b |", "a", "table row has 2 cells, its header 3"},
+		{"| a | b | c | d |\r\n", "a", "table row has 4 cells, its header 3"},
+		{"", "", "line is not a table row"},
+	}
+	for _, test := range tests {
+		got, err := ParseComponent([]byte(test.row), ComponentColumns())
+		message := ""
+		if err != nil {
+			message = err.Error()
+		}
+		if got.Name != test.name || message != test.err {
+			t.Errorf("ParseComponent(%q) = %q, %q, want %q, %q", test.row, got.Name, message, test.name, test.err)
+		}
+	}
+}
+
+func TestComponentID(t *testing.T) {
+	tests := []struct{ name, want string }{
+		{"src/auth/", "src/auth"}, {"`src/auth/`", "src/auth"}, {" ` a b ` ", "a b"}, {"Form", "Form"},
+		{"/etc/app", ""}, {"a//b", ""}, {"../x", ""}, {"", ""}, {"/", ""},
+	}
+	for _, test := range tests {
+		if got := (Component{Name: test.name}).ID(); got != test.want {
+			t.Errorf("ID of component %q = %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+func TestSetComponentField(t *testing.T) {
+	set := func(text []byte, field, value string) []byte {
+		return SetComponentField(text, ComponentColumns(), field, value)
+	}
+	runSets(t, set, []setCase{
+		{"cell", "| src/a/  | task-1 | n |\r\n", "Last Modified", "task-2", "| src/a/  | task-2 | n |\r\n"},
+		{"other name", "| src/a | task-1 | n |", "modified", "task-2", "| src/a | task-2 | n |"},
+		{"pipe", "| src/a | task-1 | n |\n", "Notes", "a|b", "| src/a | task-1 | a\\|b |\n"},
+		{"empty cell", "| src/a || n |\n", "Last Modified", "task-2", "| src/a | task-2 | n |\n"},
+		{"short row", "| src/a |\n", "Notes", "n", "| src/a |  | n |\n"},
+		{"short open row", "| src/a", "Last Modified", "task-2", "| src/a | task-2 |"},
+		{"no such column", "| src/a |\n", "Owner", "x", "| src/a |\n"},
+		{"no row", "text\n", "Notes", "x", "text\n"},
+	})
+}
+
+func TestContextMapInsert(t *testing.T) {
+	const header = "| Component | Last Modified | Notes |\n|-----------|---------------|-------|\n"
+	row := "| b | task-2 | n |\n"
+	crlf := strings.ReplaceAll("## Context Map\n\n"+header+row, "\n", "\r\n")
+	runInserts(t, ContextMap{}, []insertCase{
+		{"empty file", "", "b", row, "# Journal Index\n\n## Context Map\n\n" + header + row, []string{"b"}},
+		{"after the last", "## Context Map\n" + header + "| a | | |\n\nText\n", "b", row,
+			"## Context Map\n" + header + "| a | | |\n" + row + "\nText\n", []string{"a", "b"}},
+		{"no final newline", "## Context Map\n" + header + "| a | | |", "b", row, "## Context Map\n" + header + "| a | | |\n" + row, nil},
+		{"header alone", "## Context Map\n" + header, "b", row, "## Context Map\n" + header + row, nil},
+		{"section alone", "## Context Map\n\nText\n\n## Log\n", "b", row,
+			"## Context Map\n\nText\n\n" + header + row + "\n## Log\n", nil},
+		{"section at the end", "# I\n\n## Context Map", "b", row, "# I\n\n## Context Map\n\n" + header + row, nil},
+		{"no section", "# I\r\n", "b", row, "# I\r\n\r\n" + crlf, nil},
+		{"below a bad row", "## Context Map\n" + header + "| a | | |\n| |\n", "b", row,
+			"## Context Map\n" + header + "| a | | |\n| |\n" + row, nil},
+	})
+}
+
+func TestContextMapColumns(t *testing.T) {
+	f, _ := ContextMap{}.Parse("i.md", []byte("# Context Map\n|**Component**|Location|\n|-|-|\n|a|b|\n"))
+	if diff := cmp.Diff([]string{"Component", "Location"}, ContextMap{}.Columns(f)); diff != "" {
+		t.Errorf("Columns (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(ComponentColumns(), ContextMap{}.Columns(File{})); diff != "" {
+		t.Errorf("Columns of an empty file (-want +got):\n%s", diff)
+	}
+}
+
+func TestContextMapDocument(t *testing.T) {
+	f, errs := checkAggregate(t, ContextMap{}, "journal/index.md", docExample(t, "context-map", "journal/index.md"))
+	var got []string
+	for _, e := range f.Entries() {
+		got = append(got, e.ID+" "+e.Facts.Task)
+	}
+	want := []string{"src/upload task-003", "src/store/digest.go task-002", "search page task-012"}
+	if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 {
+		t.Errorf("rows of the document (-want +got):\n%s\nerrors %v", diff, errs)
+	}
+}
+
+func FuzzContextMap(f *testing.F) { fuzzAggregate(f, ContextMap{}, "*-index.md") }

@@ -1,0 +1,160 @@
+package layout
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// formName names a form in a message.
+func formName(form fieldForm) string { return [...]string{"row", "bullet", "label"}[form] }
+
+func TestReadFields(t *testing.T) {
+	tests := []struct {
+		name, text string
+		rules      fieldRules
+		want       []string // "form key=value"
+		errs       []string
+	}{
+		{"rows", "\n| Field | Value |\n|---|---|\n| Status | a |\n| `Loop` | |\n", issueRules(),
+			[]string{"row status=a", "row loop="}, nil},
+		{"rows without a header", "| Status | a |\n|---|---|\n| Type | b |\n", issueRules(),
+			[]string{"row status=a", "row type=b"}, nil},
+		{"rows are no fields of knowledge", "| Type | b |\n- Type: c\n", knowledgeRules(), []string{"bullet type=c"}, nil},
+		{"bullets", "- **Status**: a\n* **Type:** b\n+ Priority: c\n- Other: d\n- **Own**: e\n- http://x\n", issueRules(),
+			[]string{"bullet status=a", "bullet type=b", "bullet priority=c", "bullet own=e"}, nil},
+		{"bullets of any name", "- Supersedes: a\n- a b\n- 10:30\n- Type:b\n", knowledgeRules(), []string{"bullet supersedes=a"}, nil},
+		{"long bullet", "- Content: a\nb\n\n  c\n    d\n\ne\n- Source: f\n", knowledgeRules(),
+			[]string{"bullet content=a\nb\n\nc\n  d", "bullet source=f"}, nil},
+		{"bullet and list", "- Content:\n  - a\n  - b\n- c\n", knowledgeRules(), []string{"bullet content=- a\n- b"}, nil},
+		{"tab below a bullet", "- Content: a\n\tb\n", knowledgeRules(), []string{"bullet content=a\nb"}, nil},
+		{"labels", "**Status:** a\nx\n**Own**: b\n**No colon** c\n", issueRules(), []string{"label status=a\nx", "label own=b\n**No colon** c"}, nil},
+		{"label with text", "**Details:**\n\na\n\n**Note:** b\n- **Status**: c\n| Type | d |\n#### e\n**Files:** f\n", issueRules(),
+			[]string{"label details=a\n\n**Note:** b\n- **Status**: c\n| Type | d |\n#### e", "label files=f"}, nil},
+		{"any label", "**Steps:**\n1. a\n**Note:** b\n", taskRules(), []string{"label steps=1. a", "label note=b"}, nil},
+		{"rule", "**Details:** a\n---\nb\n**Files:** c\n", issueRules(), []string{"label details=a", "label files=c"}, nil},
+		{"fence", "**Details:** a\n```\n**Files:** b\n---\n```\n", issueRules(), []string{"label details=a\n```\n**Files:** b\n---\n```"}, nil},
+		{"escapes", "**Details:**\n\\# a\n\\\\--- b\n\\\\---\n\\c\n```\n\\# d\n```\n", issueRules(),
+			[]string{"label details=# a\n\\\\--- b\n\\---\n\\c\n```\n\\# d\n```"}, nil},
+		{"again", "| Status | a |\n\n**status:** b\nc\n", issueRules(), []string{"row status=a"},
+			[]string{"4: field status is given again (first at line 2)"}},
+		{"bad rows", "| a |\n| | b |\n| c | d | e |\n", issueRules(), []string{"row c=d | e"},
+			[]string{"2: table row has 1 cell, not a field and a value", "3: table row names no field",
+				"4: table row has 3 cells, not a field and a value"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			text := "### H\n" + test.text
+			v, errs := readFields(scanLines([]byte(text)), test.rules)
+			var got, messages []string
+			for _, f := range v.fields {
+				got = append(got, formName(f.form)+" "+f.key+"="+v.get(f.key))
+			}
+			for _, err := range errs {
+				messages = append(messages, fmt.Sprintf("%d: %v", err.Line, err.Err))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("fields of %q (-want +got):\n%s", text, diff)
+			}
+			if diff := cmp.Diff(test.errs, messages); diff != "" {
+				t.Errorf("errors of %q (-want +got):\n%s", text, diff)
+			}
+		})
+	}
+}
+
+func TestCutName(t *testing.T) {
+	rules := fieldRules{plain: plainAny}
+	tests := []struct {
+		line, name, rest string
+		ok               bool
+	}{
+		{"**Status:** a", "Status", " a", true},
+		{"**Status**: a", "Status", " a", true},
+		{"**Status:**a", "Status", "a", true},
+		{" **Task Ref:**", "Task Ref", "", true},
+		{"- **Status:** a", "Status", " a", true},
+		{"-  Status: a", "Status", " a", true},
+		{"- Größe: a", "Größe", " a", true},
+		{"- Files (new): a", "Files (new)", " a", true},
+		{"  **Status:** a", "", "", false},
+		{"**Status** a", "", "", false},
+		{"**Status", "", "", false},
+		{"**: a", "", "", false},
+		{"**:** a", "", "", false},
+		{"**1st:** a", "", "", false},
+		{"**a.b:** c", "", "", false},
+		{"**" + strings.Repeat("a", 61) + ":** b", "", "", false},
+		{"- " + strings.Repeat("a", 61) + ": b", "", "", false},
+		{"- http://x", "", "", false},
+		{"- a", "", "", false},
+		{"-Status: a", "", "", false},
+		{"", "", "", false},
+	}
+	for _, test := range tests {
+		name, lead, _, ok := rules.cutName([]byte(test.line), true)
+		if ok != test.ok || ok && (name != test.name || test.line[lead:] != test.rest) {
+			t.Errorf("cutName(%q) = %q, %d, %t, want %q before %q, %t", test.line, name, lead, ok, test.name, test.rest, test.ok)
+		}
+	}
+}
+
+func TestFieldKey(t *testing.T) {
+	for _, name := range []string{"Task Ref", "task_ref", "TASK-REF", " Task  Ref "} {
+		if got := fieldKey(name); got != "task ref" {
+			t.Errorf("fieldKey(%q) = %q, want %q", name, got, "task ref")
+		}
+	}
+}
+
+// TestEscapeLine checks that a line is escaped only where it must be, and that
+// it comes back.
+func TestEscapeLine(t *testing.T) {
+	tests := []struct{ line, want string }{
+		{"text", "text"},
+		{"# a", `\# a`},
+		{"   #### a", `   \#### a`},
+		{"    # code", "    # code"},
+		{"##### a", "##### a"},
+		{"#a", "#a"},
+		{"---", `\---`},
+		{"- - -", `\- - -`},
+		{"- a", "- a"},
+		{"**Files:** a", `\**Files:** a`},
+		{"**Note:** a", "**Note:** a"},
+		{"  **Files:** a", "  **Files:** a"},
+		{"**bold** a", "**bold** a"},
+		{"```", "\\```"},
+		{"~~~~ a", `\~~~~ a`},
+		{"<!-- a", `\<!-- a`},
+		{"<!-- a -->", "<!-- a -->"},
+		{`\# a`, `\\# a`},
+		{`\\---`, `\\\---`},
+		{`\a`, `\a`},
+		{"", ""},
+	}
+	r := issueRules()
+	for _, test := range tests {
+		lines := scanLines([]byte(test.line + "\n"))
+		got := string(r.escapeLine(lines[0]))
+		if got != test.want {
+			t.Errorf("escapeLine(%q) = %q, want %q", test.line, got, test.want)
+		}
+		if back := string(r.unescapeLine([]byte(got))); back != test.line {
+			t.Errorf("unescapeLine(%q) = %q, want %q", got, back, test.line)
+		}
+	}
+}
+
+func TestBulletLike(t *testing.T) {
+	tests := []struct{ lead, want string }{
+		{"- Status:", "- Type:"}, {"- **Status:**", "- **Type:**"}, {"- **Status**:", "- **Type**:"},
+	}
+	for _, test := range tests {
+		if got := string(bulletLike([]byte(test.lead), "Type")); got != test.want {
+			t.Errorf("bulletLike(%q, Type) = %q, want %q", test.lead, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,435 @@
+package layout
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A Handoff is what one task leaves to the next: the part of a journal that an
+// orchestrator reads. Values are as the text has them; see NormalizeStatus for
+// the outcome. Both forms of a handoff, table and YAML, are read into it; the
+// table has no place for Dependencies, Questions and NextSteps, nor for the
+// details of files, patterns and gotchas.
+type Handoff struct {
+	Outcome      string
+	Summary      string
+	Files        []HandoffFile
+	Blockers     []string
+	Patterns     []HandoffPattern
+	Gotchas      []HandoffGotcha
+	Dependencies []string // what later tasks need
+	Questions    []HandoffQuestion
+	NextSteps    []string
+	Extra        []Property // rows and keys not known here, in order
+}
+
+// A HandoffFile is a file that a task changed.
+type HandoffFile struct {
+	Path        string
+	Change      string // "created", "modified" or, from a table, empty
+	Lines       string // a number or a range
+	Type        string // the kind of change, such as "refactor"
+	Description string
+}
+
+// A HandoffPattern is a way of doing things worth repeating.
+type HandoffPattern struct{ Pattern, Location, AppliesTo string }
+
+// A HandoffGotcha is a trap that a task met.
+type HandoffGotcha struct{ Issue, Mitigation, Severity string }
+
+// A HandoffQuestion is what a task could not decide.
+type HandoffQuestion struct {
+	Question string
+	Blocking bool
+}
+
+// The values of HandoffFile.Change.
+const (
+	changeCreated  = "created"
+	changeModified = "modified"
+)
+
+// Check reports what a complete handoff lacks: an outcome, a summary, blockers
+// of a blocked or partial task, next steps for a failed one. A journal without
+// them is still read and stored.
+func (h *Handoff) Check() []string {
+	var missing []string
+	status := NormalizeStatus(h.Outcome)
+	switch {
+	case h.Outcome == "":
+		missing = append(missing, "the handoff has no outcome")
+	case status == "":
+		missing = append(missing, fmt.Sprintf("the outcome %q is none of completed, partial, failed, blocked", h.Outcome))
+	}
+	if h.Summary == "" {
+		missing = append(missing, "the handoff has no summary")
+	}
+	if (status == StatusBlocked || status == StatusPartial) && len(h.Blockers) == 0 {
+		missing = append(missing, fmt.Sprintf("the outcome is %s, but no blocker is named", h.Outcome))
+	}
+	if status == StatusFailed && len(h.NextSteps) == 0 && len(h.Blockers) == 0 {
+		missing = append(missing, "the outcome is failed, but neither a blocker nor a next step is named")
+	}
+	return missing
+}
+
+// AppendHandoff appends the section of h in the form of a table, from its
+// heading to the last row.
+func AppendHandoff(dst []byte, h Handoff) []byte {
+	dst = append(dst, "## Handoff\n\n| Field | Value |\n|-------|-------|\n"...)
+	dst = appendHandoffRow(dst, "Outcome", h.Outcome)
+	dst = appendHandoffRow(dst, "Summary", h.Summary)
+	var files, patterns, gotchas []string
+	for _, f := range h.Files {
+		files = append(files, f.Path)
+	}
+	for _, p := range h.Patterns {
+		patterns = append(patterns, p.Pattern)
+	}
+	for _, g := range h.Gotchas {
+		gotchas = append(gotchas, g.Issue)
+	}
+	dst = appendHandoffRow(dst, "Files Changed", joinFiles(files))
+	dst = appendHandoffRow(dst, "Blockers", joinCell(h.Blockers))
+	dst = appendHandoffRow(dst, "Patterns Discovered", joinCell(patterns))
+	dst = appendHandoffRow(dst, "Gotchas", joinCell(gotchas))
+	for _, p := range h.Extra {
+		dst = appendHandoffRow(dst, p.Key, p.Value)
+	}
+	return dst
+}
+
+// appendHandoffRow appends a row of two cells. Nothing is written as "None", as
+// the document has it, so that every handoff has the same rows.
+func appendHandoffRow(dst []byte, key, value string) []byte {
+	if value == "" {
+		value = "None"
+	}
+	return fmt.Appendf(dst, "| %s | %s |\n", escapeCell(key), escapeCell(value))
+}
+
+// cellBreak separates the items of a cell that holds several.
+const cellBreak = "<br>"
+
+// joinCell joins the items of a cell.
+func joinCell(items []string) string {
+	parts := make([]string, len(items))
+	for i, item := range items {
+		parts[i] = strings.ReplaceAll(item, cellBreak, " ")
+	}
+	return strings.Join(parts, cellBreak)
+}
+
+// joinFiles joins paths with commas, or with breaks if one holds a comma.
+func joinFiles(paths []string) string {
+	joined := strings.Join(paths, ", ")
+	if strings.Count(joined, ",") == max(len(paths)-1, 0) && !strings.Contains(joined, cellBreak) {
+		return joined
+	}
+	return joinCell(paths) + cellBreak
+}
+
+// splitCell returns the items of a cell, none if it holds a word for nothing.
+// Breaks separate them if there are any, else the separator; prose is not cut at
+// commas or semicolons, so blockers, patterns and gotchas have no separator.
+func splitCell(cell, separator string) []string {
+	if lower := strings.ToLower(cell); strings.Contains(lower, cellBreak) || strings.Contains(lower, "<br/>") {
+		separator = cellBreak
+		cell = strings.NewReplacer("<br/>", cellBreak, "<BR>", cellBreak, "<BR/>", cellBreak).Replace(cell)
+	}
+	parts := []string{cell}
+	if separator != "" {
+		parts = strings.Split(cell, separator)
+	}
+	var items []string
+	for _, part := range parts {
+		if part = strings.TrimSpace(part); !isNothing(part) {
+			items = append(items, part)
+		}
+	}
+	return items
+}
+
+// ParseHandoff reads the section of a handoff, in either form, with or without
+// its heading. Rows that it cannot read are reported by line, counted in text
+// from 1.
+func ParseHandoff(text []byte) (Handoff, []*SyntaxError) {
+	body, line := string(text), 1
+	if first, rest, _ := strings.Cut(body, "\n"); strings.HasPrefix(first, "#") {
+		body, line = rest, 2
+	}
+	// A fence that says it is YAML decides; then a table; what is left is YAML.
+	yaml, fenced := cutYAMLFence(body)
+	if rows := hasFieldRow(body); rows && yaml.info == "" {
+		return parseHandoffTable(body, line)
+	}
+	if fenced {
+		body, line = yaml.inside, line+yaml.before
+	}
+	node, problems := parseYAML(body, line)
+	return handoffOf(node), problems
+}
+
+// A yamlFence is a code fence that holds YAML, or may.
+type yamlFence struct {
+	info   string // "yaml", "yml" or ""
+	inside string
+	before int // lines up to inside
+}
+
+// cutYAMLFence returns the first fence of text that is marked as YAML, else the
+// first that is not marked at all. One that is never closed runs to the end.
+func cutYAMLFence(text string) (fence yamlFence, found bool) {
+	var open byte // the mark of the fence that the line is in
+	var size, offset, line int
+	begin := -1 // of the inside, when the fence is taken
+	for raw := range strings.Lines(text) {
+		mark, n, closes := scanFence([]byte(strings.TrimRight(raw, "\r\n")))
+		switch {
+		case open != 0 && closes && mark == open && n >= size:
+			if begin >= 0 {
+				fence.inside = text[begin:offset]
+			}
+			if fence.info != "" {
+				return fence, true
+			}
+			open, begin = 0, -1
+		case open == 0 && mark != 0:
+			open, size = mark, n
+			info := strings.ToLower(strings.Trim(raw, string(mark)+" \t\r\n"))
+			if info == "yaml" || info == "yml" || info == "" && !found {
+				begin, found = offset+len(raw), true
+				fence = yamlFence{info: info, before: line + 1}
+			}
+		}
+		offset += len(raw)
+		line++
+	}
+	if begin >= 0 {
+		fence.inside = text[begin:]
+	}
+	return fence, found
+}
+
+// hasFieldRow reports whether a line of text, outside of fences, is a table's row.
+func hasFieldRow(text string) bool {
+	for _, l := range scanLines([]byte(text)) {
+		if _, isRow := scanRow(l.text); isRow && !l.quiet {
+			return true
+		}
+	}
+	return false
+}
+
+// parseHandoffTable reads the rows of all tables in text, whose first line has
+// the number line. Rows in code fences are examples.
+func parseHandoffTable(text string, line int) (h Handoff, problems []*SyntaxError) {
+	for _, l := range scanLines([]byte(text)) {
+		cells, isRow := scanRow(l.text)
+		switch {
+		case l.quiet || !isRow || isTableDelimiter(cells):
+		case len(cells) < 2:
+			problems = append(problems, &SyntaxError{Line: line + l.number - 1, Err: fmt.Errorf("the handoff's row %q has no value", clipLine(strings.TrimSpace(string(l.text)), 60))})
+		default:
+			value := l.text[cells[1].start:cells[len(cells)-1].end] // keeps pipes that are not escaped
+			h.setRow(unescapeCell(cells[0].text), unescapeCell(string(value)))
+			if len(cells) > 2 {
+				problems = append(problems, &SyntaxError{Line: line + l.number - 1, Err: fmt.Errorf("the handoff's row %q has %d cells instead of 2", cells[0].text, len(cells))})
+			}
+		}
+	}
+	return h, problems
+}
+
+// setRow takes in one row of the table form. Agents rename rows; what they mean
+// is clear for these names, and any other is kept as it is.
+func (h *Handoff) setRow(key, value string) {
+	key = strings.Trim(key, "*` ")
+	switch fold(key) {
+	case "field":
+	case "outcome", "status", "result":
+		h.Outcome = value
+	case "summary":
+		if !isNothing(value) {
+			h.Summary = value
+		}
+	case "files_changed", "files", "files_modified", "changed_files":
+		for _, file := range splitCell(value, ",") {
+			h.Files = append(h.Files, HandoffFile{Path: strings.Trim(file, "`")})
+		}
+	case "files_created":
+		for _, file := range splitCell(value, ",") {
+			h.Files = append(h.Files, HandoffFile{Path: strings.Trim(file, "`"), Change: changeCreated})
+		}
+	case "blockers", "blocker":
+		h.Blockers = append(h.Blockers, splitCell(value, "")...)
+	case "patterns_discovered", "patterns":
+		for _, item := range splitCell(value, "") {
+			h.Patterns = append(h.Patterns, HandoffPattern{Pattern: item})
+		}
+	case "gotchas", "gotcha":
+		for _, item := range splitCell(value, "") {
+			h.Gotchas = append(h.Gotchas, HandoffGotcha{Issue: item})
+		}
+	default:
+		h.Extra = append(h.Extra, Property{key, value})
+	}
+}
+
+// handoffOf takes a handoff out of its YAML form, which may lie below a key
+// "handoff".
+func handoffOf(node yamlNode) (h Handoff) {
+	if inner := node.get("handoff"); len(inner.pairs) > 0 {
+		node = inner
+	}
+	for _, p := range node.pairs {
+		h.setKey(fold(p.key), p.key, p.value)
+	}
+	return h
+}
+
+// setKey takes in one key of the YAML form, where any value may be a scalar in
+// place of a list or map.
+func (h *Handoff) setKey(folded, key string, value yamlNode) {
+	switch folded {
+	case "outcome", "status", "result":
+		h.Outcome = value.text()
+	case "summary":
+		h.Summary = value.text()
+	case "files_created":
+		h.addFiles(changeCreated, value)
+	case "files_modified":
+		h.addFiles(changeModified, value)
+	case "files_changed", "files":
+		h.addFiles("", value)
+	case "blockers", "blocker":
+		h.Blockers = append(h.Blockers, value.texts()...)
+	case "patterns_discovered", "patterns":
+		for _, item := range value.items() {
+			h.Patterns = append(h.Patterns, HandoffPattern{item.first("pattern", "name"), item.get("location").text(), item.get("applies_to").text()})
+		}
+	case "gotchas", "gotcha":
+		for _, item := range value.items() {
+			h.Gotchas = append(h.Gotchas, HandoffGotcha{item.first("issue", "gotcha"), item.get("mitigation").text(), item.get("severity").text()})
+		}
+	case "dependencies_for_next":
+		h.Dependencies = append(h.Dependencies, value.texts()...)
+	case "open_questions", "questions":
+		for _, item := range value.items() {
+			blocking := fold(item.get("blocking").text())
+			h.Questions = append(h.Questions, HandoffQuestion{item.first("question"), blocking == "true" || blocking == "yes"})
+		}
+	case "suggested_next_steps", "next_steps":
+		h.NextSteps = append(h.NextSteps, value.texts()...)
+	default:
+		if text := value.text(); text != "" {
+			h.Extra = append(h.Extra, Property{key, text})
+		}
+	}
+}
+
+// addFiles takes in a list of files: maps, or paths alone.
+func (h *Handoff) addFiles(change string, value yamlNode) {
+	for _, item := range value.items() {
+		h.Files = append(h.Files, HandoffFile{
+			Path: item.first("path", "file"), Change: change, Lines: item.get("lines").text(),
+			Type: item.get("change_type").text(), Description: item.get("description").text(),
+		})
+	}
+}
+
+// first returns the value of one of the keys, or all of n as text when n has
+// none of them: agents write "- a.go" where the form has "- path: a.go".
+func (n yamlNode) first(keys ...string) string {
+	if value := n.get(keys...); !value.isEmpty() {
+		return value.text()
+	}
+	return n.text()
+}
+
+// AppendHandoffYAML appends the section of h in the form of a fenced YAML
+// block, from its heading to the end of the fence. Empty keys are left out,
+// except outcome and summary.
+func AppendHandoffYAML(dst []byte, h Handoff) []byte {
+	w := yamlWriter{append(dst, "## Handoff\n\n```yaml\n"...)}
+	w.pair("", "outcome", h.Outcome)
+	w.pair("", "summary", h.Summary)
+	w.files("files_created", h.Files, changeCreated)
+	w.files("files_modified", h.Files, changeModified)
+	w.files("files_changed", h.Files, "")
+	w.records("patterns_discovered", len(h.Patterns), func(i int) []Property {
+		p := h.Patterns[i]
+		return []Property{{"pattern", p.Pattern}, {"location", p.Location}, {"applies_to", p.AppliesTo}}
+	})
+	w.records("gotchas", len(h.Gotchas), func(i int) []Property {
+		g := h.Gotchas[i]
+		return []Property{{"issue", g.Issue}, {"mitigation", g.Mitigation}, {"severity", g.Severity}}
+	})
+	w.texts("dependencies_for_next", h.Dependencies)
+	w.records("open_questions", len(h.Questions), func(i int) []Property {
+		q := h.Questions[i]
+		return []Property{{"question", q.Question}, {"blocking", strconv.FormatBool(q.Blocking)}}
+	})
+	w.texts("suggested_next_steps", h.NextSteps)
+	w.texts("blockers", h.Blockers)
+	for _, p := range h.Extra {
+		if _, _, isKey := cutYAMLKey(p.Key + ": x"); isKey {
+			w.pair("", p.Key, p.Value)
+		}
+	}
+	return append(w.dst, "```\n"...)
+}
+
+// A yamlWriter appends the YAML of a handoff: maps of scalars, and lists of
+// scalars and of maps, two levels deep at most.
+type yamlWriter struct{ dst []byte }
+
+// pair writes "key: value"; indent may hold the dash of an item.
+func (w *yamlWriter) pair(indent, key, value string) {
+	w.dst = append(append(append(w.dst, indent...), singleSpaced(key)...), ": "...)
+	w.dst = append(appendYAMLScalar(w.dst, value), '\n')
+}
+
+// texts writes a list of scalars, or nothing for an empty one.
+func (w *yamlWriter) texts(key string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	w.dst = append(append(w.dst, key...), ":\n"...)
+	for _, item := range items {
+		w.dst = append(appendYAMLScalar(append(w.dst, "  - "...), item), '\n')
+	}
+}
+
+// records writes a list of maps; the first key of each is always written.
+func (w *yamlWriter) records(key string, n int, record func(i int) []Property) {
+	if n == 0 {
+		return
+	}
+	w.dst = append(append(w.dst, key...), ":\n"...)
+	for i := range n {
+		indent := "  - "
+		for k, p := range record(i) {
+			if k == 0 || p.Value != "" {
+				w.pair(indent, p.Key, p.Value)
+				indent = "    "
+			}
+		}
+	}
+}
+
+// files writes the files with one kind of change.
+func (w *yamlWriter) files(key string, all []HandoffFile, change string) {
+	var files []HandoffFile
+	for _, f := range all {
+		if f.Change == change {
+			files = append(files, f)
+		}
+	}
+	w.records(key, len(files), func(i int) []Property {
+		f := files[i]
+		return []Property{{"path", f.Path}, {"lines", f.Lines}, {"change_type", f.Type}, {"description", f.Description}}
+	})
+}

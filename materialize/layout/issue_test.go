@@ -1,0 +1,155 @@
+package layout
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func fullIssue() Issue {
+	return Issue{
+		ID: "ISSUE-20260114-001", Title: "Uploads", Status: "pending", Source: "generated", Type: "security",
+		Priority: "high", Created: "2026-01-14T09:30:00Z", Loop: "1", Complexity: "normal",
+		Summary:   "Limit the size | of uploads",
+		Details:   "First line.\n\n## Heading\n---\n**Files:** not a block\n**Note:** kept\n\\# slash\n```go\n# code\n```\n```open",
+		Criteria:  []string{"[ ] one", "two `x`", "--", "**Summary:** no"},
+		Files:     []string{"src/a.go", "src/{b,c}.go"},
+		Rationale: "Two\n\nparagraphs", TaskRef: "task-012",
+		Extra: []ExtraField{{"Assignee", "agent-7"}, {"Lease until", "2026 | now"}},
+	}
+}
+
+func TestIssueRoundTrip(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*Issue)
+	}{
+		{"full", func(*Issue) {}},
+		{"no title", func(i *Issue) { i.Title = "" }},
+		{"a file with a comma", func(i *Issue) { i.Files = []string{"a, b.go", "c.go"} }},
+		{"a file in brackets", func(i *Issue) { i.Files = []string{"[slug].tsx"} }},
+		{"details that look like an issue", func(i *Issue) { i.Details = "### ISSUE-1\n\n| Status | no |\n\n> **Status:** no" }},
+		{"details in a comment", func(i *Issue) { i.Details = "<!-- a\n### ISSUE-1\n-->\n<!-- open" }},
+		{"details with slashes", func(i *Issue) { i.Details = "\\\\## a\n\\---\n\\b\n \\``` c" }},
+		{"details in tildes", func(i *Issue) { i.Details = "~~~\n## a\n~~~\n~~~~" }},
+		{"details with indented code", func(i *Issue) { i.Details = "code:\n\n    ## a\n    ---" }},
+		{"no blocks", func(i *Issue) { i.Details, i.Criteria, i.Files, i.Rationale, i.TaskRef = "", nil, nil, "", "" }},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			want := fullIssue()
+			test.change(&want)
+			text := AppendIssue(nil, want)
+			got, errs := ParseIssue(text)
+			if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 {
+				t.Errorf("ParseIssue(%s) (-want +got):\n%s\nerrors %v", text, diff, errs)
+			}
+			f, errs := checkAggregate(t, IssueQueue{}, "q.md", append([]byte("# Issue Queue\n\n"), text...))
+			if entries := f.Entries(); len(entries) != 1 || string(entries[0].Text) != string(text) || len(errs) > 0 {
+				t.Errorf("%s\nhas %d entries, errors %v", text, len(entries), errs)
+			}
+		})
+	}
+}
+
+func TestAppendIssue(t *testing.T) {
+	got := string(AppendIssue([]byte("before\n"), Issue{
+		ID: "ISSUE-20260114-001", Status: "pending", Type: "bug", Priority: "low", Summary: "One\n two",
+		Details: "Text.\r\n\r\n## More", Criteria: []string{"works", ""}, Files: []string{"a.go"},
+	}))
+	want := `before
+### ISSUE-20260114-001
+
+| Field | Value |
+|-------|-------|
+| Status | pending |
+| Type | bug |
+| Priority | low |
+
+**Summary:** One two
+
+**Details:**
+Text.
+
+\## More
+
+**Acceptance Criteria:**
+- works
+
+**Files:** a.go
+
+---
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("AppendIssue (-want +got):\n%s", diff)
+	}
+}
+
+func TestParseIssueEmpty(t *testing.T) {
+	issue, errs := ParseIssue(nil)
+	if diff := cmp.Diff(Issue{}, issue); diff != "" || len(errs) != 1 {
+		t.Errorf("ParseIssue(nil) = %+v with errors %v, want none and one", issue, errs)
+	}
+}
+
+func TestIssueStatus(t *testing.T) {
+	tests := []struct{ text, want string }{
+		{"pending", "pending"}, {"Completed", "complete"}, {"**done**", "complete"}, {"In Progress", "in_progress"},
+		{"in-progress (since Monday)", "in_progress"}, {"Won't Fix", "wont_fix"}, {"wontfix", "wont_fix"},
+		{"`duplicate`", "duplicate"}, {"✅ complete", "complete"}, {"", ""}, {"a\nb", "a"},
+	}
+	for _, test := range tests {
+		if got := issueStatus(test.text); got != test.want {
+			t.Errorf("issueStatus(%q) = %q, want %q", test.text, got, test.want)
+		}
+	}
+}
+
+func TestSetIssueField(t *testing.T) {
+	table := "### ISSUE-1\n\n| Field  | Value   |\n|--------|---------|\n|Status|pending|\n| Priority  |  low  | \n| Loop |  |\n\n**Summary:** s\n"
+	bullets := "### ISSUE-1\r\n\r\n- **Status**: pending\r\n- **Type**: bug\r\n\r\n**Summary:** s\r\n**Files:**\r\n- a\r\n- b\r\n"
+	runSets(t, SetIssueField, []setCase{
+		{"row", table, "status", "accepted", strings.Replace(table, "pending", "accepted", 1)},
+		{"row with padding", table, "Priority", "high", strings.Replace(table, "low", "high", 1)},
+		{"row with a pipe", table, "Priority", "a|b", strings.Replace(table, "low", `a\|b`, 1)},
+		{"row of one line", table, "Priority", " a\nb ", strings.Replace(table, "low", "a b", 1)},
+		{"empty cell", table, "Loop", "3", strings.Replace(table, "| Loop |  |", "| Loop | 3 |", 1)},
+		{"empty value", table, "Priority", "", strings.Replace(table, "low", "", 1)},
+		{"new row", table, "Assignee", "agent-7", strings.Replace(table, "| Loop |  |\n", "| Loop |  |\n| Assignee | agent-7 |\n", 1)},
+		{"block", table, "Summary", "t", strings.Replace(table, "** s", "** t", 1)},
+		{"bullet", bullets, "Status", "accepted", strings.Replace(bullets, "pending", "accepted", 1)},
+		{"new bullet", bullets, "Assignee", "agent-7", strings.Replace(bullets, "bug\r\n", "bug\r\n- **Assignee**: agent-7\r\n", 1)},
+		{"list", bullets, "Files", "c", strings.Replace(bullets, "\r\n- a\r\n- b", " c", 1)},
+		{"block of lines", bullets, "Summary", "a\n## b", strings.Replace(bullets, " s\r\n", "\r\na\r\n\\## b\r\n", 1)},
+		{"no fields", "### ISSUE-1\ntext\n", "Status", "pending",
+			"### ISSUE-1\n\n| Field | Value |\n|-------|-------|\n| Status | pending |\n\ntext\n"},
+		{"heading alone", "### ISSUE-1", "Status", "pending",
+			"### ISSUE-1\n\n| Field | Value |\n|-------|-------|\n| Status | pending |"},
+		{"blocks alone", "### ISSUE-1\n\n**Summary:** s\n", "Status", "pending",
+			"### ISSUE-1\n\n| Field | Value |\n|-------|-------|\n| Status | pending |\n\n**Summary:** s\n"},
+		{"no final newline", "### ISSUE-1\n| Status | a |", "Type", "bug", "### ISSUE-1\n| Status | a |\n| Type | bug |"},
+		{"label", "### ISSUE-1\n**Status:**\n", "Status", "a", "### ISSUE-1\n**Status:** a\n"},
+		{"new label", "### ISSUE-1\n**Status:** a\n", "Type", "b", "### ISSUE-1\n**Status:** a\n**Type:** b\n"},
+		{"first of two", "### ISSUE-1\n| Status | a |\n| Status | b |\n", "Status", "c", "### ISSUE-1\n| Status | c |\n| Status | b |\n"},
+		{"nothing", "", "Status", "a", ""},
+	})
+}
+
+func FuzzSetIssueField(f *testing.F) {
+	f.Add("| Status | a |", "Status", "b | c")
+	f.Add("- **Status**: a\n```\nx", "Summary", "b\n## c")
+	f.Add("**Details:**\nx\n\ny", "details", "```\n# a")
+	f.Fuzz(func(t *testing.T, body, field, value string) {
+		if !isFieldName(field) || strings.TrimSpace(field) != field || strings.ContainsAny(field, "\r\n") {
+			return
+		}
+		text := []byte("### ISSUE-1\n" + body)
+		set := SetIssueField(text, field, "agent-7 | x")
+		v, _ := readFields(scanLines(set), issueRules())
+		if got := v.get(fieldKey(field)); got != "agent-7 | x" {
+			t.Errorf("%s in %q after set is %q, in %q", field, text, got, set)
+		}
+		SetIssueField(text, field, value) // any value: no panic
+	})
+}

@@ -1,0 +1,289 @@
+package layout
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"filebus/store/record"
+)
+
+// A Journal is the file of one task: what it did, and what it hands on. The
+// form is that of the file-based communication document.
+type Journal struct {
+	Task      string // the name in the first heading
+	Status    string // as written: in_progress, completed, blocked, failed, ...
+	Started   string
+	Completed string
+	Extra     []Property // other metadata, in order
+	Progress  []Progress
+	Handoff   *Handoff // nil before the task hands over
+	Notes     string   // Markdown
+}
+
+// A Progress is one line of a journal's progress log: "- [time] text".
+type Progress struct{ Time, Text string }
+
+// Journals is the layout of journals: one record a file.
+type Journals struct{}
+
+// Parse makes the whole file one handoff record. Its status is the handoff's
+// outcome, else the metadata's status.
+func (Journals) Parse(path string, text []byte) (File, []*SyntaxError) {
+	j, problems := ParseJournal(text)
+	return single(path, record.KindHandoff, text, j.facts()), inFile(path, problems)
+}
+
+// facts returns what the journal says about its task. Agents add who and where
+// they are to the metadata under these names.
+func (j *Journal) facts() Facts {
+	f := Facts{Title: clipLine(collapseSpace(j.Task), 120), Status: NormalizeStatus(j.Status)}
+	f.setFact(AttributeStarted, j.Started)
+	for _, p := range j.Extra {
+		switch fold(p.Key) {
+		case "agent":
+			f.Agent = word(p.Value)
+		case "run", "run_id":
+			f.Run = word(p.Value)
+		case "loop":
+			f.Loop = word(p.Value)
+		case "model":
+			f.setFact(AttributeModel, p.Value)
+		}
+	}
+	if j.Handoff != nil {
+		// The handoff is written last, the metadata is often forgotten.
+		f.Summary = summaryOf(j.Handoff.Summary)
+		if outcome := NormalizeStatus(j.Handoff.Outcome); outcome != "" {
+			f.Status = outcome
+		}
+	}
+	return f
+}
+
+// AppendJournal appends the text of j: heading, metadata, progress log, handoff
+// in the form of a table, notes.
+func AppendJournal(dst []byte, j Journal) []byte {
+	dst = fmt.Appendf(dst, "# Task: %s\n\n## Metadata\n", singleSpaced(j.Task))
+	metadata := []Property{{"Status", j.Status}, {"Started", j.Started}, {"Completed", j.Completed}}
+	for _, p := range append(metadata, j.Extra...) {
+		if p.Value != "" {
+			dst = fmt.Appendf(dst, "- %s: %s\n", singleSpaced(p.Key), singleSpaced(p.Value))
+		}
+	}
+	dst = append(dst, "\n## Progress Log\n"...)
+	for _, p := range j.Progress {
+		dst = append(dst, p.line()...)
+	}
+	if j.Handoff != nil {
+		dst = AppendHandoff(append(dst, '\n'), *j.Handoff)
+	}
+	if notes := strings.TrimSpace(j.Notes); notes != "" {
+		dst = append(append(append(dst, "\n## Notes\n"...), notes...), '\n')
+	}
+	return dst
+}
+
+// line returns the entry as it stands in a log.
+func (p Progress) line() string {
+	if p.Time == "" {
+		return "- " + singleSpaced(p.Text) + "\n"
+	}
+	return "- [" + singleSpaced(p.Time) + "] " + singleSpaced(p.Text) + "\n"
+}
+
+// ParseJournal reads a journal as agents write them: sections in any order and
+// of any level, metadata as list or lines, the handoff in either form. It
+// reports a journal without its heading, an unknown status and rows of the
+// handoff that it cannot read; the errors have lines and no file.
+func ParseJournal(text []byte) (Journal, []*SyntaxError) {
+	var j Journal
+	var problems []*SyntaxError
+	sections := Outline(text)
+	if title := taskTitle(sections); title != "" {
+		j.Task = title
+	} else {
+		problems = append(problems, &SyntaxError{Line: 1, Err: errors.New("a journal begins with a heading \"# Task: name\"")})
+	}
+	for _, s := range sections {
+		switch body := sectionBody(text, s); fold(s.Title) {
+		case "metadata":
+			problems = append(problems, j.readMetadata(body, s.Line+1)...)
+		case "progress_log", "progress":
+			j.Progress = append(j.Progress, parseProgress(body)...)
+		case "handoff":
+			if j.Handoff != nil {
+				problems = append(problems, &SyntaxError{Line: s.Line, Err: errors.New("a second handoff; the first one counts")})
+				continue
+			}
+			handoff, wrong := ParseHandoff(text[s.Start:s.End])
+			for _, p := range wrong {
+				p.Line += s.Line - 1
+			}
+			j.Handoff, problems = &handoff, append(problems, wrong...)
+		case "notes":
+			j.Notes = strings.TrimSpace(string(body))
+		}
+	}
+	return j, problems
+}
+
+// taskTitle returns the name of the task: the text of the first heading of
+// level 1, or of the first that says "Task:".
+func taskTitle(sections []Section) string {
+	for _, s := range sections {
+		rest, found := strings.CutPrefix(s.Title, "Task:")
+		if found || s.Level == 1 {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return ""
+}
+
+// sectionBody returns what stands below a section's heading, its subsections
+// included.
+func sectionBody(text []byte, s Section) []byte {
+	body := text[s.Start:s.End]
+	heading := body
+	if end := bytes.IndexByte(body, '\n'); end >= 0 {
+		heading, body = body[:end], body[end+1:]
+	} else {
+		body = nil
+	}
+	// A heading that is underlined has one line more.
+	if !bytes.HasPrefix(bytes.TrimLeft(heading, " \ufeff"), []byte("#")) { // underlined
+		if end := bytes.IndexByte(body, '\n'); end >= 0 {
+			return body[end+1:]
+		}
+		return nil
+	}
+	return body
+}
+
+// readMetadata takes in the "- Key: value" lines of the section.
+func (j *Journal) readMetadata(body []byte, line int) (problems []*SyntaxError) {
+	for raw := range bytes.Lines(body) {
+		p, found := cutProperty(string(raw))
+		switch fold(p.Key) {
+		case "":
+		case "status":
+			j.Status = p.Value
+			if NormalizeStatus(p.Value) == "" {
+				problems = append(problems, &SyntaxError{Line: line, Err: fmt.Errorf("unknown status %q", clipLine(p.Value, 60))})
+			}
+		case "started":
+			j.Started = p.Value
+		case "completed":
+			j.Completed = p.Value
+		default:
+			if found {
+				j.Extra = append(j.Extra, p)
+			}
+		}
+		line++
+	}
+	return problems
+}
+
+// parseProgress returns the entries of a progress log. A line that is no list
+// item continues the entry before it.
+func parseProgress(body []byte) (entries []Progress) {
+	for raw := range bytes.Lines(body) {
+		line := strings.TrimSpace(string(raw))
+		item, isItem := strings.CutPrefix(line, "- ")
+		if !isItem {
+			item, isItem = strings.CutPrefix(line, "* ")
+		}
+		switch {
+		case isItem:
+			entries = append(entries, cutProgress(item))
+		case line != "" && line != "-" && len(entries) > 0:
+			entries[len(entries)-1].Text += " " + line
+		}
+	}
+	return entries
+}
+
+// cutProgress cuts "[time] text". "[text](target)" is a link, not a time.
+func cutProgress(item string) Progress {
+	item = strings.TrimSpace(item)
+	if rest, found := strings.CutPrefix(item, "["); found {
+		if time, text, found := strings.Cut(rest, "]"); found && !strings.HasPrefix(text, "(") {
+			return Progress{strings.TrimSpace(time), strings.TrimSpace(text)}
+		}
+	}
+	return Progress{Text: item}
+}
+
+// AppendProgress returns text with one more entry at the end of its progress
+// log, and every other byte as it was. The line breaks are those of the text.
+// A journal without the section gets one, before the handoff if there is one,
+// else at the end.
+func AppendProgress(text []byte, entry Progress) []byte {
+	line := entry.line()
+	at, heading := progressEnd(text)
+	if heading {
+		line = "## Progress Log\n" + line
+	}
+	// A heading that is made stands between blank lines; an entry needs only a
+	// line of its own.
+	before, after := text[:at], text[at:]
+	if heading && len(bytes.TrimSpace(before)) > 0 && !endsBlank(before) {
+		line = "\n" + line
+	}
+	if at > 0 && before[at-1] != '\n' {
+		line = "\n" + line
+	}
+	if heading && len(after) > 0 {
+		line += "\n"
+	}
+	line = strings.ReplaceAll(line, "\n", lineEnding(text))
+	return slices.Concat(before, []byte(line), after)
+}
+
+// progressEnd returns where a new entry of the progress log goes, and whether
+// it needs the section's heading.
+func progressEnd(text []byte) (at int, heading bool) {
+	handoff := len(text)
+	for _, s := range Outline(text) {
+		switch fold(s.Title) {
+		case "progress_log", "progress":
+			return lastText(text, s.End-len(sectionBody(text, s)), s.End), false
+		case "handoff":
+			handoff = min(handoff, s.Start)
+		}
+	}
+	return handoff, true
+}
+
+// lastText returns where the last line with text of text[start:end] ends, or
+// start.
+func lastText(text []byte, start, end int) int {
+	last := start + len(bytes.TrimRight(text[start:end], " \t\r\n"))
+	if last == start {
+		return start
+	}
+	if next := bytes.IndexByte(text[last:end], '\n'); next >= 0 {
+		return last + next + 1
+	}
+	return end
+}
+
+// endsBlank reports whether the last line of text is empty.
+func endsBlank(text []byte) bool {
+	return bytes.HasSuffix(text, []byte("\n\n")) || bytes.HasSuffix(text, []byte("\n\r\n"))
+}
+
+// HandoffSection returns the bytes of the first handoff section, from its
+// heading to the next heading of its level: the part to read instead of the
+// whole journal.
+func HandoffSection(text []byte) (start, end int, ok bool) {
+	for _, s := range Outline(text) {
+		if fold(s.Title) == "handoff" {
+			return s.Start, s.End, true
+		}
+	}
+	return 0, 0, false
+}

@@ -1,0 +1,292 @@
+package layout
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"filebus/store/record"
+)
+
+// KnowledgeJSON is the format of knowledge_graph.json, the JSON form of a
+// knowledge graph, described in docs/layouts/knowledge-graph.md. Each object in
+// the array "nodes" is an entry; all else, such as the tag index, is literal.
+type KnowledgeJSON struct{}
+
+// A KnowledgeNode is the typed view of a node of a JSON knowledge graph.
+type KnowledgeNode struct {
+	ID          string   `json:"id"`
+	Type        string   `json:"type"`
+	Tags        []string `json:"tags"`
+	Summary     string   `json:"summary"`
+	File        string   `json:"file,omitempty"`    // the file with the whole text
+	Created     string   `json:"created,omitempty"` // as written, mostly RFC 3339
+	Connections []string `json:"connections,omitempty"`
+}
+
+// Parse cuts a JSON knowledge graph into its nodes and the text around them. A
+// file that is not JSON has no entries and one error.
+func (KnowledgeJSON) Parse(path string, text []byte) (File, []*SyntaxError) {
+	c := newFileCutter(path, text)
+	lines := lineCounter{text: text, line: 1}
+	graph, err := scanGraph(text)
+	if isBlankText(text) {
+		return c.finish()
+	}
+	if err != nil {
+		c.errorf(lines.at(err.offset), "%w", err.err)
+		return c.finish()
+	}
+	for _, span := range graph.elements {
+		line := lines.at(span.start)
+		node, err := ParseKnowledgeNode(text[span.start:span.end])
+		if err != nil {
+			c.errorf(line, "%w", err)
+			if node == nil {
+				continue
+			}
+		}
+		if id, ok := c.claim(node.ID, node.Summary, line); ok {
+			c.add(&Entry{Kind: record.KindKnowledge, ID: id, Line: line, Facts: node.Facts()}, span.start, span.end)
+		}
+	}
+	return c.finish()
+}
+
+// Insert returns f with a new node at the end of the array "nodes", indented as
+// the others; the array is made when the file has none. The tag index stays as
+// it is. In a file that is not JSON the node is put at the end, where it waits
+// for whoever mends the file.
+func (KnowledgeJSON) Insert(f File, e Entry) File {
+	if e.Kind == "" {
+		e.Kind = record.KindKnowledge
+	}
+	text := f.Append(nil)
+	graph, err := scanGraph(text)
+	switch {
+	case isBlankText(text):
+		e.Text = indentNode(e.Text, "    ", "  ")
+		return spliceEntry(f, len(text), "{\n  \"nodes\": [\n    ", e, "\n  ],\n  \"tag_index\": {}\n}\n")
+	case err != nil && graph.object.end == 0: // no object to put it in
+		return spliceEntry(f, len(text), blankBefore(text, lineEnding(text)), e, lineEnding(text))
+	case graph.nodes.end == 0:
+		return insertNodes(f, text, graph, e)
+	case len(graph.elements) == 0:
+		return insertFirst(f, text, graph, e)
+	}
+	// The new node stands off from the last one as that does from what is before
+	// it: on a line of its own, or on the same line.
+	last := graph.elements[len(graph.elements)-1]
+	space := spaceBefore(text, last.start)
+	multiline := strings.Contains(space, "\n")
+	unit := indentUnit(text[last.start:last.end], multiline)
+	e.Text = withEnding(indentNode(e.Text, space[strings.LastIndexByte(space, '\n')+1:], unit), text)
+	if !multiline && space == "" && len(graph.elements) > 1 {
+		return spliceEntry(f, last.end, ",", e, "")
+	}
+	if !multiline && len(graph.elements) == 1 {
+		space = " "
+	}
+	return spliceEntry(f, last.end, ","+space, e, "")
+}
+
+// insertFirst puts a node into an empty array.
+func insertFirst(f File, text []byte, graph graphSpans, e Entry) File {
+	at := graph.nodes.start + 1
+	eol := lineEnding(text)
+	inside := string(text[at : graph.nodes.end-1])
+	if !bytes.Contains(text[graph.object.start:graph.object.end], []byte("\n")) {
+		e.Text = indentNode(e.Text, "", "")
+		return spliceEntry(f, at, "", e, "")
+	}
+	base := lineIndent(text, graph.nodes.start)
+	unit := "  "
+	if strings.HasPrefix(base, "\t") {
+		unit = "\t"
+	}
+	e.Text = withEnding(indentNode(e.Text, base+unit, unit), text)
+	after := eol + base
+	if strings.Contains(inside, "\n") {
+		after = ""
+	}
+	return spliceEntry(f, at, eol+base+unit, e, after)
+}
+
+// insertNodes adds the member "nodes" with one node to an object without it.
+func insertNodes(f File, text []byte, graph graphSpans, e Entry) File {
+	at := graph.lastMember
+	eol, comma := lineEnding(text), ","
+	if at == 0 {
+		at, comma = graph.object.start+1, ""
+	}
+	e.Text = withEnding(indentNode(e.Text, "    ", "  "), text)
+	before := comma + strings.ReplaceAll("\n  \"nodes\": [\n    ", "\n", eol)
+	after := eol + "  ]"
+	if !bytes.Contains(text[at:graph.object.end], []byte("\n")) {
+		after += eol
+	}
+	return spliceEntry(f, at, before, e, after)
+}
+
+// indentNode writes a JSON value anew: on one line when unit is empty, else with
+// that indent for each level below the prefix. What is no JSON stays as it is.
+func indentNode(node []byte, prefix, unit string) []byte {
+	var out bytes.Buffer
+	var err error
+	if unit == "" {
+		err = json.Compact(&out, node)
+	} else {
+		err = json.Indent(&out, bytes.TrimSpace(node), prefix, unit)
+	}
+	if err != nil {
+		return node
+	}
+	return out.Bytes()
+}
+
+// indentUnit returns the indent of one level inside a node, "" for a node on one
+// line.
+func indentUnit(node []byte, multiline bool) string {
+	_, rest, found := bytes.Cut(node, []byte("\n"))
+	if !found || !multiline {
+		return ""
+	}
+	inner := leadingSpace(rest)
+	closing := leadingSpace(node[bytes.LastIndexByte(node, '\n')+1:])
+	if unit, ok := strings.CutPrefix(inner, closing); ok && unit != "" {
+		return unit
+	}
+	return "  "
+}
+
+// leadingSpace returns the spaces and tabs that text begins with.
+func leadingSpace(text []byte) string {
+	return string(text[:len(text)-len(bytes.TrimLeft(text, " \t"))])
+}
+
+// lineIndent returns the indent of the line that holds an offset.
+func lineIndent(text []byte, at int) string {
+	return leadingSpace(text[bytes.LastIndexByte(text[:at], '\n')+1 : at])
+}
+
+// spaceBefore returns the white space that ends at an offset.
+func spaceBefore(text []byte, at int) string {
+	return string(text[len(bytes.TrimRight(text[:at], " \t\r\n")):at])
+}
+
+// ParseKnowledgeNode reads a node. A value of another type than expected is
+// left out and reported; what is no JSON object gives no node.
+func ParseKnowledgeNode(text []byte) (*KnowledgeNode, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil || members == nil {
+		return nil, errors.New("node is not a JSON object")
+	}
+	node := new(KnowledgeNode)
+	var wrong []string
+	read := func(key string, dst any) {
+		if value, ok := members[key]; ok && json.Unmarshal(value, dst) != nil {
+			wrong = append(wrong, key+" is "+jsonTypeName(value))
+		}
+	}
+	read("id", &node.ID)
+	read("type", &node.Type)
+	read("tags", &node.Tags)
+	read("summary", &node.Summary)
+	read("file", &node.File)
+	read("created", &node.Created)
+	read("connections", &node.Connections)
+	if node.ID == "" && len(wrong) == 0 {
+		wrong = append(wrong, "id is missing")
+	}
+	if len(wrong) > 0 {
+		return node, fmt.Errorf("node %q: %s", node.ID, strings.Join(wrong, ", "))
+	}
+	return node, nil
+}
+
+// jsonTypeName names a value of an unexpected type in an error.
+func jsonTypeName(value []byte) string {
+	switch value[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array of other things"
+	case '"':
+		return "a string"
+	}
+	return string(value[:min(len(value), maxFactWord)])
+}
+
+// Facts returns what a node says about itself.
+func (n *KnowledgeNode) Facts() Facts {
+	kind := factWord(n.Type)
+	if kind == "" {
+		kind = typeOfID(n.ID)
+	}
+	return Facts{
+		Tags:    factTags(n.Tags),
+		Title:   factText(n.Summary, maxFactTitle),
+		Summary: factText(n.Summary, maxFactSummary),
+		Attributes: factAttributes(
+			record.AttributeType, kind,
+			record.AttributeCreated, factLine(n.Created),
+		),
+	}
+}
+
+// AppendKnowledgeNode appends the canonical text of a node to dst: an object
+// with an indent of two spaces and no final newline. Bytes that are not UTF-8
+// are replaced.
+func AppendKnowledgeNode(dst []byte, n KnowledgeNode) []byte {
+	if n.Tags == nil {
+		n.Tags = []string{}
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	_ = encoder.Encode(n) // strings and a buffer cannot fail
+	return append(dst, bytes.TrimSuffix(out.Bytes(), []byte("\n"))...)
+}
+
+// SetKnowledgeNodeField returns text, a node, with another value for one
+// member: the bytes of the value alone change. The value is a string, or in
+// tags and connections a list such as "a, b". A missing member is added at the
+// end. What is no JSON object is returned as it is.
+func SetKnowledgeNodeField(text []byte, field, value string) []byte {
+	object, err := scanObject(text)
+	if err != nil {
+		return text
+	}
+	encoded := encodeJSON(value)
+	if field == "tags" || field == "connections" {
+		encoded = encodeJSON(append([]string{}, parseList(value)...))
+	}
+	for _, m := range object.members {
+		if m.key == field {
+			return slices.Concat(text[:m.value.start], encoded, text[m.value.end:])
+		}
+	}
+	member := slices.Concat(encodeJSON(field), []byte(": "), encoded)
+	if len(object.members) == 0 {
+		return slices.Concat(text[:object.span.start+1], member, text[object.span.start+1:])
+	}
+	first, last := object.members[0], object.members[len(object.members)-1]
+	space := spaceBefore(text, first.start)
+	if space == "" {
+		space = " "
+	}
+	return slices.Concat(text[:last.value.end], []byte(","+space), member, text[last.value.end:])
+}
+
+// encodeJSON returns value as JSON on one line, "<" and "&" as they are.
+func encodeJSON(value any) []byte {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(value) // strings and a buffer cannot fail
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}

@@ -1,0 +1,92 @@
+package layout
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLessonRoundTrip(t *testing.T) {
+	tests := []Knowledge{
+		{Title: "Rename after sync", Type: "lesson", Created: "2026-03-01", Context: "A crash test", Content: "Sync first.",
+			Tags: []string{"files", "fsync"}},
+		{Title: "Long", Type: "gotcha", Source: "task-9", Confidence: "low", Context: "a\n\nb",
+			Content: "x\n### y\n**Tags:** no\n**Note:** yes\n---\n```\n### z\n```", Extra: []ExtraField{{"Author", "agent-1"}}},
+		{Title: "Short", Type: "lesson", Content: "c"},
+	}
+	for _, want := range tests {
+		text := AppendLesson(nil, want)
+		got, errs := ParseLesson(text)
+		if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 {
+			t.Errorf("ParseLesson(%s) (-want +got):\n%s\nerrors %v", text, diff, errs)
+		}
+		f, errs := checkAggregate(t, Lessons{}, "l.md", text)
+		if entries := f.Entries(); len(entries) != 1 || string(entries[0].Text) != string(text) || len(errs) > 0 {
+			t.Errorf("%s\nhas %d entries, errors %v", text, len(entries), errs)
+		}
+	}
+}
+
+func TestAppendLesson(t *testing.T) {
+	want := `### Rename after sync
+**Date:** 2026-03-01
+**Context:** A crash test
+**Lesson:** Sync first.
+**Tags:** files, fsync
+`
+	k, errs := ParseLesson([]byte(want))
+	got := string(AppendLesson(nil, k))
+	if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 || k.Type != "lesson" {
+		t.Errorf("AppendLesson(ParseLesson) (-want +got):\n%s\nerrors %v", diff, errs)
+	}
+	if _, errs := ParseLesson(nil); len(errs) != 1 {
+		t.Errorf("ParseLesson(nil) has errors %v, want one", errs)
+	}
+}
+
+func TestSetLessonField(t *testing.T) {
+	text := "### A\n**Date:** 2026-03-01\n**Lesson:** a\nb\n**Tags:** x, y\n\n"
+	runSets(t, SetLessonField, []setCase{
+		{"tags", text, "Tags", "z", "### A\n**Date:** 2026-03-01\n**Lesson:** a\nb\n**Tags:** z\n\n"},
+		{"text", text, "Lesson", "c", "### A\n**Date:** 2026-03-01\n**Lesson:** c\n**Tags:** x, y\n\n"},
+		{"new", text, "Confidence", "low", "### A\n**Date:** 2026-03-01\n**Confidence:** low\n**Lesson:** a\nb\n**Tags:** x, y\n\n"},
+	})
+}
+
+func TestLessonsInsert(t *testing.T) {
+	entry := "### B\n**Lesson:** b\n"
+	runInserts(t, Lessons{}, []insertCase{
+		{"empty file", "", "", entry, "# Lessons\n\n" + entry, []string{"file.md#b"}},
+		{"after the last", "# L\n\n### A\n**Lesson:** a\n", "", entry, "# L\n\n### A\n**Lesson:** a\n\n" + entry, []string{"file.md#a", "file.md#b"}},
+		{"before literal headings", "### A\n**Lesson:** a\n\n### More\n\ntext\n", "", entry,
+			"### A\n**Lesson:** a\n\n" + entry + "\n### More\n\ntext\n", []string{"file.md#a", "file.md#b"}},
+		{"same title", "### B\n**Lesson:** a\n", "", entry, "### B\n**Lesson:** a\n\n" + entry, []string{"file.md#b", "file.md#b-2"}},
+	})
+}
+
+func TestLessonsDocument(t *testing.T) {
+	const path = "lessons/storage/entries.md"
+	f, errs := checkAggregate(t, Lessons{}, path, docExample(t, "lessons", path))
+	var got []string
+	for _, e := range f.Entries() {
+		got = append(got, e.ID+" "+e.Facts.Attributes["created"])
+	}
+	want := []string{
+		path + "#rename-after-sync-never-before 2026-03-01",
+		path + "#rename-after-sync-never-before-2 2026-03-09",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 {
+		t.Errorf("lessons of the document (-want +got):\n%s\nerrors %v", diff, errs)
+	}
+}
+
+func TestLessonsBadPath(t *testing.T) {
+	for _, path := range []string{"/abs.md", "a//b.md", "a\x00.md"} {
+		f, errs := Lessons{}.Parse(path, []byte("### A\n**Lesson:** a\n"))
+		if len(f.Entries()) != 0 || len(errs) != 1 {
+			t.Errorf("lessons in %q: %d entries, errors %v, want none and one", path, len(f.Entries()), errs)
+		}
+	}
+}
+
+func FuzzLessons(f *testing.F) { fuzzAggregate(f, Lessons{}, "*-lessons.md") }

@@ -1,0 +1,47 @@
+package layout
+
+import (
+	"bytes"
+	"strings"
+
+	"filebus/store/record"
+)
+
+// A Completion is what a marker file says when a task has ended. That the file
+// exists is the signal; agents write "done", a sentence or nothing into it.
+type Completion struct {
+	Text    string // trimmed; "" and "done" say no more than the file's name
+	Outcome string // the status that Text begins with, such as failed, or ""
+}
+
+// Completions is the layout of marker files: {task}.done and {task}.failed.
+type Completions struct{}
+
+// Parse makes the whole file one marker record. The status is its path's, so
+// only a text beyond "done" gives facts. It never reports an error.
+func (Completions) Parse(path string, text []byte) (File, []*SyntaxError) {
+	var f Facts
+	c := ParseCompletion(text)
+	if c.Text != "" && !strings.EqualFold(c.Text, doneText) {
+		f.Summary = summaryOf(c.Text)
+		f.Status = c.Outcome
+	}
+	return single(path, record.KindMarker, text, f), nil
+}
+
+// doneText is what the document asks agents to write.
+const doneText = "done"
+
+// AppendCompletion appends the text of a marker file: c.Text, or "done".
+func AppendCompletion(dst []byte, c Completion) []byte {
+	if text := strings.TrimSpace(c.Text); text != "" {
+		return append(append(dst, text...), '\n')
+	}
+	return append(dst, doneText...)
+}
+
+// ParseCompletion reads a marker file, whatever it holds.
+func ParseCompletion(text []byte) Completion {
+	content := string(bytes.TrimSpace(bytes.TrimPrefix(text, []byte(byteOrderMark))))
+	return Completion{Text: content, Outcome: NormalizeStatus(clipLine(content, 200))}
+}

@@ -1,0 +1,335 @@
+package layout
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"filebus/store/record"
+)
+
+// A Place says what the file at a path is, from the path alone.
+type Place struct {
+	Kind   record.Kind // KindFrame for an aggregate file, KindNote for a file no template knows
+	ID     string
+	Layout Layout
+	Facts  Facts // what the path says: task, session, round, ...
+}
+
+// Recognize returns what the default profile takes the file at path to be. It
+// always answers: a path that no template matches is a note with the path as
+// its id.
+func Recognize(path string) Place { return Claude().Recognize(path) }
+
+// Recognized reports whether a template of the default profile matches path,
+// so that Recognize returns something other than a note.
+func Recognized(path string) bool { return Recognize(path).Kind != record.KindNote }
+
+// literal begins the id of a file whose plain id would name another file; the
+// rest of the id is the whole path.
+const literal = "~/"
+
+// Recognize returns what the file at path is: slash-separated, below the
+// tree's root, or below one of the profile's outside roots.
+//
+// A template is matched on the tail of the path, whose last root counts. The
+// id is what the template names, behind the folders that stand before the
+// root: sub/proj/.claude/journal/task-1.md is sub/proj/task-1. Where the root
+// is not the profile's own, its first folder stands between them, so that two
+// roots in one tree never share a name: for Claude, claude/journal/task-1.md is
+// claude/task-1 and .orchestrator/complete/B-1.done is .orchestrator/B-1.
+//
+// Two paths never have the same kind and id: a file whose plain id Path would
+// lay out at another path has "~/" and its whole path as id.
+func (p Profile) Recognize(path string) Place {
+	place, seat, found := p.find(path)
+	if !found {
+		return note(path)
+	}
+	if place.Kind == record.KindFrame {
+		place.ID = path
+		return place
+	}
+	place.ID = join(seat.prefix, seat.mark, place.ID)
+	back, err := p.locate(place.Kind, place.ID)
+	if err != nil || back != path || strings.HasPrefix(place.ID, literal) {
+		place.ID = literal + path
+	}
+	if record.CheckID(place.ID) != nil {
+		return note(path)
+	}
+	return place
+}
+
+// Within returns what the file at path is when the captured folder is itself
+// one of the profile's roots and path is below it: the main root (journal/
+// task-1.md), or an outside root of dialogues (slug/round-0/muffin.md) or
+// results (conversation/call.md). What matches none of them is a note. The ids
+// are those of Recognize; frames and notes keep their own path.
+func (p Profile) Within(path string) Place {
+	roots := []string{p.Root}
+	for _, root := range []string{p.Dialogues, p.Results} {
+		if isOutside(root) {
+			roots = append(roots, root)
+		}
+	}
+	for _, root := range roots {
+		place := p.Recognize(root + "/" + path)
+		switch {
+		case place.Kind == record.KindNote || record.CheckID(path) != nil:
+		case root == p.Dialogues && isLoose(place, path):
+		case place.Kind == record.KindFrame:
+			place.ID = path
+			return place
+		default:
+			return place
+		}
+	}
+	return note(path)
+}
+
+// isLoose reports whether a file of a dialogue is one by its folder alone,
+// while its path could as well be that of a result: slug/anything.md.
+func isLoose(place Place, path string) bool {
+	return place.Kind == record.KindDialogue && strings.Count(path, "/") == 1 &&
+		strings.HasSuffix(path, ".md") && place.Facts.Attributes["part"] == ""
+}
+
+// Parse reads the file at path with the place's Layout and completes the entry
+// of a single-record file with what its path says, which wins over the text.
+func (pl Place) Parse(path string, text []byte) (File, []*SyntaxError) {
+	file, problems := pl.Layout.Parse(path, text)
+	if pl.Kind != record.KindFrame {
+		for _, e := range file.Entries() {
+			e.Facts = pl.Facts.Or(e.Facts)
+		}
+	}
+	return file, problems
+}
+
+// Or returns f with its zero fields taken from other, and the tags and
+// attributes of both.
+func (f Facts) Or(other Facts) Facts {
+	for _, field := range []struct {
+		dst *string
+		src string
+	}{
+		{&f.Agent, other.Agent}, {&f.Conversation, other.Conversation}, {&f.Session, other.Session},
+		{&f.Run, other.Run}, {&f.Loop, other.Loop}, {&f.Task, other.Task}, {&f.Status, other.Status},
+		{&f.Title, other.Title}, {&f.Summary, other.Summary},
+	} {
+		if *field.dst == "" {
+			*field.dst = field.src
+		}
+	}
+	f.Tags = append(slices.Clone(f.Tags), other.Tags...)
+	if len(other.Attributes) > 0 {
+		attributes := maps.Clone(other.Attributes)
+		maps.Copy(attributes, f.Attributes)
+		f.Attributes = attributes
+	}
+	return f
+}
+
+// A seat is where a root was found in a path.
+type seat struct {
+	prefix string // the folders before the root
+	mark   string // the root's first folder, "" for the profile's own root
+}
+
+// find returns the place of the last root in path that is followed by the rest
+// of a template. The id of the place lacks the seat.
+func (p Profile) find(path string) (Place, seat, bool) {
+	if record.CheckID(strings.TrimPrefix(path, "/")) != nil {
+		return Place{}, seat{}, false
+	}
+	for end := strings.LastIndexByte(path, '/'); end > 0; end = strings.LastIndexByte(path[:end], '/') {
+		for f := range familyCount {
+			s, found := p.seatOf(f, path[:end])
+			if !found {
+				continue
+			}
+			if place, found := f.read(path[end+1:]); found {
+				return place, s, true
+			}
+		}
+	}
+	return Place{}, seat{}, false
+}
+
+// seatOf reports whether head ends with a root of the family: the profile's
+// own, one of another profile, or the bare name of an outside root.
+func (p Profile) seatOf(f family, head string) (seat, bool) {
+	root, folder := p.own(f)
+	if prefix, found := cutRoot(head, root, folder); found {
+		if outside := isOutside(root); outside && prefix == "" || !outside && head[0] != '/' {
+			return seat{prefix: prefix}, true
+		}
+	}
+	if head[0] == '/' || !endsRoot(head) {
+		return seat{}, false
+	}
+	for _, mark := range [...]string{
+		claudeRoot, claudeRoot[1:], orchestratorRoot, orchestratorRoot[1:], blueRoot, blueRoot[1:],
+	} {
+		folder := markedFolder(f, mark)
+		if folder == "" && f != familyMain {
+			continue
+		}
+		if prefix, found := cutRoot(head, mark, folder); found {
+			return seat{prefix, mark}, true
+		}
+	}
+	for _, bare := range [...]string{resultsFolder, dialogueFolder} {
+		if prefix, found := cutRoot(head, bare, ""); found && markedRoot(f, bare) != "" {
+			return seat{prefix, bare}, true
+		}
+	}
+	return seat{}, false
+}
+
+// endsRoot reports whether the last folder of head ends a root of any profile;
+// it saves trying them all on most paths.
+func endsRoot(head string) bool {
+	switch folder := head[strings.LastIndexByte(head, '/')+1:]; folder {
+	case "agent_complete", "complete", "journal", "reports", "loop_snapshots", "dialogues", "sessions", resultsFolder, dialogueFolder:
+		return true
+	default:
+		return isMain(folder)
+	}
+}
+
+// cutRoot removes root/folder, whole segments, from the end of head. An empty
+// root ends nothing.
+func cutRoot(head, root, folder string) (prefix string, found bool) {
+	if folder != "" {
+		if head, found = cutSegments(head, folder); !found || head == "" {
+			return "", false
+		}
+	}
+	if root == "" {
+		return "", false
+	}
+	return cutSegments(head, root)
+}
+
+// cutSegments removes whole segments from the end of head.
+func cutSegments(head, tail string) (rest string, found bool) {
+	n := len(head) - len(tail)
+	if n < 0 || head[n:] != tail || n > 0 && head[n-1] != '/' {
+		return "", false
+	}
+	return head[:max(n-1, 0)], true
+}
+
+// Path returns where the profile keeps what is named, whether or not it exists:
+// below the tree's root, or at an outside root of the profile. An entry's path
+// is that of its aggregate file, where new ones go. It is the inverse of
+// Recognize: Path of a recognised kind and id is the path again, and a path of
+// a fresh id is recognised as that id. Two ids have no such path: a "~2" at the
+// end of a handoff's id is left out, since the next task under a name takes the
+// same place, and an id whose form belongs to no file of its kind is an error.
+func (p Profile) Path(kind record.Kind, id string) (string, error) {
+	if err := record.CheckID(id); err != nil {
+		return "", fmt.Errorf("finding a path for %s/%s: %w", kind, id, err)
+	}
+	if file := aggregateOf(kind); file != "" {
+		return p.Root + "/" + file, nil
+	}
+	if kind == record.KindNote || kind == record.KindFrame {
+		return id, nil
+	}
+	place, err := p.locate(kind, id)
+	if rest, found := strings.CutPrefix(id, literal); found {
+		if at := p.Recognize(rest); at.Kind == kind && at.ID == id {
+			return rest, nil
+		}
+		err = fmt.Errorf("no %s lies at %q", kind, rest)
+	}
+	if err != nil {
+		return "", fmt.Errorf("finding a path for %s/%s: %w", kind, id, err)
+	}
+	return place, nil
+}
+
+// aggregateOf returns the file below the main root that new entries of a kind
+// go to, or "" for a kind that has files of its own.
+func aggregateOf(kind record.Kind) string {
+	switch kind {
+	case record.KindIssue:
+		return "issue_queue.md"
+	case record.KindTask:
+		return "task_queue.md"
+	case record.KindKnowledge:
+		return "knowledge_graph.md"
+	case record.KindComponent:
+		return "journal/index.md"
+	}
+	return ""
+}
+
+// locate returns the one path that a plain id of a single-record file stands for.
+func (p Profile) locate(kind record.Kind, id string) (string, error) {
+	segments := strings.Split(id, "/")
+	start, err := p.splitID(kind, segments)
+	if err != nil {
+		return "", err
+	}
+	prefix, rest := segments[:start], segments[start:]
+	f, file, err := write(kind, rest)
+	if err != nil {
+		return "", err
+	}
+	root := p.ownRoot(f)
+	if n := len(prefix); n > 0 {
+		if marked := markedRoot(f, prefix[n-1]); marked != "" && marked != root {
+			root, prefix = marked, prefix[:n-1]
+		}
+	}
+	if f == familyDialogues {
+		root, file = docsPlace(root, rest, file)
+	}
+	switch {
+	case root == "":
+		return "", fmt.Errorf("the profile %s has no root for it", p.Name)
+	case isOutside(root) && len(prefix) > 0:
+		return "", fmt.Errorf("%s lies outside of %s", root, path.Join(prefix...))
+	}
+	return join(path.Join(prefix...), root, file), nil
+}
+
+// docsPlace moves a dialogue's docs/{file}.md to where its root keeps
+// assembled documents, if it does.
+func docsPlace(root string, rest []string, file string) (string, string) {
+	dotted := root
+	if !strings.HasPrefix(root, ".") {
+		dotted = "." + root
+	}
+	docs := docsRoot(dotted)
+	if docs == "" || len(rest) != 2 || rest[0] != docsFolder {
+		return root, file
+	}
+	return docs[len(dotted)-len(root):], rest[1]
+}
+
+// join joins the parts that are not empty.
+func join(parts ...string) string {
+	var b strings.Builder
+	for _, part := range parts {
+		if part == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('/')
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}
+
+// note returns the place of a file that no template knows.
+func note(path string) Place {
+	return Place{Kind: record.KindNote, ID: path, Layout: Notes{}}
+}

@@ -1,0 +1,235 @@
+package layout
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+)
+
+// What bounds the work of Preview and Title.
+const (
+	maxProse      = 4 << 10 // bytes of a paragraph that are read
+	maxTitleRunes = 120     // runes of a title
+)
+
+// Preview returns what a text says, in one line of at most max runes of valid
+// UTF-8, cut at a word with "…": for a single JSON object its string "summary";
+// else the first paragraph of the Markdown, as plain text.
+//
+// Headings, front matter, runs of "Key: value" lines, tables, code, lists,
+// quotes, HTML, rules and images are no paragraphs. A text without one is
+// previewed by the first of these it has: a list item, a quote, a row of a table, a
+// line of code, a field, a heading; else by its beginning. Binary text and max
+// below 1 give "". It takes time in proportion to the text before the paragraph.
+func Preview(text []byte, max int) string {
+	if max < 1 || IsBinary(text) {
+		return ""
+	}
+	if fields, ok := parseSummary(text); ok && fields.summary != "" {
+		return clipLine(collapseSpace(fields.summary), max)
+	}
+	var p prosePicker
+	if prose := p.pick(markdownBody(text)); prose != "" {
+		return clipLine(prose, max)
+	}
+	return clipLine(collapseSpace(string(headOf(text, maxProse))), max)
+}
+
+// Title returns a name for a text, in one line of at most 120 runes: the "title",
+// "name" or "summary" of a single JSON object; else its first heading, for which the
+// "title" of front matter stands in unless that heading has level 1; else its first
+// line that says something. A text with nothing to say, or a binary one, has none.
+func Title(text []byte) string {
+	if IsBinary(text) {
+		return ""
+	}
+	if fields, ok := parseSummary(text); ok {
+		for _, field := range []string{fields.title, fields.name, fields.summary} {
+			if field = collapseSpace(field); field != "" {
+				return clipLine(field, maxTitleRunes)
+			}
+		}
+	}
+	body := markdownBody(text)
+	heading, level := firstHeading(body)
+	fields, _ := FrontMatter(text)
+	title := collapseSpace(strings.Join(fields["title"], ", "))
+	switch {
+	case heading != "" && (level == 1 || title == ""):
+		title = heading
+	case title == "":
+		title = firstLine(body)
+	}
+	return clipLine(title, maxTitleRunes)
+}
+
+// IsBinary reports whether text is no text: its first 8 KiB hold a NUL byte, or
+// more than one byte in twenty is a control character that text never holds. Text
+// in other encodings than UTF-8, and terminal output with colours, is text.
+func IsBinary(text []byte) bool {
+	text = text[:min(len(text), 8<<10)]
+	controls := 0
+	for _, c := range text {
+		switch {
+		case c == 0:
+			return true
+		case c >= ' ' && c != 0x7f, c >= '\b' && c <= '\r', c == 0x1b:
+		default:
+			controls++
+		}
+	}
+	return controls*20 > len(text)
+}
+
+// Words counts the words of text: what strings.Fields would return, without
+// making it.
+func Words(text []byte) int {
+	// White space outside ASCII begins with one of four bytes, so few runes have
+	// to be decoded. Bytes that are no UTF-8 count as letters, as in strings.Fields.
+	words, inWord := 0, false
+	for i := 0; i < len(text); {
+		c, size := text[i], 1
+		space := c == ' ' || c >= '\t' && c <= '\r'
+		if c == 0xc2 || c >= 0xe1 && c <= 0xe3 { // what the other white space begins with
+			space, size = wideSpace(text[i:])
+		}
+		if !space && !inWord {
+			words++
+		}
+		inWord = !space
+		i += size
+	}
+	return words
+}
+
+// wideSpace reports whether text begins with white space outside ASCII, and how
+// many bytes to move on.
+func wideSpace(text []byte) (space bool, size int) {
+	r, size := utf8.DecodeRune(text)
+	switch {
+	case r == 0x85, r == 0xa0, r == 0x1680, r >= 0x2000 && r <= 0x200a,
+		r == 0x2028, r == 0x2029, r == 0x202f, r == 0x205f, r == 0x3000:
+		return true, size
+	}
+	return false, size
+}
+
+// jsonFields are what a structured result may say about itself.
+// They are strings, and empty where the object has something else or nothing.
+type jsonFields struct{ summary, title, name string }
+
+// parseSummary reads text when it is a single JSON object, alone or in one code
+// fence.
+func parseSummary(text []byte) (jsonFields, bool) {
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(byteOrderMark)))
+	// Agents that were asked for JSON often put it in a fence.
+	if inside, found := bytes.CutSuffix(text, []byte("```")); found && bytes.HasPrefix(text, []byte("```")) {
+		_, inside, _ = bytes.Cut(inside, []byte("\n"))
+		text = bytes.TrimSpace(inside)
+	}
+	if len(text) < 2 || text[0] != '{' || text[len(text)-1] != '}' {
+		return jsonFields{}, false
+	}
+	var raw struct {
+		Summary, Title, Name json.RawMessage
+	}
+	if json.Unmarshal(text, &raw) != nil {
+		return jsonFields{}, false
+	}
+	return jsonFields{stringIn(raw.Summary), stringIn(raw.Title), stringIn(raw.Name)}, true
+}
+
+// stringIn returns the string that raw holds, or "" when it is something else.
+func stringIn(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// markdownBody returns text without a byte order mark and front matter.
+func markdownBody(text []byte) []byte {
+	if _, start := cutFrontMatter(text); start > 0 {
+		return text[start:]
+	}
+	return bytes.TrimPrefix(text, []byte(byteOrderMark))
+}
+
+// cutTextLine cuts the first line off text, without its line ending and with at
+// most maxScanLine bytes of it.
+func cutTextLine(text []byte) (line, rest []byte) {
+	line = text
+	if i := bytes.IndexByte(text, '\n'); i >= 0 {
+		line, rest = text[:i], text[i+1:]
+	}
+	return bytes.TrimSuffix(line[:min(len(line), maxScanLine)], []byte("\r")), rest
+}
+
+// firstHeading returns the plain text and the level of the first heading that
+// has any text.
+func firstHeading(text []byte) (title string, level int8) {
+	var b blockScanner
+	var paragraph []byte // in case it becomes a heading
+	for len(text) > 0 {
+		line, rest := cutTextLine(text)
+		text = rest
+		info := b.next(line)
+		switch {
+		case info.outer != 0:
+		case info.kind == lineText: // a later underline may make it a heading
+			if info.opens {
+				paragraph = nil
+			}
+			if len(paragraph) < maxHeading {
+				paragraph = append(append(paragraph, headOf(info.text, maxHeading)...), ' ')
+			}
+		case info.kind == lineHeading, info.kind == lineUnderline:
+			if info.kind == lineHeading {
+				paragraph = info.text
+			}
+			if title = plainInline(headOf(paragraph, maxHeading)); title != "" {
+				return title, info.level
+			}
+		}
+	}
+	return "", 0
+}
+
+// firstLine returns the plain text of the first line that holds a letter or a
+// digit and is neither HTML nor a mark of a code fence.
+func firstLine(text []byte) string {
+	// A fence's mark and HTML say nothing about the text; neither do rules and
+	// delimiter rows, which hold no letter.
+	var b blockScanner
+	for rest := text; len(rest) > 0; {
+		var line []byte
+		line, rest = cutTextLine(rest)
+		info := b.next(line)
+		if info.kind == lineFence || info.kind == lineHTML || !hasLetter(info.text) {
+			continue
+		}
+		title := collapseSpace(string(headOf(info.text, maxHeading)))
+		if info.kind == lineText {
+			title = plainInline(headOf(info.text, maxHeading))
+		}
+		if title = strings.Trim(title, "| "); title != "" {
+			return title
+		}
+	}
+	return collapseSpace(string(headOf(text, maxHeading)))
+}
+
+// head returns the first n bytes of text, or fewer so that no rune is cut.
+func headOf(text []byte, n int) []byte {
+	if len(text) <= n {
+		return text
+	}
+	for cut := n; cut > n-utf8.UTFMax; cut-- {
+		if utf8.RuneStart(text[cut]) {
+			return text[:cut]
+		}
+	}
+	return text[:n]
+}

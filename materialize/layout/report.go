@@ -1,0 +1,139 @@
+package layout
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"filebus/store/record"
+)
+
+// A Report is what filebus reads of an agent's report on one task in one loop.
+// Reports are JSON of many shapes: of 17 by agents that were given one schema, no
+// key was in all of them. What has no field here stays in the text.
+type Report struct {
+	Task    string `json:"task_id,omitempty"`
+	Loop    string `json:"loop_number,omitempty"`
+	Run     string `json:"run_id,omitempty"`
+	Agent   string `json:"agent,omitempty"`
+	Status  string `json:"status,omitempty"` // as written
+	Model   string `json:"model,omitempty"`
+	Title   string `json:"title,omitempty"`
+	Summary string `json:"summary,omitempty"`
+}
+
+// Reports is the layout of JSON reports: one record a file, of the kind of a
+// task's handoff.
+type Reports struct{}
+
+// Parse makes the whole file one handoff record. Text that is not one JSON
+// object is reported with its line and gives no facts.
+func (Reports) Parse(path string, text []byte) (File, []*SyntaxError) {
+	r, problems := ParseReport(text)
+	f := Facts{
+		Task: TaskID(r.Task), Loop: word(r.Loop), Run: word(r.Run), Agent: word(r.Agent),
+		Status: NormalizeStatus(r.Status), Title: clipLine(collapseSpace(r.Title), 120), Summary: summaryOf(r.Summary),
+	}
+	if f.Title == "" && f.Task != "" { // the first line of JSON is no title
+		f.Title = "Report on " + clipLine(f.Task, 100)
+	}
+	f.setFact(AttributeModel, r.Model)
+	return single(path, record.KindHandoff, text, f), inFile(path, problems)
+}
+
+// AppendReport appends r as indented JSON, empty fields left out.
+func AppendReport(dst []byte, r Report) []byte {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(r); err != nil {
+		return dst // strings always have a JSON form
+	}
+	return append(dst, out.Bytes()...)
+}
+
+// ParseReport reads a report, whose keys may have several names and any type:
+// a model is text or an object with a name, notes are text or a list.
+func ParseReport(text []byte) (Report, []*SyntaxError) {
+	var fields map[string]json.RawMessage
+	if problem := decodeJSON(text, &fields); problem != nil {
+		return Report{}, []*SyntaxError{problem}
+	}
+	// The names under which agents given one schema wrote the same thing.
+	first := func(keys ...string) string {
+		for _, key := range keys {
+			if value := jsonText(fields[key]); value != "" {
+				return value
+			}
+		}
+		return ""
+	}
+	return Report{
+		Task:    first("task_id", "task", "id"),
+		Loop:    first("loop_number", "loop"),
+		Run:     first("run_id", "run"),
+		Agent:   first("agent", "agent_type", "agent_name"),
+		Status:  first("status", "outcome", "result"),
+		Model:   first("model", "model_used"),
+		Title:   first("title", "task_title", "task_name", "name", "objective"),
+		Summary: first("summary", "notes", "description", "objective"),
+	}, nil
+}
+
+// jsonText returns a value as text: a string or number, the name or first
+// element of what holds more, or "".
+func jsonText(raw json.RawMessage) string {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		return ""
+	}
+	switch raw[0] {
+	case '"':
+		var text string
+		if json.Unmarshal(raw, &text) != nil {
+			return ""
+		}
+		return strings.TrimSpace(text)
+	case '{':
+		var named struct {
+			Name string `json:"name"`
+		}
+		if json.Unmarshal(raw, &named) != nil {
+			return ""
+		}
+		return strings.TrimSpace(named.Name)
+	case '[':
+		var list []json.RawMessage
+		if json.Unmarshal(raw, &list) != nil || len(list) == 0 || len(list[0]) == 0 || list[0][0] != '"' {
+			return ""
+		}
+		return jsonText(list[0])
+	case 'n', 't', 'f': // null, true and false say nothing as a text
+		return ""
+	}
+	return string(raw)
+}
+
+// decodeJSON decodes text, with or without a byte order mark, into v and
+// locates what is wrong with it.
+func decodeJSON(text []byte, v any) *SyntaxError {
+	body := bytes.TrimPrefix(text, []byte(byteOrderMark))
+	err := json.Unmarshal(body, v)
+	if err == nil {
+		return nil
+	}
+	offset := int64(len(body)) // where the text ends too early
+	var syntax *json.SyntaxError
+	var mismatch *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		offset = syntax.Offset
+	case errors.As(err, &mismatch):
+		offset, err = mismatch.Offset, fmt.Errorf("JSON %s instead of an object", mismatch.Value)
+	}
+	offset = min(max(offset-1, 0), int64(len(body)))
+	return &SyntaxError{Line: 1 + bytes.Count(body[:offset], []byte("\n")), Err: err}
+}

@@ -1,0 +1,100 @@
+package layout
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestReportExample(t *testing.T) {
+	text := docExample(t, "reports", "BUILD-007-loop-002.json")
+	got, problems := ParseReport(text)
+	want := Report{
+		Task: "BUILD-007", Loop: "2", Run: "run-20260302-091400", Agent: "backend", Status: "completed", Model: "sonnet",
+		Title: "Limit requests per API key", Summary: "Requests are limited to 600 a minute per key",
+	}
+	if got != want || len(problems) > 0 {
+		t.Errorf("ParseReport of the example = %+v, %v, want %+v", got, problems, want)
+	}
+	if again, problems := ParseReport(AppendReport(nil, got)); again != got || len(problems) > 0 {
+		t.Errorf("written and read again: %+v, %v, want %+v", again, problems, got)
+	}
+}
+
+func TestReportShapes(t *testing.T) {
+	tests := []struct {
+		text string
+		want Report
+	}{
+		{`{}`, Report{}},
+		{"\ufeff{\"task_id\": \"a\"}", Report{Task: "a"}},
+		{`{"task": 7, "loop": "003", "result": "ok"}`, Report{Task: "7", Loop: "003", Status: "ok"}},
+		{`{"model_used": "m", "model": null}`, Report{Model: "m"}},
+		{`{"model": {"version": "4"}, "agent": true, "status": ["x"], "summary": {"done": true}}`, Report{Status: "x"}},
+		{`{"notes": [], "description": "d"}`, Report{Summary: "d"}},
+		{`{"notes": [{"a": 1}], "objective": "o"}`, Report{Title: "o", Summary: "o"}},
+		{`{"status": "a", "status": "b"}`, Report{Status: "b"}},
+		{`{"title": "\ud800 \u00e9"}`, Report{Title: "\ufffd é"}},
+	}
+	for _, test := range tests {
+		if got, problems := ParseReport([]byte(test.text)); got != test.want || len(problems) > 0 {
+			t.Errorf("ParseReport(%s) = %+v, %v, want %+v", test.text, got, problems, test.want)
+		}
+	}
+}
+
+func TestReportProblems(t *testing.T) {
+	tests := []struct{ text, want string }{
+		{"", "r.json:1: unexpected end of JSON input"},
+		{"{\n  \"a\": 1,\n  \"b\": oops\n}\n", "r.json:3: invalid character 'o' looking for beginning of value"},
+		{"{\n\"a\": 1\n", "r.json:2: unexpected end of JSON input"},
+		{"[1,\n2]", "r.json:1: JSON array instead of an object"},
+		{"{}\n{}\n", "r.json:2: invalid character '{' after top-level value"},
+	}
+	for _, test := range tests {
+		facts, problems := parseOne(t, Reports{}, "r.json", []byte(test.text))
+		if len(problems) != 1 || problems[0] != test.want {
+			t.Errorf("problems of %q: %q, want %q", test.text, problems, test.want)
+		}
+		if diff := cmp.Diff(Facts{}, facts); diff != "" {
+			t.Errorf("facts of %q (-want +got):\n%s", test.text, diff)
+		}
+	}
+}
+
+func TestReportFacts(t *testing.T) {
+	path := ".orchestrator/reports/BUILD-007-loop-002.json"
+	file, problems := Recognize(path).Parse(path, []byte(`{"task_id": "other", "loop_number": 9, "status": "Success", "run_id": "r1", "model": "m", "summary": "Did\nit"}`))
+	want := Facts{Title: "Report on other", Task: "BUILD-007", Loop: "2", Run: "r1", Status: "complete", Summary: "Did it", Attributes: map[string]string{"model": "m"}}
+	if diff := cmp.Diff(want, file.Entries()[0].Facts); diff != "" || len(problems) > 0 {
+		t.Errorf("problems %v, facts (-want +got):\n%s", problems, diff)
+	}
+}
+
+func TestDeepReportsTakeLittleTime(t *testing.T) {
+	for _, unit := range []string{"[", `{"a":`, `{"notes":[`, `"x",`} {
+		began := time.Now()
+		ParseReport([]byte(`{"notes": [` + strings.Repeat(unit, 200_000)))
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%q x 200,000 took %v", unit, took)
+		}
+	}
+}
+
+func FuzzReport(f *testing.F) {
+	f.Add(docExample(f, "reports", "BUILD-007-loop-002.json"))
+	f.Add([]byte(`{"model": {"name": ["x"]}, "notes": [[["y"]]]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		file, problems := Reports{}.Parse("r.json", text)
+		checkFacts(t, file)
+		if len(problems) > 0 {
+			return
+		}
+		once, _ := ParseReport(text)
+		if twice, _ := ParseReport(AppendReport(nil, once)); twice != once {
+			t.Fatalf("%q is read as %+v, and written and read again as %+v", text, once, twice)
+		}
+	})
+}

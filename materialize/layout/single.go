@@ -1,0 +1,180 @@
+package layout
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"filebus/store/record"
+)
+
+// The attributes of single-record files, beside those of package record.
+const (
+	AttributeDialogue = "dialogue" // turn and dialogue: the slug
+	AttributeRound    = "round"    // turn and dialogue: the number, without zeros
+	AttributePart     = "part"     // dialogue and snapshot: which of the known files it is
+	AttributeWorkflow = "workflow" // artifact: the type of its session
+	AttributeStarted  = "started"  // handoff and state: as the text has it
+	AttributeModel    = "model"    // report: what the agent ran on
+	AttributeMarkers  = "markers"  // turn: how many of each kind, "PERSPECTIVE=2 TENSION=1"
+)
+
+// The statuses that Facts use. Files spell them in many ways: see
+// NormalizeStatus.
+const (
+	StatusPending    = "pending"
+	StatusInProgress = "in_progress"
+	StatusComplete   = "complete"
+	StatusPartial    = "partial"
+	StatusBlocked    = "blocked"
+	StatusFailed     = "failed"
+)
+
+// NormalizeStatus returns the one spelling of a status as agents write it:
+// "Completed", "done ✅" and "success" are complete. The first word decides
+// where the whole is unknown. A text without a known status gives "", as does
+// a list to choose from, such as "completed | failed".
+func NormalizeStatus(text string) string {
+	text = strings.Trim(strings.ToLower(strings.TrimSpace(text)), "*_`\"' ")
+	if strings.Contains(text, " | ") {
+		return ""
+	}
+	end := strings.IndexFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && r != '_' && r != '-' && r != ' '
+	})
+	if end >= 0 {
+		text = text[:end]
+	}
+	words := strings.FieldsFunc(text, func(r rune) bool { return r == '_' || r == '-' || r == ' ' })
+	for n := min(len(words), 2); n > 0; n-- { // "in progress" before "in"
+		if status := knownStatus(strings.Join(words[:n], "_")); status != "" {
+			return status
+		}
+	}
+	return ""
+}
+
+// knownStatus returns the status that a word, in lower case, stands for.
+func knownStatus(name string) string {
+	switch name {
+	case "pending", "todo", "queued", "waiting", "open", "not_started", "planned":
+		return StatusPending
+	case "in_progress", "inprogress", "started", "running", "active", "working", "wip", "ongoing":
+		return StatusInProgress
+	case "complete", "completed", "done", "success", "successful", "succeeded", "finished", "ok", "passed":
+		return StatusComplete
+	case "partial", "partially", "incomplete":
+		return StatusPartial
+	case "blocked", "stuck":
+		return StatusBlocked
+	case "failed", "fail", "failure", "error", "errored", "aborted", "timeout":
+		return StatusFailed
+	}
+	return ""
+}
+
+// TaskID returns the id of a task as it is stored: digits alone, as in 003, are
+// short for task-003.
+func TaskID(text string) string {
+	if isDigits(text) {
+		return "task-" + text
+	}
+	return word(text)
+}
+
+// maxFact is the greatest length of a fact that becomes a field of a record,
+// in bytes; maxSummary that of a summary, in characters.
+const (
+	maxFact    = 1024
+	maxSummary = 500
+)
+
+// word returns text when it can be a field of a record: one line of at most
+// maxFact bytes. A longer one, or one with control characters, says nothing.
+func word(text string) string {
+	text = strings.TrimSpace(text)
+	control := func(r rune) bool { return r < 0x20 || r == 0x7f }
+	if len(text) > maxFact || strings.ContainsFunc(text, control) || !utf8.ValidString(text) {
+		return ""
+	}
+	return text
+}
+
+// factWords returns the fields of a list that can be stored.
+func factWords(list []string) []string {
+	var out []string
+	for _, text := range list {
+		if text = word(text); text != "" {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// summaryOf returns text as the summary of a Facts: one line, bounded.
+func summaryOf(text string) string { return clipLine(collapseSpace(text), maxSummary) }
+
+// setFact adds an attribute, which may be empty, to facts.
+func (f *Facts) setFact(key, value string) {
+	if value = word(value); value == "" {
+		return
+	}
+	if f.Attributes == nil {
+		f.Attributes = make(map[string]string)
+	}
+	f.Attributes[key] = value
+}
+
+// single returns the File of a file that is one record.
+func single(path string, kind record.Kind, text []byte, facts Facts) File {
+	return File{Path: path, Parts: []Part{{Entry: &Entry{Kind: kind, Text: text, Line: 1, Facts: facts}}}}
+}
+
+// inFile names the file of problems that were found in its text alone.
+func inFile(path string, problems []*SyntaxError) []*SyntaxError {
+	for _, p := range problems {
+		p.File = path
+	}
+	return problems
+}
+
+// A Property is one "key: value" of a text, for what a typed view has no field
+// of its own for.
+type Property struct{ Key, Value string }
+
+// cutProperty reads a line such as "- **Key**: value", "- Key: value" or
+// "Key: value"; the key has at most 60 bytes.
+func cutProperty(line string) (p Property, ok bool) {
+	line = strings.TrimSpace(line)
+	for _, bullet := range [...]string{"- ", "* ", "+ "} {
+		if rest, found := strings.CutPrefix(line, bullet); found {
+			line = strings.TrimSpace(rest)
+			break
+		}
+	}
+	key, value, found := strings.Cut(line, ":")
+	if !found || value != "" && value[0] != ' ' && value[0] != '\t' && value[0] != '*' {
+		return Property{}, false
+	}
+	bold := strings.HasPrefix(key, "**")
+	value = strings.TrimSpace(value)
+	if bold && !strings.HasSuffix(key, "**") {
+		value = strings.TrimSpace(strings.TrimPrefix(value, "**"))
+	}
+	key = strings.TrimSpace(strings.Trim(strings.TrimSpace(key), "*"))
+	if key == "" || len(key) > 60 || strings.ContainsAny(key, "|[]`#") {
+		return Property{}, false
+	}
+	return Property{key, value}, true
+}
+
+// fold returns a key in the form in which keys are compared: lower case, "_"
+// for spaces and hyphens.
+func fold(key string) string {
+	return strings.Map(func(r rune) rune {
+		if r == ' ' || r == '-' {
+			return '_'
+		}
+		return r
+	}, strings.ToLower(strings.TrimSpace(key)))
+}

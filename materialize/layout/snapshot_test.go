@@ -1,0 +1,117 @@
+package layout
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSnapshotExamples(t *testing.T) {
+	text := docExample(t, "snapshots", "issues_completed.md")
+	issues := ParseCompletedIssues(text)
+	want := []CompletedIssue{
+		{"ISSUE-20260302-001", "Add CSRF tokens to all forms"},
+		{"ISSUE-20260302-004", "Retry-After is missing on 429"},
+	}
+	if diff := cmp.Diff(want, issues); diff != "" {
+		t.Errorf("issues (-want +got):\n%s", diff)
+	}
+	if again := string(AppendCompletedIssues(nil, issues)); again != string(text) {
+		t.Errorf("written again (-want +got):\n%s", cmp.Diff(string(text), again))
+	}
+	if got := ParseDiff(docExample(t, "snapshots", "diff.patch")); got != (DiffStat{1, 2, 1}) {
+		t.Errorf("ParseDiff of the example = %v", got)
+	}
+}
+
+func TestSnapshotFacts(t *testing.T) {
+	tests := []struct {
+		file, text string
+		want       Facts
+		problems   []string
+	}{
+		{"diff.patch", "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n",
+			Facts{Title: "Changes of the loop", Summary: "1 file changed, 1 line added, 1 removed", Attributes: map[string]string{"part": "diff"}}, nil},
+		{"state.md", "run_id: other\nloop: 9\nstarted: noon\n",
+			Facts{Title: "Session state", Summary: "run other; loop 9; 0 agents running, 0 completed", Attributes: map[string]string{"part": "state", "started": "noon"}}, nil},
+		{"issues_completed.md", "None\n", Facts{Summary: "No issues completed.", Attributes: map[string]string{"part": "issues"}}, nil},
+		{"issues_completed.md", "## ISSUE-1\n", Facts{Summary: "ISSUE-1", Attributes: map[string]string{"part": "issues"}}, nil},
+		{"REVIEW.md", "x", Facts{Attributes: map[string]string{"part": "review"}}, nil},
+		{"manifest.json", "{", Facts{Attributes: map[string]string{"part": "manifest"}}, []string{"r/loop-1/manifest.json:1: unexpected end of JSON input"}},
+		{"other.bin", "\x00", Facts{}, nil},
+	}
+	for _, test := range tests {
+		got, problems := parseOne(t, Snapshots{}, "r/loop-1/"+test.file, []byte(test.text))
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: facts of %q (-want +got):\n%s", test.file, test.text, diff)
+		}
+		if diff := cmp.Diff(test.problems, problems); diff != "" {
+			t.Errorf("%s: problems of %q (-want +got):\n%s", test.file, test.text, diff)
+		}
+	}
+}
+
+func TestParseDiff(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       DiffStat
+	}{
+		{"empty", "", DiffStat{}},
+		{"prose", "+++\n- item\n+ item\n", DiffStat{}},
+		{"lines like headers", "+++ b/x\n@@ -1,2 +1,2 @@\n--- a\n+++ b\n c\n", DiffStat{1, 1, 1}},
+		{"no newline at the end", "+++ b/x\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n", DiffStat{1, 1, 1}},
+		{"two files", "+++ b/x\n@@ -0,0 +1,2 @@\n+a\n+b\n--- a/y\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-c\n", DiffStat{2, 2, 1}},
+		{"truncated", "+++ b/x\n@@ -1,50 +1,50 @@\n-a\n", DiffStat{1, 0, 1}},
+		{"broken hunk", "+++ b/x\n@@ -x,y +z @@\n+a\n", DiffStat{1, 1, 0}},
+		{"crlf", "+++ b/x\r\n@@ -1 +1 @@\r\n-a\r\n+b\r\n", DiffStat{1, 1, 1}},
+	}
+	for _, test := range tests {
+		if got := ParseDiff([]byte(test.text)); got != test.want {
+			t.Errorf("%s: ParseDiff(%q) = %v, want %v", test.name, test.text, got, test.want)
+		}
+	}
+}
+
+func TestParseCompletedIssues(t *testing.T) {
+	text := strings.Join([]string{
+		"# Issues", "- [x] **ISSUE-20260302-001** — Fix login", "### ISSUE-20260302-002", "| ISSUE-3 | Slow query | done |",
+		"* `ISSUE-4`: a: b", "Mentions ISSUE-5 only", "ISSUE-", "- ISSUE-6-",
+	}, "\r\n")
+	want := []CompletedIssue{
+		{"ISSUE-20260302-001", "Fix login"}, {"ISSUE-20260302-002", ""}, {"ISSUE-3", "Slow query | done"}, {"ISSUE-4", "a: b"}, {"ISSUE-6", ""},
+	}
+	if diff := cmp.Diff(want, ParseCompletedIssues([]byte(text))); diff != "" {
+		t.Errorf("issues of %q (-want +got):\n%s", text, diff)
+	}
+}
+
+func TestLongSnapshotsTakeLittleTime(t *testing.T) {
+	for _, text := range []string{
+		"@@ -1,2000000000 +1,2000000000 @@\n" + strings.Repeat("+a\n", 300_000),
+		strings.Repeat("@@ -1,99 +1,99 @@\n", 50_000),
+		strings.Repeat("- ISSUE-1: x\n", 100_000),
+	} {
+		began := time.Now()
+		ParseDiff([]byte(text))
+		Snapshots{}.Parse("r/loop-1/issues_completed.md", []byte(text))
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%.20q… of %d bytes took %v", text, len(text), took)
+		}
+	}
+}
+
+func FuzzSnapshot(f *testing.F) {
+	f.Add(docExample(f, "snapshots", "issues_completed.md"))
+	f.Add(docExample(f, "snapshots", "diff.patch"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if d := ParseDiff(text); d.Added < 0 || d.Removed < 0 || d.Files < 0 {
+			t.Fatalf("ParseDiff(%q) = %v", text, d)
+		}
+		once := ParseCompletedIssues(AppendCompletedIssues(nil, ParseCompletedIssues(text)))
+		if diff := cmp.Diff(once, ParseCompletedIssues(AppendCompletedIssues(nil, once))); diff != "" {
+			t.Fatalf("%q, written and read again (-want +got):\n%s", text, diff)
+		}
+	})
+}

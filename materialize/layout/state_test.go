@@ -1,0 +1,123 @@
+package layout
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func TestStateExamples(t *testing.T) {
+	const run = "run-2026-03-02-1"
+	tests := []struct {
+		file string
+		want State
+	}{
+		{"session_state.md", State{
+			RunID: run, Started: "2026-03-02T09:00:00Z", Loop: "2 of 5", Focus: "security, performance",
+			Running:   []RunningAgent{{"agent-71c", "task-004", "sonnet", "10:15:00"}},
+			Completed: []CompletedAgent{{"agent-5d0", "task-003", "completed", "48m"}},
+			History:   []string{"Loop 1: 4/5 tasks completed"},
+		}},
+		{"lists.md", State{
+			RunID: run, Loop: "2 of 5",
+			Running:   []RunningAgent{{ID: "agent-71c", Task: "task-004", Model: "sonnet"}},
+			Completed: []CompletedAgent{{ID: "agent-5d0", Task: "task-003", Outcome: "completed"}},
+		}},
+		{"plain.md", State{
+			RunID: run, Loop: "2", Extra: []Property{{"initial_tasks_complete", "true"}},
+			Running: []RunningAgent{{ID: "agent-71c", Task: "task-004"}},
+		}},
+	}
+	for _, test := range tests {
+		text := docExample(t, "session-state", test.file)
+		got, problems := ParseState(text)
+		if diff := cmp.Diff(test.want, got); diff != "" || len(problems) > 0 {
+			t.Errorf("%s: problems %v, state (-want +got):\n%s", test.file, problems, diff)
+		}
+		facts, _ := parseOne(t, States{}, "session_state.md", text)
+		if facts.Run != run || facts.Loop != "2" {
+			t.Errorf("%s: run %q and loop %q, want %q and 2", test.file, facts.Run, facts.Loop, run)
+		}
+	}
+	text := docExample(t, "session-state", "session_state.md")
+	state, _ := ParseState(text)
+	if again := AppendState(nil, state); !bytes.Equal(again, text) {
+		t.Errorf("AppendState of the example:\n%s", cmp.Diff(string(text), string(again)))
+	}
+}
+
+func TestStateForms(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       State
+	}{
+		{"empty", "", State{}},
+		{"crlf, bom", "\ufeff# State\r\n## Current Run\r\n- **Run ID**: r\r\n- Loop: 3\r\n", State{RunID: "r", Loop: "3"}},
+		{"none", "## Running Agents\nNone\n## Completed Agents\n| ID | Task |\n|---|---|\n| None | None |\n## Loop History\nnone yet\n", State{History: []string{"none yet"}}},
+		{"columns in another order", "## Completed\n| Outcome | Task | Agent |\n|-|-|-|\n| done | t \\| u | a1 |\n",
+			State{Completed: []CompletedAgent{{ID: "a1", Task: "t | u", Outcome: "done"}}}},
+		{"ids alone", "running_agents: [a1, a2]\ncompleted:\n- a3\n", State{Running: []RunningAgent{{ID: "a1"}, {ID: "a2"}}, Completed: []CompletedAgent{{ID: "a3"}}}},
+		{"nested run", "current_run:\n  id: x\n  run_id: r\n  loop: 1\nhistory:\n  - one\n  - two\n",
+			State{RunID: "r", Loop: "1", Extra: []Property{{"id", "x"}}, History: []string{"one", "two"}}},
+		{"unknown section", "## Configuration\n- Max Loops: 5\n", State{Extra: []Property{{"Max Loops", "5"}}}},
+		{"fenced run", "## Current Run\n\n```yaml\nrun_id: r\nfocus: a\n```\n", State{RunID: "r", Focus: "a"}},
+	}
+	for _, test := range tests {
+		got, _ := ParseState([]byte(test.text))
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: state of %q (-want +got):\n%s", test.name, test.text, diff)
+		}
+	}
+}
+
+func TestStateProblems(t *testing.T) {
+	tests := []struct {
+		text string
+		want []string
+	}{
+		{"# S\n\n## Running Agents\n| ID | Task |\n|---|---|\n| a |\n| b | c |\n", []string{`s.md:6: agent row "| a |" has 1 cells instead of 2`}},
+		{"run_id: r\n   x: y\n", []string{`s.md:2: unexpected "x: y"`}},
+		{"# S\n## Completed Agents\n\n```yaml\n- id: a\n     b: c\n```\n", []string{`s.md:6: unexpected "b: c"`}},
+	}
+	for _, test := range tests {
+		_, problems := parseOne(t, States{}, "s.md", []byte(test.text))
+		if diff := cmp.Diff(test.want, problems); diff != "" {
+			t.Errorf("problems of %q (-want +got):\n%s", test.text, diff)
+		}
+	}
+}
+
+func TestLongStatesTakeLittleTime(t *testing.T) {
+	texts := map[string]string{
+		"rows":     "## Running Agents\n| ID | Task |\n|---|---|\n" + strings.Repeat("| a | b |\n", 50_000),
+		"sections": strings.Repeat("## Running Agents\n- a\n", 20_000),
+		"plain":    strings.Repeat("run_id: x\n", 50_000),
+		"nested":   nestedYAML(2000),
+	}
+	for name, text := range texts {
+		began := time.Now()
+		ParseState([]byte(text))
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%s: %d bytes took %v", name, len(text), took)
+		}
+	}
+}
+
+func FuzzState(f *testing.F) {
+	for _, file := range []string{"session_state.md", "lists.md", "plain.md"} {
+		f.Add(docExample(f, "session-state", file))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		first, _ := ParseState(text)
+		once, _ := ParseState(AppendState(nil, first))
+		written := AppendState(nil, once)
+		twice, problems := ParseState(written)
+		if diff := cmp.Diff(once, twice, cmpopts.EquateEmpty()); diff != "" || len(problems) > 0 {
+			t.Fatalf("%q is read with %v as (-want +got):\n%s", written, problems, diff)
+		}
+	})
+}

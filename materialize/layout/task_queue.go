@@ -1,0 +1,201 @@
+package layout
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"filebus/store/record"
+)
+
+// A QueuedTask is the typed view of an entry of a task queue. Its values are as
+// the entry has them.
+type QueuedTask struct {
+	ID          string // such as BUILD-001 or TEST-UNIT-001
+	Title       string
+	Priority    string
+	Status      string // pending, in_progress, completed, ...
+	Category    string
+	Description string // Markdown
+	Steps       []string
+	Expected    string   // the expected result, Markdown
+	DependsOn   []string // ids of tasks
+
+	Extra []ExtraField // further fields, such as Assignee
+}
+
+// taskRules returns what counts as a field in a task. Labels count everywhere,
+// since the queues in use have more of them than any list here would name.
+func taskRules() fieldRules {
+	return fieldRules{
+		known: []string{
+			"priority", "status", "category", "description", "steps", "expected result", "depends on", "dependencies",
+		},
+		blocks: []string{"description", "steps", "expected result"},
+		rows:   true,
+		plain:  plainKnown,
+		late:   true,
+		form:   fieldLabel,
+	}
+}
+
+// TaskQueue is the format of task_queue.md: the tasks of a run, described in
+// docs/layouts/task-queue.md. A heading of level 3 or 4 that begins with an id
+// in capitals, such as BUILD-001, begins an entry.
+type TaskQueue struct{}
+
+func (TaskQueue) format() headingFormat {
+	return headingFormat{
+		kind:  record.KindTask,
+		title: "Task Queue",
+		identify: func(lines []scanLine, i int) (id, title string, ok bool) {
+			_, heading := scanHeading(lines[i].text)
+			id, title = cutEntryID(heading)
+			return id, title, isTaskID(id, heading) && lines[i].level >= 3 && lines[i].level <= maxEntryLevel
+		},
+		describe: func(lines []scanLine) (Facts, []*SyntaxError) {
+			task, errs := parseQueuedTask(lines)
+			return task.Facts(), errs
+		},
+	}
+}
+
+// Parse cuts a task queue into its tasks and the text around them. It reports
+// what ParseQueuedTask reports of each task.
+func (q TaskQueue) Parse(path string, text []byte) (File, []*SyntaxError) {
+	return q.format().parse(path, text)
+}
+
+// Insert returns f with a new task after the last one whose id has the same
+// words, as BUILD in BUILD-001; after the last task when there is none. The
+// caller sees to it that its id is free.
+func (q TaskQueue) Insert(f File, e Entry) File {
+	// A queue has a section for each series, under headings of any words: the
+	// series itself is the better guide to the place.
+	last, pos := 0, 0
+	for _, p := range f.Parts {
+		pos += p.size()
+		if p.Entry != nil && taskSeries(p.Entry.ID) == taskSeries(e.ID) {
+			last = pos
+		}
+	}
+	if last == 0 {
+		return q.format().insert(f, e)
+	}
+	return q.format().insertAt(f, f.Append(nil), last, "", e)
+}
+
+// taskSeries returns an id without its number.
+func taskSeries(id string) string { return strings.TrimRight(id, "0123456789") }
+
+// isTaskID reports whether id is an upper-case word with a digit, and either has
+// a hyphen, as BUILD-001, or is followed by a colon, as "T1: title".
+func isTaskID(id, heading string) bool {
+	if id == "" || id != strings.ToUpper(id) || id[0] < 'A' || id[0] > 'Z' || !strings.ContainsAny(id, "0123456789") {
+		return false
+	}
+	return strings.Contains(id, "-") || strings.Contains(heading, id+":")
+}
+
+// ParseQueuedTask reads an entry of a task queue. It takes what it finds: a
+// field that is missing or given twice is reported, with its line counted from
+// the entry's heading as 1.
+func ParseQueuedTask(text []byte) (QueuedTask, []*SyntaxError) {
+	return parseQueuedTask(scanLines(text))
+}
+
+// parseQueuedTask is ParseQueuedTask for lines of a whole file.
+func parseQueuedTask(lines []scanLine) (QueuedTask, []*SyntaxError) {
+	if len(lines) == 0 {
+		return QueuedTask{}, []*SyntaxError{{Line: 1, Err: errors.New("task is empty")}}
+	}
+	v, errs := readFields(lines, taskRules())
+	_, heading := scanHeading(lines[0].text)
+	id, title := cutEntryID(heading)
+	task := QueuedTask{
+		ID: id, Title: title,
+		Priority:    v.get("priority"),
+		Status:      v.get("status"),
+		Category:    v.get("category"),
+		Description: v.get("description"),
+		Expected:    v.get("expected result"),
+		DependsOn:   parseDependencies(v.get("depends on", "dependencies")),
+		Extra:       v.extra(taskRules().known),
+	}
+	task.Steps, _ = parseItems(v.get("steps"))
+	if task.Status == "" {
+		errs = append(errs, &SyntaxError{Line: lines[0].number, Err: fmt.Errorf("task %s has no field Status", id)})
+	}
+	return task, errs
+}
+
+// parseDependencies reads a list of task ids; "none" and "-" are empty lists.
+func parseDependencies(value string) []string {
+	switch strings.ToLower(strings.TrimSpace(value)) {
+	case "none", "-", "n/a":
+		return nil
+	}
+	return parseList(value)
+}
+
+// Facts returns what a task says about itself, with its status and priority as
+// single words in lower case.
+func (t QueuedTask) Facts() Facts {
+	facts := Facts{
+		Task:       factTask(t.ID),
+		Status:     factWord(t.Status),
+		Title:      factText(t.Title, maxFactTitle),
+		Summary:    factText(t.Description, maxFactSummary),
+		Attributes: factAttributes(record.AttributePriority, factWord(t.Priority)),
+	}
+	for _, f := range t.Extra {
+		facts.addExtra(fieldKey(f.Name), f.Value)
+	}
+	return facts
+}
+
+// AppendQueuedTask appends the canonical text of a task to dst: a heading of
+// level 3 and the fields that are not empty. ParseQueuedTask reads every value
+// back, except for white space in fields of one line.
+func AppendQueuedTask(dst []byte, t QueuedTask) []byte {
+	r := taskRules()
+	dst = appendHeading(dst, 3, t.ID, t.Title)
+	for _, f := range []ExtraField{
+		{"Priority", singleSpaced(t.Priority)}, {"Status", singleSpaced(t.Status)},
+		{"Category", singleSpaced(t.Category)}, {"Description", t.Description},
+	} {
+		if f.Value != "" {
+			dst = r.appendLabel(dst, f.Name, f.Value)
+		}
+	}
+	if len(t.Steps) > 0 {
+		dst = r.appendSteps(append(dst, "**Steps:**\n"...), t.Steps)
+	}
+	if t.Expected != "" {
+		dst = r.appendLabel(dst, "Expected Result", t.Expected)
+	}
+	dst = r.appendLabel(dst, "Depends On", "["+formatList(t.DependsOn)+"]")
+	for _, f := range t.Extra {
+		dst = r.appendLabel(dst, f.Name, f.Value)
+	}
+	return dst
+}
+
+// appendSteps appends a numbered list with one line a step.
+func (r fieldRules) appendSteps(dst []byte, steps []string) []byte {
+	n := 0
+	for _, step := range steps {
+		if step = singleSpaced(step); step != "" {
+			n++
+			dst = fmt.Appendf(dst, "%d. %s\n", n, step)
+		}
+	}
+	return dst
+}
+
+// SetQueuedTaskField returns text, an entry of a task queue, with another value
+// for one field, such as Status: the value's bytes alone change. A field that
+// the entry lacks is added below the first one.
+func SetQueuedTaskField(text []byte, field, value string) []byte {
+	return taskRules().setField(text, field, value)
+}

@@ -1,0 +1,411 @@
+package layout
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A yamlNode is a value of the part of YAML that agents write in handoffs and
+// states: scalars, quoted or not, block scalars, lists and maps by indentation,
+// and flow lists and maps on one line. Anchors, tags and several documents are
+// read as plain text. Exactly one of the fields is set; an empty value has
+// none.
+type yamlNode struct {
+	scalar string
+	list   []yamlNode
+	pairs  []yamlPair
+}
+
+// A yamlPair is one key of a map. Pairs keep their order and may repeat a key.
+type yamlPair struct {
+	key   string
+	value yamlNode
+}
+
+// get returns the value of the first pair with one of the keys, folded.
+func (n yamlNode) get(keys ...string) yamlNode {
+	for _, key := range keys {
+		for _, p := range n.pairs {
+			if fold(p.key) == key {
+				return p.value
+			}
+		}
+	}
+	return yamlNode{}
+}
+
+// isEmpty reports whether n holds nothing, or a word for nothing.
+func (n yamlNode) isEmpty() bool {
+	return len(n.list) == 0 && len(n.pairs) == 0 && isNothing(n.scalar)
+}
+
+// isNothing reports whether text is one of the words that stand for nothing.
+func isNothing(text string) bool {
+	switch strings.Trim(fold(text), ".*") {
+	case "", "none", "null", "~", "n/a", "na", "nil", "[]", "{}", "_", "—", "–":
+		return true
+	}
+	return false
+}
+
+// text returns n as one text: a scalar, or the values of a list or map joined.
+func (n yamlNode) text() string {
+	parts := make([]string, 0, len(n.list)+len(n.pairs))
+	for _, item := range n.list {
+		parts = append(parts, item.text())
+	}
+	for _, p := range n.pairs {
+		parts = append(parts, p.key+": "+p.value.text())
+	}
+	if len(parts) == 0 {
+		return n.scalar
+	}
+	return strings.Join(parts, ", ")
+}
+
+// items returns the elements of a list, or a single value as a list of one.
+func (n yamlNode) items() []yamlNode {
+	if len(n.list) > 0 || n.isEmpty() {
+		return n.list
+	}
+	return []yamlNode{n}
+}
+
+// texts returns the elements of a list as texts.
+func (n yamlNode) texts() []string {
+	var out []string
+	for _, item := range n.items() {
+		if !item.isEmpty() {
+			out = append(out, item.text())
+		}
+	}
+	return out
+}
+
+// maxYAMLDepth bounds the nesting that is followed; deeper text is a scalar.
+const maxYAMLDepth = 32
+
+// A yamlLine is a line of the text. The reader moves its beginning past a dash,
+// so that what stands behind the dash is read like a line of its own.
+type yamlLine struct {
+	indent int    // columns; a tab counts as one
+	text   string // without indentation and line ending
+}
+
+// A yamlReader reads one text. Every step consumes a line or returns to a
+// shallower level, so its work is linear in the text, times the depth.
+type yamlReader struct {
+	lines    []yamlLine
+	at       int
+	first    int // the number of the first line
+	problems []*SyntaxError
+}
+
+// parseYAML reads text, whose first line has the number line. What it cannot
+// place is reported and skipped.
+func parseYAML(text string, line int) (yamlNode, []*SyntaxError) {
+	r := yamlReader{first: line}
+	for raw := range strings.Lines(text) {
+		raw = strings.TrimRight(raw, "\r\n")
+		content := strings.TrimLeft(raw, " \t")
+		r.lines = append(r.lines, yamlLine{len(raw) - len(content), strings.TrimRight(content, " \t")})
+	}
+	var root yamlNode
+	for r.skip() {
+		if r.lines[r.at].text == "---" {
+			r.at++
+			continue
+		}
+		node := r.block(r.lines[r.at].indent, 0)
+		root.list = append(root.list, node.list...)
+		root.pairs = append(root.pairs, node.pairs...)
+		if root.scalar == "" {
+			root.scalar = node.scalar
+		}
+	}
+	return root, r.problems
+}
+
+// skip moves to the next line with content and reports whether there is one.
+func (r *yamlReader) skip() bool {
+	for r.at < len(r.lines) {
+		if text := r.lines[r.at].text; text != "" && text[0] != '#' {
+			return true
+		}
+		r.at++
+	}
+	return false
+}
+
+// report notes a problem with the current line.
+func (r *yamlReader) report(format string, args ...any) {
+	r.problems = append(r.problems, &SyntaxError{Line: r.first + r.at, Err: fmt.Errorf(format, args...)})
+}
+
+// block reads the lines at indent as a list, a map or a scalar.
+func (r *yamlReader) block(indent, depth int) yamlNode {
+	text := r.lines[r.at].text
+	switch _, _, isPair := cutYAMLKey(text); {
+	case depth >= maxYAMLDepth:
+		r.report("more than %d levels", maxYAMLDepth)
+		r.at++
+		return yamlNode{scalar: text}
+	case isDash(text):
+		return r.list(indent, depth)
+	case isPair:
+		return r.pairs(indent, depth)
+	}
+	return r.scalar(text, indent-1)
+}
+
+// list reads the items that begin at indent. An item's own content stands
+// behind its dash as if that were indentation.
+func (r *yamlReader) list(indent, depth int) yamlNode {
+	var node yamlNode
+	for r.skip() && r.lines[r.at].indent == indent && isDash(r.lines[r.at].text) {
+		line := &r.lines[r.at]
+		rest := strings.TrimLeft(line.text[1:], " \t")
+		if rest == "" || rest[0] == '#' {
+			r.at++
+			node.list = append(node.list, r.child(indent, depth))
+			continue
+		}
+		// The lines of a block scalar are measured against the dash; a block that
+		// begins behind the dash, against its own first line.
+		if rest[0] == '|' || rest[0] == '>' || strings.IndexByte("[{\"'", rest[0]) >= 0 {
+			node.list = append(node.list, r.value(rest, indent))
+			continue
+		}
+		line.indent += len(line.text) - len(rest)
+		line.text = rest
+		node.list = append(node.list, r.block(line.indent, depth+1))
+	}
+	return node
+}
+
+// pairs reads the keys that begin at indent and their values.
+func (r *yamlReader) pairs(indent, depth int) yamlNode {
+	var node yamlNode
+	for r.skip() && r.lines[r.at].indent >= indent {
+		line := r.lines[r.at]
+		key, value, isPair := cutYAMLKey(line.text)
+		if line.indent == indent && (isDash(line.text) || line.text == "---") {
+			break // the list goes on that this map is an item of, or the document ends
+		}
+		if line.indent > indent || !isPair {
+			// Deeper than its map, or no key at all. The keys after it still count.
+			r.report("unexpected %q", clipLine(line.text, 40))
+			r.at++
+			continue
+		}
+		if value == "" || value[0] == '#' {
+			r.at++
+			node.pairs = append(node.pairs, yamlPair{key, r.childOf(indent, depth)})
+			continue
+		}
+		node.pairs = append(node.pairs, yamlPair{key, r.value(value, indent)})
+	}
+	return node
+}
+
+// child reads the value below a dash or key at indent, if it is indented.
+func (r *yamlReader) child(indent, depth int) yamlNode {
+	if !r.skip() || r.lines[r.at].indent <= indent {
+		return yamlNode{}
+	}
+	return r.block(r.lines[r.at].indent, depth+1)
+}
+
+// childOf reads the value below a key, where a list may stand at the key's own
+// indentation.
+func (r *yamlReader) childOf(indent, depth int) yamlNode {
+	if r.skip() && r.lines[r.at].indent == indent && isDash(r.lines[r.at].text) {
+		return r.list(indent, depth+1)
+	}
+	return r.child(indent, depth)
+}
+
+// value reads what stands behind a key or dash at indent on the current line.
+func (r *yamlReader) value(text string, indent int) yamlNode {
+	switch {
+	case isBlockHeader(text):
+		return r.blockScalar(text[0] == '>', indent)
+	case text[0] == '[' && strings.Contains(text, "]"):
+		r.at++
+		inside, _ := cutFlow(text)
+		return flowList(inside)
+	case text[0] == '{' && strings.HasSuffix(text, "}"):
+		r.at++
+		return flowMap(text[1 : len(text)-1])
+	}
+	return r.scalar(text, indent)
+}
+
+// flowList reads the inside of "[a, b]". Lists and maps inside it are scalars.
+func flowList(inside string) yamlNode {
+	var node yamlNode
+	for _, item := range splitFlow(inside) {
+		if item != "" {
+			node.list = append(node.list, yamlNode{scalar: yamlScalar(item)})
+		}
+	}
+	return node
+}
+
+// flowMap reads the inside of "{a: 1, b: 2}".
+func flowMap(inside string) yamlNode {
+	var node yamlNode
+	for _, item := range splitFlow(inside) {
+		if key, value, found := cutYAMLKey(item); found {
+			node.pairs = append(node.pairs, yamlPair{key, yamlNode{scalar: yamlScalar(value)}})
+		}
+	}
+	return node
+}
+
+// scalar reads a text and the lines that continue it, which are indented
+// deeper than indent.
+func (r *yamlReader) scalar(text string, indent int) yamlNode {
+	r.at++
+	if text[0] == '"' || text[0] == '\'' {
+		return yamlNode{scalar: yamlScalar(text)}
+	}
+	parts := []string{yamlScalar(text)}
+	for r.at < len(r.lines) {
+		next := r.lines[r.at]
+		if _, _, isPair := cutYAMLKey(next.text); next.text == "" || next.indent <= indent || isPair || isDash(next.text) {
+			break
+		}
+		parts = append(parts, yamlScalar(next.text))
+		r.at++
+	}
+	return yamlNode{scalar: strings.TrimSpace(strings.Join(parts, " "))}
+}
+
+// isBlockHeader reports whether text announces a block scalar: "|", ">", with
+// "+", "-" or a digit.
+func isBlockHeader(text string) bool {
+	return (text[0] == '|' || text[0] == '>') && len(text) <= 3 && strings.Trim(text[1:], "+-0123456789") == ""
+}
+
+// blockScalar reads the lines indented deeper than indent, without the least
+// of their indentations; folded joins them. Trailing line breaks are dropped.
+func (r *yamlReader) blockScalar(folded bool, indent int) yamlNode {
+	r.at++
+	begin, least := r.at, -1
+	for ; r.at < len(r.lines); r.at++ {
+		line := r.lines[r.at]
+		if line.text == "" {
+			continue
+		}
+		if line.indent <= indent {
+			break
+		}
+		if least < 0 || line.indent < least {
+			least = line.indent
+		}
+	}
+	var b strings.Builder
+	for _, line := range r.lines[begin:r.at] {
+		if line.text != "" && !folded {
+			b.WriteString(strings.Repeat(" ", line.indent-least))
+		}
+		b.WriteString(line.text)
+		if folded {
+			b.WriteByte(' ')
+		} else {
+			b.WriteByte('\n')
+		}
+	}
+	return yamlNode{scalar: strings.Trim(b.String(), " \n")}
+}
+
+// isDash reports whether a line begins an item of a list.
+func isDash(text string) bool {
+	return text == "-" || strings.HasPrefix(text, "- ") || strings.HasPrefix(text, "-\t")
+}
+
+// cutYAMLKey cuts "key: value" at the first colon that is followed by white
+// space or the end. A key has at most 100 bytes; it may be quoted.
+func cutYAMLKey(text string) (key, value string, found bool) {
+	if text == "" || strings.IndexByte("[{#|>&!%@`", text[0]) >= 0 {
+		return "", "", false
+	}
+	limit := min(len(text), 100)
+	for at := 0; at < limit; at++ {
+		if text[at] != ':' || at+1 < len(text) && text[at+1] != ' ' && text[at+1] != '\t' {
+			continue
+		}
+		key = strings.TrimSpace(text[:at])
+		// A colon inside quotes belongs to a scalar.
+		if quote := key; len(quote) > 0 && (quote[0] == '"' || quote[0] == '\'') && (len(quote) < 2 || quote[len(quote)-1] != quote[0]) {
+			return "", "", false
+		}
+		return strings.Trim(key, `"'`), strings.TrimSpace(text[at+1:]), key != ""
+	}
+	return "", "", false
+}
+
+// yamlScalar resolves the quotes of a scalar, or drops the comment behind a
+// bare one. What has no closing quote is taken as it stands.
+func yamlScalar(text string) string {
+	if text == "" || text[0] == '#' {
+		return ""
+	}
+	switch text[0] {
+	case '"':
+		if end, err := closingQuote(text); err == nil {
+			if value, err := strconv.Unquote(text[:end+1]); err == nil {
+				return value
+			}
+			return text[1:end]
+		}
+		return text
+	case '\'':
+		rest := strings.ReplaceAll(text[1:], "''", "\x00")
+		if end := strings.IndexByte(rest, '\''); end >= 0 {
+			return strings.ReplaceAll(rest[:end], "\x00", "'")
+		}
+		return text
+	}
+	if comment := strings.Index(text, " #"); comment >= 0 {
+		text = text[:comment]
+	}
+	return strings.TrimSpace(text)
+}
+
+// closingQuote returns where the double quote that text begins with is closed.
+func closingQuote(text string) (int, error) {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i, nil
+		}
+	}
+	return 0, errors.New("no closing quote")
+}
+
+// appendYAMLScalar appends a text so that parseYAML reads it back: bare where
+// that is safe, else in double quotes, invalid UTF-8 replaced.
+func appendYAMLScalar(dst []byte, text string) []byte {
+	text = strings.ToValidUTF8(text, "\ufffd")
+	if isBareScalar(text) {
+		return append(dst, text...)
+	}
+	return strconv.AppendQuote(dst, text)
+}
+
+// isBareScalar reports whether text means itself without quotes.
+func isBareScalar(text string) bool {
+	if text == "" || strings.TrimSpace(text) != text || strings.Contains(text, ": ") || strings.Contains(text, " #") {
+		return false
+	}
+	if strings.HasSuffix(text, ":") || strings.IndexByte("-?:,[]{}#&*!|>'\"%@`", text[0]) >= 0 {
+		return false
+	}
+	return !isNothing(text) && !strings.ContainsFunc(text, func(r rune) bool { return r < 0x20 || r == 0x7f || r == '\u0085' || r == '\ufeff' })
+}

@@ -1,0 +1,533 @@
+package materialize
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A Selection says which records are laid out. Zero fields accept all; of
+// several values of one field any suffices, and all fields must be met.
+type Selection struct {
+	Trees                                         []record.Tree
+	Kinds                                         []record.Kind
+	Tags, Agents                                  []string
+	Conversations, Tasks, Sessions, Runs, Dialogs []string
+	AsOf                                          time.Time // zero: now
+}
+
+// picksEntries reports whether some entries of an aggregate may be picked and
+// others not: then the file is laid out with the picked ones alone.
+func (s *Selection) picksEntries() bool {
+	return len(s.Kinds)+len(s.Tags)+len(s.Agents)+len(s.Conversations)+len(s.Tasks)+len(s.Sessions)+len(s.Runs)+len(s.Dialogs) > 0
+}
+
+func (s *Selection) picksTree(tree record.Tree) bool {
+	return len(s.Trees) == 0 || slices.Contains(s.Trees, tree)
+}
+
+// picks reports whether a record passes every filter but the tree's. What was
+// derived from its body is only looked at when a filter needs it.
+func (s *Selection) picks(tx *store.Tx, v store.Version) bool {
+	r := v.Record
+	dialogue := ""
+	if len(s.Dialogs) > 0 {
+		dialogue = tx.Description(v.Ref).Attributes["dialogue"]
+	}
+	if len(s.Kinds) > 0 && !slices.Contains(s.Kinds, r.Name.Kind) {
+		return false
+	}
+	for _, f := range []struct {
+		wanted []string
+		value  string
+	}{
+		{s.Agents, r.Agent}, {s.Conversations, r.Conversation}, {s.Tasks, r.Task}, {s.Sessions, r.Session},
+		{s.Runs, r.Run}, {s.Dialogs, dialogue},
+	} {
+		if len(f.wanted) > 0 && !slices.Contains(f.wanted, f.value) {
+			return false
+		}
+	}
+	for _, tag := range s.Tags {
+		if slices.Contains(r.Tags, tag) {
+			return true
+		}
+	}
+	return len(s.Tags) == 0
+}
+
+// A LayOutReport says what was laid out.
+type LayOutReport struct {
+	Files     int      `json:"files"`
+	Bytes     int64    `json:"bytes"`
+	Unchanged int      `json:"unchanged"` // files that were there already, with the same bytes
+	Displaced []string `json:"displaced"` // names whose place was taken by a newer thing
+}
+
+// A laidFile is a file to be written. Its bytes are read when its turn comes.
+type laidFile struct {
+	path string // below the output folder, slash-separated
+	name record.Name
+	ref  record.Ref
+
+	text    []byte        // of an aggregate
+	content store.Content // of a single record
+}
+
+// ErrForeignFolder says that a folder to be written to holds something else.
+var ErrForeignFolder = errors.New("the folder holds other files")
+
+// LayOut writes the selected records as the files they came from, byte for byte,
+// into a folder that is new, empty, or the result of the same command. One tree
+// asked for alone stands at the folder's root; else the own tree does and each
+// other one in a folder of its name.
+func (w *Workspace) LayOut(ctx context.Context, to string, pick Selection, progress func(done, total int)) (*LayOutReport, error) {
+	s, err := w.selectFiles(ctx, pick)
+	if err != nil {
+		return nil, err
+	}
+	files, report, err := s.files()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFolder(to, files); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(to, 0o777); err != nil {
+		return nil, fmt.Errorf("laying out: %w", err)
+	}
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		return nil, fmt.Errorf("laying out: %w", err)
+	}
+	defer func() { _ = root.Close() }() // a folder handle
+	err = s.write(ctx, w, root, files, report, progress)
+	return report, errors.Join(err, syncFolder(to))
+}
+
+// The bounds of one read transaction: how many names it looks at, and how many
+// bodies it fetches.
+const (
+	viewNames  = 4000
+	viewBodies = 400
+)
+
+// selectFiles reads what the selection picks, in short transactions up to a
+// position fixed at the start.
+func (w *Workspace) selectFiles(ctx context.Context, pick Selection) (*selector, error) {
+	s := &selector{pick: pick, seats: map[string]laidAt{}}
+	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
+		s.position = tx.Position()
+		if !pick.AsOf.IsZero() {
+			s.position, err = tx.AsOf(pick.AsOf)
+		}
+		return err
+	})
+	for more := true; more && err == nil; {
+		err = w.Store.View(ctx, func(tx *store.Tx) (err error) {
+			more, err = s.step(tx)
+			return err
+		})
+	}
+	return s, err
+}
+
+type selector struct {
+	pick     Selection
+	position uint64
+	from     record.Name
+	seats    map[string]laidAt // by tree and path
+}
+
+type laidAt struct {
+	file      laidFile
+	position  uint64
+	displaced []record.Name
+}
+
+// step looks at some names and reports whether there are more.
+func (s *selector) step(tx *store.Tx) (more bool, err error) {
+	names := tx.Names(s.from)
+	if s.position != tx.Position() {
+		names = tx.NamesAt(s.from, s.position)
+	}
+	seen := 0
+	for n, err := range names {
+		if err != nil {
+			return false, err
+		}
+		if seen++; seen > viewNames {
+			s.from = n.Name
+			return true, nil
+		}
+		if !s.pick.picksTree(n.Name.Tree) || n.Name.Kind.IsEntry() {
+			continue
+		}
+		if err := s.take(tx, n); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+func (s *selector) take(tx *store.Tx, n store.NamedRef) error {
+	v, err := tx.Get(n.Ref)
+	if errors.Is(err, store.ErrDropped) {
+		return nil
+	}
+	if err == nil {
+		err = checkWritable(v.Record.Path)
+	}
+	if err != nil || v.Record.Path == "" {
+		return err
+	}
+	if n.Name.Kind == record.KindFrame {
+		picked, err := s.picksFrame(tx, v)
+		if err != nil || !picked {
+			return err
+		}
+	} else if !s.pick.picks(tx, v) {
+		return nil
+	}
+	return s.seat(laidFile{path: v.Record.Path, name: n.Name, ref: n.Ref}, v.Position)
+}
+
+// picksFrame reports whether any entry of an aggregate is picked.
+func (s *selector) picksFrame(tx *store.Tx, v store.Version) (bool, error) {
+	if !s.pick.picksEntries() {
+		return true, nil
+	}
+	_, picked, err := s.aggregate(tx, v)
+	return picked, err
+}
+
+// aggregate assembles an aggregate file of the entries that are picked.
+func (s *selector) aggregate(tx *store.Tx, v store.Version) (text []byte, picked bool, err error) {
+	at := func(name record.Name) (store.Version, error) { return tx.HeadAt(name, s.position) }
+	seated, err := seat(tx, v, at)
+	if err != nil {
+		return nil, false, err
+	}
+	if !s.pick.picksEntries() {
+		return seated.text(), true, nil
+	}
+	var kept frame
+	for _, p := range seated.frame {
+		if !p.slot.IsZero() {
+			e := seated.entries[p.slot].version
+			if !s.pick.picks(tx, e) {
+				continue
+			}
+			picked = true
+		}
+		kept = append(kept, p)
+	}
+	seated.frame = kept
+	return seated.text(), picked || slices.Contains(s.pick.Kinds, record.KindFrame), nil
+}
+
+// seat gives a place to the newest of the things that stood there, as long as
+// they are one after the other under one id (task-003, task-003~2). Two things
+// that have nothing to do with each other are refused.
+func (s *selector) seat(file laidFile, position uint64) error {
+	key := store.PathValue(file.name.Tree, file.path)
+	there, taken := s.seats[key]
+	if !taken {
+		s.seats[key] = laidAt{file: file, position: position}
+		return nil
+	}
+	if there.file.name.Kind != file.name.Kind || baseID(there.file.name.ID) != baseID(file.name.ID) {
+		return &TwoForOnePathError{file.path, there.file.name, file.name}
+	}
+	newer := laidAt{file: file, position: position, displaced: append(there.displaced, there.file.name)}
+	if position < there.position {
+		newer = laidAt{file: there.file, position: there.position, displaced: append(there.displaced, file.name)}
+	}
+	s.seats[key] = newer
+	return nil
+}
+
+// A TwoForOnePathError says that two records claim one path.
+type TwoForOnePathError struct {
+	Path          string
+	First, Second record.Name
+}
+
+func (e *TwoForOnePathError) Error() string {
+	return fmt.Sprintf("two records for one path %s: %s and %s", e.Path, e.First, e.Second)
+}
+
+// Is reports whether target is store.ErrConflict.
+func (e *TwoForOnePathError) Is(target error) bool { return target == store.ErrConflict }
+
+// files returns the places in the order of their paths in the output folder.
+func (s *selector) files() ([]laidFile, *LayOutReport, error) {
+	report := &LayOutReport{Displaced: []string{}}
+	alone := len(s.pick.Trees) == 1
+	files := make([]laidFile, 0, len(s.seats))
+	for _, at := range s.seats {
+		if !alone && at.file.name.Tree != "" {
+			at.file.path = path.Join(string(at.file.name.Tree), at.file.path)
+		}
+		files = append(files, at.file)
+		for _, name := range at.displaced {
+			report.Displaced = append(report.Displaced, name.String())
+		}
+	}
+	slices.SortFunc(files, func(a, b laidFile) int { return cmpString(a.path, b.path) })
+	slices.Sort(report.Displaced)
+	for i := 1; i < len(files); i++ {
+		if files[i].path == files[i-1].path {
+			return nil, nil, &TwoForOnePathError{files[i].path, files[i-1].name, files[i].name}
+		}
+	}
+	return files, report, nil
+}
+
+func cmpString(a, b string) int { return bytes.Compare([]byte(a), []byte(b)) }
+
+// checkFolder refuses a folder that holds anything but the files to be written.
+// Whether their bytes are the same is seen when they are written.
+func checkFolder(to string, files []laidFile) error {
+	wanted := map[string]bool{}
+	for _, f := range files {
+		wanted[f.path] = true
+	}
+	err := filepath.WalkDir(to, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(to, name)
+		if err == nil && !wanted[filepath.ToSlash(rel)] {
+			err = fmt.Errorf("laying out into %s: %w: %s", to, ErrForeignFolder, rel)
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// write writes files chunk by chunk, so that few bodies are in memory: one chunk
+// is written while the next is read.
+func (s *selector) write(ctx context.Context, w *Workspace, root *os.Root, files []laidFile, report *LayOutReport, progress func(done, total int)) error {
+	if err := makeFolders(root, files); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	total := len(files)
+	for l := range s.loadAhead(ctx, w, files) {
+		err := l.err
+		if err == nil {
+			err = writeFiles(ctx, root, l.files, report)
+		}
+		if err != nil {
+			return err
+		}
+		if progress != nil {
+			progress(report.Files, total)
+		}
+		clear(l.files)
+	}
+	return ctx.Err()
+}
+
+// A loadedChunk is a run of files with their bytes.
+type loadedChunk struct {
+	files []laidFile
+	err   error
+}
+
+// loadAhead reads the bytes of files, a chunk in a transaction, until ctx ends.
+func (s *selector) loadAhead(ctx context.Context, w *Workspace, files []laidFile) <-chan loadedChunk {
+	loaded := make(chan loadedChunk, 1)
+	go func() {
+		defer close(loaded)
+		for chunk := range slices.Chunk(files, viewBodies) {
+			err := w.Store.View(ctx, func(tx *store.Tx) error {
+				for i := range chunk {
+					if err := s.load(tx, &chunk[i]); err != nil {
+						return fmt.Errorf("laying out %s: %w", chunk[i].name, err)
+					}
+				}
+				return nil
+			})
+			select {
+			case loaded <- loadedChunk{chunk, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return loaded
+}
+
+// load fetches the bytes of a file.
+func (s *selector) load(tx *store.Tx, f *laidFile) error {
+	v, err := tx.Get(f.ref)
+	if err != nil {
+		return err
+	}
+	if f.name.Kind == record.KindFrame {
+		f.text, _, err = s.aggregate(tx, v)
+		return err
+	}
+	f.content, err = tx.Content(v.Record)
+	return err
+}
+
+func makeFolders(root *os.Root, files []laidFile) error {
+	made := map[string]bool{".": true}
+	for _, f := range files {
+		if dir := path.Dir(f.path); !made[dir] {
+			if err := root.MkdirAll(filepath.FromSlash(dir), 0o777); err != nil {
+				return fmt.Errorf("laying out %s: %w", f.name, err)
+			}
+			made[dir] = true
+		}
+	}
+	return nil
+}
+
+// writeFiles writes files on all cores, each through a handle of its own folder:
+// that spares looking up the folders above it for every file.
+func writeFiles(ctx context.Context, root *os.Root, files []laidFile, report *LayOutReport) error {
+	folders, err := openFolders(root, files)
+	defer func() {
+		for _, f := range folders {
+			_ = f.Close() // a folder handle
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	var failed error
+	parallel(len(files), func(i int) {
+		n, same, err := int64(0), false, ctx.Err()
+		if err == nil {
+			n, same, err = files[i].write(folders[path.Dir(files[i].path)])
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case err != nil:
+			failed = errors.Join(failed, fmt.Errorf("laying out %s: %w", files[i].name, err))
+			return
+		case same:
+			report.Unchanged++
+		}
+		report.Files++
+		report.Bytes += n
+	})
+	return failed
+}
+
+// openFolders opens the folders that files lie in, by their slash-separated paths.
+func openFolders(root *os.Root, files []laidFile) (map[string]*os.Root, error) {
+	folders := map[string]*os.Root{}
+	for _, f := range files {
+		dir := path.Dir(f.path)
+		if folders[dir] != nil {
+			continue
+		}
+		folder, err := root.OpenRoot(filepath.FromSlash(dir))
+		if err != nil {
+			return folders, fmt.Errorf("laying out %s: %w", f.name, err)
+		}
+		folders[dir] = folder
+	}
+	return folders, nil
+}
+
+// write writes one file into its folder and returns its size. A file that is
+// there must have the same bytes.
+func (f *laidFile) write(root *os.Root) (n int64, same bool, err error) {
+	name := path.Base(f.path)
+	source, err := f.open()
+	if err != nil {
+		return 0, false, err
+	}
+	defer func() { _ = source.Close() }() // only read
+	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		return f.compare(root, name, source)
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	n, err = io.Copy(out, source)
+	if err = errors.Join(err, out.Close()); err != nil {
+		return n, false, errors.Join(err, root.Remove(name))
+	}
+	return n, false, nil
+}
+
+func (f *laidFile) open() (io.ReadCloser, error) {
+	if f.name.Kind == record.KindFrame {
+		return io.NopCloser(bytes.NewReader(f.text)), nil
+	}
+	return f.content.Open()
+}
+
+// compare holds a file that is there against what would be written. One that ends
+// early was cut short by a killed process, and is written to its end.
+func (f *laidFile) compare(root *os.Root, name string, source io.Reader) (n int64, same bool, err error) {
+	there, err := root.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return 0, false, err
+	}
+	defer func() { err = errors.Join(err, there.Close()) }()
+	a, b := make([]byte, 64<<10), make([]byte, 64<<10)
+	for {
+		y, errB := io.ReadFull(there, b)
+		x, errA := io.ReadFull(source, a[:max(y, 1)])
+		if x < y || !bytes.Equal(a[:y], b[:y]) {
+			return 0, false, fmt.Errorf("%w: %s has other bytes", ErrForeignFolder, name)
+		}
+		n += int64(min(x, y))
+		switch {
+		case ended(errB) && x == y && ended(errA):
+			return n, true, nil
+		case errB != nil && !ended(errB):
+			return n, false, errB
+		case errA != nil && !ended(errA):
+			return n, false, errA
+		case ended(errB):
+			rest, err := io.Copy(there, io.MultiReader(bytes.NewReader(a[y:x]), source))
+			return n + rest, rest == 0, err
+		}
+	}
+}
+
+func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
+
+// syncFolder makes new files below a folder durable as far as one call can.
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
+		err = nil // Windows has no such thing
+	}
+	return errors.Join(err, d.Close())
+}

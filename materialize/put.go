@@ -1,0 +1,654 @@
+package materialize
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A PutRequest is a text to be stored under a name of the project's own tree.
+// The facts that are given win over what the text says.
+type PutRequest struct {
+	Kind   record.Kind
+	ID     string // may be empty for a result: see NewID
+	Text   io.Reader
+	Facts  layout.Facts // Status, Tags, Agent, ... ; a zero field says nothing
+	Exit   *int
+	From   []record.Ref
+	Links  []record.Link
+	Source record.Source
+	Expect store.Expect
+}
+
+// A PutResult says what a put did. The file holds the text when it is returned.
+type PutResult struct {
+	Name        record.Name
+	Ref         record.Ref
+	File        string // absolute; empty for a record that has no file
+	Unchanged   bool
+	Record      *record.Record
+	Description record.Description
+}
+
+// Reference returns what a parent agent gets in place of the text.
+func (r *PutResult) Reference() record.Reference {
+	return record.Reference{
+		Agent: r.Record.Agent, ResultFile: r.File, WordCount: r.Description.Words, Preview: r.Description.Preview,
+	}
+}
+
+// Put stores a text and then writes its file. A text of a kind that lives in an
+// aggregate file must be one entry of it, with the id of the request.
+func (w *Workspace) Put(ctx context.Context, r PutRequest) (*PutResult, error) {
+	if r.Kind == record.KindFrame {
+		return nil, fmt.Errorf("a frame is stored with its file: put the entries, or capture the file")
+	}
+	if r.Kind.IsEntry() {
+		return w.putEntry(ctx, r)
+	}
+	if r.Kind == record.KindResult {
+		return w.putResult(ctx, r)
+	}
+	name, p, err := w.seatFor(r.Kind, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	text, err := w.prepareText(ctx, r.Text)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = text.body.Discard() }() // a temporary file, swept later if it stays
+	var result *PutResult
+	err = w.withMirror(ctx, w.Root, func(m *mirror) error {
+		s := m.syncer()
+		if err := s.takeIn(ctx, p); err != nil { // what an agent wrote there comes first
+			return err
+		}
+		if result, err = w.store(ctx, r, text, name, p); err != nil {
+			return err
+		}
+		return s.putOut(ctx, p)
+	})
+	return result, err
+}
+
+// seatFor returns the name of a kind and id, and the path that its file has.
+func (w *Workspace) seatFor(kind record.Kind, id string) (record.Name, string, error) {
+	name, err := record.NewName("", kind, id)
+	if err != nil {
+		return name, "", err
+	}
+	p, err := w.Settings.Profile.Path(kind, id)
+	if err != nil {
+		return name, "", err
+	}
+	p = recordPath(p)
+	if place := w.recognise(p); kind == record.KindNote && place.Kind != record.KindNote {
+		return name, "", &LayoutPathError{p, record.Name{Kind: place.Kind, ID: place.ID}}
+	}
+	return name, p, checkWritable(p)
+}
+
+// A LayoutPathError says that a note was to be put where a layout has its file.
+type LayoutPathError struct {
+	Path string
+	Name record.Name // what stands there
+}
+
+func (e *LayoutPathError) Error() string {
+	if e.Name.Kind == record.KindFrame {
+		return fmt.Sprintf("%s is a file of entries, not a note: put them one by one", e.Path)
+	}
+	return fmt.Sprintf("%s is the place of %s, not of a note", e.Path, e.Name)
+}
+
+// Is reports whether target is store.ErrConflict.
+func (e *LayoutPathError) Is(target error) bool { return target == store.ErrConflict }
+
+// ErrProtected says that a path leads into the folder of git or of the store,
+// where nothing is ever written for a record.
+var ErrProtected = errors.New("a folder that filebus does not write to")
+
+// checkWritable refuses paths into .git and .filebus, in any letter case: some
+// disks do not tell them apart.
+func checkWritable(p string) error {
+	for segment := range strings.SplitSeq(p, "/") {
+		if strings.EqualFold(segment, ".git") || strings.EqualFold(segment, StoreFolder) {
+			return fmt.Errorf("%s leads into %s: %w", p, segment, ErrProtected)
+		}
+	}
+	return nil
+}
+
+// entrySeat returns the name of an entry, and the path of the file that holds it
+// or held it last; a new one goes where the profile says.
+func (w *Workspace) entrySeat(ctx context.Context, kind record.Kind, id string) (record.Name, string, error) {
+	name, p, err := w.seatFor(kind, id)
+	if err != nil {
+		return name, p, err
+	}
+	err = w.Store.View(ctx, func(tx *store.Tx) error {
+		last, _, err := tx.Last(name)
+		switch {
+		case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDropped):
+			return nil
+		case err == nil && last.Record.Path != "":
+			p = last.Record.Path
+		}
+		return err
+	})
+	return name, p, err
+}
+
+// PathOf returns the file, absolute, that a name of the own tree has or would
+// have.
+func (w *Workspace) PathOf(name record.Name) (string, error) {
+	p, err := w.Settings.Profile.Path(name.Kind, name.ID)
+	if err != nil {
+		return "", err
+	}
+	return w.FilePath(recordPath(p)), nil
+}
+
+// A preparedText is a text that was read, hashed and compressed, ready to be put
+// under any name.
+type preparedText struct {
+	sample sample
+	body   store.Body
+}
+
+func (w *Workspace) prepareText(ctx context.Context, text io.Reader) (preparedText, error) {
+	sample, body, err := prepareStream(ctx, w.Store, text)
+	return preparedText{sample, body}, err
+}
+
+// store puts a record that is a whole file.
+func (w *Workspace) store(ctx context.Context, r PutRequest, text preparedText, name record.Name, p string) (*PutResult, error) {
+	file, _ := w.recognise(p).Parse(p, text.sample.text) // what departs from the layout is stored all the same
+	facts := r.Facts
+	if entries := file.Entries(); len(entries) == 1 {
+		facts = facts.Or(entries[0].Facts)
+	}
+	draft := store.Draft{
+		Record: envelope(name, p, facts, r.Source), Body: text.body, Expect: r.Expect,
+		Description: describe(text.sample, text.body.Size, facts, w.Settings.Preview),
+	}
+	draft.Record.Exit, draft.Record.From, draft.Record.Links = r.Exit, r.From, slices.Clone(r.Links)
+	record.SortLinks(draft.Record.Links)
+	var outcome store.Outcome
+	err := w.Store.Update(ctx, func(tx *store.Tx) (err error) {
+		outcome, err = tx.Put(draft)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &PutResult{
+		Name: name, Ref: outcome.Ref, File: w.FilePath(p), Unchanged: outcome.Unchanged,
+		Record: outcome.Record, Description: draft.Description,
+	}, nil
+}
+
+// putResult stores a result. Its path is its own, so no lock is needed to write
+// the file: it either is not there yet or holds the same bytes.
+func (w *Workspace) putResult(ctx context.Context, r PutRequest) (*PutResult, error) {
+	text, err := w.prepareText(ctx, r.Text)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = text.body.Discard() }() // a temporary file, swept later if it stays
+	conversation, made := strings.CutSuffix(r.ID, "/")
+	if r.ID == "" {
+		conversation, made = w.NewID(), true
+	}
+	if made {
+		r.Expect = store.Absent()
+	}
+	for {
+		id := r.ID
+		if made {
+			id = conversation + "/" + w.NewID()
+		}
+		name, p, err := w.seatFor(record.KindResult, id)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.claimOutside(ctx, p); err != nil {
+			return nil, err
+		}
+		result, err := w.store(ctx, r, text, name, p)
+		if made && errors.Is(err, store.ErrConflict) {
+			continue // another process made the same id
+		}
+		if err != nil {
+			return nil, err
+		}
+		return result, w.writeResult(ctx, p)
+	}
+}
+
+func isOutsidePath(p string) bool { return strings.HasPrefix(p, "~/") || strings.HasPrefix(p, outside) }
+
+// claimOutside makes sure, before anything is stored, that the outside root of a
+// path is this store's.
+func (w *Workspace) claimOutside(ctx context.Context, p string) error {
+	if !isOutsidePath(p) {
+		return nil
+	}
+	return w.withMirror(ctx, w.Root, func(m *mirror) error {
+		_, _, err := m.place(ctx, p)
+		return err
+	})
+}
+
+// writeResult writes the file of a result that is new, and falls back to the
+// mirror lock when something stands at its path.
+func (w *Workspace) writeResult(ctx context.Context, p string) error {
+	if isOutsidePath(p) {
+		return w.enforce(ctx, p)
+	}
+	root, err := os.OpenRoot(w.Root)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // a folder handle
+	m := &mirror{w: w, dir: w.Root, root: root, memory: &memory{files: map[string]memo{}}}
+	if _, err := root.Lstat(filepath.FromSlash(p)); err == nil {
+		return w.enforce(ctx, p)
+	}
+	now, err := m.stored(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := m.writeStored(ctx, p, diskFile{}, now); err != nil {
+		if errors.Is(err, errRaced) {
+			return w.enforce(ctx, p)
+		}
+		return err
+	}
+	folder := filepath.Join(w.Location.Store, mirrorFolder)
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	m.memory.file = memoryFile(folder, w.Root)
+	return m.memory.append()
+}
+
+// refresh writes what the store has at a path, under the mirror lock.
+func (w *Workspace) refresh(ctx context.Context, p string) error {
+	return w.withMirror(ctx, w.Root, func(m *mirror) error { return m.syncer().putOut(ctx, p) })
+}
+
+// enforce writes what the store has at a write-once path. Another text that stands
+// there is kept as a note.
+func (w *Workspace) enforce(ctx context.Context, p string) error {
+	return w.withMirror(ctx, w.Root, func(m *mirror) error {
+		s := m.syncer()
+		disk, err := s.look(ctx, p)
+		if err != nil {
+			return err
+		}
+		now, err := s.stored(ctx, p)
+		if err != nil || !disk.exists || !now.exists() || disk.digest == now.digest {
+			return errors.Join(err, s.putOut(ctx, p))
+		}
+		f, err := s.readFile(ctx, disk)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.body.Discard() }() // a temporary file, swept later if it stays
+		return errors.Join(s.keepAltered(ctx, f, now), s.writeStored(ctx, p, disk, now))
+	})
+}
+
+func (m *mirror) syncer() *syncer {
+	return &syncer{mirror: m, opts: SyncOptions{Announced: true}, report: &SyncReport{}, start: time.Now()}
+}
+
+// takeIn stores what stands on disk at a path, if it is not stored yet, so that a
+// write to the same path builds on it. It is remembered before that write begins:
+// a process that dies in it leaves a file that is behind, not one that looks as if
+// somebody had put an older version back.
+func (s *syncer) takeIn(ctx context.Context, p string) error {
+	s.opts.CaptureOnly = true
+	done, err := s.settle(ctx, p)
+	s.opts.CaptureOnly = false
+	switch {
+	case isBusy(err):
+		return fmt.Errorf("taking in %s: %w; try again", p, err)
+	case err == nil && done.Action == ActionConflict:
+		err = fmt.Errorf("%s: %w: %s; see filebus conflicts", p, store.ErrConflict, done.Detail)
+	}
+	return errors.Join(err, s.memory.save(s.dir))
+}
+
+// putOut writes what the store has at a path, also over a file that was rolled
+// back: its text is one that the store has.
+func (s *syncer) putOut(ctx context.Context, p string) error {
+	s.opts.Repair = true
+	done, err := s.settle(ctx, p)
+	switch {
+	case isBusy(err):
+		return fmt.Errorf("writing %s: %w; the store has the change, and filebus sync writes it", p, err)
+	case err == nil && done.Action == ActionConflict:
+		return fmt.Errorf("%s: %w: %s; see filebus conflicts", p, store.ErrConflict, done.Detail)
+	}
+	return err
+}
+
+// putEntry puts an entry into its aggregate file.
+func (w *Workspace) putEntry(ctx context.Context, r PutRequest) (*PutResult, error) {
+	name, p, err := w.entrySeat(ctx, r.Kind, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(r.Text, store.InlineLimit+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	entry, err := w.parseEntry(name, p, text)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.editAggregate(ctx, p, r.Source, setEntry(name, entry, r.Expect)); err != nil {
+		return nil, err
+	}
+	return w.putResultOf(ctx, name, p)
+}
+
+// putResultOf describes the head of a name.
+func (w *Workspace) putResultOf(ctx context.Context, name record.Name, p string) (*PutResult, error) {
+	result := &PutResult{Name: name, File: w.FilePath(p)}
+	err := w.Store.View(ctx, func(tx *store.Tx) error {
+		v, err := tx.Head(name)
+		if err == nil {
+			result.Ref, result.Record, result.Description = v.Ref, v.Record, tx.Description(v.Ref)
+		}
+		return err
+	})
+	return result, err
+}
+
+// parseEntry makes sure that a text is one entry of a file, with the id that its
+// name says.
+func (w *Workspace) parseEntry(name record.Name, p string, text []byte) (*layout.Entry, error) {
+	if len(text) > store.InlineLimit {
+		return nil, fmt.Errorf("%s: an entry of more than %d bytes", name, store.InlineLimit)
+	}
+	aggregate, ok := w.recognise(p).Layout.(layout.Aggregate)
+	if !ok {
+		return nil, fmt.Errorf("%s: the file %s has no entries", name, p)
+	}
+	if isList(w.recognise(p)) {
+		text = slices.Concat([]byte(`{"nodes": [`), bytes.TrimSpace(text), []byte("]}"))
+	}
+	file, _ := aggregate.Parse(p, text) // an entry that departs from its layout is stored all the same
+	entries := detachSpace(file).Entries()
+	if len(entries) == 0 { // a row is one only in its table
+		file = aggregate.Insert(layout.File{Path: p}, layout.Entry{Kind: name.Kind, ID: name.ID, Text: text})
+		file, _ = aggregate.Parse(p, file.Append(nil))
+		entries = detachSpace(file).Entries()
+	}
+	if len(entries) != 1 || !isEntryID(p, entries[0].ID, name.ID) {
+		return nil, fmt.Errorf("%s: the text is not one entry with this id; an entry of %s begins with its heading or is its row", name, p)
+	}
+	return entries[0], nil
+}
+
+// isEntryID reports whether a text whose id reads as id can be the entry of that
+// name: "~2" and, for an id made from the title, "-2" tell it from others.
+func isEntryID(p, id, name string) bool {
+	number, found := strings.CutPrefix(name, id+"-")
+	if found && strings.HasPrefix(id, p+"#") && number != "" && strings.Trim(number, "0123456789") == "" {
+		return true
+	}
+	return id == baseID(name)
+}
+
+// An edit sets the text of an aggregate file, given what the store has of it: nil
+// if that is nothing.
+type edit func(f *sourceFile, now *seated) error
+
+// editAggregate changes an aggregate file of the own tree: what stands on disk is
+// taken in, the file is edited, stored, and written again.
+func (w *Workspace) editAggregate(ctx context.Context, p string, source record.Source, change edit) error {
+	return w.withMirror(ctx, w.Root, func(m *mirror) error {
+		s := m.syncer()
+		if err := s.takeIn(ctx, p); err != nil {
+			return err
+		}
+		for try := 1; ; try++ {
+			err := w.tryEdit(ctx, p, source, change)
+			if !errors.Is(err, store.ErrConflict) || try == raceTries {
+				return errors.Join(err, s.putOut(ctx, p))
+			}
+		}
+	})
+}
+
+func (w *Workspace) tryEdit(ctx context.Context, p string, source record.Source, change edit) error {
+	var now *seated
+	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
+		now, err = seatedAt(tx, "", p)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	f := sourceFile{path: p, place: w.recognise(p), source: source}
+	if err := change(&f, frameOnly(now)); err != nil {
+		return err
+	}
+	_, err = w.storeOver(ctx, f, now)
+	return err
+}
+
+// setEntry returns the edit that puts an entry in place of the one that has its
+// name, or else as a new one.
+func setEntry(name record.Name, entry *layout.Entry, expect store.Expect) edit {
+	return func(f *sourceFile, now *seated) error {
+		if expect != (store.Expect{}) {
+			f.expect = map[record.Name]store.Expect{name: expect}
+		}
+		if now != nil {
+			if old, found := now.entries[name]; found {
+				edited := *now
+				edited.entries = maps.Clone(now.entries)
+				edited.entries[name] = entryAt{old.version, endLike(entry.Text, old.text)}
+				f.text, f.edited = edited.text(), &edited
+				return nil
+			}
+			f.text = now.text()
+		}
+		file, _ := f.place.Parse(f.path, f.text) // its problems were reported when it was captured
+		f.text = f.place.Layout.(layout.Aggregate).Insert(file, *entry).Append(nil)
+		return nil
+	}
+}
+
+// endLike returns text with a newline at its end if the text that it replaces
+// has one: something may follow.
+func endLike(text, old []byte) []byte {
+	if bytes.HasSuffix(old, []byte("\n")) && !bytes.HasSuffix(text, []byte("\n")) {
+		return slices.Concat(text, []byte(eolOf(old)))
+	}
+	return text
+}
+
+// dropEntry returns the edit that takes an entry away.
+func dropEntry(name record.Name) edit {
+	return func(f *sourceFile, now *seated) error {
+		if now == nil || !slices.Contains(now.frame.slots(), name) {
+			return fmt.Errorf("%s: %w", name, store.ErrNotFound)
+		}
+		f.text = now.assemble(now.frame.without(func(slot record.Name) bool { return slot == name }, isList(f.place)))
+		return nil
+	}
+}
+
+// The alphabet of made ids: digits and letters in the order of their bytes,
+// without those that are easily misread.
+const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+
+// NewID returns an id of 10 characters that is safe as a file name: 7 for the
+// time in eighths of a second since 2020, so that ids sort by time, and 3 at
+// random. Whoever uses it must expect that the name is absent.
+func (w *Workspace) NewID() string {
+	since := w.now().Sub(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
+	var random [8]byte
+	_, _ = rand.Read(random[:]) // documented never to fail
+	n := uint64(since/(time.Second/8))<<15 | binary.BigEndian.Uint64(random[:])>>49
+	var id [10]byte
+	for i := len(id) - 1; i >= 0; i-- {
+		id[i] = idAlphabet[n&31]
+		n >>= 5
+	}
+	return string(id[:])
+}
+
+// Remove retires a name: it is found no more, its file goes, its versions stay
+// readable by ref.
+func (w *Workspace) Remove(ctx context.Context, name record.Name) error {
+	if name.Kind == record.KindFrame {
+		return fmt.Errorf("%s is the frame of a file: remove its entries, or delete the file", name)
+	}
+	var head store.Version
+	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
+		head, err = tx.Head(name)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	retire := func() error {
+		return w.Store.Update(ctx, func(tx *store.Tx) error { return tx.Retire(name, store.Current(head.Ref)) })
+	}
+	switch {
+	case name.Tree != "" && name.Kind.IsEntry():
+		return fmt.Errorf("%s is an entry of a captured file: change the file and capture it again", name)
+	case name.Tree != "" || head.Record.Path == "":
+		return retire()
+	case name.Kind.IsEntry():
+		return w.editAggregate(ctx, head.Record.Path, record.SourcePut, dropEntry(name))
+	}
+	return w.withMirror(ctx, w.Root, func(m *mirror) error {
+		s := m.syncer()
+		if err := errors.Join(s.takeIn(ctx, head.Record.Path), retire()); err != nil {
+			return err
+		}
+		return s.putOut(ctx, head.Record.Path)
+	})
+}
+
+// Restore makes the last version of a retired name current again.
+func (w *Workspace) Restore(ctx context.Context, name record.Name) (*PutResult, error) {
+	var last store.Version
+	var text []byte
+	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
+		var current bool
+		if last, current, err = tx.Last(name); err != nil {
+			return err
+		}
+		if current {
+			return fmt.Errorf("%s was not removed: %w", name, store.ErrConflict)
+		}
+		content, err := tx.Content(last.Record)
+		if err == nil && last.Record.Size <= store.InlineLimit {
+			text, err = content.Bytes()
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if name.Kind.IsEntry() {
+		return w.putEntry(ctx, PutRequest{Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), Source: record.SourcePut})
+	}
+	if err := w.restoreFile(ctx, last); err != nil {
+		return nil, err
+	}
+	return w.putResultOf(ctx, name, last.Record.Path)
+}
+
+func (w *Workspace) restoreFile(ctx context.Context, last store.Version) error {
+	content, description, err := w.contentOf(ctx, last)
+	if err != nil {
+		return err
+	}
+	body, err := w.prepareAgain(ctx, content)
+	if err != nil {
+		return err
+	}
+	r := *last.Record
+	r.Source = record.SourcePut
+	if _, err := w.Store.Put(ctx, store.Draft{Record: r, Body: body, Description: description, Expect: store.Absent()}); err != nil {
+		return err
+	}
+	if r.Name.Tree != "" || r.Path == "" {
+		return nil
+	}
+	return w.refresh(ctx, r.Path)
+}
+
+func (w *Workspace) contentOf(ctx context.Context, v store.Version) (content store.Content, d record.Description, err error) {
+	err = w.Store.View(ctx, func(tx *store.Tx) (err error) {
+		d = tx.Description(v.Ref)
+		content, err = tx.Content(v.Record)
+		return err
+	})
+	return content, d, err
+}
+
+// prepareAgain prepares a stored body for another put.
+func (w *Workspace) prepareAgain(ctx context.Context, content store.Content) (store.Body, error) {
+	r, err := content.Open()
+	if err != nil {
+		return store.Body{}, err
+	}
+	body, err := w.Store.PrepareReader(ctx, r)
+	return body, errors.Join(err, r.Close())
+}
+
+// Tag adds and removes tags of a name: a new version with the same body.
+func (w *Workspace) Tag(ctx context.Context, name record.Name, add, remove []string) (*PutResult, error) {
+	add, remove = record.NormalizeTags(add), record.NormalizeTags(remove)
+	var head store.Version
+	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
+		head, err = tx.Head(name)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	content, description, err := w.contentOf(ctx, head)
+	if err != nil {
+		return nil, err
+	}
+	body, err := w.prepareAgain(ctx, content)
+	if err != nil {
+		return nil, err
+	}
+	r := *head.Record
+	r.Source = record.SourcePut
+	r.Tags = record.NormalizeTags(append(slices.Clone(r.Tags), add...))
+	r.Tags = slices.DeleteFunc(r.Tags, func(tag string) bool { return slices.Contains(remove, tag) })
+	draft := store.Draft{Record: r, Body: body, Description: description, Expect: store.Current(head.Ref)}
+	if _, err := w.Store.Put(ctx, draft); err != nil {
+		return nil, err
+	}
+	return w.putResultOf(ctx, name, r.Path)
+}

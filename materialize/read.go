@@ -1,0 +1,134 @@
+package materialize
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// errChanged is why a file is skipped that is being written.
+var errChanged = errors.New("it changed while it was read")
+
+// read reads one file. A large one is streamed into a temporary body.
+func (c *loader) read(ctx context.Context, stat fileStat) (*sourceFile, string) {
+	f := &sourceFile{tree: c.tree, path: stat.path, stat: stat, place: c.place(stat.path), source: c.source}
+	if err := f.read(ctx, c.w.Store, filepath.Join(c.dir, filepath.FromSlash(stat.path)), stat.size); err != nil {
+		return nil, reason(err)
+	}
+	return f, ""
+}
+
+// aggregateLimit is the size in bytes up to which a file is cut into entries: it
+// must be held in memory for that. A larger one is a note.
+const aggregateLimit = 64 << 20
+
+// read reads the file's text, or prepares its body if it is large.
+func (f *sourceFile) read(ctx context.Context, s *store.Store, file string, size int64) (err error) {
+	if f.place.Kind == record.KindFrame && size > aggregateLimit {
+		f.place = layout.Place{Kind: record.KindNote, ID: f.path, Layout: layout.Notes{}}
+	}
+	limit := int64(store.InlineLimit)
+	if f.place.Kind == record.KindFrame {
+		limit = aggregateLimit
+	}
+	var text sample
+	text, f.body, err = readStable(ctx, s, file, limit)
+	f.text, f.words = text.text, text.words
+	return err
+}
+
+// prepare makes sure that the file's text is ready to be stored.
+func (f *sourceFile) prepare(ctx context.Context, s *store.Store) (err error) {
+	if f.body.Size == 0 {
+		f.body, err = s.Prepare(ctx, f.text)
+	}
+	return err
+}
+
+// digest returns the digest of the whole file.
+func (f *sourceFile) digest() record.Digest {
+	if f.body.Size > 0 {
+		return f.body.Digest
+	}
+	return record.DigestOf(f.text)
+}
+
+// readStable reads a regular file and makes sure that it did not change
+// meanwhile. Of a file over limit bytes it returns the beginning and a prepared
+// body, else the whole text and no body.
+func readStable(ctx context.Context, s *store.Store, path string, limit int64) (text sample, body store.Body, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return text, body, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	before, err := f.Stat()
+	if err != nil {
+		return text, body, err
+	}
+	if !before.Mode().IsRegular() {
+		return text, body, errors.New("it is " + typeName(before.Mode()))
+	}
+	var whole []byte
+	if before.Size() <= limit {
+		whole, err = readAll(io.LimitReader(f, limit+1), before.Size())
+		text = sampleOf(whole)
+	} else {
+		text, body, err = prepareStream(ctx, s, f)
+	}
+	if err != nil {
+		return text, body, err
+	}
+	after, err := f.Stat()
+	size := max(int64(len(whole)), body.Size)
+	if err != nil || after.Size() != size || !after.ModTime().Equal(before.ModTime()) {
+		return text, body, errors.Join(err, errChanged, body.Discard())
+	}
+	return text, body, nil
+}
+
+// prepareStream prepares a body of any size in flat memory and keeps its
+// beginning.
+func prepareStream(ctx context.Context, s *store.Store, r io.Reader) (sample, store.Body, error) {
+	head := &headWriter{limit: describeLimit}
+	body, err := s.PrepareReader(ctx, io.TeeReader(r, head))
+	if body.Size == int64(len(head.text)) {
+		return sampleOf(head.text), body, err
+	}
+	return sample{head.text, head.words}, body, err
+}
+
+// readAll reads r to its end, of which size bytes are expected.
+func readAll(r io.Reader, size int64) ([]byte, error) {
+	text := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	_, err := text.ReadFrom(r)
+	return text.Bytes(), err
+}
+
+// A headWriter keeps the first limit bytes of what is written to it and counts
+// the words of all: the runs of bytes between ASCII white space.
+type headWriter struct {
+	text   []byte
+	limit  int
+	words  int
+	inWord bool
+}
+
+func (h *headWriter) Write(p []byte) (int, error) {
+	h.text = append(h.text, p[:min(len(p), h.limit-len(h.text))]...)
+	for _, c := range p {
+		space := c == ' ' || c >= '\t' && c <= '\r'
+		if !space && !h.inWord {
+			h.words++
+		}
+		h.inWord = !space
+	}
+	return len(p), nil
+}

@@ -1,0 +1,124 @@
+package materialize_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+func TestOutsideRoots(t *testing.T) {
+	home, dialogues := t.TempDir(), filepath.Join(t.TempDir(), "blue-dialogue")
+	profile := layout.Seed()
+	profile.Dialogues = filepath.ToSlash(dialogues)
+	settings := materialize.Settings{Profile: profile, Home: home}
+	w := workspaceIn(t, t.TempDir(), settings)
+
+	result := put(t, w, "result/c1/call1", "# Finding\n\nText.\n")
+	if want := filepath.Join(home, ".qark", "agent_tool_results", "c1", "call1.md"); result.File != want {
+		t.Errorf("result file = %s, want %s", result.File, want)
+	}
+	turn := put(t, w, "turn/x/round-0/muffin", "[PERSPECTIVE P01: One]\n")
+	if want := filepath.Join(dialogues, "x", "round-0", "muffin.md"); turn.File != want {
+		t.Errorf("turn file = %s, want %s", turn.File, want)
+	}
+	for _, r := range []*materialize.PutResult{result, turn} {
+		if _, err := os.Stat(r.File); err != nil {
+			t.Errorf("%s: %v", r.Name, err)
+		}
+	}
+	// Only what belongs to a dialogue that this store made is looked at.
+	writeTree(t, dialogues, map[string]string{"x/round-0/scone.md": "[TENSION T01: Two]\n", "foreign/round-0/a.md": "text"})
+	wantActions(t, runSync(t, w, materialize.SyncOptions{}), "captured file:"+filepath.ToSlash(dialogues)+"/x/round-0/scone.md")
+	if got := textOf(t, w, "turn/x/round-0/scone"); !strings.HasPrefix(got, "[TENSION") {
+		t.Errorf("scone = %q", got)
+	}
+
+	other := workspaceIn(t, t.TempDir(), settings)
+	_, err := other.Put(t.Context(), materialize.PutRequest{
+		Kind: record.KindResult, ID: "c2/call1", Text: strings.NewReader("text"), Source: record.SourcePut,
+	})
+	if n := position(t, other); n != 0 {
+		t.Errorf("the refused put left %d log entries", n)
+	}
+	var taken *materialize.RootTakenError
+	if !errors.As(err, &taken) {
+		t.Errorf("a second store with the same outside root: %v", err)
+	}
+}
+
+func TestLocate(t *testing.T) {
+	home := t.TempDir()
+	project := filepath.Join(home, "project")
+	deep := filepath.Join(project, "src", "deep")
+	for _, dir := range []string{deep, filepath.Join(project, ".git")} {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at, err := materialize.Locate(deep, "", home)
+	if !errors.Is(err, store.ErrNoStore) || at.Main != project {
+		t.Errorf("without a store = %+v, %v; want one to be made in %s", at, err, project)
+	}
+	workspaceIn(t, project, materialize.Settings{})
+	if at, err := materialize.Locate(deep, "", home); err != nil || at.Root != project {
+		t.Errorf("below a store = %+v, %v", at, err)
+	}
+	workspaceIn(t, home, materialize.Settings{})
+	if at, err := materialize.Locate(t.TempDir(), "", home); !errors.Is(err, store.ErrNoStore) {
+		t.Errorf("elsewhere = %+v, %v", at, err)
+	}
+	if at, err := materialize.Locate(home, "", home); !errors.Is(err, store.ErrNoStore) {
+		t.Errorf("in the home folder = %+v, %v: it is shared by all projects", at, err)
+	}
+	explicit := filepath.Join(project, ".filebus")
+	if at, err := materialize.Locate(t.TempDir(), explicit, home); err != nil || at.Main != project {
+		t.Errorf("with an explicit store = %+v, %v", at, err)
+	}
+}
+
+func TestWorktree(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	main, linked := t.TempDir(), filepath.Join(t.TempDir(), "linked")
+	git := func(args ...string) {
+		cmd := exec.Command("git", append([]string{"-C", main, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git("init", "-q")
+	git("commit", "-q", "--allow-empty", "-m", "first")
+	git("worktree", "add", "-q", linked)
+	w := workspaceIn(t, main, materialize.Settings{})
+	put(t, w, "issue/ISSUE-20260302-001", "### ISSUE-20260302-001\n\n- **Status**: pending\n")
+
+	at, err := materialize.Locate(linked, "", t.TempDir())
+	if err != nil || at.Store != w.Location.Store || at.Root != linked {
+		t.Fatalf("Locate in a linked worktree = %+v, %v", at, err)
+	}
+	c := &testClock{now: time.Now().Add(time.Hour)}
+	there, err := materialize.Open(at, materialize.Settings{}, store.Options{Now: c.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantActions(t, runSync(t, there, materialize.SyncOptions{}), "written "+issueFile)
+	put(t, there, "issue/ISSUE-20260302-002", "### ISSUE-20260302-002\n\n- **Status**: pending\n")
+	if roots := w.Roots(); len(roots) != 2 || roots[1] != linked {
+		t.Errorf("Roots = %v", roots)
+	}
+	wantActions(t, runSync(t, w, materialize.SyncOptions{}), "written "+issueFile)
+	both := "# Issue Queue\n\n### ISSUE-20260302-001\n\n- **Status**: pending\n\n### ISSUE-20260302-002\n\n- **Status**: pending\n"
+	wantFile(t, w, issueFile, both)
+	wantFile(t, there, issueFile, both)
+	wantActions(t, runSync(t, there, materialize.SyncOptions{}))
+}
