@@ -1,0 +1,299 @@
+package index
+
+import (
+	"bytes"
+	"iter"
+	"unicode"
+	"unicode/utf8"
+
+	api "github.com/blevesearch/bleve_index_api"
+)
+
+// analysisVersion is part of the mapping: raise it with every change that
+// gives some text other terms, so that older generations are not used.
+const analysisVersion = 1
+
+const (
+	maxTerm = 64      // bytes of a term; longer words are cut
+	maxRun  = 256     // bytes after which a run ends at its next connector
+	maxMemo = 1 << 17 // runs and terms an Analyzer remembers
+)
+
+// A Token is one term at one place of a text.
+type Token struct {
+	Term       string
+	Start, End int // byte offsets of the word in the text
+	// Position counts words from 0. The whole form of an identifier has the
+	// position of its first part.
+	Position int
+}
+
+// Analyze returns the tokens of text, in the order of the text. Use an Analyzer
+// where several texts are analysed in turn.
+func Analyze(text []byte) iter.Seq[Token] { return NewAnalyzer().Tokens(text) }
+
+// An Analyzer turns text into terms and remembers what it made of each word.
+// It is not safe for concurrent use.
+//
+// Words are runs of letters, digits and marks. They are folded to lower case,
+// Latin letters without their accents, stemmed as English, and dropped when they
+// are stop words.
+// An identifier, file name, version or hyphenated word gives its whole form,
+// which is the parts joined without punctuation, and after it the parts: so
+// parseHTTPHeader, parse_http_header and parse-http-header have the same four
+// terms. A path gives those of each of its names. Scripts without spaces give
+// overlapping pairs of characters. Nothing is an error.
+type Analyzer struct {
+	runs  map[string][]piece // what each run gives
+	ids   map[string]uint32  // term to its number
+	terms []string           // number to term
+
+	counts  []uint32 // by term number; all zero between texts
+	touched []uint32 // the terms whose count is not zero
+	scratch []piece  // for runs that are not remembered
+	parts   []part   // likewise
+
+	frequencyOf [256]*api.TokenFreq // by count; see frequency
+}
+
+// A piece is a token relative to its run.
+type piece struct {
+	term       string
+	id         uint32
+	start, end uint16
+	position   uint16
+}
+
+// NewAnalyzer returns an Analyzer that remembers nothing yet.
+func NewAnalyzer() *Analyzer {
+	a := &Analyzer{}
+	a.forget()
+	return a
+}
+
+// forget empties the memory. Between texts only: counts are by term number. A
+// text has at most a million terms, so memory stays bounded.
+func (a *Analyzer) forget() {
+	a.runs = make(map[string][]piece)
+	a.ids = make(map[string]uint32)
+	a.terms, a.counts = nil, nil
+}
+
+// Tokens returns the tokens of text in the order of the text. The text must not
+// change meanwhile, and the Analyzer must not be used for another.
+func (a *Analyzer) Tokens(text []byte) iter.Seq[Token] {
+	return func(yield func(Token) bool) {
+		a.scan(text, func(start, position int, pieces []piece) bool {
+			for _, p := range pieces {
+				if !yield(Token{p.term, start + int(p.start), start + int(p.end), position + int(p.position)}) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+}
+
+// scan finds the runs of text and calls visit with the start, the position of
+// the first word and the pieces of each, until visit returns false.
+func (a *Analyzer) scan(text []byte, visit func(start, position int, pieces []piece) bool) {
+	if len(a.runs) > maxMemo || len(a.terms) > maxMemo {
+		a.forget()
+	}
+	position := 0
+	for i := 0; i < len(text); {
+		end, paired := nextRun(text, i)
+		if end < 0 {
+			i -= end
+			continue
+		}
+		run := text[i:end]
+		pieces := a.remembered(run, paired)
+		if !visit(i, position, pieces) {
+			return
+		}
+		position++
+		if n := len(pieces); n > 0 {
+			position += int(pieces[n-1].position)
+		}
+		i = end
+	}
+}
+
+// remembered returns the pieces of run, from memory where it can.
+func (a *Analyzer) remembered(run []byte, paired bool) []piece {
+	if pieces, known := a.runs[string(run)]; known {
+		return pieces
+	}
+	a.scratch = a.scratch[:0]
+	if paired {
+		a.pair(run)
+	} else {
+		a.split(run)
+	}
+	if len(run) > maxTerm || len(a.runs) > 2*maxMemo {
+		return a.scratch
+	}
+	pieces := append([]piece(nil), a.scratch...)
+	a.runs[string(run)] = pieces
+	return pieces
+}
+
+// emit adds a piece to the run being analysed. Equal terms share one string and
+// one number, by which they are counted without another look-up.
+func (a *Analyzer) emit(term string, start, end, position int) {
+	id, known := a.ids[term]
+	if !known {
+		id = uint32(len(a.terms))
+		a.ids[term] = id
+		a.terms = append(a.terms, term)
+		a.counts = append(a.counts, 0)
+	}
+	a.scratch = append(a.scratch, piece{a.terms[id], id, uint16(start), uint16(end), uint16(position)})
+}
+
+// The classes of ASCII bytes.
+const (
+	classOther = iota
+	classWord  // letter, digit or underscore
+	classJoin  // a connector between two words: . - / and apostrophe
+	classWide  // not ASCII
+)
+
+// classOf returns the class of a byte. Underscores are part of words here, since
+// they can begin and end one; they are cut off later.
+func classOf(c byte) int {
+	switch {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_':
+		return classWord
+	case c == '.', c == '-', c == '/', c == '\'':
+		return classJoin
+	case c >= utf8.RuneSelf:
+		return classWide
+	}
+	return classOther
+}
+
+// nextRun returns the end of the run that begins at i, and whether it is of a
+// script that is indexed in pairs. If none begins there, it returns minus the
+// number of bytes to skip.
+func nextRun(text []byte, i int) (end int, paired bool) {
+	switch classOf(text[i]) {
+	case classWord:
+		return runEnd(text, i), false
+	case classJoin:
+		// A name such as .env: a dot that follows no word and precedes one.
+		if text[i] == '.' && i+1 < len(text) && isLetter(text[i+1]) && (i == 0 || text[i-1] != '.') {
+			return runEnd(text, i+1), false
+		}
+		return -1, false
+	case classWide:
+		r, size := utf8.DecodeRune(text[i:])
+		switch {
+		case isPaired(r):
+			return pairedEnd(text, i+size), true
+		case isWide(r):
+			return runEnd(text, i+size), false
+		}
+		return -size, false
+	}
+	return -1, false
+}
+
+// runEnd returns where the run that goes on at i ends.
+func runEnd(text []byte, i int) int {
+	start := i
+	for i < len(text) {
+		switch classOf(text[i]) {
+		case classWord:
+			i++
+		case classJoin:
+			if i-start > maxRun || !joins(text, i+1) {
+				return i
+			}
+			i++
+			if text[i] == '.' { // a/.env
+				i++
+			}
+		case classWide:
+			size := wideInside(text, i)
+			if size == 0 {
+				return i
+			}
+			i += size
+		default:
+			return i + signs(text, start, i)
+		}
+	}
+	return i
+}
+
+// joins reports whether a connector before i is inside a run.
+func joins(text []byte, i int) bool {
+	if i >= len(text) {
+		return false
+	}
+	switch classOf(text[i]) {
+	case classWord:
+		return true
+	case classJoin:
+		return text[i] == '.' && text[i-1] == '/' && i+1 < len(text) && isLetter(text[i+1])
+	case classWide:
+		r, _ := utf8.DecodeRune(text[i:])
+		return isWide(r) && !isPaired(r)
+	}
+	return false
+}
+
+// wideInside returns the length of the character at i if it goes on a run,
+// else 0.
+func wideInside(text []byte, i int) int {
+	r, size := utf8.DecodeRune(text[i:])
+	if r == '’' && joins(text, i+size) || isWide(r) && !isPaired(r) {
+		return size
+	}
+	return 0
+}
+
+// signs returns the length of the ++ or # that ends the name of a language:
+// C++, C#, F#.
+func signs(text []byte, start, end int) int {
+	if end-start > 2 || !isLetter(text[start]) {
+		return 0
+	}
+	rest := text[end:]
+	switch {
+	case bytes.HasPrefix(rest, []byte("++")):
+		return 2
+	case rest[0] == '#' && (len(rest) == 1 || classOf(rest[1]) != classWord && rest[1] != '#'):
+		return 1
+	}
+	return 0
+}
+
+// pairedEnd returns the end of the run of paired characters that goes on at i.
+func pairedEnd(text []byte, i int) int {
+	for start := i; i < len(text) && i-start < maxRun; {
+		r, size := utf8.DecodeRune(text[i:])
+		if !isPaired(r) {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+// isLetter reports whether c is an ASCII letter.
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// isWide reports whether r, which is not ASCII, is part of words.
+func isWide(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
+}
+
+// isPaired reports whether r belongs to a script that is written without
+// spaces.
+func isPaired(r rune) bool {
+	return r >= 0x0e00 && (r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
+		unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
+}

@@ -1,0 +1,239 @@
+package index
+
+import (
+	"bytes"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	api "github.com/blevesearch/bleve_index_api"
+
+	"filebus/store/record"
+)
+
+const (
+	maxText = 1 << 20 // bytes of a body that are indexed
+	sniff   = 8 << 10 // bytes that decide whether a body is text
+	maxKey  = 1024    // bytes of a filter's value that are compared
+)
+
+// A Document is what is indexed of the head of a name. The index keeps none of
+// its text.
+type Document struct {
+	Name     record.Name
+	Position uint64 // the log position that made it head
+	Time     time.Time
+
+	Agent        string
+	Conversation string
+	Session      string
+	Run          string
+	Loop         string
+	Task         string
+	Status       string
+	Tags         []string // as record.NormalizeTags gives them
+
+	Title   string
+	Preview string // searched only where Text is not
+	// Text is the body. Its first MiB is searched, unless it is binary: a NUL
+	// byte in its first 8 KiB, or mostly invalid UTF-8 there.
+	Text []byte
+	// Quiet keeps the document out of searches that do not name its kind. The
+	// kinds marker, state, snapshot and frame are always quiet.
+	Quiet bool
+}
+
+// A Change says what a name has become.
+type Change struct {
+	Name record.Name
+	// Document replaces what was indexed for Name. Nil: the name has no head any
+	// more.
+	Document *Document
+}
+
+// The scored fields, in the order in which they are added up. Their text is
+// part of the mapping.
+const (
+	fieldTitle = iota
+	fieldHeadings
+	fieldTags
+	fieldPath // the words of the id, the agent and the task
+	fieldBody
+	scoredFields
+)
+
+// scored describes the scored fields: how they are called in the index, and
+// what an occurrence in them is worth against one in the body.
+var scored = [scoredFields]struct {
+	name   string
+	weight float64
+}{
+	{"title", 3}, {"headings", 1.5}, {"tags", 3}, {"path", 1.5}, {"body", 1},
+}
+
+// The other fields.
+const (
+	fieldKeys  = "keys"  // exact values to filter by; see key
+	fieldFacts = "facts" // docvalues; see facts
+)
+
+// factsOptions keep each document's facts by themselves, so that reading those
+// of a few hits does not unpack a thousand others. Both or neither may be
+// skipped: with SkipDVCompression alone zapx v17.2.3 loses values when it merges.
+const factsOptions = api.DocValues | api.SkipDVChunking | api.SkipDVCompression
+
+// entry analyses d.
+func (a *Analyzer) entry(d *Document) *entry {
+	e := &entry{id: d.Name.String(), facts: facts{position: d.Position, time: d.Time.UTC()}}
+	e.fields = make([]*field, 0, scoredFields+3)
+	for i, text := range d.texts() {
+		terms, length := a.frequencies(text)
+		e.facts.lengths[i] = uint64(length)
+		if length > 0 {
+			e.fields = append(e.fields, &field{name: scored[i].name, terms: terms, length: length, options: api.IndexField})
+		}
+	}
+	e.fields = append(e.fields,
+		exact(fieldKeys, 0, d.keys()...),
+		exact(fieldFacts, factsOptions, e.facts.encode()))
+	return e
+}
+
+// texts returns what is searched in each scored field.
+func (d *Document) texts() [scoredFields][]byte {
+	body := d.Text[:min(len(d.Text), maxText)]
+	if len(body) == 0 || isBinary(body) {
+		body = []byte(d.Preview)
+	}
+	return [scoredFields][]byte{
+		fieldTitle:    []byte(d.Title),
+		fieldHeadings: headings(body),
+		fieldTags:     []byte(strings.Join(d.Tags, "\n")),
+		fieldPath:     []byte(d.Name.ID + "\n" + d.Agent + "\n" + d.Task),
+		fieldBody:     body,
+	}
+}
+
+// isBinary reports whether body is not text: it has a NUL byte near its
+// beginning, or three in ten bytes there are not UTF-8. (A text in Latin-1
+// has fewer, compressed and random data more.)
+func isBinary(body []byte) bool {
+	head := body[:min(len(body), sniff)]
+	if bytes.IndexByte(head, 0) >= 0 {
+		return true
+	}
+	invalid := 0
+	for i := 0; i < len(head); {
+		r, size := utf8.DecodeRune(head[i:])
+		if r == utf8.RuneError && size == 1 {
+			invalid++
+		}
+		i += size
+	}
+	return 10*invalid > 3*len(head)
+}
+
+// keyKind and its like tell the values of one filter from those of another.
+const (
+	keyKind         = "kind"
+	keyTree         = "tree"
+	keyAgent        = "agent"
+	keyConversation = "conversation"
+	keySession      = "session"
+	keyRun          = "run"
+	keyLoop         = "loop"
+	keyTask         = "task"
+	keyStatus       = "status"
+	keyTag          = "tag"
+	keyDay          = "day"   // of Time, in UTC
+	keyQuiet        = "quiet" // without a value
+)
+
+// key returns the exact term for a value of a filter. Values are cut alike on
+// both sides.
+func key(filter, value string) string { return filter + "\x00" + value[:min(len(value), maxKey)] }
+
+// keys returns the exact terms of d.
+func (d *Document) keys() []string {
+	keys := []string{
+		key(keyKind, string(d.Name.Kind)),
+		key(keyTree, string(d.Name.Tree)),
+		key(keyDay, day(d.Time)),
+	}
+	for _, f := range []struct{ filter, value string }{
+		{keyAgent, d.Agent}, {keyConversation, d.Conversation}, {keySession, d.Session}, {keyRun, d.Run},
+		{keyLoop, d.Loop}, {keyTask, d.Task}, {keyStatus, d.Status},
+	} {
+		if f.value != "" {
+			keys = append(keys, key(f.filter, f.value))
+		}
+	}
+	for _, tag := range d.Tags {
+		keys = append(keys, key(keyTag, tag))
+	}
+	if d.Quiet || isQuiet(d.Name.Kind) {
+		keys = append(keys, key(keyQuiet, ""))
+	}
+	return keys
+}
+
+// day returns the day of t in a form whose order is that of time.
+func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+
+// isQuiet reports whether all documents of a kind are quiet: they tell how work
+// went on, not what came out of it.
+func isQuiet(kind record.Kind) bool {
+	switch kind {
+	case record.KindMarker, record.KindState, record.KindSnapshot, record.KindFrame:
+		return true
+	}
+	return false
+}
+
+// headings returns the ATX headings of a Markdown text, one a line. Lines
+// inside code fences are none.
+func headings(text []byte) []byte {
+	var out []byte
+	var fence []byte
+	for line := range bytes.Lines(text) {
+		trimmed := bytes.TrimLeft(line, " ")
+		if len(trimmed) == 0 || len(line)-len(trimmed) > 3 {
+			continue
+		}
+		switch trimmed[0] {
+		case '`', '~':
+			fence = nextFence(fence, trimmed)
+		case '#':
+			if fence == nil {
+				out = append(append(out, heading(trimmed)...), '\n')
+			}
+		}
+	}
+	return out
+}
+
+// nextFence returns the fence that is open after a line that begins with ` or
+// ~, given the one that was open before it.
+func nextFence(open, line []byte) []byte {
+	run := line[:len(line)-len(bytes.TrimLeft(line, string(line[:1])))]
+	rest := bytes.TrimSpace(line[len(run):])
+	switch {
+	case len(run) < 3:
+		return open
+	case open == nil && (run[0] == '~' || bytes.IndexByte(rest, '`') < 0):
+		return run
+	case open != nil && bytes.HasPrefix(run, open) && len(rest) == 0:
+		return nil
+	}
+	return open
+}
+
+// heading returns what follows the signs of a line that begins with #, or
+// nothing if it is no heading.
+func heading(line []byte) []byte {
+	text := bytes.TrimLeft(line, "#")
+	if level := len(line) - len(text); level > 6 || len(text) > 0 && !bytes.ContainsAny(text[:1], " \t\r\n") {
+		return nil
+	}
+	return bytes.TrimSpace(text)
+}

@@ -1,0 +1,122 @@
+package index
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/store/record"
+)
+
+func TestHeadings(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"none", "text\nmore", ""},
+		{"levels", "# One\ntext\n###### Six\n####### Seven", "One|Six"},
+		{"closing signs", "## Two ##\n", "Two ##"},
+		{"no space", "#tag\n#\n", ""},
+		{"indented", "   # Three\n    # Code", "Three"},
+		{"CRLF", "# One\r\n# Two\r\n", "One|Two"},
+		{"no final newline", "# One", "One"},
+		{"in a fence", "# A\n```sh\n# comment\n```\n# B", "A|B"},
+		{"in a longer fence", "````\n```\n# no\n````\n# B", "B"},
+		{"tildes", "~~~ x`y\n# no\n```\n~~~\n# B", "B"},
+		{"closed only without words", "```\n# no\n``` sh\n# no\n", ""},
+		{"code in a line is no fence", "```a``` b\n# B", "B"},
+		{"two backticks", "``\n# B", "B"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			text := []byte(test.text)
+			got := strings.Join(strings.FieldsFunc(string(headings(text)), func(r rune) bool { return r == '\n' }), "|")
+			if got != test.want {
+				t.Errorf("headings(%q) = %q, want %q", test.text, got, test.want)
+			}
+			if string(text) != test.text {
+				t.Errorf("headings changed %q to %q", test.text, text)
+			}
+		})
+	}
+}
+
+func TestIsBinary(t *testing.T) {
+	random := make([]byte, 4096)
+	generator := rand.New(rand.NewPCG(1, 2))
+	for i := range random {
+		random[i] = byte(1 + generator.IntN(255))
+	}
+	for _, test := range []struct {
+		name string
+		body []byte
+		want bool
+	}{
+		{"empty", nil, false},
+		{"text", []byte("plain text"), false},
+		{"UTF-8", []byte("état 検索 🧁"), false},
+		{"Latin-1", []byte("un caf\xe9 tr\xe8s bon, d\xe9j\xe0 vu"), false},
+		{"NUL", []byte("text\x00text"), true},
+		{"NUL far behind", append(bytes.Repeat([]byte("text"), sniff), 0), false},
+		{"random bytes", random, true},
+		{"one invalid byte", []byte("\xff"), true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := isBinary(test.body); got != test.want {
+				t.Errorf("isBinary(%.40q) = %v, want %v", test.body, got, test.want)
+			}
+		})
+	}
+}
+
+func TestKeys(t *testing.T) {
+	document := &Document{
+		Name: record.Name{Tree: "other", Kind: record.KindMarker, ID: "task-003"},
+		Time: time.Date(2026, 1, 2, 23, 30, 0, 0, time.FixedZone("", -3600)),
+		Task: "003", Tags: []string{"auth", "jwt"}, Session: strings.Repeat("s", 2*maxKey),
+	}
+	got := document.keys()
+	want := []string{
+		"kind\x00marker", "tree\x00other", "day\x002026-01-03", "session\x00" + strings.Repeat("s", maxKey),
+		"task\x00003", "tag\x00auth", "tag\x00jwt", "quiet\x00",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("keys: -want +got\n%s", diff)
+	}
+}
+
+func TestQuietKinds(t *testing.T) {
+	quiet := []record.Kind{record.KindMarker, record.KindState, record.KindSnapshot, record.KindFrame}
+	for _, kind := range record.Kinds() {
+		if got, want := isQuiet(kind), slices.Contains(quiet, kind); got != want {
+			t.Errorf("isQuiet(%s) = %v, want %v", kind, got, want)
+		}
+	}
+}
+
+func TestEntryFields(t *testing.T) {
+	document := &Document{
+		Name: record.Name{Kind: record.KindNote, ID: "docs/setup.md"}, Agent: "web_researcher", Title: "Setup guide",
+		Text: []byte("# Install\n\nRun it."), Preview: "unseen", Time: time.Unix(5, 6),
+	}
+	e := NewAnalyzer().entry(document)
+	got := map[string][]string{}
+	for _, f := range e.fields {
+		for term := range f.AnalyzedTokenFrequencies() {
+			got[f.Name()] = append(got[f.Name()], term)
+		}
+		slices.Sort(got[f.Name()])
+	}
+	want := map[string][]string{
+		"title":    {"guid", "setup"},
+		"headings": {"instal"},
+		"path":     {"doc", "md", "research", "setup", "setupmd", "web", "webresearch"},
+		"body":     {"instal", "run"},
+		"keys":     {"agent\x00web_researcher", "day\x001970-01-01", "kind\x00note", "tree\x00"},
+		"facts":    {e.facts.encode()},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("fields of %+v: -want +got\n%s", document, diff)
+	}
+}

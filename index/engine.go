@@ -1,0 +1,186 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/blevesearch/bleve/v2/index/scorch"
+	api "github.com/blevesearch/bleve_index_api"
+)
+
+// The reasons why an index cannot be used. Any other error of this package is
+// one of the machine (permission denied, disk full), and says nothing about
+// the index.
+var (
+	ErrNotExist = errors.New("there is no index")
+	ErrForeign  = errors.New("the index belongs to another store")
+	ErrFormat   = errors.New("the index has another format")
+	ErrDamaged  = errors.New("the index is damaged")
+	ErrBusy     = errors.New("the index is busy") // retry; never a reason to rebuild
+)
+
+// lockTimeout bounds the wait for the engine's own lock. Callers hold a lock
+// of theirs, so only a foreign program can be in the way.
+const lockTimeout = "1s"
+
+// floorSegment is the number of documents below which a segment counts as that
+// large when merges are planned: single puts are merged early.
+const floorSegment = 500
+
+// openEngine opens the engine of a generation. Its error is ErrBusy, ErrDamaged
+// or one of the machine.
+func openEngine(generation string, readOnly bool) (*engine, error) {
+	path := filepath.Join(generation, engineFolder)
+	if readOnly {
+		// A read-only engine would make the file that is missing.
+		if _, err := os.Stat(filepath.Join(path, "root.bolt")); err != nil {
+			return nil, condemn(generation, classify(err))
+		}
+	}
+	e := &engine{generation: generation}
+	if !readOnly {
+		e.queue = api.NewAnalysisQueue(1)
+	}
+	err := guard(func() (err error) {
+		e.Index, err = scorch.NewScorch(scorch.Name, map[string]any{
+			"path":         path,
+			"read_only":    readOnly,
+			"bolt_timeout": lockTimeout,
+			// Segments go to disk as they are, and are merged once there are ten of
+			// a size. A chunk of a bulk load makes one that need not be merged.
+			"scorchPersisterOptions": map[string]any{"MemoryPressurePauseThreshold": 0},
+			"scorchMergePlanOptions": map[string]any{"FloorSegmentSize": floorSegment},
+		}, e.queue)
+		if err != nil {
+			return err
+		}
+		return e.Index.Open()
+	})
+	if err != nil {
+		e.closeQueue()
+		return nil, condemn(generation, fmt.Errorf("opening %s: %w", path, classify(err)))
+	}
+	return e, nil
+}
+
+// An engine is Bleve's index of one generation.
+type engine struct {
+	api.Index
+	generation string             // its folder
+	queue      *api.AnalysisQueue // nil if read-only; has nothing to do, since entries come analysed
+}
+
+// Close closes the engine. A batch in flight ends or is lost.
+func (e *engine) Close() error {
+	defer e.closeQueue()
+	return guard(e.Index.Close)
+}
+
+// closeQueue ends the goroutine of the queue, if there is one.
+func (e *engine) closeQueue() {
+	if e.queue != nil {
+		e.queue.Close()
+	}
+}
+
+// merge merges all segments into as few as the engine allows.
+func (e *engine) merge(ctx context.Context) error {
+	merger, ok := e.Index.(*scorch.Scorch)
+	if !ok {
+		return errors.New("the engine cannot merge")
+	}
+	return merger.ForceMerge(ctx, nil)
+}
+
+// staleSegments returns how many segment files there are that the engine uses no
+// more.
+func (e *engine) staleSegments() (int, error) {
+	files, err := filepath.Glob(filepath.Join(e.generation, engineFolder, "*.zap"))
+	if err != nil {
+		return 0, err
+	}
+	used, err := e.segmentNames()
+	return max(0, len(files)-len(used)), err
+}
+
+// failures returns how many errors the engine has reported so far.
+func (e *engine) failures() any { return e.StatsMap()["TotOnErrors"] }
+
+// readTotals returns the totals of an engine. Their absence means that the
+// engine could not load what it had stored.
+func readTotals(engine *engine) (t totals, err error) {
+	err = guard(func() error {
+		reader, err := engine.Reader()
+		if err != nil {
+			return err
+		}
+		defer reader.Close()
+		text, err := reader.GetInternal([]byte(totalsKey))
+		if err != nil {
+			return err
+		}
+		if t, err = decodeTotals(text); err != nil {
+			return err
+		}
+		if err = engine.checkSerial(t.Serial); err != nil || !t.Unfinished {
+			return err
+		}
+		t, err = t.recount(reader)
+		return err
+	})
+	if err != nil {
+		return t, condemn(engine.generation, fmt.Errorf("reading the totals of %s: %w", engine.generation, classify(err)))
+	}
+	return t, nil
+}
+
+// places returns a number above all document numbers.
+func (e *engine) places() (int, error) {
+	reader, err := e.Reader()
+	if err != nil {
+		return 0, err
+	}
+	defer reader.Close()
+	places := 0
+	if snapshot, ok := reader.(*scorch.IndexSnapshot); ok {
+		for _, segment := range snapshot.Segments() {
+			places += int(segment.FullSize())
+		}
+	}
+	return places, nil
+}
+
+// guard calls f, and turns a panic or a fault in mapped memory, with which
+// Bleve meets damaged files, into ErrDamaged.
+func guard(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", ErrDamaged, p)
+		}
+	}()
+	return f()
+}
+
+// classify tells errors that come from what is stored, which become ErrDamaged,
+// from those that do not.
+func classify(err error) error {
+	if err.Error() == "timeout" { // bbolt's ErrTimeout, which may not be imported here
+		return fmt.Errorf("%w: another program holds it", ErrBusy)
+	}
+	for _, machine := range []error{
+		ErrDamaged, ErrBusy, fs.ErrPermission, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM,
+		syscall.ENOSPC, syscall.EROFS, syscall.EIO,
+	} {
+		if errors.Is(err, machine) {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %w", ErrDamaged, err)
+}

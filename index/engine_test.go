@@ -1,0 +1,92 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+func TestClassify(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want error // nil: neither damaged nor busy
+	}{
+		{errors.New("timeout"), ErrBusy},
+		{fmt.Errorf("opening: %w", ErrBusy), ErrBusy},
+		{errors.New("invalid database"), ErrDamaged},
+		{fmt.Errorf("reading: %w", ErrDamaged), ErrDamaged},
+		{&fs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}, ErrDamaged},
+		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EACCES}, nil},
+		{fmt.Errorf("writing: %w", syscall.ENOSPC), nil},
+		{fmt.Errorf("opening: %w", syscall.EMFILE), nil},
+	} {
+		got := classify(test.err)
+		for _, reason := range []error{ErrBusy, ErrDamaged} {
+			if errors.Is(got, reason) != (reason == test.want) {
+				t.Errorf("classify(%v) = %v, want %v", test.err, got, test.want)
+			}
+		}
+		if !errors.Is(got, test.err) && test.want != ErrBusy {
+			t.Errorf("classify(%v) = %v has lost the error", test.err, got)
+		}
+	}
+}
+
+func TestGuard(t *testing.T) {
+	boom := errors.New("boom")
+	for _, test := range []struct {
+		name string
+		f    func() error
+		want error
+	}{
+		{"nothing", func() error { return nil }, nil},
+		{"error", func() error { return boom }, boom},
+		{"panic", func() error { panic("torn page") }, ErrDamaged},
+		{"index out of range", func() error { return fmt.Errorf("%d", []int{1}[len(os.Args)+9]) }, ErrDamaged},
+	} {
+		if got := guard(test.f); !errors.Is(got, test.want) || got != nil && test.want == nil {
+			t.Errorf("%s: guard returns %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
+func TestCondemn(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want bool
+	}{
+		{nil, false},
+		{ErrBusy, false},
+		{errors.New("other"), false},
+		{fmt.Errorf("searching: %w", ErrDamaged), true},
+	} {
+		dir := t.TempDir()
+		if got := condemn(dir, test.err); got != test.err {
+			t.Errorf("condemn returns %v, want %v", got, test.err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, damagedFile)); (err == nil) != test.want {
+			t.Errorf("condemn(%v): the mark is there: %v, want %v", test.err, err == nil, test.want)
+		}
+	}
+}
+
+func TestWriteFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	for _, text := range []string{"first", "", "a longer text than before"} {
+		if err := writeFile(path, []byte(text)); err != nil || string(read(t, path)) != text {
+			t.Errorf("writeFile(%q): error %v, file %q", text, err, read(t, path))
+		}
+	}
+	if err := writeFile(filepath.Join(dir, "none", "file"), nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("writeFile in a folder that is not there: %v, want %v", err, fs.ErrNotExist)
+	}
+	if err := writeFile(dir, []byte("text")); err == nil {
+		t.Error("writeFile replaced a folder")
+	}
+	only(t, dir, "*") // no temporary file is left
+}

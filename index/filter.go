@@ -1,0 +1,182 @@
+package index
+
+import (
+	"math/bits"
+	"time"
+)
+
+// A set is a set of document numbers.
+type set []uint64
+
+// newSet returns a set for numbers below places. It does not grow: a number from
+// a damaged file panics, which guard makes ErrDamaged, and takes no memory.
+func newSet(places int) set { return make(set, (places+63)/64) }
+
+// has reports whether n is in s, add makes it so.
+func (s set) has(n uint64) bool { return s[n/64]&(1<<(n%64)) != 0 }
+func (s set) add(n uint64)      { s[n/64] |= 1 << (n % 64) }
+
+// members returns the numbers in s, rising.
+func (s set) members() []uint64 {
+	var out []uint64
+	for i, word := range s {
+		for ; word != 0; word &= word - 1 {
+			out = append(out, uint64(64*i+bits.TrailingZeros64(word)))
+		}
+	}
+	return out
+}
+
+// A filter decides which documents may be hits.
+type filter struct {
+	required []set // in all of them
+	excluded []set // in none of them
+}
+
+// passes reports whether the document n may be a hit.
+func (f *filter) passes(n uint64) bool {
+	for _, s := range f.required {
+		if !s.has(n) {
+			return false
+		}
+	}
+	for _, s := range f.excluded {
+		if s.has(n) {
+			return false
+		}
+	}
+	return true
+}
+
+// filter looks up what request asks for.
+func (s *search) filter(request *Request) (*filter, error) {
+	f := &filter{}
+	for _, any := range []struct {
+		filter string
+		values []string
+	}{
+		{keyKind, texts(request.Kinds)}, {keyTree, texts(request.Trees)}, {keyAgent, request.Agents},
+		{keyConversation, request.Conversations}, {keySession, request.Sessions}, {keyRun, request.Runs},
+		{keyLoop, request.Loops}, {keyTask, request.Tasks}, {keyStatus, request.Statuses},
+	} {
+		if err := s.addAny(&f.required, any.filter, any.values); err != nil {
+			return nil, err
+		}
+	}
+	for _, tag := range request.Tags {
+		if err := s.addAny(&f.required, keyTag, []string{tag}); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.addAny(&f.excluded, keySession, request.NotSessions); err != nil {
+		return nil, err
+	}
+	if len(request.Kinds) == 0 {
+		if err := s.addAny(&f.excluded, keyQuiet, []string{""}); err != nil {
+			return nil, err
+		}
+	}
+	return f, s.addTimes(f, request.Since, request.Until)
+}
+
+// texts returns values as plain strings.
+func texts[T ~string](values []T) []string {
+	var out []string
+	for _, v := range values {
+		out = append(out, string(v))
+	}
+	return out
+}
+
+// addAny adds the set of the documents with any of the values, unless there are
+// no values to look for.
+func (s *search) addAny(sets *[]set, filter string, values []string) error {
+	if len(values) == 0 {
+		return nil
+	}
+	found := newSet(len(s.scores))
+	for _, value := range values {
+		if err := s.addKey(found, key(filter, value)); err != nil {
+			return err
+		}
+	}
+	*sets = append(*sets, found)
+	return nil
+}
+
+// addKey adds the documents that have an exact term.
+func (s *search) addKey(to set, term string) error {
+	return postings(s.ctx, s.reader, fieldKeys, term, false, func(n, _ uint64, _ float64) { to.add(n) })
+}
+
+// addTimes requires a time from since on and before until. Whole days are
+// looked up; only the documents of the first and the last are asked for their
+// exact time.
+func (s *search) addTimes(f *filter, since, until time.Time) error {
+	if since.IsZero() && until.IsZero() {
+		return nil
+	}
+	first, last := key(keyDay, ""), key(keyDay, "9999-99-99")
+	if !since.IsZero() {
+		first = key(keyDay, day(since))
+	}
+	if !until.IsZero() {
+		last = key(keyDay, day(until))
+	}
+	days, err := s.daysBetween(first, last)
+	if err != nil {
+		return err
+	}
+	found := newSet(len(s.scores))
+	for _, d := range days {
+		if d == first || d == last {
+			err = s.addWithin(found, d, since, until)
+		} else {
+			err = s.addKey(found, d)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	f.required = append(f.required, found)
+	return nil
+}
+
+// addWithin adds the documents of a day whose time is within the bounds.
+func (s *search) addWithin(to set, day string, since, until time.Time) error {
+	ofDay := newSet(len(s.scores))
+	if err := s.addKey(ofDay, day); err != nil {
+		return err
+	}
+	for _, n := range ofDay.members() {
+		facts, err := s.facts.read(n)
+		if err != nil {
+			return err
+		}
+		if !facts.time.Before(since) && (until.IsZero() || facts.time.Before(until)) {
+			to.add(n)
+		}
+	}
+	return nil
+}
+
+// daysBetween returns the keys of the days from first to last that have
+// documents.
+func (s *search) daysBetween(first, last string) ([]string, error) {
+	if first > last {
+		return nil, nil
+	}
+	dictionary, err := s.reader.FieldDictRange(fieldKeys, []byte(first), []byte(last))
+	if err != nil {
+		return nil, err
+	}
+	defer dictionary.Close()
+	var days []string
+	for {
+		entry, err := dictionary.Next()
+		if err != nil || entry == nil {
+			return days, err
+		}
+		days = append(days, entry.Term)
+	}
+}

@@ -1,0 +1,266 @@
+package index
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"filebus/store/record"
+)
+
+const (
+	currentFile  = "CURRENT"
+	manifestFile = "manifest.json"
+	engineFolder = "bleve"
+	damagedFile  = "damaged" // see condemn
+	notedFile    = "noted"   // see engine.note
+	checkedFile  = "checked" // see checkSegments
+
+	segmentSuffix = ".zap"
+
+	temporaryPrefix = ".tmp-"
+
+	// format is that of the folders and files around the engine's.
+	format = 1
+)
+
+// A manifest says what a generation holds. It is written before the first
+// batch and never changes.
+type manifest struct {
+	Format  int            `json:"format"`
+	Mapping string         `json:"mapping"` // see mappingHash
+	Store   record.StoreID `json:"store"`
+	Bleve   string         `json:"bleve"` // the version that made it, for people
+}
+
+// mappingHash stands for everything that decides which terms a document has.
+func mappingHash() string {
+	h := sha256.New()
+	fmt.Fprintln(h, "analysis", analysisVersion, maxTerm, maxText, "keys", fieldKeys, fieldFacts)
+	for _, f := range scored {
+		fmt.Fprintln(h, "scored", f.name)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// check reports whether this program can use a generation of m for store.
+func (m *manifest) check(store record.StoreID) error {
+	switch {
+	case m.Format != format:
+		return fmt.Errorf("%w: %d instead of %d", ErrFormat, m.Format, format)
+	case m.Mapping != mappingHash():
+		return fmt.Errorf("%w: mapping %s instead of %s", ErrFormat, m.Mapping, mappingHash())
+	case m.Store != store:
+		return fmt.Errorf("%w: %s instead of %s", ErrForeign, m.Store, store)
+	}
+	return nil
+}
+
+// currentGeneration returns the folder of the generation in use, after checking
+// that its manifest fits.
+func currentGeneration(dir string, store record.StoreID) (string, error) {
+	text, err := os.ReadFile(filepath.Join(dir, currentFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", ErrNotExist
+	}
+	if err != nil {
+		return "", err
+	}
+	name := strings.TrimSuffix(string(text), "\n")
+	if _, ok := generationNumber(name); !ok {
+		return "", fmt.Errorf("%w: %s names %q", ErrDamaged, currentFile, name)
+	}
+	generation := filepath.Join(dir, name)
+	if reason, err := os.ReadFile(filepath.Join(generation, damagedFile)); err == nil {
+		return "", fmt.Errorf("%w: generation %s: %s", ErrDamaged, name, reason)
+	}
+	text, err = os.ReadFile(filepath.Join(generation, manifestFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%w: generation %s has no %s", ErrDamaged, name, manifestFile)
+	}
+	if err != nil {
+		return "", err
+	}
+	var m manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		return "", fmt.Errorf("%w: %s of generation %s: %w", ErrDamaged, manifestFile, name, err)
+	}
+	return generation, m.check(store)
+}
+
+// condemn makes sure that a generation in which damage was met is not used
+// again, if err is that: most damage shows only in some searches, and opening
+// damaged files can end in a panic that leaves them locked. It returns err.
+func condemn(generation string, err error) error {
+	if errors.Is(err, ErrDamaged) {
+		// Where this cannot be written, the damage will be met again.
+		_ = os.WriteFile(filepath.Join(generation, damagedFile), []byte(err.Error()), 0o644)
+	}
+	return err
+}
+
+// generationNumber reads the name of a generation's folder: g and its number.
+func generationNumber(name string) (int, bool) {
+	digits, found := strings.CutPrefix(name, "g")
+	n, err := strconv.Atoi(digits)
+	return n, found && err == nil && n > 0 && generationName(n) == name
+}
+
+// generationName returns the name of a generation, such as g000001.
+func generationName(n int) string { return fmt.Sprintf("g%06d", n) }
+
+// newGeneration makes an empty generation, makes it the current one and removes
+// all others. It returns the opened engine.
+func newGeneration(dir string, store record.StoreID) (*engine, error) {
+	name, err := freeName(dir)
+	if err != nil {
+		return nil, err
+	}
+	generation := filepath.Join(dir, name)
+	if err := os.Mkdir(generation, 0o755); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(manifest{format, mappingHash(), store, bleveVersion()})
+	if err != nil {
+		return nil, err
+	}
+	if err := writeFile(filepath.Join(generation, manifestFile), append(text, '\n')); err != nil {
+		return nil, err
+	}
+	engine, err := startEngine(generation)
+	if err != nil {
+		return nil, err
+	}
+	// Only now, with an engine that can be opened, does anybody see it.
+	if err := writeFile(filepath.Join(dir, currentFile), []byte(name+"\n")); err != nil {
+		return nil, errors.Join(err, engine.Close())
+	}
+	sweep(dir, name)
+	return engine, nil
+}
+
+// startEngine opens the engine of a new generation and stores empty totals, by
+// whose absence damage is seen later.
+func startEngine(generation string) (*engine, error) {
+	engine, err := openEngine(generation, false)
+	if err != nil {
+		return nil, err
+	}
+	text, err := new(totals).encode()
+	if err == nil {
+		err = guard(func() error { return engine.SetInternal([]byte(totalsKey), text) })
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("starting %s: %w", generation, err), engine.Close())
+	}
+	return engine, nil
+}
+
+// freeName returns a name that no generation in dir has, in use or left over.
+func freeName(dir string) (string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", err
+	}
+	last := 0
+	for _, e := range entries {
+		if n, ok := generationNumber(e.Name()); ok {
+			last = max(last, n)
+		}
+	}
+	return generationName(last + 1), nil
+}
+
+// sweep removes every generation but the one to keep, and what a crash left of
+// writeFile. What cannot be removed
+// now (on Windows: a file that is still open) is left for the next time.
+func sweep(dir, keep string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		_, ok := generationNumber(e.Name())
+		if ok && e.Name() != keep || strings.HasPrefix(e.Name(), temporaryPrefix) {
+			_ = os.RemoveAll(filepath.Join(dir, e.Name())) // see above
+		}
+	}
+}
+
+// Remove removes the index in dir, which may not exist. The next OpenWriter
+// begins at position 0.
+func Remove(dir string) error {
+	if err := os.Remove(filepath.Join(dir, currentFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if _, ok := generationNumber(e.Name()); !ok {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bleveVersion returns the version of Bleve that this program was built with.
+func bleveVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, module := range info.Deps {
+			if module.Path == "github.com/blevesearch/bleve/v2" {
+				return module.Version
+			}
+		}
+	}
+	return "unknown"
+}
+
+// writeFile makes a file appear whole, and durably, in place of an older one.
+func writeFile(path string, text []byte) error { return replaceFile(path, text, true) }
+
+// replaceFile makes a file appear whole. If not durably, a crash of the machine
+// may leave the older one or a torn one.
+func replaceFile(path string, text []byte, durably bool) error {
+	temporary, err := os.CreateTemp(filepath.Dir(path), temporaryPrefix+"*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temporary.Name()) // gone already when all went well
+	_, err = temporary.Write(text)
+	if err == nil && durably {
+		err = temporary.Sync()
+	}
+	if err := errors.Join(err, temporary.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(temporary.Name(), path); err != nil {
+		return err
+	}
+	if !durably {
+		return nil
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// syncFolder makes the names in a folder durable, where the system can.
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	_ = folder.Sync() // Windows and some file systems refuse it; the index can be rebuilt
+	return folder.Close()
+}

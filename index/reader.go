@@ -1,0 +1,109 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	api "github.com/blevesearch/bleve_index_api"
+
+	"filebus/store/record"
+)
+
+// An Index is a read-only view of the index. It is safe for concurrent use.
+type Index struct {
+	engine *engine
+	totals totals
+	places int // document numbers are below it; some are of deleted documents
+}
+
+// Open opens the index in dir to search it. The error says why it cannot be
+// used: ErrNotExist, ErrForeign if it is of another store, ErrFormat,
+// ErrDamaged, ErrBusy while a writer has it open, or one of the machine.
+func Open(dir string, store record.StoreID) (*Index, error) {
+	generation, err := currentGeneration(dir, store)
+	if err != nil {
+		return nil, fmt.Errorf("index in %s: %w", dir, err)
+	}
+	if err := checkSegments(generation); err != nil {
+		return nil, err
+	}
+	engine, err := openEngine(generation, true)
+	if err != nil {
+		return nil, err
+	}
+	totals, err := readTotals(engine)
+	if err != nil {
+		return nil, errors.Join(err, engine.Close())
+	}
+	places, err := engine.places()
+	if err != nil {
+		return nil, errors.Join(err, engine.Close())
+	}
+	return &Index{engine, totals, places}, nil
+}
+
+// Position returns the log position up to which the index is complete.
+func (x *Index) Position() uint64 { return x.totals.Position }
+
+// Documents returns how many documents the index holds.
+func (x *Index) Documents() uint64 { return x.totals.Documents }
+
+// Close closes the index. No search may be running.
+func (x *Index) Close() error { return x.engine.Close() }
+
+// A factsReader reads the facts of documents.
+type factsReader struct {
+	values api.DocValueReader
+	id     api.IndexInternalID
+}
+
+// newFactsReader returns a reader for one goroutine.
+func newFactsReader(reader api.IndexReader) (*factsReader, error) {
+	values, err := reader.DocValueReader([]string{fieldFacts})
+	return &factsReader{values: values}, err
+}
+
+// read returns the facts of the document with the number n. It is fastest for
+// rising numbers, which go through one segment after the other.
+func (r *factsReader) read(n uint64) (f facts, err error) {
+	r.id = api.NewIndexInternalID(r.id, n)
+	found := false
+	visitErr := r.values.VisitDocValues(r.id, func(_ string, text []byte) {
+		f, err = decodeFacts(text)
+		found = true
+	})
+	switch {
+	case visitErr != nil:
+		return f, visitErr
+	case !found:
+		return f, errors.New("a document has no facts")
+	}
+	return f, err
+}
+
+// postings calls visit with the number of each document that has term in a
+// field, in rising order, with how often it has it and how many tokens the
+// field has; zeros where neither is kept.
+func postings(ctx context.Context, reader api.IndexReader, field, term string, counted bool, visit func(n, frequency uint64, length float64)) error {
+	list, err := reader.TermFieldReader(ctx, []byte(term), field, counted, counted, false)
+	if err != nil {
+		return err
+	}
+	defer list.Close()
+	var posting api.TermFieldDoc
+	for i := 0; ; i++ {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		next, err := list.Next(posting.Reset())
+		if err != nil || next == nil {
+			return err
+		}
+		length := 0.0
+		if counted {
+			length = fieldLength(next.Norm)
+		}
+		visit(next.ID.Value(), next.Freq, length)
+	}
+}

@@ -1,0 +1,167 @@
+package index
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	api "github.com/blevesearch/bleve_index_api"
+)
+
+// firstSecond is the year 1 in Unix time: no record is older.
+const firstSecond = -62135596800
+
+// facts are what the index knows of a document besides its terms: what a hit
+// is ordered by, and what it adds to the totals. They are a docvalue.
+type facts struct {
+	position uint64
+	time     time.Time            // in UTC
+	lengths  [scoredFields]uint64 // tokens of each scored field
+}
+
+// encode returns the facts as numbers in base 36 with spaces between: the
+// position, the time's seconds since firstSecond and nanoseconds, the lengths.
+// Docvalues must not hold the byte 0xff.
+func (f *facts) encode() string {
+	b := strconv.AppendUint(make([]byte, 0, 64), f.position, 36)
+	b = strconv.AppendInt(append(b, ' '), f.time.Unix()-firstSecond, 36)
+	b = strconv.AppendInt(append(b, ' '), int64(f.time.Nanosecond()), 36)
+	for _, n := range f.lengths {
+		b = strconv.AppendUint(append(b, ' '), n, 36)
+	}
+	return string(b)
+}
+
+// decodeFacts reads what encode wrote. It is called for every document of a
+// large result, so it makes no garbage.
+func decodeFacts(text []byte) (f facts, err error) {
+	var numbers [3 + scoredFields]uint64
+	rest := text
+	for i := range numbers {
+		var ok bool
+		numbers[i], rest, ok = cutNumber(rest, i == len(numbers)-1)
+		if !ok {
+			return f, fmt.Errorf("malformed facts %q of a document", text)
+		}
+	}
+	f.position = numbers[0]
+	f.time = time.Unix(int64(numbers[1])+firstSecond, int64(numbers[2])).UTC()
+	copy(f.lengths[:], numbers[3:])
+	return f, nil
+}
+
+// cutNumber reads a number in base 36 and the space after it, or, if it is the
+// last, the end.
+func cutNumber(text []byte, last bool) (n uint64, rest []byte, ok bool) {
+	for i, c := range text {
+		switch {
+		case isDigit(c):
+			n = n*36 + uint64(c-'0')
+		case isLower(c):
+			n = n*36 + uint64(c-'a') + 10
+		default:
+			return n, text[i+1:], c == ' ' && i > 0 && !last
+		}
+	}
+	return n, nil, last && len(text) > 0
+}
+
+// totals are the state that travels in every batch: how far the log is
+// indexed, and the exact statistics that scores are computed from.
+type totals struct {
+	Serial    uint64               `json:"serial"` // of the batch that carries them; see engine.checkSerial
+	Position  uint64               `json:"position"`
+	Documents uint64               `json:"documents"`
+	Having    [scoredFields]uint64 `json:"having"`  // documents in which each scored field is not empty
+	Lengths   [scoredFields]uint64 `json:"lengths"` // tokens of each scored field, over all documents
+
+	// Unfinished is set while an Apply of several batches is on its way. The
+	// position is still the old one, and the statistics must be counted anew.
+	Unfinished bool `json:"unfinished,omitempty"`
+}
+
+// totalsKey is the internal value that holds the totals.
+const totalsKey = "filebus totals"
+
+// add counts a document in.
+func (t *totals) add(f *facts) {
+	t.Documents++
+	for i, n := range f.lengths {
+		if n > 0 {
+			t.Having[i]++
+			t.Lengths[i] += n
+		}
+	}
+}
+
+// remove counts a document out that add had counted in.
+func (t *totals) remove(f *facts) error {
+	if t.Documents == 0 {
+		return errors.New("the totals hold no document to remove")
+	}
+	t.Documents--
+	for i, n := range f.lengths {
+		if n == 0 {
+			continue
+		}
+		if t.Having[i] == 0 || t.Lengths[i] < n {
+			return fmt.Errorf("the total length %d of field %s is less than the %d of one document", t.Lengths[i], scored[i].name, n)
+		}
+		t.Having[i]--
+		t.Lengths[i] -= n
+	}
+	return nil
+}
+
+// recount returns t with the statistics that the facts of all documents give.
+func (t totals) recount(reader api.IndexReader) (totals, error) {
+	counted := totals{Serial: t.Serial, Position: t.Position}
+	documents, err := reader.DocIDReaderAll()
+	if err != nil {
+		return t, err
+	}
+	defer documents.Close()
+	facts, err := newFactsReader(reader)
+	if err != nil {
+		return t, err
+	}
+	for {
+		id, err := documents.Next()
+		if err != nil || id == nil {
+			return counted, err
+		}
+		f, err := facts.read(id.Value())
+		if err != nil {
+			return t, err
+		}
+		counted.add(&f)
+	}
+}
+
+// average returns the mean number of tokens of a scored field where it is not
+// empty. Over all documents it would be next to nothing for a field that few
+// have, and having it at all would count as being long.
+func (t *totals) average(field int) float64 {
+	if t.Having[field] == 0 {
+		return 1
+	}
+	return float64(t.Lengths[field]) / float64(t.Having[field])
+}
+
+// encode returns the totals as JSON, so that a damaged index can be looked at
+// with common tools.
+func (t *totals) encode() ([]byte, error) { return json.Marshal(t) }
+
+// decodeTotals reads what encode wrote; nil stands for a value that is missing.
+func decodeTotals(text []byte) (totals, error) {
+	var t totals
+	if text == nil {
+		return t, fmt.Errorf("the totals are missing")
+	}
+	if err := json.Unmarshal(text, &t); err != nil {
+		return t, fmt.Errorf("malformed totals %q: %w", text, err)
+	}
+	return t, nil
+}

@@ -1,0 +1,444 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	api "github.com/blevesearch/bleve_index_api"
+
+	"filebus/store/record"
+)
+
+// chunkText and chunkDocuments bound what is analysed and given to the engine
+// at a time. An analysed text takes about ten times its size in memory.
+const (
+	chunkText      = 8 << 20
+	chunkDocuments = 4096
+)
+
+// pollInterval is how often a waiting batch looks whether its engine has died.
+const pollInterval = 100 * time.Millisecond
+
+// engineGrace is how long a batch may go on after the engine reported a failure
+// before it is given up: the engine answers nobody once one of its goroutines
+// has died.
+const engineGrace = 10 * time.Second
+
+// errClosed is returned by a Writer that was closed, or closed itself after an
+// error.
+var errClosed = errors.New("the index writer is closed")
+
+// A Writer applies changes to the index. It is not safe for concurrent use, and
+// must be the only opener of its folder.
+type Writer struct {
+	engine    *engine // nil: closed
+	totals    totals  // as of the last batch
+	serial    uint64  // of the last batch that carried totals
+	replaced  error
+	analyzers []*Analyzer // one a core
+}
+
+// OpenWriter opens the index in dir, which need not exist, for the records of
+// store. If there is no index, or it belongs to another store, has another
+// format or is damaged, it begins a new generation at position 0; Replaced then
+// says why. Any other error, ErrBusy among them, leaves everything as it is.
+func OpenWriter(dir string, store record.StoreID) (*Writer, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	w := &Writer{}
+	for range runtime.GOMAXPROCS(0) {
+		w.analyzers = append(w.analyzers, NewAnalyzer())
+	}
+	err := w.openCurrent(dir, store)
+	if err == nil {
+		return w, nil
+	}
+	for _, reason := range []error{ErrNotExist, ErrForeign, ErrFormat, ErrDamaged} {
+		if !errors.Is(err, reason) {
+			continue
+		}
+		w.replaced = err
+		if w.engine, err = newGeneration(dir, store); err != nil {
+			return nil, fmt.Errorf("beginning a new index in %s: %w", dir, err)
+		}
+		return w, nil
+	}
+	return nil, fmt.Errorf("index in %s: %w", dir, err)
+}
+
+// openCurrent opens the generation in use. Its error says whether there is
+// reason to begin another.
+func (w *Writer) openCurrent(dir string, store record.StoreID) error {
+	generation, err := currentGeneration(dir, store)
+	if err != nil {
+		return err
+	}
+	if err := checkSegments(generation); err != nil {
+		return err
+	}
+	engine, err := openEngine(generation, false)
+	if err != nil {
+		return err
+	}
+	if w.totals, err = readTotals(engine); err != nil {
+		return errors.Join(err, engine.Close())
+	}
+	w.engine, w.serial = engine, w.totals.Serial
+	sweep(dir, filepath.Base(generation))
+	return nil
+}
+
+// Replaced returns why OpenWriter began a new generation: an error that is
+// ErrNotExist, ErrForeign, ErrFormat or ErrDamaged. It is nil if the index was
+// there and in order.
+func (w *Writer) Replaced() error { return w.replaced }
+
+// Position returns the log position up to which the index is complete.
+func (w *Writer) Position() uint64 { return w.totals.Position }
+
+// Close closes the index. What Apply returned for without an error is durable
+// before.
+func (w *Writer) Close() error {
+	if w.engine == nil {
+		return nil
+	}
+	// Segments may have been merged since the last batch.
+	err := w.engine.note(w.serial)
+	return errors.Join(err, w.close())
+}
+
+// close closes the index as it is, after an error.
+func (w *Writer) close() error {
+	engine := w.engine
+	w.engine = nil
+	return engine.Close()
+}
+
+// Apply makes the changes, of which the last for a name counts, and moves the
+// index to position. It returns when both are durable. A call of more than 8 MB
+// of text is several batches, of which only the last moves the position: after
+// a crash between two, applying the same changes again gives the same index.
+// About 64 MB a call are enough to be fast. After an error the Writer is closed,
+// unless the error is the caller's: an earlier position, or a document that is
+// not of its change's name.
+func (w *Writer) Apply(changes []Change, position uint64) error {
+	if w.engine == nil {
+		return errClosed
+	}
+	if err := w.check(changes, position); err != nil {
+		return fmt.Errorf("index: %w", err)
+	}
+	if err := guard(func() error { return w.apply(lastChanges(changes), position) }); err != nil {
+		err = condemn(w.engine.generation, fmt.Errorf("indexing up to position %d: %w", position, err))
+		return errors.Join(err, w.close())
+	}
+	return nil
+}
+
+// Compact merges the segments into few large ones, which takes some seconds per
+// 100 MB of text and makes the index about a third smaller: each segment repeats
+// its dictionary. It changes no answer and no score. After an error the Writer is
+// closed.
+func (w *Writer) Compact(ctx context.Context) error {
+	if w.engine == nil {
+		return errClosed
+	}
+	if err := guard(func() error { return w.compact(ctx) }); err != nil {
+		err = condemn(w.engine.generation, fmt.Errorf("merging segments: %w", err))
+		return errors.Join(err, w.close())
+	}
+	return ctx.Err()
+}
+
+// compact merges and waits until the merged segment is the one that is stored.
+// The engine stores a merge with the batch after it, and removes the segments it
+// was made from some time after that.
+func (w *Writer) compact(ctx context.Context) error {
+	if err := w.engine.merge(ctx); err != nil {
+		return err
+	}
+	for range compactTries {
+		if err := w.runWith(api.NewBatch(), w.totals); err != nil {
+			return err
+		}
+		stale, err := w.engine.staleSegments()
+		if err != nil || stale == 0 || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(compactPause)
+	}
+	return nil
+}
+
+// How long Compact waits for segments that are merged to go. What stays costs
+// only space, until the next batch.
+const (
+	compactTries = 40
+	compactPause = 50 * time.Millisecond
+)
+
+// check reports a mistake of the caller's.
+func (w *Writer) check(changes []Change, position uint64) error {
+	if position < w.totals.Position {
+		return fmt.Errorf("position %d is before %d", position, w.totals.Position)
+	}
+	for _, c := range changes {
+		if c.Document != nil && c.Document.Name != c.Name {
+			return fmt.Errorf("the change of %s holds the document of %s", c.Name, c.Document.Name)
+		}
+	}
+	return nil
+}
+
+// lastChanges returns the last change of each name. Each name is then counted
+// out once, and chunks can be made in any order.
+func lastChanges(changes []Change) []Change {
+	last := make(map[record.Name]int, len(changes))
+	for i := range changes {
+		last[changes[i].Name] = i
+	}
+	if len(last) == len(changes) {
+		return changes
+	}
+	var out []Change
+	for i := range changes {
+		if last[changes[i].Name] == i {
+			out = append(out, changes[i])
+		}
+	}
+	return out
+}
+
+// apply makes changes, one a name. If they are few, that is one batch.
+func (w *Writer) apply(changes []Change, position uint64) error {
+	reader, err := w.engine.Reader()
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	after := w.totals
+	batch := api.NewBatch()
+	if chunk(changes) < len(changes) {
+		after, err = w.applyChunks(reader, changes)
+	} else if batch, err = w.prepare(changes); err == nil {
+		err = after.count(reader, changes, batch)
+	}
+	if err != nil {
+		return err
+	}
+	after.Position = position
+	if err := w.runWith(batch, after); err != nil {
+		return err
+	}
+	w.totals = after
+	return nil
+}
+
+// A load is an Apply that is cut into chunks.
+type load struct {
+	writer *Writer
+	reader api.IndexReader // of the index before
+
+	mutex   sync.Mutex
+	changes []Change // not yet taken
+	after   totals   // with all that were taken
+	failed  error
+}
+
+// applyChunks makes changes in several batches, as many at a time as there are
+// cores: the engine uses one core a batch. It returns the totals after them, and
+// leaves the index unfinished.
+func (w *Writer) applyChunks(reader api.IndexReader, changes []Change) (totals, error) {
+	unfinished := w.totals
+	unfinished.Unfinished = true
+	if err := w.runWith(api.NewBatch(), unfinished); err != nil {
+		return totals{}, err
+	}
+	l := &load{writer: w, reader: reader, changes: changes, after: w.totals}
+	var workers sync.WaitGroup
+	for _, analyzer := range w.analyzers {
+		workers.Go(func() { l.fail(guard(func() error { return l.work(analyzer) })) })
+	}
+	workers.Wait()
+	return l.after, l.failed
+}
+
+// work makes chunks into batches until none is left or one failed.
+func (l *load) work(analyzer *Analyzer) error {
+	for changes := l.take(); len(changes) > 0; changes = l.take() {
+		batch := newBatch(changes, analyzer.entries(changes))
+		if err := l.count(changes, batch); err != nil {
+			return err
+		}
+		if err := l.writer.run(batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take returns the next chunk; none if all are taken or one has failed.
+func (l *load) take() []Change {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.failed != nil {
+		return nil
+	}
+	n := chunk(l.changes)
+	taken := l.changes[:n]
+	l.changes = l.changes[n:]
+	return taken
+}
+
+// count counts a chunk into the totals. Its names are in no other chunk.
+func (l *load) count(changes []Change, batch *api.Batch) error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.after.count(l.reader, changes, batch)
+}
+
+// fail remembers an error, if it is one.
+func (l *load) fail(err error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.failed = errors.Join(l.failed, err)
+}
+
+// chunk returns how many changes to take at a time.
+func chunk(changes []Change) int {
+	size := 0
+	for i, c := range changes {
+		if c.Document != nil {
+			size += min(len(c.Document.Text), maxText)
+		}
+		if i > 0 && (size > chunkText || i == chunkDocuments) {
+			return i
+		}
+	}
+	return len(changes)
+}
+
+// prepare analyses the documents of changes on all cores.
+func (w *Writer) prepare(changes []Change) (*api.Batch, error) {
+	entries := make([]*entry, len(changes))
+	failed := make([]error, len(w.analyzers))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for worker, analyzer := range w.analyzers[:min(len(w.analyzers), len(changes))] {
+		workers.Go(func() {
+			failed[worker] = guard(func() error {
+				for n := int(next.Add(1)) - 1; n < len(changes); n = int(next.Add(1)) - 1 {
+					copy(entries[n:], analyzer.entries(changes[n:n+1]))
+				}
+				return nil
+			})
+		})
+	}
+	workers.Wait()
+	return newBatch(changes, entries), errors.Join(failed...)
+}
+
+// entries analyses the documents of changes; nil stands for a deletion.
+func (a *Analyzer) entries(changes []Change) []*entry {
+	entries := make([]*entry, len(changes))
+	for i, c := range changes {
+		if c.Document != nil {
+			entries[i] = a.entry(c.Document)
+		}
+	}
+	return entries
+}
+
+// newBatch returns a batch of what changes say, given their analysed documents.
+func newBatch(changes []Change, entries []*entry) *api.Batch {
+	batch := api.NewBatch()
+	for i, e := range entries {
+		if e != nil {
+			batch.Update(e)
+		} else {
+			batch.Delete(changes[i].Name.String())
+		}
+	}
+	return batch
+}
+
+// count brings the totals from before batch to after it: what the changes
+// replace is counted out with the lengths that were stored with it.
+func (t *totals) count(reader api.IndexReader, changes []Change, batch *api.Batch) error {
+	facts, err := newFactsReader(reader)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		name := c.Name.String()
+		id, err := reader.InternalID(name)
+		if err != nil {
+			return err
+		}
+		if id == nil {
+			continue
+		}
+		old, err := facts.read(id.Value())
+		if err == nil {
+			err = t.remove(&old)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: replacing %s: %w", ErrDamaged, name, err)
+		}
+	}
+	for _, document := range batch.IndexOps {
+		if e, ok := document.(*entry); ok {
+			t.add(&e.facts)
+		}
+	}
+	return nil
+}
+
+// runWith runs a batch that carries the totals after it.
+func (w *Writer) runWith(batch *api.Batch, after totals) error {
+	w.serial++
+	after.Serial = w.serial
+	text, err := after.encode()
+	if err != nil {
+		return err
+	}
+	batch.SetInternal([]byte(totalsKey), text)
+	if err := w.run(batch); err != nil {
+		return err
+	}
+	return w.engine.note(w.serial)
+}
+
+// run gives a batch to the engine and waits until it is durable, or until the
+// engine is known to be dead.
+func (w *Writer) run(batch *api.Batch) error {
+	before := w.engine.failures()
+	done := make(chan error, 1)
+	go func() { done <- guard(func() error { return w.engine.Batch(batch) }) }()
+	ticker := time.NewTicker(pollInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-ticker.C:
+			if w.engine.failures() == before {
+				continue
+			}
+		}
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(engineGrace):
+			return fmt.Errorf("%w: the engine has stopped", ErrDamaged)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"filebus/index"
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// indexedText is how much of a body is searched, in bytes: the beginning.
+const indexedText = 1 << 20
+
+// A batch is a run of log entries on its way into the index.
+type batch struct {
+	position uint64 // of its last entry
+	size     int    // bytes of text, about
+	changes  []index.Change
+	contents []store.Content // parallel to changes; zero for deletions
+	unknown  uint64          // the last entry about a record that is gone, with its name
+}
+
+// gather reads the log after a position until it has about size bytes of text,
+// or has reached the end.
+func (c *catchUp) gather(ctx context.Context, after uint64, size int) (*batch, error) {
+	b := &batch{position: after}
+	err := c.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+		end := time.Now().Add(storeSlice)
+		for e, err := range tx.Log(b.position + 1) {
+			if err != nil {
+				return false, err
+			}
+			if err := b.add(tx, e, c.end); err != nil {
+				return false, err
+			}
+			b.position = e.Position
+			if e.Position == c.end || b.size >= size || len(b.changes) >= maxChanges {
+				return true, nil
+			}
+			if time.Now().After(end) {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+	return b, err
+}
+
+// add takes in one entry. The index has the heads of names, so only the entry
+// that made a head gives a document; that of a head newer than end counts too,
+// or its name would be found by neither version. A conflict version is never a
+// head, so it changes nothing.
+func (b *batch) add(tx *store.Tx, e store.Entry, end uint64) error {
+	v, err := tx.Get(e.Ref)
+	if errors.Is(err, store.ErrDropped) {
+		if e.Op != store.OpPut {
+			b.unknown = e.Position
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	head, isHead, err := tx.Last(v.Record.Name)
+	switch {
+	case errors.Is(err, store.ErrNotFound), err == nil && !isHead:
+		b.changes = append(b.changes, index.Change{Name: v.Record.Name})
+		b.contents = append(b.contents, store.Content{})
+		return nil
+	case err != nil:
+		return err
+	case head.Position != e.Position && head.Position <= end:
+		return nil // its own entry brings it, or has brought it
+	}
+	content, err := contentOf(tx, head)
+	if err != nil {
+		return err
+	}
+	b.size += int(min(head.Record.Size, indexedText))
+	b.changes = append(b.changes, index.Change{Name: head.Record.Name, Document: document(&item{head, tx.Description(head.Ref)})})
+	b.contents = append(b.contents, content)
+	return nil
+}
+
+// contentOf returns the body of a version. One that is missing is damage to a
+// single record, as one with other bytes: whoever reads it is told.
+func contentOf(tx *store.Tx, v store.Version) (store.Content, error) {
+	content, err := tx.Content(v.Record)
+	if errors.Is(err, store.ErrDamaged) {
+		return store.Content{Digest: v.Record.Body, Size: v.Record.Size}, nil
+	}
+	return content, err
+}
+
+// headOf reads the part of a body that is searched. A damaged body is no reason
+// to answer nothing about all others: its record is found by its title, preview
+// and tags, and verify reports it.
+func headOf(content store.Content) (text []byte, damaged bool, err error) {
+	text, err = content.Head(indexedText)
+	if errors.Is(err, store.ErrDamaged) {
+		return nil, true, nil
+	}
+	return text, false, err
+}
+
+// read reads the texts of the documents, outside of any transaction.
+func (b *batch) read() error {
+	failed := make([]error, len(b.changes))
+	parallel(len(b.changes), func(i int) {
+		if d := b.changes[i].Document; d != nil {
+			d.Text, _, failed[i] = headOf(b.contents[i])
+		}
+	})
+	return errors.Join(failed...)
+}
+
+// document is what the index gets of a head, but for its text.
+func document(i *item) *index.Document {
+	r := i.version.Record
+	return &index.Document{
+		Name:         r.Name,
+		Position:     i.version.Position,
+		Time:         r.Time,
+		Agent:        r.Agent,
+		Conversation: r.Conversation,
+		Session:      r.Session,
+		Run:          r.Run,
+		Loop:         r.Loop,
+		Task:         r.Task,
+		Status:       r.Status,
+		Tags:         r.Tags,
+		Title:        i.description.Title,
+		Preview:      i.description.Preview,
+		Quiet:        isPrompt(i.description),
+	}
+}
+
+// isPrompt reports whether a record is what an agent was asked: it repeats what
+// its answer says and is found only when its kind is asked for.
+func isPrompt(d record.Description) bool { return d.Attributes[layout.AttributePart] == "prompt" }

@@ -1,0 +1,328 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"filebus/index"
+	"filebus/store"
+	"filebus/store/record"
+	"filebus/store/turnstile"
+)
+
+// The slices in which the index catches up. Small batches cost the index merges:
+// 57 MB took 6 s in slices of 2 s, and 15 to 60 s in slices of 250 ms. So what is
+// far behind, which all others need too, is caught up in long slices.
+const (
+	indexSlice = 250 * time.Millisecond // of holding the index's lock
+	bulkSlice  = 2 * time.Second        // while far behind
+	farBehind  = 200                    // log entries
+	minBatch   = 4 << 20                // bytes of text in one batch, if there are so many
+	firstBatch = 16 << 20               // while far behind, when the speed is not known yet
+	maxBatch   = 32 << 20               // one is indexed while the next is read
+	maxChanges = 8192                   // in one batch
+)
+
+// A catchUp brings the index to a position of the log that was fixed when it
+// began.
+type catchUp struct {
+	*Reader
+	origin record.StoreID
+	end    uint64  // of the log, fixed
+	speed  float64 // bytes of text per second; 0: not known yet
+
+	swept   uint64 // drops up to here left nothing in the index; see sweep
+	renewed bool   // a damaged index was thrown away once
+}
+
+// newCatchUp fixes the end: what is put from now on is left to later searches, so
+// that a search ends however fast others write.
+func (r *Reader) newCatchUp(ctx context.Context) (*catchUp, error) {
+	c := &catchUp{Reader: r}
+	err := r.store.View(ctx, func(tx *store.Tx) error {
+		c.origin, c.end = tx.Origin(), tx.Position()
+		return nil
+	})
+	return c, err
+}
+
+// openCurrent returns the index, and the lock under which it may be searched,
+// once it has every entry up to c.end, or as it is when the deadline has passed.
+// The index is nil when there is none by then.
+func (c *catchUp) openCurrent(ctx context.Context, deadline time.Time) (*index.Index, *turnstile.Hold, error) {
+	if err := os.MkdirAll(c.dir, 0o777); err != nil {
+		if isReadOnly(err) {
+			return nil, nil, nil // the store can be read, the index cannot be made
+		}
+		return nil, nil, fmt.Errorf("making the index: %w", err)
+	}
+	for {
+		x, hold, err := c.open(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		late := time.Now().After(deadline)
+		if x != nil && x.Position() >= c.end || late {
+			return x, hold, nil
+		}
+		if err := closeIndex(x, hold); err != nil {
+			return nil, nil, err
+		}
+		if err := c.advance(ctx); err != nil {
+			if isReadOnly(err) || errors.Is(err, turnstile.ErrBusy) && time.Now().After(deadline) {
+				deadline = time.Time{}
+				continue
+			}
+			return nil, nil, err
+		}
+	}
+}
+
+// isReadOnly reports whether err says that a folder cannot be written.
+func isReadOnly(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+}
+
+// open opens the index to search it. It is nil if there is none that can be
+// used.
+func (c *catchUp) open(ctx context.Context) (*index.Index, *turnstile.Hold, error) {
+	hold, err := c.turn.Acquire(ctx, turnstile.Shared, c.opts.Wait)
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := index.Open(c.dir, c.origin)
+	switch {
+	case err == nil:
+	case mustRenew(err):
+		return nil, hold, nil
+	default:
+		return nil, nil, errors.Join(err, hold.Release())
+	}
+	if ahead, err := c.isAhead(ctx, x.Position()); ahead || err != nil {
+		if err := errors.Join(err, x.Close()); err != nil {
+			return nil, nil, errors.Join(err, hold.Release())
+		}
+		return nil, hold, nil
+	}
+	return x, hold, nil
+}
+
+// mustRenew reports whether err says that there is no index that could be used,
+// as opposed to one that cannot be had now.
+func mustRenew(err error) bool {
+	for _, reason := range []error{index.ErrNotExist, index.ErrForeign, index.ErrFormat, index.ErrDamaged} {
+		if errors.Is(err, reason) {
+			return true
+		}
+	}
+	return false
+}
+
+// isAhead reports whether the index knows of entries that the store does not
+// have, as after an older store was put back.
+func (c *catchUp) isAhead(ctx context.Context, position uint64) (ahead bool, err error) {
+	if position <= c.end {
+		return false, nil
+	}
+	err = c.store.View(ctx, func(tx *store.Tx) error {
+		ahead = position > tx.Position()
+		return nil
+	})
+	return ahead, err
+}
+
+// closeIndex gives both back, in the reverse of the order in which they were got.
+// Either may be nil.
+func closeIndex(x *index.Index, hold *turnstile.Hold) (err error) {
+	if x != nil {
+		err = x.Close()
+	}
+	if hold != nil {
+		err = errors.Join(err, hold.Release())
+	}
+	return err
+}
+
+// advance holds the index's lock for one slice and indexes what it can. An index
+// that turns out to be damaged is begun again, once.
+func (c *catchUp) advance(ctx context.Context) error {
+	hold, err := c.turn.Acquire(ctx, turnstile.Exclusive, c.opts.Wait)
+	if err != nil {
+		return err
+	}
+	err = c.advanceHeld(ctx)
+	if errors.Is(err, index.ErrDamaged) && !c.renewed {
+		c.renewed = true
+		err = index.Remove(c.dir)
+	}
+	return errors.Join(err, hold.Release())
+}
+
+// advanceHeld indexes under the held lock, with a sweep between when one is due.
+func (c *catchUp) advanceHeld(ctx context.Context) error {
+	for {
+		err := c.fill(ctx)
+		if !errors.Is(err, errSweep) {
+			return err
+		}
+		if err := c.sweep(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// fill indexes for one slice of time. It returns errSweep when it comes to an
+// entry whose record was destroyed and whose name may still be indexed.
+func (c *catchUp) fill(ctx context.Context) error {
+	w, err := c.openWriter(ctx)
+	if err != nil {
+		return err
+	}
+	slice := indexSlice
+	if c.end > w.Position()+farBehind {
+		slice = bulkSlice
+	}
+	return errors.Join(c.fillUntil(ctx, w, time.Now().Add(slice), slice/3), w.Close())
+}
+
+// fillUntil indexes batch after batch; while one is indexed the next is read. A
+// last batch that would be small is better left to the next slice.
+func (c *catchUp) fillUntil(ctx context.Context, w *index.Writer, end time.Time, small time.Duration) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	next := c.load(ctx, w.Position(), time.Until(end))
+	for next != nil {
+		began := time.Now()
+		l := <-next
+		next = nil
+		if l.err != nil {
+			return l.err
+		}
+		if l.position < c.end && time.Until(end) > small+l.cost(c.speed) {
+			next = c.load(ctx, l.position, time.Until(end))
+		}
+		if err := w.Apply(l.changes, l.position); err != nil {
+			return err
+		}
+		if l.size >= minBatch {
+			c.speed = float64(l.size) / time.Since(began).Seconds()
+		}
+		c.opts.Progress(l.position, c.end)
+	}
+	return nil
+}
+
+// A loadedBatch is a batch with its texts, or why there is none.
+type loadedBatch struct {
+	*batch
+	err error
+}
+
+// cost is how long a batch will take at a speed in bytes a second, if that is
+// known.
+func (l *loadedBatch) cost(speed float64) time.Duration {
+	if speed == 0 {
+		return 0
+	}
+	return time.Duration(float64(l.size) / speed * float64(time.Second))
+}
+
+// load reads, beside the caller, about as much as can be indexed in the time that
+// is left.
+func (c *catchUp) load(ctx context.Context, after uint64, left time.Duration) <-chan loadedBatch {
+	size := max(minBatch, min(maxBatch, int(c.speed*left.Seconds())))
+	if c.speed == 0 && c.end > after+farBehind {
+		size = firstBatch
+	}
+	swept := c.swept
+	loaded := make(chan loadedBatch, 1)
+	go func() {
+		b, err := c.gather(ctx, after, size)
+		if err == nil && b.unknown > swept {
+			err = errSweep
+		}
+		if err == nil {
+			err = b.read()
+		}
+		loaded <- loadedBatch{b, err}
+	}()
+	return loaded
+}
+
+// openWriter opens the index to write it, and begins a new one if it is ahead.
+func (c *catchUp) openWriter(ctx context.Context) (*index.Writer, error) {
+	w, err := index.OpenWriter(c.dir, c.origin)
+	if err != nil {
+		return nil, err
+	}
+	ahead, err := c.isAhead(ctx, w.Position())
+	if ahead && err == nil {
+		if err = errors.Join(w.Close(), index.Remove(c.dir)); err == nil {
+			w, err = index.OpenWriter(c.dir, c.origin)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if w.Position() == 0 {
+		// Nothing was indexed before the drops that the log has by now.
+		c.swept = c.end
+	}
+	return w, nil
+}
+
+// Reindex throws the index away and makes it again from the store, as small as it
+// gets, without a limit of time. Searches may go on until its last step.
+func (r *Reader) Reindex(ctx context.Context) error {
+	c, err := r.newCatchUp(ctx)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(c.dir, 0o777); err != nil {
+		return fmt.Errorf("making the index: %w", err)
+	}
+	if err := c.exclusive(ctx, func() error { return index.Remove(c.dir) }); err != nil {
+		return err
+	}
+	if err := c.finish(ctx); err != nil {
+		return err
+	}
+	return c.exclusive(ctx, func() error {
+		w, err := index.OpenWriter(c.dir, c.origin)
+		if err != nil {
+			return err
+		}
+		return errors.Join(w.Compact(ctx), w.Close())
+	})
+}
+
+// CatchUp brings the index up to the log's end as it is now, without a limit of
+// time.
+func (r *Reader) CatchUp(ctx context.Context) error {
+	c, err := r.newCatchUp(ctx)
+	if err != nil {
+		return err
+	}
+	return c.finish(ctx)
+}
+
+// finish catches up without a deadline.
+func (c *catchUp) finish(ctx context.Context) error {
+	const never = 365 * 24 * time.Hour
+	x, hold, err := c.openCurrent(ctx, time.Now().Add(never))
+	return errors.Join(err, closeIndex(x, hold))
+}
+
+// exclusive runs fn while nobody else uses the index.
+func (r *Reader) exclusive(ctx context.Context, fn func() error) error {
+	hold, err := r.turn.Acquire(ctx, turnstile.Exclusive, r.opts.Wait)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(), hold.Release())
+}

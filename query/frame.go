@@ -1,0 +1,175 @@
+package query
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A fileEntry is an entry of an aggregate file, with its text.
+type fileEntry struct {
+	item
+	content store.Content
+	line    int // of the file, where it begins, counted from 1
+}
+
+// A filePlan is an aggregate file as it stood at a position: what to write in
+// order, and its entries.
+type filePlan struct {
+	pieces  record.Frame
+	entries map[record.Name]*fileEntry
+}
+
+// readFile reads the file that a version of a frame stood for: with the entries
+// of today while it is the newest, else with those of just before it was
+// followed.
+func (r *Reader) readFile(ctx context.Context, v store.Version) (*filePlan, error) {
+	f := &filePlan{entries: make(map[record.Name]*fileEntry)}
+	var at uint64
+	err := r.store.View(ctx, func(tx *store.Tx) error {
+		content, err := tx.Content(v.Record)
+		if err != nil {
+			return err
+		}
+		body, err := content.Bytes()
+		if err != nil {
+			return err
+		}
+		if f.pieces, err = record.DecodeFrame(v.Record.Name.Tree, body); err != nil {
+			return fmt.Errorf("%w: frame %s: %w", store.ErrDamaged, v.Record.Name, err)
+		}
+		at, err = validUntil(tx, v)
+		return err
+	})
+	next := 0
+	if err == nil {
+		err = r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+			if next == len(f.pieces) {
+				return true, nil
+			}
+			next++
+			return false, f.readEntry(tx, f.pieces[next-1].Slot, at)
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", v.Record.Name, err)
+	}
+	return f, f.countLines()
+}
+
+// validUntil returns the last position at which v was its name's head, or a
+// position behind the log when it still is. All entries of a transaction have
+// one time, so the position before it does not cut it in two.
+func validUntil(tx *store.Tx, v store.Version) (uint64, error) {
+	events, err := tx.History(v.Record.Name)
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range events {
+		if e.Position > v.Position && e.Change != store.ChangeConflict && e.Change != store.ChangeResolve {
+			entry, err := tx.Entry(e.Position)
+			if err != nil {
+				return 0, err
+			}
+			at, err := tx.AsOf(entry.Time.Add(-time.Nanosecond))
+			return max(at, v.Position), err
+		}
+	}
+	return tx.Position(), nil
+}
+
+// readEntry reads the entry that stood in a slot at a position.
+func (f *filePlan) readEntry(tx *store.Tx, slot record.Name, at uint64) error {
+	if slot.IsZero() {
+		return nil
+	}
+	v, err := tx.HeadAt(slot, at)
+	if err != nil {
+		return err
+	}
+	content, err := tx.Content(v.Record)
+	f.entries[slot] = &fileEntry{item: item{v, tx.Description(v.Ref)}, content: content}
+	return err
+}
+
+// countLines fills in where each entry begins. A text that does not end its line
+// shares it with what follows.
+func (f *filePlan) countLines() error {
+	line := 1
+	for _, p := range f.pieces {
+		text := p.Text
+		if e := f.entries[p.Slot]; e != nil {
+			e.line = line
+			var err error
+			if text, err = e.content.Bytes(); err != nil {
+				return err
+			}
+		}
+		line += bytes.Count(text, []byte("\n"))
+	}
+	return nil
+}
+
+// text returns the bytes of the file.
+func (f *filePlan) text() ([]byte, error) {
+	var out []byte
+	for _, p := range f.pieces {
+		text := p.Text
+		if e := f.entries[p.Slot]; e != nil {
+			var err error
+			if text, err = e.content.Bytes(); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, text...)
+	}
+	return out, nil
+}
+
+// offset returns how many lines of its mirrored file stand before a version: 0
+// unless it is an entry of an aggregate file.
+func (f *finder) offset(ctx context.Context, v *store.Version) (int, error) {
+	r := v.Record
+	if !r.Name.Kind.IsEntry() || r.Path == "" {
+		return 0, nil
+	}
+	value := store.PathValue(r.Name.Tree, r.Path)
+	plan, known := f.files[value]
+	if !known {
+		var err error
+		if plan, err = f.fileAt(ctx, value); err != nil {
+			return 0, err
+		}
+		f.files[value] = plan
+	}
+	if plan != nil && plan.entries[r.Name] != nil {
+		return plan.entries[r.Name].line - 1, nil
+	}
+	return 0, nil
+}
+
+// fileAt returns the aggregate file at a path, or nil when there is none.
+func (r *Reader) fileAt(ctx context.Context, value string) (*filePlan, error) {
+	var frame *store.Version
+	err := r.store.View(ctx, func(tx *store.Tx) error {
+		for ref, err := range tx.Lookup(store.FieldPath, value) {
+			if err != nil {
+				return err
+			}
+			v, err := tx.Get(ref)
+			if err == nil && v.Record.Name.Kind == record.KindFrame {
+				frame = &v
+			}
+			return err
+		}
+		return nil
+	})
+	if err != nil || frame == nil {
+		return nil, err
+	}
+	return r.readFile(ctx, *frame)
+}

@@ -1,0 +1,196 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A KnowledgeRequest says what knowledge to look up. The fields that are set
+// must all match.
+type KnowledgeRequest struct {
+	// Tags are those wanted; an entry needs one of them. Empty: any entry.
+	Tags    []string
+	AllTags bool     // an entry needs all of Tags
+	Prefix  bool     // Tags are beginnings of tags: auth finds auth-jwt
+	Types   []string // any of pattern, gotcha, decision, insight, ...
+	// MinConfidence is high, medium or low; entries without a confidence are
+	// below all of them. Empty: any.
+	MinConfidence string
+	Trees         []record.Tree // any of them; the own tree is record.Tree("")
+
+	Limit, Offset int // a Limit of 0 is none
+}
+
+// A Knowledge is an entry that was found.
+type Knowledge struct {
+	Summary
+	Type       string
+	Confidence string
+	Shared     []string // the tags asked for that it has
+}
+
+// Knowledge returns the entries that have the tags, ranked by how many of them
+// they share, then by confidence, then newest first, then by name. It answers
+// from the store's look-ups and needs no index.
+func (r *Reader) Knowledge(ctx context.Context, request KnowledgeRequest) (found []Knowledge, total int, err error) {
+	request.Tags = record.NormalizeTags(request.Tags)
+	refs, err := r.knowledgeRefs(ctx, &request)
+	if err != nil {
+		return nil, 0, err
+	}
+	err = r.eachVersion(ctx, refs, func(tx *store.Tx, v store.Version) bool {
+		if k, ok := request.match(item{v, tx.Description(v.Ref)}); ok {
+			found = append(found, k)
+		}
+		return false
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	slices.SortFunc(found, compareKnowledge)
+	from := min(max(request.Offset, 0), len(found))
+	to := len(found)
+	if request.Limit > 0 {
+		to = min(from+request.Limit, to)
+	}
+	return found[from:to], len(found), nil
+}
+
+// knowledgeRefs returns the union over the tags, without repeats.
+func (r *Reader) knowledgeRefs(ctx context.Context, request *KnowledgeRequest) ([]record.Ref, error) {
+	if len(request.Tags) == 0 {
+		return r.refs(ctx, store.FieldKind, string(record.KindKnowledge))
+	}
+	tags := request.Tags
+	if request.Prefix {
+		tags = nil
+		for _, prefix := range request.Tags {
+			counts, err := r.TagCounts(ctx, prefix)
+			if err != nil {
+				return nil, err
+			}
+			for _, c := range counts {
+				tags = append(tags, c.Tag)
+			}
+		}
+	}
+	var all []record.Ref
+	seen := make(map[record.Ref]bool)
+	for _, tag := range tags {
+		refs, err := r.refs(ctx, store.FieldTag, tag)
+		if err != nil {
+			return nil, err
+		}
+		for _, ref := range refs {
+			if !seen[ref] {
+				seen[ref] = true
+				all = append(all, ref)
+			}
+		}
+	}
+	return all, nil
+}
+
+// match reports whether an entry passes all of the filters. The tags of an entry
+// are looked at again: a head may have changed since it was looked up.
+func (q *KnowledgeRequest) match(i item) (Knowledge, bool) {
+	r := i.version.Record
+	attributes := i.description.Attributes
+	k := Knowledge{
+		Summary:    summary(i),
+		Type:       attributes[record.AttributeType],
+		Confidence: attributes[record.AttributeConfidence],
+		Shared:     q.shared(r.Tags),
+	}
+	switch {
+	case r.Name.Kind != record.KindKnowledge,
+		!anyOf(q.Trees, r.Name.Tree),
+		!anyOf(q.Types, k.Type),
+		q.MinConfidence != "" && confidence(k.Confidence) < confidence(q.MinConfidence),
+		len(q.Tags) > 0 && len(k.Shared) == 0,
+		q.AllTags && len(k.Shared) < len(q.Tags):
+		return k, false
+	}
+	return k, true
+}
+
+// shared returns those of the wanted tags that an entry with the given tags has.
+func (q *KnowledgeRequest) shared(tags []string) []string {
+	var out []string
+	for _, want := range q.Tags {
+		has := slices.ContainsFunc(tags, func(tag string) bool {
+			return tag == want || q.Prefix && strings.HasPrefix(tag, want)
+		})
+		if has {
+			out = append(out, want)
+		}
+	}
+	return out
+}
+
+// confidence gives the words of confidence an order; any other word is none.
+func confidence(word string) int {
+	return 1 + slices.Index([]string{"low", "medium", "high"}, strings.ToLower(word))
+}
+
+// compareKnowledge puts the entry to read first in front; names make the order
+// the same every time.
+func compareKnowledge(a, b Knowledge) int {
+	return cmp.Or(
+		cmp.Compare(len(b.Shared), len(a.Shared)),
+		cmp.Compare(confidence(b.Confidence), confidence(a.Confidence)),
+		b.Version.Record.Time.Compare(a.Version.Record.Time),
+		strings.Compare(a.Version.Record.Name.String(), b.Version.Record.Name.String()),
+	)
+}
+
+// A TagCount is a tag and the number of current records that have it.
+type TagCount struct {
+	Tag   string `json:"tag"`
+	Count int    `json:"count"`
+}
+
+// TagCounts returns the tags that begin with prefix, in order. With kinds, only
+// records of these kinds count, and tags that none of them has are left out.
+func (r *Reader) TagCounts(ctx context.Context, prefix string, kinds ...record.Kind) ([]TagCount, error) {
+	var counts []TagCount
+	prefix = strings.ToLower(strings.TrimSpace(prefix))
+	err := r.store.View(ctx, func(tx *store.Tx) error {
+		for value, err := range tx.Values(store.FieldTag, prefix) {
+			if err != nil {
+				return err
+			}
+			counts = append(counts, TagCount{value.Text, value.Count})
+		}
+		return nil
+	})
+	if err != nil || len(kinds) == 0 {
+		return counts, err
+	}
+	var of []TagCount
+	for _, c := range counts {
+		refs, err := r.refs(ctx, store.FieldTag, c.Tag)
+		if err != nil {
+			return nil, err
+		}
+		n := 0
+		err = r.eachVersion(ctx, refs, func(_ *store.Tx, v store.Version) bool {
+			if slices.Contains(kinds, v.Record.Name.Kind) {
+				n++
+			}
+			return false
+		})
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			of = append(of, TagCount{c.Tag, n})
+		}
+	}
+	return of, nil
+}

@@ -1,0 +1,258 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A ListRequest says which records to list. All fields that are set must match.
+type ListRequest struct {
+	Kinds        []record.Kind // any of them
+	Trees        []record.Tree // any of them; the own tree is record.Tree("")
+	Tags         []string      // all of them
+	Task         string
+	Session      string
+	Conversation string
+	Agent        string
+	Run          string
+	Status       string
+	Since, Until time.Time // zero: no bound; Until is not included
+	// At lists what was current at that log position; 0: what is current.
+	At uint64
+
+	Limit, Offset int // a Limit of 0 is none
+}
+
+// A Listing is one page of a list, newest first.
+type Listing struct {
+	Entries []Summary
+	More    bool // there are more behind them
+}
+
+// A Summary is a record in a list.
+type Summary struct {
+	Version     store.Version
+	Description record.Description
+	Tokens      int // of the whole body, about
+}
+
+// summary is what lists show of an item.
+func summary(i item) Summary { return Summary{i.version, i.description, i.tokens()} }
+
+// List returns the current records that match, newest first. It uses the
+// look-up of the rarest field that is set; without one, it reads the log from its
+// end.
+func (r *Reader) List(ctx context.Context, request ListRequest) (Listing, error) {
+	request.Tags = record.NormalizeTags(request.Tags)
+	p := page{request: &request, skip: max(request.Offset, 0)}
+	var err error
+	switch field, value := request.field(); {
+	case request.At > 0:
+		err = r.listAt(ctx, &p)
+	case field != "":
+		err = r.listField(ctx, &p, field, value)
+	default:
+		err = r.listLog(ctx, &p)
+	}
+	return p.listing, err
+}
+
+// A page collects the matches that belong to it.
+type page struct {
+	request *ListRequest
+	skip    int
+	listing Listing
+}
+
+// add takes in a version that may match, and reports whether the page is full.
+func (p *page) add(tx *store.Tx, v store.Version) (full bool) {
+	if !p.request.accepts(v.Record) {
+		return false
+	}
+	if p.skip > 0 {
+		p.skip--
+		return false
+	}
+	if p.request.Limit > 0 && len(p.listing.Entries) == p.request.Limit {
+		p.listing.More = true
+		return true
+	}
+	p.listing.Entries = append(p.listing.Entries, summary(item{v, tx.Description(v.Ref)}))
+	return false
+}
+
+// field returns the look-up that is likely to have the fewest records.
+func (q *ListRequest) field() (store.Field, string) {
+	for _, f := range []struct {
+		field store.Field
+		value string
+	}{
+		{store.FieldTask, q.Task}, {store.FieldConversation, q.Conversation}, {store.FieldSession, q.Session},
+		{store.FieldRun, q.Run}, {store.FieldTag, firstOf(q.Tags)}, {store.FieldAgent, q.Agent},
+		{store.FieldStatus, q.Status}, {store.FieldKind, string(onlyOf(q.Kinds))},
+	} {
+		if f.value != "" {
+			return f.field, f.value
+		}
+	}
+	return "", ""
+}
+
+// firstOf returns the first of list, or "".
+func firstOf(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+// onlyOf returns the only element of list, or the zero value.
+func onlyOf[T any](list []T) (only T) {
+	if len(list) == 1 {
+		return list[0]
+	}
+	return only
+}
+
+// accepts reports whether a record passes all filters, the one that was looked up
+// by included.
+func (q *ListRequest) accepts(r *record.Record) bool {
+	for _, tag := range q.Tags {
+		if _, has := slices.BinarySearch(r.Tags, tag); !has {
+			return false
+		}
+	}
+	for _, f := range []struct{ want, have string }{
+		{q.Task, r.Task}, {q.Session, r.Session}, {q.Conversation, r.Conversation},
+		{q.Agent, r.Agent}, {q.Run, r.Run}, {q.Status, r.Status},
+	} {
+		if f.want != "" && f.want != f.have {
+			return false
+		}
+	}
+	return anyOf(q.Kinds, r.Name.Kind) && anyOf(q.Trees, r.Name.Tree) &&
+		!r.Time.Before(q.Since) && (q.Until.IsZero() || r.Time.Before(q.Until))
+}
+
+// refs returns the heads whose field has a value, newest first.
+func (r *Reader) refs(ctx context.Context, field store.Field, value string) (refs []record.Ref, err error) {
+	err = r.store.View(ctx, func(tx *store.Tx) error {
+		for ref, err := range tx.Lookup(field, value) {
+			if err != nil {
+				return err
+			}
+			refs = append(refs, ref)
+		}
+		return nil
+	})
+	return refs, err
+}
+
+// eachVersion calls visit with the versions of refs, in slices, until it says
+// that it has enough. What was dropped meanwhile is left out.
+func (r *Reader) eachVersion(ctx context.Context, refs []record.Ref, visit func(tx *store.Tx, v store.Version) (enough bool)) error {
+	return r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+		if len(refs) == 0 {
+			return true, nil
+		}
+		v, err := tx.Get(refs[0])
+		refs = refs[1:]
+		if errors.Is(err, store.ErrDropped) {
+			return false, nil
+		}
+		return err == nil && visit(tx, v), err
+	})
+}
+
+// listField takes the heads of one look-up, which come newest first.
+func (r *Reader) listField(ctx context.Context, p *page, field store.Field, value string) error {
+	refs, err := r.refs(ctx, field, value)
+	if err != nil {
+		return err
+	}
+	return r.eachVersion(ctx, refs, p.add)
+}
+
+// listLog reads the log from its end: a put whose record is still head counts.
+func (r *Reader) listLog(ctx context.Context, p *page) error {
+	next, begun := uint64(0), false
+	return r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+		if !begun {
+			next, begun = tx.Position(), true
+		}
+		if next == 0 {
+			return true, nil
+		}
+		e, err := tx.Entry(next)
+		if err != nil {
+			return false, err
+		}
+		next--
+		if e.Op != store.OpPut {
+			return false, nil
+		}
+		v, err := tx.Get(e.Ref)
+		if errors.Is(err, store.ErrDropped) {
+			return false, nil
+		}
+		if err != nil || v.Record.IsConflict() {
+			return false, err
+		}
+		head, isHead, err := tx.Last(v.Record.Name)
+		if err != nil {
+			return false, err
+		}
+		return isHead && head.Ref == v.Ref && p.add(tx, v), nil
+	})
+}
+
+// listAt plays every name's history up to a position.
+func (r *Reader) listAt(ctx context.Context, p *page) error {
+	var found []store.Version
+	var last record.Name
+	err := r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+		end := time.Now().Add(storeSlice)
+		for n, err := range tx.NamesAt(last, p.request.At) {
+			if err != nil {
+				return false, err
+			}
+			if n.Name == last {
+				continue // it ended the slice before
+			}
+			last = n.Name
+			v, err := tx.Get(n.Ref)
+			if err != nil {
+				return false, err
+			}
+			if p.request.accepts(v.Record) {
+				found = append(found, v)
+			}
+			if time.Now().After(end) {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(found, func(a, b store.Version) int { return int(int64(b.Position) - int64(a.Position)) })
+	return r.addAll(ctx, p, found)
+}
+
+// addAll adds versions in the order given, with their descriptions.
+func (r *Reader) addAll(ctx context.Context, p *page, found []store.Version) error {
+	return r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+		if len(found) == 0 {
+			return true, nil
+		}
+		v := found[0]
+		found = found[1:]
+		return p.add(tx, v), nil
+	})
+}

@@ -1,0 +1,229 @@
+package query
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"sort"
+
+	"filebus/index"
+	"filebus/materialize/layout"
+)
+
+const (
+	maxPassageLines = 40  // of a hit: what is worth reading at once
+	maxQueryTerms   = 64  // distinct terms that a passage is chosen by
+	maxMatches      = 1e5 // matched words of one text that are looked at
+)
+
+// terms are the distinct terms of a query, each with a number.
+type terms map[string]int
+
+// queryTerms returns what the index looks for: both sides use one analyser.
+func queryTerms(query string) terms {
+	t := make(terms)
+	for token := range index.Analyze([]byte(query)) {
+		if _, known := t[token.Term]; !known && len(t) < maxQueryTerms {
+			t[token.Term] = len(t)
+		}
+	}
+	return t
+}
+
+// A Span is a range of lines, counted from 1, with both ends in it.
+type Span struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
+// A passage is the part of a text that answers a query best.
+type passage struct {
+	section string // the heading it stands under, if any
+	lines   Span
+	snippet Snippet
+	matched int // distinct terms in the whole text
+}
+
+// A match is a word of the text that the query has.
+type match struct {
+	term       int
+	start, end int // bytes of the text
+}
+
+// findPassage returns the part of text to read for a query. It takes time in
+// proportion to the text.
+func findPassage(analyzer *index.Analyzer, text []byte, wanted terms) passage {
+	if layout.IsBinary(text) {
+		return passage{}
+	}
+	matches := findMatches(analyzer, text, wanted)
+	parts := partsOf(text)
+	p := passage{matched: distinct(matches, len(wanted))}
+	if len(parts) == 0 {
+		return p
+	}
+	best := bestPart(parts, matches, wanted)
+	part := parts[best]
+	within := part.of(matches)
+	window := bestWindow(within, len(wanted))
+	p.section = part.title
+	if len(within) == 0 {
+		p.lines = part.clip(text, part.start)
+		return p
+	}
+	p.lines = part.clip(text, within[window.first].start)
+	p.snippet = cutSnippet(text[part.body:part.end], shift(within[window.first:window.last+1], part.body))
+	return p
+}
+
+// findMatches returns the words of text that are wanted, in order of their start.
+func findMatches(analyzer *index.Analyzer, text []byte, wanted terms) []match {
+	if len(wanted) == 0 {
+		return nil
+	}
+	var found []match
+	for token := range analyzer.Tokens(text) {
+		if n, ok := wanted[token.Term]; ok {
+			found = append(found, match{n, token.Start, token.End})
+			if len(found) == maxMatches {
+				break
+			}
+		}
+	}
+	// Parts of an identifier follow the whole of it, which begins no later.
+	slices.SortStableFunc(found, func(a, b match) int { return a.start - b.start })
+	return found
+}
+
+// distinct counts the terms that have at least one match.
+func distinct(matches []match, count int) int {
+	seen, n := make([]bool, count), 0
+	for _, m := range matches {
+		if !seen[m.term] {
+			seen[m.term] = true
+			n++
+		}
+	}
+	return n
+}
+
+// A part is the text between one heading and the next of any level, or what
+// stands before the first.
+type part struct {
+	title      string
+	start, end int // bytes; from the heading on
+	body       int // where the text begins, behind the heading's line
+	line, last int
+}
+
+// partsOf cuts a text at every heading, so that a match counts for the heading it
+// stands right under and not for all those above.
+func partsOf(text []byte) []part {
+	sections := layout.Outline(text)
+	parts := make([]part, 0, len(sections)+1)
+	if head := text[:firstStart(sections, len(text))]; len(bytes.TrimSpace(head)) > 0 {
+		parts = append(parts, part{end: len(head), line: 1, last: lineCount(head)})
+	}
+	for i, s := range sections {
+		p := part{title: s.Title, start: s.Start, end: s.End, line: s.Line, last: s.EndLine}
+		if i+1 < len(sections) && sections[i+1].Start < p.end {
+			p.end, p.last = sections[i+1].Start, sections[i+1].Line-1
+		}
+		p.body = p.start
+		if rest := bytes.IndexByte(text[p.start:p.end], '\n'); rest >= 0 && len(bytes.TrimSpace(text[p.start+rest:p.end])) > 0 {
+			p.body += rest + 1
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// firstStart returns where the first heading begins.
+func firstStart(sections []layout.Section, size int) int {
+	if len(sections) == 0 {
+		return size
+	}
+	return sections[0].Start
+}
+
+// lineCount returns the number of lines, an unfinished one included.
+func lineCount(text []byte) int {
+	n := bytes.Count(text, []byte("\n"))
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// of returns the matches that lie in p.
+func (p *part) of(matches []match) []match {
+	first := sort.Search(len(matches), func(i int) bool { return matches[i].start >= p.start })
+	last := sort.Search(len(matches), func(i int) bool { return matches[i].start >= p.end })
+	return matches[first:last]
+}
+
+// clip returns the lines of p, or of a long one those around a place.
+func (p *part) clip(text []byte, place int) Span {
+	if p.last-p.line < maxPassageLines {
+		return Span{p.line, max(p.line, p.last)}
+	}
+	const before = 5
+	at := p.line + bytes.Count(text[p.start:max(p.start, place)], []byte("\n"))
+	from := max(p.line, min(at-before, p.last-maxPassageLines+1))
+	return Span{from, min(p.last, from+maxPassageLines-1)}
+}
+
+// bestPart returns the part that scores best by BM25, with the parts of the text
+// as its documents; a term in the heading counts three times. Without matches it
+// is the first part.
+func bestPart(parts []part, matches []match, wanted terms) int {
+	counts := make([]map[int]float64, len(parts))
+	frequency := make([]float64, len(wanted))
+	for i := range parts {
+		counts[i] = parts[i].counts(matches)
+		for term := range counts[i] {
+			frequency[term]++
+		}
+	}
+	average := float64(parts[len(parts)-1].end-parts[0].start) / float64(len(parts))
+	best, top := 0, 0.0
+	for i := range parts {
+		score, length := 0.0, float64(parts[i].end-parts[i].start)/max(average, 1)
+		for term := range len(wanted) {
+			if n := counts[i][term]; n > 0 {
+				rarity := math.Log(1 + (float64(len(parts))-frequency[term]+0.5)/(frequency[term]+0.5))
+				score += rarity * n * 2.2 / (n + 1.2*(0.6+0.4*length))
+			}
+		}
+		if score > top {
+			best, top = i, score
+		}
+	}
+	return best
+}
+
+// counts returns how often p has each term; in the heading three times as much.
+func (p *part) counts(matches []match) map[int]float64 {
+	var counts map[int]float64
+	for _, m := range p.of(matches) {
+		if counts == nil {
+			counts = make(map[int]float64)
+		}
+		counts[m.term]++
+		if m.start < p.body {
+			counts[m.term] += 2
+		}
+	}
+	return counts
+}
+
+// shift returns the matches that lie behind an offset, counted from there.
+func shift(matches []match, offset int) []match {
+	var out []match
+	for _, m := range matches {
+		if m.start >= offset {
+			out = append(out, match{m.term, m.start - offset, m.end - offset})
+		}
+	}
+	return out
+}

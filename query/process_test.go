@@ -1,0 +1,123 @@
+package query_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// childEnv makes the test program a writer and searcher in place of running
+// tests.
+const childEnv = "FILEBUS_TEST_QUERY_CHILD"
+
+func TestMain(m *testing.M) {
+	if job := os.Getenv(childEnv); job != "" {
+		if err := child(job); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// child puts records, and after each searches for it.
+func child(job string) error {
+	var dir, id string
+	var puts int
+	if _, err := fmt.Sscan(job, &puts, &id, &dir); err != nil {
+		return err
+	}
+	s, err := store.Open(dir, store.Options{Command: "child " + id, Wait: time.Minute})
+	if err != nil {
+		return err
+	}
+	return putAndSearch(context.Background(), s, query.New(s, query.Options{Wait: time.Minute, Command: "child " + id}), id, puts)
+}
+
+// putAndSearch fails unless every search finds what was put before it.
+func putAndSearch(ctx context.Context, s *store.Store, r *query.Reader, id string, puts int) error {
+	for i := range puts {
+		body, err := s.Prepare(ctx, fmt.Appendf(nil, "# %s %d\n\nthe sandpiper of %s, number %d\n", id, i, id, i))
+		if err != nil {
+			return err
+		}
+		of, err := record.NewName("", record.KindNote, fmt.Sprintf("%s/%d", id, i))
+		if err != nil {
+			return err
+		}
+		draft := store.Draft{Body: body, Record: record.Record{Name: of, Agent: id, Source: record.SourcePut}}
+		if _, err := s.Put(ctx, draft); err != nil {
+			return err
+		}
+		answer, err := r.Search(ctx, query.SearchRequest{Query: "sandpiper", Agents: []string{id}, Limit: puts})
+		if err != nil {
+			return err
+		}
+		if answer.Total != uint64(i+1) || len(answer.Hits) != i+1 || answer.Unindexed > 0 {
+			return fmt.Errorf("%s: search after put %d found %d of %d hits, %d unindexed", id, i, len(answer.Hits), answer.Total, answer.Unindexed)
+		}
+	}
+	return nil
+}
+
+func TestConcurrentSearchers(t *testing.T) {
+	const processes, goroutines, puts = 4, 4, 8
+	b := newBench(t)
+	var wg sync.WaitGroup
+	for i := range processes {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d p%d %s", childEnv, puts, i, b.store.Dir()))
+		wg.Go(func() {
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("process %d: %v: %s", i, err, out)
+			}
+		})
+	}
+	for i := range goroutines {
+		wg.Go(func() {
+			if err := putAndSearch(t.Context(), b.store, b.Reader, fmt.Sprintf("g%d", i), puts); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	request := query.SearchRequest{Query: "sandpiper number", Limit: 1000}
+	before := b.search(request)
+	if want := (processes + goroutines) * puts; len(before.Hits) != want {
+		t.Errorf("%d hits after all; want %d", len(before.Hits), want)
+	}
+	b.deleteIndexFolder()
+	if diff := cmp.Diff(ranked(b.search(request)), ranked(before)); diff != "" {
+		t.Errorf("new index against the one that grew (-new +old):\n%s", diff)
+	}
+}
+
+// TestReadOnlyStore searches where the index cannot be made.
+func TestReadOnlyStore(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("the superuser can write everywhere")
+	}
+	b := newBench(t)
+	b.put("note/a", "turnstone")
+	index := filepath.Join(b.store.Dir(), "index")
+	if err := os.Chmod(b.store.Dir(), 0o555); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(b.store.Dir(), 0o755) })
+	answer := b.search(query.SearchRequest{Query: "turnstone"})
+	if len(answer.Hits) != 1 || answer.Unindexed != 1 {
+		t.Errorf("without %s: %+v; want one scanned hit", index, answer)
+	}
+}

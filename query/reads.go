@@ -1,0 +1,73 @@
+package query
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// readsFile is the log of what was read, below the store's folder.
+const readsFile = "reads.log"
+
+// A Read is one line of the log of reads: what an agent has taken into its
+// context. Budgets are computed from it.
+type Read struct {
+	Time    time.Time `json:"time"`
+	Op      string    `json:"op"`   // get, show, search, ...
+	What    string    `json:"what"` // a name, or the text of a query
+	Agent   string    `json:"agent,omitempty"`
+	Session string    `json:"session,omitempty"`
+	Task    string    `json:"task,omitempty"`
+	Tokens  int       `json:"tokens"`
+}
+
+// maxWhat bounds a line, so that appending it is one write, which other
+// processes cannot cut in two.
+const maxWhat = 1024
+
+// NoteRead appends a line to the log of reads. It takes no lock and reports no
+// error: a line may be lost, and a read never fails for it. A zero Time is now.
+func (r *Reader) NoteRead(read Read) {
+	if read.Time.IsZero() {
+		read.Time = r.opts.Now()
+	}
+	read.Time = read.Time.UTC()
+	read.What = string(validCut([]byte(read.What[:min(len(read.What), maxWhat)])))
+	line, err := json.Marshal(read)
+	if err != nil {
+		return // as with any other failure: the line is lost
+	}
+	if info, err := os.Stat(r.readsPath()); err == nil && !info.Mode().IsRegular() {
+		return // opening a pipe would wait for its reader
+	}
+	f, err := os.OpenFile(r.readsPath(), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	if err != nil {
+		return
+	}
+	_, _ = f.Write(append(line, '\n')) // lossy by contract
+	_ = f.Close()
+}
+
+// Reads returns the logged reads since a time, oldest first. Lines that are
+// damaged are left out; a log that does not exist is empty.
+func (r *Reader) Reads(since time.Time) ([]Read, error) {
+	text, err := os.ReadFile(r.readsPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var reads []Read
+	for line := range bytes.Lines(text) {
+		var read Read
+		if json.Unmarshal(line, &read) == nil && !read.Time.IsZero() && !read.Time.Before(since) {
+			reads = append(reads, read)
+		}
+	}
+	return reads, err
+}
+
+// readsPath lies beside the database, so that it goes where the store goes.
+func (r *Reader) readsPath() string { return filepath.Join(r.store.Dir(), readsFile) }

@@ -1,0 +1,271 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// ResolveOptions say where a path that a user types begins. The zero value
+// takes paths as they are stored.
+type ResolveOptions struct {
+	Root string // the workspace's folder, absolute: for absolute paths
+	Dir  string // the working directory, absolute: for paths below it
+}
+
+// A NotFoundError says that a text names no current record, and which names
+// come near.
+type NotFoundError struct {
+	Text    string
+	Retired store.Version // the last version of the name, if it was one; else zero
+	Near    []record.Name // at most ten
+}
+
+// Error says whether the name is unknown or only has no version now.
+func (e *NotFoundError) Error() string {
+	if e.Retired.Record != nil {
+		return fmt.Sprintf("%q has no current version; its last one is %s", e.Text, e.Retired.Ref.Short())
+	}
+	return fmt.Sprintf("%q not found", e.Text)
+}
+
+// Is reports whether target is store.ErrNotFound.
+func (e *NotFoundError) Is(target error) bool { return target == store.ErrNotFound }
+
+// An AmbiguousNameError lists the names that a bare id could mean.
+type AmbiguousNameError struct {
+	Text       string
+	Candidates []record.Name
+}
+
+// Error lists the names, any of which can be typed instead.
+func (e *AmbiguousNameError) Error() string {
+	var list []string
+	for _, name := range e.Candidates {
+		list = append(list, name.String())
+	}
+	return fmt.Sprintf("%q is ambiguous: it can be %s", e.Text, strings.Join(list, ", "))
+}
+
+// Resolve returns the version that text means: a ref; the first eight or more
+// digits of one; a name, kind/id or tree:kind/id; a mirrored path, of which the
+// newest occupant counts, path or tree:path; an id that only one kind has; or
+// the number of a task, whose journal is meant. It returns a *NotFoundError, a
+// *store.AmbiguousError or an *AmbiguousNameError with candidates.
+func (r *Reader) Resolve(ctx context.Context, text string, opts ResolveOptions) (store.Version, error) {
+	var found store.Version
+	var retired store.Version
+	err := r.store.View(ctx, func(tx *store.Tx) (err error) {
+		s := resolver{tx: tx, text: text, opts: opts}
+		found, err = s.resolve()
+		retired = s.retired
+		return err
+	})
+	if !errors.Is(err, store.ErrNotFound) {
+		return found, err
+	}
+	near, err := r.near(ctx, text)
+	if err != nil {
+		return store.Version{}, err
+	}
+	return store.Version{}, &NotFoundError{Text: text, Retired: retired, Near: near}
+}
+
+// A resolver tries the forms of a text in turn.
+type resolver struct {
+	tx      *store.Tx
+	text    string
+	opts    ResolveOptions
+	retired store.Version // found by the way
+}
+
+// resolve takes the first form that finds something. Refs come first, since they
+// are exact; ids last, since they are the vaguest.
+func (s *resolver) resolve() (store.Version, error) {
+	for _, try := range []func() (store.Version, error){s.ref, s.name, s.path, s.task, s.bareID} {
+		if v, err := try(); !errors.Is(err, store.ErrNotFound) {
+			return v, err
+		}
+	}
+	if err := malformedName(s.text); err != nil {
+		return store.Version{}, err
+	}
+	return store.Version{}, store.ErrNotFound
+}
+
+// ErrMalformed says that a text is meant as a name and cannot be one.
+var ErrMalformed = errors.New("malformed name")
+
+// malformedName reports what is wrong with a text that begins with a kind, as a
+// name does. Any other text can be a path.
+func malformedName(text string) error {
+	head, _, _ := strings.Cut(text, "/")
+	_, kind, captured := strings.Cut(head, ":")
+	if !captured {
+		kind = head
+	}
+	if _, err := record.ParseKind(kind); err != nil || len(head) == len(text) {
+		return nil
+	}
+	if _, err := record.ParseName(text); err != nil {
+		return &malformedError{err}
+	}
+	return nil
+}
+
+// ref takes text for a ref or the beginning of one.
+func (s *resolver) ref() (store.Version, error) {
+	prefix, ok := record.ParsePrefix(s.text)
+	if !ok {
+		return store.Version{}, store.ErrNotFound
+	}
+	// A dropped ref is stored no more: Get tells it from one that never was.
+	if ref, err := record.ParseRef(string(prefix)); err == nil {
+		return s.tx.Get(ref)
+	}
+	ref, err := s.tx.Resolve(prefix)
+	if err != nil {
+		return store.Version{}, err
+	}
+	return s.tx.Get(ref)
+}
+
+// name takes text for a name. A name without a head is not found, but what it had
+// last is remembered for the error.
+func (s *resolver) name() (store.Version, error) {
+	name, err := record.ParseName(s.text)
+	if err != nil {
+		return store.Version{}, store.ErrNotFound // not a name, perhaps a path
+	}
+	v, head, err := s.tx.Last(name)
+	if err == nil && !head {
+		s.retired = v
+		return store.Version{}, store.ErrNotFound
+	}
+	return v, err
+}
+
+// path looks for text as a path of a captured tree, as it is stored in the own
+// tree, and below the working directory.
+func (s *resolver) path() (store.Version, error) {
+	var values []string
+	if tree, rest, found := strings.Cut(s.text, ":"); found && rest != "" {
+		values = append(values, store.PathValue(record.Tree(tree), path.Clean(rest)))
+	}
+	for _, p := range s.opts.paths(s.text) {
+		values = append(values, store.PathValue("", p))
+	}
+	for _, value := range values {
+		for ref, err := range s.tx.Lookup(store.FieldPath, value) {
+			if err != nil {
+				return store.Version{}, err
+			}
+			return s.tx.Get(ref)
+		}
+	}
+	return store.Version{}, store.ErrNotFound
+}
+
+// paths returns what a typed path can be below the workspace's root. Names are
+// raw bytes, so the text itself comes first.
+func (o ResolveOptions) paths(text string) []string {
+	if text == "" {
+		return nil
+	}
+	out := []string{text}
+	typed := filepath.FromSlash(text)
+	switch {
+	case o.Root == "":
+		if clean := path.Clean(text); clean != text {
+			out = append(out, clean)
+		}
+		return out
+	case !filepath.IsAbs(typed):
+		out = append(out, path.Clean(text))
+		typed = filepath.Join(o.Dir, typed)
+	}
+	if below, err := filepath.Rel(o.Root, typed); err == nil && filepath.IsLocal(below) {
+		out = append(out, filepath.ToSlash(below))
+	}
+	return out
+}
+
+// task looks for the journal of a task: 003 or task-003 in any tree's form. Of
+// several tasks that have had the place one after the other, the newest counts.
+func (s *resolver) task() (store.Version, error) {
+	tree, id := s.treeAndID()
+	if isNumber(id) {
+		id = "task-" + id
+	}
+	if !strings.HasPrefix(id, "task-") {
+		return store.Version{}, store.ErrNotFound
+	}
+	v, err := s.tx.Head(record.Name{Tree: tree, Kind: record.KindHandoff, ID: id})
+	for n := 2; err == nil; n++ {
+		next, nextErr := s.tx.Head(record.Name{Tree: tree, Kind: record.KindHandoff, ID: id + "~" + strconv.Itoa(n)})
+		if errors.Is(nextErr, store.ErrNotFound) {
+			break
+		}
+		v, err = next, nextErr
+	}
+	return v, err
+}
+
+// treeAndID splits a bare id: id, or tree:id.
+func (s *resolver) treeAndID() (record.Tree, string) {
+	if text, id, found := strings.Cut(s.text, ":"); found {
+		if tree, err := record.ParseTree(text); err == nil {
+			return tree, id
+		}
+	}
+	return "", s.text
+}
+
+// isNumber reports whether text is digits alone.
+func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
+
+// bareID looks for an id that one kind has. Markers and frames are beside what
+// they announce or hold, so they count only where nothing else has the id.
+func (s *resolver) bareID() (store.Version, error) {
+	tree, id := s.treeAndID()
+	var found, beside []store.Version
+	for _, kind := range record.Kinds() {
+		v, err := s.tx.Head(record.Name{Tree: tree, Kind: kind, ID: id})
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+		case err != nil:
+			return store.Version{}, err
+		case kind == record.KindMarker || kind == record.KindFrame:
+			beside = append(beside, v)
+		default:
+			found = append(found, v)
+		}
+	}
+	if len(found) == 0 {
+		found = beside
+	}
+	switch len(found) {
+	case 0:
+		return store.Version{}, store.ErrNotFound
+	case 1:
+		return found[0], nil
+	}
+	ambiguous := &AmbiguousNameError{Text: s.text}
+	for _, v := range found {
+		ambiguous.Candidates = append(ambiguous.Candidates, v.Record.Name)
+	}
+	return store.Version{}, ambiguous
+}
+
+// A malformedError is an ErrMalformed that says no more than its cause does.
+type malformedError struct{ error }
+
+// Is reports whether target is ErrMalformed.
+func (e *malformedError) Is(target error) bool { return target == ErrMalformed }

@@ -1,0 +1,218 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"filebus/index"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+const (
+	scanTime  = 2 * time.Second // a scan goes on
+	scanBatch = 4 << 20         // bytes of text that are scanned at a time
+)
+
+// addScanned adds what the index does not know behind the ranked hits: heads
+// that came after position, and, if the request wants history, versions that are
+// current no more.
+func (f *finder) addScanned(ctx context.Context, answer *SearchAnswer, position, end uint64) error {
+	if position >= end && !f.request.History {
+		return nil
+	}
+	s := scan{finder: f, next: end, stop: position, known: make(map[record.Name]bool)}
+	if f.request.History {
+		s.stop = 0
+	}
+	s.indexed = position
+	for _, hit := range answer.Hits {
+		s.known[hit.Name] = true
+	}
+	skip := max(0, f.request.Offset-int(answer.Total))
+	room := f.request.Limit - len(answer.Hits)
+	s.keep = skip + room
+	if err := s.run(ctx); err != nil {
+		return err
+	}
+	answer.Total += uint64(s.matched)
+	answer.ScanIncomplete = s.next > s.stop
+	found := s.best[min(skip, len(s.best)):min(skip+room, len(s.best))]
+	hits, err := f.scannedHits(ctx, found)
+	answer.Hits = append(answer.Hits, hits...)
+	return err
+}
+
+// scannedHits turns what a scan found into hits that say so.
+func (f *finder) scannedHits(ctx context.Context, found []scanned) ([]Hit, error) {
+	var findings []finding
+	for _, s := range found {
+		findings = append(findings, s.finding)
+	}
+	hits, err := f.hits(ctx, findings)
+	for i := range hits {
+		hits[i].Scanned, hits[i].Older = true, found[i].older
+		if hits[i].Older {
+			hits[i].FileLines = Span{} // the file has another text by now
+		}
+	}
+	return hits, err
+}
+
+// A scan looks through the log backwards, from next down to behind stop.
+type scan struct {
+	*finder
+	next, stop uint64
+	indexed    uint64               // heads up to here were ranked
+	known      map[record.Name]bool // ranked already, or seen as head
+	keep       int                  // hits worth keeping
+	matched    int
+	best       []scanned // at most keep, the best first
+}
+
+// A scanned is a version that may match.
+type scanned struct {
+	finding
+	older bool
+	terms int // distinct terms that it has
+}
+
+// run scans until all is seen or the time is over.
+func (s *scan) run(ctx context.Context) error {
+	for end := time.Now().Add(scanTime); s.next > s.stop && time.Now().Before(end); {
+		candidates, err := s.gather(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.look(candidates); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gather returns the next versions that pass the filters.
+func (s *scan) gather(ctx context.Context) ([]scanned, error) {
+	var found []scanned
+	size := int64(0)
+	err := s.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+		if s.next <= s.stop || size > scanBatch {
+			return true, nil
+		}
+		e, err := tx.Entry(s.next)
+		if err != nil {
+			return false, err
+		}
+		s.next--
+		if e.Op != store.OpPut {
+			return false, nil
+		}
+		c, wanted, err := s.candidate(tx, e)
+		if wanted && err == nil {
+			found = append(found, c)
+			size += min(c.version.Record.Size, indexedText)
+		}
+		return false, err
+	})
+	return found, err
+}
+
+// candidate reads what an entry put, and reports whether it can be a hit.
+func (s *scan) candidate(tx *store.Tx, e store.Entry) (c scanned, wanted bool, err error) {
+	v, err := tx.Get(e.Ref)
+	if errors.Is(err, store.ErrDropped) {
+		return c, false, nil
+	}
+	if err != nil || v.Record.IsConflict() || !s.request.accepts(v.Record) {
+		return c, false, err
+	}
+	last, isHead, err := tx.Last(v.Record.Name)
+	if err != nil {
+		return c, false, err
+	}
+	older := !isHead || last.Ref != v.Ref
+	if older && !s.request.History || !older && (e.Position <= s.indexed || s.known[v.Record.Name]) {
+		return c, false, nil
+	}
+	description := tx.Description(v.Ref)
+	if len(s.request.Kinds) == 0 && isPrompt(description) {
+		return c, false, nil
+	}
+	content, err := contentOf(tx, v)
+	return scanned{finding: finding{item{v, description}, content, 0}, older: older}, true, err
+}
+
+// look counts the query's terms in candidates, on all cores, and keeps the best.
+func (s *scan) look(candidates []scanned) error {
+	failed := make([]error, len(candidates))
+	analyzers := sync.Pool{New: func() any { return index.NewAnalyzer() }}
+	parallel(len(candidates), func(i int) {
+		analyzer := analyzers.Get().(*index.Analyzer)
+		failed[i] = candidates[i].count(analyzer, s.terms)
+		analyzers.Put(analyzer)
+	})
+	for _, c := range candidates {
+		if c.terms > 0 || len(s.terms) == 0 {
+			s.matched++
+			s.best = append(s.best, c)
+		}
+	}
+	slices.SortStableFunc(s.best, func(a, b scanned) int {
+		return cmp.Or(cmp.Compare(b.terms, a.terms), cmp.Compare(b.version.Position, a.version.Position))
+	})
+	s.best = s.best[:min(len(s.best), s.keep)]
+	return errors.Join(failed...)
+}
+
+// count counts the distinct terms in what the index would have of c.
+func (c *scanned) count(analyzer *index.Analyzer, wanted terms) error {
+	if len(wanted) == 0 {
+		return nil
+	}
+	text, _, err := headOf(c.content)
+	if err != nil {
+		return err
+	}
+	r, d := c.version.Record, c.description
+	facts := []byte(strings.Join(append([]string{d.Title, d.Preview, r.Name.ID, r.Agent, r.Task}, r.Tags...), "\n"))
+	matches := append(findMatches(analyzer, facts, wanted), findMatches(analyzer, text, wanted)...)
+	c.terms = distinct(matches, len(wanted))
+	return nil
+}
+
+// accepts reports whether a record passes the filters, as the index applies
+// them.
+func (q *SearchRequest) accepts(r *record.Record) bool {
+	if len(q.Kinds) == 0 && isQuiet(r.Name.Kind) {
+		return false
+	}
+	for _, tag := range q.Tags {
+		if _, has := slices.BinarySearch(r.Tags, tag); !has {
+			return false
+		}
+	}
+	return anyOf(q.Kinds, r.Name.Kind) && anyOf(q.Trees, r.Name.Tree) && anyOf(q.Agents, r.Agent) &&
+		anyOf(q.Conversations, r.Conversation) && anyOf(q.Sessions, r.Session) && anyOf(q.Runs, r.Run) &&
+		anyOf(q.Tasks, r.Task) && anyOf(q.Statuses, r.Status) &&
+		(r.Session == "" || !slices.Contains(q.NotSessions, r.Session)) &&
+		!r.Time.Before(q.Since) && (q.Until.IsZero() || r.Time.Before(q.Until))
+}
+
+// anyOf reports whether value is one of those wanted, if any are.
+func anyOf[T comparable](wanted []T, value T) bool {
+	return len(wanted) == 0 || slices.Contains(wanted, value)
+}
+
+// isQuiet reports whether records of a kind are found only when it is named.
+func isQuiet(kind record.Kind) bool {
+	switch kind {
+	case record.KindMarker, record.KindState, record.KindSnapshot, record.KindFrame:
+		return true
+	}
+	return false
+}

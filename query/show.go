@@ -1,0 +1,154 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A Detail is what there is to say about a version besides its body.
+type Detail struct {
+	Summary
+	Current  bool           // it is the head of its name
+	Versions []VersionEvent // what happened to its name, oldest first
+	Outline  []Heading      // of a text
+	Entries  []FileEntry    // of a frame: those of its file, in order
+}
+
+// A VersionEvent is one line of a name's history.
+type VersionEvent struct {
+	Position uint64
+	Time     time.Time
+	Change   string // put, retire, conflict, resolve, drop
+	Ref      record.Ref
+	Tokens   int    // of the version's body, about; 0 when it is dropped
+	Agent    string // that made the version
+}
+
+// A Heading is a line of an outline.
+type Heading struct {
+	Title  string
+	Level  int  // 1 to 6
+	Lines  Span // in the body, of the whole section
+	Tokens int  // of the whole section, about
+}
+
+// A FileEntry is an entry of an aggregate file.
+type FileEntry struct {
+	Summary
+	Line int // of the file, where it begins
+}
+
+// Show returns the details of a version.
+func (r *Reader) Show(ctx context.Context, v store.Version) (Detail, error) {
+	d := Detail{}
+	err := r.store.View(ctx, func(tx *store.Tx) (err error) {
+		d.Summary = summary(item{v, tx.Description(v.Ref)})
+		d.Versions, d.Current, err = versions(tx, v)
+		return err
+	})
+	if err != nil {
+		return d, err
+	}
+	if v.Record.Name.Kind == record.KindFrame {
+		d.Entries, err = r.entries(ctx, v)
+		return d, err
+	}
+	d.Outline, err = r.Outline(ctx, v)
+	return d, err
+}
+
+// versions lists what happened to the name of v, and reports whether v is its head.
+// A dropped version is listed without what its content would tell.
+func versions(tx *store.Tx, v store.Version) (list []VersionEvent, current bool, err error) {
+	head, isHead, err := tx.Last(v.Record.Name)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, false, err
+	}
+	current = err == nil && isHead && head.Ref == v.Ref
+	events, err := tx.History(v.Record.Name)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, e := range events {
+		entry, err := tx.Entry(e.Position)
+		if err != nil {
+			return nil, false, err
+		}
+		line := VersionEvent{Position: e.Position, Time: entry.Time, Change: changeWord(e.Change), Ref: e.Ref}
+		of, err := tx.Get(e.Ref)
+		switch {
+		case errors.Is(err, store.ErrDropped):
+		case err != nil:
+			return nil, false, err
+		default:
+			line.Tokens, line.Agent = record.EstimateTokens(of.Record.Size), of.Record.Agent
+		}
+		list = append(list, line)
+	}
+	return list, current, nil
+}
+
+// changeWord is how a change is called to users.
+func changeWord(c store.Change) string {
+	switch c {
+	case store.ChangePut:
+		return "put"
+	case store.ChangeRetire:
+		return "retire"
+	case store.ChangeConflict:
+		return "conflict"
+	case store.ChangeResolve:
+		return "resolve"
+	case store.ChangeDrop:
+		return "drop"
+	}
+	return string(rune(c))
+}
+
+// Outline returns the headings of a version's body, of any size; none of a body
+// that is not text.
+func (r *Reader) Outline(ctx context.Context, v store.Version) ([]Heading, error) {
+	content, err := r.content(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	head, err := content.Head(8 << 10)
+	if err != nil || layout.IsBinary(head) {
+		return nil, err
+	}
+	body, err := content.Open()
+	if err != nil {
+		return nil, err
+	}
+	sections, err := layout.OutlineReader(body)
+	if err = errors.Join(err, body.Close()); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", v.Record.Name, err)
+	}
+	var outline []Heading
+	for _, s := range sections {
+		tokens := record.EstimateTokens(int64(s.End - s.Start))
+		outline = append(outline, Heading{s.Title, s.Level, Span{s.Line, s.EndLine}, tokens})
+	}
+	return outline, nil
+}
+
+// entries lists what stands in an aggregate file.
+func (r *Reader) entries(ctx context.Context, v store.Version) ([]FileEntry, error) {
+	plan, err := r.readFile(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	var entries []FileEntry
+	for _, p := range plan.pieces {
+		if e := plan.entries[p.Slot]; e != nil {
+			entries = append(entries, FileEntry{summary(e.item), e.line})
+		}
+	}
+	return entries, nil
+}

@@ -1,0 +1,145 @@
+package query
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxSnippet is the length of a snippet, in bytes, about.
+const maxSnippet = 160
+
+// A Snippet is a piece of a text on one line, with the words that matched.
+type Snippet struct {
+	Text  string    `json:"text"`
+	Marks []ByteRun `json:"marks,omitempty"` // in the order of the text, apart from each other
+}
+
+// A ByteRun is the range [Start, End) of the bytes of a text.
+type ByteRun struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
+
+// A window is a run of matches, first and last included.
+type window struct{ first, last int }
+
+// bestWindow returns the run of matches, at most a snippet long, that has the
+// most distinct terms, and of those the one with the most matches.
+func bestWindow(matches []match, termCount int) window {
+	var best window
+	top, topCount := 0, 0
+	seen, terms := make([]int, termCount), 0
+	first := 0
+	for last, m := range matches {
+		if seen[m.term]++; seen[m.term] == 1 {
+			terms++
+		}
+		for ; m.end-matches[first].start > maxSnippet && first < last; first++ {
+			if seen[matches[first].term]--; seen[matches[first].term] == 0 {
+				terms--
+			}
+		}
+		if count := last - first + 1; terms > top || terms == top && count > topCount {
+			best, top, topCount = window{first, last}, terms, count
+		}
+	}
+	return best
+}
+
+// cutSnippet returns what surrounds the matches, which lie in text. Without any
+// it is the beginning of text.
+func cutSnippet(text []byte, matches []match) Snippet {
+	from, to := 0, min(len(text), maxSnippet)
+	if len(matches) > 0 {
+		from, to = matches[0].start, matches[len(matches)-1].end
+		from, to = widen(text, from, to)
+	}
+	w := snippetWriter{text: text, matches: matches}
+	w.clip(from, to)
+	if to < len(text) && len(w.out) > 0 && hasText(text[to:]) {
+		w.out = append(w.out, "…"...)
+	}
+	return Snippet{string(w.out), w.marks}
+}
+
+// hasText reports whether there is more than white space.
+func hasText(text []byte) bool {
+	for _, c := range text {
+		if c > ' ' {
+			return true
+		}
+	}
+	return false
+}
+
+// widen grows [from, to) to about maxSnippet bytes, a third of what is to spare
+// before it, and to the edges of words.
+func widen(text []byte, from, to int) (int, int) {
+	spare := max(0, maxSnippet-(to-from))
+	start := max(0, from-spare/3)
+	end := min(len(text), to+spare-(from-start))
+	for start > 0 && start < from && text[start-1] > ' ' {
+		start++
+	}
+	for end < len(text) && end > to && text[end] > ' ' {
+		end--
+	}
+	// A text without spaces is cut between runes.
+	for start < from && !utf8.RuneStart(text[start]) {
+		start++
+	}
+	for end > to && end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return start, max(end, to)
+}
+
+// A snippetWriter copies text with runs of white space as one space and without
+// control characters, and notes where the matches come to lie.
+type snippetWriter struct {
+	text    []byte
+	matches []match
+	out     []byte
+	marks   []ByteRun
+}
+
+// clip writes text[from:to], and a mark for each match that lies in it whole.
+func (w *snippetWriter) clip(from, to int) {
+	next := 0
+	for i := from; i < to; {
+		for next < len(w.matches) && w.matches[next].start < i {
+			next++ // inside a word that is marked
+		}
+		if next < len(w.matches) && w.matches[next].start == i && w.matches[next].end <= to {
+			end := w.matches[next].end
+			start := len(w.out)
+			w.copy(i, end)
+			w.marks = append(w.marks, ByteRun{start, len(w.out)})
+			i = end
+			continue
+		}
+		_, size := utf8.DecodeRune(w.text[i:to])
+		w.copy(i, i+size)
+		i += size
+	}
+	for len(w.out) > 0 && w.out[len(w.out)-1] == ' ' {
+		w.out = w.out[:len(w.out)-1]
+	}
+}
+
+// copy appends the runes of text[from:to].
+func (w *snippetWriter) copy(from, to int) {
+	for i := from; i < to; {
+		r, size := utf8.DecodeRune(w.text[i:to])
+		i += size
+		switch {
+		case unicode.IsSpace(r):
+			if n := len(w.out); n > 0 && w.out[n-1] != ' ' {
+				w.out = append(w.out, ' ')
+			}
+		case unicode.IsControl(r) || r == '\ufeff':
+		default:
+			w.out = utf8.AppendRune(w.out, r)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"filebus/index"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// errSweep says that the index must be swept before it can go on.
+var errSweep = errors.New("the index must be swept")
+
+// sweep removes from the index what the store has no head for. The log names a
+// destroyed record by its ref alone, which the index does not know, so all names
+// are compared; one sweep serves for every entry that the log has by then. The
+// index's lock is held and no writer open.
+func (c *catchUp) sweep(ctx context.Context) error {
+	var swept uint64
+	err := c.store.View(ctx, func(tx *store.Tx) error {
+		swept = tx.Position()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	names, err := c.indexedNames(ctx)
+	if err != nil {
+		return err
+	}
+	gone, err := c.headless(ctx, names)
+	if err != nil {
+		return err
+	}
+	w, err := index.OpenWriter(c.dir, c.origin)
+	if err != nil {
+		return err
+	}
+	// The position stays: what follows it is still to be indexed.
+	if err := errors.Join(w.Apply(gone, w.Position()), w.Close()); err != nil {
+		return err
+	}
+	c.swept = swept
+	return nil
+}
+
+// indexedNames returns every name that has a document, those of quiet kinds
+// included.
+func (c *catchUp) indexedNames(ctx context.Context) ([]record.Name, error) {
+	x, err := index.Open(c.dir, c.origin)
+	if err != nil {
+		return nil, err
+	}
+	all := index.Request{Kinds: record.Kinds(), Limit: math.MaxInt32}
+	result, err := x.Search(ctx, all)
+	if err := errors.Join(err, x.Close()); err != nil {
+		return nil, err
+	}
+	names := make([]record.Name, 0, len(result.Hits))
+	for _, hit := range result.Hits {
+		names = append(names, hit.Name)
+	}
+	return names, nil
+}
+
+// headless returns the deletions of those names that have no current version.
+func (c *catchUp) headless(ctx context.Context, names []record.Name) ([]index.Change, error) {
+	var gone []index.Change
+	err := c.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+		if len(names) == 0 {
+			return true, nil
+		}
+		_, isHead, err := tx.Last(names[0])
+		switch {
+		case errors.Is(err, store.ErrNotFound), err == nil && !isHead:
+			gone = append(gone, index.Change{Name: names[0]})
+		case err != nil:
+			return false, err
+		}
+		names = names[1:]
+		return false, nil
+	})
+	return gone, err
+}
