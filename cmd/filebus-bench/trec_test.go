@@ -1,0 +1,120 @@
+package main
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseTopics(t *testing.T) {
+	for _, test := range []struct {
+		name, source string
+		want         []topic
+		fails        bool
+	}{
+		{"documents", "<DOC>\n<DOCNO> 1 </DOCNO>\n\n What is TSS,\nan operating system?\n \n</DOC>\n<DOC>\n<DOCNO>2</DOCNO> locks\n</DOC>\n",
+			[]topic{{"1", "What is TSS, an operating system?"}, {"2", "locks"}}, false},
+		{"tops", "<top>\n<num> Number: 301\n<title> organized crime\n</top>", []topic{{"301", "organized crime"}}, false},
+		{"lower case", "<doc><docno> 9 </docno> x < y </doc>", []topic{{"9", "x < y"}}, false},
+		{"no number", "<DOC>text</DOC>", nil, true},
+		{"nothing", "", nil, false},
+	} {
+		got, err := parseTopics(test.source)
+		if (err != nil) != test.fails {
+			t.Errorf("%s: error %v, want one: %v", test.name, err, test.fails)
+		}
+		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(topic{})); diff != "" {
+			t.Errorf("%s: %q: -want +got\n%s", test.name, test.source, diff)
+		}
+	}
+}
+
+func TestParseJudgements(t *testing.T) {
+	got, err := parseJudgements(strings.NewReader("1 Q0 CACM-1410 1\n\n1 Q0 CACM-1572 0\n2\tQ0\tD9\t3\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := judgements{"1": {"CACM-1410": 1, "CACM-1572": 0}, "2": {"D9": 3}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("judgements: -want +got\n%s", diff)
+	}
+	for _, source := range []string{"1 Q0 D1\n", "1 Q0 D1 yes\n", "a b c 1 2\n"} {
+		if got, err := parseJudgements(strings.NewReader("1 Q0 D 1\n" + source)); err == nil || !strings.Contains(err.Error(), "line 2") {
+			t.Errorf("%q: got %v, %v, want an error in line 2", source, got, err)
+		}
+	}
+}
+
+// The figures are computed by hand from the definitions of trec_eval.
+func TestEvaluate(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		ranking   string
+		relevance map[string]int
+		want      score
+	}{
+		{"first and third of three", "a x b y", map[string]int{"a": 1, "b": 1, "c": 1, "x": 0}, score{
+			ap:     (1.0/1 + 2.0/3) / 3,
+			p10:    2.0 / 10,
+			p30:    2.0 / 30,
+			ndcg10: (1 + 1/math.Log2(4)) / (1 + 1/math.Log2(3) + 1/math.Log2(4)),
+			rr:     1,
+		}},
+		{"second of one", "x a", map[string]int{"a": 1}, score{
+			ap: 0.5, p10: 0.1, p30: 1.0 / 30, ndcg10: 1 / math.Log2(3), rr: 0.5,
+		}},
+		{"grades", "b a", map[string]int{"a": 3, "b": 1}, score{
+			ap: 1, p10: 0.2, p30: 2.0 / 30, ndcg10: (1 + 3/math.Log2(3)) / (3 + 1/math.Log2(3)), rr: 1,
+		}},
+		{"behind the tenth", "1 2 3 4 5 6 7 8 9 10 a", map[string]int{"a": 1}, score{ap: 1.0 / 11, p30: 1.0 / 30, rr: 1.0 / 11}},
+		{"not found", "x y", map[string]int{"a": 1}, score{}},
+		{"nothing relevant", "a", map[string]int{"a": 0}, score{}},
+		{"no hits", "", map[string]int{"a": 1}, score{}},
+	} {
+		got := evaluate(strings.Fields(test.ranking), test.relevance)
+		for what, pair := range map[string][2]float64{
+			"AP": {got.ap, test.want.ap}, "P@10": {got.p10, test.want.p10}, "P@30": {got.p30, test.want.p30},
+			"nDCG@10": {got.ndcg10, test.want.ndcg10}, "RR": {got.rr, test.want.rr},
+		} {
+			if math.Abs(pair[0]-pair[1]) > 1e-12 {
+				t.Errorf("%s: %s of %q: got %v, want %v", test.name, what, test.ranking, pair[0], pair[1])
+			}
+		}
+	}
+}
+
+// The ideal ranking has ten places: what is relevant beyond them does not lower
+// the measure.
+func TestEvaluateBeyondTen(t *testing.T) {
+	relevance := map[string]int{}
+	var ranking []string
+	for _, name := range strings.Fields("a b c d e f g h i j k l m") {
+		relevance[name] = 2
+		ranking = append(ranking, name)
+	}
+	if got := evaluate(ranking, relevance); math.Abs(got.ndcg10-1) > 1e-12 || math.Abs(got.p10-1) > 1e-12 || math.Abs(got.ap-1) > 1e-12 {
+		t.Errorf("a perfect ranking of %d: got %+v, want ones", len(ranking), got)
+	}
+}
+
+func TestReadCollection(t *testing.T) {
+	dir := t.TempDir()
+	if _, _, err := readCollection(dir); err == nil {
+		t.Error("empty folder: got no error")
+	}
+	files := map[string]string{
+		"topics.t.txt": "<DOC><DOCNO>1</DOCNO> locks </DOC>",
+		"qrels.t.txt":  "1 Q0 D1 1\n",
+	}
+	for name, body := range files {
+		if err := writeFile(dir+"/"+name, []byte(body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	topics, relevance, err := readCollection(dir)
+	if err != nil || len(topics) != 1 || relevance["1"]["D1"] != 1 {
+		t.Errorf("got %v, %v, %v, want one topic with one document", topics, relevance, err)
+	}
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+	"github.com/spf13/cobra"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/store"
+)
+
+// A config is a workspace's configuration, .filebus/config.toml. It is described
+// in docs/config.md. Nothing in it is needed.
+type config struct {
+	Profile string   `toml:"profile" json:"profile"` // claude, seed, orchestrator or blue
+	Root    string   `toml:"root" json:"root"`       // a folder of the workspace in place of a profile
+	Notes   []string `toml:"notes" json:"notes"`     // folders that are synced as notes
+	Preview int      `toml:"preview" json:"preview"` // the longest preview, in characters
+}
+
+const configFile = "config.toml"
+
+// readConfig reads the configuration of a store; a missing file is an empty one.
+func readConfig(folder string) (config, error) {
+	var c config
+	file := filepath.Join(folder, configFile)
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+		return c, fmt.Errorf("reading %s: it is not a regular file", file) // a pipe would keep us for ever
+	}
+	meta, err := toml.DecodeFile(file, &c)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return c, fmt.Errorf("reading %s: %w", file, err)
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return c, fmt.Errorf("reading %s: unknown setting %q; see filebus config --help", file, unknown[0])
+	}
+	if c.Preview < 0 || c.Preview > 10000 {
+		return c, fmt.Errorf("reading %s: preview is %d; it is a number of characters from 1 to 10000", file, c.Preview)
+	}
+	for _, folder := range c.Notes {
+		if !mayHoldFiles(folder) {
+			return c, fmt.Errorf("reading %s: the note folder %q is not a folder below the workspace, outside of .git and .filebus", file, folder)
+		}
+	}
+	return c, nil
+}
+
+// mayHoldFiles reports whether a folder lies below the workspace, and outside of
+// what belongs to git and to the store itself.
+func mayHoldFiles(folder string) bool {
+	clean := filepath.ToSlash(filepath.Clean(folder))
+	return filepath.IsLocal(folder) && clean != "." && !slices.ContainsFunc(strings.Split(clean, "/"), func(segment string) bool {
+		return strings.EqualFold(segment, ".git") || strings.EqualFold(segment, materialize.StoreFolder)
+	})
+}
+
+func (c config) profile() (layout.Profile, error) {
+	switch {
+	case c.Root != "" && c.Profile != "":
+		return layout.Profile{}, errors.New("configuration: profile and root exclude each other")
+	case c.Root != "":
+		if !mayHoldFiles(c.Root) {
+			return layout.Profile{}, fmt.Errorf("configuration: the root %q is not a folder below the workspace, outside of .git and .filebus", c.Root)
+		}
+		return layout.ProfileBelow(filepath.ToSlash(filepath.Clean(c.Root))), nil
+	case c.Profile != "":
+		return layout.ParseProfile(c.Profile)
+	}
+	return layout.Claude(), nil
+}
+
+// settings reads what the workspace at a location is configured to.
+func (e *environ) settings(at materialize.Location) (materialize.Settings, error) {
+	c, err := readConfig(at.Store)
+	if err != nil {
+		return materialize.Settings{}, err
+	}
+	profile, err := c.profile()
+	return materialize.Settings{Profile: profile, NoteFolders: c.Notes, Home: e.home(), Preview: c.Preview}, err
+}
+
+func newConfigCommand(env *environ) *cobra.Command {
+	return &cobra.Command{
+		Use:   "config",
+		Short: "Print where the store is and how the workspace is configured",
+		Long: "Print where the store is and how the workspace is configured.\n\n" +
+			"The configuration is the file .filebus/config.toml:\n\n" +
+			"    profile = \"claude\"        # or seed, orchestrator, blue\n" +
+			"    root = \".agents\"          # in place of a profile: everything below one folder\n" +
+			"    notes = [\"docs/notes\"]    # folders whose files are synced as notes\n" +
+			"    preview = 500             # the longest preview, in characters\n",
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return runConfig(env) },
+	}
+}
+
+// configView is what config prints.
+type configView struct {
+	Store     string      `json:"store"`
+	Exists    bool        `json:"exists"`
+	Workspace string      `json:"workspace"`
+	Root      string      `json:"root"`
+	Config    string      `json:"config"`
+	Profile   profileView `json:"profile"`
+	Notes     []string    `json:"notes"`
+	Preview   int         `json:"preview"`
+}
+
+// A profileView is where new files go.
+type profileView struct {
+	Name      string `json:"name"`
+	Root      string `json:"root"`
+	Markers   string `json:"markers"`
+	Results   string `json:"results"`
+	Dialogues string `json:"dialogues"`
+	Sessions  string `json:"sessions"`
+}
+
+func runConfig(env *environ) error {
+	at, err := env.locate()
+	exists := err == nil
+	if err != nil && !errors.Is(err, store.ErrNoStore) {
+		return err
+	}
+	settings, err := env.settings(at)
+	if err != nil {
+		return err
+	}
+	v := configView{
+		Store: at.Store, Exists: exists, Workspace: at.Main, Root: at.Root, Config: filepath.Join(at.Store, configFile),
+		Profile: profileView(settings.Profile), Notes: slices.Clone(settings.NoteFolders), Preview: settings.Preview,
+	}
+	if v.Notes == nil {
+		v.Notes = []string{}
+	}
+	if v.Preview == 0 {
+		v.Preview = materialize.DefaultPreview
+	}
+	if env.global.json {
+		return env.printJSON(v)
+	}
+	missing := ""
+	if !exists {
+		missing = " (not made yet)"
+	}
+	p := v.Profile
+	env.printf("store      %s%s\nworkspace  %s\n", v.Store, missing, v.Workspace)
+	if v.Root != v.Workspace {
+		env.printf("worktree   %s\n", v.Root)
+	}
+	env.printf("config     %s\nprofile    %s\n", v.Config, p.Name)
+	env.printf("results    %s\nmarkers    %s\ndialogues  %s\nsessions   %s\nothers     %s\n", p.Results, p.Markers, p.Dialogues, p.Sessions, p.Root)
+	env.printf("notes      %s\npreview    %d characters\n", strings.Join(v.Notes, " "), v.Preview)
+	return nil
+}

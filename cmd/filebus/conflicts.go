@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize"
+	"filebus/store/record"
+)
+
+func newConflictsCommand(env *environ) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "conflicts",
+		Short: "List what was changed on both sides at once, and decide",
+		Long: "When a file and the store change the same entry at once, the store's version stays current and\n" +
+			"the file's is kept beside it. conflicts lists these pairs, show prints both texts, resolve decides:\n" +
+			"--take store drops the file's side, file makes it the next version, both keeps it as a thing of its own.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runConflicts(cmd.Context(), env) },
+	}
+	show := &cobra.Command{
+		Use:   "show NAME",
+		Short: "Print both sides of a conflict",
+		Args:  cobra.ExactArgs(1),
+		RunE:  func(cmd *cobra.Command, args []string) error { return runConflictsShow(cmd.Context(), env, args[0]) },
+	}
+	var take string
+	resolve := &cobra.Command{
+		Use:   "resolve NAME --take store|file|both",
+		Short: "Decide a conflict",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runConflictsResolve(cmd.Context(), env, args[0], take)
+		},
+	}
+	resolve.Flags().StringVar(&take, "take", "", "the `side` to keep: store, file or both")
+	// The flag exists, so marking it cannot fail.
+	_ = resolve.MarkFlagRequired("take")
+	cmd.AddCommand(show, resolve)
+	return cmd
+}
+
+// conflictView is what conflicts prints of one pair.
+type conflictView struct {
+	Name  string `json:"name"`
+	Store string `json:"store,omitempty"` // the ref that is current, empty if the name was retired
+	File  string `json:"file"`            // the ref of the file's side
+	Time  string `json:"time"`
+}
+
+func runConflicts(ctx context.Context, env *environ) error {
+	w, err := env.open()
+	if err != nil {
+		return err
+	}
+	open, err := w.Conflicts(ctx, record.Name{})
+	if err != nil {
+		return err
+	}
+	views := []conflictView{}
+	var rows [][]string
+	for _, c := range open {
+		v := conflictView{Name: c.Name.String(), File: c.File.Ref.String(), Time: record.FormatTime(c.File.Record.Time)}
+		head := "hidden"
+		if c.Head != nil {
+			v.Store, head = c.Head.Ref.String(), c.Head.Ref.Short()
+		}
+		views = append(views, v)
+		rows = append(rows, []string{v.Name, "store " + head, "file " + c.File.Ref.Short(), v.Time[:19] + "Z"})
+	}
+	if env.global.json {
+		return env.printJSON(views)
+	}
+	if len(open) == 0 {
+		env.note("no conflicts")
+	}
+	env.printTable(rows)
+	return nil
+}
+
+// oneConflict returns the open conflicts of a name, of which there is at least
+// one.
+func conflictsOf(ctx context.Context, w *session, text string) ([]materialize.Conflict, error) {
+	name, err := record.ParseName(text)
+	if err != nil {
+		return nil, coded(exitUsage, "", err)
+	}
+	open, err := w.Conflicts(ctx, name)
+	if err == nil && len(open) == 0 {
+		err = coded(exitNotFound, "filebus conflicts lists them", fmt.Errorf("%s: %w", name, errNoConflict))
+	}
+	return open, err
+}
+
+func runConflictsShow(ctx context.Context, env *environ, text string) error {
+	w, err := env.open()
+	if err != nil {
+		return err
+	}
+	open, err := conflictsOf(ctx, w, text)
+	if err != nil {
+		return err
+	}
+	type sides struct {
+		Name  string  `json:"name"`
+		Store *string `json:"store"` // the text; null if the name was retired
+		File  string  `json:"file"`
+	}
+	var views []sides
+	for _, c := range open {
+		v := sides{Name: c.Name.String()}
+		file, err := w.TextOf(ctx, c.File)
+		if err != nil {
+			return err
+		}
+		v.File = string(file)
+		if c.Head != nil {
+			text, err := w.TextOf(ctx, *c.Head)
+			if err != nil {
+				return err
+			}
+			stored := string(text)
+			v.Store = &stored
+		}
+		views = append(views, v)
+	}
+	if env.global.json {
+		return env.printJSON(views)
+	}
+	for _, v := range views {
+		stored := "(hidden)\n"
+		if v.Store != nil {
+			stored = withNewline(*v.Store)
+		}
+		env.printf("=== %s: store\n%s=== %s: file\n%s", v.Name, stored, v.Name, withNewline(v.File))
+	}
+	return nil
+}
+
+func withNewline(text string) string {
+	if text == "" || text[len(text)-1] != '\n' {
+		return text + "\n"
+	}
+	return text
+}
+
+func runConflictsResolve(ctx context.Context, env *environ, text, side string) error {
+	take, err := materialize.ParseTake(side)
+	if err != nil {
+		return coded(exitUsage, "", err)
+	}
+	w, err := env.open()
+	if err != nil {
+		return err
+	}
+	open, err := conflictsOf(ctx, w, text)
+	if err != nil {
+		return err
+	}
+	if len(open) > 1 {
+		// Each needs the head that the one before left.
+		for range open[1:] {
+			if err := resolveNewest(ctx, env, w, text, materialize.TakeStore); err != nil {
+				return err
+			}
+		}
+		env.note("of %d file versions the newest counts; the others stay readable by ref", len(open))
+	}
+	return resolveNewest(ctx, env, w, text, take)
+}
+
+func resolveNewest(ctx context.Context, env *environ, w *session, text string, take materialize.Take) error {
+	open, err := conflictsOf(ctx, w, text)
+	if err != nil {
+		return err
+	}
+	c := open[0]
+	if len(open) > 1 {
+		c = open[len(open)-1] // the oldest first
+	}
+	kept, err := w.Resolve(ctx, c, take)
+	if err != nil {
+		return err
+	}
+	switch take {
+	case materialize.TakeFile:
+		env.note("%s now has the file's text", kept)
+	case materialize.TakeBoth:
+		env.note("the file's text is %s", kept)
+	default:
+		env.note("%s stays as the store has it", c.Name)
+	}
+	return nil
+}
+
+// errNoConflict is a conflict asked for that is not open.
+var errNoConflict = errors.New("no open conflict")

@@ -1,0 +1,286 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"filebus"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+func newDemoCommand(env *environ) *cobra.Command {
+	var keep bool
+	cmd := &cobra.Command{
+		Use:   "demo [DIR]",
+		Short: "Show the main job end to end, on a sample or on your own files",
+		Long: "Capture a sample workspace, or the files of DIR, into a store in a temporary folder; search it,\n" +
+			"ask the knowledge graph by tag, read a handoff, lay out a session for an agent, and prove that\n" +
+			"everything comes back byte for byte. DIR is only read. Each step prints the command that does it.",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runDemo(cmd.Context(), env, append(args, "")[0], keep)
+		},
+	}
+	cmd.Flags().BoolVar(&keep, "keep", false, "keep the temporary folder")
+	return cmd
+}
+
+// A demo plays the steps in a folder of its own, through the same commands that
+// a user types.
+type demo struct {
+	env    *environ // of the folder
+	folder string
+	source string // what is captured
+	tree   record.Tree
+	query  string
+}
+
+func runDemo(ctx context.Context, env *environ, dir string, keep bool) (err error) {
+	folder, err := os.MkdirTemp("", "filebus-demo-")
+	if err != nil {
+		return err
+	}
+	if !keep {
+		defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	}
+	d := &demo{folder: folder, source: "workspace", tree: "workspace", query: "token bucket rate limiter"}
+	if dir != "" {
+		if err := d.useFolder(env.abs(dir)); err != nil {
+			return err
+		}
+	} else if err := copySample(filepath.Join(folder, "workspace")); err != nil {
+		return err
+	}
+	inside := *env
+	inside.dir = folder
+	inside.getenv = func(variable string) string {
+		switch variable {
+		case "FILEBUS_STORE":
+			return filepath.Join(folder, ".filebus")
+		case "HOME", "USERPROFILE":
+			return env.getenv(variable)
+		}
+		return ""
+	}
+	d.env = &inside
+	env.printf("A store in %s; everything below happens there.\n", folder)
+	if err := d.play(ctx); err != nil {
+		return err
+	}
+	if keep {
+		env.printf("\nKept: %s\n", folder)
+	}
+	return nil
+}
+
+// useFolder makes a user's folder what is captured.
+func (d *demo) useFolder(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() {
+		return usageError("%s is not a folder", dir)
+	}
+	tree, err := record.ParseTree(filepath.Base(dir))
+	if err != nil {
+		tree = "files"
+	}
+	d.source, d.tree, d.query = dir, tree, ""
+	return nil
+}
+
+func copySample(to string) error {
+	sample, err := fs.Sub(filebus.SampleWorkspace, filebus.SampleRoot)
+	if err != nil {
+		return err
+	}
+	return os.CopyFS(to, sample)
+}
+
+func (d *demo) play(ctx context.Context) error {
+	d.title("Take in what agents left: results, journals, queues, knowledge, dialogues, sessions")
+	if err := d.run(ctx, exitPartly, "capture", d.source, "--tree", string(d.tree)); err != nil {
+		return err
+	}
+	found, err := d.lookAround(ctx)
+	if err != nil {
+		return err
+	}
+	d.title("Find it again: the best section of each hit, with its lines")
+	if err := d.run(ctx, exitDone, "search", found.query, "--limit", "3"); err != nil {
+		return err
+	}
+	if err := d.optional(ctx, found.tag != "", "Ask the knowledge graph by tag", "knowledge", "list", "--tag", found.tag, "--limit", "4"); err != nil {
+		return err
+	}
+	if err := d.optional(ctx, found.handoff != "", "Read a task's handoff, not its whole journal", "get", found.handoff, "--section", "Handoff"); err != nil {
+		return err
+	}
+	if err := d.optional(ctx, found.session != "", "Lay out one session for the next agent", "materialize", "--tree", string(d.tree), "--session", found.session, "--to", "for-agent"); err != nil {
+		return err
+	}
+	d.title("Lay everything out again and compare it with what was captured")
+	if err := d.run(ctx, exitDone, "materialize", "--tree", string(d.tree), "--to", "copy"); err != nil {
+		return err
+	}
+	return d.compare()
+}
+
+// what the demo found to show.
+type demoFinds struct{ query, tag, handoff, session string }
+
+// lookAround picks what there is to show in a store.
+func (d *demo) lookAround(ctx context.Context) (demoFinds, error) {
+	found := demoFinds{query: d.query}
+	w, err := d.env.open()
+	if err != nil {
+		return found, err
+	}
+	err = w.Store.View(ctx, func(tx *store.Tx) error {
+		most := 0
+		for tag, err := range tx.Values(store.FieldTag, "") {
+			if err != nil {
+				return err
+			}
+			if tag.Count > most {
+				most, found.tag = tag.Count, tag.Text
+			}
+		}
+		for session, err := range tx.Values(store.FieldSession, "") {
+			if err != nil {
+				return err
+			}
+			found.session = session.Text
+			break
+		}
+		for ref, err := range tx.Lookup(store.FieldKind, string(record.KindHandoff)) {
+			if err != nil {
+				return err
+			}
+			v, err := tx.Get(ref)
+			if err != nil {
+				return err
+			}
+			if strings.HasSuffix(v.Record.Path, ".md") {
+				found.handoff = v.Record.Name.String()
+				break
+			}
+		}
+		if found.query == "" {
+			found.query = anyTitle(tx)
+		}
+		return nil
+	})
+	return found, err
+}
+
+// anyTitle returns a few words of the title of some record, to search for.
+func anyTitle(tx *store.Tx) string {
+	best := ""
+	seen := 0
+	for n, err := range tx.Names(record.Name{}) {
+		if seen++; err != nil || seen > 500 {
+			break
+		}
+		words := strings.Fields(tx.Description(n.Ref).Title)
+		if title := strings.Join(words[:min(len(words), 4)], " "); len(title) > len(best) {
+			best = title
+		}
+	}
+	return best
+}
+
+func (d *demo) title(text string) { d.env.printf("\n== %s\n", text) }
+
+// optional plays a step if there is something to show.
+func (d *demo) optional(ctx context.Context, there bool, title string, args ...string) error {
+	if !there {
+		return nil
+	}
+	d.title(title)
+	return d.run(ctx, exitDone, args...)
+}
+
+// run prints a command and runs it. It may end with the accepted code besides
+// success.
+func (d *demo) run(ctx context.Context, accepted int, args ...string) error {
+	shown := make([]string, len(args))
+	for i, arg := range args {
+		shown[i] = arg
+		if strings.ContainsAny(arg, " '\"") {
+			shown[i] = fmt.Sprintf("%q", arg)
+		}
+	}
+	d.env.printf("$ filebus %s\n", strings.Join(shown, " "))
+	if code := run(ctx, d.env, args); code != exitDone && code != accepted {
+		return silentError(code)
+	}
+	return nil
+}
+
+// compare proves that the copy has the same files with the same bytes.
+func (d *demo) compare() error {
+	source := d.source
+	if !filepath.IsAbs(source) {
+		source = filepath.Join(d.folder, source)
+	}
+	files, bytes, different := 0, int64(0), []string{}
+	copied := filepath.Join(d.folder, "copy")
+	err := filepath.WalkDir(copied, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(copied, name)
+		if err != nil {
+			return err
+		}
+		n, same, err := sameFile(filepath.Join(source, rel), name)
+		if err != nil {
+			return err
+		}
+		files, bytes = files+1, bytes+n
+		if !same {
+			different = append(different, rel)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range different {
+		d.env.printf("different: %s\n", name)
+	}
+	if len(different) > 0 {
+		return coded(exitDamaged, "", fmt.Errorf("%s of %d differ", plural(len(different), "file"), files))
+	}
+	d.env.printf("\nIdentical: %s, %s came back byte for byte.\n", plural(files, "file"), byteSize(bytes))
+	return nil
+}
+
+// sameFile compares two files by their digests, which are computed in flat
+// memory, and returns the size of the second.
+func sameFile(a, b string) (size int64, same bool, err error) {
+	x, _, err := fileDigest(a)
+	if err != nil {
+		return 0, false, err
+	}
+	y, size, err := fileDigest(b)
+	return size, x == y, err
+}
+
+func fileDigest(name string) (record.Digest, int64, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return record.Digest{}, 0, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	h := record.NewDigester()
+	n, err := f.WriteTo(h)
+	return h.Digest(), n, err
+}

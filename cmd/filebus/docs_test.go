@@ -1,0 +1,501 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	"filebus"
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store/record"
+)
+
+// The tests in this file compare docs/cli.md, docs/config.md and the README
+// with the program: commands, flags, JSON, exit codes, variables, settings, and
+// the output of every example.
+
+func readDocument(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatalf("reading: %v", err)
+	}
+	return string(text)
+}
+
+// sectionsOf returns the texts below the headings of a level, by heading.
+func sectionsOf(text string, level int) map[string]string {
+	found := map[string]string{}
+	heading := ""
+	fenced := false
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		marks := len(line) - len(strings.TrimLeft(line, "#"))
+		switch {
+		case fenced || marks == 0 || marks > level:
+			found[heading] += line
+		case marks < level:
+			heading = ""
+		default:
+			heading = strings.Trim(strings.TrimSpace(line[marks:]), "`")
+		}
+	}
+	delete(found, "")
+	return found
+}
+
+// docEnviron returns an environment without variables, in a folder.
+func docEnviron(dir string, out *bytes.Buffer) *environ {
+	return &environ{
+		in: strings.NewReader(""), out: out, err: out, dir: dir,
+		getenv: func(string) string { return "" },
+		now:    func() time.Time { return time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC) },
+	}
+}
+
+// commandTree returns all commands by their path, those of cobra but for help
+// included.
+func commandTree(t *testing.T) map[string]*cobra.Command {
+	t.Helper()
+	root := newRootCommand(docEnviron(t.TempDir(), &bytes.Buffer{}))
+	root.InitDefaultCompletionCmd()
+	all := map[string]*cobra.Command{}
+	var add func(cmd *cobra.Command)
+	add = func(cmd *cobra.Command) {
+		cmd.InitDefaultHelpFlag()
+		all[cmd.CommandPath()] = cmd
+		for _, sub := range cmd.Commands() {
+			if sub.Name() != "help" {
+				add(sub)
+			}
+		}
+	}
+	add(root)
+	return all
+}
+
+var flagName = regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`)
+
+// ownFlags returns the names of a set's flags, sorted, without help.
+func ownFlags(set interface{ FlagUsages() string }) []string {
+	names := []string{}
+	for _, m := range flagName.FindAllStringSubmatch(set.FlagUsages(), -1) {
+		if m[1] != "help" {
+			names = append(names, m[1])
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+var flagRow = regexp.MustCompile("(?m)^\\| `--([a-z-]+)")
+
+// documentedFlags returns the flags in the tables of a section, sorted.
+func documentedFlags(section string) []string {
+	names := []string{}
+	for _, m := range flagRow.FindAllStringSubmatch(section, -1) {
+		names = append(names, m[1])
+	}
+	slices.Sort(names)
+	return names
+}
+
+// usageOf returns how a command is called, without the word for its flags.
+func usageOf(cmd *cobra.Command) string {
+	usage := strings.ReplaceAll(cmd.UseLine(), " [flags]", "")
+	return strings.TrimSuffix(usage, " [command]")
+}
+
+func TestDocumentedCommands(t *testing.T) {
+	documented := sectionsOf(readDocument(t, "docs/cli.md"), 3)
+	commands := commandTree(t)
+	for path, cmd := range commands {
+		section, found := documented[path]
+		if path == "filebus" || strings.HasPrefix(path, "filebus completion ") {
+			continue
+		}
+		if !found {
+			t.Errorf("docs/cli.md has no heading ### %s", path)
+			continue
+		}
+		if usage := usageOf(cmd); !strings.Contains(section, "    "+usage+"\n") {
+			t.Errorf("docs/cli.md, %s: no line %q", path, "    "+usage)
+		}
+		want := ownFlags(cmd.LocalNonPersistentFlags())
+		if diff := gocmp.Diff(want, documentedFlags(section)); diff != "" {
+			t.Errorf("docs/cli.md, %s: flags (-program +document):\n%s", path, diff)
+		}
+	}
+	for path := range documented {
+		if strings.HasPrefix(path, "filebus") && commands[path] == nil {
+			t.Errorf("docs/cli.md describes %s, which is no command", path)
+		}
+	}
+}
+
+func TestDocumentedGlobalFlags(t *testing.T) {
+	section := sectionsOf(readDocument(t, "docs/cli.md"), 2)["Global flags"]
+	want := ownFlags(commandTree(t)["filebus"].PersistentFlags())
+	if diff := gocmp.Diff(want, documentedFlags(section)); diff != "" {
+		t.Errorf("docs/cli.md, Global flags (-program +document):\n%s", diff)
+	}
+}
+
+// TestMentionedFlags finds flags in the documents that no command has.
+func TestMentionedFlags(t *testing.T) {
+	known := map[string]bool{"help": true}
+	for _, cmd := range commandTree(t) {
+		for _, name := range append(ownFlags(cmd.Flags()), ownFlags(cmd.PersistentFlags())...) {
+			known[name] = true
+		}
+	}
+	mention := regexp.MustCompile("[ `]--([a-z][a-z-]*)")
+	for _, name := range []string{"README.md", "docs/cli.md", "docs/config.md", "docs/architecture.md"} {
+		for i, line := range strings.Split(readDocument(t, name), "\n") {
+			for _, m := range mention.FindAllStringSubmatch(line, -1) {
+				if !known[m[1]] {
+					t.Errorf("%s:%d: no command has the flag --%s", name, i+1, m[1])
+				}
+			}
+		}
+	}
+}
+
+// jsonShapes lists what each command prints with --json.
+func jsonShapes() map[string]any {
+	tags := []query.TagCount{}
+	return map[string]any{
+		"filebus config":         configView{},
+		"filebus put":            storedView{},
+		"filebus tag":            tags,
+		"filebus tag list":       tags,
+		"filebus tag add":        storedView{},
+		"filebus tag remove":     storedView{},
+		"filebus capture":        materialize.CaptureReport{},
+		"filebus sync":           []materialize.SyncReport{},
+		"filebus materialize":    materialize.LayOutReport{},
+		"filebus conflicts":      []conflictView{},
+		"filebus get":            bodyJSON{},
+		"filebus show":           detailJSON{},
+		"filebus list":           listJSON{},
+		"filebus search":         searchJSON{},
+		"filebus knowledge list": knowledgeListJSON{},
+		"filebus knowledge show": bodyJSON{},
+		"filebus knowledge tags": tags,
+		"filebus log":            logLine{},
+		"filebus verify":         verifyJSON{},
+		"filebus version":        buildJSON{},
+		"Errors":                 map[string]failure{"error": {}},
+	}
+}
+
+func TestDocumentedJSON(t *testing.T) {
+	text := readDocument(t, "docs/cli.md")
+	documented := sectionsOf(text, 3)
+	maps.Copy(documented, sectionsOf(text, 2))
+	for place, value := range jsonShapes() {
+		want := jsonShape(reflect.TypeOf(value))
+		if m, ok := value.(map[string]failure); ok {
+			want = "{error: " + jsonShape(reflect.TypeOf(m["error"])) + "}"
+		}
+		if !strings.Contains(strings.Join(strings.Fields(documented[place]), " "), "`"+want+"`") {
+			t.Errorf("docs/cli.md, %s: does not have\n`%s`", place, want)
+		}
+	}
+	stored := "{" + strings.Join(jsonKeys(reflect.TypeFor[recordJSON]()), ", ") + "}"
+	if !strings.Contains(documented["Output"], "`"+stored+"`") {
+		t.Errorf("docs/cli.md, Output: does not have\n`%s`", stored)
+	}
+	reference := jsonShape(reflect.TypeFor[record.Reference]())
+	if !strings.Contains(documented["filebus put"], "`"+reference+"`") {
+		t.Errorf("docs/cli.md, filebus put: does not have `%s`", reference)
+	}
+}
+
+// jsonShape writes what a type looks like in JSON: the keys of objects, those that
+// may be missing with a question mark, and [ ] around what lists hold. What all
+// commands print of a record is shown once, and called record elsewhere.
+func jsonShape(t reflect.Type) string {
+	textual := reflect.TypeFor[encoding.TextMarshaler]()
+	switch {
+	case t.Implements(textual) || reflect.PointerTo(t).Implements(textual):
+		return ""
+	case t == reflect.TypeFor[recordJSON]():
+		return "record"
+	case t.Kind() == reflect.Pointer:
+		return jsonShape(t.Elem())
+	case t.Kind() == reflect.Slice:
+		return "[" + jsonShape(t.Elem()) + "]"
+	case t.Kind() == reflect.Map:
+		return "{}"
+	case t.Kind() == reflect.Struct:
+		return "{" + strings.Join(jsonKeys(t), ", ") + "}"
+	}
+	return ""
+}
+
+func jsonKeys(t reflect.Type) []string {
+	var all []string
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "-" || !f.IsExported() && !f.Anonymous:
+			continue
+		case f.Type == reflect.TypeFor[recordJSON]():
+			all = append(all, "...record")
+			continue
+		case f.Anonymous && name == "":
+			all = append(all, jsonKeys(f.Type)...)
+			continue
+		}
+		key := cmp.Or(name, f.Name)
+		if option == "omitempty" {
+			key += "?"
+		}
+		if inner := jsonShape(f.Type); inner != "" && inner != "[]" && inner != "{}" {
+			key += ": " + inner
+		}
+		all = append(all, key)
+	}
+	return all
+}
+
+func TestJSONShape(t *testing.T) {
+	type inner struct {
+		A string `json:"a"`
+	}
+	type outer struct {
+		inner
+		B    []inner           `json:"b,omitempty"`
+		C    *inner            `json:"c"`
+		D    map[string]string `json:"d"`
+		Time time.Time         `json:"time"`
+		E    int               `json:"-"`
+	}
+	if got, want := jsonShape(reflect.TypeFor[[]outer]()), "[{a, b?: [{a}], c: {a}, d, time}]"; got != want {
+		t.Errorf("jsonShape([]outer) = %s, want %s", got, want)
+	}
+}
+
+func TestDocumentedExitCodes(t *testing.T) {
+	section := sectionsOf(readDocument(t, "docs/cli.md"), 2)["Exit codes"]
+	documented := map[int]string{}
+	for _, m := range regexp.MustCompile("(?m)^\\| ([0-9]+) \\| `([a-z_]*)`").FindAllStringSubmatch(section, -1) {
+		code, _ := strconv.Atoi(m[1])
+		documented[code] = m[2]
+	}
+	want := map[int]string{exitDone: "", exitPipe: "pipe"}
+	for _, code := range []int{
+		exitFailed, exitUsage, exitNotFound, exitConflict, exitBusy, exitTaskFailed, exitDamaged, exitWanting, exitPartly,
+		exitInterrupted,
+	} {
+		want[code] = exitWord(code)
+	}
+	if got := documented[exitDone]; got != "" {
+		t.Errorf("docs/cli.md: code %d has the word %q", exitDone, got)
+	}
+	documented[exitDone] = ""
+	if diff := gocmp.Diff(want, documented); diff != "" {
+		t.Errorf("docs/cli.md, Exit codes (-program +document):\n%s", diff)
+	}
+	for _, s := range sentinels() {
+		if !strings.Contains(readDocument(t, "docs/cli.md"), "`"+s.code+"`") {
+			t.Errorf("docs/cli.md does not have the word `%s` of an error", s.code)
+		}
+	}
+}
+
+// TestDocumentedVariables compares the environment variables that the program's
+// sources name with those in docs/config.md.
+func TestDocumentedVariables(t *testing.T) {
+	names := regexp.MustCompile(`"((?:FILEBUS|CLAUDE|CODEX)_[A-Z_]+|NO_COLOR|TERM|HOME|USERPROFILE)"`)
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("listing sources: %d, %v", len(files), err)
+	}
+	used := map[string]bool{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatalf("reading: %v", err)
+		}
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		for _, m := range names.FindAllStringSubmatch(string(text), -1) {
+			used[m[1]] = true
+		}
+	}
+	documented := map[string]bool{}
+	section := sectionsOf(readDocument(t, "docs/config.md"), 2)["Environment"]
+	for _, m := range regexp.MustCompile("`([A-Z_]{4,})`").FindAllStringSubmatch(section, -1) {
+		documented[m[1]] = true
+	}
+	if diff := gocmp.Diff(used, documented); diff != "" {
+		t.Errorf("docs/config.md, Environment (-program +document):\n%s", diff)
+	}
+}
+
+func TestDocumentedSettings(t *testing.T) {
+	section := sectionsOf(readDocument(t, "docs/config.md"), 2)["Settings"]
+	var want, got []string
+	settings := reflect.TypeFor[config]()
+	for i := range settings.NumField() {
+		want = append(want, settings.Field(i).Tag.Get("toml"))
+	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_]+)`").FindAllStringSubmatch(section, -1) {
+		got = append(got, m[1])
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("docs/config.md, Settings (-program +document):\n%s", diff)
+	}
+}
+
+func TestDocumentedProfiles(t *testing.T) {
+	section := sectionsOf(readDocument(t, "docs/config.md"), 2)["Profiles"]
+	for _, p := range layout.Profiles() {
+		row := fmt.Sprintf("| `%s` | `%s` | `%s` | `%s` | `%s` | `%s` |", p.Name, p.Results, p.Markers, p.Dialogues, p.Sessions, p.Root)
+		if !strings.Contains(section, row+"\n") {
+			t.Errorf("docs/config.md, Profiles: no row\n%s", row)
+		}
+	}
+}
+
+// An example is a command of a document with the output that it shows.
+type example struct {
+	line int
+	args []string
+	want string
+}
+
+// examplesOf returns the commands in the blocks of a document that are marked as
+// console.
+func examplesOf(text string) []example {
+	var all []example
+	inside := false
+	for i, line := range strings.Split(text, "\n") {
+		command, isCommand := strings.CutPrefix(line, "$ filebus ")
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inside = line == "```console"
+		case inside && isCommand:
+			all = append(all, example{i + 1, commandWords(command), ""})
+		case inside && len(all) > 0:
+			all[len(all)-1].want += line + "\n"
+		}
+	}
+	return all
+}
+
+// commandWords splits a command line at spaces that are not quoted.
+func commandWords(line string) []string {
+	var all []string
+	for _, m := range regexp.MustCompile(`"([^"]*)"|(\S+)`).FindAllStringSubmatch(line, -1) {
+		all = append(all, m[1]+m[2])
+	}
+	return all
+}
+
+// TestExamples runs the examples of each document one after another in a copy
+// of the sample workspace, and compares what they print with what the document
+// shows: a line of dots there stands for any lines.
+func TestExamples(t *testing.T) {
+	for _, name := range []string{"README.md", "docs/cli.md", "docs/config.md"} {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			all := examplesOf(readDocument(t, name))
+			if len(all) < 3 {
+				t.Fatalf("%s has %d examples", name, len(all))
+			}
+			dir := filepath.Join(t.TempDir(), "shop")
+			sample, err := fs.Sub(filebus.SampleWorkspace, filebus.SampleRoot)
+			if err == nil {
+				err = os.CopyFS(dir, sample)
+			}
+			if err != nil {
+				t.Fatalf("copying the sample: %v", err)
+			}
+			for _, e := range all {
+				var out bytes.Buffer
+				code := run(t.Context(), docEnviron(dir, &out), e.args)
+				got, want := normalLines(out.String(), dir), normalLines(e.want, dir)
+				if !matchesLines(got, want) {
+					t.Errorf("%s:%d: filebus %q (exit code %d) prints\n%s\nthe document shows\n%s",
+						name, e.line, e.args, code, strings.Join(got, "\n"), strings.Join(want, "\n"))
+				}
+			}
+		})
+	}
+}
+
+// normalLines returns the lines of an output without what differs from run to run:
+// the place of the workspace, refs, the form of white space.
+func normalLines(text, dir string) []string {
+	text = strings.ReplaceAll(text, dir, "/src/shop")
+	text = strings.ReplaceAll(text, filepath.Dir(dir), "/src")
+	text = regexp.MustCompile(`\b(?:[0-9a-f]{64}|[0-9a-f]{12})\b`).ReplaceAllString(text, "REF")
+	var lines []string
+	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
+		lines = append(lines, strings.Join(strings.Fields(line), " "))
+	}
+	return lines
+}
+
+// matchesLines compares lines; a line … of want stands for one or more lines.
+func matchesLines(got, want []string) bool {
+	for i, line := range want {
+		if line == "…" {
+			for skip := i + 1; skip <= len(got); skip++ {
+				if matchesLines(got[skip:], want[i+1:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if i >= len(got) || got[i] != line {
+			return false
+		}
+	}
+	return len(got) == len(want)
+}
+
+func TestMatchesLines(t *testing.T) {
+	tests := []struct {
+		got, want string
+		ok        bool
+	}{
+		{"a b", "a b", true},
+		{"a b", "a", false},
+		{"a", "a b", false},
+		{"a b c", "a … c", true},
+		{"a b c", "… c", true},
+		{"a c", "a … c", false},
+		{"a b c d", "a …", true},
+		{"a", "a …", false},
+		{"a b c", "… d", false},
+	}
+	for _, test := range tests {
+		if ok := matchesLines(strings.Fields(test.got), strings.Fields(test.want)); ok != test.ok {
+			t.Errorf("matchesLines(%q, %q) = %t, want %t", test.got, test.want, ok, test.ok)
+		}
+	}
+}

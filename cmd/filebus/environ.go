@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"filebus/materialize"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/turnstile"
+)
+
+// An environ is what a command sees of the world. Commands take nothing of it
+// from package os, so that tests run them as they are.
+type environ struct {
+	in       io.Reader
+	out, err io.Writer
+	dir      string // the working directory, absolute; "" if it was deleted
+	getenv   func(string) string
+	now      func() time.Time
+
+	outTerminal, errTerminal bool // whether somebody looks at out and err
+
+	global  globalOptions
+	command string // that is running
+	started bool   // its arguments and flags were accepted
+}
+
+// globalOptions are the flags that every command has.
+type globalOptions struct {
+	store    string
+	json     bool
+	noSync   bool
+	unsafeFS bool
+	wait     time.Duration
+}
+
+// or returns the flag's value, or the first variable of the environment that is
+// not empty.
+func (e *environ) or(flag string, variables ...string) string {
+	for i := 0; flag == "" && i < len(variables); i++ {
+		flag = e.getenv(variables[i])
+	}
+	return flag
+}
+
+// sessionVariables are where the session of whoever runs a command is found.
+func sessionVariables() []string {
+	return []string{"FILEBUS_SESSION", "CLAUDE_SESSION_ID", "CODEX_SESSION_ID"}
+}
+
+// home returns the user's home folder, or "".
+func (e *environ) home() string { return e.or("", "HOME", "USERPROFILE") }
+
+// abs returns a path as seen from the working directory.
+func (e *environ) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(e.dir, path)
+}
+
+// storeOptions returns what stores and locks are opened with.
+func (e *environ) storeOptions() store.Options {
+	return store.Options{Now: e.now, Wait: e.global.wait, Command: e.command, AllowUnsafeFS: e.global.unsafeFS}
+}
+
+var errNoDir = errors.New("the working directory does not exist any more")
+
+// locate finds the store that the flags, the environment or the working
+// directory name. With store.ErrNoStore it returns where one would be made.
+func (e *environ) locate() (materialize.Location, error) {
+	explicit := e.or(e.global.store, "FILEBUS_STORE")
+	if explicit != "" {
+		explicit = e.abs(explicit)
+	}
+	dir := e.dir
+	if dir == "" {
+		if !filepath.IsAbs(explicit) {
+			return materialize.Location{}, coded(exitNotFound, "the same from another folder", errNoDir)
+		}
+		dir = explicit
+	}
+	return materialize.Locate(dir, explicit, e.home())
+}
+
+// A session is an opened workspace with the means to read it.
+type session struct {
+	*materialize.Workspace
+	read *query.Reader
+}
+
+func (e *environ) newSession(w *materialize.Workspace, err error) (*session, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &session{w, e.reader(w.Store, query.Options{})}, nil
+}
+
+// reader returns a reader of a store.
+func (e *environ) reader(s *store.Store, opts query.Options) *query.Reader {
+	opts.Now, opts.Wait, opts.Command = e.now, e.global.wait, e.command
+	return query.New(s, opts)
+}
+
+// open opens the workspace, or returns store.ErrNoStore.
+func (e *environ) open() (*session, error) {
+	at, err := e.locate()
+	if err != nil {
+		return nil, err
+	}
+	settings, err := e.settings(at)
+	if err != nil {
+		return nil, err
+	}
+	return e.newSession(materialize.Open(at, settings, e.storeOptions()))
+}
+
+// create opens the workspace, and makes its store if there is none yet.
+func (e *environ) create(ctx context.Context) (*session, error) {
+	at, err := e.locate()
+	if err == nil {
+		return e.open()
+	}
+	if !errors.Is(err, store.ErrNoStore) {
+		return nil, err
+	}
+	settings, err := e.settings(at)
+	if err != nil {
+		return nil, err
+	}
+	w, err := e.newSession(materialize.Create(ctx, at, settings, e.storeOptions()))
+	if err == nil {
+		e.note("made a store in %s", at.Store)
+	}
+	return w, err
+}
+
+// syncBudget is how long a reading command looks for changed files.
+const syncBudget = 50 * time.Millisecond
+
+// openFresh opens the workspace and takes in what agents have changed on disk
+// since. What could not be taken in is said; reading goes on without it.
+func (e *environ) openFresh(ctx context.Context) (*session, error) {
+	w, err := e.open()
+	if err != nil || e.global.noSync {
+		return w, err
+	}
+	report, err := w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Budget: syncBudget})
+	switch {
+	case errors.Is(err, turnstile.ErrBusy), errors.Is(err, fs.ErrPermission):
+		e.note("changed files were not looked at: %v", err)
+	case err != nil:
+		return nil, fmt.Errorf("taking in changed files: %w", err)
+	case report.Unlooked > 0:
+		e.note("%s not looked at; filebus sync takes them in", plural(report.Unlooked, "changed file"))
+	case report.Unread > 0:
+		e.note("%s not looked at for changed files; filebus sync does", plural(report.Unread, "folder"))
+	}
+	return w, nil
+}
+
+// resolve returns the version that a user's text means.
+func (e *environ) resolve(ctx context.Context, s *session, text string) (store.Version, error) {
+	return s.read.Resolve(ctx, text, query.ResolveOptions{Root: s.Root, Dir: e.dir})
+}
+
+// find opens the workspace to read it and returns the version that text means.
+func (e *environ) find(ctx context.Context, text string) (*session, store.Version, error) {
+	s, err := e.openFresh(ctx)
+	if err != nil {
+		return nil, store.Version{}, err
+	}
+	v, err := e.resolve(ctx, s, text)
+	return s, v, err
+}
+
+// logRead notes what went into a reader's context.
+func (e *environ) logRead(s *session, op, what string, tokens int) {
+	if e.getenv("FILEBUS_NO_READS_LOG") != "" {
+		return
+	}
+	s.read.NoteRead(query.Read{
+		Op: op, What: what, Tokens: tokens,
+		Agent: e.or("", "FILEBUS_AGENT"), Session: e.or("", sessionVariables()...), Task: e.or("", "FILEBUS_TASK"),
+	})
+}
+
+// outputError returns the error that the output has met, if any: work without
+// end stops then.
+func (e *environ) outputError() error {
+	if out, ok := e.out.(*resultWriter); ok {
+		return out.err
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"filebus/index"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+	"filebus/store/turnstile"
+)
+
+// fakeEnviron returns an environment in an empty folder, with what is printed.
+func fakeEnviron(t *testing.T, variables ...string) (env *environ, out, stderr *bytes.Buffer) {
+	t.Helper()
+	out, stderr = new(bytes.Buffer), new(bytes.Buffer)
+	return &environ{
+		in: strings.NewReader(""), out: out, err: stderr, dir: t.TempDir(),
+		getenv: func(name string) string {
+			for i := 0; i < len(variables); i += 2 {
+				if variables[i] == name {
+					return variables[i+1]
+				}
+			}
+			return ""
+		},
+		now: func() time.Time { return time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC) },
+	}, out, stderr
+}
+
+func TestExplain(t *testing.T) {
+	name := record.Name{Kind: record.KindNote, ID: "a b.md"}
+	ref := record.RefOf([]byte("x"))
+	for _, c := range []struct {
+		err       error
+		exit      int
+		code      string
+		hint      string
+		retryable bool
+	}{
+		{errors.New("anything"), 1, "failed", "", false},
+		{fs.ErrPermission, 1, "failed", "", false},
+		{usageError("no"), 2, "usage", "", false},
+		{&query.NotFoundError{Text: "it's"}, 3, "not_found", `filebus search 'it'\''s'`, false},
+		{&query.NotFoundError{Text: ""}, 3, "not_found", "filebus list", false},
+		{&query.NotFoundError{Text: "x", Near: []record.Name{name}}, 3, "not_found", "filebus get 'note/a b.md'", false},
+		{&query.NotFoundError{Text: "x", Retired: store.Version{Ref: ref, Record: &record.Record{}}}, 3, "not_found", "filebus get " + ref.Short(), false},
+		{&query.SectionError{Name: name, Section: "x"}, 3, "not_found", "filebus show 'note/a b.md'", false},
+		{&query.RangeError{Name: name}, 3, "not_found", "filebus show 'note/a b.md'", false},
+		{&query.AmbiguousNameError{Text: "x", Candidates: []record.Name{name}}, 2, "ambiguous", "filebus show 'note/a b.md'", false},
+		{&store.AmbiguousError{Prefix: "2d711642", Candidates: []record.Ref{ref}}, 2, "ambiguous", "filebus show " + ref.String()[:24], false},
+		{&store.SchemaError{Dir: "d", Have: 1, Want: 2}, 1, "newer_store", "a newer filebus", false},
+		{store.ErrNoStore, 3, "no_store", "filebus init, or --store FOLDER", false},
+		{store.ErrDropped, 3, "dropped", "", false},
+		{&store.ConflictError{Name: name}, 4, "conflict", "filebus show 'note/a b.md'", false},
+		{&turnstile.BusyError{}, 5, "busy", "the same again, with a longer --wait", true},
+		{index.ErrBusy, 5, "busy", "the same again, with a longer --wait", true},
+		{context.DeadlineExceeded, 5, "timeout", "", true},
+		{store.ErrDamaged, 7, "damaged", "filebus verify", false},
+		{index.ErrDamaged, 7, "damaged", "filebus reindex", false},
+		{coded(exitWanting, "look", errors.New("x")), 8, "wanting", "look", false},
+		{silentError(exitPartly), 9, "partly", "", false},
+		{context.Canceled, 130, "interrupted", "", false},
+		{syscall.EPIPE, 141, "pipe", "", false},
+	} {
+		got := explain(fmt.Errorf("doing it: %w", c.err))
+		want := failure{c.exit, c.code, got.Message, c.hint, c.retryable}
+		if got != want {
+			t.Errorf("explain(%v) = %+v; want %+v", c.err, got, want)
+		}
+	}
+}
+
+func TestFail(t *testing.T) {
+	notFound := &query.NotFoundError{Text: "x"}
+	for _, c := range []struct {
+		name string
+		err  error
+		json bool
+		want string
+	}{
+		{"plain", notFound, false, "filebus: \"x\" not found\n  try: filebus search x\n"},
+		{"json", notFound, true, `{"error":{"code":"not_found","message":"\"x\" not found","hint":"filebus search x","retryable":false}}` + "\n"},
+		{"many lines", errors.Join(errors.New("a\n\tb"), errors.New("c")), false, "filebus: a b c\n"},
+		{"silent", silentError(exitPartly), false, ""},
+		{"silent json", silentError(exitPartly), true, ""},
+		{"interrupted", context.Canceled, false, ""},
+		{"pipe", syscall.EPIPE, false, ""},
+		{"pipe json", syscall.EPIPE, true, ""},
+	} {
+		env, _, stderr := fakeEnviron(t)
+		env.global.json = c.json
+		env.fail(c.err)
+		if got := stderr.String(); got != c.want {
+			t.Errorf("%s: %q; want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// brokenPipe is an output whose reader has gone away.
+type brokenPipe struct{ writes int }
+
+func (b *brokenPipe) Write([]byte) (int, error) {
+	b.writes++
+	return 0, fmt.Errorf("write: %w", syscall.EPIPE)
+}
+
+func TestBrokenPipe(t *testing.T) {
+	env, _, stderr := fakeEnviron(t)
+	pipe := &brokenPipe{}
+	env.out = pipe
+	if code := run(t.Context(), env, []string{"version"}); code != exitPipe || stderr.Len() > 0 || pipe.writes != 1 {
+		t.Errorf("version into a broken pipe: code %d, %d writes, stderr %q; want %d, one, none", code, pipe.writes, stderr, exitPipe)
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	env, _, _ := fakeEnviron(t)
+	if code := run(t.Context(), env, []string{"init"}); code != exitDone {
+		t.Fatalf("init: code %d", code)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, args := range [][]string{{"list"}, {"search", "x"}, {"log", "--follow"}, {"verify"}} {
+		if code := run(ctx, env, args); code != exitInterrupted {
+			t.Errorf("%v interrupted: code %d; want %d", args, code, exitInterrupted)
+		}
+	}
+}
+
+func TestBusyStore(t *testing.T) {
+	env, _, stderr := fakeEnviron(t)
+	if code := run(t.Context(), env, []string{"init"}); code != exitDone {
+		t.Fatalf("init: code %d", code)
+	}
+	at, err := env.locate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hold, err := turnstile.New(at.Store, "a long import").Acquire(t.Context(), turnstile.Exclusive, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr.Reset()
+	code := run(t.Context(), env, []string{"list", "--no-sync", "--json", "--wait", "20ms"})
+	if code != exitBusy || !strings.Contains(stderr.String(), `"code":"busy"`) || !strings.Contains(stderr.String(), `"retryable":true`) {
+		t.Errorf("list of a busy store: code %d, %s; want %d and a retryable error", code, stderr, exitBusy)
+	}
+	if err := hold.Release(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestQuote(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "''", "note/a.md": "note/a.md", "a b": "'a b'", "it's": `'it'\''s'`, "$x": "'$x'", "task-003~2": "task-003~2",
+	} {
+		if got := quote(text); got != want {
+			t.Errorf("quote(%q) = %s; want %s", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize"
+)
+
+type initOptions struct{ profile, root string }
+
+func newInitCommand(env *environ) *cobra.Command {
+	var opts initOptions
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Make a store here, with a layout of your choice",
+		Long: "Make the store of this project: .filebus beside .git, or in the working directory. It is not\n" +
+			"needed: the first put or capture makes one. With --profile seed, results and dialogues go to the\n" +
+			"outside folders of the documents that define the formats; with --root everything goes below one folder.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runInit(cmd.Context(), env, opts) },
+	}
+	cmd.Flags().StringVar(&opts.profile, "profile", "", "the `profile` of new files: claude, seed, orchestrator or blue")
+	cmd.Flags().StringVar(&opts.root, "root", "", "put all new files below this `folder`")
+	cmd.MarkFlagsMutuallyExclusive("profile", "root")
+	return cmd
+}
+
+func runInit(ctx context.Context, env *environ, opts initOptions) error {
+	wanted := config{Profile: opts.profile, Root: opts.root}
+	if _, err := wanted.profile(); err != nil {
+		return coded(exitUsage, "", err)
+	}
+	at, _ := env.locate() // where there is none, at says where it will be
+	if opts != (initOptions{}) {
+		if err := writeConfig(at, wanted); err != nil {
+			return err
+		}
+	}
+	w, err := env.create(ctx)
+	if err != nil {
+		return err
+	}
+	if env.global.json {
+		return env.printJSON(map[string]string{"store": w.Location.Store, "workspace": w.Main})
+	}
+	env.printf("%s\n", w.Location.Store)
+	return nil
+}
+
+// writeConfig writes a configuration where there is none.
+func writeConfig(at materialize.Location, c config) error {
+	if err := os.MkdirAll(at.Store, 0o777); err != nil {
+		return err
+	}
+	text := fmt.Sprintf("profile = %q\n", c.Profile)
+	if c.Root != "" {
+		text = fmt.Sprintf("root = %q\n", c.Root)
+	}
+	file := filepath.Join(at.Store, configFile)
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return coded(exitConflict, "edit it by hand", fmt.Errorf("%s is there already", file))
+	}
+	if _, err := f.WriteString(text); err != nil {
+		return err
+	}
+	return f.Close()
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"filebus/query"
+	"filebus/store/record"
+)
+
+type knowledgeOptions struct {
+	tags          []string
+	trees, types  []string
+	all, prefix   bool
+	minConfidence string
+	limit, offset int
+}
+
+func newKnowledgeCommand(env *environ) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "knowledge",
+		Short: "Look up patterns, gotchas and decisions by tag",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newKnowledgeListCommand(env), newKnowledgeShowCommand(env), newKnowledgeTagsCommand(env))
+	return cmd
+}
+
+func newKnowledgeListCommand(env *environ) *cobra.Command {
+	var opts knowledgeOptions
+	cmd := &cobra.Command{
+		Use:   "list [flags] [TAG...]",
+		Short: "List the entries that have tags, those that share most first",
+		Long: `List the entries that have any of the tags. Those that share most tags come
+first, then the more confident, then the newer. The answer comes from the store
+alone and is never behind.`,
+		Example: "  filebus knowledge list --tag auth --tag jwt\n  filebus knowledge list auth jwt --all-tags\n  filebus knowledge list --type gotcha --min-confidence medium auth",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runKnowledgeList(cmd.Context(), env, opts, append(opts.tags, args...))
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&opts.tags, "tag", nil, "entries that have `tag`, like the arguments (may be repeated)")
+	flags.BoolVar(&opts.all, "all-tags", false, "only entries that have all of the tags")
+	flags.BoolVar(&opts.prefix, "prefix", false, "the tags are beginnings of tags")
+	flags.StringSliceVar(&opts.types, "type", nil, "only entries of `type`: pattern, gotcha, decision, insight (may be repeated)")
+	flags.StringVar(&opts.minConfidence, "min-confidence", "", "only entries of at least this confidence: low, medium or high")
+	flags.StringSliceVar(&opts.trees, "tree", nil, "only entries of `tree`; . is the project's own (may be repeated)")
+	flags.IntVar(&opts.limit, "limit", 20, "print `n` entries at most; 0: all")
+	flags.IntVar(&opts.offset, "offset", 0, "leave out the first `n` entries")
+	return cmd
+}
+
+func runKnowledgeList(ctx context.Context, env *environ, opts knowledgeOptions, tags []string) error {
+	trees, err := parseTrees(opts.trees)
+	if err != nil {
+		return err
+	}
+	if c := opts.minConfidence; c != "" && !slices.Contains([]string{"low", "medium", "high"}, c) {
+		return usageError("--min-confidence %q is none of low, medium, high", c)
+	}
+	if opts.limit < 0 || opts.offset < 0 {
+		return usageError("--limit %d --offset %d: there is no such page", opts.limit, opts.offset)
+	}
+	s, err := env.openFresh(ctx)
+	if err != nil {
+		return err
+	}
+	found, total, err := s.read.Knowledge(ctx, query.KnowledgeRequest{
+		Tags: tags, AllTags: opts.all, Prefix: opts.prefix, Types: opts.types, MinConfidence: opts.minConfidence,
+		Trees: trees, Limit: opts.limit, Offset: opts.offset,
+	})
+	if err != nil {
+		return err
+	}
+	env.logRead(s, "knowledge", strings.Join(tags, " "), knowledgeTokens(found))
+	return printKnowledge(env, found, total, opts.offset)
+}
+
+// knowledgeTokens estimates what a list costs: its summaries.
+func knowledgeTokens(found []query.Knowledge) int {
+	size := 0
+	for _, k := range found {
+		size += len(k.Description.Preview) + 100
+	}
+	return record.EstimateTokens(int64(size))
+}
+
+type knowledgeListJSON struct {
+	Total   int             `json:"total"`
+	Entries []knowledgeJSON `json:"entries"`
+}
+
+type knowledgeJSON struct {
+	recordJSON
+	Type       string   `json:"type,omitempty"`
+	Confidence string   `json:"confidence,omitempty"`
+	Shared     []string `json:"shared,omitempty"`
+	Summary    string   `json:"summary,omitempty"`
+}
+
+func printKnowledge(env *environ, found []query.Knowledge, total, offset int) error {
+	if env.global.json {
+		value := knowledgeListJSON{Total: total, Entries: []knowledgeJSON{}}
+		for _, k := range found {
+			value.Entries = append(value.Entries, knowledgeJSON{summaryJSON(k.Summary), k.Type, k.Confidence, k.Shared, k.Description.Preview})
+		}
+		return env.printJSON(value)
+	}
+	for _, k := range found {
+		r := k.Version.Record
+		env.printf("%s  %s  %s  %s  [%s]\n  %s\n", env.bold(oneLine(r.Name.String())), k.Version.Ref.Short(),
+			orDash(k.Type), orDash(k.Confidence), oneLine(strings.Join(r.Tags, ", ")), oneLine(k.Description.Preview))
+	}
+	switch seen := offset + len(found); {
+	case len(found) == 0:
+		env.note("no entries")
+	case seen < total:
+		env.note("%d of %d entries; go on with --offset %d", len(found), total, seen)
+	}
+	return nil
+}
+
+func newKnowledgeShowCommand(env *environ) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show NAME",
+		Short: "Write an entry",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runKnowledgeShow(cmd.Context(), env, args[0])
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+}
+
+// runKnowledgeShow takes a bare id for one of knowledge, where other kinds may
+// have it too.
+func runKnowledgeShow(ctx context.Context, env *environ, text string) error {
+	return runGet(ctx, env, getOptions{}, nameOfKind(text, record.KindKnowledge))
+}
+
+// nameOfKind completes a bare id, id or tree:id, to a name of a kind.
+func nameOfKind(text string, kind record.Kind) string {
+	if _, isRef := record.ParsePrefix(text); isRef || strings.Contains(text, "/") {
+		return text
+	}
+	if tree, id, found := strings.Cut(text, ":"); found {
+		return tree + ":" + string(kind) + "/" + id
+	}
+	return string(kind) + "/" + text
+}
+
+func newKnowledgeTagsCommand(env *environ) *cobra.Command {
+	return &cobra.Command{
+		Use:   "tags [PREFIX]",
+		Short: "List the tags of knowledge with the number of entries that have each",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runKnowledgeTags(cmd.Context(), env, append(args, "")[0])
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+}
+
+func runKnowledgeTags(ctx context.Context, env *environ, prefix string) error {
+	s, err := env.openFresh(ctx)
+	if err != nil {
+		return err
+	}
+	counts, err := s.read.TagCounts(ctx, prefix, record.KindKnowledge)
+	if err != nil {
+		return err
+	}
+	if env.global.json {
+		return env.printJSON(append([]query.TagCount{}, counts...))
+	}
+	var rows [][]string
+	for _, c := range counts {
+		rows = append(rows, []string{strconv.Itoa(c.Count), c.Tag})
+	}
+	env.printTable(rows)
+	return nil
+}

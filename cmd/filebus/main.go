@@ -1,0 +1,87 @@
+// Filebus stores what agents produce and finds it again: see package filebus
+// for an introduction, and docs/cli.md for the commands.
+package main
+
+import (
+	"context"
+	"io"
+	"log"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+)
+
+func main() {
+	log.SetOutput(io.Discard) // libraries have nothing to say to users
+	os.Exit(runMain())
+}
+
+// grace is how long a command may take to end by itself after an interrupt.
+const grace = 2 * time.Second
+
+// runMain runs the process's command line and returns the exit code.
+func runMain() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// A read from a terminal or from a pipe that nobody writes to hears of no
+	// context. It is cut off, as by a crash; a second interrupt does so at once.
+	finished := context.AfterFunc(ctx, func() {
+		stop()
+		time.Sleep(grace)
+		os.Exit(exitInterrupted)
+	})
+	defer finished()
+	env := &environ{
+		in:     os.Stdin,
+		out:    os.Stdout,
+		err:    os.Stderr,
+		getenv: os.Getenv,
+		now:    time.Now,
+
+		outTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		errTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+	}
+	if dir, err := os.Getwd(); err == nil {
+		env.dir = dir
+	}
+	return run(ctx, env, os.Args[1:])
+}
+
+// run executes a command line in an environment and returns the exit code.
+func run(ctx context.Context, env *environ, args []string) int {
+	inside := *env // a command line has its own flags and output
+	out := &resultWriter{w: env.out}
+	inside.out = out
+	root := newRootCommand(&inside)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil && !inside.started {
+		err = asUsage(err)
+	}
+	if err == nil {
+		err = out.err
+	}
+	if err != nil {
+		return inside.fail(err)
+	}
+	return exitDone
+}
+
+// A resultWriter remembers the first error, so that commands may print without
+// looking, and writes no more after it.
+type resultWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (r *resultWriter) Write(p []byte) (int, error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	n, err := r.w.Write(p)
+	r.err = err
+	return n, err
+}

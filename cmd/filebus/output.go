@@ -1,0 +1,145 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"filebus/store/record"
+)
+
+// note tells the user something that is not a result.
+func (e *environ) note(format string, args ...any) {
+	fmt.Fprintf(e.err, "filebus: "+format+"\n", args...)
+}
+
+// printf prints plain text of a result. An error of the output ends the command
+// line, not the command: see run.
+func (e *environ) printf(format string, args ...any) { fmt.Fprintf(e.out, format, args...) }
+
+// printJSON prints one compact value and a line end.
+func (e *environ) printJSON(value any) error {
+	encoder := json.NewEncoder(e.out)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}
+
+// printTable prints rows: in columns to a terminal, separated by tabs to a
+// pipe. Nothing is ever cut.
+func (e *environ) printTable(rows [][]string) {
+	var out strings.Builder
+	var widths []int
+	if e.outTerminal {
+		widths = columnWidths(rows)
+	}
+	for _, row := range rows {
+		writeRow(&out, row, widths)
+	}
+	e.printf("%s", out.String())
+}
+
+func columnWidths(rows [][]string) []int {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(oneLine(cell)))
+		}
+	}
+	return widths
+}
+
+func writeRow(out *strings.Builder, row []string, widths []int) {
+	var line strings.Builder
+	for i, cell := range row {
+		cell = oneLine(cell)
+		line.WriteString(cell)
+		switch {
+		case i == len(row)-1:
+		case widths == nil:
+			line.WriteByte('\t')
+		default:
+			line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
+		}
+	}
+	out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+}
+
+// oneLine makes text from a record safe to print in a line: without line ends,
+// tabs and the sequences that terminals obey.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// bold marks text where somebody looks at it in a terminal that likes it.
+func (e *environ) bold(text string) string {
+	if !e.outTerminal || e.getenv("NO_COLOR") != "" || e.getenv("TERM") == "dumb" {
+		return text
+	}
+	return "\x1b[1m" + text + "\x1b[0m"
+}
+
+// minute shows a time to people: the local one to a terminal, UTC to a pipe.
+func (e *environ) minute(t time.Time) string {
+	if e.outTerminal {
+		return t.Local().Format("2006-01-02 15:04")
+	}
+	return t.UTC().Format("2006-01-02T15:04Z")
+}
+
+// A recordJSON is what every command prints of a record in JSON.
+type recordJSON struct {
+	Name         record.Name       `json:"name"`
+	Ref          string            `json:"ref"` // 12 digits
+	Path         string            `json:"path,omitempty"`
+	Title        string            `json:"title,omitempty"`
+	Tokens       int               `json:"tokens"`
+	Time         time.Time         `json:"time"`
+	Agent        string            `json:"agent,omitempty"`
+	Conversation string            `json:"conversation,omitempty"`
+	Session      string            `json:"session,omitempty"`
+	Run          string            `json:"run,omitempty"`
+	Loop         string            `json:"loop,omitempty"`
+	Task         string            `json:"task,omitempty"`
+	Status       string            `json:"status,omitempty"`
+	Exit         *int              `json:"exit,omitempty"`
+	Tags         []string          `json:"tags,omitempty"`
+	Attributes   map[string]string `json:"attributes,omitempty"`
+}
+
+// validText makes a path of raw bytes fit for JSON.
+func validText(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
+
+// plural returns "1 file" or "2 files".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// byteSize returns a size in bytes as people read it.
+func byteSize(n int64) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprintf("%d B", n)
+	case n < 10_000_000:
+		return fmt.Sprintf("%.0f KB", float64(n)/1e3)
+	case n < 10_000_000_000:
+		return fmt.Sprintf("%.0f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+// tokenText shows a number of tokens, which is always an estimate.
+func tokenText(n int) string { return fmt.Sprintf("~%d tokens", n) }

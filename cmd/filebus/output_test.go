@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"filebus/query"
+)
+
+func TestPrintTable(t *testing.T) {
+	rows := [][]string{{"a", "long cell", "x"}, {"bcd", "e\tf\x1b[1m", ""}, {"é", "g", "y"}}
+	for _, c := range []struct {
+		terminal bool
+		want     string
+	}{
+		{false, "a\tlong cell\tx\nbcd\te f [1m\t\né\tg\ty\n"},
+		{true, "a    long cell  x\nbcd  e f [1m\né    g          y\n"},
+	} {
+		env, out, _ := fakeEnviron(t)
+		env.outTerminal = c.terminal
+		env.printTable(rows)
+		if got := out.String(); got != c.want {
+			t.Errorf("terminal %v:\n%q; want\n%q", c.terminal, got, c.want)
+		}
+	}
+}
+
+func TestBold(t *testing.T) {
+	snippet := query.Snippet{Text: "the heron stands", Marks: []query.ByteRun{{Start: 4, End: 9}}}
+	for _, c := range []struct {
+		terminal  bool
+		variables []string
+		want      string
+	}{
+		{false, nil, "the heron stands"},
+		{true, nil, "the \x1b[1mheron\x1b[0m stands"},
+		{true, []string{"NO_COLOR", "1"}, "the heron stands"},
+		{true, []string{"TERM", "dumb"}, "the heron stands"},
+	} {
+		env, _, _ := fakeEnviron(t, c.variables...)
+		env.outTerminal = c.terminal
+		if got := markSnippet(env, snippet); got != c.want {
+			t.Errorf("terminal %v, %q: %q; want %q", c.terminal, c.variables, got, c.want)
+		}
+	}
+}
+
+func TestParseLines(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want query.Span
+		bad  bool
+	}{
+		{"", query.Span{}, false},
+		{"40-80", query.Span{From: 40, To: 80}, false},
+		{"40-", query.Span{From: 40}, false},
+		{"-80", query.Span{From: 1, To: 80}, false},
+		{"40", query.Span{From: 40, To: 40}, false},
+		{"-", query.Span{}, true},
+		{"0-3", query.Span{}, true},
+		{"0", query.Span{}, true},
+		{"5-3", query.Span{}, true},
+		{"a-b", query.Span{}, true},
+		{"1-2-3", query.Span{}, true},
+		{"99999999999999999999", query.Span{}, true},
+	} {
+		got, err := parseLines(c.text)
+		if got != c.want || (err != nil) != c.bad {
+			t.Errorf("parseLines(%q) = %v, %v; want %v, error %v", c.text, got, err, c.want, c.bad)
+		}
+	}
+}
+
+func TestBoundLines(t *testing.T) {
+	lines := strings.Split(strings.Repeat("a line of text\n", 100), "\n")
+	if got := boundLines(lines, 0); strings.Count(got, "\n") != len(lines) {
+		t.Errorf("without a bound: %d lines of %d", strings.Count(got, "\n"), len(lines))
+	}
+	got := boundLines(lines, 60)
+	if len(got) > 4*60 || !strings.HasSuffix(got, "more lines left out; --max-tokens 0 prints all]\n") || !strings.HasPrefix(got, "a line") {
+		t.Errorf("bound of 60 tokens: %q", got)
+	}
+}
+
+// TestProgress shows a bar on a terminal only, and only for work over a second.
+func TestProgress(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		terminal, json bool
+		took           time.Duration
+		shown          bool
+	}{
+		{"long", true, false, 2 * time.Second, true},
+		{"short", true, false, time.Second / 2, false},
+		{"pipe", false, false, time.Hour, false},
+		{"json", true, true, time.Hour, false},
+	} {
+		env, _, stderr := fakeEnviron(t)
+		now := env.now()
+		env.now = func() time.Time { return now }
+		env.errTerminal, env.global.json = c.terminal, c.json
+		show, clear := env.progress("working")
+		now = now.Add(c.took)
+		counted(show)(5, 10)
+		clear()
+		if shown := bytes.Contains(stderr.Bytes(), []byte("working")); shown != c.shown {
+			t.Errorf("%s: bar shown: %v; want %v", c.name, shown, c.shown)
+		}
+	}
+}
+
+func TestNameOfKind(t *testing.T) {
+	for text, want := range map[string]string{
+		"pattern-001": "knowledge/pattern-001", "lib:pattern-001": "lib:knowledge/pattern-001",
+		"note/x": "note/x", "0123456789ab": "0123456789ab",
+	} {
+		if got := nameOfKind(text, "knowledge"); got != want {
+			t.Errorf("nameOfKind(%q) = %q; want %q", text, got, want)
+		}
+	}
+}
+
+func TestTenHitsAreShort(t *testing.T) {
+	env, _, _ := fakeEnviron(t)
+	var out strings.Builder
+	for range 10 {
+		writeHit(&out, env, &query.Hit{
+			Title: strings.Repeat("A long title ", 20), Section: strings.Repeat("and a long section ", 20), Lines: query.Span{From: 100, To: 139},
+			Tokens: 12345, Agent: "web_researcher", Snippet: query.Snippet{Text: strings.Repeat("x", 160)},
+		})
+	}
+	if tokens := out.Len() / 4; tokens > 900 {
+		t.Errorf("ten hits take %d tokens; want at most 900", tokens)
+	}
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+func newPathCommand(env *environ) *cobra.Command {
+	return &cobra.Command{
+		Use:   "path NAME",
+		Short: "Print the file of a name, even before it exists",
+		Args:  cobra.ExactArgs(1),
+		RunE:  func(cmd *cobra.Command, args []string) error { return runPath(cmd.Context(), env, args[0]) },
+	}
+}
+
+func runPath(ctx context.Context, env *environ, text string) error {
+	w, err := env.open()
+	if errors.Is(err, store.ErrNoStore) {
+		return pathWithoutStore(env, text)
+	}
+	if err != nil {
+		return err
+	}
+	v, err := env.resolve(ctx, w, text)
+	if err == nil && v.Record.Path != "" && v.Record.Name.Tree == "" {
+		return printPath(env, w.FilePath(v.Record.Path))
+	}
+	if err == nil && v.Record.Name.Tree != "" {
+		return usageError("%s is in a captured tree; filebus materialize --tree %s lays it out", v.Record.Name, v.Record.Name.Tree)
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	name, parseErr := record.ParseName(text)
+	if parseErr != nil {
+		return coded(exitUsage, "", parseErr)
+	}
+	file, err := w.PathOf(name)
+	if err != nil {
+		return err
+	}
+	return printPath(env, file)
+}
+
+func pathWithoutStore(env *environ, text string) error {
+	name, err := record.ParseName(text)
+	if err != nil {
+		return coded(exitUsage, "", err)
+	}
+	at, _ := env.locate() // there is none yet; at says where it would be
+	settings, err := env.settings(at)
+	if err != nil {
+		return err
+	}
+	w := &materialize.Workspace{Location: at, Settings: settings}
+	file, err := w.PathOf(name)
+	if err != nil {
+		return err
+	}
+	return printPath(env, file)
+}
+
+func printPath(env *environ, file string) error {
+	if env.global.json {
+		return env.printJSON(map[string]string{"file": file})
+	}
+	env.printf("%s\n", file)
+	return nil
+}

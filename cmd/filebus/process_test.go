@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// filebusCommand returns the program as a process of its own: the test program
+// becomes filebus when it is called by that name.
+func filebusCommand(t testing.TB, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Args[0] = "filebus"
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "FILEBUS_STORE="+filepath.Join(dir, ".filebus"))
+	return cmd
+}
+
+func mustRun(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	cmd := filebusCommand(t, dir, args...)
+	var errors strings.Builder
+	cmd.Stderr = &errors
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("filebus %s: %v\n%s", strings.Join(args, " "), err, errors.String())
+	}
+	return string(out)
+}
+
+// TestKilledCapture kills captures at random moments. Run again, the capture must
+// be complete and the store sound.
+func TestKilledCapture(t *testing.T) {
+	dir := t.TempDir()
+	source := filepath.Join(dir, "source")
+	for i := range 1500 {
+		name := filepath.Join(source, fmt.Sprintf("d%d", i%20), fmt.Sprintf("f%d.md", i))
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf("# File %d\n\n%s\n", i, strings.Repeat(fmt.Sprintf("word%d ", i), 200))
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 5 {
+		cmd := filebusCommand(t, dir, "capture", "source")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(10+rand.IntN(150)) * time.Millisecond)
+		_ = cmd.Process.Kill() // it may be done already
+		_ = cmd.Wait()         // it was killed
+	}
+	mustRun(t, dir, "capture", "source")
+	if out := mustRun(t, dir, "verify"); !strings.Contains(out, "sound") || !strings.HasPrefix(out, "1500 records") {
+		t.Errorf("verify after killed captures: %s", out)
+	}
+	mustRun(t, dir, "materialize", "--tree", "source", "--to", "copy")
+	for i := range 1500 {
+		rel := filepath.Join(fmt.Sprintf("d%d", i%20), fmt.Sprintf("f%d.md", i))
+		if _, same, err := sameFile(filepath.Join(source, rel), filepath.Join(dir, "copy", rel)); err != nil || !same {
+			t.Fatalf("%s came back the same: %v, %v", rel, same, err)
+		}
+	}
+}
+
+// TestManyPuts puts from many processes at once: none may be lost, and every file
+// must stand when its reference is printed.
+func TestManyPuts(t *testing.T) {
+	const processes, puts = 16, 6
+	dir := t.TempDir()
+	var wg sync.WaitGroup
+	for p := range processes {
+		wg.Go(func() {
+			for i := range puts {
+				cmd := filebusCommand(t, dir, "put", "--agent", fmt.Sprintf("a%d", p), "--conversation", "c1")
+				cmd.Stdin = strings.NewReader(fmt.Sprintf("Result %d of process %d.\n", i, p))
+				out, err := cmd.Output()
+				_, rest, _ := strings.Cut(string(out), `"result_file":"`)
+				file, _, _ := strings.Cut(rest, `"`)
+				if err != nil {
+					t.Errorf("put: %v", err)
+				} else if _, err := os.Stat(file); err != nil {
+					t.Errorf("the reference came before the file: %v", err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	out := mustRun(t, dir, "verify")
+	if want := fmt.Sprintf("%d records", processes*puts); !strings.HasPrefix(out, want) || !strings.Contains(out, "sound") {
+		t.Errorf("verify = %s, want %s, sound", out, want)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, ".claude", "agent_tool_results", "c1", "*.md"))
+	if err != nil || len(files) != processes*puts {
+		t.Errorf("%d files for %d puts, %v", len(files), processes*puts, err)
+	}
+}
+
+// TestManyTags tags one note from many processes at once: tags do not get in each
+// other's way, so each must be set.
+func TestManyTags(t *testing.T) {
+	const processes = 16
+	dir := t.TempDir()
+	file := filepath.Join(dir, "one.md")
+	if err := os.WriteFile(file, []byte("one\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, dir, "put", "--name", "note/one.md", file)
+	var wg sync.WaitGroup
+	for p := range processes {
+		wg.Go(func() {
+			if out, err := filebusCommand(t, dir, "tag", "add", "note/one.md", fmt.Sprintf("t%d", p)).CombinedOutput(); err != nil {
+				t.Errorf("tag add t%d: %v: %s", p, err, out)
+			}
+		})
+	}
+	wg.Wait()
+	if got := strings.Count(mustRun(t, dir, "tag", "list"), "\n"); got != processes {
+		t.Errorf("%d tags after %d processes set one each", got, processes)
+	}
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"filebus/query"
+)
+
+func newReindexCommand(env *environ) *cobra.Command {
+	return &cobra.Command{
+		Use:   "reindex",
+		Short: "Make the search index again from the store",
+		Long: `Throw the search index away and make it again. It is made and kept up to date
+by itself; this is for an index that "filebus verify" finds damaged.`,
+		Args:              cobra.NoArgs,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return runReindex(cmd.Context(), env) },
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+}
+
+func runReindex(ctx context.Context, env *environ) error {
+	s, err := env.open()
+	if err != nil {
+		return err
+	}
+	var entries uint64
+	show, clear := env.progress("indexing")
+	err = env.reader(s.Store, query.Options{Progress: func(done, total uint64) {
+		entries = done
+		show(done, total)
+	}}).Reindex(ctx)
+	clear()
+	if err != nil {
+		return err
+	}
+	if env.global.json {
+		return env.printJSON(map[string]uint64{"position": entries})
+	}
+	env.printf("indexed up to log entry %d\n", entries)
+	return nil
+}

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"filebus": func() { os.Exit(runMain()) },
+	})
+}
+
+// TestScripts runs testdata/script/<command>_<case>.txtar, each in a folder of
+// its own with a store of its own.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("FILEBUS_STORE", env.WorkDir+"/.filebus")
+			env.Setenv("TZ", "UTC")
+			return nil
+		},
+		// code runs a command that must end with an exit code other than 0 and 1.
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": cmdCode},
+	})
+}

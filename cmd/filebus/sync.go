@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize"
+)
+
+type syncOptions struct{ dryRun, repair, accept, problems bool }
+
+func newSyncCommand(env *environ) *cobra.Command {
+	var opts syncOptions
+	cmd := &cobra.Command{
+		Use:   "sync",
+		Short: "Bring the workspace's files and the store in step, both ways",
+		Long: "Bring the files of the workspace and its linked worktrees in step with the store: changed files\n" +
+			"are taken in, what the store has newer is written, changes on both sides are merged entry by\n" +
+			"entry. What truly collides is kept twice: see filebus conflicts. Only files that a layout\n" +
+			"recognises, and the configured note folders, are ever looked at.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSync(cmd.Context(), env, opts) },
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&opts.dryRun, "dry-run", false, "only print what would be done")
+	flags.BoolVar(&opts.repair, "repair", false, "write back what was altered or rolled back on disk")
+	flags.BoolVar(&opts.accept, "accept", false, "take in files that hold an older version again")
+	flags.BoolVar(&opts.problems, "problems", false, "list every place that departs from its layout")
+	cmd.MarkFlagsMutuallyExclusive("repair", "accept")
+	return cmd
+}
+
+func runSync(ctx context.Context, env *environ, opts syncOptions) error {
+	w, err := env.create(ctx)
+	if err != nil {
+		return err
+	}
+	var reports []*materialize.SyncReport
+	for _, root := range w.Roots() {
+		show, clear := env.progress("syncing")
+		report, err := w.Sync(ctx, root, materialize.SyncOptions{
+			DryRun: opts.dryRun, Repair: opts.repair, Accept: opts.accept, Announced: true, Progress: counted(show),
+		})
+		clear()
+		reports = append(reports, report)
+		if err != nil {
+			// What was done before is told as well; the damage decides the exit code.
+			_ = printSync(env, w.Workspace, reports, opts.problems)
+			return err
+		}
+	}
+	return printSync(env, w.Workspace, reports, opts.problems)
+}
+
+func printSync(env *environ, w *materialize.Workspace, reports []*materialize.SyncReport, all bool) error {
+	conflicts, skipped, files := 0, 0, 0
+	for _, r := range reports {
+		conflicts += r.Count(materialize.ActionConflict)
+		files += len(r.Files)
+		for _, s := range r.Skipped {
+			env.note("left out %s: %s", s.Path, s.Reason)
+			if !s.Harmless {
+				skipped++
+			}
+		}
+		printProblems(env, r.Problems, all)
+		if !env.global.json {
+			printSyncedFiles(env, w, r)
+		}
+	}
+	if env.global.json {
+		if err := env.printJSON(reports); err != nil {
+			return err
+		}
+	} else if files+skipped == 0 {
+		env.note("in step")
+	}
+	switch {
+	case conflicts > 0:
+		env.note("%s: filebus conflicts shows both sides", plural(conflicts, "conflict"))
+		return silentError(exitConflict)
+	case skipped > 0:
+		return silentError(exitPartly)
+	}
+	return nil
+}
+
+func printSyncedFiles(env *environ, w *materialize.Workspace, r *materialize.SyncReport) {
+	var rows [][]string
+	for _, f := range r.Files {
+		file := f.Path
+		if r.Root != w.Main {
+			file = filepath.Join(r.Root, filepath.FromSlash(f.Path))
+		}
+		rows = append(rows, []string{string(f.Action), file, f.Detail})
+	}
+	env.printTable(rows)
+	if r.Count(materialize.ActionRolledBack) > 0 {
+		env.note("older versions are not taken in: --repair writes the current ones back, --accept takes the older ones")
+	}
+	if r.Count(materialize.ActionAltered) > 0 {
+		env.note("write-once files were altered: --repair writes them back")
+	}
+}

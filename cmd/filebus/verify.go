@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"filebus/store"
+)
+
+func newVerifyCommand(env *environ) *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify",
+		Short: "Check every stored byte",
+		Long: `Read everything that is stored and recompute every digest, the chain of the log,
+and the checksums of the index. Others may go on reading and writing meanwhile.
+Damage ends with exit code 7; a damaged index is repaired by "filebus reindex".`,
+		Args:              cobra.NoArgs,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return runVerify(cmd.Context(), env) },
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+}
+
+// A verifyJSON is what verify prints in JSON.
+type verifyJSON struct {
+	Position uint64   `json:"position"`
+	Records  int      `json:"records"`
+	Dropped  int      `json:"dropped"`
+	Bodies   int      `json:"bodies"`
+	Bytes    int64    `json:"bytes"`
+	Faults   []string `json:"faults"`
+	Remarks  []string `json:"remarks,omitempty"`
+	Index    string   `json:"index"` // ok, or what is wrong with it
+}
+
+func runVerify(ctx context.Context, env *environ) error {
+	s, err := env.open()
+	if err != nil {
+		return err
+	}
+	show, clear := env.progress("verifying")
+	report, err := s.Store.Check(ctx, show)
+	clear()
+	if err != nil {
+		return err
+	}
+	indexErr := s.read.VerifyIndex(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	value := verifyJSON{
+		Position: report.Position, Records: report.Records, Dropped: report.Dropped, Bodies: report.Bodies,
+		Bytes: report.Bytes, Faults: append([]string{}, report.Faults...), Remarks: report.Remarks, Index: "ok",
+	}
+	if indexErr != nil {
+		value.Index = message(indexErr)
+	}
+	if err := printVerify(env, &value); err != nil {
+		return err
+	}
+	return verdict(report, indexErr)
+}
+
+// restoreHint is all that helps a store that is damaged itself.
+const restoreHint = "put .filebus back from a backup; filebus get reads what is still whole"
+
+// verdict turns what was found into the error that ends the command.
+func verdict(report *store.Report, indexErr error) error {
+	if n := len(report.Faults); n > 0 {
+		err := fmt.Errorf("the store is damaged: %s", plural(n, "fault"))
+		return coded(exitDamaged, restoreHint, err)
+	}
+	return indexErr
+}
+
+func printVerify(env *environ, v *verifyJSON) error {
+	if env.global.json {
+		return env.printJSON(v)
+	}
+	for _, fault := range v.Faults {
+		env.printf("fault: %s\n", oneLine(fault))
+	}
+	for _, remark := range v.Remarks {
+		env.printf("remark: %s\n", oneLine(remark))
+	}
+	env.printf("%s, %s (%s), %d log entries, %d dropped: %s\nindex: %s\n", plural(v.Records, "record"), bodies(v.Bodies),
+		byteSize(v.Bytes), v.Position, v.Dropped, soundness(len(v.Faults)), v.Index)
+	return nil
+}
+
+func bodies(n int) string {
+	if n == 1 {
+		return "1 body"
+	}
+	return fmt.Sprintf("%d bodies", n)
+}
+
+func soundness(faults int) string {
+	if faults == 0 {
+		return "sound"
+	}
+	return plural(faults, "fault")
+}

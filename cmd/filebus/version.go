@@ -1,0 +1,61 @@
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+func newVersionCommand(env *environ) *cobra.Command {
+	return &cobra.Command{
+		Use:               "version",
+		Short:             "Print the version",
+		Args:              cobra.NoArgs,
+		RunE:              func(*cobra.Command, []string) error { return runVersion(env) },
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+}
+
+// A buildJSON is what version prints in JSON.
+type buildJSON struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"`
+	Modified bool   `json:"modified,omitempty"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func runVersion(env *environ) error {
+	v := versionView()
+	if env.global.json {
+		return env.printJSON(v)
+	}
+	text := "filebus " + v.Version
+	if v.Revision != "" {
+		text += " (" + v.Revision + ")"
+	}
+	env.printf("%s %s %s\n", text, v.Go, v.Platform)
+	return nil
+}
+
+// versionView reads what the Go tool has written into the binary.
+func versionView() buildJSON {
+	v := buildJSON{Version: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if info.Main.Version != "" {
+		v.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Revision = s.Value[:min(len(s.Value), 12)]
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	return v
+}
