@@ -1,0 +1,615 @@
+package filebus_test
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"filebus"
+)
+
+// The tests in this file hold the rules of the house: who may import whom, how
+// large things get, what is documented, and what lies where. A rule that a
+// package has a reason to break is changed here, in the open.
+
+// A pack is what the house says about one of our packages.
+type pack struct {
+	ours    []string // packages of ours that it may import
+	modules []string // prefixes of other people's packages that it may import
+}
+
+// house lists every package. Who may import what is decided in
+// docs/architecture.md; a package that is not here does not belong.
+func house() map[string]pack {
+	return map[string]pack{
+		"filebus":                    {},
+		"filebus/store/record":       {},
+		"filebus/store/turnstile":    {modules: []string{"golang.org/x/sys"}},
+		"filebus/migrations":         {modules: []string{"go.etcd.io/bbolt"}},
+		"filebus/materialize/layout": {ours: []string{"filebus/store/record"}, modules: []string{"github.com/yuin/goldmark"}},
+		"filebus/index": {
+			ours:    []string{"filebus/store/record"},
+			modules: []string{"github.com/blevesearch"},
+		},
+		"filebus/store": {
+			ours:    []string{"filebus/store/record", "filebus/store/turnstile", "filebus/migrations"},
+			modules: []string{"go.etcd.io/bbolt", "github.com/klauspost/compress/zstd"},
+		},
+		"filebus/query": {
+			ours: []string{
+				"filebus/store", "filebus/store/record", "filebus/store/turnstile",
+				"filebus/index", "filebus/materialize/layout",
+			},
+		},
+		"filebus/materialize": {
+			ours: []string{
+				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/materialize/layout",
+			},
+			modules: []string{"github.com/fsnotify/fsnotify"},
+		},
+		"filebus/cmd/filebus": {
+			ours: []string{
+				"filebus", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
+				"filebus/query", "filebus/materialize", "filebus/materialize/layout",
+			},
+			modules: []string{
+				"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/BurntSushi/toml",
+				"github.com/schollz/progressbar", "golang.org/x/term",
+			},
+		},
+		"filebus/cmd/filebus-bench": {
+			ours: []string{
+				"filebus", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
+				"filebus/query", "filebus/materialize", "filebus/materialize/layout",
+			},
+			modules: []string{"github.com/spf13/cobra"},
+		},
+	}
+}
+
+// topLevel lists what may stand at the top of the repository.
+func topLevel() []string {
+	return []string{
+		".ci", ".gitattributes", ".gitignore", "CHANGELOG.md", "LICENSE", "README.md", "cmd", "doc.go", "docs", "docs_test.go",
+		"filebus_test.go", "go.mod", "go.sum", "index", "materialize", "migrations", "query", "store", "testdata",
+	}
+}
+
+// The limits of size, in lines.
+const (
+	maxFunction    = 80
+	usualFunction  = 35 // for nine in ten
+	maxFile        = 700
+	maxCommandFile = 300
+)
+
+// A goFile is one of our Go files, parsed.
+type goFile struct {
+	path string // slash-separated, below the repository
+	pack string // the import path
+	text []byte
+	fset *token.FileSet
+	tree *ast.File
+}
+
+func (f *goFile) isTest() bool { return strings.HasSuffix(f.path, "_test.go") }
+
+// at returns the place of a node, as compilers print it.
+func (f *goFile) at(n ast.Node) string {
+	return fmt.Sprintf("%s:%d", f.path, f.fset.Position(n.Pos()).Line)
+}
+
+// files returns the paths of all files of the house, tests' data included.
+func files(t *testing.T) []string {
+	t.Helper()
+	var paths []string
+	for _, entry := range topLevel() {
+		err := filepath.WalkDir(entry, func(name string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				paths = append(paths, filepath.ToSlash(name))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatalf("listing %s: %v", entry, err)
+		}
+	}
+	return paths
+}
+
+// isData reports whether a file is the data of tests, which may look like
+// anything.
+func isData(name string) bool { return slices.Contains(strings.Split(name, "/"), "testdata") }
+
+// goFiles returns all Go files.
+func goFiles(t *testing.T) []*goFile {
+	t.Helper()
+	var all []*goFile
+	for _, name := range files(t) {
+		if path.Ext(name) != ".go" || isData(name) {
+			continue
+		}
+		f := &goFile{path: name, pack: path.Join("filebus", path.Dir(name)), text: read(t, name), fset: token.NewFileSet()}
+		var err error
+		if f.tree, err = parser.ParseFile(f.fset, name, f.text, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+			t.Errorf("parsing: %v", err)
+			continue
+		}
+		all = append(all, f)
+	}
+	if len(all) < 100 {
+		t.Fatalf("found %d Go files; is the working directory the repository?", len(all))
+	}
+	return all
+}
+
+// libraryFiles returns the Go files that are not tests.
+func libraryFiles(t *testing.T) []*goFile {
+	t.Helper()
+	return slices.DeleteFunc(goFiles(t), (*goFile).isTest)
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.FromSlash(name))
+	if err != nil {
+		t.Fatalf("reading: %v", err)
+	}
+	return text
+}
+
+func TestImports(t *testing.T) {
+	table := house()
+	for _, f := range goFiles(t) {
+		rules, known := table[f.pack]
+		if !known {
+			t.Errorf("%s: package %s is not in the house's table", f.path, f.pack)
+			continue
+		}
+		if f.isTest() {
+			continue
+		}
+		for _, spec := range f.tree.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatalf("%s: %v", f.at(spec), err)
+			}
+			if !rules.mayImport(imported) {
+				t.Errorf("%s: %s may not import %s", f.at(spec), f.pack, imported)
+			}
+		}
+	}
+}
+
+// mayImport reports whether an import is of the standard library or allowed.
+func (p pack) mayImport(imported string) bool {
+	first, _, _ := strings.Cut(imported, "/")
+	if first == "filebus" {
+		return slices.Contains(p.ours, imported)
+	}
+	return !strings.Contains(first, ".") || slices.ContainsFunc(p.modules, func(module string) bool {
+		return imported == module || strings.HasPrefix(imported, module+"/")
+	})
+}
+
+func TestMayImport(t *testing.T) {
+	p := pack{ours: []string{"filebus/store"}, modules: []string{"example.org/a"}}
+	tests := []struct {
+		imported string
+		want     bool
+	}{
+		{"os", true},
+		{"encoding/json", true},
+		{"filebus/store", true},
+		{"filebus/store/record", false},
+		{"filebus", false},
+		{"example.org/a", true},
+		{"example.org/a/b", true},
+		{"example.org/ab", false},
+		{"example.org/b", false},
+	}
+	for _, test := range tests {
+		if got := p.mayImport(test.imported); got != test.want {
+			t.Errorf("mayImport(%q) = %t, want %t", test.imported, got, test.want)
+		}
+	}
+}
+
+// TestHouse finds packages of the table that are no more, and those that the
+// document does not have.
+func TestHouse(t *testing.T) {
+	seen := map[string]bool{}
+	for _, f := range libraryFiles(t) {
+		seen[f.pack] = true
+	}
+	architecture := string(read(t, "docs/architecture.md"))
+	for name := range house() {
+		if !seen[name] {
+			t.Errorf("the table has package %s, which has no files", name)
+		}
+		short := strings.TrimPrefix(name, "filebus/")
+		if !strings.Contains(architecture, "| `"+short+"` |") {
+			t.Errorf("docs/architecture.md has no row for `%s` in its table of packages", short)
+		}
+	}
+}
+
+func TestTopLevel(t *testing.T) {
+	for _, name := range tracked(t) {
+		if first, _, _ := strings.Cut(name, "/"); !slices.Contains(topLevel(), first) {
+			t.Errorf("%s: %q has no place at the top of the repository", name, first)
+		}
+	}
+}
+
+// tracked returns the files that git knows; without git there is nothing to
+// tell the repository's files from the user's.
+func tracked(t *testing.T) []string {
+	t.Helper()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("there is no git program")
+	}
+	if _, err := os.Stat(".git"); err != nil {
+		t.Skip("the sources are no git repository")
+	}
+	out, err := exec.CommandContext(t.Context(), git, "-c", "safe.directory=*", "ls-files", "-z").Output()
+	if err != nil {
+		t.Fatalf("git ls-files: %v", err)
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+}
+
+func TestFormat(t *testing.T) {
+	for _, f := range goFiles(t) {
+		formatted, err := format.Source(f.text)
+		if err != nil {
+			t.Errorf("%s: %v", f.path, err)
+		} else if !bytes.Equal(formatted, f.text) {
+			t.Errorf("%s: not as gofmt writes it", f.path)
+		}
+	}
+}
+
+func TestVet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("vet compiles everything")
+	}
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("there is no go tool")
+	}
+	out, err := exec.CommandContext(t.Context(), tool, "vet", "./...").CombinedOutput()
+	if err != nil {
+		t.Errorf("go vet ./...: %v\n%s", err, out)
+	}
+}
+
+func TestSizes(t *testing.T) {
+	library, long := 0, 0
+	for _, f := range goFiles(t) {
+		limit := maxFile
+		if strings.HasPrefix(f.pack, "filebus/cmd/") && !f.isTest() {
+			limit = maxCommandFile
+		}
+		if n := bytes.Count(f.text, []byte("\n")); n > limit {
+			t.Errorf("%s has %d lines, more than %d", f.path, n, limit)
+		}
+		for _, d := range f.functions() {
+			if f.isTest() {
+				continue // its table is data
+			}
+			n := f.fset.Position(d.End()).Line - f.fset.Position(d.Pos()).Line + 1
+			if n > maxFunction {
+				t.Errorf("%s: %s has %d lines, more than %d", f.at(d), d.Name.Name, n, maxFunction)
+			}
+			library++
+			if n > usualFunction {
+				long++
+			}
+		}
+	}
+	if long*10 > library {
+		t.Errorf("%d of %d functions have more than %d lines; one in ten may", long, library, usualFunction)
+	}
+}
+
+func (f *goFile) functions() []*ast.FuncDecl {
+	var all []*ast.FuncDecl
+	for _, d := range f.tree.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok {
+			all = append(all, fn)
+		}
+	}
+	return all
+}
+
+// TestGlobals finds what changes behind a caller's back: init functions, and
+// variables of packages that are given a value later.
+func TestGlobals(t *testing.T) {
+	variables := map[string]bool{} // package and name
+	for _, f := range libraryFiles(t) {
+		for _, spec := range f.variables() {
+			if len(spec.Values) == 0 && !isSelector(spec.Type, "embed.FS") {
+				t.Errorf("%s: the variable %s has no value from the start", f.at(spec), spec.Names[0])
+			}
+			for _, name := range spec.Names {
+				variables[f.pack+"."+name.Name] = name.Name != "_"
+			}
+		}
+	}
+	for _, f := range libraryFiles(t) {
+		for _, d := range f.functions() {
+			if d.Recv == nil && d.Name.Name == "init" {
+				t.Errorf("%s: an init function", f.at(d))
+			}
+			for _, name := range assigned(d) {
+				if variables[f.pack+"."+name.Name] {
+					t.Errorf("%s: %s changes the variable %s of the package", f.at(name), d.Name.Name, name)
+				}
+			}
+		}
+	}
+}
+
+func (f *goFile) variables() []*ast.ValueSpec {
+	var all []*ast.ValueSpec
+	for _, d := range f.tree.Decls {
+		if gen, ok := d.(*ast.GenDecl); ok && gen.Tok == token.VAR {
+			for _, spec := range gen.Specs {
+				all = append(all, spec.(*ast.ValueSpec))
+			}
+		}
+	}
+	return all
+}
+
+// assigned returns the names that a function assigns to, whole or in part.
+func assigned(d *ast.FuncDecl) []*ast.Ident {
+	var names []*ast.Ident
+	add := func(e ast.Expr) {
+		if name := root(e); name != nil {
+			names = append(names, name)
+		}
+	}
+	ast.Inspect(d, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.IncDecStmt:
+			add(n.X)
+		case *ast.AssignStmt:
+			for _, left := range n.Lhs {
+				if n.Tok != token.DEFINE {
+					add(left)
+				}
+			}
+		}
+		return true
+	})
+	return names
+}
+
+// root returns the name that an expression such as x, x.f or x[i] begins with.
+func root(e ast.Expr) *ast.Ident {
+	for {
+		switch x := e.(type) {
+		case *ast.Ident:
+			return x
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		default:
+			return nil
+		}
+	}
+}
+
+// isSelector reports whether an expression is one of some qualified names.
+func isSelector(e ast.Expr, names ...string) bool {
+	s, ok := e.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	x, ok := s.X.(*ast.Ident)
+	return ok && slices.Contains(names, x.Name+"."+s.Sel.Name)
+}
+
+// TestSignatures finds other people's types in what a package exports. The
+// migrations work on the database itself, for the store alone.
+func TestSignatures(t *testing.T) {
+	for _, f := range libraryFiles(t) {
+		if f.pack == "filebus/migrations" {
+			continue
+		}
+		foreign := f.foreignNames()
+		for _, e := range f.exported() {
+			ast.Inspect(e.shape, func(n ast.Node) bool {
+				if field, ok := n.(*ast.Field); ok && len(field.Names) > 0 && !field.Names[0].IsExported() && e.isType {
+					return false
+				}
+				if s, ok := n.(*ast.SelectorExpr); ok {
+					if x, ok := s.X.(*ast.Ident); ok && foreign[x.Name] {
+						t.Errorf("%s: %s shows %s.%s to importers", f.at(s), e.name, x.Name, s.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
+// foreignNames returns the names under which a file knows other people's
+// packages.
+func (f *goFile) foreignNames() map[string]bool {
+	names := map[string]bool{}
+	version := regexp.MustCompile(`^v[0-9]+$`)
+	for _, spec := range f.tree.Imports {
+		imported := strings.Trim(spec.Path.Value, `"`)
+		if first, _, _ := strings.Cut(imported, "/"); !strings.Contains(first, ".") {
+			continue
+		}
+		name := path.Base(imported)
+		if version.MatchString(name) {
+			name = path.Base(path.Dir(imported))
+		}
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		names[name] = true
+	}
+	return names
+}
+
+// An export is a name that importers see.
+type export struct {
+	name   string
+	node   ast.Node
+	shape  ast.Node // what of it importers see
+	doc    string
+	isType bool
+}
+
+// exported returns the exported names of a file: functions, methods of exported
+// types, types, constants and variables.
+func (f *goFile) exported() []export {
+	var all []export
+	for _, d := range f.tree.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Name.IsExported() && isExportedReceiver(d.Recv) {
+				all = append(all, export{d.Name.Name, d, d.Type, d.Doc.Text(), false})
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				all = append(all, exportsOf(d, spec)...)
+			}
+		}
+	}
+	return all
+}
+
+func exportsOf(d *ast.GenDecl, spec ast.Spec) []export {
+	var all []export
+	switch spec := spec.(type) {
+	case *ast.TypeSpec:
+		if spec.Name.IsExported() {
+			all = append(all, export{spec.Name.Name, spec, spec.Type, spec.Doc.Text() + d.Doc.Text(), true})
+		}
+	case *ast.ValueSpec:
+		for _, name := range spec.Names {
+			if name.IsExported() {
+				all = append(all, export{name.Name, name, name, spec.Doc.Text() + spec.Comment.Text() + d.Doc.Text(), false})
+			}
+		}
+	}
+	return all
+}
+
+func isExportedReceiver(recv *ast.FieldList) bool {
+	if recv == nil {
+		return true
+	}
+	e := recv.List[0].Type
+	if star, ok := e.(*ast.StarExpr); ok {
+		e = star.X
+	}
+	name, ok := e.(*ast.Ident)
+	return ok && name.IsExported()
+}
+
+func TestComments(t *testing.T) {
+	packages := map[string]int{}
+	for _, f := range libraryFiles(t) {
+		if f.tree.Doc != nil {
+			packages[f.pack]++
+		}
+		for _, e := range f.exported() {
+			if e.doc == "" && !isSelfEvident(e.name) {
+				t.Errorf("%s: %s has no comment", f.at(e.node), e.name)
+			}
+		}
+		for _, group := range f.tree.Comments {
+			if word := unfinished.FindString(group.Text()); word != "" {
+				t.Errorf("%s: %s in a comment", f.at(group), word)
+			}
+		}
+	}
+	for name := range house() {
+		if packages[name] != 1 {
+			t.Errorf("package %s has %d package comments, want 1", name, packages[name])
+		}
+	}
+}
+
+// unfinished finds words of work that was put off.
+var unfinished = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
+
+// isSelfEvident reports whether everybody knows what a method of that name does:
+// those of the standard library's interfaces.
+func isSelfEvident(name string) bool {
+	return slices.Contains([]string{"Error", "Unwrap", "String"}, name)
+}
+
+// TestGate makes sure that the gate can be run in a fresh clone.
+func TestGate(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no permission to be run")
+	}
+	info, err := os.Stat(".ci/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode()&0o111 == 0 {
+		t.Errorf(".ci/run has mode %v: it cannot be run", info.Mode())
+	}
+	shell, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash")
+	}
+	if out, err := exec.CommandContext(t.Context(), shell, "-n", ".ci/run").CombinedOutput(); err != nil {
+		t.Errorf("bash -n .ci/run: %v\n%s", err, out)
+	}
+}
+
+// TestSampleWorkspace makes sure that the embedded sample is what lies on disk,
+// dot folders included.
+func TestSampleWorkspace(t *testing.T) {
+	embedded, onDisk := map[string]bool{}, 0
+	err := fs.WalkDir(filebus.SampleWorkspace, filebus.SampleRoot, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			embedded[name] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatalf("walking the sample: %v", err)
+	}
+	for _, name := range files(t) {
+		if !strings.HasPrefix(name, filebus.SampleRoot+"/") {
+			continue
+		}
+		onDisk++
+		if !embedded[name] {
+			t.Errorf("%s is not embedded", name)
+		}
+	}
+	if onDisk != len(embedded) || onDisk < 40 {
+		t.Errorf("the sample has %d files on disk and %d embedded, want the same and at least 40", onDisk, len(embedded))
+	}
+}
