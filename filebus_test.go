@@ -271,7 +271,7 @@ func tracked(t *testing.T) []string {
 	if err != nil {
 		t.Fatalf("git ls-files: %v", err)
 	}
-	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	return strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 })
 }
 
 func TestFormat(t *testing.T) {

@@ -37,6 +37,7 @@ func TestDialogueHeads(t *testing.T) {
 		{"## Alignment Dialogue: A\n", DialogueHead{}, false},
 		{"\ufeff# Alignment Dialogue: A\r\n\r\n**Status:** open\r\n**Judge**: 💙\r\n\r\n# B\r\n**Date**: x\r\n",
 			DialogueHead{Title: "A", Status: "open", Extra: []Property{{"Judge", "💙"}}}, true},
+		{"# Alignment Dialogue: A\n** *Judge** x**: 💙\n", DialogueHead{Title: "A", Extra: []Property{{"Judge** x", "💙"}}}, true},
 	}
 	for _, test := range tests {
 		got, found := ParseDialogueHead([]byte(test.text))

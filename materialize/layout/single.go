@@ -161,7 +161,7 @@ func cutProperty(line string) (p Property, ok bool) {
 	if bold && !strings.HasSuffix(key, "**") {
 		value = strings.TrimSpace(strings.TrimPrefix(value, "**"))
 	}
-	key = strings.TrimSpace(strings.Trim(strings.TrimSpace(key), "*"))
+	key = strings.TrimFunc(key, func(r rune) bool { return r == '*' || unicode.IsSpace(r) })
 	if key == "" || len(key) > 60 || strings.ContainsAny(key, "|[]`#") {
 		return Property{}, false
 	}
