@@ -1,6 +1,8 @@
 package materialize
 
 import (
+	"bytes"
+	"fmt"
 	"maps"
 	"path"
 	"strings"
@@ -38,6 +40,9 @@ func describe(s sample, size int64, facts layout.Facts, preview int) record.Desc
 		Words:   s.words,
 		Tokens:  record.EstimateTokens(size),
 	}
+	if layout.IsBinary(text) {
+		d.Words = 0 // what stands between its white space is no word
+	}
 	if d.Title == "" {
 		d.Title = layout.Title(text)
 	}
@@ -49,6 +54,71 @@ func describe(s sample, size int64, facts layout.Facts, preview int) record.Desc
 	}
 	return d
 }
+
+// describePut derives what is shown of a text that was put. The preview of a
+// result begins with how its command ended, unless that went well, and says
+// something of any output: a parent agent has nothing else to go by.
+func (w *Workspace) describePut(r PutRequest, text preparedText, facts layout.Facts) record.Description {
+	limit := r.Preview
+	if limit == 0 {
+		limit = w.Settings.Preview
+	}
+	about := text.sample
+	if r.About != nil {
+		about = sampleOf(r.About)
+	}
+	d := describe(about, text.body.Size, facts, limit)
+	if r.Kind != record.KindResult {
+		return d
+	}
+	if d.Preview == "" {
+		d.Preview = emptyPreview(about.text, text.body.Size)
+	}
+	if note := outcomeNote(facts.Status, r.Exit); note != "" {
+		d.Preview = cutRunes(strings.TrimSpace(note+" "+d.Preview), max(limit, utf8.RuneCountInString(note)))
+	}
+	return d
+}
+
+// emptyPreview says of a text without words what it is.
+func emptyPreview(text []byte, size int64) string {
+	switch {
+	case len(bytes.TrimSpace(text)) == 0 && size <= describeLimit:
+		return "(no output)"
+	case layout.IsBinary(text):
+		return fmt.Sprintf("(binary, %d bytes)", size)
+	}
+	return ""
+}
+
+// outcomeNote returns what the preview of a result begins with when its command
+// did not end well: "[failed, exit 3]".
+func outcomeNote(status string, exit *int) string {
+	switch status {
+	case "", StatusDone:
+		if exit == nil || *exit == 0 {
+			return ""
+		}
+		status = StatusFailed
+	case StatusFailed, StatusTimeout, StatusKilled, StatusInterrupted, StatusInvalid:
+	default: // a word of the agent's own
+		return ""
+	}
+	if exit == nil {
+		return "[" + status + "]"
+	}
+	return fmt.Sprintf("[%s, exit %d]", status, *exit)
+}
+
+// The statuses of results whose command filebus has run. Their text is stored.
+const (
+	StatusDone        = "done"        // it ended with exit code 0
+	StatusFailed      = "failed"      // with another
+	StatusTimeout     = "timeout"     // it was ended because its time was over
+	StatusKilled      = "killed"      // a signal ended it
+	StatusInterrupted = "interrupted" // filebus itself was ended: what came until then
+	StatusInvalid     = "invalid"     // the output does not fit its schema
+)
 
 // cutRunes returns at most n characters of text, cut at a space if there is one.
 func cutRunes(text string, n int) string {

@@ -23,11 +23,16 @@ import (
 // A PutRequest is a text to be stored under a name of the project's own tree.
 // The facts that are given win over what the text says.
 type PutRequest struct {
-	Kind   record.Kind
-	ID     string // may be empty for a result: see NewID
-	Text   io.Reader
-	Facts  layout.Facts // Status, Tags, Agent, ... ; a zero field says nothing
-	Exit   *int
+	Kind  record.Kind
+	ID    string // may be empty for a result: see NewID
+	Text  io.Reader
+	Facts layout.Facts // Status, Tags, Agent, ... ; a zero field says nothing
+	Exit  *int
+	// Preview is the most characters of the preview; 0: what the settings say.
+	Preview int
+	// About describes the text where it cannot say itself what it says: the
+	// Markdown that a PDF was made from. Nil: the text itself.
+	About  []byte
 	From   []record.Ref
 	Links  []record.Link
 	Source record.Source
@@ -185,13 +190,15 @@ func (w *Workspace) store(ctx context.Context, r PutRequest, text preparedText, 
 	}
 	draft := store.Draft{
 		Record: envelope(name, p, facts, r.Source), Body: text.body, Expect: r.Expect,
-		Description: describe(text.sample, text.body.Size, facts, w.Settings.Preview),
 	}
 	draft.Record.Exit, draft.Record.From, draft.Record.Links = r.Exit, r.From, slices.Clone(r.Links)
+	draft.Description = w.describePut(r, text, facts)
 	record.SortLinks(draft.Record.Links)
 	var outcome store.Outcome
+	var description record.Description
 	err := w.Store.Update(ctx, func(tx *store.Tx) (err error) {
 		outcome, err = tx.Put(draft)
+		description = tx.Description(outcome.Ref) // of what was there, if nothing is new
 		return err
 	})
 	if err != nil {
@@ -199,7 +206,7 @@ func (w *Workspace) store(ctx context.Context, r PutRequest, text preparedText, 
 	}
 	return &PutResult{
 		Name: name, Ref: outcome.Ref, File: w.FilePath(p), Unchanged: outcome.Unchanged,
-		Record: outcome.Record, Description: draft.Description,
+		Record: outcome.Record, Description: description,
 	}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"filebus/index"
 	"filebus/materialize"
+	"filebus/materialize/result"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -227,6 +228,7 @@ func sentinels() []sentinel {
 		{index.ErrBusy, exitBusy, "busy", "the same again, with a longer --wait"},
 		{context.DeadlineExceeded, exitBusy, "timeout", ""},
 		{query.ErrMalformed, exitUsage, "usage", ""},
+		{result.ErrCall, exitUsage, "usage", ""},
 		{materialize.ErrProtected, exitUsage, "usage", ""},
 		{materialize.ErrForeignFolder, exitConflict, "conflict", "the same with a new or empty folder"},
 		{store.ErrConflict, exitConflict, "conflict", "filebus conflicts"},

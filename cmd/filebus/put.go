@@ -11,16 +11,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize"
-	"filebus/materialize/layout"
+	"filebus/materialize/result"
 	"filebus/store"
 	"filebus/store/record"
 )
 
 type putOptions struct {
-	kind, name                                     string
-	agent, conversation, call, session, task, run_ string
-	status, expect                                 string
-	tags, from                                     []string
+	callOptions
+	kind, name, status, expect string
 }
 
 func newPutCommand(env *environ) *cobra.Command {
@@ -38,19 +36,13 @@ func newPutCommand(env *environ) *cobra.Command {
 			"  filebus put --kind note docs/*.md",
 		RunE: func(cmd *cobra.Command, args []string) error { return runPut(cmd.Context(), env, opts, args) },
 	}
+	opts.add(cmd)
+	opts.addStructured(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&opts.kind, "kind", "", "the `kind` of several files: their paths become the ids (default result)")
 	flags.StringVar(&opts.name, "name", "", "the `name` of one text, as in note/docs/idea.md")
-	flags.StringVar(&opts.agent, "agent", "", "who wrote it (FILEBUS_AGENT)")
-	flags.StringVar(&opts.conversation, "conversation", "", "the `id` of the conversation of a result (FILEBUS_CONVERSATION; made if missing)")
-	flags.StringVar(&opts.call, "call", "", "the `id` of the call of a result (made if missing)")
-	flags.StringVar(&opts.session, "session", "", "the `id` of the session (FILEBUS_SESSION)")
-	flags.StringVar(&opts.task, "task", "", "the `id` of the task (FILEBUS_TASK)")
-	flags.StringVar(&opts.run_, "run", "", "the `id` of the run (FILEBUS_RUN)")
 	flags.StringVar(&opts.status, "status", "", "the status, a word")
 	flags.StringVar(&opts.expect, "expect", "", "store only if `ref` is the current version of the name, or \"absent\"")
-	flags.StringSliceVar(&opts.tags, "tag", nil, "attach a `tag` (may be repeated)")
-	flags.StringSliceVar(&opts.from, "from", nil, "the `ref` or name it was made from (may be repeated)")
 	cmd.MarkFlagsMutuallyExclusive("kind", "name")
 	return cmd
 }
@@ -62,7 +54,12 @@ func runPut(ctx context.Context, env *environ, opts putOptions, args []string) e
 	if len(args) > 1 && (opts.name != "" || opts.call != "") {
 		return usageError("%s name one text, and %d were given", "--name and --call", len(args))
 	}
-	base, err := opts.request(env)
+	call, err := opts.resolve(env)
+	if err != nil {
+		return err
+	}
+	call.Status = opts.status
+	name, err := opts.target()
 	if err != nil {
 		return err
 	}
@@ -70,86 +67,95 @@ func runPut(ctx context.Context, env *environ, opts putOptions, args []string) e
 	if err != nil {
 		return err
 	}
-	if base.From, err = resolveAll(ctx, env, w, opts.from); err != nil {
+	if call.From, err = resolveAll(ctx, env, w, opts.from); err != nil {
 		return err
 	}
-	if base.Expect, err = expectation(ctx, env, w, opts.expect); err != nil {
+	target := putTarget{name: name, call: call, ids: opts.kind != ""}
+	if target.expect, err = expectation(ctx, env, w, opts.expect); err != nil {
 		return err
 	}
 	for _, arg := range args {
-		if err := putOne(ctx, env, w, base, opts, arg); err != nil {
+		if err := target.put(ctx, env, w, &opts, arg); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// request returns what all texts of a put have in common.
-func (o putOptions) request(env *environ) (materialize.PutRequest, error) {
-	kind, id := record.KindResult, ""
+// target returns the name that the texts are put under, with an empty id if each
+// text has its own.
+func (o putOptions) target() (name record.Name, err error) {
+	name.Kind = record.KindResult
 	if o.kind != "" {
-		var err error
-		if kind, err = record.ParseKind(o.kind); err != nil {
-			return materialize.PutRequest{}, coded(exitUsage, "", err)
+		if name.Kind, err = record.ParseKind(o.kind); err != nil {
+			return name, coded(exitUsage, "", err)
 		}
 	}
-	if o.name != "" {
-		name, err := record.ParseName(o.name)
-		if err != nil {
-			return materialize.PutRequest{}, coded(exitUsage, "", err)
-		}
-		if name.Tree != "" {
-			return materialize.PutRequest{}, usageError("%s is in a captured tree; put stores in the project's own", name)
-		}
-		kind, id = name.Kind, name.ID
+	if o.name == "" {
+		return name, nil
 	}
-	facts := layout.Facts{
-		Agent: layout.Slug(env.or(o.agent, "FILEBUS_AGENT")), Session: env.or(o.session, "FILEBUS_SESSION", "CLAUDE_SESSION_ID", "CODEX_SESSION_ID"), Status: o.status, Tags: o.tags,
-		Task: env.or(o.task, "FILEBUS_TASK"), Run: env.or(o.run_, "FILEBUS_RUN"),
+	if name, err = record.ParseName(o.name); err != nil {
+		return name, coded(exitUsage, "", err)
 	}
-	if kind == record.KindResult {
-		facts.Conversation = env.or(o.conversation, "FILEBUS_CONVERSATION")
-		if strings.ContainsAny(facts.Conversation+o.call, `/\`) {
-			return materialize.PutRequest{}, usageError("%q and %q: the ids of a conversation and a call are one word each, without a slash", facts.Conversation, o.call)
-		}
-		if id == "" && (facts.Conversation != "" || o.call != "") {
-			if o.call != "" && facts.Conversation == "" {
-				return materialize.PutRequest{}, usageError("--call needs --conversation")
-			}
-			id = facts.Conversation + "/" + o.call
-		}
-		facts.Conversation = "" // the path says it
+	if name.Tree != "" {
+		return name, usageError("%s is in a captured tree; put stores in the project's own", name)
 	}
-	return materialize.PutRequest{Kind: kind, ID: id, Facts: facts, Source: record.SourcePut}, nil
+	return name, nil
 }
 
-func putOne(ctx context.Context, env *environ, w *session, r materialize.PutRequest, opts putOptions, arg string) error {
-	r.Text = env.in
+// A putTarget is what all texts of a put have in common.
+type putTarget struct {
+	name   record.Name // the id may be empty
+	call   result.Call
+	expect store.Expect
+	ids    bool // each file gives an id
+}
+
+func (t putTarget) put(ctx context.Context, env *environ, w *session, opts *putOptions, arg string) error {
+	text := env.in
 	if arg != "-" {
-		f, err := os.Open(env.abs(arg))
+		f, err := openInput(env, arg)
 		if err != nil {
-			return fmt.Errorf("reading %s: %w", arg, errors.Unwrap(err))
+			return err
 		}
 		defer func() { _ = f.Close() }() // only read
-		if info, err := f.Stat(); err == nil && info.IsDir() {
-			return usageError("%s is a folder; filebus capture takes folders", arg)
-		}
-		r.Text = f
+		text = f
 	}
-	if opts.kind != "" && r.Kind != record.KindResult {
+	if t.name.Kind == record.KindResult {
+		t.call.Name = t.name.ID
+		stored, err := result.Put(ctx, w.Workspace, t.call, t.expect, text)
+		if err != nil {
+			return err
+		}
+		return opts.printReference(env, stored)
+	}
+	if t.ids {
 		if arg == "-" {
-			return usageError("standard input needs a --name, as in %s/ID", r.Kind)
+			return usageError("standard input needs a --name, as in %s/ID", t.name.Kind)
 		}
-		r.ID = idOf(w, env, r.Kind, arg)
+		t.name.ID = idOf(w, env, t.name.Kind, arg)
 	}
-	result, err := w.Put(ctx, r)
+	put, err := w.Put(ctx, materialize.PutRequest{
+		Kind: t.name.Kind, ID: t.name.ID, Text: text, Facts: t.call.Facts(), From: t.call.From, Preview: t.call.Preview,
+		Source: record.SourcePut, Expect: t.expect,
+	})
 	if err != nil {
 		return err
 	}
-	if result.Name.Kind == record.KindResult {
-		return env.printJSON(result.Reference())
+	return printStored(env, put)
+}
+
+// openInput opens a file that the user names.
+func openInput(env *environ, file string) (*os.File, error) {
+	f, err := os.Open(env.abs(file))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", file, errors.Unwrap(err))
 	}
-	return printStored(env, result)
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		_ = f.Close() // only opened
+		return nil, usageError("%s is a folder; filebus capture takes folders", file)
+	}
+	return f, nil
 }
 
 // idOf returns the id of a file that is put under a kind: its path below the

@@ -281,10 +281,11 @@ func artifactFile(id string) string {
 	return id + ".md"
 }
 
-// readResultPath matches {conversation}/{call}.md.
+// readResultPath matches {conversation}/{call}.md, and {conversation}/{call}.pdf,
+// a rendered document, whose id keeps its extension.
 func readResultPath(rest string) (Place, bool) {
 	conversation, call, found := strings.Cut(rest, "/")
-	if !found || strings.Contains(call, "/") || !isMarkdown(call) {
+	if !found || strings.Contains(call, "/") || !isMarkdown(call) && !isPDF(call) {
 		return Place{}, false
 	}
 	id := strings.TrimSuffix(rest, ".md")
@@ -369,10 +370,17 @@ func write(kind record.Kind, rest []string) (family, string, error) {
 		return familyDialogues, id, nil
 	case record.KindArtifact:
 		return writeArtifact(rest, name)
-	default:
+	case record.KindResult:
+		if isPDF(name) {
+			return familyResults, id, nil
+		}
 		return familyResults, id + ".md", nil
 	}
+	return 0, "", fmt.Errorf("unknown kind %q", kind)
 }
+
+// isPDF reports whether a file of results is a rendered document.
+func isPDF(name string) bool { return strings.HasSuffix(name, ".pdf") && name != ".pdf" }
 
 // writeHandoff tells reports from journals by the loop at the end of the id.
 func writeHandoff(id string) (family, string, error) {

@@ -70,6 +70,7 @@ const (
 	SourceSync       Source = "sync"
 	SourceMCP        Source = "mcp"
 	SourceCombine    Source = "combine"
+	SourcePDF        Source = "pdf"
 	SourceTranscript Source = "transcript"
 	SourceImport     Source = "import"
 )
@@ -78,7 +79,7 @@ const (
 func ParseSource(text string) (Source, error) {
 	switch s := Source(text); s {
 	case SourcePut, SourceExec, SourceHook, SourceCapture, SourceSync, SourceMCP,
-		SourceCombine, SourceTranscript, SourceImport:
+		SourceCombine, SourcePDF, SourceTranscript, SourceImport:
 		return s, nil
 	}
 	return "", fmt.Errorf("unknown source %q", text)

@@ -136,7 +136,7 @@ func TestKinds(t *testing.T) {
 			t.Errorf("ParseKind(%q) = %q, %v; want an error that lists the kinds", text, got, err)
 		}
 	}
-	for _, text := range []string{"put", "exec", "hook", "capture", "sync", "mcp", "combine", "transcript", "import"} {
+	for _, text := range []string{"put", "exec", "hook", "capture", "sync", "mcp", "combine", "pdf", "transcript", "import"} {
 		if got, err := record.ParseSource(text); err != nil || string(got) != text {
 			t.Errorf("ParseSource(%q) = %q, %v", text, got, err)
 		}

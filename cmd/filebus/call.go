@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize/result"
+	"filebus/store/record"
+)
+
+// callOptions are the flags of the commands that store a result.
+type callOptions struct {
+	agent, conversation, call, session, task, run string
+	tags, from                                    []string
+	preview                                       int
+	structured                                    bool
+	schema                                        string // a file
+	format                                        string // of the reference
+}
+
+// add gives cmd the flags that say whose result it is and how its reference looks.
+func (o *callOptions) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.agent, "agent", "", "who wrote it (FILEBUS_AGENT)")
+	flags.StringVar(&o.conversation, "conversation", "", "the `id` of the conversation (FILEBUS_CONVERSATION; made if missing)")
+	flags.StringVar(&o.call, "call", "", "the `id` of the call (made if missing)")
+	flags.StringVar(&o.session, "session", "", "the `id` of the session (FILEBUS_SESSION)")
+	flags.StringVar(&o.task, "task", "", "the `id` of the task (FILEBUS_TASK)")
+	flags.StringVar(&o.run, "run", "", "the `id` of the run (FILEBUS_RUN)")
+	flags.StringSliceVar(&o.tags, "tag", nil, "attach a `tag` (may be repeated)")
+	flags.StringSliceVar(&o.from, "from", nil, "the `ref` or name it was made from (may be repeated)")
+	flags.IntVar(&o.preview, "preview", 0, "cut the preview after `N` characters (default: the setting, 500)")
+	flags.StringVar(&o.format, "format", formatJSON, "of the reference: `json`, or line for one line of about 20 tokens")
+}
+
+// addStructured gives cmd the flags for output that is a JSON object.
+func (o *callOptions) addStructured(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.structured, "structured", false, "the output is a JSON object, perhaps within other text")
+	cmd.Flags().StringVar(&o.schema, "schema", "", "check the output against the JSON Schema or field list in `file`")
+}
+
+// call returns the call that flags and environment describe, without what it was
+// made from.
+func (o *callOptions) resolve(env *environ) (result.Call, error) {
+	c := result.Call{
+		Agent: env.or(o.agent, "FILEBUS_AGENT"), Conversation: env.or(o.conversation, "FILEBUS_CONVERSATION"), ID: o.call,
+		Session: env.or(o.session, sessionVariables()...), Task: env.or(o.task, "FILEBUS_TASK"), Run: env.or(o.run, "FILEBUS_RUN"),
+		Tags: o.tags, Preview: o.preview, Structured: o.structured || o.schema != "",
+	}
+	if o.preview < 0 {
+		return c, usageError("--preview %d: a preview has at least one character", o.preview)
+	}
+	if o.format != formatJSON && o.format != formatLine {
+		return c, usageError("unknown format %q: a reference is printed as json or as a line", o.format)
+	}
+	var err error
+	if o.schema != "" {
+		c.Schema, err = env.readSchema(o.schema)
+	}
+	return c, err
+}
+
+// The forms in which a reference is printed.
+const (
+	formatJSON = "json"
+	formatLine = "line"
+)
+
+// linePreview is how many characters of the preview a reference of one line
+// shows, so that it costs about 20 tokens.
+const linePreview = 40
+
+// printReference prints what the parent agent gets, and on stderr where the output
+// does not fit its schema; it is then an error.
+func (o *callOptions) printReference(env *environ, stored *result.Stored) error {
+	if err := printReference(env, o.format, stored.Ref, stored.Reference()); err != nil {
+		return err
+	}
+	for _, problem := range stored.Problems {
+		env.note("%s: %s", stored.Name, problem)
+	}
+	if len(stored.Problems) > 0 {
+		return silentError(exitWanting)
+	}
+	return nil
+}
+
+// printReference prints a reference as JSON, or as one line: ref, agent, words and
+// the beginning of the preview.
+func printReference(env *environ, format string, ref record.Ref, r record.Reference) error {
+	if format != formatLine || env.global.json {
+		return env.printJSON(r)
+	}
+	line := ref.Short()
+	if r.Agent != "" {
+		line += " " + r.Agent
+	}
+	preview := r.Preview
+	if utf8.RuneCountInString(preview) > linePreview {
+		preview = string([]rune(preview)[:linePreview-1]) + "…"
+	}
+	env.printf("%s\n", fmt.Sprintf("%s %dw: %s", line, r.WordCount, preview))
+	return nil
+}
+
+// readSchema reads the schema of an output from a file.
+func (e *environ) readSchema(file string) (*result.Schema, error) {
+	return nil, fmt.Errorf("schema %s", file)
+}

@@ -1,0 +1,3 @@
+package result
+
+import _ "github.com/santhosh-tekuri/jsonschema/v6"
