@@ -1,0 +1,260 @@
+package materialize
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A TextEdit makes the new text of a file from the old one, which is nil when
+// nothing stands there, together with the version that it is the text of. It is
+// pure: it may be called again when another process was faster. Returning old
+// changes nothing.
+type TextEdit func(old []byte, head *store.Version) ([]byte, error)
+
+// EditText replaces the text of a record that is a whole file of the own tree:
+// what stands on disk is taken in, edited, stored and written, with no change
+// of others in between. The name of the result is a new one when the text is a
+// new task at the place of a finished journal.
+func (w *Workspace) EditText(ctx context.Context, kind record.Kind, id string, source record.Source, edit TextEdit) (*PutResult, error) {
+	_, p, err := w.seatFor(kind, id)
+	if err != nil {
+		return nil, err
+	}
+	if kind.IsEntry() || kind == record.KindFrame || kind == record.KindResult {
+		return nil, fmt.Errorf("a %s is no file that is edited as a whole", kind)
+	}
+	var result *PutResult
+	err = w.withMirror(ctx, w.Root, func(m *mirror) error {
+		s := m.syncer()
+		if err := s.takeIn(ctx, p); err != nil {
+			return err
+		}
+		for try := 1; ; try++ {
+			result, err = w.tryEditText(ctx, p, source, edit)
+			if !errors.Is(err, store.ErrConflict) || try == raceTries {
+				break
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return s.putOut(ctx, p)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+func (w *Workspace) tryEditText(ctx context.Context, p string, source record.Source, edit TextEdit) (*PutResult, error) {
+	now, old, err := w.wholeText(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	var head *store.Version
+	if now != nil {
+		head = &now.version
+	}
+	text, err := edit(old, head)
+	if err != nil {
+		return nil, err
+	}
+	if now != nil && bytes.Equal(text, old) {
+		result, err := w.putResultOf(ctx, now.name(), p)
+		if err == nil {
+			result.Unchanged = true
+		}
+		return result, err
+	}
+	f := sourceFile{path: p, place: w.recognise(p), source: source, text: text, words: layout.Words(text)}
+	stored, err := w.storeOver(ctx, f, now)
+	if err != nil {
+		return nil, err
+	}
+	return w.putResultOf(ctx, stored.names[0], p)
+}
+
+// wholeText reads what stands at a path as one record, with its text.
+func (w *Workspace) wholeText(ctx context.Context, p string) (now *seated, text []byte, err error) {
+	var content store.Content
+	err = w.Store.View(ctx, func(tx *store.Tx) (err error) {
+		if now, err = seatedAt(tx, "", p); err != nil || now == nil {
+			return err
+		}
+		content, err = tx.Content(now.version.Record)
+		return err
+	})
+	if err != nil || now == nil {
+		return nil, nil, err
+	}
+	if now.isFrame() {
+		return nil, nil, fmt.Errorf("%s is a file of entries", p)
+	}
+	if content.IsLarge() {
+		return nil, nil, fmt.Errorf("%s has %d bytes, too many to be edited", p, content.Size)
+	}
+	text, err = content.Bytes()
+	return now, text, err
+}
+
+// Entries is an aggregate file as an edit sees and changes it.
+type Entries struct {
+	Path  string
+	now   *seated // nil when there is no such file
+	texts map[record.Name][]byte
+	gone  map[record.Name]bool
+	added []layout.Entry
+	used  func(record.Name) (bool, error)
+}
+
+// A StoredEntry is an entry of an aggregate file.
+type StoredEntry struct {
+	Name   record.Name
+	Ref    record.Ref
+	Record *record.Record
+	Text   []byte // not to be changed
+}
+
+// List returns the entries in the order of the file, as they were when the edit
+// began.
+func (e *Entries) List() []StoredEntry {
+	if e.now == nil {
+		return nil
+	}
+	var list []StoredEntry
+	for _, name := range e.now.frame.slots() {
+		at := e.now.entries[name]
+		list = append(list, StoredEntry{name, at.version.Ref, at.version.Record, at.text})
+	}
+	return list
+}
+
+// Find returns the entry with an id.
+func (e *Entries) Find(id string) (StoredEntry, bool) {
+	for _, entry := range e.List() {
+		if entry.Name.ID == id {
+			return entry, true
+		}
+	}
+	return StoredEntry{}, false
+}
+
+// Used reports whether an entry has or had an id: also one that is gone, or in
+// another file, so that none is given twice.
+func (e *Entries) Used(kind record.Kind, id string) (bool, error) {
+	for _, entry := range e.added {
+		if entry.Kind == kind && entry.ID == id {
+			return true, nil
+		}
+	}
+	name, err := record.NewName("", kind, id)
+	if err != nil {
+		return false, err
+	}
+	return e.used(name)
+}
+
+// Text returns the bytes of the whole file as they were when the edit began.
+func (e *Entries) Text() []byte {
+	if e.now == nil {
+		return nil
+	}
+	return e.now.text()
+}
+
+// Set gives an entry that List returned another text.
+func (e *Entries) Set(name record.Name, text []byte) {
+	e.texts[name] = endLike(text, e.now.entries[name].text)
+}
+
+// Add adds an entry, written by its layout, behind the last of its section.
+func (e *Entries) Add(kind record.Kind, id string, text []byte) {
+	e.added = append(e.added, layout.Entry{Kind: kind, ID: id, Text: text})
+}
+
+// Remove takes an entry that List returned away.
+func (e *Entries) Remove(name record.Name) { e.gone[name] = true }
+
+// EditEntries changes an aggregate file of the own tree, the one that holds
+// entries of a kind: what stands on disk is taken in, the edit is applied, and
+// the file is stored and written, with no change of others in between. The id is
+// that of an entry whose file is meant; if it is empty, or no entry has it, the
+// file is the one that the profile keeps for the kind. The edit is pure: it may
+// be called again when another process was faster. An edit that changes nothing
+// stores nothing.
+func (w *Workspace) EditEntries(ctx context.Context, kind record.Kind, id string, source record.Source, edit func(*Entries) error) error {
+	if !kind.IsEntry() {
+		return fmt.Errorf("a %s is no entry of a file", kind)
+	}
+	if id == "" {
+		id = "new"
+	}
+	_, p, err := w.entrySeat(ctx, kind, id)
+	if err != nil {
+		return err
+	}
+	err = w.editAggregate(ctx, p, source, func(f *sourceFile, now *seated) error {
+		e := &Entries{
+			Path: p, now: now, texts: map[record.Name][]byte{}, gone: map[record.Name]bool{},
+			used: func(name record.Name) (bool, error) { return w.everStored(ctx, name) },
+		}
+		if err := edit(e); err != nil {
+			return err
+		}
+		return e.apply(f)
+	})
+	if errors.Is(err, errUnchanged) {
+		return nil
+	}
+	return err
+}
+
+// errUnchanged ends an edit that has changed nothing.
+var errUnchanged = errors.New("unchanged")
+
+// apply sets the text of the file to what the edit has made of it.
+func (e *Entries) apply(f *sourceFile) error {
+	if len(e.texts)+len(e.gone)+len(e.added) == 0 {
+		return errUnchanged
+	}
+	if e.now != nil {
+		edited := *e.now
+		edited.entries = maps.Clone(edited.entries)
+		for name, text := range e.texts {
+			edited.entries[name] = entryAt{edited.entries[name].version, text}
+		}
+		f.text, f.edited = edited.text(), &edited
+		if len(e.gone) > 0 {
+			f.text = edited.assemble(edited.frame.without(func(slot record.Name) bool { return e.gone[slot] }, isList(f.place)))
+		}
+	}
+	aggregate, ok := f.place.Layout.(layout.Aggregate)
+	if !ok {
+		return fmt.Errorf("the file %s has no entries", f.path)
+	}
+	for _, entry := range e.added {
+		file, _ := f.place.Parse(f.path, f.text) // its problems were reported when it was captured
+		f.text = aggregate.Insert(file, entry).Append(nil)
+	}
+	return nil
+}
+
+// everStored reports whether a name has or had a version.
+func (w *Workspace) everStored(ctx context.Context, name record.Name) (used bool, err error) {
+	err = w.Store.View(ctx, func(tx *store.Tx) error {
+		_, _, err := tx.Last(name)
+		used = err == nil || errors.Is(err, store.ErrDropped)
+		if used || errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	return used, err
+}

@@ -1,0 +1,158 @@
+package materialize_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// TestEditText appends lines to one journal from many goroutines, while an agent
+// writes to the file by hand.
+func TestEditText(t *testing.T) {
+	w := newWorkspace(t)
+	journal := layout.AppendJournal(nil, layout.Journal{Task: "Whole cents", Status: layout.StatusInProgress, Started: "2026-03-02T10:00:00Z"})
+	start, err := w.EditText(t.Context(), record.KindHandoff, "task-001", record.SourcePut, func(old []byte, head *store.Version) ([]byte, error) {
+		if old != nil || head != nil {
+			t.Errorf("the journal is there before it was made: %q", old)
+		}
+		return journal, nil
+	})
+	if err != nil || start.Name.String() != "handoff/task-001" || start.Unchanged {
+		t.Fatalf("made %+v: %v", start, err)
+	}
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			_, err := w.EditText(t.Context(), record.KindHandoff, "task-001", record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
+				return layout.AppendProgress(old, layout.Progress{Time: "10:00", Text: fmt.Sprintf("step %d", i)}), nil
+			})
+			if err != nil {
+				t.Errorf("step %d: %v", i, err)
+			}
+		})
+	}
+	group.Wait()
+	text, err := os.ReadFile(start.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 8 {
+		if n := strings.Count(string(text), fmt.Sprintf("step %d", i)); n != 1 {
+			t.Errorf("step %d stands %d times in\n%s", i, n, text)
+		}
+	}
+	same, err := w.EditText(t.Context(), record.KindHandoff, "task-001", record.SourcePut,
+		func(old []byte, _ *store.Version) ([]byte, error) { return old, nil })
+	if err != nil || !same.Unchanged {
+		t.Errorf("an edit that changes nothing: %+v, %v", same, err)
+	}
+}
+
+func TestEditTextNewTask(t *testing.T) {
+	w := newWorkspace(t)
+	for i, want := range []string{"handoff/task-001", "handoff/task-001~2"} {
+		made, err := w.EditText(t.Context(), record.KindHandoff, "task-001", record.SourcePut, func([]byte, *store.Version) ([]byte, error) {
+			started := time.Date(2026, 3, 2+i, 10, 0, 0, 0, time.UTC).Format(time.RFC3339)
+			return layout.AppendJournal(nil, layout.Journal{Task: "A", Status: layout.StatusComplete, Started: started}), nil
+		})
+		if err != nil || made.Name.String() != want {
+			t.Errorf("journal %d is %v, want %s: %v", i, made.Name, want, err)
+		}
+	}
+}
+
+// TestEditEntries has many goroutines allocate ids in one queue.
+func TestEditEntries(t *testing.T) {
+	w := newWorkspace(t)
+	add := func(summary string) error {
+		return w.EditEntries(t.Context(), record.KindIssue, "", record.SourcePut, func(e *materialize.Entries) error {
+			for n := 1; ; n++ {
+				id := fmt.Sprintf("ISSUE-20260302-%03d", n)
+				used, err := e.Used(record.KindIssue, id)
+				if err != nil {
+					return err
+				}
+				if !used {
+					e.Add(record.KindIssue, id, layout.AppendIssue(nil, layout.Issue{ID: id, Status: "pending", Summary: summary}))
+					return nil
+				}
+			}
+		})
+	}
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			if err := add(fmt.Sprintf("summary %d", i)); err != nil {
+				t.Errorf("adding %d: %v", i, err)
+			}
+		})
+	}
+	group.Wait()
+	remove := record.Name{Kind: record.KindIssue, ID: "ISSUE-20260302-008"}
+	if err := w.Remove(t.Context(), remove); err != nil {
+		t.Fatal(err)
+	}
+	if err := add("after the removal"); err != nil { // the id of one that is gone is not given again
+		t.Fatal(err)
+	}
+	var ids []string
+	err := w.EditEntries(t.Context(), record.KindIssue, "", record.SourcePut, func(e *materialize.Entries) error {
+		ids = nil
+		for _, entry := range e.List() {
+			ids = append(ids, entry.Name.ID)
+		}
+		first, _ := e.Find("ISSUE-20260302-001")
+		e.Set(first.Name, layout.SetIssueField(first.Text, "Status", "accepted"))
+		e.Add(record.KindIssue, "ISSUE-20260303-001", layout.AppendIssue(nil, layout.Issue{ID: "ISSUE-20260303-001", Status: "pending"}))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, n := range []int{1, 2, 3, 4, 5, 6, 7, 9} {
+		want = append(want, fmt.Sprintf("ISSUE-20260302-%03d", n))
+	}
+	if diff := cmp.Diff(want, ids); diff != "" {
+		t.Errorf("ids (-want +got):\n%s", diff)
+	}
+	file, err := w.PathOf(record.Name{Kind: record.KindIssue, ID: "any"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || strings.Count(string(text), "| accepted |") != 1 || !strings.Contains(string(text), "ISSUE-20260303-001") {
+		t.Errorf("the file: %v\n%s", err, text)
+	}
+}
+
+func TestEditNothing(t *testing.T) {
+	w := newWorkspace(t)
+	idle := func(*materialize.Entries) error { return nil }
+	if err := w.EditEntries(t.Context(), record.KindIssue, "", record.SourcePut, idle); err != nil {
+		t.Error(err)
+	}
+	refused := errors.New("refused")
+	err := w.EditEntries(t.Context(), record.KindIssue, "", record.SourcePut, func(*materialize.Entries) error { return refused })
+	if !errors.Is(err, refused) {
+		t.Errorf("got %v, want the error of the edit", err)
+	}
+	file, err := w.PathOf(record.Name{Kind: record.KindIssue, ID: "any"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("an edit without a change made %s: %v", file, err)
+	}
+}
