@@ -1,0 +1,82 @@
+package materialize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// How often a watch wakes without an event: events get lost, so a scan stands
+// behind them. Where the system gives no events the scan is all there is.
+const (
+	scanInterval   = 2 * time.Second
+	scanWithoutAny = 250 * time.Millisecond
+)
+
+// Watch returns a channel that has a value whenever something may have changed
+// in the folders, which are paths as records have them and are made if they are
+// missing. A value is a hint and no proof: look at the files, and look once
+// before the first value. Several changes may give one value. The channel is
+// closed when ctx ends; until then the watch costs no time while nothing happens
+// but for one look every two seconds.
+func (w *Workspace) Watch(ctx context.Context, folders ...string) (<-chan struct{}, error) {
+	events, err := fsnotify.NewWatcher()
+	if err != nil { // the user's watches are used up, or the system has none
+		events = nil
+	}
+	for _, folder := range folders {
+		dir := w.FilePath(folder)
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return nil, errors.Join(fmt.Errorf("watching %s: %w", folder, err), closeEvents(events))
+		}
+		if events != nil && events.Add(dir) != nil {
+			_ = events.Close() // it has seen nothing
+			events = nil
+		}
+	}
+	wake := make(chan struct{}, 1)
+	go func() {
+		defer close(wake)
+		defer func() { _ = closeEvents(events) }() // nothing was written
+		forward(ctx, events, wake)
+	}()
+	return wake, nil
+}
+
+func closeEvents(events *fsnotify.Watcher) error {
+	if events == nil {
+		return nil
+	}
+	return events.Close()
+}
+
+// forward makes a value of each event, of each lost one, and of each tick.
+func forward(ctx context.Context, events *fsnotify.Watcher, wake chan<- struct{}) {
+	interval := scanInterval
+	var changes chan fsnotify.Event
+	var faults chan error
+	if events == nil {
+		interval = scanWithoutAny
+	} else {
+		changes, faults = events.Events, events.Errors
+	}
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-changes:
+		case <-faults: // an overflow: something was lost
+		case <-tick.C:
+		}
+		select {
+		case wake <- struct{}{}:
+		default: // one is waiting already
+		}
+	}
+}
