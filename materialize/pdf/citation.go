@@ -1,0 +1,223 @@
+package pdf
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/go-pdf/fpdf"
+	"github.com/yuin/goldmark/ast"
+)
+
+// citations links numbers in brackets to the entries of the list of references. A
+// document that was joined from several can have several lists: a citation means
+// the next one that has its number, else any.
+type citations struct {
+	out   *fpdf.Fpdf
+	lists []map[int]int // number to link of fpdf
+	next  int           // the list of the section that is being written, or the next one
+	notes *notes        // nil while entries are collected
+}
+
+var (
+	citation    = regexp.MustCompile(`\[\d{1,4}(?:\s*[-–—,;]\s*\d{1,4})*\]`)
+	digits      = regexp.MustCompile(`\d+`)
+	entryNumber = regexp.MustCompile(`^\s*\[(\d{1,4})\][:.]?\s*`)
+)
+
+// isReferences reports whether a heading is that of a list of references.
+func isReferences(heading string) bool {
+	name := strings.ToLower(strings.Trim(ownNumber.ReplaceAllString(heading, ""), " *_:.#"))
+	return name == "references" || name == "bibliography"
+}
+
+// collect finds the entries of all lists of references: paragraphs, lines and
+// items that begin with [N], and the items of numbered lists.
+func (c *citations) collect(d *document) {
+	defer func() { c.notes = &d.notes }()
+	for n := d.root.FirstChild(); n != nil; n = n.NextSibling() {
+		if h := d.outline.byNode[n]; h != nil && h.references {
+			list := map[int]int{}
+			for n = n.NextSibling(); n != nil && !d.outline.closes(n, h); n = n.NextSibling() {
+				c.collectBlock(d, n, list)
+			}
+			c.lists = append(c.lists, list)
+			if n == nil {
+				return
+			}
+			n = n.PreviousSibling()
+		}
+	}
+}
+
+func (c *citations) collectBlock(d *document, n ast.Node, list map[int]int) {
+	switch n := n.(type) {
+	case *ast.Paragraph, *ast.TextBlock:
+		for _, entry := range splitEntries(d.inline(n)) {
+			if entry.number > 0 {
+				c.define(list, entry.number)
+			}
+		}
+	case *ast.List:
+		number := n.Start
+		for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+			if n.IsOrdered() {
+				c.define(list, number)
+				number++
+				continue
+			}
+			for child := item.FirstChild(); child != nil; child = child.NextSibling() {
+				c.collectBlock(d, child, list)
+			}
+		}
+	}
+}
+
+func (c *citations) define(list map[int]int, number int) {
+	if list[number] == 0 {
+		list[number] = c.out.AddLink()
+	}
+}
+
+// place takes the link of an entry, the first time that the entry is written.
+func (c *citations) place(number int) int {
+	if c.next >= len(c.lists) {
+		return 0
+	}
+	return c.lists[c.next][number]
+}
+
+func (c *citations) find(number int) int {
+	for i := c.next; i < len(c.lists); i++ {
+		if id := c.lists[i][number]; id > 0 {
+			return id
+		}
+	}
+	for i := min(c.next, len(c.lists)) - 1; i >= 0; i-- {
+		if id := c.lists[i][number]; id > 0 {
+			return id
+		}
+	}
+	return 0
+}
+
+// link cuts pieces at citations and links their numbers. Code and links stay as
+// they are.
+func (c *citations) link(pieces []piece) []piece {
+	if len(c.lists) == 0 {
+		return pieces
+	}
+	var out []piece
+	for _, p := range pieces {
+		if p.text == "" || p.style.mono || p.link != (target{}) || !strings.Contains(p.text, "[") {
+			out = append(out, p)
+			continue
+		}
+		out = c.cut(out, p)
+	}
+	return out
+}
+
+func (c *citations) cut(out []piece, p piece) []piece {
+	rest := p.text
+	add := func(text string, link target) {
+		if text != "" {
+			out = append(out, piece{text: text, style: p.style, link: link})
+		}
+	}
+	for {
+		at := citation.FindStringIndex(rest)
+		if at == nil {
+			break
+		}
+		add(rest[:at[0]], target{})
+		cited := rest[at[0]:at[1]]
+		before := 0
+		for _, n := range digits.FindAllStringIndex(cited, -1) {
+			value, _ := strconv.Atoi(cited[n[0]:n[1]]) // four digits at most
+			id := c.find(value)
+			if id == 0 && c.notes != nil {
+				c.notes.add("citation [%d] has no entry in the list of references", value)
+			}
+			add(cited[before:n[0]], target{})
+			add(cited[n[0]:n[1]], target{id: id})
+			before = n[1]
+		}
+		add(cited[before:], target{})
+		rest = rest[at[1]:]
+	}
+	add(rest, target{})
+	return out
+}
+
+// An entry is one of a list of references.
+type entry struct {
+	number int // 0: a text without
+	pieces []piece
+}
+
+// splitEntries cuts a paragraph of a list of references at the lines that begin
+// with [N], and takes these marks away.
+func splitEntries(pieces []piece) []entry {
+	entries := []entry{{}}
+	for i := 0; i < len(pieces); i++ {
+		p := pieces[i]
+		last := &entries[len(entries)-1]
+		starts := i == 0 || pieces[i-1].brk != noBreak
+		n, used, rest := 0, 0, piece{}
+		if starts && p.text != "" {
+			n, used, rest = entryAt(pieces[i:])
+		}
+		switch {
+		case n > 0:
+			if last.number > 0 || len(last.pieces) > 0 {
+				last.pieces = trimBreak(last.pieces)
+				entries = append(entries, entry{})
+				last = &entries[len(entries)-1]
+			}
+			last.number = n
+			i += used - 1
+			if rest.text != "" {
+				last.pieces = append(last.pieces, rest)
+			}
+		case last.number > 0 && len(last.pieces) == 0:
+			if p.text = strings.TrimLeft(p.text, ": "); p.text != "" || p.image != nil {
+				last.pieces = append(last.pieces, p)
+			}
+		default:
+			last.pieces = append(last.pieces, p)
+		}
+	}
+	return entries
+}
+
+// entryAt reads the mark [N] that pieces begin with: its number may be linked, and
+// so a piece of its own. It returns how many pieces the mark has, and what is left
+// of the last.
+func entryAt(pieces []piece) (number, used int, rest piece) {
+	text := ""
+	for i, p := range pieces {
+		if p.text == "" || p.style.mono || i > 3 {
+			return 0, 0, rest
+		}
+		text += p.text
+		if strings.Contains(text, "]") {
+			m := entryNumber.FindStringSubmatch(text)
+			if m == nil {
+				return 0, 0, rest
+			}
+			number, _ = strconv.Atoi(m[1]) // four digits at most
+			rest = p
+			rest.text = strings.TrimLeft(text[len(m[0]):], ":. ")
+			return number, i + 1, rest
+		}
+	}
+	return 0, 0, rest
+}
+
+func trimBreak(pieces []piece) []piece {
+	for len(pieces) > 0 && pieces[len(pieces)-1].brk != noBreak {
+		pieces = pieces[:len(pieces)-1]
+	}
+	return pieces
+}

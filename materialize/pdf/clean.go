@@ -1,0 +1,138 @@
+package pdf
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// box stands for a character that cannot be shown.
+const box = '□'
+
+// clean makes text fit for the PDF writer, which panics on characters beyond the
+// basic plane: well-known emoji become short words, others boxes, and what is
+// invisible goes.
+func clean(text string) string {
+	if isPlain(text) {
+		return text
+	}
+	var out strings.Builder
+	for _, r := range text {
+		switch {
+		case r == utf8.RuneError:
+			out.WriteRune('\uFFFD')
+		case r == '\t' || r == '\n' || r == '\r':
+			out.WriteByte(' ')
+		case isInvisible(r):
+		case r > 0xFFFF:
+			out.WriteString(emoji(r))
+		default:
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
+
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// isInvisible reports whether a character has no shape: controls, joiners, marks of
+// direction, variation selectors, soft hyphens.
+func isInvisible(r rune) bool {
+	switch {
+	case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+		return true
+	case r >= 0xFE00 && r <= 0xFE0F, r >= 0xE0000 && r <= 0xE0FFF, r >= 0x1F3FB && r <= 0x1F3FF:
+		return true
+	}
+	return false
+}
+
+// isWide reports whether a line may be broken on both sides of a character:
+// those of Chinese, Japanese and Korean.
+func isWide(r rune) bool {
+	return r >= 0x1100 && (r <= 0x115F || r >= 0x2E80 && r <= 0xA4CF || r >= 0xAC00 && r <= 0xD7A3 ||
+		r >= 0xF900 && r <= 0xFAFF || r >= 0xFE30 && r <= 0xFE4F || r >= 0xFF00 && r <= 0xFF60)
+}
+
+// staysLeft reports whether a wide character may not begin a line.
+func staysLeft(r rune) bool {
+	return strings.ContainsRune("、。，．：；！？）」』】〉》〕］｝ー", r)
+}
+
+// substitute returns a character of like meaning for one that fonts often lack.
+func substitute(r rune) rune {
+	switch r {
+	case 0x2705, 0x2714:
+		return '✓'
+	case 0x274C, 0x274E, 0x2716:
+		return '✗'
+	case 0x2B50, 0x2B51:
+		return '★'
+	case 0x2757, 0x2755:
+		return '!'
+	case 0x2753, 0x2754:
+		return '?'
+	case 0x2B06:
+		return '↑'
+	case 0x2B07:
+		return '↓'
+	case 0x2B05:
+		return '←'
+	case 0x27A1:
+		return '→'
+	case 0x2B1B, 0x25FC:
+		return '■'
+	case 0x2B1C, 0x25FB:
+		return '□'
+	case 0x2011, 0x2010, 0x2212:
+		return '-'
+	case 0x2002, 0x2003, 0x2007, 0x2009, 0x200A, 0x202F, 0x3000:
+		return 0x00A0
+	}
+	return r
+}
+
+// emoji returns text for a character beyond the basic plane.
+func emoji(r rune) string {
+	switch {
+	case r >= 0x1D400 && r <= 0x1D6A3: // letters of mathematics, in thirteen styles
+		n := (r - 0x1D400) % 52
+		if n < 26 {
+			return string('A' + n)
+		}
+		return string('a' + n - 26)
+	case r >= 0x1D7CE && r <= 0x1D7FF:
+		return string('0' + (r-0x1D7CE)%10)
+	case r >= 0x1F1E6 && r <= 0x1F1FF: // a flag is two letters
+		return string('A' + r - 0x1F1E6)
+	}
+	if word := emojiWord(r); word != "" {
+		return "[" + word + "]"
+	}
+	return string(box)
+}
+
+// emojiWords has the words for the emoji that reports like to use.
+const emojiWords = "👍ok 🆗ok 👌ok 👎no 🎉done 🎊done 🚀rocket 🔥fire 💡idea 🚨alert 🔔alert 🛑stop 🚫stop 🔴red 🟠orange 🟡yellow " +
+	"🟢green 🔵blue 📌pin 📍pin 📝note 🐛bug 🐞bug 🔒locked 🔓open 🔑key 🔍search 🔎search 📊chart 📈chart 📉chart " +
+	"📚book 📖book 📁folder 📂folder 📄file 📃file 📦package 🔧tool 🛠tool 🔨tool 🤖robot 🎯goal 😀smile 😃smile " +
+	"😄smile 🙂smile 😊smile 🤔hm 🌐world 🌍world 🌎world 🌏world 💻computer 💰money 👥people 👤person 👏bravo " +
+	"🙌bravo 🧪test 🧠mind 🏁finish 🔗link 🗑trash 🕒clock 📅date 📆date 💬talk 👉hand 🏆cup 🥇first 🥈second " +
+	"🥉third "
+
+// emojiWord returns the word for an emoji, or "".
+func emojiWord(r rune) string {
+	at := strings.IndexRune(emojiWords, r)
+	if at < 0 {
+		return ""
+	}
+	word, _, _ := strings.Cut(emojiWords[at+utf8.RuneLen(r):], " ")
+	return word
+}

@@ -1,0 +1,92 @@
+package pdf_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"strings"
+	"testing"
+
+	"codeberg.org/go-fonts/dejavu/dejavusans"
+	"codeberg.org/go-fonts/dejavu/dejavusansmono"
+	"codeberg.org/go-fonts/dejavu/dejavuserif"
+
+	"filebus/materialize/pdf"
+)
+
+// TestOwnFont sets plain text in the user's font, and what that lacks in DejaVu.
+func TestOwnFont(t *testing.T) {
+	f, report := render(t, "plain **bold** `code` ☑", pdf.Options{Font: dejavuserif.TTF})
+	got := map[string]string{}
+	for _, r := range f.pages[0].runs {
+		name := f.fonts[r.font].name
+		name = name[strings.Index(name, "/utf8")+len("/utf8"):]
+		got[strings.TrimSpace(r.text)] = name[:strings.Index(name, "\n")]
+	}
+	for text, want := range map[string]string{"plain": "own", "bold": "bold", "code": "mono", "1 / 1": "own"} {
+		if got[text] != want {
+			t.Errorf("%q is set in %q, want %q; all: %v", text, got[text], want, got)
+		}
+	}
+	if len(report.Warnings) > 0 {
+		t.Errorf("warnings: %q", report.Warnings)
+	}
+}
+
+func TestUnusableFonts(t *testing.T) {
+	without := func(table string) []byte {
+		data := bytes.Clone(dejavusansmono.TTF)
+		at := bytes.Index(data, []byte(table))
+		copy(data[at:], "none")
+		return data
+	}
+	restricted := bytes.Clone(dejavusansmono.TTF)
+	entry := bytes.Index(restricted, []byte("OS/2"))
+	restricted[binary.BigEndian.Uint32(restricted[entry+8:])+9] = 2
+	for name, font := range map[string][]byte{
+		"empty": {}, "text": []byte("no font at all"), "PostScript outlines": []byte("OTTO" + strings.Repeat("\x00", 60)),
+		"collection": []byte("ttcf" + strings.Repeat("\x00", 60)), "cut": dejavusans.TTF[:5000], "head": dejavusans.TTF[:12],
+		"no glyphs": without("glyf"), "no characters": without("cmap"), "no names": without("name"), "restricted": restricted,
+		"made of itself": selfMade(t),
+	} {
+		var out bytes.Buffer
+		if _, err := pdf.Render(&out, []byte("x"), pdf.Options{Font: font}); !errors.Is(err, pdf.ErrFont) || out.Len() > 0 {
+			t.Errorf("%s: error %v and %d bytes, want %v and none", name, err, out.Len(), pdf.ErrFont)
+		}
+	}
+}
+
+// selfMade returns a font with a glyph that is made of itself.
+func selfMade(t *testing.T) []byte {
+	t.Helper()
+	data := bytes.Clone(dejavusansmono.TTF)
+	table := func(name string) int {
+		return int(binary.BigEndian.Uint32(data[bytes.Index(data, []byte(name))+8:]))
+	}
+	glyf, loca, long := table("glyf"), table("loca"), binary.BigEndian.Uint16(data[table("head")+50:]) != 0
+	for g := 0; g < int(binary.BigEndian.Uint16(data[table("maxp")+4:])); g++ {
+		at := 2 * int(binary.BigEndian.Uint16(data[loca+2*g:]))
+		if long {
+			at = int(binary.BigEndian.Uint32(data[loca+4*g:]))
+		}
+		if outline := data[glyf+at:]; binary.BigEndian.Uint16(outline) == 0xFFFF {
+			binary.BigEndian.PutUint16(outline[12:], uint16(g))
+			return data
+		}
+	}
+	t.Fatal("the font has no glyph that is made of others")
+	return nil
+}
+
+// TestDamagedFonts changes a font at many places: it is used, or refused, and
+// nothing else happens.
+func TestDamagedFonts(t *testing.T) {
+	for i := 0; i < 3000; i += 37 {
+		font := bytes.Clone(dejavusansmono.TTF)
+		font[i] ^= 0xFF
+		var out bytes.Buffer
+		if _, err := pdf.Render(&out, []byte("some Text é"), pdf.Options{Font: font}); err == nil {
+			readPDF(t, out.Bytes())
+		}
+	}
+}
