@@ -78,7 +78,51 @@ func Put(ctx context.Context, w *materialize.Workspace, c Call, expect store.Exp
 		return nil, err
 	}
 	r.Expect = expect
-	return c.store(ctx, w, r)
+	return c.put(ctx, w, r)
+}
+
+// put stores a text that may be there already, as when a call is made again. It
+// is then given further tags as it is: its description, and with it the
+// reference, stay what they were.
+func (c Call) put(ctx context.Context, w *materialize.Workspace, r materialize.PutRequest) (*Stored, error) {
+	again, err := c.isAgain(ctx, w, r)
+	if err != nil {
+		return nil, err
+	}
+	tags := r.Facts.Tags
+	if again {
+		r.Facts.Tags = nil
+	}
+	stored, err := c.store(ctx, w, r)
+	if err != nil || !again {
+		return stored, err
+	}
+	for tries := 1; ; tries++ {
+		stored.PutResult, err = w.Tag(ctx, stored.Name, tags, nil)
+		if !errors.Is(err, store.ErrConflict) || tries == maxTagTries {
+			return stored, err
+		}
+	}
+}
+
+// maxTagTries bounds how often tags are set anew because another process was
+// faster. Each loss means that the other has set its own.
+const maxTagTries = 100
+
+// isAgain reports whether a request with tags is for a name that is there.
+func (c Call) isAgain(ctx context.Context, w *materialize.Workspace, r materialize.PutRequest) (bool, error) {
+	name, err := record.NewName("", record.KindResult, r.ID)
+	if err != nil || len(r.Facts.Tags) == 0 {
+		return false, nil // an id that is to be made, or that Put will refuse
+	}
+	err = w.Store.View(ctx, func(tx *store.Tx) error {
+		_, err := tx.Head(name)
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // store examines the text of a request, if the call asks for it, and puts it.

@@ -1,4 +1,190 @@
 package result
 
-// A Schema says what the structured output of an agent must look like.
-type Schema struct{}
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// A Schema says what the structured output of an agent must look like: a JSON
+// object, with a summary in it that becomes the preview.
+type Schema struct {
+	given    []byte
+	injected []byte
+	document any // the injected schema as JSON Schema, decoded
+	compiled *jsonschema.Schema
+}
+
+// What bounds the work that a schema or an output can make.
+const (
+	maxSchema = 1 << 20 // bytes of a schema
+	maxDepth  = 200     // objects and arrays within each other
+	maxValues = 50_000  // values in an output
+	maxNumber = 400     // characters of a number, and the size of its exponent
+)
+
+// ErrSchema says that a schema cannot be used.
+var ErrSchema = errors.New("unusable schema")
+
+// ParseSchema reads the schema of an output: a JSON Schema, or a list of fields, each
+// with "name", "type" and "description", alone or as the member "fields" of an
+// object. The name stands in errors, which are ErrSchema. What a schema refers to
+// must be in it: nothing is ever loaded.
+func ParseSchema(name string, text []byte) (*Schema, error) {
+	s, err := parseSchema(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w %s: %w", ErrSchema, name, err)
+	}
+	return s, nil
+}
+
+func parseSchema(text []byte) (*Schema, error) {
+	if len(text) > maxSchema {
+		return nil, fmt.Errorf("%d bytes are more than the %d that a schema may have", len(text), maxSchema)
+	}
+	// It is compiled as given first, so that what is injected meets a sound one.
+	if _, _, err := compileText(text); err != nil {
+		return nil, err
+	}
+	injected, err := injectSummary(text)
+	if err != nil {
+		return nil, err
+	}
+	s := &Schema{given: text, injected: injected}
+	if s.document, s.compiled, err = compileText(injected); err != nil {
+		return nil, err
+	}
+	return s, s.probe()
+}
+
+// Inject returns the schema as it was given, with a string "summary", required, where
+// it had none, and whether it was added. Everything else keeps its bytes.
+func (s *Schema) Inject() (text []byte, changed bool) {
+	return s.injected, len(s.injected) != len(s.given)
+}
+
+// compileText compiles a schema of either form, and returns it as JSON Schema.
+func compileText(text []byte) (document any, compiled *jsonschema.Schema, err error) {
+	value, problem := decodeJSON(text)
+	if problem != nil {
+		return nil, nil, problem
+	}
+	if list, ok := fieldList(value); ok {
+		if document, err = fieldsSchema(list); err != nil {
+			return nil, nil, err
+		}
+	} else if document = value; !isObjectSchema(value) {
+		return nil, nil, notObject(value)
+	}
+	compiled, err = compile(document)
+	return document, compiled, err
+}
+
+// schemaURL is what a schema is called among the documents of the compiler. It
+// leads nowhere.
+const schemaURL = "schema:///"
+
+func compile(document any) (*jsonschema.Schema, error) {
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.UseLoader(noLoader{})
+	if err := c.AddResource(schemaURL, document); err != nil {
+		return nil, fmt.Errorf("compiling: %w", err)
+	}
+	compiled, err := c.Compile(schemaURL)
+	if err != nil {
+		return nil, compileError(document, err)
+	}
+	return compiled, nil
+}
+
+// A noLoader refuses to load what a schema refers to.
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("%q is not in the schema, and nothing is loaded", strings.TrimPrefix(url, schemaURL))
+}
+
+// compileError says in one line what a compiler found.
+func compileError(document any, err error) error {
+	var shape *jsonschema.SchemaValidationError
+	var invalid *jsonschema.ValidationError
+	var load *jsonschema.LoadURLError
+	var regex *jsonschema.InvalidRegexError
+	var pointer *jsonschema.JSONPointerNotFoundError
+	switch {
+	case errors.As(err, &shape) && errors.As(shape.Err, &invalid):
+		return errors.New(joinProblems(problemsOf(invalid, nil, document)))
+	case errors.As(err, &regex):
+		return fmt.Errorf("the pattern %q at %s cannot be used: %w", regex.Regex, shortURL(regex.URL), regex.Err)
+	case errors.As(err, &load):
+		return load.Err
+	case errors.As(err, &pointer):
+		return fmt.Errorf("%s leads nowhere", shortURL(pointer.URL))
+	}
+	return err
+}
+
+// isObjectSchema reports whether value is a JSON Schema for objects.
+func isObjectSchema(value any) bool {
+	schema, ok := value.(map[string]any)
+	if !ok {
+		return false
+	}
+	switch t := schema["type"].(type) {
+	case string:
+		return t == "object"
+	case []any:
+		for _, one := range t {
+			if one == "object" {
+				return true
+			}
+		}
+		return false
+	}
+	return len(schema) == 0 || hasKeyword(schema)
+}
+
+// hasKeyword tells a JSON Schema without a type from any other object.
+func hasKeyword(schema map[string]any) bool {
+	for _, keyword := range []string{
+		"$schema", "$id", "id", "$ref", "$dynamicRef", "$defs", "definitions", "properties", "patternProperties",
+		"additionalProperties", "unevaluatedProperties", "required", "allOf", "anyOf", "oneOf", "not", "if",
+		"dependentSchemas", "dependentRequired", "propertyNames", "minProperties", "maxProperties",
+	} {
+		if _, ok := schema[keyword]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+func notObject(value any) error {
+	schema, ok := value.(map[string]any)
+	if !ok {
+		return fmt.Errorf("%s is neither a JSON Schema nor a list of fields", typeOf(value))
+	}
+	if t, ok := schema["type"]; ok {
+		return fmt.Errorf("its type is %s; structured output is one object", compactJSON(t))
+	}
+	return errors.New(`no keyword of JSON Schema at its top, such as "type" or "properties"`)
+}
+
+// compactJSON shows a value, not too much of it.
+func compactJSON(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value) // what was decoded can be encoded
+	}
+	return cut(string(text), 60)
+}
+
+func cut(text string, n int) string {
+	if runes := []rune(text); len(runes) > n {
+		return string(runes[:n-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,149 @@
+package result_test
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/materialize"
+	"filebus/materialize/result"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// TestPutAgain makes the same call again: the reference stays the same.
+func TestPutAgain(t *testing.T) {
+	text := "# Title\n\nThe first paragraph of the result.\n"
+	tests := []struct {
+		what    string
+		call    result.Call
+		version bool // a new one
+	}{
+		{"the same", result.Call{}, false},
+		{"a shorter preview", result.Call{Preview: 10}, false},
+		{"no agent", result.Call{Agent: "-"}, false},
+		{"a tag", result.Call{Tags: []string{"one"}}, true},
+		{"the same tag", result.Call{Tags: []string{"One "}}, false},
+		{"another tag and another preview", result.Call{Tags: []string{"two"}, Preview: 5}, true},
+		{"a tag that is there, in another preview", result.Call{Tags: []string{"one"}, Preview: 5}, false},
+	}
+	d := newDesk(t)
+	base := result.Call{Agent: "Web Researcher", Conversation: "c1", ID: "k1"}
+	first, err := result.Put(t.Context(), d.Workspace, base, store.Expect{}, strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := first.Ref
+	for _, test := range tests {
+		c := base
+		c.Tags, c.Preview = test.call.Tags, test.call.Preview
+		if test.call.Agent == "-" {
+			c.Agent = ""
+		}
+		again, err := result.Put(t.Context(), d.Workspace, c, store.Expect{}, strings.NewReader(text))
+		if err != nil {
+			t.Errorf("%s: %v", test.what, err)
+			continue
+		}
+		if diff := cmp.Diff(first.Reference(), again.Reference()); diff != "" || (again.Ref != before) != test.version {
+			t.Errorf("%s: version %s after %s, a new one? want %t; reference (-first +again):\n%s",
+				test.what, again.Ref.Short(), before.Short(), test.version, diff)
+		}
+		before = again.Ref
+	}
+	last, err := d.read.Resolve(t.Context(), "result/c1/k1", query.ResolveOptions{})
+	if err != nil || !slices.Equal(last.Record.Tags, []string{"one", "two"}) || last.Record.Agent != "web_researcher" {
+		t.Errorf("in the end: tags %q, agent %q, %v", last.Record.Tags, last.Record.Agent, err)
+	}
+	other := base
+	other.Tags = []string{"three"}
+	_, err = result.Put(t.Context(), d.Workspace, other, store.Expect{}, strings.NewReader("another text"))
+	var conflict *store.ConflictError
+	if !errors.As(err, &conflict) || !conflict.WriteOnce {
+		t.Errorf("another text under the same call: %v, want a conflict", err)
+	}
+}
+
+// TestMadeIDs checks the ids that calls get which have none: safe, unique, and in
+// the order of time.
+func TestMadeIDs(t *testing.T) {
+	now := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
+	d := deskIn(t, materialize.Settings{}, func() time.Time { return now })
+	seen := map[string]bool{}
+	last := ""
+	for i := range 300 {
+		if i%10 == 0 {
+			now = now.Add(time.Second / 8)
+			last = slices.Max(append([]string{last}, idsOf(seen)...))
+		}
+		stored, err := result.Put(t.Context(), d.Workspace, result.Call{Conversation: "c1"}, store.Expect{}, strings.NewReader("x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, id, _ := strings.Cut(stored.Name.ID, "/")
+		if len(id) != 10 || strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz") != "" || seen[id] {
+			t.Errorf("made the id %q: 10 digits and letters, that nobody has? seen %t", id, seen[id])
+		}
+		if id <= last {
+			t.Errorf("made the id %q after %q, an eighth of a second later", id, last)
+		}
+		seen[id] = true
+	}
+}
+
+func idsOf(seen map[string]bool) (ids []string) {
+	for id := range seen {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// brokenReader fails after some bytes.
+type brokenReader struct{ left int }
+
+func (b *brokenReader) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		return 0, errors.New("the pipe burst")
+	}
+	n := min(b.left, len(p))
+	b.left -= n
+	return n, nil
+}
+
+var _ io.Reader = (*brokenReader)(nil)
+
+func TestPutBroken(t *testing.T) {
+	for _, size := range []int{0, 10, 3 << 20} {
+		d := newDesk(t)
+		c := result.Call{Conversation: "c1", ID: "k1", Tags: []string{"a"}}
+		_, err := result.Put(t.Context(), d.Workspace, c, store.Expect{}, &brokenReader{size})
+		if err == nil || !strings.Contains(err.Error(), "the pipe burst") || d.results() != 0 {
+			t.Errorf("an output that breaks after %d bytes: %v, %d results", size, err, d.results())
+		}
+	}
+}
+
+func TestMalformedCalls(t *testing.T) {
+	d := newDesk(t)
+	for _, c := range []result.Call{
+		{ID: "k1"}, {Conversation: "a/b"}, {Conversation: "c1", ID: "a/b"}, {Conversation: `a\b`, ID: "k"},
+	} {
+		if _, err := result.Put(t.Context(), d.Workspace, c, store.Expect{}, strings.NewReader("x")); !errors.Is(err, result.ErrCall) {
+			t.Errorf("Put(%+v): %v, want %v", c, err, result.ErrCall)
+		}
+	}
+	for _, c := range []result.Call{
+		{Conversation: "..", ID: "k"}, {Conversation: "c1", ID: ".."}, {Conversation: "c1", ID: "a\x00b"}, {Conversation: ".git", ID: "k"},
+		{Conversation: "c1", ID: strings.Repeat("x", record.MaxID)},
+	} {
+		if _, err := result.Put(t.Context(), d.Workspace, c, store.Expect{}, strings.NewReader("x")); err == nil {
+			t.Errorf("Put(%+v) was accepted", c)
+		}
+	}
+}

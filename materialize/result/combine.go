@@ -1,0 +1,266 @@
+package result
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"filebus/materialize"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// combineAgent is the agent of a combined text, unless another one is named.
+const combineAgent = "combine_files"
+
+// A CombineRequest says which texts to join, and whose result that is. The call's
+// From is added to the refs of the inputs.
+type CombineRequest struct {
+	Call
+	// Inputs are files, refs, names and patterns of files or names, in order. A
+	// pattern stands for the files that it matches, in the order of their bytes,
+	// or for names if there is no such file.
+	Inputs    []string
+	Dir       string // that relative paths begin at, absolute
+	Separator string // between two texts; nothing else is added to them
+	Expected  int    // how many texts there must be; 0: any number
+	Output    string // a file to write the text to, absolute; "": only the result's own
+	Force     bool   // replace another text in Output
+}
+
+// A Combined is the result of a combine.
+type Combined struct {
+	*Stored
+	Output  string        // the file that was asked for; "": only the result's own
+	Texts   int           // that were combined
+	Unread  []*InputError // the inputs that were left out
+	Differs []string      // files that do not hold what is stored, and were read from disk
+}
+
+// Reference returns what a parent agent gets in place of the text.
+func (c *Combined) Reference() record.Reference {
+	r := c.Stored.Reference()
+	if c.Output != "" {
+		r.ResultFile = c.Output
+	}
+	return r
+}
+
+// A CountError says that another number of texts could be read than was expected,
+// or none at all.
+type CountError struct {
+	Read     int
+	Expected int           // 0: any number but none
+	Unread   []*InputError // all that could not be read
+}
+
+func (e *CountError) Error() string {
+	var message strings.Builder
+	if e.Expected > 0 {
+		fmt.Fprintf(&message, "%d of the %d expected texts could be read; nothing was combined", e.Read, e.Expected)
+	} else {
+		message.WriteString("nothing to combine")
+	}
+	for i, unread := range e.Unread {
+		message.WriteString([]string{": ", "; "}[min(i, 1)] + unread.Error())
+	}
+	return message.String()
+}
+
+// Unwrap returns why there was nothing to combine. That a count is wrong has a
+// meaning of its own.
+func (e *CountError) Unwrap() []error {
+	var all []error
+	for _, unread := range e.Unread {
+		if e.Expected == 0 {
+			all = append(all, unread)
+		}
+	}
+	return all
+}
+
+// Combine joins texts, stores the whole as a result that was made from them, and
+// writes its files. It streams: texts may have any size. Inputs that cannot be
+// read are left out and listed. Without an id of the call, the same texts joined
+// again are the result that is there: in the conversation or, if that would be
+// made, in any.
+//
+// If the number of texts is not the expected one, or none can be read, it returns
+// a *CountError; if the output may not be written, an *OutputError. An input that
+// changes or fails while it is read is an error too. Nothing is stored then.
+func Combine(ctx context.Context, w *materialize.Workspace, read *query.Reader, r CombineRequest) (*Combined, error) {
+	c := combiner{gatherer: gatherer{w, read, r.Dir}, CombineRequest: r}
+	c.Agent = cmp.Or(c.Agent, combineAgent)
+	in, err := c.gather(ctx, r.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(in.list); n == 0 || r.Expected > 0 && n != r.Expected {
+		return nil, &CountError{n, r.Expected, in.unread}
+	}
+	c.in = in
+	if c.Conversation == "" && c.Name == "" {
+		c.Conversation = in.conversation()
+	}
+	c.From = append(in.refs(), r.From...)
+	done := &Combined{Output: r.Output, Texts: len(in.list), Unread: in.unread, Differs: in.differing()}
+	if r.Output != "" {
+		done.Stored, err = c.storeAndWrite(ctx)
+	} else {
+		done.Stored, err = c.storeStreaming(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return done, nil
+}
+
+// conversation returns the conversation that all stored inputs share, if it can
+// be that of the result.
+func (in *inputs) conversation() string {
+	shared := ""
+	for i := range in.list {
+		r := in.list[i].version.Record
+		switch {
+		case r == nil:
+		case r.Conversation == "", shared != "" && r.Conversation != shared:
+			return ""
+		default:
+			shared = r.Conversation
+		}
+	}
+	if _, err := (Call{Conversation: shared}).id(); err != nil {
+		return ""
+	}
+	return shared
+}
+
+// refs returns the refs of the stored inputs in order, one that was given twice
+// twice: its text is there twice.
+func (in *inputs) refs() []record.Ref {
+	var refs []record.Ref
+	for i := range in.list {
+		if in.list[i].version.Record != nil {
+			refs = append(refs, in.list[i].version.Ref)
+		}
+	}
+	return refs
+}
+
+func (in *inputs) differing() []string {
+	var files []string
+	for i := range in.list {
+		if in.list[i].differs {
+			files = append(files, in.list[i].given)
+		}
+	}
+	return files
+}
+
+// A combiner carries out one request.
+type combiner struct {
+	gatherer
+	CombineRequest
+	in *inputs
+}
+
+// storeStreaming stores the text while it is read. Only if it may be there
+// already is it read once before, to find out.
+func (c *combiner) storeStreaming(ctx context.Context) (*Stored, error) {
+	before, err := c.before(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(before) > 0 {
+		digest, err := digestOf(ctx, c.text(ctx, c.in, c.Separator))
+		if err != nil {
+			return nil, err
+		}
+		c.follow(before, digest)
+	}
+	return c.store(ctx, c.text(ctx, c.in, c.Separator))
+}
+
+// storeAndWrite writes the text beside the output, stores it from there, and
+// gives the output its name.
+func (c *combiner) storeAndWrite(ctx context.Context) (*Stored, error) {
+	out, err := c.newOutput(ctx, c.Output, c.Force, c.in)
+	if err != nil {
+		return nil, err
+	}
+	defer out.discard()
+	digest, err := out.write(ctx, c.text(ctx, c.in, c.Separator))
+	if err != nil {
+		return nil, err
+	}
+	before, err := c.before(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.follow(before, digest)
+	if _, err := out.tmp.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("writing %s: %w", c.Output, pathReason(err))
+	}
+	stored, err := c.store(ctx, out.tmp)
+	if err != nil {
+		return nil, err
+	}
+	return stored, out.publish(ctx, digest)
+}
+
+func (c *combiner) store(ctx context.Context, text io.Reader) (*Stored, error) {
+	r, err := c.request(record.SourceCombine, text)
+	if err != nil {
+		return nil, err
+	}
+	return c.put(ctx, c.w, r)
+}
+
+// before returns the results that were combined from the same versions by the
+// same agent, if the call may be one of them: those of its conversation or, if
+// that is to be made, of all.
+func (c *combiner) before(ctx context.Context) ([]*record.Record, error) {
+	if c.ID != "" || c.Name != "" {
+		return nil, nil
+	}
+	field, value := store.FieldConversation, c.Conversation
+	if value == "" {
+		field, value = store.FieldAgent, c.Facts().Agent
+	}
+	var found []*record.Record
+	var failed error
+	err := c.read.Each(ctx, field, value, func(tx *store.Tx, v store.Version) bool {
+		r := v.Record
+		if r.Name.Tree != "" || r.Name.Kind != record.KindResult || r.Agent != c.Facts().Agent || !slices.Equal(r.From, c.From) {
+			return false
+		}
+		first, err := query.FirstOf(tx, v)
+		if err == nil && first.Record.Source == record.SourceCombine {
+			found = append(found, r)
+		}
+		failed = err
+		return err != nil
+	})
+	return found, errors.Join(err, failed)
+}
+
+// follow makes the call the one of the results that has the text, if there is one.
+func (c *combiner) follow(before []*record.Record, text record.Digest) {
+	for _, r := range before {
+		if r.Body == text {
+			c.Name = r.Name.ID
+			return
+		}
+	}
+}
+
+// ParseSeparator reads a separator as it is typed: \n, \t, \r and \\ stand for a
+// line end, a tab, a carriage return and a backslash. Any other backslash is one.
+func ParseSeparator(typed string) string {
+	return strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\r`, "\r").Replace(typed)
+}

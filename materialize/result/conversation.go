@@ -1,0 +1,271 @@
+package result
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"filebus/materialize"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A Conversation is the set of results that belong to one run of a parent agent.
+// Those of a captured tree are another's.
+type Conversation struct {
+	Tree        record.Tree
+	ID          string
+	Results     int
+	Agents      []string // sorted
+	Words       int
+	Tokens      int // of all results, about
+	First, Last time.Time
+}
+
+// String returns the id, with "tree:" before that of a captured tree.
+func (c Conversation) String() string { return conversationText(c.Tree, c.ID) }
+
+func conversationText(tree record.Tree, id string) string {
+	if tree == "" {
+		return id
+	}
+	return string(tree) + ":" + id
+}
+
+// A ConversationsRequest says which conversations to list: those with a result
+// that passes all fields that are set.
+type ConversationsRequest struct {
+	Trees        []record.Tree // any of them; the own tree is record.Tree("")
+	Agent        string
+	Since, Until time.Time // Until is not included
+
+	Limit, Offset int // a Limit of 0 is none
+}
+
+func (q *ConversationsRequest) accepts(r *record.Record) bool {
+	return r.Conversation != "" && r.Name.Kind == record.KindResult &&
+		(len(q.Trees) == 0 || slices.Contains(q.Trees, r.Name.Tree)) &&
+		(q.Agent == "" || q.Agent == r.Agent) &&
+		!r.Time.Before(q.Since) && (q.Until.IsZero() || r.Time.Before(q.Until))
+}
+
+// Conversations lists conversations, the one with the newest result first, and
+// reports whether there are more behind them. What is hidden or destroyed does not
+// count.
+func Conversations(ctx context.Context, read *query.Reader, q ConversationsRequest) (page []Conversation, more bool, err error) {
+	type key struct {
+		tree record.Tree
+		id   string
+	}
+	field, value := store.FieldKind, string(record.KindResult)
+	if q.Agent != "" {
+		field, value = store.FieldAgent, q.Agent
+	}
+	seen := map[key]bool{}
+	err = read.Each(ctx, field, value, func(_ *store.Tx, v store.Version) bool {
+		k := key{v.Record.Name.Tree, v.Record.Conversation}
+		if !q.accepts(v.Record) || seen[k] {
+			return false
+		}
+		if q.Limit > 0 && len(page) == q.Limit {
+			more = true
+			return true
+		}
+		if seen[k] = true; len(seen) > q.Offset {
+			page = append(page, Conversation{Tree: k.tree, ID: k.id})
+		}
+		return false
+	})
+	for i := range page {
+		if err == nil {
+			err = page[i].sum(ctx, read)
+		}
+	}
+	return page, more, err
+}
+
+// sum fills in the figures.
+func (c *Conversation) sum(ctx context.Context, read *query.Reader) error {
+	return read.Each(ctx, store.FieldConversation, c.ID, func(tx *store.Tx, v store.Version) bool {
+		if v.Record.Name.Tree == c.Tree && v.Record.Name.Kind == record.KindResult {
+			c.add(v.Record, tx.Description(v.Ref), v.Record.Time)
+		}
+		return false
+	})
+}
+
+// add counts a result that came in at a time.
+func (c *Conversation) add(r *record.Record, d record.Description, at time.Time) {
+	c.Results++
+	c.Words += d.Words
+	c.Tokens += tokensOf(r, d)
+	if i, found := slices.BinarySearch(c.Agents, r.Agent); !found && r.Agent != "" {
+		c.Agents = slices.Insert(c.Agents, i, r.Agent)
+	}
+	if c.First.IsZero() || at.Before(c.First) {
+		c.First = at
+	}
+	if at.After(c.Last) {
+		c.Last = at
+	}
+}
+
+// tokensOf returns the estimate that was made when the text was stored. An old
+// description may have none.
+func tokensOf(r *record.Record, d record.Description) int {
+	if d.Tokens > 0 {
+		return d.Tokens
+	}
+	return record.EstimateTokens(r.Size)
+}
+
+// A StoredCall is one result of a conversation.
+type StoredCall struct {
+	store.Version
+	Description record.Description
+	Reference   record.Reference // what the parent got, or would get
+	Tokens      int              // of the text, about
+	Time        time.Time        // when it came in; tags that were added later do not count
+	Source      record.Source    // how it did
+}
+
+// An UnknownConversationError says that a conversation has no result, and which
+// ones come near.
+type UnknownConversationError struct {
+	Text string
+	Near []string // at most five, as String writes them
+}
+
+func (e *UnknownConversationError) Error() string {
+	return fmt.Sprintf("there is no conversation %q", e.Text)
+}
+
+// Is reports whether target is store.ErrNotFound.
+func (e *UnknownConversationError) Is(target error) bool { return target == store.ErrNotFound }
+
+// Calls returns a conversation, by its id or "tree:id", with its results in the
+// order in which they came in. One that is not there is an
+// *UnknownConversationError.
+func Calls(ctx context.Context, w *materialize.Workspace, read *query.Reader, text string) (Conversation, []StoredCall, error) {
+	forms := []Conversation{{ID: text}}
+	if head, id, found := strings.Cut(text, ":"); found {
+		if tree, err := record.ParseTree(head); err == nil {
+			forms = append(forms, Conversation{Tree: tree, ID: id})
+		}
+	}
+	for _, c := range forms {
+		calls, err := c.calls(ctx, w, read)
+		if err != nil || len(calls) > 0 {
+			return c, calls, err
+		}
+	}
+	near, err := nearConversations(ctx, read, text)
+	if err != nil {
+		return Conversation{}, nil, err
+	}
+	return Conversation{}, nil, &UnknownConversationError{text, near}
+}
+
+// calls returns the results in order, and fills in the figures.
+func (c *Conversation) calls(ctx context.Context, w *materialize.Workspace, read *query.Reader) (calls []StoredCall, err error) {
+	if c.ID == "" {
+		return nil, nil
+	}
+	var failed error
+	err = read.Each(ctx, store.FieldConversation, c.ID, func(tx *store.Tx, v store.Version) bool {
+		r := v.Record
+		if r.Name.Tree != c.Tree || r.Name.Kind != record.KindResult {
+			return false
+		}
+		first, err := query.FirstOf(tx, v)
+		if err != nil {
+			failed = err
+			return true
+		}
+		d := tx.Description(v.Ref)
+		c.add(r, d, first.Record.Time)
+		calls = append(calls, StoredCall{
+			Version: v, Description: d, Reference: referenceOf(w, r, d), Tokens: tokensOf(r, d),
+			Time: first.Record.Time, Source: first.Record.Source,
+		})
+		return false
+	})
+	slices.SortFunc(calls, func(a, b StoredCall) int {
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Position, b.Position))
+	})
+	return calls, errors.Join(err, failed)
+}
+
+// referenceOf returns what a parent gets in place of a stored text. A captured
+// tree has no files here: the path is the one within the tree.
+func referenceOf(w *materialize.Workspace, r *record.Record, d record.Description) record.Reference {
+	file := r.Path
+	if r.Name.Tree == "" {
+		file = w.FilePath(r.Path)
+	}
+	return record.Reference{Agent: r.Agent, ResultFile: strings.ToValidUTF8(file, "\ufffd"), WordCount: d.Words, Preview: d.Preview}
+}
+
+// maxNearConversations is how many are worth showing.
+const maxNearConversations = 5
+
+// nearConversations returns conversations that a text may have meant: the same
+// one of another tree, in other letters, longer or shorter.
+func nearConversations(ctx context.Context, read *query.Reader, text string) ([]string, error) {
+	values, err := read.Values(ctx, store.FieldConversation, "")
+	if err != nil {
+		return nil, err
+	}
+	if _, id, found := strings.Cut(text, ":"); found {
+		text = id
+	}
+	var near []string
+	for _, value := range values {
+		if !isNear(value.Text, text) {
+			continue
+		}
+		trees := map[record.Tree]bool{}
+		err := read.Each(ctx, store.FieldConversation, value.Text, func(_ *store.Tx, v store.Version) bool {
+			if name := v.Record.Name; name.Kind == record.KindResult && !trees[name.Tree] {
+				trees[name.Tree] = true
+				near = append(near, conversationText(name.Tree, value.Text))
+			}
+			return len(near) == maxNearConversations
+		})
+		if err != nil || len(near) == maxNearConversations {
+			return near, err
+		}
+	}
+	return near, nil
+}
+
+// isNear reports whether two ids are alike but for letter case, or one is the
+// beginning of the other.
+func isNear(a, b string) bool {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a) || isTypo(a, b))
+}
+
+// isTypo reports whether two ids of the same length differ in one place, or in
+// two that are exchanged.
+func isTypo(a, b string) bool {
+	if len(a) != len(b) || len(a) < 3 {
+		return false
+	}
+	var places []int
+	for i := range len(a) {
+		if a[i] != b[i] {
+			places = append(places, i)
+		}
+	}
+	if len(places) == 2 {
+		i, j := places[0], places[1]
+		return j == i+1 && a[i] == b[j] && a[j] == b[i]
+	}
+	return len(places) == 1
+}

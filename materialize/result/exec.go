@@ -1,0 +1,285 @@
+package result
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"filebus/materialize"
+)
+
+// A Command is a program to be run by Exec, and what it is given. It is not used
+// twice.
+type Command struct {
+	Args   []string  // the program, by path or by a name on PATH, and its arguments
+	Dir    string    // where it runs; "": the working directory
+	Env    []string  // as of os.Environ; Exec adds the FILEBUS_ variables
+	Stdin  io.Reader // an *os.File becomes the program's own; nil: empty
+	Stderr io.Writer // likewise; nil: dropped
+	Tee    io.Writer // gets the output too while it comes; nil: nobody does
+
+	// Foreground leaves the program in our process group, so that it can read
+	// the terminal. Otherwise it leads a group of its own, which is told of
+	// signals as a whole.
+	Foreground bool
+	Timeout    time.Duration    // after which it is told to end; 0: none
+	KillAfter  time.Duration    // after that, until it is killed
+	Signals    <-chan os.Signal // are passed on: see Signals; nil: none come
+
+	program string // the file to run
+}
+
+// The exit codes of Exec that are not the command's own, as timeout(1) has them.
+const (
+	ExitTimeout       = 124
+	ExitNotExecutable = 126
+	ExitNotFound      = 127
+	exitSignal        = 128 // and the number of the signal
+)
+
+// A StartError says that a command could not be started.
+type StartError struct {
+	Program string
+	Exit    int // ExitNotExecutable or ExitNotFound
+	Err     error
+}
+
+func (e *StartError) Error() string { return fmt.Sprintf("running %s: %v", e.Program, e.Err) }
+func (e *StartError) Unwrap() error { return e.Err }
+
+// startError tells whose fault it is that a program could not be started: its
+// own, or that of the system or the folder.
+func startError(program string, err error) error {
+	var lookUp *exec.Error
+	if errors.As(err, &lookUp) {
+		err = lookUp.Err
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && lookUp == nil:
+		return &StartError{program, ExitNotFound, fmt.Errorf("the program that it is for is missing: %w", err)}
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return &StartError{program, ExitNotFound, err}
+	case errors.Is(err, syscall.ENOEXEC):
+		return &StartError{program, ExitNotExecutable, fmt.Errorf("%w: a script begins with #! and the program that it is for", err)}
+	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return fmt.Errorf("running %s: %w", program, err)
+	}
+	return &StartError{program, ExitNotExecutable, err}
+}
+
+// startError does the same for the command, of whose folder the system says only
+// that something is missing.
+func (c *Command) startError(err error) error {
+	if c.Dir != "" {
+		if _, err := os.Stat(c.Dir); err != nil {
+			return fmt.Errorf("running %s: %w", c.program, err)
+		}
+	}
+	return startError(c.program, err)
+}
+
+// Find looks for the program, so that a mistake shows before anything is made.
+// The error is a *StartError. Exec does it too.
+func (c *Command) Find() error {
+	switch {
+	case c.program != "":
+		return nil
+	case len(c.Args) == 0 || c.Args[0] == "":
+		return &StartError{`""`, ExitNotFound, errors.New("there is no program to run")}
+	}
+	file, err := exec.LookPath(c.Args[0])
+	if err != nil {
+		return startError(c.Args[0], err)
+	}
+	c.program = file
+	return nil
+}
+
+// inputGrace is how long a program that has ended may leave behind somebody who
+// reads our input or holds its stderr, where these are no files.
+const inputGrace = time.Second
+
+// process returns the process that the command becomes.
+func (c *Command) process(output *os.File, env []string) *exec.Cmd {
+	return &exec.Cmd{
+		Path: c.program, Args: c.Args, Dir: c.Dir, Env: env,
+		Stdin: c.Stdin, Stdout: output, Stderr: c.Stderr,
+		SysProcAttr: groupAttr(c.Foreground), WaitDelay: inputGrace,
+	}
+}
+
+// An Execution is a command that was run, with what became of its output.
+type Execution struct {
+	*Stored
+	// Status is how it ended: materialize.StatusDone, StatusFailed, StatusKilled
+	// or StatusTimeout. The record's may be StatusInvalid instead.
+	Status string
+	// Exit is the command's exit code, 128 and the signal that killed it, or
+	// ExitTimeout.
+	Exit int
+	// Background says that a process which the command has left behind could
+	// still write when its output was stored. Only what came until then is.
+	Background bool
+}
+
+// A WaitingError says that an output was received and could not be stored. It
+// waits in the spool: Recover stores it.
+type WaitingError struct {
+	File string // that holds the output, absolute
+	Err  error
+}
+
+func (e *WaitingError) Error() string {
+	return fmt.Sprintf("the output could not be stored and waits in %s; the next command stores it: %v", e.File, e.Err)
+}
+func (e *WaitingError) Unwrap() error { return e.Err }
+
+// Exec runs a command and stores its output, whatever it is and however the
+// command ends, as the result of the call. Its ids are made before the start if
+// they are missing, and another process that has taken a made one meanwhile gets
+// it: the result then has a new one. So it has if somebody else has stored another
+// text under an id that was given.
+//
+// The output goes directly into a file of the spool: it takes no memory, and
+// survives this process. Once the command runs, the end of ctx stops nothing.
+//
+// A result that is there already is a *TakenError, a command that cannot be
+// started a *StartError; nothing is stored then. An output that cannot be stored
+// is a *WaitingError.
+func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command) (*Execution, error) {
+	if err := command.Find(); err != nil {
+		return nil, err
+	}
+	s, err := newSpool(ctx, w, c, command.Args)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, errors.Join(err, s.discard())
+	}
+	process := command.process(s.output, s.environ(w, command.Env))
+	if err := process.Start(); err != nil {
+		return nil, errors.Join(command.startError(err), s.discard())
+	}
+	copied := func() {}
+	if command.Tee != nil {
+		copied = follow(s.path(outputFile), command.Tee)
+	}
+	end, err := command.wait(process)
+	if err != nil {
+		return nil, &WaitingError{s.path(outputFile), errors.Join(err, s.output.Close(), s.release())}
+	}
+	run := &Execution{Status: end.Status, Exit: *end.Exit, Background: !s.quiet()}
+	s.note(end)
+	ctx = context.WithoutCancel(ctx)
+	run.Stored, err = s.store(ctx, w, s.call.call(c.Schema), &end)
+	copied()
+	if err != nil {
+		return run, &WaitingError{s.path(outputFile), errors.Join(err, s.release())}
+	}
+	_ = s.discard() // it is stored; what could not be removed the next command removes
+	return run, nil
+}
+
+// wait waits until the process ends, which signals and time bring about.
+func (c *Command) wait(process *exec.Cmd) (ending, error) {
+	done := make(chan error, 1)
+	go func() { done <- process.Wait() }()
+	timeout, kill := after(c.Timeout), (<-chan time.Time)(nil)
+	timedOut := false
+	for {
+		select {
+		case err := <-done:
+			if process.ProcessState == nil {
+				return ending{}, fmt.Errorf("waiting for %s: %w", c.program, err)
+			}
+			return endingOf(process.ProcessState, timedOut), nil
+		case signal := <-c.Signals:
+			c.pass(process.Process, signal)
+		case <-timeout:
+			timedOut = true
+			c.terminate(process.Process)
+			kill = time.After(c.KillAfter)
+		case <-kill:
+			c.kill(process.Process)
+		}
+	}
+}
+
+// after is time.After, but never for 0.
+func after(d time.Duration) <-chan time.Time {
+	if d == 0 {
+		return nil
+	}
+	return time.After(d)
+}
+
+// endingOf returns how a process has ended.
+func endingOf(state *os.ProcessState, timedOut bool) ending {
+	exit := state.ExitCode()
+	signal, killed := signalOf(state)
+	end := ending{Status: materialize.StatusDone, Exit: &exit}
+	switch {
+	case timedOut:
+		end.Status, exit = materialize.StatusTimeout, ExitTimeout
+	case killed:
+		end.Status, exit = materialize.StatusKilled, exitSignal+signal
+	case exit != 0:
+		end.Status = materialize.StatusFailed
+	}
+	return end
+}
+
+// followPause is how long the copy of an output lies behind, at most.
+const followPause = 20 * time.Millisecond
+
+// follow copies a file to a writer while it grows. The function that it returns
+// copies the rest, and returns when that is done.
+func follow(file string, to io.Writer) (finish func()) {
+	f, err := os.Open(file)
+	if err != nil {
+		return func() {}
+	}
+	finished, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer func() { _ = f.Close() }() // only read
+		tick := time.NewTicker(followPause)
+		defer tick.Stop()
+		for last := false; !last; {
+			select {
+			case <-tick.C:
+			case <-finished:
+				last = true
+			}
+			if copyNew(to, f) != nil {
+				return // nobody looks any more; the output is stored all the same
+			}
+		}
+	}()
+	return func() { close(finished); <-ended }
+}
+
+// copyNew copies what a file has behind its offset now, however fast it grows.
+func copyNew(to io.Writer, f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	at, err := f.Seek(0, io.SeekCurrent)
+	if err != nil || info.Size() <= at {
+		return err
+	}
+	_, err = io.Copy(to, io.LimitReader(f, info.Size()-at))
+	return err
+}

@@ -1,0 +1,94 @@
+package result
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"filebus/materialize"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A TakenError says that there is a result with the ids that a call was given.
+type TakenError struct {
+	Name record.Name
+	Ref  record.Ref
+}
+
+func (e *TakenError) Error() string {
+	return fmt.Sprintf("%s is there already (%s), and results are written once: nothing was run", e.Name, e.Ref.Short())
+}
+
+// Is reports whether target is store.ErrConflict.
+func (e *TakenError) Is(target error) bool { return target == store.ErrConflict }
+
+// maxID is the longest id of a conversation or a call, in bytes: they become names
+// of files, of which few disks take more than 255.
+const maxID = 200
+
+// resultName returns the name of a result whose ids may come from anywhere.
+func resultName(conversation, call string) (record.Name, error) {
+	id, err := Call{Conversation: conversation, ID: call}.id()
+	if err == nil && !utf8.ValidString(id) {
+		err = fmt.Errorf("%w: the ids %q are not UTF-8", ErrCall, id)
+	}
+	if err != nil {
+		return record.Name{}, err
+	}
+	if len(conversation) > maxID || len(call) > maxID {
+		return record.Name{}, fmt.Errorf("%w: the ids of a conversation and a call have at most %d bytes each", ErrCall, maxID)
+	}
+	name, err := record.NewName("", record.KindResult, id)
+	if err != nil {
+		return name, fmt.Errorf("%w: %w", ErrCall, err)
+	}
+	for _, folder := range []string{".git", materialize.StoreFolder} {
+		if strings.EqualFold(conversation, folder) {
+			return name, fmt.Errorf("%w: the conversation %q is %w", ErrCall, conversation, materialize.ErrProtected)
+		}
+	}
+	return name, nil
+}
+
+// mayStore finds out before a command runs whether its result can have its ids.
+func mayStore(ctx context.Context, w *materialize.Workspace, c Call, newConversation bool) error {
+	name, err := resultName(c.Conversation, c.ID)
+	if err != nil {
+		return err
+	}
+	file, err := w.PathOf(name)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s cannot be written: %w", name, err)
+	}
+	return w.Store.View(ctx, func(tx *store.Tx) error {
+		head, err := tx.Head(name)
+		if err == nil {
+			return &TakenError{name, head.Ref}
+		}
+		if !errors.Is(err, store.ErrNotFound) || !newConversation {
+			return ignoreNotFound(err)
+		}
+		for ref, err := range tx.Lookup(store.FieldConversation, c.Conversation) {
+			if err != nil {
+				return err
+			}
+			return &TakenError{name, ref}
+		}
+		return nil
+	})
+}
+
+func ignoreNotFound(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}

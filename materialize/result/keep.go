@@ -1,3 +1,0 @@
-package result
-
-import _ "github.com/santhosh-tekuri/jsonschema/v6"

@@ -1,0 +1,196 @@
+package result
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"filebus/materialize"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// An OutputError says why a file is not written.
+type OutputError struct {
+	File   string
+	Reason string
+	Exists bool // it holds another text, which may be replaced if the user insists
+}
+
+func (e *OutputError) Error() string { return e.File + " " + e.Reason }
+
+// Is reports whether target is store.ErrConflict, for a file that is there
+// already.
+func (e *OutputError) Is(target error) bool { return target == store.ErrConflict && e.Exists }
+
+// An output is a file that a result is written to besides its own. The text is
+// written under a temporary name beside it, and appears under its own at once
+// and whole.
+type output struct {
+	file  string // absolute
+	force bool   // replace another text
+	tmp   *os.File
+}
+
+// newOutput makes sure that a file can be written before anything is stored. It
+// is none of the inputs, no file that is written once, and lies in no folder of
+// git or of the store.
+func (g gatherer) newOutput(ctx context.Context, file string, force bool, in *inputs) (*output, error) {
+	if err := g.mayWrite(file, in); err != nil {
+		return nil, err
+	}
+	if err := g.mayReplace(ctx, file); err != nil {
+		return nil, err
+	}
+	o := &output{file: file, force: force}
+	tmp := filepath.Join(filepath.Dir(file), ".filebus-"+g.w.NewID()+".tmp")
+	var err error
+	if o.tmp, err = os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
+		return nil, fmt.Errorf("writing %s: %w", file, pathReason(err))
+	}
+	return o, nil
+}
+
+// mayWrite looks at the file and its folder.
+func (g gatherer) mayWrite(file string, in *inputs) error {
+	folder, err := filepath.EvalSymlinks(filepath.Dir(file))
+	if info, statErr := os.Stat(folder); err != nil || statErr != nil || !info.IsDir() {
+		return &OutputError{File: file, Reason: "cannot be written: its folder does not exist"}
+	}
+	if err := g.isProtected(filepath.Join(folder, filepath.Base(file))); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	info, err := os.Lstat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("writing %s: %w", file, pathReason(err))
+	case info.IsDir():
+		return &OutputError{File: file, Reason: "is a folder"}
+	case !info.Mode().IsRegular():
+		return &OutputError{File: file, Reason: "is not a regular file"}
+	}
+	for i := range in.list {
+		if in.list[i].isFile(g.w, info) {
+			return &OutputError{File: file, Reason: "is one of the inputs"}
+		}
+	}
+	return nil
+}
+
+// isProtected reports materialize.ErrProtected for a file without symbolic links
+// in a folder of git or of the store.
+func (g gatherer) isProtected(file string) error {
+	if dir, err := filepath.EvalSymlinks(g.w.Location.Store); err == nil {
+		if below, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(below) {
+			return materialize.ErrProtected
+		}
+	}
+	for element := range strings.SplitSeq(filepath.ToSlash(filepath.Dir(file)), "/") {
+		if strings.EqualFold(element, ".git") {
+			return materialize.ErrProtected
+		}
+	}
+	return nil
+}
+
+// mayReplace refuses the file of a name that is written once: its text is the
+// store's.
+func (g gatherer) mayReplace(ctx context.Context, file string) error {
+	found, err := g.read.ResolveAll(ctx, []string{g.storedPath(file)}, query.ResolveOptions{Root: g.w.Root, Dir: g.dir})
+	if err != nil || found[0].Err != nil {
+		return err
+	}
+	r := found[0].Version.Record
+	once := r.Name.Kind == record.KindResult || r.Name.Kind == record.KindSnapshot
+	if once && r.Name.Tree == "" && g.w.FilePath(r.Path) == file {
+		return &OutputError{File: file, Reason: "is the file of " + r.Name.String() + ", which is written once"}
+	}
+	return nil
+}
+
+// isFile reports whether an input is a file, or has one in the workspace.
+func (in *input) isFile(w *materialize.Workspace, file fs.FileInfo) bool {
+	if in.file != "" {
+		return os.SameFile(in.info, file)
+	}
+	if r := in.version.Record; r.Path != "" && r.Name.Tree == "" {
+		info, err := os.Stat(w.FilePath(r.Path))
+		return err == nil && os.SameFile(info, file)
+	}
+	return false
+}
+
+// write takes the text and returns its digest. A file that holds another text is
+// an *OutputError unless it may be replaced.
+func (o *output) write(ctx context.Context, text io.Reader) (record.Digest, error) {
+	d := record.NewDigester()
+	_, err := io.Copy(io.MultiWriter(o.tmp, d), text)
+	if err != nil {
+		return d.Digest(), err
+	}
+	if err := o.tmp.Sync(); err != nil {
+		return d.Digest(), fmt.Errorf("writing %s: %w", o.file, pathReason(err))
+	}
+	same, err := o.holds(ctx, d.Digest())
+	if err != nil || same || o.force {
+		return d.Digest(), err
+	}
+	return d.Digest(), o.taken()
+}
+
+func (o *output) taken() error {
+	if _, err := os.Lstat(o.file); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return &OutputError{File: o.file, Reason: "holds another text", Exists: true}
+}
+
+// holds reports whether the file has a text already.
+func (o *output) holds(ctx context.Context, want record.Digest) (bool, error) {
+	f, _, err := openRegular(o.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading %s: %w", o.file, pathReason(err))
+	}
+	got, err := digestOf(ctx, f)
+	return got == want, errors.Join(err, f.Close())
+}
+
+// publish gives the file its name. A file that has come up there meanwhile is not
+// replaced, unless it may be.
+func (o *output) publish(ctx context.Context, text record.Digest) error {
+	if same, err := o.holds(ctx, text); same || err != nil {
+		return err
+	}
+	if !o.force {
+		if err := os.Link(o.tmp.Name(), o.file); err == nil || errors.Is(err, fs.ErrExist) {
+			if err != nil {
+				return o.taken()
+			}
+			return syncFolder(filepath.Dir(o.file))
+		}
+		if err := o.taken(); err != nil { // a file system without links
+			return err
+		}
+	}
+	if err := errors.Join(o.tmp.Close(), os.Rename(o.tmp.Name(), o.file)); err != nil {
+		return fmt.Errorf("writing %s: %w", o.file, pathReason(err))
+	}
+	return syncFolder(filepath.Dir(o.file))
+}
+
+// discard removes the temporary file, if it is still there.
+func (o *output) discard() {
+	_ = o.tmp.Close()           // it is removed, or was closed
+	_ = os.Remove(o.tmp.Name()) // or was renamed
+}

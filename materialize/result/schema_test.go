@@ -1,0 +1,351 @@
+package result_test
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/materialize/result"
+)
+
+func parse(t testing.TB, text string) *result.Schema {
+	t.Helper()
+	s, err := result.ParseSchema("findings.json", []byte(text))
+	if err != nil {
+		t.Fatalf("ParseSchema(%q): %v", text, err)
+	}
+	return s
+}
+
+const described = `a concise 2-3 sentence summary of the key findings and conclusions`
+
+func TestInject(t *testing.T) {
+	tests := []struct{ name, schema, want string }{
+		{"list of fields", `[{"name": "path", "type": "string", "description": "of the file"}]`,
+			`[{"name": "path", "type": "string", "description": "of the file"}, {"name": "summary", "type": "string", "required": true, "description": "` + described + `"}]`},
+		{"compact list", `[{"name":"a","type":"int"},{"name":"b","type":"any"}]`,
+			`[{"name":"a","type":"int"},{"name":"b","type":"any"},{"name":"summary","type":"string","required":true,"description":"` + described + `"}]`},
+		{"empty list", `[]`, `[{"name": "summary", "type": "string", "required": true, "description": "` + described + `"}]`},
+		{"fields of an object", "{\r\n\t\"agent\": \"scout\",\r\n\t\"fields\": [\r\n\t\t{\"name\": \"a\", \"type\": \"number\"}\r\n\t]\r\n}\r\n",
+			"{\r\n\t\"agent\": \"scout\",\r\n\t\"fields\": [\r\n\t\t{\"name\": \"a\", \"type\": \"number\"},\r\n\t\t{\"name\": \"summary\", \"type\": \"string\", \"required\": true, \"description\": \"" + described + "\"}\r\n\t]\r\n}\r\n"},
+		{"indented", `{
+  "type": "object",
+  "properties": {
+    "path": {
+      "type": "string"
+    }
+  },
+  "required": [
+    "path"
+  ]
+}
+`, `{
+  "type": "object",
+  "properties": {
+    "path": {
+      "type": "string"
+    },
+    "summary": {
+      "type": "string",
+      "description": "` + described + `"
+    }
+  },
+  "required": [
+    "path",
+    "summary"
+  ]
+}
+`},
+		{"compact and closed", `{"type":"object","required":["a"],"properties":{"a":{"type":"string"}},"additionalProperties":false}`,
+			`{"type":"object","required":["a","summary"],"properties":{"a":{"type":"string"},"summary":{"type":"string","description":"` + described + `"}},"additionalProperties":false}`},
+		{"nothing there", `{}`, `{"properties": {"summary": {"type": "string", "description": "` + described + `"}}, "required": ["summary"]}`},
+		{"no properties", `{"type": "object"}`,
+			`{"type": "object", "properties": {"summary": {"type": "string", "description": "` + described + `"}}, "required": ["summary"]}`},
+		{"required already", `{"properties": {}, "required": ["summary"]}`,
+			`{"properties": {"summary": {"type": "string", "description": "` + described + `"}}, "required": ["summary"]}`},
+		{"byte order mark", "\ufeff[]", "\ufeff[{\"name\": \"summary\", \"type\": \"string\", \"required\": true, \"description\": \"" + described + "\"}]"},
+		{"only a reference", `{"$ref":"#/$defs/R","$defs":{"R":{"type":"object","properties":{"a":true},"additionalProperties":false}}}`,
+			`{"$ref":"#/$defs/R","$defs":{"R":{"type":"object","properties":{"a":true,"summary":{"type":"string","description":"` + described + `"}},"additionalProperties":false,"required":["summary"]}}}`},
+		{"keys with quotes", `{"properties":{"say \"a\\":{"type":"string"}}}`,
+			`{"properties":{"say \"a\\":{"type":"string"},"summary":{"type":"string","description":"` + described + `"}},"required":["summary"]}`},
+		{"a field has it", `[{"name":"summary","type":"string"}]`, ``},
+		{"a property is it", `{"type":"object","properties":{"summary":{"type":"string","minLength":20}}}`, ``},
+		{"a part has it", `{"allOf":[{"$ref":"#/$defs/base"}],"$defs":{"base":{"properties":{"summary":{"type":"string"}}}}}`, ``},
+		{"each alternative has it", `{"oneOf":[{"properties":{"summary":{},"a":{}},"required":["a"]},{"properties":{"summary":{}}}]}`, ``},
+	}
+	for _, test := range tests {
+		want := test.want
+		if want == "" {
+			want = test.schema
+		}
+		got, changed := parse(t, test.schema).Inject()
+		if diff := cmp.Diff(want, string(got)); diff != "" {
+			t.Errorf("%s: Inject of %s (-want +got):\n%s", test.name, test.schema, diff)
+		}
+		if changed != (test.want != "") {
+			t.Errorf("%s: changed = %v", test.name, changed)
+		}
+		if again, changed := parse(t, string(got)).Inject(); changed || string(again) != string(got) {
+			t.Errorf("%s: injecting again gives %s", test.name, again)
+		}
+	}
+}
+
+func TestParseSchemaErrors(t *testing.T) {
+	deep := strings.Repeat(`{"properties":{"a":`, 150) + "true" + strings.Repeat("}}", 150)
+	tests := []struct{ schema, want string }{
+		{"", "the text is empty"},
+		{"{\"type\": \"object\",\n  \"properties\": {,}}", "broken JSON at 2:18: invalid character ','"},
+		{`{"type": "object"`, "the JSON ends too early"},
+		{`true`, "a boolean is neither a JSON Schema nor a list of fields"},
+		{`{"type": "array"}`, `its type is "array"; structured output is one object`},
+		{`{"path": {"type": "string"}}`, "no keyword of JSON Schema at its top"},
+		{`{"type": "object", "properties": {"a": {"type": "strng"}}}`, `/properties/a/type: should be one of "array"`},
+		{`{"type": "object", "properties": {"a": {"required": true}}}`, `/properties/a/required: should be an array, is the boolean true`},
+		{`{"type": "object", "properties": {"a": {"pattern": "(?=b)"}}}`, "should be a regular expression as Go reads them"},
+		{`{"$ref": "https://example.com/s.json"}`, `"https://example.com/s.json" is not in the schema, and nothing is loaded`},
+		{`{"properties": {"a": {"$ref": "other.json"}}}`, `"other.json" is not in the schema`},
+		{`{"properties": {"a": {"$ref": "#/$defs/none"}}}`, "/$defs/none leads nowhere"},
+		{`{"$ref": "#/$defs/n", "$defs": {"n": {"properties": {"next": {"$ref": "#/$defs/n"}}}}}`, "used elsewhere too"},
+		{`{"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}`, "by hand"},
+		{`{"allOf": [{"properties": {"a": {}}, "additionalProperties": false}]}`, `a part of it allows no "summary"`},
+		{`{"type": "object", "patternProperties": {"^s": {"type": "number"}}}`, `a part of it allows no "summary"`},
+		{`{"type": "object", "propertyNames": {"maxLength": 3}}`, `a part of it allows no "summary"`},
+		{`["path"]`, "field 1 is a string, not an object"},
+		{`[{"type": "string"}]`, "field 1 has no name"},
+		{`[{"name": "a"}]`, `field "a": it has no type: one of any, array`},
+		{`[{"name": "a", "type": "strng"}]`, `field "a": unknown type "strng"`},
+		{`[{"name": "a", "type": "strng[]"}]`, `field "a": unknown type "strng[]"`},
+		{`[{"name": "a", "type": "string"}, {"name": "a", "type": "string"}]`, `two fields have the name "a"`},
+		{`[{"name": "a", "type": "string", "required": "yes"}]`, `"required" is a string, not true or false`},
+		{`[{"name": "a", "type": "string", "enum": []}]`, `"enum" is not a list of values`},
+		{`[{"name": "a", "type": "object", "fields": [{"name": "b"}]}]`, `field "a": field "b": it has no type`},
+		{`[{"name": "a", "type": "list", "items": "strng"}]`, `field "a": items: unknown type "strng"`},
+		{deep, "nested deeper than 200"},
+		{`{"maxProperties": 1e999999999}`, "a number beyond all bounds: 1e999999999"},
+		{`{"type":"object","description":"` + strings.Repeat("x", 1<<20) + `"}`, "more than the 1048576"},
+	}
+	for _, test := range tests {
+		_, err := result.ParseSchema("findings.json", []byte(test.schema))
+		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "unusable schema findings.json: ") {
+			t.Errorf("ParseSchema(%.200s) = %v\nwant an error with %q", test.schema, err, test.want)
+		}
+		if err != nil && !errors.Is(err, result.ErrSchema) {
+			t.Errorf("ParseSchema(%.200s): %v is not ErrSchema", test.schema, err)
+		}
+	}
+}
+
+// A schema of each form, for the same outputs.
+const (
+	listSchema = `[
+  {"name": "path", "type": "string", "description": "of the file"},
+  {"name": "line", "type": "int", "required": false},
+  {"name": "severity", "enum": ["low", "high"]},
+  {"name": "tags", "type": "string[]", "required": false},
+  {"name": "parts", "type": "list", "fields": [{"name": "id", "type": "number"}], "required": false}
+]`
+	jsonSchema = `{
+  "$schema": "http://json-schema.org/draft-07/schema#",
+  "type": "object",
+  "properties": {
+    "path": {"type": "string", "minLength": 3, "maxLength": 20, "pattern": "\\.go$"},
+    "when": {"type": "string", "format": "date"},
+    "score": {"type": "number", "minimum": 0, "maximum": 1, "multipleOf": 0.5},
+    "owner": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    "at": {"oneOf": [
+      {"type": "object", "properties": {"line": {"type": "integer"}}, "required": ["line"]},
+      {"type": "object", "properties": {"page": {"type": "integer"}, "chapter": {"type": "string"}}, "required": ["page", "chapter"]}
+    ]},
+    "list": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 3, "uniqueItems": true},
+    "kind": {"const": "finding"},
+    "map": {"type": "object", "propertyNames": {"pattern": "^[a-z]+$"}, "minProperties": 1}
+  },
+  "required": ["path"],
+  "dependencies": {"when": ["owner"]},
+  "additionalProperties": false
+}`
+)
+
+func TestCheck(t *testing.T) {
+	tests := []struct {
+		name, schema, output string
+		want                 []string
+	}{
+		{"list, good", listSchema, `{"path": "a.go", "severity": "low", "summary": "One.", "tags": ["x"], "more": 1}`, nil},
+		{"list, all wrong", listSchema,
+			`{"pth": 3, "line": 1.5, "severity": "medium", "summary": null, "tags": "x", "parts": [{}, {"id": "7"}]}`,
+			[]string{
+				`missing key "path"; is "pth" meant for it?`,
+				`/line: should be an integer, is the number 1.5`,
+				`/parts/0: missing key "id"`,
+				`/parts/1/id: should be a number, is the string "7"`,
+				`/severity: should be one of "low", "high", is "medium"`,
+				`/summary: should be a string, is null`,
+				`/tags: should be an array, is the string "x"`,
+			}},
+		{"schema, good", jsonSchema, `{"path": "a.go", "summary": "One.", "owner": null, "at": {"line": 3}, "kind": "finding"}`, nil},
+		{"keys", jsonSchema, `{"path": "a.go", "Summary": "One.", "scroe": 1, "zzzzzzzz": 1, "when": "2026-03-02"}`, []string{
+			`key "owner" missing, which "when" needs`,
+			`missing key "summary"; is "Summary" meant for it?`,
+			`unknown key "Summary"; the nearest allowed is "summary"`,
+			`unknown key "scroe"; the nearest allowed is "score"`,
+			`unknown key "zzzzzzzz"; allowed: at, kind, list, map, owner, path, score, summary, when`,
+		}},
+		{"values", jsonSchema,
+			`{"path": "a", "summary": "x", "owner": 1, "score": 1.7, "kind": "x", "list": ["a", "a", 1, 2], "map": {"A": 1}}`,
+			[]string{
+				`/kind: should be "finding", is "x"`,
+				`/list: should have at most 3 items, has 4`,
+				`/list: should have no item twice; items 0 and 1 are equal`,
+				`/list/2: should be a string, is the number 1`,
+				`/list/3: should be a string, is the number 2`,
+				`/map: has a key with a name that is not allowed, "A"`,
+				`/owner: should be a string or null, is the number 1`,
+				`/path: should have at least 3 characters, has 1`,
+				`/path: should match the pattern \.go$, is "a"`,
+				`/score: should be a multiple of 0.5, is 1.7`,
+				`/score: should be at most 1, is 1.7`,
+			}},
+		{"alternatives", jsonSchema, `{"path": "a.go", "summary": "x", "at": {"page": 3}, "when": "tomorrow", "owner": "o", "list": [], "map": {}}`, []string{
+			`/at: fits none of 2 alternatives; the nearest:`,
+			`/at: missing key "line"`,
+			`/list: should have at least 1 item, has 0`,
+			`/map: should have at least 1 key, has 0`,
+			`/when: should be of the format date, is "tomorrow"`,
+		}},
+		{"no object", listSchema, "Nothing was found.\n", []string{"no JSON object in the output"}},
+		{"empty", listSchema, " \n", []string{"no JSON object in the output, which is empty"}},
+		{"array", listSchema, `[{"path": "a.go"}, 3]`, []string{
+			`missing key "severity"`, `missing key "summary"`,
+		}},
+		{"broken", listSchema, "{\n  \"path\": \"a.go\",\n  \"summary\": \"say \"no\"\"\n}", []string{
+			`broken JSON at 3:20: invalid character 'n' after object key:value pair`,
+		}},
+		{"cut off", listSchema, `{"path": "a.go", "list": [{"a": 1}, {"b": 2}`, []string{`broken JSON at 1:45: the JSON ends too early`}},
+		{"many", `{"properties": {"n": {"items": {"type": "string"}}}}`, `{"summary": "x", "n": [` + strings.Repeat("1,", 29) + `1]}`, append(numbered(20), "and 10 more")},
+		{"deep", `{}`, `{"summary": "x", "a": ` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + `}`, []string{"nested deeper than 200"}},
+		{"slow number", `{"properties": {"n": {"minimum": 1}}}`, `{"summary": "x", "n": -1e-999999999}`, []string{"a number beyond all bounds: -1e-999999999"}},
+		{"long number", `{}`, `{"summary": "x", "n": 1` + strings.Repeat("0", 5000) + `}`, []string{"a number beyond all bounds: 1" + strings.Repeat("0", 38) + "…"}},
+		{"many values", `{}`, `{"summary": "x", "n": [` + strings.Repeat("1,", 50_000) + `1]}`, []string{"more than 50000 values"}},
+	}
+	for _, test := range tests {
+		var got []string
+		for _, p := range parse(t, test.schema).Check([]byte(test.output)) {
+			got = append(got, p.Error())
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: Check(%.200s) (-want +got):\n%s", test.name, test.output, diff)
+		}
+	}
+}
+
+func numbered(n int) []string {
+	var lines []string
+	for i := range n {
+		lines = append(lines, "/n/"+strings.TrimSpace(string(mustJSON(i)))+": should be a string, is the number 1")
+	}
+	return lines
+}
+
+func mustJSON(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// TestPaths holds that the paths of problems are JSON pointers.
+func TestPaths(t *testing.T) {
+	s := parse(t, `{"properties": {"a/b": {"properties": {"c~d": {"type": "string"}}}}}`)
+	got := s.Check([]byte(`{"summary": "x", "a/b": {"c~d": 1}}`))
+	want := []result.Problem{{Path: "/a~1b/c~0d", Message: "should be a string, is the number 1"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Check (-want +got):\n%s", diff)
+	}
+}
+
+func FuzzSchemaInject(f *testing.F) {
+	for _, seed := range []string{
+		`[]`, `{}`, listSchema, jsonSchema, `{"fields":[{"name":"a","type":"string"}]}`, `{"properties":{},"required":[]}`,
+		`{"$ref":"#/$defs/R","$defs":{"R":{"properties":{"a":{}}}}}`, "\ufeff{ \"type\" :\"object\" }\n", `{"properties":{"\"":{}},"properties":{}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := result.ParseSchema("fuzz", text)
+		if err != nil {
+			return
+		}
+		injected, changed := s.Inject()
+		if changed != (string(injected) != string(text)) {
+			t.Fatalf("Inject(%q) = %q, changed %v", text, injected, changed)
+		}
+		again, err := result.ParseSchema("fuzz", injected)
+		if err != nil {
+			t.Fatalf("Inject(%q) = %q, which is no schema: %v", text, injected, err)
+		}
+		if twice, changed := again.Inject(); changed {
+			t.Fatalf("Inject(%q) = %q, and again %q", text, injected, twice)
+		}
+		if rest := withoutAdded(injected, text); rest != string(text) {
+			t.Fatalf("Inject(%q) = %q: more than a piece or two was added", text, injected)
+		}
+		before, after := decoded(t, text), decoded(t, injected)
+		if diff := cmp.Diff(before, withoutSummary(after, before)); changed && diff != "" {
+			t.Fatalf("Inject(%q) = %q: other values changed (-before +after):\n%s", text, injected, diff)
+		}
+	})
+}
+
+// withoutAdded returns the bytes of injected that are those of text, in order.
+func withoutAdded(injected, text []byte) string {
+	var kept []byte
+	for _, c := range injected {
+		if len(kept) < len(text) && c == text[len(kept)] {
+			kept = append(kept, c)
+		}
+	}
+	return string(kept)
+}
+
+func decoded(t *testing.T, text []byte) any {
+	t.Helper()
+	var value any
+	if err := json.Unmarshal([]byte(strings.TrimPrefix(string(text), "\ufeff")), &value); err != nil {
+		t.Fatalf("%q is not JSON: %v", text, err)
+	}
+	return value
+}
+
+// withoutSummary takes the summary out of an injected schema again, down to where
+// before does not have it.
+func withoutSummary(after, before any) any {
+	switch after := after.(type) {
+	case map[string]any:
+		before, _ := before.(map[string]any)
+		clean := maps.Clone(after)
+		for key, value := range after {
+			old, had := before[key]
+			if !had && (key == "summary" || key == "properties" || key == "required") {
+				delete(clean, key)
+				continue
+			}
+			clean[key] = withoutSummary(value, old)
+		}
+		return clean
+	case []any:
+		before, _ := before.([]any)
+		clean := []any{}
+		for i, value := range after[:min(len(after), len(before))] {
+			clean = append(clean, withoutSummary(value, before[i]))
+		}
+		return clean
+	}
+	return after
+}

@@ -1,0 +1,74 @@
+//go:build unix
+
+package result
+
+import (
+	"os"
+	"syscall"
+)
+
+// Signals returns the signals that a process which runs a command catches, for
+// Command.Signals. The command hears of all but SIGPIPE: a reader of ours that
+// has gone away must not end us, or nobody would store the output.
+func Signals() []os.Signal {
+	return []os.Signal{
+		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
+		syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH, syscall.SIGPIPE,
+	}
+}
+
+// groupAttr makes a process the leader of a group of its own, unless it has to
+// stay in ours.
+func groupAttr(foreground bool) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: !foreground}
+}
+
+// pass tells the command of a signal that we got. What comes from the keys of a
+// terminal, it has got by itself if it is in our group. Told to stop, we stop
+// after it.
+func (c *Command) pass(p *os.Process, signal os.Signal) {
+	number, ok := signal.(syscall.Signal)
+	if !ok {
+		return
+	}
+	switch number {
+	case syscall.SIGPIPE:
+	case syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH:
+		if !c.Foreground {
+			c.signal(p, number)
+		}
+	default:
+		c.signal(p, number)
+	}
+	if number == syscall.SIGTSTP {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // of us, always allowed
+	}
+}
+
+// terminate tells the command that its time is over. It may be stopped, and then
+// would not hear of it.
+func (c *Command) terminate(p *os.Process) {
+	c.signal(p, syscall.SIGTERM)
+	c.signal(p, syscall.SIGCONT)
+}
+
+func (c *Command) kill(p *os.Process) { c.signal(p, syscall.SIGKILL) }
+
+// signal sends a signal to the group that the command leads, or to it alone if it
+// is in ours.
+func (c *Command) signal(p *os.Process, signal syscall.Signal) {
+	if c.Foreground {
+		_ = p.Signal(signal) // it may have ended
+		return
+	}
+	_ = syscall.Kill(-p.Pid, signal) // as before
+}
+
+// signalOf returns the signal that ended a process, if one did.
+func signalOf(state *os.ProcessState) (int, bool) {
+	status, ok := state.Sys().(syscall.WaitStatus)
+	if !ok || !status.Signaled() {
+		return 0, false
+	}
+	return int(status.Signal()), true
+}

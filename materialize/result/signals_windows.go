@@ -1,0 +1,26 @@
+package result
+
+import (
+	"os"
+	"syscall"
+)
+
+// Signals returns the signals that a process which runs a command catches, for
+// Command.Signals. The console tells the command of Ctrl-C by itself; we only must
+// not end.
+func Signals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
+
+// groupAttr returns nothing: whoever is in a group of its own does not hear of
+// Ctrl-C.
+func groupAttr(bool) *syscall.SysProcAttr { return nil }
+
+// pass does nothing: there is no way to tell a process of a signal.
+func (c *Command) pass(*os.Process, os.Signal) {}
+
+// terminate ends the command: there is no way to ask.
+func (c *Command) terminate(p *os.Process) { _ = p.Kill() } // it may have ended
+
+func (c *Command) kill(p *os.Process) { _ = p.Kill() } // as before
+
+// signalOf returns nothing: processes end with codes only.
+func signalOf(*os.ProcessState) (int, bool) { return 0, false }

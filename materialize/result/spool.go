@@ -1,0 +1,228 @@
+package result
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"filebus/materialize"
+)
+
+// The spool holds the outputs of commands that run: a folder each, in
+// .filebus/spool. A folder that holds call.json is one whose output is to be
+// stored, once nobody has it locked any more.
+const (
+	spoolFolder = "spool"
+	lockFile    = "lock"        // locked by the process that runs the command, as long as it lives
+	outputFile  = "output"      // the command's stdout; on Unix locked by whoever has it as stdout
+	callFile    = "call.json"   // whose output it is; written last, before the start
+	schemaFile  = "schema.json" // for the command to read
+	endFile     = "end.json"    // how the command has ended
+	storedFile  = "stored"      // call.json, when the output is stored: the folder may go
+	newSuffix   = ".new"        // of a file that is being written
+)
+
+// A spool is the folder of one command, which this process has locked.
+type spool struct {
+	dir    string // absolute
+	lock   *os.File
+	output *os.File // that the command writes to; nil when it is closed
+	call   spooledCall
+	schema bool // there is a schema.json
+}
+
+func (s *spool) path(file string) string { return filepath.Join(s.dir, file) }
+
+// newSpool makes the folder of a command, under ids that nobody has. Nothing is
+// left of it after an error.
+func newSpool(ctx context.Context, w *materialize.Workspace, c Call, args []string) (*spool, error) {
+	if c.Name != "" {
+		return nil, fmt.Errorf("%w: the result of a command is named by its conversation and call", ErrCall)
+	}
+	if _, err := c.id(); err != nil {
+		return nil, err
+	}
+	for {
+		ids, folder := c, w.NewID() // unique among the commands that run
+		switch {
+		case c.Conversation == "":
+			ids.Conversation, ids.ID = folder, w.NewID()
+		case c.ID == "":
+			ids.ID = folder
+		}
+		err := mayStore(ctx, w, ids, c.Conversation == "")
+		var taken *TakenError
+		if errors.As(err, &taken) && c.ID == "" {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		s, err := makeSpool(filepath.Join(w.Location.Store, spoolFolder, folder), ids, args)
+		if err == nil {
+			return s, nil
+		}
+		if !errors.Is(err, errRaced) {
+			return nil, fmt.Errorf("making room for the output: %w", err)
+		}
+	}
+}
+
+// errRaced says that another process came between.
+var errRaced = errors.New("another process was faster")
+
+// makeSpool makes a folder, locks it, and writes call.json last. Recover may
+// find it half-made and take it away: then it is errRaced.
+func makeSpool(dir string, c Call, args []string) (*spool, error) {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, racedIf(err, fs.ErrExist, fs.ErrNotExist)
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, racedIf(err, fs.ErrNotExist)
+	}
+	s := &spool{dir: dir, lock: lock, call: spooled(c, args)}
+	free, err := tryLock(lock)
+	if err != nil || !free {
+		return nil, errors.Join(racedUnless(err), lock.Close())
+	}
+	if err := s.fill(c.Schema); err != nil {
+		return nil, errors.Join(racedIf(err, fs.ErrNotExist), s.discard())
+	}
+	return s, nil
+}
+
+func racedIf(err error, raced ...error) error {
+	if slices.ContainsFunc(raced, func(target error) bool { return errors.Is(err, target) }) {
+		return errRaced
+	}
+	return err
+}
+
+func racedUnless(err error) error {
+	if err == nil {
+		return errRaced
+	}
+	return err
+}
+
+// fill makes the files of a locked folder.
+func (s *spool) fill(schema *Schema) (err error) {
+	s.output, err = os.OpenFile(s.path(outputFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := lockOutput(s.output); err != nil {
+		return err
+	}
+	if schema != nil {
+		s.schema = true
+		if err := s.writeSchema(schema); err != nil {
+			return err
+		}
+	}
+	return writeJSON(s.path(callFile), s.call, true)
+}
+
+// writeSchema writes the schema as the command is to see it: with a summary.
+func (s *spool) writeSchema(schema *Schema) error {
+	text, _ := schema.Inject()
+	return writeFile(s.path(schemaFile), text, false)
+}
+
+// readSchema reads the schema that an output is to fit, if there is one.
+func (s *spool) readSchema() *Schema {
+	text, err := os.ReadFile(s.path(schemaFile))
+	if err != nil {
+		return nil
+	}
+	schema, err := ParseSchema(s.path(schemaFile), text)
+	if err != nil {
+		return nil // it was one when the command began; the output counts more
+	}
+	return schema
+}
+
+// environ returns the environment of the command: base, with what is known of the
+// call in place of what base says of another.
+func (s *spool) environ(w *materialize.Workspace, base []string) []string {
+	name, _ := resultName(s.call.Conversation, s.call.Call) // it was made from them
+	file, _ := w.PathOf(name)                               // as before
+	schema := ""
+	if s.schema {
+		schema = s.path(schemaFile)
+	}
+	known := [][2]string{
+		{"FILEBUS_STORE", w.Location.Store}, {"FILEBUS_CONVERSATION", s.call.Conversation}, {"FILEBUS_CALL", s.call.Call},
+		{"FILEBUS_AGENT", s.call.Agent}, {"FILEBUS_TASK", s.call.Task}, {"FILEBUS_SESSION", s.call.Session},
+		{"FILEBUS_RUN", s.call.Run}, {"FILEBUS_RESULT_FILE", file}, {"FILEBUS_SCHEMA", schema},
+	}
+	env := slices.DeleteFunc(slices.Clone(base), func(variable string) bool {
+		key, _, _ := strings.Cut(variable, "=")
+		return slices.ContainsFunc(known, func(k [2]string) bool { return k[0] == key })
+	})
+	for _, k := range known {
+		if k[1] != "" {
+			env = append(env, k[0]+"="+k[1])
+		}
+	}
+	return env
+}
+
+// settle is how long an output that a background process still has open is
+// waited for: long enough for a last "tee" of the command to end.
+const settle = 200 * time.Millisecond
+
+// quiet closes the output and reports whether nobody else has it open.
+func (s *spool) quiet() bool {
+	_ = s.output.Close() // the command has written it, not we
+	s.output = nil
+	for end := time.Now().Add(settle); ; time.Sleep(settle / 40) {
+		if free, err := isFree(s.path(outputFile)); free || err != nil {
+			return true
+		}
+		if time.Now().After(end) {
+			return false
+		}
+	}
+}
+
+// note writes down how the command has ended, in case that this process does not
+// come to store it.
+func (s *spool) note(end ending) {
+	_ = writeJSON(s.path(endFile), end, false) // without it the result would be called interrupted
+}
+
+// release lets others have the folder.
+func (s *spool) release() error { return s.lock.Close() }
+
+// discard removes the folder, in an order that leaves no doubt what it was if it
+// is cut off. Removing the folder of all commands as well is worth a try.
+func (s *spool) discard() error {
+	if s.output != nil {
+		_ = s.output.Close() // it is removed
+	}
+	if err := os.Rename(s.path(callFile), s.path(storedFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, s.release())
+	}
+	for _, file := range []string{outputFile, endFile, endFile + newSuffix, schemaFile, schemaFile + newSuffix, callFile + newSuffix} {
+		if err := os.Remove(s.path(file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return errors.Join(err, s.release())
+		}
+	}
+	err := s.release() // Windows removes no open files
+	_ = os.Remove(s.path(lockFile))
+	_ = os.Remove(s.path(storedFile))
+	_ = os.Remove(s.dir) // if something is in it, Recover names it
+	_ = os.Remove(filepath.Dir(s.dir))
+	return err
+}
