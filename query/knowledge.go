@@ -22,6 +22,8 @@ type KnowledgeRequest struct {
 	// below all of them. Empty: any.
 	MinConfidence string
 	Trees         []record.Tree // any of them; the own tree is record.Tree("")
+	// Superseded adds entries that others supersede, behind all others.
+	Superseded bool
 
 	Limit, Offset int // a Limit of 0 is none
 }
@@ -32,19 +34,31 @@ type Knowledge struct {
 	Type       string
 	Confidence string
 	Shared     []string // the tags asked for that it has
+	// SupersededBy is what is to be read in its place; zero: nothing.
+	SupersededBy record.Name
 }
 
 // Knowledge returns the entries that have the tags, ranked by how many of them
-// they share, then by confidence, then newest first, then by name. It answers
-// from the store's look-ups and needs no index.
+// they share, then by confidence, then newest first, then by name. Entries that
+// others supersede are left out, or last. It answers from the store and needs no
+// index.
 func (r *Reader) Knowledge(ctx context.Context, request KnowledgeRequest) (found []Knowledge, total int, err error) {
 	request.Tags = record.NormalizeTags(request.Tags)
 	refs, err := r.knowledgeRefs(ctx, &request)
 	if err != nil {
 		return nil, 0, err
 	}
+	superseded, err := r.Superseded(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
 	err = r.eachVersion(ctx, refs, func(tx *store.Tx, v store.Version) bool {
+		by := superseded[v.Record.Name]
+		if !by.IsZero() && !request.Superseded {
+			return false
+		}
 		if k, ok := request.match(item{v, tx.Description(v.Ref)}); ok {
+			k.SupersededBy = by
 			found = append(found, k)
 		}
 		return false
@@ -142,11 +156,20 @@ func confidence(word string) int {
 // the same every time.
 func compareKnowledge(a, b Knowledge) int {
 	return cmp.Or(
+		a.age()-b.age(),
 		cmp.Compare(len(b.Shared), len(a.Shared)),
 		cmp.Compare(confidence(b.Confidence), confidence(a.Confidence)),
 		b.Version.Record.Time.Compare(a.Version.Record.Time),
 		strings.Compare(a.Version.Record.Name.String(), b.Version.Record.Name.String()),
 	)
+}
+
+// age is 1 for an entry that another supersedes, else 0.
+func (k Knowledge) age() int {
+	if k.SupersededBy.IsZero() {
+		return 0
+	}
+	return 1
 }
 
 // A TagCount is a tag and the number of current records that have it.

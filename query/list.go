@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -160,13 +161,22 @@ func (r *Reader) eachVersion(ctx context.Context, refs []record.Ref, visit func(
 		if len(refs) == 0 {
 			return true, nil
 		}
-		v, err := tx.Get(refs[0])
+		v, err := mustFind(tx.Get(refs[0]))
 		refs = refs[1:]
 		if errors.Is(err, store.ErrDropped) {
 			return false, nil
 		}
 		return err == nil && visit(tx, v), err
 	})
+}
+
+// mustFind makes a record that the store's own look-ups, names or log lead to, and
+// that is neither there nor dropped, what it is: damage.
+func mustFind(v store.Version, err error) (store.Version, error) {
+	if errors.Is(err, store.ErrNotFound) {
+		err = fmt.Errorf("%w: the store leads to a missing record: %w", store.ErrDamaged, err)
+	}
+	return v, err
 }
 
 // listField takes the heads of one look-up, which come newest first.
@@ -196,7 +206,7 @@ func (r *Reader) listLog(ctx context.Context, p *page) error {
 		if e.Op != store.OpPut {
 			return false, nil
 		}
-		v, err := tx.Get(e.Ref)
+		v, err := mustFind(tx.Get(e.Ref))
 		if errors.Is(err, store.ErrDropped) {
 			return false, nil
 		}
@@ -225,7 +235,7 @@ func (r *Reader) listAt(ctx context.Context, p *page) error {
 				continue // it ended the slice before
 			}
 			last = n.Name
-			v, err := tx.Get(n.Ref)
+			v, err := mustFind(tx.Get(n.Ref))
 			if err != nil {
 				return false, err
 			}

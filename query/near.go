@@ -39,17 +39,22 @@ func (r *Reader) near(ctx context.Context, text string) ([]record.Name, error) {
 // eachName calls visit with each current name, in slices, until it says not to
 // go on.
 func (r *Reader) eachName(ctx context.Context, visit func(tx *store.Tx, n store.NamedRef) (more bool, err error)) error {
-	var last record.Name
+	return r.eachNameFrom(ctx, record.Name{}, visit)
+}
+
+// eachNameFrom does so from the first name that is not before a given one.
+func (r *Reader) eachNameFrom(ctx context.Context, last record.Name, visit func(tx *store.Tx, n store.NamedRef) (more bool, err error)) error {
+	begun := false
 	return r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
 		end := time.Now().Add(storeSlice)
 		for n, err := range tx.Names(last) {
 			if err != nil {
 				return false, err
 			}
-			if n.Name == last {
+			if begun && n.Name == last {
 				continue // it ended the slice before
 			}
-			last = n.Name
+			last, begun = n.Name, true
 			if more, err := visit(tx, n); !more || err != nil {
 				return true, err
 			}

@@ -153,11 +153,19 @@ type finding struct {
 	score   float64
 }
 
-// resolve reads the ranked hits from the store. A name that has lost its head
-// since it was indexed is no hit any more.
+// resolve reads the ranked hits from the store and finds their passages.
 func (f *finder) resolve(ctx context.Context, hits []index.Hit) ([]Hit, error) {
-	var found []finding
-	err := f.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	found, err := f.findings(ctx, hits)
+	if err != nil {
+		return nil, err
+	}
+	return f.hits(ctx, found)
+}
+
+// findings reads the heads of ranked hits. A name that has lost its head since it
+// was indexed is no hit any more.
+func (r *Reader) findings(ctx context.Context, hits []index.Hit) (found []finding, err error) {
+	err = r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
 		if len(hits) == 0 {
 			return true, nil
 		}
@@ -174,10 +182,7 @@ func (f *finder) resolve(ctx context.Context, hits []index.Hit) ([]Hit, error) {
 		found = append(found, finding{item{v, tx.Description(v.Ref)}, content, hit.Score})
 		return false, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return f.hits(ctx, found)
+	return found, err
 }
 
 // hits finds the passages of findings, on all cores, and the lines of entries in

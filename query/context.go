@@ -1,0 +1,368 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A Complexity says how much context a task deserves.
+type Complexity string
+
+// The complexities of tasks.
+const (
+	ComplexityEasy    Complexity = "easy"
+	ComplexityNormal  Complexity = "normal"
+	ComplexityComplex Complexity = "complex"
+)
+
+// ParseComplexity reads the name of a complexity; an empty text is normal.
+func ParseComplexity(text string) (Complexity, error) {
+	switch c := Complexity(text); c {
+	case "":
+		return ComplexityNormal, nil
+	case ComplexityEasy, ComplexityNormal, ComplexityComplex:
+		return c, nil
+	}
+	return "", fmt.Errorf("unknown complexity %q: it is easy, normal or complex", text)
+}
+
+// limits returns how many items each section of a context has.
+func (c Complexity) limits() map[ContextSection]int {
+	n := [...]int{5, 3, 10, 4} // patterns, gotchas, components, prior tasks
+	switch c {
+	case ComplexityEasy:
+		n = [...]int{3, 2, 5, 2}
+	case ComplexityComplex:
+		n = [...]int{10, 5, 20, 8}
+	}
+	return map[ContextSection]int{
+		SectionDepends: 20, SectionPatterns: n[0], SectionGotchas: n[1], SectionComponents: n[2],
+		SectionTasks: n[3], SectionResults: n[3],
+	}
+}
+
+// A ContextSection is a part of a context, by its heading.
+type ContextSection string
+
+// The sections of a context, in the order in which they are printed.
+const (
+	SectionDepends    ContextSection = "Depends on"
+	SectionPatterns   ContextSection = "Patterns"
+	SectionGotchas    ContextSection = "Gotchas"
+	SectionComponents ContextSection = "Components"
+	SectionTasks      ContextSection = "Prior tasks"
+	SectionResults    ContextSection = "Results"
+)
+
+func contextSections() []ContextSection {
+	return []ContextSection{SectionDepends, SectionPatterns, SectionGotchas, SectionComponents, SectionTasks, SectionResults}
+}
+
+// DefaultContextTokens is the size of a context that names none, about.
+const DefaultContextTokens = 2000
+
+// A ContextRequest says what a new task is about.
+type ContextRequest struct {
+	Text       string   // what is to be done, in any words
+	Files      []string // paths that the task touches, as the workspace has them
+	Tags       []string
+	Task       string // a task whose journal may name the tasks that it depends on
+	Complexity Complexity
+	MaxTokens  int // of all that is printed, about; 0: DefaultContextTokens
+	// Changed tells when files were last changed; those that it does not know are
+	// left out. Nil: no item is checked.
+	Changed func(ctx context.Context, files []string) (map[string]time.Time, error)
+}
+
+// A ContextItem is a record that a new task should know of.
+type ContextItem struct {
+	Section ContextSection
+	Summary
+	Text    string   // what it says, on one line, perhaps cut
+	Score   float64  // within its section
+	Why     []string // what speaks for it
+	Changed []string // files that it names and that changed since
+}
+
+// An Omission is a record that was considered and left out.
+type Omission struct {
+	Name   record.Name
+	Reason string
+}
+
+// A ContextAnswer is what is handed to a new task.
+type ContextAnswer struct {
+	Items     []ContextItem // in the order of the sections, best first
+	LeftOut   []Omission
+	Tokens    int    // of Markdown, about
+	Unindexed uint64 // log entries that could not be looked at
+}
+
+// ContextFor selects what a new task should know: knowledge, components, and the
+// handoffs and results of earlier tasks. Items are ranked by the index, the tags
+// and files they share with the request, their confidence and their age beside
+// the newest; near-duplicates and superseded entries are left out. The same
+// store and request give the same answer, which never exceeds MaxTokens.
+func (r *Reader) ContextFor(ctx context.Context, request ContextRequest) (ContextAnswer, error) {
+	if request.MaxTokens <= 0 {
+		request.MaxTokens = DefaultContextTokens
+	}
+	request.Tags = record.NormalizeTags(request.Tags)
+	c := contextBuilder{reader: r, request: &request, seen: map[record.Name]bool{}}
+	for _, gather := range []func(context.Context) error{c.depends, c.knowledge, c.components, c.tasks, c.results} {
+		if err := gather(ctx); err != nil {
+			return ContextAnswer{}, err
+		}
+	}
+	c.rank()
+	if err := c.warn(ctx); err != nil {
+		return ContextAnswer{}, err
+	}
+	return c.fit(), nil
+}
+
+// A contextBuilder gathers and ranks candidates.
+type contextBuilder struct {
+	reader     *Reader
+	request    *ContextRequest
+	candidates []candidate
+	seen       map[record.Name]bool
+	leftOut    []Omission
+	unindexed  uint64
+}
+
+// A candidate is an item that has not been judged yet.
+type candidate struct {
+	ContextItem
+	text  float64  // the score of the index, 1 for the best of its search
+	fixed float64  // a score that nothing is added to
+	files []string // that it names
+
+	relevance float64 // the score without confidence and age
+}
+
+// maxCandidates is how many hits of each search are looked at.
+const maxCandidates = 60
+
+// search adds the hits of a kind.
+func (c *contextBuilder) search(ctx context.Context, kind record.Kind, section func(item) ContextSection) error {
+	queries := append([]string{c.request.Text}, c.request.Files...)
+	for i, query := range queries {
+		if strings.TrimSpace(query) == "" {
+			continue
+		}
+		request := SearchRequest{Query: query, Kinds: []record.Kind{kind}, Limit: maxCandidates}
+		ranked, position, end, err := c.reader.rank(ctx, &request)
+		if err != nil {
+			return err
+		}
+		c.unindexed = max(c.unindexed, end-min(end, position))
+		found, err := c.reader.findings(ctx, ranked.Hits)
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			score := f.score / found[0].score
+			if i > 0 { // a search for a file finds what names it; how often says little
+				score = 0
+			}
+			c.add(f.item, section(f.item), score)
+		}
+	}
+	return nil
+}
+
+// add takes a candidate in, once.
+func (c *contextBuilder) add(i item, section ContextSection, text float64) {
+	name := i.version.Record.Name
+	if c.seen[name] || section == "" {
+		return
+	}
+	c.seen[name] = true
+	if i.version.Record.Status == statusSuperseded {
+		c.leftOut = append(c.leftOut, Omission{name, "superseded"})
+		return
+	}
+	c.candidates = append(c.candidates, candidate{
+		ContextItem: ContextItem{Section: section, Summary: summary(i), Text: contextText(i)},
+		text:        text, files: filesNamed(i.description.Title + " " + i.description.Preview),
+	})
+}
+
+// statusSuperseded is the status of an entry in whose place another has come.
+const statusSuperseded = "superseded"
+
+// contextText returns what a record says in one line: its title where the preview
+// does not begin with it, and its preview.
+func contextText(i item) string {
+	title, preview := i.description.Title, i.description.Preview
+	switch start := strings.TrimSuffix(title, "…"); {
+	case preview == "" || strings.HasPrefix(title, preview):
+		return title
+	case title == "" || strings.HasPrefix(preview, start):
+		return preview
+	}
+	return title + ": " + preview
+}
+
+// knowledge adds entries of the graph, by text and by tag.
+func (c *contextBuilder) knowledge(ctx context.Context) error {
+	section := func(i item) ContextSection {
+		switch i.description.Attributes[record.AttributeType] {
+		case "gotcha":
+			return SectionGotchas
+		case "task":
+			return SectionTasks
+		}
+		return SectionPatterns
+	}
+	if err := c.search(ctx, record.KindKnowledge, section); err != nil || len(c.request.Tags) == 0 {
+		return err
+	}
+	found, _, err := c.reader.Knowledge(ctx, KnowledgeRequest{Tags: c.request.Tags, Limit: maxCandidates})
+	for _, k := range found {
+		i := item{k.Version, k.Description}
+		c.add(i, section(i), 0)
+	}
+	return err
+}
+
+// tasks adds the journals of other tasks that have ended.
+func (c *contextBuilder) tasks(ctx context.Context) error {
+	return c.search(ctx, record.KindHandoff, func(i item) ContextSection {
+		r := i.version.Record
+		if r.Name.ID == c.request.Task || r.Status == layout.StatusInProgress || r.Status == layout.StatusPending {
+			return ""
+		}
+		return SectionTasks
+	})
+}
+
+func (c *contextBuilder) results(ctx context.Context) error {
+	return c.search(ctx, record.KindResult, func(item) ContextSection { return SectionResults })
+}
+
+// components adds the rows of the context map that have to do with the request.
+func (c *contextBuilder) components(ctx context.Context) error {
+	rows, err := c.reader.List(ctx, ListRequest{Kinds: []record.Kind{record.KindComponent}})
+	if err != nil {
+		return err
+	}
+	words := contextWords(c.request.Text)
+	for _, row := range rows.Entries {
+		score, why := componentScore(row.Description, c.request.Files, words)
+		name := row.Version.Record.Name
+		if score == 0 || c.seen[name] {
+			continue
+		}
+		c.seen[name] = true
+		c.candidates = append(c.candidates, candidate{
+			ContextItem: ContextItem{
+				Section: SectionComponents, Summary: row, Text: cmp.Or(row.Description.Preview, row.Description.Title), Why: why,
+			},
+			fixed: score, files: []string{row.Description.Title},
+		})
+	}
+	return nil
+}
+
+// depends adds the journals that the request's task names as those it builds on.
+func (c *contextBuilder) depends(ctx context.Context) error {
+	if c.request.Task == "" {
+		return nil
+	}
+	c.request.Task = layout.TaskID(c.request.Task)
+	journal, err := c.journal(ctx, c.request.Task)
+	if err != nil || journal == nil {
+		return err
+	}
+	for _, task := range dependencies(journal) {
+		name := record.Name{Kind: record.KindHandoff, ID: task}
+		var i item
+		err := c.reader.store.View(ctx, func(tx *store.Tx) (err error) {
+			i.version, err = tx.Head(name)
+			i.description = tx.Description(i.version.Ref)
+			return err
+		})
+		if isAbsent(err) {
+			c.leftOut = append(c.leftOut, Omission{name, "named as a dependency, but has no journal"})
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		c.add(i, SectionDepends, 1)
+	}
+	return nil
+}
+
+// journal reads the journal of a task of the own tree, or nil.
+func (c *contextBuilder) journal(ctx context.Context, task string) (*layout.Journal, error) {
+	var content store.Content
+	err := c.reader.store.View(ctx, func(tx *store.Tx) error {
+		v, err := tx.Head(record.Name{Kind: record.KindHandoff, ID: task})
+		if err != nil {
+			return err
+		}
+		content, err = tx.Content(v.Record)
+		return err
+	})
+	if isAbsent(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := content.Head(indexedText)
+	if err != nil {
+		return nil, err
+	}
+	journal, _ := layout.ParseJournal(text) // what departs from the layout was reported when it was captured
+	return &journal, nil
+}
+
+// dependencies returns the tasks that a journal names in its metadata.
+func dependencies(j *layout.Journal) []string {
+	var tasks []string
+	for _, p := range j.Extra {
+		if !slices.Contains([]string{"depends", "depends on", "dependencies", "depends_on"}, strings.ToLower(p.Key)) {
+			continue
+		}
+		for _, id := range strings.FieldsFunc(p.Value, func(r rune) bool { return strings.ContainsRune(" ,;[]`", r) }) {
+			if task := layout.TaskID(id); !slices.Contains(tasks, task) {
+				tasks = append(tasks, task)
+			}
+		}
+	}
+	return tasks
+}
+
+// rank scores the candidates and puts them in order: by section, then best
+// first.
+func (c *contextBuilder) rank() {
+	var newest time.Time
+	for _, k := range c.candidates {
+		if k.Version.Record.Time.After(newest) {
+			newest = k.Version.Record.Time
+		}
+	}
+	for i := range c.candidates {
+		c.candidates[i].judge(c.request, newest)
+	}
+	sections := contextSections()
+	slices.SortFunc(c.candidates, func(a, b candidate) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(sections, a.Section), slices.Index(sections, b.Section)),
+			cmp.Compare(b.Score, a.Score),
+			strings.Compare(a.Version.Record.Name.String(), b.Version.Record.Name.String()),
+		)
+	})
+}

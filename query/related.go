@@ -1,0 +1,315 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A RelatedRequest says how far to go from an entry.
+type RelatedRequest struct {
+	Depth int // edges away from it; 0: 1
+	Limit int // entries at most; 0: 10
+}
+
+// A Related is an entry that edges lead to from another.
+type Related struct {
+	Knowledge
+	Depth int         // how many edges away
+	Via   record.Name // the entry one edge nearer that they come from
+	Edges []Edge      // the strongest first
+}
+
+// A NotKnowledgeError says that no entry of knowledge has a name.
+type NotKnowledgeError struct{ Name record.Name }
+
+func (e *NotKnowledgeError) Error() string {
+	return fmt.Sprintf("there is no entry of knowledge %s", e.Name)
+}
+
+// Is reports whether target is store.ErrNotFound.
+func (e *NotKnowledgeError) Is(target error) bool { return target == store.ErrNotFound }
+
+// Related walks breadth-first over all edges, in both directions, from the entry
+// with a name. The nearer entries come first, of one distance those that are not
+// superseded, then those with the stronger edges, then by name. More says that
+// there are others.
+func (g *Graph) Related(ctx context.Context, name record.Name, request RelatedRequest) (found []Related, more bool, err error) {
+	start, known := g.numbers[name]
+	if !known {
+		return nil, false, &NotKnowledgeError{name}
+	}
+	limit := cmp.Or(request.Limit, DefaultLimit)
+	w := walk{graph: g, seen: map[int]bool{start: true}}
+	var all []step
+	front := []step{{node: start}}
+	for depth := 1; depth <= max(request.Depth, 1) && len(front) > 0; depth++ {
+		front = w.next(front)
+		all = append(all, front...)
+		if len(all) >= limit {
+			more = len(all) > limit || depth < request.Depth
+			all = all[:limit]
+			break
+		}
+	}
+	found, err = g.describeSteps(ctx, all)
+	return found, more, err
+}
+
+// A walk goes through a graph, level by level.
+type walk struct {
+	graph *Graph
+	seen  map[int]bool
+}
+
+// A step is a node that a walk has come to.
+type step struct {
+	node, from, depth int
+	edges             []Edge
+	strength          float64
+}
+
+// next returns the nodes one edge further, in the order of Related.
+func (w *walk) next(front []step) []step {
+	best := map[int]step{}
+	for _, s := range front {
+		for to, edges := range w.graph.neighbours(s.node) {
+			if w.seen[to] {
+				continue
+			}
+			there := step{node: to, from: s.node, depth: s.depth + 1, edges: edges}
+			for _, e := range edges {
+				there.strength += e.Strength
+			}
+			if old, found := best[to]; !found || w.compare(there, old) < 0 {
+				best[to] = there
+			}
+		}
+	}
+	var steps []step
+	for _, s := range best {
+		w.seen[s.node] = true
+		steps = append(steps, s)
+	}
+	slices.SortFunc(steps, w.compare)
+	return steps
+}
+
+func (w *walk) compare(a, b step) int {
+	g := w.graph
+	isOld := func(s step) int {
+		if g.nodes[s.node].by.IsZero() {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(
+		isOld(a)-isOld(b), cmp.Compare(b.strength, a.strength),
+		compareNames(g.name(a.node), g.name(b.node)), compareNames(g.name(a.from), g.name(b.from)),
+	)
+}
+
+func (g *Graph) describeSteps(ctx context.Context, steps []step) ([]Related, error) {
+	nodes := make([]int, len(steps))
+	for i, s := range steps {
+		nodes[i] = s.node
+	}
+	entries, err := g.describe(ctx, nodes)
+	if err != nil {
+		return nil, err
+	}
+	var found []Related
+	for i, s := range steps {
+		slices.SortFunc(s.edges, func(a, b Edge) int {
+			return cmp.Or(cmp.Compare(b.Strength, a.Strength), compareEdges(a, b))
+		})
+		found = append(found, Related{entries[i], s.depth, g.name(s.from), s.edges})
+	}
+	return found, nil
+}
+
+// describe reads what lists show of nodes.
+func (g *Graph) describe(ctx context.Context, nodes []int) ([]Knowledge, error) {
+	var entries []Knowledge
+	next := 0
+	err := g.reader.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+		if next == len(nodes) {
+			return true, nil
+		}
+		n := g.nodes[nodes[next]]
+		next++
+		entry, _ := (&KnowledgeRequest{}).match(item{n.version, tx.Description(n.version.Ref)})
+		entry.SupersededBy = n.by
+		entries = append(entries, entry)
+		return false, nil
+	})
+	return entries, err
+}
+
+// A PartRequest picks a part of a graph. Fields that are set must all match.
+type PartRequest struct {
+	Tags  []string    // any of them
+	Types []string    // any of them
+	From  record.Name // only what is Depth edges away from this entry, and itself
+	Depth int         // 0: 1
+	Limit int         // of nodes; 0: none
+	// Stated leaves out the edges that no entry states.
+	Stated bool
+}
+
+// A Part is some entries of a graph, by name, with the edges between them.
+type Part struct {
+	Nodes []Knowledge
+	Edges []Edge
+}
+
+// A TooManyError says that a part of a graph has more nodes than were allowed.
+type TooManyError struct{ Nodes, Limit int }
+
+func (e *TooManyError) Error() string {
+	return fmt.Sprintf("the graph has %d entries, more than the limit of %d", e.Nodes, e.Limit)
+}
+
+// Part returns a part of the graph. Of the edges that no entry states each node
+// has its three strongest, so that a picture can be read. It returns a
+// *TooManyError if there are more nodes than allowed.
+func (g *Graph) Part(ctx context.Context, request PartRequest) (Part, error) {
+	nodes, err := g.within(request)
+	if err != nil {
+		return Part{}, err
+	}
+	tags := record.NormalizeTags(request.Tags)
+	nodes = slices.DeleteFunc(nodes, func(n int) bool {
+		have := g.nodes[n].version.Record.Tags
+		return len(tags) > 0 && !slices.ContainsFunc(tags, func(tag string) bool { return slices.Contains(have, tag) })
+	})
+	if len(request.Types) == 0 && request.Limit > 0 && len(nodes) > request.Limit {
+		return Part{}, &TooManyError{len(nodes), request.Limit}
+	}
+	slices.SortFunc(nodes, func(a, b int) int { return compareNames(g.name(a), g.name(b)) })
+	entries, err := g.describe(ctx, nodes)
+	if err != nil {
+		return Part{}, err
+	}
+	in := map[int]bool{}
+	part := Part{}
+	for i, entry := range entries {
+		if anyOf(request.Types, entry.Type) {
+			part.Nodes = append(part.Nodes, entry)
+			in[nodes[i]] = true
+		}
+	}
+	if request.Limit > 0 && len(part.Nodes) > request.Limit {
+		return Part{}, &TooManyError{len(part.Nodes), request.Limit}
+	}
+	part.Edges = g.edgesIn(in, request.Stated)
+	return part, nil
+}
+
+// within returns the nodes around the one that a request begins at, or all.
+func (g *Graph) within(request PartRequest) ([]int, error) {
+	if request.From.IsZero() {
+		all := make([]int, len(g.nodes))
+		for i := range all {
+			all[i] = i
+		}
+		return all, nil
+	}
+	start, known := g.numbers[request.From]
+	if !known {
+		return nil, &NotKnowledgeError{request.From}
+	}
+	w := walk{graph: g, seen: map[int]bool{start: true}}
+	nodes, front := []int{start}, []step{{node: start}}
+	for depth := 0; depth < max(request.Depth, 1) && len(front) > 0; depth++ {
+		front = w.next(front)
+		for _, s := range front {
+			nodes = append(nodes, s.node)
+		}
+		if len(nodes) > maxWithin {
+			return nil, &TooManyError{len(nodes), cmp.Or(request.Limit, maxWithin)}
+		}
+	}
+	return nodes, nil
+}
+
+// maxWithin bounds how many nodes are walked through around one.
+const maxWithin = 5000
+
+// sharedEdges is how many neighbours each node has in a part that no link leads
+// to.
+const sharedEdges = 3
+
+// edgesIn returns the edges between some nodes, in a fixed order.
+func (g *Graph) edgesIn(in map[int]bool, statedOnly bool) []Edge {
+	var edges []Edge
+	paired := map[[2]int]bool{}
+	for n := range in {
+		for _, l := range g.nodes[n].links {
+			if in[l.to] && !l.back {
+				edges = append(edges, g.stated(n, l))
+			}
+		}
+		if !statedOnly {
+			edges = append(edges, g.strongest(n, in, paired)...)
+		}
+	}
+	for i := range edges {
+		if !edges[i].IsStated() && compareNames(edges[i].To, edges[i].From) < 0 {
+			edges[i].From, edges[i].To = edges[i].To, edges[i].From
+		}
+	}
+	slices.SortFunc(edges, compareEdges)
+	return edges
+}
+
+// strongest returns the edges that no entry states from a node to the neighbours
+// that share most with it. Pairs that have theirs already are left out.
+func (g *Graph) strongest(n int, in map[int]bool, paired map[[2]int]bool) []Edge {
+	var near []step
+	w := walk{graph: g}
+	for to, edges := range g.neighbours(n) {
+		s := step{node: to, from: n, edges: slices.DeleteFunc(edges, Edge.IsStated)}
+		for _, e := range s.edges {
+			s.strength += e.Strength
+		}
+		if in[to] && len(s.edges) > 0 {
+			near = append(near, s)
+		}
+	}
+	slices.SortFunc(near, w.compare)
+	var edges []Edge
+	for _, s := range near[:min(sharedEdges, len(near))] {
+		pair := [2]int{min(n, s.node), max(n, s.node)}
+		if !paired[pair] {
+			paired[pair] = true
+			edges = append(edges, s.edges...)
+		}
+	}
+	return edges
+}
+
+// Superseded returns what supersedes each entry of knowledge that is superseded.
+func (r *Reader) Superseded(ctx context.Context) (map[record.Name]record.Name, error) {
+	versions, err := r.knowledgeVersions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g := Graph{numbers: map[record.Name]int{}}
+	for i, v := range versions {
+		g.nodes = append(g.nodes, graphNode{version: v})
+		g.numbers[v.Record.Name] = i
+	}
+	g.connect()
+	by := map[record.Name]record.Name{}
+	for i := range g.nodes {
+		if !g.nodes[i].by.IsZero() {
+			by[g.name(i)] = g.nodes[i].by
+		}
+	}
+	return by, nil
+}

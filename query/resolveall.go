@@ -1,0 +1,32 @@
+package query
+
+import (
+	"context"
+	"errors"
+
+	"filebus/store"
+)
+
+// A Resolution is what one of several texts means.
+type Resolution struct {
+	Version store.Version // zero if there is an error
+	Err     error         // as of Resolve; a *NotFoundError names nothing that comes near
+}
+
+// ResolveAll resolves many texts, each as Resolve does.
+func (r *Reader) ResolveAll(ctx context.Context, texts []string, opts ResolveOptions) ([]Resolution, error) {
+	found := make([]Resolution, 0, len(texts))
+	err := r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+		if len(found) == len(texts) {
+			return true, nil
+		}
+		s := resolver{tx: tx, text: texts[len(found)], opts: opts}
+		v, err := s.resolve()
+		if errors.Is(err, store.ErrNotFound) {
+			err = &NotFoundError{Text: s.text, Retired: s.retired}
+		}
+		found = append(found, Resolution{v, err})
+		return false, nil
+	})
+	return found, err
+}
