@@ -20,6 +20,11 @@ type Issue struct {
 	Loop       string
 	Complexity string
 
+	ClaimedBy   string // the agent that works on it
+	ClaimedAt   string // RFC 3339
+	LeaseUntil  string // RFC 3339; after it the claim holds no more
+	DuplicateOf string // the id of another issue
+
 	Summary   string // one line
 	Details   string // Markdown
 	Criteria  []string
@@ -43,7 +48,8 @@ func issuePriorities() []string { return []string{"critical", "high", "medium", 
 func issueRules() fieldRules {
 	return fieldRules{
 		known: []string{
-			"status", "source", "type", "priority", "created", "loop", "complexity", "summary", "details",
+			"status", "source", "type", "priority", "created", "loop", "complexity",
+			"claimed by", "claimed at", "lease until", "duplicate of", "summary", "details",
 			"acceptance criteria", "criteria", "files", "rationale", "task ref", "task",
 		},
 		blocks: []string{"summary", "details", "acceptance criteria", "criteria", "files", "rationale", "task ref"},
@@ -72,22 +78,30 @@ func parseIssue(lines []scanLine) (Issue, []*SyntaxError) {
 		ID: id, Title: title,
 		Status: v.get("status"), Source: v.get("source"), Type: v.get("type"), Priority: v.get("priority"),
 		Created: v.get("created"), Loop: v.get("loop"), Complexity: v.get("complexity"),
-		Summary:   firstParagraph(v.get("summary")),
-		Details:   v.get("details"),
-		Rationale: v.get("rationale"),
-		Files:     parseFiles(v.get("files")),
-		TaskRef:   firstParagraph(v.get("task ref", "task")),
-		Extra:     v.extra(issueRules().known),
+		ClaimedBy: v.get("claimed by"), ClaimedAt: v.get("claimed at"), LeaseUntil: v.get("lease until"),
+		DuplicateOf: v.get("duplicate of"),
+		Summary:     firstParagraph(v.get("summary")),
+		Details:     v.get("details"),
+		Rationale:   v.get("rationale"),
+		Files:       parseFiles(v.get("files")),
+		TaskRef:     firstParagraph(v.get("task ref", "task")),
+		Extra:       v.extra(issueRules().known),
 	}
 	issue.Criteria, _ = parseItems(v.get("acceptance criteria", "criteria"))
 	return issue, append(errs, issue.check(lines[0].number)...)
 }
 
+// A ValueError says that a field of an entry is missing, or has a value that its
+// format does not know. The entry is one all the same.
+type ValueError struct{ text string }
+
+func (e *ValueError) Error() string { return e.text }
+
 // check reports the fields that an issue cannot be worked on without.
 func (i Issue) check(line int) []*SyntaxError {
 	var errs []*SyntaxError
 	report := func(format string, args ...any) {
-		errs = append(errs, &SyntaxError{Line: line, Err: fmt.Errorf(format, args...)})
+		errs = append(errs, &SyntaxError{Line: line, Err: &ValueError{fmt.Sprintf(format, args...)}})
 	}
 	for _, f := range []ExtraField{
 		{"Status", i.Status}, {"Type", i.Type}, {"Priority", i.Priority}, {"Summary", i.Summary},
@@ -151,6 +165,8 @@ func AppendIssue(dst []byte, i Issue) []byte {
 	for _, f := range slices.Concat([]ExtraField{
 		{"Status", i.Status}, {"Source", i.Source}, {"Type", i.Type}, {"Priority", i.Priority},
 		{"Created", i.Created}, {"Loop", i.Loop}, {"Complexity", i.Complexity},
+		{"Claimed By", i.ClaimedBy}, {"Claimed At", i.ClaimedAt}, {"Lease Until", i.LeaseUntil},
+		{"Duplicate Of", i.DuplicateOf},
 	}, i.Extra) {
 		if f.Value != "" {
 			dst = appendEntryRow(dst, f.Name, f.Value)
@@ -211,12 +227,4 @@ func (r fieldRules) appendFiles(dst []byte, files []string) []byte {
 		return r.appendLabel(append(dst, '\n'), "Files", line)
 	}
 	return r.appendItems(append(dst, "\n**Files:**\n"...), files)
-}
-
-// SetIssueField returns text, an entry of an issue queue, with another value
-// for one field, such as Status or Assignee: the value's bytes alone change. A
-// field that the entry lacks becomes a new row of its table, or a new bullet. A
-// value for a row is one line; an empty value stays as an empty field.
-func SetIssueField(text []byte, field, value string) []byte {
-	return issueRules().setField(text, field, value)
 }

@@ -60,6 +60,7 @@ func (i Issue) Facts() Facts {
 	for _, f := range i.Extra {
 		facts.addExtra(fieldKey(f.Name), f.Value)
 	}
+	facts.setAttribute(record.AttributeAssignee, factLine(i.ClaimedBy)) // rather than an Assignee
 	return facts
 }
 

@@ -34,7 +34,7 @@ func TestIssueQueueDocument(t *testing.T) {
 	for _, e := range f.Entries() {
 		got = append(got, e.ID+" "+e.Facts.Status)
 	}
-	want := []string{"ISSUE-20260114-001 pending", "ISSUE-20260114-002 complete"}
+	want := []string{"ISSUE-20260114-001 pending", "ISSUE-20260114-002 complete", "ISSUE-20260114-003 in_progress"}
 	if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 {
 		t.Errorf("issues of the document (-want +got):\n%s\nerrors %v", diff, errs)
 	}
@@ -42,6 +42,11 @@ func TestIssueQueueDocument(t *testing.T) {
 	files := []string{"src/upload/handler.go", "src/upload/{limit,reader}.go"}
 	if diff := cmp.Diff(files, issue.Files); diff != "" || len(issue.Criteria) != 2 {
 		t.Errorf("files (-want +got):\n%s\ncriteria %q", diff, issue.Criteria)
+	}
+	claimed := f.Entries()[2]
+	issue, _ = ParseIssue(claimed.Text)
+	if got := issue.ClaimedBy + " " + issue.LeaseUntil; got != "agent-9 2026-01-14T12:30:00Z" || claimed.Facts.Attributes["assignee"] != "agent-9" {
+		t.Errorf("the claim is %q, the assignee %q", got, claimed.Facts.Attributes["assignee"])
 	}
 }
 

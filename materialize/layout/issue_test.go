@@ -16,7 +16,8 @@ func fullIssue() Issue {
 		Criteria:  []string{"[ ] one", "two `x`", "--", "**Summary:** no"},
 		Files:     []string{"src/a.go", "src/{b,c}.go"},
 		Rationale: "Two\n\nparagraphs", TaskRef: "task-012",
-		Extra: []ExtraField{{"Assignee", "agent-7"}, {"Lease until", "2026 | now"}},
+		ClaimedBy: "agent-7", ClaimedAt: "2026-01-14T10:00:00Z", LeaseUntil: "2026 | now", DuplicateOf: "ISSUE-20260113-002",
+		Extra: []ExtraField{{"Assignee", "agent-7"}, {"Reported by", "qa | agent"}},
 	}
 }
 
@@ -136,6 +137,45 @@ func TestSetIssueField(t *testing.T) {
 	})
 }
 
+func TestSetIssueBlock(t *testing.T) {
+	head := "### ISSUE-1\n\n| Status | a |\n\n**Summary:** s\n"
+	details := func(text []byte, _, value string) []byte { return SetIssueField(text, "Details", value) }
+	runSets(t, details, []setCase{
+		{"no rule", head, "", "d", head + "\n**Details:** d\n"},
+		{"rule", head + "\n---\n\n", "", "d\n\ne", head + "\n**Details:**\nd\n\ne\n\n---\n\n"},
+		{"there", head + "**Details:** x\n---\n", "", "d", head + "**Details:** d\n---\n"},
+		{"heading alone", "### ISSUE-1", "", "d", "### ISSUE-1\n\n**Details:** d"},
+		{"CRLF", "### ISSUE-1\r\n\r\n---\r\n", "", "d", "### ISSUE-1\r\n\r\n**Details:** d\r\n\r\n---\r\n"},
+		{"nothing", "", "", "d", ""},
+	})
+	lists := func(set func([]byte, []string) []byte) func([]byte, string, string) []byte {
+		return func(text []byte, _, value string) []byte { return set(text, strings.Split(value, "|")) }
+	}
+	runSets(t, lists(SetIssueCriteria), []setCase{
+		{"new", head, "", "a|b", head + "\n**Acceptance Criteria:**\n- a\n- b\n"},
+		{"one", head + "\n---\n", "", "a", head + "\n**Acceptance Criteria:**\n- a\n\n---\n"},
+		{"other name", head + "**Criteria:**\n- x\n- y\n", "", "a", head + "**Criteria:**\n- a\n"},
+		{"bullet", "### ISSUE-1\n- **Criteria**: x\n", "", "a|b", "### ISSUE-1\n- **Criteria**:\n  - a\n  - b\n"},
+		{"row", "### ISSUE-1\n| Criteria | x |\n", "", "a|b", "### ISSUE-1\n| Criteria | a; b |\n"},
+	})
+	runSets(t, lists(SetIssueFiles), []setCase{
+		{"line", head + "**Files:**\n- x\n", "", "a.go|b.go", head + "**Files:** a.go, b.go\n"},
+		{"list", head + "**Files:** x\n", "", "a, b.go|c.go", head + "**Files:**\n- a, b.go\n- c.go\n"},
+	})
+}
+
+func TestDropIssueField(t *testing.T) {
+	drop := func(text []byte, field, _ string) []byte { return DropIssueField(text, field) }
+	runSets(t, drop, []setCase{
+		{"row", "### ISSUE-1\n| Status | a |\n| Claimed By | b |\n| Loop | 1 |\n", "claimed by", "", "### ISSUE-1\n| Status | a |\n| Loop | 1 |\n"},
+		{"bullet", "### ISSUE-1\r\n- **Claimed by**: b\r\n- **Loop**: 1\r\n", "Claimed By", "", "### ISSUE-1\r\n- **Loop**: 1\r\n"},
+		{"missing", "### ISSUE-1\n| Status | a |\n", "Loop", "", "### ISSUE-1\n| Status | a |\n"},
+		{"block", "### ISSUE-1\n**Details:** a\nb\n\n**Files:** c\n", "Details", "", "### ISSUE-1\n\n**Files:** c\n"},
+		{"block between", "### ISSUE-1\n\n**Summary:** s\n\n**Details:**\na\n\nb\n\n---\n", "Details", "", "### ISSUE-1\n\n**Summary:** s\n\n---\n"},
+		{"nothing", "", "Loop", "", ""},
+	})
+}
+
 func FuzzSetIssueField(f *testing.F) {
 	f.Add("| Status | a |", "Status", "b | c")
 	f.Add("- **Status**: a\n```\nx", "Summary", "b\n## c")
@@ -151,5 +191,12 @@ func FuzzSetIssueField(f *testing.F) {
 			t.Errorf("%s in %q after set is %q, in %q", field, text, got, set)
 		}
 		SetIssueField(text, field, value) // any value: no panic
+		if got := DropIssueField(text, field); len(got) > len(text) {
+			t.Errorf("%q without %s is %q", text, field, got)
+		}
+		criteria := SetIssueCriteria(text, []string{"one", "two"})
+		if issue, _ := ParseIssue(criteria); len(issue.Criteria) == 0 {
+			t.Errorf("no criteria in %q, made from %q", criteria, text)
+		}
 	})
 }

@@ -164,6 +164,7 @@ func (k Knowledge) Facts() Facts {
 	facts := Facts{
 		Task:    factTask(k.Source),
 		Tags:    factTags(k.Tags),
+		Links:   k.Links(),
 		Title:   factText(k.Title, maxFactTitle),
 		Summary: factText(k.Content, maxFactSummary),
 		Attributes: factAttributes(

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,10 +22,15 @@ type KnowledgeNode struct {
 	ID          string   `json:"id"`
 	Type        string   `json:"type"`
 	Tags        []string `json:"tags"`
-	Summary     string   `json:"summary"`
+	Summary     string   `json:"summary"`           // one line; 100 characters, as filebus writes it
+	Content     string   `json:"content,omitempty"` // all of it, when the summary is cut
+	Source      string   `json:"source,omitempty"`  // the task it was learned in
+	Confidence  string   `json:"confidence,omitempty"`
 	File        string   `json:"file,omitempty"`    // the file with the whole text
 	Created     string   `json:"created,omitempty"` // as written, mostly RFC 3339
 	Connections []string `json:"connections,omitempty"`
+	// Links say of connections what they mean.
+	Links []NodeLink `json:"links,omitempty"`
 }
 
 // Parse cuts a JSON knowledge graph into its nodes and the text around them. A
@@ -195,9 +201,13 @@ func ParseKnowledgeNode(text []byte) (*KnowledgeNode, error) {
 	read("type", &node.Type)
 	read("tags", &node.Tags)
 	read("summary", &node.Summary)
+	read("content", &node.Content)
+	read("source", &node.Source)
+	read("confidence", &node.Confidence)
 	read("file", &node.File)
 	read("created", &node.Created)
 	read("connections", &node.Connections)
+	read("links", &node.Links)
 	if node.ID == "" && len(wrong) == 0 {
 		wrong = append(wrong, "id is missing")
 	}
@@ -227,12 +237,16 @@ func (n *KnowledgeNode) Facts() Facts {
 		kind = typeOfID(n.ID)
 	}
 	return Facts{
+		Task:    factTask(n.Source),
 		Tags:    factTags(n.Tags),
+		Links:   n.TypedLinks(),
 		Title:   factText(n.Summary, maxFactTitle),
-		Summary: factText(n.Summary, maxFactSummary),
+		Summary: factText(cmp.Or(n.Content, n.Summary), maxFactSummary),
 		Attributes: factAttributes(
 			record.AttributeType, kind,
+			record.AttributeConfidence, factWord(n.Confidence),
 			record.AttributeCreated, factLine(n.Created),
+			record.AttributeSource, factLine(n.Source),
 		),
 	}
 }
@@ -257,14 +271,19 @@ func AppendKnowledgeNode(dst []byte, n KnowledgeNode) []byte {
 // tags and connections a list such as "a, b". A missing member is added at the
 // end. What is no JSON object is returned as it is.
 func SetKnowledgeNodeField(text []byte, field, value string) []byte {
+	if field == "tags" || field == "connections" {
+		return setNodeMember(text, field, append([]string{}, parseList(value)...))
+	}
+	return setNodeMember(text, field, value)
+}
+
+// setNodeMember returns text, a node, with another value for one member.
+func setNodeMember(text []byte, field string, value any) []byte {
 	object, err := scanObject(text)
 	if err != nil {
 		return text
 	}
 	encoded := encodeJSON(value)
-	if field == "tags" || field == "connections" {
-		encoded = encodeJSON(append([]string{}, parseList(value)...))
-	}
 	for _, m := range object.members {
 		if m.key == field {
 			return slices.Concat(text[:m.value.start], encoded, text[m.value.end:])

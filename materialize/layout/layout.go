@@ -74,6 +74,9 @@ type Facts struct {
 	Task         string
 	Status       string
 	Tags         []string
+	// Links are typed references; a target is a name in the entry's own tree, such
+	// as knowledge/pattern-001.
+	Links []record.Link
 
 	Title      string // one line; empty: the describer finds one
 	Summary    string // plain text; empty: the describer makes a preview

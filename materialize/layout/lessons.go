@@ -17,10 +17,15 @@ type Lessons struct{}
 // the indexes beside the lessons are full of bullets.
 func lessonRules() fieldRules {
 	return fieldRules{
-		known:  []string{"date", "context", "lesson", "tags", "type", "source", "confidence"},
+		known:  append(lessonFields(), "links"),
 		blocks: []string{"context", "lesson"},
 		form:   fieldLabel,
 	}
+}
+
+// lessonFields returns the fields that have a place of their own in Knowledge.
+func lessonFields() []string {
+	return []string{"date", "context", "lesson", "tags", "type", "source", "confidence"}
 }
 
 func (Lessons) format() headingFormat {
@@ -69,7 +74,7 @@ func parseLesson(lines []scanLine) (Knowledge, []*SyntaxError) {
 		Created:    v.get("date"),
 		Source:     v.get("source"),
 		Confidence: v.get("confidence"),
-		Extra:      v.extra(lessonRules().known),
+		Extra:      v.extra(lessonFields()),
 	}
 	if k.Type == "" {
 		k.Type = "lesson"

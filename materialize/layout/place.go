@@ -125,6 +125,7 @@ func (f Facts) Or(other Facts) Facts {
 		}
 	}
 	f.Tags = append(slices.Clone(f.Tags), other.Tags...)
+	f.Links = append(slices.Clone(f.Links), other.Links...)
 	if len(other.Attributes) > 0 {
 		attributes := maps.Clone(other.Attributes)
 		maps.Copy(attributes, f.Attributes)

@@ -3,6 +3,8 @@ package layout
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"strings"
 	"unicode/utf8"
 )
@@ -18,22 +20,18 @@ const (
 // else the first paragraph of the Markdown, as plain text.
 //
 // Headings, front matter, runs of "Key: value" lines, tables, code, lists,
-// quotes, HTML, rules and images are no paragraphs. A text without one is
-// previewed by the first of these it has: a list item, a quote, a row of a table, a
-// line of code, a field, a heading; else by its beginning. Binary text and max
-// below 1 give "". It takes time in proportion to the text before the paragraph.
+// quotes, HTML, rules, images, footnotes and the thinking that an agent begins with are
+// no paragraphs. Neither is a sentence that ends in a colon; with the list that
+// follows it, it is one. A text without a paragraph is previewed by the first of these
+// it has: such a sentence, a list item, a quote, a row of a table, a line of code, a
+// field, a heading; else by its beginning. Binary text and max below 1 give "". It
+// takes time in proportion to the text before the paragraph.
 func Preview(text []byte, max int) string {
-	if max < 1 || IsBinary(text) {
+	if max < 1 {
 		return ""
 	}
-	if fields, ok := parseSummary(text); ok && fields.summary != "" {
-		return clipLine(collapseSpace(fields.summary), max)
-	}
-	var p prosePicker
-	if prose := p.pick(markdownBody(text)); prose != "" {
-		return clipLine(prose, max)
-	}
-	return clipLine(collapseSpace(string(headOf(text, maxProse))), max)
+	_, whole := choosePreview(text, false)
+	return clipLine(whole, max)
 }
 
 // Title returns a name for a text, in one line of at most 120 runes: the "title",
@@ -116,28 +114,66 @@ func wideSpace(text []byte) (space bool, size int) {
 }
 
 // jsonFields are what a structured result may say about itself.
-// They are strings, and empty where the object has something else or nothing.
-type jsonFields struct{ summary, title, name string }
+// The strings are empty where the object has something else or nothing.
+type jsonFields struct {
+	summary, title, name string
+	text                 []byte // of the object
+}
 
 // parseSummary reads text when it is a single JSON object, alone or in one code
-// fence.
+// fence, before which a sentence may lead in to it.
 func parseSummary(text []byte) (jsonFields, bool) {
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(byteOrderMark)))
 	// Agents that were asked for JSON often put it in a fence.
-	if inside, found := bytes.CutSuffix(text, []byte("```")); found && bytes.HasPrefix(text, []byte("```")) {
-		_, inside, _ = bytes.Cut(inside, []byte("\n"))
-		text = bytes.TrimSpace(inside)
+	if inside, found := bytes.CutSuffix(text, []byte("```")); found {
+		before, inside, _ := bytes.Cut(inside, []byte("```"))
+		if before = bytes.TrimSpace(before); len(before) == 0 || len(before) < maxHeading && isLeadIn([][]byte{before}) {
+			_, inside, _ = bytes.Cut(inside, []byte("\n"))
+			text = bytes.TrimSpace(inside)
+		}
 	}
-	if len(text) < 2 || text[0] != '{' || text[len(text)-1] != '}' {
+	if len(text) < 2 || text[0] != '{' {
 		return jsonFields{}, false
 	}
 	var raw struct {
 		Summary, Title, Name json.RawMessage
 	}
-	if json.Unmarshal(text, &raw) != nil {
-		return jsonFields{}, false
+	if text[len(text)-1] != '}' || json.Unmarshal(text, &raw) != nil {
+		summary := summaryAtStart(text)
+		return jsonFields{summary: summary, text: text}, summary != ""
 	}
-	return jsonFields{stringIn(raw.Summary), stringIn(raw.Title), stringIn(raw.Name)}, true
+	return jsonFields{stringIn(raw.Summary), stringIn(raw.Title), stringIn(raw.Name), text}, true
+}
+
+// summaryAtStart returns the summary of an object that text begins with, or "": its
+// end is missing, as of the beginning of a large one, or prose follows it.
+func summaryAtStart(text []byte) string {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	_, _ = decoder.Token() // the brace
+	summary := ""
+	for decoder.More() {
+		key, err := decoder.Token()
+		var raw json.RawMessage
+		if err == nil {
+			err = decoder.Decode(&raw)
+		}
+		if err != nil {
+			if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+				return summary
+			}
+			return ""
+		}
+		if key == "summary" {
+			summary = stringIn(raw)
+		}
+	}
+	if _, err := decoder.Token(); err != nil {
+		return summary // nothing follows the last comma or member
+	}
+	if rest := bytes.TrimSpace(text[decoder.InputOffset():]); len(rest) > 0 && rest[0] == '{' {
+		return "" // one of several objects
+	}
+	return summary
 }
 
 // stringIn returns the string that raw holds, or "" when it is something else.
@@ -149,12 +185,13 @@ func stringIn(raw json.RawMessage) string {
 	return text
 }
 
-// markdownBody returns text without a byte order mark and front matter.
+// markdownBody returns text without a byte order mark, front matter and the
+// thinking of an agent.
 func markdownBody(text []byte) []byte {
 	if _, start := cutFrontMatter(text); start > 0 {
-		return text[start:]
+		return cutThinking(text[start:])
 	}
-	return bytes.TrimPrefix(text, []byte(byteOrderMark))
+	return cutThinking(bytes.TrimPrefix(text, []byte(byteOrderMark)))
 }
 
 // cutTextLine cuts the first line off text, without its line ending and with at

@@ -11,7 +11,8 @@ import (
 type previewRank int
 
 const (
-	rankSentence previewRank = iota // a field whose value is a sentence
+	rankLeadIn   previewRank = iota // a sentence that ends in a colon
+	rankSentence                    // a field whose value is a sentence
 	rankItem                        // of a list
 	rankQuote
 	rankRow     // of a table, the first after its header
@@ -20,6 +21,13 @@ const (
 	rankHeading // also a line that is all bold
 	ranks       // how many there are
 )
+
+// rule returns the rule that a rank stands for.
+func (r previewRank) rule() PreviewRule {
+	return [ranks]PreviewRule{
+		PreviewLeadIn, PreviewSentence, PreviewItem, PreviewQuote, PreviewRow, PreviewCode, PreviewField, PreviewHeading,
+	}[r]
+}
 
 // maxParsed is how many pieces of a text are read for their plain text.
 const maxParsed = 200
@@ -34,6 +42,24 @@ type prosePicker struct {
 	isTable bool     // it has turned out to be a table
 	parsed  int      // pieces read for their plain text so far
 	instead [ranks]string
+	lead    leadIn
+
+	line    int // that is being read, from 1
+	first   int // of the paragraph
+	at      [ranks]int
+	tell    bool // what is skipped
+	skipped []SkippedLines
+	rule    PreviewRule // of what was picked
+	chosen  int         // its line
+}
+
+// A leadIn is a sentence that ends in a colon, with the list that follows it.
+type leadIn struct {
+	text  string
+	line  int
+	rank  previewRank // for which it stands if no list follows
+	items []string
+	size  int // of items, in bytes
 }
 
 // pick returns the plain text of the first paragraph, of the best other piece
@@ -42,15 +68,26 @@ func (p *prosePicker) pick(text []byte) string {
 	for len(text) > 0 {
 		line, rest := cutTextLine(text)
 		text = rest
+		p.line++
+		line = stripEscapes(line)
+		if p.blocks.leaf < leafFence && len(line) > 0 && line[0] == '<' && isWrapper(line) {
+			line = nil
+			p.skip("tag", p.line, p.line)
+		}
 		if prose := p.take(p.blocks.next(line)); prose != "" {
 			return prose
 		}
 	}
+	p.line++
 	if prose := p.flush(); prose != "" {
 		return prose
 	}
-	for _, piece := range p.instead {
+	if prose := p.endLead(); prose != "" {
+		return prose
+	}
+	for rank, piece := range p.instead {
 		if piece != "" {
+			p.rule, p.chosen = previewRank(rank).rule(), p.at[rank]
 			return piece
 		}
 	}
@@ -64,17 +101,27 @@ func (p *prosePicker) take(info lineInfo) string {
 	if info.kind != lineText || info.opens || info.enter {
 		if info.kind == lineUnderline {
 			p.propose(rankHeading, bytes.Join(p.lines, []byte(" ")))
+			p.skip("heading", p.first, p.line)
 			p.lines = nil
 		}
 		prose = p.flush()
-		p.lines, p.size, p.isTable, p.outer = p.lines[:0], 0, false, info.outer
+		p.lines, p.size, p.isTable, p.outer, p.first = p.lines[:0], 0, false, info.outer, p.line
+	}
+	if prose == "" && p.lead.text != "" && info.kind != lineBlank && info.outer != '-' {
+		prose = p.endLead()
+	}
+	if prose != "" {
+		return prose
+	}
+	if p.tell {
+		p.skipLine(info)
 	}
 	switch info.kind {
 	case lineText:
 		if info.delim {
 			prose = p.startTable()
 		} else if p.isTable {
-			p.proposeRow(info.text)
+			p.proposeRow(info.text, p.line)
 		} else {
 			p.add(info.text)
 		}
@@ -82,7 +129,7 @@ func (p *prosePicker) take(info lineInfo) string {
 		p.propose(rankHeading, info.text)
 	case lineCode:
 		if p.instead[rankCode] == "" && hasLetter(info.text) {
-			p.instead[rankCode] = collapseSpace(string(headOf(info.text, maxProse)))
+			p.instead[rankCode], p.at[rankCode] = collapseSpace(string(headOf(info.text, maxProse))), p.line
 		}
 	}
 	return prose
@@ -106,7 +153,10 @@ func (p *prosePicker) startTable() string {
 		p.lines = p.lines[:n-1]
 	}
 	prose := p.flush()
-	p.lines, p.isTable = p.lines[:0], true
+	if prose == "" {
+		prose = p.endLead()
+	}
+	p.lines, p.isTable, p.first = p.lines[:0], true, p.line-1
 	p.add(header)
 	return prose
 }
@@ -116,31 +166,77 @@ func (p *prosePicker) startTable() string {
 func (p *prosePicker) flush() string {
 	lines := p.lines
 	p.lines = p.lines[:0]
+	if len(lines) == 0 {
+		return ""
+	}
+	what := ""
 	switch {
-	case len(lines) == 0:
 	case p.isTable:
-		p.proposeRow(lines[0])
+		what = "table"
+		p.proposeRow(lines[0], p.first)
 	case p.outer == '-':
 		p.flushItem(lines)
 	case p.outer == '>':
 		p.propose(rankQuote, bytes.Join(lines, []byte("\n")))
 	case isMetadata(lines):
+		what = "fields"
 		p.proposeFields(lines)
 	case isLabel(lines):
+		what = "label"
 		p.propose(rankHeading, lines[0])
+	case isFootnote(lines):
+		what = "footnote"
+	case isLeadIn(lines):
+		what = "lead-in"
+		p.startLead(rankLeadIn, bytes.Join(lines, []byte("\n")))
 	default: // nothing speaks against it
-		return p.plain(bytes.Join(lines, []byte("\n")))
+		if prose := p.plain(dropFootnoteMarks(bytes.Join(lines, []byte("\n")))); prose != "" {
+			p.rule, p.chosen = PreviewParagraph, p.first
+			return prose
+		}
+		what = "image"
+	}
+	if what != "" {
+		p.skip(what, p.first, p.line-1)
 	}
 	return ""
 }
 
 // flushItem remembers a list item, as a field if it is one.
 func (p *prosePicker) flushItem(lines [][]byte) {
+	if p.lead.text != "" && p.lead.size < maxProse {
+		item := strings.TrimRight(p.plain(bytes.Join(lines, []byte("\n"))), " .;,")
+		if item != "" {
+			p.lead.items = append(p.lead.items, item)
+			p.lead.size += len(item)
+		}
+	}
 	if isMetadata(lines) {
 		p.proposeFields(lines)
 		return
 	}
 	p.propose(rankItem, bytes.Join(lines, []byte("\n")))
+}
+
+// startLead remembers a sentence that ends in a colon, until it is known what
+// follows it.
+func (p *prosePicker) startLead(rank previewRank, text []byte) {
+	p.lead = leadIn{text: p.plain(text), line: p.first, rank: rank}
+}
+
+// endLead returns the sentence that ends in a colon with the list that has
+// followed it. Without a list the sentence is only remembered.
+func (p *prosePicker) endLead() string {
+	lead := p.lead
+	p.lead = leadIn{}
+	if len(lead.items) > 0 {
+		p.rule, p.chosen = PreviewList, lead.line
+		return lead.text + " " + strings.Join(lead.items, "; ")
+	}
+	if lead.text != "" && p.instead[lead.rank] == "" {
+		p.instead[lead.rank], p.at[lead.rank] = lead.text, lead.line
+	}
+	return ""
 }
 
 // plain returns the plain text of a piece. After many pieces that said nothing,
@@ -155,29 +251,34 @@ func (p *prosePicker) plain(text []byte) string {
 // propose remembers the first text of each rank that says something.
 func (p *prosePicker) propose(r previewRank, text []byte) {
 	if p.instead[r] == "" && len(text) > 0 {
-		p.instead[r] = p.plain(headOf(text, maxProse))
+		p.instead[r], p.at[r] = p.plain(headOf(text, maxProse)), p.first
 	}
 }
 
 // proposeFields remembers fields: the first, and the first that is a sentence.
 func (p *prosePicker) proposeFields(lines [][]byte) {
+	if len(lines) == 1 && p.outer == 0 && isLeadIn(lines) {
+		p.startLead(rankField, lines[0])
+		return
+	}
 	p.propose(rankField, bytes.Join(lines, []byte("\n")))
-	for _, line := range lines {
-		if _, value, ok := cutMetadata(line); ok && isSentence(value) {
+	for i, line := range lines {
+		if _, value, ok := cutMetadata(line); ok && isSentence(value) && p.instead[rankSentence] == "" {
 			p.propose(rankSentence, value)
+			p.at[rankSentence] += i
 		}
 	}
 }
 
 // proposeRow remembers a row of a table, its cells separated by bars. The rows
 // come before the header.
-func (p *prosePicker) proposeRow(line []byte) {
+func (p *prosePicker) proposeRow(line []byte, at int) {
 	if p.instead[rankRow] != "" || !hasLetter(line) {
 		return
 	}
 	line = bytes.Trim(bytes.TrimSpace(headOf(line, maxProse)), "|")
 	cells := strings.ReplaceAll(string(line), "|", " | ")
-	p.instead[rankRow] = plainInline([]byte(cells))
+	p.instead[rankRow], p.at[rankRow] = plainInline([]byte(cells)), at
 }
 
 // isMetadata reports whether every line is a field. A single one whose value
@@ -190,10 +291,19 @@ func isMetadata(lines [][]byte) bool {
 	}
 	// "Note: the index has to be built first." stands alone more often as prose.
 	if len(lines) == 1 {
-		_, value, _ := cutMetadata(lines[0])
-		return !isSentence(value)
+		key, value, _ := cutMetadata(lines[0])
+		return !isSentence(value) && (len(value) == 0 || !isFailure(key))
 	}
 	return true
+}
+
+// isFailure reports whether a key is what programs begin their last words with.
+func isFailure(key []byte) bool {
+	switch string(bytes.ToLower(bytes.TrimSpace(key))) {
+	case "error", "errors", "fatal", "fatal error", "panic", "exception", "failure", "failed", "runtime error":
+		return true
+	}
+	return false
 }
 
 // cutMetadata cuts a line "Key: value", "**Key:** value" or "**Key**: value". A

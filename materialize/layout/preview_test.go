@@ -32,7 +32,7 @@ var previewTexts = []struct {
 	{"front matter and heading", "---\ntitle: Meta\n---\n# Heading\nText under it.\n", "Text under it.", "Heading"},
 	{"front matter and lower heading", "---\ntitle: Meta\n---\n## Part\nText under it.\n", "Text under it.", "Meta"},
 	{"TOML front matter", "+++\ntitle = \"Meta\"\n+++\nText.\n", "Text.", "Meta"},
-	{"front matter alone", "---\nid: 7\n---\n", "--- id: 7 ---", ""},
+	{"front matter alone", "---\nid: 7\n---\n", "id: 7", ""},
 	{"bold metadata",
 		"# RFC 12: Quotas\n\n**Status:** Draft\n**Date**: 2026-03-02\n**Author:** planner\n\nTenants get a quota each.\n",
 		"Tenants get a quota each.", "RFC 12: Quotas"},
@@ -212,7 +212,11 @@ func FuzzPreview(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte, max int) {
 		max %= 1000
-		checkLine(t, "Preview", text, Preview(text, max), max)
+		preview := Preview(text, max)
+		checkLine(t, "Preview", text, preview, max)
+		if choice := ExplainPreview(text, max); choice.Text != preview || preview != "" && choice.Line < 1 || choice.Line > 1+strings.Count(string(text), "\n") {
+			t.Errorf("ExplainPreview(%q, %d) = %+v, Preview %q", text, max, choice, preview)
+		}
 		checkLine(t, "Title", text, Title(text), maxTitleRunes)
 		if got, want := Words(text), len(strings.Fields(string(text))); got != want {
 			t.Errorf("Words(%q) = %d, want %d", text, got, want)

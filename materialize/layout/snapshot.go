@@ -30,7 +30,7 @@ func (Snapshots) Parse(name string, text []byte) (File, []*SyntaxError) {
 		f.Summary = summaryOf(completedSummary(issues))
 		f.setFact(AttributePart, "issues")
 	// A later form of the snapshots.
-	case "CHANGES.md", "REVIEW.md", "manifest.json":
+	case "CHANGES.md", "REVIEW.md", SnapshotManifest, SnapshotStart:
 		f.setFact(AttributePart, strings.ToLower(strings.TrimSuffix(part, path.Ext(part))))
 		problems = jsonProblems(name, text)
 	}

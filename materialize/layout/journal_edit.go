@@ -1,0 +1,176 @@
+package layout
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// SetJournalField returns text, a journal, with another value for one line of
+// its metadata, such as Status: the value's bytes alone change. A line that is
+// missing is added behind the last one; a journal without metadata gets the
+// section below its heading.
+func SetJournalField(text []byte, key, value string) []byte {
+	eol := lineEnding(text)
+	line := "- " + singleSpaced(key) + ": " + singleSpaced(value) + eol
+	var title *Section
+	for _, s := range Outline(text) {
+		if fold(s.Title) == "metadata" {
+			return setMetadata(text, s, key, value, line)
+		}
+		if title == nil && (s.Level == 1 || strings.HasPrefix(s.Title, "Task:")) {
+			title = &s
+		}
+	}
+	at := 0
+	if title != nil {
+		at = title.End - len(sectionBody(text, *title))
+	}
+	section := "## Metadata" + eol + line
+	if at > 0 {
+		section = eol + section
+	}
+	if at < len(text) && !startsBlank(text[at:]) {
+		section += eol
+	}
+	return insertOwnLine(text, at, section)
+}
+
+// startsBlank reports whether the first line of text is empty.
+func startsBlank(text []byte) bool { return text[0] == '\n' || bytes.HasPrefix(text, []byte("\r\n")) }
+
+// insertOwnLine inserts whole lines, on a line of their own.
+func insertOwnLine(text []byte, at int, lines string) []byte {
+	if at > 0 && text[at-1] != '\n' {
+		lines = lineEnding(text) + lines
+	}
+	return slices.Concat(text[:at], []byte(lines), text[at:])
+}
+
+// setMetadata sets a line of the section.
+func setMetadata(text []byte, s Section, key, value, line string) []byte {
+	at := s.End - len(sectionBody(text, s))
+	start := at
+	for raw := range bytes.Lines(text[start:s.End]) {
+		if p, found := cutProperty(string(raw)); found && fold(p.Key) == fold(key) {
+			return replaceValue(text, at, raw, p.Value, singleSpaced(value))
+		}
+		at += len(raw)
+	}
+	return insertOwnLine(text, lastText(text, start, s.End), line)
+}
+
+// replaceValue returns text with the value at the end of the line raw, which
+// begins at an offset, exchanged.
+func replaceValue(text []byte, at int, raw []byte, old, value string) []byte {
+	content := bytes.TrimRight(raw, " \t\r\n")
+	from := len(content) - len(old)
+	if old == "" {
+		value = " " + value
+	}
+	return slices.Concat(text[:at+from], []byte(value), text[at+len(content):])
+}
+
+// SetHandoff returns text, a journal, with section as its handoff: in place of
+// the one it has, but for its subsections, else before its notes, else at the
+// end. All other bytes stay; the line breaks are those of the text.
+func SetHandoff(text []byte, section []byte) []byte {
+	eol := lineEnding(text)
+	lines := strings.ReplaceAll(strings.TrimRight(string(section), "\n")+"\n", "\n", eol)
+	sections := Outline(text)
+	if start, end, found := ownHandoff(sections); found {
+		if end < len(text) { // the blank line before what follows
+			lines += eol
+		}
+		return slices.Concat(text[:start], []byte(lines), text[end:])
+	}
+	at := len(text)
+	for _, s := range sections {
+		if fold(s.Title) == "notes" {
+			at, lines = s.Start, lines+eol
+			break
+		}
+	}
+	if at == len(text) {
+		text = closeBlock(text)
+		at = len(text)
+	}
+	if before := text[:at]; len(before) > 0 && !endsBlank(before) {
+		lines = eol + lines
+	}
+	return insertOwnLine(text, at, lines)
+}
+
+// ownHandoff returns the bytes of the handoff without its subsections.
+func ownHandoff(sections []Section) (start, end int, found bool) {
+	for i, s := range sections {
+		if fold(s.Title) != "handoff" {
+			continue
+		}
+		if i+1 < len(sections) && sections[i+1].Start < s.End {
+			return s.Start, sections[i+1].Start, true
+		}
+		return s.Start, s.End, true
+	}
+	return 0, 0, false
+}
+
+// closeBlock returns text with a line that closes the fence or comment which was
+// left open at its end: it would hide a section that is added.
+func closeBlock(text []byte) []byte {
+	var b blockScanner
+	for rest := markdownBody(text); len(rest) > 0; {
+		var line []byte
+		line, rest = cutTextLine(rest)
+		b.next(line)
+	}
+	closing := ""
+	switch {
+	case len(b.open) > 0: // a heading ends the list or quote, and what is open in it
+	case b.leaf == leafFence:
+		closing = strings.Repeat(string(b.fence), b.fenceSize)
+	case b.leaf == leafHTML:
+		closing = b.htmlEnd
+	}
+	if closing == "" {
+		return text
+	}
+	return insertOwnLine(text, len(text), closing+lineEnding(text))
+}
+
+// JournalProblems reports what a handed-over journal lacks, in words: see
+// Handoff.Check.
+func JournalProblems(j *Journal) []string {
+	if j.Handoff == nil {
+		return []string{"the journal has no handoff"}
+	}
+	return j.Handoff.Check()
+}
+
+// HandoffText returns the section of h: as a table, or as YAML if h has
+// something that the table has no place for.
+func HandoffText(h Handoff) []byte {
+	detailed := len(h.Dependencies)+len(h.Questions)+len(h.NextSteps) > 0
+	for _, f := range h.Files {
+		detailed = detailed || f.Change != "" || f.Lines != "" || f.Type != "" || f.Description != ""
+	}
+	for _, p := range h.Patterns {
+		detailed = detailed || p.Location != "" || p.AppliesTo != ""
+	}
+	for _, g := range h.Gotchas {
+		detailed = detailed || g.Mitigation != "" || g.Severity != ""
+	}
+	if detailed {
+		return AppendHandoffYAML(nil, h)
+	}
+	return AppendHandoff(nil, h)
+}
+
+// JournalID returns the id of the journal of a task: task-{id}.
+func JournalID(task string) string {
+	if task = TaskID(task); isTask(task) {
+		return task
+	}
+	return fmt.Sprintf("task-%s", task)
+}

@@ -1,0 +1,79 @@
+package layout
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSetJournalField(t *testing.T) {
+	tests := []struct{ text, key, value, want string }{
+		{"# Task: A\n\n## Metadata\n- Status: in_progress\n- Started: x\n\n## Notes\n", "Status", "completed",
+			"# Task: A\n\n## Metadata\n- Status: completed\n- Started: x\n\n## Notes\n"},
+		{"# Task: A\n\n## Metadata\n- Status: in_progress\n\n## Notes\n", "Completed", "y",
+			"# Task: A\n\n## Metadata\n- Status: in_progress\n- Completed: y\n\n## Notes\n"},
+		{"# Task: A\r\n\r\n## Metadata\r\n- **Status:** wip  \r\n", "status", "failed",
+			"# Task: A\r\n\r\n## Metadata\r\n- **Status:** failed  \r\n"},
+		{"# Task: A\n\n## Metadata\n- Status:\n", "Status", "failed", "# Task: A\n\n## Metadata\n- Status: failed\n"},
+		{"# Task: A\n\nText.\n", "Status", "done", "# Task: A\n\n## Metadata\n- Status: done\n\nText.\n"},
+		{"# Task: A", "Status", "done", "# Task: A\n\n## Metadata\n- Status: done\n"},
+		{"", "Status", "done", "## Metadata\n- Status: done\n"},
+		{"# Task: A\n\n## Metadata", "Status", "done", "# Task: A\n\n## Metadata\n- Status: done\n"},
+	}
+	for _, test := range tests {
+		got := string(SetJournalField([]byte(test.text), test.key, test.value))
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("SetJournalField(%q, %s, %s) (-want +got):\n%s", test.text, test.key, test.value, diff)
+		}
+	}
+}
+
+func TestSetHandoff(t *testing.T) {
+	section := []byte("## Handoff\n\nnew\n")
+	tests := []struct{ text, want string }{
+		{"# Task: A\n", "# Task: A\n\n## Handoff\n\nnew\n"},
+		{"# Task: A\n\n## Notes\nn\n", "# Task: A\n\n## Handoff\n\nnew\n\n## Notes\nn\n"},
+		{"# Task: A\n\n## Handoff\n\nold\n\n## Notes\nn\n", "# Task: A\n\n## Handoff\n\nnew\n\n## Notes\nn\n"},
+		{"# Task: A\r\n\r\n## Handoff\r\nold", "# Task: A\r\n\r\n## Handoff\r\n\r\nnew\r\n"},
+		{"", "## Handoff\n\nnew\n"},
+		{"# Task: A", "# Task: A\n\n## Handoff\n\nnew\n"},
+		{"# Task: A\n```go\nleft open\n", "# Task: A\n```go\nleft open\n```\n\n## Handoff\n\nnew\n"},
+		{"# Task: A\n<!-- left open", "# Task: A\n<!-- left open\n-->\n\n## Handoff\n\nnew\n"},
+	}
+	for _, test := range tests {
+		got := string(SetHandoff([]byte(test.text), section))
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("SetHandoff(%q) (-want +got):\n%s", test.text, diff)
+		}
+	}
+}
+
+func TestJournalID(t *testing.T) {
+	for task, want := range map[string]string{"003": "task-003", "task-003": "task-003", "TASK-V01": "task-TASK-V01"} {
+		if got := JournalID(task); got != want {
+			t.Errorf("JournalID(%q) = %q, want %q", task, got, want)
+		}
+	}
+}
+
+// FuzzJournalEdit sets a field and a handoff in any text: both must be read back,
+// and setting them again must change nothing.
+func FuzzJournalEdit(f *testing.F) {
+	f.Add(docExample(f, "journal", "task-003.md"))
+	f.Add(docExample(f, "journal", "task-004.md"))
+	f.Add([]byte("# A\n## Metadata\n## Handoff\n"))
+	section := AppendHandoff(nil, Handoff{Outcome: "completed", Summary: "Done."})
+	cr := []byte("\r") // a text without a line break gets one, which tells how the next are written
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, edit := range []func([]byte) []byte{
+			func(text []byte) []byte { return SetJournalField(text, "Completed", "now") },
+			func(text []byte) []byte { return SetHandoff(text, section) },
+		} {
+			once := edit(text)
+			if twice := edit(once); !bytes.Equal(bytes.ReplaceAll(once, cr, nil), bytes.ReplaceAll(twice, cr, nil)) {
+				t.Errorf("%q becomes %q, and then %q", text, once, twice)
+			}
+		}
+	})
+}
