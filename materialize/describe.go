@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -146,8 +147,26 @@ func envelope(name record.Name, path string, facts layout.Facts, source record.S
 		Task:         word(facts.Task),
 		Status:       word(facts.Status),
 		Tags:         tags(facts.Tags),
+		Links:        links(name.Tree, facts.Links),
 		Source:       source,
 	}
+}
+
+// links returns the links that a text states, as they are stored: their targets
+// are names in the text's own tree. No text makes itself a conflict version.
+func links(tree record.Tree, stated []record.Link) []record.Link {
+	var out []record.Link
+	for _, l := range stated {
+		if name, err := record.ParseName(l.Target); err == nil && name.Tree == "" {
+			name.Tree = tree
+			l.Target = name.String()
+		}
+		if l.Type != "" && word(l.Type) == l.Type && !strings.Contains(l.Type, " ") && l.Type != record.LinkConflict && strings.IndexByte(l.Target, 0) < 0 {
+			out = append(out, l)
+		}
+	}
+	record.SortLinks(out)
+	return slices.Compact(out)
 }
 
 // maxWord is the longest field taken from a file, in bytes; what is longer is

@@ -111,6 +111,7 @@ type Entries struct {
 	texts map[record.Name][]byte
 	gone  map[record.Name]bool
 	added []layout.Entry
+	whole []byte // what Replace was given
 	used  func(record.Name) (bool, error)
 }
 
@@ -179,6 +180,10 @@ func (e *Entries) Add(kind record.Kind, id string, text []byte) {
 	e.added = append(e.added, layout.Entry{Kind: kind, ID: id, Text: text})
 }
 
+// Replace gives the file another text, in place of all else that the edit does:
+// for changes of what stands around the entries. The entries keep their names.
+func (e *Entries) Replace(text []byte) { e.whole = text }
+
 // Remove takes an entry that List returned away.
 func (e *Entries) Remove(name record.Name) { e.gone[name] = true }
 
@@ -200,7 +205,19 @@ func (w *Workspace) EditEntries(ctx context.Context, kind record.Kind, id string
 	if err != nil {
 		return err
 	}
-	err = w.editAggregate(ctx, p, source, func(f *sourceFile, now *seated) error {
+	return w.EditEntriesIn(ctx, p, source, edit)
+}
+
+// EditEntriesIn is EditEntries for the aggregate file at a path, slash-separated
+// below the workspace. One that is not there is made.
+func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.Source, edit func(*Entries) error) error {
+	if err := checkWritable(p); err != nil {
+		return err
+	}
+	if _, isAggregate := w.recognise(p).Layout.(layout.Aggregate); !isAggregate {
+		return fmt.Errorf("the file %s has no entries", p)
+	}
+	err := w.editAggregate(ctx, p, source, func(f *sourceFile, now *seated) error {
 		e := &Entries{
 			Path: p, now: now, texts: map[record.Name][]byte{}, gone: map[record.Name]bool{},
 			used: func(name record.Name) (bool, error) { return w.everStored(ctx, name) },
@@ -221,6 +238,10 @@ var errUnchanged = errors.New("unchanged")
 
 // apply sets the text of the file to what the edit has made of it.
 func (e *Entries) apply(f *sourceFile) error {
+	if e.whole != nil {
+		f.text = e.whole
+		return nil
+	}
 	if len(e.texts)+len(e.gone)+len(e.added) == 0 {
 		return errUnchanged
 	}

@@ -113,14 +113,17 @@ func (f frame) without(gone func(slot record.Name) bool, list bool) frame {
 }
 
 // closeList adds the text that followed an element which is gone: one of the
-// commas around it goes too.
+// commas around it goes too, or, with the last element, the space before it.
 func (f frame) closeList(text []byte) frame {
 	if rest, found := bytes.CutPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte(",")); found {
 		return f.addText(bytes.TrimLeft(rest, " \t\r\n"))
 	}
 	if last := len(f) - 1; last >= 0 {
-		if before, found := bytes.CutSuffix(bytes.TrimRight(f[last].text, " \t\r\n"), []byte(",")); found {
-			f[last].text = before
+		before := bytes.TrimRight(f[last].text, " \t\r\n")
+		if rest, found := bytes.CutSuffix(before, []byte(",")); found {
+			f[last].text = rest
+		} else if bytes.HasSuffix(before, []byte("[")) {
+			f[last].text = before // the list is empty now
 		}
 	}
 	return f.addText(text)

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"filebus/materialize/layout"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -74,6 +75,7 @@ type LayOutReport struct {
 	Bytes     int64    `json:"bytes"`
 	Unchanged int      `json:"unchanged"` // files that were there already, with the same bytes
 	Displaced []string `json:"displaced"` // names whose place was taken by a newer thing
+	Missing   []string `json:"missing"`   // names whose version of that time was destroyed since
 }
 
 // A laidFile is a file to be written. Its bytes are read when its turn comes.
@@ -114,6 +116,9 @@ func (w *Workspace) LayOut(ctx context.Context, to string, pick Selection, progr
 	}
 	defer func() { _ = root.Close() }() // a folder handle
 	err = s.write(ctx, w, root, files, report, progress)
+	if err == nil {
+		report.Missing, err = w.missingAt(ctx, pick, s.position)
+	}
 	return report, errors.Join(err, syncFolder(to))
 }
 
@@ -216,25 +221,24 @@ func (s *selector) picksFrame(tx *store.Tx, v store.Version) (bool, error) {
 // aggregate assembles an aggregate file of the entries that are picked.
 func (s *selector) aggregate(tx *store.Tx, v store.Version) (text []byte, picked bool, err error) {
 	at := func(name record.Name) (store.Version, error) { return tx.HeadAt(name, s.position) }
-	seated, err := seat(tx, v, at)
+	list := isList(layout.Recognize(v.Record.Path))
+	seated, err := seatThatIsLeft(tx, v, at, list)
 	if err != nil {
 		return nil, false, err
 	}
 	if !s.pick.picksEntries() {
 		return seated.text(), true, nil
 	}
-	var kept frame
-	for _, p := range seated.frame {
-		if !p.slot.IsZero() {
-			e := seated.entries[p.slot].version
-			if !s.pick.picks(tx, e) {
-				continue
-			}
-			picked = true
-		}
-		kept = append(kept, p)
+	left := map[record.Name]bool{}
+	for name, e := range seated.entries {
+		left[name] = !s.pick.picks(tx, e.version)
+		picked = picked || !left[name]
 	}
-	seated.frame = kept
+	if list {
+		seated.frame = seated.frame.without(func(slot record.Name) bool { return left[slot] }, true)
+	} else {
+		seated.frame = slices.DeleteFunc(seated.frame, func(p piece) bool { return left[p.slot] })
+	}
 	return seated.text(), picked || slices.Contains(s.pick.Kinds, record.KindFrame), nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -552,13 +553,29 @@ func (w *Workspace) Remove(ctx context.Context, name record.Name) error {
 	case name.Kind.IsEntry():
 		return w.editAggregate(ctx, head.Record.Path, record.SourcePut, dropEntry(name))
 	}
-	return w.withMirror(ctx, w.Root, func(m *mirror) error {
-		s := m.syncer()
-		if err := errors.Join(s.takeIn(ctx, head.Record.Path), retire()); err != nil {
+	return w.withMirror(ctx, w.Root, func(m *mirror) error { return m.removeWhole(ctx, head.Record, retire) })
+}
+
+// removeWhole retires a record that is a whole file and deletes the file. What an
+// agent has made of a write-once file was kept as a note when it was taken in;
+// the file has to be as it was before it can go.
+func (m *mirror) removeWhole(ctx context.Context, r *record.Record, retire func() error) error {
+	s := m.syncer()
+	if err := s.takeIn(ctx, r.Path); err != nil {
+		return err
+	}
+	if r.Name.Kind == record.KindResult || r.Name.Kind == record.KindSnapshot {
+		if err := s.putOut(ctx, r.Path); err != nil {
 			return err
 		}
-		return s.putOut(ctx, head.Record.Path)
-	})
+	}
+	if err := retire(); err != nil {
+		return err
+	}
+	if err := s.putOut(ctx, r.Path); err != nil || r.Name.Kind != record.KindResult {
+		return err
+	}
+	return m.removeFolder(ctx, path.Dir(r.Path))
 }
 
 // Restore makes the last version of a retired name current again.

@@ -576,6 +576,7 @@ func (s *syncer) keepBeside(ctx context.Context, f sourceFile) error {
 // conflictDraft is the draft of a conflict version.
 func (w *Workspace) conflictDraft(name record.Name, p string, text []byte, body store.Body, facts layout.Facts, target string) store.Draft {
 	r := envelope(name, p, facts, record.SourceSync)
-	r.Links = []record.Link{{Type: record.LinkConflict, Target: target}}
+	r.Links = append(r.Links, record.Link{Type: record.LinkConflict, Target: target})
+	record.SortLinks(r.Links)
 	return store.Draft{Record: r, Body: body, Description: describe(sampleOf(text), body.Size, facts, w.Settings.Preview)}
 }

@@ -129,27 +129,36 @@ func (tx *Tx) Get(ref record.Ref) (Version, error) {
 	return Version{ref, readPosition(value), r}, nil
 }
 
-// Resolve returns the one ref that begins with prefix: ErrNotFound if there is
-// none, an *AmbiguousError if there are several.
+// Resolve returns the one ref that begins with prefix: an *AmbiguousError if
+// there are several, ErrDropped if all that do were dropped, ErrNotFound if none
+// does.
 func (tx *Tx) Resolve(prefix record.Prefix) (record.Ref, error) {
-	const most = 8 // candidates worth showing
+	switch found := refsWith(tx.records, prefix); {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return record.Ref{}, &AmbiguousError{prefix, found}
+	case len(refsWith(tx.dropped, prefix)) > 0:
+		return record.Ref{}, fmt.Errorf("ref %s: %w", prefix, ErrDropped)
+	}
+	return record.Ref{}, fmt.Errorf("ref %s: %w", prefix, ErrNotFound)
+}
+
+// refsWith returns the keys of a bucket that begin with prefix, or as many of
+// them as are worth showing.
+func refsWith(b *bbolt.Bucket, prefix record.Prefix) []record.Ref {
+	const most = 8
 	var found []record.Ref
-	c := tx.records.Cursor()
-	for k, _ := c.Seek(prefix.Seek()); k != nil && bytes.HasPrefix(k, prefix.Seek()); k, _ = c.Next() {
+	c := b.Cursor()
+	for k, _ := c.Seek(prefix.Seek()); bytes.HasPrefix(k, prefix.Seek()) && len(found) < most; k, _ = c.Next() {
+		if len(k) != len(record.Ref{}) {
+			continue // a damaged page: Check says so
+		}
 		if ref := record.Ref(k); prefix.Matches(ref) {
 			found = append(found, ref)
 		}
-		if len(found) == most {
-			break
-		}
 	}
-	switch len(found) {
-	case 0:
-		return record.Ref{}, fmt.Errorf("ref %s: %w", prefix, ErrNotFound)
-	case 1:
-		return found[0], nil
-	}
-	return record.Ref{}, &AmbiguousError{prefix, found}
+	return found
 }
 
 // Head returns the current version of a name, or ErrNotFound.
@@ -287,6 +296,49 @@ func (tx *Tx) NamesAt(from record.Name, position uint64) iter.Seq2[NamedRef, err
 			}
 		}
 	}
+}
+
+// DroppedAt returns the names from the given one on whose version at a position
+// was destroyed since, with the ref that it had: what NamesAt would return too
+// if nothing were ever dropped. It ends after the first error.
+func (tx *Tx) DroppedAt(from record.Name, position uint64) iter.Seq2[NamedRef, error] {
+	return func(yield func(NamedRef, error) bool) {
+		c := tx.history.Cursor()
+		for k, _ := c.Seek(nameKey(from)); k != nil; {
+			if len(k) <= positionSize {
+				yield(NamedRef{}, damaged("malformed history key %.100q", k))
+				return
+			}
+			key := bytes.Clone(k[:len(k)-positionSize-1])
+			name, err := parseNameKey(key)
+			var events []Event
+			if err == nil {
+				events, err = tx.History(name)
+			}
+			ref, missing := droppedAt(events, position)
+			if (err != nil || missing) && (!yield(NamedRef{name, ref}, err) || err != nil) {
+				return
+			}
+			k, _ = c.Seek(after(historyPrefix(key)))
+		}
+	}
+}
+
+// droppedAt plays a name's history up to a position, and reports whether what
+// was current then is destroyed.
+func droppedAt(events []Event, position uint64) (ref record.Ref, dropped bool) {
+	for _, e := range events {
+		if e.Position > position {
+			break
+		}
+		switch e.Change {
+		case ChangeDrop:
+			ref, dropped = e.Ref, true
+		case ChangePut, ChangeRetire:
+			dropped = false
+		}
+	}
+	return ref, dropped
 }
 
 // Description returns what was derived from a record's body; the zero

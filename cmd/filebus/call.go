@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -68,9 +69,12 @@ const (
 	formatLine = "line"
 )
 
-// linePreview is how many characters of the preview a reference of one line
-// shows, so that it costs about 20 tokens.
-const linePreview = 40
+// A reference of one line has about lineSize bytes, so that it costs about 20
+// tokens, and shows at least leastPreview bytes of the preview.
+const (
+	lineSize     = 80
+	leastPreview = 20
+)
 
 // printReference prints what the parent agent gets, and on stderr where the output
 // does not fit its schema; it is then an error.
@@ -97,15 +101,23 @@ func printReference(env *environ, format string, ref record.Ref, r record.Refere
 	if r.Agent != "" {
 		line += " " + r.Agent
 	}
-	preview := r.Preview
-	if utf8.RuneCountInString(preview) > linePreview {
-		preview = string([]rune(preview)[:linePreview-1]) + "…"
-	}
-	env.printf("%s\n", fmt.Sprintf("%s %dw: %s", line, r.WordCount, preview))
+	line = fmt.Sprintf("%s %dw: ", line, r.WordCount)
+	env.printf("%s\n", oneLine(line+shortened(r.Preview, max(lineSize-len(line), leastPreview))))
 	return nil
 }
 
-// readSchema reads the schema of an output from a file.
-func (e *environ) readSchema(file string) (*result.Schema, error) {
-	return nil, fmt.Errorf("schema %s", file)
+// shortened returns at most n bytes of text, which end with "…" if some are
+// missing: whole characters and, unless that takes more than half, whole words.
+func shortened(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	end := n - len("…")
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	if space := strings.LastIndexByte(text[:end+1], ' '); space > end/2 {
+		end = space
+	}
+	return text[:end] + "…"
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -25,6 +26,12 @@ type environ struct {
 	now      func() time.Time
 
 	outTerminal, errTerminal bool // whether somebody looks at out and err
+	inTerminal               bool // whether somebody types in
+
+	variables []string // the environment for commands that are run, as of os.Environ
+	// takeSignals hands the process's signals over to a command that deals with
+	// them itself, until its end. Nil: there are none.
+	takeSignals func(which []os.Signal) <-chan os.Signal
 
 	global  globalOptions
 	command string // that is running
@@ -118,7 +125,11 @@ func (e *environ) open() (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.newSession(materialize.Open(at, settings, e.storeOptions()))
+	s, err := e.newSession(materialize.Open(at, settings, e.storeOptions()))
+	if err == nil {
+		e.recoverOutputs(s.Workspace)
+	}
+	return s, err
 }
 
 // create opens the workspace, and makes its store if there is none yet.

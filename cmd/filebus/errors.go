@@ -152,6 +152,9 @@ func message(err error) string { return strings.Join(strings.Fields(err.Error())
 
 // explainData explains the errors whose data give a better hint than their kind.
 func explainData(f *failure, err error) bool {
+	if explainIssue(f, err) || explainRun(f, err) {
+		return true
+	}
 	var notFound *query.NotFoundError
 	var ambiguousName *query.AmbiguousNameError
 	var ambiguousRef *store.AmbiguousError

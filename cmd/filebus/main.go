@@ -4,10 +4,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -43,11 +45,29 @@ func runMain() int {
 
 		outTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		errTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+		inTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
+
+		variables: os.Environ(),
+		takeSignals: func(which []os.Signal) <-chan os.Signal {
+			finished()
+			return notify(which)
+		},
 	}
 	if dir, err := os.Getwd(); err == nil {
 		env.dir = dir
 	}
 	return run(ctx, env, os.Args[1:])
+}
+
+// notify returns a channel for signals. Of a hangup nobody hears who was started
+// by nohup.
+func notify(signals []os.Signal) <-chan os.Signal {
+	if signal.Ignored(syscall.SIGHUP) {
+		signals = slices.DeleteFunc(signals, func(s os.Signal) bool { return s == syscall.SIGHUP })
+	}
+	c := make(chan os.Signal, 16) // as many as may come before somebody looks
+	signal.Notify(c, signals...)
+	return c
 }
 
 // run executes a command line in an environment and returns the exit code.
@@ -58,7 +78,8 @@ func run(ctx context.Context, env *environ, args []string) int {
 	root := newRootCommand(&inside)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if err != nil && !inside.started {
+	var exit *exitError
+	if err != nil && !inside.started && !errors.As(err, &exit) {
 		err = asUsage(err)
 	}
 	if err == nil {

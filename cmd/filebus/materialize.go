@@ -72,6 +72,9 @@ func runMaterialize(ctx context.Context, env *environ, opts materializeOptions) 
 	for _, name := range report.Displaced {
 		env.note("%s is not laid out: a newer thing has its place; filebus get %s reads it", name, name)
 	}
+	if len(report.Missing) > 0 {
+		env.note("%s not laid out, as the content was destroyed since: %s", plural(len(report.Missing), "name"), firstNames(report.Missing))
+	}
 	return nil
 }
 

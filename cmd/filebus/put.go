@@ -63,7 +63,11 @@ func runPut(ctx context.Context, env *environ, opts putOptions, args []string) e
 	if err != nil {
 		return err
 	}
-	w, err := env.create(ctx)
+	open := env.create
+	if len(opts.from) > 0 { // what it was made from is there, perhaps as a file only
+		open = env.openFresh
+	}
+	w, err := open(ctx)
 	if err != nil {
 		return err
 	}
@@ -125,7 +129,7 @@ func (t putTarget) put(ctx context.Context, env *environ, w *session, opts *putO
 		t.call.Name = t.name.ID
 		stored, err := result.Put(ctx, w.Workspace, t.call, t.expect, text)
 		if err != nil {
-			return err
+			return nameBoth(arg, err)
 		}
 		return opts.printReference(env, stored)
 	}
@@ -143,6 +147,18 @@ func (t putTarget) put(ctx context.Context, env *environ, w *session, opts *putO
 		return err
 	}
 	return printStored(env, put)
+}
+
+// nameBoth says of a call that has another text already which one was refused.
+func nameBoth(arg string, err error) error {
+	var conflict *store.ConflictError
+	if !errors.As(err, &conflict) || !conflict.WriteOnce {
+		return err
+	}
+	if arg == "-" {
+		arg = "standard input"
+	}
+	return fmt.Errorf("%s was not stored: %w", arg, err)
 }
 
 // openInput opens a file that the user names.

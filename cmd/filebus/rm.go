@@ -2,54 +2,123 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"filebus/materialize"
+	"filebus/query"
+	"filebus/store"
 	"filebus/store/record"
 )
 
+type rmOptions struct{ restore, drop bool }
+
 func newRmCommand(env *environ) *cobra.Command {
-	var restore bool
+	var opts rmOptions
 	cmd := &cobra.Command{
 		Use:   "rm NAME...",
-		Short: "Hide names; their versions stay and can be restored",
+		Short: "Hide names, or destroy them for good",
 		Long: "Hide names: they are found no more and their files go. Nothing is destroyed: every version can\n" +
-			"be read by its ref, and --restore makes the last one current again.",
+			"be read by its ref, and --restore makes the last one current again. With --drop the content of all\n" +
+			"versions is destroyed, also of names that are hidden, unless something else refers to it.",
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runRm(cmd.Context(), env, restore, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runRm(cmd.Context(), env, opts, args) },
 	}
-	cmd.Flags().BoolVar(&restore, "restore", false, "make the last version of a hidden name current again")
+	cmd.Flags().BoolVar(&opts.restore, "restore", false, "make the last version of a hidden name current again")
+	cmd.Flags().BoolVar(&opts.drop, "drop", false, "destroy the content of all versions; this cannot be undone")
+	cmd.MarkFlagsMutuallyExclusive("restore", "drop")
 	return cmd
 }
 
-func runRm(ctx context.Context, env *environ, restore bool, args []string) error {
+func runRm(ctx context.Context, env *environ, opts rmOptions, args []string) error {
 	w, err := env.openFresh(ctx)
 	if err != nil {
 		return err
 	}
+	if opts.drop {
+		return runRmDrop(ctx, env, w, args)
+	}
 	for _, arg := range args {
-		if restore {
-			name, err := record.ParseName(arg)
-			if err != nil {
-				return coded(exitUsage, "", err)
-			}
-			result, err := w.Restore(ctx, name)
-			if err != nil {
-				return err
-			}
-			if err := printStored(env, result); err != nil {
-				return err
-			}
-			continue
+		act := hide
+		if opts.restore {
+			act = restore
 		}
-		v, err := env.resolve(ctx, w, arg)
+		if err := act(ctx, env, w, arg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func hide(ctx context.Context, env *environ, w *session, arg string) error {
+	v, err := env.resolve(ctx, w, arg)
+	if err != nil {
+		return err
+	}
+	if err := w.Remove(ctx, v.Record.Name); err != nil {
+		return err
+	}
+	env.note("%s is hidden; filebus rm --restore %s brings it back", v.Record.Name, quote(v.Record.Name.String()))
+	return nil
+}
+
+func restore(ctx context.Context, env *environ, w *session, arg string) error {
+	name, err := record.ParseName(arg)
+	if err != nil {
+		return coded(exitUsage, "", err)
+	}
+	result, err := w.Restore(ctx, name)
+	if err != nil {
+		return err
+	}
+	return printStored(env, result)
+}
+
+// runRmDrop destroys all of the names or none.
+func runRmDrop(ctx context.Context, env *environ, w *session, args []string) error {
+	var names []record.Name
+	for _, arg := range args {
+		name, err := nameToDrop(ctx, env, w, arg)
 		if err != nil {
 			return err
 		}
-		if err := w.Remove(ctx, v.Record.Name); err != nil {
-			return err
-		}
-		env.note("%s is hidden; filebus rm --restore %s brings it back", v.Record.Name, v.Record.Name)
+		names = append(names, name)
 	}
-	return nil
+	report, err := env.release(ctx, w, materialize.ReleaseRequest{Names: names})
+	for _, n := range report.Released {
+		env.note("%s is destroyed: %s, %s; this cannot be undone", n.Name, plural(n.Versions, "version"), byteSize(n.Bytes))
+	}
+	var needed *materialize.StillNeededError
+	if errors.As(err, &needed) {
+		return coded(exitConflict, "filebus show "+quote(needed.Kept[0].Name.String()), err)
+	}
+	return err
+}
+
+// nameToDrop returns the name that text means, which may be hidden. A ref of an
+// older version is refused: it may be meant to stand for itself alone.
+func nameToDrop(ctx context.Context, env *environ, w *session, text string) (record.Name, error) {
+	v, err := env.resolve(ctx, w, text)
+	var hidden *query.NotFoundError
+	if errors.As(err, &hidden) && hidden.Retired.Record != nil {
+		v, err = hidden.Retired, nil
+	}
+	if err != nil {
+		return record.Name{}, err
+	}
+	name := v.Record.Name
+	if name.Kind == record.KindFrame {
+		return name, usageError("%s is the frame of a file: its entries are destroyed one by one", name)
+	}
+	err = w.Store.View(ctx, func(tx *store.Tx) error {
+		last, _, err := tx.Last(name)
+		if err == nil && last.Ref != v.Ref {
+			err = coded(exitUsage, "filebus rm --drop "+quote(name.String()),
+				fmt.Errorf("%s is an older version of %s, whose versions go together", v.Ref.Short(), name))
+		}
+		return err
+	})
+	return name, err
 }

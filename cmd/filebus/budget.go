@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize/result"
+	"filebus/store/record"
+)
+
+func newBudgetCommand(env *environ) *cobra.Command {
+	var conversation string
+	cmd := &cobra.Command{
+		Use:   "budget",
+		Short: "Say what references have spared the context of a parent agent",
+		Long: `Print the steps of a conversation in the order of time, consecutive calls of one agent
+together: the words that they returned, and what the parent agent carries after each step,
+once with all words in its context and once with references and their previews. Tokens are
+estimates, made when the texts were stored. combine and pdf return a path in any
+case: they have no words, but their references count.`,
+		Example: "  filebus budget --conversation c42",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runBudget(cmd.Context(), env, env.or(conversation, "FILEBUS_CONVERSATION"))
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	cmd.Flags().StringVar(&conversation, "conversation", "", "the `id` of the conversation (FILEBUS_CONVERSATION)")
+	return cmd
+}
+
+func runBudget(ctx context.Context, env *environ, conversation string) error {
+	if conversation == "" {
+		return usageError("which conversation? Give --conversation ID; filebus conversation list has them")
+	}
+	w, err := env.openFresh(ctx)
+	if err != nil {
+		return err
+	}
+	budget, err := result.BudgetOf(ctx, w.Workspace, w.read, conversation)
+	if err != nil {
+		return explainConversation("filebus budget --conversation ", err)
+	}
+	return printBudget(env, budget)
+}
+
+type stepJSON struct {
+	result.Step
+	Ratio float64 `json:"ratio"`
+}
+
+type budgetJSON struct {
+	Conversation    string      `json:"conversation"`
+	Tree            record.Tree `json:"tree,omitempty"`
+	Steps           []stepJSON  `json:"steps"`
+	Calls           int         `json:"calls"`
+	Words           int         `json:"words"`
+	Tokens          int         `json:"tokens"`
+	ReferenceTokens int         `json:"reference_tokens"`
+	Ratio           float64     `json:"ratio"`
+}
+
+func printBudget(env *environ, b *result.Budget) error {
+	if env.global.json {
+		value := budgetJSON{
+			Conversation: b.Conversation.ID, Tree: b.Conversation.Tree, Calls: b.Calls, Words: b.Words,
+			Tokens: b.Tokens, ReferenceTokens: b.ReferenceTokens, Ratio: oneDecimal(b.Ratio()),
+		}
+		for i := range b.Steps {
+			value.Steps = append(value.Steps, stepJSON{b.Steps[i], oneDecimal(b.Steps[i].Ratio())})
+		}
+		return env.printJSON(value)
+	}
+	rows := [][]string{{"step", "words", "words inline", "≈tokens inline", "≈tokens by reference", "ratio"}}
+	for i := range b.Steps {
+		s := &b.Steps[i]
+		rows = append(rows, []string{
+			stepText(s), strconv.Itoa(s.Words), strconv.Itoa(s.WordsInline), strconv.Itoa(s.TokensInline),
+			strconv.Itoa(s.TokensByReference), ratioText(s.Ratio()),
+		})
+	}
+	env.printTable(rows)
+	env.printf("%s: %s, ≈%d tokens inline, ≈%d tokens by reference (%s)\n",
+		plural(b.Calls, "call"), plural(b.Words, "word"), b.Tokens, b.ReferenceTokens, ratioText(b.Ratio()))
+	return nil
+}
+
+// stepText names a step by its agent, with the number of calls.
+func stepText(s *result.Step) string {
+	if s.Calls == 1 {
+		return orDash(s.Agent)
+	}
+	return fmt.Sprintf("%s ×%d", orDash(s.Agent), s.Calls)
+}
+
+func oneDecimal(f float64) float64 { return math.Round(f*10) / 10 }
+
+// ratioText shows how many times smaller something is.
+func ratioText(f float64) string {
+	if f >= 10 {
+		return fmt.Sprintf("%.0f×", f)
+	}
+	return fmt.Sprintf("%.1f×", f)
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"filebus/query"
+)
+
+type contextOptions struct {
+	files, tags      []string
+	task, complexity string
+	maxTokens        int
+	explain          bool
+}
+
+func newContextCommand(env *environ) *cobra.Command {
+	var opts contextOptions
+	cmd := &cobra.Command{
+		Use:   "context [TEXT|-]...",
+		Short: "What a new task should know: knowledge, components, earlier tasks",
+		Long: "Print what an orchestrator hands to a new task: patterns and gotchas, rows of the context map, handoffs\n" +
+			"of the tasks it depends on, earlier tasks and results, best first and within --max-tokens. Each line\n" +
+			"gives the name under which the rest is found, and says which files changed since it was written.",
+		Example: "  filebus context \"Add refresh tokens to the login\" --file src/auth/jwt.go --tag auth\n" +
+			"  filebus context --task 007 --complexity complex - < task.md",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runContext(cmd.Context(), env, opts, strings.Join(args, " "))
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&opts.files, "file", nil, "a `path` that the task touches (may be repeated)")
+	flags.StringSliceVar(&opts.tags, "tag", nil, "a `tag` of the task (may be repeated)")
+	flags.StringVar(&opts.task, "task", "", "the `id` of the task, whose journal may name others that it depends on (FILEBUS_TASK)")
+	flags.StringVar(&opts.complexity, "complexity", "", "how much to select: `easy`, normal or complex (default normal)")
+	flags.IntVar(&opts.maxTokens, "max-tokens", query.DefaultContextTokens, "print at most about this many `tokens`")
+	flags.BoolVar(&opts.explain, "explain", false, "say why each item is in, and what was left out")
+	return cmd
+}
+
+func runContext(ctx context.Context, env *environ, opts contextOptions, text string) error {
+	complexity, err := query.ParseComplexity(opts.complexity)
+	if err != nil {
+		return coded(exitUsage, "", err)
+	}
+	if text == "-" {
+		read, err := io.ReadAll(io.LimitReader(env.in, maxContextText))
+		if err != nil {
+			return fmt.Errorf("reading the text: %w", err)
+		}
+		text = string(read)
+	}
+	task := env.or(opts.task, "FILEBUS_TASK")
+	if strings.TrimSpace(text) == "" && len(opts.files)+len(opts.tags) == 0 && task == "" {
+		return usageError("say what the task is about: a text, --file, --tag or --task")
+	}
+	w, err := env.openFresh(ctx)
+	if err != nil {
+		return err
+	}
+	answer, err := w.read.ContextFor(ctx, query.ContextRequest{
+		Text: text, Files: workspaceFiles(env, w, opts.files), Tags: opts.tags, Task: task, Complexity: complexity,
+		MaxTokens: opts.maxTokens,
+		Changed: func(ctx context.Context, files []string) (map[string]time.Time, error) {
+			return changedFiles(ctx, w.Root, files)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if answer.Unindexed > 0 {
+		env.note("%d log entries are not in the index yet and were not looked at", answer.Unindexed)
+	}
+	env.logRead(w, "context", text, answer.Tokens)
+	return printContext(env, answer, opts.explain)
+}
+
+// maxContextText is how much of a task's text is read, in bytes.
+const maxContextText = 64 << 10
+
+// workspaceFiles returns paths as the workspace has them.
+func workspaceFiles(env *environ, w *session, files []string) []string {
+	var paths []string
+	for _, file := range files {
+		if rel, err := filepath.Rel(w.Root, env.abs(file)); err == nil && filepath.IsLocal(rel) {
+			file = rel
+		}
+		paths = append(paths, filepath.ToSlash(file))
+	}
+	return paths
+}
+
+// A contextView is an item of a context in JSON.
+type contextView struct {
+	Section string   `json:"section"`
+	Name    string   `json:"name"`
+	Ref     string   `json:"ref"`
+	Text    string   `json:"text"`
+	Tokens  int      `json:"tokens"` // of the whole record, about
+	Score   float64  `json:"score"`
+	Why     []string `json:"why,omitempty"`
+	Changed []string `json:"changed,omitempty"`
+}
+
+// An omissionView is a record that was left out, in JSON.
+type omissionView struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+func printContext(env *environ, a query.ContextAnswer, explain bool) error {
+	if env.global.json {
+		view := struct {
+			Tokens  int            `json:"tokens"`
+			Items   []contextView  `json:"items"`
+			LeftOut []omissionView `json:"left_out,omitempty"`
+		}{Tokens: a.Tokens, Items: []contextView{}}
+		for _, i := range a.Items {
+			view.Items = append(view.Items, contextView{
+				string(i.Section), i.Version.Record.Name.String(), i.Version.Ref.String(), i.Text, i.Tokens, i.Score, i.Why, i.Changed,
+			})
+		}
+		for _, o := range a.LeftOut {
+			if explain {
+				view.LeftOut = append(view.LeftOut, omissionView{o.Name.String(), o.Reason})
+			}
+		}
+		return env.printJSON(view)
+	}
+	env.printf("%s", a.Append(nil))
+	if !explain {
+		return nil
+	}
+	for _, i := range a.Items {
+		env.note("%s: %.2f, %s", i.Version.Record.Name, i.Score, strings.Join(i.Why, ", "))
+	}
+	for _, o := range a.LeftOut {
+		env.note("left out %s: %s", o.Name, o.Reason)
+	}
+	return nil
+}
+
+// changedFiles tells when files of the workspace last changed: by git where it
+// tracks them, and by their own times where they differ from what git has or
+// there is no git. Files that do not exist are left out.
+func changedFiles(ctx context.Context, root string, files []string) (map[string]time.Time, error) {
+	changed := map[string]time.Time{}
+	var there []string
+	for _, file := range files {
+		if !filepath.IsLocal(filepath.FromSlash(file)) {
+			continue
+		}
+		info, err := os.Stat(filepath.Join(root, filepath.FromSlash(file)))
+		if err != nil {
+			continue // it names no file here
+		}
+		there = append(there, file)
+		if !info.IsDir() {
+			changed[file] = info.ModTime()
+		}
+	}
+	if len(there) == 0 {
+		return changed, nil
+	}
+	dirty, err := gitOutput(ctx, root, append([]string{"status", "--porcelain", "-z", "--no-renames", "--"}, there...)...)
+	if err != nil {
+		return changed, nil // no repository: the files' own times stand
+	}
+	for _, file := range there {
+		if bytes.Contains(dirty, []byte(" "+file)) {
+			continue // changed since the last commit, or not tracked
+		}
+		out, err := gitOutput(ctx, root, "log", "-1", "--format=%ct", "--", file)
+		seconds, parseErr := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+		if err == nil && parseErr == nil {
+			changed[file] = time.Unix(seconds, 0)
+		}
+	}
+	return changed, nil
+}
+
+// gitOutput runs git in a folder and returns what it prints.
+func gitOutput(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0")
+	return cmd.Output()
+}

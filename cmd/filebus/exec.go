@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize"
+	"filebus/materialize/result"
+)
+
+type execOptions struct {
+	callOptions
+	timeout, killAfter time.Duration
+	tee                bool
+}
+
+func newExecCommand(env *environ) *cobra.Command {
+	var opts execOptions
+	cmd := &cobra.Command{
+		Use:   "exec [flags] -- CMD [ARG]...",
+		Short: "Run a command, store its output and print the reference",
+		Long: "Run the command of any sub-agent, store its standard output as a result however it ends, and\n" +
+			"print the reference: one line of JSON with the keys agent, result_file, word_count and preview.\n\n" +
+			"Standard input and error are the command's own, and signals are passed on. It finds its ids in\n" +
+			"the FILEBUS_ variables, so that what it stores itself lands in the same conversation. The exit\n" +
+			"code is the command's; 124 if its time was over, 125 if filebus itself failed, 126 if it cannot\n" +
+			"be executed, 127 if it is not found, 128+n if signal n killed it.",
+		Example: "  filebus exec --agent researcher --conversation c42 -- claude -p 'Compare the four limiters'\n" +
+			"  filebus exec --timeout 10m --tee -- make report",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return execError(usageError("there is no command to run: filebus exec -- CMD [ARG]..."))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runExec(cmd.Context(), env, opts, args) },
+	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return execError(coded(exitUsage, "filebus exec --help", err))
+	})
+	opts.add(cmd)
+	opts.addStructured(cmd)
+	flags := cmd.Flags()
+	flags.SetInterspersed(false) // the flags behind CMD are its own
+	flags.DurationVar(&opts.timeout, "timeout", 0, "end the command after this time, with SIGTERM")
+	flags.DurationVar(&opts.killAfter, "kill-after", 5*time.Second, "and with SIGKILL after this time more")
+	flags.BoolVar(&opts.tee, "tee", false, "show the output too, on stderr")
+	return cmd
+}
+
+// exitExec is the exit code of an exec that has failed itself: all others are the
+// command's.
+const exitExec = 125
+
+// execError gives an error the exit code that it has in exec.
+func execError(err error) error {
+	var start *result.StartError
+	var waiting *result.WaitingError
+	var taken *result.TakenError
+	switch {
+	case err == nil || errors.Is(err, context.Canceled):
+		return err
+	case errors.As(err, &start):
+		word := exitWord(exitFailed)
+		if start.Exit == result.ExitNotFound {
+			word = exitWord(exitNotFound)
+		}
+		return &exitError{start.Exit, word, "", err}
+	case errors.As(err, &waiting):
+		return &exitError{exitExec, explain(err).Code, "filebus list result", err}
+	case errors.As(err, &taken):
+		return &exitError{exitExec, exitWord(exitConflict), "filebus get " + taken.Ref.Short() + ", or another --call", err}
+	}
+	f := explain(err)
+	return &exitError{exitExec, f.Code, f.Hint, err}
+}
+
+func runExec(ctx context.Context, env *environ, opts execOptions, args []string) error {
+	call, err := opts.resolve(env)
+	if err != nil {
+		return execError(err)
+	}
+	if opts.timeout < 0 || opts.killAfter < 0 {
+		return execError(usageError("--timeout %v and --kill-after %v: a time is not negative", opts.timeout, opts.killAfter))
+	}
+	command := opts.command(env, args)
+	if err := command.Find(); err != nil {
+		return execError(err)
+	}
+	w, err := env.create(ctx)
+	if err != nil {
+		return execError(err)
+	}
+	if call.From, err = resolveAll(ctx, env, w, opts.from); err != nil {
+		return execError(err)
+	}
+	if env.takeSignals != nil {
+		command.Signals = env.takeSignals(result.Signals())
+	}
+	run, err := result.Exec(ctx, w.Workspace, call, command)
+	if err != nil {
+		return execError(err)
+	}
+	return opts.report(env, run)
+}
+
+// command returns what is to be run.
+func (o execOptions) command(env *environ, args []string) result.Command {
+	c := result.Command{
+		Args: args, Dir: env.dir, Env: env.variables, Stdin: env.in, Stderr: env.err,
+		Foreground: env.inTerminal, Timeout: o.timeout, KillAfter: o.killAfter,
+	}
+	if o.tee {
+		c.Tee = env.err
+	}
+	return c
+}
+
+// report prints the reference, and ends as the command did.
+func (o execOptions) report(env *environ, run *result.Execution) error {
+	if run.Background {
+		env.note("the command has left a process behind; what it writes from now on is not stored")
+	}
+	if o.call != "" && !strings.HasSuffix(run.Name.ID, "/"+o.call) {
+		env.note("the call %s got another result meanwhile; this one is %s", o.call, run.Name)
+	}
+	err := o.printReference(env, run.Stored)
+	if failed := env.outputError(); failed != nil {
+		return execError(fmt.Errorf("%s is stored, but its reference could not be printed: %w", run.Name, failed))
+	}
+	if run.Exit != 0 {
+		return silentError(run.Exit)
+	}
+	return err
+}
+
+// recoverOutputs stores what commands have put out whose filebus was ended. It is
+// nothing that the user asked for, so an error only stops this.
+func (e *environ) recoverOutputs(w *materialize.Workspace) {
+	if strings.HasPrefix(e.command, "filebus "+cobra.ShellCompRequestCmd) {
+		return // a shell completes a word and shows nothing else
+	}
+	// It takes its turn as any put does, and can be cut off as one.
+	all, err := result.Recover(context.Background(), w)
+	for _, stored := range all {
+		e.note("stored the output that an earlier command has left in the spool: filebus get %s", quote(stored.Name.String()))
+	}
+	if list, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, err := range list.Unwrap() {
+			e.note("%s", message(err))
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"filebus/query"
+	"filebus/store"
+)
+
+// An inputText is the beginning of what a user named: a file, standard input or
+// what is stored under a name.
+type inputText struct {
+	text   []byte
+	whole  bool           // nothing was left out
+	size   int64          // of all of it, in bytes; of what was read if that is not known
+	found  *store.Version // under which it is stored; nil: a file or standard input
+	stored string         // the preview that it is stored with
+}
+
+// readInput reads at most limit bytes of a file, of standard input ("-"), or of what
+// is stored under a name. A file of the disk comes first.
+func readInput(ctx context.Context, env *environ, arg string, limit int64) (inputText, error) {
+	if arg == "-" {
+		return readLimited(env.in, limit)
+	}
+	if info, err := os.Stat(env.abs(arg)); err != nil || info.IsDir() {
+		in, err := readStored(ctx, env, arg, limit)
+		if err != nil && info != nil {
+			return in, usageError("%s is a folder, not a file", arg)
+		}
+		if errors.Is(err, store.ErrNoStore) {
+			return in, fmt.Errorf("%s is no file, and there is no store to look for the name: %w", arg, err)
+		}
+		return in, err
+	}
+	f, err := openInput(env, arg)
+	if err != nil {
+		return inputText{}, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	in, err := readLimited(f, limit)
+	if info, statErr := f.Stat(); statErr == nil && info.Mode().IsRegular() {
+		in.size = max(in.size, info.Size())
+	}
+	if err != nil {
+		return in, fmt.Errorf("reading %s: %w", arg, err)
+	}
+	return in, nil
+}
+
+func readLimited(r io.Reader, limit int64) (inputText, error) {
+	text, err := io.ReadAll(io.LimitReader(r, limit+1))
+	in := inputText{text: text[:min(int64(len(text)), limit)], whole: int64(len(text)) <= limit, size: int64(len(text))}
+	return in, err
+}
+
+func readStored(ctx context.Context, env *environ, arg string, limit int64) (inputText, error) {
+	s, v, err := env.find(ctx, arg)
+	if err != nil {
+		return inputText{}, err
+	}
+	head := headWriter{limit: limit}
+	_, err = s.read.WriteBody(ctx, &head, v, query.BodyRequest{})
+	if err != nil && !errors.Is(err, errEnough) {
+		return inputText{}, err
+	}
+	in := inputText{text: head.text, whole: err == nil, size: max(v.Record.Size, int64(len(head.text))), found: &v}
+	err = s.Store.View(ctx, func(tx *store.Tx) error {
+		in.stored = tx.Description(v.Ref).Preview
+		return nil
+	})
+	return in, err
+}
+
+// errEnough ends a copy that has what it needs.
+var errEnough = errors.New("enough was read")
+
+// A headWriter keeps the beginning of what is written to it.
+type headWriter struct {
+	text  []byte
+	limit int64
+}
+
+func (h *headWriter) Write(p []byte) (int, error) {
+	if left := h.limit - int64(len(h.text)); int64(len(p)) > left {
+		h.text = append(h.text, p[:left]...)
+		return int(left), errEnough
+	}
+	h.text = append(h.text, p...)
+	return len(p), nil
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize/issue"
+)
+
+// addIssueFlags gives cmd a flag for each field of an issue.
+func addIssueFlags(cmd *cobra.Command, d *issue.Draft) {
+	flags := cmd.Flags()
+	flags.StringVar(&d.Summary, "summary", "", "what is wrong or wanted, in one line")
+	flags.StringVar(&d.Type, "type", "", "the `type`: bug, security, performance, enhancement, ux, refactor, …")
+	flags.StringVar(&d.Priority, "priority", "", "critical, high, medium or low")
+	flags.StringVar(&d.Details, "details", "", "more of it, as Markdown; - reads standard input")
+	flags.StringArrayVar(&d.Criteria, "criteria", nil, "an acceptance `criterion` (may be repeated)")
+	flags.StringArrayVar(&d.Files, "file", nil, "a `path` or pattern that it is about (may be repeated)")
+	flags.StringVar(&d.Loop, "loop", "", "the `number` of the loop in which it was found")
+	flags.StringVar(&d.Complexity, "complexity", "", "easy, normal or complex")
+	flags.StringVar(&d.Source, "source", "", "who asks for it: user or generated")
+	flags.StringVar(&d.Rationale, "rationale", "", "why it should be done")
+	flags.StringVar(&d.Task, "task", "", "the `id` of the task that is made of it")
+}
+
+// readDetails replaces details of "-" by standard input.
+func readDetails(env *environ, d *issue.Draft) error {
+	if d.Details != "-" {
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(env.in, maxDetails))
+	if err != nil {
+		return fmt.Errorf("reading the details: %w", err)
+	}
+	d.Details = string(text)
+	return nil
+}
+
+// maxDetails is how much of standard input is read, in bytes: an issue that has
+// as much is refused.
+const maxDetails = 1 << 20
+
+type issueAddOptions struct {
+	draft        issue.Draft
+	noDuplicates bool
+	merge        string
+}
+
+func newIssueAddCommand(env *environ) *cobra.Command {
+	var opts issueAddOptions
+	cmd := &cobra.Command{
+		Use:   "add [SUMMARY]",
+		Short: "Add an issue to the queue",
+		Long: `Add an issue to the queue, pending, and print its id. Open issues that are likely
+to be the same are named on standard error: of the same type, with a similar
+summary or the same files.`,
+		Example: "  filebus issue add 'Uploads have no limit' --type security --priority high --file 'src/upload/*.go'\n" +
+			"  filebus issue add 'The same in the importer' --type security --merge ISSUE-20260302-001",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && opts.draft.Summary != "" {
+				return usageError("the summary is given twice, as %q and as --summary", args[0])
+			}
+			if len(args) > 0 {
+				opts.draft.Summary = args[0]
+			}
+			return runIssueAdd(cmd.Context(), env, opts)
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	addIssueFlags(cmd, &opts.draft)
+	cmd.Flags().StringVar(&opts.draft.Agent, "agent", "", "who reports it (FILEBUS_AGENT)")
+	cmd.Flags().BoolVar(&opts.noDuplicates, "no-duplicates", false, "do not add one that is likely to be there already")
+	cmd.Flags().StringVar(&opts.merge, "merge", "", "add it to the issue with this `id` as a further report")
+	cmd.MarkFlagsMutuallyExclusive("no-duplicates", "merge")
+	return cmd
+}
+
+// issueAddedJSON is what issue add prints.
+type issueAddedJSON struct {
+	ID         string          `json:"id"`
+	Status     string          `json:"status"`
+	Priority   string          `json:"priority"`
+	File       string          `json:"file"` // absolute
+	Merged     bool            `json:"merged,omitempty"`
+	Duplicates []duplicateJSON `json:"duplicates,omitempty"`
+}
+
+// A duplicateJSON is an open issue that a new one may be the same as.
+type duplicateJSON struct {
+	ID      string  `json:"id"`
+	Summary string  `json:"summary"`
+	Shared  float64 `json:"shared"` // of the words of both summaries
+	Files   bool    `json:"files"`  // some are the same
+}
+
+func runIssueAdd(ctx context.Context, env *environ, opts issueAddOptions) error {
+	d := &opts.draft
+	d.Agent = env.or(d.Agent, "FILEBUS_AGENT")
+	if err := readDetails(env, d); err != nil {
+		return err
+	}
+	if err := d.Check(); err != nil { // before a store is made for it
+		return err
+	}
+	s, err := env.create(ctx)
+	if err != nil {
+		return err
+	}
+	q := env.queue(s)
+	if opts.merge != "" {
+		i, err := q.Merge(ctx, opts.merge, *d)
+		if err != nil {
+			return err
+		}
+		return printAdded(env, s, i, true, nil)
+	}
+	like, err := q.Likely(ctx, *d)
+	if err != nil { // the issue is not lost because the index is
+		env.note("not looked at for duplicates: %v", err)
+	}
+	added, err := addUnlessKnown(ctx, q, opts, like)
+	if known := (*issue.DuplicateError)(nil); errors.As(err, &known) {
+		noteDuplicates(env, known.Like)
+	}
+	if err != nil {
+		return err
+	}
+	like = slices.DeleteFunc(like, func(l issue.Likeness) bool { return l.Issue.ID == added.ID })
+	noteDuplicates(env, like)
+	if len(like) > 0 {
+		env.note("if it is the same: filebus issue duplicate %s %s", added.ID, like[0].Issue.ID)
+	}
+	env.noteProblems(ctx, q)
+	return printAdded(env, s, added, false, like)
+}
+
+// addUnlessKnown adds an issue, or refuses it, if it was asked to, as one that is
+// known: by the index from any file, or by what was added to the file since.
+func addUnlessKnown(ctx context.Context, q *issue.Queue, opts issueAddOptions, like []issue.Likeness) (issue.Issue, error) {
+	if opts.noDuplicates && len(like) > 0 {
+		return issue.Issue{}, &issue.DuplicateError{Like: like}
+	}
+	return q.Add(ctx, opts.draft, opts.noDuplicates)
+}
+
+// shownDuplicates is how many likely duplicates are named.
+const shownDuplicates = 3
+
+func noteDuplicates(env *environ, like []issue.Likeness) {
+	for _, l := range like[:min(shownDuplicates, len(like))] {
+		files := ""
+		if l.Files {
+			files = ", same files"
+		}
+		env.note("likely duplicate: %s (%s, %.0f %% of the words%s): %s", l.Issue.ID, l.Issue.Status, 100*l.Shared, files,
+			clipText(l.Issue.Summary, issueSummary))
+	}
+}
+
+func printAdded(env *environ, s *session, i issue.Issue, merged bool, like []issue.Likeness) error {
+	if !env.global.json {
+		env.printf("%s\n", i.ID)
+		return nil
+	}
+	value := issueAddedJSON{ID: i.ID, Status: string(i.Status), Priority: i.Priority, File: validText(s.FilePath(i.Path)), Merged: merged}
+	for _, l := range like[:min(shownDuplicates, len(like))] {
+		value.Duplicates = append(value.Duplicates, duplicateJSON{l.Issue.ID, l.Issue.Summary, float64(int(100*l.Shared)) / 100, l.Files})
+	}
+	return env.printJSON(value)
+}
+
+func newIssueEditCommand(env *environ) *cobra.Command {
+	var d issue.Draft
+	cmd := &cobra.Command{
+		Use:   "edit ID",
+		Short: "Change fields of an issue",
+		Long: `Change the fields of an issue whose flags are given; all other bytes stay. An
+empty value takes a field away. The status is changed by the other commands.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var fields []string
+			for _, name := range issueFields() {
+				if cmd.Flags().Changed(name) {
+					fields = append(fields, strings.Replace(name, "file", "files", 1))
+				}
+			}
+			return runIssueEdit(cmd.Context(), env, d, fields, args[0])
+		},
+		ValidArgsFunction: completeNames(env),
+	}
+	addIssueFlags(cmd, &d)
+	return cmd
+}
+
+// issueFields returns the flags of an issue's fields.
+func issueFields() []string {
+	return []string{
+		"summary", "type", "priority", "details", "criteria", "file", "loop", "complexity", "source", "rationale", "task",
+	}
+}
+
+func runIssueEdit(ctx context.Context, env *environ, d issue.Draft, fields []string, id string) error {
+	if len(fields) == 0 {
+		return coded(exitUsage, "filebus issue edit "+quote(id)+" --priority high", errors.New("nothing to change was given"))
+	}
+	if err := readDetails(env, &d); err != nil {
+		return err
+	}
+	s, err := env.open()
+	if err != nil {
+		return err
+	}
+	i, err := env.queue(s).Edit(ctx, id, d, fields)
+	if err != nil {
+		return err
+	}
+	return printIssueLine(env, s, i)
+}

@@ -1,0 +1,241 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize/issue"
+	"filebus/store/record"
+)
+
+// issueFilterOptions are the flags that pick issues.
+type issueFilterOptions struct {
+	types, priorities []string
+}
+
+func (o *issueFilterOptions) add(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&o.types, "type", nil, "only issues of `type`: bug, security, … (may be repeated)")
+	cmd.Flags().StringSliceVar(&o.priorities, "priority", nil, "only issues of `priority`: critical, high, medium or low (may be repeated)")
+}
+
+func (o *issueFilterOptions) filter() (issue.Filter, error) {
+	for _, p := range o.priorities {
+		if !slices.Contains(issue.Priorities(), p) {
+			return issue.Filter{}, usageError("--priority %q is none of %s", p, strings.Join(issue.Priorities(), ", "))
+		}
+	}
+	return issue.Filter{Types: o.types, Priorities: o.priorities}, nil
+}
+
+type issueListOptions struct {
+	issueFilterOptions
+	statuses, agents []string
+	open             bool
+	maxTokens        int
+}
+
+func newIssueListCommand(env *environ) *cobra.Command {
+	var opts issueListOptions
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the issues, the one to be done next first",
+		Long: `List the issues: id, status, priority, type, who has claimed it, summary. Accepted
+ones come first, then pending ones, then those that somebody works on, then
+closed ones; each by priority, then the oldest.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runIssueList(cmd.Context(), env, opts) },
+	}
+	opts.add(cmd)
+	flags := cmd.Flags()
+	flags.StringSliceVar(&opts.statuses, "status", nil, "only issues with `status`: pending, accepted, … (may be repeated)")
+	flags.StringSliceVar(&opts.agents, "agent", nil, "only issues that `agent` has claimed (may be repeated)")
+	flags.BoolVar(&opts.open, "open", false, "only issues that are not closed")
+	flags.IntVar(&opts.maxTokens, "max-tokens", 1000, "print about `n` tokens at most; 0: all")
+	return cmd
+}
+
+func runIssueList(ctx context.Context, env *environ, opts issueListOptions) error {
+	filter, err := opts.filter()
+	if err != nil {
+		return err
+	}
+	if opts.maxTokens < 0 {
+		return usageError("--max-tokens %d is negative", opts.maxTokens)
+	}
+	filter.Agents, filter.Open = opts.agents, opts.open
+	for _, s := range opts.statuses {
+		filter.Statuses = append(filter.Statuses, issue.Status(s))
+	}
+	s, q, err := env.openQueue(ctx)
+	if err != nil {
+		return err
+	}
+	env.noteProblems(ctx, q)
+	all, err := q.List(ctx, filter)
+	if err != nil {
+		return err
+	}
+	size, err := printIssues(env, all, opts.maxTokens)
+	env.logRead(s, "issue list", "issue_queue", record.EstimateTokens(int64(size)))
+	return err
+}
+
+type issueListJSON struct {
+	Issues []issueJSON `json:"issues"`
+	More   int         `json:"more,omitempty"`
+}
+
+// noteTokens is what saying how much is left costs.
+const noteTokens = 25
+
+// printIssues prints as many issues as some tokens hold, and returns how many
+// bytes that are.
+func printIssues(env *environ, all []issue.Issue, maxTokens int) (size int, err error) {
+	listing := issueListJSON{Issues: []issueJSON{}}
+	var rows [][]string
+	for n, i := range all {
+		row, value := issueRow(env, i), issueInList(i, env.now())
+		length := len(strings.Join(row, "\t")) + 1
+		if env.global.json {
+			text, err := json.Marshal(value)
+			if err != nil {
+				return 0, err
+			}
+			length = len(text) + 1
+		}
+		reserve := 4 * noteTokens
+		if n == len(all)-1 {
+			reserve = 0
+		}
+		if maxTokens > 0 && size+length+reserve > 4*maxTokens {
+			listing.More = len(all) - n
+			break
+		}
+		size += length
+		rows = append(rows, row)
+		listing.Issues = append(listing.Issues, value)
+	}
+	if env.global.json {
+		return size, env.printJSON(listing)
+	}
+	env.printTable(rows)
+	switch {
+	case len(all) == 0:
+		env.note("no issues")
+	case listing.More > 0:
+		env.note("%d more of %s; narrow it with --open, --type, --priority, or give --max-tokens 0", listing.More, plural(len(all), "issue"))
+	}
+	return size, nil
+}
+
+func newIssueShowCommand(env *environ) *cobra.Command {
+	var maxTokens int
+	cmd := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show an issue",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runIssueShow(cmd.Context(), env, maxTokens, args[0])
+		},
+		ValidArgsFunction: completeNames(env),
+	}
+	cmd.Flags().IntVar(&maxTokens, "max-tokens", issueTokens, "print about `n` tokens at most; 0: all")
+	return cmd
+}
+
+// issueTokens is how much of an issue is shown unless more is asked for.
+const issueTokens = 400
+
+func runIssueShow(ctx context.Context, env *environ, maxTokens int, id string) error {
+	if maxTokens < 0 {
+		return usageError("--max-tokens %d is negative", maxTokens)
+	}
+	s, q, err := env.openQueue(ctx)
+	if err != nil {
+		return err
+	}
+	i, err := q.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	return printIssue(env, s, i, maxTokens)
+}
+
+// printIssue prints what an agent needs to work on an issue.
+func printIssue(env *environ, s *session, i issue.Issue, maxTokens int) error {
+	text := issueText(env, i)
+	if limit := 4 * maxTokens; maxTokens > 0 && len(text) > limit {
+		rest := "… cut; all of it: filebus get " + quote(i.Name.String()) + "\n"
+		text = cutBytes(text, max(limit-len(rest), 0)) + "\n" + rest
+	}
+	env.logRead(s, "issue show", i.Name.String(), record.EstimateTokens(int64(len(text))))
+	if env.global.json {
+		return env.printJSON(issueInFull(s, i, env.now()))
+	}
+	env.printf("%s", text)
+	return nil
+}
+
+// cutBytes returns the beginning of a text, up to the end of a line.
+func cutBytes(text string, limit int) string {
+	text = text[:min(limit, len(text))]
+	if end := strings.LastIndexByte(text, '\n'); end > 0 {
+		return text[:end]
+	}
+	return strings.ToValidUTF8(text, "")
+}
+
+// issueText returns an issue as people and agents read it.
+func issueText(env *environ, i issue.Issue) string {
+	f := i.Fields
+	lines := []string{strings.Join([]string{
+		i.ID, string(i.Status), cmp.Or(i.Priority, "-"), cmp.Or(i.Type, "-"), cmp.Or(oneLine(f.Complexity), "-"),
+	}, "  ")}
+	for _, field := range []struct{ name, value string }{
+		{"claimed by", strings.TrimPrefix(issueHolder(env, i), "-")}, {"duplicate of", f.DuplicateOf},
+		{"created", f.Created}, {"source", f.Source}, {"loop", f.Loop}, {"task", f.TaskRef},
+	} {
+		if field.value != "" {
+			lines = append(lines, field.name+": "+oneLine(field.value))
+		}
+	}
+	lines = append(lines, "summary: "+i.Summary)
+	if len(f.Files) > 0 {
+		lines = append(lines, "files: "+oneLine(strings.Join(f.Files, ", ")))
+	}
+	for n, criterion := range f.Criteria {
+		if n == 0 {
+			lines = append(lines, "acceptance criteria:")
+		}
+		lines = append(lines, "- "+oneLine(criterion))
+	}
+	for _, block := range []struct{ name, text string }{{"details", f.Details}, {"rationale", f.Rationale}} {
+		if block.text != "" {
+			lines = append(lines, block.name+":", manyLines(block.text))
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// manyLines makes text of a record safe to print, its lines kept.
+func manyLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = oneLine(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// clipText cuts a text after some characters.
+func clipText(text string, limit int) string {
+	if utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	return strings.TrimRight(string([]rune(text)[:limit-1]), " ") + "…"
+}

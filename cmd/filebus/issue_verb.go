@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize/issue"
+)
+
+// An issueVerb is a command that takes an issue from one status to another.
+type issueVerb struct {
+	action issue.Action
+	use    string
+	short  string
+	flags  []string // those of claimFlags that it has
+}
+
+// issueVerbs returns the commands that docs/issues.md has a row for.
+func issueVerbs() []issueVerb {
+	return []issueVerb{
+		{issue.Claim, "claim ID", "Claim an issue to work on it, or make the own claim longer", []string{"agent", "lease", "task", "force"}},
+		{issue.Release, "release ID", "Give a claimed issue back", []string{"agent", "force"}},
+		{issue.Accept, "accept ID", "Decide that an issue is to be done", []string{"task"}},
+		{issue.Finish, "done ID", "Close an issue as complete", []string{"agent", "force", "task"}},
+		{issue.Reject, "reject ID", "Close an issue that will not be done", []string{"agent", "force", "rationale"}},
+		{issue.MarkDuplicate, "duplicate ID OF", "Close an issue as a duplicate of another", []string{"agent", "force"}},
+		{issue.Reopen, "reopen ID", "Make a closed issue pending again", []string{"rationale"}},
+	}
+}
+
+// claimFlags gives cmd the flags of these names.
+func claimFlags(cmd *cobra.Command, c *issue.Change, names []string) {
+	flags := cmd.Flags()
+	for _, name := range names {
+		switch name {
+		case "agent":
+			flags.StringVar(&c.Agent, name, "", "who acts (FILEBUS_AGENT, else the session)")
+		case "lease":
+			flags.DurationVar(&c.Lease, name, issue.DefaultLease, "how long the claim holds")
+		case "task":
+			flags.StringVar(&c.Task, name, "", "the `id` of the task that is made of it")
+		case "force":
+			flags.BoolVar(&c.Force, name, false, "also if another agent holds it")
+		case "rationale":
+			flags.StringVar(&c.Rationale, name, "", "why, added to the issue")
+		}
+	}
+}
+
+func newIssueVerbCommand(env *environ, verb issueVerb) *cobra.Command {
+	var change issue.Change
+	args := 1
+	if verb.action == issue.MarkDuplicate {
+		args = 2
+	}
+	cmd := &cobra.Command{
+		Use:   verb.use,
+		Short: verb.short,
+		Args:  cobra.ExactArgs(args),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				change.Of = args[1]
+			}
+			return runIssueVerb(cmd.Context(), env, verb.action, change, args[0])
+		},
+		ValidArgsFunction: completeNames(env),
+	}
+	claimFlags(cmd, &change, verb.flags)
+	return cmd
+}
+
+// checkLease refuses what is no time to work in.
+func checkLease(action issue.Action, c issue.Change) error {
+	if action == issue.Claim && c.Lease < time.Second {
+		return usageError("--lease %v: a claim holds for a second at least", c.Lease)
+	}
+	return nil
+}
+
+func runIssueVerb(ctx context.Context, env *environ, action issue.Action, c issue.Change, id string) error {
+	if err := checkLease(action, c); err != nil {
+		return err
+	}
+	c.Agent = env.actor(c.Agent)
+	s, err := env.open()
+	if err != nil {
+		return err
+	}
+	i, err := env.queue(s).Do(ctx, action, id, c)
+	if err != nil {
+		return err
+	}
+	return printIssueLine(env, s, i)
+}
+
+type issueNextOptions struct {
+	issueFilterOptions
+	claim  bool
+	change issue.Change
+}
+
+func newIssueNextCommand(env *environ) *cobra.Command {
+	var opts issueNextOptions
+	cmd := &cobra.Command{
+		Use:   "next",
+		Short: "Show the issue to work on next, and claim it",
+		Long: `Show the issue to work on next: an accepted one, or one whose lease is over, else
+a pending one; the most urgent, then the oldest. With --claim it is claimed at
+the same time: however many agents do so at once, each gets another issue.
+Nothing is printed if there is none.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runIssueNext(cmd.Context(), env, opts) },
+	}
+	opts.add(cmd)
+	cmd.Flags().BoolVar(&opts.claim, "claim", false, "claim it")
+	claimFlags(cmd, &opts.change, []string{"agent", "lease", "task"})
+	return cmd
+}
+
+func runIssueNext(ctx context.Context, env *environ, opts issueNextOptions) error {
+	filter, err := opts.filter()
+	if err != nil {
+		return err
+	}
+	if err := checkLease(issue.Claim, opts.change); err != nil {
+		return err
+	}
+	opts.change.Agent = env.actor(opts.change.Agent)
+	s, q, err := env.openQueue(ctx)
+	if err != nil {
+		return err
+	}
+	env.noteProblems(ctx, q)
+	var found bool
+	var i issue.Issue
+	if opts.claim {
+		i, found, err = q.ClaimNext(ctx, filter, opts.change)
+	} else {
+		i, found, err = q.Next(ctx, filter, opts.change.Agent)
+	}
+	switch {
+	case err != nil:
+		return err
+	case found:
+		return printIssue(env, s, i, issueTokens)
+	}
+	env.note("no issue is waiting")
+	if env.global.json {
+		return env.printJSON(nil)
+	}
+	return nil
+}

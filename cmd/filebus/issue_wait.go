@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize/issue"
+)
+
+type issueWaitOptions struct {
+	since string
+	limit time.Duration
+}
+
+// defaultIssueWait is short enough for the ten minutes that most agents give a
+// command.
+const defaultIssueWait = 570 * time.Second
+
+func newIssueWaitCommand(env *environ) *cobra.Command {
+	var opts issueWaitOptions
+	cmd := &cobra.Command{
+		Use:   "wait",
+		Short: "Wait until an issue is added or reopened, and list it",
+		Long: `Block until an issue is to be done that was not before: one that a command or an
+agent's own hand has added to the queue, or that was reopened. All new ones are
+listed. After --limit the exit code is 5, and a line says how to go on without
+missing any.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runIssueWait(cmd.Context(), env, opts) },
+	}
+	cmd.Flags().StringVar(&opts.since, "since", "", "also those that came since this `time`, or position of the log such as @42")
+	cmd.Flags().DurationVar(&opts.limit, "limit", defaultIssueWait, "wait this long at most; 0: for ever")
+	return cmd
+}
+
+func runIssueWait(ctx context.Context, env *environ, opts issueWaitOptions) error {
+	if opts.limit < 0 {
+		return usageError("--limit %v is negative", opts.limit)
+	}
+	s, q, err := env.openQueue(ctx)
+	if err != nil {
+		return err
+	}
+	request := issue.WaitOptions{Limit: opts.limit, Taking: !env.global.noSync}
+	if opts.since != "" {
+		request.From, err = env.position(ctx, s, opts.since)
+	} else {
+		request.From, err = q.Position(ctx, time.Time{})
+	}
+	if err != nil {
+		return err
+	}
+	found, err := q.Wait(ctx, request)
+	if err != nil {
+		return err
+	}
+	_, err = printIssues(env, found, issueTokens)
+	return err
+}
+
+// issueWaitHint is how to go on with a wait whose time was up.
+func issueWaitHint(e *issue.WaitError) string {
+	return fmt.Sprintf("filebus issue wait --since @%d", e.From)
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize/layout"
+	"filebus/materialize/pdf"
+	"filebus/materialize/result"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+type pdfOptions struct {
+	callOptions
+	title, filename, out, font, date string
+	authors                          []string
+	force                            bool
+}
+
+func newPDFCommand(env *environ) *cobra.Command {
+	var opts pdfOptions
+	cmd := &cobra.Command{
+		Use:   "pdf FILE|NAME|-",
+		Short: "Render Markdown as a PDF and print its reference",
+		Long: "Render a text as a PDF: title block, table of contents, numbered headings, outline, page numbers,\n" +
+			"tables, code, footnotes, images, and citations [N] that lead to the list of references.\n\n" +
+			"The file goes to ~/Documents/Qark Papers, or to --out. It is also stored as a result derived\n" +
+			"from its source, and its reference is printed: one line of JSON with the keys agent, result_file,\n" +
+			"word_count and preview. The same source gives the same bytes and the same reference.",
+		Example: "  filebus pdf result/c42/final --title 'Review Article' --authors 'Ada Lovelace,Alan Turing'\n" +
+			"  filebus pdf paper.md --out . --filename draft",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runPDF(cmd.Context(), env, opts, args[0]) },
+	}
+	opts.add(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&opts.title, "title", "", "the `title` (default: of the front matter, the first heading, the file)")
+	flags.StringSliceVar(&opts.authors, "authors", nil, "the `names`, separated by commas (may be repeated)")
+	flags.StringVar(&opts.date, "date", "", "the `date`, as in 2026-03-02 (default: of the front matter, or none)")
+	flags.StringVar(&opts.filename, "filename", "", "the `name` of the file (default: the title)")
+	flags.StringVar(&opts.out, "out", "", "write into this `folder`, or to this file that ends in .pdf (default: ~/Documents/Qark Papers)")
+	flags.StringVar(&opts.font, "font", "", "use the TrueType font in `file` in place of DejaVu Sans")
+	flags.BoolVar(&opts.force, "force", false, "replace a file that has another content")
+	flags.Lookup("agent").Usage = "who made it (default " + result.DocumentAgent + ")"
+	flags.Lookup("conversation").Usage = "the `id` of the conversation (FILEBUS_CONVERSATION; else the source's)"
+	flags.Lookup("from").Usage = "a further `ref` or name it was made from (may be repeated)"
+	return cmd
+}
+
+func runPDF(ctx context.Context, env *environ, opts pdfOptions, arg string) error {
+	call, err := opts.resolve(env)
+	if err != nil {
+		return err
+	}
+	call.Agent = cmp.Or(opts.agent, result.DocumentAgent)
+	target, err := opts.target(env)
+	if err != nil {
+		return err
+	}
+	in, err := readInput(ctx, env, arg, pdf.MaxSource)
+	if err != nil {
+		return err
+	}
+	if err := mayRender(arg, in); err != nil {
+		return err
+	}
+	w, err := env.openFresh(ctx)
+	if errors.Is(err, store.ErrNoStore) {
+		w, err = env.create(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	source, err := pdfSource(ctx, env, w, arg, in)
+	if err != nil {
+		return err
+	}
+	if call.From, err = resolveAll(ctx, env, w, opts.from); err != nil {
+		return err
+	}
+	document, title, err := opts.render(env, w, arg, source, in.text)
+	if err != nil {
+		return err
+	}
+	file := target.file(title)
+	if err := cmp.Or(file.checkPlace(w), file.check(document, opts.force)); err != nil {
+		return err
+	}
+	stored, err := result.PutDocument(ctx, w.Workspace, call, result.Document{
+		Source: source, Markdown: in.text, Title: title, PDF: document,
+	})
+	if err != nil {
+		return err
+	}
+	if err := file.write(document, opts.force); err != nil {
+		return err
+	}
+	stored.File = file.path
+	return opts.printReference(env, stored)
+}
+
+// mayRender refuses what is no Markdown, or too much of it.
+func mayRender(arg string, in inputText) error {
+	switch {
+	case !in.whole:
+		return fmt.Errorf("%s: %w: more than %d bytes of Markdown", arg, pdf.ErrTooLarge, pdf.MaxSource)
+	case layout.IsBinary(in.text):
+		return usageError("%s is binary, not Markdown", arg)
+	}
+	return nil
+}
+
+// pdfSource returns the version that a source is stored as, or nil. A file counts as
+// stored if it has the bytes that the store has for its path.
+func pdfSource(ctx context.Context, env *environ, w *session, arg string, in inputText) (*store.Version, error) {
+	if in.found != nil || arg == "-" {
+		return in.found, nil
+	}
+	v, err := env.resolve(ctx, w, env.abs(arg))
+	if err != nil || v.Record.Body != record.DigestOf(in.text) {
+		return nil, ctx.Err() // a file outside of the store, or one that has changed
+	}
+	return &v, nil
+}
+
+// render makes the PDF, says what could not be shown, and returns its title.
+func (o pdfOptions) render(env *environ, w *session, arg string, source *store.Version, text []byte) ([]byte, string, error) {
+	options := pdf.Options{Title: o.title, Authors: o.authors, Fallback: fallbackTitle(arg, source)}
+	if o.date != "" {
+		date, err := parseTime(o.date, env.now())
+		if err != nil {
+			return nil, "", err
+		}
+		options.Date = time.Date(date.Year(), date.Month(), date.Day(), 0, 0, 0, 0, time.UTC)
+	}
+	if o.font != "" {
+		font, err := os.ReadFile(env.abs(o.font))
+		if err != nil {
+			return nil, "", fmt.Errorf("reading the font: %w", err)
+		}
+		options.Font = font
+	}
+	folders := newImageFolders(w.Root, sourceFolder(env, w, arg, source))
+	defer folders.close()
+	options.Image = folders.read
+	var out bytes.Buffer
+	report, err := pdf.Render(&out, text, options)
+	switch {
+	case errors.Is(err, pdf.ErrFont):
+		return nil, "", coded(exitUsage, "the same without --font", fmt.Errorf("%s: %w", o.font, err))
+	case err != nil:
+		return nil, "", fmt.Errorf("%s: %w", arg, err)
+	}
+	for _, warning := range report.Warnings {
+		env.note("%s: %s", arg, warning)
+	}
+	return out.Bytes(), report.Title, nil
+}
+
+// fallbackTitle returns the title of a source that has none: the file's name.
+func fallbackTitle(arg string, source *store.Version) string {
+	if source != nil {
+		arg = source.Record.Name.ID
+	}
+	if arg == "-" {
+		return "Document"
+	}
+	base := filepath.Base(filepath.FromSlash(arg))
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// sourceFolder returns the folder that images are looked for in: of the file, or of
+// the file that a record is mirrored in. It is "" if there is none.
+func sourceFolder(env *environ, w *session, arg string, source *store.Version) string {
+	switch {
+	case arg == "-":
+		return env.dir
+	case source == nil:
+		return filepath.Dir(env.abs(arg))
+	case source.Record.Name.Tree != "" || source.Record.Path == "":
+		return ""
+	}
+	return filepath.Dir(w.FilePath(source.Record.Path))
+}

@@ -1,0 +1,280 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"filebus/store/record"
+)
+
+// papersFolder is where documents go, below the home folder, as in the file-bus
+// document.
+var papersFolder = filepath.Join("Documents", "Qark Papers")
+
+// A pdfTarget says where a document goes. The name may follow from its title.
+type pdfTarget struct {
+	folder, name string
+}
+
+// target returns where the flags want the document.
+func (o pdfOptions) target(env *environ) (pdfTarget, error) {
+	t := pdfTarget{folder: env.abs(o.out), name: o.filename}
+	info, err := os.Stat(t.folder)
+	isFolder := err == nil && info.IsDir()
+	switch {
+	case o.out == "" && env.home() == "":
+		return t, usageError("there is no home folder: give --out FOLDER")
+	case o.out == "":
+		t.folder = filepath.Join(env.home(), papersFolder)
+	case strings.EqualFold(filepath.Ext(o.out), ".pdf") && !isFolder:
+		if o.filename != "" {
+			return t, usageError("--out %s names a file already; leave --filename out", o.out)
+		}
+		return pdfTarget{filepath.Dir(t.folder), filepath.Base(t.folder)}, nil
+	case err == nil && !isFolder:
+		return t, usageError("--out %s is neither a folder nor a file that ends in .pdf", o.out)
+	}
+	if o.filename != "" {
+		t.name = fileName(o.filename)
+	}
+	return t, nil
+}
+
+// file returns the file of a document with this title.
+func (t pdfTarget) file(title string) pdfFile {
+	if t.name == "" {
+		t.name = fileName(title)
+	}
+	return pdfFile{filepath.Join(t.folder, t.name)}
+}
+
+// maxFileName is the longest name of a document's file, in bytes, the extension
+// included.
+const maxFileName = 120
+
+// fileName makes a title the name of a PDF that every system takes.
+func fileName(title string) string {
+	const ext = ".pdf"
+	if len(title) > len(ext) && strings.EqualFold(title[len(title)-len(ext):], ext) {
+		title = title[:len(title)-len(ext)]
+	}
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsControl(r), r == utf8.RuneError, strings.ContainsRune(`/\:*?"<>|`, r):
+			return ' '
+		case unicode.Is(unicode.Cf, r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(title, " "))
+	name = strings.TrimLeft(strings.Join(strings.Fields(name), " "), ". ")
+	for len(name) > maxFileName-len(ext) {
+		_, size := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-size]
+	}
+	if name = strings.TrimRight(name, ". "); name == "" {
+		name = "Document"
+	}
+	if isDevice(name) {
+		name = "_" + name
+	}
+	return name + ext
+}
+
+// isDevice reports whether Windows takes a name for that of a device.
+func isDevice(name string) bool {
+	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	stem = strings.TrimSpace(stem)
+	switch stem {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return true
+	}
+	kind, number := strings.TrimRight(stem, "0123456789¹²³"), strings.TrimLeft(stem, "COMLPT")
+	return (kind == "COM" || kind == "LPT") && utf8.RuneCountInString(number) == 1
+}
+
+// A pdfFile is a file that a document is written to.
+type pdfFile struct{ path string }
+
+// check makes sure that nothing else would be lost.
+func (f pdfFile) check(document []byte, force bool) error {
+	info, err := os.Lstat(f.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.IsDir():
+		return usageError("%s is a folder", f.path)
+	case force || f.has(document):
+		return nil
+	}
+	return coded(exitConflict, "the same with --force, or with another --filename", fmt.Errorf("%s is there already, with another content", f.path))
+}
+
+// checkPlace refuses a place where a result has its file, which is written once.
+func (f pdfFile) checkPlace(w *session) error {
+	rel, err := filepath.Rel(w.Root, f.path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return nil
+	}
+	if place := w.Settings.Profile.Recognize(filepath.ToSlash(rel)); place.Kind == record.KindResult {
+		return usageError("%s is the place of a result: give another --out", f.path)
+	}
+	return nil
+}
+
+func (f pdfFile) has(document []byte) bool {
+	info, err := os.Stat(f.path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(document)) {
+		return false
+	}
+	old, err := os.ReadFile(f.path)
+	return err == nil && bytes.Equal(old, document)
+}
+
+// write puts the document in its place, whole: under a temporary name first. A file
+// that has come there meanwhile is replaced only by force.
+func (f pdfFile) write(document []byte, force bool) error {
+	if f.has(document) {
+		return nil
+	}
+	folder := filepath.Dir(f.path)
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return fmt.Errorf("making the folder: %w", err)
+	}
+	temporary, err := os.CreateTemp(folder, ".filebus-*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = temporary.Write(document)
+	err = errors.Join(err, temporary.Chmod(0o644), temporary.Sync(), temporary.Close())
+	if err == nil {
+		err = f.publish(temporary.Name(), document, force)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("writing %s: %w", f.path, err), removeIfThere(temporary.Name()))
+	}
+	return syncFolder(folder)
+}
+
+// publish gives a complete file its name. A hard link takes no name that is taken;
+// where a disk knows none, the moment between looking and renaming stays open.
+func (f pdfFile) publish(temporary string, document []byte, force bool) error {
+	if !force {
+		switch err := os.Link(temporary, f.path); {
+		case err == nil:
+			return removeIfThere(temporary)
+		case errors.Is(err, fs.ErrExist) && f.has(document):
+			return removeIfThere(temporary)
+		}
+		if err := f.check(document, false); err != nil {
+			return err
+		}
+	}
+	return os.Rename(temporary, f.path)
+}
+
+func removeIfThere(file string) error {
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// syncFolder makes a new name in a folder durable, where the system can.
+func syncFolder(folder string) error {
+	d, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	_ = d.Sync() // Windows syncs no folders
+	return d.Close()
+}
+
+// imageFolders are the folders that images of a source may lie in: its own, and the
+// workspace if it lies in there. Nothing outside of them is read.
+type imageFolders struct {
+	own, workspace *os.Root // either may be nil
+	below          string   // where own lies in the workspace, slash-separated
+}
+
+func newImageFolders(workspace, own string) *imageFolders {
+	f := &imageFolders{}
+	if own == "" {
+		return f
+	}
+	f.own, _ = os.OpenRoot(own) // a folder that is not there has no images
+	if rel, err := filepath.Rel(workspace, own); err == nil && filepath.IsLocal(rel) {
+		f.below = filepath.ToSlash(rel)
+		f.workspace, _ = os.OpenRoot(workspace)
+	}
+	return f
+}
+
+func (f *imageFolders) close() {
+	for _, root := range []*os.Root{f.own, f.workspace} {
+		if root != nil {
+			_ = root.Close() // only read
+		}
+	}
+}
+
+var errNoImage = errors.New("there is no such file in the source's folder or the workspace")
+
+// read reads an image as the source names it: from its own folder, else from the
+// workspace's.
+func (f *imageFolders) read(destination string) ([]byte, error) {
+	if name, err := url.PathUnescape(destination); err == nil {
+		destination = name
+	}
+	if path.IsAbs(destination) || filepath.IsAbs(destination) {
+		return nil, errors.New("its path is absolute")
+	}
+	for _, place := range []struct {
+		root *os.Root
+		name string
+	}{
+		{f.own, path.Clean(destination)}, {f.workspace, path.Join(f.below, destination)}, {f.workspace, path.Clean(destination)},
+	} {
+		if place.root == nil || !filepath.IsLocal(filepath.FromSlash(place.name)) {
+			continue
+		}
+		data, err := readImage(place.root, filepath.FromSlash(place.name))
+		if !errors.Is(err, fs.ErrNotExist) {
+			return data, err
+		}
+	}
+	return nil, errNoImage
+}
+
+// maxImageFile is the largest image that is read, in bytes.
+const maxImageFile = 20_000_000
+
+func readImage(root *os.Root, name string) ([]byte, error) {
+	info, err := root.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no file")
+	case info.Size() > maxImageFile:
+		return nil, fmt.Errorf("it has more than %d bytes", maxImageFile)
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(file, maxImageFile+1))
+	return data, errors.Join(err, file.Close())
+}

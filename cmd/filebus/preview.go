@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/materialize/result"
+	"filebus/store/record"
+)
+
+type previewOptions struct {
+	preview    int
+	structured bool
+}
+
+func newPreviewCommand(env *environ) *cobra.Command {
+	var opts previewOptions
+	cmd := &cobra.Command{
+		Use:   "preview FILE|NAME|-",
+		Short: "Say what a parent agent would see of a text, and why",
+		Long: "Print the preview that a text gets in its reference, the rule that chose it, what was passed over\n" +
+			"before it, and how long the text is. Nothing is stored. Of a large text only the beginning is read.",
+		Example: "  agent | filebus preview -\n" +
+			"  filebus preview report.md --preview 120",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runPreview(cmd.Context(), env, opts, args[0]) },
+	}
+	cmd.Flags().IntVar(&opts.preview, "preview", 0, "cut the preview after `N` characters (default: the setting, 500)")
+	cmd.Flags().BoolVar(&opts.structured, "structured", false, "look for a JSON object within the text, as put --structured does")
+	return cmd
+}
+
+// How much of a text is read, in bytes: as much as is looked at when it is put.
+const (
+	previewRead    = 1 << 20
+	structuredRead = 8 << 20
+)
+
+// A previewJSON is a preview and its reasons in JSON.
+type previewJSON struct {
+	Preview   string        `json:"preview"`
+	Rule      string        `json:"rule"`
+	Line      int           `json:"line,omitempty"`
+	Cut       bool          `json:"cut,omitempty"`
+	Skipped   []skippedJSON `json:"skipped"`
+	WordCount int           `json:"word_count"`
+	Tokens    int           `json:"tokens"`
+	Partial   bool          `json:"partial,omitempty"` // only the beginning was read and counted
+	Stored    string        `json:"stored,omitempty"`  // the preview of the record, if it is another
+}
+
+type skippedJSON struct {
+	What  string `json:"what"`
+	Lines [2]int `json:"lines"`
+}
+
+func runPreview(ctx context.Context, env *environ, opts previewOptions, arg string) error {
+	limit, err := opts.limit(env)
+	if err != nil {
+		return err
+	}
+	size := int64(previewRead)
+	if opts.structured {
+		size = structuredRead
+	}
+	in, err := readInput(ctx, env, arg, size)
+	if err != nil {
+		return err
+	}
+	choice := opts.choose(env, in.text, limit)
+	view := previewJSON{
+		Preview: choice.Text, Rule: string(choice.Rule), Line: choice.Line, Cut: choice.Cut, Skipped: []skippedJSON{},
+		WordCount: layout.Words(in.text), Tokens: record.EstimateTokens(in.size), Partial: !in.whole,
+	}
+	for _, s := range choice.Skipped {
+		view.Skipped = append(view.Skipped, skippedJSON{s.What, [2]int{s.From, s.To}})
+	}
+	switch choice.Rule {
+	case layout.PreviewEmpty:
+		view.Preview = "(no output)"
+	case layout.PreviewBinary:
+		view.Preview, view.WordCount = fmt.Sprintf("(binary, %d bytes)", in.size), 0
+	}
+	if in.stored != view.Preview {
+		view.Stored = in.stored
+	}
+	if env.global.json {
+		return env.printJSON(view)
+	}
+	env.printTable(view.rows())
+	return nil
+}
+
+// limit returns the most characters that a preview may have here.
+func (o previewOptions) limit(env *environ) (int, error) {
+	if o.preview < 0 {
+		return 0, usageError("--preview %d: a preview has at least one character", o.preview)
+	}
+	if o.preview > 0 {
+		return o.preview, nil
+	}
+	at, err := env.locate()
+	if err != nil {
+		return materialize.DefaultPreview, nil // without a store nothing is configured
+	}
+	settings, err := env.settings(at)
+	if settings.Preview == 0 {
+		settings.Preview = materialize.DefaultPreview
+	}
+	return settings.Preview, err
+}
+
+// choose returns the preview of a text. With --structured the summary of an object
+// within it comes first.
+func (o previewOptions) choose(env *environ, text []byte, limit int) layout.PreviewChoice {
+	if o.structured {
+		object, problem := result.FindObject(text)
+		if problem != nil {
+			env.note("put --structured would store it as invalid: %s", problem.Error())
+			return layout.ExplainPreview(text, limit)
+		}
+		if choice := layout.ExplainPreview(object, limit); choice.Rule == layout.PreviewSummary {
+			choice.Line += bytes.Count(text[:bytes.Index(text, object)], []byte("\n"))
+			return choice
+		}
+		env.note(`the JSON object has no string "summary"`)
+	}
+	return layout.ExplainPreview(text, limit)
+}
+
+// rows returns what people are shown.
+func (p previewJSON) rows() [][]string {
+	rows := [][]string{{"preview", p.Preview}, {"why", p.why()}}
+	if p.Stored != "" {
+		rows = append(rows, []string{"stored", p.Stored})
+	}
+	if len(p.Skipped) > 0 {
+		rows = append(rows, []string{"skipped", p.skipped()})
+	}
+	words := strconv.Itoa(p.WordCount)
+	if p.Partial {
+		words += " in the part that was read"
+	}
+	return append(rows, []string{"words", words}, []string{"tokens", "~" + strconv.Itoa(p.Tokens)})
+}
+
+// why says in words which rule chose the preview.
+func (p previewJSON) why() string {
+	why := "no paragraph, so the first " + p.Rule
+	switch layout.PreviewRule(p.Rule) {
+	case layout.PreviewBinary:
+		return "the text is binary"
+	case layout.PreviewEmpty:
+		return "the text is empty"
+	case layout.PreviewSummary:
+		why = `the "summary" of the JSON object`
+	case layout.PreviewParagraph:
+		why = "the first paragraph"
+	case layout.PreviewList:
+		why = "a sentence that ends in a colon, with the list after it"
+	case layout.PreviewSentence:
+		why = "no paragraph, so the first field that is a sentence"
+	case layout.PreviewBeginning:
+		why = `neither a paragraph nor a "summary", so the text as it begins`
+	}
+	why += fmt.Sprintf(", line %d", p.Line)
+	if p.Cut {
+		why += ", cut"
+	}
+	return why
+}
+
+// maxSkippedShown is how many pieces are shown to people.
+const maxSkippedShown = 12
+
+func (p previewJSON) skipped() string {
+	var pieces []string
+	for _, s := range p.Skipped[:min(len(p.Skipped), maxSkippedShown)] {
+		piece := fmt.Sprintf("%s %d-%d", s.What, s.Lines[0], s.Lines[1])
+		if s.Lines[0] == s.Lines[1] {
+			piece = fmt.Sprintf("%s %d", s.What, s.Lines[0])
+		}
+		pieces = append(pieces, piece)
+	}
+	if more := len(p.Skipped) - len(pieces); more > 0 {
+		pieces = append(pieces, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(pieces, ", ")
+}

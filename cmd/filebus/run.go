@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize/layout"
+	runs "filebus/materialize/run"
+)
+
+func newRunCommand(env *environ) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Keep the session state: a run, its loops and agents",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newRunStartCommand(env), newRunLoopCommand(env), newRunAgentCommand(env), newRunEndCommand(env), newRunShowCommand(env))
+	return cmd
+}
+
+// book returns the session state of a workspace.
+func (e *environ) book(s *session) *runs.Book {
+	return runs.Open(s.Workspace, s.read, runs.Options{Now: e.now, Variables: e.variables})
+}
+
+func newRunStartCommand(env *environ) *cobra.Command {
+	var r runs.StartRequest
+	cmd := &cobra.Command{
+		Use:   "start",
+		Short: "Begin a run with its first loop",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return runRunStart(cmd.Context(), env, r) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&r.ID, "id", "", "the `id` (default: run-YYYY-MM-DD-NNN, the day's next)")
+	flags.StringVar(&r.Focus, "focus", "", "what the run is about, in a few words")
+	flags.IntVar(&r.Loops, "loops", 0, "how many `loops` are planned")
+	flags.BoolVar(&r.End, "end", false, "end the run that is going on first")
+	flags.BoolVar(&r.Restart, "restart", false, "leave the run that is going on as it is, and begin again with its focus and number of loops")
+	cmd.MarkFlagsMutuallyExclusive("end", "restart")
+	return cmd
+}
+
+func runRunStart(ctx context.Context, env *environ, r runs.StartRequest) error {
+	if r.Loops < 0 {
+		return usageError("--loops %d is negative", r.Loops)
+	}
+	s, err := env.create(ctx)
+	if err != nil {
+		return err
+	}
+	out, err := env.book(s).Start(ctx, r)
+	if err != nil {
+		return err
+	}
+	return env.printRun(out)
+}
+
+func newRunLoopCommand(env *environ) *cobra.Command {
+	var planned int
+	cmd := &cobra.Command{
+		Use:   "loop",
+		Short: "Close the loop that is going on and begin the next",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if planned < 0 {
+				return usageError("--loops %d is negative", planned)
+			}
+			return env.withBook(cmd.Context(), func(ctx context.Context, b *runs.Book) (*runs.Outcome, error) { return b.Loop(ctx, planned) })
+		},
+	}
+	cmd.Flags().IntVar(&planned, "loops", 0, "how many `loops` are planned from now on")
+	return cmd
+}
+
+func newRunEndCommand(env *environ) *cobra.Command {
+	return &cobra.Command{
+		Use:   "end",
+		Short: "Close the loop that is going on and end the run",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return env.withBook(cmd.Context(), func(ctx context.Context, b *runs.Book) (*runs.Outcome, error) { return b.End(ctx) })
+		},
+	}
+}
+
+// withBook makes one change of the session state and prints what the run is like
+// after it.
+func (e *environ) withBook(ctx context.Context, change func(ctx context.Context, b *runs.Book) (*runs.Outcome, error)) error {
+	s, err := e.open()
+	if err != nil {
+		return err
+	}
+	out, err := change(ctx, e.book(s))
+	if err != nil {
+		return err
+	}
+	return e.printRun(out)
+}
+
+// A runJSON is what the commands that change a run print of it.
+type runJSON struct {
+	Run     string   `json:"run"`
+	Loop    int      `json:"loop"`
+	Loops   int      `json:"loops,omitempty"` // planned
+	Closed  string   `json:"closed,omitempty"`
+	Ended   string   `json:"ended,omitempty"`
+	File    string   `json:"file"`
+	Ref     string   `json:"ref"`
+	LeftOut []string `json:"left_out,omitempty"`
+}
+
+// printRun prints a run after a change.
+func (e *environ) printRun(out *runs.Outcome) error {
+	e.noteRewritten(out)
+	for i, left := range out.Notes {
+		if i == 5 {
+			e.note("and %s", plural(len(out.Notes)-i, "file more"))
+			break
+		}
+		e.note("the loop's changes will not include %s", left)
+	}
+	view := runJSON{
+		Run: out.State.RunID, Ended: out.State.Property(layout.PropertyEnded), File: out.File, Ref: out.Ref.Short(), LeftOut: out.Notes,
+	}
+	view.Loop, view.Loops = out.State.LoopNumber()
+	if n := len(out.State.History); n > 0 {
+		view.Closed = out.State.History[n-1]
+	}
+	if e.global.json {
+		return e.printJSON(view)
+	}
+	line := view.Run + "  loop " + out.State.Loop
+	if view.Ended != "" {
+		line = view.Run + "  ended " + view.Ended
+	}
+	if view.Closed != "" {
+		line += "  (" + view.Closed + ")"
+	}
+	e.printf("%s\n", oneLine(line))
+	return nil
+}
+
+// noteRewritten says that a state file lost its form.
+func (e *environ) noteRewritten(out *runs.Outcome) {
+	if !out.Rewritten.IsZero() {
+		e.note("%s had a form that cannot be changed in place and was written anew; filebus get %s is what it was", out.File, out.Rewritten.Short())
+	}
+}
+
+// explainRun explains what the rules of a run refuse.
+func explainRun(f *failure, err error) bool {
+	var open *runs.OpenError
+	var none *runs.NoRunError
+	var used *runs.UsedError
+	var malformed *runs.MalformedError
+	var done *runs.LoopsDoneError
+	var running *runs.AgentRunningError
+	var noAgent *runs.NoAgentError
+	var long *runs.TooLongError
+	switch {
+	case errors.As(err, &open):
+		f.Exit, f.Hint = exitConflict, "filebus run start --end"
+	case errors.As(err, &none):
+		f.Exit, f.Hint = exitNotFound, "filebus run start"
+	case errors.As(err, &used):
+		f.Exit, f.Hint = exitConflict, "filebus run start, for the next free id"
+	case errors.As(err, &malformed):
+		f.Exit = exitUsage
+	case errors.As(err, &done):
+		f.Exit, f.Hint = exitConflict, fmt.Sprintf("filebus run end, or filebus run loop --loops %d", done.Planned+1)
+	case errors.As(err, &running):
+		f.Exit, f.Hint = exitConflict, "filebus run agent done "+running.ID
+	case errors.As(err, &noAgent):
+		f.Exit, f.Hint = exitNotFound, "filebus run agent start "+noAgent.ID
+		if noAgent.Ended {
+			f.Exit, f.Hint = exitConflict, "filebus run show"
+		}
+	case errors.As(err, &long):
+		f.Exit, f.Hint = exitUsage, long.Put
+	default:
+		return explainSnapshot(f, err)
+	}
+	f.Code = exitWord(f.Exit)
+	return true
+}

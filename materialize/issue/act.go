@@ -1,0 +1,215 @@
+package issue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/store/record"
+)
+
+// A Change says who does something to an issue, and what there is to say of it.
+type Change struct {
+	Agent     string        // who acts; a claim needs one
+	Force     bool          // also where another agent holds the issue
+	Lease     time.Duration // of a claim; 0: DefaultLease
+	Task      string        // the task that is made of the issue; empty: as it was
+	Rationale string        // why; added to what the issue says already
+	Of        string        // the issue that it is a duplicate of
+}
+
+// ErrNoAgent says that a claim needs an agent.
+var ErrNoAgent = errors.New("a claim needs an agent")
+
+// A CircleError says that an issue cannot be a duplicate of one that is, in the
+// end, a duplicate of it.
+type CircleError struct{ ID, Of string }
+
+func (e *CircleError) Error() string {
+	if e.ID == e.Of {
+		return fmt.Sprintf("%s cannot be a duplicate of itself", e.ID)
+	}
+	return fmt.Sprintf("%s cannot be a duplicate of %s, which is one of %s", e.ID, e.Of, e.ID)
+}
+
+// Do applies an action to the issue with an id and returns the issue as it is
+// then. What an action may not do is a *StatusError or a *ClaimError; nothing is
+// changed then.
+func (q *Queue) Do(ctx context.Context, a Action, id string, c Change) (Issue, error) {
+	if a == Claim && c.Agent == "" {
+		return Issue{}, ErrNoAgent
+	}
+	if a == MarkDuplicate {
+		of, err := q.original(ctx, c.Of)
+		if err != nil {
+			return Issue{}, err
+		}
+		c.Of = of
+	}
+	return q.change(ctx, id, func(_ *materialize.Entries, i Issue) ([]byte, error) {
+		return c.apply(a, i, q.now())
+	})
+}
+
+// maxChain bounds how many duplicates of duplicates are followed.
+const maxChain = 100
+
+// original returns the id of the issue that an issue is a duplicate of in the
+// end, or its own.
+func (q *Queue) original(ctx context.Context, id string) (string, error) {
+	i, err := q.Get(ctx, id)
+	for n := 0; err == nil && i.Status == Duplicate && i.Fields.DuplicateOf != "" && n < maxChain; n++ {
+		next, nextErr := q.Get(ctx, plain(i.Fields.DuplicateOf))
+		if missing := (*NotFoundError)(nil); errors.As(nextErr, &missing) {
+			break
+		}
+		i, err = next, nextErr
+	}
+	return i.ID, err
+}
+
+// apply returns the text of an issue after an action.
+func (c Change) apply(a Action, i Issue, now time.Time) ([]byte, error) {
+	t := transition(a)
+	held := i.Hold.Agent != ""
+	switch same := i.Status == t.To; {
+	case a == MarkDuplicate && c.Of == i.ID:
+		return nil, &CircleError{i.ID, c.Of}
+	case same && a == MarkDuplicate && plain(i.Fields.DuplicateOf) != c.Of:
+		return nil, &StatusError{i.ID, a, i.Status}
+	case same && a != Claim && (a != Release || !held):
+		return i.Text, nil
+	case !t.allows(i.Status) && !same:
+		return nil, &StatusError{i.ID, a, i.Status}
+	case a != Accept && a != Reopen && !c.Force && i.Hold.binds(c.Agent, now):
+		return nil, &ClaimError{i.ID, a, i.Hold, c.Agent}
+	}
+	text := i.Text
+	if i.Status != t.To {
+		text = layout.SetIssueField(text, "Status", string(t.To))
+	}
+	if c.Task != "" {
+		text = layout.SetIssueField(text, "Task Ref", oneLine(c.Task))
+	}
+	if c.Rationale != "" {
+		text = layout.SetIssueField(text, "Rationale", paragraphs(i.Fields.Rationale, cleanText(c.Rationale)))
+	}
+	return c.setHold(text, a, i, now), nil
+}
+
+// setHold sets the rows of the claim to what an action makes of them.
+func (c Change) setHold(text []byte, a Action, i Issue, now time.Time) []byte {
+	switch a {
+	case Claim:
+		lease := c.Lease
+		if lease == 0 {
+			lease = DefaultLease
+		}
+		if !sameAgent(assigneeOf(i.Fields), c.Agent) {
+			text = layout.DropIssueField(text, "Assignee")
+		}
+		text = layout.SetIssueField(text, "Claimed By", oneLine(c.Agent))
+		text = layout.SetIssueField(text, "Claimed At", formatTime(now))
+		return layout.SetIssueField(text, "Lease Until", formatTime(now.Add(lease)))
+	case Finish: // who did it stays
+		if i.Hold.Agent != "" && c.Agent != "" && !sameAgent(i.Hold.Agent, c.Agent) {
+			text = layout.SetIssueField(text, "Claimed By", oneLine(c.Agent))
+		}
+		return layout.DropIssueField(text, "Lease Until")
+	case MarkDuplicate:
+		text = layout.SetIssueField(text, "Duplicate Of", c.Of)
+	case Reopen:
+		text = layout.DropIssueField(text, "Duplicate Of")
+	case Accept:
+		return text
+	}
+	for _, field := range []string{"Claimed By", "Claimed At", "Lease Until", "Assignee"} {
+		text = layout.DropIssueField(text, field)
+	}
+	return text
+}
+
+// paragraphs joins two texts with a blank line between.
+func paragraphs(first, second string) string {
+	if first == "" || second == "" {
+		return first + second
+	}
+	return first + "\n\n" + second
+}
+
+// Next returns the issue to work on next of those that pass a filter: the first
+// in the order of List that nobody holds, or that was assigned to the agent. It
+// reports whether there is one.
+func (q *Queue) Next(ctx context.Context, f Filter, agent string) (Issue, bool, error) {
+	f.Open = true
+	all, err := q.List(ctx, f)
+	for _, i := range all {
+		if i.Free(agent, q.now()) {
+			return i, err == nil, err
+		}
+	}
+	return Issue{}, false, err
+}
+
+// ClaimNext claims the issue that Next returns. However many agents do so at
+// once, each gets another one.
+func (q *Queue) ClaimNext(ctx context.Context, f Filter, c Change) (claimed Issue, found bool, err error) {
+	if c.Agent == "" {
+		return Issue{}, false, ErrNoAgent
+	}
+	f.Open = true
+	all, err := q.List(ctx, f)
+	if err != nil {
+		return Issue{}, false, err
+	}
+	// One file at a time, the one with the most urgent issue first.
+	paths, err := q.pathsOf(all)
+	if err != nil {
+		return Issue{}, false, err
+	}
+	for _, path := range paths {
+		claimed, found, err = q.claimIn(ctx, path, firstIn(all, path), f, c)
+		if found || err != nil {
+			break
+		}
+	}
+	return claimed, found, err
+}
+
+// firstIn returns the id of an issue in a file, or "" if none is known.
+func firstIn(all []Issue, path string) string {
+	for _, i := range all {
+		if i.Path == path {
+			return i.ID
+		}
+	}
+	return ""
+}
+
+// claimIn claims the next issue of the file that holds the issue with an id.
+func (q *Queue) claimIn(ctx context.Context, path, id string, f Filter, c Change) (claimed Issue, found bool, err error) {
+	err = q.work.EditEntries(ctx, record.KindIssue, id, record.SourcePut, func(e *materialize.Entries) error {
+		found = false
+		var free []Issue
+		for _, entry := range e.List() {
+			if i := storedIssue(entry, path); f.accepts(i) && i.Free(c.Agent, q.now()) {
+				free = append(free, i)
+			}
+		}
+		if len(free) == 0 {
+			return nil
+		}
+		sortIssues(free, q.now())
+		text, err := c.apply(Claim, free[0], q.now())
+		if err != nil {
+			return err
+		}
+		e.Set(free[0].Name, text)
+		claimed, found = newIssue(free[0].Name, path, text), true
+		return nil
+	})
+	return claimed, found && err == nil, err
+}

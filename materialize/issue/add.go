@@ -1,0 +1,201 @@
+package issue
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/store/record"
+)
+
+// A DuplicateError says that a new issue was not added, as it is likely to be
+// known already.
+type DuplicateError struct{ Like []Likeness }
+
+func (e *DuplicateError) Error() string {
+	return fmt.Sprintf("not added: %s is likely to be the same: %s", e.Like[0].Issue.ID, e.Like[0].Issue.Summary)
+}
+
+// Add adds an issue to the queue, pending, with an id that none has or had. With
+// strict set one that is likely to be known is refused with a *DuplicateError,
+// also when two agents add the same at once.
+func (q *Queue) Add(ctx context.Context, d Draft, strict bool) (added Issue, err error) {
+	d = d.withDefaults()
+	if err := d.Check(); err != nil {
+		return Issue{}, err
+	}
+	err = q.work.EditEntries(ctx, record.KindIssue, "", record.SourcePut, func(e *materialize.Entries) error {
+		if like := d.likeIn(e); strict && len(like) > 0 {
+			return &DuplicateError{like}
+		}
+		now := q.now().UTC()
+		id, err := newID(e, now)
+		if err != nil {
+			return err
+		}
+		text := layout.AppendIssue(nil, d.entry(id, now))
+		e.Add(record.KindIssue, id, text)
+		added = newIssue(record.Name{Kind: record.KindIssue, ID: id}, e.Path, text)
+		return nil
+	})
+	return added, err
+}
+
+// likeIn returns the open issues of a file that a draft is like.
+func (d Draft) likeIn(e *materialize.Entries) []Likeness {
+	var like []Likeness
+	for _, entry := range e.List() {
+		if l, is := d.compare(storedIssue(entry, e.Path)); is {
+			like = append(like, l)
+		}
+	}
+	sortLikenesses(like)
+	return like
+}
+
+// newID returns the next id of a day: the number after the highest in the file,
+// or the first after it that was never used.
+func newID(e *materialize.Entries, now time.Time) (string, error) {
+	prefix := "ISSUE-" + now.Format("20060102") + "-"
+	highest := 0
+	for _, entry := range e.List() {
+		rest, found := strings.CutPrefix(entry.Name.ID, prefix)
+		if n := numberOf(rest); found && n > highest {
+			highest = n
+		}
+	}
+	for n := highest + 1; ; n++ {
+		id := fmt.Sprintf("%s%03d", prefix, n)
+		used, err := e.Used(record.KindIssue, id)
+		if err != nil || !used {
+			return id, err
+		}
+	}
+}
+
+// maxNumber is the highest number of an id that new ones are counted from; a
+// higher one is no number that anybody has counted to.
+const maxNumber = 100_000
+
+// numberOf returns the number that a text is, or 0.
+func numberOf(text string) int {
+	n := 0
+	for _, c := range []byte(text) {
+		if c < '0' || c > '9' || n > maxNumber {
+			return 0
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n
+}
+
+// Merge adds what a draft says to the issue with an id, in place of a new one: the
+// priority is raised to the higher one, criteria and files are joined, and the
+// draft's text becomes an additional report below the details. The issue must be
+// open.
+func (q *Queue) Merge(ctx context.Context, id string, d Draft) (Issue, error) {
+	if err := d.Check(); err != nil {
+		return Issue{}, err
+	}
+	return q.change(ctx, id, func(_ *materialize.Entries, i Issue) ([]byte, error) {
+		if !i.Status.IsOpen() {
+			return nil, &ClosedError{i.ID, i.Status}
+		}
+		return d.mergeInto(i, q.now())
+	})
+}
+
+// A ClosedError says that nothing is added to an issue that is closed.
+type ClosedError struct {
+	ID     string
+	Status Status
+}
+
+func (e *ClosedError) Error() string {
+	return fmt.Sprintf("%s is %s: a report is added to an open issue only", e.ID, e.Status)
+}
+
+// mergeInto returns the text of an issue with a draft merged into it.
+func (d Draft) mergeInto(i Issue, now time.Time) ([]byte, error) {
+	text := i.Text
+	if p := word(d.Priority); p != "" && urgency(p) < urgency(i.Priority) {
+		text = layout.SetIssueField(text, "Priority", p)
+	}
+	by := formatTime(now)
+	if agent := oneLine(d.Agent); agent != "" {
+		by += ", " + agent
+	}
+	report := paragraphs(fmt.Sprintf("**Additional report** (%s): %s", by, oneLine(d.Summary)), cleanText(d.Details))
+	text = layout.SetIssueField(text, "Details", paragraphs(i.Fields.Details, report))
+	if all := union(i.Fields.Criteria, d.Criteria); len(all) > len(i.Fields.Criteria) {
+		text = layout.SetIssueCriteria(text, all)
+	}
+	if all := union(i.Fields.Files, d.Files); len(all) > len(i.Fields.Files) {
+		text = layout.SetIssueFiles(text, all)
+	}
+	if len(text) > 4*maxText {
+		return nil, &SizeError{len(text)}
+	}
+	return text, nil
+}
+
+// union returns a list with the items of another that it lacks.
+func union(list, more []string) []string {
+	all := slices.Clone(list)
+	for _, item := range cleanList(more) {
+		if !slices.Contains(all, item) {
+			all = append(all, item)
+		}
+	}
+	return all
+}
+
+// Edit sets fields of the issue with an id to what a draft says. The fields are
+// named in lower case, as in Draft: summary, criteria, files and so on. A field
+// whose value is empty is taken away.
+func (q *Queue) Edit(ctx context.Context, id string, d Draft, fields []string) (Issue, error) {
+	if err := d.check(); err != nil {
+		return Issue{}, err
+	}
+	for _, needed := range d.fields() {
+		if slices.Contains([]string{"summary", "type", "priority"}, needed.name) && slices.Contains(fields, needed.name) && needed.value == "" {
+			return Issue{}, &FieldError{needed.name, "", "it cannot be taken away"}
+		}
+	}
+	return q.change(ctx, id, func(_ *materialize.Entries, i Issue) ([]byte, error) {
+		text := i.Text
+		for _, f := range d.fields() {
+			if slices.Contains(fields, f.name) {
+				text = setOrDrop(text, f.label, f.value)
+			}
+		}
+		if criteria := cleanList(d.Criteria); slices.Contains(fields, "criteria") {
+			text = setListOrDrop(text, layout.SetIssueCriteria, criteria, "Acceptance Criteria", "Criteria")
+		}
+		if files := cleanList(d.Files); slices.Contains(fields, "files") {
+			text = setListOrDrop(text, layout.SetIssueFiles, files, "Files")
+		}
+		return text, nil
+	})
+}
+
+func setOrDrop(text []byte, label, value string) []byte {
+	if value == "" {
+		return layout.DropIssueField(text, label)
+	}
+	return layout.SetIssueField(text, label, value)
+}
+
+func setListOrDrop(text []byte, set func([]byte, []string) []byte, items []string, labels ...string) []byte {
+	if len(items) > 0 {
+		return set(text, items)
+	}
+	for _, label := range labels {
+		text = layout.DropIssueField(text, label)
+	}
+	return text
+}

@@ -1,0 +1,160 @@
+package issue_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/materialize/issue"
+	"filebus/materialize/layout"
+	"filebus/store/record"
+)
+
+func TestAdd(t *testing.T) {
+	f := newQueue(t)
+	got := f.mustAdd(t, issue.Draft{
+		Summary: "Limit\nuploads", Type: "Security", Priority: "HIGH", Source: "user", Loop: "2", Complexity: "easy",
+		Details: "First.\r\n\r\n## Not a heading of the queue\x1b[2J\xff", Criteria: []string{"one", " ", "two\nlines"},
+		Files: []string{"src/{a,b}.go", "c.go"}, Rationale: "why", Task: "task-003", Agent: "qa agent",
+	})
+	want := layout.Issue{
+		ID: "ISSUE-20260302-001", Status: "pending", Source: "user", Type: "security", Priority: "high",
+		Created: "2026-03-02T10:00:00Z", Loop: "2", Complexity: "easy", Summary: "Limit uploads",
+		Details: "First.\n\n## Not a heading of the queue[2J\ufffd", Criteria: []string{"one", "two lines"},
+		Files: []string{"src/{a,b}.go", "c.go"}, Rationale: "why", TaskRef: "task-003",
+		Extra: []layout.ExtraField{{Name: "Reported By", Value: "qa agent"}},
+	}
+	if diff := cmp.Diff(want, got.Fields); diff != "" {
+		t.Errorf("added (-want +got):\n%s", diff)
+	}
+	if text := f.text(t); text != "# Issue Queue\n\n"+string(got.Text) {
+		t.Errorf("the file is\n%s", text)
+	}
+	stored, err := f.Get(t.Context(), "20260302-001")
+	if err != nil || string(stored.Text) != string(got.Text) {
+		t.Errorf("stored %q: %v", stored.Text, err)
+	}
+}
+
+func TestAddRefused(t *testing.T) {
+	f := newQueue(t)
+	for _, c := range []struct {
+		draft issue.Draft
+		field string
+	}{
+		{issue.Draft{Type: "bug"}, "summary"},
+		{issue.Draft{Summary: " \n", Type: "bug"}, "summary"},
+		{issue.Draft{Summary: "s"}, "type"},
+		{issue.Draft{Summary: "s", Type: "a | b"}, "type"},
+		{issue.Draft{Summary: "s", Type: "bug", Priority: "urgent"}, "priority"},
+		{issue.Draft{Summary: "s", Type: "bug", Source: "me"}, "source"},
+		{issue.Draft{Summary: "s", Type: "bug", Complexity: "hard"}, "complexity"},
+	} {
+		_, err := f.Add(t.Context(), c.draft, false)
+		if wrong := (*issue.FieldError)(nil); !errors.As(err, &wrong) || wrong.Field != c.field {
+			t.Errorf("adding %+v: %v, want a FieldError of %s", c.draft, err, c.field)
+		}
+	}
+	_, err := f.Add(t.Context(), issue.Draft{Summary: "s", Type: "bug", Details: strings.Repeat("x", 20000)}, false)
+	if size := (*issue.SizeError)(nil); !errors.As(err, &size) {
+		t.Errorf("adding 20 KB: %v, want a SizeError", err)
+	}
+}
+
+// TestIDs makes ids beside those that there are, were, or are in another file.
+func TestIDs(t *testing.T) {
+	f := newQueue(t)
+	f.write(t, "# Issue Queue\n\n"+entry("ISSUE-20260302-007", "Status=pending")+entry("ISSUE-20260302-99999999999", "Status=pending")+
+		entry("ISSUE-20260301-050", "Status=pending"))
+	if id := f.mustAdd(t, issue.Draft{Summary: "a", Type: "bug"}).ID; id != "ISSUE-20260302-008" {
+		t.Errorf("the id after 007 is %s", id)
+	}
+	if err := f.work.Remove(t.Context(), record.Name{Kind: record.KindIssue, ID: "ISSUE-20260302-008"}); err != nil {
+		t.Fatal(err)
+	}
+	if id := f.mustAdd(t, issue.Draft{Summary: "b", Type: "bug"}).ID; id != "ISSUE-20260302-009" {
+		t.Errorf("the id after one that was removed is %s", id)
+	}
+	f.now = f.now.In(time.FixedZone("", -12*3600)).Add(14 * time.Hour) // the next day in UTC only
+	if id := f.mustAdd(t, issue.Draft{Summary: "c", Type: "bug"}).ID; id != "ISSUE-20260303-001" {
+		t.Errorf("the first id of the next day is %s", id)
+	}
+}
+
+// TestAddAtOnce has many goroutines add the same: with strict, one of them does.
+func TestAddAtOnce(t *testing.T) {
+	f := newQueue(t)
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	added, refused := 0, 0
+	for range 8 {
+		group.Go(func() {
+			_, err := f.Add(t.Context(), issue.Draft{Summary: "The limiter leaks memory", Type: "bug"}, true)
+			mu.Lock()
+			defer mu.Unlock()
+			switch known := (*issue.DuplicateError)(nil); {
+			case err == nil:
+				added++
+			case errors.As(err, &known):
+				refused++
+			default:
+				t.Errorf("adding: %v", err)
+			}
+		})
+	}
+	group.Wait()
+	if added != 1 || refused != 7 {
+		t.Errorf("%d added and %d refused, want 1 and 7", added, refused)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	f := newQueue(t)
+	id := f.mustAdd(t, issue.Draft{Summary: "Limit uploads", Type: "bug", Priority: "low", Details: "First.", Criteria: []string{"a"}, Files: []string{"x.go"}}).ID
+	more := issue.Draft{
+		Summary: "Uploads too large", Type: "bug", Priority: "high", Details: "Seen again.", Criteria: []string{"a", "b"}, Files: []string{"y.go"}, Agent: "qa",
+	}
+	got, err := f.Merge(t.Context(), id, more)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "First.\n\n**Additional report** (2026-03-02T10:00:00Z, qa): Uploads too large\n\nSeen again."
+	if got.Fields.Details != want || got.Priority != "high" || fmt.Sprint(got.Fields.Criteria, got.Fields.Files) != "[a b] [x.go y.go]" {
+		t.Errorf("merged:\n%s", got.Text)
+	}
+	if got, err = f.Merge(t.Context(), id, issue.Draft{Summary: "And again", Type: "bug", Priority: "low"}); err != nil || got.Priority != "high" || !strings.HasPrefix(got.Fields.Details, want) {
+		t.Errorf("merged again: %v\n%s", err, got.Text)
+	}
+	all, err := f.List(t.Context(), issue.Filter{})
+	if err != nil || len(all) != 1 {
+		t.Errorf("%d issues after merges, %v; want 1", len(all), err)
+	}
+	f.mustDo(t, issue.Reject, id, issue.Change{})
+	_, err = f.Merge(t.Context(), id, more)
+	if closed := (*issue.ClosedError)(nil); !errors.As(err, &closed) {
+		t.Errorf("merging into a closed issue: %v", err)
+	}
+}
+
+func TestEdit(t *testing.T) {
+	f := newQueue(t)
+	hand := "# Issue Queue\r\n\r\n### ISSUE-1\r\n\r\n- **Status**: pending\r\n- **Type**:   bug\r\n- **Priority**: low\r\n- **Odd**: kept\r\n\r\n**Summary:** s\r\n\r\nfree text\r\n"
+	f.write(t, hand)
+	got, err := f.Edit(t.Context(), "ISSUE-1", issue.Draft{Priority: "critical", Details: "d"}, []string{"priority", "details"})
+	want := strings.Replace(hand, "low", "critical", 1) + "\r\n**Details:** d\r\n"
+	if diff := cmp.Diff(want, f.text(t)); diff != "" || err != nil || got.Priority != "critical" {
+		t.Errorf("edited (-want +got): %v\n%s", err, diff)
+	}
+	if _, err = f.Edit(t.Context(), "ISSUE-1", issue.Draft{}, []string{"details"}); err != nil || strings.Contains(f.text(t), "Details") {
+		t.Errorf("details taken away: %v\n%s", err, f.text(t))
+	}
+	_, err = f.Edit(t.Context(), "ISSUE-1", issue.Draft{}, []string{"summary"})
+	if wrong := (*issue.FieldError)(nil); !errors.As(err, &wrong) {
+		t.Errorf("the summary taken away: %v, want a FieldError", err)
+	}
+}

@@ -1,0 +1,182 @@
+package issue
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"filebus/materialize/layout"
+)
+
+// A Draft is what somebody says of an issue that is new, or that is changed.
+type Draft struct {
+	Summary    string // one line
+	Type       string // a word: bug, security, ...
+	Priority   string // one of Priorities
+	Source     string // user or generated
+	Loop       string
+	Complexity string // easy, normal or complex
+	Details    string // Markdown
+	Criteria   []string
+	Files      []string
+	Rationale  string // Markdown
+	Task       string // that is made of the issue
+	Agent      string // who reports it
+}
+
+// A FieldError says that a value is not one for a field.
+type FieldError struct{ Field, Value, Want string }
+
+func (e *FieldError) Error() string {
+	if e.Value == "" {
+		return fmt.Sprintf("an issue needs a %s: %s", e.Field, e.Want)
+	}
+	return fmt.Sprintf("%s %q is not %s", e.Field, e.Value, e.Want)
+}
+
+// maxText bounds the text of an issue, in bytes: about 4,000 tokens, twenty times
+// what one usually has.
+const maxText = 16 << 10
+
+// A SizeError says that the text of an issue is too long for the queue, which
+// agents read.
+type SizeError struct{ Bytes int }
+
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("an issue of %d bytes is too long for the queue, which takes %d: store the text as a result, and name that in the details",
+		e.Bytes, maxText)
+}
+
+// withDefaults fills in what a new issue has if nobody says otherwise.
+func (d Draft) withDefaults() Draft {
+	for _, f := range []struct {
+		value *string
+		text  string
+	}{{&d.Priority, "medium"}, {&d.Source, "generated"}, {&d.Complexity, "normal"}} {
+		if *f.value == "" {
+			*f.value = f.text
+		}
+	}
+	return d
+}
+
+// A draftField is a field of a draft, as issues have it.
+type draftField struct {
+	name  string // in lower case, as flags have it
+	label string
+	value string
+}
+
+// fields returns the fields of a draft that are one value, cleaned, in the order
+// of an issue.
+func (d Draft) fields() []draftField {
+	return []draftField{
+		{"source", "Source", word(d.Source)}, {"type", "Type", word(d.Type)}, {"priority", "Priority", word(d.Priority)},
+		{"loop", "Loop", oneLine(d.Loop)}, {"complexity", "Complexity", word(d.Complexity)},
+		{"summary", "Summary", oneLine(d.Summary)}, {"details", "Details", cleanText(d.Details)},
+		{"rationale", "Rationale", cleanText(d.Rationale)}, {"task", "Task Ref", oneLine(d.Task)},
+	}
+}
+
+// check reports the first field that has a value which it cannot have.
+func (d Draft) check() error {
+	size := len(strings.Join(slices.Concat(d.Criteria, d.Files), "\n"))
+	for _, f := range d.fields() {
+		size += len(f.value)
+		want := ""
+		switch allowed := allowedValues(f.name); {
+		case f.value == "":
+		case allowed != nil && !slices.Contains(allowed, f.value):
+			want = "one of " + strings.Join(allowed, ", ")
+		case f.name == "type" && !isWord(f.value):
+			want = "a word, such as " + commonTypes
+		}
+		if want != "" {
+			return &FieldError{f.name, f.value, want}
+		}
+	}
+	if size > maxText {
+		return &SizeError{size}
+	}
+	return nil
+}
+
+// commonTypes are the types that most queues have; others may be used.
+const commonTypes = "bug, security, performance, enhancement, ux, refactor"
+
+// Check reports what keeps a draft from being a new issue: a *FieldError or a
+// *SizeError.
+func (d Draft) Check() error {
+	switch {
+	case oneLine(d.Summary) == "":
+		return &FieldError{"summary", "", "one line that says what is wrong or wanted"}
+	case word(d.Type) == "":
+		return &FieldError{"type", "", commonTypes + ", or another word"}
+	}
+	return d.check()
+}
+
+// allowedValues returns the values of a field that has a fixed set of them.
+func allowedValues(field string) []string {
+	switch field {
+	case "priority":
+		return Priorities()
+	case "source":
+		return []string{"user", "generated"}
+	case "complexity":
+		return []string{"easy", "normal", "complex"}
+	}
+	return nil
+}
+
+// word returns a value of one word as issues have it: "In Progress" is
+// in_progress.
+func word(value string) string {
+	return strings.ReplaceAll(strings.ToLower(oneLine(value)), " ", "_")
+}
+
+// isWord reports whether a value is made of letters, digits, "_" and "-".
+func isWord(value string) bool {
+	return len(value) <= 40 && strings.IndexFunc(value, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-'
+	}) < 0
+}
+
+// cleanText returns Markdown without what is no text: bytes that are not UTF-8,
+// and control characters but for tabs and line ends.
+func cleanText(text string) string {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(text, "\ufffd"))
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text))
+}
+
+// cleanList returns the items of a list that are not empty, each in one line.
+func cleanList(items []string) []string {
+	var clean []string
+	for _, item := range items {
+		if item = oneLine(item); item != "" {
+			clean = append(clean, item)
+		}
+	}
+	return clean
+}
+
+// entry returns the fields of a new issue.
+func (d Draft) entry(id string, now time.Time) layout.Issue {
+	i := layout.Issue{
+		ID: id, Status: string(Pending), Source: word(d.Source), Type: word(d.Type), Priority: word(d.Priority),
+		Created: formatTime(now), Loop: oneLine(d.Loop), Complexity: word(d.Complexity),
+		Summary: oneLine(d.Summary), Details: cleanText(d.Details), Criteria: cleanList(d.Criteria), Files: cleanList(d.Files),
+		Rationale: cleanText(d.Rationale), TaskRef: oneLine(d.Task),
+	}
+	if agent := oneLine(d.Agent); agent != "" {
+		i.Extra = []layout.ExtraField{{Name: "Reported By", Value: agent}}
+	}
+	return i
+}

@@ -1,0 +1,216 @@
+package issue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A Queue is the issues of a workspace's own tree.
+type Queue struct {
+	work *materialize.Workspace
+	read *query.Reader
+	now  func() time.Time
+}
+
+// New returns the queue of a workspace. The reader, of the same store, looks for
+// duplicates; now is the clock of ids, dates and leases.
+func New(w *materialize.Workspace, r *query.Reader, now func() time.Time) *Queue {
+	return &Queue{w, r, now}
+}
+
+// A NotFoundError says that no issue has an id.
+type NotFoundError struct{ ID string }
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("there is no issue %s", e.ID) }
+
+// readBatch is how many issues are read in one transaction.
+const readBatch = 200
+
+// List returns the issues that pass a filter, the one to be done next first.
+func (q *Queue) List(ctx context.Context, f Filter) ([]Issue, error) {
+	var refs []record.Ref
+	err := q.work.Store.View(ctx, func(tx *store.Tx) error {
+		for ref, err := range tx.Lookup(store.FieldKind, string(record.KindIssue)) {
+			if err != nil {
+				return err
+			}
+			refs = append(refs, ref)
+		}
+		return nil
+	})
+	var all []Issue
+	for len(refs) > 0 && err == nil {
+		batch := refs[:min(readBatch, len(refs))]
+		refs = refs[len(batch):]
+		err = q.work.Store.View(ctx, func(tx *store.Tx) error {
+			for _, ref := range batch {
+				i, found, err := readIssue(tx, ref)
+				if err != nil {
+					return err
+				}
+				if found && f.accepts(i) {
+					all = append(all, i)
+				}
+			}
+			return nil
+		})
+	}
+	sortIssues(all, q.now())
+	return all, err
+}
+
+// readIssue reads an issue of the own tree; one that was dropped meanwhile is not
+// found.
+func readIssue(tx *store.Tx, ref record.Ref) (i Issue, found bool, err error) {
+	v, err := tx.Get(ref)
+	if errors.Is(err, store.ErrDropped) || err == nil && v.Record.Name.Tree != "" {
+		return Issue{}, false, nil
+	}
+	if err != nil {
+		return Issue{}, false, err
+	}
+	content, err := tx.Content(v.Record)
+	if err != nil {
+		return Issue{}, false, err
+	}
+	text, err := content.Bytes()
+	if err != nil {
+		return Issue{}, false, fmt.Errorf("reading %s: %w", v.Record.Name, err)
+	}
+	return newIssue(v.Record.Name, v.Record.Path, text), true, nil
+}
+
+// Get returns the issue with an id. The id may be written without "ISSUE-", and
+// with "issue/" before it.
+func (q *Queue) Get(ctx context.Context, id string) (i Issue, err error) {
+	err = q.work.Store.View(ctx, func(tx *store.Tx) error {
+		for _, try := range idForms(id) {
+			name, err := record.NewName("", record.KindIssue, try)
+			if err != nil {
+				continue // of a form that no issue has
+			}
+			v, err := tx.Head(name)
+			if errors.Is(err, store.ErrNotFound) {
+				continue
+			}
+			if err == nil {
+				i, _, err = readIssue(tx, v.Ref)
+			}
+			return err
+		}
+		return &NotFoundError{id}
+	})
+	return i, err
+}
+
+// idForms returns what a user's id can mean, the literal text first.
+func idForms(id string) []string {
+	id = strings.TrimPrefix(id, string(record.KindIssue)+"/")
+	return []string{id, strings.ToUpper(id), "ISSUE-" + id}
+}
+
+// find returns the entry of a file with a user's id.
+func find(e *materialize.Entries, id string) (Issue, bool) {
+	for _, try := range idForms(id) {
+		if entry, found := e.Find(try); found && entry.Name.Kind == record.KindIssue {
+			return storedIssue(entry, e.Path), true
+		}
+	}
+	return Issue{}, false
+}
+
+// change replaces the text of one issue by what a rule makes of it, and returns
+// the issue as it is then.
+func (q *Queue) change(ctx context.Context, id string, rule func(*materialize.Entries, Issue) ([]byte, error)) (changed Issue, err error) {
+	at, err := q.Get(ctx, id)
+	if missing := (*NotFoundError)(nil); errors.As(err, &missing) {
+		at.ID = "" // it may have been written by hand just now
+	} else if err != nil {
+		return Issue{}, err
+	}
+	err = q.work.EditEntries(ctx, record.KindIssue, at.ID, record.SourcePut, func(e *materialize.Entries) error {
+		i, found := find(e, id)
+		if !found {
+			return &NotFoundError{id}
+		}
+		text, err := rule(e, i)
+		if err != nil {
+			return err
+		}
+		if string(text) != string(i.Text) {
+			e.Set(i.Name, text)
+		}
+		changed = newIssue(i.Name, e.Path, text)
+		return nil
+	})
+	return changed, err
+}
+
+// Problems returns what is wrong with the files of the queue, such as an id that
+// is used twice, as far as it keeps an issue from being seen as one. What an
+// issue itself lacks is left out: it shows in its fields.
+func (q *Queue) Problems(ctx context.Context) ([]*layout.SyntaxError, error) {
+	paths, err := q.paths(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var problems []*layout.SyntaxError
+	for _, p := range paths {
+		text, err := os.ReadFile(q.work.FilePath(p))
+		if err != nil {
+			continue // the store has the issues all the same
+		}
+		_, errs := layout.IssueQueue{}.Parse(p, text)
+		for _, problem := range errs {
+			if value := (*layout.ValueError)(nil); !errors.As(problem, &value) {
+				problems = append(problems, problem)
+			}
+		}
+	}
+	return problems, nil
+}
+
+// paths returns the files that hold issues, and the one that new issues go to.
+func (q *Queue) paths(ctx context.Context) ([]string, error) {
+	all, err := q.List(ctx, Filter{})
+	if err != nil {
+		return nil, err
+	}
+	return q.pathsOf(all)
+}
+
+// pathsOf returns the files of issues in the order of the issues, and at last the
+// one that new issues go to.
+func (q *Queue) pathsOf(all []Issue) ([]string, error) {
+	own, err := q.work.Settings.Profile.Path(record.KindIssue, "new")
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	seen := map[string]bool{"": true}
+	for _, p := range append(pathList(all), own) {
+		if !seen[p] {
+			seen[p] = true
+			paths = append(paths, p)
+		}
+	}
+	return paths, nil
+}
+
+func pathList(all []Issue) []string {
+	var paths []string
+	for _, i := range all {
+		paths = append(paths, i.Path)
+	}
+	return paths
+}

@@ -1,0 +1,101 @@
+package issue
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Status says how far an issue is. Its text is stored.
+type Status string
+
+// The statuses. Agents write others too, which no rule knows: such an issue is
+// open, is never handed out, and may be changed to any status.
+const (
+	Pending    Status = "pending"     // found, nobody has decided about it
+	Accepted   Status = "accepted"    // to be done
+	InProgress Status = "in_progress" // somebody works on it
+	Complete   Status = "complete"
+	Duplicate  Status = "duplicate" // of another issue
+	WontFix    Status = "wont_fix"
+)
+
+// Statuses returns the statuses in the order of an issue's life.
+func Statuses() []Status {
+	return []Status{Pending, Accepted, InProgress, Complete, Duplicate, WontFix}
+}
+
+// IsOpen reports whether there is still something to be done.
+func (s Status) IsOpen() bool { return s != Complete && s != Duplicate && s != WontFix }
+
+// An Action is what a command does to an issue.
+type Action string
+
+// The actions.
+const (
+	Accept        Action = "accept"
+	Claim         Action = "claim"
+	Release       Action = "release"
+	Finish        Action = "done"
+	Reject        Action = "reject"
+	MarkDuplicate Action = "duplicate"
+	Reopen        Action = "reopen"
+)
+
+// A Transition says from which statuses an action leads to which one.
+type Transition struct {
+	Action Action
+	From   []Status
+	To     Status
+}
+
+// Transitions returns all of them. An action that leads to the status which the
+// issue has already changes nothing, but for a claim, which is made longer.
+func Transitions() []Transition {
+	return []Transition{
+		{Accept, []Status{Pending}, Accepted},
+		{Claim, []Status{Pending, Accepted, InProgress}, InProgress},
+		{Release, []Status{Accepted, InProgress}, Accepted},
+		{Finish, []Status{Pending, Accepted, InProgress}, Complete},
+		{Reject, []Status{Pending, Accepted, InProgress}, WontFix},
+		{MarkDuplicate, []Status{Pending, Accepted, InProgress}, Duplicate},
+		{Reopen, []Status{Complete, Duplicate, WontFix}, Pending},
+	}
+}
+
+// transition returns the one of an action.
+func transition(a Action) Transition {
+	all := Transitions()
+	return all[slices.IndexFunc(all, func(t Transition) bool { return t.Action == a })]
+}
+
+// allows reports whether an issue may go from a status that any rule knows.
+func (t Transition) allows(from Status) bool {
+	return slices.Contains(t.From, from) || !slices.Contains(Statuses(), from)
+}
+
+// A StatusError says that an issue's status does not allow an action.
+type StatusError struct {
+	ID     string
+	Action Action
+	Status Status
+}
+
+func (e *StatusError) Error() string {
+	var from []string
+	for _, s := range transition(e.Action).From {
+		from = append(from, string(s))
+	}
+	return fmt.Sprintf("%s is %s: %s needs one that is %s", e.ID, e.Status, e.Action, strings.Join(from, " or "))
+}
+
+// Priorities returns the priorities, the most urgent first.
+func Priorities() []string { return []string{"critical", "high", "medium", "low"} }
+
+// urgency gives a priority its place; an unknown one is the last.
+func urgency(priority string) int {
+	if i := slices.Index(Priorities(), priority); i >= 0 {
+		return i
+	}
+	return len(Priorities())
+}

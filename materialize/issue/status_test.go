@@ -1,0 +1,95 @@
+package issue_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/materialize/issue"
+)
+
+// TestTransitionTable compares docs/issues.md with the code.
+func TestTransitionTable(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "issues.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(text), "\n## Transitions\n")
+	if !found {
+		t.Fatal("docs/issues.md has no section Transitions")
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	got := regexp.MustCompile("(?m)^\\| `[a-z]+` \\| .* \\|$").FindAllString(section, -1)
+	var want []string
+	for _, tr := range issue.Transitions() {
+		var from []string
+		for _, s := range tr.From {
+			from = append(from, fmt.Sprintf("`%s`", s))
+		}
+		want = append(want, fmt.Sprintf("| `%s` | %s | `%s` |", tr.Action, strings.Join(from, ", "), tr.To))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("docs/issues.md, Transitions (-code +document):\n%s", diff)
+	}
+}
+
+// TestTransitions tries each action from each status.
+func TestTransitions(t *testing.T) {
+	for _, tr := range issue.Transitions() {
+		for _, from := range append(issue.Statuses(), "blocked") {
+			t.Run(fmt.Sprintf("%s from %s", tr.Action, from), func(t *testing.T) {
+				f := newQueue(t)
+				f.write(t, "# Issue Queue\n\n"+entry("ISSUE-20260301-001", "Status="+string(from), "Type=bug")+entry("ISSUE-20260301-002", "Status=pending", "Type=bug"))
+				f.sync(t)
+				before := f.text(t)
+				got, err := f.Do(t.Context(), tr.Action, "ISSUE-20260301-001", issue.Change{Agent: "a", Of: "ISSUE-20260301-002"})
+				var refused *issue.StatusError
+				isDuplicate := tr.Action == issue.MarkDuplicate && from == issue.Duplicate // of another issue
+				switch allowed := slices.Contains(tr.From, from) || from == tr.To || from == "blocked"; {
+				case allowed && !isDuplicate && (err != nil || got.Status != tr.To):
+					t.Errorf("status %s, %v; want %s", got.Status, err, tr.To)
+				case (!allowed || isDuplicate) && (!errors.As(err, &refused) || refused.Status != from || f.text(t) != before):
+					t.Errorf("%v; want a StatusError, and the file as it was:\n%s", err, f.text(t))
+				case allowed && !isDuplicate && !strings.Contains(f.text(t), "| Status | "+string(tr.To)+" |"):
+					t.Errorf("the file has not the status %s:\n%s", tr.To, f.text(t))
+				}
+				if after, _ := strings.CutPrefix(f.text(t), before); from == tr.To && tr.Action != issue.Claim && after != "" {
+					t.Errorf("%s of an issue that is %s changed the file:\n%s", tr.Action, from, f.text(t))
+				}
+			})
+		}
+	}
+}
+
+func TestDuplicateOf(t *testing.T) {
+	f := newQueue(t)
+	var ids []string
+	for range 3 {
+		ids = append(ids, f.mustAdd(t, issue.Draft{Summary: "same", Type: "bug"}).ID)
+	}
+	f.mustDo(t, issue.MarkDuplicate, ids[1], issue.Change{Of: ids[0]})
+	if got := f.mustDo(t, issue.MarkDuplicate, ids[2], issue.Change{Of: ids[1]}); got.Fields.DuplicateOf != ids[0] {
+		t.Errorf("a duplicate of a duplicate is one of %s, want %s", got.Fields.DuplicateOf, ids[0])
+	}
+	f.mustDo(t, issue.MarkDuplicate, ids[2], issue.Change{Of: ids[0]}) // again
+	for _, of := range ids {
+		_, err := f.Do(t.Context(), issue.MarkDuplicate, ids[0], issue.Change{Of: of})
+		if circle := (*issue.CircleError)(nil); !errors.As(err, &circle) {
+			t.Errorf("duplicate %s of %s: %v, want a CircleError", ids[0], of, err)
+		}
+	}
+	_, err := f.Do(t.Context(), issue.MarkDuplicate, ids[0], issue.Change{Of: "ISSUE-1"})
+	if missing := (*issue.NotFoundError)(nil); !errors.As(err, &missing) || missing.ID != "ISSUE-1" {
+		t.Errorf("duplicate of what is not there: %v", err)
+	}
+	if got := f.mustDo(t, issue.Reopen, ids[1], issue.Change{Rationale: "it is not"}); got.Fields.DuplicateOf != "" || got.Fields.Rationale != "it is not" {
+		t.Errorf("reopened: duplicate of %q, rationale %q", got.Fields.DuplicateOf, got.Fields.Rationale)
+	}
+}

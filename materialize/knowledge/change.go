@@ -1,0 +1,240 @@
+package knowledge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store/record"
+)
+
+// change gives an entry of the own tree the text that edit makes of it.
+func (b *Base) change(ctx context.Context, name record.Name, edit func(f form, e Entry) ([]byte, error)) (Entry, error) {
+	if name.Tree != "" {
+		return Entry{}, &CapturedError{name}
+	}
+	if _, err := b.Get(ctx, name); err != nil {
+		return Entry{}, err
+	}
+	err := b.work.EditEntries(ctx, record.KindKnowledge, name.ID, record.SourcePut, func(all *materialize.Entries) error {
+		f, found := formOf(b.work.Settings.Profile, all.Path)
+		if !found {
+			return &FileError{all.Path}
+		}
+		return changeIn(all, f, name, edit)
+	})
+	if err != nil {
+		return Entry{}, err
+	}
+	return b.Get(ctx, name)
+}
+
+// changeIn is change for a file that is being edited.
+func changeIn(all *materialize.Entries, f form, name record.Name, edit func(f form, e Entry) ([]byte, error)) error {
+	stored, found := all.Find(name.ID)
+	if !found {
+		return &query.NotKnowledgeError{Name: name} // it went away a moment ago
+	}
+	text, err := edit(f, newEntry(f, name, all.Path, stored.Text))
+	if err == nil && string(text) != string(stored.Text) {
+		all.Set(name, text)
+	}
+	return err
+}
+
+// Edit sets fields of an entry to what a draft says: type, title, tags, content,
+// source, confidence, file, as named by fields. All other bytes stay.
+func (b *Base) Edit(ctx context.Context, name record.Name, d Draft, fields []string) (Entry, error) {
+	d = d.clean()
+	return b.change(ctx, name, func(f form, e Entry) ([]byte, error) {
+		if err := d.check(f); err != nil {
+			return nil, err
+		}
+		if d.Content == "" && slices.Contains(fields, "content") {
+			return nil, &FieldError{"content", "", "it cannot be taken away"}
+		}
+		text := e.Text
+		for _, field := range []struct{ name, label, value string }{
+			{"type", fieldType, d.Type}, {"tag", fieldTags, strings.Join(d.Tags, ", ")}, {"content", fieldContent, d.Content},
+			{"source", fieldSource, d.Source}, {"confidence", fieldConfidence, d.Confidence}, {"file", fieldFile, d.File},
+			{"title", fieldTitle, d.Title},
+		} {
+			if !slices.Contains(fields, field.name) {
+				continue
+			}
+			_, isLesson := f.(lesson)
+			if field.label == fieldTitle && (isLesson || e.Fields.ID == "") {
+				return nil, &FieldError{"title", d.Title, "one to be changed: the id of the entry is made from it"}
+			}
+			text = f.set(text, field.label, field.value)
+		}
+		return text, nil
+	})
+}
+
+// A LinkError says that two entries cannot be linked.
+type LinkError struct {
+	From, To record.Name
+	Type     string
+	Why      string
+}
+
+func (e *LinkError) Error() string {
+	return fmt.Sprintf("%s cannot be linked as %s to %s: %s", e.From.ID, e.Type, e.To.ID, e.Why)
+}
+
+// Link writes a link of one of layout.LinkTypes into the entry from; the target
+// may be a record of any kind. Of "supersedes" the entry that is superseded is
+// told too. It reports whether the entry did not have the link. Unlink takes it
+// away again.
+func (b *Base) Link(ctx context.Context, from record.Name, kind string, to record.Name) (changed bool, err error) {
+	if err := b.checkLink(ctx, from, kind, to); err != nil {
+		return false, err
+	}
+	return b.relink(ctx, from, kind, to, form.link)
+}
+
+// Unlink takes a link away that Link has written.
+func (b *Base) Unlink(ctx context.Context, from record.Name, kind string, to record.Name) (changed bool, err error) {
+	return b.relink(ctx, from, kind, to, form.unlink)
+}
+
+func (b *Base) relink(ctx context.Context, from record.Name, kind string, to record.Name, edit func(f form, text []byte, l record.Link) []byte) (changed bool, err error) {
+	set := func(l record.Link) func(form, Entry) ([]byte, error) {
+		return func(f form, e Entry) ([]byte, error) {
+			text := edit(f, e.Text, l)
+			changed = changed || string(text) != string(e.Text)
+			return text, nil
+		}
+	}
+	if _, err := b.change(ctx, from, set(record.Link{Type: kind, Target: to.String()})); err != nil {
+		return false, err
+	}
+	if kind == layout.LinkSupersedes && to.Tree == "" && to.Kind == record.KindKnowledge {
+		_, err = b.change(ctx, to, set(record.Link{Type: layout.LinkSupersededBy, Target: from.String()}))
+	}
+	return changed, err
+}
+
+// checkLink reports what keeps two entries from being linked.
+func (b *Base) checkLink(ctx context.Context, from record.Name, kind string, to record.Name) error {
+	switch {
+	case from.Tree != "":
+		return &CapturedError{from}
+	case from == to:
+		return &LinkError{from, to, kind, "it is the same entry"}
+	case !slices.Contains(layout.LinkTypes(), kind):
+		return &FieldError{"link", kind, "one of " + strings.Join(layout.LinkTypes(), ", ")}
+	case kind == layout.LinkSupersedes && to.Kind != record.KindKnowledge:
+		return &LinkError{from, to, kind, "it is no entry of knowledge"}
+	case kind != layout.LinkSupersedes:
+		return nil
+	}
+	superseded, err := b.read.Superseded(ctx)
+	if err != nil {
+		return err
+	}
+	seen := map[record.Name]bool{}
+	for at := from; !at.IsZero() && !seen[at]; at = superseded[at] {
+		if at == to {
+			return &LinkError{from, to, kind, "it is superseded by it already"}
+		}
+		seen[at] = true
+	}
+	return nil
+}
+
+// A SupersededError says that an entry is superseded already.
+type SupersededError struct{ Name, By record.Name }
+
+func (e *SupersededError) Error() string {
+	return fmt.Sprintf("%s is superseded by %s already", e.Name.ID, e.By.ID)
+}
+
+// Supersede lets one entry take the place of an older one. An older one that
+// another has superseded is a *SupersededError.
+func (b *Base) Supersede(ctx context.Context, old, by record.Name) (changed bool, err error) {
+	if err := b.checkOld(ctx, old, by); err != nil {
+		return false, err
+	}
+	return b.Link(ctx, by, layout.LinkSupersedes, old)
+}
+
+func (b *Base) checkOld(ctx context.Context, old, by record.Name) error {
+	superseded, err := b.read.Superseded(ctx)
+	if err != nil {
+		return err
+	}
+	if other := superseded[old]; !other.IsZero() && other != by {
+		return &SupersededError{old, other}
+	}
+	return nil
+}
+
+// SupersedeWith adds an entry to the file of an older one, and lets it take its
+// place, in one change. What the draft does not say it has from the older one:
+// type, tags, title and confidence.
+func (b *Base) SupersedeWith(ctx context.Context, old record.Name, d Draft) (Entry, error) {
+	if old.Tree != "" {
+		return Entry{}, &CapturedError{old}
+	}
+	if err := b.checkOld(ctx, old, record.Name{}); err != nil {
+		return Entry{}, err
+	}
+	before, err := b.Get(ctx, old)
+	if err != nil {
+		return Entry{}, err
+	}
+	d = d.from(before).clean()
+	d.Links = append(d.Links, record.Link{Type: layout.LinkSupersedes, Target: old.String()})
+	var name record.Name
+	err = b.work.EditEntries(ctx, record.KindKnowledge, old.ID, record.SourcePut, func(all *materialize.Entries) error {
+		f, found := formOf(b.work.Settings.Profile, all.Path)
+		if !found {
+			return &FileError{all.Path}
+		}
+		if err := d.checkNew(f); err != nil {
+			return err
+		}
+		if name, err = b.insert(all, f, d); err != nil {
+			return err
+		}
+		return changeIn(all, f, old, func(f form, e Entry) ([]byte, error) {
+			for _, l := range e.Links { // another process was faster
+				if l.Type == layout.LinkSupersededBy {
+					by, _ := record.ParseName(l.Target)
+					return nil, &SupersededError{old, by}
+				}
+			}
+			return f.link(e.Text, record.Link{Type: layout.LinkSupersededBy, Target: name.String()}), nil
+		})
+	})
+	if err != nil {
+		return Entry{}, err
+	}
+	return b.added(ctx, name, before.Path)
+}
+
+// from fills in what a draft leaves to the entry that it supersedes.
+func (d Draft) from(e Entry) Draft {
+	if d.Type == "" {
+		d.Type = e.Type
+	}
+	if len(d.Tags) == 0 {
+		d.Tags = e.Fields.Tags
+	}
+	if d.Title == "" {
+		d.Title = e.Fields.Title
+	}
+	if d.Confidence == "" {
+		d.Confidence = word(e.Fields.Confidence)
+		if !slices.Contains(Confidences(), d.Confidence) {
+			d.Confidence = ""
+		}
+	}
+	return d
+}

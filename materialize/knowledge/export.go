@@ -1,0 +1,296 @@
+package knowledge
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"filebus/query"
+	"filebus/store/record"
+)
+
+// A Format is a form in which a graph is written for other programs.
+type Format string
+
+// The formats of graphs.
+const (
+	FormatDOT     Format = "dot"     // of Graphviz
+	FormatMermaid Format = "mermaid" // a flowchart, for Markdown
+	FormatGraphML Format = "graphml" // XML, for Gephi, yEd and others
+	FormatJSON    Format = "json"
+	FormatSVG     Format = "svg" // a picture
+)
+
+// Formats returns all formats, the default first.
+func Formats() []Format {
+	return []Format{FormatDOT, FormatMermaid, FormatGraphML, FormatJSON, FormatSVG}
+}
+
+// WriteGraph writes a part of a graph. The same part gives the same bytes.
+func WriteGraph(w io.Writer, part query.Part, format Format) error {
+	d := drawingOf(part)
+	switch format {
+	case FormatDOT:
+		return d.writeDOT(w)
+	case FormatMermaid:
+		return d.writeMermaid(w)
+	case FormatGraphML:
+		return d.writeGraphML(w)
+	case FormatJSON:
+		return d.writeJSON(w)
+	case FormatSVG:
+		return d.writeSVG(w)
+	}
+	return &FieldError{"format", string(format), "one of dot, mermaid, graphml, json, svg"}
+}
+
+// A drawing is what is written of a part of a graph, in the order in which it is
+// written.
+type drawing struct {
+	nodes []drawnNode
+	edges []drawnEdge
+}
+
+type drawnNode struct {
+	ID           string   `json:"id"` // tree:id in a captured tree
+	Type         string   `json:"type,omitempty"`
+	Summary      string   `json:"summary,omitempty"`
+	Tags         []string `json:"tags,omitempty"`
+	Confidence   string   `json:"confidence,omitempty"`
+	Source       string   `json:"source,omitempty"`
+	SupersededBy string   `json:"superseded_by,omitempty"`
+}
+
+type drawnEdge struct {
+	From     string   `json:"from"`
+	To       string   `json:"to"`
+	Type     string   `json:"type"`
+	Shared   []string `json:"shared,omitempty"`
+	from, to int      // places in nodes
+	stated   bool
+}
+
+// maxLabel bounds the text of a node, in characters.
+const maxLabel = 60
+
+// drawingOf returns what to write of a part. No text in it has control characters.
+func drawingOf(part query.Part) drawing {
+	d := drawing{nodes: []drawnNode{}, edges: []drawnEdge{}}
+	places := map[record.Name]int{}
+	for i, k := range part.Nodes {
+		r := k.Version.Record
+		n := drawnNode{
+			ID: shortName(r.Name), Type: oneLine(k.Type), Summary: oneLine(k.Description.Preview), Tags: r.Tags,
+			Confidence: oneLine(k.Confidence), Source: oneLine(r.Task),
+		}
+		if !k.SupersededBy.IsZero() {
+			n.SupersededBy = shortName(k.SupersededBy)
+		}
+		places[r.Name] = i
+		d.nodes = append(d.nodes, n)
+	}
+	for _, e := range part.Edges {
+		from, isFrom := places[e.From]
+		to, isTo := places[e.To]
+		if isFrom && isTo {
+			shared := slices.Clone(e.Shared)
+			for i := range shared {
+				shared[i] = oneLine(shared[i])
+			}
+			d.edges = append(d.edges, drawnEdge{d.nodes[from].ID, d.nodes[to].ID, oneLine(e.Type), shared, from, to, e.IsStated()})
+		}
+	}
+	return d
+}
+
+// shortName returns the id of an entry, behind its tree if it is captured.
+func shortName(name record.Name) string {
+	id := oneLine(name.ID)
+	if name.Tree != "" {
+		return oneLine(string(name.Tree)) + ":" + id
+	}
+	return id
+}
+
+// label returns the two lines that a node shows.
+func (n drawnNode) label() (id, text string) { return n.ID, firstWords(n.Summary, maxLabel) }
+
+// label returns what stands at an edge.
+func (e drawnEdge) label() string {
+	if e.stated {
+		return e.Type
+	}
+	return firstWords(e.Type+": "+strings.Join(e.Shared, ", "), maxLabel)
+}
+
+func (d drawing) writeJSON(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(struct {
+		Nodes []drawnNode `json:"nodes"`
+		Edges []drawnEdge `json:"edges"`
+	}{d.nodes, d.edges})
+}
+
+// dotQuote writes a string of DOT, in which a backslash begins an escape.
+func dotQuote(lines ...string) string {
+	quoted := make([]string, len(lines))
+	for i, line := range lines {
+		quoted[i] = strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(line)
+	}
+	return `"` + strings.Join(quoted, `\n`) + `"`
+}
+
+func (d drawing) writeDOT(w io.Writer) error {
+	var out strings.Builder
+	out.WriteString("digraph knowledge {\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\", fontsize=10];\n  edge [fontname=\"sans-serif\", fontsize=8];\n")
+	for _, n := range d.nodes {
+		id, text := n.label()
+		style := ""
+		if n.SupersededBy != "" {
+			style = `, style="rounded,dashed"`
+		}
+		fmt.Fprintf(&out, "  %s [label=%s, fillcolor=%q%s];\n", dotQuote(n.ID), dotQuote(id, text), colour(n), style)
+	}
+	for _, e := range d.edges {
+		style := ""
+		if !e.stated {
+			style = ", dir=none, style=dotted"
+		}
+		fmt.Fprintf(&out, "  %s -> %s [label=%s%s];\n", dotQuote(e.From), dotQuote(e.To), dotQuote(e.label()), style)
+	}
+	out.WriteString("}\n")
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// colour returns the colour that nodes of a type are filled with.
+func colour(n drawnNode) string {
+	if n.SupersededBy != "" {
+		return "#ffffff"
+	}
+	switch n.Type {
+	case "pattern":
+		return "#d9ead3"
+	case "gotcha":
+		return "#f4cccc"
+	case "decision":
+		return "#cfe2f3"
+	case "insight":
+		return "#fff2cc"
+	}
+	return "#eeeeee"
+}
+
+// mermaidText escapes a text between quotes: Mermaid has entities with "#".
+func mermaidText(text string) string {
+	return strings.NewReplacer(
+		"#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "&", "#amp;", "`", "#96;", ";", "#59;", `\`, "#92;",
+	).Replace(text)
+}
+
+func (d drawing) writeMermaid(w io.Writer) error {
+	var out strings.Builder
+	out.WriteString("flowchart LR\n")
+	for i, n := range d.nodes {
+		id, text := n.label()
+		fmt.Fprintf(&out, "  n%d[\"%s<br/>%s\"]\n", i, mermaidText(id), mermaidText(text))
+	}
+	for _, e := range d.edges {
+		line := "-->"
+		if !e.stated {
+			line = "-.-"
+		}
+		fmt.Fprintf(&out, "  n%d %s|\"%s\"| n%d\n", e.from, line, mermaidText(e.label()), e.to)
+	}
+	for i, n := range d.nodes {
+		stroke := ""
+		if n.SupersededBy != "" {
+			stroke = ",stroke-dasharray:4 3"
+		}
+		fmt.Fprintf(&out, "  style n%d fill:%s,stroke:#666%s\n", i, colour(n), stroke)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// The elements of GraphML that are written.
+type (
+	graphML struct {
+		XMLName xml.Name     `xml:"http://graphml.graphdrawing.org/xmlns graphml"`
+		Keys    []graphMLKey `xml:"key"`
+		Graph   graphMLGraph `xml:"graph"`
+	}
+	graphMLKey struct {
+		ID   string `xml:"id,attr"`
+		For  string `xml:"for,attr"`
+		Name string `xml:"attr.name,attr"`
+		Type string `xml:"attr.type,attr"`
+	}
+	graphMLGraph struct {
+		ID      string        `xml:"id,attr"`
+		Default string        `xml:"edgedefault,attr"`
+		Nodes   []graphMLNode `xml:"node"`
+		Edges   []graphMLEdge `xml:"edge"`
+	}
+	graphMLNode struct {
+		ID   string        `xml:"id,attr"`
+		Data []graphMLData `xml:"data"`
+	}
+	graphMLEdge struct {
+		ID       string        `xml:"id,attr"`
+		Source   string        `xml:"source,attr"`
+		Target   string        `xml:"target,attr"`
+		Directed bool          `xml:"directed,attr"`
+		Data     []graphMLData `xml:"data"`
+	}
+	graphMLData struct {
+		Key   string `xml:"key,attr"`
+		Value string `xml:",chardata"`
+	}
+)
+
+func (d drawing) writeGraphML(w io.Writer) error {
+	doc := graphML{Graph: graphMLGraph{ID: "knowledge", Default: "directed"}}
+	for _, name := range []string{"name", "label", "type", "tags", "confidence", "source", "superseded_by"} {
+		doc.Keys = append(doc.Keys, graphMLKey{name, "node", name, "string"})
+	}
+	doc.Keys = append(doc.Keys, graphMLKey{"link", "edge", "type", "string"}, graphMLKey{"shared", "edge", "shared", "string"})
+	for i, n := range d.nodes {
+		_, text := n.label()
+		doc.Graph.Nodes = append(doc.Graph.Nodes, graphMLNode{fmt.Sprintf("n%d", i), graphMLFields(
+			"name", n.ID, "label", text, "type", n.Type, "tags", strings.Join(n.Tags, ", "), "confidence", n.Confidence,
+			"source", n.Source, "superseded_by", n.SupersededBy,
+		)})
+	}
+	for i, e := range d.edges {
+		doc.Graph.Edges = append(doc.Graph.Edges, graphMLEdge{
+			fmt.Sprintf("e%d", i), fmt.Sprintf("n%d", e.from), fmt.Sprintf("n%d", e.to), e.stated, graphMLFields("link", e.Type, "shared", strings.Join(e.Shared, ", ")),
+		})
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	encoder := xml.NewEncoder(w)
+	encoder.Indent("", "  ")
+	if err := encoder.Encode(doc); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// graphMLFields returns the fields that are not empty, from keys and values in
+// turn.
+func graphMLFields(pairs ...string) []graphMLData {
+	var fields []graphMLData
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			fields = append(fields, graphMLData{pairs[i], pairs[i+1]})
+		}
+	}
+	return fields
+}

@@ -1,0 +1,345 @@
+package knowledge
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A Harvest is what the handoff of a task has for the knowledge graph and the
+// context map.
+type Harvest struct {
+	Task      string
+	Proposals []Proposal
+}
+
+// A Proposal is one entry or one row that a handoff suggests.
+type Proposal struct {
+	Number int    // from 1
+	Draft  Draft  // of an entry; its type is empty for a row
+	Touch  Touch  // of a row
+	Known  string // the id of the entry or row that has it already; empty: none
+	Like   []Likeness
+}
+
+// IsRow reports whether the proposal is a row of the context map.
+func (p Proposal) IsRow() bool { return p.Draft.Type == "" }
+
+// Open returns the proposals that are not known yet.
+func (h *Harvest) Open() []Proposal {
+	return slices.DeleteFunc(slices.Clone(h.Proposals), func(p Proposal) bool { return p.Known != "" })
+}
+
+// A NoHandoffError says that a task's journal has no handoff to harvest.
+type NoHandoffError struct{ Name record.Name }
+
+func (e *NoHandoffError) Error() string { return fmt.Sprintf("%s has no handoff yet", e.Name) }
+
+// Harvest reads the handoff in a version of a journal and proposes entries from
+// its patterns and gotchas, and rows from the files that it changed. The same
+// handoff and the same knowledge give the same proposals. Tags are those of the
+// knowledge that a proposal has the words of, after the ones given.
+func (b *Base) Harvest(ctx context.Context, m *Map, v store.Version, tags []string) (*Harvest, error) {
+	handoff, err := b.handoff(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	h := &Harvest{Task: cmp.Or(v.Record.Task, path.Base(v.Record.Name.ID))}
+	known, err := b.learnedIn(ctx, h.Task)
+	if err != nil {
+		return nil, err
+	}
+	if tags, err = b.vocabulary(ctx, tags); err != nil {
+		return nil, err
+	}
+	for _, d := range drafts(handoff, h.Task) {
+		d.Tags = fittingTags(tags, d)
+		p := Proposal{Draft: d.clean()}
+		if i := slices.IndexFunc(known, p.Draft.saysAs); i >= 0 {
+			p.Known = known[i].Name.ID
+		} else if p.Like, err = b.Similar(ctx, p.Draft); err != nil {
+			return nil, err
+		}
+		h.Proposals = append(h.Proposals, p)
+	}
+	rows, err := m.Rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h.Proposals = append(h.Proposals, rowProposals(rows, handoff, h.Task)...)
+	for i := range h.Proposals {
+		h.Proposals[i].Number = i + 1
+	}
+	return h, nil
+}
+
+// handoff reads the handoff of a journal.
+func (b *Base) handoff(ctx context.Context, v store.Version) (layout.Handoff, error) {
+	var text bytes.Buffer
+	if v.Record.Name.Kind != record.KindHandoff {
+		return layout.Handoff{}, &NoHandoffError{v.Record.Name}
+	}
+	if _, err := b.read.WriteBody(ctx, &text, v, query.BodyRequest{}); err != nil {
+		return layout.Handoff{}, err
+	}
+	journal, _ := layout.ParseJournal(text.Bytes()) // what cannot be read proposes nothing
+	if journal.Handoff == nil {
+		return layout.Handoff{}, &NoHandoffError{v.Record.Name}
+	}
+	return *journal.Handoff, nil
+}
+
+// saysAs reports whether an entry says what a draft does, and was learned in the
+// same task.
+func (d Draft) saysAs(e Entry) bool {
+	return e.Type == d.Type && layout.TaskID(e.Fields.Source) == d.Source && oneLine(e.Fields.Content) == oneLine(d.Content)
+}
+
+// learnedIn returns the entries of the own tree that come from a task.
+func (b *Base) learnedIn(ctx context.Context, task string) ([]Entry, error) {
+	var names []record.Name
+	err := b.work.Store.View(ctx, func(tx *store.Tx) error {
+		for ref, err := range tx.Lookup(store.FieldTask, task) {
+			if err != nil {
+				return err
+			}
+			v, err := tx.Get(ref)
+			if err != nil {
+				return err
+			}
+			if n := v.Record.Name; n.Kind == record.KindKnowledge && n.Tree == "" {
+				names = append(names, n)
+			}
+		}
+		return nil
+	})
+	var entries []Entry
+	for _, name := range names {
+		e, getErr := b.Get(ctx, name)
+		if getErr == nil { // else it went away a moment ago
+			entries = append(entries, e)
+		}
+	}
+	return entries, err
+}
+
+// drafts returns the entries that a handoff suggests.
+func drafts(h layout.Handoff, task string) []Draft {
+	var all []Draft
+	for _, p := range h.Patterns {
+		for _, text := range sentences(p.Pattern, p.Location+p.AppliesTo == "") {
+			d := Draft{Type: "pattern", Content: text, Source: task, Confidence: "medium"}
+			d.Content = appendClause(d.Content, "at ", p.Location)
+			d.Content = appendClause(d.Content, "applies to ", p.AppliesTo)
+			all = append(all, d)
+		}
+	}
+	for _, g := range h.Gotchas {
+		for _, text := range sentences(g.Issue, g.Mitigation+g.Severity == "") {
+			d := Draft{Type: "gotcha", Content: text, Source: task, Confidence: "medium"}
+			d.Content = appendClause(d.Content, "mitigation: ", g.Mitigation)
+			d.Content = appendClause(d.Content, "severity: ", g.Severity)
+			all = append(all, d)
+		}
+	}
+	return slices.DeleteFunc(all, func(d Draft) bool { return d.Content == "" })
+}
+
+func appendClause(text, lead, clause string) string {
+	if clause = oneLine(clause); clause == "" || text == "" {
+		return text
+	}
+	return strings.TrimRight(text, ".;, ") + "; " + lead + clause
+}
+
+// leastWords is how many words each part of a cell must have so that a semicolon
+// separates two things rather than the halves of one.
+const leastWords = 5
+
+// sentences returns the things that an item names. In a cell of a table agents put
+// semicolons between them.
+func sentences(text string, isCell bool) []string {
+	parts := strings.Split(text, "; ")
+	short := slices.ContainsFunc(parts, func(p string) bool { return len(strings.Fields(p)) < leastWords })
+	if !isCell || short {
+		return []string{oneLine(text)}
+	}
+	for i, p := range parts {
+		first, rest := "", oneLine(p)
+		if runes := []rune(rest); len(runes) > 0 {
+			first, rest = strings.ToUpper(string(runes[:1])), string(runes[1:])
+		}
+		parts[i] = first + rest
+	}
+	return parts
+}
+
+// vocabulary returns the tags to choose from: those given, then those that the
+// knowledge of the store has, most used first.
+func (b *Base) vocabulary(ctx context.Context, given []string) ([]string, error) {
+	counts, err := b.read.TagCounts(ctx, "", record.KindKnowledge)
+	slices.SortStableFunc(counts, func(x, y query.TagCount) int { return y.Count - x.Count })
+	tags := record.NormalizeTags(given)
+	tags = append(tags, "") // what follows must fit
+	for _, c := range counts {
+		tags = append(tags, c.Tag)
+	}
+	return tags, err
+}
+
+// maxHarvestTags is how many tags a proposal gets from its words.
+const maxHarvestTags = 5
+
+// fittingTags returns the tags of a vocabulary that were given, and those whose
+// words a draft has.
+func fittingTags(vocabulary []string, d Draft) []string {
+	given := slices.Index(vocabulary, "")
+	tags := slices.Clone(vocabulary[:given])
+	words := d.words()
+	for _, tag := range vocabulary[given+1:] {
+		of := terms(tag)
+		fits := len(of) > 0 && !slices.Contains(tags, tag)
+		for w := range of {
+			fits = fits && words[w]
+		}
+		if fits && len(tags) < given+maxHarvestTags {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
+}
+
+// rowProposals returns a row for each component that a handoff's files lie in:
+// the deepest one that the map has, else the folder of the file.
+func rowProposals(rows []Row, h layout.Handoff, task string) []Proposal {
+	var all []Proposal
+	seen := map[string]bool{}
+	for _, f := range h.Files {
+		file := cleanPath(f.Path)
+		if file == "" || path.IsAbs(file) || strings.HasPrefix(file, "..") {
+			continue
+		}
+		p := Proposal{Touch: Touch{Name: folderOf(file), Task: task}}
+		if row, found := deepest(rows, file); found {
+			p.Touch.Name = row.Name
+			if layout.TaskID(row.Modified) == task {
+				p.Known = row.ID
+			}
+		} else {
+			p.Touch.Notes = firstWords(cmp.Or(f.Description, h.Summary), maxTitle)
+		}
+		if key := componentKey(p.Touch.Name); !seen[key] {
+			seen[key] = true
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// folderOf returns the component that a file without one makes: its folder, or
+// the file itself at the top.
+func folderOf(file string) string {
+	if dir := path.Dir(file); dir != "." {
+		return dir + "/"
+	}
+	return file
+}
+
+// deepest returns the row with the longest name that holds a file.
+func deepest(rows []Row, file string) (best Row, found bool) {
+	for _, row := range rows {
+		if inComponent(row.Component, file) && (!found || len(row.Name) > len(best.Name)) {
+			best, found = row, true
+		}
+	}
+	return best, found
+}
+
+// A NumberError says that a harvest has no proposal with a number.
+type NumberError struct{ Number, Last int }
+
+func (e *NumberError) Error() string {
+	return fmt.Sprintf("there is no proposal %d: the last is %d", e.Number, e.Last)
+}
+
+// Take adds the proposals with some numbers; those that are known already, or that
+// another process has added meanwhile, are left out. It returns the ids of what
+// was added: of entries as they are, of rows their components.
+func (b *Base) Take(ctx context.Context, m *Map, h *Harvest, numbers []int) (added []string, err error) {
+	var drafts []Draft
+	var touches []Touch
+	for _, n := range numbers {
+		if n < 1 || n > len(h.Proposals) {
+			return nil, &NumberError{n, len(h.Proposals)}
+		}
+		switch p := h.Proposals[n-1]; {
+		case p.Known != "":
+		case p.IsRow():
+			touches = append(touches, p.Touch)
+		default:
+			drafts = append(drafts, p.Draft)
+		}
+	}
+	names, err := b.addNew(ctx, drafts)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		added = append(added, name.ID)
+	}
+	rows, _, err := m.TouchAll(ctx, touches)
+	for _, row := range rows {
+		added = append(added, row.Name)
+	}
+	return added, err
+}
+
+// addNew adds entries to the knowledge graph in one change, without those that
+// stand there already.
+func (b *Base) addNew(ctx context.Context, drafts []Draft) (names []record.Name, err error) {
+	if len(drafts) == 0 {
+		return nil, nil
+	}
+	p, f, err := b.file("")
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range drafts {
+		if err := d.checkNew(f); err != nil {
+			return nil, err
+		}
+	}
+	err = b.work.EditEntriesIn(ctx, p, record.SourcePut, func(e *materialize.Entries) error {
+		names = nil
+		var there []Entry
+		for _, stored := range e.List() {
+			there = append(there, newEntry(f, stored.Name, e.Path, stored.Text))
+		}
+		for _, d := range drafts {
+			if slices.ContainsFunc(there, d.saysAs) {
+				continue
+			}
+			name, err := b.insert(e, f, d)
+			if err != nil {
+				return err
+			}
+			names = append(names, name)
+		}
+		return nil
+	})
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	_, err = b.added(ctx, names[0], p)
+	return names, err
+}

@@ -1,0 +1,157 @@
+package materialize
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// scanSlice is how long one read transaction of a walk through the log lasts.
+const scanSlice = 50 * time.Millisecond
+
+// A references is what the log says about which record refers to which: by being
+// made from it, or by a link. It holds every record that is still stored, so
+// that one pass over the log answers for any number of names.
+type references struct {
+	wanted   func(record.Name) bool // the names whose versions are noted
+	names    map[record.Name]*candidate
+	byRef    map[record.Ref][]record.Name // who refers to a version
+	byText   map[string][]record.Name     // who refers to a name or a path
+	position uint64                       // of the last entry that was looked at
+}
+
+// A candidate is a name that may be given up.
+type candidate struct {
+	name     record.Name
+	versions []versionOf // oldest first; conflict versions too
+	last     *record.Record
+	position uint64 // of the last version
+	current  bool   // it has a current version
+	planned  int    // how many versions it had when it was decided about
+	count    int    // the same, which does not shrink while they are dropped
+	bytes    int64  // of those versions
+	retired  bool   // it was hidden to be given up
+}
+
+// A versionOf is what is kept in memory of a version.
+type versionOf struct {
+	ref  record.Ref
+	body record.Digest
+	size int64
+}
+
+func newReferences(wanted func(record.Name) bool) *references {
+	return &references{
+		wanted: wanted, names: map[record.Name]*candidate{},
+		byRef: map[record.Ref][]record.Name{}, byText: map[string][]record.Name{},
+	}
+}
+
+// read takes in log entries up to a position, or until a slice of time is over.
+// It calls put with the name of each record that is still stored.
+func (r *references) read(tx *store.Tx, to uint64, put func(record.Name)) error {
+	end := time.Now().Add(scanSlice)
+	for e, err := range tx.Log(r.position + 1) {
+		if err != nil {
+			return err
+		}
+		if e.Position > to {
+			return nil
+		}
+		r.position = e.Position
+		if e.Op != store.OpPut {
+			continue
+		}
+		v, err := tx.Get(e.Ref)
+		if errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("%w: log entry %d: %w", store.ErrDamaged, e.Position, err)
+		}
+		if err != nil && !errors.Is(err, store.ErrDropped) {
+			return err
+		}
+		if err == nil {
+			r.add(tx, v)
+			put(v.Record.Name)
+		}
+		if time.Now().After(end) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// add notes a record: that it is a version of its name, and what it refers to.
+func (r *references) add(tx *store.Tx, v store.Version) {
+	from := v.Record
+	if r.wanted(from.Name) {
+		c := r.names[from.Name]
+		if c == nil {
+			c = &candidate{name: from.Name}
+			r.names[from.Name] = c
+		}
+		c.versions = append(c.versions, versionOf{v.Ref, from.Body, from.Size})
+		c.last, c.position = from, v.Position
+	}
+	for _, ref := range from.From {
+		r.byRef[ref] = addName(r.byRef[ref], from.Name)
+	}
+	for _, l := range from.Links {
+		if l.Type == record.LinkConflict {
+			continue // to a version of its own name
+		}
+		if prefix, ok := record.ParsePrefix(l.Target); ok {
+			if ref, err := tx.Resolve(prefix); err == nil {
+				r.byRef[ref] = addName(r.byRef[ref], from.Name)
+			}
+			continue
+		}
+		r.byText[l.Target] = addName(r.byText[l.Target], from.Name)
+	}
+}
+
+// addName adds a name to a list that mostly ends with it already.
+func addName(list []record.Name, name record.Name) []record.Name {
+	if len(list) > 0 && list[len(list)-1] == name {
+		return list
+	}
+	return append(list, name)
+}
+
+// to returns the names that refer to a candidate, without itself, each once.
+func (r *references) to(c *candidate) []record.Name {
+	var found []record.Name
+	for _, v := range c.versions {
+		found = append(found, r.byRef[v.ref]...)
+	}
+	found = append(found, r.byText[c.name.String()]...)
+	if c.name.Tree == "" && c.last.Path != "" {
+		found = append(found, r.byText[c.last.Path]...)
+	}
+	found = slices.DeleteFunc(found, func(n record.Name) bool { return n == c.name })
+	slices.SortFunc(found, compareNames)
+	return slices.Compact(found)
+}
+
+func compareNames(a, b record.Name) int { return strings.Compare(a.String(), b.String()) }
+
+// look reads what is current of the candidate.
+func (c *candidate) look(tx *store.Tx) error {
+	c.planned, c.count = len(c.versions), len(c.versions)
+	for _, v := range c.versions {
+		c.bytes += v.size
+	}
+	last, current, err := tx.Last(c.name)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // only conflict versions are left
+	}
+	if err != nil {
+		return err
+	}
+	c.last, c.position, c.current = last.Record, last.Position, current
+	return nil
+}

@@ -1,0 +1,123 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"filebus/materialize/layout"
+	"filebus/store"
+)
+
+// An Agent is one that begins its work.
+type Agent struct{ ID, Task, Model string }
+
+// AgentStart adds an agent to those at work.
+func (b *Book) AgentStart(ctx context.Context, a Agent) (*Outcome, error) {
+	if err := checkAgent(a); err != nil {
+		return nil, err
+	}
+	return b.change(ctx, func(now layout.State, _ *store.Version) (layout.StateChange, error) {
+		if !IsOpen(now) {
+			return layout.StateChange{}, &NoRunError{now.RunID}
+		}
+		for _, other := range now.Running {
+			if other.ID == a.ID {
+				return layout.StateChange{}, &AgentRunningError{a.ID, other.Task}
+			}
+		}
+		started := b.now().Format(time.TimeOnly)
+		return layout.StateChange{Start: []layout.RunningAgent{{ID: a.ID, Task: a.Task, Model: a.Model, Started: started}}}, nil
+	})
+}
+
+func checkAgent(a Agent) error {
+	for _, f := range []struct{ what, text string }{{"the id of the agent", a.ID}, {"the task", a.Task}, {"the model", a.Model}} {
+		if err := checkField(f.what, f.text, a.ID, a.Task); err != nil {
+			return err
+		}
+	}
+	return CheckID("id of an agent", a.ID)
+}
+
+// AgentDone moves an agent from those at work to those that have ended, with how
+// long it took. The outcome is a word or a short text, never what the agent wrote.
+func (b *Book) AgentDone(ctx context.Context, id, outcome string) (*Outcome, layout.CompletedAgent, error) {
+	var done layout.CompletedAgent
+	if err := checkField("the outcome", outcome, id, ""); err != nil {
+		return nil, done, err
+	}
+	if err := CheckID("id of an agent", id); err != nil {
+		return nil, done, err
+	}
+	out, err := b.change(ctx, func(now layout.State, _ *store.Version) (layout.StateChange, error) {
+		i := slices.IndexFunc(now.Running, func(a layout.RunningAgent) bool { return a.ID == id })
+		if i < 0 {
+			return layout.StateChange{}, noAgent(now, id)
+		}
+		a := now.Running[i]
+		done = layout.CompletedAgent{ID: id, Task: a.Task, Outcome: outcome}
+		if took, known := Since(a.Started, b.now()); known {
+			done.Duration = DurationText(took)
+		}
+		return layout.StateChange{Done: []layout.CompletedAgent{done}}, nil
+	})
+	return out, done, err
+}
+
+// noAgent says why an agent is not at work.
+func noAgent(s layout.State, id string) error {
+	e := &NoAgentError{ID: id}
+	for _, a := range s.Running {
+		e.Running = append(e.Running, a.ID)
+	}
+	e.Ended = slices.ContainsFunc(s.Completed, func(a layout.CompletedAgent) bool { return a.ID == id })
+	return e
+}
+
+// Since returns how long ago an agent was started, from the text that its state
+// has: a time of the last 24 hours, in UTC, or a whole timestamp. A clock that was
+// put back makes no agent a day old.
+func Since(started string, now time.Time) (took time.Duration, known bool) {
+	started = strings.Trim(started, "` ")
+	for _, form := range []string{time.RFC3339, "2006-01-02T15:04:05", time.DateTime, "2006-01-02 15:04"} {
+		if t, err := time.Parse(form, started); err == nil {
+			return max(now.Sub(t), 0), true
+		}
+	}
+	for _, form := range []string{time.TimeOnly, "15:04", "15:04:05Z", "15:04Z"} {
+		t, err := time.Parse(form, started)
+		if err != nil {
+			continue
+		}
+		now = now.UTC()
+		took = now.Sub(time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC))
+		if took < 0 {
+			took += 24 * time.Hour
+		}
+		if took > 23*time.Hour {
+			took = 0
+		}
+		return took, true
+	}
+	return 0, false
+}
+
+// DurationText returns a duration as states have it: 45s, 12m 30s, 48m, 6h 21m.
+func DurationText(d time.Duration) string {
+	seconds := int(d / time.Second)
+	hours, minutes := seconds/3600, seconds/60%60
+	switch {
+	case seconds < 60:
+		return fmt.Sprintf("%ds", seconds)
+	case hours == 0 && seconds%60 == 0:
+		return fmt.Sprintf("%dm", minutes)
+	case hours == 0:
+		return fmt.Sprintf("%dm %ds", minutes, seconds%60)
+	case minutes == 0:
+		return fmt.Sprintf("%dh", hours)
+	}
+	return fmt.Sprintf("%dh %dm", hours, minutes)
+}

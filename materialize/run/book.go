@@ -1,0 +1,274 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"time"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A Book is the session state of a workspace, and the snapshots of its loops.
+type Book struct {
+	w    *materialize.Workspace
+	read *query.Reader
+	opts Options
+}
+
+// Options are the environment of a Book.
+type Options struct {
+	Now       func() time.Time // default time.Now
+	Variables []string         // the environment for git, as of os.Environ
+}
+
+// Open returns the Book of a workspace.
+func Open(w *materialize.Workspace, read *query.Reader, opts Options) *Book {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	return &Book{w, read, opts}
+}
+
+// now is the time in the form that state files have.
+func (b *Book) now() time.Time { return b.opts.Now().UTC().Truncate(time.Second) }
+
+// An Outcome says what a change of the session state did.
+type Outcome struct {
+	Ref  record.Ref // of the new version
+	File string     // absolute
+	// Rewritten is the version from which the file was written anew, because it
+	// had a form in which it cannot be changed; the zero Ref mostly.
+	Rewritten record.Ref
+	State     layout.State // after the change
+	// Notes are what was left out when the beginning of a loop was noted.
+	Notes []string
+}
+
+// A plan finds the change of a state. It may be called again when another process
+// was faster, and it may refuse.
+type plan func(now layout.State, head *store.Version) (layout.StateChange, error)
+
+// change edits the session state.
+func (b *Book) change(ctx context.Context, p plan) (*Outcome, error) {
+	if err := b.checkFile(); err != nil {
+		return nil, err
+	}
+	out := &Outcome{}
+	result, err := b.w.EditText(ctx, record.KindState, stateID, record.SourcePut, func(old []byte, head *store.Version) ([]byte, error) {
+		*out = Outcome{}
+		state, _ := layout.ParseState(old) // what it cannot read stays as it is
+		c, err := p(state, head)
+		if err != nil {
+			return nil, err
+		}
+		text, kept := c.Apply(old)
+		if !kept && head != nil {
+			out.Rewritten = head.Ref
+		}
+		if err := b.checkSize(len(text), len(old)); err != nil {
+			return nil, err
+		}
+		out.State, _ = layout.ParseState(text)
+		return text, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Ref, out.File = result.Ref, result.File
+	return out, nil
+}
+
+// The limits of a session state: what it holds is read again and again.
+const (
+	MaxField  = 500    // characters of one value
+	MaxTokens = 25_000 // of the file
+)
+
+// checkSize refuses a change that makes the file too large, or larger still.
+func (b *Book) checkSize(size, before int) error {
+	tokens := record.EstimateTokens(int64(size))
+	if tokens <= MaxTokens || size <= before {
+		return nil
+	}
+	return b.tooLarge(tokens)
+}
+
+func (b *Book) tooLarge(tokens int) error {
+	file := b.file()
+	return &TooLongError{
+		What: "the session state", Size: tokens, Max: MaxTokens, Unit: "tokens", Put: "filebus put " + file,
+	}
+}
+
+// file returns where the session state lies, below the workspace if it does.
+func (b *Book) file() string {
+	p, err := b.w.Settings.Profile.Path(record.KindState, stateID)
+	if err != nil {
+		return stateID + ".md" // a profile without a root has no such file either
+	}
+	return p
+}
+
+// checkFile refuses a file that has grown too large by hand to be edited at all.
+func (b *Book) checkFile() error {
+	file, err := b.w.PathOf(stateName())
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(file); err == nil && info.Size() > store.InlineLimit {
+		return b.tooLarge(record.EstimateTokens(info.Size()))
+	}
+	return nil
+}
+
+// checkField refuses a value that is too long for the session state.
+func checkField(what, text, agent, task string) error {
+	n := len([]rune(text))
+	if n <= MaxField {
+		return nil
+	}
+	put := "filebus put -"
+	if agent != "" && agent != text {
+		put += " --agent " + agent
+	}
+	if task != "" && task != text {
+		put += " --task " + task
+	}
+	return &TooLongError{What: what, Size: n, Max: MaxField, Unit: "characters", Put: put}
+}
+
+// A View is the session state as it is now.
+type View struct {
+	layout.State
+	Ref    record.Ref
+	File   string // absolute
+	Tokens int    // of the file
+	Now    time.Time
+}
+
+// View returns the session state, or store.ErrNotFound if there is none.
+func (b *Book) View(ctx context.Context) (*View, error) {
+	v, text, err := b.stored(ctx, stateName())
+	if err != nil {
+		return nil, err
+	}
+	view := &View{Ref: v.Ref, Tokens: record.EstimateTokens(v.Record.Size), Now: b.now()}
+	view.State, _ = layout.ParseState(text)
+	view.File, err = b.w.PathOf(stateName())
+	return view, err
+}
+
+// IsOpen reports whether the run of a state goes on.
+func IsOpen(s layout.State) bool { return s.RunID != "" && s.Property(layout.PropertyEnded) == "" }
+
+// maxRead bounds what is read of a file that others may have written.
+const maxRead = 64 << 20
+
+// stored reads the current version of a name.
+func (b *Book) stored(ctx context.Context, name record.Name) (store.Version, []byte, error) {
+	var v store.Version
+	err := b.w.Store.View(ctx, func(tx *store.Tx) (err error) {
+		v, err = tx.Head(name)
+		return err
+	})
+	if err != nil {
+		return v, nil, err
+	}
+	text, err := b.text(ctx, v)
+	return v, text, err
+}
+
+// text reads the body of a version.
+func (b *Book) text(ctx context.Context, v store.Version) ([]byte, error) {
+	if v.Record.Size > maxRead {
+		return nil, fmt.Errorf("%s has %d bytes, too many to be read at once", v.Record.Name, v.Record.Size)
+	}
+	return b.w.TextOf(ctx, v)
+}
+
+// position returns the end of the store's log.
+func (b *Book) position(ctx context.Context) (position uint64, err error) {
+	err = b.w.Store.View(ctx, func(tx *store.Tx) error {
+		position = tx.Position()
+		return nil
+	})
+	return position, err
+}
+
+// everStored reports whether a name has or had a version.
+func (b *Book) everStored(ctx context.Context, name record.Name) (stored bool, err error) {
+	err = b.w.Store.View(ctx, func(tx *store.Tx) error {
+		_, _, err := tx.Last(name)
+		if stored = err == nil || errors.Is(err, store.ErrDropped); stored || errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	return stored, err
+}
+
+// wasUsed reports whether an id is or was that of a run.
+func (b *Book) wasUsed(ctx context.Context, id string) (bool, error) {
+	used, err := b.everStored(ctx, snapshotName(id, 1, layout.SnapshotStart))
+	if err != nil || used {
+		return used, err
+	}
+	err = b.w.Store.View(ctx, func(tx *store.Tx) error {
+		for value, err := range tx.Values(store.FieldRun, id) {
+			used = used || value.Text == id
+			if err != nil || value.Text >= id {
+				return err
+			}
+		}
+		return nil
+	})
+	return used, err
+}
+
+// freeID returns the first id of a day that no run has had: run-2025-12-12-001.
+func (b *Book) freeID(ctx context.Context, day time.Time) (string, error) {
+	for n := 1; ; n++ {
+		id := dayID(day, n)
+		if used, err := b.wasUsed(ctx, id); err != nil || !used {
+			return id, err
+		}
+	}
+}
+
+func dayID(day time.Time, n int) string {
+	return fmt.Sprintf("run-%s-%03d", day.Format(time.DateOnly), n)
+}
+
+// after returns an id that follows another one of the same day; else the id.
+func after(id, taken string) string {
+	const prefix = len("run-2006-01-02-")
+	if len(id) <= prefix || len(taken) <= prefix || id[:prefix] != taken[:prefix] {
+		return id
+	}
+	n, err := strconv.Atoi(id[prefix:])
+	last, lastErr := strconv.Atoi(taken[prefix:])
+	if err != nil || lastErr != nil || n > last {
+		return id
+	}
+	return fmt.Sprintf("%s%03d", id[:prefix], last+1)
+}
+
+// CheckID returns a *MalformedError if a text cannot be the id of a run or of an
+// agent: it is part of paths and of tables.
+func CheckID(what, text string) error {
+	if regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`).MatchString(text) {
+		return nil
+	}
+	if len(text) > 120 {
+		text = text[:120] + "…"
+	}
+	return &MalformedError{what, text, "letters, digits, '.', '_' and '-', at most 100"}
+}

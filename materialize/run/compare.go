@@ -1,0 +1,227 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"filebus/materialize/layout"
+)
+
+// A Comparison says what came between the ends of two loops.
+type Comparison struct {
+	From, To     string                  // RUN/loop-N
+	Issues       []layout.CompletedIssue // completed after the first, up to the second
+	FilesChanged int
+	Files        []layout.SnapshotChange
+	State        []string // what differs in the session state, a line each
+	// Missing are the loops between the two that no snapshot was taken of: what
+	// they did is not in Issues and, without git, not in Files.
+	Missing []string
+}
+
+// Compare compares the snapshots that two texts name; see Find.
+func (b *Book) Compare(ctx context.Context, first, second string) (*Comparison, error) {
+	from, to, err := b.findBoth(ctx, first, second)
+	if err != nil {
+		return nil, err
+	}
+	c := &Comparison{From: from.Name(), To: to.Name()}
+	steps, err := b.between(ctx, from, to, c)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range steps {
+		issues, err := b.textOf(ctx, s, layout.SnapshotIssues)
+		if err != nil {
+			return nil, err
+		}
+		c.Issues = append(c.Issues, layout.ParseCompletedIssues(issues)...)
+	}
+	if err := b.compareFiles(ctx, from, to, steps, c); err != nil {
+		return nil, err
+	}
+	old, err := b.textOf(ctx, from, layout.SnapshotState)
+	if err != nil {
+		return nil, err
+	}
+	now, err := b.textOf(ctx, to, layout.SnapshotState)
+	if err != nil {
+		return nil, err
+	}
+	before, _ := layout.ParseState(old)
+	after, _ := layout.ParseState(now)
+	c.State = compareStates(before, after)
+	return c, nil
+}
+
+func (b *Book) findBoth(ctx context.Context, first, second string) (from, to *Snapshot, err error) {
+	if from, err = b.Find(ctx, first); err == nil {
+		to, err = b.Find(ctx, second)
+	}
+	return from, to, err
+}
+
+// textOf reads a file of a snapshot; nothing if it has none of that name.
+func (b *Book) textOf(ctx context.Context, s *Snapshot, name string) ([]byte, error) {
+	f, err := s.file(name)
+	if err != nil {
+		return nil, nil // snapshots of others may lack it
+	}
+	return b.text(ctx, f.Version)
+}
+
+// between returns the snapshots after the first, up to the second, of a run; of
+// two runs, or backwards, the second alone.
+func (b *Book) between(ctx context.Context, from, to *Snapshot, c *Comparison) ([]*Snapshot, error) {
+	if from.Run != to.Run || from.Loop >= to.Loop {
+		return []*Snapshot{to}, nil
+	}
+	all, err := b.Snapshots(ctx, from.Run)
+	if err != nil {
+		return nil, err
+	}
+	var steps []*Snapshot
+	for loop := from.Loop + 1; loop <= to.Loop; loop++ {
+		i := slices.IndexFunc(all, func(s *Snapshot) bool { return s.Loop == loop })
+		if i < 0 {
+			if len(c.Missing) < 20 {
+				c.Missing = append(c.Missing, fmt.Sprintf("loop-%d", loop))
+			}
+			continue
+		}
+		if err := b.ReadManifest(ctx, all[i]); err != nil {
+			return nil, err
+		}
+		steps = append(steps, all[i])
+	}
+	return steps, nil
+}
+
+// compareFiles finds the files that differ: from the trees of git or, without
+// them, as the snapshots say.
+func (b *Book) compareFiles(ctx context.Context, from, to *Snapshot, steps []*Snapshot, c *Comparison) error {
+	p := &patch{}
+	err := b.diffBetween(ctx, from, to, nil, p.write)
+	if err == nil {
+		p.end()
+		c.Files, c.FilesChanged = p.changes, p.total
+		return nil
+	}
+	if !errors.Is(err, errNoGit) {
+		return err
+	}
+	seen := map[string]int{}
+	for _, s := range steps {
+		if s.Manifest == nil {
+			continue
+		}
+		for _, change := range s.Manifest.Changed {
+			change.Cut = false
+			if i, found := seen[change.Path]; found {
+				c.Files[i].Added += change.Added
+				c.Files[i].Removed += change.Removed
+				continue
+			}
+			seen[change.Path] = len(c.Files)
+			c.Files = append(c.Files, change)
+		}
+		c.FilesChanged = max(c.FilesChanged+s.Manifest.FilesChanged-len(s.Manifest.Changed), 0)
+	}
+	c.FilesChanged += len(c.Files)
+	slices.SortFunc(c.Files, func(a, b layout.SnapshotChange) int { return strings.Compare(a.Path, b.Path) })
+	return nil
+}
+
+// diffBetween writes the difference of the work trees at the ends of two loops,
+// or returns errNoGit if they were not kept.
+func (b *Book) diffBetween(ctx context.Context, from, to *Snapshot, only []string, write func([]byte) error) error {
+	if from.Manifest == nil || to.Manifest == nil || from.Manifest.To.Tree == "" || to.Manifest.To.Tree == "" {
+		return fmt.Errorf("%w: the snapshots have no trees of git", errNoGit)
+	}
+	g, err := b.git(ctx, from.Run)
+	if err != nil {
+		return err
+	}
+	for _, tree := range []string{from.Manifest.To.Tree, to.Manifest.To.Tree} {
+		if !g.has(ctx, tree) {
+			return fmt.Errorf("%w: the tree %s is gone", errNoGit, tree)
+		}
+	}
+	return g.diff(ctx, from.Manifest.To.Tree, to.Manifest.To.Tree, only, write)
+}
+
+// CompareFile returns the unified diff of one file: of the snapshots, such as
+// state.md, or of the workspace, by its path. It is empty if they are the same.
+func (b *Book) CompareFile(ctx context.Context, first, second, name string) ([]byte, error) {
+	from, to, err := b.findBoth(ctx, first, second)
+	if err != nil {
+		return nil, err
+	}
+	_, errFrom := from.file(name)
+	_, errTo := to.file(name)
+	if errFrom == nil || errTo == nil {
+		old, err := b.textOf(ctx, from, name)
+		if err != nil {
+			return nil, err
+		}
+		now, err := b.textOf(ctx, to, name)
+		if err != nil {
+			return nil, err
+		}
+		return unifiedDiff(from.Name()+"/"+name, to.Name()+"/"+name, old, now), nil
+	}
+	p := &patch{limit: maxPatch}
+	err = b.diffBetween(ctx, from, to, []string{name}, p.write)
+	if errors.Is(err, errNoGit) {
+		return nil, errTo
+	}
+	p.end()
+	return p.text, err
+}
+
+// compareStates says in lines what differs between two session states.
+func compareStates(a, b layout.State) []string {
+	var lines []string
+	for _, f := range []struct{ what, from, to string }{
+		{"run", a.RunID, b.RunID}, {"loop", a.Loop, b.Loop}, {"focus", a.Focus, b.Focus},
+		{"ended", a.Property(layout.PropertyEnded), b.Property(layout.PropertyEnded)},
+	} {
+		if f.from != f.to {
+			lines = append(lines, fmt.Sprintf("%s: %s -> %s", f.what, textOr(f.from, "none"), textOr(f.to, "none")))
+		}
+	}
+	running := func(s layout.State) (list []string) {
+		for _, agent := range s.Running {
+			list = append(list, strings.TrimSpace(agent.ID+" "+agent.Task))
+		}
+		return list
+	}
+	completed := func(s layout.State) (list []string) {
+		for _, agent := range s.Completed {
+			list = append(list, strings.Join(strings.Fields(agent.ID+" "+agent.Task+" "+agent.Outcome+" "+agent.Duration), " "))
+		}
+		return list
+	}
+	lines = append(lines, compareLists("at work", running(a), running(b))...)
+	lines = append(lines, compareLists("ended", completed(a), completed(b))...)
+	return append(lines, compareLists("history", a.History, b.History)...)
+}
+
+// compareLists says which lines of a list came and which went.
+func compareLists(what string, a, b []string) []string {
+	var lines []string
+	for _, text := range b {
+		if !slices.Contains(a, text) {
+			lines = append(lines, "+ "+what+": "+text)
+		}
+	}
+	for _, text := range a {
+		if !slices.Contains(b, text) {
+			lines = append(lines, "- "+what+": "+text)
+		}
+	}
+	return lines
+}

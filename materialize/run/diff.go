@@ -1,0 +1,159 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"filebus/materialize/layout"
+)
+
+// diff makes diff.patch: the difference of two trees of git, or else a list of
+// the files that have changed.
+func (t *taking) diff(ctx context.Context) ([]byte, error) {
+	g, err := t.git(ctx, t.manifest.Run)
+	switch {
+	case errors.Is(err, errNoGit):
+		return t.diffFiles(ctx, err)
+	case err != nil:
+		return nil, err
+	}
+	if t.start != nil && t.start.Tree == "" && len(t.start.Files) > 0 {
+		return t.diffFiles(ctx, errors.New("the loop began before there was a git repository"))
+	}
+	return t.diffTrees(ctx, g)
+}
+
+// diffTrees makes diff.patch with git.
+func (t *taking) diffTrees(ctx context.Context, g *gitTree) ([]byte, error) {
+	m := &t.manifest
+	m.Method = layout.MethodGit
+	if m.To.Tree == "" {
+		if err := t.endWithGit(ctx, g); err != nil {
+			return nil, err
+		}
+	} else {
+		t.leftOut(t.next.LeftOut)
+	}
+	from, err := t.base(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	p := &patch{limit: maxPatch}
+	if err := g.diff(ctx, from, m.To.Tree, nil, p.write); err != nil {
+		return nil, err
+	}
+	p.end()
+	m.FilesChanged, m.LinesAdded, m.LinesRemoved, m.Changed = p.total, p.added, p.removed, p.changes
+	if n := p.cut(); n > 0 {
+		t.note("of %d changed files only the names are kept: the patch would be larger than %d bytes", n, maxPatch)
+	}
+	if p.unnamed > 0 {
+		t.note("%d changed files are not in the patch at all", p.unnamed)
+	}
+	return append(t.header(layout.DiffStat{Files: p.total, Added: p.added, Removed: p.removed}.String()), p.text...), nil
+}
+
+// base returns the tree at the loop's beginning. If nothing was noted, or what was
+// is gone, it is the commit of then, or that which is checked out.
+func (t *taking) base(ctx context.Context, g *gitTree) (string, error) {
+	from := &t.manifest.From
+	switch {
+	case from.Tree != "" && g.has(ctx, from.Tree):
+		return from.Tree, nil
+	case from.Tree != "" && from.Commit != "" && g.has(ctx, from.Commit):
+		t.note("the tree of the loop's beginning is gone: the changes are those since its commit")
+		return from.Commit, nil
+	case from.Tree != "":
+		t.note("the tree of the loop's beginning is gone: the changes are those since the commit that is checked out")
+	}
+	from.Tree, from.Commit = "", g.commit(ctx)
+	if from.Commit == "" {
+		return g.emptyTree(ctx)
+	}
+	return from.Commit, nil
+}
+
+// endWithGit notes the loop's end: now.
+func (t *taking) endWithGit(ctx context.Context, g *gitTree) (err error) {
+	var leftOut []string
+	m := &t.manifest
+	m.To.Commit = g.commit(ctx)
+	if m.To.Tree, leftOut, err = g.capture(ctx); err != nil {
+		return err
+	}
+	t.leftOut(leftOut)
+	m.To.Position, err = t.position(ctx)
+	return err
+}
+
+// leftOut notes files that count neither at the beginning nor at the end.
+func (t *taking) leftOut(files []string) {
+	const most = 20
+	for _, f := range files[:min(len(files), most)] {
+		t.note("left out: %s", f)
+	}
+	if len(files) > most {
+		t.note("left out: %d files more", len(files)-most)
+	}
+}
+
+// header returns the lines that stand before the patch. Programs that apply
+// patches skip them.
+func (t *taking) header(counts string) []byte {
+	m := t.manifest
+	from := "its beginning"
+	if m.Started != "" {
+		from = m.Started
+	}
+	if m.From.Commit != "" {
+		from += ", commit " + m.From.Commit
+	}
+	text := fmt.Appendf(nil, "# %s/loop-%d: %s since %s\n", m.Run, m.Loop, counts, from)
+	for _, note := range m.Notes {
+		text = fmt.Appendf(text, "# %s\n", strings.Join(strings.Fields(note), " "))
+	}
+	return append(text, '\n')
+}
+
+// diffFiles makes diff.patch without git: it says which files have changed, not
+// how.
+func (t *taking) diffFiles(ctx context.Context, why error) ([]byte, error) {
+	m := &t.manifest
+	m.Method = layout.MethodFiles
+	t.note("without git this says which files have changed, by size, time and SHA-256, not how: %v", why)
+	var before, now []layout.SnapshotFile
+	before = filesOf(t.start)
+	if t.next != nil {
+		now = t.next.Files
+		t.leftOut(t.next.LeftOut)
+	} else {
+		files, leftOut, err := scanFiles(ctx, t.w.Root, t.excluded(), before)
+		if err != nil {
+			return nil, err
+		}
+		now = files
+		t.leftOut(leftOut)
+		if m.To.Position, err = t.position(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var changes []fileChange
+	if t.start != nil {
+		changes = compareFiles(before, now)
+	}
+	var lines strings.Builder
+	for i, c := range changes {
+		if lines.Len() > maxPatch {
+			fmt.Fprintf(&lines, "# and %d files more\n", len(changes)-i)
+			break
+		}
+		lines.WriteString(c.line())
+	}
+	m.FilesChanged = len(changes)
+	for _, c := range changes[:min(len(changes), layout.MaxSnapshotChanges)] {
+		m.Changed = append(m.Changed, layout.SnapshotChange{Path: c.path(), Status: c.status})
+	}
+	return append(t.header(fmt.Sprintf("changed files: %d,", len(changes))), lines.String()...), nil
+}

@@ -1,0 +1,306 @@
+package run
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A gitTree makes trees of git from a folder of files and compares them. It has
+// an index and an object folder of its own, below the store; the repository's are
+// only read.
+type gitTree struct {
+	program string
+	root    string   // the folder, absolute
+	objects string   // where new objects go
+	borrow  []string // further folders of objects: the repository's first
+	index   string   // of the repository
+	exclude []string // folders and files, slash-separated below root, that do not count
+	env     []string
+}
+
+// errNoGit says that a folder's changes cannot be had from git.
+var errNoGit = errors.New("no git repository")
+
+// openGit returns the git tree of a folder, or errNoGit with the reason.
+func openGit(ctx context.Context, root, objects string, exclude, variables []string) (*gitTree, error) {
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return nil, fmt.Errorf("%w: there is no git program", errNoGit)
+	}
+	g := &gitTree{program: program, root: root, objects: objects, exclude: exclude, env: gitEnvironment(variables)}
+	out, err := g.run(ctx, nil, "rev-parse", "--path-format=absolute", "--is-inside-work-tree", "--git-path", "objects", "--git-path", "index")
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if err != nil || len(lines) != 3 || lines[0] != "true" {
+		return nil, fmt.Errorf("%w: %w", errNoGit, gitReason(err))
+	}
+	g.borrow, g.index = []string{lines[1]}, lines[2]
+	others, err := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(objects)), "*", objectsFolder))
+	if err != nil {
+		return nil, err
+	}
+	g.borrow = append(g.borrow, slices.DeleteFunc(others, func(folder string) bool { return folder == objects })...)
+	return g, nil
+}
+
+func gitReason(err error) error {
+	if err == nil {
+		return errors.New("the folder is in no work tree")
+	}
+	return err
+}
+
+// gitEnvironment returns the environment of git without what would make it work
+// on another repository, or otherwise than by default.
+func gitEnvironment(variables []string) []string {
+	env := slices.DeleteFunc(slices.Clone(variables), func(v string) bool {
+		return strings.HasPrefix(v, "GIT_") || strings.HasPrefix(v, "LC_ALL=")
+	})
+	return append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat")
+}
+
+// command returns a command of git that no setting of the user's makes behave in
+// another way, and that runs no hook.
+func (g *gitTree) command(ctx context.Context, env []string, args ...string) *exec.Cmd {
+	settings := []string{
+		"core.hooksPath=" + os.DevNull, "core.fsmonitor=false", "core.untrackedCache=false", "core.splitIndex=false",
+		"core.quotePath=false", "core.looseCompression=1", "core.safecrlf=false", "core.bigFileThreshold=" + fmt.Sprint(maxFile),
+		"gc.auto=0", "maintenance.auto=false", "color.ui=false", "diff.renameLimit=400",
+	}
+	all := []string{"-C", g.root, "--no-pager"}
+	for _, setting := range settings {
+		all = append(all, "-c", setting)
+	}
+	cmd := exec.CommandContext(ctx, g.program, append(all, args...)...)
+	cmd.Env = append(slices.Clone(g.env), env...)
+	return cmd
+}
+
+// run runs git to its end and returns what it prints.
+func (g *gitTree) run(ctx context.Context, env []string, args ...string) ([]byte, error) {
+	return g.feed(ctx, nil, env, args...)
+}
+
+// feed is run with an input.
+func (g *gitTree) feed(ctx context.Context, in []byte, env []string, args ...string) ([]byte, error) {
+	cmd := g.command(ctx, env, args...)
+	cmd.Stdin = bytes.NewReader(in)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	return out, gitError(args[0], err, &said)
+}
+
+// gitError says what git said before it failed.
+func gitError(command string, err error, said *bytes.Buffer) error {
+	if err == nil {
+		return nil
+	}
+	text := strings.Join(strings.Fields(said.String()), " ")
+	if len(text) > 300 {
+		text = text[:300]
+	}
+	return fmt.Errorf("git %s: %w: %s", command, err, text)
+}
+
+// commit returns the commit that is checked out, or "" before the first one.
+func (g *gitTree) commit(ctx context.Context) string {
+	out, err := g.run(ctx, nil, "rev-parse", "-q", "--verify", "HEAD^{commit}")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// maxFile is the size of the largest file, in bytes, whose content is taken into
+// a tree while it is not committed.
+const maxFile = 5 << 20
+
+// capture returns the tree of the files as they are, also of those that are not
+// committed and not ignored, and says which it left out.
+func (g *gitTree) capture(ctx context.Context) (tree string, leftOut []string, err error) {
+	if err := os.MkdirAll(g.objects, 0o777); err != nil {
+		return "", nil, err
+	}
+	folder, err := os.MkdirTemp(filepath.Dir(g.objects), "index-*")
+	if err != nil {
+		return "", nil, err
+	}
+	defer func() { _ = os.RemoveAll(folder) }() // of no use any more, and small
+	index := filepath.Join(folder, "index")
+	if err := copyFile(g.index, index); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", nil, fmt.Errorf("reading the index of git: %w", err)
+	}
+	env := append(g.reading(), "GIT_INDEX_FILE="+index, "GIT_OBJECT_DIRECTORY="+g.objects)
+	if _, err := g.run(ctx, env, "update-index", "-q", "--refresh", "--unmerged"); ctx.Err() != nil {
+		return "", nil, err // that some files differ is no error
+	}
+	paths, leftOut, err := g.candidates(ctx, env)
+	if err != nil {
+		return "", nil, err
+	}
+	if _, err := g.feed(ctx, paths, env, "update-index", "-z", "--add", "--remove", "--replace", "--stdin"); err != nil {
+		return "", nil, err
+	}
+	out, err := g.run(ctx, env, "write-tree")
+	return strings.TrimSpace(string(out)), leftOut, err
+}
+
+// reading returns the variables by which git finds the objects of all folders.
+func (g *gitTree) reading() []string {
+	return []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + strings.Join(g.borrow, string(os.PathListSeparator))}
+}
+
+// candidates returns the paths that differ from the index or are not in it, each
+// with a zero byte behind it.
+func (g *gitTree) candidates(ctx context.Context, env []string) (paths []byte, leftOut []string, err error) {
+	changed, err := g.run(ctx, env, "diff-files", "-z", "--name-only", "--relative", "--ignore-submodules=dirty")
+	if err != nil {
+		return nil, nil, err
+	}
+	untracked, err := g.run(ctx, env, "ls-files", "-z", "--others", "--exclude-standard")
+	if err != nil {
+		return nil, nil, err
+	}
+	seen := map[string]bool{}
+	for _, path := range strings.Split(string(changed)+string(untracked), "\x00") {
+		if path == "" || seen[path] || isBelow(path, g.exclude) {
+			continue
+		}
+		seen[path] = true
+		if reason := g.unfit(path); reason != "" {
+			leftOut = append(leftOut, path+": "+reason)
+			continue
+		}
+		paths = append(append(paths, path...), 0)
+	}
+	slices.Sort(leftOut)
+	return paths, leftOut, nil
+}
+
+// unfit says why a file is not taken into a tree, or "".
+func (g *gitTree) unfit(path string) string {
+	if strings.HasSuffix(path, "/") {
+		return "a git repository of its own"
+	}
+	file := filepath.Join(g.root, filepath.FromSlash(path))
+	info, err := os.Lstat(file)
+	switch {
+	case err != nil, info.IsDir(), info.Mode()&fs.ModeSymlink != 0:
+		return "" // deleted, a submodule or a link: git knows
+	case !info.Mode().IsRegular():
+		return "no regular file"
+	case info.Size() > maxFile:
+		return fmt.Sprintf("%d bytes", info.Size())
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return "cannot be read"
+	}
+	_ = f.Close() // nothing was read
+	return ""
+}
+
+// has reports whether there is an object.
+func (g *gitTree) has(ctx context.Context, object string) bool {
+	_, err := g.run(ctx, g.objectsToRead(), "cat-file", "-e", object+"^{tree}")
+	return err == nil
+}
+
+// emptyTree returns the tree without files, which every repository knows.
+func (g *gitTree) emptyTree(ctx context.Context) (string, error) {
+	out, err := g.run(ctx, nil, "hash-object", "-t", "tree", "--stdin")
+	return strings.TrimSpace(string(out)), err
+}
+
+// objectsToRead returns the variables by which git finds all objects, its own and
+// those that capture has made.
+func (g *gitTree) objectsToRead() []string {
+	if _, err := os.Stat(g.objects); err != nil { // git wants the folder to be there
+		return g.reading()
+	}
+	return append(g.reading(), "GIT_OBJECT_DIRECTORY="+g.objects)
+}
+
+// diff writes the difference of two trees, as a patch, without what is excluded.
+func (g *gitTree) diff(ctx context.Context, from, to string, only []string, write func(line []byte) error) error {
+	args := []string{
+		"diff-tree", "-r", "-p", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--relative",
+		"--src-prefix=a/", "--dst-prefix=b/", "--full-index", "--unified=3", "--inter-hunk-context=0", "--diff-algorithm=myers", "--submodule=short", from, to, "--",
+	}
+	if len(only) == 0 {
+		only = []string{"."}
+	}
+	for _, path := range only {
+		args = append(args, ":(literal)"+path)
+	}
+	for _, path := range g.exclude {
+		args = append(args, ":(exclude,literal)"+path)
+	}
+	cmd := g.command(ctx, g.objectsToRead(), args...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	readErr := eachLine(out, write)
+	return errors.Join(readErr, gitError("diff-tree", cmd.Wait(), &said))
+}
+
+// eachLine calls write with each line of r, its ending included; a long line comes
+// in pieces. It always reads to the end, so that the writer does not hang.
+func eachLine(r io.Reader, write func(line []byte) error) error {
+	lines := bufio.NewReaderSize(r, 64<<10)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if len(line) > 0 {
+			if err := write(line); err != nil {
+				_, _ = io.Copy(io.Discard, lines) // the first error counts
+				return err
+			}
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return err
+		}
+	}
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }() // it was only read
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// isBelow reports whether a path is one of folders, or below one.
+func isBelow(path string, folders []string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool {
+		return path == folder || strings.HasPrefix(path, folder+"/") || path == folder+"/"
+	})
+}

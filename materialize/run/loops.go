@@ -1,0 +1,325 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A StartRequest says which run begins.
+type StartRequest struct {
+	ID    string // empty: the day's next
+	Focus string
+	Loops int // planned; 0: not said
+	// End ends a run that is going on before. Restart leaves it as it is, and
+	// begins again with its focus and number of loops. Without either an open run
+	// is an *OpenError.
+	End, Restart bool
+}
+
+// Start begins a run with its first loop. The state of the run before stays a
+// version of the file.
+func (b *Book) Start(ctx context.Context, r StartRequest) (*Outcome, error) {
+	id, err := b.newID(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if r.End {
+		if _, err := b.End(ctx); err != nil && !errors.As(err, new(*NoRunError)) {
+			return nil, err
+		}
+	}
+	out, err := b.change(ctx, func(now layout.State, _ *store.Version) (layout.StateChange, error) {
+		if IsOpen(now) && !r.Restart {
+			return layout.StateChange{}, &OpenError{now.RunID}
+		}
+		focus, loops := r.Focus, r.Loops
+		if _, planned := now.LoopNumber(); r.Restart && IsOpen(now) {
+			focus, loops = textOr(focus, now.Focus), max(loops, 0)
+			if loops == 0 {
+				loops = planned
+			}
+		}
+		used := id
+		if r.ID == "" {
+			used = after(id, now.RunID) // another process may have begun one meanwhile
+		}
+		return layout.StateChange{Clear: true, Set: []layout.Property{
+			{Key: "Run ID", Value: used}, {Key: "Started", Value: b.now().Format(time.RFC3339)},
+			{Key: "Loop", Value: loopText(1, loops)}, {Key: "Focus", Value: focus}, {Key: layout.PropertyEnded},
+		}}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b.beginLoop(ctx, out, layout.LoopStart{Run: out.State.RunID, Loop: 1}, nil)
+}
+
+// newID returns the id of a run that begins.
+func (b *Book) newID(ctx context.Context, r StartRequest) (string, error) {
+	if err := checkField("the focus", r.Focus, "", ""); err != nil {
+		return "", err
+	}
+	if r.ID == "" {
+		return b.freeID(ctx, b.now())
+	}
+	if err := CheckID("id of a run", r.ID); err != nil {
+		return "", err
+	}
+	used, err := b.wasUsed(ctx, r.ID)
+	if err == nil && used {
+		err = &UsedError{r.ID}
+	}
+	return r.ID, err
+}
+
+func textOr(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// loopText is how a state says its loop.
+func loopText(loop, planned int) string {
+	if planned == 0 {
+		return strconv.Itoa(loop)
+	}
+	return fmt.Sprintf("%d of %d", loop, planned)
+}
+
+// beginLoop notes from where on a loop's changes count. It is done after the state
+// says that the loop has begun, so that two processes never begin the same one.
+func (b *Book) beginLoop(ctx context.Context, out *Outcome, start layout.LoopStart, before []layout.SnapshotFile) (*Outcome, error) {
+	var err error
+	start.Time = b.now().Format(time.RFC3339)
+	start.SnapshotPoint, start.Files, start.LeftOut, err = b.note(ctx, start.Run, before)
+	if err == nil {
+		start.Position, err = b.position(ctx)
+	}
+	if err != nil {
+		return out, fmt.Errorf("noting the beginning of loop %d: %w", start.Loop, err)
+	}
+	out.Notes = start.LeftOut
+	text, err := layout.AppendLoopStart(nil, start)
+	if err != nil {
+		return out, err
+	}
+	return out, b.keep(ctx, start.Run, start.Loop, layout.SnapshotStart, text)
+}
+
+// keep puts a file of a loop's snapshot. It is written once.
+func (b *Book) keep(ctx context.Context, id string, loop int, file string, text []byte) error {
+	_, err := b.w.Put(ctx, materialize.PutRequest{
+		Kind: record.KindSnapshot, ID: snapshotName(id, loop, file).ID, Text: bytes.NewReader(text), Source: record.SourcePut,
+	})
+	return err
+}
+
+// snapshotName returns the name of a file of a loop's snapshot.
+func snapshotName(id string, loop int, file string) record.Name {
+	return record.Name{Kind: record.KindSnapshot, ID: fmt.Sprintf("%s/loop-%d/%s", id, loop, file)}
+}
+
+// errMoved says that the state has gone on since a change was prepared.
+var errMoved = errors.New("the session state has changed meanwhile")
+
+// moves is how often a change is prepared again.
+const moves = 5
+
+// Loop closes the loop that is going on, with a line about its agents, and begins
+// the next one. A number of loops that is not 0 becomes the planned one.
+func (b *Book) Loop(ctx context.Context, planned int) (out *Outcome, err error) {
+	for range moves {
+		var closed layout.State
+		var begin layout.LoopStart
+		var start *layout.LoopStart
+		if closed, start, err = b.openLoop(ctx); err != nil {
+			return nil, err
+		}
+		next, err := b.nextLoop(ctx, closed)
+		if err != nil {
+			return nil, err
+		}
+		out, err = b.change(ctx, func(now layout.State, head *store.Version) (layout.StateChange, error) {
+			if err := sameLoop(now, closed); err != nil {
+				return layout.StateChange{}, err
+			}
+			_, plan := now.LoopNumber()
+			if planned > 0 {
+				plan = planned
+			}
+			if plan > 0 && next > plan {
+				return layout.StateChange{}, &LoopsDoneError{now.RunID, next - 1}
+			}
+			begin = layout.LoopStart{Run: now.RunID, Loop: next, Completed: len(now.Completed)}
+			if head != nil {
+				begin.State = head.Ref.String()
+			}
+			return layout.StateChange{
+				Set:     []layout.Property{{Key: "Loop", Value: loopText(next, plan)}},
+				History: closing(now, start),
+			}, nil
+		})
+		if errors.Is(err, errMoved) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return b.beginLoop(ctx, out, begin, filesOf(start))
+	}
+	return nil, err
+}
+
+// nextLoop returns the number of the loop that follows: one that the run has not
+// had yet, also when its state was put back to an earlier loop's.
+func (b *Book) nextLoop(ctx context.Context, s layout.State) (int, error) {
+	loop, _ := s.LoopNumber()
+	for next := loop + 1; ; next++ {
+		used, err := b.everStored(ctx, snapshotName(s.RunID, next, layout.SnapshotStart))
+		if err != nil || !used {
+			return next, err
+		}
+	}
+}
+
+func filesOf(start *layout.LoopStart) []layout.SnapshotFile {
+	if start == nil {
+		return nil
+	}
+	return start.Files
+}
+
+// openLoop returns the state of the run that is going on, and what was noted when
+// its loop began.
+func (b *Book) openLoop(ctx context.Context) (layout.State, *layout.LoopStart, error) {
+	if err := b.takeIn(ctx); err != nil {
+		return layout.State{}, nil, err
+	}
+	view, err := b.View(ctx)
+	if errors.Is(err, store.ErrNotFound) {
+		return layout.State{}, nil, &NoRunError{}
+	}
+	if err != nil {
+		return layout.State{}, nil, err
+	}
+	if !IsOpen(view.State) {
+		return view.State, nil, &NoRunError{view.RunID}
+	}
+	loop, _ := view.LoopNumber()
+	start, err := b.loopStart(ctx, view.RunID, loop)
+	return view.State, start, err
+}
+
+// takeIn stores what agents have written by hand.
+func (b *Book) takeIn(ctx context.Context) error {
+	_, err := b.w.Sync(ctx, b.w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true})
+	return err
+}
+
+// sameLoop returns errMoved if a state is in another loop than before, and a
+// *NoRunError if its run has ended.
+func sameLoop(now, before layout.State) error {
+	switch {
+	case !IsOpen(now):
+		return &NoRunError{now.RunID}
+	case now.RunID != before.RunID || now.Loop != before.Loop:
+		return errMoved
+	}
+	return nil
+}
+
+// loopStart reads what was noted when a loop began; nil if nothing was.
+func (b *Book) loopStart(ctx context.Context, id string, loop int) (*layout.LoopStart, error) {
+	if loop == 0 || CheckID("", id) != nil {
+		return nil, nil
+	}
+	_, text, err := b.stored(ctx, snapshotName(id, loop, layout.SnapshotStart))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	start, err := layout.ParseLoopStart(text)
+	if err != nil || start.Run != id || start.Loop != loop {
+		return nil, nil // somebody else's file of that name
+	}
+	return &start, nil
+}
+
+// closing returns the line of the loop history for the loop that a state is in:
+// how many of its agents have completed their tasks. A loop that the state
+// already has a line for, written by hand, gets no second one.
+func closing(s layout.State, start *layout.LoopStart) []string {
+	loop, _ := s.LoopNumber()
+	if loop == 0 {
+		return nil
+	}
+	lead := fmt.Sprintf("Loop %d:", loop)
+	for _, line := range s.History {
+		if strings.HasPrefix(line, lead) {
+			return nil
+		}
+	}
+	done, ended := 0, endedIn(s, start)
+	for _, a := range ended {
+		if layout.NormalizeStatus(a.Outcome) == layout.StatusComplete {
+			done++
+		}
+	}
+	return []string{fmt.Sprintf("%s %d/%d tasks completed", lead, done, len(ended)+len(s.Running))}
+}
+
+// endedIn returns the agents that ended in the loop that a state is in. Without a
+// note of its beginning these are the ones that no line of the history counts.
+func endedIn(s layout.State, start *layout.LoopStart) []layout.CompletedAgent {
+	before := 0
+	if start != nil {
+		before = start.Completed
+	} else {
+		for _, line := range s.History {
+			var done, all int
+			if _, counts, found := strings.Cut(line, ":"); found {
+				if n, _ := fmt.Sscanf(strings.TrimSpace(counts), "%d/%d", &done, &all); n == 2 {
+					before += all
+				}
+			}
+		}
+	}
+	return s.Completed[min(max(before, 0), len(s.Completed)):]
+}
+
+// End closes the loop that is going on and ends the run.
+func (b *Book) End(ctx context.Context) (out *Outcome, err error) {
+	for range moves {
+		var closed layout.State
+		var start *layout.LoopStart
+		if closed, start, err = b.openLoop(ctx); err != nil {
+			return nil, err
+		}
+		out, err = b.change(ctx, func(now layout.State, _ *store.Version) (layout.StateChange, error) {
+			if err := sameLoop(now, closed); err != nil {
+				return layout.StateChange{}, err
+			}
+			return layout.StateChange{
+				Set:     []layout.Property{{Key: layout.PropertyEnded, Value: b.now().Format(time.RFC3339)}},
+				History: closing(now, start),
+			}, nil
+		})
+		if !errors.Is(err, errMoved) {
+			return out, err
+		}
+	}
+	return nil, err
+}

@@ -1,0 +1,260 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// Take keeps the snapshot of a loop: diff.patch, state.md, issues_completed.md
+// and manifest.json. An empty run and a loop of 0 are those of the session state.
+// The snapshot of a loop that another one has followed ends where that one began.
+// It is written once: a *TakenError says that it is there.
+func (b *Book) Take(ctx context.Context, id string, loop int) (*layout.Manifest, error) {
+	if err := b.takeIn(ctx); err != nil {
+		return nil, err
+	}
+	t, err := b.newTaking(ctx, id, loop)
+	if err != nil {
+		return nil, err
+	}
+	files, err := t.files(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		if err := t.keep(ctx, f); err != nil {
+			return nil, err
+		}
+	}
+	m := &t.manifest
+	text, err := layout.AppendManifest(nil, *m)
+	if err != nil {
+		return nil, err
+	}
+	return m, b.keep(ctx, m.Run, m.Loop, layout.SnapshotManifest, text)
+}
+
+// A taking is a snapshot that is being taken.
+type taking struct {
+	*Book
+	state    layout.State
+	text     []byte            // of the state, at the loop's end
+	start    *layout.LoopStart // nil: nothing was noted
+	next     *layout.LoopStart // nil: the loop goes on
+	manifest layout.Manifest
+}
+
+// newTaking finds the loop that is meant and where it begins and ends.
+func (b *Book) newTaking(ctx context.Context, id string, loop int) (*taking, error) {
+	t := &taking{Book: b}
+	v, text, err := b.stored(ctx, stateName())
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	current, _ := layout.ParseState(text)
+	now, _ := current.LoopNumber()
+	if id == "" {
+		id = current.RunID
+	}
+	if id == "" {
+		return nil, &NoRunError{}
+	}
+	if err := CheckID("id of a run", id); err != nil {
+		return nil, err
+	}
+	if loop == 0 && id == current.RunID {
+		loop = now
+	}
+	if loop < 1 {
+		return nil, &MalformedError{"loop", fmt.Sprint(loop), "a number from 1 on: --loop N"}
+	}
+	if id == current.RunID && loop > now {
+		return nil, &LoopError{id, loop, now}
+	}
+	t.manifest = layout.Manifest{Run: id, Loop: loop, Taken: b.now().Format(time.RFC3339)}
+	if _, _, err := b.stored(ctx, snapshotName(id, loop, layout.SnapshotManifest)); !errors.Is(err, store.ErrNotFound) {
+		return nil, errors.Join(err, &TakenError{id, loop})
+	}
+	if t.start, err = b.loopStart(ctx, id, loop); err != nil {
+		return nil, err
+	}
+	if t.next, err = b.loopStart(ctx, id, loop+1); err != nil {
+		return nil, err
+	}
+	if t.start == nil {
+		t.note("where the loop began was not noted: run loop and run start do that")
+	}
+	return t, t.readState(ctx, v, text)
+}
+
+func (t *taking) note(format string, args ...any) {
+	t.manifest.Notes = append(t.manifest.Notes, fmt.Sprintf(format, args...))
+}
+
+// readState finds the session state at the loop's end.
+func (t *taking) readState(ctx context.Context, head store.Version, text []byte) error {
+	state, _ := layout.ParseState(text)
+	loop, _ := state.LoopNumber()
+	if state.RunID != t.manifest.Run || loop != t.manifest.Loop {
+		v, err := t.lastState(ctx, head)
+		if err != nil {
+			return err
+		}
+		if text, err = t.Book.text(ctx, v); err != nil {
+			return err
+		}
+	}
+	t.text = text
+	t.state, _ = layout.ParseState(text)
+	return nil
+}
+
+// lastState returns the version of the session state with which an earlier loop
+// ended.
+func (t *taking) lastState(ctx context.Context, head store.Version) (found store.Version, err error) {
+	err = t.w.Store.View(ctx, func(tx *store.Tx) error {
+		events, err := tx.History(stateName())
+		if err != nil {
+			return err
+		}
+		for _, e := range slices.Backward(events) {
+			v, err := tx.Get(e.Ref)
+			if errors.Is(err, store.ErrDropped) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if v.Record.Run == t.manifest.Run && v.Record.Loop == fmt.Sprint(t.manifest.Loop) && e.Change == store.ChangePut {
+				found = v
+				return nil
+			}
+		}
+		return &NoSnapshotError{Run: t.manifest.Run, Loop: t.manifest.Loop}
+	})
+	return found, err
+}
+
+// A snapshotText is a file of a snapshot.
+type snapshotText struct {
+	name string
+	text []byte
+}
+
+// files makes the files of the snapshot.
+func (t *taking) files(ctx context.Context) ([]snapshotText, error) {
+	m := &t.manifest
+	if t.start != nil {
+		m.Started, m.From = t.start.Time, t.start.SnapshotPoint
+	}
+	if t.next != nil {
+		m.To = t.next.SnapshotPoint
+	}
+	issues, err := t.issues(ctx)
+	if err != nil {
+		return nil, err
+	}
+	diff, err := t.diff(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, issue := range issues {
+		m.Issues = append(m.Issues, issue.ID)
+	}
+	m.Running, m.Completed = len(t.state.Running), len(endedIn(t.state, t.start))
+	return []snapshotText{
+		{layout.SnapshotDiff, diff}, {layout.SnapshotState, t.text},
+		{layout.SnapshotIssues, layout.AppendCompletedIssues(nil, issues)},
+	}, nil
+}
+
+// keep puts a file of the snapshot. One that stands there, as agents or a taking
+// that was cut short have left it, stays.
+func (t *taking) keep(ctx context.Context, f snapshotText) error {
+	name := snapshotName(t.manifest.Run, t.manifest.Loop, f.name)
+	_, there, err := t.stored(ctx, name)
+	switch {
+	case err == nil:
+		if string(there) != string(f.text) {
+			t.note("%s was there before, and stays as it is", f.name)
+		}
+		f.text = there
+	case errors.Is(err, store.ErrNotFound):
+		if err := t.Book.keep(ctx, t.manifest.Run, t.manifest.Loop, f.name, f.text); err != nil {
+			return err
+		}
+	default:
+		return err
+	}
+	t.manifest.Files = append(t.manifest.Files, layout.SnapshotFile{
+		Path: f.name, Size: int64(len(f.text)), Digest: record.DigestOf(f.text).String(),
+	})
+	return nil
+}
+
+// issues returns the issues that were completed in the loop, by id: those that are
+// complete at its end and were not at its beginning.
+func (t *taking) issues(ctx context.Context) ([]layout.CompletedIssue, error) {
+	all, err := t.read.List(ctx, query.ListRequest{Kinds: []record.Kind{record.KindIssue}, Trees: []record.Tree{""}})
+	if err != nil {
+		return nil, err
+	}
+	var done []layout.CompletedIssue
+	for _, entry := range all.Entries {
+		v := entry.Version
+		completed, err := t.completedInLoop(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		if !completed {
+			continue
+		}
+		text, err := t.w.TextOf(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		issue, _ := layout.ParseIssue(text)
+		done = append(done, layout.CompletedIssue{ID: v.Record.Name.ID, Summary: textOr(issue.Summary, issue.Title)})
+	}
+	slices.SortFunc(done, func(a, b layout.CompletedIssue) int { return strings.Compare(a.ID, b.ID) })
+	return done, nil
+}
+
+// completedInLoop reports whether the issue with this head became complete in
+// the loop.
+func (t *taking) completedInLoop(ctx context.Context, head store.Version) (is bool, err error) {
+	at := func(tx *store.Tx, position uint64) (bool, error) {
+		v, err := tx.HeadAt(head.Record.Name, position)
+		if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped) {
+			return false, nil
+		}
+		return err == nil && v.Record.Status == layout.StatusComplete, err
+	}
+	err = t.w.Store.View(ctx, func(tx *store.Tx) (err error) {
+		is = head.Record.Status == layout.StatusComplete
+		if t.next != nil {
+			is, err = at(tx, t.next.Position)
+		}
+		if err != nil || !is {
+			return err
+		}
+		if t.start == nil {
+			started, err := time.Parse(time.RFC3339, t.state.Started)
+			is = err != nil || !head.Record.Time.Before(started) // since the run began, if it says when
+			return nil
+		}
+		was, err := at(tx, t.start.Position)
+		is = is && !was
+		return err
+	})
+	return is, err
+}

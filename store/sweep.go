@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"filebus/store/record"
+)
+
+// Uses returns how many records have a body, conflict versions included.
+// A digest that no record has gives 0.
+func (tx *Tx) Uses(digest record.Digest) (uint64, error) {
+	if tx.bodies.Get(digest[:]) == nil {
+		return 0, nil
+	}
+	return tx.useCount(digest)
+}
+
+// Sweep removes what processes that were killed have left: temporary files that
+// are older than a day, and files of bodies that no record has. It returns how
+// many body files went.
+func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
+	s.sweepTemporary()
+	stray, err := s.strayBodies(ctx)
+	if err != nil || len(stray) == 0 {
+		return 0, err
+	}
+	// A put gives a large body its name while it holds the lock exclusively, and
+	// commits before it gives the lock back: what has no record now, under that
+	// lock, will never have one.
+	err = s.Update(ctx, func(tx *Tx) error {
+		for path, digest := range stray {
+			if tx.bodies.Get(digest[:]) != nil {
+				continue
+			}
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("sweeping bodies: %w", err)
+			}
+			removed++
+		}
+		return nil
+	})
+	return removed, err
+}
+
+// strayBodies returns the files of bodies that no record has at the moment.
+func (s *Store) strayBodies(ctx context.Context) (map[string]record.Digest, error) {
+	stray := map[string]record.Digest{}
+	err := filepath.WalkDir(s.path(bodiesDir), func(path string, d fs.DirEntry, err error) error {
+		hex, isBody := strings.CutSuffix(filepath.Base(path), ".zst")
+		if err != nil || d.IsDir() || !isBody {
+			return err
+		}
+		if digest, err := record.ParseDigest(hex); err == nil {
+			stray[path] = digest
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil || len(stray) == 0 {
+		return nil, err
+	}
+	err = s.View(ctx, func(tx *Tx) error {
+		for path, digest := range stray {
+			if tx.bodies.Get(digest[:]) != nil {
+				delete(stray, path)
+			}
+		}
+		return nil
+	})
+	return stray, err
+}
