@@ -74,12 +74,18 @@ func house() map[string]pack {
 				"filebus/materialize", "filebus/materialize/layout",
 			},
 		},
+		"filebus/materialize/run": {
+			ours: []string{
+				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index", "filebus/query",
+				"filebus/materialize", "filebus/materialize/layout",
+			},
+		},
 		"filebus/materialize/pdf": {
 			modules: []string{"github.com/go-pdf/fpdf", "github.com/yuin/goldmark", "codeberg.org/go-fonts/dejavu"},
 		},
 		"filebus/cmd/filebus": {
 			ours: []string{
-				"filebus", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/pdf", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
+				"filebus", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/run", "filebus/materialize/pdf", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
 				"filebus/query", "filebus/materialize", "filebus/materialize/layout",
 			},
 			modules: []string{

@@ -37,7 +37,7 @@ func describe(s sample, size int64, facts layout.Facts, preview int) record.Desc
 	d := record.Description{
 		Version: DescriberVersion,
 		Title:   facts.Title,
-		Preview: cutRunes(facts.Summary, preview),
+		Preview: layout.Clip(facts.Summary, preview),
 		Words:   s.words,
 		Tokens:  record.EstimateTokens(size),
 	}
@@ -76,7 +76,7 @@ func (w *Workspace) describePut(r PutRequest, text preparedText, facts layout.Fa
 		d.Preview = emptyPreview(about.text, text.body.Size)
 	}
 	if note := outcomeNote(facts.Status, r.Exit); note != "" {
-		d.Preview = cutRunes(strings.TrimSpace(note+" "+d.Preview), max(limit, utf8.RuneCountInString(note)))
+		d.Preview = layout.Clip(strings.TrimSpace(note+" "+d.Preview), max(limit, utf8.RuneCountInString(note)))
 	}
 	return d
 }
@@ -105,7 +105,7 @@ func outcomeNote(status string, exit *int) string {
 	default: // a word of the agent's own
 		return ""
 	}
-	if exit == nil {
+	if exit == nil || *exit == 0 {
 		return "[" + status + "]"
 	}
 	return fmt.Sprintf("[%s, exit %d]", status, *exit)
@@ -120,18 +120,6 @@ const (
 	StatusInterrupted = "interrupted" // filebus itself was ended: what came until then
 	StatusInvalid     = "invalid"     // the output does not fit its schema
 )
-
-// cutRunes returns at most n characters of text, cut at a space if there is one.
-func cutRunes(text string, n int) string {
-	if utf8.RuneCountInString(text) <= n {
-		return text
-	}
-	cut := string([]rune(text)[:n-1])
-	if space := strings.LastIndexByte(cut, ' '); space > 0 {
-		cut = cut[:space]
-	}
-	return cut + "…"
-}
 
 // envelope makes a record of what path and text say about an entry.
 func envelope(name record.Name, path string, facts layout.Facts, source record.Source) record.Record {

@@ -38,6 +38,8 @@ type PutRequest struct {
 	Links  []record.Link
 	Source record.Source
 	Expect store.Expect
+
+	newConversation string // one that must be nobody else's
 }
 
 // A PutResult says what a put did. The file holds the text when it is returned.
@@ -198,6 +200,9 @@ func (w *Workspace) store(ctx context.Context, r PutRequest, text preparedText, 
 	var outcome store.Outcome
 	var description record.Description
 	err := w.Store.Update(ctx, func(tx *store.Tx) (err error) {
+		if err = checkNew(tx, r.newConversation); err != nil {
+			return err
+		}
 		outcome, err = tx.Put(draft)
 		description = tx.Description(outcome.Ref) // of what was there, if nothing is new
 		return err
@@ -211,6 +216,18 @@ func (w *Workspace) store(ctx context.Context, r PutRequest, text preparedText, 
 	}, nil
 }
 
+// checkNew returns a store.ErrConflict if a conversation that was just made up has
+// results already.
+func checkNew(tx *store.Tx, conversation string) error {
+	if conversation == "" {
+		return nil
+	}
+	for _, err := range tx.Lookup(store.FieldConversation, conversation) {
+		return errors.Join(err, store.ErrConflict)
+	}
+	return nil
+}
+
 // putResult stores a result. Its path is its own, so no lock is needed to write
 // the file: it either is not there yet or holds the same bytes.
 func (w *Workspace) putResult(ctx context.Context, r PutRequest) (*PutResult, error) {
@@ -220,14 +237,16 @@ func (w *Workspace) putResult(ctx context.Context, r PutRequest) (*PutResult, er
 	}
 	defer func() { _ = text.body.Discard() }() // a temporary file, swept later if it stays
 	conversation, made := strings.CutSuffix(r.ID, "/")
-	if r.ID == "" {
-		conversation, made = w.NewID(), true
-	}
+	made = made || r.ID == ""
 	if made {
 		r.Expect = store.Absent()
 	}
 	for {
 		id := r.ID
+		if id == "" {
+			r.newConversation = w.NewID()
+			conversation = r.newConversation
+		}
 		if made {
 			id = conversation + "/" + w.NewID()
 		}

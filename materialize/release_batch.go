@@ -92,15 +92,12 @@ func (r *releaser) keepAlteredFiles(ctx context.Context, mirrors []*mirror, batc
 		if !c.hasFile() {
 			continue
 		}
-		for _, m := range mirrors {
-			because, err := m.alteration(ctx, c.last.Path)
-			if err != nil {
-				return err
-			}
-			if because != "" {
-				r.keep(c, because)
-				break
-			}
+		because, err := r.alteration(ctx, mirrors, c)
+		if err != nil {
+			return err
+		}
+		if because != "" {
+			r.keep(c, because)
 		}
 	}
 	// As for takeIn: what a process that dies leaves on disk must be known.
@@ -129,6 +126,27 @@ func (r *releaser) keepPlaces(ctx context.Context, batch []*candidate) error {
 		return err
 	})
 }
+
+// alteration says why the file of a name keeps it, in any of the roots, or "".
+func (r *releaser) alteration(ctx context.Context, mirrors []*mirror, c *candidate) (because string, err error) {
+	known := false
+	for _, m := range mirrors {
+		if because, err = m.alteration(ctx, c.last.Path); because != "" || err != nil {
+			return because, err
+		}
+		known = known || m.knows(c.last.Path)
+	}
+	// A result is stored first, and its file is written without the mirror lock.
+	fresh := r.w.now().Sub(c.last.Time) < writingTime
+	if c.name.Kind == record.KindResult && c.current && !known && fresh {
+		return "its file is being written", nil
+	}
+	return "", nil
+}
+
+// writingTime is how long after a result was stored its file may be missing
+// because its process has not come to it yet.
+const writingTime = 5 * time.Minute
 
 // alteration takes in what stands on disk at a path, and says what was found that
 // the store did not have.

@@ -406,6 +406,25 @@ func TestReleaseMeanwhile(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, []string{"drop result/c/a", "drop result/c/b", "drop result/c/x"}},
+		"the file is not written yet": {func(t testing.TB, w *materialize.Workspace) {
+			memory := filepath.Join(w.Location.Store, "mirror")
+			remembered := readTree(t, memory)
+			for name, text := range remembered {
+				var lines string
+				for line := range strings.Lines(text) {
+					if !strings.Contains(line, "/b.md") {
+						lines += line
+					}
+				}
+				remembered[name] = lines
+			}
+			writeTree(t, memory, remembered)
+			if err := os.Remove(filepath.Join(w.Root, ".claude/agent_tool_results/c/b.md")); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{
+			"drop result/c/x", "keep result/c/a: referred to by result/c/b", "keep result/c/b: its file is being written",
+		}},
 	} {
 		t.Run(label, func(t *testing.T) {
 			t.Parallel()

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
@@ -59,7 +59,7 @@ func (a *ContextAnswer) omit(k candidate, reason string) {
 func (a *ContextAnswer) take(k candidate, limit int) bool {
 	full := k.Text
 	for _, length := range []int{longItem, shortItem} {
-		k.Text = clip(full, length)
+		k.Text = layout.Clip(full, length)
 		sections := contextSections()
 		at := len(a.Items)
 		for at > 0 && slices.Index(sections, a.Items[at-1].Section) > slices.Index(sections, k.Section) {
@@ -76,18 +76,6 @@ func (a *ContextAnswer) take(k candidate, limit int) bool {
 }
 
 func (a *ContextAnswer) tokens() int { return record.EstimateTokens(int64(len(a.Append(nil)))) }
-
-// clip cuts a text after at most n characters, at a space if there is one.
-func clip(text string, n int) string {
-	if utf8.RuneCountInString(text) <= n {
-		return text
-	}
-	cut := string([]rune(text)[:n-1])
-	if space := strings.LastIndexByte(cut, ' '); space > len(cut)/2 {
-		cut = cut[:space]
-	}
-	return cut + "…"
-}
 
 // twin returns the name of a chosen item that says nearly the same, or "".
 func (c *contextBuilder) twin(chosen []candidate, k candidate) string {

@@ -255,6 +255,9 @@ func (g *Graph) neighbours(i int) map[int][]Edge {
 	have := func(file string) []int { return g.files[treeKey{r.Name.Tree, file}] }
 	for _, file := range g.rarestFirst(g.nodes[i].files, func(file string) int { return len(have(file)) }) {
 		for _, to := range have(file) {
+			if g.nodes[to].version.Record.Task == r.Task {
+				continue // it is the same handoff
+			}
 			g.share(near, i, to, EdgeFiles, file, rarity(len(have(file))))
 		}
 	}

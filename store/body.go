@@ -55,13 +55,14 @@ func (s *Store) Prepare(ctx context.Context, text []byte) (Body, error) {
 // PrepareReader prepares a body of any size in flat memory. Call Discard when
 // the body was put or is not wanted.
 func (s *Store) PrepareReader(ctx context.Context, r io.Reader) (Body, error) {
-	head := make([]byte, InlineLimit+1)
-	n, err := io.ReadFull(r, head)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return s.Prepare(ctx, head[:n])
-	}
+	// An error that wraps io.ErrUnexpectedEOF is one of the source, a damaged body
+	// for instance, and not the end of the text.
+	head, err := io.ReadAll(io.LimitReader(contextReader{ctx, r}, InlineLimit+1))
 	if err != nil {
 		return Body{}, fmt.Errorf("reading body: %w", err)
+	}
+	if len(head) <= InlineLimit {
+		return s.Prepare(ctx, head)
 	}
 	s.sweepTemporary()
 	tmp, err := os.CreateTemp(s.path(tmpDir), "body-*")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"filebus/store"
+	"filebus/store/record"
 )
 
 func flip(t *testing.T, path string, offset int64) {
@@ -125,5 +126,40 @@ func TestNoStore(t *testing.T) {
 	}
 	if _, err := read(t, s, "note/a"); !errors.Is(err, store.ErrNoStore) {
 		t.Errorf("reading a store that was removed = %v, want ErrNoStore", err)
+	}
+}
+
+// TestDamagedSource prepares a body from the stream of one whose file was cut
+// short: that is an error, and never the end of a shorter text.
+func TestDamagedSource(t *testing.T) {
+	s := unchecked(t)
+	text := randomText(3 << 20)
+	put(t, s, "note/large", text)
+	files, err := filepath.Glob(filepath.Join(s.Dir(), "bodies", "*", "*.zst"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("the body's files: %v, %v", files, err)
+	}
+	for _, size := range []int64{2 << 20, 500 << 10, 1 << 10, 100, 0} {
+		if err := os.Truncate(files[0], size); err != nil {
+			t.Fatal(err)
+		}
+		var content store.Content
+		err := s.View(t.Context(), func(tx *store.Tx) error {
+			v, err := tx.Head(record.Name{Kind: record.KindNote, ID: "large"})
+			if err == nil {
+				content, err = tx.Content(v.Record)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := content.Open()
+		if err == nil {
+			_, err = s.PrepareReader(t.Context(), r)
+		}
+		if !errors.Is(err, store.ErrDamaged) {
+			t.Errorf("preparing a body cut to %d bytes = %v, want damaged", size, err)
+		}
 	}
 }

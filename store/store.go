@@ -48,6 +48,7 @@ type Store struct {
 	dir  string
 	opts Options
 	turn *turnstile.Turnstile
+	made bool
 
 	coders sync.Once
 	encode *zstd.Encoder
@@ -139,8 +140,13 @@ func (s *Store) initialise() error {
 	if err := os.Rename(tmp, s.path(databaseFile)); err != nil {
 		return fmt.Errorf("making store: %w", err)
 	}
+	s.made = true
 	return syncDir(s.dir)
 }
+
+// IsNew reports whether Create has made the store: of several processes that
+// create one at once, one has.
+func (s *Store) IsNew() bool { return s.made }
 
 func (s *Store) writeEmpty(path string) error {
 	var id [16]byte

@@ -146,7 +146,7 @@ func (e *environ) create(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	w, err := e.newSession(materialize.Create(ctx, at, settings, e.storeOptions()))
-	if err == nil {
+	if err == nil && w.Store.IsNew() {
 		e.note("made a store in %s", at.Store)
 	}
 	return w, err

@@ -16,6 +16,7 @@ type knowledgeOptions struct {
 	tags          []string
 	trees, types  []string
 	all, prefix   bool
+	superseded    bool
 	minConfidence string
 	limit, offset int
 }
@@ -23,11 +24,15 @@ type knowledgeOptions struct {
 func newKnowledgeCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "knowledge",
-		Short: "Look up patterns, gotchas and decisions by tag",
+		Short: "Look up, add and connect patterns, gotchas and decisions",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newKnowledgeListCommand(env), newKnowledgeShowCommand(env), newKnowledgeTagsCommand(env))
+	cmd.AddCommand(
+		newKnowledgeListCommand(env), newKnowledgeShowCommand(env), newKnowledgeTagsCommand(env), newKnowledgeAddCommand(env),
+		newKnowledgeEditCommand(env), newKnowledgeSupersedeCommand(env), newKnowledgeLinkCommand(env),
+		newKnowledgeRelatedCommand(env), newKnowledgeHarvestCommand(env), newKnowledgeGraphCommand(env),
+	)
 	return cmd
 }
 
@@ -37,8 +42,9 @@ func newKnowledgeListCommand(env *environ) *cobra.Command {
 		Use:   "list [flags] [TAG...]",
 		Short: "List the entries that have tags, those that share most first",
 		Long: `List the entries that have any of the tags. Those that share most tags come
-first, then the more confident, then the newer. The answer comes from the store
-alone and is never behind.`,
+first, then the more confident, then the newer. Entries that others supersede are
+left out, or last with --all. The answer comes from the store alone and is never
+behind.`,
 		Example: "  filebus knowledge list --tag auth --tag jwt\n  filebus knowledge list auth jwt --all-tags\n  filebus knowledge list --type gotcha --min-confidence medium auth",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runKnowledgeList(cmd.Context(), env, opts, append(opts.tags, args...))
@@ -48,6 +54,7 @@ alone and is never behind.`,
 	flags := cmd.Flags()
 	flags.StringSliceVar(&opts.tags, "tag", nil, "entries that have `tag`, like the arguments (may be repeated)")
 	flags.BoolVar(&opts.all, "all-tags", false, "only entries that have all of the tags")
+	flags.BoolVar(&opts.superseded, "all", false, "also entries that others supersede, behind all others")
 	flags.BoolVar(&opts.prefix, "prefix", false, "the tags are beginnings of tags")
 	flags.StringSliceVar(&opts.types, "type", nil, "only entries of `type`: pattern, gotcha, decision, insight (may be repeated)")
 	flags.StringVar(&opts.minConfidence, "min-confidence", "", "only entries of at least this confidence: low, medium or high")
@@ -74,7 +81,7 @@ func runKnowledgeList(ctx context.Context, env *environ, opts knowledgeOptions, 
 	}
 	found, total, err := s.read.Knowledge(ctx, query.KnowledgeRequest{
 		Tags: tags, AllTags: opts.all, Prefix: opts.prefix, Types: opts.types, MinConfidence: opts.minConfidence,
-		Trees: trees, Limit: opts.limit, Offset: opts.offset,
+		Trees: trees, Superseded: opts.superseded, Limit: opts.limit, Offset: opts.offset,
 	})
 	if err != nil {
 		return err
@@ -103,20 +110,23 @@ type knowledgeJSON struct {
 	Confidence string   `json:"confidence,omitempty"`
 	Shared     []string `json:"shared,omitempty"`
 	Summary    string   `json:"summary,omitempty"`
+	// SupersededBy is the entry to read in its place.
+	SupersededBy string `json:"superseded_by,omitempty"`
 }
 
 func printKnowledge(env *environ, found []query.Knowledge, total, offset int) error {
 	if env.global.json {
 		value := knowledgeListJSON{Total: total, Entries: []knowledgeJSON{}}
 		for _, k := range found {
-			value.Entries = append(value.Entries, knowledgeJSON{summaryJSON(k.Summary), k.Type, k.Confidence, k.Shared, k.Description.Preview})
+			value.Entries = append(value.Entries, knowledgeJSON{summaryJSON(k.Summary), k.Type, k.Confidence, k.Shared, k.Description.Preview, supersededText(k.SupersededBy, "")})
 		}
 		return env.printJSON(value)
 	}
 	for _, k := range found {
 		r := k.Version.Record
-		env.printf("%s  %s  %s  %s  [%s]\n  %s\n", env.bold(oneLine(r.Name.String())), k.Version.Ref.Short(),
-			orDash(k.Type), orDash(k.Confidence), oneLine(strings.Join(r.Tags, ", ")), oneLine(k.Description.Preview))
+		env.printf("%s  %s  %s  %s  [%s]%s\n  %s\n", env.bold(oneLine(r.Name.String())), k.Version.Ref.Short(),
+			orDash(k.Type), orDash(k.Confidence), oneLine(strings.Join(r.Tags, ", ")),
+			supersededText(k.SupersededBy, "  superseded by "), oneLine(k.Description.Preview))
 	}
 	switch seen := offset + len(found); {
 	case len(found) == 0:
@@ -125,6 +135,15 @@ func printKnowledge(env *environ, found []query.Knowledge, total, offset int) er
 		env.note("%d of %d entries; go on with --offset %d", len(found), total, seen)
 	}
 	return nil
+}
+
+// supersededText returns the id of what supersedes an entry, behind some words, or
+// nothing if nothing does.
+func supersededText(by record.Name, words string) string {
+	if by.IsZero() {
+		return ""
+	}
+	return oneLine(words + linkEnd(by))
 }
 
 func newKnowledgeShowCommand(env *environ) *cobra.Command {

@@ -66,6 +66,7 @@ func writingCommands(env *environ) []*cobra.Command {
 		newGcCommand(env),
 		newTagCommand(env),
 		newIssueCommand(env),
+		newComponentCommand(env),
 		newRunCommand(env),
 		newSnapshotCommand(env),
 		newCaptureCommand(env),

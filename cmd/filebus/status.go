@@ -214,7 +214,7 @@ func workLines(s *runs.Status) []string {
 		if w.Late {
 			line += " LATE"
 		}
-		if w.Quiet > 0 {
+		if w.Journal {
 			line += ", journal " + runs.DurationText(w.Quiet) + " ago"
 		}
 		lines = append(lines, "           "+line)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -76,7 +77,12 @@ func (b *Base) Harvest(ctx context.Context, m *Map, v store.Version, tags []stri
 	if err != nil {
 		return nil, err
 	}
-	h.Proposals = append(h.Proposals, rowProposals(rows, handoff, h.Task)...)
+	for _, p := range rowProposals(rows, handoff, h.Task) {
+		if p.Known, err = m.touchedBy(ctx, p.Touch); err != nil {
+			return nil, err
+		}
+		h.Proposals = append(h.Proposals, p)
+	}
 	for i := range h.Proposals {
 		h.Proposals[i].Number = i + 1
 	}
@@ -105,9 +111,10 @@ func (d Draft) saysAs(e Entry) bool {
 	return e.Type == d.Type && layout.TaskID(e.Fields.Source) == d.Source && oneLine(e.Fields.Content) == oneLine(d.Content)
 }
 
-// learnedIn returns the entries of the own tree that come from a task.
+// learnedIn returns the entries of the own tree that come from a task, as they are
+// and as they once were: what was harvested and then changed is known.
 func (b *Base) learnedIn(ctx context.Context, task string) ([]Entry, error) {
-	var names []record.Name
+	var entries []Entry
 	err := b.work.Store.View(ctx, func(tx *store.Tx) error {
 		for ref, err := range tx.Lookup(store.FieldTask, task) {
 			if err != nil {
@@ -117,20 +124,41 @@ func (b *Base) learnedIn(ctx context.Context, task string) ([]Entry, error) {
 			if err != nil {
 				return err
 			}
-			if n := v.Record.Name; n.Kind == record.KindKnowledge && n.Tree == "" {
-				names = append(names, n)
+			f, isFile := formOf(b.work.Settings.Profile, v.Record.Path)
+			if n := v.Record.Name; n.Kind != record.KindKnowledge || n.Tree != "" || !isFile {
+				continue
+			}
+			err = eachVersion(tx, v.Record.Name, func(old store.Version) error {
+				content, err := tx.Content(old.Record)
+				if err != nil {
+					return err
+				}
+				text, err := content.Head(store.InlineLimit)
+				entries = append(entries, newEntry(f, old.Record.Name, old.Record.Path, text))
+				return err
+			})
+			if err != nil {
+				return err
 			}
 		}
 		return nil
 	})
-	var entries []Entry
-	for _, name := range names {
-		e, getErr := b.Get(ctx, name)
-		if getErr == nil { // else it went away a moment ago
-			entries = append(entries, e)
+	return entries, err
+}
+
+// eachVersion calls visit with the versions of a name that are still stored.
+func eachVersion(tx *store.Tx, name record.Name, visit func(store.Version) error) error {
+	events, err := tx.History(name)
+	for _, e := range events {
+		v, getErr := tx.Get(e.Ref)
+		if errors.Is(getErr, store.ErrDropped) || err != nil {
+			continue
+		}
+		if err = getErr; err == nil {
+			err = visit(v)
 		}
 	}
-	return entries, err
+	return err
 }
 
 // drafts returns the entries that a handoff suggests.
@@ -175,11 +203,7 @@ func sentences(text string, isCell bool) []string {
 		return []string{oneLine(text)}
 	}
 	for i, p := range parts {
-		first, rest := "", oneLine(p)
-		if runes := []rune(rest); len(runes) > 0 {
-			first, rest = strings.ToUpper(string(runes[:1])), string(runes[1:])
-		}
-		parts[i] = first + rest
+		parts[i] = oneLine(p)
 	}
 	return parts
 }
@@ -232,9 +256,6 @@ func rowProposals(rows []Row, h layout.Handoff, task string) []Proposal {
 		p := Proposal{Touch: Touch{Name: folderOf(file), Task: task}}
 		if row, found := deepest(rows, file); found {
 			p.Touch.Name = row.Name
-			if layout.TaskID(row.Modified) == task {
-				p.Known = row.ID
-			}
 		} else {
 			p.Touch.Notes = firstWords(cmp.Or(f.Description, h.Summary), maxTitle)
 		}
@@ -244,6 +265,25 @@ func rowProposals(rows []Row, h layout.Handoff, task string) []Proposal {
 		}
 	}
 	return all
+}
+
+// touchedBy returns the id of a component whose row says, or once said, that it
+// was changed by the task of a touch: a later task is not taken back. It is empty
+// if there is none.
+func (m *Map) touchedBy(ctx context.Context, t Touch) (id string, err error) {
+	name, err := record.NewName("", record.KindComponent, layout.Component{Name: t.Name}.ID())
+	if err != nil {
+		return "", nil // a name that is no id: its row is touched again
+	}
+	err = m.work.Store.View(ctx, func(tx *store.Tx) error {
+		return eachVersion(tx, name, func(v store.Version) error {
+			if layout.TaskID(v.Record.Task) == t.Task {
+				id = name.ID
+			}
+			return nil
+		})
+	})
+	return id, err
 }
 
 // folderOf returns the component that a file without one makes: its folder, or

@@ -105,7 +105,7 @@ func Since(started string, now time.Time) (took time.Duration, known bool) {
 	return 0, false
 }
 
-// DurationText returns a duration as states have it: 45s, 12m 30s, 48m, 6h 21m.
+// DurationText returns a duration as states have it: 45s, 12m 30s, 48m, 6h 21m, 3d 4h.
 func DurationText(d time.Duration) string {
 	seconds := int(d / time.Second)
 	hours, minutes := seconds/3600, seconds/60%60
@@ -116,6 +116,8 @@ func DurationText(d time.Duration) string {
 		return fmt.Sprintf("%dm", minutes)
 	case hours == 0:
 		return fmt.Sprintf("%dm %ds", minutes, seconds%60)
+	case hours >= 48:
+		return fmt.Sprintf("%dd %dh", hours/24, hours%24)
 	case minutes == 0:
 		return fmt.Sprintf("%dh", hours)
 	}

@@ -108,6 +108,9 @@ func (b *Book) compareFiles(ctx context.Context, from, to *Snapshot, steps []*Sn
 	if err == nil {
 		p.end()
 		c.Files, c.FilesChanged = p.changes, p.total
+		for i := range c.Files {
+			c.Files[i].Cut = false // no patch was wanted
+		}
 		return nil
 	}
 	if !errors.Is(err, errNoGit) {

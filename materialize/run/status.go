@@ -36,8 +36,10 @@ type Work struct {
 	Model string
 	For   time.Duration // since it began
 	Known bool          // whether For is known
-	Quiet time.Duration // since its journal changed; 0 without one
-	Late  bool
+	// Quiet is how long ago its journal changed, if it has one.
+	Quiet   time.Duration
+	Journal bool
+	Late    bool
 }
 
 // An IssueCount counts the issues that are not done.
@@ -128,11 +130,11 @@ func (b *Book) addJournal(s *Status, j query.Summary) {
 	quiet := max(b.now().Sub(r.Time), 0)
 	for i := range s.Tasks {
 		if w := &s.Tasks[i]; w.Task != "" && (layout.TaskID(w.Task) == r.Task || w.Task == r.Task) {
-			w.Quiet = quiet
+			w.Quiet, w.Journal = quiet, true
 			return
 		}
 	}
-	w := Work{Agent: r.Agent, Task: textOr(r.Task, r.Name.ID), Quiet: quiet}
+	w := Work{Agent: r.Agent, Task: textOr(r.Task, r.Name.ID), Quiet: quiet, Journal: true}
 	if w.For, w.Known = Since(j.Description.Attributes[layout.AttributeStarted], b.now()); !w.Known {
 		w.For, w.Known = quiet, true
 	}

@@ -8,6 +8,7 @@
 set -eu
 agents=$(cd "$(dirname "$0")/agents" && pwd)
 export FILEBUS_CONVERSATION=review
+filebus init >/dev/null
 preview=${PREVIEW:-500}
 calls=$(mktemp -d)
 trap 'rm -rf "$calls"' EXIT

@@ -1,0 +1,318 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize/knowledge"
+	"filebus/store/record"
+)
+
+// base returns the knowledge of a workspace.
+func (e *environ) base(s *session) *knowledge.Base {
+	return knowledge.New(s.Workspace, s.read, e.now)
+}
+
+// addDraftFlags gives cmd a flag for each field of an entry.
+func addDraftFlags(cmd *cobra.Command, d *knowledge.Draft) {
+	flags := cmd.Flags()
+	flags.StringVar(&d.Type, "type", "", "pattern, gotcha, decision, insight or task")
+	flags.StringVar(&d.Content, "content", "", "what was learned, as Markdown; - reads standard input")
+	flags.StringVar(&d.Title, "title", "", "a `title` beside the id")
+	flags.StringSliceVar(&d.Tags, "tag", nil, "a `tag` to find it by (may be repeated)")
+	flags.StringVar(&d.Confidence, "confidence", "", "high, medium or low")
+	flags.StringVar(&d.Source, "source", "", "the `task` it was learned in")
+	flags.StringVar(&d.File, "file", "", "the `path` of a file with more of it")
+}
+
+// readContent sets the content of a draft from the argument, a file or "-", or
+// from standard input if the flag says so.
+func readContent(env *environ, d *knowledge.Draft, args []string) error {
+	from := io.Reader(nil)
+	switch {
+	case len(args) > 0 && d.Content != "":
+		return usageError("the content is given twice, in %s and as --content", args[0])
+	case len(args) > 0 && args[0] != "-":
+		f, err := openInput(env, args[0])
+		if err != nil {
+			return contentHint(args[0], err)
+		}
+		defer func() { _ = f.Close() }() // only read
+		from = f
+	case len(args) > 0 || d.Content == "-":
+		from = env.in
+	default:
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(from, maxContentInput))
+	if err != nil {
+		return fmt.Errorf("reading the content: %w", err)
+	}
+	if d.Content = string(text); strings.TrimSpace(d.Content) == "" {
+		return usageError("the content is empty")
+	}
+	return nil
+}
+
+// contentHint adds to the error of a file that is not there what was meant, if the
+// argument looks like a sentence.
+func contentHint(arg string, err error) error {
+	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(arg, " ") {
+		return err
+	}
+	return coded(exitUsage, "the same with --content "+quote(arg), fmt.Errorf("%q is no file", clipText(arg, issueSummary)))
+}
+
+// maxContentInput is how much of an input is read, in bytes: an entry that has as
+// much is refused.
+const maxContentInput = 1 << 20
+
+type knowledgeAddOptions struct {
+	draft        knowledge.Draft
+	into         string
+	noDuplicates bool
+}
+
+func newKnowledgeAddCommand(env *environ) *cobra.Command {
+	var opts knowledgeAddOptions
+	cmd := &cobra.Command{
+		Use:   "add [FILE]",
+		Short: "Add an entry to the knowledge graph",
+		Long: `Add an entry to the knowledge graph and print its id, such as pattern-012. The
+content comes from --content, from FILE, or from standard input with "-". Entries
+that are likely to say the same are named on standard error.`,
+		Example: "  filebus knowledge add --type gotcha --tag redis,retry --content 'go-redis retries three times by default'\n" +
+			"  filebus knowledge add --type decision --into .claude/lessons/storage.md notes.md",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runKnowledgeAdd(cmd.Context(), env, opts, args) },
+	}
+	addDraftFlags(cmd, &opts.draft)
+	cmd.Flags().StringVar(&opts.into, "into", "", "add it to this `file`: knowledge_graph.md, knowledge_graph.json or lessons/NAME.md")
+	cmd.Flags().BoolVar(&opts.noDuplicates, "no-duplicates", false, "do not add one that is likely to be there already")
+	return cmd
+}
+
+// A knowledgeChangeJSON is what commands print of an entry that they changed.
+type knowledgeChangeJSON struct {
+	ID         string     `json:"id"`
+	Type       string     `json:"type"`
+	Ref        string     `json:"ref"`
+	File       string     `json:"file"` // absolute
+	Supersedes string     `json:"supersedes,omitempty"`
+	Duplicates []likeJSON `json:"duplicates,omitempty"`
+}
+
+// A likeJSON is an entry that a new one may say the same as.
+type likeJSON struct {
+	ID      string   `json:"id"`
+	Summary string   `json:"summary"`
+	Shared  float64  `json:"shared"` // of the words of both
+	Tags    []string `json:"tags,omitempty"`
+}
+
+func runKnowledgeAdd(ctx context.Context, env *environ, opts knowledgeAddOptions, args []string) error {
+	d := &opts.draft
+	if err := readContent(env, d, args); err != nil {
+		return err
+	}
+	d.Source = env.or(d.Source, "FILEBUS_TASK")
+	s, err := env.create(ctx)
+	if err != nil {
+		return err
+	}
+	if d.Into, err = intoPath(env, s, opts.into); err != nil {
+		return err
+	}
+	b := env.base(s)
+	like, err := b.Similar(ctx, *d)
+	if err != nil { // the entry is not lost because the index is
+		env.note("not looked at for duplicates: %v", err)
+	}
+	added, err := b.Add(ctx, *d, opts.noDuplicates)
+	if known := (*knowledge.DuplicateError)(nil); errors.As(err, &known) {
+		noteLike(env, known.Like)
+	}
+	if err != nil {
+		return err
+	}
+	like = slices.DeleteFunc(like, func(l knowledge.Likeness) bool { return l.Entry.Name == added.Name })
+	noteLike(env, like)
+	if len(like) > 0 {
+		id := quote(like[0].Entry.Name.ID)
+		env.note("if it takes the place of %s: filebus knowledge supersede %s %s", id, id, quote(added.Name.ID))
+	}
+	return printKnowledgeChange(env, s, added, "", like)
+}
+
+// intoPath returns the path below the workspace of a file that the user names.
+func intoPath(env *environ, s *session, file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	rel, err := filepath.Rel(s.Root, env.abs(file))
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", usageError("--into %s is not in the workspace %s", file, s.Root)
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+func noteLike(env *environ, like []knowledge.Likeness) {
+	for _, l := range like[:min(shownDuplicates, len(like))] {
+		env.note("%s says much the same: %s", l.Entry.Name.ID, likeText(l))
+	}
+}
+
+// likeText says how much an entry is like another, and what it says.
+func likeText(l knowledge.Likeness) string {
+	tags := ""
+	if len(l.Tags) > 0 {
+		tags = ", tags " + strings.Join(l.Tags, " ")
+	}
+	return oneLine(fmt.Sprintf("%.0f %% of the words%s: %s", 100*l.Shared, tags, clipText(l.Entry.Fields.Content, issueSummary)))
+}
+
+func likesJSON(like []knowledge.Likeness) []likeJSON {
+	var list []likeJSON
+	for _, l := range like[:min(shownDuplicates, len(like))] {
+		list = append(list, likeJSON{l.Entry.Name.ID, clipText(oneLine(l.Entry.Fields.Content), issueSummary), float64(int(100*l.Shared)) / 100, l.Tags})
+	}
+	return list
+}
+
+func printKnowledgeChange(env *environ, s *session, e knowledge.Entry, supersedes string, like []knowledge.Likeness) error {
+	if env.global.json {
+		return env.printJSON(knowledgeChangeJSON{e.Name.ID, e.Type, e.Ref.String(), validText(s.FilePath(e.Path)), supersedes, likesJSON(like)})
+	}
+	line := e.Name.ID
+	if supersedes != "" {
+		line += " supersedes " + supersedes
+	}
+	env.printf("%s\n", oneLine(line))
+	return nil
+}
+
+func newKnowledgeEditCommand(env *environ) *cobra.Command {
+	var d knowledge.Draft
+	cmd := &cobra.Command{
+		Use:   "edit ID [FILE]",
+		Short: "Change fields of an entry of knowledge",
+		Long: `Change the fields of an entry whose flags are given; all other bytes of its file
+stay. FILE, or - for standard input, is another content. An empty value takes a
+field away, but for the content.`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var fields []string
+			for _, name := range []string{"type", "content", "title", "tag", "confidence", "source", "file"} {
+				if cmd.Flags().Changed(name) || name == "content" && len(args) > 1 {
+					fields = append(fields, name)
+				}
+			}
+			return runKnowledgeEdit(cmd.Context(), env, d, fields, args)
+		},
+		ValidArgsFunction: completeNames(env),
+	}
+	addDraftFlags(cmd, &d)
+	return cmd
+}
+
+func runKnowledgeEdit(ctx context.Context, env *environ, d knowledge.Draft, fields, args []string) error {
+	if len(fields) == 0 {
+		return coded(exitUsage, "filebus knowledge edit "+quote(args[0])+" --confidence high", errors.New("nothing to change was given"))
+	}
+	if err := readContent(env, &d, args[1:]); err != nil {
+		return err
+	}
+	s, name, err := env.findKnowledge(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	e, err := env.base(s).Edit(ctx, name, d, fields)
+	if err != nil {
+		return err
+	}
+	return printKnowledgeChange(env, s, e, "", nil)
+}
+
+// findKnowledge opens the workspace and returns the name of the entry that a
+// user's text means.
+func (e *environ) findKnowledge(ctx context.Context, text string) (*session, record.Name, error) {
+	s, err := e.openFresh(ctx)
+	if err != nil {
+		return nil, record.Name{}, err
+	}
+	name, err := e.knowledgeName(ctx, s, text)
+	return s, name, err
+}
+
+func (e *environ) knowledgeName(ctx context.Context, s *session, text string) (record.Name, error) {
+	v, err := e.resolve(ctx, s, nameOfKind(text, record.KindKnowledge))
+	if err != nil {
+		return record.Name{}, err
+	}
+	if name := v.Record.Name; name.Kind == record.KindKnowledge {
+		return name, nil
+	}
+	return record.Name{}, usageError("%s is no entry of knowledge", v.Record.Name)
+}
+
+func newKnowledgeSupersedeCommand(env *environ) *cobra.Command {
+	var d knowledge.Draft
+	cmd := &cobra.Command{
+		Use:   "supersede OLD [NEW]",
+		Short: "Let one entry of knowledge take the place of another",
+		Long: `Let the entry NEW take the place of OLD, or add one with --content, which has
+what no flag says from OLD. Both entries say so in the file. Lists leave OLD out
+from then on, or show it last.`,
+		Example: "  filebus knowledge supersede pattern-003 pattern-007\n" +
+			"  filebus knowledge supersede pattern-003 --content 'Batches of 2,000 lock for less long'",
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runKnowledgeSupersede(cmd.Context(), env, d, args)
+		},
+		ValidArgsFunction: completeNames(env),
+	}
+	addDraftFlags(cmd, &d)
+	return cmd
+}
+
+func runKnowledgeSupersede(ctx context.Context, env *environ, d knowledge.Draft, args []string) error {
+	if (len(args) == 2) == (d.Content != "") {
+		return coded(exitUsage, "filebus knowledge supersede "+quote(args[0])+" --content TEXT", errors.New("what takes its place is named as NEW or given as --content"))
+	}
+	if err := readContent(env, &d, nil); err != nil {
+		return err
+	}
+	s, old, err := env.findKnowledge(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	b := env.base(s)
+	if len(args) == 1 {
+		d.Source = env.or(d.Source, "FILEBUS_TASK")
+		made, err := b.SupersedeWith(ctx, old, d)
+		if err != nil {
+			return err
+		}
+		return printKnowledgeChange(env, s, made, old.ID, nil)
+	}
+	by, err := env.knowledgeName(ctx, s, args[1])
+	if err != nil {
+		return err
+	}
+	if _, err := b.Supersede(ctx, old, by); err != nil {
+		return err
+	}
+	made, err := b.Get(ctx, by)
+	if err != nil {
+		return err
+	}
+	return printKnowledgeChange(env, s, made, old.ID, nil)
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"errors"
+
+	"filebus/materialize/knowledge"
+	"filebus/query"
+)
+
+// explainKnowledge explains what the rules of knowledge and of the context map
+// refuse.
+func explainKnowledge(f *failure, err error) bool {
+	var missing *query.NotKnowledgeError
+	var many *query.TooManyError
+	var field *knowledge.FieldError
+	var size *knowledge.SizeError
+	var row *knowledge.RowSizeError
+	var file *knowledge.FileError
+	var captured *knowledge.CapturedError
+	var broken *knowledge.BrokenError
+	var known *knowledge.DuplicateError
+	var link *knowledge.LinkError
+	var superseded *knowledge.SupersededError
+	var handoff *knowledge.NoHandoffError
+	var number *knowledge.NumberError
+	var component *knowledge.NoComponentError
+	switch {
+	case errors.As(err, &missing):
+		f.Exit, f.Code, f.Hint = exitNotFound, "not_found", "filebus knowledge list"
+	case errors.As(err, &component):
+		f.Exit, f.Code, f.Hint = exitNotFound, "not_found", "filebus component for "+quote(component.Name)
+	case errors.As(err, &handoff):
+		f.Exit, f.Code, f.Hint = exitNotFound, "not_found", "filebus get "+quote(handoff.Name.String())
+	case errors.As(err, &many):
+		f.Exit, f.Code, f.Hint = exitUsage, "usage", "the same with --tag, --type or --from ID, or with another --limit"
+	case errors.As(err, &field):
+		f.Exit, f.Code, f.Hint = exitUsage, "usage", fieldHint(field)
+	case errors.As(err, &size):
+		f.Exit, f.Code, f.Hint = exitUsage, "usage", "filebus put FILE"
+	case errors.As(err, &row):
+		f.Exit, f.Code, f.Hint = exitUsage, "usage", "the same with a shorter --notes"
+	case errors.As(err, &file):
+		f.Exit, f.Code, f.Hint = exitUsage, "usage", "the same without --into"
+	case errors.As(err, &captured):
+		f.Exit, f.Code, f.Hint = exitUsage, "usage", "filebus show "+quote(captured.Name.String())
+	case errors.As(err, &number):
+		f.Exit, f.Code, f.Hint = exitUsage, "usage", "the same without --add"
+	case errors.As(err, &link):
+		f.Exit, f.Code, f.Hint = exitUsage, "usage", "filebus knowledge related "+quote(link.From.ID)
+	case errors.As(err, &broken):
+		f.Exit, f.Code, f.Hint = exitConflict, "conflict", "filebus sync --problems"
+	case errors.As(err, &known):
+		f.Exit, f.Code, f.Hint = exitConflict, "conflict", "filebus knowledge show "+quote(known.Like[0].Entry.Name.ID)
+	case errors.As(err, &superseded):
+		f.Exit, f.Code, f.Hint = exitConflict, "conflict", "filebus knowledge show "+quote(superseded.By.ID)
+	default:
+		return false
+	}
+	return true
+}
+
+// fieldHint returns what to change of a command line.
+func fieldHint(e *knowledge.FieldError) string {
+	switch e.Field {
+	case "link":
+		return "filebus knowledge link A supersedes B"
+	case "component":
+		return "filebus component touch NAME"
+	}
+	return "the same with --" + e.Field
+}

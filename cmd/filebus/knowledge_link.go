@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store/record"
+)
+
+func newKnowledgeLinkCommand(env *environ) *cobra.Command {
+	remove := false
+	cmd := &cobra.Command{
+		Use:   "link A TYPE B",
+		Short: "Link an entry of knowledge to another",
+		Long: `Write into the entry A that it supersedes, contradicts, relates-to, or is
+derived-from B. B may be a record of another kind, such as a task's handoff.`,
+		Example: "  filebus knowledge link pattern-004 contradicts gotcha-002\n" +
+			"  filebus knowledge link insight-001 derived-from handoff/task-003",
+		Args: cobra.ExactArgs(3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runKnowledgeLink(cmd.Context(), env, remove, args[0], args[1], args[2])
+		},
+		ValidArgsFunction: completeNames(env),
+	}
+	cmd.Flags().BoolVar(&remove, "remove", false, "take the link away")
+	return cmd
+}
+
+// A linkJSON is a link that a command made or took away.
+type linkJSON struct {
+	From    string `json:"from"`
+	Type    string `json:"type"`
+	To      string `json:"to"`
+	Changed bool   `json:"changed"`
+}
+
+func runKnowledgeLink(ctx context.Context, env *environ, remove bool, a, kind, b string) error {
+	known, _ := layout.ParseLinkType(kind)
+	s, from, err := env.findKnowledge(ctx, a)
+	if err != nil {
+		return err
+	}
+	to, err := env.knowledgeName(ctx, s, b)
+	if err != nil { // a record of another kind?
+		v, resolveErr := env.resolve(ctx, s, b)
+		if resolveErr != nil {
+			return err
+		}
+		to = v.Record.Name
+	}
+	act := env.base(s).Link
+	if remove {
+		act = env.base(s).Unlink
+	}
+	changed, err := act(ctx, from, known, to)
+	if err != nil {
+		return err
+	}
+	l := linkJSON{linkEnd(from), known, linkEnd(to), changed}
+	if env.global.json {
+		return env.printJSON(l)
+	}
+	env.printf("%s\n", oneLine(l.From+" "+l.Type+" "+l.To))
+	switch {
+	case !changed && remove:
+		env.note("there was no such link")
+	case !changed:
+		env.note("it was linked so already")
+	case remove:
+		env.note("taken away")
+	}
+	return nil
+}
+
+// linkEnd is how an end of a link is shown: an entry by its id.
+func linkEnd(name record.Name) string {
+	if name.Kind == record.KindKnowledge {
+		return strings.TrimPrefix(strings.Replace(name.String(), ":"+string(name.Kind)+"/", ":", 1), string(name.Kind)+"/")
+	}
+	return name.String()
+}
+
+type relatedOptions struct {
+	depth, limit, maxTokens int
+}
+
+func newKnowledgeRelatedCommand(env *environ) *cobra.Command {
+	var opts relatedOptions
+	cmd := &cobra.Command{
+		Use:   "related ID",
+		Short: "List the entries of knowledge that are connected with one, and why",
+		Long: `List the entries that links lead to from an entry, in both directions, and those
+that share tags with it, its task, or files that its task has changed. The nearer
+come first, then those with more in common; what few entries have counts more.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runKnowledgeRelated(cmd.Context(), env, opts, args[0])
+		},
+		ValidArgsFunction: completeNames(env),
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&opts.depth, "depth", 1, "go `n` steps away")
+	flags.IntVar(&opts.limit, "limit", 10, "print `n` entries at most")
+	flags.IntVar(&opts.maxTokens, "max-tokens", 800, "print about `n` tokens at most; 0: all")
+	return cmd
+}
+
+type relatedListJSON struct {
+	Of      string        `json:"of"`
+	Related []relatedJSON `json:"related"`
+	More    bool          `json:"more,omitempty"`
+}
+
+type relatedJSON struct {
+	ID           string   `json:"id"`
+	Type         string   `json:"type,omitempty"`
+	Confidence   string   `json:"confidence,omitempty"`
+	Summary      string   `json:"summary"`
+	Depth        int      `json:"depth"`
+	Via          string   `json:"via,omitempty"` // of those further away
+	Why          []string `json:"why"`
+	SupersededBy string   `json:"superseded_by,omitempty"`
+}
+
+func runKnowledgeRelated(ctx context.Context, env *environ, opts relatedOptions, id string) error {
+	if opts.depth < 1 || opts.depth > maxDepth || opts.limit < 1 || opts.limit > maxRelated || opts.maxTokens < 0 {
+		return usageError("--depth is from 1 to %d, --limit from 1 to %d, --max-tokens not negative", maxDepth, maxRelated)
+	}
+	s, name, err := env.findKnowledge(ctx, id)
+	if err != nil {
+		return err
+	}
+	g, err := s.read.Graph(ctx)
+	if err != nil {
+		return err
+	}
+	found, more, err := g.Related(ctx, name, query.RelatedRequest{Depth: opts.depth, Limit: opts.limit})
+	if err != nil {
+		return err
+	}
+	if g.Unread > 0 {
+		env.note("%s not looked at for the files that they changed", plural(g.Unread, "older handoff"))
+	}
+	list := relatedListJSON{Of: linkEnd(name), Related: []relatedJSON{}, More: more}
+	for _, r := range found {
+		list.Related = append(list.Related, relatedView(r))
+	}
+	return printRelated(env, s, list, opts.maxTokens)
+}
+
+// The bounds of a walk.
+const (
+	maxDepth   = 10
+	maxRelated = 1000
+)
+
+func relatedView(r query.Related) relatedJSON {
+	j := relatedJSON{
+		ID: linkEnd(r.Version.Record.Name), Type: r.Type, Confidence: r.Confidence,
+		Summary: clipText(oneLine(r.Description.Preview), issueSummary), Depth: r.Depth,
+	}
+	if r.Depth > 1 {
+		j.Via = linkEnd(r.Via)
+	}
+	for _, e := range r.Edges {
+		j.Why = append(j.Why, edgeText(e, r.Version.Record.Name))
+	}
+	if !r.SupersededBy.IsZero() {
+		j.SupersededBy = linkEnd(r.SupersededBy)
+	}
+	return j
+}
+
+// shownShared is how many things that two entries share are named.
+const shownShared = 3
+
+// edgeText says what an edge is, as seen from the entry at its far end.
+func edgeText(e query.Edge, far record.Name) string {
+	if e.IsStated() && e.From == far {
+		return e.Type + " " + linkEnd(e.To)
+	}
+	if e.IsStated() {
+		return linkEnd(e.From) + " " + e.Type + " it"
+	}
+	text := e.Type + " " + strings.Join(e.Shared[:min(shownShared, len(e.Shared))], " ")
+	if more := len(e.Shared) - shownShared; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func printRelated(env *environ, s *session, list relatedListJSON, maxTokens int) error {
+	size := 0
+	var lines []string
+	for i, r := range list.Related {
+		text := relatedText(r)
+		if size += len(text); maxTokens > 0 && i > 0 && size > 4*(maxTokens-noteTokens) {
+			list.Related, list.More = list.Related[:i], true
+			break
+		}
+		lines = append(lines, text)
+	}
+	env.logRead(s, "knowledge related", list.Of, record.EstimateTokens(int64(size)))
+	if env.global.json {
+		return env.printJSON(list)
+	}
+	env.printf("%s", strings.Join(lines, ""))
+	switch {
+	case len(lines) == 0:
+		env.note("nothing is related to %s", list.Of)
+	case list.More:
+		env.note("there are more; give --limit, or --max-tokens 0")
+	}
+	return nil
+}
+
+// relatedText returns the two lines of an entry.
+func relatedText(r relatedJSON) string {
+	head := r.ID + "  " + orDash(r.Confidence)
+	if r.Via != "" {
+		head += "  via " + r.Via
+	}
+	if r.SupersededBy != "" {
+		head += "  superseded by " + r.SupersededBy
+	}
+	return oneLine(head+"  "+strings.Join(r.Why, "; ")) + "\n  " + oneLine(r.Summary) + "\n"
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"filebus/materialize/layout"
+)
+
+// TestManyAgents ends fifty agents from fifty processes at once, while an agent
+// writes to the state by hand before: every row must be there, once.
+func TestManyAgents(t *testing.T) {
+	const agents = 50
+	dir := t.TempDir()
+	state := layout.State{RunID: "run-1", Loop: "1"}
+	for i := range agents {
+		state.Running = append(state.Running, layout.RunningAgent{ID: fmt.Sprintf("a%d", i), Task: fmt.Sprintf("task-%03d", i), Started: "10:00:00"})
+	}
+	file := filepath.Join(dir, ".claude", "session_state.md")
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, append(layout.AppendState(nil, state), "\n## Notes\nby hand\n"...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, dir, "init")
+	var wg sync.WaitGroup
+	for i := range agents {
+		wg.Go(func() {
+			if out, err := filebusCommand(t, dir, "run", "agent", "done", fmt.Sprintf("a%d", i), "--wait", "2m").CombinedOutput(); err != nil {
+				t.Errorf("run agent done a%d: %v: %s", i, err, out)
+			}
+		})
+	}
+	wg.Wait()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, problems := layout.ParseState(text)
+	count := map[string]int{}
+	for _, a := range got.Completed {
+		if want := "task-0" + fmt.Sprintf("%02s", strings.TrimPrefix(a.ID, "a")); a.Task != want {
+			t.Errorf("%s has the task %s, want %s", a.ID, a.Task, want)
+		}
+		count[a.ID]++
+	}
+	if len(count) != agents || len(got.Completed) != agents || len(got.Running) != 0 || len(problems) > 0 {
+		t.Errorf("%d agents in %d rows, %d at work, problems %v:\n%s", len(count), len(got.Completed), len(got.Running), problems, text)
+	}
+	if !strings.HasSuffix(string(text), "\n## Notes\nby hand\n") {
+		t.Errorf("what was written by hand is gone:\n%s", text)
+	}
+	stored := mustRun(t, dir, "get", "state/session_state")
+	if stored != string(text) {
+		t.Errorf("the store has\n%s\nthe file\n%s", stored, text)
+	}
+	if out := mustRun(t, dir, "verify"); !strings.Contains(out, "sound") {
+		t.Errorf("verify: %s", out)
+	}
+}

@@ -1,0 +1,310 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/materialize/run"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A bench is a workspace with a clock that stands still until it is moved.
+type bench struct {
+	t   *testing.T
+	dir string
+	now time.Time
+	w   *materialize.Workspace
+	b   *run.Book
+}
+
+func newBench(t *testing.T, profile layout.Profile) *bench {
+	t.Helper()
+	x := &bench{t: t, dir: t.TempDir(), now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}
+	clock := func() time.Time { return x.now }
+	at := materialize.Location{Store: filepath.Join(x.dir, ".filebus"), Main: x.dir, Root: x.dir}
+	w, err := materialize.Create(t.Context(), at, materialize.Settings{Profile: profile, Home: t.TempDir()}, store.Options{Now: clock, Wait: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		report, err := w.Store.Check(context.Background(), nil)
+		if err = errors.Join(err, report.Err()); err != nil {
+			t.Errorf("the store after the test: %v", err)
+		}
+	})
+	x.w = w
+	x.b = run.Open(w, query.New(w.Store, query.Options{Now: clock}), run.Options{Now: clock, Variables: os.Environ()})
+	return x
+}
+
+// state returns the file as it stands on disk.
+func (x *bench) state() string {
+	x.t.Helper()
+	file, err := x.w.PathOf(record.Name{Kind: record.KindState, ID: "session_state"})
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// write writes a file of the workspace by hand.
+func (x *bench) write(name, text string) {
+	x.t.Helper()
+	file := filepath.Join(x.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		x.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+func (x *bench) must(err error) {
+	x.t.Helper()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+func (x *bench) start(r run.StartRequest) *run.Outcome {
+	x.t.Helper()
+	out, err := x.b.Start(x.t.Context(), r)
+	x.must(err)
+	return out
+}
+
+// agent starts an agent, and ends it after a while unless outcome is empty.
+func (x *bench) agent(id, task, outcome string, took time.Duration) {
+	x.t.Helper()
+	_, err := x.b.AgentStart(x.t.Context(), run.Agent{ID: id, Task: task, Model: "small"})
+	x.must(err)
+	if x.now = x.now.Add(took); outcome != "" {
+		_, _, err = x.b.AgentDone(x.t.Context(), id, outcome)
+		x.must(err)
+	}
+}
+
+const wholeRun = `# Session State
+
+## Current Run
+- Run ID: run-2026-03-02-001
+- Started: 2026-03-02T09:00:00Z
+- Loop: 2 of 3
+- Focus: security | speed
+- Ended: 2026-03-02T10:50:45Z
+
+## Running Agents
+| ID | Task | Model | Started |
+|----|------|-------|---------|
+| a3 | ISSUE-1 | small | 10:20:45 |
+
+## Completed Agents
+| ID | Task | Outcome | Duration |
+|----|------|---------|----------|
+| a1 | task-001 | completed | 45s |
+| a2 | task-002 | failed: no \| yes | 1h 20m |
+
+## Loop History
+- Loop 1: 1/2 tasks completed
+- Loop 2: 0/1 tasks completed
+`
+
+// TestRun plays a run in each profile.
+func TestRun(t *testing.T) {
+	for _, profile := range []layout.Profile{layout.Claude(), layout.Orchestrator(), layout.ProfileBelow("agents")} {
+		x := newBench(t, profile)
+		x.start(run.StartRequest{Focus: "security | speed", Loops: 3})
+		x.agent("a1", "task-001", "completed", 45*time.Second)
+		x.agent("a2", "task-002", "failed: no | yes", 80*time.Minute)
+		_, err := x.b.Loop(t.Context(), 0)
+		x.must(err)
+		x.agent("a3", "ISSUE-1", "", 30*time.Minute)
+		_, err = x.b.End(t.Context())
+		x.must(err)
+		if diff := cmp.Diff(wholeRun, x.state()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", profile.Name, diff)
+		}
+		if _, err := os.Stat(filepath.Join(x.dir, profile.Root, "loop_snapshots", "run-2026-03-02-001", "loop-2", "start.json")); err != nil {
+			t.Errorf("%s: %v", profile.Name, err)
+		}
+	}
+}
+
+func TestRunRefusals(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	ctx := t.Context()
+	long := strings.Repeat("x", run.MaxField+1)
+	_, err := x.b.Loop(ctx, 0)
+	wantError[*run.NoRunError](t, "a loop without a run", err)
+	_, err = x.b.AgentStart(ctx, run.Agent{ID: "a1"})
+	wantError[*run.NoRunError](t, "an agent without a run", err)
+	x.start(run.StartRequest{Loops: 2})
+	_, err = x.b.Start(ctx, run.StartRequest{})
+	wantError[*run.OpenError](t, "a second run", err)
+	_, err = x.b.Start(ctx, run.StartRequest{ID: "../x"})
+	wantError[*run.MalformedError](t, "an id that is a path", err)
+	_, err = x.b.Start(ctx, run.StartRequest{ID: "run-2026-03-02-001", End: true})
+	wantError[*run.UsedError](t, "an id that was used", err)
+	x.agent("a1", "task-001", "", 0)
+	_, err = x.b.AgentStart(ctx, run.Agent{ID: "a1"})
+	wantError[*run.AgentRunningError](t, "an agent twice", err)
+	_, _, err = x.b.AgentDone(ctx, "a2", "completed")
+	if e := wantError[*run.NoAgentError](t, "an agent that is not there", err); e != nil && e.Ended {
+		t.Errorf("an agent that was never there has ended: %v", e)
+	}
+	_, _, err = x.b.AgentDone(ctx, "a1", long)
+	if e := wantError[*run.TooLongError](t, "an outcome with the whole output", err); e != nil && e.Put != "filebus put - --agent a1" {
+		t.Errorf("the way out is %q", e.Put)
+	}
+	_, _, err = x.b.AgentDone(ctx, "a1", "completed")
+	x.must(err)
+	_, _, err = x.b.AgentDone(ctx, "a1", "completed")
+	if e := wantError[*run.NoAgentError](t, "an agent that has ended", err); e != nil && !e.Ended {
+		t.Errorf("it does not say that the agent has ended: %v", e)
+	}
+	_, err = x.b.Loop(ctx, 0)
+	x.must(err)
+	_, err = x.b.Loop(ctx, 0)
+	wantError[*run.LoopsDoneError](t, "a loop too many", err)
+	out, err := x.b.Loop(ctx, 5)
+	x.must(err)
+	if out.State.Loop != "3 of 5" {
+		t.Errorf("after planning more the loop is %q", out.State.Loop)
+	}
+}
+
+// wantError returns err as an E, or reports that it is something else.
+func wantError[E error](t *testing.T, what string, err error) (e E) {
+	t.Helper()
+	if !errors.As(err, &e) {
+		t.Errorf("%s: %v, want a %T", what, err, e)
+	}
+	return e
+}
+
+// TestSecondRun begins a run while another goes on, in both ways.
+func TestSecondRun(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	x.start(run.StartRequest{Focus: "speed", Loops: 4})
+	x.agent("a1", "", "completed", time.Second)
+	again := x.start(run.StartRequest{Restart: true})
+	if s := again.State; s.RunID != "run-2026-03-02-002" || s.Focus != "speed" || s.Loop != "1 of 4" || len(s.Completed) > 0 {
+		t.Errorf("begun again: %+v", s)
+	}
+	other := x.start(run.StartRequest{End: true})
+	if s := other.State; s.RunID != "run-2026-03-02-003" || s.Focus != "" || s.Loop != "1" {
+		t.Errorf("begun after the end of another: %+v", s)
+	}
+	listing, err := x.b.Snapshots(t.Context(), "")
+	if err != nil || len(listing) != 0 {
+		t.Errorf("loops that have only begun are snapshots: %v, %v", listing, err)
+	}
+}
+
+// TestStatesByHand changes states that were written by hand, and finds what was
+// not asked about where it was.
+func TestStatesByHand(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	x.write(".claude/session_state.md", "\ufeffrun_id: r7 # mine\r\nloop: 1\r\nnote: keep me\r\nrunning_agents:\r\n  - id: b1\r\n    task: task-001\r\n    started: 08:59:00\r\n")
+	_, done, err := x.b.AgentDone(t.Context(), "b1", "completed")
+	x.must(err)
+	if done.Duration != "1m" || done.Task != "task-001" {
+		t.Errorf("done: %+v", done)
+	}
+	_, err = x.b.Loop(t.Context(), 0)
+	x.must(err)
+	want := "\ufeffrun_id: r7 # mine\r\nloop: 2\r\nnote: keep me\r\nrunning_agents:\r\ncompleted_agents:\r\n  - id: b1\r\n    task: task-001\r\n" +
+		"    outcome: completed\r\n    duration: 1m\r\nloop_history:\r\n  - \"Loop 1: 1/1 tasks completed\"\r\n"
+	if diff := cmp.Diff(want, x.state()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestLargeStates(t *testing.T) {
+	for _, size := range []int{150_000, 10 << 20} {
+		x := newBench(t, layout.Claude())
+		x.start(run.StartRequest{})
+		x.write(".claude/session_state.md", x.state()+"\n## Notes\n"+strings.Repeat("all that an agent wrote\n", size/24))
+		_, err := x.b.AgentStart(t.Context(), run.Agent{ID: "a1"})
+		e := wantError[*run.TooLongError](t, "an agent for a large state", err)
+		if e != nil && (e.Unit != "tokens" || e.Put != "filebus put .claude/session_state.md") {
+			t.Errorf("%d bytes: %+v", size, e)
+		}
+	}
+}
+
+// TestStateLosesNothing takes a state back from a loop and begins anew: the loops
+// that there were keep their snapshots.
+func TestRestoreState(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	x.start(run.StartRequest{Loops: 9})
+	x.agent("a1", "task-001", "completed", time.Second)
+	_, err := x.b.Take(t.Context(), "", 0)
+	x.must(err)
+	kept := x.state()
+	_, err = x.b.Loop(t.Context(), 0)
+	x.must(err)
+	x.agent("a2", "task-002", "failed", time.Second)
+	before := x.state()
+	restored, err := x.b.RestoreState(t.Context(), "1")
+	x.must(err)
+	if diff := cmp.Diff(kept, x.state()); diff != "" || restored.Before == nil {
+		t.Fatalf("restored %+v (-want +got):\n%s", restored, diff)
+	}
+	var old []byte
+	err = x.w.Store.View(t.Context(), func(tx *store.Tx) error {
+		v, err := tx.Get(*restored.Before)
+		if err != nil {
+			return err
+		}
+		content, err := tx.Content(v.Record)
+		if err == nil {
+			old, err = content.Bytes()
+		}
+		return err
+	})
+	if err != nil || string(old) != before {
+		t.Errorf("the state of before is %q, %v", old, err)
+	}
+	out, err := x.b.Loop(t.Context(), 0)
+	x.must(err)
+	if out.State.Loop != "3 of 9" {
+		t.Errorf("the loop after a restored one is %q, though there was a second one", out.State.Loop)
+	}
+}
+
+func TestSince(t *testing.T) {
+	now := time.Date(2026, 3, 2, 0, 10, 0, 0, time.UTC)
+	tests := []struct {
+		started string
+		want    string
+	}{
+		{"00:09:15", "45s"}, {"23:50:00", "20m"}, {"00:40", "0s"}, {"", "unknown"}, {"soon", "unknown"},
+		{"2026-03-01T00:10:00Z", "24h"}, {"2026-02-27T23:00:00Z", "2d 1h"}, {"2026-03-02T02:08:30+02:00", "1m 30s"}, {"2026-03-05 10:00", "0s"}, {"`00:09:00`", "1m"},
+		{"00:00:00", "10m"}, {"01:15:00", "22h 55m"},
+	}
+	for _, test := range tests {
+		got := "unknown"
+		if took, known := run.Since(test.started, now); known {
+			got = run.DurationText(took)
+		}
+		if got != test.want {
+			t.Errorf("started %q at 00:10: %s ago, want %s", test.started, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,317 @@
+package run_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/materialize/run"
+	"filebus/store/record"
+)
+
+// git runs git in the workspace.
+func (x *bench) git(args ...string) string {
+	x.t.Helper()
+	program, err := exec.LookPath("git")
+	if err != nil {
+		x.t.Skip("there is no git program")
+	}
+	cmd := exec.CommandContext(x.t.Context(), program, append([]string{"-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"}, args...)...)
+	cmd.Dir = x.dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		x.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// patch returns diff.patch of a loop, from its file.
+func (x *bench) patch(loop int) string {
+	x.t.Helper()
+	text, err := os.ReadFile(filepath.Join(x.dir, ".claude", "loop_snapshots", "run-2026-03-02-001", fmt.Sprintf("loop-%d", loop), "diff.patch"))
+	x.must(err)
+	return string(text)
+}
+
+func (x *bench) take(loop int) *layout.Manifest {
+	x.t.Helper()
+	m, err := x.b.Take(x.t.Context(), "", loop)
+	x.must(err)
+	return m
+}
+
+// putIssue adds an issue to the queue, or gives it another status.
+func (x *bench) putIssue(id, status string) {
+	x.t.Helper()
+	text := layout.AppendIssue(nil, layout.Issue{ID: id, Status: status, Type: "bug", Priority: "high", Summary: "About " + id})
+	_, err := x.w.Put(x.t.Context(), materialize.PutRequest{Kind: record.KindIssue, ID: id, Text: bytes.NewReader(text), Source: record.SourcePut})
+	x.must(err)
+}
+
+// statuses lists what the changes of a manifest are.
+func statuses(m *layout.Manifest) (list []string) {
+	for _, c := range m.Changed {
+		list = append(list, strings.TrimSpace(fmt.Sprintf("%s %s +%d -%d", c.Status, c.Path, c.Added, c.Removed)))
+	}
+	return list
+}
+
+// TestSnapshotGit takes snapshots of two loops of a repository with committed,
+// uncommitted and untracked files, and leaves the repository as it was.
+func TestSnapshotGit(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	x.git("init", "-q")
+	x.write("kept.txt", "1\n2\n3\n")
+	x.write("gone.txt", "bye\n")
+	x.write(".gitignore", "*.log\n")
+	x.git("add", ".")
+	x.git("commit", "-qm", "one")
+	x.write("before.txt", "untracked before the run\n")
+	x.write("kept.txt", "1\n2\n3\nuncommitted before\n")
+	x.start(run.StartRequest{})
+	x.putIssue("ISSUE-20260302-001", "pending")
+	x.putIssue("ISSUE-20260302-002", "complete")
+	x.write("kept.txt", "1\nchanged\n3\nuncommitted before\n")
+	x.must(os.Remove(filepath.Join(x.dir, "gone.txt")))
+	x.write("new/a b.txt", "new\n")
+	x.write("debug.log", "ignored\n")
+	x.write("image", "\x00\x01")
+	x.write(".claude/commands/mine.md", "not the loop's\n")
+	before := x.git("status", "--porcelain") + x.git("for-each-ref") + x.git("count-objects", "-v") + x.git("diff", "--cached")
+	m := x.take(0)
+	after := x.git("status", "--porcelain") + x.git("for-each-ref") + x.git("count-objects", "-v") + x.git("diff", "--cached")
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("the repository (-before +after):\n%s", diff)
+	}
+	want := []string{"deleted gone.txt +0 -1", "added image +0 -0", "changed kept.txt +1 -1", "added new/a b.txt +1 -0"}
+	if diff := cmp.Diff(want, statuses(m)); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"ISSUE-20260302-002"}, m.Issues); diff != "" {
+		t.Errorf("issues (-want +got):\n%s", diff)
+	}
+	if got := layout.ParseDiff([]byte(x.patch(1))); got != (layout.DiffStat{Files: 3, Added: 2, Removed: 2}) {
+		t.Errorf("the patch has %v:\n%s", got, x.patch(1))
+	}
+	_, err := x.b.Take(t.Context(), "", 0)
+	wantError[*run.TakenError](t, "taking it again", err)
+
+	x.git("add", "-A")
+	x.git("commit", "-qm", "all that was there is no change")
+	_, err = x.b.Loop(t.Context(), 0)
+	x.must(err)
+	x.git("mv", "kept.txt", "moved.txt")
+	x.putIssue("ISSUE-20260302-001", "complete")
+	_, err = x.b.Loop(t.Context(), 0)
+	x.must(err)
+	x.write("third.txt", "of the third loop\n")
+	m = x.take(2)
+	if diff := cmp.Diff([]string{"renamed moved.txt +0 -0"}, statuses(m)); diff != "" {
+		t.Errorf("changes of a loop that is over (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"ISSUE-20260302-001"}, m.Issues); diff != "" || m.Changed[0].Was != "kept.txt" {
+		t.Errorf("%+v, issues (-want +got):\n%s", m.Changed, diff)
+	}
+}
+
+// TestPatchApplies makes the files of a loop's end from those of its beginning,
+// by its patch.
+func TestPatchApplies(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	x.git("init", "-q")
+	x.write("a.txt", strings.Repeat("line\n", 40)+"no end")
+	x.write("crlf.txt", "a\r\nb\r\n")
+	x.git("add", ".")
+	x.git("commit", "-qm", "one")
+	x.start(run.StartRequest{})
+	x.write("a.txt", "first\n"+strings.Repeat("line\n", 40)+"--- no header\n+++ either\n")
+	x.write("crlf.txt", "a\r\nc\r\n")
+	x.write("ünï/\"q\".txt", "diff --git a/x b/x\n")
+	x.take(0)
+	want := map[string]string{}
+	for _, name := range []string{"a.txt", "crlf.txt", "ünï/\"q\".txt"} {
+		text, err := os.ReadFile(filepath.Join(x.dir, name))
+		x.must(err)
+		want[name] = string(text)
+	}
+	x.write("../patch", x.patch(1))
+	x.git("stash", "-q", "-u", "--", ":(exclude).claude")
+	x.git("apply", "../patch")
+	for name, text := range want {
+		got, err := os.ReadFile(filepath.Join(x.dir, name))
+		if err != nil || string(got) != text {
+			t.Errorf("%s is %q, %v; want %q", name, got, err, text)
+		}
+	}
+}
+
+// TestSnapshotOddRepositories takes snapshots where git makes it hard.
+func TestSnapshotOddRepositories(t *testing.T) {
+	tests := []struct {
+		name   string
+		before func(x *bench)
+		during func(x *bench)
+		want   []string
+		note   string
+	}{
+		{"no commit yet", func(x *bench) { x.write("a", "1\n") }, func(x *bench) { x.write("a", "2\n") }, []string{"changed a +1 -1"}, ""},
+		{"a merge that conflicts", func(x *bench) {
+			x.write("a", "1\n")
+			x.git("add", ".")
+			x.git("commit", "-qm", "1")
+			x.git("checkout", "-qb", "other")
+			x.write("a", "2\n")
+			x.git("commit", "-qam", "2")
+			x.git("checkout", "-q", "main")
+			x.write("a", "3\n")
+			x.git("commit", "-qam", "3")
+		}, func(x *bench) {
+			cmd := exec.CommandContext(x.t.Context(), "git", "-C", x.dir, "-c", "user.name=a", "-c", "user.email=a@example.org", "merge", "other")
+			_ = cmd.Run() // it conflicts
+		}, []string{"changed a +4 -0"}, ""},
+		{"a repository inside", func(*bench) {}, func(x *bench) {
+			x.git("init", "-q", "inner")
+			x.write("inner/x", "1\n")
+		}, nil, "inner/"},
+		{"a large file", func(*bench) {}, func(x *bench) { x.write("large", strings.Repeat("0123456789abcdef", 400_000)) }, nil, "large: 6400000 bytes"},
+		{"what was noted is gone", func(x *bench) {
+			x.write("a", "1\n")
+			x.git("add", ".")
+			x.git("commit", "-qm", "1")
+			x.write("a", "2\n")
+		}, func(x *bench) {
+			x.must(os.RemoveAll(run.ObjectsFolder(x.w.Location.Store, "run-2026-03-02-001")))
+			x.write("a", "3\n")
+		}, []string{"changed a +1 -1"}, "is gone"},
+	}
+	for _, test := range tests {
+		x := newBench(t, layout.Claude())
+		x.git("init", "-q")
+		test.before(x)
+		x.start(run.StartRequest{})
+		test.during(x)
+		m := x.take(0)
+		if diff := cmp.Diff(test.want, statuses(m)); diff != "" || !strings.Contains(strings.Join(m.Notes, "\n"), test.note) {
+			t.Errorf("%s: notes %q, changes (-want +got):\n%s", test.name, m.Notes, diff)
+		}
+	}
+}
+
+// TestSnapshotFiles takes snapshots without a repository: what differs is listed.
+func TestSnapshotFiles(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	if _, err := exec.LookPath("git"); err == nil {
+		if out, _ := exec.CommandContext(t.Context(), "git", "-C", x.dir, "rev-parse", "--is-inside-work-tree").Output(); len(out) > 0 {
+			t.Skip("temporary folders lie in a git repository")
+		}
+	}
+	x.write("same.txt", "same\n")
+	x.write("touched.txt", "touched\n")
+	x.write("gone.txt", "gone\n")
+	x.write("node_modules/x.js", "1")
+	x.start(run.StartRequest{})
+	later := time.Now().Add(time.Hour)
+	x.must(os.Chtimes(filepath.Join(x.dir, "touched.txt"), later, later))
+	x.must(os.Remove(filepath.Join(x.dir, "gone.txt")))
+	x.write("new.txt", "new\n")
+	x.write("node_modules/x.js", "2")
+	m := x.take(0)
+	if diff := cmp.Diff([]string{"deleted gone.txt +0 -0", "added new.txt +0 -0"}, statuses(m)); diff != "" || m.Method != layout.MethodFiles {
+		t.Errorf("%s, changes (-want +got):\n%s", m.Method, diff)
+	}
+	for _, line := range []string{"# without git", "deleted  gone.txt  (5 bytes, ", "added    new.txt  (4 bytes, 7aa7a5359173d05b63cfd682e3c38487f3cb4f7f1d60659fe59fab1505977d4c)"} {
+		if !strings.Contains(x.patch(1), line) {
+			t.Errorf("no %q in\n%s", line, x.patch(1))
+		}
+	}
+}
+
+// TestCutShort takes a snapshot again that was cut short, and one beside files
+// that an agent has put there.
+func TestCutShort(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	x.start(run.StartRequest{})
+	x.write(".claude/loop_snapshots/run-2026-03-02-001/loop-1/issues_completed.md", "- ISSUE-7: by hand\n")
+	m := x.take(0)
+	if notes := strings.Join(m.Notes, "\n"); !strings.Contains(notes, "issues_completed.md was there before") {
+		t.Errorf("notes: %s", notes)
+	}
+	v, err := x.b.FileOf(t.Context(), "run-2026-03-02-001/loop-1", "issues_completed.md")
+	x.must(err)
+	text, err := x.w.TextOf(t.Context(), v)
+	if err != nil || string(text) != "- ISSUE-7: by hand\n" {
+		t.Errorf("the agent's file is %q, %v", text, err)
+	}
+}
+
+func TestSnapshotNames(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	x.start(run.StartRequest{})
+	x.take(0)
+	for _, name := range []string{"1", "loop-1", "run-2026-03-02-001/1", "run-2026-03-02-001/loop-1/"} {
+		if s, err := x.b.Find(t.Context(), name); err != nil || s.Name() != "run-2026-03-02-001/loop-1" || s.Manifest == nil {
+			t.Errorf("%q is %+v, %v", name, s, err)
+		}
+	}
+	for _, name := range []string{"", "x", "run-2026-03-02-001/", "0", "-1", "r/loop-x"} {
+		_, err := x.b.Find(t.Context(), name)
+		wantError[*run.MalformedError](t, fmt.Sprintf("the name %q", name), err)
+	}
+	_, err := x.b.Find(t.Context(), "7")
+	wantError[*run.NoSnapshotError](t, "a loop without one", err)
+	_, err = x.b.FileOf(t.Context(), "1", "diff")
+	wantError[*run.NoSnapshotError](t, "a file that it does not have", err)
+	_, err = x.b.Take(t.Context(), "", 5)
+	wantError[*run.LoopError](t, "a loop that has not begun", err)
+	_, err = x.b.Take(t.Context(), "another", 0)
+	wantError[*run.MalformedError](t, "another run without a loop", err)
+	_, err = x.b.Take(t.Context(), "another", 1)
+	wantError[*run.NoSnapshotError](t, "a run that never was", err)
+	if errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a run that never was is a missing file: %v", err)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	x.git("init", "-q")
+	x.start(run.StartRequest{Loops: 3})
+	x.agent("a1", "task-001", "", 0)
+	x.take(0)
+	_, err := x.b.Loop(t.Context(), 0)
+	x.must(err)
+	_, _, err = x.b.AgentDone(t.Context(), "a1", "completed")
+	x.must(err)
+	x.write("a.txt", "new\n")
+	x.putIssue("ISSUE-20260302-001", "complete")
+	x.take(0)
+	c, err := x.b.Compare(t.Context(), "1", "2")
+	x.must(err)
+	want := &run.Comparison{
+		From: "run-2026-03-02-001/loop-1", To: "run-2026-03-02-001/loop-2",
+		Issues:       []layout.CompletedIssue{{ID: "ISSUE-20260302-001", Summary: "About ISSUE-20260302-001"}},
+		FilesChanged: 1, Files: []layout.SnapshotChange{{Path: "a.txt", Status: "added", Added: 1}},
+		State: []string{
+			"loop: 1 of 3 -> 2 of 3", "- at work: a1 task-001", "+ ended: a1 task-001 completed 0s", "+ history: Loop 1: 0/1 tasks completed",
+		},
+	}
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	x.must(os.RemoveAll(filepath.Join(x.w.Location.Store, "loops")))
+	c, err = x.b.Compare(t.Context(), "1", "2")
+	x.must(err)
+	if len(c.Files) != 1 || c.Files[0].Path != "a.txt" || c.FilesChanged != 1 {
+		t.Errorf("without the trees: %+v", c)
+	}
+}
