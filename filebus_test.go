@@ -80,12 +80,19 @@ func house() map[string]pack {
 				"filebus/materialize", "filebus/materialize/layout",
 			},
 		},
+		"filebus/materialize/knowledge": {
+			ours: []string{
+				"filebus/store", "filebus/store/record", "filebus/index", "filebus/query", "filebus/materialize",
+				"filebus/materialize/layout",
+			},
+			modules: []string{"gonum.org/v1/gonum/graph"},
+		},
 		"filebus/materialize/pdf": {
 			modules: []string{"github.com/go-pdf/fpdf", "github.com/yuin/goldmark", "codeberg.org/go-fonts/dejavu"},
 		},
 		"filebus/cmd/filebus": {
 			ours: []string{
-				"filebus", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/run", "filebus/materialize/pdf", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
+				"filebus", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/run", "filebus/materialize/pdf", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
 				"filebus/query", "filebus/materialize", "filebus/materialize/layout",
 			},
 			modules: []string{

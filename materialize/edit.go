@@ -279,3 +279,9 @@ func (w *Workspace) everStored(ctx context.Context, name record.Name) (used bool
 	})
 	return used, err
 }
+
+// TakeIn stores what stands on disk at a path of the workspace, slash-separated,
+// if it is not stored yet. Where nothing stands, nothing happens.
+func (w *Workspace) TakeIn(ctx context.Context, p string) error {
+	return w.withMirror(ctx, w.Root, func(m *mirror) error { return m.syncer().takeIn(ctx, p) })
+}

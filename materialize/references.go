@@ -36,6 +36,7 @@ type candidate struct {
 	count    int    // the same, which does not shrink while they are dropped
 	bytes    int64  // of those versions
 	retired  bool   // it was hidden to be given up
+	dropped  int    // how many versions were dropped by this release
 }
 
 // A versionOf is what is kept in memory of a version.

@@ -131,7 +131,11 @@ func (r *releaser) keepPlaces(ctx context.Context, batch []*candidate) error {
 func (r *releaser) alteration(ctx context.Context, mirrors []*mirror, c *candidate) (because string, err error) {
 	known := false
 	for _, m := range mirrors {
-		if because, err = m.alteration(ctx, c.last.Path); because != "" || err != nil {
+		disk, err := m.look(ctx, c.last.Path)
+		if inStep := err == nil && disk.exists && disk.digest == c.last.Body; !inStep || !c.current || !m.knows(c.last.Path) {
+			because, err = m.alteration(ctx, c.last.Path)
+		}
+		if because != "" || err != nil {
 			return because, err
 		}
 		known = known || m.knows(c.last.Path)
@@ -268,7 +272,9 @@ func (r *releaser) dropVersions(ctx context.Context, batch []*candidate) error {
 	for _, c := range r.left(batch) {
 		delete(r.going, c.name)
 		r.gone[c.name] = true
-		r.released(c)
+		if c.dropped > 0 {
+			r.released(c)
+		}
 	}
 	return nil
 }
@@ -288,11 +294,13 @@ func (r *releaser) dropIn(ctx context.Context, batch []*candidate, which func(c 
 				}
 				switch {
 				case errors.Is(err, store.ErrDropped): // another process was faster
+					continue
 				case err != nil:
 					return err
 				case uses == 1:
 					freed += v.size
 				}
+				c.dropped++
 			}
 		}
 		return nil

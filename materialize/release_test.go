@@ -1,14 +1,12 @@
 package materialize_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -269,59 +267,6 @@ func wantNothingOf(t testing.TB, w *materialize.Workspace, of string) {
 	}
 }
 
-func TestReleaseRetention(t *testing.T) {
-	for label, test := range map[string]struct {
-		pick func(middle time.Time) materialize.Retention
-		want []string
-	}{
-		"a conversation": {func(time.Time) materialize.Retention { return materialize.Retention{Conversations: []string{"b"}} },
-			[]string{"drop result/b/1", "drop result/b/2", "drop result/b/3"}},
-		"two conversations, newest stay": {func(time.Time) materialize.Retention {
-			return materialize.Retention{Conversations: []string{"a", "b", "none"}, Keep: 2}
-		}, []string{
-			"drop result/a/0", "drop result/a/1", "drop result/b/1",
-			"keep result/a/2: one of the newest 2", "keep result/a/3: one of the newest 2",
-			"keep result/b/2: one of the newest 2", "keep result/b/3: one of the newest 2",
-		}},
-		"old ones": {func(middle time.Time) materialize.Retention { return materialize.Retention{Before: middle} },
-			[]string{"drop result/a/0", "drop result/a/1", "drop result/b/1"}},
-		"old ones, newest stay": {func(middle time.Time) materialize.Retention { return materialize.Retention{Before: middle, Keep: 3} },
-			[]string{"drop result/a/0", "keep result/a/1: one of the newest 3", "keep result/b/1: one of the newest 3"}},
-		"hidden ones":            {func(time.Time) materialize.Retention { return materialize.Retention{Removed: true} }, []string{"drop result/a/0"}},
-		"hidden ones, kept none": {func(time.Time) materialize.Retention { return materialize.Retention{Removed: true, Keep: 9} }, []string{"drop result/a/0"}},
-		"none":                   {func(time.Time) materialize.Retention { return materialize.Retention{Conversations: []string{"x"}} }, []string{}},
-	} {
-		t.Run(label, func(t *testing.T) {
-			t.Parallel()
-			w := newWorkspace(t)
-			putFrom(t, w, "note/n.md", "n", nil)
-			var middle time.Time
-			for i, of := range []string{"result/a/0", "result/a/1", "result/b/1", "result/a/2", "result/b/2", "result/b/3", "result/a/3"} {
-				putFrom(t, w, of, of, nil)
-				if i == 2 {
-					view(t, w, func(tx *store.Tx) { middle = tx.Now() })
-				}
-			}
-			remove(t, w, "result/a/0")
-			pick := test.pick(middle)
-			pick.Kind = record.KindResult
-			wantSaid(t, label, release(t, w, pick), test.want...)
-			wantFile(t, w, "n.md", "n")
-		})
-	}
-}
-
-func TestReleaseRefuses(t *testing.T) {
-	w := newWorkspace(t)
-	for _, pick := range []materialize.Retention{
-		{Kind: record.KindIssue}, {Kind: record.KindKnowledge}, {Kind: record.KindFrame}, {Kind: record.KindResult, Keep: -1},
-	} {
-		if _, err := w.Release(t.Context(), materialize.ReleaseRequest{Retention: &pick}); err == nil {
-			t.Errorf("Release(%+v) is accepted", pick)
-		}
-	}
-}
-
 // TestReleaseNames gives names up that are named: all of them or none.
 func TestReleaseNames(t *testing.T) {
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue})
@@ -385,7 +330,7 @@ func TestReleaseMeanwhile(t *testing.T) {
 			if _, err := w.Release(t.Context(), materialize.ReleaseRequest{Names: []record.Name{nameOf(t, "result/c/b")}}); err != nil {
 				t.Fatal(err)
 			}
-		}, []string{"drop result/c/a", "drop result/c/b", "drop result/c/x"}},
+		}, []string{"drop result/c/a", "drop result/c/x"}},
 		"the file is altered": {func(t testing.TB, w *materialize.Workspace) {
 			writeTree(t, w.Root, map[string]string{".claude/agent_tool_results/c/b.md": "mine"})
 		}, []string{
@@ -451,47 +396,6 @@ func TestReleaseMeanwhile(t *testing.T) {
 	}
 }
 
-// TestReleaseInterrupted interrupts a release of more than one batch again and
-// again; the store is sound after each, and the last one finishes.
-func TestReleaseInterrupted(t *testing.T) {
-	w := newWorkspace(t)
-	const names = 1300
-	fill(t, w, names)
-	pick := &materialize.Retention{Kind: record.KindResult}
-	rounds := 0
-	for left := names; left > 0; rounds++ {
-		ctx, cancel := context.WithCancel(t.Context())
-		report, err := w.Release(ctx, materialize.ReleaseRequest{
-			Retention: pick, Dropped: func(int, int) { cancel() },
-		})
-		cancel()
-		if left -= len(report.Released); left > 0 && !errors.Is(err, context.Canceled) {
-			t.Fatalf("round %d ended with %v, %d are left", rounds, err, left)
-		}
-		check, err := w.Store.Check(t.Context(), nil)
-		if err = errors.Join(err, check.Err()); err != nil || check.Records != left || len(report.Released) == 0 {
-			t.Fatalf("round %d: %d records, want %d; %d released; %v", rounds, check.Records, left, len(report.Released), err)
-		}
-	}
-	if rounds < 3 {
-		t.Errorf("%d names went in %d rounds", names, rounds)
-	}
-	if got := readTree(t, w.Root); len(got) > 0 {
-		t.Errorf("%d files are left", len(got))
-	}
-}
-
-// fill stores results with their files, many in a transaction.
-func fill(t testing.TB, w *materialize.Workspace, names int) {
-	t.Helper()
-	files := map[string]string{}
-	for i := range names {
-		files[fmt.Sprintf(".claude/agent_tool_results/c%d/k%d.md", i%7, i)] = fmt.Sprintf("Result %d.\n", i)
-	}
-	writeTree(t, w.Root, files)
-	runSync(t, w, materialize.SyncOptions{})
-}
-
 // TestReleaseManyVersions gives a name up that has more versions than one
 // transaction drops.
 func TestReleaseManyVersions(t *testing.T) {
@@ -536,43 +440,6 @@ func TestReleaseLarge(t *testing.T) {
 			t.Errorf("release of %s: %+v, %v; %d body files; want %d bytes", of, report, err, bodies(), want)
 		}
 	}
-}
-
-// TestReleaseCrash lets a process die at each step of a release: the next sync
-// brings no file back and finds no conflict, and the release is finished later.
-func TestReleaseCrash(t *testing.T) {
-	pick := materialize.Retention{Kind: record.KindResult}
-	t.Run("before the files go", func(t *testing.T) {
-		w := newWorkspace(t)
-		fill(t, w, 5)
-		dieBeforeWriting(t, w, func() {
-			for i := range 5 {
-				remove(t, w, fmt.Sprintf("result/c%d/k%d", i%7, i))
-			}
-		})
-		report := runSync(t, w, materialize.SyncOptions{})
-		if report.Count(materialize.ActionDeleted) != 5 || len(report.Files) != 5 {
-			t.Errorf("sync did %v", actions(report))
-		}
-		if done := release(t, w, pick); len(done.Released) != 5 {
-			t.Errorf("released %q", said(done))
-		}
-	})
-	t.Run("before the mirror's memory is saved", func(t *testing.T) {
-		w := newWorkspace(t)
-		fill(t, w, 5)
-		memory := filepath.Join(w.Location.Store, "mirror")
-		remembered := readTree(t, memory)
-		release(t, w, pick)
-		if err := os.RemoveAll(memory); err != nil {
-			t.Fatal(err)
-		}
-		writeTree(t, memory, remembered)
-		wantActions(t, runSync(t, w, materialize.SyncOptions{}))
-		if got := readTree(t, w.Root); len(got) > 0 {
-			t.Errorf("files came back: %v", got)
-		}
-	})
 }
 
 // TestReleaseThenFileAgain writes a file again that was given up: it is a new one.
@@ -706,85 +573,4 @@ func wantNoDangling(t testing.TB, w *materialize.Workspace) {
 			}
 		}
 	})
-}
-
-// TestLayOutAfterRelease lays out a time before things were destroyed.
-func TestLayOutAfterRelease(t *testing.T) {
-	const other = "# Notes\n"
-	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue, ".claude/agent_tool_results/c/a.md": "a", ".claude/agent_tool_results/c/b.md": other})
-	var before time.Time
-	view(t, w, func(tx *store.Tx) { before = tx.Now() })
-	names := []record.Name{nameOf(t, "issue/ISSUE-20260302-002"), nameOf(t, "result/c/a")}
-	if _, err := w.Release(t.Context(), materialize.ReleaseRequest{Names: names}); err != nil {
-		t.Fatal(err)
-	}
-	for label, test := range map[string]struct {
-		pick    materialize.Selection
-		files   map[string]string
-		missing []string
-	}{
-		"all": {materialize.Selection{AsOf: before}, map[string]string{
-			issueFile: issueQueue[:strings.Index(issueQueue, "### ISSUE-20260302-002")], ".claude/agent_tool_results/c/b.md": other,
-		}, []string{"issue/ISSUE-20260302-002", "result/c/a"}},
-		"a kind": {materialize.Selection{AsOf: before, Kinds: []record.Kind{record.KindResult}},
-			map[string]string{".claude/agent_tool_results/c/b.md": other}, []string{"result/c/a"}},
-		"another tree": {materialize.Selection{AsOf: before, Trees: trees("lib")}, map[string]string{}, []string{}},
-		"before all":   {materialize.Selection{AsOf: before.Add(-24 * time.Hour)}, map[string]string{}, []string{}},
-	} {
-		out := filepath.Join(t.TempDir(), "out")
-		report, err := w.LayOut(t.Context(), out, test.pick, nil)
-		if err != nil {
-			t.Errorf("%s: %v", label, err)
-			continue
-		}
-		if diff := cmp.Diff(test.files, readTree(t, out)); diff != "" {
-			t.Errorf("%s: files (-want +got):\n%s", label, diff)
-		}
-		slices.Sort(report.Missing)
-		if diff := cmp.Diff(test.missing, report.Missing); diff != "" {
-			t.Errorf("%s: missing (-want +got):\n%s", label, diff)
-		}
-	}
-}
-
-// TestRemoveAltered hides a result whose file was changed by hand: that text is
-// kept as a note, and the file goes all the same.
-func TestRemoveAltered(t *testing.T) {
-	w := newWorkspace(t)
-	putFrom(t, w, "result/c/a", "a", nil)
-	writeTree(t, w.Root, map[string]string{".claude/agent_tool_results/c/a.md": "mine"})
-	remove(t, w, "result/c/a")
-	if got := textOf(t, w, "note/.claude/agent_tool_results/c/a.md~altered"); got != "mine" {
-		t.Errorf("the altered text is %q", got)
-	}
-	if got := readTree(t, w.Root); len(got) > 0 {
-		t.Errorf("files are left: %v", got)
-	}
-	if open, err := w.Conflicts(t.Context(), record.Name{}); err != nil || len(open) > 0 {
-		t.Errorf("conflicts: %v, %v", open, err)
-	}
-}
-
-// TestRemoveFolder looks at what is left of a conversation's folder when its
-// results are hidden.
-func TestRemoveFolder(t *testing.T) {
-	w := newWorkspace(t)
-	folder := filepath.Join(w.Root, ".claude", "agent_tool_results", "c")
-	there := func() bool { _, err := os.Lstat(folder); return err == nil }
-	putFrom(t, w, "result/c/a", "a", nil)
-	putFrom(t, w, "result/c/b", "b", nil)
-	remove(t, w, "result/c/a")
-	if !there() {
-		t.Error("the folder went with a result in it")
-	}
-	remove(t, w, "result/c/b")
-	if there() {
-		t.Error("the empty folder is left")
-	}
-	putFrom(t, w, "result/c/x", "x", nil)
-	writeTree(t, folder, map[string]string{"own.txt": "mine"})
-	remove(t, w, "result/c/x")
-	if got, err := os.ReadFile(filepath.Join(folder, "own.txt")); err != nil || string(got) != "mine" {
-		t.Errorf("a file of somebody else in the folder: %q, %v", got, err)
-	}
 }

@@ -268,9 +268,9 @@ func newKnowledgeSupersedeCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "supersede OLD [NEW]",
 		Short: "Let one entry of knowledge take the place of another",
-		Long: `Let the entry NEW take the place of OLD, or add one with --content, which has
-what no flag says from OLD. Both entries say so in the file. Lists leave OLD out
-from then on, or show it last.`,
+		Long: `Let the entry NEW take the place of OLD, or add one with --content, which has type,
+tags and confidence from OLD unless flags say otherwise. Both entries say so in the
+file. Lists leave OLD out from then on, or show it last.`,
 		Example: "  filebus knowledge supersede pattern-003 pattern-007\n" +
 			"  filebus knowledge supersede pattern-003 --content 'Batches of 2,000 lock for less long'",
 		Args: cobra.RangeArgs(1, 2),

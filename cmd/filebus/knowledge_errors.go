@@ -28,7 +28,7 @@ func explainKnowledge(f *failure, err error) bool {
 	case errors.As(err, &missing):
 		f.Exit, f.Code, f.Hint = exitNotFound, "not_found", "filebus knowledge list"
 	case errors.As(err, &component):
-		f.Exit, f.Code, f.Hint = exitNotFound, "not_found", "filebus component for "+quote(component.Name)
+		f.Exit, f.Code, f.Hint = exitNotFound, "not_found", "filebus component show"
 	case errors.As(err, &handoff):
 		f.Exit, f.Code, f.Hint = exitNotFound, "not_found", "filebus get "+quote(handoff.Name.String())
 	case errors.As(err, &many):

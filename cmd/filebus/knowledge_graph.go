@@ -99,6 +99,6 @@ func writeGraph(env *environ, part query.Part, format knowledge.Format, file str
 	if err := os.WriteFile(env.abs(file), text.Bytes(), 0o666); err != nil {
 		return fmt.Errorf("writing the graph: %w", err)
 	}
-	env.note("wrote %s and %s to %s", plural(len(part.Nodes), "entry"), plural(len(part.Edges), "edge"), file)
+	env.note("wrote %s and %s to %s", plural(len(part.Nodes), "node"), plural(len(part.Edges), "edge"), file)
 	return nil
 }

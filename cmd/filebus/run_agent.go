@@ -27,7 +27,10 @@ func newRunAgentStartCommand(env *environ) *cobra.Command {
 		Short: "Add an agent to those at work",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.ID, a.Task = args[0], layout.TaskID(env.or(a.Task, "FILEBUS_TASK"))
+			a.ID, a.Task = args[0], env.or(a.Task, "FILEBUS_TASK")
+			if id := layout.TaskID(a.Task); id != "" { // else it is too long, and will be refused
+				a.Task = id
+			}
 			return runAgentStart(cmd.Context(), env, a)
 		},
 	}

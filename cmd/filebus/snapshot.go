@@ -220,6 +220,8 @@ func explainSnapshot(f *failure, err error) bool {
 		f.Exit, f.Hint = exitNotFound, fmt.Sprintf("filebus snapshot show %s/%d", quote(none.Run), none.Loop)
 	case errors.As(err, &none):
 		f.Exit, f.Hint = exitNotFound, "filebus snapshot list"
+	case errors.As(err, &loop) && loop.Last == 0:
+		f.Exit, f.Hint = exitNotFound, "filebus run show"
 	case errors.As(err, &loop):
 		f.Exit, f.Hint = exitConflict, "filebus snapshot take --loop "+strconv.Itoa(loop.Last)
 	default:

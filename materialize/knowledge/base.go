@@ -191,7 +191,7 @@ func (b *Base) insert(e *materialize.Entries, f form, d Draft) (record.Name, err
 			return record.Name{}, err
 		}
 	}
-	text := f.write(d.entry(id, b.now().UTC().Format(time.RFC3339)))
+	text := f.write(d.entry(id, b.now().UTC().Format(time.DateOnly)))
 	made, err := b.idIn(e, id, text)
 	if err != nil {
 		return record.Name{}, err

@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -68,7 +69,7 @@ func (b *Base) Edit(ctx context.Context, name record.Name, d Draft, fields []str
 			}
 			_, isLesson := f.(lesson)
 			if field.label == fieldTitle && (isLesson || e.Fields.ID == "") {
-				return nil, &FieldError{"title", d.Title, "one to be changed: the id of the entry is made from it"}
+				return nil, &FieldError{"title", cmp.Or(d.Title, "-"), "one to be changed to: the id of the entry is made from its title"}
 			}
 			text = f.set(text, field.label, field.value)
 		}
@@ -176,8 +177,8 @@ func (b *Base) checkOld(ctx context.Context, old, by record.Name) error {
 }
 
 // SupersedeWith adds an entry to the file of an older one, and lets it take its
-// place, in one change. What the draft does not say it has from the older one:
-// type, tags, title and confidence.
+// place, in one change. Type, tags and confidence that the draft does not say it has
+// from the older one.
 func (b *Base) SupersedeWith(ctx context.Context, old record.Name, d Draft) (Entry, error) {
 	if old.Tree != "" {
 		return Entry{}, &CapturedError{old}
@@ -226,9 +227,6 @@ func (d Draft) from(e Entry) Draft {
 	}
 	if len(d.Tags) == 0 {
 		d.Tags = e.Fields.Tags
-	}
-	if d.Title == "" {
-		d.Title = e.Fields.Title
 	}
 	if d.Confidence == "" {
 		d.Confidence = word(e.Fields.Confidence)

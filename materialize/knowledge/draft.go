@@ -35,7 +35,7 @@ type FieldError struct{ Field, Value, Want string }
 
 func (e *FieldError) Error() string {
 	if e.Value == "" {
-		return fmt.Sprintf("an entry needs a %s: %s", e.Field, e.Want)
+		return fmt.Sprintf("no %s is given: %s", e.Field, e.Want)
 	}
 	return fmt.Sprintf("%s %q is not %s", e.Field, e.Value, e.Want)
 }

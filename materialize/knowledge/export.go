@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -83,7 +84,7 @@ func drawingOf(part query.Part) drawing {
 	for i, k := range part.Nodes {
 		r := k.Version.Record
 		n := drawnNode{
-			ID: shortName(r.Name), Type: oneLine(k.Type), Summary: oneLine(k.Description.Preview), Tags: r.Tags,
+			ID: shortName(r.Name), Type: oneLine(k.Type), Summary: oneLine(cmp.Or(k.Description.Title, k.Description.Preview)), Tags: r.Tags,
 			Confidence: oneLine(k.Confidence), Source: oneLine(r.Task),
 		}
 		if !k.SupersededBy.IsZero() {

@@ -95,9 +95,6 @@ func (lesson) read(text []byte) layout.Knowledge {
 
 func (lesson) write(k layout.Knowledge) []byte {
 	k.Title = cmp.Or(k.Title, firstWords(k.Content, maxTitle))
-	if len(k.Created) > len("2006-01-02") {
-		k.Created = k.Created[:len("2006-01-02")]
-	}
 	return layout.AppendLesson(nil, k)
 }
 

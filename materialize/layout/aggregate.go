@@ -165,11 +165,22 @@ func (c *fileCutter) claim(id, title string, line int) (string, bool) {
 		}
 	}
 	if first, taken := c.used[id]; taken {
-		c.errorf(line, "entry id %s is used again (first at line %d)", id, first)
+		c.errs = append(c.errs, &SyntaxError{c.file.Path, line, &RepeatedIDError{id, first}})
 		return "", false
 	}
 	c.used[id] = line
 	return id, true
+}
+
+// A RepeatedIDError says that an entry has the id of one before it. It stays
+// literal text.
+type RepeatedIDError struct {
+	ID    string
+	First int // the line of the entry that has the id
+}
+
+func (e *RepeatedIDError) Error() string {
+	return fmt.Sprintf("entry id %s is used again (first at line %d)", e.ID, e.First)
 }
 
 // madeID returns the first of path#slug, path#slug-2, ... that is free. The next

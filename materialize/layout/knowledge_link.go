@@ -185,7 +185,7 @@ func dropLink(text []byte, k Knowledge, l record.Link, set func(text []byte, fie
 	if len(kept) == len(items) {
 		return text
 	}
-	if _, isList := parseItems(value); isList && len(kept) > 0 {
+	if _, isList := parseItems(value); isList && len(kept) > 1 {
 		return set(text, "Links", "- "+strings.Join(kept, "\n- "))
 	}
 	return set(text, "Links", formatList(kept))

@@ -45,3 +45,10 @@ func ParseCompletion(text []byte) Completion {
 	content := string(bytes.TrimSpace(bytes.TrimPrefix(text, []byte(byteOrderMark))))
 	return Completion{Text: content, Outcome: NormalizeStatus(clipLine(content, 200))}
 }
+
+// FailedMarkers reports whether the profile's tasks announce that they failed or
+// are blocked by a marker of its own, {task}.failed. Elsewhere every outcome is
+// announced by {task}.done.
+func (p Profile) FailedMarkers() bool {
+	return strings.HasSuffix(p.Markers, orchestratorRoot[1:]+"/complete")
+}

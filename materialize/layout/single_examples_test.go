@@ -130,8 +130,8 @@ func TestSnapshotTable(t *testing.T) {
 			checked++
 		}
 	}
-	if checked != 6 {
-		t.Errorf("the page has %d files in its table, want 6", checked)
+	if checked != 7 {
+		t.Errorf("the page has %d files in its table, want 7", checked)
 	}
 }
 

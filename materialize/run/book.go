@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -203,13 +202,12 @@ func (b *Book) position(ctx context.Context) (position uint64, err error) {
 	return position, err
 }
 
-// everStored reports whether a name has or had a version.
+// everStored reports whether a name has or had a version, also one that was
+// destroyed.
 func (b *Book) everStored(ctx context.Context, name record.Name) (stored bool, err error) {
 	err = b.w.Store.View(ctx, func(tx *store.Tx) error {
-		_, _, err := tx.Last(name)
-		if stored = err == nil || errors.Is(err, store.ErrDropped); stored || errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
+		events, err := tx.History(name)
+		stored = len(events) > 0
 		return err
 	})
 	return stored, err

@@ -122,7 +122,7 @@ func (t *taking) header(counts string) []byte {
 func (t *taking) diffFiles(ctx context.Context, why error) ([]byte, error) {
 	m := &t.manifest
 	m.Method = layout.MethodFiles
-	t.note("without git this says which files have changed, by size, time and SHA-256, not how: %v", why)
+	t.note("%v: this says which files have changed, by size, time and SHA-256, not how", why)
 	var before, now []layout.SnapshotFile
 	before = filesOf(t.start)
 	if t.next != nil {

@@ -115,11 +115,15 @@ func (e *NoSnapshotError) Error() string {
 
 // A LoopError says that a loop has not begun, so that it has no snapshot yet.
 type LoopError struct {
-	Run        string
-	Loop, Last int
+	Run  string
+	Loop int
+	Last int // the loop that the run is in; 0: the session state never had that loop
 }
 
 func (e *LoopError) Error() string {
+	if e.Last == 0 {
+		return fmt.Sprintf("the session state never was in loop %d of the run %s", e.Loop, e.Run)
+	}
 	return fmt.Sprintf("the run %s has not begun loop %d: it is in loop %d", e.Run, e.Loop, e.Last)
 }
 

@@ -22,20 +22,21 @@ type gitTree struct {
 	program string
 	root    string   // the folder, absolute
 	objects string   // where new objects go
-	borrow  []string // further folders of objects: the repository's first
+	borrow  string   // the repository's objects
+	others  []string // the objects of other runs
 	index   string   // of the repository
 	exclude []string // folders and files, slash-separated below root, that do not count
 	env     []string
 }
 
 // errNoGit says that a folder's changes cannot be had from git.
-var errNoGit = errors.New("no git repository")
+var errNoGit = errors.New("there is no git repository")
 
 // openGit returns the git tree of a folder, or errNoGit with the reason.
 func openGit(ctx context.Context, root, objects string, exclude, variables []string) (*gitTree, error) {
 	program, err := exec.LookPath("git")
 	if err != nil {
-		return nil, fmt.Errorf("%w: there is no git program", errNoGit)
+		return nil, fmt.Errorf("%w that can be read, as there is no git program", errNoGit)
 	}
 	g := &gitTree{program: program, root: root, objects: objects, exclude: exclude, env: gitEnvironment(variables)}
 	out, err := g.run(ctx, nil, "rev-parse", "--path-format=absolute", "--is-inside-work-tree", "--git-path", "objects", "--git-path", "index")
@@ -43,23 +44,16 @@ func openGit(ctx context.Context, root, objects string, exclude, variables []str
 		return nil, ctx.Err()
 	}
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if err != nil || len(lines) != 3 || lines[0] != "true" {
-		return nil, fmt.Errorf("%w: %w", errNoGit, gitReason(err))
+	switch {
+	case err == nil && len(lines) == 3 && lines[0] == "true":
+	case err == nil, strings.Contains(err.Error(), "not a git repository"):
+		return nil, errNoGit
+	default:
+		return nil, fmt.Errorf("%w: %w", errNoGit, err)
 	}
-	g.borrow, g.index = []string{lines[1]}, lines[2]
-	others, err := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(objects)), "*", objectsFolder))
-	if err != nil {
-		return nil, err
-	}
-	g.borrow = append(g.borrow, slices.DeleteFunc(others, func(folder string) bool { return folder == objects })...)
-	return g, nil
-}
-
-func gitReason(err error) error {
-	if err == nil {
-		return errors.New("the folder is in no work tree")
-	}
-	return err
+	g.borrow, g.index = lines[1], lines[2]
+	g.others, err = filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(objects)), "*", objectsFolder))
+	return g, err
 }
 
 // gitEnvironment returns the environment of git without what would make it work
@@ -143,7 +137,9 @@ func (g *gitTree) capture(ctx context.Context) (tree string, leftOut []string, e
 	if err := copyFile(g.index, index); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", nil, fmt.Errorf("reading the index of git: %w", err)
 	}
-	env := append(g.reading(), "GIT_INDEX_FILE="+index, "GIT_OBJECT_DIRECTORY="+g.objects)
+	// A tree has all of its objects in its own run's folder, or in the repository:
+	// the folders of other runs may go.
+	env := []string{alternates(g.borrow), "GIT_INDEX_FILE=" + index, "GIT_OBJECT_DIRECTORY=" + g.objects}
 	if _, err := g.run(ctx, env, "update-index", "-q", "--refresh", "--unmerged"); ctx.Err() != nil {
 		return "", nil, err // that some files differ is no error
 	}
@@ -158,9 +154,9 @@ func (g *gitTree) capture(ctx context.Context) (tree string, leftOut []string, e
 	return strings.TrimSpace(string(out)), leftOut, err
 }
 
-// reading returns the variables by which git finds the objects of all folders.
-func (g *gitTree) reading() []string {
-	return []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + strings.Join(g.borrow, string(os.PathListSeparator))}
+// alternates returns the variable by which git finds objects in further folders.
+func alternates(folders ...string) string {
+	return "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + strings.Join(folders, string(os.PathListSeparator))
 }
 
 // candidates returns the paths that differ from the index or are not in it, each
@@ -225,13 +221,14 @@ func (g *gitTree) emptyTree(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// objectsToRead returns the variables by which git finds all objects, its own and
-// those that capture has made.
+// objectsToRead returns the variables by which git finds all objects, those that
+// captures have made included.
 func (g *gitTree) objectsToRead() []string {
-	if _, err := os.Stat(g.objects); err != nil { // git wants the folder to be there
-		return g.reading()
+	env := []string{alternates(append([]string{g.borrow}, g.others...)...)}
+	if _, err := os.Stat(g.objects); err == nil { // git wants the folder to be there
+		env = append(env, "GIT_OBJECT_DIRECTORY="+g.objects)
 	}
-	return append(g.reading(), "GIT_OBJECT_DIRECTORY="+g.objects)
+	return env
 }
 
 // diff writes the difference of two trees, as a patch, without what is excluded.

@@ -248,7 +248,7 @@ func TestLargeStates(t *testing.T) {
 	}
 }
 
-// TestStateLosesNothing takes a state back from a loop and begins anew: the loops
+// TestRestoreState takes a state back from a loop and begins anew: the loops
 // that there were keep their snapshots.
 func TestRestoreState(t *testing.T) {
 	x := newBench(t, layout.Claude())

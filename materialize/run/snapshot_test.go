@@ -229,7 +229,7 @@ func TestSnapshotFiles(t *testing.T) {
 	if diff := cmp.Diff([]string{"deleted gone.txt +0 -0", "added new.txt +0 -0"}, statuses(m)); diff != "" || m.Method != layout.MethodFiles {
 		t.Errorf("%s, changes (-want +got):\n%s", m.Method, diff)
 	}
-	for _, line := range []string{"# without git", "deleted  gone.txt  (5 bytes, ", "added    new.txt  (4 bytes, 7aa7a5359173d05b63cfd682e3c38487f3cb4f7f1d60659fe59fab1505977d4c)"} {
+	for _, line := range []string{"# there is no git repository", "deleted  gone.txt  (5 bytes, ", "added    new.txt  (4 bytes, 7aa7a5359173d05b63cfd682e3c38487f3cb4f7f1d60659fe59fab1505977d4c)"} {
 		if !strings.Contains(x.patch(1), line) {
 			t.Errorf("no %q in\n%s", line, x.patch(1))
 		}
@@ -276,7 +276,7 @@ func TestSnapshotNames(t *testing.T) {
 	_, err = x.b.Take(t.Context(), "another", 0)
 	wantError[*run.MalformedError](t, "another run without a loop", err)
 	_, err = x.b.Take(t.Context(), "another", 1)
-	wantError[*run.NoSnapshotError](t, "a run that never was", err)
+	wantError[*run.LoopError](t, "a run that never was", err)
 	if errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a run that never was is a missing file: %v", err)
 	}

@@ -139,7 +139,7 @@ func (t *taking) lastState(ctx context.Context, head store.Version) (found store
 				return nil
 			}
 		}
-		return &NoSnapshotError{Run: t.manifest.Run, Loop: t.manifest.Loop}
+		return &LoopError{Run: t.manifest.Run, Loop: t.manifest.Loop}
 	})
 	return found, err
 }

@@ -42,9 +42,7 @@ func (b *Book) excluded() []string {
 		}
 	}
 	if p.Root == "." {
-		for _, name := range []string{"session_state.md", "issue_queue.md", "knowledge_graph.md", "journal", "loop_snapshots"} {
-			all = append(all, name)
-		}
+		all = append(all, "session_state.md", "issue_queue.md", "knowledge_graph.md", "journal", "loop_snapshots")
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

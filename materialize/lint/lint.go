@@ -1,0 +1,275 @@
+package lint
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"filebus/materialize/layout"
+	"filebus/store/record"
+)
+
+// The limits of the work.
+const (
+	MaxTokens = 25_000  // of a file that is read at once
+	MaxFiles  = 200_000 // entries of folders that are looked at
+	maxRead   = 4 << 20 // bytes of a file that is parsed; more is only called large
+)
+
+// A Finding is a place that breaks a rule.
+type Finding struct {
+	File    string `json:"file"` // slash-separated, below the folder
+	Line    int    `json:"line"` // counted from 1; 1 where the whole file is meant
+	Rule    string `json:"rule"`
+	Message string `json:"message"`
+	Remedy  string `json:"remedy"` // a command line
+}
+
+// A Report is what Check found.
+type Report struct {
+	Findings []Finding // by file, line and rule
+	Files    int       // that were read
+	Unread   []string  // what could not be read, with the reason
+	Cut      bool      // MaxFiles was reached: the rest was not looked at
+}
+
+// Options say how files are recognised, and what is looked for.
+type Options struct {
+	Profile layout.Profile // of the workspace; zero: the default one
+	Rules   []string       // ids of the rules; empty: all of them
+}
+
+// Check checks the files below a folder. It returns an error if the folder
+// cannot be read; a file that cannot is in the report.
+func Check(ctx context.Context, dir string, opts Options) (*Report, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s is no folder", dir)
+	}
+	if opts.Profile.Root == "" {
+		opts.Profile = layout.Claude()
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // only read
+	c := newChecker(root, opts)
+	c.within = rootName(dir, opts.Profile)
+	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return c.visit(name, d, err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.tasks.report(c)
+	return c.finish(), nil
+}
+
+// rootName returns the name of a folder that is itself the root of a layout, such
+// as .claude: the paths of its files begin with it. Else "".
+func rootName(dir string, p layout.Profile) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	if name := filepath.Base(abs); isRoot(name) || name == p.Root {
+		return name
+	}
+	return ""
+}
+
+// A checker goes through a folder and gathers findings.
+type checker struct {
+	root    *os.Root
+	opts    Options
+	within  string // what comes before the paths of the folder
+	report  Report
+	entries int
+	ids     map[string]place // of entries, by base, kind and id
+	tasks   *tasks
+	cards   []card
+}
+
+// A place is a line of a file.
+type place struct {
+	file string
+	line int
+}
+
+func newChecker(root *os.Root, opts Options) *checker {
+	return &checker{root: root, opts: opts, ids: map[string]place{}, tasks: newTasks(), cards: cards()}
+}
+
+// add adds a finding, unless its rule was not asked for.
+func (c *checker) add(f Finding) {
+	if len(c.opts.Rules) == 0 || slices.Contains(c.opts.Rules, f.Rule) {
+		c.report.Findings = append(c.report.Findings, f)
+	}
+}
+
+func (c *checker) unread(name string, err error) {
+	var inner *fs.PathError
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	c.report.Unread = append(c.report.Unread, fmt.Sprintf("%s: %v", name, err))
+}
+
+// finish returns the report in order, each finding once.
+func (c *checker) finish() *Report {
+	slices.SortStableFunc(c.report.Findings, func(a, b Finding) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Rule, b.Rule))
+	})
+	c.report.Findings = slices.CompactFunc(c.report.Findings, func(a, b Finding) bool {
+		return a.File == b.File && a.Line == b.Line && a.Rule == b.Rule && a.Message == b.Message
+	})
+	return &c.report
+}
+
+// isLeftOut reports whether a folder holds nothing that agents communicate by.
+func isLeftOut(name string) bool {
+	switch name {
+	case ".git", ".hg", ".svn", ".filebus", "node_modules", "__pycache__", ".venv":
+		return true
+	}
+	return false
+}
+
+// visit looks at one entry of a folder.
+func (c *checker) visit(name string, d fs.DirEntry, err error) error {
+	if err != nil {
+		c.unread(name, err)
+		if d != nil && d.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	}
+	if c.entries++; c.entries > MaxFiles {
+		c.report.Cut = true
+		return fs.SkipAll
+	}
+	full := path.Join(c.within, name)
+	seat := c.opts.Profile.Recognize(full)
+	switch {
+	case name == ".":
+	case d.IsDir() && isLeftOut(d.Name()):
+		return fs.SkipDir
+	case seat.Kind == record.KindMarker && !d.Type().IsRegular():
+		c.oddMarker(name, seat, d.Type())
+	case d.Type().IsRegular():
+		c.file(name, full, seat, d)
+	}
+	return nil
+}
+
+// file checks a file, if it is one that agents communicate by.
+func (c *checker) file(name, full string, seat layout.Place, d fs.DirEntry) {
+	if c.tasks.stray(name, full, seat, c.opts.Profile) {
+		return
+	}
+	known := seat.Kind != record.KindNote
+	if !known && !isInstruction(full, c.opts.Profile) {
+		return
+	}
+	info, err := d.Info()
+	if err != nil {
+		c.unread(name, err)
+		return
+	}
+	if known && seat.Kind != record.KindSnapshot || !known {
+		c.size(name, seat, info.Size())
+	}
+	if !c.isRead(seat.Kind) {
+		return
+	}
+	text, err := c.read(name, info.Size())
+	switch {
+	case err != nil:
+		c.unread(name, err)
+	case text == nil:
+	case known:
+		c.data(name, full, seat, text)
+	default:
+		c.instruction(name, text)
+	}
+}
+
+// isRead reports whether a file of a kind is read, not only measured.
+func (c *checker) isRead(kind record.Kind) bool {
+	switch kind {
+	case record.KindNote, record.KindFrame, record.KindHandoff, record.KindMarker, record.KindState:
+		return true
+	}
+	return false
+}
+
+// read returns the text of a file, nil for one that is too large.
+func (c *checker) read(name string, size int64) ([]byte, error) {
+	if size > maxRead {
+		return nil, nil
+	}
+	f, err := c.root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	c.report.Files++
+	text, err := io.ReadAll(io.LimitReader(f, maxRead))
+	if text == nil {
+		text = []byte{}
+	}
+	return text, err
+}
+
+// size reports a file that is too large to be read at once.
+func (c *checker) size(name string, seat layout.Place, size int64) {
+	if tokens := record.EstimateTokens(size); tokens > MaxTokens {
+		c.add(Finding{name, 1, LargeFile, fmt.Sprintf("~%d tokens, more than %d", tokens, MaxTokens), largeRemedy(name, seat)})
+	}
+}
+
+// largeRemedy returns the command that reads a part of a large file.
+func largeRemedy(name string, seat layout.Place) string {
+	switch seat.Layout.(type) {
+	case layout.IssueQueue:
+		return "filebus issue list --open --max-tokens 1000"
+	case layout.KnowledgeGraph, layout.KnowledgeJSON, layout.Lessons:
+		return "filebus knowledge list TAG"
+	case layout.ContextMap:
+		return "filebus component for FILE"
+	case layout.Journals:
+		return "filebus task show " + shellWord(seat.Facts.Task)
+	case layout.States:
+		return "filebus run show"
+	}
+	if seat.Kind == record.KindNote {
+		return "filebus get " + shellWord(name) + " --section HEADING, after filebus capture; or several smaller files"
+	}
+	return "filebus get " + shellWord(name) + " --section HEADING"
+}
+
+// shellWord returns text as a shell takes it for one word.
+func shellWord(text string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_./:@%+=,-#", r)
+	}
+	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

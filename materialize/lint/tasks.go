@@ -1,0 +1,267 @@
+package lint
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"filebus/materialize/layout"
+	"filebus/store/record"
+)
+
+// tasks gathers what the files of a folder say about tasks, to compare journals
+// and markers once all are known.
+type tasks struct {
+	at map[taskKey]*task
+	// strays are files that a wait would not find: no marker is at their place.
+	strays []stray
+}
+
+// A taskKey is a task of a base. Its id is without "task-", which a marker's name
+// may lack.
+type taskKey struct{ base, id string }
+
+type task struct {
+	journal  string // its file, "" without one
+	line     int    // of its status
+	status   string // as the journal has it; "" while it goes on
+	markers  []string
+	reported bool // a report of it lies there
+	known    bool // something else names it
+}
+
+type stray struct{ base, file, why string }
+
+func newTasks() *tasks { return &tasks{at: map[taskKey]*task{}} }
+
+func (t *tasks) of(base, id string) *task {
+	key := taskKey{base, strings.TrimPrefix(id, "task-")}
+	if t.at[key] == nil {
+		t.at[key] = &task{}
+	}
+	return t.at[key]
+}
+
+func (t *tasks) know(base, id string)     { t.of(base, id).known = true }
+func (t *tasks) reported(base, id string) { t.of(base, id).reported = true }
+
+// expect takes the tasks of the agents of a session state for known.
+func (t *tasks) expect(base string, text []byte) {
+	s, _ := layout.ParseState(text)
+	for _, a := range s.Running {
+		t.know(base, layout.TaskID(a.Task))
+	}
+	for _, a := range s.Completed {
+		t.know(base, layout.TaskID(a.Task))
+	}
+}
+
+func (t *tasks) addMarker(base, name string, seat layout.Place) {
+	of := t.of(base, seat.Facts.Task)
+	of.markers = append(of.markers, name)
+}
+
+// addJournal takes a journal in.
+func (t *tasks) addJournal(base, name string, seat layout.Place, text []byte) {
+	j, _ := layout.ParseJournal(text)
+	of := t.of(base, seat.Facts.Task)
+	of.journal, of.line = name, statusLine(text)
+	status := layout.NormalizeStatus(j.Status)
+	if j.Handoff != nil && layout.NormalizeStatus(j.Handoff.Outcome) != "" {
+		status = layout.NormalizeStatus(j.Handoff.Outcome)
+	}
+	if hasEnded(status) {
+		of.status = status
+	}
+}
+
+// hasEnded reports whether a task with a status does nothing more.
+func hasEnded(status string) bool {
+	switch status {
+	case layout.StatusComplete, layout.StatusPartial, layout.StatusBlocked, layout.StatusFailed:
+		return true
+	}
+	return false
+}
+
+// statusLine returns the line with a journal's status, else 1.
+func statusLine(text []byte) int {
+	number := 0
+	for raw := range bytes.Lines(text) {
+		number++
+		line := strings.ToLower(strings.TrimLeft(string(raw), "-*| \t"))
+		if strings.HasPrefix(line, "status") {
+			return number
+		}
+	}
+	return 1
+}
+
+// handoff reports what the handoff of an ended journal lacks.
+func (c *checker) handoff(name string, seat layout.Place, text []byte) {
+	j, _ := layout.ParseJournal(text)
+	id := shellWord(seat.Facts.Task)
+	switch {
+	case j.Handoff == nil && hasEnded(layout.NormalizeStatus(j.Status)):
+		c.add(Finding{name, statusLine(text), JournalHandoff, "the task is " + oneLine(j.Status) + ", but there is no Handoff section",
+			"filebus task handoff " + id})
+	case j.Handoff == nil:
+	case j.Handoff.Outcome == "" && !hasEnded(layout.NormalizeStatus(j.Status)):
+		// A form that is still to be filled in.
+	default:
+		if gaps := j.Handoff.Check(); len(gaps) > 0 {
+			start, _, _ := layout.HandoffSection(text)
+			c.add(Finding{name, 1 + bytes.Count(text[:start], []byte("\n")), HandoffIncomplete, oneLine(strings.Join(gaps, "; ")),
+				"filebus task handoff " + id})
+		}
+	}
+}
+
+// stray takes in a file that looks like a marker, but lies or is named where
+// nothing waits for it, and reports whether it is one.
+func (t *tasks) stray(name, full string, seat layout.Place, p layout.Profile) bool {
+	if seat.Kind != record.KindNote {
+		return false
+	}
+	folder, file := path.Base(path.Dir(full)), path.Base(full)
+	inFolder := folder == "agent_complete" || folder == "complete" || path.Dir(full) == p.Markers
+	isDone := strings.EqualFold(path.Ext(file), ".done") || strings.EqualFold(path.Ext(file), ".failed")
+	below := baseOf(full, p) != "" || isAgentFolder(strings.Split(full, "/")[0]) || strings.HasPrefix(full, p.Root+"/")
+	switch {
+	case !below || strings.HasPrefix(file, "."):
+		return false
+	case inFolder && isMarkerFolder(path.Dir(full), p):
+		t.strays = append(t.strays, stray{baseOf(full, p), name, "it ends in neither .done nor .failed"})
+		return true
+	case isDone:
+		t.strays = append(t.strays, stray{baseOf(full, p), name, "it lies outside of the folder for markers"})
+		return true
+	}
+	return false
+}
+
+// isMarkerFolder reports whether markers are found directly below a folder.
+func isMarkerFolder(folder string, p layout.Profile) bool {
+	return p.Recognize(folder+"/x.done").Kind == record.KindMarker
+}
+
+// report compares journals and markers, those of each task.
+func (t *tasks) report(c *checker) {
+	taken := map[taskKey]bool{} // tasks whose marker was found under another name
+	for _, s := range t.strays {
+		near, found := t.near(s.base, strings.TrimSuffix(path.Base(s.file), path.Ext(s.file)))
+		message := s.why
+		if found {
+			taken[near] = true
+			message += "; task " + near.id + " has no marker"
+		}
+		c.add(Finding{s.file, 1, MarkerName, message, markerRemedy(near.id)})
+	}
+	keys := slices.SortedFunc(maps.Keys(t.at), func(a, b taskKey) int {
+		return cmp.Or(strings.Compare(a.base, b.base), strings.Compare(a.id, b.id))
+	})
+	for _, key := range keys {
+		if of := t.at[key]; len(of.markers) > 0 && of.journal == "" && !of.reported {
+			t.lonely(c, key, of, taken)
+		}
+	}
+	for _, key := range keys {
+		if of := t.at[key]; of.status != "" && len(of.markers) == 0 && !taken[key] {
+			c.add(Finding{of.journal, of.line, JournalMarker, fmt.Sprintf("the task is %s, but has no marker", of.status), markerRemedy(key.id)})
+		}
+	}
+}
+
+// lonely reports a marker without a journal: its name may be meant for another
+// task that has none.
+func (t *tasks) lonely(c *checker, key taskKey, of *task, taken map[taskKey]bool) {
+	near, found := t.near(key.base, key.id)
+	for _, marker := range of.markers {
+		if found && !of.known {
+			taken[near] = true
+			c.add(Finding{marker, 1, MarkerName, fmt.Sprintf("no task is called %s; task %s has no marker", key.id, near.id), markerRemedy(near.id)})
+			continue
+		}
+		c.add(Finding{marker, 1, MarkerJournal, "the task " + key.id + " has neither journal nor report", "filebus task start " + shellWord(key.id)})
+	}
+}
+
+// markerRemedy writes the marker of a task.
+func markerRemedy(id string) string {
+	if id == "" {
+		return "filebus task done ID"
+	}
+	return "filebus task done " + shellWord(id)
+}
+
+// near returns the task without a marker whose id looks most like a name: the
+// same but for case, separators and zeros, or the same with words around it.
+func (t *tasks) near(base, name string) (taskKey, bool) {
+	words := idWords(name)
+	var best taskKey
+	found := false
+	for key, of := range t.at {
+		if key.base != base || len(of.markers) > 0 || of.journal == "" && !of.known && !of.reported {
+			continue
+		}
+		own := idWords(key.id)
+		if !containsWords(words, own) && !containsWords(own, words) {
+			continue
+		}
+		if !found || len(key.id) > len(best.id) || len(key.id) == len(best.id) && key.id < best.id {
+			best, found = key, true
+		}
+	}
+	return best, found
+}
+
+// idWords cuts an id into its words and numbers, in lower case and without zeros
+// before a number: Task_003 is "3", BUILD-12b is "build", "12", "b".
+func idWords(id string) []string {
+	var words []string
+	var last rune
+	for _, r := range strings.ToLower(id) {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			r = 0
+		case last == 0 || unicode.IsDigit(r) != unicode.IsDigit(last):
+			words = append(words, string(r))
+		default:
+			words[len(words)-1] += string(r)
+		}
+		last = r
+	}
+	for i, word := range words {
+		if number := strings.TrimLeft(word, "0"); unicode.IsDigit([]rune(word)[0]) && number != "" {
+			words[i] = number
+		}
+	}
+	return slices.DeleteFunc(words, func(w string) bool { return w == "task" })
+}
+
+// containsWords reports whether part is a run of words of all.
+func containsWords(all, part []string) bool {
+	if len(part) == 0 {
+		return false
+	}
+	for i := 0; i+len(part) <= len(all); i++ {
+		if slices.Equal(all[i:i+len(part)], part) {
+			return true
+		}
+	}
+	return false
+}
+
+// oneLine returns text of a file on one line, at most 200 characters of it.
+func oneLine(text string) string {
+	line := []rune(strings.Join(strings.Fields(text), " "))
+	if len(line) > 200 {
+		line = append(line[:199], '…')
+	}
+	return string(line)
+}

@@ -1,0 +1,96 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// An OldRun is a run whose snapshots are kept no longer.
+type OldRun struct {
+	ID    string
+	Names []record.Name // of its snapshots' files
+}
+
+// OldRuns returns the runs whose snapshots are kept no longer, the oldest last: all
+// but the newest keep ones, and of these only those of which nothing was stored
+// since before, unless that is zero. The run of the session state always stays.
+func (b *Book) OldRuns(ctx context.Context, keep int, before time.Time) ([]OldRun, error) {
+	current, err := b.currentRun(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := b.read.List(ctx, query.ListRequest{Kinds: []record.Kind{record.KindSnapshot}, Trees: []record.Tree{""}})
+	if err != nil {
+		return nil, err
+	}
+	var runs []OldRun
+	newest := map[string]time.Time{}
+	at := map[string]int{}
+	for _, entry := range all.Entries { // the newest first
+		r := entry.Version.Record
+		i, found := at[r.Run]
+		if !found {
+			i = len(runs)
+			at[r.Run], newest[r.Run] = i, r.Time
+			runs = append(runs, OldRun{ID: r.Run})
+		}
+		runs[i].Names = append(runs[i].Names, r.Name)
+	}
+	var old []OldRun
+	for i, r := range runs {
+		if i >= keep && r.ID != current && (before.IsZero() || newest[r.ID].Before(before)) {
+			old = append(old, r)
+		}
+	}
+	return old, nil
+}
+
+// currentRun returns the run of the session state, or "".
+func (b *Book) currentRun(ctx context.Context) (string, error) {
+	_, text, err := b.stored(ctx, stateName())
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil
+	}
+	state, _ := layout.ParseState(text)
+	return state.RunID, err
+}
+
+// Sweep deletes what was kept of the work trees of runs that have no snapshots any
+// more, and returns how many runs that were.
+func (b *Book) Sweep(ctx context.Context) (swept int, err error) {
+	current, err := b.currentRun(ctx)
+	if err != nil {
+		return 0, err
+	}
+	entries, err := os.ReadDir(filepath.Join(b.w.Location.Store, loopsFolder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	for _, entry := range entries {
+		id := entry.Name()
+		if id == current {
+			continue
+		}
+		left, err := b.read.List(ctx, query.ListRequest{Kinds: []record.Kind{record.KindSnapshot}, Run: id, Limit: 1})
+		if err != nil {
+			return swept, err
+		}
+		if len(left.Entries) > 0 {
+			continue
+		}
+		if err := os.RemoveAll(ObjectsFolder(b.w.Location.Store, id)); err != nil {
+			return swept, err
+		}
+		swept++
+	}
+	return swept, err
+}

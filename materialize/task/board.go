@@ -1,0 +1,148 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A Board is the tasks of a workspace's own tree.
+type Board struct {
+	work *materialize.Workspace
+	read *query.Reader
+	now  func() time.Time
+}
+
+// New returns the tasks of a workspace. The reader is of the same store; now is
+// the clock of what is written, and of ages.
+func New(w *materialize.Workspace, r *query.Reader, now func() time.Time) *Board {
+	return &Board{w, r, now}
+}
+
+// stamp returns the time as journals have it.
+func (b *Board) stamp() string { return b.now().UTC().Format(time.RFC3339) }
+
+// journalPath returns the path of a task's journal below the workspace.
+func (b *Board) journalPath(id ID) (string, error) {
+	return b.work.Settings.Profile.Path(record.KindHandoff, id.Journal())
+}
+
+// JournalFile returns the file of a task's journal, absolute, whether or not it
+// is there.
+func (b *Board) JournalFile(id ID) (string, error) {
+	p, err := b.journalPath(id)
+	return b.work.FilePath(p), err
+}
+
+// A Journal is a task's journal with the version that it is the text of.
+type Journal struct {
+	layout.Journal
+	ID      ID
+	File    string // absolute
+	Text    []byte
+	Version store.Version
+}
+
+// Status returns how far the task is, in the spelling of layout.NormalizeStatus:
+// as the handoff says, else the metadata.
+func Status(j *layout.Journal) string {
+	if j.Handoff != nil {
+		if s := layout.NormalizeStatus(j.Handoff.Outcome); s != "" {
+			return s
+		}
+	}
+	return layout.NormalizeStatus(j.Status)
+}
+
+// hasEnded reports whether a status is that of a task which has ended.
+func hasEnded(status string) bool {
+	switch status {
+	case layout.StatusComplete, layout.StatusPartial, layout.StatusBlocked, layout.StatusFailed:
+		return true
+	}
+	return false
+}
+
+// Get reads the journal of a task as the store has it. It returns a
+// *NotStartedError if there is none.
+func (b *Board) Get(ctx context.Context, id ID) (*Journal, error) {
+	p, err := b.journalPath(id)
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{ID: id, File: b.work.FilePath(p)}
+	err = b.work.Store.View(ctx, func(tx *store.Tx) (err error) {
+		if j.Version, err = occupant(tx, p); err != nil {
+			return err
+		}
+		content, err := tx.Content(j.Version.Record)
+		if err == nil {
+			j.Text, err = content.Head(maxJournal)
+		}
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, &NotStartedError{id}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the journal of %s: %w", id, err)
+	}
+	j.Journal, _ = layout.ParseJournal(j.Text) // what departs from the layout is text all the same
+	return j, nil
+}
+
+// maxJournal is how much of a journal is read, in bytes.
+const maxJournal = 8 << 20
+
+// occupant returns what stands at a path, of several names the newest.
+func occupant(tx *store.Tx, p string) (store.Version, error) {
+	for ref, err := range tx.Lookup(store.FieldPath, store.PathValue("", p)) {
+		if err != nil {
+			return store.Version{}, err
+		}
+		return tx.Get(ref)
+	}
+	return store.Version{}, fmt.Errorf("%s: %w", p, store.ErrNotFound)
+}
+
+// readFile reads a file that an agent may be writing, up to a bound.
+func readFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	return io.ReadAll(io.LimitReader(f, maxJournal))
+}
+
+// edit changes the text of a task's journal, which must be there.
+func (b *Board) edit(ctx context.Context, id ID, change func(text []byte) ([]byte, error)) (*materialize.PutResult, error) {
+	return b.work.EditText(ctx, record.KindHandoff, id.Journal(), record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
+		if old == nil {
+			return nil, &NotStartedError{id}
+		}
+		return change(old)
+	})
+}
+
+// maxNote is the longest line of a progress log, in bytes.
+const maxNote = 4 << 10
+
+// Note appends a line to the progress log of a task. The result's Record says
+// what the journal is then.
+func (b *Board) Note(ctx context.Context, id ID, text string) (*materialize.PutResult, error) {
+	if len(text) > maxNote {
+		return nil, &SizeError{"a line of progress", len(text), maxNote}
+	}
+	entry := layout.Progress{Time: b.stamp(), Text: text}
+	return b.edit(ctx, id, func(old []byte) ([]byte, error) { return layout.AppendProgress(old, entry), nil })
+}

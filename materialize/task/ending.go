@@ -1,0 +1,145 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// markerSlack is how much older than the start of its task a marker's file may
+// seem: some disks keep even seconds only.
+const markerSlack = 2 * time.Second
+
+// An origin says how a task began, as far as that tells an old marker from a new
+// one.
+type origin struct {
+	cleared bool      // by a start that took old markers away
+	since   time.Time // zero if it is not known
+}
+
+// origin reads how the task whose journal is in the store began. A command's
+// start has cleared the markers, so whatever is there came later, whatever the
+// clocks say. An agent that writes its journal by hand states a time; one without
+// a zone, or in the future, says nothing.
+func (b *Board) origin(ctx context.Context, id ID) (o origin, err error) {
+	p, err := b.journalPath(id)
+	if err != nil {
+		return o, err
+	}
+	err = b.work.Store.View(ctx, func(tx *store.Tx) error {
+		v, err := occupant(tx, p)
+		if err != nil {
+			return err
+		}
+		if at, err := time.Parse(time.RFC3339, tx.Description(v.Ref).Attributes[layout.AttributeStarted]); err == nil && !at.After(b.now()) {
+			o.since = at
+		}
+		events, err := tx.History(v.Record.Name)
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		first, err := tx.Get(events[0].Ref)
+		o.cleared = err == nil && first.Record.Source == record.SourcePut
+		if errors.Is(err, store.ErrDropped) {
+			return nil
+		}
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		err = nil
+	}
+	return o, err
+}
+
+// isOld reports whether a marker is from before the start of its task.
+func (o origin) isOld(m Marker) bool {
+	return !o.cleared && !o.since.IsZero() && m.Time.Before(o.since.Add(-markerSlack))
+}
+
+// isKnown reports whether anything is known of the start.
+func (o origin) isKnown() bool { return o.cleared || !o.since.IsZero() }
+
+// counting returns the marker of a task that counts, the one with the worst news
+// if there are several.
+func (b *Board) counting(ctx context.Context, id ID) (best Marker, found bool, err error) {
+	all, err := b.markers(id)
+	if len(all) == 0 {
+		return Marker{}, false, err
+	}
+	o, err := b.origin(ctx, id)
+	if err != nil {
+		return Marker{}, false, err
+	}
+	for _, m := range all {
+		if !o.isOld(m) && (!found || badness(m.Status) > badness(best.Status)) {
+			best, found = m, true
+		}
+	}
+	return best, found, nil
+}
+
+// badness orders outcomes: the worst of what marker and journal say counts.
+func badness(status string) int {
+	switch status {
+	case layout.StatusFailed:
+		return 3
+	case layout.StatusBlocked:
+		return 2
+	case layout.StatusPartial:
+		return 1
+	}
+	return 0
+}
+
+// An Ending is how a task has ended.
+type Ending struct {
+	ID         ID
+	Status     string // complete, partial, blocked or failed
+	Summary    string // of the handoff, else what the marker says
+	HasHandoff bool
+	Marker     string        // absolute
+	Journal    string        // absolute; empty if there is none
+	Age        time.Duration // of the marker
+	// KnownStart says that the marker is from after the start of the task; else
+	// nobody knows.
+	KnownStart bool
+}
+
+// Failed reports whether the task failed or is blocked.
+func (e Ending) Failed() bool { return badness(e.Status) > 1 }
+
+// ending puts together what the marker and the journal on disk say.
+func (b *Board) ending(id ID, m Marker, o origin) (Ending, error) {
+	e := Ending{
+		ID: id, Status: layout.StatusComplete, Summary: m.Text, Marker: m.File,
+		Age: max(b.now().Sub(m.Time), 0), KnownStart: o.isKnown(),
+	}
+	if hasEnded(m.Status) {
+		e.Status = m.Status
+	}
+	file, err := b.JournalFile(id)
+	if err != nil {
+		return e, err
+	}
+	text, err := readFile(file)
+	if err != nil {
+		return e, nil // there is none, or none that can be read: the marker counts
+	}
+	e.Journal = file
+	j, _ := layout.ParseJournal(text) // what departs from the layout has no fields
+	if j.Handoff != nil {
+		e.HasHandoff = true
+		if j.Handoff.Summary != "" {
+			e.Summary = j.Handoff.Summary
+		}
+	}
+	status := Status(&j)
+	if badness(status) > badness(e.Status) || status == layout.StatusBlocked {
+		e.Status = status
+	}
+	return e, nil
+}

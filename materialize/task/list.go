@@ -1,0 +1,83 @@
+package task
+
+import (
+	"context"
+	"time"
+
+	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store/record"
+)
+
+// ListOptions say which tasks are listed.
+type ListOptions struct {
+	Running bool          // only those that have not ended and have no marker
+	Late    time.Duration // a running task is late that began longer ago; 0: none is
+}
+
+// An Item is a task in a list.
+type Item struct {
+	ID      string // of the task, as its journal has it
+	Title   string
+	Status  string // in_progress, complete, ...
+	Agent   string
+	Started time.Time     // zero if it is not known
+	Age     time.Duration // since the start, or else since the journal changed
+	Quiet   time.Duration // since the journal changed
+	Marked  bool          // its marker is there
+	Late    bool
+	Name    record.Name
+	Tokens  int // of the journal
+}
+
+// List returns the tasks of the own tree that have a journal, the one that changed
+// last first. Of several tasks that had one id, the last is listed.
+func (b *Board) List(ctx context.Context, opts ListOptions) ([]Item, error) {
+	listing, err := b.read.List(ctx, query.ListRequest{
+		Kinds: []record.Kind{record.KindHandoff}, Trees: []record.Tree{""},
+	})
+	if err != nil {
+		return nil, err
+	}
+	var items []Item
+	seen := map[string]bool{}
+	for _, s := range listing.Entries {
+		p := s.Version.Record.Path
+		if seen[p] || s.Version.Record.Name.Kind != record.KindHandoff || !isJournal(p) {
+			continue
+		}
+		seen[p] = true
+		item := b.item(s, opts.Late)
+		if !opts.Running || !item.Marked && !hasEnded(item.Status) {
+			items = append(items, item)
+		}
+	}
+	return items, nil
+}
+
+// isJournal tells journals from reports, which are handoffs too.
+func isJournal(p string) bool {
+	_, is := layout.Recognize(p).Layout.(layout.Journals)
+	return is
+}
+
+func (b *Board) item(s query.Summary, late time.Duration) Item {
+	r := s.Version.Record
+	i := Item{
+		ID: r.Task, Title: s.Description.Title, Status: r.Status, Agent: r.Agent, Name: r.Name, Tokens: s.Tokens,
+		Quiet: max(b.now().Sub(r.Time), 0),
+	}
+	if i.ID == "" {
+		i.ID = r.Name.ID
+	}
+	i.Age = i.Quiet
+	if at, err := time.Parse(time.RFC3339, s.Description.Attributes[layout.AttributeStarted]); err == nil {
+		i.Started, i.Age = at, max(b.now().Sub(at), 0)
+	}
+	if id, err := ParseID(i.ID); err == nil {
+		found, _ := b.markers(id) // what stands in the place of one is none
+		i.Marked = len(found) > 0
+	}
+	i.Late = late > 0 && i.Age >= late && !i.Marked && !hasEnded(i.Status)
+	return i
+}

@@ -1,0 +1,228 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// failedSuffix ends the id of a marker that says that a task has failed.
+const failedSuffix = ".failed"
+
+// markerPath returns the path of a marker by its id.
+func (b *Board) markerPath(id string) (string, error) {
+	return b.work.Settings.Profile.Path(record.KindMarker, id)
+}
+
+// markerID returns the id of the marker that a task leaves with an outcome.
+func (b *Board) markerID(id ID, status string) string {
+	failed := status == layout.StatusFailed || status == layout.StatusBlocked
+	if failed && b.work.Settings.Profile.FailedMarkers() {
+		return string(id) + failedSuffix
+	}
+	return string(id)
+}
+
+// MarkerFile returns the file of the marker, absolute, that a task leaves when it
+// ends with a status.
+func (b *Board) MarkerFile(id ID, status string) (string, error) {
+	p, err := b.markerPath(b.markerID(id, status))
+	return b.work.FilePath(p), err
+}
+
+// markerIDs returns the ids of all markers that announce a task.
+func (b *Board) markerIDs(id ID) []string {
+	var ids []string
+	for _, form := range id.forms() {
+		ids = append(ids, form, form+failedSuffix)
+	}
+	return ids
+}
+
+// A Marker is the file that announces that a task has ended.
+type Marker struct {
+	File   string // absolute
+	Time   time.Time
+	Text   string // beyond "done"
+	Status string // of the file's name and text: complete, failed, ...
+	path   string // below the workspace
+	empty  bool
+}
+
+// markers returns the markers of a task that are on disk. What stands in the
+// place of one and is none is a *MarkerError beside them.
+func (b *Board) markers(id ID) (found []Marker, err error) {
+	for _, markerID := range b.markerIDs(id) {
+		p, pathErr := b.markerPath(markerID)
+		if pathErr != nil {
+			return nil, pathErr
+		}
+		m, is, lookErr := b.lookAt(p)
+		if is {
+			found = append(found, m)
+		}
+		err = errors.Join(err, lookErr)
+	}
+	return found, err
+}
+
+// maxMarker is how much of a marker is read, in bytes.
+const maxMarker = 4 << 10
+
+// lookAt reads the marker at a path, if there is one.
+func (b *Board) lookAt(p string) (m Marker, found bool, err error) {
+	file := b.work.FilePath(p)
+	info, err := os.Lstat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Marker{}, false, nil
+	}
+	if err != nil {
+		return Marker{}, false, fmt.Errorf("looking at the marker: %w", err)
+	}
+	if what := typeName(info.Mode()); what != "" {
+		return Marker{}, false, &MarkerError{file, what}
+	}
+	m = Marker{File: file, Time: info.ModTime(), path: p, empty: info.Size() == 0, Status: layout.StatusComplete}
+	text, err := readFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Marker{}, false, nil
+	}
+	if err != nil {
+		m.Text = "" // that it is there is the signal
+		return m, true, nil
+	}
+	c := layout.ParseCompletion(text[:min(len(text), maxMarker)])
+	if !strings.EqualFold(c.Text, "done") {
+		m.Text = c.Text
+	}
+	if c.Outcome != "" {
+		m.Status = c.Outcome
+	}
+	if strings.HasSuffix(p, failedSuffix) && c.Outcome != layout.StatusBlocked {
+		m.Status = layout.StatusFailed
+	}
+	return m, true, nil
+}
+
+// typeName says what a file is that is no regular one; "" for one that is.
+func typeName(mode fs.FileMode) string {
+	switch {
+	case mode.IsRegular():
+		return ""
+	case mode.IsDir():
+		return "a folder"
+	case mode&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	}
+	return "no regular file"
+}
+
+// clearMarkers takes the markers of a task away, on disk and in the store.
+func (b *Board) clearMarkers(ctx context.Context, id ID, keep string) (cleared int, err error) {
+	if _, err := b.markers(id); err != nil {
+		return 0, err
+	}
+	for _, markerID := range b.markerIDs(id) {
+		if markerID == keep {
+			continue
+		}
+		done, err := b.clear(ctx, markerID)
+		if err != nil {
+			return cleared, fmt.Errorf("clearing the marker of %s: %w", id, err)
+		}
+		if done {
+			cleared++
+		}
+	}
+	return cleared, nil
+}
+
+// clear retires one marker, and deletes its file.
+func (b *Board) clear(ctx context.Context, markerID string) (cleared bool, err error) {
+	p, err := b.markerPath(markerID)
+	if err != nil {
+		return false, err
+	}
+	if _, err := os.Lstat(b.work.FilePath(p)); err == nil {
+		cleared = true
+		if err := b.work.TakeIn(ctx, p); err != nil {
+			return false, err
+		}
+	}
+	name, err := record.NewName("", record.KindMarker, markerID)
+	if err != nil {
+		return false, err
+	}
+	err = b.work.Remove(ctx, name)
+	if errors.Is(err, store.ErrNotFound) {
+		return cleared, nil
+	}
+	return err == nil, err
+}
+
+// mark writes the marker of a task, and takes another one away that says
+// something else.
+func (b *Board) mark(ctx context.Context, id ID, status string) (file string, err error) {
+	if _, err := b.markers(id); err != nil {
+		return "", err
+	}
+	markerID := b.markerID(id, status)
+	text := layout.AppendCompletion(nil, layout.Completion{})
+	if strings.HasSuffix(markerID, failedSuffix) {
+		text = layout.AppendCompletion(nil, layout.Completion{Text: status})
+	}
+	for try := 1; ; try++ {
+		put, err := b.work.Put(ctx, materialize.PutRequest{
+			Kind: record.KindMarker, ID: markerID, Text: strings.NewReader(string(text)), Source: record.SourcePut,
+		})
+		if err != nil {
+			return "", fmt.Errorf("writing the marker of %s: %w", id, err)
+		}
+		file = put.File
+		// A marker that was deleted by hand is cleared by the first try.
+		if _, err := os.Lstat(file); err == nil || try == 2 {
+			break
+		}
+	}
+	if b.work.Settings.Profile.FailedMarkers() {
+		_, err = b.clearMarkers(ctx, id, markerID)
+	}
+	return file, err
+}
+
+// markerFolder returns the folder of the markers below the workspace.
+func (b *Board) markerFolder() string {
+	p, err := b.markerPath("x")
+	if err != nil {
+		return b.work.Settings.Profile.Markers
+	}
+	return path.Dir(p)
+}
+
+// otherFolders returns the folders of markers of other profiles that are there,
+// absolute: an agent may have been told of one of those.
+func (b *Board) otherFolders() []string {
+	seen := map[string]bool{b.work.FilePath(b.markerFolder()): true}
+	var folders []string
+	for _, profile := range layout.Profiles() {
+		folder := filepath.Join(b.work.Root, filepath.FromSlash(profile.Markers))
+		if info, err := os.Stat(folder); err == nil && info.IsDir() && !seen[folder] {
+			folders = append(folders, folder)
+		}
+		seen[folder] = true
+	}
+	return folders
+}

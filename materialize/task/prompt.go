@@ -1,0 +1,60 @@
+package task
+
+import (
+	"fmt"
+	"strings"
+
+	"filebus/materialize/layout"
+)
+
+// Prompt returns what the agent of a task is told: where its journal and its
+// marker are, how to note progress and how to hand over, by command and by hand.
+// It has about 250 tokens at most beside the paths.
+func (b *Board) Prompt(id ID, title string) (string, error) {
+	journal, err := b.JournalFile(id)
+	if err != nil {
+		return "", err
+	}
+	marker, err := b.MarkerFile(id, layout.StatusComplete)
+	if err != nil {
+		return "", err
+	}
+	failed, err := b.MarkerFile(id, layout.StatusFailed)
+	if err != nil {
+		return "", err
+	}
+	var p strings.Builder
+	fmt.Fprintf(&p, "Task %s", id)
+	if title != "" && title != string(id) {
+		fmt.Fprintf(&p, ": %s", clip(title, maxTitle))
+	}
+	fmt.Fprintf(&p, "\nJournal: %s\nMarker: %s\n", journal, marker)
+	fmt.Fprintf(&p, "Note each step: filebus task note %s TEXT\n", id)
+	fmt.Fprintf(&p, "At the end: filebus task done %s --summary TEXT --files A,B [--pattern P] [--gotcha G]\n", id)
+	fmt.Fprintf(&p, "or: task fail %s --summary S --next STEP; task block %s --summary S --blocker B\n", id, id)
+	p.WriteString(byHand)
+	if failed != marker {
+		fmt.Fprintf(&p, "If it failed or is blocked, the marker is %s\n", failed)
+	}
+	return p.String(), nil
+}
+
+// maxTitle is how much of a title a prompt shows, in characters.
+const maxTitle = 100
+
+// byHand is the handoff form for agents that have no filebus.
+const byHand = "By hand: add `- [time] text` lines to \"## Progress Log\"; at the end set Status and Completed, add the\n" +
+	"table below, and only then write `done` to the marker, last of all.\n" +
+	"## Handoff\n\n" +
+	"| Field | Value |\n|-------|-------|\n" +
+	"| Outcome | completed, partial, failed or blocked |\n" +
+	"| Summary | |\n| Files Changed | |\n| Blockers | None |\n| Patterns Discovered | None |\n| Gotchas | None |\n"
+
+// clip cuts a text to n characters of one line.
+func clip(text string, n int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,310 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"time"
+
+	"filebus/materialize/layout"
+)
+
+// A WaitRequest says for which tasks to wait, and who hears of it.
+type WaitRequest struct {
+	IDs    []ID
+	Any    bool          // until one has ended, not all
+	Limit  time.Duration // 0: none
+	MaxAge time.Duration // of a marker where nothing is known of the start; 0: any
+	// Ended is called when a task has ended, before Wait returns; nil: nobody
+	// listens.
+	Ended func(Ending)
+	// Say is called with a line about what keeps a wait from ending, such as a
+	// marker under a wrong name, each once; nil: nobody listens.
+	Say func(line string)
+}
+
+// Wait blocks until tasks have left their markers, written by a command or by
+// hand, and returns how they have ended, in the order in which they did. What it
+// reads of them is taken into the store. A marker from before the start of its
+// task never counts. When the time is up, the endings so far come with a
+// *LateError.
+func (b *Board) Wait(ctx context.Context, r WaitRequest) ([]Ending, error) {
+	w := newWaiter(b, r)
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel() // ends the watch
+	if r.Limit > 0 {
+		limited, cancel = context.WithTimeout(limited, r.Limit)
+		defer cancel()
+	}
+	journals, err := b.journalPath("task-0")
+	if err != nil {
+		return nil, err
+	}
+	wake, err := b.work.Watch(limited, b.markerFolder(), path.Dir(journals))
+	if err != nil {
+		return nil, err
+	}
+	for {
+		again, err := w.look(ctx)
+		if err != nil || w.isOver() {
+			return w.endings, err
+		}
+		select {
+		case <-after(again):
+		case <-wake:
+		case <-limited.Done():
+		}
+		if ctx.Err() != nil {
+			return w.endings, ctx.Err()
+		}
+		if limited.Err() != nil {
+			return w.last(ctx)
+		}
+	}
+}
+
+// after is time.After, but never for 0.
+func after(d time.Duration) <-chan time.Time {
+	if d == 0 {
+		return nil
+	}
+	return time.After(d)
+}
+
+// A waiter is a wait that goes on.
+type waiter struct {
+	*Board
+	WaitRequest
+	open    []*awaited
+	endings []Ending
+	said    map[string]bool
+}
+
+// An awaited is a task that has not ended yet.
+type awaited struct {
+	id    ID
+	empty bool // an empty marker was seen: somebody may be writing to it
+	// The state of the journal in which it was looked at.
+	size int64
+	time time.Time
+}
+
+func newWaiter(b *Board, r WaitRequest) *waiter {
+	w := &waiter{Board: b, WaitRequest: r, said: map[string]bool{}}
+	seen := map[string]bool{}
+	for _, id := range r.IDs {
+		if !seen[id.key()] {
+			seen[id.key()] = true
+			w.open = append(w.open, &awaited{id: id})
+		}
+	}
+	return w
+}
+
+func (w *waiter) isOver() bool { return len(w.open) == 0 || w.Any && len(w.endings) > 0 }
+
+// say tells the listener something once.
+func (w *waiter) say(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	if w.Say != nil && !w.said[line] {
+		w.said[line] = true
+		w.Say(line)
+	}
+}
+
+// emptyPause is how long an empty marker is given to get its text.
+const emptyPause = 20 * time.Millisecond
+
+// look looks at all tasks that have not ended. It returns when to look again if
+// nothing happens; 0: never.
+func (w *waiter) look(ctx context.Context) (again time.Duration, err error) {
+	var left []*awaited
+	for _, t := range w.open {
+		ended, pause, err := w.lookAt(ctx, t)
+		if err != nil {
+			return 0, err
+		}
+		again = max(again, pause)
+		if !ended {
+			left = append(left, t)
+		}
+	}
+	w.open = left
+	if !w.isOver() {
+		for _, t := range left {
+			w.lookAround(t)
+		}
+	}
+	return again, nil
+}
+
+// lookAt looks for the marker of a task.
+func (w *waiter) lookAt(ctx context.Context, t *awaited) (ended bool, again time.Duration, err error) {
+	found, err := w.markers(t.id)
+	w.sayMarkerErrors(err)
+	if len(found) == 0 {
+		return false, 0, nil
+	}
+	if !t.empty && slices.ContainsFunc(found, func(m Marker) bool { return m.empty }) {
+		t.empty = true
+		return false, emptyPause, nil
+	}
+	if err := w.takeIn(ctx, t.id, nil); err != nil {
+		return false, 0, err
+	}
+	m, o, err := w.choose(ctx, t.id, found)
+	if err != nil || m.File == "" {
+		return false, 0, err
+	}
+	e, err := w.ending(t.id, m, o)
+	if err != nil {
+		return false, 0, err
+	}
+	if err := w.takeIn(ctx, t.id, &m); err != nil {
+		return false, 0, err
+	}
+	w.endings = append(w.endings, e)
+	if w.Ended != nil {
+		w.Ended(e)
+	}
+	return true, 0, nil
+}
+
+// choose returns the marker that counts, of those that were found, or none.
+func (w *waiter) choose(ctx context.Context, id ID, found []Marker) (best Marker, o origin, err error) {
+	if o, err = w.origin(ctx, id); err != nil {
+		return Marker{}, o, err
+	}
+	for _, m := range found {
+		age := max(w.now().Sub(m.Time), 0)
+		switch {
+		case o.isOld(m):
+			w.say("%s is older than the start of %s and does not count", m.File, id)
+		case !o.isKnown() && w.MaxAge > 0 && age > w.MaxAge:
+			w.say("%s is older than %v and does not count", m.File, w.MaxAge)
+		case best.File == "" || badness(m.Status) > badness(best.Status):
+			best = m
+		}
+	}
+	return best, o, nil
+}
+
+// takeIn stores the journal of a task, or its marker, as it stands on disk. What
+// cannot be stored now is found by a later command.
+func (w *waiter) takeIn(ctx context.Context, id ID, m *Marker) error {
+	p, err := w.journalPath(id)
+	if m != nil {
+		p = m.path
+	}
+	if err != nil {
+		return err
+	}
+	if err := w.work.TakeIn(ctx, p); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		w.say("%s is not stored yet: %v", p, err)
+	}
+	return nil
+}
+
+// sayMarkerErrors names what stands in the place of a marker.
+func (w *waiter) sayMarkerErrors(err error) {
+	if err == nil {
+		return
+	}
+	list, joined := err.(interface{ Unwrap() []error })
+	if !joined {
+		w.say("%v, and does not count", err)
+		return
+	}
+	for _, err := range list.Unwrap() {
+		w.sayMarkerErrors(err)
+	}
+}
+
+// lookAround looks for what an agent may have left in place of a marker: one with
+// another name, or a journal that is complete.
+func (w *waiter) lookAround(t *awaited) {
+	for _, file := range w.lookAlikes(t.id) {
+		if info, err := os.Lstat(file); err == nil {
+			if want, err := w.MarkerFile(t.id, layout.StatusComplete); err == nil {
+				w.say("%s (%s old) looks like the marker of %s, which is %s", file, ageText(w.now().Sub(info.ModTime())), t.id, want)
+			}
+		}
+	}
+	file, err := w.JournalFile(t.id)
+	if err != nil {
+		return
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Size() == t.size && info.ModTime().Equal(t.time) {
+		return
+	}
+	t.size, t.time = info.Size(), info.ModTime()
+	if j := readJournal(file); j != nil && j.Handoff != nil && hasEnded(Status(j)) {
+		w.say("the journal of %s has a handoff (%s), but there is no marker: filebus task done %s writes it", t.id, Status(j), t.id)
+	}
+}
+
+// readJournal reads the journal in a file, or nil.
+func readJournal(file string) *layout.Journal {
+	text, err := readFile(file)
+	if err != nil {
+		return nil
+	}
+	j, _ := layout.ParseJournal(text) // what departs from the layout has no fields
+	return &j
+}
+
+// ageText shows an age in one unit or two.
+func ageText(d time.Duration) string {
+	d = max(d, 0)
+	if d < time.Minute {
+		return d.Truncate(time.Second).String()
+	}
+	if d < 48*time.Hour {
+		text := d.Truncate(time.Minute).String()
+		return text[:len(text)-len("0s")]
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// last looks a last time when the time is up.
+func (w *waiter) last(ctx context.Context) ([]Ending, error) {
+	for _, t := range w.open {
+		t.empty = true
+	}
+	if _, err := w.look(ctx); err != nil || w.isOver() {
+		return w.endings, err
+	}
+	late := &LateError{Limit: w.Limit}
+	for _, t := range w.open {
+		late.Waiting = append(late.Waiting, Pending{t.id, w.progress(t.id)})
+	}
+	return w.endings, late
+}
+
+// progress says how far a task is that has no marker.
+func (w *waiter) progress(id ID) string {
+	file, err := w.JournalFile(id)
+	if err != nil {
+		return "no journal"
+	}
+	info, err := os.Stat(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return "no journal"
+	}
+	j := readJournal(file)
+	if err != nil || j == nil {
+		return "its journal cannot be read"
+	}
+	status := Status(j)
+	if status == "" {
+		status = "no status"
+	}
+	return fmt.Sprintf("%s, journal changed %s ago", status, ageText(w.now().Sub(info.ModTime())))
+}
