@@ -68,6 +68,11 @@ func house() map[string]pack {
 			},
 			modules: []string{"github.com/santhosh-tekuri/jsonschema", "golang.org/x/sys"},
 		},
+		"filebus/materialize/task": {
+			ours: []string{
+				"filebus/store", "filebus/store/record", "filebus/query", "filebus/materialize", "filebus/materialize/layout",
+			},
+		},
 		"filebus/materialize/issue": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index", "filebus/query",
@@ -92,7 +97,7 @@ func house() map[string]pack {
 		},
 		"filebus/cmd/filebus": {
 			ours: []string{
-				"filebus", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/run", "filebus/materialize/pdf", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
+				"filebus", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/run", "filebus/materialize/task", "filebus/materialize/pdf", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
 				"filebus/query", "filebus/materialize", "filebus/materialize/layout",
 			},
 			modules: []string{

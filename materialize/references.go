@@ -35,6 +35,7 @@ type candidate struct {
 	planned  int    // how many versions it had when it was decided about
 	count    int    // the same, which does not shrink while they are dropped
 	bytes    int64  // of those versions
+	replaced bool   // another name stands at its path
 	retired  bool   // it was hidden to be given up
 	dropped  int    // how many versions were dropped by this release
 }

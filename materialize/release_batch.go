@@ -79,7 +79,7 @@ func (r *releaser) left(batch []*candidate) []*candidate {
 
 // hasFile reports whether a name has, or had, a file of its own in the mirror.
 func (c *candidate) hasFile() bool {
-	return c.name.Tree == "" && c.last.Path != "" && !c.name.Kind.IsEntry()
+	return c.name.Tree == "" && c.last.Path != "" && !c.name.Kind.IsEntry() && !c.replaced
 }
 
 // keepAlteredFiles keeps the names whose files hold something else than the
@@ -115,11 +115,7 @@ func (r *releaser) keepPlaces(ctx context.Context, batch []*candidate) error {
 			return nil
 		}
 		there, err := occupant(tx, "", c.last.Path)
-		if err == nil && there.Record.Name != c.name {
-			last := *c.last
-			last.Path = ""
-			c.last = &last
-		}
+		c.replaced = err == nil && there.Record.Name != c.name
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}

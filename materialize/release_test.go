@@ -309,6 +309,40 @@ func TestReleaseNames(t *testing.T) {
 	}
 }
 
+// TestReleaseOfPlaces gives up tasks whose journals had one place, one after the
+// other.
+func TestReleaseOfPlaces(t *testing.T) {
+	const file = ".claude/journal/task-003.md"
+	journal := func(day int) string {
+		return fmt.Sprintf("# Task: t\n\n## Metadata\n\n- Status: complete\n- Started: 2026-03-0%d 10:00\n", day)
+	}
+	for label, test := range map[string]struct {
+		names []string
+		left  map[string]string
+	}{
+		"the first": {[]string{"handoff/task-003"}, map[string]string{file: journal(2)}},
+		"both":      {[]string{"handoff/task-003", "handoff/task-003~2"}, map[string]string{}},
+	} {
+		t.Run(label, func(t *testing.T) {
+			w := syncedWorkspace(t, map[string]string{file: journal(1)})
+			writeTree(t, w.Root, map[string]string{file: journal(2)})
+			runSync(t, w, materialize.SyncOptions{})
+			var names []record.Name
+			for _, n := range test.names {
+				names = append(names, nameOf(t, n))
+			}
+			report, err := w.Release(t.Context(), materialize.ReleaseRequest{Names: names})
+			if err != nil || len(report.Released) != len(names) {
+				t.Fatalf("Release: %q, %v", said(report), err)
+			}
+			if diff := cmp.Diff(test.left, readTree(t, w.Root)); diff != "" {
+				t.Errorf("files (-want +got):\n%s", diff)
+			}
+			wantActions(t, runSync(t, w, materialize.SyncOptions{}))
+		})
+	}
+}
+
 // TestReleaseMeanwhile puts things between the look at the references and what is
 // done about them.
 func TestReleaseMeanwhile(t *testing.T) {

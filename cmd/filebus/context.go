@@ -1,13 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -72,7 +72,7 @@ func runContext(ctx context.Context, env *environ, opts contextOptions, text str
 		Text: text, Files: workspaceFiles(env, w, opts.files), Tags: opts.tags, Task: task, Complexity: complexity,
 		MaxTokens: opts.maxTokens,
 		Changed: func(ctx context.Context, files []string) (map[string]time.Time, error) {
-			return changedFiles(ctx, w.Root, files)
+			return changedFiles(ctx, w.Root, env.variables, files)
 		},
 	})
 	if err != nil {
@@ -153,7 +153,7 @@ func printContext(env *environ, a query.ContextAnswer, explain bool) error {
 // changedFiles tells when files of the workspace last changed: by git where it
 // tracks them, and by their own times where they differ from what git has or
 // there is no git. Files that do not exist are left out.
-func changedFiles(ctx context.Context, root string, files []string) (map[string]time.Time, error) {
+func changedFiles(ctx context.Context, root string, variables, files []string) (map[string]time.Time, error) {
 	changed := map[string]time.Time{}
 	var there []string
 	for _, file := range files {
@@ -172,26 +172,29 @@ func changedFiles(ctx context.Context, root string, files []string) (map[string]
 	if len(there) == 0 {
 		return changed, nil
 	}
-	dirty, err := gitOutput(ctx, root, append([]string{"status", "--porcelain", "-z", "--no-renames", "--"}, there...)...)
+	dirty, err := gitOutput(ctx, root, variables, append([]string{"diff", "--name-only", "--relative", "-z", "HEAD", "--"}, there...)...)
 	if err != nil {
-		return changed, nil // no repository: the files' own times stand
+		return changed, ctx.Err() // no repository, or nothing committed yet: the files' own times stand
 	}
+	since := strings.Split(string(dirty), "\x00")
 	for _, file := range there {
-		if bytes.Contains(dirty, []byte(" "+file)) {
-			continue // changed since the last commit, or not tracked
+		if slices.Contains(since, file) {
+			continue // changed since the last commit
 		}
-		out, err := gitOutput(ctx, root, "log", "-1", "--format=%ct", "--", file)
+		out, err := gitOutput(ctx, root, variables, "log", "-1", "--format=%ct", "--", file)
 		seconds, parseErr := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
-		if err == nil && parseErr == nil {
+		if err == nil && parseErr == nil { // else it is not tracked
 			changed[file] = time.Unix(seconds, 0)
 		}
 	}
-	return changed, nil
+	return changed, ctx.Err()
 }
 
-// gitOutput runs git in a folder and returns what it prints.
-func gitOutput(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
-	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0")
+// gitOutput runs git in a folder and returns what it prints. Names are taken as
+// they are, and the repository is the folder's, whatever the environment says.
+func gitOutput(ctx context.Context, dir string, variables []string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir, "--literal-pathspecs"}, args...)...)
+	cmd.Env = slices.DeleteFunc(slices.Clone(variables), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
+	cmd.Env = append(cmd.Env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0")
 	return cmd.Output()
 }

@@ -89,7 +89,7 @@ func runExec(ctx context.Context, env *environ, opts execOptions, args []string)
 		return execError(usageError("--timeout %v and --kill-after %v: a time is not negative", opts.timeout, opts.killAfter))
 	}
 	command := opts.command(env, args)
-	if err := command.Find(); err != nil {
+	if err := command.Find(); err != nil && opts.task == "" { // else its task is told so too
 		return execError(err)
 	}
 	w, err := env.create(ctx)
@@ -102,11 +102,22 @@ func runExec(ctx context.Context, env *environ, opts execOptions, args []string)
 	if env.takeSignals != nil {
 		command.Signals = env.takeSignals(result.Signals())
 	}
-	run, err := result.Exec(ctx, w.Workspace, call, command)
+	job, err := opts.beginTask(ctx, env, w)
 	if err != nil {
 		return execError(err)
 	}
-	return opts.report(env, run)
+	run, err := result.Exec(ctx, w.Workspace, call, command)
+	ended := job.end(context.WithoutCancel(ctx), env, run, err)
+	if err == nil {
+		err = opts.report(env, run)
+	} else {
+		err = execError(err)
+	}
+	if ended != nil && err != nil {
+		env.note("%s", message(ended)) // the command's own end comes first
+		return err
+	}
+	return errors.Join(err, execError(ended))
 }
 
 // command returns what is to be run.

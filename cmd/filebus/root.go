@@ -65,6 +65,8 @@ func writingCommands(env *environ) []*cobra.Command {
 		newRmCommand(env),
 		newGcCommand(env),
 		newTagCommand(env),
+		newTaskCommand(env),
+		newWaitCommand(env),
 		newIssueCommand(env),
 		newComponentCommand(env),
 		newRunCommand(env),

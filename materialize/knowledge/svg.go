@@ -214,10 +214,13 @@ func spring(part []int, near [][]int, at []point) {
 	}
 }
 
+// pairs bounds how many pairs of boxes are compared: of thousands some may overlap.
+const pairs = 30_000_000
+
 // separate pushes boxes apart that overlap, a little more each time.
 func separate(part []int, at []point) {
-	const gapX, gapY, rounds = boxWidth + 20, boxHeight + 24, 60
-	for range rounds {
+	const gapX, gapY = boxWidth + 20, boxHeight + 24
+	for range max(1, min(60, pairs/(len(part)*len(part)))) {
 		moved := false
 		for i, a := range part {
 			for _, b := range part[i+1:] {

@@ -66,7 +66,7 @@ func TestAddAndDropKnowledgeLink(t *testing.T) {
 func TestLessonLink(t *testing.T) {
 	l := record.Link{Type: LinkSupersedes, Target: "knowledge/lessons/a.md#b"}
 	for _, text := range []string{
-		"### T\n**Lesson:** Two\nlines.\n**Tags:** a\n", "### T\n**Date:** 2026-01-01\n**Lesson:** x\n**Links:** gotcha-1\n",
+		"### T\n**Lesson:** Two\nlines.\n**Tags:** a\n", "### T\n**Date:** 2026-01-01\n**Lesson:** x\n**Contradicts:** gotcha-2\n**Links:** gotcha-1\n",
 	} {
 		added := AddLessonLink([]byte(text), l)
 		k, errs := ParseLesson(added)

@@ -17,7 +17,7 @@ type Lessons struct{}
 // the indexes beside the lessons are full of bullets.
 func lessonRules() fieldRules {
 	return fieldRules{
-		known:  append(lessonFields(), "links"),
+		known:  append(lessonFields(), "links", "supersedes", "contradicts", "relates to", "derived from", "superseded by"),
 		blocks: []string{"context", "lesson"},
 		form:   fieldLabel,
 	}

@@ -138,7 +138,7 @@ func isTranscript(line string) bool {
 }
 
 var transcriptLine = regexp.MustCompile(`^(\*\*)?(Human|Assistant|User|System)(\*\*)?:(\*\*)?(\s|$)|^[⏺⎿]|^</?(function_calls|function_results|thinking|tool_use|invoke)\b|` +
-		`^\{.*"(role|type)"\s*:\s*"(assistant|user|tool_use|tool_result)"`)
+	`^\{.*"(role|type)"\s*:\s*"(assistant|user|tool_use|tool_result)"`)
 
 // outputField reports whether a line is a field that holds an output, such as the
 // final_output that the document warns of.

@@ -146,3 +146,15 @@ func (b *Board) Note(ctx context.Context, id ID, text string) (*materialize.PutR
 	entry := layout.Progress{Time: b.stamp(), Text: text}
 	return b.edit(ctx, id, func(old []byte) ([]byte, error) { return layout.AppendProgress(old, entry), nil })
 }
+
+// Look takes in the journal of a task as it stands on disk, and reads it.
+func (b *Board) Look(ctx context.Context, id ID) (*Journal, error) {
+	p, err := b.journalPath(id)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.work.TakeIn(ctx, p); err != nil {
+		return nil, err
+	}
+	return b.Get(ctx, id)
+}

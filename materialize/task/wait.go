@@ -87,6 +87,9 @@ type waiter struct {
 type awaited struct {
 	id    ID
 	empty bool // an empty marker was seen: somebody may be writing to it
+	// before has the markers that were there when the wait began. Any other one
+	// is new, whatever the clocks say.
+	before map[string]bool
 	// The state of the journal in which it was looked at.
 	size int64
 	time time.Time
@@ -106,12 +109,11 @@ func newWaiter(b *Board, r WaitRequest) *waiter {
 
 func (w *waiter) isOver() bool { return len(w.open) == 0 || w.Any && len(w.endings) > 0 }
 
-// say tells the listener something once.
-func (w *waiter) say(format string, args ...any) {
-	line := fmt.Sprintf(format, args...)
-	if w.Say != nil && !w.said[line] {
-		w.said[line] = true
-		w.Say(line)
+// say tells the listener something once about a thing.
+func (w *waiter) say(about, format string, args ...any) {
+	if w.Say != nil && !w.said[about+format] {
+		w.said[about+format] = true
+		w.Say(fmt.Sprintf(format, args...))
 	}
 }
 
@@ -145,6 +147,12 @@ func (w *waiter) look(ctx context.Context) (again time.Duration, err error) {
 func (w *waiter) lookAt(ctx context.Context, t *awaited) (ended bool, again time.Duration, err error) {
 	found, err := w.markers(t.id)
 	w.sayMarkerErrors(err)
+	if t.before == nil {
+		t.before = map[string]bool{}
+		for _, m := range found {
+			t.before[m.path] = true
+		}
+	}
 	if len(found) == 0 {
 		return false, 0, nil
 	}
@@ -155,7 +163,7 @@ func (w *waiter) lookAt(ctx context.Context, t *awaited) (ended bool, again time
 	if err := w.takeIn(ctx, t.id, nil); err != nil {
 		return false, 0, err
 	}
-	m, o, err := w.choose(ctx, t.id, found)
+	m, o, err := w.choose(ctx, t, found)
 	if err != nil || m.File == "" {
 		return false, 0, err
 	}
@@ -174,17 +182,21 @@ func (w *waiter) lookAt(ctx context.Context, t *awaited) (ended bool, again time
 }
 
 // choose returns the marker that counts, of those that were found, or none.
-func (w *waiter) choose(ctx context.Context, id ID, found []Marker) (best Marker, o origin, err error) {
-	if o, err = w.origin(ctx, id); err != nil {
+func (w *waiter) choose(ctx context.Context, t *awaited, found []Marker) (best Marker, o origin, err error) {
+	if o, err = w.origin(ctx, t.id); err != nil {
 		return Marker{}, o, err
+	}
+	if slices.ContainsFunc(found, func(m Marker) bool { return !t.before[m.path] }) {
+		found = slices.DeleteFunc(slices.Clone(found), func(m Marker) bool { return t.before[m.path] })
+		o.cleared = true
 	}
 	for _, m := range found {
 		age := max(w.now().Sub(m.Time), 0)
 		switch {
 		case o.isOld(m):
-			w.say("%s is older than the start of %s and does not count", m.File, id)
+			w.say(m.File, "%s is older than the start of %s and does not count", m.File, t.id)
 		case !o.isKnown() && w.MaxAge > 0 && age > w.MaxAge:
-			w.say("%s is older than %v and does not count", m.File, w.MaxAge)
+			w.say(m.File, "%s is older than %v and does not count", m.File, w.MaxAge)
 		case best.File == "" || badness(m.Status) > badness(best.Status):
 			best = m
 		}
@@ -206,7 +218,7 @@ func (w *waiter) takeIn(ctx context.Context, id ID, m *Marker) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		w.say("%s is not stored yet: %v", p, err)
+		w.say(p, "%s is not stored yet: %v", p, err)
 	}
 	return nil
 }
@@ -218,7 +230,7 @@ func (w *waiter) sayMarkerErrors(err error) {
 	}
 	list, joined := err.(interface{ Unwrap() []error })
 	if !joined {
-		w.say("%v, and does not count", err)
+		w.say(err.Error(), "%v, and does not count", err)
 		return
 	}
 	for _, err := range list.Unwrap() {
@@ -226,13 +238,17 @@ func (w *waiter) sayMarkerErrors(err error) {
 	}
 }
 
+// markerPause is how long after its journal an agent usually writes the marker, at
+// most.
+const markerPause = 5 * time.Second
+
 // lookAround looks for what an agent may have left in place of a marker: one with
 // another name, or a journal that is complete.
 func (w *waiter) lookAround(t *awaited) {
 	for _, file := range w.lookAlikes(t.id) {
 		if info, err := os.Lstat(file); err == nil {
 			if want, err := w.MarkerFile(t.id, layout.StatusComplete); err == nil {
-				w.say("%s (%s old) looks like the marker of %s, which is %s", file, ageText(w.now().Sub(info.ModTime())), t.id, want)
+				w.say(file, "%s (%s old) looks like the marker of %s, which is %s", file, ageText(w.now().Sub(info.ModTime())), t.id, want)
 			}
 		}
 	}
@@ -241,12 +257,12 @@ func (w *waiter) lookAround(t *awaited) {
 		return
 	}
 	info, err := os.Stat(file)
-	if err != nil || info.Size() == t.size && info.ModTime().Equal(t.time) {
+	if err != nil || info.Size() == t.size && info.ModTime().Equal(t.time) || w.now().Sub(info.ModTime()) < markerPause {
 		return
 	}
 	t.size, t.time = info.Size(), info.ModTime()
 	if j := readJournal(file); j != nil && j.Handoff != nil && hasEnded(Status(j)) {
-		w.say("the journal of %s has a handoff (%s), but there is no marker: filebus task done %s writes it", t.id, Status(j), t.id)
+		w.say(file, "the journal of %s has a handoff (%s), but there is no marker: filebus task done %s writes it", t.id, Status(j), t.id)
 	}
 }
 

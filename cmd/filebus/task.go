@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize/task"
+)
+
+func newTaskCommand(env *environ) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "task",
+		Short: "Start tasks, note progress, hand over and mark the end",
+		Long: `A task has a journal, which its agent keeps and which ends with a handoff, and a
+marker that appears when the journal can be read. An ID is 003, task-003 or
+TASK-V01. Agents may write both files by hand at the same time.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newTaskStartCommand(env), newTaskPromptCommand(env), newTaskNoteCommand(env), newTaskHandoffCommand(env))
+	for _, verb := range taskVerbs() {
+		cmd.AddCommand(newTaskVerbCommand(env, verb))
+	}
+	cmd.AddCommand(newTaskShowCommand(env), newTaskListCommand(env))
+	return cmd
+}
+
+// board returns the tasks of a workspace.
+func (e *environ) board(s *session) *task.Board { return task.New(s.Workspace, s.read, e.now) }
+
+// openBoard opens the tasks to change them.
+func (e *environ) openBoard(text string) (*task.Board, task.ID, error) {
+	id, err := task.ParseID(text)
+	if err != nil {
+		return nil, "", err
+	}
+	s, err := e.open()
+	if err != nil {
+		return nil, "", err
+	}
+	return e.board(s), id, nil
+}
+
+type taskStartOptions struct {
+	task.StartRequest
+	depends []string
+}
+
+func newTaskStartCommand(env *environ) *cobra.Command {
+	var opts taskStartOptions
+	cmd := &cobra.Command{
+		Use:   "start ID",
+		Short: "Clear an old marker and open the journal",
+		Long: `Clear an old marker and open the journal of a task. A journal that has ended
+stays findable by its name, and the new one gets another at the same path. A
+task that is running is not started twice.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runTaskStart(cmd.Context(), env, opts, args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&opts.Title, "title", "", "what it is about, in a few words")
+	flags.StringVar(&opts.Agent, "agent", "", "who works on it (FILEBUS_AGENT)")
+	flags.StringVar(&opts.Run, "run", "", "the `id` of the run (FILEBUS_RUN)")
+	flags.StringVar(&opts.Loop, "loop", "", "the `number` of the loop")
+	flags.StringSliceVar(&opts.depends, "depends", nil, "the `id` of a task whose handoff it builds on (may be repeated)")
+	flags.StringVar(&opts.Focus, "focus", "", "what to look at most")
+	flags.BoolVar(&opts.Restart, "restart", false, "also if it is running: that journal is closed as failed")
+	return cmd
+}
+
+// A taskStartJSON is a task that was started, in JSON.
+type taskStartJSON struct {
+	Task    string `json:"task"`
+	Name    string `json:"name"`
+	Ref     string `json:"ref"`
+	Journal string `json:"journal"` // absolute, as is the marker
+	Marker  string `json:"marker"`
+	Cleared int    `json:"cleared,omitempty"` // markers
+}
+
+// request returns what the flags and the environment say of a start.
+func (o taskStartOptions) request(env *environ) (task.StartRequest, error) {
+	r := o.StartRequest
+	r.Agent, r.Run = env.or(r.Agent, "FILEBUS_AGENT"), env.or(r.Run, "FILEBUS_RUN")
+	for _, text := range o.depends {
+		id, err := task.ParseID(strings.TrimSpace(text))
+		if err != nil {
+			return r, err
+		}
+		r.Depends = append(r.Depends, id)
+	}
+	return r, nil
+}
+
+func runTaskStart(ctx context.Context, env *environ, opts taskStartOptions, text string) error {
+	id, err := task.ParseID(text)
+	if err != nil {
+		return err
+	}
+	r, err := opts.request(env)
+	if err != nil {
+		return err
+	}
+	s, err := env.create(ctx)
+	if err != nil {
+		return err
+	}
+	started, err := env.board(s).Start(ctx, id, r)
+	if err != nil {
+		return err
+	}
+	if env.global.json {
+		return env.printJSON(taskStartJSON{
+			string(id), started.Name.String(), started.Ref.Short(), validText(started.Journal), validText(started.Marker), started.Cleared,
+		})
+	}
+	if started.Cleared > 0 {
+		env.note("cleared %s of an earlier %s", plural(started.Cleared, "marker"), id)
+	}
+	env.printf("%s  %s\njournal  %s\nmarker   %s\n", started.Name, started.Ref.Short(), oneLine(started.Journal), oneLine(started.Marker))
+	return nil
+}
+
+func newTaskPromptCommand(env *environ) *cobra.Command {
+	return &cobra.Command{
+		Use:   "prompt ID",
+		Short: "Print what the agent of a task is told about its files",
+		Args:  cobra.ExactArgs(1),
+		RunE:  func(cmd *cobra.Command, args []string) error { return runTaskPrompt(cmd.Context(), env, args[0]) },
+	}
+}
+
+// A taskPromptJSON is what an agent is told, in JSON.
+type taskPromptJSON struct {
+	Task    string `json:"task"`
+	Journal string `json:"journal"`
+	Marker  string `json:"marker"`
+	Prompt  string `json:"prompt"`
+}
+
+func runTaskPrompt(ctx context.Context, env *environ, text string) error {
+	b, id, err := env.openBoard(text)
+	if err != nil {
+		return err
+	}
+	title := ""
+	j, err := b.Get(ctx, id)
+	var missing *task.NotStartedError
+	switch {
+	case errors.As(err, &missing):
+		env.note("%s was not started yet: filebus task start %s", id, id)
+	case err != nil:
+		return err
+	default:
+		title = j.Task
+	}
+	p, err := b.Prompt(id, title)
+	if err != nil {
+		return err
+	}
+	if !env.global.json {
+		env.printf("%s", p)
+		return nil
+	}
+	view := taskPromptJSON{Task: string(id), Prompt: validText(p)}
+	if view.Journal, err = b.JournalFile(id); err != nil {
+		return err
+	}
+	view.Marker, err = b.MarkerFile(id, "complete")
+	if err != nil {
+		return err
+	}
+	return env.printJSON(view)
+}
+
+func newTaskNoteCommand(env *environ) *cobra.Command {
+	return &cobra.Command{
+		Use:   "note ID TEXT...",
+		Short: "Append a line to the progress log of a task",
+		Args:  cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runTaskNote(cmd.Context(), env, args[0], strings.Join(args[1:], " "))
+		},
+	}
+}
+
+// A taskNoteJSON is a journal that got a line, in JSON.
+type taskNoteJSON struct {
+	Task string `json:"task"`
+	Name string `json:"name"`
+	Ref  string `json:"ref"`
+}
+
+func runTaskNote(ctx context.Context, env *environ, text, line string) error {
+	if strings.TrimSpace(line) == "" {
+		return usageError("there is nothing to note")
+	}
+	b, id, err := env.openBoard(text)
+	if err != nil {
+		return err
+	}
+	put, err := b.Note(ctx, id, line)
+	if err != nil {
+		return err
+	}
+	if env.global.json {
+		return env.printJSON(taskNoteJSON{string(id), put.Name.String(), put.Ref.Short()})
+	}
+	return nil
+}

@@ -1,0 +1,264 @@
+package lint
+
+import (
+	"regexp"
+	"strings"
+)
+
+// A block is a piece of an instruction file that is read as one: a paragraph, a
+// list item, a table's cell, a heading, or a line of code.
+type block struct {
+	text    string
+	lines   []blockLine // where each of its lines begins in text
+	code    bool        // within a code fence
+	heading bool
+	negated bool // what surrounds it forbids what it says
+	section int  // the heading above it, counted from 0
+	fence   int  // the number of its fence, 0 outside
+}
+
+type blockLine struct{ start, number int }
+
+// at returns the line of the file that holds an offset of the text.
+func (b *block) at(offset int) int {
+	line := b.lines[0].number
+	for _, l := range b.lines {
+		if l.start <= offset {
+			line = l.number
+		}
+	}
+	return line
+}
+
+// A splitter cuts an instruction file into blocks.
+type splitter struct {
+	blocks  []block
+	open    bool // the last block may go on in the next line
+	section int
+
+	headings []scope // of the levels above, the last the deepest
+	lead     lead    // what the text above says of what follows
+	indent   int     // of the list item that leads in, -1 if none does
+	inList   bool
+	item     bool // the open block is an item that may lead in itself
+
+	fences  int
+	mark    string // of the fence that the line is in
+	prose   bool   // the fence holds text for agents, not code
+	region  bool   // a comment in the fence forbids what follows
+	good    bool   // a comment in the fence says that it is right
+	gap     bool   // the line before was empty
+	comment bool   // within an HTML comment
+	columns []bool // of the table: which forbid
+	front   frontMatter
+}
+
+// A scope is a heading that is in force.
+type scope struct {
+	level   int
+	negated bool
+}
+
+// splitBlocks cuts text into blocks.
+func splitBlocks(text string) []block {
+	s := &splitter{indent: -1}
+	for i, line := range strings.Split(text, "\n") {
+		s.line(i+1, strings.TrimRight(line, "\r"))
+	}
+	return s.blocks
+}
+
+func (s *splitter) line(number int, line string) {
+	trimmed := strings.TrimSpace(line)
+	mark, info := fenceOf(strings.TrimLeft(trimmed, "> "))
+	switch {
+	case s.front.take(number, trimmed):
+		s.add(number, trimmed, block{negated: s.front.forbids})
+		s.open = false
+	case s.mark != "" && mark != "" && strings.HasPrefix(mark, s.mark) && info == "":
+		s.mark, s.open = "", false
+		s.lead = lead{list: s.lead.list && s.inList}
+	case s.mark != "":
+		s.inFence(number, trimmed)
+	case s.comment || strings.HasPrefix(trimmed, "<!--"):
+		s.comment, s.open = !strings.Contains(trimmed, "-->"), false
+	case mark != "":
+		s.fences++
+		s.mark, s.region, s.good, s.gap, s.open = mark, false, false, false, false
+		s.prose = isProseFence(info)
+	default:
+		s.plain(number, line)
+	}
+}
+
+// isProseFence reports whether a fence of a language holds text.
+func isProseFence(info string) bool {
+	language, _, _ := strings.Cut(strings.ToLower(info), " ")
+	switch language {
+	case "markdown", "md", "text", "txt", "prompt":
+		return true
+	}
+	return false
+}
+
+// forbidden reports whether the headings above forbid what comes now.
+func (s *splitter) forbidden() bool {
+	return len(s.headings) > 0 && s.headings[len(s.headings)-1].negated
+}
+
+// inFence takes a line of a code fence in. Comments there say what is bad and
+// what is good.
+func (s *splitter) inFence(number int, line string) {
+	if line == "" {
+		s.gap, s.open = true, false
+		return
+	}
+	if comment := commentOf(line); comment != "" {
+		switch {
+		case startsGood(comment):
+			s.region, s.good = false, true
+		case startsBad(comment):
+			s.region = true
+		case s.gap:
+			s.region = false
+		}
+	}
+	s.gap = false
+	if s.prose && s.open && !listItem.MatchString(line) {
+		s.join(number, line)
+		return
+	}
+	s.add(number, line, block{code: true, fence: s.fences, negated: s.region || !s.good && (s.forbidden() || s.lead.fence)})
+	s.open = s.prose
+}
+
+// commentOf returns the text of a line that is a comment of some language.
+func commentOf(line string) string {
+	for _, mark := range []string{"#", "//", "--", "/*", "<!--", ";", "%"} {
+		if rest, found := strings.CutPrefix(line, mark); found {
+			return strings.TrimLeft(rest, "#/ *!-")
+		}
+	}
+	return ""
+}
+
+// plain takes a line outside of fences in.
+func (s *splitter) plain(number int, raw string) {
+	line := strings.TrimSpace(strings.TrimLeft(raw, "> \t"))
+	level := len(line) - len(strings.TrimLeft(line, "#"))
+	switch {
+	case line == "":
+		s.open, s.columns = false, nil
+	case level > 0 && level <= 6 && strings.HasPrefix(line[level:], " "):
+		s.addHeading(number, level, strings.TrimSpace(line[level:]))
+	case strings.HasPrefix(line, "|"):
+		s.row(number, line)
+	case listItem.MatchString(line):
+		s.listItem(number, line, len(raw)-len(strings.TrimLeft(raw, "> \t")))
+	case s.open:
+		s.join(number, line)
+		s.leadIn()
+	default:
+		if s.inList {
+			s.lead, s.inList = lead{}, false // the list is over
+		}
+		s.add(number, line, block{negated: s.forbidden() || s.lead.list})
+		s.open, s.item, s.indent = true, true, -1
+		s.leadIn()
+	}
+}
+
+var listItem = regexp.MustCompile(`^([-*+]|\d+[.)])\s`)
+
+// listItem takes an item in. What leads in to a list reaches all of its items; an
+// item leads in to those below it.
+func (s *splitter) listItem(number int, line string, indent int) {
+	if s.indent >= indent {
+		s.lead, s.indent = lead{}, -1
+	}
+	s.inList, s.open = true, true
+	s.add(number, line, block{negated: s.forbidden() || s.lead.list})
+	if s.item = !s.lead.list; s.item {
+		s.indent = indent
+		s.leadIn()
+	}
+}
+
+// leadIn notes what the last block says of what follows it.
+func (s *splitter) leadIn() {
+	if s.item {
+		s.lead = leadOf(s.blocks[len(s.blocks)-1].text)
+	}
+}
+
+// addHeading takes a heading in. One below a heading that forbids does so too,
+// unless it says what to do instead.
+func (s *splitter) addHeading(number, level int, title string) {
+	for len(s.headings) > 0 && s.headings[len(s.headings)-1].level >= level {
+		s.headings = s.headings[:len(s.headings)-1]
+	}
+	above := len(s.headings) > 0 && s.headings[len(s.headings)-1].negated
+	negated := badHeading.MatchString(title) || above && !startsGood(title)
+	s.headings = append(s.headings, scope{level, negated})
+	s.section++
+	s.lead, s.inList, s.columns, s.indent = lead{}, false, nil, -1
+	s.add(number, title, block{heading: true, negated: negated})
+	s.open = false
+}
+
+// row takes a table's row in, each cell a block. A column whose header forbids
+// does so for its cells, as does the first cell of a row.
+func (s *splitter) row(number int, line string) {
+	cells := strings.Split(strings.Trim(line, "|"), "|")
+	header := s.columns == nil
+	if header {
+		s.columns = []bool{}
+	}
+	bad := startsBad(strings.TrimSpace(cells[0]))
+	for i, cell := range cells {
+		cell = strings.TrimSpace(cell)
+		if header {
+			s.columns = append(s.columns, startsBad(cell) || insteadOf.MatchString(cell))
+		}
+		s.add(number, cell, block{negated: s.forbidden() || s.lead.list || bad || i < len(s.columns) && s.columns[i]})
+	}
+	s.open = false
+}
+
+func (s *splitter) add(number int, line string, b block) {
+	b.text, b.lines, b.section = line, []blockLine{{0, number}}, s.section
+	s.blocks = append(s.blocks, b)
+}
+
+// join appends a line to the last block.
+func (s *splitter) join(number int, line string) {
+	b := &s.blocks[len(s.blocks)-1]
+	b.lines = append(b.lines, blockLine{len(b.text) + 1, number})
+	b.text += " " + line
+}
+
+// A frontMatter follows the lines of YAML at the beginning of a file.
+type frontMatter struct {
+	state   int    // 0: before it, 1: within, 2: behind or none
+	key     string // that lists belong to
+	forbids bool   // the key lists tools that an agent must not have
+}
+
+// take reports whether a line belongs to the front matter.
+func (f *frontMatter) take(number int, line string) bool {
+	switch {
+	case f.state == 0 && number == 1 && line == "---":
+		f.state = 1
+		return true
+	case f.state != 1:
+		f.state = 2
+		return false
+	case line == "---":
+		f.state = 2
+	}
+	if key, _, found := strings.Cut(line, ":"); found && !strings.HasPrefix(line, "-") {
+		f.key = strings.ToLower(key)
+		f.forbids = strings.HasPrefix(f.key, "disallowed")
+	}
+	return true
+}

@@ -1,0 +1,155 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// A card says what one rule finds in a block of an instruction, and what mends it.
+type card struct {
+	rule   string
+	find   func(d *document, i int) []hit // in the block with an index
+	remedy string
+}
+
+// A hit is a place in the text of a block.
+type hit struct {
+	start, end int
+	message    string
+}
+
+// A document is an instruction file, cut into blocks.
+type document struct{ blocks []block }
+
+func cards() []card {
+	return []card{
+		{AgentOutput, findAgentOutput, "filebus wait TASK, then filebus task show TASK"},
+		{Polling, findPolling, "filebus wait TASK; for the issue queue filebus issue wait"},
+		{WholeJournal, findWholeJournal, "filebus task show TASK"},
+	}
+}
+
+// instruction checks a file that tells agents what to do.
+func (c *checker) instruction(name string, text []byte) {
+	d := &document{splitBlocks(string(text))}
+	allowed := allowances(string(text))
+	for i := range d.blocks {
+		b := &d.blocks[i]
+		if b.negated {
+			continue
+		}
+		for _, card := range c.cards {
+			for _, h := range card.find(d, i) {
+				line := b.at(h.start)
+				if allowed[line] == card.rule || b.code && isForbiddenCode(b.text, h.start) || !b.code && isForbidden(b.text, h.start, h.end) {
+					continue
+				}
+				c.add(Finding{name, line, card.rule, h.message, card.remedy})
+				break // one a block is enough
+			}
+		}
+	}
+}
+
+// allowances returns the lines for which a comment allows a rule: its own line and
+// the next, as in <!-- filebus lint: allow polling -->.
+func allowances(text string) map[int]string {
+	allowed := map[int]string{}
+	for i, line := range strings.Split(text, "\n") {
+		if m := allowance.FindStringSubmatch(line); m != nil {
+			allowed[i+1], allowed[i+2] = m[1], m[1]
+		}
+	}
+	return allowed
+}
+
+var allowance = regexp.MustCompile(`filebus lint: allow ([a-z-]+)`)
+
+// near returns the text of the blocks around one: of the same fence, or else of
+// the same section.
+func (d *document) near(i, before, after int) string {
+	var texts []string
+	for j := max(i-before, 0); j <= i+after && j < len(d.blocks); j++ {
+		if d.blocks[j].fence == d.blocks[i].fence && d.blocks[j].section == d.blocks[i].section {
+			texts = append(texts, d.blocks[j].text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+var (
+	outputTool = regexp.MustCompile(`\b(AgentOutputTool|TaskOutputTool|TaskOutput)\b`)
+	toolCall   = regexp.MustCompile(`^[` + "`" + `*]*\s*[({]`)
+	definition = regexp.MustCompile(`\b(class|def|func|function|interface|type|struct|enum|import|new)\s+$`)
+	useVerb    = regexp.MustCompile(`(?i)\b(us(e|es|ing)|call(s|ing)?|invok(e|es|ing)|run(s|ning)?|via|through|from|with|poll(s|ing)?|wait(s|ing)?|` +
+		`check(s|ing)?|retriev(e|es|ing)|get(s|ting)?|read(s|ing)?|fetch(es|ing)?|collect(s|ing)?)\b`)
+	toolList = regexp.MustCompile(`(?i)^(allowed[-_ ]?tools|tools)\s*:`)
+	cost     = regexp.MustCompile(`(?i)\d[\d,.]*k?\s*tokens?\b`)
+	order    = regexp.MustCompile(`(?i)\b(use|call|invoke|run|poll|wait|check|retrieve|get|read|fetch|collect)\b`)
+)
+
+// findAgentOutput finds calls of the tools that return what an agent has said: in
+// code and in prose that asks for them, and in the lists of tools of an agent.
+func findAgentOutput(d *document, i int) []hit {
+	b := &d.blocks[i]
+	if b.heading {
+		return nil
+	}
+	var hits []hit
+	for _, m := range outputTool.FindAllStringIndex(b.text, -1) {
+		before, after := b.text[:m[0]], b.text[m[1]:]
+		called := toolCall.MatchString(after) && !definition.MatchString(before)
+		switch {
+		case called, toolList.MatchString(b.text), d.inToolList(i):
+		case b.code && commentOf(b.text) == "":
+			continue
+		case !useVerb.MatchString(lastClause(before, after)):
+			continue
+		case cost.MatchString(b.text) && !order.MatchString(before):
+			continue // what it costs is told, not that it be called
+		}
+		hits = append(hits, hit{m[0], m[1], b.text[m[0]:m[1]] + " brings the whole conversation of an agent into the context"})
+	}
+	return hits
+}
+
+// inToolList reports whether a block is an item of a list below "tools:" in the
+// front matter.
+func (d *document) inToolList(i int) bool {
+	if !strings.HasPrefix(d.blocks[i].text, "- ") || d.blocks[i].section != 0 {
+		return false
+	}
+	for i > 0 && strings.HasPrefix(d.blocks[i].text, "- ") {
+		i--
+	}
+	return toolList.MatchString(d.blocks[i].text) && d.blocks[0].text == "---"
+}
+
+var (
+	journalPath = regexp.MustCompile("(?i)\\b(Read|cat|open|less|more|View|load|read_file|readFile(Sync)?|Get-Content)\\b[^.;\\n]{0,60}?journal/(task-[^\\s\"'`)]*|\\*\\.md)")
+	journalAll  = regexp.MustCompile(`(?i)\b(read|load|open|cat|paste|inject|includ)(s|e|es|ing)?\b[^.;]{0,40}\b(whole|full|entire|complete)\b[^.;]{0,25}\bjournals?\b|` +
+		`\b(read|load|open)(s|ing)?\b[^.;]{0,40}\bjournals?\b[^.;]{0,25}\b(in full|completely|entirely|from (start|top) to (end|bottom))\b`)
+	narrowed = regexp.MustCompile(`(?i)extract_?section|handoff|--section|\boffset\b|\blimit\s*[=:]|\bsed\s+-n|\bawk\b|\bgrep\b|\bhead\b|\btail\b`)
+	handsOff = regexp.MustCompile(`(?i)handoff`)
+)
+
+// findWholeJournal finds journals that are read without their section being taken.
+func findWholeJournal(d *document, i int) []hit {
+	b := &d.blocks[i]
+	var hits []hit
+	if m := journalAll.FindStringIndex(b.text); m != nil {
+		hits = append(hits, hit{m[0], m[1], "the whole journal is read; ~500 tokens of it are the handoff"})
+	}
+	after := 2
+	if b.code {
+		after = 4
+	}
+	if narrowed.MatchString(d.near(i, 0, after)) || !b.code && handsOff.MatchString(d.near(i, 1, after)) {
+		return hits
+	}
+	for _, m := range journalPath.FindAllStringIndex(b.text, -1) {
+		hits = append(hits, hit{m[0], m[1], fmt.Sprintf("%s is read as a whole; ~500 tokens of it are the handoff", oneLine(b.text[strings.Index(b.text[m[0]:m[1]], "journal/")+m[0]:m[1]]))})
+	}
+	return hits
+}
