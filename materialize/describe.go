@@ -17,9 +17,9 @@ import (
 // with an older version can be made again from the bodies.
 const DescriberVersion = 1
 
-// describeLimit is how much of a large body is looked at, in bytes: titles and
+// DescribeLimit is how much of a large body is looked at, in bytes: titles and
 // previews stand at the beginning.
-const describeLimit = 1 << 20
+const DescribeLimit = 1 << 20
 
 // A sample is what of a text is looked at to describe it: all of it, or the
 // beginning of a large one with the figures of the whole.
@@ -64,16 +64,16 @@ func (w *Workspace) describePut(r PutRequest, text preparedText, facts layout.Fa
 	if limit == 0 {
 		limit = w.Settings.Preview
 	}
-	about := text.sample
+	about, size := text.sample, text.body.Size
 	if r.About != nil {
-		about = sampleOf(r.About)
+		about, size = sampleOf(r.About), int64(len(r.About))
 	}
 	d := describe(about, text.body.Size, facts, limit)
 	if r.Kind != record.KindResult {
 		return d
 	}
 	if d.Preview == "" {
-		d.Preview = emptyPreview(about.text, text.body.Size)
+		d.Preview = EmptyPreview(about.text, size)
 	}
 	if note := outcomeNote(facts.Status, r.Exit); note != "" {
 		d.Preview = layout.Clip(strings.TrimSpace(note+" "+d.Preview), max(limit, utf8.RuneCountInString(note)))
@@ -81,15 +81,16 @@ func (w *Workspace) describePut(r PutRequest, text preparedText, facts layout.Fa
 	return d
 }
 
-// emptyPreview says of a text without words what it is.
-func emptyPreview(text []byte, size int64) string {
+// EmptyPreview says what a text is in which nothing is to be read, in place of a
+// preview. The text is the beginning of one of size bytes.
+func EmptyPreview(text []byte, size int64) string {
 	switch {
-	case len(bytes.TrimSpace(text)) == 0 && size <= describeLimit:
-		return "(no output)"
 	case layout.IsBinary(text):
 		return fmt.Sprintf("(binary, %d bytes)", size)
+	case size > DescribeLimit:
+		return fmt.Sprintf("(no text in the first of %d bytes)", size)
 	}
-	return ""
+	return "(no output)"
 }
 
 // outcomeNote returns what the preview of a result begins with when its command

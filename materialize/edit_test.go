@@ -156,3 +156,31 @@ func TestEditNothing(t *testing.T) {
 		t.Errorf("an edit without a change made %s: %v", file, err)
 	}
 }
+
+// TestTakeIn takes in one file, and nothing where nothing stands.
+func TestTakeIn(t *testing.T) {
+	w := newWorkspace(t)
+	writeTree(t, w.Root, map[string]string{
+		".claude/agent_complete/task-001.done": "done", ".claude/agent_complete/task-002.done": "done",
+	})
+	for _, p := range []string{".claude/agent_complete/task-001.done", ".claude/agent_complete/task-003.done"} {
+		if err := w.TakeIn(t.Context(), p); err != nil {
+			t.Errorf("taking in %s: %v", p, err)
+		}
+	}
+	for id, want := range map[string]bool{"task-001": true, "task-002": false, "task-003": false} {
+		err := w.Store.View(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Head(record.Name{Kind: record.KindMarker, ID: id})
+			return err
+		})
+		if got := err == nil; got != want || err != nil && !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("marker/%s is stored: %t, want %t: %v", id, got, want, err)
+		}
+	}
+	if err := os.Mkdir(w.FilePath(".claude/agent_complete/task-004.done"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.TakeIn(t.Context(), ".claude/agent_complete/task-004.done"); err == nil {
+		t.Error("a folder was taken in")
+	}
+}

@@ -108,7 +108,26 @@ func (w *Workspace) seatFor(kind record.Kind, id string) (record.Name, string, e
 	if place := w.recognise(p); kind == record.KindNote && place.Kind != record.KindNote {
 		return name, "", &LayoutPathError{p, record.Name{Kind: place.Kind, ID: place.ID}}
 	}
+	if kind == record.KindResult && slices.ContainsFunc(strings.Split(p, "/"), isLongName) {
+		return name, "", fmt.Errorf("the id of a result becomes the names of its folder and file, which have at most %d bytes", maxName)
+	}
 	return name, p, checkWritable(p)
+}
+
+// maxName is the longest name of a file, in bytes, that most disks take.
+const maxName = 255
+
+func isLongName(segment string) bool { return len(segment) > maxName }
+
+// MayPut reports what would keep a result from getting its file, before there is
+// anything to store: an id that no file can have, or an outside root that is
+// another store's.
+func (w *Workspace) MayPut(ctx context.Context, id string) error {
+	_, p, err := w.seatFor(record.KindResult, id)
+	if err != nil {
+		return err
+	}
+	return w.claimOutside(ctx, p)
 }
 
 // A LayoutPathError says that a note was to be put where a layout has its file.

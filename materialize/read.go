@@ -97,7 +97,7 @@ func readStable(ctx context.Context, s *store.Store, path string, limit int64) (
 // prepareStream prepares a body of any size in flat memory and keeps its
 // beginning.
 func prepareStream(ctx context.Context, s *store.Store, r io.Reader) (sample, store.Body, error) {
-	head := &headWriter{limit: describeLimit}
+	head := &headWriter{limit: DescribeLimit}
 	body, err := s.PrepareReader(ctx, io.TeeReader(r, head))
 	if body.Size == int64(len(head.text)) {
 		return sampleOf(head.text), body, err

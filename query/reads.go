@@ -22,7 +22,9 @@ type Read struct {
 	Agent   string    `json:"agent,omitempty"`
 	Session string    `json:"session,omitempty"`
 	Task    string    `json:"task,omitempty"`
+	Run     string    `json:"run,omitempty"`
 	Tokens  int       `json:"tokens"`
+	Seconds float64   `json:"seconds,omitempty"` // that a wait took
 }
 
 // maxWhat bounds a line, so that appending it is one write, which other

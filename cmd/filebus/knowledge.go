@@ -161,7 +161,10 @@ func newKnowledgeShowCommand(env *environ) *cobra.Command {
 // runKnowledgeShow takes a bare id for one of knowledge, where other kinds may
 // have it too.
 func runKnowledgeShow(ctx context.Context, env *environ, text string) error {
-	return runGet(ctx, env, getOptions{}, nameOfKind(text, record.KindKnowledge))
+	if err := runGet(ctx, env, getOptions{}, nameOfKind(text, record.KindKnowledge)); err != nil {
+		return err
+	}
+	return noteSuperseded(ctx, env, text)
 }
 
 // nameOfKind completes a bare id, id or tree:id, to a name of a kind.

@@ -187,7 +187,20 @@ func likesJSON(like []knowledge.Likeness) []likeJSON {
 	return list
 }
 
+// noteKnowledgeProblems says what of a file is no entry, though it may be meant as
+// one.
+func noteKnowledgeProblems(env *environ, s *session, path string) {
+	problems := env.base(s).Problems(path)
+	switch more := len(problems) - 1; {
+	case more == 0:
+		env.note("%v; nothing is lost: edit the file", problems[0])
+	case more > 0:
+		env.note("%v, and %s; nothing is lost: edit the file", problems[0], plural(more, "more problem"))
+	}
+}
+
 func printKnowledgeChange(env *environ, s *session, e knowledge.Entry, supersedes string, like []knowledge.Likeness) error {
+	noteKnowledgeProblems(env, s, e.Path)
 	if env.global.json {
 		return env.printJSON(knowledgeChangeJSON{e.Name.ID, e.Type, e.Ref.String(), validText(s.FilePath(e.Path)), supersedes, likesJSON(like)})
 	}
@@ -261,58 +274,4 @@ func (e *environ) knowledgeName(ctx context.Context, s *session, text string) (r
 		return name, nil
 	}
 	return record.Name{}, usageError("%s is no entry of knowledge", v.Record.Name)
-}
-
-func newKnowledgeSupersedeCommand(env *environ) *cobra.Command {
-	var d knowledge.Draft
-	cmd := &cobra.Command{
-		Use:   "supersede OLD [NEW]",
-		Short: "Let one entry of knowledge take the place of another",
-		Long: `Let the entry NEW take the place of OLD, or add one with --content, which has type,
-tags and confidence from OLD unless flags say otherwise. Both entries say so in the
-file. Lists leave OLD out from then on, or show it last.`,
-		Example: "  filebus knowledge supersede pattern-003 pattern-007\n" +
-			"  filebus knowledge supersede pattern-003 --content 'Batches of 2,000 lock for less long'",
-		Args: cobra.RangeArgs(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runKnowledgeSupersede(cmd.Context(), env, d, args)
-		},
-		ValidArgsFunction: completeNames(env),
-	}
-	addDraftFlags(cmd, &d)
-	return cmd
-}
-
-func runKnowledgeSupersede(ctx context.Context, env *environ, d knowledge.Draft, args []string) error {
-	if (len(args) == 2) == (d.Content != "") {
-		return coded(exitUsage, "filebus knowledge supersede "+quote(args[0])+" --content TEXT", errors.New("what takes its place is named as NEW or given as --content"))
-	}
-	if err := readContent(env, &d, nil); err != nil {
-		return err
-	}
-	s, old, err := env.findKnowledge(ctx, args[0])
-	if err != nil {
-		return err
-	}
-	b := env.base(s)
-	if len(args) == 1 {
-		d.Source = env.or(d.Source, "FILEBUS_TASK")
-		made, err := b.SupersedeWith(ctx, old, d)
-		if err != nil {
-			return err
-		}
-		return printKnowledgeChange(env, s, made, old.ID, nil)
-	}
-	by, err := env.knowledgeName(ctx, s, args[1])
-	if err != nil {
-		return err
-	}
-	if _, err := b.Supersede(ctx, old, by); err != nil {
-		return err
-	}
-	made, err := b.Get(ctx, by)
-	if err != nil {
-		return err
-	}
-	return printKnowledgeChange(env, s, made, old.ID, nil)
 }

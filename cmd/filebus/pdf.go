@@ -96,7 +96,7 @@ func runPDF(ctx context.Context, env *environ, opts pdfOptions, arg string) erro
 	if err := cmp.Or(file.checkPlace(w), file.check(document, opts.force)); err != nil {
 		return err
 	}
-	stored, err := result.PutDocument(ctx, w.Workspace, call, result.Document{
+	stored, err := result.PutDocument(ctx, w.Workspace, w.read, call, result.Document{
 		Source: source, Markdown: in.text, Title: title, PDF: document,
 	})
 	if err != nil {

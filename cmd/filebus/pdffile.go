@@ -14,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"filebus/materialize/result"
 	"filebus/store/record"
 )
 
@@ -122,8 +123,12 @@ func (f pdfFile) check(document []byte, force bool) error {
 	return coded(exitConflict, "the same with --force, or with another --filename", fmt.Errorf("%s is there already, with another content", f.path))
 }
 
-// checkPlace refuses a place where a result has its file, which is written once.
+// checkPlace refuses folders of git and of the store, and a place where a result
+// has its file, which is written once.
 func (f pdfFile) checkPlace(w *session) error {
+	if err := result.CheckPlace(w.Workspace, f.path); err != nil {
+		return err
+	}
 	rel, err := filepath.Rel(w.Root, f.path)
 	if err != nil || !filepath.IsLocal(rel) {
 		return nil

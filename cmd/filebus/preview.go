@@ -37,12 +37,6 @@ func newPreviewCommand(env *environ) *cobra.Command {
 	return cmd
 }
 
-// How much of a text is read, in bytes: as much as is looked at when it is put.
-const (
-	previewRead    = 1 << 20
-	structuredRead = 8 << 20
-)
-
 // A previewJSON is a preview and its reasons in JSON.
 type previewJSON struct {
 	Preview   string        `json:"preview"`
@@ -66,9 +60,9 @@ func runPreview(ctx context.Context, env *environ, opts previewOptions, arg stri
 	if err != nil {
 		return err
 	}
-	size := int64(previewRead)
+	size := int64(materialize.DescribeLimit)
 	if opts.structured {
-		size = structuredRead
+		size = result.MaxStructured
 	}
 	in, err := readInput(ctx, env, arg, size)
 	if err != nil {
@@ -83,10 +77,11 @@ func runPreview(ctx context.Context, env *environ, opts previewOptions, arg stri
 		view.Skipped = append(view.Skipped, skippedJSON{s.What, [2]int{s.From, s.To}})
 	}
 	switch choice.Rule {
-	case layout.PreviewEmpty:
-		view.Preview = "(no output)"
 	case layout.PreviewBinary:
-		view.Preview, view.WordCount = fmt.Sprintf("(binary, %d bytes)", in.size), 0
+		view.WordCount = 0
+		fallthrough
+	case layout.PreviewEmpty:
+		view.Preview = materialize.EmptyPreview(in.text, in.size)
 	}
 	if in.stored != view.Preview {
 		view.Stored = in.stored
@@ -127,7 +122,7 @@ func (o previewOptions) choose(env *environ, text []byte, limit int) layout.Prev
 			return layout.ExplainPreview(text, limit)
 		}
 		if choice := layout.ExplainPreview(object, limit); choice.Rule == layout.PreviewSummary {
-			choice.Line += bytes.Count(text[:bytes.Index(text, object)], []byte("\n"))
+			choice.Line += bytes.Count(text[:bytes.LastIndex(text, object)], []byte("\n")) // the last one counts
 			return choice
 		}
 		env.note(`the JSON object has no string "summary"`)

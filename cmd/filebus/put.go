@@ -78,12 +78,18 @@ func runPut(ctx context.Context, env *environ, opts putOptions, args []string) e
 	if target.expect, err = expectation(ctx, env, w, opts.expect); err != nil {
 		return err
 	}
+	var wanting error
 	for _, arg := range args {
-		if err := target.put(ctx, env, w, &opts, arg); err != nil {
+		err := target.put(ctx, env, w, &opts, arg)
+		var exit *exitError
+		if errors.As(err, &exit) && exit.exit == exitWanting {
+			wanting, err = err, nil // it is stored; so are the others
+		}
+		if err != nil {
 			return err
 		}
 	}
-	return nil
+	return wanting
 }
 
 // target returns the name that the texts are put under, with an empty id if each

@@ -92,6 +92,8 @@ func readingCommands(env *environ) []*cobra.Command {
 		newContextCommand(env),
 		newConversationCommand(env),
 		newBudgetCommand(env),
+		newLintCommand(env),
+		newGuideCommand(env),
 		newLogCommand(env),
 		newVerifyCommand(env),
 		newReindexCommand(env),

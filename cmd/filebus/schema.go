@@ -142,7 +142,7 @@ func runSchemaCheck(ctx context.Context, env *environ, file, output string) erro
 	if err != nil {
 		return err
 	}
-	in, err := readInput(ctx, env, output, structuredRead)
+	in, err := readInput(ctx, env, output, result.MaxStructured)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func runSchemaCheck(ctx context.Context, env *environ, file, output string) erro
 	if in.whole {
 		problems = append(problems, schema.Check(in.text)...)
 	} else {
-		problems = append(problems, result.Problem{Message: fmt.Sprintf("the output has more than %d bytes", structuredRead)})
+		problems = append(problems, result.Problem{Message: fmt.Sprintf("the output has more than %d bytes", result.MaxStructured)})
 	}
 	if env.global.json {
 		err = env.printJSON(checkJSON{len(problems) == 0, problems})

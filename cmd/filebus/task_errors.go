@@ -16,7 +16,7 @@ func explainTask(f *failure, err error) bool {
 	var incomplete *task.IncompleteError
 	var marker *task.MarkerError
 	var size *task.SizeError
-	var late *task.LateError
+	var late *lateError
 	switch {
 	case errors.As(err, &id):
 		f.Exit, f.Hint = exitUsage, "filebus task list"
@@ -31,7 +31,7 @@ func explainTask(f *failure, err error) bool {
 	case errors.As(err, &size):
 		f.Exit, f.Hint = exitUsage, "filebus put FILE"
 	case errors.As(err, &late):
-		f.Exit, f.Hint, f.Retryable = exitBusy, waitHint(late, waitOptions{limit: late.Limit}), true
+		f.Exit, f.Hint, f.Retryable = exitBusy, late.resume, true
 	default:
 		return false
 	}

@@ -129,9 +129,15 @@ func reportWait(env *environ, opts waitOptions, endings []task.Ending, late *tas
 		}
 		return silentError(exitTaskFailed)
 	case late != nil:
-		return &exitError{exitBusy, "timeout", view.Resume, late}
+		return &lateError{late, view.Resume}
 	}
 	return nil
+}
+
+// A lateError is the end of a wait whose time was up.
+type lateError struct {
+	*task.LateError
+	resume string // the command that goes on
 }
 
 func toEndingJSON(e task.Ending) endingJSON {

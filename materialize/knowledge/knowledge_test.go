@@ -251,8 +251,8 @@ func TestSimilar(t *testing.T) {
 	}
 }
 
-// TestAddAtOnce adds from many goroutines while an agent writes to the file by
-// hand, whose entry has a title and no number.
+// TestAddAtOnce adds from many goroutines to a file that an agent has begun by
+// hand; an id that was removed is not given again.
 func TestAddAtOnce(t *testing.T) {
 	f := newFixture(t, layout.Claude(), map[string]string{".claude/knowledge_graph.md": "# K\n\n## Patterns\n\n### pattern-007\n- Type: pattern\n- Content: by hand\n"})
 	var group sync.WaitGroup

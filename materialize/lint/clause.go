@@ -24,6 +24,7 @@ var (
 	cancelled  = regexp.MustCompile(`(?i)\b(do not|don['’]?t|never|must not)\s+(forget|hesitate|skip|omit|neglect|fail)\b`)
 	sentence   = regexp.MustCompile(`[.!?;](\s|$)|\bbut\s|\binstead[,:]?\s+(use|call|run|invoke|poll|wait|check|read)\b`)
 	imperative = regexp.MustCompile(`(?i)[,:–—-]\s+((then|please|always|just|simply|instead)\s+)*(use|call|run|invoke|read|poll|wait|check|fetch|get|retrieve|launch|try)\b`)
+	aside      = regexp.MustCompile(`(?i)\b(never|not)\s*,`)
 	either     = regexp.MustCompile(`(?i)\b(or|nor)\b`)
 	strong     = regexp.MustCompile(`(?i)\b(never|do not|don['’]?t|must not|mustn['’]t|should not|shouldn['’]t|can ?not|may not|forbidden|prohibited|not allowed)\b`)
 	bareNot    = regexp.MustCompile(`(?i)\b(never|not|don['’]?t)\W*$`)
@@ -61,7 +62,7 @@ func lastClause(before, after string) string {
 		before = strings.TrimLeft(before[cuts[len(cuts)-1][0]:], ".!?; ")
 	}
 	cuts := imperative.FindAllStringIndex(before+" ", -1)
-	if len(cuts) == 0 {
+	if len(cuts) == 0 || aside.MatchString(before) {
 		return before
 	}
 	cut := cuts[len(cuts)-1][0]

@@ -34,7 +34,7 @@ func (c *checker) data(name, full string, seat layout.Place, text []byte) {
 		c.tasks.addJournal(base, name, seat, text)
 		c.handoff(name, seat, text)
 	case layout.Reports:
-		c.tasks.reported(base, seat.Facts.Task)
+		c.tasks.addReport(base, name, file)
 	case layout.Completions:
 		c.tasks.addMarker(base, name, seat)
 	}

@@ -36,8 +36,8 @@ func baseOf(full string, p layout.Profile) string {
 // do: CLAUDE.md and its like, and the Markdown of agents, commands and skills.
 func isInstruction(full string, p layout.Profile) bool {
 	name := path.Base(full)
-	switch strings.ToLower(name) {
-	case "claude.md", "claude.local.md", "agents.md", "gemini.md", "copilot-instructions.md", ".cursorrules":
+	switch name {
+	case "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", "copilot-instructions.md", ".cursorrules":
 		return true
 	}
 	if ext := strings.ToLower(path.Ext(name)); ext != ".md" && ext != ".mdc" {

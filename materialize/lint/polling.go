@@ -18,7 +18,7 @@ var (
 	often = `(every|each)\s+(\d+|few|couple of|half|other|[a-z]+)?\s*-?\s*(s|secs?|seconds?|m|mins?|minutes?)\b`
 	looks = `(check|poll|look|glob|re-?check|monitor|query|scan)\w*`
 
-	everySeconds = regexp.MustCompile(`(?i)\b` + looks + `\b[^.;]{0,80}\b` + often + `|\b` + often + `[^.;]{0,60}\b` + looks + `\b`)
+	everySeconds = regexp.MustCompile(`(?i)\b` + looks + `\b([^.;]|\.\S){0,80}\b` + often + `|\b` + often + `([^.;]|\.\S){0,60}\b` + looks + `\b`)
 	pollsFor     = regexp.MustCompile(`(?i)\b(poll(s|ed|ing)?|keep (checking|globbing|looking)|repeatedly (check|glob|look)\w*|(check|glob|look)\w*\s[^.;]{0,40}\b(repeatedly|in a loop|again and again))\b`)
 	pollTarget   = regexp.MustCompile(`(?i)\bGlob\b|agent_complete|/complete/|\.(done|failed)\b|\b(completion )?markers?\b|issue_queue`)
 	otherWork    = regexp.MustCompile(`(?i)\bhealth|heartbeat|\bcron\b|\bmetrics?\b|\bservers?\b|\bdatabase`)

@@ -27,12 +27,11 @@ type tasks struct {
 type taskKey struct{ base, id string }
 
 type task struct {
-	journal  string // its file, "" without one
-	line     int    // of its status
-	status   string // as the journal has it; "" while it goes on
-	markers  []string
-	reported bool // a report of it lies there
-	known    bool // something else names it
+	journal string // its file or that of its report, "" without one
+	line    int    // of its status
+	status  string // as the journal has it; "" while it goes on
+	markers []string
+	known   bool // something else names it
 }
 
 type stray struct{ base, file, why string }
@@ -47,8 +46,7 @@ func (t *tasks) of(base, id string) *task {
 	return t.at[key]
 }
 
-func (t *tasks) know(base, id string)     { t.of(base, id).known = true }
-func (t *tasks) reported(base, id string) { t.of(base, id).reported = true }
+func (t *tasks) know(base, id string) { t.of(base, id).known = true }
 
 // expect takes the tasks of the agents of a session state for known.
 func (t *tasks) expect(base string, text []byte) {
@@ -77,6 +75,17 @@ func (t *tasks) addJournal(base, name string, seat layout.Place, text []byte) {
 	}
 	if hasEnded(status) {
 		of.status = status
+	}
+}
+
+// addReport takes the report of a task in; the last of its loops counts.
+func (t *tasks) addReport(base, name string, file layout.File) {
+	for _, e := range file.Entries() {
+		of := t.of(base, e.Facts.Task)
+		of.journal, of.line, of.status = name, 1, ""
+		if hasEnded(e.Facts.Status) {
+			of.status = e.Facts.Status
+		}
 	}
 }
 
@@ -111,7 +120,7 @@ func (c *checker) handoff(name string, seat layout.Place, text []byte) {
 		c.add(Finding{name, statusLine(text), JournalHandoff, "the task is " + oneLine(j.Status) + ", but there is no Handoff section",
 			"filebus task handoff " + id})
 	case j.Handoff == nil:
-	case j.Handoff.Outcome == "" && !hasEnded(layout.NormalizeStatus(j.Status)):
+	case layout.NormalizeStatus(j.Handoff.Outcome) == "" && !hasEnded(layout.NormalizeStatus(j.Status)):
 		// A form that is still to be filled in.
 	default:
 		if gaps := j.Handoff.Check(); len(gaps) > 0 {
@@ -166,7 +175,7 @@ func (t *tasks) report(c *checker) {
 		return cmp.Or(strings.Compare(a.base, b.base), strings.Compare(a.id, b.id))
 	})
 	for _, key := range keys {
-		if of := t.at[key]; len(of.markers) > 0 && of.journal == "" && !of.reported {
+		if of := t.at[key]; len(of.markers) > 0 && of.journal == "" {
 			t.lonely(c, key, of, taken)
 		}
 	}
@@ -206,7 +215,7 @@ func (t *tasks) near(base, name string) (taskKey, bool) {
 	var best taskKey
 	found := false
 	for key, of := range t.at {
-		if key.base != base || len(of.markers) > 0 || of.journal == "" && !of.known && !of.reported {
+		if key.base != base || len(of.markers) > 0 || of.journal == "" && !of.known {
 			continue
 		}
 		own := idWords(key.id)

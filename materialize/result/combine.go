@@ -3,15 +3,12 @@ package result
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"filebus/materialize"
 	"filebus/query"
-	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -134,10 +131,7 @@ func (in *inputs) conversation() string {
 			shared = r.Conversation
 		}
 	}
-	if _, err := (Call{Conversation: shared}).id(); err != nil {
-		return ""
-	}
-	return shared
+	return usableConversation(shared)
 }
 
 // refs returns the refs of the stored inputs in order, one that was given twice
@@ -221,42 +215,17 @@ func (c *combiner) store(ctx context.Context, text io.Reader) (*Stored, error) {
 	return c.put(ctx, c.w, r)
 }
 
-// before returns the results that were combined from the same versions by the
-// same agent, if the call may be one of them: those of its conversation or, if
-// that is to be made, of all.
+// before returns the results that the call may be one of.
 func (c *combiner) before(ctx context.Context) ([]*record.Record, error) {
 	if c.ID != "" || c.Name != "" {
 		return nil, nil
 	}
-	field, value := store.FieldConversation, c.Conversation
-	if value == "" {
-		field, value = store.FieldAgent, c.Facts().Agent
-	}
-	var found []*record.Record
-	var failed error
-	err := c.read.Each(ctx, field, value, func(tx *store.Tx, v store.Version) bool {
-		r := v.Record
-		if r.Name.Tree != "" || r.Name.Kind != record.KindResult || r.Agent != c.Facts().Agent || !slices.Equal(r.From, c.From) {
-			return false
-		}
-		first, err := query.FirstOf(tx, v)
-		if err == nil && first.Record.Source == record.SourceCombine {
-			found = append(found, r)
-		}
-		failed = err
-		return err != nil
-	})
-	return found, errors.Join(err, failed)
+	return c.madeBefore(ctx, c.read, record.SourceCombine)
 }
 
 // follow makes the call the one of the results that has the text, if there is one.
 func (c *combiner) follow(before []*record.Record, text record.Digest) {
-	for _, r := range before {
-		if r.Body == text {
-			c.Name = r.Name.ID
-			return
-		}
-	}
+	c.Name = idOfText(before, text)
 }
 
 // ParseSeparator reads a separator as it is typed: \n, \t, \r and \\ stand for a

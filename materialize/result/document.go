@@ -2,12 +2,13 @@ package result
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"filebus/materialize"
+	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -29,14 +30,13 @@ const documentSuffix = ".pdf"
 // PutDocument stores a document as a result that is derived from its source, in the
 // conversation of the call, else in that of the source, else in a new one. If the
 // same document of the same source is there already, it is the result.
-func PutDocument(ctx context.Context, w *materialize.Workspace, c Call, d Document) (*Stored, error) {
-	if c.Agent == "" {
-		c.Agent = DocumentAgent
-	}
+func PutDocument(ctx context.Context, w *materialize.Workspace, read *query.Reader, c Call, d Document) (*Stored, error) {
+	c.Agent = cmp.Or(c.Agent, DocumentAgent)
+	c.Structured, c.Schema = false, nil // a PDF has no object
 	if d.Source != nil {
 		c.From = append([]record.Ref{d.Source.Ref}, c.From...)
 		if c.Conversation == "" {
-			c.Conversation = d.Source.Record.Conversation
+			c.Conversation = usableConversation(d.Source.Record.Conversation)
 		}
 	}
 	r, err := c.request(record.SourcePDF, nil)
@@ -44,30 +44,29 @@ func PutDocument(ctx context.Context, w *materialize.Workspace, c Call, d Docume
 		return nil, err
 	}
 	r.About, r.Facts.Title = d.Markdown, d.Title
-	if r.ID, err = documentID(ctx, w, c, record.DigestOf(d.PDF)); err != nil {
+	if r.ID, err = documentID(ctx, read, c, record.DigestOf(d.PDF)); err != nil {
 		return nil, err
 	}
-	for made := r.ID == ""; ; {
-		if made {
-			r.ID, r.Expect = newDocumentID(w, c.Conversation), store.Absent()
-		}
+	if r.ID != "" {
 		r.Text = bytes.NewReader(d.PDF)
-		put, err := w.Put(ctx, r)
-		if made && errors.Is(err, store.ErrConflict) {
-			continue // another process made the same id
+		return c.put(ctx, w, r)
+	}
+	for {
+		r.ID, r.Text, r.Expect = newDocumentID(w, c.Conversation), bytes.NewReader(d.PDF), store.Absent()
+		stored, err := c.store(ctx, w, r)
+		var taken *store.ConflictError
+		if !errors.As(err, &taken) { // else another process made the same id
+			return stored, err
 		}
-		if err != nil {
-			return nil, err
-		}
-		return &Stored{PutResult: put}, nil
 	}
 }
 
 // documentID returns the id that the call names, or that the document has already;
 // empty: it needs a new one.
-func documentID(ctx context.Context, w *materialize.Workspace, c Call, body record.Digest) (string, error) {
+func documentID(ctx context.Context, read *query.Reader, c Call, body record.Digest) (string, error) {
 	if c.ID == "" {
-		return findDocument(ctx, w, c, body)
+		before, err := c.madeBefore(ctx, read, record.SourcePDF)
+		return idOfText(before, body), err
 	}
 	if !strings.HasSuffix(c.ID, documentSuffix) {
 		c.ID += documentSuffix
@@ -81,32 +80,4 @@ func newDocumentID(w *materialize.Workspace, conversation string) string {
 		conversation = w.NewID()
 	}
 	return conversation + "/" + w.NewID() + documentSuffix
-}
-
-// findDocument looks for a document with these bytes of the same source: in the
-// conversation, or, if that is to be made, among all of the agent.
-func findDocument(ctx context.Context, w *materialize.Workspace, c Call, body record.Digest) (id string, err error) {
-	field, value := store.FieldConversation, c.Conversation
-	if value == "" {
-		field, value = store.FieldAgent, c.Facts().Agent
-	}
-	err = w.Store.View(ctx, func(tx *store.Tx) error {
-		for ref, err := range tx.Lookup(field, value) {
-			if err != nil {
-				return err
-			}
-			v, err := tx.Get(ref)
-			if err != nil {
-				return err
-			}
-			r := v.Record
-			if r.Name.Tree == "" && r.Name.Kind == record.KindResult && r.Source == record.SourcePDF && r.Body == body &&
-				r.Agent == c.Facts().Agent && slices.Equal(r.From, c.From) {
-				id = r.Name.ID
-				return nil
-			}
-		}
-		return nil
-	})
-	return id, err
 }

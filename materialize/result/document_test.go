@@ -2,6 +2,7 @@ package result_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,13 +10,14 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/result"
+	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
 
 func mustPutDocument(t *testing.T, w *materialize.Workspace, c result.Call, d result.Document) *result.Stored {
 	t.Helper()
-	stored, err := result.PutDocument(t.Context(), w, c, d)
+	stored, err := result.PutDocument(t.Context(), w, query.New(w.Store, query.Options{}), c, d)
 	if err != nil {
 		t.Fatalf("PutDocument(%+v): %v", c, err)
 	}
@@ -90,10 +92,46 @@ func TestPutDocumentAgain(t *testing.T) {
 	}
 }
 
+// TestPutDocumentTagged makes a document again that has got tags: it is the same
+// result, with its preview.
+func TestPutDocumentTagged(t *testing.T) {
+	w := newWorkspace(t)
+	d := result.Document{Source: sourceVersion(t, w, "one"), Markdown: []byte("one"), PDF: []byte("%PDF one")}
+	first := mustPutDocument(t, w, result.Call{}, d)
+	if _, err := w.Tag(t.Context(), first.Name, []string{"printed"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []result.Call{{}, {Tags: []string{"final"}, Preview: 1}} {
+		again := mustPutDocument(t, w, c, d)
+		if diff := cmp.Diff(first.Reference(), again.Reference()); diff != "" || again.Name != first.Name {
+			t.Errorf("PutDocument(%+v) = %s, want %s; reference (-want +got):\n%s", c, again.Name, first.Name, diff)
+		}
+		if want := append([]string{"printed"}, c.Tags...); !slices.Contains(again.Record.Tags, want[len(want)-1]) || !slices.Contains(again.Record.Tags, "printed") {
+			t.Errorf("PutDocument(%+v) has the tags %q, want %q", c, again.Record.Tags, want)
+		}
+	}
+}
+
+// TestPutDocumentConversation takes a new conversation where the source's cannot
+// be that of a result.
+func TestPutDocumentConversation(t *testing.T) {
+	w := newWorkspace(t)
+	source := sourceVersion(t, w, "one")
+	for _, conversation := range []string{"a/b", ".git", strings.Repeat("x", 250)} {
+		odd := *source.Record
+		odd.Conversation = conversation
+		d := result.Document{Source: &store.Version{Ref: source.Ref, Record: &odd}, Markdown: []byte("one"), PDF: []byte("%PDF " + conversation)}
+		id := mustPutDocument(t, w, result.Call{}, d).Name.ID
+		if strings.HasPrefix(id, conversation) || strings.Count(id, "/") != 1 {
+			t.Errorf("the id of a document from conversation %.20q is %q, want one of a new conversation", conversation, id)
+		}
+	}
+}
+
 func TestPutDocumentRefused(t *testing.T) {
 	w := newWorkspace(t)
 	for _, c := range []result.Call{{ID: "x"}, {Conversation: "a/b"}, {Conversation: "c", ID: "a/b"}, {Conversation: ".git", ID: "x"}} {
-		if stored, err := result.PutDocument(t.Context(), w, c, result.Document{PDF: []byte("%PDF")}); err == nil {
+		if stored, err := result.PutDocument(t.Context(), w, query.New(w.Store, query.Options{}), c, result.Document{PDF: []byte("%PDF")}); err == nil {
 			t.Errorf("PutDocument(%+v) = %s, want an error", c, stored.Name)
 		}
 	}

@@ -177,6 +177,7 @@ func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command
 	}
 	end, err := command.wait(process)
 	if err != nil {
+		copied()
 		return nil, &WaitingError{s.path(outputFile), errors.Join(err, s.output.Close(), s.release())}
 	}
 	run := &Execution{Status: end.Status, Exit: *end.Exit, Background: !s.quiet()}

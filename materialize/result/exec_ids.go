@@ -61,6 +61,9 @@ func mayStore(ctx context.Context, w *materialize.Workspace, c Call, newConversa
 	if err != nil {
 		return err
 	}
+	if err := w.MayPut(ctx, name.ID); err != nil {
+		return err
+	}
 	file, err := w.PathOf(name)
 	if err != nil {
 		return err

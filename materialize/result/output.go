@@ -59,12 +59,11 @@ func (g gatherer) newOutput(ctx context.Context, file string, force bool, in *in
 
 // mayWrite looks at the file and its folder.
 func (g gatherer) mayWrite(file string, in *inputs) error {
-	folder, err := filepath.EvalSymlinks(filepath.Dir(file))
-	if info, statErr := os.Stat(folder); err != nil || statErr != nil || !info.IsDir() {
+	if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
 		return &OutputError{File: file, Reason: "cannot be written: its folder does not exist"}
 	}
-	if err := g.isProtected(filepath.Join(folder, filepath.Base(file))); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+	if err := CheckPlace(g.w, file); err != nil {
+		return err
 	}
 	info, err := os.Lstat(file)
 	switch {
@@ -85,20 +84,36 @@ func (g gatherer) mayWrite(file string, in *inputs) error {
 	return nil
 }
 
-// isProtected reports materialize.ErrProtected for a file without symbolic links
-// in a folder of git or of the store.
-func (g gatherer) isProtected(file string) error {
-	if dir, err := filepath.EvalSymlinks(g.w.Location.Store); err == nil {
-		if below, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(below) {
-			return materialize.ErrProtected
+// CheckPlace reports materialize.ErrProtected for a file, absolute, in a folder of
+// git or of the store, also by way of symbolic links. Neither the file nor its
+// folder has to be there.
+func CheckPlace(w *materialize.Workspace, file string) error {
+	folder := withoutLinks(filepath.Dir(file))
+	if dir, err := filepath.EvalSymlinks(w.Location.Store); err == nil {
+		if below, err := filepath.Rel(dir, folder); err == nil && filepath.IsLocal(below) {
+			return fmt.Errorf("%s: %w", file, materialize.ErrProtected)
 		}
 	}
-	for element := range strings.SplitSeq(filepath.ToSlash(filepath.Dir(file)), "/") {
+	for element := range strings.SplitSeq(filepath.ToSlash(folder), "/") {
 		if strings.EqualFold(element, ".git") {
-			return materialize.ErrProtected
+			return fmt.Errorf("%s: %w", file, materialize.ErrProtected)
 		}
 	}
 	return nil
+}
+
+// withoutLinks returns where a folder really is. What is missing of it has no
+// links.
+func withoutLinks(folder string) string {
+	real, err := filepath.EvalSymlinks(folder)
+	switch above := filepath.Dir(folder); {
+	case err == nil:
+		return real
+	case above == folder:
+		return folder
+	default:
+		return filepath.Join(withoutLinks(above), filepath.Base(folder))
+	}
 }
 
 // mayReplace refuses the file of a name that is written once: its text is the

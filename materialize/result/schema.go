@@ -15,7 +15,7 @@ type Schema struct {
 	given    []byte
 	injected []byte
 	document any // the injected schema as JSON Schema, decoded
-	compiled *jsonschema.Schema
+	compiled *validator
 }
 
 // What bounds the work that a schema or an output can make.
@@ -67,7 +67,7 @@ func (s *Schema) Inject() (text []byte, changed bool) {
 }
 
 // compileText compiles a schema of either form, and returns it as JSON Schema.
-func compileText(text []byte) (document any, compiled *jsonschema.Schema, err error) {
+func compileText(text []byte) (document any, compiled *validator, err error) {
 	value, problem := decodeJSON(text)
 	if problem != nil {
 		return nil, nil, problem
@@ -87,10 +87,12 @@ func compileText(text []byte) (document any, compiled *jsonschema.Schema, err er
 // leads nowhere.
 const schemaURL = "schema:///"
 
-func compile(document any) (*jsonschema.Schema, error) {
-	c := jsonschema.NewCompiler()
+func compile(document any) (*validator, error) {
+	c, left := jsonschema.NewCompiler(), &steps{}
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(noLoader{})
+	c.RegisterVocabulary(left.vocabulary())
+	c.AssertVocabs()
 	if err := c.AddResource(schemaURL, document); err != nil {
 		return nil, fmt.Errorf("compiling: %w", err)
 	}
@@ -98,7 +100,7 @@ func compile(document any) (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, compileError(document, err)
 	}
-	return compiled, nil
+	return &validator{compiled, left}, nil
 }
 
 // A noLoader refuses to load what a schema refers to.

@@ -43,7 +43,7 @@ func (s *Schema) checkObject(object []byte) []Problem {
 	if problem != nil {
 		return []Problem{*problem}
 	}
-	err := s.compiled.Validate(value)
+	err := s.compiled.validate(value)
 	if err == nil {
 		return nil
 	}

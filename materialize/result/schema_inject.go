@@ -48,16 +48,22 @@ func hasField(list []any) bool {
 }
 
 // declares reports whether a schema says what the summary is: itself, where it
-// refers to, or in the schemas that it is made of.
-func declares(document, value any, seen []string) bool {
+// refers to, or in the schemas that it is made of. What a reference leads to is
+// looked at once, and noted in seen.
+func declares(document, value any, seen map[string]bool) bool {
 	schema, _ := value.(map[string]any)
 	if properties, ok := schema["properties"].(map[string]any); ok {
 		if _, found := properties[summaryKey]; found {
 			return true
 		}
 	}
-	if ref, ok := schema["$ref"].(string); ok && !slices.Contains(seen, ref) {
-		if target, found := resolvePointer(document, ref); found && declares(document, target, append(seen, ref)) {
+	if ref, ok := schema["$ref"].(string); ok {
+		if _, known := seen[ref]; !known {
+			seen[ref] = false // of a circle
+			target, found := resolvePointer(document, ref)
+			seen[ref] = found && declares(document, target, seen)
+		}
+		if seen[ref] {
 			return true
 		}
 	}
@@ -215,7 +221,10 @@ func (s *Schema) probe() error {
 	if _, changed := s.Inject(); !changed {
 		return nil
 	}
-	err := s.compiled.Validate(map[string]any{summaryKey: "Two of five endpoints leak."})
+	err := s.compiled.validate(map[string]any{summaryKey: "Two of five endpoints leak."})
+	if errors.Is(err, errSteps{}) {
+		return err
+	}
 	if err != nil && refusesSummary(err) {
 		return errors.New(`a part of it allows no "summary": add it by hand`)
 	}

@@ -12,8 +12,8 @@ import (
 	"filebus/materialize"
 )
 
-// maxStructured is how much of an output is read for its JSON object, in bytes.
-const maxStructured = 8 << 20
+// MaxStructured is how much of an output is read for its JSON object, in bytes.
+const MaxStructured = 8 << 20
 
 // examine reads the text of a request if the call wants it structured, takes the
 // summary for the preview from it, and returns where it does not fit the schema.
@@ -23,7 +23,7 @@ func (c Call) examine(r *materialize.PutRequest) (problems []string, err error) 
 	if !c.Structured && c.Schema == nil {
 		return nil, nil
 	}
-	text, err := io.ReadAll(io.LimitReader(r.Text, maxStructured+1))
+	text, err := io.ReadAll(io.LimitReader(r.Text, MaxStructured+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading the output: %w", err)
 	}
@@ -46,8 +46,8 @@ func (c Call) examine(r *materialize.PutRequest) (problems []string, err error) 
 
 // judge returns the summary of an output, and what is wrong with it.
 func (c Call) judge(text []byte) (summary string, problems []Problem) {
-	if len(text) > maxStructured {
-		return "", []Problem{{Message: fmt.Sprintf("the output has more than %d bytes: no JSON object was looked for", maxStructured)}}
+	if len(text) > MaxStructured {
+		return "", []Problem{{Message: fmt.Sprintf("the output has more than %d bytes: no JSON object was looked for", MaxStructured)}}
 	}
 	object, problem := FindObject(text)
 	if problem != nil {

@@ -128,6 +128,7 @@ func (b *Board) handedOver(text []byte, f *Finished, give func(layout.Handoff) l
 		none := j.Handoff == nil && given.Summary == ""
 		return nil, &IncompleteError{ID: f.ID, Outcome: h.Outcome, None: none, Gaps: missing}
 	}
+	before.Outcome = outcomeWord(before.Outcome) // another spelling is no change
 	f.Status, f.Summary = layout.NormalizeStatus(h.Outcome), h.Summary
 	changed := j.Handoff == nil || string(layout.HandoffText(h)) != string(layout.HandoffText(before))
 	if changed {

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"filebus/store/record"
+)
+
+func newGuideCommand(env *environ) *cobra.Command {
+	var names []string
+	for _, r := range roles() {
+		names = append(names, r.name)
+	}
+	return &cobra.Command{
+		Use:   "guide " + strings.Join(names, "|"),
+		Short: "Print what an agent in a role needs to know, in 500 tokens at most",
+		Long: `Print the rules and the commands of a role, for its prompt: the orchestrator, who
+starts tasks and reads handoffs; the subagent, who works on one; the judge, who
+compares what others have written.`,
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: names,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runGuide(env, cmd.Root(), args[0])
+		},
+	}
+}
+
+// guideTokens is how much a guide has at most.
+const guideTokens = 500
+
+// A role is somebody who works with filebus.
+type role struct {
+	name  string
+	rules []string
+	steps []step
+}
+
+// A step is a command that a role uses: its path, and the arguments that show how.
+// What it is for is what the command tree says, unless for says it better.
+type step struct{ path, args, purpose string }
+
+func roles() []role {
+	return []role{
+		{
+			"orchestrator",
+			[]string{
+				"Carry references and handoffs, never an agent's output. Wait in one call, never poll.",
+				"Read a section, never a whole file.",
+			},
+			[]step{
+				{"context", "TEXT --file PATH", ""},
+				{"task start", "ID --title TEXT", ""},
+				{"task prompt", "ID", ""},
+				{"exec", "--task ID --agent NAME -- CMD", ""},
+				{"wait", "ID ID ...", ""},
+				{"task show", "ID", ""},
+				{"task list", "--running", "See who is late"},
+				{"knowledge harvest", "ID --add new", "Keep what a handoff teaches"},
+				{"issue next", "--claim --agent NAME", ""},
+				{"issue done", "ID", ""},
+				{"put", "FILE --agent NAME", "Store a text, print its reference"},
+				{"combine", "REF REF --expected-count 2", ""},
+				{"get", "REF --section HEADING", ""},
+				{"run loop", "", ""},
+				{"status", "", ""},
+				{"budget", "--run ID", "See what was read, and what that spared"},
+			},
+		},
+		{
+			"subagent",
+			[]string{
+				"Your text goes into files; answer your caller with a reference and two sentences.",
+				"End every task with done, fail or block: the caller waits for the marker that they write.",
+			},
+			[]step{
+				{"task note", "ID TEXT", ""},
+				{"task done", "ID --summary TEXT --files PATH,PATH", ""},
+				{"task block", "ID --summary TEXT --blocker TEXT", ""},
+				{"task fail", "ID --summary TEXT --next TEXT", ""},
+				{"put", "FILE --task ID --agent NAME", "Store a report, print its reference"},
+				{"search", "WORDS", ""},
+				{"get", "REF --section HEADING", ""},
+				{"task show", "ID", "Read the handoff of another task"},
+				{"knowledge list", "TAG TAG", ""},
+				{"knowledge add", "--type gotcha --content TEXT --tag TAG", ""},
+				{"issue add", "SUMMARY --type bug --file PATH", "Report what is not your task"},
+			},
+		},
+		{
+			"judge",
+			[]string{
+				"Judge what is stored, not what you are told of it. Name the reference of what you judge.",
+				"An agent whose text is missing is absent: never write it for them.",
+			},
+			[]step{
+				{"conversation show", "ID", ""},
+				{"list", "--kind result --task ID", ""},
+				{"show", "REF", ""},
+				{"get", "REF --section HEADING", ""},
+				{"search", "WORDS --kind result", ""},
+				{"task show", "ID", ""},
+				{"issue add", "SUMMARY --criteria TEXT", ""},
+				{"issue reject", "ID", ""},
+				{"put", "verdict.md --agent judge --from REF", "Store your verdict, print its reference"},
+			},
+		},
+	}
+}
+
+func runGuide(env *environ, root *cobra.Command, name string) error {
+	for _, r := range roles() {
+		if r.name != name {
+			continue
+		}
+		text := guideText(root, r)
+		if env.global.json {
+			return env.printJSON(guideJSON{r.name, text, record.EstimateTokens(int64(len(text)))})
+		}
+		env.printf("%s", text)
+		return nil
+	}
+	return usageError("%q is none of orchestrator, subagent, judge", name)
+}
+
+type guideJSON struct {
+	Role   string `json:"role"`
+	Text   string `json:"text"`
+	Tokens int    `json:"tokens"`
+}
+
+// guideText writes the guide of a role: its rules, and its commands as the command
+// tree has them. A command that is not there is left out.
+func guideText(root *cobra.Command, r role) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s\n\n", strings.Join(r.rules, "\n"))
+	for _, s := range r.steps {
+		cmd, rest, err := root.Find(strings.Fields(s.path))
+		if err != nil || len(rest) > 0 {
+			continue
+		}
+		purpose := s.purpose
+		if purpose == "" {
+			purpose = cmd.Short
+		}
+		fmt.Fprintf(&out, "%s\n  %s\n", strings.TrimSpace(cmd.CommandPath()+" "+s.args), purpose)
+	}
+	fmt.Fprintf(&out, "\n%s COMMAND --help says more; --json prints one JSON value. Errors name the next command.\n", root.Name())
+	return out.String()
+}

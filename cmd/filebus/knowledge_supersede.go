@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize/knowledge"
+)
+
+func newKnowledgeSupersedeCommand(env *environ) *cobra.Command {
+	var d knowledge.Draft
+	cmd := &cobra.Command{
+		Use:   "supersede OLD [NEW]",
+		Short: "Let one entry of knowledge take the place of another",
+		Long: `Let the entry NEW take the place of OLD, or add one with --content, which has type,
+tags and confidence from OLD unless flags say otherwise. Both entries say so in the
+file. Lists leave OLD out from then on, or show it last.`,
+		Example: "  filebus knowledge supersede pattern-003 pattern-007\n" +
+			"  filebus knowledge supersede pattern-003 --content 'Batches of 2,000 lock for less long'",
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runKnowledgeSupersede(cmd.Context(), env, d, args)
+		},
+		ValidArgsFunction: completeNames(env),
+	}
+	addDraftFlags(cmd, &d)
+	return cmd
+}
+
+func runKnowledgeSupersede(ctx context.Context, env *environ, d knowledge.Draft, args []string) error {
+	if (len(args) == 2) == (d.Content != "") {
+		return coded(exitUsage, "filebus knowledge supersede "+quote(args[0])+" --content TEXT", errors.New("what takes its place is named as NEW or given as --content"))
+	}
+	if err := readContent(env, &d, nil); err != nil {
+		return err
+	}
+	s, old, err := env.findKnowledge(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	b := env.base(s)
+	if len(args) == 1 {
+		d.Source = env.or(d.Source, "FILEBUS_TASK")
+		made, err := b.SupersedeWith(ctx, old, d)
+		if err != nil {
+			return err
+		}
+		return printKnowledgeChange(env, s, made, old.ID, nil)
+	}
+	by, err := env.knowledgeName(ctx, s, args[1])
+	if err != nil {
+		return err
+	}
+	if _, err := b.Supersede(ctx, old, by); err != nil {
+		return err
+	}
+	made, err := b.Get(ctx, by)
+	if err != nil {
+		return err
+	}
+	return printKnowledgeChange(env, s, made, old.ID, nil)
+}
+
+// noteSuperseded says of an entry that was shown what to read in its place.
+func noteSuperseded(ctx context.Context, env *environ, text string) error {
+	s, err := env.open()
+	if err != nil {
+		return err
+	}
+	name, err := env.knowledgeName(ctx, s, text)
+	if err != nil {
+		return nil // a version that is current no more, say
+	}
+	superseded, err := s.read.Superseded(ctx)
+	if by, found := superseded[name]; found && err == nil {
+		env.note("it is superseded: filebus knowledge show %s", quote(linkEnd(by)))
+	}
+	return err
+}

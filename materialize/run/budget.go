@@ -1,0 +1,322 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// The figures of the file-based communication document: a loop that polls looks
+// twelve times a minute with two calls, and 240 calls cost about 20,000 tokens.
+const (
+	PollsPerMinute = 12
+	CallsPerPoll   = 2
+	tokensPerCall  = 20_000.0 / 240
+)
+
+// A Budget is what a run has cost the context of its orchestrator, and what it
+// would have cost otherwise. All tokens are estimates.
+type Budget struct {
+	Run      string
+	Started  time.Time // zero: not known
+	Ended    time.Time // zero: it goes on, or not known
+	Loops    int       // at least 1
+	Tasks    int       // with a journal or a report
+	Channels []ChannelCost
+	Reads    int  // of all channels
+	Tokens   int  // of them
+	Agents   Cost // what agents read in their own contexts: reads that name a task
+
+	Inline   Cost // all results and journals of the run, as outputs
+	Polling  Poll
+	Blocking Cost // the waits, as they were
+}
+
+// A Cost counts texts and what they have in tokens.
+type Cost struct{ Count, Tokens int }
+
+// A ChannelCost is what one channel has cost.
+type ChannelCost struct {
+	Channel query.Channel
+	Read    Cost
+	Stored  Cost // what lies there now: what reading whole files would cost
+}
+
+// A Poll is what waiting by Glob would have cost.
+type Poll struct {
+	Waited time.Duration // for all tasks together
+	// Logged says that Waited is from waits; else it is how long the tasks took by
+	// their journals.
+	Logged bool
+	Calls  int
+	Tokens int
+}
+
+// An UnknownRunError says that nothing is stored of a run.
+type UnknownRunError struct {
+	Run     string
+	Current string // the run of the session state, if there is one
+}
+
+func (e *UnknownRunError) Error() string { return fmt.Sprintf("nothing is stored of a run %q", e.Run) }
+
+// A span is the time of a run. A zero end is open.
+type span struct{ from, until time.Time }
+
+func (s span) isKnown() bool { return !s.from.IsZero() }
+
+func (s span) holds(t time.Time) bool {
+	return s.isKnown() && !t.Before(s.from) && (s.until.IsZero() || !t.After(s.until))
+}
+
+// BudgetOf returns the budget of a run from the log of reads and what is stored.
+// What belongs to it says so in its field for the run, or says of no run and is
+// from its time, as the versions of the session state tell it. An unknown run is
+// an *UnknownRunError.
+func (b *Book) BudgetOf(ctx context.Context, id string) (*Budget, error) {
+	at, err := b.spanOf(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := b.textsOf(ctx, id, at)
+	if err != nil {
+		return nil, err
+	}
+	if !at.isKnown() && len(texts) == 0 {
+		unknown := &UnknownRunError{Run: id}
+		if view, err := b.View(ctx); err == nil {
+			unknown.Current = view.RunID
+		}
+		return nil, unknown
+	}
+	if !at.isKnown() {
+		at = around(texts)
+	}
+	budget := &Budget{Run: id, Started: at.from, Ended: at.until, Loops: 1}
+	budget.countTexts(texts)
+	if err := b.countLoops(ctx, budget); err != nil {
+		return nil, err
+	}
+	if err := b.countChannels(ctx, budget, texts); err != nil {
+		return nil, err
+	}
+	reads, err := b.read.Reads(at.from)
+	if err != nil {
+		return nil, err
+	}
+	budget.countReads(reads, at)
+	if !budget.Polling.Logged {
+		budget.Polling.Waited = workOf(texts)
+	}
+	budget.Polling.count()
+	return budget, nil
+}
+
+// spanOf returns the time in which the session state was that of a run.
+func (b *Book) spanOf(ctx context.Context, id string) (span, error) {
+	var at span
+	var last *store.Version
+	err := b.w.Store.View(ctx, func(tx *store.Tx) error {
+		events, err := tx.History(stateName())
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			v, err := tx.Get(e.Ref)
+			switch {
+			case errors.Is(err, store.ErrDropped), e.Change != store.ChangePut:
+			case err != nil:
+				return err
+			case v.Record.Run == id:
+				if at.from.IsZero() {
+					at.from = v.Record.Time
+				}
+				at.until, last = time.Time{}, &v
+			case at.isKnown() && at.until.IsZero():
+				at.until = v.Record.Time
+			}
+		}
+		return nil
+	})
+	if err != nil || last == nil {
+		return at, err
+	}
+	return b.sharpen(ctx, at, *last)
+}
+
+// sharpen takes the times that a state itself gives its run. They are whole
+// seconds, so the end takes in the second that it names.
+func (b *Book) sharpen(ctx context.Context, at span, v store.Version) (span, error) {
+	text, err := b.text(ctx, v)
+	if errors.Is(err, store.ErrDropped) {
+		return at, nil
+	}
+	if err != nil {
+		return at, err
+	}
+	s, _ := layout.ParseState(text)
+	if t, err := time.Parse(time.RFC3339, s.Started); err == nil && t.Before(at.from) {
+		at.from = t
+	}
+	if t, err := time.Parse(time.RFC3339, s.Property(layout.PropertyEnded)); err == nil {
+		at.until = t.Add(time.Second)
+	}
+	return at, nil
+}
+
+// around returns the time from the first to the last of some texts.
+func around(texts []query.Summary) span {
+	var at span
+	for _, t := range texts {
+		if when := t.Version.Record.Time; at.from.IsZero() || when.Before(at.from) {
+			at.from = when
+		}
+		if when := t.Version.Record.Time; when.After(at.until) {
+			at.until = when
+		}
+	}
+	return at
+}
+
+// textsOf lists the results, journals and markers of a run.
+func (b *Book) textsOf(ctx context.Context, id string, at span) ([]query.Summary, error) {
+	request := query.ListRequest{
+		Kinds: []record.Kind{record.KindResult, record.KindHandoff, record.KindMarker}, Trees: []record.Tree{""}, Run: id,
+	}
+	own, err := b.read.List(ctx, request)
+	if err != nil || !at.isKnown() {
+		return own.Entries, err
+	}
+	request.Run, request.Since = "", at.from
+	others, err := b.read.List(ctx, request)
+	for _, o := range others.Entries {
+		if r := o.Version.Record; r.Run == "" && at.holds(r.Time) {
+			own.Entries = append(own.Entries, o)
+		}
+	}
+	return own.Entries, err
+}
+
+// countTexts counts what would have come back as the output of agents. What was
+// only made of other texts is none.
+func (b *Budget) countTexts(texts []query.Summary) {
+	for _, t := range texts {
+		r := t.Version.Record
+		if r.Name.Kind == record.KindHandoff {
+			b.Tasks++
+		}
+		if r.Name.Kind == record.KindMarker || r.Source == record.SourceCombine || r.Source == record.SourcePDF {
+			continue
+		}
+		b.Inline.Count++
+		b.Inline.Tokens += t.Tokens
+	}
+}
+
+// countLoops finds how many loops the run had: as its state says, or the last of
+// which something is stored.
+func (b *Book) countLoops(ctx context.Context, budget *Budget) error {
+	view, err := b.View(ctx)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	if err == nil && view.RunID == budget.Run {
+		loop, _ := view.LoopNumber()
+		budget.Loops = max(budget.Loops, loop)
+	}
+	listed, err := b.read.List(ctx, query.ListRequest{Run: budget.Run})
+	for _, l := range listed.Entries {
+		var loop int
+		if n, scanErr := fmt.Sscanf(l.Version.Record.Loop, "%d", &loop); scanErr == nil && n == 1 {
+			budget.Loops = max(budget.Loops, loop)
+		}
+	}
+	return err
+}
+
+// countChannels makes the rows of all channels and counts what is stored there.
+func (b *Book) countChannels(ctx context.Context, budget *Budget, texts []query.Summary) error {
+	for _, c := range query.Channels() {
+		budget.Channels = append(budget.Channels, ChannelCost{Channel: c})
+	}
+	shared, err := b.read.List(ctx, query.ListRequest{
+		Kinds: []record.Kind{record.KindIssue, record.KindState, record.KindKnowledge, record.KindComponent}, Trees: []record.Tree{""},
+	})
+	if err != nil {
+		return err
+	}
+	for _, t := range slices.Concat(texts, shared.Entries) {
+		of := budget.row(query.Read{Op: "get", What: t.Version.Record.Name.String()}.Channel())
+		of.Stored.Count++
+		of.Stored.Tokens += t.Tokens
+	}
+	return nil
+}
+
+func (b *Budget) row(c query.Channel) *ChannelCost {
+	for i := range b.Channels {
+		if b.Channels[i].Channel == c {
+			return &b.Channels[i]
+		}
+	}
+	return &b.Channels[len(b.Channels)-1]
+}
+
+// countReads counts the reads of a run: those of the orchestrator by channel,
+// those of agents, which name their task, together.
+func (b *Budget) countReads(reads []query.Read, at span) {
+	for _, r := range reads {
+		if r.Run != b.Run && (r.Run != "" || !at.holds(r.Time)) {
+			continue
+		}
+		if r.Task != "" {
+			b.Agents.Count++
+			b.Agents.Tokens += r.Tokens
+			continue
+		}
+		of := b.row(r.Channel())
+		of.Read.Count++
+		of.Read.Tokens += r.Tokens
+		b.Reads++
+		b.Tokens += r.Tokens
+		if of.Channel == query.ChannelWaits && r.Op == "wait" {
+			b.Blocking.Count++
+			b.Blocking.Tokens += r.Tokens
+			b.Polling.Waited += time.Duration(r.Seconds * float64(time.Second))
+			b.Polling.Logged = true
+		}
+	}
+}
+
+// workOf returns how long the tasks of some journals took, all together: from what
+// the journal gives as its start to its last version.
+func workOf(texts []query.Summary) time.Duration {
+	var sum time.Duration
+	for _, t := range texts {
+		if r := t.Version.Record; r.Name.Kind == record.KindHandoff {
+			if took, known := Since(t.Description.Attributes[layout.AttributeStarted], r.Time); known {
+				sum += took
+			}
+		}
+	}
+	return sum
+}
+
+// count finds what polling costs. A task that ended before the first look still
+// has one.
+func (p *Poll) count() {
+	polls := math.Ceil(p.Waited.Minutes() * PollsPerMinute)
+	p.Calls = int(polls) * CallsPerPoll
+	p.Tokens = int(math.Round(float64(p.Calls) * tokensPerCall))
+}
