@@ -1,7 +1,6 @@
 package materialize
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"path"
@@ -88,7 +87,7 @@ func EmptyPreview(text []byte, size int64) string {
 	case layout.IsBinary(text):
 		return fmt.Sprintf("(binary, %d bytes)", size)
 	case size > DescribeLimit:
-		return fmt.Sprintf("(no text in the first of %d bytes)", size)
+		return fmt.Sprintf("(no text in the first %d of %d bytes)", DescribeLimit, size)
 	}
 	return "(no output)"
 }

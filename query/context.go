@@ -137,6 +137,7 @@ type contextBuilder struct {
 	seen       map[record.Name]bool
 	leftOut    []Omission
 	unindexed  uint64
+	superseded map[record.Name]record.Name // what came in the place of an entry
 }
 
 // A candidate is an item that has not been judged yet.
@@ -187,8 +188,8 @@ func (c *contextBuilder) add(i item, section ContextSection, text float64) {
 		return
 	}
 	c.seen[name] = true
-	if i.version.Record.Status == statusSuperseded {
-		c.leftOut = append(c.leftOut, Omission{name, "superseded"})
+	if by := c.superseded[name]; !by.IsZero() {
+		c.leftOut = append(c.leftOut, Omission{name, "superseded by " + by.String()})
 		return
 	}
 	c.candidates = append(c.candidates, candidate{
@@ -196,9 +197,6 @@ func (c *contextBuilder) add(i item, section ContextSection, text float64) {
 		text:        text, files: filesNamed(i.description.Title + " " + i.description.Preview),
 	})
 }
-
-// statusSuperseded is the status of an entry in whose place another has come.
-const statusSuperseded = "superseded"
 
 // contextText returns what a record says in one line: its title where the preview
 // does not begin with it, and its preview.
@@ -223,6 +221,10 @@ func (c *contextBuilder) knowledge(ctx context.Context) error {
 			return SectionTasks
 		}
 		return SectionPatterns
+	}
+	var err error
+	if c.superseded, err = c.reader.Superseded(ctx); err != nil {
+		return err
 	}
 	if err := c.search(ctx, record.KindKnowledge, section); err != nil || len(c.request.Tags) == 0 {
 		return err

@@ -72,7 +72,9 @@ func TestContextSections(t *testing.T) {
 	b.put("knowledge/pattern-001", "Sign tokens with one key per tenant.\n", attributes(record.AttributeType, "pattern", record.AttributeConfidence, "high"))
 	b.put("knowledge/gotcha-001", "Refreshing tokens needs src/auth/refresh.go too.\n", attributes(record.AttributeType, "gotcha"))
 	b.put("knowledge/pattern-002", "Sign tokens with a shared key.\n", attributes(record.AttributeType, "pattern"),
-		with(func(r *record.Record) { r.Status = "superseded" }))
+		with(func(r *record.Record) {
+			r.Links = []record.Link{{Type: layout.LinkSupersededBy, Target: "knowledge/pattern-001"}}
+		}))
 	b.put("component/src/auth", "| src/auth/ | task-001 | signing of tokens |\n", func(d *store.Draft) {
 		d.Description.Title, d.Description.Preview, d.Record.Task = "src/auth/", "signing of tokens", "task-001"
 	})
@@ -109,7 +111,7 @@ func TestContextSections(t *testing.T) {
 		reasons[o.Name.String()] = o.Reason
 	}
 	wantReasons := map[string]string{
-		"knowledge/pattern-002": "superseded", "handoff/task-009": "named as a dependency, but has no journal",
+		"knowledge/pattern-002": "superseded by knowledge/pattern-001", "handoff/task-009": "named as a dependency, but has no journal",
 	}
 	if diff := cmp.Diff(wantReasons, reasons); diff != "" {
 		t.Errorf("left out (-want +got):\n%s", diff)

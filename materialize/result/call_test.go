@@ -147,3 +147,27 @@ func TestMalformedCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestPutWithoutText previews what has nothing to read by what it is, whatever its
+// size.
+func TestPutWithoutText(t *testing.T) {
+	tests := []struct {
+		what, text, want string
+	}{
+		{"nothing", "", "(no output)"},
+		{"white space", " \n\t\r\n", "(no output)"},
+		{"colour codes", "\x1b[31m\x1b[0m\n", "(no output)"},
+		{"bytes", "\x00\x01", "(binary, 2 bytes)"},
+		{"white space without end", strings.Repeat(" ", 1<<20+1), "(no text in the first 1048576 of 1048577 bytes)"},
+	}
+	d := newDesk(t)
+	for _, test := range tests {
+		stored, err := result.Put(t.Context(), d.Workspace, result.Call{}, store.Expect{}, strings.NewReader(test.text))
+		if err != nil {
+			t.Fatalf("%s: %v", test.what, err)
+		}
+		if got := stored.Reference().Preview; got != test.want {
+			t.Errorf("%s: the preview is %q, want %q", test.what, got, test.want)
+		}
+	}
+}

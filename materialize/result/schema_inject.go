@@ -30,7 +30,7 @@ func injectSummary(text []byte) ([]byte, error) {
 		}
 		e.addField(value)
 	} else {
-		if declares(value, value, nil) {
+		if declares(value, value, map[string]bool{}) {
 			return text, nil
 		}
 		if err := e.addProperty(value); err != nil {
