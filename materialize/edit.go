@@ -81,6 +81,17 @@ func (w *Workspace) tryEditText(ctx context.Context, p string, source record.Sou
 	return w.putResultOf(ctx, stored.names[0], p)
 }
 
+// A TooLargeError says that a file is too large to be edited by a command. It can
+// still be read, stored, and replaced as a whole.
+type TooLargeError struct {
+	Path string
+	Size int64 // bytes
+}
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("%s has %d bytes, too many to be edited", e.Path, e.Size)
+}
+
 // wholeText reads what stands at a path as one record, with its text.
 func (w *Workspace) wholeText(ctx context.Context, p string) (now *seated, text []byte, err error) {
 	var content store.Content
@@ -98,7 +109,7 @@ func (w *Workspace) wholeText(ctx context.Context, p string) (now *seated, text 
 		return nil, nil, fmt.Errorf("%s is a file of entries", p)
 	}
 	if content.IsLarge() {
-		return nil, nil, fmt.Errorf("%s has %d bytes, too many to be edited", p, content.Size)
+		return nil, nil, &TooLargeError{p, content.Size}
 	}
 	text, err = content.Bytes()
 	return now, text, err

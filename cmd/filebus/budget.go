@@ -12,30 +12,44 @@ import (
 	"filebus/store/record"
 )
 
+type budgetOptions struct{ conversation, run string }
+
 func newBudgetCommand(env *environ) *cobra.Command {
-	var conversation string
+	var opts budgetOptions
 	cmd := &cobra.Command{
 		Use:   "budget",
-		Short: "Say what references have spared the context of a parent agent",
+		Short: "Say what references have spared the context of a parent agent or orchestrator",
 		Long: `Print the steps of a conversation in the order of time, consecutive calls of one agent
 together: the words that they returned, and what the parent agent carries after each step,
 once with all words in its context and once with references and their previews. Tokens are
 estimates, made when the texts were stored. combine and pdf return a path in any
-case: they have no words, but their references count.`,
-		Example: "  filebus budget --conversation c42",
+case: they have no words, but their references count.
+
+With --run, print what the orchestrator of a run has read, by channel and loop, and
+what the same run would have cost with outputs inline and with waiting by Glob.`,
+		Example: "  filebus budget --conversation c42\n  filebus budget --run run-2026-03-02-001",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runBudget(cmd.Context(), env, env.or(conversation, "FILEBUS_CONVERSATION"))
+			return runBudget(cmd.Context(), env, opts)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	cmd.Flags().StringVar(&conversation, "conversation", "", "the `id` of the conversation (FILEBUS_CONVERSATION)")
+	cmd.Flags().StringVar(&opts.conversation, "conversation", "", "the `id` of the conversation (FILEBUS_CONVERSATION)")
+	cmd.Flags().StringVar(&opts.run, "run", "", "the `id` of the run (FILEBUS_RUN, without a conversation)")
+	cmd.MarkFlagsMutuallyExclusive("conversation", "run")
 	return cmd
 }
 
-func runBudget(ctx context.Context, env *environ, conversation string) error {
+func runBudget(ctx context.Context, env *environ, opts budgetOptions) error {
+	if opts.run != "" {
+		return runRunBudget(ctx, env, opts.run)
+	}
+	conversation := env.or(opts.conversation, "FILEBUS_CONVERSATION")
+	if run := env.or("", "FILEBUS_RUN"); conversation == "" && run != "" {
+		return runRunBudget(ctx, env, run)
+	}
 	if conversation == "" {
-		return usageError("which conversation? Give --conversation ID; filebus conversation list has them")
+		return usageError("which conversation or run? Give --conversation ID or --run ID; filebus conversation list and filebus run show have them")
 	}
 	w, err := env.openFresh(ctx)
 	if err != nil {

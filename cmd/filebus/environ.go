@@ -191,23 +191,6 @@ func (e *environ) find(ctx context.Context, text string) (*session, store.Versio
 	return s, v, err
 }
 
-// logRead notes what went into a reader's context.
-func (e *environ) logRead(s *session, op, what string, tokens int) {
-	e.logWait(s, op, what, tokens, 0)
-}
-
-// logWait notes a read for which somebody waited.
-func (e *environ) logWait(s *session, op, what string, tokens int, took time.Duration) {
-	if e.getenv("FILEBUS_NO_READS_LOG") != "" {
-		return
-	}
-	s.read.NoteRead(query.Read{
-		Op: op, What: what, Tokens: tokens, Seconds: max(took.Round(time.Millisecond), 0).Seconds(),
-		Agent: e.or("", "FILEBUS_AGENT"), Session: e.or("", sessionVariables()...),
-		Task: e.or("", "FILEBUS_TASK"), Run: e.or("", "FILEBUS_RUN"),
-	})
-}
-
 // outputError returns the error that the output has met, if any: work without
 // end stops then.
 func (e *environ) outputError() error {

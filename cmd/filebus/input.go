@@ -29,7 +29,7 @@ func readInput(ctx context.Context, env *environ, arg string, limit int64) (inpu
 	}
 	if info, err := os.Stat(env.abs(arg)); err != nil || info.IsDir() {
 		in, err := readStored(ctx, env, arg, limit)
-		if err != nil && info != nil {
+		if info != nil && (errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrNoStore)) {
 			return in, usageError("%s is a folder, not a file", arg)
 		}
 		if errors.Is(err, store.ErrNoStore) {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/issue"
+	"filebus/store/record"
 )
 
 type issueWaitOptions struct {
@@ -57,7 +58,8 @@ func runIssueWait(ctx context.Context, env *environ, opts issueWaitOptions) erro
 	if err != nil {
 		return err
 	}
-	_, err = printIssues(env, found, issueTokens)
+	size, err := printIssues(env, found, issueTokens)
+	env.logRead(s, "issue wait", "issue_queue", record.EstimateTokens(int64(size)))
 	return err
 }
 

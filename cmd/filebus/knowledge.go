@@ -200,12 +200,15 @@ func runKnowledgeTags(ctx context.Context, env *environ, prefix string) error {
 		return err
 	}
 	if env.global.json {
-		return env.printJSON(append([]query.TagCount{}, counts...))
+		return env.printRead(s, "knowledge tags", prefix, append([]query.TagCount{}, counts...))
 	}
 	var rows [][]string
+	size := 0
 	for _, c := range counts {
 		rows = append(rows, []string{strconv.Itoa(c.Count), c.Tag})
+		size += len(c.Tag) + 4
 	}
 	env.printTable(rows)
+	env.logRead(s, "knowledge tags", prefix, record.EstimateTokens(int64(size)))
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -79,8 +80,11 @@ func run(ctx context.Context, env *environ, args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	var exit *exitError
-	if err != nil && !inside.started && !errors.As(err, &exit) {
-		err = asUsage(err)
+	if err != nil && !inside.started {
+		inside.global.json = inside.global.json || wantsJSON(args)
+		if !errors.As(err, &exit) {
+			err = asUsage(err)
+		}
 	}
 	if err == nil {
 		err = out.err
@@ -89,6 +93,17 @@ func run(ctx context.Context, env *environ, args []string) int {
 		return inside.fail(err)
 	}
 	return exitDone
+}
+
+// wantsJSON reports whether a command line asks for JSON that could not be read
+// as far as that.
+func wantsJSON(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.ContainsFunc(args, func(arg string) bool {
+		return arg == "--json" || strings.HasPrefix(arg, "--json=") && arg != "--json=false"
+	})
 }
 
 // A resultWriter remembers the first error, so that commands may print without

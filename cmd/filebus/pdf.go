@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -102,7 +101,7 @@ func runPDF(ctx context.Context, env *environ, opts pdfOptions, arg string) erro
 	if err != nil {
 		return err
 	}
-	if err := file.write(document, opts.force); err != nil {
+	if err := file.write(ctx, w, document, opts.force); err != nil {
 		return err
 	}
 	stored.File = file.path
@@ -127,6 +126,9 @@ func pdfSource(ctx context.Context, env *environ, w *session, arg string, in inp
 		return in.found, nil
 	}
 	v, err := env.resolve(ctx, w, env.abs(arg))
+	if errors.Is(err, store.ErrDamaged) {
+		return nil, err
+	}
 	if err != nil || v.Record.Body != record.DigestOf(in.text) {
 		return nil, ctx.Err() // a file outside of the store, or one that has changed
 	}
@@ -144,9 +146,9 @@ func (o pdfOptions) render(env *environ, w *session, arg string, source *store.V
 		options.Date = time.Date(date.Year(), date.Month(), date.Day(), 0, 0, 0, 0, time.UTC)
 	}
 	if o.font != "" {
-		font, err := os.ReadFile(env.abs(o.font))
+		font, err := readFont(env, o.font)
 		if err != nil {
-			return nil, "", fmt.Errorf("reading the font: %w", err)
+			return nil, "", err
 		}
 		options.Font = font
 	}
@@ -165,6 +167,26 @@ func (o pdfOptions) render(env *environ, w *session, arg string, source *store.V
 		env.note("%s: %s", arg, warning)
 	}
 	return out.Bytes(), report.Title, nil
+}
+
+// maxFont is the largest font that is read, in bytes: those with all characters of
+// the basic plane have some 30 MB.
+const maxFont = 64 << 20
+
+func readFont(env *environ, file string) ([]byte, error) {
+	f, err := openInput(env, file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	in, err := readLimited(f, maxFont)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading the font: %w", err)
+	case !in.whole:
+		return nil, usageError("%s has more than %d bytes: no font has", file, maxFont)
+	}
+	return in.text, nil
 }
 
 // fallbackTitle returns the title of a source that has none: the file's name.

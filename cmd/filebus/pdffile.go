@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -148,63 +150,21 @@ func (f pdfFile) has(document []byte) bool {
 	return err == nil && bytes.Equal(old, document)
 }
 
-// write puts the document in its place, whole: under a temporary name first. A file
-// that has come there meanwhile is replaced only by force.
-func (f pdfFile) write(document []byte, force bool) error {
+// write puts the document in its place, whole. A file that has come there meanwhile
+// is replaced only by force.
+func (f pdfFile) write(ctx context.Context, w *session, document []byte, force bool) error {
 	if f.has(document) {
 		return nil
 	}
-	folder := filepath.Dir(f.path)
-	if err := os.MkdirAll(folder, 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o777); err != nil {
 		return fmt.Errorf("making the folder: %w", err)
 	}
-	temporary, err := os.CreateTemp(folder, ".filebus-*.tmp")
-	if err != nil {
-		return err
+	err := result.WriteFile(ctx, w.Workspace, f.path, document, force)
+	var taken *result.OutputError
+	if errors.As(err, &taken) {
+		return cmp.Or(f.check(document, force), err) // it says what to do
 	}
-	_, err = temporary.Write(document)
-	err = errors.Join(err, temporary.Chmod(0o644), temporary.Sync(), temporary.Close())
-	if err == nil {
-		err = f.publish(temporary.Name(), document, force)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("writing %s: %w", f.path, err), removeIfThere(temporary.Name()))
-	}
-	return syncFolder(folder)
-}
-
-// publish gives a complete file its name. A hard link takes no name that is taken;
-// where a disk knows none, the moment between looking and renaming stays open.
-func (f pdfFile) publish(temporary string, document []byte, force bool) error {
-	if !force {
-		switch err := os.Link(temporary, f.path); {
-		case err == nil:
-			return removeIfThere(temporary)
-		case errors.Is(err, fs.ErrExist) && f.has(document):
-			return removeIfThere(temporary)
-		}
-		if err := f.check(document, false); err != nil {
-			return err
-		}
-	}
-	return os.Rename(temporary, f.path)
-}
-
-func removeIfThere(file string) error {
-	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// syncFolder makes a new name in a folder durable, where the system can.
-func syncFolder(folder string) error {
-	d, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	_ = d.Sync() // Windows syncs no folders
-	return d.Close()
+	return err
 }
 
 // imageFolders are the folders that images of a source may lie in: its own, and the

@@ -57,6 +57,9 @@ func hide(ctx context.Context, env *environ, w *session, arg string) error {
 	if err != nil {
 		return err
 	}
+	if err := mustBeLast(ctx, w, v, "filebus rm "); err != nil {
+		return err
+	}
 	if err := w.Remove(ctx, v.Record.Name); err != nil {
 		return err
 	}
@@ -97,8 +100,7 @@ func runRmDrop(ctx context.Context, env *environ, w *session, args []string) err
 	return err
 }
 
-// nameToDrop returns the name that text means, which may be hidden. A ref of an
-// older version is refused: it may be meant to stand for itself alone.
+// nameToDrop returns the name that text means, which may be hidden.
 func nameToDrop(ctx context.Context, env *environ, w *session, text string) (record.Name, error) {
 	v, err := env.resolve(ctx, w, text)
 	var hidden *query.NotFoundError
@@ -112,13 +114,19 @@ func nameToDrop(ctx context.Context, env *environ, w *session, text string) (rec
 	if name.Kind == record.KindFrame {
 		return name, usageError("%s is the frame of a file: its entries are destroyed one by one", name)
 	}
-	err = w.Store.View(ctx, func(tx *store.Tx) error {
+	return name, mustBeLast(ctx, w, v, "filebus rm --drop ")
+}
+
+// mustBeLast refuses an older version: its ref may be meant to stand for itself
+// alone.
+func mustBeLast(ctx context.Context, w *session, v store.Version, command string) error {
+	name := v.Record.Name
+	return w.Store.View(ctx, func(tx *store.Tx) error {
 		last, _, err := tx.Last(name)
 		if err == nil && last.Ref != v.Ref {
-			err = coded(exitUsage, "filebus rm --drop "+quote(name.String()),
+			err = coded(exitUsage, command+quote(name.String()),
 				fmt.Errorf("%s is an older version of %s, whose versions go together", v.Ref.Short(), name))
 		}
 		return err
 	})
-	return name, err
 }

@@ -62,7 +62,7 @@ func runRunShow(ctx context.Context, env *environ, maxTokens int) error {
 		return err
 	}
 	if env.global.json {
-		return env.printJSON(toRunShow(view, maxTokens))
+		return env.printRead(s, "run show", "state/session_state", toRunShow(view, maxTokens))
 	}
 	text := fitLines(runLines(view), maxTokens)
 	env.printf("%s", text)

@@ -96,7 +96,7 @@ func runStatus(ctx context.Context, env *environ, opts statusOptions) error {
 		return err
 	}
 	if env.global.json {
-		return env.printJSON(toStatusJSON(status))
+		return env.printRead(s, "status", "status", toStatusJSON(status))
 	}
 	text := fitLines(statusLines(status, env.now()), opts.maxTokens)
 	env.printf("%s", text)

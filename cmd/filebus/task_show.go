@@ -68,7 +68,7 @@ func runTaskShow(ctx context.Context, env *environ, opts taskShowOptions, text s
 		shown = shownHandoff(j, opts.maxTokens)
 	}
 	if env.global.json {
-		return env.printJSON(taskView(j, opts))
+		return env.printRead(s, "task show", string(id), taskView(j, opts))
 	}
 	env.printf("%s", shown)
 	if !strings.HasSuffix(shown, "\n") {
@@ -207,7 +207,7 @@ func runTaskList(ctx context.Context, env *environ, opts taskListOptions) error 
 		})
 	}
 	if env.global.json {
-		return env.printJSON(view)
+		return env.printRead(s, "task list", "", view)
 	}
 	env.printTable(rows)
 	env.logRead(s, "task list", "", size/4)

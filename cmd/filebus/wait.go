@@ -86,9 +86,10 @@ func runWait(ctx context.Context, env *environ, opts waitOptions, args []string)
 	if err != nil {
 		return err
 	}
+	begun := env.now()
 	r.Ended = func(e task.Ending) {
 		line := waitLine(e)
-		env.logRead(s, "wait", string(e.ID), record.EstimateTokens(int64(len(line))))
+		env.logWait(s, "wait", string(e.ID), record.EstimateTokens(int64(len(line))), env.now().Sub(begun))
 		if !env.global.json {
 			env.printf("%s", line)
 		}

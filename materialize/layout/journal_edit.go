@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // SetJournalField returns text, a journal, with another value for one line of
@@ -64,7 +65,7 @@ func setMetadata(text []byte, s Section, key, value, line string) []byte {
 // replaceValue returns text with the value at the end of the line raw, which
 // begins at an offset, exchanged.
 func replaceValue(text []byte, at int, raw []byte, old, value string) []byte {
-	content := bytes.TrimRight(raw, " \t\r\n")
+	content := bytes.TrimRightFunc(raw, unicode.IsSpace) // as the value was read
 	from := len(content) - len(old)
 	if old == "" {
 		value = " " + value

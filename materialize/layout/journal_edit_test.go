@@ -15,6 +15,8 @@ func TestSetJournalField(t *testing.T) {
 			"# Task: A\n\n## Metadata\n- Status: in_progress\n- Completed: y\n\n## Notes\n"},
 		{"# Task: A\r\n\r\n## Metadata\r\n- **Status:** wip  \r\n", "status", "failed",
 			"# Task: A\r\n\r\n## Metadata\r\n- **Status:** failed  \r\n"},
+		{"# Task: A\n\n## Metadata\n- Status: in_progress\u00a0\n", "Status", "completed",
+			"# Task: A\n\n## Metadata\n- Status: completed\u00a0\n"},
 		{"# Task: A\n\n## Metadata\n- Status:\n", "Status", "failed", "# Task: A\n\n## Metadata\n- Status: failed\n"},
 		{"# Task: A\n\nText.\n", "Status", "done", "# Task: A\n\n## Metadata\n- Status: done\n\nText.\n"},
 		{"# Task: A", "Status", "done", "# Task: A\n\n## Metadata\n- Status: done\n"},

@@ -85,8 +85,11 @@ func TestDamagedFonts(t *testing.T) {
 		font := bytes.Clone(dejavusansmono.TTF)
 		font[i] ^= 0xFF
 		var out bytes.Buffer
-		if _, err := pdf.Render(&out, []byte("some Text é"), pdf.Options{Font: font}); err == nil {
+		switch _, err := pdf.Render(&out, []byte("some Text é"), pdf.Options{Font: font}); {
+		case err == nil:
 			readPDF(t, out.Bytes())
+		case !errors.Is(err, pdf.ErrFont):
+			t.Errorf("a font with byte %d changed: %v, want an ErrFont", i, err)
 		}
 	}
 }

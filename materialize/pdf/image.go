@@ -99,8 +99,9 @@ func (m *images) add(data []byte) (*picture, error) {
 	}
 	p := &picture{fmt.Sprintf("image%d", len(m.read)), float64(config.Width), float64(config.Height)}
 	info := m.d.out.RegisterImageOptionsReader(p.name, fpdf.ImageOptions{ImageType: kind}, bytes.NewReader(data))
-	if m.d.out.Err() {
-		return nil, m.d.out.Error()
+	if err := m.d.out.Error(); err != nil {
+		m.d.out.ClearError() // of this image alone: the document goes on
+		return nil, err
 	}
 	return p, distinguish(info, len(m.read))
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
@@ -35,17 +37,39 @@ var ErrCall = errors.New("malformed call")
 // id returns the id of the result, with an empty part for what is to be made.
 func (c Call) id() (string, error) {
 	switch {
+	case c.Name != "" && !utf8.ValidString(c.Name):
+		return "", fmt.Errorf("%w: the id %q is not UTF-8", ErrCall, c.Name)
 	case c.Name != "":
 		return c.Name, nil
 	case strings.ContainsAny(c.Conversation+c.ID, `/\`):
 		return "", fmt.Errorf("%w: %q and %q: the ids of a conversation and a call are one word each, without a slash",
 			ErrCall, c.Conversation, c.ID)
+	case unfit(c.Conversation) != "":
+		return "", fmt.Errorf("%w: the conversation %q %s", ErrCall, c.Conversation, unfit(c.Conversation))
+	case unfit(c.ID) != "":
+		return "", fmt.Errorf("%w: the call %q %s", ErrCall, c.ID, unfit(c.ID))
+	case len(c.Conversation) > maxID:
+		return "", fmt.Errorf("%w: the id of a conversation has at most %d bytes", ErrCall, maxID)
 	case c.Conversation != "":
 		return c.Conversation + "/" + c.ID, nil
 	case c.ID != "":
 		return "", fmt.Errorf("%w: call %q needs a conversation", ErrCall, c.ID)
 	}
 	return "", nil
+}
+
+// unfit returns why an id cannot be a part of a path, which stands in a JSON
+// reference, or a field of a record; "" if it can.
+func unfit(id string) string {
+	switch {
+	case !utf8.ValidString(id):
+		return "is not UTF-8"
+	case strings.ContainsFunc(id, unicode.IsControl) || strings.TrimSpace(id) != id:
+		return "has a control character, as a line end is one, or a space at an end"
+	case id == ".", id == "..", id == "~":
+		return "means a folder already"
+	}
+	return ""
 }
 
 // Facts returns what the call says of its output, but for the conversation, which
@@ -98,9 +122,13 @@ func (c Call) put(ctx context.Context, w *materialize.Workspace, r materialize.P
 		return stored, err
 	}
 	for tries := 1; ; tries++ {
-		stored.PutResult, err = w.Tag(ctx, stored.Name, tags, nil)
-		if !errors.Is(err, store.ErrConflict) || tries == maxTagTries {
-			return stored, err
+		tagged, err := w.Tag(ctx, stored.Name, tags, nil)
+		switch {
+		case err == nil:
+			stored.PutResult = tagged
+			return stored, nil
+		case !errors.Is(err, store.ErrConflict) || tries == maxTagTries:
+			return nil, err
 		}
 	}
 }

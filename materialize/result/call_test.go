@@ -2,6 +2,7 @@ package result_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -169,5 +170,71 @@ func TestPutWithoutText(t *testing.T) {
 		if got := stored.Reference().Preview; got != test.want {
 			t.Errorf("%s: the preview is %q, want %q", test.what, got, test.want)
 		}
+	}
+}
+
+// TestPutIDs refuses ids that would be lost from the record or wrong in the
+// reference, and takes all others.
+func TestPutIDs(t *testing.T) {
+	tests := []struct {
+		call result.Call
+		want string // of the error; "": none
+	}{
+		{result.Call{Conversation: "\xff"}, "is not UTF-8"},
+		{result.Call{Conversation: "c1", ID: "a\xff"}, "is not UTF-8"},
+		{result.Call{Name: "c1/\xff"}, "is not UTF-8"},
+		{result.Call{Conversation: "two\nlines", ID: "a"}, "control character"},
+		{result.Call{Conversation: "c1", ID: "two\nlines"}, "control character"},
+		{result.Call{Conversation: " ", ID: "a"}, "a space at an end"},
+		{result.Call{Conversation: "c1 "}, "a space at an end"},
+		{result.Call{Conversation: "..", ID: "a"}, "means a folder"},
+		{result.Call{Conversation: "c1", ID: "."}, "means a folder"},
+		{result.Call{Conversation: "~", ID: "a"}, "means a folder"},
+		{result.Call{Conversation: strings.Repeat("c", 201)}, "at most 200 bytes"},
+		{result.Call{Conversation: strings.Repeat("c", 200), ID: "a"}, ""},
+		{result.Call{Conversation: "two words", ID: "#1: é*漢~2"}, ""},
+		{result.Call{Conversation: "-x", ID: ".hidden"}, ""},
+	}
+	d := newDesk(t)
+	for _, test := range tests {
+		stored, err := result.Put(t.Context(), d.Workspace, test.call, store.Expect{}, strings.NewReader("one"))
+		switch {
+		case test.want != "":
+			if !errors.Is(err, result.ErrCall) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("Put(%+v): %v, want an ErrCall with %q", test.call, err, test.want)
+			}
+		case err != nil:
+			t.Errorf("Put(%+v): %v", test.call, err)
+		case stored.Record.Conversation != test.call.Conversation || textOf(t, stored) != "one":
+			t.Errorf("Put(%+v): conversation %q, text %q", test.call, stored.Record.Conversation, textOf(t, stored))
+		}
+	}
+}
+
+// TestPutAgainAtOnce makes the same call many times at once, each with a tag of its
+// own: none is lost.
+func TestPutAgainAtOnce(t *testing.T) {
+	d := newDesk(t)
+	put := func(tags ...string) error {
+		c := result.Call{Conversation: "c1", ID: "k1", Tags: tags}
+		_, err := result.Put(t.Context(), d.Workspace, c, store.Expect{}, strings.NewReader("one"))
+		return err
+	}
+	if err := put(); err != nil {
+		t.Fatal(err)
+	}
+	const n = 30
+	failed := make(chan error)
+	for i := range n {
+		go func() { failed <- put(fmt.Sprintf("t%02d", i)) }()
+	}
+	for range n {
+		if err := <-failed; err != nil {
+			t.Error(err)
+		}
+	}
+	last, err := d.read.Resolve(t.Context(), "result/c1/k1", query.ResolveOptions{})
+	if err != nil || len(last.Record.Tags) != n {
+		t.Errorf("after %d calls with a tag each: %q, %v", n, last.Record.Tags, err)
 	}
 }

@@ -91,12 +91,26 @@ func Conversations(ctx context.Context, read *query.Reader, q ConversationsReque
 
 // sum fills in the figures.
 func (c *Conversation) sum(ctx context.Context, read *query.Reader) error {
-	return read.Each(ctx, store.FieldConversation, c.ID, func(tx *store.Tx, v store.Version) bool {
-		if v.Record.Name.Tree == c.Tree && v.Record.Name.Kind == record.KindResult {
-			c.add(v.Record, tx.Description(v.Ref), v.Record.Time)
+	return c.each(ctx, read, func(*store.Tx, store.Version, store.Version) {})
+}
+
+// each counts all results, and calls visit with each and with its first version.
+func (c *Conversation) each(ctx context.Context, read *query.Reader, visit func(tx *store.Tx, v, first store.Version)) error {
+	var failed error
+	err := read.Each(ctx, store.FieldConversation, c.ID, func(tx *store.Tx, v store.Version) bool {
+		if v.Record.Name.Tree != c.Tree || v.Record.Name.Kind != record.KindResult {
+			return false
 		}
+		first, err := query.FirstOf(tx, v)
+		if err != nil {
+			failed = err
+			return true
+		}
+		c.add(v.Record, tx.Description(v.Ref), first.Record.Time)
+		visit(tx, v, first)
 		return false
 	})
+	return errors.Join(err, failed)
 }
 
 // add counts a result that came in at a time.
@@ -176,29 +190,17 @@ func (c *Conversation) calls(ctx context.Context, w *materialize.Workspace, read
 	if c.ID == "" {
 		return nil, nil
 	}
-	var failed error
-	err = read.Each(ctx, store.FieldConversation, c.ID, func(tx *store.Tx, v store.Version) bool {
-		r := v.Record
-		if r.Name.Tree != c.Tree || r.Name.Kind != record.KindResult {
-			return false
-		}
-		first, err := query.FirstOf(tx, v)
-		if err != nil {
-			failed = err
-			return true
-		}
+	err = c.each(ctx, read, func(tx *store.Tx, v, first store.Version) {
 		d := tx.Description(v.Ref)
-		c.add(r, d, first.Record.Time)
 		calls = append(calls, StoredCall{
-			Version: v, Description: d, Reference: referenceOf(w, r, d), Tokens: tokensOf(r, d),
+			Version: v, Description: d, Reference: referenceOf(w, v.Record, d), Tokens: tokensOf(v.Record, d),
 			Time: first.Record.Time, Source: first.Record.Source,
 		})
-		return false
 	})
 	slices.SortFunc(calls, func(a, b StoredCall) int {
 		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Position, b.Position))
 	})
-	return calls, errors.Join(err, failed)
+	return calls, err
 }
 
 // referenceOf returns what a parent gets in place of a stored text. A captured

@@ -135,6 +135,26 @@ func TestCalls(t *testing.T) {
 	}
 }
 
+// TestConversationTimes tells the same times of a conversation whether it is listed
+// or shown, also after a tag has made a new version.
+func TestConversationTimes(t *testing.T) {
+	d := talkingDesk(t)
+	if _, err := d.Tag(t.Context(), record.Name{Kind: record.KindResult, ID: "c1/first"}, []string{"read"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	shown, calls, err := result.Calls(t.Context(), d.Workspace, d.read, "c1")
+	if err != nil || len(calls) != 3 {
+		t.Fatalf("Calls(c1): %d, %v", len(calls), err)
+	}
+	page, _, err := result.Conversations(t.Context(), d.read, result.ConversationsRequest{Trees: []record.Tree{""}, Limit: 1})
+	if diff := cmp.Diff([]result.Conversation{shown}, page); diff != "" || err != nil {
+		t.Errorf("Conversations: %v (-shown +listed):\n%s", err, diff)
+	}
+	if want := calls[2].Time; !shown.Last.Equal(want) || !shown.First.Equal(calls[0].Time) {
+		t.Errorf("c1 is from %s to %s, want %s to %s", shown.First, shown.Last, calls[0].Time, want)
+	}
+}
+
 func TestUnknownConversation(t *testing.T) {
 	d := talkingDesk(t)
 	d.put("review-article/k1", "editor", "x")

@@ -389,11 +389,12 @@ func (s *shelf) fill(ctx context.Context, i int) error {
 	size := int64(0)
 	return s.read.Store().View(ctx, func(tx *store.Tx) error {
 		for s.next = i; s.next < min(i+shelfTexts, len(s.list)) && size < shelfBytes; s.next++ {
-			r := s.list[s.next].version.Record
+			v := s.list[s.next].version
+			r := v.Record
 			if r == nil || r.Name.Kind == record.KindFrame {
 				continue
 			}
-			content, err := tx.Content(r)
+			content, err := contentOf(tx, v)
 			if err != nil && s.next > i {
 				return nil
 			}
@@ -405,6 +406,15 @@ func (s *shelf) fill(ctx context.Context, i int) error {
 		}
 		return nil
 	})
+}
+
+// contentOf returns the body of a version that was found earlier. If it was
+// destroyed since, that is store.ErrDropped and no damage.
+func contentOf(tx *store.Tx, v store.Version) (store.Content, error) {
+	if _, err := tx.Get(v.Ref); err != nil {
+		return store.Content{}, err
+	}
+	return tx.Content(v.Record)
 }
 
 func sameState(a, b fs.FileInfo) bool { return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) }

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -48,13 +49,31 @@ func (g gatherer) newOutput(ctx context.Context, file string, force bool, in *in
 	if err := g.mayReplace(ctx, file); err != nil {
 		return nil, err
 	}
-	o := &output{file: file, force: force}
-	tmp := filepath.Join(filepath.Dir(file), ".filebus-"+g.w.NewID()+".tmp")
-	var err error
-	if o.tmp, err = os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
+	return openOutput(g.w, file, force)
+}
+
+// openOutput makes the temporary file.
+func openOutput(w *materialize.Workspace, file string, force bool) (*output, error) {
+	tmp, err := os.OpenFile(filepath.Join(filepath.Dir(file), ".filebus-"+w.NewID()+".tmp"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
 		return nil, fmt.Errorf("writing %s: %w", file, pathReason(err))
 	}
-	return o, nil
+	return &output{file, force, tmp}, nil
+}
+
+// WriteFile gives a file, absolute, a text: whole and durable, or not at all. A
+// file that holds another text is an *OutputError, unless it may be replaced.
+func WriteFile(ctx context.Context, w *materialize.Workspace, file string, text []byte, force bool) error {
+	o, err := openOutput(w, file, force)
+	if err != nil {
+		return err
+	}
+	defer o.discard()
+	digest, err := o.write(ctx, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	return o.publish(ctx, digest)
 }
 
 // mayWrite looks at the file and its folder.
@@ -154,22 +173,13 @@ func (o *output) write(ctx context.Context, text io.Reader) (record.Digest, erro
 	if err := o.tmp.Sync(); err != nil {
 		return d.Digest(), fmt.Errorf("writing %s: %w", o.file, pathReason(err))
 	}
-	same, err := o.holds(ctx, d.Digest())
-	if err != nil || same || o.force {
-		return d.Digest(), err
-	}
-	return d.Digest(), o.taken()
+	_, err = o.isDone(ctx, d.Digest())
+	return d.Digest(), err
 }
 
-func (o *output) taken() error {
-	if _, err := os.Lstat(o.file); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return &OutputError{File: o.file, Reason: "holds another text", Exists: true}
-}
-
-// holds reports whether the file has a text already.
-func (o *output) holds(ctx context.Context, want record.Digest) (bool, error) {
+// isDone reports whether the file has a text already. If it has another, which may
+// not be replaced, that is an *OutputError.
+func (o *output) isDone(ctx context.Context, text record.Digest) (bool, error) {
 	f, _, err := openRegular(o.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -178,31 +188,46 @@ func (o *output) holds(ctx context.Context, want record.Digest) (bool, error) {
 		return false, fmt.Errorf("reading %s: %w", o.file, pathReason(err))
 	}
 	got, err := digestOf(ctx, f)
-	return got == want, errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err == nil && got != text && !o.force {
+		err = o.conflict()
+	}
+	return got == text, err
+}
+
+func (o *output) conflict() error {
+	return &OutputError{File: o.file, Reason: "holds another text", Exists: true}
 }
 
 // publish gives the file its name. A file that has come up there meanwhile is not
 // replaced, unless it may be.
 func (o *output) publish(ctx context.Context, text record.Digest) error {
-	if same, err := o.holds(ctx, text); same || err != nil {
+	if done, err := o.isDone(ctx, text); done || err != nil {
 		return err
 	}
 	if !o.force {
-		if err := os.Link(o.tmp.Name(), o.file); err == nil || errors.Is(err, fs.ErrExist) {
-			if err != nil {
-				return o.taken()
-			}
-			return syncFolder(filepath.Dir(o.file))
+		err := os.Link(o.tmp.Name(), o.file)
+		if err == nil {
+			o.settle()
+			return nil
 		}
-		if err := o.taken(); err != nil { // a file system without links
-			return err
+		// Somebody was faster, perhaps with the same, or the disk knows no links.
+		if done, doneErr := o.isDone(ctx, text); done || doneErr != nil {
+			return doneErr
+		}
+		if errors.Is(err, fs.ErrExist) {
+			return o.conflict() // a link that leads nowhere
 		}
 	}
 	if err := errors.Join(o.tmp.Close(), os.Rename(o.tmp.Name(), o.file)); err != nil {
 		return fmt.Errorf("writing %s: %w", o.file, pathReason(err))
 	}
-	return syncFolder(filepath.Dir(o.file))
+	o.settle()
+	return nil
 }
+
+// settle makes the new name durable, where the file system can: an output may lie
+// on any, and its text is in the store too.
+func (o *output) settle() { _ = syncFolder(filepath.Dir(o.file)) }
 
 // discard removes the temporary file, if it is still there.
 func (o *output) discard() {

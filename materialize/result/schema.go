@@ -87,20 +87,28 @@ func compileText(text []byte) (document any, compiled *validator, err error) {
 // leads nowhere.
 const schemaURL = "schema:///"
 
+// compile compiles a schema twice: as it is, which finds its errors, and with the
+// steps that bound the work, where the library looks less closely.
 func compile(document any) (*validator, error) {
-	c, left := jsonschema.NewCompiler(), &steps{}
-	c.DefaultDraft(jsonschema.Draft2020)
-	c.UseLoader(noLoader{})
-	c.RegisterVocabulary(left.vocabulary())
-	c.AssertVocabs()
-	if err := c.AddResource(schemaURL, document); err != nil {
-		return nil, fmt.Errorf("compiling: %w", err)
+	v := &validator{steps: &steps{}}
+	for _, bounded := range []bool{false, true} {
+		c := jsonschema.NewCompiler()
+		c.DefaultDraft(jsonschema.Draft2020)
+		c.UseLoader(noLoader{})
+		if bounded {
+			c.RegisterVocabulary(v.steps.vocabulary())
+			c.AssertVocabs()
+		}
+		if err := c.AddResource(schemaURL, document); err != nil {
+			return nil, fmt.Errorf("compiling: %w", err)
+		}
+		compiled, err := c.Compile(schemaURL)
+		if err != nil {
+			return nil, compileError(document, err)
+		}
+		v.schema = compiled
 	}
-	compiled, err := c.Compile(schemaURL)
-	if err != nil {
-		return nil, compileError(document, err)
-	}
-	return &validator{compiled, left}, nil
+	return v, nil
 }
 
 // A noLoader refuses to load what a schema refers to.

@@ -10,7 +10,7 @@ import (
 
 // maxSteps is how often the parts of a schema are applied to the values of an
 // output. References that branch can multiply a few parts beyond any number.
-const maxSteps = 2_000_000
+const maxSteps = 1_000_000
 
 // A validator is a compiled schema that gives up in time. Any number of
 // goroutines may use it, one after the other.

@@ -3,6 +3,7 @@ package result_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -348,4 +349,30 @@ func withoutSummary(after, before any) any {
 		return clean
 	}
 	return after
+}
+
+// TestSchemaBranches gives up on schemas whose references multiply without end.
+func TestSchemaBranches(t *testing.T) {
+	tests := []struct{ keyword, end, rest string }{
+		{"allOf", `{}`, `"properties": {"x": {"$ref": "#/$defs/p0"}}`},
+		{"oneOf", `{"type": "string"}`, `"properties": {"x": {"$ref": "#/$defs/p0"}}`},
+		{"anyOf", `{"type": "string"}`, `"properties": {"x": {"$ref": "#/$defs/p0"}}`},
+		{"allOf", `{"type": "object"}`, `"allOf": [{"$ref": "#/$defs/p0"}]`}, // where a summary is added
+	}
+	for _, test := range tests {
+		parts := []string{`"p40": ` + test.end}
+		for i := range 40 {
+			parts = append(parts, fmt.Sprintf(`"p%d": {%q: [{"$ref": "#/$defs/p%d"}, {"$ref": "#/$defs/p%d"}]}`, i, test.keyword, i+1, i+1))
+		}
+		schema := `{"type": "object", ` + test.rest + `, "$defs": {` + strings.Join(parts, ", ") + `}}`
+		s, err := result.ParseSchema("s.json", []byte(schema))
+		if err == nil {
+			if problems := s.Check([]byte(`{"summary": "One.", "x": 1}`)); len(problems) == 1 {
+				err = &problems[0]
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), "branch too often") {
+			t.Errorf("a schema with %s, %s of %s: %v, want that it branches too often", test.rest, test.keyword, test.end, err)
+		}
+	}
 }

@@ -1,7 +1,9 @@
 package result
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -130,8 +132,15 @@ func (s *spool) fill(schema *Schema) (err error) {
 			return err
 		}
 	}
-	return writeJSON(s.path(callFile), s.call, true)
+	if err := os.WriteFile(s.path(endFile+newSuffix), roomForEnd(), 0o600); err != nil {
+		return err
+	}
+	return writeJSON(s.path(callFile), s.call)
 }
+
+// roomForEnd returns what stands in place of end.json while the command runs: the
+// disk may be full when it has ended.
+func roomForEnd() []byte { return bytes.Repeat([]byte{'\n'}, 128) }
 
 // writeSchema writes the schema as the command is to see it: with a summary.
 func (s *spool) writeSchema(schema *Schema) error {
@@ -199,7 +208,23 @@ func (s *spool) quiet() bool {
 // note writes down how the command has ended, in case that this process does not
 // come to store it.
 func (s *spool) note(end ending) {
-	_ = writeJSON(s.path(endFile), end, false) // without it the result would be called interrupted
+	_ = s.writeEnd(end) // without it the result would be called interrupted
+}
+
+func (s *spool) writeEnd(end ending) error {
+	text, err := json.Marshal(end)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(s.path(endFile+newSuffix), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(append(text, roomForEnd()[len(text):]...), 0)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(s.path(endFile+newSuffix), s.path(endFile))
 }
 
 // release lets others have the folder.

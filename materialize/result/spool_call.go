@@ -103,14 +103,14 @@ func readEnding(file string) *ending {
 	return nil
 }
 
-// writeJSON writes a file that is either whole or not there; synced, it also
-// survives the machine.
-func writeJSON(file string, value any, synced bool) error {
+// writeJSON writes a file that is either whole or not there, and survives the
+// machine.
+func writeJSON(file string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	return writeFile(file, append(text, '\n'), synced)
+	return writeFile(file, append(text, '\n'), true)
 }
 
 func writeFile(file string, text []byte, synced bool) error {

@@ -59,16 +59,8 @@ func (c Call) judge(text []byte) (summary string, problems []Problem) {
 	return summaryOf(object), problems
 }
 
-// Summary returns what an output says of itself: the string "summary" of its JSON
+// summaryOf returns what an output says of itself: the string "summary" of its
 // object, in one line, or "".
-func Summary(output []byte) string {
-	object, problem := FindObject(output)
-	if problem != nil {
-		return ""
-	}
-	return summaryOf(object)
-}
-
 func summaryOf(object []byte) string {
 	var raw struct{ Summary json.RawMessage }
 	var text string

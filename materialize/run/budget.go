@@ -114,7 +114,9 @@ func (b *Book) BudgetOf(ctx context.Context, id string) (*Budget, error) {
 	}
 	budget.countReads(reads, at)
 	if !budget.Polling.Logged {
-		budget.Polling.Waited = workOf(texts)
+		if budget.Polling.Waited, err = b.workOf(ctx, texts); err != nil {
+			return nil, err
+		}
 	}
 	budget.Polling.count()
 	return budget, nil
@@ -155,8 +157,9 @@ func (b *Book) spanOf(ctx context.Context, id string) (span, error) {
 	return b.sharpen(ctx, at, *last)
 }
 
-// sharpen takes the times that a state itself gives its run. They are whole
-// seconds, so the end takes in the second that it names.
+// sharpen takes the times that a state itself gives its run, if they say more than
+// when its versions were stored, as for a state that was written by hand. They are
+// whole seconds.
 func (b *Book) sharpen(ctx context.Context, at span, v store.Version) (span, error) {
 	text, err := b.text(ctx, v)
 	if errors.Is(err, store.ErrDropped) {
@@ -166,11 +169,13 @@ func (b *Book) sharpen(ctx context.Context, at span, v store.Version) (span, err
 		return at, err
 	}
 	s, _ := layout.ParseState(text)
-	if t, err := time.Parse(time.RFC3339, s.Started); err == nil && t.Before(at.from) {
+	if t, err := time.Parse(time.RFC3339, s.Started); err == nil && t.Add(time.Second).Before(at.from) {
 		at.from = t
 	}
 	if t, err := time.Parse(time.RFC3339, s.Property(layout.PropertyEnded)); err == nil {
-		at.until = t.Add(time.Second)
+		if t = t.Add(time.Second); at.until.IsZero() || t.Before(at.until) {
+			at.until = t
+		}
 	}
 	return at, nil
 }
@@ -299,18 +304,31 @@ func (b *Budget) countReads(reads []query.Read, at span) {
 	}
 }
 
-// workOf returns how long the tasks of some journals took, all together: from what
-// the journal gives as its start to its last version.
-func workOf(texts []query.Summary) time.Duration {
-	var sum time.Duration
+// workOf returns how long the tasks of some journals took, all together, as far as
+// the journals say when they were started and completed.
+func (b *Book) workOf(ctx context.Context, texts []query.Summary) (sum time.Duration, err error) {
 	for _, t := range texts {
-		if r := t.Version.Record; r.Name.Kind == record.KindHandoff {
-			if took, known := Since(t.Description.Attributes[layout.AttributeStarted], r.Time); known {
-				sum += took
-			}
+		v := t.Version
+		if v.Record.Name.Kind != record.KindHandoff || v.Record.Size > store.InlineLimit {
+			continue
+		}
+		text, err := b.text(ctx, v)
+		if errors.Is(err, store.ErrDropped) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		j, _ := layout.ParseJournal(text)
+		ended, err := time.Parse(time.RFC3339, j.Completed)
+		if err != nil {
+			continue
+		}
+		if took, known := Since(j.Started, ended); known {
+			sum += took
 		}
 	}
-	return sum
+	return sum, nil
 }
 
 // count finds what polling costs. A task that ended before the first look still

@@ -230,3 +230,36 @@ func TestPromptSize(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeJournal starts a task anew whose journal somebody has filled with
+// megabytes: it can be read, waited for and replaced, and nothing of it is lost.
+func TestLargeJournal(t *testing.T) {
+	d := newDesk(t, layout.Claude())
+	s := d.start(t, "T1", task.StartRequest{})
+	text := readText(t, s.Journal) + strings.Repeat("- [10:00] a line of output\n", 100_000)
+	d.write(t, ".claude/journal/task-T1.md", text)
+	var large *materialize.TooLargeError
+	if _, err := d.Note(t.Context(), "T1", "more"); !errors.As(err, &large) {
+		t.Errorf("noting: %v, want a TooLargeError", err)
+	}
+	j, err := d.Look(t.Context(), "T1")
+	if err != nil || len(j.Progress) != 100_000 {
+		t.Fatalf("the journal has %d lines: %v", len(j.Progress), err)
+	}
+	var running *task.RunningError
+	if _, err := d.Start(t.Context(), "T1", task.StartRequest{}); !errors.As(err, &running) {
+		t.Errorf("starting: %v, want a RunningError", err)
+	}
+	d.clock.add(time.Minute)
+	d.start(t, "T1", task.StartRequest{Restart: true})
+	if _, err := d.Finish(t.Context(), "T1", layout.Handoff{Summary: "s"}); err != nil {
+		t.Error(err)
+	}
+	err = d.work.Store.View(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Get(j.Version.Ref)
+		return err
+	})
+	if err != nil {
+		t.Errorf("the large version: %v", err)
+	}
+}

@@ -1,8 +1,12 @@
 package task
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -56,30 +60,46 @@ func (b *Board) Start(ctx context.Context, id ID, r StartRequest) (*Started, err
 		return nil, err
 	}
 	s.Name, s.Ref = put.Name, put.Ref
+	// An agent that writes its marker by hand does not make the folder first.
+	if err := os.MkdirAll(filepath.Dir(s.Marker), 0o777); err != nil {
+		return nil, fmt.Errorf("making the folder of markers: %w", err)
+	}
 	return s, nil
 }
 
-// open writes the journal of a task that begins.
+// open writes the journal of a task that begins. One that is too large to be
+// edited becomes an older version of it.
 func (b *Board) open(ctx context.Context, id ID, r StartRequest) (*materialize.PutResult, error) {
-	return b.work.EditText(ctx, record.KindHandoff, id.Journal(), record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
+	put, err := b.work.EditText(ctx, record.KindHandoff, id.Journal(), record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		before, _ := layout.ParseJournal(old) // what departs from the layout has no fields
 		if old != nil && !hasEnded(Status(&before)) {
 			return nil, b.running(id, &before)
 		}
-		j := layout.Journal{Task: r.Title, Status: layout.StatusInProgress, Started: b.startAfter(before.Started)}
-		if j.Task == "" {
-			j.Task = string(id)
-		}
-		var depends []string
-		for _, d := range r.Depends {
-			depends = append(depends, string(d))
-		}
-		j.Extra = []layout.Property{
-			{Key: "Agent", Value: r.Agent}, {Key: "Run", Value: r.Run}, {Key: "Loop", Value: r.Loop},
-			{Key: "Focus", Value: r.Focus}, {Key: "Depends", Value: strings.Join(depends, ", ")},
-		}
-		return layout.AppendJournal(nil, j), nil
+		return r.journal(id, b.startAfter(before.Started)), nil
 	})
+	if large := (*materialize.TooLargeError)(nil); errors.As(err, &large) {
+		return b.work.Put(ctx, materialize.PutRequest{
+			Kind: record.KindHandoff, ID: id.Journal(), Text: bytes.NewReader(r.journal(id, b.stamp())), Source: record.SourcePut,
+		})
+	}
+	return put, err
+}
+
+// journal returns the text of a journal that begins.
+func (r StartRequest) journal(id ID, started string) []byte {
+	j := layout.Journal{Task: r.Title, Status: layout.StatusInProgress, Started: started}
+	if j.Task == "" {
+		j.Task = string(id)
+	}
+	var depends []string
+	for _, d := range r.Depends {
+		depends = append(depends, string(d))
+	}
+	j.Extra = []layout.Property{
+		{Key: "Agent", Value: r.Agent}, {Key: "Run", Value: r.Run}, {Key: "Loop", Value: r.Loop},
+		{Key: "Focus", Value: r.Focus}, {Key: "Depends", Value: strings.Join(depends, ", ")},
+	}
+	return layout.AppendJournal(nil, j)
 }
 
 // startAfter returns the time of a start, which must not be that of the one
@@ -136,6 +156,9 @@ func (b *Board) free(ctx context.Context, id ID, restart bool) error {
 		return b.running(id, &j.Journal)
 	}
 	_, err = b.edit(ctx, id, func(text []byte) ([]byte, error) { return b.closed(text, j, status), nil })
+	if large := (*materialize.TooLargeError)(nil); errors.As(err, &large) {
+		return nil // it stays as it is
+	}
 	return err
 }
 

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"filebus/materialize/lint"
+	"filebus/query"
+	"filebus/store/record"
+)
+
+// TestGuide holds that each guide has 500 tokens at most, and that each command and
+// flag in it exists.
+func TestGuide(t *testing.T) {
+	commands := commandTree(t)
+	for _, r := range roles() {
+		text := guideText(commands["filebus"], r)
+		if tokens := record.EstimateTokens(int64(len(text))); tokens > guideTokens {
+			t.Errorf("the guide of %s has %d tokens, more than %d", r.name, tokens, guideTokens)
+		}
+		for _, s := range r.steps {
+			cmd := commands["filebus "+s.path]
+			if cmd == nil {
+				t.Errorf("the guide of %s names filebus %s, which is no command", r.name, s.path)
+				continue
+			}
+			if cmd.HasSubCommands() && !cmd.Runnable() {
+				t.Errorf("the guide of %s: filebus %s does nothing itself", r.name, s.path)
+			}
+			for _, m := range regexp.MustCompile(`--([a-z-]+)`).FindAllStringSubmatch(s.args, -1) {
+				if !slices.Contains(ownFlags(cmd.Flags()), m[1]) {
+					t.Errorf("the guide of %s: filebus %s has no flag --%s", r.name, s.path, m[1])
+				}
+			}
+			if !strings.Contains(text, cmd.CommandPath()+" "+s.args) && !strings.Contains(text, cmd.CommandPath()+"\n") {
+				t.Errorf("the guide of %s lacks filebus %s", r.name, s.path)
+			}
+		}
+	}
+}
+
+// TestGuideWithout leaves out what the command tree does not have.
+func TestGuideWithout(t *testing.T) {
+	text := guideText(commandTree(t)["filebus"], role{"x", []string{"Rule."}, []step{{"nothing", "ID", ""}, {"put", "FILE", "Store it"}}})
+	want := "Rule.\n\nfilebus put FILE\n  Store it\n\nfilebus COMMAND --help says more; --json prints one JSON value. Errors name the next command.\n"
+	if text != want {
+		t.Errorf("guideText = %q, want %q", text, want)
+	}
+}
+
+// brokenWorkspace makes a workspace that breaks every rule of lint.
+func brokenWorkspace(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	large := strings.Repeat("x", 4*lint.MaxTokens+4)
+	for name, text := range map[string]string{
+		".claude/session_state.md":           "# Session State\n\n## Current Run\n- final_output: x\n" + large,
+		".claude/journal/task-001.md":        "# Task: a\n\n## Metadata\n- Status: completed\n",
+		".claude/journal/task-002.md":        "no heading\n\n## Handoff\n\n| Field | Value |\n|---|---|\n| Outcome | blocked |\n" + large,
+		".claude/agent_complete/x-002.done":  "",
+		".claude/agent_complete/009.done":    "",
+		".claude/agent_complete/d.done/file": "",
+		".claude/issue_queue.md":             "### ISSUE-1\n\n**Status:** odd\n\n### ISSUE-1\n\n" + large,
+		".claude/task_queue.md":              "### B-1: a\n\n### B-1: a\n",
+		".claude/knowledge_graph.md":         "### pattern-001\n- Content: x\n- Confidence: odd\n\n### pattern-001\n- Content: x\n\n" + large,
+		".claude/journal/index.md":           "## Context Map\n\n| Component | Last Modified | Notes |\n|---|---|---|\n| a | b | c |\n| a | b | c |\n\n" + large,
+		".claude/agent_tool_results/c/d.md":  large,
+		"CLAUDE.md":                          "Use TaskOutput.\n\nPoll with Glob for markers.\n\nRead the whole journal.\n",
+		"AGENTS.md":                          large,
+	} {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestLintRemedies holds that every rule finds something in a workspace that breaks
+// them all, and that every remedy names commands and flags that exist.
+func TestLintRemedies(t *testing.T) {
+	report, err := lint.Check(t.Context(), brokenWorkspace(t), lint.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := commandTree(t)
+	found := map[string]bool{}
+	for _, f := range report.Findings {
+		found[f.Rule] = true
+		for _, line := range strings.Split(f.Remedy, "filebus ")[1:] {
+			words := strings.Fields(strings.NewReplacer(",", " ", ";", " ").Replace(line))
+			cmd := commands["filebus "+words[0]]
+			if len(words) > 1 && commands["filebus "+words[0]+" "+words[1]] != nil {
+				cmd = commands["filebus "+words[0]+" "+words[1]]
+			}
+			if cmd == nil || !cmd.Runnable() || cmd.HasSubCommands() {
+				t.Errorf("%s: the remedy %q names no command", f.Rule, f.Remedy)
+				continue
+			}
+			for _, m := range regexp.MustCompile(`--([a-z-]+)`).FindAllStringSubmatch(line, -1) {
+				if !slices.Contains(ownFlags(cmd.Flags()), m[1]) {
+					t.Errorf("%s: the remedy %q: no flag --%s", f.Rule, f.Remedy, m[1])
+				}
+			}
+		}
+	}
+	for _, r := range lint.Rules() {
+		if !found[r.ID] {
+			t.Errorf("nothing breaks the rule %s", r.ID)
+		}
+	}
+}
+
+// TestBudgetRunShape compares the JSON of a run's budget with docs/cli.md.
+func TestBudgetRunShape(t *testing.T) {
+	section := sectionsOf(readDocument(t, "docs/cli.md"), 3)
+	for path, value := range map[string]any{"filebus budget": runBudgetJSON{}, "filebus lint": lintJSON{}, "filebus guide": guideJSON{}} {
+		if want := jsonShape(reflect.TypeOf(value)); !strings.Contains(section[path], "`"+want+"`") {
+			t.Errorf("docs/cli.md, %s: does not have\n`%s`", path, want)
+		}
+	}
+}
+
+// TestReadsAreNoted runs the commands that an orchestrator reads with, as text and
+// as JSON, and looks for each in the log of reads, under its channel.
+func TestReadsAreNoted(t *testing.T) {
+	for _, form := range [][]string{nil, {"--json"}} {
+		dir := t.TempDir()
+		do := func(args ...string) {
+			t.Helper()
+			var out bytes.Buffer
+			if code := run(t.Context(), docEnviron(dir, &out), args); code != exitDone {
+				t.Fatalf("filebus %q: exit code %d: %s", args, code, out.String())
+			}
+		}
+		do("init")
+		do("run", "start", "--id", "run-1")
+		do("task", "start", "001", "--title", "Log out")
+		do("task", "done", "001", "--summary", "It works", "--files", "src/a.go", "--gotcha", "Sessions outlive the process")
+		do("issue", "add", "Logging out twice fails", "--type", "bug")
+		do("knowledge", "add", "--type", "pattern", "--content", "One table of sessions", "--tag", "auth")
+		do("knowledge", "add", "--type", "gotcha", "--content", "Sessions outlive the process", "--tag", "auth")
+		do("component", "touch", "src/", "--task", "001", "--notes", "sessions")
+		tests := []struct {
+			args []string
+			want query.Channel
+		}{
+			{[]string{"wait", "001"}, query.ChannelWaits},
+			{[]string{"task", "show", "001"}, query.ChannelHandoffs},
+			{[]string{"task", "list"}, query.ChannelHandoffs},
+			{[]string{"issue", "list"}, query.ChannelIssues},
+			{[]string{"issue", "next"}, query.ChannelIssues},
+			{[]string{"issue", "wait", "--since", "@0"}, query.ChannelIssues},
+			{[]string{"run", "show"}, query.ChannelState},
+			{[]string{"status"}, query.ChannelState},
+			{[]string{"knowledge", "list", "auth"}, query.ChannelKnowledge},
+			{[]string{"knowledge", "show", "pattern-001"}, query.ChannelKnowledge},
+			{[]string{"knowledge", "tags"}, query.ChannelKnowledge},
+			{[]string{"knowledge", "related", "pattern-001"}, query.ChannelKnowledge},
+			{[]string{"knowledge", "harvest", "001"}, query.ChannelKnowledge},
+			{[]string{"component", "show"}, query.ChannelMap},
+			{[]string{"component", "for", "src/a.go"}, query.ChannelMap},
+			{[]string{"context", "sessions"}, query.ChannelContext},
+		}
+		for _, test := range tests {
+			before := len(readsOf(t, dir))
+			do(append(test.args, form...)...)
+			reads := readsOf(t, dir)
+			if len(reads) == before {
+				t.Errorf("filebus %q %q notes no read", test.args, form)
+				continue
+			}
+			if got := reads[len(reads)-1]; got.Channel() != test.want || got.Tokens <= 0 {
+				t.Errorf("filebus %q %q notes a read of the channel %q with %d tokens, want %q with some", test.args, form, got.Channel(), got.Tokens, test.want)
+			}
+		}
+	}
+}
+
+// readsOf returns the reads that the store of a folder has noted.
+func readsOf(t *testing.T, dir string) []query.Read {
+	t.Helper()
+	var reads []query.Read
+	text, err := os.ReadFile(filepath.Join(dir, ".filebus", "reads.log"))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(text) {
+		var read query.Read
+		if err := json.Unmarshal(line, &read); err != nil {
+			t.Fatalf("the line %q of the log of reads: %v", line, err)
+		}
+		reads = append(reads, read)
+	}
+	return reads
+}

@@ -1,0 +1,137 @@
+package materialize
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// putResult stores a result. Its path is its own, so no lock is needed to write
+// the file: it either is not there yet or holds the same bytes.
+func (w *Workspace) putResult(ctx context.Context, r PutRequest) (*PutResult, error) {
+	text, err := w.prepareText(ctx, r.Text)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = text.body.Discard() }() // a temporary file, swept later if it stays
+	conversation, made := strings.CutSuffix(r.ID, "/")
+	made = made || r.ID == ""
+	if made {
+		r.Expect = store.Absent()
+	}
+	for {
+		id := r.ID
+		if id == "" {
+			r.newConversation = w.NewID()
+			conversation = r.newConversation
+		}
+		if made {
+			id = conversation + "/" + w.NewID()
+		}
+		name, p, err := w.seatFor(record.KindResult, id)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.claimOutside(ctx, p); err != nil {
+			return nil, err
+		}
+		result, err := w.store(ctx, r, text, name, p)
+		if made && errors.Is(err, store.ErrConflict) {
+			continue // another process made the same id
+		}
+		if err != nil {
+			return nil, err
+		}
+		return result, w.writeResult(ctx, p)
+	}
+}
+
+func isOutsidePath(p string) bool { return strings.HasPrefix(p, "~/") || strings.HasPrefix(p, outside) }
+
+// claimOutside makes sure, before anything is stored, that the outside root of a
+// path is this store's.
+func (w *Workspace) claimOutside(ctx context.Context, p string) error {
+	if !isOutsidePath(p) {
+		return nil
+	}
+	return w.withMirror(ctx, w.Root, func(m *mirror) error {
+		_, _, err := m.place(ctx, p)
+		return err
+	})
+}
+
+// writeResult writes the file of a result that is new, and falls back to the
+// mirror lock when something stands at its path.
+func (w *Workspace) writeResult(ctx context.Context, p string) error {
+	if isOutsidePath(p) {
+		return w.enforce(ctx, p)
+	}
+	root, err := os.OpenRoot(w.Root)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // a folder handle
+	m := &mirror{w: w, dir: w.Root, root: root, memory: &memory{files: map[string]memo{}}}
+	if _, err := root.Lstat(filepath.FromSlash(p)); err == nil {
+		return w.enforce(ctx, p)
+	}
+	now, err := m.stored(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := m.writeStored(ctx, p, diskFile{}, now); err != nil {
+		if errors.Is(err, errRaced) {
+			return w.enforce(ctx, p)
+		}
+		return err
+	}
+	folder := filepath.Join(w.Location.Store, mirrorFolder)
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	m.memory.file = memoryFile(folder, w.Root)
+	return m.memory.append()
+}
+
+// enforce writes what the store has at a write-once path. Another text that stands
+// there is kept as a note.
+func (w *Workspace) enforce(ctx context.Context, p string) error {
+	return w.withMirror(ctx, w.Root, func(m *mirror) error {
+		s := m.syncer()
+		disk, err := s.look(ctx, p)
+		if err != nil {
+			return err
+		}
+		now, err := s.stored(ctx, p)
+		if err != nil || !disk.exists || !now.exists() || disk.digest == now.digest {
+			return errors.Join(err, s.putOut(ctx, p))
+		}
+		f, err := s.readFile(ctx, disk)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.body.Discard() }() // a temporary file, swept later if it stays
+		return errors.Join(s.keepAltered(ctx, f, now), s.writeStored(ctx, p, disk, now))
+	})
+}
+
+// maxName is the longest name of a file, in bytes, that most disks take.
+const maxName = 255
+
+func isLongName(segment string) bool { return len(segment) > maxName }
+
+// MayPut reports what would keep a result from getting its file, before there is
+// anything to store: an id that no file can have, or an outside root that is
+// another store's.
+func (w *Workspace) MayPut(ctx context.Context, id string) error {
+	_, p, err := w.seatFor(record.KindResult, id)
+	if err != nil {
+		return err
+	}
+	return w.claimOutside(ctx, p)
+}
