@@ -36,6 +36,9 @@ type PutRequest struct {
 	Links  []record.Link
 	Source record.Source
 	Expect store.Expect
+	// Keep stores a result whose name is taken by another text under a call of
+	// its own, so that a text which nobody else has is not lost: see RefusedError.
+	Keep bool
 
 	newConversation string // one that must be nobody else's
 }

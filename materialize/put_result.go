@@ -3,7 +3,9 @@ package materialize
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -24,6 +26,7 @@ func (w *Workspace) putResult(ctx context.Context, r PutRequest) (*PutResult, er
 	if made {
 		r.Expect = store.Absent()
 	}
+	var refused error
 	for {
 		id := r.ID
 		if id == "" {
@@ -44,12 +47,34 @@ func (w *Workspace) putResult(ctx context.Context, r PutRequest) (*PutResult, er
 		if made && errors.Is(err, store.ErrConflict) {
 			continue // another process made the same id
 		}
-		if err != nil {
-			return nil, err
+		if r.Keep && errors.Is(err, store.ErrConflict) {
+			refused, made, r.Expect = err, true, store.Absent()
+			conversation = path.Dir(id)
+			continue
 		}
-		return result, w.writeResult(ctx, p)
+		if err == nil {
+			err = w.writeResult(ctx, p)
+		}
+		if err != nil || refused == nil {
+			return result, errors.Join(refused, err)
+		}
+		return nil, &RefusedError{result.Name, result.Ref, refused}
 	}
 }
+
+// A RefusedError says that a result was not stored under its name, and where it
+// was kept instead. It is the error that refused it.
+type RefusedError struct {
+	Kept record.Name
+	Ref  record.Ref
+	Err  error
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("%v; the text is kept as %s (%s)", e.Err, e.Kept, e.Ref.Short())
+}
+
+func (e *RefusedError) Unwrap() error { return e.Err }
 
 func isOutsidePath(p string) bool { return strings.HasPrefix(p, "~/") || strings.HasPrefix(p, outside) }
 

@@ -24,6 +24,10 @@ const (
 // closed when ctx ends; until then the watch costs no time while nothing happens
 // but for one look every two seconds.
 func (w *Workspace) Watch(ctx context.Context, folders ...string) (<-chan struct{}, error) {
+	return w.watch(ctx, scanInterval, folders)
+}
+
+func (w *Workspace) watch(ctx context.Context, interval time.Duration, folders []string) (<-chan struct{}, error) {
 	events, err := fsnotify.NewWatcher()
 	if err != nil { // the user's watches are used up, or the system has none
 		events = nil
@@ -42,7 +46,7 @@ func (w *Workspace) Watch(ctx context.Context, folders ...string) (<-chan struct
 	go func() {
 		defer close(wake)
 		defer func() { _ = closeEvents(events) }() // nothing was written
-		forward(ctx, events, wake)
+		forward(ctx, events, interval, wake)
 	}()
 	return wake, nil
 }
@@ -55,8 +59,7 @@ func closeEvents(events *fsnotify.Watcher) error {
 }
 
 // forward makes a value of each event, of each lost one, and of each tick.
-func forward(ctx context.Context, events *fsnotify.Watcher, wake chan<- struct{}) {
-	interval := scanInterval
+func forward(ctx context.Context, events *fsnotify.Watcher, interval time.Duration, wake chan<- struct{}) {
 	var changes chan fsnotify.Event
 	var faults chan error
 	if events == nil {

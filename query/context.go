@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -171,7 +172,7 @@ func (c *contextBuilder) search(ctx context.Context, kind record.Kind, section f
 			return err
 		}
 		for _, f := range found {
-			score := f.score / found[0].score
+			score := f.score / max(found[0].score, math.SmallestNonzeroFloat64)
 			if i > 0 { // a search for a file finds what names it; how often says little
 				score = 0
 			}

@@ -133,6 +133,7 @@ func (t putTarget) put(ctx context.Context, env *environ, w *session, opts *putO
 	}
 	if t.name.Kind == record.KindResult {
 		t.call.Name = t.name.ID
+		t.call.Keep = arg == "-" // what came from a pipe cannot be given again
 		stored, err := result.Put(ctx, w.Workspace, t.call, t.expect, text)
 		if err != nil {
 			return nameBoth(arg, err)

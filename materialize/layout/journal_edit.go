@@ -140,15 +140,6 @@ func closeBlock(text []byte) []byte {
 	return insertOwnLine(text, len(text), closing+lineEnding(text))
 }
 
-// JournalProblems reports what a handed-over journal lacks, in words: see
-// Handoff.Check.
-func JournalProblems(j *Journal) []string {
-	if j.Handoff == nil {
-		return []string{"the journal has no handoff"}
-	}
-	return j.Handoff.Check()
-}
-
 // HandoffText returns the section of h: as a table, or as YAML if h has
 // something that the table has no place for.
 func HandoffText(h Handoff) []byte {

@@ -59,11 +59,18 @@ type scope struct {
 	negated bool
 }
 
+// What keeps the work in proportion to the text, in bytes: no more of a line is
+// looked at, and a longer paragraph is cut in two.
+const (
+	maxLine  = 8 << 10
+	maxBlock = 4 << 10
+)
+
 // splitBlocks cuts text into blocks.
 func splitBlocks(text string) []block {
 	s := &splitter{indent: -1}
 	for i, line := range strings.Split(text, "\n") {
-		s.line(i+1, strings.TrimRight(line, "\r"))
+		s.line(i+1, strings.TrimRight(line[:min(len(line), maxLine)], "\r"))
 	}
 	return s.blocks
 }
@@ -233,6 +240,10 @@ func (s *splitter) add(number int, line string, b block) {
 // join appends a line to the last block.
 func (s *splitter) join(number int, line string) {
 	b := &s.blocks[len(s.blocks)-1]
+	if len(b.text) > maxBlock {
+		s.add(number, line, *b)
+		return
+	}
 	b.lines = append(b.lines, blockLine{len(b.text) + 1, number})
 	b.text += " " + line
 }

@@ -20,7 +20,23 @@ type hit struct {
 }
 
 // A document is an instruction file, cut into blocks.
-type document struct{ blocks []block }
+type document struct {
+	blocks []block
+	waits  map[int]bool // sections with a line that waits in one call
+}
+
+func newDocument(blocks []block) *document {
+	d := &document{blocks, map[int]bool{}}
+	for i := range blocks {
+		if b := &blocks[i]; !b.negated && blockingWait.MatchString(b.text) {
+			d.waits[b.section] = true
+		}
+	}
+	return d
+}
+
+// maxHits is how many places of one block are looked at.
+const maxHits = 20
 
 func cards() []card {
 	return []card{
@@ -32,7 +48,7 @@ func cards() []card {
 
 // instruction checks a file that tells agents what to do.
 func (c *checker) instruction(name string, text []byte) {
-	d := &document{splitBlocks(string(text))}
+	d := newDocument(splitBlocks(string(text)))
 	allowed := allowances(string(text))
 	for i := range d.blocks {
 		b := &d.blocks[i]
@@ -84,6 +100,7 @@ var (
 	definition = regexp.MustCompile(`\b(class|def|func|function|interface|type|struct|enum|import|new)\s+$`)
 	useVerb    = regexp.MustCompile(`(?i)\b(us(e|es|ing)|call(s|ing)?|invok(e|es|ing)|run(s|ning)?|via|through|from|with|poll(s|ing)?|wait(s|ing)?|` +
 		`check(s|ing)?|retriev(e|es|ing)|get(s|ting)?|read(s|ing)?|fetch(es|ing)?|collect(s|ing)?)\b`)
+	useName  = regexp.MustCompile("(?i)\\b(use|call|invoke)\\s+[`\"']*$")
 	toolList = regexp.MustCompile(`(?i)^(allowed[-_ ]?tools|tools)\s*:`)
 	cost     = regexp.MustCompile(`(?i)\d[\d,.]*k?\s*tokens?\b`)
 	order    = regexp.MustCompile(`(?i)\b(use|call|invoke|run|poll|wait|check|retrieve|get|read|fetch|collect)\b`)
@@ -97,12 +114,12 @@ func findAgentOutput(d *document, i int) []hit {
 		return nil
 	}
 	var hits []hit
-	for _, m := range outputTool.FindAllStringIndex(b.text, -1) {
+	for _, m := range outputTool.FindAllStringIndex(b.text, maxHits) {
 		before, after := b.text[:m[0]], b.text[m[1]:]
 		called := toolCall.MatchString(after) && !definition.MatchString(before)
 		switch {
 		case called, toolList.MatchString(b.text), d.inToolList(i):
-		case b.code && commentOf(b.text) == "":
+		case b.code && commentOf(b.text) == "" && !useName.MatchString(before):
 			continue
 		case !useVerb.MatchString(lastClause(before, after)):
 			continue
@@ -114,17 +131,32 @@ func findAgentOutput(d *document, i int) []hit {
 	return hits
 }
 
+// findWith returns the first match in a text that has one of some words, in any
+// case; looking for words first saves most of the work.
+func findWith(pattern *regexp.Regexp, text string, words ...string) []int {
+	lower := strings.ToLower(text)
+	for _, word := range words {
+		if strings.Contains(lower, word) {
+			return pattern.FindStringIndex(text)
+		}
+	}
+	return nil
+}
+
 // inToolList reports whether a block is an item of a list below "tools:" in the
 // front matter.
 func (d *document) inToolList(i int) bool {
-	if !strings.HasPrefix(d.blocks[i].text, "- ") || d.blocks[i].section != 0 {
+	if d.blocks[0].text != "---" || d.blocks[i].section != 0 {
 		return false
 	}
-	for i > 0 && strings.HasPrefix(d.blocks[i].text, "- ") {
+	for first := max(i-maxTools, 0); i > first && strings.HasPrefix(d.blocks[i].text, "- "); {
 		i--
 	}
-	return toolList.MatchString(d.blocks[i].text) && d.blocks[0].text == "---"
+	return toolList.MatchString(d.blocks[i].text)
 }
+
+// maxTools is how long a list of tools is looked through.
+const maxTools = 100
 
 var (
 	journalPath = regexp.MustCompile("(?i)\\b(Read|cat|open|less|more|View|load|read_file|readFile(Sync)?|Get-Content)\\b[^;\\n]{0,60}?journal/(task-[^\\s\"'`)]*|\\*\\.md)")
@@ -138,6 +170,9 @@ var (
 func findWholeJournal(d *document, i int) []hit {
 	b := &d.blocks[i]
 	var hits []hit
+	if !strings.Contains(strings.ToLower(b.text), "journal") {
+		return nil
+	}
 	if m := journalAll.FindStringIndex(b.text); m != nil {
 		hits = append(hits, hit{m[0], m[1], "the whole journal is read; ~500 tokens of it are the handoff"})
 	}
@@ -148,7 +183,7 @@ func findWholeJournal(d *document, i int) []hit {
 	if narrowed.MatchString(d.near(i, 0, after)) || !b.code && handsOff.MatchString(d.near(i, 1, after)) {
 		return hits
 	}
-	for _, m := range journalPath.FindAllStringIndex(b.text, -1) {
+	for _, m := range journalPath.FindAllStringIndex(b.text, maxHits) {
 		hits = append(hits, hit{m[0], m[1], fmt.Sprintf("%s is read as a whole; ~500 tokens of it are the handoff", oneLine(b.text[strings.Index(b.text[m[0]:m[1]], "journal/")+m[0]:m[1]]))})
 	}
 	return hits

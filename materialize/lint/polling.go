@@ -103,29 +103,19 @@ func findGlobLoop(d *document, i int) []hit {
 // findPollProse finds sentences that ask to look again and again.
 func findPollProse(d *document, i int) []hit {
 	b := &d.blocks[i]
-	if m := everySeconds.FindStringIndex(b.text); m != nil && agentWork.MatchString(b.text) &&
+	if m := findWith(everySeconds, b.text, "every", "each"); m != nil && agentWork.MatchString(b.text) &&
 		(waitFor.MatchString(b.text) || !otherWork.MatchString(b.text)) {
 		return []hit{{m[0], m[1], "looks again every so often: each look is a call of its own"}}
 	}
-	m := pollsFor.FindStringIndex(b.text)
+	m := findWith(pollsFor, b.text, "poll", "keep", "repeatedly", "check", "glob", "look")
 	if m == nil || !pollTarget.MatchString(restOfSentence(b.text[m[0]:])) {
 		return nil
 	}
 	if cost.MatchString(b.text) && !order.MatchString(b.text[:m[0]]) && !strings.HasPrefix(strings.ToLower(strings.TrimLeft(b.text, "-*0123456789.) ")), "poll") {
 		return nil // what it costs is told, not that it be done
 	}
-	if d.blocksInSection(b.section) {
+	if d.waits[b.section] {
 		return nil // the section says how to wait
 	}
 	return []hit{{m[0], m[1], "polls for what one blocking wait returns"}}
-}
-
-// blocksInSection reports whether a section has a line that waits in one call.
-func (d *document) blocksInSection(section int) bool {
-	for i := range d.blocks {
-		if b := &d.blocks[i]; b.section == section && blockingWait.MatchString(b.text) && !b.negated {
-			return true
-		}
-	}
-	return false
 }

@@ -27,6 +27,7 @@ type Call struct {
 	From               []record.Ref // what the output was made from
 	Name               string       // the whole id of the result, in place of conversation and call
 	Preview            int          // most characters of the preview; 0: the setting
+	Keep               bool         // a text that the name refuses is kept under another: see materialize.RefusedError
 	Structured         bool         // the output should be a JSON object
 	Schema             *Schema      // that the output must fit; nil: any
 }
@@ -85,6 +86,7 @@ func (c Call) request(source record.Source, output io.Reader) (materialize.PutRe
 	id, err := c.id()
 	return materialize.PutRequest{
 		Kind: record.KindResult, ID: id, Text: output, Facts: c.Facts(), From: c.From, Preview: c.Preview, Source: source,
+		Keep: c.Keep,
 	}, err
 }
 

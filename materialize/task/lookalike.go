@@ -3,8 +3,12 @@ package task
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
+
+	"filebus/materialize/layout"
+	"filebus/store/record"
 )
 
 // looksLike reports whether a file's name may be meant as the marker of a task,
@@ -19,6 +23,9 @@ func looksLike(file string, id ID) bool {
 	parts, wanted := pieces(name), pieces(want)
 	if len(wanted) == 0 || len(parts) == 0 {
 		return false
+	}
+	if len(wanted) == 1 && digits(wanted) != "" {
+		return slices.Contains(words(name), wanted[0]) // L001 is not 001
 	}
 	if containsPieces(parts, wanted) {
 		return true
@@ -67,12 +74,22 @@ func pieces(name string) []string {
 		}
 		last = class
 	}
-	for i, p := range all {
+	return trimZeros(all)
+}
+
+// words cuts a name at what is neither letter nor digit.
+func words(name string) []string {
+	return trimZeros(strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
+}
+
+// trimZeros takes the zeros at the beginning of numbers away.
+func trimZeros(list []string) []string {
+	for i, p := range list {
 		if trimmed := strings.TrimLeft(p, "0"); trimmed != "" {
-			all[i] = trimmed
+			list[i] = trimmed
 		}
 	}
-	return all
+	return list
 }
 
 // containsPieces reports whether a list has all of another one, in a row.
@@ -130,7 +147,6 @@ const maxLookAlike = 255
 // task: in the folder of markers, or in that of another profile. Markers of tasks
 // that have a journal are those tasks' own.
 func (b *Board) lookAlikes(id ID) []string {
-	own := b.work.FilePath(b.markerFolder())
 	isOwn := map[string]bool{}
 	for _, markerID := range b.markerIDs(id) {
 		if p, err := b.markerPath(markerID); err == nil {
@@ -138,14 +154,14 @@ func (b *Board) lookAlikes(id ID) []string {
 		}
 	}
 	var found []string
-	for _, folder := range append([]string{own}, b.otherFolders()...) {
-		entries, err := os.ReadDir(folder)
+	for _, place := range b.places() {
+		entries, err := os.ReadDir(place.dir)
 		if err != nil {
 			continue // it was there, or is made again by the watch
 		}
 		for _, entry := range entries {
-			file := filepath.Join(folder, entry.Name())
-			if len(entry.Name()) <= maxLookAlike && !isOwn[file] && looksLike(entry.Name(), id) && !b.isOthers(entry.Name(), id) {
+			file := filepath.Join(place.dir, entry.Name())
+			if len(entry.Name()) <= maxLookAlike && !isOwn[file] && looksLike(entry.Name(), id) && !b.isOthers(place.profile, entry.Name(), id) {
 				found = append(found, file)
 			}
 		}
@@ -155,7 +171,7 @@ func (b *Board) lookAlikes(id ID) []string {
 
 // isOthers reports whether a file is the marker of another task, which has a
 // journal.
-func (b *Board) isOthers(name string, id ID) bool {
+func (b *Board) isOthers(profile layout.Profile, name string, id ID) bool {
 	base, found := strings.CutSuffix(name, ".done")
 	if !found {
 		base, found = strings.CutSuffix(name, failedSuffix)
@@ -164,10 +180,10 @@ func (b *Board) isOthers(name string, id ID) bool {
 	if !found || err != nil || other.key() == id.key() {
 		return false
 	}
-	file, err := b.JournalFile(other)
+	p, err := profile.Path(record.KindHandoff, other.Journal())
 	if err != nil {
 		return false
 	}
-	_, err = os.Stat(file)
+	_, err = os.Stat(b.work.FilePath(p))
 	return err == nil
 }

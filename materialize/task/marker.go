@@ -212,17 +212,24 @@ func (b *Board) markerFolder() string {
 	return path.Dir(p)
 }
 
-// otherFolders returns the folders of markers of other profiles that are there,
-// absolute: an agent may have been told of one of those.
-func (b *Board) otherFolders() []string {
-	seen := map[string]bool{b.work.FilePath(b.markerFolder()): true}
-	var folders []string
+// A place is a folder of markers with the profile that keeps them there.
+type place struct {
+	dir     string // absolute
+	profile layout.Profile
+}
+
+// places returns the folder of the markers, and those of other profiles that are
+// there: an agent may have been told of one of those.
+func (b *Board) places() []place {
+	own := b.work.FilePath(b.markerFolder())
+	seen := map[string]bool{own: true}
+	all := []place{{own, b.work.Settings.Profile}}
 	for _, profile := range layout.Profiles() {
-		folder := filepath.Join(b.work.Root, filepath.FromSlash(profile.Markers))
-		if info, err := os.Stat(folder); err == nil && info.IsDir() && !seen[folder] {
-			folders = append(folders, folder)
+		dir := filepath.Join(b.work.Root, filepath.FromSlash(profile.Markers))
+		if info, err := os.Stat(dir); err == nil && info.IsDir() && !seen[dir] {
+			all = append(all, place{dir, profile})
 		}
-		seen[folder] = true
+		seen[dir] = true
 	}
-	return folders
+	return all
 }

@@ -110,6 +110,8 @@ func TestLookAlikes(t *testing.T) {
 		{"task-003", "Task 003.done", true},
 		{"task-003", "tsk-003.done", true},
 		{"task-003", "task-004.done", false},
+		{"task-003", "L003.done", false},
+		{"task-003", "report-003.done", true},
 		{"task-003", "task-1003.done", false},
 		{"auth-middleware", "auth-midleware.done", true},
 		{"auth-middleware", "auth_middleware.failed", true},
@@ -140,6 +142,13 @@ func TestOthersMarker(t *testing.T) {
 	_, err := d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"auth"}, Limit: time.Millisecond, Say: func(line string) { said = append(said, line) }})
 	if len(said) > 0 {
 		t.Errorf("said %q, %v", said, err)
+	}
+	d.write(t, ".orchestrator/complete/auth-docs.done", "done")
+	d.write(t, ".orchestrator/journal/task-auth-docs.md", "# Task: Docs\n")
+	d.write(t, ".orchestrator/complete/auth-more.done", "done")
+	_, err = d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"auth"}, Limit: time.Millisecond, Say: func(line string) { said = append(said, line) }})
+	if len(said) != 1 || !strings.Contains(said[0], "auth-more.done") {
+		t.Errorf("with another profile's markers: said %q, %v; want auth-more named", said, err)
 	}
 }
 
