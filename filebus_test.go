@@ -70,7 +70,8 @@ func house() map[string]pack {
 		},
 		"filebus/materialize/task": {
 			ours: []string{
-				"filebus/store", "filebus/store/record", "filebus/query", "filebus/materialize", "filebus/materialize/layout",
+				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
+				"filebus/materialize/layout",
 			},
 		},
 		"filebus/materialize/issue": {

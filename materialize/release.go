@@ -122,7 +122,11 @@ func (r *releaser) run(ctx context.Context) error {
 
 // read walks through the log once.
 func (r *releaser) read(ctx context.Context) error {
-	wanted := func(name record.Name) bool { return slices.Contains(r.request.Names, name) }
+	named := map[record.Name]bool{}
+	for _, name := range r.request.Names {
+		named[name] = true
+	}
+	wanted := func(name record.Name) bool { return named[name] }
 	if keep := r.request.Retention; keep != nil {
 		if err := keep.Check(); err != nil {
 			return err

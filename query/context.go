@@ -78,6 +78,9 @@ type ContextRequest struct {
 	Task       string // a task whose journal may name the tasks that it depends on
 	Complexity Complexity
 	MaxTokens  int // of all that is printed, about; 0: DefaultContextTokens
+	// Size tells how many tokens an answer has as it will be printed, about. Nil:
+	// it is printed as Markdown.
+	Size func(*ContextAnswer) int
 	// Changed tells when files were last changed; those that it does not know are
 	// left out. Nil: no item is checked.
 	Changed func(ctx context.Context, files []string) (map[string]time.Time, error)
@@ -103,7 +106,8 @@ type Omission struct {
 type ContextAnswer struct {
 	Items     []ContextItem // in the order of the sections, best first
 	LeftOut   []Omission
-	Tokens    int    // of Markdown, about
+	NoRoom    int    // of those left out: how many MaxTokens has no room for
+	Tokens    int    // as it is printed, about
 	Unindexed uint64 // log entries that could not be looked at
 }
 

@@ -20,7 +20,7 @@ const (
 // turn, so that a small context has something of everything.
 func (c *contextBuilder) fit() ContextAnswer {
 	answer := ContextAnswer{LeftOut: c.leftOut, Unindexed: c.unindexed}
-	answer.Tokens = answer.tokens()
+	answer.Tokens = c.size(&answer)
 	limits := c.request.Complexity.limits()
 	bySection := map[ContextSection][]candidate{}
 	for _, k := range c.candidates {
@@ -40,8 +40,9 @@ func (c *contextBuilder) fit() ContextAnswer {
 		for _, section := range contextSections() {
 			if list := bySection[section]; rank < len(list) {
 				more = true
-				if !answer.take(list[rank], c.request.MaxTokens) {
+				if !c.take(&answer, list[rank]) {
 					answer.omit(list[rank], "no room")
+					answer.NoRoom++
 				}
 			}
 		}
@@ -56,7 +57,7 @@ func (a *ContextAnswer) omit(k candidate, reason string) {
 }
 
 // take adds an item if there is room for it, cut short if need be.
-func (a *ContextAnswer) take(k candidate, limit int) bool {
+func (c *contextBuilder) take(a *ContextAnswer, k candidate) bool {
 	full := k.Text
 	for _, length := range []int{longItem, shortItem} {
 		k.Text = layout.Clip(full, length)
@@ -66,7 +67,7 @@ func (a *ContextAnswer) take(k candidate, limit int) bool {
 			at--
 		}
 		a.Items = slices.Insert(a.Items, at, k.ContextItem)
-		if tokens := a.tokens(); tokens <= limit {
+		if tokens := c.size(a); tokens <= c.request.MaxTokens {
 			a.Tokens = tokens
 			return true
 		}
@@ -75,7 +76,13 @@ func (a *ContextAnswer) take(k candidate, limit int) bool {
 	return false
 }
 
-func (a *ContextAnswer) tokens() int { return record.EstimateTokens(int64(len(a.Append(nil)))) }
+// size returns how many tokens an answer has as it is printed, about.
+func (c *contextBuilder) size(a *ContextAnswer) int {
+	if c.request.Size != nil {
+		return c.request.Size(a)
+	}
+	return record.EstimateTokens(int64(len(a.Append(nil))))
+}
 
 // twin returns the name of a chosen item that says nearly the same, or "".
 func (c *contextBuilder) twin(chosen []candidate, k candidate) string {

@@ -139,11 +139,11 @@ func runComponentShow(ctx context.Context, env *environ, maxTokens int, name str
 		}
 		table, list.Components = append(table, cells), append(list.Components, c)
 	}
-	env.logRead(s, "component show", name, record.EstimateTokens(int64(size)))
 	if env.global.json {
-		return env.printJSON(list)
+		return env.printRead(s, "component show", name, list)
 	}
 	env.printTable(table)
+	env.logRead(s, "component show", name, record.EstimateTokens(int64(size)))
 	switch {
 	case len(rows) == 0:
 		env.note("the context map has no rows")
@@ -207,11 +207,11 @@ func runComponentFor(ctx context.Context, env *environ, about string, files []st
 		table = append(table, append([]string{strconv.Itoa(m.Score)}, componentRow(c)...))
 		size += len(strings.Join(table[len(table)-1], "\t")) + 1
 	}
-	env.logRead(s, "component for", strings.Join(files, " "), record.EstimateTokens(int64(size)))
 	if env.global.json {
-		return env.printJSON(list)
+		return env.printRead(s, "component for", strings.Join(files, " "), list)
 	}
 	env.printTable(table)
+	env.logRead(s, "component for", strings.Join(files, " "), record.EstimateTokens(int64(size)))
 	if len(table) == 0 {
 		env.note("no component concerns them")
 	}

@@ -1,20 +1,21 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
+	"math"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	runs "filebus/materialize/run"
 	"filebus/query"
+	"filebus/store/record"
 )
 
 type contextOptions struct {
@@ -64,15 +65,23 @@ func runContext(ctx context.Context, env *environ, opts contextOptions, text str
 	if strings.TrimSpace(text) == "" && len(opts.files)+len(opts.tags) == 0 && task == "" {
 		return usageError("say what the task is about: a text, --file, --tag or --task")
 	}
+	if opts.maxTokens < 1 {
+		return usageError("--max-tokens %d: a context has 1 at least", opts.maxTokens)
+	}
 	w, err := env.openFresh(ctx)
 	if err != nil {
 		return err
 	}
+	var size func(*query.ContextAnswer) int
+	if env.global.json {
+		size = contextJSONTokens
+	}
 	answer, err := w.read.ContextFor(ctx, query.ContextRequest{
+		Size: size,
 		Text: text, Files: workspaceFiles(env, w, opts.files), Tags: opts.tags, Task: task, Complexity: complexity,
 		MaxTokens: opts.maxTokens,
 		Changed: func(ctx context.Context, files []string) (map[string]time.Time, error) {
-			return changedFiles(ctx, w.Root, env.variables, files)
+			return runs.LastChanged(ctx, w.Root, files, env.variables)
 		},
 	})
 	if err != nil {
@@ -118,26 +127,53 @@ type omissionView struct {
 	Reason string `json:"reason"`
 }
 
+// A contextListing is a context in JSON.
+type contextListing struct {
+	Tokens  int            `json:"tokens"`
+	Items   []contextView  `json:"items"`
+	LeftOut []omissionView `json:"left_out,omitempty"`
+}
+
+func newContextListing(a *query.ContextAnswer) contextListing {
+	listing := contextListing{Tokens: a.Tokens, Items: []contextView{}}
+	for _, i := range a.Items {
+		listing.Items = append(listing.Items, contextView{
+			string(i.Section), i.Version.Record.Name.String(), i.Version.Ref.String(), i.Text, i.Tokens, i.Score, i.Why, i.Changed,
+		})
+	}
+	return listing
+}
+
+// contextJSONTokens returns how many tokens an answer has in JSON, about, without
+// what was left out.
+func contextJSONTokens(a *query.ContextAnswer) int {
+	listing := newContextListing(a)
+	listing.Tokens = math.MaxInt16 // as long as any
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(listing); err != nil {
+		return math.MaxInt
+	}
+	return record.EstimateTokens(int64(out.Len()))
+}
+
 func printContext(env *environ, a query.ContextAnswer, explain bool) error {
+	if len(a.Items) == 0 && a.NoRoom > 0 {
+		env.note("%d that have to do with it have no room; give more --max-tokens", a.NoRoom)
+	}
 	if env.global.json {
-		view := struct {
-			Tokens  int            `json:"tokens"`
-			Items   []contextView  `json:"items"`
-			LeftOut []omissionView `json:"left_out,omitempty"`
-		}{Tokens: a.Tokens, Items: []contextView{}}
-		for _, i := range a.Items {
-			view.Items = append(view.Items, contextView{
-				string(i.Section), i.Version.Record.Name.String(), i.Version.Ref.String(), i.Text, i.Tokens, i.Score, i.Why, i.Changed,
-			})
-		}
+		listing := newContextListing(&a)
 		for _, o := range a.LeftOut {
 			if explain {
-				view.LeftOut = append(view.LeftOut, omissionView{o.Name.String(), o.Reason})
+				listing.LeftOut = append(listing.LeftOut, omissionView{o.Name.String(), o.Reason})
 			}
 		}
-		return env.printJSON(view)
+		return env.printJSON(listing)
 	}
-	env.printf("%s", a.Append(nil))
+	if len(a.Items) > 0 || a.NoRoom == 0 {
+		env.printf("%s", a.Append(nil))
+	}
 	if !explain {
 		return nil
 	}
@@ -148,53 +184,4 @@ func printContext(env *environ, a query.ContextAnswer, explain bool) error {
 		env.note("left out %s: %s", o.Name, o.Reason)
 	}
 	return nil
-}
-
-// changedFiles tells when files of the workspace last changed: by git where it
-// tracks them, and by their own times where they differ from what git has or
-// there is no git. Files that do not exist are left out.
-func changedFiles(ctx context.Context, root string, variables, files []string) (map[string]time.Time, error) {
-	changed := map[string]time.Time{}
-	var there []string
-	for _, file := range files {
-		if !filepath.IsLocal(filepath.FromSlash(file)) {
-			continue
-		}
-		info, err := os.Stat(filepath.Join(root, filepath.FromSlash(file)))
-		if err != nil {
-			continue // it names no file here
-		}
-		there = append(there, file)
-		if !info.IsDir() {
-			changed[file] = info.ModTime()
-		}
-	}
-	if len(there) == 0 {
-		return changed, nil
-	}
-	dirty, err := gitOutput(ctx, root, variables, append([]string{"diff", "--name-only", "--relative", "-z", "HEAD", "--"}, there...)...)
-	if err != nil {
-		return changed, ctx.Err() // no repository, or nothing committed yet: the files' own times stand
-	}
-	since := strings.Split(string(dirty), "\x00")
-	for _, file := range there {
-		if slices.Contains(since, file) {
-			continue // changed since the last commit
-		}
-		out, err := gitOutput(ctx, root, variables, "log", "-1", "--format=%ct", "--", file)
-		seconds, parseErr := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
-		if err == nil && parseErr == nil { // else it is not tracked
-			changed[file] = time.Unix(seconds, 0)
-		}
-	}
-	return changed, ctx.Err()
-}
-
-// gitOutput runs git in a folder and returns what it prints. Names are taken as
-// they are, and the repository is the folder's, whatever the environment says.
-func gitOutput(ctx context.Context, dir string, variables []string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir, "--literal-pathspecs"}, args...)...)
-	cmd.Env = slices.DeleteFunc(slices.Clone(variables), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
-	cmd.Env = append(cmd.Env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0")
-	return cmd.Output()
 }

@@ -65,10 +65,6 @@ func usageError(format string, args ...any) error {
 	return coded(exitUsage, "", fmt.Errorf(format, args...))
 }
 
-// asUsage makes an error of arguments or flags, which came before the command
-// had started, a usage error.
-func asUsage(err error) error { return coded(exitUsage, "filebus help", err) }
-
 func exitWord(exit int) string {
 	switch exit {
 	case exitUsage:

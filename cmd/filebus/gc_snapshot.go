@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"filebus/materialize"
+	runs "filebus/materialize/run"
+	"filebus/store/record"
 )
 
 // runGcSnapshots gives up the snapshots of old runs. A run's snapshots go together,
@@ -22,31 +25,63 @@ func runGcSnapshots(ctx context.Context, env *environ, opts gcOptions, pick *mat
 	if err != nil {
 		return err
 	}
-	all := &materialize.ReleaseReport{Released: []materialize.ReleasedName{}, Kept: []materialize.KeptName{}}
-	for _, r := range old {
-		report, err := env.release(ctx, w, materialize.ReleaseRequest{Names: r.Names, DryRun: opts.dryRun})
-		var needed *materialize.StillNeededError
-		if errors.As(err, &needed) {
-			all.Kept = append(all.Kept, needed.Kept...)
-			continue
+	all, err := env.releaseRuns(ctx, w, old, opts.dryRun)
+	if err != nil {
+		if len(all.Released) > 0 {
+			env.note("%s before that; the same command goes on", released(all, false))
 		}
-		if report != nil {
-			all.Released = append(all.Released, report.Released...)
-			all.Kept = append(all.Kept, report.Kept...)
-			all.Bytes += report.Bytes
-			all.Swept += report.Swept
-		}
-		if err != nil {
-			if len(all.Released) > 0 {
-				env.note("%s before that; the same command goes on", released(all, false))
-			}
-			return err
-		}
+		return err
 	}
 	if !opts.dryRun {
+		if all.Swept, err = w.Store.Sweep(ctx); err != nil {
+			return err
+		}
 		if _, err := b.Sweep(ctx); err != nil {
 			return err
 		}
 	}
 	return printRelease(env, all, opts.dryRun)
+}
+
+// releaseRuns gives up the snapshots of runs, all at once, so that the log is read
+// for them once. A run of which something is needed stays as a whole, and the
+// others are given up without it.
+func (e *environ) releaseRuns(ctx context.Context, w *session, old []runs.OldRun, dryRun bool) (*materialize.ReleaseReport, error) {
+	all := &materialize.ReleaseReport{Released: []materialize.ReleasedName{}, Kept: []materialize.KeptName{}}
+	for len(old) > 0 {
+		var names []record.Name
+		for _, r := range old {
+			names = append(names, r.Names...)
+		}
+		report, err := e.release(ctx, w, materialize.ReleaseRequest{Names: names, DryRun: dryRun})
+		if report != nil {
+			all.Released = append(all.Released, report.Released...)
+			all.Kept = append(all.Kept, report.Kept...)
+			all.Bytes += report.Bytes
+		}
+		var needed *materialize.StillNeededError
+		if !errors.As(err, &needed) {
+			return all, err
+		}
+		if len(all.Released) > 0 { // what was changed meanwhile stays, the others are gone
+			return all, nil
+		}
+		left := withoutKept(old, needed.Kept)
+		if len(left) == len(old) {
+			return all, err
+		}
+		old = left
+	}
+	return all, nil
+}
+
+// withoutKept returns the runs of which nothing was kept.
+func withoutKept(old []runs.OldRun, kept []materialize.KeptName) []runs.OldRun {
+	stays := map[record.Name]bool{}
+	for _, k := range kept {
+		stays[k.Name] = true
+	}
+	return slices.DeleteFunc(slices.Clone(old), func(r runs.OldRun) bool {
+		return slices.ContainsFunc(r.Names, func(name record.Name) bool { return stays[name] })
+	})
 }

@@ -136,12 +136,13 @@ func TestBudgetRunShape(t *testing.T) {
 func TestReadsAreNoted(t *testing.T) {
 	for _, form := range [][]string{nil, {"--json"}} {
 		dir := t.TempDir()
-		do := func(args ...string) {
+		do := func(args ...string) (printed int) {
 			t.Helper()
 			var out bytes.Buffer
 			if code := run(t.Context(), docEnviron(dir, &out), args); code != exitDone {
 				t.Fatalf("filebus %q: exit code %d: %s", args, code, out.String())
 			}
+			return record.EstimateTokens(int64(out.Len()))
 		}
 		do("init")
 		do("run", "start", "--id", "run-1")
@@ -174,7 +175,7 @@ func TestReadsAreNoted(t *testing.T) {
 		}
 		for _, test := range tests {
 			before := len(readsOf(t, dir))
-			do(append(test.args, form...)...)
+			printed := do(append(test.args, form...)...)
 			reads := readsOf(t, dir)
 			if len(reads) == before {
 				t.Errorf("filebus %q %q notes no read", test.args, form)
@@ -182,6 +183,8 @@ func TestReadsAreNoted(t *testing.T) {
 			}
 			if got := reads[len(reads)-1]; got.Channel() != test.want || got.Tokens <= 0 {
 				t.Errorf("filebus %q %q notes a read of the channel %q with %d tokens, want %q with some", test.args, form, got.Channel(), got.Tokens, test.want)
+			} else if 2*got.Tokens < printed {
+				t.Errorf("filebus %q %q notes %d tokens, and prints %d", test.args, form, got.Tokens, printed)
 			}
 		}
 	}

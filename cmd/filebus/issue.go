@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/issue"
+	"filebus/materialize/layout"
 	"filebus/query"
 )
 
@@ -45,7 +46,17 @@ func (e *environ) openQueue(ctx context.Context) (*session, *issue.Queue, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	return s, e.queue(s), nil
+	q := e.queue(s)
+	if e.global.noSync {
+		return s, q, nil
+	}
+	if err := q.TakeIn(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		e.note("the file of the queue was not looked at: %v", err)
+	}
+	return s, q, nil
 }
 
 // actor returns who acts: the flag, FILEBUS_AGENT, or the session.
@@ -137,7 +148,7 @@ func issueHolder(env *environ, i issue.Issue) string {
 
 // issueRow returns the row of an issue in a table.
 func issueRow(env *environ, i issue.Issue) []string {
-	summary := clipText(i.Summary, issueSummary)
+	summary := layout.Clip(i.Summary, issueSummary)
 	if of := i.Fields.DuplicateOf; of != "" {
 		summary = "(of " + of + ") " + summary
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/issue"
+	"filebus/materialize/layout"
 )
 
 // addIssueFlags gives cmd a flag for each field of an issue.
@@ -160,7 +161,7 @@ func noteDuplicates(env *environ, like []issue.Likeness) {
 			files = ", same files"
 		}
 		env.note("likely duplicate: %s (%s, %.0f %% of the words%s): %s", l.Issue.ID, l.Issue.Status, 100*l.Shared, files,
-			clipText(l.Issue.Summary, issueSummary))
+			layout.Clip(l.Issue.Summary, issueSummary))
 	}
 }
 

@@ -56,6 +56,8 @@ func exampleOf(field string) string {
 		return "user"
 	case "complexity":
 		return "normal"
+	case "loop":
+		return "2"
 	}
 	return "TEXT"
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -169,16 +168,16 @@ func runIssueShow(ctx context.Context, env *environ, maxTokens int, id string) e
 
 // printIssue prints what an agent needs to work on an issue.
 func printIssue(env *environ, s *session, i issue.Issue, maxTokens int) error {
+	if env.global.json {
+		return env.printRead(s, "issue show", i.Name.String(), issueInFull(s, i, env.now()))
+	}
 	text := issueText(env, i)
 	if limit := 4 * maxTokens; maxTokens > 0 && len(text) > limit {
 		rest := "… cut; all of it: filebus get " + quote(i.Name.String()) + "\n"
 		text = cutBytes(text, max(limit-len(rest), 0)) + "\n" + rest
 	}
-	env.logRead(s, "issue show", i.Name.String(), record.EstimateTokens(int64(len(text))))
-	if env.global.json {
-		return env.printJSON(issueInFull(s, i, env.now()))
-	}
 	env.printf("%s", text)
+	env.logRead(s, "issue show", i.Name.String(), record.EstimateTokens(int64(len(text))))
 	return nil
 }
 
@@ -230,12 +229,4 @@ func manyLines(text string) string {
 		lines[i] = oneLine(line)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// clipText cuts a text after some characters.
-func clipText(text string, limit int) string {
-	if utf8.RuneCountInString(text) <= limit {
-		return text
-	}
-	return strings.TrimRight(string([]rune(text)[:limit-1]), " ") + "…"
 }

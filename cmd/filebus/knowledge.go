@@ -86,8 +86,12 @@ func runKnowledgeList(ctx context.Context, env *environ, opts knowledgeOptions, 
 	if err != nil {
 		return err
 	}
-	env.logRead(s, "knowledge", strings.Join(tags, " "), knowledgeTokens(found))
-	return printKnowledge(env, found, total, opts.offset)
+	if env.global.json {
+		return env.printRead(s, "knowledge list", strings.Join(tags, " "), knowledgeList(found, total))
+	}
+	env.logRead(s, "knowledge list", strings.Join(tags, " "), knowledgeTokens(found))
+	printKnowledge(env, found, total, opts.offset)
+	return nil
 }
 
 // knowledgeTokens estimates what a list costs: its summaries.
@@ -114,14 +118,16 @@ type knowledgeJSON struct {
 	SupersededBy string `json:"superseded_by,omitempty"`
 }
 
-func printKnowledge(env *environ, found []query.Knowledge, total, offset int) error {
-	if env.global.json {
-		value := knowledgeListJSON{Total: total, Entries: []knowledgeJSON{}}
-		for _, k := range found {
-			value.Entries = append(value.Entries, knowledgeJSON{summaryJSON(k.Summary), k.Type, k.Confidence, k.Shared, k.Description.Preview, supersededText(k.SupersededBy, "")})
-		}
-		return env.printJSON(value)
+// knowledgeList returns a list in JSON.
+func knowledgeList(found []query.Knowledge, total int) knowledgeListJSON {
+	value := knowledgeListJSON{Total: total, Entries: []knowledgeJSON{}}
+	for _, k := range found {
+		value.Entries = append(value.Entries, knowledgeJSON{summaryJSON(k.Summary), k.Type, k.Confidence, k.Shared, k.Description.Preview, supersededText(k.SupersededBy, "")})
 	}
+	return value
+}
+
+func printKnowledge(env *environ, found []query.Knowledge, total, offset int) {
 	for _, k := range found {
 		r := k.Version.Record
 		env.printf("%s  %s  %s  %s  [%s]%s\n  %s\n", env.bold(oneLine(r.Name.String())), k.Version.Ref.Short(),
@@ -134,7 +140,6 @@ func printKnowledge(env *environ, found []query.Knowledge, total, offset int) er
 	case seen < total:
 		env.note("%d of %d entries; go on with --offset %d", len(found), total, seen)
 	}
-	return nil
 }
 
 // supersededText returns the id of what supersedes an entry, behind some words, or

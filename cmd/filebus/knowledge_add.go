@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/knowledge"
+	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
@@ -68,7 +69,7 @@ func contentHint(arg string, err error) error {
 	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(arg, " ") {
 		return err
 	}
-	return coded(exitUsage, "the same with --content "+quote(arg), fmt.Errorf("%q is no file", clipText(arg, issueSummary)))
+	return coded(exitUsage, "the same with --content "+quote(arg), fmt.Errorf("%q is no file", layout.Clip(arg, issueSummary)))
 }
 
 // maxContentInput is how much of an input is read, in bytes: an entry that has as
@@ -176,13 +177,13 @@ func likeText(l knowledge.Likeness) string {
 	if len(l.Tags) > 0 {
 		tags = ", tags " + strings.Join(l.Tags, " ")
 	}
-	return oneLine(fmt.Sprintf("%.0f %% of the words%s: %s", 100*l.Shared, tags, clipText(l.Entry.Fields.Content, issueSummary)))
+	return oneLine(fmt.Sprintf("%.0f %% of the words%s: %s", 100*l.Shared, tags, layout.Clip(l.Entry.Fields.Content, issueSummary)))
 }
 
 func likesJSON(like []knowledge.Likeness) []likeJSON {
 	var list []likeJSON
 	for _, l := range like[:min(shownDuplicates, len(like))] {
-		list = append(list, likeJSON{l.Entry.Name.ID, clipText(oneLine(l.Entry.Fields.Content), issueSummary), float64(int(100*l.Shared)) / 100, l.Tags})
+		list = append(list, likeJSON{l.Entry.Name.ID, layout.Clip(oneLine(l.Entry.Fields.Content), issueSummary), float64(int(100*l.Shared)) / 100, l.Tags})
 	}
 	return list
 }

@@ -124,7 +124,6 @@ func printHarvest(env *environ, s *session, h *knowledge.Harvest, adding bool, a
 			text.WriteString("added " + oneLine(id) + "\n")
 		}
 	}
-	env.logRead(s, "knowledge harvest", h.Task, record.EstimateTokens(int64(text.Len())))
 	open := len(h.Open())
 	switch {
 	case len(h.Proposals) == 0:
@@ -137,9 +136,10 @@ func printHarvest(env *environ, s *session, h *knowledge.Harvest, adding bool, a
 		env.note("nothing was added")
 	}
 	if env.global.json {
-		return env.printJSON(value)
+		return env.printRead(s, "knowledge harvest", h.Task, value)
 	}
 	env.printf("%s", text.String())
+	env.logRead(s, "knowledge harvest", h.Task, record.EstimateTokens(int64(text.Len())))
 	return nil
 }
 
@@ -160,10 +160,10 @@ func proposalText(p knowledge.Proposal, j proposalJSON) string {
 	case j.Component != "":
 		line += "  " + j.Component + "  " + j.Text
 	default:
-		line += "  [" + strings.Join(j.Tags, ", ") + "]  " + clipText(oneLine(j.Text), maxProposal)
+		line += "  [" + strings.Join(j.Tags, ", ") + "]  " + layout.Clip(oneLine(j.Text), maxProposal)
 	}
 	if j.Known != "" {
-		line = strconv.Itoa(j.Number) + "  known as " + j.Known + "  " + clipText(oneLine(j.Text), issueSummary)
+		line = strconv.Itoa(j.Number) + "  known as " + j.Known + "  " + layout.Clip(oneLine(j.Text), issueSummary)
 	}
 	line = strings.TrimRight(oneLine(line), " ") + "\n"
 	for _, l := range p.Like[:min(shownDuplicates, len(p.Like))] {

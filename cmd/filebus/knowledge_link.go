@@ -162,7 +162,7 @@ const (
 func relatedView(r query.Related) relatedJSON {
 	j := relatedJSON{
 		ID: linkEnd(r.Version.Record.Name), Type: r.Type, Confidence: r.Confidence,
-		Summary: clipText(oneLine(r.Description.Preview), issueSummary), Depth: r.Depth,
+		Summary: layout.Clip(oneLine(r.Description.Preview), issueSummary), Depth: r.Depth,
 	}
 	if r.Depth > 1 {
 		j.Via = linkEnd(r.Via)
@@ -205,11 +205,11 @@ func printRelated(env *environ, s *session, list relatedListJSON, maxTokens int)
 		}
 		lines = append(lines, text)
 	}
-	env.logRead(s, "knowledge related", list.Of, record.EstimateTokens(int64(size)))
 	if env.global.json {
-		return env.printJSON(list)
+		return env.printRead(s, "knowledge related", list.Of, list)
 	}
 	env.printf("%s", strings.Join(lines, ""))
+	env.logRead(s, "knowledge related", list.Of, record.EstimateTokens(int64(size)))
 	switch {
 	case len(lines) == 0:
 		env.note("nothing is related to %s", list.Of)

@@ -78,12 +78,12 @@ func run(ctx context.Context, env *environ, args []string) int {
 	inside.out = out
 	root := newRootCommand(&inside)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	var exit *exitError
 	if err != nil && !inside.started {
 		inside.global.json = inside.global.json || wantsJSON(args)
 		if !errors.As(err, &exit) {
-			err = asUsage(err)
+			err = asUsage(cmd, err)
 		}
 	}
 	if err == nil {

@@ -147,12 +147,7 @@ func textOr(text, otherwise string) string {
 const maxCell = 120
 
 // cutText cuts a text that somebody else has written.
-func cutText(text string) string {
-	if r := []rune(oneLine(text)); len(r) > maxCell {
-		return string(r[:maxCell-1]) + "…"
-	}
-	return oneLine(text)
-}
+func cutText(text string) string { return layout.Clip(oneLine(text), maxCell) }
 
 // fitLines joins as many lines as n tokens have room for, each cut where it is
 // much too long, and says how many are missing.
@@ -160,11 +155,7 @@ func fitLines(lines []string, n int) string {
 	const notice = 24 // bytes of the last line
 	var out strings.Builder
 	for i, line := range lines {
-		if r := []rune(oneLine(line)); len(r) > 2*maxCell {
-			line = string(r[:2*maxCell-1]) + "…"
-		} else {
-			line = string(r)
-		}
+		line = layout.Clip(oneLine(line), 2*maxCell)
 		rest := 0
 		if i < len(lines)-1 {
 			rest = notice

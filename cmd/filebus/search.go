@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -211,7 +212,7 @@ func writeHit(out *strings.Builder, env *environ, h *query.Hit) {
 	}
 	out.WriteString("\n  ")
 	if heading != "" {
-		out.WriteString(oneLine(clip(heading, maxHeading)) + ": ")
+		out.WriteString(oneLine(layout.Clip(heading, maxHeading)) + ": ")
 	}
 	out.WriteString(markSnippet(env, h.Snippet) + "\n")
 }
@@ -219,14 +220,6 @@ func writeHit(out *strings.Builder, env *environ, h *query.Hit) {
 // maxHeading bounds what a hit says of its place, in characters, so that ten
 // hits stay below 900 tokens.
 const maxHeading = 80
-
-// clip cuts text that only helps to recognise something.
-func clip(text string, n int) string {
-	if runes := []rune(text); len(runes) > n {
-		return string(runes[:n-1]) + "…"
-	}
-	return text
-}
 
 func markSnippet(env *environ, s query.Snippet) string {
 	var out strings.Builder

@@ -50,8 +50,7 @@ func runShow(ctx context.Context, env *environ, opts showOptions, text string) e
 		return err
 	}
 	if env.global.json {
-		env.logRead(s, "show", v.Record.Name.String(), 0)
-		return env.printJSON(toDetailJSON(&detail))
+		return env.printRead(s, "show", v.Record.Name.String(), toDetailJSON(&detail))
 	}
 	shown := boundLines(detailLines(env, &detail), opts.maxTokens)
 	env.logRead(s, "show", v.Record.Name.String(), record.EstimateTokens(int64(len(shown))))

@@ -143,11 +143,7 @@ func toStatusJSON(s *runs.Status) statusJSON {
 
 // shortTitle returns what a result is about, in a few words.
 func shortTitle(r query.Summary) string {
-	title := []rune(oneLine(textOr(r.Description.Title, r.Description.Preview)))
-	if len(title) > 60 {
-		title = append(title[:59], '…')
-	}
-	return string(title)
+	return layout.Clip(oneLine(textOr(r.Description.Title, r.Description.Preview)), 60)
 }
 
 // statusLines returns a status in lines.

@@ -85,9 +85,12 @@ func (o *handoffOptions) fields() layout.Handoff {
 	h := layout.Handoff{
 		Outcome: o.outcome, Summary: strings.TrimSpace(o.summary), Blockers: filled(o.blockers), Dependencies: filled(o.depends), NextSteps: filled(o.nextSteps),
 	}
-	for change, paths := range map[string][]string{"": o.files, "created": o.created, "modified": o.modified} {
-		for _, p := range filled(paths) {
-			h.Files = append(h.Files, layout.HandoffFile{Path: p, Change: change})
+	for _, given := range []struct {
+		change string
+		paths  []string
+	}{{"", o.files}, {"created", o.created}, {"modified", o.modified}} {
+		for _, p := range filled(given.paths) {
+			h.Files = append(h.Files, layout.HandoffFile{Path: p, Change: given.change})
 		}
 	}
 	for _, p := range filled(o.patterns) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"filebus/materialize/layout"
 	"filebus/materialize/task"
 	"filebus/store/record"
 )
@@ -143,7 +144,7 @@ type lateError struct {
 
 func toEndingJSON(e task.Ending) endingJSON {
 	j := endingJSON{
-		Task: string(e.ID), Status: e.Status, Summary: clipText(oneLine(e.Summary), maxWaitSummary), Handoff: e.HasHandoff,
+		Task: string(e.ID), Status: e.Status, Summary: layout.Clip(oneLine(e.Summary), maxWaitSummary), Handoff: e.HasHandoff,
 		Marker: validText(e.Marker), Journal: validText(e.Journal),
 	}
 	if !e.KnownStart {

@@ -92,7 +92,7 @@ func (c Change) apply(a Action, i Issue, now time.Time) ([]byte, error) {
 		text = layout.SetIssueField(text, "Status", string(t.To))
 	}
 	if c.Task != "" {
-		text = layout.SetIssueField(text, "Task Ref", oneLine(c.Task))
+		text = layout.SetIssueField(text, "Task Ref", taskRef(c.Task))
 	}
 	if c.Rationale != "" {
 		text = layout.SetIssueField(text, "Rationale", paragraphs(i.Fields.Rationale, cleanText(c.Rationale)))
@@ -131,6 +131,9 @@ func (c Change) setHold(text []byte, a Action, i Issue, now time.Time) []byte {
 	}
 	return text
 }
+
+// taskRef returns the id of a task as it is stored: 003 is task-003.
+func taskRef(id string) string { return layout.TaskID(oneLine(id)) }
 
 // paragraphs joins two texts with a blank line between.
 func paragraphs(first, second string) string {

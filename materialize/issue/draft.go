@@ -76,7 +76,7 @@ func (d Draft) fields() []draftField {
 		{"source", "Source", word(d.Source)}, {"type", "Type", word(d.Type)}, {"priority", "Priority", word(d.Priority)},
 		{"loop", "Loop", oneLine(d.Loop)}, {"complexity", "Complexity", word(d.Complexity)},
 		{"summary", "Summary", oneLine(d.Summary)}, {"details", "Details", cleanText(d.Details)},
-		{"rationale", "Rationale", cleanText(d.Rationale)}, {"task", "Task Ref", oneLine(d.Task)},
+		{"rationale", "Rationale", cleanText(d.Rationale)}, {"task", "Task Ref", taskRef(d.Task)},
 	}
 }
 
@@ -92,6 +92,8 @@ func (d Draft) check() error {
 			want = "one of " + strings.Join(allowed, ", ")
 		case f.name == "type" && !isWord(f.value):
 			want = "a word, such as " + commonTypes
+		case f.name == "loop" && strings.Trim(f.value, "0123456789") != "":
+			want = "a number"
 		}
 		if want != "" {
 			return &FieldError{f.name, f.value, want}
@@ -173,7 +175,7 @@ func (d Draft) entry(id string, now time.Time) layout.Issue {
 		ID: id, Status: string(Pending), Source: word(d.Source), Type: word(d.Type), Priority: word(d.Priority),
 		Created: formatTime(now), Loop: oneLine(d.Loop), Complexity: word(d.Complexity),
 		Summary: oneLine(d.Summary), Details: cleanText(d.Details), Criteria: cleanList(d.Criteria), Files: cleanList(d.Files),
-		Rationale: cleanText(d.Rationale), TaskRef: oneLine(d.Task),
+		Rationale: cleanText(d.Rationale), TaskRef: taskRef(d.Task),
 	}
 	if agent := oneLine(d.Agent); agent != "" {
 		i.Extra = []layout.ExtraField{{Name: "Reported By", Value: agent}}

@@ -3,6 +3,7 @@ package issue
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -126,8 +127,11 @@ func (q *Queue) Likely(ctx context.Context, d Draft) ([]Likeness, error) {
 	var like []Likeness
 	for _, hit := range answer.Hits {
 		i, err := q.Get(ctx, hit.Name.ID)
-		if err != nil {
+		if missing := (*NotFoundError)(nil); errors.As(err, &missing) {
 			continue // it is gone since
+		}
+		if err != nil {
+			return nil, err
 		}
 		if l, likely := d.compare(i); likely {
 			like = append(like, l)

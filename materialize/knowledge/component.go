@@ -162,13 +162,17 @@ func (m *Map) Touch(ctx context.Context, t Touch) (row Row, isNew bool, err erro
 	return rows[0], made == 1, nil
 }
 
-// TouchAll is Touch for several components, one after another. It returns their
-// rows, and how many are new.
+// TouchAll is Touch for several components, one after another, if all of them can
+// be. It returns their rows, and how many are new; beside an error those that were
+// set before it.
 func (m *Map) TouchAll(ctx context.Context, touches []Touch) (rows []Row, made int, err error) {
-	for _, t := range touches {
-		if t, err = t.clean(); err != nil {
+	touches = slices.Clone(touches)
+	for i, t := range touches {
+		if touches[i], err = t.clean(); err != nil {
 			return nil, 0, err
 		}
+	}
+	for _, t := range touches {
 		var row Row
 		isNew := false
 		id := layout.Component{Name: t.Name}.ID()
@@ -178,7 +182,7 @@ func (m *Map) TouchAll(ctx context.Context, touches []Touch) (rows []Row, made i
 			return err
 		})
 		if err != nil {
-			return nil, 0, err
+			return rows, made, err
 		}
 		if rows = append(rows, row); isNew {
 			made++

@@ -56,6 +56,19 @@ func TestTouchRefused(t *testing.T) {
 	}
 }
 
+// TestTouchAllRefused touches a component beside one that cannot be touched:
+// neither is.
+func TestTouchAllRefused(t *testing.T) {
+	f := newFixture(t, layout.Claude(), nil)
+	rows, made, err := f.rows.TouchAll(t.Context(), []knowledge.Touch{{Name: "a", Task: "001"}, {Name: ""}})
+	if err == nil || len(rows) > 0 || made > 0 {
+		t.Errorf("TouchAll with an empty name = %+v, %d, %v", rows, made, err)
+	}
+	if rows, err := f.rows.Rows(t.Context()); err != nil || len(rows) > 0 {
+		t.Errorf("rows after TouchAll was refused: %+v, %v", rows, err)
+	}
+}
+
 func TestTouchAtOnce(t *testing.T) {
 	f := newFixture(t, layout.Claude(), nil)
 	var group sync.WaitGroup

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -78,7 +79,8 @@ const (
 // content. Entries that others supersede are left out.
 func (b *Base) Similar(ctx context.Context, d Draft) ([]Likeness, error) {
 	d = d.clean()
-	text := strings.ToValidUTF8(oneLine(d.Title + " " + d.Content)[:min(maxQuery, len(oneLine(d.Title+" "+d.Content)))], "")
+	text := oneLine(d.Title + " " + d.Content)
+	text = strings.ToValidUTF8(text[:min(maxQuery, len(text))], "")
 	if text == "" {
 		return nil, nil
 	}
@@ -99,8 +101,11 @@ func (b *Base) Similar(ctx context.Context, d Draft) ([]Likeness, error) {
 			continue
 		}
 		e, err := b.Get(ctx, hit.Name)
-		if err != nil {
+		if missing := (*query.NotKnowledgeError)(nil); errors.As(err, &missing) {
 			continue // it is gone since
+		}
+		if err != nil {
+			return nil, err
 		}
 		if l, likely := d.compare(words, e); likely {
 			like = append(like, l)

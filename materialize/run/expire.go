@@ -67,13 +67,18 @@ func (b *Book) currentRun(ctx context.Context) (string, error) {
 // Sweep deletes what was kept of the work trees of runs that have no snapshots any
 // more, and returns how many runs that were.
 func (b *Book) Sweep(ctx context.Context) (swept int, err error) {
-	current, err := b.currentRun(ctx)
-	if err != nil {
-		return 0, err
-	}
 	entries, err := os.ReadDir(filepath.Join(b.w.Location.Store, loopsFolder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	// The state is read after the folders: a run that begins is named there before
+	// it has one, and its snapshots come later.
+	current, err := b.currentRun(ctx)
+	if err != nil {
+		return 0, err
 	}
 	for _, entry := range entries {
 		id := entry.Name()
@@ -92,5 +97,5 @@ func (b *Book) Sweep(ctx context.Context) (swept int, err error) {
 		}
 		swept++
 	}
-	return swept, err
+	return swept, nil
 }

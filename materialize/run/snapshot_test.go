@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -251,6 +253,41 @@ func TestCutShort(t *testing.T) {
 	text, err := x.w.TextOf(t.Context(), v)
 	if err != nil || string(text) != "- ISSUE-7: by hand\n" {
 		t.Errorf("the agent's file is %q, %v", text, err)
+	}
+}
+
+// TestTakesAtOnce takes the snapshot of a loop many times at once: who comes too
+// late is told so, and the manifest says what is kept.
+func TestTakesAtOnce(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	x.start(run.StartRequest{})
+	var takings sync.WaitGroup
+	var taken atomic.Int32
+	for i := range 6 {
+		x.write(fmt.Sprintf("file%d.txt", i), "text\n") // so that the patches differ
+		takings.Go(func() {
+			_, err := x.b.Take(t.Context(), "", 0)
+			if err == nil {
+				taken.Add(1)
+			} else if told := (*run.TakenError)(nil); !errors.As(err, &told) {
+				t.Errorf("a taking beside others: %v", err)
+			}
+		})
+	}
+	takings.Wait()
+	if taken.Load() == 0 { // those that have found the same may both have taken it
+		t.Error("nobody has taken the snapshot")
+	}
+	s, err := x.b.Find(t.Context(), "1")
+	x.must(err)
+	kept := map[string]string{}
+	for _, f := range s.Files {
+		kept[f.Path] = f.Version.Record.Body.String()
+	}
+	for _, f := range s.Manifest.Files {
+		if kept[f.Path] != f.Digest {
+			t.Errorf("%s is %s, by the manifest %s", f.Path, kept[f.Path], f.Digest)
+		}
 	}
 }
 

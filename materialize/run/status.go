@@ -29,7 +29,7 @@ type Status struct {
 }
 
 // A Work is an agent of the session state, or a task whose journal is in
-// progress, or both.
+// progress and that has left no marker, or both.
 type Work struct {
 	Agent string
 	Task  string
@@ -113,14 +113,43 @@ func (b *Book) work(ctx context.Context, s *Status, late time.Duration) error {
 	if err != nil {
 		return err
 	}
+	markers, err := b.markers(ctx)
+	if err != nil {
+		return err
+	}
 	for _, j := range journals.Entries {
-		b.addJournal(s, j)
+		if !hasLeft(j, markers) {
+			b.addJournal(s, j)
+		}
 	}
 	for i := range s.Tasks {
 		s.Tasks[i].Late = s.Tasks[i].Known && s.Tasks[i].For >= late
 	}
 	slices.SortStableFunc(s.Tasks, func(a, b Work) int { return int(b.For.Seconds()) - int(a.For.Seconds()) })
 	return nil
+}
+
+// markers returns when the tasks that have a marker left it.
+func (b *Book) markers(ctx context.Context) (map[string]time.Time, error) {
+	listing, err := b.read.List(ctx, query.ListRequest{Kinds: []record.Kind{record.KindMarker}, Trees: []record.Tree{""}})
+	if err != nil {
+		return nil, err
+	}
+	left := map[string]time.Time{}
+	for _, m := range listing.Entries { // the newest first
+		if r := m.Version.Record; left[r.Task].IsZero() {
+			left[r.Task] = r.Time
+		}
+	}
+	return left, nil
+}
+
+// hasLeft reports whether the task of a journal has left its marker since it
+// began: an agent may end so and leave its journal as it was.
+func hasLeft(j query.Summary, markers map[string]time.Time) bool {
+	left, found := markers[j.Version.Record.Task]
+	started, err := time.Parse(time.RFC3339, j.Description.Attributes[layout.AttributeStarted])
+	return found && (err != nil || !left.Before(started))
 }
 
 // addJournal adds a journal in progress to the work of its agent, or as work of
@@ -155,7 +184,7 @@ func (b *Book) countIssues(ctx context.Context, c *IssueCount) error {
 			continue
 		case "in_progress":
 			c.Working++
-		default:
+		case "pending", "accepted", "":
 			if c.Next == nil || isBefore(issue, *c.Next) {
 				c.Next = &issue
 			}

@@ -40,7 +40,17 @@ func (b *Book) Take(ctx context.Context, id string, loop int) (*layout.Manifest,
 	if err != nil {
 		return nil, err
 	}
-	return m, b.keep(ctx, m.Run, m.Loop, layout.SnapshotManifest, text)
+	err = b.keep(ctx, m.Run, m.Loop, layout.SnapshotManifest, text)
+	if isWriteOnce(err) { // another process was faster
+		return nil, &TakenError{m.Run, m.Loop}
+	}
+	return m, err
+}
+
+// isWriteOnce reports whether a file of a snapshot was there, with another text.
+func isWriteOnce(err error) bool {
+	conflict := (*store.ConflictError)(nil)
+	return errors.As(err, &conflict) && conflict.WriteOnce
 }
 
 // A taking is a snapshot that is being taken.
@@ -177,23 +187,23 @@ func (t *taking) files(ctx context.Context) ([]snapshotText, error) {
 	}, nil
 }
 
-// keep puts a file of the snapshot. One that stands there, as agents or a taking
-// that was cut short have left it, stays.
+// keep puts a file of the snapshot. One that stands there, as agents, another
+// process or a taking that was cut short have left it, stays.
 func (t *taking) keep(ctx context.Context, f snapshotText) error {
 	name := snapshotName(t.manifest.Run, t.manifest.Loop, f.name)
 	_, there, err := t.stored(ctx, name)
-	switch {
-	case err == nil:
-		if string(there) != string(f.text) {
-			t.note("%s was there before, and stays as it is", f.name)
+	if errors.Is(err, store.ErrNotFound) {
+		there = f.text
+		if err = t.Book.keep(ctx, t.manifest.Run, t.manifest.Loop, f.name, f.text); isWriteOnce(err) {
+			_, there, err = t.stored(ctx, name)
 		}
-		f.text = there
-	case errors.Is(err, store.ErrNotFound):
-		if err := t.Book.keep(ctx, t.manifest.Run, t.manifest.Loop, f.name, f.text); err != nil {
-			return err
-		}
-	default:
+	}
+	if err != nil {
 		return err
+	}
+	if string(there) != string(f.text) {
+		t.note("%s was there before, and stays as it is", f.name)
+		f.text = there
 	}
 	t.manifest.Files = append(t.manifest.Files, layout.SnapshotFile{
 		Path: f.name, Size: int64(len(f.text)), Digest: record.DigestOf(f.text).String(),

@@ -114,8 +114,16 @@ func occupant(tx *store.Tx, p string) (store.Version, error) {
 	return store.Version{}, fmt.Errorf("%s: %w", p, store.ErrNotFound)
 }
 
-// readFile reads a file that an agent may be writing, up to a bound.
+// readFile reads a file that an agent may be writing, up to a bound. What is no
+// regular file is not opened: a pipe would wait for its writer.
 func readFile(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if what := typeName(info.Mode()); what != "" {
+		return nil, fmt.Errorf("%s is %s", name, what)
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ func (b *Board) Prompt(id ID, title string) (string, error) {
 	var p strings.Builder
 	fmt.Fprintf(&p, "Task %s", id)
 	if title != "" && title != string(id) {
-		fmt.Fprintf(&p, ": %s", clip(title, maxTitle))
+		fmt.Fprintf(&p, ": %s", layout.Clip(strings.Join(strings.Fields(title), " "), maxTitle))
 	}
 	fmt.Fprintf(&p, "\nJournal: %s\nMarker: %s\n", journal, marker)
 	fmt.Fprintf(&p, "Note each step: filebus task note %s TEXT\n", id)
@@ -49,12 +49,3 @@ const byHand = "By hand: add `- [time] text` lines to \"## Progress Log\"; at th
 	"| Field | Value |\n|-------|-------|\n" +
 	"| Outcome | completed, partial, failed or blocked |\n" +
 	"| Summary | |\n| Files Changed | |\n| Blockers | None |\n| Patterns Discovered | None |\n| Gotchas | None |\n"
-
-// clip cuts a text to n characters of one line.
-func clip(text string, n int) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if r := []rune(text); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return text
-}

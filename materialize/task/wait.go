@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/store/turnstile"
 )
 
 // A WaitRequest says for which tasks to wait, and who hears of it.
@@ -117,8 +118,10 @@ func (w *waiter) say(about, format string, args ...any) {
 	}
 }
 
-// emptyPause is how long an empty marker is given to get its text.
-const emptyPause = 20 * time.Millisecond
+const (
+	emptyPause = 20 * time.Millisecond // that an empty marker is given to get its text
+	busyPause  = time.Second           // after waiting for a turn in vain
+)
 
 // look looks at all tasks that have not ended. It returns when to look again if
 // nothing happens; 0: never.
@@ -126,6 +129,9 @@ func (w *waiter) look(ctx context.Context) (again time.Duration, err error) {
 	var left []*awaited
 	for _, t := range w.open {
 		ended, pause, err := w.lookAt(ctx, t)
+		if errors.Is(err, turnstile.ErrBusy) && ctx.Err() == nil {
+			ended, pause, err = false, busyPause, nil // others are at it: it is looked at again
+		}
 		if err != nil {
 			return 0, err
 		}

@@ -10,8 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/task"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/turnstile"
 )
 
 // TestWaitMany waits for tasks that end one after the other, by hand and by
@@ -56,6 +60,34 @@ func TestWaitCanceled(t *testing.T) {
 	_, err := d.Wait(ctx, task.WaitRequest{IDs: []task.ID{"T1"}, Limit: time.Minute})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("waiting without time: %v, want canceled", err)
+	}
+}
+
+// TestWaitBusy waits for a task while another process has the store for itself: the
+// wait goes on, and says at its end what it waited for.
+func TestWaitBusy(t *testing.T) {
+	d := newDesk(t, layout.Claude())
+	d.start(t, "T1", task.StartRequest{})
+	d.write(t, ".claude/agent_complete/T1.done", "done\n")
+	w, err := materialize.Open(d.work.Location, d.work.Settings, store.Options{Wait: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	impatient := task.New(w, query.New(w.Store, query.Options{}), d.clock.Now)
+	hold, err := turnstile.New(d.work.Location.Store, "a long import").Acquire(t.Context(), turnstile.Exclusive, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, err := impatient.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"T1"}, Limit: 50 * time.Millisecond})
+	if late := (*task.LateError)(nil); !errors.As(err, &late) || len(ended) > 0 || len(late.Waiting) != 1 {
+		t.Errorf("waiting beside an import: %+v, %v; want a LateError with one task", ended, err)
+	}
+	if err := hold.Release(); err != nil {
+		t.Fatal(err)
+	}
+	ended, err = impatient.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"T1"}, Limit: time.Minute})
+	if err != nil || len(ended) != 1 {
+		t.Errorf("waiting after the import: %+v, %v; want one task", ended, err)
 	}
 }
 

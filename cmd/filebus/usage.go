@@ -1,0 +1,84 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// asUsage makes an error of arguments or flags, which came before cmd had
+// started, a usage error: it says how the command is called, and the hint is a
+// command or a flag that is spelled alike, or the help.
+func asUsage(cmd *cobra.Command, err error) error {
+	text := err.Error()
+	help := cmd.CommandPath() + " --help"
+	var unknown *pflag.NotExistError
+	switch {
+	case errors.As(err, &unknown):
+		if near := nearFlag(cmd, unknown.GetSpecifiedName()); near != "" {
+			help = "the same with --" + near
+		}
+	case strings.Contains(text, "arg(s)"):
+		text = fmt.Sprintf("the number of arguments is %d: %s", cmd.Flags().NArg(), usageLine(cmd))
+	case strings.HasPrefix(text, "unknown command"):
+		text, help = unknownCommand(cmd, text, help)
+	case strings.HasPrefix(text, "required flag(s)"):
+		text = "a flag is missing: " + usageLine(cmd)
+	case strings.HasPrefix(text, "if any flags in the group"):
+		if m := flagGroup.FindStringSubmatch(text); m != nil {
+			text = "--" + strings.Join(strings.Fields(m[1]), " and --") + " exclude each other"
+		}
+	case strings.Contains(text, "in duration") || strings.Contains(text, "invalid duration"):
+		text += ": give 90s, 10m or 1h30m"
+	}
+	return coded(exitUsage, help, errors.New(text))
+}
+
+var flagGroup = regexp.MustCompile(`\[([^\]]*)\] were all set`)
+
+// usageLine returns how a command is called, without the word for its flags.
+func usageLine(cmd *cobra.Command) string {
+	return strings.ReplaceAll(cmd.UseLine(), " [flags]", "")
+}
+
+// unknownCommand says of a word that is no command which ones are spelled alike.
+func unknownCommand(cmd *cobra.Command, text, help string) (say, hint string) {
+	say, _, _ = strings.Cut(text, "\n")
+	if !cmd.HasAvailableSubCommands() {
+		return fmt.Sprintf("%s takes no arguments, and %d were given", cmd.CommandPath(), cmd.Flags().NArg()), help
+	}
+	quoted := strings.SplitN(say, `"`, 3)
+	if len(quoted) < 3 {
+		return say, help
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	var near []string
+	for _, name := range cmd.SuggestionsFor(quoted[1]) {
+		near = append(near, cmd.CommandPath()+" "+name)
+	}
+	if len(near) == 0 {
+		return say, help
+	}
+	return say, strings.Join(near, "\n       ")
+}
+
+// nearFlag returns the flag of a command that begins as name does, or that name
+// begins with: --files for --file. It returns none if there are several.
+func nearFlag(cmd *cobra.Command, name string) string {
+	var near []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if len(name) > 2 && (strings.HasPrefix(f.Name, name) || strings.HasPrefix(name, f.Name)) {
+			near = append(near, f.Name)
+		}
+	})
+	slices.Sort(near)
+	if len(near) != 1 {
+		return ""
+	}
+	return near[0]
+}
