@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"time"
 
 	"filebus/materialize/layout"
 	"filebus/store"
@@ -37,15 +39,22 @@ func (w *Workspace) EditText(ctx context.Context, kind record.Kind, id string, s
 			return err
 		}
 		for try := 1; ; try++ {
-			result, err = w.tryEditText(ctx, p, source, edit)
-			if !errors.Is(err, store.ErrConflict) || try == raceTries {
-				break
+			var under *seated
+			result, under, err = w.tryEditText(ctx, p, source, edit)
+			switch {
+			case errors.Is(err, store.ErrConflict) && try < raceTries:
+				continue
+			case err != nil:
+				return err
+			}
+			s.edit = editMade{}
+			if try < raceTries && under != nil && under.name() == result.Name {
+				s.edit = editMade{of: under.digest(), made: result.Record.Body}
+			}
+			if err = s.putOut(ctx, p); !s.edit.redo {
+				return err
 			}
 		}
-		if err != nil {
-			return err
-		}
-		return s.putOut(ctx, p)
 	})
 	if err != nil {
 		return nil, err
@@ -53,10 +62,12 @@ func (w *Workspace) EditText(ctx context.Context, kind record.Kind, id string, s
 	return result, nil
 }
 
-func (w *Workspace) tryEditText(ctx context.Context, p string, source record.Source, edit TextEdit) (*PutResult, error) {
+// tryEditText stores an edit of what the store has at a path, and also returns
+// that.
+func (w *Workspace) tryEditText(ctx context.Context, p string, source record.Source, edit TextEdit) (*PutResult, *seated, error) {
 	now, old, err := w.wholeText(ctx, p)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var head *store.Version
 	if now != nil {
@@ -64,21 +75,22 @@ func (w *Workspace) tryEditText(ctx context.Context, p string, source record.Sou
 	}
 	text, err := edit(old, head)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if now != nil && bytes.Equal(text, old) {
 		result, err := w.putResultOf(ctx, now.name(), p)
 		if err == nil {
 			result.Unchanged = true
 		}
-		return result, err
+		return result, now, err
 	}
 	f := sourceFile{path: p, place: w.recognise(p), source: source, text: text, words: layout.Words(text)}
 	stored, err := w.storeOver(ctx, f, now)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return w.putResultOf(ctx, stored.names[0], p)
+	result, err := w.putResultOf(ctx, stored.names[0], p)
+	return result, now, err
 }
 
 // A TooLargeError says that a file is too large to be edited by a command. It can
@@ -289,6 +301,26 @@ func (w *Workspace) everStored(ctx context.Context, name record.Name) (used bool
 		return err
 	})
 	return used, err
+}
+
+// justWritten is the age up to which a change may be too new for a sync, which
+// waits until a file is still.
+const justWritten = 5 * time.Second
+
+// TakeInNew is TakeIn for the file of a name, if it was changed just now: an agent
+// that has left its marker may have written to it a moment before. Changes that
+// are older are a sync's to find.
+func (w *Workspace) TakeInNew(ctx context.Context, kind record.Kind, id string) error {
+	p, err := w.Settings.Profile.Path(kind, id)
+	if err != nil {
+		return err
+	}
+	p = recordPath(p)
+	info, err := os.Lstat(w.FilePath(p))
+	if err != nil || w.now().Sub(info.ModTime()) > justWritten {
+		return nil // one that cannot be looked at has nothing new to read
+	}
+	return w.TakeIn(ctx, p)
 }
 
 // TakeIn stores what stands on disk at a path of the workspace, slash-separated,

@@ -59,6 +59,58 @@ func TestEditText(t *testing.T) {
 	}
 }
 
+// TestEditTextMeanwhile has an agent write to the file while a command edits it,
+// once or again and again: both lines are there, each once.
+func TestEditTextMeanwhile(t *testing.T) {
+	for _, times := range []int{1, 3} {
+		w := newWorkspace(t)
+		journal := layout.AppendJournal(nil, layout.Journal{Task: "A", Status: layout.StatusInProgress, Started: "2026-03-02T10:00:00Z"})
+		made, err := w.EditText(t.Context(), record.KindHandoff, "task-001", record.SourcePut,
+			func([]byte, *store.Version) ([]byte, error) { return journal, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"- [10:01] by command\n"}
+		calls := 0
+		_, err = w.EditText(t.Context(), record.KindHandoff, "task-001", record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
+			if calls++; calls <= times {
+				line := fmt.Sprintf("- [10:00] by hand %d\n", calls)
+				want = append(want, line)
+				appendFile(t, made.File, line)
+			}
+			return layout.AppendProgress(old, layout.Progress{Time: "10:01", Text: "by command"}), nil
+		})
+		if err != nil {
+			t.Errorf("%d times: %v", times, err)
+		}
+		text, err := os.ReadFile(made.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range want {
+			if n := strings.Count(string(text), line); n != 1 {
+				t.Errorf("%d times: %q stands %d times in\n%s", times, line, n, text)
+			}
+		}
+		if conflicts, err := w.Conflicts(t.Context(), record.Name{}); err != nil || len(conflicts) > 0 {
+			t.Errorf("%d times: conflicts %v, %v", times, conflicts, err)
+		}
+	}
+}
+
+// appendFile adds to a file as a shell's ">>" does.
+func appendFile(t *testing.T, name, text string) {
+	t.Helper()
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString(text)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestEditTextNewTask(t *testing.T) {
 	w := newWorkspace(t)
 	for i, want := range []string{"handoff/task-001", "handoff/task-001~2"} {

@@ -18,7 +18,7 @@ import (
 // or of which nobody knows whether they ever did.
 func (s *syncer) merge(ctx context.Context, f sourceFile, disk diskFile, now storeState, known memo) (SyncedFile, error) {
 	if !now.seated.isFrame() || f.place.Kind != record.KindFrame {
-		return s.mergeWhole(ctx, f, disk, now)
+		return s.mergeWhole(ctx, f, disk, now, known)
 	}
 	merged, err := s.mergeEntries(ctx, f, now, known)
 	if err != nil {
@@ -80,6 +80,10 @@ func (s *syncer) storeLate(ctx context.Context, f sourceFile, known memo) error 
 	switch {
 	case err != nil:
 		return err
+	case s.edit.meets(now, known):
+		_, err := s.w.storeOver(ctx, f, now.seated)
+		s.edit.redo = err == nil
+		return err
 	case frameOnly(now.seated) == nil || f.place.Kind != record.KindFrame:
 		return s.keepBeside(ctx, f)
 	}
@@ -93,8 +97,8 @@ func (s *syncer) storeLate(ctx context.Context, f sourceFile, known memo) error 
 
 // mergeWhole settles a file that is one record: if one text goes on where the
 // other ends, the longer one is meant; else the store's stays and the file's is
-// kept as a conflict version.
-func (s *syncer) mergeWhole(ctx context.Context, f sourceFile, disk diskFile, now storeState) (SyncedFile, error) {
+// kept as a conflict version, unless the store's is an edit that can be redone.
+func (s *syncer) mergeWhole(ctx context.Context, f sourceFile, disk diskFile, now storeState, known memo) (SyncedFile, error) {
 	var stored []byte
 	err := s.w.Store.View(ctx, func(tx *store.Tx) (err error) {
 		if now.seated.version.Record.Size <= store.InlineLimit {
@@ -107,6 +111,12 @@ func (s *syncer) mergeWhole(ctx context.Context, f sourceFile, disk diskFile, no
 	}
 	switch {
 	case f.body.Size > 0 || stored == nil:
+	case s.edit.meets(now, known):
+		return s.act(ActionMerged, "", func() error {
+			err := s.capture(ctx, f, disk, now)
+			s.edit.redo = err == nil
+			return err
+		})
 	case bytes.HasPrefix(f.text, stored):
 		return s.act(ActionMerged, "", func() error { return s.capture(ctx, f, disk, now) })
 	case bytes.HasPrefix(stored, f.text):

@@ -95,6 +95,21 @@ type syncer struct {
 	opts   SyncOptions
 	report *SyncReport
 	start  time.Time
+	edit   editMade
+}
+
+// An editMade is a command's edit of a whole file while its result is written.
+// What an agent has made of the same text meanwhile is taken in, and the edit is
+// made again, of that.
+type editMade struct {
+	of, made record.Digest // zero: there is none
+	redo     bool          // the agent's text was taken in
+}
+
+// meets reports whether what stands on disk was made of the text that was edited,
+// while the store has nothing newer than the edit.
+func (e editMade) meets(now storeState, known memo) bool {
+	return e.made != record.Digest{} && known.digest == e.of && now.exists() && now.digest == e.made
 }
 
 func (s *syncer) run(ctx context.Context) error {

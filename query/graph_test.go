@@ -88,6 +88,10 @@ func TestRelated(t *testing.T) {
 	if diff := cmp.Diff([]string{"1 e derived-from:f>e[]"}, got); diff != "" || !more {
 		t.Errorf("related to f, more %t (-want +got):\n%s", more, diff)
 	}
+	got, more = b.related(g, "knowledge/b", query.RelatedRequest{Limit: 5, Depth: 9})
+	if len(got) != 5 || more {
+		t.Errorf("related to b, all that there is: %q, more %t", got, more)
+	}
 	if got, more := b.related(g, "knowledge/g", query.RelatedRequest{Depth: 5}); len(got) > 0 || more {
 		t.Errorf("related to g: %q, %t", got, more)
 	}

@@ -51,7 +51,7 @@ func (g *Graph) Related(ctx context.Context, name record.Name, request RelatedRe
 		front = w.next(front)
 		all = append(all, front...)
 		if len(all) >= limit {
-			more = len(all) > limit || depth < request.Depth
+			more = len(all) > limit || depth < request.Depth && len(w.next(front)) > 0
 			all = all[:limit]
 			break
 		}

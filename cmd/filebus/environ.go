@@ -13,6 +13,7 @@ import (
 	"filebus/materialize"
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/record"
 	"filebus/store/turnstile"
 )
 
@@ -174,6 +175,17 @@ func (e *environ) openFresh(ctx context.Context) (*session, error) {
 		e.note("%s not looked at for changed files; filebus sync does", plural(report.Unread, "folder"))
 	}
 	return w, nil
+}
+
+// takeInNew takes in the file of a name, if it was changed just now, which
+// openFresh leaves alone. What could not be taken in is said.
+func (e *environ) takeInNew(ctx context.Context, s *session, kind record.Kind, id string) {
+	if e.global.noSync {
+		return
+	}
+	if err := s.TakeInNew(ctx, kind, id); err != nil && ctx.Err() == nil {
+		e.note("the file of %s/%s was not looked at: %v", kind, id, err)
+	}
 }
 
 // resolve returns the version that a user's text means.

@@ -20,6 +20,7 @@ func newGuideCommand(env *environ) *cobra.Command {
 		Long: `Print the rules and the commands of a role, for its prompt: the orchestrator, who
 starts tasks and reads handoffs; the subagent, who works on one; the judge, who
 compares what others have written.`,
+		Example:   "  filebus guide subagent",
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,6 +52,7 @@ func roles() []role {
 				"Read a section, never a whole file.",
 			},
 			[]step{
+				{"run start", "--focus TEXT --loops N", ""},
 				{"context", "TEXT --file PATH", ""},
 				{"task start", "ID --title TEXT", ""},
 				{"task prompt", "ID", ""},
@@ -64,6 +66,7 @@ func roles() []role {
 				{"put", "FILE --agent NAME", "Store a text, print its reference"},
 				{"combine", "REF REF --expected-count 2", ""},
 				{"get", "REF --section HEADING", ""},
+				{"snapshot take", "", ""},
 				{"run loop", "", ""},
 				{"status", "", ""},
 				{"budget", "--run ID", "See what was read, and what that spared"},
@@ -102,7 +105,7 @@ func roles() []role {
 				{"get", "REF --section HEADING", ""},
 				{"search", "WORDS --kind result", ""},
 				{"task show", "ID", ""},
-				{"issue add", "SUMMARY --criteria TEXT", ""},
+				{"issue add", "SUMMARY --type bug --criteria TEXT", ""},
 				{"issue reject", "ID", ""},
 				{"put", "verdict.md --agent judge --from REF", "Store your verdict, print its reference"},
 			},

@@ -20,7 +20,7 @@ type issueVerb struct {
 // issueVerbs returns the commands that docs/issues.md has a row for.
 func issueVerbs() []issueVerb {
 	return []issueVerb{
-		{issue.Claim, "claim ID", "Claim an issue to work on it, or make the own claim longer", []string{"agent", "lease", "task", "force"}},
+		{issue.Claim, "claim ID", "Claim an issue to work on it, or make your own claim longer", []string{"agent", "lease", "task", "force"}},
 		{issue.Release, "release ID", "Give a claimed issue back", []string{"agent", "force"}},
 		{issue.Accept, "accept ID", "Decide that an issue is to be done", []string{"task"}},
 		{issue.Finish, "done ID", "Close an issue as complete", []string{"agent", "force", "task"}},
@@ -105,13 +105,14 @@ func newIssueNextCommand(env *environ) *cobra.Command {
 	var opts issueNextOptions
 	cmd := &cobra.Command{
 		Use:   "next",
-		Short: "Show the issue to work on next, and claim it",
+		Short: "Show the issue to work on next; with --claim, claim it",
 		Long: `Show the issue to work on next: an accepted one, or one whose lease is over, else
 a pending one; the most urgent, then the oldest. With --claim it is claimed at
 the same time: however many agents do so at once, each gets another issue.
 Nothing is printed if there is none.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runIssueNext(cmd.Context(), env, opts) },
+		Example: "  filebus issue next --claim --agent builder-1",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runIssueNext(cmd.Context(), env, opts) },
 	}
 	opts.add(cmd)
 	cmd.Flags().BoolVar(&opts.claim, "claim", false, "claim it")

@@ -137,7 +137,7 @@ func runKnowledgeAdd(ctx context.Context, env *environ, opts knowledgeAddOptions
 	if err != nil { // the entry is not lost because the index is
 		env.note("not looked at for duplicates: %v", err)
 	}
-	added, err := b.Add(ctx, *d, opts.noDuplicates)
+	added, err := addUnlessLike(ctx, b, opts, like)
 	if known := (*knowledge.DuplicateError)(nil); errors.As(err, &known) {
 		noteLike(env, known.Like)
 	}
@@ -151,6 +151,15 @@ func runKnowledgeAdd(ctx context.Context, env *environ, opts knowledgeAddOptions
 		env.note("if it takes the place of %s: filebus knowledge supersede %s %s", id, id, quote(added.Name.ID))
 	}
 	return printKnowledgeChange(env, s, added, "", like)
+}
+
+// addUnlessLike adds an entry, or refuses it, if it was asked to, as one that is
+// known: by the index from any file, or by what was added to the file since.
+func addUnlessLike(ctx context.Context, b *knowledge.Base, opts knowledgeAddOptions, like []knowledge.Likeness) (knowledge.Entry, error) {
+	if opts.noDuplicates && len(like) > 0 {
+		return knowledge.Entry{}, &knowledge.DuplicateError{Like: like}
+	}
+	return b.Add(ctx, opts.draft, opts.noDuplicates)
 }
 
 // intoPath returns the path below the workspace of a file that the user names.

@@ -67,5 +67,20 @@ func fieldHint(e *knowledge.FieldError) string {
 	case "component":
 		return "filebus component touch NAME"
 	}
-	return "the same with --" + e.Field
+	return "the same with --" + e.Field + " " + knowledgeExample(e.Field)
+}
+
+// knowledgeExample returns a value of an entry's field.
+func knowledgeExample(field string) string {
+	switch field {
+	case "type":
+		return "gotcha"
+	case "confidence":
+		return "medium"
+	case "source":
+		return "003"
+	case "format":
+		return "dot"
+	}
+	return "TEXT"
 }

@@ -32,8 +32,10 @@ func newRunStartCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "start",
 		Short: "Begin a run with its first loop",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return runRunStart(cmd.Context(), env, r) },
+		Example: "  filebus run start --focus 'rate limiting' --loops 3\n" +
+			"  filebus run start --end",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runRunStart(cmd.Context(), env, r) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&r.ID, "id", "", "the `id` (default: run-YYYY-MM-DD-NNN, the day's next)")

@@ -23,9 +23,10 @@ func newRunAgentCommand(env *environ) *cobra.Command {
 func newRunAgentStartCommand(env *environ) *cobra.Command {
 	var a runs.Agent
 	cmd := &cobra.Command{
-		Use:   "start ID",
-		Short: "Add an agent to those at work",
-		Args:  cobra.ExactArgs(1),
+		Use:     "start ID",
+		Short:   "Add an agent to those at work",
+		Example: "  filebus run agent start agent-77aa01 --task 004 --model small",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.ID, a.Task = args[0], env.or(a.Task, "FILEBUS_TASK")
 			if id := layout.TaskID(a.Task); id != "" { // else it is too long, and will be refused

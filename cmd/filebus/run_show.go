@@ -54,6 +54,7 @@ func runRunShow(ctx context.Context, env *environ, maxTokens int) error {
 	if err != nil {
 		return err
 	}
+	env.takeInNew(ctx, s, record.KindState, "session_state")
 	view, err := env.book(s).View(ctx)
 	if errors.Is(err, store.ErrNotFound) {
 		return &runs.NoRunError{}

@@ -22,7 +22,9 @@ func newSnapshotShowCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show RUN/LOOP [FILE]",
 		Short: "Say what a snapshot holds, or print one of its files",
-		Args:  cobra.RangeArgs(1, 2),
+		Example: "  filebus snapshot show 2\n" +
+			"  filebus snapshot show run-2026-03-02-001/2 diff.patch",
+		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if maxTokens < 0 {
 				return usageError("--max-tokens %d is negative", maxTokens)
@@ -101,7 +103,9 @@ func newSnapshotDiffCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff RUN/LOOP RUN/LOOP",
 		Short: "Compare two loops: issues, files, session state",
-		Args:  cobra.ExactArgs(2),
+		Example: "  filebus snapshot diff 1 2\n" +
+			"  filebus snapshot diff run-2026-03-02-001/1 run-2026-03-03-001/2 --file state.md",
+		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if opts.maxTokens < 0 {
 				return usageError("--max-tokens %d is negative", opts.maxTokens)

@@ -91,6 +91,7 @@ func runStatus(ctx context.Context, env *environ, opts statusOptions) error {
 	if err != nil {
 		return err
 	}
+	env.takeInNew(ctx, s, record.KindState, "session_state")
 	status, err := env.book(s).Status(ctx, opts.late)
 	if err != nil {
 		return err

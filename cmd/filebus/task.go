@@ -57,6 +57,8 @@ func newTaskStartCommand(env *environ) *cobra.Command {
 		Long: `Clear an old marker and open the journal of a task. A journal that has ended
 stays findable by its name, and the new one gets another at the same path. A
 task that is running is not started twice.`,
+		Example: "  filebus task start 003 --title 'Whole cents in the billing tables'\n" +
+			"  filebus task start 004 --depends 003 --agent billing",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runTaskStart(cmd.Context(), env, opts, args[0]) },
 	}

@@ -32,15 +32,15 @@ func (o *handoffOptions) add(cmd *cobra.Command, outcomes string) {
 		flags.StringVar(&o.outcome, "outcome", "", "`how` it ended: "+outcomes)
 	}
 	flags.StringVar(&o.summary, "summary", "", "what was done, in a sentence or two")
-	flags.StringSliceVar(&o.files, "files", nil, "a `path` that was changed (may be repeated)")
+	flags.StringSliceVar(&o.files, "files", nil, "a `path` that was changed (may be repeated, or separated by commas)")
 	flags.StringSliceVar(&o.created, "created", nil, "a `path` that is new (may be repeated)")
 	flags.StringSliceVar(&o.modified, "modified", nil, "a `path` that is not new (may be repeated)")
-	flags.StringArrayVar(&o.blockers, "blocker", nil, "what stands in the way (may be repeated)")
-	flags.StringArrayVar(&o.patterns, "pattern", nil, "a way of doing things worth repeating (may be repeated)")
-	flags.StringArrayVar(&o.gotchas, "gotcha", nil, "a trap that others should know (may be repeated)")
-	flags.StringArrayVar(&o.nextSteps, "next", nil, "a suggested next step, or how to resolve the failure (may be repeated)")
-	flags.StringArrayVar(&o.questions, "question", nil, "what could not be decided (may be repeated)")
-	flags.StringArrayVar(&o.depends, "depends", nil, "what later tasks need (may be repeated)")
+	flags.StringArrayVar(&o.blockers, "blocker", nil, "a `text`: what stands in the way (may be repeated)")
+	flags.StringArrayVar(&o.patterns, "pattern", nil, "a `text`: a way of doing things worth repeating (may be repeated)")
+	flags.StringArrayVar(&o.gotchas, "gotcha", nil, "a `text`: a trap that others should know (may be repeated)")
+	flags.StringArrayVar(&o.nextSteps, "next", nil, "a `text`: a suggested next step, or how to resolve the failure (may be repeated)")
+	flags.StringArrayVar(&o.questions, "question", nil, "a `text`: what could not be decided (may be repeated)")
+	flags.StringArrayVar(&o.depends, "depends", nil, "a `text`: what later tasks need (may be repeated)")
 	flags.StringVar(&o.jsonInput, "json-input", "", "read the handoff from a JSON `file`, or from standard input (-)")
 	flags.StringVar(&o.yaml, "yaml", "", "read the handoff, as YAML or as the table, from a `file` or standard input (-)")
 	cmd.MarkFlagsMutuallyExclusive("json-input", "yaml")
@@ -142,7 +142,9 @@ func newTaskHandoffCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "handoff ID",
 		Short: "Write the handoff of a task and close its journal, without the marker",
-		Args:  cobra.ExactArgs(1),
+		Example: "  filebus task handoff 003 --outcome partial --summary 'Half of the tables' --blocker 'the others are locked'\n" +
+			"  filebus task handoff 003 --json-input handoff.json",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runTaskEnd(cmd.Context(), env, &opts, args[0], (*task.Board).HandOver)
 		},
@@ -154,24 +156,26 @@ func newTaskHandoffCommand(env *environ) *cobra.Command {
 // A taskVerb is a command that ends a task.
 type taskVerb struct {
 	use, short string
+	example    string
 	outcome    string // "": the flag's, else completed
 	outcomes   string // of the flag
 }
 
 func taskVerbs() []taskVerb {
 	return []taskVerb{
-		{"done ID", "End a task: handoff, journal and marker in one call", "", "completed (default) or partial"},
-		{"fail ID", "End a task that failed", task.Failed, ""},
-		{"block ID", "End a task that is blocked", task.Blocked, ""},
+		{"done ID", "End a task: handoff, journal and marker in one call", "done 003 --summary 'All replicas count in one table' --files internal/limit/bucket.go", "", "completed (default) or partial"},
+		{"fail ID", "End a task that failed", "fail 003 --summary 'The migration deadlocks' --next 'run it in batches'", task.Failed, ""},
+		{"block ID", "End a task that is blocked", "block 003 --summary 'The schema is ready' --blocker 'no access to the copy of production'", task.Blocked, ""},
 	}
 }
 
 func newTaskVerbCommand(env *environ, verb taskVerb) *cobra.Command {
 	var opts handoffOptions
 	cmd := &cobra.Command{
-		Use:   verb.use,
-		Short: verb.short,
-		Args:  cobra.ExactArgs(1),
+		Use:     verb.use,
+		Short:   verb.short,
+		Example: "  filebus task " + verb.example,
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if verb.outcome != "" {
 				opts.outcome = verb.outcome

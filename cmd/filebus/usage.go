@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // asUsage makes an error of arguments or flags, which came before cmd had
@@ -17,10 +15,9 @@ import (
 func asUsage(cmd *cobra.Command, err error) error {
 	text := err.Error()
 	help := cmd.CommandPath() + " --help"
-	var unknown *pflag.NotExistError
 	switch {
-	case errors.As(err, &unknown):
-		if near := nearFlag(cmd, unknown.GetSpecifiedName()); near != "" {
+	case strings.HasPrefix(text, "unknown flag: --"):
+		if near := nearFlag(cmd, strings.TrimPrefix(text, "unknown flag: --")); near != "" {
 			help = "the same with --" + near
 		}
 	case strings.Contains(text, "arg(s)"):
@@ -71,14 +68,15 @@ func unknownCommand(cmd *cobra.Command, text, help string) (say, hint string) {
 // begins with: --files for --file. It returns none if there are several.
 func nearFlag(cmd *cobra.Command, name string) string {
 	var near []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if len(name) > 2 && (strings.HasPrefix(f.Name, name) || strings.HasPrefix(name, f.Name)) {
-			near = append(near, f.Name)
+	for _, m := range flagLine.FindAllStringSubmatch(cmd.Flags().FlagUsages(), -1) {
+		if len(name) > 2 && (strings.HasPrefix(m[1], name) || strings.HasPrefix(name, m[1])) {
+			near = append(near, m[1])
 		}
-	})
-	slices.Sort(near)
+	}
 	if len(near) != 1 {
 		return ""
 	}
 	return near[0]
 }
+
+var flagLine = regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`)

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -31,6 +32,8 @@ func newWaitCommand(env *environ) *cobra.Command {
 print a line for each: task, status, summary. The exit code is 6 if one failed or
 is blocked; 5 if the time is up, and a line says how to go on. A marker from before
 the start of its task does not count.`,
+		Example: "  filebus wait 003 004 005\n" +
+			"  filebus wait 003 004 --any --limit 5m",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runWait(cmd.Context(), env, opts, args) },
 	}
@@ -89,11 +92,13 @@ func runWait(ctx context.Context, env *environ, opts waitOptions, args []string)
 	}
 	begun := env.now()
 	r.Ended = func(e task.Ending) {
-		line := waitLine(e)
-		env.logWait(s, "wait", string(e.ID), record.EstimateTokens(int64(len(line))), env.now().Sub(begun))
+		line := []byte(waitLine(e))
 		if !env.global.json {
 			env.printf("%s", line)
+		} else if text, err := json.Marshal(toEndingJSON(e)); err == nil {
+			line = text // it is printed with the others
 		}
+		env.logWait(s, "wait", string(e.ID), record.EstimateTokens(int64(len(line))), env.now().Sub(begun))
 	}
 	endings, err := env.board(s).Wait(ctx, r)
 	var late *task.LateError

@@ -28,23 +28,9 @@ func New(w *materialize.Workspace, r *query.Reader, now func() time.Time) *Queue
 	return &Queue{w, r, now}
 }
 
-// justWritten is the age up to which a change may be too new for a sync, which
-// waits two seconds.
-const justWritten = 5 * time.Second
-
-// TakeIn takes in the file that new issues go to, if it was changed just now: an
-// agent that has just left its marker may have written to it before. Changes that
-// are older are a sync's to find.
+// TakeIn takes in the file that new issues go to, if it was changed just now.
 func (q *Queue) TakeIn(ctx context.Context) error {
-	p, err := q.work.Settings.Profile.Path(record.KindIssue, "new")
-	if err != nil {
-		return err
-	}
-	info, err := os.Lstat(q.work.FilePath(p))
-	if err != nil || q.now().Sub(info.ModTime()) > justWritten {
-		return nil // one that cannot be looked at has nothing new to read
-	}
-	return q.work.TakeIn(ctx, p)
+	return q.work.TakeInNew(ctx, record.KindIssue, "new")
 }
 
 // A NotFoundError says that no issue has an id.

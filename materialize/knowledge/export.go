@@ -189,7 +189,7 @@ func colour(n drawnNode) string {
 // mermaidText escapes a text between quotes: Mermaid has entities with "#".
 func mermaidText(text string) string {
 	return strings.NewReplacer(
-		"#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "&", "#amp;", "`", "#96;", ";", "#59;", `\`, "#92;",
+		"#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "&", "#amp;", "`", "#96;", ";", "#59;", `\`, "#92;", "%", "#37;",
 	).Replace(text)
 }
 

@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -58,7 +59,7 @@ func (c *checker) instruction(name string, text []byte) {
 		for _, card := range c.cards {
 			for _, h := range card.find(d, i) {
 				line := b.at(h.start)
-				if allowed[line] == card.rule || b.code && isForbiddenCode(b.text, h.start) || !b.code && isForbidden(b.text, h.start, h.end) {
+				if slices.Contains(allowed[line], card.rule) || b.code && isForbiddenCode(b.text, h.start) || !b.code && isForbidden(b.text, h.start, h.end) {
 					continue
 				}
 				c.add(Finding{name, line, card.rule, h.message, card.remedy})
@@ -68,13 +69,13 @@ func (c *checker) instruction(name string, text []byte) {
 	}
 }
 
-// allowances returns the lines for which a comment allows a rule: its own line and
-// the next, as in <!-- filebus lint: allow polling -->.
-func allowances(text string) map[int]string {
-	allowed := map[int]string{}
+// allowances returns the rules that comments allow for lines: each for its own line
+// and the next, as in <!-- filebus lint: allow polling -->.
+func allowances(text string) map[int][]string {
+	allowed := map[int][]string{}
 	for i, line := range strings.Split(text, "\n") {
-		if m := allowance.FindStringSubmatch(line); m != nil {
-			allowed[i+1], allowed[i+2] = m[1], m[1]
+		for _, m := range allowance.FindAllStringSubmatch(line, maxHits) {
+			allowed[i+1], allowed[i+2] = append(allowed[i+1], m[1]), append(allowed[i+2], m[1])
 		}
 	}
 	return allowed

@@ -90,6 +90,10 @@ func TestInstructions(t *testing.T) {
 		{"a call in words", "1. Wait for all agents with `AgentOutputTool(block=true)`", []string{"1 agent-output"}},
 		{"a class", "```python\nclass TaskOutput(Base):\n    pass\n```", nil},
 		{"a comment of HTML", "<!-- Use TaskOutput -->\n<!--\nUse TaskOutput\n-->", nil},
+		{"two rules allowed", "<!-- filebus lint: allow agent-output -->\n<!-- filebus lint: allow polling, filebus lint: allow agent-output -->\n" +
+			"Use TaskOutput. Check the marker file every 10 seconds.", nil},
+		{"two rules allowed, a line too far", "<!-- filebus lint: allow agent-output -->\n<!-- filebus lint: allow polling -->\n" +
+			"Use TaskOutput. Check the marker file every 10 seconds.", []string{"3 agent-output"}},
 		{"allowed", "<!-- filebus lint: allow agent-output -->\nUse TaskOutput.\nMore.\n\nUse TaskOutput.", []string{"5 agent-output"}},
 
 		// Polling.
