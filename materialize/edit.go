@@ -303,6 +303,29 @@ func (w *Workspace) everStored(ctx context.Context, name record.Name) (used bool
 	return used, err
 }
 
+// FetchFrom takes in what stands at paths of another root of the project, such as
+// a linked worktree, and brings the files here in step: what an agent has left
+// there is then here too.
+func (w *Workspace) FetchFrom(ctx context.Context, root string, paths ...string) error {
+	err := w.withMirror(ctx, root, func(m *mirror) (err error) {
+		for _, p := range paths {
+			err = errors.Join(err, m.syncer().takeIn(ctx, p))
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("fetching from %s: %w", root, err)
+	}
+	return w.withMirror(ctx, w.Root, func(m *mirror) error {
+		for _, p := range paths {
+			if _, err := m.syncer().settle(ctx, p); err != nil {
+				return fmt.Errorf("fetching from %s: %w", root, err)
+			}
+		}
+		return nil
+	})
+}
+
 // justWritten is the age up to which a change may be too new for a sync, which
 // waits until a file is still.
 const justWritten = 5 * time.Second

@@ -53,7 +53,9 @@ func (w *Workspace) putResult(ctx context.Context, r PutRequest) (*PutResult, er
 			continue
 		}
 		if err == nil {
-			err = w.writeResult(ctx, p)
+			if err = w.writeResult(ctx, p); err != nil {
+				err = fmt.Errorf("%s is stored (%s), but its file is not written: %w", name, result.Ref.Short(), err)
+			}
 		}
 		if err != nil || refused == nil {
 			return result, errors.Join(refused, err)

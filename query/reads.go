@@ -1,9 +1,10 @@
 package query
 
 import (
-	"bytes"
+	"bufio"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -57,19 +58,33 @@ func (r *Reader) NoteRead(read Read) {
 // Reads returns the logged reads since a time, oldest first. Lines that are
 // damaged are left out; a log that does not exist is empty.
 func (r *Reader) Reads(since time.Time) ([]Read, error) {
-	text, err := os.ReadFile(r.readsPath())
+	f, err := os.Open(r.readsPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
 	var reads []Read
-	for line := range bytes.Lines(text) {
+	for lines := bufio.NewReaderSize(f, maxReadLine); ; {
+		line, err := lines.ReadSlice('\n')
 		var read Read
 		if json.Unmarshal(line, &read) == nil && !read.Time.IsZero() && !read.Time.Before(since) {
 			reads = append(reads, read)
 		}
+		if errors.Is(err, io.EOF) {
+			return reads, nil
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) { // what is longer is damaged
+			return reads, err
+		}
 	}
-	return reads, err
 }
+
+// maxReadLine is longer than any line of the log, in bytes: the log is never held
+// in memory as a whole.
+const maxReadLine = 64 << 10
 
 // readsPath lies beside the database, so that it goes where the store goes.
 func (r *Reader) readsPath() string { return filepath.Join(r.store.Dir(), readsFile) }

@@ -196,6 +196,10 @@ func hintNear(e *query.NotFoundError) string {
 		return strings.Join(names, "\n       ")
 	case e.Text == "":
 		return "filebus list"
+	case strings.HasPrefix(e.Text, "handoff/"):
+		return "filebus task list"
+	case strings.HasPrefix(e.Text, "knowledge/"):
+		return "filebus knowledge list"
 	}
 	return "filebus search " + quote(e.Text)
 }

@@ -19,7 +19,7 @@ func newInitCommand(env *environ) *cobra.Command {
 		Use:   "init",
 		Short: "Make a store here, with a layout of your choice",
 		Long: "Make the store of this project: .filebus beside .git, or in the working directory. It is not\n" +
-			"needed: the first put or capture makes one. With --profile seed, results and dialogues go to the\n" +
+			"needed: the first command that writes makes one. With --profile seed, results and dialogues go to the\n" +
 			"outside folders of the documents that define the formats; with --root everything goes below one folder.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runInit(cmd.Context(), env, opts) },

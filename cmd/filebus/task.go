@@ -16,7 +16,8 @@ func newTaskCommand(env *environ) *cobra.Command {
 		Short: "Start tasks, note progress, hand over and mark the end",
 		Long: `A task has a journal, which its agent keeps and which ends with a handoff, and a
 marker that appears when the journal can be read. An ID is 003, task-003 or
-TASK-V01. Agents may write both files by hand at the same time.`,
+TASK-V01; zeros count, 3 is task-3. Agents may write both files by hand at the same
+time.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -25,7 +25,7 @@ func asUsage(cmd *cobra.Command, err error) error {
 	case strings.HasPrefix(text, "unknown command"):
 		text, help = unknownCommand(cmd, text, help)
 	case strings.HasPrefix(text, "required flag(s)"):
-		text = "a flag is missing: " + usageLine(cmd)
+		text = "a required flag is missing: " + usageLine(cmd)
 	case strings.HasPrefix(text, "if any flags in the group"):
 		if m := flagGroup.FindStringSubmatch(text); m != nil {
 			text = "--" + strings.Join(strings.Fields(m[1]), " and --") + " exclude each other"

@@ -218,16 +218,26 @@ func (t *taking) issues(ctx context.Context) ([]layout.CompletedIssue, error) {
 	if err != nil {
 		return nil, err
 	}
-	var done []layout.CompletedIssue
-	for _, entry := range all.Entries {
-		v := entry.Version
-		completed, err := t.completedInLoop(ctx, v)
+	var heads []store.Version
+	for chunk := range slices.Chunk(all.Entries, viewIssues) {
+		err := t.w.Store.View(ctx, func(tx *store.Tx) error {
+			for _, entry := range chunk {
+				completed, err := t.completedInLoop(tx, entry.Version)
+				if err != nil {
+					return err
+				}
+				if completed {
+					heads = append(heads, entry.Version)
+				}
+			}
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}
-		if !completed {
-			continue
-		}
+	}
+	var done []layout.CompletedIssue
+	for _, v := range heads {
 		text, err := t.w.TextOf(ctx, v)
 		if err != nil {
 			return nil, err
@@ -239,32 +249,30 @@ func (t *taking) issues(ctx context.Context) ([]layout.CompletedIssue, error) {
 	return done, nil
 }
 
+// viewIssues is how many issues one read transaction looks at.
+const viewIssues = 500
+
 // completedInLoop reports whether the issue with this head became complete in
 // the loop.
-func (t *taking) completedInLoop(ctx context.Context, head store.Version) (is bool, err error) {
-	at := func(tx *store.Tx, position uint64) (bool, error) {
+func (t *taking) completedInLoop(tx *store.Tx, head store.Version) (is bool, err error) {
+	at := func(position uint64) (bool, error) {
 		v, err := tx.HeadAt(head.Record.Name, position)
 		if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped) {
 			return false, nil
 		}
 		return err == nil && v.Record.Status == layout.StatusComplete, err
 	}
-	err = t.w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		is = head.Record.Status == layout.StatusComplete
-		if t.next != nil {
-			is, err = at(tx, t.next.Position)
-		}
-		if err != nil || !is {
-			return err
-		}
-		if t.start == nil {
-			started, err := time.Parse(time.RFC3339, t.state.Started)
-			is = err != nil || !head.Record.Time.Before(started) // since the run began, if it says when
-			return nil
-		}
-		was, err := at(tx, t.start.Position)
-		is = is && !was
-		return err
-	})
-	return is, err
+	is = head.Record.Status == layout.StatusComplete
+	if t.next != nil {
+		is, err = at(t.next.Position)
+	}
+	if err != nil || !is {
+		return false, err
+	}
+	if t.start == nil {
+		started, err := time.Parse(time.RFC3339, t.state.Started)
+		return err != nil || !head.Record.Time.Before(started), nil // since the run began, if it says when
+	}
+	was, err := at(t.start.Position)
+	return !was && err == nil, err
 }

@@ -82,6 +82,8 @@ type waiter struct {
 	open    []*awaited
 	endings []Ending
 	said    map[string]bool
+	begun   time.Time
+	others  []string // the other worktrees of the project
 }
 
 // An awaited is a task that has not ended yet.
@@ -97,7 +99,12 @@ type awaited struct {
 }
 
 func newWaiter(b *Board, r WaitRequest) *waiter {
-	w := &waiter{Board: b, WaitRequest: r, said: map[string]bool{}}
+	w := &waiter{Board: b, WaitRequest: r, said: map[string]bool{}, begun: b.now()}
+	for _, root := range b.work.Roots() {
+		if root != b.work.Root {
+			w.others = append(w.others, root)
+		}
+	}
 	seen := map[string]bool{}
 	for _, id := range r.IDs {
 		if !seen[id.key()] {
@@ -158,6 +165,14 @@ func (w *waiter) lookAt(ctx context.Context, t *awaited) (ended bool, again time
 		for _, m := range found {
 			t.before[m.path] = true
 		}
+	}
+	if len(found) == 0 && len(w.others) > 0 {
+		fetched, err := w.fetch(ctx, t.id)
+		if err != nil || !fetched {
+			return false, 0, err
+		}
+		found, err = w.markers(t.id)
+		w.sayMarkerErrors(err)
 	}
 	if len(found) == 0 {
 		return false, 0, nil
