@@ -22,6 +22,7 @@ func suites() []suite {
 	return []suite{
 		{"startup", "the start of the program, and its size", runStartup},
 		{"put", "one durable put of 20 KB against writing the file", runPut},
+		{"agents", "exec, context and wait, as an orchestrator meets them", runAgents},
 		{"processes", "50 processes that put at once against one", runProcesses},
 		{"capture", "taking in a folder of new files against git add", runCapture},
 		{"sync", "an idle sync against git status", runSync},

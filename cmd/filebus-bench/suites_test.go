@@ -36,7 +36,7 @@ func TestSmallRun(t *testing.T) {
 	}
 	var out, progress bytes.Buffer
 	args := []string{"-json", "-runs", "1", "-docs", "30", "-large-size", "3000000", "-growth-max", "1", "-dir", t.TempDir(), "-ir", collection,
-		"startup", "put", "capture", "sync", "materialize", "search", "index", "size", "large", "relevance", "tokens"}
+		"startup", "put", "agents", "capture", "sync", "materialize", "search", "index", "size", "large", "relevance", "tokens"}
 	if err := run(t.Context(), args, &out, &progress); err != nil {
 		t.Fatalf("%v\n%s", err, progress.String())
 	}
@@ -54,7 +54,7 @@ func TestSmallRun(t *testing.T) {
 			t.Errorf("MAP of one topic whose document comes first: got %v, want 1", r.Median)
 		}
 	}
-	for _, name := range args[len(args)-11:] {
+	for _, name := range args[len(args)-12:] {
 		if seen[name] == 0 {
 			t.Errorf("suite %s gave no rows", name)
 		}

@@ -193,9 +193,9 @@ func newTaskVerbCommand(env *environ, verb taskVerb) *cobra.Command {
 func checkDone(outcome string) error {
 	switch layout.NormalizeStatus(outcome) {
 	case layout.StatusFailed:
-		return coded(exitUsage, "filebus task fail", errors.New("a task that failed is not done"))
+		return coded(exitUsage, "filebus task fail ID --summary TEXT --next TEXT", errors.New("a task that failed is not done"))
 	case layout.StatusBlocked:
-		return coded(exitUsage, "filebus task block", errors.New("a task that is blocked is not done"))
+		return coded(exitUsage, "filebus task block ID --summary TEXT --blocker TEXT", errors.New("a task that is blocked is not done"))
 	}
 	return nil
 }

@@ -54,6 +54,16 @@ func NormalizeStatus(text string) string {
 	return ""
 }
 
+// HasEnded reports whether a task with a status, as NormalizeStatus spells it, does
+// nothing more.
+func HasEnded(status string) bool {
+	switch status {
+	case StatusComplete, StatusPartial, StatusBlocked, StatusFailed:
+		return true
+	}
+	return false
+}
+
 // knownStatus returns the status that a word, in lower case, stands for.
 func knownStatus(name string) string {
 	switch name {

@@ -73,7 +73,7 @@ func (t *tasks) addJournal(base, name string, seat layout.Place, text []byte) {
 	if j.Handoff != nil && layout.NormalizeStatus(j.Handoff.Outcome) != "" {
 		status = layout.NormalizeStatus(j.Handoff.Outcome)
 	}
-	if hasEnded(status) {
+	if layout.HasEnded(status) {
 		of.status = status
 	}
 }
@@ -83,19 +83,10 @@ func (t *tasks) addReport(base, name string, file layout.File) {
 	for _, e := range file.Entries() {
 		of := t.of(base, e.Facts.Task)
 		of.journal, of.line, of.status = name, 1, ""
-		if hasEnded(e.Facts.Status) {
+		if layout.HasEnded(e.Facts.Status) {
 			of.status = e.Facts.Status
 		}
 	}
-}
-
-// hasEnded reports whether a task with a status does nothing more.
-func hasEnded(status string) bool {
-	switch status {
-	case layout.StatusComplete, layout.StatusPartial, layout.StatusBlocked, layout.StatusFailed:
-		return true
-	}
-	return false
 }
 
 // statusLine returns the line with a journal's status, else 1.
@@ -116,11 +107,11 @@ func (c *checker) handoff(name string, seat layout.Place, text []byte) {
 	j, _ := layout.ParseJournal(text)
 	id := shellWord(seat.Facts.Task)
 	switch {
-	case j.Handoff == nil && hasEnded(layout.NormalizeStatus(j.Status)):
+	case j.Handoff == nil && layout.HasEnded(layout.NormalizeStatus(j.Status)):
 		c.add(Finding{name, statusLine(text), JournalHandoff, "the task is " + oneLine(j.Status) + ", but there is no Handoff section",
 			"filebus task handoff " + id})
 	case j.Handoff == nil:
-	case layout.NormalizeStatus(j.Handoff.Outcome) == "" && !hasEnded(layout.NormalizeStatus(j.Status)):
+	case layout.NormalizeStatus(j.Handoff.Outcome) == "" && !layout.HasEnded(layout.NormalizeStatus(j.Status)):
 		// A form that is still to be filled in.
 	default:
 		if gaps := j.Handoff.Check(); len(gaps) > 0 {

@@ -63,15 +63,6 @@ func Status(j *layout.Journal) string {
 	return layout.NormalizeStatus(j.Status)
 }
 
-// hasEnded reports whether a status is that of a task which has ended.
-func hasEnded(status string) bool {
-	switch status {
-	case layout.StatusComplete, layout.StatusPartial, layout.StatusBlocked, layout.StatusFailed:
-		return true
-	}
-	return false
-}
-
 // Get reads the journal of a task as the store has it. It returns a
 // *NotStartedError if there is none.
 func (b *Board) Get(ctx context.Context, id ID) (*Journal, error) {

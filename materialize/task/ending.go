@@ -118,7 +118,7 @@ func (b *Board) ending(id ID, m Marker, o origin) (Ending, error) {
 		ID: id, Status: layout.StatusComplete, Summary: m.Text, Marker: m.File,
 		Age: max(b.now().Sub(m.Time), 0), KnownStart: o.isKnown(),
 	}
-	if hasEnded(m.Status) {
+	if layout.HasEnded(m.Status) {
 		e.Status = m.Status
 	}
 	file, err := b.JournalFile(id)

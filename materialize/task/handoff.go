@@ -65,7 +65,7 @@ func gaps(h *layout.Handoff) []Gap {
 	status := layout.NormalizeStatus(h.Outcome)
 	if h.Outcome == "" {
 		all = append(all, Gap{"outcome", "it has no outcome"})
-	} else if !hasEnded(status) {
+	} else if !layout.HasEnded(status) {
 		all = append(all, Gap{"outcome", "its outcome is none of completed, partial, failed, blocked"})
 	}
 	if h.Summary == "" {
@@ -228,7 +228,7 @@ func (r Run) handoff(own *layout.Handoff) layout.Handoff {
 	if own != nil {
 		h = *own
 	}
-	if !hasEnded(layout.NormalizeStatus(h.Outcome)) {
+	if !layout.HasEnded(layout.NormalizeStatus(h.Outcome)) {
 		h.Outcome = r.Outcome
 	}
 	if h.Summary == "" {

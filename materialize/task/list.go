@@ -48,7 +48,7 @@ func (b *Board) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 		}
 		seen[p] = true
 		item := b.item(s, opts.Late)
-		if !opts.Running || !item.Marked && !hasEnded(item.Status) {
+		if !opts.Running || !item.Marked && !layout.HasEnded(item.Status) {
 			items = append(items, item)
 		}
 	}
@@ -78,6 +78,6 @@ func (b *Board) item(s query.Summary, late time.Duration) Item {
 		found, _ := b.markers(id) // what stands in the place of one is none
 		i.Marked = len(found) > 0
 	}
-	i.Late = late > 0 && i.Age >= late && !i.Marked && !hasEnded(i.Status)
+	i.Late = late > 0 && i.Age >= late && !i.Marked && !layout.HasEnded(i.Status)
 	return i
 }

@@ -72,7 +72,7 @@ func (b *Board) Start(ctx context.Context, id ID, r StartRequest) (*Started, err
 func (b *Board) open(ctx context.Context, id ID, r StartRequest) (*materialize.PutResult, error) {
 	put, err := b.work.EditText(ctx, record.KindHandoff, id.Journal(), record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		before, _ := layout.ParseJournal(old) // what departs from the layout has no fields
-		if old != nil && !hasEnded(Status(&before)) {
+		if old != nil && !layout.HasEnded(Status(&before)) {
 			return nil, b.running(id, &before)
 		}
 		return r.journal(id, b.startAfter(before.Started)), nil
@@ -145,9 +145,9 @@ func (b *Board) free(ctx context.Context, id ID, restart bool) error {
 	switch {
 	case err != nil:
 		return err
-	case hasEnded(status) && j.Started != "":
+	case layout.HasEnded(status) && j.Started != "":
 		return nil
-	case hasEnded(status):
+	case layout.HasEnded(status):
 	case marked:
 		status = marker.Status
 	case restart:
@@ -172,7 +172,7 @@ func (b *Board) closed(text []byte, seen *Journal, status string) []byte {
 	if j.Started == "" {
 		text = layout.SetJournalField(text, "Started", seen.Version.Record.Time.UTC().Format(time.RFC3339))
 	}
-	if !hasEnded(Status(&j)) {
+	if !layout.HasEnded(Status(&j)) {
 		text = layout.SetJournalField(text, "Status", status)
 		text = layout.SetJournalField(text, "Completed", b.stamp())
 	}

@@ -282,7 +282,7 @@ func (w *waiter) lookAround(t *awaited) {
 		return
 	}
 	t.size, t.time = info.Size(), info.ModTime()
-	if j := readJournal(file); j != nil && j.Handoff != nil && hasEnded(Status(j)) {
+	if j := readJournal(file); j != nil && j.Handoff != nil && layout.HasEnded(Status(j)) {
 		w.say(file, "the journal of %s has a handoff (%s), but there is no marker: filebus task done %s writes it", t.id, Status(j), t.id)
 	}
 }
