@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -131,7 +130,7 @@ func (s *splitter) inFence(number int, line string) {
 		}
 	}
 	s.gap = false
-	if s.prose && s.open && !listItem.MatchString(line) {
+	if s.prose && s.open && !listItem().MatchString(line) {
 		s.join(number, line)
 		return
 	}
@@ -160,7 +159,7 @@ func (s *splitter) plain(number int, raw string) {
 		s.addHeading(number, level, strings.TrimSpace(line[level:]))
 	case strings.HasPrefix(line, "|"):
 		s.row(number, line)
-	case listItem.MatchString(line):
+	case listItem().MatchString(line):
 		s.listItem(number, line, len(raw)-len(strings.TrimLeft(raw, "> \t")))
 	case s.open:
 		s.join(number, line)
@@ -175,7 +174,7 @@ func (s *splitter) plain(number int, raw string) {
 	}
 }
 
-var listItem = regexp.MustCompile(`^([-*+]|\d+[.)])\s`)
+var listItem = pattern(`^([-*+]|\d+[.)])\s`)
 
 // listItem takes an item in. What leads in to a list reaches all of its items; an
 // item leads in to those below it.
@@ -205,7 +204,7 @@ func (s *splitter) addHeading(number, level int, title string) {
 		s.headings = s.headings[:len(s.headings)-1]
 	}
 	above := len(s.headings) > 0 && s.headings[len(s.headings)-1].negated
-	negated := badHeading.MatchString(title) || above && !startsGood(title)
+	negated := badHeading().MatchString(title) || above && !startsGood(title)
 	s.headings = append(s.headings, scope{level, negated})
 	s.section++
 	s.lead, s.inList, s.columns, s.indent = lead{}, false, nil, -1
@@ -225,7 +224,7 @@ func (s *splitter) row(number int, line string) {
 	for i, cell := range cells {
 		cell = strings.TrimSpace(cell)
 		if header {
-			s.columns = append(s.columns, startsBad(cell) || insteadOf.MatchString(cell))
+			s.columns = append(s.columns, startsBad(cell) || insteadOf().MatchString(cell))
 		}
 		s.add(number, cell, block{negated: s.forbidden() || s.lead.list || bad || i < len(s.columns) && s.columns[i]})
 	}

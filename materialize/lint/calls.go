@@ -29,7 +29,7 @@ type document struct {
 func newDocument(blocks []block) *document {
 	d := &document{blocks, map[int]bool{}}
 	for i := range blocks {
-		if b := &blocks[i]; !b.negated && blockingWait.MatchString(b.text) {
+		if b := &blocks[i]; !b.negated && blockingWait().MatchString(b.text) {
 			d.waits[b.section] = true
 		}
 	}
@@ -74,14 +74,14 @@ func (c *checker) instruction(name string, text []byte) {
 func allowances(text string) map[int][]string {
 	allowed := map[int][]string{}
 	for i, line := range strings.Split(text, "\n") {
-		for _, m := range allowance.FindAllStringSubmatch(line, maxHits) {
+		for _, m := range allowance().FindAllStringSubmatch(line, maxHits) {
 			allowed[i+1], allowed[i+2] = append(allowed[i+1], m[1]), append(allowed[i+2], m[1])
 		}
 	}
 	return allowed
 }
 
-var allowance = regexp.MustCompile(`filebus lint: allow ([a-z-]+)`)
+var allowance = pattern(`filebus lint: allow ([a-z-]+)`)
 
 // near returns the text of the blocks around one: of the same fence, or else of
 // the same section.
@@ -96,15 +96,15 @@ func (d *document) near(i, before, after int) string {
 }
 
 var (
-	outputTool = regexp.MustCompile(`\b(AgentOutputTool|TaskOutputTool|TaskOutput)\b`)
-	toolCall   = regexp.MustCompile(`^[` + "`" + `*]*\s*[({]`)
-	definition = regexp.MustCompile(`\b(class|def|func|function|interface|type|struct|enum|import|new)\s+$`)
-	useVerb    = regexp.MustCompile(`(?i)\b(us(e|es|ing)|call(s|ing)?|invok(e|es|ing)|run(s|ning)?|via|through|from|with|poll(s|ing)?|wait(s|ing)?|` +
+	outputTool = pattern(`\b(AgentOutputTool|TaskOutputTool|TaskOutput)\b`)
+	toolCall   = pattern(`^[` + "`" + `*]*\s*[({]`)
+	definition = pattern(`\b(class|def|func|function|interface|type|struct|enum|import|new)\s+$`)
+	useVerb    = pattern(`(?i)\b(us(e|es|ing)|call(s|ing)?|invok(e|es|ing)|run(s|ning)?|via|through|from|with|poll(s|ing)?|wait(s|ing)?|` +
 		`check(s|ing)?|retriev(e|es|ing)|get(s|ting)?|read(s|ing)?|fetch(es|ing)?|collect(s|ing)?)\b`)
-	useName  = regexp.MustCompile("(?i)\\b(use|call|invoke)\\s+[`\"']*$")
-	toolList = regexp.MustCompile(`(?i)^(allowed[-_ ]?tools|tools)\s*:`)
-	cost     = regexp.MustCompile(`(?i)\d[\d,.]*k?\s*tokens?\b`)
-	order    = regexp.MustCompile(`(?i)\b(use|call|invoke|run|poll|wait|check|retrieve|get|read|fetch|collect)\b`)
+	useName  = pattern("(?i)\\b(use|call|invoke)\\s+[`\"']*$")
+	toolList = pattern(`(?i)^(allowed[-_ ]?tools|tools)\s*:`)
+	cost     = pattern(`(?i)\d[\d,.]*k?\s*tokens?\b`)
+	order    = pattern(`(?i)\b(use|call|invoke|run|poll|wait|check|retrieve|get|read|fetch|collect)\b`)
 )
 
 // findAgentOutput finds calls of the tools that return what an agent has said: in
@@ -115,16 +115,16 @@ func findAgentOutput(d *document, i int) []hit {
 		return nil
 	}
 	var hits []hit
-	for _, m := range outputTool.FindAllStringIndex(b.text, maxHits) {
+	for _, m := range outputTool().FindAllStringIndex(b.text, maxHits) {
 		before, after := b.text[:m[0]], b.text[m[1]:]
-		called := toolCall.MatchString(after) && !definition.MatchString(before)
+		called := toolCall().MatchString(after) && !definition().MatchString(before)
 		switch {
-		case called, toolList.MatchString(b.text), d.inToolList(i):
-		case b.code && commentOf(b.text) == "" && !useName.MatchString(before):
+		case called, toolList().MatchString(b.text), d.inToolList(i):
+		case b.code && commentOf(b.text) == "" && !useName().MatchString(before):
 			continue
-		case !useVerb.MatchString(lastClause(before, after)):
+		case !useVerb().MatchString(lastClause(before, after)):
 			continue
-		case cost.MatchString(b.text) && !order.MatchString(before):
+		case cost().MatchString(b.text) && !order().MatchString(before):
 			continue // what it costs is told, not that it be called
 		}
 		hits = append(hits, hit{m[0], m[1], b.text[m[0]:m[1]] + " brings the whole conversation of an agent into the context"})
@@ -153,18 +153,18 @@ func (d *document) inToolList(i int) bool {
 	for first := max(i-maxTools, 0); i > first && strings.HasPrefix(d.blocks[i].text, "- "); {
 		i--
 	}
-	return toolList.MatchString(d.blocks[i].text)
+	return toolList().MatchString(d.blocks[i].text)
 }
 
 // maxTools is how long a list of tools is looked through.
 const maxTools = 100
 
 var (
-	journalPath = regexp.MustCompile("(?i)\\b(Read|cat|open|less|more|View|load|read_file|readFile(Sync)?|Get-Content)\\b[^;\\n]{0,60}?journal/(task-[^\\s\"'`)]*|\\*\\.md)")
-	journalAll  = regexp.MustCompile(`(?i)\b(read|load|open|cat|paste|inject|includ)(s|e|es|ing)?\b[^.;]{0,40}\b(whole|full|entire|complete)\b[^.;]{0,25}\bjournals?\b|` +
+	journalPath = pattern("(?i)\\b(Read|cat|open|less|more|View|load|read_file|readFile(Sync)?|Get-Content)\\b[^;\\n]{0,60}?journal/(task-[^\\s\"'`)]*|\\*\\.md)")
+	journalAll  = pattern(`(?i)\b(read|load|open|cat|paste|inject|includ)(s|e|es|ing)?\b[^.;]{0,40}\b(whole|full|entire|complete)\b[^.;]{0,25}\bjournals?\b|` +
 		`\b(read|load|open)(s|ing)?\b[^.;]{0,40}\bjournals?\b[^.;]{0,25}\b(in full|completely|entirely|from (start|top) to (end|bottom))\b`)
-	narrowed = regexp.MustCompile(`(?i)extract_?section|handoff|--section|\boffset\b|\blimit\s*[=:]|\bsed\s+-n|\bawk\b|\bgrep\b|\bhead\b|\btail\b`)
-	handsOff = regexp.MustCompile(`(?i)handoff`)
+	narrowed = pattern(`(?i)extract_?section|handoff|--section|\boffset\b|\blimit\s*[=:]|\bsed\s+-n|\bawk\b|\bgrep\b|\bhead\b|\btail\b`)
+	handsOff = pattern(`(?i)handoff`)
 )
 
 // findWholeJournal finds journals that are read without their section being taken.
@@ -174,17 +174,17 @@ func findWholeJournal(d *document, i int) []hit {
 	if !strings.Contains(strings.ToLower(b.text), "journal") {
 		return nil
 	}
-	if m := journalAll.FindStringIndex(b.text); m != nil {
+	if m := journalAll().FindStringIndex(b.text); m != nil {
 		hits = append(hits, hit{m[0], m[1], "the whole journal is read; ~500 tokens of it are the handoff"})
 	}
 	after := 2
 	if b.code {
 		after = 4
 	}
-	if narrowed.MatchString(d.near(i, 0, after)) || !b.code && handsOff.MatchString(d.near(i, 1, after)) {
+	if narrowed().MatchString(d.near(i, 0, after)) || !b.code && handsOff().MatchString(d.near(i, 1, after)) {
 		return hits
 	}
-	for _, m := range journalPath.FindAllStringIndex(b.text, maxHits) {
+	for _, m := range journalPath().FindAllStringIndex(b.text, maxHits) {
 		hits = append(hits, hit{m[0], m[1], fmt.Sprintf("%s is read as a whole; ~500 tokens of it are the handoff", oneLine(b.text[strings.Index(b.text[m[0]:m[1]], "journal/")+m[0]:m[1]]))})
 	}
 	return hits

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -77,10 +76,10 @@ func (s *stateScan) fenced(number int, line string) {
 	}
 }
 
-var yamlLine = regexp.MustCompile(`^(- |-$|#|[\w .-]+:(\s|$)|\]|\})`)
+var yamlLine = pattern(`^(- |-$|#|[\w .-]+:(\s|$)|\]|\})`)
 
 func isYAMLLine(line string) bool {
-	return yamlLine.MatchString(line)
+	return yamlLine().MatchString(line)
 }
 
 // plain looks at a line outside of fences.
@@ -134,16 +133,16 @@ func (s *stateScan) endProse() {
 
 // isTranscript reports whether a line is from the transcript of an agent.
 func isTranscript(line string) bool {
-	return transcriptLine.MatchString(line)
+	return transcriptLine().MatchString(line)
 }
 
-var transcriptLine = regexp.MustCompile(`^(\*\*)?(Human|Assistant|User|System)(\*\*)?:(\*\*)?(\s|$)|^[⏺⎿]|^</?(function_calls|function_results|thinking|tool_use|invoke)\b|` +
+var transcriptLine = pattern(`^(\*\*)?(Human|Assistant|User|System)(\*\*)?:(\*\*)?(\s|$)|^[⏺⎿]|^</?(function_calls|function_results|thinking|tool_use|invoke)\b|` +
 	`^\{.*"(role|type)"\s*:\s*"(assistant|user|tool_use|tool_result)"`)
 
 // outputField reports whether a line is a field that holds an output, such as the
 // final_output that the document warns of.
 func outputField(line string) bool {
-	return outputKey.MatchString(line)
+	return outputKey().MatchString(line)
 }
 
-var outputKey = regexp.MustCompile(`(?i)^[-*\s]*(\*\*)?"?(final|agent|raw|full)[_ ]?(output|result|response|transcript)"?(\*\*)?\s*[:=](\*\*)?\s*\S`)
+var outputKey = pattern(`(?i)^[-*\s]*(\*\*)?"?(final|agent|raw|full)[_ ]?(output|result|response|transcript)"?(\*\*)?\s*[:=](\*\*)?\s*\S`)
