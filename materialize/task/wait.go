@@ -161,6 +161,9 @@ func (w *waiter) lookAt(ctx context.Context, t *awaited) (ended bool, again time
 	found, err := w.markers(t.id)
 	w.sayMarkerErrors(err)
 	if t.before == nil {
+		if len(found) == 0 {
+			w.sayUnknown(ctx, t.id)
+		}
 		t.before = map[string]bool{}
 		for _, m := range found {
 			t.before[m.path] = true
@@ -200,6 +203,19 @@ func (w *waiter) lookAt(ctx context.Context, t *awaited) (ended bool, again time
 		w.Ended(e)
 	}
 	return true, 0, nil
+}
+
+// sayUnknown says at once that nothing is known of a task: its id may be a slip.
+func (w *waiter) sayUnknown(ctx context.Context, id ID) {
+	if _, err := w.Get(ctx, id); !errors.As(err, new(*NotStartedError)) {
+		return
+	}
+	if p, err := w.journalPath(id); err == nil {
+		if _, err := os.Lstat(w.work.FilePath(p)); err == nil {
+			return // by hand
+		}
+	}
+	w.say(string(id)+" unknown", "%s has no journal: nobody has started it here; it is waited for all the same", id)
 }
 
 // choose returns the marker that counts, of those that were found, or none.
