@@ -29,6 +29,8 @@ type environ struct {
 	outTerminal, errTerminal bool // whether somebody looks at out and err
 	inTerminal               bool // whether somebody types in
 
+	syncBudget time.Duration // how long a reading command looks for changed files
+
 	variables []string // the environment for commands that are run, as of os.Environ
 	// takeSignals hands the process's signals over to a command that deals with
 	// them itself, until its end. Nil: there are none.
@@ -153,8 +155,8 @@ func (e *environ) create(ctx context.Context) (*session, error) {
 	return w, err
 }
 
-// syncBudget is how long a reading command looks for changed files.
-const syncBudget = 50 * time.Millisecond
+// usualSyncBudget is how long a reading command looks for changed files.
+const usualSyncBudget = 50 * time.Millisecond
 
 // openFresh opens the workspace and takes in what agents have changed on disk
 // since. What could not be taken in is said; reading goes on without it.
@@ -163,7 +165,7 @@ func (e *environ) openFresh(ctx context.Context) (*session, error) {
 	if err != nil || e.global.noSync {
 		return w, err
 	}
-	report, err := w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Budget: syncBudget})
+	report, err := w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Budget: e.syncBudget})
 	switch {
 	case errors.Is(err, turnstile.ErrBusy), errors.Is(err, fs.ErrPermission):
 		e.note("changed files were not looked at: %v", err)

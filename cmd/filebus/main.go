@@ -38,11 +38,12 @@ func runMain() int {
 	})
 	defer finished()
 	env := &environ{
-		in:     os.Stdin,
-		out:    os.Stdout,
-		err:    os.Stderr,
-		getenv: os.Getenv,
-		now:    time.Now,
+		syncBudget: usualSyncBudget,
+		in:         os.Stdin,
+		out:        os.Stdout,
+		err:        os.Stderr,
+		getenv:     os.Getenv,
+		now:        time.Now,
 
 		outTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		errTerminal: term.IsTerminal(int(os.Stderr.Fd())),
