@@ -41,7 +41,12 @@ func Locate(dir, explicit, home string) (Location, error) {
 			return Location{}, err
 		}
 		main := filepath.Dir(folder)
-		return Location{folder, main, main}, exists(folder)
+		at := Location{folder, main, main}
+		err = exists(folder)
+		if errors.Is(err, store.ErrNoStore) {
+			err = noStore(folder)
+		}
+		return at, err
 	}
 	top, common := gitTop(dir)
 	for at := dir; ; at = filepath.Dir(at) {

@@ -190,14 +190,25 @@ func unlessGone(err error) error {
 	return err
 }
 
-// removeEmpty removes a folder without a lock that was only begun.
+// removeEmpty removes a folder without a lock that was only begun, or that is all
+// but removed. One that has a lock by now is being filled.
 func removeEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
-	if err == nil && len(entries) > 0 {
-		return errForeign
+	if err != nil {
+		return unlessGone(err)
 	}
-	_ = os.Remove(dir) // a process that is making it makes another
-	return unlessGone(err)
+	for _, entry := range entries {
+		switch entry.Name() {
+		case lockFile:
+			return nil
+		case storedFile: // the last to go
+		default:
+			return errForeign
+		}
+	}
+	_ = os.Remove(filepath.Join(dir, storedFile)) // it may be gone
+	_ = os.Remove(dir)                            // a process that is making it makes another
+	return nil
 }
 
 // waiting returns whose output a locked folder holds. Nil means that nothing in it

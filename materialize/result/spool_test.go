@@ -175,3 +175,38 @@ func TestRecoverStored(t *testing.T) {
 		})
 	}
 }
+
+// TestRecoverBesideOthers recovers again and again while commands begin and end:
+// what is being made or removed is nobody's leftover.
+func TestRecoverBesideOthers(t *testing.T) {
+	w := newWorkspace(t)
+	spoolOf(t, w.Location.Store, map[string]string{"stored": aCall}) // a process died in its last step
+	folder := filepath.Join(w.Location.Store, "spool")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 2000 { // what a command does to its folder, first and last
+			dir := filepath.Join(folder, "other")
+			_ = os.Mkdir(dir, 0o700) // Recover may take the empty folder away
+			if os.WriteFile(filepath.Join(dir, "lock"), nil, 0o600) == nil {
+				_ = os.WriteFile(filepath.Join(dir, "stored"), nil, 0o600)
+				_ = os.Remove(filepath.Join(dir, "lock"))
+				_ = os.Remove(filepath.Join(dir, "stored"))
+			}
+			_ = os.Remove(dir)
+		}
+	}()
+	for ended := false; !ended; {
+		select {
+		case <-done:
+			ended = true
+		default:
+		}
+		all, err := result.Recover(t.Context(), w)
+		// A folder that is locked for a moment by Recover itself has no call yet.
+		if len(all) != 0 || err != nil && strings.Contains(err.Error(), "not the output of a command") {
+			t.Fatalf("Recover = %v, %v; want nothing", all, err)
+		}
+	}
+	wantNoSpool(t, w)
+}
