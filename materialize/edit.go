@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"filebus/materialize/layout"
@@ -183,6 +185,30 @@ func (e *Entries) Used(kind record.Kind, id string) (bool, error) {
 		return false, err
 	}
 	return e.used(name)
+}
+
+// maxNumber is the highest number of an id that new ones are counted from; a
+// higher one is no number that anybody has counted to.
+const maxNumber = 100_000
+
+// NextID returns the next id of a kind that begins with prefix, such as
+// pattern-012: the number after the highest in the file, in three digits at
+// least, or the first after it that was never used.
+func (e *Entries) NextID(kind record.Kind, prefix string) (string, error) {
+	highest := 0
+	for _, entry := range e.List() {
+		digits, found := strings.CutPrefix(entry.Name.ID, prefix)
+		if n, err := strconv.ParseUint(digits, 10, 31); found && err == nil && n <= maxNumber {
+			highest = max(highest, int(n))
+		}
+	}
+	for n := highest + 1; ; n++ {
+		id := fmt.Sprintf("%s%03d", prefix, n)
+		used, err := e.Used(kind, id)
+		if err != nil || !used {
+			return id, err
+		}
+	}
 }
 
 // Text returns the bytes of the whole file as they were when the edit began.

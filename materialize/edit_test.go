@@ -129,17 +129,11 @@ func TestEditEntries(t *testing.T) {
 	w := newWorkspace(t)
 	add := func(summary string) error {
 		return w.EditEntries(t.Context(), record.KindIssue, "", record.SourcePut, func(e *materialize.Entries) error {
-			for n := 1; ; n++ {
-				id := fmt.Sprintf("ISSUE-20260302-%03d", n)
-				used, err := e.Used(record.KindIssue, id)
-				if err != nil {
-					return err
-				}
-				if !used {
-					e.Add(record.KindIssue, id, layout.AppendIssue(nil, layout.Issue{ID: id, Status: "pending", Summary: summary}))
-					return nil
-				}
+			id, err := e.NextID(record.KindIssue, "ISSUE-20260302-")
+			if err == nil {
+				e.Add(record.KindIssue, id, layout.AppendIssue(nil, layout.Issue{ID: id, Status: "pending", Summary: summary}))
 			}
+			return err
 		})
 	}
 	var group sync.WaitGroup

@@ -67,6 +67,9 @@ func (o *handoffOptions) read(env *environ) (layout.Handoff, error) {
 		if err != nil {
 			return h, coded(exitUsage, "", err)
 		}
+		for _, extra := range h.Extra {
+			env.note("%s: %q is no field of a handoff; it is kept as it is, and nothing reads it", name, extra.Key)
+		}
 	}
 	return task.Merge(h, o.fields()), nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"filebus/materialize"
@@ -33,7 +32,7 @@ func (q *Queue) Add(ctx context.Context, d Draft, strict bool) (added Issue, err
 			return &DuplicateError{like}
 		}
 		now := q.now().UTC()
-		id, err := newID(e, now)
+		id, err := e.NextID(record.KindIssue, "ISSUE-"+now.Format("20060102")+"-")
 		if err != nil {
 			return err
 		}
@@ -55,42 +54,6 @@ func (d Draft) likeIn(e *materialize.Entries) []Likeness {
 	}
 	sortLikenesses(like)
 	return like
-}
-
-// newID returns the next id of a day: the number after the highest in the file,
-// or the first after it that was never used.
-func newID(e *materialize.Entries, now time.Time) (string, error) {
-	prefix := "ISSUE-" + now.Format("20060102") + "-"
-	highest := 0
-	for _, entry := range e.List() {
-		rest, found := strings.CutPrefix(entry.Name.ID, prefix)
-		if n := numberOf(rest); found && n > highest {
-			highest = n
-		}
-	}
-	for n := highest + 1; ; n++ {
-		id := fmt.Sprintf("%s%03d", prefix, n)
-		used, err := e.Used(record.KindIssue, id)
-		if err != nil || !used {
-			return id, err
-		}
-	}
-}
-
-// maxNumber is the highest number of an id that new ones are counted from; a
-// higher one is no number that anybody has counted to.
-const maxNumber = 100_000
-
-// numberOf returns the number that a text is, or 0.
-func numberOf(text string) int {
-	n := 0
-	for _, c := range []byte(text) {
-		if c < '0' || c > '9' || n > maxNumber {
-			return 0
-		}
-		n = 10*n + int(c-'0')
-	}
-	return n
 }
 
 // Merge adds what a draft says to the issue with an id, in place of a new one: the

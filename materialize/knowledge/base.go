@@ -187,7 +187,7 @@ func (b *Base) insert(e *materialize.Entries, f form, d Draft) (record.Name, err
 	id := ""
 	if _, isLesson := f.(lesson); !isLesson {
 		var err error
-		if id, err = freeID(e, d.Type); err != nil {
+		if id, err = e.NextID(record.KindKnowledge, d.Type+"-"); err != nil {
 			return record.Name{}, err
 		}
 	}
@@ -217,38 +217,4 @@ func (b *Base) idIn(e *materialize.Entries, id string, text []byte) (string, err
 		}
 	}
 	return "", &BrokenError{e.Path}
-}
-
-// freeID returns the next id of a type: the number after the highest in the file,
-// or the first after it that was never used.
-func freeID(e *materialize.Entries, kind string) (string, error) {
-	highest := 0
-	for _, entry := range e.List() {
-		if rest, found := strings.CutPrefix(entry.Name.ID, kind+"-"); found {
-			highest = max(highest, numberOf(rest))
-		}
-	}
-	for n := highest + 1; ; n++ {
-		id := fmt.Sprintf("%s-%03d", kind, n)
-		used, err := e.Used(record.KindKnowledge, id)
-		if err != nil || !used {
-			return id, err
-		}
-	}
-}
-
-// maxNumber is the highest number of an id that new ones are counted from; a
-// higher one is no number that anybody has counted to.
-const maxNumber = 1_000_000
-
-// numberOf returns the number that a text is, or 0.
-func numberOf(text string) int {
-	n := 0
-	for _, c := range []byte(text) {
-		if c < '0' || c > '9' || n > maxNumber {
-			return 0
-		}
-		n = 10*n + int(c-'0')
-	}
-	return n
 }
