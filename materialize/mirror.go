@@ -2,6 +2,7 @@ package materialize
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -309,7 +310,7 @@ func (m *mirror) confirm(root *os.Root, name, p string, seen diskFile) error {
 }
 
 func writeTemporary(root *os.Root, tmp string, source io.Reader) (record.Digest, error) {
-	out, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	out, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return record.Digest{}, err
 	}
@@ -378,7 +379,14 @@ func (m *mirror) temporary(root *os.Root, name, suffix string) string {
 			dir = tmp
 		}
 	}
-	return filepath.Join(dir, temporaryPrefix+m.w.NewID()+suffix)
+	return filepath.Join(dir, TemporaryName(suffix))
+}
+
+// TemporaryName returns the name of a file while it is written. No other process
+// ever has the same: what two of them write to one file would get the name of
+// either.
+func TemporaryName(suffix string) string {
+	return temporaryPrefix + strings.ToLower(rand.Text()) + suffix
 }
 
 // sameDevice reports whether two folders of a root lie on one disk, so that a file
@@ -529,7 +537,7 @@ func (m *mirror) scan(ctx context.Context, deadline time.Time) (*walk, error) {
 // its name.
 func isTemporary(p string) bool {
 	id, found := strings.CutPrefix(path.Base(p), temporaryPrefix)
-	return found && len(id) == 14 && (strings.HasSuffix(id, ".new") || strings.HasSuffix(id, ".old"))
+	return found && (strings.HasSuffix(id, ".new") || strings.HasSuffix(id, ".old"))
 }
 
 // temporaryPrefix begins the names of files that are being written.

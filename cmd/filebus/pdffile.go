@@ -159,7 +159,7 @@ func (f pdfFile) write(ctx context.Context, w *session, document []byte, force b
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o777); err != nil {
 		return fmt.Errorf("making the folder: %w", err)
 	}
-	err := result.WriteFile(ctx, w.Workspace, f.path, document, force)
+	err := result.WriteFile(ctx, f.path, document, force)
 	var taken *result.OutputError
 	if errors.As(err, &taken) {
 		return cmp.Or(f.check(document, force), err) // it says what to do

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -87,7 +88,7 @@ func TestManyPuts(t *testing.T) {
 				_, rest, _ := strings.Cut(string(out), `"result_file":"`)
 				file, _, _ := strings.Cut(rest, `"`)
 				if err != nil {
-					t.Errorf("put: %v", err)
+					t.Errorf("put: %v: %s", err, exitText(err))
 				} else if _, err := os.Stat(file); err != nil {
 					t.Errorf("the reference came before the file: %v", err)
 				}
@@ -127,4 +128,13 @@ func TestManyTags(t *testing.T) {
 	if got := strings.Count(mustRun(t, dir, "tag", "list"), "\n"); got != processes {
 		t.Errorf("%d tags after %d processes set one each", got, processes)
 	}
+}
+
+// exitText returns what a process that failed wrote to stderr.
+func exitText(err error) string {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return string(exit.Stderr)
+	}
+	return ""
 }

@@ -466,25 +466,38 @@ func TestParseSeparator(t *testing.T) {
 	}
 }
 
-// TestCombineChanging changes a file after it was looked at, while a name is made
-// for the temporary file.
+// A watchedContext calls a function whenever somebody asks it for its error.
+type watchedContext struct {
+	context.Context
+	asked func()
+}
+
+func (c watchedContext) Err() error {
+	c.asked()
+	return c.Context.Err()
+}
+
+// TestCombineChanging changes a file after it was looked at: once there is a
+// temporary file to write to.
 func TestCombineChanging(t *testing.T) {
 	for _, change := range []string{"longer text", "t", "", "txet"} {
-		hook := func() {}
-		d := deskIn(t, materialize.Settings{}, func() time.Time { hook(); return time.Now() })
+		d := newDesk(t)
 		file := d.file("a.txt", "text")
 		past := time.Now().Add(-time.Hour)
 		if err := os.Chtimes(file, past, past); err != nil {
 			t.Fatal(err)
 		}
 		changed := false
-		hook = func() {
-			if !changed {
+		ctx := watchedContext{t.Context(), func() {
+			begun, err := filepath.Glob(filepath.Join(d.Root, ".filebus-*"))
+			if err == nil && len(begun) > 0 && !changed {
 				changed = true
 				d.file("a.txt", change)
 			}
-		}
-		_, err := d.combine(result.CombineRequest{Inputs: []string{"a.txt"}, Output: filepath.Join(d.Root, "out.txt")})
+		}}
+		_, err := result.Combine(ctx, d.Workspace, d.read, result.CombineRequest{
+			Inputs: []string{"a.txt"}, Output: filepath.Join(d.Root, "out.txt"), Dir: d.Root,
+		})
 		if !changed || err == nil || !strings.Contains(err.Error(), "reading a.txt: it changed while it was read") || d.results() != 0 {
 			t.Errorf("Combine of a file that becomes %q: %v, %d results", change, err, d.results())
 		}

@@ -49,12 +49,12 @@ func (g gatherer) newOutput(ctx context.Context, file string, force bool, in *in
 	if err := g.mayReplace(ctx, file); err != nil {
 		return nil, err
 	}
-	return openOutput(g.w, file, force)
+	return openOutput(file, force)
 }
 
 // openOutput makes the temporary file.
-func openOutput(w *materialize.Workspace, file string, force bool) (*output, error) {
-	tmp, err := os.OpenFile(filepath.Join(filepath.Dir(file), ".filebus-"+w.NewID()+".tmp"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+func openOutput(file string, force bool) (*output, error) {
+	tmp, err := os.OpenFile(filepath.Join(filepath.Dir(file), materialize.TemporaryName(".tmp")), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("writing %s: %w", file, pathReason(err))
 	}
@@ -63,8 +63,8 @@ func openOutput(w *materialize.Workspace, file string, force bool) (*output, err
 
 // WriteFile gives a file, absolute, a text: whole and durable, or not at all. A
 // file that holds another text is an *OutputError, unless it may be replaced.
-func WriteFile(ctx context.Context, w *materialize.Workspace, file string, text []byte, force bool) error {
-	o, err := openOutput(w, file, force)
+func WriteFile(ctx context.Context, file string, text []byte, force bool) error {
+	o, err := openOutput(file, force)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func TestWriteFile(t *testing.T) {
 	}
 	for _, test := range tests {
 		file := filepath.Join(d.Root, filepath.FromSlash(test.file))
-		err := result.WriteFile(t.Context(), d.Workspace, file, []byte("text"), test.force)
+		err := result.WriteFile(t.Context(), file, []byte("text"), test.force)
 		if errors.Is(err, store.ErrConflict) != test.taken || !test.taken && err != nil || d.text(file) != test.want {
 			t.Errorf("WriteFile(%s, force %t): %v, and the file holds %q, want %q", test.file, test.force, err, d.text(file), test.want)
 		}
@@ -41,7 +41,7 @@ func TestWriteFile(t *testing.T) {
 		t.Errorf("the folder has %v, %v; want no temporary files", left, err)
 	}
 	missing := filepath.Join(d.Root, "none", "new")
-	if err := result.WriteFile(t.Context(), d.Workspace, missing, []byte("text"), true); !errors.Is(err, os.ErrNotExist) {
+	if err := result.WriteFile(t.Context(), missing, []byte("text"), true); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("WriteFile into a folder that is missing: %v", err)
 	}
 }
@@ -55,7 +55,7 @@ func TestWriteFileAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
-				if err := result.WriteFile(t.Context(), d.Workspace, file, []byte("text"), false); err != nil {
+				if err := result.WriteFile(t.Context(), file, []byte("text"), false); err != nil {
 					t.Errorf("WriteFile at once: %v", err)
 				}
 			})
