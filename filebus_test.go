@@ -74,6 +74,18 @@ func house() map[string]pack {
 				"filebus/materialize/layout",
 			},
 		},
+		"filebus/materialize/dialogue": {
+			ours: []string{
+				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
+				"filebus/materialize/layout",
+			},
+		},
+		"filebus/materialize/session": {
+			ours: []string{
+				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
+				"filebus/materialize/layout",
+			},
+		},
 		"filebus/materialize/issue": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index", "filebus/query",
@@ -101,7 +113,7 @@ func house() map[string]pack {
 		},
 		"filebus/cmd/filebus": {
 			ours: []string{
-				"filebus", "filebus/materialize/lint", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/run", "filebus/materialize/task", "filebus/materialize/pdf", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
+				"filebus", "filebus/materialize/lint", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/run", "filebus/materialize/task", "filebus/materialize/dialogue", "filebus/materialize/session", "filebus/materialize/pdf", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
 				"filebus/query", "filebus/materialize", "filebus/materialize/layout",
 			},
 			modules: []string{

@@ -71,6 +71,8 @@ func writingCommands(env *environ) []*cobra.Command {
 		newComponentCommand(env),
 		newRunCommand(env),
 		newSnapshotCommand(env),
+		newDialogueCommand(env),
+		newSessionCommand(env),
 		newCaptureCommand(env),
 		newSyncCommand(env),
 		newMaterializeCommand(env),

@@ -1,0 +1,156 @@
+// Package dialogue holds the rules of dialogues in rounds: several agents discuss
+// one question, each writes one file a round, and a judge reads them. It makes
+// dialogues, tells agents what to do, waits for their files, checks and scores
+// them, and assembles the document.
+//
+// A dialogue is the records below one folder, {slug}/. Each of its files has one
+// writer: the expert pool is written when the dialogue is made, a panel when a
+// round begins, a turn by its agent (or by the infrastructure, when the agent is
+// dead), the scores by the judge, and everything else is derived from these.
+package dialogue
+
+import (
+	"time"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// The names of a dialogue's files, below its folder or that of a round.
+const (
+	PoolFile       = "expert-pool.json"
+	PanelFile      = "panel.json"  // of a round
+	ScoresFile     = "scores.json" // of a round
+	ScoreboardFile = "scoreboard.md"
+	TensionsFile   = "tensions.md"
+)
+
+// MaxTurn is the longest turn, in bytes, that is read for its markers.
+const MaxTurn = 1 << 20
+
+// A Forum is the dialogues of a workspace, in its own tree and in captured ones.
+type Forum struct {
+	w    *materialize.Workspace
+	read *query.Reader
+	now  func() time.Time
+}
+
+// Open returns the Forum of a workspace.
+func Open(w *materialize.Workspace, read *query.Reader, now func() time.Time) *Forum {
+	return &Forum{w, read, now}
+}
+
+// A Dialogue is all that is stored of one.
+type Dialogue struct {
+	Key    Key
+	Pool   layout.Pool // without a pool only the title is set, to the slug
+	Rounds []*Round    // by number; one that was skipped is not there
+	Files  []File      // directly below the dialogue's folder, by path
+}
+
+// A Round is what is stored of one round.
+type Round struct {
+	Number int
+	Panel  *layout.Panel // nil if there is none
+	Turns  []*Turn       // by agent
+	Files  []File        // what else lies in its folder, by path
+}
+
+// A File is a file of a dialogue.
+type File struct {
+	Path    string // below the dialogue's folder
+	Version store.Version
+}
+
+// A Turn is the file that an agent wrote in a round, or a stub that stands in for
+// it.
+type Turn struct {
+	Agent   string // lower case
+	Round   int
+	Version store.Version
+	Text    []byte // nil if it is longer than MaxTurn
+	Markers []layout.Marker
+	Stub    string // why there is no turn; empty for one
+	IsStub  bool
+}
+
+// IsEmpty reports whether a turn has no text.
+func (t *Turn) IsEmpty() bool { return t.Version.Record.Size == 0 || t.Text != nil && isBlank(t.Text) }
+
+// Round returns a round by its number, nil if there is none.
+func (d *Dialogue) Round(number int) *Round {
+	for _, r := range d.Rounds {
+		if r.Number == number {
+			return r
+		}
+	}
+	return nil
+}
+
+// Last returns the round with the highest number, nil if there is none.
+func (d *Dialogue) Last() *Round {
+	if len(d.Rounds) == 0 {
+		return nil
+	}
+	return d.Rounds[len(d.Rounds)-1]
+}
+
+// Turn returns the turn of an agent, nil if there is none.
+func (r *Round) Turn(agent string) *Turn {
+	for _, t := range r.Turns {
+		if t.Agent == agent {
+			return t
+		}
+	}
+	return nil
+}
+
+// Launched returns the agents that owe a file in a round: those of its panel; in a
+// round without one those of the pool; if that has no names either, those who wrote.
+func (d *Dialogue) Launched(r *Round) []layout.Expert {
+	if r.Panel != nil {
+		return r.Panel.Experts
+	}
+	if experts := named(d.Pool.Experts); len(experts) > 0 {
+		return experts
+	}
+	var experts []layout.Expert
+	for _, t := range r.Turns {
+		experts = append(experts, layout.Expert{Name: t.Agent})
+	}
+	return experts
+}
+
+// named returns the experts that have names.
+func named(experts []layout.Expert) []layout.Expert {
+	var out []layout.Expert
+	for _, e := range experts {
+		if e.Name != "" {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// file returns the version of a file, by its path below the dialogue's folder.
+func (d *Dialogue) file(path string) (store.Version, bool) {
+	for _, f := range d.Files {
+		if f.Path == path {
+			return f.Version, true
+		}
+	}
+	return store.Version{}, false
+}
+
+// turnName is the name of a turn of a dialogue in the own tree.
+func turnName(k Key, round int, agent string) record.Name {
+	return record.Name{Tree: k.Tree, Kind: record.KindTurn, ID: k.ID + "/" + roundFolder(round) + "/" + agent}
+}
+
+// fileName is the name of another file, by its path below the dialogue's folder.
+func fileName(k Key, path string) record.Name {
+	return record.Name{Tree: k.Tree, Kind: record.KindDialogue, ID: k.ID + "/" + path}
+}

@@ -1,0 +1,242 @@
+package dialogue
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A Key says which dialogue is meant: the ids of its records begin with ID and a
+// slash. ID is the slug, behind the folders that it lies in if these are not the
+// workspace's own.
+type Key struct {
+	Tree record.Tree
+	ID   string
+}
+
+// Slug returns the name of the dialogue's folder.
+func (k Key) Slug() string { return k.ID[strings.LastIndexByte(k.ID, '/')+1:] }
+
+// String returns the key as it is typed.
+func (k Key) String() string {
+	if k.Tree == "" {
+		return k.ID
+	}
+	return string(k.Tree) + ":" + k.ID
+}
+
+// IsOwn reports whether the dialogue is one of the workspace itself, whose files
+// may be written.
+func (k Key) IsOwn() bool { return k.Tree == "" }
+
+// A NotFoundError says that no dialogue has a name, and which have one like it.
+type NotFoundError struct {
+	Text string
+	Near []Key
+}
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("there is no dialogue %s", e.Text) }
+
+// Is reports whether target is store.ErrNotFound.
+func (e *NotFoundError) Is(target error) bool { return target == store.ErrNotFound }
+
+// An AmbiguousError says that a name means several dialogues.
+type AmbiguousError struct {
+	Text string
+	Keys []Key
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%s is the name of %d dialogues", e.Text, len(e.Keys))
+}
+
+// Keys returns every dialogue, the one with the newest record first.
+func (f *Forum) Keys(ctx context.Context) ([]Key, error) {
+	entries, err := f.entries(ctx, record.Tree(""), true)
+	if err != nil {
+		return nil, err
+	}
+	var keys []Key
+	seen := map[Key]bool{}
+	for _, e := range entries {
+		if key, _, found := cutKey(e); found && !seen[key] {
+			seen[key] = true
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
+}
+
+// entries lists the records of dialogues, of all trees or of one, newest first.
+func (f *Forum) entries(ctx context.Context, tree record.Tree, all bool) ([]query.Summary, error) {
+	request := query.ListRequest{Kinds: []record.Kind{record.KindTurn, record.KindDialogue}}
+	if !all {
+		request.Trees = []record.Tree{tree}
+	}
+	listing, err := f.read.List(ctx, request)
+	return listing.Entries, err
+}
+
+// cutKey cuts a record's id into the key of its dialogue and the path below it. A
+// file under a path that is not canonical has an id of another form: "~/" and its
+// whole path.
+func cutKey(e query.Summary) (key Key, path string, found bool) {
+	name := e.Version.Record.Name
+	slug := e.Description.Attributes[layout.AttributeDialogue]
+	at := strings.Index("/"+name.ID, "/"+slug+"/")
+	if slug == "" || at < 0 {
+		return Key{}, "", false // an assembled document
+	}
+	id, path := name.ID[:at+len(slug)], name.ID[at+len(slug)+1:]
+	if strings.HasPrefix(id, "~/") {
+		id = slug
+	}
+	return Key{name.Tree, id}, path, true
+}
+
+// stamp is what upstream puts before a slug.
+var stamp = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}(T\d{4,6}Z)?-`)
+
+// Find returns the dialogue that a text means: its key, or the name of its folder,
+// with or without the time that it begins with. An own dialogue comes first.
+func (f *Forum) Find(ctx context.Context, text string) (Key, error) {
+	keys, err := f.Keys(ctx)
+	if err != nil {
+		return Key{}, err
+	}
+	for _, matches := range []func(Key) bool{
+		func(k Key) bool { return k.String() == text },
+		func(k Key) bool { return k.IsOwn() && k.Slug() == text },
+		func(k Key) bool { return k.Slug() == text },
+		func(k Key) bool { return stamp.ReplaceAllString(k.Slug(), "") == text },
+	} {
+		found := slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { return !matches(k) })
+		switch {
+		case len(found) == 1:
+			return found[0], nil
+		case len(found) > 1:
+			return Key{}, &AmbiguousError{text, found}
+		}
+	}
+	near := slices.DeleteFunc(keys, func(k Key) bool { return text == "" || !strings.Contains(k.String(), text) })
+	return Key{}, &NotFoundError{text, near[:min(len(near), 10)]}
+}
+
+// Read returns all that is stored of a dialogue.
+func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
+	entries, err := f.entries(ctx, key.Tree, false)
+	if err != nil {
+		return nil, err
+	}
+	d := &Dialogue{Key: key, Pool: layout.Pool{Title: key.Slug()}}
+	found := false
+	for _, e := range entries {
+		if k, path, isOne := cutKey(e); isOne && k == key {
+			found = true
+			if err := f.add(ctx, d, e, path); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if !found {
+		return nil, &NotFoundError{Text: key.String()}
+	}
+	slices.SortFunc(d.Rounds, func(a, b *Round) int { return cmp.Compare(a.Number, b.Number) })
+	slices.SortFunc(d.Files, compareFiles)
+	for _, r := range d.Rounds {
+		slices.SortFunc(r.Turns, func(a, b *Turn) int { return strings.Compare(a.Agent, b.Agent) })
+		slices.SortFunc(r.Files, compareFiles)
+	}
+	return d, nil
+}
+
+func compareFiles(a, b File) int { return strings.Compare(a.Path, b.Path) }
+
+// add puts one record in its place.
+func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path string) error {
+	v := e.Version
+	number, err := strconv.Atoi(e.Description.Attributes[layout.AttributeRound])
+	inRound := err == nil && strings.Contains(path, "/")
+	if v.Record.Name.Kind == record.KindTurn && inRound {
+		return f.addTurn(ctx, d.round(number), v, path)
+	}
+	if !inRound {
+		d.Files = append(d.Files, File{path, v})
+		if path == PoolFile {
+			return f.addPool(ctx, d, v)
+		}
+		return nil
+	}
+	r := d.round(number)
+	r.Files = append(r.Files, File{path, v})
+	if strings.HasSuffix(path, "/"+PanelFile) {
+		text, err := f.text(ctx, v)
+		if err != nil {
+			return err
+		}
+		if panel, problem := layout.ParsePanel(text); problem == nil {
+			r.Panel = &panel
+		}
+	}
+	return nil
+}
+
+func (f *Forum) addPool(ctx context.Context, d *Dialogue, v store.Version) error {
+	text, err := f.text(ctx, v)
+	if err != nil {
+		return err
+	}
+	if pool, problem := layout.ParsePool(text); problem == nil {
+		d.Pool = pool
+		d.Pool.Title = cmp.Or(pool.Title, d.Key.Slug())
+	}
+	return nil
+}
+
+func (f *Forum) addTurn(ctx context.Context, r *Round, v store.Version, path string) error {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	t := &Turn{Agent: strings.ToLower(strings.TrimSuffix(name, ".md")), Round: r.Number, Version: v}
+	text, err := f.text(ctx, v)
+	if err != nil {
+		return err
+	}
+	t.Text = text
+	t.Stub, t.IsStub = layout.ParseStub(text)
+	if !t.IsStub {
+		t.Markers = layout.ParseMarkers(text)
+	}
+	r.Turns = append(r.Turns, t)
+	return nil
+}
+
+// text returns the body of a version, nil if it is longer than MaxTurn.
+func (f *Forum) text(ctx context.Context, v store.Version) ([]byte, error) {
+	if v.Record.Size > MaxTurn {
+		return nil, nil
+	}
+	return f.w.TextOf(ctx, v)
+}
+
+// round returns a round, which it makes if there is none yet.
+func (d *Dialogue) round(number int) *Round {
+	r := d.Round(number)
+	if r == nil {
+		r = &Round{Number: number}
+		d.Rounds = append(d.Rounds, r)
+	}
+	return r
+}
+
+func roundFolder(number int) string { return "round-" + strconv.Itoa(number) }
+
+func isBlank(text []byte) bool { return len(bytes.TrimSpace(text)) == 0 }
