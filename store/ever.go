@@ -1,0 +1,30 @@
+package store
+
+import (
+	"bytes"
+	"iter"
+
+	"filebus/store/record"
+)
+
+// NamesEver returns the names from the given one on to which anything ever
+// happened, in the order of tree, kind and id: also those that have no current
+// version any more, or whose contents were destroyed. It ends after the first
+// error.
+func (tx *Tx) NamesEver(from record.Name) iter.Seq2[record.Name, error] {
+	return func(yield func(record.Name, error) bool) {
+		c := tx.history.Cursor()
+		for k, _ := c.Seek(nameKey(from)); k != nil; {
+			if len(k) <= positionSize {
+				yield(record.Name{}, damaged("malformed history key %.100q", k))
+				return
+			}
+			key := bytes.Clone(k[:len(k)-positionSize-1])
+			name, err := parseNameKey(key)
+			if !yield(name, err) || err != nil {
+				return
+			}
+			k, _ = c.Seek(after(historyPrefix(key)))
+		}
+	}
+}
