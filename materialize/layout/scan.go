@@ -14,6 +14,7 @@ type scanLine struct {
 	level      int    // of the ATX heading that the line is, or 0
 	quiet      bool   // in a code fence or an HTML comment: text, whatever it looks like
 	open       bool   // begins a fence or comment that nothing ends, and so counts as text
+	behind     int    // of a quiet line: where text goes on behind the comment's end, or 0
 }
 
 // scanLines cuts text after each LF, and marks headings, code fences and HTML
@@ -85,7 +86,10 @@ func scanBlock(lines []scanLine, closers []scanCloser, i int) int {
 			return closes && m == mark && n >= size
 		})
 	case startsComment(l.text) && closers[i].comment:
-		return scanQuiet(lines, i, i, func(text []byte) bool { return bytes.Contains(text, []byte("-->")) })
+		next := scanQuiet(lines, i, i, func(text []byte) bool { return bytes.Contains(text, []byte("-->")) })
+		last := &lines[next-1]
+		last.behind = last.at + bytes.Index(last.text, []byte("-->")) + len("-->")
+		return next
 	case mark != 0 || startsComment(l.text):
 		l.open = true
 	default:

@@ -33,6 +33,7 @@ func TestExamplesAtTheirPlaces(t *testing.T) {
 		{"dialogue", "retry-policy.dialogue.md", ".blue/docs/dialogues/retry-policy.dialogue.md", "dialogue/.blue/docs/retry-policy.dialogue.md", "Converged"},
 		{"sessions", "pr_42_security_report.md", ".claude/sessions/pr_reviews/pr_42_security_report.md", "artifact/pr_reviews/pr_42/security_report", ""},
 		{"sessions", ".agent_log", ".claude/sessions/build/k7m2p9/.agent_log", "artifact/build/k7m2p9/.agent_log", "failed"},
+		{"sessions", "metadata.json", ".claude/sessions/build/20260306-120000-k7m2-nightly-load-test/metadata.json", "artifact/build/20260306-120000-k7m2-nightly-load-test/metadata.json", "completed"},
 		{"notes", "2026-03-02-handover.md", "messages/2026-03-02-handover.md", "note/messages/2026-03-02-handover.md", ""},
 	}
 	for _, test := range tests {

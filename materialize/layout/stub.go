@@ -12,7 +12,7 @@ const stubHead = "[ERROR:"
 // StubText returns the file that stands in for the turn of an agent that gave
 // none: a line with the reason in one, and below it what else is to be said.
 func StubText(reason, details string) []byte {
-	text := fmt.Sprintf("%s %s]\n", stubHead, balanced(singleSpaced(reason)))
+	text := fmt.Sprintf("%s %s]\n", stubHead, singleSpaced(balanced(reason)))
 	if details = strings.TrimSpace(details); details != "" {
 		text += "\n" + details + "\n"
 	}

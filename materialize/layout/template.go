@@ -152,6 +152,9 @@ func readDialoguePath(rest string) (Place, bool) {
 		return Place{}, false
 	}
 	place := Place{Kind: record.KindDialogue, ID: rest, Layout: Dialogues{}}
+	if slug == docsFolder && isDocument(file) {
+		return place, true // where the root has no place of their own for documents
+	}
 	place.Facts.Attributes = map[string]string{AttributeDialogue: word(slug)}
 	folder, name, nested := strings.Cut(file, "/")
 	round, inRound := number(folder, "round-")
@@ -175,10 +178,16 @@ func readDialoguePath(rest string) (Place, bool) {
 	return place, true
 }
 
+// isDocument reports whether a file is called like an assembled document:
+// {name}.dialogue.md, {name}.dialogue.{status}.md.
+func isDocument(name string) bool {
+	return !strings.Contains(name, "/") && isMarkdown(name) && strings.Contains(name, ".dialogue.")
+}
+
 // dialoguePart tells which of the known files of a dialogue name is.
 func dialoguePart(name string, attributes map[string]string) {
 	switch name {
-	case "scoreboard.md", "tensions.md", "verdict.md", "expert-pool.json", "panel.json":
+	case "scoreboard.md", "tensions.md", "verdict.md", "expert-pool.json", "panel.json", "scores.json":
 		attributes[AttributePart] = name[:strings.LastIndexByte(name, '.')]
 		return
 	}
@@ -220,8 +229,11 @@ func readSessionPath(rest string) (Place, bool) {
 
 // artifactLayout returns the layout of a session's file by its name.
 func artifactLayout(name string) Layout {
-	if strings.HasSuffix(name, ".agent_log") {
+	switch {
+	case strings.HasSuffix(name, SessionLogFile):
 		return AgentLogs{}
+	case name == SessionMetaFile:
+		return SessionMetas{}
 	}
 	return Artifacts{}
 }

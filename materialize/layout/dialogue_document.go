@@ -1,0 +1,285 @@
+package layout
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A DialogueDocument is an assembled dialogue: everything that was said in it, and
+// what was made of it, in one file. Rows and rounds stand in the order of the
+// text. Line numbers count from 1 and are those of the text that was read; the
+// writer ignores them.
+type DialogueDocument struct {
+	Head         DialogueHead
+	HeadLine     int    // of the title
+	Intro        string // what else stands before the first section
+	Panel        []DocumentExpert
+	Scores       Scoreboard
+	Perspectives []PerspectiveRow
+	Tensions     []TensionRow
+	Front        []DocumentSection // other sections before the first round
+	Rounds       []DocumentRound
+	Found        DocumentParts
+}
+
+// DocumentParts says which sections a document has, by the line of the heading; 0
+// for one that it has not.
+type DocumentParts struct {
+	Panel, Scores, Perspectives, Tensions int
+}
+
+// A DocumentExpert is a row of the panel. The expert has no Name: tables say what
+// people are called, not files.
+type DocumentExpert struct {
+	Expert
+	Line int
+}
+
+// A PerspectiveRow is a row of the inventory of perspectives.
+type PerspectiveRow struct {
+	ID          string // P01
+	Agent       string // as in the table, without the emoji; several after each other, or All
+	Perspective string
+	Round       string // as in the table: 0, or R0; "" if it does not say
+	Line        int
+}
+
+// A DocumentSection is a section that the form does not have.
+type DocumentSection struct {
+	Title string
+	Text  string
+	Line  int
+}
+
+// A DocumentRound is a round of a document.
+type DocumentRound struct {
+	Number int
+	Label  string // behind the number, such as "Opening Arguments"
+	File   string // the file beside the document that holds the turns; "" if it does itself
+	Intro  string // what stands before the first turn
+	Turns  []DocumentTurn
+	After  []DocumentSection // what stands between this round and the next one
+	Line   int
+}
+
+// A DocumentTurn is what an agent said in a round, or why it said nothing.
+type DocumentTurn struct {
+	Name     string // as its file is called, lower case; from the label if the document does not say
+	Label    string // as people call the agent
+	Emoji    string // before or behind the label
+	Note     string // what else the heading says
+	Absent   string // why there is no turn; "" for one
+	Text     string // the exact text; of an absent agent, what its stub says
+	Exact    bool   // the text is the one that was written there, as a digest shows
+	Edited   bool   // the text was changed after it was written
+	Line     int    // of the heading
+	TextLine int    // where the text begins
+}
+
+// JudgeEmoji is the emoji of the judge, and AgentEmoji that of an agent which has
+// none of its own.
+const (
+	JudgeEmoji = "💙"
+	AgentEmoji = "🧁"
+)
+
+// IsJudge reports whether the turn is the judge's.
+func (t DocumentTurn) IsJudge() bool { return t.Emoji == JudgeEmoji }
+
+// The titles of a document's sections.
+const (
+	titlePanel        = "Expert Panel"
+	titleScores       = "Alignment Scoreboard"
+	titlePerspectives = "Perspectives Inventory"
+	titleTensions     = "Tensions Tracker"
+)
+
+// AppendDialogueDocument appends the text of a document. Sections without rows are
+// not written, but for the inventories of a document that has rounds. Turns keep
+// their bytes: each stands between two comments, of which the first says its
+// length and digest, so that headings in it do not end it. The last line is a
+// comment with the digest of all before it: see CheckSeal.
+func AppendDialogueDocument(dst []byte, d DialogueDocument) []byte {
+	start := len(dst)
+	dst = AppendDialogueHead(dst, d.Head)
+	dst = appendVerbatim(dst, d.Intro)
+	if len(d.Panel) > 0 {
+		dst = appendPanel(appendTitle(dst, 2, titlePanel), d.Panel)
+	}
+	dst = appendScores(dst, d.Scores)
+	if len(d.Perspectives)+len(d.Rounds) > 0 {
+		dst = appendPerspectives(appendTitle(dst, 2, titlePerspectives), d.Perspectives)
+	}
+	if len(d.Tensions)+len(d.Rounds) > 0 {
+		dst = AppendTensions(appendTitle(dst, 2, titleTensions), d.Tensions)
+	}
+	dst = appendSections(dst, d.Front)
+	for _, r := range d.Rounds {
+		dst = appendRound(dst, r)
+	}
+	return appendSeal(dst, start)
+}
+
+// AppendDialogueRound appends the file of one round of a document that is split:
+// index is the name of the document's own file.
+func AppendDialogueRound(dst []byte, title, index string, r DocumentRound) []byte {
+	start := len(dst)
+	r.File, r.After = "", nil // those stand in the index
+	dst = AppendDialogueHead(dst, DialogueHead{Title: title, Extra: []Property{{PropertyPart, "[" + index + "](" + index + ")"}}})
+	return appendSeal(appendRound(dst, r), start)
+}
+
+// PropertyPart is the metadata of a round's file that names the document.
+const PropertyPart = "Part of"
+
+// appendTitle appends a heading between blank lines.
+func appendTitle(dst []byte, level int, title string) []byte {
+	return fmt.Appendf(dst, "\n%s %s\n\n", strings.Repeat("#", level), singleSpaced(title))
+}
+
+// appendVerbatim appends a text in a block that keeps its bytes.
+func appendVerbatim(dst []byte, text string) []byte {
+	if text == "" {
+		return dst
+	}
+	return appendBlock(append(dst, '\n'), blockText, []byte(text))
+}
+
+func appendSections(dst []byte, sections []DocumentSection) []byte {
+	for _, s := range sections {
+		dst = fmt.Appendf(dst, "\n## %s\n", singleSpaced(s.Title))
+		dst = appendVerbatim(dst, s.Text)
+	}
+	return dst
+}
+
+// appendPanel appends the table of the experts.
+func appendPanel(dst []byte, experts []DocumentExpert) []byte {
+	dst = appendHead(dst, "Agent", "Role", "Tier", "Relevance", "Emoji")
+	for _, e := range experts {
+		dst = appendRow(dst, named(e.Label, e.Emoji), orNone(e.Role), orNone(e.Tier), relevance(e.Relevance), orNone(e.Emoji))
+	}
+	return dst
+}
+
+// named returns a name behind its emoji.
+func named(label, emoji string) string { return strings.TrimSpace(emoji + " " + label) }
+
+func orNone(text string) string {
+	if singleSpaced(text) == "" {
+		return noCell
+	}
+	return text
+}
+
+// relevance returns a relevance with two decimals at least.
+func relevance(r float64) string {
+	if r == 0 {
+		return noCell
+	}
+	text := strconv.FormatFloat(r, 'f', -1, 64)
+	if two := strconv.FormatFloat(r, 'f', 2, 64); len(two) > len(text) {
+		return two
+	}
+	return text
+}
+
+// appendScores appends the section of the scores: the agents by their numbers, or
+// else by round, the total, and the rounds.
+func appendScores(dst []byte, b Scoreboard) []byte {
+	if len(b.Agents)+len(b.Rounds) == 0 {
+		return dst
+	}
+	dst = append(dst, "\n## "+titleScores+"\n"...)
+	byRound, marks := Scoreboard{}, Scoreboard{}
+	for _, a := range b.Agents {
+		if len(a.Rounds) > 0 && a.Marks == (Marks{}) {
+			byRound.Agents = append(byRound.Agents, a)
+		} else {
+			marks.Agents = append(marks.Agents, a)
+		}
+	}
+	if len(marks.Agents) > 0 {
+		dst = appendAgentMarks(append(dst, '\n'), marks.Agents)
+	}
+	if len(byRound.Agents) > 0 {
+		dst = appendAgentRounds(append(dst, '\n'), byRound.Agents)
+	}
+	if b.HasTotal {
+		dst = appendTotal(dst, b.Total)
+	}
+	if len(b.Rounds) > 0 {
+		dst = appendRoundScores(appendTitle(dst, 3, "Rounds"), b.Rounds)
+	}
+	return dst
+}
+
+// appendAgentMarks appends the table of the agents with their four numbers.
+func appendAgentMarks(dst []byte, agents []AgentScore) []byte {
+	dst = appendHead(dst, "Agent", "Wisdom", "Consistency", "Truth", "Relationships", "**Total**")
+	for _, a := range agents {
+		cells := []string{a.Agent}
+		for _, n := range []int{a.Marks.Wisdom, a.Marks.Consistency, a.Marks.Truth, a.Marks.Relationships} {
+			cells = append(cells, strconv.Itoa(n))
+		}
+		dst = appendRow(dst, append(cells, bold(a.Total))...)
+	}
+	return dst
+}
+
+// appendRoundScores appends the table of the rounds.
+func appendRoundScores(dst []byte, rounds []RoundScore) []byte {
+	dst = appendHead(dst, "Round", "W", "C", "T", "R", "Score", "S", "Open T", "New P", "Velocity", "Converge %")
+	for _, r := range rounds {
+		dst = appendRow(dst, r.cells()...)
+	}
+	return dst
+}
+
+// appendPerspectives appends the table of the perspectives.
+func appendPerspectives(dst []byte, rows []PerspectiveRow) []byte {
+	dst = appendHead(dst, "ID", "Agent", "Perspective", "Round")
+	for _, r := range rows {
+		dst = appendRow(dst, orNone(r.ID), orNone(r.Agent), orNone(r.Perspective), orNone(r.Round))
+	}
+	return dst
+}
+
+// appendRound appends a round with its turns, or with a link to them.
+func appendRound(dst []byte, r DocumentRound) []byte {
+	title := "Round " + strconv.Itoa(r.Number)
+	if label := singleSpaced(r.Label); label != "" {
+		title += ": " + label
+	}
+	dst = fmt.Appendf(dst, "\n## %s\n", title)
+	dst = appendVerbatim(dst, r.Intro)
+	if r.File != "" {
+		dst = fmt.Appendf(dst, "\n<!-- round %d in %s -->\n[Turns of round %d](%s)\n", r.Number, escapeName(r.File), r.Number, escapeName(r.File))
+	} else {
+		for _, t := range r.Turns {
+			dst = appendTurn(dst, r.Number, t)
+		}
+	}
+	return appendSections(dst, r.After)
+}
+
+// appendTurn appends a turn below its heading.
+func appendTurn(dst []byte, round int, t DocumentTurn) []byte {
+	title := singleSpaced(t.Label + " " + t.Emoji + " " + t.Note)
+	dst = fmt.Appendf(dst, "\n### %s\n", title)
+	name := fmt.Sprintf("%s round %d", escapeName(t.Name), round)
+	if t.Absent != "" {
+		dst = fmt.Appendf(dst, "\n<!-- %s%s -->\n%s%s*\n", noTurnComment, name, noTurn, singleSpaced(t.Absent))
+		if t.Text == "" {
+			return dst
+		}
+	}
+	return appendBlock(append(dst, '\n'), blockTurn+" "+name, []byte(t.Text))
+}
+
+// What stands in place of a turn.
+const (
+	noTurn        = "*No turn: "
+	noTurnComment = "no turn "
+)

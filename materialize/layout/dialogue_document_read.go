@@ -1,0 +1,527 @@
+package layout
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// ParseDialogueDocument reads an assembled document, in the forms of others too:
+// titles such as "# Dialogue: x", metadata in lines or in a table, sections in any
+// order and with other columns, rounds such as "## Opening Arguments (Round 0)",
+// and turns with the emoji before or behind the name. Columns that the form does
+// not have are left out. What is not understood is kept: as a section, or as the
+// text before the first section, round or turn. A text without a title is none.
+func ParseDialogueDocument(text []byte) (d DialogueDocument, found bool) {
+	r := newDocumentReader(text)
+	heads := r.headings()
+	first := slices.IndexFunc(heads, func(h docHeading) bool { return h.level == 1 })
+	if first < 0 {
+		return d, false
+	}
+	r.readHead(&d, heads[first], r.regionEnd(heads, first))
+	sections := heads[first+1:]
+	for i, h := range sections {
+		r.readTables(&d, h, r.regionEnd(sections, i))
+	}
+	r.names = d.names()
+	for i, h := range sections {
+		r.readSection(&d, h, r.regionEnd(sections, i))
+	}
+	return d, true
+}
+
+// A documentReader goes over a document whose blocks are found.
+type documentReader struct {
+	text   []byte
+	rest   []byte // the text with spaces in place of the blocks
+	blocks []block
+	lines  []scanLine   // of rest
+	names  []string     // of the agents and the judge, as the panel and the head give them
+	turns  map[int]bool // the headings, by the index of the line, that a turn of filebus follows
+}
+
+// A docHeading is a heading that begins a part of a document.
+type docHeading struct {
+	level int
+	title string
+	line  int // its index
+}
+
+func newDocumentReader(text []byte) *documentReader {
+	text = cutSeal(text)
+	r := &documentReader{text: text}
+	r.blocks, r.rest = findBlocks(text)
+	r.lines = scanLines(r.rest)
+	r.findTurns()
+	return r
+}
+
+// findTurns finds the headings that a turn follows in the form of filebus.
+func (r *documentReader) findTurns() {
+	r.turns = map[int]bool{}
+	heading, blocks := -1, r.blocks
+	for i, l := range r.lines {
+		if l.level > 0 {
+			heading = i
+		}
+		isTurn := l.quiet && noTurnLine.Match(l.text)
+		for len(blocks) > 0 && blocks[0].start < l.end {
+			_, isBlock := blocks[0].turnOf()
+			isTurn = isTurn || isBlock
+			blocks = blocks[1:]
+		}
+		if isTurn && heading >= 0 {
+			r.turns[heading] = true
+		}
+	}
+}
+
+// headings returns the headings of the first two levels.
+func (r *documentReader) headings() []docHeading {
+	var heads []docHeading
+	for i, l := range r.lines {
+		if l.level == 1 || l.level == 2 {
+			_, title := scanHeading(l.text)
+			heads = append(heads, docHeading{l.level, singleSpaced(title), i})
+		}
+	}
+	return heads
+}
+
+// regionEnd returns the index of the line that ends the part which the heading i
+// begins.
+func (r *documentReader) regionEnd(heads []docHeading, i int) int {
+	if i+1 < len(heads) {
+		return heads[i+1].line
+	}
+	return len(r.lines)
+}
+
+// docTitle is what the title of a document begins with, in all generations.
+var docTitle = regexp.MustCompile(`(?i)^(?:(?:alignment|rfc)\s+)?(dialogue(?:\s+\d+)?)\s*:\s*`)
+
+// readHead reads the title and what stands below it, up to the line end.
+func (r *documentReader) readHead(d *DialogueDocument, h docHeading, end int) {
+	d.HeadLine = r.lines[h.line].number
+	d.Head.Title = h.title
+	if m := docTitle.FindStringSubmatch(h.title); m != nil {
+		d.Head.Title = h.title[len(m[0]):]
+		if len(m[1]) > len("dialogue") {
+			d.Head.Draft = m[1]
+		}
+	}
+	var intro []int
+	for i := h.line + 1; i < end; i++ {
+		l := r.lines[i]
+		if p, isProperty := headProperty(l); isProperty && !l.quiet {
+			d.Head.set(p)
+		} else if !isTableLine(l) || !isTableRule(l) {
+			intro = append(intro, i)
+		}
+	}
+	d.Intro = r.textOfLines(intro)
+}
+
+// headProperty reads a line of metadata, or a row of a table with two columns.
+func headProperty(l scanLine) (Property, bool) {
+	cells, isRow := scanRow(l.text)
+	if !isRow {
+		if !bytes.HasPrefix(bytes.TrimSpace(l.text), []byte("**")) {
+			return Property{}, false
+		}
+		p, found := cutProperty(string(l.text))
+		p.Key, p.Value = singleSpaced(p.Key), singleSpaced(p.Value)
+		return p, found && p.Value != ""
+	}
+	if len(cells) != 2 || cells[0].text == "" || isTableDelimiter(cells) {
+		return Property{}, false
+	}
+	p := Property{singleSpaced(plainCell(cells[0].text)), singleSpaced(plainCell(cells[1].text))}
+	return p, p.Key != "" && p.Value != ""
+}
+
+// isTableRule reports whether a line of a table says nothing: the row below its
+// head, or a head without names.
+func isTableRule(l scanLine) bool {
+	cells, isRow := scanRow(l.text)
+	return isRow && (isTableDelimiter(cells) || strings.Trim(string(l.text), "| \t") == "")
+}
+
+// textOfLines returns the text of a block among some lines, else that of the lines
+// themselves, without the blank lines and rules around it.
+func (r *documentReader) textOfLines(lines []int) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	from, to := r.lines[lines[0]].start, r.lines[lines[len(lines)-1]].end
+	for _, b := range r.blocksIn(from, to) {
+		if b.name == blockText {
+			return b.text
+		}
+	}
+	var out strings.Builder
+	for _, i := range lines {
+		out.Write(bytes.TrimRight(r.rest[r.lines[i].start:r.lines[i].end], " \t\r\n"))
+		out.WriteByte('\n')
+	}
+	text, _ := trimDocText(out.String())
+	return text
+}
+
+// blocksIn returns the blocks that lie between two offsets.
+func (r *documentReader) blocksIn(from, to int) []block {
+	first, _ := slices.BinarySearchFunc(r.blocks, from, func(b block, at int) int { return b.start - at })
+	last := first
+	for last < len(r.blocks) && r.blocks[last].end <= to {
+		last++
+	}
+	return r.blocks[first:last]
+}
+
+// trimDocText cuts blank lines before a text, and blank lines and rules behind it;
+// skipped is the number of lines before it.
+func trimDocText(text string) (trimmed string, skipped int) {
+	for {
+		line, rest, found := strings.Cut(text, "\n")
+		if strings.TrimSpace(line) != "" || !found {
+			break
+		}
+		text = rest
+		skipped++
+	}
+	for {
+		text = strings.TrimRight(text, " \t\r\n")
+		at := strings.LastIndexByte(text, '\n') + 1
+		if !isScanRule([]byte(text[at:])) {
+			return text, skipped
+		}
+		text = text[:at]
+	}
+}
+
+// readTables reads a section with tables, if it is one.
+func (r *documentReader) readTables(d *DialogueDocument, h docHeading, end int) {
+	title, line := docPart(h.title), r.lines[h.line].number
+	if title == "" {
+		return
+	}
+	part := r.part(h.line+1, end)
+	switch title {
+	case titlePanel:
+		if d.Found.Panel == 0 {
+			d.Found.Panel = line
+			d.Panel = parsePanelTable(part)
+		}
+	case titleScores:
+		if d.Found.Scores == 0 {
+			d.Found.Scores = line
+			d.Scores, _ = ParseScoreboard(part)
+		}
+	case titlePerspectives:
+		if d.Found.Perspectives == 0 {
+			d.Found.Perspectives = line
+			d.Perspectives = parsePerspectives(part)
+		}
+	case titleTensions:
+		if d.Found.Tensions == 0 {
+			d.Found.Tensions = line
+			d.Tensions = ParseTensions(part)
+		}
+	}
+}
+
+// part returns the text up to a line, with nothing but line breaks before another
+// one, so that line numbers stay right.
+func (r *documentReader) part(from, to int) []byte {
+	if from >= to {
+		return nil
+	}
+	return append(bytes.Repeat([]byte("\n"), from), r.rest[r.lines[from].start:r.lines[to-1].end]...)
+}
+
+// docPart returns which of the sections with tables a title is: titles differ in
+// what follows, as in "Tensions Tracker — FINAL".
+func docPart(title string) string {
+	for _, known := range []struct{ title, part string }{
+		{"Panel", titlePanel}, {titlePanel, titlePanel}, {"Scoreboard", titleScores}, {titleScores, titleScores},
+		{titlePerspectives, titlePerspectives}, {titleTensions, titleTensions},
+	} {
+		if rest, found := strings.CutPrefix(title, known.title); found && !startsWord(rest) {
+			return known.part
+		}
+	}
+	return ""
+}
+
+// startsWord reports whether text goes on with a word, behind a space or not.
+func startsWord(text string) bool {
+	c, _ := utf8.DecodeRuneInString(strings.TrimSpace(text))
+	return c != utf8.RuneError && refWord(string(c)) != ""
+}
+
+func parsePanelTable(text []byte) []DocumentExpert {
+	var experts []DocumentExpert
+	for _, s := range readSheets(text) {
+		agent := s.column("agent", "expert")
+		if agent < 0 {
+			continue
+		}
+		role, tier, relevance, emoji := s.column("role", "domain", "perspective"), s.column("tier"), s.column("relevance"), s.column("emoji")
+		for _, row := range s.rows {
+			e := DocumentExpert{Line: row.line}
+			e.Emoji, e.Label = cutEmoji(row.cell(agent))
+			if isNoCell(e.Label) {
+				continue
+			}
+			e.Role, e.Tier = value(row.cell(role)), value(row.cell(tier))
+			e.Relevance, _ = strconv.ParseFloat(row.cell(relevance), 64) // 0 where there is none
+			if e.Relevance < 0 || e.Relevance > 1000 || e.Relevance != e.Relevance {
+				e.Relevance = 0
+			}
+			if own, name := cutEmoji(row.cell(emoji)); own != "" && name == "" {
+				e.Emoji = own
+			}
+			experts = append(experts, e)
+		}
+	}
+	return experts
+}
+
+// value returns a cell's text, "" if it says that there is none.
+func value(cell string) string {
+	if isNoCell(cell) {
+		return ""
+	}
+	return cell
+}
+
+func parsePerspectives(text []byte) []PerspectiveRow {
+	var rows []PerspectiveRow
+	for _, s := range readSheets(text) {
+		id, what := s.column("id"), s.column("perspective")
+		if id < 0 || what < 0 {
+			continue
+		}
+		agent, round := s.column("agent", "surfaced_by", "expert"), s.column("round")
+		for _, row := range s.rows {
+			r := PerspectiveRow{ID: value(row.cell(id)), Perspective: value(row.cell(what)), Round: value(row.cell(round)), Line: row.line}
+			_, r.Agent = cutEmoji(value(row.cell(agent)))
+			if r.ID != "" || r.Agent != "" && r.Perspective != "" { // else it stands for rows to come
+				rows = append(rows, r)
+			}
+		}
+	}
+	return rows
+}
+
+// roundTitles are the headings of rounds: "Round 1: Label", "Round 1 (Label)",
+// "Opening Arguments (Round 0)".
+var roundTitles = []*regexp.Regexp{
+	regexp.MustCompile(`^Round (\d{1,9})()$`),
+	regexp.MustCompile(`^Round (\d{1,9})\s*[:—–-]\s*(.*)$`),
+	regexp.MustCompile(`^Round (\d{1,9})\s*\((.*)\)$`),
+	regexp.MustCompile(`^(?P<label>.*?)\s*\(Round (?P<n>\d{1,9})\)$`),
+}
+
+// cutRound reads the heading of a round.
+func cutRound(title string) (number int, label string, found bool) {
+	for _, form := range roundTitles {
+		m := form.FindStringSubmatch(title)
+		if m == nil {
+			continue
+		}
+		digits, label := m[1], m[2]
+		if form.SubexpIndex("label") == 1 {
+			digits, label = m[2], m[1]
+		}
+		number, _ = strconv.Atoi(digits) // at most nine digits
+		return number, singleSpaced(label), true
+	}
+	return 0, "", false
+}
+
+// readSection reads a round, or keeps a section that the form does not have.
+func (r *documentReader) readSection(d *DialogueDocument, h docHeading, end int) {
+	line := r.lines[h.line].number
+	if n, label, found := cutRound(h.title); found && h.level == 2 {
+		d.Rounds = append(d.Rounds, r.readRound(DocumentRound{Number: n, Label: label, Line: line}, h.line+1, end))
+		return
+	}
+	if part := docPart(h.title); part != "" && slices.Contains([]int{d.Found.Panel, d.Found.Scores, d.Found.Perspectives, d.Found.Tensions}, line) {
+		return
+	}
+	s := DocumentSection{Title: h.title, Text: r.textOfLines(between(h.line+1, end)), Line: line}
+	if n := len(d.Rounds); n > 0 {
+		d.Rounds[n-1].After = append(d.Rounds[n-1].After, s)
+	} else {
+		d.Front = append(d.Front, s)
+	}
+}
+
+func between(from, to int) []int {
+	var all []int
+	for i := from; i < to; i++ {
+		all = append(all, i)
+	}
+	return all
+}
+
+// roundFile is the line that says where the turns of a round are.
+var roundFile = regexp.MustCompile(`(?m)^<!-- round \d{1,9} in (\S+) -->$`)
+
+// readRound reads the turns of a round between two lines.
+func (r *documentReader) readRound(round DocumentRound, from, to int) DocumentRound {
+	type start struct {
+		line int
+		turn DocumentTurn
+	}
+	var starts []start
+	for i := from; i < to; i++ {
+		if l := r.lines[i]; l.level == 3 {
+			if t, found := r.cutTurn(l, r.turns[i]); found {
+				starts = append(starts, start{i, t})
+			}
+		}
+	}
+	first := to
+	if len(starts) > 0 {
+		first = starts[0].line
+	}
+	round.Intro = r.textOfLines(between(from, first))
+	if m := roundFile.FindStringSubmatch(round.Intro); m != nil || from < first {
+		if at := roundFile.FindSubmatchIndex(r.rest[r.lines[from].start:r.lines[first-1].end]); at != nil {
+			round.File = unescapeName(string(r.rest[r.lines[from].start+at[2] : r.lines[from].start+at[3]]))
+			if m != nil {
+				round.Intro = "" // the link
+			}
+		}
+	}
+	for i, s := range starts {
+		end := to
+		if i+1 < len(starts) {
+			end = starts[i+1].line
+		}
+		round.Turns = append(round.Turns, r.readTurn(s.turn, s.line+1, end))
+	}
+	return round
+}
+
+// cutTurn reads the heading of a turn: one with the emoji of an agent, that begins
+// with an agent's name, or that is one for sure.
+func (r *documentReader) cutTurn(l scanLine, sure bool) (t DocumentTurn, found bool) {
+	_, title := scanHeading(l.text)
+	title = singleSpaced(title)
+	before, emoji, after := splitEmoji(title)
+	t.Line, t.Emoji = l.number, emoji
+	if before == "" {
+		before = after
+		if label, isNamed := r.nameIn(before); isNamed {
+			after = strings.TrimSpace(before[len(label):])
+			before = label
+		} else {
+			before, after = cutNote(before)
+		}
+	} else if emoji == "" {
+		if label, isNamed := r.nameIn(before); isNamed {
+			before, after = label, strings.TrimSpace(before[len(label):])
+		} else if !sure {
+			return t, false
+		}
+	}
+	t.Label, t.Note = before, after
+	t.Name = strings.ToLower(t.Label)
+	_, isNamed := r.nameIn(t.Label)
+	return t, t.Label != "" && (sure || isNamed || emoji == AgentEmoji || emoji == JudgeEmoji)
+}
+
+// nameIn returns the agent whose name text begins with.
+func (r *documentReader) nameIn(text string) (label string, found bool) {
+	for _, name := range r.names {
+		if len(name) > len(label) && len(text) >= len(name) && strings.EqualFold(text[:len(name)], name) && refWord(text[len(name):]) == "" {
+			label, found = text[:len(name)], true
+		}
+	}
+	return label, found
+}
+
+// cutNote cuts what follows a name in a heading: "Muffin (Architect)", "Muffin →
+// switched".
+func cutNote(text string) (label, note string) {
+	at := len(text)
+	for _, mark := range []string{" (", " →", " —", " –", " - ", ":"} {
+		if i := strings.Index(text, mark); i > 0 && i < at {
+			at = i
+		}
+	}
+	return strings.TrimSpace(text[:at]), strings.TrimSpace(text[at:])
+}
+
+// readTurn reads the text of a turn between two lines.
+func (r *documentReader) readTurn(t DocumentTurn, from, to int) DocumentTurn {
+	if from >= to {
+		return t
+	}
+	start, end := r.lines[from].start, r.lines[to-1].end
+	t.Absent, t.Name = absence(r.rest[start:end], t.Name)
+	for _, b := range r.blocksIn(start, end) {
+		if agent, isTurn := b.turnOf(); isTurn {
+			t.Name, t.Text, t.Exact, t.Edited = agent, b.text, b.exact, !b.exact
+			t.TextLine = 1 + bytes.Count(r.text[:b.at], []byte("\n"))
+			return t
+		}
+	}
+	if t.Absent != "" {
+		return t
+	}
+	var skipped int
+	t.Text, skipped = trimDocText(string(r.text[start:end]))
+	t.TextLine = r.lines[from].number + skipped
+	return t
+}
+
+// noTurnLine is the line before the one that says why there is no turn.
+var noTurnLine = regexp.MustCompile(`(?m)^<!-- ` + noTurnComment + `(\S+) round \d{1,9} -->\r?$`)
+
+// absence returns why there is no turn, and the agent's name if the text says it.
+func absence(text []byte, name string) (reason, agent string) {
+	if m := noTurnLine.FindSubmatch(text); m != nil {
+		name = unescapeName(string(m[1]))
+	}
+	for raw := range bytes.Lines(text) {
+		line := strings.TrimSpace(string(raw))
+		rest, found := strings.CutPrefix(line, noTurn)
+		if found && strings.HasSuffix(rest, "*") {
+			return strings.TrimSpace(strings.TrimSuffix(rest, "*")), name
+		}
+		if line != "" && !strings.HasPrefix(line, "<!-- "+noTurnComment) {
+			break
+		}
+	}
+	return "", name
+}
+
+// names returns what the agents and the judge are called, as the panel, the head
+// and the scoreboard have it.
+func (d *DialogueDocument) names() []string {
+	var names []string
+	add := func(label string) {
+		if label = strings.TrimSpace(label); label != "" && !slices.Contains(names, label) {
+			names = append(names, label)
+		}
+	}
+	for _, e := range d.Panel {
+		add(e.Label)
+	}
+	for _, p := range d.Head.Participants {
+		for part := range strings.SplitSeq(p, "|") {
+			_, label := cutEmoji(part)
+			label, _, _ = strings.Cut(label, " (")
+			add(label)
+		}
+	}
+	return names
+}

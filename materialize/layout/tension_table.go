@@ -1,0 +1,83 @@
+package layout
+
+import "strings"
+
+// A TensionRow is one tension of tensions.md, or of the section of an assembled
+// document.
+type TensionRow struct {
+	ID       string // as in the table: T01, or MUFFIN R0-T01
+	Tension  string // what it is about
+	Status   string // Open, Addressed, Resolved, Reopened, Deferred, ...
+	Raised   string // by whom and when: Muffin R0
+	Resolved string // when and how: R1 — both; "" if it is not
+	Line     int    // where it was read, counted from 1
+}
+
+// IsOpen reports whether a tension is still to be resolved: its status is neither
+// resolved nor deferred.
+func (r TensionRow) IsOpen() bool {
+	return !r.IsDeferred() && !r.begins("resolved") && !r.begins("closed")
+}
+
+// IsDeferred reports whether a tension was put off, and so does not count any more.
+func (r TensionRow) IsDeferred() bool { return r.begins("deferred") }
+
+// IsAddressed reports whether something was done about a tension that is open still.
+func (r TensionRow) IsAddressed() bool {
+	return r.begins("addressed") || r.begins("refined") || r.begins("partial")
+}
+
+// begins reports whether the status begins with a word in lower case.
+func (r TensionRow) begins(word string) bool {
+	return strings.HasPrefix(strings.ToLower(r.Status), word)
+}
+
+// TensionID returns an id of a tension as markers have it, two digits at least: T1,
+// T01 and T001 are T01.
+func TensionID(text string) (string, bool) { return normalMarkerID(text, 'T') }
+
+// AppendTensions appends the table of tensions. The status of one that is not open
+// any more is in bold.
+func AppendTensions(dst []byte, rows []TensionRow) []byte {
+	dst = appendHead(dst, "ID", "Tension", "Status", "Raised", "Resolved")
+	for _, r := range rows {
+		status := singleSpaced(r.Status)
+		if !r.IsOpen() {
+			status = "**" + status + "**"
+		}
+		resolved := r.Resolved
+		if singleSpaced(resolved) == "" {
+			resolved = noCell
+		}
+		dst = appendRow(dst, r.ID, r.Tension, status, r.Raised, resolved)
+	}
+	return dst
+}
+
+// ParseTensions reads the tables of tensions in a text, in each of their forms:
+// with the columns Raised and Resolved, with one for the resolution, or with one
+// for who has raised it. A row without an id is none. Any text is accepted.
+func ParseTensions(text []byte) []TensionRow {
+	var rows []TensionRow
+	for _, s := range readSheets(text) {
+		id, tension := s.column("id"), s.column("tension")
+		if id < 0 || tension < 0 {
+			continue
+		}
+		status, raised := s.column("status"), s.column("raised", "raised_by")
+		resolved := s.column("resolved", "resolved_in", "resolution")
+		for _, row := range s.rows {
+			if isNoCell(row.cell(id)) {
+				continue
+			}
+			r := TensionRow{
+				ID: row.cell(id), Tension: row.cell(tension), Status: row.cell(status), Raised: row.cell(raised), Line: row.line,
+			}
+			if text := row.cell(resolved); !isNoCell(text) {
+				r.Resolved = text
+			}
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}

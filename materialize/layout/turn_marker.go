@@ -1,0 +1,209 @@
+package layout
+
+import (
+	"strings"
+)
+
+// A Marker is what an agent marks in its turn of a dialogue, by the grammar
+// that the RFC on file-based subagent output relies on:
+//
+//	[PERSPECTIVE P01: label]   [TENSION T01: label]
+//	[REFINEMENT: text]         [CONCESSION: text]
+//	[RESOLVED T01]             [RESOLVED T01: text]
+//
+// or by that of the second generation, in which ids name an agent, a type, a
+// round and a number, and other markers refer to them:
+//
+//	[MUFFIN-P0101: label]      [RE:SUPPORT MUFFIN-P0101, SCONE-T0102: text]
+//	[MOVE:CONVERGE]            [VERDICT:text]            [DISSENT: text]
+//
+// Agents bend both in many ways. A marker whose first word is known is kept
+// whatever follows; Exact tells whether it follows the grammar.
+type Marker struct {
+	Kind  MarkerKind
+	ID    string // P01, T01: a letter and at least two digits; MUFFIN-P0101; "" when the marker has none
+	Label string // behind the colon; without one, all that follows the kind
+	Body  string // the text up to the next marker, a rule or the end
+	Line  int    // counted from 1
+	Raw   string // as written, from bracket to bracket
+	Exact bool
+
+	// Whose marker it is, and of which round, by an id of the second generation;
+	// without one, Agent is empty and Round means nothing.
+	Agent string // lower case
+	Round int
+
+	Refs []MarkerRef // what it speaks of, in the order in which it names them
+}
+
+// Move returns what a marker MOVE says that its agent does, such as CONVERGE.
+// It is "" for all other markers.
+func (m Marker) Move() string {
+	if m.Kind != MarkerMove {
+		return ""
+	}
+	return moveWord(m.Label)
+}
+
+// A MarkerKind is the word that a marker begins with, in capitals, or that the
+// type in an id of the second generation stands for.
+type MarkerKind string
+
+// The kinds of markers. Those of the second generation follow the first five,
+// which ids can stand for as well.
+const (
+	MarkerPerspective MarkerKind = "PERSPECTIVE" // P
+	MarkerTension     MarkerKind = "TENSION"     // T
+	MarkerRefinement  MarkerKind = "REFINEMENT"
+	MarkerConcession  MarkerKind = "CONCESSION"
+	MarkerResolved    MarkerKind = "RESOLVED"
+
+	MarkerRecommendation MarkerKind = "RECOMMENDATION" // R
+	MarkerEvidence       MarkerKind = "EVIDENCE"       // E
+	MarkerClaim          MarkerKind = "CLAIM"          // C
+	MarkerStance         MarkerKind = "STANCE"         // S
+	MarkerRe             MarkerKind = "RE"             // says something of other markers: see MarkerRef.Verb
+	MarkerMove           MarkerKind = "MOVE"
+	MarkerVerdict        MarkerKind = "VERDICT"
+	MarkerDissent        MarkerKind = "DISSENT"
+
+	// MarkerOther is any other word in capitals that begins a line and stands
+	// before the id of a tension: [ACKNOWLEDGED T01: label]. It is never exact.
+	MarkerOther MarkerKind = "OTHER"
+)
+
+// MarkerKinds returns every kind, in the order in which they are counted.
+func MarkerKinds() []MarkerKind {
+	return append(firstKinds(), MarkerRecommendation, MarkerEvidence, MarkerClaim, MarkerStance,
+		MarkerRe, MarkerMove, MarkerVerdict, MarkerDissent, MarkerOther)
+}
+
+// firstKinds returns the kinds of the first generation.
+func firstKinds() []MarkerKind {
+	return []MarkerKind{MarkerPerspective, MarkerTension, MarkerRefinement, MarkerConcession, MarkerResolved}
+}
+
+// MarkerVerbs returns the verbs that [RE:VERB id] may have.
+func MarkerVerbs() []string {
+	return []string{"SUPPORT", "OPPOSE", "REFINE", "ADDRESS", "RESOLVE", "REOPEN", "QUESTION", "DEPEND"}
+}
+
+// isSecond reports whether only an id of the second generation stands for a kind.
+func (k MarkerKind) isSecond() bool {
+	return k == MarkerRecommendation || k == MarkerEvidence || k == MarkerClaim || k == MarkerStance
+}
+
+// letter returns what the ids of a kind begin with, 0 if it has none.
+func (k MarkerKind) letter() byte {
+	switch k {
+	case MarkerPerspective:
+		return 'P'
+	case MarkerTension, MarkerResolved:
+		return 'T'
+	}
+	return 0
+}
+
+// secondKind returns the kind that a type in the ids of the second generation
+// stands for, "" if it is none.
+func secondKind(letter byte) MarkerKind {
+	switch letter {
+	case 'P':
+		return MarkerPerspective
+	case 'R':
+		return MarkerRecommendation
+	case 'T':
+		return MarkerTension
+	case 'E':
+		return MarkerEvidence
+	case 'C':
+		return MarkerClaim
+	case 'S':
+		return MarkerStance
+	}
+	return ""
+}
+
+// AppendMarkers appends the text of a turn: each marker on a line of its own,
+// its body below it. Brackets of a label that have no partner are left out.
+// Markers are written in the form of their generation; those that are not exact
+// keep their words.
+func AppendMarkers(dst []byte, markers []Marker) []byte {
+	for i, m := range markers {
+		if i > 0 {
+			dst = append(dst, '\n')
+		}
+		dst = append(append(append(dst, '['), m.inside()...), "]\n"...)
+		if body := strings.TrimSpace(m.Body); body != "" {
+			dst = append(append(dst, body...), '\n')
+		}
+	}
+	return dst
+}
+
+// inside returns what is written between the brackets of a marker.
+func (m Marker) inside() string {
+	label := singleSpaced(balanced(m.Label))
+	head := string(m.Kind)
+	if _, _, _, isSecond := cutRefSecond(m.ID); isSecond {
+		head = m.ID
+	} else if m.ID != "" {
+		head += " " + m.ID
+	}
+	switch {
+	case m.Kind == MarkerOther, head == string(m.Kind) && m.Kind.isSecond():
+		return label // which begins with a word of its own
+	case m.Kind == MarkerRe && m.Exact:
+		head += ":" + verbOf(m.Refs) + " " + refIDs(m.Refs)
+	case m.Kind == MarkerRe, m.Kind == MarkerMove, m.Kind == MarkerVerdict && m.Exact:
+		return head + ":" + label
+	}
+	switch {
+	case label == "":
+		return head
+	case m.Exact || m.ID != "":
+		return head + ": " + label
+	}
+	return head + " " + label
+}
+
+func verbOf(refs []MarkerRef) string {
+	if len(refs) == 0 {
+		return ""
+	}
+	return refs[0].Verb
+}
+
+func refIDs(refs []MarkerRef) string {
+	ids := make([]string, len(refs))
+	for i, r := range refs {
+		ids[i] = r.ID
+	}
+	return strings.Join(ids, ", ")
+}
+
+// balanced returns text without the brackets that have no partner.
+func balanced(text string) string {
+	keep := make([]bool, len(text))
+	var open []int
+	for i := range len(text) {
+		switch text[i] {
+		case '[':
+			open = append(open, i)
+		case ']':
+			if n := len(open); n > 0 {
+				keep[open[n-1]], keep[i] = true, true
+				open = open[:n-1]
+			}
+		default:
+			keep[i] = true
+		}
+	}
+	out := make([]byte, 0, len(text))
+	for i := range len(text) {
+		if keep[i] {
+			out = append(out, text[i])
+		}
+	}
+	return string(out)
+}

@@ -1,0 +1,158 @@
+package layout
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSecondGeneration(t *testing.T) {
+	ref := func(verb, agent string, round int, id string) MarkerRef { return MarkerRef{agent, round, id, verb} }
+	mark := func(kind MarkerKind, id, agent string, round int, label string) Marker {
+		return Marker{Kind: kind, ID: id, Agent: agent, Round: round, Label: label, Exact: true}
+	}
+	bent := func(kind MarkerKind, label string, refs ...MarkerRef) Marker {
+		return Marker{Kind: kind, Label: label, Refs: refs}
+	}
+	exact := func(kind MarkerKind, label string, refs ...MarkerRef) Marker {
+		return Marker{Kind: kind, Label: label, Refs: refs, Exact: true}
+	}
+	tests := []struct {
+		text string
+		want Marker
+	}{
+		{"[MUFFIN-P0101: a [b]]", mark(MarkerPerspective, "MUFFIN-P0101", "muffin", 1, "a [b]")},
+		{"[MUFFIN-T0002:a]", mark(MarkerTension, "MUFFIN-T0002", "muffin", 0, "a")},
+		{"[MUFFIN-R1203: a]", mark(MarkerRecommendation, "MUFFIN-R1203", "muffin", 12, "a")},
+		{"[MUFFIN-E0101: a]", mark(MarkerEvidence, "MUFFIN-E0101", "muffin", 1, "a")},
+		{"[MUFFIN-C0101: a]", mark(MarkerClaim, "MUFFIN-C0101", "muffin", 1, "a")},
+		{"[MUFFIN-S0101: a]", mark(MarkerStance, "MUFFIN-S0101", "muffin", 1, "a")},
+		{"[CREME-BRULEE_2-P0101: a\nb]", mark(MarkerPerspective, "CREME-BRULEE_2-P0101", "creme-brulee_2", 1, "a b")},
+		{"[ÉCLAIR-P0101: a]", mark(MarkerPerspective, "ÉCLAIR-P0101", "éclair", 1, "a")},
+		{"[MUFFIN-P0101]", Marker{Kind: MarkerPerspective, ID: "MUFFIN-P0101", Agent: "muffin", Round: 1}},
+		{"[MUFFIN-P0101 a]", Marker{Kind: MarkerPerspective, ID: "MUFFIN-P0101", Agent: "muffin", Round: 1, Label: "a"}},
+		{"[MUFFIN-P101: a]", bent(MarkerPerspective, "MUFFIN-P101: a")},
+		{"[MUFFIN-T01: a]", bent(MarkerTension, "MUFFIN-T01: a", ref("", "muffin", -1, "T01"))},
+
+		{"[RE:SUPPORT MUFFIN-P0101]", exact(MarkerRe, "", ref("SUPPORT", "muffin", 1, "MUFFIN-P0101"))},
+		{"[RE:OPPOSE MUFFIN-P0101: why: so]", exact(MarkerRe, "why: so", ref("OPPOSE", "muffin", 1, "MUFFIN-P0101"))},
+		{"[RE:RESOLVE T1, SCONE-T0203]", exact(MarkerRe, "", ref("RESOLVE", "", -1, "T01"), ref("RESOLVE", "scone", 2, "SCONE-T0203"))},
+		{"[RE:DEPEND TO-C0001]", exact(MarkerRe, "", ref("DEPEND", "to", 0, "TO-C0001"))},
+		{"[RE: REFINE P02]", bent(MarkerRe, "REFINE P02", ref("REFINE", "", -1, "P02"))},
+		{"[RE:ADDRESS Muffin's T02: how]", bent(MarkerRe, "ADDRESS Muffin's T02: how", ref("ADDRESS", "muffin", -1, "T02"))},
+		{"[RE:REOPEN MUFFIN R1-T01]", bent(MarkerRe, "REOPEN MUFFIN R1-T01", ref("REOPEN", "muffin", 1, "T01"))},
+		{"[RE:QUESTION]", bent(MarkerRe, "QUESTION")},
+		{"[RE:QUESTION T01:]", bent(MarkerRe, "QUESTION T01:", ref("QUESTION", "", -1, "T01"))},
+		{"[RE:ENDORSE T01]", bent(MarkerRe, "ENDORSE T01", ref("ENDORSE", "", -1, "T01"))},
+
+		{"[MOVE:CONVERGE]", exact(MarkerMove, "CONVERGE")},
+		{"[MOVE:CHALLENGE SCONE-C0001: why]", exact(MarkerMove, "CHALLENGE SCONE-C0001: why", ref("", "scone", 0, "SCONE-C0001"))},
+		{"[MOVE: CONVERGE]", bent(MarkerMove, "CONVERGE")},
+		{"[MOVE:Converge]", bent(MarkerMove, "Converge")},
+		{"[VERDICT:Adopt it]", exact(MarkerVerdict, "Adopt it")},
+		{"[VERDICT: Adopt it]", exact(MarkerVerdict, "Adopt it")},
+		{"[VERDICT]", bent(MarkerVerdict, "")},
+		{"[VERDICT pending]", bent(MarkerVerdict, "pending")},
+		{"[DISSENT]", exact(MarkerDissent, "")},
+		{"[DISSENT: T02 stays open]", exact(MarkerDissent, "T02 stays open", ref("", "", -1, "T02"))},
+		{"[DISSENT on T02: it stays open]", bent(MarkerDissent, "on T02: it stays open", ref("", "", -1, "T02"))},
+
+		{"- **[ACKNOWLEDGED T09: later]**", bent(MarkerOther, "ACKNOWLEDGED T09: later", ref("", "", -1, "T09"))},
+		{"[PARTLY-RESOLVED T01, T02]", bent(MarkerOther, "PARTLY-RESOLVED T01, T02", ref("", "", -1, "T01"), ref("", "", -1, "T02"))},
+		{"[ACKNOWLEDGED MUFFIN-T0101]", bent(MarkerOther, "ACKNOWLEDGED MUFFIN-T0101", ref("", "muffin", 1, "MUFFIN-T0101"))},
+		{"[TENSION-T01: a]", Marker{Kind: MarkerTension, ID: "T01", Label: "a"}},
+		{`\[RESOLVED T01: a\]`, Marker{Kind: MarkerResolved, ID: "T01", Label: "a", Exact: true, Refs: []MarkerRef{ref("", "", -1, "T01")}}},
+	}
+	for _, test := range tests {
+		got := ParseMarkers([]byte(test.text))
+		if len(got) != 1 {
+			t.Errorf("ParseMarkers(%q) = %+v, want one marker", test.text, got)
+			continue
+		}
+		m := got[0]
+		if m.Line != 1 || !strings.Contains(test.text, m.Raw) || m.Raw[0] != '[' {
+			t.Errorf("ParseMarkers(%q): line %d, raw %q", test.text, m.Line, m.Raw)
+		}
+		m.Line, m.Raw, m.Body = 0, "", ""
+		if diff := cmp.Diff(test.want, m); diff != "" {
+			t.Errorf("ParseMarkers(%q) (-want +got):\n%s", test.text, diff)
+		}
+	}
+}
+
+func TestMove(t *testing.T) {
+	for text, want := range map[string]string{
+		"[MOVE:CONVERGE]": "CONVERGE", "[MOVE: CONVERGE]": "CONVERGE", "[MOVE:CHALLENGE SCONE-C0001]": "CHALLENGE",
+		"[MOVE:FOLLOW-UP: why]": "FOLLOW-UP", "[VERDICT:CONVERGE]": "",
+	} {
+		markers := ParseMarkers([]byte(text))
+		if len(markers) != 1 || markers[0].Move() != want {
+			t.Errorf("ParseMarkers(%q) = %+v, want one marker with the move %q", text, markers, want)
+		}
+	}
+}
+
+func TestAppendSecondGeneration(t *testing.T) {
+	want := `[MUFFIN-P0101: a [b]]
+one
+
+two
+
+[RE:RESOLVE SCONE-T0001, T02: so]
+
+[RE:SUPPORT MUFFIN-P0101]
+
+[MOVE:CONVERGE]
+
+[VERDICT:adopt it]
+
+[DISSENT]
+
+[DISSENT: not me]
+
+[ACKNOWLEDGED T09: later]
+
+[MUFFIN-C101: a digit too few]
+`
+	text := strings.NewReplacer("[VERDICT:", "**[VERDICT: ", "[ACK", "- [ACK", "RESOLVE SCONE-T0001,", "RESOLVE  SCONE-T0001,\n").Replace(want)
+	markers := ParseMarkers([]byte(text))
+	if got := string(AppendMarkers(nil, markers)); got != want {
+		t.Errorf("AppendMarkers of %q = %q, want %q", text, got, want)
+	}
+}
+
+func TestStubTurns(t *testing.T) {
+	tests := []struct {
+		text  string
+		title string
+	}{
+		{"[ERROR: the agent ended with exit code 1]\n\n[TENSION T01: of its log]\n", "No turn: the agent ended with exit code 1"},
+		{"\n[ERROR:]\n", "No turn"},
+		{string(StubText("no\nfile [after 600 s]", "")), "No turn: no file [after 600 s]"},
+		{"[ERROR: " + strings.Repeat("a", 300) + "]", "No turn: " + strings.Repeat("a", 110) + "…"},
+	}
+	for _, test := range tests {
+		facts, problems := parseOne(t, Turns{}, "s/round-1/scone.md", []byte(test.text))
+		want := Facts{Status: StatusError, Title: test.title}
+		if diff := cmp.Diff(want, facts); diff != "" || len(problems) > 0 {
+			t.Errorf("%q: problems %q, facts (-want +got):\n%s", test.text, problems, diff)
+		}
+	}
+}
+
+// FuzzStub holds that what was written as a stub is read as one, with its reason.
+func FuzzStub(f *testing.F) {
+	f.Add("no file after 600 s", "[TENSION T01: a]")
+	f.Add("a ] b [ c\nd", "")
+	f.Fuzz(func(t *testing.T, reason, details string) {
+		text := StubText(reason, details)
+		got, found := ParseStub(text)
+		if !found || got != singleSpaced(balanced(reason)) {
+			t.Fatalf("ParseStub(%q) = %q, %t; the reason is %q", text, got, found, reason)
+		}
+		if again := StubText(got, details); string(again) != string(text) {
+			t.Fatalf("StubText(%q) = %q, first %q", got, again, text)
+		}
+	})
+}
