@@ -49,14 +49,18 @@ type Dialogue struct {
 	Pool   layout.Pool // without a pool only the title is set, to the slug
 	Rounds []*Round    // by number; one that was skipped is not there
 	Files  []File      // directly below the dialogue's folder, by path
+
+	Listed   []layout.TensionRow   // tensions.md, if the judge has written it by hand
+	Problems []*layout.SyntaxError // files of JSON that could not be read
 }
 
 // A Round is what is stored of one round.
 type Round struct {
 	Number int
-	Panel  *layout.Panel // nil if there is none
-	Turns  []*Turn       // by agent
-	Files  []File        // what else lies in its folder, by path
+	Panel  *layout.Panel  // nil if there is none
+	Scores *layout.Scores // nil if there are none
+	Turns  []*Turn        // by agent
+	Files  []File         // what else lies in its folder, by path
 }
 
 // A File is a file of a dialogue.

@@ -154,10 +154,25 @@ func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
 	slices.SortFunc(d.Rounds, func(a, b *Round) int { return cmp.Compare(a.Number, b.Number) })
 	slices.SortFunc(d.Files, compareFiles)
 	for _, r := range d.Rounds {
-		slices.SortFunc(r.Turns, func(a, b *Turn) int { return strings.Compare(a.Agent, b.Agent) })
-		slices.SortFunc(r.Files, compareFiles)
+		r.sort()
 	}
 	return d, nil
+}
+
+// sort puts turns and files in order. Of turns whose files are called after one agent,
+// as muffin.md and Muffin.md, the one in lower case comes first.
+func (r *Round) sort() {
+	isUpper := func(t *Turn) int {
+		id := t.Version.Record.Name.ID
+		if strings.TrimSuffix(id[strings.LastIndexByte(id, '/')+1:], ".md") == t.Agent {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(r.Turns, func(a, b *Turn) int {
+		return cmp.Or(strings.Compare(a.Agent, b.Agent), cmp.Compare(isUpper(a), isUpper(b)))
+	})
+	slices.SortFunc(r.Files, compareFiles)
 }
 
 func compareFiles(a, b File) int { return strings.Compare(a.Path, b.Path) }
@@ -172,23 +187,66 @@ func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path stri
 	}
 	if !inRound {
 		d.Files = append(d.Files, File{path, v})
-		if path == PoolFile {
+		switch path {
+		case PoolFile:
 			return f.addPool(ctx, d, v)
+		case TensionsFile:
+			return f.addListed(ctx, d, v)
 		}
 		return nil
 	}
 	r := d.round(number)
 	r.Files = append(r.Files, File{path, v})
-	if strings.HasSuffix(path, "/"+PanelFile) {
-		text, err := f.text(ctx, v)
-		if err != nil {
-			return err
-		}
-		if panel, problem := layout.ParsePanel(text); problem == nil {
-			r.Panel = &panel
-		}
+	switch path[strings.LastIndexByte(path, '/')+1:] {
+	case PanelFile:
+		return f.addPanel(ctx, d, r, v)
+	case ScoresFile:
+		return f.addScores(ctx, d, r, v)
 	}
 	return nil
+}
+
+func (f *Forum) addPanel(ctx context.Context, d *Dialogue, r *Round, v store.Version) error {
+	text, err := f.text(ctx, v)
+	if err != nil {
+		return err
+	}
+	panel, problem := layout.ParsePanel(text)
+	if problem != nil {
+		d.addProblem(v, problem)
+		return nil
+	}
+	r.Panel = &panel
+	return nil
+}
+
+func (f *Forum) addScores(ctx context.Context, d *Dialogue, r *Round, v store.Version) error {
+	text, err := f.text(ctx, v)
+	if err != nil {
+		return err
+	}
+	scores, problem := layout.ParseScores(text)
+	if problem != nil {
+		d.addProblem(v, problem)
+		return nil
+	}
+	r.Scores = &scores
+	return nil
+}
+
+// addListed takes in the tensions that the judge has listed by hand.
+func (f *Forum) addListed(ctx context.Context, d *Dialogue, v store.Version) error {
+	text, err := f.text(ctx, v)
+	if err == nil && !isDerived(text) {
+		d.Listed = layout.ParseTensions(text)
+	}
+	return err
+}
+
+// addProblem notes that a file of JSON could not be read.
+func (d *Dialogue) addProblem(v store.Version, problem *layout.SyntaxError) {
+	problem.File = v.Record.Path
+	d.Problems = append(d.Problems, problem)
 }
 
 func (f *Forum) addPool(ctx context.Context, d *Dialogue, v store.Version) error {
@@ -196,10 +254,13 @@ func (f *Forum) addPool(ctx context.Context, d *Dialogue, v store.Version) error
 	if err != nil {
 		return err
 	}
-	if pool, problem := layout.ParsePool(text); problem == nil {
-		d.Pool = pool
-		d.Pool.Title = cmp.Or(pool.Title, d.Key.Slug())
+	pool, problem := layout.ParsePool(text)
+	if problem != nil {
+		d.addProblem(v, problem)
+		return nil
 	}
+	d.Pool = pool
+	d.Pool.Title = cmp.Or(pool.Title, d.Key.Slug())
 	return nil
 }
 
@@ -240,3 +301,6 @@ func (d *Dialogue) round(number int) *Round {
 func roundFolder(number int) string { return "round-" + strconv.Itoa(number) }
 
 func isBlank(text []byte) bool { return len(bytes.TrimSpace(text)) == 0 }
+
+// foldExpert returns the name of an expert as its files have it.
+func foldExpert(name string) string { return strings.ToLower(strings.TrimSpace(name)) }

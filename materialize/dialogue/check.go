@@ -1,0 +1,317 @@
+package dialogue
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"filebus/materialize/layout"
+)
+
+// A FindingKind says what a check has found.
+type FindingKind string
+
+// The kinds of findings.
+const (
+	FoundMissing   FindingKind = "missing"    // a launched agent has no file
+	FoundEmpty     FindingKind = "empty"      // its file has no text
+	FoundStub      FindingKind = "stub"       // a stub stands in for its turn
+	FoundNoMarkers FindingKind = "no_markers" // of any kind, not even a move
+	FoundLong      FindingKind = "long"       // longer than MaxTurn
+	FoundMalformed FindingKind = "malformed"  // a marker that departs from the grammar
+	FoundRepeated  FindingKind = "repeated"   // an id that is used twice in one turn
+	FoundForeign   FindingKind = "foreign"    // an id that names another agent or round
+	FoundUnknown   FindingKind = "unknown"    // a reference to a tension that there is not
+	FoundAmbiguous FindingKind = "ambiguous"  // a reference to one of several
+	FoundStranger  FindingKind = "stranger"   // a turn of an agent that was not launched
+	FoundTwice     FindingKind = "twice"      // two files of one agent
+	FoundSkipped   FindingKind = "skipped"    // a round that never was, before one that is
+	FoundLate      FindingKind = "late"       // a turn that came after the next round began
+	FoundScored    FindingKind = "scored"     // scores for an agent that gave no turn
+	FoundBroken    FindingKind = "broken"     // a file of JSON that cannot be read
+)
+
+// A Finding is one thing that a check has found.
+type Finding struct {
+	Kind    FindingKind
+	Round   int    // -1: of the dialogue
+	Agent   string // "" if it is not about one
+	File    string // as stored, below the workspace or its tree; where it would be, if it is missing
+	Line    int    // counted from 1; 0: the whole file
+	Text    string // what is found
+	Wanting bool   // it is incomplete or cannot be told; else it departs in form alone
+}
+
+// A Report is what a check has found.
+type Report struct {
+	Findings []Finding // by round; in a round by agent and line
+	Rounds   int
+	Launched int // turns that are owed, in all rounds
+	Given    int // turns that hold something
+	Markers  int
+	Malformed, Stubs,
+	Empty, Missing int
+}
+
+// Wanting returns how many findings say that something is incomplete.
+func (r *Report) Wanting() (n int) {
+	for _, f := range r.Findings {
+		if f.Wanting {
+			n++
+		}
+	}
+	return n
+}
+
+// Check looks at what was written in a round, or in all for a negative number. It
+// returns a *NoRoundError for a round that there is not.
+func Check(d *Dialogue, round int) (*Report, error) {
+	if round >= 0 {
+		if _, err := d.require(round); err != nil {
+			return nil, err
+		}
+	}
+	c := &checker{d: d, report: &Report{}}
+	tracking := Track(d)
+	for _, r := range d.Rounds {
+		if round >= 0 && r.Number != round {
+			continue
+		}
+		c.round(r)
+		c.references(r, tracking)
+		c.scores(r)
+	}
+	if round < 0 {
+		c.skipped()
+	}
+	c.broken(round)
+	slices.SortStableFunc(c.report.Findings, compareFindings)
+	return c.report, nil
+}
+
+func compareFindings(a, b Finding) int {
+	switch {
+	case a.Round != b.Round:
+		return a.Round - b.Round
+	case a.Agent != b.Agent:
+		return strings.Compare(a.Agent, b.Agent)
+	}
+	return a.Line - b.Line
+}
+
+type checker struct {
+	d      *Dialogue
+	report *Report
+}
+
+func (c *checker) add(f Finding) { c.report.Findings = append(c.report.Findings, f) }
+
+// round checks the files of a round.
+func (c *checker) round(r *Round) {
+	c.report.Rounds++
+	owing := c.d.owingNames(r)
+	c.report.Launched += len(owing)
+	for _, agent := range owing {
+		if r.turnOf(agent) == nil {
+			c.report.Missing++
+			c.wanting(FoundMissing, r, agent, c.d.turnFile(r, agent), 0, "no file")
+		}
+	}
+	for _, t := range r.Turns {
+		file := c.d.pathOf(t)
+		if first := r.turnOf(t.Agent); first != t {
+			c.wanting(FoundTwice, r, t.Agent, file, 0, "a second file of "+t.Agent+", beside "+first.fileName())
+			continue
+		}
+		if !t.IsStub && !slices.Contains(owing, t.Agent) {
+			c.wanting(FoundStranger, r, t.Agent, file, 0, t.Agent+" was not launched in this round")
+		}
+		c.turn(r, t, file)
+	}
+}
+
+func (c *checker) wanting(kind FindingKind, r *Round, agent, file string, line int, text string) {
+	c.add(Finding{Kind: kind, Round: r.Number, Agent: agent, File: file, Line: line, Text: text, Wanting: true})
+}
+
+// turn checks one file.
+func (c *checker) turn(r *Round, t *Turn, file string) {
+	switch {
+	case t.IsStub:
+		c.report.Stubs++
+		c.wanting(FoundStub, r, t.Agent, file, 0, "a stub: "+t.Stub)
+		return
+	case t.IsEmpty():
+		c.report.Empty++
+		c.wanting(FoundEmpty, r, t.Agent, file, 0, "the file is empty")
+		return
+	}
+	c.report.Given++
+	c.report.Markers += len(t.Markers)
+	switch {
+	case t.Text == nil:
+		c.wanting(FoundLong, r, t.Agent, file, 0, fmt.Sprintf("%d bytes; markers are read in files of up to %d", t.Version.Record.Size, MaxTurn))
+	case len(t.Markers) == 0:
+		c.wanting(FoundNoMarkers, r, t.Agent, file, 0, "no markers")
+	}
+	c.markers(r, t, file)
+	if next := c.d.nextLaunch(r); next != nil && t.Version.Record.Time.After(next.Launched) {
+		c.wanting(FoundLate, r, t.Agent, file, 0, fmt.Sprintf("written after round %d began", next.Round))
+	}
+}
+
+// nextLaunch returns the panel of the round after one, nil if it has not begun, or if
+// there is no telling when.
+func (d *Dialogue) nextLaunch(r *Round) *layout.Panel {
+	next := d.Round(r.Number + 1)
+	if next == nil || next.Panel == nil || next.Panel.Launched.IsZero() || !d.Key.IsOwn() {
+		return nil
+	}
+	return &layout.Panel{Round: next.Number, Launched: next.Panel.Launched}
+}
+
+// markers checks the markers of a turn.
+func (c *checker) markers(r *Round, t *Turn, file string) {
+	first := map[string]int{} // the line of each id
+	for _, m := range t.Markers {
+		if !m.Exact && !namesWhole(m) {
+			c.report.Malformed++
+			c.add(Finding{
+				Kind: FoundMalformed, Round: r.Number, Agent: t.Agent, File: file, Line: m.Line,
+				Text: malformedText(m), Wanting: needsID(m),
+			})
+		}
+		if m.Agent != "" && (m.Agent != t.Agent || m.Round != t.Round) {
+			c.wanting(FoundForeign, r, t.Agent, file, m.Line, fmt.Sprintf("%s is an id of %s in round %d", m.ID, m.Agent, m.Round))
+		}
+		if m.ID == "" || m.Kind == layout.MarkerResolved {
+			continue
+		}
+		if line, used := first[m.ID]; used {
+			c.wanting(FoundRepeated, r, t.Agent, file, m.Line, fmt.Sprintf("%s is used again, first in line %d", m.ID, line))
+		} else {
+			first[m.ID] = m.Line
+		}
+	}
+}
+
+// namesWhole reports whether a marker resolves tensions that it names by their whole
+// keys, as tensions.md has them: [RESOLVED MUFFIN R0-T01].
+func namesWhole(m layout.Marker) bool {
+	isPart := func(ref layout.MarkerRef) bool { return ref.Agent == "" || ref.Round < 0 }
+	return m.Kind == layout.MarkerResolved && len(m.Refs) > 0 && !slices.ContainsFunc(m.Refs, isPart)
+}
+
+// needsID reports whether a marker cannot be taken for what it is meant to be: it
+// raises something that has no id, or resolves nothing that has one.
+func needsID(m layout.Marker) bool {
+	switch m.Kind {
+	case layout.MarkerPerspective, layout.MarkerTension, layout.MarkerResolved:
+		return m.ID == "" && len(m.Refs) == 0
+	}
+	return false
+}
+
+func malformedText(m layout.Marker) string {
+	text := "malformed: " + layout.Clip(oneSpaced(m.Raw), 60)
+	if needsID(m) {
+		text += ", which has no id"
+	}
+	return text
+}
+
+// references adds the references of a round that mean no tension, or several.
+func (c *checker) references(r *Round, t *Tracking) {
+	for _, ref := range t.Unclear {
+		if ref.Round != r.Number {
+			continue
+		}
+		file := c.d.pathOf(r.turnOf(ref.Agent))
+		if len(ref.Matches) == 0 {
+			c.wanting(FoundUnknown, r, ref.Agent, file, ref.Line, ref.Text+" is no tension that was raised before")
+			continue
+		}
+		var names []string
+		for _, key := range ref.Matches[:min(2, len(ref.Matches))] {
+			names = append(names, key.String())
+		}
+		text := fmt.Sprintf("%s is one of %d tensions: name it as %s", ref.Text, ref.Count, strings.Join(names, ", "))
+		if ref.Count > 2 {
+			text += ", …"
+		}
+		c.wanting(FoundAmbiguous, r, ref.Agent, file, ref.Line, text)
+	}
+}
+
+// scores adds the scores of agents that gave no turn.
+func (c *checker) scores(r *Round) {
+	for _, agent := range c.d.presence(r).Discarded {
+		file := path.Join(c.d.folder(), roundFolder(r.Number), ScoresFile)
+		c.wanting(FoundScored, r, agent, file, 0, agent+" is scored and gave no turn: its scores do not count")
+	}
+}
+
+// skipped adds the rounds that are not there before one that is.
+func (c *checker) skipped() {
+	next := 0
+	for _, r := range c.d.Rounds {
+		if r.Number > next {
+			text := fmt.Sprintf("round %d is not there", next)
+			if r.Number > next+1 {
+				text = fmt.Sprintf("rounds %d to %d are not there", next, r.Number-1)
+			}
+			c.add(Finding{Kind: FoundSkipped, Round: next, File: path.Join(c.d.folder(), roundFolder(next)), Text: text, Wanting: true})
+		}
+		next = r.Number + 1
+	}
+}
+
+// broken adds the files of JSON that could not be read; with a round, those of other
+// rounds are left out.
+func (c *checker) broken(round int) {
+	for _, p := range c.d.Problems {
+		of := -1
+		for _, r := range c.d.Rounds {
+			if path.Base(path.Dir(p.File)) == roundFolder(r.Number) {
+				of = r.Number
+			}
+		}
+		if round >= 0 && of >= 0 && of != round {
+			continue
+		}
+		c.add(Finding{Kind: FoundBroken, Round: of, File: c.d.shown(p.File), Line: p.Line, Text: p.Err.Error(), Wanting: true})
+	}
+}
+
+// folder returns the folder of a dialogue as its records have it, below the workspace
+// or the root of its tree.
+func (d *Dialogue) folder() string {
+	for _, r := range d.Rounds {
+		for _, t := range r.Turns {
+			return d.shown(path.Dir(path.Dir(t.Version.Record.Path)))
+		}
+		for _, f := range r.Files {
+			return d.shown(strings.TrimSuffix(f.Version.Record.Path, "/"+f.Path))
+		}
+	}
+	for _, f := range d.Files {
+		return d.shown(strings.TrimSuffix(f.Version.Record.Path, "/"+f.Path))
+	}
+	return d.Key.ID
+}
+
+// shown returns a path of the dialogue's tree as it is typed.
+func (d *Dialogue) shown(p string) string {
+	if d.Key.IsOwn() {
+		return strings.TrimPrefix(p, "file:") // outside of the workspace
+	}
+	return string(d.Key.Tree) + ":" + p
+}
+
+func (d *Dialogue) pathOf(t *Turn) string { return d.shown(t.Version.Record.Path) }
+
+// turnFile returns where an agent's file would be.
+func (d *Dialogue) turnFile(r *Round, agent string) string {
+	return path.Join(d.folder(), roundFolder(r.Number), agent+".md")
+}

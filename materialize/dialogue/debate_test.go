@@ -1,0 +1,125 @@
+package dialogue_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"filebus/materialize"
+	"filebus/materialize/dialogue"
+	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A debate is a forum in a workspace of its own, with a dialogue of five agents.
+type debate struct {
+	*dialogue.Forum
+	work *materialize.Workspace
+	key  dialogue.Key
+}
+
+// newDebate makes the dialogue and launches all agents in round 0. Files are as old as
+// they say, by the clock of the system.
+func newDebate(t testing.TB, profile layout.Profile) *debate {
+	t.Helper()
+	dir := t.TempDir()
+	if strings.HasPrefix(profile.Dialogues, "/") {
+		profile.Dialogues = filepath.ToSlash(filepath.Join(t.TempDir(), "blue-dialogue"))
+		profile.Results = "results"
+	}
+	at := materialize.Location{Store: filepath.Join(dir, ".filebus"), Main: dir, Root: dir}
+	w, err := materialize.Create(t.Context(), at, materialize.Settings{Home: dir, Profile: profile}, store.Options{Wait: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		report, err := w.Store.Check(context.Background(), nil)
+		if err = errors.Join(err, report.Err()); err != nil {
+			t.Errorf("the store after the test: %v", err)
+		}
+	})
+	h := &debate{dialogue.Open(w, query.New(w.Store, query.Options{}), time.Now), w, dialogue.Key{ID: "x"}}
+	pool := layout.Pool{Title: "X", Question: "Who retries?"}
+	for _, name := range []string{"muffin", "scone", "eclair", "donut", "cannoli"} {
+		pool.Experts = append(pool.Experts, layout.Expert{Name: name})
+	}
+	text, err := layout.AppendPool(nil, pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := materialize.PutRequest{Kind: record.KindDialogue, ID: "x/" + dialogue.PoolFile, Text: strings.NewReader(string(text)), Source: record.SourcePut}
+	if _, err := w.Put(t.Context(), put); err != nil {
+		t.Fatal(err)
+	}
+	h.launch(t, 0, "muffin", "scone", "eclair", "donut")
+	return h
+}
+
+func (h *debate) launch(t testing.TB, round int, agents ...string) {
+	t.Helper()
+	if _, err := h.Launch(t.Context(), h.key, round, agents...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// seat returns the place of a turn, which must be there.
+func (h *debate) seat(t testing.TB, round int, agent string) dialogue.Seat {
+	t.Helper()
+	s, err := h.Seat(t.Context(), h.key, round, agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// put stores a turn by command.
+func (h *debate) put(t testing.TB, round int, agent, text string) {
+	t.Helper()
+	_, err := h.Put(t.Context(), h.seat(t, round, agent), dialogue.Contribution{Text: []byte(text), Origin: materialize.Origin{Source: record.SourcePut}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// write writes a file by hand, below the dialogue's folder, as one that was left alone
+// for some time.
+func (h *debate) write(t testing.TB, name, text string, age time.Duration) string {
+	t.Helper()
+	seat := h.seat(t, 0, "muffin")
+	file := filepath.Join(filepath.Dir(filepath.Dir(seat.File)), filepath.FromSlash(name))
+	at := time.Now().Add(-age)
+	tmp := file + ".writing"
+	err := errors.Join(
+		os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(tmp, []byte(text), 0o666), os.Chtimes(tmp, at, at), os.Rename(tmp, file),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// textOf returns what is stored of a turn.
+func (h *debate) textOf(t testing.TB, round int, agent string) string {
+	t.Helper()
+	d, err := h.Read(t.Context(), h.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := d.Round(round)
+	if r == nil || r.Turn(agent) == nil {
+		t.Fatalf("nothing is stored of %s in round %d", agent, round)
+	}
+	return string(r.Turn(agent).Text)
+}
+
+// profiles are those that dialogues are tested with: within the workspace and
+// outside of it.
+func profiles() []layout.Profile {
+	return []layout.Profile{layout.Claude(), layout.Blue(), layout.Seed()}
+}

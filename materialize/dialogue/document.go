@@ -1,0 +1,376 @@
+package dialogue
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"filebus/materialize/layout"
+	"filebus/store"
+)
+
+// Parts are what is computed of a dialogue for its document.
+type Parts struct {
+	Scores       layout.Scoreboard // agents by their labels
+	Perspectives []layout.PerspectiveRow
+	Tensions     []layout.TensionRow
+	Converged    bool
+}
+
+// PartsOf computes the parts of a dialogue.
+func PartsOf(d *Dialogue) Parts {
+	b := NewBoard(d)
+	p := Parts{Scores: b.Scoreboard, Tensions: b.TensionRows(), Converged: b.Converged}
+	for _, v := range b.Perspectives {
+		p.Perspectives = append(p.Perspectives, layout.PerspectiveRow{
+			ID: v.ID, Agent: v.Agent, Perspective: layout.Clip(v.Label, maxCell), Round: strconv.Itoa(v.Round),
+		})
+	}
+	return p
+}
+
+// maxCell is how many characters of a label a table shows.
+const maxCell = 120
+
+// Document returns the document of a dialogue, with every turn whatever its length:
+// the same records give the same document. What an agent that owes a file did not
+// give is named as absent. Summaries and a verdict that the judge has written by
+// hand are sections of their own.
+func (f *Forum) Document(ctx context.Context, d *Dialogue, p Parts) (layout.DialogueDocument, error) {
+	b := documentBuilder{d: d, parts: p, experts: d.experts()}
+	var err error
+	if b.written, err = f.writtenScores(ctx, d); err != nil {
+		return layout.DialogueDocument{}, err
+	}
+	doc := layout.DialogueDocument{
+		Head: b.head(), Panel: b.panel(), Scores: b.scores(), Perspectives: b.perspectives(), Tensions: b.tensions(),
+	}
+	for _, r := range d.Rounds {
+		round := layout.DocumentRound{Number: r.Number, Label: b.label(r)}
+		for _, t := range b.turns(r) {
+			text, err := f.whole(ctx, t)
+			if err != nil {
+				return doc, err
+			}
+			round.Turns = append(round.Turns, b.turn(t, text))
+		}
+		if round.After, err = f.judgeSection(ctx, d, SummaryFile(r.Number), fmt.Sprintf("%s Judge: Round %d Summary", layout.JudgeEmoji, r.Number)); err != nil {
+			return doc, err
+		}
+		doc.Rounds = append(doc.Rounds, round)
+	}
+	verdict, err := f.judgeSection(ctx, d, "verdict.md", layout.JudgeEmoji+" Judge: Verdict")
+	switch n := len(doc.Rounds); {
+	case err != nil:
+		return doc, err
+	case n > 0:
+		doc.Rounds[n-1].After = append(doc.Rounds[n-1].After, verdict...)
+	default:
+		doc.Front = verdict
+	}
+	return doc, nil
+}
+
+// judgeSection returns a file that the judge has written, as a section. One that
+// was computed says nothing that the tables do not.
+func (f *Forum) judgeSection(ctx context.Context, d *Dialogue, path, title string) ([]layout.DocumentSection, error) {
+	v, found := d.file(path)
+	if !found {
+		return nil, nil
+	}
+	text, err := f.w.TextOf(ctx, v)
+	if err != nil || isBlank(text) || isDerived(text) {
+		return nil, err
+	}
+	return []layout.DocumentSection{{Title: title, Text: string(text)}}, nil
+}
+
+// whole returns the text of a turn, also of one that is too long to be read for its
+// markers.
+func (f *Forum) whole(ctx context.Context, t documentTurn) ([]byte, error) {
+	if t.turn == nil || t.turn.Text != nil {
+		if t.turn == nil {
+			return nil, nil
+		}
+		return t.turn.Text, nil
+	}
+	return f.w.TextOf(ctx, t.turn.Version)
+}
+
+// A documentBuilder makes the parts of one document.
+type documentBuilder struct {
+	d       *Dialogue
+	parts   Parts
+	experts []layout.Expert    // all who take part, by their place in the panel
+	written *layout.Scoreboard // that the judge has written by hand; nil without one
+}
+
+// experts returns all who take part: of the pool those who were launched, of each
+// panel, and who wrote without being in one. Labels and emojis are never empty.
+func (d *Dialogue) experts() []layout.Expert {
+	var all []layout.Expert
+	add := func(e layout.Expert) {
+		e.Name = foldExpert(e.Name)
+		if !slices.ContainsFunc(all, func(known layout.Expert) bool { return known.Name == e.Name }) {
+			all = append(all, plainExpert(e))
+		}
+	}
+	for _, e := range named(d.Pool.Experts) {
+		if d.hasPart(foldExpert(e.Name)) {
+			add(e)
+		}
+	}
+	for _, r := range d.Rounds {
+		for _, e := range named(d.Launched(r)) {
+			add(e)
+		}
+		for _, t := range r.Turns {
+			add(layout.Expert{Name: t.Agent})
+		}
+	}
+	return all
+}
+
+// hasPart reports whether an agent was launched in a round, or wrote in one.
+func (d *Dialogue) hasPart(agent string) bool {
+	return slices.ContainsFunc(d.Rounds, func(r *Round) bool {
+		return r.Turn(agent) != nil ||
+			slices.ContainsFunc(d.Launched(r), func(e layout.Expert) bool { return foldExpert(e.Name) == agent })
+	})
+}
+
+// plainExpert returns an expert whose label and emoji can be read back.
+func plainExpert(e layout.Expert) layout.Expert {
+	plain := func(text string) string {
+		text = strings.Map(func(r rune) rune {
+			if r == ',' || r == '|' || layout.IsEmoji(r) {
+				return ' '
+			}
+			return r
+		}, text)
+		return strings.Join(strings.Fields(text), " ")
+	}
+	e.Label = cmp.Or(plain(e.Label), plain(Label(e.Name)), e.Name)
+	e.Emoji = strings.TrimSpace(e.Emoji)
+	if e.Emoji == "" || e.Emoji == layout.JudgeEmoji || strings.TrimFunc(e.Emoji, layout.IsEmoji) != "" {
+		e.Emoji = layout.AgentEmoji
+	}
+	return e
+}
+
+// judge returns what people call the judge.
+func (b *documentBuilder) judge() string {
+	return plainExpert(layout.Expert{Name: "judge", Label: b.d.Pool.Judge}).Label
+}
+
+// expert returns the expert that an agent is.
+func (b *documentBuilder) expert(agent string) layout.Expert {
+	for _, e := range b.experts {
+		if e.Name == foldExpert(agent) {
+			return e
+		}
+	}
+	return plainExpert(layout.Expert{Name: foldExpert(agent)})
+}
+
+// head returns the document's own account of itself.
+func (b *documentBuilder) head() layout.DialogueHead {
+	h := layout.DialogueHead{
+		Title: b.title(), Draft: "Dialogue " + b.d.Key.Slug(), Date: b.date(), Status: "In Progress",
+		Participants: []string{layout.JudgeEmoji + " " + b.judge()},
+	}
+	if b.parts.Converged {
+		h.Status = "Converged"
+	}
+	for _, e := range b.experts {
+		h.Participants = append(h.Participants, e.Emoji+" "+e.Label)
+	}
+	for _, p := range []layout.Property{{Key: "Domain", Value: b.d.Pool.Domain}, {Key: "Question", Value: b.d.Pool.Question}} {
+		if p.Value = strings.Join(strings.Fields(p.Value), " "); p.Value != "" {
+			h.Extra = append(h.Extra, p)
+		}
+	}
+	return h
+}
+
+// title returns what the dialogue is called; the words of its slug if its pool does
+// not say it.
+func (b *documentBuilder) title() string {
+	slug := b.d.Key.Slug()
+	if b.d.Pool.Title != slug {
+		return b.d.Pool.Title
+	}
+	words := strings.ReplaceAll(stamp.ReplaceAllString(slug, ""), "-", " ")
+	if words == "" {
+		return slug
+	}
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+// date returns when the dialogue began, as its pool says it or the name of its
+// folder; "" if neither does.
+func (b *documentBuilder) date() string {
+	if created := b.d.Pool.Created; !created.IsZero() {
+		return created.UTC().Format("2006-01-02 15:04Z")
+	}
+	text := strings.TrimSuffix(stamp.FindString(b.d.Key.Slug()), "-")
+	day, clock, _ := strings.Cut(text, "T")
+	if len(clock) >= len("0930Z") {
+		return day + " " + clock[:2] + ":" + clock[2:4] + "Z"
+	}
+	return day
+}
+
+// panel returns the table of those who take part, the judge first.
+func (b *documentBuilder) panel() []layout.DocumentExpert {
+	rows := []layout.DocumentExpert{{Expert: layout.Expert{Label: b.judge(), Role: "Orchestrator", Emoji: layout.JudgeEmoji}}}
+	for _, e := range b.experts {
+		e.Name = ""
+		rows = append(rows, layout.DocumentExpert{Expert: e})
+	}
+	return rows
+}
+
+// scores returns the scoreboard, with the names of agents as in the panel: of those
+// who were judged, so that an absent agent is never scored. Where nobody was, it is
+// the one that the judge has written by hand, else that of the rounds alone.
+func (b *documentBuilder) scores() layout.Scoreboard {
+	board := b.parts.Scores
+	board.Agents = slices.DeleteFunc(slices.Clone(board.Agents), func(a layout.AgentScore) bool { return len(a.Rounds) == 0 })
+	if len(board.Agents) == 0 {
+		board.Total, board.HasTotal = 0, false
+		if b.written != nil {
+			board = *b.written
+		}
+	}
+	for i, a := range board.Agents {
+		for _, e := range b.experts {
+			if strings.EqualFold(e.Label, a.Agent) || strings.EqualFold(e.Name, a.Agent) {
+				board.Agents[i].Agent = e.Emoji + " " + e.Label
+			}
+		}
+		if a.Marks != (layout.Marks{}) {
+			board.Agents[i].Rounds = nil // the table has the four numbers
+		}
+	}
+	return board
+}
+
+// writtenScores returns the scoreboard that the judge has written by hand, nil if
+// there is none.
+func (f *Forum) writtenScores(ctx context.Context, d *Dialogue) (*layout.Scoreboard, error) {
+	v, found := d.file(ScoreboardFile)
+	if !found {
+		return nil, nil
+	}
+	text, err := f.w.TextOf(ctx, v)
+	if err != nil || isDerived(text) {
+		return nil, err
+	}
+	board, found := layout.ParseScoreboard(text)
+	if !found {
+		return nil, nil
+	}
+	return &board, nil
+}
+
+func (b *documentBuilder) perspectives() []layout.PerspectiveRow {
+	var rows []layout.PerspectiveRow
+	for _, row := range b.parts.Perspectives {
+		row.Agent, row.Perspective = b.expert(row.Agent).Label, plainCell(row.Perspective)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func (b *documentBuilder) tensions() []layout.TensionRow {
+	rows := slices.Clone(b.parts.Tensions)
+	for i := range rows {
+		rows[i].Tension = plainCell(rows[i].Tension)
+	}
+	return rows
+}
+
+// plainCell returns a label as a table can hold it: without emphasis, and not one
+// that looks like a cell without a value.
+func plainCell(label string) string {
+	label = oneSpaced(strings.ReplaceAll(label, "**", ""))
+	if strings.Trim(label, "—–- ") == "" {
+		return ""
+	}
+	return label
+}
+
+// label returns what a round is called.
+func (b *documentBuilder) label(r *Round) string {
+	switch {
+	case r.Number == 0:
+		return "Opening Arguments"
+	case b.parts.Converged && r == b.d.Last():
+		return "Convergence"
+	}
+	return "Responses"
+}
+
+// A documentTurn is what an agent gave in a round; a nil turn is nothing.
+type documentTurn struct {
+	agent string
+	turn  *Turn
+}
+
+// turns returns what all who owe a file gave, and after them who wrote without
+// being asked.
+func (b *documentBuilder) turns(r *Round) []documentTurn {
+	var all []documentTurn
+	add := func(agent string) {
+		agent = foldExpert(agent)
+		if !slices.ContainsFunc(all, func(t documentTurn) bool { return t.agent == agent }) {
+			all = append(all, documentTurn{agent, r.turnOf(agent)})
+		}
+	}
+	for _, e := range named(b.d.Launched(r)) {
+		add(e.Name)
+	}
+	for _, t := range r.Turns {
+		add(t.Agent)
+	}
+	return all
+}
+
+// turn returns the block of a turn.
+func (b *documentBuilder) turn(t documentTurn, text []byte) layout.DocumentTurn {
+	e := b.expert(t.agent)
+	out := layout.DocumentTurn{Name: t.agent, Label: e.Label, Emoji: e.Emoji, Text: string(text)}
+	switch {
+	case t.turn == nil:
+		out.Absent = "there is no file"
+	case t.turn.IsStub:
+		out.Absent = cmp.Or(strings.Join(strings.Fields(t.turn.Stub), " "), "an error without a reason")
+		if string(layout.StubText(out.Absent, "")) == out.Text {
+			out.Text = "" // it says no more
+		}
+	case isBlank(text):
+		out.Absent, out.Text = "the file is empty", ""
+	}
+	return out
+}
+
+// versions returns the versions that a document is made from.
+func (d *Dialogue) versions() []store.Version {
+	var all []store.Version
+	for _, f := range d.Files {
+		all = append(all, f.Version)
+	}
+	for _, r := range d.Rounds {
+		for _, f := range r.Files {
+			all = append(all, f.Version)
+		}
+		for _, t := range r.Turns {
+			all = append(all, t.Version)
+		}
+	}
+	return all
+}

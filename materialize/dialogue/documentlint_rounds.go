@@ -1,0 +1,224 @@
+package dialogue
+
+import (
+	"slices"
+	"strings"
+
+	"filebus/materialize/layout"
+)
+
+// rounds checks that there are rounds with turns.
+func (l *linter) rounds() {
+	const mend = "filebus dialogue assemble SLUG writes every turn of a dialogue"
+	if len(l.doc.Rounds) == 0 {
+		l.add(LintMust, 1, mend, `there is no round: no heading "## Round N: LABEL"`)
+		return
+	}
+	for _, r := range l.doc.Rounds {
+		blocks := 0
+		for _, t := range l.turns {
+			if t.round == r.Number && !t.IsJudge() {
+				blocks++
+			}
+		}
+		switch {
+		case r.File != "" && len(r.Turns) == 0:
+			l.add(LintMust, r.Line, mend, "the file %s, which has the turns of round %d, is not there or has none", r.File, r.Number)
+		case blocks == 0:
+			l.add(LintNote, r.Line, `put each turn below a heading "### NAME 🧁"`, "round %d has no turn of an agent", r.Number)
+		}
+	}
+	for _, t := range l.agentTurns() {
+		if t.Edited {
+			l.addIn(t.file, LintNote, t.Line, mend, "the turn of %s in round %d was changed after it was assembled", t.Label, t.round)
+		}
+	}
+	for _, r := range l.doc.Rounds {
+		l.awaited(r)
+	}
+}
+
+// awaited finds the blocks of a round that hold nothing yet.
+func (l *linter) awaited(r layout.DocumentRound) {
+	var names []string
+	line := 0
+	for _, t := range l.agentTurns() {
+		if t.round == r.Number && t.Absent == "" && isPlaceholder(t.Text) {
+			if names = append(names, t.Label); line == 0 {
+				line = t.Line
+			}
+		}
+	}
+	if len(names) > 0 {
+		l.addIn(l.fileOf(r), LintShould, line, "filebus dialogue wait SLUG "+itoa(r.Number)+", and assemble again",
+			"round %d has no text of %s", r.Number, strings.Join(names, ", "))
+	}
+}
+
+// sequence checks that rounds follow each other from 0 or 1 on.
+func (l *linter) sequence() {
+	const mend = "number the rounds from 0 on, each once and in order"
+	for i, r := range l.doc.Rounds {
+		if i == 0 {
+			if r.Number > 1 {
+				l.add(LintMust, r.Line, mend, "the first round is round %d", r.Number)
+			}
+			continue
+		}
+		before := l.doc.Rounds[i-1].Number
+		switch {
+		case r.Number == before:
+			l.add(LintMust, r.Line, mend, "round %d is there twice", r.Number)
+		case r.Number < before:
+			l.add(LintMust, r.Line, mend, "round %d stands behind round %d", r.Number, before)
+		case r.Number > before+1:
+			l.add(LintMust, r.Line, mend, "round %d follows round %d", r.Number, before)
+		}
+	}
+}
+
+// markers checks that markers follow the grammar. One that names tensions by their
+// full ids is as clear; one that names them in other ways is still understood.
+func (l *linter) markers() {
+	for _, t := range l.turns {
+		for _, m := range t.markers {
+			level := LintShould
+			switch {
+			case m.Exact, len(m.Refs) > 0 && !slices.ContainsFunc(m.Refs, func(r layout.MarkerRef) bool { return r.Agent == "" || r.Round < 0 }):
+				continue
+			case len(m.Refs) > 0:
+				level = LintNote
+			}
+			l.addIn(t.file, level, m.Line, "write "+markerForm(m.Kind), "the marker %s departs from the grammar", layout.Clip(oneSpaced(m.Raw), 60))
+		}
+	}
+}
+
+// markerForm shows how a marker of a kind is written.
+func markerForm(kind layout.MarkerKind) string {
+	switch kind {
+	case layout.MarkerPerspective:
+		return "[PERSPECTIVE P01: label]"
+	case layout.MarkerTension:
+		return "[TENSION T01: label]"
+	case layout.MarkerResolved:
+		return "[RESOLVED T01: text]"
+	}
+	if kind == layout.MarkerRefinement || kind == layout.MarkerConcession {
+		return "[" + string(kind) + ": text]"
+	}
+	return "one of [PERSPECTIVE P01: label], [TENSION T01: label], [REFINEMENT: text], [CONCESSION: text], [RESOLVED T01]"
+}
+
+// ids checks that an agent uses an id once in a round, and has one block in it.
+func (l *linter) ids() {
+	type key struct {
+		round     int
+		agent, id string
+	}
+	first := map[key]int{}
+	for _, t := range l.agentTurns() {
+		agent := plainName(t.Label)
+		block := key{t.round, agent, ""}
+		if line := first[block]; line > 0 {
+			l.addIn(t.file, LintShould, t.Line, "join the two", "%s has two blocks in round %d, the first in line %d", t.Label, t.round, line)
+		} else {
+			first[block] = t.Line
+		}
+		for _, m := range t.markers {
+			k := key{t.round, agent, m.ID}
+			if m.ID == "" || m.Kind == layout.MarkerResolved || !m.Exact {
+				continue
+			}
+			if line := first[k]; line > 0 {
+				l.addIn(t.file, LintShould, m.Line, "give it the next number", "%s uses %s twice in round %d, first in line %d", t.Label, m.ID, t.round, line)
+			} else {
+				first[k] = m.Line
+			}
+		}
+	}
+	rows := map[key]int{}
+	for _, p := range l.doc.Perspectives {
+		round, _ := roundInCell(p.Round)
+		k := key{round, plainName(p.Agent), p.ID}
+		if line := rows[k]; p.ID == "" {
+			continue
+		} else if line > 0 {
+			l.add(LintShould, p.Line, "give it the next number", "the inventory has %s of %s twice, first in line %d", p.ID, p.Agent, line)
+		} else {
+			rows[k] = p.Line
+		}
+	}
+}
+
+// numbering checks that ids are counted without gaps, and have two digits.
+func (l *linter) numbering() {
+	short, line, example, file := 0, 0, "", ""
+	for _, t := range l.agentTurns() {
+		last := map[layout.MarkerKind]int{}
+		for _, m := range t.markers {
+			if m.Kind != layout.MarkerPerspective && m.Kind != layout.MarkerTension || !m.Exact {
+				continue
+			}
+			id, isShort := normalID(m.ID)
+			if !isShort {
+				continue
+			}
+			n := idNumber(id)
+			before := last[m.Kind]
+			if before > 0 && n != before+1 && n != before {
+				l.addIn(t.file, LintNote, m.Line, "count on without gaps", "in the turn of %s in round %d, %s follows %s%02d", t.Label, t.round, id, id[:1], before)
+			}
+			last[m.Kind] = n
+			if !strings.Contains(m.Raw, id) {
+				if short++; short == 1 {
+					line, file = m.Line, t.file
+					example = oneSpaced(strings.TrimPrefix(strings.SplitN(m.Raw, ":", 2)[0], "["))
+				}
+			}
+		}
+	}
+	if short > 0 {
+		l.addIn(file, LintNote, line, "write ids with two digits: T01", "%d ids have not two digits, such as %s", short, example)
+	}
+	l.rowNumbers()
+}
+
+// rowNumbers checks the numbers of the inventory and the tracker, where they are
+// counted for the whole document.
+func (l *linter) rowNumbers() {
+	var perspectives, tensions []numberedRow
+	for _, p := range l.doc.Perspectives {
+		perspectives = append(perspectives, numberedRow{p.ID, p.Line})
+	}
+	for _, t := range l.doc.Tensions {
+		tensions = append(tensions, numberedRow{t.ID, t.Line})
+	}
+	l.rowsInOrder("inventory", perspectives)
+	l.rowsInOrder("tracker", tensions)
+}
+
+// A numberedRow is a row of a table with an id.
+type numberedRow struct {
+	id   string
+	line int
+}
+
+// rowsInOrder checks ids that are unique in their table.
+func (l *linter) rowsInOrder(table string, rows []numberedRow) {
+	seen := map[string]bool{}
+	for _, r := range rows {
+		id, isShort := normalID(r.id)
+		if !isShort || seen[id] {
+			return // counted for each agent
+		}
+		seen[id] = true
+	}
+	for i, r := range rows[min(1, len(rows)):] {
+		id, _ := normalID(r.id)
+		before, _ := normalID(rows[i].id)
+		if idNumber(id) != idNumber(before)+1 {
+			l.add(LintNote, r.line, "count on without gaps", "in the %s, %s follows %s", table, id, before)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package dialogue
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A CapturedError says that a dialogue of a captured tree was to be written to.
+type CapturedError struct{ Key Key }
+
+func (e *CapturedError) Error() string {
+	return fmt.Sprintf("%s is in a captured tree, which is only read", e.Key)
+}
+
+// A RoundError says that a round cannot begin: it is negative, or the one before it
+// never was.
+type RoundError struct {
+	Key   Key
+	Round int
+	Next  int // the round that can
+}
+
+func (e *RoundError) Error() string {
+	if e.Round < 0 {
+		return fmt.Sprintf("round %d: rounds are counted from 0", e.Round)
+	}
+	return fmt.Sprintf("round %d of %s cannot begin: there is no round %d", e.Round, e.Key, e.Round-1)
+}
+
+// An AgentError says that an agent does not take part in a dialogue.
+type AgentError struct {
+	Key   Key
+	Agent string
+	Near  []string // agents whose names are alike; all if there are few
+}
+
+func (e *AgentError) Error() string {
+	text := fmt.Sprintf("%s is not in the expert pool of %s", e.Agent, e.Key)
+	if len(e.Near) > 0 {
+		text += ", which has " + strings.Join(e.Near, ", ")
+	}
+	return text
+}
+
+// Is reports whether target is store.ErrNotFound.
+func (e *AgentError) Is(target error) bool { return target == store.ErrNotFound }
+
+// Launch records in the panel of a round that agents owe a file, and makes the
+// round's folder, so that they can write at once. Names are folded; those of the
+// panel already stay as they are, and the time is that of the first launch. It
+// returns a *CapturedError, a *RoundError, an *AgentError for one who is not in the
+// expert pool, a *materialize.LinkError if the folder would be behind a link, or an
+// error of FoldName.
+func (f *Forum) Launch(ctx context.Context, key Key, round int, agents ...string) (*layout.Panel, error) {
+	if !key.IsOwn() {
+		return nil, &CapturedError{key}
+	}
+	d, err := f.Read(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	return f.launch(ctx, d, round, agents...)
+}
+
+// launch is Launch for a dialogue that was read.
+func (f *Forum) launch(ctx context.Context, d *Dialogue, round int, agents ...string) (*layout.Panel, error) {
+	if err := d.checkRound(round); err != nil {
+		return nil, err
+	}
+	var experts []layout.Expert
+	for _, agent := range agents {
+		e, err := d.expert(agent)
+		if err != nil {
+			return nil, err
+		}
+		experts = append(experts, e)
+	}
+	if _, err := f.makeRound(ctx, d.Key, round); err != nil {
+		return nil, err
+	}
+	name := fileName(d.Key, roundFolder(round)+"/"+PanelFile)
+	fresh := layout.Panel{Round: round, Launched: f.now().UTC().Truncate(time.Second), Experts: d.wrote(round)}
+	edit := panelEdit(name, fresh, experts)
+	var panel layout.Panel
+	_, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(old []byte, _ *store.Version) (text []byte, err error) {
+		panel, text, err = edit(old)
+		return text, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &panel, nil
+}
+
+// panelEdit returns the edit that adds experts to the text of a panel, which is
+// that of the given one where there is none.
+func panelEdit(name record.Name, fresh layout.Panel, experts []layout.Expert) func(old []byte) (layout.Panel, []byte, error) {
+	return func(old []byte) (layout.Panel, []byte, error) {
+		panel := fresh
+		if !isBlank(old) {
+			var problem *layout.SyntaxError
+			if panel, problem = layout.ParsePanel(old); problem != nil {
+				return panel, nil, fmt.Errorf("%s, line %d: %w", name, problem.Line, problem.Err)
+			}
+		}
+		changed := isBlank(old)
+		for _, e := range experts {
+			if !isAmong(panel.Experts, e.Name) {
+				panel.Experts = append(panel.Experts, e)
+				changed = true
+			}
+		}
+		if !changed {
+			return panel, old, nil
+		}
+		if panel.Launched.IsZero() {
+			panel.Launched = fresh.Launched
+		}
+		text, err := layout.AppendPanel(nil, panel)
+		return panel, text, err
+	}
+}
+
+// wrote returns the experts who have written in a round already: a panel that begins
+// after them has them too.
+func (d *Dialogue) wrote(round int) []layout.Expert {
+	experts := []layout.Expert{} // a list in JSON also when it is empty
+	if r := d.Round(round); r != nil {
+		for _, t := range r.Turns {
+			if e, err := d.expert(t.Agent); err == nil && !isAmong(experts, e.Name) {
+				experts = append(experts, e)
+			}
+		}
+	}
+	return experts
+}
+
+// checkRound returns a *RoundError if a round cannot begin yet.
+func (d *Dialogue) checkRound(round int) error {
+	if round < 0 {
+		return &RoundError{Key: d.Key, Round: round}
+	}
+	if round == 0 || d.Round(round-1).hasBegun() {
+		return nil
+	}
+	next := 0
+	for d.Round(next).hasBegun() {
+		next++
+	}
+	return &RoundError{d.Key, round, next}
+}
+
+// hasBegun reports whether a round has a panel or a turn. One that is nil has not.
+func (r *Round) hasBegun() bool { return r != nil && (r.Panel != nil || len(r.Turns) > 0) }
+
+// expert returns the expert of the pool whom a name means; in a pool without names,
+// anybody.
+func (d *Dialogue) expert(text string) (layout.Expert, error) {
+	name, err := FoldName(text)
+	if err != nil {
+		return layout.Expert{}, err
+	}
+	experts := named(d.Pool.Experts)
+	for _, e := range experts {
+		if strings.EqualFold(e.Name, name) {
+			e.Name = name
+			return e, nil
+		}
+	}
+	if len(experts) == 0 {
+		return layout.Expert{Name: name, Label: Label(name)}, nil
+	}
+	return layout.Expert{}, &AgentError{d.Key, name, nearNames(name, experts)}
+}
+
+// isAmong reports whether one of the experts has a name.
+func isAmong(experts []layout.Expert, name string) bool {
+	return slices.ContainsFunc(experts, func(e layout.Expert) bool { return strings.EqualFold(e.Name, name) })
+}
+
+// maxNear is how many names an error lists.
+const maxNear = 5
+
+// nearNames returns the names of experts that are like one: all of them if they are
+// few, else those that share its beginning.
+func nearNames(name string, experts []layout.Expert) []string {
+	var all, near []string
+	for _, e := range experts {
+		all = append(all, e.Name)
+		if strings.Contains(e.Name, name) || strings.Contains(name, e.Name) || e.Name[:1] == name[:1] {
+			near = append(near, e.Name)
+		}
+	}
+	if len(all) <= maxNear || len(near) == 0 {
+		near = all
+	}
+	return near[:min(len(near), maxNear)]
+}
+
+// makeRound makes the folder of a round and returns it, absolute.
+func (f *Forum) makeRound(ctx context.Context, key Key, round int) (string, error) {
+	return f.w.MakeFolder(ctx, fileName(key, roundFolder(round)+"/"+PanelFile))
+}

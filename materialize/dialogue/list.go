@@ -1,0 +1,136 @@
+package dialogue
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store/record"
+)
+
+// An Item is a dialogue in a list.
+type Item struct {
+	Key    Key
+	Title  string // the slug, where the pool says none
+	Rounds int    // that have a file
+	Last   int    // the number of the last of them; -1: there is none
+	Turns  int    // files of agents in the last round, stubs among them
+	Owed   int    // files that the panel of the last round asks for; 0: it has none
+	Agents []string
+	Status string    // open or converged, by the last scoreboard; "" without one
+	Time   time.Time // of the newest record
+}
+
+// The statuses of a dialogue.
+const (
+	DialogueOpen      = "open"
+	DialogueConverged = "converged"
+)
+
+// List returns the dialogues with the newest record first, limit of them at most,
+// and how many there are. A limit of 0 is none.
+func (f *Forum) List(ctx context.Context, limit int) ([]Item, int, error) {
+	entries, err := f.entries(ctx, "", true)
+	if err != nil {
+		return nil, 0, err
+	}
+	var keys []Key
+	byKey := map[Key]map[string]query.Summary{}
+	for _, e := range entries {
+		key, path, found := cutKey(e)
+		if !found {
+			continue
+		}
+		if byKey[key] == nil {
+			byKey[key] = map[string]query.Summary{}
+			keys = append(keys, key)
+		}
+		byKey[key][path] = e
+	}
+	total := len(keys)
+	if limit > 0 {
+		keys = keys[:min(limit, total)]
+	}
+	var items []Item
+	for _, key := range keys {
+		item, err := f.item(ctx, key, byKey[key])
+		if err != nil {
+			return nil, 0, err
+		}
+		items = append(items, item)
+	}
+	return items, total, nil
+}
+
+// item describes a dialogue from what is known of its files, and reads three of them:
+// the pool, the scoreboard and the panel of the last round.
+func (f *Forum) item(ctx context.Context, key Key, files map[string]query.Summary) (Item, error) {
+	item := Item{Key: key, Last: -1}
+	agents, turns := map[string]bool{}, map[int]int{}
+	for _, e := range files {
+		r := e.Version.Record
+		if r.Time.After(item.Time) {
+			item.Time = r.Time
+		}
+		round, err := strconv.Atoi(e.Description.Attributes[layout.AttributeRound])
+		if err != nil || e.Description.Attributes[layout.AttributePart] == "summary" {
+			continue
+		}
+		turns[round] += 0
+		if r.Name.Kind == record.KindTurn {
+			turns[round]++
+			agents[r.Agent] = true
+		}
+		item.Last = max(item.Last, round)
+	}
+	item.Rounds, item.Turns = len(turns), turns[item.Last]
+	d := &Dialogue{Key: key}
+	if err := f.addKnown(ctx, d, &item, files); err != nil {
+		return item, err
+	}
+	for _, e := range named(d.Pool.Experts) {
+		agents[e.Name] = true
+	}
+	delete(agents, "")
+	item.Agents = slices.Sorted(maps.Keys(agents))
+	item.Title = cmp.Or(d.title(), key.Slug())
+	return item, nil
+}
+
+// addKnown reads the pool, the last panel and the scoreboard.
+func (f *Forum) addKnown(ctx context.Context, d *Dialogue, item *Item, files map[string]query.Summary) error {
+	if e, found := files[PoolFile]; found {
+		if err := f.addPool(ctx, d, e.Version); err != nil {
+			return err
+		}
+	}
+	if e, found := files[roundFolder(item.Last)+"/"+PanelFile]; found {
+		if err := f.add(ctx, d, e, roundFolder(item.Last)+"/"+PanelFile); err != nil {
+			return err
+		}
+		if r := d.Last(); r != nil && r.Panel != nil {
+			item.Owed = len(r.Panel.Experts)
+		}
+	}
+	e, found := files[ScoreboardFile]
+	if !found {
+		return nil
+	}
+	text, err := f.text(ctx, e.Version)
+	if err != nil {
+		return err
+	}
+	board, found := layout.ParseScoreboard(text)
+	if n := len(board.Rounds); found && n > 0 {
+		item.Status = DialogueOpen
+		if last := board.Rounds[n-1]; last.Velocity == 0 && last.Converge >= 100 && last.Round >= item.Last {
+			item.Status = DialogueConverged
+		}
+	}
+	return nil
+}

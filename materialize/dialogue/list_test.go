@@ -1,0 +1,52 @@
+package dialogue_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/materialize/dialogue"
+	"filebus/materialize/layout"
+)
+
+// boardAfter returns a scoreboard after a round 0 in which all agents agree.
+func boardAfter(velocity int) string {
+	return string(layout.AppendScoreboard(nil, layout.Scoreboard{Rounds: []layout.RoundScore{{Velocity: velocity, Converge: 100}}}))
+}
+
+func TestList(t *testing.T) {
+	h := newParlour(t, layout.Claude())
+	h.make(t, "First", "muffin", "scone")
+	second := h.make(t, "Second", "muffin")
+	h.put(t, "turn/second/round-0/muffin", "[PERSPECTIVE P01: One]\n")
+	if _, err := h.Prompts(t.Context(), second.Key, dialogue.PromptRequest{Round: 1}); err != nil {
+		t.Fatal(err)
+	}
+	h.put(t, "turn/third/round-0/eclair", "[ERROR: died]\n")
+	h.put(t, "dialogue/third/scoreboard.md", boardAfter(0))
+	h.put(t, "dialogue/first/scoreboard.md", boardAfter(3))
+	items, total, err := h.List(t.Context(), 0)
+	if err != nil || total != 3 {
+		t.Fatalf("List = %d, %v", total, err)
+	}
+	for i := range items {
+		if items[i].Time.IsZero() {
+			t.Errorf("%s has no time", items[i].Key)
+		}
+		items[i].Time = h.now
+	}
+	want := []dialogue.Item{
+		{Key: dialogue.Key{ID: "first"}, Title: "First", Last: -1, Agents: []string{"muffin", "scone"}, Status: dialogue.DialogueOpen},
+		{Key: dialogue.Key{ID: "third"}, Title: "third", Rounds: 1, Turns: 1, Agents: []string{"eclair"}, Status: dialogue.DialogueConverged},
+		{Key: dialogue.Key{ID: "second"}, Title: "Second", Rounds: 2, Last: 1, Owed: 1, Agents: []string{"muffin"}},
+	}
+	for i := range want {
+		want[i].Time = h.now
+	}
+	if diff := cmp.Diff(want, items); diff != "" {
+		t.Errorf("the list (-want +got):\n%s", diff)
+	}
+	if items, total, err = h.List(t.Context(), 2); err != nil || total != 3 || len(items) != 2 {
+		t.Errorf("List(2) = %d of %d, %v", len(items), total, err)
+	}
+}

@@ -1,0 +1,206 @@
+package dialogue
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// The longest texts of a new dialogue, in bytes. Agents are told the question, and
+// what is long is a file for them to read.
+const (
+	MaxTitle    = 500
+	MaxQuestion = 16 << 10
+)
+
+// lastNumber is the highest number that tells a slug from others.
+const lastNumber = 99
+
+// A NewRequest says what a dialogue is about and who takes part.
+type NewRequest struct {
+	Title    string
+	Slug     string // default: made from the title
+	Question string // default: the title
+	Judge    string
+	Agents   []string          // their names, in any case
+	Roles    map[string]string // by the names of agents, in any case
+}
+
+// A Made is a dialogue that was made.
+type Made struct {
+	Key    Key
+	Pool   layout.Pool
+	Ref    record.Ref // of the expert pool
+	Folder string     // of the dialogue, absolute
+	Round  string     // the folder of round 0, absolute
+}
+
+// A RequestError says what a dialogue cannot be made of.
+type RequestError struct{ Why string }
+
+func (e *RequestError) Error() string { return e.Why }
+
+// A TwiceError says that two names of agents are one.
+type TwiceError struct{ Name string }
+
+func (e *TwiceError) Error() string { return fmt.Sprintf("%s is among the agents twice", e.Name) }
+
+// A SlugTakenError says that a slug and all of its numbers are taken.
+type SlugTakenError struct{ Slug string }
+
+func (e *SlugTakenError) Error() string {
+	return fmt.Sprintf("%s is taken, and so are %s-1 to %s-%d", e.Slug, e.Slug, e.Slug, lastNumber)
+}
+
+// Is reports whether target is store.ErrConflict.
+func (e *SlugTakenError) Is(target error) bool { return target == store.ErrConflict }
+
+// New makes a dialogue: its expert pool, and the folder of round 0. Where the slug is
+// taken, it gets the first free number from 1 to 99; many processes may make the same
+// one at once. It returns a *RequestError, *TwiceError, *NameError or *SlugError for
+// what cannot be, a *SlugTakenError, or a *materialize.LinkError if somebody has put a
+// symbolic link where the dialogue's folder would be.
+func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
+	pool, err := f.newPool(r)
+	if err != nil {
+		return nil, err
+	}
+	slug := r.Slug
+	if slug == "" {
+		slug, err = SlugOf(pool.Title)
+	}
+	if err == nil {
+		err = CheckSlug(slug)
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := layout.AppendPool(nil, pool)
+	if err != nil {
+		return nil, err
+	}
+	for n := range lastNumber + 1 {
+		made := &Made{Key: Key{ID: slug}, Pool: pool}
+		if n > 0 {
+			made.Key.ID = fmt.Sprintf("%s-%d", slug, n)
+		}
+		claimed, err := f.claim(ctx, made, text)
+		if err != nil || claimed {
+			return made, err
+		}
+	}
+	return nil, &SlugTakenError{slug}
+}
+
+// newPool returns the expert pool that a request describes.
+func (f *Forum) newPool(r NewRequest) (layout.Pool, error) {
+	pool := layout.Pool{
+		Title: strings.Join(strings.Fields(r.Title), " "), Question: strings.TrimSpace(r.Question), Created: f.now().UTC().Truncate(time.Second),
+	}
+	switch {
+	case pool.Title == "":
+		return pool, &RequestError{"the title is empty"}
+	case !utf8.ValidString(r.Title) || !utf8.ValidString(r.Question):
+		return pool, &RequestError{"the title and the question are text in UTF-8"}
+	case len(pool.Title) > MaxTitle:
+		return pool, &RequestError{fmt.Sprintf("the title has %d bytes, more than %d: what is long belongs into the question", len(pool.Title), MaxTitle)}
+	case len(pool.Question) > MaxQuestion:
+		return pool, &RequestError{fmt.Sprintf("the question has %d bytes, more than %d: put it into a file, and name the file", len(pool.Question), MaxQuestion)}
+	case len(r.Agents) == 0:
+		return pool, &RequestError{"a dialogue has at least one agent"}
+	}
+	var err error
+	if pool.Experts, err = newExperts(r); err != nil || r.Judge == "" {
+		return pool, err
+	}
+	if pool.Judge, err = FoldName(r.Judge); err != nil {
+		return pool, err
+	}
+	if slices.ContainsFunc(pool.Experts, func(e layout.Expert) bool { return e.Name == pool.Judge }) {
+		err = &RequestError{fmt.Sprintf("%s cannot judge a dialogue and take part in it", pool.Judge)}
+	}
+	return pool, err
+}
+
+// newExperts returns the experts that a request names.
+func newExperts(r NewRequest) ([]layout.Expert, error) {
+	roles := make(map[string]string)
+	for text, role := range r.Roles {
+		name, err := FoldName(text)
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := roles[name]; twice {
+			return nil, &RequestError{fmt.Sprintf("%s has two roles", name)}
+		}
+		roles[name] = strings.Join(strings.Fields(role), " ")
+	}
+	var experts []layout.Expert
+	for _, text := range r.Agents {
+		name, err := FoldName(text)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(experts, func(e layout.Expert) bool { return e.Name == name }) {
+			return nil, &TwiceError{name}
+		}
+		experts = append(experts, layout.Expert{Name: name, Label: Label(name), Role: roles[name]})
+		delete(roles, name)
+	}
+	for name := range roles {
+		return nil, &RequestError{fmt.Sprintf("%s has a role and is not among the agents", name)}
+	}
+	return experts, nil
+}
+
+// claim makes a dialogue if its slug is free, and reports whether it was.
+func (f *Forum) claim(ctx context.Context, made *Made, text []byte) (bool, error) {
+	name := fileName(made.Key, PoolFile)
+	file, err := f.w.PathOf(name)
+	if err != nil {
+		return false, err
+	}
+	made.Folder = filepath.Dir(file)
+	if taken, err := isTaken(made.Folder); taken || err != nil {
+		return false, err
+	}
+	put, err := f.w.Put(ctx, materialize.PutRequest{
+		Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), Source: record.SourcePut, Expect: store.Absent(),
+	})
+	if conflict := (*store.ConflictError)(nil); errors.As(err, &conflict) {
+		return false, nil // another process was faster
+	}
+	if err != nil {
+		return false, err
+	}
+	made.Ref = put.Ref
+	made.Round, err = f.makeRound(ctx, made.Key, 0)
+	return true, err
+}
+
+// isTaken reports whether something stands where the folder of a dialogue would be.
+func isTaken(folder string) (bool, error) {
+	info, err := os.Lstat(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("looking at %s: %w", folder, err)
+	case info.Mode()&fs.ModeSymlink != 0:
+		return false, &materialize.LinkError{Path: folder}
+	}
+	return true, nil
+}

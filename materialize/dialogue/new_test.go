@@ -1,0 +1,178 @@
+package dialogue_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/materialize"
+	"filebus/materialize/dialogue"
+	"filebus/materialize/layout"
+)
+
+func TestNew(t *testing.T) {
+	h := newParlour(t, layout.Claude())
+	made, err := h.New(t.Context(), dialogue.NewRequest{
+		Title: "Retry\n policy", Question: " Who retries?\n", Judge: "Donut", Agents: []string{"Muffin", "scone"},
+		Roles: map[string]string{"SCONE": "Site  reliability"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := layout.Pool{
+		Title: "Retry policy", Created: h.now, Question: "Who retries?", Judge: "donut",
+		Experts: []layout.Expert{{Name: "muffin", Label: "Muffin"}, {Name: "scone", Label: "Scone", Role: "Site reliability"}},
+	}
+	if diff := cmp.Diff(want, made.Pool); diff != "" {
+		t.Errorf("the pool (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, h.read(t, made.Key).Pool); diff != "" {
+		t.Errorf("the pool that is stored (-want +got):\n%s", diff)
+	}
+	folder := filepath.Join(h.work.Root, ".claude", "dialogues", "retry-policy")
+	if made.Key.ID != "retry-policy" || made.Folder != folder || made.Round != filepath.Join(folder, "round-0") {
+		t.Errorf("New = %+v, want it in %s", made, folder)
+	}
+	if info, err := os.Stat(made.Round); err != nil || !info.IsDir() {
+		t.Errorf("the folder of round 0: %v", err)
+	}
+	pool, problem := layout.ParsePool([]byte(textOf(t, filepath.Join(folder, dialogue.PoolFile))))
+	if diff := cmp.Diff(want, pool); diff != "" || problem != nil {
+		t.Errorf("the pool on disk: %v (-want +got):\n%s", problem, diff)
+	}
+}
+
+func TestNewRefused(t *testing.T) {
+	h := newParlour(t, layout.Claude())
+	one := []string{"muffin"}
+	for why, r := range map[string]dialogue.NewRequest{
+		"the title is empty":               {Title: " \n", Agents: one},
+		"UTF-8":                            {Title: "a\xff", Agents: one},
+		"the title has 501 bytes":          {Title: strings.Repeat("x", 501), Agents: one},
+		"the question has 16385 bytes":     {Title: "x", Question: strings.Repeat("x", 16<<10+1), Agents: one},
+		"at least one agent":               {Title: "x"},
+		"muffin is among the agents twice": {Title: "x", Agents: []string{"muffin", "scone", "Muffin"}},
+		`"a/b" is no name`:                 {Title: "x", Agents: []string{"a/b"}},
+		"scone has a role":                 {Title: "x", Agents: one, Roles: map[string]string{"scone": "r"}},
+		"muffin has two roles":             {Title: "x", Agents: one, Roles: map[string]string{"muffin": "r", "MUFFIN": "s"}},
+		"muffin cannot judge":              {Title: "x", Agents: one, Judge: "Muffin"},
+		`".." is no name`:                  {Title: "x", Agents: one, Judge: ".."},
+		`"☃" is no slug`:                   {Title: "☃", Agents: one},
+		`"docs" is no slug`:                {Title: "Docs", Agents: one},
+		`"../x" is no slug`:                {Title: "x", Slug: "../x", Agents: one},
+	} {
+		if _, err := h.New(t.Context(), r); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("New(%.60v) = %v, want %q", r, err, why)
+		}
+	}
+	if _, total, err := h.List(t.Context(), 0); err != nil || total != 0 {
+		t.Errorf("%d dialogues were made all the same, %v", total, err)
+	}
+}
+
+// TestNewNumbers makes dialogues with a title that is taken: by another dialogue, or
+// by a folder that nobody knows.
+func TestNewNumbers(t *testing.T) {
+	for _, profile := range []layout.Profile{layout.Claude(), layout.Blue()} {
+		h := newParlour(t, profile)
+		var got []string
+		for range 3 {
+			got = append(got, h.make(t, "Same", "muffin").Key.ID)
+		}
+		if want := []string{"same", "same-1", "same-2"}; !slices.Equal(got, want) {
+			t.Errorf("%s: slugs = %v, want %v", profile.Name, got, want)
+		}
+		for n := 3; n < 99; n++ {
+			if err := os.Mkdir(filepath.Join(h.work.Root, profile.Dialogues, fmt.Sprintf("same-%d", n)), 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := h.make(t, "Same", "muffin").Key.ID; got != "same-99" {
+			t.Errorf("%s: slug = %s, want same-99", profile.Name, got)
+		}
+		_, err := h.New(t.Context(), dialogue.NewRequest{Title: "Same", Agents: []string{"muffin"}})
+		if taken := (*dialogue.SlugTakenError)(nil); !errors.As(err, &taken) || taken.Slug != "same" {
+			t.Errorf("%s: the hundred and first = %v", profile.Name, err)
+		}
+	}
+}
+
+func TestNewAtOnce(t *testing.T) {
+	h := newParlour(t, layout.Claude())
+	const n = 20
+	slugs := make([]string, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			made, err := h.New(t.Context(), dialogue.NewRequest{Title: "Same", Agents: []string{"muffin"}})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			slugs[i] = made.Key.ID
+		})
+	}
+	wg.Wait()
+	slices.Sort(slugs)
+	if got := slices.Compact(slices.Clone(slugs)); len(got) != n {
+		t.Errorf("%d dialogues have %d slugs: %v", n, len(got), slugs)
+	}
+}
+
+// TestPlantedLinks has somebody put links where the files of a dialogue would be, in a
+// folder that everybody may write to.
+func TestPlantedLinks(t *testing.T) {
+	request := dialogue.NewRequest{Title: "Retry", Agents: []string{"muffin"}}
+	wantLink := func(what string, err error, path string) {
+		t.Helper()
+		if planted := (*materialize.LinkError)(nil); !errors.As(err, &planted) || planted.Path != path {
+			t.Errorf("%s: %v, want a *LinkError for %s", what, err, path)
+		}
+	}
+	wantEmpty := func(what, dir string) {
+		t.Helper()
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+			t.Errorf("%s: the folder behind the link has %v, %v", what, entries, err)
+		}
+	}
+	h, root := outsideParlour(t)
+	elsewhere := t.TempDir()
+	link(t, elsewhere, root)
+	_, err := h.New(t.Context(), request)
+	wantLink("the root", err, root)
+	wantEmpty("the root", elsewhere)
+
+	h, root = outsideParlour(t)
+	if err := os.Mkdir(root, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	link(t, elsewhere, filepath.Join(root, "retry"))
+	_, err = h.New(t.Context(), request)
+	wantLink("the slug", err, filepath.Join(root, "retry"))
+	request.Title = "Other"
+	made, err := h.New(t.Context(), request)
+	if err != nil || made.Folder != filepath.Join(root, "other") {
+		t.Fatalf("New = %+v, %v, want it in %s", made, err, root)
+	}
+	if _, err := h.Launch(t.Context(), made.Key, 0, "muffin"); err != nil {
+		t.Fatal(err)
+	}
+	// A link stays refused where it leads to another folder of the same root.
+	link(t, filepath.Join(root, "other", "round-0"), filepath.Join(root, "other", "round-1"))
+	_, err = h.Launch(t.Context(), made.Key, 1, "muffin")
+	wantLink("the round", err, filepath.Join(root, "other", "round-1"))
+
+	h = newParlour(t, layout.Claude())
+	link(t, elsewhere, filepath.Join(h.work.Root, ".claude"))
+	if _, err = h.New(t.Context(), request); err == nil {
+		t.Error("a dialogue was made through a link out of the workspace")
+	}
+	wantEmpty("the workspace", elsewhere)
+}

@@ -1,0 +1,284 @@
+package dialogue
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode"
+
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A Prompt is what an agent is told in a round.
+type Prompt struct {
+	Agent  string
+	Output string   // the file that it must write, absolute
+	Reads  []string // the files that it is told to read, absolute
+	Text   string
+	File   string     // that has the text, absolute; empty unless it was saved
+	Ref    record.Ref // of that file
+}
+
+// A PromptRequest says who is told what.
+type PromptRequest struct {
+	Round  int
+	Agents []string // in any case; none: the whole expert pool, or if it has no names who took part in the round before
+	Save   bool     // the prompts as files of the round
+}
+
+// Prompts returns what agents are told in a round, and launches them: see Launch,
+// whose errors it returns. A pool without names has nobody to be told without Agents;
+// that is a *RequestError.
+func (f *Forum) Prompts(ctx context.Context, key Key, r PromptRequest) ([]Prompt, error) {
+	if !key.IsOwn() {
+		return nil, &CapturedError{key}
+	}
+	d, err := f.Read(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	agents := r.Agents
+	if len(agents) == 0 {
+		agents = d.everybody(r.Round)
+	}
+	if len(agents) == 0 {
+		return nil, &RequestError{fmt.Sprintf("the expert pool of %s has no names: say which agents", key)}
+	}
+	if _, err := f.launch(ctx, d, r.Round, agents...); err != nil {
+		return nil, err
+	}
+	var prompts []Prompt
+	for _, agent := range agents {
+		p, err := f.prompt(d, r.Round, agent)
+		if err == nil && r.Save {
+			err = f.savePrompt(ctx, key, r.Round, &p)
+		}
+		if err != nil {
+			return nil, err
+		}
+		prompts = append(prompts, p)
+	}
+	return prompts, nil
+}
+
+// everybody returns the names of the expert pool or, where it has none, of those who
+// took part in the round before.
+func (d *Dialogue) everybody(round int) []string {
+	experts := named(d.Pool.Experts)
+	if before := d.Round(round - 1); len(experts) == 0 && before != nil {
+		experts = d.Launched(before)
+	}
+	var names []string
+	for _, e := range experts {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+// prompt returns what one agent is told.
+func (f *Forum) prompt(d *Dialogue, round int, agent string) (Prompt, error) {
+	e, err := d.expert(agent)
+	if err != nil {
+		return Prompt{}, err
+	}
+	p := Prompt{Agent: e.Name}
+	if p.Output, err = f.w.PathOf(turnName(d.Key, round, e.Name)); err != nil {
+		return p, err
+	}
+	var text strings.Builder
+	if err := f.writeTask(&text, d, round, e); err != nil {
+		return p, err
+	}
+	if round > 0 {
+		reads, err := f.readings(d, round, e.Name)
+		if err != nil {
+			return p, err
+		}
+		for _, r := range reads {
+			p.Reads = append(p.Reads, r.file)
+		}
+		writeReadings(&text, reads)
+	}
+	fmt.Fprintf(&text, outputText, p.Output)
+	text.WriteString(formatText)
+	text.Write(Example())
+	text.WriteString(rulesText)
+	if round == 0 {
+		text.WriteString(firstText)
+	} else {
+		text.WriteString(laterText)
+	}
+	fmt.Fprintf(&text, confirmText, p.Output)
+	p.Text = text.String()
+	return p, nil
+}
+
+// savePrompt stores a prompt as a file of the round.
+func (f *Forum) savePrompt(ctx context.Context, key Key, round int, p *Prompt) error {
+	name := fileName(key, roundFolder(round)+"/"+p.Agent+".prompt.md")
+	put, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func([]byte, *store.Version) ([]byte, error) {
+		return []byte(p.Text), nil
+	})
+	if err == nil {
+		p.File, p.Ref = put.File, put.Ref
+	}
+	return err
+}
+
+// shownQuestion is how much of a question an agent is told; the rest is in the pool.
+const shownQuestion = 1000 // characters
+
+// writeTask writes who the agent is and what the dialogue is about.
+func (f *Forum) writeTask(text *strings.Builder, d *Dialogue, round int, e layout.Expert) error {
+	fmt.Fprintf(text, "You are %s in round %d of the dialogue %s", plainLine(cmp.Or(e.Label, Label(e.Name))), round, d.Key.Slug())
+	if others := d.others(e); len(others) > maxOthers {
+		fmt.Fprintf(text, ", with %d others", len(others))
+	} else if len(others) > 0 {
+		fmt.Fprintf(text, ", with %s", plainLine(strings.Join(others, ", ")))
+	}
+	text.WriteString(".\n")
+	if title := d.title(); title != "" {
+		fmt.Fprintf(text, "Title: %s\n", plainLine(title))
+	}
+	if e.Role != "" {
+		fmt.Fprintf(text, "Your role: %s\n", layout.Clip(plainLine(e.Role), shownQuestion/4))
+	}
+	if d.Pool.Question == "" {
+		return nil
+	}
+	shown := layout.Clip(d.Pool.Question, shownQuestion)
+	text.WriteString("Question:\n")
+	for line := range strings.Lines(shown) { // quoted: nothing in it is a part of the prompt
+		text.WriteString(strings.TrimRight("> "+plainLine(line), " ") + "\n")
+	}
+	if shown == d.Pool.Question {
+		return nil
+	}
+	pool, err := f.w.PathOf(fileName(d.Key, PoolFile))
+	fmt.Fprintf(text, "The whole question is in %s\n", pool)
+	return err
+}
+
+// title returns what the pool says that the dialogue is about, or "".
+func (d *Dialogue) title() string {
+	if d.Pool.Title == d.Key.Slug() {
+		return d.Pool.Domain
+	}
+	return d.Pool.Title
+}
+
+// plainLine puts text on one line that terminals show as it is.
+func plainLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}
+
+// others returns what people call the other agents of the pool.
+func (d *Dialogue) others(e layout.Expert) []string {
+	var others []string
+	for _, other := range named(d.Pool.Experts) {
+		if !strings.EqualFold(other.Name, e.Name) {
+			others = append(others, cmp.Or(other.Label, Label(other.Name)))
+		}
+	}
+	return others
+}
+
+// maxOthers is how many other agents a prompt names.
+const maxOthers = 8
+
+// A reading is a file that an agent is told to read.
+type reading struct{ what, file string }
+
+// readings returns what there is to read before a round: the tensions, the summary of
+// the round before, and the turns of it. A turn that is empty or a stub says nothing.
+func (f *Forum) readings(d *Dialogue, round int, agent string) ([]reading, error) {
+	last := round - 1
+	var reads []reading
+	add := func(what string, name record.Name) error {
+		file, err := f.w.PathOf(name)
+		if err != nil {
+			return err
+		}
+		if info, err := os.Lstat(file); err == nil && info.Mode().IsRegular() {
+			reads = append(reads, reading{what, file})
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("looking at %s: %w", file, err)
+		}
+		return nil
+	}
+	for _, path := range []string{TensionsFile, roundFolder(last) + ".summary.md"} {
+		if v, found := d.file(path); found {
+			if err := add("", v.Record.Name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if r := d.Round(last); r != nil {
+		for _, t := range r.Turns {
+			if t.IsStub || t.IsEmpty() {
+				continue
+			}
+			what := ""
+			if t.Agent == agent {
+				what = "yours"
+			}
+			if err := add(what, t.Version.Record.Name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return reads, nil
+}
+
+// writeReadings writes the list of the files to read.
+func writeReadings(text *strings.Builder, reads []reading) {
+	if len(reads) == 0 {
+		return
+	}
+	text.WriteString("\nREAD FIRST, with the Read tool:\n")
+	for _, r := range reads {
+		text.WriteString("  " + r.file)
+		if r.what != "" {
+			text.WriteString("  (" + r.what + ")")
+		}
+		text.WriteByte('\n')
+	}
+}
+
+// Example returns a turn that shows each marker once, in the form in which they are
+// to be written.
+func Example() []byte {
+	return layout.AppendMarkers(nil, []layout.Marker{
+		{Kind: layout.MarkerPerspective, ID: "P01", Label: "a new point in a few words", Body: "What you see, and what speaks for it, in a few sentences.", Exact: true},
+		{Kind: layout.MarkerTension, ID: "T01", Label: "what is in conflict with what", Body: "Why both cannot be had.", Exact: true},
+		{Kind: layout.MarkerRefinement, Label: "a point of another agent, made better", Exact: true},
+		{Kind: layout.MarkerConcession, Label: "what another agent has convinced you of", Exact: true},
+		{Kind: layout.MarkerResolved, ID: "T01", Label: "how the tension is settled", Exact: true},
+	})
+}
+
+const outputText = "\nWRITE YOUR OUTPUT: use the Write tool to write your complete response to:\n  %s\n\n" +
+	"This is MANDATORY. Write your full perspective to this file, then stop. What is not in the file is lost.\n" +
+	"Write no other file. The folder is there already.\n"
+
+const formatText = "\nThe file has nothing but these markers, each with its text below it; leave out what you do not need:\n\n```markdown\n"
+
+const rulesText = "```\n\n" +
+	"Keywords are in capitals; ids are P01, P02, … and T01, T02, …, counted anew in each round.\n" +
+	"If you have nothing to say, or cannot do this, the file is this one line: `[ERROR: the reason]`\n"
+
+// What differs from round to round.
+const (
+	firstText = "In round 0 there is nothing yet to refine, concede or resolve.\n"
+	laterText = "Where several agents have a T01, say whose: `[RESOLVED SCONE R0-T01]`. If nothing is left to settle, the last line is\n" +
+		"`[MOVE:CONVERGE]`.\n"
+)
+
+const confirmText = "\nWhen the file is written, return these four lines and nothing else:\n" +
+	"FILE_WRITTEN: %s\nPerspectives: ids and labels, or none\nTensions: ids and labels, or none\nClaim: your strongest point in one sentence\n"

@@ -1,0 +1,301 @@
+package dialogue
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A NotLaunchedError says that an agent owes no file in a round.
+type NotLaunchedError struct {
+	Key    Key
+	Round  int
+	Agent  string
+	InPool bool     // it takes part in the dialogue
+	Near   []string // agents that do owe one, whose names are alike
+}
+
+func (e *NotLaunchedError) Error() string {
+	text := fmt.Sprintf("%s owes no file in round %d of %s", e.Agent, e.Round, e.Key)
+	if len(e.Near) > 0 {
+		text += "; one is owed by " + strings.Join(e.Near, ", ")
+	}
+	return text
+}
+
+// Is reports whether target is store.ErrNotFound.
+func (e *NotLaunchedError) Is(target error) bool { return target == store.ErrNotFound }
+
+// An OccupiedError says that an agent's turn has another text already. Nothing was
+// changed.
+type OccupiedError struct {
+	Seat Seat
+	Ref  record.Ref // of the turn that stands
+}
+
+func (e *OccupiedError) Error() string {
+	return fmt.Sprintf("%s has another turn in round %d already: %s", e.Seat.Agent, e.Seat.Round, e.Seat.File)
+}
+
+// An EmptyError says that a text is no turn, as nothing stands in it.
+type EmptyError struct{ Seat Seat }
+
+func (e *EmptyError) Error() string {
+	return fmt.Sprintf("the turn of %s in round %d is empty", e.Seat.Agent, e.Seat.Round)
+}
+
+// A SizeError says that a text is longer than MaxTurn.
+type SizeError struct {
+	Seat Seat
+	Size int64 // bytes; at least this, if the text was not read to its end
+}
+
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("the turn of %s in round %d has more than %d bytes", e.Seat.Agent, e.Seat.Round, MaxTurn)
+}
+
+// A Seat is the place of an agent's turn in a round of an own dialogue.
+type Seat struct {
+	Key   Key
+	Round int
+	Agent string // as its file is called
+	File  string // absolute
+}
+
+// name returns the name of the turn.
+func (s Seat) name() record.Name { return turnName(s.Key, s.Round, s.Agent) }
+
+// Seat returns the place of an agent's turn, for an agent that owes a file in the
+// round. It returns a *CapturedError, a *NoRoundError, a *NotLaunchedError, or a
+// *NameError for a text that names nobody.
+func (f *Forum) Seat(ctx context.Context, key Key, round int, agent string) (Seat, error) {
+	seats, err := f.seats(ctx, key, round, []string{agent})
+	if err != nil {
+		return Seat{}, err
+	}
+	return seats[0], nil
+}
+
+// seats returns the places of agents; if none is named, of all who owe a file.
+func (f *Forum) seats(ctx context.Context, key Key, round int, agents []string) ([]Seat, error) {
+	if !key.IsOwn() {
+		return nil, &CapturedError{key}
+	}
+	d, err := f.Read(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	owing, err := d.owing(round)
+	if err != nil {
+		return nil, err
+	}
+	var seats []Seat
+	for _, text := range d.namesOr(agents, round, owing) {
+		s, err := f.seat(d, round, text, owing)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(seats, s) {
+			seats = append(seats, s)
+		}
+	}
+	return seats, nil
+}
+
+// namesOr returns the agents, or if there are none those who owe a file; where nothing
+// says who does, those who wrote.
+func (d *Dialogue) namesOr(agents []string, round int, owing []layout.Expert) []string {
+	if len(agents) > 0 {
+		return agents
+	}
+	for _, e := range owing {
+		agents = append(agents, e.Name)
+	}
+	if r := d.Round(round); len(agents) == 0 && r != nil {
+		for _, t := range r.Turns {
+			agents = append(agents, t.Agent)
+		}
+	}
+	return agents
+}
+
+// seat returns the place of an agent's turn, if the agent is one of those who owe a
+// file.
+func (f *Forum) seat(d *Dialogue, round int, text string, owing []layout.Expert) (s Seat, err error) {
+	s = Seat{Key: d.Key, Round: round}
+	if s.Agent, err = FoldName(text); err != nil {
+		return s, err
+	}
+	if err = d.checkOwing(round, s.Agent, owing); err == nil {
+		s.File, err = f.w.PathOf(s.name())
+	}
+	return s, err
+}
+
+// owing returns the agents that owe a file in a round that has begun; nil if nothing
+// says who does. In a dialogue without panels a round begins with its first file.
+func (d *Dialogue) owing(number int) ([]layout.Expert, error) {
+	r := d.Round(number)
+	if r.hasBegun() && r.Panel != nil {
+		return r.Panel.Experts, nil
+	}
+	begins := number == 0 || number > 0 && d.Round(number-1).hasBegun()
+	for _, other := range d.Rounds {
+		begins = begins && other.Panel == nil
+	}
+	none := d.noRound(number)
+	if !r.hasBegun() && (!begins || len(none.Has) > 0 && number < none.Has[len(none.Has)-1]) {
+		return nil, none
+	}
+	return named(d.Pool.Experts), nil
+}
+
+// checkOwing returns a *NotLaunchedError for an agent that is not among those who
+// owe a file. Where none is known, anybody may write one.
+func (d *Dialogue) checkOwing(round int, agent string, owing []layout.Expert) error {
+	isOne := func(experts []layout.Expert) bool {
+		return slices.ContainsFunc(experts, func(e layout.Expert) bool { return strings.EqualFold(e.Name, agent) })
+	}
+	if len(owing) == 0 && d.Round(round).panel() == nil || isOne(owing) {
+		return nil
+	}
+	return &NotLaunchedError{d.Key, round, agent, isOne(d.Pool.Experts), nearNames(agent, named(owing))}
+}
+
+// panel returns the panel of a round, which may be nil.
+func (r *Round) panel() *layout.Panel {
+	if r == nil {
+		return nil
+	}
+	return r.Panel
+}
+
+// A Contribution is the text of a turn, and where it comes from.
+type Contribution struct {
+	Text   []byte             // at most MaxTurn bytes; one that layout.ParseStub knows is a stub
+	Force  bool               // also in place of another turn
+	Origin materialize.Origin // without a source: put
+}
+
+// Put stores the text of a turn and writes its file, which is complete at once. A
+// stub and an empty file are replaced; the same text changes nothing; another turn
+// is a *OccupiedError unless c.Force is set. An empty text is an *EmptyError, a long one
+// a *SizeError, a symbolic link in the place of the file a *materialize.LinkError.
+func (f *Forum) Put(ctx context.Context, s Seat, c Contribution) (*materialize.PutResult, error) {
+	switch {
+	case isBlank(c.Text):
+		return nil, &EmptyError{s}
+	case len(c.Text) > MaxTurn:
+		return nil, &SizeError{s, int64(len(c.Text))}
+	}
+	c.Origin.Source = cmp.Or(c.Origin.Source, record.SourcePut)
+	put, err := f.edit(ctx, s, c.Origin, func(old []byte, head *store.Version) ([]byte, error) {
+		if isVacant(old) || c.Force || bytes.Equal(old, c.Text) {
+			return c.Text, nil
+		}
+		return nil, &OccupiedError{s, head.Ref}
+	})
+	if taken := (*OccupiedError)(nil); c.Force && errors.As(err, &taken) { // it is too long to be edited
+		name := s.name()
+		return f.w.Put(ctx, materialize.PutRequest{
+			Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(c.Text), Facts: c.Origin.Facts, From: c.Origin.From, Source: c.Origin.Source,
+		})
+	}
+	return put, err
+}
+
+// Current returns what stands as the turn of an agent, with what is on disk taken in.
+func (f *Forum) Current(ctx context.Context, s Seat) (*materialize.PutResult, error) {
+	return f.edit(ctx, s, materialize.Origin{Source: record.SourcePut}, func(old []byte, head *store.Version) ([]byte, error) {
+		if head == nil {
+			return nil, fmt.Errorf("the turn of %s in round %d: %w", s.Agent, s.Round, store.ErrNotFound)
+		}
+		return old, nil
+	})
+}
+
+// edit changes the file of a turn.
+func (f *Forum) edit(ctx context.Context, s Seat, origin materialize.Origin, edit materialize.TextEdit) (*materialize.PutResult, error) {
+	if err := f.clear(ctx, s); err != nil {
+		return nil, err
+	}
+	name := s.name()
+	put, err := f.w.EditTextAs(ctx, name.Kind, name.ID, origin, edit)
+	var large *materialize.TooLargeError
+	if errors.As(err, &large) {
+		head, headErr := f.head(ctx, s)
+		return nil, errors.Join(&OccupiedError{s, head.Ref}, headErr)
+	}
+	return put, err
+}
+
+// clear makes the folder of a turn, and returns a *materialize.LinkError if the way
+// to its file leads over a symbolic link.
+func (f *Forum) clear(ctx context.Context, s Seat) error {
+	if _, err := f.w.MakeFolder(ctx, s.name()); err != nil {
+		return err
+	}
+	info, err := os.Lstat(s.File)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return &materialize.LinkError{Path: s.File}
+	}
+	return nil // what is missing is made; of the rest the mirror tells
+}
+
+// CheckFree returns a *OccupiedError if the turn of an agent has a text that is no
+// stub, on disk or in the store.
+func (f *Forum) CheckFree(ctx context.Context, s Seat) error {
+	name := s.name()
+	if err := f.clear(ctx, s); err != nil {
+		return err
+	}
+	if _, err := f.w.TakeInStill(ctx, name.Kind, name.ID); err != nil {
+		return err
+	}
+	head, err := f.head(ctx, s)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	text, err := f.text(ctx, head.Version)
+	if err != nil || text != nil && isVacant(text) {
+		return err
+	}
+	return &OccupiedError{s, head.Ref}
+}
+
+// isVacant reports whether a text holds nobody's turn.
+func isVacant(text []byte) bool {
+	_, isStub := layout.ParseStub(text)
+	return isStub || isBlank(text)
+}
+
+// A headOf is the current version of a turn, with how many words it has.
+type headOf struct {
+	store.Version
+	words int
+}
+
+// head returns the current version of a turn.
+func (f *Forum) head(ctx context.Context, s Seat) (h headOf, err error) {
+	err = f.w.Store.View(ctx, func(tx *store.Tx) (err error) {
+		if h.Version, err = tx.Head(s.name()); err == nil {
+			h.words = tx.Description(h.Ref).Words
+		}
+		return err
+	})
+	return h, err
+}

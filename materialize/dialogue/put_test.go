@@ -1,0 +1,247 @@
+package dialogue_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/materialize"
+	"filebus/materialize/dialogue"
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+const turnText = "[PERSPECTIVE P01: One]\nThe caller retries.\n"
+
+// TestPut stores turns one after another in the same place.
+func TestPut(t *testing.T) {
+	stub := string(layout.StubText("no file", ""))
+	tests := []struct {
+		what  string
+		hand  string // stands on disk before
+		text  string
+		force bool
+		want  string // "": it is refused
+	}{
+		{"first", "", turnText, false, turnText},
+		{"same", turnText, turnText, false, turnText},
+		{"same bytes but for one", turnText, turnText + " ", false, ""},
+		{"other", "by hand\n", turnText, false, ""},
+		{"other by force", "by hand\n", turnText, true, turnText},
+		{"over a stub", stub, turnText, false, turnText},
+		{"over blanks", " \n\n", turnText, false, turnText},
+		{"stub over a stub", stub, string(layout.StubText("another reason", "")), false, "[ERROR: another reason]\n"},
+		{"stub over a turn", turnText, stub, false, ""},
+		{"empty", "", " \n\t\n", false, ""},
+		{"too long", "", strings.Repeat("x", dialogue.MaxTurn+1), false, ""},
+		{"as long as it may be", "", strings.Repeat("x", dialogue.MaxTurn), false, strings.Repeat("x", dialogue.MaxTurn)},
+		{"over a long one by force", strings.Repeat("x", dialogue.MaxTurn+1), turnText, true, turnText},
+		{"over a long one", strings.Repeat("x", dialogue.MaxTurn+1), turnText, false, ""},
+		{"bytes", "", "\x00\xff", false, "\x00\xff"},
+	}
+	for _, profile := range profiles() {
+		h := newDebate(t, profile)
+		for i, test := range tests {
+			round := i
+			h.launch(t, round, "muffin")
+			seat := h.seat(t, round, "Muffin")
+			if test.hand != "" {
+				h.write(t, fmt.Sprintf("round-%d/muffin.md", round), test.hand, time.Minute)
+			}
+			c := dialogue.Contribution{Text: []byte(test.text), Force: test.force, Origin: materialize.Origin{Source: record.SourcePut}}
+			put, err := h.Put(t.Context(), seat, c)
+			if test.want == "" {
+				var taken *dialogue.OccupiedError
+				var empty *dialogue.EmptyError
+				var size *dialogue.SizeError
+				if !errors.As(err, &taken) && !errors.As(err, &empty) && !errors.As(err, &size) || errors.Is(err, store.ErrConflict) {
+					t.Errorf("%s, %s: %v, want it refused", profile.Name, test.what, err)
+				}
+				h.write(t, fmt.Sprintf("round-%d/muffin.md", round), "so that the next round can begin\n", time.Minute)
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s, %s: %v", profile.Name, test.what, err)
+				continue
+			}
+			text, err := os.ReadFile(put.File)
+			if err != nil || string(text) != test.want || put.File != seat.File || put.Record.Agent != "muffin" {
+				t.Errorf("%s, %s: the file %s has %d bytes, %v; want %d", profile.Name, test.what, put.File, len(text), err, len(test.want))
+			}
+		}
+	}
+}
+
+// TestSeats says whose turn may be put, and whose not.
+func TestSeats(t *testing.T) {
+	h := newDebate(t, layout.Claude())
+	h.put(t, 0, "muffin", turnText)
+	h.launch(t, 1, "muffin", "scone")
+	var round *dialogue.NoRoundError
+	var launched *dialogue.NotLaunchedError
+	var name *dialogue.NameError
+	var captured *dialogue.CapturedError
+	tests := []struct {
+		key   dialogue.Key
+		round int
+		agent string
+		want  any // what the error is; nil: none
+	}{
+		{h.key, 0, "muffin", nil},
+		{h.key, 1, " Scone ", nil},
+		{h.key, 1, "eclair", &launched}, // not launched in this round
+		{h.key, 0, "cannoli", &launched},
+		{h.key, 0, "croissant", &launched},
+		{h.key, 2, "muffin", &round},
+		{h.key, -1, "muffin", &round},
+		{h.key, 0, "../muffin", &name},
+		{h.key, 0, "", &name},
+		{dialogue.Key{Tree: "lib", ID: "x"}, 0, "muffin", &captured},
+	}
+	for _, test := range tests {
+		s, err := h.Seat(t.Context(), test.key, test.round, test.agent)
+		switch {
+		case test.want == nil && (err != nil || s.Agent != strings.ToLower(strings.TrimSpace(test.agent))):
+			t.Errorf("round %d, %q: %+v, %v", test.round, test.agent, s, err)
+		case test.want != nil && (err == nil || !errors.As(err, test.want)):
+			t.Errorf("round %d, %q: %v, want a %T", test.round, test.agent, err, test.want)
+		}
+	}
+	if _, err := h.Seat(t.Context(), h.key, 0, "cannoli"); !errors.As(err, &launched) || !launched.InPool {
+		t.Errorf("cannoli is in the pool: %+v", launched)
+	}
+	if _, err := h.Seat(t.Context(), h.key, 0, "mufin"); !errors.As(err, &launched) || cmp.Diff([]string{"muffin", "scone", "eclair", "donut"}, launched.Near) != "" {
+		t.Errorf("names near mufin: %+v", launched)
+	}
+}
+
+// TestSkippedRound refuses a turn of a round that was left out.
+func TestSkippedRound(t *testing.T) {
+	h := newDebate(t, layout.Claude())
+	h.put(t, 0, "muffin", turnText)
+	h.write(t, "round-2/muffin.md", turnText, time.Minute)
+	if _, err := h.work.Sync(t.Context(), h.work.Root, materialize.SyncOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var round *dialogue.NoRoundError
+	_, err := h.Seat(t.Context(), h.key, 1, "muffin")
+	if !errors.As(err, &round) || !strings.Contains(err.Error(), "skipped") {
+		t.Errorf("round 1 between 0 and 2: %v", err)
+	}
+}
+
+// TestPutThroughLink refuses links that somebody has put in the way, also below an
+// outside root, where a folder that leads to another is one too.
+func TestPutThroughLink(t *testing.T) {
+	for _, profile := range profiles() {
+		h := newDebate(t, profile)
+		seat := h.seat(t, 0, "muffin")
+		elsewhere := filepath.Join(t.TempDir(), "secret.md")
+		if err := os.WriteFile(elsewhere, []byte("secret\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		folder := filepath.Dir(seat.File)
+		for _, test := range []struct{ link, to string }{{seat.File, elsewhere}, {folder, filepath.Dir(elsewhere)}} {
+			if err := errors.Join(os.RemoveAll(test.link), os.Symlink(test.to, test.link)); err != nil {
+				t.Skipf("links: %v", err)
+			}
+			var link *materialize.LinkError
+			_, err := h.Put(t.Context(), seat, dialogue.Contribution{Text: []byte(turnText)})
+			if !errors.As(err, &link) || link.Path != test.link {
+				t.Errorf("%s: putting over the link %s: %v", profile.Name, test.link, err)
+			}
+			_, err = h.Wait(t.Context(), h.key, dialogue.WaitRequest{Limit: time.Millisecond})
+			if !errors.As(err, &link) || link.Path != test.link {
+				t.Errorf("%s: waiting for the link %s: %v", profile.Name, test.link, err)
+			}
+			if err := os.Remove(test.link); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if text, err := os.ReadFile(elsewhere); err != nil || string(text) != "secret\n" {
+			t.Errorf("%s: what a link leads to is now %q, %v", profile.Name, text, err)
+		}
+	}
+}
+
+// TestPutAtOnce has many put a text of their own as the same turn: one wins.
+func TestPutAtOnce(t *testing.T) {
+	h := newDebate(t, layout.Claude())
+	seat := h.seat(t, 0, "muffin")
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var won []string
+	for i := range 10 {
+		wg.Go(func() {
+			text := fmt.Sprintf("turn %d\n", i)
+			_, err := h.Put(t.Context(), seat, dialogue.Contribution{Text: []byte(text), Origin: materialize.Origin{Source: record.SourcePut}})
+			var taken *dialogue.OccupiedError
+			switch {
+			case err == nil:
+				mu.Lock()
+				defer mu.Unlock()
+				won = append(won, text)
+			case !errors.As(err, &taken):
+				t.Errorf("turn %d: %v", i, err)
+			}
+		})
+	}
+	wg.Wait()
+	if len(won) != 1 || h.textOf(t, 0, "muffin") != won[0] {
+		t.Errorf("%q have won; stored is %q", won, h.textOf(t, 0, "muffin"))
+	}
+}
+
+// TestPutStub writes a stub only where there is no text.
+func TestPutStub(t *testing.T) {
+	for hand, want := range map[string]string{
+		"":                      "[ERROR: it died]\n\nOf hunger.\n",
+		" \n":                   "[ERROR: it died]\n\nOf hunger.\n",
+		turnText:                turnText,
+		"[ERROR: by itself]\n":  "[ERROR: by itself]\n",
+		"half a sentence, with": "half a sentence, with",
+	} {
+		h := newDebate(t, layout.Claude())
+		if hand != "" {
+			h.write(t, "round-0/muffin.md", hand, 0)
+		}
+		put, err := h.PutStub(t.Context(), h.seat(t, 0, "muffin"), materialize.Origin{Source: record.SourcePut}, "it died", "Of hunger.")
+		if err != nil || put.Unchanged != (hand == want) {
+			t.Errorf("over %q: %+v, %v", hand, put, err)
+		}
+		if got := h.textOf(t, 0, "muffin"); got != want {
+			t.Errorf("over %q: got %q, want %q", hand, got, want)
+		}
+	}
+}
+
+// TestUpperCase reads a dialogue in which an agent's file stands in two writings.
+func TestUpperCase(t *testing.T) {
+	h := newDebate(t, layout.Claude())
+	h.write(t, "round-0/Scone.md", "of Scone\n", time.Minute)
+	upper := h.write(t, "round-0/Muffin.md", "of Muffin\n", time.Minute)
+	if _, err := os.Stat(h.seat(t, 0, "muffin").File); err == nil {
+		t.Skip("the disk takes both writings for one")
+	}
+	h.put(t, 0, "muffin", "of muffin\n")
+	if _, err := h.work.Sync(t.Context(), h.work.Root, materialize.SyncOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	d, err := h.Read(t.Context(), h.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for agent, want := range map[string]string{"muffin": "of muffin\n", "scone": "of Scone\n"} {
+		if got := d.Round(0).Turn(agent); got == nil || string(got.Text) != want {
+			t.Errorf("the turn of %s beside %s: %+v, want %q", agent, upper, got, want)
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package dialogue
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// LinkTranscript is the type of the link from a turn to the transcript that it was
+// recovered from.
+const LinkTranscript = "transcript"
+
+// A RecoverRequest says whose turn is recovered from what.
+type RecoverRequest struct {
+	Round      int
+	Agent      string    // in any case
+	Transcript io.Reader // see ReadTranscript
+	Origin     string    // where the transcript is, as the turn will name it
+	Force      bool      // also over a turn that is good
+}
+
+// A Recovered is a turn that was recovered.
+type Recovered struct {
+	*materialize.PutResult
+	Was     string // why the turn was wanting: "missing", "empty", "a stub (reason)", "without markers", "good"
+	Seen    *Transcript
+	Markers int // of the text
+}
+
+// A TurnError says that a turn is good, and so was not replaced.
+type TurnError struct {
+	Name    record.Name
+	Markers int
+}
+
+func (e *TurnError) Error() string {
+	if e.Markers == 0 {
+		return fmt.Sprintf("%s is there, and too long to be checked", e.Name)
+	}
+	return fmt.Sprintf("%s is there, with %d markers", e.Name, e.Markers)
+}
+
+// A NoTextError says that a transcript has no text of an agent.
+type NoTextError struct {
+	Origin string
+	Seen   Transcript
+}
+
+func (e *NoTextError) Error() string {
+	s := e.Seen
+	if s.Lines == 0 {
+		return fmt.Sprintf("%s is empty", e.Origin)
+	}
+	text := fmt.Sprintf("%s has no text of an agent: of %d lines %d are messages of it", e.Origin, s.Lines, s.Messages)
+	if s.Faults > 0 {
+		text += fmt.Sprintf(", %d are errors in its name", s.Faults)
+	}
+	if s.Broken > 0 {
+		text += fmt.Sprintf(", %d are not JSON", s.Broken)
+	}
+	return text
+}
+
+// Is reports whether target is store.ErrNotFound.
+func (e *NoTextError) Is(target error) bool { return target == store.ErrNotFound }
+
+// Recover stores the last text of an agent, from its transcript, as its turn, and
+// names the transcript in it by a link. The round must have begun, and the agent be in
+// its panel or in the expert pool. It returns a *TurnError for a turn that is good: one
+// with markers, which is neither empty nor a stub. What was written to the turn's
+// file meanwhile is a store.ErrConflict. See ReadTranscript for what the text must be.
+func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recovered, error) {
+	name, err := f.turnOf(ctx, key, r)
+	if err != nil {
+		return nil, err
+	}
+	// What the agent wrote a moment ago counts.
+	if err := f.w.TakeInNew(ctx, name.Kind, name.ID); err != nil {
+		return nil, err
+	}
+	d, err := f.Read(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	turn, other := d.turnOf(name)
+	was, isGood := turn.fault()
+	if _, isToo := other.fault(); isToo && !r.Force {
+		return nil, &TurnError{other.Version.Record.Name, len(other.Markers)}
+	}
+	if isGood && !r.Force {
+		return nil, &TurnError{name, len(turn.Markers)}
+	}
+	seen, err := ReadTranscript(&contextReader{ctx, r.Transcript}, MaxTurn)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading %s: %w", r.Origin, err)
+	case seen.Line == 0:
+		return nil, &NoTextError{r.Origin, *seen}
+	}
+	expect := store.Absent()
+	if turn != nil {
+		expect = store.Current(turn.Version.Ref)
+	}
+	put, err := f.w.Put(ctx, materialize.PutRequest{
+		Kind: name.Kind, ID: name.ID, Text: strings.NewReader(seen.Text), Source: record.SourceTranscript, Expect: expect,
+		Links: []record.Link{{Type: LinkTranscript, Target: fmt.Sprintf("%s:%d", r.Origin, seen.Line)}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Recovered{put, was, seen, len(layout.ParseMarkers([]byte(seen.Text)))}, nil
+}
+
+// turnOf returns the name of the turn that a request means.
+func (f *Forum) turnOf(ctx context.Context, key Key, r RecoverRequest) (record.Name, error) {
+	if !key.IsOwn() {
+		return record.Name{}, &CapturedError{key}
+	}
+	agent, err := FoldName(r.Agent)
+	if err != nil {
+		return record.Name{}, err
+	}
+	d, err := f.Read(ctx, key)
+	if err != nil {
+		return record.Name{}, err
+	}
+	if err := d.checkRound(r.Round); err != nil {
+		return record.Name{}, err
+	}
+	round := d.Round(r.Round)
+	if !round.hasBegun() {
+		return record.Name{}, d.noRound(r.Round)
+	}
+	if round.Panel == nil || !isAmong(round.Panel.Experts, agent) {
+		if _, err := d.expert(agent); err != nil {
+			return record.Name{}, err
+		}
+	}
+	return turnName(key, r.Round, agent), nil
+}
+
+// turnOf returns the turn that has a name, and one of the same agent and round whose
+// file is called otherwise, as Muffin.md is. Both are nil if they are not there.
+func (d *Dialogue) turnOf(name record.Name) (turn, other *Turn) {
+	for _, r := range d.Rounds {
+		for _, t := range r.Turns {
+			switch id := t.Version.Record.Name.ID; {
+			case id == name.ID:
+				turn = t
+			case strings.EqualFold(id, name.ID):
+				other = t
+			}
+		}
+	}
+	return turn, other
+}
+
+// fault says why a turn, which may be nil, is wanting, or that it is good.
+func (t *Turn) fault() (why string, isGood bool) {
+	switch {
+	case t == nil:
+		return "missing", false
+	case t.IsEmpty():
+		return "empty", false
+	case t.IsStub:
+		return fmt.Sprintf("a stub (%s)", t.Stub), false
+	case len(t.Markers) == 0 && t.Text != nil:
+		return "without markers", false
+	}
+	return "good", true
+}
+
+// A contextReader stops reading when its context ends.
+type contextReader struct {
+	ctx    context.Context
+	source io.Reader
+}
+
+func (r *contextReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.source.Read(p)
+}

@@ -1,0 +1,167 @@
+package dialogue_test
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/materialize"
+	"filebus/materialize/dialogue"
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+const goodTurn = "[PERSPECTIVE P01: One]\nIts body.\n"
+
+// recover recovers the turn of muffin in round 0.
+func (h *parlour) recover(t testing.TB, key dialogue.Key, transcript io.Reader, force bool) (*dialogue.Recovered, error) {
+	t.Helper()
+	return h.Recover(t.Context(), key, dialogue.RecoverRequest{
+		Agent: "Muffin", Transcript: transcript, Origin: "/tmp/agent.jsonl", Force: force,
+	})
+}
+
+func TestRecover(t *testing.T) {
+	text := says(t, "1", "[TENSION T01: Two]", "no line end")
+	for _, test := range []struct {
+		was, stored string
+		isGood      bool
+	}{
+		{"missing", "", false},
+		{"empty", " \n", false},
+		{"a stub (died)", "[ERROR: died]\n", false},
+		{"without markers", "Some text.\n", false},
+		{"good", goodTurn, true},
+		{"good", strings.Repeat("x", dialogue.MaxTurn+1), true},
+	} {
+		h := newParlour(t, layout.Claude())
+		key := h.make(t, "Retry", "muffin").Key
+		if _, err := h.Launch(t.Context(), key, 0, "muffin"); err != nil {
+			t.Fatal(err)
+		}
+		if test.stored != "" {
+			h.put(t, "turn/retry/round-0/muffin", test.stored)
+		}
+		out, err := h.recover(t, key, strings.NewReader(text), false)
+		if test.isGood {
+			if refused := (*dialogue.TurnError)(nil); !errors.As(err, &refused) {
+				t.Errorf("over %.40q = %v, want a *TurnError", test.stored, err)
+			}
+			out, err = h.recover(t, key, strings.NewReader(text), true)
+		}
+		if err != nil {
+			t.Errorf("over %.40q: %v", test.stored, err)
+			continue
+		}
+		want := "[TENSION T01: Two]\n\nno line end"
+		if got := textOf(t, out.File); got != want || out.Was != test.was || out.Markers != 1 || out.Seen.Line != 1 {
+			t.Errorf("over %.40q: the file has %q, was %q, %d markers; want %q, was %q", test.stored, got, out.Was, out.Markers, want, test.was)
+		}
+		turn := h.read(t, key).Round(0).Turn("muffin")
+		r := turn.Version.Record
+		links := []record.Link{{Type: dialogue.LinkTranscript, Target: "/tmp/agent.jsonl:1"}}
+		if diff := cmp.Diff(links, r.Links); diff != "" || r.Source != record.SourceTranscript || string(turn.Text) != want {
+			t.Errorf("over %.40q: the turn is from %s (-want +got):\n%s", test.stored, r.Source, diff)
+		}
+	}
+}
+
+func TestRecoverRefused(t *testing.T) {
+	h := newParlour(t, layout.Claude())
+	key := h.make(t, "Retry", "muffin").Key
+	_, err := h.recover(t, key, strings.NewReader(says(t, "", "a")), false)
+	if !errors.As(err, new(*dialogue.NoRoundError)) {
+		t.Errorf("before the launch = %v", err)
+	}
+	if _, err := h.Launch(t.Context(), key, 0, "muffin"); err != nil {
+		t.Fatal(err)
+	}
+	for why, text := range map[string]string{
+		"/tmp/agent.jsonl is empty": "",
+		"has no text of an agent: of 2 lines 0 are messages of it, 1 are not JSON": asked + "no",
+		"of 1 lines 1 are messages of it":                                          says(t, "", " "),
+		"of 1 lines 0 are messages of it, 1 are errors in its name":                `{"type":"assistant","isApiErrorMessage":true,"message":{"content":"no"}}`,
+	} {
+		_, err := h.recover(t, key, strings.NewReader(text), false)
+		if !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), why) {
+			t.Errorf("Recover(%q) = %v, want %q", text, err, why)
+		}
+	}
+	_, err = h.recover(t, key, strings.NewReader(says(t, "", strings.Repeat("x", dialogue.MaxTurn+1))), false)
+	if !errors.As(err, new(*dialogue.TextSizeError)) {
+		t.Errorf("a text that is too long = %v", err)
+	}
+	for what, r := range map[string]dialogue.RecoverRequest{"agent": {Agent: "scone"}, "name": {Agent: ".."}, "round": {Agent: "muffin", Round: 2}} {
+		if _, err := h.Recover(t.Context(), key, r); err == nil {
+			t.Errorf("another %s: no error", what)
+		}
+	}
+	if _, err = h.Recover(t.Context(), dialogue.Key{Tree: "lib", ID: "retry"}, dialogue.RecoverRequest{Agent: "muffin"}); !errors.As(err, new(*dialogue.CapturedError)) {
+		t.Errorf("a captured dialogue = %v", err)
+	}
+	if r := h.read(t, key).Round(0); len(r.Turns) > 0 {
+		t.Errorf("what was refused has left a turn: %s", r.Turns[0].Text)
+	}
+	// An agent has written Muffin.md, which is no file of muffin.
+	h.put(t, "turn/retry/round-0/Muffin", goodTurn)
+	_, err = h.recover(t, key, strings.NewReader(says(t, "", "a")), false)
+	if refused := (*dialogue.TurnError)(nil); !errors.As(err, &refused) || refused.Name.ID != "retry/round-0/Muffin" {
+		t.Errorf("beside Muffin.md = %v, want a *TurnError that names it", err)
+	}
+}
+
+// TestRecoverLink has somebody put a link where the turn would be.
+func TestRecoverLink(t *testing.T) {
+	h, root := outsideParlour(t)
+	key := h.make(t, "Retry", "muffin").Key
+	if _, err := h.Launch(t.Context(), key, 0, "muffin"); err != nil {
+		t.Fatal(err)
+	}
+	file, elsewhere := filepath.Join(root, "retry", "round-0", "muffin.md"), filepath.Join(t.TempDir(), "a.md")
+	link(t, elsewhere, file)
+	_, err := h.recover(t, key, strings.NewReader(says(t, "", "a")), true)
+	if planted := (*materialize.LinkError)(nil); !errors.As(err, &planted) || planted.Path != file {
+		t.Errorf("Recover = %v, want a *LinkError for %s", err, file)
+	}
+	if _, err := os.Lstat(elsewhere); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file behind the link: %v", err)
+	}
+}
+
+// A writer stores a turn when it is first read from.
+type writer struct {
+	io.Reader
+	write func()
+}
+
+func (w *writer) Read(p []byte) (int, error) {
+	if w.write != nil {
+		w.write()
+		w.write = nil
+	}
+	return w.Reader.Read(p)
+}
+
+// TestRecoverMeanwhile has the agent write its turn while its transcript is read: the
+// turn stays.
+func TestRecoverMeanwhile(t *testing.T) {
+	h := newParlour(t, layout.Claude())
+	key := h.make(t, "Retry", "muffin").Key
+	if _, err := h.Launch(t.Context(), key, 0, "muffin"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := h.recover(t, key, &writer{strings.NewReader(says(t, "", "a")), func() { h.put(t, "turn/retry/round-0/muffin", goodTurn) }}, true)
+	if !errors.Is(err, store.ErrConflict) {
+		t.Errorf("Recover = %v, want a conflict", err)
+	}
+	if got := string(h.read(t, key).Round(0).Turn("muffin").Text); got != goodTurn {
+		t.Errorf("the turn is %q, want %q", got, goodTurn)
+	}
+}

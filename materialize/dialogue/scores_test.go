@@ -1,0 +1,172 @@
+package dialogue_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/materialize"
+	"filebus/materialize/dialogue"
+	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A scoreHall is a workspace with dialogues, and a clock that tests set.
+type scoreHall struct {
+	*dialogue.Forum
+	work *materialize.Workspace
+	now  time.Time
+}
+
+// newScoreHall makes a workspace whose dialogues lie where a profile says.
+func newScoreHall(t testing.TB, profile layout.Profile) *scoreHall {
+	t.Helper()
+	dir := t.TempDir()
+	h := &scoreHall{now: time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)}
+	clock := func() time.Time { return h.now }
+	at := materialize.Location{Store: filepath.Join(dir, ".filebus"), Main: dir, Root: dir}
+	w, err := materialize.Create(t.Context(), at, materialize.Settings{Profile: profile, Home: t.TempDir()}, store.Options{Now: clock, Wait: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.work = w
+	h.Forum = dialogue.Open(w, query.New(w.Store, query.Options{}), clock)
+	t.Cleanup(func() {
+		report, err := w.Store.Check(context.Background(), nil)
+		if err = errors.Join(err, report.Err()); err != nil {
+			t.Errorf("the store after the test: %v", err)
+		}
+	})
+	return h
+}
+
+// write stores files of the dialogue x and returns it.
+func (h *scoreHall) write(t testing.TB, files map[string]string) *dialogue.Dialogue {
+	t.Helper()
+	for path, text := range files {
+		name := record.Name{Kind: record.KindDialogue, ID: "x/" + path}
+		if stem, isTurn := strings.CutSuffix(path, ".md"); isTurn && strings.Contains(path, "/") {
+			name = record.Name{Kind: record.KindTurn, ID: "x/" + stem}
+		}
+		_, err := h.work.Put(t.Context(), materialize.PutRequest{Kind: name.Kind, ID: name.ID, Text: strings.NewReader(text), Source: record.SourcePut})
+		if err != nil {
+			t.Fatalf("putting %s: %v", path, err)
+		}
+	}
+	return h.readAll(t)
+}
+
+func (h *scoreHall) readAll(t testing.TB) *dialogue.Dialogue {
+	t.Helper()
+	d, skipped, err := h.ReadFresh(t.Context(), dialogue.Key{ID: "x"})
+	if err = errors.Join(err, skipped); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// outside is the profile whose dialogues lie outside of the workspace.
+func outside(t testing.TB) layout.Profile {
+	profile := layout.Seed()
+	profile.Dialogues = filepath.ToSlash(filepath.Join(t.TempDir(), "blue-dialogue"))
+	return profile
+}
+
+func marks(agent string, w, c, truth, r int) layout.JudgedTurn {
+	return layout.JudgedTurn{Agent: agent, Wisdom: w, Consistency: c, Truth: truth, Relationships: r}
+}
+
+func TestJudge(t *testing.T) {
+	for _, profile := range []layout.Profile{layout.Claude(), layout.Blue(), outside(t)} {
+		h := newScoreHall(t, profile)
+		key := dialogue.Key{ID: "x"}
+		h.write(t, map[string]string{"round-0/muffin.md": "[PERSPECTIVE P01: a]\n", "round-0/scone.md": "[TENSION T01: b]\n"})
+		first, err := h.Judge(t.Context(), key, 0, []layout.JudgedTurn{marks("Scone", 1, 2, 3, 4), marks("muffin", 5, 6, 7, 8)})
+		if err != nil || first.Unchanged {
+			t.Fatalf("profile %s: judging: %+v, %v", profile.Name, first, err)
+		}
+		want := "{\n  \"round\": 0,\n  \"agents\": [\n" +
+			"    {\"agent\":\"muffin\",\"wisdom\":5,\"consistency\":6,\"truth\":7,\"relationships\":8},\n" +
+			"    {\"agent\":\"scone\",\"wisdom\":1,\"consistency\":2,\"truth\":3,\"relationships\":4}\n  ]\n}\n"
+		if text, err := os.ReadFile(first.File); err != nil || string(text) != want {
+			t.Errorf("profile %s: %s: %v (-want +got):\n%s", profile.Name, first.File, err, cmp.Diff(want, string(text)))
+		}
+		again, err := h.Judge(t.Context(), key, 0, []layout.JudgedTurn{marks("scone", 1, 2, 3, 4)})
+		if err != nil || !again.Unchanged {
+			t.Errorf("profile %s: the same again: %+v, %v", profile.Name, again, err)
+		}
+		other, err := h.Judge(t.Context(), key, 0, []layout.JudgedTurn{marks("scone", 0, 0, 0, 0)})
+		if err != nil || other.Unchanged {
+			t.Errorf("profile %s: other numbers: %+v, %v", profile.Name, other, err)
+		}
+		if got, found := h.readAll(t).Round(0).Scores.Find("scone"); !found || got != marks("scone", 0, 0, 0, 0) {
+			t.Errorf("profile %s: scone has %+v", profile.Name, got)
+		}
+	}
+}
+
+func TestJudgeRefuses(t *testing.T) {
+	h := newScoreHall(t, layout.Claude())
+	h.write(t, map[string]string{
+		"expert-pool.json":   `{"experts": [{"name": "muffin"}, {"name": "scone"}, {"name": "donut"}, {"name": "eclair"}]}`,
+		"round-0/muffin.md":  "[PERSPECTIVE P01: a]\n",
+		"round-0/scone.md":   "[ERROR: out of time]\n",
+		"round-0/donut.md":   " \n",
+		"round-1/muffin.md":  "[PERSPECTIVE P01: a]\n",
+		"round-1/panel.json": "{}",
+	})
+	var captured *dialogue.CapturedError
+	var noRound *dialogue.NoRoundError
+	var absent *dialogue.AbsentError
+	var name *dialogue.NameError
+	key := dialogue.Key{ID: "x"}
+	tests := []struct {
+		key   dialogue.Key
+		round int
+		given []layout.JudgedTurn
+		want  any // what errors.As finds, or an error
+		text  string
+	}{
+		{dialogue.Key{Tree: "blue", ID: "x"}, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1)}, &captured, "captured tree"},
+		{key, 2, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1)}, &noRound, "x has no round 2; it has 0, 1"},
+		{key, 0, []layout.JudgedTurn{marks("scone", 1, 1, 1, 1)}, &absent, "but a stub: out of time; an absent agent is never scored"},
+		{key, 0, []layout.JudgedTurn{marks("donut", 1, 1, 1, 1)}, &absent, "its file is empty"},
+		{key, 0, []layout.JudgedTurn{marks("eclair", 1, 1, 1, 1)}, &absent, "eclair gave no turn in round 0 of x"},
+		{key, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1), marks("eclair", 1, 1, 1, 1)}, &absent, "eclair"},
+		{key, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1), marks("Muffin", 2, 1, 1, 1)}, dialogue.ErrTwice, "muffin"},
+		{key, 0, []layout.JudgedTurn{marks("muffin", 1, -1, 1, 1)}, dialogue.ErrMark, "consistency -1 is not 0 to 1000000"},
+		{key, 0, []layout.JudgedTurn{marks("../muffin", 1, 1, 1, 1)}, &name, "slash"},
+	}
+	for _, test := range tests {
+		_, err := h.Judge(t.Context(), test.key, test.round, test.given)
+		sentinel, isSentinel := test.want.(error)
+		if isSentinel && !errors.Is(err, sentinel) || !isSentinel && !errors.As(err, test.want) || !strings.Contains(err.Error(), test.text) {
+			t.Errorf("Judge(%s, %d, %+v): %v, want a %T with %q", test.key, test.round, test.given, err, test.want, test.text)
+		}
+	}
+	if scores := h.readAll(t).Round(0).Scores; scores != nil {
+		t.Errorf("after refusals there are scores: %+v", scores)
+	}
+}
+
+// TestJudgeBroken judges where the scores were spoiled by hand: they stay as they are.
+func TestJudgeBroken(t *testing.T) {
+	h := newScoreHall(t, layout.Claude())
+	d := h.write(t, map[string]string{"round-0/muffin.md": "[PERSPECTIVE P01: a]\n", "round-0/scores.json": "{\"round\": 0,\n\"agents\": [}"})
+	_, err := h.Judge(t.Context(), d.Key, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1)})
+	if err == nil || !strings.Contains(err.Error(), "round-0/scores.json cannot be read") {
+		t.Errorf("judging with broken scores: %v", err)
+	}
+	report, err := dialogue.Check(d, 0)
+	if err != nil || len(report.Findings) != 1 || report.Findings[0].Kind != dialogue.FoundBroken || report.Findings[0].Line != 2 {
+		t.Errorf("check: %+v, %v; want one broken file, line 2", report, err)
+	}
+}

@@ -1,0 +1,173 @@
+package dialogue
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxSlug is the longest slug that is made from a title, in bytes, without the
+// number that tells it from others.
+const MaxSlug = 80
+
+// maxName is the longest name of an agent, in bytes: it becomes the name of a file.
+const maxName = 80
+
+// A NameError says that a text cannot name an agent.
+type NameError struct{ Text, Why string }
+
+func (e *NameError) Error() string {
+	return fmt.Sprintf("%q is no name of an agent: %s", e.Text, e.Why)
+}
+
+// A SlugError says that a text cannot be the slug of a dialogue.
+type SlugError struct{ Text, Why string }
+
+func (e *SlugError) Error() string { return fmt.Sprintf("%q is no slug: %s", e.Text, e.Why) }
+
+// FoldName returns the name of an agent as its files have it: in lower case, one word
+// of letters, digits, "-", "_" and ".". It returns a *NameError for a text that is
+// none, among them those whose file would be another one of the round.
+func FoldName(text string) (string, error) {
+	name := strings.ToLower(strings.TrimSpace(text))
+	why := ""
+	switch {
+	case name == "":
+		why = "it is empty"
+	case !utf8.ValidString(name):
+		why = "it is not UTF-8"
+	case strings.ContainsAny(name, `/\`):
+		why = "it becomes the name of a file, and holds a slash"
+	case name == "." || name == "..":
+		why = "it becomes the name of a file"
+	case len(name) > maxName:
+		why = fmt.Sprintf("it has more than %d bytes", maxName)
+	case strings.ContainsFunc(name, isForeign):
+		why = "it is one word, of letters, digits, - _ and ."
+	case strings.ContainsRune("-.", rune(name[0])):
+		why = "it begins with " + name[:1]
+	case name[len(name)-1] == '.':
+		why = "it ends with ."
+	case strings.HasSuffix(name, ".prompt"):
+		why = "its file would be a prompt"
+	case strings.HasSuffix(name, ".md"):
+		why = "a name has no .md, its file has"
+	}
+	if why != "" {
+		return "", &NameError{text, why}
+	}
+	return name, nil
+}
+
+// isForeign reports whether a character has no place in a name.
+func isForeign(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.", r)
+}
+
+// Label returns what people call an agent: its name with a capital first letter.
+func Label(name string) string {
+	first, size := utf8.DecodeRuneInString(name)
+	if size == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(first)) + name[size:]
+}
+
+// SlugOf makes a slug from a title: its words in lower-case ASCII, joined by hyphens,
+// at most MaxSlug bytes of whole words. Letters with accents lose them, letters of
+// other alphabets are left out. It returns a *SlugError if nothing remains.
+func SlugOf(title string) (string, error) {
+	slug := ""
+	for _, word := range strings.FieldsFunc(plainLetters(title), func(r rune) bool { return r == ' ' }) {
+		longer := strings.TrimPrefix(slug+"-"+word, "-")
+		if len(longer) > MaxSlug {
+			if slug == "" {
+				slug = longer[:MaxSlug] // one word
+			}
+			break
+		}
+		slug = longer
+	}
+	if slug == "" {
+		return "", &SlugError{title, "it has no letters or digits that a slug can be made of"}
+	}
+	return slug, nil
+}
+
+// plainLetters returns text with the letters and digits of ASCII alone and spaces
+// for all that separates words. Apostrophes and accents separate nothing.
+func plainLetters(text string) string {
+	var out strings.Builder
+	for _, r := range strings.ToLower(text) {
+		switch plain, isKnown := plainLetter(r); {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			out.WriteRune(r)
+		case isKnown:
+			out.WriteString(plain)
+		case r == '\'' || r == '’' || unicode.Is(unicode.Mn, r):
+		default:
+			out.WriteByte(' ')
+		}
+	}
+	return out.String()
+}
+
+// plainLetter returns what stands for a lower-case letter of Latin script in ASCII.
+func plainLetter(r rune) (string, bool) {
+	switch r {
+	case 'ß':
+		return "ss", true
+	case 'æ':
+		return "ae", true
+	case 'œ':
+		return "oe", true
+	case 'þ':
+		return "th", true
+	case 'ð', 'đ':
+		return "d", true
+	case 'ø':
+		return "o", true
+	case 'ł':
+		return "l", true
+	case 'ı':
+		return "i", true
+	}
+	for _, group := range [...]string{
+		"aàáâãäåāăą", "cçćĉċč", "dď", "eèéêëēĕėęě", "gĝğġģ", "hĥħ", "iìíîïĩīĭį", "jĵ", "kķ", "lĺļľŀ", "nñńņňŉŋ",
+		"oòóôõöōŏő", "rŕŗř", "sśŝşšș", "tţťŧț", "uùúûüũūŭůűų", "wŵ", "yýÿŷ", "zźżž",
+	} {
+		if strings.ContainsRune(group, r) {
+			return group[:1], true
+		}
+	}
+	return "", false
+}
+
+// CheckSlug returns a *SlugError if a text is no slug of the form that SlugOf gives:
+// lower-case letters, digits and hyphens between them, at most MaxSlug bytes.
+func CheckSlug(slug string) error {
+	why := ""
+	switch {
+	case slug == "":
+		why = "it is empty"
+	case strings.Contains(slug, ".."):
+		why = `it holds ".."`
+	case strings.ContainsAny(slug, `/\`):
+		why = "it is the name of one folder, and holds a slash"
+	case strings.ToLower(slug) != slug:
+		why = "it has capital letters"
+	case len(slug) > MaxSlug:
+		why = fmt.Sprintf("it has more than %d bytes", MaxSlug)
+	case strings.Trim(slug, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
+		why = "it has only letters, digits and hyphens"
+	case slug == "docs":
+		why = "the folder of that name has the documents"
+	case slug[0] == '-' || slug[len(slug)-1] == '-':
+		why = "it begins or ends with a hyphen"
+	}
+	if why != "" {
+		return &SlugError{slug, why}
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package dialogue_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"filebus/materialize/dialogue"
+)
+
+func TestSlugOf(t *testing.T) {
+	for title, want := range map[string]string{
+		"Retry policy":                     "retry-policy",
+		"  Retry -- policy!  ":             "retry-policy",
+		"RFC 0029: File-Based Output":      "rfc-0029-file-based-output",
+		"Don't panic":                      "dont-panic",
+		"Straße, naïve façade & ŁÓDŹ":      "strasse-naive-facade-lodz",
+		"e\u0301te\u0301":                  "ete",
+		"東京 2026":                          "2026",
+		"a/../b":                           "a-b",
+		"☃":                                "",
+		"..":                               "",
+		strings.Repeat("word ", 40):        strings.TrimSuffix(strings.Repeat("word-", 16), "-"),
+		strings.Repeat("x", 200):           strings.Repeat("x", 80),
+		strings.Repeat("y", 78) + " z zz":  strings.Repeat("y", 78) + "-z",
+		"an\x00odd\ttitle\nof \xff bytes ": "an-odd-title-of-bytes",
+	} {
+		got, err := dialogue.SlugOf(title)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("SlugOf(%q) = %q, %v; want %q", title, got, err, want)
+		}
+		if slugErr := (*dialogue.SlugError)(nil); err != nil && !errors.As(err, &slugErr) {
+			t.Errorf("SlugOf(%q): %v is no *SlugError", title, err)
+		}
+		if err := dialogue.CheckSlug(got); want != "" && err != nil {
+			t.Errorf("CheckSlug(SlugOf(%q)): %v", title, err)
+		}
+	}
+}
+
+func TestCheckSlug(t *testing.T) {
+	for slug, why := range map[string]string{
+		"retry-policy-2": "", "": "empty", "..": `".."`, "../x": `".."`, "a/b": "slash", `a\b`: "slash", "Retry": "capital letters",
+		"é": "only letters", "a b": "only letters", "-a": "hyphen", "a-": "hyphen", "docs": "documents", strings.Repeat("a", 81): "80 bytes",
+	} {
+		err := dialogue.CheckSlug(slug)
+		if (err == nil) != (why == "") || err != nil && !strings.Contains(err.Error(), why) {
+			t.Errorf("CheckSlug(%q) = %v, want %q", slug, err, why)
+		}
+	}
+}
+
+func TestFoldName(t *testing.T) {
+	for text, want := range map[string]string{
+		"Muffin": "muffin", " scone ": "scone", "agent_2.b-1": "agent_2.b-1", "ÉCLAIR": "éclair", "prompt": "prompt",
+		"": "", " ": "", ".": "", "..": "", "a/b": "", `a\b`: "", "a b": "", "-a": "", ".a": "", "a.": "", "a.prompt": "", "A.Prompt": "",
+		"muffin.md": "", "a\x00": "", "\xff": "", "a~2": "", "a:b": "", strings.Repeat("a", 81): "",
+	} {
+		got, err := dialogue.FoldName(text)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("FoldName(%q) = %q, %v; want %q", text, got, err, want)
+		}
+		if nameErr := (*dialogue.NameError)(nil); err != nil && !errors.As(err, &nameErr) {
+			t.Errorf("FoldName(%q): %v is no *NameError", text, err)
+		}
+	}
+}
+
+func TestLabel(t *testing.T) {
+	for name, want := range map[string]string{"muffin": "Muffin", "éclair": "Éclair", "": ""} {
+		if got := dialogue.Label(name); got != want {
+			t.Errorf("Label(%q) = %q, want %q", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package dialogue
+
+import (
+	"fmt"
+	"strings"
+
+	"filebus/materialize/layout"
+)
+
+// maxSummary is how long the summary of a round may be, in bytes: about 600 tokens.
+const maxSummary = 2400
+
+// A summaryPart is a section of a summary.
+type summaryPart struct {
+	title string
+	lines []string
+}
+
+// summaryText returns the summary of the round with an index: what a judge's own
+// would have in numbers and names.
+func (b *Board) summaryText(i int) []byte {
+	r, p := b.Rounds[i], b.Presence[i]
+	head := fmt.Sprintf("# Round %d summary — %s\n\n", r.Round, layout.Clip(oneSpaced(b.Dialogue.Pool.Title), maxLabel))
+	head += fmt.Sprintf("Open tensions: %d | New perspectives: %d | **Velocity: %d** | Converge: %d%%", r.OpenTensions, r.NewPerspectives, r.Velocity, r.Converge)
+	if r.Judged {
+		head += fmt.Sprintf(" | Score: %d", r.Score)
+	}
+	head += "\n\n" + b.presenceLine(p) + "\n"
+	var lines []summaryPart
+	for _, part := range b.summaryParts(r.Round) {
+		if len(part.lines) > 0 {
+			lines = append(lines, part)
+		}
+	}
+	return derived([]byte(head + fitParts(lines, maxSummary-len(head))))
+}
+
+// presenceLine says who wrote and who is missing.
+func (b *Board) presenceLine(p Presence) string {
+	line := fmt.Sprintf("%d of %d agents gave a turn", len(p.Given), len(p.Given)+len(p.Absent))
+	var absent []string
+	for _, a := range p.Absent {
+		text := b.label(a.Agent) + " " + string(a.Reason)
+		if a.Stub != "" {
+			text += " (" + layout.Clip(a.Stub, 60) + ")"
+		}
+		absent = append(absent, text)
+	}
+	if len(absent) > 0 {
+		line += "; " + layout.Clip(strings.Join(absent, ", "), 300)
+	}
+	return line + "."
+}
+
+// summaryParts returns what happened in a round, the most important first.
+func (b *Board) summaryParts(round int) []summaryPart {
+	parts := []summaryPart{{title: "Tensions raised"}, {title: "Tensions resolved"}, {title: "Tensions reopened"}, {title: "Tensions addressed"}}
+	for _, t := range b.Tensions {
+		if t.Round == round && t.counts() {
+			parts[0].lines = append(parts[0].lines, fmt.Sprintf("%s %s", t, clipLabel(t.Label)))
+		}
+		for _, e := range t.Events {
+			if e.Round != round || e.Agent == "" {
+				continue
+			}
+			line := fmt.Sprintf("%s %s by %s", t, e.Kind, b.label(e.Agent))
+			at := 3
+			switch e.Kind {
+			case WasResolved:
+				at, line = 1, fmt.Sprintf("%s by %s: %s", t, b.label(e.Agent), clipLabel(t.Label))
+			case WasReopened:
+				at = 2
+			}
+			parts[at].lines = append(parts[at].lines, line)
+		}
+	}
+	perspectives := summaryPart{title: "New perspectives"}
+	for _, p := range b.Perspectives {
+		if p.Round == round {
+			perspectives.lines = append(perspectives.lines, fmt.Sprintf("%s %s: %s", b.label(p.Agent), p.ID, clipLabel(p.Label)))
+		}
+	}
+	return append(append(parts, perspectives), b.moves(round)...)
+}
+
+// moves returns what was refined and conceded in a round.
+func (b *Board) moves(round int) []summaryPart {
+	parts := []summaryPart{{title: "Concessions"}, {title: "Refinements"}}
+	for _, t := range b.Dialogue.Round(round).given() {
+		for _, m := range t.Markers {
+			line := fmt.Sprintf("%s: %s", b.label(t.Agent), clipLabel(m.Label))
+			switch m.Kind {
+			case layout.MarkerConcession:
+				parts[0].lines = append(parts[0].lines, line)
+			case layout.MarkerRefinement:
+				parts[1].lines = append(parts[1].lines, line)
+			}
+		}
+	}
+	return parts
+}
+
+func clipLabel(label string) string { return layout.Clip(oneSpaced(label), 90) }
+
+// fitParts writes the sections that there are, a line each in turn until the room in
+// bytes is used up, so that none takes it all. Each says how many lines it lacks.
+func fitParts(parts []summaryPart, room int) string {
+	shown := make([]int, len(parts))
+	for _, p := range parts {
+		room -= len("\n## \n\n- and 9999 more\n") + len(p.title) + len(" (9999)")
+	}
+	for more := true; more; {
+		more = false
+		for i, p := range parts {
+			if shown[i] == len(p.lines) {
+				continue
+			}
+			if size := len(p.lines[shown[i]]) + len("- \n"); size <= room {
+				room -= size
+				shown[i]++
+				more = true
+			}
+		}
+	}
+	var out strings.Builder
+	for i, p := range parts {
+		fmt.Fprintf(&out, "\n## %s (%d)\n\n", p.title, len(p.lines))
+		for _, line := range p.lines[:shown[i]] {
+			out.WriteString("- " + line + "\n")
+		}
+		if left := len(p.lines) - shown[i]; left > 0 {
+			fmt.Fprintf(&out, "- and %d more\n", left)
+		}
+	}
+	return out.String()
+}

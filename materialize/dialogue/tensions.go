@@ -1,0 +1,369 @@
+package dialogue
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"filebus/materialize/layout"
+)
+
+// A TensionKey tells a tension from all others of its dialogue: agents count from
+// T01 each, and anew in each round.
+type TensionKey struct {
+	Round int
+	Agent string // "" for one of the judge's own list
+	ID    string
+}
+
+// String returns the key as a marker names it so that no other tension is meant:
+// MUFFIN R0-T01.
+func (k TensionKey) String() string {
+	if k.Agent == "" || isSecond(k.ID) {
+		return k.ID
+	}
+	return fmt.Sprintf("%s R%d-%s", strings.ToUpper(k.Agent), k.Round, k.ID)
+}
+
+// isSecond reports whether an id names agent and round itself, as those of the second
+// generation do: MUFFIN-T0101.
+func isSecond(id string) bool { return strings.Contains(id, "-") }
+
+// A Status is how far a tension is.
+type Status string
+
+// The statuses of tensions.
+const (
+	StatusOpen      Status = "Open"
+	StatusAddressed Status = "Addressed" // refined, conceded or responded to
+	StatusResolved  Status = "Resolved"
+	StatusReopened  Status = "Reopened"
+	StatusDeferred  Status = "Deferred" // by the judge's word alone
+)
+
+// IsOpen reports whether a tension with this status still counts.
+func (s Status) IsOpen() bool { return s != StatusResolved && s != StatusDeferred }
+
+// A Tension is one that an agent has raised, or that the judge has listed.
+type Tension struct {
+	TensionKey
+	Label  string
+	Line   int     // in the turn, or in tensions.md
+	Listed bool    // of the judge's own list, or covered by it
+	Events []Event // by round; in a round: addressed, resolved, reopened
+}
+
+// An Event is what an agent did about a tension.
+type Event struct {
+	Round int
+	Agent string // "" for the judge's list
+	Line  int
+	Kind  EventKind
+}
+
+// An EventKind says what was done about a tension.
+type EventKind string
+
+// The kinds of events.
+const (
+	WasRefined   EventKind = "refined"
+	WasConceded  EventKind = "conceded"
+	WasResponded EventKind = "responded"
+	WasResolved  EventKind = "resolved"
+	WasDeferred  EventKind = "deferred"
+	WasReopened  EventKind = "reopened"
+	noEvent      EventKind = ""
+)
+
+// status returns what an event makes of a tension.
+func (k EventKind) status() Status {
+	switch k {
+	case WasResolved:
+		return StatusResolved
+	case WasDeferred:
+		return StatusDeferred
+	case WasReopened:
+		return StatusReopened
+	}
+	return StatusAddressed
+}
+
+// At returns the status of a tension at the end of a round, and the event that made
+// it so, nil if none did. Agents write a round at the same time: of what they do in
+// one, reopening counts most, then resolving. What is done about a tension that is
+// resolved leaves it so, but for reopening.
+func (t *Tension) At(round int) (Status, *Event) {
+	status, by := StatusOpen, (*Event)(nil)
+	for i, e := range t.Events {
+		next := e.Kind.status()
+		if e.Round > round {
+			break
+		}
+		if next == StatusAddressed && (!status.IsOpen() || status == StatusReopened) || next == StatusReopened && status.IsOpen() {
+			continue
+		}
+		if next == StatusResolved && status == StatusResolved {
+			continue // the first one did it
+		}
+		status, by = next, &t.Events[i]
+	}
+	return status, by
+}
+
+// rank orders the events of a round.
+func (e Event) rank() int {
+	switch e.Kind.status() {
+	case StatusAddressed:
+		return 0
+	case StatusReopened:
+		return 2
+	}
+	return 1
+}
+
+// A Reference is a marker that speaks of a tension, but not of one alone.
+type Reference struct {
+	Round   int
+	Agent   string // whose turn
+	Line    int
+	Text    string       // the reference, as read
+	Matches []TensionKey // the first of several; none if there is no such tension
+	Count   int          // of all that match
+}
+
+// maxMatches is how many of the tensions are kept that a reference may mean.
+const maxMatches = 3
+
+// A Tracking is what agents have raised in a dialogue, and what became of it.
+type Tracking struct {
+	Tensions     []*Tension // the judge's list, then by round, agent and line
+	Perspectives []Perspective
+	Unclear      []Reference // unknown and ambiguous, by round, agent and line
+	listedUpTo   int         // the round up to which the judge's list speaks for all; -1 without one
+	byID         map[string][]*Tension
+	wordy        map[string]*Tension // by key, of agents whose names are no single words
+}
+
+// Track follows the tensions and perspectives of a dialogue through its rounds. A
+// reference to an id means the one earlier tension that has it, whoever raised it;
+// where several do, it resolves none unless it names agent or round. A list of
+// tensions that the judge has written by hand speaks for all that was raised in the
+// rounds that it covers, and ids alone mean its rows.
+func Track(d *Dialogue) *Tracking {
+	t := &Tracking{listedUpTo: -1, byID: map[string][]*Tension{}, wordy: map[string]*Tension{}}
+	t.addListed(d)
+	for _, r := range d.Rounds {
+		turns := r.given()
+		for _, turn := range turns {
+			t.Perspectives = append(t.Perspectives, turn.perspectives()...)
+			t.raise(turn)
+		}
+		for _, turn := range turns {
+			t.follow(turn)
+		}
+	}
+	for _, tension := range t.Tensions {
+		slices.SortStableFunc(tension.Events, func(a, b Event) int {
+			return cmp.Or(cmp.Compare(a.Round, b.Round), cmp.Compare(a.rank(), b.rank()))
+		})
+	}
+	return t
+}
+
+// Open returns the tensions that are open at the end of a round.
+func (t *Tracking) Open(round int) []*Tension {
+	var open []*Tension
+	for _, tension := range t.Tensions {
+		if status, _ := tension.At(round); tension.Round <= round && tension.counts() && status.IsOpen() {
+			open = append(open, tension)
+		}
+	}
+	return open
+}
+
+// counts reports whether a tension is one of those to be resolved: not if a row of
+// the judge's list stands for it.
+func (t *Tension) counts() bool { return !t.Listed || t.Agent == "" }
+
+// raise adds the tensions of a turn.
+func (t *Tracking) raise(turn *Turn) {
+	for _, m := range turn.Markers {
+		if m.Kind != layout.MarkerTension {
+			continue
+		}
+		id, label := m.ID, m.Label
+		if id == "" { // an answer to a tension, unless there is none yet
+			for _, ref := range m.Refs {
+				if len(t.match(ref, turn.Round, turn.Agent, m.Line)) == 0 && id == "" {
+					id = ref.ID
+				}
+			}
+		}
+		key := TensionKey{turn.Round, turn.Agent, id}
+		if id == "" || t.find(key) != nil {
+			continue
+		}
+		if _, after, found := strings.Cut(label, ":"); found && m.ID == "" {
+			label = strings.TrimSpace(after)
+		}
+		t.add(&Tension{TensionKey: key, Label: label, Line: m.Line, Listed: turn.Round <= t.listedUpTo})
+	}
+}
+
+func (t *Tracking) add(tension *Tension) {
+	t.Tensions = append(t.Tensions, tension)
+	t.byID[tension.ID] = append(t.byID[tension.ID], tension)
+	if strings.ContainsAny(tension.Agent, "-.") {
+		t.wordy[tension.String()] = tension
+	}
+}
+
+func (t *Tracking) find(key TensionKey) *Tension {
+	for _, tension := range t.byID[key.ID] {
+		if tension.TensionKey == key {
+			return tension
+		}
+	}
+	return nil
+}
+
+// follow takes in what a turn does about tensions.
+func (t *Tracking) follow(turn *Turn) {
+	for _, m := range turn.Markers {
+		kind := eventOf(m)
+		for _, ref := range t.refsOf(m) {
+			what := verbOf(ref, kind)
+			if what == noEvent || !isTensionID(ref.ID) || m.Kind == layout.MarkerTension && t.find(TensionKey{turn.Round, turn.Agent, ref.ID}) != nil {
+				continue
+			}
+			t.refer(ref, what, turn, m.Line)
+		}
+	}
+}
+
+// refer adds an event to the tension that a reference means.
+func (t *Tracking) refer(ref layout.MarkerRef, kind EventKind, turn *Turn, line int) {
+	found := t.match(ref, turn.Round, turn.Agent, line)
+	if len(found) == 0 && kind == WasConceded && ref.Agent != "" { // "to Strudel on T01" may be another's
+		anybody := ref
+		anybody.Agent = ""
+		found = t.match(anybody, turn.Round, turn.Agent, line)
+	}
+	if base, _, isPart := strings.Cut(ref.ID, "."); isPart && len(found) == 0 {
+		whole := ref
+		whole.ID = base
+		if found = t.match(whole, turn.Round, turn.Agent, line); kind == WasResolved {
+			kind = WasResponded // a part of it
+		}
+	}
+	if len(found) != 1 {
+		unclear := Reference{Round: turn.Round, Agent: turn.Agent, Line: line, Text: refText(ref), Count: len(found)}
+		for _, tension := range found[:min(maxMatches, len(found))] {
+			unclear.Matches = append(unclear.Matches, tension.TensionKey)
+		}
+		t.Unclear = append(t.Unclear, unclear)
+		return
+	}
+	tension := found[0]
+	if row := t.byID[tension.String()]; tension.Listed && len(row) == 1 {
+		tension = row[0] // which stands for it
+	}
+	if tension.Listed && turn.Round <= t.listedUpTo {
+		return // the list says what came of it
+	}
+	tension.Events = append(tension.Events, Event{turn.Round, turn.Agent, line, kind})
+}
+
+// match returns the tensions that a reference may mean: those with its id that were
+// raised before, in an earlier round or further up in the same turn. One that names
+// agent and round may speak of its own round.
+func (t *Tracking) match(ref layout.MarkerRef, round int, agent string, line int) []*Tension {
+	var found []*Tension
+	var row *Tension
+	for _, tension := range t.byID[ref.ID] {
+		if tension.Agent == "" {
+			if ref.Round < 0 || ref.Round == tension.Round {
+				row = tension
+			}
+			continue
+		}
+		exact := ref.Agent != "" && ref.Round >= 0 || isSecond(ref.ID)
+		isEarlier := tension.Round < round || tension.Round == round && (exact || tension.Agent == agent && tension.Line < line)
+		names := isSecond(ref.ID) || (ref.Agent == "" || ref.Agent == tension.Agent) && (ref.Round < 0 || ref.Round == tension.Round)
+		if isEarlier && names {
+			found = append(found, tension)
+		}
+	}
+	if row != nil && (len(found) == 0 || ref.Agent == "" && (ref.Round < 0 || len(found) > 1)) {
+		return []*Tension{row} // an agent that is named may be the one who is answered
+	}
+	return found
+}
+
+// refsOf returns the tensions that a marker speaks of. Keys of agents whose names
+// are no single words are looked for as they are written.
+func (t *Tracking) refsOf(m layout.Marker) []layout.MarkerRef {
+	if len(t.wordy) == 0 {
+		return m.Refs
+	}
+	for _, word := range keyIn.FindAllString(strings.ToUpper(m.Raw), -1) {
+		if tension := t.wordy[strings.TrimLeft(word, "[(*`\"'")]; tension != nil {
+			return []layout.MarkerRef{{Agent: tension.Agent, Round: tension.Round, ID: tension.ID}}
+		}
+	}
+	return m.Refs
+}
+
+// keyIn finds what may be the key of a tension.
+var keyIn = regexp.MustCompile(`\S+ R\d+-T\d+`)
+
+// eventOf returns what a marker does about the tensions that it names.
+func eventOf(m layout.Marker) EventKind {
+	switch m.Kind {
+	case layout.MarkerRefinement:
+		return WasRefined
+	case layout.MarkerConcession:
+		return WasConceded
+	case layout.MarkerResolved:
+		return WasResolved
+	case layout.MarkerTension, layout.MarkerDissent, layout.MarkerOther:
+		return WasResponded
+	}
+	return noEvent
+}
+
+// verbOf returns what a marker [RE:VERB id] does, else kind.
+func verbOf(ref layout.MarkerRef, kind EventKind) EventKind {
+	switch ref.Verb {
+	case "":
+		return kind
+	case "RESOLVE":
+		return WasResolved
+	case "REOPEN":
+		return WasReopened
+	case "REFINE":
+		return WasRefined
+	case "DEPEND":
+		return noEvent
+	}
+	return WasResponded // SUPPORT, OPPOSE, ADDRESS, QUESTION
+}
+
+// isTensionID reports whether an id is that of a tension: T01, MUFFIN-T0101.
+func isTensionID(id string) bool {
+	return strings.HasPrefix(id[strings.LastIndexByte(id, '-')+1:], "T")
+}
+
+// refText returns a reference as a key is written.
+func refText(ref layout.MarkerRef) string {
+	text := ref.ID
+	if ref.Round >= 0 && !isSecond(ref.ID) {
+		text = fmt.Sprintf("R%d-%s", ref.Round, ref.ID)
+	}
+	if ref.Agent != "" && !isSecond(ref.ID) {
+		text = strings.ToUpper(ref.Agent) + " " + text
+	}
+	return text
+}

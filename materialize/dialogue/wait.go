@@ -1,0 +1,447 @@
+package dialogue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+	"filebus/store/turnstile"
+)
+
+// A State says what stands in the place of a turn.
+type State string
+
+// The states. Turn and stub are complete.
+const (
+	StateTurn    State = "turn"
+	StateStub    State = "stub"    // why there is no turn
+	StateEmpty   State = "empty"   // a file without text
+	StateWriting State = "writing" // a file that changed in the last 2 s
+	StateMissing State = "missing" // no file
+)
+
+// IsComplete reports whether nothing more is to be waited for.
+func (s State) IsComplete() bool { return s == StateTurn || s == StateStub }
+
+// A Standing is what stands in the place of an agent's turn.
+type Standing struct {
+	Seat
+	State  State
+	Words  int      // of a turn
+	Reason string   // of a stub
+	Late   bool     // a turn that came after a stub
+	Alike  []string // files, absolute, that may be meant as the turn that is missing
+}
+
+// A WaitRequest says for whose turns to wait, and who hears of it.
+type WaitRequest struct {
+	Round   int
+	Agents  []string // nil: all who were launched
+	Limit   time.Duration
+	NoStubs bool // write none when the time is up
+	// Alike is called once for a file that may be meant as the turn of an agent,
+	// though it has another name or place; nil: nobody listens.
+	Alike func(s Seat, file string)
+	// Say is called with a line about what else keeps a wait from ending, each once;
+	// nil: nobody listens.
+	Say func(line string)
+}
+
+// A LateError says that the time was up before every agent had a turn or a stub.
+type LateError struct {
+	Key     Key
+	Round   int
+	Limit   time.Duration
+	Waiting []Standing // those that have none
+}
+
+func (e *LateError) Error() string {
+	var list []string
+	for _, s := range e.Waiting {
+		list = append(list, fmt.Sprintf("%s (%s)", s.Agent, s.State))
+	}
+	return fmt.Sprintf("after %v, round %d of %s still waits for %s", e.Limit, e.Round, e.Key, strings.Join(list, ", "))
+}
+
+// A NobodyError says that nothing tells who owes a file in a round: it has no panel,
+// and the pool has no names.
+type NobodyError struct {
+	Key   Key
+	Round int
+}
+
+func (e *NobodyError) Error() string {
+	return fmt.Sprintf("nobody is known to owe a file in round %d of %s", e.Round, e.Key)
+}
+
+// Wait blocks until every agent that was launched in a round has one complete file,
+// a turn or a stub, and returns what stands there, in the order of the panel. A file
+// is complete if a command of filebus wrote it, or when it has not changed for 2 s;
+// no other is read. When the time is up, stubs are written for those who have
+// nothing; a file that is being written by then gets its 2 s. With NoStubs, and for a
+// file that goes on changing, the standings come with a *LateError.
+//
+// The end of ctx ends the wait, and no stubs are written. A symbolic link in the
+// place of a turn is a *materialize.LinkError.
+func (f *Forum) Wait(ctx context.Context, key Key, r WaitRequest) ([]Standing, error) {
+	w, err := f.newWaiter(ctx, key, r)
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, r.Limit)
+	defer cancel() // ends the watch
+	p, err := f.w.RecordPath(record.KindTurn, w.turns[0].name().ID)
+	if err != nil {
+		return nil, err
+	}
+	wake, err := f.w.Watch(limited, path.Dir(p))
+	if err != nil {
+		return nil, err
+	}
+	for {
+		again, err := w.look(ctx)
+		if err != nil || w.isOver() {
+			return w.standings(), err
+		}
+		w.lookAround(ctx, false)
+		select {
+		case <-after(again):
+		case <-wake:
+		case <-limited.Done():
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if limited.Err() != nil {
+			return w.end(ctx)
+		}
+	}
+}
+
+// after is time.After, but never for 0.
+func after(d time.Duration) <-chan time.Time {
+	if d == 0 {
+		return nil
+	}
+	return time.After(d)
+}
+
+// A waiter is a wait that goes on.
+type waiter struct {
+	*Forum
+	WaitRequest
+	dialogue *Dialogue
+	turns    []*awaited
+	said     map[string]bool
+	since    time.Time // the round, or else the wait, had begun by then
+	around   time.Time // when lookAround looked last
+}
+
+// An awaited is a turn that is waited for.
+type awaited struct {
+	Standing
+	looked bool // once at least
+	// The state of the file on disk in which it was seen last, since when, and
+	// whether its text was judged in that state.
+	size   int64
+	time   time.Time
+	first  time.Time
+	judged bool
+}
+
+func (f *Forum) newWaiter(ctx context.Context, key Key, r WaitRequest) (*waiter, error) {
+	seats, err := f.seats(ctx, key, r.Round, r.Agents)
+	if err != nil {
+		return nil, err
+	}
+	if len(seats) == 0 {
+		return nil, &NobodyError{key, r.Round}
+	}
+	if err := f.clear(ctx, seats[0]); err != nil {
+		return nil, err
+	}
+	w := &waiter{Forum: f, WaitRequest: r, said: map[string]bool{}, since: f.now()}
+	if w.dialogue, err = f.Read(ctx, key); err != nil {
+		return nil, err
+	}
+	if panel := w.dialogue.Round(r.Round).panel(); panel != nil && !panel.Launched.IsZero() {
+		w.since = panel.Launched.Add(time.Second) // it is cut to seconds
+	}
+	for _, s := range seats {
+		w.turns = append(w.turns, &awaited{Standing: Standing{Seat: s, State: StateMissing}})
+	}
+	return w, nil
+}
+
+// say tells the listener a line once.
+func (w *waiter) say(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	if w.Say != nil && !w.said[line] {
+		w.said[line] = true
+		w.Say(line)
+	}
+}
+
+func (w *waiter) isOver() bool {
+	for _, a := range w.turns {
+		if !a.State.IsComplete() {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *waiter) standings() []Standing {
+	var all []Standing
+	for _, a := range w.turns {
+		all = append(all, a.Standing)
+	}
+	return all
+}
+
+// busyPause is the pause after waiting for a lock in vain.
+const busyPause = time.Second
+
+// look looks at all turns that are not complete. It returns when to look again if
+// nothing happens; 0: never.
+func (w *waiter) look(ctx context.Context) (again time.Duration, err error) {
+	for _, a := range w.turns {
+		if a.State.IsComplete() {
+			continue
+		}
+		pause, err := w.lookAt(ctx, a)
+		if errors.Is(err, turnstile.ErrBusy) && ctx.Err() == nil {
+			pause, err = busyPause, nil // others are at it: it is looked at again
+		}
+		if err != nil {
+			return 0, err
+		}
+		if pause > 0 && (again == 0 || pause < again) {
+			again = pause
+		}
+	}
+	return again, nil
+}
+
+// lookAt looks at the file of a turn.
+func (w *waiter) lookAt(ctx context.Context, a *awaited) (again time.Duration, err error) {
+	first := !a.looked
+	a.looked = true
+	info, err := os.Lstat(a.File)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		a.State, a.judged = StateMissing, false
+		if first {
+			return w.restore(ctx, a)
+		}
+		return 0, nil
+	case err != nil:
+		return 0, fmt.Errorf("looking at the turn of %s: %w", a.Agent, err)
+	case info.Mode()&fs.ModeSymlink != 0:
+		return 0, &materialize.LinkError{Path: a.File}
+	case !info.Mode().IsRegular():
+		return 0, fmt.Errorf("%s is no file: the turn of %s has its place there", a.File, a.Agent)
+	case info.Size() == 0:
+		a.State, a.judged = StateEmpty, false
+		return 0, nil
+	}
+	now := w.now()
+	if a.size != info.Size() || !a.time.Equal(info.ModTime()) {
+		a.size, a.time, a.first, a.judged = info.Size(), info.ModTime(), now, false
+	}
+	if a.judged {
+		return 0, nil
+	}
+	return w.take(ctx, a, now)
+}
+
+// take takes in a file if it is complete, and judges it.
+func (w *waiter) take(ctx context.Context, a *awaited, now time.Time) (again time.Duration, err error) {
+	announced, err := w.isAnnounced(ctx, a)
+	if err != nil {
+		return 0, err
+	}
+	still := now.Sub(a.time)
+	if still < 0 { // by another clock: what counts is how long it was seen so
+		still = now.Sub(a.first)
+	}
+	if !announced && still < materialize.StillFor {
+		a.State = StateWriting
+		return materialize.StillFor - still, nil
+	}
+	name := a.name()
+	done, err := w.w.TakeInStill(ctx, name.Kind, name.ID)
+	if err == nil && done.Action == materialize.ActionWaiting && a.time.After(now) {
+		p, pathErr := w.w.RecordPath(name.Kind, name.ID)
+		done, err = materialize.SyncedFile{}, errors.Join(pathErr, w.w.TakeIn(ctx, p))
+	}
+	switch {
+	case err != nil:
+		return 0, err
+	case done.Action == materialize.ActionWaiting:
+		a.State = StateWriting
+		return materialize.StillFor / 10, nil
+	case done.Action == materialize.ActionConflict, done.Action == materialize.ActionRolledBack:
+		w.say("%s: %s: %s; the store's text counts", a.File, done.Action, done.Detail)
+	}
+	return 0, w.judge(ctx, a)
+}
+
+// isAnnounced reports whether the file of a turn looks like what a command has
+// written.
+func (w *waiter) isAnnounced(ctx context.Context, a *awaited) (bool, error) {
+	h, err := w.head(ctx, a.Seat)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && h.Record.Size == a.size && isCommand(h.Record.Source), err
+}
+
+// isCommand reports whether a version was stored whole by a command, and not taken
+// from a file.
+func isCommand(source record.Source) bool {
+	return source != record.SourceSync && source != record.SourceCapture
+}
+
+// judge tells by what is stored of a turn what it is.
+func (w *waiter) judge(ctx context.Context, a *awaited) error {
+	a.judged = true
+	h, err := w.head(ctx, a.Seat)
+	if err != nil {
+		return fmt.Errorf("reading the turn of %s: %w", a.Agent, err)
+	}
+	text, err := w.text(ctx, h.Version)
+	if err != nil {
+		return err
+	}
+	reason, isStub := layout.ParseStub(text)
+	switch {
+	case isStub:
+		a.State, a.Reason = StateStub, reason
+		return nil
+	case text != nil && isBlank(text):
+		a.State = StateEmpty
+		return nil
+	}
+	a.State, a.Words = StateTurn, h.words
+	a.Late, err = w.isLate(ctx, h.Version)
+	return err
+}
+
+// restore writes the file of a turn that the store has and the disk lacks.
+func (w *waiter) restore(ctx context.Context, a *awaited) (again time.Duration, err error) {
+	if _, err := w.head(ctx, a.Seat); err != nil {
+		if errors.Is(err, store.ErrNotFound) {
+			err = nil
+		}
+		return 0, err
+	}
+	name := a.name()
+	_, err = w.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
+		return old, nil
+	})
+	if large := (*materialize.TooLargeError)(nil); errors.As(err, &large) {
+		err = nil // a sync writes it
+	}
+	if err != nil {
+		return 0, err
+	}
+	return 0, w.judge(ctx, a)
+}
+
+// endPause is how much longer than a file needs to be still a wait goes on for it.
+const endPause = time.Second
+
+// end ends a wait whose time is up.
+func (w *waiter) end(ctx context.Context) ([]Standing, error) {
+	if err := w.lastLook(ctx); err != nil {
+		return nil, err
+	}
+	w.lookAround(ctx, true)
+	if !w.NoStubs {
+		if err := w.stubs(ctx); err != nil {
+			return nil, err
+		}
+	}
+	late := &LateError{w.dialogue.Key, w.Round, w.Limit, nil}
+	for _, a := range w.turns {
+		if !a.State.IsComplete() {
+			late.Waiting = append(late.Waiting, a.Standing)
+		}
+	}
+	if len(late.Waiting) > 0 {
+		return w.standings(), late
+	}
+	return w.standings(), nil
+}
+
+// lastLook looks until no file is being written, but not for long.
+func (w *waiter) lastLook(ctx context.Context) error {
+	deadline := time.NewTimer(materialize.StillFor + endPause)
+	defer deadline.Stop()
+	for {
+		again, err := w.look(ctx)
+		if err != nil || !w.isWriting() {
+			return err
+		}
+		select {
+		case <-deadline.C:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(max(again, endPause/100)):
+		}
+	}
+}
+
+func (w *waiter) isWriting() bool {
+	for _, a := range w.turns {
+		if a.State == StateWriting {
+			return true
+		}
+	}
+	return false
+}
+
+// stubs writes stubs for those who have nothing.
+func (w *waiter) stubs(ctx context.Context) error {
+	for _, a := range w.turns {
+		if a.State != StateMissing && a.State != StateEmpty {
+			continue
+		}
+		reason := fmt.Sprintf("no file within %v", w.Limit)
+		if a.State == StateEmpty {
+			reason = fmt.Sprintf("an empty file after %v", w.Limit)
+		}
+		if _, err := w.PutStub(ctx, a.Seat, materialize.Origin{Source: record.SourcePut}, reason, w.details(a)); err != nil {
+			return fmt.Errorf("writing a stub for %s: %w", a.Agent, err)
+		}
+		if _, err := w.lookAt(ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// details says below a stub's reason what may be meant as the turn.
+func (w *waiter) details(a *awaited) string {
+	var lines []string
+	top := filepath.Dir(filepath.Dir(a.File))
+	for _, file := range a.Alike {
+		if rel, err := filepath.Rel(top, file); err == nil && filepath.IsLocal(rel) {
+			file = filepath.ToSlash(rel)
+		}
+		lines = append(lines, "It may stand in "+file+".")
+	}
+	return strings.Join(lines, "\n")
+}

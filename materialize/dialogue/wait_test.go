@@ -1,0 +1,343 @@
+package dialogue_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/materialize"
+	"filebus/materialize/dialogue"
+	"filebus/materialize/layout"
+	"filebus/store/record"
+)
+
+// old is the age of a file that is still.
+const old = time.Minute
+
+// lines shows standings, a line each.
+func lines(all []dialogue.Standing) []string {
+	var out []string
+	for _, s := range all {
+		line := fmt.Sprintf("%s %s %d", s.Agent, s.State, s.Words)
+		if s.Reason != "" {
+			line += " " + s.Reason
+		}
+		if s.Late {
+			line += " late"
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// TestWait waits for turns that come one after the other, by command and by hand.
+func TestWait(t *testing.T) {
+	for _, profile := range profiles() {
+		t.Run(profile.Name, func(t *testing.T) {
+			h := newDebate(t, profile)
+			go func() {
+				h.put(t, 0, "muffin", "one two three\n")
+				h.write(t, "round-0/scone.md", "one two\n", old)
+				h.write(t, "round-0/eclair.md", "[ERROR: I have no opinion]\n", old)
+				h.put(t, 0, "donut", "one\n")
+			}()
+			got, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{Limit: 2 * time.Minute})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []string{"muffin turn 3", "scone turn 2", "eclair stub 0 I have no opinion", "donut turn 1"}
+			if diff := cmp.Diff(want, lines(got)); diff != "" {
+				t.Errorf("standings (-want +got):\n%s", diff)
+			}
+			if text := h.textOf(t, 0, "scone"); text != "one two\n" {
+				t.Errorf("stored of scone: %q", text)
+			}
+		})
+	}
+}
+
+// TestWaitEnds lets the time of a wait pass.
+func TestWaitEnds(t *testing.T) {
+	for _, profile := range profiles() {
+		h := newDebate(t, profile)
+		h.put(t, 0, "muffin", "one\n")
+		empty := h.write(t, "round-0/scone.md", "", old)
+		h.write(t, "round-0/eclair.md", " \n", old)
+		r := dialogue.WaitRequest{Limit: time.Millisecond, NoStubs: true}
+		got, err := h.Wait(t.Context(), h.key, r)
+		want := []string{"muffin turn 1", "scone empty 0", "eclair empty 0", "donut missing 0"}
+		var late *dialogue.LateError
+		if diff := cmp.Diff(want, lines(got)); diff != "" || !errors.As(err, &late) || len(late.Waiting) != 3 {
+			t.Errorf("without stubs: %v (-want +got):\n%s", err, diff)
+		}
+		if text, err := os.ReadFile(empty); err != nil || len(text) > 0 {
+			t.Errorf("without stubs, the empty file is now %q, %v", text, err)
+		}
+		r.NoStubs = false
+		got, err = h.Wait(t.Context(), h.key, r)
+		want = []string{"muffin turn 1", "scone stub 0 an empty file after 1ms", "eclair stub 0 an empty file after 1ms", "donut stub 0 no file within 1ms"}
+		if diff := cmp.Diff(want, lines(got)); diff != "" || err != nil {
+			t.Errorf("with stubs: %v (-want +got):\n%s", err, diff)
+		}
+		// What comes after a stub is a late turn.
+		h.write(t, "round-0/donut.md", "too late\n", old)
+		h.put(t, 0, "scone", "too late\n")
+		got, err = h.Wait(t.Context(), h.key, r)
+		want = []string{"muffin turn 1", "scone turn 2 late", "eclair stub 0 an empty file after 1ms", "donut turn 2 late"}
+		if diff := cmp.Diff(want, lines(got)); diff != "" || err != nil {
+			t.Errorf("after late turns: %v (-want +got):\n%s", err, diff)
+		}
+		d, err := h.Read(t.Context(), h.key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for agent, want := range map[string]bool{"muffin": false, "scone": true, "eclair": false} {
+			if got, err := h.IsLate(t.Context(), d.Round(0).Turn(agent)); err != nil || got != want {
+				t.Errorf("%s is late: %t, %v; want %t", agent, got, err, want)
+			}
+		}
+	}
+}
+
+// TestWaitForWriter has an agent write its turn in pieces, and go on when the time is
+// up: what is half written is neither read nor replaced.
+func TestWaitForWriter(t *testing.T) {
+	t.Parallel()
+	h := newDebate(t, layout.Claude())
+	seat := h.seat(t, 0, "muffin")
+	begun, done := make(chan struct{}), make(chan struct{})
+	written := 0
+	go func() {
+		defer close(done)
+		for {
+			f, err := os.OpenFile(seat.File, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+			if err == nil {
+				_, err = fmt.Fprintf(f, "piece %d\n", written)
+				err = errors.Join(err, f.Close())
+			}
+			if err != nil {
+				t.Errorf("writing by hand: %v", err)
+				return
+			}
+			if written++; written == 1 {
+				close(begun)
+			}
+			select {
+			case <-t.Context().Done():
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+			if written == 34 {
+				return
+			}
+		}
+	}()
+	<-begun
+	r := dialogue.WaitRequest{Agents: []string{"muffin"}, Limit: time.Millisecond}
+	got, err := h.Wait(t.Context(), h.key, r)
+	var late *dialogue.LateError
+	if diff := cmp.Diff([]string{"muffin writing 0"}, lines(got)); diff != "" || !errors.As(err, &late) {
+		t.Errorf("while it is written: %v (-want +got):\n%s", err, diff)
+	}
+	if d, err := h.Read(t.Context(), h.key); err != nil || d.Round(0).Turn("muffin") != nil {
+		t.Errorf("half a turn is stored: %+v, %v", d.Round(0).Turn("muffin"), err)
+	}
+	<-done
+	r.Limit = time.Minute
+	got, err = h.Wait(t.Context(), h.key, r)
+	if diff := cmp.Diff([]string{fmt.Sprintf("muffin turn %d", 2*written)}, lines(got)); diff != "" || err != nil {
+		t.Errorf("when it is written: %v (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestWaitAgents waits for some, and refuses whom nobody has launched.
+func TestWaitAgents(t *testing.T) {
+	h := newDebate(t, layout.Claude())
+	h.put(t, 0, "scone", "one\n")
+	r := dialogue.WaitRequest{Agents: []string{"Scone", "scone"}, Limit: time.Minute}
+	got, err := h.Wait(t.Context(), h.key, r)
+	if diff := cmp.Diff([]string{"scone turn 1"}, lines(got)); diff != "" || err != nil {
+		t.Errorf("only scone: %v (-want +got):\n%s", err, diff)
+	}
+	r.Agents = []string{"cannoli"}
+	var launched *dialogue.NotLaunchedError
+	if _, err := h.Wait(t.Context(), h.key, r); !errors.As(err, &launched) {
+		t.Errorf("for cannoli: %v, want a %T", err, launched)
+	}
+	var round *dialogue.NoRoundError
+	if _, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{Round: 3, Limit: time.Minute}); !errors.As(err, &round) {
+		t.Errorf("in round 3: %v, want a %T", err, round)
+	}
+}
+
+// TestWaitNobody waits in a dialogue without a pool, of which only files are known.
+func TestWaitNobody(t *testing.T) {
+	h := newDebate(t, layout.Claude())
+	key := dialogue.Key{ID: "y"}
+	h.write(t, "../y/round-0/muffin.md", "one\n", old)
+	if _, err := h.work.Sync(t.Context(), h.work.Root, materialize.SyncOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := h.Wait(t.Context(), key, dialogue.WaitRequest{Limit: time.Minute})
+	if diff := cmp.Diff([]string{"muffin turn 1"}, lines(got)); diff != "" || err != nil {
+		t.Errorf("those who wrote: %v (-want +got):\n%s", err, diff)
+	}
+	var nobody *dialogue.NobodyError
+	if _, err := h.Wait(t.Context(), key, dialogue.WaitRequest{Round: 1, Limit: time.Minute}); !errors.As(err, &nobody) {
+		t.Errorf("in the next round: %v, want a %T", err, nobody)
+	}
+	h.write(t, "../y/round-1/scone.md", "one\n", old)
+	got, err = h.Wait(t.Context(), key, dialogue.WaitRequest{Round: 1, Agents: []string{"scone"}, Limit: time.Minute})
+	if diff := cmp.Diff([]string{"scone turn 1"}, lines(got)); diff != "" || err != nil {
+		t.Errorf("named: %v (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestWaitRestores writes a turn again that the store has and somebody has deleted.
+func TestWaitRestores(t *testing.T) {
+	h := newDebate(t, layout.Claude())
+	h.put(t, 0, "muffin", turnText)
+	seat := h.seat(t, 0, "muffin")
+	if err := os.Remove(seat.File); err != nil {
+		t.Fatal(err)
+	}
+	got, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{Agents: []string{"muffin"}, Limit: time.Minute})
+	if err != nil || len(got) != 1 || got[0].State != dialogue.StateTurn {
+		t.Errorf("for a deleted turn: %+v, %v", got, err)
+	}
+	if text, err := os.ReadFile(seat.File); err != nil || string(text) != turnText {
+		t.Errorf("the file: %q, %v", text, err)
+	}
+}
+
+func TestWaitCanceled(t *testing.T) {
+	h := newDebate(t, layout.Claude())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := h.Wait(ctx, h.key, dialogue.WaitRequest{Limit: time.Minute})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("waiting: %v, want canceled", err)
+	}
+	if _, err := os.Stat(h.seat(t, 0, "muffin").File); err == nil {
+		t.Error("there is a stub after the wait was canceled")
+	}
+}
+
+// TestAlike says which files are taken for a turn that is missing.
+func TestAlike(t *testing.T) {
+	tests := []struct {
+		file  string
+		alike bool
+	}{
+		{"round-0/Muffin.md", true},
+		{"round-0/MUFFIN.MD", true},
+		{"round-0/muffin.markdown", true},
+		{"round-0/muffin.md.txt", true},
+		{"round-0/muffin", true},
+		{"round-0/muffin-1.md", true},
+		{"round-0/muffin_v2.md", true},
+		{"round-0/muffin2.md", true},
+		{"round-0/round-0-muffin.md", true},
+		{"round-0/mufin.md", true},
+		{"round-0/mufifn.md", true},
+		{"round-0/muffins.md", true},
+		{"muffin.md", true},
+		{"round0/muffin.md", true},
+		{"Round-0/Muffin.md", true},
+		{"round-1/muffin.md", true},
+		{"round-0/deep/muffin.md", false},
+		{"round1/muffin.md", false},
+		{"round-0/cannoli.md", false},
+		{"round-0/puffin-report.md", false},
+		{"round-0/stuffing.md", false},
+		{"round-0/muffin.prompt.md", false},
+		{"round-0/.muffin.md.swp", false},
+		{"round-0.summary.md", false},
+	}
+	for _, test := range tests {
+		h := newDebate(t, layout.Claude())
+		file := h.write(t, test.file, turnText, old)
+		if _, err := os.Stat(h.seat(t, 0, "muffin").File); err == nil {
+			continue // the disk takes both for one
+		}
+		var found []string
+		got, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{
+			Agents: []string{"muffin"}, Limit: time.Millisecond,
+			Alike: func(s dialogue.Seat, file string) { found = append(found, s.Agent, file) },
+		})
+		var want []string
+		if test.alike {
+			want = []string{"muffin", file}
+		}
+		if diff := cmp.Diff(want, found); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", test.file, err, diff)
+		}
+		if stub := h.textOf(t, 0, "muffin"); len(got) != 1 || got[0].State != dialogue.StateStub || strings.Contains(stub, test.file) != test.alike {
+			t.Errorf("%s: %+v, and the stub is %q", test.file, got, stub)
+		}
+	}
+}
+
+// TestAlikeElsewhere finds a turn below the root of another profile, and an old
+// round's file that was changed in this one; not one that is as it was.
+func TestAlikeElsewhere(t *testing.T) {
+	h := newDebate(t, layout.Claude())
+	h.write(t, "round-0/muffin.md", turnText, old)
+	h.write(t, "round-0/scone.md", turnText, old)
+	if _, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{Agents: []string{"muffin", "scone"}, Limit: time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	h.launch(t, 1, "muffin", "scone", "eclair")
+	changed := h.write(t, "round-0/scone.md", turnText+"Once more.\n", -old)
+	blue, err := layout.Blue().Path(record.KindTurn, "x/round-1/eclair")
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := filepath.Join(h.work.Root, filepath.FromSlash(blue))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(elsewhere), 0o777), os.WriteFile(elsewhere, []byte(turnText), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	_, err = h.Wait(t.Context(), h.key, dialogue.WaitRequest{
+		Round: 1, Limit: time.Millisecond, NoStubs: true, Alike: func(s dialogue.Seat, file string) { found[s.Agent] = file },
+	})
+	var late *dialogue.LateError
+	if diff := cmp.Diff(map[string]string{"scone": changed, "eclair": elsewhere}, found); diff != "" || !errors.As(err, &late) {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestStrangers names files of agents that nobody has launched.
+func TestStrangers(t *testing.T) {
+	h := newDebate(t, layout.Claude())
+	file := h.write(t, "round-0/croissant.md", turnText, old)
+	h.write(t, "round-0/scone.md", turnText, old)
+	h.write(t, "round-0/scone.prompt.md", "Write.\n", old)
+	var said []string
+	_, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{
+		Agents: []string{"muffin"}, Limit: time.Millisecond, Say: func(line string) { said = append(said, line) },
+	})
+	if diff := cmp.Diff([]string{file + " is of nobody who owes a file in round 0"}, said); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestFutureFile waits for a file whose time is not to be trusted: it counts as still
+// when it was seen the same for 2 s.
+func TestFutureFile(t *testing.T) {
+	t.Parallel()
+	h := newDebate(t, layout.Claude())
+	h.write(t, "round-0/muffin.md", turnText, -time.Hour)
+	begun := time.Now()
+	got, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{Agents: []string{"muffin"}, Limit: time.Minute})
+	if err != nil || len(got) != 1 || got[0].State != dialogue.StateTurn || time.Since(begun) < materialize.StillFor {
+		t.Errorf("after %v: %+v, %v", time.Since(begun), got, err)
+	}
+}
