@@ -4,14 +4,19 @@
 // what its files have saved.
 //
 // A session is the artifacts whose field for the session is its id. There is no
-// current one: whoever works in a session names it.
+// current one: whoever works in a session names it. Its main types are Registry,
+// Key and Session.
 package session
 
 import (
+	"path"
+	"strings"
 	"time"
 
 	"filebus/materialize"
+	"filebus/materialize/layout"
 	"filebus/query"
+	"filebus/store/record"
 )
 
 // A Registry is the sessions of a workspace.
@@ -24,4 +29,51 @@ type Registry struct {
 // Open returns the Registry of a workspace.
 func Open(w *materialize.Workspace, read *query.Reader, now func() time.Time) *Registry {
 	return &Registry{w, read, now}
+}
+
+// A Key says which session is meant.
+type Key struct {
+	Tree   record.Tree
+	Prefix string // the folders that its root lies in, if these are not the workspace's own
+	Type   string
+	ID     string
+}
+
+// String returns the key as it is typed: type/id.
+func (k Key) String() string {
+	text := path.Join(k.Prefix, k.Type, k.ID)
+	if k.Tree != "" {
+		text = string(k.Tree) + ":" + text
+	}
+	return text
+}
+
+// IsOwn reports whether the session is one of the workspace itself, whose files
+// may be written.
+func (k Key) IsOwn() bool { return k.Tree == "" }
+
+// file returns the name of a file of the session.
+func (k Key) file(name string) record.Name {
+	return record.Name{Tree: k.Tree, Kind: record.KindArtifact, ID: path.Join(k.Prefix, layout.ArtifactID(k.Type, k.ID, name))}
+}
+
+// checkOwn refuses to write to a captured session.
+func (k Key) checkOwn() error {
+	if !k.IsOwn() {
+		return &CapturedError{k}
+	}
+	return nil
+}
+
+// keyOf returns the session that a record belongs to, if it is one of its files.
+func keyOf(e query.Summary) (Key, bool) {
+	r := e.Version.Record
+	k := Key{Tree: r.Name.Tree, Type: e.Description.Attributes[layout.AttributeWorkflow], ID: r.Session}
+	if r.Name.Kind != record.KindArtifact || k.Type == "" || k.ID == "" {
+		return Key{}, false
+	}
+	if at := strings.Index("/"+r.Name.ID, "/"+k.Type+"/"); at > 0 && !strings.HasPrefix(r.Name.ID, "~/") {
+		k.Prefix = r.Name.ID[:at-1]
+	}
+	return k, true
 }

@@ -1,0 +1,186 @@
+package session
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// An ArchiveRequest says what becomes of the files of a session.
+type ArchiveRequest struct {
+	To     string // a file, absolute, that is made: tar, packed by gzip; "": none
+	Remove bool   // take the files away; the store keeps their versions
+}
+
+// An Archived says what Archive did.
+type Archived struct {
+	Files   []string // packed, as records have their paths
+	Bytes   int64    // of their texts
+	Removed int      // files that were taken away
+}
+
+// Archive packs the files of a session into one, from the store, after it has taken
+// in what stands on disk: the same versions give the same bytes. With Remove the
+// names are retired and their files go, but for the metadata, which say where the
+// archive is. Only a session that has ended may lose its files.
+func (r *Registry) Archive(ctx context.Context, key Key, request ArchiveRequest) (*Archived, error) {
+	if request.Remove {
+		if err := key.checkOwn(); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.takeIn(ctx, key); err != nil {
+		return nil, err
+	}
+	s, err := r.Read(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if request.Remove && !s.HasEnded() {
+		return nil, &OpenError{key}
+	}
+	report := &Archived{}
+	if request.To != "" {
+		if err := r.pack(ctx, s, request.To, report); err != nil {
+			return nil, err
+		}
+	}
+	if !request.Remove {
+		return report, nil
+	}
+	return report, r.remove(ctx, s, request.To, report)
+}
+
+// takeIn stores what stands on disk of a session and is not stored yet.
+func (r *Registry) takeIn(ctx context.Context, key Key) error {
+	if !key.IsOwn() {
+		return nil
+	}
+	return r.takeInIf(ctx, key, func(os.FileInfo) bool { return true })
+}
+
+// takeInIf stores the files of a session that are to be stored. What is no regular
+// file is nobody's text.
+func (r *Registry) takeInIf(ctx context.Context, key Key, wanted func(os.FileInfo) bool) error {
+	paths, err := r.paths(key)
+	for _, p := range paths {
+		info, statErr := os.Lstat(r.w.FilePath(p))
+		if statErr == nil && info.Mode().IsRegular() && wanted(info) {
+			err = errors.Join(err, r.w.TakeIn(ctx, p))
+		}
+	}
+	return err
+}
+
+// TakeInNew stores what was written to the folder of a session just now, which the
+// commands that read otherwise leave alone until it is still.
+func (r *Registry) TakeInNew(ctx context.Context, key Key) error {
+	if !key.IsOwn() {
+		return nil
+	}
+	return r.takeInIf(ctx, key, func(info os.FileInfo) bool { return r.now().Sub(info.ModTime()) < justWritten })
+}
+
+// justWritten is the age up to which a change may be too new for a sync.
+const justWritten = 5 * time.Second
+
+// remove retires the files of a session, the metadata last of all: they stay, and
+// name the archive.
+func (r *Registry) remove(ctx context.Context, s *Session, to string, report *Archived) error {
+	meta := s.Key.file(layout.SessionMetaFile)
+	for _, name := range s.names() {
+		if name == meta {
+			continue
+		}
+		err := r.w.Remove(ctx, name)
+		if err != nil && !errors.Is(err, store.ErrNotFound) { // another process was faster
+			return err
+		}
+		report.Removed++
+	}
+	if to == "" {
+		return nil
+	}
+	return r.editMeta(ctx, s.Key, func(m *layout.SessionMeta) { m.Archive = filepath.Base(to) })
+}
+
+// pack writes the archive under a temporary name first. A file that is there stays.
+func (r *Registry) pack(ctx context.Context, s *Session, to string, report *Archived) error {
+	if _, err := os.Lstat(to); err == nil {
+		return &FileTakenError{to}
+	}
+	tmp := filepath.Join(filepath.Dir(to), materialize.TemporaryName(".new"))
+	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", to, errors.Unwrap(err))
+	}
+	err = errors.Join(r.writeArchive(ctx, f, s, report), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Link(tmp, to) // fails if it is taken by now
+		switch {
+		case errors.Is(err, os.ErrExist):
+			err = &FileTakenError{to}
+		case err != nil:
+			err = os.Rename(tmp, to) // a file system without links
+		}
+	}
+	if removed := os.Remove(tmp); err == nil && !errors.Is(removed, os.ErrNotExist) {
+		err = removed
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", to, err)
+	}
+	return nil
+}
+
+// writeArchive writes the files in the order of their paths, with the times at which
+// they were stored.
+func (r *Registry) writeArchive(ctx context.Context, to io.Writer, s *Session, report *Archived) error {
+	packed := gzip.NewWriter(to)
+	out := tar.NewWriter(packed)
+	versions := slices.Clone(s.Files)
+	slices.SortFunc(versions, func(a, b store.Version) int { return strings.Compare(a.Record.Path, b.Record.Path) })
+	for _, v := range versions {
+		if err := r.writeFile(ctx, out, v.Record); err != nil {
+			return fmt.Errorf("%s: %w", v.Record.Path, err)
+		}
+		report.Files = append(report.Files, v.Record.Path)
+		report.Bytes += v.Record.Size
+	}
+	return errors.Join(out.Close(), packed.Close())
+}
+
+func (r *Registry) writeFile(ctx context.Context, out *tar.Writer, file *record.Record) error {
+	err := out.WriteHeader(&tar.Header{
+		Typeflag: tar.TypeReg, Name: file.Path, Size: file.Size, Mode: 0o644, ModTime: file.Time.Truncate(time.Second),
+	})
+	if err != nil {
+		return err
+	}
+	var content store.Content
+	if err := r.w.Store.View(ctx, func(tx *store.Tx) (err error) {
+		content, err = tx.Content(file)
+		return err
+	}); err != nil {
+		return err
+	}
+	text, err := content.Open()
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, text)
+	return errors.Join(err, text.Close())
+}

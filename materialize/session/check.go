@@ -1,0 +1,233 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"filebus/materialize/layout"
+	"filebus/store/record"
+)
+
+// The states in which a check finds a file. Their text is printed.
+const (
+	FileOK         = "ok"
+	FileMissing    = "missing"
+	FileUnreadable = "unreadable"
+	FileIrregular  = "irregular" // a link, a folder, a pipe
+	FileEmpty      = "empty"
+	FileTruncated  = "truncated"
+	FileGrowing    = "growing" // or just written by nobody's command
+	FileChanged    = "changed" // it is not what the store has
+	FileOpen       = "open"    // its agent has not ended
+)
+
+// still is how long a file that no command has announced must have been left alone
+// to count as whole.
+const still = 2 * time.Second
+
+// A Finding says how an agent finds a file that it was told to read.
+type Finding struct {
+	Artifact string // "" for a file of no session
+	File     string // absolute
+	State    string
+	Detail   string
+	Do       string // the command line that helps
+	Tokens   int    // about
+	Stored   bool   // the store has these bytes
+}
+
+// Check looks at artifacts of a session as an agent would that was told to read
+// them; without any, at all that the store or the folder has. It writes nothing.
+func (r *Registry) Check(ctx context.Context, key Key, artifacts []string) ([]Finding, error) {
+	if err := key.checkOwn(); err != nil {
+		return nil, err
+	}
+	s, err := r.Read(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	targets, err := r.targets(ctx, s, artifacts)
+	if err != nil {
+		return nil, err
+	}
+	var findings []Finding
+	for _, target := range targets {
+		found, err := r.look(ctx, target.file, target.name, s)
+		if err != nil {
+			return nil, err
+		}
+		found.Artifact = target.artifact
+		findings = append(findings, found)
+	}
+	return findings, nil
+}
+
+// A target is a file to be checked.
+type target struct {
+	artifact string
+	file     string
+	name     record.Name
+}
+
+// targets returns what is to be checked: the artifacts that are named, or all that
+// the store has or the disk.
+func (r *Registry) targets(ctx context.Context, s *Session, artifacts []string) (targets []target, err error) {
+	known := map[string]target{}
+	for _, a := range s.Artifacts {
+		known[a.Name] = target{a.Name, r.w.FilePath(a.Version.Record.Path), a.Version.Record.Name}
+	}
+	if len(artifacts) == 0 {
+		return r.all(s.Key, known)
+	}
+	for _, artifact := range artifacts {
+		t, found := known[artifact]
+		if !found {
+			if err := checkArtifact(artifact); err != nil {
+				return nil, err
+			}
+			t.artifact = nameOf(s.Key, artifact)
+			if t.name, err = r.seat(ctx, s.Key, artifact); err != nil {
+				return nil, err
+			}
+			if t.file, err = r.w.PathOf(t.name); err != nil {
+				return nil, err
+			}
+		}
+		targets = append(targets, t)
+	}
+	return targets, nil
+}
+
+// all adds to the artifacts that are known those that only the disk has, and sorts
+// them.
+func (r *Registry) all(key Key, known map[string]target) ([]target, error) {
+	paths, err := r.paths(key)
+	for _, p := range paths {
+		name := layout.ArtifactName(p, key.Type, key.ID)
+		_, isSummary := layout.IsSummary(name)
+		if _, found := known[name]; !found && !isSummary && !isOwnFile(name) {
+			known[name] = target{name, r.w.FilePath(p), record.Name{Kind: record.KindArtifact, ID: r.w.Settings.Profile.Recognize(p).ID}}
+		}
+	}
+	targets := slices.Collect(maps.Values(known))
+	slices.SortFunc(targets, func(a, b target) int { return strings.Compare(a.artifact, b.artifact) })
+	return targets, err
+}
+
+// isOwnFile reports whether a file of a session is no agent's.
+func isOwnFile(name string) bool {
+	return name == layout.SessionMetaFile || name == layout.SessionLogFile
+}
+
+// paths returns what lies on disk of a session, as records have it: the files of its
+// folder and, of a review, those beside the folder.
+func (r *Registry) paths(key Key) ([]string, error) {
+	file, err := r.w.PathOf(key.file(layout.SessionMetaFile))
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	add := func(file string) {
+		p, err := filepath.Rel(r.w.Root, file)
+		if err != nil {
+			return // it is below the root
+		}
+		place := r.w.Settings.Profile.Recognize(filepath.ToSlash(p))
+		if place.Kind == record.KindArtifact && place.Facts.Session == key.ID {
+			paths = append(paths, filepath.ToSlash(p))
+		}
+	}
+	folder := filepath.Dir(file)
+	err = filepath.WalkDir(folder, func(file string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			add(file)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // it went meanwhile
+		}
+		return err
+	})
+	if err == nil && layout.IsReviewSession(key.Type, key.ID) {
+		var beside []fs.DirEntry
+		beside, err = os.ReadDir(filepath.Dir(folder))
+		for _, d := range beside {
+			if !d.IsDir() {
+				add(filepath.Join(filepath.Dir(folder), d.Name()))
+			}
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing %s: %w", folder, err)
+	}
+	return paths, nil
+}
+
+// UnsetIn returns what is wrong with a path whose session was left out, as in
+// sessions/build//context.md, or nil.
+func UnsetIn(file string) *UnsetError {
+	if noSession.MatchString(filepath.ToSlash(file)) {
+		return &UnsetError{file}
+	}
+	return nil
+}
+
+var noSession = regexp.MustCompile(`(^|/)sessions/([^/]+/)?/`)
+
+// CheckAlone looks at files, absolute, where there is no store to compare them with.
+func CheckAlone(files []string, now func() time.Time) []Finding {
+	var findings []Finding
+	for _, file := range files {
+		l := &looker{Registry: &Registry{now: now}, Finding: Finding{File: file, State: FileOK}}
+		_ = l.disk() // only the store's bodies have errors
+		findings = append(findings, l.Finding)
+	}
+	return findings
+}
+
+// CheckFiles looks at files, absolute, whatever they belong to, in the same way.
+func (r *Registry) CheckFiles(ctx context.Context, files []string) ([]Finding, error) {
+	var findings []Finding
+	for _, file := range files {
+		p, err := filepath.Rel(r.w.Root, file)
+		if err != nil {
+			p = ""
+		}
+		place := r.w.Settings.Profile.Recognize(filepath.ToSlash(p))
+		name := record.Name{Kind: place.Kind, ID: place.ID}
+		var s *Session
+		if place.Kind == record.KindArtifact && place.Facts.Session != "" {
+			keys, err := r.entries(ctx, place.Facts.Session)
+			if err != nil {
+				return nil, err
+			}
+			for _, key := range keysOf(keys) {
+				if key.IsOwn() && key.Type == place.Facts.Attributes[layout.AttributeWorkflow] {
+					if s, err = r.Read(ctx, key); err != nil {
+						return nil, err
+					}
+				}
+			}
+		}
+		found, err := r.look(ctx, file, name, s)
+		if err != nil {
+			return nil, err
+		}
+		if s != nil {
+			found.Artifact = layout.ArtifactName(filepath.ToSlash(p), s.Key.Type, s.Key.ID)
+		}
+		findings = append(findings, found)
+	}
+	return findings, nil
+}

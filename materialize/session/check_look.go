@@ -1,0 +1,232 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A looker looks at one file.
+type looker struct {
+	*Registry
+	Finding
+	name    record.Name
+	session *Session       // nil for a file of no session
+	head    *store.Version // nil if the store has nothing
+	content store.Content
+	prev    *store.Version // that a sync or capture has replaced
+	before  store.Content
+	retired bool
+}
+
+// look looks at the file of a name.
+func (r *Registry) look(ctx context.Context, file string, name record.Name, s *Session) (Finding, error) {
+	l := &looker{Registry: r, name: name, session: s, Finding: Finding{File: file, State: FileOK}}
+	if err := r.w.Store.View(ctx, l.stored); err != nil {
+		return l.Finding, err
+	}
+	if err := l.disk(); err != nil {
+		return l.Finding, err
+	}
+	if l.State == FileOK && (l.head == nil || l.head.Record.Source != record.SourcePut) {
+		l.agent()
+	}
+	return l.Finding, nil
+}
+
+// stored reads what the store has.
+func (l *looker) stored(tx *store.Tx) error {
+	if record.CheckID(l.name.ID) != nil {
+		return nil // a path outside of the workspace
+	}
+	v, current, err := tx.Last(l.name)
+	switch {
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDropped):
+		return nil
+	case err != nil:
+		return err
+	case !current:
+		l.retired = true
+		return nil
+	}
+	l.head = &v
+	if l.content, err = tx.Content(v.Record); err != nil {
+		return err
+	}
+	if v.Record.Prev == (record.Ref{}) || v.Record.Source == record.SourcePut {
+		return nil
+	}
+	prev, err := tx.Get(v.Record.Prev)
+	if err != nil || prev.Record.Size <= v.Record.Size {
+		return nil // without an older version there is nothing to compare with
+	}
+	l.prev = &prev
+	l.before, err = tx.Content(prev.Record)
+	return err
+}
+
+func (l *looker) set(state, do, format string, args ...any) {
+	l.State, l.Do, l.Detail = state, do, fmt.Sprintf(format, args...)
+}
+
+// disk looks at the file itself.
+func (l *looker) disk() error {
+	info, err := os.Lstat(l.File)
+	switch {
+	case errors.Is(err, os.ErrNotExist), isNotFolder(err):
+		l.missing("it is not there")
+		return nil
+	case err != nil:
+		l.set(FileUnreadable, "ls -la "+quote(filepath.Dir(l.File)), "%v", errors.Unwrap(err))
+		return nil
+	case !info.Mode().IsRegular():
+		l.set(FileIrregular, "mv "+quote(l.File)+" "+quote(l.File+".old")+" && "+l.again(), "it is %s, not a regular file", kindOf(info.Mode()))
+		return nil
+	}
+	l.Tokens = record.EstimateTokens(info.Size())
+	scan, now, err := scanFile(l.File)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		l.missing("it was deleted while it was read")
+		return nil
+	case err != nil:
+		l.set(FileUnreadable, "chmod u+r "+quote(l.File), "%v", err)
+		return nil
+	case now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()):
+		l.growing("it changed while it was read")
+		return nil
+	case info.Size() == 0:
+		l.empty()
+		return nil
+	}
+	return l.compare(scan, info)
+}
+
+// isNotFolder reports whether a path leads through something that is no folder.
+func isNotFolder(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "not a directory")
+}
+
+func (l *looker) growing(detail string) {
+	l.set(FileGrowing, "the same again in 2 s", "%s", detail)
+}
+
+// missing says what to do about a file that is not there.
+func (l *looker) missing(detail string) {
+	if l.head == nil && !l.retired && l.session != nil {
+		if open := l.session.Open(); len(open) > 0 {
+			l.set(FileMissing, "the same again when "+open[0].Agent+" has ended", "%s; %s is still at work", detail, open[0].Agent)
+			return
+		}
+	}
+	l.set(FileMissing, l.again(), "%s", detail)
+}
+
+// again returns the command line that lays the file out where nothing stands.
+func (l *looker) again() string {
+	switch {
+	case l.head != nil:
+		return "filebus sync"
+	case l.retired:
+		return "filebus rm --restore " + quote(l.name.String())
+	}
+	return l.write()
+}
+
+// from returns the command line that puts a stored text in the place of what stands
+// in the file.
+func (l *looker) from(v *store.Version) string {
+	if l.session == nil {
+		return "filebus get " + v.Ref.Short() + " > " + quote(l.File)
+	}
+	return "filebus get " + v.Ref.Short() + " | " + strings.TrimSuffix(l.write(), " FILE")
+}
+
+// empty says what to do about a file without text.
+func (l *looker) empty() {
+	do := l.write()
+	for _, v := range []*store.Version{l.prev, l.head} {
+		if v != nil && v.Record.Size > 0 {
+			do = l.from(v)
+		}
+	}
+	l.set(FileEmpty, do, "it has no byte")
+}
+
+// write returns the command line that stores the text for the first time.
+func (l *looker) write() string {
+	if l.session == nil {
+		return "ls -la " + quote(filepath.Dir(l.File))
+	}
+	return "filebus session put " + quote(l.session.Key.String()) + " " +
+		quote(layout.ArtifactName(filepath.ToSlash(l.File), l.session.Key.Type, l.session.Key.ID)) + " FILE"
+}
+
+// compare looks whether a text is whole, and that which the store has.
+func (l *looker) compare(scan *tailScan, info os.FileInfo) error {
+	digest := scan.digest.Digest()
+	l.Stored = l.head != nil && l.head.Record.Body == digest
+	longer, content := l.head, l.content
+	if l.Stored {
+		longer, content = l.prev, l.before
+	}
+	if longer != nil && longer.Record.Size > scan.size {
+		begins, err := beginsWith(content, scan.size, digest)
+		if err != nil {
+			return err
+		}
+		if begins {
+			l.set(FileTruncated, l.from(longer), "it ends after %d of the %d bytes that the store has", scan.size, longer.Record.Size)
+			return nil
+		}
+	}
+	age := l.now().Sub(info.ModTime())
+	cut := scan.cut(strings.HasSuffix(l.File, ".md"))
+	switch {
+	case !l.Stored && age >= 0 && age < still:
+		l.growing("it was written to just now")
+	case cut != "":
+		l.set(FileTruncated, l.write(), "%s", cut)
+	case !l.Stored && l.head != nil:
+		l.set(FileChanged, "filebus sync", "it is not what the store has, %s", l.head.Ref.Short())
+	}
+	return nil
+}
+
+// agent looks whether who wrote the file by hand may still be at it.
+func (l *looker) agent() {
+	if l.session == nil {
+		return
+	}
+	agent := l.session.agentOf(layout.ArtifactName(filepath.ToSlash(l.File), l.session.Key.Type, l.session.Key.ID))
+	if agent == "" {
+		agent = l.w.Settings.Profile.Recognize(l.relative()).Facts.Agent
+	}
+	for _, open := range l.session.Open() {
+		if agent != "" && layout.Slug(open.Agent) == layout.Slug(agent) {
+			l.set(FileOpen, "filebus session log "+quote(l.session.Key.String())+" SUCCESS "+quote(open.Agent),
+				"%s has begun and not ended, and may still be writing", open.Agent)
+			return
+		}
+	}
+}
+
+func (l *looker) relative() string {
+	p, err := filepath.Rel(l.w.Root, l.File)
+	if err != nil {
+		return l.File
+	}
+	return filepath.ToSlash(p)
+}
+
+func (s *Session) agentOf(artifact string) string {
+	a, _ := s.Artifact(artifact)
+	return a.Agent
+}

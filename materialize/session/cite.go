@@ -1,0 +1,255 @@
+package session
+
+import (
+	"bytes"
+	"net/url"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"filebus/store/record"
+)
+
+// A Citation is a part of a text that may name a record: a path, a name or a
+// reference. Whether it does is only known by looking it up.
+type Citation struct {
+	Text string // without what surrounds it
+	Line int    // counted from 1, where it stands first
+	// Link says that it can only mean a file: it is the target of a Markdown link,
+	// or the value of result_file.
+	Link bool
+}
+
+// The bounds of one citation, in bytes.
+const (
+	minCitation = 3
+	maxCitation = record.MaxID
+	maxQuoted   = 512 // with spaces in it
+)
+
+// Citations returns what may name a record in a text, each once, in the order of
+// the lines, most of them at most; more says that there are others. The time that
+// it takes grows with the text alone, whatever the text is.
+func Citations(text []byte, most int) (found []Citation, more bool) {
+	s := citer{most: most, seen: map[string]int{}}
+	for line := range bytes.Lines(text) {
+		s.line++
+		s.scan(string(line))
+		if s.more {
+			break
+		}
+	}
+	return s.found, s.more
+}
+
+// A citer collects the citations of a text.
+type citer struct {
+	line  int
+	most  int
+	seen  map[string]int // where in found
+	found []Citation
+	more  bool
+}
+
+// scan looks at one line in three ways: for links, for what stands between quotes
+// and may have spaces in it, and for words.
+func (s *citer) scan(line string) {
+	s.links(line)
+	var key, between, last string // the parts before
+	n := 0
+	for part := range strings.SplitSeq(line, `"`) {
+		if n++; n > 2 { // neither the first nor the last is between quotes
+			isFile := key == "result_file" && strings.TrimSpace(between) == ":"
+			s.quoted(strings.ReplaceAll(last, `\/`, "/"), isFile)
+		}
+		key, between, last = between, last, part
+	}
+	for _, quote := range []string{"`", "'"} {
+		n, last := 0, ""
+		for part := range strings.SplitSeq(line, quote) {
+			if n++; n > 2 {
+				s.quoted(last, false)
+			}
+			last = part
+		}
+	}
+	for word := range strings.FieldsFuncSeq(line, isBetween) {
+		s.add(strings.TrimRight(word, trailing), false)
+	}
+}
+
+// trailing is what may stand behind a path and does not belong to it.
+const trailing = ".:!?*_…"
+
+// isBetween reports whether a rune stands between words. Some of them may be
+// part of a path all the same: such a path is found between quotes.
+func isBetween(r rune) bool {
+	switch r {
+	case '"', '\'', '`', '(', ')', '[', ']', '{', '}', '<', '>', ',', ';', '|', '\\',
+		'“', '”', '‘', '’', '„', '«', '»', '、', '。', '，', '：', '；', '（', '）', '「', '」':
+		return true
+	}
+	return r <= ' ' || r == 0x7f || r > 0x7f && unicode.IsSpace(r)
+}
+
+// links takes the targets of Markdown links: [text](target "title") and
+// [text](<target with spaces>). No byte is looked at more than twice.
+func (s *citer) links(line string) {
+	for {
+		_, rest, found := strings.Cut(line, "](")
+		if !found {
+			return
+		}
+		line = rest
+		end := strings.IndexAny(line, "()[] \t\r\n")
+		if inner, angled := strings.CutPrefix(line, "<"); angled {
+			line = inner
+			end = strings.IndexAny(line, "<>\n")
+		}
+		if end < 0 {
+			end = len(line)
+		}
+		s.add(line[:end], true)
+		line = line[end:]
+	}
+}
+
+// quoted takes what stands between two quotes as a whole, if that is no word. With
+// space at an end it stands between two quoted things.
+func (s *citer) quoted(part string, isFile bool) {
+	if !isFile && (len(part) > maxQuoted || strings.TrimSpace(part) != part || strings.IndexFunc(part, isBetween) < 0) {
+		return
+	}
+	if isFile || strings.Contains(part, "/") || hasExtension(part) {
+		s.add(part, isFile)
+	}
+}
+
+// add takes a text in that may be a citation.
+func (s *citer) add(text string, link bool) {
+	if s.more || !isPlausible(text) && !(link && len(text) >= minCitation && len(text) <= maxCitation) {
+		return
+	}
+	if strings.HasPrefix(text, "mailto:") || link && (strings.HasPrefix(text, "#") || isURL(text)) {
+		return
+	}
+	if at, seen := s.seen[text]; seen {
+		s.found[at].Link = s.found[at].Link || link
+		return
+	}
+	if len(s.found) == s.most {
+		s.more = true
+		return
+	}
+	s.seen[text] = len(s.found)
+	s.found = append(s.found, Citation{text, s.line, link})
+}
+
+// isPlausible reports whether a text can be a path, a name or a reference.
+func isPlausible(text string) bool {
+	if len(text) < minCitation || len(text) > maxCitation || isURL(text) {
+		return false
+	}
+	if strings.Contains(strings.Trim(text, "/"), "/") || hasExtension(text) {
+		return true
+	}
+	_, isRef := record.ParsePrefix(text)
+	return isRef
+}
+
+// isURL reports whether a text is the address of something that is no file.
+func isURL(text string) bool {
+	return strings.Contains(text, "://") && !strings.HasPrefix(text, "file://")
+}
+
+// hasExtension reports whether a text ends as the names of files do, or in the
+// number of a line behind that.
+func hasExtension(text string) bool {
+	text = withoutPlace(text)
+	extension := strings.TrimPrefix(path.Ext(text), ".")
+	if extension == "" || len(extension) > 8 || len(text) < len(extension)+2 {
+		return false
+	}
+	return strings.IndexFunc(extension, func(r rune) bool { return !isWordRune(r) }) < 0 && strings.Trim(extension, "0123456789") != ""
+}
+
+func isWordRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
+}
+
+// withoutPlace takes away the part of a file that a citation names: #heading,
+// :12, :12-30.
+func withoutPlace(text string) string {
+	if at := strings.LastIndexByte(text, '#'); at > 0 {
+		text = text[:at]
+	}
+	for {
+		at := strings.LastIndexByte(text, ':')
+		if at <= 0 || at == len(text)-1 || strings.Trim(text[at+1:], "0123456789-L") != "" {
+			return text
+		}
+		text = text[:at]
+	}
+}
+
+// forms returns what a citation can stand for, the most literal first.
+func (c Citation) forms() []string {
+	forms := []string{c.Text}
+	add := func(form string) {
+		for _, f := range forms {
+			if f == form {
+				return
+			}
+		}
+		if len(form) >= minCitation {
+			forms = append(forms, form)
+		}
+	}
+	bare := c.bare()
+	add(bare)
+	add(withoutPlace(bare))
+	add(c.plain())
+	for _, between := range []string{"=", ":"} {
+		if _, behind, found := strings.Cut(c.plain(), between); found && isPlausible(behind) {
+			add(behind)
+		}
+	}
+	for _, run := range asciiRuns(bare) {
+		add(withoutPlace(strings.TrimRight(run, trailing)))
+	}
+	return forms
+}
+
+// bare returns the citation without the signs that mark words in a text.
+func (c Citation) bare() string {
+	bare := strings.TrimLeft(strings.TrimPrefix(c.Text, "file://"), "*_@=+")
+	if strings.HasPrefix(bare, "~") && !strings.HasPrefix(bare, "~/") {
+		bare = strings.TrimLeft(bare, "~*")
+	}
+	return bare
+}
+
+// plain returns the path that the citation most likely means.
+func (c Citation) plain() string {
+	bare := withoutPlace(c.bare())
+	if decoded, err := url.PathUnescape(bare); err == nil {
+		return decoded
+	}
+	return bare
+}
+
+// asciiRuns returns the plausible parts of a text that has other letters too, as
+// where a language writes no spaces.
+func asciiRuns(text string) []string {
+	if strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return nil
+	}
+	var runs []string
+	for run := range strings.FieldsFuncSeq(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		if len(runs) < 4 && isPlausible(run) {
+			runs = append(runs, run)
+		}
+	}
+	return runs
+}

@@ -1,0 +1,427 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"filebus/materialize"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// The usual bounds of what is gathered besides a session's own records.
+const (
+	DefaultRecords = 1000
+	DefaultDepth   = 16
+)
+
+const (
+	citeLimit = 16 << 20 // bytes of a body that are looked at for citations
+	citeMost  = 20_000   // citations of one body
+	mostGone  = 1000     // things that are named as left out
+	batch     = 64       // records or citations that one transaction looks up
+)
+
+// A GatherRequest says what is to be gathered.
+type GatherRequest struct {
+	Session string
+	// Pick are further filters of the session's own records, with the position of
+	// the log or the time to look back to. Its Names and Sessions are not used.
+	Pick materialize.Selection
+	// Closure adds what these records were made from, link to or cite, what that
+	// refers to in turn, and so on.
+	Closure bool
+	Records int // that are added at most; 0: DefaultRecords
+	Depth   int // how many steps away from the session's own; 0: DefaultDepth
+}
+
+// A Bundle is what the work in a session refers to, as it was at one position of
+// the log.
+type Bundle struct {
+	Session  string
+	Position uint64
+	Time     time.Time // of that position
+	Members  []Member  // the session's own by path, then the others as they were found
+	Own      int       // how many members are the session's own
+	LeftOut  []Gone    // what is referred to and is not there
+	Notes    []string  // which bounds were met
+}
+
+// A Member is a record of a bundle.
+type Member struct {
+	Version store.Version
+	Tokens  int // of the text, about; of a frame, of the whole file
+	Preview string
+	By      record.Name // who refers to it; zero: it is the session's own
+	Depth   int         // how many steps away it was found
+}
+
+// A Gone is something that a record refers to and that cannot be laid out.
+type Gone struct {
+	What   string      // as it is referred to
+	By     record.Name // who refers to it; zero: it was the session's own
+	Reason string
+	// Inexact says that nothing is lost: the file is in the workspace though not in
+	// the store, or another version of it was laid out.
+	Inexact bool
+
+	files []string // where it could be
+}
+
+// A NothingStoredError says that nothing is stored of a session.
+type NothingStoredError struct {
+	Session string
+	Near    []string // ids that may have been meant
+}
+
+func (e *NothingStoredError) Error() string {
+	return fmt.Sprintf("nothing is stored of a session %q", e.Session)
+}
+
+// Is reports whether target is store.ErrNotFound.
+func (e *NothingStoredError) Is(target error) bool { return target == store.ErrNotFound }
+
+// Gather returns a session's records and what they refer to. Cycles are followed
+// once. A session of which nothing is stored is a *NothingStoredError; one that had
+// not begun at an earlier position is a *TooEarlyError.
+func (r *Registry) Gather(ctx context.Context, request GatherRequest) (*Bundle, error) {
+	g, err := r.begin(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	if err = g.own(ctx); err != nil {
+		return nil, err
+	}
+	if g.place.past != nil {
+		err = g.ownLost(ctx)
+	}
+	switch {
+	case err != nil || g.known || len(g.LeftOut) > 0:
+	case g.place.past != nil:
+		err = r.nothingAt(ctx, request.Session, g.Position)
+	default:
+		err = r.nothing(ctx, request.Session)
+	}
+	g.Own = len(g.Members)
+	if request.Closure {
+		for g.next < len(g.Members) && err == nil {
+			err = g.follow(ctx)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range g.LeftOut {
+		if gone := &g.LeftOut[i]; g.place.isOutside(gone.files) {
+			gone.Inexact, gone.Reason = true, "a file of the workspace that is not stored"
+		}
+	}
+	g.noteBounds()
+	return g.Bundle, nil
+}
+
+// noteBounds says which bounds were met.
+func (g *gatherer) noteBounds() {
+	if g.skipped > 0 {
+		g.Notes = append(g.Notes, fmt.Sprintf("more than %d records are referred to: %d references were not followed", g.request.Records, g.skipped))
+	}
+	if g.deep > 0 {
+		g.Notes = append(g.Notes, fmt.Sprintf("what is more than %d steps away was not followed: %d records", g.request.Depth, g.deep))
+	}
+	if g.more > 0 {
+		g.Notes = append(g.Notes, fmt.Sprintf("%d more things that were left out are not named", g.more))
+	}
+}
+
+// A gatherer makes a bundle.
+type gatherer struct {
+	*Bundle
+	registry *Registry
+	request  GatherRequest
+	place    places
+	members  map[record.Name]bool
+	gone     map[string]bool
+	known    bool // the session has records, picked or not
+	next     int  // the first member that was not followed
+
+	skipped, deep, more int // what bounds have left out
+}
+
+// begin fixes the position and, for an earlier one, reads what stood where.
+func (r *Registry) begin(ctx context.Context, request GatherRequest) (*gatherer, error) {
+	if request.Records == 0 {
+		request.Records = DefaultRecords
+	}
+	if request.Depth == 0 {
+		request.Depth = DefaultDepth
+	}
+	g := &gatherer{
+		Bundle: &Bundle{Session: request.Session}, registry: r, request: request,
+		members: map[record.Name]bool{}, gone: map[string]bool{},
+	}
+	past := request.Pick.At > 0 || !request.Pick.AsOf.IsZero()
+	err := r.w.Store.View(ctx, func(tx *store.Tx) (err error) {
+		g.Position = tx.Position()
+		switch {
+		case request.Pick.At > 0:
+			g.Position = min(g.Position, request.Pick.At)
+		case past:
+			g.Position, err = tx.AsOf(request.Pick.AsOf)
+		}
+		if err == nil && g.Position > 0 {
+			var e store.Entry
+			e, err = tx.Entry(g.Position)
+			g.Time = e.Time
+		}
+		return err
+	})
+	g.place = places{w: r.w, position: g.Position}
+	if err == nil && past {
+		err = g.place.readPast(ctx)
+	}
+	return g, err
+}
+
+// own takes in the session's own records, by path.
+func (g *gatherer) own(ctx context.Context) error {
+	pick := &g.request.Pick
+	take := func(tx *store.Tx, v store.Version) (err error) {
+		if v.Record.Session != g.Session || g.members[v.Record.Name] {
+			return nil
+		}
+		g.known = true
+		if pick.Picks(tx, v) {
+			err = g.add(tx, v, record.Name{}, 0)
+		}
+		return err
+	}
+	var err error
+	if g.place.past != nil {
+		err = inBatches(ctx, g.registry.w.Store, g.place.names, func(tx *store.Tx, n store.NamedRef) error {
+			v, err := tx.Get(n.Ref)
+			if err != nil {
+				return err
+			}
+			return take(tx, v)
+		})
+	} else {
+		var failed error
+		err = g.registry.read.Each(ctx, store.FieldSession, g.Session, func(tx *store.Tx, v store.Version) bool {
+			if v.Position <= g.Position {
+				failed = take(tx, v)
+			}
+			return failed != nil
+		})
+		err = errors.Join(err, failed)
+	}
+	slices.SortFunc(g.Members, func(a, b Member) int {
+		x, y := a.Version.Record, b.Version.Record
+		if c := strings.Compare(x.Path, y.Path); c != 0 {
+			return c
+		}
+		return strings.Compare(x.Name.String(), y.Name.String())
+	})
+	return err
+}
+
+// inBatches calls visit with each of some values, a few in a transaction.
+func inBatches[T any](ctx context.Context, s *store.Store, values []T, visit func(*store.Tx, T) error) error {
+	for chunk := range slices.Chunk(values, batch) {
+		err := s.View(ctx, func(tx *store.Tx) error {
+			for _, value := range chunk {
+				if err := visit(tx, value); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add makes a version a member.
+func (g *gatherer) add(tx *store.Tx, v store.Version, by record.Name, depth int) error {
+	if v.Record.Path == "" {
+		return nil // it is no file
+	}
+	d := tx.Description(v.Ref)
+	m := Member{Version: v, Tokens: record.EstimateTokens(v.Record.Size), Preview: d.Preview, By: by, Depth: depth}
+	if m.Preview == "" {
+		m.Preview = d.Title
+	}
+	var err error
+	if v.Record.Name.Kind == record.KindFrame {
+		m.Preview = "the whole file"
+		m.Tokens, err = g.place.frameTokens(tx, v)
+	}
+	g.members[v.Record.Name] = true
+	g.Members = append(g.Members, m)
+	return err
+}
+
+// follow looks at what the next member refers to.
+func (g *gatherer) follow(ctx context.Context) error {
+	m := g.Members[g.next]
+	g.next++
+	if m.Version.Record.Name.Kind == record.KindFrame {
+		return nil // of a whole queue or graph, not everything that it mentions is meant
+	}
+	found, err := g.referencesOf(ctx, m.Version)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	if m.Depth == g.request.Depth {
+		g.deep++
+		return nil
+	}
+	by := m.Version.Record
+	return inBatches(ctx, g.registry.w.Store, found, func(tx *store.Tx, c reference) error {
+		at, err := g.place.find(tx, by, c)
+		switch {
+		case err != nil:
+			return err
+		case at.version.Record != nil:
+			return g.reach(tx, at, m)
+		case at.reason != "":
+			g.leaveOut(Gone{What: at.what, By: by.Name, Reason: at.reason, files: at.files})
+		}
+		return nil
+	})
+}
+
+// reach makes a version a member that another one refers to.
+func (g *gatherer) reach(tx *store.Tx, at place, from Member) error {
+	name := at.version.Record.Name
+	if at.older != "" {
+		g.leaveOut(Gone{What: at.older, By: from.Version.Record.Name, Reason: "an older version of " + name.String() + ", whose current one is here", Inexact: true})
+	}
+	if g.members[name] {
+		return nil
+	}
+	if len(g.Members)-g.Own >= g.request.Records {
+		g.skipped++
+		return nil
+	}
+	return g.add(tx, at.version, from.Version.Record.Name, from.Depth+1)
+}
+
+func (g *gatherer) leaveOut(gone Gone) {
+	key := gone.What + "\x00" + gone.Reason
+	switch {
+	case g.gone[key]:
+	case len(g.LeftOut) == mostGone:
+		g.more++
+	default:
+		g.gone[key] = true
+		g.LeftOut = append(g.LeftOut, gone)
+	}
+}
+
+// A reference is what a record refers to: a citation of its text, or what its
+// envelope says.
+type reference struct {
+	Citation
+	ref record.Ref // that it was made from; zero: none
+}
+
+// referencesOf returns what a version refers to: what it was made from, its
+// links, and what its text cites.
+func (g *gatherer) referencesOf(ctx context.Context, v store.Version) ([]reference, error) {
+	var all []reference
+	for _, ref := range v.Record.From {
+		all = append(all, reference{ref: ref})
+	}
+	for _, l := range v.Record.Links {
+		if l.Type != record.LinkConflict {
+			all = append(all, reference{Citation: Citation{Text: l.Target}})
+		}
+	}
+	text, err := g.textOf(ctx, v)
+	if errors.Is(err, store.ErrDropped) {
+		return all, nil
+	}
+	cited, more := Citations(text, citeMost)
+	if more {
+		g.Notes = append(g.Notes, fmt.Sprintf("%s cites more than %d things: the others were not looked up", v.Record.Name, citeMost))
+	}
+	for _, c := range cited {
+		all = append(all, reference{Citation: c})
+	}
+	return all, err
+}
+
+// textOf returns the beginning of a body; nothing of one that is no text.
+func (g *gatherer) textOf(ctx context.Context, v store.Version) (text []byte, err error) {
+	var content store.Content
+	err = g.registry.w.Store.View(ctx, func(tx *store.Tx) error {
+		content, err = tx.Content(v.Record)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body, err := content.Open()
+	if err != nil {
+		return nil, err
+	}
+	text, err = io.ReadAll(io.LimitReader(body, citeLimit))
+	err = errors.Join(err, body.Close())
+	if content.Size > citeLimit {
+		g.Notes = append(g.Notes, fmt.Sprintf("%s is large: its first %d MiB were looked at for citations", v.Record.Name, citeLimit>>20))
+	}
+	if bytes.IndexByte(text[:min(len(text), 8192)], 0) >= 0 {
+		return nil, err
+	}
+	return text, err
+}
+
+// nothing returns the error that nothing is stored of a session.
+func (r *Registry) nothing(ctx context.Context, id string) error {
+	near, err := r.near(ctx, id)
+	return errors.Join(&NothingStoredError{id, near}, err)
+}
+
+// near returns at most five ids of sessions that come near to one that is not
+// known.
+func (r *Registry) near(ctx context.Context, id string) ([]string, error) {
+	values, err := r.read.Values(ctx, store.FieldSession, "")
+	var near []string
+	wanted := strings.ToLower(id)
+	for _, v := range values {
+		have := strings.ToLower(v.Text)
+		if wanted != "" && v.Text != id && (strings.Contains(have, wanted) || strings.Contains(wanted, have) || isNearly(wanted, have)) && len(near) < 5 {
+			near = append(near, v.Text)
+		}
+	}
+	return near, err
+}
+
+// isNearly reports whether two ids differ by a letter that is wrong, missing, too
+// many, or in the place of its neighbour.
+func isNearly(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	from := 0
+	for from < len(a) && a[from] == b[from] {
+		from++
+	}
+	switch len(b) - len(a) {
+	case 0:
+		x, y := a[from:], b[from:]
+		swapped := len(x) > 1 && x[0] == y[1] && x[1] == y[0] && x[2:] == y[2:]
+		return x == "" || x[1:] == y[1:] || swapped
+	case 1:
+		return a[from:] == b[from+1:]
+	}
+	return false
+}

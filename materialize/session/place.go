@@ -1,0 +1,369 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"filebus/materialize"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A places finds what citations mean, as it was at a position of the log.
+type places struct {
+	w        *materialize.Workspace
+	position uint64
+
+	// For an earlier position: the names that were current then, and which of them
+	// stood at a path. The look-ups of the store only know what is current now.
+	names []store.NamedRef
+	past  map[string]store.NamedRef
+}
+
+// A place is what was found of a citation: a version, or why there is none. If
+// neither is set, nothing shows that a record was meant.
+type place struct {
+	version store.Version
+	older   string // the reference of an older version that was meant
+	what    string
+	reason  string
+	files   []string // where the file of something that is not stored could be
+}
+
+// readPast reads what was current at the position.
+func (p *places) readPast(ctx context.Context) error {
+	p.past = map[string]store.NamedRef{}
+	newest := map[string]uint64{}
+	var from record.Name
+	for more := true; more; {
+		more = false
+		err := p.w.Store.View(ctx, func(tx *store.Tx) error {
+			seen := 0
+			for n, err := range tx.NamesAt(from, p.position) {
+				if err != nil {
+					return err
+				}
+				if seen++; seen > 1000 {
+					from, more = n.Name, true
+					return nil
+				}
+				v, err := tx.Get(n.Ref)
+				if err != nil {
+					return err
+				}
+				p.names = append(p.names, n)
+				if v.Record.Path == "" || n.Name.Kind.IsEntry() {
+					continue
+				}
+				key := store.PathValue(n.Name.Tree, v.Record.Path)
+				if v.Position >= newest[key] {
+					p.past[key], newest[key] = n, v.Position
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find returns what a reference of a record means.
+func (p *places) find(tx *store.Tx, by *record.Record, c reference) (place, error) {
+	if !c.ref.IsZero() {
+		return p.byRef(tx, c.ref)
+	}
+	var lost place
+	for _, form := range c.forms() {
+		at, err := p.form(tx, by, form)
+		if err != nil || at.version.Record != nil {
+			return at, err
+		}
+		if lost.reason == "" {
+			lost = at
+		}
+	}
+	if lost.reason == "" {
+		lost = p.unknown(by, c)
+	}
+	return lost, nil
+}
+
+// form looks one form of a citation up: as a reference, a name, a path.
+func (p *places) form(tx *store.Tx, by *record.Record, form string) (place, error) {
+	if prefix, ok := record.ParsePrefix(form); ok {
+		ref, err := tx.Resolve(prefix)
+		if err == nil {
+			return p.byRef(tx, ref)
+		}
+		var ambiguous *store.AmbiguousError
+		if errors.As(err, &ambiguous) || errors.Is(err, store.ErrNotFound) {
+			return place{}, nil // one of many numbers that are no references
+		}
+		if errors.Is(err, store.ErrDropped) {
+			return place{what: form, reason: destroyed}, nil
+		}
+		return place{}, err
+	}
+	if name, err := record.ParseName(form); err == nil {
+		at, err := p.byName(tx, by.Name.Tree, name)
+		if err != nil || at.version.Record != nil || at.reason != "" {
+			return at, err
+		}
+	}
+	for _, value := range p.values(by, form) {
+		if v, err := p.at(tx, value); err != nil || v.Record != nil {
+			return place{version: v}, err
+		}
+	}
+	return place{}, nil
+}
+
+// byRef returns the version that a name had whose record is referred to.
+func (p *places) byRef(tx *store.Tx, ref record.Ref) (place, error) {
+	v, err := tx.Get(ref)
+	if errors.Is(err, store.ErrDropped) {
+		return place{what: ref.Short(), reason: destroyed}, nil
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		return place{what: ref.Short(), reason: notStored}, nil
+	}
+	if err != nil || v.Position > p.position {
+		return place{}, err
+	}
+	head, err := tx.HeadAt(v.Record.Name, p.position)
+	if isGone(err) {
+		return place{what: ref.Short(), reason: "retired: " + v.Record.Name.String()}, nil
+	}
+	at := place{version: head}
+	if head.Ref != ref && head.Record != nil && head.Record.Body != v.Record.Body {
+		at.older = ref.Short()
+	}
+	return at, err
+}
+
+func isGone(err error) bool {
+	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped)
+}
+
+// byName looks a name up, first in the tree of who refers to it.
+func (p *places) byName(tx *store.Tx, tree record.Tree, name record.Name) (place, error) {
+	names := []record.Name{name}
+	if name.Tree == "" && tree != "" {
+		names = []record.Name{{Tree: tree, Kind: name.Kind, ID: name.ID}, name}
+	}
+	var lost place
+	for _, name := range names {
+		v, err := tx.HeadAt(name, p.position)
+		if err == nil || !isGone(err) {
+			return place{version: v}, err
+		}
+		events, err := tx.History(name)
+		if err != nil {
+			return place{}, err
+		}
+		for _, e := range events {
+			if e.Position > p.position {
+				break
+			}
+			lost = place{what: name.String(), reason: "retired"}
+			if e.Change == store.ChangeDrop {
+				lost.reason = destroyed
+			}
+		}
+	}
+	return lost, nil
+}
+
+// at returns the newest version that stood at a path; none is no error.
+func (p *places) at(tx *store.Tx, value string) (store.Version, error) {
+	if p.past != nil {
+		n, found := p.past[value]
+		if !found {
+			return store.Version{}, nil
+		}
+		return tx.Get(n.Ref)
+	}
+	for ref, err := range tx.Lookup(store.FieldPath, value) {
+		if err != nil {
+			return store.Version{}, err
+		}
+		v, err := tx.Get(ref)
+		if err == nil && v.Position > p.position {
+			v, err = tx.HeadAt(v.Record.Name, p.position)
+		}
+		if !isGone(err) {
+			return v, err
+		}
+	}
+	return store.Version{}, nil
+}
+
+// mostFolders bounds how many folders above a record a path is looked up in.
+const mostFolders = 12
+
+// values returns where a path may lead that a record cites, as values of
+// store.FieldPath: a path of the tree; below the record's own folder, as links
+// are written; below one of the folders above that, as files of a root mention
+// each other; and each with and without a leading dot. A name without a folder
+// is looked for beside the record and at the top alone.
+func (p *places) values(by *record.Record, form string) []string {
+	if tree, rest, found := strings.Cut(form, ":"); found && rest != "" {
+		if parsed, err := record.ParseTree(tree); err == nil && tree != "file" {
+			return []string{store.PathValue(parsed, path.Clean(rest))}
+		}
+	}
+	var paths []string
+	add := func(candidate string) {
+		if candidate = path.Clean(candidate); record.CheckID(candidate) == nil {
+			paths = append(paths, candidate)
+		}
+	}
+	if strings.HasPrefix(form, "/") || strings.HasPrefix(form, "~/") {
+		for _, candidate := range p.absolute(form) {
+			add(candidate)
+		}
+		return p.valuesOf(by.Name.Tree, paths)
+	}
+	folder := path.Dir(by.Path)
+	if strings.HasPrefix(form, "./") || strings.HasPrefix(form, "../") || !strings.Contains(form, "/") {
+		add(path.Join(folder, form))
+	}
+	add(form)
+	for range mostFolders {
+		if folder == "." || folder == "/" || !strings.Contains(form, "/") {
+			break
+		}
+		add(path.Join(folder, form))
+		folder = path.Dir(folder)
+	}
+	for _, candidate := range paths[:len(paths):len(paths)] {
+		add(toggleDot(candidate))
+	}
+	return p.valuesOf(by.Name.Tree, paths)
+}
+
+func (p *places) valuesOf(tree record.Tree, paths []string) []string {
+	values := make([]string, len(paths))
+	for i, candidate := range paths {
+		values[i] = store.PathValue(tree, candidate)
+	}
+	return values
+}
+
+// toggleDot returns a path with a dot before its first folder, or without it.
+func toggleDot(p string) string {
+	if rest, found := strings.CutPrefix(p, "."); found {
+		return rest
+	}
+	return "." + p
+}
+
+// absolute returns the stored paths that an absolute path, or one below the home
+// folder, may have.
+func (p *places) absolute(form string) []string {
+	if strings.HasPrefix(form, "~/") {
+		return []string{form}
+	}
+	var paths []string
+	for _, root := range []string{p.w.Root, p.w.Main} {
+		if below, err := filepath.Rel(root, filepath.FromSlash(form)); err == nil && filepath.IsLocal(below) {
+			paths = append(paths, filepath.ToSlash(below))
+		}
+	}
+	if home := p.w.Settings.Home; home != "" {
+		if below, err := filepath.Rel(home, filepath.FromSlash(form)); err == nil && filepath.IsLocal(below) {
+			paths = append(paths, "~/"+filepath.ToSlash(below))
+		}
+	}
+	return append(paths, "file:"+form)
+}
+
+// frameTokens returns the tokens of a whole aggregate file, about.
+func (p *places) frameTokens(tx *store.Tx, v store.Version) (int, error) {
+	content, err := tx.Content(v.Record)
+	if err != nil {
+		return 0, err
+	}
+	body, err := content.Bytes()
+	if err != nil {
+		return 0, err
+	}
+	pieces, err := record.DecodeFrame(v.Record.Name.Tree, body)
+	if err != nil {
+		return 0, fmt.Errorf("%w: frame %s: %w", store.ErrDamaged, v.Record.Name, err)
+	}
+	var size int64
+	for _, piece := range pieces {
+		size += int64(len(piece.Text))
+		if piece.Slot.IsZero() {
+			continue
+		}
+		e, err := tx.HeadAt(piece.Slot, p.position)
+		if err == nil {
+			size += e.Record.Size
+		} else if !isGone(err) {
+			return 0, err
+		}
+	}
+	return record.EstimateTokens(size), nil
+}
+
+// unknown says of a citation that leads nowhere whether it was meant as one of
+// something stored: a name, a path that a layout knows, or a link.
+func (p *places) unknown(by *record.Record, c reference) place {
+	form := c.plain()
+	if strings.ContainsAny(form, "*?${}<>\n") || strings.Contains(form, "...") || strings.HasSuffix(form, "/") || !c.isMeant(p, form) {
+		return place{}
+	}
+	at := place{what: c.Text, reason: notStored}
+	if by.Name.Tree == "" {
+		at.files = p.values(by, form)
+	}
+	return at
+}
+
+// Why something is left out.
+const (
+	notStored = "it is not stored"
+	destroyed = "its content was destroyed"
+)
+
+// isOutside reports whether one of the paths at which something could lie is that
+// of a file in the workspace.
+func (p *places) isOutside(values []string) bool {
+	for _, value := range values {
+		below := strings.TrimPrefix(value, ":")
+		if strings.HasPrefix(below, "~/") || strings.HasPrefix(below, "file:") {
+			continue
+		}
+		info, err := os.Stat(p.w.FilePath(below))
+		if err == nil && info.Mode().IsRegular() {
+			return true
+		}
+	}
+	return false
+}
+
+// isMeant reports whether a citation can hardly mean anything but something that
+// is stored.
+func (c reference) isMeant(p *places, form string) bool {
+	if c.Link {
+		return true
+	}
+	if name, err := record.ParseName(form); err == nil {
+		return strings.ContainsAny(name.ID, "/0123456789") // note/comment are two words
+	}
+	if strings.HasPrefix(form, "/") {
+		form = p.absolute(form)[0]
+	}
+	form = path.Clean(form)
+	isRoot := strings.Contains("/"+form, "/.") || strings.HasPrefix(form, "~/") || strings.HasPrefix(form, "file:")
+	return isRoot && record.CheckID(form) == nil && hasExtension(form) && p.w.Settings.Profile.Recognize(form).Kind != record.KindNote
+}

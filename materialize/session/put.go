@@ -1,0 +1,197 @@
+package session
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// MaxSummary is how many words a summary has at most: fewer than 200, as the ADR on
+// file-based context sharing has it.
+const MaxSummary = 199
+
+// linkSummary is the type of the link from an artifact to what says it in short.
+const linkSummary = "summary"
+
+// A PutRequest is an artifact to be stored.
+type PutRequest struct {
+	Artifact string // plan, plan.md or plan.json
+	Agent    string
+	Summary  string // of at most MaxSummary words; "": the preview stands in
+	Text     io.Reader
+	Expect   store.Expect
+}
+
+var artifactWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+
+// checkArtifact refuses names that are not safe in a path, and those of the files
+// that have commands of their own.
+func checkArtifact(name string) error {
+	const what = "artifact"
+	_, isSummary := layout.IsSummary(name)
+	switch {
+	case name == "":
+		return &WordError{what, name, "the name is empty: is the variable that holds it set?"}
+	case strings.Contains(name, "//"):
+		return &UnsetError{name}
+	case name == layout.SessionMetaFile, name == layout.SessionLogFile:
+		return &WordError{what, name, "it is written by session start, session end and session log"}
+	case isSummary:
+		return &WordError{what, name, "a summary is given with the artifact that it is of"}
+	case !artifactWord.MatchString(name) || strings.HasSuffix(name, ".") || device.MatchString(strings.ToLower(stem(name))):
+		return &WordError{what, name, "it is a name of at most 100 letters, digits, dots, - and _, without folders"}
+	}
+	return nil
+}
+
+func stem(name string) string {
+	name, _, _ = strings.Cut(name, ".")
+	return name
+}
+
+// Put stores an artifact as the newest version of its name, with its file, and its
+// summary beside it. A text that is empty, or a summary that is too long, is refused
+// before anything is stored.
+func (r *Registry) Put(ctx context.Context, key Key, request PutRequest) (*materialize.PutResult, error) {
+	if err := errors.Join(key.checkOwn(), checkArtifact(request.Artifact)); err != nil {
+		return nil, err
+	}
+	summary := strings.Join(strings.Fields(request.Summary), " ")
+	if n := layout.Words([]byte(summary)); n > MaxSummary {
+		return nil, &SummaryError{n}
+	}
+	text := bufio.NewReader(request.Text)
+	if _, err := text.Peek(1); errors.Is(err, io.EOF) {
+		return nil, &EmptyError{request.Artifact}
+	} else if err != nil {
+		return nil, fmt.Errorf("reading the text of %s: %w", request.Artifact, err)
+	}
+	name, err := r.seat(ctx, key, request.Artifact)
+	if err != nil {
+		return nil, err
+	}
+	put := materialize.PutRequest{
+		Kind: name.Kind, ID: name.ID, Text: text, Source: record.SourcePut, Expect: request.Expect,
+		Facts: layout.Facts{Agent: layout.Slug(request.Agent)},
+	}
+	if summary == "" {
+		return r.w.Put(ctx, put)
+	}
+	ref, err := r.putSummary(ctx, name, request.Artifact, put.Facts.Agent, summary)
+	if err != nil {
+		return nil, err
+	}
+	put.Facts.Summary, put.Preview = summary, len(summary)
+	put.Links = []record.Link{{Type: linkSummary, Target: ref.String()}}
+	return r.w.Put(ctx, put)
+}
+
+// putSummary stores the summary of an artifact. It counts for no version of it until
+// one links to it.
+func (r *Registry) putSummary(ctx context.Context, of record.Name, artifact, agent, summary string) (record.Ref, error) {
+	name, err := r.summaryName(of)
+	if err != nil {
+		return record.Ref{}, err
+	}
+	put, err := r.w.Put(ctx, materialize.PutRequest{
+		Kind: name.Kind, ID: name.ID, Text: strings.NewReader(summary + "\n"), Source: record.SourcePut,
+		Facts: layout.Facts{Agent: agent, Title: "Summary of " + artifact},
+	})
+	if err != nil {
+		return record.Ref{}, fmt.Errorf("storing the summary of %s: %w", of, err)
+	}
+	return put.Ref, nil
+}
+
+// seat returns the name of an artifact: the one that it has if it is there, in a
+// folder or flat, else the one that the layout gives it.
+func (r *Registry) seat(ctx context.Context, key Key, artifact string) (record.Name, error) {
+	entries, err := r.entries(ctx, key.ID)
+	if err != nil {
+		return record.Name{}, err
+	}
+	name := key.file(artifact)
+	want := nameOf(key, artifact)
+	for _, e := range entries {
+		have := e.Version.Record
+		if k, found := keyOf(e); found && k == key && have.Path != "" && layout.ArtifactName(have.Path, key.Type, key.ID) == want {
+			return have.Name, nil
+		}
+	}
+	return name, nil
+}
+
+// nameOf returns what an artifact is called that a user has named with its extension
+// or without.
+func nameOf(key Key, artifact string) string {
+	id := layout.ArtifactID(key.Type, key.ID, artifact)
+	return id[strings.LastIndexByte(id, '/')+1:]
+}
+
+// summaryName returns the name of the summary of an artifact, whose file lies beside
+// that of the artifact.
+func (r *Registry) summaryName(of record.Name) (record.Name, error) {
+	p, err := r.w.Settings.Profile.Path(of.Kind, of.ID)
+	if err != nil {
+		return record.Name{}, err
+	}
+	place := r.w.Settings.Profile.Recognize(layout.SummaryPath(p))
+	return record.NewName("", record.KindArtifact, place.ID)
+}
+
+// Path returns the file, absolute, that an artifact has or would have, and makes the
+// folder that it lies in; of the artifact "" it returns the folder.
+func (r *Registry) Path(ctx context.Context, key Key, artifact string) (string, error) {
+	if err := key.checkOwn(); err != nil {
+		return "", err
+	}
+	name := key.file(layout.SessionMetaFile)
+	if artifact != "" {
+		err := checkArtifact(artifact)
+		if artifact == layout.SessionLogFile || artifact == layout.SessionMetaFile {
+			err = nil // they may be read
+		}
+		if err == nil {
+			name, err = r.seat(ctx, key, artifact)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	file, err := r.w.PathOf(name)
+	if err != nil {
+		return "", err
+	}
+	folder := filepath.Dir(file)
+	if err := r.makeFolder(folder); err != nil {
+		return "", fmt.Errorf("making the folder of the session %s: %w", key, err)
+	}
+	if artifact == "" {
+		return folder, nil
+	}
+	return file, nil
+}
+
+// makeFolder makes a folder of the workspace. Links that lead out of it are refused.
+func (r *Registry) makeFolder(folder string) error {
+	below, err := filepath.Rel(r.w.Root, folder)
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(r.w.Root)
+	if err != nil {
+		return err
+	}
+	return errors.Join(root.MkdirAll(below, 0o777), root.Close())
+}

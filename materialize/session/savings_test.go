@@ -1,0 +1,113 @@
+package session_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/materialize/session"
+	"filebus/query"
+	"filebus/store/record"
+)
+
+func blueProfile() layout.Profile { return layout.Blue() }
+
+// read notes that an agent was given a record.
+func (b *scene) read(op, what, agent, id string) {
+	query.New(b.Store, query.Options{}).NoteRead(query.Read{Op: op, What: what, Agent: agent, Session: id, Tokens: 7})
+}
+
+func (b *scene) savings(id string, assume session.Assumption) *session.Savings {
+	b.t.Helper()
+	s, err := b.SavingsOf(b.t.Context(), id, assume)
+	if err != nil {
+		b.t.Fatalf("SavingsOf(%q, %+v): %v", id, assume, err)
+	}
+	return s
+}
+
+func TestSavings(t *testing.T) {
+	b := newScene(t, materialize.Settings{})
+	b.put("artifact/build/k7/context", strings.Repeat("c", 1000))
+	b.put("artifact/build/k7/plan", strings.Repeat("p", 2000))
+	b.put("artifact/build/k8/context", strings.Repeat("o", 4000))
+	b.put("artifact/build/k7/gone", strings.Repeat("g", 500))
+	for _, read := range []struct{ op, what, agent, session string }{
+		{"get", "artifact/build/k7/context", "QA Agent", "k7"},
+		{"get", "artifact/build/k7/context", "qa-agent", "k7"}, // the same agent, again
+		{"show", "artifact/build/k7/plan", "QA Agent", ""},
+		{"path", "artifact/build/k7/context", "builder", "a client's own id"},
+		{"session show", "artifact/build/k7/gone", "builder", "k7"},
+		{"get", "artifact/build/k7/context", "", "k7"},                // nobody
+		{"search", "artifact/build/k7/context", "builder", "k7"},      // no reading
+		{"get", "artifact/build/k8/context", "builder", "k7"},         // of another session
+		{"get", "artifact/build/k7/never", "builder", "k7"},           // destroyed, or never there
+		{"get", "note/docs/a.md", "builder", "k7"},                    // no artifact
+		{"get", strings.Repeat("artifact/build/k7/", 300), "b", "k7"}, // cut
+		{"get", "artifact/build/k7/\x00\xff", "builder", "k7"},        // no name
+		{"get", "artifact/build/k7/plan", "unknown agent ?", "k7"},    // an odd name
+		{"preview", "artifact/build/k7/plan", "reviewer", "k7"},       // no reading
+	} {
+		b.read(read.op, read.what, read.agent, read.session)
+	}
+	if err := b.Workspace.Remove(t.Context(), record.Name{Kind: record.KindArtifact, ID: "build/k7/gone"}); err != nil {
+		t.Fatal(err)
+	}
+	s := b.savings("k7", session.Assumption{})
+	var rows []string
+	for _, a := range s.Agents {
+		rows = append(rows, fmt.Sprintf("%s %d %d", a.Agent, a.Artifacts, a.Content))
+		if a.References <= 0 || a.Saved() != a.Content-a.References {
+			t.Errorf("%s: references %d, saved %d of %d", a.Agent, a.References, a.Saved(), a.Content)
+		}
+	}
+	want := []string{"QA Agent 2 3000", "builder 2 1500", "unknown agent ? 1 2000"}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Errorf("agents, artifacts, content (-want +got):\n%s", diff)
+	}
+	references, number := s.References()
+	if s.Content() != 6500 || s.Written != 3500 || number != 5 || s.Files() != 3500+references || s.Artifacts != 3 || s.AuditFiles != 2 || s.Anonymous != 1 || s.Unsized == 0 {
+		t.Errorf("savings = %+v, want 6500 bytes of content, 3500 written, 5 references, 3 artifacts read, 2 audit files", s)
+	}
+}
+
+// TestSavingsOfTheDecision has the figures of the decision on file passing: one
+// context of 10 KB and six readers.
+func TestSavingsOfTheDecision(t *testing.T) {
+	b := newScene(t, materialize.Settings{Profile: blueProfile()})
+	b.put("artifact/pr_reviews/pr_789/context", strings.Repeat("0123456789", 1000))
+	b.put("artifact/pr_reviews/pr_789/metadata.json", "{}")
+	for _, assume := range []session.Assumption{{Readers: 6}, {Agents: []string{"a", "b", "c", "d", "e", "f", "f"}}} {
+		s := b.savings("pr_789", assume)
+		references, number := s.References()
+		// 60 KB against 10 KB and six paths: by hand, (60,000 - 10,000 - references) / 60,000.
+		want := int((100*(50_000-references) + 30_000) / 60_000)
+		if s.Content() != 60_000 || number != 6 || s.Written != 10_000 || s.Reduction() != want || references < 6*80 || references > 6*400 || !s.Assumed {
+			t.Errorf("%+v: content %d, %d references of %d bytes, written %d, %d %% less, want %d %%",
+				assume, s.Content(), number, references, s.Written, s.Reduction(), want)
+		}
+	}
+	// One reader costs more than its prompt did.
+	if s := b.savings("pr_789", session.Assumption{Readers: 1}); s.Reduction() > 0 || s.Files() <= s.Content() {
+		t.Errorf("one reader: %d bytes against %d, %d %% less", s.Files(), s.Content(), s.Reduction())
+	}
+	if s := b.savings("pr_789", session.Assumption{}); s.Reduction() != 0 || s.Artifacts != 0 || s.AuditFiles != 2 {
+		t.Errorf("nobody has read: %+v", s)
+	}
+}
+
+// TestSavingsWithoutContext assumes readers of a session that has no context: they
+// read all but the log and the metadata.
+func TestSavingsWithoutContext(t *testing.T) {
+	b := newScene(t, materialize.Settings{})
+	for _, name := range []string{"plan", "report", "metadata.json", ".agent_log"} {
+		b.put("artifact/build/k7/"+name, strings.Repeat("{", 100))
+	}
+	if s := b.savings("k7", session.Assumption{Readers: 3}); s.Content() != 600 || s.Artifacts != 2 {
+		t.Errorf("content %d of %d artifacts, want 600 of 2", s.Content(), s.Artifacts)
+	}
+}

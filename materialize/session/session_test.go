@@ -1,0 +1,541 @@
+package session_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/materialize/session"
+	"filebus/query"
+	"filebus/store"
+)
+
+// A bench is a workspace with a clock that stands still until it is moved.
+type bench struct {
+	t   *testing.T
+	dir string
+	now time.Time
+	w   *materialize.Workspace
+	*session.Registry
+}
+
+func newBench(t *testing.T, profile layout.Profile) *bench {
+	t.Helper()
+	x := &bench{t: t, dir: t.TempDir(), now: time.Now().Add(time.Minute)} // files on disk have the machine's time
+	clock := func() time.Time { return x.now }
+	at := materialize.Location{Store: filepath.Join(x.dir, ".filebus"), Main: x.dir, Root: x.dir}
+	w, err := materialize.Create(t.Context(), at, materialize.Settings{Profile: profile}, store.Options{Now: clock, Wait: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		report, err := w.Store.Check(context.Background(), nil)
+		if err = errors.Join(err, report.Err()); err != nil {
+			t.Errorf("the store after the test: %v", err)
+		}
+	})
+	x.w = w
+	x.Registry = session.Open(w, query.New(w.Store, query.Options{Now: clock}), clock)
+	return x
+}
+
+func (x *bench) start(kind, name string) session.Key {
+	x.t.Helper()
+	started, err := x.Start(x.t.Context(), kind, name)
+	if err != nil {
+		x.t.Fatalf("starting %s %q: %v", kind, name, err)
+	}
+	return started.Key
+}
+
+func (x *bench) put(key session.Key, artifact, text, summary string) *materialize.PutResult {
+	x.t.Helper()
+	put, err := x.Put(x.t.Context(), key, session.PutRequest{Artifact: artifact, Text: strings.NewReader(text), Summary: summary, Agent: "Web Tester"})
+	if err != nil {
+		x.t.Fatalf("putting %s: %v", artifact, err)
+	}
+	return put
+}
+
+func (x *bench) read(key session.Key) *session.Session {
+	x.t.Helper()
+	s, err := x.Read(x.t.Context(), key)
+	if err != nil {
+		x.t.Fatalf("reading %s: %v", key, err)
+	}
+	return s
+}
+
+// file writes a file below the workspace, as an agent's hand does, that was left
+// alone for a minute.
+func (x *bench) file(p, text string) string {
+	x.t.Helper()
+	file := filepath.Join(x.dir, filepath.FromSlash(p))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(text), 0o666)); err != nil {
+		x.t.Fatal(err)
+	}
+	return file
+}
+
+func (x *bench) sync() {
+	x.t.Helper()
+	if _, err := x.w.Sync(x.t.Context(), x.dir, materialize.SyncOptions{Announced: true}); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// TestStart starts sessions in one second: ids are safe, sort by time, and their
+// folders are there.
+func TestStart(t *testing.T) {
+	for _, profile := range []layout.Profile{layout.Claude(), layout.Blue()} {
+		t.Run(profile.Name, func(t *testing.T) {
+			x := newBench(t, profile)
+			seen := map[string]bool{}
+			for i := range 50 {
+				started, err := x.Start(t.Context(), "build", "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				id := started.Key.ID
+				if seen[id] || strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz-") != "" || !strings.HasPrefix(id, x.now.UTC().Format("20060102-150405-")) {
+					t.Errorf("id %d is %q", i, id)
+				}
+				seen[id] = true
+				want := filepath.Join(x.dir, filepath.FromSlash(profile.Sessions), "build", id)
+				if info, err := os.Stat(started.Folder); started.Folder != want || err != nil || !info.IsDir() {
+					t.Errorf("folder %s, %v; want %s", started.Folder, err, want)
+				}
+			}
+			key := x.start("build", "  Release 1.2: ä ")
+			if !strings.HasSuffix(key.ID, "-release-1-2") || x.read(key).Meta.Name != "Release 1.2: ä" {
+				t.Errorf("named: %s, %+v", key, x.read(key).Meta)
+			}
+		})
+	}
+}
+
+func TestStartRefused(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	x.start("pr_reviews", "pr_7")
+	tests := []struct {
+		kind, name string
+		want       error
+	}{
+		{"", "", new(session.WordError)},
+		{"Build", "", new(session.WordError)},
+		{"a/b", "", new(session.WordError)},
+		{"..", "", new(session.WordError)},
+		{"a b", "", new(session.WordError)},
+		{"con", "", new(session.WordError)},
+		{strings.Repeat("a", 41), "", new(session.WordError)},
+		{"build", "???", new(session.WordError)},
+		{"pr_reviews", "pr_7", new(session.TakenError)},
+	}
+	for _, test := range tests {
+		_, err := x.Start(t.Context(), test.kind, test.name)
+		if err == nil || fmt.Sprintf("%T", err) != fmt.Sprintf("%T", test.want) {
+			t.Errorf("Start(%q, %q): %T %v, want %T", test.kind, test.name, err, err, test.want)
+		}
+	}
+}
+
+// TestTakenID starts a session whose id is that of another type's already.
+func TestTakenID(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	x.file(".claude/sessions/other/pr_8/notes.md", "text\n")
+	x.sync()
+	_, err := x.Start(t.Context(), "pr_reviews", "pr_8")
+	var taken *session.TakenError
+	if !errors.As(err, &taken) {
+		t.Errorf("an id that another type has: %v, want TakenError", err)
+	}
+}
+
+func TestFind(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	a, b := x.start("build", "one"), x.start("build", "two")
+	c := x.start("review", "two")
+	x.file(".claude/sessions/build/k7m2p9/plan.md", "# Plan\n")
+	x.file("sub/.claude/sessions/build/q1w2e3/plan.md", "# Plan\n")
+	x.sync()
+	tests := []struct {
+		text string
+		want string
+		err  error
+	}{
+		{a.ID, a.String(), nil},
+		{"build/" + a.ID, a.String(), nil},
+		{"one", a.String(), nil},
+		{"two", "", new(session.AmbiguousError)},
+		{"build/two", b.String(), nil},
+		{"review/two", c.String(), nil},
+		{"k7m2p9", "build/k7m2p9", nil},
+		{"", "", new(session.UnsetError)},
+		{"build/", "", new(session.UnsetError)},
+		{"sessions/build//context.md", "", new(session.UnsetError)},
+		{"k7m2p8", "", new(session.NotFoundError)},
+		{"..", "", new(session.NotFoundError)},
+	}
+	for _, test := range tests {
+		got, err := x.Find(t.Context(), test.text)
+		if test.err != nil {
+			if fmt.Sprintf("%T", err) != fmt.Sprintf("%T", test.err) {
+				t.Errorf("Find(%q): %s, %T %v; want %T", test.text, got, err, err, test.err)
+			}
+			continue
+		}
+		if err != nil || got.String() != test.want {
+			t.Errorf("Find(%q) = %s, %v; want %s", test.text, got, err, test.want)
+		}
+	}
+	_, err := x.Find(t.Context(), "k7m2p8")
+	var missing *session.NotFoundError
+	if !errors.As(err, &missing) || len(missing.Near) != 1 || missing.Near[0].ID != "k7m2p9" {
+		t.Errorf("a slip of the pen: %v, %+v; want k7m2p9 near", err, missing)
+	}
+}
+
+// TestPut stores artifacts and their summaries as versions, in folders and flat.
+func TestPut(t *testing.T) {
+	for _, profile := range []layout.Profile{layout.Claude(), layout.Orchestrator()} {
+		t.Run(profile.Name, func(t *testing.T) {
+			x := newBench(t, profile)
+			tests := []struct {
+				kind, name, artifact, want string
+			}{
+				{"build", "", "plan", "/build/ID/plan.md"},
+				{"build", "", "plan.md", "/build/ID/plan.md"},
+				{"build", "", "plan.json", "/build/ID/plan.json"},
+				{"build", "", "v1.2", "/build/ID/v1.2"},
+				{"pr_reviews", "pr_1", "context", "/pr_reviews/pr_1_context.md"},
+				{"pr_reviews", "pr_2", "diff.patch", "/pr_reviews/pr_2/diff.patch"},
+			}
+			for _, test := range tests {
+				key := x.start(test.kind, test.name)
+				put := x.put(key, test.artifact, "{}", "In short.")
+				want := filepath.Join(x.dir, filepath.FromSlash(profile.Sessions+strings.ReplaceAll(test.want, "ID", key.ID)))
+				if put.File != want || put.Record.Session != key.ID || put.Reference().Preview != "In short." || put.Record.Agent != "web_tester" {
+					t.Errorf("%s: file %s, session %s, reference %+v; want %s", test.artifact, put.File, put.Record.Session, put.Reference(), want)
+				}
+				s := x.read(key)
+				if len(s.Artifacts) != 1 || len(s.Files) != 3 {
+					t.Errorf("%s: %d artifacts, %d files; want 1 and 3: %+v", test.artifact, len(s.Artifacts), len(s.Files), s.Artifacts)
+				}
+				if got, err := x.Summaries(t.Context(), s); err != nil || len(got) != 1 || got[0].Text != "In short." || !got[0].Given {
+					t.Errorf("%s: summaries %+v, %v", test.artifact, got, err)
+				}
+				for _, v := range s.Files {
+					if v.Record.Session != key.ID {
+						t.Errorf("%s has the session %q, want %q", v.Record.Name, v.Record.Session, key.ID)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestPutRefused(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	key := x.start("build", "")
+	words := func(n int) string { return strings.Repeat("word ", n) }
+	tests := []struct {
+		artifact, text, summary string
+		want                    error
+	}{
+		{"", "text", "", new(session.WordError)},
+		{"../x", "text", "", new(session.WordError)},
+		{"a/b", "text", "", new(session.WordError)},
+		{"a//b", "text", "", new(session.UnsetError)},
+		{"a:b", "text", "", new(session.WordError)},
+		{"metadata.json", "{}", "", new(session.WordError)},
+		{".agent_log", "text", "", new(session.WordError)},
+		{"plan.summary.md", "text", "", new(session.WordError)},
+		{"nul.md", "text", "", new(session.WordError)},
+		{"plan", "", "", new(session.EmptyError)},
+		{"plan", "text", words(200), new(session.SummaryError)},
+	}
+	for _, test := range tests {
+		_, err := x.Put(t.Context(), key, session.PutRequest{Artifact: test.artifact, Text: strings.NewReader(test.text), Summary: test.summary})
+		var word *session.WordError
+		if errors.As(err, &word) {
+			err = word
+		}
+		var unset *session.UnsetError
+		if errors.As(err, &unset) {
+			err = unset
+		}
+		if fmt.Sprintf("%T", err) != fmt.Sprintf("%T", test.want) {
+			t.Errorf("Put(%q, %d bytes, %d words): %T %v, want %T", test.artifact, len(test.text), len(strings.Fields(test.summary)), err, err, test.want)
+		}
+	}
+	if s := x.read(key); len(s.Files) != 1 {
+		t.Errorf("what was refused left %d files", len(s.Files)-1)
+	}
+	x.put(key, "plan", "text", words(199))
+}
+
+// TestSummaryOfVersion keeps the summary of one version from standing for another.
+func TestSummaryOfVersion(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	key := x.start("build", "")
+	check := func(step, want string, given bool) {
+		t.Helper()
+		got, err := x.Summaries(t.Context(), x.read(key))
+		if err != nil || len(got) != 1 || got[0].Text != want || got[0].Given != given {
+			t.Errorf("%s: %+v, %v; want %q, given %t", step, got, err, want, given)
+		}
+	}
+	x.put(key, "plan", "First text.\n", "First.")
+	check("with a summary", "First.", true)
+	x.put(key, "plan", "Second text.\n", "")
+	check("without one", "Second text.", false)
+	x.put(key, "plan", "Third text.\n", "First.")
+	check("with the same again", "First.", true)
+	x.put(key, "plan", "Third text.\n", "Third.")
+	check("the same text with another", "Third.", true)
+	if s := x.read(key); s.Artifacts[0].Preview != "Third." {
+		t.Errorf("its preview is %q", s.Artifacts[0].Preview)
+	}
+	if _, err := x.Put(t.Context(), key, session.PutRequest{
+		Artifact: "plan", Text: strings.NewReader("Lost text.\n"), Summary: "Lost.", Expect: store.Absent(),
+	}); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("putting over a version that was not expected: %v", err)
+	}
+	check("one that was refused", "Third.", true)
+	x.file(".claude/sessions/build/"+key.ID+"/plan.md", "By hand.\n")
+	x.sync()
+	check("changed by hand", "By hand.", false)
+	x.file(".claude/sessions/build/"+key.ID+"/plan.summary.md", strings.Repeat("long ", 250))
+	x.sync()
+	got, err := x.Summaries(t.Context(), x.read(key))
+	if err != nil || len(got) != 1 || got[0].Words != 250 || len(strings.Fields(got[0].Text)) != session.MaxSummary+1 {
+		t.Errorf("too long by hand: %+v, %v; want it cut after %d words", got, err, session.MaxSummary)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	const hour = time.Hour
+	tests := []struct {
+		name  string
+		files []string
+		log   string // %s: the time
+		later time.Duration
+		start bool
+		want  string
+	}{
+		{"just started", nil, "", 0, true, "in_progress"},
+		{"started long ago", nil, "", 2 * hour, true, "failed"},
+		{"planned just now", []string{"plan"}, "", 0, true, "in_progress"},
+		{"planned long ago", []string{"plan"}, "", 2 * hour, true, "interrupted"},
+		{"reported", []string{"plan", "security_report"}, "", 0, true, "completed"},
+		{"by hand", []string{"context"}, "", 0, false, "interrupted"},
+		{"by hand without a known name", []string{"notes"}, "", 0, false, "failed"},
+		{"by hand, reviewed", []string{"final-review"}, "", 0, false, "completed"},
+		{"preview is no review", []string{"preview"}, "", 0, false, "failed"},
+		{"at work", []string{"report"}, "%s | START | a |\n", 0, false, "in_progress"},
+		{"at work long ago", []string{"report"}, "%s | START | a |\n", 2 * hour, false, "completed"},
+		{"ended", []string{"report"}, "%[1]s | START | a |\n%[1]s | ERROR | a | x\n", 0, false, "completed"},
+		{"one of two ended", []string{"report"}, "%[1]s | START | a |\n%[1]s | START | a |\n%[1]s | SUCCESS | a | x\n", 0, false, "in_progress"},
+	}
+	for _, test := range tests {
+		x := newBench(t, layout.Claude())
+		key := session.Key{Type: "build", ID: "k7"}
+		if test.start {
+			key = x.start("build", "")
+		}
+		folder := ".claude/sessions/build/" + key.ID + "/"
+		for _, name := range test.files {
+			x.file(folder+name+".md", "text\n")
+		}
+		if test.log != "" {
+			x.file(folder+".agent_log", fmt.Sprintf(test.log, x.now.UTC().Format(time.RFC3339)))
+		}
+		x.sync()
+		x.now = x.now.Add(test.later)
+		if got := x.read(key).Status(x.now); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+func TestEnd(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	x.file(".claude/sessions/build/k7/metadata.json", `{"started": "yesterday", "mode": [1, 2], "id": "k7"}`)
+	x.file(".claude/sessions/build/k7/plan.md", "# Plan\n")
+	x.sync()
+	key := session.Key{Type: "build", ID: "k7"}
+	s, err := x.End(t.Context(), key, "")
+	if err != nil || s.Status(x.now) != session.StatusInterrupted {
+		t.Fatalf("ended as %+v, %v; want interrupted", s, err)
+	}
+	ended := x.now.UTC().Format(time.RFC3339)
+	want := "{\n  \"type\": \"build\",\n  \"id\": \"k7\",\n  \"status\": \"interrupted\",\n  \"ended\": \"" + ended + "\",\n  \"mode\": [\n    1,\n    2\n  ],\n  \"started\": \"yesterday\"\n}\n"
+	text, err := os.ReadFile(filepath.Join(x.dir, ".claude/sessions/build/k7/metadata.json"))
+	if diff := cmp.Diff(want, string(text)); diff != "" || err != nil {
+		t.Errorf("metadata.json (-want +got):\n%s%v", diff, err)
+	}
+	x.put(key, "report", "# Report\n", "")
+	if s, err = x.End(t.Context(), key, ""); err != nil || s.Meta.Status != session.StatusInterrupted {
+		t.Errorf("ended again: %+v, %v; want it as it was", s.Meta, err)
+	}
+	if s, err = x.End(t.Context(), key, "completed"); err != nil || s.Meta.Status != session.StatusCompleted {
+		t.Errorf("ended otherwise: %+v, %v", s.Meta, err)
+	}
+	if _, err := x.End(t.Context(), key, "done"); err == nil {
+		t.Errorf("ended with a status that is none: no error")
+	}
+	key = x.start("build", "")
+	file := ".claude/sessions/build/" + key.ID + "/metadata.json"
+	x.file(file, "{broken")
+	if s, err = x.End(t.Context(), key, "failed"); err != nil || s.Meta.Status != "failed" || !s.Meta.Started.Equal(x.now.UTC().Truncate(time.Second)) {
+		t.Errorf("metadata that cannot be read: %+v, %v", s.Meta, err)
+	}
+	if before := x.before(s.Files[0]); before != "{broken" {
+		t.Errorf("the version before that is %q", before)
+	}
+}
+
+// before returns the text of the version before one.
+func (x *bench) before(v store.Version) string {
+	x.t.Helper()
+	var prev store.Version
+	err := x.w.Store.View(x.t.Context(), func(tx *store.Tx) (err error) {
+		prev, err = tx.Get(v.Record.Prev)
+		return err
+	})
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	text, err := x.w.TextOf(x.t.Context(), prev)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestOld finds the sessions that are kept no longer.
+func TestOld(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	var keys []session.Key
+	for i := range 5 {
+		kind := "build"
+		if i == 1 {
+			kind = "review"
+		}
+		key := x.start(kind, "")
+		if i != 2 {
+			if _, err := x.End(t.Context(), key, "completed"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		keys = append(keys, key)
+		x.now = x.now.Add(10 * time.Minute)
+	}
+	// Of build 0, 2 (in progress), 3 and 4; of review 1.
+	tests := []struct {
+		keep   int
+		before time.Time
+		want   []session.Key
+	}{
+		{1, time.Time{}, []session.Key{keys[3], keys[0]}},
+		{2, time.Time{}, []session.Key{keys[0]}},
+		{0, x.now.Add(-25 * time.Minute), []session.Key{keys[1], keys[0]}},
+		{1, x.now.Add(-25 * time.Minute), []session.Key{keys[0]}},
+		{9, time.Time{}, nil},
+	}
+	for _, test := range tests {
+		old, err := x.Old(t.Context(), test.keep, test.before)
+		var got []session.Key
+		for _, o := range old {
+			got = append(got, o.Key)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
+			t.Errorf("Old(%d, %v) (-want +got):\n%s%v", test.keep, test.before, diff, err)
+		}
+	}
+}
+
+// TestArchive packs a session twice, with the same bytes, and takes its files away.
+func TestArchive(t *testing.T) {
+	x := newBench(t, layout.Blue())
+	key := x.start("build", "")
+	large := strings.Repeat("a line of a large text\n", 100_000)
+	x.put(key, "plan", "# Plan\n", "A plan.")
+	x.put(key, "large.txt", large, "")
+	x.file(".blue/sessions/build/"+key.ID+"/notes.md", "by hand\n")
+	one, two := filepath.Join(x.dir, "one.tar.gz"), filepath.Join(x.dir, "two.tar.gz")
+	for _, to := range []string{one, two} {
+		if _, err := x.Archive(t.Context(), key, session.ArchiveRequest{To: to}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, errA := os.ReadFile(one)
+	b, errB := os.ReadFile(two)
+	if !bytes.Equal(a, b) || errA != nil || errB != nil {
+		t.Errorf("two archives of the same differ: %d and %d bytes, %v, %v", len(a), len(b), errA, errB)
+	}
+	texts := untar(t, a)
+	prefix := ".blue/sessions/build/" + key.ID + "/"
+	if texts[prefix+"plan.md"] != "# Plan\n" || texts[prefix+"large.txt"] != large || texts[prefix+"notes.md"] != "by hand\n" ||
+		texts[prefix+"plan.summary.md"] != "A plan.\n" || len(texts) != 5 {
+		t.Errorf("the archive has %d files", len(texts))
+	}
+	var taken *session.FileTakenError
+	if _, err := x.Archive(t.Context(), key, session.ArchiveRequest{To: one}); !errors.As(err, &taken) {
+		t.Errorf("an archive over a file: %v", err)
+	}
+	var open *session.OpenError
+	if _, err := x.Archive(t.Context(), key, session.ArchiveRequest{Remove: true}); !errors.As(err, &open) {
+		t.Errorf("removing a session that has not ended: %v", err)
+	}
+	if _, err := x.End(t.Context(), key, "completed"); err != nil {
+		t.Fatal(err)
+	}
+	done, err := x.Archive(t.Context(), key, session.ArchiveRequest{To: filepath.Join(x.dir, "three.tgz"), Remove: true})
+	if err != nil || done.Removed != 4 {
+		t.Fatalf("removed %+v, %v; want 4", done, err)
+	}
+	left, err := os.ReadDir(filepath.Join(x.dir, filepath.FromSlash(prefix)))
+	if err != nil || len(left) != 1 || left[0].Name() != "metadata.json" {
+		t.Errorf("left: %v, %v; want metadata.json", left, err)
+	}
+	if s := x.read(key); s.Meta.Archive != "three.tgz" || s.Status(x.now) != session.StatusCompleted {
+		t.Errorf("after that: %+v", s.Meta)
+	}
+}
+
+func untar(t *testing.T, packed []byte) map[string]string {
+	t.Helper()
+	zip, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for in := tar.NewReader(zip); ; {
+		h, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return texts
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[h.Name] = string(text)
+	}
+}

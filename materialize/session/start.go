@@ -1,0 +1,97 @@
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A Started is a session that was just begun.
+type Started struct {
+	Key    Key
+	Meta   layout.SessionMeta
+	Folder string // absolute; it is there
+	Ref    record.Ref
+}
+
+const (
+	idTime   = "20060102-150405"
+	idRandom = 4
+	idLength = len(idTime) + 1 + idRandom
+	// startTries is how many ids are tried: two in one second have a million
+	// different ends.
+	startTries = 20
+	maxName    = 40 // bytes of a name in an id
+)
+
+var (
+	typeWord = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
+	device   = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`) // no folder on Windows
+	review   = regexp.MustCompile(`^pr_[0-9]{1,18}$`)
+)
+
+// Start begins a session of a type with an id that no session has, claimed by its
+// metadata.json, and makes its folder. The id is the second at which it began, in
+// UTC, four random characters and the name if there is one, so that ids sort by
+// time. A review of a pull request (pr_reviews, pr_42) has its name as id.
+func (r *Registry) Start(ctx context.Context, kind, name string) (*Started, error) {
+	if !typeWord.MatchString(kind) || device.MatchString(kind) {
+		return nil, &WordError{"type of a session", kind, "it is a word of at most 40 lower-case letters, digits, - and _"}
+	}
+	if layout.IsReviewSession(kind, name) && review.MatchString(name) {
+		started, err := r.claim(ctx, Key{Type: kind, ID: name}, "")
+		if errors.Is(err, store.ErrConflict) {
+			err = &TakenError{Key{Type: kind, ID: name}}
+		}
+		return started, err
+	}
+	word := slug(name)
+	if name != "" && word == "" {
+		return nil, &WordError{"name of a session", name, "it has no letter and no digit"}
+	}
+	for try := 1; ; try++ {
+		id := r.now().UTC().Format(idTime) + "-" + strings.ToLower(rand.Text()[:idRandom])
+		if word != "" {
+			id += "-" + word
+		}
+		started, err := r.claim(ctx, Key{Type: kind, ID: id}, strings.Join(strings.Fields(name), " "))
+		if !errors.Is(err, store.ErrConflict) || try == startTries {
+			return started, err
+		}
+	}
+}
+
+// slug makes a part of an id of a name.
+func slug(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	text := strings.Join(words, "-")
+	return strings.Trim(text[:min(len(text), maxName)], "-")
+}
+
+// claim makes a session with an id that nothing belongs to yet, or returns a
+// store.ErrConflict.
+func (r *Registry) claim(ctx context.Context, key Key, name string) (*Started, error) {
+	meta := layout.SessionMeta{
+		Type: key.Type, ID: key.ID, Name: name, Started: r.now().UTC().Truncate(1e9), Status: layout.StatusInProgress,
+	}
+	text, err := layout.AppendSessionMeta(nil, meta)
+	if err != nil {
+		return nil, err
+	}
+	put, err := r.w.Put(ctx, materialize.PutRequest{
+		Kind: record.KindArtifact, ID: key.file(layout.SessionMetaFile).ID, Text: strings.NewReader(string(text)),
+		Source: record.SourcePut, Expect: store.Absent(), NewSession: key.ID,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Started{Key: key, Meta: meta, Folder: filepath.Dir(put.File), Ref: put.Ref}, nil
+}

@@ -1,0 +1,70 @@
+package session
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"filebus/materialize/layout"
+)
+
+// The statuses of sessions. Their text is stored.
+const (
+	StatusInProgress  = layout.StatusInProgress
+	StatusCompleted   = "completed"
+	StatusInterrupted = "interrupted"
+	StatusFailed      = layout.StatusFailed
+)
+
+// Recent is how long after the last sign of life a session that nobody has ended
+// counts as being in progress.
+const Recent = time.Hour
+
+// HasEnded reports whether somebody has said how the session ended.
+func (s *Session) HasEnded() bool { return isEnd(s.Meta.Status) }
+
+func isEnd(status string) bool {
+	return status == StatusCompleted || status == StatusInterrupted || status == StatusFailed
+}
+
+// Status says how a session stands at a time: as End has said; else in progress, if
+// an agent has begun within the last hour and not ended; else as its artifacts say.
+// One that was started by a command and has changed within the last hour is in
+// progress until it is completed.
+func (s *Session) Status(now time.Time) string {
+	if s.HasEnded() {
+		return s.Meta.Status
+	}
+	for _, a := range s.Open() {
+		if isRecent(a.Since, now) {
+			return StatusInProgress
+		}
+	}
+	status := s.Outcome()
+	if status != StatusCompleted && s.Meta.ID != "" && isRecent(s.Changed, now) {
+		return StatusInProgress
+	}
+	return status
+}
+
+func isRecent(at, now time.Time) bool { return !at.IsZero() && now.Sub(at) < Recent }
+
+// Outcome says how a session has ended by its artifacts: a review or report makes it
+// completed, progress, plan or context alone interrupted, nothing of these failed.
+func (s *Session) Outcome() string {
+	status := StatusFailed
+	for _, a := range s.Artifacts {
+		words := strings.FieldsFunc(strings.ToLower(a.Name), func(r rune) bool { return r == '_' || r == '-' || r == '.' })
+		switch {
+		case hasAny(words, "review", "report"):
+			return StatusCompleted
+		case hasAny(words, "progress", "plan", "context"):
+			status = StatusInterrupted
+		}
+	}
+	return status
+}
+
+func hasAny(words []string, wanted ...string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(wanted, word) })
+}
