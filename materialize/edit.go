@@ -27,6 +27,18 @@ type TextEdit func(old []byte, head *store.Version) ([]byte, error)
 // of others in between. The name of the result is a new one when the text is a
 // new task at the place of a finished journal.
 func (w *Workspace) EditText(ctx context.Context, kind record.Kind, id string, source record.Source, edit TextEdit) (*PutResult, error) {
+	return w.EditTextAs(ctx, kind, id, Origin{Source: source}, edit)
+}
+
+// An Origin says where a text comes from.
+type Origin struct {
+	Source record.Source
+	From   []record.Ref // what it was made from
+	Facts  layout.Facts // win over what the text says; a zero field says nothing
+}
+
+// EditTextAs is EditText for a text of which more is known than it says itself.
+func (w *Workspace) EditTextAs(ctx context.Context, kind record.Kind, id string, origin Origin, edit TextEdit) (*PutResult, error) {
 	_, p, err := w.seatFor(kind, id)
 	if err != nil {
 		return nil, err
@@ -42,7 +54,7 @@ func (w *Workspace) EditText(ctx context.Context, kind record.Kind, id string, s
 		}
 		for try := 1; ; try++ {
 			var under *seated
-			result, under, err = w.tryEditText(ctx, p, source, edit)
+			result, under, err = w.tryEditText(ctx, p, origin, edit)
 			switch {
 			case errors.Is(err, store.ErrConflict) && try < raceTries:
 				continue
@@ -50,7 +62,7 @@ func (w *Workspace) EditText(ctx context.Context, kind record.Kind, id string, s
 				return err
 			}
 			s.edit = editMade{}
-			if try < raceTries && under != nil && under.name() == result.Name {
+			if try < raceTries && (under == nil || under.name() == result.Name) {
 				s.edit = editMade{of: under.digest(), made: result.Record.Body}
 			}
 			if err = s.putOut(ctx, p); !s.edit.redo {
@@ -66,7 +78,7 @@ func (w *Workspace) EditText(ctx context.Context, kind record.Kind, id string, s
 
 // tryEditText stores an edit of what the store has at a path, and also returns
 // that.
-func (w *Workspace) tryEditText(ctx context.Context, p string, source record.Source, edit TextEdit) (*PutResult, *seated, error) {
+func (w *Workspace) tryEditText(ctx context.Context, p string, origin Origin, edit TextEdit) (*PutResult, *seated, error) {
 	now, old, err := w.wholeText(ctx, p)
 	if err != nil {
 		return nil, nil, err
@@ -86,7 +98,7 @@ func (w *Workspace) tryEditText(ctx context.Context, p string, source record.Sou
 		}
 		return result, now, err
 	}
-	f := sourceFile{path: p, place: w.recognise(p), source: source, text: text, words: layout.Words(text)}
+	f := sourceFile{path: p, place: w.recognise(p), source: origin.Source, origin: &origin, text: text, words: layout.Words(text)}
 	stored, err := w.storeOver(ctx, f, now)
 	if err != nil {
 		return nil, nil, err
@@ -376,4 +388,32 @@ func (w *Workspace) TakeInNew(ctx context.Context, kind record.Kind, id string) 
 // if it is not stored yet. Where nothing stands, nothing happens.
 func (w *Workspace) TakeIn(ctx context.Context, p string) error {
 	return w.withMirror(ctx, w.Root, func(m *mirror) error { return m.syncer().takeIn(ctx, p) })
+}
+
+// TakeInStill is TakeIn for the file of a name that somebody may be writing to: one
+// that has changed in the last 2 s is left alone, unless the store has its text
+// already. It returns what was done about the file: "" if the store has its text or
+// nothing stands there, ActionWaiting if it was left alone.
+func (w *Workspace) TakeInStill(ctx context.Context, kind record.Kind, id string) (done SyncedFile, err error) {
+	p, err := w.RecordPath(kind, id)
+	if err != nil {
+		return done, err
+	}
+	err = w.withMirror(ctx, w.Root, func(m *mirror) error {
+		s := &syncer{mirror: m, opts: SyncOptions{CaptureOnly: true}, report: &SyncReport{}, start: time.Now()}
+		done, err = s.settle(ctx, p)
+		if isBusy(err) {
+			done, err = SyncedFile{Path: p, Action: ActionWaiting}, nil
+		}
+		return err
+	})
+	return done, err
+}
+
+// RecordPath returns the path that the record of a name of the own tree has: of its
+// file, slash-separated below the workspace, in a form of its own for a file of an
+// outside root. See FilePath.
+func (w *Workspace) RecordPath(kind record.Kind, id string) (string, error) {
+	p, err := w.Settings.Profile.Path(kind, id)
+	return recordPath(p), err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -228,5 +229,93 @@ func TestTakeIn(t *testing.T) {
 	}
 	if err := w.TakeIn(t.Context(), ".claude/agent_complete/task-004.done"); err == nil {
 		t.Error("a folder was taken in")
+	}
+}
+
+// TestEditTextNewMeanwhile has an agent make the file while a command makes it: the
+// command's edit is made again, of the agent's text.
+func TestEditTextNewMeanwhile(t *testing.T) {
+	w := newWorkspace(t)
+	name := record.Name{Kind: record.KindTurn, ID: "x/round-0/muffin"}
+	file, err := w.PathOf(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	made, err := w.EditText(t.Context(), name.Kind, name.ID, record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
+		seen = append(seen, string(old))
+		if len(old) > 0 {
+			return old, nil
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte("by hand\n"), 0o666)); err != nil {
+			return nil, err
+		}
+		return []byte("[ERROR: no file]\n"), nil
+	})
+	if err != nil || made.Record.Source != record.SourceSync {
+		t.Errorf("the head is of source %v, %v; want the agent's, of sync", made, err)
+	}
+	if diff := cmp.Diff([]string{"", "by hand\n"}, seen); diff != "" {
+		t.Errorf("texts that were edited (-want +got):\n%s", diff)
+	}
+	wantFile(t, w, ".claude/dialogues/x/round-0/muffin.md", "by hand\n")
+	if conflicts, err := w.Conflicts(t.Context(), record.Name{}); err != nil || len(conflicts) > 0 {
+		t.Errorf("conflicts %v, %v", conflicts, err)
+	}
+}
+
+// TestEditTextAs stores what a text was made from and who it belongs to.
+func TestEditTextAs(t *testing.T) {
+	w := newWorkspace(t)
+	from := put(t, w, "result/c1/k1", "text\n").Ref
+	origin := materialize.Origin{Source: record.SourceExec, From: []record.Ref{from}, Facts: layout.Facts{Session: "s1"}}
+	made, err := w.EditTextAs(t.Context(), record.KindTurn, "x/round-0/muffin", origin, func([]byte, *store.Version) ([]byte, error) {
+		return []byte("text\n"), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := made.Record
+	if diff := cmp.Diff([]record.Ref{from}, r.From); diff != "" || r.Session != "s1" || r.Agent != "muffin" || r.Source != record.SourceExec {
+		t.Errorf("the record is %+v; want it from %v, of s1 and muffin, by exec", r, from)
+	}
+}
+
+// TestTakeInStill leaves a file alone that was changed just now.
+func TestTakeInStill(t *testing.T) {
+	w := newWorkspace(t)
+	const p = ".claude/dialogues/x/round-0/muffin.md"
+	w, err := materialize.Open(w.Location, w.Settings, store.Options{}) // by the clock that files have
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		text string
+		age  time.Duration
+		want materialize.Action
+	}{
+		{"", 0, ""},
+		{"half", 0, materialize.ActionWaiting},
+		{"half of it", time.Second, materialize.ActionWaiting},
+		{"half of it, and all\n", materialize.StillFor, materialize.ActionCaptured},
+		{"half of it, and all\n", 0, ""}, // touched
+	} {
+		if test.text != "" {
+			writeTree(t, w.Root, map[string]string{p: test.text})
+			at := time.Now().Add(-test.age)
+			if err := os.Chtimes(w.FilePath(p), at, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := w.TakeInStill(t.Context(), record.KindTurn, "x/round-0/muffin")
+		if err != nil || got.Action != test.want {
+			t.Errorf("%q, %v old: %q, %v; want %q", test.text, test.age, got.Action, err, test.want)
+		}
+	}
+	if got := textOf(t, w, "turn/x/round-0/muffin"); got != "half of it, and all\n" {
+		t.Errorf("stored: %q", got)
+	}
+	if n := position(t, w); n != 1 {
+		t.Errorf("%d entries in the log, want 1: what is half written is not stored", n)
 	}
 }

@@ -174,8 +174,8 @@ func memoOf(stat fileStat, digest record.Digest, position uint64) memo {
 }
 
 // isStill reports whether a file was left alone for long enough to be whole.
-func isStill(stat fileStat, now time.Time) bool { return now.Sub(stat.modTime) >= stillFor }
+func isStill(stat fileStat, now time.Time) bool { return now.Sub(stat.modTime) >= StillFor }
 
-// stillFor is how long a file must not have changed before a command that only
+// StillFor is how long a file must not have changed before a command that only
 // reads takes it in.
-const stillFor = 2 * time.Second
+const StillFor = 2 * time.Second

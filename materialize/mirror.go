@@ -101,6 +101,9 @@ func (m *mount) open(ctx context.Context, s *store.Store) error {
 	if m.root != nil {
 		return nil
 	}
+	if err := m.refuseLink(); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(m.dir, 0o777); err != nil {
 		return fmt.Errorf("opening the outside root %s: %w", m.dir, err)
 	}
@@ -207,6 +210,9 @@ func (m *mirror) look(ctx context.Context, p string) (diskFile, error) {
 	}
 	if err != nil {
 		return diskFile{}, err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return diskFile{}, &LinkError{filepath.Join(root.Name(), name)}
 	}
 	if !info.Mode().IsRegular() {
 		return diskFile{}, fmt.Errorf("%s is %s", p, typeName(info.Mode()))

@@ -26,17 +26,42 @@ type Selection struct {
 	Kinds                                         []record.Kind
 	Tags, Agents                                  []string
 	Conversations, Tasks, Sessions, Runs, Dialogs []string
-	AsOf                                          time.Time // zero: now
+
+	// Names, if not nil, are the only ones that are looked at. An entry stands for
+	// its part of an aggregate file, a frame for the whole file.
+	Names []record.Name
+
+	AsOf time.Time // zero: now
+	At   uint64    // a position of the log in place of AsOf; 0: none
+}
+
+// isPast reports whether the selection is of an earlier position.
+func (s *Selection) isPast() bool { return s.At > 0 || !s.AsOf.IsZero() }
+
+// position returns the position of the log that the selection is of.
+func (s *Selection) position(tx *store.Tx) (uint64, error) {
+	switch {
+	case s.At > 0:
+		return min(s.At, tx.Position()), nil
+	case !s.AsOf.IsZero():
+		return tx.AsOf(s.AsOf)
+	}
+	return tx.Position(), nil
 }
 
 // picksEntries reports whether some entries of an aggregate may be picked and
 // others not: then the file is laid out with the picked ones alone.
 func (s *Selection) picksEntries() bool {
-	return len(s.Kinds)+len(s.Tags)+len(s.Agents)+len(s.Conversations)+len(s.Tasks)+len(s.Sessions)+len(s.Runs)+len(s.Dialogs) > 0
+	return s.Names != nil || len(s.Kinds)+len(s.Tags)+len(s.Agents)+len(s.Conversations)+len(s.Tasks)+len(s.Sessions)+len(s.Runs)+len(s.Dialogs) > 0
 }
 
 func (s *Selection) picksTree(tree record.Tree) bool {
 	return len(s.Trees) == 0 || slices.Contains(s.Trees, tree)
+}
+
+// Picks reports whether a record passes every filter but Names, AsOf and At.
+func (s *Selection) Picks(tx *store.Tx, v store.Version) bool {
+	return s.picksTree(v.Record.Name.Tree) && s.picks(tx, v)
 }
 
 // picks reports whether a record passes every filter but the tree's. What was
@@ -96,6 +121,10 @@ var ErrForeignFolder = errors.New("the folder holds other files")
 // asked for alone stands at the folder's root; else the own tree does and each
 // other one in a folder of its name.
 func (w *Workspace) LayOut(ctx context.Context, to string, pick Selection, progress func(done, total int)) (*LayOutReport, error) {
+	return w.layOut(ctx, to, pick, nil, progress)
+}
+
+func (w *Workspace) layOut(ctx context.Context, to string, pick Selection, index *indexFile, progress func(done, total int)) (*LayOutReport, error) {
 	s, err := w.selectFiles(ctx, pick)
 	if err != nil {
 		return nil, err
@@ -104,7 +133,7 @@ func (w *Workspace) LayOut(ctx context.Context, to string, pick Selection, progr
 	if err != nil {
 		return nil, err
 	}
-	if err := checkFolder(to, files); err != nil {
+	if err := checkFolder(to, files, index.choose(files)); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(to, 0o777); err != nil {
@@ -115,9 +144,15 @@ func (w *Workspace) LayOut(ctx context.Context, to string, pick Selection, progr
 		return nil, fmt.Errorf("laying out: %w", err)
 	}
 	defer func() { _ = root.Close() }() // a folder handle
-	err = s.write(ctx, w, root, files, report, progress)
+	err = index.clear(root)
+	if err == nil {
+		err = s.write(ctx, w, root, files, report, progress)
+	}
 	if err == nil {
 		report.Missing, err = w.missingAt(ctx, pick, s.position)
+	}
+	if err == nil {
+		err = index.write(root, report)
 	}
 	return report, errors.Join(err, syncFolder(to))
 }
@@ -133,16 +168,18 @@ const (
 // position fixed at the start.
 func (w *Workspace) selectFiles(ctx context.Context, pick Selection) (*selector, error) {
 	s := &selector{pick: pick, seats: map[string]laidAt{}}
+	step := s.step
+	if pick.Names != nil {
+		s.ask(pick.Names)
+		step = s.stepNamed
+	}
 	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		s.position = tx.Position()
-		if !pick.AsOf.IsZero() {
-			s.position, err = tx.AsOf(pick.AsOf)
-		}
+		s.position, err = pick.position(tx)
 		return err
 	})
 	for more := true; more && err == nil; {
 		err = w.Store.View(ctx, func(tx *store.Tx) (err error) {
-			more, err = s.step(tx)
+			more, err = step(tx)
 			return err
 		})
 	}
@@ -154,6 +191,9 @@ type selector struct {
 	position uint64
 	from     record.Name
 	seats    map[string]laidAt // by tree and path
+
+	asked map[record.Name]bool // nil: all
+	queue []record.Name        // those of them that were not
 }
 
 type laidAt struct {
@@ -203,7 +243,7 @@ func (s *selector) take(tx *store.Tx, n store.NamedRef) error {
 		if err != nil || !picked {
 			return err
 		}
-	} else if !s.pick.picks(tx, v) {
+	} else if !s.picks(tx, v, n.Name) {
 		return nil
 	}
 	return s.seat(laidFile{path: v.Record.Path, name: n.Name, ref: n.Ref}, v.Position)
@@ -231,7 +271,7 @@ func (s *selector) aggregate(tx *store.Tx, v store.Version) (text []byte, picked
 	}
 	left := map[record.Name]bool{}
 	for name, e := range seated.entries {
-		left[name] = !s.pick.picks(tx, e.version)
+		left[name] = !s.picks(tx, e.version, v.Record.Name)
 		picked = picked || !left[name]
 	}
 	if list {
@@ -239,7 +279,7 @@ func (s *selector) aggregate(tx *store.Tx, v store.Version) (text []byte, picked
 	} else {
 		seated.frame = slices.DeleteFunc(seated.frame, func(p piece) bool { return left[p.slot] })
 	}
-	return seated.text(), picked || slices.Contains(s.pick.Kinds, record.KindFrame), nil
+	return seated.text(), picked || s.isAsked(v.Record.Name) || slices.Contains(s.pick.Kinds, record.KindFrame), nil
 }
 
 // seat gives a place to the newest of the things that stood there, as long as
@@ -304,8 +344,8 @@ func cmpString(a, b string) int { return bytes.Compare([]byte(a), []byte(b)) }
 
 // checkFolder refuses a folder that holds anything but the files to be written.
 // Whether their bytes are the same is seen when they are written.
-func checkFolder(to string, files []laidFile) error {
-	wanted := map[string]bool{}
+func checkFolder(to string, files []laidFile, index string) error {
+	wanted := map[string]bool{index: true, unfinishedIndex: index != ""}
 	for _, f := range files {
 		wanted[f.path] = true
 	}

@@ -69,8 +69,11 @@ func wasDropped(tx *store.Tx, name record.Name) (bool, error) {
 // any more, so only their trees and kinds are looked at.
 func (w *Workspace) missingAt(ctx context.Context, pick Selection, position uint64) ([]string, error) {
 	missing := []string{}
-	if pick.AsOf.IsZero() {
+	if !pick.isPast() {
 		return missing, nil
+	}
+	if pick.Names != nil {
+		return w.missingOf(ctx, pick.Names, position)
 	}
 	var from record.Name
 	for more := true; more; {
@@ -87,6 +90,37 @@ func (w *Workspace) missingAt(ctx context.Context, pick Selection, position uint
 				}
 				if pick.picksTree(n.Name.Tree) && (len(pick.Kinds) == 0 || slices.Contains(pick.Kinds, n.Name.Kind)) {
 					missing = append(missing, n.Name.String())
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return missing, nil
+}
+
+// missingOf returns those of some names that have no version at a position, as it was
+// destroyed.
+func (w *Workspace) missingOf(ctx context.Context, names []record.Name, position uint64) ([]string, error) {
+	missing := []string{}
+	for chunk := range slices.Chunk(names, viewNames) {
+		err := w.Store.View(ctx, func(tx *store.Tx) error {
+			for _, name := range chunk {
+				_, err := tx.HeadAt(name, position)
+				if !errors.Is(err, store.ErrNotFound) {
+					if err != nil {
+						return err
+					}
+					continue
+				}
+				dropped, err := wasDropped(tx, name)
+				if err != nil {
+					return err
+				}
+				if dropped {
+					missing = append(missing, name.String())
 				}
 			}
 			return nil

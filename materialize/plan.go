@@ -65,6 +65,7 @@ type sourceFile struct {
 	words  int        // of all of it
 	body   store.Body // prepared
 	source record.Source
+	origin *Origin                      // what else is known of where it comes from; nil: nothing
 	edited *seated                      // what an edit made of the file's entries: their names are known
 	expect map[record.Name]store.Expect // of entries of which a caller said what it read
 }
@@ -97,6 +98,10 @@ func (w *Workspace) planWhole(f sourceFile, state placeState) *plan {
 	if entries := file.Entries(); len(entries) == 1 {
 		facts = entries[0].Facts
 	}
+	var from []record.Ref
+	if f.origin != nil {
+		facts, from = f.origin.Facts.Or(facts), f.origin.From
+	}
 	p := &plan{problems: problems}
 	name, expect := state.fresh, store.Absent()
 	switch old := state.old; {
@@ -112,6 +117,7 @@ func (w *Workspace) planWhole(f sourceFile, state placeState) *plan {
 		Description: describe(sample{f.text, f.words}, f.body.Size, facts, w.Settings.Preview),
 		Expect:      expect,
 	}}
+	p.puts[0].Record.From = from
 	return p
 }
 

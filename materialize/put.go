@@ -39,6 +39,8 @@ type PutRequest struct {
 	// Keep stores a result whose name is taken by another text under a call of
 	// its own, so that a text which nobody else has is not lost: see RefusedError.
 	Keep bool
+	// NewSession is a session that nothing may belong to yet: else store.ErrConflict.
+	NewSession string
 
 	newConversation string // one that must be nobody else's
 }
@@ -204,7 +206,8 @@ func (w *Workspace) store(ctx context.Context, r PutRequest, text preparedText, 
 	var outcome store.Outcome
 	var description record.Description
 	err := w.Store.Update(ctx, func(tx *store.Tx) (err error) {
-		if err = checkNew(tx, r.newConversation); err != nil {
+		err = errors.Join(checkNew(tx, store.FieldConversation, r.newConversation), checkNew(tx, store.FieldSession, r.NewSession))
+		if err != nil {
 			return err
 		}
 		outcome, err = tx.Put(draft)
@@ -220,13 +223,13 @@ func (w *Workspace) store(ctx context.Context, r PutRequest, text preparedText, 
 	}, nil
 }
 
-// checkNew returns a store.ErrConflict if a conversation that was just made up has
-// results already.
-func checkNew(tx *store.Tx, conversation string) error {
-	if conversation == "" {
+// checkNew returns a store.ErrConflict if something belongs already to a
+// conversation or session that was just made up; "" is none.
+func checkNew(tx *store.Tx, field store.Field, id string) error {
+	if id == "" {
 		return nil
 	}
-	for _, err := range tx.Lookup(store.FieldConversation, conversation) {
+	for _, err := range tx.Lookup(field, id) {
 		return errors.Join(err, store.ErrConflict)
 	}
 	return nil

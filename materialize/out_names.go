@@ -1,0 +1,63 @@
+package materialize
+
+import (
+	"errors"
+
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// ask makes the selector look at some names alone.
+func (s *selector) ask(names []record.Name) {
+	s.queue, s.asked = names, make(map[record.Name]bool, len(names))
+	for _, name := range names {
+		s.asked[name] = true
+	}
+}
+
+// isAsked reports whether a name was asked for by itself.
+func (s *selector) isAsked(name record.Name) bool {
+	_, asked := s.asked[name]
+	return asked
+}
+
+// picks reports whether a record is picked that is a file, or an entry of the
+// file that of names.
+func (s *selector) picks(tx *store.Tx, v store.Version, of record.Name) bool {
+	if s.asked != nil && !s.isAsked(v.Record.Name) && !s.isAsked(of) {
+		return false
+	}
+	return s.pick.picks(tx, v)
+}
+
+// stepNamed looks at some of the names that were asked for and reports whether
+// there are more.
+func (s *selector) stepNamed(tx *store.Tx) (more bool, err error) {
+	for range min(viewNames, len(s.queue)) {
+		if err := s.takeNamed(tx, s.queue[0]); err != nil {
+			return false, err
+		}
+		s.queue = s.queue[1:]
+	}
+	return len(s.queue) > 0, nil
+}
+
+// takeNamed takes the file of a name, once: several entries may share one.
+func (s *selector) takeNamed(tx *store.Tx, name record.Name) error {
+	v, err := tx.HeadAt(name, s.position)
+	if err == nil && name.Kind.IsEntry() {
+		name = record.Name{Tree: name.Tree, Kind: record.KindFrame, ID: v.Record.Path}
+		v, err = tx.HeadAt(name, s.position)
+	}
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped) {
+		return nil
+	}
+	if err != nil || !s.pick.picksTree(name.Tree) {
+		return err
+	}
+	key := store.PathValue(name.Tree, v.Record.Path)
+	if at, taken := s.seats[key]; taken && at.file.name == name {
+		return nil
+	}
+	return s.take(tx, store.NamedRef{Name: name, Ref: v.Ref})
+}
