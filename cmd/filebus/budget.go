@@ -12,7 +12,11 @@ import (
 	"filebus/store/record"
 )
 
-type budgetOptions struct{ conversation, run string }
+type budgetOptions struct {
+	conversation, run, session string
+	assume                     []string
+	readers                    int
+}
 
 func newBudgetCommand(env *environ) *cobra.Command {
 	var opts budgetOptions
@@ -26,9 +30,13 @@ estimates, made when the texts were stored. combine and pdf return a path in any
 case: they have no words, but their references count.
 
 With --run, print what the orchestrator of a run has read, by channel and loop, and
-what the same run would have cost with outputs inline and with waiting by Glob.`,
-		Example: "  filebus budget --conversation c42\n  filebus budget --run run-2026-03-02-001",
-		Args:    cobra.NoArgs,
+what the same run would have cost with outputs inline and with waiting by Glob.
+
+With --session, print what each agent of a session was given to read, by the log of
+reads, and what that costs when texts are passed and when paths are.`,
+		Example: "  filebus budget --conversation c42\n  filebus budget --run run-2026-03-02-001\n" +
+			"  filebus budget --session k7m2p9",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runBudget(cmd.Context(), env, opts)
 		},
@@ -36,20 +44,35 @@ what the same run would have cost with outputs inline and with waiting by Glob.`
 	}
 	cmd.Flags().StringVar(&opts.conversation, "conversation", "", "the `id` of the conversation (FILEBUS_CONVERSATION)")
 	cmd.Flags().StringVar(&opts.run, "run", "", "the `id` of the run (FILEBUS_RUN, without a conversation)")
-	cmd.MarkFlagsMutuallyExclusive("conversation", "run")
+	cmd.Flags().StringVar(&opts.session, "session", "", "the `id` of the session (FILEBUS_SESSION, without a conversation or run)")
+	cmd.Flags().IntVar(&opts.readers, "readers", 0, "with --session: as if `n` agents had read its context, whatever is logged")
+	cmd.Flags().StringSliceVar(&opts.assume, "assume", nil, "with --session: as if these `agents` had read its context")
+	cmd.MarkFlagsMutuallyExclusive("conversation", "run", "session")
 	return cmd
 }
 
 func runBudget(ctx context.Context, env *environ, opts budgetOptions) error {
-	if opts.run != "" {
+	if opts.readers < 0 {
+		return usageError("--readers %d is negative", opts.readers)
+	}
+	if len(opts.assume) > 0 || opts.readers > 0 {
+		opts.session = env.or(opts.session, "FILEBUS_SESSION")
+	}
+	switch {
+	case opts.session != "":
+		return runSessionBudget(ctx, env, opts)
+	case opts.run != "":
 		return runRunBudget(ctx, env, opts.run)
 	}
 	conversation := env.or(opts.conversation, "FILEBUS_CONVERSATION")
 	if run := env.or("", "FILEBUS_RUN"); conversation == "" && run != "" {
 		return runRunBudget(ctx, env, run)
 	}
+	if opts.session = env.or("", "FILEBUS_SESSION"); conversation == "" && opts.session != "" {
+		return runSessionBudget(ctx, env, opts)
+	}
 	if conversation == "" {
-		return usageError("which conversation or run? Give --conversation ID or --run ID; filebus conversation list and filebus run show have them")
+		return usageError("which conversation, run or session? Give --conversation ID, --run ID or --session ID; filebus conversation list, run show and session list have them")
 	}
 	w, err := env.openFresh(ctx)
 	if err != nil {

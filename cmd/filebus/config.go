@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
@@ -24,6 +25,14 @@ type config struct {
 	Root    string   `toml:"root" json:"root"`       // a folder of the workspace in place of a profile
 	Notes   []string `toml:"notes" json:"notes"`     // folders that are synced as notes
 	Preview int      `toml:"preview" json:"preview"` // the longest preview, in characters
+
+	Retention retentionConfig `toml:"retention" json:"retention"`
+}
+
+// A retentionConfig says what is given up when a session ends.
+type retentionConfig struct {
+	Sessions   int    `toml:"sessions" json:"sessions"`                 // the newest of each type that stay; 0: all
+	SessionAge string `toml:"session_age" json:"session_age,omitempty"` // only older ones go: 30d
 }
 
 const configFile = "config.toml"
@@ -48,12 +57,52 @@ func readConfig(folder string) (config, error) {
 	if c.Preview < 0 || c.Preview > 10000 {
 		return c, fmt.Errorf("reading %s: preview is %d; it is a number of characters from 1 to 10000", file, c.Preview)
 	}
+	if err := c.Retention.check(); err != nil {
+		return c, fmt.Errorf("reading %s: %w", file, err)
+	}
 	for _, folder := range c.Notes {
 		if !mayHoldFiles(folder) {
 			return c, fmt.Errorf("reading %s: the note folder %q is not a folder below the workspace, outside of .git and .filebus", file, folder)
 		}
 	}
 	return c, nil
+}
+
+// check reports what is wrong with a retention.
+func (r retentionConfig) check() error {
+	if r.Sessions < 0 {
+		return fmt.Errorf("retention.sessions is %d; it is how many sessions of each type stay", r.Sessions)
+	}
+	_, err := r.before(time.Time{})
+	return err
+}
+
+// before returns the time before which a session must have changed last to go, zero
+// for any.
+func (r retentionConfig) before(now time.Time) (time.Time, error) {
+	if r.SessionAge == "" {
+		return time.Time{}, nil
+	}
+	at, err := parseTime(r.SessionAge, now)
+	if err != nil {
+		return at, fmt.Errorf("retention.session_age is %q; it is an age such as 36h or 30d", r.SessionAge)
+	}
+	return at, nil
+}
+
+// String says what stays.
+func (r retentionConfig) String() string {
+	text := "all sessions"
+	if r.Sessions > 0 {
+		text = fmt.Sprintf("the newest %d sessions of each type", r.Sessions)
+	}
+	if r.SessionAge == "" {
+		return text
+	}
+	if r.Sessions == 0 {
+		return "sessions of the last " + r.SessionAge
+	}
+	return text + ", and those of the last " + r.SessionAge
 }
 
 // mayHoldFiles reports whether a folder lies below the workspace, and outside of
@@ -99,7 +148,10 @@ func newConfigCommand(env *environ) *cobra.Command {
 			"    profile = \"claude\"        # or seed, orchestrator, blue\n" +
 			"    root = \".agents\"          # in place of a profile: everything below one folder\n" +
 			"    notes = [\"docs/notes\"]    # folders whose files are synced as notes\n" +
-			"    preview = 500             # the longest preview, in characters\n",
+			"    preview = 500             # the longest preview, in characters\n\n" +
+			"    [retention]               # applied by session end\n" +
+			"    sessions = 20             # the newest of each type stay\n" +
+			"    session_age = \"30d\"       # and what is younger\n",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return runConfig(env) },
 	}
@@ -115,6 +167,8 @@ type configView struct {
 	Profile   profileView `json:"profile"`
 	Notes     []string    `json:"notes"`
 	Preview   int         `json:"preview"`
+
+	Retention retentionConfig `json:"retention"`
 }
 
 // A profileView is where new files go.
@@ -137,9 +191,14 @@ func runConfig(env *environ) error {
 	if err != nil {
 		return err
 	}
+	c, err := readConfig(at.Store)
+	if err != nil {
+		return err
+	}
 	v := configView{
 		Store: at.Store, Exists: exists, Workspace: at.Main, Root: at.Root, Config: filepath.Join(at.Store, configFile),
 		Profile: profileView(settings.Profile), Notes: slices.Clone(settings.NoteFolders), Preview: settings.Preview,
+		Retention: c.Retention,
 	}
 	if v.Notes == nil {
 		v.Notes = []string{}
@@ -162,5 +221,8 @@ func runConfig(env *environ) error {
 	env.printf("config     %s\nprofile    %s\n", v.Config, p.Name)
 	env.printf("results    %s\nmarkers    %s\ndialogues  %s\nsessions   %s\nothers     %s\n", p.Results, p.Markers, p.Dialogues, p.Sessions, p.Root)
 	env.printf("notes      %s\npreview    %d characters\n", strings.Join(v.Notes, " "), v.Preview)
+	if r := v.Retention; r != (retentionConfig{}) {
+		env.printf("retention  %s\n", r)
+	}
 	return nil
 }

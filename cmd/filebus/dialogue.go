@@ -14,9 +14,19 @@ func newDialogueCommand(env *environ) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-	// verbs
+		newDialogueNewCommand(env),
+		newDialogueListCommand(env),
+		newDialoguePromptCommand(env),
+		newDialogueRecoverCommand(env),
+		newDialoguePutCommand(env),
+		newDialogueWaitCommand(env),
+		newDialogueAssembleCommand(env),
+		newDialogueLintCommand(env),
+		newDialogueCheckCommand(env),
+		newDialogueJudgeCommand(env),
+		newDialogueMarkersCommand(env),
+		newDialogueScoreCommand(env),
 	)
-	_ = env
 	return cmd
 }
 

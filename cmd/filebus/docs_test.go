@@ -22,6 +22,7 @@ import (
 
 	"filebus"
 	"filebus/materialize"
+	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store/record"
@@ -224,9 +225,13 @@ func jsonShapes() map[string]any {
 		"filebus task show":              taskShowJSON{},
 		"filebus task list":              taskListJSON{},
 		"filebus wait":                   waitJSON{},
+		"filebus dialogue wait":          roundJSON{},
 		"filebus issue add":              issueAddedJSON{},
 		"filebus issue list":             issueListJSON{},
 		"filebus issue show":             issueJSON{},
+		"filebus dialogue check":         dialogueCheckJSON{},
+		"filebus dialogue score":         dialogueScoreJSON{},
+		"filebus dialogue judge":         dialogueJudgeJSON{},
 		"filebus status":                 statusJSON{},
 		"filebus run start":              runJSON{},
 		"filebus run loop":               runJSON{},
@@ -239,7 +244,20 @@ func jsonShapes() map[string]any {
 		"filebus snapshot show":          snapshotJSON{},
 		"filebus snapshot diff":          snapshotDiffJSON{},
 		"filebus snapshot restore-state": restoredJSON{},
+		"filebus session start":          sessionStartJSON{},
+		"filebus session put":            record.Reference{},
+		"filebus session list":           sessionListJSON{},
+		"filebus session show":           sessionShowJSON{},
+		"filebus session path":           sessionPathJSON{},
+		"filebus session check":          sessionCheckJSON{},
+		"filebus session summary":        sessionSummaryJSON{},
+		"filebus session log":            sessionLogJSON{},
+		"filebus session end":            sessionEndJSON{},
+		"filebus session archive":        sessionArchiveJSON{},
 		"filebus preview":                previewJSON{},
+		"filebus dialogue markers":       markersJSON{},
+		"filebus dialogue assemble":      assembledJSON{},
+		"filebus dialogue lint":          []*dialogue.LintReport{},
 		"filebus schema check":           checkJSON{},
 		"filebus log":                    logLine{},
 		"filebus verify":                 verifyJSON{},

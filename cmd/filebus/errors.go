@@ -148,7 +148,8 @@ func message(err error) string { return strings.Join(strings.Fields(err.Error())
 
 // explainData explains the errors whose data give a better hint than their kind.
 func explainData(f *failure, err error) bool {
-	if explainIssue(f, err) || explainTask(f, err) || explainRun(f, err) || explainKnowledge(f, err) {
+	if explainIssue(f, err) || explainTask(f, err) || explainRun(f, err) || explainKnowledge(f, err) || explainTurn(f, err) ||
+		explainDialogue(f, err) || explainScore(f, err) || explainDocument(f, err) || explainSession(f, err) {
 		return true
 	}
 	var notFound *query.NotFoundError
@@ -178,6 +179,7 @@ func explainData(f *failure, err error) bool {
 		f.Exit, f.Code, f.Hint = exitConflict, "conflict", "filebus show "+quote(conflict.Name.String())
 	case errors.As(err, &schema):
 		f.Code, f.Hint = "newer_store", "a newer filebus"
+	case explainGathered(f, err):
 	default:
 		return false
 	}

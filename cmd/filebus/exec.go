@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize"
+	"filebus/materialize/dialogue"
 	"filebus/materialize/result"
 )
 
@@ -17,6 +18,8 @@ type execOptions struct {
 	callOptions
 	timeout, killAfter time.Duration
 	tee                bool
+	dialogue           string
+	round              int
 }
 
 func newExecCommand(env *environ) *cobra.Command {
@@ -50,6 +53,8 @@ func newExecCommand(env *environ) *cobra.Command {
 	flags.DurationVar(&opts.timeout, "timeout", 0, "end the command after this time, with SIGTERM")
 	flags.DurationVar(&opts.killAfter, "kill-after", 5*time.Second, "and with SIGKILL after this time more")
 	flags.BoolVar(&opts.tee, "tee", false, "show the output too, on stderr")
+	flags.StringVar(&opts.dialogue, "dialogue", "", "the output becomes the turn of the agent in the dialogue `slug`")
+	flags.IntVar(&opts.round, "round", noRound, "and in this round of it")
 	return cmd
 }
 
@@ -62,6 +67,7 @@ func execError(err error) error {
 	var start *result.StartError
 	var waiting *result.WaitingError
 	var taken *result.TakenError
+	var turn *dialogue.OccupiedError
 	switch {
 	case err == nil || errors.Is(err, context.Canceled):
 		return err
@@ -75,6 +81,8 @@ func execError(err error) error {
 		return &exitError{exitExec, explain(err).Code, "filebus list result", err}
 	case errors.As(err, &taken):
 		return &exitError{exitExec, exitWord(exitConflict), "filebus get " + taken.Ref.Short() + ", or another --call", err}
+	case errors.As(err, &turn):
+		return &exitError{exitExec, exitWord(exitConflict), "filebus get " + turn.Ref.Short(), err}
 	}
 	f := explain(err)
 	return &exitError{exitExec, f.Code, f.Hint, err}
@@ -85,14 +93,21 @@ func runExec(ctx context.Context, env *environ, opts execOptions, args []string)
 	if err != nil {
 		return execError(err)
 	}
+	if (opts.dialogue == "") != (opts.round == noRound) {
+		return execError(usageError("--dialogue and --round say together whose turn the output becomes"))
+	}
 	if opts.timeout < 0 || opts.killAfter < 0 {
 		return execError(usageError("--timeout %v and --kill-after %v: a time is not negative", opts.timeout, opts.killAfter))
 	}
 	command := opts.command(env, args)
-	if err := command.Find(); err != nil && opts.task == "" { // else its task is told so too
+	if err := command.Find(); err != nil && opts.task+opts.dialogue == "" { // else task or turn are told so too
 		return execError(err)
 	}
-	w, err := env.create(ctx)
+	open := env.create
+	if opts.dialogue != "" { // it is there, perhaps as files only
+		open = env.openFresh
+	}
+	w, err := open(ctx)
 	if err != nil {
 		return execError(err)
 	}
@@ -102,14 +117,20 @@ func runExec(ctx context.Context, env *environ, opts execOptions, args []string)
 	if env.takeSignals != nil {
 		command.Signals = env.takeSignals(result.Signals())
 	}
+	turn, err := opts.beginTurn(ctx, env, w)
+	if err != nil {
+		return execError(err)
+	}
 	job, err := opts.beginTask(ctx, env, w)
 	if err != nil {
 		return execError(err)
 	}
 	run, err := result.Exec(ctx, w.Workspace, call, command)
-	ended := job.end(context.WithoutCancel(ctx), env, run, err)
+	after := context.WithoutCancel(ctx)
+	put, written := turn.end(after, env, w, run, err)
+	ended := errors.Join(written, job.end(after, env, run, err))
 	if err == nil {
-		err = opts.report(env, run)
+		err = opts.report(env, run, put)
 	} else {
 		err = execError(err)
 	}
@@ -132,15 +153,16 @@ func (o execOptions) command(env *environ, args []string) result.Command {
 	return c
 }
 
-// report prints the reference, and ends as the command did.
-func (o execOptions) report(env *environ, run *result.Execution) error {
+// report prints the reference, that of the turn if there is one, and ends as the
+// command did.
+func (o execOptions) report(env *environ, run *result.Execution, turn *materialize.PutResult) error {
 	if run.Background {
 		env.note("the command has left a process behind; what it writes from now on is not stored")
 	}
 	if o.call != "" && !strings.HasSuffix(run.Name.ID, "/"+o.call) {
 		env.note("the call %s got another result meanwhile; this one is %s", o.call, run.Name)
 	}
-	err := o.printReference(env, run.Stored)
+	err := o.printReference(env, shown(run, turn))
 	if failed := env.outputError(); failed != nil {
 		return execError(fmt.Errorf("%s is stored, but its reference could not be printed: %w", run.Name, failed))
 	}

@@ -35,6 +35,7 @@ what is picked; of several, all must be met.`,
 		Example: `  filebus gc --kind result --older-than 30d --dry-run
   filebus gc --kind result --conversation k7m2p9 --keep 3
   filebus gc --kind snapshot --keep 3
+  filebus gc --kind artifact --keep 20 --older-than 30d
   filebus gc --kind note --removed`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -49,7 +50,7 @@ what is picked; of several, all must be met.`,
 	flags.StringVar(&opts.kind, "kind", "", "the `kind` of what is destroyed, such as result")
 	flags.StringSliceVar(&opts.conversations, "conversation", nil, "only of conversation `id` (may be repeated)")
 	flags.StringVar(&opts.olderThan, "older-than", "", "only what was last stored before `time`: 36h, 30d, 2026-03-02")
-	flags.IntVar(&opts.keep, "keep", 0, "keep the newest `n` of each conversation; of snapshots, those of the newest n runs")
+	flags.IntVar(&opts.keep, "keep", 0, "keep the newest `n` of each conversation; of snapshots, those of the newest n runs; of artifacts, those of the newest n sessions of each type")
 	flags.BoolVar(&opts.removed, "removed", false, "only what is hidden")
 	flags.BoolVar(&opts.dryRun, "dry-run", false, "only print what would go, and what would stay")
 	// The flag exists, so marking it cannot fail.
@@ -90,6 +91,9 @@ func runGc(ctx context.Context, env *environ, opts gcOptions) error {
 	}
 	if pick.Kind == record.KindSnapshot && opts.given["keep"] {
 		return runGcSnapshots(ctx, env, opts, pick)
+	}
+	if pick.Kind == record.KindArtifact && opts.given["keep"] {
+		return runGcSessions(ctx, env, opts, pick)
 	}
 	w, err := env.openFresh(ctx)
 	if err != nil {

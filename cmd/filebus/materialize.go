@@ -7,6 +7,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	sessions "filebus/materialize/session"
 	"filebus/store/record"
 )
 
@@ -14,6 +15,9 @@ type materializeOptions struct {
 	to, asOf                                        string
 	trees, kinds, tags, agents                      []string
 	conversations, tasks, sessions, runs, dialogues []string
+
+	closure   bool
+	maxTokens int // of the index
 }
 
 func newMaterializeCommand(env *environ) *cobra.Command {
@@ -23,9 +27,11 @@ func newMaterializeCommand(env *environ) *cobra.Command {
 		Short: "Lay records out as the files they came from, byte for byte",
 		Long: "Lay out everything, or what the filters pick, as files in a new or empty folder. A tree that is\n" +
 			"asked for alone stands at the folder's root; else the project's own files do, and each captured\n" +
-			"tree in a folder of its name. Of a queue or graph only the picked entries are laid out.",
+			"tree in a folder of its name. Of a queue or graph only the picked entries are laid out.\n\n" +
+			"One --session gets an INDEX.md that tells an agent what to read, and with --closure also what\n" +
+			"its files were made from, link to or cite by path, name or reference, and so on.",
 		Example: "  filebus materialize --tree old --to /tmp/old\n" +
-			"  filebus materialize --session k7m2p9 --to /tmp/for-agent\n" +
+			"  filebus materialize --session k7m2p9 --closure --to /tmp/for-agent\n" +
 			"  filebus materialize --as-of 2d --to /tmp/before",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runMaterialize(cmd.Context(), env, opts) },
@@ -42,12 +48,17 @@ func newMaterializeCommand(env *environ) *cobra.Command {
 	flags.StringSliceVar(&opts.tags, "tag", nil, "only what has this `tag` (may be repeated)")
 	flags.StringSliceVar(&opts.agents, "agent", nil, "only what this `agent` wrote (may be repeated)")
 	flags.StringVar(&opts.asOf, "as-of", "", "as it was at a `time`: 36h or 2d ago, or a date")
+	flags.BoolVar(&opts.closure, "closure", false, "with one --session: also what its records refer to, and so on")
+	flags.IntVar(&opts.maxTokens, "max-tokens", sessions.DefaultIndexTokens, "with one --session: INDEX.md has about `n` tokens at most")
 	// The flag exists, so marking it cannot fail.
 	_ = cmd.MarkFlagRequired("to")
 	return cmd
 }
 
 func runMaterialize(ctx context.Context, env *environ, opts materializeOptions) error {
+	if err := opts.check(); err != nil {
+		return err
+	}
 	w, err := env.openFresh(ctx)
 	if err != nil {
 		return err
@@ -55,6 +66,9 @@ func runMaterialize(ctx context.Context, env *environ, opts materializeOptions) 
 	pick, err := opts.selection(env)
 	if err != nil {
 		return err
+	}
+	if len(opts.sessions) == 1 {
+		return materializeSession(ctx, env, w, opts, pick)
 	}
 	show, clear := env.progress("laying out")
 	report, err := w.LayOut(ctx, env.abs(opts.to), pick, counted(show))
@@ -69,13 +83,18 @@ func runMaterialize(ctx context.Context, env *environ, opts materializeOptions) 
 		env.note("nothing was picked; filebus list shows what there is")
 	}
 	env.printf("%s, %s in %s\n", plural(report.Files, "file"), byteSize(report.Bytes), opts.to)
+	noteLeftOut(env, report)
+	return nil
+}
+
+// noteLeftOut says what was picked and is not laid out.
+func noteLeftOut(env *environ, report *materialize.LayOutReport) {
 	for _, name := range report.Displaced {
 		env.note("%s is not laid out: a newer thing has its place; filebus get %s reads it", name, name)
 	}
 	if len(report.Missing) > 0 {
 		env.note("%s not laid out, as the content was destroyed since: %s", plural(len(report.Missing), "name"), firstNames(report.Missing))
 	}
-	return nil
 }
 
 func (o materializeOptions) selection(env *environ) (materialize.Selection, error) {

@@ -30,7 +30,11 @@ func runPath(ctx context.Context, env *environ, text string) error {
 	}
 	v, err := env.resolve(ctx, w, text)
 	if err == nil && v.Record.Path != "" && v.Record.Name.Tree == "" {
-		return printPath(env, w.FilePath(v.Record.Path))
+		file := w.FilePath(v.Record.Path)
+		if env.or("", "FILEBUS_AGENT") != "" && v.Record.Session != "" {
+			env.logRead(w, "path", v.Record.Name.String(), record.EstimateTokens(int64(len(file))))
+		}
+		return printPath(env, file)
 	}
 	if err == nil && v.Record.Name.Tree != "" {
 		return usageError("%s is in a captured tree; filebus materialize --tree %s lays it out", v.Record.Name, v.Record.Name.Tree)

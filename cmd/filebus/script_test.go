@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -10,7 +13,17 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"filebus": func() { os.Exit(runMain()) },
+		"speaker": speak,
 	})
+}
+
+// speak is a program that says its arguments, and ends when its input does.
+func speak() {
+	fmt.Println(strings.Join(os.Args[1:], " "))
+	_, err := io.Copy(io.Discard, os.Stdin)
+	if err != nil {
+		os.Exit(1)
+	}
 }
 
 // TestScripts runs testdata/script/<command>_<case>.txtar, each in a folder of

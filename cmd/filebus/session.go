@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	sessions "filebus/materialize/session"
@@ -10,17 +13,89 @@ func newSessionCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
 		Short: "Share files between the agents of one command",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Long: `A session is a folder in which the agents of one command share files: each writes
+its full report there and returns a summary. An ID is TYPE/ID, the id alone, or the
+name that the session was started with, where that means one session. Agents may
+write the files by hand.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-	// verbs
+		newSessionStartCommand(env),
+		newSessionPutCommand(env),
+		newSessionListCommand(env),
+		newSessionShowCommand(env),
+		newSessionPathCommand(env),
+		newSessionCheckCommand(env),
+		newSessionSummaryCommand(env),
+		newSessionLogCommand(env),
+		newSessionEndCommand(env),
+		newSessionArchiveCommand(env),
+		newSessionReplayCommand(env),
 	)
-	_ = env
 	return cmd
 }
 
 // registry returns the sessions of a workspace.
 func (e *environ) registry(s *session) *sessions.Registry {
 	return sessions.Open(s.Workspace, s.read, e.now)
+}
+
+// sessionArg returns the session that the first argument names, or where there is
+// none the variable FILEBUS_SESSION, and the arguments behind it.
+func (e *environ) sessionArg(args []string) (text string, rest []string) {
+	if len(args) == 0 {
+		return e.or("", "FILEBUS_SESSION"), nil
+	}
+	return args[0], args[1:]
+}
+
+// A foundSession is an open workspace with the session that a user has named.
+type foundSession struct {
+	*session
+	registry *sessions.Registry
+	key      sessions.Key
+}
+
+// findSession opens the workspace and finds a session. With fresh, and where it is
+// not known, changed files are taken in first.
+func (e *environ) findSession(ctx context.Context, text string, fresh bool) (*foundSession, error) {
+	open := e.openFresh
+	if !fresh {
+		open = func(context.Context) (*session, error) { return e.open() }
+	}
+	s, err := open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f := &foundSession{session: s, registry: e.registry(s)}
+	f.key, err = f.registry.Find(ctx, text)
+	if missing := new(sessions.NotFoundError); errors.As(err, &missing) && !e.global.noSync {
+		if !fresh {
+			return e.findSession(ctx, text, true)
+		}
+		if found, lookErr := f.registry.Discover(ctx, text); found || lookErr != nil {
+			err = lookErr
+			if err == nil {
+				f.key, err = f.registry.Find(ctx, text)
+			}
+		}
+	}
+	return f, err
+}
+
+// findKnown is findSession for those who read what is stored of it.
+func (e *environ) findKnown(ctx context.Context, args []string) (*foundSession, *sessions.Session, error) {
+	text, _ := e.sessionArg(args)
+	f, err := e.findSession(ctx, text, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !e.global.noSync {
+		if err := f.registry.TakeInNew(ctx, f.key); err != nil && ctx.Err() == nil {
+			e.note("the newest files of %s were not looked at: %v", f.key, err)
+		}
+	}
+	s, err := f.registry.Read(ctx, f.key)
+	return f, s, err
 }

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize/dialogue"
+	"filebus/store/record"
+)
+
+// findingsShown is how many findings of a check are printed.
+const findingsShown = 20
+
+func newDialogueCheckCommand(env *environ) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "check SLUG [ROUND]",
+		Short: "Check what agents wrote: who is missing, which markers cannot be told",
+		Long: `Check the turns of a dialogue, or of one of its rounds: agents whose file is missing,
+empty or a stub, turns without markers, ids that are used twice, references to tensions that
+there are not or to one of several. Nothing is written. The exit code is 8 if something is
+wanting; a marker that departs from the grammar and still can be told is only named.`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			round := -1
+			if len(args) > 1 {
+				var err error
+				if round, err = roundArgument(args[1]); err != nil {
+					return err
+				}
+			}
+			return runDialogueCheck(cmd.Context(), env, args[0], round, all)
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "print all findings, not only the first 20")
+	return cmd
+}
+
+// openDialogue opens the dialogue that a text means, with what was written just now.
+func (e *environ) openDialogue(ctx context.Context, text string) (*session, *dialogue.Forum, *dialogue.Dialogue, error) {
+	s, err := e.openFresh(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	f := e.forum(s)
+	key, err := f.Find(ctx, text)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if e.global.noSync {
+		d, err := f.Read(ctx, key)
+		return s, f, d, err
+	}
+	d, skipped, err := f.ReadFresh(ctx, key)
+	if skipped != nil {
+		e.note("not all files were looked at: %s", oneLine(skipped.Error()))
+	}
+	return s, f, d, err
+}
+
+// A dialogueCheckJSON is what a check has found, in JSON.
+type dialogueCheckJSON struct {
+	Dialogue  string        `json:"dialogue"`
+	Rounds    int           `json:"rounds"`
+	Launched  int           `json:"launched"` // turns that are owed
+	Given     int           `json:"given"`    // turns that hold something
+	Missing   int           `json:"missing"`
+	Empty     int           `json:"empty"`
+	Stubs     int           `json:"stubs"`
+	Markers   int           `json:"markers"`
+	Malformed int           `json:"malformed"`
+	Wanting   int           `json:"wanting"` // findings
+	Findings  []findingJSON `json:"findings"`
+	More      int           `json:"more,omitempty"` // findings that were left out
+	Mend      []string      `json:"mend,omitempty"`
+}
+
+// A findingJSON is one finding in JSON.
+type findingJSON struct {
+	Kind    string `json:"kind"`
+	Round   *int   `json:"round,omitempty"`
+	Agent   string `json:"agent,omitempty"`
+	File    string `json:"file"`
+	Line    int    `json:"line,omitempty"`
+	Text    string `json:"text"`
+	Wanting bool   `json:"wanting"`
+}
+
+func runDialogueCheck(ctx context.Context, env *environ, slug string, round int, all bool) error {
+	s, _, d, err := env.openDialogue(ctx, slug)
+	if err != nil {
+		return err
+	}
+	report, err := dialogue.Check(d, round)
+	if err != nil {
+		return err
+	}
+	view := checkView(d, report, all)
+	if env.global.json {
+		err = env.printRead(s, "dialogue check", d.Key.String(), view)
+	} else {
+		env.printCheck(s, view)
+	}
+	if err == nil && view.Wanting > 0 {
+		return silentError(exitWanting)
+	}
+	return err
+}
+
+// checkView returns what is printed of a report: what is wanting comes first.
+func checkView(d *dialogue.Dialogue, r *dialogue.Report, all bool) dialogueCheckJSON {
+	view := dialogueCheckJSON{
+		Dialogue: d.Key.String(), Rounds: r.Rounds, Launched: r.Launched, Given: r.Given, Missing: r.Missing, Empty: r.Empty,
+		Stubs: r.Stubs, Markers: r.Markers, Malformed: r.Malformed, Wanting: r.Wanting(), Findings: []findingJSON{},
+	}
+	for _, wanting := range []bool{true, false} {
+		for _, f := range r.Findings {
+			switch {
+			case f.Wanting != wanting:
+			case !all && len(view.Findings) == findingsShown:
+				view.More++
+			default:
+				view.Findings = append(view.Findings, findingView(f))
+			}
+		}
+	}
+	if d.Key.IsOwn() {
+		view.Mend = mendLines(d.Key, r.Findings)
+	}
+	return view
+}
+
+func findingView(f dialogue.Finding) findingJSON {
+	view := findingJSON{Kind: string(f.Kind), Agent: validText(f.Agent), File: validText(f.File), Line: f.Line, Text: validText(f.Text), Wanting: f.Wanting}
+	if f.Round >= 0 {
+		view.Round = &f.Round
+	}
+	return view
+}
+
+// mendLines returns the commands that mend what was found, for the first agent whose
+// turn is wanting.
+func mendLines(key dialogue.Key, findings []dialogue.Finding) []string {
+	for _, f := range findings {
+		switch f.Kind {
+		case dialogue.FoundMissing, dialogue.FoundEmpty, dialogue.FoundStub, dialogue.FoundNoMarkers:
+			of := fmt.Sprintf("%s %d %s", quote(key.String()), f.Round, quote(f.Agent))
+			return []string{"filebus dialogue recover " + of + " --transcript FILE.jsonl", "filebus dialogue put " + of + " FILE"}
+		}
+	}
+	return nil
+}
+
+func (e *environ) printCheck(s *session, view dialogueCheckJSON) {
+	var out strings.Builder
+	for _, f := range view.Findings {
+		place := f.File
+		if f.Line > 0 {
+			place += ":" + strconv.Itoa(f.Line)
+		}
+		out.WriteString(oneLine(place+": "+f.Text) + "\n")
+	}
+	if view.More > 0 {
+		fmt.Fprintf(&out, "and %d more; --all prints them\n", view.More)
+	}
+	fmt.Fprintf(&out, "%s: %d of %s in %s, %s", view.Dialogue, view.Given, plural(view.Launched, "turn"), plural(view.Rounds, "round"), plural(view.Markers, "marker"))
+	for _, count := range []struct {
+		n    int
+		what string
+	}{
+		{view.Missing, "missing"}, {view.Empty, "empty"}, {view.Stubs, "stubbed"}, {view.Malformed, "malformed"}, {view.Wanting, "wanting"},
+	} {
+		if count.n > 0 {
+			fmt.Fprintf(&out, ", %d %s", count.n, count.what)
+		}
+	}
+	out.WriteString("\n")
+	e.printf("%s", out.String())
+	for _, line := range view.Mend {
+		e.note("mend: %s", line)
+	}
+	e.logRead(s, "dialogue check", view.Dialogue, record.EstimateTokens(int64(out.Len())))
+}

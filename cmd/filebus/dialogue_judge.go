@@ -1,0 +1,219 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize/dialogue"
+	"filebus/materialize/layout"
+)
+
+type judgeOptions struct {
+	layout.JudgedTurn
+	from string
+}
+
+// markFlags are the flags of the four numbers.
+func markFlags() []string { return []string{"wisdom", "consistency", "truth", "relationships"} }
+
+func newDialogueJudgeCommand(env *environ) *cobra.Command {
+	var opts judgeOptions
+	cmd := &cobra.Command{
+		Use:   "judge SLUG ROUND [AGENT]",
+		Short: "Record the four numbers that the judge gives an agent",
+		Long: `Record what the judge gives an agent for its turn of a round: four whole numbers from 0,
+whose sum is its ALIGNMENT. Judging again replaces them. An agent that gave no turn is refused.
+With --from several agents of a round are judged at once, all or none.`,
+		Example: "  filebus dialogue judge retry-policy 0 muffin --wisdom 6 --consistency 5 --truth 6 --relationships 3\n" +
+			"  filebus dialogue judge retry-policy 0 --from scores.json",
+		Args: cobra.RangeArgs(2, 3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			given := 0
+			for _, name := range markFlags() {
+				if cmd.Flags().Changed(name) {
+					given++
+				}
+			}
+			if err := checkJudge(opts, args, given); err != nil {
+				return err
+			}
+			return runDialogueJudge(cmd.Context(), env, opts, args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&opts.Wisdom, "wisdom", 0, "the `number` for wisdom")
+	flags.IntVar(&opts.Consistency, "consistency", 0, "the `number` for consistency")
+	flags.IntVar(&opts.Truth, "truth", 0, "the `number` for truth")
+	flags.IntVar(&opts.Relationships, "relationships", 0, "the `number` for relationships")
+	flags.BoolVar(&opts.Converge, "converge", false, "the agent has converged, though it does not say so itself")
+	flags.StringVar(&opts.Note, "note", "", "why, in a sentence")
+	flags.StringVar(&opts.Judge, "judge", "", "who judges (FILEBUS_AGENT)")
+	flags.StringVar(&opts.from, "from", "", "judge the agents of a JSON `file`; -: standard input")
+	return cmd
+}
+
+// checkJudge refuses a line that says too little or too much.
+func checkJudge(opts judgeOptions, args []string, given int) error {
+	switch {
+	case opts.from == "" && len(args) < 3:
+		return usageError("judge names an agent, or has --from FILE")
+	case opts.from == "" && given < len(markFlags()):
+		return usageError("judge needs all of --%s", strings.Join(markFlags(), ", --"))
+	case opts.from != "" && (len(args) > 2 || given > 0 || opts.Converge || opts.Note != ""):
+		return usageError("with --from the agents and their numbers come from the file")
+	}
+	return nil
+}
+
+// A dialogueJudgeJSON is what was recorded, in JSON.
+type dialogueJudgeJSON struct {
+	Dialogue  string       `json:"dialogue"`
+	Round     int          `json:"round"`
+	Agents    []judgedJSON `json:"agents"`
+	File      string       `json:"file"` // absolute
+	Unchanged bool         `json:"unchanged"`
+}
+
+// A judgedJSON is what one agent was given.
+type judgedJSON struct {
+	Agent         string `json:"agent"`
+	Wisdom        int    `json:"wisdom"`
+	Consistency   int    `json:"consistency"`
+	Truth         int    `json:"truth"`
+	Relationships int    `json:"relationships"`
+	Score         int    `json:"score"`
+	Converge      bool   `json:"converge,omitempty"`
+	Note          string `json:"note,omitempty"`
+	Judge         string `json:"judge,omitempty"`
+}
+
+func runDialogueJudge(ctx context.Context, env *environ, opts judgeOptions, args []string) error {
+	round, err := roundArgument(args[1])
+	if err != nil {
+		return err
+	}
+	opts.Judge = env.or(opts.Judge, "FILEBUS_AGENT")
+	given := []layout.JudgedTurn{opts.JudgedTurn}
+	if opts.from == "" {
+		given[0].Agent = args[2]
+	} else if given, err = readJudged(ctx, env, opts); err != nil {
+		return err
+	}
+	_, f, d, err := env.openDialogue(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	out, err := f.Judge(ctx, d.Key, round, given)
+	if err != nil {
+		return err
+	}
+	view := dialogueJudgeJSON{Dialogue: d.Key.String(), Round: round, File: validText(out.File), Unchanged: out.Unchanged}
+	for _, j := range out.Turns {
+		view.Agents = append(view.Agents, judgedJSON{
+			j.Agent, j.Wisdom, j.Consistency, j.Truth, j.Relationships, j.Marks().Sum(), j.Converge, j.Note, j.Judge,
+		})
+	}
+	if env.global.json {
+		return env.printJSON(view)
+	}
+	for _, j := range view.Agents {
+		env.printf("%s\n", oneLine(fmt.Sprintf("%s round %d %s: W %d C %d T %d R %d = %d", view.Dialogue, round, j.Agent,
+			j.Wisdom, j.Consistency, j.Truth, j.Relationships, j.Score)))
+	}
+	if view.Unchanged {
+		env.note("unchanged")
+	}
+	return nil
+}
+
+// maxJudged is how long a file with judgements may be, in bytes.
+const maxJudged = 1 << 20
+
+// readJudged reads the agents of a file: a list of them, or a scores.json.
+func readJudged(ctx context.Context, env *environ, opts judgeOptions) ([]layout.JudgedTurn, error) {
+	in, err := readInput(ctx, env, opts.from, maxJudged)
+	if err != nil {
+		return nil, err
+	}
+	if !in.whole {
+		return nil, usageError("%s has more than %d bytes", opts.from, maxJudged)
+	}
+	given, err := parseJudged(in.text)
+	if err != nil {
+		return nil, usageError("%s: %w", opts.from, err)
+	}
+	for i := range given {
+		if given[i].Judge == "" {
+			given[i].Judge = opts.Judge
+		}
+	}
+	return given, nil
+}
+
+// A judgedInput is an agent of such a file. A number that is left out is a mistake, not
+// a zero.
+type judgedInput struct {
+	Agent         string `json:"agent"`
+	Wisdom        *int   `json:"wisdom"`
+	Consistency   *int   `json:"consistency"`
+	Truth         *int   `json:"truth"`
+	Relationships *int   `json:"relationships"`
+	Converge      bool   `json:"converge"`
+	Note          string `json:"note"`
+	Judge         string `json:"judge"`
+}
+
+func parseJudged(text []byte) ([]layout.JudgedTurn, error) {
+	var whole struct {
+		Agents []judgedInput `json:"agents"`
+	}
+	var into any = &whole
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
+	if bytes.HasPrefix(text, []byte("[")) {
+		into = &whole.Agents
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	if err := decoder.Decode(into); err != nil {
+		return nil, fmt.Errorf("no JSON of judgements: %w", err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more than one JSON value")
+	}
+	if len(whole.Agents) == 0 {
+		return nil, errors.New("it judges no agent")
+	}
+	var given []layout.JudgedTurn
+	for _, in := range whole.Agents {
+		j := layout.JudgedTurn{Agent: in.Agent, Converge: in.Converge, Note: in.Note, Judge: in.Judge}
+		for i, n := range []*int{in.Wisdom, in.Consistency, in.Truth, in.Relationships} {
+			if n == nil {
+				return nil, fmt.Errorf("agent %q has no %s", in.Agent, markFlags()[i])
+			}
+			*[]*int{&j.Wisdom, &j.Consistency, &j.Truth, &j.Relationships}[i] = *n
+		}
+		given = append(given, j)
+	}
+	return given, nil
+}
+
+// explainScore explains what the rules of judging refuse.
+func explainScore(f *failure, err error) bool {
+	var absent *dialogue.AbsentError
+	switch {
+	case errors.As(err, &absent):
+		f.Exit, f.Hint = exitConflict, fmt.Sprintf("filebus dialogue check %s %d", quote(absent.Key.String()), absent.Round)
+	case errors.Is(err, dialogue.ErrTwice), errors.Is(err, dialogue.ErrMark):
+		f.Exit = exitUsage
+	default:
+		return false
+	}
+	f.Code = exitWord(f.Exit)
+	return true
+}

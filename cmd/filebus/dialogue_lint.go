@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize/dialogue"
+)
+
+type documentLintOptions struct {
+	min int
+	all bool
+}
+
+func newDialogueLintCommand(env *environ) *cobra.Command {
+	var opts documentLintOptions
+	cmd := &cobra.Command{
+		Use:   "lint FILE|NAME...",
+		Short: "Check assembled documents: twelve checks, a score of 100, each finding with its line and remedy",
+		Long: "Check what a document of a dialogue says against itself: sums, inventories, ids, the sequence of the\n" +
+			"rounds, and whether one that has converged has. A file needs no store; what is no file is the name of\n" +
+			"a stored document. The exit code is 8 when a document has a finding \"must\", or a score below --min.",
+		Example: "  filebus dialogue lint .blue/docs/dialogues/*.md --min 80",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runDialogueLint(cmd.Context(), env, opts, args)
+		},
+	}
+	cmd.Flags().IntVar(&opts.min, "min", 0, "the `score` that every document must have, 0 to 100")
+	cmd.Flags().BoolVar(&opts.all, "all", false, "print every finding, not 20 of a document")
+	return cmd
+}
+
+// What bounds the input and the output of the lint.
+const (
+	maxLintedDocument = 64 << 20
+	maxLintFindings   = 20 // of a document, without --all
+)
+
+func runDialogueLint(ctx context.Context, env *environ, opts documentLintOptions, args []string) error {
+	if opts.min < 0 || opts.min > 100 {
+		return usageError("--min %d is not 0 to 100", opts.min)
+	}
+	reports := []*dialogue.LintReport{}
+	wanting := false
+	for _, arg := range args {
+		report, err := lintDocument(ctx, env, arg)
+		if err != nil {
+			return err
+		}
+		reports = append(reports, report)
+		wanting = wanting || report.Count(dialogue.LintMust) > 0 || report.Score < opts.min
+	}
+	if env.global.json {
+		if err := env.printJSON(reports); err != nil {
+			return err
+		}
+	} else {
+		for i, report := range reports {
+			if i > 0 {
+				env.printf("\n")
+			}
+			printDocumentLint(env, opts, report)
+		}
+	}
+	if wanting {
+		return silentError(exitWanting)
+	}
+	return nil
+}
+
+// lintDocument reads a document, with the files of its rounds, and checks it.
+func lintDocument(ctx context.Context, env *environ, arg string) (*dialogue.LintReport, error) {
+	in, err := readInput(ctx, env, arg, maxLintedDocument)
+	if err != nil {
+		return nil, err
+	}
+	if !in.whole {
+		return nil, coded(exitUsage, "", fmt.Errorf("%s has more than %d bytes", arg, maxLintedDocument))
+	}
+	shown := arg
+	if in.found != nil {
+		shown = in.found.Record.Name.String()
+	}
+	doc, found, _ := dialogue.ReadDocument(in.text, func(name string) ([]byte, error) { // the lint says what is missing
+		if arg == "-" {
+			return nil, fmt.Errorf("%s: standard input has no files beside it", name)
+		}
+		part, err := readInput(ctx, env, path.Join(path.Dir(besideOf(arg, in)), name), maxLintedDocument)
+		return part.text, err
+	})
+	return dialogue.LintDocument(shown, &doc, found), nil
+}
+
+// besideOf returns the name of an input that others lie beside.
+func besideOf(arg string, in inputText) string {
+	if in.found != nil {
+		return in.found.Record.Name.String()
+	}
+	return arg
+}
+
+func printDocumentLint(env *environ, opts documentLintOptions, r *dialogue.LintReport) {
+	env.printf("%s: %d of 100", oneLine(r.File), r.Score)
+	for _, level := range []dialogue.LintLevel{dialogue.LintMust, dialogue.LintShould, dialogue.LintNote} {
+		if n := r.Count(level); n > 0 {
+			env.printf(", %d %s", n, level)
+		}
+	}
+	env.printf("\n")
+	for i, f := range r.Findings {
+		if i == maxLintFindings && !opts.all {
+			env.printf("and %d more: --all\n", len(r.Findings)-i)
+			return
+		}
+		env.printf("%s:%d: %s, %s: %s; %s\n", oneLine(f.File), f.Line, f.Level, f.Check, oneLine(f.Message), oneLine(f.Remedy))
+	}
+}

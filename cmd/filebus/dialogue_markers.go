@@ -1,0 +1,273 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize/layout"
+	"filebus/store/record"
+)
+
+type markersOptions struct {
+	kinds []string
+	limit int
+	body  bool
+}
+
+func newDialogueMarkersCommand(env *environ) *cobra.Command {
+	var opts markersOptions
+	cmd := &cobra.Command{
+		Use:   "markers FILE|NAME|-...",
+		Short: "List what agents marked in their turns, or in a whole document",
+		Long: `List the markers of files: turns, assembled documents, or any text. A file on
+disk comes before what is stored under a name. Each marker is a line with file,
+line, kind, id and label; a "?" behind the kind says that the marker departs
+from the grammar. No store is needed.`,
+		Example: "  filebus dialogue markers .claude/dialogues/retry-policy/round-1/*.md\n" +
+			"  filebus dialogue markers retry-policy.dialogue.md --kind tension --kind resolved --json",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runDialogueMarkers(cmd.Context(), env, opts, args)
+		},
+	}
+	cmd.Flags().StringSliceVar(&opts.kinds, "kind", nil, "list only markers of this `kind`, such as tension (may be repeated)")
+	cmd.Flags().IntVar(&opts.limit, "limit", 200, "list `n` markers at most; 0: all")
+	cmd.Flags().BoolVar(&opts.body, "body", false, "print the text behind each marker, up to the next one")
+	return cmd
+}
+
+// A markersJSON is the markers of some files in JSON. The counts are of all of
+// them, listed or not.
+type markersJSON struct {
+	Markers []markerJSON   `json:"markers"`
+	Counts  map[string]int `json:"counts"`         // by kind
+	More    int            `json:"more,omitempty"` // markers that are not listed
+	Stubs   []stubJSON     `json:"stubs,omitempty"`
+	Unread  []string       `json:"unread,omitempty"` // files
+}
+
+type markerJSON struct {
+	Kind  string          `json:"kind"`
+	ID    string          `json:"id,omitempty"`
+	Label string          `json:"label,omitempty"`
+	Agent string          `json:"agent,omitempty"`
+	Round *int            `json:"round,omitempty"`
+	Refs  []markerRefJSON `json:"refs,omitempty"`
+	File  string          `json:"file"`
+	Line  int             `json:"line"`
+	Exact bool            `json:"exact"`
+	Body  string          `json:"body,omitempty"`
+}
+
+type markerRefJSON struct {
+	Agent string `json:"agent,omitempty"`
+	Round *int   `json:"round,omitempty"`
+	ID    string `json:"id"`
+	Verb  string `json:"verb,omitempty"`
+}
+
+type stubJSON struct {
+	File   string `json:"file"`
+	Reason string `json:"reason"`
+}
+
+// maxMarkersText is how much of a file is read, in bytes.
+const maxMarkersText = 4_000_000
+
+func runDialogueMarkers(ctx context.Context, env *environ, opts markersOptions, args []string) error {
+	kinds, err := parseMarkerKinds(opts.kinds)
+	if err != nil {
+		return err
+	}
+	if opts.limit < 0 {
+		return usageError("--limit %d is negative", opts.limit)
+	}
+	list := markerList{env: env, opts: opts, kinds: kinds, out: markersJSON{Markers: []markerJSON{}, Counts: map[string]int{}}}
+	var failed error
+	for _, arg := range args {
+		err := list.add(ctx, arg)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil:
+			continue
+		case failed != nil:
+			env.note("not read: %s", message(failed))
+		}
+		failed = err
+		list.out.Unread = append(list.out.Unread, validText(arg))
+	}
+	switch {
+	case list.files == 0:
+		return failed
+	case failed != nil:
+		env.note("not read: %s", message(failed))
+	}
+	return list.print()
+}
+
+// parseMarkerKinds returns the kinds that are named, in any case; none means all.
+func parseMarkerKinds(names []string) ([]layout.MarkerKind, error) {
+	var kinds []layout.MarkerKind
+	for _, name := range names {
+		kind := layout.MarkerKind(strings.ToUpper(strings.TrimSpace(name)))
+		if !slices.Contains(layout.MarkerKinds(), kind) {
+			var known []string
+			for _, k := range layout.MarkerKinds() {
+				known = append(known, strings.ToLower(string(k)))
+			}
+			return nil, usageError("--kind %q is none of %s", name, strings.Join(known, ", "))
+		}
+		kinds = append(kinds, kind)
+	}
+	return kinds, nil
+}
+
+// A markerList collects the markers of files.
+type markerList struct {
+	env   *environ
+	opts  markersOptions
+	kinds []layout.MarkerKind // empty: all
+	out   markersJSON
+	bent  int // markers that are not exact
+	files int
+}
+
+// add takes in the markers of what a user named.
+func (l *markerList) add(ctx context.Context, arg string) error {
+	in, err := readInput(ctx, l.env, arg, maxMarkersText)
+	if err != nil {
+		return err
+	}
+	l.files++
+	if !in.whole {
+		in.text = in.text[:bytes.LastIndexByte(in.text, '\n')+1] // a marker may have been cut
+		l.out.Unread = append(l.out.Unread, validText(arg))
+		l.env.note("%s: only the first %s were read", oneLine(arg), byteSize(maxMarkersText))
+	}
+	if reason, isStub := layout.ParseStub(in.text); isStub {
+		l.out.Stubs = append(l.out.Stubs, stubJSON{validText(arg), validText(reason)})
+		l.env.note("%s is a stub: %s", oneLine(arg), oneLine(reason))
+		return nil
+	}
+	path := filepath.ToSlash(l.env.abs(arg))
+	if in.found != nil {
+		path = ""
+		if name := in.found.Record.Name; name.Kind == record.KindTurn {
+			path = name.ID + ".md"
+		}
+	}
+	for _, said := range layout.Spoken(path, in.text) {
+		l.addMarker(arg, said)
+	}
+	return nil
+}
+
+// addMarker counts a marker, and lists it unless there are enough.
+func (l *markerList) addMarker(file string, said layout.SpokenMarker) {
+	m := said.Marker
+	if len(l.kinds) > 0 && !slices.Contains(l.kinds, m.Kind) {
+		return
+	}
+	l.out.Counts[kindWord(m.Kind)]++
+	if !m.Exact {
+		l.bent++
+	}
+	if l.opts.limit > 0 && len(l.out.Markers) >= l.opts.limit {
+		l.out.More++
+		return
+	}
+	view := markerJSON{
+		Kind: kindWord(m.Kind), ID: m.ID, Label: validText(m.Label), Agent: said.Voice.Agent, Round: knownRound(said.Voice.Round),
+		File: validText(file), Line: m.Line, Exact: m.Exact,
+	}
+	for _, r := range m.Refs {
+		view.Refs = append(view.Refs, markerRefJSON{validText(r.Agent), knownRound(r.Round), r.ID, r.Verb})
+	}
+	if l.opts.body {
+		view.Body = validText(m.Body)
+	}
+	l.out.Markers = append(l.out.Markers, view)
+}
+
+func kindWord(kind layout.MarkerKind) string { return strings.ToLower(string(kind)) }
+
+// knownRound returns a round for JSON, nil if it is not known.
+func knownRound(round int) *int {
+	if round < 0 {
+		return nil
+	}
+	return &round
+}
+
+// print prints what was collected. What could not be read makes it partly.
+func (l *markerList) print() error {
+	if l.env.global.json {
+		if err := l.env.printJSON(l.out); err != nil {
+			return err
+		}
+	} else {
+		for _, m := range l.out.Markers {
+			l.env.printf("%s\n", m.line())
+			for line := range strings.Lines(m.Body) {
+				l.env.printf("%s\n", strings.TrimRight("  "+oneLine(line), " "))
+			}
+		}
+		l.env.note("%s", l.summary())
+	}
+	if len(l.out.Unread) > 0 {
+		return silentError(exitPartly)
+	}
+	return nil
+}
+
+// line returns what people are shown of a marker.
+func (m markerJSON) line() string {
+	head := fmt.Sprintf("%s:%d: %s", m.File, m.Line, strings.ToUpper(m.Kind))
+	if !m.Exact {
+		head += "?"
+	}
+	words := []string{head}
+	if m.ID != "" {
+		words = append(words, m.ID)
+	}
+	if m.Exact && m.Kind == kindWord(layout.MarkerRe) {
+		words = append(words, m.Refs[0].Verb)
+		for _, r := range m.Refs {
+			words = append(words, r.ID)
+		}
+	}
+	if m.Label != "" {
+		words = append(words, m.Label)
+	}
+	return oneLine(strings.Join(words, " "))
+}
+
+// summary says how many markers there are of each kind.
+func (l *markerList) summary() string {
+	total := 0
+	var kinds []string
+	for _, kind := range layout.MarkerKinds() {
+		if n := l.out.Counts[kindWord(kind)]; n > 0 {
+			total += n
+			kinds = append(kinds, fmt.Sprintf("%d %s", n, kindWord(kind)))
+		}
+	}
+	text := fmt.Sprintf("%s in %s", plural(total, "marker"), plural(l.files, "file"))
+	if total > 0 {
+		text += ": " + strings.Join(kinds, ", ")
+	}
+	if l.bent > 0 {
+		text += fmt.Sprintf("; %d not as the grammar has it", l.bent)
+	}
+	if l.out.More > 0 {
+		text += fmt.Sprintf("; %d not shown, see --limit and --kind", l.out.More)
+	}
+	return text
+}

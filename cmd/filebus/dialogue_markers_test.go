@@ -1,0 +1,33 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestMarkersOfLargeFiles reads the beginning of a file that is too large, up to the
+// last line that is whole, and says so.
+func TestMarkersOfLargeFiles(t *testing.T) {
+	dir := t.TempDir()
+	line := "[RESOLVED T01]\n"
+	file := filepath.Join(dir, "large.md")
+	if err := os.WriteFile(file, []byte(strings.Repeat(line, maxMarkersText/len(line)+1000)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cmd := filebusCommand(t, dir, "dialogue", "markers", "large.md", "--json", "--limit", "1")
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if code := cmd.ProcessState.ExitCode(); code != exitPartly {
+		t.Errorf("exit code %d (%v), want %d", code, err, exitPartly)
+	}
+	want := `"counts":{"resolved":266666},"more":266665,"unread":["large.md"]}` + "\n"
+	if got := out.String(); !strings.HasSuffix(got, want) || strings.Count(got, "T01") != 2 {
+		t.Errorf("it prints %s, want one marker and %s", got, want)
+	}
+	if want := "filebus: large.md: only the first 4000 KB were read\n"; errs.String() != want {
+		t.Errorf("it says %q, want %q", errs.String(), want)
+	}
+}

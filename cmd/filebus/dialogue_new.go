@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize/dialogue"
+)
+
+type dialogueNewOptions struct {
+	dialogue.NewRequest
+	roles []string
+}
+
+func newDialogueNewCommand(env *environ) *cobra.Command {
+	var opts dialogueNewOptions
+	cmd := &cobra.Command{
+		Use:   "new TITLE",
+		Short: "Make a dialogue: its slug, its expert pool and the folder of round 0",
+		Long: `Make a dialogue and print its slug and folder. The slug is made from the title; where
+it is taken, it gets a number. Names of agents are in lower case in the names of files.`,
+		Example: "  filebus dialogue new 'Retry policy' --agents muffin,scone,eclair --judge donut \\\n" +
+			"      --question 'Who retries a request that failed?' --role scone='Site reliability'",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.Title = args[0]
+			return runDialogueNew(cmd.Context(), env, opts)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&opts.Agents, "agents", nil, "the `names` of those who discuss, with commas between")
+	flags.StringVar(&opts.Slug, "slug", "", "the name of the folder (default: made from the title)")
+	flags.StringVar(&opts.Question, "question", "", "what is discussed (default: the title)")
+	flags.StringArrayVar(&opts.roles, "role", nil, "what an agent stands for, as `name=role` (may be repeated)")
+	flags.StringVar(&opts.Judge, "judge", "", "the `name` of who reads and scores the turns")
+	return cmd
+}
+
+// A dialogueNewJSON is a dialogue that was made, in JSON.
+type dialogueNewJSON struct {
+	Dialogue string   `json:"dialogue"`
+	Folder   string   `json:"folder"` // absolute, as is that of the round
+	Round    string   `json:"round"`
+	Pool     string   `json:"pool"`
+	Ref      string   `json:"ref"`
+	Agents   []string `json:"agents"`
+}
+
+func runDialogueNew(ctx context.Context, env *environ, opts dialogueNewOptions) error {
+	r := opts.NewRequest
+	r.Roles = make(map[string]string)
+	for _, text := range opts.roles {
+		name, role, found := strings.Cut(text, "=")
+		if _, twice := r.Roles[name]; !found || twice {
+			return usageError("--role %q: a role is given once, as in muffin='Site reliability'", text)
+		}
+		r.Roles[name] = role
+	}
+	s, err := env.create(ctx)
+	if err != nil {
+		return err
+	}
+	made, err := env.forum(s).New(ctx, r)
+	if err != nil {
+		return err
+	}
+	if env.global.json {
+		view := dialogueNewJSON{
+			made.Key.String(), validText(made.Folder), validText(made.Round), "dialogue/" + made.Key.ID + "/" + dialogue.PoolFile, made.Ref.Short(), nil,
+		}
+		for _, e := range made.Pool.Experts {
+			view.Agents = append(view.Agents, e.Name)
+		}
+		return env.printJSON(view)
+	}
+	env.printf("%s  %s\n", made.Key, oneLine(made.Folder))
+	env.note("tell the agents what to do: filebus dialogue prompt %s 0 --all", made.Key)
+	return nil
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize"
+	"filebus/materialize/dialogue"
+	"filebus/materialize/layout"
+	"filebus/store/record"
+)
+
+type dialoguePutOptions struct {
+	stub  string
+	force bool
+}
+
+func newDialoguePutCommand(env *environ) *cobra.Command {
+	var opts dialoguePutOptions
+	cmd := &cobra.Command{
+		Use:   "put SLUG ROUND AGENT [FILE|-]",
+		Short: "Store the turn of an agent, and write its file",
+		Long: `Store a text as the turn of an agent in a round and write its file, which is
+complete at once, and print the reference. A stub and an empty file are replaced;
+another turn is not, unless --force is given. With --stub, no text is read: a file
+is written that says why there is no turn.`,
+		Example: "  filebus dialogue put retry-policy 1 muffin turn.md\n" +
+			"  agent | filebus dialogue put retry-policy 1 muffin\n" +
+			"  filebus dialogue put retry-policy 1 muffin --stub 'the agent ran out of context'",
+		Args: cobra.RangeArgs(3, 4),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			isStub := cmd.Flags().Changed("stub")
+			return runDialoguePut(cmd.Context(), env, opts, isStub, args)
+		},
+	}
+	cmd.Flags().StringVar(&opts.stub, "stub", "", "in place of a text: write a file that gives this `reason` why there is none")
+	cmd.Flags().BoolVar(&opts.force, "force", false, "also in place of another turn, which stays a version")
+	return cmd
+}
+
+func runDialoguePut(ctx context.Context, env *environ, opts dialoguePutOptions, isStub bool, args []string) error {
+	round, err := roundArgument(args[1])
+	if err != nil {
+		return err
+	}
+	switch {
+	case isStub && len(args) > 3:
+		return usageError("--stub is written in place of a text: %s is not read", args[3])
+	case isStub && strings.TrimSpace(opts.stub) == "":
+		return usageError("--stub needs a reason")
+	}
+	s, err := env.openFresh(ctx)
+	if err != nil {
+		return err
+	}
+	forum := env.forum(s)
+	key, err := forum.Find(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	seat, err := forum.Seat(ctx, key, round, args[2])
+	if err != nil {
+		return err
+	}
+	c := dialogue.Contribution{Text: layout.StubText(opts.stub, ""), Force: opts.force, Origin: env.turnOrigin(record.SourcePut)}
+	if !isStub {
+		if c.Text, err = opts.read(ctx, env, forum, seat, append(args[3:], "-")[0]); err != nil {
+			return err
+		}
+	}
+	put, err := forum.Put(ctx, seat, c)
+	if err != nil {
+		return err
+	}
+	return printReference(env, formatJSON, put.Ref, put.Reference())
+}
+
+// read returns the text of a turn. The turn of another agent is refused.
+func (o dialoguePutOptions) read(ctx context.Context, env *environ, forum *dialogue.Forum, seat dialogue.Seat, file string) ([]byte, error) {
+	if !o.force {
+		if err := refuseOther(ctx, env, forum, seat, file); err != nil {
+			return nil, err
+		}
+	}
+	return readTurn(env, seat, file)
+}
+
+// turnOrigin says of a turn from whose hands it comes.
+func (e *environ) turnOrigin(source record.Source) materialize.Origin {
+	return materialize.Origin{Source: source, Facts: layout.Facts{
+		Session: e.or("", sessionVariables()...), Task: e.or("", "FILEBUS_TASK"), Run: e.or("", "FILEBUS_RUN"),
+	}}
+}
+
+// readTurn reads the text of a turn, from a file or from standard input.
+func readTurn(env *environ, seat dialogue.Seat, file string) (text []byte, err error) {
+	in := env.in
+	if file != "-" {
+		f, err := openInput(env, file)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }() // only read
+		in = f
+	}
+	text, err = io.ReadAll(io.LimitReader(in, dialogue.MaxTurn+1))
+	if len(text) > dialogue.MaxTurn {
+		return nil, errors.Join(&dialogue.SizeError{Seat: seat, Size: int64(len(text))}, err)
+	}
+	return text, err
+}
+
+// refuseOther returns an error if a file is the turn of another agent in the round.
+func refuseOther(ctx context.Context, env *environ, forum *dialogue.Forum, seat dialogue.Seat, file string) error {
+	name, isTurn := strings.CutSuffix(filepath.Base(file), ".md")
+	if !isTurn {
+		return nil
+	}
+	other, err := forum.Seat(ctx, seat.Key, seat.Round, name)
+	if err != nil || other.Agent == seat.Agent {
+		return nil // it is nobody's
+	}
+	theirs, err := os.Stat(other.File)
+	if err != nil {
+		return nil // they have none
+	}
+	if given, err := os.Stat(env.abs(file)); err == nil && os.SameFile(theirs, given) {
+		return usageError("%s is the turn of %s, not of %s; --force takes it all the same", file, other.Agent, seat.Agent)
+	}
+	return nil
+}

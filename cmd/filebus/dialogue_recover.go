@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize/dialogue"
+)
+
+type dialogueRecoverOptions struct {
+	transcript string // a file, or "-"
+	force      bool
+}
+
+func newDialogueRecoverCommand(env *environ) *cobra.Command {
+	var opts dialogueRecoverOptions
+	cmd := &cobra.Command{
+		Use:   "recover SLUG ROUND AGENT",
+		Short: "Store an agent's last text, from its transcript, as its turn",
+		Long: `Store the last text that an agent has written, from the JSONL transcript of its run, as
+its turn: for a turn that is missing, empty, a stub or without markers. A good one is not
+replaced. The turn names the transcript and the line.`,
+		Example: "  filebus dialogue recover retry-policy 1 muffin --transcript agent-7f3a.jsonl",
+		Args:    cobra.ExactArgs(3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runDialogueRecover(cmd.Context(), env, opts, args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&opts.transcript, "transcript", "", "the `file` with the transcript; -: standard input")
+	flags.BoolVar(&opts.force, "force", false, "replace a turn that is good too")
+	_ = cmd.MarkFlagRequired("transcript") // only an unknown flag is an error
+	return cmd
+}
+
+// A dialogueRecoverJSON is a turn that was recovered, in JSON.
+type dialogueRecoverJSON struct {
+	storedView
+	Was      string `json:"was"`
+	Line     int    `json:"line"` // of the transcript
+	Lines    int    `json:"lines"`
+	Messages int    `json:"messages"` // of the agent
+	Broken   int    `json:"broken,omitempty"`
+	Markers  int    `json:"markers"`
+}
+
+func runDialogueRecover(ctx context.Context, env *environ, opts dialogueRecoverOptions, args []string) error {
+	round, err := roundArgument(args[1])
+	if err != nil {
+		return err
+	}
+	r := dialogue.RecoverRequest{Round: round, Agent: args[2], Force: opts.force}
+	transcript, origin, err := env.openTranscript(opts.transcript)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = transcript.Close() }() // only read
+	r.Transcript, r.Origin = transcript, origin
+	s, err := env.openFresh(ctx)
+	if err != nil {
+		return err
+	}
+	f := env.forum(s)
+	key, err := f.Find(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	out, err := f.Recover(ctx, key, r)
+	stub := fmt.Sprintf("filebus dialogue put %s %d %s --stub REASON", quote(key.String()), round, quote(args[2]))
+	switch {
+	case errors.As(err, new(*dialogue.NoTextError)):
+		return coded(exitNotFound, stub, err)
+	case errors.As(err, new(*dialogue.TextSizeError)):
+		return coded(exitFailed, stub, err)
+	case err != nil:
+		return err
+	}
+	return env.printRecovered(out)
+}
+
+// openTranscript opens a transcript and returns how a turn names it.
+func (e *environ) openTranscript(file string) (io.ReadCloser, string, error) {
+	if file == "-" {
+		return io.NopCloser(e.in), "stdin", nil
+	}
+	f, err := openInput(e, file)
+	if err != nil {
+		return nil, "", err
+	}
+	return f, validText(e.abs(file)), nil
+}
+
+func (e *environ) printRecovered(out *dialogue.Recovered) error {
+	if n := out.Seen.Broken; n > 0 {
+		e.note("%s of the transcript not JSON, and passed over", plural(n, "line"))
+	}
+	if out.Markers == 0 {
+		e.note("the text has no markers")
+	}
+	if e.global.json {
+		return e.printJSON(dialogueRecoverJSON{
+			storedView{out.Ref.String(), out.Name.String(), validText(out.File), out.Unchanged}, out.Was, out.Seen.Line, out.Seen.Lines,
+			out.Seen.Messages, out.Seen.Broken, out.Markers,
+		})
+	}
+	e.printf("%s  %s  (was %s; line %d of the transcript, %s)\n", out.Ref.Short(), out.Name, oneLine(out.Was), out.Seen.Line, plural(out.Markers, "marker"))
+	return nil
+}

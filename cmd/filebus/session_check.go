@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	sessions "filebus/materialize/session"
+	"filebus/store"
+)
+
+func newSessionCheckCommand(env *environ) *cobra.Command {
+	files := false
+	cmd := &cobra.Command{
+		Use:   "check [ID] [ARTIFACT|PATH]...",
+		Short: "Check that the files an agent was told to read are there and whole",
+		Long: `Look at artifacts of a session, or with --files at any files, as an agent would
+that was told to read them: are they there, readable, not empty, whole, and what the
+store has? Each that is not is named with the command that helps; the exit code is
+then 8. Nothing is written. Without artifacts all are looked at.`,
+		Example: "  filebus session check $id context plan\n" +
+			"  filebus session check --files .claude/sessions/build/k7m2p9/plan.md docs/idea.md",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runSessionCheck(cmd.Context(), env, files, args)
+		},
+	}
+	cmd.Flags().BoolVar(&files, "files", false, "the arguments are paths of files")
+	return cmd
+}
+
+// A sessionCheckJSON is how the files of a session were found, in JSON.
+type sessionCheckJSON struct {
+	Session string            `json:"session,omitempty"`
+	Files   []checkedFileJSON `json:"files"`
+	Wanting int               `json:"wanting"`
+}
+
+// A checkedFileJSON is how one file was found.
+type checkedFileJSON struct {
+	Artifact string `json:"artifact,omitempty"`
+	File     string `json:"file"`
+	State    string `json:"state"`
+	Detail   string `json:"detail,omitempty"`
+	Do       string `json:"do,omitempty"` // the command that helps
+	Tokens   int    `json:"tokens"`
+	Stored   bool   `json:"stored"`
+}
+
+func runSessionCheck(ctx context.Context, env *environ, files bool, args []string) error {
+	var view sessionCheckJSON
+	var findings []sessions.Finding
+	var err error
+	if files {
+		findings, err = checkFiles(ctx, env, args)
+	} else {
+		view.Session, findings, err = checkArtifacts(ctx, env, args)
+	}
+	if err != nil {
+		return err
+	}
+	view.Files = []checkedFileJSON{}
+	var rows [][]string
+	for _, f := range findings {
+		view.Files = append(view.Files, checkedFileJSON{f.Artifact, validText(f.File), f.State, f.Detail, f.Do, f.Tokens, f.Stored})
+		name := textOr(f.Artifact, f.File)
+		if f.State == sessions.FileOK {
+			rows = append(rows, []string{f.State, name, tokenText(f.Tokens)})
+			continue
+		}
+		view.Wanting++
+		rows = append(rows, []string{f.State, name, f.Detail + "; try: " + f.Do})
+	}
+	if env.global.json {
+		err = env.printJSON(view)
+	} else {
+		env.printTable(rows)
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(findings) == 0:
+		return coded(exitWanting, "filebus session show "+quote(view.Session), errors.New("the session has no artifact to read"))
+	case view.Wanting > 0:
+		return silentError(exitWanting)
+	}
+	return nil
+}
+
+func checkArtifacts(ctx context.Context, env *environ, args []string) (string, []sessions.Finding, error) {
+	text, artifacts := env.sessionArg(args)
+	f, err := env.findSession(ctx, text, false)
+	if err != nil {
+		return "", nil, err
+	}
+	findings, err := f.registry.Check(ctx, f.key, artifacts)
+	return f.key.String(), findings, err
+}
+
+// checkFiles checks files by their paths, also where there is no store.
+func checkFiles(ctx context.Context, env *environ, args []string) ([]sessions.Finding, error) {
+	if len(args) == 0 {
+		return nil, usageError("--files needs at least one path")
+	}
+	var files []string
+	for _, arg := range args {
+		if unset := sessions.UnsetIn(arg); unset != nil {
+			return nil, unset
+		}
+		files = append(files, env.abs(arg))
+	}
+	s, err := env.open()
+	if errors.Is(err, store.ErrNoStore) {
+		return sessions.CheckAlone(files, env.now), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return env.registry(s).CheckFiles(ctx, files)
+}

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestDocumentedSessionJSON compares the JSON of commands that have another one for
+// sessions with docs/cli.md.
+func TestDocumentedSessionJSON(t *testing.T) {
+	documented := sectionsOf(readDocument(t, "docs/cli.md"), 3)
+	for _, test := range []struct {
+		command string
+		value   any
+	}{
+		{"filebus materialize", sessionFilesJSON{}},
+		{"filebus session replay", sessionFilesJSON{}},
+		{"filebus session replay", sessionStepsJSON{}},
+		{"filebus budget", sessionBudgetJSON{}},
+	} {
+		want := jsonShape(reflect.TypeOf(test.value))
+		if !strings.Contains(strings.Join(strings.Fields(documented[test.command]), " "), "`"+want+"`") {
+			t.Errorf("docs/cli.md, %s: does not have\n`%s`", test.command, want)
+		}
+	}
+}

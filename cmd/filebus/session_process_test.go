@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestManySessions starts sessions of two types from 100 processes at once: each has
+// an id and a folder of its own.
+func TestManySessions(t *testing.T) {
+	const processes = 100
+	dir := t.TempDir()
+	mustRun(t, dir, "init", "--profile", "blue")
+	ids := inProcesses(t, dir, processes, func(i int) []string {
+		return []string{"session", "start", []string{"build", "review"}[i%2]}
+	})
+	if n := distinct(ids); n != processes {
+		t.Errorf("%d processes have started %d sessions", processes, n)
+	}
+	for i, id := range ids {
+		folder := filepath.Join(dir, ".blue", "sessions", []string{"build", "review"}[i%2], strings.TrimSpace(id))
+		if _, err := os.Stat(filepath.Join(folder, "metadata.json")); err != nil {
+			t.Errorf("session %d: %v", i, err)
+		}
+	}
+	if out := mustRun(t, dir, "verify"); !strings.HasPrefix(out, fmt.Sprint(processes, " records")) || !strings.Contains(out, "sound") {
+		t.Errorf("verify: %s", out)
+	}
+}
+
+// TestManyEvents writes to the log of a session from 30 processes at once, while
+// an agent appends to it by hand.
+func TestManyEvents(t *testing.T) {
+	const processes = 30
+	dir := t.TempDir()
+	id := strings.TrimSpace(mustRun(t, dir, "session", "start", "build"))
+	log := filepath.Join(dir, ".claude", "sessions", "build", id, ".agent_log")
+	mustRun(t, dir, "session", "log", id, "START", "first")
+	f, err := os.OpenFile(log, os.O_APPEND|os.O_WRONLY, 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString("2026-03-02T09:00:00Z | SUCCESS | by-hand | no line end")
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	inProcesses(t, dir, processes, func(i int) []string {
+		return []string{"session", "log", id, "START", fmt.Sprintf("agent-%d", i), "a | b"}
+	})
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range processes {
+		if n := strings.Count(string(text), fmt.Sprintf(" | START | agent-%d | a | b\n", i)); n != 1 {
+			t.Errorf("agent-%d stands %d times in\n%s", i, n, text)
+		}
+	}
+	if n := strings.Count(string(text), "\n"); n != processes+2 || !strings.Contains(string(text), "| no line end\n") {
+		t.Errorf("%d lines, want %d:\n%s", n, processes+2, text)
+	}
+}

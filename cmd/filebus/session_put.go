@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize/layout"
+	sessions "filebus/materialize/session"
+)
+
+type sessionPutOptions struct {
+	summary, summaryFile, agent, expect, format string
+}
+
+func newSessionPutCommand(env *environ) *cobra.Command {
+	var opts sessionPutOptions
+	cmd := &cobra.Command{
+		Use:   "put ID ARTIFACT [FILE|-]",
+		Short: "Store an artifact of a session and print its reference",
+		Long: `Store a file, or standard input, as an artifact of a session: plan becomes
+plan.md in its folder. The same again changes nothing, another text is the next
+version. With one argument, ARTIFACT, the session is that of FILEBUS_SESSION.
+
+A summary has fewer than 200 words; without one the preview stands in.`,
+		Example: "  filebus session put $id context context.md --agent context-gatherer\n" +
+			"  agent | filebus session put pr_42 security_report --summary 'Two findings, none blocks.'",
+		Args: cobra.RangeArgs(1, 3),
+		RunE: func(cmd *cobra.Command, args []string) error { return runSessionPut(cmd.Context(), env, opts, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&opts.summary, "summary", "", "what it says, in fewer than 200 words")
+	flags.StringVar(&opts.summaryFile, "summary-file", "", "the `file` with the summary, or -")
+	flags.StringVar(&opts.agent, "agent", "", "who wrote it (FILEBUS_AGENT)")
+	flags.StringVar(&opts.expect, "expect", "", "store only if `ref` is the current version, or \"absent\"")
+	flags.StringVar(&opts.format, "format", formatJSON, "of the reference: `json`, or line for one line of about 20 tokens")
+	cmd.MarkFlagsMutuallyExclusive("summary", "summary-file")
+	return cmd
+}
+
+func runSessionPut(ctx context.Context, env *environ, opts sessionPutOptions, args []string) error {
+	if opts.format != formatJSON && opts.format != formatLine {
+		return usageError("unknown format %q: a reference is printed as json or as a line", opts.format)
+	}
+	text, rest := env.sessionArg(args)
+	if len(args) == 1 {
+		text, rest = env.or("", "FILEBUS_SESSION"), args
+		if text == "" {
+			return coded(exitUsage, "filebus session put ID "+quote(args[0])+" FILE", &sessions.UnsetError{})
+		}
+	}
+	request := sessions.PutRequest{Artifact: rest[0], Agent: env.or(opts.agent, "FILEBUS_AGENT"), Summary: opts.summary, Text: env.in}
+	fromInput := len(rest) == 1 || rest[1] == "-"
+	if opts.summaryFile == "-" && fromInput {
+		return usageError("standard input is the text or the summary, not both")
+	}
+	if !fromInput {
+		f, err := openInput(env, rest[1])
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }() // only read
+		request.Text = f
+	}
+	if err := opts.readSummary(env, &request); err != nil {
+		return err
+	}
+	f, err := env.findSession(ctx, text, false)
+	if err != nil {
+		return err
+	}
+	if request.Expect, err = expectation(ctx, env, f.session, opts.expect); err != nil {
+		return err
+	}
+	put, err := f.registry.Put(ctx, f.key, request)
+	if err != nil {
+		return err
+	}
+	return printReference(env, opts.format, put.Ref, put.Reference())
+}
+
+// maxSummaryFile is how many bytes a summary has at most before its words are
+// counted.
+const maxSummaryFile = 1 << 20
+
+func (o sessionPutOptions) readSummary(env *environ, request *sessions.PutRequest) error {
+	if o.summaryFile == "" {
+		return nil
+	}
+	from := env.in
+	if o.summaryFile != "-" {
+		f, err := openInput(env, o.summaryFile)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }() // only read
+		from = f
+	}
+	in, err := readLimited(from, maxSummaryFile)
+	if err != nil {
+		return err
+	}
+	if !in.whole {
+		return &sessions.SummaryError{Words: layout.Words(in.text)}
+	}
+	if request.Summary = string(in.text); strings.TrimSpace(request.Summary) == "" {
+		return usageError("the summary in %s is empty", o.summaryFile)
+	}
+	return nil
+}
+
+func newSessionPathCommand(env *environ) *cobra.Command {
+	return &cobra.Command{
+		Use:   "path ID [ARTIFACT]",
+		Short: "Print the folder of a session, or the file of an artifact, and make the folder",
+		Args:  cobra.RangeArgs(1, 2),
+		RunE:  func(cmd *cobra.Command, args []string) error { return runSessionPath(cmd.Context(), env, args) },
+	}
+}
+
+// A sessionPathJSON is the file of an artifact, or the folder, in JSON.
+type sessionPathJSON struct {
+	Session string `json:"session"`
+	File    string `json:"file"` // absolute
+	Exists  bool   `json:"exists"`
+}
+
+func runSessionPath(ctx context.Context, env *environ, args []string) error {
+	f, err := env.findSession(ctx, args[0], false)
+	if err != nil {
+		return err
+	}
+	artifact := ""
+	if len(args) > 1 {
+		if artifact = args[1]; artifact == "" {
+			return &sessions.WordError{What: "artifact", Rule: "the name is empty: is the variable that holds it set?"}
+		}
+	}
+	file, err := f.registry.Path(ctx, f.key, artifact)
+	if err != nil {
+		return err
+	}
+	if env.global.json {
+		_, err := os.Lstat(file)
+		return env.printJSON(sessionPathJSON{f.key.String(), validText(file), err == nil})
+	}
+	env.printf("%s\n", file)
+	return nil
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	sessions "filebus/materialize/session"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+type sessionReplayOptions struct {
+	to, until string
+	closure   bool
+	maxTokens int
+	steps     bool
+	limit     int
+}
+
+func newSessionReplayCommand(env *environ) *cobra.Command {
+	var opts sessionReplayOptions
+	cmd := &cobra.Command{
+		Use:   "replay ID",
+		Short: "Lay a session out as it was at a step of the log",
+		Long: `Lay out the files of a session as they were at a position of the log, at a time, or
+when a reference was stored, so that what an agent decided then can be run again: the
+session's files, and with --closure what they cited as that was then, with an
+INDEX.md. Without --until it is the end. --steps lists the steps in place of that.
+Files that changed on disk are not taken in: the log is what counts.`,
+		Example: "  filebus session replay k7m2p9 --steps\n" +
+			"  filebus session replay k7m2p9 --until @42 --closure --to /tmp/then",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runSessionReplay(cmd.Context(), env, opts, args[0])
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&opts.to, "to", "", "the `folder` to lay out in, new or empty")
+	flags.StringVar(&opts.until, "until", "", "a `step`: a position such as @42, a time such as 2d or 2026-03-02T10:00:00Z, or a reference")
+	flags.BoolVar(&opts.closure, "closure", false, "also what the session's records refer to, and so on")
+	flags.IntVar(&opts.maxTokens, "max-tokens", sessions.DefaultIndexTokens, "INDEX.md has about `n` tokens at most")
+	flags.BoolVar(&opts.steps, "steps", false, "list the session's steps")
+	flags.IntVar(&opts.limit, "limit", 50, "with --steps: the last `n` steps at most; 0: all")
+	cmd.MarkFlagsOneRequired("to", "steps")
+	cmd.MarkFlagsMutuallyExclusive("to", "steps")
+	return cmd
+}
+
+func runSessionReplay(ctx context.Context, env *environ, opts sessionReplayOptions, id string) error {
+	if opts.limit < 0 {
+		return usageError("--limit %d is negative", opts.limit)
+	}
+	if err := checkIndexTokens(opts.maxTokens); err != nil {
+		return err
+	}
+	id = sessionOf(id)
+	s, err := env.open()
+	if err != nil {
+		return err
+	}
+	position, err := env.replayPosition(ctx, s, opts.until)
+	if err != nil {
+		return err
+	}
+	if opts.steps {
+		return printSteps(ctx, env, s, id, position, opts.limit)
+	}
+	bundle, err := env.registry(s).Replay(ctx, id, position, opts.closure)
+	if err != nil {
+		return err
+	}
+	return layOutBundle(ctx, env, s, bundle, opts.to, nil, opts.maxTokens)
+}
+
+// replayPosition returns the position of the log that a step means: @42 or 42, a
+// reference, a time. Nothing means the end. What one transaction has changed is
+// seen whole.
+func (e *environ) replayPosition(ctx context.Context, s *session, text string) (uint64, error) {
+	var end, position uint64
+	known := text == ""
+	err := s.Store.View(ctx, func(tx *store.Tx) error {
+		end = tx.Position()
+		position = end
+		prefix, isRef := record.ParsePrefix(text)
+		if !isRef {
+			return nil
+		}
+		ref, err := tx.Resolve(prefix)
+		if errors.Is(err, store.ErrNotFound) && strings.Trim(text, "0123456789") == "" {
+			return nil // a position of many digits
+		}
+		if err != nil {
+			return err
+		}
+		v, err := tx.Get(ref)
+		position, known = v.Position, true
+		return err
+	})
+	if err == nil && !known {
+		if strings.Trim(text, "0123456789") == "" {
+			text = "@" + text
+		}
+		position, err = e.position(ctx, s, text)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if position > end {
+		return 0, coded(exitUsage, "filebus log --limit 5", fmt.Errorf("there is no position %d: the log ends at %d", position, end))
+	}
+	return e.registry(s).Moment(ctx, position)
+}
+
+// A stepJSON is a step of a session.
+type sessionStepJSON struct {
+	Position  uint64    `json:"position"`
+	Time      time.Time `json:"time"`
+	Event     string    `json:"event"` // put, change, conflict, retire, drop
+	Name      string    `json:"name"`
+	Ref       string    `json:"ref"`
+	Agent     string    `json:"agent,omitempty"`
+	Destroyed bool      `json:"destroyed,omitempty"`
+}
+
+type sessionStepsJSON struct {
+	Session string            `json:"session"`
+	Steps   []sessionStepJSON `json:"steps"` // oldest first
+	Earlier int               `json:"earlier"`
+}
+
+// printSteps prints the last steps of a session up to a position.
+func printSteps(ctx context.Context, env *environ, s *session, id string, until uint64, limit int) error {
+	steps, err := env.registry(s).Steps(ctx, id)
+	if err != nil {
+		return err
+	}
+	for len(steps) > 0 && steps[len(steps)-1].Position > until {
+		steps = steps[:len(steps)-1]
+	}
+	view := sessionStepsJSON{Session: id, Steps: []sessionStepJSON{}}
+	if limit > 0 && len(steps) > limit {
+		view.Earlier = len(steps) - limit
+		steps = steps[view.Earlier:]
+	}
+	var rows [][]string
+	for _, step := range steps {
+		line := sessionStepJSON{step.Position, step.Time, step.Event, validText(step.Name.String()), step.Ref.Short(), step.Agent, step.Destroyed}
+		view.Steps = append(view.Steps, line)
+		name := line.Name
+		if line.Destroyed && line.Event != sessions.EventDrop {
+			name += " (destroyed since)"
+		}
+		rows = append(rows, []string{
+			"@" + strconv.FormatUint(line.Position, 10), env.minute(line.Time), orDash(line.Agent), line.Event, line.Ref, name,
+		})
+	}
+	if env.global.json {
+		return env.printJSON(view)
+	}
+	env.printTable(rows)
+	if view.Earlier > 0 {
+		env.note("%d earlier steps; --limit 0 lists all", view.Earlier)
+	}
+	return nil
+}

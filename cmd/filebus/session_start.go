@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func newSessionStartCommand(env *environ) *cobra.Command {
+	name := ""
+	cmd := &cobra.Command{
+		Use:   "start TYPE",
+		Short: "Begin a session, make its folder and print its id",
+		Long: `Begin a session with an id that no session has, make its folder with a
+metadata.json, and print the id. TYPE is a word such as build. A review of a pull
+request is pr_reviews --name pr_42, and has that name as id.`,
+		Example: "  id=$(filebus session start build)\n" +
+			"  filebus session start build --name 'Release 1.2'\n" +
+			"  filebus session start pr_reviews --name pr_42",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runSessionStart(cmd.Context(), env, args[0], name)
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "what it is called, at the end of the id too")
+	return cmd
+}
+
+// A sessionStartJSON is a session that was started, in JSON.
+type sessionStartJSON struct {
+	Session string    `json:"session"` // TYPE/ID
+	ID      string    `json:"id"`
+	Type    string    `json:"type"`
+	Name    string    `json:"name,omitempty"`
+	Started time.Time `json:"started"`
+	Folder  string    `json:"folder"` // absolute
+}
+
+func runSessionStart(ctx context.Context, env *environ, kind, name string) error {
+	s, err := env.create(ctx)
+	if err != nil {
+		return err
+	}
+	started, err := env.registry(s).Start(ctx, kind, name)
+	if err != nil {
+		return err
+	}
+	if env.global.json {
+		return env.printJSON(sessionStartJSON{
+			started.Key.String(), started.Key.ID, kind, validText(started.Meta.Name), started.Meta.Started, validText(started.Folder),
+		})
+	}
+	env.printf("%s\n", started.Key.ID)
+	return nil
+}

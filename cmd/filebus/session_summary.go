@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	sessions "filebus/materialize/session"
+	"filebus/store/record"
+)
+
+func newSessionSummaryCommand(env *environ) *cobra.Command {
+	return &cobra.Command{
+		Use:   "summary [ID]",
+		Short: "Print what the artifacts of a session say, in fewer than 200 words each",
+		Args:  cobra.MaximumNArgs(1),
+		RunE:  func(cmd *cobra.Command, args []string) error { return runSessionSummary(cmd.Context(), env, args) },
+	}
+}
+
+// A sessionSummaryJSON is the summaries of a session in JSON.
+type sessionSummaryJSON struct {
+	Session   string      `json:"session"`
+	Summaries []shortJSON `json:"summaries"`
+}
+
+// A shortJSON is what one artifact says in short.
+type shortJSON struct {
+	Artifact string `json:"artifact"`
+	Agent    string `json:"agent,omitempty"`
+	Summary  string `json:"summary"`
+	Words    int    `json:"words"`
+	Given    bool   `json:"given"` // by the agent; else it is the preview
+}
+
+func runSessionSummary(ctx context.Context, env *environ, args []string) error {
+	f, s, err := env.findKnown(ctx, args)
+	if err != nil {
+		return err
+	}
+	all, err := f.registry.Summaries(ctx, s)
+	if err != nil {
+		return err
+	}
+	view := sessionSummaryJSON{Session: s.Key.String(), Summaries: []shortJSON{}}
+	var out strings.Builder
+	long := 0
+	for _, a := range all {
+		view.Summaries = append(view.Summaries, shortJSON{a.Artifact, a.Agent, validText(a.Text), a.Words, a.Given})
+		out.WriteString(oneLine(summaryLine(a)) + "\n")
+		if a.Words > sessions.MaxSummary {
+			long++
+			env.note("the summary of %s has %d words and was cut: it has to have fewer than 200", a.Artifact, a.Words)
+		}
+	}
+	if env.global.json {
+		err = env.printRead(f.session, "session summary", s.Key.String(), view)
+	} else {
+		env.printf("%s", out.String())
+		env.logRead(f.session, "session summary", s.Key.String(), record.EstimateTokens(int64(out.Len())))
+	}
+	if err == nil && long > 0 {
+		err = silentError(exitWanting)
+	}
+	return err
+}
+
+// summaryLine says who wrote what.
+func summaryLine(s sessions.Summary) string {
+	switch {
+	case s.Agent == "":
+		return s.Artifact + ": " + s.Text
+	case strings.HasPrefix(s.Artifact, s.Agent):
+		return s.Agent + ": " + s.Text
+	}
+	return s.Agent + " (" + s.Artifact + "): " + s.Text
+}
