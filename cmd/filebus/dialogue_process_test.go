@@ -14,6 +14,8 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"filebus/materialize/layout"
 )
 
 // A debate is a dialogue of five stand-in agents, each of which has a habit of its
@@ -181,6 +183,7 @@ func TestDebate(t *testing.T) {
 		}
 	}
 	d.checkFiles(t)
+	d.checkDocument(t)
 	if list := mustRun(t, d.dir, "list", "result", "--json"); strings.Count(list, `"status":"interrupted"`) != 1 || strings.Count(list, `"agent":"muffin"`) != 3 {
 		t.Errorf("results of muffin, one of them recovered: %s", list)
 	}
@@ -219,6 +222,44 @@ func (d *debate) checkFiles(t *testing.T) {
 	}
 	if all, err := filepath.Glob(d.file(0, "*")); err != nil || files != 15 || len(slices.DeleteFunc(all, func(f string) bool { return strings.HasSuffix(f, ".prompt.md") })) != 5 {
 		t.Errorf("%d turns and stubs, %q, %v", files, all, err)
+	}
+}
+
+// checkDocument judges, scores and assembles the dialogue, and reads its document back:
+// the turns of all, to the byte, and nothing of those who gave none.
+func (d *debate) checkDocument(t *testing.T) {
+	t.Helper()
+	for round, agents := range [][]string{{"muffin", "donut", "cannoli"}, {"eclair", "donut", "cannoli"}, {"muffin", "eclair", "donut", "cannoli"}} {
+		for _, agent := range agents {
+			mustRun(t, d.dir, "dialogue", "judge", "retry", fmt.Sprint(round), agent, "--wisdom", "3", "--consistency", "2", "--truth", "4", "--relationships", "1")
+		}
+	}
+	if out, err := filebusCommand(t, d.dir, "dialogue", "judge", "retry", "0", "scone", "--wisdom", "1", "--consistency", "1", "--truth", "1", "--relationships", "1").CombinedOutput(); err == nil {
+		t.Errorf("an agent that left a stub is judged: %s", out)
+	}
+	if score := mustRun(t, d.dir, "dialogue", "score", "retry"); !strings.Contains(score, "ALIGNMENT 100") {
+		t.Errorf("ten turns of 10 are scored\n%s", score)
+	}
+	mustRun(t, d.dir, "dialogue", "assemble", "retry", "--out", "document.md")
+	text, err := os.ReadFile(filepath.Join(d.dir, "document.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, found := layout.ParseDialogueDocument(text)
+	if !found || len(document.Rounds) != 3 || document.Scores.Total != 100 {
+		t.Fatalf("the document has %d rounds and %d points:\n%s", len(document.Rounds), document.Scores.Total, text)
+	}
+	for round, r := range document.Rounds {
+		if len(r.Turns) != 5 {
+			t.Errorf("round %d of the document has %d turns and stubs, want 5", round, len(r.Turns))
+		}
+		for _, turn := range r.Turns {
+			file, err := os.ReadFile(d.file(round, turn.Name))
+			reason, isStub := layout.ParseStub(file)
+			if err != nil || turn.Absent != reason || !isStub && string(file) != turn.Text {
+				t.Errorf("%s in round %d of the document: %q, absent %q; the file %q, %v", turn.Name, round, turn.Text, turn.Absent, file, err)
+			}
+		}
 	}
 }
 
