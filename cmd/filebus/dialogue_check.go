@@ -36,7 +36,7 @@ wanting; a marker that departs from the grammar and still can be told is only na
 			return runDialogueCheck(cmd.Context(), env, args[0], round, all)
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "print all findings, not only the first 20")
+	cmd.Flags().BoolVar(&all, "all", false, "print all findings, not only the first 20, each on a line of its own")
 	return cmd
 }
 
@@ -117,8 +117,12 @@ func checkView(d *dialogue.Dialogue, r *dialogue.Report, all bool) dialogueCheck
 		Dialogue: d.Key.String(), Rounds: r.Rounds, Launched: r.Launched, Given: r.Given, Missing: r.Missing, Empty: r.Empty,
 		Stubs: r.Stubs, Markers: r.Markers, Malformed: r.Malformed, Wanting: r.Wanting(), Findings: []findingJSON{},
 	}
+	findings := r.Findings
+	if !all {
+		findings = folded(findings)
+	}
 	for _, wanting := range []bool{true, false} {
-		for _, f := range r.Findings {
+		for _, f := range findings {
 			switch {
 			case f.Wanting != wanting:
 			case !all && len(view.Findings) == findingsShown:
@@ -132,6 +136,34 @@ func checkView(d *dialogue.Dialogue, r *dialogue.Report, all bool) dialogueCheck
 		view.Mend = mendLines(d.Key, r.Findings)
 	}
 	return view
+}
+
+// folded returns findings with one for all markers of a file that depart from the
+// grammar, and are understood all the same.
+func folded(findings []dialogue.Finding) []dialogue.Finding {
+	var out []dialogue.Finding
+	var lines []string
+	for i, f := range findings {
+		isForm := func(other dialogue.Finding) bool {
+			return other.Kind == dialogue.FoundMalformed && !other.Wanting && other.File == f.File
+		}
+		if !isForm(f) {
+			out = append(out, f)
+			continue
+		}
+		lines = append(lines, strconv.Itoa(f.Line))
+		if i+1 < len(findings) && isForm(findings[i+1]) {
+			continue
+		}
+		if len(lines) > 1 {
+			f.Line, f.Text = 0, fmt.Sprintf("malformed: %d markers, in lines %s", len(lines), strings.Join(lines[:min(len(lines), 10)], ", "))
+			if len(lines) > 10 {
+				f.Text += ", …"
+			}
+		}
+		out, lines = append(out, f), nil
+	}
+	return out
 }
 
 func findingView(f dialogue.Finding) findingJSON {
