@@ -174,6 +174,9 @@ func (r fieldRules) addField(text []byte, lines []scanLine, fields []entryField,
 			last = f.last
 		}
 	}
+	for last+1 < len(lines) && lines[last].quiet && lines[last+1].quiet {
+		last++ // a blank line in a code fence ends the value, and not the fence
+	}
 	var line []byte
 	switch model.form {
 	case fieldRow:
