@@ -149,12 +149,13 @@ func TestEscapeLine(t *testing.T) {
 }
 
 func TestBulletLike(t *testing.T) {
-	tests := []struct{ lead, want string }{
-		{"- Status:", "- Type:"}, {"- **Status:**", "- **Type:**"}, {"- **Status**:", "- **Type**:"},
+	tests := []struct{ lead, name, want string }{
+		{"- Status:", "Type", "- Type:"}, {"- **Status:**", "Type", "- **Type:**"}, {"- **Status**:", "Type", "- **Type**:"},
+		{"- Status:", "Assignee 2", "- **Assignee 2**:"}, // plain, it would be no field
 	}
 	for _, test := range tests {
-		if got := string(bulletLike([]byte(test.lead), "Type")); got != test.want {
-			t.Errorf("bulletLike(%q, Type) = %q, want %q", test.lead, got, test.want)
+		if got := string(issueRules().bulletLike([]byte(test.lead), test.name)); got != test.want {
+			t.Errorf("bulletLike(%q, %q) = %q, want %q", test.lead, test.name, got, test.want)
 		}
 	}
 }

@@ -168,25 +168,26 @@ func (r fieldRules) addField(text []byte, lines []scanLine, fields []entryField,
 		}
 		return insertLines(text, lines[0].end, first)
 	}
-	model, last := fields[0], fields[0].last
+	model, last := fields[0], fields[0]
 	for _, f := range fields {
 		if f.form == model.form && f.form != fieldLabel {
-			last = f.last
+			last = f
 		}
 	}
-	for last+1 < len(lines) && lines[last].quiet && lines[last+1].quiet {
-		last++ // a blank line in a code fence ends the value, and not the fence
+	at := lines[last.last].end
+	if next := last.last + 1; next < len(lines) && lines[last.last].quiet && lines[next].quiet {
+		at = lines[last.first].start // a blank line in a code fence ends the value, and not the fence
 	}
 	var line []byte
 	switch model.form {
 	case fieldRow:
 		line = appendEntryRow(nil, name, value)
 	case fieldBullet:
-		line = r.appendValue(bulletLike(lines[model.first].text[:model.lead], name), "  ", value)
+		line = r.appendValue(r.bulletLike(lines[model.first].text[:model.lead], name), "  ", value)
 	default:
 		line = r.appendLabel(nil, name, value)
 	}
-	return insertLines(text, lines[last].end, line)
+	return insertLines(text, at, line)
 }
 
 // standsOff reports whether a line below the first field of an entry is no part
@@ -197,10 +198,10 @@ func (r fieldRules) standsOff(line []byte) bool {
 }
 
 // bulletLike returns the beginning of a bullet for the field name, bold where
-// that of another field is.
-func bulletLike(lead []byte, name string) []byte {
+// that of another field is, or where it is read as a field only so.
+func (r fieldRules) bulletLike(lead []byte, name string) []byte {
 	switch {
-	case bytes.HasSuffix(lead, []byte("**:")):
+	case bytes.HasSuffix(lead, []byte("**:")), r.plain != plainAny && !slices.Contains(r.known, fieldKey(name)):
 		return []byte("- **" + name + "**:")
 	case bytes.HasSuffix(lead, []byte("**")):
 		return []byte("- **" + name + ":**")

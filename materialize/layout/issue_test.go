@@ -180,7 +180,9 @@ func FuzzSetIssueField(f *testing.F) {
 	f.Add("| Status | a |", "Status", "b | c")
 	f.Add("- **Status**: a\n```\nx", "Summary", "b\n## c")
 	f.Add("**Details:**\nx\n\ny", "details", "```\n# a")
-	f.Add("* **A**:\n```\n\n```", "B", "c")
+	f.Add("* **A**:\n```\n\n```\n0", "B", "c")
+	f.Add("* DetAils:", "A", "c")
+	f.Add("- Status: a\n- Details:\n- Loop: 1", "A", "c")
 	f.Fuzz(func(t *testing.T, body, field, value string) {
 		if !isFieldName(field) || strings.TrimSpace(field) != field || strings.ContainsAny(field, "\r\n") {
 			return

@@ -182,6 +182,7 @@ func FuzzScoreboard(f *testing.F) {
 func FuzzTensions(f *testing.F) {
 	f.Add(docExample(f, "dialogue", "tensions.md"))
 	f.Add([]byte("| ID | Tension | Status |\n|---|---|---|\n| T1 | **a** **b** | **Resolved** x |\n"))
+	f.Add([]byte("|ID|Tension|StAtus\n|-\n|0||Resolved****0"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		once := ParseTensions(AppendTensions(nil, ParseTensions(text)))
 		written := AppendTensions(nil, once)

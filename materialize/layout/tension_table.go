@@ -37,12 +37,12 @@ func (r TensionRow) begins(word string) bool {
 func TensionID(text string) (string, bool) { return normalMarkerID(text, 'T') }
 
 // AppendTensions appends the table of tensions. The status of one that is not open
-// any more is in bold.
+// any more is in bold, unless it holds a star.
 func AppendTensions(dst []byte, rows []TensionRow) []byte {
 	dst = appendHead(dst, "ID", "Tension", "Status", "Raised", "Resolved")
 	for _, r := range rows {
 		status := singleSpaced(r.Status)
-		if !r.IsOpen() {
+		if !r.IsOpen() && !strings.Contains(status, "*") {
 			status = "**" + status + "**"
 		}
 		resolved := r.Resolved
