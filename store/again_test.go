@@ -239,3 +239,20 @@ func TestSealed(t *testing.T) {
 		}
 	}
 }
+
+// TestContentOfDropped reads the text of a version that was destroyed since the
+// version was read: nothing is damaged.
+func TestContentOfDropped(t *testing.T) {
+	s, _ := testStore(t)
+	for _, text := range []string{"short", randomText(store.InlineLimit + 1)} {
+		stored := put(t, s, "note/a", text)
+		var v store.Version
+		view(t, s, func(tx *store.Tx) { v, _ = tx.Get(stored.Ref) })
+		update(t, s, func(tx *store.Tx) error { return tx.Drop(stored.Ref) })
+		view(t, s, func(tx *store.Tx) {
+			if _, err := tx.Content(v.Record); !errors.Is(err, store.ErrDropped) {
+				t.Errorf("the text of %d bytes, destroyed meanwhile: %v; want dropped", len(text), err)
+			}
+		})
+	}
+}

@@ -180,11 +180,15 @@ type Content struct {
 	packed []byte
 }
 
-// Content returns the body of a record. The bytes are verified when they are
-// read, outside the transaction.
+// Content returns the body of a record, or ErrDropped if it was destroyed since the
+// record was read. The bytes are verified when they are read, outside the
+// transaction.
 func (tx *Tx) Content(r *record.Record) (Content, error) {
 	packed := tx.bodies.Get(r.Body[:])
 	if packed == nil {
+		if ref := r.Ref(); tx.dropped.Get(ref[:]) != nil {
+			return Content{}, fmt.Errorf("record %s of %s: %w", ref.Short(), r.Name, ErrDropped)
+		}
 		return Content{}, damaged("the body %s of %s is missing", r.Body, r.Name)
 	}
 	return Content{r.Body, r.Size, tx.store, bytes.Clone(packed)}, nil

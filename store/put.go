@@ -154,6 +154,19 @@ func (tx *Tx) Put(d Draft) (Outcome, error) {
 	return Outcome{Version: v}, tx.become(v)
 }
 
+// Meets returns the *ConflictError that a Put of a name would end with, now, because
+// its version is not the expected one, or nil.
+func (tx *Tx) Meets(name record.Name, expect Expect) error {
+	head, err := tx.Head(name)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return expected(expect, name, nil)
+	case err != nil:
+		return err
+	}
+	return expected(expect, name, &head)
+}
+
 func expected(e Expect, name record.Name, head *Version) error {
 	var actual record.Ref
 	if head != nil {
