@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -470,7 +471,7 @@ func (r *documentReader) readTurn(t DocumentTurn, from, to int) DocumentTurn {
 	for _, b := range r.blocksIn(start, end) {
 		if agent, isTurn := b.turnOf(); isTurn {
 			t.Name, t.Text, t.Exact, t.Edited = agent, b.text, b.exact, !b.exact
-			t.TextLine = 1 + bytes.Count(r.text[:b.at], []byte("\n"))
+			t.TextLine = r.lineAt(b.at)
 			return t
 		}
 	}
@@ -481,6 +482,12 @@ func (r *documentReader) readTurn(t DocumentTurn, from, to int) DocumentTurn {
 	t.Text, skipped = trimDocText(string(r.text[start:end]))
 	t.TextLine = r.lines[from].number + skipped
 	return t
+}
+
+// lineAt returns the number of the line that an offset lies in.
+func (r *documentReader) lineAt(at int) int {
+	behind, _ := slices.BinarySearchFunc(r.lines, at, func(l scanLine, at int) int { return cmp.Compare(l.end, at+1) })
+	return 1 + behind
 }
 
 // noTurnLine is the line before the one that says why there is no turn.

@@ -14,15 +14,9 @@ type Voice struct {
 	Round int    // -1 if it is not said
 }
 
-// The emoji that stand beside the names of experts and of the judge.
-const (
-	expertMark = "🧁"
-	judgeMark  = "💙"
-)
-
-// TurnVoice returns whose turn the file at a path is: {slug}/round-{n}/{agent}.md,
+// turnVoice returns whose turn the file at a path is: {slug}/round-{n}/{agent}.md,
 // wherever the dialogue's folder lies.
-func TurnVoice(path string) (Voice, bool) {
+func turnVoice(path string) (Voice, bool) {
 	parts := strings.Split(path, "/")
 	if len(parts) < 3 {
 		return Voice{Round: -1}, false
@@ -36,11 +30,11 @@ func TurnVoice(path string) (Voice, bool) {
 	return Voice{place.Facts.Agent, round}, true
 }
 
-// Voices returns who speaks in an assembled document in each of its markers. A
+// voicesIn returns who speaks in an assembled document in each of its markers. A
 // heading with "Round 1" says the round; one with the name of an expert beside 🧁,
 // or of a participant of the document's head, says the agent. Both hold up to the
 // next heading of the same or a higher level.
-func Voices(text []byte, markers []Marker) []Voice {
+func voicesIn(text []byte, markers []Marker) []Voice {
 	r := voiceReader{names: participantNames(text), round: roundExpression(), now: Voice{Round: -1}}
 	voices := make([]Voice, 0, len(markers))
 	for _, l := range scanLines(text) {
@@ -85,11 +79,11 @@ func (r *voiceReader) heading(level int, title string) {
 
 // agent returns the agent that a heading names, or "".
 func (r *voiceReader) agent(title string) string {
-	if strings.Contains(title, judgeMark) {
+	if strings.Contains(title, JudgeEmoji) {
 		return "judge"
 	}
 	name := voiceName(title)
-	if strings.Contains(title, expertMark) || r.names[name] {
+	if strings.Contains(title, AgentEmoji) || r.names[name] {
 		return name
 	}
 	return ""
@@ -98,7 +92,7 @@ func (r *voiceReader) agent(title string) string {
 // voiceName returns the name in "Muffin 🧁", "🧁 Muffin (Platform Architect)" and
 // "**Muffin** 🧁: storage", lower case.
 func voiceName(title string) string {
-	title = strings.NewReplacer(expertMark, " ", judgeMark, " ", "*", " ", "`", " ").Replace(title)
+	title = strings.NewReplacer(AgentEmoji, " ", JudgeEmoji, " ", "*", " ", "`", " ").Replace(title)
 	name, _, _ := strings.Cut(strings.TrimSpace(title), " - ")
 	end := strings.IndexFunc(name, func(c rune) bool {
 		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune(" -_.'", c)
@@ -132,10 +126,10 @@ type SpokenMarker struct {
 // the headings of a document do.
 func Spoken(path string, text []byte) []SpokenMarker {
 	markers := ParseMarkers(text)
-	turn, isTurn := TurnVoice(path)
+	turn, isTurn := turnVoice(path)
 	var voices []Voice
 	if !isTurn {
-		voices = Voices(text, markers)
+		voices = voicesIn(text, markers)
 	}
 	said := make([]SpokenMarker, len(markers))
 	for i, m := range markers {

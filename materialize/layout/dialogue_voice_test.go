@@ -25,8 +25,8 @@ func TestTurnVoice(t *testing.T) {
 		{"", Voice{"", -1}, false},
 	}
 	for _, test := range tests {
-		if got, found := TurnVoice(test.path); got != test.want || found != test.found {
-			t.Errorf("TurnVoice(%q) = %+v, %t, want %+v, %t", test.path, got, found, test.want, test.found)
+		if got, found := turnVoice(test.path); got != test.want || found != test.found {
+			t.Errorf("turnVoice(%q) = %+v, %t, want %+v, %t", test.path, got, found, test.want, test.found)
 		}
 	}
 }

@@ -61,12 +61,9 @@ type AgentRound struct {
 
 // AppendScoreboard appends a scoreboard as it stands in a file of its own: a table
 // of the rounds, one of the agents by round, and the total. The marks of agents are
-// not written: see AppendAgentMarks.
+// not written: those stand in an assembled document.
 func AppendScoreboard(dst []byte, b Scoreboard) []byte {
-	dst = appendHead(dst, "Round", "W", "C", "T", "R", "Score", "S", "Open T", "New P", "Velocity", "Converge %")
-	for _, r := range b.Rounds {
-		dst = appendRow(dst, r.cells()...)
-	}
+	dst = appendRoundScores(dst, b.Rounds)
 	if len(b.Agents) > 0 {
 		dst = append(dst, "\n## Per-Agent Scores\n\n"...)
 		dst = appendAgentRounds(dst, b.Agents)
@@ -130,20 +127,6 @@ func (a AgentScore) cell(round int) string {
 }
 
 func bold(n int) string { return fmt.Sprintf("**%d**", n) }
-
-// AppendAgentMarks appends a scoreboard as it stands in an assembled document: a
-// table of the agents with their four numbers, and the total.
-func AppendAgentMarks(dst []byte, b Scoreboard) []byte {
-	dst = appendHead(dst, "Agent", "Wisdom", "Consistency", "Truth", "Relationships", "**Total**")
-	for _, a := range b.Agents {
-		cells := []string{a.Agent}
-		for _, n := range []int{a.Marks.Wisdom, a.Marks.Consistency, a.Marks.Truth, a.Marks.Relationships} {
-			cells = append(cells, strconv.Itoa(n))
-		}
-		dst = appendRow(dst, append(cells, bold(a.Total))...)
-	}
-	return appendTotal(dst, b.Total)
-}
 
 func appendTotal(dst []byte, total int) []byte {
 	return fmt.Appendf(dst, "\n**Total ALIGNMENT**: %d\n", total)

@@ -79,7 +79,7 @@ func TestScoreboardForms(t *testing.T) {
 
 func TestAgentMarks(t *testing.T) {
 	b := Scoreboard{Agents: []AgentScore{{Agent: "🧁 A | B", Marks: Marks{1, 2, 3, 4}, Total: 10}}, Total: 10, HasTotal: true}
-	text := AppendAgentMarks(nil, b)
+	text := appendTotal(appendAgentMarks(nil, b.Agents), b.Total)
 	want := "| Agent | Wisdom | Consistency | Truth | Relationships | **Total** |\n|---|---|---|---|---|---|\n" +
 		"| 🧁 A \\| B | 1 | 2 | 3 | 4 | **10** |\n\n**Total ALIGNMENT**: 10\n"
 	if string(text) != want {

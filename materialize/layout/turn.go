@@ -30,7 +30,7 @@ func (Turns) Parse(path string, text []byte) (File, []*SyntaxError) {
 		if len(labels) < 20 {
 			labels = append(labels, strings.Trim(m.Raw, "[]"))
 		}
-		if !m.Exact {
+		if !m.Exact && !m.NamesWhole() {
 			problems = append(problems, &SyntaxError{path, m.Line, fmt.Errorf("marker %q does not follow the grammar", clipLine(m.Raw, 60))})
 		}
 		if f.Title == "" && m.Kind == MarkerPerspective {

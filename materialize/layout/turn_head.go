@@ -77,7 +77,7 @@ func cutRe(text string) (markerHead, bool) {
 	if word == "" || !endsHead(behind) {
 		return markerHead{}, false
 	}
-	known := slices.Contains(MarkerVerbs(), word)
+	known := slices.Contains(markerVerbs(), word)
 	if !known && (spaced || !isCapitals(word) || beginsID(strings.TrimLeft(behind, " \t\r\n")) == "") {
 		return markerHead{}, false
 	}

@@ -83,8 +83,8 @@ func firstKinds() []MarkerKind {
 	return []MarkerKind{MarkerPerspective, MarkerTension, MarkerRefinement, MarkerConcession, MarkerResolved}
 }
 
-// MarkerVerbs returns the verbs that [RE:VERB id] may have.
-func MarkerVerbs() []string {
+// markerVerbs returns the verbs that [RE:VERB id] may have.
+func markerVerbs() []string {
 	return []string{"SUPPORT", "OPPOSE", "REFINE", "ADDRESS", "RESOLVE", "REOPEN", "QUESTION", "DEPEND"}
 }
 

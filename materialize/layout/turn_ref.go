@@ -18,6 +18,14 @@ type MarkerRef struct {
 	Verb  string // of a marker [RE:VERB id]: SUPPORT, RESOLVE …; "" in all others
 }
 
+// NamesWhole reports whether a marker resolves tensions that it names by their whole
+// ids, as tensions.md has them: [RESOLVED MUFFIN R0-T01]. It departs from the grammar of
+// the first generation, and cannot be clearer.
+func (m Marker) NamesWhole() bool {
+	isPart := func(ref MarkerRef) bool { return ref.Agent == "" || ref.Round < 0 }
+	return m.Kind == MarkerResolved && len(m.Refs) > 0 && !slices.ContainsFunc(m.Refs, isPart)
+}
+
 // markerRefs returns what the text behind a marker's kind speaks of: the ids
 // that it begins with. Those of the sentences behind them are not looked for.
 func markerRefs(text string) []MarkerRef {

@@ -142,7 +142,7 @@ func TestMarkerBodies(t *testing.T) {
 }
 
 func TestTurnProblems(t *testing.T) {
-	text := "[PERSPECTIVE P01: a]\n\n[RESOLVED on T02 -- adopting the adapter]\n[REFINEMENT]\n"
+	text := "[PERSPECTIVE P01: a]\n\n[RESOLVED on T02 -- adopting the adapter]\n[REFINEMENT]\n[RESOLVED MUFFIN R0-T01]\n"
 	facts, problems := parseOne(t, Turns{}, "s/round-1/scone.md", []byte(text))
 	want := []string{
 		`s/round-1/scone.md:3: marker "[RESOLVED on T02 -- adopting the adapter]" does not follow the grammar`,
@@ -151,7 +151,7 @@ func TestTurnProblems(t *testing.T) {
 	if diff := cmp.Diff(want, problems); diff != "" {
 		t.Errorf("problems of %q (-want +got):\n%s", text, diff)
 	}
-	if facts.Attributes["markers"] != "PERSPECTIVE=1 REFINEMENT=1 RESOLVED=1" {
+	if facts.Attributes["markers"] != "PERSPECTIVE=1 REFINEMENT=1 RESOLVED=2" {
 		t.Errorf("markers %q", facts.Attributes["markers"])
 	}
 }
