@@ -12,6 +12,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -209,9 +210,33 @@ func (f *Forum) documentFiles(ctx context.Context, folder, base string) ([]docum
 	return f.storedDocument(ctx, folder, base)
 }
 
+// Documents returns the names of the documents that are stored of a dialogue, one for
+// each status, without the files of their rounds. One of a captured tree has none.
+func (f *Forum) Documents(ctx context.Context, d *Dialogue) ([]record.Name, error) {
+	folder, base := d.documentBase()
+	if !d.Key.IsOwn() {
+		return nil, nil
+	}
+	stored, err := f.storedDocument(ctx, folder, base)
+	if err != nil {
+		return nil, err
+	}
+	var names []record.Name
+	for _, file := range stored {
+		if !file.isRound {
+			names = append(names, file.name)
+		}
+	}
+	return names, nil
+}
+
 // storedDocument returns the files of a document that are stored, by name.
 func (f *Forum) storedDocument(ctx context.Context, folder, base string) ([]documentRecord, error) {
-	entries, err := f.entries(ctx, record.Tree(""), false)
+	var entries []query.Summary
+	err := f.w.Store.View(ctx, func(tx *store.Tx) (err error) {
+		entries, err = startingWith(tx, record.Name{Kind: record.KindDialogue, ID: folder + base})
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +245,7 @@ func (f *Forum) storedDocument(ctx context.Context, folder, base string) ([]docu
 		name := e.Version.Record.Name
 		rest, found := strings.CutPrefix(name.ID, folder+base)
 		m := documentName.FindStringSubmatch(rest)
-		if !found || m == nil || name.Kind != record.KindDialogue {
+		if !found || m == nil {
 			continue
 		}
 		text, err := f.w.TextOf(ctx, e.Version)

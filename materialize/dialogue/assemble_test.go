@@ -90,12 +90,12 @@ func readBack(t *testing.T, done *dialogue.Assembled) layout.DialogueDocument {
 
 func TestAssemble(t *testing.T) {
 	profiles := map[string]func() layout.Profile{
-		"claude": layout.Claude, "blue": layout.Blue, "outside": func() layout.Profile { return outsideDesk(t) },
+		"claude": layout.Claude, "blue": layout.Blue, "outside": func() layout.Profile { return outside(t) },
 	}
 	for name, profile := range profiles {
 		for _, split := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s %t", name, split), func(t *testing.T) {
-				h := newDesk(t, profile())
+				h := newScoreHall(t, profile())
 				h.write(t, mixed())
 				opts := dialogue.AssembleOptions{Split: split}
 				done, err := h.Assemble(t.Context(), dialogue.Key{ID: "x"}, opts)
@@ -147,7 +147,7 @@ func TestAssemble(t *testing.T) {
 
 // TestAssembleStatus renames a document, splits it, and makes it one again.
 func TestAssembleStatus(t *testing.T) {
-	h := newDesk(t, layout.Blue())
+	h := newScoreHall(t, layout.Blue())
 	h.write(t, mixed())
 	folder := filepath.Join(h.work.Root, ".blue", "docs", "dialogues")
 	steps := []struct {
@@ -194,7 +194,7 @@ func filesIn(t *testing.T, folder string) []string {
 // TestAssembleByHand makes sure that what somebody has changed is not lost.
 func TestAssembleByHand(t *testing.T) {
 	for _, status := range []dialogue.Lifecycle{"", dialogue.LifecycleAccepted} {
-		h := newDesk(t, layout.Claude())
+		h := newScoreHall(t, layout.Claude())
 		h.write(t, mixed())
 		done, err := h.Assemble(t.Context(), dialogue.Key{ID: "x"}, dialogue.AssembleOptions{})
 		if err != nil {
@@ -230,7 +230,7 @@ func TestAssembleByHand(t *testing.T) {
 // TestAssembleLong splits a document that is too long to be read at once, and keeps a
 // turn that is too long to be read for its markers.
 func TestAssembleLong(t *testing.T) {
-	h := newDesk(t, layout.Claude())
+	h := newScoreHall(t, layout.Claude())
 	long := "[PERSPECTIVE P01: x]\n" + strings.Repeat("line of text\n", dialogue.MaxTurn/10)
 	h.write(t, map[string]string{"round-0/muffin.md": long, "round-0/scone.md": "[PERSPECTIVE P01: y]\n"})
 	for i := range 2 {
@@ -250,7 +250,7 @@ func TestAssembleLong(t *testing.T) {
 
 // TestAssembleAtOnce assembles one dialogue many times at the same time.
 func TestAssembleAtOnce(t *testing.T) {
-	h := newDesk(t, layout.Claude())
+	h := newScoreHall(t, layout.Claude())
 	h.write(t, mixed())
 	var wait sync.WaitGroup
 	for range 4 {
@@ -280,7 +280,7 @@ func TestAssembleWritten(t *testing.T) {
 		{nil, layout.Scoreboard{Rounds: []layout.RoundScore{{NewPerspectives: 1, Velocity: 1}}}},
 	}
 	for _, test := range tests {
-		h := newDesk(t, layout.Claude())
+		h := newScoreHall(t, layout.Claude())
 		h.write(t, map[string]string{"round-0/muffin.md": "[PERSPECTIVE P01: x]\n"})
 		d := h.write(t, test.files)
 		doc, err := h.Document(t.Context(), d, dialogue.PartsOf(d))
@@ -328,7 +328,7 @@ func TestAssembleReal(t *testing.T) {
 	if corpus == "" {
 		t.Skip("FILEBUS_CORPUS names no folder with real dialogues")
 	}
-	h := newDesk(t, layout.Claude())
+	h := newScoreHall(t, layout.Claude())
 	if _, err := h.work.Capture(t.Context(), filepath.Join(corpus, "blue"), materialize.CaptureOptions{Tree: "blue"}); err != nil {
 		t.Fatal(err)
 	}

@@ -113,14 +113,14 @@ func (c *checker) round(r *Round) {
 	owing := c.d.owingNames(r)
 	c.report.Launched += len(owing)
 	for _, agent := range owing {
-		if r.turnOf(agent) == nil {
+		if r.Turn(agent) == nil {
 			c.report.Missing++
 			c.wanting(FoundMissing, r, agent, c.d.turnFile(r, agent), 0, "no file")
 		}
 	}
 	for _, t := range r.Turns {
 		file := c.d.pathOf(t)
-		if first := r.turnOf(t.Agent); first != t {
+		if first := r.Turn(t.Agent); first != t {
 			c.wanting(FoundTwice, r, t.Agent, file, 0, "a second file of "+t.Agent+", beside "+first.fileName())
 			continue
 		}
@@ -156,26 +156,17 @@ func (c *checker) turn(r *Round, t *Turn, file string) {
 		c.wanting(FoundNoMarkers, r, t.Agent, file, 0, "no markers")
 	}
 	c.markers(r, t, file)
-	if next := c.d.nextLaunch(r); next != nil && t.Version.Record.Time.After(next.Launched) {
-		c.wanting(FoundLate, r, t.Agent, file, 0, fmt.Sprintf("written after round %d began", next.Round))
+	if begun, known := c.d.Round(r.Number + 1).begunBy(); known && c.d.Key.IsOwn() && t.Version.Record.Time.After(begun) {
+		text := fmt.Sprintf("written after round %d began", r.Number+1)
+		c.add(Finding{Kind: FoundLate, Round: r.Number, Agent: t.Agent, File: file, Text: text}) // nobody can mend it
 	}
-}
-
-// nextLaunch returns the panel of the round after one, nil if it has not begun, or if
-// there is no telling when.
-func (d *Dialogue) nextLaunch(r *Round) *layout.Panel {
-	next := d.Round(r.Number + 1)
-	if next == nil || next.Panel == nil || next.Panel.Launched.IsZero() || !d.Key.IsOwn() {
-		return nil
-	}
-	return &layout.Panel{Round: next.Number, Launched: next.Panel.Launched}
 }
 
 // markers checks the markers of a turn.
 func (c *checker) markers(r *Round, t *Turn, file string) {
 	first := map[string]int{} // the line of each id
 	for _, m := range t.Markers {
-		if !m.Exact && !namesWhole(m) {
+		if !m.Exact && !m.NamesWhole() {
 			c.report.Malformed++
 			c.add(Finding{
 				Kind: FoundMalformed, Round: r.Number, Agent: t.Agent, File: file, Line: m.Line,
@@ -194,13 +185,6 @@ func (c *checker) markers(r *Round, t *Turn, file string) {
 			first[m.ID] = m.Line
 		}
 	}
-}
-
-// namesWhole reports whether a marker resolves tensions that it names by their whole
-// keys, as tensions.md has them: [RESOLVED MUFFIN R0-T01].
-func namesWhole(m layout.Marker) bool {
-	isPart := func(ref layout.MarkerRef) bool { return ref.Agent == "" || ref.Round < 0 }
-	return m.Kind == layout.MarkerResolved && len(m.Refs) > 0 && !slices.ContainsFunc(m.Refs, isPart)
 }
 
 // needsID reports whether a marker cannot be taken for what it is meant to be: it
@@ -227,7 +211,7 @@ func (c *checker) references(r *Round, t *Tracking) {
 		if ref.Round != r.Number {
 			continue
 		}
-		file := c.d.pathOf(r.turnOf(ref.Agent))
+		file := c.d.pathOf(r.Turn(ref.Agent))
 		if len(ref.Matches) == 0 {
 			c.wanting(FoundUnknown, r, ref.Agent, file, ref.Line, ref.Text+" is no tension that was raised before")
 			continue

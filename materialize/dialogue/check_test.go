@@ -72,6 +72,14 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestLaunchedOnce has an agent write two files where nothing else says who takes part.
+func TestLaunchedOnce(t *testing.T) {
+	d := talk(map[string]string{"0/Muffin": "x", "0/muffin": "x", "0/scone": "x"})
+	if got := d.Launched(d.Round(0)); len(got) != 2 {
+		t.Errorf("launched are %v, want muffin and scone", got)
+	}
+}
+
 // TestCheckLaunched checks a dialogue with a pool and panels, in a workspace.
 func TestCheckLaunched(t *testing.T) {
 	for _, profile := range []layout.Profile{layout.Claude(), outside(t)} {
@@ -81,6 +89,7 @@ func TestCheckLaunched(t *testing.T) {
 				"expert-pool.json":    `{"experts": [{"name": "Muffin"}, {"name": "scone"}]}`,
 				"round-0/muffin.md":   "[PERSPECTIVE P01: x]",
 				"round-0/donut.md":    "[PERSPECTIVE P01: x]",
+				"round-00/scone.md":   "[PERSPECTIVE P01: no turn of round 0, and none is missing less for it]",
 				"round-0/scores.json": `{"agents": [{"agent": "scone", "wisdom": 1}]}`,
 				"round-1/panel.json":  `{"round": 1, "experts": [{"name": "scone"}]}`,
 				"round-1/scone.md":    strings.Repeat("[PERSPECTIVE P01: x] ", dialogue.MaxTurn/20),
@@ -125,6 +134,22 @@ func TestCheckLaunched(t *testing.T) {
 	}
 }
 
+// TestCheckSameSecond puts a turn and launches the next round within one second, to
+// which the panel's time is cut: the turn is not late.
+func TestCheckSameSecond(t *testing.T) {
+	h := newScoreHall(t, layout.Claude())
+	h.now = h.now.Add(300 * time.Millisecond)
+	h.write(t, map[string]string{"round-0/muffin.md": "[PERSPECTIVE P01: x]"})
+	h.now = h.now.Add(300 * time.Millisecond)
+	if _, err := h.Launch(t.Context(), dialogue.Key{ID: "x"}, 1, "muffin"); err != nil {
+		t.Fatal(err)
+	}
+	h.write(t, map[string]string{"round-1/muffin.md": "[PERSPECTIVE P01: x]"})
+	if diff := cmp.Diff([]string(nil), found(t, h.readAll(t), -1)); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
 // TestCheckLate finds a turn that came after the next round began, and takes in one
 // that was written a moment ago.
 func TestCheckLate(t *testing.T) {
@@ -134,6 +159,8 @@ func TestCheckLate(t *testing.T) {
 		"round-1/panel.json": `{"round": 1, "launched": "2026-03-02T10:05:00Z", "experts": [{"name": "muffin"}]}`,
 		"round-1/muffin.md":  "[PERSPECTIVE P01: x]",
 	})
+	h.now = time.Date(2026, 3, 2, 10, 5, 0, 1e8, time.UTC)
+	h.write(t, map[string]string{"round-0/eclair.md": "[PERSPECTIVE P01: x]"})
 	h.now = h.now.Add(10 * time.Minute)
 	file := filepath.Join(h.work.Root, ".claude", "dialogues", "x", "round-0", "scone.md")
 	if err := os.WriteFile(file, []byte("[PERSPECTIVE P01: x]"), 0o666); err != nil {
@@ -145,7 +172,7 @@ func TestCheckLate(t *testing.T) {
 	if err := h.work.TakeIn(t.Context(), ".claude/dialogues/x/round-0/scone.md"); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"late round-0/scone.md:0 written after round 1 began"}
+	want := []string{"~late round-0/scone.md:0 written after round 1 began"}
 	if diff := cmp.Diff(want, found(t, h.readAll(t), -1)); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}

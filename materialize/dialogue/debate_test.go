@@ -1,7 +1,6 @@
 package dialogue_test
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,8 +11,6 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
-	"filebus/query"
-	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -28,23 +25,12 @@ type debate struct {
 // they say, by the clock of the system.
 func newDebate(t testing.TB, profile layout.Profile) *debate {
 	t.Helper()
-	dir := t.TempDir()
 	if strings.HasPrefix(profile.Dialogues, "/") {
-		profile.Dialogues = filepath.ToSlash(filepath.Join(t.TempDir(), "blue-dialogue"))
+		profile = outside(t)
 		profile.Results = "results"
 	}
-	at := materialize.Location{Store: filepath.Join(dir, ".filebus"), Main: dir, Root: dir}
-	w, err := materialize.Create(t.Context(), at, materialize.Settings{Home: dir, Profile: profile}, store.Options{Wait: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		report, err := w.Store.Check(context.Background(), nil)
-		if err = errors.Join(err, report.Err()); err != nil {
-			t.Errorf("the store after the test: %v", err)
-		}
-	})
-	h := &debate{dialogue.Open(w, query.New(w.Store, query.Options{}), time.Now), w, dialogue.Key{ID: "x"}}
+	forum, w := newForum(t, profile, nil, time.Now)
+	h := &debate{forum, w, dialogue.Key{ID: "x"}}
 	pool := layout.Pool{Title: "X", Question: "Who retries?"}
 	for _, name := range []string{"muffin", "scone", "eclair", "donut", "cannoli"} {
 		pool.Experts = append(pool.Experts, layout.Expert{Name: name})

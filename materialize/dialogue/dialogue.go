@@ -102,14 +102,16 @@ func (d *Dialogue) Last() *Round {
 	return d.Rounds[len(d.Rounds)-1]
 }
 
-// Turn returns the turn of an agent, nil if there is none.
+// Turn returns the turn of an agent, nil if there is none. Of two files for one agent,
+// muffin.md and Muffin.md, it is the one in lower case.
 func (r *Round) Turn(agent string) *Turn {
+	var found *Turn
 	for _, t := range r.Turns {
-		if t.Agent == agent {
-			return t
+		if t.Agent == agent && (found == nil || t.fileName() == agent+".md") {
+			found = t
 		}
 	}
-	return nil
+	return found
 }
 
 // Launched returns the agents that owe a file in a round: those of its panel; in a
@@ -123,7 +125,9 @@ func (d *Dialogue) Launched(r *Round) []layout.Expert {
 	}
 	var experts []layout.Expert
 	for _, t := range r.Turns {
-		experts = append(experts, layout.Expert{Name: t.Agent})
+		if !isAmong(experts, t.Agent) {
+			experts = append(experts, layout.Expert{Name: t.Agent})
+		}
 	}
 	return experts
 }

@@ -26,14 +26,11 @@ func PartsOf(d *Dialogue) Parts {
 	p := Parts{Scores: b.Scoreboard, Tensions: b.TensionRows(), Converged: b.Converged}
 	for _, v := range b.Perspectives {
 		p.Perspectives = append(p.Perspectives, layout.PerspectiveRow{
-			ID: v.ID, Agent: v.Agent, Perspective: layout.Clip(v.Label, maxCell), Round: strconv.Itoa(v.Round),
+			ID: v.ID, Agent: v.Agent, Perspective: layout.Clip(v.Label, maxLabel), Round: strconv.Itoa(v.Round),
 		})
 	}
 	return p
 }
-
-// maxCell is how many characters of a label a table shows.
-const maxCell = 120
 
 // Document returns the document of a dialogue, with every turn whatever its length:
 // the same records give the same document. What an agent that owes a file did not
@@ -328,7 +325,7 @@ func (b *documentBuilder) turns(r *Round) []documentTurn {
 	add := func(agent string) {
 		agent = foldExpert(agent)
 		if !slices.ContainsFunc(all, func(t documentTurn) bool { return t.agent == agent }) {
-			all = append(all, documentTurn{agent, r.turnOf(agent)})
+			all = append(all, documentTurn{agent, r.Turn(agent)})
 		}
 	}
 	for _, e := range named(b.d.Launched(r)) {

@@ -100,7 +100,9 @@ func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintRe
 	report := &LintReport{File: file, Findings: []LintFinding{}}
 	for _, rule := range lintRules() {
 		l.check, l.findings = rule.name, nil
-		rule.run(l)
+		if found || rule.name == "header" { // without a title nothing else is read
+			rule.run(l)
+		}
 		points := rule.weight
 		if !found || rule.rounds && len(doc.Rounds) == 0 {
 			points = 0
@@ -161,7 +163,7 @@ func (l *linter) readTurns() {
 	for _, r := range l.doc.Rounds {
 		for _, t := range r.Turns {
 			turn := lintTurn{DocumentTurn: t, round: r.Number, file: l.fileOf(r)}
-			if t.Absent == "" && !isPlaceholder(t.Text) {
+			if t.Absent == "" && !isPlaceholder(t.Text) && len(t.Text) <= MaxTurn { // as in the dialogue itself
 				turn.markers = layout.ParseMarkers([]byte(t.Text))
 				for i := range turn.markers {
 					turn.markers[i].Line += t.TextLine - 1

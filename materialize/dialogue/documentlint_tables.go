@@ -149,6 +149,11 @@ func (l *linter) hasEmojis() bool {
 	return false
 }
 
+// hasScores reports whether somebody has been judged, so that there is a total.
+func hasScores(b layout.Scoreboard) bool {
+	return len(b.Agents) > 0 || slices.ContainsFunc(b.Rounds, func(r layout.RoundScore) bool { return r.Judged })
+}
+
 // scoreboard checks that the scores are there, for all who spoke and nobody else.
 func (l *linter) scoreboard() {
 	const mend = "filebus dialogue judge records scores, and assemble writes them"
@@ -162,7 +167,7 @@ func (l *linter) scoreboard() {
 	case len(b.Agents)+len(b.Rounds) == 0:
 		l.add(LintShould, l.doc.Found.Scores, mend, "the scoreboard has no table with scores")
 		return
-	case !b.HasTotal:
+	case !b.HasTotal && hasScores(b):
 		l.add(LintNote, l.doc.Found.Scores, `add "**Total ALIGNMENT**: N"`, "the scoreboard does not say the total")
 	}
 	if len(b.Agents) == 0 {

@@ -187,7 +187,8 @@ func TestLint(t *testing.T) {
 
 func TestLintNothing(t *testing.T) {
 	for text, want := range map[string][]string{
-		"": {"must header:1 the document has no title", `must rounds:1 there is no round: no heading "## Round N: LABEL"`},
+		"":                              {"must header:1 the document has no title"},
+		"## Round 0: A\n\n### Muffin\n": {"must header:1 the document has no title"},
 		"# Dialogue 7: A\n\n| **Status** | Recorded |\n\n## Summary\n": {`must rounds:1 there is no round: no heading "## Round N: LABEL"`},
 	} {
 		var got []string
@@ -206,7 +207,7 @@ func TestLintNothing(t *testing.T) {
 // checked against, with what agents lack as the only findings.
 func TestLintAssembled(t *testing.T) {
 	for _, split := range []bool{false, true} {
-		h := newDesk(t, layout.Claude())
+		h := newScoreHall(t, layout.Claude())
 		h.write(t, mixed())
 		done, err := h.Assemble(t.Context(), dialogue.Key{ID: "x"}, dialogue.AssembleOptions{Split: split})
 		if err != nil {

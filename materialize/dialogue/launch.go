@@ -160,6 +160,16 @@ func (d *Dialogue) checkRound(round int) error {
 // hasBegun reports whether a round has a panel or a turn. One that is nil has not.
 func (r *Round) hasBegun() bool { return r != nil && (r.Panel != nil || len(r.Turns) > 0) }
 
+// begunBy returns a time by which a round, which may be nil, had begun: the end of the
+// second that its panel gives. Known is false if there is no telling.
+func (r *Round) begunBy() (begun time.Time, known bool) {
+	panel := r.panel()
+	if panel == nil || panel.Launched.IsZero() {
+		return time.Time{}, false
+	}
+	return panel.Launched.Add(time.Second), true
+}
+
 // expert returns the expert of the pool whom a name means; in a pool without names,
 // anybody.
 func (d *Dialogue) expert(text string) (layout.Expert, error) {
@@ -169,7 +179,7 @@ func (d *Dialogue) expert(text string) (layout.Expert, error) {
 	}
 	experts := named(d.Pool.Experts)
 	for _, e := range experts {
-		if strings.EqualFold(e.Name, name) {
+		if foldExpert(e.Name) == name {
 			e.Name = name
 			return e, nil
 		}
@@ -180,9 +190,9 @@ func (d *Dialogue) expert(text string) (layout.Expert, error) {
 	return layout.Expert{}, &AgentError{d.Key, name, nearNames(name, experts)}
 }
 
-// isAmong reports whether one of the experts has a name.
+// isAmong reports whether one of the experts has a name, which is folded.
 func isAmong(experts []layout.Expert, name string) bool {
-	return slices.ContainsFunc(experts, func(e layout.Expert) bool { return strings.EqualFold(e.Name, name) })
+	return slices.ContainsFunc(experts, func(e layout.Expert) bool { return foldExpert(e.Name) == name })
 }
 
 // maxNear is how many names an error lists.

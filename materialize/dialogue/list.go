@@ -5,7 +5,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"filebus/materialize/layout"
@@ -35,7 +34,7 @@ const (
 // List returns the dialogues with the newest record first, limit of them at most,
 // and how many there are. A limit of 0 is none.
 func (f *Forum) List(ctx context.Context, limit int) ([]Item, int, error) {
-	entries, err := f.entries(ctx, "", true)
+	entries, err := f.entries(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -71,24 +70,25 @@ func (f *Forum) List(ctx context.Context, limit int) ([]Item, int, error) {
 // the pool, the scoreboard and the panel of the last round.
 func (f *Forum) item(ctx context.Context, key Key, files map[string]query.Summary) (Item, error) {
 	item := Item{Key: key, Last: -1}
-	agents, turns := map[string]bool{}, map[int]int{}
-	for _, e := range files {
+	agents, turns := map[string]bool{}, map[int]map[string]bool{} // by round, who wrote
+	for path, e := range files {
 		r := e.Version.Record
 		if r.Time.After(item.Time) {
 			item.Time = r.Time
 		}
-		round, err := strconv.Atoi(e.Description.Attributes[layout.AttributeRound])
-		if err != nil || e.Description.Attributes[layout.AttributePart] == "summary" {
+		round, found := roundOf(e, path)
+		if !found {
 			continue
 		}
-		turns[round] += 0
+		if turns[round] == nil {
+			turns[round] = map[string]bool{}
+		}
 		if r.Name.Kind == record.KindTurn {
-			turns[round]++
-			agents[r.Agent] = true
+			turns[round][r.Agent], agents[r.Agent] = true, true
 		}
 		item.Last = max(item.Last, round)
 	}
-	item.Rounds, item.Turns = len(turns), turns[item.Last]
+	item.Rounds, item.Turns = len(turns), len(turns[item.Last])
 	d := &Dialogue{Key: key}
 	if err := f.addKnown(ctx, d, &item, files); err != nil {
 		return item, err

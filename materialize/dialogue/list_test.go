@@ -23,6 +23,7 @@ func TestList(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.put(t, "turn/third/round-0/eclair", "[ERROR: died]\n")
+	h.put(t, "turn/third/round-0/Eclair", "[PERSPECTIVE P01: a second file of one agent]\n")
 	h.put(t, "dialogue/third/scoreboard.md", boardAfter(0))
 	h.put(t, "dialogue/first/scoreboard.md", boardAfter(3))
 	items, total, err := h.List(t.Context(), 0)

@@ -35,6 +35,7 @@ func (t *Tracking) addListed(d *Dialogue) {
 	for _, row := range d.Listed {
 		t.listedUpTo = max(t.listedUpTo, cellRound(row.Raised), cellRound(row.Resolved, row.Status))
 	}
+	var first map[string]int // made when it is needed
 	for _, row := range d.Listed {
 		id, isID := layout.TensionID(row.ID)
 		if !isID && !keyForm.MatchString(row.ID) {
@@ -43,7 +44,13 @@ func (t *Tracking) addListed(d *Dialogue) {
 		id = cmp.Or(id, row.ID)
 		raised, closed := cellRound(row.Raised), cellRound(row.Resolved, row.Status)
 		if raised < 0 {
-			raised = d.firstRaised(id, max(t.listedUpTo, 0))
+			if first == nil {
+				first = d.firstNamed()
+			}
+			raised = max(t.listedUpTo, 0) // one that nobody speaks of came up last
+			if round, found := first[id]; found {
+				raised = max(round-1, 0)
+			}
 		}
 		tension := &Tension{TensionKey: TensionKey{Round: raised, ID: id}, Label: row.Tension, Line: row.Line, Listed: true}
 		if kind := rowEvent(row); kind != noEvent {
@@ -74,20 +81,20 @@ func rowEvent(row layout.TensionRow) EventKind {
 	return WasResolved
 }
 
-// firstRaised returns the round in which a tension came up whose row does not say
-// it: the one before the first whose turns speak of it. One that nobody speaks of came
-// up last.
-func (d *Dialogue) firstRaised(id string, otherwise int) int {
+// firstNamed returns for each id, without an agent, the first round whose turns speak
+// of it: a tension whose row does not say when it was raised came up in the round before.
+func (d *Dialogue) firstNamed() map[string]int {
+	first := map[string]int{}
 	for _, r := range d.Rounds {
 		for _, turn := range r.given() {
 			for _, m := range turn.Markers {
 				for _, ref := range m.Refs {
-					if ref.ID == id && ref.Agent == "" {
-						return max(r.Number-1, 0)
+					if _, known := first[ref.ID]; !known && ref.Agent == "" {
+						first[ref.ID] = r.Number
 					}
 				}
 			}
 		}
 	}
-	return otherwise
+	return first
 }

@@ -67,12 +67,11 @@ func (w *waiter) sayStrangers() {
 // isKnown reports whether a name is that of an agent who owes a file in the round
 // or takes part in the dialogue.
 func (w *waiter) isKnown(name string) bool {
-	isOne := func(e layout.Expert) bool { return strings.EqualFold(e.Name, name) }
-	if slices.ContainsFunc(w.turns, func(a *awaited) bool { return a.Agent == name }) || slices.ContainsFunc(w.dialogue.Pool.Experts, isOne) {
+	if slices.ContainsFunc(w.turns, func(a *awaited) bool { return a.Agent == name }) || isAmong(w.dialogue.Pool.Experts, name) {
 		return true
 	}
-	r := w.dialogue.Round(w.Round)
-	return r.panel() != nil && slices.ContainsFunc(r.Panel.Experts, isOne)
+	panel := w.dialogue.Round(w.Round).panel()
+	return panel != nil && isAmong(panel.Experts, name)
 }
 
 // alikes returns the files, absolute, that may be meant as the turn of an agent: in

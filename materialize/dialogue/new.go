@@ -53,7 +53,7 @@ type RequestError struct{ Why string }
 
 func (e *RequestError) Error() string { return e.Why }
 
-// A TwiceError says that two names of agents are one.
+// A TwiceError says that two names of agents, in a list of them, are one.
 type TwiceError struct{ Name string }
 
 func (e *TwiceError) Error() string { return fmt.Sprintf("%s is among the agents twice", e.Name) }
@@ -184,6 +184,9 @@ func (f *Forum) claim(ctx context.Context, made *Made, text []byte) (bool, error
 		return false, nil // another process was faster
 	}
 	if err != nil {
+		if _, wayErr := f.w.MakeFolder(ctx, name); wayErr != nil { // it names a link on the way
+			err = wayErr
+		}
 		return false, err
 	}
 	made.Ref = put.Ref

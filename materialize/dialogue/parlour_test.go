@@ -1,8 +1,6 @@
 package dialogue_test
 
 import (
-	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,8 +10,6 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
-	"filebus/query"
-	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -26,21 +22,8 @@ type parlour struct {
 
 func newParlour(t testing.TB, profile layout.Profile) *parlour {
 	t.Helper()
-	dir := t.TempDir()
 	h := &parlour{now: time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)}
-	clock := func() time.Time { return h.now }
-	at := materialize.Location{Store: filepath.Join(dir, ".filebus"), Main: dir, Root: dir}
-	w, err := materialize.Create(t.Context(), at, materialize.Settings{Home: dir, Profile: profile}, store.Options{Wait: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		report, err := w.Store.Check(context.Background(), nil)
-		if err = errors.Join(err, report.Err()); err != nil {
-			t.Errorf("the store after the test: %v", err)
-		}
-	})
-	h.work, h.Forum = w, dialogue.Open(w, query.New(w.Store, query.Options{}), clock)
+	h.Forum, h.work = newForum(t, profile, nil, func() time.Time { return h.now })
 	return h
 }
 
@@ -48,10 +31,8 @@ func newParlour(t testing.TB, profile layout.Profile) *parlour {
 // which it returns. The folder is not there yet.
 func outsideParlour(t testing.TB) (*parlour, string) {
 	t.Helper()
-	dialogues := filepath.Join(t.TempDir(), "blue-dialogue")
-	profile := layout.Seed()
-	profile.Dialogues = filepath.ToSlash(dialogues)
-	return newParlour(t, profile), dialogues
+	profile := outside(t)
+	return newParlour(t, profile), filepath.FromSlash(profile.Dialogues)
 }
 
 func (h *parlour) make(t testing.TB, title string, agents ...string) *dialogue.Made {

@@ -21,22 +21,11 @@ type Perspective struct {
 func (r *Round) given() []*Turn {
 	var turns []*Turn
 	for _, t := range r.Turns {
-		if !t.IsStub && !t.IsEmpty() && r.turnOf(t.Agent) == t {
+		if !t.IsStub && !t.IsEmpty() && r.Turn(t.Agent) == t {
 			turns = append(turns, t)
 		}
 	}
 	return turns
-}
-
-// turnOf returns the turn of an agent that counts, nil if there is none.
-func (r *Round) turnOf(agent string) *Turn {
-	var found *Turn
-	for _, t := range r.Turns {
-		if t.Agent == agent && (found == nil || t.fileName() == agent+".md") {
-			found = t
-		}
-	}
-	return found
 }
 
 // fileName returns the name of a turn's file, in the letter case that it has.

@@ -164,13 +164,10 @@ func (d *Dialogue) owing(number int) ([]layout.Expert, error) {
 // checkOwing returns a *NotLaunchedError for an agent that is not among those who
 // owe a file. Where none is known, anybody may write one.
 func (d *Dialogue) checkOwing(round int, agent string, owing []layout.Expert) error {
-	isOne := func(experts []layout.Expert) bool {
-		return slices.ContainsFunc(experts, func(e layout.Expert) bool { return strings.EqualFold(e.Name, agent) })
-	}
-	if len(owing) == 0 && d.Round(round).panel() == nil || isOne(owing) {
+	if len(owing) == 0 && d.Round(round).panel() == nil || isAmong(owing, agent) {
 		return nil
 	}
-	return &NotLaunchedError{d.Key, round, agent, isOne(d.Pool.Experts), nearNames(agent, named(owing))}
+	return &NotLaunchedError{d.Key, round, agent, isAmong(d.Pool.Experts, agent), nearNames(agent, named(owing))}
 }
 
 // panel returns the panel of a round, which may be nil.
@@ -215,17 +212,26 @@ func (f *Forum) Put(ctx context.Context, s Seat, c Contribution) (*materialize.P
 	return put, err
 }
 
-// Current returns what stands as the turn of an agent, with what is on disk taken in.
+// Current returns what stands as the turn of an agent, however long, with what is on
+// disk taken in.
 func (f *Forum) Current(ctx context.Context, s Seat) (*materialize.PutResult, error) {
-	return f.edit(ctx, s, materialize.Origin{Source: record.SourcePut}, func(old []byte, head *store.Version) ([]byte, error) {
+	put, err := f.edit(ctx, s, materialize.Origin{Source: record.SourcePut}, func(old []byte, head *store.Version) ([]byte, error) {
 		if head == nil {
 			return nil, fmt.Errorf("the turn of %s in round %d: %w", s.Agent, s.Round, store.ErrNotFound)
 		}
 		return old, nil
 	})
+	if long := (*OccupiedError)(nil); !errors.As(err, &long) {
+		return put, err
+	}
+	h, err := f.head(ctx, s)
+	return &materialize.PutResult{
+		Name: s.name(), Ref: h.Ref, File: s.File, Unchanged: true, Record: h.Record, Description: h.description,
+	}, err
 }
 
-// edit changes the file of a turn.
+// edit changes the file of a turn. One that is too long to be edited is an
+// *OccupiedError.
 func (f *Forum) edit(ctx context.Context, s Seat, origin materialize.Origin, edit materialize.TextEdit) (*materialize.PutResult, error) {
 	if err := f.clear(ctx, s); err != nil {
 		return nil, err
@@ -283,17 +289,17 @@ func isVacant(text []byte) bool {
 	return isStub || isBlank(text)
 }
 
-// A headOf is the current version of a turn, with how many words it has.
+// A headOf is the current version of a turn, with its description.
 type headOf struct {
 	store.Version
-	words int
+	description record.Description
 }
 
 // head returns the current version of a turn.
 func (f *Forum) head(ctx context.Context, s Seat) (h headOf, err error) {
 	err = f.w.Store.View(ctx, func(tx *store.Tx) (err error) {
 		if h.Version, err = tx.Head(s.name()); err == nil {
-			h.words = tx.Description(h.Ref).Words
+			h.description = tx.Description(h.Ref)
 		}
 		return err
 	})

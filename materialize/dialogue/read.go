@@ -62,7 +62,7 @@ func (e *AmbiguousError) Error() string {
 
 // Keys returns every dialogue, the one with the newest record first.
 func (f *Forum) Keys(ctx context.Context) ([]Key, error) {
-	entries, err := f.entries(ctx, record.Tree(""), true)
+	entries, err := f.entries(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -77,16 +77,6 @@ func (f *Forum) Keys(ctx context.Context) ([]Key, error) {
 	return keys, nil
 }
 
-// entries lists the records of dialogues, of all trees or of one, newest first.
-func (f *Forum) entries(ctx context.Context, tree record.Tree, all bool) ([]query.Summary, error) {
-	request := query.ListRequest{Kinds: []record.Kind{record.KindTurn, record.KindDialogue}}
-	if !all {
-		request.Trees = []record.Tree{tree}
-	}
-	listing, err := f.read.List(ctx, request)
-	return listing.Entries, err
-}
-
 // cutKey cuts a record's id into the key of its dialogue and the path below it. A
 // file under a path that is not canonical has an id of another form: "~/" and its
 // whole path.
@@ -98,7 +88,7 @@ func cutKey(e query.Summary) (key Key, path string, found bool) {
 		return Key{}, "", false // an assembled document
 	}
 	id, path := name.ID[:at+len(slug)], name.ID[at+len(slug)+1:]
-	if strings.HasPrefix(id, "~/") {
+	if strings.HasPrefix(id, elsewhere) {
 		id = slug
 	}
 	return Key{name.Tree, id}, path, true
@@ -108,17 +98,26 @@ func cutKey(e query.Summary) (key Key, path string, found bool) {
 var stamp = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}(T\d{4,6}Z)?-`)
 
 // Find returns the dialogue that a text means: its key, or the name of its folder,
-// with or without the time that it begins with. An own dialogue comes first.
+// with or without the time that it begins with. An own dialogue comes before captured
+// ones, and one with just this name before one with a time. It returns a
+// *NotFoundError or an *AmbiguousError.
 func (f *Forum) Find(ctx context.Context, text string) (Key, error) {
+	if own := (Key{ID: text}); text != "" && !strings.Contains(text, ":") {
+		if entries, err := f.entriesBelow(ctx, own); err != nil || len(entries) > 0 {
+			return own, err
+		}
+	}
 	keys, err := f.Keys(ctx)
 	if err != nil {
 		return Key{}, err
 	}
+	isStamped := func(k Key) bool { return stamp.ReplaceAllString(k.Slug(), "") == text }
 	for _, matches := range []func(Key) bool{
 		func(k Key) bool { return k.String() == text },
 		func(k Key) bool { return k.IsOwn() && k.Slug() == text },
+		func(k Key) bool { return k.IsOwn() && isStamped(k) },
 		func(k Key) bool { return k.Slug() == text },
-		func(k Key) bool { return stamp.ReplaceAllString(k.Slug(), "") == text },
+		isStamped,
 	} {
 		found := slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { return !matches(k) })
 		switch {
@@ -134,22 +133,19 @@ func (f *Forum) Find(ctx context.Context, text string) (Key, error) {
 
 // Read returns all that is stored of a dialogue.
 func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
-	entries, err := f.entries(ctx, key.Tree, false)
+	entries, err := f.entriesBelow(ctx, key)
 	if err != nil {
 		return nil, err
 	}
 	d := &Dialogue{Key: key, Pool: layout.Pool{Title: key.Slug()}}
-	found := false
-	for _, e := range entries {
-		if k, path, isOne := cutKey(e); isOne && k == key {
-			found = true
-			if err := f.add(ctx, d, e, path); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if !found {
+	if len(entries) == 0 {
 		return nil, &NotFoundError{Text: key.String()}
+	}
+	for _, e := range entries {
+		_, path, _ := cutKey(e)
+		if err := f.add(ctx, d, e, path); err != nil {
+			return nil, err
+		}
 	}
 	slices.SortFunc(d.Rounds, func(a, b *Round) int { return cmp.Compare(a.Number, b.Number) })
 	slices.SortFunc(d.Files, compareFiles)
@@ -162,26 +158,27 @@ func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
 // sort puts turns and files in order. Of turns whose files are called after one agent,
 // as muffin.md and Muffin.md, the one in lower case comes first.
 func (r *Round) sort() {
-	isUpper := func(t *Turn) int {
-		id := t.Version.Record.Name.ID
-		if strings.TrimSuffix(id[strings.LastIndexByte(id, '/')+1:], ".md") == t.Agent {
-			return 0
-		}
-		return 1
-	}
 	slices.SortFunc(r.Turns, func(a, b *Turn) int {
-		return cmp.Or(strings.Compare(a.Agent, b.Agent), cmp.Compare(isUpper(a), isUpper(b)))
+		return cmp.Or(strings.Compare(a.Agent, b.Agent), -strings.Compare(a.fileName(), b.fileName())) // capitals come before the others
 	})
 	slices.SortFunc(r.Files, compareFiles)
 }
 
 func compareFiles(a, b File) int { return strings.Compare(a.Path, b.Path) }
 
+// roundOf returns the round in whose folder a file lies. Of the workspace's own files
+// one in a folder of another spelling, such as round-00, is in none: agents are told to
+// write elsewhere.
+func roundOf(e query.Summary, path string) (number int, found bool) {
+	number, err := strconv.Atoi(e.Description.Attributes[layout.AttributeRound])
+	folder, _, found := strings.Cut(path, "/")
+	return number, err == nil && found && (e.Version.Record.Name.Tree != "" || folder == roundFolder(number))
+}
+
 // add puts one record in its place.
 func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path string) error {
 	v := e.Version
-	number, err := strconv.Atoi(e.Description.Attributes[layout.AttributeRound])
-	inRound := err == nil && strings.Contains(path, "/")
+	number, inRound := roundOf(e, path)
 	if v.Record.Name.Kind == record.KindTurn && inRound {
 		return f.addTurn(ctx, d.round(number), v, path)
 	}
@@ -300,7 +297,11 @@ func (d *Dialogue) round(number int) *Round {
 
 func roundFolder(number int) string { return "round-" + strconv.Itoa(number) }
 
-func isBlank(text []byte) bool { return len(bytes.TrimSpace(text)) == 0 }
+// isBlank reports whether a text has nothing but blanks, perhaps behind a byte order
+// mark.
+func isBlank(text []byte) bool {
+	return len(bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))) == 0
+}
 
 // foldExpert returns the name of an expert as its files have it.
 func foldExpert(name string) string { return strings.ToLower(strings.TrimSpace(name)) }

@@ -43,6 +43,9 @@ func (e *TurnError) Error() string {
 	if e.Markers == 0 {
 		return fmt.Sprintf("%s is there, and too long to be checked", e.Name)
 	}
+	if e.Markers == 1 {
+		return fmt.Sprintf("%s is there, with 1 marker", e.Name)
+	}
 	return fmt.Sprintf("%s is there, with %d markers", e.Name, e.Markers)
 }
 
@@ -76,7 +79,7 @@ func (e *NoTextError) Is(target error) bool { return target == store.ErrNotFound
 // with markers, which is neither empty nor a stub. What was written to the turn's
 // file meanwhile is a store.ErrConflict. See ReadTranscript for what the text must be.
 func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recovered, error) {
-	name, err := f.turnOf(ctx, key, r)
+	name, err := f.recoverable(ctx, key, r)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +91,7 @@ func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recove
 	if err != nil {
 		return nil, err
 	}
-	turn, other := d.turnOf(name)
+	turn, other := d.turnNamed(name)
 	was, isGood := turn.fault()
 	if _, isToo := other.fault(); isToo && !r.Force {
 		return nil, &TurnError{other.Version.Record.Name, len(other.Markers)}
@@ -117,8 +120,8 @@ func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recove
 	return &Recovered{put, was, seen, len(layout.ParseMarkers([]byte(seen.Text)))}, nil
 }
 
-// turnOf returns the name of the turn that a request means.
-func (f *Forum) turnOf(ctx context.Context, key Key, r RecoverRequest) (record.Name, error) {
+// recoverable returns the name of the turn that a request means.
+func (f *Forum) recoverable(ctx context.Context, key Key, r RecoverRequest) (record.Name, error) {
 	if !key.IsOwn() {
 		return record.Name{}, &CapturedError{key}
 	}
@@ -128,9 +131,6 @@ func (f *Forum) turnOf(ctx context.Context, key Key, r RecoverRequest) (record.N
 	}
 	d, err := f.Read(ctx, key)
 	if err != nil {
-		return record.Name{}, err
-	}
-	if err := d.checkRound(r.Round); err != nil {
 		return record.Name{}, err
 	}
 	round := d.Round(r.Round)
@@ -145,9 +145,9 @@ func (f *Forum) turnOf(ctx context.Context, key Key, r RecoverRequest) (record.N
 	return turnName(key, r.Round, agent), nil
 }
 
-// turnOf returns the turn that has a name, and one of the same agent and round whose
+// turnNamed returns the turn that has a name, and one of the same agent and round whose
 // file is called otherwise, as Muffin.md is. Both are nil if they are not there.
-func (d *Dialogue) turnOf(name record.Name) (turn, other *Turn) {
+func (d *Dialogue) turnNamed(name record.Name) (turn, other *Turn) {
 	for _, r := range d.Rounds {
 		for _, t := range r.Turns {
 			switch id := t.Version.Record.Name.ID; {

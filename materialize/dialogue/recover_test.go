@@ -98,9 +98,21 @@ func TestRecoverRefused(t *testing.T) {
 	if !errors.As(err, new(*dialogue.TextSizeError)) {
 		t.Errorf("a text that is too long = %v", err)
 	}
-	for what, r := range map[string]dialogue.RecoverRequest{"agent": {Agent: "scone"}, "name": {Agent: ".."}, "round": {Agent: "muffin", Round: 2}} {
-		if _, err := h.Recover(t.Context(), key, r); err == nil {
-			t.Errorf("another %s: no error", what)
+	var agent *dialogue.AgentError
+	var name *dialogue.NameError
+	var round *dialogue.NoRoundError
+	for _, test := range []struct {
+		request dialogue.RecoverRequest
+		want    any
+	}{
+		{dialogue.RecoverRequest{Agent: "scone"}, &agent},
+		{dialogue.RecoverRequest{Agent: ".."}, &name},
+		{dialogue.RecoverRequest{Agent: "muffin", Round: 1}, &round},
+		{dialogue.RecoverRequest{Agent: "muffin", Round: 2}, &round},
+		{dialogue.RecoverRequest{Agent: "muffin", Round: -1}, &round},
+	} {
+		if _, err := h.Recover(t.Context(), key, test.request); err == nil || !errors.As(err, test.want) {
+			t.Errorf("Recover(%+v) = %v, want a %T", test.request, err, test.want)
 		}
 	}
 	if _, err = h.Recover(t.Context(), dialogue.Key{Tree: "lib", ID: "retry"}, dialogue.RecoverRequest{Agent: "muffin"}); !errors.As(err, new(*dialogue.CapturedError)) {

@@ -81,7 +81,7 @@ func (d *Dialogue) presence(r *Round) Presence {
 	for _, name := range d.owingNames(r) {
 		if reason := r.absence(name); reason != "" {
 			a := AbsentAgent{Agent: name, Reason: reason}
-			if t := r.turnOf(name); t != nil {
+			if t := r.Turn(name); t != nil {
 				a.Stub = t.Stub
 			}
 			p.Absent = append(p.Absent, a)

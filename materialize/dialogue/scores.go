@@ -26,6 +26,10 @@ type AbsentError struct {
 func (e *AbsentError) Error() string {
 	text := fmt.Sprintf("%s gave no turn in round %d of %s", e.Agent, e.Round, e.Key)
 	switch e.Reason {
+	case AbsentMissing:
+		if len(e.Others) > 0 {
+			text += ", in which there is one of " + strings.Join(e.Others, ", ")
+		}
 	case AbsentStub:
 		text += ", but a stub: " + e.Stub
 	case AbsentEmpty:
@@ -47,7 +51,7 @@ const (
 // absence returns why an agent counts as absent from a round; "" for one that gave a
 // turn.
 func (r *Round) absence(agent string) Absence {
-	switch t := r.turnOf(agent); {
+	switch t := r.Turn(agent); {
 	case t == nil:
 		return AbsentMissing
 	case t.IsStub:
@@ -74,15 +78,12 @@ type Judgement struct {
 	Unchanged bool                // it was recorded already
 }
 
-// ErrTwice says that one judgement names an agent twice.
-var ErrTwice = errors.New("an agent is named twice")
-
 // ErrMark says that a number is none that a judge may give.
 var ErrMark = errors.New("malformed mark")
 
 // Judge records what the judge gives agents of a round, all or nothing. What an agent
 // was given before is replaced. It returns a *CapturedError, a *NoRoundError, an
-// *AbsentError for an agent that gave no turn, a *NameError, ErrTwice, or
+// *AbsentError for an agent that gave no turn, a *NameError, a *TwiceError, or
 // ErrMark for a number that is none.
 func (f *Forum) Judge(ctx context.Context, key Key, round int, given []layout.JudgedTurn) (*Judgement, error) {
 	if !key.IsOwn() {
@@ -118,7 +119,7 @@ func (d *Dialogue) judged(r *Round, given []layout.JudgedTurn) ([]layout.JudgedT
 			return nil, err
 		}
 		if seen[name] {
-			return nil, fmt.Errorf("%s: %w", name, ErrTwice)
+			return nil, &TwiceError{name}
 		}
 		if err := j.Check(); err != nil {
 			return nil, fmt.Errorf("%s: %w: %w", name, ErrMark, err)
@@ -135,7 +136,7 @@ func (d *Dialogue) judged(r *Round, given []layout.JudgedTurn) ([]layout.JudgedT
 
 func (d *Dialogue) absent(r *Round, agent string, reason Absence) *AbsentError {
 	e := &AbsentError{Key: d.Key, Round: r.Number, Agent: agent, Reason: reason}
-	if t := r.turnOf(agent); t != nil {
+	if t := r.Turn(agent); t != nil {
 		e.Stub = t.Stub
 	}
 	for _, t := range r.given() {

@@ -1,10 +1,8 @@
 package dialogue_test
 
 import (
-	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,9 +12,6 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
-	"filebus/query"
-	"filebus/store"
-	"filebus/store/record"
 )
 
 // A scoreHall is a workspace with dialogues, and a clock that tests set.
@@ -29,38 +24,16 @@ type scoreHall struct {
 // newScoreHall makes a workspace whose dialogues lie where a profile says.
 func newScoreHall(t testing.TB, profile layout.Profile) *scoreHall {
 	t.Helper()
-	dir := t.TempDir()
 	h := &scoreHall{now: time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return h.now }
-	at := materialize.Location{Store: filepath.Join(dir, ".filebus"), Main: dir, Root: dir}
-	w, err := materialize.Create(t.Context(), at, materialize.Settings{Profile: profile, Home: t.TempDir()}, store.Options{Now: clock, Wait: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.work = w
-	h.Forum = dialogue.Open(w, query.New(w.Store, query.Options{}), clock)
-	t.Cleanup(func() {
-		report, err := w.Store.Check(context.Background(), nil)
-		if err = errors.Join(err, report.Err()); err != nil {
-			t.Errorf("the store after the test: %v", err)
-		}
-	})
+	h.Forum, h.work = newForum(t, profile, clock, clock)
 	return h
 }
 
 // write stores files of the dialogue x and returns it.
 func (h *scoreHall) write(t testing.TB, files map[string]string) *dialogue.Dialogue {
 	t.Helper()
-	for path, text := range files {
-		name := record.Name{Kind: record.KindDialogue, ID: "x/" + path}
-		if stem, isTurn := strings.CutSuffix(path, ".md"); isTurn && strings.Contains(path, "/") {
-			name = record.Name{Kind: record.KindTurn, ID: "x/" + stem}
-		}
-		_, err := h.work.Put(t.Context(), materialize.PutRequest{Kind: name.Kind, ID: name.ID, Text: strings.NewReader(text), Source: record.SourcePut})
-		if err != nil {
-			t.Fatalf("putting %s: %v", path, err)
-		}
-	}
+	putFiles(t, h.work, files)
 	return h.readAll(t)
 }
 
@@ -71,13 +44,6 @@ func (h *scoreHall) readAll(t testing.TB) *dialogue.Dialogue {
 		t.Fatal(err)
 	}
 	return d
-}
-
-// outside is the profile whose dialogues lie outside of the workspace.
-func outside(t testing.TB) layout.Profile {
-	profile := layout.Seed()
-	profile.Dialogues = filepath.ToSlash(filepath.Join(t.TempDir(), "blue-dialogue"))
-	return profile
 }
 
 func marks(agent string, w, c, truth, r int) layout.JudgedTurn {
@@ -127,6 +93,7 @@ func TestJudgeRefuses(t *testing.T) {
 	var noRound *dialogue.NoRoundError
 	var absent *dialogue.AbsentError
 	var name *dialogue.NameError
+	var twice *dialogue.TwiceError
 	key := dialogue.Key{ID: "x"}
 	tests := []struct {
 		key   dialogue.Key
@@ -141,7 +108,7 @@ func TestJudgeRefuses(t *testing.T) {
 		{key, 0, []layout.JudgedTurn{marks("donut", 1, 1, 1, 1)}, &absent, "its file is empty"},
 		{key, 0, []layout.JudgedTurn{marks("eclair", 1, 1, 1, 1)}, &absent, "eclair gave no turn in round 0 of x"},
 		{key, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1), marks("eclair", 1, 1, 1, 1)}, &absent, "eclair"},
-		{key, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1), marks("Muffin", 2, 1, 1, 1)}, dialogue.ErrTwice, "muffin"},
+		{key, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1), marks("Muffin", 2, 1, 1, 1)}, &twice, "muffin is among the agents twice"},
 		{key, 0, []layout.JudgedTurn{marks("muffin", 1, -1, 1, 1)}, dialogue.ErrMark, "consistency -1 is not 0 to 1000000"},
 		{key, 0, []layout.JudgedTurn{marks("../muffin", 1, 1, 1, 1)}, &name, "slash"},
 	}

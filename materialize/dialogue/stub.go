@@ -26,15 +26,7 @@ func (f *Forum) PutStub(ctx context.Context, s Seat, origin materialize.Origin, 
 // maxLate bounds how many versions of a turn are looked at for a stub.
 const maxLate = 32
 
-// IsLate reports whether a turn came after a stub had taken its place. A stub is
-// never late.
-func (f *Forum) IsLate(ctx context.Context, t *Turn) (bool, error) {
-	if t.IsStub {
-		return false, nil
-	}
-	return f.isLate(ctx, t.Version)
-}
-
+// isLate reports whether the version of a turn came after a stub had taken its place.
 func (f *Forum) isLate(ctx context.Context, v store.Version) (bool, error) {
 	for range maxLate {
 		if v.Record.Prev == (record.Ref{}) {

@@ -174,8 +174,8 @@ func (f *Forum) newWaiter(ctx context.Context, key Key, r WaitRequest) (*waiter,
 	if w.dialogue, err = f.Read(ctx, key); err != nil {
 		return nil, err
 	}
-	if panel := w.dialogue.Round(r.Round).panel(); panel != nil && !panel.Launched.IsZero() {
-		w.since = panel.Launched.Add(time.Second) // it is cut to seconds
+	if begun, known := w.dialogue.Round(r.Round).begunBy(); known {
+		w.since = begun
 	}
 	for _, s := range seats {
 		w.turns = append(w.turns, &awaited{Standing: Standing{Seat: s, State: StateMissing}})
@@ -241,10 +241,7 @@ func (w *waiter) lookAt(ctx context.Context, a *awaited) (again time.Duration, e
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		a.State, a.judged = StateMissing, false
-		if first {
-			return w.restore(ctx, a)
-		}
-		return 0, nil
+		return w.restore(ctx, a, first)
 	case err != nil:
 		return 0, fmt.Errorf("looking at the turn of %s: %w", a.Agent, err)
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -333,17 +330,19 @@ func (w *waiter) judge(ctx context.Context, a *awaited) error {
 		a.State = StateEmpty
 		return nil
 	}
-	a.State, a.Words = StateTurn, h.words
+	a.State, a.Words = StateTurn, h.description.Words
 	a.Late, err = w.isLate(ctx, h.Version)
 	return err
 }
 
-// restore writes the file of a turn that the store has and the disk lacks.
-func (w *waiter) restore(ctx context.Context, a *awaited) (again time.Duration, err error) {
-	if _, err := w.head(ctx, a.Seat); err != nil {
-		if errors.Is(err, store.ErrNotFound) {
-			err = nil
-		}
+// restore writes the file of a turn that the store has and the disk lacks: at first any,
+// later what a command has stored meanwhile, in another worktree.
+func (w *waiter) restore(ctx context.Context, a *awaited, first bool) (again time.Duration, err error) {
+	h, err := w.head(ctx, a.Seat)
+	if errors.Is(err, store.ErrNotFound) || err == nil && !first && !isCommand(h.Record.Source) {
+		return 0, nil
+	}
+	if err != nil {
 		return 0, err
 	}
 	name := a.name()

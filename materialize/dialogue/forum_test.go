@@ -1,0 +1,59 @@
+package dialogue_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"filebus/materialize"
+	"filebus/materialize/dialogue"
+	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// newForum makes a workspace whose dialogues lie where a profile says, and checks its
+// store when the test ends. The clocks are those of the store and of the forum.
+func newForum(t testing.TB, profile layout.Profile, stored, now func() time.Time) (*dialogue.Forum, *materialize.Workspace) {
+	t.Helper()
+	dir := t.TempDir()
+	at := materialize.Location{Store: filepath.Join(dir, ".filebus"), Main: dir, Root: dir}
+	w, err := materialize.Create(t.Context(), at, materialize.Settings{Home: dir, Profile: profile}, store.Options{Now: stored, Wait: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		report, err := w.Store.Check(context.Background(), nil)
+		if err = errors.Join(err, report.Err()); err != nil {
+			t.Errorf("the store after the test: %v", err)
+		}
+	})
+	return dialogue.Open(w, query.New(w.Store, query.Options{}), now), w
+}
+
+// outside is a profile whose dialogues lie outside of the workspace, in a folder that
+// is not there yet.
+func outside(t testing.TB) layout.Profile {
+	profile := layout.Seed()
+	profile.Dialogues = filepath.ToSlash(filepath.Join(t.TempDir(), "blue-dialogue"))
+	return profile
+}
+
+// putFiles stores files of the dialogue x, by their paths below its folder.
+func putFiles(t testing.TB, w *materialize.Workspace, files map[string]string) {
+	t.Helper()
+	for path, text := range files {
+		name := record.Name{Kind: record.KindDialogue, ID: "x/" + path}
+		if stem, isTurn := strings.CutSuffix(path, ".md"); isTurn && strings.Contains(path, "/") {
+			name = record.Name{Kind: record.KindTurn, ID: "x/" + stem}
+		}
+		_, err := w.Put(t.Context(), materialize.PutRequest{Kind: name.Kind, ID: name.ID, Text: strings.NewReader(text), Source: record.SourcePut})
+		if err != nil {
+			t.Fatalf("putting %s: %v", path, err)
+		}
+	}
+}
