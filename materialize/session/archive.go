@@ -2,6 +2,7 @@ package session
 
 import (
 	"archive/tar"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -35,7 +36,8 @@ type Archived struct {
 // Archive packs the files of a session into one, from the store, after it has taken
 // in what stands on disk: the same versions give the same bytes. With Remove the
 // names are retired and their files go, but for the metadata, which say where the
-// archive is. Only a session that has ended may lose its files.
+// archive is. Only a session that has ended may lose its files, and a file that is
+// changed meanwhile stays, with a store.ErrConflict.
 func (r *Registry) Archive(ctx context.Context, key Key, request ArchiveRequest) (*Archived, error) {
 	if request.Remove {
 		if err := key.checkOwn(); err != nil {
@@ -49,7 +51,7 @@ func (r *Registry) Archive(ctx context.Context, key Key, request ArchiveRequest)
 	if err != nil {
 		return nil, err
 	}
-	if request.Remove && !s.HasEnded() {
+	if request.Remove && !s.hasEnded() {
 		return nil, &OpenError{key}
 	}
 	report := &Archived{}
@@ -97,24 +99,35 @@ func (r *Registry) TakeInNew(ctx context.Context, key Key) error {
 // justWritten is the age up to which a change may be too new for a sync.
 const justWritten = 5 * time.Second
 
-// remove retires the files of a session, the metadata last of all: they stay, and
-// name the archive.
+// remove retires the files of a session but for the metadata, in the versions that were
+// packed: one that an agent has changed since is a store.ErrConflict. The metadata name
+// the archive before the first file goes: a call that is interrupted can be finished
+// with any.
 func (r *Registry) remove(ctx context.Context, s *Session, to string, report *Archived) error {
 	meta := s.Key.file(layout.SessionMetaFile)
-	for _, name := range s.names() {
-		if name == meta {
-			continue
+	files := slices.DeleteFunc(slices.Clone(s.Files), func(v store.Version) bool { return v.Record.Name == meta })
+	if to != "" && len(files) > 0 {
+		err := r.editMeta(ctx, s.Key, func(m *layout.SessionMeta) { m.Archive = withArchive(m.Archive, filepath.Base(to)) })
+		if err != nil {
+			return err
 		}
-		err := r.w.Remove(ctx, name)
+	}
+	for _, v := range files {
+		err := r.w.RemoveVersion(ctx, v.Record.Name, store.Current(v.Ref))
 		if err != nil && !errors.Is(err, store.ErrNotFound) { // another process was faster
 			return err
 		}
 		report.Removed++
 	}
-	if to == "" {
-		return nil
+	return nil
+}
+
+// withArchive adds an archive to those that have files of a session already.
+func withArchive(before, file string) string {
+	if before == "" || slices.Contains(strings.Split(before, ", "), file) {
+		return cmp.Or(before, file)
 	}
-	return r.editMeta(ctx, s.Key, func(m *layout.SessionMeta) { m.Archive = filepath.Base(to) })
+	return before + ", " + file
 }
 
 // pack writes the archive under a temporary name first. A file that is there stays.

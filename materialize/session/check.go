@@ -30,10 +30,6 @@ const (
 	FileOpen       = "open"    // its agent has not ended
 )
 
-// still is how long a file that no command has announced must have been left alone
-// to count as whole.
-const still = 2 * time.Second
-
 // A Finding says how an agent finds a file that it was told to read.
 type Finding struct {
 	Artifact string // "" for a file of no session
@@ -91,7 +87,7 @@ func (r *Registry) targets(ctx context.Context, s *Session, artifacts []string) 
 	for _, artifact := range artifacts {
 		t, found := known[artifact]
 		if !found {
-			if err := checkArtifact(artifact); err != nil {
+			if err := checkReadable(artifact); err != nil {
 				return nil, err
 			}
 			t.artifact = nameOf(s.Key, artifact)

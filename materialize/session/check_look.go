@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/store"
 	"filebus/store/record"
@@ -87,7 +88,7 @@ func (l *looker) disk() error {
 		l.set(FileUnreadable, "ls -la "+quote(filepath.Dir(l.File)), "%v", errors.Unwrap(err))
 		return nil
 	case !info.Mode().IsRegular():
-		l.set(FileIrregular, "mv "+quote(l.File)+" "+quote(l.File+".old")+" && "+l.again(), "it is %s, not a regular file", kindOf(info.Mode()))
+		l.set(FileIrregular, l.aside(info.Mode()), "it is %s, not a regular file", kindOf(info.Mode()))
 		return nil
 	}
 	l.Tokens = record.EstimateTokens(info.Size())
@@ -109,13 +110,30 @@ func (l *looker) disk() error {
 	return l.compare(scan, info)
 }
 
+// aside returns the command line that makes room for a file of a session. Elsewhere a
+// folder or link is somebody's.
+func (l *looker) aside(mode os.FileMode) string {
+	if l.session == nil {
+		return "ls -lad " + quote(l.File)
+	}
+	if mode.IsDir() {
+		return "mv " + quote(l.File) + " " + quote(l.File+".old") + " && " + l.again()
+	}
+	return "rm " + quote(l.File) + " && " + l.again()
+}
+
 // isNotFolder reports whether a path leads through something that is no folder.
 func isNotFolder(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "not a directory")
 }
 
 func (l *looker) growing(detail string) {
-	l.set(FileGrowing, "the same again in 2 s", "%s", detail)
+	l.set(FileGrowing, "sleep 2 && filebus session check --files "+quote(l.File), "%s", detail)
+}
+
+// artifact returns what the file is called in its session.
+func (l *looker) artifact() string {
+	return layout.ArtifactName(filepath.ToSlash(l.File), l.session.Key.Type, l.session.Key.ID)
 }
 
 // missing says what to do about a file that is not there.
@@ -143,7 +161,7 @@ func (l *looker) again() string {
 // from returns the command line that puts a stored text in the place of what stands
 // in the file.
 func (l *looker) from(v *store.Version) string {
-	if l.session == nil {
+	if l.session == nil || checkArtifact(l.artifact()) != nil {
 		return "filebus get " + v.Ref.Short() + " > " + quote(l.File)
 	}
 	return "filebus get " + v.Ref.Short() + " | " + strings.TrimSuffix(l.write(), " FILE")
@@ -165,8 +183,10 @@ func (l *looker) write() string {
 	if l.session == nil {
 		return "ls -la " + quote(filepath.Dir(l.File))
 	}
-	return "filebus session put " + quote(l.session.Key.String()) + " " +
-		quote(layout.ArtifactName(filepath.ToSlash(l.File), l.session.Key.Type, l.session.Key.ID)) + " FILE"
+	if checkArtifact(l.artifact()) != nil { // a name that only a hand gives
+		return "cp FILE " + quote(l.File)
+	}
+	return "filebus session put " + quote(l.session.Key.String()) + " " + quote(l.artifact()) + " FILE"
 }
 
 // compare looks whether a text is whole, and that which the store has.
@@ -190,7 +210,7 @@ func (l *looker) compare(scan *tailScan, info os.FileInfo) error {
 	age := l.now().Sub(info.ModTime())
 	cut := scan.cut(strings.HasSuffix(l.File, ".md"))
 	switch {
-	case !l.Stored && age >= 0 && age < still:
+	case !l.Stored && age >= 0 && age < materialize.StillFor:
 		l.growing("it was written to just now")
 	case cut != "":
 		l.set(FileTruncated, l.write(), "%s", cut)
@@ -205,7 +225,7 @@ func (l *looker) agent() {
 	if l.session == nil {
 		return
 	}
-	agent := l.session.agentOf(layout.ArtifactName(filepath.ToSlash(l.File), l.session.Key.Type, l.session.Key.ID))
+	agent := l.session.agentOf(l.artifact())
 	if agent == "" {
 		agent = l.w.Settings.Profile.Recognize(l.relative()).Facts.Agent
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/session"
 )
@@ -61,7 +62,7 @@ func TestCheck(t *testing.T) {
 			x.put(key, "plan", long, "")
 			x.file(file, "# Other\n")
 		}, "changed", "filebus sync"},
-		{"just written", func(x *bench, _ session.Key, file string) { x.touch(x.file(file, long)) }, "growing", "the same again"},
+		{"just written", func(x *bench, _ session.Key, file string) { x.touch(x.file(file, long)) }, "growing", "sleep 2 && filebus session check "},
 		{"just stored", func(x *bench, key session.Key, file string) {
 			x.put(key, "plan", long, "")
 			x.touch(filepath.Join(x.dir, filepath.FromSlash(file)))
@@ -133,8 +134,9 @@ func TestCheckLink(t *testing.T) {
 		t.Skipf("there are no symbolic links here: %v", err)
 	}
 	got, err := x.Check(t.Context(), key, nil)
-	if err != nil || len(got) != 1 || got[0].State != "irregular" || !strings.Contains(got[0].Detail, "symbolic link") {
-		t.Errorf("a link: %+v, %v; want it named", got, err)
+	if err != nil || len(got) != 1 || got[0].State != "irregular" || !strings.Contains(got[0].Detail, "symbolic link") ||
+		!strings.HasPrefix(got[0].Do, "rm "+link+" && filebus ") {
+		t.Errorf("a link: %+v, %v; want it named, and that it is to go", got, err)
 	}
 	if _, err := x.Archive(t.Context(), key, session.ArchiveRequest{To: filepath.Join(x.dir, "a.tgz")}); err != nil {
 		t.Errorf("archiving beside a link: %v", err)
@@ -150,11 +152,24 @@ func TestPlantedLink(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(x.dir, ".claude", "sessions", "evil")); err != nil {
 		t.Skipf("there are no symbolic links here: %v", err)
 	}
-	if started, err := x.Start(t.Context(), "evil", ""); err == nil || !strings.Contains(err.Error(), "escapes") {
-		t.Errorf("started %+v, %v; want the link refused", started, err)
-	}
-	if file, err := x.Path(t.Context(), session.Key{Type: "evil", ID: "k7"}, ""); err == nil {
-		t.Errorf("made %s", file)
+	key := session.Key{Type: "evil", ID: "k7"}
+	for what, write := range map[string]func() error{
+		"start": func() error { _, err := x.Start(t.Context(), "evil", ""); return err },
+		"path":  func() error { _, err := x.Path(t.Context(), key, ""); return err },
+		"log":   func() error { _, err := x.Note(t.Context(), key, "START", "a", ""); return err },
+		"put": func() error {
+			_, err := x.Put(t.Context(), key, session.PutRequest{Artifact: "plan", Text: strings.NewReader("text")})
+			return err
+		},
+		"summary": func() error {
+			_, err := x.Put(t.Context(), key, session.PutRequest{Artifact: "plan", Text: strings.NewReader("text"), Summary: "short"})
+			return err
+		},
+	} {
+		var planted *materialize.LinkError
+		if err := write(); !errors.As(err, &planted) || planted.Path != filepath.Join(x.dir, ".claude", "sessions", "evil") {
+			t.Errorf("%s: %v; want the link refused and named", what, err)
+		}
 	}
 	if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
 		t.Errorf("outside of the workspace: %v, %v", left, err)
@@ -238,6 +253,17 @@ func TestCheckOddNames(t *testing.T) {
 	}
 	if got, err := x.Check(t.Context(), key, []string{"my plan", "sub/plan"}); err != nil || len(got) != 2 || got[1].State != "ok" {
 		t.Errorf("by their names: %+v, %v", got, err)
+	}
+	for _, name := range []string{"LICENSE", "my plan.md", "sub/plan.md"} { // which put does not take
+		file := x.file(folder+name, "")
+		got, err := x.CheckFiles(t.Context(), []string{file})
+		if err != nil || len(got) != 1 || got[0].State != "empty" || !strings.HasPrefix(got[0].Do, "filebus get ") || strings.Contains(got[0].Do, "put") {
+			t.Errorf("emptied: %+v, %v; want the stored text back by filebus get", got, err)
+		}
+	}
+	file := x.file(folder+"sub/new.md", "")
+	if got, err := x.CheckFiles(t.Context(), []string{file}); err != nil || len(got) != 1 || got[0].Do != "cp FILE "+file {
+		t.Errorf("never stored: %+v, %v; want cp", got, err)
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 
 // The usual bounds of what is gathered besides a session's own records.
 const (
-	DefaultRecords = 1000
-	DefaultDepth   = 16
+	defaultRecords = 1000
+	defaultDepth   = 16
 )
 
 const (
@@ -37,8 +37,8 @@ type GatherRequest struct {
 	// Closure adds what these records were made from, link to or cite, what that
 	// refers to in turn, and so on.
 	Closure bool
-	Records int // that are added at most; 0: DefaultRecords
-	Depth   int // how many steps away from the session's own; 0: DefaultDepth
+	Records int // that are added at most; 0: defaultRecords
+	Depth   int // how many steps away from the session's own; 0: defaultDepth
 }
 
 // A Bundle is what the work in a session refers to, as it was at one position of
@@ -156,10 +156,10 @@ type gatherer struct {
 // begin fixes the position and, for an earlier one, reads what stood where.
 func (r *Registry) begin(ctx context.Context, request GatherRequest) (*gatherer, error) {
 	if request.Records == 0 {
-		request.Records = DefaultRecords
+		request.Records = defaultRecords
 	}
 	if request.Depth == 0 {
-		request.Depth = DefaultDepth
+		request.Depth = defaultDepth
 	}
 	g := &gatherer{
 		Bundle: &Bundle{Session: request.Session}, registry: r, request: request,

@@ -3,6 +3,8 @@ package session
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -27,15 +29,16 @@ func (r *Registry) End(ctx context.Context, key Key, status string) (*Session, e
 	if err != nil {
 		return nil, err
 	}
-	if status == "" && s.HasEnded() {
+	if status == "" && s.hasEnded() {
 		return s, nil
 	}
 	if status == "" {
 		status = s.Outcome()
 	}
+	now := r.now().UTC().Truncate(time.Second)
 	if err := r.editMeta(ctx, key, func(m *layout.SessionMeta) {
 		if m.Status != status || m.Ended.IsZero() {
-			m.Status, m.Ended = status, r.now().UTC().Truncate(time.Second)
+			m.Status, m.Ended = status, now
 		}
 	}); err != nil {
 		return nil, err
@@ -56,7 +59,7 @@ func (r *Registry) editMeta(ctx context.Context, key Key, edit func(*layout.Sess
 		edit(&m)
 		return layout.AppendSessionMeta(nil, m)
 	})
-	return err
+	return r.orLink(ctx, name, err)
 }
 
 // startOf returns the time that an id of Start begins with, or zero.
@@ -73,9 +76,10 @@ type OldSession struct {
 
 // Old returns the sessions of the workspace that are kept no longer, the oldest
 // last: of each type all but the newest keep ones, and of these only those of which
-// nothing was stored since before, unless that is zero. One that is in progress
-// stays and does not count; one to which records of other kinds belong, such as
-// results, stays.
+// nothing was stored since before, unless that is zero. One that is in progress, or
+// that nobody has ended and that has changed within the last hour, stays and does
+// not count, whatever its artifacts say; one to which records of other kinds belong,
+// such as results, stays.
 func (r *Registry) Old(ctx context.Context, keep int, before time.Time) ([]OldSession, error) {
 	list, _, err := r.List(ctx, ListOptions{})
 	if err != nil {
@@ -84,7 +88,7 @@ func (r *Registry) Old(ctx context.Context, keep int, before time.Time) ([]OldSe
 	var old []OldSession
 	seen := map[string]int{}
 	for _, s := range list {
-		if !s.Key.IsOwn() || s.Status(r.now()) == StatusInProgress {
+		if !s.Key.IsOwn() || s.isInUse(r.now()) {
 			continue
 		}
 		seen[s.Key.Type]++
@@ -92,6 +96,9 @@ func (r *Registry) Old(ctx context.Context, keep int, before time.Time) ([]OldSe
 			continue
 		}
 		used, err := r.hasOthers(ctx, s.Key)
+		if err == nil && !used && !s.hasEnded() {
+			used, err = r.isWrittenTo(s.Key)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -100,6 +107,24 @@ func (r *Registry) Old(ctx context.Context, keep int, before time.Time) ([]OldSe
 		}
 	}
 	return old, nil
+}
+
+// isInUse reports whether agents may be at work in a session. A first report makes
+// it completed while the others are still written.
+func (s *Session) isInUse(now time.Time) bool {
+	return s.Status(now) == StatusInProgress || !s.hasEnded() && isRecent(s.Changed, now)
+}
+
+// isWrittenTo reports whether a file of a session has changed on disk within the last
+// hour. It may not be stored yet.
+func (r *Registry) isWrittenTo(key Key) (bool, error) {
+	paths, err := r.paths(key)
+	for _, p := range paths {
+		if info, err := os.Lstat(r.w.FilePath(p)); err == nil && isRecent(info.ModTime(), r.now()) {
+			return true, nil
+		}
+	}
+	return false, err
 }
 
 // RemoveFolder removes the folder of a session that has nothing in it any more.
@@ -112,7 +137,11 @@ func (r *Registry) RemoveFolder(key Key) error {
 	if err != nil || len(entries) > 0 {
 		return nil // it is gone, or somebody uses it
 	}
-	return os.Remove(filepath.Dir(file))
+	err = os.Remove(filepath.Dir(file))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
+		return nil // by now
+	}
+	return err
 }
 
 // names returns the names of all files of a session.

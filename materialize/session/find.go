@@ -111,14 +111,12 @@ func choose(keys []Key, text string) (Key, error) {
 	return Key{}, nil
 }
 
-// isNamed reports whether an id ends with a name that Start was given.
-func isNamed(k Key, name string) bool {
-	kind, name, found := strings.Cut(name, "/")
-	if !found {
-		kind, name = k.Type, kind
-	}
+// isNamed reports whether an id ends with a name that Start was given, in any spelling
+// that makes the same id.
+func isNamed(k Key, text string) bool {
+	name := slug(strings.TrimPrefix(text, k.Type+"/"))
 	made, isMade := strings.CutSuffix(k.ID, "-"+name)
-	return kind == k.Type && isMade && len(made) == idLength
+	return name != "" && isMade && len(made) == idLength
 }
 
 // near returns the newest sessions that are spelled like text.
@@ -128,21 +126,7 @@ func near(keys []Key, text string) []Key {
 		id = text
 	}
 	keys = slices.DeleteFunc(slices.Clone(keys), func(k Key) bool {
-		return !(found && k.Type == kind) && !strings.Contains(k.String(), id) && !strings.Contains(text, k.ID) && !isSlip(k.ID, id)
+		return !(found && k.Type == kind) && !strings.Contains(k.String(), id) && !strings.Contains(text, k.ID) && !isNearly(k.ID, id)
 	})
 	return keys[:min(len(keys), 5)]
-}
-
-// isSlip reports whether two ids of one length differ in at most two characters.
-func isSlip(a, b string) bool {
-	if len(a) != len(b) || len(a) < 4 {
-		return false
-	}
-	differ := 0
-	for i := range len(a) {
-		if a[i] != b[i] {
-			differ++
-		}
-	}
-	return differ <= 2
 }

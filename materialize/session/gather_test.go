@@ -242,7 +242,7 @@ func TestClosureIsBounded(t *testing.T) {
 func TestClosureOfManyThings(t *testing.T) {
 	b := newScene(t, materialize.Settings{})
 	dir := t.TempDir()
-	const artifacts = 1000
+	const artifacts = 400
 	for i := range artifacts {
 		file := filepath.Join(dir, ".claude", "sessions", "build", "k7", fmt.Sprintf("part-%04d.md", i))
 		text := fmt.Sprintf("# Part %d\n\nThen part-%04d.md, and docs/%d.md.\n", i, (i+1)%artifacts, i%50)
@@ -261,18 +261,18 @@ func TestClosureOfManyThings(t *testing.T) {
 	}
 	bundle := b.gather(session.GatherRequest{Session: "k7", Closure: true})
 	if bundle.Own != artifacts || len(bundle.Members) != artifacts+50 || len(bundle.LeftOut) > 0 {
-		t.Fatalf("%d of %d members are the session's, %d left out; want 1000 of 1050, none", bundle.Own, len(bundle.Members), len(bundle.LeftOut))
+		t.Fatalf("%d of %d members are the session's, %d left out; want 400 of 450, none", bundle.Own, len(bundle.Members), len(bundle.LeftOut))
 	}
 	for _, maxTokens := range []int{session.MinIndexTokens, session.DefaultIndexTokens, 20_000} {
 		files := b.layOut(bundle, nil, maxTokens)
 		index := files["INDEX.md"]
-		if len(files) != artifacts+51 || len(index) > 4*maxTokens || !strings.Contains(index, "1000 files of the session, 50 that they refer to") {
+		if len(files) != artifacts+51 || len(index) > 4*maxTokens || !strings.Contains(index, "400 files of the session, 50 that they refer to") {
 			t.Errorf("with %d tokens: %d files, an index of %d bytes:\n%.500s", maxTokens, len(files), len(index), index)
 		}
-		if listed := strings.Contains(index, "part-0999.md"); listed != (maxTokens >= 20_000) {
+		if listed := strings.Contains(index, "part-0399.md"); listed != (maxTokens >= 20_000) {
 			t.Errorf("with %d tokens the last file is listed: %t", maxTokens, listed)
 		}
-		if grouped := strings.Contains(index, "build/k7/: 1000 files (1000 artifact)"); grouped != (maxTokens < 20_000) {
+		if grouped := strings.Contains(index, "build/k7/: 400 files (400 artifact)"); grouped != (maxTokens < 20_000) {
 			t.Errorf("with %d tokens the files are counted by folder: %t\n%.500s", maxTokens, grouped, index)
 		}
 	}

@@ -6,8 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"io/fs"
 	"regexp"
 	"strings"
 
@@ -55,6 +54,15 @@ func checkArtifact(name string) error {
 	return nil
 }
 
+// checkReadable refuses what cannot be the name of a file of a session: the log and
+// the metadata may be read like artifacts.
+func checkReadable(name string) error {
+	if isOwnFile(name) {
+		return nil
+	}
+	return checkArtifact(name)
+}
+
 func stem(name string) string {
 	name, _, _ = strings.Cut(name, ".")
 	return name
@@ -86,7 +94,12 @@ func (r *Registry) Put(ctx context.Context, key Key, request PutRequest) (*mater
 		Facts: layout.Facts{Agent: layout.Slug(request.Agent)},
 	}
 	if summary == "" {
-		return r.w.Put(ctx, put)
+		stored, err := r.w.Put(ctx, put)
+		return stored, r.orLink(ctx, name, err)
+	}
+	// The file of a summary must not speak of a text that is refused.
+	if err := r.w.Store.View(ctx, func(tx *store.Tx) error { return tx.Meets(name, request.Expect) }); err != nil {
+		return nil, err
 	}
 	ref, err := r.putSummary(ctx, name, request.Artifact, put.Facts.Agent, summary)
 	if err != nil {
@@ -109,7 +122,7 @@ func (r *Registry) putSummary(ctx context.Context, of record.Name, artifact, age
 		Facts: layout.Facts{Agent: agent, Title: "Summary of " + artifact},
 	})
 	if err != nil {
-		return record.Ref{}, fmt.Errorf("storing the summary of %s: %w", of, err)
+		return record.Ref{}, fmt.Errorf("storing the summary of %s: %w", of, r.orLink(ctx, name, err))
 	}
 	return put.Ref, nil
 }
@@ -158,10 +171,7 @@ func (r *Registry) Path(ctx context.Context, key Key, artifact string) (string, 
 	}
 	name := key.file(layout.SessionMetaFile)
 	if artifact != "" {
-		err := checkArtifact(artifact)
-		if artifact == layout.SessionLogFile || artifact == layout.SessionMetaFile {
-			err = nil // they may be read
-		}
+		err := checkReadable(artifact)
 		if err == nil {
 			name, err = r.seat(ctx, key, artifact)
 		}
@@ -169,29 +179,22 @@ func (r *Registry) Path(ctx context.Context, key Key, artifact string) (string, 
 			return "", err
 		}
 	}
-	file, err := r.w.PathOf(name)
-	if err != nil {
-		return "", err
+	folder, err := r.w.MakeFolder(ctx, name)
+	if err != nil || artifact == "" {
+		return folder, err
 	}
-	folder := filepath.Dir(file)
-	if err := r.makeFolder(folder); err != nil {
-		return "", fmt.Errorf("making the folder of the session %s: %w", key, err)
-	}
-	if artifact == "" {
-		return folder, nil
-	}
-	return file, nil
+	return r.w.PathOf(name)
 }
 
-// makeFolder makes a folder of the workspace. Links that lead out of it are refused.
-func (r *Registry) makeFolder(folder string) error {
-	below, err := filepath.Rel(r.w.Root, folder)
-	if err != nil {
-		return err
+// orLink returns the *materialize.LinkError for a folder on the way to a file that is
+// a link out of the workspace, if that is why the file could not be written.
+func (r *Registry) orLink(ctx context.Context, name record.Name, err error) error {
+	var failed *fs.PathError
+	var link *materialize.LinkError
+	if errors.As(err, &failed) {
+		if _, why := r.w.MakeFolder(ctx, name); errors.As(why, &link) {
+			return link
+		}
 	}
-	root, err := os.OpenRoot(r.w.Root)
-	if err != nil {
-		return err
-	}
-	return errors.Join(root.MkdirAll(below, 0o777), root.Close())
+	return err
 }

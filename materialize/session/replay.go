@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,12 +50,13 @@ func (e *TooEarlyError) Is(target error) bool { return target == store.ErrNotFou
 
 // Replay gathers a session as it was at a position of the log, with what its
 // records cited as that was then. What was current and is destroyed is among what
-// is left out. Before the session's first step it is a *TooEarlyError.
-func (r *Registry) Replay(ctx context.Context, id string, position uint64, closure bool) (*Bundle, error) {
+// is left out. Of trees, if any are given, the session's own records in others are
+// not gathered. Before the session's first step it is a *TooEarlyError.
+func (r *Registry) Replay(ctx context.Context, id string, position uint64, closure bool, trees ...record.Tree) (*Bundle, error) {
 	if position == 0 {
 		return nil, r.nothingAt(ctx, id, 0)
 	}
-	return r.Gather(ctx, GatherRequest{Session: id, Closure: closure, Pick: materialize.Selection{At: position}})
+	return r.Gather(ctx, GatherRequest{Session: id, Closure: closure, Pick: materialize.Selection{At: position, Trees: trees}})
 }
 
 // nothingAt returns the error that a session had nothing at a position.
@@ -109,7 +111,7 @@ func (r *Registry) Steps(ctx context.Context, id string) ([]Step, error) {
 	if len(s.steps) == 0 {
 		return nil, r.nothing(ctx, id)
 	}
-	slices.SortStableFunc(s.steps, func(a, b Step) int { return int(int64(a.Position) - int64(b.Position)) })
+	slices.SortStableFunc(s.steps, func(a, b Step) int { return cmp.Compare(a.Position, b.Position) })
 	return s.steps, nil
 }
 
@@ -208,9 +210,9 @@ func (s *stepper) takeLost(tx *store.Tx, name record.Name) error {
 	return err
 }
 
-// isOf reports whether a name is that of an artifact of a session.
+// isOf reports whether a name is that of an artifact of a session, below its type.
 func isOf(name record.Name, id string) bool {
-	return name.Kind == record.KindArtifact && strings.Contains("/"+name.ID+"/", "/"+id+"/")
+	return name.Kind == record.KindArtifact && strings.Contains(name.ID, "/"+id+"/")
 }
 
 // addLost adds the steps about contents that were destroyed.

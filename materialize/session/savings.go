@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store"
@@ -92,10 +93,10 @@ type Assumption struct {
 }
 
 // SavingsOf returns the savings of a session from its artifacts and the log of
-// reads. An agent counts an artifact once, and none that it wrote itself. An
-// unknown session is a *NothingStoredError.
-func (r *Registry) SavingsOf(ctx context.Context, id string, assume Assumption) (*Savings, error) {
-	m := &meter{Savings: &Savings{Session: id}, registry: r, artifacts: map[string]*artifact{}, lost: map[string]bool{}, rows: map[string]*AgentSavings{}}
+// reads. An agent counts an artifact once, and none that it wrote itself. Of trees,
+// if any are given, others are left out. An unknown session is a *NothingStoredError.
+func (r *Registry) SavingsOf(ctx context.Context, id string, assume Assumption, trees ...record.Tree) (*Savings, error) {
+	m := &meter{Savings: &Savings{Session: id}, registry: r, pick: materialize.Selection{Trees: trees}, artifacts: map[string]*artifact{}, lost: map[string]bool{}, rows: map[string]*AgentSavings{}}
 	if err := m.measure(ctx); err != nil {
 		return nil, err
 	}
@@ -134,6 +135,7 @@ func (r *Registry) SavingsOf(ctx context.Context, id string, assume Assumption) 
 type meter struct {
 	*Savings
 	registry  *Registry
+	pick      materialize.Selection
 	artifacts map[string]*artifact // by name
 	lost      map[string]bool      // names of which nothing is known any more
 	rows      map[string]*AgentSavings
@@ -168,7 +170,7 @@ func (m *meter) measure(ctx context.Context) error {
 	var logs []store.Version
 	err := m.registry.read.Each(ctx, store.FieldSession, m.Session, func(tx *store.Tx, v store.Version) bool {
 		r := v.Record
-		if r.Name.Kind != record.KindArtifact {
+		if r.Name.Kind != record.KindArtifact || !m.pick.Picks(tx, v) {
 			return false
 		}
 		m.AuditFiles++
@@ -183,7 +185,7 @@ func (m *meter) measure(ctx context.Context) error {
 		if r.Agent != "" {
 			m.row(r.Agent, first.Record.Time)
 		}
-		if path.Base(r.Path) == ".agent_log" {
+		if path.Base(r.Path) == layout.SessionLogFile {
 			logs = append(logs, v)
 		}
 		return false
@@ -277,7 +279,7 @@ func (m *meter) countReads(ctx context.Context, reads []query.Read, assume Assum
 // isReading reports whether a command takes in a record, or the path of one.
 func isReading(op string) bool {
 	command, _, _ := strings.Cut(op, " ")
-	return slices.Contains([]string{"get", "show", "path", "session"}, command)
+	return slices.Contains([]string{"get", "show", "path"}, command)
 }
 
 // give notes that an artifact was given to an agent, once.
@@ -309,7 +311,7 @@ func (m *meter) artifactOf(ctx context.Context, what string) (*artifact, error) 
 			m.lost[what] = true
 			return nil
 		}
-		if err == nil && v.Record.Session == m.Session {
+		if err == nil && v.Record.Session == m.Session && m.pick.Picks(tx, v) {
 			a = m.take(v, tx.Description(v.Ref).Words)
 		}
 		return err
@@ -339,18 +341,19 @@ func (m *meter) assume(assume Assumption) {
 	}
 }
 
-// context returns the artifacts called context; without any, all but the log and
-// the metadata.
+// context returns the artifacts called context; without any, all. The log, the
+// metadata and the summaries are none.
 func (m *meter) context() []*artifact {
 	var context, all []*artifact
 	for _, a := range m.artifacts {
 		base := path.Base(a.name.ID)
-		switch stem, _, _ := strings.Cut(base, "."); {
-		case stem == "context":
-			context = append(context, a)
-		case base != ".agent_log" && base != "metadata.json":
-			all = append(all, a)
+		if _, isSummary := layout.IsSummary(base); isSummary || isOwnFile(base) {
+			continue
 		}
+		if stem(base) == "context" {
+			context = append(context, a)
+		}
+		all = append(all, a)
 	}
 	if len(context) > 0 {
 		return context

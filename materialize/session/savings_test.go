@@ -41,7 +41,7 @@ func TestSavings(t *testing.T) {
 		{"get", "artifact/build/k7/context", "qa-agent", "k7"}, // the same agent, again
 		{"show", "artifact/build/k7/plan", "QA Agent", ""},
 		{"path", "artifact/build/k7/context", "builder", "a client's own id"},
-		{"session show", "artifact/build/k7/gone", "builder", "k7"},
+		{"get --lines", "artifact/build/k7/gone", "builder", "k7"},
 		{"get", "artifact/build/k7/context", "", "k7"},                // nobody
 		{"search", "artifact/build/k7/context", "builder", "k7"},      // no reading
 		{"get", "artifact/build/k8/context", "builder", "k7"},         // of another session
@@ -101,10 +101,10 @@ func TestSavingsOfTheDecision(t *testing.T) {
 }
 
 // TestSavingsWithoutContext assumes readers of a session that has no context: they
-// read all but the log and the metadata.
+// read all but the log, the metadata and the summaries.
 func TestSavingsWithoutContext(t *testing.T) {
 	b := newScene(t, materialize.Settings{})
-	for _, name := range []string{"plan", "report", "metadata.json", ".agent_log"} {
+	for _, name := range []string{"plan", "report", "metadata.json", ".agent_log", "plan.summary.md"} {
 		b.put("artifact/build/k7/"+name, strings.Repeat("{", 100))
 	}
 	if s := b.savings("k7", session.Assumption{Readers: 3}); s.Content() != 600 || s.Artifacts != 2 {

@@ -1,7 +1,8 @@
 // Package session holds the rules of sessions: the folders in which the agents of
 // one command share files. It makes ids, stores artifacts, tells which are there,
 // whether an agent can read what it was told to read, how a session stands, and
-// what its files have saved.
+// what its files have saved. It gathers what a session's records refer to, now or at
+// a step of the log, and lays it out with an index.
 //
 // A session is the artifacts whose field for the session is its id. There is no
 // current one: whoever works in a session names it. Its main types are Registry,

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -168,6 +169,7 @@ func TestFind(t *testing.T) {
 	x := newBench(t, layout.Claude())
 	a, b := x.start("build", "one"), x.start("build", "two")
 	c := x.start("review", "two")
+	d, e := x.start("review", "Release 1.2 / ä"), x.start("review", strings.Repeat("long ", 30))
 	x.file(".claude/sessions/build/k7m2p9/plan.md", "# Plan\n")
 	x.file("sub/.claude/sessions/build/q1w2e3/plan.md", "# Plan\n")
 	x.sync()
@@ -182,6 +184,11 @@ func TestFind(t *testing.T) {
 		{"two", "", new(session.AmbiguousError)},
 		{"build/two", b.String(), nil},
 		{"review/two", c.String(), nil},
+		{"Release 1.2 / ä", d.String(), nil},
+		{"release-1-2", d.String(), nil},
+		{"review/Release 1.2 / ä", d.String(), nil},
+		{"build/Release 1.2 / ä", "", new(session.NotFoundError)},
+		{strings.Repeat("long ", 30), e.String(), nil},
 		{"k7m2p9", "build/k7m2p9", nil},
 		{"", "", new(session.UnsetError)},
 		{"build/", "", new(session.UnsetError)},
@@ -315,6 +322,10 @@ func TestSummaryOfVersion(t *testing.T) {
 		t.Errorf("putting over a version that was not expected: %v", err)
 	}
 	check("one that was refused", "Third.", true)
+	text, err := os.ReadFile(filepath.Join(x.dir, ".claude/sessions/build", key.ID, "plan.summary.md"))
+	if string(text) != "Third.\n" || err != nil {
+		t.Errorf("the file of the summary after that is %q, %v; want the text of before", text, err)
+	}
 	x.file(".claude/sessions/build/"+key.ID+"/plan.md", "By hand.\n")
 	x.sync()
 	check("changed by hand", "By hand.", false)
@@ -466,6 +477,57 @@ func TestOld(t *testing.T) {
 			t.Errorf("Old(%d, %v) (-want +got):\n%s%v", test.keep, test.before, diff, err)
 		}
 	}
+
+	// The first report makes no session old while others may be written.
+	key := x.start("audit", "")
+	x.put(key, "security_report", "# Report\n", "")
+	for _, step := range []struct {
+		later time.Duration
+		want  int
+	}{{0, 0}, {59 * time.Minute, 0}, {2 * time.Minute, 1}} {
+		x.now = x.now.Add(step.later)
+		old, err := x.Old(t.Context(), 0, x.now)
+		got := slices.DeleteFunc(old, func(o session.OldSession) bool { return o.Key != key })
+		if len(got) != step.want || err != nil || x.read(key).Status(x.now) != session.StatusCompleted {
+			t.Errorf("with a report, %v later: %v, %v; want %d", step.later, got, err, step.want)
+		}
+	}
+}
+
+// TestOldAtWork keeps sessions that nobody has ended while something changes, in the
+// store or on disk, whatever their artifacts say.
+func TestOldAtWork(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	key := x.start("review", "")
+	x.put(key, "security_report", "# Report\n", "")
+	file := filepath.Join(x.dir, ".claude/sessions/review", key.ID, "late.md")
+	if s := x.read(key); s.Status(x.now) != session.StatusCompleted {
+		t.Fatalf("the session is %s; the test is about one that looks completed", s.Status(x.now))
+	}
+	tests := []struct {
+		later   time.Duration
+		written time.Duration // when a file is written by hand; 0: none
+		want    int
+	}{
+		{59 * time.Minute, 0, 0},
+		{3 * time.Hour, 0, 1},
+		{3 * time.Hour, 3*time.Hour - time.Second, 0},
+		{5 * time.Hour, 0, 1},
+	}
+	start := x.now
+	for _, test := range tests {
+		x.now = start.Add(test.later)
+		if test.written > 0 {
+			at := start.Add(test.written)
+			if err := errors.Join(os.WriteFile(file, []byte("# Late\n"), 0o666), os.Chtimes(file, at, at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		old, err := x.Old(t.Context(), 0, time.Time{})
+		if len(old) != test.want || err != nil {
+			t.Errorf("%v later, a file written at %v: %+v, %v; want %d", test.later, test.written, old, err, test.want)
+		}
+	}
 }
 
 // TestArchive packs a session twice, with the same bytes, and takes its files away.
@@ -514,6 +576,24 @@ func TestArchive(t *testing.T) {
 	}
 	if s := x.read(key); s.Meta.Archive != "three.tgz" || s.Status(x.now) != session.StatusCompleted {
 		t.Errorf("after that: %+v", s.Meta)
+	}
+
+	// What comes later is in another archive; one without files is not named.
+	for _, step := range []struct{ add, to, want string }{
+		{"", "four.tgz", "three.tgz"},
+		{"more", "five.tgz", "three.tgz, five.tgz"},
+		{"last", "", "three.tgz, five.tgz"},
+	} {
+		if step.add != "" {
+			x.put(key, step.add, "# More\n", "")
+		}
+		request := session.ArchiveRequest{Remove: true}
+		if step.to != "" {
+			request.To = filepath.Join(x.dir, step.to)
+		}
+		if _, err := x.Archive(t.Context(), key, request); err != nil || x.read(key).Meta.Archive != step.want {
+			t.Errorf("after %q in %q: %q, %v; want %q", step.add, step.to, x.read(key).Meta.Archive, err, step.want)
+		}
 	}
 }
 

@@ -86,12 +86,13 @@ func (r *Registry) claim(ctx context.Context, key Key, name string) (*Started, e
 	if err != nil {
 		return nil, err
 	}
+	file := key.file(layout.SessionMetaFile)
 	put, err := r.w.Put(ctx, materialize.PutRequest{
-		Kind: record.KindArtifact, ID: key.file(layout.SessionMetaFile).ID, Text: strings.NewReader(string(text)),
+		Kind: file.Kind, ID: file.ID, Text: strings.NewReader(string(text)),
 		Source: record.SourcePut, Expect: store.Absent(), NewSession: key.ID,
 	})
 	if err != nil {
-		return nil, err
+		return nil, r.orLink(ctx, file, err)
 	}
 	return &Started{Key: key, Meta: meta, Folder: filepath.Dir(put.File), Ref: put.Ref}, nil
 }

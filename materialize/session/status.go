@@ -16,12 +16,12 @@ const (
 	StatusFailed      = layout.StatusFailed
 )
 
-// Recent is how long after the last sign of life a session that nobody has ended
+// recent is how long after the last sign of life a session that nobody has ended
 // counts as being in progress.
-const Recent = time.Hour
+const recent = time.Hour
 
-// HasEnded reports whether somebody has said how the session ended.
-func (s *Session) HasEnded() bool { return isEnd(s.Meta.Status) }
+// hasEnded reports whether somebody has said how the session ended.
+func (s *Session) hasEnded() bool { return isEnd(s.Meta.Status) }
 
 func isEnd(status string) bool {
 	return status == StatusCompleted || status == StatusInterrupted || status == StatusFailed
@@ -32,7 +32,7 @@ func isEnd(status string) bool {
 // One that was started by a command and has changed within the last hour is in
 // progress until it is completed.
 func (s *Session) Status(now time.Time) string {
-	if s.HasEnded() {
+	if s.hasEnded() {
 		return s.Meta.Status
 	}
 	for _, a := range s.Open() {
@@ -47,7 +47,7 @@ func (s *Session) Status(now time.Time) string {
 	return status
 }
 
-func isRecent(at, now time.Time) bool { return !at.IsZero() && now.Sub(at) < Recent }
+func isRecent(at, now time.Time) bool { return !at.IsZero() && now.Sub(at) < recent }
 
 // Outcome says how a session has ended by its artifacts: a review or report makes it
 // completed, progress, plan or context alone interrupted, nothing of these failed.
