@@ -14,7 +14,7 @@ import (
 
 // DescriberVersion is raised when describe gives other answers: descriptions
 // with an older version can be made again from the bodies.
-const DescriberVersion = 1
+const DescriberVersion = 2
 
 // DescribeLimit is how much of a large body is looked at, in bytes: titles and
 // previews stand at the beginning.

@@ -319,3 +319,39 @@ func TestTakeInStill(t *testing.T) {
 		t.Errorf("%d entries in the log, want 1: what is half written is not stored", n)
 	}
 }
+
+// TestRemoveVersion removes a name only in the version that the caller has seen, be it
+// in the store or on disk.
+func TestRemoveVersion(t *testing.T) {
+	w := newWorkspace(t)
+	name := record.Name{Kind: record.KindNote, ID: "docs/idea.md"}
+	put := func(text string) *materialize.PutResult {
+		t.Helper()
+		result, err := w.Put(t.Context(), materialize.PutRequest{Kind: name.Kind, ID: name.ID, Text: strings.NewReader(text), Source: record.SourcePut})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+	first := put("one\n")
+	second := put("two\n")
+	if err := w.RemoveVersion(t.Context(), name, store.Current(first.Ref)); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("removing the version before: %v, want a conflict", err)
+	}
+	if err := os.WriteFile(second.File, []byte("by hand\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.RemoveVersion(t.Context(), name, store.Current(second.Ref)); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("removing a file that was changed by hand: %v, want a conflict", err)
+	}
+	if text, err := os.ReadFile(second.File); string(text) != "by hand\n" || err != nil {
+		t.Errorf("the file after that: %q, %v", text, err)
+	}
+	third := put("by hand\n")
+	if err := w.RemoveVersion(t.Context(), name, store.Current(third.Ref)); err != nil {
+		t.Errorf("removing the newest version: %v", err)
+	}
+	if _, err := os.Stat(second.File); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file after that: %v", err)
+	}
+}

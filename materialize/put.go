@@ -448,12 +448,20 @@ func (w *Workspace) NewID() string {
 // Remove retires a name: it is found no more, its file goes, its versions stay
 // readable by ref.
 func (w *Workspace) Remove(ctx context.Context, name record.Name) error {
+	return w.RemoveVersion(ctx, name, store.Expect{})
+}
+
+// RemoveVersion is Remove of a name that has an expected version. Another one, also
+// of its file, is a store.ErrConflict.
+func (w *Workspace) RemoveVersion(ctx context.Context, name record.Name, expect store.Expect) error {
 	if name.Kind == record.KindFrame {
 		return fmt.Errorf("%s is the frame of a file: remove its entries, or delete the file", name)
 	}
 	var head store.Version
 	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		head, err = tx.Head(name)
+		if head, err = tx.Head(name); err == nil {
+			err = tx.Meets(name, expect)
+		}
 		return err
 	})
 	if err != nil {
