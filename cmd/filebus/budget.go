@@ -45,8 +45,8 @@ reads, and what that costs when texts are passed and when paths are.`,
 	cmd.Flags().StringVar(&opts.conversation, "conversation", "", "the `id` of the conversation (FILEBUS_CONVERSATION)")
 	cmd.Flags().StringVar(&opts.run, "run", "", "the `id` of the run (FILEBUS_RUN, without a conversation)")
 	cmd.Flags().StringVar(&opts.session, "session", "", "the `id` of the session (FILEBUS_SESSION, without a conversation or run)")
-	cmd.Flags().IntVar(&opts.readers, "readers", 0, "with --session: as if `n` agents had read its context, whatever is logged")
-	cmd.Flags().StringSliceVar(&opts.assume, "assume", nil, "with --session: as if these `agents` had read its context")
+	cmd.Flags().IntVar(&opts.readers, "readers", 0, "as if `n` agents had read the context of the session, whatever is logged")
+	cmd.Flags().StringSliceVar(&opts.assume, "assume", nil, "as if these `agents` had read the context of the session")
 	cmd.MarkFlagsMutuallyExclusive("conversation", "run", "session")
 	return cmd
 }
@@ -57,6 +57,9 @@ func runBudget(ctx context.Context, env *environ, opts budgetOptions) error {
 	}
 	if len(opts.assume) > 0 || opts.readers > 0 {
 		opts.session = env.or(opts.session, "FILEBUS_SESSION")
+		if opts.session == "" || opts.conversation+opts.run != "" {
+			return usageError("--assume and --readers are of a session: give --session ID")
+		}
 	}
 	switch {
 	case opts.session != "":

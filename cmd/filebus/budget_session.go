@@ -55,7 +55,14 @@ func runSessionBudget(ctx context.Context, env *environ, opts budgetOptions) err
 	if err != nil {
 		return err
 	}
-	saved, err := env.registry(s).SavingsOf(ctx, sessionOf(opts.session), sessions.Assumption{Readers: opts.readers, Agents: opts.assume})
+	id, trees, err := env.sessionID(ctx, s, opts.session)
+	if err != nil {
+		return err
+	}
+	if err := env.takeInSession(ctx, s, opts.session); err != nil {
+		return err
+	}
+	saved, err := env.registry(s).SavingsOf(ctx, id, sessions.Assumption{Readers: opts.readers, Agents: opts.assume}, trees...)
 	if err != nil {
 		return err
 	}

@@ -57,6 +57,11 @@ func (o *callOptions) resolve(env *environ) (result.Call, error) {
 		return c, usageError("unknown format %q: a reference is printed as json or as a line", o.format)
 	}
 	var err error
+	if c.Session != "" {
+		if c.Session, err = sessionOf(c.Session); err != nil {
+			return c, err
+		}
+	}
 	if o.schema != "" {
 		c.Schema, err = env.readSchema(o.schema)
 	}

@@ -77,7 +77,7 @@ func checkPrinted(t *testing.T, line string, size int) {
 // printed has its whole file, one that was not is made by the same command run
 // again, and the store is sound.
 func TestKilledPuts(t *testing.T) {
-	const tries, size = 30, 3 << 20 // more than a database holds of one text
+	const tries, size = 16, 2 << 20 // more than a database holds of one text
 	dir := t.TempDir()
 	text := strings.Repeat("0123456789abcde\n", size/16)
 	file := filepath.Join(dir, "text.md")

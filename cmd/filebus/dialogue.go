@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/dialogue"
@@ -10,8 +12,12 @@ func newDialogueCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dialogue",
 		Short: "Let agents discuss a question in rounds, and assemble what they wrote",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Long: `Agents discuss a question in rounds: each writes one file a round, and a judge reads
+them. A SLUG is the name of the dialogue's folder, with or without the time that it
+begins with, or the key that list prints. A dialogue goes so: new; for each round
+prompt --all, wait, check, judge and score; then assemble and lint.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
 		newDialogueNewCommand(env),
@@ -27,10 +33,41 @@ func newDialogueCommand(env *environ) *cobra.Command {
 		newDialogueMarkersCommand(env),
 		newDialogueScoreCommand(env),
 	)
+	completeBelow(env, cmd)
 	return cmd
 }
 
 // forum returns the dialogues of a workspace.
 func (e *environ) forum(s *session) *dialogue.Forum {
 	return dialogue.Open(s.Workspace, s.read, e.now)
+}
+
+// findDialogue opens the workspace, with what was written to it, and finds the dialogue
+// that a text means.
+func (e *environ) findDialogue(ctx context.Context, text string) (*session, *dialogue.Forum, dialogue.Key, error) {
+	s, err := e.openFresh(ctx)
+	if err != nil {
+		return nil, nil, dialogue.Key{}, err
+	}
+	f := e.forum(s)
+	key, err := f.Find(ctx, text)
+	return s, f, key, err
+}
+
+// openDialogue reads the dialogue that a text means, with what agents have written just
+// now: findDialogue leaves alone what is not still yet.
+func (e *environ) openDialogue(ctx context.Context, text string) (*session, *dialogue.Forum, *dialogue.Dialogue, error) {
+	s, f, key, err := e.findDialogue(ctx, text)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if e.global.noSync {
+		d, err := f.Read(ctx, key)
+		return s, f, d, err
+	}
+	d, skipped, err := f.ReadFresh(ctx, key)
+	if skipped != nil {
+		e.note("not all files were looked at: %s", oneLine(skipped.Error()))
+	}
+	return s, f, d, err
 }

@@ -78,12 +78,7 @@ func runDialogueAssemble(ctx context.Context, env *environ, opts assembleOptions
 	if opts.out != "" || opts.stdout {
 		return assembleElsewhere(ctx, env, opts, slug)
 	}
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
-	forum := env.forum(s)
-	key, err := forum.Find(ctx, slug)
+	_, forum, key, err := env.findDialogue(ctx, slug)
 	if err != nil {
 		return err
 	}

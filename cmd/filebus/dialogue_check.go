@@ -40,28 +40,6 @@ wanting; a marker that departs from the grammar and still can be told is only na
 	return cmd
 }
 
-// openDialogue opens the dialogue that a text means, with what was written just now.
-func (e *environ) openDialogue(ctx context.Context, text string) (*session, *dialogue.Forum, *dialogue.Dialogue, error) {
-	s, err := e.openFresh(ctx)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	f := e.forum(s)
-	key, err := f.Find(ctx, text)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if e.global.noSync {
-		d, err := f.Read(ctx, key)
-		return s, f, d, err
-	}
-	d, skipped, err := f.ReadFresh(ctx, key)
-	if skipped != nil {
-		e.note("not all files were looked at: %s", oneLine(skipped.Error()))
-	}
-	return s, f, d, err
-}
-
 // A dialogueCheckJSON is what a check has found, in JSON.
 type dialogueCheckJSON struct {
 	Dialogue  string        `json:"dialogue"`
@@ -174,17 +152,28 @@ func findingView(f dialogue.Finding) findingJSON {
 	return view
 }
 
-// mendLines returns the commands that mend what was found, for the first agent whose
-// turn is wanting.
+// mendLines returns the commands that mend what was found: for the first agent whose
+// turn is wanting, and for the first file that is nobody's turn.
 func mendLines(key dialogue.Key, findings []dialogue.Finding) []string {
+	var turn, file []string
 	for _, f := range findings {
+		of := fmt.Sprintf("%s %d %s", quote(key.String()), f.Round, quote(f.Agent))
 		switch f.Kind {
 		case dialogue.FoundMissing, dialogue.FoundEmpty, dialogue.FoundStub, dialogue.FoundNoMarkers:
-			of := fmt.Sprintf("%s %d %s", quote(key.String()), f.Round, quote(f.Agent))
-			return []string{"filebus dialogue recover " + of + " --transcript FILE.jsonl", "filebus dialogue put " + of + " FILE"}
+			if turn != nil {
+				continue
+			}
+			turn = []string{"filebus dialogue recover " + of + " --transcript FILE.jsonl", "filebus dialogue put " + of + " FILE"}
+			if f.Kind == dialogue.FoundNoMarkers {
+				turn[1] += " --force" // another turn stands there
+			}
+		case dialogue.FoundStranger, dialogue.FoundTwice:
+			if file == nil {
+				file = []string{"filebus rm " + quote(f.File)}
+			}
 		}
 	}
-	return nil
+	return append(turn, file...)
 }
 
 func (e *environ) printCheck(s *session, view dialogueCheckJSON) {

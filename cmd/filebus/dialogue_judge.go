@@ -209,7 +209,7 @@ func explainScore(f *failure, err error) bool {
 	switch {
 	case errors.As(err, &absent):
 		f.Exit, f.Hint = exitConflict, fmt.Sprintf("filebus dialogue check %s %d", quote(absent.Key.String()), absent.Round)
-	case errors.Is(err, dialogue.ErrTwice), errors.Is(err, dialogue.ErrMark):
+	case errors.Is(err, dialogue.ErrMark):
 		f.Exit = exitUsage
 	default:
 		return false

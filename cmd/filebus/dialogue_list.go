@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/dialogue"
+	"filebus/store/record"
 )
 
 // dialoguesListed is how many dialogues a list has.
@@ -75,7 +76,7 @@ func runDialogueList(ctx context.Context, env *environ, limit int) error {
 		}
 	}
 	env.printTable(rows)
-	env.logRead(s, "dialogue list", "", size/4)
+	env.logRead(s, "dialogue list", "", record.EstimateTokens(int64(size)))
 	if left := total - len(items); left > 0 {
 		env.note("and %s; --limit 0 lists all", plural(left, "more dialogue"))
 	}

@@ -23,13 +23,14 @@ type markersOptions struct {
 func newDialogueMarkersCommand(env *environ) *cobra.Command {
 	var opts markersOptions
 	cmd := &cobra.Command{
-		Use:   "markers FILE|NAME|-...",
+		Use:   "markers FILE|NAME|SLUG|-...",
 		Short: "List what agents marked in their turns, or in a whole document",
 		Long: `List the markers of files: turns, assembled documents, or any text. A file on
-disk comes before what is stored under a name. Each marker is a line with file,
-line, kind, id and label; a "?" behind the kind says that the marker departs
-from the grammar. No store is needed.`,
-		Example: "  filebus dialogue markers .claude/dialogues/retry-policy/round-1/*.md\n" +
+disk comes before what is stored under a name. A slug stands for all turns of its
+dialogue. Each marker is a line with file, line, kind, id and label; a "?" behind
+the kind says that the marker departs from the grammar. Files need no store.`,
+		Example: "  filebus dialogue markers retry-policy --kind concession\n" +
+			"  filebus dialogue markers .claude/dialogues/retry-policy/round-1/*.md\n" +
 			"  filebus dialogue markers retry-policy.dialogue.md --kind tension --kind resolved --json",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -63,6 +64,8 @@ type markerJSON struct {
 	Line  int             `json:"line"`
 	Exact bool            `json:"exact"`
 	Body  string          `json:"body,omitempty"`
+
+	bent bool // it is not exact, and not as clear either
 }
 
 type markerRefJSON struct {
@@ -87,6 +90,10 @@ func runDialogueMarkers(ctx context.Context, env *environ, opts markersOptions, 
 	}
 	if opts.limit < 0 {
 		return usageError("--limit %d is negative", opts.limit)
+	}
+	args, err = env.slugNames(ctx, args, turnNames)
+	if err != nil {
+		return err
 	}
 	list := markerList{env: env, opts: opts, kinds: kinds, out: markersJSON{Markers: []markerJSON{}, Counts: map[string]int{}}}
 	var failed error
@@ -176,7 +183,8 @@ func (l *markerList) addMarker(file string, said layout.SpokenMarker) {
 		return
 	}
 	l.out.Counts[kindWord(m.Kind)]++
-	if !m.Exact {
+	bent := !m.Exact && !m.NamesWhole()
+	if bent {
 		l.bent++
 	}
 	if l.opts.limit > 0 && len(l.out.Markers) >= l.opts.limit {
@@ -185,7 +193,7 @@ func (l *markerList) addMarker(file string, said layout.SpokenMarker) {
 	}
 	view := markerJSON{
 		Kind: kindWord(m.Kind), ID: m.ID, Label: validText(m.Label), Agent: said.Voice.Agent, Round: knownRound(said.Voice.Round),
-		File: validText(file), Line: m.Line, Exact: m.Exact,
+		File: validText(file), Line: m.Line, Exact: m.Exact, bent: bent,
 	}
 	for _, r := range m.Refs {
 		view.Refs = append(view.Refs, markerRefJSON{validText(r.Agent), knownRound(r.Round), r.ID, r.Verb})
@@ -230,7 +238,7 @@ func (l *markerList) print() error {
 // line returns what people are shown of a marker.
 func (m markerJSON) line() string {
 	head := fmt.Sprintf("%s:%d: %s", m.File, m.Line, strings.ToUpper(m.Kind))
-	if !m.Exact {
+	if m.bent {
 		head += "?"
 	}
 	words := []string{head}

@@ -55,7 +55,9 @@ func explainNewDialogue(f *failure, err error) bool {
 		f.Exit, f.Hint = exitUsage, "the same with --slug NAME, in lower-case letters, digits and hyphens"
 	case errors.As(err, &taken):
 		f.Exit, f.Hint = exitConflict, "the same with --slug NAME"
-	case errors.As(err, new(*dialogue.NameError)), errors.As(err, new(*dialogue.TwiceError)), errors.As(err, new(*dialogue.RequestError)):
+	case errors.As(err, new(*dialogue.RequestError)):
+		f.Exit, f.Hint = exitUsage, "filebus dialogue new --help"
+	case errors.As(err, new(*dialogue.NameError)), errors.As(err, new(*dialogue.TwiceError)):
 		f.Exit = exitUsage
 	default:
 		return false

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// TestManyDialogues makes one dialogue from 50 processes at once: each has a slug and
+// TestManyDialogues makes one dialogue from 20 processes at once: each has a slug and
 // folders of its own. Then as many agents are launched in one round.
 func TestManyDialogues(t *testing.T) {
-	const processes = 50
+	const processes = 20
 	dir := t.TempDir()
 	mustRun(t, dir, "init")
 	var agents []string

@@ -84,23 +84,18 @@ func runDialoguePrompt(ctx context.Context, env *environ, opts dialoguePromptOpt
 		}
 		shared = &d
 	}
-	s, err := env.openFresh(ctx)
+	s, f, d, err := env.openDialogue(ctx, args[0]) // the turns of the round before are there to be read
 	if err != nil {
 		return err
 	}
-	f := env.forum(s)
-	key, err := f.Find(ctx, args[0])
+	prompts, err := f.Prompts(ctx, d.Key, r)
 	if err != nil {
 		return err
 	}
-	prompts, err := f.Prompts(ctx, key, r)
-	if err != nil {
-		return err
-	}
-	view := dialoguePromptsJSON{Dialogue: key.String(), Round: r.Round}
+	view := dialoguePromptsJSON{Dialogue: d.Key.String(), Round: r.Round}
 	for _, p := range prompts {
 		view.Prompts = append(view.Prompts, toPromptJSON(p))
-		view.Prompts[len(view.Prompts)-1].NoWrite = env.warnWrite(f, key, r.Round, p.Agent, shared)
+		view.Prompts[len(view.Prompts)-1].NoWrite = env.warnWrite(f, d.Key, r.Round, p.Agent, shared)
 	}
 	return env.printPrompts(s, view)
 }

@@ -55,12 +55,7 @@ func runDialoguePut(ctx context.Context, env *environ, opts dialoguePutOptions, 
 	case isStub && strings.TrimSpace(opts.stub) == "":
 		return usageError("--stub needs a reason")
 	}
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
-	forum := env.forum(s)
-	key, err := forum.Find(ctx, args[0])
+	_, forum, key, err := env.findDialogue(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -77,6 +72,15 @@ func runDialoguePut(ctx context.Context, env *environ, opts dialoguePutOptions, 
 	put, err := forum.Put(ctx, seat, c)
 	if err != nil {
 		return err
+	}
+	if len(args) > 3 && args[3] != "-" {
+		gone, err := forum.GiveWay(ctx, seat, env.abs(args[3]))
+		if err != nil {
+			return err
+		}
+		if gone {
+			env.note("%s has given way to %s", args[3], filepath.Base(seat.File))
+		}
 	}
 	return printReference(env, formatJSON, put.Ref, put.Reference())
 }

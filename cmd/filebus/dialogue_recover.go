@@ -60,12 +60,7 @@ func runDialogueRecover(ctx context.Context, env *environ, opts dialogueRecoverO
 	}
 	defer func() { _ = transcript.Close() }() // only read
 	r.Transcript, r.Origin = transcript, origin
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
-	f := env.forum(s)
-	key, err := f.Find(ctx, args[0])
+	_, f, key, err := env.findDialogue(ctx, args[0])
 	if err != nil {
 		return err
 	}

@@ -137,7 +137,7 @@ func scoreView(b *dialogue.Board, files []dialogue.DerivedFile) dialogueScoreJSO
 	return view
 }
 
-// scoreTokens is how many tokens the numbers of a dialogue have at most, in bytes.
+// scoreBytes is how long the numbers of a dialogue are at most: about 400 tokens.
 const scoreBytes = 1600
 
 // printScore prints the rounds and the tensions that are open.

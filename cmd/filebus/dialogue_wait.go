@@ -71,12 +71,7 @@ func runDialogueWait(ctx context.Context, env *environ, opts dialogueWaitOptions
 	if opts.limit <= 0 {
 		return usageError("--for %v: a wait for turns takes some time, and has an end", opts.limit)
 	}
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
-	forum := env.forum(s)
-	key, err := forum.Find(ctx, slug)
+	s, forum, key, err := env.findDialogue(ctx, slug)
 	if err != nil {
 		return err
 	}

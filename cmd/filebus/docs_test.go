@@ -171,7 +171,7 @@ func TestMentionedFlags(t *testing.T) {
 		}
 	}
 	mention := regexp.MustCompile("[ `]--([a-z][a-z-]*)")
-	for _, name := range []string{"README.md", "docs/cli.md", "docs/config.md", "docs/architecture.md"} {
+	for _, name := range []string{"README.md", "docs/cli.md", "docs/config.md", "docs/architecture.md", "docs/dialogues.md", "docs/sessions.md"} {
 		for i, line := range strings.Split(readDocument(t, name), "\n") {
 			for _, m := range mention.FindAllStringSubmatch(line, -1) {
 				if !known[m[1]] {
@@ -478,7 +478,7 @@ func commandWords(line string) []string {
 // of the sample workspace, and compares what they print with what the document
 // shows: a line of dots there stands for any lines.
 func TestExamples(t *testing.T) {
-	for _, name := range []string{"README.md", "docs/cli.md", "docs/config.md"} {
+	for _, name := range []string{"README.md", "docs/cli.md", "docs/config.md", "docs/dialogues.md", "docs/sessions.md"} {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			all := examplesOf(readDocument(t, name))
 			if len(all) < 3 {

@@ -104,7 +104,7 @@ func wantSoundAndMirrored(t testing.TB, dir string, results int) {
 // each, no file may come back, and running it again finishes.
 func TestKilledGc(t *testing.T) {
 	dir := t.TempDir()
-	const results = 3000
+	const results = 1500
 	mustRun(t, dir, "init")
 	for i := range results {
 		folder := filepath.Join(dir, ".claude", "agent_tool_results", fmt.Sprintf("c%d", i%10))

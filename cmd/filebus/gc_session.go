@@ -8,6 +8,7 @@ import (
 	"filebus/materialize"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
+	"filebus/store"
 )
 
 // runGcSessions gives up the files of old sessions. Those of one session go together
@@ -72,7 +73,8 @@ func (e *environ) releaseOld(ctx context.Context, w *session, old []sessions.Old
 }
 
 // retain applies the retention of the configuration, and returns which sessions
-// went. What stays because something refers to it is no error.
+// went. What stays because something refers to it is no error, nor is what another
+// process gave up.
 func (e *environ) retain(ctx context.Context, w *session, just sessions.Key) ([]string, error) {
 	c, err := readConfig(w.Location.Store)
 	if err != nil || c.Retention == (retentionConfig{}) {
@@ -87,7 +89,7 @@ func (e *environ) retain(ctx context.Context, w *session, just sessions.Key) ([]
 		return nil, err
 	}
 	_, went, err := e.releaseOld(ctx, w, withoutSession(old, just), false)
-	if isStillNeeded(err) {
+	if isStillNeeded(err) || errors.Is(err, store.ErrNotFound) { // or another process gave it up
 		err = nil
 	}
 	return went, err

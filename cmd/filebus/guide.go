@@ -19,7 +19,7 @@ func newGuideCommand(env *environ) *cobra.Command {
 		Short: "Print what an agent in a role needs to know, in 500 tokens at most",
 		Long: `Print the rules and the commands of a role, for its prompt: the orchestrator, who
 starts tasks and reads handoffs; the subagent, who works on one; the judge, who
-compares what others have written.`,
+compares what others have written, and runs their dialogues.`,
 		Example:   "  filebus guide subagent",
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: names,
@@ -66,6 +66,8 @@ func roles() []role {
 				{"put", "FILE --agent NAME", "Store a text, print its reference"},
 				{"combine", "REF REF --expected-count 2", ""},
 				{"get", "REF --section HEADING", ""},
+				{"session start", "TYPE", ""},
+				{"session summary", "ID", "Read what agents say in short"},
 				{"snapshot take", "", ""},
 				{"run loop", "", ""},
 				{"status", "", ""},
@@ -87,28 +89,45 @@ func roles() []role {
 				{"search", "WORDS", ""},
 				{"get", "REF --section HEADING", ""},
 				{"task show", "ID", "Read the handoff of another task"},
+				{"session check", "ID ARTIFACT", "Make sure that what you are told to read is there and whole"},
+				{"session put", "ID ARTIFACT FILE --summary TEXT --agent NAME", ""},
+				{"dialogue put", "SLUG ROUND AGENT FILE", ""},
 				{"knowledge list", "TAG TAG", ""},
 				{"knowledge add", "--type gotcha --content TEXT --tag TAG", ""},
 				{"issue add", "SUMMARY --type bug --file PATH", "Report what is not your task"},
 			},
 		},
-		{
-			"judge",
-			[]string{
-				"Judge what is stored, not what you are told of it. Name the reference of what you judge.",
-				"An agent whose text is missing is absent: never write it for them.",
-			},
-			[]step{
-				{"conversation show", "ID", ""},
-				{"list", "--kind result --task ID", ""},
-				{"show", "REF", ""},
-				{"get", "REF --section HEADING", ""},
-				{"search", "WORDS --kind result", ""},
-				{"task show", "ID", ""},
-				{"issue add", "SUMMARY --type bug --criteria TEXT", ""},
-				{"issue reject", "ID", ""},
-				{"put", "verdict.md --agent judge --from REF", "Store your verdict, print its reference"},
-			},
+		judgeRole(),
+	}
+}
+
+// judgeRole is who compares what others have written, and runs their dialogues.
+func judgeRole() role {
+	return role{
+		"judge",
+		[]string{
+			"Judge what is stored, not what you are told of it. Name the reference of what you judge.",
+			"An agent whose text is missing is absent: never write it for them.",
+			"A dialogue goes round by round, from 0, until score says converged: prompt, wait, check, judge, score.",
+		},
+		[]step{
+			{"dialogue new", "TITLE --agents A,B --judge judge", ""},
+			{"dialogue prompt", "SLUG ROUND --all", "Launch a round; give each agent its file"},
+			{"dialogue wait", "SLUG ROUND", ""},
+			{"dialogue check", "SLUG ROUND", ""},
+			{"dialogue judge", "SLUG ROUND AGENT --wisdom N --consistency N --truth N --relationships N", ""},
+			{"dialogue score", "SLUG", ""},
+			{"dialogue assemble", "SLUG", ""},
+			{"dialogue lint", "SLUG", "Check the document"},
+			{"conversation show", "ID", ""},
+			{"list", "--kind result --task ID", ""},
+			{"show", "REF", ""},
+			{"get", "REF --section HEADING", ""},
+			{"search", "WORDS --kind result", ""},
+			{"task show", "ID", ""},
+			{"issue add", "SUMMARY --type bug --criteria TEXT", ""},
+			{"issue reject", "ID", ""},
+			{"put", "verdict.md --agent judge --from REF", "Store your verdict, print its reference"},
 		},
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	sessions "filebus/materialize/session"
 	"filebus/query"
 	"filebus/store"
 )
@@ -29,6 +30,9 @@ tokens, status, agent, time and title.`,
   filebus list issue --as-of 2d`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.kinds = append(opts.kinds, args...)
+			if opts.session == "" && cmd.Flags().Changed("session") {
+				return &sessions.UnsetError{}
+			}
 			return runList(cmd.Context(), env, opts)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +35,12 @@ func newMaterializeCommand(env *environ) *cobra.Command {
 			"  filebus materialize --session k7m2p9 --closure --to /tmp/for-agent\n" +
 			"  filebus materialize --as-of 2d --to /tmp/before",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runMaterialize(cmd.Context(), env, opts) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := refuseEmpty(cmd); err != nil {
+				return err
+			}
+			return runMaterialize(cmd.Context(), env, opts)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&opts.to, "to", "", "the `folder` to lay out in")
@@ -126,4 +132,19 @@ func slugs(agents []string) []string {
 		out = append(out, layout.Slug(agent))
 	}
 	return out
+}
+
+// refuseEmpty refuses a filter that is given and empty, as by a variable that is not
+// set: it would pick everything.
+func refuseEmpty(cmd *cobra.Command) error {
+	for _, name := range []string{"tree", "kind", "conversation", "task", "session", "run", "dialogue", "tag", "agent"} {
+		values, err := cmd.Flags().GetStringSlice(name)
+		if err != nil {
+			return err
+		}
+		if cmd.Flags().Changed(name) && (len(values) == 0 || slices.Contains(values, "")) {
+			return usageError("--%s is empty: is the variable that holds it set?", name)
+		}
+	}
+	return nil
 }

@@ -2,11 +2,12 @@ package main
 
 import (
 	"context"
-	"strings"
+	"errors"
 	"time"
 
 	"filebus/materialize"
 	sessions "filebus/materialize/session"
+	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -48,18 +49,45 @@ type leftOutJSON struct {
 	Inexact bool   `json:"inexact,omitempty"` // nothing is lost by it
 }
 
-// sessionOf returns the id of a session that may be given as type/id.
-func sessionOf(text string) string { return text[strings.LastIndexByte(text, '/')+1:] }
+// takeInSession takes in what was written to the folder of a session just now.
+func (e *environ) takeInSession(ctx context.Context, s *session, text string) error {
+	if e.global.noSync {
+		return nil
+	}
+	key, err := e.registry(s).Find(ctx, text)
+	switch {
+	case err == nil:
+		return e.registry(s).TakeInNew(ctx, key)
+	case errors.Is(err, store.ErrNotFound):
+		_, err = e.registry(s).Discover(ctx, text)
+	case errors.As(err, new(*sessions.AmbiguousError)):
+		err = nil
+	}
+	return err
+}
 
 // materializeSession lays out a session for an agent, with an index.
 func materializeSession(ctx context.Context, env *environ, s *session, opts materializeOptions, pick materialize.Selection) error {
 	pick.Sessions = nil
-	request := sessions.GatherRequest{Session: sessionOf(opts.sessions[0]), Pick: pick, Closure: opts.closure}
+	if opts.asOf == "" {
+		if err := env.takeInSession(ctx, s, opts.sessions[0]); err != nil {
+			return err
+		}
+	}
+	id, trees, err := env.sessionID(ctx, s, opts.sessions[0])
+	if err != nil {
+		return err
+	}
+	asked := pick.Trees
+	if len(asked) == 0 {
+		pick.Trees = trees
+	}
+	request := sessions.GatherRequest{Session: id, Pick: pick, Closure: opts.closure}
 	bundle, err := env.registry(s).Gather(ctx, request)
 	if err != nil {
 		return err
 	}
-	return layOutBundle(ctx, env, s, bundle, opts.to, pick.Trees, opts.maxTokens)
+	return layOutBundle(ctx, env, s, bundle, opts.to, asked, opts.maxTokens)
 }
 
 // layOutBundle lays out what was gathered and says what was done. It ends in exit

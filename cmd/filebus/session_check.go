@@ -90,6 +90,11 @@ func runSessionCheck(ctx context.Context, env *environ, files bool, args []strin
 func checkArtifacts(ctx context.Context, env *environ, args []string) (string, []sessions.Finding, error) {
 	text, artifacts := env.sessionArg(args)
 	f, err := env.findSession(ctx, text, false)
+	var missing *sessions.NotFoundError
+	if set := env.or("", "FILEBUS_SESSION"); set != "" && len(args) > 0 && errors.As(err, &missing) {
+		artifacts = args
+		f, err = env.findSession(ctx, set, false)
+	}
 	if err != nil {
 		return "", nil, err
 	}
@@ -104,6 +109,9 @@ func checkFiles(ctx context.Context, env *environ, args []string) ([]sessions.Fi
 	}
 	var files []string
 	for _, arg := range args {
+		if arg == "" {
+			return nil, usageError("a path is empty: is the variable that holds it set?")
+		}
 		if unset := sessions.UnsetIn(arg); unset != nil {
 			return nil, unset
 		}

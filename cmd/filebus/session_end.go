@@ -86,6 +86,7 @@ func withoutSession(old []sessions.OldSession, key sessions.Key) []sessions.OldS
 	return slices.DeleteFunc(old, func(s sessions.OldSession) bool { return s.Key == key })
 }
 
+// isStillNeeded reports whether names stay as something refers to them.
 func isStillNeeded(err error) bool {
 	var needed *materialize.StillNeededError
 	return errors.As(err, &needed)
@@ -109,6 +110,9 @@ is made by filebus materialize --session ID --to DIR.`,
 			"  filebus session archive $id --to ../release.tar.gz --remove",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("to") && opts.to == "" {
+				return usageError("--to is empty: is the variable that holds it set?")
+			}
 			return runSessionArchive(cmd.Context(), env, opts, args[0])
 		},
 	}
@@ -155,7 +159,8 @@ func runSessionArchive(ctx context.Context, env *environ, opts sessionArchiveOpt
 		env.printf("%s  %s, %s\n", request.To, plural(len(done.Files), "file"), byteSize(done.Bytes))
 	}
 	if done.Removed > 0 {
-		env.note("took %s off the disk; filebus log shows their versions", plural(done.Removed, "file"))
+		env.note("took %s off the disk; filebus session replay %s --steps names them, filebus rm --restore NAME brings one back",
+			plural(done.Removed, "file"), quote(f.key.String()))
 	}
 	return nil
 }

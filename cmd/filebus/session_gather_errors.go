@@ -14,7 +14,7 @@ func explainGathered(f *failure, err error) bool {
 	var early *sessions.TooEarlyError
 	switch {
 	case errors.As(err, &nothing):
-		f.Exit, f.Code, f.Hint = exitNotFound, "not_found", "filebus list artifact"
+		f.Exit, f.Code, f.Hint = exitNotFound, "not_found", "filebus session list"
 		var near []string
 		for _, id := range nothing.Near {
 			near = append(near, "filebus list --session "+quote(id))

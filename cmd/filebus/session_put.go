@@ -22,7 +22,8 @@ func newSessionPutCommand(env *environ) *cobra.Command {
 		Short: "Store an artifact of a session and print its reference",
 		Long: `Store a file, or standard input, as an artifact of a session: plan becomes
 plan.md in its folder. The same again changes nothing, another text is the next
-version. With one argument, ARTIFACT, the session is that of FILEBUS_SESSION.
+version. With one argument, ARTIFACT, or with ARTIFACT -, the session is that of
+FILEBUS_SESSION.
 
 A summary has fewer than 200 words; without one the preview stands in.`,
 		Example: "  filebus session put $id context context.md --agent context-gatherer\n" +
@@ -45,8 +46,8 @@ func runSessionPut(ctx context.Context, env *environ, opts sessionPutOptions, ar
 		return usageError("unknown format %q: a reference is printed as json or as a line", opts.format)
 	}
 	text, rest := env.sessionArg(args)
-	if len(args) == 1 {
-		text, rest = env.or("", "FILEBUS_SESSION"), args
+	if of := env.or("", "FILEBUS_SESSION"); len(args) == 1 || len(args) == 2 && args[1] == "-" && of != "" {
+		text, rest = of, args
 		if text == "" {
 			return coded(exitUsage, "filebus session put ID "+quote(args[0])+" FILE", &sessions.UnsetError{})
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -60,8 +61,11 @@ func runSessionReplay(ctx context.Context, env *environ, opts sessionReplayOptio
 	if err := checkIndexTokens(opts.maxTokens); err != nil {
 		return err
 	}
-	id = sessionOf(id)
 	s, err := env.open()
+	if err != nil {
+		return err
+	}
+	id, trees, err := env.sessionID(ctx, s, id)
 	if err != nil {
 		return err
 	}
@@ -70,9 +74,9 @@ func runSessionReplay(ctx context.Context, env *environ, opts sessionReplayOptio
 		return err
 	}
 	if opts.steps {
-		return printSteps(ctx, env, s, id, position, opts.limit)
+		return printSteps(ctx, env, s, id, trees, position, opts.limit)
 	}
-	bundle, err := env.registry(s).Replay(ctx, id, position, opts.closure)
+	bundle, err := env.registry(s).Replay(ctx, id, position, opts.closure, trees...)
 	if err != nil {
 		return err
 	}
@@ -136,11 +140,14 @@ type sessionStepsJSON struct {
 }
 
 // printSteps prints the last steps of a session up to a position.
-func printSteps(ctx context.Context, env *environ, s *session, id string, until uint64, limit int) error {
+func printSteps(ctx context.Context, env *environ, s *session, id string, trees []record.Tree, until uint64, limit int) error {
 	steps, err := env.registry(s).Steps(ctx, id)
 	if err != nil {
 		return err
 	}
+	steps = slices.DeleteFunc(steps, func(step sessions.Step) bool {
+		return len(trees) > 0 && !slices.Contains(trees, step.Name.Tree)
+	})
 	for len(steps) > 0 && steps[len(steps)-1].Position > until {
 		steps = steps[:len(steps)-1]
 	}

@@ -21,7 +21,7 @@ func newStatusCommand(env *environ) *cobra.Command {
 	opts := statusOptions{}
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Print where things stand: run, tasks, issues, last results",
+		Short: "Print where things stand: run, tasks, issues, dialogues, sessions, last results",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), env, opts) },
 	}
@@ -37,19 +37,21 @@ type statusOptions struct {
 
 // A statusJSON is a status in JSON.
 type statusJSON struct {
-	Run       string           `json:"run,omitempty"`
-	Loop      int              `json:"loop,omitempty"`
-	Loops     int              `json:"loops,omitempty"`
-	Focus     string           `json:"focus,omitempty"`
-	Ended     string           `json:"ended,omitempty"`
-	Completed int              `json:"completed"` // agents that have ended
-	Working   int              `json:"working"`   // agents and tasks at work
-	Late      int              `json:"late"`
-	Tasks     []workJSON       `json:"tasks"` // of those at work the oldest
-	Issues    issueCountJSON   `json:"issues"`
-	Results   []lastResultJSON `json:"results"`
-	Conflicts int              `json:"conflicts"`
-	Behind    *int64           `json:"behind"` // log entries; null: not known
+	Run       string            `json:"run,omitempty"`
+	Loop      int               `json:"loop,omitempty"`
+	Loops     int               `json:"loops,omitempty"`
+	Focus     string            `json:"focus,omitempty"`
+	Ended     string            `json:"ended,omitempty"`
+	Completed int               `json:"completed"` // agents that have ended
+	Working   int               `json:"working"`   // agents and tasks at work
+	Late      int               `json:"late"`
+	Tasks     []workJSON        `json:"tasks"` // of those at work the oldest
+	Issues    issueCountJSON    `json:"issues"`
+	Dialogues dialogueCountJSON `json:"dialogues"`
+	Sessions  sessionCountJSON  `json:"sessions"`
+	Results   []lastResultJSON  `json:"results"`
+	Conflicts int               `json:"conflicts"`
+	Behind    *int64            `json:"behind"` // log entries; null: not known
 }
 
 // A workJSON is an agent or task at work in JSON.
@@ -96,19 +98,23 @@ func runStatus(ctx context.Context, env *environ, opts statusOptions) error {
 	if err != nil {
 		return err
 	}
-	if env.global.json {
-		return env.printRead(s, "status", "status", toStatusJSON(status))
+	going, err := env.goingOn(ctx, s)
+	if err != nil {
+		return err
 	}
-	text := fitLines(statusLines(status, env.now()), opts.maxTokens)
+	if env.global.json {
+		return env.printRead(s, "status", "status", toStatusJSON(status, going))
+	}
+	text := fitLines(statusLines(status, going, env.now()), opts.maxTokens)
 	env.printf("%s", text)
 	env.logRead(s, "status", "status", record.EstimateTokens(int64(len(text))))
 	return nil
 }
 
-func toStatusJSON(s *runs.Status) statusJSON {
+func toStatusJSON(s *runs.Status, going *goingOn) statusJSON {
 	view := statusJSON{
 		Working: len(s.Tasks), Tasks: []workJSON{}, Results: []lastResultJSON{}, Conflicts: s.Conflicts,
-		Issues: issueCountJSON{Open: s.Issues.Open, Working: s.Issues.Working},
+		Issues: issueCountJSON{Open: s.Issues.Open, Working: s.Issues.Working}, Dialogues: going.dialogueJSON(), Sessions: going.sessionJSON(),
 	}
 	if s.View != nil {
 		view.Run, view.Focus, view.Ended = cutText(s.View.RunID), cutText(s.View.Focus), cutText(s.View.Property(layout.PropertyEnded))
@@ -148,7 +154,7 @@ func shortTitle(r query.Summary) string {
 }
 
 // statusLines returns a status in lines.
-func statusLines(s *runs.Status, now time.Time) []string {
+func statusLines(s *runs.Status, going *goingOn, now time.Time) []string {
 	lines := []string{"run        none"}
 	if v := s.View; v != nil && v.RunID != "" {
 		lines[0] = "run        " + cutText(v.RunID) + ", loop " + cutText(textOr(v.Loop, "none"))
@@ -161,6 +167,7 @@ func statusLines(s *runs.Status, now time.Time) []string {
 	}
 	lines = append(lines, workLines(s)...)
 	lines = append(lines, issueLine(s.Issues))
+	lines = append(lines, going.lines()...)
 	for i, r := range s.Results {
 		lead := "           "
 		if i == 0 {

@@ -46,7 +46,11 @@ func roundHintOf(e *dialogue.NoRoundError) string {
 	if !e.Key.IsOwn() || e.Round < 0 || len(e.Has) > 0 && e.Round < e.Has[len(e.Has)-1] {
 		return "the same with one of its rounds"
 	}
-	return fmt.Sprintf("filebus dialogue prompt %s %d --all begins it", quote(e.Key.String()), len(e.Has))
+	next := 0
+	if n := len(e.Has); n > 0 {
+		next = e.Has[n-1] + 1
+	}
+	return fmt.Sprintf("filebus dialogue prompt %s %d --all", quote(e.Key.String()), next)
 }
 
 // launchHint says how an agent comes to owe a file.

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"filebus/materialize/dialogue"
+	"filebus/materialize/layout"
+)
+
+// completeBelow lets a shell complete the arguments of the commands below one, by the
+// words of their usage: SLUG and ID are what the store has.
+func completeBelow(env *environ, parent *cobra.Command) {
+	for _, cmd := range parent.Commands() {
+		cmd.ValidArgsFunction = completeArguments(env)
+	}
+}
+
+func completeArguments(env *environ) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		usage := strings.Fields(cmd.Use)[1:]
+		if len(usage) == 0 || len(args) >= len(usage) && !strings.HasSuffix(cmd.Use, "...") {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		word := strings.Trim(usage[min(len(args), len(usage)-1)], "[].")
+		rest := cobra.ShellCompDirectiveNoFileComp
+		if strings.Contains(word, "FILE") {
+			rest = cobra.ShellCompDirectiveDefault
+		}
+		var found []string
+		switch {
+		case strings.Contains(word, "SLUG"):
+			found = env.slugs(cmd.Context())
+		case word == "ID":
+			found = env.sessionIDs(cmd.Context())
+		case usage[0] == "SLUG" && (word == "ROUND" || word == "AGENT"):
+			found = env.dialogueWords(cmd.Context(), word, args)
+		case word == "START|SUCCESS|ERROR":
+			found = strings.Split(word, "|")
+		}
+		found = slices.DeleteFunc(found, func(text string) bool { return !strings.HasPrefix(text, typed) })
+		return found[:min(len(found), maxCompletions)], rest
+	}
+}
+
+// slugs returns the dialogues as they are typed, the newest first. What cannot be read
+// completes nothing.
+func (e *environ) slugs(ctx context.Context) []string {
+	s, err := e.open()
+	if err != nil {
+		return nil
+	}
+	items, _, err := e.forum(s).List(ctx, maxCompletions)
+	if err != nil {
+		return nil
+	}
+	var slugs []string
+	for _, item := range items {
+		slugs = append(slugs, item.Key.String())
+	}
+	return slugs
+}
+
+// sessionIDs returns the sessions as they are typed, the newest first.
+func (e *environ) sessionIDs(ctx context.Context) []string {
+	s, err := e.open()
+	if err != nil {
+		return nil
+	}
+	keys, err := e.registry(s).Keys(ctx)
+	if err != nil {
+		return nil
+	}
+	var ids []string
+	for _, k := range keys {
+		ids = append(ids, k.String(), k.ID)
+	}
+	return ids
+}
+
+// dialogueWords returns the rounds of a dialogue, or who takes part in one.
+func (e *environ) dialogueWords(ctx context.Context, word string, args []string) []string {
+	s, err := e.open()
+	if err != nil {
+		return nil
+	}
+	f := e.forum(s)
+	key, err := f.Find(ctx, args[0])
+	if err != nil {
+		return nil
+	}
+	d, err := f.Read(ctx, key)
+	if err != nil {
+		return nil
+	}
+	if word == "ROUND" {
+		return roundWords(d)
+	}
+	experts := d.Pool.Experts
+	if number, err := strconv.Atoi(args[1]); err == nil && d.Round(number) != nil {
+		experts = d.Launched(d.Round(number))
+	}
+	return expertNames(experts)
+}
+
+// roundWords returns the rounds that there are, the newest first, and the one to come.
+func roundWords(d *dialogue.Dialogue) []string {
+	if len(d.Rounds) == 0 {
+		return []string{"0"}
+	}
+	var words []string
+	for _, r := range slices.Backward(d.Rounds) {
+		words = append(words, strconv.Itoa(r.Number))
+	}
+	return append(words, strconv.Itoa(d.Last().Number+1))
+}
+
+func expertNames(experts []layout.Expert) []string {
+	var names []string
+	for _, x := range experts {
+		if name, err := dialogue.FoldName(x.Name); err == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
