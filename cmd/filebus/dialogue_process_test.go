@@ -125,9 +125,16 @@ func (d *debate) killExec(t *testing.T, args []string) {
 	_ = cmd.Wait()         // it was killed
 }
 
-// wait waits for a round, and returns what stands there.
-func (d *debate) wait(t *testing.T, round int) (view roundJSON, exit int) {
+// wait waits for a round, and returns what stands there: for those who write as long
+// as it takes, for the dead a moment.
+func (d *debate) wait(t *testing.T, round int, writers ...string) (view roundJSON, exit int) {
 	t.Helper()
+	if len(writers) > 0 {
+		args := []string{"dialogue", "wait", "retry", fmt.Sprint(round), "--for", "5m", "--no-stubs", "--agents", strings.Join(writers, ",")}
+		if out, err := filebusCommand(t, d.dir, args...).CombinedOutput(); err != nil && !strings.Contains(string(out), "no opinion") {
+			t.Errorf("waiting for %q: %v: %s", writers, err, out)
+		}
+	}
 	cmd := filebusCommand(t, d.dir, "dialogue", "wait", "retry", fmt.Sprint(round), "--for", "1s", "--json")
 	out, err := cmd.Output()
 	var code *exec.ExitError
@@ -163,10 +170,11 @@ func TestDebate(t *testing.T) {
 		{"stub", "stub", "stub", "turn", "turn"},
 		{"turn", "stub", "turn", "turn", "turn"},
 	}
+	writers := [][]string{{"muffin", "scone", "donut", "cannoli"}, {"scone", "donut", "cannoli"}, debaters()}
 	for round := range want {
 		mustRun(t, d.dir, "dialogue", "prompt", "retry", fmt.Sprint(round), "--all")
 		d.play(t, round)
-		view, exit := d.wait(t, round)
+		view, exit := d.wait(t, round, writers[round]...)
 		if diff := gocmp.Diff(want[round], statesOf(view)); diff != "" || exit != exitWanting {
 			t.Errorf("round %d: exit code %d (-want +got):\n%s", round, exit, diff)
 		}
