@@ -49,11 +49,16 @@ func runDialogueLint(ctx context.Context, env *environ, opts documentLintOptions
 		return err
 	}
 	reports := []*dialogue.LintReport{}
-	wanting := false
+	wanting, unread := false, error(nil)
 	for _, arg := range args {
 		report, err := lintDocument(ctx, env, arg)
-		if err != nil {
+		if err != nil && (len(args) == 1 || ctx.Err() != nil) {
 			return err
+		}
+		if err != nil {
+			env.note("%s", message(err))
+			unread = silentError(exitPartly)
+			continue
 		}
 		reports = append(reports, report)
 		wanting = wanting || report.Count(dialogue.LintMust) > 0 || report.Score < opts.min
@@ -70,10 +75,10 @@ func runDialogueLint(ctx context.Context, env *environ, opts documentLintOptions
 			printDocumentLint(env, opts, report)
 		}
 	}
-	if wanting {
+	if wanting && unread == nil {
 		return silentError(exitWanting)
 	}
-	return nil
+	return unread
 }
 
 // lintDocument reads a document, with the files of its rounds, and checks it.

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	sessions "filebus/materialize/session"
 )
 
 func newSessionStartCommand(env *environ) *cobra.Command {
@@ -38,6 +40,9 @@ type sessionStartJSON struct {
 }
 
 func runSessionStart(ctx context.Context, env *environ, kind, name string) error {
+	if err := sessions.CheckType(kind); err != nil {
+		return err // before a store is made for it
+	}
 	s, err := env.create(ctx)
 	if err != nil {
 		return err

@@ -13,8 +13,10 @@ type Board struct {
 	Dialogue *Dialogue
 	*Tracking
 	layout.Scoreboard
-	Presence  []Presence // of each round, in their order
-	Converged bool       // the last round has no velocity, and all who wrote in it signal converge
+	Presence []Presence // of each round, in their order
+	// Converged: the last round has no velocity, nobody owes a file in it, and all who
+	// wrote in it signal converge.
+	Converged bool
 	labels    map[string]string
 }
 
@@ -59,10 +61,15 @@ func NewBoard(d *Dialogue) *Board {
 			row.Converge = 100 * len(p.Converge) / n
 		}
 		b.Rounds, b.Presence = append(b.Rounds, row), append(b.Presence, p)
-		b.Converged = row.Velocity == 0 && len(p.Given) > 0 && len(p.Converge) == len(p.Given)
+		b.Converged = row.Velocity == 0 && len(p.Given) > 0 && len(p.Converge) == len(p.Given) && !p.isAwaited()
 	}
 	b.Agents, b.Total, b.HasTotal = agents.rows, sum, true
 	return b
+}
+
+// isAwaited reports whether an agent has neither a turn nor a stub yet.
+func (p Presence) isAwaited() bool {
+	return slices.ContainsFunc(p.Absent, func(a AbsentAgent) bool { return a.Reason == AbsentMissing })
 }
 
 // presence says who was there in a round.

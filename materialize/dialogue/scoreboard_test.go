@@ -93,6 +93,11 @@ func TestConverged(t *testing.T) {
 			t.Errorf("%q: converged %t, want %t", test.texts, got, test.want)
 		}
 	}
+	running := talk(map[string]string{"0/a": "[MOVE:CONVERGE]"})
+	running.Round(0).Panel = &layout.Panel{Experts: []layout.Expert{{Name: "a"}, {Name: "b"}}}
+	if dialogue.NewBoard(running).Converged {
+		t.Error("a round in which b still owes a file has converged")
+	}
 }
 
 // written returns the files of a dialogue's folder, below it.

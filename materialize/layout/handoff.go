@@ -375,8 +375,9 @@ func AppendHandoffYAML(dst []byte, h Handoff) []byte {
 	w.texts("suggested_next_steps", h.NextSteps)
 	w.texts("blockers", h.Blockers)
 	for _, p := range h.Extra {
-		if _, _, isKey := cutYAMLKey(p.Key + ": x"); isKey {
-			w.pair("", p.Key, p.Value)
+		key := singleSpaced(strings.ToValidUTF8(p.Key, "\ufffd"))
+		if read, _, isKey := cutYAMLKey(key + ": x"); isKey && read == key {
+			w.pair("", key, p.Value)
 		}
 	}
 	return append(w.dst, "```\n"...)

@@ -223,6 +223,7 @@ func FuzzJournal(f *testing.F) {
 	f.Add(docExample(f, "journal", "task-003.md"))
 	f.Add(docExample(f, "journal", "task-004.md"))
 	f.Add([]byte("Task: A\r\n====\r\n- [x\n## Progress\n## Handoff\n|a|b|c|\n|Files|a, b<br>c|\n"))
+	f.Add([]byte("# Task: A\n\n## Handoff\n\n| Files: \xffd | Val"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		file, _ := Journals{}.Parse("j.md", text)
 		if got := file.Append(nil); !bytes.Equal(got, text) {

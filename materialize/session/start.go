@@ -38,13 +38,21 @@ var (
 	review   = regexp.MustCompile(`^pr_[0-9]{1,18}$`)
 )
 
+// CheckType returns a *WordError for what cannot be the type of a session.
+func CheckType(kind string) error {
+	if !typeWord.MatchString(kind) || device.MatchString(kind) {
+		return &WordError{"type of a session", kind, "it is a word of at most 40 lower-case letters, digits, - and _"}
+	}
+	return nil
+}
+
 // Start begins a session of a type with an id that no session has, claimed by its
 // metadata.json, and makes its folder. The id is the second at which it began, in
 // UTC, four random characters and the name if there is one, so that ids sort by
 // time. A review of a pull request (pr_reviews, pr_42) has its name as id.
 func (r *Registry) Start(ctx context.Context, kind, name string) (*Started, error) {
-	if !typeWord.MatchString(kind) || device.MatchString(kind) {
-		return nil, &WordError{"type of a session", kind, "it is a word of at most 40 lower-case letters, digits, - and _"}
+	if err := CheckType(kind); err != nil {
+		return nil, err
 	}
 	if layout.IsReviewSession(kind, name) && review.MatchString(name) {
 		started, err := r.claim(ctx, Key{Type: kind, ID: name}, "")
