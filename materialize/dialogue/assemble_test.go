@@ -329,7 +329,7 @@ func TestAssembleReal(t *testing.T) {
 		t.Skip("FILEBUS_CORPUS names no folder with real dialogues")
 	}
 	h := newScoreHall(t, layout.Claude())
-	if _, err := h.work.Capture(t.Context(), filepath.Join(corpus, "blue"), materialize.CaptureOptions{Tree: "blue"}); err != nil {
+	if _, err := h.work.Capture(t.Context(), corpus, materialize.CaptureOptions{Tree: "blue"}); err != nil {
 		t.Fatal(err)
 	}
 	keys, err := h.Keys(t.Context())
