@@ -92,7 +92,8 @@ func runGc(ctx context.Context, env *environ, opts gcOptions) error {
 	if pick.Kind == record.KindSnapshot && opts.given["keep"] {
 		return runGcSnapshots(ctx, env, opts, pick)
 	}
-	if pick.Kind == record.KindArtifact && opts.given["keep"] {
+	// Of a session that goes name by name, agents at work would lose the context.
+	if pick.Kind == record.KindArtifact && (opts.given["keep"] || opts.given["older-than"] && !opts.given["removed"]) {
 		return runGcSessions(ctx, env, opts, pick)
 	}
 	w, err := env.openFresh(ctx)

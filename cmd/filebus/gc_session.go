@@ -15,7 +15,7 @@ import (
 // or not at all.
 func runGcSessions(ctx context.Context, env *environ, opts gcOptions, pick *materialize.Retention) error {
 	if opts.given["conversation"] || opts.given["removed"] {
-		return usageError("--keep keeps sessions of artifacts: it goes with --older-than alone")
+		return usageError("artifacts go by session: give --keep, --older-than or both, or --removed without --keep")
 	}
 	w, err := env.openFresh(ctx)
 	if err != nil {
