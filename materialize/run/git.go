@@ -281,6 +281,8 @@ func eachLine(r io.Reader, write func(line []byte) error) error {
 	}
 }
 
+// copyFile copies the index with its time, by which git tells that a file may have
+// changed in the very moment in which the index was written.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -292,7 +294,14 @@ func copyFile(from, to string) error {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	if err = errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
 // isBelow reports whether a path is one of folders, or below one.

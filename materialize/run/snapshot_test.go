@@ -186,6 +186,18 @@ func TestSnapshotOddRepositories(t *testing.T) {
 			x.write("inner/x", "1\n")
 		}, nil, "inner/"},
 		{"a large file", func(*bench) {}, func(x *bench) { x.write("large", strings.Repeat("0123456789abcdef", 400_000)) }, nil, "large: 6400000 bytes"},
+		{"an index of the same moment", func(x *bench) {
+			moment := time.Now().Add(-time.Hour).Truncate(time.Second)
+			touch := func(name string) { x.must(os.Chtimes(filepath.Join(x.dir, name), moment, moment)) }
+			x.git("config", "core.trustctime", "false")
+			x.write("a", "1\n1\n")
+			touch("a")
+			x.git("add", ".")
+			x.git("commit", "-qm", "1")
+			touch(".git/index")
+			x.write("a", "2\n3\n")
+			touch("a") // by size and time it is what git knows
+		}, func(x *bench) { x.write("a", "2\n4\n") }, []string{"changed a +1 -1"}, ""},
 		{"what was noted is gone", func(x *bench) {
 			x.write("a", "1\n")
 			x.git("add", ".")
