@@ -51,6 +51,44 @@ func (w *Workspace) watch(ctx context.Context, interval time.Duration, folders [
 	return wake, nil
 }
 
+// A Look looks at what is waited for. It says whether the wait is over, and after what
+// time it wants to look again though nothing has happened; 0: it need not.
+type Look func(ctx context.Context) (over bool, again time.Duration, err error)
+
+// Await looks, at once and whenever something may have changed in the folders, as for
+// Watch, until the wait is over. It returns false when the limit has passed before; 0
+// is no limit. It ends with the error of a look, or of ctx.
+func (w *Workspace) Await(ctx context.Context, limit time.Duration, look Look, folders ...string) (over bool, err error) {
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel() // ends the watch
+	if limit > 0 {
+		limited, cancel = context.WithTimeout(limited, limit)
+		defer cancel()
+	}
+	wake, err := w.Watch(limited, folders...)
+	if err != nil {
+		return false, err
+	}
+	for {
+		over, again, err := look(ctx)
+		if err != nil || over {
+			return over, err
+		}
+		var after <-chan time.Time // never
+		if again > 0 {
+			after = time.After(again)
+		}
+		select {
+		case <-after:
+		case <-wake:
+		case <-limited.Done():
+		}
+		if limited.Err() != nil {
+			return false, ctx.Err()
+		}
+	}
+}
+
 func closeEvents(events *fsnotify.Watcher) error {
 	if events == nil {
 		return nil

@@ -13,7 +13,8 @@ var errNotJSON = errors.New("not JSON")
 
 // A lexer reads JSON from a stream in which each value ends with its line: a line
 // break is never part of one. It holds a buffer of the stream and the string that it
-// reads, no more.
+// reads, no more; encoding/json would hold a whole string, also one that is skipped,
+// and could not go on behind a broken line.
 type lexer struct {
 	source   io.Reader
 	buffer   []byte

@@ -46,9 +46,9 @@ type Standing struct {
 // A WaitRequest says for whose turns to wait, and who hears of it.
 type WaitRequest struct {
 	Round   int
-	Agents  []string // nil: all who were launched
-	Limit   time.Duration
-	NoStubs bool // write none when the time is up
+	Agents  []string      // nil: all who were launched
+	Limit   time.Duration // 0: none
+	NoStubs bool          // write none when the time is up
 	// Alike is called once for a file that may be meant as the turn of an agent,
 	// though it has another name or place; nil: nobody listens.
 	Alike func(s Seat, file string)
@@ -98,42 +98,24 @@ func (f *Forum) Wait(ctx context.Context, key Key, r WaitRequest) ([]Standing, e
 	if err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, r.Limit)
-	defer cancel() // ends the watch
 	p, err := f.w.RecordPath(record.KindTurn, w.turns[0].name().ID)
 	if err != nil {
 		return nil, err
 	}
-	wake, err := f.w.Watch(limited, path.Dir(p))
-	if err != nil {
-		return nil, err
-	}
-	for {
+	over, err := f.w.Await(ctx, r.Limit, func(ctx context.Context) (bool, time.Duration, error) {
 		again, err := w.look(ctx)
-		if err != nil || w.isOver() {
-			return w.standings(), err
+		if err == nil && !w.isOver() {
+			w.lookAround(ctx, false)
 		}
-		w.lookAround(ctx, false)
-		select {
-		case <-after(again):
-		case <-wake:
-		case <-limited.Done():
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if limited.Err() != nil {
-			return w.end(ctx)
-		}
+		return w.isOver(), again, err
+	}, path.Dir(p))
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil || over:
+		return w.standings(), err
 	}
-}
-
-// after is time.After, but never for 0.
-func after(d time.Duration) <-chan time.Time {
-	if d == 0 {
-		return nil
-	}
-	return time.After(d)
+	return w.end(ctx)
 }
 
 // A waiter is a wait that goes on.

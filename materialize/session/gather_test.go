@@ -1,7 +1,6 @@
 package session_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,19 +44,8 @@ type scene struct {
 // newScene returns a workspace whose store must be sound when the test ends.
 func newScene(t testing.TB, settings materialize.Settings) *scene {
 	t.Helper()
-	dir := t.TempDir()
 	c := &clock{now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}
-	at := materialize.Location{Store: filepath.Join(dir, ".filebus"), Main: dir, Root: dir}
-	w, err := materialize.Create(t.Context(), at, settings, store.Options{Now: c.Now, Wait: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		report, err := w.Store.Check(context.Background(), nil)
-		if err = errors.Join(err, report.Err()); err != nil {
-			t.Errorf("the store after the test: %v", err)
-		}
-	})
+	w := newWorkspace(t, settings, c.Now)
 	return &scene{w, session.Open(w, query.New(w.Store, query.Options{Now: c.Now}), c.Now), t}
 }
 

@@ -24,6 +24,24 @@ import (
 	"filebus/store"
 )
 
+// newWorkspace makes a workspace whose store must be sound when the test ends.
+func newWorkspace(t testing.TB, settings materialize.Settings, clock func() time.Time) *materialize.Workspace {
+	t.Helper()
+	dir := t.TempDir()
+	at := materialize.Location{Store: filepath.Join(dir, ".filebus"), Main: dir, Root: dir}
+	w, err := materialize.Create(t.Context(), at, settings, store.Options{Now: clock, Wait: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		report, err := w.Store.Check(context.Background(), nil)
+		if err = errors.Join(err, report.Err()); err != nil {
+			t.Errorf("the store after the test: %v", err)
+		}
+	})
+	return w
+}
+
 // A bench is a workspace with a clock that stands still until it is moved.
 type bench struct {
 	t   *testing.T
@@ -35,20 +53,10 @@ type bench struct {
 
 func newBench(t *testing.T, profile layout.Profile) *bench {
 	t.Helper()
-	x := &bench{t: t, dir: t.TempDir(), now: time.Now().Add(time.Minute)} // files on disk have the machine's time
+	x := &bench{t: t, now: time.Now().Add(time.Minute)} // files on disk have the machine's time
 	clock := func() time.Time { return x.now }
-	at := materialize.Location{Store: filepath.Join(x.dir, ".filebus"), Main: x.dir, Root: x.dir}
-	w, err := materialize.Create(t.Context(), at, materialize.Settings{Profile: profile}, store.Options{Now: clock, Wait: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		report, err := w.Store.Check(context.Background(), nil)
-		if err = errors.Join(err, report.Err()); err != nil {
-			t.Errorf("the store after the test: %v", err)
-		}
-	})
-	x.w = w
+	w := newWorkspace(t, materialize.Settings{Profile: profile}, clock)
+	x.w, x.dir = w, w.Root
 	x.Registry = session.Open(w, query.New(w.Store, query.Options{Now: clock}), clock)
 	return x
 }

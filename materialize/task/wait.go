@@ -34,45 +34,18 @@ type WaitRequest struct {
 // *LateError.
 func (b *Board) Wait(ctx context.Context, r WaitRequest) ([]Ending, error) {
 	w := newWaiter(b, r)
-	limited, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the watch
-	if r.Limit > 0 {
-		limited, cancel = context.WithTimeout(limited, r.Limit)
-		defer cancel()
-	}
 	journals, err := b.journalPath("task-0")
 	if err != nil {
 		return nil, err
 	}
-	wake, err := b.work.Watch(limited, b.markerFolder(), path.Dir(journals))
-	if err != nil {
-		return nil, err
-	}
-	for {
+	over, err := b.work.Await(ctx, r.Limit, func(ctx context.Context) (bool, time.Duration, error) {
 		again, err := w.look(ctx)
-		if err != nil || w.isOver() {
-			return w.endings, err
-		}
-		select {
-		case <-after(again):
-		case <-wake:
-		case <-limited.Done():
-		}
-		if ctx.Err() != nil {
-			return w.endings, ctx.Err()
-		}
-		if limited.Err() != nil {
-			return w.last(ctx)
-		}
+		return w.isOver(), again, err
+	}, b.markerFolder(), path.Dir(journals))
+	if err != nil || over {
+		return w.endings, err
 	}
-}
-
-// after is time.After, but never for 0.
-func after(d time.Duration) <-chan time.Time {
-	if d == 0 {
-		return nil
-	}
-	return time.After(d)
+	return w.last(ctx)
 }
 
 // A waiter is a wait that goes on.
