@@ -43,7 +43,7 @@ func house() map[string]pack {
 		"filebus/materialize/layout": {ours: []string{"filebus/store/record"}, modules: []string{"github.com/yuin/goldmark"}},
 		"filebus/index": {
 			ours:    []string{"filebus/store/record"},
-			modules: []string{"github.com/blevesearch"},
+			modules: []string{"github.com/blevesearch", "github.com/RoaringBitmap/roaring"},
 		},
 		"filebus/store": {
 			ours:    []string{"filebus/store/record", "filebus/store/turnstile", "filebus/migrations"},
@@ -114,12 +114,16 @@ func house() map[string]pack {
 		"filebus/cmd/filebus": {
 			ours: []string{
 				"filebus", "filebus/materialize/lint", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/run", "filebus/materialize/task", "filebus/materialize/dialogue", "filebus/materialize/session", "filebus/materialize/pdf", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
-				"filebus/query", "filebus/materialize", "filebus/materialize/layout",
+				"filebus/query", "filebus/materialize", "filebus/materialize/layout", "filebus/cmd/filebus/finder",
 			},
 			modules: []string{
 				"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/BurntSushi/toml",
 				"github.com/schollz/progressbar", "golang.org/x/term",
 			},
+		},
+		"filebus/cmd/filebus/finder": {
+			ours:    []string{"filebus/store/record", "filebus/query"},
+			modules: []string{"github.com/gdamore/tcell", "github.com/clipperhouse/displaywidth"},
 		},
 		"filebus/cmd/filebus-bench": {
 			ours: []string{

@@ -5,18 +5,16 @@ import (
 	"iter"
 	"unicode"
 	"unicode/utf8"
-
-	api "github.com/blevesearch/bleve_index_api"
 )
 
 // analysisVersion is part of the mapping: raise it with every change that
 // gives some text other terms, so that older generations are not used.
-const analysisVersion = 1
+const analysisVersion = 2
 
 const (
 	maxTerm = 64      // bytes of a term; longer words are cut
 	maxRun  = 256     // bytes after which a run ends at its next connector
-	maxMemo = 1 << 17 // runs and terms an Analyzer remembers
+	maxMemo = 1 << 18 // runs and terms an Analyzer remembers
 )
 
 // A Token is one term at one place of a text.
@@ -42,26 +40,25 @@ func Analyze(text []byte) iter.Seq[Token] { return NewAnalyzer().Tokens(text) }
 // which is the parts joined without punctuation, and after it the parts: so
 // parseHTTPHeader, parse_http_header and parse-http-header have the same four
 // terms. A path gives those of each of its names. Scripts without spaces give
-// overlapping pairs of characters. Nothing is an error.
+// overlapping pairs of characters, each emoji is a word. Nothing is an error.
 type Analyzer struct {
-	runs  map[string][]piece // what each run gives
-	ids   map[string]uint32  // term to its number
-	terms []string           // number to term
+	memo  *memo             // what each run gives
+	ids   map[string]uint32 // term to its number
+	terms []string          // number to term
+
+	hashes []uint64 // of the terms, for fingerprints
 
 	counts  []uint32 // by term number; all zero between texts
 	touched []uint32 // the terms whose count is not zero
 	scratch []piece  // for runs that are not remembered
 	parts   []part   // likewise
-
-	frequencyOf [256]*api.TokenFreq // by count; see frequency
 }
 
 // A piece is a token relative to its run.
 type piece struct {
-	term       string
-	id         uint32
-	start, end uint16
-	position   uint16
+	term       uint32 // its number
+	start, end uint32 // bytes; a run of underscores may have a million
+	position   uint32
 }
 
 // NewAnalyzer returns an Analyzer that remembers nothing yet.
@@ -71,21 +68,33 @@ func NewAnalyzer() *Analyzer {
 	return a
 }
 
+// isFull reports whether so much is remembered that it is time to forget.
+func (a *Analyzer) isFull() bool { return a.memo.count > maxMemo || len(a.terms) > maxMemo }
+
+// rest forgets when it is time to. Not while there are entries whose terms are
+// numbers.
+func (a *Analyzer) rest() {
+	if a.isFull() {
+		a.forget()
+	}
+}
+
 // forget empties the memory. Between texts only: counts are by term number. A
 // text has at most a million terms, so memory stays bounded.
 func (a *Analyzer) forget() {
-	a.runs = make(map[string][]piece)
+	a.memo = newMemo()
 	a.ids = make(map[string]uint32)
-	a.terms, a.counts = nil, nil
+	a.terms, a.counts, a.hashes = nil, nil, nil
 }
 
 // Tokens returns the tokens of text in the order of the text. The text must not
 // change meanwhile, and the Analyzer must not be used for another.
 func (a *Analyzer) Tokens(text []byte) iter.Seq[Token] {
 	return func(yield func(Token) bool) {
+		a.rest()
 		a.scan(text, func(start, position int, pieces []piece) bool {
 			for _, p := range pieces {
-				if !yield(Token{p.term, start + int(p.start), start + int(p.end), position + int(p.position)}) {
+				if !yield(Token{a.terms[p.term], start + int(p.start), start + int(p.end), position + int(p.position)}) {
 					return false
 				}
 			}
@@ -97,9 +106,6 @@ func (a *Analyzer) Tokens(text []byte) iter.Seq[Token] {
 // scan finds the runs of text and calls visit with the start, the position of
 // the first word and the pieces of each, until visit returns false.
 func (a *Analyzer) scan(text []byte, visit func(start, position int, pieces []piece) bool) {
-	if len(a.runs) > maxMemo || len(a.terms) > maxMemo {
-		a.forget()
-	}
 	position := 0
 	for i := 0; i < len(text); {
 		end, paired := nextRun(text, i)
@@ -120,10 +126,17 @@ func (a *Analyzer) scan(text []byte, visit func(start, position int, pieces []pi
 	}
 }
 
-// remembered returns the pieces of run, from memory where it can.
+// remembered returns the pieces of run, from memory where it can, until the next
+// call.
 func (a *Analyzer) remembered(run []byte, paired bool) []piece {
-	if pieces, known := a.runs[string(run)]; known {
-		return pieces
+	short := len(run) <= maxTerm
+	place := 0
+	if short {
+		pieces, free, known := a.memo.find(run)
+		if known {
+			return pieces
+		}
+		place = free
 	}
 	a.scratch = a.scratch[:0]
 	if paired {
@@ -131,25 +144,29 @@ func (a *Analyzer) remembered(run []byte, paired bool) []piece {
 	} else {
 		a.split(run)
 	}
-	if len(run) > maxTerm || len(a.runs) > 2*maxMemo {
-		return a.scratch
+	if short && a.memo.count <= 2*maxMemo {
+		a.memo.add(run, place, a.scratch)
 	}
-	pieces := append([]piece(nil), a.scratch...)
-	a.runs[string(run)] = pieces
-	return pieces
+	return a.scratch
 }
 
 // emit adds a piece to the run being analysed. Equal terms share one string and
 // one number, by which they are counted without another look-up.
 func (a *Analyzer) emit(term string, start, end, position int) {
+	a.scratch = append(a.scratch, piece{a.number(term), uint32(start), uint32(end), uint32(position)})
+}
+
+// number returns the number of a term.
+func (a *Analyzer) number(term string) uint32 {
 	id, known := a.ids[term]
 	if !known {
 		id = uint32(len(a.terms))
 		a.ids[term] = id
 		a.terms = append(a.terms, term)
 		a.counts = append(a.counts, 0)
+		a.hashes = append(a.hashes, hashTerm(term))
 	}
-	a.scratch = append(a.scratch, piece{a.terms[id], id, uint16(start), uint16(end), uint16(position)})
+	return id
 }
 
 // The classes of ASCII bytes.
@@ -194,6 +211,8 @@ func nextRun(text []byte, i int) (end int, paired bool) {
 			return pairedEnd(text, i+size), true
 		case isWide(r):
 			return runEnd(text, i+size), false
+		case isPicture(r):
+			return i + size, false
 		}
 		return -size, false
 	}
@@ -289,6 +308,18 @@ func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 // isWide reports whether r, which is not ASCII, is part of words.
 func isWide(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
+}
+
+// isPicture reports whether r is an emoji or another sign that people look for: a
+// check mark, a warning, a rocket. What changes an emoji's looks is none.
+func isPicture(r rune) bool {
+	switch {
+	case r >= 0x1f3fb && r <= 0x1f3ff: // tones of skin
+		return false
+	case r >= 0x1f000 && r <= 0x1faff, r >= 0x2600 && r <= 0x27bf:
+		return true
+	}
+	return r == '⌚' || r == '⌛' || r >= '⏩' && r <= '⏺' || r == '⭐' || r == '⭕'
 }
 
 // isPaired reports whether r belongs to a script that is written without

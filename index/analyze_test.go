@@ -36,6 +36,7 @@ func TestAnalyzeTerms(t *testing.T) {
 		{"digits", "sha256 sha-256", "sha256 sha256 sha 256"},
 		{"underscores around", "__init__ _text_ _", "init text"},
 		{"compound", "file-based", "file base"},
+		{"name with a short end", "agent-a phase-ii plan-b", "agenta agent phaseii phase ii planb plan b"},
 		{"prefix", "sub-agents subagents e-mail", "subag sub agent subag email e mail"},
 		{"file name", "jwt.go", "jwtgo jwt go"},
 		{"path", "src/auth/jwt.go", "src auth jwtgo jwt go"},
@@ -50,6 +51,7 @@ func TestAnalyzeTerms(t *testing.T) {
 		{"issue id", "ISSUE-20251212-001", "issue20251212001 issu 20251212 001"},
 		{"task id", "task-003", "task003 task 003"},
 		{"languages", "C++ C# F#, c", "c++ c# f# c"},
+		{"language behind a dot", ".C++ !'B#", "c++ b#"},
 		{"not a language", "C## x#y", "c x y"},
 		{"dotted name", "os.ReadFile()", "osreadfil os read file"},
 		{"possessive", "agent's agent’s don't", "agent agent dont"},
@@ -68,7 +70,17 @@ func TestAnalyzeTerms(t *testing.T) {
 		{"invalid UTF-8", "good\xff\xfebytes \xc3", "good byte"},
 		{"replacement character", "a\ufffdword", "word"},
 		{"NUL", "one\x00two", "one two"},
-		{"emoji", "🧁 Muffin", "muffin"},
+		{"emoji", "🧁 Muffin ✅done", "🧁 muffin ✅ done"},
+		{"emoji of several characters", "⚠️ 👩🏽‍💻 🇩🇪", "⚠ 👩 💻 🇩 🇪"},
+		{"arrows and boxes", "a → b │ ─ © ™", "b"},
+		{"error codes", "E1001 TS2345 ERR_CONNECTION_RESET 0x80070005", "e1001 ts2345 errconnectionreset err connect reset 0x80070005"},
+		{"hashes", "9f86d081884c sha256:3b0c44298fc1c149", "9f86d081884c sha256 3b0c44298fc1c149"},
+		{"home folder", "~/.config/app.toml", ".config config apptoml app toml"},
+		{"windows path", `C:\Users\me\notes.md`, "c user notesmd note md"},
+		{"scoped package", "@scope/my-pkg@1.2.0", "scope mypkg pkg 1.2.0"},
+		{"flag", "--dry-run -v", "dryrun dri run v"},
+		{"key and value", "retries=3;timeout:30s", "retri 3 timeout 30s"},
+		{"generic type", "Map<String, List<Int>>", "map string list int"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := strings.Join(termsOf(test.text), " ")
@@ -141,6 +153,18 @@ func TestAnalyzeBounds(t *testing.T) {
 	}
 }
 
+// The parts of an identifier can be any number of bytes apart.
+func TestAnalyzeFarApart(t *testing.T) {
+	for _, gap := range []int{1, 300, 1 << 16, 1 << 17} {
+		text := "a1" + strings.Repeat("_", gap) + "b2 end"
+		want := []Token{{"a1b2", 0, gap + 4, 0}, {"a1", 0, 2, 0}, {"b2", gap + 2, gap + 4, 1}, {"end", gap + 5, gap + 8, 2}}
+		got := slices.Collect(Analyze([]byte(text)))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("tokens of two parts with %d underscores between (-want +got):\n%s", gap, diff)
+		}
+	}
+}
+
 func TestAnalyzerRemembers(t *testing.T) {
 	a := NewAnalyzer()
 	text := []byte("parseHTTPHeader 検索 words " + strings.Repeat("long", 40))
@@ -157,8 +181,8 @@ func TestAnalyzerRemembers(t *testing.T) {
 	if got := slices.Collect(a.Tokens(text)); !slices.Equal(got, first) {
 		t.Errorf("after %d other words %v, before %v", 2*maxMemo+10, got, first)
 	}
-	if len(a.runs) > 3*maxMemo || len(a.terms) > 3*maxMemo {
-		t.Errorf("the analyzer remembers %d runs and %d terms", len(a.runs), len(a.terms))
+	if a.memo.count > 3*maxMemo || len(a.terms) > 3*maxMemo {
+		t.Errorf("the analyzer remembers %d runs and %d terms", a.memo.count, len(a.terms))
 	}
 }
 
@@ -174,10 +198,10 @@ func TestAnalyzeStops(t *testing.T) {
 func TestFrequencies(t *testing.T) {
 	a := NewAnalyzer()
 	for range 2 { // the counts must be clean after the first time
-		terms, length := a.frequencies([]byte("error errors jwt.go the error" + strings.Repeat(" many", 300)))
+		counts, length := a.frequencies([]byte("error errors jwt.go the error" + strings.Repeat(" many", 300)))
 		got := map[string]int{}
-		for term, f := range terms {
-			got[term] = f.Frequency()
+		for _, c := range counts {
+			got[a.terms[c.term]] = int(c.count)
 		}
 		want := map[string]int{"error": 3, "jwtgo": 1, "jwt": 1, "go": 1, "mani": 300}
 		if diff := cmp.Diff(want, got); diff != "" || length != 306 {
@@ -187,10 +211,10 @@ func TestFrequencies(t *testing.T) {
 }
 
 // A change of the analysis must come with a new analysisVersion; this is what
-// version 1 gives.
+// version 2 gives.
 func TestAnalysisVersion(t *testing.T) {
-	text := "Running getUserIDs in src/api/v2.1/User-Service.test.ts; état 検索 C++ don't .env x86_64 re-run 2026-01-05"
-	want := "1: run getuserid get user id src api v2.1 2.1 userservicetestt user servic test ts etat 検索 c++ dont .env env x8664 x86 64 rerun re run 20260105 2026 01 05"
+	text := "Running getUserIDs in src/api/v2.1/User-Service.test.ts; état 検索 C++ don't .env x86_64 re-run 2026-01-05 ✅"
+	want := "2: run getuserid get user id src api v2.1 2.1 userservicetestt user servic test ts etat 検索 c++ dont .env env x8664 x86 64 rerun re run 20260105 2026 01 05 ✅"
 	if got := fmt.Sprintf("%d: %s", analysisVersion, strings.Join(termsOf(text), " ")); got != want {
 		t.Errorf("Analyze(%q)\n got %s\nwant %s", text, got, want)
 	}

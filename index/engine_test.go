@@ -90,3 +90,14 @@ func TestWriteFile(t *testing.T) {
 	}
 	only(t, dir, "*") // no temporary file is left
 }
+
+// A failure of the machine says nothing about the index, also when the engine
+// passes on its text alone.
+func TestMachineErrorByItsText(t *testing.T) {
+	full := &os.PathError{Op: "write", Path: "x.zap", Err: syscall.ENOSPC}
+	for _, err := range []error{full, fmt.Errorf("segment: %w", full), fmt.Errorf("segment: %s persist err: %v", "x.zap", full)} {
+		if got := classify(err); !errors.Is(got, syscall.ENOSPC) || errors.Is(got, ErrDamaged) || got.Error() != err.Error() {
+			t.Errorf("classify(%v) = %v; want it to be ENOSPC, and not ErrDamaged", err, got)
+		}
+	}
+}

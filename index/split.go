@@ -57,7 +57,7 @@ func (a *Analyzer) emitName(name []byte, start int, parts []part, position int) 
 	end := start + len(name)
 	switch last := name[len(name)-1]; {
 	case last == '+' || last == '#': // C++ is not C
-		a.emit(joined(parts)+string(bytes.TrimLeft(name, wordBytes)), start, end, position)
+		a.emit(joined(parts)+string(name[len(bytes.TrimRight(name, "+#")):]), start, end, position)
 		return position + 1
 	case name[0] == '.':
 		a.emitWhole("."+joined(parts), start, end, position)
@@ -74,18 +74,19 @@ func (a *Analyzer) emitName(name []byte, start int, parts []part, position int) 
 // isCompound reports whether name is an English compound such as file-based,
 // which nobody writes as one word. The whole forms of these would be a tenth of
 // the index. A short first part is a prefix, and people do write subagent for
-// sub-agent, email for e-mail.
+// sub-agent, email for e-mail. A short last part makes it a name: agent-a.
 func isCompound(name []byte, parts []part) bool {
 	first := parts[0].end - parts[0].start
 	return len(parts) == 2 && first > maxPrefix && first < len(name) && name[first] == '-' &&
-		bytes.IndexFunc(name, unicode.IsDigit) < 0
+		len(name)-first-1 >= leastWord && bytes.IndexFunc(name, unicode.IsDigit) < 0
 }
 
-// maxPrefix is the length of the longest prefix: sub, pre, non, ...
-const maxPrefix = 3
-
-// wordBytes are what may precede the signs in the name of a language.
-const wordBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+// maxPrefix is the length of the longest prefix: sub, pre, non, ...; and leastWord
+// that of the shortest word that ends a compound.
+const (
+	maxPrefix = 3
+	leastWord = 3
+)
 
 // emitWhole emits the joined form of several parts, unless it is too long to be
 // looked for.

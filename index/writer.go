@@ -17,9 +17,11 @@ import (
 )
 
 // chunkText and chunkDocuments bound what is analysed and given to the engine
-// at a time. An analysed text takes about ten times its size in memory.
+// at a time: small chunks repeat their dictionaries, large ones take memory. An
+// analysed text takes about as much again, and its segment half of that.
 const (
-	chunkText      = 8 << 20
+	leastChunk     = 4 << 20
+	mostChunk      = 16 << 20
 	chunkDocuments = 4096
 )
 
@@ -126,17 +128,17 @@ func (w *Writer) close() error {
 // index to position. It returns when both are durable. A call of more than 8 MB
 // of text is several batches, of which only the last moves the position: after
 // a crash between two, applying the same changes again gives the same index.
-// About 64 MB a call are enough to be fast. After an error the Writer is closed,
-// unless the error is the caller's: an earlier position, or a document that is
-// not of its change's name.
-func (w *Writer) Apply(changes []Change, position uint64) error {
+// About 64 MB a call are enough to be fast. After an error, the context's among
+// them, the Writer is closed, unless the error is the caller's: an earlier
+// position, or a document that is not of its change's name.
+func (w *Writer) Apply(ctx context.Context, changes []Change, position uint64) error {
 	if w.engine == nil {
 		return errClosed
 	}
 	if err := w.check(changes, position); err != nil {
 		return fmt.Errorf("index: %w", err)
 	}
-	if err := guard(func() error { return w.apply(lastChanges(changes), position) }); err != nil {
+	if err := guard(func() error { return w.apply(ctx, lastChanges(changes), position) }); err != nil {
 		err = condemn(w.engine.generation, fmt.Errorf("indexing up to position %d: %w", position, err))
 		return errors.Join(err, w.close())
 	}
@@ -218,7 +220,7 @@ func lastChanges(changes []Change) []Change {
 }
 
 // apply makes changes, one a name. If they are few, that is one batch.
-func (w *Writer) apply(changes []Change, position uint64) error {
+func (w *Writer) apply(ctx context.Context, changes []Change, position uint64) error {
 	reader, err := w.engine.Reader()
 	if err != nil {
 		return err
@@ -226,9 +228,9 @@ func (w *Writer) apply(changes []Change, position uint64) error {
 	defer reader.Close()
 	after := w.totals
 	batch := api.NewBatch()
-	if chunk(changes) < len(changes) {
-		after, err = w.applyChunks(reader, changes)
-	} else if batch, err = w.prepare(changes); err == nil {
+	if size := w.chunkSize(changes); chunk(changes, size) < len(changes) {
+		after, err = w.applyChunks(ctx, reader, changes, size)
+	} else if batch, err = w.prepare(ctx, changes); err == nil {
 		err = after.count(reader, changes, batch)
 	}
 	if err != nil {
@@ -246,6 +248,7 @@ func (w *Writer) apply(changes []Change, position uint64) error {
 type load struct {
 	writer *Writer
 	reader api.IndexReader // of the index before
+	size   int             // bytes of text in a chunk
 
 	mutex   sync.Mutex
 	changes []Change // not yet taken
@@ -256,30 +259,37 @@ type load struct {
 // applyChunks makes changes in several batches, as many at a time as there are
 // cores: the engine uses one core a batch. It returns the totals after them, and
 // leaves the index unfinished.
-func (w *Writer) applyChunks(reader api.IndexReader, changes []Change) (totals, error) {
+func (w *Writer) applyChunks(ctx context.Context, reader api.IndexReader, changes []Change, size int) (totals, error) {
 	unfinished := w.totals
 	unfinished.Unfinished = true
 	if err := w.runWith(api.NewBatch(), unfinished); err != nil {
 		return totals{}, err
 	}
-	l := &load{writer: w, reader: reader, changes: changes, after: w.totals}
+	l := &load{writer: w, reader: reader, size: size, changes: changes, after: w.totals}
 	var workers sync.WaitGroup
 	for _, analyzer := range w.analyzers {
-		workers.Go(func() { l.fail(guard(func() error { return l.work(analyzer) })) })
+		workers.Go(func() { l.fail(guard(func() error { return l.work(ctx, analyzer) })) })
 	}
 	workers.Wait()
 	return l.after, l.failed
 }
 
 // work makes chunks into batches until none is left or one failed.
-func (l *load) work(analyzer *Analyzer) error {
+func (l *load) work(ctx context.Context, analyzer *Analyzer) error {
 	for changes := l.take(); len(changes) > 0; changes = l.take() {
-		batch := newBatch(changes, analyzer.entries(changes))
-		if err := l.count(changes, batch); err != nil {
-			return err
-		}
-		if err := l.writer.run(batch); err != nil {
-			return err
+		for len(changes) > 0 {
+			entries, err := analyzer.entries(ctx, changes)
+			if err != nil {
+				return err
+			}
+			batch := newBatch(changes, entries)
+			if err := l.count(changes[:len(entries)], batch); err != nil {
+				return err
+			}
+			if err := l.writer.run(batch); err != nil {
+				return err
+			}
+			changes = changes[len(entries):]
 		}
 	}
 	return nil
@@ -292,7 +302,7 @@ func (l *load) take() []Change {
 	if l.failed != nil {
 		return nil
 	}
-	n := chunk(l.changes)
+	n := chunk(l.changes, l.size)
 	taken := l.changes[:n]
 	l.changes = l.changes[n:]
 	return taken
@@ -312,14 +322,33 @@ func (l *load) fail(err error) {
 	l.failed = errors.Join(l.failed, err)
 }
 
-// chunk returns how many changes to take at a time.
-func chunk(changes []Change) int {
+// chunkSize returns how much text to take at a time, in bytes, so that all cores
+// have something to do.
+func (w *Writer) chunkSize(changes []Change) int {
 	size := 0
-	for i, c := range changes {
-		if c.Document != nil {
-			size += min(len(c.Document.Text), maxText)
-		}
-		if i > 0 && (size > chunkText || i == chunkDocuments) {
+	for i := range changes {
+		size += changes[i].textSize()
+	}
+	if size <= 2*leastChunk {
+		return 2 * leastChunk
+	}
+	return min(max(size/len(w.analyzers)+1, leastChunk), mostChunk)
+}
+
+// textSize returns the bytes of text that c brings.
+func (c *Change) textSize() int {
+	if c.Document == nil {
+		return 0
+	}
+	return min(len(c.Document.Text), maxText)
+}
+
+// chunk returns how many changes to take at a time, for about a size of text.
+func chunk(changes []Change, size int) int {
+	taken := 0
+	for i := range changes {
+		taken += changes[i].textSize()
+		if i > 0 && (taken > size || i == chunkDocuments) {
 			return i
 		}
 	}
@@ -327,7 +356,7 @@ func chunk(changes []Change) int {
 }
 
 // prepare analyses the documents of changes on all cores.
-func (w *Writer) prepare(changes []Change) (*api.Batch, error) {
+func (w *Writer) prepare(ctx context.Context, changes []Change) (*api.Batch, error) {
 	entries := make([]*entry, len(changes))
 	failed := make([]error, len(w.analyzers))
 	var next atomic.Int64
@@ -335,10 +364,13 @@ func (w *Writer) prepare(changes []Change) (*api.Batch, error) {
 	for worker, analyzer := range w.analyzers[:min(len(w.analyzers), len(changes))] {
 		workers.Go(func() {
 			failed[worker] = guard(func() error {
-				for n := int(next.Add(1)) - 1; n < len(changes); n = int(next.Add(1)) - 1 {
-					copy(entries[n:], analyzer.entries(changes[n:n+1]))
+				analyzer.rest()
+				for n := int(next.Add(1)) - 1; n < len(changes) && ctx.Err() == nil; n = int(next.Add(1)) - 1 {
+					if d := changes[n].Document; d != nil {
+						entries[n] = analyzer.entry(d)
+					}
 				}
-				return nil
+				return ctx.Err()
 			})
 		})
 	}
@@ -346,15 +378,25 @@ func (w *Writer) prepare(changes []Change) (*api.Batch, error) {
 	return newBatch(changes, entries), errors.Join(failed...)
 }
 
-// entries analyses the documents of changes; nil stands for a deletion.
-func (a *Analyzer) entries(changes []Change) []*entry {
-	entries := make([]*entry, len(changes))
-	for i, c := range changes {
-		if c.Document != nil {
-			entries[i] = a.entry(c.Document)
+// entries analyses the documents of changes, of as many as it can remember the
+// terms of; nil stands for a deletion.
+func (a *Analyzer) entries(ctx context.Context, changes []Change) ([]*entry, error) {
+	a.rest()
+	entries := make([]*entry, 0, len(changes))
+	for _, c := range changes {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
+		if len(entries) > 0 && a.isFull() {
+			break
+		}
+		var e *entry
+		if c.Document != nil {
+			e = a.entry(c.Document)
+		}
+		entries = append(entries, e)
 	}
-	return entries
+	return entries, nil
 }
 
 // newBatch returns a batch of what changes say, given their analysed documents.
@@ -428,6 +470,9 @@ func (w *Writer) run(batch *api.Batch) error {
 	for {
 		select {
 		case err := <-done:
+			if err != nil && causeOf(err) != 0 {
+				err = &machineError{err, causeOf(err)}
+			}
 			return err
 		case <-ticker.C:
 			if w.engine.failures() == before {

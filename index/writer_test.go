@@ -26,7 +26,7 @@ func TestApply(t *testing.T) {
 		{"the last change of a name counts", append(puts(note("c", "delta"), note("c", "epsilon")), remove("b"), put(note("b", "zeta"))), 8},
 		{"delete, also what is not there", []Change{remove("a"), remove("x")}, 8},
 	} {
-		if err := w.Apply(step.changes, step.position); err != nil || w.Position() != step.position {
+		if err := w.Apply(t.Context(), step.changes, step.position); err != nil || w.Position() != step.position {
 			t.Fatalf("step %d, %s: error %v, position %d, want %d", i, step.name, err, w.Position(), step.position)
 		}
 	}
@@ -63,23 +63,23 @@ func TestApplyNames(t *testing.T) {
 func TestApplyMistakes(t *testing.T) {
 	dir := t.TempDir()
 	w := openWriter(t, dir)
-	if err := w.Apply(puts(note("a", "alpha")), 5); err != nil {
+	if err := w.Apply(t.Context(), puts(note("a", "alpha")), 5); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Apply(nil, 4); err == nil {
+	if err := w.Apply(t.Context(), nil, 4); err == nil {
 		t.Error("Apply went back from position 5 to 4")
 	}
 	wrong := Change{Name: record.Name{Kind: "note", ID: "b"}, Document: note("a", "alpha")}
-	if err := w.Apply([]Change{wrong}, 6); err == nil {
+	if err := w.Apply(t.Context(), []Change{wrong}, 6); err == nil {
 		t.Error("Apply took the document of another name")
 	}
-	if err := w.Apply(puts(note("b", "beta")), 6); err != nil {
+	if err := w.Apply(t.Context(), puts(note("b", "beta")), 6); err != nil {
 		t.Errorf("Apply after mistakes of the caller's: %v", err)
 	}
 	if err := errors.Join(w.Close(), w.Close()); err != nil {
 		t.Errorf("closing twice: %v", err)
 	}
-	if err := w.Apply(nil, 7); !errors.Is(err, errClosed) {
+	if err := w.Apply(t.Context(), nil, 7); !errors.Is(err, errClosed) {
 		t.Errorf("Apply after Close: %v, want %v", err, errClosed)
 	}
 }
@@ -88,7 +88,7 @@ func TestApplyMistakes(t *testing.T) {
 func TestApplyFails(t *testing.T) {
 	dir := t.TempDir()
 	w := openWriter(t, dir)
-	if err := w.Apply(puts(note("a", "alpha")), 5); err != nil {
+	if err := w.Apply(t.Context(), puts(note("a", "alpha")), 5); err != nil {
 		t.Fatal(err)
 	}
 	// The engine cannot write its next segment to a folder that is gone.
@@ -96,10 +96,10 @@ func TestApplyFails(t *testing.T) {
 	if err := os.Rename(folder, folder+".away"); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Apply(puts(note("b", "beta")), 6); err == nil {
+	if err := w.Apply(t.Context(), puts(note("b", "beta")), 6); err == nil {
 		t.Fatal("Apply without a folder to write to succeeded")
 	}
-	if err := w.Apply(puts(note("c", "gamma")), 7); !errors.Is(err, errClosed) {
+	if err := w.Apply(t.Context(), puts(note("c", "gamma")), 7); !errors.Is(err, errClosed) {
 		t.Errorf("Apply after an error: %v, want %v", err, errClosed)
 	}
 	if err := errors.Join(os.RemoveAll(folder), os.Rename(folder+".away", folder)); err != nil {
@@ -125,7 +125,11 @@ func TestCrashBetweenBatches(t *testing.T) {
 	if err := w.runWith(newBatch(nil, nil), unfinished); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.run(newBatch(changes[50:120], w.analyzers[0].entries(changes[50:120]))); err != nil {
+	entries, err := w.analyzers[0].entries(t.Context(), changes[50:120])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.run(newBatch(changes[50:120], entries)); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil { // a crash: the last batch never comes
@@ -160,15 +164,11 @@ func TestMalformedFactsInIndex(t *testing.T) {
 	dir := t.TempDir()
 	w := openWriter(t, dir)
 	bad := w.analyzers[0].entry(note("a", "alpha"))
-	for _, f := range bad.fields {
-		if f.name == fieldFacts {
-			f.terms = exact(fieldFacts, 0, "nonsense").terms
-		}
-	}
+	bad.encoded = "nonsense"
 	if err := w.run(newBatch(puts(note("a", "")), []*entry{bad})); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Apply(puts(note("a", "beta")), 1); !errors.Is(err, ErrDamaged) {
+	if err := w.Apply(t.Context(), puts(note("a", "beta")), 1); !errors.Is(err, ErrDamaged) {
 		t.Errorf("Apply over a document with malformed facts: %v, want %v", err, ErrDamaged)
 	}
 	if err := second(Open(dir, testStore)); !errors.Is(err, ErrDamaged) {
@@ -208,9 +208,9 @@ func TestChunk(t *testing.T) {
 		want    int
 	}{
 		{nil, 0}, {make([]Change, 3), 3}, {make([]Change, chunkDocuments), chunkDocuments}, {make([]Change, chunkDocuments+5), chunkDocuments},
-		{big(1), 1}, {big(8), 8}, {big(20), 8},
+		{big(1), 1}, {big(16), 16}, {big(20), 16},
 	} {
-		if got := chunk(test.changes); got != test.want {
+		if got := chunk(test.changes, 16<<20); got != test.want {
 			t.Errorf("chunk of %d changes = %d, want %d", len(test.changes), got, test.want)
 		}
 	}
