@@ -38,7 +38,7 @@ func BenchmarkApply(b *testing.B) {
 			defer w.Close()
 			b.SetBytes(size)
 			for position := uint64(1); b.Loop(); position++ {
-				if err := w.Apply(puts(documents...), position); err != nil {
+				if err := w.Apply(b.Context(), puts(documents...), position); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -53,7 +53,7 @@ func BenchmarkSearch(b *testing.B) {
 		b.Fatal(err)
 	}
 	documents, _ := benchDocuments(5000)
-	if err := w.Apply(puts(documents...), 1); err != nil {
+	if err := w.Apply(b.Context(), puts(documents...), 1); err != nil {
 		b.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
@@ -77,5 +77,22 @@ func BenchmarkSearch(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+func BenchmarkSegment(b *testing.B) {
+	documents, size := benchDocuments(2000)
+	a := NewAnalyzer()
+	var entries []*entry
+	for _, d := range documents {
+		entries = append(entries, a.entry(d))
+	}
+	b.SetBytes(size)
+	b.ReportAllocs()
+	w := newSegmentWriter()
+	for b.Loop() {
+		if _, err := w.write(entries); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

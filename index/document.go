@@ -38,8 +38,8 @@ type Document struct {
 	// Text is the body. Its first MiB is searched, unless it is binary: a NUL
 	// byte in its first 8 KiB, or mostly invalid UTF-8 there.
 	Text []byte
-	// Quiet keeps the document out of searches that do not name its kind. The
-	// kinds marker, state, snapshot and frame are always quiet.
+	// Quiet keeps the document out of searches that do not name its kind. Those of
+	// some kinds are always quiet: see IsQuiet.
 	Quiet bool
 }
 
@@ -82,23 +82,6 @@ const (
 // skipped: with SkipDVCompression alone zapx v17.2.3 loses values when it merges.
 const factsOptions = api.DocValues | api.SkipDVChunking | api.SkipDVCompression
 
-// entry analyses d.
-func (a *Analyzer) entry(d *Document) *entry {
-	e := &entry{id: d.Name.String(), facts: facts{position: d.Position, time: d.Time.UTC()}}
-	e.fields = make([]*field, 0, scoredFields+3)
-	for i, text := range d.texts() {
-		terms, length := a.frequencies(text)
-		e.facts.lengths[i] = uint64(length)
-		if length > 0 {
-			e.fields = append(e.fields, &field{name: scored[i].name, terms: terms, length: length, options: api.IndexField})
-		}
-	}
-	e.fields = append(e.fields,
-		exact(fieldKeys, 0, d.keys()...),
-		exact(fieldFacts, factsOptions, e.facts.encode()))
-	return e
-}
-
 // texts returns what is searched in each scored field.
 func (d *Document) texts() [scoredFields][]byte {
 	body := d.Text[:min(len(d.Text), maxText)]
@@ -121,6 +104,9 @@ func isBinary(body []byte) bool {
 	head := body[:min(len(body), sniff)]
 	if bytes.IndexByte(head, 0) >= 0 {
 		return true
+	}
+	if utf8.Valid(head) {
+		return false
 	}
 	invalid := 0
 	for i := 0; i < len(head); {
@@ -171,7 +157,7 @@ func (d *Document) keys() []string {
 	for _, tag := range d.Tags {
 		keys = append(keys, key(keyTag, tag))
 	}
-	if d.Quiet || isQuiet(d.Name.Kind) {
+	if d.Quiet || IsQuiet(d.Name.Kind) {
 		keys = append(keys, key(keyQuiet, ""))
 	}
 	return keys
@@ -180,9 +166,9 @@ func (d *Document) keys() []string {
 // day returns the day of t in a form whose order is that of time.
 func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// isQuiet reports whether all documents of a kind are quiet: they tell how work
+// IsQuiet reports whether all documents of a kind are quiet: they tell how work
 // went on, not what came out of it.
-func isQuiet(kind record.Kind) bool {
+func IsQuiet(kind record.Kind) bool {
 	switch kind {
 	case record.KindMarker, record.KindState, record.KindSnapshot, record.KindFrame:
 		return true

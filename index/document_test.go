@@ -89,8 +89,8 @@ func TestKeys(t *testing.T) {
 func TestQuietKinds(t *testing.T) {
 	quiet := []record.Kind{record.KindMarker, record.KindState, record.KindSnapshot, record.KindFrame}
 	for _, kind := range record.Kinds() {
-		if got, want := isQuiet(kind), slices.Contains(quiet, kind); got != want {
-			t.Errorf("isQuiet(%s) = %v, want %v", kind, got, want)
+		if got, want := IsQuiet(kind), slices.Contains(quiet, kind); got != want {
+			t.Errorf("IsQuiet(%s) = %v, want %v", kind, got, want)
 		}
 	}
 }
@@ -101,12 +101,13 @@ func TestEntryFields(t *testing.T) {
 		Text: []byte("# Install\n\nRun it."), Preview: "unseen", Time: time.Unix(5, 6),
 	}
 	e := NewAnalyzer().entry(document)
-	got := map[string][]string{}
-	for _, f := range e.fields {
-		for term := range f.AnalyzedTokenFrequencies() {
-			got[f.Name()] = append(got[f.Name()], term)
+	got := map[string][]string{"keys": e.keys, "facts": {e.encoded}}
+	slices.Sort(e.keys)
+	for i, counts := range e.terms {
+		for _, c := range counts {
+			got[scored[i].name] = append(got[scored[i].name], e.analyzer.terms[c.term])
 		}
-		slices.Sort(got[f.Name()])
+		slices.Sort(got[scored[i].name])
 	}
 	want := map[string][]string{
 		"title":    {"guid", "setup"},

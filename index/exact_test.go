@@ -22,7 +22,7 @@ func batched(n int) func(*testing.T, string, []*Document) {
 		position := uint64(0)
 		for part := range slices.Chunk(puts(documents...), n) {
 			position += uint64(len(part))
-			if err := w.Apply(part, position); err != nil {
+			if err := w.Apply(t.Context(), part, position); err != nil {
 				t.Fatal(err)
 			}
 		}

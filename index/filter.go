@@ -27,25 +27,56 @@ func (s set) members() []uint64 {
 	return out
 }
 
-// A filter decides which documents may be hits.
+// intersect keeps in s what is in other too, unite adds what is. They are of one
+// size.
+func (s set) intersect(other set) {
+	for i := range s {
+		s[i] &= other[i]
+	}
+}
+
+func (s set) unite(other set) {
+	for i := range s {
+		s[i] |= other[i]
+	}
+}
+
+// count returns how many numbers are in s.
+func (s set) count() int {
+	n := 0
+	for _, word := range s {
+		n += bits.OnesCount64(word)
+	}
+	return n
+}
+
+// A filter decides which documents may be hits. However many conditions a request
+// has, it takes two sets.
 type filter struct {
-	required []set // in all of them
-	excluded []set // in none of them
+	required set // hits are in it; nil: there is no such condition
+	excluded set // no hit is in it; nil likewise
+}
+
+// require and exclude take over a set: of what all hits, or none, are in.
+func (f *filter) require(s set) {
+	if f.required == nil {
+		f.required = s
+		return
+	}
+	f.required.intersect(s)
+}
+
+func (f *filter) exclude(s set) {
+	if f.excluded == nil {
+		f.excluded = s
+		return
+	}
+	f.excluded.unite(s)
 }
 
 // passes reports whether the document n may be a hit.
 func (f *filter) passes(n uint64) bool {
-	for _, s := range f.required {
-		if !s.has(n) {
-			return false
-		}
-	}
-	for _, s := range f.excluded {
-		if s.has(n) {
-			return false
-		}
-	}
-	return true
+	return (f.required == nil || f.required.has(n)) && (f.excluded == nil || !f.excluded.has(n))
 }
 
 // filter looks up what request asks for.
@@ -59,22 +90,25 @@ func (s *search) filter(request *Request) (*filter, error) {
 		{keyConversation, request.Conversations}, {keySession, request.Sessions}, {keyRun, request.Runs},
 		{keyLoop, request.Loops}, {keyTask, request.Tasks}, {keyStatus, request.Statuses},
 	} {
-		if err := s.addAny(&f.required, any.filter, any.values); err != nil {
+		if err := s.addAny(f.require, any.filter, any.values); err != nil {
 			return nil, err
 		}
 	}
 	for _, tag := range request.Tags {
-		if err := s.addAny(&f.required, keyTag, []string{tag}); err != nil {
+		if err := s.addAny(f.require, keyTag, []string{tag}); err != nil {
 			return nil, err
 		}
 	}
-	if err := s.addAny(&f.excluded, keySession, request.NotSessions); err != nil {
+	if err := s.addAny(f.exclude, keySession, request.NotSessions); err != nil {
 		return nil, err
 	}
 	if len(request.Kinds) == 0 {
-		if err := s.addAny(&f.excluded, keyQuiet, []string{""}); err != nil {
+		if err := s.addAny(f.exclude, keyQuiet, []string{""}); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.addTexts(f, request); err != nil {
+		return nil, err
 	}
 	return f, s.addTimes(f, request.Since, request.Until)
 }
@@ -88,9 +122,9 @@ func texts[T ~string](values []T) []string {
 	return out
 }
 
-// addAny adds the set of the documents with any of the values, unless there are
-// no values to look for.
-func (s *search) addAny(sets *[]set, filter string, values []string) error {
+// addAny adds the set of the documents with any of the values to a filter, unless
+// there are no values to look for.
+func (s *search) addAny(add func(set), filter string, values []string) error {
 	if len(values) == 0 {
 		return nil
 	}
@@ -100,7 +134,7 @@ func (s *search) addAny(sets *[]set, filter string, values []string) error {
 			return err
 		}
 	}
-	*sets = append(*sets, found)
+	add(found)
 	return nil
 }
 
@@ -138,7 +172,7 @@ func (s *search) addTimes(f *filter, since, until time.Time) error {
 			return err
 		}
 	}
-	f.required = append(f.required, found)
+	f.require(found)
 	return nil
 }
 

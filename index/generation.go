@@ -41,10 +41,11 @@ type manifest struct {
 	Bleve   string         `json:"bleve"` // the version that made it, for people
 }
 
-// mappingHash stands for everything that decides which terms a document has.
+// mappingHash stands for everything that decides which terms and facts a document
+// has.
 func mappingHash() string {
 	h := sha256.New()
-	fmt.Fprintln(h, "analysis", analysisVersion, maxTerm, maxText, "keys", fieldKeys, fieldFacts)
+	fmt.Fprintln(h, "analysis", analysisVersion, maxTerm, maxText, "keys", fieldKeys, fieldFacts, factsVersion)
 	for _, f := range scored {
 		fmt.Fprintln(h, "scored", f.name)
 	}

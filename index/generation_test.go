@@ -115,7 +115,7 @@ func TestUnusableIndex(t *testing.T) {
 			if !errors.Is(w.Replaced(), test.want) || w.Position() != 0 {
 				t.Errorf("OpenWriter begins at %d because %v, want 0 because %v", w.Position(), w.Replaced(), test.want)
 			}
-			if err := errors.Join(w.Apply(puts(note("again", "again")), 3), w.Close()); err != nil {
+			if err := errors.Join(w.Apply(t.Context(), puts(note("again", "again")), 3), w.Close()); err != nil {
 				t.Fatal(err)
 			}
 			if got := names(find(t, open(t, dir), Request{})); got != "again" {
@@ -132,7 +132,7 @@ func TestReopen(t *testing.T) {
 	if !errors.Is(w.Replaced(), ErrNotExist) {
 		t.Errorf("the first writer began because %v, want %v", w.Replaced(), ErrNotExist)
 	}
-	if err := errors.Join(w.Apply(puts(note("a", "alpha")), 5), w.Close()); err != nil {
+	if err := errors.Join(w.Apply(t.Context(), puts(note("a", "alpha")), 5), w.Close()); err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, temporaryPrefix+"1"), nil) // left by a crash
@@ -191,7 +191,7 @@ func second[T any](_ T, err error) error { return err }
 func TestBusy(t *testing.T) {
 	dir := t.TempDir()
 	w := openWriter(t, dir)
-	if err := w.Apply(puts(note("a", "alpha")), 5); err != nil {
+	if err := w.Apply(t.Context(), puts(note("a", "alpha")), 5); err != nil {
 		t.Fatal(err)
 	}
 	for name, err := range map[string]error{

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -21,7 +22,7 @@ func TestRandomHistory(t *testing.T) {
 	for position := uint64(1); position <= 40; position++ {
 		changes := randomChanges(generator, texts)
 		w := openWriter(t, dir)
-		if err := w.Apply(changes, position); err != nil {
+		if err := w.Apply(t.Context(), changes, position); err != nil {
 			t.Fatalf("step %d, %d changes: %v", position, len(changes), err)
 		}
 		if got := w.totals.Documents; got != uint64(len(texts)) {
@@ -97,7 +98,7 @@ func TestReadersAndWriters(t *testing.T) {
 	workers.Go(func() {
 		for position := uint64(2); position <= 15; position++ {
 			lock.Lock()
-			err := addOne(dir, position)
+			err := addOne(t.Context(), dir, position)
 			lock.Unlock()
 			if err != nil {
 				t.Errorf("adding document %d: %v", position, err)
@@ -124,12 +125,12 @@ func TestReadersAndWriters(t *testing.T) {
 	}
 }
 
-func addOne(dir string, position uint64) error {
+func addOne(ctx context.Context, dir string, position uint64) error {
 	w, err := OpenWriter(dir, testStore)
 	if err != nil {
 		return err
 	}
-	return errors.Join(w.Apply(puts(note(fmt.Sprint(position), "alpha")), position), w.Close())
+	return errors.Join(w.Apply(ctx, puts(note(fmt.Sprint(position), "alpha")), position), w.Close())
 }
 
 func countMatches(t *testing.T, dir string) error {
@@ -162,7 +163,10 @@ func TestSet(t *testing.T) {
 			t.Errorf("has(%d) = %v, want %v", n, s.has(n), want[n])
 		}
 	}
-	f := &filter{required: []set{s}, excluded: []set{newSet(places), s}}
+	f := new(filter)
+	f.require(s)
+	f.exclude(newSet(places))
+	f.exclude(s)
 	for n := range uint64(places) {
 		if f.passes(n) {
 			t.Errorf("%d passes a filter that requires and excludes it", n)

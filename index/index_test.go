@@ -35,7 +35,7 @@ func puts(documents ...*Document) []Change {
 
 func remove(id string) Change { return Change{Name: record.Name{Kind: record.KindNote, ID: id}} }
 
-func openWriter(t *testing.T, dir string) *Writer {
+func openWriter(t testing.TB, dir string) *Writer {
 	t.Helper()
 	w, err := OpenWriter(dir, testStore)
 	if err != nil {
@@ -50,10 +50,10 @@ func openWriter(t *testing.T, dir string) *Writer {
 }
 
 // apply makes changes in a writer of its own.
-func apply(t *testing.T, dir string, changes []Change, position uint64) {
+func apply(t testing.TB, dir string, changes []Change, position uint64) {
 	t.Helper()
 	w := openWriter(t, dir)
-	if err := w.Apply(changes, position); err != nil {
+	if err := w.Apply(t.Context(), changes, position); err != nil {
 		t.Fatalf("Apply of %d changes up to %d: %v", len(changes), position, err)
 	}
 	if err := w.Close(); err != nil {
@@ -62,7 +62,7 @@ func apply(t *testing.T, dir string, changes []Change, position uint64) {
 }
 
 // open opens an index, which is verified at the end of the test.
-func open(t *testing.T, dir string) *Index {
+func open(t testing.TB, dir string) *Index {
 	t.Helper()
 	x, err := Open(dir, testStore)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	api "github.com/blevesearch/bleve_index_api"
 
@@ -14,7 +15,8 @@ import (
 type Index struct {
 	engine *engine
 	totals totals
-	places int // document numbers are below it; some are of deleted documents
+	places int       // document numbers are below it; some are of deleted documents
+	rooms  sync.Pool // see room
 }
 
 // Open opens the index in dir to search it. The error says why it cannot be
@@ -40,7 +42,7 @@ func Open(dir string, store record.StoreID) (*Index, error) {
 	if err != nil {
 		return nil, errors.Join(err, engine.Close())
 	}
-	return &Index{engine, totals, places}, nil
+	return &Index{engine: engine, totals: totals, places: places}, nil
 }
 
 // Position returns the log position up to which the index is complete.

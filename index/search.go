@@ -1,12 +1,10 @@
 package index
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	api "github.com/blevesearch/bleve_index_api"
@@ -52,15 +50,83 @@ type Request struct {
 	Since         time.Time // not before it; zero: no bound
 	Until         time.Time // before it; zero: no bound
 
+	// Must are texts, such as quoted phrases: a hit has the words of each of them, in
+	// whatever field, of an identifier its whole form or its parts. What Words finds
+	// in a row in a document is never missed. They add nothing to the score.
+	Must []string
+	// Without are texts, such as words to leave out: what has every term of one of
+	// them is no hit. Of an identifier only the whole form counts: parseHTTP leaves
+	// out parse_http, and not what has parse and HTTP in different places.
+	Without []string
+	// More are terms to score besides those of Query, in the analysed form. A term
+	// that is in both, or twice in one, has the sum of its weights. A weight that is
+	// not above 0 counts for nothing.
+	More []WeightedTerm
+	// HalfLife makes recent documents score higher: one that is this much older than
+	// the newest match counts half as much. 0: age does not matter. It reads the time
+	// of every match, which takes about as long as the rest of the search again.
+	HalfLife time.Duration
+	// Duplicates returns near-duplicates as hits of their own; without it only the
+	// best of them is one, and names the others. Near-duplicates are documents whose
+	// bodies share nine in ten of their terms or more, and are about as long; short
+	// bodies, of fewer than 64 terms, share them all.
+	Duplicates bool
+	// Facets are the fields whose values are counted over all matches.
+	Facets []Facet
+	// Explain fills in Hit.Points.
+	Explain bool
+	// Statistics replaces those of this index, so that the scores of several indexes
+	// compare. Nil: its own.
+	Statistics *Statistics
+
 	Limit  int // hits to return; 0: 10
 	Offset int // hits to skip
+}
+
+// A WeightedTerm is a term in its analysed form, as a Token has it, and how much
+// it counts against a term of the query, which counts 1 each time it is there.
+type WeightedTerm struct {
+	Term   string
+	Weight float64
+}
+
+// A Facet is a field whose values can be counted.
+type Facet string
+
+// The facets.
+const (
+	FacetKind    Facet = "kind"
+	FacetAgent   Facet = "agent"
+	FacetTag     Facet = "tag"
+	FacetSession Facet = "session"
+)
+
+// A FacetCount says how many matches have a value.
+type FacetCount struct {
+	Value string
+	Count uint64
+}
+
+// Points says what a term adds to the score of a hit.
+type Points struct {
+	Term   string
+	Score  float64
+	Rarity float64        // of the term; rare terms are worth more
+	Fields map[string]int // how often each scored field has it
 }
 
 // A Result is one page of hits: highest score first, then newest, then by
 // name. Pages of one state of the index fit together without gaps.
 type Result struct {
-	Total uint64 // of all pages
+	Total uint64 // of all pages, near-duplicates that are no hits of their own included
 	Hits  []Hit
+	// Facets has the values of each field that was asked for, most frequent first,
+	// then by value.
+	Facets map[Facet][]FacetCount
+	// Unknown are the words of the query that no document has in any field, whatever
+	// the filters, as [start, end] in bytes of Query. Statistics of several indexes
+	// count too.
+	Unknown [][2]int
 }
 
 // A Hit is a document that matches.
@@ -68,12 +134,32 @@ type Hit struct {
 	Name     record.Name
 	Position uint64 // the log position that made it head
 	Score    float64
+	// Like are the near-duplicates that stand behind this hit, best first: those that
+	// rank before the end of the page, and some that rank after it.
+	Like        []record.Name
+	Fingerprint [16]byte // of the terms of the body, as it is stored; zero: too few
+	Length      uint64   // tokens of the body
+	Points      []Points // of each term that the hit has, most first; see Request.Explain
 }
 
 // Search answers request. A query is never malformed; the error is ErrDamaged,
-// one of the machine, or the context's.
-func (x *Index) Search(ctx context.Context, request Request) (Result, error) {
-	var result Result
+// one of the machine, the context's, or names a facet that there is not.
+func (x *Index) Search(ctx context.Context, request Request) (result Result, err error) {
+	if err := checkFacets(request.Facets); err != nil {
+		return Result{}, err
+	}
+	err = x.with(ctx, request.Statistics, func(s *search) (err error) {
+		result, err = s.run(&request)
+		return err
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	return result, nil
+}
+
+// with calls f with a search of the index. Nil statistics are those of the index.
+func (x *Index) with(ctx context.Context, statistics *Statistics, f func(*search) error) error {
 	err := guard(func() error {
 		reader, err := x.engine.Reader()
 		if err != nil {
@@ -81,25 +167,42 @@ func (x *Index) Search(ctx context.Context, request Request) (Result, error) {
 		}
 		defer reader.Close()
 		s := search{ctx: ctx, reader: reader, totals: &x.totals}
-		s.scores, s.weights = make([]float64, x.places), make([]float64, x.places)
+		if statistics != nil {
+			s.totals, s.statistics = &statistics.totals, statistics
+		}
+		room := x.room()
+		defer x.rooms.Put(room)
+		s.scores, s.weights = (*room)[:x.places], (*room)[x.places:]
 		if s.facts, err = newFactsReader(reader); err != nil {
 			return err
 		}
-		result, err = s.run(&request)
-		return err
+		return f(&s)
 	})
 	if err != nil && ctx.Err() == nil {
-		return Result{}, condemn(x.engine.generation, fmt.Errorf("searching the index: %w", classify(err)))
+		return condemn(x.engine.generation, fmt.Errorf("searching the index: %w", classify(err)))
 	}
-	return result, err
+	return err
+}
+
+// room returns zeros for the scores and the weights of all documents, which a
+// search after this one gets again.
+func (x *Index) room() *[]float64 {
+	if room, ok := x.rooms.Get().(*[]float64); ok {
+		clear(*room)
+		return room
+	}
+	room := make([]float64, 2*x.places)
+	return &room
 }
 
 // A search is the state of one request.
 type search struct {
 	ctx    context.Context
 	reader api.IndexReader
-	totals *totals
 	facts  *factsReader
+
+	totals     *totals
+	statistics *Statistics // those of several indexes; nil: our own
 
 	scores  []float64 // by document number
 	matched []uint64  // the documents that match
@@ -108,78 +211,87 @@ type search struct {
 	found   []uint64  // the documents whose weight is not zero
 }
 
-// A candidate is a document that matches, on its way to become a hit.
-type candidate struct {
-	number uint64
-	score  float64
-	facts  facts
-	name   string // filled in where it is needed
-}
-
-// run looks up the filter, scores what the terms match, drops what the filter
-// does not pass, and picks the page. The rarity of a term is that in the whole
-// index, whatever the filter.
+// run finds the matches, and picks and explains the page.
 func (s *search) run(request *Request) (Result, error) {
-	filter, err := s.filter(request)
+	terms := requestTerms(request)
+	if err := s.match(request, terms); err != nil {
+		return Result{}, err
+	}
+	facets, err := s.countFacets(request.Facets)
 	if err != nil {
 		return Result{}, err
 	}
-	terms := queryTerms(request.Query)
-	for _, t := range terms {
-		if err := s.score(t); err != nil {
+	if request.HalfLife > 0 && !s.newest {
+		if err := s.fade(request.HalfLife); err != nil {
 			return Result{}, err
+		}
+	}
+	page, err := s.page(request)
+	if err != nil {
+		return Result{}, err
+	}
+	result := Result{Total: uint64(len(s.matched)), Facets: facets, Unknown: s.unknown(request.Query, terms)}
+	if result.Hits, err = s.hits(page); err != nil {
+		return Result{}, err
+	}
+	if request.Explain {
+		err = s.explain(result.Hits, page, terms)
+	}
+	return result, err
+}
+
+// match looks up the filter, scores what the terms match, and drops what the
+// filter does not pass. The rarity of a term is that in the whole index,
+// whatever the filter.
+func (s *search) match(request *Request, terms []queryTerm) error {
+	filter, err := s.filter(request)
+	if err != nil {
+		return err
+	}
+	for i := range terms {
+		if err := s.score(&terms[i]); err != nil {
+			return err
 		}
 	}
 	if s.newest = len(terms) == 0; s.newest {
 		if s.matched, err = s.all(filter); err != nil {
-			return Result{}, err
+			return err
 		}
 	}
 	s.matched = slices.DeleteFunc(s.matched, func(n uint64) bool { return !filter.passes(n) })
 	if s.newest {
-		if err := s.scoreTimes(); err != nil {
-			return Result{}, err
-		}
+		return s.scoreTimes()
 	}
-	limit := request.Limit
-	if limit <= 0 {
-		limit = defaultLimit
-	}
-	return s.page(max(request.Offset, 0), limit)
-}
-
-// A queryTerm is a term and how often the query has it.
-type queryTerm struct {
-	text  string
-	count float64
-}
-
-// queryTerms returns the distinct terms of a query in the order of the text.
-func queryTerms(query string) []queryTerm {
-	var terms []queryTerm
-	place := make(map[string]int)
-	for token := range Analyze([]byte(query[:min(len(query), maxText)])) {
-		i, known := place[token.Term]
-		switch {
-		case known:
-			terms[i].count++
-		case len(terms) < maxQueryTerms:
-			place[token.Term] = len(terms)
-			terms = append(terms, queryTerm{token.Term, 1})
-		}
-	}
-	return terms
+	return nil
 }
 
 // score adds what a term is worth to every document that has it: BM25 over the
 // weighted sum of its occurrences in all fields (BM25F), from exact totals.
 // Fields and terms are taken in a fixed order, so that a document's score does
 // not depend on which segment holds it.
-func (s *search) score(term queryTerm) error {
+func (s *search) score(term *queryTerm) error {
+	if err := s.weigh(term.text); err != nil {
+		return err
+	}
+	term.having = uint64(len(s.found))
+	term.rarity = s.rarity(term)
+	for _, n := range s.found {
+		if s.scores[n] == 0 {
+			s.matched = append(s.matched, n)
+		}
+		s.scores[n] += term.points(s.weights[n])
+		s.weights[n] = 0
+	}
+	return nil
+}
+
+// weigh sums up the occurrences of a term in all fields. It fills found and
+// weights; the caller sets these back to zero.
+func (s *search) weigh(term string) error {
 	found := s.found[:0]
 	for i, f := range scored {
 		perToken := lengthBias / s.totals.average(i)
-		err := postings(s.ctx, s.reader, f.name, term.text, true, func(n, frequency uint64, length float64) {
+		err := postings(s.ctx, s.reader, f.name, term, true, func(n, frequency uint64, length float64) {
 			if s.weights[n] == 0 {
 				found = append(found, n)
 			}
@@ -189,167 +301,39 @@ func (s *search) score(term queryTerm) error {
 			return err
 		}
 	}
-	having := float64(len(found))
-	rarity := math.Log(1 + (float64(s.totals.Documents)-having+0.5)/(having+0.5))
-	for _, n := range found {
-		if s.scores[n] == 0 {
-			s.matched = append(s.matched, n)
-		}
-		weight := s.weights[n]
-		s.scores[n] += term.count * rarity * weight * (saturation + 1) / (weight + saturation)
-		s.weights[n] = 0
-	}
 	s.found = found
 	return nil
 }
 
-// scoreTimes gives every match its time for a score, to find the newest by. A
-// float is exact enough: equal ones are compared in full afterwards.
-func (s *search) scoreTimes() error {
-	slices.Sort(s.matched) // the order in which facts are read fastest
-	for i, n := range s.matched {
-		if i%1024 == 0 && s.ctx.Err() != nil {
-			return s.ctx.Err()
-		}
-		facts, err := s.facts.read(n)
-		if err != nil {
-			return err
-		}
-		s.scores[n] = float64(facts.time.Unix()) + float64(facts.time.Nanosecond())/1e9
+// rarity returns how much a term says of a document that has it.
+func (s *search) rarity(term *queryTerm) float64 {
+	having := s.documentsHaving(term)
+	// Statistics of another moment may know of fewer documents than there are.
+	documents := float64(max(s.totals.Documents, having))
+	return math.Log(1 + (documents-float64(having)+0.5)/(float64(having)+0.5))
+}
+
+// documentsHaving returns in how many documents a term is that was looked up.
+func (s *search) documentsHaving(term *queryTerm) uint64 {
+	if s.statistics == nil {
+		return term.having
 	}
-	return nil
+	return max(term.having, s.statistics.having[term.text])
+}
+
+// points returns what a term adds to the score of a document.
+func (t *queryTerm) points(weight float64) float64 {
+	return t.count * t.rarity * weight * (saturation + 1) / (weight + saturation)
 }
 
 // fieldLength returns the number of tokens that the engine keeps as
 // 1/sqrt(length).
 func fieldLength(norm float64) float64 { return float64(uint64(1/(norm*norm) + 0.5)) }
 
-// page returns the hits from offset on.
-func (s *search) page(offset, limit int) (Result, error) {
-	result := Result{Total: uint64(len(s.matched))}
-	if offset >= len(s.matched) {
-		return result, nil
-	}
-	end := offset + min(limit, len(s.matched)-offset)
-	candidates, err := s.best(end)
-	if err != nil {
-		return Result{}, err
-	}
-	if err := s.order(candidates, offset, end); err != nil {
-		return Result{}, err
-	}
-	for _, c := range candidates[offset:end] {
-		name, err := record.ParseName(c.name)
-		if err != nil {
-			return Result{}, fmt.Errorf("%w: %w", ErrDamaged, err)
-		}
-		result.Hits = append(result.Hits, Hit{name, c.facts.position, c.score})
-	}
-	return result, nil
-}
-
-// best returns the matches that can be among the first count: those that score
-// at least as high as the one in that place.
-func (s *search) best(count int) ([]candidate, error) {
-	scores := make([]float64, len(s.matched))
-	for i, n := range s.matched {
-		scores[i] = s.scores[n]
-	}
-	least := nthHighest(scores, count)
-	documents := slices.DeleteFunc(s.matched, func(n uint64) bool { return s.scores[n] < least })
-	slices.Sort(documents) // the order in which facts are read fastest
-	out := make([]candidate, len(documents))
-	for i, n := range documents {
-		if i%1024 == 0 && s.ctx.Err() != nil {
-			return nil, s.ctx.Err()
-		}
-		facts, err := s.facts.read(n)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = candidate{number: n, facts: facts}
-		if !s.newest {
-			out[i].score = s.scores[n]
-		}
-	}
-	return out, nil
-}
-
-// nthHighest returns the n-th highest of scores, counted from 1, which it
-// reorders.
-func nthHighest(scores []float64, n int) float64 {
-	heap := scores[:n] // its lowest first
-	for i := n/2 - 1; i >= 0; i-- {
-		sink(heap, i)
-	}
-	for _, score := range scores[n:] {
-		if score > heap[0] {
-			heap[0] = score
-			sink(heap, 0)
-		}
-	}
-	return heap[0]
-}
-
-// sink moves the element at i down to where no child is lower.
-func sink(heap []float64, i int) {
-	for {
-		child := 2*i + 1
-		if child >= len(heap) {
-			return
-		}
-		if child+1 < len(heap) && heap[child+1] < heap[child] {
-			child++
-		}
-		if heap[i] <= heap[child] {
-			return
-		}
-		heap[i], heap[child] = heap[child], heap[i]
-		i = child
-	}
-}
-
-// order sorts candidates by score, time and name, and fills in the names of
-// those from offset to end. Names are read only where they are needed: of the
-// page, and of what ties with a part of it.
-func (s *search) order(candidates []candidate, offset, end int) error {
-	byScore := func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), b.facts.time.Compare(a.facts.time))
-	}
-	slices.SortFunc(candidates, byScore)
-	for start := 0; start < end; {
-		stop := start + 1
-		for stop < len(candidates) && byScore(candidates[start], candidates[stop]) == 0 {
-			stop++
-		}
-		if stop > offset {
-			tied := candidates[start:stop]
-			if err := s.fillNames(tied); err != nil {
-				return err
-			}
-			slices.SortFunc(tied, func(a, b candidate) int { return strings.Compare(a.name, b.name) })
-		}
-		start = stop
-	}
-	return nil
-}
-
-// fillNames reads the names of candidates, which are stored compressed.
-func (s *search) fillNames(candidates []candidate) error {
-	for i := range candidates {
-		name, err := s.reader.ExternalID(api.NewIndexInternalID(nil, candidates[i].number))
-		if err != nil {
-			return err
-		}
-		candidates[i].name = name
-	}
-	return nil
-}
-
 // all returns every document that passes the filter.
 func (s *search) all(filter *filter) ([]uint64, error) {
-	if len(filter.required) > 0 {
-		return filter.required[0].members(), nil
+	if filter.required != nil {
+		return filter.required.members(), nil
 	}
 	documents, err := s.reader.DocIDReaderAll()
 	if err != nil {

@@ -145,7 +145,7 @@ func TestAnyQuery(t *testing.T) {
 	for i := range 10 * maxQueryTerms {
 		fmt.Fprintf(&many, "w%d ", i)
 	}
-	if got := len(queryTerms(many.String())); got != maxQueryTerms {
+	if got := len(requestTerms(&Request{Query: many.String()})); got != maxQueryTerms {
 		t.Errorf("%d terms are looked for, want %d", got, maxQueryTerms)
 	}
 }

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,10 @@ import (
 
 	api "github.com/blevesearch/bleve_index_api"
 )
+
+// factsVersion is part of the mapping: raise it with every change of what facts
+// hold, so that older generations are not used.
+const factsVersion = 2
 
 // firstSecond is the year 1 in Unix time: no record is older.
 const firstSecond = -62135596800
@@ -19,17 +24,25 @@ type facts struct {
 	position uint64
 	time     time.Time            // in UTC
 	lengths  [scoredFields]uint64 // tokens of each scored field
+	print    [printLength]byte    // the body's fingerprint as text; zero: none
 }
 
+// printMark stands before a fingerprint.
+const printMark = '#'
+
 // encode returns the facts as numbers in base 36 with spaces between: the
-// position, the time's seconds since firstSecond and nanoseconds, the lengths.
-// Docvalues must not hold the byte 0xff.
+// position, the time's seconds since firstSecond and nanoseconds, the lengths;
+// and behind a mark the fingerprint, if there is one. Docvalues must not hold the
+// byte 0xff. Every change raises factsVersion.
 func (f *facts) encode() string {
 	b := strconv.AppendUint(make([]byte, 0, 64), f.position, 36)
 	b = strconv.AppendInt(append(b, ' '), f.time.Unix()-firstSecond, 36)
 	b = strconv.AppendInt(append(b, ' '), int64(f.time.Nanosecond()), 36)
 	for _, n := range f.lengths {
 		b = strconv.AppendUint(append(b, ' '), n, 36)
+	}
+	if f.print != ([printLength]byte{}) {
+		b = append(append(b, printMark), f.print[:]...)
 	}
 	return string(b)
 }
@@ -38,7 +51,10 @@ func (f *facts) encode() string {
 // large result, so it makes no garbage.
 func decodeFacts(text []byte) (f facts, err error) {
 	var numbers [3 + scoredFields]uint64
-	rest := text
+	rest, print, printed := bytes.Cut(text, []byte{printMark})
+	if printed && (len(print) != printLength || copy(f.print[:], print) != printLength) {
+		return f, fmt.Errorf("malformed fingerprint in the facts %q of a document", text)
+	}
 	for i := range numbers {
 		var ok bool
 		numbers[i], rest, ok = cutNumber(rest, i == len(numbers)-1)

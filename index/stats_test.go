@@ -12,6 +12,7 @@ func TestFactsRoundTrip(t *testing.T) {
 	for _, want := range []facts{
 		{time: time.Unix(0, 0).UTC()},
 		{position: 7, time: time.Date(2026, 1, 2, 3, 4, 5, 999999999, time.UTC), lengths: [scoredFields]uint64{1, 2, 3, 4, 1 << 20}},
+		{position: 8, time: time.Unix(0, 0).UTC(), print: [printLength]byte([]byte("0123456789abcdefABC-_x"))},
 		{position: math.MaxUint64, time: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)},
 		{time: time.Date(1, 1, 1, 0, 0, 0, 1, time.UTC)},
 	} {
@@ -26,6 +27,8 @@ func TestFactsRoundTrip(t *testing.T) {
 func TestMalformedFacts(t *testing.T) {
 	for _, text := range []string{
 		"", " ", "1", "1 2 3 4 5 6 7", "1 2 3 4 5 6 7 ", "1 2 3 4 5 6 7 8 9", "1  2 3 4 5 6 7", "-1 2 3 4 5 6 7 8",
+		"1 2 3 4 5 6 7 8#", "1 2 3 4 5 6 7 8#0123456789abcdefABCDE", "1 2 3 4 5 6 7 8#0123456789abcdefABCDEFG",
+		"1 2 3 4 5 6 7#0123456789abcdefABCDEF", "#0123456789abcdefABCDEF", "1 2 3 4 5 6 7 8 0123456789abcdefABCDEF",
 		"1 2 3 4 5 6 7 8 ", "A 2 3 4 5 6 7 8", "1 2 3 4 5 6 7 \xff",
 	} {
 		if f, err := decodeFacts([]byte(text)); err == nil {

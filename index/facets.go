@@ -1,0 +1,134 @@
+package index
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/blevesearch/bleve/v2/index/scorch"
+)
+
+// facetKey returns the filter whose values a facet counts.
+func facetKey(facet Facet) (filter string, ok bool) {
+	switch facet {
+	case FacetKind:
+		return keyKind, true
+	case FacetAgent:
+		return keyAgent, true
+	case FacetTag:
+		return keyTag, true
+	case FacetSession:
+		return keySession, true
+	}
+	return "", false
+}
+
+// checkFacets reports a facet that there is not.
+func checkFacets(facets []Facet) error {
+	for _, facet := range facets {
+		if _, ok := facetKey(facet); !ok {
+			return fmt.Errorf("searching the index: there is no facet %q", facet)
+		}
+	}
+	return nil
+}
+
+// countFacets counts the values of facets over all matches.
+func (s *search) countFacets(facets []Facet) (map[Facet][]FacetCount, error) {
+	if len(facets) == 0 {
+		return nil, nil
+	}
+	matched := newSet(len(s.scores))
+	for _, n := range s.matched {
+		matched.add(n)
+	}
+	out := make(map[Facet][]FacetCount)
+	for _, facet := range facets {
+		filter, _ := facetKey(facet)
+		values, err := s.countValues(key(filter, ""), matched)
+		if err != nil {
+			return nil, err
+		}
+		out[facet] = sortedCounts(values)
+	}
+	return out, nil
+}
+
+// sortedCounts returns counts with the most frequent first, then by value.
+func sortedCounts(values map[string]uint64) []FacetCount {
+	counts := make([]FacetCount, 0, len(values))
+	for value, count := range values {
+		counts = append(counts, FacetCount{value, count})
+	}
+	slices.SortFunc(counts, func(a, b FacetCount) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Value, b.Value))
+	})
+	return counts
+}
+
+// countValues counts the matches of each key that begins with prefix, by what
+// follows it. It goes through the dictionary of each segment by itself: most
+// values are in few of them, and a look-up in all would cost more than to count.
+func (s *search) countValues(prefix string, matched set) (map[string]uint64, error) {
+	snapshot, ok := s.reader.(*scorch.IndexSnapshot)
+	if !ok {
+		return nil, errors.New("the engine does not show its segments")
+	}
+	values := make(map[string]uint64)
+	first := uint64(0) // document number of the segment
+	for _, segment := range snapshot.Segments() {
+		if s.ctx.Err() != nil {
+			return nil, s.ctx.Err()
+		}
+		if err := countSegment(segment, prefix, matched, first, values); err != nil {
+			return nil, err
+		}
+		first += uint64(segment.FullSize())
+	}
+	return values, nil
+}
+
+// countSegment adds the counts of one segment, whose documents have the numbers
+// from first on.
+func countSegment(segment *scorch.SegmentSnapshot, prefix string, matched set, first uint64, values map[string]uint64) error {
+	dictionary, err := segment.Segment().Dictionary(fieldKeys)
+	if err != nil {
+		return err
+	}
+	after := []byte(prefix)
+	after[len(after)-1]++ // the byte that ends the name of the filter
+	keys := dictionary.AutomatonIterator(nil, []byte(prefix), after)
+	list, err := dictionary.PostingsList([]byte(prefix), segment.Deleted(), nil)
+	if err != nil {
+		return err
+	}
+	documents := list.Iterator(false, false, false, nil)
+	for {
+		entry, err := keys.Next()
+		if err != nil || entry == nil {
+			return err
+		}
+		if list, err = dictionary.PostingsList([]byte(entry.Term), segment.Deleted(), list); err != nil {
+			return err
+		}
+		documents = list.Iterator(false, false, false, documents)
+		count := uint64(0)
+		for {
+			posting, err := documents.Next()
+			if err != nil {
+				return err
+			}
+			if posting == nil {
+				break
+			}
+			if matched.has(first + posting.Number()) {
+				count++
+			}
+		}
+		if count > 0 {
+			values[entry.Term[len(prefix):]] += count
+		}
+	}
+}

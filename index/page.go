@@ -1,0 +1,203 @@
+package index
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	api "github.com/blevesearch/bleve_index_api"
+
+	"filebus/store/record"
+)
+
+// A candidate is a document that matches, on its way to become a hit.
+type candidate struct {
+	number uint64
+	score  float64
+	facts  facts
+	name   string // filled in where it is needed
+}
+
+// page returns the candidates that become the hits of a page, each with the
+// near-duplicates that stand behind it.
+func (s *search) page(request *Request) ([]standing, error) {
+	offset, limit := max(request.Offset, 0), request.Limit
+	if limit <= 0 {
+		limit = defaultLimit
+	}
+	if offset >= len(s.matched) {
+		return nil, nil
+	}
+	end := offset + min(limit, len(s.matched)-offset)
+	if request.Duplicates {
+		candidates, err := s.best(end, offset)
+		var page []standing
+		for _, c := range candidates[min(offset, len(candidates)):] {
+			page = append(page, standing{candidate: c})
+		}
+		return page, err
+	}
+	hits, err := s.collapsed(end)
+	return hits[min(offset, len(hits)):min(end, len(hits))], err
+}
+
+// collapsed returns at least the first count hits, if there are so many. It
+// takes more and more of the best matches, so that it reads the facts of few
+// where few are alike.
+func (s *search) collapsed(count int) ([]standing, error) {
+	for taken := count + slack; ; taken *= 4 {
+		taken = min(taken, len(s.matched))
+		candidates, err := s.best(taken, 0)
+		if err != nil {
+			return nil, err
+		}
+		hits, err := collapse(candidates)
+		if err != nil || len(hits) >= count || taken == len(s.matched) {
+			return hits, err
+		}
+	}
+}
+
+// slack is how many matches beyond those of the page are looked at for
+// near-duplicates at first.
+const slack = 10
+
+// hits makes hits of a page, with the names of what stands behind them.
+func (s *search) hits(page []standing) ([]Hit, error) {
+	var hits []Hit
+	for i := range page {
+		c := &page[i]
+		hit := Hit{Position: c.facts.position, Score: c.score, Length: c.facts.lengths[fieldBody]}
+		var err error
+		if hit.Fingerprint, err = c.facts.fingerprint(); err != nil {
+			return nil, err
+		}
+		if hit.Name, err = s.name(&c.candidate); err != nil {
+			return nil, err
+		}
+		for j := range c.behind {
+			name, err := s.name(&c.behind[j])
+			if err != nil {
+				return nil, err
+			}
+			hit.Like = append(hit.Like, name)
+		}
+		hits = append(hits, hit)
+	}
+	return hits, nil
+}
+
+// name returns the name of a candidate.
+func (s *search) name(c *candidate) (record.Name, error) {
+	if err := s.fillName(c); err != nil {
+		return record.Name{}, err
+	}
+	name, err := record.ParseName(c.name)
+	if err != nil {
+		return name, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return name, nil
+}
+
+// best returns the first count matches, those from offset on in their order.
+func (s *search) best(count, offset int) ([]candidate, error) {
+	scores := make([]float64, len(s.matched))
+	for i, n := range s.matched {
+		scores[i] = s.scores[n]
+	}
+	least := nthHighest(scores, count)
+	documents := make([]uint64, 0, count)
+	for _, n := range s.matched {
+		if s.scores[n] >= least {
+			documents = append(documents, n)
+		}
+	}
+	slices.Sort(documents) // the order in which facts are read fastest
+	out := make([]candidate, len(documents))
+	for i, n := range documents {
+		if i%1024 == 0 && s.ctx.Err() != nil {
+			return nil, s.ctx.Err()
+		}
+		facts, err := s.facts.read(n)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = candidate{number: n, facts: facts}
+		if !s.newest {
+			out[i].score = s.scores[n]
+		}
+	}
+	if err := s.order(out, offset, count); err != nil {
+		return nil, err
+	}
+	return out[:count], nil
+}
+
+// nthHighest returns the n-th highest of scores, counted from 1, which it
+// reorders.
+func nthHighest(scores []float64, n int) float64 {
+	heap := scores[:n] // its lowest first
+	for i := n/2 - 1; i >= 0; i-- {
+		sink(heap, i)
+	}
+	for _, score := range scores[n:] {
+		if score > heap[0] {
+			heap[0] = score
+			sink(heap, 0)
+		}
+	}
+	return heap[0]
+}
+
+// sink moves the element at i down to where no child is lower.
+func sink(heap []float64, i int) {
+	for {
+		child := 2*i + 1
+		if child >= len(heap) {
+			return
+		}
+		if child+1 < len(heap) && heap[child+1] < heap[child] {
+			child++
+		}
+		if heap[i] <= heap[child] {
+			return
+		}
+		heap[i], heap[child] = heap[child], heap[i]
+		i = child
+	}
+}
+
+// order sorts candidates by score, time and name. Names are read only where they
+// are needed: for what ties with a part of what is between offset and end.
+func (s *search) order(candidates []candidate, offset, end int) error {
+	byScore := func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), b.facts.time.Compare(a.facts.time))
+	}
+	slices.SortFunc(candidates, byScore)
+	for start := 0; start < end; {
+		stop := start + 1
+		for stop < len(candidates) && byScore(candidates[start], candidates[stop]) == 0 {
+			stop++
+		}
+		if tied := candidates[start:stop]; stop > offset && len(tied) > 1 {
+			for i := range tied {
+				if err := s.fillName(&tied[i]); err != nil {
+					return err
+				}
+			}
+			slices.SortFunc(tied, func(a, b candidate) int { return strings.Compare(a.name, b.name) })
+		}
+		start = stop
+	}
+	return nil
+}
+
+// fillName reads the name of a candidate, which is stored compressed, unless it
+// is known.
+func (s *search) fillName(c *candidate) (err error) {
+	if c.name == "" {
+		c.name, err = s.reader.ExternalID(api.NewIndexInternalID(nil, c.number))
+	}
+	return err
+}

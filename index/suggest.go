@@ -1,0 +1,279 @@
+package index
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxSuggestions = 8 // words of a query that help is given for
+	maxSuggested   = 5 // terms of each
+	leastSpelled   = 4 // letters of a word that can be misspelled; shorter ones are like too many
+	leastApart     = 3 // letters of each of two words that were run together
+)
+
+// A Suggestion is a word of a query that no document has, with terms that some
+// have and that are spelled like it, the likeliest first. Two words may be one:
+// "parsehttp header" where documents have parseHTTPHeader.
+type Suggestion struct {
+	Word       string   // as the query has it
+	Start, End int      // bytes of the query
+	Terms      []string // at most five, analysed, as a Token has them
+	// Apart is the byte of the query before which a space would make two words of
+	// it that documents have. 0: there is none, or Terms has better.
+	Apart int
+}
+
+// Suggest returns a Suggestion for each word of a query that no document has and
+// that others are spelled like: with one slip in words of four to six letters,
+// with two in longer ones. A slip is a letter too many, too few, changed, or
+// swapped with the next. Words with digits get none, since another number is
+// another thing. It helps with the first eight words. Errors are those of Search.
+func (x *Index) Suggest(ctx context.Context, query string) ([]Suggestion, error) {
+	var out []Suggestion
+	err := x.with(ctx, nil, func(s *search) error {
+		speller := speller{search: s, frequencies: make(map[string]uint64)}
+		var err error
+		out, err = speller.suggest(query)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// A speller finds terms that are spelled like others.
+type speller struct {
+	*search
+	frequencies map[string]uint64 // of the terms that were looked up
+}
+
+// A spelled is a word of a query.
+type spelled struct {
+	start, end int
+	text       string  // folded, without punctuation
+	terms      []Token // the whole form first, where there is one
+	known      bool    // a document has one of the terms
+}
+
+// suggest goes through the words of a query from left to right.
+func (s *speller) suggest(query string) ([]Suggestion, error) {
+	words, err := s.words(query)
+	if err != nil {
+		return nil, err
+	}
+	var out []Suggestion
+	for i := 0; i < len(words) && len(out) < maxSuggestions; i++ {
+		if i+1 < len(words) && !(words[i].known && words[i+1].known) {
+			joined, err := s.joined(query, words[i], words[i+1])
+			if err != nil {
+				return nil, err
+			}
+			if joined != nil {
+				out = append(out, *joined)
+				i++
+				continue
+			}
+		}
+		if words[i].known {
+			continue
+		}
+		found, err := s.word(query, words[i])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out[:min(len(out), maxSuggestions)], nil
+}
+
+// words returns the words of a query, and which of them are known.
+func (s *speller) words(query string) ([]spelled, error) {
+	words := queryWords(query)
+	for i := range words {
+		for _, term := range words[i].terms {
+			n, err := s.frequency(term.Term)
+			if err != nil {
+				return nil, err
+			}
+			words[i].known = words[i].known || n > 0
+		}
+	}
+	return words, nil
+}
+
+// queryWords returns the words of a query that have terms, as many as a query has
+// terms at most.
+func queryWords(query string) []spelled {
+	text := bounded(query)
+	var words []spelled
+	analyzer := NewAnalyzer()
+	analyzer.scan(text, func(start, _ int, pieces []piece) bool {
+		if len(pieces) == 0 {
+			return true
+		}
+		w := spelled{start: start, end: start}
+		for _, p := range pieces {
+			token := Token{Term: analyzer.terms[p.term], Start: start + int(p.start), End: start + int(p.end)}
+			w.end = max(w.end, token.End)
+			w.terms = append(w.terms, token)
+		}
+		w.text = lettersOf(text[w.start:w.end])
+		words = append(words, w)
+		return len(words) < maxQueryTerms
+	})
+	return words
+}
+
+// lettersOf returns a word folded and without the punctuation in it.
+func lettersOf(word []byte) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, fold(word))
+}
+
+// frequency returns about how many documents have a term; exactly, whether any
+// has.
+func (s *speller) frequency(term string) (uint64, error) {
+	if n, known := s.frequencies[term]; known {
+		return n, nil
+	}
+	n, err := s.documentsWith(term)
+	if err == nil {
+		s.frequencies[term] = n
+	}
+	return n, err
+}
+
+// joined returns a suggestion to write two words as one, if that is a term; else
+// nil.
+func (s *speller) joined(query string, a, b spelled) (*Suggestion, error) {
+	between := bytes.TrimSpace([]byte(query[a.end:b.start]))
+	term := a.text + b.text
+	if len(between) > 0 || utf8.RuneCountInString(term) < leastSpelled || len(term) > maxTerm || stopWords[term] {
+		return nil, nil
+	}
+	term = stem(term)
+	if n, err := s.frequency(term); err != nil || n == 0 {
+		return nil, err
+	}
+	return &Suggestion{Word: query[a.start:b.end], Start: a.start, End: b.end, Terms: []string{term}}, nil
+}
+
+// word returns the suggestions for a word that no document has: one for the
+// whole, else one for each part of it. A path has no whole.
+func (s *speller) word(query string, w spelled) ([]Suggestion, error) {
+	path := strings.Contains(query[w.start:w.end], "/")
+	if !path {
+		whole, err := s.part(query, w.start, w.end, w.text)
+		if err != nil || whole != nil {
+			return whole, err
+		}
+	}
+	var out []Suggestion
+	for _, term := range w.terms[:min(len(w.terms), 4*maxSuggestions)] {
+		if !path && term.Start == w.start && term.End == w.end {
+			continue
+		}
+		part, err := s.part(query, term.Start, term.End, lettersOf([]byte(query[term.Start:term.End])))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, part...)
+	}
+	return out, nil
+}
+
+// part returns one suggestion or none for a part of the query, given its
+// letters.
+func (s *speller) part(query string, start, end int, word string) ([]Suggestion, error) {
+	letters := utf8.RuneCountInString(word)
+	if letters < leastSpelled || len(word) > maxTerm || strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		return nil, nil
+	}
+	terms, closest, err := s.like(word)
+	if err != nil {
+		return nil, err
+	}
+	out := Suggestion{Word: query[start:end], Start: start, End: end, Terms: terms}
+	if closest != 1 && len(word) == end-start {
+		cut, err := s.apart(word)
+		if err != nil {
+			return nil, err
+		}
+		if cut > 0 {
+			out.Apart = start + cut
+		}
+	}
+	if out.Terms == nil && out.Apart == 0 {
+		return nil, nil
+	}
+	return []Suggestion{out}, nil
+}
+
+// apart returns where to cut a word into two that documents have, the rarer of
+// which is as frequent as can be; 0 for nowhere.
+func (s *speller) apart(word string) (cut int, err error) {
+	most := uint64(0)
+	for i := leastApart; i <= len(word)-leastApart; i++ {
+		if !utf8.RuneStart(word[i]) || stopWords[word[:i]] || stopWords[word[i:]] {
+			continue
+		}
+		rarest := ^uint64(0)
+		for _, part := range []string{word[:i], word[i:]} {
+			n, err := s.frequency(stem(part))
+			if err != nil {
+				return 0, err
+			}
+			if rarest = min(rarest, n); n == 0 {
+				break
+			}
+		}
+		if rarest > most {
+			most, cut = rarest, i
+		}
+	}
+	return cut, nil
+}
+
+// like returns the terms that are spelled like a word, and how many slips the
+// closest is away; 0 if there is none. The fewest slips come first, then what begins
+// with the same letter, where slips are rare, then the most frequent.
+func (s *speller) like(word string) (terms []string, closest int, err error) {
+	slips, err := s.near(word)
+	if err != nil {
+		return nil, 0, err
+	}
+	for term := range slips {
+		n, err := s.frequency(term)
+		if err != nil {
+			return nil, 0, err
+		}
+		if n > 0 {
+			terms = append(terms, term)
+		}
+	}
+	first, _ := utf8.DecodeRuneInString(word)
+	other := func(term string) int {
+		if r, _ := utf8.DecodeRuneInString(term); r != first {
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(terms, func(a, b string) int {
+		return cmp.Or(cmp.Compare(slips[a], slips[b]), other(a)-other(b), cmp.Compare(s.frequencies[b], s.frequencies[a]), strings.Compare(a, b))
+	})
+	if len(terms) == 0 {
+		return nil, 0, nil
+	}
+	return terms[:min(len(terms), maxSuggested)], slips[terms[0]], nil
+}
