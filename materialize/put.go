@@ -482,17 +482,16 @@ func (w *Workspace) RemoveVersion(ctx context.Context, name record.Name, expect 
 }
 
 // removeWhole retires a record that is a whole file and deletes the file. What an
-// agent has made of a write-once file was kept as a note when it was taken in;
-// the file has to be as it was before it can go.
+// agent has made of a write-once file was kept as a note when it was taken in, and
+// a file that holds an older version was left alone: it has to be as the store has
+// it before it can go.
 func (m *mirror) removeWhole(ctx context.Context, r *record.Record, retire func() error) error {
 	s := m.syncer()
 	if err := s.takeIn(ctx, r.Path); err != nil {
 		return err
 	}
-	if r.Name.Kind == record.KindResult || r.Name.Kind == record.KindSnapshot {
-		if err := s.putOut(ctx, r.Path); err != nil {
-			return err
-		}
+	if err := s.putOut(ctx, r.Path); err != nil {
+		return err
 	}
 	if err := retire(); err != nil {
 		return err

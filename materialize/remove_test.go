@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"filebus/materialize"
 	"filebus/store/record"
 )
 
@@ -19,6 +20,23 @@ func TestRemoveAltered(t *testing.T) {
 		t.Errorf("the altered text is %q", got)
 	}
 	if got := readTree(t, w.Root); len(got) > 0 {
+		t.Errorf("files are left: %v", got)
+	}
+	if open, err := w.Conflicts(t.Context(), record.Name{}); err != nil || len(open) > 0 {
+		t.Errorf("conflicts: %v, %v", open, err)
+	}
+}
+
+// TestRemoveRolledBack hides a record whose file holds an older version, as after
+// a git checkout: the store has that text, so nothing is kept beside.
+func TestRemoveRolledBack(t *testing.T) {
+	w := syncedWorkspace(t, map[string]string{stateFile: "run_id: a\n"})
+	for _, text := range []string{"run_id: b\n", "run_id: a\n"} {
+		writeTree(t, w.Root, map[string]string{stateFile: text})
+		runSync(t, w, materialize.SyncOptions{})
+	}
+	remove(t, w, "state/session_state")
+	if got := readTree(t, filepath.Join(w.Root, ".claude")); len(got) > 0 {
 		t.Errorf("files are left: %v", got)
 	}
 	if open, err := w.Conflicts(t.Context(), record.Name{}); err != nil || len(open) > 0 {

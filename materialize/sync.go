@@ -177,7 +177,7 @@ func (s *syncer) findFiles(ctx context.Context) (found *walk, deadline time.Time
 func (s *syncer) touched(ctx context.Context) (paths map[string]bool, position uint64, err error) {
 	paths = map[string]bool{}
 	known := func(r *record.Record, position uint64) bool { // disk and store agreed after this change
-		f, remembered := s.memory.files[r.Path]
+		f, remembered := s.memory.get(r.Path)
 		return remembered && f.position >= position
 	}
 	if s.opts.CaptureOnly {
@@ -215,16 +215,23 @@ func (s *syncer) touched(ctx context.Context) (paths map[string]bool, position u
 func (s *syncer) candidates(found *walk, touched map[string]bool) []string {
 	onDisk := make(map[string]bool, len(found.files))
 	var paths []string
+	remembered := 0
 	for _, f := range found.files {
 		onDisk[f.path] = true
-		if known, ok := s.memory.files[f.path]; !ok || !known.matches(f) {
+		known, ok := s.memory.get(f.path)
+		if ok {
+			remembered++
+		}
+		if !ok || !known.matches(f) {
 			paths = append(paths, f.path)
 			delete(touched, f.path)
 		}
 	}
-	for p := range s.memory.files {
-		if !onDisk[p] && !touched[p] && !s.opts.CaptureOnly {
-			paths = append(paths, p)
+	if !s.opts.CaptureOnly && remembered < s.memory.count { // some are not on disk
+		for p := range s.memory.paths() {
+			if !onDisk[p] && !touched[p] {
+				paths = append(paths, p)
+			}
 		}
 	}
 	for p := range touched {
@@ -268,7 +275,7 @@ func (s *syncer) takeNew(ctx context.Context, found *walk, paths []string) (left
 }
 
 func (s *syncer) isNew(f fileStat) bool {
-	if _, remembered := s.memory.files[f.path]; remembered || s.rank(f.path) > 0 {
+	if _, remembered := s.memory.get(f.path); remembered || s.rank(f.path) > 0 {
 		return false
 	}
 	return !s.isOutside(f.path) && (s.opts.Announced || isStill(f, s.w.now()))
@@ -337,7 +344,7 @@ func (s *syncer) one(ctx context.Context, p string) error {
 // settle decides and acts about one path, again if something came between.
 func (s *syncer) settle(ctx context.Context, p string) (SyncedFile, error) {
 	for try := 1; ; try++ {
-		before := s.memory.files[p]
+		before, _ := s.memory.get(p)
 		done, err := s.trySettle(ctx, p)
 		if late := (*lateError)(nil); errors.As(err, &late) {
 			err = cmp.Or(s.takeLate(ctx, p, late, before), errRaced)
@@ -388,7 +395,7 @@ func (s *syncer) trySettle(ctx context.Context, p string) (SyncedFile, error) {
 	if err != nil {
 		return SyncedFile{}, err
 	}
-	known, remembered := s.memory.files[p]
+	known, remembered := s.memory.get(p)
 	if disk.exists && now.exists() && disk.digest == now.digest {
 		s.memory.set(p, memoOf(disk.stat, disk.digest, now.position))
 		return SyncedFile{}, nil
@@ -475,7 +482,7 @@ func (s *syncer) deleted(ctx context.Context, p string, now storeState, storeSam
 // fromDisk settles a file that is new or changed on disk: its text is read once,
 // and what is decided is decided about that text.
 func (s *syncer) fromDisk(ctx context.Context, p string, disk diskFile, now storeState, known memo, storeSame bool) (SyncedFile, error) {
-	if now.exists() && !s.opts.Accept {
+	if now.exists() && !s.opts.Accept && !(storeSame && s.rank(p) > 0) { // markers say the same again and again
 		older, err := s.isOlder(ctx, now, disk)
 		if err != nil {
 			return SyncedFile{}, err
@@ -492,8 +499,8 @@ func (s *syncer) fromDisk(ctx context.Context, p string, disk diskFile, now stor
 	if f.place.Kind == record.KindFrame && mergeMarker(f.text) > 0 {
 		return SyncedFile{}, errGitConflict
 	}
-	switch _, remembered := s.memory.files[p]; {
-	case !now.exists() && remembered:
+	switch _, remembered := s.memory.get(p); {
+	case !now.exists() && remembered && s.rank(p) == 0: // a marker that is written again is a new one
 		return s.act(ActionConflict, "it was changed while the store retired it", func() error { return s.keepBeside(ctx, f) })
 	case !now.exists() || storeSame:
 		return s.captured(ctx, f, disk, now)

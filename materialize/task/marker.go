@@ -150,27 +150,42 @@ func (b *Board) clearMarkers(ctx context.Context, id ID, keep string) (cleared i
 	return cleared, nil
 }
 
+// clearTries is how often a marker is cleared that its agent writes meanwhile.
+const clearTries = 5
+
 // clear retires one marker, and deletes its file.
 func (b *Board) clear(ctx context.Context, markerID string) (cleared bool, err error) {
 	p, err := b.markerPath(markerID)
 	if err != nil {
 		return false, err
 	}
-	if _, err := os.Lstat(b.work.FilePath(p)); err == nil {
-		cleared = true
-		if err := b.work.TakeIn(ctx, p); err != nil {
-			return false, err
-		}
-	}
 	name, err := record.NewName("", record.KindMarker, markerID)
 	if err != nil {
 		return false, err
 	}
-	err = b.work.Remove(ctx, name)
-	if errors.Is(err, store.ErrNotFound) {
-		return cleared, nil
+	file := b.work.FilePath(p)
+	for range clearTries {
+		if isThere(file) {
+			cleared = true
+			if err := b.work.TakeIn(ctx, p); err != nil {
+				return false, err
+			}
+		}
+		err := b.work.Remove(ctx, name)
+		cleared = cleared || err == nil
+		switch {
+		case err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrConflict):
+			return false, err
+		case !errors.Is(err, store.ErrConflict) && !isThere(file):
+			return cleared, nil
+		}
 	}
-	return err == nil, err
+	return false, fmt.Errorf("%s is being written to: %w", file, store.ErrConflict)
+}
+
+func isThere(file string) bool {
+	_, err := os.Lstat(file)
+	return err == nil
 }
 
 // mark writes the marker of a task, and takes another one away that says
