@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -30,8 +31,8 @@ func TestTakeInIsRememberedAtOnce(t *testing.T) {
 			return err
 		}
 		saved, err := loadMemory(filepath.Join(at.Store, mirrorFolder), dir)
-		if err == nil && saved.files[".claude/"+p] != m.memory.files[".claude/"+p] {
-			t.Errorf("on disk is remembered %v, want %v", saved.files, m.memory.files)
+		if err == nil && !maps.Equal(remembered(saved), remembered(m.memory)) {
+			t.Errorf("on disk is remembered %v, want %v", remembered(saved), remembered(m.memory))
 		}
 		return err
 	})

@@ -1,15 +1,14 @@
 package materialize
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"filebus/store/record"
@@ -37,10 +36,18 @@ func (m memo) matches(stat fileStat) bool {
 // reading the mirror again.
 type memory struct {
 	file    string
-	files   map[string]memo
-	settled uint64 // every log entry up to here was looked at
+	saved   savedLines
+	changed map[string]change // since it was loaded
+	count   int               // files that are remembered, or more where lines are broken
+	settled uint64            // every log entry up to here was looked at
 	lines   int
 	pending bytes.Buffer
+}
+
+// A change is what became of a path since a memory was loaded.
+type change struct {
+	memo memo
+	gone bool
 }
 
 // memoryHeader begins the file, with the root after it.
@@ -50,8 +57,10 @@ func memoryFile(folder, root string) string {
 	return filepath.Join(folder, record.DigestOf([]byte(root)).String()[:16]+".txt")
 }
 
+func newMemory(file string) *memory { return &memory{file: file, changed: map[string]change{}} }
+
 func loadMemory(folder, root string) (*memory, error) {
-	m := &memory{file: memoryFile(folder, root), files: map[string]memo{}}
+	m := newMemory(memoryFile(folder, root))
 	text, err := os.ReadFile(m.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintf(&m.pending, "%s%s\n", memoryHeader, root)
@@ -60,63 +69,56 @@ func loadMemory(folder, root string) (*memory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the mirror's memory: %w", err)
 	}
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		m.line(lines.Text())
-	}
+	m.saved = findLines(text)
+	m.count, m.settled, m.lines = m.saved.files, m.saved.settled, m.saved.lines
 	if len(text) > 0 && text[len(text)-1] != '\n' {
 		m.pending.WriteByte('\n') // after a line that was cut short
 	}
-	return m, lines.Err()
+	return m, nil
 }
 
-// line reads one line: "settled POSITION", "file POSITION SIZE TIME DIGEST PATH"
-// or "gone PATH". Paths are quoted as in Go.
-func (m *memory) line(text string) {
-	m.lines++
-	verb, rest, _ := strings.Cut(text, " ")
-	switch verb {
-	case "settled":
-		if n, err := strconv.ParseUint(rest, 10, 64); err == nil {
-			m.settled = n
-		}
-	case "gone":
-		if path, err := strconv.Unquote(rest); err == nil {
-			delete(m.files, path)
-		}
-	case "file":
-		m.fileLine(rest)
+// get returns what is known of a path.
+func (m *memory) get(path string) (f memo, remembered bool) {
+	if c, found := m.changed[path]; found {
+		return c.memo, !c.gone
 	}
+	return m.saved.get(path)
 }
 
-func (m *memory) fileLine(text string) {
-	parts := strings.SplitN(text, " ", 5)
-	if len(parts) != 5 {
-		return
-	}
-	position, err1 := strconv.ParseUint(parts[0], 10, 64)
-	size, err2 := strconv.ParseInt(parts[1], 10, 64)
-	modTime, err3 := strconv.ParseInt(parts[2], 10, 64)
-	digest, err4 := record.ParseDigest(parts[3])
-	path, err5 := strconv.Unquote(parts[4])
-	if errors.Join(err1, err2, err3, err4, err5) == nil {
-		m.files[path] = memo{position, size, modTime, digest}
+// paths returns the paths that are remembered, in no order. The memory must not
+// be changed meanwhile.
+func (m *memory) paths() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for path, c := range m.changed {
+			if !c.gone && !yield(path) {
+				return
+			}
+		}
+		for path := range m.saved.paths() {
+			if _, found := m.changed[path]; !found && !yield(path) {
+				return
+			}
+		}
 	}
 }
 
 func (m *memory) set(path string, f memo) {
-	if m.files[path] == f {
+	known, remembered := m.get(path)
+	if remembered && known == f {
 		return
 	}
-	m.files[path] = f
+	if !remembered {
+		m.count++
+	}
+	m.changed[path] = change{memo: f}
 	m.lines++
 	fmt.Fprintf(&m.pending, "file %d %d %d %s %s\n", f.position, f.size, f.modTime, f.digest, strconv.Quote(path))
 }
 
 func (m *memory) forget(path string) {
-	if _, known := m.files[path]; known {
-		delete(m.files, path)
+	if _, remembered := m.get(path); remembered {
+		m.changed[path] = change{gone: true}
+		m.count--
 		m.lines++
 		fmt.Fprintf(&m.pending, "gone %s\n", strconv.Quote(path))
 	}
@@ -135,7 +137,7 @@ func (m *memory) save(root string) error {
 	if m.pending.Len() == 0 {
 		return nil
 	}
-	if m.lines > 2*len(m.files)+1000 {
+	if m.lines > 2*m.count+1000 {
 		return m.rewrite(root)
 	}
 	return m.append()
@@ -154,17 +156,18 @@ func (m *memory) append() error {
 }
 
 func (m *memory) rewrite(root string) error {
-	files, settled := m.files, m.settled
-	m.files, m.settled, m.lines = map[string]memo{}, 0, 1
-	m.pending.Reset()
-	fmt.Fprintf(&m.pending, "%s%s\n", memoryHeader, root)
-	for path, f := range files {
-		m.set(path, f)
+	anew := newMemory(m.file)
+	anew.lines = 1
+	fmt.Fprintf(&anew.pending, "%s%s\n", memoryHeader, root)
+	for path := range m.paths() {
+		f, _ := m.get(path)
+		anew.set(path, f)
 	}
-	m.settle(settled)
+	anew.settle(m.settled)
 	tmp := m.file + ".new"
-	err := os.WriteFile(tmp, m.pending.Bytes(), 0o666)
-	m.pending.Reset()
+	err := os.WriteFile(tmp, anew.pending.Bytes(), 0o666)
+	anew.pending.Reset()
+	*m = *anew
 	return errors.Join(err, os.Rename(tmp, m.file))
 }
 

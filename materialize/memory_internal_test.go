@@ -3,7 +3,10 @@ package materialize
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,10 +35,24 @@ func save(t testing.TB, m *memory) {
 	}
 }
 
+// remembered returns all that a memory knows.
+func remembered(m *memory) map[string]memo {
+	files := map[string]memo{}
+	for path := range m.paths() {
+		files[path], _ = m.get(path)
+	}
+	return files
+}
+
 func wantMemory(t testing.TB, got *memory, settled uint64, want map[string]memo) {
 	t.Helper()
-	if diff := cmp.Diff(want, got.files, cmp.AllowUnexported(memo{})); diff != "" || got.settled != settled {
+	if diff := cmp.Diff(want, remembered(got), cmp.AllowUnexported(memo{})); diff != "" || got.settled != settled {
 		t.Errorf("settled at %d, want %d; files (-want +got):\n%s", got.settled, settled, diff)
+	}
+	for path, f := range want {
+		if known, found := got.get(path); !found || known != f {
+			t.Errorf("get(%q) = %v, %t; want %v", path, known, found, f)
+		}
 	}
 }
 
@@ -75,7 +92,7 @@ func TestMemoryCutShort(t *testing.T) {
 		save(t, again)
 		want := map[string]memo{"a.md": memoNumber(1), "c.md": memoNumber(3)}
 		got := reload(t, folder)
-		if _, whole := got.files["b.md"]; whole && cut == len(text)-1 {
+		if _, whole := got.get("b.md"); whole && cut == len(text)-1 {
 			want["b.md"] = memoNumber(2) // only the newline was missing
 		}
 		wantMemory(t, got, 0, want)
@@ -93,7 +110,131 @@ func TestMemoryIsWrittenAnew(t *testing.T) {
 	}
 	save(t, m)
 	got := reload(t, folder)
-	if got.lines > 10 || len(got.files) != 2 || got.files["b.md"] != memoNumber(2000) {
-		t.Errorf("after many changes of two files: %d lines, %v", got.lines, got.files)
+	wantMemory(t, got, 0, map[string]memo{"a.md": memoNumber(1), "b.md": memoNumber(2000)})
+	if got.lines > 10 {
+		t.Errorf("after many changes of two files there are %d lines", got.lines)
+	}
+}
+
+// A line that is not one that set wrote says nothing, whatever of it is wrong.
+func TestMemoryIgnoresOtherLines(t *testing.T) {
+	digest := memoNumber(1).digest.String()
+	for _, line := range []string{
+		"", "file", "file ", "other 1 1 1 " + digest + ` "a.md"`,
+		"file x 1 1 " + digest + ` "a.md"`,
+		"file -1 1 1 " + digest + ` "a.md"`,
+		"file 1 x 1 " + digest + ` "a.md"`,
+		"file 1 1 x " + digest + ` "a.md"`,
+		"file 1 1 1 " + digest[1:] + ` "a.md"`,
+		"file 1 1 1 " + digest + " a.md",
+		"file 1 1 1 " + digest,
+		"file 1 1 1",
+		"gone a.md", "settled x",
+	} {
+		folder := t.TempDir()
+		m := reload(t, folder)
+		m.set("b.md", memoNumber(2))
+		save(t, m)
+		f, err := os.OpenFile(m.file, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(f, "%s\r\nfile 1 1 1 %s \"good.md\"\r\n", line, digest)
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		t.Log(line)
+		wantMemory(t, reload(t, folder), 0, map[string]memo{"b.md": memoNumber(2), "good.md": memoNumber(1)})
+	}
+}
+
+// A line about a path that is not whole leaves what the line before it said.
+func TestMemoryKeepsWhatABrokenLineIsAbout(t *testing.T) {
+	digest := memoNumber(9).digest.String()
+	for _, line := range []string{
+		`file "b.md"`, `file x 1 1 ` + digest + ` "b.md"`, `file 1 1 1 ` + digest[1:] + ` "b.md"`, `gone x "b.md"`,
+		`gone 9 9 9 ` + digest + ` "b.md"`, `file 9 9 9 ` + digest + ` x "b.md"`,
+	} {
+		folder := t.TempDir()
+		m := reload(t, folder)
+		m.set("a.md", memoNumber(1))
+		m.set("b.md", memoNumber(2))
+		fmt.Fprintf(&m.pending, "%s\n%s\n", line, line)
+		save(t, m)
+		again := reload(t, folder)
+		if got, found := again.get("b.md"); !found || got != memoNumber(2) {
+			t.Errorf("after %q: get = %v, %t; want what was set before", line, got, found)
+		}
+		want := map[string]memo{"a.md": memoNumber(1), "b.md": memoNumber(2)}
+		if got := remembered(again); !strings.HasPrefix(line, lineGone) && !maps.Equal(got, want) {
+			t.Errorf("after %q: %v, want %v", line, got, want)
+		}
+	}
+}
+
+// TestMemoryAgainstMap changes a memory at random, with other processes' lines
+// and saves between, beside a map.
+func TestMemoryAgainstMap(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	folder := t.TempDir()
+	m, want := reload(t, folder), map[string]memo{}
+	for n := range 20_000 {
+		path := fmt.Sprintf("folder %d/ü %d.md", random.IntN(50), random.IntN(60))
+		switch random.IntN(4) {
+		case 0:
+			m.forget(path)
+			delete(want, path)
+		default:
+			m.set(path, memoNumber(n))
+			want[path] = memoNumber(n)
+		}
+		if random.IntN(2000) == 0 {
+			save(t, m)
+			m = reload(t, folder)
+			wantMemory(t, m, 0, want)
+		}
+		if m.count != len(want) {
+			t.Fatalf("%d files are counted after %d changes, want %d", m.count, n+1, len(want))
+		}
+	}
+	wantMemory(t, m, 0, want)
+	if got, found := m.get("never"); found {
+		t.Errorf("get of what was never set = %v", got)
+	}
+}
+
+func BenchmarkLoadMemory(b *testing.B) {
+	folder := b.TempDir()
+	m := reload(b, folder)
+	for i := range 100_000 {
+		m.set(fmt.Sprintf(".claude/agent_tool_results/conversation-%03d/call-%06d.md", i/100, i), memoNumber(i))
+	}
+	save(b, m)
+	b.ReportAllocs()
+	for b.Loop() {
+		reload(b, folder)
+	}
+}
+
+func BenchmarkGetMemory(b *testing.B) {
+	folder := b.TempDir()
+	m := reload(b, folder)
+	path := func(i int) string {
+		return fmt.Sprintf(".claude/agent_tool_results/conversation-%03d/call-%06d.md", i/100, i)
+	}
+	for i := range 100_000 {
+		m.set(path(i), memoNumber(i))
+	}
+	save(b, m)
+	m = reload(b, folder)
+	var paths []string
+	for i := range 100_000 {
+		paths = append(paths, path(i))
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if f, found := m.get(paths[i%len(paths)]); !found || f.position != uint64(i%len(paths)) {
+			b.Fatalf("get(%q) = %v, %t", paths[i%len(paths)], f, found)
+		}
 	}
 }

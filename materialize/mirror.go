@@ -218,7 +218,7 @@ func (m *mirror) look(ctx context.Context, p string) (diskFile, error) {
 		return diskFile{}, fmt.Errorf("%s is %s", p, typeName(info.Mode()))
 	}
 	stat := fileStat{p, info.Size(), info.ModTime()}
-	if known, found := m.memory.files[p]; found && known.matches(stat) {
+	if known, found := m.memory.get(p); found && known.matches(stat) {
 		return diskFile{true, stat, known.digest}, nil
 	}
 	digest, err := m.digest(root, name, stat)
@@ -559,7 +559,7 @@ func (m *mirror) sweep(f fileStat) {
 // knows reports whether a file was mirrored before. It spares most files being
 // recognised again.
 func (m *mirror) knows(p string) bool {
-	_, remembered := m.memory.files[p]
+	_, remembered := m.memory.get(p)
 	return remembered
 }
 

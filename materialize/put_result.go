@@ -103,7 +103,7 @@ func (w *Workspace) writeResult(ctx context.Context, p string) error {
 		return err
 	}
 	defer func() { _ = root.Close() }() // a folder handle
-	m := &mirror{w: w, dir: w.Root, root: root, memory: &memory{files: map[string]memo{}}}
+	m := &mirror{w: w, dir: w.Root, root: root, memory: newMemory("")}
 	if _, err := root.Lstat(filepath.FromSlash(p)); err == nil {
 		return w.enforce(ctx, p)
 	}
