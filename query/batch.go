@@ -28,7 +28,7 @@ type batch struct {
 func (c *catchUp) gather(ctx context.Context, after uint64, size int) (*batch, error) {
 	b := &batch{position: after}
 	err := c.inSlices(ctx, func(tx *store.Tx) (bool, error) {
-		end := time.Now().Add(storeSlice)
+		end, most := time.Now().Add(storeSlice), b.position+sliceEntries
 		for e, err := range tx.Log(b.position + 1) {
 			if err != nil {
 				return false, err
@@ -40,7 +40,7 @@ func (c *catchUp) gather(ctx context.Context, after uint64, size int) (*batch, e
 			if e.Position == c.end || b.size >= size || len(b.changes) >= maxChanges {
 				return true, nil
 			}
-			if time.Now().After(end) {
+			if e.Position >= most || time.Now().After(end) {
 				return false, nil
 			}
 		}
@@ -48,6 +48,12 @@ func (c *catchUp) gather(ctx context.Context, after uint64, size int) (*batch, e
 	})
 	return b, err
 }
+
+// sliceEntries is how many log entries are read of the database before it is
+// opened anew. The records, descriptions and bodies that they lead to lie anywhere
+// in it, and the system maps 64 KB around each: so much stays in memory until the
+// database is closed, some 50 MB.
+const sliceEntries = 64
 
 // add takes in one entry. The index has the heads of names, so only the entry
 // that made a head gives a document; that of a head newer than end counts too,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -23,7 +24,7 @@ const (
 	bulkSlice  = 2 * time.Second        // while far behind
 	farBehind  = 200                    // log entries
 	minBatch   = 4 << 20                // bytes of text in one batch, if there are so many
-	firstBatch = 16 << 20               // while far behind, when the speed is not known yet
+	bulkBatch  = 32 << 20               // while far behind and the speed is not known; half of it at least
 	maxBatch   = 32 << 20               // one is indexed while the next is read
 	maxChanges = 8192                   // in one batch
 )
@@ -36,8 +37,14 @@ type catchUp struct {
 	end    uint64  // of the log, fixed
 	speed  float64 // bytes of text per second; 0: not known yet
 
+	position   uint64    // of the index that was searched
+	incomplete bool      // its hits were not all read
+	until      time.Time // when reading them ends; zero: scanTime from its beginning
+	missed     missed    // why there are none
+
 	swept   uint64 // drops up to here left nothing in the index; see sweep
 	renewed bool   // a damaged index was thrown away once
+	full    error  // the disk is: the rest is scanned
 }
 
 // newCatchUp fixes the end: what is put from now on is left to later searches, so
@@ -74,7 +81,10 @@ func (c *catchUp) openCurrent(ctx context.Context, deadline time.Time) (*index.I
 			return nil, nil, err
 		}
 		if err := c.advance(ctx); err != nil {
-			if isReadOnly(err) || errors.Is(err, turnstile.ErrBusy) && time.Now().After(deadline) {
+			if errors.Is(err, syscall.ENOSPC) {
+				c.full = err
+			}
+			if c.full != nil || isReadOnly(err) || errors.Is(err, turnstile.ErrBusy) && time.Now().After(deadline) {
 				deadline = time.Time{}
 				continue
 			}
@@ -83,7 +93,29 @@ func (c *catchUp) openCurrent(ctx context.Context, deadline time.Time) (*index.I
 	}
 }
 
-// isReadOnly reports whether err says that a folder cannot be written.
+// ask calls fn with the index as openCurrent returns it: with nil, if there is none.
+// Damage that shows only then costs one more try, with a new index.
+func (c *catchUp) ask(ctx context.Context, deadline time.Time, fn func(x *index.Index) error) error {
+	var err error
+	for range 2 {
+		x, hold, openErr := c.openCurrent(ctx, deadline)
+		if err = openErr; err == nil {
+			err = fn(x)
+		}
+		if err = errors.Join(err, closeIndex(x, hold)); !errors.Is(err, index.ErrDamaged) {
+			break
+		}
+		if removeErr := c.exclusive(ctx, func() error { return index.Remove(c.dir) }); removeErr != nil {
+			return errors.Join(err, removeErr)
+		}
+	}
+	if errors.Is(err, index.ErrBusy) {
+		return &turnstile.BusyError{Path: c.dir, Holder: "a program that is not filebus"}
+	}
+	return err
+}
+
+// isReadOnly reports whether err says that a folder may not be written, or not read.
 func isReadOnly(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
@@ -98,7 +130,7 @@ func (c *catchUp) open(ctx context.Context) (*index.Index, *turnstile.Hold, erro
 	x, err := index.Open(c.dir, c.origin)
 	switch {
 	case err == nil:
-	case mustRenew(err):
+	case mustRenew(err), isReadOnly(err): // readable for others alone
 		return nil, hold, nil
 	default:
 		return nil, nil, errors.Join(err, hold.Release())
@@ -183,11 +215,28 @@ func (c *catchUp) fill(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	c.opts.Progress(w.Position(), c.end)
 	slice := indexSlice
 	if c.end > w.Position()+farBehind {
 		slice = bulkSlice
 	}
+	defer limitMemory()()
 	return errors.Join(c.fillUntil(ctx, w, time.Now().Add(slice), slice/3), w.Close())
+}
+
+// memoryLimit is how much memory, in bytes, is taken from the system while texts
+// are indexed before garbage is collected more often. Mapped files come on top.
+const memoryLimit = 300 << 20
+
+// limitMemory sets a limit unless there is a lower one, as by GOMEMLIMIT, and returns
+// what ends it.
+func limitMemory() (end func()) {
+	before := debug.SetMemoryLimit(-1) // only asks
+	if before <= memoryLimit {
+		return func() {}
+	}
+	debug.SetMemoryLimit(memoryLimit)
+	return func() { debug.SetMemoryLimit(before) }
 }
 
 // fillUntil indexes batch after batch; while one is indexed the next is read. A
@@ -206,7 +255,7 @@ func (c *catchUp) fillUntil(ctx context.Context, w *index.Writer, end time.Time,
 		if l.position < c.end && time.Until(end) > small+l.cost(c.speed) {
 			next = c.load(ctx, l.position, time.Until(end))
 		}
-		if err := w.Apply(l.changes, l.position); err != nil {
+		if err := w.Apply(ctx, l.changes, l.position); err != nil {
 			return err
 		}
 		if l.size >= minBatch {
@@ -236,8 +285,11 @@ func (l *loadedBatch) cost(speed float64) time.Duration {
 // is left.
 func (c *catchUp) load(ctx context.Context, after uint64, left time.Duration) <-chan loadedBatch {
 	size := max(minBatch, min(maxBatch, int(c.speed*left.Seconds())))
-	if c.speed == 0 && c.end > after+farBehind {
-		size = firstBatch
+	switch far := c.end > after+farBehind; {
+	case far && c.speed == 0:
+		size = bulkBatch
+	case far:
+		size = max(size, bulkBatch/2)
 	}
 	swept := c.swept
 	loaded := make(chan loadedBatch, 1)
@@ -315,7 +367,7 @@ func (r *Reader) CatchUp(ctx context.Context) error {
 func (c *catchUp) finish(ctx context.Context) error {
 	const never = 365 * 24 * time.Hour
 	x, hold, err := c.openCurrent(ctx, time.Now().Add(never))
-	return errors.Join(err, closeIndex(x, hold))
+	return errors.Join(err, closeIndex(x, hold), c.full)
 }
 
 // exclusive runs fn while nobody else uses the index.

@@ -36,11 +36,11 @@ func TestUpdateMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	put("a new ortolan")
-	result, position, err := c.search(t.Context(), time.Now().Add(time.Minute), &SearchRequest{Query: "ortolan", Limit: 5})
+	result, err := c.search(t.Context(), time.Now().Add(time.Minute), &SearchRequest{Query: "ortolan", Limit: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(result.Hits) != 1 || result.Hits[0].Position != 2 || position != 1 {
-		t.Errorf("hits %+v at position %d; want the newer version, at position 1", result.Hits, position)
+	if len(result.Hits) != 1 || result.Hits[0].Position != 2 || c.position != 1 {
+		t.Errorf("hits %+v at position %d; want the newer version, at position 1", result.Hits, c.position)
 	}
 }

@@ -165,18 +165,21 @@ func (c *contextBuilder) search(ctx context.Context, kind record.Kind, section f
 		if strings.TrimSpace(query) == "" {
 			continue
 		}
-		request := SearchRequest{Query: query, Kinds: []record.Kind{kind}, Limit: maxCandidates}
-		ranked, position, end, err := c.reader.rank(ctx, &request)
+		request := SearchRequest{Query: query, Kinds: []record.Kind{kind}, Limit: maxCandidates, Duplicates: true}
+		ranked, caughtUp, err := c.reader.rank(ctx, &request)
 		if err != nil {
 			return err
 		}
-		c.unindexed = max(c.unindexed, end-min(end, position))
+		c.unindexed = max(c.unindexed, caughtUp.behind())
 		found, err := c.reader.findings(ctx, ranked.Hits)
 		if err != nil {
 			return err
 		}
 		for _, f := range found {
-			score := f.score / max(found[0].score, math.SmallestNonzeroFloat64)
+			if f.gone {
+				continue
+			}
+			score := f.ranked.Score / max(found[0].ranked.Score, math.SmallestNonzeroFloat64)
 			if i > 0 { // a search for a file finds what names it; how often says little
 				score = 0
 			}

@@ -131,7 +131,8 @@ func (f *filePlan) text() ([]byte, error) {
 }
 
 // offset returns how many lines of its mirrored file stand before a version: 0
-// unless it is an entry of an aggregate file.
+// unless it is an entry of an aggregate file, -1 when that file has another
+// version by now, or none.
 func (f *finder) offset(ctx context.Context, v *store.Version) (int, error) {
 	r := v.Record
 	if !r.Name.Kind.IsEntry() || r.Path == "" {
@@ -146,10 +147,10 @@ func (f *finder) offset(ctx context.Context, v *store.Version) (int, error) {
 		}
 		f.files[value] = plan
 	}
-	if plan != nil && plan.entries[r.Name] != nil {
-		return plan.entries[r.Name].line - 1, nil
+	if plan == nil || plan.entries[r.Name] == nil || plan.entries[r.Name].version.Ref != v.Ref {
+		return -1, nil
 	}
-	return 0, nil
+	return plan.entries[r.Name].line - 1, nil
 }
 
 // fileAt returns the aggregate file at a path, or nil when there is none.

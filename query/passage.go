@@ -40,39 +40,59 @@ type Span struct {
 type passage struct {
 	section string // the heading it stands under, if any
 	lines   Span
+	words   Span // those of the best matches; zero without any
 	snippet Snippet
-	matched int // distinct terms in the whole text
+	matched int      // distinct terms in the whole text
+	files   []string // see Hit.Files
 }
 
 // A match is a word of the text that the query has.
 type match struct {
 	term       int
 	start, end int // bytes of the text
+	position   int // of the word, counted from 0
 }
 
 // findPassage returns the part of text to read for a query. It takes time in
-// proportion to the text.
-func findPassage(analyzer *index.Analyzer, text []byte, wanted terms) passage {
+// proportion to the text. A place with a phrase is better than any without.
+func findPassage(analyzer *index.Analyzer, text []byte, wanted terms, phrases *phraseFinder) passage {
 	if layout.IsBinary(text) {
 		return passage{}
 	}
-	matches := findMatches(analyzer, text, wanted)
+	return passageOf(text, findMatches(analyzer, text, wanted), wanted, phrases)
+}
+
+// passageOf does so for the matches that are known.
+func passageOf(text []byte, matches []match, wanted terms, phrases *phraseFinder) passage {
 	parts := partsOf(text)
 	p := passage{matched: distinct(matches, len(wanted))}
 	if len(parts) == 0 {
 		return p
 	}
-	best := bestPart(parts, matches, wanted)
-	part := parts[best]
+	all, words := parts, matches
+	if phrases != nil {
+		matches = phrases.mark(matches, text, len(wanted))
+		parts, words = withPhrases(parts, matches, len(wanted)), withoutPhrases(matches, len(wanted))
+	}
+	best := bestPart(parts, words, wanted)
+	part := withNext(all, &parts[best])
 	within := part.of(matches)
-	window := bestWindow(within, len(wanted))
+	window, found := phraseWindow(within, len(wanted), part.body)
+	if !found {
+		window = bestWindow(within, len(wanted)+phrases.count())
+	}
 	p.section = part.title
 	if len(within) == 0 {
 		p.lines = part.clip(text, part.start)
 		return p
 	}
-	p.lines = part.clip(text, within[window.first].start)
-	p.snippet = cutSnippet(text[part.body:part.end], shift(within[window.first:window.last+1], part.body))
+	first, last := within[window.first].start, within[window.last].start
+	p.lines, p.words = part.clip(text, first), Span{part.lineAt(text, first), part.lineAt(text, last)}
+	end := part.end
+	for _, m := range within[window.first : window.last+1] { // a phrase may end behind the part
+		p.lines.To, end = max(p.lines.To, part.lineAt(text, m.end)), max(end, m.end)
+	}
+	p.snippet = cutSnippet(text[part.body:end], shift(within[window.first:window.last+1], part.body))
 	return p
 }
 
@@ -82,12 +102,10 @@ func findMatches(analyzer *index.Analyzer, text []byte, wanted terms) []match {
 		return nil
 	}
 	var found []match
-	for token := range analyzer.Tokens(text) {
-		if n, ok := wanted[token.Term]; ok {
-			found = append(found, match{n, token.Start, token.End})
-			if len(found) == maxMatches {
-				break
-			}
+	for token := range analyzer.Find(text, wanted) {
+		found = append(found, match{wanted[token.Term], token.Start, token.End, token.Position})
+		if len(found) == maxMatches {
+			break
 		}
 	}
 	// Parts of an identifier follow the whole of it, which begins no later.
@@ -114,6 +132,8 @@ type part struct {
 	start, end int // bytes; from the heading on
 	body       int // where the text begins, behind the heading's line
 	line, last int
+	level      int  // of the heading; 0 without one
+	bare       bool // nothing stands under the heading
 }
 
 // partsOf cuts a text at every heading, so that a match counts for the heading it
@@ -125,17 +145,32 @@ func partsOf(text []byte) []part {
 		parts = append(parts, part{end: len(head), line: 1, last: lineCount(head)})
 	}
 	for i, s := range sections {
-		p := part{title: s.Title, start: s.Start, end: s.End, line: s.Line, last: s.EndLine}
+		p := part{title: s.Title, start: s.Start, end: s.End, line: s.Line, last: s.EndLine, level: s.Level, bare: true}
 		if i+1 < len(sections) && sections[i+1].Start < p.end {
 			p.end, p.last = sections[i+1].Start, sections[i+1].Line-1
 		}
 		p.body = p.start
 		if rest := bytes.IndexByte(text[p.start:p.end], '\n'); rest >= 0 && len(bytes.TrimSpace(text[p.start+rest:p.end])) > 0 {
-			p.body += rest + 1
+			p.body, p.bare = p.body+rest+1, false
 		}
 		parts = append(parts, p)
 	}
 	return parts
+}
+
+// withNext returns one of the parts, and if that is a bare heading also those below
+// it, up to the first with a text.
+func withNext(parts []part, chosen *part) part {
+	p, level := *chosen, chosen.level
+	first := sort.Search(len(parts), func(i int) bool { return parts[i].start > p.start })
+	for _, next := range parts[first:] {
+		if !p.bare || next.level <= level {
+			break
+		}
+		p.body = parts[first].start
+		p.end, p.last, p.bare, level = next.end, next.last, next.bare, next.level
+	}
+	return p
 }
 
 // firstStart returns where the first heading begins.
@@ -168,9 +203,14 @@ func (p *part) clip(text []byte, place int) Span {
 		return Span{p.line, max(p.line, p.last)}
 	}
 	const before = 5
-	at := p.line + bytes.Count(text[p.start:max(p.start, place)], []byte("\n"))
+	at := p.lineAt(text, place)
 	from := max(p.line, min(at-before, p.last-maxPassageLines+1))
 	return Span{from, min(p.last, from+maxPassageLines-1)}
+}
+
+// lineAt returns the line of a place in p.
+func (p *part) lineAt(text []byte, place int) int {
+	return p.line + bytes.Count(text[p.start:max(p.start, place)], []byte("\n"))
 }
 
 // bestPart returns the part that scores best by BM25, with the parts of the text
@@ -222,7 +262,7 @@ func shift(matches []match, offset int) []match {
 	var out []match
 	for _, m := range matches {
 		if m.start >= offset {
-			out = append(out, match{m.term, m.start - offset, m.end - offset})
+			out = append(out, match{m.term, m.start - offset, m.end - offset, m.position})
 		}
 	}
 	return out

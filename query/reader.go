@@ -41,6 +41,8 @@ type Reader struct {
 	opts  Options
 	dir   string // of the index
 	turn  *turnstile.Turnstile
+
+	shared *shared // with other stores that are searched; see SearchEverywhere
 }
 
 // New returns the Reader of a store.

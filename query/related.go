@@ -292,24 +292,3 @@ func (g *Graph) strongest(n int, in map[int]bool, paired map[[2]int]bool) []Edge
 	}
 	return edges
 }
-
-// Superseded returns what supersedes each entry of knowledge that is superseded.
-func (r *Reader) Superseded(ctx context.Context) (map[record.Name]record.Name, error) {
-	versions, err := r.knowledgeVersions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	g := Graph{numbers: map[record.Name]int{}}
-	for i, v := range versions {
-		g.nodes = append(g.nodes, graphNode{version: v})
-		g.numbers[v.Record.Name] = i
-	}
-	g.connect()
-	by := map[record.Name]record.Name{}
-	for i := range g.nodes {
-		if !g.nodes[i].by.IsZero() {
-			by[g.name(i)] = g.nodes[i].by
-		}
-	}
-	return by, nil
-}

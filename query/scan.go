@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"filebus/index"
@@ -23,25 +21,23 @@ const (
 // that came after position, and, if the request wants history, versions that are
 // current no more.
 func (f *finder) addScanned(ctx context.Context, answer *SearchAnswer, position, end uint64) error {
-	if position >= end && !f.request.History {
+	if f.request.IndexedOnly || position >= end && !f.request.History {
 		return nil
 	}
-	s := scan{finder: f, next: end, stop: position, known: make(map[record.Name]bool)}
+	s := scan{finder: f, next: end, stop: position, seen: make(map[record.Ref]bool)}
 	if f.request.History {
 		s.stop = 0
 	}
-	s.indexed = position
-	for _, hit := range answer.Hits {
-		s.known[hit.Name] = true
-	}
+	s.indexed, s.filter, s.without = position, newPhraseFilter(f.request), newExclusions(f.request.Without)
+	// A ranked hit that lost its head meanwhile keeps its place on the page.
 	skip := max(0, f.request.Offset-int(answer.Total))
-	room := f.request.Limit - len(answer.Hits)
+	room := max(0, f.request.Limit-max(0, int(answer.Total)-f.request.Offset))
 	s.keep = skip + room
 	if err := s.run(ctx); err != nil {
 		return err
 	}
 	answer.Total += uint64(s.matched)
-	answer.ScanIncomplete = s.next > s.stop
+	answer.ScanIncomplete = answer.ScanIncomplete || s.next > s.stop
 	found := s.best[min(skip, len(s.best)):min(skip+room, len(s.best))]
 	hits, err := f.scannedHits(ctx, found)
 	answer.Hits = append(answer.Hits, hits...)
@@ -56,7 +52,7 @@ func (f *finder) scannedHits(ctx context.Context, found []scanned) ([]Hit, error
 	}
 	hits, err := f.hits(ctx, findings)
 	for i := range hits {
-		hits[i].Scanned, hits[i].Older = true, found[i].older
+		hits[i].Scanned, hits[i].Older = true, hits[i].Older || found[i].older
 		if hits[i].Older {
 			hits[i].FileLines = Span{} // the file has another text by now
 		}
@@ -68,9 +64,11 @@ func (f *finder) scannedHits(ctx context.Context, found []scanned) ([]Hit, error
 type scan struct {
 	*finder
 	next, stop uint64
-	indexed    uint64               // heads up to here were ranked
-	known      map[record.Name]bool // ranked already, or seen as head
-	keep       int                  // hits worth keeping
+	indexed    uint64              // heads up to here were ranked
+	seen       map[record.Ref]bool // candidates; a version that was put back is put twice
+	filter     *phraseFilter       // what a hit has and has not, besides terms
+	without    *exclusions
+	keep       int // hits worth keeping
 	matched    int
 	best       []scanned // at most keep, the best first
 }
@@ -79,12 +77,13 @@ type scan struct {
 type scanned struct {
 	finding
 	older bool
-	terms int // distinct terms that it has
+	terms int  // distinct terms that it has
+	out   bool // it lacks a phrase, or has what no hit has
 }
 
 // run scans until all is seen or the time is over.
 func (s *scan) run(ctx context.Context) error {
-	for end := time.Now().Add(scanTime); s.next > s.stop && time.Now().Before(end); {
+	for end := s.shared.scanEnd(); s.next > s.stop && time.Now().Before(end); {
 		candidates, err := s.gather(ctx)
 		if err != nil {
 			return err
@@ -136,28 +135,24 @@ func (s *scan) candidate(tx *store.Tx, e store.Entry) (c scanned, wanted bool, e
 		return c, false, err
 	}
 	older := !isHead || last.Ref != v.Ref
-	if older && !s.request.History || !older && (e.Position <= s.indexed || s.known[v.Record.Name]) {
+	if older && !s.request.History || !older && e.Position <= s.indexed || s.seen[v.Ref] {
 		return c, false, nil
 	}
 	description := tx.Description(v.Ref)
 	if len(s.request.Kinds) == 0 && isPrompt(description) {
 		return c, false, nil
 	}
+	s.seen[v.Ref] = true
 	content, err := contentOf(tx, v)
-	return scanned{finding: finding{item{v, description}, content, 0}, older: older}, true, err
+	return scanned{finding: finding{item: item{v, description}, content: content}, older: older}, true, err
 }
 
 // look counts the query's terms in candidates, on all cores, and keeps the best.
 func (s *scan) look(candidates []scanned) error {
 	failed := make([]error, len(candidates))
-	analyzers := sync.Pool{New: func() any { return index.NewAnalyzer() }}
-	parallel(len(candidates), func(i int) {
-		analyzer := analyzers.Get().(*index.Analyzer)
-		failed[i] = candidates[i].count(analyzer, s.terms)
-		analyzers.Put(analyzer)
-	})
+	parallel(len(candidates), func(i int) { failed[i] = s.count(&candidates[i]) })
 	for _, c := range candidates {
-		if c.terms > 0 || len(s.terms) == 0 {
+		if !c.out && (c.terms > 0 || len(s.terms) == 0) {
 			s.matched++
 			s.best = append(s.best, c)
 		}
@@ -169,26 +164,31 @@ func (s *scan) look(candidates []scanned) error {
 	return errors.Join(failed...)
 }
 
-// count counts the distinct terms in what the index would have of c.
-func (c *scanned) count(analyzer *index.Analyzer, wanted terms) error {
-	if len(wanted) == 0 {
+// count counts the distinct terms in what the index would have of c, and finds out
+// whether it can be a hit.
+func (s *scan) count(c *scanned) error {
+	if len(s.terms) == 0 && s.filter == nil && s.without == nil {
 		return nil
 	}
-	text, _, err := headOf(c.content)
+	texts, err := c.texts()
 	if err != nil {
 		return err
 	}
-	r, d := c.version.Record, c.description
-	facts := []byte(strings.Join(append([]string{d.Title, d.Preview, r.Name.ID, r.Agent, r.Task}, r.Tags...), "\n"))
-	matches := append(findMatches(analyzer, facts, wanted), findMatches(analyzer, text, wanted)...)
-	c.terms = distinct(matches, len(wanted))
+	analyzer := s.analyzer()
+	defer s.analyzers.Put(analyzer)
+	var matches []match
+	for _, text := range texts {
+		matches = append(matches, findMatches(analyzer, text, s.terms)...)
+	}
+	c.terms = distinct(matches, len(s.terms))
+	c.out = s.without.exclude(analyzer, texts...) || !s.filter.passes(texts)
 	return nil
 }
 
 // accepts reports whether a record passes the filters, as the index applies
 // them.
 func (q *SearchRequest) accepts(r *record.Record) bool {
-	if len(q.Kinds) == 0 && isQuiet(r.Name.Kind) {
+	if len(q.Kinds) == 0 && index.IsQuiet(r.Name.Kind) {
 		return false
 	}
 	for _, tag := range q.Tags {
@@ -206,13 +206,4 @@ func (q *SearchRequest) accepts(r *record.Record) bool {
 // anyOf reports whether value is one of those wanted, if any are.
 func anyOf[T comparable](wanted []T, value T) bool {
 	return len(wanted) == 0 || slices.Contains(wanted, value)
-}
-
-// isQuiet reports whether records of a kind are found only when it is named.
-func isQuiet(kind record.Kind) bool {
-	switch kind {
-	case record.KindMarker, record.KindState, record.KindSnapshot, record.KindFrame:
-		return true
-	}
-	return false
 }

@@ -1,24 +1,32 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"filebus/index"
+	"filebus/materialize/layout"
 	"filebus/store"
 	"filebus/store/record"
-	"filebus/store/turnstile"
 )
 
 // DefaultLimit is the number of hits of a search that names none.
 const DefaultLimit = 10
+
+// DefaultHalfLife is how fast records lose rank when recent ones are asked for.
+const DefaultHalfLife = 30 * 24 * time.Hour
 
 // A SearchRequest says what to search. Of several values of one field any is
 // enough, except of Tags; different fields must all match. Without a query what
 // passes the filters is returned, newest first.
 type SearchRequest struct {
 	Query string // any text; none is malformed
+	// Text is what Query was made of, as somebody typed it: see Parse and Literal.
+	// Only with it an answer says why there are no hits, or none for some words.
+	Text string
 
 	Kinds         []record.Kind // empty: all but markers, states, snapshots, frames and prompts
 	Trees         []record.Tree // empty: all; the own tree is record.Tree("")
@@ -32,10 +40,37 @@ type SearchRequest struct {
 	NotSessions   []string
 	Since, Until  time.Time // zero: no bound; Until is not included
 
+	// Phrases are texts whose words a hit has one after another, as a query's quoted
+	// texts; Without and WithoutPhrases are words and phrases that no hit has. See
+	// Parse.
+	Phrases, Without, WithoutPhrases []string
+
+	// Expand searches twice: the second time also for what the best hits of the
+	// first have in common.
+	Expand bool
+	// More are terms to score besides those of Query. Expand puts its own in their
+	// place.
+	More []index.WeightedTerm
+	// Prefix takes the last word of Query, if nothing stands behind it, for the
+	// beginning of a word that is still typed: longer words are found as well, behind
+	// those that have it whole. A word of one letter is not completed.
+	Prefix bool
+	// Recent makes recent records rank higher.
+	Recent bool
+	// HalfLife is how much older than the newest match a record is that counts half
+	// as much, with Recent. 0: DefaultHalfLife.
+	HalfLife time.Duration
+	// Duplicates lists near-duplicates as hits of their own.
+	Duplicates bool
+	Facets     []index.Facet // fields whose values are counted over all matches
+	Explain    bool          // fill in Hit.Points
+
 	Limit, Offset int
 	// History adds versions that are current no more, found by a scan of bounded
 	// time, behind the ranked hits.
 	History bool
+	// IndexedOnly answers from the index as it is: nothing is caught up or scanned.
+	IndexedOnly bool
 }
 
 // A SearchAnswer is one page of hits.
@@ -46,9 +81,28 @@ type SearchAnswer struct {
 	// than 0 when the time to wait was over. What they put was scanned, newest
 	// first, for as long as a search may take.
 	Unindexed uint64
-	// ScanIncomplete says that the scan of unindexed or older versions ran out of
-	// time before it had seen all.
+	// ScanIncomplete says that the scan of unindexed or older versions, or of what
+	// may have a phrase, ran out of time before it had seen all.
 	ScanIncomplete bool
+	// AsPhrase is the query, if it was looked for as a phrase because no index has
+	// any of its words.
+	AsPhrase string
+	// Facets are the counts that were asked for, most frequent value first.
+	Facets map[index.Facet][]index.FacetCount
+	// Unknown are words of the query, as it writes them and five at most, that no
+	// record has, where the others have hits. Numbers are not among them. There are none
+	// with IndexedOnly or History, and while log entries are not indexed.
+	Unknown []string
+	// DidYouMean is a text that finds something, where that of the request, which is
+	// spelled like it, finds nothing, or nothing for words that are Unknown.
+	DidYouMean string
+	// Hidden are the conditions of a request without hits that are in the way of some.
+	Hidden []Hidden
+	// Expansion are the terms that Expand added, and ExpansionWords, one for each,
+	// how the texts write them. What the query has is not among them, though it may
+	// count for more than without.
+	Expansion      []index.WeightedTerm
+	ExpansionWords []string
 }
 
 // A Hit is a record that was found, with the part of it to read.
@@ -59,15 +113,22 @@ type Hit struct {
 	Title     string
 	Section   string // the heading that the lines stand under, if any
 	Lines     Span   // in the body; zero when it is not text
-	FileLines Span   // in the mirrored file: of an entry, further down than Lines
+	FileLines Span   // in the mirrored file: of an entry, further down than Lines; zero when Older
+	Words     Span   // of Lines, those with the words that stand together best; zero without any
 	Snippet   Snippet
 	Tokens    int // of the whole body, about
 	Agent     string
 	Time      time.Time
-	Score     float64 // 0 for scanned hits
-	Scanned   bool    // found by a scan, not by rank
-	Older     bool    // current no more
-	Damaged   bool    // its body cannot be read: what is said of it was stored beside
+	Score     float64        // 0 for scanned hits
+	Scanned   bool           // found by a scan, not by rank
+	Older     bool           // current no more
+	Damaged   bool           // its body cannot be read: what is said of it was stored beside
+	Store     string         // the folder of its store; only of SearchEverywhere
+	Like      []record.Name  // near-duplicates that stand behind it, best first
+	Points    []index.Points // see SearchRequest.Explain
+	Nearness  float64        // what words standing close together added to Score
+	Files     []string       // that the lines name, or else the text's beginning, as they write them
+	Commits   int            // that changed such a file since; see CountCommits
 }
 
 // Search brings the index up to date and answers from it. When that takes
@@ -76,56 +137,93 @@ type Hit struct {
 // another format is made again; one that others keep busy is an error that is
 // turnstile.ErrBusy.
 func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswer, error) {
-	request.Tags = record.NormalizeTags(request.Tags)
-	if request.Limit <= 0 {
-		request.Limit = DefaultLimit
+	request.tidy()
+	asPhrase := request.settle()
+	f := r.newFinder(&request)
+	asked := request
+	asked.Offset, asked.Limit = f.rating.window(request.Offset, request.Limit)
+	var answer SearchAnswer
+	if request.Expand && len(f.terms) > 0 {
+		if err := f.addExpansion(ctx, &asked, &answer); err != nil {
+			return SearchAnswer{}, err
+		}
 	}
-	request.Offset = max(request.Offset, 0)
-	ranked, position, end, err := r.rank(ctx, &request)
+	if request.Prefix && asPhrase == "" {
+		if err := f.addCompletions(ctx, &asked); err != nil {
+			return SearchAnswer{}, err
+		}
+	}
+	ranked, c, err := r.rank(ctx, &asked)
 	if err != nil {
 		return SearchAnswer{}, err
 	}
-	answer := SearchAnswer{Total: ranked.Total, Unindexed: end - min(end, position)}
-	f := finder{Reader: r, request: &request, terms: queryTerms(request.Query), files: make(map[string]*filePlan)}
-	if answer.Hits, err = f.resolve(ctx, ranked.Hits); err != nil {
+	answer.Total, answer.Unindexed, answer.ScanIncomplete = ranked.Total, c.behind(), c.incomplete
+	answer.AsPhrase, answer.Facets = asPhrase, ranked.Facets
+	if answer.Hits, err = f.resolve(ctx, ranked.Hits, asked.Offset); err != nil {
 		return SearchAnswer{}, err
 	}
-	return answer, f.addScanned(ctx, &answer, position, end)
+	if err := f.addScanned(ctx, &answer, c.position, c.end); err != nil {
+		return SearchAnswer{}, err
+	}
+	c.missed.tell(&answer)
+	return answer, nil
 }
 
-// rank asks the index. It returns the position up to which that is complete,
-// and the one it was to reach. Damage that shows only in a search costs one more
-// try, with a new index.
-func (r *Reader) rank(ctx context.Context, request *SearchRequest) (result index.Result, position, end uint64, err error) {
-	c, err := r.newCatchUp(ctx)
-	if err != nil {
-		return result, 0, 0, err
+// maxPage bounds the limit and the offset of a request, so that they can be added.
+const maxPage = 1 << 29
+
+// tidy puts tags in their stored form, and bounds the page.
+func (q *SearchRequest) tidy() {
+	q.Tags = record.NormalizeTags(q.Tags)
+	if q.Limit <= 0 {
+		q.Limit = DefaultLimit
 	}
-	deadline := time.Now().Add(r.opts.MaxWait)
-	for range 2 {
-		result, position, err = c.search(ctx, deadline, request)
-		if !errors.Is(err, index.ErrDamaged) {
-			break
-		}
-		if removeErr := r.exclusive(ctx, func() error { return index.Remove(r.dir) }); removeErr != nil {
-			return result, 0, 0, errors.Join(err, removeErr)
-		}
-	}
-	if errors.Is(err, index.ErrBusy) {
-		err = &turnstile.BusyError{Path: r.dir, Holder: "a program that is not filebus"}
-	}
-	return result, position, c.end, err
+	q.Limit, q.Offset = min(q.Limit, maxPage), min(max(q.Offset, 0), maxPage)
 }
 
-// search asks the index once it is up to date, or the deadline has passed. Without
-// an index nothing is ranked and the position is 0, so that all is scanned.
-func (c *catchUp) search(ctx context.Context, deadline time.Time, request *SearchRequest) (result index.Result, position uint64, err error) {
-	x, hold, err := c.openCurrent(ctx, deadline)
-	if err != nil || x == nil {
-		return result, 0, errors.Join(err, closeIndex(x, hold))
+// rank asks the index. It returns with what it did up to which position, and the
+// one that it was to reach.
+func (r *Reader) rank(ctx context.Context, request *SearchRequest) (result index.Result, c *catchUp, err error) {
+	if c, err = r.newCatchUp(ctx); err != nil {
+		return result, c, err
 	}
-	result, err = x.Search(ctx, request.forIndex())
-	return result, x.Position(), errors.Join(err, closeIndex(x, hold))
+	result, err = c.search(ctx, r.deadline(request), request)
+	return result, c, err
+}
+
+// behind returns the number of log entries that the index which was searched does
+// not know.
+func (c *catchUp) behind() uint64 { return c.end - min(c.end, c.position) }
+
+// isStale reports whether log entries that the index does not know will be scanned.
+func (c *catchUp) isStale(request *SearchRequest) bool {
+	return c.behind() > 0 && !request.IndexedOnly
+}
+
+// search asks the index once it is up to date, or the deadline has passed.
+func (c *catchUp) search(ctx context.Context, deadline time.Time, request *SearchRequest) (result index.Result, err error) {
+	err = c.ask(ctx, deadline, func(x *index.Index) (err error) {
+		result, err = c.searchIn(ctx, x, request)
+		return err
+	})
+	return result, err
+}
+
+// searchIn asks an index. Without one nothing is ranked and the position is 0, so that
+// all is scanned.
+func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchRequest) (result index.Result, err error) {
+	c.position, c.incomplete, c.missed = 0, false, missed{}
+	if x == nil {
+		return result, nil
+	}
+	c.position = x.Position()
+	ask := request.forIndex()
+	ask.Statistics = c.shared.sum()
+	result, err = c.sifted(ctx, x, request, ask)
+	if err == nil && request.Text != "" && (result.Total == 0 || len(result.Unknown) > 0) {
+		c.missed, err = c.explain(ctx, x, request, &result)
+	}
+	return result, err
 }
 
 // forIndex is the request as the index takes it: all filters act there, so that
@@ -134,36 +232,57 @@ func (q *SearchRequest) forIndex() index.Request {
 	return index.Request{
 		Query: q.Query, Kinds: q.Kinds, Trees: q.Trees, Tags: q.Tags, Agents: q.Agents, Conversations: q.Conversations,
 		Sessions: q.Sessions, Runs: q.Runs, Tasks: q.Tasks, Statuses: q.Statuses, NotSessions: q.NotSessions,
-		Since: q.Since, Until: q.Until, Limit: q.Limit, Offset: q.Offset,
+		Since: q.Since, Until: q.Until, Must: q.Phrases, Without: q.Without, Limit: q.Limit, Offset: q.Offset, More: q.More,
+		// Scanned hits follow the last ranked one: what is no hit must not be counted.
+		Duplicates: q.Duplicates || q.History, HalfLife: q.halfLife(), Facets: q.Facets, Explain: q.Explain,
 	}
+}
+
+// halfLife is that of the request, or 0 when age does not matter.
+func (q *SearchRequest) halfLife() time.Duration {
+	if !q.Recent {
+		return 0
+	}
+	return cmp.Or(max(q.HalfLife, 0), DefaultHalfLife)
 }
 
 // A finder turns what was found into hits.
 type finder struct {
 	*Reader
-	request *SearchRequest
-	terms   terms
-	files   map[string]*filePlan // by PathValue
+	request   *SearchRequest
+	terms     terms
+	more      terms         // what Expand has added
+	phrases   *phraseFinder // to be marked
+	rating    rating
+	files     map[string]*filePlan // by PathValue
+	analyzers sync.Pool            // of *index.Analyzer
+}
+
+func (r *Reader) newFinder(request *SearchRequest) *finder {
+	f := &finder{Reader: r, request: request, terms: queryTerms(request.Query), files: make(map[string]*filePlan)}
+	if len(request.Phrases) > 0 {
+		f.phrases = newPhraseFinder(request.Phrases)
+	}
+	f.rating.pairs = neighboursOf(request.Query, f.terms)
+	return f
 }
 
 // A finding is a version on its way to become a hit.
 type finding struct {
 	item
 	content store.Content
-	score   float64
+	ranked  index.Hit // zero for what a scan found
+
+	gone     bool    // its name has no head any more
+	share    float64 // of the score that nearness adds
+	nearness float64 // what it has added
+
+	read    bool    // the next two are known
+	text    []byte  // as headOf gives it
+	matches []match // of the query's terms
 }
 
-// resolve reads the ranked hits from the store and finds their passages.
-func (f *finder) resolve(ctx context.Context, hits []index.Hit) ([]Hit, error) {
-	found, err := f.findings(ctx, hits)
-	if err != nil {
-		return nil, err
-	}
-	return f.hits(ctx, found)
-}
-
-// findings reads the heads of ranked hits. A name that has lost its head since it
-// was indexed is no hit any more.
+// findings reads the heads of ranked hits.
 func (r *Reader) findings(ctx context.Context, hits []index.Hit) (found []finding, err error) {
 	err = r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
 		if len(hits) == 0 {
@@ -173,13 +292,14 @@ func (r *Reader) findings(ctx context.Context, hits []index.Hit) (found []findin
 		hits = hits[1:]
 		v, err := tx.Head(hit.Name)
 		if errors.Is(err, store.ErrNotFound) {
+			found = append(found, finding{ranked: hit, gone: true})
 			return false, nil
 		}
 		if err != nil {
 			return false, err
 		}
 		content, err := contentOf(tx, v)
-		found = append(found, finding{item{v, tx.Description(v.Ref)}, content, hit.Score})
+		found = append(found, finding{item: item{v, tx.Description(v.Ref)}, content: content, ranked: hit})
 		return false, err
 	})
 	return found, err
@@ -199,6 +319,10 @@ func (f *finder) hits(ctx context.Context, found []finding) ([]Hit, error) {
 		if err != nil {
 			return nil, err
 		}
+		if offset < 0 {
+			out[i].Older = true // it was followed while it was read
+			continue
+		}
 		if out[i].Lines.From > 0 {
 			out[i].FileLines = Span{out[i].Lines.From + offset, out[i].Lines.To + offset}
 		}
@@ -211,17 +335,39 @@ func (f *finder) hit(found *finding) (Hit, error) {
 	r := found.version.Record
 	h := Hit{
 		Name: r.Name, Ref: found.version.Ref, Path: r.Path, Title: found.description.Title,
-		Tokens: found.tokens(), Agent: r.Agent, Time: r.Time, Score: found.score,
+		Tokens: found.tokens(), Agent: r.Agent, Time: r.Time, Score: found.ranked.Score,
+		Like: found.ranked.Like, Points: found.ranked.Points,
+		Nearness: found.nearness,
 	}
-	text, damaged, err := headOf(found.content)
+	p, err := f.passage(found, &h)
 	if err != nil {
 		return h, err
 	}
-	h.Damaged = damaged
-	p := findPassage(index.NewAnalyzer(), text, f.terms)
-	h.Section, h.Lines, h.Snippet = p.section, p.lines, p.snippet
+	h.Section, h.Lines, h.Words, h.Snippet = p.section, p.lines, p.words, p.snippet
+	h.Files = p.files
 	if h.Snippet.Text == "" {
 		h.Snippet = cutSnippet([]byte(found.description.Preview), nil)
 	}
 	return h, nil
+}
+
+// passage finds the passage to show, in a body that was read already or is now. In
+// a text that has none of the query's words, it is where the added ones are.
+func (f *finder) passage(found *finding, h *Hit) (p passage, err error) {
+	text, matches := found.text, found.matches
+	if !found.read {
+		if text, h.Damaged, err = headOf(found.content); err != nil || layout.IsBinary(text) {
+			return p, err
+		}
+		matches = f.matches(text, f.terms)
+	}
+	if len(matches) == 0 && len(f.more) > 0 {
+		p = passageOf(text, f.matches(text, f.more), f.more, f.phrases)
+	} else {
+		p = passageOf(text, matches, f.terms, f.phrases)
+	}
+	if p.files = mentions(linesOf(text, p.lines), h.Path); len(p.files) == 0 && p.lines.From > 0 {
+		p.files = mentions(text[:min(len(text), mentionHead)], h.Path)
+	}
+	return p, nil
 }

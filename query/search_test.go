@@ -3,6 +3,7 @@ package query_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -444,5 +445,31 @@ func TestSearchDamagedSegment(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, ranked(answer)); diff != "" {
 		t.Errorf("after the damage (-want +got):\n%s", diff)
+	}
+}
+
+// A page may begin and end anywhere, in what is ranked and in what is scanned.
+func TestSearchFarPage(t *testing.T) {
+	b := newBench(t)
+	b.put("note/a", "heron")
+	b.put("note/b", "heron")
+	hurried := b.hurried()
+	for _, test := range []struct {
+		request query.SearchRequest
+		want    int
+	}{
+		{query.SearchRequest{Query: "heron", Offset: math.MaxInt}, 0},
+		{query.SearchRequest{Query: "heron", Offset: math.MaxInt, History: true}, 0},
+		{query.SearchRequest{Query: "heron", Offset: math.MaxInt, Limit: math.MaxInt}, 0},
+		{query.SearchRequest{Query: "heron", Offset: 1, Limit: math.MaxInt}, 1},
+		{query.SearchRequest{Query: "heron", Offset: math.MinInt, Limit: math.MinInt, History: true}, 2},
+	} {
+		for _, r := range []*query.Reader{hurried, b.Reader} {
+			test.request.Duplicates = true
+			answer, err := r.Search(t.Context(), test.request)
+			if err != nil || len(answer.Hits) != test.want || answer.Total != 2 {
+				t.Errorf("Search(%+v): %d hits of %d, %v; want %d of 2", test.request, len(answer.Hits), answer.Total, err, test.want)
+			}
+		}
 	}
 }

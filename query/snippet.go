@@ -49,11 +49,11 @@ func bestWindow(matches []match, termCount int) window {
 // cutSnippet returns what surrounds the matches, which lie in text. Without any
 // it is the beginning of text.
 func cutSnippet(text []byte, matches []match) Snippet {
-	from, to := 0, min(len(text), maxSnippet)
+	from, to := 0, 0
 	if len(matches) > 0 {
 		from, to = matches[0].start, matches[len(matches)-1].end
-		from, to = widen(text, from, to)
 	}
+	from, to = widen(text, from, to)
 	w := snippetWriter{text: text, matches: matches}
 	w.clip(from, to)
 	if to < len(text) && len(w.out) > 0 && hasText(text[to:]) {
@@ -72,26 +72,56 @@ func hasText(text []byte) bool {
 	return false
 }
 
+// maxEdge is how far from where a snippet would be cut the edge of a word is looked
+// for, in bytes. Scripts without spaces, and long identifiers, have none so near.
+const maxEdge = 40
+
 // widen grows [from, to) to about maxSnippet bytes, a third of what is to spare
-// before it, and to the edges of words.
+// before it, and to the edges of words, or else of runes.
 func widen(text []byte, from, to int) (int, int) {
 	spare := max(0, maxSnippet-(to-from))
 	start := max(0, from-spare/3)
 	end := min(len(text), to+spare-(from-start))
-	for start > 0 && start < from && text[start-1] > ' ' {
-		start++
-	}
-	for end < len(text) && end > to && text[end] > ' ' {
-		end--
-	}
-	// A text without spaces is cut between runes.
-	for start < from && !utf8.RuneStart(text[start]) {
+	start, end = edgeBefore(text, start, from), edgeBehind(text, end, to)
+	for start > 0 && start < from && !utf8.RuneStart(text[start]) {
 		start++
 	}
 	for end > to && end < len(text) && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	return start, max(end, to)
+	return start, end
+}
+
+// edgeBefore returns where a word begins, near a place before what is wanted from
+// a byte on: behind the place if there is one, else before it, else the place.
+func edgeBefore(text []byte, place, from int) int {
+	for i := place; i < from && i-place < maxEdge; i++ {
+		if i == 0 || text[i-1] <= ' ' {
+			return i
+		}
+	}
+	for i := place; i >= 0 && place-i < maxEdge/2; i-- {
+		if i == 0 || text[i-1] <= ' ' {
+			return i
+		}
+	}
+	return place
+}
+
+// edgeBehind returns where a word ends, near a place behind what is wanted up to a
+// byte: before the place if there is one, else behind it, else the place.
+func edgeBehind(text []byte, place, to int) int {
+	for i := place; i > to && place-i < maxEdge; i-- {
+		if i == len(text) || text[i] <= ' ' {
+			return i
+		}
+	}
+	for i := place; i <= len(text) && i-place < maxEdge/2; i++ {
+		if i == len(text) || text[i] <= ' ' {
+			return i
+		}
+	}
+	return place
 }
 
 // A snippetWriter copies text with runs of white space as one space and without

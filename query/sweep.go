@@ -39,7 +39,7 @@ func (c *catchUp) sweep(ctx context.Context) error {
 		return err
 	}
 	// The position stays: what follows it is still to be indexed.
-	if err := errors.Join(w.Apply(gone, w.Position()), w.Close()); err != nil {
+	if err := errors.Join(w.Apply(ctx, gone, w.Position()), w.Close()); err != nil {
 		return err
 	}
 	c.swept = swept
@@ -53,7 +53,7 @@ func (c *catchUp) indexedNames(ctx context.Context) ([]record.Name, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := index.Request{Kinds: record.Kinds(), Limit: math.MaxInt32}
+	all := index.Request{Kinds: record.Kinds(), Limit: math.MaxInt32, Duplicates: true}
 	result, err := x.Search(ctx, all)
 	if err := errors.Join(err, x.Close()); err != nil {
 		return nil, err

@@ -119,7 +119,7 @@ func (q *Queue) Likely(ctx context.Context, d Draft) ([]Likeness, error) {
 	}
 	answer, err := q.read.Search(ctx, query.SearchRequest{
 		Query: oneLine(d.Summary), Kinds: []record.Kind{record.KindIssue}, Trees: []record.Tree{""},
-		Statuses: openStatuses(), Limit: maxCandidates,
+		Statuses: openStatuses(), Limit: maxCandidates, Duplicates: true,
 	})
 	if err != nil {
 		return nil, err

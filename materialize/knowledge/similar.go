@@ -86,6 +86,7 @@ func (b *Base) Similar(ctx context.Context, d Draft) ([]Likeness, error) {
 	}
 	answer, err := b.read.Search(ctx, query.SearchRequest{
 		Query: text, Kinds: []record.Kind{record.KindKnowledge}, Trees: []record.Tree{""}, Limit: maxCandidates,
+		Duplicates: true,
 	})
 	if err != nil || len(answer.Hits) == 0 {
 		return nil, err

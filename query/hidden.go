@@ -1,0 +1,112 @@
+package query
+
+import (
+	"context"
+	"time"
+
+	"filebus/index"
+)
+
+// A Condition is something that a request asks of hits beside its words.
+type Condition string
+
+// The conditions, by what they ask for.
+const (
+	ConditionKind         Condition = "kind"
+	ConditionTree         Condition = "tree"
+	ConditionTag          Condition = "tag"
+	ConditionAgent        Condition = "agent"
+	ConditionConversation Condition = "conversation"
+	ConditionSession      Condition = "session"
+	ConditionNotSession   Condition = "not-session"
+	ConditionTask         Condition = "task"
+	ConditionRun          Condition = "run"
+	ConditionStatus       Condition = "status"
+	ConditionTime         Condition = "time"    // Since and Until
+	ConditionPhrase       Condition = "phrase"  // the words of Phrases need not stand in a row
+	ConditionWithout      Condition = "without" // words and phrases
+	ConditionAll          Condition = "all"     // several, none of which alone is in the way
+)
+
+// A Hidden is a condition without which a request would have hits.
+type Hidden struct {
+	Condition Condition
+	Values    []string // of the condition, as the request has them; of a time, none
+	Total     uint64   // hits without it, about
+}
+
+// A relaxation takes a condition out of a request.
+type relaxation struct {
+	condition Condition
+	values    []string
+	drop      func(q *SearchRequest)
+}
+
+// relaxations returns one for each condition of the request.
+func (q *SearchRequest) relaxations() []relaxation {
+	all := []relaxation{
+		{ConditionPhrase, q.Phrases, func(q *SearchRequest) { q.Phrases = nil }},
+		{ConditionWithout, append(q.Without[:len(q.Without):len(q.Without)], q.WithoutPhrases...), func(q *SearchRequest) {
+			q.Without, q.WithoutPhrases = nil, nil
+		}},
+		{ConditionKind, textsOf(q.Kinds), func(q *SearchRequest) { q.Kinds = nil }},
+		{ConditionTree, textsOf(q.Trees), func(q *SearchRequest) { q.Trees = nil }},
+		{ConditionTag, q.Tags, func(q *SearchRequest) { q.Tags = nil }},
+		{ConditionAgent, q.Agents, func(q *SearchRequest) { q.Agents = nil }},
+		{ConditionConversation, q.Conversations, func(q *SearchRequest) { q.Conversations = nil }},
+		{ConditionSession, q.Sessions, func(q *SearchRequest) { q.Sessions = nil }},
+		{ConditionNotSession, q.NotSessions, func(q *SearchRequest) { q.NotSessions = nil }},
+		{ConditionTask, q.Tasks, func(q *SearchRequest) { q.Tasks = nil }},
+		{ConditionRun, q.Runs, func(q *SearchRequest) { q.Runs = nil }},
+		{ConditionStatus, q.Statuses, func(q *SearchRequest) { q.Statuses = nil }},
+	}
+	if !index.Findable(q.Query) {
+		all = all[1:] // without its phrases nothing would be left to look for
+	}
+	var set []relaxation
+	for _, r := range all {
+		if len(r.values) > 0 {
+			set = append(set, r)
+		}
+	}
+	if !q.Since.IsZero() || !q.Until.IsZero() {
+		set = append(set, relaxation{ConditionTime, nil, func(q *SearchRequest) { q.Since, q.Until = time.Time{}, time.Time{} }})
+	}
+	return set
+}
+
+// textsOf returns values as plain strings.
+func textsOf[T ~string](values []T) []string {
+	var out []string
+	for _, v := range values {
+		out = append(out, string(v))
+	}
+	return out
+}
+
+// hidden returns the conditions that are in the way of hits, each alone; if none
+// is, all together.
+func (c *catchUp) hidden(ctx context.Context, x *index.Index, request *SearchRequest) (found []Hidden, err error) {
+	relaxations := request.relaxations()
+	free := *request
+	for _, r := range relaxations {
+		one := *request
+		r.drop(&one)
+		r.drop(&free)
+		n, err := c.count(ctx, x, one)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			found = append(found, Hidden{r.condition, r.values, n})
+		}
+	}
+	if len(found) > 0 || len(relaxations) < 2 {
+		return found, nil
+	}
+	n, err := c.count(ctx, x, free)
+	if n > 0 {
+		found = append(found, Hidden{ConditionAll, nil, n})
+	}
+	return found, err
+}

@@ -1,0 +1,125 @@
+package query
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"filebus/index"
+)
+
+// How nearness counts. Measured on judged sets and known-item sets of other texts:
+// see docs/decisions/0017-ranking.md.
+const (
+	nearWindow = 20       // of the best hits by BM25 are ordered by nearness too
+	nearText   = 64 << 10 // bytes of a body in which nearness is looked for
+	nearHalf   = 0.5      // how soon further places stop counting, as BM25's k1
+)
+
+// A neighbour is two terms that follow each other in a query.
+type neighbour struct {
+	first, second int // numbers of terms
+	gap           int // words from one to the other; 1 if nothing stands between
+}
+
+// neighboursOf returns each two different terms that follow each other in a
+// query, in its order. Stop words are no terms, but count as words between.
+func neighboursOf(query string, wanted terms) []neighbour {
+	var found []neighbour
+	var before, at []index.Token // the tokens of the last two positions
+	for token := range index.Analyze([]byte(query)) {
+		if len(at) > 0 && token.Position > at[0].Position {
+			before, at = at, before[:0]
+		}
+		at = append(at, token)
+		for _, b := range before {
+			first, known := wanted[b.Term]
+			second, knownToo := wanted[token.Term]
+			if known && knownToo && first != second {
+				found = append(found, neighbour{first, second, token.Position - b.Position})
+			}
+		}
+		if len(found) > 2*maxQueryTerms {
+			break
+		}
+	}
+	return withoutRepeats(found)
+}
+
+// withoutRepeats keeps the first of the neighbours that have the same terms.
+func withoutRepeats(all []neighbour) []neighbour {
+	seen := make(map[[2]int]bool)
+	return slices.DeleteFunc(all, func(n neighbour) bool {
+		pair := [2]int{n.first, n.second}
+		repeated := seen[pair]
+		seen[pair] = true
+		return repeated
+	})
+}
+
+// nearness says how much a text has the query's neighbours as neighbours, from 0
+// for nowhere to nearly 1 for all of them in many places. A place where a pair
+// stands as in the query counts 1; where it stands d words further apart, or in the
+// other order, 1/(1+d)², as in Büttcher, Clarke and Lushman: Term Proximity
+// Scoring for Ad-Hoc Retrieval on Very Large Text Collections (2006). Places
+// saturate as BM25's occurrences do, and pairs count alike.
+func nearness(pairs []neighbour, matches []match, termCount int) float64 {
+	if len(pairs) == 0 || len(matches) < 2 {
+		return 0
+	}
+	places := placesOf(matches, termCount)
+	sum := 0.0
+	for _, p := range pairs {
+		near := p.places(places[p.first], places[p.second])
+		sum += near / (near + nearHalf)
+	}
+	return sum / float64(len(pairs))
+}
+
+// placesOf returns the positions of each term, in order.
+func placesOf(matches []match, termCount int) [][]int {
+	places := make([][]int, termCount)
+	for _, m := range matches {
+		places[m.term] = append(places[m.term], m.position)
+	}
+	for _, p := range places {
+		if !slices.IsSorted(p) {
+			slices.Sort(p)
+		}
+	}
+	return places
+}
+
+// places adds up the places in which the two are near: for each of the second,
+// the nearest of the first.
+func (n neighbour) places(first, second []int) float64 {
+	sum, next := 0.0, 0
+	for _, at := range second {
+		for next < len(first) && first[next] < at {
+			next++
+		}
+		distance := math.MaxInt32
+		if next > 0 {
+			distance = abs(at - first[next-1] - n.gap)
+		}
+		if next < len(first) && first[next] > at {
+			distance = min(distance, first[next]-at)
+		}
+		closeness := 1 / float64(1+distance)
+		sum += closeness * closeness
+	}
+	return sum
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// orderByNearness raises the scores of the first hits by their nearness, and sorts
+// them by the new ones. What follows them stays where it is: no score there is
+// higher.
+func orderByNearness(found []finding) {
+	for i := range found {
+		found[i].nearness = found[i].ranked.Score * found[i].share
+		found[i].ranked.Score += found[i].nearness
+	}
+	slices.SortStableFunc(found, func(a, b finding) int { return cmp.Compare(b.ranked.Score, a.ranked.Score) })
+}

@@ -1,0 +1,71 @@
+package query
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"filebus/store"
+)
+
+// linesOf returns some lines of a text, their ends included.
+func linesOf(text []byte, lines Span) []byte {
+	if lines.From == 0 {
+		return nil
+	}
+	for line := 1; line < lines.From; line++ {
+		text = text[bytes.IndexByte(text, '\n')+1:]
+	}
+	end := 0
+	for line := lines.From; line <= lines.To && end < len(text); line++ {
+		n := bytes.IndexByte(text[end:], '\n')
+		if n < 0 {
+			return text
+		}
+		end += n + 1
+	}
+	return text[:end]
+}
+
+// A SectionText is what stands in the lines of a hit.
+type SectionText struct {
+	Text []byte // whole lines, but for one that alone is too long
+	Last int    // the last line in it; 0: none
+	Left int64  // bytes of the lines that had no room
+}
+
+// Section reads the lines of a hit from the version that was found, whatever has
+// followed it since: at most size bytes, 0 or less for any number. A hit without
+// lines has an empty text. The error is store.ErrDamaged for bytes that are.
+func (r *Reader) Section(ctx context.Context, h *Hit, size int) (SectionText, error) {
+	if h.Lines.From == 0 {
+		return SectionText{}, nil
+	}
+	var content store.Content
+	err := r.store.View(ctx, func(tx *store.Tx) error {
+		v, err := tx.Get(h.Ref)
+		if err == nil {
+			content, err = tx.Content(v.Record)
+		}
+		return err
+	})
+	if err != nil {
+		return SectionText{}, fmt.Errorf("reading %s: %w", h.Name, err)
+	}
+	body, err := content.Open()
+	if err != nil {
+		return SectionText{}, fmt.Errorf("reading %s: %w", h.Name, err)
+	}
+	if size <= 0 {
+		size = math.MaxInt
+	}
+	part := bodyPart{end: -1, line: 1, lines: h.Lines}
+	var text bytes.Buffer
+	out := &bodyWriter{w: contextWriter{ctx, &text}, left: int64(size), endedLine: true, part: part, name: h.Name}
+	if err := errors.Join(out.copy(body, part), body.Close()); err != nil {
+		return SectionText{}, fmt.Errorf("reading %s: %w", h.Name, err)
+	}
+	return SectionText{text.Bytes(), out.last, out.kept}, nil
+}

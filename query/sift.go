@@ -1,0 +1,170 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"time"
+
+	"filebus/index"
+	"filebus/store/record"
+)
+
+// How many of the index's hits have their bodies read at once: more with every
+// round, since the index ranks all for each.
+const (
+	firstSift = 64
+	maxSift   = 4096
+	// leastSift are read even when the page is full, so that most totals are exact.
+	leastSift = 512
+)
+
+// sifted asks the index and leaves out the hits whose bodies do not have what is
+// wanted, which the index does not know: words in a row. While the index is
+// behind, it also leaves out what has changed since, which a scan finds. Its pages
+// fit together as those of the index do. The total is exact once all candidates were read, else an
+// estimate by those that were. After scanTime it returns what it has, and sets
+// c.incomplete.
+func (c *catchUp) sifted(ctx context.Context, x *index.Index, request *SearchRequest, ask index.Request) (index.Result, error) {
+	filter, stale := newPhraseFilter(request), c.isStale(request)
+	if filter == nil && !stale {
+		return x.Search(ctx, ask)
+	}
+	s := sifter{catchUp: c, filter: filter, stale: stale, pageEnd: ask.Offset + ask.Limit}
+	// Hits that are scanned do not know what they are like.
+	s.duplicates = ask.Duplicates || stale
+	until := c.until
+	if until.IsZero() {
+		until = time.Now().Add(scanTime)
+	}
+	skip := ask.Offset
+	// The best of near-duplicates may be one that does not pass.
+	ask.Duplicates = true
+	for ask.Offset, ask.Limit = 0, firstSift+min(s.pageEnd, maxSift); ; ask.Limit = min(2*ask.Limit, maxSift) {
+		found, err := x.Search(ctx, ask)
+		if err != nil {
+			return index.Result{}, err
+		}
+		if ask.Offset == 0 {
+			s.result.Facets, s.result.Unknown, s.candidates = found.Facets, found.Unknown, found.Total
+		}
+		if err := s.take(ctx, found.Hits, until); err != nil {
+			return index.Result{}, err
+		}
+		exhausted := len(found.Hits) < ask.Limit && !s.enough() && !c.incomplete
+		if exhausted || s.enough() || c.incomplete {
+			hits := s.hits()
+			s.result.Hits, s.result.Total = hits[min(skip, len(hits)):min(s.pageEnd, len(hits))], s.total(exhausted)
+			return s.result, nil
+		}
+		ask.Offset += len(found.Hits)
+		ask.Facets = nil
+	}
+}
+
+// A sifter reads the bodies of hits in their order.
+type sifter struct {
+	*catchUp
+	filter     *phraseFilter // nil: all pass
+	stale      bool          // a scan finds what was put after c.position
+	pageEnd    int           // hits up to the end of the page
+	duplicates bool          // are hits of their own
+
+	result     index.Result
+	candidates uint64          // what the index has found
+	read       uint64          // of them
+	passed     []index.Hit     // of those
+	collapsed  index.Collapser // has them too, unless duplicates are hits
+}
+
+// hits returns those so far.
+func (s *sifter) hits() []index.Hit {
+	if s.duplicates {
+		return s.passed
+	}
+	return s.collapsed.Hits()
+}
+
+// enough reports whether the page is full, and the total known well enough.
+func (s *sifter) enough() bool { return len(s.hits()) >= s.pageEnd && s.read >= leastSift }
+
+// total returns the number of hits, or about how many there are.
+func (s *sifter) total(exhausted bool) uint64 {
+	passed := uint64(len(s.passed))
+	if exhausted || s.read == 0 || s.candidates <= s.read {
+		return passed
+	}
+	rest := float64(s.candidates-s.read) * float64(passed) / float64(s.read)
+	return passed + uint64(math.Ceil(rest))
+}
+
+// take reads the bodies of hits, in slices, until the time is over.
+func (s *sifter) take(ctx context.Context, hits []index.Hit, until time.Time) error {
+	for len(hits) > 0 && !s.enough() {
+		if time.Now().After(until) {
+			s.incomplete = true
+			return nil
+		}
+		n := min(len(hits), firstSift)
+		if err := s.sift(ctx, hits[:n]); err != nil {
+			return err
+		}
+		hits = hits[n:]
+	}
+	return nil
+}
+
+// sift takes in the hits that pass.
+func (s *sifter) sift(ctx context.Context, hits []index.Hit) error {
+	passes, err := s.passing(ctx, hits)
+	if err != nil {
+		return err
+	}
+	s.read += uint64(len(hits))
+	for _, hit := range hits {
+		if passes[hit.Name] {
+			s.passed = append(s.passed, hit)
+			if !s.duplicates {
+				s.collapsed.Add(hit)
+			}
+		}
+	}
+	return nil
+}
+
+// passing returns the names of hits whose current versions pass. It reads on all
+// cores.
+func (s *sifter) passing(ctx context.Context, hits []index.Hit) (map[record.Name]bool, error) {
+	found, err := s.findings(ctx, hits)
+	if err != nil {
+		return nil, err
+	}
+	failed := make([]error, len(found))
+	passes := make(map[record.Name]bool)
+	var mu sync.Mutex
+	parallel(len(found), func(i int) {
+		if found[i].gone || s.isScanned(&found[i]) || ctx.Err() != nil {
+			return
+		}
+		passed := s.filter == nil
+		if !passed {
+			var texts [][]byte
+			texts, failed[i] = found[i].texts()
+			passed = failed[i] == nil && s.filter.passes(texts)
+		}
+		if passed {
+			mu.Lock()
+			passes[found[i].version.Record.Name] = true
+			mu.Unlock()
+		}
+	})
+	return passes, errors.Join(append(failed, ctx.Err())...)
+}
+
+// isScanned reports whether a record has changed since it was indexed and is left to
+// the scan.
+func (s *sifter) isScanned(found *finding) bool {
+	position := found.version.Position
+	return s.stale && position > s.position && position <= s.end
+}

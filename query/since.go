@@ -1,0 +1,129 @@
+package query
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxMentions = 40      // files of one hit that are looked for
+	maxMention  = 200     // bytes of a word that is taken for a file
+	mentionHead = 4 << 10 // bytes of a text that are its beginning
+)
+
+// A Commit is a change of files, named as Hit.Files has them.
+type Commit struct {
+	Time  time.Time
+	Files []string
+}
+
+// CountCommits fills in Hit.Commits of the hits of the own tree. The log returns
+// the commits not older than a time that changed any of some files; it is called
+// once at most, and only when a hit names files.
+func (a *SearchAnswer) CountCommits(log func(since time.Time, files []string) []Commit) {
+	var since time.Time
+	var files []string
+	for i := range a.Hits {
+		h := &a.Hits[i]
+		if h.Name.Tree != "" || len(h.Files) == 0 {
+			continue
+		}
+		if since.IsZero() || h.Time.Before(since) {
+			since = h.Time
+		}
+		files = append(files, h.Files...)
+	}
+	if len(files) == 0 {
+		return
+	}
+	slices.Sort(files)
+	commits := log(since, slices.Compact(files))
+	for i := range a.Hits {
+		if h := &a.Hits[i]; h.Name.Tree == "" {
+			h.Commits = h.countCommits(commits)
+		}
+	}
+}
+
+// countCommits counts the commits after the hit's time that changed a file that it
+// names.
+func (h *Hit) countCommits(commits []Commit) (n int) {
+	for _, c := range commits {
+		named := func(file string) bool { return slices.Contains(h.Files, file) }
+		if c.Time.After(h.Time) && slices.ContainsFunc(c.Files, named) {
+			n++
+		}
+	}
+	return n
+}
+
+// mentions returns the words of a text that may be files, each once: paths with a
+// slash, and names with an extension that files of programs and documents have.
+// The record's own path is none.
+func mentions(text []byte, own string) []string {
+	var files []string
+	for len(text) > 0 && len(files) < maxMentions {
+		end, divided := pathEnd(text)
+		if end == 0 {
+			_, size := utf8.DecodeRune(text)
+			text = text[size:]
+			continue
+		}
+		if divided {
+			word := strings.TrimRight(strings.TrimPrefix(string(text[:end]), "./"), "./-+")
+			if len(word) <= maxMention && mayBeFile(word) && word != own && !slices.Contains(files, word) {
+				files = append(files, word)
+			}
+		}
+		text = text[end:]
+	}
+	return files
+}
+
+// pathEnd returns the end of the path, as texts write it, that text begins with,
+// and whether it has a dot or a slash, as all files have that are looked for.
+func pathEnd(text []byte) (end int, divided bool) {
+	for end < len(text) {
+		switch c := text[end]; {
+		case c == '.', c == '/':
+			divided = true
+			end++
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("_-@+~", c) >= 0:
+			end++
+		case c < utf8.RuneSelf:
+			return end, divided
+		default:
+			r, size := utf8.DecodeRune(text[end:])
+			if r == utf8.RuneError || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+				return end, divided
+			}
+			end += size
+		}
+	}
+	return end, divided
+}
+
+// mayBeFile reports whether a word looks like a file below the workspace.
+func mayBeFile(word string) bool {
+	base := path.Base(word)
+	if strings.Contains(strings.TrimLeft(word, "/"), "/") && !strings.HasPrefix(word, "/") {
+		return strings.Trim(base, ".") != ""
+	}
+	extension := strings.ToLower(strings.TrimPrefix(path.Ext(base), "."))
+	return base == word && len(extension) < len(base)-1 && slices.Contains(fileExtensions(), extension)
+}
+
+// fileExtensions are those by which a word without a slash is taken for a file:
+// "main.go", and not "e.g" or "window.open".
+func fileExtensions() []string {
+	return []string{
+		"bash", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "dart", "ex", "exs", "go", "gradle", "graphql", "h", "hpp", "hs",
+		"html", "ini", "ipynb", "java", "js", "json", "jsx", "kt", "less", "lock", "lua", "md", "mdx", "mjs", "ml", "mod", "php", "pl",
+		"properties", "proto", "ps1", "py", "r", "rb", "rs", "rst", "sass", "scala", "scss", "sh", "sql", "sum", "svelte", "svg", "swift",
+		"tex", "tf", "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml", "zig",
+	}
+}

@@ -1,0 +1,168 @@
+package query_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+func (b *bench) superseded() map[record.Name]record.Name {
+	b.Helper()
+	superseded, err := b.Superseded(b.Context())
+	if err != nil {
+		b.Fatalf("Superseded: %v", err)
+	}
+	return superseded
+}
+
+// wantSuperseded compares with the graph, which reads every entry.
+func (b *bench) wantSuperseded(ids []string, when string) {
+	b.Helper()
+	got, g := b.superseded(), b.graph()
+	for _, id := range ids {
+		n := name(b, id)
+		if want := g.SupersededBy(n); g.Has(n) && got[n] != want {
+			b.Fatalf("%s: %s is superseded by %q, want %q", when, id, got[n], want)
+		}
+	}
+}
+
+func (b *bench) supersededFile() string { return filepath.Join(b.store.Dir(), "index", "supersedes") }
+
+// TestSupersededFollowsTheLog changes entries at random. What is kept of them is
+// now used, now written, and now lost.
+func TestSupersededFollowsTheLog(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	b := newBench(t)
+	var ids []string
+	for i := range 12 {
+		ids = append(ids, fmt.Sprintf("knowledge/e\xff %d", i))
+	}
+	ids = append(ids, "lib:knowledge/e")
+	kept := false
+	for n := range 400 {
+		of := ids[random.IntN(len(ids))]
+		switch random.IntN(12) {
+		case 0, 1:
+			if err := b.store.Update(t.Context(), func(tx *store.Tx) error { return tx.Retire(name(t, of), store.Expect{}) }); err != nil && !errors.Is(err, store.ErrNotFound) {
+				t.Fatal(err)
+			}
+		case 2:
+			dropped := b.put(of, fmt.Sprint("dropped ", n), linked("supersedes", ids[random.IntN(len(ids))]))
+			if random.IntN(2) == 0 {
+				b.wantSuperseded(ids, "before a drop")
+			}
+			b.drop(dropped.Ref)
+		case 3:
+			b.put(fmt.Sprint("note/", n), "a note")
+		case 4, 5:
+			b.put(of, fmt.Sprint("plain ", n))
+		default:
+			kind := []string{"supersedes", "superseded-by", "relates-to"}[random.IntN(3)]
+			target := append(ids, "knowledge/never", "note/x")[random.IntN(len(ids)+2)]
+			b.put(of, fmt.Sprint("linked ", n), linked(kind, target))
+		}
+		if random.IntN(3) == 0 {
+			b.wantSuperseded(ids, fmt.Sprint("after change ", n))
+		}
+		if _, err := os.Stat(b.supersededFile()); err == nil {
+			kept = true
+			if random.IntN(40) == 0 {
+				if err := os.Remove(b.supersededFile()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	b.wantSuperseded(ids, "at the end")
+	if !kept {
+		t.Error("nothing was ever kept")
+	}
+}
+
+// What is kept may be damaged, of another store, or of another history.
+func TestSupersededKeptIsWrong(t *testing.T) {
+	other := newBench(t)
+	b := newBench(t)
+	for _, c := range []*bench{b, other} {
+		c.putMany("n", 100, func(i int) string { return fmt.Sprint(i) })
+		c.put("knowledge/old", "old")
+	}
+	other.put("knowledge/old2", "old", linked("superseded-by", "knowledge/old"))
+	b.put("knowledge/new", "new", linked("supersedes", "knowledge/old"))
+	want := map[record.Name]record.Name{name(t, "knowledge/old"): name(t, "knowledge/new")}
+	if got := b.superseded(); !cmp.Equal(got, want) {
+		t.Fatalf("Superseded = %v, want %v", got, want)
+	}
+	other.superseded()
+	good, err := os.ReadFile(b.supersededFile())
+	foreign, foreignErr := os.ReadFile(other.supersededFile())
+	if err := errors.Join(err, foreignErr); err != nil {
+		t.Fatal(err)
+	}
+	ref := b.put("note/x", "x").Ref.String()
+	for _, text := range []string{
+		"", "{", string(good[:len(good)/2]), string(foreign), `{"format":2}`, "[]", "\x00",
+		fmt.Sprintf(`{"format":1,"store":%q,"position":100,"ref":%q,"claims":{}}`, origin(b), ref),
+		fmt.Sprintf(`{"format":1,"store":%q,"position":1000,"ref":%q,"claims":{}}`, origin(b), ref),
+		fmt.Sprintf(`{"format":1,"store":%q,"position":101,"ref":%q,"claims":{"x":["supersedes"]}}`, origin(b), ref),
+		fmt.Sprintf(`{"format":1,"store":%q,"position":101,"ref":%q,"claims":{"\"knowledge/a\"":["supersedes"]}}`, origin(b), ref),
+		fmt.Sprintf(`{"format":1,"store":%q,"position":101,"ref":%q,"claims":{"\"knowledge/a\"":["supersedes","x"]}}`, origin(b), ref),
+	} {
+		if err := os.WriteFile(b.supersededFile(), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.superseded(); !cmp.Equal(got, want) {
+			t.Errorf("with %q kept: %v, want %v", text, got, want)
+		}
+	}
+	if err := errors.Join(os.Remove(b.supersededFile()), os.Mkdir(b.supersededFile(), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.superseded(); !cmp.Equal(got, want) {
+		t.Errorf("with a folder in place of the file: %v, want %v", got, want)
+	}
+}
+
+func origin(b *bench) record.StoreID {
+	b.Helper()
+	id, err := b.store.ID(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return id
+}
+
+// BenchmarkKnowledgeByTag looks up one tag of two entries, among more and more
+// entries that others have.
+func BenchmarkKnowledgeByTag(b *testing.B) {
+	for _, n := range []int{100, 1000, 10_000} {
+		bench := newBench(b)
+		var drafts []store.Draft
+		for i := range n {
+			d := bench.draft(fmt.Sprintf("knowledge/e%d", i), fmt.Sprint("text ", i), tagged(fmt.Sprintf("tag%d", i/2)), linked("relates-to", fmt.Sprintf("knowledge/e%d", i/20)))
+			drafts = append(drafts, d)
+		}
+		if _, err := bench.store.Put(b.Context(), drafts...); err != nil {
+			b.Fatal(err)
+		}
+		bench.superseded() // the first reads them all
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				found, _, err := bench.Knowledge(b.Context(), query.KnowledgeRequest{Tags: []string{"tag7"}})
+				if err != nil || len(found) != 2 {
+					b.Fatalf("%d entries, %v; want 2", len(found), err)
+				}
+			}
+		})
+	}
+}

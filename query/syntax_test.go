@@ -1,0 +1,140 @@
+package query_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/query"
+	"filebus/store/record"
+)
+
+// A reading is a parsed text, its query without the blanks.
+type reading struct {
+	Request   query.SearchRequest
+	Operators []string
+}
+
+func parse(text string) reading {
+	var r reading
+	r.Operators = r.Request.Parse(text)
+	r.Request.Query = strings.Join(strings.Fields(r.Request.Query), " ")
+	r.Request.Text = ""
+	return r
+}
+
+func TestParse(t *testing.T) {
+	type request = query.SearchRequest
+	for _, test := range []struct {
+		text string
+		want reading
+	}{
+		{"", reading{}},
+		{" \t\n ", reading{}},
+		{"token refresh race", reading{request{Query: "token refresh race"}, nil}},
+
+		{`"token refresh" race`, reading{request{Query: "token refresh race", Phrases: []string{"token refresh"}}, nil}},
+		{"“token refresh” „le mot“", reading{request{Query: "token refresh le mot", Phrases: []string{"token refresh", "le mot"}}, nil}},
+		{`"a b""c d"`, reading{request{Query: "a b c d", Phrases: []string{"a b", "c d"}}, nil}},
+		{`"a b", c`, reading{request{Query: "a b , c", Phrases: []string{"a b"}}, nil}},
+		{`"a b"-c`, reading{request{Query: "a b -c", Phrases: []string{"a b"}}, nil}},
+		{`"a b"tag:c`, reading{request{Query: "a b tag:c", Phrases: []string{"a b"}}, nil}},
+		{`““x”`, reading{request{Query: "“x", Phrases: []string{"“x"}}, nil}},
+		{`"`, reading{request{Query: `"`}, nil}},
+		{`"" " "`, reading{request{Query: `"" " "`}, nil}},
+		{`"open ended`, reading{request{Query: `"open ended`}, nil}},
+		{`3.5" disk 5" x`, reading{request{Query: `3.5" disk 5" x`}, nil}},
+		{`don't say "hello`, reading{request{Query: `don't say "hello`}, nil}},
+
+		{"jwt -refresh", reading{request{Query: "jwt", Without: []string{"refresh"}}, []string{"-refresh"}}},
+		{"-a -5 -é", reading{request{Without: []string{"a", "5", "é"}}, []string{"-a", "-5", "-é"}}},
+		{`x -"a b" -“c d”`, reading{request{Query: "x", WithoutPhrases: []string{"a b", "c d"}}, []string{`-"a b"`, "-“c d”"}}},
+		{"-parseHTTP.go", reading{request{Without: []string{"parseHTTP.go"}}, []string{"-parseHTTP.go"}}},
+		{"-session:s1 x", reading{request{Query: "x", NotSessions: []string{"s1"}}, []string{"-session:s1"}}},
+		{"-tag:x", reading{request{Without: []string{"tag:x"}}, []string{"-tag:x"}}},
+		{"- -- --flag -> -- -", reading{request{Query: "- -- --flag -> -- -"}, nil}},
+		{`-" x -"open -""`, reading{request{Query: `open -""`, WithoutPhrases: []string{" x -"}}, []string{`-" x -"`}}},
+		{`-"x -“y`, reading{request{Query: `-"x -“y`}, nil}},
+		{"e-mail a- x-1", reading{request{Query: "e-mail a- x-1"}, nil}},
+
+		{"tag:auth kind:issue x", reading{
+			request{Query: "x", Tags: []string{"auth"}, Kinds: []record.Kind{"issue"}}, []string{"tag:auth", "kind:issue"},
+		}},
+		{"kind:issue,note kind:result", reading{
+			request{Kinds: []record.Kind{"issue", "note", "result"}}, []string{"kind:issue,note", "kind:result"},
+		}},
+		{`tag:"two words" tag:“a,b”`, reading{request{Tags: []string{"two words", "a,b"}}, []string{`tag:"two words"`, "tag:“a,b”"}}},
+		{"agent:a session:s task:t run:r status:done conversation:c", reading{
+			request{
+				Agents: []string{"a"}, Sessions: []string{"s"}, Tasks: []string{"t"}, Runs: []string{"r"},
+				Statuses: []string{"done"}, Conversations: []string{"c"},
+			},
+			[]string{"agent:a", "session:s", "task:t", "run:r", "status:done", "conversation:c"},
+		}},
+		{"tree:. tree:lib", reading{request{Trees: []record.Tree{"", "lib"}}, []string{"tree:.", "tree:lib"}}},
+		{"kind:foo tree:a/b tag: tag:, agent:a, : :x", reading{request{Query: "kind:foo tree:a/b tag: tag:, agent:a, : :x"}, nil}},
+		{`http://x C:\x std::vector npm:run Tag:x task: do`, reading{request{Query: `http://x C:\x std::vector npm:run Tag:x task: do`}, nil}},
+		{`tag:"open agent:“a`, reading{request{Query: `tag:"open agent:“a`}, nil}},
+		{`tag:a"b c"`, reading{request{Query: `tag:a"b c"`}, nil}},
+		{"(tag:x) .*[a-z]+$ a|b", reading{request{Query: "(tag:x) .*[a-z]+$ a|b"}, nil}},
+		{"a\x00b \x1b[1m \xff\xfe", reading{request{Query: "a\x00b \x1b[1m \xff\xfe"}, nil}},
+	} {
+		if diff := cmp.Diff(test.want, parse(test.text)); diff != "" {
+			t.Errorf("Parse(%q) (-want +got):\n%s", test.text, diff)
+		}
+	}
+}
+
+func TestParseAddsToFilters(t *testing.T) {
+	r := query.SearchRequest{Tags: []string{"a"}, Kinds: []record.Kind{"note"}}
+	r.Parse("tag:b kind:issue")
+	want := query.SearchRequest{
+		Text: "tag:b kind:issue", Query: strings.Repeat(" ", 16), Tags: []string{"a", "b"}, Kinds: []record.Kind{"note", "issue"},
+	}
+	if diff := cmp.Diff(want, r); diff != "" {
+		t.Errorf("Parse into filters (-want +got):\n%s", diff)
+	}
+}
+
+// FuzzParse wants every byte of a text to be either a part of the query, at its
+// place, or a part of an operator or a quote.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		`a "b c" -d -"e f" tag:g kind:issue,x "`, "“a” „b“ -“c”", "-session:x \xff\"\xfe\" \u00a0-a", `"a"tag:x""-y`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var r query.SearchRequest
+		operators := r.Parse(text)
+		if r.Text != text || len(r.Query) != len(text) {
+			t.Fatalf("Parse(%q): text %q, query %q; want the text, and a query as long", text, r.Text, r.Query)
+		}
+		blanks := 0
+		for i := range len(text) {
+			switch {
+			case r.Query[i] == text[i]:
+			case r.Query[i] == ' ':
+				blanks++
+			default:
+				t.Fatalf("Parse(%q): query %q differs at %d", text, r.Query, i)
+			}
+		}
+		for _, o := range operators {
+			if !strings.Contains(text, o) {
+				t.Errorf("Parse(%q): operator %q is not in it", text, o)
+			}
+			blanks -= len(strings.ReplaceAll(o, " ", ""))
+		}
+		if quotes := 2 * len("“") * len(r.Phrases); blanks > quotes {
+			t.Errorf("Parse(%q): %d bytes are lost but for %d of quotes", text, blanks, quotes)
+		}
+		for _, p := range append(r.Phrases, r.WithoutPhrases...) {
+			if strings.TrimSpace(p) == "" || utf8.ValidString(text) && !utf8.ValidString(p) {
+				t.Errorf("Parse(%q): phrase %q", text, p)
+			}
+		}
+	})
+}
