@@ -25,6 +25,7 @@ type config struct {
 	Root    string   `toml:"root" json:"root"`       // a folder of the workspace in place of a profile
 	Notes   []string `toml:"notes" json:"notes"`     // folders that are synced as notes
 	Preview int      `toml:"preview" json:"preview"` // the longest preview, in characters
+	Private bool     `toml:"private" json:"private"` // not searched from elsewhere
 
 	Retention retentionConfig `toml:"retention" json:"retention"`
 }
@@ -148,7 +149,8 @@ func newConfigCommand(env *environ) *cobra.Command {
 			"    profile = \"claude\"        # or seed, orchestrator, blue\n" +
 			"    root = \".agents\"          # in place of a profile: everything below one folder\n" +
 			"    notes = [\"docs/notes\"]    # folders whose files are synced as notes\n" +
-			"    preview = 500             # the longest preview, in characters\n\n" +
+			"    preview = 500             # the longest preview, in characters\n" +
+			"    private = true            # search --everywhere elsewhere leaves this store out\n\n" +
 			"    [retention]               # applied by session end\n" +
 			"    sessions = 20             # the newest of each type stay\n" +
 			"    session_age = \"30d\"       # and what is younger\n",

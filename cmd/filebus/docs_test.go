@@ -386,7 +386,7 @@ func TestDocumentedExitCodes(t *testing.T) {
 // TestDocumentedVariables compares the environment variables that the program's
 // sources name with those in docs/config.md.
 func TestDocumentedVariables(t *testing.T) {
-	names := regexp.MustCompile(`"((?:FILEBUS|CLAUDE|CODEX)_[A-Z_]+|NO_COLOR|TERM|HOME|USERPROFILE)"`)
+	names := regexp.MustCompile(`"((?:FILEBUS|CLAUDE|CODEX)_[A-Z_]+|NO_COLOR|TERM|HOME|USERPROFILE|XDG_STATE_HOME|LOCALAPPDATA)"`)
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("listing sources: %d, %v", len(files), err)
@@ -468,8 +468,8 @@ func examplesOf(text string) []example {
 // commandWords splits a command line at spaces that are not quoted.
 func commandWords(line string) []string {
 	var all []string
-	for _, m := range regexp.MustCompile(`"([^"]*)"|(\S+)`).FindAllStringSubmatch(line, -1) {
-		all = append(all, m[1]+m[2])
+	for _, m := range regexp.MustCompile(`'([^']*)'|"([^"]*)"|(\S+)`).FindAllStringSubmatch(line, -1) {
+		all = append(all, m[1]+m[2]+m[3])
 	}
 	return all
 }

@@ -28,8 +28,10 @@ type environ struct {
 
 	outTerminal, errTerminal bool // whether somebody looks at out and err
 	inTerminal               bool // whether somebody types in
+	columns                  int  // of the terminal that out is; 0: not known
 
 	syncBudget time.Duration // how long a reading command looks for changed files
+	gitBudget  time.Duration // how long a search looks at the history of git
 
 	variables []string // the environment for commands that are run, as of os.Environ
 	// takeSignals hands the process's signals over to a command that deals with
@@ -130,6 +132,7 @@ func (e *environ) open() (*session, error) {
 	}
 	s, err := e.newSession(materialize.Open(at, settings, e.storeOptions()))
 	if err == nil {
+		e.rememberStore(at.Store)
 		e.recoverOutputs(s.Workspace)
 	}
 	return s, err
@@ -149,6 +152,9 @@ func (e *environ) create(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	w, err := e.newSession(materialize.Create(ctx, at, settings, e.storeOptions()))
+	if err == nil {
+		e.rememberStore(at.Store)
+	}
 	if err == nil && w.Store.IsNew() {
 		e.note("made a store in %s", at.Store)
 	}

@@ -18,8 +18,9 @@ import (
 )
 
 func main() {
+	collectLate()
 	log.SetOutput(io.Discard) // libraries have nothing to say to users
-	os.Exit(runMain())
+	os.Exit(profiled(runMain))
 }
 
 // grace is how long a command may take to end by itself after an interrupt.
@@ -39,6 +40,7 @@ func runMain() int {
 	defer finished()
 	env := &environ{
 		syncBudget: usualSyncBudget,
+		gitBudget:  usualGitBudget,
 		in:         os.Stdin,
 		out:        os.Stdout,
 		err:        os.Stderr,
@@ -57,6 +59,9 @@ func runMain() int {
 	}
 	if dir, err := os.Getwd(); err == nil {
 		env.dir = dir
+	}
+	if env.outTerminal {
+		env.columns, _, _ = term.GetSize(int(os.Stdout.Fd())) // 0 if it does not say
 	}
 	return run(ctx, env, os.Args[1:])
 }
@@ -78,7 +83,7 @@ func run(ctx context.Context, env *environ, args []string) int {
 	out := &resultWriter{w: env.out}
 	inside.out = out
 	root := newRootCommand(&inside)
-	root.SetArgs(args)
+	root.SetArgs(searchArguments(root, args))
 	cmd, err := root.ExecuteContextC(ctx)
 	var exit *exitError
 	if err != nil && !inside.started {

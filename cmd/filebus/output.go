@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 	"unicode"
@@ -21,8 +22,10 @@ func (e *environ) note(format string, args ...any) {
 func (e *environ) printf(format string, args ...any) { fmt.Fprintf(e.out, format, args...) }
 
 // printJSON prints one compact value and a line end.
-func (e *environ) printJSON(value any) error {
-	encoder := json.NewEncoder(e.out)
+func (e *environ) printJSON(value any) error { return writeJSON(e.out, value) }
+
+func writeJSON(out io.Writer, value any) error {
+	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(value)
 }

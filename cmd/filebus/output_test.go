@@ -41,7 +41,9 @@ func TestBold(t *testing.T) {
 	} {
 		env, _, _ := fakeEnviron(t, c.variables...)
 		env.outTerminal = c.terminal
-		if got := markSnippet(env, snippet); got != c.want {
+		var out strings.Builder
+		env.writeWrapped(&out, "", snippet)
+		if got := out.String(); got != "  "+c.want+"\n" {
 			t.Errorf("terminal %v, %q: %q; want %q", c.terminal, c.variables, got, c.want)
 		}
 	}
@@ -102,11 +104,13 @@ func TestProgress(t *testing.T) {
 		env.now = func() time.Time { return now }
 		env.errTerminal, env.global.json = c.terminal, c.json
 		show, clear := env.progress("working")
+		show(100, 200)
 		now = now.Add(c.took)
-		counted(show)(5, 10)
+		counted(show)(120, 200)
 		clear()
-		if shown := bytes.Contains(stderr.Bytes(), []byte("working")); shown != c.shown {
-			t.Errorf("%s: bar shown: %v; want %v", c.name, shown, c.shown)
+		const want = "working, 10/s, 8s left" // what was done before does not count
+		if shown := bytes.Contains(stderr.Bytes(), []byte(want)); shown != c.shown {
+			t.Errorf("%s: bar %q shown: %v; want %v\n%q", c.name, want, shown, c.shown, stderr)
 		}
 	}
 }
@@ -119,19 +123,5 @@ func TestNameOfKind(t *testing.T) {
 		if got := nameOfKind(text, "knowledge"); got != want {
 			t.Errorf("nameOfKind(%q) = %q; want %q", text, got, want)
 		}
-	}
-}
-
-func TestTenHitsAreShort(t *testing.T) {
-	env, _, _ := fakeEnviron(t)
-	var out strings.Builder
-	for range 10 {
-		writeHit(&out, env, &query.Hit{
-			Title: strings.Repeat("A long title ", 20), Section: strings.Repeat("and a long section ", 20), Lines: query.Span{From: 100, To: 139},
-			Tokens: 12345, Agent: "web_researcher", Snippet: query.Snippet{Text: strings.Repeat("x", 160)},
-		})
-	}
-	if tokens := out.Len() / 4; tokens > 900 {
-		t.Errorf("ten hits take %d tokens; want at most 900", tokens)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -9,30 +10,68 @@ import (
 // progressDelay is how long work goes on before it gets a bar.
 const progressDelay = time.Second
 
-// progress returns a function that shows how far work is, and one that clears
-// what it has shown. A bar appears on a terminal only, and only for work over a
-// second.
+// progress returns a function that shows how far work is, how fast it goes and how
+// long it will go on, and one that clears what it has shown. A bar appears on a
+// terminal only, and only for work over a second. What is done at the first call
+// counts as done before.
 func (e *environ) progress(what string) (show func(done, total uint64), clear func()) {
 	if !e.errTerminal || e.global.json {
 		return func(uint64, uint64) {}, func() {}
 	}
-	start := e.now()
-	var bar *progressbar.ProgressBar
-	show = func(done, total uint64) {
-		if e.now().Sub(start) < progressDelay {
-			return
-		}
-		if bar == nil {
-			bar = progressbar.NewOptions64(int64(total), progressbar.OptionSetDescription(what),
-				progressbar.OptionSetWriter(e.err), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(),
-				progressbar.OptionThrottle(100*time.Millisecond))
-		}
-		_ = bar.Set64(int64(done)) // a bar that cannot be drawn is no reason to stop
+	m := meter{env: e, what: what, start: e.now()}
+	return m.show, m.clear
+}
+
+// A meter draws a bar with the speed of the work.
+type meter struct {
+	env   *environ
+	what  string
+	start time.Time
+
+	began time.Time // the first call; zero: none yet
+	first uint64    // done by then
+	bar   *progressbar.ProgressBar
+}
+
+func (m *meter) show(done, total uint64) {
+	now := m.env.now()
+	if m.began.IsZero() {
+		m.began, m.first = now, done
 	}
-	return show, func() {
-		if bar != nil {
-			_ = bar.Clear() // as above
-		}
+	if now.Sub(m.start) < progressDelay {
+		return
+	}
+	if m.bar == nil {
+		m.bar = progressbar.NewOptions64(int64(total), progressbar.OptionSetWriter(m.env.err), progressbar.OptionShowCount(),
+			progressbar.OptionSetElapsedTime(false), progressbar.OptionSetPredictTime(false), progressbar.OptionClearOnFinish(),
+			progressbar.OptionThrottle(100*time.Millisecond))
+	}
+	m.bar.Describe(m.what + m.speed(now, done, total))
+	_ = m.bar.Set64(int64(done)) // a bar that cannot be drawn is no reason to stop
+}
+
+// speed says how much is done in a second and how long the rest will take, once
+// that is known.
+func (m *meter) speed(now time.Time, done, total uint64) string {
+	took := now.Sub(m.began).Seconds()
+	if took <= 0 || done <= m.first {
+		return ""
+	}
+	rate := float64(done-m.first) / took
+	text := fmt.Sprintf(", %.0f/s", rate)
+	if rate < 10 {
+		text = fmt.Sprintf(", %.1f/s", rate)
+	}
+	if total > done {
+		left := time.Duration(float64(total-done) / rate * float64(time.Second))
+		text += ", " + max(left.Round(time.Second), time.Second).String() + " left"
+	}
+	return text
+}
+
+func (m *meter) clear() {
+	if m.bar != nil {
+		_ = m.bar.Clear() // as above
 	}
 }
 

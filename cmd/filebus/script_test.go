@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,6 +12,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// The stores of tests are not remembered among the user's: only the program that
+	// a script runs may be told where.
+	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") != "filebus" {
+		if err := os.Setenv("FILEBUS_STATE", "off"); err != nil {
+			panic(err)
+		}
+	}
 	testscript.Main(m, map[string]func(){
 		"filebus": func() { os.Exit(runMain()) },
 		"speaker": speak,
@@ -35,6 +43,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("FILEBUS_STORE", env.WorkDir+"/.filebus")
+			env.Setenv("FILEBUS_STATE", env.WorkDir+"/.tmp/state")
 			env.Setenv("TZ", "UTC")
 			return nil
 		},

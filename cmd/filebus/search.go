@@ -2,23 +2,25 @@ package main
 
 import (
 	"context"
-	"strings"
+	"math"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store/record"
 )
 
 type searchOptions struct {
 	filterOptions
+	answerOptions
 	conversations, sessions, notSessions []string
 	tasks, runs, agents, statuses        []string
 	limit, offset                        int
-	history                              bool
+	history, expand, literal             bool
+	everywhere, interactive              bool
 	maxWait                              time.Duration
+	given, operators                     []string // flags, and what of the text was read as such
 }
 
 // filterOptions are the filters that several commands have.
@@ -83,21 +85,29 @@ func newSearchCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search [flags] [WORD...]",
 		Short: "Find records by their text, and the section to read",
-		Long: `Find records by words, best first. Any text may be given: there is no query
-language. Each hit names the section that answers best, with its lines, so that
-"filebus get NAME --lines 40-80" reads no more than that.
+		Long: `Find records by words, best first. Each hit names the section that answers
+best, with its lines, so that "filebus get NAME --lines 40-80" reads no more.
+
+"two words" in quotes stand one after another; -word and -"two words" are left
+out; kind:, tree:, tag:, agent:, session:, task:, run:, status: and conversation:
+before a word are filters, as the flags. Quotes must reach filebus: put the whole
+query in single ones. Any other text is searched as it is; --literal takes all so.
 
 Without words what passes the filters is listed, newest first. Markers, states,
 snapshots, frames and prompts are found only with --kind.`,
 		Example: `  filebus search token refresh race
+  filebus search '"token refresh" race -redis tag:auth'
   filebus search --kind knowledge --tag auth --limit 3 jwt
+  filebus search --sections --max-tokens 2000 limiter clock
   filebus search --since 2d --json parseHTTPHeader`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runSearch(cmd.Context(), env, opts, strings.Join(args, " "))
+			opts.given = givenFlags(cmd)
+			return runSearch(cmd.Context(), env, opts, searchText(args))
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	opts.addTo(cmd)
+	opts.filterOptions.addTo(cmd)
+	opts.answerOptions.addTo(cmd)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&opts.agents, "agent", nil, "only records of `agent` (may be repeated)")
 	flags.StringSliceVar(&opts.conversations, "conversation", nil, "only records of conversation `id`")
@@ -109,7 +119,12 @@ snapshots, frames and prompts are found only with --kind.`,
 	flags.IntVar(&opts.limit, "limit", query.DefaultLimit, "print `n` hits at most")
 	flags.IntVar(&opts.offset, "offset", 0, "leave out the first `n` hits")
 	flags.BoolVar(&opts.history, "history", false, "search versions too that are current no more; they come last")
+	flags.BoolVar(&opts.literal, "literal", false, "search for the text as it is: no quotes, -word or key:value")
+	flags.BoolVar(&opts.expand, "expand", false, "search a second time, also for what the best hits have in common")
+	flags.BoolVar(&opts.everywhere, "everywhere", false, "search all stores that you have opened on this machine")
+	flags.BoolVarP(&opts.interactive, "interactive", "i", false, "search while you type, on a terminal, and print the file of the hit you choose")
 	flags.DurationVar(&opts.maxWait, "max-wait", query.DefaultMaxWait, "how long to bring the index up to date, at most")
+	cmd.SetFlagErrorFunc(searchFlagError)
 	return cmd
 }
 
@@ -117,10 +132,14 @@ func (o *searchOptions) request(env *environ, text string) (request query.Search
 	request = query.SearchRequest{
 		Query: text, Tags: o.tags, Agents: o.agents, Conversations: o.conversations, Sessions: o.sessions,
 		NotSessions: o.notSessions, Tasks: o.tasks, Runs: o.runs, Statuses: o.statuses,
-		Limit: o.limit, Offset: o.offset, History: o.history,
+		Offset: o.offset, History: o.history, Expand: o.expand,
 	}
-	if o.limit < 1 || o.offset < 0 {
+	if o.limit < 0 || o.limit == 0 && len(o.facets) == 0 || o.offset < 0 {
 		return request, usageError("--limit %d --offset %d: there is no such page", o.limit, o.offset)
+	}
+	request.Limit = min(o.limit, math.MaxInt32) + 1 // one more tells whether there are others
+	if err := o.ask(&request); err != nil {
+		return request, err
 	}
 	if request.Kinds, err = parseKinds(o.kinds); err != nil {
 		return request, err
@@ -128,16 +147,26 @@ func (o *searchOptions) request(env *environ, text string) (request query.Search
 	if request.Trees, err = parseTrees(o.trees); err != nil {
 		return request, err
 	}
+	if o.literal {
+		request.Literal(text)
+	} else {
+		o.operators = request.Parse(text)
+	}
 	request.Since, request.Until, err = o.period(env)
 	return request, err
 }
 
 func runSearch(ctx context.Context, env *environ, opts searchOptions, text string) error {
 	request, err := opts.request(env, text)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case opts.interactive:
+		return runFinder(ctx, env, opts, text)
+	case opts.everywhere:
+		return runSearchEverywhere(ctx, env, opts, request, text)
 	}
-	s, err := env.openFresh(ctx)
+	s, err := env.openSearched(ctx)
 	if err != nil {
 		return err
 	}
@@ -147,17 +176,25 @@ func runSearch(ctx context.Context, env *environ, opts searchOptions, text strin
 	if err != nil {
 		return err
 	}
-	if answer.Unindexed > 0 {
-		env.note("%d log entries are not indexed yet; they were scanned%s", answer.Unindexed, inPart(answer.ScanIncomplete))
-	} else if answer.ScanIncomplete {
-		env.note("older versions were scanned in part")
+	opts.noteScan(env, &request, &answer)
+	if opts.expand {
+		noteExpansion(env, &answer)
+	}
+	p := hitPage{env: env, answer: &answer, opts: &opts.answerOptions, limit: opts.limit, offset: request.Offset, marks: request.Marks}
+	if p.more = len(answer.Hits) > opts.limit; p.more {
+		answer.Hits = answer.Hits[:opts.limit]
 	}
 	for _, h := range answer.Hits {
 		if h.Damaged {
 			env.note("the body of %s is damaged; run filebus verify", h.Name)
 		}
 	}
-	size, err := printHits(env, &answer, request.Offset)
+	if !opts.noGit {
+		countCommits(ctx, env, s.Root, &answer)
+	}
+	size, err := p.print(ctx, func(*query.Hit) *query.Reader { return s.read })
+	opts.noteRead(env, &request)
+	opts.noteMissed(env, &answer, text)
 	env.logRead(s, "search", text, record.EstimateTokens(int64(size)))
 	return err
 }
@@ -167,66 +204,4 @@ func inPart(incomplete bool) string {
 		return " in part; run the search again, or filebus reindex"
 	}
 	return ""
-}
-
-// printHits prints an answer and returns about how many bytes it took.
-func printHits(env *environ, answer *query.SearchAnswer, offset int) (size int, err error) {
-	if env.global.json {
-		return printHitsJSON(env, answer)
-	}
-	var out strings.Builder
-	for i := range answer.Hits {
-		writeHit(&out, env, &answer.Hits[i])
-	}
-	env.printf("%s", out.String())
-	seen := offset + len(answer.Hits)
-	switch {
-	case len(answer.Hits) == 0:
-		env.note("no hits")
-	case uint64(seen) < answer.Total:
-		env.note("%d of %d hits; go on with --offset %d", len(answer.Hits), answer.Total, seen)
-	}
-	return out.Len(), nil
-}
-
-// writeHit writes a hit in two lines: where it is and what it says.
-func writeHit(out *strings.Builder, env *environ, h *query.Hit) {
-	out.WriteString(env.bold(oneLine(h.Name.String())))
-	if h.Lines.From > 0 {
-		out.WriteString(" --lines " + spanText(h.Lines))
-	}
-	out.WriteString("  " + h.Ref.Short() + "  " + tokenText(h.Tokens))
-	if h.Agent != "" {
-		out.WriteString("  " + h.Agent)
-	}
-	out.WriteString("  " + h.Time.UTC().Format("2006-01-02"))
-	if h.Older {
-		out.WriteString("  (older version)")
-	}
-	heading := h.Title // most first sections repeat it
-	switch {
-	case strings.Contains(h.Section, h.Title):
-		heading = h.Section
-	case h.Section != "" && !strings.Contains(h.Title, h.Section):
-		heading += " > " + h.Section
-	}
-	out.WriteString("\n  ")
-	if heading != "" {
-		out.WriteString(oneLine(layout.Clip(heading, maxHeading)) + ": ")
-	}
-	out.WriteString(markSnippet(env, h.Snippet) + "\n")
-}
-
-// maxHeading bounds what a hit says of its place, in characters, so that ten
-// hits stay below 900 tokens.
-const maxHeading = 80
-
-func markSnippet(env *environ, s query.Snippet) string {
-	var out strings.Builder
-	last := 0
-	for _, m := range s.Marks {
-		out.WriteString(s.Text[last:m.Start] + env.bold(s.Text[m.Start:m.End]))
-		last = m.End
-	}
-	return out.String() + s.Text[last:]
 }

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"filebus/index"
+	"filebus/query"
+)
+
+// answerOptions say what a search prints of what it finds.
+type answerOptions struct {
+	maxTokens  int // 0: no bound, but for sections
+	sections   bool
+	facets     []string
+	explain    bool
+	recent     string // half-life; "": age does not matter
+	duplicates bool
+	noGit      bool
+}
+
+// The half-life of a bare --recent, and the tokens of --sections without
+// --max-tokens.
+const (
+	usualRecent        = "30d"
+	usualSectionTokens = 4000
+)
+
+func (o *answerOptions) addTo(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.IntVar(&o.maxTokens, "max-tokens", 0, "print about `n` tokens at most (with --sections 4000)")
+	flags.BoolVar(&o.sections, "sections", false, "print the sections themselves")
+	flags.StringSliceVar(&o.facets, "facets", nil, "count the values of `fields` over all hits: kind,agent,tag,session")
+	flags.BoolVar(&o.explain, "explain", false, "say what each hit scores by")
+	flags.StringVar(&o.recent, "recent", "", "rank recent records higher; one this much `older` counts half (30d if not given)")
+	flags.Lookup("recent").NoOptDefVal = usualRecent
+	flags.BoolVar(&o.duplicates, "duplicates", false, "print near-duplicates as hits of their own")
+	flags.BoolVar(&o.noGit, "no-git", false, "do not look for commits that changed files which hits name")
+}
+
+// ask adds what is printed to what is searched.
+func (o *answerOptions) ask(request *query.SearchRequest) (err error) {
+	if o.maxTokens < 0 {
+		return usageError("--max-tokens %d is negative", o.maxTokens)
+	}
+	request.Duplicates, request.Explain = o.duplicates, o.explain
+	if request.Facets, err = parseFacets(o.facets); err != nil {
+		return err
+	}
+	if o.recent != "" {
+		request.Recent = true
+		request.HalfLife, err = parseHalfLife(o.recent)
+	}
+	return err
+}
+
+// room is how many bytes may be printed; 0: any number.
+func (o *answerOptions) room() int {
+	tokens := o.maxTokens
+	if tokens == 0 && o.sections {
+		tokens = usualSectionTokens
+	}
+	return min(tokens, 1<<40) * bytesPerToken
+}
+
+// bytesPerToken is how tokens are estimated, as record.EstimateTokens does it.
+const bytesPerToken = 4
+
+// parseFacets reads names of fields, each once.
+func parseFacets(texts []string) ([]index.Facet, error) {
+	known := []index.Facet{index.FacetKind, index.FacetAgent, index.FacetTag, index.FacetSession}
+	var facets []index.Facet
+	for _, text := range texts {
+		facet := index.Facet(strings.TrimSpace(text))
+		if !slices.Contains(known, facet) {
+			return nil, usageError("unknown facet %q: the facets are kind, agent, tag and session", text)
+		}
+		if !slices.Contains(facets, facet) {
+			facets = append(facets, facet)
+		}
+	}
+	return facets, nil
+}
+
+// parseHalfLife reads a length of time, in days too.
+func parseHalfLife(text string) (time.Duration, error) {
+	var length time.Duration
+	if days, found := strings.CutSuffix(text, "d"); found {
+		if n, err := strconv.ParseFloat(days, 64); err == nil && n < 1e5 {
+			length = time.Duration(n * 24 * float64(time.Hour))
+		}
+	} else if d, err := time.ParseDuration(text); err == nil {
+		length = d
+	}
+	if length <= 0 {
+		return 0, usageError("--recent=%s is no length of time: give 7d or 36h", text)
+	}
+	return length, nil
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"filebus/cmd/filebus/finder"
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store"
+)
+
+func runFinder(ctx context.Context, env *environ, opts searchOptions, text string) error {
+	if !env.inTerminal && !env.errTerminal || env.getenv("TERM") == "dumb" {
+		return noTerminal()
+	}
+	set, err := env.openFinder(ctx, opts)
+	if err != nil {
+		return err
+	}
+	if err := set.reportFailed(env); err != nil {
+		return err
+	}
+	source := &finderSource{env: env, opts: opts, set: set, positions: make([]uint64, len(set.readers))}
+	choice, err := finder.Run(ctx, source, finder.Options{Typed: text, NoColour: env.getenv("NO_COLOR") != ""})
+	switch {
+	case errors.Is(err, finder.ErrCancelled):
+		return silentError(exitInterrupted)
+	case errors.Is(err, finder.ErrNoTerminal):
+		return noTerminal()
+	case err != nil:
+		return err
+	case env.global.json:
+		if opts.everywhere && choice.Hit.Store == "" {
+			choice.Hit.Store = set.own.Store.Dir()
+		}
+		return env.printJSON(searchJSON{Total: 1, Hits: []hitJSON{toHitJSON(&choice.Hit)}})
+	}
+	env.printf("%s\n", source.placeOf(ctx, choice))
+	return nil
+}
+
+func noTerminal() error {
+	return coded(exitUsage, "filebus search WORD...", errors.New("--interactive needs a terminal"))
+}
+
+// openFinder opens the stores that a finder searches.
+func (e *environ) openFinder(ctx context.Context, opts searchOptions) (*storeSet, error) {
+	if opts.everywhere {
+		return e.openEverywhere(ctx, query.Options{})
+	}
+	s, err := e.openSearched(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &storeSet{own: s, readers: []*query.Reader{s.read}}, nil
+}
+
+// A finderSource answers an interactive finder from the index as it is, which
+// Refresh brings up to date.
+type finderSource struct {
+	env       *environ
+	opts      searchOptions
+	set       *storeSet
+	positions []uint64 // of the logs, up to which Refresh has come; by reader
+}
+
+// Search is that of finder.Source.
+func (s *finderSource) Search(ctx context.Context, typed string, limit int) (query.SearchAnswer, error) {
+	opts := s.opts
+	opts.limit, opts.offset = limit, 0
+	request, err := opts.request(s.env, typed)
+	if err != nil {
+		return query.SearchAnswer{}, err
+	}
+	request.IndexedOnly, request.Prefix = true, true
+	if !opts.everywhere {
+		return s.set.readers[0].Search(ctx, request)
+	}
+	answer, err := query.SearchEverywhere(ctx, s.set.readers, request, 0)
+	s.set.unnameOwn(answer.Hits)
+	return answer.SearchAnswer, err
+}
+
+// maxWhole bounds how much of a record is shown, in tokens.
+const maxWhole = 64 << 10
+
+// Text is that of finder.Source.
+func (s *finderSource) Text(ctx context.Context, typed string, hit query.Hit, whole bool) (finder.Text, error) {
+	r := s.set.reader(&hit)
+	v, err := r.Resolve(ctx, hit.Ref.String(), query.ResolveOptions{})
+	if err != nil {
+		return finder.Text{}, err
+	}
+	part := query.BodyRequest{MaxTokens: maxWhole}
+	if !whole {
+		part.Lines = hit.Lines
+	}
+	var body bytes.Buffer
+	result, err := r.WriteBody(ctx, &body, v, part)
+	if err != nil {
+		return finder.Text{}, err
+	}
+	if layout.IsBinary(body.Bytes()) {
+		return finder.Text{Note: "binary, " + byteSize(v.Record.Size), Line: 1}, nil
+	}
+	opts := s.opts // a search may read them just now
+	request, err := opts.request(s.env, typed)
+	request.Prefix = true
+	text := finder.Text{Body: body.Bytes(), Marks: request.Marks(body.Bytes()), Line: max(part.Lines.From, 1), Note: tokenText(hit.Tokens)}
+	if result.Left > 0 {
+		text.Note = fmt.Sprintf("the first ~%d of ~%d tokens", result.Tokens, hit.Tokens)
+	}
+	return text, err
+}
+
+// Refresh is that of finder.Source.
+func (s *finderSource) Refresh(ctx context.Context) (changed bool, err error) {
+	if own := s.set.own; own != nil && !s.env.global.noSync {
+		_, err = own.Sync(ctx, own.Root, materialize.SyncOptions{CaptureOnly: true, Budget: s.env.syncBudget})
+	}
+	for i, r := range s.set.readers {
+		position, readErr := logPosition(ctx, r.Store())
+		if readErr == nil && position != s.positions[i] {
+			if readErr = r.CatchUp(ctx); readErr == nil {
+				s.positions[i], changed = position, true
+			}
+		}
+		if i == 0 {
+			err = cmp.Or(readErr, err)
+		}
+	}
+	return changed, err
+}
+
+func logPosition(ctx context.Context, s *store.Store) (position uint64, err error) {
+	err = s.View(ctx, func(tx *store.Tx) error {
+		position = tx.Position()
+		return nil
+	})
+	return position, err
+}
+
+// placeOf returns what is printed of a choice: its file with the line, or the name of
+// a record that has no file, or its reference.
+func (s *finderSource) placeOf(ctx context.Context, choice finder.Choice) string {
+	h := &choice.Hit
+	where := ""
+	if h.Store != "" {
+		where = " --store " + quote(h.Store)
+	}
+	if choice.Ref {
+		return h.Ref.Short() + where
+	}
+	file, err := s.fileOf(h)
+	info, statErr := os.Stat(file)
+	if err != nil || statErr != nil || !info.Mode().IsRegular() {
+		return quote(h.Name.String()) + where
+	}
+	line := cmp.Or(h.FileLines.From, h.Lines.From)
+	if line > 0 && s.isAt(ctx, h, file, line) {
+		return fmt.Sprintf("%s:%d", s.env.fromHere(file), line)
+	}
+	return s.env.fromHere(file)
+}
+
+var errNoFile = errors.New("the record has no file")
+
+// fileOf returns the file of a hit in its workspace.
+func (s *finderSource) fileOf(h *query.Hit) (string, error) {
+	switch {
+	case h.Path == "" || h.Name.Tree != "" || h.Older:
+		return "", errNoFile
+	case h.Store == "":
+		return s.set.own.FilePath(h.Path), nil
+	}
+	main := filepath.Dir(h.Store)
+	at := materialize.Location{Store: h.Store, Main: main, Root: main}
+	settings, err := s.env.settings(at)
+	return (&materialize.Workspace{Location: at, Settings: settings}).FilePath(h.Path), err
+}
+
+// isAt reports whether a line of the file is the first line of the hit: the file may
+// have changed since it was taken in.
+func (s *finderSource) isAt(ctx context.Context, h *query.Hit, file string, line int) bool {
+	r := s.set.reader(h)
+	v, err := r.Resolve(ctx, h.Ref.String(), query.ResolveOptions{})
+	if err != nil {
+		return false
+	}
+	var want bytes.Buffer
+	if _, err := r.WriteBody(ctx, &want, v, query.BodyRequest{Lines: query.Span{From: h.Lines.From, To: h.Lines.From}}); err != nil {
+		return false
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	lines := bufio.NewReader(f)
+	for ; line > 1; line-- {
+		if skipLine(lines) != nil {
+			return false
+		}
+	}
+	got, err := lines.ReadBytes('\n')
+	return (err == nil || len(got) > 0) && bytes.Equal(bytes.TrimRight(got, "\r\n"), bytes.TrimRight(want.Bytes(), "\r\n"))
+}
+
+// skipLine reads over a line of any length.
+func skipLine(r *bufio.Reader) error {
+	for {
+		_, err := r.ReadSlice('\n')
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+	}
+}
+
+// fromHere returns a path as it is written in the working directory.
+func (e *environ) fromHere(file string) string {
+	if below, err := filepath.Rel(e.dir, file); e.dir != "" && err == nil && filepath.IsLocal(below) {
+		return below
+	}
+	return file
+}

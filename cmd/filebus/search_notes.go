@@ -1,0 +1,149 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"filebus/query"
+)
+
+// A hiddenJSON is, in JSON, a condition without which there would be hits.
+type hiddenJSON struct {
+	Condition query.Condition `json:"condition"`
+	Values    []string        `json:"values,omitempty"`
+	Total     uint64          `json:"total"`
+}
+
+func toHiddenJSON(hidden []query.Hidden) []hiddenJSON {
+	var out []hiddenJSON
+	for _, h := range hidden {
+		out = append(out, hiddenJSON{h.Condition, h.Values, h.Total})
+	}
+	return out
+}
+
+// noteScan says what was not ranked, and what was not even seen.
+func (o *searchOptions) noteScan(env *environ, request *query.SearchRequest, answer *query.SearchAnswer) {
+	phrases := len(request.Phrases)+len(request.WithoutPhrases) > 0 || answer.AsPhrase != ""
+	switch {
+	case answer.Unindexed > 0:
+		env.note("%d log entries are not indexed yet; they were scanned%s", answer.Unindexed, inPart(answer.ScanIncomplete))
+	case answer.ScanIncomplete && phrases:
+		env.note("not all texts were read for the phrase in time; more words, or filters, leave fewer to read")
+	case answer.ScanIncomplete:
+		env.note("older versions were scanned in part")
+	}
+	if answer.AsPhrase != "" {
+		env.note("a query of stop words or punctuation alone: the texts were read for %s", clipText(quote(answer.AsPhrase)))
+	}
+}
+
+// noteRead says what of a text was read otherwise than it may be meant: a kind that
+// there is none of, which is text, and what looks like a flag.
+func (o *searchOptions) noteRead(env *environ, request *query.SearchRequest) {
+	if o.literal {
+		return
+	}
+	for _, word := range strings.Fields(request.Query) {
+		names, found := strings.CutPrefix(word, "kind:")
+		inPhrase := slices.ContainsFunc(request.Phrases, func(p string) bool { return strings.Contains(p, word) })
+		if !found || names == "" || inPhrase {
+			continue
+		}
+		if _, err := parseKinds(strings.Split(names, ",")); err != nil {
+			env.note("%s is searched for as text: %v", clipText(word), err)
+		}
+	}
+	for _, word := range o.operators {
+		if len(word) == len("-n") && word[0] == '-' {
+			env.note("%s leaves out what has the word %s; the flags are in filebus search --help", word, word[1:])
+		}
+	}
+}
+
+// noteMissed says why there are no hits, or none for some words, and which search has
+// some.
+func (o *searchOptions) noteMissed(env *environ, answer *query.SearchAnswer, text string) {
+	if answer.Total > 0 {
+		o.noteUnknown(env, answer)
+		return
+	}
+	for _, h := range answer.Hidden {
+		env.note("without %s there %s", conditionText(h), hitsText(h.Total))
+	}
+	if answer.DidYouMean != "" {
+		env.note("did you mean: %s", oneLine(searchLine(o.given, answer.DidYouMean)))
+	}
+	if len(o.operators) > 0 {
+		env.note("read as filters, or as what to leave out: %s; to search for it as text: %s",
+			clipText(strings.Join(o.operators, " ")), clipText(searchLine(append(slices.Clip(o.given), "--literal"), text)))
+	}
+}
+
+// noteUnknown says which words no record has, and how they may be spelled.
+func (o *searchOptions) noteUnknown(env *environ, answer *query.SearchAnswer) {
+	if len(answer.Unknown) == 0 {
+		return
+	}
+	var words []string
+	for _, word := range answer.Unknown {
+		words = append(words, `"`+word+`"`)
+	}
+	note := "no record has " + clipText(strings.Join(words, " or "))
+	if answer.DidYouMean != "" {
+		note += "; did you mean: " + oneLine(searchLine(o.given, answer.DidYouMean))
+	}
+	env.note("%s", note)
+}
+
+func hitsText(n uint64) string {
+	if n == 1 {
+		return "is 1 hit"
+	}
+	return fmt.Sprintf("are %d hits", n)
+}
+
+// conditionText names a condition as one asks for it.
+func conditionText(h query.Hidden) string {
+	switch h.Condition {
+	case query.ConditionPhrase:
+		return "the quotes"
+	case query.ConditionAll:
+		return "any filter"
+	case query.ConditionTime:
+		return "--since and --until"
+	}
+	var words []string
+	for _, value := range h.Values {
+		switch {
+		case h.Condition != query.ConditionWithout:
+			words = append(words, "--"+string(h.Condition)+" "+quote(treeText(h.Condition, value)))
+		case strings.ContainsFunc(value, isSpace):
+			words = append(words, `-"`+value+`"`)
+		default:
+			words = append(words, "-"+value)
+		}
+	}
+	return clipText(strings.Join(words, " "))
+}
+
+// treeText is a value as flags take it: the own tree is a dot.
+func treeText(condition query.Condition, value string) string {
+	if condition == query.ConditionTree && value == "" {
+		return "."
+	}
+	return value
+}
+
+func isSpace(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r == '\r' }
+
+// clipText puts text on one line of bounded length.
+func clipText(text string) string {
+	const most = 200 // characters
+	runes := []rune(oneLine(text))
+	if len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return string(runes)
+}

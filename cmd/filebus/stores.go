@@ -1,0 +1,208 @@
+package main
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// The stores that a user has opened are remembered in a folder of the user's: a
+// small file each, named by a digest of the store's path, that holds the path.
+// Only search --everywhere asks for them, so what goes wrong here is lost
+// silently: the next command in that store tries again.
+
+const (
+	storesFolder = "stores"
+	// usedAgain is how old an entry's time gets before a command renews it: often
+	// enough to tell which stores are in use.
+	usedAgain = 24 * time.Hour
+	// awayFor is how long a store is remembered whose disk is not there.
+	awayFor = 30 * 24 * time.Hour
+	// maxStorePath bounds what is read of an entry, in bytes.
+	maxStorePath = 64 << 10
+)
+
+// storesDir returns the folder of the remembered stores, or "" where none are
+// remembered.
+func (e *environ) storesDir() string {
+	switch dir := e.getenv("FILEBUS_STATE"); {
+	case dir == "off":
+		return ""
+	case dir != "":
+		return filepath.Join(e.abs(dir), storesFolder)
+	}
+	base := e.stateBase(runtime.GOOS)
+	if base == "" {
+		return ""
+	}
+	return filepath.Join(base, "filebus", storesFolder)
+}
+
+// stateBase returns where programs keep what they remember of a user, or "".
+func (e *environ) stateBase(system string) string {
+	// A relative XDG_STATE_HOME counts as unset, as its specification has it.
+	if dir := e.getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	home := e.home()
+	switch {
+	case system == "windows" && e.getenv("LOCALAPPDATA") != "":
+		return e.getenv("LOCALAPPDATA")
+	case !filepath.IsAbs(home):
+		return ""
+	case system == "windows":
+		return filepath.Join(home, "AppData", "Local")
+	case system == "darwin":
+		return filepath.Join(home, "Library", "Application Support")
+	}
+	return filepath.Join(home, ".local", "state")
+}
+
+// storeKey names the entry of a store.
+func storeKey(folder string) string {
+	digest := sha256.Sum256([]byte(folder))
+	return hex.EncodeToString(digest[:16])
+}
+
+// rememberStore notes that a store was opened. Of a store that is noted already
+// it costs one look at a file.
+func (e *environ) rememberStore(folder string) {
+	dir := e.storesDir()
+	if dir == "" {
+		return
+	}
+	file := filepath.Join(dir, storeKey(folder))
+	info, err := os.Lstat(file)
+	if err == nil {
+		if now := e.now(); now.Sub(info.ModTime()) > usedAgain {
+			_ = os.Chtimes(file, now, now) // see above: lossy
+		}
+		return
+	}
+	if !errors.Is(err, fs.ErrNotExist) || !e.mayRemember(folder) {
+		return
+	}
+	if os.MkdirAll(dir, 0o700) == nil {
+		// Two processes write the same; half an entry does not fit its name.
+		_ = os.WriteFile(file, []byte(folder+"\n"), 0o600) // see above: lossy
+	}
+}
+
+// mayRemember reports whether a store may be found from elsewhere. A home folder
+// that does not exist is not made.
+func (e *environ) mayRemember(folder string) bool {
+	if home := e.home(); home != "" && e.getenv("FILEBUS_STATE") == "" {
+		if _, err := os.Stat(home); err != nil {
+			return false
+		}
+	}
+	return !isPrivate(folder)
+}
+
+// A rememberedStore is an entry.
+type rememberedStore struct {
+	entry  string // its file
+	folder string
+	used   time.Time
+}
+
+// rememberedStores returns the folders of the stores that this user has opened,
+// those used last first. Entries of stores that are gone are removed; a store
+// whose disk seems to be away is left out.
+func (e *environ) rememberedStores() []string {
+	dir := e.storesDir()
+	entries, err := os.ReadDir(dir)
+	if dir == "" || err != nil {
+		return nil
+	}
+	var found []rememberedStore
+	for _, entry := range entries {
+		s, err := readEntry(filepath.Join(dir, entry.Name()))
+		switch {
+		case err != nil:
+			continue
+		case s.folder == "", e.isGone(&s):
+			_ = os.Remove(s.entry) // the next search tries again
+		default:
+			if _, err := os.Stat(filepath.Join(s.folder, storeFile)); !isAbsent(err) {
+				found = append(found, s)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b rememberedStore) int {
+		return cmp.Or(b.used.Compare(a.used), strings.Compare(a.folder, b.folder))
+	})
+	var folders []string
+	for _, s := range found {
+		folders = append(folders, s.folder)
+	}
+	return folders
+}
+
+// storeFile is what makes a folder a store.
+const storeFile = "store.db"
+
+// readEntry reads an entry. Its folder is empty if the entry is damaged. What is no
+// entry is an error.
+func readEntry(file string) (rememberedStore, error) {
+	s := rememberedStore{entry: file}
+	info, err := os.Lstat(file)
+	if err != nil {
+		return s, err
+	}
+	name := filepath.Base(file)
+	if _, err := hex.DecodeString(name); err != nil || len(name) != len(storeKey("")) || !info.Mode().IsRegular() {
+		return s, fs.ErrInvalid
+	}
+	s.used = info.ModTime()
+	if info.Size() > maxStorePath {
+		return s, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return s, err
+	}
+	if folder := strings.TrimSuffix(string(text), "\n"); storeKey(folder) == name {
+		s.folder = folder
+	}
+	return s, nil
+}
+
+// isGone reports whether a store is there no more, or is not to be found from
+// elsewhere. A store that is missing along with all that lay around it may be on a
+// disk that is away: it stays remembered for a while.
+func (e *environ) isGone(s *rememberedStore) bool {
+	_, err := os.Stat(filepath.Join(s.folder, storeFile))
+	switch {
+	case err == nil:
+		return isPrivate(s.folder)
+	case !isAbsent(err):
+		return false
+	}
+	workspace := filepath.Dir(s.folder)
+	if _, err := os.Stat(workspace); isAbsent(err) {
+		workspace = filepath.Dir(workspace)
+	}
+	around, err := os.ReadDir(workspace)
+	return err == nil && len(around) > 0 || e.now().Sub(s.used) > awayFor
+}
+
+// isPrivate reports whether a store's configuration keeps it to itself.
+func isPrivate(folder string) bool {
+	c, err := readConfig(folder)
+	return err == nil && c.Private
+}
+
+// isAbsent reports whether an error says that a file does not exist.
+func isAbsent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
