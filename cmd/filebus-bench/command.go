@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -33,6 +34,7 @@ func (b *bench) execute(ctx context.Context, c command) (outcome, error) {
 	cmd := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
 	var stdout, stderr bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.dir, b.environment(), c.stdin, c.stdout, &stderr
+	endGently(cmd)
 	if c.stdout == nil {
 		cmd.Stdout = &stdout
 	}
@@ -46,19 +48,34 @@ func (b *bench) execute(ctx context.Context, c command) (outcome, error) {
 	return done, nil
 }
 
+// endGently makes an interrupt reach a process as a signal that it can pass on to
+// its own children, and kills it if that does not end it soon.
+func endGently(cmd *exec.Cmd) {
+	cmd.WaitDelay = 5 * time.Second
+	cmd.Cancel = func() error {
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			return cmd.Process.Kill() // where there are no signals
+		}
+		return nil
+	}
+}
+
 // environment is that of the user without what configures the tools that are
-// measured: their default settings count.
+// measured: their default settings count. No store is remembered among the user's.
 func (b *bench) environment() []string {
 	var env []string
 	for _, variable := range os.Environ() {
 		name, _, _ := strings.Cut(variable, "=")
-		if name == "HOME" || strings.HasPrefix(name, "FILEBUS_") || strings.HasPrefix(name, "GIT_") ||
-			strings.HasPrefix(name, "CLAUDE_") || strings.HasPrefix(name, "CODEX_") {
+		own := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
+		if name == "HOME" || name == "RIPGREP_CONFIG_PATH" || own("XDG_") || own("FILEBUS_") || own("GIT_") || own("CLAUDE_") || own("CODEX_") {
 			continue
 		}
 		env = append(env, variable)
 	}
-	return append(env, "HOME="+b.temp, "GIT_CONFIG_NOSYSTEM=1")
+	if b.profiles != "" {
+		env = append(env, profileVariable+"="+b.profiles)
+	}
+	return append(env, "HOME="+b.temp, "GIT_CONFIG_NOSYSTEM=1", "FILEBUS_STATE=off")
 }
 
 // process returns a measurement of a whole process.

@@ -32,23 +32,20 @@ func (b *bench) texts(n int) (*corpus, error) {
 	if b.corpus != "" {
 		err = c.copyFrom(b.corpus, n)
 	} else {
-		err = c.make(newGenerator(b.seed), n)
+		err = c.make(newGenerator(b.seed).next, n)
 	}
 	if err != nil {
 		return nil, err
-	}
-	if len(c.files) == 0 {
-		return nil, fmt.Errorf("%s holds no files", b.corpus)
 	}
 	fmt.Fprintf(b.progress, "  %d texts, %.1f MB, mean %.1f KB\n", len(c.files), c.megabytes(), c.megabytes()*1e3/float64(len(c.files)))
 	b.corpora[n] = c
 	return c, nil
 }
 
-// make adds n made texts.
-func (c *corpus) make(g *generator, n int) error {
+// make adds n texts that next makes.
+func (c *corpus) make(next func() text, n int) error {
 	for range n {
-		t := g.next()
+		t := next()
 		if err := c.add(filepath.FromSlash(t.path), t.body); err != nil {
 			return err
 		}
@@ -57,13 +54,21 @@ func (c *corpus) make(g *generator, n int) error {
 }
 
 // copyFrom adds the first n regular files below a folder, in the order of their
-// names.
+// names. What git keeps there is left out.
 func (c *corpus) copyFrom(dir string, n int) error {
-	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	return c.copyWhile(dir, func() bool { return len(c.files) < n })
+}
+
+// copyWhile is copyFrom as long as more are wanted. None at all is an error.
+func (c *corpus) copyWhile(dir string, more func() bool) error {
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && entry.Name() == ".git" {
+			return filepath.SkipDir
+		}
 		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
-		if len(c.files) == n {
+		if !more() {
 			return filepath.SkipAll
 		}
 		body, err := os.ReadFile(path)
@@ -76,6 +81,10 @@ func (c *corpus) copyFrom(dir string, n int) error {
 		}
 		return c.add(relative, body)
 	})
+	if err == nil && len(c.files) == 0 {
+		err = fmt.Errorf("%s holds no files", dir)
+	}
+	return err
 }
 
 func (c *corpus) add(file string, body []byte) error {
@@ -136,4 +145,27 @@ func folderSize(dir string) (size int64, err error) {
 		return nil
 	})
 	return size, err
+}
+
+// bodies returns a source of bodies that all differ: made ones, or those of the
+// folder that the options name. When all of these have been had they come again,
+// each time with another last line.
+func (b *bench) bodies() (next func() ([]byte, error), err error) {
+	if b.corpus == "" {
+		g := newGenerator(b.seed)
+		return func() ([]byte, error) { return g.next().body, nil }, nil
+	}
+	texts, err := b.texts(b.docs)
+	if err != nil {
+		return nil, err
+	}
+	count := 0
+	return func() ([]byte, error) {
+		body, err := os.ReadFile(filepath.Join(texts.dir, texts.files[count%len(texts.files)]))
+		if round := count / len(texts.files); round > 0 {
+			body = fmt.Appendf(body, "\n%d\n", round)
+		}
+		count++
+		return body, err
+	}, nil
 }

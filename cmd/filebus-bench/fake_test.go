@@ -7,10 +7,15 @@ import (
 	"io"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // fakeVariable makes the test binary act as a filebus that behaves, or misbehaves
@@ -24,11 +29,23 @@ const (
 	fakeCorrupt  = "corrupt"  // get changes a byte
 	fakeBroken   = "broken"   // every command fails
 	fakeComplete = "complete" // sound, and has compact and exec
+	fakeSlow     = "slow"     // a put says who it is and takes a minute
 )
+
+// pidVariable names the file in which a slow fake says who it is.
+const pidVariable = "BENCH_FAKE_PID"
+
+// benchCommand makes the test binary act as the benchmark itself.
+const benchCommand = "bench-main"
 
 // TestMain lets the test binary be what stands between a test and a process
 // whose memory it measures, and a fake filebus.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == benchCommand {
+		os.Args = slices.Delete(os.Args, 1, 2)
+		main()
+		return
+	}
 	var err error
 	switch behaviour := os.Getenv(fakeVariable); {
 	case len(os.Args) > 1 && os.Args[1] == measureCommand:
@@ -76,6 +93,11 @@ func fakeMain(behaviour string, args []string) error {
 	body, log := filepath.Join(dir, "body"), filepath.Join(dir, "log")
 	switch args = slices.DeleteFunc(args, func(arg string) bool { return arg == "--json" }); args[0] {
 	case "put":
+		if behaviour == fakeSlow {
+			err := writeFile(os.Getenv(pidVariable), []byte(strconv.Itoa(os.Getpid())))
+			time.Sleep(time.Minute)
+			return err
+		}
 		return fakePut(args, body, log)
 	case "verify":
 		return fakeVerify(behaviour, log)
@@ -187,15 +209,18 @@ func TestProcessesCountsLosses(t *testing.T) {
 		lost    float64
 		verdict verdict
 	}{fakeSound: {0, met}, fakeLossy: {1, notMet}} {
-		rows, err := fakeBench(t, behaviour, options{runs: 1, seed: 1}).putAtOnce(t.Context(), load{processes: 5, each: 3})
+		rows, err := fakeBench(t, behaviour, options{runs: 1, seed: 1}).putAtOnce(t.Context(), 15, 1, 5)
 		if err != nil {
 			t.Fatalf("%s: %v", behaviour, err)
 		}
-		got := find(t, rows, "records lost")
+		got := find(t, rows, "records lost by 5 ")
 		if got.Max != want.lost || got.Verdict != want.verdict {
 			t.Errorf("%s: got %+v, want %v lost, %s", behaviour, got, want.lost, want.verdict)
 		}
-		if rate := find(t, rows, "puts by 5 "); rate.Median <= 0 || rate.Ratio <= 0 {
+		if single := find(t, rows, "15 puts by 1 "); single.Chart != "puts at once" || single.At != 1 || single.Limit != "" {
+			t.Errorf("%s: got %+v, want a point of a curve without a limit", behaviour, single)
+		}
+		if rate := find(t, rows, "15 puts by 5 "); rate.Median <= 0 || rate.Ratio <= 0 {
 			t.Errorf("%s: got %+v, want a rate and a ratio", behaviour, rate)
 		}
 		if wait := find(t, rows, "longest"); wait.Median <= 0 {
@@ -226,24 +251,108 @@ func TestSizeCompactsWhereItCan(t *testing.T) {
 }
 
 func TestSuitesReportFailures(t *testing.T) {
-	b := fakeBench(t, fakeBroken, options{docs: 2, runs: 1, seed: 1, largeSize: 10, growthMax: 1})
-	var chosen []suite
-	for _, s := range suites() {
-		if s.name != "relevance" && s.name != "growth" { // which need a collection, and a thousand texts
-			chosen = append(chosen, s)
-		}
-	}
-	rows, err := b.runSuites(t.Context(), chosen)
+	b := fakeBench(t, fakeBroken, options{docs: 2, runs: 1, seed: 1, largeSize: 10, growthMax: 1, rgSize: 1000, small: true})
+	rows, err := b.runSuites(t.Context(), suites())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, r := range rows {
-		if r.Suite != chosen[i].name || r.Verdict != failed || !strings.Contains(r.What, "the fake is broken") {
-			t.Errorf("suite %s: got %+v, want one row that says what the program said", chosen[i].name, r)
+	said, skips := map[string]bool{}, map[string]bool{}
+	for _, r := range rows {
+		switch {
+		case r.Verdict == failed && strings.Contains(r.What, "the fake is broken"):
+			said[r.Suite] = true
+		case r.Verdict == skipped && strings.HasSuffix(r.What, "is missing"):
+			skips[r.Suite] = true // without a collection, or ripgrep
 		}
 	}
-	if len(rows) != len(chosen) {
-		t.Errorf("got %d rows of %d suites", len(rows), len(chosen))
+	for _, s := range suites() {
+		if !said[s.name] && !skips[s.name] {
+			t.Errorf("suite %s: got no row that says what the program said: %+v", s.name, rows)
+		}
+	}
+	if !said["startup"] || !said["put"] || !said["growth"] {
+		t.Errorf("got %v, want the suites that need nothing among them", said)
+	}
+	var out bytes.Buffer
+	if err := b.write(&out, rows); exitCode(err, io.Discard) != 1 {
+		t.Errorf("the exit code of %v: got %d, want 1", err, exitCode(err, io.Discard))
+	}
+}
+
+func TestRipgrepSuite(t *testing.T) {
+	if !hasTool(rg) {
+		t.Skip("there is no rg")
+	}
+	rows, err := runRipgrep(t.Context(), fakeBench(t, fakeSound, options{runs: 1, seed: 1, rgSize: 50_000}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range []string{"whole-process search in", "rg -il", "rg -ic"} {
+		// The limit is for much more text than this.
+		if got := find(t, rows, what); got.Runs != ripgrepQueries || got.Median <= 0 || got.Limit != "" {
+			t.Errorf("%s: got %+v, want %d runs without a limit", what, got, ripgrepQueries)
+		}
+	}
+	// The fake's index has 32768 bytes.
+	if got := find(t, rows, "index on disk"); got.Verdict != notMet {
+		t.Errorf("got %+v, want %s", got, notMet)
+	}
+}
+
+func TestRipgrepIsMissing(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	rows, err := fakeBench(t, fakeSound, options{}).runSuites(t.Context(), []suite{{"ripgrep", "", runRipgrep}})
+	want := []row{{Suite: "ripgrep", What: "rg is missing", Verdict: skipped}}
+	if diff := cmp.Diff(want, rows); diff != "" || err != nil {
+		t.Errorf("%v, -want +got\n%s", err, diff)
+	}
+}
+
+// TestRipgrepFindsFiles makes sure that it reads what lies there, hidden files
+// included, and takes no word for an option.
+func TestRipgrepFindsFiles(t *testing.T) {
+	if !hasTool(rg) {
+		t.Skip("there is no rg")
+	}
+	b := testBench(t, options{})
+	dir := t.TempDir()
+	for name, body := range map[string]string{"a.md": "One word", ".hidden/b.md": "a -word", "c.md": "none", ".gitignore": "a.md"} {
+		if err := writeFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done, err := b.execute(t.Context(), ripgrep(dir, "-il", []string{"word", "-x"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Fields(string(done.stdout))
+	slices.Sort(got)
+	if want := "./.hidden/b.md ./a.md"; strings.Join(got, " ") != want {
+		t.Errorf("got %q, want %s", got, want)
+	}
+}
+
+func TestSearchersSuite(t *testing.T) {
+	rows, err := fakeBench(t, fakeSound, options{runs: 1, docs: 2, seed: 1}).searchAtOnce(t.Context(), 1, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range rows {
+		got = append(got, fmt.Sprintf("%s/%s at %v", r.Chart, r.Line, r.At))
+		if r.Median <= 0 {
+			t.Errorf("got %+v, want something measured", r)
+		}
+	}
+	want := []string{
+		"searches at once/search at 1", "search beside others/search at 1", "search beside others/put at 1",
+		"searches at once/search at 3", "search beside others/search at 3", "search beside others/put at 3",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("points: -want +got\n%s", diff)
+	}
+	if each := rows[4]; each.Runs != 2*searchesAtOnce || each.Verdict != met {
+		t.Errorf("searches of 3 processes, with the run that does not count: got %+v, want %d, %s", each, 2*searchesAtOnce, met)
 	}
 }
 
@@ -277,26 +386,76 @@ func TestReferenceTokens(t *testing.T) {
 }
 
 func TestProfiles(t *testing.T) {
+	if !hasTool("go") {
+		t.Skip("there is no Go tool to add profiles")
+	}
 	dir := t.TempDir()
-	opts := options{cpuProfile: filepath.Join(dir, "cpu"), memProfile: filepath.Join(dir, "memory")}
-	stop, err := startProfiles(opts)
-	if err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{"", "none"} {
+		b := testBench(t, options{filebus: "given", cpuProfile: filepath.Join(dir, folder, "cpu"), memProfile: filepath.Join(dir, folder, "memory")})
+		b.profiles = t.TempDir()
+		stop, err := b.startProfiles(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := stop(); (err == nil) != (folder == "") {
+			t.Errorf("profiles in the folder %q, of which %q is not there: got %v", folder, "none", err)
+		}
 	}
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range []string{opts.cpuProfile, opts.memProfile} {
-		if info, err := os.Stat(file); err != nil || info.Size() == 0 {
+	for _, file := range []string{"cpu", "memory"} {
+		if info, err := os.Stat(filepath.Join(dir, file)); err != nil || info.Size() == 0 {
 			t.Errorf("profile %s: got %v, %v, want bytes", file, info, err)
 		}
 	}
-	if _, err := startProfiles(options{cpuProfile: filepath.Join(dir, "none", "cpu")}); err == nil {
-		t.Error("a profile in a folder that is not there: got no error")
+}
+
+// TestSumOfManyProfiles adds more profiles than go on one command line.
+func TestSumOfManyProfiles(t *testing.T) {
+	if !hasTool("go") {
+		t.Skip("there is no Go tool to add profiles")
 	}
-	if stop, err := startProfiles(options{memProfile: filepath.Join(dir, "none", "memory")}); err != nil || stop() == nil {
-		t.Errorf("a memory profile in a folder that is not there: got %v and no error at the end", err)
+	b := testBench(t, options{})
+	b.profiles = t.TempDir()
+	first := filepath.Join(b.profiles, "memory-0000.pprof")
+	if err := writeMemoryProfile(first); err != nil {
+		t.Fatal(err)
 	}
+	body, err := os.ReadFile(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 1; i <= profilesAtOnce; i++ {
+		if err := writeFile(filepath.Join(b.profiles, fmt.Sprintf("memory-%04d.pprof", i)), body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to := filepath.Join(b.profiles, "sum")
+	if err := b.sumProfiles(t.Context(), "memory-*.pprof", to); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := bytesOf(t, to), float64(profilesAtOnce+1)*bytesOf(t, first); got < 0.99*want || got > 1.01*want {
+		t.Errorf("the sum of %d equal profiles: got %v bytes, want %v", profilesAtOnce+1, got, want)
+	}
+}
+
+// bytesOf returns what a profile of memory says was allocated.
+func bytesOf(t *testing.T, profile string) float64 {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "tool", "pprof", "-raw", "-symbolize=none", profile).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for line := range strings.Lines(string(out)) {
+		// Objects and bytes, allocated and in use, before a colon.
+		fields := strings.Fields(strings.SplitN(line, ":", 2)[0])
+		if len(fields) != 4 {
+			continue
+		}
+		if allocated, err := strconv.ParseFloat(fields[1], 64); err == nil {
+			sum += allocated
+		}
+	}
+	return sum
 }
 
 func TestReplaceFile(t *testing.T) {

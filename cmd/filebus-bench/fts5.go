@@ -50,8 +50,7 @@ func (b *bench) fts5Search(ctx context.Context, db string, queries [][]string) (
 	var script strings.Builder
 	script.WriteString("pragma mmap_size = 1000000000;\n.timer on\n")
 	for _, words := range queries {
-		match := `"` + strings.Join(words, `" OR "`) + `"`
-		fmt.Fprintf(&script, "select rowid from fts where fts match %s order by rank limit 10;\n", quoteSQL(match))
+		script.WriteString(fts5Query(words))
 	}
 	done, err := b.sqlite(ctx, db, script.String())
 	if err != nil {
@@ -62,6 +61,11 @@ func (b *bench) fts5Search(ctx context.Context, db string, queries [][]string) (
 		return nil, fmt.Errorf("sqlite3 timed %d of %d queries", len(times), len(queries))
 	}
 	return times, nil
+}
+
+func fts5Query(words []string) string {
+	match := `"` + strings.Join(words, `" OR "`) + `"`
+	return fmt.Sprintf("select rowid from fts where fts match %s order by rank limit 10;\n", quoteSQL(match))
 }
 
 func (b *bench) sqlite(ctx context.Context, db, script string) (outcome, error) {

@@ -75,8 +75,12 @@ func (g *generator) sized(size int) text {
 	for out.Len() < size {
 		g.block(&out)
 	}
-	path := fmt.Sprintf("area-%03d/%s-%06d.md", g.count/100, strings.ReplaceAll(strings.ToLower(title), " ", "-"), g.count)
-	return text{path, []byte(out.String())}
+	return text{g.path(title), []byte(out.String())}
+}
+
+// path returns a path for the text that was made last.
+func (g *generator) path(title string) string {
+	return fmt.Sprintf("area-%03d/%s-%06d.md", g.count/100, strings.ReplaceAll(strings.ToLower(title), " ", "-"), g.count)
 }
 
 // newTopic chooses what the next text is about: words that are neither among the

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
+	"syscall"
 	"time"
 )
 
@@ -55,7 +57,10 @@ func measureMain(args []string) error {
 	if len(args) < 2 {
 		return fmt.Errorf("%s needs a file and a command", measureCommand)
 	}
-	cmd := exec.Command(args[1], args[2:]...)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	cmd := exec.CommandContext(ctx, args[1], args[2:]...)
+	endGently(cmd)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	begin := time.Now()
 	if err := cmd.Run(); err != nil {

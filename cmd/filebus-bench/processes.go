@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,61 +17,82 @@ type load struct{ processes, each int }
 func (l load) puts() int { return l.processes * l.each }
 
 // runProcesses compares the throughput of one process that puts a thousand texts
-// with that of fifty that share them, all at once, and looks for losses.
+// with that of up to fifty that share them, all at once, and looks for losses.
 func runProcesses(ctx context.Context, b *bench) ([]row, error) {
-	return b.putAtOnce(ctx, load{processes: 50, each: 20})
+	return b.putAtOnce(ctx, 1000, 1, 2, 5, 10, 20, 50)
 }
 
-// putAtOnce is runProcesses with any load. While the processes work, single puts
-// are timed: the longest of them is the longest wait.
-func (b *bench) putAtOnce(ctx context.Context, l load) ([]row, error) {
-	p := &putRun{b: b, load: l}
-	if err := p.makeTexts(); err != nil {
+// putAtOnce is runProcesses with any number of puts, and numbers of processes that
+// share them. The first of these is what the others are compared with. While more
+// than one work, single puts are timed: the longest of them is the longest wait.
+func (b *bench) putAtOnce(ctx context.Context, puts int, crowds ...int) ([]row, error) {
+	p := &putRun{b: b}
+	if err := p.makeTexts(puts); err != nil {
 		return nil, err
 	}
-	var lost, longest sample
-	samples, err := inTurns(ctx, b.runs,
-		side{name: "one process", prepare: p.newStore, run: func(ctx context.Context) (float64, error) {
-			return p.throughput(ctx, load{1, l.puts()})
-		}},
-		side{name: "many processes", prepare: p.newStore, run: func(ctx context.Context) (float64, error) {
-			rate, wait, err := p.crowd(ctx)
-			if err != nil {
-				return 0, err
-			}
-			missing, err := p.missing(ctx)
-			lost, longest = append(lost, missing), append(longest, wait)
+	var sides []side
+	lost, longest := make([]sample, len(crowds)), make([]sample, len(crowds))
+	for i, n := range crowds {
+		l := load{n, puts / n}
+		sides = append(sides, side{name: fmt.Sprintf("%d processes", n), prepare: p.newStore, run: func(ctx context.Context) (float64, error) {
+			rate, wait, missing, err := p.once(ctx, l)
+			lost[i], longest[i] = append(lost[i], missing), append(longest[i], wait)
 			return rate, err
 		}})
-	if err != nil {
-		return nil, err
 	}
-	return []row{
-		measured(fmt.Sprintf("puts by %d processes × %d at once", l.processes, l.each), "puts/s", samples[1]).over(samples[0]).ratioAtLeast(0.5, "≥ 0.5 × one process"),
-		measured(fmt.Sprintf("puts by one process × %d", l.puts()), "puts/s", samples[0]),
-		measured("records lost (filebus verify)", "", lost).noneAbove(0, "none lost"),
-		measured("longest single put meanwhile", "ms", longest),
-	}, nil
+	samples, err := inTurns(ctx, b.runs, sides...)
+	var rows, waits, losses []row
+	for i, n := range crowds {
+		rate := measured(fmt.Sprintf("%d puts by %d processes at once", puts, n), "puts/s", samples[i])
+		if i > 0 {
+			rate = rate.over(samples[0]).ratioAtLeast(0.5, "≥ 0.5 × one process")
+			waits = append(waits, measured(fmt.Sprintf("longest single put beside %d processes", n), "ms", longest[i]).on("longest put beside others", "put", n))
+		}
+		rows = append(rows, rate.on("puts at once", "put", n))
+		losses = append(losses, measured(fmt.Sprintf("records lost by %d processes (filebus verify)", n), "", lost[i]).noneAbove(0, "none lost"))
+	}
+	return slices.Concat(rows, losses, waits), err
 }
 
 // A putRun is the texts of the suite and the store they go to.
 type putRun struct {
 	b     *bench
-	load  load
 	files []string
 	w     *workspace
 	extra atomic.Int64 // puts besides the files
 }
 
-func (p *putRun) makeTexts() error {
+// once lets the processes of a load put all at once into a new store, and returns
+// puts a second, the longest single put meanwhile in milliseconds, and how many
+// records the store has too few.
+func (p *putRun) once(ctx context.Context, l load) (rate, longest, missing float64, err error) {
+	if l.processes == 1 {
+		rate, err = p.throughput(ctx, l)
+	} else {
+		rate, longest, err = p.crowd(ctx, l)
+	}
+	if err == nil {
+		missing, err = p.missing(ctx, l)
+	}
+	return rate, longest, missing, err
+}
+
+func (p *putRun) makeTexts(puts int) error {
 	dir, err := p.b.folder("puts")
 	if err != nil {
 		return err
 	}
-	g := newGenerator(p.b.seed)
-	for i := range p.load.puts() + 1 {
+	next, err := p.b.bodies()
+	if err != nil {
+		return err
+	}
+	for i := range puts + 1 {
 		file := filepath.Join(dir, fmt.Sprintf("%04d.md", i))
-		if err := writeFile(file, g.next().body); err != nil {
+		body, err := next()
+		if err == nil {
+			err = writeFile(file, body)
+		}
+		if err != nil {
 			return err
 		}
 		p.files = append(p.files, file)
@@ -113,7 +135,7 @@ func (p *putRun) throughput(ctx context.Context, l load) (float64, error) {
 }
 
 // crowd lets all processes put at once and times single puts meanwhile.
-func (p *putRun) crowd(ctx context.Context) (rate, longest float64, err error) {
+func (p *putRun) crowd(ctx context.Context, l load) (rate, longest float64, err error) {
 	var done atomic.Bool
 	var probe sync.WaitGroup
 	var probeErr error
@@ -125,7 +147,7 @@ func (p *putRun) crowd(ctx context.Context) (rate, longest float64, err error) {
 			longest = max(longest, milliseconds(outcome.elapsed))
 		}
 	})
-	rate, err = p.throughput(ctx, p.load)
+	rate, err = p.throughput(ctx, l)
 	done.Store(true)
 	probe.Wait()
 	if err == nil {
@@ -135,7 +157,7 @@ func (p *putRun) crowd(ctx context.Context) (rate, longest float64, err error) {
 }
 
 // missing verifies the store and returns how many records it has too few.
-func (p *putRun) missing(ctx context.Context) (float64, error) {
+func (p *putRun) missing(ctx context.Context, l load) (float64, error) {
 	done, err := p.b.execute(ctx, p.b.filebusIn(p.w, "--json", "verify"))
 	if err != nil {
 		return 0, err
@@ -144,5 +166,5 @@ func (p *putRun) missing(ctx context.Context) (float64, error) {
 	if err := json.Unmarshal(done.stdout, &report); err != nil {
 		return 0, fmt.Errorf("reading what verify prints: %w", err)
 	}
-	return float64(len(p.files)+int(p.extra.Load())) - float64(report.Records), nil
+	return float64(l.puts()+int(p.extra.Load())) - float64(report.Records), nil
 }

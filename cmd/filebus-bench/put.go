@@ -39,22 +39,47 @@ func runPut(ctx context.Context, b *bench) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
+	repository, err := b.newRepository(ctx)
+	if err != nil {
+		return nil, err
+	}
 	samples, err := inTurns(ctx, 8*b.runs,
 		side{name: "filebus put", prepare: fresh, run: b.process(b.filebusIn(w, "put", "--conversation", "bench", source))},
 		side{name: "write, fsync, rename", prepare: fresh, run: timed(func(context.Context) error { return replaceFile(w.dir, body) })},
 		side{name: "store.Put", prepare: fresh, run: timed(func(ctx context.Context) error { return storePut(ctx, s, body) })},
 		side{name: "fsync", run: func(context.Context) (float64, error) { return syncTime(w.dir, body) }},
+		b.hashObject(repository, "git hash-object -w", fresh, source),
+		b.hashObject(repository, "git hash-object -w, with fsync", fresh, "-c", "core.fsync=loose-object", source),
 	)
-	if err != nil {
-		return nil, err
-	}
-	whole, file, part, fsync := samples[0], samples[1], samples[2], samples[3]
+	whole, file, part, fsync, git, durable := samples[0], samples[1], samples[2], samples[3], samples[4], samples[5]
 	return []row{
 		measured("whole-process put of 20 KB", "ms", whole).over(file).atMost(25+5*fsync.median(), "≤ 25 ms + 5 fsyncs = "+figure(25+5*fsync.median())+" ms"),
 		measured("the store's part of a put", "ms", part).over(file).ratioAtMost(3, "≤ 3 × write+fsync+rename"),
 		measured("write, fsync and rename of that file", "ms", file),
 		measured("fsync alone", "ms", fsync),
-	}, nil
+		measured("the same put against git hash-object -w with fsync", "ms", whole).over(durable),
+		measured("git hash-object -w, whole process, with fsync", "ms", durable).of("git"),
+		measured("git hash-object -w, whole process, by default without", "ms", git).of("git"),
+	}, err
+}
+
+// hashObject is the side of git that stores one file as an object. The last of
+// args is the file, the others are options of git.
+func (b *bench) hashObject(repository, name string, fresh func(context.Context) error, args ...string) side {
+	line := append([]string{"git", "--git-dir", repository}, args[:len(args)-1]...)
+	line = append(line, "hash-object", "-w", args[len(args)-1])
+	return side{name: name, tool: "git", prepare: fresh, run: b.process(command{dir: b.temp, args: line})}
+}
+
+// newRepository makes an empty git repository without a work tree, if there is a
+// git.
+func (b *bench) newRepository(ctx context.Context) (string, error) {
+	dir, err := b.folder("git")
+	if err != nil || !hasTool("git") {
+		return dir, err
+	}
+	_, err = b.execute(ctx, command{dir: dir, args: []string{"git", "init", "-q", "--bare"}})
+	return dir, err
 }
 
 // storePut puts a text the way package materialize does, without its file.

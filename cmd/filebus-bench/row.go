@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"runtime"
 	"strings"
 	"text/tabwriter"
 )
@@ -33,6 +32,11 @@ type row struct {
 	Ratio   float64 `json:"ratio,omitempty"` // to what the limit names; 0: to nothing
 	Limit   string  `json:"limit,omitempty"`
 	Verdict verdict `json:"verdict,omitempty"`
+
+	// A row that is a point of a curve says which: see writeCharts.
+	Chart string  `json:"chart,omitempty"`
+	Line  string  `json:"line,omitempty"`
+	At    float64 `json:"at,omitempty"`
 }
 
 // measured makes a row of a sample; skipped if the sample is empty.
@@ -41,6 +45,25 @@ func measured(what, unit string, s sample) row {
 	r.Min, r.Max = s.bounds()
 	if len(s) == 0 {
 		r.Verdict = skipped
+	}
+	return r
+}
+
+// on makes the row a point of a line in a chart.
+func (r row) on(chart, line string, at int) row {
+	r.Chart, r.Line, r.At = chart, line, float64(at)
+	return r
+}
+
+// of names the tool that a row needs: without it, the row is skipped and says so.
+// With it, a row of nothing is that of a side that failed.
+func (r row) of(tool string) row {
+	switch {
+	case r.Runs > 0:
+	case hasTool(tool):
+		r.Verdict = failed
+	default:
+		r.What += ": " + tool + " is missing"
 	}
 	return r
 }
@@ -122,7 +145,7 @@ func (r row) cells() []string {
 // that are not met counted below.
 func writeTable(w io.Writer, rows []row) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "%s, %s/%s, %d cores\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	fmt.Fprintf(table, "%s\n\n", thisMachine())
 	fmt.Fprintln(table, "suite\twhat\tlimit\tmedian\tmin–max\tratio\t")
 	count := map[verdict]int{}
 	for _, r := range rows {
@@ -138,8 +161,8 @@ func writeJSON(w io.Writer, rows []row) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", " ")
-	return encoder.Encode(map[string]any{
-		"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
-		"cores": runtime.NumCPU(), "rows": rows,
-	})
+	return encoder.Encode(struct {
+		machine
+		Rows []row `json:"rows"`
+	}{thisMachine(), rows})
 }

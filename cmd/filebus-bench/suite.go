@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -21,9 +23,10 @@ type suite struct {
 func suites() []suite {
 	return []suite{
 		{"startup", "the start of the program, and its size", runStartup},
-		{"put", "one durable put of 20 KB against writing the file", runPut},
+		{"put", "one durable put of 20 KB against writing the file, and git hash-object", runPut},
 		{"agents", "exec, context and wait, as an orchestrator meets them", runAgents},
-		{"processes", "50 processes that put at once against one", runProcesses},
+		{"processes", "1 to 50 processes that put at once", runProcesses},
+		{"searchers", "1 to 50 processes that search at once, beside one that puts", runSearchers},
 		{"capture", "taking in a folder of new files against git add", runCapture},
 		{"sync", "an idle sync against git status", runSync},
 		{"materialize", "laying files out against cp -r", runMaterialize},
@@ -31,8 +34,10 @@ func suites() []suite {
 		{"index", "indexing against SQLite FTS5, with its memory and size", runIndex},
 		{"size", "store and index on disk against the texts", runSize},
 		{"large", "one large body: the memory of put, exec and get", runLarge},
-		{"growth", "put and search as the store grows", runGrowth},
+		{"ripgrep", "searches of 500 MB of text against ripgrep", runRipgrep},
+		{"growth", "what everything takes as the store grows", runGrowth},
 		{"relevance", "retrieval on a judged collection (-ir)", runRelevance},
+		{"known", "known items: the files of an index by its lines (-known)", runKnown},
 		{"tokens", "what references and hits cost a reader", runTokens},
 	}
 }
@@ -45,6 +50,7 @@ type bench struct {
 	progress io.Writer
 	corpora  map[int]*corpus
 	stocked  *workspace
+	profiles string // a folder for the profiles of processes; empty: none are made
 }
 
 // newBench makes the temporary folder and finds or builds the program.
@@ -57,14 +63,32 @@ func newBench(ctx context.Context, opts options, progress io.Writer) (*bench, er
 		return nil, err
 	}
 	b := &bench{options: opts, temp: temp, progress: progress, corpora: map[int]*corpus{}}
+	if opts.cpuProfile != "" || opts.memProfile != "" {
+		if b.profiles, err = b.folder("profiles"); err != nil {
+			return nil, errors.Join(err, b.close())
+		}
+	}
 	if b.program, err = b.findProgram(ctx); err != nil {
 		return nil, errors.Join(err, b.close())
 	}
 	return b, nil
 }
 
-// close removes the temporary folder.
-func (b *bench) close() error { return os.RemoveAll(b.temp) }
+// close removes the temporary folder, unless it is to be kept. A process that was
+// interrupted may write to it for another moment.
+func (b *bench) close() (err error) {
+	if b.keep {
+		fmt.Fprintf(b.progress, "kept %s\n", b.temp)
+		return nil
+	}
+	for range 20 {
+		if err = os.RemoveAll(b.temp); err == nil {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return err
+}
 
 // findProgram returns the absolute path of the filebus to measure.
 func (b *bench) findProgram(ctx context.Context) (string, error) {
@@ -76,16 +100,21 @@ func (b *bench) findProgram(ctx context.Context) (string, error) {
 		return filepath.Abs(path)
 	}
 	path := filepath.Join(b.temp, "filebus")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "filebus/cmd/filebus")
+	args := []string{"build", "-trimpath", "-ldflags=-s -w", "-o", path}
+	if b.profiles != "" {
+		args = append(args, "-tags", "filebus_profile")
+	}
+	build := exec.CommandContext(ctx, "go", append(args, "filebus/cmd/filebus")...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building filebus: %w\n%s", err, out)
+		return "", fmt.Errorf("building filebus: %w\n%s\n  run this in the repository of filebus, or name a program with -filebus", err, bytes.TrimSpace(out))
 	}
 	return path, nil
 }
 
-// runSuites runs suites one after the other. A suite that fails gives a row that
-// says so, and the others go on; only an interrupt ends all.
+// runSuites runs suites one after the other. What fails of a suite gives a row
+// that says so, and the others go on; only an interrupt ends all, with the rows of
+// the suites that are done.
 func (b *bench) runSuites(ctx context.Context, chosen []suite) ([]row, error) {
 	var rows []row
 	for _, s := range chosen {
@@ -93,14 +122,10 @@ func (b *bench) runSuites(ctx context.Context, chosen []suite) ([]row, error) {
 		fmt.Fprintf(b.progress, "%s: %s\n", s.name, s.about)
 		found, err := s.run(ctx, b)
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return rows, ctx.Err()
 		}
-		var missing *missingError
-		switch {
-		case errors.As(err, &missing):
-			found = append(found, row{What: err.Error(), Verdict: skipped})
-		case err != nil:
-			found = append(found, row{What: err.Error(), Verdict: failed})
+		for _, err := range parts(err) {
+			found = append(found, failure(err))
 		}
 		for i := range found {
 			found[i].Suite = s.name
@@ -109,6 +134,32 @@ func (b *bench) runSuites(ctx context.Context, chosen []suite) ([]row, error) {
 		fmt.Fprintf(b.progress, "%s: done in %.1f s\n", s.name, time.Since(begin).Seconds())
 	}
 	return rows, nil
+}
+
+// parts returns the errors that were joined to one; none of nil.
+func parts(err error) []error {
+	if err == nil {
+		return nil
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, err := range joined.Unwrap() {
+		all = append(all, parts(err)...)
+	}
+	return all
+}
+
+// failure makes a row of what could not be measured.
+func failure(err error) row {
+	var missing *missingError
+	r := row{What: strings.Join(strings.Fields(err.Error()), " "), Verdict: failed}
+	if errors.As(err, &missing) {
+		r.Verdict = skipped
+	}
+	return r
 }
 
 // folder makes a new folder in the temporary one.

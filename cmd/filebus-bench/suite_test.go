@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // testBench returns a bench that measures nothing but what the test gives it.
@@ -26,17 +28,49 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := options{runs: 3, json: true, seed: 9, docs: 10000, largeSize: 1 << 30, growthMax: 10000}
+	want := options{runs: 3, json: true, seed: 9, docs: 10000, largeSize: 1 << 30, growthMax: 10000, rgSize: 500_000_000}
 	if diff := cmp.Diff(want, opts, cmp.AllowUnexported(options{})); diff != "" {
 		t.Errorf("options: -want +got\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"put", "size"}, names); diff != "" {
 		t.Errorf("suites: -want +got\n%s", diff)
 	}
-	for _, args := range [][]string{{"-runs", "0"}, {"-docs", "0"}, {"-large-size", "-1"}, {"-nothing"}} {
-		if _, _, err := parse(args, io.Discard); err == nil {
-			t.Errorf("%v: got no error", args)
+	for _, args := range [][]string{{"-runs", "0"}, {"-docs", "0"}, {"-large-size", "-1"}, {"-rg-size", "0"}, {"-nothing"}} {
+		if _, _, err := parse(args, io.Discard); exitCode(err, io.Discard) != 2 {
+			t.Errorf("%v: got %v with exit code %d, want 2", args, err, exitCode(err, io.Discard))
 		}
+	}
+}
+
+func TestExitCode(t *testing.T) {
+	_, _, help := parse([]string{"-h"}, io.Discard)
+	_, unknown := choose(suites(), []string{"nonsense"})
+	for _, test := range []struct {
+		err  error
+		want int
+		said string
+	}{
+		{nil, 0, ""},
+		{help, 0, ""},
+		{unknown, 2, "filebus-bench: unknown suite \"nonsense\": the suites are startup, put,"},
+		{fmt.Errorf("search: %w", context.Canceled), 130, "filebus-bench: interrupted"},
+		{errors.New("2 measurements failed"), 1, "filebus-bench: 2 measurements failed"},
+	} {
+		var stderr bytes.Buffer
+		if got := exitCode(test.err, &stderr); got != test.want || !strings.HasPrefix(stderr.String(), test.said) {
+			t.Errorf("%v: got %d and %q, want %d and %q", test.err, got, stderr.String(), test.want, test.said)
+		}
+	}
+}
+
+func TestList(t *testing.T) {
+	var out bytes.Buffer
+	// No program is looked for, and nothing is measured.
+	if err := run(t.Context(), []string{"-list", "-filebus", "none"}, &out, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Count(out.String(), "\n"), len(suites()); got != want {
+		t.Errorf("got %d lines, want %d:\n%s", got, want, out.String())
 	}
 }
 
@@ -78,12 +112,17 @@ func TestRunSuites(t *testing.T) {
 		{name: "works", run: func(context.Context, *bench) ([]row, error) { return []row{{What: "x", Verdict: met}}, nil }},
 		{name: "lacks", run: func(context.Context, *bench) ([]row, error) { return nil, &missingError{"git"} }},
 		{name: "fails", run: func(context.Context, *bench) ([]row, error) { return []row{{What: "half"}}, broken }},
+		{name: "twice", run: func(context.Context, *bench) ([]row, error) {
+			return nil, errors.Join(fmt.Errorf("git add: %w:\nnothing there", broken), errors.Join(&missingError{"cp"}, nil))
+		}},
 	})
 	want := []row{
 		{Suite: "works", What: "x", Verdict: met},
 		{Suite: "lacks", What: "git is missing", Verdict: skipped},
 		{Suite: "fails", What: "half"},
 		{Suite: "fails", What: "broken", Verdict: failed},
+		{Suite: "twice", What: "git add: broken: nothing there", Verdict: failed},
+		{Suite: "twice", What: "cp is missing", Verdict: skipped},
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -92,9 +131,12 @@ func TestRunSuites(t *testing.T) {
 		t.Errorf("rows: -want +got\n%s", diff)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := b.runSuites(ctx, []suite{{name: "any", run: func(context.Context, *bench) ([]row, error) { return nil, broken }}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("after an interrupt: got %v, want %v", err, context.Canceled)
+	rows, err = b.runSuites(ctx, []suite{
+		{name: "done", run: func(context.Context, *bench) ([]row, error) { return []row{{What: "x"}}, nil }},
+		{name: "interrupted", run: func(context.Context, *bench) ([]row, error) { cancel(); return nil, broken }},
+	})
+	if len(rows) != 1 || !errors.Is(err, context.Canceled) {
+		t.Errorf("after an interrupt: got %+v, %v, want the first row and %v", rows, err, context.Canceled)
 	}
 }
 
@@ -145,7 +187,7 @@ func TestTexts(t *testing.T) {
 
 func TestTextsFromFolder(t *testing.T) {
 	source := t.TempDir()
-	for name, body := range map[string]string{"a.md": "first text here", "b/c.md": "second", "d.md": "third"} {
+	for name, body := range map[string]string{".git/HEAD": "ref", "a.md": "first text here", "b/c.md": "second", "d.md": "third"} {
 		if err := writeFile(filepath.Join(source, name), []byte(body)); err != nil {
 			t.Fatal(err)
 		}
@@ -159,6 +201,49 @@ func TestTextsFromFolder(t *testing.T) {
 	}
 	if _, err := testBench(t, options{corpus: t.TempDir()}).texts(2); err == nil {
 		t.Error("an empty folder: got no error")
+	}
+}
+
+func TestBodiesOfFolder(t *testing.T) {
+	source := t.TempDir()
+	for name, body := range map[string]string{"a": "first", "b": "second"} {
+		if err := writeFile(filepath.Join(source, name), []byte(body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next, err := testBench(t, options{corpus: source, docs: 10}).bodies()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for range 5 {
+		body, err := next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, string(body))
+	}
+	if diff := cmp.Diff([]string{"first", "second", "first\n1\n", "second\n1\n", "first\n2\n"}, got); diff != "" {
+		t.Errorf("bodies: -want +got\n%s", diff)
+	}
+}
+
+func TestTextsOfSize(t *testing.T) {
+	b := testBench(t, options{seed: 1})
+	c, err := b.textsOfSize(60_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.bytes < 60_000 || c.bytes > 60_000+mostSize+mostSize/4 || len(c.files) < 2 {
+		t.Errorf("got %d bytes in %d files, want 60000 and at most one text more", c.bytes, len(c.files))
+	}
+	b.corpus = c.dir
+	again, err := b.textsOfSize(1 << 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(c.files, again.files, cmpopts.SortSlices(strings.Compare)); diff != "" || again.bytes != c.bytes {
+		t.Errorf("a folder with less: got %d bytes, want all %d, files -want +got\n%s", again.bytes, c.bytes, diff)
 	}
 }
 
@@ -194,9 +279,12 @@ func TestExecute(t *testing.T) {
 	if !hasTool("sh") {
 		t.Skip("there is no shell")
 	}
-	t.Setenv("FILEBUS_STORE", "elsewhere")
-	done, err := b.execute(t.Context(), command{dir: b.temp, args: []string{"sh", "-c", `printf "%s %s" "$HOME" "$FILEBUS_STORE"`}})
-	if got, want := string(done.stdout), b.temp+" "; err != nil || got != want {
+	for _, name := range []string{"FILEBUS_STORE", "FILEBUS_STATE", "XDG_STATE_HOME", "RIPGREP_CONFIG_PATH"} {
+		t.Setenv(name, "elsewhere")
+	}
+	script := `printf "%s %s" "$HOME" "$FILEBUS_STORE$XDG_STATE_HOME$RIPGREP_CONFIG_PATH$FILEBUS_STATE"`
+	done, err := b.execute(t.Context(), command{dir: b.temp, args: []string{"sh", "-c", script}})
+	if got, want := string(done.stdout), b.temp+" off"; err != nil || got != want {
 		t.Errorf("environment: got %q, %v, want %q", got, err, want)
 	}
 	_, err = b.execute(t.Context(), command{args: []string{"sh", "-c", "echo went wrong >&2; exit 3"}})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -19,24 +20,79 @@ type topic struct{ id, text string }
 type judgements map[string]map[string]int
 
 var (
-	topicBlock = regexp.MustCompile(`(?is)<(?:DOC|TOP)>(.*?)</(?:DOC|TOP)>`)
+	topicBlock = regexp.MustCompile(`(?is)<(DOC|TOP)>(.*?)</(?:DOC|TOP)>`)
 	topicID    = regexp.MustCompile(`(?is)<(?:DOCNO|NUM)>\s*(?:Number:\s*)?([^\s<]+)(?:\s*</(?:DOCNO|NUM)>)?`)
+	topicTitle = regexp.MustCompile(`(?is)<TITLE>\s*(?:Topic:)?([^<]*)`)
 	anyTag     = regexp.MustCompile(`<[^>]*>`)
 )
 
-// parseTopics reads topics in the form of TREC: blocks <DOC> with a <DOCNO>, or
-// <top> with a <num>; the rest of a block is the question.
+// parseTopics reads topics in the forms of TREC: blocks <top> with a <num>, whose
+// <title> is the question, as is usual; blocks <DOC> with a <DOCNO>, all the rest of
+// which is the question; or, without any block, lines of a number, a tab and a
+// question.
 func parseTopics(source string) ([]topic, error) {
+	blocks := topicBlock.FindAllStringSubmatch(source, -1)
+	if len(blocks) == 0 {
+		return parseTopicLines(source)
+	}
 	var topics []topic
-	for _, block := range topicBlock.FindAllStringSubmatch(source, -1) {
-		id := topicID.FindStringSubmatch(block[1])
+	for _, block := range blocks {
+		id := topicID.FindStringSubmatch(block[2])
 		if id == nil {
 			return nil, fmt.Errorf("topic %d has no number", len(topics)+1)
 		}
-		question := anyTag.ReplaceAllString(strings.Replace(block[1], id[0], "", 1), " ")
+		question := strings.Replace(block[2], id[0], "", 1)
+		if title := topicTitle.FindStringSubmatch(question); title != nil && strings.EqualFold(block[1], "top") {
+			question = title[1]
+		}
+		question = anyTag.ReplaceAllString(question, " ")
 		topics = append(topics, topic{id[1], strings.Join(strings.Fields(question), " ")})
 	}
 	return topics, nil
+}
+
+// parseTopicLines reads one topic a line.
+func parseTopicLines(source string) ([]topic, error) {
+	var topics []topic
+	number := 0
+	for line := range strings.Lines(source) {
+		number++
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		id, question, found := strings.Cut(line, "\t")
+		if !found {
+			return nil, fmt.Errorf("line %d of the topics has no tab behind its number", number)
+		}
+		topics = append(topics, topic{strings.TrimSpace(id), strings.TrimSpace(question)})
+	}
+	return topics, nil
+}
+
+// A retrieved is a document of a ranking, with its score.
+type retrieved struct {
+	document string
+	score    float64
+}
+
+// inTrecOrder returns the documents of a ranking in the order in which trec_eval
+// looks at them: by score in single precision, and, where that is the same, by
+// number, the greatest first, whatever the order in the ranking. A document counts
+// once, and a thousand at most.
+func inTrecOrder(run []retrieved) []string {
+	sorted := slices.Clone(run)
+	slices.SortStableFunc(sorted, func(a, b retrieved) int {
+		return cmp.Or(cmp.Compare(float32(b.score), float32(a.score)), strings.Compare(b.document, a.document))
+	})
+	seen := make(map[string]bool)
+	var ranking []string
+	for _, r := range sorted {
+		if !seen[r.document] && len(ranking) < rankingDepth {
+			seen[r.document] = true
+			ranking = append(ranking, r.document)
+		}
+	}
+	return ranking
 }
 
 // parseJudgements reads qrels: lines of topic, iteration, document, relevance.
@@ -66,8 +122,8 @@ func parseJudgements(source io.Reader) (judgements, error) {
 // A score is how well one topic was answered, as trec_eval defines it.
 type score struct{ ap, p10, p30, ndcg10, rr float64 }
 
-// evaluate scores a ranking, best first, against the relevance of documents. A
-// document counts once.
+// evaluate scores a ranking, best first, against the relevance of documents; each is
+// in it once.
 func evaluate(ranking []string, relevance map[string]int) score {
 	var s score
 	var gains []int

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,6 +20,9 @@ func TestParseTopics(t *testing.T) {
 		{"tops", "<top>\n<num> Number: 301\n<title> organized crime\n</top>", []topic{{"301", "organized crime"}}, false},
 		{"lower case", "<doc><docno> 9 </docno> x < y </doc>", []topic{{"9", "x < y"}}, false},
 		{"no number", "<DOC>text</DOC>", nil, true},
+		{"a title beside more", "<top>\n<num> Number: 5 </num>\n<title> Topic: fair locks\n<desc> Description:\nWhich locks are fair?\n</top>", []topic{{"5", "fair locks"}}, false},
+		{"lines", "1\tfair locks\r\n\n q2 \ttapes, <sorted>\n", []topic{{"1", "fair locks"}, {"q2", "tapes, <sorted>"}}, false},
+		{"a line without a tab", "1\tfair locks\n2 tapes\n", nil, true},
 		{"nothing", "", nil, false},
 	} {
 		got, err := parseTopics(test.source)
@@ -28,6 +32,33 @@ func TestParseTopics(t *testing.T) {
 		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(topic{})); diff != "" {
 			t.Errorf("%s: %q: -want +got\n%s", test.name, test.source, diff)
 		}
+	}
+}
+
+// Ties are broken by the number, the greatest first, as trec_eval does, whose
+// scores are in single precision.
+func TestInTrecOrder(t *testing.T) {
+	for _, test := range []struct {
+		run  []retrieved
+		want string
+	}{
+		{nil, ""},
+		{[]retrieved{{"a", 2}, {"b", 1}}, "a b"},
+		{[]retrieved{{"b", 1}, {"a", 2}}, "a b"},
+		{[]retrieved{{"a", 1}, {"c", 1}, {"b", 1}, {"d", 0}}, "c b a d"},
+		{[]retrieved{{"a", 1 + 1e-12}, {"b", 1}}, "b a"},
+		{[]retrieved{{"a", 3}, {"b", 2}, {"a", 1}}, "a b"},
+	} {
+		if got := strings.Join(inTrecOrder(test.run), " "); got != test.want {
+			t.Errorf("%v: got %q, want %q", test.run, got, test.want)
+		}
+	}
+	var run []retrieved
+	for i := range 1200 {
+		run = append(run, retrieved{strconv.Itoa(i), float64(-i)})
+	}
+	if got := inTrecOrder(run); len(got) != 1000 || got[999] != "999" {
+		t.Errorf("of 1200: got %d with %q last, want 1000 with 999", len(got), got[len(got)-1])
 	}
 }
 

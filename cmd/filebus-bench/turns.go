@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -18,24 +19,28 @@ type side struct {
 }
 
 // inTurns runs the sides alternately, each so many times, after one run of each
-// that does not count. The sample of a side whose tool is missing is empty.
+// that does not count. The sample of a side whose tool is missing is empty. So is
+// that of a side that fails: the others go on without it, and the error, which
+// joins those of all sides that failed, comes with the samples.
 func inTurns(ctx context.Context, runs int, sides ...side) ([]sample, error) {
-	samples := make([]sample, len(sides))
+	samples, failed := make([]sample, len(sides)), make([]error, len(sides))
 	for turn := -1; turn < runs; turn++ {
 		for i, s := range sides {
-			if s.tool != "" && !hasTool(s.tool) {
+			if failed[i] != nil || s.tool != "" && !hasTool(s.tool) {
 				continue
 			}
 			value, err := s.once(ctx)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", s.name, err)
+			if ctx.Err() != nil {
+				return samples, ctx.Err()
 			}
-			if turn >= 0 {
+			if err != nil {
+				samples[i], failed[i] = nil, fmt.Errorf("%s: %w", s.name, err)
+			} else if turn >= 0 {
 				samples[i] = append(samples[i], value)
 			}
 		}
 	}
-	return samples, nil
+	return samples, errors.Join(failed...)
 }
 
 func (s *side) once(ctx context.Context) (float64, error) {

@@ -63,6 +63,38 @@ func TestInTurns(t *testing.T) {
 	}
 }
 
+// TestInTurnsGoesOn makes one side fail in its second run.
+func TestInTurnsGoesOn(t *testing.T) {
+	broken, runs := errors.New("broken"), 0
+	got, err := inTurns(t.Context(), 3,
+		side{name: "fails", run: func(context.Context) (float64, error) {
+			if runs++; runs == 2 {
+				return 0, broken
+			}
+			return 1, nil
+		}},
+		side{name: "works", run: func(context.Context) (float64, error) { return 2, nil }})
+	if diff := cmp.Diff([]sample{nil, {2, 2, 2}}, got); diff != "" {
+		t.Errorf("samples: -want +got\n%s", diff)
+	}
+	if !errors.Is(err, broken) || runs != 2 {
+		t.Errorf("got %v after %d runs of what fails, want %v after 2", err, runs, broken)
+	}
+}
+
+func TestInTurnsEndsWithAnInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	runs := 0
+	_, err := inTurns(ctx, 3, side{name: "x", run: func(context.Context) (float64, error) {
+		runs++
+		cancel()
+		return 0, nil
+	}})
+	if !errors.Is(err, context.Canceled) || runs != 1 {
+		t.Errorf("got %v after %d runs, want %v after 1", err, runs, context.Canceled)
+	}
+}
+
 func TestInTurnsNamesTheSideThatFails(t *testing.T) {
 	broken := errors.New("broken")
 	_, err := inTurns(t.Context(), 1, side{name: "cp -r", run: func(context.Context) (float64, error) { return 0, broken }})

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestDocumented compares the suites, the flags and the fields of JSON with
+// docs/benchmarks.md.
+func TestDocumented(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "benchmarks.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := string(text)
+	for _, s := range suites() {
+		if !strings.Contains(document, "\n| `"+s.name+"` |") {
+			t.Errorf("docs/benchmarks.md has no row for the suite %q", s.name)
+		}
+	}
+	var usage bytes.Buffer
+	if _, _, err := parse([]string{"-h"}, &usage); err == nil {
+		t.Fatal("-h: got no error")
+	}
+	flags := regexp.MustCompile(`(?m)^  -([a-z-]+)`).FindAllStringSubmatch(usage.String(), -1)
+	if len(flags) < 10 {
+		t.Fatalf("got %d flags in\n%s", len(flags), usage.String())
+	}
+	for _, match := range flags {
+		if !regexp.MustCompile("`-" + match[1] + "[ `]").MatchString(document) {
+			t.Errorf("docs/benchmarks.md lacks the flag -%s", match[1])
+		}
+	}
+	for _, fields := range []reflect.Type{reflect.TypeFor[row](), reflect.TypeFor[machine]()} {
+		for i := range fields.NumField() {
+			name, _, _ := strings.Cut(fields.Field(i).Tag.Get("json"), ",")
+			if !strings.Contains(document, "`"+name+"`") {
+				t.Errorf("docs/benchmarks.md lacks the field %q of a %s", name, fields.Name())
+			}
+		}
+	}
+}
