@@ -10,6 +10,8 @@
 // On disk there is one folder per generation and a file CURRENT that names the
 // one in use. A generation that belongs to another store, has another format
 // or is damaged is never repaired: OpenWriter begins a new one at position 0.
+// New segments of the index are written here, in Bleve's format; reading, merging
+// and keeping them is Bleve's.
 //
 // The package does no locking between processes. Its caller holds a lock,
 // shared for Open, Search and Verify and exclusive for OpenWriter, Apply and

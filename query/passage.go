@@ -42,7 +42,6 @@ type passage struct {
 	lines   Span
 	words   Span // those of the best matches; zero without any
 	snippet Snippet
-	matched int      // distinct terms in the whole text
 	files   []string // see Hit.Files
 }
 
@@ -53,19 +52,12 @@ type match struct {
 	position   int // of the word, counted from 0
 }
 
-// findPassage returns the part of text to read for a query. It takes time in
-// proportion to the text. A place with a phrase is better than any without.
-func findPassage(analyzer *index.Analyzer, text []byte, wanted terms, phrases *phraseFinder) passage {
-	if layout.IsBinary(text) {
-		return passage{}
-	}
-	return passageOf(text, findMatches(analyzer, text, wanted), wanted, phrases)
-}
-
-// passageOf does so for the matches that are known.
+// passageOf returns the part of text to read for a query, given where its words
+// are. It takes time in proportion to the text. A place with a phrase is better
+// than any without.
 func passageOf(text []byte, matches []match, wanted terms, phrases *phraseFinder) passage {
 	parts := partsOf(text)
-	p := passage{matched: distinct(matches, len(wanted))}
+	var p passage
 	if len(parts) == 0 {
 		return p
 	}
@@ -111,18 +103,6 @@ func findMatches(analyzer *index.Analyzer, text []byte, wanted terms) []match {
 	// Parts of an identifier follow the whole of it, which begins no later.
 	slices.SortStableFunc(found, func(a, b match) int { return a.start - b.start })
 	return found
-}
-
-// distinct counts the terms that have at least one match.
-func distinct(matches []match, count int) int {
-	seen, n := make([]bool, count), 0
-	for _, m := range matches {
-		if !seen[m.term] {
-			seen[m.term] = true
-			n++
-		}
-	}
-	return n
 }
 
 // A part is the text between one heading and the next of any level, or what

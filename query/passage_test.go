@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"filebus/index"
+	"filebus/materialize/layout"
 )
 
 // bracketed shows the marks of a snippet.
@@ -17,6 +18,14 @@ func bracketed(s Snippet) string {
 		text = text[:m.Start] + "[" + text[m.Start:m.End] + "]" + text[m.End:]
 	}
 	return text
+}
+
+// findPassage returns the passage of a text that was not looked at yet.
+func findPassage(analyzer *index.Analyzer, text []byte, wanted terms, phrases *phraseFinder) passage {
+	if layout.IsBinary(text) {
+		return passage{}
+	}
+	return passageOf(text, findMatches(analyzer, text, wanted), wanted, phrases)
 }
 
 func TestFindPassage(t *testing.T) {

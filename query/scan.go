@@ -185,6 +185,18 @@ func (s *scan) count(c *scanned) error {
 	return nil
 }
 
+// distinct counts the terms that have at least one match.
+func distinct(matches []match, count int) int {
+	seen, n := make([]bool, count), 0
+	for _, m := range matches {
+		if !seen[m.term] {
+			seen[m.term] = true
+			n++
+		}
+	}
+	return n
+}
+
 // accepts reports whether a record passes the filters, as the index applies
 // them.
 func (q *SearchRequest) accepts(r *record.Record) bool {

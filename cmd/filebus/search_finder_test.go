@@ -12,19 +12,25 @@ import (
 	"filebus/store"
 )
 
-// TestFinderSourceKeepsOptions reads a text for what was typed: searches, which run
-// at the same time, have the options that were given.
-func TestFinderSourceKeepsOptions(t *testing.T) {
+// newFinderSource returns the source of a finder in a store with one indexed note.
+func newFinderSource(t *testing.T, text, tag string) *finderSource {
+	t.Helper()
 	d := newDesk(t)
-	d.write("n.md", "# Heron\n\nThe heron waits.\n")
-	d.run("put", "--name", "note/n.md", "--tag", "birds", "n.md")
-	d.run("search", "heron") // makes the index
+	d.write("n.md", text)
+	d.run("put", "--name", "note/n.md", "--tag", tag, "n.md")
+	d.run("search", "waits") // makes the index
 	env := docEnviron(d.dir, new(bytes.Buffer))
 	s, err := env.open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	source := &finderSource{env: env, opts: searchOptions{limit: 10}, set: &storeSet{own: s, readers: []*query.Reader{s.read}}}
+	return &finderSource{env: env, opts: searchOptions{limit: 10}, set: &storeSet{own: s, readers: []*query.Reader{s.read}}}
+}
+
+// TestFinderSourceKeepsOptions reads a text for what was typed: searches, which run
+// at the same time, have the options that were given.
+func TestFinderSourceKeepsOptions(t *testing.T) {
+	source := newFinderSource(t, "# Heron\n\nThe heron waits.\n", "birds")
 	const typed = "tag:birds heron"
 	answer, err := source.Search(t.Context(), typed, 10)
 	if err != nil || len(answer.Hits) != 1 {
@@ -42,16 +48,7 @@ func TestFinderSourceKeepsOptions(t *testing.T) {
 // TestFinderSourceCompletes types a word: what begins so is found and marked before it
 // is whole, until a space ends it. The command without a finder does not complete.
 func TestFinderSourceCompletes(t *testing.T) {
-	d := newDesk(t)
-	d.write("n.md", "# Report\n\nThe vulnerability waits.\n")
-	d.run("put", "--name", "note/n.md", "--tag", "safety", "n.md")
-	d.run("search", "waits") // makes the index
-	env := docEnviron(d.dir, new(bytes.Buffer))
-	s, err := env.open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	source := &finderSource{env: env, opts: searchOptions{limit: 10}, set: &storeSet{own: s, readers: []*query.Reader{s.read}}}
+	source := newFinderSource(t, "# Report\n\nThe vulnerability waits.\n", "safety")
 	for _, test := range []struct {
 		typed string
 		hits  int
@@ -74,7 +71,7 @@ func TestFinderSourceCompletes(t *testing.T) {
 		}
 	}
 	opts := source.opts
-	if request, err := opts.request(env, "vulnerab"); err != nil || request.Prefix {
+	if request, err := opts.request(source.env, "vulnerab"); err != nil || request.Prefix {
 		t.Errorf("a request without a finder: Prefix %v, %v", request.Prefix, err)
 	}
 }
