@@ -3,7 +3,6 @@ package materialize
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -96,7 +95,7 @@ func (w *Workspace) claimTree(tree record.Tree, dir string, dryRun bool) (layout
 	folder, rest, _ := strings.Cut(string(text), "\n")
 	if err == nil && folder != dir {
 		if _, err := os.Stat(folder); err == nil {
-			return layout.Profile{}, &TreeTakenError{tree, folder}
+			return layout.Profile{}, record.Conflict.Errorf("the tree %s is a capture of %s", tree, folder).Because(ErrTreeTaken)
 		}
 	}
 	profile, unknown := layout.ParseProfile(strings.TrimSpace(rest))
@@ -123,18 +122,8 @@ func profileIn(dir string) layout.Profile {
 	return layout.Claude()
 }
 
-// A TreeTakenError says that a tree's name belongs to another folder.
-type TreeTakenError struct {
-	Tree   record.Tree
-	Folder string
-}
-
-func (e *TreeTakenError) Error() string {
-	return fmt.Sprintf("the tree %s is a capture of %s", e.Tree, e.Folder)
-}
-
-// Is reports whether target is store.ErrConflict.
-func (e *TreeTakenError) Is(target error) bool { return target == store.ErrConflict }
+// ErrTreeTaken says that a tree's name belongs to another folder.
+const ErrTreeTaken record.Reason = "the tree is taken"
 
 type capture struct {
 	loader

@@ -107,16 +107,9 @@ func (w *Workspace) tryEditText(ctx context.Context, p string, origin Origin, ed
 	return result, now, err
 }
 
-// A TooLargeError says that a file is too large to be edited by a command. It can
-// still be read, stored, and replaced as a whole.
-type TooLargeError struct {
-	Path string
-	Size int64 // bytes
-}
-
-func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("%s has %d bytes, too many to be edited", e.Path, e.Size)
-}
+// ErrTooLarge says that a file is too large to be edited by a command, and names it.
+// It can still be read, stored, and replaced as a whole.
+const ErrTooLarge record.Reason = "too large to be edited"
 
 // wholeText reads what stands at a path as one record, with its text.
 func (w *Workspace) wholeText(ctx context.Context, p string) (now *seated, text []byte, err error) {
@@ -135,7 +128,8 @@ func (w *Workspace) wholeText(ctx context.Context, p string) (now *seated, text 
 		return nil, nil, fmt.Errorf("%s is a file of entries", p)
 	}
 	if content.IsLarge() {
-		return nil, nil, &TooLargeError{p, content.Size}
+		err := record.Failed.Errorf("%s has %d bytes, too many to be edited", p, content.Size)
+		return nil, nil, err.Because(ErrTooLarge, p)
 	}
 	text, err = content.Bytes()
 	return now, text, err

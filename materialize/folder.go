@@ -12,17 +12,18 @@ import (
 	"filebus/store/record"
 )
 
-// A LinkError says that a symbolic link stands where a folder is to be made or
-// written to: somebody may have put it there to lead files elsewhere.
-type LinkError struct{ Path string } // absolute
+// ErrLink says that a symbolic link stands where a folder is to be made or written
+// to: somebody may have put it there to lead files elsewhere. It names the link.
+const ErrLink record.Reason = "a symbolic link in the way"
 
-func (e *LinkError) Error() string {
-	return fmt.Sprintf("%s is a symbolic link: nothing is written through it", e.Path)
+// LinkInTheWay is the error of a link, by its absolute path.
+func LinkInTheWay(file string) error {
+	return record.Conflict.Errorf("%s is a symbolic link: nothing is written through it", file).Because(ErrLink, file)
 }
 
 // MakeFolder makes the folder that the file of a name of the own tree lies in, so
 // that an agent can write there at once, and returns it, absolute. Where it is there
-// already, nothing happens. It returns a *LinkError if the way there leads over a
+// already, nothing happens. It returns ErrLink if the way there leads over a
 // symbolic link out of the workspace or, in an outside root, over any.
 func (w *Workspace) MakeFolder(ctx context.Context, name record.Name) (string, error) {
 	_, p, err := w.seatFor(name.Kind, name.ID)
@@ -46,7 +47,7 @@ func (w *Workspace) MakeFolder(ctx context.Context, name record.Name) (string, e
 	return filepath.Dir(w.FilePath(p)), err
 }
 
-// refuseLinks returns a *LinkError for the first folder on the way to name that is
+// refuseLinks returns ErrLink for the first folder on the way to name that is
 // a link. One that stays below the root is refused only if all are.
 func refuseLinks(root *os.Root, name string, all bool) error {
 	at := ""
@@ -62,18 +63,18 @@ func refuseLinks(root *os.Root, name string, all bool) error {
 			continue
 		}
 		if _, err := root.Stat(at); err != nil || all {
-			return &LinkError{filepath.Join(root.Name(), at)}
+			return LinkInTheWay(filepath.Join(root.Name(), at))
 		}
 	}
 	return nil
 }
 
-// refuseLink returns a *LinkError if an outside root that everybody knows, such as
+// refuseLink returns ErrLink if an outside root that everybody knows, such as
 // one in /tmp, is a link. A home folder is its user's own to arrange.
 func (m *mount) refuseLink() error {
 	info, err := os.Lstat(m.dir)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 && strings.HasPrefix(m.prefix, outside) {
-		return &LinkError{m.dir}
+		return LinkInTheWay(m.dir)
 	}
 	return nil // what is missing is made
 }

@@ -47,12 +47,12 @@ func TestMakeFolderLinks(t *testing.T) {
 	writeTree(t, w.Root, map[string]string{"real/a.md": "text"})
 	for id, isRefused := range map[string]bool{"in/sub/a.md": false, "out/sub/a.md": true, "nowhere/sub/a.md": true, "out/a.md": true} {
 		_, err := w.MakeFolder(t.Context(), record.Name{Kind: record.KindNote, ID: id})
-		var link *materialize.LinkError
-		if errors.As(err, &link) != isRefused || !isRefused && err != nil {
+		if errors.Is(err, materialize.ErrLink) != isRefused || !isRefused && err != nil {
 			t.Errorf("MakeFolder(%s) = %v, refused: %t", id, err, isRefused)
 		}
-		if link != nil && link.Path != filepath.Join(w.Root, id[:strings.IndexByte(id, '/')]) {
-			t.Errorf("MakeFolder(%s) names %s", id, link.Path)
+		link := filepath.Join(w.Root, id[:strings.IndexByte(id, '/')])
+		if e := (*record.Error)(nil); errors.As(err, &e) && e.Names[0] != link {
+			t.Errorf("MakeFolder(%s) names %s", id, e.Names)
 		}
 	}
 	if entries, err := os.ReadDir(elsewhere); err != nil || len(entries) > 0 {
@@ -76,8 +76,8 @@ func TestOutsideRootLink(t *testing.T) {
 	_, err := w.Put(t.Context(), materialize.PutRequest{
 		Kind: record.KindTurn, ID: "x/round-0/muffin", Text: strings.NewReader("text"), Source: record.SourcePut,
 	})
-	if link := (*materialize.LinkError)(nil); !errors.As(err, &link) || link.Path != dialogues {
-		t.Errorf("a turn in %s = %v, want a *LinkError", dialogues, err)
+	if e := (*record.Error)(nil); !errors.As(err, &e) || e.Reason != materialize.ErrLink || e.Names[0] != dialogues {
+		t.Errorf("a turn in %s = %v, want ErrLink", dialogues, err)
 	}
 	put(t, w, "result/c1/call1", "# Finding\n")
 	if entries, err := os.ReadDir(elsewhere); err != nil || len(entries) != 1 || entries[0].Name() != "agent_tool_results" {

@@ -133,18 +133,13 @@ func claimRoot(dir string, id record.StoreID) error {
 		return fmt.Errorf("opening the outside root %s: %w", dir, readErr)
 	}
 	if strings.TrimSpace(string(text)) != string(id) {
-		return &RootTakenError{dir}
+		return record.Conflict.Errorf("%s belongs to another store", dir).Because(ErrRootTaken)
 	}
 	return nil
 }
 
-// A RootTakenError says that an outside root belongs to another store.
-type RootTakenError struct{ Dir string }
-
-func (e *RootTakenError) Error() string { return e.Dir + " belongs to another store" }
-
-// Is reports whether target is store.ErrConflict.
-func (e *RootTakenError) Is(target error) bool { return target == store.ErrConflict }
+// ErrRootTaken says that an outside root belongs to another store.
+const ErrRootTaken record.Reason = "the outside root is taken"
 
 // place returns the root that a path lies in and its name below it.
 func (m *mirror) place(ctx context.Context, p string) (*os.Root, string, error) {
@@ -212,7 +207,7 @@ func (m *mirror) look(ctx context.Context, p string) (diskFile, error) {
 		return diskFile{}, err
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
-		return diskFile{}, &LinkError{filepath.Join(root.Name(), name)}
+		return diskFile{}, LinkInTheWay(filepath.Join(root.Name(), name))
 	}
 	if !info.Mode().IsRegular() {
 		return diskFile{}, fmt.Errorf("%s is %s", p, typeName(info.Mode()))

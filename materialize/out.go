@@ -114,7 +114,7 @@ type laidFile struct {
 }
 
 // ErrForeignFolder says that a folder to be written to holds something else.
-var ErrForeignFolder = errors.New("the folder holds other files")
+const ErrForeignFolder record.Reason = "the folder holds other files"
 
 // LayOut writes the selected records as the files they came from, byte for byte,
 // into a folder that is new, empty, or the result of the same command. One tree
@@ -293,7 +293,7 @@ func (s *selector) seat(file laidFile, position uint64) error {
 		return nil
 	}
 	if there.file.name.Kind != file.name.Kind || baseID(there.file.name.ID) != baseID(file.name.ID) {
-		return &TwoForOnePathError{file.path, there.file.name, file.name}
+		return twoForOnePath(file.path, there.file.name, file.name)
 	}
 	newer := laidAt{file: file, position: position, displaced: append(there.displaced, there.file.name)}
 	if position < there.position {
@@ -303,18 +303,10 @@ func (s *selector) seat(file laidFile, position uint64) error {
 	return nil
 }
 
-// A TwoForOnePathError says that two records claim one path.
-type TwoForOnePathError struct {
-	Path          string
-	First, Second record.Name
+// twoForOnePath says that two records claim one path.
+func twoForOnePath(path string, first, second record.Name) error {
+	return record.Conflict.Errorf("two records for one path %s: %s and %s", path, first, second)
 }
-
-func (e *TwoForOnePathError) Error() string {
-	return fmt.Sprintf("two records for one path %s: %s and %s", e.Path, e.First, e.Second)
-}
-
-// Is reports whether target is store.ErrConflict.
-func (e *TwoForOnePathError) Is(target error) bool { return target == store.ErrConflict }
 
 // files returns the places in the order of their paths in the output folder.
 func (s *selector) files() ([]laidFile, *LayOutReport, error) {
@@ -334,7 +326,7 @@ func (s *selector) files() ([]laidFile, *LayOutReport, error) {
 	slices.Sort(report.Displaced)
 	for i := 1; i < len(files); i++ {
 		if files[i].path == files[i-1].path {
-			return nil, nil, &TwoForOnePathError{files[i].path, files[i-1].name, files[i].name}
+			return nil, nil, twoForOnePath(files[i].path, files[i-1].name, files[i].name)
 		}
 	}
 	return files, report, nil
@@ -355,7 +347,7 @@ func checkFolder(to string, files []laidFile, index string) error {
 		}
 		rel, err := filepath.Rel(to, name)
 		if err == nil && !wanted[filepath.ToSlash(rel)] {
-			err = fmt.Errorf("laying out into %s: %w: %s", to, ErrForeignFolder, rel)
+			err = record.Conflict.Errorf("laying out into %s: %w: %s", to, ErrForeignFolder, rel).Because(ErrForeignFolder)
 		}
 		return err
 	})
@@ -544,7 +536,7 @@ func (f *laidFile) compare(root *os.Root, name string, source io.Reader) (n int6
 		y, errB := io.ReadFull(there, b)
 		x, errA := io.ReadFull(source, a[:max(y, 1)])
 		if x < y || !bytes.Equal(a[:y], b[:y]) {
-			return 0, false, fmt.Errorf("%w: %s has other bytes", ErrForeignFolder, name)
+			return 0, false, record.Conflict.Errorf("%w: %s has other bytes", ErrForeignFolder, name).Because(ErrForeignFolder)
 		}
 		n += int64(min(x, y))
 		switch {

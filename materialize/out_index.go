@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"filebus/store/record"
 	"fmt"
 	"io/fs"
 	"os"
@@ -69,7 +70,8 @@ func (x *indexFile) clear(root *os.Root) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("laying out: %w: %s is no file that was made before", ErrForeignFolder, x.name)
+		err := record.Conflict.Errorf("laying out: %w: %s is no file that was made before", ErrForeignFolder, x.name)
+		return err.Because(ErrForeignFolder)
 	}
 	f, err := root.Open(x.name)
 	if err != nil {
@@ -78,7 +80,7 @@ func (x *indexFile) clear(root *os.Root) error {
 	line, err := bufio.NewReader(f).ReadSlice('\n')
 	_ = f.Close() // only read
 	if err != nil || strings.TrimSuffix(string(line), "\n") != x.title {
-		return fmt.Errorf("laying out: %w: %s", ErrForeignFolder, x.name)
+		return record.Conflict.Errorf("laying out: %w: %s", ErrForeignFolder, x.name).Because(ErrForeignFolder)
 	}
 	return root.Remove(x.name)
 }

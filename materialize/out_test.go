@@ -159,8 +159,7 @@ func TestTwoForOnePath(t *testing.T) {
 		}
 	}
 	_, err := w.LayOut(t.Context(), filepath.Join(t.TempDir(), "out"), materialize.Selection{}, nil)
-	var two *materialize.TwoForOnePathError
-	if !errors.As(err, &two) || !strings.Contains(err.Error(), "note/one") || !strings.Contains(err.Error(), "note/two") {
+	if !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), "two records for one path") || !strings.Contains(err.Error(), "note/one") || !strings.Contains(err.Error(), "note/two") {
 		t.Errorf("two records for one path: %v", err)
 	}
 }

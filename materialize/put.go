@@ -37,7 +37,7 @@ type PutRequest struct {
 	Source record.Source
 	Expect store.Expect
 	// Keep stores a result whose name is taken by another text under a call of
-	// its own, so that a text which nobody else has is not lost: see RefusedError.
+	// its own, which the error names, so that a text which nobody else has is not lost.
 	Keep bool
 	// NewSession is a session that nothing may belong to yet: else store.ErrConflict.
 	NewSession string
@@ -109,7 +109,7 @@ func (w *Workspace) seatFor(kind record.Kind, id string) (record.Name, string, e
 	}
 	p = recordPath(p)
 	if place := w.recognise(p); kind == record.KindNote && place.Kind != record.KindNote {
-		return name, "", &LayoutPathError{p, record.Name{Kind: place.Kind, ID: place.ID}}
+		return name, "", notOfNotes(p, record.Name{Kind: place.Kind, ID: place.ID})
 	}
 	if kind == record.KindResult && slices.ContainsFunc(strings.Split(p, "/"), isLongName) {
 		return name, "", fmt.Errorf("the id of a result becomes the names of its folder and file, which have at most %d bytes", maxName)
@@ -117,32 +117,24 @@ func (w *Workspace) seatFor(kind record.Kind, id string) (record.Name, string, e
 	return name, p, checkWritable(p)
 }
 
-// A LayoutPathError says that a note was to be put where a layout has its file.
-type LayoutPathError struct {
-	Path string
-	Name record.Name // what stands there
-}
-
-func (e *LayoutPathError) Error() string {
-	if e.Name.Kind == record.KindFrame {
-		return fmt.Sprintf("%s is a file of entries, not a note: put them one by one", e.Path)
+// notOfNotes says that a note was to be put where a layout has its file.
+func notOfNotes(path string, there record.Name) error {
+	if there.Kind == record.KindFrame {
+		return record.Conflict.Errorf("%s is a file of entries, not a note: put them one by one", path)
 	}
-	return fmt.Sprintf("%s is the place of %s, not of a note", e.Path, e.Name)
+	return record.Conflict.Errorf("%s is the place of %s, not of a note", path, there)
 }
-
-// Is reports whether target is store.ErrConflict.
-func (e *LayoutPathError) Is(target error) bool { return target == store.ErrConflict }
 
 // ErrProtected says that a path leads into the folder of git or of the store,
 // where nothing is ever written for a record.
-var ErrProtected = errors.New("a folder that filebus does not write to")
+const ErrProtected record.Reason = "a folder that filebus does not write to"
 
 // checkWritable refuses paths into .git and .filebus, in any letter case: some
 // disks do not tell them apart.
 func checkWritable(p string) error {
 	for segment := range strings.SplitSeq(p, "/") {
 		if strings.EqualFold(segment, ".git") || strings.EqualFold(segment, StoreFolder) {
-			return fmt.Errorf("%s leads into %s: %w", p, segment, ErrProtected)
+			return record.Usage.Errorf("%s leads into %s: %w", p, segment, ErrProtected)
 		}
 	}
 	return nil

@@ -60,23 +60,9 @@ func (w *Workspace) putResult(ctx context.Context, r PutRequest) (*PutResult, er
 		if err != nil || refused == nil {
 			return result, errors.Join(refused, err)
 		}
-		return nil, &RefusedError{result.Name, result.Ref, refused}
+		return nil, fmt.Errorf("%w; the text is kept as %s (%s)", refused, result.Name, result.Ref.Short())
 	}
 }
-
-// A RefusedError says that a result was not stored under its name, and where it
-// was kept instead. It is the error that refused it.
-type RefusedError struct {
-	Kept record.Name
-	Ref  record.Ref
-	Err  error
-}
-
-func (e *RefusedError) Error() string {
-	return fmt.Sprintf("%v; the text is kept as %s (%s)", e.Err, e.Kept, e.Ref.Short())
-}
-
-func (e *RefusedError) Unwrap() error { return e.Err }
 
 func isOutsidePath(p string) bool { return strings.HasPrefix(p, "~/") || strings.HasPrefix(p, outside) }
 

@@ -46,19 +46,18 @@ type KeptName struct {
 	Because string      `json:"because"`
 }
 
-// A StillNeededError says why names that were to be given up together stay.
-type StillNeededError struct{ Kept []KeptName }
+// ErrStillNeeded says that names which were to be given up together stay. It names
+// them; the detail is the []KeptName.
+const ErrStillNeeded record.Reason = "still needed"
 
-func (e *StillNeededError) Error() string {
-	var lines []string
-	for _, k := range e.Kept {
+func stillNeeded(kept []KeptName) error {
+	var lines, names []string
+	for _, k := range kept {
 		lines = append(lines, fmt.Sprintf("%s stays: %s", k.Name, k.Because))
+		names = append(names, k.Name.String())
 	}
-	return strings.Join(lines, "; ")
+	return record.Conflict.Errorf("%s", strings.Join(lines, "; ")).Because(ErrStillNeeded, names...).With(kept)
 }
-
-// Is reports whether target is store.ErrConflict.
-func (e *StillNeededError) Is(target error) bool { return target == store.ErrConflict }
 
 // Release destroys all versions of names that nothing else needs, and deletes
 // their files. A name stays if a record that stays was made from a version of it
@@ -100,7 +99,7 @@ func (r *releaser) run(ctx context.Context) error {
 	}
 	r.closeOver()
 	if r.request.Retention == nil && len(r.report.Kept) > 0 {
-		return &StillNeededError{r.report.Kept}
+		return stillNeeded(r.report.Kept)
 	}
 	order := r.order()
 	if r.request.DryRun {
@@ -112,7 +111,7 @@ func (r *releaser) run(ctx context.Context) error {
 	}
 	if err != nil || r.request.Retention == nil {
 		if err == nil && len(r.report.Kept) > 0 {
-			err = &StillNeededError{r.report.Kept}
+			err = stillNeeded(r.report.Kept)
 		}
 		return err
 	}

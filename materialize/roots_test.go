@@ -49,8 +49,7 @@ func TestOutsideRoots(t *testing.T) {
 	if n := position(t, other); n != 0 {
 		t.Errorf("the refused put left %d log entries", n)
 	}
-	var taken *materialize.RootTakenError
-	if !errors.As(err, &taken) {
+	if !errors.Is(err, materialize.ErrRootTaken) {
 		t.Errorf("a second store with the same outside root: %v", err)
 	}
 }

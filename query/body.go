@@ -36,43 +36,10 @@ type BodyResult struct {
 	Lines  Span  // in the body, of what was written; zero when that is not known
 }
 
-// A SectionError says that a body has no such section, and which ones it has.
-type SectionError struct {
-	Name     record.Name
-	Section  string
-	Headings []string // those that come near, or the first ones
-}
-
-// Error lists the headings that may have been meant.
-func (e *SectionError) Error() string {
-	if len(e.Headings) == 0 {
-		return fmt.Sprintf("%s has no section %q, and no headings at all", e.Name, e.Section)
-	}
-	return fmt.Sprintf("%s has no section %q; it has: %s", e.Name, e.Section, strings.Join(e.Headings, " | "))
-}
-
-// Is reports whether target is store.ErrNotFound.
-func (e *SectionError) Is(target error) bool { return target == store.ErrNotFound }
-
-// A RangeError says that lines were asked for that a body does not have.
-type RangeError struct {
-	Name  record.Name
-	Lines Span
-	Last  int // the last line there is
-}
-
-// Error names the last line, so that the next try can be right.
-func (e *RangeError) Error() string {
-	return fmt.Sprintf("%s has no lines %d-%d: the last is %d", e.Name, e.Lines.From, e.Lines.To, e.Last)
-}
-
-// Is reports whether target is store.ErrNotFound.
-func (e *RangeError) Is(target error) bool { return target == store.ErrNotFound }
-
 // WriteBody writes the body of a version, or the part that request asks for, to
 // w. The body of a frame is the aggregate file it stands for. Bodies of any size
 // are streamed; damaged bytes end in store.ErrDamaged, of a large body after
-// they were written. It returns a *SectionError or *RangeError for a part that
+// they were written. It returns ErrNoPart for a part that
 // is not there.
 func (r *Reader) WriteBody(ctx context.Context, w io.Writer, v store.Version, request BodyRequest) (BodyResult, error) {
 	source, err := r.source(ctx, v)
@@ -166,7 +133,7 @@ func findPart(open source, name record.Name, request BodyRequest) (bodyPart, err
 	}
 	section, candidates, found := layout.FindSection(sections, request.Section)
 	if !found {
-		return p, &SectionError{name, request.Section, candidates}
+		return p, noSection(name, request.Section, candidates)
 	}
 	p.start, p.end, p.line = int64(section.Start), int64(section.End), section.Line
 	if p.lines != (Span{}) {
@@ -176,4 +143,13 @@ func findPart(open source, name record.Name, request BodyRequest) (bodyPart, err
 		}
 	}
 	return p, nil
+}
+
+// noSection says that a body has no such section, and which ones it has.
+func noSection(name record.Name, section string, headings []string) error {
+	has := ", and no headings at all"
+	if len(headings) > 0 {
+		has = "; it has: " + strings.Join(headings, " | ")
+	}
+	return record.NotFound.Errorf("%s has no section %q%s", name, section, has).Because(ErrNoPart, name.String())
 }

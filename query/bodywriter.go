@@ -143,7 +143,8 @@ func validCut(text []byte) []byte {
 // finish writes the line that says what is missing.
 func (b *bodyWriter) finish(request BodyRequest) (BodyResult, error) {
 	if request.Lines.From > 1 && b.written == 0 && !b.cut {
-		return BodyResult{}, &RangeError{b.name, request.Lines, b.line - b.part.line + 1}
+		return BodyResult{}, record.NotFound.Errorf("%s has no lines %d-%d: the last is %d",
+			b.name, request.Lines.From, request.Lines.To, b.line-b.part.line+1).Because(ErrNoPart, b.name.String())
 	}
 	result := BodyResult{
 		Bytes: b.written, Tokens: record.EstimateTokens(b.written), Left: record.EstimateTokens(b.kept),

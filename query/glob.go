@@ -14,10 +14,10 @@ const globMeta = `*?[\`
 
 // Glob returns the current versions whose names, kind/id or tree:kind/id, match a
 // pattern as path.Match has it: "*" stands for any characters but a slash. They
-// come in the order of tree, kind and id. A malformed pattern is ErrMalformed.
+// come in the order of tree, kind and id. A malformed pattern is record.Usage.
 func (r *Reader) Glob(ctx context.Context, pattern string) ([]store.Version, error) {
 	if _, err := path.Match(pattern, ""); err != nil {
-		return nil, &malformedError{err}
+		return nil, &record.Error{Code: record.Usage, Err: err}
 	}
 	prefix := pattern
 	if meta := strings.IndexAny(pattern, globMeta); meta >= 0 {

@@ -52,8 +52,8 @@ func TestGlob(t *testing.T) {
 			t.Errorf("Glob(%q) (-want +got):\n%s", test.pattern, diff)
 		}
 	}
-	if _, err := b.Glob(t.Context(), "result/[c"); !errors.Is(err, query.ErrMalformed) {
-		t.Errorf("Glob of a malformed pattern: %v, want %v", err, query.ErrMalformed)
+	if _, err := b.Glob(t.Context(), "result/[c"); !errors.Is(err, record.Usage) {
+		t.Errorf("Glob of a malformed pattern: %v, want %v", err, record.Usage)
 	}
 }
 
@@ -79,8 +79,7 @@ func TestResolveAll(t *testing.T) {
 			t.Errorf("ResolveAll, %q: %v, want %v", texts[i], got[i].Err, want)
 		}
 	}
-	var notFound *query.NotFoundError
-	if !errors.As(got[4].Err, &notFound) || notFound.Retired.Record == nil {
+	if last, _ := record.Detail[store.Version](got[4].Err); last.Record == nil {
 		t.Errorf("ResolveAll of a hidden name: %v, want an error with its last version", got[4].Err)
 	}
 }

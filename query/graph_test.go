@@ -96,7 +96,7 @@ func TestRelated(t *testing.T) {
 		t.Errorf("related to g: %q, %t", got, more)
 	}
 	_, _, err := g.Related(t.Context(), name(t, "knowledge/gone"), query.RelatedRequest{})
-	if missing := (*query.NotKnowledgeError)(nil); !errors.As(err, &missing) || !errors.Is(err, store.ErrNotFound) {
+	if !errors.Is(err, query.ErrNoKnowledge) || !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("related to what is not there: %v", err)
 	}
 	if g := b.graph("lib"); !g.Has(name(t, "lib:knowledge/a")) || g.Has(name(t, "knowledge/a")) {
@@ -174,7 +174,7 @@ func TestGraphPart(t *testing.T) {
 		}
 	}
 	_, err := g.Part(t.Context(), query.PartRequest{Limit: 3})
-	if many := (*query.TooManyError)(nil); !errors.As(err, &many) || many.Nodes != 7 {
+	if nodes, _ := record.Detail[int](err); nodes != 7 || !errors.Is(err, query.ErrTooMany) {
 		t.Errorf("Part of three at most: %v", err)
 	}
 	if _, err := g.Part(t.Context(), query.PartRequest{From: name(t, "knowledge/gone")}); !errors.Is(err, store.ErrNotFound) {

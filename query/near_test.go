@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"filebus/query"
+	"filebus/store/record"
 )
 
 func TestNearIsBounded(t *testing.T) {
@@ -16,12 +17,12 @@ func TestNearIsBounded(t *testing.T) {
 	}
 	b.put("lib:note/readme.md", "the same id")
 	_, err := b.Resolve(t.Context(), "note/readme.md", query.ResolveOptions{})
-	var notFound *query.NotFoundError
+	var notFound *record.Error
 	if !errors.As(err, &notFound) {
 		t.Fatalf("Resolve: %v; want not found", err)
 	}
-	if len(notFound.Near) != 10 || notFound.Near[0].String() != "lib:note/readme.md" {
-		t.Errorf("near: %v; want ten, the same id first", notFound.Near)
+	if len(notFound.Names) != 10 || notFound.Names[0] != "lib:note/readme.md" {
+		t.Errorf("near: %v; want ten, the same id first", notFound.Names)
 	}
 }
 

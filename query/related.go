@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"filebus/store"
@@ -24,15 +23,10 @@ type Related struct {
 	Edges []Edge      // the strongest first
 }
 
-// A NotKnowledgeError says that no entry of knowledge has a name.
-type NotKnowledgeError struct{ Name record.Name }
-
-func (e *NotKnowledgeError) Error() string {
-	return fmt.Sprintf("there is no entry of knowledge %s", e.Name)
+// NoKnowledge is the error of a name that no entry of knowledge has.
+func NoKnowledge(name record.Name) error {
+	return record.NotFound.Errorf("there is no entry of knowledge %s", name).Because(ErrNoKnowledge)
 }
-
-// Is reports whether target is store.ErrNotFound.
-func (e *NotKnowledgeError) Is(target error) bool { return target == store.ErrNotFound }
 
 // Related walks breadth-first over all edges, in both directions, from the entry
 // with a name. The nearer entries come first, of one distance those that are not
@@ -41,7 +35,7 @@ func (e *NotKnowledgeError) Is(target error) bool { return target == store.ErrNo
 func (g *Graph) Related(ctx context.Context, name record.Name, request RelatedRequest) (found []Related, more bool, err error) {
 	start, known := g.numbers[name]
 	if !known {
-		return nil, false, &NotKnowledgeError{name}
+		return nil, false, NoKnowledge(name)
 	}
 	limit := cmp.Or(request.Limit, DefaultLimit)
 	w := walk{graph: g, seen: map[int]bool{start: true}}
@@ -167,16 +161,14 @@ type Part struct {
 	Edges []Edge
 }
 
-// A TooManyError says that a part of a graph has more nodes than were allowed.
-type TooManyError struct{ Nodes, Limit int }
-
-func (e *TooManyError) Error() string {
-	return fmt.Sprintf("the graph has %d entries, more than the limit of %d", e.Nodes, e.Limit)
+func tooMany(nodes, limit int) error {
+	err := record.Usage.Errorf("the graph has %d entries, more than the limit of %d", nodes, limit)
+	return err.Because(ErrTooMany).With(nodes)
 }
 
 // Part returns a part of the graph. Of the edges that no entry states each node
 // has its three strongest, so that a picture can be read. It returns a
-// *TooManyError if there are more nodes than allowed.
+// ErrTooMany if there are more nodes than allowed.
 func (g *Graph) Part(ctx context.Context, request PartRequest) (Part, error) {
 	nodes, err := g.within(request)
 	if err != nil {
@@ -188,7 +180,7 @@ func (g *Graph) Part(ctx context.Context, request PartRequest) (Part, error) {
 		return len(tags) > 0 && !slices.ContainsFunc(tags, func(tag string) bool { return slices.Contains(have, tag) })
 	})
 	if len(request.Types) == 0 && request.Limit > 0 && len(nodes) > request.Limit {
-		return Part{}, &TooManyError{len(nodes), request.Limit}
+		return Part{}, tooMany(len(nodes), request.Limit)
 	}
 	slices.SortFunc(nodes, func(a, b int) int { return compareNames(g.name(a), g.name(b)) })
 	entries, err := g.describe(ctx, nodes)
@@ -204,7 +196,7 @@ func (g *Graph) Part(ctx context.Context, request PartRequest) (Part, error) {
 		}
 	}
 	if request.Limit > 0 && len(part.Nodes) > request.Limit {
-		return Part{}, &TooManyError{len(part.Nodes), request.Limit}
+		return Part{}, tooMany(len(part.Nodes), request.Limit)
 	}
 	part.Edges = g.edgesIn(in, request.Stated)
 	return part, nil
@@ -221,7 +213,7 @@ func (g *Graph) within(request PartRequest) ([]int, error) {
 	}
 	start, known := g.numbers[request.From]
 	if !known {
-		return nil, &NotKnowledgeError{request.From}
+		return nil, NoKnowledge(request.From)
 	}
 	w := walk{graph: g, seen: map[int]bool{start: true}}
 	nodes, front := []int{start}, []step{{node: start}}
@@ -231,7 +223,7 @@ func (g *Graph) within(request PartRequest) ([]int, error) {
 			nodes = append(nodes, s.node)
 		}
 		if len(nodes) > maxWithin {
-			return nil, &TooManyError{len(nodes), cmp.Or(request.Limit, maxWithin)}
+			return nil, tooMany(len(nodes), cmp.Or(request.Limit, maxWithin))
 		}
 	}
 	return nodes, nil

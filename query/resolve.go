@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -20,45 +19,40 @@ type ResolveOptions struct {
 	Dir  string // the working directory, absolute: for paths below it
 }
 
-// A NotFoundError says that a text names no current record, and which names
-// come near.
-type NotFoundError struct {
-	Text    string
-	Retired store.Version // the last version of the name, if it was one; else zero
-	Near    []record.Name // at most ten
-}
+// Reasons of errors of this package, with what they name.
+const (
+	ErrAbsent      record.Reason = "nothing has the name" // names what comes near, at most ten; the detail is the text
+	ErrRetired     record.Reason = "no current version"   // names the last version, which is the detail, a store.Version
+	ErrNoPart      record.Reason = "no such part"         // a section or lines; names the record
+	ErrSeveral     record.Reason = "several names"        // names them
+	ErrNoKnowledge record.Reason = "no such knowledge"
+	ErrTooMany     record.Reason = "too many entries" // the detail is how many there are, an int
+)
 
-// Error says whether the name is unknown or only has no version now.
-func (e *NotFoundError) Error() string {
-	if e.Retired.Record != nil {
-		return fmt.Sprintf("%q has no current version; its last one is %s", e.Text, e.Retired.Ref.Short())
+// absent says that a text names no current record, and which names come near.
+func absent(text string, retired store.Version, near []record.Name) error {
+	if retired.Record != nil {
+		ref := retired.Ref.Short()
+		return record.NotFound.Errorf("%q has no current version; its last one is %s", text, ref).
+			Because(ErrRetired, ref).With(retired)
 	}
-	return fmt.Sprintf("%q not found", e.Text)
+	return record.NotFound.Errorf("%q not found", text).Because(ErrAbsent, nameTexts(near)...).With(text)
 }
 
-// Is reports whether target is store.ErrNotFound.
-func (e *NotFoundError) Is(target error) bool { return target == store.ErrNotFound }
-
-// An AmbiguousNameError lists the names that a bare id could mean.
-type AmbiguousNameError struct {
-	Text       string
-	Candidates []record.Name
-}
-
-// Error lists the names, any of which can be typed instead.
-func (e *AmbiguousNameError) Error() string {
-	var list []string
-	for _, name := range e.Candidates {
-		list = append(list, name.String())
+func nameTexts(names []record.Name) []string {
+	texts := make([]string, len(names))
+	for i, name := range names {
+		texts[i] = name.String()
 	}
-	return fmt.Sprintf("%q is ambiguous: it can be %s", e.Text, strings.Join(list, ", "))
+	return texts
 }
 
 // Resolve returns the version that text means: a ref; the first eight or more
 // digits of one; a name, kind/id or tree:kind/id; a mirrored path, of which the
 // newest occupant counts, path or tree:path; an id that only one kind has; or
-// the number of a task, whose journal is meant. It returns a *NotFoundError, a
-// *store.AmbiguousError or an *AmbiguousNameError with candidates.
+// the number of a task, whose journal is meant. What is not found is
+// ErrAbsent or ErrRetired, what can be several things ErrSeveral or a
+// *store.AmbiguousError.
 func (r *Reader) Resolve(ctx context.Context, text string, opts ResolveOptions) (store.Version, error) {
 	var found store.Version
 	var retired store.Version
@@ -75,7 +69,7 @@ func (r *Reader) Resolve(ctx context.Context, text string, opts ResolveOptions) 
 	if err != nil {
 		return store.Version{}, err
 	}
-	return store.Version{}, &NotFoundError{Text: text, Retired: retired, Near: near}
+	return store.Version{}, absent(text, retired, near)
 }
 
 // A resolver tries the forms of a text in turn.
@@ -100,9 +94,6 @@ func (s *resolver) resolve() (store.Version, error) {
 	return store.Version{}, store.ErrNotFound
 }
 
-// ErrMalformed says that a text is meant as a name and cannot be one.
-var ErrMalformed = errors.New("malformed name")
-
 // malformedName reports what is wrong with a text that begins with a kind, as a
 // name does. Any other text can be a path.
 func malformedName(text string) error {
@@ -115,7 +106,7 @@ func malformedName(text string) error {
 		return nil
 	}
 	if _, err := record.ParseName(text); err != nil {
-		return &malformedError{err}
+		return &record.Error{Code: record.Usage, Err: err}
 	}
 	return nil
 }
@@ -257,15 +248,10 @@ func (s *resolver) bareID() (store.Version, error) {
 	case 1:
 		return found[0], nil
 	}
-	ambiguous := &AmbiguousNameError{Text: s.text}
-	for _, v := range found {
-		ambiguous.Candidates = append(ambiguous.Candidates, v.Record.Name)
+	names := make([]string, len(found))
+	for i, v := range found {
+		names[i] = v.Record.Name.String()
 	}
-	return store.Version{}, ambiguous
+	err := record.Ambiguous.Errorf("%q is ambiguous: it can be %s", s.text, strings.Join(names, ", "))
+	return store.Version{}, err.Because(ErrSeveral, names...)
 }
-
-// A malformedError is an ErrMalformed that says no more than its cause does.
-type malformedError struct{ error }
-
-// Is reports whether target is ErrMalformed.
-func (e *malformedError) Is(target error) bool { return target == ErrMalformed }

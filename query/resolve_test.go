@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"filebus/query"
 	"filebus/store"
@@ -106,20 +107,17 @@ func TestResolveNotFound(t *testing.T) {
 		{"../../etc", nil},
 	} {
 		_, err := b.Resolve(t.Context(), c.text, query.ResolveOptions{Root: "/w", Dir: "/w"})
-		var notFound *query.NotFoundError
+		var notFound *record.Error
 		if !errors.As(err, &notFound) || !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("Resolve(%q): %v; want not found", c.text, err)
 			continue
 		}
-		var near []string
-		for _, n := range notFound.Near {
-			near = append(near, n.String())
+		isGone := c.text == "note/gone"
+		if last, _ := record.Detail[store.Version](err); isGone != (last.Ref == gone.Ref) || isGone != errors.Is(err, query.ErrRetired) {
+			t.Errorf("Resolve(%q): retired = %s", c.text, last.Ref.Short())
 		}
-		if diff := cmp.Diff(c.near, near); diff != "" {
+		if diff := cmp.Diff(c.near, notFound.Names, cmpopts.EquateEmpty()); !isGone && diff != "" {
 			t.Errorf("Resolve(%q): near (-want +got):\n%s", c.text, diff)
-		}
-		if isGone := c.text == "note/gone"; isGone != (notFound.Retired.Ref == gone.Ref) {
-			t.Errorf("Resolve(%q): retired = %s", c.text, notFound.Retired.Ref.Short())
 		}
 	}
 }
@@ -129,12 +127,12 @@ func TestResolveAmbiguous(t *testing.T) {
 	b.put("issue/both", "i")
 	b.put("knowledge/both", "k")
 	_, err := b.Resolve(t.Context(), "both", query.ResolveOptions{})
-	var ambiguous *query.AmbiguousNameError
-	if !errors.As(err, &ambiguous) {
+	var ambiguous *record.Error
+	if !errors.As(err, &ambiguous) || ambiguous.Reason != query.ErrSeveral {
 		t.Fatalf("Resolve(both): %v; want ambiguous", err)
 	}
-	if want := []record.Name{name(t, "issue/both"), name(t, "knowledge/both")}; !cmp.Equal(ambiguous.Candidates, want) {
-		t.Errorf("Resolve(both): candidates %v; want %v", ambiguous.Candidates, want)
+	if want := []string{"issue/both", "knowledge/both"}; !cmp.Equal(ambiguous.Names, want) {
+		t.Errorf("Resolve(both): candidates %v; want %v", ambiguous.Names, want)
 	}
 	if want := `"both" is ambiguous: it can be issue/both, knowledge/both`; err.Error() != want {
 		t.Errorf("error %q; want %q", err, want)

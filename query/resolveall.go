@@ -10,7 +10,7 @@ import (
 // A Resolution is what one of several texts means.
 type Resolution struct {
 	Version store.Version // zero if there is an error
-	Err     error         // as of Resolve; a *NotFoundError names nothing that comes near
+	Err     error         // as of Resolve; ErrAbsent names nothing that comes near
 }
 
 // ResolveAll resolves many texts, each as Resolve does.
@@ -23,7 +23,7 @@ func (r *Reader) ResolveAll(ctx context.Context, texts []string, opts ResolveOpt
 		s := resolver{tx: tx, text: texts[len(found)], opts: opts}
 		v, err := s.resolve()
 		if errors.Is(err, store.ErrNotFound) {
-			err = &NotFoundError{Text: s.text, Retired: s.retired}
+			err = absent(s.text, s.retired, nil)
 		}
 		found = append(found, Resolution{v, err})
 		return false, nil

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -10,20 +9,20 @@ import (
 
 // What callers branch on. Absent, unreadable, too old and too new are four
 // different answers.
-var (
+const (
 	// ErrNoStore says that a directory holds no store.
-	ErrNoStore = errors.New("no store")
+	ErrNoStore = record.NoStore
 	// ErrNotFound says that no record has the name or ref.
-	ErrNotFound = errors.New("not found")
+	ErrNotFound = record.NotFound
 	// ErrConflict says that a name's version is not the expected one, or that
 	// another body was put under a write-once name.
-	ErrConflict = errors.New("conflict")
+	ErrConflict = record.Conflict
 	// ErrDamaged says that stored bytes are not what was written.
-	ErrDamaged = errors.New("damaged")
+	ErrDamaged = record.Damaged
 	// ErrDropped says that the content of a record was destroyed on purpose.
-	ErrDropped = errors.New("dropped")
+	ErrDropped = record.Dropped
 	// ErrUnsafeFS says that a store lies on a file system whose locks lie.
-	ErrUnsafeFS = errors.New("unsafe file system")
+	ErrUnsafeFS = record.UnsafeFS
 )
 
 // A ConflictError says which version of a name was expected and which one is

@@ -10,6 +10,7 @@ import (
 
 	runs "filebus/materialize/run"
 	"filebus/query"
+	"filebus/store/record"
 )
 
 // A runBudgetJSON is the budget of a run in JSON.
@@ -64,7 +65,7 @@ func runRunBudget(ctx context.Context, env *environ, run string) error {
 		if unknown.Current != "" {
 			hint = "filebus budget --run " + quote(unknown.Current)
 		}
-		return coded(exitNotFound, hint, err)
+		return coded(record.NotFound, hint, err)
 	}
 	if err != nil {
 		return err

@@ -91,7 +91,7 @@ func (o *callOptions) printReference(env *environ, stored *result.Stored) error 
 		env.note("%s: %s", stored.Name, problem)
 	}
 	if len(stored.Problems) > 0 {
-		return silentError(exitWanting)
+		return silentError(record.Wanting)
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func runCapture(ctx context.Context, env *environ, opts captureOptions, dirs []s
 	if opts.layout != "" {
 		p, err := layout.ParseProfile(opts.layout)
 		if err != nil {
-			return coded(exitUsage, "", err)
+			return coded(record.Usage, "", err)
 		}
 		profile = &p
 	}
@@ -69,7 +69,7 @@ func runCapture(ctx context.Context, env *environ, opts captureOptions, dirs []s
 		partly = partly || report.Partial()
 	}
 	if partly {
-		return silentError(exitPartly)
+		return silentError(record.Partly)
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func captureOne(ctx context.Context, env *environ, w *session, opts captureOptio
 	}
 	tree, err := record.ParseTree(name)
 	if err != nil {
-		return nil, coded(exitUsage, "name the tree with --tree", err)
+		return nil, coded(record.Usage, "name the tree with --tree", err)
 	}
 	show, clear := env.progress("capturing " + name)
 	report, err := w.Capture(ctx, env.abs(dir), materialize.CaptureOptions{

@@ -9,6 +9,7 @@ import (
 
 	"filebus/materialize/result"
 	"filebus/store"
+	"filebus/store/record"
 )
 
 type combineOptions struct {
@@ -93,11 +94,11 @@ func explainCombine(err error) error {
 	var count *result.CountError
 	switch {
 	case errors.As(err, &output) && output.Exists:
-		return coded(exitConflict, "the same with --force, or another --output", err)
+		return coded(record.Conflict, "the same with --force, or another --output", err)
 	case errors.As(err, &output):
-		return coded(exitFailed, "the same with another --output", err)
+		return coded(record.Failed, "the same with another --output", err)
 	case errors.As(err, &count) && count.Expected > 0:
-		return coded(exitFailed, "", err)
+		return coded(record.Failed, "", err)
 	}
 	return err
 }
@@ -115,7 +116,7 @@ func (o *combineOptions) printCombined(env *environ, c *result.Combined) error {
 	}
 	if len(c.Unread) > 0 {
 		env.note("%s combined, %d left out", plural(c.Texts, "text"), len(c.Unread))
-		return silentError(exitPartly)
+		return silentError(record.Partly)
 	}
 	return nil
 }

@@ -183,7 +183,7 @@ type componentMatchJSON struct {
 
 func runComponentFor(ctx context.Context, env *environ, about string, files []string) error {
 	if len(files) == 0 && about == "" {
-		return coded(exitUsage, "filebus component show", usageError("no files and no --about were given"))
+		return coded(record.Usage, "filebus component show", usageError("no files and no --about were given"))
 	}
 	s, err := env.openFresh(ctx)
 	if err != nil {

@@ -86,11 +86,11 @@ func runConflicts(ctx context.Context, env *environ) error {
 func conflictsOf(ctx context.Context, w *session, text string) ([]materialize.Conflict, error) {
 	name, err := record.ParseName(text)
 	if err != nil {
-		return nil, coded(exitUsage, "", err)
+		return nil, coded(record.Usage, "", err)
 	}
 	open, err := w.Conflicts(ctx, name)
 	if err == nil && len(open) == 0 {
-		err = coded(exitNotFound, "filebus conflicts lists them", fmt.Errorf("%s: %w", name, errNoConflict))
+		err = coded(record.NotFound, "filebus conflicts lists them", fmt.Errorf("%s: %w", name, errNoConflict))
 	}
 	return open, err
 }
@@ -150,7 +150,7 @@ func withNewline(text string) string {
 func runConflictsResolve(ctx context.Context, env *environ, text, side string) error {
 	take, err := materialize.ParseTake(side)
 	if err != nil {
-		return coded(exitUsage, "", err)
+		return coded(record.Usage, "", err)
 	}
 	w, err := env.open()
 	if err != nil {

@@ -52,7 +52,7 @@ func newContextCommand(env *environ) *cobra.Command {
 func runContext(ctx context.Context, env *environ, opts contextOptions, text string) error {
 	complexity, err := query.ParseComplexity(opts.complexity)
 	if err != nil {
-		return coded(exitUsage, "", err)
+		return coded(record.Usage, "", err)
 	}
 	if text == "-" {
 		read, err := io.ReadAll(io.LimitReader(env.in, maxContextText))

@@ -206,7 +206,7 @@ func explainConversation(command string, err error) error {
 	for _, near := range unknown.Near {
 		hints = append(hints, command+quote(near))
 	}
-	return coded(exitNotFound, strings.Join(hints, "\n       "), err)
+	return coded(record.NotFound, strings.Join(hints, "\n       "), err)
 }
 
 // A callJSON is a result of a conversation: its reference, and what else is known.

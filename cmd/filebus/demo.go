@@ -219,7 +219,7 @@ func (d *demo) run(ctx context.Context, accepted int, args ...string) error {
 	}
 	d.env.printf("$ filebus %s\n", strings.Join(shown, " "))
 	if code := run(ctx, d.env, args); code != exitDone && code != accepted {
-		return silentError(code)
+		return &exitError{exit: code}
 	}
 	return nil
 }
@@ -257,7 +257,7 @@ func (d *demo) compare() error {
 		d.env.printf("different: %s\n", name)
 	}
 	if len(different) > 0 {
-		return coded(exitDamaged, "", fmt.Errorf("%s of %d differ", plural(len(different), "file"), files))
+		return coded(record.Damaged, "", fmt.Errorf("%s of %d differ", plural(len(different), "file"), files))
 	}
 	d.env.printf("\nIdentical: %s, %s came back byte for byte.\n", plural(files, "file"), byteSize(bytes))
 	return nil

@@ -73,7 +73,7 @@ type assembledFileJSON struct {
 func runDialogueAssemble(ctx context.Context, env *environ, opts assembleOptions, slug string) error {
 	status, err := dialogue.ParseLifecycle(opts.status)
 	if err != nil {
-		return coded(exitUsage, "the same with --status accepted", err)
+		return coded(record.Usage, "the same with --status accepted", err)
 	}
 	if opts.out != "" || opts.stdout {
 		return assembleElsewhere(ctx, env, opts, slug)
@@ -84,7 +84,7 @@ func runDialogueAssemble(ctx context.Context, env *environ, opts assembleOptions
 	}
 	done, err := forum.Assemble(ctx, key, dialogue.AssembleOptions{Status: status, Split: opts.split, Force: opts.force})
 	if captured := (*dialogue.CapturedError)(nil); errors.As(err, &captured) {
-		return coded(exitUsage, "filebus dialogue assemble "+quote(key.String())+" --out FILE", err)
+		return coded(record.Usage, "filebus dialogue assemble "+quote(key.String())+" --out FILE", err)
 	}
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func assembleElsewhere(ctx context.Context, env *environ, opts assembleOptions, 
 	}
 	file := env.abs(opts.out)
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		return coded(exitUsage, "the same with --out "+quote(filepath.Join(opts.out, d.Key.Slug()+".dialogue.md")), fmt.Errorf("%s is a folder", opts.out))
+		return coded(record.Usage, "the same with --out "+quote(filepath.Join(opts.out, d.Key.Slug()+".dialogue.md")), fmt.Errorf("%s is a folder", opts.out))
 	}
 	files := dialogue.RenderDocument(doc, filepath.Base(file), opts.split)
 	written, err := writeDocument(filepath.Dir(file), files, opts.force)

@@ -84,7 +84,7 @@ func runDialogueCheck(ctx context.Context, env *environ, slug string, round int,
 		env.printCheck(s, view)
 	}
 	if err == nil && view.Wanting > 0 {
-		return silentError(exitWanting)
+		return silentError(record.Wanting)
 	}
 	return err
 }

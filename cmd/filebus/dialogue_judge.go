@@ -214,6 +214,6 @@ func explainScore(f *failure, err error) bool {
 	default:
 		return false
 	}
-	f.Code = exitWord(f.Exit)
+	f.Code = wordOf(f.Exit)
 	return true
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/dialogue"
+	"filebus/store/record"
 )
 
 type documentLintOptions struct {
@@ -57,7 +58,7 @@ func runDialogueLint(ctx context.Context, env *environ, opts documentLintOptions
 		}
 		if err != nil {
 			env.note("%s", message(err))
-			unread = silentError(exitPartly)
+			unread = silentError(record.Partly)
 			continue
 		}
 		reports = append(reports, report)
@@ -76,7 +77,7 @@ func runDialogueLint(ctx context.Context, env *environ, opts documentLintOptions
 		}
 	}
 	if wanting && unread == nil {
-		return silentError(exitWanting)
+		return silentError(record.Wanting)
 	}
 	return unread
 }
@@ -88,7 +89,7 @@ func lintDocument(ctx context.Context, env *environ, arg string) (*dialogue.Lint
 		return nil, err
 	}
 	if !in.whole {
-		return nil, coded(exitUsage, "", fmt.Errorf("%s has more than %d bytes", arg, maxLintedDocument))
+		return nil, coded(record.Usage, "", fmt.Errorf("%s has more than %d bytes", arg, maxLintedDocument))
 	}
 	shown := arg
 	if in.found != nil {

@@ -230,7 +230,7 @@ func (l *markerList) print() error {
 		l.env.note("%s", l.summary())
 	}
 	if len(l.out.Unread) > 0 {
-		return silentError(exitPartly)
+		return silentError(record.Partly)
 	}
 	return nil
 }

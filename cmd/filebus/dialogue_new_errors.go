@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"filebus/materialize"
 	"filebus/materialize/dialogue"
 )
 
@@ -17,7 +16,6 @@ func explainDialogue(f *failure, err error) bool {
 	var captured *dialogue.CapturedError
 	var round *dialogue.RoundError
 	var agent *dialogue.AgentError
-	var link *materialize.LinkError
 	var turn *dialogue.TurnError
 	switch {
 	case errors.As(err, &missing):
@@ -35,14 +33,12 @@ func explainDialogue(f *failure, err error) bool {
 		f.Exit, f.Hint = exitConflict, fmt.Sprintf("filebus dialogue prompt %s %d --all", quote(round.Key.String()), round.Next)
 	case errors.As(err, &agent):
 		f.Exit, f.Hint = exitNotFound, "filebus get "+quote("dialogue/"+agent.Key.ID+"/"+dialogue.PoolFile)
-	case errors.As(err, &link):
-		f.Exit, f.Hint = exitConflict, "rm "+quote(link.Path)+", and the same again"
 	case errors.As(err, &turn):
 		f.Exit, f.Hint = exitConflict, "filebus get "+quote(turn.Name.String())+", or the same with --force"
 	default:
 		return explainNewDialogue(f, err)
 	}
-	f.Code = exitWord(f.Exit)
+	f.Code = wordOf(f.Exit)
 	return true
 }
 
@@ -62,7 +58,7 @@ func explainNewDialogue(f *failure, err error) bool {
 	default:
 		return false
 	}
-	f.Code = exitWord(f.Exit)
+	f.Code = wordOf(f.Exit)
 	return true
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/dialogue"
+	"filebus/store/record"
 )
 
 type dialogueRecoverOptions struct {
@@ -68,9 +69,9 @@ func runDialogueRecover(ctx context.Context, env *environ, opts dialogueRecoverO
 	stub := fmt.Sprintf("filebus dialogue put %s %d %s --stub REASON", quote(key.String()), round, quote(args[2]))
 	switch {
 	case errors.As(err, new(*dialogue.NoTextError)):
-		return coded(exitNotFound, stub, err)
+		return coded(record.NotFound, stub, err)
 	case errors.As(err, new(*dialogue.TextSizeError)):
-		return coded(exitFailed, stub, err)
+		return coded(record.Failed, stub, err)
 	case err != nil:
 		return err
 	}

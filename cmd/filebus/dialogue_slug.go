@@ -55,7 +55,7 @@ func turnNames(_ *dialogue.Forum, d *dialogue.Dialogue) ([]record.Name, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, coded(exitNotFound, "filebus dialogue check "+quote(d.Key.String()), fmt.Errorf("%s has no turn yet", d.Key))
+		return nil, coded(record.NotFound, "filebus dialogue check "+quote(d.Key.String()), fmt.Errorf("%s has no turn yet", d.Key))
 	}
 	return names, nil
 }
@@ -69,7 +69,7 @@ func documentNames(ctx context.Context) func(*dialogue.Forum, *dialogue.Dialogue
 			if !d.Key.IsOwn() {
 				hint += " --stdout | filebus dialogue lint -"
 			}
-			return nil, coded(exitNotFound, hint, fmt.Errorf("%s has no document yet", d.Key))
+			return nil, coded(record.NotFound, hint, fmt.Errorf("%s has no document yet", d.Key))
 		}
 		return names, err
 	}

@@ -192,5 +192,5 @@ func wantStubs(key dialogue.Key, round int, all []dialogue.Standing) error {
 	place := fmt.Sprintf("%s %d %s", quote(key.String()), round, quote(stubs[0]))
 	hint := "filebus dialogue recover " + place + " --transcript FILE, or filebus dialogue put " + place + " FILE"
 	err := fmt.Errorf("%d of %d have stubs in round %d of %s: %s", len(stubs), len(all), round, key, strings.Join(stubs, ", "))
-	return coded(exitWanting, hint, err)
+	return coded(record.Wanting, hint, err)
 }

@@ -94,7 +94,7 @@ func (e *environ) locate() (materialize.Location, error) {
 	dir := e.dir
 	if dir == "" {
 		if !filepath.IsAbs(explicit) {
-			return materialize.Location{}, coded(exitNotFound, "the same from another folder", errNoDir)
+			return materialize.Location{}, coded(record.NotFound, "the same from another folder", errNoDir)
 		}
 		dir = explicit
 	}

@@ -10,9 +10,6 @@ import (
 	"syscall"
 
 	"filebus/index"
-	"filebus/materialize"
-	"filebus/materialize/result"
-	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 	"filebus/store/turnstile"
@@ -34,12 +31,37 @@ const (
 	exitPipe        = 141 // as a shell reports a process that died of SIGPIPE
 )
 
-// An exitError gives an error the exit code, the word and the hint that no
-// error of the packages below stands for.
+// exitOf returns the exit code that stands for a code.
+func exitOf(code record.Code) int {
+	switch code {
+	case record.Usage, record.Ambiguous:
+		return exitUsage
+	case record.NotFound, record.NoStore, record.Dropped:
+		return exitNotFound
+	case record.Conflict:
+		return exitConflict
+	case record.Busy, record.Timeout:
+		return exitBusy
+	case record.TaskFailed:
+		return exitTaskFailed
+	case record.Damaged:
+		return exitDamaged
+	case record.Wanting:
+		return exitWanting
+	case record.Partly:
+		return exitPartly
+	case record.Interrupted:
+		return exitInterrupted
+	case record.Pipe:
+		return exitPipe
+	}
+	return exitFailed
+}
+
+// An exitError ends the program with the exit code of a command that it has run, or
+// one of exec.
 type exitError struct {
 	exit int
-	word string // for it in JSON
-	hint string
 	err  error // nil: everything was said already
 }
 
@@ -52,42 +74,16 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// coded gives err an exit code and a hint, which may be empty.
-func coded(exit int, hint string, err error) error {
-	return &exitError{exit, exitWord(exit), hint, err}
+// coded gives err a code and a hint, which may be empty.
+func coded(code record.Code, hint string, err error) error {
+	return &record.Error{Code: code, Hint: hint, Err: err}
 }
 
-// silentError ends a command that has said everything with an exit code.
-func silentError(exit int) error { return &exitError{exit: exit, word: exitWord(exit)} }
+// silentError ends a command that has said everything.
+func silentError(code record.Code) error { return &record.Error{Code: code} }
 
 // usageError returns the error of a command line that makes no sense.
-func usageError(format string, args ...any) error {
-	return coded(exitUsage, "", fmt.Errorf(format, args...))
-}
-
-func exitWord(exit int) string {
-	switch exit {
-	case exitUsage:
-		return "usage"
-	case exitNotFound:
-		return "not_found"
-	case exitConflict:
-		return "conflict"
-	case exitBusy:
-		return "busy"
-	case exitTaskFailed:
-		return "task_failed"
-	case exitDamaged:
-		return "damaged"
-	case exitWanting:
-		return "wanting"
-	case exitPartly:
-		return "partly"
-	case exitInterrupted:
-		return "interrupted"
-	}
-	return "failed"
-}
+func usageError(format string, args ...any) error { return record.Usage.Errorf(format, args...) }
 
 // A failure is what the user is told of an error.
 type failure struct {
@@ -122,25 +118,57 @@ func (e *environ) fail(err error) int {
 // explain maps an error to its exit code, its word and the command that helps.
 // The message is empty if everything was said already.
 func explain(err error) failure {
-	f := failure{Exit: exitFailed, Code: exitWord(exitFailed), Message: message(err)}
+	f := failure{Exit: exitFailed, Code: string(record.Failed), Message: message(err)}
 	var exit *exitError
+	var known *record.Error
 	switch {
 	case errors.As(err, &exit):
-		f.Exit, f.Code, f.Hint = exit.exit, exit.word, exit.hint
 		if exit.err == nil {
+			return failure{Exit: exit.exit, Code: f.Code}
+		}
+		inner := explain(exit.err)
+		f.Exit, f.Code, f.Hint, f.Retryable = exit.exit, inner.Code, inner.Hint, inner.Retryable
+	case errors.As(err, &known):
+		f.setCode(known.Code)
+		f.Hint = hintOf(known)
+		if known.Err == nil {
 			f.Message = ""
 		}
-		return f
 	case explainData(&f, err):
-		return f
-	}
-	for _, s := range sentinels() {
-		if errors.Is(err, s.err) {
-			f.Exit, f.Code, f.Hint, f.Retryable = s.exit, s.code, s.hint, s.exit == exitBusy
-			return f
-		}
+	default:
+		code, reason := codeOf(err)
+		f.setCode(code)
+		f.Hint = hintOf(&record.Error{Reason: reason})
 	}
 	return f
+}
+
+// codeOf returns the code of an error that is no *record.Error, and the reason by
+// which the table of hints has it.
+func codeOf(err error) (record.Code, record.Reason) {
+	var code record.Code
+	switch {
+	case errors.Is(err, syscall.EPIPE):
+		return record.Pipe, ""
+	case errors.Is(err, context.Canceled):
+		return record.Interrupted, ""
+	case errors.As(err, &code):
+		return code, record.Reason(code)
+	case errors.Is(err, index.ErrDamaged):
+		return record.Damaged, "index damaged"
+	case errors.Is(err, turnstile.ErrBusy), errors.Is(err, index.ErrBusy):
+		return record.Busy, record.Reason(record.Busy)
+	case errors.Is(err, context.DeadlineExceeded):
+		return record.Timeout, ""
+	case errors.Is(err, fs.ErrNotExist):
+		return record.NotFound, ""
+	}
+	return record.Failed, ""
+}
+
+func (f *failure) setCode(code record.Code) {
+	f.Exit, f.Code = exitOf(code), string(code)
+	f.Retryable = f.Exit == exitBusy
 }
 
 // message puts an error on one line.
@@ -152,58 +180,27 @@ func explainData(f *failure, err error) bool {
 		explainDialogue(f, err) || explainScore(f, err) || explainDocument(f, err) || explainSession(f, err) {
 		return true
 	}
-	var notFound *query.NotFoundError
-	var ambiguousName *query.AmbiguousNameError
 	var ambiguousRef *store.AmbiguousError
-	var section *query.SectionError
-	var lines *query.RangeError
 	var schema *store.SchemaError
-	var tree *materialize.TreeTakenError
 	var conflict *store.ConflictError
 	switch {
-	case errors.As(err, &notFound):
-		f.Exit, f.Code, f.Hint = exitNotFound, "not_found", hintNear(notFound)
-	case errors.As(err, &ambiguousName):
-		f.Exit, f.Code, f.Hint = exitUsage, "ambiguous", "filebus show "+quote(ambiguousName.Candidates[0].String())
 	case errors.As(err, &ambiguousRef):
-		f.Exit, f.Code, f.Hint = exitUsage, "ambiguous", "filebus show "+ambiguousRef.Candidates[0].String()[:2*record.ShortRefLength]
-	case errors.As(err, &section):
-		f.Exit, f.Code, f.Hint = exitNotFound, "not_found", "filebus show "+quote(section.Name.String())
-	case errors.As(err, &lines):
-		f.Exit, f.Code, f.Hint = exitNotFound, "not_found", "filebus show "+quote(lines.Name.String())
-	case errors.As(err, &tree):
-		f.Exit, f.Code, f.Hint = exitConflict, "conflict", "the same with another --tree"
+		f.setCode(record.Ambiguous)
+		f.Hint = "filebus show " + ambiguousRef.Candidates[0].String()[:2*record.ShortRefLength]
 	case errors.As(err, &conflict) && conflict.WriteOnce:
-		f.Exit, f.Code, f.Hint = exitConflict, "conflict", "filebus get "+conflict.Actual.Short()+", or another id"
+		f.setCode(record.Conflict)
+		f.Hint = "filebus get " + conflict.Actual.Short() + ", or another id"
 	case errors.As(err, &conflict):
-		f.Exit, f.Code, f.Hint = exitConflict, "conflict", "filebus show "+quote(conflict.Name.String())
+		f.setCode(record.Conflict)
+		f.Hint = "filebus show " + quote(conflict.Name.String())
 	case errors.As(err, &schema):
-		f.Code, f.Hint = "newer_store", "a newer filebus"
+		f.setCode(record.NewerStore)
+		f.Hint = "a newer filebus"
 	case explainGathered(f, err):
 	default:
 		return false
 	}
 	return true
-}
-
-func hintNear(e *query.NotFoundError) string {
-	switch {
-	case e.Retired.Record != nil:
-		return "filebus get " + e.Retired.Ref.Short()
-	case len(e.Near) > 0:
-		var names []string
-		for _, n := range e.Near {
-			names = append(names, "filebus get "+quote(n.String()))
-		}
-		return strings.Join(names, "\n       ")
-	case e.Text == "":
-		return "filebus list"
-	case strings.HasPrefix(e.Text, "handoff/"):
-		return "filebus task list"
-	case strings.HasPrefix(e.Text, "knowledge/"):
-		return "filebus knowledge list"
-	}
-	return "filebus search " + quote(e.Text)
 }
 
 // quote returns text as a shell takes it for one word.
@@ -214,33 +211,14 @@ func quote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-type sentinel struct {
-	err  error
-	exit int
-	code string
-	hint string
-}
-
-// sentinels lists what is known of errors without data, in the order in which
-// they are looked for.
-func sentinels() []sentinel {
-	return []sentinel{
-		{syscall.EPIPE, exitPipe, "pipe", ""},
-		{context.Canceled, exitInterrupted, "interrupted", ""},
-		{store.ErrDamaged, exitDamaged, "damaged", "filebus verify"},
-		{index.ErrDamaged, exitDamaged, "damaged", "filebus reindex"},
-		{turnstile.ErrBusy, exitBusy, "busy", "the same again, with a longer --wait"},
-		{index.ErrBusy, exitBusy, "busy", "the same again, with a longer --wait"},
-		{context.DeadlineExceeded, exitBusy, "timeout", ""},
-		{query.ErrMalformed, exitUsage, "usage", ""},
-		{result.ErrCall, exitUsage, "usage", ""},
-		{materialize.ErrProtected, exitUsage, "usage", ""},
-		{materialize.ErrForeignFolder, exitConflict, "conflict", "the same with a new or empty folder"},
-		{store.ErrConflict, exitConflict, "conflict", "filebus conflicts"},
-		{store.ErrNoStore, exitNotFound, "no_store", "filebus init, or --store FOLDER"},
-		{store.ErrDropped, exitNotFound, "dropped", ""},
-		{store.ErrNotFound, exitNotFound, "not_found", ""},
-		{fs.ErrNotExist, exitNotFound, "not_found", ""},
-		{store.ErrUnsafeFS, exitFailed, "unsafe_fs", "--store FOLDER on a local disk, or --allow-unsafe-fs"},
+// wordOf returns the general code of an exit code.
+func wordOf(exit int) string {
+	for _, c := range []record.Code{
+		record.Usage, record.NotFound, record.Conflict, record.Busy, record.TaskFailed, record.Damaged, record.Wanting, record.Partly,
+	} {
+		if exitOf(c) == exit {
+			return string(c)
+		}
 	}
+	return string(record.Failed)
 }

@@ -49,13 +49,12 @@ func TestExplain(t *testing.T) {
 		{errors.New("anything"), 1, "failed", "", false},
 		{fs.ErrPermission, 1, "failed", "", false},
 		{usageError("no"), 2, "usage", "", false},
-		{&query.NotFoundError{Text: "it's"}, 3, "not_found", `filebus search 'it'\''s'`, false},
-		{&query.NotFoundError{Text: ""}, 3, "not_found", "filebus list", false},
-		{&query.NotFoundError{Text: "x", Near: []record.Name{name}}, 3, "not_found", "filebus get 'note/a b.md'", false},
-		{&query.NotFoundError{Text: "x", Retired: store.Version{Ref: ref, Record: &record.Record{}}}, 3, "not_found", "filebus get " + ref.Short(), false},
-		{&query.SectionError{Name: name, Section: "x"}, 3, "not_found", "filebus show 'note/a b.md'", false},
-		{&query.RangeError{Name: name}, 3, "not_found", "filebus show 'note/a b.md'", false},
-		{&query.AmbiguousNameError{Text: "x", Candidates: []record.Name{name}}, 2, "ambiguous", "filebus show 'note/a b.md'", false},
+		{record.NotFound.Errorf("x").Because(query.ErrAbsent).With("it's"), 3, "not_found", `filebus search 'it'\''s'`, false},
+		{record.NotFound.Errorf("x").Because(query.ErrAbsent).With(""), 3, "not_found", "filebus list", false},
+		{record.NotFound.Errorf("x").Because(query.ErrAbsent, name.String()), 3, "not_found", "filebus get 'note/a b.md'", false},
+		{record.NotFound.Errorf("x").Because(query.ErrRetired, ref.Short()), 3, "not_found", "filebus get " + ref.Short(), false},
+		{record.NotFound.Errorf("x").Because(query.ErrNoPart, name.String()), 3, "not_found", "filebus show 'note/a b.md'", false},
+		{record.Ambiguous.Errorf("x").Because(query.ErrSeveral, name.String()), 2, "ambiguous", "filebus show 'note/a b.md'", false},
 		{&store.AmbiguousError{Prefix: "2d711642", Candidates: []record.Ref{ref}}, 2, "ambiguous", "filebus show " + ref.String()[:24], false},
 		{&store.SchemaError{Dir: "d", Have: 1, Want: 2}, 1, "newer_store", "a newer filebus", false},
 		{store.ErrNoStore, 3, "no_store", "filebus init, or --store FOLDER", false},
@@ -66,8 +65,8 @@ func TestExplain(t *testing.T) {
 		{context.DeadlineExceeded, 5, "timeout", "", true},
 		{store.ErrDamaged, 7, "damaged", "filebus verify", false},
 		{index.ErrDamaged, 7, "damaged", "filebus reindex", false},
-		{coded(exitWanting, "look", errors.New("x")), 8, "wanting", "look", false},
-		{silentError(exitPartly), 9, "partly", "", false},
+		{coded(record.Wanting, "look", errors.New("x")), 8, "wanting", "look", false},
+		{silentError(record.Partly), 9, "partly", "", false},
 		{context.Canceled, 130, "interrupted", "", false},
 		{syscall.EPIPE, 141, "pipe", "", false},
 	} {
@@ -80,7 +79,7 @@ func TestExplain(t *testing.T) {
 }
 
 func TestFail(t *testing.T) {
-	notFound := &query.NotFoundError{Text: "x"}
+	notFound := record.NotFound.Errorf("%q not found", "x").Because(query.ErrAbsent).With("x")
 	for _, c := range []struct {
 		name string
 		err  error
@@ -90,8 +89,8 @@ func TestFail(t *testing.T) {
 		{"plain", notFound, false, "filebus: \"x\" not found\n  try: filebus search x\n"},
 		{"json", notFound, true, `{"error":{"code":"not_found","message":"\"x\" not found","hint":"filebus search x","retryable":false}}` + "\n"},
 		{"many lines", errors.Join(errors.New("a\n\tb"), errors.New("c")), false, "filebus: a b c\n"},
-		{"silent", silentError(exitPartly), false, ""},
-		{"silent json", silentError(exitPartly), true, ""},
+		{"silent", silentError(record.Partly), false, ""},
+		{"silent json", silentError(record.Partly), true, ""},
 		{"interrupted", context.Canceled, false, ""},
 		{"pipe", syscall.EPIPE, false, ""},
 		{"pipe json", syscall.EPIPE, true, ""},

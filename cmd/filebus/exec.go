@@ -12,6 +12,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/dialogue"
 	"filebus/materialize/result"
+	"filebus/store/record"
 )
 
 type execOptions struct {
@@ -44,7 +45,7 @@ func newExecCommand(env *environ) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return runExec(cmd.Context(), env, opts, args) },
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return execError(coded(exitUsage, "filebus exec --help", err))
+		return execError(coded(record.Usage, "filebus exec --help", err))
 	})
 	opts.add(cmd)
 	opts.addStructured(cmd)
@@ -72,20 +73,19 @@ func execError(err error) error {
 	case err == nil || errors.Is(err, context.Canceled):
 		return err
 	case errors.As(err, &start):
-		word := exitWord(exitFailed)
+		code := record.Failed
 		if start.Exit == result.ExitNotFound {
-			word = exitWord(exitNotFound)
+			code = record.NotFound
 		}
-		return &exitError{start.Exit, word, "", err}
+		return &exitError{start.Exit, coded(code, "", err)}
 	case errors.As(err, &waiting):
-		return &exitError{exitExec, explain(err).Code, "filebus list result", err}
+		return &exitError{exitExec, coded(record.Code(explain(err).Code), "filebus list result", err)}
 	case errors.As(err, &taken):
-		return &exitError{exitExec, exitWord(exitConflict), "filebus get " + taken.Ref.Short() + ", or another --call", err}
+		return &exitError{exitExec, coded(record.Conflict, "filebus get "+taken.Ref.Short()+", or another --call", err)}
 	case errors.As(err, &turn):
-		return &exitError{exitExec, exitWord(exitConflict), "filebus get " + turn.Ref.Short(), err}
+		return &exitError{exitExec, coded(record.Conflict, "filebus get "+turn.Ref.Short(), err)}
 	}
-	f := explain(err)
-	return &exitError{exitExec, f.Code, f.Hint, err}
+	return &exitError{exitExec, err}
 }
 
 func runExec(ctx context.Context, env *environ, opts execOptions, args []string) error {
@@ -167,7 +167,7 @@ func (o execOptions) report(env *environ, run *result.Execution, turn *materiali
 		return execError(fmt.Errorf("%s is stored, but its reference could not be printed: %w", run.Name, failed))
 	}
 	if run.Exit != 0 {
-		return silentError(run.Exit)
+		return &exitError{exit: run.Exit}
 	}
 	return err
 }

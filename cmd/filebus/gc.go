@@ -64,7 +64,7 @@ func selectingFlags() []string { return []string{"conversation", "older-than", "
 func (o *gcOptions) retention(env *environ) (*materialize.Retention, error) {
 	kind, err := record.ParseKind(o.kind)
 	if err != nil {
-		return nil, coded(exitUsage, "", err)
+		return nil, coded(record.Usage, "", err)
 	}
 	pick := &materialize.Retention{Kind: kind, Conversations: o.conversations, Keep: o.keep, Removed: o.removed}
 	switch {
@@ -76,7 +76,7 @@ func (o *gcOptions) retention(env *environ) (*materialize.Retention, error) {
 		return nil, usageError("--keep %d keeps nothing: to destroy all, give --older-than 0d", o.keep)
 	}
 	if err := pick.Check(); err != nil {
-		return nil, coded(exitUsage, "filebus rm --drop NAME", err)
+		return nil, coded(record.Usage, "filebus rm --drop NAME", err)
 	}
 	if o.given["older-than"] {
 		pick.Before, err = parseTime(o.olderThan, env.now())

@@ -89,7 +89,7 @@ func (e *environ) retain(ctx context.Context, w *session, just sessions.Key) ([]
 		return nil, err
 	}
 	_, went, err := e.releaseOld(ctx, w, withoutSession(old, just), false)
-	if isStillNeeded(err) || errors.Is(err, store.ErrNotFound) { // or another process gave it up
+	if errors.Is(err, materialize.ErrStillNeeded) || errors.Is(err, store.ErrNotFound) { // or another process gave it up
 		err = nil
 	}
 	return went, err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"filebus/materialize"
@@ -59,14 +58,14 @@ func (e *environ) releaseRuns(ctx context.Context, w *session, old []runs.OldRun
 			all.Kept = append(all.Kept, report.Kept...)
 			all.Bytes += report.Bytes
 		}
-		var needed *materialize.StillNeededError
-		if !errors.As(err, &needed) {
+		kept, found := record.Detail[[]materialize.KeptName](err)
+		if !found {
 			return all, err
 		}
 		if len(all.Released) > 0 { // what was changed meanwhile stays, the others are gone
 			return all, nil
 		}
-		left := withoutKept(old, needed.Kept)
+		left := withoutKept(old, kept)
 		if len(left) == len(old) {
 			return all, err
 		}

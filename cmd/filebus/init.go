@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize"
+	"filebus/store/record"
 )
 
 type initOptions struct{ profile, root string }
@@ -33,7 +34,7 @@ func newInitCommand(env *environ) *cobra.Command {
 func runInit(ctx context.Context, env *environ, opts initOptions) error {
 	wanted := config{Profile: opts.profile, Root: opts.root}
 	if _, err := wanted.profile(); err != nil {
-		return coded(exitUsage, "", err)
+		return coded(record.Usage, "", err)
 	}
 	at, _ := env.locate() // where there is none, at says where it will be
 	if opts != (initOptions{}) {
@@ -64,7 +65,7 @@ func writeConfig(at materialize.Location, c config) error {
 	file := filepath.Join(at.Store, configFile)
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return coded(exitConflict, "edit it by hand", fmt.Errorf("%s is there already", file))
+		return coded(record.Conflict, "edit it by hand", fmt.Errorf("%s is there already", file))
 	}
 	if _, err := f.WriteString(text); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"filebus/materialize/issue"
 	"filebus/materialize/layout"
+	"filebus/store/record"
 )
 
 // addIssueFlags gives cmd a flag for each field of an issue.
@@ -209,7 +210,7 @@ func issueFields() []string {
 
 func runIssueEdit(ctx context.Context, env *environ, d issue.Draft, fields []string, id string) error {
 	if len(fields) == 0 {
-		return coded(exitUsage, "filebus issue edit "+quote(id)+" --priority high", errors.New("nothing to change was given"))
+		return coded(record.Usage, "filebus issue edit "+quote(id)+" --priority high", errors.New("nothing to change was given"))
 	}
 	if err := readDetails(env, &d); err != nil {
 		return err

@@ -69,7 +69,7 @@ func contentHint(arg string, err error) error {
 	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(arg, " ") {
 		return err
 	}
-	return coded(exitUsage, "the same with --content "+quote(arg), fmt.Errorf("%q is no file", layout.Clip(arg, issueSummary)))
+	return coded(record.Usage, "the same with --content "+quote(arg), fmt.Errorf("%q is no file", layout.Clip(arg, issueSummary)))
 }
 
 // maxContentInput is how much of an input is read, in bytes: an entry that has as
@@ -248,7 +248,7 @@ field away, but for the content.`,
 
 func runKnowledgeEdit(ctx context.Context, env *environ, d knowledge.Draft, fields, args []string) error {
 	if len(fields) == 0 {
-		return coded(exitUsage, "filebus knowledge edit "+quote(args[0])+" --confidence high", errors.New("nothing to change was given"))
+		return coded(record.Usage, "filebus knowledge edit "+quote(args[0])+" --confidence high", errors.New("nothing to change was given"))
 	}
 	if err := readContent(env, &d, args[1:]); err != nil {
 		return err

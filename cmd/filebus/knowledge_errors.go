@@ -4,14 +4,11 @@ import (
 	"errors"
 
 	"filebus/materialize/knowledge"
-	"filebus/query"
 )
 
 // explainKnowledge explains what the rules of knowledge and of the context map
 // refuse.
 func explainKnowledge(f *failure, err error) bool {
-	var missing *query.NotKnowledgeError
-	var many *query.TooManyError
 	var field *knowledge.FieldError
 	var size *knowledge.SizeError
 	var row *knowledge.RowSizeError
@@ -25,14 +22,10 @@ func explainKnowledge(f *failure, err error) bool {
 	var number *knowledge.NumberError
 	var component *knowledge.NoComponentError
 	switch {
-	case errors.As(err, &missing):
-		f.Exit, f.Code, f.Hint = exitNotFound, "not_found", "filebus knowledge list"
 	case errors.As(err, &component):
 		f.Exit, f.Code, f.Hint = exitNotFound, "not_found", "filebus component show"
 	case errors.As(err, &handoff):
 		f.Exit, f.Code, f.Hint = exitNotFound, "not_found", "filebus get "+quote(handoff.Name.String())
-	case errors.As(err, &many):
-		f.Exit, f.Code, f.Hint = exitUsage, "usage", "the same with --tag, --type or --from ID, or with another --limit"
 	case errors.As(err, &field):
 		f.Exit, f.Code, f.Hint = exitUsage, "usage", fieldHint(field)
 	case errors.As(err, &size):

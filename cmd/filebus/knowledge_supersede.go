@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/knowledge"
+	"filebus/store/record"
 )
 
 func newKnowledgeSupersedeCommand(env *environ) *cobra.Command {
@@ -31,7 +32,7 @@ file. Lists leave OLD out from then on, or show it last.`,
 
 func runKnowledgeSupersede(ctx context.Context, env *environ, d knowledge.Draft, args []string) error {
 	if (len(args) == 2) == (d.Content != "") {
-		return coded(exitUsage, "filebus knowledge supersede "+quote(args[0])+" --content TEXT", errors.New("what takes its place is named as NEW or given as --content"))
+		return coded(record.Usage, "filebus knowledge supersede "+quote(args[0])+" --content TEXT", errors.New("what takes its place is named as NEW or given as --content"))
 	}
 	if err := readContent(env, &d, nil); err != nil {
 		return err

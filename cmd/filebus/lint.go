@@ -10,6 +10,7 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/lint"
+	"filebus/store/record"
 )
 
 type lintOptions struct {
@@ -72,9 +73,9 @@ func runLint(ctx context.Context, env *environ, opts lintOptions, dir string) er
 	}
 	switch {
 	case total > 0:
-		return silentError(exitWanting)
+		return silentError(record.Wanting)
 	case report.Cut || len(report.Unread) > 0:
-		return silentError(exitPartly)
+		return silentError(record.Partly)
 	}
 	return nil
 }

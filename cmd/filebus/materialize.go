@@ -116,7 +116,7 @@ func (o materializeOptions) selection(env *environ) (materialize.Selection, erro
 	for _, text := range o.kinds {
 		kind, err := record.ParseKind(text)
 		if err != nil {
-			return pick, coded(exitUsage, "", err)
+			return pick, coded(record.Usage, "", err)
 		}
 		pick.Kinds = append(pick.Kinds, kind)
 	}

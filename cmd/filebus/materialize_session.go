@@ -109,7 +109,7 @@ func layOutBundle(ctx context.Context, env *environ, s *session, b *sessions.Bun
 		env.note("nothing was picked; filebus list --session %s shows what there is", quote(b.Session))
 	}
 	if lost := env.noteGone(b, out); lost+len(b.Notes) > 0 && err == nil {
-		err = silentError(exitPartly)
+		err = silentError(record.Partly)
 	}
 	return err
 }

@@ -44,7 +44,7 @@ func runPath(ctx context.Context, env *environ, text string) error {
 	}
 	name, parseErr := record.ParseName(text)
 	if parseErr != nil {
-		return coded(exitUsage, "", parseErr)
+		return coded(record.Usage, "", parseErr)
 	}
 	file, err := w.PathOf(name)
 	if err != nil {
@@ -56,7 +56,7 @@ func runPath(ctx context.Context, env *environ, text string) error {
 func pathWithoutStore(env *environ, text string) error {
 	name, err := record.ParseName(text)
 	if err != nil {
-		return coded(exitUsage, "", err)
+		return coded(record.Usage, "", err)
 	}
 	at, _ := env.locate() // there is none yet; at says where it would be
 	settings, err := env.settings(at)

@@ -159,7 +159,7 @@ func (o pdfOptions) render(env *environ, w *session, arg string, source *store.V
 	report, err := pdf.Render(&out, text, options)
 	switch {
 	case errors.Is(err, pdf.ErrFont):
-		return nil, "", coded(exitUsage, "the same without --font", fmt.Errorf("%s: %w", o.font, err))
+		return nil, "", coded(record.Usage, "the same without --font", fmt.Errorf("%s: %w", o.font, err))
 	case err != nil:
 		return nil, "", fmt.Errorf("%s: %w", arg, err)
 	}

@@ -81,8 +81,7 @@ func runPut(ctx context.Context, env *environ, opts putOptions, args []string) e
 	var wanting error
 	for _, arg := range args {
 		err := target.put(ctx, env, w, &opts, arg)
-		var exit *exitError
-		if errors.As(err, &exit) && exit.exit == exitWanting {
+		if errors.Is(err, record.Wanting) {
 			wanting, err = err, nil // it is stored; so are the others
 		}
 		if err != nil {
@@ -98,14 +97,14 @@ func (o putOptions) target() (name record.Name, err error) {
 	name.Kind = record.KindResult
 	if o.kind != "" {
 		if name.Kind, err = record.ParseKind(o.kind); err != nil {
-			return name, coded(exitUsage, "", err)
+			return name, coded(record.Usage, "", err)
 		}
 	}
 	if o.name == "" {
 		return name, nil
 	}
 	if name, err = record.ParseName(o.name); err != nil {
-		return name, coded(exitUsage, "", err)
+		return name, coded(record.Usage, "", err)
 	}
 	if name.Tree != "" {
 		return name, usageError("%s is in a captured tree; put stores in the project's own", name)

@@ -70,7 +70,7 @@ func hide(ctx context.Context, env *environ, w *session, arg string) error {
 func restore(ctx context.Context, env *environ, w *session, arg string) error {
 	name, err := record.ParseName(arg)
 	if err != nil {
-		return coded(exitUsage, "", err)
+		return coded(record.Usage, "", err)
 	}
 	result, err := w.Restore(ctx, name)
 	if err != nil {
@@ -93,19 +93,14 @@ func runRmDrop(ctx context.Context, env *environ, w *session, args []string) err
 	for _, n := range report.Released {
 		env.note("%s is destroyed: %s, %s; this cannot be undone", n.Name, plural(n.Versions, "version"), byteSize(n.Bytes))
 	}
-	var needed *materialize.StillNeededError
-	if errors.As(err, &needed) {
-		return coded(exitConflict, "filebus show "+quote(needed.Kept[0].Name.String()), err)
-	}
 	return err
 }
 
 // nameToDrop returns the name that text means, which may be hidden.
 func nameToDrop(ctx context.Context, env *environ, w *session, text string) (record.Name, error) {
 	v, err := env.resolve(ctx, w, text)
-	var hidden *query.NotFoundError
-	if errors.As(err, &hidden) && hidden.Retired.Record != nil {
-		v, err = hidden.Retired, nil
+	if hidden, found := record.Detail[store.Version](err); found && errors.Is(err, query.ErrRetired) {
+		v, err = hidden, nil
 	}
 	if err != nil {
 		return record.Name{}, err
@@ -124,7 +119,7 @@ func mustBeLast(ctx context.Context, w *session, v store.Version, command string
 	return w.Store.View(ctx, func(tx *store.Tx) error {
 		last, _, err := tx.Last(name)
 		if err == nil && last.Ref != v.Ref {
-			err = coded(exitUsage, command+quote(name.String()),
+			err = coded(record.Usage, command+quote(name.String()),
 				fmt.Errorf("%s is an older version of %s, whose versions go together", v.Ref.Short(), name))
 		}
 		return err

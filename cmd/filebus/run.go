@@ -187,6 +187,6 @@ func explainRun(f *failure, err error) bool {
 	default:
 		return explainSnapshot(f, err)
 	}
-	f.Code = exitWord(f.Exit)
+	f.Code = wordOf(f.Exit)
 	return true
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/result"
+	"filebus/store/record"
 )
 
 func newSchemaCommand(env *environ) *cobra.Command {
@@ -68,7 +69,7 @@ func runSchemaInject(env *environ, opts injectOptions, file string) error {
 		_, err = env.out.Write(text)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return coded(exitConflict, "the same with another file", fmt.Errorf("%s exists", opts.out))
+		return coded(record.Conflict, "the same with another file", fmt.Errorf("%s exists", opts.out))
 	}
 	if err == nil && !changed {
 		env.note(`%s has a "summary" already`, file)
@@ -162,7 +163,7 @@ func runSchemaCheck(ctx context.Context, env *environ, file, output string) erro
 		}
 	}
 	if err == nil && len(problems) > 0 {
-		return silentError(exitWanting)
+		return silentError(record.Wanting)
 	}
 	return err
 }
@@ -198,7 +199,7 @@ func parseSchema(r io.Reader, name string) (*result.Schema, error) {
 	}
 	schema, err := result.ParseSchema(name, in.text)
 	if err != nil {
-		return nil, coded(exitUsage, "", err)
+		return nil, coded(record.Usage, "", err)
 	}
 	return schema, nil
 }

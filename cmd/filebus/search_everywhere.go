@@ -68,7 +68,7 @@ func (e *environ) openEverywhere(ctx context.Context, opts query.Options) (*stor
 func (e *environ) openSearched(ctx context.Context) (*session, error) {
 	s, err := e.openFresh(ctx)
 	if errors.Is(err, store.ErrNoStore) && e.or(e.global.store, "FILEBUS_STORE") == "" && len(e.rememberedStores()) > 0 {
-		return nil, &exitError{exitNotFound, "no_store", "the same with --everywhere, to search the stores that you have opened, or filebus init", err}
+		return nil, coded(record.NoStore, "the same with --everywhere, to search the stores that you have opened, or filebus init", err)
 	}
 	return s, err
 }

@@ -15,6 +15,7 @@ import (
 	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/record"
 )
 
 func runFinder(ctx context.Context, env *environ, opts searchOptions, text string) error {
@@ -32,7 +33,7 @@ func runFinder(ctx context.Context, env *environ, opts searchOptions, text strin
 	choice, err := finder.Run(ctx, source, finder.Options{Typed: text, NoColour: env.getenv("NO_COLOR") != ""})
 	switch {
 	case errors.Is(err, finder.ErrCancelled):
-		return silentError(exitInterrupted)
+		return silentError(record.Interrupted)
 	case errors.Is(err, finder.ErrNoTerminal):
 		return noTerminal()
 	case err != nil:
@@ -48,7 +49,7 @@ func runFinder(ctx context.Context, env *environ, opts searchOptions, text strin
 }
 
 func noTerminal() error {
-	return coded(exitUsage, "filebus search WORD...", errors.New("--interactive needs a terminal"))
+	return coded(record.Usage, "filebus search WORD...", errors.New("--interactive needs a terminal"))
 }
 
 // openFinder opens the stores that a finder searches.

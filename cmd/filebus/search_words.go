@@ -1,6 +1,7 @@
 package main
 
 import (
+	"filebus/store/record"
 	"slices"
 	"strings"
 
@@ -79,7 +80,7 @@ func searchFlagError(cmd *cobra.Command, err error) error {
 	if !unknown || nearFlag(cmd, name) != "" {
 		return err
 	}
-	return coded(exitUsage, "filebus search -- "+quote("--"+name)+", to search for that text", err)
+	return coded(record.Usage, "filebus search -- "+quote("--"+name)+", to search for that text", err)
 }
 
 // givenFlags returns the flags of a command line, but those of the page, as they can

@@ -8,6 +8,7 @@ import (
 
 	sessions "filebus/materialize/session"
 	"filebus/store"
+	"filebus/store/record"
 )
 
 func newSessionCheckCommand(env *environ) *cobra.Command {
@@ -80,9 +81,9 @@ func runSessionCheck(ctx context.Context, env *environ, files bool, args []strin
 	case err != nil:
 		return err
 	case len(findings) == 0:
-		return coded(exitWanting, "filebus session show "+quote(view.Session), errors.New("the session has no artifact to read"))
+		return coded(record.Wanting, "filebus session show "+quote(view.Session), errors.New("the session has no artifact to read"))
 	case view.Wanting > 0:
-		return silentError(exitWanting)
+		return silentError(record.Wanting)
 	}
 	return nil
 }

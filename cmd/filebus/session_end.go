@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"filebus/materialize"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
+	"filebus/store/record"
 )
 
 func newSessionEndCommand(env *environ) *cobra.Command {
@@ -86,12 +85,6 @@ func withoutSession(old []sessions.OldSession, key sessions.Key) []sessions.OldS
 	return slices.DeleteFunc(old, func(s sessions.OldSession) bool { return s.Key == key })
 }
 
-// isStillNeeded reports whether names stay as something refers to them.
-func isStillNeeded(err error) bool {
-	var needed *materialize.StillNeededError
-	return errors.As(err, &needed)
-}
-
 type sessionArchiveOptions struct {
 	to     string
 	remove bool
@@ -135,7 +128,7 @@ func runSessionArchive(ctx context.Context, env *environ, opts sessionArchiveOpt
 	request := sessions.ArchiveRequest{Remove: opts.remove}
 	if opts.to != "" {
 		if !strings.HasSuffix(opts.to, ".tar.gz") && !strings.HasSuffix(opts.to, ".tgz") {
-			return coded(exitUsage, "filebus materialize --session "+quote(text)+" --to "+quote(opts.to),
+			return coded(record.Usage, "filebus materialize --session "+quote(text)+" --to "+quote(opts.to),
 				fmt.Errorf("--to %s is no file that ends with .tar.gz", opts.to))
 		}
 		request.To = env.abs(opts.to)

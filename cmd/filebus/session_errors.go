@@ -44,7 +44,7 @@ func explainSession(f *failure, err error) bool {
 	default:
 		return false
 	}
-	f.Code = exitWord(f.Exit)
+	f.Code = wordOf(f.Exit)
 	if ambiguous != nil {
 		f.Code = "ambiguous"
 	}

@@ -9,6 +9,7 @@ import (
 
 	"filebus/materialize/layout"
 	sessions "filebus/materialize/session"
+	"filebus/store/record"
 )
 
 type sessionPutOptions struct {
@@ -49,7 +50,7 @@ func runSessionPut(ctx context.Context, env *environ, opts sessionPutOptions, ar
 	if of := env.or("", "FILEBUS_SESSION"); len(args) == 1 || len(args) == 2 && args[1] == "-" && of != "" {
 		text, rest = of, args
 		if text == "" {
-			return coded(exitUsage, "filebus session put ID "+quote(args[0])+" FILE", &sessions.UnsetError{})
+			return coded(record.Usage, "filebus session put ID "+quote(args[0])+" FILE", &sessions.UnsetError{})
 		}
 	}
 	request := sessions.PutRequest{Artifact: rest[0], Agent: env.or(opts.agent, "FILEBUS_AGENT"), Summary: opts.summary, Text: env.in}

@@ -117,7 +117,7 @@ func (e *environ) replayPosition(ctx context.Context, s *session, text string) (
 		return 0, err
 	}
 	if position > end {
-		return 0, coded(exitUsage, "filebus log --limit 5", fmt.Errorf("there is no position %d: the log ends at %d", position, end))
+		return 0, coded(record.Usage, "filebus log --limit 5", fmt.Errorf("there is no position %d: the log ends at %d", position, end))
 	}
 	return e.registry(s).Moment(ctx, position)
 }

@@ -61,7 +61,7 @@ func runSessionSummary(ctx context.Context, env *environ, args []string) error {
 		env.logRead(f.session, "session summary", s.Key.String(), record.EstimateTokens(int64(out.Len())))
 	}
 	if err == nil && long > 0 {
-		err = silentError(exitWanting)
+		err = silentError(record.Wanting)
 	}
 	return err
 }

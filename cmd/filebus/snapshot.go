@@ -227,6 +227,6 @@ func explainSnapshot(f *failure, err error) bool {
 	default:
 		return false
 	}
-	f.Code = exitWord(f.Exit)
+	f.Code = wordOf(f.Exit)
 	return true
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize"
+	"filebus/store/record"
 )
 
 type syncOptions struct{ dryRun, repair, accept, problems bool }
@@ -80,9 +81,9 @@ func printSync(env *environ, w *materialize.Workspace, reports []*materialize.Sy
 	switch {
 	case conflicts > 0:
 		env.note("%s: filebus conflicts shows both sides", plural(conflicts, "conflict"))
-		return silentError(exitConflict)
+		return silentError(record.Conflict)
 	case skipped > 0:
-		return silentError(exitPartly)
+		return silentError(record.Partly)
 	}
 	return nil
 }

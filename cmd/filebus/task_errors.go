@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"filebus/materialize"
 	"filebus/materialize/task"
 )
 
@@ -18,7 +17,6 @@ func explainTask(f *failure, err error) bool {
 	var marker *task.MarkerError
 	var size *task.SizeError
 	var late *lateError
-	var large *materialize.TooLargeError
 	switch {
 	case errors.As(err, &id):
 		f.Exit, f.Hint = exitUsage, "filebus task list"
@@ -32,14 +30,12 @@ func explainTask(f *failure, err error) bool {
 		f.Exit, f.Hint = exitConflict, "mv "+quote(marker.File)+" "+quote(marker.File+".old")+", and the same again"
 	case errors.As(err, &size):
 		f.Exit, f.Hint = exitUsage, "filebus put FILE"
-	case errors.As(err, &large):
-		f.Exit, f.Hint = exitFailed, "the same after the file was cut by hand; filebus get "+quote(large.Path)+" is all of it"
 	case errors.As(err, &late):
 		f.Exit, f.Hint, f.Retryable = exitBusy, late.resume, true
 	default:
 		return false
 	}
-	f.Code = exitWord(f.Exit)
+	f.Code = wordOf(f.Exit)
 	if late != nil {
 		f.Code = "timeout"
 	}

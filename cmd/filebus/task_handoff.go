@@ -12,6 +12,7 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/task"
+	"filebus/store/record"
 )
 
 // handoffOptions are the flags that say what a task hands over.
@@ -65,7 +66,7 @@ func (o *handoffOptions) read(env *environ) (layout.Handoff, error) {
 			h, err = parseHandoffText(name, text)
 		}
 		if err != nil {
-			return h, coded(exitUsage, "", err)
+			return h, coded(record.Usage, "", err)
 		}
 		for _, extra := range h.Extra {
 			env.note("%s: %q is no field of a handoff; it is kept as it is, and nothing reads it", name, extra.Key)
@@ -196,9 +197,9 @@ func newTaskVerbCommand(env *environ, verb taskVerb) *cobra.Command {
 func checkDone(outcome string) error {
 	switch layout.NormalizeStatus(outcome) {
 	case layout.StatusFailed:
-		return coded(exitUsage, "filebus task fail ID --summary TEXT --next TEXT", errors.New("a task that failed is not done"))
+		return coded(record.Usage, "filebus task fail ID --summary TEXT --next TEXT", errors.New("a task that failed is not done"))
 	case layout.StatusBlocked:
-		return coded(exitUsage, "filebus task block ID --summary TEXT --blocker TEXT", errors.New("a task that is blocked is not done"))
+		return coded(record.Usage, "filebus task block ID --summary TEXT --blocker TEXT", errors.New("a task that is blocked is not done"))
 	}
 	return nil
 }

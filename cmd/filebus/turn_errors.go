@@ -37,7 +37,7 @@ func explainTurn(f *failure, err error) bool {
 	default:
 		return false
 	}
-	f.Code = exitWord(f.Exit)
+	f.Code = wordOf(f.Exit)
 	return true
 }
 

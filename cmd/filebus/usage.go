@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"filebus/store/record"
 	"fmt"
 	"regexp"
 	"strings"
@@ -33,7 +34,7 @@ func asUsage(cmd *cobra.Command, err error) error {
 	case strings.Contains(text, "in duration") || strings.Contains(text, "invalid duration"):
 		text += ": give 90s, 10m or 1h30m"
 	}
-	return coded(exitUsage, help, errors.New(text))
+	return coded(record.Usage, help, errors.New(text))
 }
 
 var flagGroup = regexp.MustCompile(`\[([^\]]*)\] were all set`)

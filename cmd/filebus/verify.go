@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/store"
+	"filebus/store/record"
 )
 
 func newVerifyCommand(env *environ) *cobra.Command {
@@ -69,7 +70,7 @@ const restoreHint = "put .filebus back from a backup; filebus get reads what is 
 func verdict(report *store.Report, indexErr error) error {
 	if n := len(report.Faults); n > 0 {
 		err := fmt.Errorf("the store is damaged: %s", plural(n, "fault"))
-		return coded(exitDamaged, restoreHint, err)
+		return coded(record.Damaged, restoreHint, err)
 	}
 	return indexErr
 }

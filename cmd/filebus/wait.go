@@ -134,7 +134,7 @@ func reportWait(env *environ, opts waitOptions, endings []task.Ending, late *tas
 			env.note("%s", oneLine(late.Error()))
 			fmt.Fprintf(env.err, "  try: %s\n", view.Resume)
 		}
-		return silentError(exitTaskFailed)
+		return silentError(record.TaskFailed)
 	case late != nil:
 		return &lateError{late, view.Resume}
 	}

@@ -56,7 +56,7 @@ func (e *AgentError) Is(target error) bool { return target == store.ErrNotFound 
 // round's folder, so that they can write at once. Names are folded; those of the
 // panel already stay as they are, and the time is that of the first launch. It
 // returns a *CapturedError, a *RoundError, an *AgentError for one who is not in the
-// expert pool, a *materialize.LinkError if the folder would be behind a link, or an
+// expert pool, materialize.ErrLink if the folder would be behind a link, or an
 // error of FoldName.
 func (f *Forum) Launch(ctx context.Context, key Key, round int, agents ...string) (*layout.Panel, error) {
 	if !key.IsOwn() {

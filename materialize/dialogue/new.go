@@ -71,7 +71,7 @@ func (e *SlugTakenError) Is(target error) bool { return target == store.ErrConfl
 // New makes a dialogue: its expert pool, and the folder of round 0. Where the slug is
 // taken, it gets the first free number from 1 to 99; many processes may make the same
 // one at once. It returns a *RequestError, *TwiceError, *NameError or *SlugError for
-// what cannot be, a *SlugTakenError, or a *materialize.LinkError if somebody has put a
+// what cannot be, a *SlugTakenError, or materialize.ErrLink if somebody has put a
 // symbolic link where the dialogue's folder would be.
 func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
 	pool, err := f.newPool(r)
@@ -203,7 +203,7 @@ func isTaken(folder string) (bool, error) {
 	case err != nil:
 		return false, fmt.Errorf("looking at %s: %w", folder, err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		return false, &materialize.LinkError{Path: folder}
+		return false, materialize.LinkInTheWay(folder)
 	}
 	return true, nil
 }

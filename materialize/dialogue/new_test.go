@@ -15,6 +15,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
+	"filebus/store/record"
 )
 
 func TestNew(t *testing.T) {
@@ -132,8 +133,8 @@ func TestPlantedLinks(t *testing.T) {
 	request := dialogue.NewRequest{Title: "Retry", Agents: []string{"muffin"}}
 	wantLink := func(what string, err error, path string) {
 		t.Helper()
-		if planted := (*materialize.LinkError)(nil); !errors.As(err, &planted) || planted.Path != path {
-			t.Errorf("%s: %v, want a *LinkError for %s", what, err, path)
+		if e := (*record.Error)(nil); !errors.As(err, &e) || e.Reason != materialize.ErrLink || e.Names[0] != path {
+			t.Errorf("%s: %v, want ErrLink for %s", what, err, path)
 		}
 	}
 	wantEmpty := func(what, dir string) {

@@ -188,7 +188,7 @@ type Contribution struct {
 // Put stores the text of a turn and writes its file, which is complete at once. A
 // stub and an empty file are replaced; the same text changes nothing; another turn
 // is a *OccupiedError unless c.Force is set. An empty text is an *EmptyError, a long one
-// a *SizeError, a symbolic link in the place of the file a *materialize.LinkError.
+// a *SizeError, a symbolic link in the place of the file materialize.ErrLink.
 func (f *Forum) Put(ctx context.Context, s Seat, c Contribution) (*materialize.PutResult, error) {
 	switch {
 	case isBlank(c.Text):
@@ -238,15 +238,14 @@ func (f *Forum) edit(ctx context.Context, s Seat, origin materialize.Origin, edi
 	}
 	name := s.name()
 	put, err := f.w.EditTextAs(ctx, name.Kind, name.ID, origin, edit)
-	var large *materialize.TooLargeError
-	if errors.As(err, &large) {
+	if errors.Is(err, materialize.ErrTooLarge) {
 		head, headErr := f.head(ctx, s)
 		return nil, errors.Join(&OccupiedError{s, head.Ref}, headErr)
 	}
 	return put, err
 }
 
-// clear makes the folder of a turn, and returns a *materialize.LinkError if the way
+// clear makes the folder of a turn, and returns materialize.ErrLink if the way
 // to its file leads over a symbolic link.
 func (f *Forum) clear(ctx context.Context, s Seat) error {
 	if _, err := f.w.MakeFolder(ctx, s.name()); err != nil {
@@ -254,7 +253,7 @@ func (f *Forum) clear(ctx context.Context, s Seat) error {
 	}
 	info, err := os.Lstat(s.File)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return &materialize.LinkError{Path: s.File}
+		return materialize.LinkInTheWay(s.File)
 	}
 	return nil // what is missing is made; of the rest the mirror tells
 }

@@ -156,13 +156,13 @@ func TestPutThroughLink(t *testing.T) {
 			if err := errors.Join(os.RemoveAll(test.link), os.Symlink(test.to, test.link)); err != nil {
 				t.Skipf("links: %v", err)
 			}
-			var link *materialize.LinkError
+			var link *record.Error
 			_, err := h.Put(t.Context(), seat, dialogue.Contribution{Text: []byte(turnText)})
-			if !errors.As(err, &link) || link.Path != test.link {
+			if !errors.As(err, &link) || link.Reason != materialize.ErrLink || link.Names[0] != test.link {
 				t.Errorf("%s: putting over the link %s: %v", profile.Name, test.link, err)
 			}
 			_, err = h.Wait(t.Context(), h.key, dialogue.WaitRequest{Limit: time.Millisecond})
-			if !errors.As(err, &link) || link.Path != test.link {
+			if !errors.As(err, &link) || link.Reason != materialize.ErrLink || link.Names[0] != test.link {
 				t.Errorf("%s: waiting for the link %s: %v", profile.Name, test.link, err)
 			}
 			if err := os.Remove(test.link); err != nil {

@@ -139,8 +139,8 @@ func TestRecoverLink(t *testing.T) {
 	file, elsewhere := filepath.Join(root, "retry", "round-0", "muffin.md"), filepath.Join(t.TempDir(), "a.md")
 	link(t, elsewhere, file)
 	_, err := h.recover(t, key, strings.NewReader(says(t, "", "a")), true)
-	if planted := (*materialize.LinkError)(nil); !errors.As(err, &planted) || planted.Path != file {
-		t.Errorf("Recover = %v, want a *LinkError for %s", err, file)
+	if e := (*record.Error)(nil); !errors.As(err, &e) || e.Reason != materialize.ErrLink || e.Names[0] != file {
+		t.Errorf("Recover = %v, want ErrLink for %s", err, file)
 	}
 	if _, err := os.Lstat(elsewhere); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the file behind the link: %v", err)

@@ -92,7 +92,7 @@ func (e *NobodyError) Error() string {
 // file that goes on changing, the standings come with a *LateError.
 //
 // The end of ctx ends the wait, and no stubs are written. A symbolic link in the
-// place of a turn is a *materialize.LinkError.
+// place of a turn is materialize.ErrLink.
 func (f *Forum) Wait(ctx context.Context, key Key, r WaitRequest) ([]Standing, error) {
 	w, err := f.newWaiter(ctx, key, r)
 	if err != nil {
@@ -227,7 +227,7 @@ func (w *waiter) lookAt(ctx context.Context, a *awaited) (again time.Duration, e
 	case err != nil:
 		return 0, fmt.Errorf("looking at the turn of %s: %w", a.Agent, err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		return 0, &materialize.LinkError{Path: a.File}
+		return 0, materialize.LinkInTheWay(a.File)
 	case !info.Mode().IsRegular():
 		return 0, fmt.Errorf("%s is no file: the turn of %s has its place there", a.File, a.Agent)
 	case info.Size() == 0:
@@ -331,7 +331,7 @@ func (w *waiter) restore(ctx context.Context, a *awaited, first bool) (again tim
 	_, err = w.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		return old, nil
 	})
-	if large := (*materialize.TooLargeError)(nil); errors.As(err, &large) {
+	if errors.Is(err, materialize.ErrTooLarge) {
 		err = nil // a sync writes it
 	}
 	if err != nil {

@@ -52,11 +52,11 @@ func newEntry(f form, name record.Name, path string, text []byte) Entry {
 	return e
 }
 
-// Get returns the entry with a name. It returns a *query.NotKnowledgeError if
+// Get returns the entry with a name. It returns query.ErrNoKnowledge if
 // there is none.
 func (b *Base) Get(ctx context.Context, name record.Name) (e Entry, err error) {
 	if name.Kind != record.KindKnowledge {
-		return e, &query.NotKnowledgeError{Name: name}
+		return e, query.NoKnowledge(name)
 	}
 	var v store.Version
 	var content store.Content
@@ -67,7 +67,7 @@ func (b *Base) Get(ctx context.Context, name record.Name) (e Entry, err error) {
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		return e, &query.NotKnowledgeError{Name: name}
+		return e, query.NoKnowledge(name)
 	}
 	if err != nil {
 		return e, err
@@ -175,8 +175,7 @@ func (b *Base) Add(ctx context.Context, d Draft, strict bool) (Entry, error) {
 // its text as no entry.
 func (b *Base) added(ctx context.Context, name record.Name, p string) (Entry, error) {
 	e, err := b.Get(ctx, name)
-	var missing *query.NotKnowledgeError
-	if errors.As(err, &missing) {
+	if errors.Is(err, query.ErrNoKnowledge) {
 		err = &BrokenError{p}
 	}
 	return e, err

@@ -38,7 +38,7 @@ func (b *Base) change(ctx context.Context, name record.Name, edit func(f form, e
 func changeIn(all *materialize.Entries, f form, name record.Name, edit func(f form, e Entry) ([]byte, error)) error {
 	stored, found := all.Find(name.ID)
 	if !found {
-		return &query.NotKnowledgeError{Name: name} // it went away a moment ago
+		return query.NoKnowledge(name) // it went away a moment ago
 	}
 	text, err := edit(f, newEntry(f, name, all.Path, stored.Text))
 	if err == nil && string(text) != string(stored.Text) {

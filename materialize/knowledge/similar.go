@@ -102,7 +102,7 @@ func (b *Base) Similar(ctx context.Context, d Draft) ([]Likeness, error) {
 			continue
 		}
 		e, err := b.Get(ctx, hit.Name)
-		if missing := (*query.NotKnowledgeError)(nil); errors.As(err, &missing) {
+		if errors.Is(err, query.ErrNoKnowledge) {
 			continue // it is gone since
 		}
 		if err != nil {

@@ -27,34 +27,34 @@ type Call struct {
 	From               []record.Ref // what the output was made from
 	Name               string       // the whole id of the result, in place of conversation and call
 	Preview            int          // most characters of the preview; 0: the setting
-	Keep               bool         // a text that the name refuses is kept under another: see materialize.RefusedError
+	Keep               bool         // a text that the name refuses is kept under another, which the error names
 	Structured         bool         // the output should be a JSON object
 	Schema             *Schema      // that the output must fit; nil: any
 }
 
 // ErrCall says that the ids of a call cannot be those of a result.
-var ErrCall = errors.New("malformed call")
+const ErrCall record.Reason = "malformed call"
 
 // id returns the id of the result, with an empty part for what is to be made.
 func (c Call) id() (string, error) {
 	switch {
 	case c.Name != "" && !utf8.ValidString(c.Name):
-		return "", fmt.Errorf("%w: the id %q is not UTF-8", ErrCall, c.Name)
+		return "", record.Usage.Errorf("%w: the id %q is not UTF-8", ErrCall, c.Name)
 	case c.Name != "":
 		return c.Name, nil
 	case strings.ContainsAny(c.Conversation+c.ID, `/\`):
 		return "", fmt.Errorf("%w: %q and %q: the ids of a conversation and a call are one word each, without a slash",
 			ErrCall, c.Conversation, c.ID)
 	case unfit(c.Conversation) != "":
-		return "", fmt.Errorf("%w: the conversation %q %s", ErrCall, c.Conversation, unfit(c.Conversation))
+		return "", record.Usage.Errorf("%w: the conversation %q %s", ErrCall, c.Conversation, unfit(c.Conversation))
 	case unfit(c.ID) != "":
-		return "", fmt.Errorf("%w: the call %q %s", ErrCall, c.ID, unfit(c.ID))
+		return "", record.Usage.Errorf("%w: the call %q %s", ErrCall, c.ID, unfit(c.ID))
 	case len(c.Conversation) > maxID:
-		return "", fmt.Errorf("%w: the id of a conversation has at most %d bytes", ErrCall, maxID)
+		return "", record.Usage.Errorf("%w: the id of a conversation has at most %d bytes", ErrCall, maxID)
 	case c.Conversation != "":
 		return c.Conversation + "/" + c.ID, nil
 	case c.ID != "":
-		return "", fmt.Errorf("%w: call %q needs a conversation", ErrCall, c.ID)
+		return "", record.Usage.Errorf("%w: call %q needs a conversation", ErrCall, c.ID)
 	}
 	return "", nil
 }

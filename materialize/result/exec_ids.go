@@ -35,21 +35,21 @@ const maxID = 200
 func resultName(conversation, call string) (record.Name, error) {
 	id, err := Call{Conversation: conversation, ID: call}.id()
 	if err == nil && !utf8.ValidString(id) {
-		err = fmt.Errorf("%w: the ids %q are not UTF-8", ErrCall, id)
+		err = record.Usage.Errorf("%w: the ids %q are not UTF-8", ErrCall, id)
 	}
 	if err != nil {
 		return record.Name{}, err
 	}
 	if len(conversation) > maxID || len(call) > maxID {
-		return record.Name{}, fmt.Errorf("%w: the ids of a conversation and a call have at most %d bytes each", ErrCall, maxID)
+		return record.Name{}, record.Usage.Errorf("%w: the ids of a conversation and a call have at most %d bytes each", ErrCall, maxID)
 	}
 	name, err := record.NewName("", record.KindResult, id)
 	if err != nil {
-		return name, fmt.Errorf("%w: %w", ErrCall, err)
+		return name, record.Usage.Errorf("%w: %w", ErrCall, err)
 	}
 	for _, folder := range []string{".git", materialize.StoreFolder} {
 		if strings.EqualFold(conversation, folder) {
-			return name, fmt.Errorf("%w: the conversation %q is %w", ErrCall, conversation, materialize.ErrProtected)
+			return name, record.Usage.Errorf("%w: the conversation %q is %w", ErrCall, conversation, materialize.ErrProtected)
 		}
 	}
 	return name, nil

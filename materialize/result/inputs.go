@@ -137,8 +137,7 @@ func regular(info fs.FileInfo) error {
 // does not have it.
 func whyUnread(file, stored error) error {
 	if errors.Is(file, fs.ErrNotExist) || errors.Is(file, syscall.ENOTDIR) || !errors.Is(stored, store.ErrNotFound) {
-		var notFound *query.NotFoundError
-		if errors.As(stored, &notFound) && notFound.Retired.Record == nil {
+		if errors.Is(stored, query.ErrAbsent) {
 			return store.ErrNotFound // without the text once more
 		}
 		return stored
@@ -286,7 +285,7 @@ func (g gatherer) addMatches(ctx context.Context, in *inputs, pattern string) er
 
 func (g gatherer) addNames(ctx context.Context, in *inputs, pattern string) error {
 	versions, err := g.read.Glob(ctx, pattern)
-	if errors.Is(err, query.ErrMalformed) {
+	if errors.Is(err, record.Usage) {
 		in.fail(pattern, err)
 		return nil
 	}

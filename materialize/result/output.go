@@ -110,12 +110,12 @@ func CheckPlace(w *materialize.Workspace, file string) error {
 	folder := withoutLinks(filepath.Dir(file))
 	if dir, err := filepath.EvalSymlinks(w.Location.Store); err == nil {
 		if below, err := filepath.Rel(dir, folder); err == nil && filepath.IsLocal(below) {
-			return fmt.Errorf("%s: %w", file, materialize.ErrProtected)
+			return record.Usage.Errorf("%s: %w", file, materialize.ErrProtected)
 		}
 	}
 	for element := range strings.SplitSeq(filepath.ToSlash(folder), "/") {
 		if strings.EqualFold(element, ".git") {
-			return fmt.Errorf("%s: %w", file, materialize.ErrProtected)
+			return record.Usage.Errorf("%s: %w", file, materialize.ErrProtected)
 		}
 	}
 	return nil

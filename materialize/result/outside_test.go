@@ -41,9 +41,8 @@ func TestOutsideRootTaken(t *testing.T) {
 		}},
 	}
 	for _, test := range tests {
-		var taken *materialize.RootTakenError
-		if err := test.act(); !errors.As(err, &taken) {
-			t.Errorf("%s in a root of another store: %v, want a *RootTakenError", test.what, err)
+		if err := test.act(); !errors.Is(err, materialize.ErrRootTaken) {
+			t.Errorf("%s in a root of another store: %v, want ErrRootTaken", test.what, err)
 		}
 	}
 	if spool, err := os.ReadDir(filepath.Join(second.Location.Store, "spool")); err == nil {

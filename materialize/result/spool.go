@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"filebus/materialize"
+	"filebus/store/record"
 )
 
 // The spool holds the outputs of commands that run: a folder each, in
@@ -45,7 +46,7 @@ func (s *spool) path(file string) string { return filepath.Join(s.dir, file) }
 // left of it after an error.
 func newSpool(ctx context.Context, w *materialize.Workspace, c Call, args []string) (*spool, error) {
 	if c.Name != "" {
-		return nil, fmt.Errorf("%w: the result of a command is named by its conversation and call", ErrCall)
+		return nil, record.Usage.Errorf("%w: the result of a command is named by its conversation and call", ErrCall)
 	}
 	if _, err := c.id(); err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/session"
+	"filebus/store/record"
 )
 
 // TestCheck leaves files in all the states in which an agent may find them.
@@ -166,8 +167,8 @@ func TestPlantedLink(t *testing.T) {
 			return err
 		},
 	} {
-		var planted *materialize.LinkError
-		if err := write(); !errors.As(err, &planted) || planted.Path != filepath.Join(x.dir, ".claude", "sessions", "evil") {
+		var planted *record.Error
+		if err := write(); !errors.As(err, &planted) || planted.Reason != materialize.ErrLink || planted.Names[0] != filepath.Join(x.dir, ".claude", "sessions", "evil") {
 			t.Errorf("%s: %v; want the link refused and named", what, err)
 		}
 	}

@@ -186,14 +186,13 @@ func (r *Registry) Path(ctx context.Context, key Key, artifact string) (string, 
 	return r.w.PathOf(name)
 }
 
-// orLink returns the *materialize.LinkError for a folder on the way to a file that is
+// orLink returns the materialize.ErrLink for a folder on the way to a file that is
 // a link out of the workspace, if that is why the file could not be written.
 func (r *Registry) orLink(ctx context.Context, name record.Name, err error) error {
 	var failed *fs.PathError
-	var link *materialize.LinkError
 	if errors.As(err, &failed) {
-		if _, why := r.w.MakeFolder(ctx, name); errors.As(why, &link) {
-			return link
+		if _, why := r.w.MakeFolder(ctx, name); errors.Is(why, materialize.ErrLink) {
+			return why
 		}
 	}
 	return err

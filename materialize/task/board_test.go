@@ -238,9 +238,8 @@ func TestLargeJournal(t *testing.T) {
 	s := d.start(t, "T1", task.StartRequest{})
 	text := readText(t, s.Journal) + strings.Repeat("- [10:00] a line of output\n", 100_000)
 	d.write(t, ".claude/journal/task-T1.md", text)
-	var large *materialize.TooLargeError
-	if _, err := d.Note(t.Context(), "T1", "more"); !errors.As(err, &large) {
-		t.Errorf("noting: %v, want a TooLargeError", err)
+	if _, err := d.Note(t.Context(), "T1", "more"); !errors.Is(err, materialize.ErrTooLarge) {
+		t.Errorf("noting: %v, want ErrTooLarge", err)
 	}
 	j, err := d.Look(t.Context(), "T1")
 	if err != nil || len(j.Progress) != 100_000 {

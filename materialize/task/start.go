@@ -77,7 +77,7 @@ func (b *Board) open(ctx context.Context, id ID, r StartRequest) (*materialize.P
 		}
 		return r.journal(id, b.startAfter(before.Started)), nil
 	})
-	if large := (*materialize.TooLargeError)(nil); errors.As(err, &large) {
+	if errors.Is(err, materialize.ErrTooLarge) {
 		return b.work.Put(ctx, materialize.PutRequest{
 			Kind: record.KindHandoff, ID: id.Journal(), Text: bytes.NewReader(r.journal(id, b.stamp())), Source: record.SourcePut,
 		})
@@ -156,7 +156,7 @@ func (b *Board) free(ctx context.Context, id ID, restart bool) error {
 		return b.running(id, &j.Journal)
 	}
 	_, err = b.edit(ctx, id, func(text []byte) ([]byte, error) { return b.closed(text, j, status), nil })
-	if large := (*materialize.TooLargeError)(nil); errors.As(err, &large) {
+	if errors.Is(err, materialize.ErrTooLarge) {
 		return nil // it stays as it is
 	}
 	return err
