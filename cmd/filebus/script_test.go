@@ -7,22 +7,28 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 func TestMain(m *testing.M) {
-	// The stores of tests are not remembered among the user's: only the program that
-	// a script runs may be told where.
-	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") != "filebus" {
-		if err := os.Setenv("FILEBUS_STATE", "off"); err != nil {
-			panic(err)
-		}
+	switch strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") {
+	case "filebus":
+		os.Exit(runMain())
+	case "speaker":
+		speak()
+		return
 	}
-	testscript.Main(m, map[string]func(){
-		"filebus": func() { os.Exit(runMain()) },
-		"speaker": speak,
-	})
+	// The stores of tests are not remembered among the user's: only a script may
+	// say where.
+	if err := os.Setenv("FILEBUS_STATE", "off"); err != nil {
+		panic(err)
+	}
+	time.Local = time.UTC // as TZ says to the programs of scripts
+	// Programs that scripts find by their plain names. As keys, these would hide
+	// the script command filebus.
+	testscript.Main(m, map[string]func(){"./filebus": nil, "./speaker": nil})
 }
 
 // speak is a program that says its arguments, and ends when its input does.
@@ -45,9 +51,12 @@ func TestScripts(t *testing.T) {
 			env.Setenv("FILEBUS_STORE", env.WorkDir+"/.filebus")
 			env.Setenv("FILEBUS_STATE", env.WorkDir+"/.tmp/state")
 			env.Setenv("TZ", "UTC")
+			env.Values[variablesKey{}] = env.Vars
 			return nil
 		},
-		// code runs a command that must end with an exit code other than 0 and 1.
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": cmdCode},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"filebus": cmdFilebus,
+			"code":    cmdCode,
+		},
 	})
 }

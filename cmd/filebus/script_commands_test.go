@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// variablesKey is where the variables that a script begins with are found.
+type variablesKey struct{}
+
+// cmdFilebus is the script command "filebus args... [<file]": it runs a command
+// line within the process of the tests, which takes a tenth of the time that
+// "exec filebus args..." takes.
+func cmdFilebus(ts *testscript.TestScript, neg bool, args []string) {
+	if code := runFilebus(ts, args); (code != 0) != neg {
+		ts.Fatalf("filebus %v ended with exit code %d", args, code)
+	}
+}
+
+// runFilebus runs a command line with what the script knows, and returns the exit
+// code. The input is empty, or the file that the last argument names: "<file".
+// Of the variables that the script has set, programs that filebus starts get only
+// those that it began with.
+func runFilebus(ts *testscript.TestScript, args []string) int {
+	input := ""
+	if last := len(args) - 1; last >= 0 && strings.HasPrefix(args[last], "<") {
+		input = ts.ReadFile(args[last][1:])
+		args = args[:last]
+	}
+	env := &environ{
+		syncBudget: usualSyncBudget,
+		gitBudget:  usualGitBudget,
+		in:         strings.NewReader(input),
+		out:        ts.Stdout(),
+		err:        ts.Stderr(),
+		dir:        ts.MkAbs("."),
+		getenv:     ts.Getenv,
+		now:        time.Now,
+	}
+	for _, variable := range ts.Value(variablesKey{}).([]string) {
+		name, _, _ := strings.Cut(variable, "=")
+		env.variables = append(env.variables, name+"="+ts.Getenv(name))
+	}
+	return run(context.Background(), env, args)
+}
+
+// cmdCode is the script command "code N program args...": it fails unless the
+// program ends with exit code N. Its output is checked with stdout and stderr,
+// as after exec. The program filebus runs as cmdFilebus runs it.
+func cmdCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N program args...")
+	}
+	if got := exitCode(ts, args[1], args[2:]); got != args[0] {
+		ts.Fatalf("%v ended with exit code %s; want %s", args[1:], got, args[0])
+	}
+}
+
+// exitCode runs a program and returns its exit code.
+func exitCode(ts *testscript.TestScript, program string, args []string) string {
+	switch program {
+	case "filebus":
+		return strconv.Itoa(runFilebus(ts, args))
+	case "exec":
+		program, args = args[0], args[1:]
+	}
+	err := ts.Exec(program, args...)
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		return strconv.Itoa(exit.ExitCode())
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	return "0"
+}
