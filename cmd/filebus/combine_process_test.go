@@ -17,6 +17,7 @@ import (
 // TestManyCombines combines from many processes at once: each is stored, also of
 // those that write to one output only one wins, and the file is whole.
 func TestManyCombines(t *testing.T) {
+	t.Parallel()
 	const processes = 20
 	dir := t.TempDir()
 	var inputs []string
@@ -77,6 +78,7 @@ func checkPrinted(t *testing.T, line string, size int) {
 // printed has its whole file, one that was not is made by the same command run
 // again, and the store is sound.
 func TestKilledPuts(t *testing.T) {
+	t.Parallel()
 	const tries, size = 16, 2 << 20 // more than a database holds of one text
 	dir := t.TempDir()
 	text := strings.Repeat("0123456789abcde\n", size/16)
@@ -85,7 +87,9 @@ func TestKilledPuts(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun := time.Now()
-	mustRun(t, dir, "put", "--conversation", "c1", "--call", "first", file)
+	if out, err := filebusCommand(t, dir, "put", "--conversation", "c1", "--call", "first", file).CombinedOutput(); err != nil {
+		t.Fatalf("put: %v: %s", err, out)
+	}
 	took := int64(time.Since(begun))
 	printed := 0
 	for i := range tries {

@@ -13,6 +13,7 @@ import (
 // TestManyJudges judges 20 agents of a round from 20 processes at once, while 5 others
 // compute the scoreboard: no number is lost, and the last scoreboard has them all.
 func TestManyJudges(t *testing.T) {
+	t.Parallel()
 	const agents, scorers = 20, 5
 	dir := t.TempDir()
 	round := filepath.Join(dir, ".claude", "dialogues", "many", "round-0")

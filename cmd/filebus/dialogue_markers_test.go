@@ -10,6 +10,7 @@ import (
 // TestMarkersOfLargeFiles reads the beginning of a file that is too large, up to the
 // last line that is whole, and says so.
 func TestMarkersOfLargeFiles(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	line := "[RESOLVED T01]\n"
 	file := filepath.Join(dir, "large.md")

@@ -10,6 +10,7 @@ import (
 // TestManyDialogues makes one dialogue from 20 processes at once: each has a slug and
 // folders of its own. Then as many agents are launched in one round.
 func TestManyDialogues(t *testing.T) {
+	t.Parallel()
 	const processes = 20
 	dir := t.TempDir()
 	mustRun(t, dir, "init")

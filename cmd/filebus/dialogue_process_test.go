@@ -164,6 +164,7 @@ func statesOf(view roundJSON) []string {
 // and is killed once, one writes stubs itself, one dies and comes late, one writes in
 // slow pieces, one puts by command. No step takes their texts out of anything.
 func TestDebate(t *testing.T) {
+	t.Parallel()
 	d := newDebate(t)
 	want := [][]string{
 		{"turn", "stub", "stub", "turn", "turn"},
@@ -274,6 +275,7 @@ func (d *debate) checkDocument(t *testing.T) {
 // TestManyTurns puts turns of one round from 20 processes at once, and then one turn
 // from many, each with another text.
 func TestManyTurns(t *testing.T) {
+	t.Parallel()
 	const processes = 20
 	dir := t.TempDir()
 	var agents []string

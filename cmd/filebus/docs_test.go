@@ -481,6 +481,7 @@ func commandWords(line string) []string {
 // of the sample workspace, and compares what they print with what the document
 // shows: a line of dots there stands for any lines.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"README.md", "docs/cli.md", "docs/config.md", "docs/dialogues.md", "docs/sessions.md"} {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			all := examplesOf(readDocument(t, name))

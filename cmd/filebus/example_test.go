@@ -89,6 +89,7 @@ func readReference(t *testing.T, line string) record.Reference {
 // TestExample plays the review article twice: once with the usual previews and
 // once with short ones.
 func TestExample(t *testing.T) {
+	t.Parallel()
 	long, short := runExample(t, "500"), runExample(t, "40")
 	for _, test := range []struct {
 		run    exampleRun

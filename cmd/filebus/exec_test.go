@@ -64,6 +64,7 @@ func reference(t *testing.T, text []byte) record.Reference {
 // TestExecInterrupted sends signals to filebus alone. The command gets them, what
 // it wrote is stored, and the exit code is its own.
 func TestExecInterrupted(t *testing.T) {
+	t.Parallel()
 	wantShell(t)
 	tests := []struct {
 		script  string
@@ -93,6 +94,7 @@ func TestExecInterrupted(t *testing.T) {
 
 // TestExecStopped stops filebus as the keys of a terminal do, and lets it go on.
 func TestExecStopped(t *testing.T) {
+	t.Parallel()
 	wantShell(t)
 	dir := t.TempDir()
 	cmd, out := startCommand(t, dir, "echo on; while [ ! -e go ]; do sleep 0.01; done; echo off")
@@ -121,6 +123,7 @@ func TestExecStopped(t *testing.T) {
 // TestExecKilled kills filebus while its command runs. Commands that come after
 // the command's end store its output, once.
 func TestExecKilled(t *testing.T) {
+	t.Parallel()
 	wantShell(t)
 	dir := t.TempDir()
 	cmd, _ := startCommand(t, dir, "echo on; while [ ! -e go ]; do sleep 0.01; done; echo off", "--call", "k1", "--agent", "lost")
@@ -178,6 +181,7 @@ func listAtOnce(t *testing.T, dir string) int {
 // TestManyExecs runs commands of many processes at once in one conversation, in a
 // folder without a store.
 func TestManyExecs(t *testing.T) {
+	t.Parallel()
 	wantShell(t)
 	const processes = 20
 	dir := t.TempDir()
@@ -208,6 +212,7 @@ func TestManyExecs(t *testing.T) {
 
 // TestExecBackground leaves a process behind that holds stdout and stderr.
 func TestExecBackground(t *testing.T) {
+	t.Parallel()
 	wantShell(t)
 	dir := t.TempDir()
 	cmd := filebusCommand(t, dir, "exec", "--tee", "--", "sh", "-c", "sleep 600 2>/dev/null & echo $!")
@@ -231,6 +236,7 @@ func TestExecBackground(t *testing.T) {
 
 // TestExecUnread has its output shown to somebody who has gone away.
 func TestExecUnread(t *testing.T) {
+	t.Parallel()
 	wantShell(t)
 	dir := t.TempDir()
 	mustRun(t, dir, "init")

@@ -20,8 +20,11 @@ type gcReport struct {
 func runGcProcess(t testing.TB, dir string, args ...string) gcReport {
 	t.Helper()
 	var report gcReport
-	out := mustRun(t, dir, append([]string{"gc", "--kind", "result", "--json"}, args...)...)
-	if err := json.Unmarshal([]byte(out), &report); err != nil {
+	out, err := filebusCommand(t, dir, append([]string{"gc", "--kind", "result", "--json"}, args...)...).Output()
+	if err != nil {
+		t.Fatalf("gc: %v: %s", err, exitText(err))
+	}
+	if err := json.Unmarshal(out, &report); err != nil {
 		t.Fatalf("gc printed %s: %v", out, err)
 	}
 	return report
@@ -31,6 +34,7 @@ func runGcProcess(t testing.TB, dir string, args ...string) gcReport {
 // into the same conversations, of which one is emptied each time. No put may fail,
 // and nothing may be counted twice or left over.
 func TestGcWhilePutting(t *testing.T) {
+	t.Parallel()
 	const processes, puts = 20, 4
 	dir := t.TempDir()
 	mustRun(t, dir, "init")
@@ -103,6 +107,7 @@ func wantSoundAndMirrored(t testing.TB, dir string, results int) {
 // TestKilledGc kills collections at random moments. The store must be sound after
 // each, no file may come back, and running it again finishes.
 func TestKilledGc(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	const results = 1500
 	mustRun(t, dir, "init")
@@ -144,6 +149,7 @@ func TestKilledGc(t *testing.T) {
 // TestDroppedRef uses a reference that was given out before its record was
 // destroyed, and a time before that.
 func TestDroppedRef(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write := func(text string) {
 		t.Helper()

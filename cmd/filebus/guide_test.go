@@ -134,6 +134,7 @@ func TestBudgetRunShape(t *testing.T) {
 // TestReadsAreNoted runs the commands that an orchestrator reads with, as text and
 // as JSON, and looks for each in the log of reads, under its channel.
 func TestReadsAreNoted(t *testing.T) {
+	t.Parallel()
 	for _, form := range [][]string{nil, {"--json"}} {
 		dir := t.TempDir()
 		do := func(args ...string) (printed int) {

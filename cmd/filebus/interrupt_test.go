@@ -16,6 +16,7 @@ import (
 // TestInterruptedRead interrupts a put that waits for its input: a read that
 // nobody ends must not keep the process.
 func TestInterruptedRead(t *testing.T) {
+	t.Parallel()
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		dir := t.TempDir()
 		cmd := filebusCommand(t, dir, "put", "-")
@@ -59,6 +60,7 @@ func waitForFile(t *testing.T, path string) {
 // TestInterruptedIndexing interrupts searches while they index. Each must end by
 // itself, and the next one goes on where it stopped until all is found.
 func TestInterruptedIndexing(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var text strings.Builder
 	for i := range 3000 {

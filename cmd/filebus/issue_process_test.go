@@ -43,6 +43,7 @@ func distinct(texts []string) int {
 // TestManyIssues adds issues from 50 processes at once, while an agent appends to
 // the file by hand, and then claims them from 50 processes at once.
 func TestManyIssues(t *testing.T) {
+	t.Parallel()
 	const processes, byHand = 50, 10
 	dir := t.TempDir()
 	queue := filepath.Join(dir, ".claude", "issue_queue.md")

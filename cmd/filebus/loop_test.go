@@ -21,6 +21,7 @@ const loopTokens = 3000
 // handoffs are read, knowledge is harvested, the next issues are looked at, a
 // snapshot is taken.
 func TestLoop(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	mustRun(t, dir, "init")
 	mustRun(t, dir, "run", "start", "--focus", "security, performance", "--loops", "2")
@@ -170,6 +171,7 @@ func checkLoopBudget(t *testing.T, dir string) {
 
 // TestLoopByShell waits with the line of the document itself.
 func TestLoopByShell(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("the document's line needs sh")
 	}

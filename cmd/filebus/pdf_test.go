@@ -42,6 +42,7 @@ func writeFile(t *testing.T, name string, data []byte) {
 // TestPDFImages makes sure that images come from the source's folder and from the
 // workspace, and from nowhere else.
 func TestPDFImages(t *testing.T) {
+	t.Parallel()
 	env, _, stderr := fakeEnviron(t)
 	outside := t.TempDir()
 	var picture bytes.Buffer
@@ -83,6 +84,7 @@ func TestPDFImages(t *testing.T) {
 // TestPDFAtOnce lets several processes' worth of commands write the same document,
 // and others to the same file: one of these wins.
 func TestPDFAtOnce(t *testing.T) {
+	t.Parallel()
 	env, _, _ := fakeEnviron(t)
 	writeFile(t, filepath.Join(env.dir, "a.md"), []byte("# A\n\nsame\n"))
 	if code := run(t.Context(), env, []string{"init"}); code != exitDone {

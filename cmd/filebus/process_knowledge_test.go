@@ -13,6 +13,7 @@ import (
 // no entry and no row may be lost, no id may be given twice, and the files must be
 // what the store has.
 func TestManyLearn(t *testing.T) {
+	t.Parallel()
 	const processes = 50
 	dir := t.TempDir()
 	mustRun(t, dir, "init")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -24,21 +25,30 @@ func filebusCommand(t testing.TB, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// mustRun runs a command line inside the test, which must end well, and returns
+// what it prints.
 func mustRun(t testing.TB, dir string, args ...string) string {
 	t.Helper()
-	cmd := filebusCommand(t, dir, args...)
-	var errors strings.Builder
-	cmd.Stderr = &errors
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("filebus %s: %v\n%s", strings.Join(args, " "), err, errors.String())
+	store := filepath.Join(dir, ".filebus")
+	var out, errText bytes.Buffer
+	env := docEnviron(dir, &out)
+	env.err, env.now, env.variables = &errText, time.Now, append(os.Environ(), "FILEBUS_STORE="+store)
+	env.getenv = func(name string) string {
+		if name == "FILEBUS_STORE" {
+			return store
+		}
+		return os.Getenv(name)
 	}
-	return string(out)
+	if code := run(t.Context(), env, args); code != exitDone {
+		t.Fatalf("filebus %s: exit code %d\n%s", strings.Join(args, " "), code, errText.String())
+	}
+	return out.String()
 }
 
 // TestKilledCapture kills captures at random moments. Run again, the capture must
 // be complete and the store sound.
 func TestKilledCapture(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	source := filepath.Join(dir, "source")
 	for i := range 1500 {
@@ -76,6 +86,7 @@ func TestKilledCapture(t *testing.T) {
 // TestManyPuts puts from many processes at once: none may be lost, and every file
 // must stand when its reference is printed.
 func TestManyPuts(t *testing.T) {
+	t.Parallel()
 	const processes, puts = 16, 6
 	dir := t.TempDir()
 	var wg sync.WaitGroup
@@ -109,6 +120,7 @@ func TestManyPuts(t *testing.T) {
 // TestManyTags tags one note from many processes at once: tags do not get in each
 // other's way, so each must be set.
 func TestManyTags(t *testing.T) {
+	t.Parallel()
 	const processes = 16
 	dir := t.TempDir()
 	file := filepath.Join(dir, "one.md")

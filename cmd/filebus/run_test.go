@@ -14,6 +14,7 @@ import (
 // TestManyAgents ends fifty agents from fifty processes at once, while an agent
 // writes to the state by hand before: every row must be there, once.
 func TestManyAgents(t *testing.T) {
+	t.Parallel()
 	const agents = 50
 	dir := t.TempDir()
 	state := layout.State{RunID: "run-1", Loop: "1"}

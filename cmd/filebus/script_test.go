@@ -43,6 +43,7 @@ func speak() {
 // TestScripts runs testdata/script/<command>_<case>.txtar, each in a folder of
 // its own with a store of its own.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

@@ -29,6 +29,7 @@ func noteOf(step int) string {
 // lines of each hit are those of the version that it names, in the body and in the
 // file as it was then.
 func TestSearchWhileFilesChange(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	step := 0
 	change := func() {

@@ -57,6 +57,7 @@ func (d *desk) write(name, text string) {
 // TestMaxTokens searches texts of all sizes with random bounds and other flags:
 // what is printed never takes more, and the note says where to go on.
 func TestMaxTokens(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	random := rand.New(rand.NewPCG(3, 4))
 	words := []string{"heron", "stork", "crane", "the", "überlang", "鳥が湖に立つ", "a<b>&c", "\"quoted\"", strings.Repeat("x", 70)}

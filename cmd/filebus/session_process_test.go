@@ -11,6 +11,7 @@ import (
 // TestManySessions starts sessions of two types from 100 processes at once: each has
 // an id and a folder of its own.
 func TestManySessions(t *testing.T) {
+	t.Parallel()
 	const processes = 100
 	dir := t.TempDir()
 	mustRun(t, dir, "init", "--profile", "blue")
@@ -34,6 +35,7 @@ func TestManySessions(t *testing.T) {
 // TestManyEvents writes to the log of a session from 30 processes at once, while
 // an agent appends to it by hand.
 func TestManyEvents(t *testing.T) {
+	t.Parallel()
 	const processes = 30
 	dir := t.TempDir()
 	id := strings.TrimSpace(mustRun(t, dir, "session", "start", "build"))

@@ -12,6 +12,7 @@ import (
 // TestManyNotes notes progress from 50 processes at once, while the task's agent
 // appends to the journal by hand.
 func TestManyNotes(t *testing.T) {
+	t.Parallel()
 	const processes, byHand = 50, 10
 	dir := t.TempDir()
 	journal := filepath.Join(dir, ".claude", "journal", "task-003.md")
