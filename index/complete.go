@@ -194,3 +194,19 @@ func (s *search) weighted(found map[string]uint64, whole uint64, limit int) []We
 	}
 	return out
 }
+
+// documentsWith returns in how many documents a term is, in the field in which most
+// have it.
+func (s *search) documentsWith(term string) (most uint64, err error) {
+	for _, f := range scored {
+		list, err := s.reader.TermFieldReader(s.ctx, []byte(term), f.name, false, false, false)
+		if err != nil {
+			return 0, err
+		}
+		most = max(most, list.Count())
+		if err := list.Close(); err != nil {
+			return 0, err
+		}
+	}
+	return most, s.ctx.Err()
+}

@@ -221,15 +221,6 @@ func (a *SearchAnswer) add(other *SearchAnswer) {
 		}
 		a.Facets[facet] = addCounts(a.Facets[facet], counts)
 	}
-	for n, term := range other.Expansion {
-		i := slices.IndexFunc(a.Expansion, func(t index.WeightedTerm) bool { return t.Term == term.Term })
-		if i < 0 {
-			a.Expansion = append(a.Expansion, term)
-			a.ExpansionWords = append(a.ExpansionWords, other.ExpansionWords[n])
-		} else {
-			a.Expansion[i].Weight = max(a.Expansion[i].Weight, term.Weight)
-		}
-	}
 	for _, hidden := range other.Hidden {
 		i := slices.IndexFunc(a.Hidden, func(h Hidden) bool {
 			return h.Condition == hidden.Condition && slices.Equal(h.Values, hidden.Values)

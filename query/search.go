@@ -45,11 +45,7 @@ type SearchRequest struct {
 	// Parse.
 	Phrases, Without, WithoutPhrases []string
 
-	// Expand searches twice: the second time also for what the best hits of the
-	// first have in common.
-	Expand bool
-	// More are terms to score besides those of Query. Expand puts its own in their
-	// place.
+	// More are terms to score besides those of Query.
 	More []index.WeightedTerm
 	// Prefix takes the last word of Query, if nothing stands behind it, for the
 	// beginning of a word that is still typed: longer words are found as well, behind
@@ -98,11 +94,6 @@ type SearchAnswer struct {
 	DidYouMean string
 	// Hidden are the conditions of a request without hits that are in the way of some.
 	Hidden []Hidden
-	// Expansion are the terms that Expand added, and ExpansionWords, one for each,
-	// how the texts write them. What the query has is not among them, though it may
-	// count for more than without.
-	Expansion      []index.WeightedTerm
-	ExpansionWords []string
 }
 
 // A Hit is a record that was found, with the part of it to read.
@@ -143,11 +134,6 @@ func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswe
 	asked := request
 	asked.Offset, asked.Limit = f.rating.window(request.Offset, request.Limit)
 	var answer SearchAnswer
-	if request.Expand && len(f.terms) > 0 {
-		if err := f.addExpansion(ctx, &asked, &answer); err != nil {
-			return SearchAnswer{}, err
-		}
-	}
 	if request.Prefix && asPhrase == "" {
 		if err := f.addCompletions(ctx, &asked); err != nil {
 			return SearchAnswer{}, err
@@ -251,7 +237,6 @@ type finder struct {
 	*Reader
 	request   *SearchRequest
 	terms     terms
-	more      terms         // what Expand has added
 	phrases   *phraseFinder // to be marked
 	rating    rating
 	files     map[string]*filePlan // by PathValue
@@ -351,8 +336,7 @@ func (f *finder) hit(found *finding) (Hit, error) {
 	return h, nil
 }
 
-// passage finds the passage to show, in a body that was read already or is now. In
-// a text that has none of the query's words, it is where the added ones are.
+// passage finds the passage to show, in a body that was read already or is now.
 func (f *finder) passage(found *finding, h *Hit) (p passage, err error) {
 	text, matches := found.text, found.matches
 	if !found.read {
@@ -361,11 +345,7 @@ func (f *finder) passage(found *finding, h *Hit) (p passage, err error) {
 		}
 		matches = f.matches(text, f.terms)
 	}
-	if len(matches) == 0 && len(f.more) > 0 {
-		p = passageOf(text, f.matches(text, f.more), f.more, f.phrases)
-	} else {
-		p = passageOf(text, matches, f.terms, f.phrases)
-	}
+	p = passageOf(text, matches, f.terms, f.phrases)
 	if p.files = mentions(linesOf(text, p.lines), h.Path); len(p.files) == 0 && p.lines.From > 0 {
 		p.files = mentions(text[:min(len(text), mentionHead)], h.Path)
 	}

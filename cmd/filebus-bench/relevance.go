@@ -17,8 +17,7 @@ import (
 const rankingDepth = 1000
 
 // runRelevance captures the documents of a judged collection, asks its topics as
-// they stand, by the default settings and with --expand, and scores the rankings.
-// It asks as the search command does.
+// they stand, and scores the rankings. It asks as the search command does.
 func runRelevance(ctx context.Context, b *bench) ([]row, error) {
 	if b.ir == "" {
 		return nil, &missingError{"a collection (-ir)"}
@@ -35,20 +34,14 @@ func runRelevance(ctx context.Context, b *bench) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain, err := retrieve(ctx, reader, docs, topics, relevance, false)
+	found, err := retrieve(ctx, reader, docs, topics, relevance)
 	if err != nil {
 		return nil, err
 	}
-	expanded, err := retrieve(ctx, reader, docs, topics, relevance, true)
-	if err != nil {
-		return nil, err
-	}
-	rows := plain.rows("")
+	rows := found.rows("")
 	rows[0] = rows[0].atLeast(0.3123, "≥ 0.3123 (CACM)")
 	rows[2] = rows[2].atLeast(0.1942, "≥ 0.1942 (CACM)")
-	more := expanded.rows("expand:")
-	more[0] = more[0].atLeast(0.36, "≥ 0.36 (CACM)")
-	return append(rows, more...), nil
+	return rows, nil
 }
 
 // readerOf captures the files of a folder, indexes them, and returns a reader of
@@ -105,13 +98,13 @@ func writeMeasures(w io.Writer, rows []row) error {
 }
 
 // retrieve asks the topics that are judged, and scores what is found.
-func retrieve(ctx context.Context, reader *query.Reader, docs *documents, topics []topic, relevance judgements, expand bool) (*measures, error) {
+func retrieve(ctx context.Context, reader *query.Reader, docs *documents, topics []topic, relevance judgements) (*measures, error) {
 	var m measures
 	for _, t := range topics {
 		if relevance[t.id] == nil {
 			continue // not judged
 		}
-		run, err := docs.rank(ctx, reader, t.text, expand)
+		run, err := docs.rank(ctx, reader, t.text)
 		if err != nil {
 			return nil, fmt.Errorf("topic %s: %w", t.id, err)
 		}
@@ -127,8 +120,8 @@ func retrieve(ctx context.Context, reader *query.Reader, docs *documents, topics
 
 // rank returns the documents that a search finds. One that stands behind its
 // near-duplicate has that one's score: the answer names it there.
-func (d *documents) rank(ctx context.Context, reader *query.Reader, question string, expand bool) ([]retrieved, error) {
-	answer, err := reader.Search(ctx, query.SearchRequest{Query: question, Expand: expand, Limit: rankingDepth})
+func (d *documents) rank(ctx context.Context, reader *query.Reader, question string) ([]retrieved, error) {
+	answer, err := reader.Search(ctx, query.SearchRequest{Query: question, Limit: rankingDepth})
 	if err != nil {
 		return nil, err
 	}

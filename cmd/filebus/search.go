@@ -17,7 +17,7 @@ type searchOptions struct {
 	conversations, sessions, notSessions []string
 	tasks, runs, agents, statuses        []string
 	limit, offset                        int
-	history, expand, literal             bool
+	history, literal                     bool
 	everywhere, interactive              bool
 	maxWait                              time.Duration
 	given, operators                     []string // flags, and what of the text was read as such
@@ -120,7 +120,6 @@ snapshots, frames and prompts are found only with --kind.`,
 	flags.IntVar(&opts.offset, "offset", 0, "leave out the first `n` hits")
 	flags.BoolVar(&opts.history, "history", false, "search versions too that are current no more; they come last")
 	flags.BoolVar(&opts.literal, "literal", false, "search for the text as it is: no quotes, -word or key:value")
-	flags.BoolVar(&opts.expand, "expand", false, "search a second time, also for what the best hits have in common")
 	flags.BoolVar(&opts.everywhere, "everywhere", false, "search all stores that you have opened on this machine")
 	flags.BoolVarP(&opts.interactive, "interactive", "i", false, "search while you type, on a terminal, and print the file of the hit you choose")
 	flags.DurationVar(&opts.maxWait, "max-wait", query.DefaultMaxWait, "how long to bring the index up to date, at most")
@@ -132,7 +131,7 @@ func (o *searchOptions) request(env *environ, text string) (request query.Search
 	request = query.SearchRequest{
 		Query: text, Tags: o.tags, Agents: o.agents, Conversations: o.conversations, Sessions: o.sessions,
 		NotSessions: o.notSessions, Tasks: o.tasks, Runs: o.runs, Statuses: o.statuses,
-		Offset: o.offset, History: o.history, Expand: o.expand,
+		Offset: o.offset, History: o.history,
 	}
 	if o.limit < 0 || o.limit == 0 && len(o.facets) == 0 || o.offset < 0 {
 		return request, usageError("--limit %d --offset %d: there is no such page", o.limit, o.offset)
@@ -177,9 +176,6 @@ func runSearch(ctx context.Context, env *environ, opts searchOptions, text strin
 		return err
 	}
 	opts.noteScan(env, &request, &answer)
-	if opts.expand {
-		noteExpansion(env, &answer)
-	}
 	p := hitPage{env: env, answer: &answer, opts: &opts.answerOptions, limit: opts.limit, offset: request.Offset, marks: request.Marks}
 	if p.more = len(answer.Hits) > opts.limit; p.more {
 		answer.Hits = answer.Hits[:opts.limit]

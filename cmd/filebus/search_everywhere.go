@@ -99,9 +99,6 @@ func runSearchEverywhere(ctx context.Context, env *environ, opts searchOptions, 
 	if err := set.report(env, answer.Stores); err != nil {
 		return err
 	}
-	if opts.expand {
-		noteExpansion(env, &answer.SearchAnswer)
-	}
 	p := hitPage{env: env, answer: &answer.SearchAnswer, opts: &opts.answerOptions, limit: opts.limit, offset: request.Offset, marks: request.Marks}
 	if p.more = len(answer.Hits) > opts.limit; p.more {
 		answer.Hits = answer.Hits[:opts.limit]

@@ -19,7 +19,6 @@ type searchJSON struct {
 	Unknown        []string             `json:"unknown,omitempty"`
 	DidYouMean     string               `json:"did_you_mean,omitempty"`
 	Hidden         []hiddenJSON         `json:"hidden,omitempty"`
-	Expansion      []string             `json:"expansion,omitempty"`
 	Facets         map[string]facetJSON `json:"facets,omitempty"`
 	Next           *int                 `json:"next,omitempty"` // offset of the next page
 	Hits           []hitJSON            `json:"hits"`
@@ -90,7 +89,7 @@ func (p *hitPage) json() (text string, shown int, err error) {
 func (p *hitPage) emptyJSON() searchJSON {
 	a := p.answer
 	return searchJSON{
-		Total: a.Total, Unindexed: a.Unindexed, ScanIncomplete: a.ScanIncomplete, Expansion: a.ExpansionWords, Facets: facetsJSON(a.Facets, p.facets()),
+		Total: a.Total, Unindexed: a.Unindexed, ScanIncomplete: a.ScanIncomplete, Facets: facetsJSON(a.Facets, p.facets()),
 		Next: p.next(len(a.Hits)), Hits: []hitJSON{}, AsPhrase: a.AsPhrase, Unknown: a.Unknown, DidYouMean: a.DidYouMean, Hidden: toHiddenJSON(a.Hidden),
 	}
 }
