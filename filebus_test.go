@@ -106,7 +106,6 @@ func house() map[string]pack {
 				"filebus/store", "filebus/store/record", "filebus/index", "filebus/query", "filebus/materialize",
 				"filebus/materialize/layout",
 			},
-			modules: []string{"gonum.org/v1/gonum/graph"},
 		},
 		"filebus/materialize/pdf": {
 			modules: []string{"github.com/go-pdf/fpdf", "github.com/yuin/goldmark", "codeberg.org/go-fonts/dejavu"},

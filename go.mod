@@ -26,7 +26,6 @@ require (
 	go.etcd.io/bbolt v1.5.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.46.0
-	gonum.org/v1/gonum v0.17.0
 )
 
 require (

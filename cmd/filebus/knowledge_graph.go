@@ -27,15 +27,15 @@ func newKnowledgeGraphCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph",
 		Short: "Write the knowledge graph, or a part of it, for other programs",
-		Long: `Write entries and what connects them as DOT, Mermaid, GraphML, JSON or an SVG
-picture. Links are arrows; each entry is joined by dotted lines to the three others
-that share most tags, tasks and files with it.`,
-		Example: "  filebus knowledge graph --format svg -o knowledge.svg\n  filebus knowledge graph --format mermaid --from pattern-004 --depth 2",
+		Long: `Write entries and what connects them as DOT, Mermaid or JSON. Links are
+arrows; each entry is joined by dotted lines to the three others that share most tags,
+tasks and files with it. Graphviz draws the DOT: dot -Tsvg.`,
+		Example: "  filebus knowledge graph -o knowledge.dot\n  filebus knowledge graph --format mermaid --from pattern-004 --depth 2",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runKnowledgeGraph(cmd.Context(), env, opts) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.format, "format", string(knowledge.FormatDOT), "dot, mermaid, graphml, json or svg")
+	flags.StringVar(&opts.format, "format", string(knowledge.FormatDOT), "dot, mermaid or json")
 	flags.StringSliceVar(&opts.tags, "tag", nil, "only entries that have `tag`; of several, one (may be repeated)")
 	flags.StringSliceVar(&opts.types, "type", nil, "only entries of `type`: pattern, gotcha, decision, insight (may be repeated)")
 	flags.StringSliceVar(&opts.trees, "tree", nil, "only entries of `tree`; . is the project's own (may be repeated)")
@@ -53,7 +53,7 @@ func runKnowledgeGraph(ctx context.Context, env *environ, opts graphOptions) err
 	case env.global.json:
 		format = knowledge.FormatJSON
 	case !slices.Contains(knowledge.Formats(), format):
-		return usageError("--format %q is none of dot, mermaid, graphml, json, svg", opts.format)
+		return usageError("--format %q is none of dot, mermaid, json", opts.format)
 	}
 	if opts.depth < 1 || opts.depth > maxDepth || opts.limit < 0 {
 		return usageError("--depth is from 1 to %d, --limit not negative", maxDepth)

@@ -3,7 +3,6 @@ package knowledge
 import (
 	"cmp"
 	"encoding/json"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"slices"
@@ -20,14 +19,12 @@ type Format string
 const (
 	FormatDOT     Format = "dot"     // of Graphviz
 	FormatMermaid Format = "mermaid" // a flowchart, for Markdown
-	FormatGraphML Format = "graphml" // XML, for Gephi, yEd and others
 	FormatJSON    Format = "json"
-	FormatSVG     Format = "svg" // a picture
 )
 
 // Formats returns all formats, the default first.
 func Formats() []Format {
-	return []Format{FormatDOT, FormatMermaid, FormatGraphML, FormatJSON, FormatSVG}
+	return []Format{FormatDOT, FormatMermaid, FormatJSON}
 }
 
 // WriteGraph writes a part of a graph. The same part gives the same bytes.
@@ -38,14 +35,10 @@ func WriteGraph(w io.Writer, part query.Part, format Format) error {
 		return d.writeDOT(w)
 	case FormatMermaid:
 		return d.writeMermaid(w)
-	case FormatGraphML:
-		return d.writeGraphML(w)
 	case FormatJSON:
 		return d.writeJSON(w)
-	case FormatSVG:
-		return d.writeSVG(w)
 	}
-	return &FieldError{"format", string(format), "one of dot, mermaid, graphml, json, svg"}
+	return &FieldError{"format", string(format), "one of dot, mermaid, json"}
 }
 
 // A drawing is what is written of a part of a graph, in the order in which it is
@@ -216,82 +209,4 @@ func (d drawing) writeMermaid(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
-}
-
-// The elements of GraphML that are written.
-type (
-	graphML struct {
-		XMLName xml.Name     `xml:"http://graphml.graphdrawing.org/xmlns graphml"`
-		Keys    []graphMLKey `xml:"key"`
-		Graph   graphMLGraph `xml:"graph"`
-	}
-	graphMLKey struct {
-		ID   string `xml:"id,attr"`
-		For  string `xml:"for,attr"`
-		Name string `xml:"attr.name,attr"`
-		Type string `xml:"attr.type,attr"`
-	}
-	graphMLGraph struct {
-		ID      string        `xml:"id,attr"`
-		Default string        `xml:"edgedefault,attr"`
-		Nodes   []graphMLNode `xml:"node"`
-		Edges   []graphMLEdge `xml:"edge"`
-	}
-	graphMLNode struct {
-		ID   string        `xml:"id,attr"`
-		Data []graphMLData `xml:"data"`
-	}
-	graphMLEdge struct {
-		ID       string        `xml:"id,attr"`
-		Source   string        `xml:"source,attr"`
-		Target   string        `xml:"target,attr"`
-		Directed bool          `xml:"directed,attr"`
-		Data     []graphMLData `xml:"data"`
-	}
-	graphMLData struct {
-		Key   string `xml:"key,attr"`
-		Value string `xml:",chardata"`
-	}
-)
-
-func (d drawing) writeGraphML(w io.Writer) error {
-	doc := graphML{Graph: graphMLGraph{ID: "knowledge", Default: "directed"}}
-	for _, name := range []string{"name", "label", "type", "tags", "confidence", "source", "superseded_by"} {
-		doc.Keys = append(doc.Keys, graphMLKey{name, "node", name, "string"})
-	}
-	doc.Keys = append(doc.Keys, graphMLKey{"link", "edge", "type", "string"}, graphMLKey{"shared", "edge", "shared", "string"})
-	for i, n := range d.nodes {
-		_, text := n.label()
-		doc.Graph.Nodes = append(doc.Graph.Nodes, graphMLNode{fmt.Sprintf("n%d", i), graphMLFields(
-			"name", n.ID, "label", text, "type", n.Type, "tags", strings.Join(n.Tags, ", "), "confidence", n.Confidence,
-			"source", n.Source, "superseded_by", n.SupersededBy,
-		)})
-	}
-	for i, e := range d.edges {
-		doc.Graph.Edges = append(doc.Graph.Edges, graphMLEdge{
-			fmt.Sprintf("e%d", i), fmt.Sprintf("n%d", e.from), fmt.Sprintf("n%d", e.to), e.stated, graphMLFields("link", e.Type, "shared", strings.Join(e.Shared, ", ")),
-		})
-	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	encoder := xml.NewEncoder(w)
-	encoder.Indent("", "  ")
-	if err := encoder.Encode(doc); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
-}
-
-// graphMLFields returns the fields that are not empty, from keys and values in
-// turn.
-func graphMLFields(pairs ...string) []graphMLData {
-	var fields []graphMLData
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			fields = append(fields, graphMLData{pairs[i], pairs[i+1]})
-		}
-	}
-	return fields
 }
