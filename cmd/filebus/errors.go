@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -146,14 +147,18 @@ func explain(err error) failure {
 // codeOf returns the code of an error that is no *record.Error, and the reason by
 // which the table of hints has it.
 func codeOf(err error) (record.Code, record.Reason) {
-	var code record.Code
 	switch {
 	case errors.Is(err, syscall.EPIPE):
 		return record.Pipe, ""
 	case errors.Is(err, context.Canceled):
 		return record.Interrupted, ""
-	case errors.As(err, &code):
-		return code, record.Reason(code)
+	}
+	for _, code := range record.Codes() {
+		if errors.Is(err, code) {
+			return code, record.Reason(code)
+		}
+	}
+	switch {
 	case errors.Is(err, index.ErrDamaged):
 		return record.Damaged, "index damaged"
 	case errors.Is(err, turnstile.ErrBusy), errors.Is(err, index.ErrBusy):
@@ -213,12 +218,11 @@ func quote(text string) string {
 
 // wordOf returns the general code of an exit code.
 func wordOf(exit int) string {
-	for _, c := range []record.Code{
+	general := []record.Code{
 		record.Usage, record.NotFound, record.Conflict, record.Busy, record.TaskFailed, record.Damaged, record.Wanting, record.Partly,
-	} {
-		if exitOf(c) == exit {
-			return string(c)
-		}
+	}
+	if i := slices.IndexFunc(general, func(c record.Code) bool { return exitOf(c) == exit }); i >= 0 {
+		return string(general[i])
 	}
 	return string(record.Failed)
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"filebus/store/record"
 	"io"
 	"log"
 	"os"
@@ -85,10 +86,9 @@ func run(ctx context.Context, env *environ, args []string) int {
 	root := newRootCommand(&inside)
 	root.SetArgs(searchArguments(root, args))
 	cmd, err := root.ExecuteContextC(ctx)
-	var exit *exitError
 	if err != nil && !inside.started {
 		inside.global.json = inside.global.json || wantsJSON(args)
-		if !errors.As(err, &exit) {
+		if !errors.As(err, new(*exitError)) && !errors.As(err, new(*record.Error)) {
 			err = asUsage(cmd, err)
 		}
 	}

@@ -3,7 +3,6 @@ package result
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"unicode"
@@ -43,7 +42,7 @@ func (c Call) id() (string, error) {
 	case c.Name != "":
 		return c.Name, nil
 	case strings.ContainsAny(c.Conversation+c.ID, `/\`):
-		return "", fmt.Errorf("%w: %q and %q: the ids of a conversation and a call are one word each, without a slash",
+		return "", record.Usage.Errorf("%w: %q and %q: the ids of a conversation and a call are one word each, without a slash",
 			ErrCall, c.Conversation, c.ID)
 	case unfit(c.Conversation) != "":
 		return "", record.Usage.Errorf("%w: the conversation %q %s", ErrCall, c.Conversation, unfit(c.Conversation))

@@ -32,6 +32,14 @@ const (
 	Pipe        Code = "pipe" // the reader of the output has gone away
 )
 
+// Codes returns every code. Where an error can be of several, the first one counts.
+func Codes() []Code {
+	return []Code{
+		Damaged, Busy, Usage, Conflict, NoStore, Dropped, NotFound, UnsafeFS, NewerStore, Ambiguous, Timeout, TaskFailed,
+		Wanting, Partly, Interrupted, Pipe, Failed,
+	}
+}
+
 func (c Code) Error() string {
 	if c == UnsafeFS {
 		return "unsafe file system"
