@@ -1,6 +1,7 @@
 package index
 
 import (
+	"filebus/store/record"
 	"fmt"
 	"testing"
 )
@@ -67,7 +68,7 @@ func BenchmarkSearch(b *testing.B) {
 	for name, request := range map[string]Request{
 		"rare":     {Query: "budget"},
 		"frequent": {Query: "token session index"},
-		"filtered": {Query: "token session index", Agents: []string{"agent_3"}},
+		"filtered": {Query: "token session index", Filter: record.Filter{Agents: []string{"agent_3"}}},
 		"newest":   {},
 	} {
 		b.Run(name, func(b *testing.B) {

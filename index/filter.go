@@ -1,6 +1,7 @@
 package index
 
 import (
+	"filebus/store/record"
 	"math/bits"
 	"time"
 )
@@ -82,15 +83,11 @@ func (f *filter) passes(n uint64) bool {
 // filter looks up what request asks for.
 func (s *search) filter(request *Request) (*filter, error) {
 	f := &filter{}
-	for _, any := range []struct {
-		filter string
-		values []string
-	}{
-		{keyKind, texts(request.Kinds)}, {keyTree, texts(request.Trees)}, {keyAgent, request.Agents},
-		{keyConversation, request.Conversations}, {keySession, request.Sessions}, {keyRun, request.Runs},
-		{keyLoop, request.Loops}, {keyTask, request.Tasks}, {keyStatus, request.Statuses},
-	} {
-		if err := s.addAny(f.require, any.filter, any.values); err != nil {
+	for _, field := range record.FilterFields() {
+		if field == "tag" {
+			continue
+		}
+		if err := s.addAny(f.require, field, request.Values(field)); err != nil {
 			return nil, err
 		}
 	}
@@ -111,15 +108,6 @@ func (s *search) filter(request *Request) (*filter, error) {
 		return nil, err
 	}
 	return f, s.addTimes(f, request.Since, request.Until)
-}
-
-// texts returns values as plain strings.
-func texts[T ~string](values []T) []string {
-	var out []string
-	for _, v := range values {
-		out = append(out, string(v))
-	}
-	return out
 }
 
 // addAny adds the set of the documents with any of the values to a filter, unless

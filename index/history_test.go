@@ -185,16 +185,16 @@ func TestFilterValues(t *testing.T) {
 	}
 	x := build(t, documents...)
 	for i, value := range values {
-		for _, request := range []Request{{Sessions: []string{value}}, {Tags: []string{value}}} {
+		for _, request := range []Request{{Filter: record.Filter{Sessions: []string{value}}}, {Filter: record.Filter{Tags: []string{value}}}} {
 			if got := names(find(t, x, request)); got != fmt.Sprint(i) {
 				t.Errorf("Search(%+v) finds %q, want %d", request, got, i)
 			}
 		}
 	}
-	if got := find(t, x, Request{Sessions: values}).Total; got != uint64(len(values)) {
+	if got := find(t, x, Request{Filter: record.Filter{Sessions: values}}).Total; got != uint64(len(values)) {
 		t.Errorf("any of all values finds %d, want %d", got, len(values))
 	}
-	if got := find(t, x, Request{Kinds: record.Kinds()}).Total; got != uint64(len(values)) {
+	if got := find(t, x, Request{Filter: record.Filter{Kinds: record.Kinds()}}).Total; got != uint64(len(values)) {
 		t.Errorf("all kinds find %d, want %d", got, len(values))
 	}
 }

@@ -36,19 +36,8 @@ type Request struct {
 	// every document that passes the filters matches with score 0.
 	Query string
 
-	Kinds         []record.Kind // empty: all but quiet documents
-	Trees         []record.Tree // empty: all; the own tree is record.Tree("")
-	Tags          []string      // all of them, as record.NormalizeTags gives them
-	Agents        []string
-	Conversations []string
-	Sessions      []string
-	Runs          []string
-	Loops         []string
-	Tasks         []string
-	Statuses      []string
-	NotSessions   []string  // none of them
-	Since         time.Time // not before it; zero: no bound
-	Until         time.Time // before it; zero: no bound
+	record.Filter          // without Kinds: all but quiet documents
+	NotSessions   []string // none of them
 
 	// Must are texts, such as quoted phrases: a hit has the words of each of them, in
 	// whatever field, of an identifier its whole form or its parts. What Words finds

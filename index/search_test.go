@@ -49,37 +49,36 @@ func TestFilters(t *testing.T) {
 		want    string // newest first
 	}{
 		{"none", Request{}, "h e d c c1/b c1/a"},
-		{"kind", Request{Kinds: []record.Kind{record.KindResult}}, "c1/b c1/a"},
-		{"kinds", Request{Kinds: []record.Kind{record.KindNote, record.KindHandoff}}, "e d c"},
-		{"quiet kind", Request{Kinds: []record.Kind{record.KindMarker}}, "f"},
-		{"kind with quiet documents", Request{Kinds: []record.Kind{record.KindDialogue}}, "h g"},
-		{"own tree", Request{Trees: []record.Tree{""}}, "h e c c1/b c1/a"},
-		{"captured tree", Request{Trees: []record.Tree{"other"}}, "d"},
-		{"both trees", Request{Trees: []record.Tree{"other", ""}}, "h e d c c1/b c1/a"},
-		{"unknown tree", Request{Trees: []record.Tree{"unknown"}}, ""},
-		{"tag", Request{Tags: []string{"jwt"}}, "d c1/a"},
-		{"all of the tags", Request{Tags: []string{"jwt", "auth"}}, "c1/a"},
-		{"a tag is not a prefix", Request{Tags: []string{"aut"}}, ""},
-		{"agent", Request{Agents: []string{"alice"}}, "c c1/a"},
-		{"agents", Request{Agents: []string{"alice", "bob"}}, "c c1/b c1/a"},
-		{"an agent is no task", Request{Agents: []string{"003"}}, ""},
-		{"conversation", Request{Conversations: []string{"c1"}}, "c1/b c1/a"},
-		{"session", Request{Sessions: []string{"s1"}}, "d c1/a"},
+		{"kind", Request{Filter: record.Filter{Kinds: []record.Kind{record.KindResult}}}, "c1/b c1/a"},
+		{"kinds", Request{Filter: record.Filter{Kinds: []record.Kind{record.KindNote, record.KindHandoff}}}, "e d c"},
+		{"quiet kind", Request{Filter: record.Filter{Kinds: []record.Kind{record.KindMarker}}}, "f"},
+		{"kind with quiet documents", Request{Filter: record.Filter{Kinds: []record.Kind{record.KindDialogue}}}, "h g"},
+		{"own tree", Request{Filter: record.Filter{Trees: []record.Tree{""}}}, "h e c c1/b c1/a"},
+		{"captured tree", Request{Filter: record.Filter{Trees: []record.Tree{"other"}}}, "d"},
+		{"both trees", Request{Filter: record.Filter{Trees: []record.Tree{"other", ""}}}, "h e d c c1/b c1/a"},
+		{"unknown tree", Request{Filter: record.Filter{Trees: []record.Tree{"unknown"}}}, ""},
+		{"tag", Request{Filter: record.Filter{Tags: []string{"jwt"}}}, "d c1/a"},
+		{"all of the tags", Request{Filter: record.Filter{Tags: []string{"jwt", "auth"}}}, "c1/a"},
+		{"a tag is not a prefix", Request{Filter: record.Filter{Tags: []string{"aut"}}}, ""},
+		{"agent", Request{Filter: record.Filter{Agents: []string{"alice"}}}, "c c1/a"},
+		{"agents", Request{Filter: record.Filter{Agents: []string{"alice", "bob"}}}, "c c1/b c1/a"},
+		{"an agent is no task", Request{Filter: record.Filter{Agents: []string{"003"}}}, ""},
+		{"conversation", Request{Filter: record.Filter{Conversations: []string{"c1"}}}, "c1/b c1/a"},
+		{"session", Request{Filter: record.Filter{Sessions: []string{"s1"}}}, "d c1/a"},
 		{"not the session", Request{NotSessions: []string{"s1"}}, "h e c c1/b"},
 		{"not the sessions", Request{NotSessions: []string{"s1", "s2"}}, "h e c"},
-		{"task", Request{Tasks: []string{"003"}}, "c"},
-		{"task with its marker", Request{Tasks: []string{"003"}, Kinds: []record.Kind{record.KindMarker, record.KindHandoff}}, "f c"},
-		{"status, run and loop", Request{Statuses: []string{"failed"}, Runs: []string{"r1"}, Loops: []string{"l1"}}, "c"},
-		{"other run", Request{Statuses: []string{"failed"}, Runs: []string{"r2"}}, ""},
-		{"since", Request{Since: noon.AddDate(0, 0, 3)}, "h e"},
-		{"since the second", Request{Since: noon.AddDate(0, 0, 3).Add(time.Second)}, "h"},
-		{"until", Request{Until: noon.Add(time.Hour)}, "c1/a"},
-		{"until a moment later", Request{Until: noon.Add(time.Hour + 1)}, "c1/b c1/a"},
-		{"within a day", Request{Since: noon.Add(time.Minute), Until: noon.Add(2 * time.Hour)}, "c1/b"},
-		{"in another zone", Request{Until: noon.Add(time.Hour + 1).In(time.FixedZone("", 14*3600))}, "c1/b c1/a"},
-		{"since after until", Request{Since: noon.AddDate(0, 0, 3), Until: noon}, ""},
-		{"everything", Request{Kinds: []record.Kind{record.KindResult}, Trees: []record.Tree{""}, Agents: []string{"alice", "bob"},
-			Tags: []string{"auth"}, Sessions: []string{"s1", "s2"}, NotSessions: []string{"s2"}, Since: noon}, "c1/a"},
+		{"task", Request{Filter: record.Filter{Tasks: []string{"003"}}}, "c"},
+		{"task with its marker", Request{Filter: record.Filter{Tasks: []string{"003"}, Kinds: []record.Kind{record.KindMarker, record.KindHandoff}}}, "f c"},
+		{"status, run and loop", Request{Filter: record.Filter{Statuses: []string{"failed"}, Runs: []string{"r1"}, Loops: []string{"l1"}}}, "c"},
+		{"other run", Request{Filter: record.Filter{Statuses: []string{"failed"}, Runs: []string{"r2"}}}, ""},
+		{"since", Request{Filter: record.Filter{Since: noon.AddDate(0, 0, 3)}}, "h e"},
+		{"since the second", Request{Filter: record.Filter{Since: noon.AddDate(0, 0, 3).Add(time.Second)}}, "h"},
+		{"until", Request{Filter: record.Filter{Until: noon.Add(time.Hour)}}, "c1/a"},
+		{"until a moment later", Request{Filter: record.Filter{Until: noon.Add(time.Hour + 1)}}, "c1/b c1/a"},
+		{"within a day", Request{Filter: record.Filter{Since: noon.Add(time.Minute), Until: noon.Add(2 * time.Hour)}}, "c1/b"},
+		{"in another zone", Request{Filter: record.Filter{Until: noon.Add(time.Hour + 1).In(time.FixedZone("", 14*3600))}}, "c1/b c1/a"},
+		{"since after until", Request{Filter: record.Filter{Since: noon.AddDate(0, 0, 3), Until: noon}}, ""},
+		{"everything", Request{Filter: record.Filter{Kinds: []record.Kind{record.KindResult}, Trees: []record.Tree{""}, Agents: []string{"alice", "bob"}, Tags: []string{"auth"}, Sessions: []string{"s1", "s2"}, Since: noon}, NotSessions: []string{"s2"}}, "c1/a"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := find(t, x, test.request)
@@ -153,7 +152,7 @@ func TestAnyQuery(t *testing.T) {
 func TestEmptyQuery(t *testing.T) {
 	x := build(t, filterDocuments()...)
 	for _, query := range []string{"", " ", "the of and", "...", "\xff"} {
-		got := find(t, x, Request{Query: query, Kinds: []record.Kind{record.KindResult}})
+		got := find(t, x, Request{Query: query, Filter: record.Filter{Kinds: []record.Kind{record.KindResult}}})
 		if names(got) != "c1/b c1/a" || got.Hits[0].Score != 0 {
 			t.Errorf("hits for %q are %q with score %v, want the newest first with 0", query, names(got), got.Hits[0].Score)
 		}
@@ -258,7 +257,7 @@ func TestEmptyIndex(t *testing.T) {
 	dir := t.TempDir()
 	apply(t, dir, nil, 9)
 	x := open(t, dir)
-	for _, request := range []Request{{}, {Query: "word"}, {Since: time.Unix(1, 0), Tags: []string{"x"}}} {
+	for _, request := range []Request{{}, {Query: "word"}, {Filter: record.Filter{Since: time.Unix(1, 0), Tags: []string{"x"}}}} {
 		if got := find(t, x, request); got.Total != 0 || len(got.Hits) != 0 {
 			t.Errorf("Search(%+v) in an empty index gives %+v", request, got)
 		}
@@ -272,7 +271,7 @@ func TestCancelledSearch(t *testing.T) {
 	x := build(t, note("a", "alpha"))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for _, request := range []Request{{Query: "alpha"}, {}, {Tags: []string{"x"}}} {
+	for _, request := range []Request{{Query: "alpha"}, {}, {Filter: record.Filter{Tags: []string{"x"}}}} {
 		if result, err := x.Search(ctx, request); !errors.Is(err, context.Canceled) {
 			t.Errorf("Search(%+v) with a cancelled context = %+v, %v, want %v", request, result, err, context.Canceled)
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	api "github.com/blevesearch/bleve_index_api"
-	"github.com/blevesearch/zapx/v17"
+	zap "github.com/blevesearch/zapx/v17"
 
 	"filebus/store/record"
 )

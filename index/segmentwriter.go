@@ -11,7 +11,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 	api "github.com/blevesearch/bleve_index_api"
 	"github.com/blevesearch/vellum"
-	"github.com/blevesearch/zapx/v17"
+	zap "github.com/blevesearch/zapx/v17"
 )
 
 // A segmentWriter makes segments in version 17 of the engine's format (zap.md of

@@ -33,7 +33,7 @@ func TestSummedStatistics(t *testing.T) {
 		whole, one, two := build(t, documents...), build(t, documents[:cut]...), build(t, documents[cut:]...)
 		requests := []Request{
 			{Query: "token lonely", More: []WeightedTerm{{"queue", 0.3}, {"pars", 0.1}}},
-			{Query: "session", HalfLife: 5 * time.Hour, Agents: []string{"agent_3"}},
+			{Query: "session", HalfLife: 5 * time.Hour, Filter: record.Filter{Agents: []string{"agent_3"}}},
 			{Query: "session", HalfLife: 5 * time.Hour, Must: []string{"retry"}},
 			{},
 		}
@@ -87,7 +87,7 @@ func TestExplain(t *testing.T) {
 	for _, request := range []Request{
 		{Query: "token budget src/auth/jwt.go", Limit: 30},
 		{Query: "session queue error", Offset: 20, Duplicates: true},
-		{Query: "token token", More: []WeightedTerm{{"queue", 0.3}, {"token", 0.5}}, Tags: []string{"token"}},
+		{Query: "token token", More: []WeightedTerm{{"queue", 0.3}, {"token", 0.5}}, Filter: record.Filter{Tags: []string{"token"}}},
 		{Query: "parseHeader 検索 nowhere"},
 	} {
 		request.Explain = true

@@ -29,7 +29,7 @@ func TestUnknown(t *testing.T) {
 		{Request{Query: "tokens orchestrators auth filler"}, ""},
 		{Request{Query: "zebra token, (Zebra!) 42"}, "zebra Zebra 42"},
 		{Request{Query: "parse_http_zebra zebra-token zebra/yak 検察"}, "zebra/yak 検察"},
-		{Request{Query: "token zebra", Kinds: []record.Kind{record.KindIssue}}, "zebra"},
+		{Request{Query: "token zebra", Filter: record.Filter{Kinds: []record.Kind{record.KindIssue}}}, "zebra"},
 		{Request{Query: "token", More: []WeightedTerm{{"zebra", 1}}, Without: []string{"yak"}}, ""},
 		{Request{Query: "token zebra", Must: []string{"token"}, HalfLife: 1, Explain: true}, "zebra"},
 		{Request{Query: "token schedule zebra"}, "schedule zebra"},

@@ -19,13 +19,11 @@ import (
 	"filebus/store/record"
 )
 
-// A Selection says which records are laid out. Zero fields accept all; of
-// several values of one field any suffices, and all fields must be met.
+// A Selection says which records are laid out: those that pass the filter and all
+// other fields that are set.
 type Selection struct {
-	Trees                                         []record.Tree
-	Kinds                                         []record.Kind
-	Tags, Agents                                  []string
-	Conversations, Tasks, Sessions, Runs, Dialogs []string
+	record.Filter
+	Dialogs []string // any of them
 
 	// Names, if not nil, are the only ones that are looked at. An entry stands for
 	// its part of an aggregate file, a frame for the whole file.
@@ -52,46 +50,20 @@ func (s *Selection) position(tx *store.Tx) (uint64, error) {
 // picksEntries reports whether some entries of an aggregate may be picked and
 // others not: then the file is laid out with the picked ones alone.
 func (s *Selection) picksEntries() bool {
-	return s.Names != nil || len(s.Kinds)+len(s.Tags)+len(s.Agents)+len(s.Conversations)+len(s.Tasks)+len(s.Sessions)+len(s.Runs)+len(s.Dialogs) > 0
+	f := s.Filter
+	f.Trees = nil
+	return s.Names != nil || len(s.Dialogs) > 0 || !f.IsZero()
 }
 
 func (s *Selection) picksTree(tree record.Tree) bool {
 	return len(s.Trees) == 0 || slices.Contains(s.Trees, tree)
 }
 
-// Picks reports whether a record passes every filter but Names, AsOf and At.
+// Picks reports whether a record passes every filter but Names, AsOf and At. What
+// was derived from its body is only looked at when a filter needs it.
 func (s *Selection) Picks(tx *store.Tx, v store.Version) bool {
-	return s.picksTree(v.Record.Name.Tree) && s.picks(tx, v)
-}
-
-// picks reports whether a record passes every filter but the tree's. What was
-// derived from its body is only looked at when a filter needs it.
-func (s *Selection) picks(tx *store.Tx, v store.Version) bool {
-	r := v.Record
-	dialogue := ""
-	if len(s.Dialogs) > 0 {
-		dialogue = tx.Description(v.Ref).Attributes["dialogue"]
-	}
-	if len(s.Kinds) > 0 && !slices.Contains(s.Kinds, r.Name.Kind) {
-		return false
-	}
-	for _, f := range []struct {
-		wanted []string
-		value  string
-	}{
-		{s.Agents, r.Agent}, {s.Conversations, r.Conversation}, {s.Tasks, r.Task}, {s.Sessions, r.Session},
-		{s.Runs, r.Run}, {s.Dialogs, dialogue},
-	} {
-		if len(f.wanted) > 0 && !slices.Contains(f.wanted, f.value) {
-			return false
-		}
-	}
-	for _, tag := range s.Tags {
-		if slices.Contains(r.Tags, tag) {
-			return true
-		}
-	}
-	return len(s.Tags) == 0
+	return s.Accepts(v.Record) &&
+		(len(s.Dialogs) == 0 || slices.Contains(s.Dialogs, tx.Description(v.Ref).Attributes["dialogue"]))
 }
 
 // A LayOutReport says what was laid out.

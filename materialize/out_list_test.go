@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"filebus/materialize"
+	"filebus/store/record"
 )
 
 // TestLayOutPickedNodes lays out some nodes of a JSON knowledge graph: the file
@@ -25,7 +26,7 @@ func TestLayOutPickedNodes(t *testing.T) {
 		"c": "{\n  \"nodes\": [\n    {\"id\": \"pattern-003\", \"tags\": [\"c\", \"b\"]}\n  ],\n  \"tag_index\": {}\n}\n",
 		"b": textOfFile(t, w, file),
 	} {
-		got := layOut(t, w, materialize.Selection{Tags: []string{tag}})[file]
+		got := layOut(t, w, materialize.Selection{Filter: record.Filter{Tags: []string{tag}}})[file]
 		if got != want || !json.Valid([]byte(got)) {
 			t.Errorf("with tag %s: %q, want %q", tag, got, want)
 		}

@@ -27,7 +27,7 @@ func (s *selector) picks(tx *store.Tx, v store.Version, of record.Name) bool {
 	if s.asked != nil && !s.isAsked(v.Record.Name) && !s.isAsked(of) {
 		return false
 	}
-	return s.pick.picks(tx, v)
+	return s.pick.Picks(tx, v)
 }
 
 // stepNamed looks at some of the names that were asked for and reports whether

@@ -49,15 +49,15 @@ func TestLayOutFilters(t *testing.T) {
 		pick materialize.Selection
 		want []string
 	}{
-		"own tree":     {materialize.Selection{Trees: trees("")}, []string{".claude/agent_tool_results/c9/call9.md"}},
-		"kind":         {materialize.Selection{Kinds: []record.Kind{record.KindTurn}}, []string{"lib/.blue/dialogues/x/round-0/muffin.md"}},
-		"conversation": {materialize.Selection{Conversations: []string{"c1", "c9"}}, []string{"lib/.claude/agent_tool_results/c1/call1.md", ".claude/agent_tool_results/c9/call9.md"}},
-		"session":      {materialize.Selection{Trees: trees("lib"), Sessions: []string{"s1"}}, []string{".claude/sessions/build/s1/plan.md"}},
-		"task":         {materialize.Selection{Trees: trees("lib"), Tasks: []string{"task-001"}, Kinds: []record.Kind{record.KindHandoff}}, []string{".claude/journal/task-001.md"}},
-		"run":          {materialize.Selection{Runs: []string{"run-2026-03-02-1"}}, []string{"lib/.claude/loop_snapshots/run-2026-03-02-1/loop-1/state.md"}},
+		"own tree":     {materialize.Selection{Filter: record.Filter{Trees: trees("")}}, []string{".claude/agent_tool_results/c9/call9.md"}},
+		"kind":         {materialize.Selection{Filter: record.Filter{Kinds: []record.Kind{record.KindTurn}}}, []string{"lib/.blue/dialogues/x/round-0/muffin.md"}},
+		"conversation": {materialize.Selection{Filter: record.Filter{Conversations: []string{"c1", "c9"}}}, []string{"lib/.claude/agent_tool_results/c1/call1.md", ".claude/agent_tool_results/c9/call9.md"}},
+		"session":      {materialize.Selection{Filter: record.Filter{Trees: trees("lib"), Sessions: []string{"s1"}}}, []string{".claude/sessions/build/s1/plan.md"}},
+		"task":         {materialize.Selection{Filter: record.Filter{Trees: trees("lib"), Tasks: []string{"task-001"}, Kinds: []record.Kind{record.KindHandoff}}}, []string{".claude/journal/task-001.md"}},
+		"run":          {materialize.Selection{Filter: record.Filter{Runs: []string{"run-2026-03-02-1"}}}, []string{"lib/.claude/loop_snapshots/run-2026-03-02-1/loop-1/state.md"}},
 		"dialogue":     {materialize.Selection{Dialogs: []string{"x"}}, []string{"lib/.blue/dialogues/x/round-0/muffin.md"}},
-		"agent":        {materialize.Selection{Agents: []string{"muffin"}}, []string{"lib/.blue/dialogues/x/round-0/muffin.md"}},
-		"nothing":      {materialize.Selection{Tags: []string{"no such tag"}}, nil},
+		"agent":        {materialize.Selection{Filter: record.Filter{Agents: []string{"muffin"}}}, []string{"lib/.blue/dialogues/x/round-0/muffin.md"}},
+		"nothing":      {materialize.Selection{Filter: record.Filter{Tags: []string{"no such tag"}}}, nil},
 	} {
 		wantPaths(t, label, layOut(t, w, test.pick), test.want...)
 	}
@@ -68,7 +68,7 @@ func TestLayOutPickedEntries(t *testing.T) {
 	dir := t.TempDir()
 	writeTree(t, dir, map[string]string{".claude/knowledge_graph.md": knowledgeGraph})
 	capture(t, w, dir, "lib")
-	files := layOut(t, w, materialize.Selection{Trees: trees("lib"), Tags: []string{"react"}})
+	files := layOut(t, w, materialize.Selection{Filter: record.Filter{Trees: trees("lib"), Tags: []string{"react"}}})
 	text := files[".claude/knowledge_graph.md"]
 	if !strings.Contains(text, "pattern-001") || strings.Contains(text, "gotcha-001") || !strings.HasPrefix(text, "# Knowledge Graph\n") {
 		t.Errorf("the graph with tag react alone = %q", text)
@@ -94,7 +94,7 @@ func TestLayOutAsOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	capture(t, w, dir, "lib")
-	got := layOut(t, w, materialize.Selection{Trees: trees("lib"), AsOf: last.Time})
+	got := layOut(t, w, materialize.Selection{Filter: record.Filter{Trees: trees("lib")}, AsOf: last.Time})
 	if diff := cmp.Diff(before, got); diff != "" {
 		t.Errorf("as of the first capture (-want +got):\n%s", diff)
 	}
@@ -107,7 +107,7 @@ func TestLayOutForeignFolder(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
 	writeTree(t, dir, map[string]string{"a.md": "a", "b.md": "b"})
 	capture(t, w, dir, "lib")
-	pick := materialize.Selection{Trees: trees("lib")}
+	pick := materialize.Selection{Filter: record.Filter{Trees: trees("lib")}}
 	writeTree(t, out, map[string]string{"mine.txt": "precious"})
 	if _, err := w.LayOut(t.Context(), out, pick, nil); !errors.Is(err, materialize.ErrForeignFolder) {
 		t.Errorf("laying out over a foreign file: %v", err)
@@ -138,7 +138,7 @@ func TestLayOutSymlinkEscape(t *testing.T) {
 	if err := os.Symlink(elsewhere, filepath.Join(out, "sub")); err != nil {
 		t.Skip("no symbolic links:", err)
 	}
-	if _, err := w.LayOut(t.Context(), out, materialize.Selection{Trees: trees("lib")}, nil); err == nil {
+	if _, err := w.LayOut(t.Context(), out, materialize.Selection{Filter: record.Filter{Trees: trees("lib")}}, nil); err == nil {
 		t.Error("laid out through a planted symbolic link")
 	}
 	if files := readTree(t, elsewhere); len(files) != 0 {
@@ -221,7 +221,7 @@ func TestLayOutCutShort(t *testing.T) {
 	capture(t, w, dir, "lib")
 	for cut := range 4 {
 		writeTree(t, out, map[string]string{"a.md": files["a.md"][:[]int{0, 5, 65536, 100000}[cut]], "b.md": "", "c.md": "whole"})
-		if _, err := w.LayOut(t.Context(), out, materialize.Selection{Trees: trees("lib")}, nil); err != nil {
+		if _, err := w.LayOut(t.Context(), out, materialize.Selection{Filter: record.Filter{Trees: trees("lib")}}, nil); err != nil {
 			t.Fatalf("cut %d: %v", cut, err)
 		}
 		if diff := cmp.Diff(files, readTree(t, out)); diff != "" {

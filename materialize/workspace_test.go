@@ -15,6 +15,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/store"
+	"filebus/store/record"
 )
 
 // testClock is far enough ahead of the files that tests write for them to count
@@ -103,7 +104,7 @@ func capture(t testing.TB, w *materialize.Workspace, dir, tree string) *material
 func wantTree(t testing.TB, w *materialize.Workspace, tree string, want map[string]string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
-	pick := materialize.Selection{Trees: trees(tree)}
+	pick := materialize.Selection{Filter: record.Filter{Trees: trees(tree)}}
 	if _, err := w.LayOut(t.Context(), out, pick, nil); err != nil {
 		t.Fatalf("LayOut(%s): %v", tree, err)
 	}

@@ -165,7 +165,7 @@ func (c *contextBuilder) search(ctx context.Context, kind record.Kind, section f
 		if strings.TrimSpace(query) == "" {
 			continue
 		}
-		request := SearchRequest{Query: query, Kinds: []record.Kind{kind}, Limit: maxCandidates, Duplicates: true}
+		request := SearchRequest{Query: query, Filter: record.Filter{Kinds: []record.Kind{kind}}, Limit: maxCandidates, Duplicates: true}
 		ranked, caughtUp, err := c.reader.rank(ctx, &request)
 		if err != nil {
 			return err
@@ -237,7 +237,7 @@ func (c *contextBuilder) knowledge(ctx context.Context) error {
 	if err := c.search(ctx, record.KindKnowledge, section); err != nil || len(c.request.Tags) == 0 {
 		return err
 	}
-	found, _, err := c.reader.Knowledge(ctx, KnowledgeRequest{Tags: c.request.Tags, Limit: maxCandidates})
+	found, _, err := c.reader.Knowledge(ctx, KnowledgeRequest{Wanted: c.request.Tags, Limit: maxCandidates})
 	for _, k := range found {
 		i := item{k.Version, k.Description}
 		c.add(i, section(i), 0)
@@ -262,7 +262,7 @@ func (c *contextBuilder) results(ctx context.Context) error {
 
 // components adds the rows of the context map that have to do with the request.
 func (c *contextBuilder) components(ctx context.Context) error {
-	rows, err := c.reader.List(ctx, ListRequest{Kinds: []record.Kind{record.KindComponent}})
+	rows, err := c.reader.List(ctx, ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindComponent}}})
 	if err != nil {
 		return err
 	}

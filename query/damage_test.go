@@ -53,8 +53,8 @@ func TestListDamaged(t *testing.T) {
 	b.put("note/b", "two")
 	loseRecord(t, s, v.Ref)
 	for label, request := range map[string]query.ListRequest{
-		"by a look-up":     {Tags: []string{"x"}},
-		"by the kind":      {Kinds: []record.Kind{record.KindNote}},
+		"by a look-up":     {Filter: record.Filter{Tags: []string{"x"}}},
+		"by the kind":      {Filter: record.Filter{Kinds: []record.Kind{record.KindNote}}},
 		"all, by the log":  {},
 		"as of a position": {At: 1},
 	} {

@@ -80,7 +80,7 @@ func (r *Reader) Graph(ctx context.Context, trees ...record.Tree) (*Graph, error
 		return nil, err
 	}
 	for _, v := range versions {
-		if !anyOf(trees, v.Record.Name.Tree) {
+		if len(trees) > 0 && !slices.Contains(trees, v.Record.Name.Tree) {
 			continue
 		}
 		n := len(g.nodes)

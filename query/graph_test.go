@@ -116,9 +116,9 @@ func TestSuperseded(t *testing.T) {
 		request query.KnowledgeRequest
 		want    []string
 	}{
-		{query.KnowledgeRequest{Tags: []string{"x"}}, []string{"left", "new"}},
-		{query.KnowledgeRequest{Tags: []string{"x"}, Superseded: true}, []string{"left", "new", "old by new", "told by new"}},
-		{query.KnowledgeRequest{Tags: []string{"y"}}, []string{"q", "p"}},
+		{query.KnowledgeRequest{Wanted: []string{"x"}}, []string{"left", "new"}},
+		{query.KnowledgeRequest{Wanted: []string{"x"}, Superseded: true}, []string{"left", "new", "old by new", "told by new"}},
+		{query.KnowledgeRequest{Wanted: []string{"y"}}, []string{"q", "p"}},
 	} {
 		found, total, err := b.Knowledge(t.Context(), c.request)
 		var got []string
@@ -154,11 +154,11 @@ func TestGraphPart(t *testing.T) {
 		want    string
 	}{
 		{query.PartRequest{Stated: true}, "n0 n1 n2 n3 n4 n5 z | relates-to:z>n0"},
-		{query.PartRequest{Tags: []string{"t0"}}, "n0 n1 | tags:n0>n1"},
-		{query.PartRequest{Types: []string{"gotcha"}, Tags: []string{"t0", "t1"}}, "n1 n3 | tags:n1>n3"},
+		{query.PartRequest{Filter: record.Filter{Tags: []string{"t0"}}}, "n0 n1 | tags:n0>n1"},
+		{query.PartRequest{Types: []string{"gotcha"}, Filter: record.Filter{Tags: []string{"all", "t1"}}}, "n3 | "},
 		{query.PartRequest{From: name(t, "knowledge/z")}, "n0 z | relates-to:z>n0"},
 		{query.PartRequest{From: name(t, "knowledge/z"), Depth: 2, Stated: true}, "n0 n1 n2 n3 n4 n5 z | relates-to:z>n0"},
-		{query.PartRequest{Tags: []string{"none"}}, "| "},
+		{query.PartRequest{Filter: record.Filter{Tags: []string{"none"}}}, "| "},
 	} {
 		part, err := g.Part(t.Context(), c.request)
 		var nodes, edges []string

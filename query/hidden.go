@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"filebus/index"
+	"filebus/store/record"
 )
 
 // A Condition is something that a request asks of hits beside its words.
@@ -49,17 +50,11 @@ func (q *SearchRequest) relaxations() []relaxation {
 		{ConditionWithout, append(q.Without[:len(q.Without):len(q.Without)], q.WithoutPhrases...), func(q *SearchRequest) {
 			q.Without, q.WithoutPhrases = nil, nil
 		}},
-		{ConditionKind, textsOf(q.Kinds), func(q *SearchRequest) { q.Kinds = nil }},
-		{ConditionTree, textsOf(q.Trees), func(q *SearchRequest) { q.Trees = nil }},
-		{ConditionTag, q.Tags, func(q *SearchRequest) { q.Tags = nil }},
-		{ConditionAgent, q.Agents, func(q *SearchRequest) { q.Agents = nil }},
-		{ConditionConversation, q.Conversations, func(q *SearchRequest) { q.Conversations = nil }},
-		{ConditionSession, q.Sessions, func(q *SearchRequest) { q.Sessions = nil }},
-		{ConditionNotSession, q.NotSessions, func(q *SearchRequest) { q.NotSessions = nil }},
-		{ConditionTask, q.Tasks, func(q *SearchRequest) { q.Tasks = nil }},
-		{ConditionRun, q.Runs, func(q *SearchRequest) { q.Runs = nil }},
-		{ConditionStatus, q.Statuses, func(q *SearchRequest) { q.Statuses = nil }},
 	}
+	for _, field := range record.FilterFields() {
+		all = append(all, relaxation{Condition(field), q.Values(field), func(q *SearchRequest) { q.Clear(field) }})
+	}
+	all = append(all, relaxation{ConditionNotSession, q.NotSessions, func(q *SearchRequest) { q.NotSessions = nil }})
 	if !index.Findable(q.Query) {
 		all = all[1:] // without its phrases nothing would be left to look for
 	}
@@ -73,15 +68,6 @@ func (q *SearchRequest) relaxations() []relaxation {
 		set = append(set, relaxation{ConditionTime, nil, func(q *SearchRequest) { q.Since, q.Until = time.Time{}, time.Time{} }})
 	}
 	return set
-}
-
-// textsOf returns values as plain strings.
-func textsOf[T ~string](values []T) []string {
-	var out []string
-	for _, v := range values {
-		out = append(out, string(v))
-	}
-	return out
 }
 
 // hidden returns the conditions that are in the way of hits, each alone; if none

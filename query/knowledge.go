@@ -13,15 +13,16 @@ import (
 // A KnowledgeRequest says what knowledge to look up. The fields that are set
 // must all match.
 type KnowledgeRequest struct {
-	// Tags are those wanted; an entry needs one of them. Empty: any entry.
-	Tags    []string
-	AllTags bool     // an entry needs all of Tags
-	Prefix  bool     // Tags are beginnings of tags: auth finds auth-jwt
+	record.Filter
+	// Wanted are tags of which an entry needs one: those that share most come first.
+	// Empty: any entry.
+	Wanted  []string
+	AllTags bool     // an entry needs all that are wanted
+	Prefix  bool     // what is wanted are beginnings of tags: auth finds auth-jwt
 	Types   []string // any of pattern, gotcha, decision, insight, ...
 	// MinConfidence is high, medium or low; entries without a confidence are
 	// below all of them. Empty: any.
 	MinConfidence string
-	Trees         []record.Tree // any of them; the own tree is record.Tree("")
 	// Superseded adds entries that others supersede, behind all others.
 	Superseded bool
 
@@ -43,7 +44,7 @@ type Knowledge struct {
 // others supersede are left out, or last. It answers from the store and needs no
 // index.
 func (r *Reader) Knowledge(ctx context.Context, request KnowledgeRequest) (found []Knowledge, total int, err error) {
-	request.Tags = record.NormalizeTags(request.Tags)
+	request.Tags, request.Wanted = record.NormalizeTags(request.Tags), record.NormalizeTags(request.Wanted)
 	refs, err := r.knowledgeRefs(ctx, &request)
 	if err != nil {
 		return nil, 0, err
@@ -77,13 +78,13 @@ func (r *Reader) Knowledge(ctx context.Context, request KnowledgeRequest) (found
 
 // knowledgeRefs returns the union over the tags, without repeats.
 func (r *Reader) knowledgeRefs(ctx context.Context, request *KnowledgeRequest) ([]record.Ref, error) {
-	if len(request.Tags) == 0 {
+	if len(request.Wanted) == 0 {
 		return r.refs(ctx, store.FieldKind, string(record.KindKnowledge))
 	}
-	tags := request.Tags
+	tags := request.Wanted
 	if request.Prefix {
 		tags = nil
-		for _, prefix := range request.Tags {
+		for _, prefix := range request.Wanted {
 			counts, err := r.TagCounts(ctx, prefix)
 			if err != nil {
 				return nil, err
@@ -123,11 +124,11 @@ func (q *KnowledgeRequest) match(i item) (Knowledge, bool) {
 	}
 	switch {
 	case r.Name.Kind != record.KindKnowledge,
-		!anyOf(q.Trees, r.Name.Tree),
-		!anyOf(q.Types, k.Type),
+		!q.Accepts(r),
+		len(q.Types) > 0 && !slices.Contains(q.Types, k.Type),
 		q.MinConfidence != "" && confidence(k.Confidence) < confidence(q.MinConfidence),
-		len(q.Tags) > 0 && len(k.Shared) == 0,
-		q.AllTags && len(k.Shared) < len(q.Tags):
+		len(q.Wanted) > 0 && len(k.Shared) == 0,
+		q.AllTags && len(k.Shared) < len(q.Wanted):
 		return k, false
 	}
 	return k, true
@@ -136,7 +137,7 @@ func (q *KnowledgeRequest) match(i item) (Knowledge, bool) {
 // shared returns those of the wanted tags that an entry with the given tags has.
 func (q *KnowledgeRequest) shared(tags []string) []string {
 	var out []string
-	for _, want := range q.Tags {
+	for _, want := range q.Wanted {
 		has := slices.ContainsFunc(tags, func(tag string) bool {
 			return tag == want || q.Prefix && strings.HasPrefix(tag, want)
 		})

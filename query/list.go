@@ -11,18 +11,9 @@ import (
 	"filebus/store/record"
 )
 
-// A ListRequest says which records to list. All fields that are set must match.
+// A ListRequest says which records to list: those that pass the filter.
 type ListRequest struct {
-	Kinds        []record.Kind // any of them
-	Trees        []record.Tree // any of them; the own tree is record.Tree("")
-	Tags         []string      // all of them
-	Task         string
-	Session      string
-	Conversation string
-	Agent        string
-	Run          string
-	Status       string
-	Since, Until time.Time // zero: no bound; Until is not included
+	record.Filter
 	// At lists what was current at that log position; 0: what is current.
 	At uint64
 
@@ -72,7 +63,7 @@ type page struct {
 
 // add takes in a version that may match, and reports whether the page is full.
 func (p *page) add(tx *store.Tx, v store.Version) (full bool) {
-	if !p.request.accepts(v.Record) {
+	if !p.request.Accepts(v.Record) {
 		return false
 	}
 	if p.skip > 0 {
@@ -89,55 +80,15 @@ func (p *page) add(tx *store.Tx, v store.Version) (full bool) {
 
 // field returns the look-up that is likely to have the fewest records.
 func (q *ListRequest) field() (store.Field, string) {
-	for _, f := range []struct {
-		field store.Field
-		value string
-	}{
-		{store.FieldTask, q.Task}, {store.FieldConversation, q.Conversation}, {store.FieldSession, q.Session},
-		{store.FieldRun, q.Run}, {store.FieldTag, firstOf(q.Tags)}, {store.FieldAgent, q.Agent},
-		{store.FieldStatus, q.Status}, {store.FieldKind, string(onlyOf(q.Kinds))},
+	for _, f := range []store.Field{
+		store.FieldTask, store.FieldConversation, store.FieldSession, store.FieldRun, store.FieldTag, store.FieldAgent,
+		store.FieldStatus, store.FieldKind,
 	} {
-		if f.value != "" {
-			return f.field, f.value
+		if values := q.Values(string(f)); len(values) == 1 || f == store.FieldTag && len(values) > 0 {
+			return f, values[0]
 		}
 	}
 	return "", ""
-}
-
-// firstOf returns the first of list, or "".
-func firstOf(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return list[0]
-}
-
-// onlyOf returns the only element of list, or the zero value.
-func onlyOf[T any](list []T) (only T) {
-	if len(list) == 1 {
-		return list[0]
-	}
-	return only
-}
-
-// accepts reports whether a record passes all filters, the one that was looked up
-// by included.
-func (q *ListRequest) accepts(r *record.Record) bool {
-	for _, tag := range q.Tags {
-		if _, has := slices.BinarySearch(r.Tags, tag); !has {
-			return false
-		}
-	}
-	for _, f := range []struct{ want, have string }{
-		{q.Task, r.Task}, {q.Session, r.Session}, {q.Conversation, r.Conversation},
-		{q.Agent, r.Agent}, {q.Run, r.Run}, {q.Status, r.Status},
-	} {
-		if f.want != "" && f.want != f.have {
-			return false
-		}
-	}
-	return anyOf(q.Kinds, r.Name.Kind) && anyOf(q.Trees, r.Name.Tree) &&
-		!r.Time.Before(q.Since) && (q.Until.IsZero() || r.Time.Before(q.Until))
 }
 
 // refs returns the heads whose field has a value, newest first.
@@ -239,7 +190,7 @@ func (r *Reader) listAt(ctx context.Context, p *page) error {
 			if err != nil {
 				return false, err
 			}
-			if p.request.accepts(v.Record) {
+			if p.request.Accepts(v.Record) {
 				found = append(found, v)
 			}
 			if time.Now().After(end) {

@@ -162,9 +162,9 @@ func TestListsAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, trees := range [][]record.Tree{nil, {""}, {"lib"}} {
-		log := listed(m.list(query.ListRequest{Trees: trees}).Entries)
-		lookup := listed(m.list(query.ListRequest{Trees: trees, Kinds: []record.Kind{record.KindNote}}).Entries)
-		names := listed(m.list(query.ListRequest{Trees: trees, At: end}).Entries)
+		log := listed(m.list(query.ListRequest{Filter: record.Filter{Trees: trees}}).Entries)
+		lookup := listed(m.list(query.ListRequest{Filter: record.Filter{Trees: trees, Kinds: []record.Kind{record.KindNote}}}).Entries)
+		names := listed(m.list(query.ListRequest{Filter: record.Filter{Trees: trees}, At: end}).Entries)
 		if !slices.Equal(log, lookup) || !slices.Equal(log, names) {
 			t.Errorf("lists of trees %q differ:\nlog     %v\nlook-up %v\nnames   %v", trees, log, lookup, names)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/record"
 )
 
 // TestStalePages makes sure that pages fit together while the index is behind the
@@ -54,7 +55,7 @@ func TestStalePages(t *testing.T) {
 			got := []string{}
 			for offset := 0; offset < 200; offset += limit {
 				answer, err := hurried.Search(t.Context(), query.SearchRequest{
-					Query: text, Tags: []string{"open"}, Duplicates: true, Limit: limit, Offset: offset,
+					Query: text, Filter: record.Filter{Tags: []string{"open"}}, Duplicates: true, Limit: limit, Offset: offset,
 				})
 				if err != nil {
 					t.Fatal(err)

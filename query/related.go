@@ -146,7 +146,7 @@ func (g *Graph) describe(ctx context.Context, nodes []int) ([]Knowledge, error) 
 
 // A PartRequest picks a part of a graph. Fields that are set must all match.
 type PartRequest struct {
-	Tags  []string    // any of them
+	record.Filter
 	Types []string    // any of them
 	From  record.Name // only what is Depth edges away from this entry, and itself
 	Depth int         // 0: 1
@@ -174,11 +174,8 @@ func (g *Graph) Part(ctx context.Context, request PartRequest) (Part, error) {
 	if err != nil {
 		return Part{}, err
 	}
-	tags := record.NormalizeTags(request.Tags)
-	nodes = slices.DeleteFunc(nodes, func(n int) bool {
-		have := g.nodes[n].version.Record.Tags
-		return len(tags) > 0 && !slices.ContainsFunc(tags, func(tag string) bool { return slices.Contains(have, tag) })
-	})
+	request.Tags = record.NormalizeTags(request.Tags)
+	nodes = slices.DeleteFunc(nodes, func(n int) bool { return !request.Accepts(g.nodes[n].version.Record) })
 	if len(request.Types) == 0 && request.Limit > 0 && len(nodes) > request.Limit {
 		return Part{}, tooMany(len(nodes), request.Limit)
 	}
@@ -190,7 +187,7 @@ func (g *Graph) Part(ctx context.Context, request PartRequest) (Part, error) {
 	in := map[int]bool{}
 	part := Part{}
 	for i, entry := range entries {
-		if anyOf(request.Types, entry.Type) {
+		if len(request.Types) == 0 || slices.Contains(request.Types, entry.Type) {
 			part.Nodes = append(part.Nodes, entry)
 			in[nodes[i]] = true
 		}

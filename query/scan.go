@@ -203,19 +203,5 @@ func (q *SearchRequest) accepts(r *record.Record) bool {
 	if len(q.Kinds) == 0 && index.IsQuiet(r.Name.Kind) {
 		return false
 	}
-	for _, tag := range q.Tags {
-		if _, has := slices.BinarySearch(r.Tags, tag); !has {
-			return false
-		}
-	}
-	return anyOf(q.Kinds, r.Name.Kind) && anyOf(q.Trees, r.Name.Tree) && anyOf(q.Agents, r.Agent) &&
-		anyOf(q.Conversations, r.Conversation) && anyOf(q.Sessions, r.Session) && anyOf(q.Runs, r.Run) &&
-		anyOf(q.Tasks, r.Task) && anyOf(q.Statuses, r.Status) &&
-		(r.Session == "" || !slices.Contains(q.NotSessions, r.Session)) &&
-		!r.Time.Before(q.Since) && (q.Until.IsZero() || r.Time.Before(q.Until))
-}
-
-// anyOf reports whether value is one of those wanted, if any are.
-func anyOf[T comparable](wanted []T, value T) bool {
-	return len(wanted) == 0 || slices.Contains(wanted, value)
+	return q.Accepts(r) && (r.Session == "" || !slices.Contains(q.NotSessions, r.Session))
 }

@@ -19,8 +19,7 @@ const DefaultLimit = 10
 // DefaultHalfLife is how fast records lose rank when recent ones are asked for.
 const DefaultHalfLife = 30 * 24 * time.Hour
 
-// A SearchRequest says what to search. Of several values of one field any is
-// enough, except of Tags; different fields must all match. Without a query what
+// A SearchRequest says what to search. Without a query what
 // passes the filters is returned, newest first.
 type SearchRequest struct {
 	Query string // any text; none is malformed
@@ -28,17 +27,8 @@ type SearchRequest struct {
 	// Only with it an answer says why there are no hits, or none for some words.
 	Text string
 
-	Kinds         []record.Kind // empty: all but markers, states, snapshots, frames and prompts
-	Trees         []record.Tree // empty: all; the own tree is record.Tree("")
-	Tags          []string      // all of them
-	Agents        []string
-	Conversations []string
-	Sessions      []string
-	Runs          []string
-	Tasks         []string
-	Statuses      []string
-	NotSessions   []string
-	Since, Until  time.Time // zero: no bound; Until is not included
+	record.Filter          // without Kinds: all but markers, states, snapshots, frames and prompts
+	NotSessions   []string // none of them
 
 	// Phrases are texts whose words a hit has one after another, as a query's quoted
 	// texts; Without and WithoutPhrases are words and phrases that no hit has. See
@@ -216,9 +206,8 @@ func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchR
 // pages and totals are right.
 func (q *SearchRequest) forIndex() index.Request {
 	return index.Request{
-		Query: q.Query, Kinds: q.Kinds, Trees: q.Trees, Tags: q.Tags, Agents: q.Agents, Conversations: q.Conversations,
-		Sessions: q.Sessions, Runs: q.Runs, Tasks: q.Tasks, Statuses: q.Statuses, NotSessions: q.NotSessions,
-		Since: q.Since, Until: q.Until, Must: q.Phrases, Without: q.Without, Limit: q.Limit, Offset: q.Offset, More: q.More,
+		Query: q.Query, Filter: q.Filter, NotSessions: q.NotSessions, Must: q.Phrases, Without: q.Without,
+		Limit: q.Limit, Offset: q.Offset, More: q.More,
 		// Scanned hits follow the last ranked one: what is no hit must not be counted.
 		Duplicates: q.Duplicates || q.History, HalfLife: q.halfLife(), Facets: q.Facets, Explain: q.Explain,
 	}

@@ -144,19 +144,19 @@ func TestSearchHidden(t *testing.T) {
 		want    []hidden
 	}{
 		{"heron", query.SearchRequest{}, nil},
-		{"kite", query.SearchRequest{Tags: []string{"x"}}, nil},
+		{"kite", query.SearchRequest{Filter: record.Filter{Tags: []string{"x"}}}, nil},
 		{"heron kind:issue", query.SearchRequest{}, []hidden{{query.ConditionKind, []string{"issue"}, 2}}},
-		{"heron", query.SearchRequest{Kinds: []record.Kind{"issue", "result"}}, []hidden{{query.ConditionKind, []string{"issue", "result"}, 2}}},
+		{"heron", query.SearchRequest{Filter: record.Filter{Kinds: []record.Kind{"issue", "result"}}}, []hidden{{query.ConditionKind, []string{"issue", "result"}, 2}}},
 		{`"egret heron"`, query.SearchRequest{}, []hidden{{query.ConditionPhrase, []string{"egret heron"}, 2}}},
 		{`heron -heron`, query.SearchRequest{}, []hidden{{query.ConditionWithout, []string{"heron"}, 2}}},
 		{`heron -alone -"egret"`, query.SearchRequest{}, []hidden{{query.ConditionWithout, []string{"alone", "egret"}, 2}}},
-		{"heron", query.SearchRequest{Since: year}, []hidden{{query.ConditionTime, nil, 2}}},
+		{"heron", query.SearchRequest{Filter: record.Filter{Since: year}}, []hidden{{query.ConditionTime, nil, 2}}},
 		{"heron agent:nobody kind:issue", query.SearchRequest{}, []hidden{{query.ConditionAll, nil, 2}}},
 		{"heron agent:nobody tag:x", query.SearchRequest{}, []hidden{{query.ConditionAgent, []string{"nobody"}, 1}}},
 		{"heron -session:s1 tag:x", query.SearchRequest{}, []hidden{
 			{query.ConditionTag, []string{"x"}, 1}, {query.ConditionNotSession, []string{"s1"}, 1},
 		}},
-		{"heron tree:.", query.SearchRequest{Trees: []record.Tree{"lib"}, Until: time.Unix(1, 0)}, []hidden{{query.ConditionTime, nil, 2}}},
+		{"heron tree:.", query.SearchRequest{Filter: record.Filter{Trees: []record.Tree{"lib"}, Until: time.Unix(1, 0)}}, []hidden{{query.ConditionTime, nil, 2}}},
 		{"the of", query.SearchRequest{}, nil},
 	} {
 		test.request.Parse(test.text)

@@ -158,7 +158,7 @@ func BenchmarkKnowledgeByTag(b *testing.B) {
 		bench.superseded() // the first reads them all
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				found, _, err := bench.Knowledge(b.Context(), query.KnowledgeRequest{Tags: []string{"tag7"}})
+				found, _, err := bench.Knowledge(b.Context(), query.KnowledgeRequest{Wanted: []string{"tag7"}})
 				if err != nil || len(found) != 2 {
 					b.Fatalf("%d entries, %v; want 2", len(found), err)
 				}

@@ -53,7 +53,7 @@ func (c *catchUp) indexedNames(ctx context.Context) ([]record.Name, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := index.Request{Kinds: record.Kinds(), Limit: math.MaxInt32, Duplicates: true}
+	all := index.Request{Filter: record.Filter{Kinds: record.Kinds()}, Limit: math.MaxInt32, Duplicates: true}
 	result, err := x.Search(ctx, all)
 	if err := errors.Join(err, x.Close()); err != nil {
 		return nil, err

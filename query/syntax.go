@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"filebus/index"
-	"filebus/store/record"
 )
 
 // Parse reads text as people type it and adds what it says to the request:
@@ -194,37 +193,7 @@ func filterValues(text string) (values []string, length int) {
 // addFilter adds the values of a filter. It reports false, and adds nothing, if
 // one of them cannot be a value.
 func (q *SearchRequest) addFilter(key string, values []string) bool {
-	lists := map[string]*[]string{
-		"tag": &q.Tags, "agent": &q.Agents, "session": &q.Sessions, "task": &q.Tasks, "run": &q.Runs,
-		"status": &q.Statuses, "conversation": &q.Conversations,
-	}
-	switch key {
-	case "kind":
-		return addParsed(&q.Kinds, values, record.ParseKind)
-	case "tree":
-		return addParsed(&q.Trees, values, func(text string) (record.Tree, error) {
-			if text == "." {
-				return "", nil
-			}
-			return record.ParseTree(text)
-		})
-	}
-	*lists[key] = append(*lists[key], values...)
-	return true
-}
-
-// addParsed adds values to list if all of them can be parsed.
-func addParsed[T any](list *[]T, values []string, parse func(string) (T, error)) bool {
-	var parsed []T
-	for _, v := range values {
-		one, err := parse(v)
-		if err != nil {
-			return false
-		}
-		parsed = append(parsed, one)
-	}
-	*list = append(*list, parsed...)
-	return true
+	return q.Add(key, values...) == nil
 }
 
 // settle makes plain what a request leaves open. A typed text of nothing but stop

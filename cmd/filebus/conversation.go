@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"filebus/materialize/layout"
 	"filebus/materialize/result"
 	"filebus/store/record"
 )
@@ -27,8 +26,7 @@ func newConversationCommand(env *environ) *cobra.Command {
 }
 
 type conversationListOptions struct {
-	filterOptions
-	agent         string
+	filterFlags
 	limit, offset int
 }
 
@@ -44,26 +42,20 @@ have such a result; the figures are of all their results.`,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return runConversationList(cmd.Context(), env, opts) },
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
+	opts.add(cmd, "conversations", "tree", "agent", "since")
 	flags := cmd.Flags()
-	flags.StringSliceVar(&opts.trees, "tree", nil, "only conversations of `tree`; . is the project's own (may be repeated)")
-	flags.StringVar(&opts.agent, "agent", "", "only conversations with a result of `agent`")
-	flags.StringVar(&opts.since, "since", "", "only conversations with a result since `time`: 36h, 2d, 2026-03-02")
-	flags.StringVar(&opts.until, "until", "", "only conversations with a result before `time`")
 	flags.IntVar(&opts.limit, "limit", 50, "print `n` conversations at most; 0: all")
 	flags.IntVar(&opts.offset, "offset", 0, "leave out the first `n` conversations")
 	return cmd
 }
 
 func runConversationList(ctx context.Context, env *environ, opts conversationListOptions) error {
-	request := result.ConversationsRequest{Agent: layout.Slug(opts.agent), Limit: opts.limit, Offset: opts.offset}
+	request := result.ConversationsRequest{Limit: opts.limit, Offset: opts.offset}
 	if opts.limit < 0 || opts.offset < 0 {
 		return usageError("--limit %d --offset %d: there is no such page", opts.limit, opts.offset)
 	}
 	var err error
-	if request.Trees, err = parseTrees(opts.trees); err != nil {
-		return err
-	}
-	if request.Since, request.Until, err = opts.period(env); err != nil {
+	if request.Filter, err = opts.filter(env); err != nil {
 		return err
 	}
 	w, err := env.openFresh(ctx)

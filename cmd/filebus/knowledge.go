@@ -13,8 +13,8 @@ import (
 )
 
 type knowledgeOptions struct {
-	tags          []string
-	trees, types  []string
+	filterFlags
+	types         []string
 	all, prefix   bool
 	superseded    bool
 	minConfidence string
@@ -47,27 +47,30 @@ left out, or last with --all. The answer comes from the store alone and is never
 behind.`,
 		Example: "  filebus knowledge list --tag auth --tag jwt\n  filebus knowledge list auth jwt --all-tags\n  filebus knowledge list --type gotcha --min-confidence medium auth",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runKnowledgeList(cmd.Context(), env, opts, append(opts.tags, args...))
+			return runKnowledgeList(cmd.Context(), env, opts, args)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
+	opts.add(cmd, "entries", "tree", "tag")
 	flags := cmd.Flags()
-	flags.StringSliceVar(&opts.tags, "tag", nil, "entries that have `tag`, like the arguments (may be repeated)")
 	flags.BoolVar(&opts.all, "all-tags", false, "only entries that have all of the tags")
 	flags.BoolVar(&opts.superseded, "all", false, "also entries that others supersede, behind all others")
 	flags.BoolVar(&opts.prefix, "prefix", false, "the tags are beginnings of tags")
 	flags.StringSliceVar(&opts.types, "type", nil, "only entries of `type`: pattern, gotcha, decision, insight (may be repeated)")
 	flags.StringVar(&opts.minConfidence, "min-confidence", "", "only entries of at least this confidence: low, medium or high")
-	flags.StringSliceVar(&opts.trees, "tree", nil, "only entries of `tree`; . is the project's own (may be repeated)")
 	flags.IntVar(&opts.limit, "limit", 20, "print `n` entries at most; 0: all")
 	flags.IntVar(&opts.offset, "offset", 0, "leave out the first `n` entries")
 	return cmd
 }
 
 func runKnowledgeList(ctx context.Context, env *environ, opts knowledgeOptions, tags []string) error {
-	trees, err := parseTrees(opts.trees)
+	filter, err := opts.filter(env)
 	if err != nil {
 		return err
+	}
+	tags = append(filter.Tags, tags...)
+	if opts.prefix {
+		filter.Tags = nil // they are beginnings
 	}
 	if c := opts.minConfidence; c != "" && !slices.Contains([]string{"low", "medium", "high"}, c) {
 		return usageError("--min-confidence %q is none of low, medium, high", c)
@@ -80,8 +83,8 @@ func runKnowledgeList(ctx context.Context, env *environ, opts knowledgeOptions, 
 		return err
 	}
 	found, total, err := s.read.Knowledge(ctx, query.KnowledgeRequest{
-		Tags: tags, AllTags: opts.all, Prefix: opts.prefix, Types: opts.types, MinConfidence: opts.minConfidence,
-		Trees: trees, Superseded: opts.superseded, Limit: opts.limit, Offset: opts.offset,
+		Filter: filter, Wanted: tags, AllTags: opts.all, Prefix: opts.prefix, Types: opts.types,
+		MinConfidence: opts.minConfidence, Superseded: opts.superseded, Limit: opts.limit, Offset: opts.offset,
 	})
 	if err != nil {
 		return err

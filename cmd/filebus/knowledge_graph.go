@@ -15,9 +15,9 @@ import (
 )
 
 type graphOptions struct {
+	filterFlags
 	format, from, out string
-	tags, types       []string
-	trees             []string
+	types             []string
 	depth, limit      int
 	linksOnly         bool
 }
@@ -36,9 +36,8 @@ tasks and files with it. Graphviz draws the DOT: dot -Tsvg.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&opts.format, "format", string(knowledge.FormatDOT), "dot, mermaid or json")
-	flags.StringSliceVar(&opts.tags, "tag", nil, "only entries that have `tag`; of several, one (may be repeated)")
+	opts.add(cmd, "entries", "tree", "tag")
 	flags.StringSliceVar(&opts.types, "type", nil, "only entries of `type`: pattern, gotcha, decision, insight (may be repeated)")
-	flags.StringSliceVar(&opts.trees, "tree", nil, "only entries of `tree`; . is the project's own (may be repeated)")
 	flags.StringVar(&opts.from, "from", "", "only the entry `id`, and what is connected with it")
 	flags.IntVar(&opts.depth, "depth", 1, "with --from: go `n` steps away")
 	flags.IntVar(&opts.limit, "limit", 300, "refuse to write more than `n` entries; 0: no limit")
@@ -58,7 +57,7 @@ func runKnowledgeGraph(ctx context.Context, env *environ, opts graphOptions) err
 	if opts.depth < 1 || opts.depth > maxDepth || opts.limit < 0 {
 		return usageError("--depth is from 1 to %d, --limit not negative", maxDepth)
 	}
-	trees, err := parseTrees(opts.trees)
+	filter, err := opts.filter(env)
 	if err != nil {
 		return err
 	}
@@ -72,12 +71,12 @@ func runKnowledgeGraph(ctx context.Context, env *environ, opts graphOptions) err
 			return err
 		}
 	}
-	g, err := s.read.Graph(ctx, trees...)
+	g, err := s.read.Graph(ctx, filter.Trees...)
 	if err != nil {
 		return err
 	}
 	part, err := g.Part(ctx, query.PartRequest{
-		Tags: opts.tags, Types: opts.types, From: from, Depth: opts.depth, Limit: opts.limit, Stated: opts.linksOnly,
+		Filter: filter, Types: opts.types, From: from, Depth: opts.depth, Limit: opts.limit, Stated: opts.linksOnly,
 	})
 	if err != nil {
 		return err

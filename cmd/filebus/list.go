@@ -6,16 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	sessions "filebus/materialize/session"
 	"filebus/query"
 	"filebus/store"
 )
 
 type listOptions struct {
-	filterOptions
-	task, session, conversation, agent, run, status string
-	asOf                                            string
-	limit, offset                                   int
+	filterFlags
+	asOf          string
+	limit, offset int
 }
 
 func newListCommand(env *environ) *cobra.Command {
@@ -29,22 +27,13 @@ tokens, status, agent, time and title.`,
   filebus list --session k7m2p9 --json
   filebus list issue --as-of 2d`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.kinds = append(opts.kinds, args...)
-			if opts.session == "" && cmd.Flags().Changed("session") {
-				return &sessions.UnsetError{}
-			}
+			*opts.values["kind"] = append(*opts.values["kind"], args...)
 			return runList(cmd.Context(), env, opts)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	opts.addTo(cmd)
+	opts.add(cmd, "records")
 	flags := cmd.Flags()
-	flags.StringVar(&opts.task, "task", "", "only records of task `id`")
-	flags.StringVar(&opts.session, "session", "", "only records of session `id`")
-	flags.StringVar(&opts.conversation, "conversation", "", "only records of conversation `id`")
-	flags.StringVar(&opts.agent, "agent", "", "only records of `agent`")
-	flags.StringVar(&opts.run, "run", "", "only records of run `id`")
-	flags.StringVar(&opts.status, "status", "", "only records with `status`")
 	flags.StringVar(&opts.asOf, "as-of", "", "list what was current at `time`, or at a log position such as @42")
 	flags.IntVar(&opts.limit, "limit", 50, "print `n` records at most; 0: all")
 	flags.IntVar(&opts.offset, "offset", 0, "leave out the first `n` records")
@@ -52,20 +41,11 @@ tokens, status, agent, time and title.`,
 }
 
 func (o *listOptions) request(env *environ) (request query.ListRequest, err error) {
-	request = query.ListRequest{
-		Tags: o.tags, Task: o.task, Session: o.session, Conversation: o.conversation, Agent: o.agent,
-		Run: o.run, Status: o.status, Limit: o.limit, Offset: o.offset,
-	}
+	request = query.ListRequest{Limit: o.limit, Offset: o.offset}
 	if o.limit < 0 || o.offset < 0 {
 		return request, usageError("--limit %d --offset %d: there is no such page", o.limit, o.offset)
 	}
-	if request.Kinds, err = parseKinds(o.kinds); err != nil {
-		return request, err
-	}
-	if request.Trees, err = parseTrees(o.trees); err != nil {
-		return request, err
-	}
-	request.Since, request.Until, err = o.period(env)
+	request.Filter, err = o.filter(env)
 	return request, err
 }
 

@@ -16,8 +16,8 @@ import (
 )
 
 type logOptions struct {
-	since  string
-	kinds  []string
+	since string
+	filterFlags
 	follow bool
 	limit  int
 }
@@ -39,14 +39,14 @@ has no current version any more) and drop (the content was destroyed).`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&opts.since, "since", "", "only entries since `time`: 36h, 2d, 2026-03-02")
-	flags.StringSliceVar(&opts.kinds, "kind", nil, "only entries about records of `kind` (may be repeated)")
+	opts.add(cmd, "entries about records", "kind")
 	flags.BoolVar(&opts.follow, "follow", false, "go on with new entries until interrupted")
 	flags.IntVar(&opts.limit, "limit", 50, "print the last `n` entries at most; 0: all")
 	return cmd
 }
 
 func runLog(ctx context.Context, env *environ, opts logOptions) error {
-	kinds, err := parseKinds(opts.kinds)
+	filter, err := opts.filter(env)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func runLog(ctx context.Context, env *environ, opts logOptions) error {
 	if err != nil {
 		return err
 	}
-	l := logPrinter{env: env, store: s.Store, kinds: kinds}
+	l := logPrinter{env: env, store: s.Store, kinds: filter.Kinds}
 	if err := l.begin(ctx, opts.since, opts.limit); err != nil {
 		return err
 	}

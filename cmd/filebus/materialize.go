@@ -7,16 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize"
-	"filebus/materialize/layout"
 	sessions "filebus/materialize/session"
-	"filebus/store/record"
 )
 
 type materializeOptions struct {
-	to, asOf                                        string
-	trees, kinds, tags, agents                      []string
-	conversations, tasks, sessions, runs, dialogues []string
-
+	filterFlags
+	to, asOf  string
+	dialogues []string
 	closure   bool
 	maxTokens int // of the index
 }
@@ -36,23 +33,13 @@ func newMaterializeCommand(env *environ) *cobra.Command {
 			"  filebus materialize --as-of 2d --to /tmp/before",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			return runMaterialize(cmd.Context(), env, opts)
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&opts.to, "to", "", "the `folder` to lay out in")
-	flags.StringSliceVar(&opts.trees, "tree", nil, "only `tree`; . is the project's own (may be repeated)")
-	flags.StringSliceVar(&opts.kinds, "kind", nil, "only this `kind` (may be repeated)")
-	flags.StringSliceVar(&opts.conversations, "conversation", nil, "only this `conversation` (may be repeated)")
-	flags.StringSliceVar(&opts.tasks, "task", nil, "only this `task` (may be repeated)")
-	flags.StringSliceVar(&opts.sessions, "session", nil, "only this `session` (may be repeated)")
-	flags.StringSliceVar(&opts.runs, "run", nil, "only this `run` (may be repeated)")
+	opts.add(cmd, "records")
 	flags.StringSliceVar(&opts.dialogues, "dialogue", nil, "only this `dialogue` (may be repeated)")
-	flags.StringSliceVar(&opts.tags, "tag", nil, "only what has this `tag` (may be repeated)")
-	flags.StringSliceVar(&opts.agents, "agent", nil, "only what this `agent` wrote (may be repeated)")
 	flags.StringVar(&opts.asOf, "as-of", "", "as it was at a `time`: 36h or 2d ago, or a date")
 	flags.BoolVar(&opts.closure, "closure", false, "with one --session: also what its records refer to, and so on")
 	flags.IntVar(&opts.maxTokens, "max-tokens", sessions.DefaultIndexTokens, "with one --session: INDEX.md has about `n` tokens at most")
@@ -62,18 +49,15 @@ func newMaterializeCommand(env *environ) *cobra.Command {
 }
 
 func runMaterialize(ctx context.Context, env *environ, opts materializeOptions) error {
-	if err := opts.check(); err != nil {
+	pick, err := opts.selection(env)
+	if err != nil {
 		return err
 	}
 	w, err := env.openFresh(ctx)
 	if err != nil {
 		return err
 	}
-	pick, err := opts.selection(env)
-	if err != nil {
-		return err
-	}
-	if len(opts.sessions) == 1 {
+	if len(pick.Sessions) == 1 {
 		return materializeSession(ctx, env, w, opts, pick)
 	}
 	show, clear := env.progress("laying out")
@@ -104,47 +88,22 @@ func noteLeftOut(env *environ, report *materialize.LayOutReport) {
 }
 
 func (o materializeOptions) selection(env *environ) (materialize.Selection, error) {
-	pick := materialize.Selection{
-		Agents: slugs(o.agents), Conversations: o.conversations, Tasks: o.tasks, Sessions: o.sessions,
-		Runs: o.runs, Dialogs: o.dialogues, Tags: record.NormalizeTags(o.tags),
-	}
-	trees, err := parseTrees(o.trees)
-	if err != nil {
+	pick := materialize.Selection{Dialogs: o.dialogues}
+	var err error
+	if pick.Filter, err = o.filter(env); err != nil {
 		return pick, err
 	}
-	pick.Trees = trees
-	for _, text := range o.kinds {
-		kind, err := record.ParseKind(text)
-		if err != nil {
-			return pick, coded(record.Usage, "", err)
-		}
-		pick.Kinds = append(pick.Kinds, kind)
+	if o.closure && len(pick.Sessions) != 1 {
+		return pick, usageError("--closure is of one session: give one --session ID")
+	}
+	if slices.Contains(pick.Dialogs, "") {
+		return pick, usageError("--dialogue is empty: is the variable that holds it set?")
+	}
+	if err := checkIndexTokens(o.maxTokens); err != nil {
+		return pick, err
 	}
 	if o.asOf != "" {
 		pick.AsOf, err = parseTime(o.asOf, env.now())
 	}
 	return pick, err
-}
-
-func slugs(agents []string) []string {
-	var out []string
-	for _, agent := range agents {
-		out = append(out, layout.Slug(agent))
-	}
-	return out
-}
-
-// refuseEmpty refuses a filter that is given and empty, as by a variable that is not
-// set: it would pick everything.
-func refuseEmpty(cmd *cobra.Command) error {
-	for _, name := range []string{"tree", "kind", "conversation", "task", "session", "run", "dialogue", "tag", "agent"} {
-		values, err := cmd.Flags().GetStringSlice(name)
-		if err != nil {
-			return err
-		}
-		if cmd.Flags().Changed(name) && (len(values) == 0 || slices.Contains(values, "")) {
-			return usageError("--%s is empty: is the variable that holds it set?", name)
-		}
-	}
-	return nil
 }

@@ -11,14 +11,6 @@ import (
 	"filebus/store/record"
 )
 
-// check reports what makes no sense together.
-func (o *materializeOptions) check() error {
-	if o.closure && len(o.sessions) != 1 {
-		return usageError("--closure is of one session: give one --session ID")
-	}
-	return checkIndexTokens(o.maxTokens)
-}
-
 func checkIndexTokens(maxTokens int) error {
 	if maxTokens < sessions.MinIndexTokens {
 		return usageError("--max-tokens %d: an index takes %d tokens at least", maxTokens, sessions.MinIndexTokens)
@@ -68,17 +60,17 @@ func (e *environ) takeInSession(ctx context.Context, s *session, text string) er
 
 // materializeSession lays out a session for an agent, with an index.
 func materializeSession(ctx context.Context, env *environ, s *session, opts materializeOptions, pick materialize.Selection) error {
+	asked, session := pick.Trees, pick.Sessions[0]
 	pick.Sessions = nil
 	if opts.asOf == "" {
-		if err := env.takeInSession(ctx, s, opts.sessions[0]); err != nil {
+		if err := env.takeInSession(ctx, s, session); err != nil {
 			return err
 		}
 	}
-	id, trees, err := env.sessionID(ctx, s, opts.sessions[0])
+	id, trees, err := env.sessionID(ctx, s, session)
 	if err != nil {
 		return err
 	}
-	asked := pick.Trees
 	if len(asked) == 0 {
 		pick.Trees = trees
 	}

@@ -12,72 +12,14 @@ import (
 )
 
 type searchOptions struct {
-	filterOptions
+	filterFlags
 	answerOptions
-	conversations, sessions, notSessions []string
-	tasks, runs, agents, statuses        []string
-	limit, offset                        int
-	history, literal                     bool
-	everywhere, interactive              bool
-	maxWait                              time.Duration
-	given, operators                     []string // flags, and what of the text was read as such
-}
-
-// filterOptions are the filters that several commands have.
-type filterOptions struct {
-	kinds, trees, tags []string
-	since, until       string
-}
-
-func (f *filterOptions) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only records of `kind` (may be repeated)")
-	cmd.Flags().StringSliceVar(&f.trees, "tree", nil, "only records of `tree`; . is the project's own (may be repeated)")
-	cmd.Flags().StringSliceVar(&f.tags, "tag", nil, "only records with `tag` (may be repeated: all of them)")
-	cmd.Flags().StringVar(&f.since, "since", "", "only records since `time`: 36h, 2d, 2026-03-02")
-	cmd.Flags().StringVar(&f.until, "until", "", "only records before `time`")
-}
-
-// period returns the times that --since and --until mean.
-func (f *filterOptions) period(env *environ) (since, until time.Time, err error) {
-	if f.since != "" {
-		if since, err = parseTime(f.since, env.now()); err != nil {
-			return since, until, err
-		}
-	}
-	if f.until != "" {
-		until, err = parseTime(f.until, env.now())
-	}
-	return since, until, err
-}
-
-// parseKinds reads names of kinds.
-func parseKinds(texts []string) ([]record.Kind, error) {
-	var kinds []record.Kind
-	for _, text := range texts {
-		kind, err := record.ParseKind(text)
-		if err != nil {
-			return nil, usageError("%w", err)
-		}
-		kinds = append(kinds, kind)
-	}
-	return kinds, nil
-}
-
-// parseTrees reads names of trees; a dot is the own tree.
-func parseTrees(texts []string) ([]record.Tree, error) {
-	var trees []record.Tree
-	for _, text := range texts {
-		if text == "." {
-			trees = append(trees, "")
-			continue
-		}
-		tree, err := record.ParseTree(text)
-		if err != nil {
-			return nil, usageError("%w", err)
-		}
-		trees = append(trees, tree)
-	}
-	return trees, nil
+	notSessions             []string
+	limit, offset           int
+	history, literal        bool
+	everywhere, interactive bool
+	maxWait                 time.Duration
+	given, operators        []string // flags, and what of the text was read as such
 }
 
 func newSearchCommand(env *environ) *cobra.Command {
@@ -106,16 +48,10 @@ snapshots, frames and prompts are found only with --kind.`,
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	opts.filterOptions.addTo(cmd)
+	opts.filterFlags.add(cmd, "records")
 	opts.answerOptions.addTo(cmd)
 	flags := cmd.Flags()
-	flags.StringSliceVar(&opts.agents, "agent", nil, "only records of `agent` (may be repeated)")
-	flags.StringSliceVar(&opts.conversations, "conversation", nil, "only records of conversation `id`")
-	flags.StringSliceVar(&opts.sessions, "session", nil, "only records of session `id`")
 	flags.StringSliceVar(&opts.notSessions, "not-session", nil, "no records of session `id`")
-	flags.StringSliceVar(&opts.tasks, "task", nil, "only records of task `id`")
-	flags.StringSliceVar(&opts.runs, "run", nil, "only records of run `id`")
-	flags.StringSliceVar(&opts.statuses, "status", nil, "only records with `status`")
 	flags.IntVar(&opts.limit, "limit", query.DefaultLimit, "print `n` hits at most")
 	flags.IntVar(&opts.offset, "offset", 0, "leave out the first `n` hits")
 	flags.BoolVar(&opts.history, "history", false, "search versions too that are current no more; they come last")
@@ -128,11 +64,7 @@ snapshots, frames and prompts are found only with --kind.`,
 }
 
 func (o *searchOptions) request(env *environ, text string) (request query.SearchRequest, err error) {
-	request = query.SearchRequest{
-		Query: text, Tags: o.tags, Agents: o.agents, Conversations: o.conversations, Sessions: o.sessions,
-		NotSessions: o.notSessions, Tasks: o.tasks, Runs: o.runs, Statuses: o.statuses,
-		Offset: o.offset, History: o.history,
-	}
+	request = query.SearchRequest{Query: text, NotSessions: o.notSessions, Offset: o.offset, History: o.history}
 	if o.limit < 0 || o.limit == 0 && len(o.facets) == 0 || o.offset < 0 {
 		return request, usageError("--limit %d --offset %d: there is no such page", o.limit, o.offset)
 	}
@@ -140,10 +72,7 @@ func (o *searchOptions) request(env *environ, text string) (request query.Search
 	if err := o.ask(&request); err != nil {
 		return request, err
 	}
-	if request.Kinds, err = parseKinds(o.kinds); err != nil {
-		return request, err
-	}
-	if request.Trees, err = parseTrees(o.trees); err != nil {
+	if request.Filter, err = o.filter(env); err != nil {
 		return request, err
 	}
 	if o.literal {
@@ -151,8 +80,7 @@ func (o *searchOptions) request(env *environ, text string) (request query.Search
 	} else {
 		o.operators = request.Parse(text)
 	}
-	request.Since, request.Until, err = o.period(env)
-	return request, err
+	return request, nil
 }
 
 func runSearch(ctx context.Context, env *environ, opts searchOptions, text string) error {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"filebus/query"
+	"filebus/store/record"
 )
 
 // A hiddenJSON is, in JSON, a condition without which there would be hits.
@@ -51,7 +52,7 @@ func (o *searchOptions) noteRead(env *environ, request *query.SearchRequest) {
 		if !found || names == "" || inPhrase {
 			continue
 		}
-		if _, err := parseKinds(strings.Split(names, ",")); err != nil {
+		if err := new(record.Filter).Add("kind", strings.Split(names, ",")...); err != nil {
 			env.note("%s is searched for as text: %v", clipText(word), err)
 		}
 	}

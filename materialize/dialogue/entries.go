@@ -22,7 +22,7 @@ func kinds() []record.Kind { return []record.Kind{record.KindTurn, record.KindDi
 // looked up by itself: what else the store holds is not read.
 func (f *Forum) entries(ctx context.Context) (all []query.Summary, err error) {
 	for _, kind := range kinds() {
-		listing, err := f.read.List(ctx, query.ListRequest{Kinds: []record.Kind{kind}})
+		listing, err := f.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{kind}}})
 		if err != nil {
 			return nil, err
 		}

@@ -118,8 +118,7 @@ func (q *Queue) Likely(ctx context.Context, d Draft) ([]Likeness, error) {
 		return nil, err
 	}
 	answer, err := q.read.Search(ctx, query.SearchRequest{
-		Query: oneLine(d.Summary), Kinds: []record.Kind{record.KindIssue}, Trees: []record.Tree{""},
-		Statuses: openStatuses(), Limit: maxCandidates, Duplicates: true,
+		Query: oneLine(d.Summary), Filter: record.Filter{Kinds: []record.Kind{record.KindIssue}, Trees: []record.Tree{""}, Statuses: openStatuses()}, Limit: maxCandidates, Duplicates: true,
 	})
 	if err != nil {
 		return nil, err

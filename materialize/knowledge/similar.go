@@ -85,7 +85,7 @@ func (b *Base) Similar(ctx context.Context, d Draft) ([]Likeness, error) {
 		return nil, nil
 	}
 	answer, err := b.read.Search(ctx, query.SearchRequest{
-		Query: text, Kinds: []record.Kind{record.KindKnowledge}, Trees: []record.Tree{""}, Limit: maxCandidates,
+		Query: text, Filter: record.Filter{Kinds: []record.Kind{record.KindKnowledge}, Trees: []record.Tree{""}}, Limit: maxCandidates,
 		Duplicates: true,
 	})
 	if err != nil || len(answer.Hits) == 0 {

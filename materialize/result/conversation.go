@@ -40,18 +40,12 @@ func conversationText(tree record.Tree, id string) string {
 // A ConversationsRequest says which conversations to list: those with a result
 // that passes all fields that are set.
 type ConversationsRequest struct {
-	Trees        []record.Tree // any of them; the own tree is record.Tree("")
-	Agent        string
-	Since, Until time.Time // Until is not included
-
+	record.Filter
 	Limit, Offset int // a Limit of 0 is none
 }
 
 func (q *ConversationsRequest) accepts(r *record.Record) bool {
-	return r.Conversation != "" && r.Name.Kind == record.KindResult &&
-		(len(q.Trees) == 0 || slices.Contains(q.Trees, r.Name.Tree)) &&
-		(q.Agent == "" || q.Agent == r.Agent) &&
-		!r.Time.Before(q.Since) && (q.Until.IsZero() || r.Time.Before(q.Until))
+	return r.Conversation != "" && r.Name.Kind == record.KindResult && q.Accepts(r)
 }
 
 // Conversations lists conversations, the one with the newest result first, and
@@ -63,8 +57,8 @@ func Conversations(ctx context.Context, read *query.Reader, q ConversationsReque
 		id   string
 	}
 	field, value := store.FieldKind, string(record.KindResult)
-	if q.Agent != "" {
-		field, value = store.FieldAgent, q.Agent
+	if len(q.Agents) == 1 {
+		field, value = store.FieldAgent, q.Agents[0]
 	}
 	seen := map[key]bool{}
 	err = read.Each(ctx, field, value, func(_ *store.Tx, v store.Version) bool {

@@ -197,13 +197,13 @@ func around(texts []query.Summary) span {
 // textsOf lists the results, journals and markers of a run.
 func (b *Book) textsOf(ctx context.Context, id string, at span) ([]query.Summary, error) {
 	request := query.ListRequest{
-		Kinds: []record.Kind{record.KindResult, record.KindHandoff, record.KindMarker}, Trees: []record.Tree{""}, Run: id,
+		Filter: record.Filter{Kinds: []record.Kind{record.KindResult, record.KindHandoff, record.KindMarker}, Trees: []record.Tree{""}, Runs: record.Any(id)},
 	}
 	own, err := b.read.List(ctx, request)
 	if err != nil || !at.isKnown() {
 		return own.Entries, err
 	}
-	request.Run, request.Since = "", at.from
+	request.Runs, request.Since = nil, at.from
 	others, err := b.read.List(ctx, request)
 	for _, o := range others.Entries {
 		if r := o.Version.Record; r.Run == "" && at.holds(r.Time) {
@@ -240,7 +240,7 @@ func (b *Book) countLoops(ctx context.Context, budget *Budget) error {
 		loop, _ := view.LoopNumber()
 		budget.Loops = max(budget.Loops, loop)
 	}
-	listed, err := b.read.List(ctx, query.ListRequest{Run: budget.Run})
+	listed, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Runs: record.Any(budget.Run)}})
 	for _, l := range listed.Entries {
 		var loop int
 		if n, scanErr := fmt.Sscanf(l.Version.Record.Loop, "%d", &loop); scanErr == nil && n == 1 {
@@ -256,7 +256,7 @@ func (b *Book) countChannels(ctx context.Context, budget *Budget, texts []query.
 		budget.Channels = append(budget.Channels, ChannelCost{Channel: c})
 	}
 	shared, err := b.read.List(ctx, query.ListRequest{
-		Kinds: []record.Kind{record.KindIssue, record.KindState, record.KindKnowledge, record.KindComponent}, Trees: []record.Tree{""},
+		Filter: record.Filter{Kinds: []record.Kind{record.KindIssue, record.KindState, record.KindKnowledge, record.KindComponent}, Trees: []record.Tree{""}},
 	})
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func (b *Book) OldRuns(ctx context.Context, keep int, before time.Time) ([]OldRu
 	if err != nil {
 		return nil, err
 	}
-	all, err := b.read.List(ctx, query.ListRequest{Kinds: []record.Kind{record.KindSnapshot}, Trees: []record.Tree{""}})
+	all, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindSnapshot}, Trees: []record.Tree{""}}})
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (b *Book) Sweep(ctx context.Context) (swept int, err error) {
 		if id == current {
 			continue
 		}
-		left, err := b.read.List(ctx, query.ListRequest{Kinds: []record.Kind{record.KindSnapshot}, Run: id, Limit: 1})
+		left, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindSnapshot}, Runs: record.Any(id)}, Limit: 1})
 		if err != nil {
 			return swept, err
 		}

@@ -50,7 +50,7 @@ func (s *Snapshot) file(name string) (File, error) {
 // Snapshots returns the snapshots that were taken, the newest first: of one run,
 // or of all. A loop that has only begun has none.
 func (b *Book) Snapshots(ctx context.Context, id string) ([]*Snapshot, error) {
-	listing, err := b.read.List(ctx, query.ListRequest{Kinds: []record.Kind{record.KindSnapshot}, Trees: []record.Tree{""}, Run: id})
+	listing, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindSnapshot}, Trees: []record.Tree{""}, Runs: record.Any(id)}})
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ func (b *Book) Status(ctx context.Context, late time.Duration) (*Status, error) 
 	if err := b.countIssues(ctx, &s.Issues); err != nil {
 		return nil, err
 	}
-	results, err := b.read.List(ctx, query.ListRequest{Kinds: []record.Kind{record.KindResult}, Limit: lastResults})
+	results, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindResult}}, Limit: lastResults})
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (b *Book) work(ctx context.Context, s *Status, late time.Duration) error {
 		}
 	}
 	journals, err := b.read.List(ctx, query.ListRequest{
-		Kinds: []record.Kind{record.KindHandoff}, Trees: []record.Tree{""}, Status: layout.StatusInProgress,
+		Filter: record.Filter{Kinds: []record.Kind{record.KindHandoff}, Trees: []record.Tree{""}, Statuses: record.Any(layout.StatusInProgress)},
 	})
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func (b *Book) work(ctx context.Context, s *Status, late time.Duration) error {
 
 // markers returns when the tasks that have a marker left it.
 func (b *Book) markers(ctx context.Context) (map[string]time.Time, error) {
-	listing, err := b.read.List(ctx, query.ListRequest{Kinds: []record.Kind{record.KindMarker}, Trees: []record.Tree{""}})
+	listing, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindMarker}, Trees: []record.Tree{""}}})
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func (b *Book) addJournal(s *Status, j query.Summary) {
 
 // countIssues counts the open issues of the own tree.
 func (b *Book) countIssues(ctx context.Context, c *IssueCount) error {
-	all, err := b.read.List(ctx, query.ListRequest{Kinds: []record.Kind{record.KindIssue}, Trees: []record.Tree{""}})
+	all, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindIssue}, Trees: []record.Tree{""}}})
 	if err != nil {
 		return err
 	}

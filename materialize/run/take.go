@@ -214,7 +214,7 @@ func (t *taking) keep(ctx context.Context, f snapshotText) error {
 // issues returns the issues that were completed in the loop, by id: those that are
 // complete at its end and were not at its beginning.
 func (t *taking) issues(ctx context.Context) ([]layout.CompletedIssue, error) {
-	all, err := t.read.List(ctx, query.ListRequest{Kinds: []record.Kind{record.KindIssue}, Trees: []record.Tree{""}})
+	all, err := t.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindIssue}, Trees: []record.Tree{""}}})
 	if err != nil {
 		return nil, err
 	}

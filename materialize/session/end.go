@@ -156,7 +156,7 @@ func (s *Session) names() []record.Name {
 // hasOthers reports whether records of other kinds, such as results, belong to a
 // session: then its files say where they come from.
 func (r *Registry) hasOthers(ctx context.Context, key Key) (bool, error) {
-	listing, err := r.read.List(ctx, query.ListRequest{Session: key.ID, Trees: []record.Tree{""}})
+	listing, err := r.read.List(ctx, query.ListRequest{Filter: record.Filter{Sessions: record.Any(key.ID), Trees: []record.Tree{""}}})
 	if err != nil {
 		return false, err
 	}

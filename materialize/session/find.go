@@ -21,7 +21,7 @@ func (r *Registry) Keys(ctx context.Context) ([]Key, error) {
 
 // entries lists the artifacts of all sessions, or of those with an id, newest first.
 func (r *Registry) entries(ctx context.Context, id string) ([]query.Summary, error) {
-	listing, err := r.read.List(ctx, query.ListRequest{Kinds: []record.Kind{record.KindArtifact}, Session: id})
+	listing, err := r.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindArtifact}, Sessions: record.Any(id)}})
 	return listing.Entries, err
 }
 

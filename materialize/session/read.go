@@ -71,7 +71,7 @@ func (s *Session) Artifact(name string) (Artifact, bool) {
 
 // Read returns what is stored of a session.
 func (r *Registry) Read(ctx context.Context, key Key) (*Session, error) {
-	listing, err := r.read.List(ctx, query.ListRequest{Session: key.ID, Trees: []record.Tree{key.Tree}})
+	listing, err := r.read.List(ctx, query.ListRequest{Filter: record.Filter{Sessions: record.Any(key.ID), Trees: []record.Tree{key.Tree}}})
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ type Item struct {
 // last first. Of several tasks that had one id, the last is listed.
 func (b *Board) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 	listing, err := b.read.List(ctx, query.ListRequest{
-		Kinds: []record.Kind{record.KindHandoff}, Trees: []record.Tree{""},
+		Filter: record.Filter{Kinds: []record.Kind{record.KindHandoff}, Trees: []record.Tree{""}},
 	})
 	if err != nil {
 		return nil, err

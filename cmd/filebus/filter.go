@@ -1,0 +1,86 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"filebus/materialize/layout"
+	"filebus/store/record"
+)
+
+// filterFlags are the flags that pick records: --kind, --tree, --tag and so on.
+type filterFlags struct {
+	flags        *pflag.FlagSet
+	values       map[string]*[]string
+	since, until string
+}
+
+// add gives a command the flags for fields of a filter, all of them unless some are
+// named. What is picked is said as "records" or the like.
+func (f *filterFlags) add(cmd *cobra.Command, what string, fields ...string) {
+	flags := cmd.Flags()
+	f.flags = flags
+	f.values = map[string]*[]string{}
+	for _, field := range record.FilterFields() {
+		if field == "loop" || len(fields) > 0 && !slices.Contains(fields, field) {
+			continue
+		}
+		usage := "only " + what + " of `" + field + "`"
+		switch field {
+		case "tree":
+			usage += "; . is the project's own (may be repeated)"
+		case "tag":
+			usage = "only " + what + " with `tag` (may be repeated: all of them)"
+		default:
+			usage += " (may be repeated)"
+		}
+		f.values[field] = flags.StringSlice(field, nil, usage)
+	}
+	if len(fields) == 0 || slices.Contains(fields, "since") {
+		flags.StringVar(&f.since, "since", "", "only "+what+" since `time`: 36h, 2d, 2026-03-02")
+		flags.StringVar(&f.until, "until", "", "only "+what+" before `time`")
+	}
+}
+
+// filter returns the filter that the flags ask for.
+func (f *filterFlags) filter(env *environ) (filter record.Filter, err error) {
+	for _, field := range record.FilterFields() {
+		if f.values[field] == nil {
+			continue
+		}
+		values := *f.values[field]
+		if f.flags.Changed(field) && (len(values) == 0 || slices.Contains(values, "")) { // it would pick everything
+			return filter, usageError("--%s is empty: is the variable that holds it set?", field)
+		}
+		if field == "agent" {
+			values = withSlugs(values)
+		}
+		if err := filter.Add(field, values...); err != nil {
+			return filter, usageError("%w", err)
+		}
+	}
+	filter.Tags = record.NormalizeTags(filter.Tags)
+	if f.since != "" {
+		if filter.Since, err = parseTime(f.since, env.now()); err != nil {
+			return filter, err
+		}
+	}
+	if f.until != "" {
+		filter.Until, err = parseTime(f.until, env.now())
+	}
+	return filter, err
+}
+
+// withSlugs returns agents with the ids that put makes of their names.
+func withSlugs(agents []string) []string {
+	var all []string
+	for _, agent := range agents {
+		all = append(all, agent)
+		if slug := layout.Slug(agent); slug != agent {
+			all = append(all, slug)
+		}
+	}
+	return all
+}

@@ -1,0 +1,135 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A Filter picks records by their envelope. Of several values of a field any is
+// enough, of Tags all are needed; different fields must all match. The zero Filter
+// picks every record.
+type Filter struct {
+	Kinds         []Kind
+	Trees         []Tree   // the own tree is Tree("")
+	Tags          []string // all of them, as NormalizeTags gives them
+	Agents        []string
+	Conversations []string
+	Sessions      []string
+	Tasks         []string
+	Runs          []string
+	Loops         []string
+	Statuses      []string
+	Since, Until  time.Time // zero: no bound; Until is not included
+}
+
+// Any returns the values of a field of a Filter, in which "" stands for any.
+func Any(value string) []string {
+	if value == "" {
+		return nil
+	}
+	return []string{value}
+}
+
+// FilterFields returns the names of the fields that a Filter has values of.
+func FilterFields() []string {
+	return []string{"kind", "tree", "tag", "agent", "conversation", "session", "task", "run", "loop", "status"}
+}
+
+// list returns where the values of a field of plain text are.
+func (f *Filter) list(field string) *[]string {
+	return map[string]*[]string{
+		"tag": &f.Tags, "agent": &f.Agents, "conversation": &f.Conversations, "session": &f.Sessions, "task": &f.Tasks,
+		"run": &f.Runs, "loop": &f.Loops, "status": &f.Statuses,
+	}[field]
+}
+
+// Values returns the values of a field by its name.
+func (f *Filter) Values(field string) []string {
+	switch field {
+	case "kind":
+		return plain(f.Kinds)
+	case "tree":
+		return plain(f.Trees)
+	}
+	return *f.list(field)
+}
+
+func plain[T ~string](list []T) []string {
+	var texts []string
+	for _, text := range list {
+		texts = append(texts, string(text))
+	}
+	return texts
+}
+
+// Add adds values to a field by its name, all or, beside an error, none. A dot is
+// the own tree.
+func (f *Filter) Add(field string, values ...string) error {
+	switch field {
+	case "kind":
+		return addParsed(&f.Kinds, values, ParseKind)
+	case "tree":
+		return addParsed(&f.Trees, values, func(text string) (Tree, error) {
+			if text == "." {
+				return "", nil
+			}
+			return ParseTree(text)
+		})
+	}
+	list := f.list(field)
+	if list == nil {
+		return fmt.Errorf("records have no %q to be picked by", field)
+	}
+	*list = append(*list, values...)
+	return nil
+}
+
+func addParsed[T any](list *[]T, values []string, parse func(string) (T, error)) error {
+	var parsed []T
+	for _, v := range values {
+		one, err := parse(v)
+		if err != nil {
+			return err
+		}
+		parsed = append(parsed, one)
+	}
+	*list = append(*list, parsed...)
+	return nil
+}
+
+// Clear takes the values of a field away.
+func (f *Filter) Clear(field string) {
+	switch field {
+	case "kind":
+		f.Kinds = nil
+	case "tree":
+		f.Trees = nil
+	default:
+		*f.list(field) = nil
+	}
+}
+
+// IsZero reports whether the filter picks every record.
+func (f *Filter) IsZero() bool {
+	asks := func(field string) bool { return len(f.Values(field)) > 0 }
+	return !slices.ContainsFunc(FilterFields(), asks) && f.Since.IsZero() && f.Until.IsZero()
+}
+
+// Accepts reports whether a record passes the filter.
+func (f *Filter) Accepts(r *Record) bool {
+	for _, tag := range f.Tags {
+		if _, has := slices.BinarySearch(r.Tags, tag); !has {
+			return false
+		}
+	}
+	return anyOf(f.Kinds, r.Name.Kind) && anyOf(f.Trees, r.Name.Tree) && anyOf(f.Agents, r.Agent) &&
+		anyOf(f.Conversations, r.Conversation) && anyOf(f.Sessions, r.Session) && anyOf(f.Tasks, r.Task) &&
+		anyOf(f.Runs, r.Run) && anyOf(f.Loops, r.Loop) && anyOf(f.Statuses, r.Status) &&
+		!r.Time.Before(f.Since) && (f.Until.IsZero() || r.Time.Before(f.Until))
+}
+
+// anyOf reports whether value is one of those wanted, if any are.
+func anyOf[T comparable](wanted []T, value T) bool {
+	return len(wanted) == 0 || slices.Contains(wanted, value)
+}
