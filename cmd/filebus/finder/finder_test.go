@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gdamore/tcell/v3"
@@ -81,7 +82,8 @@ func (s *fakeSource) Refresh(context.Context) (bool, error) {
 	return changed, nil
 }
 
-// A desk is a finder on a terminal that is not one.
+// A desk is a finder on a terminal that is not one. Its time is that of synctest,
+// which passes at once.
 type desk struct {
 	*testing.T
 	term vt.MockTerm
@@ -215,7 +217,9 @@ func TestHeadingOf(t *testing.T) {
 	}
 }
 
-func TestTypeAndChoose(t *testing.T) {
+func TestTypeAndChoose(t *testing.T) { synctest.Test(t, testTypeAndChoose) }
+
+func testTypeAndChoose(t *testing.T) {
 	d := newDesk(t, zoo(), 80, 24, Options{})
 	d.waitText("1/6")
 	d.send("lion")
@@ -246,18 +250,22 @@ func TestLeave(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			d := newDesk(t, zoo(), 80, 24, Options{Typed: "zebra"})
-			d.waitText("1/1")
-			d.send(test.keys)
-			choice, err := d.end()
-			if !errors.Is(err, test.want) || choice.Ref != test.ref {
-				t.Errorf("after %q: %+v, %v; want ref %t, %v", test.keys, choice, err, test.ref, test.want)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				d := newDesk(t, zoo(), 80, 24, Options{Typed: "zebra"})
+				d.waitText("1/1")
+				d.send(test.keys)
+				choice, err := d.end()
+				if !errors.Is(err, test.want) || choice.Ref != test.ref {
+					t.Errorf("after %q: %+v, %v; want ref %t, %v", test.keys, choice, err, test.ref, test.want)
+				}
+			})
 		})
 	}
 }
 
-func TestEnterWithoutHits(t *testing.T) {
+func TestEnterWithoutHits(t *testing.T) { synctest.Test(t, testEnterWithoutHits) }
+
+func testEnterWithoutHits(t *testing.T) {
 	d := newDesk(t, zoo(), 80, 24, Options{Typed: "unicorn"})
 	d.waitText("no hits")
 	d.send(keyEnter + "s\x15zebra") // nothing to choose: it goes on
@@ -270,7 +278,9 @@ func TestEnterWithoutHits(t *testing.T) {
 
 // TestEnterBeforeHits presses Enter right behind the text: the choice is of the hits
 // for that text, not of those that are still on the screen.
-func TestEnterBeforeHits(t *testing.T) {
+func TestEnterBeforeHits(t *testing.T) { synctest.Test(t, testEnterBeforeHits) }
+
+func testEnterBeforeHits(t *testing.T) {
 	source := zoo()
 	source.hold = make(chan struct{})
 	d := newDesk(t, source, 80, 24, Options{Typed: "lion"})
@@ -284,7 +294,9 @@ func TestEnterBeforeHits(t *testing.T) {
 	}
 }
 
-func TestWhole(t *testing.T) {
+func TestWhole(t *testing.T) { synctest.Test(t, testWhole) }
+
+func testWhole(t *testing.T) {
 	d := newDesk(t, zoo(), 80, 24, Options{Typed: "lion"})
 	if screen := d.waitText("roars"); strings.Contains(screen, "all night") {
 		t.Errorf("the section has more than its lines:\n%s", screen)
@@ -297,7 +309,9 @@ func TestWhole(t *testing.T) {
 
 // TestScreens draws at many sizes, while the window changes: nothing may panic, and
 // no control character of a text may get to a cell.
-func TestScreens(t *testing.T) {
+func TestScreens(t *testing.T) { synctest.Test(t, testScreens) }
+
+func testScreens(t *testing.T) {
 	for _, typed := range []string{"", "Dull", "wide", "tabs"} {
 		d := newDesk(t, zoo(), 80, 24, Options{Typed: typed})
 		d.waitText("1/")
@@ -318,7 +332,9 @@ func TestScreens(t *testing.T) {
 
 // TestTypingDoesNotWait types while a search hangs: the letters appear, and the
 // search is told to end.
-func TestTypingDoesNotWait(t *testing.T) {
+func TestTypingDoesNotWait(t *testing.T) { synctest.Test(t, testTypingDoesNotWait) }
+
+func testTypingDoesNotWait(t *testing.T) {
 	source := zoo()
 	source.hold = make(chan struct{})
 	d := newDesk(t, source, 80, 24, Options{})
@@ -336,7 +352,9 @@ func TestTypingDoesNotWait(t *testing.T) {
 	}
 }
 
-func TestRefresh(t *testing.T) {
+func TestRefresh(t *testing.T) { synctest.Test(t, testRefresh) }
+
+func testRefresh(t *testing.T) {
 	source := zoo()
 	d := newDesk(t, source, 80, 24, Options{Typed: "yak"})
 	d.waitText("no hits")
@@ -347,7 +365,9 @@ func TestRefresh(t *testing.T) {
 	d.waitText("is new")
 }
 
-func TestFailure(t *testing.T) {
+func TestFailure(t *testing.T) { synctest.Test(t, testFailure) }
+
+func testFailure(t *testing.T) {
 	source := zoo()
 	source.err = errors.New("the store\nis \x1b[31mgone")
 	d := newDesk(t, source, 80, 24, Options{})
@@ -356,7 +376,9 @@ func TestFailure(t *testing.T) {
 	d.waitText("> x")
 }
 
-func TestPaste(t *testing.T) {
+func TestPaste(t *testing.T) { synctest.Test(t, testPaste) }
+
+func testPaste(t *testing.T) {
 	d := newDesk(t, zoo(), 80, 24, Options{})
 	d.waitText("1/6")
 	d.send("\x1b[200~The\rzebra\x1b[201~")
@@ -367,7 +389,9 @@ func TestPaste(t *testing.T) {
 }
 
 // TestMany goes down a list that is longer than what was found at first.
-func TestMany(t *testing.T) {
+func TestMany(t *testing.T) { synctest.Test(t, testMany) }
+
+func testMany(t *testing.T) {
 	source := &fakeSource{}
 	for i := range 200 {
 		source.texts = append(source.texts, fmt.Sprintf("Text %d", i))
@@ -384,7 +408,9 @@ func TestMany(t *testing.T) {
 	}
 }
 
-func TestContextEnds(t *testing.T) {
+func TestContextEnds(t *testing.T) { synctest.Test(t, testContextEnds) }
+
+func testContextEnds(t *testing.T) {
 	term := vt.NewMockTerm()
 	screen, err := tcell.NewTerminfoScreenFromTty(term)
 	if err == nil {
