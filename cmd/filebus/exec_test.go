@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -66,6 +67,9 @@ func reference(t *testing.T, text []byte) record.Reference {
 func TestExecInterrupted(t *testing.T) {
 	t.Parallel()
 	wantShell(t)
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP) // or what nohup starts would start programs that hear of none
+	defer signal.Stop(heard)
 	tests := []struct {
 		script  string
 		signal  syscall.Signal
