@@ -40,6 +40,7 @@ func changed(words []string, n int) []string {
 }
 
 func TestNearDuplicates(t *testing.T) {
+	t.Parallel()
 	text := func(words []string) string { return "common " + strings.Join(words, " ") }
 	long, short := prose(400, 1), prose(30, 2)
 	for _, test := range []struct {
@@ -132,6 +133,7 @@ func duplicated(generator *rand.Rand, n int) []*Document {
 // Pages must fit together: page after page gives the hits that one large page
 // has, none twice and none left out, and what is no hit is alike one before it.
 func TestPagingOfDuplicates(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(6) {
 		generator := rand.New(rand.NewPCG(seed, 11))
 		documents := duplicated(generator, 20+generator.IntN(180))
@@ -189,6 +191,7 @@ func checkPages(t *testing.T, x *Index, request Request, size int, whole Result)
 
 // Whatever stands behind a hit is not the fault of how the index came to be.
 func TestExactDuplicates(t *testing.T) {
+	t.Parallel()
 	documents := duplicated(rand.New(rand.NewPCG(1, 12)), 120)
 	var want Result
 	for i, h := range []history{{"one batch", batched(1000)}, {"batches of 10", batched(10)}, {"single documents", batched(1)}} {

@@ -62,6 +62,7 @@ var exactQueries = []string{
 
 // Names, order and scores must not depend on how an index came to be.
 func TestExactScores(t *testing.T) {
+	t.Parallel()
 	documents := generate(200, 1)
 	histories := []history{
 		{"one batch", batched(1000)}, {"batches of 10", batched(10)}, {"single documents", batched(1)}, {"edited", edited},

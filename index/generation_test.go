@@ -189,6 +189,7 @@ func TestMachineErrors(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 func TestBusy(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	w := openWriter(t, dir)
 	if err := w.Apply(t.Context(), puts(note("a", "alpha")), 5); err != nil {

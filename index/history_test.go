@@ -16,6 +16,7 @@ import (
 // A random history of puts, deletions and reopenings must always leave what a
 // map would hold, with the statistics of just these documents.
 func TestRandomHistory(t *testing.T) {
+	t.Parallel()
 	generator := rand.New(rand.NewPCG(11, 12))
 	dir := t.TempDir()
 	texts := map[string]string{} // id to its one word

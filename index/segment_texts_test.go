@@ -14,6 +14,7 @@ import (
 
 // Segments of texts that nobody would write are those that the engine would write.
 func TestSegmentOfHostileTexts(t *testing.T) {
+	t.Parallel()
 	for name, documents := range hostile() {
 		analyzers := []*Analyzer{NewAnalyzer(), NewAnalyzer(), NewAnalyzer()}
 		var entries []*entry

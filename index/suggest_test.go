@@ -115,6 +115,7 @@ func TestSuggestWhatIsThere(t *testing.T) {
 }
 
 func TestSuggestAnything(t *testing.T) {
+	t.Parallel()
 	x := build(t, generate(60, 1)...)
 	var many strings.Builder
 	for i := range 10000 {

@@ -181,6 +181,7 @@ func TestMalformedFactsInIndex(t *testing.T) {
 
 // Many small calls must not leave many segments behind.
 func TestSingleDocuments(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for i := range 60 {
 		apply(t, dir, puts(note(fmt.Sprint(i), "alpha beta")), uint64(i+1))

@@ -39,6 +39,7 @@ func birds(i int) string {
 // TestFarBehind catches up with more than a slice's worth of entries, and wants
 // the scores that catching up in small steps gives.
 func TestFarBehind(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	request := query.SearchRequest{Query: "heron ibis", Limit: 50}
 	for part := range 5 {

@@ -58,6 +58,7 @@ func pets() map[string]string {
 // TestSearchEverywhereAsOne makes sure that several stores give the hits, the
 // order, the scores and the pages of one store that has all their records.
 func TestSearchEverywhereAsOne(t *testing.T) {
+	t.Parallel()
 	one := newBench(t)
 	parts := []*bench{newBench(t), newBench(t), newBench(t)}
 	for of, text := range pets() {

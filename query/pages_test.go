@@ -20,6 +20,7 @@ import (
 // store: nothing comes twice, what is there comes once, and what has other words or
 // fields by now does not come.
 func TestStalePages(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for i := range 60 {
 		b.put(fmt.Sprintf("note/%02d", i), fmt.Sprintf("heron number%d stands here", i), tagged("open"))
@@ -76,12 +77,11 @@ func TestStalePages(t *testing.T) {
 // TestPhraseInADuplicate makes sure that a near-duplicate with the phrase is found
 // that stands far behind one without it.
 func TestPhraseInADuplicate(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	filler := " beside some river under many clouds of grey weather at noon" + strings.Repeat(" again", 40)
 	b.put("note/first", "lapwing walks with dunlin"+filler, tagged("dunlin", "lapwing"))
-	for i := range 900 {
-		b.put(fmt.Sprintf("note/%03d", i), fmt.Sprintf("lapwing%d, dunlin, lapwing, number%d", i, i))
-	}
+	b.putMany("", 900, func(i int) string { return fmt.Sprintf("lapwing%d, dunlin, lapwing, number%d", i, i) })
 	b.put("note/last", "walks with dunlin lapwing"+filler, func(d *store.Draft) { d.Description.Title = "" })
 	for _, limit := range []int{1, 10, 1000} {
 		answer := b.search(query.SearchRequest{Query: "dunlin lapwing", Phrases: []string{"with dunlin lapwing"}, Limit: limit})
@@ -93,6 +93,7 @@ func TestPhraseInADuplicate(t *testing.T) {
 
 // TestPagesBehindTheEnd makes sure that there is none so far away that it overflows.
 func TestPagesBehindTheEnd(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/a", "heron")
 	b.put("note/a", "heron again")

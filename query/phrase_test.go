@@ -35,6 +35,7 @@ func (b *bench) typed(r *query.Reader, text string, limit, offset int) query.Sea
 }
 
 func TestSearchPhrases(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/row", "the token refresh race is fixed")
 	b.put("note/apart", "the refresh of a token, no race")
@@ -96,6 +97,7 @@ func TestSearchPhrases(t *testing.T) {
 // TestSearchPhrasePages wants all pages together to be what reading every body
 // finds, whatever their size.
 func TestSearchPhrasePages(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	words := strings.Fields("the a heron crane of stork")
@@ -241,6 +243,7 @@ func TestSearchPhraseOfCurrentText(t *testing.T) {
 }
 
 func TestSearchHostileText(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/a", "the quick (brown) fox \"jumps\" -over .* [a-z]+ \x1b[1m 日本語 tag:x")
 	b.put("note/empty", "")

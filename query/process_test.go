@@ -73,6 +73,7 @@ func putAndSearch(ctx context.Context, s *store.Store, r *query.Reader, id strin
 }
 
 func TestConcurrentSearchers(t *testing.T) {
+	t.Parallel()
 	const processes, goroutines, puts = 4, 4, 8
 	b := newBench(t)
 	var wg sync.WaitGroup

@@ -81,6 +81,7 @@ func TestNearnessOfNothing(t *testing.T) {
 // TestNearPages wants pages of any size to be pieces of one order, in which scores
 // fall, within the window of nearness, across its end and behind it.
 func TestNearPages(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	random := rand.New(rand.NewPCG(7, 7))
 	words := []string{"heron", "egret", "stork", "ibis", "crane"}

@@ -69,6 +69,7 @@ func marked(s query.Snippet) []string {
 // TestSearchHistories changes names in every way, searching at every step or
 // only at the end, and wants what a new index would answer.
 func TestSearchHistories(t *testing.T) {
+	t.Parallel()
 	var first record.Ref
 	steps := []struct {
 		name string
@@ -129,6 +130,7 @@ func TestSearchHistories(t *testing.T) {
 }
 
 func TestSearchFilters(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/plain", "owl", tagged("x", "y"))
 	b.put("result/c1/call", "owl owl", tagged("x"), with(func(r *record.Record) { r.Agent, r.Conversation = "web", "c1" }))

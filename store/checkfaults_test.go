@@ -160,6 +160,7 @@ func TestCheckFindsLog(t *testing.T) {
 }
 
 func TestCheckFindsNames(t *testing.T) {
+	t.Parallel()
 	checkFinds(t, map[string]damage{
 		"a missing name":         {"name is missing", removeKey("names", key("", "note", "a"))},
 		"a missing retired name": {"name is missing", removeKey("names", key("", "marker", "m"))},

@@ -39,6 +39,7 @@ func populated(t *testing.T, s *store.Store) map[string]string {
 // hit: nothing crashes, no wrong text is returned, damage is never taken for
 // another program's lock, and Check sees what reading sees.
 func TestFlippedBytes(t *testing.T) {
+	t.Parallel()
 	s, err := store.Create(t.Context(), filepath.Join(t.TempDir(), ".filebus"), store.Options{
 		Now: newClock().Now, Random: rand.NewChaCha8([32]byte{1}),
 	})
@@ -203,6 +204,7 @@ func closeBolt(t *testing.T, db *bbolt.DB) {
 }
 
 func TestForeignProgram(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	put(t, s, "note/a", "text")
 	db := openBolt(t, s, false)

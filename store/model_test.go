@@ -439,6 +439,7 @@ func (m *model) compareLookups(t *testing.T, tx *store.Tx) {
 
 // TestModel does the same random things to a store and to a model of it.
 func TestModel(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			s, _ := testStore(t)

@@ -79,6 +79,7 @@ func startChild(t *testing.T, puts int, id, dir string) (*exec.Cmd, *bufio.Scann
 }
 
 func TestManyProcesses(t *testing.T) {
+	t.Parallel()
 	const processes, puts = 12, 10
 	dir := filepath.Join(t.TempDir(), ".filebus")
 	var wg sync.WaitGroup
@@ -103,6 +104,7 @@ func TestManyProcesses(t *testing.T) {
 }
 
 func TestKill(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), ".filebus")
 	var acknowledged []string
 	for round := range 8 {

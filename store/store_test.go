@@ -417,6 +417,7 @@ func TestConflictVersions(t *testing.T) {
 }
 
 func TestResolve(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	var refs []record.Ref
 	for i := range 300 {

@@ -81,6 +81,7 @@ func selfMade(t *testing.T) []byte {
 // TestDamagedFonts changes a font at many places: it is used, or refused, and
 // nothing else happens.
 func TestDamagedFonts(t *testing.T) {
+	t.Parallel()
 	for i := 0; i < 3000; i += 37 {
 		font := bytes.Clone(dejavusansmono.TTF)
 		font[i] ^= 0xFF

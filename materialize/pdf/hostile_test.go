@@ -12,6 +12,7 @@ import (
 // TestHostile renders sources that are made to be slow to parse or to lay out. A
 // missing limit lets the test run for minutes.
 func TestHostile(t *testing.T) {
+	t.Parallel()
 	lines := func(n int, line func(i int) string) string {
 		var out strings.Builder
 		for i := range n {

@@ -53,6 +53,7 @@ func testImage(name string) ([]byte, error) {
 }
 
 func TestImages(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, source string
 		draws        int
@@ -92,6 +93,7 @@ func TestImages(t *testing.T) {
 // TestDamagedImages cuts and changes images at every few bytes: each is drawn or
 // said to be damaged.
 func TestDamagedImages(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"test.png", "test.jpg", "test.gif", "clear.png"} {
 		whole, err := testImage(name)
 		if err != nil {

@@ -99,6 +99,7 @@ func TestTitleBlock(t *testing.T) {
 // TestSameBytes renders a source with everything in it several times: the order of
 // maps must not show.
 func TestSameBytes(t *testing.T) {
+	t.Parallel()
 	source := everything + "\n\n\u00A0 \u2126\u03A9 \u00B5\u03BC \u2010 \u0394\u2206\n"
 	var first []byte
 	for i := range 12 {

@@ -433,6 +433,7 @@ func TestCombineCancelled(t *testing.T) {
 
 // TestCombineMany combines more texts than a process may have files open.
 func TestCombineMany(t *testing.T) {
+	t.Parallel()
 	const n = 3000
 	d := newDesk(t)
 	var want strings.Builder

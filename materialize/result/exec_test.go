@@ -187,6 +187,7 @@ func wantNoSpool(t testing.TB, w *materialize.Workspace) {
 }
 
 func TestExec(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	tests := []struct {
 		job           string
@@ -221,6 +222,7 @@ func TestExec(t *testing.T) {
 
 // TestExecLarge streams an output that is larger than what is kept of it anywhere.
 func TestExecLarge(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	const size = 5 << 20
 	run := mustExec(t, w, result.Call{}, command("bytes", strconv.Itoa(size)))
@@ -439,6 +441,7 @@ func TestExecTimeout(t *testing.T) {
 
 // TestExecParallel runs many commands in one conversation, and as many without.
 func TestExecParallel(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	const n = 20
 	var wg sync.WaitGroup

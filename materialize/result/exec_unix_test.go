@@ -52,6 +52,7 @@ func playUnixAgent(job []string) int {
 }
 
 func TestExecSignals(t *testing.T) {
+	t.Parallel()
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, syscall.SIGHUP) // or what nohup starts would start agents that hear of none
 	defer signal.Stop(heard)

@@ -353,6 +353,7 @@ func withoutSummary(after, before any) any {
 
 // TestSchemaBranches gives up on schemas whose references multiply without end.
 func TestSchemaBranches(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ keyword, end, rest string }{
 		{"allOf", `{}`, `"properties": {"x": {"$ref": "#/$defs/p0"}}`},
 		{"oneOf", `{"type": "string"}`, `"properties": {"x": {"$ref": "#/$defs/p0"}}`},

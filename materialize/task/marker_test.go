@@ -46,6 +46,7 @@ func TestMarkerAgain(t *testing.T) {
 // TestMarkerWhileCleared starts a task while the agent of the one before writes
 // its marker again and again: what is said of the old task is no conflict.
 func TestMarkerWhileCleared(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, layout.Orchestrator())
 	file := filepath.Join(d.work.Root, ".orchestrator", "complete", "T1.done")
 	d.start(t, "T1", task.StartRequest{})

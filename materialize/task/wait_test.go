@@ -124,6 +124,7 @@ func TestWorstCounts(t *testing.T) {
 
 // TestLookAlikes says which names are taken for a marker that was misspelled.
 func TestLookAlikes(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		id    task.ID
 		file  string
@@ -204,6 +205,7 @@ func TestForgottenMarker(t *testing.T) {
 // TestFolderGone waits on while the folder of the markers is deleted and made
 // again: the slow scan finds what events do not tell.
 func TestFolderGone(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, layout.Claude())
 	d.start(t, "T1", task.StartRequest{})
 	done := make(chan error, 1)
