@@ -66,7 +66,7 @@ func house() map[string]pack {
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
 				"filebus/materialize/layout",
 			},
-			modules: []string{"github.com/santhosh-tekuri/jsonschema", "golang.org/x/sys"},
+			modules: []string{"github.com/kaptinlin/jsonschema", "golang.org/x/sys"},
 		},
 		"filebus/materialize/task": {
 			ours: []string{

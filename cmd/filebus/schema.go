@@ -120,7 +120,7 @@ func newSchemaCheckCommand(env *environ) *cobra.Command {
 		Use:   "check SCHEMA OUTPUT|NAME|-",
 		Short: "Check an output against a schema",
 		Long: "Find the JSON object of an output and check it against a schema, to which a required \"summary\" is\n" +
-			"added if it has none. Each problem is one line: where, what was expected, what is there.",
+			"added if it has none. Each problem is one line: where, and what is wrong.",
 		Example: "  agent | filebus schema check findings.json -",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -4,9 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // A Schema says what the structured output of an agent must look like: a JSON
@@ -14,16 +11,16 @@ import (
 type Schema struct {
 	given    []byte
 	injected []byte
-	document any // the injected schema as JSON Schema, decoded
 	compiled *validator
 }
 
 // What bounds the work that a schema or an output can make.
 const (
-	maxSchema = 1 << 20 // bytes of a schema
-	maxDepth  = 200     // objects and arrays within each other
-	maxValues = 50_000  // values in an output
-	maxNumber = 400     // characters of a number, and the size of its exponent
+	maxSchema  = 1 << 20 // bytes of a schema
+	maxTargets = 500     // parts of a schema that are referred to; the library needs their square
+	maxDepth   = 200     // objects and arrays within each other
+	maxValues  = 50_000  // values in an output
+	maxNumber  = 400     // characters of a number, and the size of its exponent
 )
 
 // ErrSchema says that a schema cannot be used.
@@ -46,7 +43,7 @@ func parseSchema(text []byte) (*Schema, error) {
 		return nil, fmt.Errorf("%d bytes are more than the %d that a schema may have", len(text), maxSchema)
 	}
 	// It is compiled as given first, so that what is injected meets a sound one.
-	if _, _, err := compileText(text); err != nil {
+	if _, err := compileText(text); err != nil {
 		return nil, err
 	}
 	injected, err := injectSummary(text)
@@ -54,7 +51,7 @@ func parseSchema(text []byte) (*Schema, error) {
 		return nil, err
 	}
 	s := &Schema{given: text, injected: injected}
-	if s.document, s.compiled, err = compileText(injected); err != nil {
+	if s.compiled, err = compileText(injected); err != nil {
 		return nil, err
 	}
 	return s, s.probe()
@@ -66,76 +63,26 @@ func (s *Schema) Inject() (text []byte, changed bool) {
 	return s.injected, len(s.injected) != len(s.given)
 }
 
-// compileText compiles a schema of either form, and returns it as JSON Schema.
-func compileText(text []byte) (document any, compiled *validator, err error) {
+// compileText compiles a schema of either form.
+func compileText(text []byte) (*validator, error) {
 	value, problem := decodeJSON(text)
 	if problem != nil {
-		return nil, nil, problem
+		return nil, problem
 	}
 	if list, ok := fieldList(value); ok {
-		if document, err = fieldsSchema(list); err != nil {
-			return nil, nil, err
-		}
-	} else if document = value; !isObjectSchema(value) {
-		return nil, nil, notObject(value)
-	}
-	compiled, err = compile(document)
-	return document, compiled, err
-}
-
-// schemaURL is what a schema is called among the documents of the compiler. It
-// leads nowhere.
-const schemaURL = "schema:///"
-
-// compile compiles a schema twice: as it is, which finds its errors, and with the
-// steps that bound the work, where the library looks less closely.
-func compile(document any) (*validator, error) {
-	v := &validator{steps: &steps{}}
-	for _, bounded := range []bool{false, true} {
-		c := jsonschema.NewCompiler()
-		c.DefaultDraft(jsonschema.Draft2020)
-		c.UseLoader(noLoader{})
-		if bounded {
-			c.RegisterVocabulary(v.steps.vocabulary())
-			c.AssertVocabs()
-		}
-		if err := c.AddResource(schemaURL, document); err != nil {
-			return nil, fmt.Errorf("compiling: %w", err)
-		}
-		compiled, err := c.Compile(schemaURL)
+		fields, err := fieldsSchema(list)
 		if err != nil {
-			return nil, compileError(document, err)
+			return nil, err
 		}
-		v.schema = compiled
+		return compile(fields)
 	}
-	return v, nil
-}
-
-// A noLoader refuses to load what a schema refers to.
-type noLoader struct{}
-
-func (noLoader) Load(url string) (any, error) {
-	return nil, fmt.Errorf("%q is not in the schema, and nothing is loaded", strings.TrimPrefix(url, schemaURL))
-}
-
-// compileError says in one line what a compiler found.
-func compileError(document any, err error) error {
-	var shape *jsonschema.SchemaValidationError
-	var invalid *jsonschema.ValidationError
-	var load *jsonschema.LoadURLError
-	var regex *jsonschema.InvalidRegexError
-	var pointer *jsonschema.JSONPointerNotFoundError
-	switch {
-	case errors.As(err, &shape) && errors.As(shape.Err, &invalid):
-		return errors.New(joinProblems(problemsOf(invalid, nil, document)))
-	case errors.As(err, &regex):
-		return fmt.Errorf("the pattern %q at %s cannot be used: %w", regex.Regex, shortURL(regex.URL), regex.Err)
-	case errors.As(err, &load):
-		return load.Err
-	case errors.As(err, &pointer):
-		return fmt.Errorf("%s leads nowhere", shortURL(pointer.URL))
+	if !isObjectSchema(value) {
+		return nil, notObject(value)
 	}
-	return err
+	if n := len(countRefs(value, map[string]int{})); n > maxTargets {
+		return nil, fmt.Errorf("its references lead to %d places, more than %d", n, maxTargets)
+	}
+	return compile(value)
 }
 
 // isObjectSchema reports whether value is a JSON Schema for objects.

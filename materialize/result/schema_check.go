@@ -1,13 +1,12 @@
 package result
 
 import (
-	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"github.com/kaptinlin/jsonschema"
 )
 
 // A Problem is a place where an output is not what it should be.
@@ -24,8 +23,11 @@ func (p *Problem) Error() string {
 	return p.Path + ": " + p.Message
 }
 
-// maxProblems is how many problems are told one by one.
-const maxProblems = 20
+// How many problems are told one by one, and how much of each.
+const (
+	maxProblems = 20
+	maxMessage  = 300 // characters
+)
 
 // Check returns where an output does not fit the schema, its summary included, in
 // the order of their paths: at most 20, and one more that says how many are left.
@@ -43,52 +45,106 @@ func (s *Schema) checkObject(object []byte) []Problem {
 	if problem != nil {
 		return []Problem{*problem}
 	}
-	err := s.compiled.validate(value)
-	if err == nil {
-		return nil
-	}
-	var invalid *jsonschema.ValidationError
-	if !errors.As(err, &invalid) {
+	all, err := s.compiled.findings(value)
+	if err != nil {
 		return []Problem{{Message: err.Error()}}
 	}
-	return limit(problemsOf(invalid, s.document, value))
-}
-
-// limit returns at most maxProblems problems, and how many there are beyond.
-func limit(all []Problem) []Problem {
-	if len(all) <= maxProblems {
-		return all
+	var problems []Problem
+	for _, f := range all[:min(len(all), maxProblems)] {
+		problems = append(problems, Problem{pointer(f.path), cut(strings.Join(strings.Fields(f.message), " "), maxMessage)})
 	}
-	more := fmt.Sprintf("and %d more", len(all)-maxProblems)
-	return append(slices.Clip(all[:maxProblems]), Problem{Message: more})
-}
-
-func joinProblems(all []Problem) string {
-	var lines []string
-	for _, p := range limit(all) {
-		lines = append(lines, p.Error())
+	if more := len(all) - len(problems); more > 0 {
+		problems = append(problems, Problem{Message: fmt.Sprintf("and %d more", more)})
 	}
-	return strings.Join(lines, "; ")
+	return problems
 }
 
-// problemsOf returns what a validator found, sorted and each once.
-func problemsOf(err *jsonschema.ValidationError, document, value any) []Problem {
-	t := teller{document: document, value: value}
-	t.tell(err)
-	slices.SortStableFunc(t.told, func(a, b told) int {
+// A finding is what one keyword of a schema found wrong.
+type finding struct {
+	path             []string
+	keyword, message string
+}
+
+// findings returns what is wrong with a value, in the order of the paths, each once.
+func (v *validator) findings(value any) ([]finding, error) {
+	result, err := v.validate(value)
+	if err != nil {
+		return nil, err
+	}
+	all := findingsOf(result, nil, value)
+	compare := func(a, b finding) int {
 		if order := slices.CompareFunc(a.path, b.path, compareKeys); order != 0 {
 			return order
 		}
 		return strings.Compare(a.message, b.message)
-	})
-	var all []Problem
-	for _, one := range t.told {
-		p := Problem{pointer(one.path), one.message}
-		if len(all) == 0 || all[len(all)-1] != p {
-			all = append(all, p)
+	}
+	slices.SortFunc(all, compare)
+	return slices.CompactFunc(all, func(a, b finding) bool { return compare(a, b) == 0 }), nil
+}
+
+// findingsOf goes down to what is really wrong: the errors above only say that
+// there is something.
+func findingsOf(result *jsonschema.EvaluationResult, path []string, value any) []finding {
+	var all []finding
+	explained := map[string]bool{}
+	for _, part := range result.Details {
+		keyword := keywordOf(part)
+		if err := result.Errors[keyword]; part.Valid || err == nil || err.Code == "one_of_multiple_matches" {
+			continue
+		}
+		explained[keyword] = keyword != "anyOf" && keyword != "oneOf" // of these, any one has to fit
+		key, isBelow := strings.CutPrefix(part.InstanceLocation, "/")
+		child, found := childOf(value, key)
+		switch {
+		case isForbidden(part, keyword):
+			all = append(all, finding{path, keyword, fmt.Sprintf("key %q is not allowed", key)})
+		case !isBelow || keyword == "dependentSchemas":
+			all = append(all, findingsOf(part, path, value)...)
+		case found: // else it is missing, which is told of the object
+			all = append(all, findingsOf(part, append(slices.Clip(path), key), child)...)
+		}
+	}
+	for keyword, err := range result.Errors {
+		if !explained[keyword] {
+			all = append(all, finding{path, keyword, err.Error()})
 		}
 	}
 	return all
+}
+
+// keywordOf returns the keyword of the error that a result stands for.
+func keywordOf(part *jsonschema.EvaluationResult) string {
+	keyword, _, _ := strings.Cut(strings.TrimPrefix(part.EvaluationPath, "/"), "/")
+	switch keyword {
+	case "":
+		return "$ref"
+	case "patternProperties":
+		return "properties"
+	}
+	return keyword
+}
+
+// isForbidden reports whether it is the key of an object that is wrong, not its value.
+func isForbidden(part *jsonschema.EvaluationResult, keyword string) bool {
+	switch keyword {
+	case "propertyNames":
+		return true
+	case "additionalProperties", "unevaluatedProperties":
+		return part.Errors["schema"] != nil
+	}
+	return false
+}
+
+func childOf(value any, key string) (child any, found bool) {
+	switch value := value.(type) {
+	case map[string]any:
+		child, found = value[key]
+	case []any:
+		if i, err := strconv.Atoi(key); err == nil && i < len(value) {
+			child, found = value[i], true
+		}
+	}
+	return child, found
 }
 
 // compareKeys orders the parts of paths, those that are numbers as such.
@@ -103,121 +159,10 @@ func isIndex(key string) bool {
 	return key != "" && strings.Trim(key, "0123456789") == "" && (key[0] != '0' || key == "0")
 }
 
-// A teller puts the errors of a validator into words.
-type teller struct {
-	document, value any // the schema and what was checked; nil if not known
-	told            []told
-}
-
-type told struct {
-	path    []string
-	message string
-}
-
-func (t *teller) add(path []string, format string, args ...any) {
-	message := strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " ")
-	t.told = append(t.told, told{path, message})
-}
-
 func pointer(path []string) string {
 	var out strings.Builder
 	for _, key := range path {
-		if strings.ContainsAny(key, "~/") {
-			key = strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
-		}
-		out.WriteString("/" + key)
+		out.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key))
 	}
 	return out.String()
-}
-
-// tell goes down to what is really wrong: the errors above only say that there is
-// something.
-func (t *teller) tell(err *jsonschema.ValidationError) {
-	if choices := choicesOf(err); len(choices) > 0 {
-		t.tellChoice(err, choices)
-		return
-	}
-	if _, isName := err.ErrorKind.(*kind.PropertyNames); isName || len(err.Causes) == 0 {
-		t.tellOne(err)
-		return
-	}
-	for _, cause := range err.Causes {
-		t.tell(cause)
-	}
-}
-
-// choicesOf returns the errors of schemas of which one should have fitted.
-func choicesOf(err *jsonschema.ValidationError) []*jsonschema.ValidationError {
-	switch err.ErrorKind.(type) {
-	case *kind.AnyOf, *kind.OneOf:
-		return err.Causes
-	}
-	return nil
-}
-
-// tellChoice says why none of several schemas fits. If they all want another type,
-// that is said of all of them; else the problems of the nearest are told: the one
-// that found least to say against the value, types aside.
-func (t *teller) tellChoice(err *jsonschema.ValidationError, choices []*jsonschema.ValidationError) {
-	var want []string
-	var nearest []told
-	found := false
-	for _, choice := range choices {
-		if wrong := typeError(choice, len(err.InstanceLocation)); wrong != nil {
-			want = append(want, wrong.Want...)
-			continue
-		}
-		inner := teller{document: t.document, value: t.value}
-		if inner.tell(choice); !found || len(inner.told) < len(nearest) {
-			nearest, found = inner.told, true
-		}
-	}
-	if !found {
-		t.add(err.InstanceLocation, "should be %s, is %s", orList(want), t.show(err.InstanceLocation))
-		return
-	}
-	if len(choices)-len(want) > 1 {
-		t.add(err.InstanceLocation, "fits none of %d alternatives; the nearest:", len(choices))
-	}
-	t.told = append(t.told, nearest...)
-}
-
-// typeError returns the error of a schema that wants another type for the value at
-// a depth itself.
-func typeError(err *jsonschema.ValidationError, depth int) *kind.Type {
-	for {
-		if wrong, ok := err.ErrorKind.(*kind.Type); ok && len(err.InstanceLocation) == depth {
-			return wrong
-		}
-		if len(err.Causes) != 1 || len(choicesOf(err)) > 0 {
-			return nil
-		}
-		err = err.Causes[0]
-	}
-}
-
-// refusesSummary reports whether a validator has found that a part of a schema
-// refuses a string as the summary.
-func refusesSummary(err error) bool {
-	var invalid *jsonschema.ValidationError
-	return errors.As(err, &invalid) && refuses(invalid)
-}
-
-func refuses(err *jsonschema.ValidationError) bool {
-	at := len(err.InstanceLocation) == 1 && err.InstanceLocation[0] == summaryKey
-	switch k := err.ErrorKind.(type) {
-	case *kind.AdditionalProperties:
-		if len(err.InstanceLocation) == 0 && slices.Contains(k.Properties, summaryKey) {
-			return true
-		}
-	case *kind.PropertyNames:
-		if k.Property == summaryKey {
-			return true
-		}
-	case *kind.FalseSchema, *kind.Type:
-		if at {
-			return true
-		}
-	}
-	return slices.ContainsFunc(err.Causes, refuses)
 }

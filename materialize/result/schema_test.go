@@ -105,12 +105,12 @@ func TestParseSchemaErrors(t *testing.T) {
 		{`true`, "a boolean is neither a JSON Schema nor a list of fields"},
 		{`{"type": "array"}`, `its type is "array"; structured output is one object`},
 		{`{"path": {"type": "string"}}`, "no keyword of JSON Schema at its top"},
-		{`{"type": "object", "properties": {"a": {"type": "strng"}}}`, `/properties/a/type: should be one of "array"`},
-		{`{"type": "object", "properties": {"a": {"required": true}}}`, `/properties/a/required: should be an array, is the boolean true`},
-		{`{"type": "object", "properties": {"a": {"pattern": "(?=b)"}}}`, "should be a regular expression as Go reads them"},
+		{`{"type": "object", "properties": {"a": {"type": "strng"}}}`, `unknown type "strng": one of array, boolean`},
+		{`{"type": "object", "properties": {"a": {"required": true}}}`, `within "/properties/a/required"`},
+		{`{"type": "object", "properties": {"a": {"pattern": "(?=b)"}}}`, "location=#/properties/a/pattern"},
 		{`{"$ref": "https://example.com/s.json"}`, `"https://example.com/s.json" is not in the schema, and nothing is loaded`},
 		{`{"properties": {"a": {"$ref": "other.json"}}}`, `"other.json" is not in the schema`},
-		{`{"properties": {"a": {"$ref": "#/$defs/none"}}}`, "/$defs/none leads nowhere"},
+		{`{"properties": {"a": {"$ref": "#/$defs/none"}}}`, `"#/$defs/none" is not in the schema`},
 		{`{"$ref": "#/$defs/n", "$defs": {"n": {"properties": {"next": {"$ref": "#/$defs/n"}}}}}`, "used elsewhere too"},
 		{`{"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}`, "by hand"},
 		{`{"allOf": [{"properties": {"a": {}}, "additionalProperties": false}]}`, `a part of it allows no "summary"`},
@@ -127,6 +127,7 @@ func TestParseSchemaErrors(t *testing.T) {
 		{`[{"name": "a", "type": "object", "fields": [{"name": "b"}]}]`, `field "a": field "b": it has no type`},
 		{`[{"name": "a", "type": "list", "items": "strng"}]`, `field "a": items: unknown type "strng"`},
 		{deep, "nested deeper than 200"},
+		{chain(600), "its references lead to 600 places"},
 		{`{"maxProperties": 1e999999999}`, "a number beyond all bounds: 1e999999999"},
 		{`{"type":"object","description":"` + strings.Repeat("x", 1<<20) + `"}`, "more than the 1048576"},
 	}
@@ -139,6 +140,15 @@ func TestParseSchemaErrors(t *testing.T) {
 			t.Errorf("ParseSchema(%.200s): %v is not ErrSchema", test.schema, err)
 		}
 	}
+}
+
+// chain returns a schema of n references, one behind the other.
+func chain(n int) string {
+	parts := []string{fmt.Sprintf(`"p%d": {}`, n)}
+	for i := range n {
+		parts = append(parts, fmt.Sprintf(`"p%d": {"allOf": [{"$ref": "#/$defs/p%d"}]}`, i, i+1))
+	}
+	return `{"$defs": {` + strings.Join(parts, ", ") + `}}`
 }
 
 // A schema of each form, for the same outputs.
@@ -181,48 +191,61 @@ func TestCheck(t *testing.T) {
 		{"list, all wrong", listSchema,
 			`{"pth": 3, "line": 1.5, "severity": "medium", "summary": null, "tags": "x", "parts": [{}, {"id": "7"}]}`,
 			[]string{
-				`missing key "path"; is "pth" meant for it?`,
-				`/line: should be an integer, is the number 1.5`,
-				`/parts/0: missing key "id"`,
-				`/parts/1/id: should be a number, is the string "7"`,
-				`/severity: should be one of "low", "high", is "medium"`,
-				`/summary: should be a string, is null`,
-				`/tags: should be an array, is the string "x"`,
+				`Required property 'path' is missing`,
+				`/line: Value is number but should be integer`,
+				`/parts/0: Required property 'id' is missing`,
+				`/parts/1/id: Value is string but should be number`,
+				`/severity: Value medium should be one of the allowed values: low, high`,
+				`/summary: Value is null but should be string`,
+				`/tags: Value is string but should be array`,
 			}},
 		{"schema, good", jsonSchema, `{"path": "a.go", "summary": "One.", "owner": null, "at": {"line": 3}, "kind": "finding"}`, nil},
 		{"keys", jsonSchema, `{"path": "a.go", "Summary": "One.", "scroe": 1, "zzzzzzzz": 1, "when": "2026-03-02"}`, []string{
-			`key "owner" missing, which "when" needs`,
-			`missing key "summary"; is "Summary" meant for it?`,
-			`unknown key "Summary"; the nearest allowed is "summary"`,
-			`unknown key "scroe"; the nearest allowed is "score"`,
-			`unknown key "zzzzzzzz"; allowed: at, kind, list, map, owner, path, score, summary, when`,
+			`Required property 'summary' is missing`,
+			`Some required property dependencies are missing: {"when":["owner"]}`,
+			`key "Summary" is not allowed`,
+			`key "scroe" is not allowed`,
+			`key "zzzzzzzz" is not allowed`,
 		}},
 		{"values", jsonSchema,
 			`{"path": "a", "summary": "x", "owner": 1, "score": 1.7, "kind": "x", "list": ["a", "a", 1, 2], "map": {"A": 1}}`,
 			[]string{
-				`/kind: should be "finding", is "x"`,
-				`/list: should have at most 3 items, has 4`,
-				`/list: should have no item twice; items 0 and 1 are equal`,
-				`/list/2: should be a string, is the number 1`,
-				`/list/3: should be a string, is the number 2`,
-				`/map: has a key with a name that is not allowed, "A"`,
-				`/owner: should be a string or null, is the number 1`,
-				`/path: should have at least 3 characters, has 1`,
-				`/path: should match the pattern \.go$, is "a"`,
-				`/score: should be a multiple of 0.5, is 1.7`,
-				`/score: should be at most 1, is 1.7`,
+				`/kind: Value does not match the constant value`,
+				`/list: Array items at indices 0 and 1 are not unique`,
+				`/list: Value should have at most 3 items`,
+				`/list/2: Value is integer but should be string`,
+				`/list/3: Value is integer but should be string`,
+				`/map: key "A" is not allowed`,
+				`/owner: Value does not match anyOf schema`,
+				`/owner: Value is integer but should be null`,
+				`/owner: Value is integer but should be string`,
+				`/path: Value does not match the required pattern \.go$`,
+				`/path: Value should be at least 3 characters`,
+				`/score: 1.7 should be a multiple of 0.5`,
+				`/score: 1.7 should be at most 1`,
 			}},
 		{"alternatives", jsonSchema, `{"path": "a.go", "summary": "x", "at": {"page": 3}, "when": "tomorrow", "owner": "o", "list": [], "map": {}}`, []string{
-			`/at: fits none of 2 alternatives; the nearest:`,
-			`/at: missing key "line"`,
-			`/list: should have at least 1 item, has 0`,
-			`/map: should have at least 1 key, has 0`,
-			`/when: should be of the format date, is "tomorrow"`,
+			`/at: Required property 'chapter' is missing`,
+			`/at: Required property 'line' is missing`,
+			`/at: Value does not match the oneOf schema`,
+			`/list: Value should have at least 1 items`,
+			`/map: Value should have at least 1 properties`,
+			`/when: Value does not match format 'date'`,
 		}},
+		{"several fit", `{"properties": {"n": {"oneOf": [{"type": "integer"}, {"minimum": 0}, {"type": "null"}]}}}`, `{"summary": "x", "n": 1}`, []string{
+			`/n: Value should match exactly one schema but matches multiple at indexes 0, 1`,
+		}},
+		{"draft 4", `{"$schema": "http://json-schema.org/draft-04/schema#", "properties": {"n": {"minimum": 1, "exclusiveMinimum": true}}}`,
+			`{"summary": "x", "n": 1}`, []string{`/n: 1 should be greater than 1`}},
+		{"draft 2020-12", `{"$ref": "#/$defs/r", "$defs": {"r": {"type": "object", "properties": {"t": {"prefixItems": [{"format": "date"}], "items": false}}}}}`,
+			`{"summary": "x", "t": ["no date", 2]}`, []string{`/t/1: No values are allowed because the schema is set to 'false'`}},
+		{"patterns", `{"patternProperties": {"^n": {"type": "number"}}, "dependentSchemas": {"n1": {"required": ["n2"]}}}`,
+			`{"summary": "x", "n1": "1"}`, []string{`Required property 'n2' is missing`, `/n1: Value is string but should be number`}},
+		{"content", `{"properties": {"c": {"contentEncoding": "base64", "contentMediaType": "text/html"}}}`, `{"summary": "x", "c": "<p>"}`, nil},
 		{"no object", listSchema, "Nothing was found.\n", []string{"no JSON object in the output"}},
 		{"empty", listSchema, " \n", []string{"no JSON object in the output, which is empty"}},
 		{"array", listSchema, `[{"path": "a.go"}, 3]`, []string{
-			`missing key "severity"`, `missing key "summary"`,
+			`Required properties 'severity', 'summary' are missing`,
 		}},
 		{"broken", listSchema, "{\n  \"path\": \"a.go\",\n  \"summary\": \"say \"no\"\"\n}", []string{
 			`broken JSON at 3:20: invalid character 'n' after object key:value pair`,
@@ -248,7 +271,7 @@ func TestCheck(t *testing.T) {
 func numbered(n int) []string {
 	var lines []string
 	for i := range n {
-		lines = append(lines, "/n/"+strings.TrimSpace(string(mustJSON(i)))+": should be a string, is the number 1")
+		lines = append(lines, "/n/"+strings.TrimSpace(string(mustJSON(i)))+": Value is integer but should be string")
 	}
 	return lines
 }
@@ -265,7 +288,7 @@ func mustJSON(v any) []byte {
 func TestPaths(t *testing.T) {
 	s := parse(t, `{"properties": {"a/b": {"properties": {"c~d": {"type": "string"}}}}}`)
 	got := s.Check([]byte(`{"summary": "x", "a/b": {"c~d": 1}}`))
-	want := []result.Problem{{Path: "/a~1b/c~0d", Message: "should be a string, is the number 1"}}
+	want := []result.Problem{{Path: "/a~1b/c~0d", Message: "Value is integer but should be string"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Check (-want +got):\n%s", diff)
 	}
@@ -374,6 +397,25 @@ func TestSchemaBranches(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), "branch too often") {
 			t.Errorf("a schema with %s, %s of %s: %v, want that it branches too often", test.rest, test.keyword, test.end, err)
+		}
+	}
+}
+
+// TestSchemaWork gives up on a check that compares too much, though nothing branches.
+func TestSchemaWork(t *testing.T) {
+	values, keys := []string{}, []string{}
+	for i := range 20_000 {
+		values, keys = append(values, fmt.Sprint(i)), append(keys, fmt.Sprintf(`"k%d": 1`, i))
+	}
+	tests := []struct{ name, schema, output string }{
+		{"a long list of values", `{"items": {"enum": [` + strings.Join(values, ",") + `]}}`, `[` + strings.Repeat("-1,", 10_000) + `1]`},
+		{"many patterns", `{"patternProperties": {"^` + strings.Join(values[:1000], `": {}, "^`) + `": {}}}`, `{` + strings.Join(keys, ",") + `}`},
+	}
+	for _, test := range tests {
+		s := parse(t, `{"properties": {"x": `+test.schema+`}}`)
+		problems := s.Check([]byte(`{"summary": "x", "x": ` + test.output + `}`))
+		if len(problems) != 1 || !strings.Contains(problems[0].Message, "more than 250000 steps") {
+			t.Errorf("%s: %.300v, want that it takes too many steps", test.name, problems)
 		}
 	}
 }

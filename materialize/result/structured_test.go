@@ -66,9 +66,9 @@ func TestPutStructured(t *testing.T) {
 		{"empty", result.Call{Structured: true}, "", "invalid", "[invalid] (no output)", "no JSON object in the output, which is empty"},
 		{"no summary", result.Call{Structured: true}, `{"a": 1}`, "", `{"a": 1}`, ""},
 		{"fits", result.Call{Schema: schema}, `{"path": "a.go", "summary": "S."}`, "", "S.", ""},
-		{"does not fit", result.Call{Schema: schema}, `{"path": 1, "summary": "S."}`, "invalid", "[invalid] S.", "/path: should be a string, is the number 1"},
-		{"the agent's own word", result.Call{Schema: schema, Status: "final"}, `{"path": 1, "summary": "S."}`, "invalid", "[invalid] S.", "/path: should be a string, is the number 1"},
-		{"failed already", result.Call{Schema: schema, Status: "failed"}, `{"summary": "S."}`, "failed", "[failed] S.", `missing key "path"`},
+		{"does not fit", result.Call{Schema: schema}, `{"path": 1, "summary": "S."}`, "invalid", "[invalid] S.", "/path: Value is integer but should be string"},
+		{"the agent's own word", result.Call{Schema: schema, Status: "final"}, `{"path": 1, "summary": "S."}`, "invalid", "[invalid] S.", "/path: Value is integer but should be string"},
+		{"failed already", result.Call{Schema: schema, Status: "failed"}, `{"summary": "S."}`, "failed", "[failed] S.", `Required property 'path' is missing`},
 		{"too large", result.Call{Schema: schema}, large, "invalid", "[invalid] Large.", "the output has more than 8388608 bytes: no JSON object was looked for"},
 		{"binary", result.Call{Structured: true}, "\x00\x01", "invalid", "[invalid] (binary, 2 bytes)", "no JSON object in the output"},
 	}
