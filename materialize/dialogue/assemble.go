@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -170,14 +169,14 @@ func (f *Forum) assemble(ctx context.Context, key Key, opts AssembleOptions) (*A
 func (d *Dialogue) documentBase() (folder, base string) {
 	slug := d.Key.Slug()
 	folder = strings.TrimSuffix(d.Key.ID, slug) + "docs/"
-	if created := d.Pool.Created; !created.IsZero() && !stamp.MatchString(slug) {
+	if created := d.Pool.Created; !created.IsZero() && !stamp().MatchString(slug) {
 		return folder, created.UTC().Format("2006-01-02T1504Z") + "-" + slug
 	}
 	return folder, slug
 }
 
 // documentName is what follows the base in the name of a document's file.
-var documentName = regexp.MustCompile(`^\.dialogue(\.round-\d+)?\.(draft|wip|accepted|recorded)\.md$`)
+var documentName = layout.Pattern(`^\.dialogue(\.round-\d+)?\.(draft|wip|accepted|recorded)\.md$`)
 
 // A documentRecord is a file of a document that is stored.
 type documentRecord struct {
@@ -244,7 +243,7 @@ func (f *Forum) storedDocument(ctx context.Context, folder, base string) ([]docu
 	for _, e := range entries {
 		name := e.Version.Record.Name
 		rest, found := strings.CutPrefix(name.ID, folder+base)
-		m := documentName.FindStringSubmatch(rest)
+		m := documentName().FindStringSubmatch(rest)
 		if !found || m == nil {
 			continue
 		}

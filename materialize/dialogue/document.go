@@ -200,7 +200,7 @@ func (b *documentBuilder) title() string {
 	if b.d.Pool.Title != slug {
 		return b.d.Pool.Title
 	}
-	words := strings.ReplaceAll(stamp.ReplaceAllString(slug, ""), "-", " ")
+	words := strings.ReplaceAll(stamp().ReplaceAllString(slug, ""), "-", " ")
 	if words == "" {
 		return slug
 	}
@@ -213,7 +213,7 @@ func (b *documentBuilder) date() string {
 	if created := b.d.Pool.Created; !created.IsZero() {
 		return created.UTC().Format("2006-01-02 15:04Z")
 	}
-	text := strings.TrimSuffix(stamp.FindString(b.d.Key.Slug()), "-")
+	text := strings.TrimSuffix(stamp().FindString(b.d.Key.Slug()), "-")
 	day, clock, _ := strings.Cut(text, "T")
 	if len(clock) >= len("0930Z") {
 		return day + " " + clock[:2] + ":" + clock[2:4] + "Z"

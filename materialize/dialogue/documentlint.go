@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -197,12 +196,12 @@ func (l *linter) agentTurns() []*lintTurn {
 }
 
 // placeholder is what stands in documents for a turn that is still to come.
-var placeholder = regexp.MustCompile(`(?i)^\[(?:awaiting|pending|to be)[^\]\n]*\]$`)
+var placeholder = layout.Pattern(`(?i)^\[(?:awaiting|pending|to be)[^\]\n]*\]$`)
 
 // isPlaceholder reports whether a turn's text says that there is none yet.
 func isPlaceholder(text string) bool {
 	text = strings.TrimSpace(text)
-	return text == "" || placeholder.MatchString(text)
+	return text == "" || placeholder().MatchString(text)
 }
 
 // plainName returns the letters and digits of a name, in lower case, by which
@@ -242,11 +241,11 @@ func isAll(word string) bool {
 
 // shortID is an id as markers and tables have it: P01, T1; some tables add a letter
 // for the agent, whom another column names: P01-M.
-var shortID = regexp.MustCompile(`^([PT])0*(\d{1,9})(?:-[A-Z])?$`)
+var shortID = layout.Pattern(`^([PT])0*(\d{1,9})(?:-[A-Z])?$`)
 
 // normalID returns an id with two digits at least.
 func normalID(text string) (id string, found bool) {
-	m := shortID.FindStringSubmatch(strings.TrimSpace(text))
+	m := shortID().FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
 		return "", false
 	}
@@ -255,11 +254,11 @@ func normalID(text string) (id string, found bool) {
 }
 
 // lintRound is a round as cells name it: 0, R1, "Muffin R2".
-var lintRound = regexp.MustCompile(`(?:^|[^A-Za-z0-9])R?(\d{1,4})(?:[^A-Za-z0-9.]|$)`)
+var lintRound = layout.Pattern(`(?:^|[^A-Za-z0-9])R?(\d{1,4})(?:[^A-Za-z0-9.]|$)`)
 
 // roundInCell returns the round that a cell names.
 func roundInCell(cell string) (round int, found bool) {
-	m := lintRound.FindStringSubmatch(cell)
+	m := lintRound().FindStringSubmatch(cell)
 	if m == nil {
 		return 0, false
 	}

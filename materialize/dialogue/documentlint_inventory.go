@@ -1,7 +1,6 @@
 package dialogue
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,10 +115,10 @@ func (l *linter) perspectiveRows() []inventoryRow {
 }
 
 // secondForm is an id of the second generation: MUFFIN-P0101.
-var secondForm = regexp.MustCompile(`^[\p{Lu}\d_-]+-[A-Z]\d{4}$`)
+var secondForm = layout.Pattern(`^[\p{Lu}\d_-]+-[A-Z]\d{4}$`)
 
 // secondID returns an id of the second generation, which is written in full.
-func secondID(text string) (string, bool) { return text, secondForm.MatchString(text) }
+func secondID(text string) (string, bool) { return text, secondForm().MatchString(text) }
 
 // tensionRows returns the tracker's rows. An id may name the agent and the round
 // itself: MUFFIN R0-T01.
@@ -149,11 +148,11 @@ func (l *linter) tensionRows() []inventoryRow {
 }
 
 // fullID is an id that names the agent and the round: MUFFIN R0-T01.
-var fullID = regexp.MustCompile(`^(.+) R(\d{1,4})-([PT]\d{1,9})$`)
+var fullID = layout.Pattern(`^(.+) R(\d{1,4})-([PT]\d{1,9})$`)
 
 // tensionRef reads an id as a marker would name it.
 func tensionRef(text string) (layout.MarkerRef, bool) {
-	if m := fullID.FindStringSubmatch(text); m != nil {
+	if m := fullID().FindStringSubmatch(text); m != nil {
 		round, _ := strconv.Atoi(m[2]) // at most four digits
 		id, _ := normalID(m[3])
 		return layout.MarkerRef{Agent: strings.ToLower(m[1]), Round: round, ID: id}, true

@@ -2,22 +2,21 @@ package dialogue
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 
 	"filebus/materialize/layout"
 )
 
 // roundIn finds a round in a cell: R1, Muffin R0, Resolved R1, muffin, round 0.
-var roundIn = regexp.MustCompile(`\b(?:R|[Rr]ound )(\d{1,4})\b`)
+var roundIn = layout.Pattern(`\b(?:R|[Rr]ound )(\d{1,4})\b`)
 
 // keyForm is a key as a derived table has it, which the judge may have gone on from.
-var keyForm = regexp.MustCompile(`^\S+ R\d+-T\d+$`)
+var keyForm = layout.Pattern(`^\S+ R\d+-T\d+$`)
 
 // cellRound returns the round that the first of some cells names, -1 if none does.
 func cellRound(cells ...string) int {
 	for _, cell := range cells {
-		if m := roundIn.FindStringSubmatch(cell); m != nil {
+		if m := roundIn().FindStringSubmatch(cell); m != nil {
 			n, _ := strconv.Atoi(m[1]) // four digits at most
 			return n
 		}
@@ -38,7 +37,7 @@ func (t *Tracking) addListed(d *Dialogue) {
 	var first map[string]int // made when it is needed
 	for _, row := range d.Listed {
 		id, isID := layout.TensionID(row.ID)
-		if !isID && !keyForm.MatchString(row.ID) {
+		if !isID && !keyForm().MatchString(row.ID) {
 			continue
 		}
 		id = cmp.Or(id, row.ID)

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,7 +94,7 @@ func cutKey(e query.Summary) (key Key, path string, found bool) {
 }
 
 // stamp is what upstream puts before a slug.
-var stamp = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}(T\d{4,6}Z)?-`)
+var stamp = layout.Pattern(`^\d{4}-\d{2}-\d{2}(T\d{4,6}Z)?-`)
 
 // Find returns the dialogue that a text means: its key, or the name of its folder,
 // with or without the time that it begins with. An own dialogue comes before captured
@@ -111,7 +110,7 @@ func (f *Forum) Find(ctx context.Context, text string) (Key, error) {
 	if err != nil {
 		return Key{}, err
 	}
-	isStamped := func(k Key) bool { return stamp.ReplaceAllString(k.Slug(), "") == text }
+	isStamped := func(k Key) bool { return stamp().ReplaceAllString(k.Slug(), "") == text }
 	for _, matches := range []func(Key) bool{
 		func(k Key) bool { return k.String() == text },
 		func(k Key) bool { return k.IsOwn() && k.Slug() == text },

@@ -3,7 +3,6 @@ package dialogue
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -308,7 +307,7 @@ func (t *Tracking) refsOf(m layout.Marker) []layout.MarkerRef {
 	if len(t.wordy) == 0 {
 		return m.Refs
 	}
-	for _, word := range keyIn.FindAllString(strings.ToUpper(m.Raw), -1) {
+	for _, word := range keyIn().FindAllString(strings.ToUpper(m.Raw), -1) {
 		if tension := t.wordy[strings.TrimLeft(word, "[(*`\"'")]; tension != nil {
 			return []layout.MarkerRef{{Agent: tension.Agent, Round: tension.Round, ID: tension.ID}}
 		}
@@ -317,7 +316,7 @@ func (t *Tracking) refsOf(m layout.Marker) []layout.MarkerRef {
 }
 
 // keyIn finds what may be the key of a tension.
-var keyIn = regexp.MustCompile(`\S+ R\d+-T\d+`)
+var keyIn = layout.Pattern(`\S+ R\d+-T\d+`)
 
 // eventOf returns what a marker does about the tensions that it names.
 func eventOf(m layout.Marker) EventKind {

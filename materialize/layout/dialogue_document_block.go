@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,10 +34,10 @@ const (
 )
 
 // blockHead is the first line of a block.
-var blockHead = regexp.MustCompile(`(?m)^<!-- ((?:turn [^ \r\n]+ round \d{1,9})|text) bytes:(\d{1,12}) sha256:([0-9a-f]{16}) -->\r?\n`)
+var blockHead = Pattern(`(?m)^<!-- ((?:turn [^ \r\n]+ round \d{1,9})|text) bytes:(\d{1,12}) sha256:([0-9a-f]{16}) -->\r?\n`)
 
 // blockTail is the last line of a block.
-var blockTail = regexp.MustCompile(`(?m)^<!-- end of ((?:turn [^ \r\n]+ round \d{1,9})|text) -->`)
+var blockTail = Pattern(`(?m)^<!-- end of ((?:turn [^ \r\n]+ round \d{1,9})|text) -->`)
 
 // appendBlock appends a block.
 func appendBlock(dst []byte, name string, text []byte) []byte {
@@ -80,7 +79,7 @@ func findBlocks(text []byte) (blocks []block, rest []byte) {
 	rest = bytes.Clone(text)
 	ends := blockEnds(text)
 	for at := 0; at < len(text); {
-		m := blockHead.FindSubmatchIndex(text[at:])
+		m := blockHead().FindSubmatchIndex(text[at:])
 		if m == nil {
 			break
 		}
@@ -103,7 +102,7 @@ func findBlocks(text []byte) (blocks []block, rest []byte) {
 // blockEnds returns where the last lines of blocks begin, by the block's name.
 func blockEnds(text []byte) map[string][]int {
 	ends := map[string][]int{}
-	for _, m := range blockTail.FindAllSubmatchIndex(text, -1) {
+	for _, m := range blockTail().FindAllSubmatchIndex(text, -1) {
 		name := string(text[m[2]:m[3]])
 		ends[name] = append(ends[name], m[0])
 	}
@@ -159,7 +158,7 @@ func unescapeName(text string) string {
 }
 
 // sealLine is the last line of a document that filebus has written.
-var sealLine = regexp.MustCompile(`\n<!-- filebus dialogue sha256:([0-9a-f]{16}) -->\n\z`)
+var sealLine = Pattern(`\n<!-- filebus dialogue sha256:([0-9a-f]{16}) -->\n\z`)
 
 // appendSeal appends the line with the digest of dst from start on.
 func appendSeal(dst []byte, start int) []byte {
@@ -169,7 +168,7 @@ func appendSeal(dst []byte, start int) []byte {
 // CheckSeal reports whether a document is one that filebus has written, by hand
 // changed or not, and whether it still is as it was written.
 func CheckSeal(text []byte) (sealed, intact bool) {
-	m := sealLine.FindSubmatchIndex(text)
+	m := sealLine().FindSubmatchIndex(text)
 	if m == nil {
 		return bytes.Contains(text, []byte("\n<!-- filebus dialogue sha256:")), false
 	}
@@ -178,7 +177,7 @@ func CheckSeal(text []byte) (sealed, intact bool) {
 
 // cutSeal returns a document without its last line.
 func cutSeal(text []byte) []byte {
-	if m := sealLine.FindIndex(text); m != nil {
+	if m := sealLine().FindIndex(text); m != nil {
 		return text[:m[0]+1]
 	}
 	return text

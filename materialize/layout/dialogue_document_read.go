@@ -69,7 +69,7 @@ func (r *documentReader) findTurns() {
 		if l.level > 0 {
 			heading = i
 		}
-		isTurn := l.quiet && noTurnLine.Match(l.text)
+		isTurn := l.quiet && noTurnLine().Match(l.text)
 		for len(blocks) > 0 && blocks[0].start < l.end {
 			_, isBlock := blocks[0].turnOf()
 			isTurn = isTurn || isBlock
@@ -103,13 +103,13 @@ func (r *documentReader) regionEnd(heads []docHeading, i int) int {
 }
 
 // docTitle is what the title of a document begins with, in all generations.
-var docTitle = regexp.MustCompile(`(?i)^(?:(?:alignment|rfc)\s+)?(dialogue(?:\s+\d+)?)\s*:\s*`)
+var docTitle = Pattern(`(?i)^(?:(?:alignment|rfc)\s+)?(dialogue(?:\s+\d+)?)\s*:\s*`)
 
 // readHead reads the title and what stands below it, up to the line end.
 func (r *documentReader) readHead(d *DialogueDocument, h docHeading, end int) {
 	d.HeadLine = r.lines[h.line].number
 	d.Head.Title = h.title
-	if m := docTitle.FindStringSubmatch(h.title); m != nil {
+	if m := docTitle().FindStringSubmatch(h.title); m != nil {
 		d.Head.Title = h.title[len(m[0]):]
 		if len(m[1]) > len("dialogue") {
 			d.Head.Draft = m[1]
@@ -321,22 +321,22 @@ func parsePerspectives(text []byte) []PerspectiveRow {
 
 // roundTitles are the headings of rounds: "Round 1: Label", "Round 1 (Label)",
 // "Opening Arguments (Round 0)".
-var roundTitles = []*regexp.Regexp{
-	regexp.MustCompile(`^Round (\d{1,9})()$`),
-	regexp.MustCompile(`^Round (\d{1,9})\s*[:—–-]\s*(.*)$`),
-	regexp.MustCompile(`^Round (\d{1,9})\s*\((.*)\)$`),
-	regexp.MustCompile(`^(?P<label>.*?)\s*\(Round (?P<n>\d{1,9})\)$`),
+var roundTitles = []func() *regexp.Regexp{
+	Pattern(`^Round (\d{1,9})()$`),
+	Pattern(`^Round (\d{1,9})\s*[:—–-]\s*(.*)$`),
+	Pattern(`^Round (\d{1,9})\s*\((.*)\)$`),
+	Pattern(`^(?P<label>.*?)\s*\(Round (?P<n>\d{1,9})\)$`),
 }
 
 // cutRound reads the heading of a round.
 func cutRound(title string) (number int, label string, found bool) {
 	for _, form := range roundTitles {
-		m := form.FindStringSubmatch(title)
+		m := form().FindStringSubmatch(title)
 		if m == nil {
 			continue
 		}
 		digits, label := m[1], m[2]
-		if form.SubexpIndex("label") == 1 {
+		if form().SubexpIndex("label") == 1 {
 			digits, label = m[2], m[1]
 		}
 		number, _ = strconv.Atoi(digits) // at most nine digits
@@ -372,7 +372,7 @@ func between(from, to int) []int {
 }
 
 // roundFile is the line that says where the turns of a round are.
-var roundFile = regexp.MustCompile(`(?m)^<!-- round \d{1,9} in (\S+) -->$`)
+var roundFile = Pattern(`(?m)^<!-- round \d{1,9} in (\S+) -->$`)
 
 // readRound reads the turns of a round between two lines.
 func (r *documentReader) readRound(round DocumentRound, from, to int) DocumentRound {
@@ -393,8 +393,8 @@ func (r *documentReader) readRound(round DocumentRound, from, to int) DocumentRo
 		first = starts[0].line
 	}
 	round.Intro = r.textOfLines(between(from, first))
-	if m := roundFile.FindStringSubmatch(round.Intro); m != nil || from < first {
-		if at := roundFile.FindSubmatchIndex(r.rest[r.lines[from].start:r.lines[first-1].end]); at != nil {
+	if m := roundFile().FindStringSubmatch(round.Intro); m != nil || from < first {
+		if at := roundFile().FindSubmatchIndex(r.rest[r.lines[from].start:r.lines[first-1].end]); at != nil {
 			round.File = unescapeName(string(r.rest[r.lines[from].start+at[2] : r.lines[from].start+at[3]]))
 			if m != nil {
 				round.Intro = "" // the link
@@ -491,11 +491,11 @@ func (r *documentReader) lineAt(at int) int {
 }
 
 // noTurnLine is the line before the one that says why there is no turn.
-var noTurnLine = regexp.MustCompile(`(?m)^<!-- ` + noTurnComment + `(\S+) round \d{1,9} -->\r?$`)
+var noTurnLine = Pattern(`(?m)^<!-- ` + noTurnComment + `(\S+) round \d{1,9} -->\r?$`)
 
 // absence returns why there is no turn, and the agent's name if the text says it.
 func absence(text []byte, name string) (reason, agent string) {
-	if m := noTurnLine.FindSubmatch(text); m != nil {
+	if m := noTurnLine().FindSubmatch(text); m != nil {
 		name = unescapeName(string(m[1]))
 	}
 	for raw := range bytes.Lines(text) {

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 )
 
@@ -50,7 +49,7 @@ func voicesIn(text []byte, markers []Marker) []Voice {
 }
 
 // roundExpression finds the number of a round in a heading.
-var roundExpression = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bround[ -]?([0-9]{1,4})\b`) })
+var roundExpression = Pattern(`(?i)\bround[ -]?([0-9]{1,4})\b`)
 
 // A voiceReader goes through the headings of a document.
 type voiceReader struct {

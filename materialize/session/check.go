@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -173,13 +172,13 @@ func (r *Registry) paths(key Key) ([]string, error) {
 // UnsetIn returns what is wrong with a path whose session was left out, as in
 // sessions/build//context.md, or nil.
 func UnsetIn(file string) *UnsetError {
-	if noSession.MatchString(filepath.ToSlash(file)) {
+	if noSession().MatchString(filepath.ToSlash(file)) {
 		return &UnsetError{file}
 	}
 	return nil
 }
 
-var noSession = regexp.MustCompile(`(^|/)sessions/([^/]+/)?/`)
+var noSession = layout.Pattern(`(^|/)sessions/([^/]+/)?/`)
 
 // CheckAlone looks at files, absolute, where there is no store to compare them with.
 func CheckAlone(files []string, now func() time.Time) []Finding {

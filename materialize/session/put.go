@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"regexp"
 	"strings"
 
 	"filebus/materialize"
@@ -32,7 +31,7 @@ type PutRequest struct {
 	Expect   store.Expect
 }
 
-var artifactWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var artifactWord = layout.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // checkArtifact refuses names that are not safe in a path, and those of the files
 // that have commands of their own.
@@ -48,7 +47,7 @@ func checkArtifact(name string) error {
 		return &WordError{what, name, "it is written by session start, session end and session log"}
 	case isSummary:
 		return &WordError{what, name, "a summary is given with the artifact that it is of"}
-	case !artifactWord.MatchString(name) || strings.HasSuffix(name, ".") || device.MatchString(strings.ToLower(stem(name))):
+	case !artifactWord().MatchString(name) || strings.HasSuffix(name, ".") || device().MatchString(strings.ToLower(stem(name))):
 		return &WordError{what, name, "it is a name of at most 100 letters, digits, dots, - and _, without folders"}
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"filebus/materialize"
@@ -33,14 +32,14 @@ const (
 )
 
 var (
-	typeWord = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
-	device   = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`) // no folder on Windows
-	review   = regexp.MustCompile(`^pr_[0-9]{1,18}$`)
+	typeWord = layout.Pattern(`^[a-z0-9][a-z0-9_-]{0,39}$`)
+	device   = layout.Pattern(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`) // no folder on Windows
+	review   = layout.Pattern(`^pr_[0-9]{1,18}$`)
 )
 
 // CheckType returns a *WordError for what cannot be the type of a session.
 func CheckType(kind string) error {
-	if !typeWord.MatchString(kind) || device.MatchString(kind) {
+	if !typeWord().MatchString(kind) || device().MatchString(kind) {
 		return &WordError{"type of a session", kind, "it is a word of at most 40 lower-case letters, digits, - and _"}
 	}
 	return nil
@@ -54,7 +53,7 @@ func (r *Registry) Start(ctx context.Context, kind, name string) (*Started, erro
 	if err := CheckType(kind); err != nil {
 		return nil, err
 	}
-	if layout.IsReviewSession(kind, name) && review.MatchString(name) {
+	if layout.IsReviewSession(kind, name) && review().MatchString(name) {
 		started, err := r.claim(ctx, Key{Type: kind, ID: name}, "")
 		if errors.Is(err, store.ErrConflict) {
 			err = &TakenError{Key{Type: kind, ID: name}}
