@@ -1,7 +1,6 @@
 package pdf
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -20,14 +19,14 @@ type citations struct {
 }
 
 var (
-	citation    = regexp.MustCompile(`\[\d{1,4}(?:\s*[-–—,;]\s*\d{1,4})*\]`)
-	digits      = regexp.MustCompile(`\d+`)
-	entryNumber = regexp.MustCompile(`^\s*\[(\d{1,4})\][:.]?\s*`)
+	citation    = pattern(`\[\d{1,4}(?:\s*[-–—,;]\s*\d{1,4})*\]`)
+	digits      = pattern(`\d+`)
+	entryNumber = pattern(`^\s*\[(\d{1,4})\][:.]?\s*`)
 )
 
 // isReferences reports whether a heading is that of a list of references.
 func isReferences(heading string) bool {
-	name := strings.ToLower(strings.Trim(ownNumber.ReplaceAllString(heading, ""), " *_:.#"))
+	name := strings.ToLower(strings.Trim(ownNumber().ReplaceAllString(heading, ""), " *_:.#"))
 	return name == "references" || name == "bibliography"
 }
 
@@ -126,14 +125,14 @@ func (c *citations) cut(out []piece, p piece) []piece {
 		}
 	}
 	for {
-		at := citation.FindStringIndex(rest)
+		at := citation().FindStringIndex(rest)
 		if at == nil {
 			break
 		}
 		add(rest[:at[0]], target{})
 		cited := rest[at[0]:at[1]]
 		before := 0
-		for _, n := range digits.FindAllStringIndex(cited, -1) {
+		for _, n := range digits().FindAllStringIndex(cited, -1) {
 			value, _ := strconv.Atoi(cited[n[0]:n[1]]) // four digits at most
 			id := c.find(value)
 			if id == 0 && c.notes != nil {
@@ -202,7 +201,7 @@ func entryAt(pieces []piece) (number, used int, rest piece) {
 		}
 		text += p.text
 		if strings.Contains(text, "]") {
-			m := entryNumber.FindStringSubmatch(text)
+			m := entryNumber().FindStringSubmatch(text)
 			if m == nil {
 				return 0, 0, rest
 			}

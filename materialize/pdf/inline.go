@@ -3,7 +3,6 @@ package pdf
 import (
 	"bytes"
 	"html"
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -238,16 +237,16 @@ func (d *document) alt(n *ast.Image) string {
 }
 
 var (
-	htmlHidden = regexp.MustCompile(`(?is)<!--.*?(?:-->|$)|<(?:script|style)\b.*?(?:</(?:script|style)>|$)|<[!?][^>]*(?:>|$)`)
-	htmlEnd    = regexp.MustCompile(`(?i)<(?:br|/p|/div|/li|/tr|/h[1-6]|/summary|/figcaption)\b[^>]*>`)
-	htmlTag    = regexp.MustCompile(`</?[A-Za-z][^>]*>`)
+	htmlHidden = pattern(`(?is)<!--.*?(?:-->|$)|<(?:script|style)\b.*?(?:</(?:script|style)>|$)|<[!?][^>]*(?:>|$)`)
+	htmlEnd    = pattern(`(?i)<(?:br|/p|/div|/li|/tr|/h[1-6]|/summary|/figcaption)\b[^>]*>`)
+	htmlTag    = pattern(`</?[A-Za-z][^>]*>`)
 )
 
 // htmlText returns the lines of text that HTML shows.
 func htmlText(source string) []string {
-	source = htmlHidden.ReplaceAllString(source, "")
-	source = htmlEnd.ReplaceAllString(source, "\n")
-	source = html.UnescapeString(htmlTag.ReplaceAllString(source, " "))
+	source = htmlHidden().ReplaceAllString(source, "")
+	source = htmlEnd().ReplaceAllString(source, "\n")
+	source = html.UnescapeString(htmlTag().ReplaceAllString(source, " "))
 	var lines []string
 	for line := range strings.Lines(source) {
 		if line = strings.Join(strings.Fields(clean(line)), " "); line != "" {

@@ -1,7 +1,6 @@
 package pdf
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -46,8 +45,8 @@ func (o *outline) closes(n ast.Node, h *heading) bool {
 
 // ownNumber matches a number that a heading brings along: "3. ", "2.1. ", "4) ".
 var (
-	ownNumber  = regexp.MustCompile(`^\d{1,2}(?:\.\d{1,2})*[.)]\s+`)
-	bareNumber = regexp.MustCompile(`^\d{1,2}(?:\.\d{1,2})+ |^\d{1,2} `)
+	ownNumber  = pattern(`^\d{1,2}(?:\.\d{1,2})*[.)]\s+`)
+	bareNumber = pattern(`^\d{1,2}(?:\.\d{1,2})+ |^\d{1,2} `)
 )
 
 // collectHeadings finds the headings and numbers them. A heading that was skipped
@@ -81,7 +80,7 @@ func (d *document) collectHeadings() {
 // counts of its depth and above are in counts.
 func (h *heading) setNumber(path []*heading, counts []int) {
 	if len(path) > 0 && path[len(path)-1].number == "" || isUnnumbered(h.text) {
-		h.text = ownNumber.ReplaceAllString(h.text, "")
+		h.text = ownNumber().ReplaceAllString(h.text, "")
 		return
 	}
 	counts[h.depth-1]++
@@ -96,10 +95,10 @@ func (h *heading) setNumber(path []*heading, counts []int) {
 // number without a dot at its end is one if it has as many parts as it should, and
 // is not the beginning of a sentence: "2.1 Methods", but not "2.1 million users".
 func (h *heading) ownNumber(text string) string {
-	if own := ownNumber.FindString(text); own != "" {
+	if own := ownNumber().FindString(text); own != "" {
 		return own
 	}
-	own := bareNumber.FindString(text)
+	own := bareNumber().FindString(text)
 	next, _ := utf8.DecodeRuneInString(text[len(own):])
 	if own == h.number+" " || own != "" && h.depth > 1 && strings.Count(own, ".")+1 == h.depth && unicode.IsUpper(next) {
 		return own
@@ -108,7 +107,7 @@ func (h *heading) ownNumber(text string) string {
 }
 
 func isUnnumbered(text string) bool {
-	name := strings.ToLower(strings.Trim(ownNumber.ReplaceAllString(text, ""), " *_:."))
+	name := strings.ToLower(strings.Trim(ownNumber().ReplaceAllString(text, ""), " *_:."))
 	return name == "abstract" || isReferences(text)
 }
 
@@ -161,7 +160,7 @@ func (d *document) writeHeading(h *heading) {
 func (d *document) headingPieces(h *heading) []piece {
 	pieces := d.inline(h.node)
 	if h.number == "" {
-		pieces = trimPrefix(pieces, ownNumber.FindString(d.plainText(pieces)))
+		pieces = trimPrefix(pieces, ownNumber().FindString(d.plainText(pieces)))
 	} else {
 		pieces = trimPrefix(pieces, h.ownNumber(d.plainText(pieces)))
 		pieces = append([]piece{{text: h.number + "\u00A0\u00A0"}}, pieces...)

@@ -2,7 +2,6 @@ package pdf
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -31,7 +30,7 @@ func prepare(source []byte) ([]byte, frontMatter) {
 // maxFrontMatter is the most lines that front matter has.
 const maxFrontMatter = 200
 
-var frontMatterLine = regexp.MustCompile(`^\s*(#.*|[-\w"'. ]+\s*[:=].*|- .*|\[.*\]|)$`)
+var frontMatterLine = pattern(`^\s*(#.*|[-\w"'. ]+\s*[:=].*|- .*|\[.*\]|)$`)
 
 // cutFrontMatter takes the YAML or TOML before a document away. What merely begins
 // with a rule is left alone.
@@ -49,7 +48,7 @@ func cutFrontMatter(source []byte) ([]byte, frontMatter) {
 		if text == mark || mark == "---" && text == "..." {
 			return rest, readFrontMatter(lines)
 		}
-		if !frontMatterLine.MatchString(text) && !strings.HasPrefix(text, "  ") {
+		if !frontMatterLine().MatchString(text) && !strings.HasPrefix(text, "  ") {
 			return source, frontMatter{}
 		}
 		lines = append(lines, text)
@@ -136,8 +135,8 @@ func dateText(text string) string {
 const dateForm = "2 January 2006"
 
 var (
-	entryLine     = regexp.MustCompile(`^ {0,3}\[\d{1,4}\]:`)
-	referenceHead = regexp.MustCompile(`^ {0,3}#{1,6}[ \t]`)
+	entryLine     = pattern(`^ {0,3}\[\d{1,4}\]:`)
+	referenceHead = pattern(`^ {0,3}#{1,6}[ \t]`)
 )
 
 // keepEntries makes lines such as "[1]: https://example.org" text where they are
@@ -155,9 +154,9 @@ func keepEntries(source []byte) []byte {
 		case bytes.HasPrefix(trimmed, []byte("```")) || bytes.HasPrefix(trimmed, []byte("~~~")):
 			fenced = !fenced
 		case fenced:
-		case referenceHead.Match(line):
+		case referenceHead().Match(line):
 			inside = isReferences(string(bytes.Trim(line, "# \t\n")))
-		case inside && entryLine.Match(line):
+		case inside && entryLine().Match(line):
 			out.WriteByte('\\')
 			line = trimmed
 		}
