@@ -3,12 +3,15 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -19,38 +22,61 @@ type command struct {
 	args   []string // the program first
 	stdin  io.Reader
 	stdout io.Writer // nil: kept in the outcome
+	peak   bool      // its memory is measured: see measureCommand
 }
 
-// An outcome is what a process that succeeded did.
+// An outcome is what a process that succeeded did. As JSON it is what it took.
 type outcome struct {
-	elapsed time.Duration
-	peak    int64 // bytes of memory at most; 0 if it was not measured: see executeSmall
-	stdout  []byte
+	Elapsed   time.Duration
+	Processor time.Duration // of all its threads, in its own code and in the system's
+	Peak      int64         // bytes of memory at most; 0 if it was not measured
+	stdout    []byte
+}
+
+// megabytes returns the peak; nothing where the system does not tell.
+func (o outcome) megabytes() sample {
+	if o.Peak == 0 {
+		return nil
+	}
+	return sample{float64(o.Peak) / 1e6}
 }
 
 // execute runs a process and waits for it. Another exit code than 0 is an error
 // that tells what the process said.
 func (b *bench) execute(ctx context.Context, c command) (outcome, error) {
-	cmd := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
+	args, report := c.args, filepath.Join(b.temp, "usage")
+	if c.peak {
+		self, err := os.Executable()
+		if err != nil {
+			return outcome{}, err
+		}
+		args = append([]string{self, measureCommand, report}, args...)
+	}
 	var stdout, stderr bytes.Buffer
+	cmd := newProcess(ctx, args)
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.dir, b.environment(), c.stdin, c.stdout, &stderr
-	endGently(cmd)
 	if c.stdout == nil {
 		cmd.Stdout = &stdout
 	}
-	begin := time.Now()
-	err := cmd.Run()
-	done := outcome{elapsed: time.Since(begin), stdout: stdout.Bytes()}
+	done, err := outcomeOf(cmd)
+	if done.Peak = 0; c.peak && err == nil {
+		var text []byte
+		if text, err = os.ReadFile(report); err == nil {
+			err = json.Unmarshal(text, &done)
+		}
+	}
 	if err != nil {
 		said := strings.TrimSpace(stderr.String())
-		return done, fmt.Errorf("%s: %w: %s", strings.Join(c.args[:min(len(c.args), 6)], " "), err, said)
+		return outcome{}, fmt.Errorf("%s: %w: %s", strings.Join(c.args[:min(len(c.args), 6)], " "), err, said)
 	}
+	done.stdout = stdout.Bytes()
 	return done, nil
 }
 
-// endGently makes an interrupt reach a process as a signal that it can pass on to
-// its own children, and kills it if that does not end it soon.
-func endGently(cmd *exec.Cmd) {
+// newProcess returns a process that passes an interrupt on to its own children, as
+// a signal, and is killed if that does not end it soon.
+func newProcess(ctx context.Context, args []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.WaitDelay = 5 * time.Second
 	cmd.Cancel = func() error {
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -58,7 +84,22 @@ func endGently(cmd *exec.Cmd) {
 		}
 		return nil
 	}
+	return cmd
 }
+
+// outcomeOf runs a process.
+func outcomeOf(cmd *exec.Cmd) (outcome, error) {
+	begin := time.Now()
+	if err := cmd.Run(); err != nil {
+		return outcome{}, err
+	}
+	elapsed, state := time.Since(begin), cmd.ProcessState
+	return outcome{elapsed, state.UserTime() + state.SystemTime(), peakMemory(state), nil}, nil
+}
+
+// profileVariable names the folder into which a filebus that is built with the tag
+// filebus_profile writes its profiles.
+const profileVariable = "FILEBUS_PROFILE_DIR"
 
 // environment is that of the user without what configures the tools that are
 // measured: their default settings count. No store is remembered among the user's.
@@ -66,69 +107,53 @@ func (b *bench) environment() []string {
 	var env []string
 	for _, variable := range os.Environ() {
 		name, _, _ := strings.Cut(variable, "=")
-		own := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
-		if name == "HOME" || name == "RIPGREP_CONFIG_PATH" || own("XDG_") || own("FILEBUS_") || own("GIT_") || own("CLAUDE_") || own("CODEX_") {
-			continue
+		foreign := name == "HOME" || name == "RIPGREP_CONFIG_PATH"
+		for _, prefix := range []string{"XDG_", "FILEBUS_", "GIT_", "CLAUDE_", "CODEX_"} {
+			foreign = foreign || strings.HasPrefix(name, prefix)
 		}
-		env = append(env, variable)
-	}
-	if b.profiles != "" {
-		env = append(env, profileVariable+"="+b.profiles)
+		if !foreign || name == profileVariable {
+			env = append(env, variable)
+		}
 	}
 	return append(env, "HOME="+b.temp, "GIT_CONFIG_NOSYSTEM=1", "FILEBUS_STATE=off")
 }
 
-// process returns a measurement of a whole process.
-func (b *bench) process(c command) func(ctx context.Context) (float64, error) {
-	return func(ctx context.Context) (float64, error) {
-		done, err := b.execute(ctx, c)
-		return milliseconds(done.elapsed), err
+// measureCommand is the hidden first argument that makes this program run the
+// command behind it and report what it took.
+//
+// The peak of a process that the system reports holds what its parent had in
+// memory when it was started: until the new program is loaded, it shares the
+// parent's. A parent that has loaded texts would be taken for its child, so a
+// small one stands between.
+const measureCommand = "measure-command"
+
+// measureMain runs a command with the standard streams of this process and
+// writes its usage to a file.
+func measureMain(args []string) error {
+	if len(args) < 2 {
+		return fmt.Errorf("%s needs a file and a command", measureCommand)
 	}
-}
-
-// A workspace is a folder with a store of its own.
-type workspace struct{ dir string }
-
-// newWorkspace makes an empty folder; the first write makes the store.
-func (b *bench) newWorkspace(name string) (*workspace, error) {
-	dir, err := b.folder(name)
-	return &workspace{dir}, err
-}
-
-// storeDir returns the folder of the store.
-func (w *workspace) storeDir() string { return filepath.Join(w.dir, ".filebus") }
-
-// filebus returns a command line for the workspace.
-func (b *bench) filebusIn(w *workspace, args ...string) command {
-	return command{dir: w.dir, args: append([]string{b.program, "--store", w.storeDir()}, args...)}
-}
-
-// stock returns a workspace that holds the made texts, captured as one tree and
-// indexed. It is made once and must not be changed.
-func (b *bench) stock(ctx context.Context) (*workspace, error) {
-	if b.stocked != nil {
-		return b.stocked, nil
-	}
-	texts, err := b.texts(b.docs)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	cmd := newProcess(ctx, args[1:])
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	took, err := outcomeOf(cmd)
 	if err != nil {
-		return nil, err
-	}
-	w, err := b.newWorkspace("stock")
-	if err != nil {
-		return nil, err
-	}
-	if err := b.fill(ctx, w, texts); err != nil {
-		return nil, err
-	}
-	b.stocked = w
-	return w, nil
-}
-
-// fill captures texts into a workspace and indexes them.
-func (b *bench) fill(ctx context.Context, w *workspace, texts *corpus) error {
-	if _, err := b.execute(ctx, b.filebusIn(w, "capture", "--tree", "made", texts.dir)); err != nil {
 		return err
 	}
-	_, err := b.execute(ctx, b.filebusIn(w, "reindex"))
-	return err
+	text, err := json.Marshal(took)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(args[0], text, 0o666)
+}
+
+// always is the command of every turn.
+func always(c command) func() command { return func() command { return c } }
+
+// eachTurn returns a command of other words each turn; processes that run at once
+// may share it.
+func eachTurn(queries [][]string, of func(words []string) command) func() command {
+	var turn atomic.Int64
+	return func() command { return of(queries[int(turn.Add(1)-1)%len(queries)]) }
 }

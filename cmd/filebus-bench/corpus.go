@@ -1,14 +1,73 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 )
+
+// A text is a file to be.
+type text struct {
+	path string // slash-separated
+	body []byte
+}
+
+// A source has texts, one after the other; those that are made do not end.
+type source iter.Seq2[text, error]
+
+// made is the source of the texts that next makes.
+func made(next func() text) source {
+	return func(yield func(text, error) bool) {
+		for yield(next(), nil) {
+			continue
+		}
+	}
+}
+
+// filesIn is the source of the regular files below a folder, in the order of their
+// names. What git keeps there is left out. None at all is an error.
+func filesIn(dir string) source {
+	return func(yield func(text, error) bool) {
+		files, found := os.DirFS(dir), false
+		err := fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.IsDir() && entry.Name() == ".git" {
+				return fs.SkipDir
+			}
+			if err != nil || !entry.Type().IsRegular() {
+				return err
+			}
+			body, err := fs.ReadFile(files, path)
+			if err != nil {
+				return err
+			}
+			if found = true; !yield(text{path, body}, nil) {
+				return fs.SkipAll
+			}
+			return nil
+		})
+		if err == nil && !found {
+			err = errors.New("it holds no files")
+		}
+		if err != nil {
+			yield(text{}, fmt.Errorf("reading %s: %w", dir, err))
+		}
+	}
+}
+
+// source returns the texts that the suites work on: made ones, or those of the
+// folder that the options name.
+func (b *bench) source() source {
+	if b.corpus != "" {
+		return filesIn(b.corpus)
+	}
+	return made(newGenerator(b.seed).next)
+}
 
 // A corpus is a folder of texts to work on.
 type corpus struct {
@@ -17,80 +76,42 @@ type corpus struct {
 	bytes int64
 }
 
-// texts returns a corpus of n files: made ones, or of the folder that the
-// options name, from which at most n are copied. It is made once and must not be
-// changed.
-func (b *bench) texts(n int) (*corpus, error) {
-	if c := b.corpora[n]; c != nil {
-		return c, nil
-	}
-	dir, err := b.folder("texts")
-	if err != nil {
-		return nil, err
-	}
-	c := &corpus{dir: dir}
-	if b.corpus != "" {
-		err = c.copyFrom(b.corpus, n)
-	} else {
-		err = c.make(newGenerator(b.seed).next, n)
-	}
-	if err != nil {
-		return nil, err
-	}
-	fmt.Fprintf(b.progress, "  %d texts, %.1f MB, mean %.1f KB\n", len(c.files), c.megabytes(), c.megabytes()*1e3/float64(len(c.files)))
-	b.corpora[n] = c
-	return c, nil
+// corpusOf writes texts to a new folder for as long as more says so, and there are
+// any.
+func (a *attempt) corpusOf(from source, more func(c *corpus) bool) *corpus {
+	c := &corpus{dir: a.folder("texts")}
+	a.step(func() error { return c.take(from, more) })
+	return c
 }
 
-// make adds n texts that next makes.
-func (c *corpus) make(next func() text, n int) error {
-	for range n {
-		t := next()
-		if err := c.add(filepath.FromSlash(t.path), t.body); err != nil {
+// upTo wants so many texts.
+func upTo(n int) func(c *corpus) bool { return func(c *corpus) bool { return len(c.files) < n } }
+
+// texts returns the corpus that most suites share. It must not be changed.
+func (a *attempt) texts() *corpus {
+	if a.made == nil {
+		c := a.corpusOf(a.source(), upTo(a.docs))
+		if a.err != nil {
+			return c
+		}
+		fmt.Fprintf(a.progress, "  %d texts, %.1f MB, mean %.1f KB\n", len(c.files), c.megabytes(), c.meanKB())
+		a.made = c
+	}
+	return a.made
+}
+
+func (c *corpus) take(from source, more func(c *corpus) bool) error {
+	for t, err := range from {
+		if err != nil || !more(c) {
+			return err
+		}
+		c.files = append(c.files, filepath.FromSlash(t.path))
+		c.bytes += int64(len(t.body))
+		if err := writeFile(filepath.Join(c.dir, filepath.FromSlash(t.path)), t.body); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// copyFrom adds the first n regular files below a folder, in the order of their
-// names. What git keeps there is left out.
-func (c *corpus) copyFrom(dir string, n int) error {
-	return c.copyWhile(dir, func() bool { return len(c.files) < n })
-}
-
-// copyWhile is copyFrom as long as more are wanted. None at all is an error.
-func (c *corpus) copyWhile(dir string, more func() bool) error {
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.IsDir() && entry.Name() == ".git" {
-			return filepath.SkipDir
-		}
-		if err != nil || !entry.Type().IsRegular() {
-			return err
-		}
-		if !more() {
-			return filepath.SkipAll
-		}
-		body, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		relative, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		return c.add(relative, body)
-	})
-	if err == nil && len(c.files) == 0 {
-		err = fmt.Errorf("%s holds no files", dir)
-	}
-	return err
-}
-
-func (c *corpus) add(file string, body []byte) error {
-	c.files = append(c.files, file)
-	c.bytes += int64(len(body))
-	return writeFile(filepath.Join(c.dir, file), body)
 }
 
 // writeFile writes a file and the folders above it.
@@ -104,34 +125,37 @@ func writeFile(path string, body []byte) error {
 // megabytes returns the size of all texts in units of 1,000,000 bytes.
 func (c *corpus) megabytes() float64 { return float64(c.bytes) / 1e6 }
 
+// meanKB returns the size of a text in units of 1,000 bytes.
+func (c *corpus) meanKB() float64 { return float64(c.bytes) / 1e3 / float64(len(c.files)) }
+
+// share returns a size as a share of that of all texts.
+func (c *corpus) share(bytes int64) sample { return sample{float64(bytes) / float64(c.bytes)} }
+
 var plainWord = regexp.MustCompile(`\b[a-z]{4,20}\b`)
 
 // queries returns n searches of one to three words that stand near each other in
 // some text, so that frequent words are as frequent in them as in the texts.
-func (c *corpus) queries(n int, seed uint64) ([][]string, error) {
-	random := rand.New(rand.NewPCG(seed, 1))
-	var queries [][]string
-	for tries := 0; len(queries) < n; tries++ {
+func (a *attempt) queries(c *corpus, n int) [][]string {
+	queries, random := [][]string{}, rand.New(rand.NewPCG(a.seed, 1))
+	for tries := 0; a.err == nil && len(queries) < n; tries++ {
 		if tries > 100*n {
-			return nil, fmt.Errorf("the texts in %s hold too few words for queries", c.dir)
+			a.check(fmt.Errorf("the texts in %s hold too few words for queries", c.dir))
+			break
 		}
 		body, err := os.ReadFile(filepath.Join(c.dir, pick(random, c.files)))
-		if err != nil {
-			return nil, err
-		}
+		a.check(err)
 		words := plainWord.FindAllString(string(body), -1)
 		length := 1 + random.IntN(3)
 		if len(words) <= length {
 			continue
 		}
 		start := random.IntN(len(words) - length)
-		query := slices.Compact(slices.Sorted(slices.Values(words[start : start+length])))
-		queries = append(queries, query)
+		queries = append(queries, slices.Compact(slices.Sorted(slices.Values(words[start:start+length]))))
 	}
-	return queries, nil
+	return queries
 }
 
-// folderSize returns the bytes that the files below a folder take on disk.
+// folderSize returns the bytes that a file, or the files below a folder, take on disk.
 func folderSize(dir string) (size int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -145,27 +169,4 @@ func folderSize(dir string) (size int64, err error) {
 		return nil
 	})
 	return size, err
-}
-
-// bodies returns a source of bodies that all differ: made ones, or those of the
-// folder that the options name. When all of these have been had they come again,
-// each time with another last line.
-func (b *bench) bodies() (next func() ([]byte, error), err error) {
-	if b.corpus == "" {
-		g := newGenerator(b.seed)
-		return func() ([]byte, error) { return g.next().body, nil }, nil
-	}
-	texts, err := b.texts(b.docs)
-	if err != nil {
-		return nil, err
-	}
-	count := 0
-	return func() ([]byte, error) {
-		body, err := os.ReadFile(filepath.Join(texts.dir, texts.files[count%len(texts.files)]))
-		if round := count / len(texts.files); round > 0 {
-			body = fmt.Appendf(body, "\n%d\n", round)
-		}
-		count++
-		return body, err
-	}, nil
 }

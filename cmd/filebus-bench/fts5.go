@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -13,54 +12,50 @@ import (
 // with. It stems as Porter does, keeps no text of its own and ranks by BM25.
 const sqlite = "sqlite3"
 
+// An fts5 is a database of texts, or of an index of them.
+type fts5 struct{ db string }
+
 // fts5Docs loads the texts of a corpus into a table, from which FTS5 indexes them
-// as filebus does from its store. It returns the database.
-func (b *bench) fts5Docs(ctx context.Context, texts *corpus) (string, error) {
-	dir, err := b.folder("fts5")
-	if err != nil {
-		return "", err
-	}
-	db := filepath.Join(dir, "docs.db")
-	script := fmt.Sprintf(`create table docs(path text, body text);
+// as filebus does from its store. Without the tool there is none.
+func (a *attempt) fts5Docs(texts *corpus) fts5 {
+	docs := fts5{filepath.Join(a.folder("fts5"), "docs.db")}
+	if hasTool(sqlite) {
+		a.run(docs.shell(fmt.Sprintf(`create table docs(path text, body text);
 insert into docs select name, cast(data as text) from fsdir(%s) where data is not null;
-`, quoteSQL(texts.dir))
-	_, err = b.sqlite(ctx, db, script)
-	return db, err
+`, quoteSQL(texts.dir))))
+	}
+	return docs
 }
 
-// fts5Index indexes the texts of a database into a new one, runs more SQL on it,
-// and returns it.
-func (b *bench) fts5Index(ctx context.Context, docs, more string) (string, outcome, error) {
-	dir, err := b.folder("fts5-index")
-	if err != nil {
-		return "", outcome{}, err
+// index indexes the texts of a database into a new one and runs more SQL on it.
+func (a *attempt) index(docs fts5, more string) (fts5, outcome) {
+	made := fts5{filepath.Join(a.folder("fts5"), "fts.db")}
+	if !hasTool(sqlite) {
+		return made, outcome{}
 	}
-	db := filepath.Join(dir, "fts.db")
-	script := fmt.Sprintf(`attach %s as source;
+	return made, a.runForPeak(made.shell(fmt.Sprintf(`attach %s as source;
 create virtual table fts using fts5(path, body, content='', tokenize='porter');
 insert into fts(rowid, path, body) select rowid, path, body from source.docs;
-%s`, quoteSQL(docs), more)
-	done, err := b.executeSmall(ctx, sqliteShell(b.temp, db, script))
-	return db, done, err
+%s`, quoteSQL(docs.db), more)))
 }
 
-// fts5Search runs queries in one process and returns the milliseconds of each.
-// A query finds the ten best of the texts that have any of its words.
-func (b *bench) fts5Search(ctx context.Context, db string, queries [][]string) (sample, error) {
-	var script strings.Builder
-	script.WriteString("pragma mmap_size = 1000000000;\n.timer on\n")
+// search returns the command line of a query for the ten best of the texts that
+// have any of the words.
+func (f fts5) search(words []string) command { return f.shell(fts5Query(words)) }
+
+// times measures the milliseconds of each query, all in one process.
+func (f fts5) times(queries [][]string) measurement {
+	script := "pragma mmap_size = 1000000000;\n.timer on\n"
 	for _, words := range queries {
-		script.WriteString(fts5Query(words))
+		script += fts5Query(words)
 	}
-	done, err := b.sqlite(ctx, db, script.String())
-	if err != nil {
-		return nil, err
+	return func(a *attempt) figures {
+		times := shellTimes(string(a.run(f.shell(script)).stdout))
+		if len(times) != len(queries) {
+			a.check(fmt.Errorf("sqlite3 timed %d of %d queries", len(times), len(queries)))
+		}
+		return figures{"": times}
 	}
-	times := shellTimes(string(done.stdout))
-	if len(times) != len(queries) {
-		return nil, fmt.Errorf("sqlite3 timed %d of %d queries", len(times), len(queries))
-	}
-	return times, nil
 }
 
 func fts5Query(words []string) string {
@@ -68,18 +63,13 @@ func fts5Query(words []string) string {
 	return fmt.Sprintf("select rowid from fts where fts match %s order by rank limit 10;\n", quoteSQL(match))
 }
 
-func (b *bench) sqlite(ctx context.Context, db, script string) (outcome, error) {
-	if !hasTool(sqlite) {
-		return outcome{}, &missingError{sqlite}
-	}
-	return b.execute(ctx, sqliteShell(b.temp, db, script))
+// shell returns the command line that runs SQL on the database.
+func (f fts5) shell(script string) command {
+	args := []string{sqlite, "-batch", "-bail", f.db}
+	return command{dir: filepath.Dir(f.db), args: args, stdin: strings.NewReader(script)}
 }
 
-func sqliteShell(dir, db, script string) command {
-	return command{dir: dir, args: []string{sqlite, "-batch", "-bail", db}, stdin: strings.NewReader(script)}
-}
-
-var runTime = regexp.MustCompile(`(?m)^Run Time: real \S+ user (\S+) sys (\S+)`)
+var runTime = regexp.MustCompile(`(?m)^Run Time: real \S+ user ([\d.]+) sys ([\d.]+)$`)
 
 // shellTimes reads what ".timer on" prints, in milliseconds. The time of the CPU
 // is taken, since that of the clock is rounded to whole milliseconds: a query on
@@ -87,17 +77,11 @@ var runTime = regexp.MustCompile(`(?m)^Run Time: real \S+ user (\S+) sys (\S+)`)
 func shellTimes(output string) sample {
 	var times sample
 	for _, match := range runTime.FindAllStringSubmatch(output, -1) {
-		// The pattern takes any word; what is no number counts as nothing, and is
-		// seen by the queries' number of a millisecond each.
 		user, err := strconv.ParseFloat(match[1], 64)
-		if err != nil {
-			continue
+		system, systemErr := strconv.ParseFloat(match[2], 64)
+		if err == nil && systemErr == nil { // else the queries' number shows that one is missing
+			times = append(times, 1000*(user+system))
 		}
-		system, err := strconv.ParseFloat(match[2], 64)
-		if err != nil {
-			continue
-		}
-		times = append(times, 1000*(user+system))
 	}
 	return times
 }

@@ -41,17 +41,8 @@ const (
 func newGenerator(seed uint64) *generator {
 	random := rand.New(rand.NewPCG(seed, 0x66696c65627573))
 	words := vocabulary(random)
-	return &generator{
-		random: random,
-		words:  words,
-		zipf:   rand.NewZipf(random, zipfExponent, zipfShift, uint64(len(words)-1)),
-	}
-}
-
-// A text is a file to be.
-type text struct {
-	path string // slash-separated
-	body []byte
+	zipf := rand.NewZipf(random, zipfExponent, zipfShift, uint64(len(words)-1))
+	return &generator{random: random, words: words, zipf: zipf}
 }
 
 // next returns another text of the usual sizes.
@@ -63,30 +54,39 @@ func (g *generator) next() text {
 
 // sized returns another text of about so many bytes: the last block ends it.
 func (g *generator) sized(size int) text {
-	g.count++
 	g.newTopic()
 	var out strings.Builder
 	out.Grow(size + size/4)
 	title := g.title()
 	if g.random.IntN(4) == 0 {
-		fmt.Fprintf(&out, "---\nid: %08x\nagent: %s_%s\ntags: [%s, %s]\n---\n", g.random.Uint32(), g.word(), g.word(), g.word(), g.word())
+		fmt.Fprintf(&out, "---\nid: %08x\nagent: %s_%s\ntags: [%s, %s]\n---\n",
+			g.random.Uint32(), g.word(), g.word(), g.word(), g.word())
 	}
 	fmt.Fprintf(&out, "# %s\n\n", title)
 	for out.Len() < size {
 		g.block(&out)
 	}
-	return text{g.path(title), []byte(out.String())}
+	return g.named(title, out.String())
 }
 
-// path returns a path for the text that was made last.
-func (g *generator) path(title string) string {
-	return fmt.Sprintf("area-%03d/%s-%06d.md", g.count/100, strings.ReplaceAll(strings.ToLower(title), " ", "-"), g.count)
+// small returns a text of about 300 bytes: a title and a few sentences.
+func (g *generator) small() text {
+	g.newTopic()
+	title := g.title()
+	return g.named(title, fmt.Sprintf("# %s\n\n%s\n", title, g.paragraph(3)))
+}
+
+// named returns the text that was made last, with its path.
+func (g *generator) named(title, body string) text {
+	slug := strings.ReplaceAll(strings.ToLower(title), " ", "-")
+	return text{fmt.Sprintf("area-%03d/%s-%06d.md", g.count/100, slug, g.count), []byte(body)}
 }
 
 // newTopic chooses what the next text is about: words that are neither among the
 // most frequent nor among the rarest, and what is made of them.
 func (g *generator) newTopic() {
-	g.topic, g.phrases, g.identifiers = g.topic[:0], g.phrases[:0], g.identifiers[:0]
+	g.count++
+	g.topic, g.phrases, g.identifiers = nil, nil, nil
 	for range topicWords {
 		g.topic = append(g.topic, g.words[len(g.words)/100+g.random.IntN(len(g.words)/4)])
 	}
@@ -115,27 +115,18 @@ func (g *generator) block(out *strings.Builder) {
 		}
 		out.WriteString("\n")
 	case n < 18:
-		g.code(out)
+		fmt.Fprintf(out, "```go\nfunc %s(ctx context.Context, %s string) error {\n", g.identifier(), g.word())
+		for range 2 + g.random.IntN(8) {
+			fmt.Fprintf(out, "\t%s := %s(%s, %d)\n", g.word(), g.identifier(), g.word(), g.random.IntN(1000))
+		}
+		out.WriteString("\treturn nil\n}\n```\n\n")
 	default:
-		g.table(out)
+		fmt.Fprintf(out, "| %s | %s | %s |\n|---|---|---|\n", g.title(), g.word(), g.word())
+		for range 3 + g.random.IntN(6) {
+			fmt.Fprintf(out, "| `%s` | %s | %d.%d ms |\n", g.identifier(), g.word(), g.random.IntN(500), g.random.IntN(10))
+		}
+		out.WriteString("\n")
 	}
-}
-
-func (g *generator) code(out *strings.Builder) {
-	out.WriteString("```go\n")
-	fmt.Fprintf(out, "func %s(ctx context.Context, %s string) error {\n", g.identifier(), g.word())
-	for range 2 + g.random.IntN(8) {
-		fmt.Fprintf(out, "\t%s := %s(%s, %d)\n", g.word(), g.identifier(), g.word(), g.random.IntN(1000))
-	}
-	out.WriteString("\treturn nil\n}\n```\n\n")
-}
-
-func (g *generator) table(out *strings.Builder) {
-	fmt.Fprintf(out, "| %s | %s | %s |\n|---|---|---|\n", g.title(), g.word(), g.word())
-	for range 3 + g.random.IntN(6) {
-		fmt.Fprintf(out, "| `%s` | %s | %d.%d ms |\n", g.identifier(), g.word(), g.random.IntN(500), g.random.IntN(10))
-	}
-	out.WriteString("\n")
 }
 
 // paragraph returns so many sentences.
@@ -217,3 +208,70 @@ func (g *generator) title() string {
 }
 
 func capitalized(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
+
+// vocabularySize is the number of words that made texts draw from. Identifiers,
+// numbers and digests are made on the spot and come on top.
+const vocabularySize = 24000
+
+// frequentWords are the first ranks of the vocabulary: as in any English text,
+// most of them say little.
+const frequentWords = `the to of and a in is it that for was on with as be by this not are from or an
+at which but has have when one all if can no there so we they its more into only out then than them
+were after before each other will would should must may does did been being also any some same new
+file test code value error type call read write string list name path line set run build state key
+token session request response cache index store record task agent report result change version
+config server client user data table row query search lock retry timeout limit budget queue worker
+function method return package module import interface handler context cancel deadline buffer parse
+format encode decode verify check commit merge branch review issue fix bug feature release deploy
+rollback migration schema column order page cursor stream chunk batch event message topic schedule
+latency throughput memory disk network socket header body status code reason cause effect summary
+finding risk decision pattern open close start stop wait signal process thread pool pair map tree
+node edge root leaf depth graph section heading paragraph fence quote link image anchor number count
+total mean median ratio percent second minute hour day week small large fast slow cheap safe broken
+missing stale fresh empty full first last next previous old current because however although while
+since until between under over through during without within against about again still already never
+always often rarely once twice here where how why what who`
+
+var (
+	onsets = strings.Fields("b br c ch cl cr d dr f fl fr g gl gr h j k l m n p pl pr qu r s sc sh " +
+		"sl sp st str t th tr v w")
+	nuclei = strings.Fields("a e i o u a e i o ai ea ee ia io oa ou")
+	codas  = strings.Fields("b ck d g l ll m n nd ng nt p r rd rm rt s ss st t x")
+	tails  = strings.Fields("ing ed er tion ment able ity al ive ous ly ness s es ance ism")
+)
+
+// vocabulary returns distinct words, most frequent first: real ones, then made
+// ones that can be spoken and have the endings of English.
+func vocabulary(random *rand.Rand) []string {
+	seen := map[string]bool{}
+	var words []string
+	add := func(word string) {
+		if !seen[word] {
+			seen[word] = true
+			words = append(words, word)
+		}
+	}
+	for word := range strings.FieldsSeq(frequentWords) {
+		add(word)
+	}
+	for len(words) < vocabularySize {
+		add(madeWord(random))
+	}
+	return words
+}
+
+func madeWord(random *rand.Rand) string {
+	var word strings.Builder
+	for range 1 + random.IntN(3) {
+		word.WriteString(pick(random, onsets) + pick(random, nuclei))
+	}
+	if random.IntN(2) == 0 {
+		word.WriteString(pick(random, codas))
+	}
+	if random.IntN(3) == 0 {
+		word.WriteString(pick(random, tails))
+	}
+	return word.String()
+}
+
+func pick[T any](random *rand.Rand, from []T) T { return from[random.IntN(len(from))] }

@@ -1,240 +1,210 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"time"
-
-	"filebus/query"
+	"strings"
 )
+
+// planGrowth measures stores of growing size, in turns: what a put, a search, a
+// look-up by tag and an idle sync take, and what memory and disk. A size that
+// cannot be filled is a row that says so, and the smaller ones are measured.
+func planGrowth(a *attempt) []comparison {
+	stores, err := a.growingStores()
+	var all []comparison
+	for _, m := range growthMeasures() {
+		all = append(all, m.compare(a.runs, stores))
+	}
+	filled := func(a *attempt) figures { a.check(err); return nil }
+	return append(all, comparison{sides: []side{{name: "growth", run: filled}}})
+}
+
+// A growthMeasure is measured in stores of each size.
+type growthMeasure struct {
+	what, unit string
+	turns      int                         // for each run that the options ask for
+	run        func(g *growth) measurement // nil: filling the store has shown it
+	limit      string                      // a ratio is to the smallest store
+}
+
+func growthMeasures() []growthMeasure {
+	return []growthMeasure{
+		{"put", "ms", 4, (*growth).put, "≤ 1.25 × the first: flat"},
+		{"search", "ms", 8, func(g *growth) measurement {
+			return whole(eachTurn(g.queries, g.w.search))
+		}, "≤ 2 × the first"},
+		{"search in process", "ms", 1, (*growth).searchInProcess, ""},
+		{"search in a mirrored workspace", "ms", 4, func(g *growth) measurement {
+			return whole(eachTurn(g.queries, g.mirror.search))
+		}, ""},
+		{"knowledge by tag", "ms", 4, (*growth).byTag, ""},
+		{"idle sync", "ms", 2, func(g *growth) measurement { return whole(always(g.mirror.command("sync"))) }, ""},
+		{"peak memory of search", "MB", 1, (*growth).searchPeak, ""},
+		{"peak memory of indexing", "MB", 0, nil, "all ≤ 600 MB"},
+		{"capture", "records/s", 0, nil, ""},
+		{"indexing", "records/s", 0, nil, ""},
+		{"texts", "bytes/record", 0, nil, ""},
+		{"store on disk", "bytes/record", 0, nil, ""},
+		{"index on disk", "bytes/record", 0, nil, ""},
+	}
+}
+
+// compare compares the stores by the measure. Searches are also compared with those
+// in a tenth of the records.
+func (m *growthMeasure) compare(runs int, stores []*growth) comparison {
+	all := comparison{turns: m.turns * runs}
+	for i, g := range stores {
+		s := side{name: g.figure(m.what), unit: m.unit, limit: m.limit}
+		if i > 0 {
+			s.over = stores[0].figure(m.what)
+		} else if strings.Contains(m.limit, "×") {
+			s.limit = ""
+		}
+		if m.run == nil {
+			s.run = func(*attempt) figures { return figures{"": g.filled[m.what]} }
+		} else {
+			s.run = m.run(g)
+		}
+		all.sides = append(all.sides, s)
+		if i > 1 && m.what == "search" {
+			tenth := stores[i-1].figure(m.what)
+			all.lines = append(all.lines, line{s.name, m.unit, s.name + ", against a tenth", tenth, m.limit})
+		}
+	}
+	return all
+}
+
+// growthSizes returns 1000, 10000, ... up to most, at least the first.
+func growthSizes(most int) []int {
+	sizes := []int{1000}
+	for n := 10000; n <= most; n *= 10 {
+		sizes = append(sizes, n)
+	}
+	return sizes
+}
+
+// A growth is a store of one size.
+type growth struct {
+	w       *workspace
+	mirror  *workspace // whose files are the mirror of its store
+	records int        // texts; a tenth as many entries of knowledge come on top
+	source  *freshFile
+	queries [][]string
+	filled  figures // what filling it took
+}
+
+// figure returns the name of one of its figures.
+func (g *growth) figure(what string) string { return fmt.Sprintf("%s, %d records", what, g.records) }
+
+// growingStores fills a store for each size up to the greatest that is asked
+// for. Beside an error it returns those that are full.
+func (a *attempt) growingStores() (stores []*growth, err error) {
+	for _, n := range growthSizes(a.growthMax) {
+		fmt.Fprintf(a.progress, "  filling a store with %d records\n", n)
+		part := &attempt{bench: a.bench, ctx: a.ctx}
+		g := part.grow(n, stores)
+		if part.err != nil {
+			return stores, fmt.Errorf("%d records: %w", n, part.err)
+		}
+		stores = append(stores, g)
+	}
+	return stores, nil
+}
+
+// grow makes the stores of one size. All sizes are asked for the same words.
+func (a *attempt) grow(n int, smaller []*growth) *growth {
+	from := a.source()
+	if a.small && a.corpus == "" {
+		from = made(newGenerator(a.seed).small)
+	}
+	texts, w := a.corpusOf(from, upTo(n)), a.workspace(a.program)
+	g := &growth{w: w, records: len(texts.files), source: w.freshFile(results(a.seed + uint64(n)))}
+	if len(smaller) == 0 {
+		g.queries = a.queries(texts, queriesPerTurn)
+	} else if g.queries = smaller[0].queries; g.records == smaller[len(smaller)-1].records {
+		a.check(&missingError{fmt.Sprintf("a corpus of %d files", n)})
+	}
+	a.addKnowledge(texts.dir, g.records)
+	a.fill(g, texts)
+	// What counts here is the number of files.
+	g.mirror, _ = a.mirrored(made(newGenerator(a.seed).small), min(g.records, mirrorMost))
+	a.run(g.mirror.command(firstSearch()...))
+	return g
+}
 
 // mirrorMost is the greatest number of mirrored files that growth makes: more
 // would take longer than all other suites together.
 const mirrorMost = 100_000
 
-// runGrowth measures stores of growing size, in turns: what a put, a search, a
-// look-up by tag and an idle sync take, and what memory and disk. A size that
-// cannot be filled is an error, and the smaller ones are measured.
-func runGrowth(ctx context.Context, b *bench) ([]row, error) {
-	stores, failed := b.growingStores(ctx)
-	if len(stores) == 0 {
-		return nil, failed
-	}
-	var rows []row
-	for _, m := range growthMeasures() {
-		samples, err := m.take(ctx, b, stores)
-		failed = errors.Join(failed, err)
-		for i, g := range stores {
-			r := measured(fmt.Sprintf("%s, %d records", m.what, g.records), m.unit, samples[i])
-			if i > 0 {
-				r = r.over(samples[0])
-				if m.limit > 0 {
-					r = r.ratioAtMost(m.limit, m.limitText)
-				}
-			}
-			if m.most > 0 {
-				r = r.noneAbove(m.most, m.limitText)
-			}
-			rows = append(rows, r.on(m.chart, m.line, g.records))
-		}
-		if m.chart == "search" && m.limit > 0 {
-			rows = append(rows, searchLimits(stores, samples)...)
-		}
-	}
-	return rows, failed
-}
-
-// searchLimits compares searches at 10,000 records, and at ten times as many,
-// with what they may take.
-func searchLimits(stores []*growth, samples []sample) []row {
-	var rows []row
-	for i, g := range stores {
-		switch g.size {
-		case 10_000:
-			rows = append(rows, measured("whole-process search at 10000 records", "ms", samples[i]).atMost(30, "≤ 30 ms"))
-		case 100_000:
-			r := measured("whole-process search at 100000 records, against 10000", "ms", samples[i]).over(samples[i-1])
-			rows = append(rows, r.ratioAtMost(2, "≤ 2 × that at 10000"))
-		}
-	}
-	return rows
-}
-
-// A growthMeasure is one curve.
-type growthMeasure struct {
-	what, unit  string
-	chart, line string
-	limit       float64 // of the ratio to the smallest store; 0: none
-	most        float64 // of every value; 0: no limit
-	limitText   string
-	runs        int                    // times those of the bench
-	side        func(g *growth) side   // measured in turns; nil: see given
-	given       func(g *growth) sample // what filling the store has shown
-	skip        func(g *growth) bool   // nil: none
-}
-
-func growthMeasures() []growthMeasure {
-	return []growthMeasure{
-		{what: "put", unit: "ms", chart: "put", line: "whole process", limit: 1.25, limitText: "flat: ≤ 1.25 × the first", runs: 4,
-			side: func(g *growth) side { return side{prepare: g.fresh, run: g.put} }},
-		{what: "search", unit: "ms", chart: "search", line: "whole process", limit: 2, limitText: "≤ 2 × the first", runs: 8,
-			side: func(g *growth) side { return side{run: g.search} }},
-		{what: "search in process", unit: "ms", chart: "search", line: "within a process", runs: 1,
-			given: func(g *growth) sample { return g.warm }},
-		{what: "search in a mirrored workspace", unit: "ms", chart: "search", line: "mirrored workspace", runs: 4,
-			side: func(g *growth) side { return side{run: g.mirroredSearch} }, skip: (*growth).unmirrored},
-		{what: "knowledge by tag", unit: "ms", chart: "knowledge by tag", line: "whole process", runs: 4,
-			side: func(g *growth) side { return side{run: g.byTag} }},
-		{what: "idle sync", unit: "ms", chart: "idle sync", line: "whole process", runs: 2,
-			side: func(g *growth) side { return side{run: g.sync} }, skip: (*growth).unmirrored},
-		{what: "peak memory of search", unit: "MB", chart: "memory", line: "search", runs: 1,
-			side: func(g *growth) side { return side{run: g.searchPeak} }},
-		{what: "peak memory of indexing", unit: "MB", chart: "memory", line: "indexing", most: 600, limitText: "≤ 600 MB",
-			given: func(g *growth) sample { return g.indexPeak }},
-		{what: "capture", unit: "records/s", chart: "filling", line: "capture",
-			given: func(g *growth) sample { return g.captured }},
-		{what: "indexing", unit: "records/s", chart: "filling", line: "indexing",
-			given: func(g *growth) sample { return g.indexed }},
-		{what: "texts", unit: "bytes/record", chart: "disk", line: "texts",
-			given: func(g *growth) sample { return g.perRecord(g.texts.bytes) }},
-		{what: "store on disk", unit: "bytes/record", chart: "disk", line: "store",
-			given: func(g *growth) sample { return g.perRecord(g.storeSize) }},
-		{what: "index on disk", unit: "bytes/record", chart: "disk", line: "index",
-			given: func(g *growth) sample { return g.perRecord(g.indexSize) }},
-	}
-}
-
-// take returns the sample of each store.
-func (m *growthMeasure) take(ctx context.Context, b *bench, stores []*growth) ([]sample, error) {
-	samples := make([]sample, len(stores))
-	if m.given != nil {
-		for i, g := range stores {
-			samples[i] = m.given(g)
-		}
-		return samples, nil
-	}
-	var sides []side
-	var places []int
-	for i, g := range stores {
-		if m.skip != nil && m.skip(g) {
-			continue
-		}
-		g.turn = 0
-		s := m.side(g)
-		s.name = fmt.Sprintf("%s at %d", m.what, g.records)
-		sides, places = append(sides, s), append(places, i)
-	}
-	taken, err := inTurns(ctx, m.runs*b.runs, sides...)
-	for i, s := range taken {
-		samples[places[i]] = s
-	}
-	return samples, err
-}
-
-// A growth is a store of one size.
-type growth struct {
-	b       *bench
-	w       *workspace
-	mirror  *workspace // whose files are the mirror of its store; nil: none of this size
-	size    int        // as asked for
-	records int        // texts; a tenth as many entries of knowledge come on top
-	texts   *corpus
-	more    *generator
-	source  string
-	queries [][]string
-	turn    int
-
-	warm                 sample // milliseconds of searches within one process
-	captured, indexed    sample // records a second
-	indexPeak            sample // megabytes
-	storeSize, indexSize int64  // bytes
-}
-
-func (g *growth) unmirrored() bool { return g.mirror == nil }
-
-func (g *growth) perRecord(bytes int64) sample { return sample{float64(bytes) / float64(g.records)} }
-
-// warmSearches times searches within this process.
-func (g *growth) warmSearches(ctx context.Context) error {
-	x, reader, err := g.w.open(ctx)
-	if err != nil {
-		return err
-	}
-	if err := x.Close(); err != nil {
-		return err
-	}
-	for turn := -1; turn < g.b.runs; turn++ {
-		for _, words := range g.queries {
-			begin := time.Now()
-			if _, err := reader.Search(ctx, query.SearchRequest{Query: joined(words)}); err != nil {
-				return err
-			}
-			if turn >= 0 {
-				g.warm = append(g.warm, milliseconds(time.Since(begin)))
-			}
-		}
-	}
-	return nil
-}
-
-func (g *growth) fresh(context.Context) error {
-	return os.WriteFile(g.source, g.more.sized(putSize).body, 0o666)
-}
-
-func (g *growth) put(ctx context.Context) (float64, error) {
-	return g.b.process(g.b.filebusIn(g.w, "put", "--conversation", "bench", g.source))(ctx)
-}
-
-// searchIn returns the next search; each turn another.
-func (g *growth) searchIn(w *workspace) command {
-	words := g.queries[g.turn%len(g.queries)]
-	g.turn++
-	return g.b.filebusIn(w, append([]string{"search"}, words...)...)
-}
-
-func (g *growth) search(ctx context.Context) (float64, error) {
-	return g.b.process(g.searchIn(g.w))(ctx)
-}
-
-func (g *growth) mirroredSearch(ctx context.Context) (float64, error) {
-	return g.b.process(g.searchIn(g.mirror))(ctx)
-}
-
-func (g *growth) searchPeak(ctx context.Context) (float64, error) {
-	done, err := g.b.executeSmall(ctx, g.searchIn(g.w))
-	return float64(done.peak) / 1e6, err
-}
-
-func (g *growth) byTag(ctx context.Context) (float64, error) {
-	tag := knowledgeTag(g.turn)
-	g.turn++
-	return g.b.process(g.b.filebusIn(g.w, "knowledge", "list", "--tag", tag, "--tag", knowledgeTag(g.turn)))(ctx)
-}
-
-func (g *growth) sync(ctx context.Context) (float64, error) {
-	return g.b.process(g.b.filebusIn(g.mirror, "sync"))(ctx)
-}
-
 // fill captures the texts and lets a search index them, and keeps what that took.
-func (g *growth) fill(ctx context.Context) error {
-	done, err := g.b.execute(ctx, g.b.filebusIn(g.w, "capture", "--tree", "made", g.texts.dir))
-	if err != nil {
-		return err
+func (a *attempt) fill(g *growth, texts *corpus) {
+	captured := a.run(g.w.command("capture", "--tree", "made", texts.dir))
+	indexed := a.runForPeak(g.w.command(firstSearch()...))
+	store, index := a.sizes(g.w)
+	records := float64(g.records)
+	g.filled = figures{
+		"capture":                 {records / captured.Elapsed.Seconds()},
+		"indexing":                {records / indexed.Elapsed.Seconds()},
+		"peak memory of indexing": indexed.megabytes(),
+		"texts":                   {float64(texts.bytes) / records},
+		"store on disk":           {float64(store) / records},
+		"index on disk":           {float64(index) / records},
 	}
-	g.captured = sample{float64(g.records) / done.elapsed.Seconds()}
-	done, err = g.b.executeSmall(ctx, g.b.filebusIn(g.w, firstSearch()...))
-	if err != nil {
-		return err
+}
+
+func (g *growth) put() measurement {
+	return func(a *attempt) figures {
+		g.source.write(a)
+		return whole(always(g.source.put(g.w)))(a)
 	}
-	g.indexed, g.indexPeak = sample{float64(g.records) / done.elapsed.Seconds()}, memoryOf(done)
-	all, err := folderSize(g.w.storeDir())
-	if err != nil {
-		return err
+}
+
+// searchInProcess searches within this process.
+func (g *growth) searchInProcess() measurement {
+	return func(a *attempt) figures {
+		_, reader := a.open(g.w)
+		return eachTimed(g.queries, asking(reader))(a)
 	}
-	g.indexSize, err = folderSize(filepath.Join(g.w.storeDir(), "index"))
-	g.storeSize = all - g.indexSize
-	return err
+}
+
+func (g *growth) searchPeak() measurement {
+	next := eachTurn(g.queries, g.w.search)
+	return func(a *attempt) figures { return figures{"": a.runForPeak(next()).megabytes()} }
+}
+
+func (g *growth) byTag() measurement {
+	var pairs [][]string
+	for i := range knowledgeTags {
+		pairs = append(pairs, []string{knowledgeTag(i), knowledgeTag(i + 1)})
+	}
+	return whole(eachTurn(pairs, func(tags []string) command {
+		return g.w.command("knowledge", "list", "--tag", tags[0], "--tag", tags[1])
+	}))
+}
+
+const (
+	knowledgeEvery = 10  // texts there are for each entry of knowledge
+	graphEntries   = 20  // entries in each knowledge graph
+	knowledgeTags  = 200 // tags there are; an entry has three
+)
+
+// knowledgeTag returns one of the tags.
+func knowledgeTag(i int) string { return fmt.Sprintf("topic-%03d", i%knowledgeTags) }
+
+// addKnowledge writes knowledge graphs beside so many texts, each in a folder of
+// its own, as the projects of a captured folder have them.
+func (a *attempt) addKnowledge(dir string, texts int) {
+	g := newGenerator(a.seed + 1)
+	tag := func() string { return knowledgeTag(g.random.IntN(knowledgeTags)) }
+	for first := 0; first < texts/knowledgeEvery; first += graphEntries {
+		var out strings.Builder
+		out.WriteString("# Knowledge Graph\n\n## Patterns\n")
+		for i := first; i < min(first+graphEntries, texts/knowledgeEvery); i++ {
+			g.newTopic()
+			fmt.Fprintf(&out, "\n### pattern-%07d\n- Type: pattern\n- Tags: [%s, %s, %s]\n- Content: %s\n"+
+				"- Confidence: high\n", i, tag(), tag(), tag(), g.paragraph(2))
+		}
+		project := fmt.Sprintf("project-%05d", first/graphEntries)
+		a.write(filepath.Join(dir, project, ".claude", "knowledge_graph.md"), []byte(out.String()))
+	}
 }

@@ -1,95 +1,17 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
-
-	"filebus/query"
 )
 
 // knownDepth is how far down a known item is looked for.
 const knownDepth = 100
-
-// A knownItem is a line of an index, and the file that it is about.
-type knownItem struct {
-	text string
-	file string // slash-separated, below the tree
-}
-
-// runKnown captures the tree around an index in Markdown, asks for the text of each
-// of its entries, and looks where the file that the entry links to is among the
-// hits. The index itself has all these texts: it does not count. All other records
-// do, entries of aggregate files among them.
-func runKnown(ctx context.Context, b *bench) ([]row, error) {
-	if b.known == "" {
-		return nil, &missingError{"an index of known items (-known)"}
-	}
-	file, err := filepath.Abs(b.known)
-	if err != nil {
-		return nil, err
-	}
-	tree := treeOf(file)
-	items, err := readKnown(tree, file)
-	if err != nil {
-		return nil, err
-	}
-	reader, err := b.readerOf(ctx, "known", tree)
-	if err != nil {
-		return nil, err
-	}
-	index, err := filepath.Rel(tree, file)
-	if err != nil {
-		return nil, err
-	}
-	fmt.Fprintf(b.progress, "  %d entries\n", len(items))
-	var first, five, rr sample
-	for _, item := range items {
-		place, err := item.place(ctx, reader, filepath.ToSlash(index))
-		if err != nil {
-			return nil, err
-		}
-		first, five, rr = append(first, within(place, 1)), append(five, within(place, 5)), append(rr, within(place, knownDepth)/max(float64(place), 1))
-	}
-	return []row{
-		mean("success@1", first),
-		mean("success@5", five).atLeast(0.95, "≥ 0.95"),
-		mean("known-MRR", rr),
-	}, nil
-}
-
-// within is 1 if a place, counted from 1, is not behind another, and 0 if it is or
-// if there is none.
-func within(place, last int) float64 {
-	if place > 0 && place <= last {
-		return 1
-	}
-	return 0
-}
-
-// place returns at which place, counted from 1, a search for the item has its
-// file; 0 if it is not among the hits.
-func (i *knownItem) place(ctx context.Context, reader *query.Reader, index string) (int, error) {
-	answer, err := reader.Search(ctx, query.SearchRequest{Query: i.text, Limit: knownDepth})
-	if err != nil {
-		return 0, err
-	}
-	place := 0
-	for _, hit := range answer.Hits {
-		if hit.Path == index {
-			continue
-		}
-		if place++; hit.Path == i.file {
-			return place, nil
-		}
-	}
-	return 0, nil
-}
 
 // treeOf returns the folder to capture: the one that holds the first hidden folder
 // above the index, or else the index's own.
@@ -109,36 +31,39 @@ var (
 	entryDate    = regexp.MustCompile(`^(?:\d{4}-\d\d-\d\d)?(?:[ T]?\d\d:\d\d(?::\d\d)?)?\s*[—–:|-]*\s*`)
 )
 
-// readKnown reads the entries of an index whose file is there. An entry is a list
-// item on one line with a link to a Markdown file, relative to the index.
-func readKnown(tree, file string) ([]knownItem, error) {
+// readKnown reads the entries of an index whose file is there, as topics that this
+// file answers. An entry is a list item on one line with a link to a Markdown file,
+// relative to the index.
+func readKnown(tree, file string) (topics []topic, answers judgements, err error) {
 	source, err := os.ReadFile(file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var items []knownItem
+	answers = judgements{}
 	for line := range strings.Lines(string(source)) {
-		if !entryStart.MatchString(line) {
-			continue
-		}
 		text, target := parseEntry(line)
 		if text == "" || target == "" {
 			continue
 		}
 		target, err := filepath.Rel(tree, filepath.Join(filepath.Dir(file), filepath.FromSlash(target)))
 		if err == nil && filepath.IsLocal(target) && exists(filepath.Join(tree, target)) {
-			items = append(items, knownItem{text, filepath.ToSlash(target)})
+			id := strconv.Itoa(len(topics))
+			topics = append(topics, topic{id, text})
+			answers[id] = map[string]int{filepath.ToSlash(target): 1}
 		}
 	}
-	if len(items) == 0 {
-		return nil, errors.New("the index " + file + " has no entries that link to a file that is there")
+	if len(topics) == 0 {
+		err = errors.New("the index " + file + " has no entries that link to a file that is there")
 	}
-	return items, nil
+	return topics, answers, err
 }
 
 // parseEntry returns the text of an entry, without its date, its sign and its links
 // to Markdown files, and where the last of these leads.
 func parseEntry(line string) (text, target string) {
+	if !entryStart.MatchString(line) {
+		return "", ""
+	}
 	line = entryStart.ReplaceAllString(line, "")
 	line = entryDate.ReplaceAllString(line, "")
 	links := markdownLink.FindAllStringSubmatchIndex(line, -1)

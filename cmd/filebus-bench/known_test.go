@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"path/filepath"
 	"testing"
 
@@ -50,42 +49,19 @@ func TestReadKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := readKnown(tree, index)
+	topics, answers, err := readKnown(tree, index)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []knownItem{{"One", ".notes/sub/a.md"}, {"Two", ".notes/sub/a.md"}, {"Up", "d.md"}}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(knownItem{})); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
+	want := []topic{{"0", "One"}, {"1", "Two"}, {"2", "Up"}}
+	if diff := cmp.Diff(want, topics, cmp.AllowUnexported(topic{})); diff != "" {
+		t.Errorf("topics: -want +got\n%s", diff)
 	}
-	if got, err := readKnown(tree, filepath.Join(tree, "d.md")); err == nil {
+	files := judgements{"0": {".notes/sub/a.md": 1}, "1": {".notes/sub/a.md": 1}, "2": {"d.md": 1}}
+	if diff := cmp.Diff(files, answers); diff != "" {
+		t.Errorf("answers: -want +got\n%s", diff)
+	}
+	if got, _, err := readKnown(tree, filepath.Join(tree, "d.md")); err == nil {
 		t.Errorf("a file without entries: got %v, want an error", got)
-	}
-}
-
-func TestWithin(t *testing.T) {
-	for _, test := range []struct {
-		place, last int
-		want        float64
-	}{{0, 5, 0}, {1, 1, 1}, {5, 5, 1}, {6, 5, 0}} {
-		if got := within(test.place, test.last); got != test.want {
-			t.Errorf("place %d within %d: got %v, want %v", test.place, test.last, got, test.want)
-		}
-	}
-}
-
-func TestWriteMeasures(t *testing.T) {
-	rows := []row{
-		{Suite: "relevance", What: "MAP", Runs: 1, Median: 0.31234},
-		{Suite: "known", What: "success@5", Runs: 1, Median: 1},
-		{Suite: "put", What: "a put", Runs: 5, Median: 3},
-		{Suite: "known", What: "missing", Verdict: skipped},
-	}
-	var out bytes.Buffer
-	if err := writeMeasures(&out, rows); err != nil {
-		t.Fatal(err)
-	}
-	if want := "MAP 0.3123\nsuccess@5 1.0000\n"; out.String() != want {
-		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }

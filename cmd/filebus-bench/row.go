@@ -1,13 +1,27 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 )
+
+// A line says which row of the table is made of a figure.
+type line struct {
+	figure string
+	unit   string
+	what   string // that the row says; empty: the name of the figure
+	over   string // another figure, to which the row has the ratio
+	limit  string // see judge
+}
 
 // A verdict says what became of a limit.
 type verdict string
@@ -29,88 +43,74 @@ type row struct {
 	Median  float64 `json:"median"`
 	Min     float64 `json:"min"`
 	Max     float64 `json:"max"`
-	Ratio   float64 `json:"ratio,omitempty"` // to what the limit names; 0: to nothing
+	Ratio   float64 `json:"ratio,omitempty"` // to what the limit or the row names; 0: to nothing
 	Limit   string  `json:"limit,omitempty"`
 	Verdict verdict `json:"verdict,omitempty"`
-
-	// A row that is a point of a curve says which: see writeCharts.
-	Chart string  `json:"chart,omitempty"`
-	Line  string  `json:"line,omitempty"`
-	At    float64 `json:"at,omitempty"`
 }
 
-// measured makes a row of a sample; skipped if the sample is empty.
-func measured(what, unit string, s sample) row {
-	r := row{What: what, Unit: unit, Runs: len(s), Median: s.median()}
-	r.Min, r.Max = s.bounds()
-	if len(s) == 0 {
-		r.Verdict = skipped
+// row makes the row of a line. Of a figure that was not measured, it has no runs.
+func (l line) row(found figures) row {
+	values := found[l.figure]
+	r := row{What: cmp.Or(l.what, l.figure), Unit: l.unit, Runs: len(values), Median: values.median(), Limit: l.limit}
+	if len(values) > 0 {
+		r.Min, r.Max = slices.Min(values), slices.Max(values)
 	}
+	if other := found[l.over].median(); other > 0 {
+		r.Ratio = r.Median / other
+	}
+	r.Verdict = judge(r, found)
 	return r
 }
 
-// on makes the row a point of a line in a chart.
-func (r row) on(chart, line string, at int) row {
-	r.Chart, r.Line, r.At = chart, line, float64(at)
-	return r
-}
+var limitForm = regexp.MustCompile(`^(all )?([≤≥]) ([\d.]+)( ×)?.*?(?:\+ (\d+) × (.*))?$`)
 
-// of names the tool that a row needs: without it, the row is skipped and says so.
-// With it, a row of nothing is that of a side that failed.
-func (r row) of(tool string) row {
+// judge says whether a row keeps within its limit. "≤ 18 ms" is of the median,
+// "all ≤ 60 tokens" of every value, and "≤ 3 × git status" of the ratio. Behind a
+// plus sign, "+ 5 × fsync alone" allows so many times the median of a figure more.
+func judge(r row, found figures) verdict {
+	form := limitForm.FindStringSubmatch(r.Limit)
+	if form == nil {
+		return noLimit
+	}
+	number := func(text string) float64 {
+		value, _ := strconv.ParseFloat(text, 64) // the pattern lets numbers pass; without one it is 0
+		return value
+	}
+	got, allowed := r.Median, number(form[3])+number(form[5])*found[form[6]].median()
 	switch {
-	case r.Runs > 0:
-	case hasTool(tool):
-		r.Verdict = failed
-	default:
-		r.What += ": " + tool + " is missing"
+	case form[4] != "" && r.Ratio == 0: // there was nothing to compare with
+		return skipped
+	case form[4] != "":
+		got = r.Ratio
+	case form[1] != "":
+		got = r.Max
 	}
-	return r
+	if got == allowed || (got < allowed) == (form[2] == "≤") {
+		return met
+	}
+	return notMet
 }
 
-// atMost sets a limit that the median must not pass.
-func (r row) atMost(limit float64, text string) row { return r.judge(r.Median <= limit, text) }
-
-// atLeast sets a limit that the median must reach.
-func (r row) atLeast(limit float64, text string) row { return r.judge(r.Median >= limit, text) }
-
-// noneAbove sets a limit that no value may pass.
-func (r row) noneAbove(limit float64, text string) row { return r.judge(r.Max <= limit, text) }
-
-// over sets the ratio of the median to that of another sample.
-func (r row) over(other sample) row {
-	if m := other.median(); m > 0 && r.Runs > 0 {
-		r.Ratio = r.Median / m
+// write prints rows, as JSON or as a table, and returns an error if something could
+// not be measured.
+func write(w io.Writer, rows []row, asJSON bool) error {
+	count := map[verdict]int{}
+	for _, r := range rows {
+		count[r.Verdict]++
 	}
-	return r
-}
-
-// ratioAtMost sets a limit to the ratio, which must have been set.
-func (r row) ratioAtMost(limit float64, text string) row { return r.judgeRatio(r.Ratio <= limit, text) }
-
-// ratioAtLeast sets a limit to the ratio, which must have been set.
-func (r row) ratioAtLeast(limit float64, text string) row {
-	return r.judgeRatio(r.Ratio >= limit, text)
-}
-
-func (r row) judgeRatio(ok bool, text string) row {
-	if r.Ratio == 0 {
-		r.Limit, r.Verdict = text, skipped // there was nothing to compare with
-		return r
+	var err error
+	if asJSON {
+		encoder := json.NewEncoder(w)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", " ")
+		err = encoder.Encode(map[string]any{"machine": thisMachine(), "rows": rows})
+	} else {
+		err = writeTable(w, rows, count)
 	}
-	return r.judge(ok, text)
-}
-
-func (r row) judge(ok bool, text string) row {
-	r.Limit = text
-	switch {
-	case r.Verdict == skipped:
-	case ok:
-		r.Verdict = met
-	default:
-		r.Verdict = notMet
+	if count[failed] > 0 {
+		err = errors.Join(err, fmt.Errorf("%d measurements failed", count[failed]))
 	}
-	return r
+	return err
 }
 
 // figure writes a number with three significant digits, large ones whole.
@@ -141,28 +141,21 @@ func (r row) cells() []string {
 	return []string{r.Suite, r.What, r.Limit, median, span, ratio, string(r.Verdict)}
 }
 
-// writeTable prints rows for reading, with the machine above them and the limits
-// that are not met counted below.
-func writeTable(w io.Writer, rows []row) error {
+// writeTable prints rows for reading: the figures of retrieval, each in a line of its
+// own as programs that evaluate rankings print them, the machine, all rows, and how
+// many limits are met.
+func writeTable(w io.Writer, rows []row, count map[verdict]int) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "%s\n\n", thisMachine())
-	fmt.Fprintln(table, "suite\twhat\tlimit\tmedian\tmin–max\tratio\t")
-	count := map[verdict]int{}
+	for _, r := range rows {
+		if (r.Suite == "relevance" || r.Suite == "known") && r.Runs > 0 {
+			fmt.Fprintf(table, "%s %.4f\n", r.What, r.Median)
+		}
+	}
+	fmt.Fprintf(table, "%s\n\nsuite\twhat\tlimit\tmedian\tmin–max\tratio\t\n", thisMachine())
 	for _, r := range rows {
 		fmt.Fprintln(table, strings.Join(r.cells(), "\t"))
-		count[r.Verdict]++
 	}
-	fmt.Fprintf(table, "\n%d met, %d not met, %d skipped, %d failed\n", count[met], count[notMet], count[skipped], count[failed])
+	fmt.Fprintf(table, "\n%d met, %d not met, %d skipped, %d failed\n",
+		count[met], count[notMet], count[skipped], count[failed])
 	return table.Flush()
-}
-
-// writeJSON prints rows for programs.
-func writeJSON(w io.Writer, rows []row) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", " ")
-	return encoder.Encode(struct {
-		machine
-		Rows []row `json:"rows"`
-	}{thisMachine(), rows})
 }

@@ -3,6 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -10,30 +14,68 @@ import (
 )
 
 func TestVerdicts(t *testing.T) {
-	ten := sample{9, 10, 20}
+	found := figures{"x": {9, 10, 20}, "five": {5}, "twenty": {20}, "fsync alone": {2}}
 	for _, test := range []struct {
-		what string
-		row  row
-		want verdict
+		over, limit string
+		want        verdict
 	}{
-		{"no limit", measured("x", "ms", ten), noLimit},
-		{"median at the limit", measured("x", "ms", ten).atMost(10, "≤ 10"), met},
-		{"median above", measured("x", "ms", ten).atMost(9.9, "≤ 9.9"), notMet},
-		{"median reaches", measured("x", "ms", ten).atLeast(10, "≥ 10"), met},
-		{"median too small", measured("x", "ms", ten).atLeast(11, "≥ 11"), notMet},
-		{"no value above", measured("x", "ms", ten).noneAbove(20, "≤ 20"), met},
-		{"one value above", measured("x", "ms", ten).noneAbove(19, "≤ 19"), notMet},
-		{"ratio met", measured("x", "ms", ten).over(sample{5}).ratioAtMost(2, "≤ 2 ×"), met},
-		{"ratio not met", measured("x", "ms", ten).over(sample{5}).ratioAtMost(1.9, "≤ 1.9 ×"), notMet},
-		{"ratio reached", measured("x", "ms", ten).over(sample{20}).ratioAtLeast(0.5, "≥ 0.5 ×"), met},
-		{"ratio missed", measured("x", "ms", ten).over(sample{20}).ratioAtLeast(0.6, "≥ 0.6 ×"), notMet},
-		{"nothing to compare with", measured("x", "ms", ten).over(nil).ratioAtMost(2, "≤ 2 ×"), skipped},
-		{"nothing measured", measured("x", "ms", nil).atMost(2, "≤ 2"), skipped},
-		{"nothing measured, no limit", measured("x", "ms", nil), skipped},
+		{"", "", noLimit},
+		{"", "in words alone", noLimit},
+		{"", "≤ 10 ms", met},
+		{"", "≤ 9.9 ms", notMet},
+		{"", "≥ 10", met},
+		{"", "≥ 11", notMet},
+		{"", "all ≤ 20 tokens", met},
+		{"", "all ≤ 19 tokens", notMet},
+		{"five", "≤ 2 × write+fsync+rename", met},
+		{"five", "≤ 1.9 × cp -r", notMet},
+		{"twenty", "≥ 0.5 × one process", met},
+		{"twenty", "≥ 0.6 × FTS5 (goal: 1.0)", notMet},
+		{"nothing", "≤ 2 × git add", skipped},
+		{"", "≤ 6 ms + 2 × fsync alone", met},
+		{"", "≤ 5 ms + 2 × fsync alone", notMet},
 	} {
-		if test.row.Verdict != test.want {
-			t.Errorf("%s: %+v: got %q, want %q", test.what, test.row, test.row.Verdict, test.want)
+		if got := (line{figure: "x", over: test.over, limit: test.limit}).row(found); got.Verdict != test.want {
+			t.Errorf("over %q, limit %q: %+v: got %q, want %q", test.over, test.limit, got, got.Verdict, test.want)
 		}
+	}
+	want := row{What: "said", Unit: "ms", Runs: 3, Median: 10, Min: 9, Max: 20, Ratio: 2}
+	if diff := cmp.Diff(want, line{"x", "ms", "said", "five", ""}.row(found)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	if got := (line{figure: "none"}).row(found); got.Runs != 0 {
+		t.Errorf("what was not measured: got %+v, want no runs", got)
+	}
+}
+
+// TestLimitsCanBeRead makes sure that every limit of a suite is one that judge reads.
+func TestLimitsCanBeRead(t *testing.T) {
+	for _, m := range growthMeasures() {
+		if m.limit != "" && !limitForm.MatchString(m.limit) {
+			t.Errorf("growth, %s: %q is no limit", m.what, m.limit)
+		}
+	}
+	sources, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits := 0
+	for _, source := range sources {
+		text, err := os.ReadFile(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(source, "_test.go") {
+			continue
+		}
+		for _, limit := range regexp.MustCompile(`"[^"\n]*[≤≥<>] [\d.]+[^"\n]*"`).FindAllString(string(text), -1) {
+			if limits++; !limitForm.MatchString(strings.Trim(limit, `"`)) {
+				t.Errorf("%s: %s is no limit", source, limit)
+			}
+		}
+	}
+	if limits < 15 {
+		t.Errorf("got %d limits in the sources, want more", limits)
 	}
 }
 
@@ -54,7 +96,7 @@ func TestWriteTable(t *testing.T) {
 		{Suite: "relevance", What: "a collection (-ir) is missing", Verdict: skipped},
 	}
 	var out bytes.Buffer
-	if err := writeTable(&out, rows); err != nil {
+	if err := write(&out, rows, false); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -83,13 +125,12 @@ func TestWriteTable(t *testing.T) {
 func TestWriteJSON(t *testing.T) {
 	rows := []row{{Suite: "put", What: "a < b", Unit: "ms", Runs: 1, Median: 1.5, Min: 1.5, Max: 1.5, Verdict: met}}
 	var out bytes.Buffer
-	if err := writeJSON(&out, rows); err != nil {
+	if err := write(&out, rows, true); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {
-		Go    string
-		Cores int
-		Rows  []row
+		Machine string
+		Rows    []row
 	}
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatalf("%s: %v", out.String(), err)
@@ -97,7 +138,34 @@ func TestWriteJSON(t *testing.T) {
 	if diff := cmp.Diff(rows, got.Rows); diff != "" {
 		t.Errorf("rows: -want +got\n%s", diff)
 	}
-	if got.Go == "" || got.Cores < 1 {
-		t.Errorf("machine: got %q and %d cores", got.Go, got.Cores)
+	if got.Machine == "" {
+		t.Error("got no machine")
+	}
+}
+
+// Figures of retrieval stand above the table, each in a line of its own.
+func TestRetrievalFigures(t *testing.T) {
+	rows := []row{
+		{Suite: "relevance", What: "MAP", Runs: 1, Median: 0.31234},
+		{Suite: "known", What: "success@5", Runs: 1, Median: 1},
+		{Suite: "put", What: "a put", Runs: 5, Median: 3},
+		{Suite: "known", What: "missing", Verdict: skipped},
+	}
+	var out bytes.Buffer
+	if err := write(&out, rows, false); err != nil {
+		t.Fatal(err)
+	}
+	if want := "MAP 0.3123\nsuccess@5 1.0000\ngo"; !strings.HasPrefix(out.String(), want) {
+		t.Errorf("got %q, want it to begin with %q", out.String(), want)
+	}
+}
+
+func TestWriteReportsFailures(t *testing.T) {
+	err := write(io.Discard, []row{{Verdict: failed}, {Verdict: notMet}}, true)
+	if err == nil || err.Error() != "1 measurements failed" {
+		t.Errorf("got %v, want one failure", err)
+	}
+	if err := write(io.Discard, []row{{Verdict: notMet}}, false); err != nil {
+		t.Errorf("a limit that is not met: got %v, want no error", err)
 	}
 }

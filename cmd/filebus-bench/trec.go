@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"regexp"
 	"slices"
@@ -27,16 +25,11 @@ var (
 )
 
 // parseTopics reads topics in the forms of TREC: blocks <top> with a <num>, whose
-// <title> is the question, as is usual; blocks <DOC> with a <DOCNO>, all the rest of
-// which is the question; or, without any block, lines of a number, a tab and a
-// question.
+// <title> is the question, as is usual, or blocks <DOC> with a <DOCNO>, all the rest of
+// which is the question.
 func parseTopics(source string) ([]topic, error) {
-	blocks := topicBlock.FindAllStringSubmatch(source, -1)
-	if len(blocks) == 0 {
-		return parseTopicLines(source)
-	}
 	var topics []topic
-	for _, block := range blocks {
+	for _, block := range topicBlock.FindAllStringSubmatch(source, -1) {
 		id := topicID.FindStringSubmatch(block[2])
 		if id == nil {
 			return nil, fmt.Errorf("topic %d has no number", len(topics)+1)
@@ -51,23 +44,8 @@ func parseTopics(source string) ([]topic, error) {
 	return topics, nil
 }
 
-// parseTopicLines reads one topic a line.
-func parseTopicLines(source string) ([]topic, error) {
-	var topics []topic
-	number := 0
-	for line := range strings.Lines(source) {
-		number++
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		id, question, found := strings.Cut(line, "\t")
-		if !found {
-			return nil, fmt.Errorf("line %d of the topics has no tab behind its number", number)
-		}
-		topics = append(topics, topic{strings.TrimSpace(id), strings.TrimSpace(question)})
-	}
-	return topics, nil
-}
+// rankingDepth is how many hits of a topic are judged, as trec_eval does.
+const rankingDepth = 1000
 
 // A retrieved is a document of a ranking, with its score.
 type retrieved struct {
@@ -96,11 +74,12 @@ func inTrecOrder(run []retrieved) []string {
 }
 
 // parseJudgements reads qrels: lines of topic, iteration, document, relevance.
-func parseJudgements(source io.Reader) (judgements, error) {
+func parseJudgements(source string) (judgements, error) {
 	all := judgements{}
-	lines := bufio.NewScanner(source)
-	for number := 1; lines.Scan(); number++ {
-		fields := strings.Fields(lines.Text())
+	number := 0
+	for line := range strings.Lines(source) {
+		number++
+		fields := strings.Fields(line)
 		if len(fields) == 0 {
 			continue
 		}
@@ -116,60 +95,53 @@ func parseJudgements(source io.Reader) (judgements, error) {
 		}
 		all[fields[0]][fields[2]] = relevance
 	}
-	return all, lines.Err()
+	return all, nil
 }
 
 // A score is how well one topic was answered, as trec_eval defines it.
 type score struct{ ap, p10, p30, ndcg10, rr float64 }
 
+// figures are those of one topic. Success is for topics that have one answer.
+func (s score) figures() figures {
+	within := func(last float64) sample { return sample{math.Floor(min(s.rr*last, 1))} }
+	return figures{
+		"MAP": {s.ap}, "P@10": {s.p10}, "P@30": {s.p30}, "nDCG@10": {s.ndcg10},
+		"MRR": {s.rr}, "success@1": within(1), "success@5": within(5),
+	}
+}
+
 // evaluate scores a ranking, best first, against the relevance of documents; each is
 // in it once.
-func evaluate(ranking []string, relevance map[string]int) score {
-	var s score
+func evaluate(ranking []string, relevance map[string]int) (s score) {
 	var gains []int
-	relevant, found := 0, 0
 	for _, r := range relevance {
 		if r > 0 {
-			relevant++
 			gains = append(gains, r)
 		}
 	}
-	if relevant == 0 {
-		return s
+	slices.SortFunc(gains, func(a, b int) int { return b - a })
+	best := 0.0 // the discounted gain of the best ranking's first ten
+	for i, gain := range gains[:min(len(gains), 10)] {
+		best += discounted(gain, i+1)
 	}
-	dcg := 0.0
+	found := 0.0
 	for i, document := range ranking {
-		gain := relevance[document]
+		gain, rank := relevance[document], i+1
 		if gain <= 0 {
 			continue
 		}
-		rank := i + 1
 		found++
-		s.ap += float64(found) / float64(rank)
-		if s.rr == 0 {
-			s.rr = 1 / float64(rank)
-		}
+		s.ap += found / float64(rank) / float64(len(gains))
+		s.rr = max(s.rr, 1/float64(rank))
 		if rank <= 10 {
 			s.p10 += 0.1
-			dcg += discounted(gain, rank)
+			s.ndcg10 += discounted(gain, rank) / best
 		}
 		if rank <= 30 {
 			s.p30 += 1.0 / 30
 		}
 	}
-	s.ap /= float64(relevant)
-	s.ndcg10 = dcg / bestDCG(gains)
 	return s
 }
 
 func discounted(gain, rank int) float64 { return float64(gain) / math.Log2(float64(rank+1)) }
-
-// bestDCG is the discounted gain of the best ranking's first ten.
-func bestDCG(gains []int) float64 {
-	slices.SortFunc(gains, func(a, b int) int { return b - a })
-	best := 0.0
-	for i, gain := range gains[:min(len(gains), 10)] {
-		best += discounted(gain, i+1)
-	}
-	return best
-}

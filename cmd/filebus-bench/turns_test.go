@@ -11,21 +11,18 @@ import (
 
 func TestMedian(t *testing.T) {
 	for _, test := range []struct {
-		in                sample
-		median, low, high float64
+		in     sample
+		median float64
 	}{
-		{nil, 0, 0, 0},
-		{sample{4}, 4, 4, 4},
-		{sample{9, 1, 5}, 5, 1, 9},
-		{sample{9, 1, 5, 6}, 5.5, 1, 9},
-		{sample{2, 2, 2, 100}, 2, 2, 100},
+		{nil, 0},
+		{sample{4}, 4},
+		{sample{9, 1, 5}, 5},
+		{sample{9, 1, 5, 6}, 5.5},
+		{sample{2, 2, 2, 100}, 2},
 	} {
 		before := append(sample{}, test.in...)
 		if got := test.in.median(); got != test.median {
 			t.Errorf("median of %v: got %v, want %v", test.in, got, test.median)
-		}
-		if low, high := test.in.bounds(); low != test.low || high != test.high {
-			t.Errorf("bounds of %v: got %v, %v, want %v, %v", test.in, low, high, test.low, test.high)
 		}
 		if diff := cmp.Diff(before, append(sample{}, test.in...)); diff != "" {
 			t.Errorf("median changed its sample: -before +after\n%s", diff)
@@ -33,29 +30,39 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-func TestInTurns(t *testing.T) {
+// taken runs sides in turns and returns what they give.
+func taken(t *testing.T, turns int, sides ...side) (figures, error) {
+	t.Helper()
+	found := figures{}
+	failures := found.take(testAttempt(t, options{}), comparison{turns: turns, sides: sides})
+	return found, errors.Join(failures...)
+}
+
+func TestTurns(t *testing.T) {
 	var order []string
 	step := func(name string, value float64) side {
 		return side{
 			name:    name,
-			prepare: func(context.Context) error { order = append(order, "prepare "+name); return nil },
-			run: func(context.Context) (float64, error) {
+			prepare: func(*attempt) { order = append(order, "prepare "+name) },
+			run: func(*attempt) figures {
 				order = append(order, name)
 				value++
-				return value, nil
+				return figures{"": {value}, "both": {value, value}}
 			},
 		}
 	}
-	lacking := side{name: "lacking", tool: "no-such-tool-anywhere", run: func(context.Context) (float64, error) {
-		return 0, errors.New("ran without its tool")
+	lacking := side{name: "lacking", tool: "no-such-tool-anywhere", run: func(*attempt) figures {
+		return figures{"": {0}} // without its tool
 	}}
-	got, err := inTurns(t.Context(), 2, step("a", 0), lacking, step("b", 10))
-	if err != nil {
-		t.Fatal(err)
+	got, err := taken(t, 2, step("a", 0), lacking, step("b", 10))
+	var missing *missingError
+	if !errors.As(err, &missing) {
+		t.Errorf("a tool that is missing: got %v, want a %T", err, missing)
 	}
 	// The first round warms up and does not count.
-	if diff := cmp.Diff([]sample{{2, 3}, nil, {12, 13}}, got); diff != "" {
-		t.Errorf("samples: -want +got\n%s", diff)
+	want := figures{"a": {2, 3}, "b": {12, 13}, "both": {2, 2, 3, 3, 12, 12, 13, 13}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("figures: -want +got\n%s", diff)
 	}
 	round := "prepare a,a,prepare b,b"
 	if want := strings.Join([]string{round, round, round}, ","); strings.Join(order, ",") != want {
@@ -63,54 +70,69 @@ func TestInTurns(t *testing.T) {
 	}
 }
 
-// TestInTurnsGoesOn makes one side fail in its second run.
-func TestInTurnsGoesOn(t *testing.T) {
-	broken, runs := errors.New("broken"), 0
-	got, err := inTurns(t.Context(), 3,
-		side{name: "fails", run: func(context.Context) (float64, error) {
-			if runs++; runs == 2 {
-				return 0, broken
-			}
-			return 1, nil
-		}},
-		side{name: "works", run: func(context.Context) (float64, error) { return 2, nil }})
-	if diff := cmp.Diff([]sample{nil, {2, 2, 2}}, got); diff != "" {
-		t.Errorf("samples: -want +got\n%s", diff)
-	}
-	if !errors.Is(err, broken) || runs != 2 {
-		t.Errorf("got %v after %d runs of what fails, want %v after 2", err, runs, broken)
+func TestOnceCounts(t *testing.T) {
+	got, err := taken(t, 0, side{name: "x", run: func(*attempt) figures { return one(7) }})
+	if diff := cmp.Diff(figures{"x": {7}}, got); diff != "" || err != nil {
+		t.Errorf("%v, -want +got\n%s", err, diff)
 	}
 }
 
-func TestInTurnsEndsWithAnInterrupt(t *testing.T) {
+// TestTurnsGoOn makes one side fail in its second run, and one in its preparation.
+func TestTurnsGoOn(t *testing.T) {
+	broken, runs := errors.New("broken"), 0
+	got, err := taken(t, 3,
+		side{name: "cp -r", run: func(a *attempt) figures {
+			if runs++; runs == 2 {
+				a.check(broken)
+			}
+			return one(1)
+		}},
+		side{name: "unprepared", prepare: func(a *attempt) { a.check(broken) },
+			run: func(*attempt) figures { return one(3) }},
+		side{name: "works", run: func(*attempt) figures { return one(2) }})
+	if diff := cmp.Diff(figures{"works": {2, 2, 2}}, got); diff != "" {
+		t.Errorf("figures: -want +got\n%s", diff)
+	}
+	if !errors.Is(err, broken) || runs != 2 || err.Error() != "cp -r: broken\nunprepared: broken" {
+		t.Errorf("got %v after %d runs of what fails, want both failures after 2", err, runs)
+	}
+}
+
+func TestTurnsEndWithAnInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	runs := 0
-	_, err := inTurns(ctx, 3, side{name: "x", run: func(context.Context) (float64, error) {
+	figures{}.take(&attempt{ctx: ctx}, comparison{turns: 3, sides: []side{{name: "x", run: func(*attempt) figures {
 		runs++
 		cancel()
-		return 0, nil
-	}})
-	if !errors.Is(err, context.Canceled) || runs != 1 {
-		t.Errorf("got %v after %d runs, want %v after 1", err, runs, context.Canceled)
-	}
-}
-
-func TestInTurnsNamesTheSideThatFails(t *testing.T) {
-	broken := errors.New("broken")
-	_, err := inTurns(t.Context(), 1, side{name: "cp -r", run: func(context.Context) (float64, error) { return 0, broken }})
-	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "cp -r") {
-		t.Errorf("error: got %v, want one of cp -r that is %v", err, broken)
-	}
-	_, err = inTurns(t.Context(), 1, side{name: "x", prepare: func(context.Context) error { return broken }})
-	if !errors.Is(err, broken) {
-		t.Errorf("error of prepare: got %v, want %v", err, broken)
+		return nil
+	}}}})
+	if runs != 1 {
+		t.Errorf("got %d runs, want 1", runs)
 	}
 }
 
 func TestTimed(t *testing.T) {
 	broken := errors.New("broken")
-	value, err := timed(func(context.Context) error { return broken })(t.Context())
-	if value < 0 || !errors.Is(err, broken) {
-		t.Errorf("got %v, %v, want a time and %v", value, err, broken)
+	a := &attempt{}
+	if got := timed(func(*attempt) error { return broken })(a)[""]; len(got) != 1 || !errors.Is(a.err, broken) {
+		t.Errorf("got %v, %v, want a time and %v", got, a.err, broken)
+	}
+}
+
+func TestAttemptStopsAtTheFirstError(t *testing.T) {
+	a := testAttempt(t, options{})
+	first, steps := errors.New("first"), 0
+	a.check(first)
+	a.check(errors.New("second"))
+	a.step(func() error { steps++; return nil })
+	if a.folder("x") != "" || a.run(command{args: []string{"no-such-tool"}}).Elapsed != 0 || steps != 0 || a.err != first {
+		t.Errorf("got %v after %d steps, want %v after none", a.err, steps, first)
+	}
+}
+
+func TestMeans(t *testing.T) {
+	got := figures{"a": {1, 2, 6}, "b": {4}}.means()
+	if diff := cmp.Diff(figures{"a": {3}, "b": {4}}, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
 }
