@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -18,57 +16,6 @@ type text struct {
 	body []byte
 }
 
-// A source has texts, one after the other; those that are made do not end.
-type source iter.Seq2[text, error]
-
-// made is the source of the texts that next makes.
-func made(next func() text) source {
-	return func(yield func(text, error) bool) {
-		for yield(next(), nil) {
-			continue
-		}
-	}
-}
-
-// filesIn is the source of the regular files below a folder, in the order of their
-// names. What git keeps there is left out. None at all is an error.
-func filesIn(dir string) source {
-	return func(yield func(text, error) bool) {
-		files, found := os.DirFS(dir), false
-		err := fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
-			if err == nil && entry.IsDir() && entry.Name() == ".git" {
-				return fs.SkipDir
-			}
-			if err != nil || !entry.Type().IsRegular() {
-				return err
-			}
-			body, err := fs.ReadFile(files, path)
-			if err != nil {
-				return err
-			}
-			if found = true; !yield(text{path, body}, nil) {
-				return fs.SkipAll
-			}
-			return nil
-		})
-		if err == nil && !found {
-			err = errors.New("it holds no files")
-		}
-		if err != nil {
-			yield(text{}, fmt.Errorf("reading %s: %w", dir, err))
-		}
-	}
-}
-
-// source returns the texts that the suites work on: made ones, or those of the
-// folder that the options name.
-func (b *bench) source() source {
-	if b.corpus != "" {
-		return filesIn(b.corpus)
-	}
-	return made(newGenerator(b.seed).next)
-}
-
 // A corpus is a folder of texts to work on.
 type corpus struct {
 	dir   string
@@ -76,11 +23,15 @@ type corpus struct {
 	bytes int64
 }
 
-// corpusOf writes texts to a new folder for as long as more says so, and there are
-// any.
-func (a *attempt) corpusOf(from source, more func(c *corpus) bool) *corpus {
+// corpusOf writes the texts that next makes to a new folder for as long as more says so.
+func (a *attempt) corpusOf(next func() text, more func(c *corpus) bool) *corpus {
 	c := &corpus{dir: a.folder("texts")}
-	a.step(func() error { return c.take(from, more) })
+	for a.err == nil && more(c) {
+		t := next()
+		c.files = append(c.files, filepath.FromSlash(t.path))
+		c.bytes += int64(len(t.body))
+		a.write(filepath.Join(c.dir, filepath.FromSlash(t.path)), t.body)
+	}
 	return c
 }
 
@@ -90,7 +41,7 @@ func upTo(n int) func(c *corpus) bool { return func(c *corpus) bool { return len
 // texts returns the corpus that most suites share. It must not be changed.
 func (a *attempt) texts() *corpus {
 	if a.made == nil {
-		c := a.corpusOf(a.source(), upTo(a.docs))
+		c := a.corpusOf(newGenerator(a.seed).next, upTo(a.docs))
 		if a.err != nil {
 			return c
 		}
@@ -98,20 +49,6 @@ func (a *attempt) texts() *corpus {
 		a.made = c
 	}
 	return a.made
-}
-
-func (c *corpus) take(from source, more func(c *corpus) bool) error {
-	for t, err := range from {
-		if err != nil || !more(c) {
-			return err
-		}
-		c.files = append(c.files, filepath.FromSlash(t.path))
-		c.bytes += int64(len(t.body))
-		if err := writeFile(filepath.Join(c.dir, filepath.FromSlash(t.path)), t.body); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // writeFile writes a file and the folders above it.

@@ -19,7 +19,7 @@ func planProcesses(a *attempt) []comparison { return a.putAtOnce(1000, 1, 2, 5, 
 // losses. The first number of processes is what the others are compared with. While
 // more than one work, single puts are timed: the longest of them is the longest wait.
 func (a *attempt) putAtOnce(puts int, crowds ...int) []comparison {
-	texts := a.corpusOf(made(newGenerator(a.seed).next), upTo(puts+1))
+	texts := a.corpusOf(newGenerator(a.seed).next, upTo(puts+1))
 	all := comparison{turns: a.runs}
 	for i, n := range crowds {
 		c := &crowd{n, texts, fmt.Sprintf("records lost by %d processes (filebus verify)", n),

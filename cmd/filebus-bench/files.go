@@ -52,7 +52,7 @@ func planMaterialize(a *attempt) []comparison {
 // planSync compares a sync that finds nothing to do with git status, on one folder
 // that both know.
 func planSync(a *attempt) []comparison {
-	w, files := a.mirrored(a.source(), a.docs)
+	w := a.mirrored(newGenerator(a.seed).next, a.docs)
 	if hasTool("git") {
 		for _, args := range [][]string{
 			{"git", "init", "-q"},
@@ -63,31 +63,23 @@ func planSync(a *attempt) []comparison {
 		}
 	}
 	return []comparison{pair(4*a.runs,
-		side{name: fmt.Sprintf("idle sync of %d mirrored files", files), run: whole(always(w.command("sync")))},
+		side{name: fmt.Sprintf("idle sync of %d mirrored files", a.docs), run: whole(always(w.command("sync")))},
 		tool("git status of these", w.dir, "git", "status", "--short"),
 		"≤ 3 × git status")}
 }
 
-// mirrored returns a workspace whose files are the mirror of its store: results with
-// the texts of a source, and how many they are.
-func (a *attempt) mirrored(from source, most int) (*workspace, int) {
+// mirrored returns a workspace whose files are the mirror of its store: so many
+// results with the texts that next makes.
+func (a *attempt) mirrored(next func() text, files int) *workspace {
 	w := a.workspace(a.program)
-	c := &corpus{dir: w.dir}
-	a.step(func() error {
-		return c.take(func(yield func(text, error) bool) {
-			for t, err := range from {
-				i := len(c.files)
-				t.path = fmt.Sprintf(".claude/agent_tool_results/conversation-%03d/call-%06d.md", i/100, i)
-				if !yield(t, err) {
-					return
-				}
-			}
-		}, upTo(most))
-	})
+	for i := range files {
+		file := fmt.Sprintf("conversation-%03d/call-%06d.md", i/100, i)
+		a.write(filepath.Join(w.dir, ".claude", "agent_tool_results", filepath.FromSlash(file)), next().body)
+	}
 	for _, step := range []string{"init", "sync", "sync"} {
 		a.run(w.command(step))
 	}
-	return w, len(c.files)
+	return w
 }
 
 // planLarge puts a large body of random bytes, gets it again and compares the two,

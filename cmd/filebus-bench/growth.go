@@ -113,21 +113,21 @@ func (a *attempt) growingStores() (stores []*growth, err error) {
 
 // grow makes the stores of one size. All sizes are asked for the same words.
 func (a *attempt) grow(n int, smaller []*growth) *growth {
-	from := a.source()
-	if a.small && a.corpus == "" {
-		from = made(newGenerator(a.seed).small)
+	next := newGenerator(a.seed).next
+	if a.small {
+		next = newGenerator(a.seed).small
 	}
-	texts, w := a.corpusOf(from, upTo(n)), a.workspace(a.program)
-	g := &growth{w: w, records: len(texts.files), source: w.freshFile(results(a.seed + uint64(n)))}
+	texts, w := a.corpusOf(next, upTo(n)), a.workspace(a.program)
+	g := &growth{w: w, records: n, source: w.freshFile(results(a.seed + uint64(n)))}
 	if len(smaller) == 0 {
 		g.queries = a.queries(texts, queriesPerTurn)
-	} else if g.queries = smaller[0].queries; g.records == smaller[len(smaller)-1].records {
-		a.check(&missingError{fmt.Sprintf("a corpus of %d files", n)})
+	} else {
+		g.queries = smaller[0].queries
 	}
 	a.addKnowledge(texts.dir, g.records)
 	a.fill(g, texts)
 	// What counts here is the number of files.
-	g.mirror, _ = a.mirrored(made(newGenerator(a.seed).small), min(g.records, mirrorMost))
+	g.mirror = a.mirrored(newGenerator(a.seed).small, min(n, mirrorMost))
 	a.run(g.mirror.command(firstSearch()...))
 	return g
 }

@@ -159,7 +159,7 @@ func planRipgrep(a *attempt) []comparison {
 		a.check(&missingError{ripgrep})
 		return nil
 	}
-	texts := a.corpusOf(a.source(), func(c *corpus) bool { return c.bytes < a.rgSize })
+	texts := a.corpusOf(newGenerator(a.seed).next, func(c *corpus) bool { return c.bytes < a.rgSize })
 	w := a.filled(a.program, texts.dir)
 	queries := a.queries(texts, ripgrepQueries)
 	faster := ""

@@ -201,25 +201,17 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-func TestTextsFromFolder(t *testing.T) {
-	source := writeFiles(t, map[string]string{".git/HEAD": "ref", "a.md": "1 2 3", "b/c.md": "2 3 4", "d.md": "3"})
-	a := testAttempt(t, options{corpus: source, docs: 2})
-	c := a.texts()
-	if diff := cmp.Diff([]string{"a.md", filepath.Join("b", "c.md")}, c.files); diff != "" || a.err != nil {
-		t.Errorf("files: %v, -want +got\n%s", a.err, diff)
-	}
+func TestQueriesNeedWords(t *testing.T) {
+	a := testAttempt(t, options{})
+	c := a.corpusOf(func() text { return text{"a.md", []byte("1 2 3")} }, upTo(1))
 	if got := a.queries(c, 3); a.err == nil {
 		t.Errorf("texts without words: got %q, want an error", got)
-	}
-	a = testAttempt(t, options{corpus: t.TempDir(), docs: 2})
-	if a.texts(); a.err == nil {
-		t.Error("an empty folder: got no error")
 	}
 }
 
 func TestCorpusOfSize(t *testing.T) {
 	a := testAttempt(t, options{seed: 1})
-	c := a.corpusOf(a.source(), func(c *corpus) bool { return c.bytes < 60_000 })
+	c := a.corpusOf(newGenerator(a.seed).next, func(c *corpus) bool { return c.bytes < 60_000 })
 	if a.err != nil || c.bytes < 60_000 || c.bytes > 60_000+mostSize+mostSize/4 || len(c.files) < 2 {
 		t.Errorf("got %d bytes in %d files, %v, want 60000 and at most one text more", c.bytes, len(c.files), a.err)
 	}
