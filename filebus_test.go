@@ -108,7 +108,7 @@ func house() map[string]pack {
 			},
 		},
 		"filebus/materialize/pdf": {
-			modules: []string{"github.com/go-pdf/fpdf", "github.com/yuin/goldmark", "codeberg.org/go-fonts/dejavu"},
+			modules: []string{"github.com/go-pdf/fpdf", "github.com/yuin/goldmark", "codeberg.org/go-fonts/dejavu", "golang.org/x/image"},
 		},
 		"filebus/cmd/filebus": {
 			ours: []string{

@@ -9,9 +9,7 @@ import (
 // box stands for a character that cannot be shown.
 const box = '□'
 
-// clean makes text fit for the PDF writer, which panics on characters beyond the
-// basic plane: well-known emoji become short words, others boxes, and what is
-// invisible goes.
+// clean makes text fit for a document: what is invisible goes.
 func clean(text string) string {
 	if isPlain(text) {
 		return text
@@ -24,13 +22,25 @@ func clean(text string) string {
 		case r == '\t' || r == '\n' || r == '\r':
 			out.WriteByte(' ')
 		case isInvisible(r):
-		case r > 0xFFFF:
-			out.WriteString(emoji(r))
 		default:
 			out.WriteRune(r)
 		}
 	}
 	return out.String()
+}
+
+// basic makes text fit for what the PDF writer encodes itself: it knows the basic
+// plane alone, where faceOf finds all that is written on pages.
+func basic(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r > 0xFFFF {
+			r = substitute(r)
+		}
+		if r > 0xFFFF {
+			return box
+		}
+		return r
+	}, text)
 }
 
 func isPlain(text string) bool {
@@ -68,6 +78,15 @@ func staysLeft(r rune) bool {
 
 // substitute returns a character of like meaning for one that fonts often lack.
 func substitute(r rune) rune {
+	switch {
+	case r >= 0x1D400 && r <= 0x1D6A3: // letters of mathematics, in thirteen styles
+		n := (r - 0x1D400) % 52
+		return 'A' + n + n/26*('a'-'Z'-1)
+	case r >= 0x1D7CE && r <= 0x1D7FF:
+		return '0' + (r-0x1D7CE)%10
+	case r >= 0x1F1E6 && r <= 0x1F1FF: // a flag is two letters
+		return 'A' + r - 0x1F1E6
+	}
 	switch r {
 	case 0x2705, 0x2714:
 		return '✓'
@@ -97,42 +116,4 @@ func substitute(r rune) rune {
 		return 0x00A0
 	}
 	return r
-}
-
-// emoji returns text for a character beyond the basic plane.
-func emoji(r rune) string {
-	switch {
-	case r >= 0x1D400 && r <= 0x1D6A3: // letters of mathematics, in thirteen styles
-		n := (r - 0x1D400) % 52
-		if n < 26 {
-			return string('A' + n)
-		}
-		return string('a' + n - 26)
-	case r >= 0x1D7CE && r <= 0x1D7FF:
-		return string('0' + (r-0x1D7CE)%10)
-	case r >= 0x1F1E6 && r <= 0x1F1FF: // a flag is two letters
-		return string('A' + r - 0x1F1E6)
-	}
-	if word := emojiWord(r); word != "" {
-		return "[" + word + "]"
-	}
-	return string(box)
-}
-
-// emojiWords has the words for the emoji that reports like to use.
-const emojiWords = "👍ok 🆗ok 👌ok 👎no 🎉done 🎊done 🚀rocket 🔥fire 💡idea 🚨alert 🔔alert 🛑stop 🚫stop 🔴red 🟠orange 🟡yellow " +
-	"🟢green 🔵blue 📌pin 📍pin 📝note 🐛bug 🐞bug 🔒locked 🔓open 🔑key 🔍search 🔎search 📊chart 📈chart 📉chart " +
-	"📚book 📖book 📁folder 📂folder 📄file 📃file 📦package 🔧tool 🛠tool 🔨tool 🤖robot 🎯goal 😀smile 😃smile " +
-	"😄smile 🙂smile 😊smile 🤔hm 🌐world 🌍world 🌎world 🌏world 💻computer 💰money 👥people 👤person 👏bravo " +
-	"🙌bravo 🧪test 🧠mind 🏁finish 🔗link 🗑trash 🕒clock 📅date 📆date 💬talk 👉hand 🏆cup 🥇first 🥈second " +
-	"🥉third "
-
-// emojiWord returns the word for an emoji, or "".
-func emojiWord(r rune) string {
-	at := strings.IndexRune(emojiWords, r)
-	if at < 0 {
-		return ""
-	}
-	word, _, _ := strings.Cut(emojiWords[at+utf8.RuneLen(r):], " ")
-	return word
 }

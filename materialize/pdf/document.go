@@ -142,8 +142,8 @@ func (d *document) setMetadata(m frontMatter) {
 	}
 	d.out.SetCreationDate(made.UTC())
 	d.out.SetModificationDate(made.UTC())
-	d.out.SetTitle(d.title, true)
-	d.out.SetAuthor(strings.Join(d.authors, ", "), true)
+	d.out.SetTitle(basic(d.title), true)
+	d.out.SetAuthor(basic(strings.Join(d.authors, ", ")), true)
 }
 
 // write writes all pages.

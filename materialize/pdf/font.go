@@ -73,10 +73,7 @@ func newFonts(out *fpdf.Fpdf, own []byte) (*fonts, error) {
 	if own == nil {
 		return f, nil
 	}
-	m, err := readMetrics(own)
-	if err == nil {
-		err = checkGlyphs(own)
-	}
+	m, err := readOwn(own)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFont, err)
 	}

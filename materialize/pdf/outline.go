@@ -147,7 +147,7 @@ func (d *document) writeHeading(h *heading) {
 	d.need(float64(len(lines))*size*1.3 + 4.5*d.leading()) // never alone at the foot of a page
 	d.out.SetLink(h.link, d.y, -1)
 	d.fonts.use(faceSans, d.size) // an outline is written in the encoding of the font
-	d.out.Bookmark(h.title(), h.depth-1, d.y)
+	d.out.Bookmark(basic(h.title()), h.depth-1, d.y)
 	h.page = d.out.PageNo()
 	d.paint(lines, block{size: size, leading: size * 1.3})
 	d.gap(size * 0.45)

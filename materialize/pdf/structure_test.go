@@ -31,7 +31,7 @@ func TestNumbering(t *testing.T) {
 			"1  2024 in review", "-1.1  3.5 million users", "2  3 ways",
 		}},
 		{"setext", "T\n=\n\nA\n-\n\nB\n-", []string{"1  A", "2  B"}},
-		{"inline", "# T\n\n## `a` *b* [c](d) 🚀\n", []string{"1  a b c [rocket]"}},
+		{"inline", "# T\n\n## `a` *b* [c](d) 🚀\n", []string{"1  a b c □"}},
 		{"in quotes and lists", "# T\n\n> ## no\n\n- ## no\n\n## A", []string{"1  A"}},
 		{"empty", "# T\n\n##\n\n## A", []string{"1  ", "2  A"}},
 	}
