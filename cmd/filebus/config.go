@@ -25,6 +25,7 @@ type config struct {
 	Root    string   `toml:"root" json:"root"`       // a folder of the workspace in place of a profile
 	Notes   []string `toml:"notes" json:"notes"`     // folders that are synced as notes
 	Preview int      `toml:"preview" json:"preview"` // the longest preview, in characters
+	PDFDir  string   `toml:"pdf_dir" json:"pdf_dir"` // where pdf writes; empty: the working directory
 	Private bool     `toml:"private" json:"private"` // not searched from elsewhere
 
 	Retention retentionConfig `toml:"retention" json:"retention"`
@@ -150,6 +151,7 @@ func newConfigCommand(env *environ) *cobra.Command {
 			"    root = \".agents\"          # in place of a profile: everything below one folder\n" +
 			"    notes = [\"docs/notes\"]    # folders whose files are synced as notes\n" +
 			"    preview = 500             # the longest preview, in characters\n" +
+			"    pdf_dir = \"~/Papers\"      # where pdf writes, in place of the working directory\n" +
 			"    private = true            # search --everywhere elsewhere leaves this store out\n\n" +
 			"    [retention]               # applied by session end\n" +
 			"    sessions = 20             # the newest of each type stay\n" +
@@ -169,6 +171,7 @@ type configView struct {
 	Profile   profileView `json:"profile"`
 	Notes     []string    `json:"notes"`
 	Preview   int         `json:"preview"`
+	PDFDir    string      `json:"pdf_dir,omitempty"`
 
 	Retention retentionConfig `json:"retention"`
 }
@@ -200,7 +203,7 @@ func runConfig(env *environ) error {
 	v := configView{
 		Store: at.Store, Exists: exists, Workspace: at.Main, Root: at.Root, Config: filepath.Join(at.Store, configFile),
 		Profile: profileView(settings.Profile), Notes: slices.Clone(settings.NoteFolders), Preview: settings.Preview,
-		Retention: c.Retention,
+		PDFDir: c.PDFDir, Retention: c.Retention,
 	}
 	if v.Notes == nil {
 		v.Notes = []string{}
@@ -223,6 +226,9 @@ func runConfig(env *environ) error {
 	env.printf("config     %s\nprofile    %s\n", v.Config, p.Name)
 	env.printf("results    %s\nmarkers    %s\ndialogues  %s\nsessions   %s\nothers     %s\n", p.Results, p.Markers, p.Dialogues, p.Sessions, p.Root)
 	env.printf("notes      %s\npreview    %d characters\n", strings.Join(v.Notes, " "), v.Preview)
+	if v.PDFDir != "" {
+		env.printf("pdf_dir    %s\n", v.PDFDir)
+	}
 	if r := v.Retention; r != (retentionConfig{}) {
 		env.printf("retention  %s\n", r)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize"
+	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
@@ -20,7 +21,7 @@ func newInitCommand(env *environ) *cobra.Command {
 		Use:   "init",
 		Short: "Make a store here, with a layout of your choice",
 		Long: "Make the store of this project: .filebus beside .git, or in the working directory. It is not\n" +
-			"needed: the first command that writes makes one. With --profile seed, results and dialogues go to the\n" +
+			"needed: the first command that writes makes one. With --profile seed, results, dialogues and PDFs go to the\n" +
 			"outside folders of the documents that define the formats; with --root everything goes below one folder.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runInit(cmd.Context(), env, opts) },
@@ -53,14 +54,20 @@ func runInit(ctx context.Context, env *environ, opts initOptions) error {
 	return nil
 }
 
+// seedPapers is where the file-bus document puts papers.
+const seedPapers = "~/Documents/Qark Papers"
+
 // writeConfig writes a configuration where there is none.
 func writeConfig(at materialize.Location, c config) error {
 	if err := os.MkdirAll(at.Store, 0o777); err != nil {
 		return err
 	}
 	text := fmt.Sprintf("profile = %q\n", c.Profile)
-	if c.Root != "" {
+	switch {
+	case c.Root != "":
 		text = fmt.Sprintf("root = %q\n", c.Root)
+	case c.Profile == layout.Seed().Name:
+		text += fmt.Sprintf("pdf_dir = %q\n", seedPapers)
 	}
 	file := filepath.Join(at.Store, configFile)
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)

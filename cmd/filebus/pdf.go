@@ -33,7 +33,7 @@ func newPDFCommand(env *environ) *cobra.Command {
 		Short: "Render Markdown as a PDF and print its reference",
 		Long: "Render a text as a PDF: title block, table of contents, numbered headings, outline, page numbers,\n" +
 			"tables, code, footnotes, images, and citations [N] that lead to the list of references.\n\n" +
-			"The file goes to ~/Documents/Qark Papers, or to --out. It is also stored as a result derived\n" +
+			"The file goes to the working directory, to the setting pdf_dir, or to --out. It is also stored as a result derived\n" +
 			"from its source, and its reference is printed: one line of JSON with the keys agent, result_file,\n" +
 			"word_count and preview. The same source gives the same bytes and the same reference.",
 		Example: "  filebus pdf result/c42/final --title 'Review Article' --authors 'Ada Lovelace,Alan Turing'\n" +
@@ -47,7 +47,7 @@ func newPDFCommand(env *environ) *cobra.Command {
 	flags.StringSliceVar(&opts.authors, "authors", nil, "the `names`, separated by commas (may be repeated)")
 	flags.StringVar(&opts.date, "date", "", "the `date`, as in 2026-03-02 (default: of the front matter, or none)")
 	flags.StringVar(&opts.filename, "filename", "", "the `name` of the file (default: the title)")
-	flags.StringVar(&opts.out, "out", "", "write into this `folder`, or to this file that ends in .pdf (default: ~/Documents/Qark Papers)")
+	flags.StringVar(&opts.out, "out", "", "write into this `folder`, or to this file that ends in .pdf (default: the setting pdf_dir, or the working directory)")
 	flags.StringVar(&opts.font, "font", "", "use the TrueType font in `file` in place of DejaVu Sans")
 	flags.BoolVar(&opts.force, "force", false, "replace a file that has another content")
 	flags.Lookup("agent").Usage = "who made it (default " + result.DocumentAgent + ")"

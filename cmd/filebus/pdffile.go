@@ -17,28 +17,25 @@ import (
 	"unicode/utf8"
 
 	"filebus/materialize/result"
+	"filebus/store"
 	"filebus/store/record"
 )
-
-// papersFolder is where documents go, below the home folder, as in the file-bus
-// document.
-var papersFolder = filepath.Join("Documents", "Qark Papers")
 
 // A pdfTarget says where a document goes. The name may follow from its title.
 type pdfTarget struct {
 	folder, name string
 }
 
-// target returns where the flags want the document.
+// target returns where flags and settings want the document.
 func (o pdfOptions) target(env *environ) (pdfTarget, error) {
 	t := pdfTarget{folder: env.abs(o.out), name: o.filename}
 	info, err := os.Stat(t.folder)
 	isFolder := err == nil && info.IsDir()
 	switch {
-	case o.out == "" && env.home() == "":
-		return t, usageError("there is no home folder: give --out FOLDER")
 	case o.out == "":
-		t.folder = filepath.Join(env.home(), papersFolder)
+		if t.folder, err = env.pdfFolder(); err != nil {
+			return t, err
+		}
 	case strings.EqualFold(filepath.Ext(o.out), ".pdf") && !isFolder:
 		if o.filename != "" {
 			return t, usageError("--out %s names a file already; leave --filename out", o.out)
@@ -51,6 +48,32 @@ func (o pdfOptions) target(env *environ) (pdfTarget, error) {
 		t.name = fileName(o.filename)
 	}
 	return t, nil
+}
+
+// pdfFolder returns where documents go without --out: the folder that is configured, as
+// seen from the workspace, or else the working directory.
+func (e *environ) pdfFolder() (string, error) {
+	at, err := e.locate()
+	if err != nil && !errors.Is(err, store.ErrNoStore) {
+		return "", err
+	}
+	c, err := readConfig(at.Store)
+	below, isAtHome := strings.CutPrefix(filepath.ToSlash(c.PDFDir), "~/")
+	switch {
+	case err != nil:
+		return "", err
+	case c.PDFDir == "" && e.dir == "":
+		return "", coded(record.NotFound, "the same with --out FOLDER", errNoDir)
+	case c.PDFDir == "":
+		return e.dir, nil
+	case isAtHome && e.home() == "":
+		return "", usageError("there is no home folder for pdf_dir = %q: give --out FOLDER", c.PDFDir)
+	case isAtHome:
+		return filepath.Join(e.home(), below), nil
+	case filepath.IsAbs(c.PDFDir):
+		return c.PDFDir, nil
+	}
+	return filepath.Join(at.Root, c.PDFDir), nil
 }
 
 // file returns the file of a document with this title.
