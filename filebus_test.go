@@ -100,6 +100,7 @@ func house() map[string]pack {
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index", "filebus/query",
 				"filebus/materialize", "filebus/materialize/layout",
 			},
+			modules: []string{"github.com/rogpeppe/go-internal/diff"},
 		},
 		"filebus/materialize/knowledge": {
 			ours: []string{

@@ -1,11 +1,14 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
 
 	"filebus/materialize/layout"
 )
@@ -183,6 +186,13 @@ func (b *Book) CompareFile(ctx context.Context, first, second, name string) ([]b
 	}
 	p.end()
 	return p.text, err
+}
+
+// unifiedDiff returns the difference of two texts as diff -u prints it, or nothing if
+// they are the same.
+func unifiedDiff(oldName, newName string, a, b []byte) []byte {
+	_, text, _ := bytes.Cut(diff.Diff(oldName, a, newName, b), []byte("\n")) // without "diff old new"
+	return text
 }
 
 // compareStates says in lines what differs between two session states.
