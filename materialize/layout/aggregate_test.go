@@ -370,14 +370,12 @@ func FuzzEntryText(f *testing.F) {
 		want := strings.TrimSpace(unixLines(text))
 		issue := AppendIssue(nil, Issue{ID: "ISSUE-1", Details: text, Rationale: text})
 		i, _ := ParseIssue(issue)
-		task := AppendQueuedTask(nil, QueuedTask{ID: "A-1", Description: text, Expected: text})
-		q, _ := ParseQueuedTask(task)
 		knowledge := AppendKnowledge(nil, Knowledge{ID: "a-1", Content: text})
 		k, _ := ParseKnowledge(knowledge)
 		lesson := AppendLesson(nil, Knowledge{Title: "a", Context: text, Content: text})
 		l, _ := ParseLesson(lesson)
 		for name, got := range map[string]string{
-			"details": i.Details, "rationale": i.Rationale, "description": q.Description, "expected": q.Expected,
+			"details": i.Details, "rationale": i.Rationale,
 			"content": k.Content, "context": l.Context, "lesson": l.Content,
 		} {
 			if got != want {
@@ -385,7 +383,7 @@ func FuzzEntryText(f *testing.F) {
 			}
 		}
 		for format, entry := range map[Aggregate][]byte{
-			IssueQueue{}: issue, TaskQueue{}: task, KnowledgeGraph{}: knowledge, Lessons{}: lesson,
+			IssueQueue{}: issue, KnowledgeGraph{}: knowledge, Lessons{}: lesson,
 		} {
 			file, _ := checkAggregate(t, format, "f.md", entry)
 			if n := len(file.Entries()); n != 1 || len(file.Parts) != 1 {

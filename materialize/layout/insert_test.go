@@ -19,7 +19,7 @@ func newEntry(format Aggregate, n int) Entry {
 		return Entry{ID: id, Text: AppendIssue(nil, Issue{ID: id, Status: "pending", Type: "bug", Priority: "low", Summary: "s"})}
 	case TaskQueue:
 		id := fmt.Sprintf("BUILD-%03d", n)
-		return Entry{ID: id, Text: AppendQueuedTask(nil, QueuedTask{ID: id, Title: "t", Status: "pending"})}
+		return Entry{ID: id, Text: fmt.Appendf(nil, "### %s: t\n**Status:** pending\n**Depends On:** []\n", id)}
 	case KnowledgeGraph:
 		kind := knowledgeTypes()[n%4]
 		id := fmt.Sprintf("%s-%03d", kind, n)
@@ -113,7 +113,7 @@ func lostLines(text, after string) string {
 // line differs or is added; in JSON a comma may change one more.
 func TestSettersChangeOneLine(t *testing.T) {
 	setters := map[string]func(text []byte, field, value string) []byte{
-		"good-issue_queue.md": SetIssueField, "crlf-issue_queue.md": SetIssueField, "good-task_queue.md": SetQueuedTaskField,
+		"good-issue_queue.md": SetIssueField, "crlf-issue_queue.md": SetIssueField,
 		"good-knowledge_graph.md": SetKnowledgeField, "good-lessons.md": SetLessonField,
 		"good-knowledge_graph.json": SetKnowledgeNodeField,
 	}

@@ -23,10 +23,6 @@ type Place struct {
 // its id.
 func Recognize(path string) Place { return Claude().Recognize(path) }
 
-// Recognized reports whether a template of the default profile matches path,
-// so that Recognize returns something other than a note.
-func Recognized(path string) bool { return Recognize(path).Kind != record.KindNote }
-
 // literal begins the id of a file whose plain id would name another file; the
 // rest of the id is the whole path.
 const literal = "~/"

@@ -14,14 +14,14 @@ import (
 // Reports are JSON of many shapes: of 17 by agents that were given one schema, no
 // key was in all of them. What has no field here stays in the text.
 type Report struct {
-	Task    string `json:"task_id,omitempty"`
-	Loop    string `json:"loop_number,omitempty"`
-	Run     string `json:"run_id,omitempty"`
-	Agent   string `json:"agent,omitempty"`
-	Status  string `json:"status,omitempty"` // as written
-	Model   string `json:"model,omitempty"`
-	Title   string `json:"title,omitempty"`
-	Summary string `json:"summary,omitempty"`
+	Task    string
+	Loop    string
+	Run     string
+	Agent   string
+	Status  string // as written
+	Model   string
+	Title   string
+	Summary string
 }
 
 // Reports is the layout of JSON reports: one record a file, of the kind of a
@@ -41,18 +41,6 @@ func (Reports) Parse(path string, text []byte) (File, []*SyntaxError) {
 	}
 	f.setFact(AttributeModel, r.Model)
 	return single(path, record.KindHandoff, text, f), inFile(path, problems)
-}
-
-// AppendReport appends r as indented JSON, empty fields left out.
-func AppendReport(dst []byte, r Report) []byte {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(r); err != nil {
-		return dst // strings always have a JSON form
-	}
-	return append(dst, out.Bytes()...)
 }
 
 // ParseReport reads a report, whose keys may have several names and any type:

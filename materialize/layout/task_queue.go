@@ -61,7 +61,7 @@ func (TaskQueue) format() headingFormat {
 }
 
 // Parse cuts a task queue into its tasks and the text around them. It reports
-// what ParseQueuedTask reports of each task.
+// what parseQueuedTask reports of each task.
 func (q TaskQueue) Parse(path string, text []byte) (File, []*SyntaxError) {
 	return q.format().parse(path, text)
 }
@@ -97,14 +97,8 @@ func isTaskID(id, heading string) bool {
 	return strings.Contains(id, "-") || strings.Contains(heading, id+":")
 }
 
-// ParseQueuedTask reads an entry of a task queue. It takes what it finds: a
-// field that is missing or given twice is reported, with its line counted from
-// the entry's heading as 1.
-func ParseQueuedTask(text []byte) (QueuedTask, []*SyntaxError) {
-	return parseQueuedTask(scanLines(text))
-}
-
-// parseQueuedTask is ParseQueuedTask for lines of a whole file.
+// parseQueuedTask reads the lines of an entry of a task queue. It takes what it finds:
+// a field that is missing or given twice is reported.
 func parseQueuedTask(lines []scanLine) (QueuedTask, []*SyntaxError) {
 	if len(lines) == 0 {
 		return QueuedTask{}, []*SyntaxError{{Line: 1, Err: errors.New("task is empty")}}
@@ -152,50 +146,4 @@ func (t QueuedTask) Facts() Facts {
 		facts.addExtra(fieldKey(f.Name), f.Value)
 	}
 	return facts
-}
-
-// AppendQueuedTask appends the canonical text of a task to dst: a heading of
-// level 3 and the fields that are not empty. ParseQueuedTask reads every value
-// back, except for white space in fields of one line.
-func AppendQueuedTask(dst []byte, t QueuedTask) []byte {
-	r := taskRules()
-	dst = appendHeading(dst, 3, t.ID, t.Title)
-	for _, f := range []ExtraField{
-		{"Priority", singleSpaced(t.Priority)}, {"Status", singleSpaced(t.Status)},
-		{"Category", singleSpaced(t.Category)}, {"Description", t.Description},
-	} {
-		if f.Value != "" {
-			dst = r.appendLabel(dst, f.Name, f.Value)
-		}
-	}
-	if len(t.Steps) > 0 {
-		dst = r.appendSteps(append(dst, "**Steps:**\n"...), t.Steps)
-	}
-	if t.Expected != "" {
-		dst = r.appendLabel(dst, "Expected Result", t.Expected)
-	}
-	dst = r.appendLabel(dst, "Depends On", "["+formatList(t.DependsOn)+"]")
-	for _, f := range t.Extra {
-		dst = r.appendLabel(dst, f.Name, f.Value)
-	}
-	return dst
-}
-
-// appendSteps appends a numbered list with one line a step.
-func (r fieldRules) appendSteps(dst []byte, steps []string) []byte {
-	n := 0
-	for _, step := range steps {
-		if step = singleSpaced(step); step != "" {
-			n++
-			dst = fmt.Appendf(dst, "%d. %s\n", n, step)
-		}
-	}
-	return dst
-}
-
-// SetQueuedTaskField returns text, an entry of a task queue, with another value
-// for one field, such as Status: the value's bytes alone change. A field that
-// the entry lacks is added below the first one.
-func SetQueuedTaskField(text []byte, field, value string) []byte {
-	return taskRules().setField(text, field, value)
 }

@@ -6,50 +6,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestQueuedTaskRoundTrip(t *testing.T) {
-	tests := []QueuedTask{
-		{ID: "BUILD-001", Title: "Upload", Priority: "must_have", Status: "pending", Category: "backend",
-			Description: "One line", DependsOn: []string{"BUILD-002", "BUILD-003"}},
-		{ID: "TEST-UNIT-001", Title: "Limit: upper", Status: "In Progress", Priority: "high",
-			Description: "Two\n\n**Status:** no\n#### TEST-1\n- a", Steps: []string{"first", "second"},
-			Expected: "413\n---\nend", Extra: []ExtraField{{"Assignee", "agent-3"}, {"Notes", "a\nb"}}},
-		{ID: "T1", Title: "Small", Status: "pending"},
-	}
-	for _, want := range tests {
-		text := AppendQueuedTask(nil, want)
-		got, errs := ParseQueuedTask(text)
-		if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 {
-			t.Errorf("ParseQueuedTask(%s) (-want +got):\n%s\nerrors %v", text, diff, errs)
-		}
-		f, errs := checkAggregate(t, TaskQueue{}, "q.md", text)
-		if entries := f.Entries(); len(entries) != 1 || entries[0].ID != want.ID || len(errs) > 0 {
-			t.Errorf("%s\nhas %d entries, errors %v", text, len(entries), errs)
-		}
-	}
-}
-
-func TestAppendQueuedTask(t *testing.T) {
-	got := string(AppendQueuedTask([]byte("before\n"), QueuedTask{
-		ID: "TEST-INT-001", Title: "Polling", Priority: "high", Status: "pending", Category: "testing",
-		Description: "d", Steps: []string{"a", "", "b"}, Expected: "e", DependsOn: []string{"BUILD-001"},
-	}))
-	want := `before
-### TEST-INT-001: Polling
-**Priority:** high
-**Status:** pending
-**Category:** testing
-**Description:** d
-**Steps:**
-1. a
-2. b
-**Expected Result:** e
-**Depends On:** [BUILD-001]
-`
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("AppendQueuedTask (-want +got):\n%s", diff)
-	}
-}
-
 func TestParseQueuedTask(t *testing.T) {
 	tests := []struct {
 		name, text string
@@ -65,27 +21,12 @@ func TestParseQueuedTask(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, errs := ParseQueuedTask([]byte(test.text))
+			got, errs := parseQueuedTask(scanLines([]byte(test.text)))
 			if diff := cmp.Diff(test.want, got); diff != "" || len(errs) != test.errs {
-				t.Errorf("ParseQueuedTask(%q) (-want +got):\n%s\nerrors %v", test.text, diff, errs)
+				t.Errorf("parseQueuedTask(%q) (-want +got):\n%s\nerrors %v", test.text, diff, errs)
 			}
 		})
 	}
-}
-
-func TestSetQueuedTaskField(t *testing.T) {
-	text := "### A-1: x\n**Priority:** high\n**Status:** pending\n**Steps:**\n1. a\n2. b\n**Depends On:** []\n\n---\n"
-	runSets(t, SetQueuedTaskField, []setCase{
-		{"status", text, "Status", "completed",
-			"### A-1: x\n**Priority:** high\n**Status:** completed\n**Steps:**\n1. a\n2. b\n**Depends On:** []\n\n---\n"},
-		{"list", text, "Depends On", "[B-1]",
-			"### A-1: x\n**Priority:** high\n**Status:** pending\n**Steps:**\n1. a\n2. b\n**Depends On:** [B-1]\n\n---\n"},
-		{"steps", text, "Steps", "none",
-			"### A-1: x\n**Priority:** high\n**Status:** pending\n**Steps:** none\n**Depends On:** []\n\n---\n"},
-		{"new field", text, "Assignee", "agent-3",
-			"### A-1: x\n**Priority:** high\n**Assignee:** agent-3\n**Status:** pending\n**Steps:**\n1. a\n2. b\n**Depends On:** []\n\n---\n"},
-		{"no fields", "#### A-1\n", "Status", "a", "#### A-1\n**Status:** a\n"},
-	})
 }
 
 func TestTaskQueueInsert(t *testing.T) {
