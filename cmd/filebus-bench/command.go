@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"reflect"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -95,6 +97,20 @@ func outcomeOf(cmd *exec.Cmd) (outcome, error) {
 	}
 	elapsed, state := time.Since(begin), cmd.ProcessState
 	return outcome{elapsed, state.UserTime() + state.SystemTime(), peakMemory(state), nil}, nil
+}
+
+// peakMemory returns the greatest resident size of a process that has ended, in
+// bytes; 0 where the system does not tell: what it says is another structure on each.
+func peakMemory(state *os.ProcessState) int64 {
+	said := reflect.Indirect(reflect.ValueOf(state.SysUsage()))
+	if said.Kind() != reflect.Struct || !said.FieldByName("Maxrss").IsValid() {
+		return 0
+	}
+	peak := said.FieldByName("Maxrss").Int()
+	if runtime.GOOS == "darwin" || runtime.GOOS == "ios" {
+		return peak // bytes there, kilobytes elsewhere
+	}
+	return peak << 10
 }
 
 // profileVariable names the folder into which a filebus that is built with the tag

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -90,20 +89,4 @@ func (a *attempt) queries(c *corpus, n int) [][]string {
 		queries = append(queries, slices.Compact(slices.Sorted(slices.Values(words[start:start+length]))))
 	}
 	return queries
-}
-
-// folderSize returns the bytes that a file, or the files below a folder, take on disk.
-func folderSize(dir string) (size int64, err error) {
-	err = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		size += diskSize(info)
-		return nil
-	})
-	return size, err
 }

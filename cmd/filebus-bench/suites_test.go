@@ -217,13 +217,13 @@ func TestCorpusOfSize(t *testing.T) {
 	}
 }
 
-func TestFolderSize(t *testing.T) {
+func TestSizeOnDisk(t *testing.T) {
 	dir := writeFiles(t, map[string]string{"a/b": strings.Repeat("x", 10_000)})
-	got, err := folderSize(dir)
-	if err != nil || got < 4096 || got > 1<<16 {
-		t.Errorf("a file of 10000 bytes: got %d, %v, want a few blocks", got, err)
+	a := testAttempt(t, options{})
+	if got := a.sizeOf(dir); a.err != nil || got < 10_000 || got > 1<<16 {
+		t.Errorf("a file of 10000 bytes: got %d, %v, want a few blocks", got, a.err)
 	}
-	if _, err := folderSize(filepath.Join(dir, "none")); err == nil {
+	if a.sizeOf(filepath.Join(dir, "none")); a.err == nil {
 		t.Error("a folder that is not there: got no error")
 	}
 }
