@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"filebus/materialize/layout"
 	runs "filebus/materialize/run"
 )
 
@@ -127,7 +126,7 @@ func (e *environ) printRun(out *runs.Outcome) error {
 		e.note("the loop's changes will not include %s", left)
 	}
 	view := runJSON{
-		Run: out.State.RunID, Ended: out.State.Property(layout.PropertyEnded), File: out.File, Ref: out.Ref.Short(), LeftOut: out.Notes,
+		Run: out.State.RunID, Ended: out.State.Ended, File: out.File, Ref: out.Ref.Short(), LeftOut: out.Notes,
 	}
 	view.Loop, view.Loops = out.State.LoopNumber()
 	if n := len(out.State.History); n > 0 {

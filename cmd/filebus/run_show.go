@@ -75,7 +75,7 @@ func runRunShow(ctx context.Context, env *environ, maxTokens int) error {
 // at work first, then the last of the others.
 func toRunShow(view *runs.View, maxTokens int) runShowJSON {
 	shown := runShowJSON{
-		Run: cutText(view.RunID), Started: cutText(view.Started), Ended: cutText(view.Property(layout.PropertyEnded)), Focus: cutText(view.Focus),
+		Run: cutText(view.RunID), Started: cutText(view.Started), Ended: cutText(view.Ended), Focus: cutText(view.Focus),
 		Running: []agentJSON{}, Completed: []agentJSON{}, History: []string{},
 		Ref: view.Ref.Short(), File: view.File, Tokens: view.Tokens,
 	}
@@ -112,7 +112,7 @@ func runLines(view *runs.View) []string {
 	if view.Started != "" {
 		head += "  since " + view.Started
 	}
-	if ended := view.Property(layout.PropertyEnded); ended != "" {
+	if ended := view.Ended; ended != "" {
 		head += "  ended " + ended
 	}
 	lines := []string{head}

@@ -117,7 +117,7 @@ func toStatusJSON(s *runs.Status, going *goingOn) statusJSON {
 		Issues: issueCountJSON{Open: s.Issues.Open, Working: s.Issues.Working}, Dialogues: going.dialogueJSON(), Sessions: going.sessionJSON(),
 	}
 	if s.View != nil {
-		view.Run, view.Focus, view.Ended = cutText(s.View.RunID), cutText(s.View.Focus), cutText(s.View.Property(layout.PropertyEnded))
+		view.Run, view.Focus, view.Ended = cutText(s.View.RunID), cutText(s.View.Focus), cutText(s.View.Ended)
 		view.Completed = len(s.View.Completed)
 		view.Loop, view.Loops = s.View.LoopNumber()
 	}
@@ -161,7 +161,7 @@ func statusLines(s *runs.Status, going *goingOn, now time.Time) []string {
 		if v.Focus != "" {
 			lines[0] += ", " + cutText(v.Focus)
 		}
-		if ended := v.Property(layout.PropertyEnded); ended != "" {
+		if ended := v.Ended; ended != "" {
 			lines[0] += ", ended " + cutText(ended)
 		}
 	}

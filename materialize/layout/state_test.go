@@ -28,7 +28,7 @@ func TestStateExamples(t *testing.T) {
 			Completed: []CompletedAgent{{ID: "agent-5d0", Task: "task-003", Outcome: "completed"}},
 		}},
 		{"plain.md", State{
-			RunID: run, Loop: "2", Extra: []Property{{"initial_tasks_complete", "true"}},
+			RunID: run, Loop: "2",
 			Running: []RunningAgent{{ID: "agent-71c", Task: "task-004"}},
 		}},
 	}
@@ -62,8 +62,13 @@ func TestStateForms(t *testing.T) {
 			State{Completed: []CompletedAgent{{ID: "a1", Task: "t | u", Outcome: "done"}}}},
 		{"ids alone", "running_agents: [a1, a2]\ncompleted:\n- a3\n", State{Running: []RunningAgent{{ID: "a1"}, {ID: "a2"}}, Completed: []CompletedAgent{{ID: "a3"}}}},
 		{"nested run", "current_run:\n  id: x\n  run_id: r\n  loop: 1\nhistory:\n  - one\n  - two\n",
-			State{RunID: "r", Loop: "1", Extra: []Property{{"id", "x"}}, History: []string{"one", "two"}}},
-		{"unknown section", "## Configuration\n- Max Loops: 5\n", State{Extra: []Property{{"Max Loops", "5"}}}},
+			State{RunID: "r", Loop: "1", History: []string{"one", "two"}}},
+		{"unknown section", "## Configuration\n- Max Loops: 5\n- Focus: a\n", State{Focus: "a"}},
+		{"the run's section decides", "## Current Run\n- Loop: 2\n## Configuration\n- Loop: 5\n- Ended: no\n", State{Loop: "2"}},
+		{"prose", "## Running Agents\nOne agent: it works.\n- a1: task-004\n", State{Running: []RunningAgent{{ID: "a1: task-004"}}}},
+		{"tables in a row", "## Running\n| ID |\n|-|\n| a1 |\n\nSecond wave\n| Task | ID |\n|-|-|\n| t | a2 |\n",
+			State{Running: []RunningAgent{{ID: "a1"}, {ID: "a2", Task: "t"}}}},
+		{"comments between plain lines", "# the run\nrun_id: r\n# who is at work\nrunning_agents:\n  - id: a1\n", State{RunID: "r", Running: []RunningAgent{{ID: "a1"}}}},
 		{"fenced run", "## Current Run\n\n```yaml\nrun_id: r\nfocus: a\n```\n", State{RunID: "r", Focus: "a"}},
 	}
 	for _, test := range tests {

@@ -2,279 +2,405 @@ package layout
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 )
 
-// A stateText is a session state that is being edited, line by line.
+// A stateText is a session state as it stands in a file: what is understood of
+// it, and in its parts the bytes of all the rest.
 type stateText struct {
-	mark  string   // a byte order mark, or nothing
-	lines []string // each with its ending
-	eol   string
+	mark, eol          string
+	parts              []statePart
+	fields             [len(stateFields)]string // of the run
+	elsewhere          [len(stateFields)]string // the same, as sections of no known title say it
+	running, completed agentTable
+	standing           []string // the loops that stay where they stand
+	loops              []string // the other ones
+	problems           []*SyntaxError
 }
 
-// A statePart is what stands under a heading, or before the first one.
+// A statePart is a section without its subsections, or what stands before the
+// first heading.
 type statePart struct {
-	title    string // folded; "" before the first heading
-	from, to int    // of its lines, without the heading and without a fence around YAML
-	list     stateListKind
+	kind          statePartKind
+	heading       string // with its line ending
+	before, after string // what stays before and behind what filebus writes
+	cleared       string // before, without the loops
+	isNew         bool   // the text does not have it yet
 }
 
-// A stateListKind says which of a state's lists is meant.
-type stateListKind int
+// A statePartKind says what a part is about.
+type statePartKind int
 
 const (
-	listNone stateListKind = iota
-	listRunning
-	listCompleted
-	listHistory
+	partOther statePartKind = iota
+	partTitle               // what a state begins with; it may hold all the others as "key: value"
+	partRun
+	partRunning
+	partCompleted
+	partHistory
 )
 
-// titles returns the folded headings or keys that a list can have, the usual one
-// first.
-func (k stateListKind) titles() []string {
-	switch k {
-	case listRunning:
-		return []string{"running_agents", "running", "active_agents"}
-	case listCompleted:
-		return []string{"completed_agents", "completed"}
-	case listHistory:
-		return []string{"loop_history", "history"}
-	}
-	return nil
+// partTitles are the folded headings or keys that the parts can have.
+var partTitles = [...][]string{
+	partRun:       {"current_run", "run"},
+	partRunning:   {"running_agents", "running", "active_agents"},
+	partCompleted: {"completed_agents", "completed"},
+	partHistory:   {"loop_history", "history"},
 }
 
-// stateListOf returns the list that a heading or key, folded, stands over.
-func stateListOf(title string) stateListKind {
-	for _, k := range []stateListKind{listRunning, listCompleted, listHistory} {
-		if slices.Contains(k.titles(), title) {
-			return k
-		}
-	}
-	return listNone
+// partNames are their usual headings.
+var partNames = [...]string{
+	partRun: "Current Run", partRunning: "Running Agents", partCompleted: "Completed Agents", partHistory: "Loop History",
 }
 
-func newStateText(text []byte) *stateText {
+func statePartOf(title string) statePartKind {
+	i := slices.IndexFunc(partTitles[:], func(names []string) bool { return slices.Contains(names, title) })
+	return statePartKind(max(0, i))
+}
+
+// A stateField is a property of the run: its usual key, and the ways to write it,
+// folded.
+type stateField struct {
+	name string
+	keys []string
+}
+
+var stateFields = [...]stateField{
+	{"Run ID", []string{"run_id", "run"}},
+	{"Started", []string{"started", "started_at", "start_time"}},
+	{"Loop", []string{"loop", "current_loop", "loop_number", "loop_count"}},
+	{"Focus", []string{"focus"}},
+	{"Ended", []string{"ended"}},
+}
+
+// stateFieldOf returns the index of the field with a key, or -1.
+func stateFieldOf(key string) int {
+	return slices.IndexFunc(stateFields[:], func(f stateField) bool { return slices.Contains(f.keys, fold(key)) })
+}
+
+// readState reads a state, and takes it apart so that no byte is lost.
+func readState(text []byte) *stateText {
 	t := &stateText{eol: lineEnding(text)}
-	if bytes.HasPrefix(text, []byte(byteOrderMark)) {
-		t.mark, text = byteOrderMark, text[len(byteOrderMark):]
+	t.running.own = []string{"ID", "Task", "Model", "Started"}
+	t.completed.own = []string{"ID", "Task", "Outcome", "Duration"}
+	if rest, marked := bytes.CutPrefix(text, []byte(byteOrderMark)); marked {
+		t.mark, text = byteOrderMark, rest
 	}
-	for line := range strings.Lines(string(text)) {
-		t.lines = append(t.lines, line)
+	sections := Outline(text)
+	// In a state of "key: value" lines, comments look like headings of the first level.
+	plain := !slices.ContainsFunc(sections, func(s Section) bool { return s.Level > 1 })
+	head := len(text)
+	if len(sections) > 0 {
+		head = sections[0].Start
+	}
+	t.readPart(statePart{kind: partTitle}, text[:head], 1)
+	for i, s := range sections {
+		s.End = len(text)
+		if i+1 < len(sections) {
+			s.End = sections[i+1].Start
+		}
+		body := sectionBody(text, s)
+		heading := text[s.Start : s.End-len(body)]
+		p := statePart{kind: statePartOf(fold(s.Title)), heading: string(heading)}
+		if p.kind == partOther && s.Level == 1 && (i == 0 || plain) {
+			p.kind = partTitle
+		}
+		t.readPart(p, body, s.Line+bytes.Count(heading, []byte("\n")))
 	}
 	return t
 }
 
-func (t *stateText) bytes() []byte { return []byte(t.mark + strings.Join(t.lines, "")) }
-
-// parts cuts the text as ParseState does.
-func (t *stateText) parts() []statePart {
-	text := []byte(strings.Join(t.lines, ""))
-	sections := Outline(text)
-	head := statePart{to: len(t.lines)}
-	if len(sections) > 0 {
-		head.to = sections[0].Line - 1
+// readPart takes in a part whose text begins at line.
+func (t *stateText) readPart(p statePart, text []byte, line int) {
+	b := newStateBody(text, line)
+	switch p.kind {
+	case partRunning:
+		b.readAgents(&t.running)
+	case partCompleted:
+		b.readAgents(&t.completed)
+	case partHistory:
+		p.before, p.cleared, p.after = b.readLoops(t)
+		t.parts = append(t.parts, p)
+		return
+	default:
+		t.readRun(b, p.kind)
 	}
-	parts := []statePart{head}
-	for i, section := range sections {
-		p := statePart{title: fold(section.Title), to: len(t.lines)}
-		if i+1 < len(sections) {
-			p.to = sections[i+1].Line - 1
-			section.End = min(section.End, sections[i+1].Start)
+	t.problems = append(t.problems, b.problems...)
+	p.before, p.after = b.rest(t.eol)
+	t.parts = append(t.parts, p)
+}
+
+// state returns what the text says.
+func (t *stateText) state() State {
+	value := func(i int) string {
+		if t.fields[i] != "" {
+			return t.fields[i]
 		}
-		p.from = section.Line - 1 + bytes.Count(text[section.Start:section.End-len(sectionBody(text, section))], []byte("\n"))
-		p.from = min(p.from, p.to)
-		p.list = stateListOf(p.title)
-		body := strings.Join(t.lines[p.from:p.to], "")
-		if fence, found := cutYAMLFence(body); found && !hasFieldRow(body) && p.list != listHistory {
-			p.from += fence.before
-			p.to = p.from + strings.Count(fence.inside, "\n")
+		return t.elsewhere[i]
+	}
+	s := State{RunID: value(0), Started: value(1), Loop: value(2), Focus: value(3), Ended: t.fields[4]}
+	s.History = slices.Concat(t.standing, t.loops)
+	for _, r := range t.running.rows {
+		s.Running = append(s.Running, RunningAgent{r["id"], r["task"], r["model"], r["started"]})
+	}
+	for _, r := range t.completed.rows {
+		s.Completed = append(s.Completed, CompletedAgent{r["id"], r["task"], r["outcome"], r["duration"]})
+	}
+	return s
+}
+
+// bytes returns the text: what is understood in its canonical form, all else as
+// it was.
+func (t *stateText) bytes() []byte {
+	out := stateWriter{[]byte(t.mark), t.eol}
+	isOpen := false // what comes next would belong to a list or table
+	parts := t.withMissing()
+	at := places(parts)
+	for i, p := range parts {
+		if isOpen || p.isNew {
+			out.apart(p.heading)
 		}
-		parts = append(parts, p)
-	}
-	return parts
-}
-
-// insert puts whole lines before line at; a last line without an ending gets one.
-func (t *stateText) insert(at int, lines ...string) {
-	if at > 0 && !strings.HasSuffix(t.lines[at-1], "\n") {
-		t.lines[at-1] += t.eol
-	}
-	var ended []string
-	for _, line := range lines {
-		ended = append(ended, line+t.eol)
-	}
-	t.lines = slices.Insert(t.lines, at, ended...)
-}
-
-// isPlain reports whether the state is "key: value" lines without headings.
-func (t *stateText) isPlain() bool {
-	if len(t.parts()) > 1 {
-		return false
-	}
-	return slices.ContainsFunc(t.lines, func(line string) bool {
-		_, _, isKey := cutYAMLKey(strings.TrimSpace(line))
-		return isKey
-	})
-}
-
-// A stateProperty is a line that says a property of the run.
-type stateProperty struct {
-	line  int
-	key   string // folded
-	value int    // where the value begins in the line
-	yaml  bool
-}
-
-// properties returns the lines that ParseState reads the run's properties from.
-func (t *stateText) properties() []stateProperty {
-	var all []stateProperty
-	for _, p := range t.parts() {
-		if p.list == listNone {
-			all = append(all, t.propertiesOf(p)...)
-		}
-	}
-	return all
-}
-
-func (t *stateText) propertiesOf(p statePart) []stateProperty {
-	var found []stateProperty
-	over := "" // the key that indented lines stand below
-	for i := p.from; i < p.to; i++ {
-		line := strings.TrimRight(t.lines[i], "\r\n")
-		trimmed := strings.TrimSpace(line)
-		if p.title != "" && (strings.HasPrefix(trimmed, "- ") || strings.HasPrefix(trimmed, "**")) {
-			if property, isProperty := cutProperty(line); isProperty && over == "" {
-				found = append(found, stateProperty{i, fold(property.Key), valueStart(line), false})
+		out.text = append(append(out.text, p.heading...), p.before...)
+		if at[p.kind] == i {
+			if lines := t.canonical(p.kind); len(lines) > 0 {
+				out.lines(lines)
+				out.apart(p.after)
+				isOpen = true
 			}
-			continue
 		}
-		key, _, isKey := cutYAMLKey(trimmed)
-		indented := len(line) > len(trimmed) && (line[0] == ' ' || line[0] == '\t')
-		switch {
-		case !isKey || isDash(trimmed):
-		case !indented:
-			over = fold(key)
-			found = append(found, stateProperty{i, over, valueStart(line), true})
-		case over == "current_run" || over == "run":
-			found = append(found, stateProperty{i, fold(key), valueStart(line), true})
-		}
+		isOpen = isOpen && p.after == ""
+		out.text = append(out.text, p.after...)
 	}
-	return found
+	return out.text
 }
 
-// valueStart returns where the value of a line "key: value" begins, behind the
-// colon and the stars of a bold key.
-func valueStart(line string) int {
-	at := strings.Index(line, ":") + 1
-	if strings.HasPrefix(line[at:], "**") {
-		at += 2
+// places returns which part filebus writes in, of each kind: the first. New loops
+// follow those of the last.
+func places(parts []statePart) (at [len(partTitles)]int) {
+	for i, p := range slices.Backward(parts) {
+		if p.kind != partHistory || at[partHistory] == 0 {
+			at[p.kind] = i
+		}
 	}
 	return at
 }
 
-// set gives a property of the run another value; an empty one takes its lines
-// away.
-func (t *stateText) set(key, value string) {
-	names := stateKeys(key)
-	value = singleSpaced(value)
-	all := t.properties()
-	for i := len(all) - 1; i >= 0; i-- {
-		p := all[i]
-		if !slices.Contains(names, p.key) {
+// withMissing returns the parts, with those that the text has no heading for and
+// that have something to say.
+func (t *stateText) withMissing() []statePart {
+	parts := slices.Clone(t.parts)
+	add := func(at int, heading string) {
+		kind := statePartOf(fold(strings.TrimLeft(heading, "# ")))
+		parts = slices.Insert(parts, at, statePart{kind: kind, heading: heading + t.eol, isNew: true})
+	}
+	if len(parts) == 1 {
+		add(1, "# Session State")
+	}
+	for kind := partRun; kind <= partHistory; kind++ {
+		is := func(p statePart) bool { return p.kind == kind }
+		if slices.ContainsFunc(parts, is) || len(t.canonical(kind)) == 0 || kind != partRun && t.isEmpty(kind) {
 			continue
 		}
-		if value == "" {
-			t.lines = slices.Delete(t.lines, p.line, p.line+1)
-			continue
+		at := len(parts)
+		first := slices.IndexFunc(parts, func(p statePart) bool { return p.kind > partRun })
+		if kind == partRun && first > 0 {
+			at = first
 		}
-		t.replaceValue(p, value) // the last one counts
+		add(at, "## "+partNames[kind])
+	}
+	return parts
+}
+
+// isEmpty reports whether a list has nothing to be written.
+func (t *stateText) isEmpty(kind statePartKind) bool {
+	switch kind {
+	case partRunning:
+		return len(t.running.rows) == 0
+	case partCompleted:
+		return len(t.completed.rows) == 0
+	}
+	return len(t.loops) == 0
+}
+
+// canonical returns the lines that filebus writes in a part.
+func (t *stateText) canonical(kind statePartKind) (lines []string) {
+	switch kind {
+	case partRun:
+		for i, f := range stateFields {
+			if t.fields[i] != "" {
+				lines = append(lines, "- "+f.name+": "+t.fields[i])
+			}
+		}
+	case partRunning:
+		return t.running.lines()
+	case partCompleted:
+		return t.completed.lines()
+	case partHistory:
+		for _, loop := range t.loops {
+			lines = append(lines, "- "+loop)
+		}
+	}
+	return lines
+}
+
+// A stateWriter holds a text that grows by lines.
+type stateWriter struct {
+	text []byte
+	eol  string
+}
+
+// lines appends lines; a last one without an ending gets it.
+func (w *stateWriter) lines(lines []string) {
+	if n := len(w.text); n > 0 && w.text[n-1] != '\n' && string(w.text) != byteOrderMark {
+		w.text = append(w.text, w.eol...)
+	}
+	for _, line := range lines {
+		w.text = append(append(w.text, line...), w.eol...)
+	}
+}
+
+// apart appends a blank line if else what comes next, which begins with a line of
+// text, would belong to the list or table above.
+func (w *stateWriter) apart(next string) {
+	first, _, _ := strings.Cut(next, "\n")
+	last := w.text[bytes.LastIndexByte(bytes.TrimSuffix(w.text, []byte("\n")), '\n')+1:]
+	if strings.TrimSpace(first) == "" || len(bytes.TrimSpace(last)) == 0 || string(last) == byteOrderMark {
 		return
 	}
-	if value != "" {
-		t.addProperty(all, key, value)
+	w.lines([]string{""})
+	if _, isRow := scanRow([]byte(strings.TrimSpace(strings.TrimRight(next, "\r\n")))); isRow {
+		w.lines([]string{tableEnd})
 	}
 }
 
-// replaceValue writes a value in place of another. In YAML a comment behind it
-// stays.
-func (t *stateText) replaceValue(p stateProperty, value string) {
-	line := strings.TrimRight(t.lines[p.line], "\r\n")
-	ending := t.lines[p.line][len(line):]
-	if p.yaml {
-		comment := ""
-		if i := strings.Index(line[p.value:], " #"); i >= 0 {
-			comment = line[p.value+i:]
-		}
-		value = string(appendYAMLScalar(nil, value)) + comment
-	}
-	t.lines[p.line] = line[:p.value] + " " + value + ending
+// tableEnd is a line that ends the tables of a part: rows below it are text.
+const tableEnd = "<!-- not understood: -->"
+
+// An agentTable is a list of agents.
+type agentTable struct {
+	own    []string // the columns that filebus knows
+	others []string // those of the file, as they are written there
+	rows   []agentRow
 }
 
-// addProperty adds a property behind those of the run, in their form.
-func (t *stateText) addProperty(all []stateProperty, key, value string) {
-	last := -1
-	for i, p := range all {
-		if slices.ContainsFunc([]string{"run_id", "started", "loop", "focus", "ended"}, func(known string) bool {
-			return slices.Contains(stateKeys(known), p.key)
-		}) {
-			last = i
-		}
+// An agentRow has the values of one agent by their folded column.
+type agentRow map[string]string
+
+// agentKeys returns the ways, folded, to write a column that filebus knows.
+func agentKeys(column string) []string {
+	switch column {
+	case "ID":
+		return []string{"id", "agent_id", "agent"}
+	case "Task":
+		return []string{"task", "task_id", "issue"}
+	case "Outcome":
+		return []string{"outcome", "status", "result"}
+	case "Duration":
+		return []string{"duration", "time"}
+	case "Started":
+		return []string{"started", "started_at"}
 	}
-	switch {
-	case last >= 0:
-		t.insert(all[last].line+1, likeProperty(t.lines[all[last].line], all[last], key, value))
-	case t.isPlain():
-		at := 0
-		if strings.TrimSpace(t.lines[0]) == "---" {
-			at = 1
-		}
-		t.insert(at, fold(key)+": "+string(appendYAMLScalar(nil, value)))
-	default:
-		t.addToRun("- " + key + ": " + value)
-	}
+	return []string{fold(column)}
 }
 
-// likeProperty returns the line of a property in the form of another one's.
-func likeProperty(line string, p stateProperty, key, value string) string {
-	indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
-	if p.yaml {
-		return indent + fold(key) + ": " + string(appendYAMLScalar(nil, value))
-	}
-	mark := ""
-	if rest := strings.TrimLeft(line, " \t"); strings.HasPrefix(rest, "- ") {
-		mark = "- "
-	}
-	switch {
-	case strings.HasSuffix(line[:p.value], ":**"):
-		key = "**" + key + ":**"
-	case strings.Contains(line[:p.value], "**:"):
-		key = "**" + key + "**:"
-	default:
-		key += ":"
-	}
-	return indent + mark + key + " " + value
+// knows reports whether a column is one of filebus, under any of its names.
+func (a *agentTable) knows(name string) bool {
+	return slices.ContainsFunc(a.own, func(own string) bool { return slices.Contains(agentKeys(own), fold(name)) })
 }
 
-// addToRun adds a line to the section of the run, which is made if there is
-// none: before the lists.
-func (t *stateText) addToRun(line string) {
-	parts := t.parts()
-	for _, p := range parts {
-		if p.title == "current_run" || p.title == "run" {
-			t.insert(p.from, line)
-			return
+// head takes in the columns of a table's header; nil if filebus knows none of them.
+func (a *agentTable) head(cells []scanCell) (columns []string) {
+	if !slices.ContainsFunc(cells, func(c scanCell) bool { return a.knows(unescapeCell(c.text)) }) {
+		return nil
+	}
+	for _, cell := range cells {
+		columns = append(columns, unescapeCell(cell.text))
+		if !a.knows(columns[len(columns)-1]) {
+			a.other(columns[len(columns)-1], nil)
 		}
 	}
-	for _, p := range parts {
-		if p.list != listNone {
-			for at := p.from - 1; at >= 0; at-- {
-				if level, _ := scanHeading([]byte(strings.TrimRight(t.lines[at], "\r\n"))); level > 0 {
-					t.insert(at, "## Current Run", line, "")
-					return
-				}
+	return columns
+}
+
+// second returns a name if it is another one of a column that filebus knows.
+func (a *agentTable) second(name string) string {
+	if a.knows(name) {
+		return name
+	}
+	return ""
+}
+
+// add takes in an agent, with the values that filebus does not know. It reports
+// whether the values are understood: words for nothing alone say that there is no
+// agent.
+func (a *agentTable) add(values []Property) bool {
+	row := agentRow{}
+	used := make([]bool, len(values))
+	for _, column := range a.own {
+		for _, key := range agentKeys(column) {
+			i := slices.IndexFunc(values, func(p Property) bool {
+				return fold(p.Key) == key && strings.TrimSpace(p.Value) != ""
+			})
+			if i >= 0 && row[fold(column)] == "" {
+				row[fold(column)], used[i] = singleSpaced(values[i].Value), true
 			}
 		}
 	}
-	t.insert(len(t.lines), "", "## Current Run", line)
+	said := slices.ContainsFunc(values, func(p Property) bool { return !isNothing(p.Value) })
+	if id := row["id"]; !said || len(row) == 0 || id != "" && isNothing(id) {
+		return !said
+	}
+	for i, p := range values {
+		if !used[i] && (strings.TrimSpace(p.Value) != "" || !a.knows(p.Key)) {
+			row[a.other(p.Key, row)] = singleSpaced(p.Value)
+		}
+	}
+	a.rows = append(a.rows, row)
+	return true
+}
+
+// other returns the key of a column that filebus does not know. One that a row
+// has already is another one.
+func (a *agentTable) other(name string, row agentRow) string {
+	name = singleSpaced(name)
+	for _, has := row[fold(name)]; has; _, has = row[fold(name)] {
+		name += "_"
+	}
+	if !slices.ContainsFunc(a.others, func(other string) bool { return fold(other) == fold(name) }) {
+		a.others = append(a.others, name)
+	}
+	return fold(name)
+}
+
+// lines returns the table.
+func (a *agentTable) lines() []string {
+	// Second names of columns that filebus knows come last: rows decide which they are.
+	slices.SortStableFunc(a.others, func(x, y string) int { return strings.Compare(a.second(x), a.second(y)) })
+	columns := slices.Concat(a.own, a.others)
+	head, rule := string(appendRow(nil, columns...)), "|"
+	for _, column := range columns {
+		rule += strings.Repeat("-", len([]rune(column))+2) + "|"
+	}
+	lines := []string{strings.TrimSuffix(head, "\n"), rule}
+	for _, row := range a.rows {
+		cells := make([]string, len(columns))
+		for i, column := range columns {
+			cells[i] = row[fold(column)]
+		}
+		lines = append(lines, strings.TrimSuffix(string(appendRow(nil, cells...)), "\n"))
+	}
+	return lines
+}
+
+// remove takes the agents with an id away.
+func (a *agentTable) remove(id string) {
+	a.rows = slices.DeleteFunc(a.rows, func(r agentRow) bool { return r["id"] == id })
+}
+
+// rowProblem says that a row does not fit its table.
+func rowProblem(line int, text []byte, cells, columns int) *SyntaxError {
+	row := clipLine(strings.TrimSpace(string(text)), 60)
+	return &SyntaxError{Line: line, Err: fmt.Errorf("agent row %q has %d cells instead of %d", row, cells, columns)}
 }

@@ -16,6 +16,15 @@ type yamlNode struct {
 	scalar string
 	list   []yamlNode
 	pairs  []yamlPair
+	// The lines of an item or of a pair with its value, counted from 0; comments and
+	// blank lines may be among the last.
+	from, to int
+}
+
+// at returns n as what stands on some lines.
+func (n yamlNode) at(from, to int) yamlNode {
+	n.from, n.to = from, to
+	return n
 }
 
 // A yamlPair is one key of a map. Pairs keep their order and may repeat a key.
@@ -165,24 +174,29 @@ func (r *yamlReader) block(indent, depth int) yamlNode {
 func (r *yamlReader) list(indent, depth int) yamlNode {
 	var node yamlNode
 	for r.skip() && r.lines[r.at].indent == indent && isDash(r.lines[r.at].text) {
-		line := &r.lines[r.at]
-		rest := strings.TrimLeft(line.text[1:], " \t")
-		if rest == "" || rest[0] == '#' {
-			r.at++
-			node.list = append(node.list, r.child(indent, depth))
-			continue
-		}
-		// The lines of a block scalar are measured against the dash; a block that
-		// begins behind the dash, against its own first line.
-		if rest[0] == '|' || rest[0] == '>' || strings.IndexByte("[{\"'", rest[0]) >= 0 {
-			node.list = append(node.list, r.value(rest, indent))
-			continue
-		}
-		line.indent += len(line.text) - len(rest)
-		line.text = rest
-		node.list = append(node.list, r.block(line.indent, depth+1))
+		from := r.at
+		item := r.item(indent, depth)
+		node.list = append(node.list, item.at(from, r.at))
 	}
 	return node
+}
+
+// item reads the item whose dash stands at indent on the current line.
+func (r *yamlReader) item(indent, depth int) yamlNode {
+	line := &r.lines[r.at]
+	rest := strings.TrimLeft(line.text[1:], " \t")
+	if rest == "" || rest[0] == '#' {
+		r.at++
+		return r.child(indent, depth)
+	}
+	// The lines of a block scalar are measured against the dash; a block that
+	// begins behind the dash, against its own first line.
+	if rest[0] == '|' || rest[0] == '>' || strings.IndexByte("[{\"'", rest[0]) >= 0 {
+		return r.value(rest, indent)
+	}
+	line.indent += len(line.text) - len(rest)
+	line.text = rest
+	return r.block(line.indent, depth+1)
 }
 
 // pairs reads the keys that begin at indent and their values.
@@ -200,12 +214,15 @@ func (r *yamlReader) pairs(indent, depth int) yamlNode {
 			r.at++
 			continue
 		}
+		from := r.at
+		var inner yamlNode
 		if value == "" || value[0] == '#' {
 			r.at++
-			node.pairs = append(node.pairs, yamlPair{key, r.childOf(indent, depth)})
-			continue
+			inner = r.childOf(indent, depth)
+		} else {
+			inner = r.value(value, indent)
 		}
-		node.pairs = append(node.pairs, yamlPair{key, r.value(value, indent)})
+		node.pairs = append(node.pairs, yamlPair{key, inner.at(from, r.at)})
 	}
 	return node
 }

@@ -166,7 +166,7 @@ func (b *Book) View(ctx context.Context) (*View, error) {
 }
 
 // IsOpen reports whether the run of a state goes on.
-func IsOpen(s layout.State) bool { return s.RunID != "" && s.Property(layout.PropertyEnded) == "" }
+func IsOpen(s layout.State) bool { return s.RunID != "" && s.Ended == "" }
 
 // maxRead bounds what is read of a file that others may have written.
 const maxRead = 64 << 20

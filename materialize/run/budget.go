@@ -172,7 +172,7 @@ func (b *Book) sharpen(ctx context.Context, at span, v store.Version) (span, err
 	if t, err := time.Parse(time.RFC3339, s.Started); err == nil && t.Add(time.Second).Before(at.from) {
 		at.from = t
 	}
-	if t, err := time.Parse(time.RFC3339, s.Property(layout.PropertyEnded)); err == nil {
+	if t, err := time.Parse(time.RFC3339, s.Ended); err == nil {
 		if t = t.Add(time.Second); at.until.IsZero() || t.Before(at.until) {
 			at.until = t
 		}

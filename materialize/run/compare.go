@@ -200,7 +200,7 @@ func compareStates(a, b layout.State) []string {
 	var lines []string
 	for _, f := range []struct{ what, from, to string }{
 		{"run", a.RunID, b.RunID}, {"loop", a.Loop, b.Loop}, {"focus", a.Focus, b.Focus},
-		{"ended", a.Property(layout.PropertyEnded), b.Property(layout.PropertyEnded)},
+		{"ended", a.Ended, b.Ended},
 	} {
 		if f.from != f.to {
 			lines = append(lines, fmt.Sprintf("%s: %s -> %s", f.what, textOr(f.from, "none"), textOr(f.to, "none")))

@@ -55,7 +55,7 @@ func (b *Book) Start(ctx context.Context, r StartRequest) (*Outcome, error) {
 		}
 		return layout.StateChange{Clear: true, Set: []layout.Property{
 			{Key: "Run ID", Value: used}, {Key: "Started", Value: b.now().Format(time.RFC3339)},
-			{Key: "Loop", Value: loopText(1, loops)}, {Key: "Focus", Value: focus}, {Key: layout.PropertyEnded},
+			{Key: "Loop", Value: loopText(1, loops)}, {Key: "Focus", Value: focus}, {Key: "Ended"},
 		}}, nil
 	})
 	if err != nil {
@@ -313,7 +313,7 @@ func (b *Book) End(ctx context.Context) (out *Outcome, err error) {
 				return layout.StateChange{}, err
 			}
 			return layout.StateChange{
-				Set:     []layout.Property{{Key: layout.PropertyEnded, Value: b.now().Format(time.RFC3339)}},
+				Set:     []layout.Property{{Key: "Ended", Value: b.now().Format(time.RFC3339)}},
 				History: closing(now, start),
 			}, nil
 		})

@@ -228,8 +228,9 @@ func TestStatesByHand(t *testing.T) {
 	}
 	_, err = x.b.Loop(t.Context(), 0)
 	x.must(err)
-	want := "\ufeffrun_id: r7 # mine\r\nloop: 2\r\nnote: keep me\r\nrunning_agents:\r\ncompleted_agents:\r\n  - id: b1\r\n    task: task-001\r\n" +
-		"    outcome: completed\r\n    duration: 1m\r\nloop_history:\r\n  - \"Loop 1: 1/1 tasks completed\"\r\n"
+	want := strings.ReplaceAll("\ufeff    # mine\n\nnote: keep me\n\n# Session State\n\n## Current Run\n- Run ID: r7\n- Loop: 2\n\n## Completed Agents\n"+
+		"| ID | Task | Outcome | Duration |\n|----|------|---------|----------|\n| b1 | task-001 | completed | 1m |\n\n"+
+		"## Loop History\n- Loop 1: 1/1 tasks completed\n", "\n", "\r\n")
 	if diff := cmp.Diff(want, x.state()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
