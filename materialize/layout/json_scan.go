@@ -78,37 +78,30 @@ func scanObject(text []byte) (jsonObject, *jsonError) {
 		err.offset += start
 		return jsonObject{}, err
 	}
-	start = skipSpace(text, start)
-	if text[start] != '{' {
-		return jsonObject{}, &jsonError{start, errors.New("the file is not a JSON object")}
+	d := newJSONScan(text, start)
+	span := d.next()
+	if text[span.start] != '{' {
+		return jsonObject{}, &jsonError{span.start, errors.New("the file is not a JSON object")}
 	}
-	object := jsonObject{span: jsonSpan{start, skipValue(text, start)}}
-	for at := skipSpace(text, start+1); text[at] != '}'; at = skipComma(text, at) {
-		keyEnd := skipValue(text, at)
-		value := skipSpace(text, skipSpace(text, keyEnd)+1) // past the colon
-		end := skipValue(text, value)
-		object.members = append(object.members, jsonMember{decodeKey(text[at:keyEnd]), at, jsonSpan{value, end}})
-		at = end
+	object := jsonObject{span: span}
+	for d = d.inside(span); d.More(); {
+		at := d.start + int(d.InputOffset())
+		at += len(text[at:]) - len(bytes.TrimLeft(text[at:], ", \t\r\n"))
+		token, _ := d.Token() // a string: the text is JSON
+		key, isKey := token.(string)
+		if !isKey {
+			break
+		}
+		object.members = append(object.members, jsonMember{key, at, d.next()})
 	}
 	return object, nil
-}
-
-// decodeKey returns the text of a key, its escapes resolved.
-func decodeKey(text []byte) string {
-	var key string
-	if json.Unmarshal(text, &key) != nil {
-		return ""
-	}
-	return key
 }
 
 // scanArray finds the elements of an array.
 func scanArray(text []byte, array jsonSpan) []jsonSpan {
 	var elements []jsonSpan
-	for at := skipSpace(text, array.start+1); text[at] != ']'; at = skipComma(text, at) {
-		end := skipValue(text, at)
-		elements = append(elements, jsonSpan{at, end})
-		at = end
+	for d := newJSONScan(text, 0).inside(array); d.More(); {
+		elements = append(elements, d.next())
 	}
 	return elements
 }
@@ -126,66 +119,32 @@ func checkJSON(text []byte) *jsonError {
 	return &jsonError{0, fmt.Errorf("broken JSON: %w", err)}
 }
 
-// The functions below skip parts of a text that is known to be JSON.
-
-// skipSpace returns the place of the next byte that is no white space.
-func skipSpace(text []byte, at int) int {
-	for at < len(text) && bytes.IndexByte([]byte(" \t\r\n"), text[at]) >= 0 {
-		at++
-	}
-	return at
+// A jsonScan finds the values of a text that is known to be JSON.
+type jsonScan struct {
+	*json.Decoder
+	text  []byte
+	start int // of what the decoder reads
 }
 
-// skipComma returns the place of the next element or closing bracket.
-func skipComma(text []byte, at int) int {
-	if at = skipSpace(text, at); text[at] == ',' {
-		at = skipSpace(text, at+1)
-	}
-	return at
+func newJSONScan(text []byte, start int) jsonScan {
+	return jsonScan{json.NewDecoder(bytes.NewReader(text[start:])), text, start}
 }
 
-// skipValue returns where the value that begins at an offset ends. It counts
-// brackets instead of recursing: depth costs no stack.
-func skipValue(text []byte, at int) int {
-	depth := 0
-	for at < len(text) {
-		switch text[at] {
-		case '"':
-			at = skipString(text, at)
-		case '{', '[':
-			depth++
-			at++
-		case '}', ']':
-			depth--
-			at++
-		case ',', ':', ' ', '\t', '\r', '\n':
-			at++
-		default:
-			at = skipScalar(text, at)
-		}
-		if depth == 0 {
-			return at
-		}
-	}
-	return at
+// inside returns a scan of the members or elements of a value.
+func (d jsonScan) inside(value jsonSpan) jsonScan {
+	d = newJSONScan(d.text, value.start)
+	d.Token() // the bracket: the text is JSON
+	return d
 }
 
-// skipString returns where the string that begins at an offset ends.
-func skipString(text []byte, at int) int {
-	for at++; at < len(text) && text[at] != '"'; at++ {
-		if text[at] == '\\' {
-			at++
-		}
+// next returns where the next value stands.
+func (d jsonScan) next() jsonSpan {
+	var value json.RawMessage
+	if d.Decode(&value) != nil {
+		return jsonSpan{d.start, len(d.text)} // never: the text is JSON
 	}
-	return min(at+1, len(text))
-}
-
-// skipScalar returns where a number, true, false or null ends.
-func skipScalar(text []byte, at int) int {
-	for at < len(text) && bytes.IndexByte([]byte(",:]} \t\r\n"), text[at]) < 0 {
-		at++
-	}
-	return at
+	end := d.start + int(d.InputOffset())
+	return jsonSpan{end - len(value), end}
 }
 
 // A lineCounter gives the lines of offsets that grow.
