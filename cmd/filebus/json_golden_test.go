@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,6 +36,9 @@ func TestJSONGolden(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/json/*.txtar")
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("testdata/json: %d scripts, %v", len(scripts), err)
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git program")
 	}
 	shapes := map[string]*bytes.Buffer{}
 	for _, script := range scripts {
@@ -90,7 +94,7 @@ func setupGolden(env *testscript.Env) error {
 func printShape(ts *testscript.TestScript, out io.Writer, args []string) {
 	var stdout, stderr bytes.Buffer
 	env := docEnviron(ts.MkAbs("."), &stdout)
-	env.err, env.getenv = &stderr, ts.Getenv
+	env.err, env.getenv, env.gitBudget = &stderr, ts.Getenv, time.Minute
 	env.variables = append(os.Environ(), "FILEBUS_STORE="+ts.Getenv("FILEBUS_STORE"))
 	age, err := time.ParseDuration(ts.Getenv("AGE"))
 	ts.Check(err)
@@ -118,7 +122,8 @@ func printShape(ts *testscript.TestScript, out io.Writer, args []string) {
 		if err := s.readAll(text); !errors.Is(err, io.EOF) {
 			fmt.Fprintln(out, "no JSON") // as of a document
 		} else if text != "" {
-			s.print(out, s.String())
+			fmt.Fprintln(out, &s)
+			s.print(out, "")
 		}
 	}
 }
@@ -147,7 +152,8 @@ func (s *shape) read(d *json.Decoder) error {
 		return err
 	}
 	delim, _ := token.(json.Delim)
-	s.meet(strings.NewReplacer("float64", "number", "json.Delim", delim.String(), "<nil>", "null").Replace(fmt.Sprintf("%T", token)))
+	plain := strings.NewReplacer("float64", "number", "json.Delim", delim.String(), "<nil>", "null")
+	s.meet(plain.Replace(fmt.Sprintf("%T", token)))
 	if delim == 0 {
 		return nil
 	}
@@ -205,18 +211,18 @@ func (s *shape) String() string {
 
 // print writes the keys of objects, a line for each place.
 func (s *shape) print(out io.Writer, path string) {
+	if inner := s.inner["[]"]; inner != nil {
+		inner.print(out, path+"[]")
+	}
+	if len(s.keys) == 0 {
+		return
+	}
 	var fields []string
 	for _, key := range s.keys {
 		fields = append(fields, key+" "+s.inner[key].String())
 	}
-	fmt.Fprintf(out, "%s: %s\n", path, strings.Join(fields, ", "))
+	fmt.Fprintf(out, ".%s: %s\n", strings.TrimPrefix(path, "."), strings.Join(fields, ", "))
 	for _, key := range s.keys {
-		place, inner := path+"."+key, s.inner[key]
-		for inner != nil && len(inner.keys) == 0 {
-			place, inner = place+"[]", inner.inner["[]"]
-		}
-		if inner != nil {
-			inner.print(out, place)
-		}
+		s.inner[key].print(out, path+"."+key)
 	}
 }
