@@ -78,7 +78,7 @@ func docEnviron(dir string, out *bytes.Buffer) *environ {
 // included.
 func commandTree(t *testing.T) map[string]*cobra.Command {
 	t.Helper()
-	root := newRootCommand(docEnviron(t.TempDir(), &bytes.Buffer{}))
+	root := newRootCommand(docEnviron(t.TempDir(), &bytes.Buffer{}), nil)
 	root.InitDefaultCompletionCmd()
 	all := map[string]*cobra.Command{}
 	var add func(cmd *cobra.Command)

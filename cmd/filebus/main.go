@@ -83,7 +83,7 @@ func run(ctx context.Context, env *environ, args []string) int {
 	inside := *env // a command line has its own flags and output
 	out := &resultWriter{w: env.out}
 	inside.out = out
-	root := newRootCommand(&inside)
+	root := newRootCommand(&inside, args)
 	root.SetArgs(searchArguments(root, args))
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && !inside.started {

@@ -2,14 +2,16 @@ package main
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"filebus/store"
 )
 
-// newRootCommand returns the command line with all commands.
-func newRootCommand(env *environ) *cobra.Command {
+// newRootCommand returns the command line with the command that arguments begin
+// with; if they begin with none, with all commands.
+func newRootCommand(env *environ, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "filebus",
 		Short:         "A content store for what agents produce",
@@ -36,9 +38,21 @@ func newRootCommand(env *environ) *cobra.Command {
 	flags.BoolVar(&env.global.noSync, "no-sync", false, "do not look for files that changed on disk")
 	flags.BoolVar(&env.global.unsafeFS, "allow-unsafe-fs", false, "accept a store on a network or FUSE file system")
 	flags.DurationVar(&env.global.wait, "wait", store.DefaultWait, "how long to wait for other processes")
-	root.AddCommand(writingCommands(env)...)
-	root.AddCommand(readingCommands(env)...)
+	all := slices.Concat(writingCommands(), readingCommands())
+	asked := func(c command) bool { return len(args) > 0 && c.name == args[0] && c.name != "guide" } // it tells of the others
+	if i := slices.IndexFunc(all, asked); i >= 0 {
+		all = all[i : i+1]
+	}
+	for _, c := range all {
+		root.AddCommand(c.make(env))
+	}
 	return root
+}
+
+// A command is one of the top of the command line, which is made when it is asked for.
+type command struct {
+	name string
+	make func(*environ) *cobra.Command
 }
 
 const rootLong = `filebus keeps what agents produce as immutable records, so that a parent agent
@@ -52,53 +66,53 @@ Wherever a command takes a NAME, it may be a reference or its first 8 digits
 the number of a task (003).`
 
 // writingCommands returns the commands that change the store, or files.
-func writingCommands(env *environ) []*cobra.Command {
-	return []*cobra.Command{
-		newInitCommand(env),
-		newDemoCommand(env),
-		newConfigCommand(env),
-		newPutCommand(env),
-		newCombineCommand(env),
-		newExecCommand(env),
-		newPDFCommand(env),
-		newPathCommand(env),
-		newRmCommand(env),
-		newGcCommand(env),
-		newTagCommand(env),
-		newTaskCommand(env),
-		newWaitCommand(env),
-		newIssueCommand(env),
-		newComponentCommand(env),
-		newRunCommand(env),
-		newSnapshotCommand(env),
-		newDialogueCommand(env),
-		newSessionCommand(env),
-		newCaptureCommand(env),
-		newSyncCommand(env),
-		newMaterializeCommand(env),
-		newConflictsCommand(env),
+func writingCommands() []command {
+	return []command{
+		{"init", newInitCommand},
+		{"demo", newDemoCommand},
+		{"config", newConfigCommand},
+		{"put", newPutCommand},
+		{"combine", newCombineCommand},
+		{"exec", newExecCommand},
+		{"pdf", newPDFCommand},
+		{"path", newPathCommand},
+		{"rm", newRmCommand},
+		{"gc", newGcCommand},
+		{"tag", newTagCommand},
+		{"task", newTaskCommand},
+		{"wait", newWaitCommand},
+		{"issue", newIssueCommand},
+		{"component", newComponentCommand},
+		{"run", newRunCommand},
+		{"snapshot", newSnapshotCommand},
+		{"dialogue", newDialogueCommand},
+		{"session", newSessionCommand},
+		{"capture", newCaptureCommand},
+		{"sync", newSyncCommand},
+		{"materialize", newMaterializeCommand},
+		{"conflicts", newConflictsCommand},
 	}
 }
 
 // readingCommands returns the commands that change nothing.
-func readingCommands(env *environ) []*cobra.Command {
-	return []*cobra.Command{
-		newGetCommand(env),
-		newShowCommand(env),
-		newPreviewCommand(env),
-		newSchemaCommand(env),
-		newStatusCommand(env),
-		newListCommand(env),
-		newSearchCommand(env),
-		newKnowledgeCommand(env),
-		newContextCommand(env),
-		newConversationCommand(env),
-		newBudgetCommand(env),
-		newLintCommand(env),
-		newGuideCommand(env),
-		newLogCommand(env),
-		newVerifyCommand(env),
-		newReindexCommand(env),
-		newVersionCommand(env),
+func readingCommands() []command {
+	return []command{
+		{"get", newGetCommand},
+		{"show", newShowCommand},
+		{"preview", newPreviewCommand},
+		{"schema", newSchemaCommand},
+		{"status", newStatusCommand},
+		{"list", newListCommand},
+		{"search", newSearchCommand},
+		{"knowledge", newKnowledgeCommand},
+		{"context", newContextCommand},
+		{"conversation", newConversationCommand},
+		{"budget", newBudgetCommand},
+		{"lint", newLintCommand},
+		{"guide", newGuideCommand},
+		{"log", newLogCommand},
+		{"verify", newVerifyCommand},
+		{"reindex", newReindexCommand},
+		{"version", newVersionCommand},
 	}
 }
