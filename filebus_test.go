@@ -230,7 +230,7 @@ func TestImports(t *testing.T) {
 	table := house()
 	for _, f := range goFiles(t) {
 		rules, known := table[f.pack]
-		if !known {
+		if !known && f.pack != "filebus/.ci" { // programs of the gate, which no other package sees
 			t.Errorf("%s: package %s is not in the house's table", f.path, f.pack)
 			continue
 		}
@@ -398,7 +398,7 @@ func TestGlobals(t *testing.T) {
 	variables := map[string]bool{} // package and name
 	for _, f := range libraryFiles(t) {
 		for _, spec := range f.variables() {
-			if len(spec.Values) == 0 && !isSelector(spec.Type, "embed.FS") {
+			if len(spec.Values) == 0 && !isEmbedded(spec) {
 				t.Errorf("%s: the variable %s has no value from the start", f.at(spec), spec.Names[0])
 			}
 			for _, name := range spec.Names {
@@ -474,14 +474,9 @@ func root(e ast.Expr) *ast.Ident {
 	}
 }
 
-// isSelector reports whether an expression is one of some qualified names.
-func isSelector(e ast.Expr, names ...string) bool {
-	s, ok := e.(*ast.SelectorExpr)
-	if !ok {
-		return false
-	}
-	x, ok := s.X.(*ast.Ident)
-	return ok && slices.Contains(names, x.Name+"."+s.Sel.Name)
+// isEmbedded reports whether the compiler gives a variable its value.
+func isEmbedded(spec *ast.ValueSpec) bool {
+	return spec.Doc != nil && slices.ContainsFunc(spec.Doc.List, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:embed ") })
 }
 
 // TestSignatures finds other people's types in what a package exports. The

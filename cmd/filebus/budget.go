@@ -21,32 +21,18 @@ type budgetOptions struct {
 func newBudgetCommand(env *environ) *cobra.Command {
 	var opts budgetOptions
 	cmd := &cobra.Command{
-		Use:   "budget",
-		Short: "Say what references have spared the context of a parent agent or orchestrator",
-		Long: `Print the steps of a conversation in the order of time, consecutive calls of one agent
-together: the words that they returned, and what the parent agent carries after each step,
-once with all words in its context and once with references and their previews. Tokens are
-estimates, made when the texts were stored. combine and pdf return a path in any
-case: they have no words, but their references count.
-
-With --run, print what the orchestrator of a run has read, by channel and loop, and
-what the same run would have cost with outputs inline and with waiting by Glob.
-
-With --session, print what each agent of a session was given to read, by the log of
-reads, and what that costs when texts are passed and when paths are.`,
-		Example: "  filebus budget --conversation c42\n  filebus budget --run run-2026-03-02-001\n" +
-			"  filebus budget --session k7m2p9",
+		Use:  "budget",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runBudget(cmd.Context(), env, opts)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	cmd.Flags().StringVar(&opts.conversation, "conversation", "", "the `id` of the conversation (FILEBUS_CONVERSATION)")
-	cmd.Flags().StringVar(&opts.run, "run", "", "the `id` of the run (FILEBUS_RUN, without a conversation)")
-	cmd.Flags().StringVar(&opts.session, "session", "", "the `id` of the session (FILEBUS_SESSION, without a conversation or run)")
-	cmd.Flags().IntVar(&opts.readers, "readers", 0, "as if `n` agents had read the context of the session, whatever is logged")
-	cmd.Flags().StringSliceVar(&opts.assume, "assume", nil, "as if these `agents` had read the context of the session")
+	cmd.Flags().StringVar(&opts.conversation, "conversation", "", "")
+	cmd.Flags().StringVar(&opts.run, "run", "", "")
+	cmd.Flags().StringVar(&opts.session, "session", "", "")
+	cmd.Flags().IntVar(&opts.readers, "readers", 0, "")
+	cmd.Flags().StringSliceVar(&opts.assume, "assume", nil, "")
 	cmd.MarkFlagsMutuallyExclusive("conversation", "run", "session")
 	return cmd
 }

@@ -24,22 +24,22 @@ type callOptions struct {
 // add gives cmd the flags that say whose result it is and how its reference looks.
 func (o *callOptions) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.agent, "agent", "", "who wrote it (FILEBUS_AGENT)")
-	flags.StringVar(&o.conversation, "conversation", "", "the `id` of the conversation (FILEBUS_CONVERSATION; made if missing)")
-	flags.StringVar(&o.call, "call", "", "the `id` of the call (made if missing)")
-	flags.StringVar(&o.session, "session", "", "the `id` of the session (FILEBUS_SESSION)")
-	flags.StringVar(&o.task, "task", "", "the `id` of the task (FILEBUS_TASK)")
-	flags.StringVar(&o.run, "run", "", "the `id` of the run (FILEBUS_RUN)")
-	flags.StringSliceVar(&o.tags, "tag", nil, "attach a `tag` (may be repeated)")
-	flags.StringSliceVar(&o.from, "from", nil, "the `ref` or name it was made from (may be repeated)")
-	flags.IntVar(&o.preview, "preview", 0, "cut the preview after `N` characters (default: the setting, 500)")
-	flags.StringVar(&o.format, "format", formatJSON, "of the reference: `json`, or line for one line of about 20 tokens")
+	flags.StringVar(&o.agent, "agent", "", "")
+	flags.StringVar(&o.conversation, "conversation", "", "")
+	flags.StringVar(&o.call, "call", "", "")
+	flags.StringVar(&o.session, "session", "", "")
+	flags.StringVar(&o.task, "task", "", "")
+	flags.StringVar(&o.run, "run", "", "")
+	flags.StringSliceVar(&o.tags, "tag", nil, "")
+	flags.StringSliceVar(&o.from, "from", nil, "")
+	flags.IntVar(&o.preview, "preview", 0, "")
+	flags.StringVar(&o.format, "format", formatJSON, "")
 }
 
 // addStructured gives cmd the flags for output that is a JSON object.
 func (o *callOptions) addStructured(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.structured, "structured", false, "the output is a JSON object, perhaps within other text")
-	cmd.Flags().StringVar(&o.schema, "schema", "", "check the output against the JSON Schema or field list in `file`")
+	cmd.Flags().BoolVar(&o.structured, "structured", false, "")
+	cmd.Flags().StringVar(&o.schema, "schema", "", "")
 }
 
 // call returns the call that flags and environment describe, without what it was

@@ -24,23 +24,15 @@ type captureOptions struct {
 func newCaptureCommand(env *environ) *cobra.Command {
 	var opts captureOptions
 	cmd := &cobra.Command{
-		Use:   "capture DIR...",
-		Short: "Take in folders as trees, known layouts and notes alike",
-		Long: "Take in every file below a folder as a tree, read only: results, journals, queues and the other\n" +
-			"layouts are recognised by their paths, everything else is a note. What is stored already is not\n" +
-			"stored again; run it again to finish a capture that was cut short, or to take in changes.\n" +
-			"filebus materialize --tree NAME --to DIR gives the files back byte for byte.",
-		Example: "  filebus capture ~/old-project --tree old\n" +
-			"  filebus capture --dry-run .\n" +
-			"  filebus capture /tmp/blue-dialogue --layout seed",
+		Use:  "capture DIR...",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runCapture(cmd.Context(), env, opts, args) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.tree, "tree", "", "the `name` of the tree (default: the folder's)")
-	flags.StringVar(&opts.layout, "layout", "", "take the folder for a root of `profile`: claude, seed, orchestrator or blue")
-	flags.BoolVar(&opts.dryRun, "dry-run", false, "only print what each file would be stored as")
-	flags.BoolVar(&opts.problems, "problems", false, "list every place that departs from its layout")
+	flags.StringVar(&opts.tree, "tree", "", "")
+	flags.StringVar(&opts.layout, "layout", "", "")
+	flags.BoolVar(&opts.dryRun, "dry-run", false, "")
+	flags.BoolVar(&opts.problems, "problems", false, "")
 	return cmd
 }
 

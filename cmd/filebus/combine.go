@@ -23,17 +23,7 @@ type combineOptions struct {
 func newCombineCommand(env *environ) *cobra.Command {
 	var opts combineOptions
 	cmd := &cobra.Command{
-		Use:   "combine [flags] INPUT...",
-		Short: "Join texts into one result and print its reference",
-		Long: `Join texts in the order given, with a separator between them and nothing else, store
-the whole as a result that was made from them, and print its reference.
-
-An INPUT is a file, a reference, a name, or a pattern: of the files that it matches, in the
-order of their bytes, or of names if there is no such file. What cannot be read is left out and
-named, and the exit code is 9; with --expected-count it is an error if the number is another.`,
-		Example: `  filebus combine result/c42/intro result/c42/body result/c42/end
-  filebus combine 'drafts/section-*.md' --expected-count 5 -o paper.md
-  filebus combine 'result/c42/section_*' --separator '\n\n---\n\n'`,
+		Use:  "combine [flags] INPUT...",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("expected-count") && opts.expected < 1 {
@@ -44,13 +34,10 @@ named, and the exit code is 9; with --expected-count it is an error if the numbe
 	}
 	opts.add(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&opts.separator, "separator", `\n\n`, "put `text` between two inputs; \\n is a line end, \\t a tab")
-	flags.IntVar(&opts.expected, "expected-count", 0, "fail, and store nothing, unless `N` texts can be read")
-	flags.StringVarP(&opts.output, "output", "o", "", "write the text to `file` too, which is then the reference's")
-	flags.BoolVar(&opts.force, "force", false, "replace another text in the output file")
-	flags.Lookup("agent").Usage = "who combined it (default combine_files)"
-	flags.Lookup("conversation").Usage = "the `id` of the conversation (FILEBUS_CONVERSATION; else the one all stored inputs share)"
-	flags.Lookup("from").Usage = "a further `ref` or name it was made from (may be repeated)"
+	flags.StringVar(&opts.separator, "separator", `\n\n`, "")
+	flags.IntVar(&opts.expected, "expected-count", 0, "")
+	flags.StringVarP(&opts.output, "output", "o", "", "")
+	flags.BoolVar(&opts.force, "force", false, "")
 	return cmd
 }
 

@@ -13,10 +13,9 @@ import (
 
 func newComponentCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "component",
-		Short: "Keep the context map: which task changed which part last",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:  "component",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newComponentTouchCommand(env), newComponentShowCommand(env), newComponentForCommand(env))
 	return cmd
@@ -40,21 +39,17 @@ func componentView(row knowledge.Row) componentJSON {
 func newComponentTouchCommand(env *environ) *cobra.Command {
 	var t knowledge.Touch
 	cmd := &cobra.Command{
-		Use:   "touch NAME",
-		Short: "Say which task changed a component last",
-		Long: `Set the row of a component, mostly a path, in the context map of journal/index.md;
-one without a row gets one. What no flag says stays as it is.`,
-		Example: "  filebus component touch src/auth/ --task 003 --notes 'JWT middleware, refresh tokens'",
-		Args:    cobra.ExactArgs(1),
+		Use:  "touch NAME",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t.Name = args[0]
 			return runComponentTouch(cmd.Context(), env, t)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&t.Task, "task", "", "the `id` of the task that changed it (FILEBUS_TASK)")
-	flags.StringVar(&t.Notes, "notes", "", "what to know of it, in a sentence")
-	flags.StringVar(&t.Location, "location", "", "the `path` of one whose name is none")
+	flags.StringVar(&t.Task, "task", "", "")
+	flags.StringVar(&t.Notes, "notes", "", "")
+	flags.StringVar(&t.Location, "location", "", "")
 	return cmd
 }
 
@@ -93,14 +88,13 @@ func componentRow(c componentJSON) []string {
 func newComponentShowCommand(env *environ) *cobra.Command {
 	maxTokens := 0
 	cmd := &cobra.Command{
-		Use:   "show [NAME]",
-		Short: "Show the context map, or the row of one component",
-		Args:  cobra.MaximumNArgs(1),
+		Use:  "show [NAME]",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runComponentShow(cmd.Context(), env, maxTokens, strings.Join(args, ""))
 		},
 	}
-	cmd.Flags().IntVar(&maxTokens, "max-tokens", 1000, "print about `n` tokens at most; 0: all")
+	cmd.Flags().IntVar(&maxTokens, "max-tokens", 1000, "")
 	return cmd
 }
 
@@ -156,17 +150,12 @@ func runComponentShow(ctx context.Context, env *environ, maxTokens int, name str
 func newComponentForCommand(env *environ) *cobra.Command {
 	about := ""
 	cmd := &cobra.Command{
-		Use:   "for FILE...",
-		Short: "List the components that concern some files",
-		Long: `List the rows of the context map that concern some files, at most ten, those with
-most points first: 3 for a file in the component, 2 for a word that its name has, 1
-for a word that its notes have.`,
-		Example: "  filebus component for src/auth/jwt.go src/api/users.go\n  filebus component for --about 'refresh tokens'",
+		Use: "for FILE...",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runComponentFor(cmd.Context(), env, about, args)
 		},
 	}
-	cmd.Flags().StringVar(&about, "about", "", "a `text` whose words count as well")
+	cmd.Flags().StringVar(&about, "about", "", "")
 	return cmd
 }
 

@@ -143,19 +143,7 @@ func (e *environ) settings(at materialize.Location) (materialize.Settings, error
 
 func newConfigCommand(env *environ) *cobra.Command {
 	return &cobra.Command{
-		Use:   "config",
-		Short: "Print where the store is and how the workspace is configured",
-		Long: "Print where the store is and how the workspace is configured.\n\n" +
-			"The configuration is the file .filebus/config.toml:\n\n" +
-			"    profile = \"claude\"        # or seed, orchestrator, blue\n" +
-			"    root = \".agents\"          # in place of a profile: everything below one folder\n" +
-			"    notes = [\"docs/notes\"]    # folders whose files are synced as notes\n" +
-			"    preview = 500             # the longest preview, in characters\n" +
-			"    pdf_dir = \"~/Papers\"      # where pdf writes, in place of the working directory\n" +
-			"    private = true            # search --everywhere elsewhere leaves this store out\n\n" +
-			"    [retention]               # applied by session end\n" +
-			"    sessions = 20             # the newest of each type stay\n" +
-			"    session_age = \"30d\"       # and what is younger\n",
+		Use:  "config",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return runConfig(env) },
 	}

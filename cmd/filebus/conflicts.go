@@ -13,30 +13,24 @@ import (
 
 func newConflictsCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "conflicts",
-		Short: "List what was changed on both sides at once, and decide",
-		Long: "When a file and the store change the same entry at once, the store's version stays current and\n" +
-			"the file's is kept beside it. conflicts lists these pairs, show prints both texts, resolve decides:\n" +
-			"--take store drops the file's side, file makes it the next version, both keeps it as a thing of its own.",
+		Use:  "conflicts",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runConflicts(cmd.Context(), env) },
 	}
 	show := &cobra.Command{
-		Use:   "show NAME",
-		Short: "Print both sides of a conflict",
-		Args:  cobra.ExactArgs(1),
-		RunE:  func(cmd *cobra.Command, args []string) error { return runConflictsShow(cmd.Context(), env, args[0]) },
+		Use:  "show NAME",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runConflictsShow(cmd.Context(), env, args[0]) },
 	}
 	var take string
 	resolve := &cobra.Command{
-		Use:   "resolve NAME --take store|file|both",
-		Short: "Decide a conflict",
-		Args:  cobra.ExactArgs(1),
+		Use:  "resolve NAME --take store|file|both",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runConflictsResolve(cmd.Context(), env, args[0], take)
 		},
 	}
-	resolve.Flags().StringVar(&take, "take", "", "the `side` to keep: store, file or both")
+	resolve.Flags().StringVar(&take, "take", "", "")
 	// The flag exists, so marking it cannot fail.
 	_ = resolve.MarkFlagRequired("take")
 	cmd.AddCommand(show, resolve)

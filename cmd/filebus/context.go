@@ -28,24 +28,18 @@ type contextOptions struct {
 func newContextCommand(env *environ) *cobra.Command {
 	var opts contextOptions
 	cmd := &cobra.Command{
-		Use:   "context [TEXT|-]...",
-		Short: "What a new task should know: knowledge, components, earlier tasks",
-		Long: "Print what an orchestrator hands to a new task: patterns and gotchas, rows of the context map, handoffs\n" +
-			"of the tasks it depends on, earlier tasks and results, best first and within --max-tokens. Each line\n" +
-			"gives the name under which the rest is found, and says which files changed since it was written.",
-		Example: "  filebus context \"Add refresh tokens to the login\" --file src/auth/jwt.go --tag auth\n" +
-			"  filebus context --task 007 --complexity complex - < task.md",
+		Use: "context [TEXT|-]...",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runContext(cmd.Context(), env, opts, strings.Join(args, " "))
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&opts.files, "file", nil, "a `path` that the task touches (may be repeated)")
-	flags.StringSliceVar(&opts.tags, "tag", nil, "a `tag` of the task (may be repeated)")
-	flags.StringVar(&opts.task, "task", "", "the `id` of the task, whose journal may name others that it depends on (FILEBUS_TASK)")
-	flags.StringVar(&opts.complexity, "complexity", "", "how much to select: `easy`, normal or complex (default normal)")
-	flags.IntVar(&opts.maxTokens, "max-tokens", query.DefaultContextTokens, "print at most about this many `tokens`")
-	flags.BoolVar(&opts.explain, "explain", false, "say why each item is in, and what was left out")
+	flags.StringSliceVar(&opts.files, "file", nil, "")
+	flags.StringSliceVar(&opts.tags, "tag", nil, "")
+	flags.StringVar(&opts.task, "task", "", "")
+	flags.StringVar(&opts.complexity, "complexity", "", "")
+	flags.IntVar(&opts.maxTokens, "max-tokens", query.DefaultContextTokens, "")
+	flags.BoolVar(&opts.explain, "explain", false, "")
 	return cmd
 }
 

@@ -16,10 +16,9 @@ import (
 
 func newConversationCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "conversation",
-		Short: "List conversations, and the results of one",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:  "conversation",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newConversationListCommand(env), newConversationShowCommand(env))
 	return cmd
@@ -33,19 +32,15 @@ type conversationListOptions struct {
 func newConversationListCommand(env *environ) *cobra.Command {
 	var opts conversationListOptions
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List conversations, the newest first",
-		Long: `List conversations, the one with the newest result first: id, results, words, tokens,
-times of the first and the last result, agents. The filters pick conversations that
-have such a result; the figures are of all their results.`,
+		Use:               "list",
 		Args:              cobra.NoArgs,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return runConversationList(cmd.Context(), env, opts) },
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	opts.add(cmd, "conversations", "tree", "agent", "since")
+	opts.add(cmd, "tree", "agent", "since")
 	flags := cmd.Flags()
-	flags.IntVar(&opts.limit, "limit", 50, "print `n` conversations at most; 0: all")
-	flags.IntVar(&opts.offset, "offset", 0, "leave out the first `n` conversations")
+	flags.IntVar(&opts.limit, "limit", 50, "")
+	flags.IntVar(&opts.offset, "offset", 0, "")
 	return cmd
 }
 
@@ -129,23 +124,17 @@ const (
 func newConversationShowCommand(env *environ) *cobra.Command {
 	var opts conversationShowOptions
 	cmd := &cobra.Command{
-		Use:   "show ID",
-		Short: "List the results of a conversation, the oldest first",
-		Long: `List the results of a conversation in the order in which they came in: call, ref, agent,
-words, status and the beginning of the preview. With --format references the references are
-printed as put, exec and combine have printed them: all that a parent agent needs that has lost
-its context. That of a captured tree is written tree:ID.`,
-		Example: "  filebus conversation show c42\n  filebus conversation show c42 --format references",
-		Args:    cobra.ExactArgs(1),
+		Use:  "show ID",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runConversationShow(cmd.Context(), env, opts, args[0])
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.format, "format", formatLines, "of the results: `lines`, or references")
-	flags.IntVar(&opts.limit, "limit", 50, "print `n` results at most; 0: all")
-	flags.IntVar(&opts.offset, "offset", 0, "leave out the first `n` results")
+	flags.StringVar(&opts.format, "format", formatLines, "")
+	flags.IntVar(&opts.limit, "limit", 50, "")
+	flags.IntVar(&opts.offset, "offset", 0, "")
 	return cmd
 }
 

@@ -19,17 +19,13 @@ import (
 func newDemoCommand(env *environ) *cobra.Command {
 	var keep bool
 	cmd := &cobra.Command{
-		Use:   "demo [DIR]",
-		Short: "Show the main job end to end, on a sample or on your own files",
-		Long: "Capture a sample workspace, or the files of DIR, into a store in a temporary folder; search it,\n" +
-			"ask the knowledge graph by tag, read a handoff, lay out a session for an agent, and prove that\n" +
-			"everything comes back byte for byte. DIR is only read. Each step prints the command that does it.",
+		Use:  "demo [DIR]",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runDemo(cmd.Context(), env, append(args, "")[0], keep)
 		},
 	}
-	cmd.Flags().BoolVar(&keep, "keep", false, "keep the temporary folder")
+	cmd.Flags().BoolVar(&keep, "keep", false, "")
 	return cmd
 }
 

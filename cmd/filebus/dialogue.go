@@ -10,12 +10,7 @@ import (
 
 func newDialogueCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "dialogue",
-		Short: "Let agents discuss a question in rounds, and assemble what they wrote",
-		Long: `Agents discuss a question in rounds: each writes one file a round, and a judge reads
-them. A SLUG is the name of the dialogue's folder, with or without the time that it
-begins with, or the key that list prints. A dialogue goes so: new; for each round
-prompt --all, wait, check, judge and score; then assemble and lint.`,
+		Use:  "dialogue",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -27,23 +27,18 @@ type assembleOptions struct {
 func newDialogueAssembleCommand(env *environ) *cobra.Command {
 	var opts assembleOptions
 	cmd := &cobra.Command{
-		Use:   "assemble SLUG",
-		Short: "Write the document of a dialogue: panel, scores, inventories and every turn",
-		Long: "Write all of a dialogue into one document, {time}-{slug}.dialogue.{status}.md, which is stored as well:\n" +
-			"again gives a new version of the same file. Turns keep their bytes; who gave none is named. A document\n" +
-			"of more than 20,000 tokens has a file for each round beside it.",
-		Example: "  filebus dialogue assemble retry-policy --status accepted",
-		Args:    cobra.ExactArgs(1),
+		Use:  "assemble SLUG",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runDialogueAssemble(cmd.Context(), env, opts, args[0])
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&opts.out, "out", "o", "", "write to `file`, and store nothing")
-	flags.StringVar(&opts.status, "status", "", "draft, wip, accepted or recorded; a document of another `status` is renamed")
-	flags.BoolVar(&opts.split, "split", false, "write each round into a file of its own, however short")
-	flags.BoolVar(&opts.stdout, "stdout", false, "print the document, and write nothing")
-	flags.BoolVar(&opts.force, "force", false, "also over a file that was changed by hand")
+	flags.StringVarP(&opts.out, "out", "o", "", "")
+	flags.StringVar(&opts.status, "status", "", "")
+	flags.BoolVar(&opts.split, "split", false, "")
+	flags.BoolVar(&opts.stdout, "stdout", false, "")
+	flags.BoolVar(&opts.force, "force", false, "")
 	cmd.MarkFlagsMutuallyExclusive("out", "stdout")
 	cmd.MarkFlagsMutuallyExclusive("split", "stdout")
 	cmd.MarkFlagsMutuallyExclusive("out", "status")

@@ -18,12 +18,7 @@ const findingsShown = 20
 func newDialogueCheckCommand(env *environ) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
-		Use:   "check SLUG [ROUND]",
-		Short: "Check what agents wrote: who is missing, which markers cannot be told",
-		Long: `Check the turns of a dialogue, or of one of its rounds: agents whose file is missing,
-empty or a stub, turns without markers, ids that are used twice, references to tensions that
-there are not or to one of several. Nothing is written. The exit code is 8 if something is
-wanting; a marker that departs from the grammar and still can be told is only named.`,
+		Use:  "check SLUG [ROUND]",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			round := -1
@@ -36,7 +31,7 @@ wanting; a marker that departs from the grammar and still can be told is only na
 			return runDialogueCheck(cmd.Context(), env, args[0], round, all)
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "print all findings, not only the first 20, each on a line of its own")
+	cmd.Flags().BoolVar(&all, "all", false, "")
 	return cmd
 }
 

@@ -26,13 +26,7 @@ func markFlags() []string { return []string{"wisdom", "consistency", "truth", "r
 func newDialogueJudgeCommand(env *environ) *cobra.Command {
 	var opts judgeOptions
 	cmd := &cobra.Command{
-		Use:   "judge SLUG ROUND [AGENT]",
-		Short: "Record the four numbers that the judge gives an agent",
-		Long: `Record what the judge gives an agent for its turn of a round: four whole numbers from 0,
-whose sum is its ALIGNMENT. Judging again replaces them. An agent that gave no turn is refused.
-With --from several agents of a round are judged at once, all or none.`,
-		Example: "  filebus dialogue judge retry-policy 0 muffin --wisdom 6 --consistency 5 --truth 6 --relationships 3\n" +
-			"  filebus dialogue judge retry-policy 0 --from scores.json",
+		Use:  "judge SLUG ROUND [AGENT]",
 		Args: cobra.RangeArgs(2, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			given := 0
@@ -48,14 +42,14 @@ With --from several agents of a round are judged at once, all or none.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&opts.Wisdom, "wisdom", 0, "the `number` for wisdom")
-	flags.IntVar(&opts.Consistency, "consistency", 0, "the `number` for consistency")
-	flags.IntVar(&opts.Truth, "truth", 0, "the `number` for truth")
-	flags.IntVar(&opts.Relationships, "relationships", 0, "the `number` for relationships")
-	flags.BoolVar(&opts.Converge, "converge", false, "the agent has converged, though it does not say so itself")
-	flags.StringVar(&opts.Note, "note", "", "why, in a sentence")
-	flags.StringVar(&opts.Judge, "judge", "", "who judges (FILEBUS_AGENT)")
-	flags.StringVar(&opts.from, "from", "", "judge the agents of a JSON `file`; -: standard input")
+	flags.IntVar(&opts.Wisdom, "wisdom", 0, "")
+	flags.IntVar(&opts.Consistency, "consistency", 0, "")
+	flags.IntVar(&opts.Truth, "truth", 0, "")
+	flags.IntVar(&opts.Relationships, "relationships", 0, "")
+	flags.BoolVar(&opts.Converge, "converge", false, "")
+	flags.StringVar(&opts.Note, "note", "", "")
+	flags.StringVar(&opts.Judge, "judge", "", "")
+	flags.StringVar(&opts.from, "from", "", "")
 	return cmd
 }
 

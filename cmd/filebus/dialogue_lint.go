@@ -19,19 +19,14 @@ type documentLintOptions struct {
 func newDialogueLintCommand(env *environ) *cobra.Command {
 	var opts documentLintOptions
 	cmd := &cobra.Command{
-		Use:   "lint FILE|NAME|SLUG...",
-		Short: "Check assembled documents: twelve checks, a score of 100, each finding with its line and remedy",
-		Long: "Check what a document of a dialogue says against itself: sums, inventories, ids, the sequence of the\n" +
-			"rounds, and whether one that has converged has. A file needs no store; what is no file is the name of\n" +
-			"a stored document, or the slug of a dialogue that has one. The exit code is 8 when a document has a finding \"must\", or a score below --min.",
-		Example: "  filebus dialogue lint retry-policy\n  filebus dialogue lint .blue/docs/dialogues/*.md --min 80",
-		Args:    cobra.MinimumNArgs(1),
+		Use:  "lint FILE|NAME|SLUG...",
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runDialogueLint(cmd.Context(), env, opts, args)
 		},
 	}
-	cmd.Flags().IntVar(&opts.min, "min", 0, "the `score` that every document must have, 0 to 100")
-	cmd.Flags().BoolVar(&opts.all, "all", false, "print every finding, not 20 of a document")
+	cmd.Flags().IntVar(&opts.min, "min", 0, "")
+	cmd.Flags().BoolVar(&opts.all, "all", false, "")
 	return cmd
 }
 

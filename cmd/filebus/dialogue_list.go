@@ -18,12 +18,11 @@ const dialoguesListed = 20
 func newDialogueListCommand(env *environ) *cobra.Command {
 	limit := dialoguesListed
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List dialogues: the last round and its turns, agents, status; the newest first",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return runDialogueList(cmd.Context(), env, limit) },
+		Use:  "list",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDialogueList(cmd.Context(), env, limit) },
 	}
-	cmd.Flags().IntVar(&limit, "limit", dialoguesListed, "list `n` dialogues at most; 0: all")
+	cmd.Flags().IntVar(&limit, "limit", dialoguesListed, "")
 	return cmd
 }
 

@@ -23,23 +23,15 @@ type markersOptions struct {
 func newDialogueMarkersCommand(env *environ) *cobra.Command {
 	var opts markersOptions
 	cmd := &cobra.Command{
-		Use:   "markers FILE|NAME|SLUG|-...",
-		Short: "List what agents marked in their turns, or in a whole document",
-		Long: `List the markers of files: turns, assembled documents, or any text. A file on
-disk comes before what is stored under a name. A slug stands for all turns of its
-dialogue. Each marker is a line with file, line, kind, id and label; a "?" behind
-the kind says that the marker departs from the grammar. Files need no store.`,
-		Example: "  filebus dialogue markers retry-policy --kind concession\n" +
-			"  filebus dialogue markers .claude/dialogues/retry-policy/round-1/*.md\n" +
-			"  filebus dialogue markers retry-policy.dialogue.md --kind tension --kind resolved --json",
+		Use:  "markers FILE|NAME|SLUG|-...",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runDialogueMarkers(cmd.Context(), env, opts, args)
 		},
 	}
-	cmd.Flags().StringSliceVar(&opts.kinds, "kind", nil, "list only markers of this `kind`, such as tension (may be repeated)")
-	cmd.Flags().IntVar(&opts.limit, "limit", 200, "list `n` markers at most; 0: all")
-	cmd.Flags().BoolVar(&opts.body, "body", false, "print the text behind each marker, up to the next one")
+	cmd.Flags().StringSliceVar(&opts.kinds, "kind", nil, "")
+	cmd.Flags().IntVar(&opts.limit, "limit", 200, "")
+	cmd.Flags().BoolVar(&opts.body, "body", false, "")
 	return cmd
 }
 

@@ -17,12 +17,7 @@ type dialogueNewOptions struct {
 func newDialogueNewCommand(env *environ) *cobra.Command {
 	var opts dialogueNewOptions
 	cmd := &cobra.Command{
-		Use:   "new TITLE",
-		Short: "Make a dialogue: its slug, its expert pool and the folder of round 0",
-		Long: `Make a dialogue and print its slug and folder. The slug is made from the title; where
-it is taken, it gets a number. Names of agents are in lower case in the names of files.`,
-		Example: "  filebus dialogue new 'Retry policy' --agents muffin,scone,eclair --judge donut \\\n" +
-			"      --question 'Who retries a request that failed?' --role scone='Site reliability'",
+		Use:  "new TITLE",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Title = args[0]
@@ -30,11 +25,11 @@ it is taken, it gets a number. Names of agents are in lower case in the names of
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&opts.Agents, "agents", nil, "the `names` of those who discuss, with commas between")
-	flags.StringVar(&opts.Slug, "slug", "", "the name of the folder (default: made from the title)")
-	flags.StringVar(&opts.Question, "question", "", "what is discussed (default: the title)")
-	flags.StringArrayVar(&opts.roles, "role", nil, "what an agent stands for, as `name=role` (may be repeated)")
-	flags.StringVar(&opts.Judge, "judge", "", "the `name` of who reads and scores the turns")
+	flags.StringSliceVar(&opts.Agents, "agents", nil, "")
+	flags.StringVar(&opts.Slug, "slug", "", "")
+	flags.StringVar(&opts.Question, "question", "", "")
+	flags.StringArrayVar(&opts.roles, "role", nil, "")
+	flags.StringVar(&opts.Judge, "judge", "", "")
 	return cmd
 }
 

@@ -19,23 +19,16 @@ type dialoguePromptOptions struct {
 func newDialoguePromptCommand(env *environ) *cobra.Command {
 	var opts dialoguePromptOptions
 	cmd := &cobra.Command{
-		Use:   "prompt SLUG ROUND [AGENT]",
-		Short: "Print what an agent is told in a round, and launch it",
-		Long: `Print what an agent is told in a round: the file that it must write, the question, the
-form of its markers, and what to read first. The agent is noted in the panel of the
-round: it owes a file. With --all the prompts of the whole expert pool become files
-beside the turns, and their paths are printed.`,
-		Example: "  filebus dialogue prompt retry-policy 0 --all\n" +
-			"  filebus dialogue prompt retry-policy 1 muffin",
+		Use:  "prompt SLUG ROUND [AGENT]",
 		Args: cobra.RangeArgs(2, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runDialoguePrompt(cmd.Context(), env, opts, args)
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&opts.all, "all", false, "for every agent of the expert pool, as files")
-	flags.BoolVar(&opts.save, "save", false, "write the prompt to a file beside the turn, and print its path")
-	flags.StringVar(&opts.definition, "definition", "", "the `file` that defines the agents (default: .claude/agents/AGENT.md)")
+	flags.BoolVar(&opts.all, "all", false, "")
+	flags.BoolVar(&opts.save, "save", false, "")
+	flags.StringVar(&opts.definition, "definition", "", "")
 	return cmd
 }
 

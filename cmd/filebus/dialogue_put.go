@@ -24,23 +24,15 @@ type dialoguePutOptions struct {
 func newDialoguePutCommand(env *environ) *cobra.Command {
 	var opts dialoguePutOptions
 	cmd := &cobra.Command{
-		Use:   "put SLUG ROUND AGENT [FILE|-]",
-		Short: "Store the turn of an agent, and write its file",
-		Long: `Store a text as the turn of an agent in a round and write its file, which is
-complete at once, and print the reference. A stub and an empty file are replaced;
-another turn is not, unless --force is given. With --stub, no text is read: a file
-is written that says why there is no turn.`,
-		Example: "  filebus dialogue put retry-policy 1 muffin turn.md\n" +
-			"  agent | filebus dialogue put retry-policy 1 muffin\n" +
-			"  filebus dialogue put retry-policy 1 muffin --stub 'the agent ran out of context'",
+		Use:  "put SLUG ROUND AGENT [FILE|-]",
 		Args: cobra.RangeArgs(3, 4),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			isStub := cmd.Flags().Changed("stub")
 			return runDialoguePut(cmd.Context(), env, opts, isStub, args)
 		},
 	}
-	cmd.Flags().StringVar(&opts.stub, "stub", "", "in place of a text: write a file that gives this `reason` why there is none")
-	cmd.Flags().BoolVar(&opts.force, "force", false, "also in place of another turn, which stays a version")
+	cmd.Flags().StringVar(&opts.stub, "stub", "", "")
+	cmd.Flags().BoolVar(&opts.force, "force", false, "")
 	return cmd
 }
 

@@ -20,20 +20,15 @@ type dialogueRecoverOptions struct {
 func newDialogueRecoverCommand(env *environ) *cobra.Command {
 	var opts dialogueRecoverOptions
 	cmd := &cobra.Command{
-		Use:   "recover SLUG ROUND AGENT",
-		Short: "Store an agent's last text, from its transcript, as its turn",
-		Long: `Store the last text that an agent has written, from the JSONL transcript of its run, as
-its turn: for a turn that is missing, empty, a stub or without markers. A good one is not
-replaced. The turn names the transcript and the line.`,
-		Example: "  filebus dialogue recover retry-policy 1 muffin --transcript agent-7f3a.jsonl",
-		Args:    cobra.ExactArgs(3),
+		Use:  "recover SLUG ROUND AGENT",
+		Args: cobra.ExactArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runDialogueRecover(cmd.Context(), env, opts, args)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.transcript, "transcript", "", "the `file` with the transcript; -: standard input")
-	flags.BoolVar(&opts.force, "force", false, "replace a turn that is good too")
+	flags.StringVar(&opts.transcript, "transcript", "", "")
+	flags.BoolVar(&opts.force, "force", false, "")
 	_ = cmd.MarkFlagRequired("transcript") // only an unknown flag is an error
 	return cmd
 }

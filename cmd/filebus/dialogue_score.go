@@ -20,19 +20,14 @@ type dialogueScoreOptions struct {
 func newDialogueScoreCommand(env *environ) *cobra.Command {
 	var opts dialogueScoreOptions
 	cmd := &cobra.Command{
-		Use:   "score SLUG",
-		Short: "Compute the scoreboard, the tensions and the summaries of a dialogue",
-		Long: `Compute ALIGNMENT, velocity and convergence of each round from what the judge has recorded
-and from the markers of the turns, and write scoreboard.md, tensions.md and round-N.summary.md.
-A file that somebody has written or changed by hand is left alone and named. Of a dialogue of a
-captured tree the numbers are only printed.`,
+		Use:  "score SLUG",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runDialogueScore(cmd.Context(), env, opts, args[0])
 		},
 	}
-	cmd.Flags().BoolVar(&opts.force, "force", false, "replace files that were written by hand too")
-	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "only print the numbers")
+	cmd.Flags().BoolVar(&opts.force, "force", false, "")
+	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "")
 	return cmd
 }
 

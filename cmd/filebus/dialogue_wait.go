@@ -23,24 +23,16 @@ type dialogueWaitOptions struct {
 func newDialogueWaitCommand(env *environ) *cobra.Command {
 	var opts dialogueWaitOptions
 	cmd := &cobra.Command{
-		Use:   "wait SLUG ROUND",
-		Short: "Wait until every agent of a round has a turn or a stub",
-		Long: `Block until every agent that was launched in a round has one complete file, and
-print a line for each: agent, turn or stub, words, path. A file is complete if a
-command of filebus wrote it, or when it has not changed for 2 s; no other is read.
-When the time is up, stubs are written for those who have nothing, and the exit code
-is 8. With --no-stubs it is 5, and nothing is written.`,
-		Example: "  filebus dialogue wait retry-policy 1\n" +
-			"  filebus dialogue wait retry-policy 1 --agents muffin,scone --for 5m --no-stubs",
+		Use:  "wait SLUG ROUND",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runDialogueWait(cmd.Context(), env, opts, args[0], args[1])
 		},
 	}
 	flags := cmd.Flags()
-	flags.DurationVar(&opts.limit, "for", defaultWait, "wait this long at most")
-	flags.StringSliceVar(&opts.agents, "agents", nil, "only for these `names`, separated by commas")
-	flags.BoolVar(&opts.noStubs, "no-stubs", false, "write none when the time is up")
+	flags.DurationVar(&opts.limit, "for", defaultWait, "")
+	flags.StringSliceVar(&opts.agents, "agents", nil, "")
+	flags.BoolVar(&opts.noStubs, "no-stubs", false, "")
 	return cmd
 }
 

@@ -74,8 +74,7 @@ func docEnviron(dir string, out *bytes.Buffer) *environ {
 	}
 }
 
-// commandTree returns all commands by their path, those of cobra but for help
-// included.
+// commandTree returns all commands by their path, those of cobra included.
 func commandTree(t *testing.T) map[string]*cobra.Command {
 	t.Helper()
 	root := newRootCommand(docEnviron(t.TempDir(), &bytes.Buffer{}), nil)
@@ -86,9 +85,7 @@ func commandTree(t *testing.T) map[string]*cobra.Command {
 		cmd.InitDefaultHelpFlag()
 		all[cmd.CommandPath()] = cmd
 		for _, sub := range cmd.Commands() {
-			if sub.Name() != "help" {
-				add(sub)
-			}
+			add(sub)
 		}
 	}
 	add(root)
@@ -109,13 +106,11 @@ func ownFlags(set interface{ FlagUsages() string }) []string {
 	return names
 }
 
-var flagRow = regexp.MustCompile("(?m)^\\| `--([a-z-]+)")
-
-// documentedFlags returns the flags in the tables of a section, sorted.
-func documentedFlags(section string) []string {
+// documentedFlags returns the flags that the manual has below a heading, sorted.
+func documentedFlags(m *manual, heading string) []string {
 	names := []string{}
-	for _, m := range flagRow.FindAllStringSubmatch(section, -1) {
-		names = append(names, m[1])
+	for _, row := range m.flags(heading) {
+		names = append(names, row.name)
 	}
 	slices.Sort(names)
 	return names
@@ -128,37 +123,99 @@ func usageOf(cmd *cobra.Command) string {
 }
 
 func TestDocumentedCommands(t *testing.T) {
-	documented := sectionsOf(readDocument(t, "docs/cli.md"), 3)
+	m := readManual()
 	commands := commandTree(t)
 	for path, cmd := range commands {
-		section, found := documented[path]
-		if path == "filebus" || strings.HasPrefix(path, "filebus completion ") {
+		s, found := m.sections[path]
+		if strings.HasPrefix(path, "filebus completion ") {
 			continue
 		}
 		if !found {
 			t.Errorf("docs/cli.md has no heading ### %s", path)
 			continue
 		}
-		if usage := usageOf(cmd); !strings.Contains(section, "    "+usage+"\n") {
+		if usage := usageOf(cmd); path != "filebus" && !strings.Contains(s.text, "    "+usage+"\n") {
 			t.Errorf("docs/cli.md, %s: no line %q", path, "    "+usage)
 		}
-		want := ownFlags(cmd.LocalNonPersistentFlags())
-		if diff := gocmp.Diff(want, documentedFlags(section)); diff != "" {
+		if s.short == "" || len(s.short) > 100 || !strings.Contains(s.text, "\n\n"+s.short+".\n") {
+			t.Errorf("docs/cli.md, %s: %q is not a paragraph of one short line that ends with a full stop", path, s.short)
+		}
+		heading, flags := path, cmd.LocalNonPersistentFlags()
+		if path == "filebus" {
+			heading, flags = globalFlags, cmd.PersistentFlags()
+		}
+		if diff := gocmp.Diff(ownFlags(flags), documentedFlags(m, heading)); diff != "" {
 			t.Errorf("docs/cli.md, %s: flags (-program +document):\n%s", path, diff)
 		}
+		for _, row := range m.flags(heading) {
+			checkRow(t, path, cmd, row)
+		}
 	}
-	for path := range documented {
-		if strings.HasPrefix(path, "filebus") && commands[path] == nil {
+	for _, path := range m.paths {
+		if commands[path] == nil {
 			t.Errorf("docs/cli.md describes %s, which is no command", path)
 		}
 	}
 }
 
-func TestDocumentedGlobalFlags(t *testing.T) {
-	section := sectionsOf(readDocument(t, "docs/cli.md"), 2)["Global flags"]
-	want := ownFlags(commandTree(t)["filebus"].PersistentFlags())
-	if diff := gocmp.Diff(want, documentedFlags(section)); diff != "" {
-		t.Errorf("docs/cli.md, Global flags (-program +document):\n%s", diff)
+// checkRow holds that a row of a table says what a flag means, what its value is
+// called, and what it is if it is not given.
+func checkRow(t *testing.T, path string, cmd *cobra.Command, row flagRow) {
+	t.Helper()
+	if row.meaning == "" || asFor().MatchString(row.meaning) || strings.HasPrefix(row.meaning, "as for ") {
+		t.Errorf("docs/cli.md, %s: the meaning of --%s is %q", path, row.name, row.meaning)
+	}
+	flag := cmd.Flag(row.name)
+	if flag == nil {
+		return
+	}
+	if isSwitch := flag.Value.Type() == "bool"; isSwitch != (row.value == "") {
+		t.Errorf("docs/cli.md, %s: the value of --%s is called %q", path, row.name, row.value)
+	}
+	usual := strings.Replace(flag.DefValue, "m0s", "m", 1)
+	if slices.Contains([]string{"", "0", "0s", "-1", "false", "[]"}, usual) {
+		return
+	}
+	if !strings.Contains(row.meaning, usual) || !strings.Contains(row.meaning, "default") {
+		t.Errorf("docs/cli.md, %s: --%s does not say that its default is %s: %s", path, row.name, usual, row.meaning)
+	}
+}
+
+// TestManualReferences follows each "as for" of a table: that command has the flag.
+func TestManualReferences(t *testing.T) {
+	m := readManual()
+	for _, path := range m.paths {
+		for _, row := range m.sections[path].flags {
+			if other := asFor().FindStringSubmatch(row.meaning); other != nil && !slices.Contains(documentedFlags(m, "filebus "+other[1]), row.name) {
+				t.Errorf("docs/cli.md, %s: %s has no flag --%s", path, other[1], row.name)
+			}
+		}
+	}
+}
+
+// TestExampleLines finds commands and flags in the examples of the manual that there
+// are not.
+func TestExampleLines(t *testing.T) {
+	m, commands := readManual(), commandTree(t)
+	for _, path := range append(m.paths, "filebus") {
+		for _, line := range m.sections[path].examples {
+			_, line, found := strings.Cut(" "+line, "filebus ")
+			if !found {
+				t.Errorf("docs/cli.md, %s: the example %q does not call filebus", path, line)
+				continue
+			}
+			cmd, _, err := commands["filebus"].Find(strings.Fields(line))
+			if err != nil {
+				t.Errorf("docs/cli.md, %s: the example %q: %v", path, line, err)
+				continue
+			}
+			line, _, _ = strings.Cut(line, " -- ")
+			for _, m := range regexp.MustCompile(` --([a-z-]+)`).FindAllStringSubmatch(line, -1) {
+				if cmd.Flag(m[1]) == nil && m[1] != "help" {
+					t.Errorf("docs/cli.md, %s: the example %q: no flag --%s", path, line, m[1])
+				}
+			}
+		}
 	}
 }
 
@@ -171,7 +228,7 @@ func TestMentionedFlags(t *testing.T) {
 		}
 	}
 	mention := regexp.MustCompile("[ `]--([a-z][a-z-]*)")
-	for _, name := range []string{"README.md", "docs/cli.md", "docs/config.md", "docs/architecture.md", "docs/dialogues.md", "docs/sessions.md"} {
+	for _, name := range []string{"README.md", "docs/cli.md", "docs/config.md", "docs/architecture.md", "docs/dialogues.md", "docs/search.md", "docs/sessions.md"} {
 		for i, line := range strings.Split(readDocument(t, name), "\n") {
 			for _, m := range mention.FindAllStringSubmatch(line, -1) {
 				if !known[m[1]] {
@@ -275,7 +332,7 @@ func TestDocumentedJSON(t *testing.T) {
 		if m, ok := value.(map[string]failure); ok {
 			want = "{error: " + jsonShape(reflect.TypeOf(m["error"])) + "}"
 		}
-		if !strings.Contains(strings.Join(strings.Fields(documented[place]), " "), "`"+want+"`") {
+		if !strings.Contains(jsonOf(documented, place), "`"+want+"`") {
 			t.Errorf("docs/cli.md, %s: does not have\n`%s`", place, want)
 		}
 	}
@@ -287,6 +344,15 @@ func TestDocumentedJSON(t *testing.T) {
 	if !strings.Contains(documented["filebus put"], "`"+reference+"`") {
 		t.Errorf("docs/cli.md, filebus put: does not have `%s`", reference)
 	}
+}
+
+// jsonOf returns the section of a command in one line, or the one that it refers to for
+// its JSON.
+func jsonOf(documented map[string]string, place string) string {
+	if other := regexp.MustCompile("(?m)^JSON: as for `([a-z ]+)`").FindStringSubmatch(documented[place]); other != nil {
+		place = "filebus " + other[1]
+	}
+	return strings.Join(strings.Fields(documented[place]), " ")
 }
 
 // jsonShape writes what a type looks like in JSON: the keys of objects, those that

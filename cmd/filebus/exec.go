@@ -26,16 +26,7 @@ type execOptions struct {
 func newExecCommand(env *environ) *cobra.Command {
 	var opts execOptions
 	cmd := &cobra.Command{
-		Use:   "exec [flags] -- CMD [ARG]...",
-		Short: "Run a command, store its output and print the reference",
-		Long: "Run the command of any sub-agent, store its standard output as a result however it ends, and\n" +
-			"print the reference: one line of JSON with the keys agent, result_file, word_count and preview.\n\n" +
-			"Standard input and error are the command's own, and signals are passed on. It finds its ids in\n" +
-			"the FILEBUS_ variables, so that what it stores itself lands in the same conversation. The exit\n" +
-			"code is the command's; 124 if its time was over, 125 if filebus itself failed, 126 if it cannot\n" +
-			"be executed, 127 if it is not found, 128+n if signal n killed it.",
-		Example: "  filebus exec --agent researcher --conversation c42 -- claude -p 'Compare the four limiters'\n" +
-			"  filebus exec --timeout 10m --tee -- make report",
+		Use: "exec [flags] -- CMD [ARG]...",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return execError(usageError("there is no command to run: filebus exec -- CMD [ARG]..."))
@@ -51,11 +42,11 @@ func newExecCommand(env *environ) *cobra.Command {
 	opts.addStructured(cmd)
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // the flags behind CMD are its own
-	flags.DurationVar(&opts.timeout, "timeout", 0, "end the command after this time, with SIGTERM")
-	flags.DurationVar(&opts.killAfter, "kill-after", 5*time.Second, "and with SIGKILL after this time more")
-	flags.BoolVar(&opts.tee, "tee", false, "show the output too, on stderr")
-	flags.StringVar(&opts.dialogue, "dialogue", "", "the output becomes the turn of the agent in the dialogue `slug`")
-	flags.IntVar(&opts.round, "round", noRound, "and in this round of it")
+	flags.DurationVar(&opts.timeout, "timeout", 0, "")
+	flags.DurationVar(&opts.killAfter, "kill-after", 5*time.Second, "")
+	flags.BoolVar(&opts.tee, "tee", false, "")
+	flags.StringVar(&opts.dialogue, "dialogue", "", "")
+	flags.IntVar(&opts.round, "round", noRound, "")
 	return cmd
 }
 

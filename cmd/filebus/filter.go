@@ -18,8 +18,8 @@ type filterFlags struct {
 }
 
 // add gives a command the flags for fields of a filter, all of them unless some are
-// named. What is picked is said as "records" or the like.
-func (f *filterFlags) add(cmd *cobra.Command, what string, fields ...string) {
+// named.
+func (f *filterFlags) add(cmd *cobra.Command, fields ...string) {
 	flags := cmd.Flags()
 	f.flags = flags
 	f.values = map[string]*[]string{}
@@ -27,20 +27,11 @@ func (f *filterFlags) add(cmd *cobra.Command, what string, fields ...string) {
 		if field == "loop" || len(fields) > 0 && !slices.Contains(fields, field) {
 			continue
 		}
-		usage := "only " + what + " of `" + field + "`"
-		switch field {
-		case "tree":
-			usage += "; . is the project's own (may be repeated)"
-		case "tag":
-			usage = "only " + what + " with `tag` (may be repeated: all of them)"
-		default:
-			usage += " (may be repeated)"
-		}
-		f.values[field] = flags.StringSlice(field, nil, usage)
+		f.values[field] = flags.StringSlice(field, nil, "")
 	}
 	if len(fields) == 0 || slices.Contains(fields, "since") {
-		flags.StringVar(&f.since, "since", "", "only "+what+" since `time`: 36h, 2d, 2026-03-02")
-		flags.StringVar(&f.until, "until", "", "only "+what+" before `time`")
+		flags.StringVar(&f.since, "since", "", "")
+		flags.StringVar(&f.until, "until", "", "")
 	}
 }
 

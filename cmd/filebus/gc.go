@@ -24,19 +24,7 @@ type gcOptions struct {
 func newGcCommand(env *environ) *cobra.Command {
 	var opts gcOptions
 	cmd := &cobra.Command{
-		Use:   "gc --kind KIND",
-		Short: "Destroy old content that nothing refers to",
-		Long: `Destroy what the flags pick, with every version, unless something that stays was
-made from it or links to it. The references stay in the log for ever, so that it
-can still be verified; what they led to cannot be brought back.
-
-At least one of --conversation, --older-than, --keep and --removed has to say
-what is picked; of several, all must be met.`,
-		Example: `  filebus gc --kind result --older-than 30d --dry-run
-  filebus gc --kind result --conversation k7m2p9 --keep 3
-  filebus gc --kind snapshot --keep 3
-  filebus gc --kind artifact --keep 20 --older-than 30d
-  filebus gc --kind note --removed`,
+		Use:  "gc --kind KIND",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts.given = map[string]bool{}
@@ -47,12 +35,12 @@ what is picked; of several, all must be met.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.kind, "kind", "", "the `kind` of what is destroyed, such as result")
-	flags.StringSliceVar(&opts.conversations, "conversation", nil, "only of conversation `id` (may be repeated)")
-	flags.StringVar(&opts.olderThan, "older-than", "", "only what was last stored before `time`: 36h, 30d, 2026-03-02")
-	flags.IntVar(&opts.keep, "keep", 0, "keep the newest `n` of each conversation; of snapshots, those of the newest n runs; of artifacts, those of the newest n sessions of each type")
-	flags.BoolVar(&opts.removed, "removed", false, "only what is hidden")
-	flags.BoolVar(&opts.dryRun, "dry-run", false, "only print what would go, and what would stay")
+	flags.StringVar(&opts.kind, "kind", "", "")
+	flags.StringSliceVar(&opts.conversations, "conversation", nil, "")
+	flags.StringVar(&opts.olderThan, "older-than", "", "")
+	flags.IntVar(&opts.keep, "keep", 0, "")
+	flags.BoolVar(&opts.removed, "removed", false, "")
+	flags.BoolVar(&opts.dryRun, "dry-run", false, "")
 	// The flag exists, so marking it cannot fail.
 	_ = cmd.MarkFlagRequired("kind")
 	return cmd

@@ -26,26 +26,16 @@ type getOptions struct {
 func newGetCommand(env *environ) *cobra.Command {
 	var opts getOptions
 	cmd := &cobra.Command{
-		Use:   "get [flags] NAME",
-		Short: "Write the exact bytes of a record",
-		Long: `Write the body of a record to standard output, byte for byte: all of it, one
-section, or a range of lines. A queue, a knowledge graph or a context map is
-written as its file.
-
-With --max-tokens the output is cut at the end of a line, and a last line says
-how much is left.`,
-		Example: `  filebus get result/c1/call-7 > report.md
-  filebus get 003 --section Handoff
-  filebus get 3f9c21ab --lines 40-80`,
+		Use:  "get [flags] NAME",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runGet(cmd.Context(), env, opts, args[0])
 		},
 		ValidArgsFunction: completeNames(env),
 	}
-	cmd.Flags().StringVar(&opts.section, "section", "", "only the section under `heading`: Handoff, \"Round 2/Notes\", Notes#2")
-	cmd.Flags().StringVar(&opts.lines, "lines", "", "only the lines `from-to`, counted from 1: 40-80, 40-, 40; in the section if one is given")
-	cmd.Flags().IntVar(&opts.maxTokens, "max-tokens", 0, "write about `n` tokens at most")
+	cmd.Flags().StringVar(&opts.section, "section", "", "")
+	cmd.Flags().StringVar(&opts.lines, "lines", "", "")
+	cmd.Flags().IntVar(&opts.maxTokens, "max-tokens", 0, "")
 	return cmd
 }
 

@@ -15,12 +15,7 @@ func newGuideCommand(env *environ) *cobra.Command {
 		names = append(names, r.name)
 	}
 	return &cobra.Command{
-		Use:   "guide " + strings.Join(names, "|"),
-		Short: "Print what an agent in a role needs to know, in 500 tokens at most",
-		Long: `Print the rules and the commands of a role, for its prompt: the orchestrator, who
-starts tasks and reads handoffs; the subagent, who works on one; the judge, who
-compares what others have written, and runs their dialogues.`,
-		Example:   "  filebus guide subagent",
+		Use:       "guide " + strings.Join(names, "|"),
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -40,7 +35,7 @@ type role struct {
 }
 
 // A step is a command that a role uses: its path, and the arguments that show how.
-// What it is for is what the command tree says, unless for says it better.
+// What it is for is what the manual says, unless purpose says it better.
 type step struct{ path, args, purpose string }
 
 func roles() []role {
@@ -153,10 +148,11 @@ type guideJSON struct {
 	Tokens int    `json:"tokens"`
 }
 
-// guideText writes the guide of a role: its rules, and its commands as the command
-// tree has them. A command that is not there is left out.
+// guideText writes the guide of a role: its rules, and its commands with what the
+// manual says of them. A command that is not there is left out.
 func guideText(root *cobra.Command, r role) string {
 	var out strings.Builder
+	m := readManual()
 	fmt.Fprintf(&out, "%s\n\n", strings.Join(r.rules, "\n"))
 	for _, s := range r.steps {
 		cmd, rest, err := root.Find(strings.Fields(s.path))
@@ -165,7 +161,7 @@ func guideText(root *cobra.Command, r role) string {
 		}
 		purpose := s.purpose
 		if purpose == "" {
-			purpose = cmd.Short
+			purpose = m.short(cmd)
 		}
 		fmt.Fprintf(&out, "%s\n  %s\n", strings.TrimSpace(cmd.CommandPath()+" "+s.args), purpose)
 	}

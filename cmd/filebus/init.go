@@ -18,16 +18,12 @@ type initOptions struct{ profile, root string }
 func newInitCommand(env *environ) *cobra.Command {
 	var opts initOptions
 	cmd := &cobra.Command{
-		Use:   "init",
-		Short: "Make a store here, with a layout of your choice",
-		Long: "Make the store of this project: .filebus beside .git, or in the working directory. It is not\n" +
-			"needed: the first command that writes makes one. With --profile seed, results, dialogues and PDFs go to the\n" +
-			"outside folders of the documents that define the formats; with --root everything goes below one folder.",
+		Use:  "init",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runInit(cmd.Context(), env, opts) },
 	}
-	cmd.Flags().StringVar(&opts.profile, "profile", "", "the `profile` of new files: claude, seed, orchestrator or blue")
-	cmd.Flags().StringVar(&opts.root, "root", "", "put all new files below this `folder`")
+	cmd.Flags().StringVar(&opts.profile, "profile", "", "")
+	cmd.Flags().StringVar(&opts.root, "root", "", "")
 	cmd.MarkFlagsMutuallyExclusive("profile", "root")
 	return cmd
 }

@@ -16,10 +16,9 @@ import (
 
 func newIssueCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "issue",
-		Short: "Add issues to the queue, hand them out and close them",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:  "issue",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
 		newIssueAddCommand(env), newIssueEditCommand(env), newIssueListCommand(env), newIssueShowCommand(env),

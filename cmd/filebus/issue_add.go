@@ -18,17 +18,17 @@ import (
 // addIssueFlags gives cmd a flag for each field of an issue.
 func addIssueFlags(cmd *cobra.Command, d *issue.Draft) {
 	flags := cmd.Flags()
-	flags.StringVar(&d.Summary, "summary", "", "what is wrong or wanted, in one line")
-	flags.StringVar(&d.Type, "type", "", "the `type`: bug, security, performance, enhancement, ux, refactor, …")
-	flags.StringVar(&d.Priority, "priority", "", "critical, high, medium or low")
-	flags.StringVar(&d.Details, "details", "", "more of it, as Markdown; - reads standard input")
-	flags.StringArrayVar(&d.Criteria, "criteria", nil, "an acceptance `criterion` (may be repeated)")
-	flags.StringArrayVar(&d.Files, "file", nil, "a `path` or pattern that it is about (may be repeated)")
-	flags.StringVar(&d.Loop, "loop", "", "the `number` of the loop in which it was found")
-	flags.StringVar(&d.Complexity, "complexity", "", "easy, normal or complex")
-	flags.StringVar(&d.Source, "source", "", "who asks for it: user or generated")
-	flags.StringVar(&d.Rationale, "rationale", "", "why it should be done")
-	flags.StringVar(&d.Task, "task", "", "the `id` of the task that is made of it")
+	flags.StringVar(&d.Summary, "summary", "", "")
+	flags.StringVar(&d.Type, "type", "", "")
+	flags.StringVar(&d.Priority, "priority", "", "")
+	flags.StringVar(&d.Details, "details", "", "")
+	flags.StringArrayVar(&d.Criteria, "criteria", nil, "")
+	flags.StringArrayVar(&d.Files, "file", nil, "")
+	flags.StringVar(&d.Loop, "loop", "", "")
+	flags.StringVar(&d.Complexity, "complexity", "", "")
+	flags.StringVar(&d.Source, "source", "", "")
+	flags.StringVar(&d.Rationale, "rationale", "", "")
+	flags.StringVar(&d.Task, "task", "", "")
 }
 
 // readDetails replaces details of "-" by standard input.
@@ -57,13 +57,7 @@ type issueAddOptions struct {
 func newIssueAddCommand(env *environ) *cobra.Command {
 	var opts issueAddOptions
 	cmd := &cobra.Command{
-		Use:   "add [SUMMARY]",
-		Short: "Add an issue to the queue",
-		Long: `Add an issue to the queue, pending, and print its id. Open issues that are likely
-to be the same are named on standard error: of the same type, with a similar
-summary or the same files.`,
-		Example: "  filebus issue add 'Uploads have no limit' --type security --priority high --file 'src/upload/*.go'\n" +
-			"  filebus issue add 'The same in the importer' --type security --merge ISSUE-20260302-001",
+		Use:  "add [SUMMARY]",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && opts.draft.Summary != "" {
@@ -77,9 +71,9 @@ summary or the same files.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	addIssueFlags(cmd, &opts.draft)
-	cmd.Flags().StringVar(&opts.draft.Agent, "agent", "", "who reports it (FILEBUS_AGENT)")
-	cmd.Flags().BoolVar(&opts.noDuplicates, "no-duplicates", false, "do not add one that is likely to be there already")
-	cmd.Flags().StringVar(&opts.merge, "merge", "", "add it to the issue with this `id` as a further report")
+	cmd.Flags().StringVar(&opts.draft.Agent, "agent", "", "")
+	cmd.Flags().BoolVar(&opts.noDuplicates, "no-duplicates", false, "")
+	cmd.Flags().StringVar(&opts.merge, "merge", "", "")
 	cmd.MarkFlagsMutuallyExclusive("no-duplicates", "merge")
 	return cmd
 }
@@ -181,10 +175,7 @@ func printAdded(env *environ, s *session, i issue.Issue, merged bool, like []iss
 func newIssueEditCommand(env *environ) *cobra.Command {
 	var d issue.Draft
 	cmd := &cobra.Command{
-		Use:   "edit ID",
-		Short: "Change fields of an issue",
-		Long: `Change the fields of an issue whose flags are given; all other bytes stay. An
-empty value takes a field away. The status is changed by the other commands.`,
+		Use:  "edit ID",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var fields []string

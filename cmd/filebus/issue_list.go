@@ -19,8 +19,8 @@ type issueFilterOptions struct {
 }
 
 func (o *issueFilterOptions) add(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&o.types, "type", nil, "only issues of `type`: bug, security, … (may be repeated)")
-	cmd.Flags().StringSliceVar(&o.priorities, "priority", nil, "only issues of `priority`: critical, high, medium or low (may be repeated)")
+	cmd.Flags().StringSliceVar(&o.types, "type", nil, "")
+	cmd.Flags().StringSliceVar(&o.priorities, "priority", nil, "")
 }
 
 func (o *issueFilterOptions) filter() (issue.Filter, error) {
@@ -42,20 +42,16 @@ type issueListOptions struct {
 func newIssueListCommand(env *environ) *cobra.Command {
 	var opts issueListOptions
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the issues, the one to be done next first",
-		Long: `List the issues: id, status, priority, type, who has claimed it, summary. Accepted
-ones come first, then pending ones, then those that somebody works on, then
-closed ones; each by priority, then the oldest.`,
+		Use:  "list",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runIssueList(cmd.Context(), env, opts) },
 	}
 	opts.add(cmd)
 	flags := cmd.Flags()
-	flags.StringSliceVar(&opts.statuses, "status", nil, "only issues with `status`: pending, accepted, … (may be repeated)")
-	flags.StringSliceVar(&opts.agents, "agent", nil, "only issues that `agent` has claimed (may be repeated)")
-	flags.BoolVar(&opts.open, "open", false, "only issues that are not closed")
-	flags.IntVar(&opts.maxTokens, "max-tokens", 1000, "print about `n` tokens at most; 0: all")
+	flags.StringSliceVar(&opts.statuses, "status", nil, "")
+	flags.StringSliceVar(&opts.agents, "agent", nil, "")
+	flags.BoolVar(&opts.open, "open", false, "")
+	flags.IntVar(&opts.maxTokens, "max-tokens", 1000, "")
 	return cmd
 }
 
@@ -136,15 +132,14 @@ func printIssues(env *environ, all []issue.Issue, maxTokens int) (size int, err 
 func newIssueShowCommand(env *environ) *cobra.Command {
 	var maxTokens int
 	cmd := &cobra.Command{
-		Use:   "show ID",
-		Short: "Show an issue",
-		Args:  cobra.ExactArgs(1),
+		Use:  "show ID",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runIssueShow(cmd.Context(), env, maxTokens, args[0])
 		},
 		ValidArgsFunction: completeNames(env),
 	}
-	cmd.Flags().IntVar(&maxTokens, "max-tokens", issueTokens, "print about `n` tokens at most; 0: all")
+	cmd.Flags().IntVar(&maxTokens, "max-tokens", issueTokens, "")
 	return cmd
 }
 

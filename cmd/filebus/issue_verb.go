@@ -13,20 +13,19 @@ import (
 type issueVerb struct {
 	action issue.Action
 	use    string
-	short  string
 	flags  []string // those of claimFlags that it has
 }
 
 // issueVerbs returns the commands that docs/issues.md has a row for.
 func issueVerbs() []issueVerb {
 	return []issueVerb{
-		{issue.Claim, "claim ID", "Claim an issue to work on it, or make your own claim longer", []string{"agent", "lease", "task", "force"}},
-		{issue.Release, "release ID", "Give a claimed issue back", []string{"agent", "force"}},
-		{issue.Accept, "accept ID", "Decide that an issue is to be done", []string{"task"}},
-		{issue.Finish, "done ID", "Close an issue as complete", []string{"agent", "force", "task"}},
-		{issue.Reject, "reject ID", "Close an issue that will not be done", []string{"agent", "force", "rationale"}},
-		{issue.MarkDuplicate, "duplicate ID OF", "Close an issue as a duplicate of another", []string{"agent", "force"}},
-		{issue.Reopen, "reopen ID", "Make a closed issue pending again", []string{"rationale"}},
+		{issue.Claim, "claim ID", []string{"agent", "lease", "task", "force"}},
+		{issue.Release, "release ID", []string{"agent", "force"}},
+		{issue.Accept, "accept ID", []string{"task"}},
+		{issue.Finish, "done ID", []string{"agent", "force", "task"}},
+		{issue.Reject, "reject ID", []string{"agent", "force", "rationale"}},
+		{issue.MarkDuplicate, "duplicate ID OF", []string{"agent", "force"}},
+		{issue.Reopen, "reopen ID", []string{"rationale"}},
 	}
 }
 
@@ -36,15 +35,15 @@ func claimFlags(cmd *cobra.Command, c *issue.Change, names []string) {
 	for _, name := range names {
 		switch name {
 		case "agent":
-			flags.StringVar(&c.Agent, name, "", "who acts (FILEBUS_AGENT, else the session)")
+			flags.StringVar(&c.Agent, name, "", "")
 		case "lease":
-			flags.DurationVar(&c.Lease, name, issue.DefaultLease, "how long the claim holds")
+			flags.DurationVar(&c.Lease, name, issue.DefaultLease, "")
 		case "task":
-			flags.StringVar(&c.Task, name, "", "the `id` of the task that is made of it")
+			flags.StringVar(&c.Task, name, "", "")
 		case "force":
-			flags.BoolVar(&c.Force, name, false, "also if another agent holds it")
+			flags.BoolVar(&c.Force, name, false, "")
 		case "rationale":
-			flags.StringVar(&c.Rationale, name, "", "why, added to the issue")
+			flags.StringVar(&c.Rationale, name, "", "")
 		}
 	}
 }
@@ -56,9 +55,8 @@ func newIssueVerbCommand(env *environ, verb issueVerb) *cobra.Command {
 		args = 2
 	}
 	cmd := &cobra.Command{
-		Use:   verb.use,
-		Short: verb.short,
-		Args:  cobra.ExactArgs(args),
+		Use:  verb.use,
+		Args: cobra.ExactArgs(args),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				change.Of = args[1]
@@ -104,18 +102,12 @@ type issueNextOptions struct {
 func newIssueNextCommand(env *environ) *cobra.Command {
 	var opts issueNextOptions
 	cmd := &cobra.Command{
-		Use:   "next",
-		Short: "Show the issue to work on next; with --claim, claim it",
-		Long: `Show the issue to work on next: an accepted one, or one whose lease is over, else
-a pending one; the most urgent, then the oldest. With --claim it is claimed at
-the same time: however many agents do so at once, each gets another issue.
-Nothing is printed if there is none.`,
-		Example: "  filebus issue next --claim --agent builder-1",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runIssueNext(cmd.Context(), env, opts) },
+		Use:  "next",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runIssueNext(cmd.Context(), env, opts) },
 	}
 	opts.add(cmd)
-	cmd.Flags().BoolVar(&opts.claim, "claim", false, "claim it")
+	cmd.Flags().BoolVar(&opts.claim, "claim", false, "")
 	claimFlags(cmd, &opts.change, []string{"agent", "lease", "task"})
 	return cmd
 }

@@ -23,17 +23,12 @@ const defaultIssueWait = 570 * time.Second
 func newIssueWaitCommand(env *environ) *cobra.Command {
 	var opts issueWaitOptions
 	cmd := &cobra.Command{
-		Use:   "wait",
-		Short: "Wait until an issue is added or reopened, and list it",
-		Long: `Block until an issue is to be done that was not before: one that a command or an
-agent's own hand has added to the queue, or that was reopened. All new ones are
-listed. After --limit the exit code is 5, and a line says how to go on without
-missing any.`,
+		Use:  "wait",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runIssueWait(cmd.Context(), env, opts) },
 	}
-	cmd.Flags().StringVar(&opts.since, "since", "", "also those that came since this `time`, or position of the log such as @42")
-	cmd.Flags().DurationVar(&opts.limit, "limit", defaultIssueWait, "wait this long at most; 0: for ever")
+	cmd.Flags().StringVar(&opts.since, "since", "", "")
+	cmd.Flags().DurationVar(&opts.limit, "limit", defaultIssueWait, "")
 	return cmd
 }
 

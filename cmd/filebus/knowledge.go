@@ -23,10 +23,9 @@ type knowledgeOptions struct {
 
 func newKnowledgeCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "knowledge",
-		Short: "Look up, add and connect patterns, gotchas and decisions",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:  "knowledge",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
 		newKnowledgeListCommand(env), newKnowledgeShowCommand(env), newKnowledgeTagsCommand(env), newKnowledgeAddCommand(env),
@@ -39,27 +38,21 @@ func newKnowledgeCommand(env *environ) *cobra.Command {
 func newKnowledgeListCommand(env *environ) *cobra.Command {
 	var opts knowledgeOptions
 	cmd := &cobra.Command{
-		Use:   "list [flags] [TAG...]",
-		Short: "List the entries that have tags, those that share most first",
-		Long: `List the entries that have any of the tags. Those that share most tags come
-first, then the more confident, then the newer. Entries that others supersede are
-left out, or last with --all. The answer comes from the store alone and is never
-behind.`,
-		Example: "  filebus knowledge list --tag auth --tag jwt\n  filebus knowledge list auth jwt --all-tags\n  filebus knowledge list --type gotcha --min-confidence medium auth",
+		Use: "list [flags] [TAG...]",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runKnowledgeList(cmd.Context(), env, opts, args)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	opts.add(cmd, "entries", "tree", "tag")
+	opts.add(cmd, "tree", "tag")
 	flags := cmd.Flags()
-	flags.BoolVar(&opts.all, "all-tags", false, "only entries that have all of the tags")
-	flags.BoolVar(&opts.superseded, "all", false, "also entries that others supersede, behind all others")
-	flags.BoolVar(&opts.prefix, "prefix", false, "the tags are beginnings of tags")
-	flags.StringSliceVar(&opts.types, "type", nil, "only entries of `type`: pattern, gotcha, decision, insight (may be repeated)")
-	flags.StringVar(&opts.minConfidence, "min-confidence", "", "only entries of at least this confidence: low, medium or high")
-	flags.IntVar(&opts.limit, "limit", 20, "print `n` entries at most; 0: all")
-	flags.IntVar(&opts.offset, "offset", 0, "leave out the first `n` entries")
+	flags.BoolVar(&opts.all, "all-tags", false, "")
+	flags.BoolVar(&opts.superseded, "all", false, "")
+	flags.BoolVar(&opts.prefix, "prefix", false, "")
+	flags.StringSliceVar(&opts.types, "type", nil, "")
+	flags.StringVar(&opts.minConfidence, "min-confidence", "", "")
+	flags.IntVar(&opts.limit, "limit", 20, "")
+	flags.IntVar(&opts.offset, "offset", 0, "")
 	return cmd
 }
 
@@ -156,9 +149,8 @@ func supersededText(by record.Name, words string) string {
 
 func newKnowledgeShowCommand(env *environ) *cobra.Command {
 	return &cobra.Command{
-		Use:   "show NAME",
-		Short: "Write an entry",
-		Args:  cobra.ExactArgs(1),
+		Use:  "show NAME",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runKnowledgeShow(cmd.Context(), env, args[0])
 		},
@@ -188,9 +180,8 @@ func nameOfKind(text string, kind record.Kind) string {
 
 func newKnowledgeTagsCommand(env *environ) *cobra.Command {
 	return &cobra.Command{
-		Use:   "tags [PREFIX]",
-		Short: "List the tags of knowledge with the number of entries that have each",
-		Args:  cobra.MaximumNArgs(1),
+		Use:  "tags [PREFIX]",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runKnowledgeTags(cmd.Context(), env, append(args, "")[0])
 		},

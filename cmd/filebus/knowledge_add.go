@@ -25,13 +25,13 @@ func (e *environ) base(s *session) *knowledge.Base {
 // addDraftFlags gives cmd a flag for each field of an entry.
 func addDraftFlags(cmd *cobra.Command, d *knowledge.Draft) {
 	flags := cmd.Flags()
-	flags.StringVar(&d.Type, "type", "", "pattern, gotcha, decision, insight or task")
-	flags.StringVar(&d.Content, "content", "", "what was learned, as Markdown; - reads standard input")
-	flags.StringVar(&d.Title, "title", "", "a `title` beside the id")
-	flags.StringSliceVar(&d.Tags, "tag", nil, "a `tag` to find it by (may be repeated)")
-	flags.StringVar(&d.Confidence, "confidence", "", "high, medium or low")
-	flags.StringVar(&d.Source, "source", "", "the `task` it was learned in")
-	flags.StringVar(&d.File, "file", "", "the `path` of a file with more of it")
+	flags.StringVar(&d.Type, "type", "", "")
+	flags.StringVar(&d.Content, "content", "", "")
+	flags.StringVar(&d.Title, "title", "", "")
+	flags.StringSliceVar(&d.Tags, "tag", nil, "")
+	flags.StringVar(&d.Confidence, "confidence", "", "")
+	flags.StringVar(&d.Source, "source", "", "")
+	flags.StringVar(&d.File, "file", "", "")
 }
 
 // readContent sets the content of a draft from the argument, a file or "-", or
@@ -85,19 +85,13 @@ type knowledgeAddOptions struct {
 func newKnowledgeAddCommand(env *environ) *cobra.Command {
 	var opts knowledgeAddOptions
 	cmd := &cobra.Command{
-		Use:   "add [FILE]",
-		Short: "Add an entry to the knowledge graph",
-		Long: `Add an entry to the knowledge graph and print its id, such as pattern-012. The
-content comes from --content, from FILE, or from standard input with "-". Entries
-that are likely to say the same are named on standard error.`,
-		Example: "  filebus knowledge add --type gotcha --tag redis,retry --content 'go-redis retries three times by default'\n" +
-			"  filebus knowledge add --type decision --into .claude/lessons/storage.md notes.md",
+		Use:  "add [FILE]",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runKnowledgeAdd(cmd.Context(), env, opts, args) },
 	}
 	addDraftFlags(cmd, &opts.draft)
-	cmd.Flags().StringVar(&opts.into, "into", "", "add it to this `file`: knowledge_graph.md, knowledge_graph.json or lessons/NAME.md")
-	cmd.Flags().BoolVar(&opts.noDuplicates, "no-duplicates", false, "do not add one that is likely to be there already")
+	cmd.Flags().StringVar(&opts.into, "into", "", "")
+	cmd.Flags().BoolVar(&opts.noDuplicates, "no-duplicates", false, "")
 	return cmd
 }
 
@@ -225,11 +219,7 @@ func printKnowledgeChange(env *environ, s *session, e knowledge.Entry, supersede
 func newKnowledgeEditCommand(env *environ) *cobra.Command {
 	var d knowledge.Draft
 	cmd := &cobra.Command{
-		Use:   "edit ID [FILE]",
-		Short: "Change fields of an entry of knowledge",
-		Long: `Change the fields of an entry whose flags are given; all other bytes of its file
-stay. FILE, or - for standard input, is another content. An empty value takes a
-field away, but for the content.`,
+		Use:  "edit ID [FILE]",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var fields []string

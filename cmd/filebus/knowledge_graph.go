@@ -25,24 +25,19 @@ type graphOptions struct {
 func newKnowledgeGraphCommand(env *environ) *cobra.Command {
 	var opts graphOptions
 	cmd := &cobra.Command{
-		Use:   "graph",
-		Short: "Write the knowledge graph, or a part of it, for other programs",
-		Long: `Write entries and what connects them as DOT, Mermaid or JSON. Links are
-arrows; each entry is joined by dotted lines to the three others that share most tags,
-tasks and files with it. Graphviz draws the DOT: dot -Tsvg.`,
-		Example: "  filebus knowledge graph -o knowledge.dot\n  filebus knowledge graph --format mermaid --from pattern-004 --depth 2",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runKnowledgeGraph(cmd.Context(), env, opts) },
+		Use:  "graph",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runKnowledgeGraph(cmd.Context(), env, opts) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.format, "format", string(knowledge.FormatDOT), "dot, mermaid or json")
-	opts.add(cmd, "entries", "tree", "tag")
-	flags.StringSliceVar(&opts.types, "type", nil, "only entries of `type`: pattern, gotcha, decision, insight (may be repeated)")
-	flags.StringVar(&opts.from, "from", "", "only the entry `id`, and what is connected with it")
-	flags.IntVar(&opts.depth, "depth", 1, "with --from: go `n` steps away")
-	flags.IntVar(&opts.limit, "limit", 300, "refuse to write more than `n` entries; 0: no limit")
-	flags.BoolVar(&opts.linksOnly, "links-only", false, "leave out what entries merely share")
-	flags.StringVarP(&opts.out, "output", "o", "", "write to `file` (default: standard output)")
+	flags.StringVar(&opts.format, "format", string(knowledge.FormatDOT), "")
+	opts.add(cmd, "tree", "tag")
+	flags.StringSliceVar(&opts.types, "type", nil, "")
+	flags.StringVar(&opts.from, "from", "", "")
+	flags.IntVar(&opts.depth, "depth", 1, "")
+	flags.IntVar(&opts.limit, "limit", 300, "")
+	flags.BoolVar(&opts.linksOnly, "links-only", false, "")
+	flags.StringVarP(&opts.out, "output", "o", "", "")
 	return cmd
 }
 

@@ -21,23 +21,16 @@ type harvestOptions struct {
 func newKnowledgeHarvestCommand(env *environ) *cobra.Command {
 	var opts harvestOptions
 	cmd := &cobra.Command{
-		Use:   "harvest TASK",
-		Short: "Propose entries of knowledge and context map rows from a task's handoff",
-		Long: `Propose an entry for each pattern and gotcha in the handoff of a task, and a row
-of the context map for each component whose files it changed. Entries that are likely
-to say the same are named. With --add proposals are added: all of them, only the new
-ones, which no other entry is like, or those with some numbers. What was added before
-is not added again.`,
-		Example: "  filebus knowledge harvest 003\n  filebus knowledge harvest 003 --add new --tag billing\n  filebus knowledge harvest 003 --add 1,3",
-		Args:    cobra.ExactArgs(1),
+		Use:  "harvest TASK",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runKnowledgeHarvest(cmd.Context(), env, opts, args[0])
 		},
 		ValidArgsFunction: completeNames(env),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.add, "add", "", "add `which`: all, new, or numbers such as 1,3")
-	flags.StringSliceVar(&opts.tags, "tag", nil, "give every entry this `tag` as well (may be repeated)")
+	flags.StringVar(&opts.add, "add", "", "")
+	flags.StringSliceVar(&opts.tags, "tag", nil, "")
 	return cmd
 }
 

@@ -15,19 +15,14 @@ import (
 func newKnowledgeLinkCommand(env *environ) *cobra.Command {
 	remove := false
 	cmd := &cobra.Command{
-		Use:   "link A TYPE B",
-		Short: "Link an entry of knowledge to another",
-		Long: `Write into the entry A that it supersedes, contradicts, relates-to, or is
-derived-from B. B may be a record of another kind, such as a task's handoff.`,
-		Example: "  filebus knowledge link pattern-004 contradicts gotcha-002\n" +
-			"  filebus knowledge link insight-001 derived-from handoff/task-003",
+		Use:  "link A TYPE B",
 		Args: cobra.ExactArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runKnowledgeLink(cmd.Context(), env, remove, args[0], args[1], args[2])
 		},
 		ValidArgsFunction: completeNames(env),
 	}
-	cmd.Flags().BoolVar(&remove, "remove", false, "take the link away")
+	cmd.Flags().BoolVar(&remove, "remove", false, "")
 	return cmd
 }
 
@@ -92,11 +87,7 @@ type relatedOptions struct {
 func newKnowledgeRelatedCommand(env *environ) *cobra.Command {
 	var opts relatedOptions
 	cmd := &cobra.Command{
-		Use:   "related ID",
-		Short: "List the entries of knowledge that are connected with one, and why",
-		Long: `List the entries that links lead to from an entry, in both directions, and those
-that share tags with it, its task, or files that its task has changed. The nearer
-come first, then those with more in common; what few entries have counts more.`,
+		Use:  "related ID",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runKnowledgeRelated(cmd.Context(), env, opts, args[0])
@@ -104,9 +95,9 @@ come first, then those with more in common; what few entries have counts more.`,
 		ValidArgsFunction: completeNames(env),
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&opts.depth, "depth", 1, "go `n` steps away")
-	flags.IntVar(&opts.limit, "limit", 10, "print `n` entries at most")
-	flags.IntVar(&opts.maxTokens, "max-tokens", 800, "print about `n` tokens at most; 0: all")
+	flags.IntVar(&opts.depth, "depth", 1, "")
+	flags.IntVar(&opts.limit, "limit", 10, "")
+	flags.IntVar(&opts.maxTokens, "max-tokens", 800, "")
 	return cmd
 }
 

@@ -13,13 +13,7 @@ import (
 func newKnowledgeSupersedeCommand(env *environ) *cobra.Command {
 	var d knowledge.Draft
 	cmd := &cobra.Command{
-		Use:   "supersede OLD [NEW]",
-		Short: "Let one entry of knowledge take the place of another",
-		Long: `Let the entry NEW take the place of OLD, or add one with --content, which has type,
-tags and confidence from OLD unless flags say otherwise. Both entries say so in the
-file. Lists leave OLD out from then on, or show it last.`,
-		Example: "  filebus knowledge supersede pattern-003 pattern-007\n" +
-			"  filebus knowledge supersede pattern-003 --content 'Batches of 2,000 lock for less long'",
+		Use:  "supersede OLD [NEW]",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runKnowledgeSupersede(cmd.Context(), env, d, args)

@@ -21,21 +21,14 @@ type lintOptions struct {
 func newLintCommand(env *environ) *cobra.Command {
 	var opts lintOptions
 	cmd := &cobra.Command{
-		Use:   "lint [DIR]",
-		Short: "Check a workspace's files and instructions against the rules of the channels",
-		Long: `Check the files of a workspace, or of DIR: session state that holds outputs,
-journals and markers that do not belong together, ids used twice, files too large
-to be read, and instructions that call AgentOutputTool or TaskOutput, poll, or
-read whole journals. Each finding has its file and line, and the command that
-mends it. Nothing is written, and no store is needed.`,
-		Example: "  filebus lint\n  filebus lint ../plugin --rule agent-output --rule polling",
-		Args:    cobra.MaximumNArgs(1),
+		Use:  "lint [DIR]",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runLint(cmd.Context(), env, opts, append(args, "")[0])
 		},
 	}
-	cmd.Flags().StringSliceVar(&opts.rules, "rule", nil, "look only for `rule`: see docs/lint.md (may be repeated)")
-	cmd.Flags().IntVar(&opts.limit, "limit", 50, "print `n` findings at most; 0: all")
+	cmd.Flags().StringSliceVar(&opts.rules, "rule", nil, "")
+	cmd.Flags().IntVar(&opts.limit, "limit", 50, "")
 	return cmd
 }
 

@@ -19,24 +19,18 @@ type listOptions struct {
 func newListCommand(env *environ) *cobra.Command {
 	var opts listOptions
 	cmd := &cobra.Command{
-		Use:   "list [flags] [KIND...]",
-		Short: "List records, newest first",
-		Long: `List the current records that pass all filters, newest first: name, reference,
-tokens, status, agent, time and title.`,
-		Example: `  filebus list handoff --status blocked
-  filebus list --session k7m2p9 --json
-  filebus list issue --as-of 2d`,
+		Use: "list [flags] [KIND...]",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			*opts.values["kind"] = append(*opts.values["kind"], args...)
 			return runList(cmd.Context(), env, opts)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	opts.add(cmd, "records")
+	opts.add(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&opts.asOf, "as-of", "", "list what was current at `time`, or at a log position such as @42")
-	flags.IntVar(&opts.limit, "limit", 50, "print `n` records at most; 0: all")
-	flags.IntVar(&opts.offset, "offset", 0, "leave out the first `n` records")
+	flags.StringVar(&opts.asOf, "as-of", "", "")
+	flags.IntVar(&opts.limit, "limit", 50, "")
+	flags.IntVar(&opts.offset, "offset", 0, "")
 	return cmd
 }
 

@@ -25,23 +25,18 @@ type logOptions struct {
 func newLogCommand(env *environ) *cobra.Command {
 	var opts logOptions
 	cmd := &cobra.Command{
-		Use:   "log [flags]",
-		Short: "Print what happened in the store, oldest first",
-		Long: `Print one line for each entry of the store's log: position, time, operation,
-reference, name and agent. Operations are put (a new version), retire (the name
-has no current version any more) and drop (the content was destroyed).`,
-		Example: "  filebus log --since 2d\n  filebus log --follow --kind result --json",
-		Args:    cobra.NoArgs,
+		Use:  "log [flags]",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runLog(cmd.Context(), env, opts)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.since, "since", "", "only entries since `time`: 36h, 2d, 2026-03-02")
-	opts.add(cmd, "entries about records", "kind")
-	flags.BoolVar(&opts.follow, "follow", false, "go on with new entries until interrupted")
-	flags.IntVar(&opts.limit, "limit", 50, "print the last `n` entries at most; 0: all")
+	flags.StringVar(&opts.since, "since", "", "")
+	opts.add(cmd, "kind")
+	flags.BoolVar(&opts.follow, "follow", false, "")
+	flags.IntVar(&opts.limit, "limit", 50, "")
 	return cmd
 }
 

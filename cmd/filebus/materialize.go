@@ -21,28 +21,19 @@ type materializeOptions struct {
 func newMaterializeCommand(env *environ) *cobra.Command {
 	var opts materializeOptions
 	cmd := &cobra.Command{
-		Use:   "materialize --to DIR",
-		Short: "Lay records out as the files they came from, byte for byte",
-		Long: "Lay out everything, or what the filters pick, as files in a new or empty folder. A tree that is\n" +
-			"asked for alone stands at the folder's root; else the project's own files do, and each captured\n" +
-			"tree in a folder of its name. Of a queue or graph only the picked entries are laid out.\n\n" +
-			"One --session gets an INDEX.md that tells an agent what to read, and with --closure also what\n" +
-			"its files were made from, link to or cite by path, name or reference, and so on.",
-		Example: "  filebus materialize --tree old --to /tmp/old\n" +
-			"  filebus materialize --session k7m2p9 --closure --to /tmp/for-agent\n" +
-			"  filebus materialize --as-of 2d --to /tmp/before",
+		Use:  "materialize --to DIR",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runMaterialize(cmd.Context(), env, opts)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.to, "to", "", "the `folder` to lay out in")
-	opts.add(cmd, "records")
-	flags.StringSliceVar(&opts.dialogues, "dialogue", nil, "only this `dialogue` (may be repeated)")
-	flags.StringVar(&opts.asOf, "as-of", "", "as it was at a `time`: 36h or 2d ago, or a date")
-	flags.BoolVar(&opts.closure, "closure", false, "with one --session: also what its records refer to, and so on")
-	flags.IntVar(&opts.maxTokens, "max-tokens", sessions.DefaultIndexTokens, "with one --session: INDEX.md has about `n` tokens at most")
+	flags.StringVar(&opts.to, "to", "", "")
+	opts.add(cmd)
+	flags.StringSliceVar(&opts.dialogues, "dialogue", nil, "")
+	flags.StringVar(&opts.asOf, "as-of", "", "")
+	flags.BoolVar(&opts.closure, "closure", false, "")
+	flags.IntVar(&opts.maxTokens, "max-tokens", sessions.DefaultIndexTokens, "")
 	// The flag exists, so marking it cannot fail.
 	_ = cmd.MarkFlagRequired("to")
 	return cmd

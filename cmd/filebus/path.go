@@ -13,10 +13,9 @@ import (
 
 func newPathCommand(env *environ) *cobra.Command {
 	return &cobra.Command{
-		Use:   "path NAME",
-		Short: "Print the file of a name, even before it exists",
-		Args:  cobra.ExactArgs(1),
-		RunE:  func(cmd *cobra.Command, args []string) error { return runPath(cmd.Context(), env, args[0]) },
+		Use:  "path NAME",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runPath(cmd.Context(), env, args[0]) },
 	}
 }
 

@@ -29,30 +29,19 @@ type pdfOptions struct {
 func newPDFCommand(env *environ) *cobra.Command {
 	var opts pdfOptions
 	cmd := &cobra.Command{
-		Use:   "pdf FILE|NAME|-",
-		Short: "Render Markdown as a PDF and print its reference",
-		Long: "Render a text as a PDF: title block, table of contents, numbered headings, outline, page numbers,\n" +
-			"tables, code, footnotes, images, and citations [N] that lead to the list of references.\n\n" +
-			"The file goes to the working directory, to the setting pdf_dir, or to --out. It is also stored as a result derived\n" +
-			"from its source, and its reference is printed: one line of JSON with the keys agent, result_file,\n" +
-			"word_count and preview. The same source gives the same bytes and the same reference.",
-		Example: "  filebus pdf result/c42/final --title 'Review Article' --authors 'Ada Lovelace,Alan Turing'\n" +
-			"  filebus pdf paper.md --out . --filename draft",
+		Use:  "pdf FILE|NAME|-",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runPDF(cmd.Context(), env, opts, args[0]) },
 	}
 	opts.add(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&opts.title, "title", "", "the `title` (default: of the front matter, the first heading, the file)")
-	flags.StringSliceVar(&opts.authors, "authors", nil, "the `names`, separated by commas (may be repeated)")
-	flags.StringVar(&opts.date, "date", "", "the `date`, as in 2026-03-02 (default: of the front matter, or none)")
-	flags.StringVar(&opts.filename, "filename", "", "the `name` of the file (default: the title)")
-	flags.StringVar(&opts.out, "out", "", "write into this `folder`, or to this file that ends in .pdf (default: the setting pdf_dir, or the working directory)")
-	flags.StringVar(&opts.font, "font", "", "use the TrueType font in `file` in place of DejaVu Sans")
-	flags.BoolVar(&opts.force, "force", false, "replace a file that has another content")
-	flags.Lookup("agent").Usage = "who made it (default " + result.DocumentAgent + ")"
-	flags.Lookup("conversation").Usage = "the `id` of the conversation (FILEBUS_CONVERSATION; else the source's)"
-	flags.Lookup("from").Usage = "a further `ref` or name it was made from (may be repeated)"
+	flags.StringVar(&opts.title, "title", "", "")
+	flags.StringSliceVar(&opts.authors, "authors", nil, "")
+	flags.StringVar(&opts.date, "date", "", "")
+	flags.StringVar(&opts.filename, "filename", "", "")
+	flags.StringVar(&opts.out, "out", "", "")
+	flags.StringVar(&opts.font, "font", "", "")
+	flags.BoolVar(&opts.force, "force", false, "")
 	return cmd
 }
 

@@ -23,17 +23,12 @@ type previewOptions struct {
 func newPreviewCommand(env *environ) *cobra.Command {
 	var opts previewOptions
 	cmd := &cobra.Command{
-		Use:   "preview FILE|NAME|-",
-		Short: "Say what a parent agent would see of a text, and why",
-		Long: "Print the preview that a text gets in its reference, the rule that chose it, what was passed over\n" +
-			"before it, and how long the text is. Nothing is stored. Of a large text only the beginning is read.",
-		Example: "  agent | filebus preview -\n" +
-			"  filebus preview report.md --preview 120",
+		Use:  "preview FILE|NAME|-",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runPreview(cmd.Context(), env, opts, args[0]) },
 	}
-	cmd.Flags().IntVar(&opts.preview, "preview", 0, "cut the preview after `N` characters (default: the setting, 500)")
-	cmd.Flags().BoolVar(&opts.structured, "structured", false, "look for a JSON object within the text, as put --structured does")
+	cmd.Flags().IntVar(&opts.preview, "preview", 0, "")
+	cmd.Flags().BoolVar(&opts.structured, "structured", false, "")
 	return cmd
 }
 

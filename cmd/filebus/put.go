@@ -24,25 +24,16 @@ type putOptions struct {
 func newPutCommand(env *environ) *cobra.Command {
 	var opts putOptions
 	cmd := &cobra.Command{
-		Use:   "put [FILE|-]...",
-		Short: "Store texts and print their references",
-		Long: "Store one or several files, or standard input, and write the mirrored files.\n\n" +
-			"Without --name a text is stored as a result, and its reference is printed: one line of JSON\n" +
-			"with the keys agent, result_file, word_count and preview. With --name note/docs/idea.md,\n" +
-			"state/session_state and so on it becomes the next version of that name; an entry of a queue or\n" +
-			"a graph (issue/…, knowledge/…) is put into its file. The same content again changes nothing.",
-		Example: "  agent | filebus put --agent researcher --conversation c42\n" +
-			"  filebus put --name note/docs/idea.md idea.md\n" +
-			"  filebus put --kind note docs/*.md",
+		Use:  "put [FILE|-]...",
 		RunE: func(cmd *cobra.Command, args []string) error { return runPut(cmd.Context(), env, opts, args) },
 	}
 	opts.add(cmd)
 	opts.addStructured(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&opts.kind, "kind", "", "the `kind` of several files: their paths become the ids (default result)")
-	flags.StringVar(&opts.name, "name", "", "the `name` of one text, as in note/docs/idea.md")
-	flags.StringVar(&opts.status, "status", "", "the status, a word")
-	flags.StringVar(&opts.expect, "expect", "", "store only if `ref` is the current version of the name, or \"absent\"")
+	flags.StringVar(&opts.kind, "kind", "", "")
+	flags.StringVar(&opts.name, "name", "", "")
+	flags.StringVar(&opts.status, "status", "", "")
+	flags.StringVar(&opts.expect, "expect", "", "")
 	cmd.MarkFlagsMutuallyExclusive("kind", "name")
 	return cmd
 }

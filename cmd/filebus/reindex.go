@@ -10,10 +10,7 @@ import (
 
 func newReindexCommand(env *environ) *cobra.Command {
 	return &cobra.Command{
-		Use:   "reindex",
-		Short: "Make the search index again from the store",
-		Long: `Throw the search index away and make it again. It is made and kept up to date
-by itself; this is for an index that "filebus verify" finds damaged.`,
+		Use:               "reindex",
 		Args:              cobra.NoArgs,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return runReindex(cmd.Context(), env) },
 		ValidArgsFunction: cobra.NoFileCompletions,

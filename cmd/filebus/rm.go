@@ -18,16 +18,12 @@ type rmOptions struct{ restore, drop bool }
 func newRmCommand(env *environ) *cobra.Command {
 	var opts rmOptions
 	cmd := &cobra.Command{
-		Use:   "rm NAME...",
-		Short: "Hide names, or destroy them for good",
-		Long: "Hide names: they are found no more and their files go. Nothing is destroyed: every version can\n" +
-			"be read by its ref, and --restore makes the last one current again. With --drop the content of all\n" +
-			"versions is destroyed, also of names that are hidden, unless something else refers to it.",
+		Use:  "rm NAME...",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runRm(cmd.Context(), env, opts, args) },
 	}
-	cmd.Flags().BoolVar(&opts.restore, "restore", false, "make the last version of a hidden name current again")
-	cmd.Flags().BoolVar(&opts.drop, "drop", false, "destroy the content of all versions; this cannot be undone")
+	cmd.Flags().BoolVar(&opts.restore, "restore", false, "")
+	cmd.Flags().BoolVar(&opts.drop, "drop", false, "")
 	cmd.MarkFlagsMutuallyExclusive("restore", "drop")
 	return cmd
 }

@@ -14,8 +14,6 @@ import (
 func newRootCommand(env *environ, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "filebus",
-		Short:         "A content store for what agents produce",
-		Long:          rootLong,
 		SilenceErrors: true, // fail prints them
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -25,6 +23,9 @@ func newRootCommand(env *environ, args []string) *cobra.Command {
 			}
 			env.started = true
 			env.command = cmd.CommandPath()
+			if cmd.Name() == cobra.ShellCompRequestCmd {
+				readManual().describe(cmd.Root())
+			}
 			return nil
 		},
 	}
@@ -33,11 +34,15 @@ func newRootCommand(env *environ, args []string) *cobra.Command {
 	root.SetErr(env.err)
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	flags := root.PersistentFlags()
-	flags.StringVar(&env.global.store, "store", "", "use the store in `folder` (default: the nearest .filebus, or $FILEBUS_STORE)")
-	flags.BoolVar(&env.global.json, "json", false, "print one compact JSON value; errors too, on stderr")
-	flags.BoolVar(&env.global.noSync, "no-sync", false, "do not look for files that changed on disk")
-	flags.BoolVar(&env.global.unsafeFS, "allow-unsafe-fs", false, "accept a store on a network or FUSE file system")
-	flags.DurationVar(&env.global.wait, "wait", store.DefaultWait, "how long to wait for other processes")
+	flags.StringVar(&env.global.store, "store", "", "")
+	flags.BoolVar(&env.global.json, "json", false, "")
+	flags.BoolVar(&env.global.noSync, "no-sync", false, "")
+	flags.BoolVar(&env.global.unsafeFS, "allow-unsafe-fs", false, "")
+	flags.DurationVar(&env.global.wait, "wait", store.DefaultWait, "")
+	help := newHelpCommand(env)
+	root.SetHelpCommand(help)
+	root.SetHelpFunc(printHelp(env, root.HelpFunc()))
+	root.AddCommand(help)
 	all := slices.Concat(writingCommands(), readingCommands())
 	asked := func(c command) bool { return len(args) > 0 && c.name == args[0] && c.name != "guide" } // it tells of the others
 	if i := slices.IndexFunc(all, asked); i >= 0 {
@@ -54,16 +59,6 @@ type command struct {
 	name string
 	make func(*environ) *cobra.Command
 }
-
-const rootLong = `filebus keeps what agents produce as immutable records, so that a parent agent
-carries a reference of some 50 tokens in place of a text of thousands of words.
-Records are found by reference, name, path, tag and full text, and laid out
-again as the exact files that other agents read.
-
-Wherever a command takes a NAME, it may be a reference or its first 8 digits
-(3f9c21ab), a name (result/CONVERSATION/CALL, lib:note/guide.md), a path
-(.claude/journal/task-003.md), an id that one kind has (ISSUE-20251212-001), or
-the number of a task (003).`
 
 // writingCommands returns the commands that change the store, or files.
 func writingCommands() []command {

@@ -12,10 +12,9 @@ import (
 
 func newRunCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "run",
-		Short: "Keep the session state: a run, its loops and agents",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:  "run",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newRunStartCommand(env), newRunLoopCommand(env), newRunAgentCommand(env), newRunEndCommand(env), newRunShowCommand(env))
 	return cmd
@@ -29,19 +28,16 @@ func (e *environ) book(s *session) *runs.Book {
 func newRunStartCommand(env *environ) *cobra.Command {
 	var r runs.StartRequest
 	cmd := &cobra.Command{
-		Use:   "start",
-		Short: "Begin a run with its first loop",
-		Example: "  filebus run start --focus 'rate limiting' --loops 3\n" +
-			"  filebus run start --end",
+		Use:  "start",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runRunStart(cmd.Context(), env, r) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&r.ID, "id", "", "the `id` (default: run-YYYY-MM-DD-NNN, the day's next)")
-	flags.StringVar(&r.Focus, "focus", "", "what the run is about, in a few words")
-	flags.IntVar(&r.Loops, "loops", 0, "how many `loops` are planned")
-	flags.BoolVar(&r.End, "end", false, "end the run that is going on first")
-	flags.BoolVar(&r.Restart, "restart", false, "leave the run that is going on as it is, and begin again with its focus and number of loops")
+	flags.StringVar(&r.ID, "id", "", "")
+	flags.StringVar(&r.Focus, "focus", "", "")
+	flags.IntVar(&r.Loops, "loops", 0, "")
+	flags.BoolVar(&r.End, "end", false, "")
+	flags.BoolVar(&r.Restart, "restart", false, "")
 	cmd.MarkFlagsMutuallyExclusive("end", "restart")
 	return cmd
 }
@@ -64,9 +60,8 @@ func runRunStart(ctx context.Context, env *environ, r runs.StartRequest) error {
 func newRunLoopCommand(env *environ) *cobra.Command {
 	var planned int
 	cmd := &cobra.Command{
-		Use:   "loop",
-		Short: "Close the loop that is going on and begin the next",
-		Args:  cobra.NoArgs,
+		Use:  "loop",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if planned < 0 {
 				return usageError("--loops %d is negative", planned)
@@ -74,15 +69,14 @@ func newRunLoopCommand(env *environ) *cobra.Command {
 			return env.withBook(cmd.Context(), func(ctx context.Context, b *runs.Book) (*runs.Outcome, error) { return b.Loop(ctx, planned) })
 		},
 	}
-	cmd.Flags().IntVar(&planned, "loops", 0, "how many `loops` are planned from now on")
+	cmd.Flags().IntVar(&planned, "loops", 0, "")
 	return cmd
 }
 
 func newRunEndCommand(env *environ) *cobra.Command {
 	return &cobra.Command{
-		Use:   "end",
-		Short: "Close the loop that is going on and end the run",
-		Args:  cobra.NoArgs,
+		Use:  "end",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return env.withBook(cmd.Context(), func(ctx context.Context, b *runs.Book) (*runs.Outcome, error) { return b.End(ctx) })
 		},

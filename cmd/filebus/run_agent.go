@@ -11,10 +11,9 @@ import (
 
 func newRunAgentCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "agent",
-		Short: "Say who begins to work and who has ended",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:  "agent",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newRunAgentStartCommand(env), newRunAgentDoneCommand(env))
 	return cmd
@@ -23,10 +22,8 @@ func newRunAgentCommand(env *environ) *cobra.Command {
 func newRunAgentStartCommand(env *environ) *cobra.Command {
 	var a runs.Agent
 	cmd := &cobra.Command{
-		Use:     "start ID",
-		Short:   "Add an agent to those at work",
-		Example: "  filebus run agent start agent-77aa01 --task 004 --model small",
-		Args:    cobra.ExactArgs(1),
+		Use:  "start ID",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.ID, a.Task = args[0], env.or(a.Task, "FILEBUS_TASK")
 			if id := layout.TaskID(a.Task); id != "" { // else it is too long, and will be refused
@@ -35,8 +32,8 @@ func newRunAgentStartCommand(env *environ) *cobra.Command {
 			return runAgentStart(cmd.Context(), env, a)
 		},
 	}
-	cmd.Flags().StringVar(&a.Task, "task", "", "the `id` of its task or issue (FILEBUS_TASK)")
-	cmd.Flags().StringVar(&a.Model, "model", "", "what it runs on, in a `word`")
+	cmd.Flags().StringVar(&a.Task, "task", "", "")
+	cmd.Flags().StringVar(&a.Model, "model", "", "")
 	return cmd
 }
 
@@ -79,14 +76,13 @@ func on(task string) string {
 func newRunAgentDoneCommand(env *environ) *cobra.Command {
 	var outcome string
 	cmd := &cobra.Command{
-		Use:   "done ID",
-		Short: "Move an agent from those at work to those that have ended",
-		Args:  cobra.ExactArgs(1),
+		Use:  "done ID",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runAgentDone(cmd.Context(), env, args[0], outcome)
 		},
 	}
-	cmd.Flags().StringVar(&outcome, "outcome", "completed", "how it ended: completed, partial, blocked or failed, or a short `text`")
+	cmd.Flags().StringVar(&outcome, "outcome", "completed", "")
 	return cmd
 }
 

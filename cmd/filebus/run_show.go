@@ -20,12 +20,11 @@ const stateTokens = 300
 func newRunShowCommand(env *environ) *cobra.Command {
 	maxTokens := stateTokens
 	cmd := &cobra.Command{
-		Use:   "show",
-		Short: "Print the run: loop, agents at work, agents that ended last, loops",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return runRunShow(cmd.Context(), env, maxTokens) },
+		Use:  "show",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runRunShow(cmd.Context(), env, maxTokens) },
 	}
-	cmd.Flags().IntVar(&maxTokens, "max-tokens", stateTokens, "print about `n` tokens at most")
+	cmd.Flags().IntVar(&maxTokens, "max-tokens", stateTokens, "")
 	return cmd
 }
 

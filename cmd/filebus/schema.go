@@ -17,10 +17,7 @@ import (
 
 func newSchemaCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "schema",
-		Short: "Complete the schema of an agent's output, and check outputs",
-		Long: "A schema is a JSON Schema, or a list of fields with name, type and description. Put and exec\n" +
-			"take one with --schema.",
+		Use: "schema",
 	}
 	cmd.AddCommand(newSchemaInjectCommand(env), newSchemaCheckCommand(env))
 	return cmd
@@ -34,18 +31,14 @@ type injectOptions struct {
 func newSchemaInjectCommand(env *environ) *cobra.Command {
 	var opts injectOptions
 	cmd := &cobra.Command{
-		Use:   "inject FILE|-",
-		Short: "Add a required summary to a schema that has none",
-		Long: "Print a schema with a field \"summary\": a required string, which becomes the preview of each output.\n" +
-			"A schema that has one is printed as it is. Everything else keeps its bytes.",
-		Example: "  filebus schema inject findings.json -o findings.full.json",
-		Args:    cobra.ExactArgs(1),
+		Use:  "inject FILE|-",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runSchemaInject(env, opts, args[0])
 		},
 	}
-	cmd.Flags().StringVarP(&opts.out, "output", "o", "", "write to `file`, which must not exist")
-	cmd.Flags().BoolVar(&opts.write, "write", false, "write the schema back to its file")
+	cmd.Flags().StringVarP(&opts.out, "output", "o", "", "")
+	cmd.Flags().BoolVar(&opts.write, "write", false, "")
 	cmd.MarkFlagsMutuallyExclusive("output", "write")
 	return cmd
 }
@@ -117,12 +110,8 @@ func replaceFile(file string, text []byte) error {
 
 func newSchemaCheckCommand(env *environ) *cobra.Command {
 	return &cobra.Command{
-		Use:   "check SCHEMA OUTPUT|NAME|-",
-		Short: "Check an output against a schema",
-		Long: "Find the JSON object of an output and check it against a schema, to which a required \"summary\" is\n" +
-			"added if it has none. Each problem is one line: where, and what is wrong.",
-		Example: "  agent | filebus schema check findings.json -",
-		Args:    cobra.ExactArgs(2),
+		Use:  "check SCHEMA OUTPUT|NAME|-",
+		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runSchemaCheck(cmd.Context(), env, args[0], args[1])
 		},

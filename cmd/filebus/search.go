@@ -25,40 +25,24 @@ type searchOptions struct {
 func newSearchCommand(env *environ) *cobra.Command {
 	var opts searchOptions
 	cmd := &cobra.Command{
-		Use:   "search [flags] [WORD...]",
-		Short: "Find records by their text, and the section to read",
-		Long: `Find records by words, best first. Each hit names the section that answers
-best, with its lines, so that "filebus get NAME --lines 40-80" reads no more.
-
-"two words" in quotes stand one after another; -word and -"two words" are left
-out; kind:, tree:, tag:, agent:, session:, task:, run:, status: and conversation:
-before a word are filters, as the flags. Quotes must reach filebus: put the whole
-query in single ones. Any other text is searched as it is; --literal takes all so.
-
-Without words what passes the filters is listed, newest first. Markers, states,
-snapshots, frames and prompts are found only with --kind.`,
-		Example: `  filebus search token refresh race
-  filebus search '"token refresh" race -redis tag:auth'
-  filebus search --kind knowledge --tag auth --limit 3 jwt
-  filebus search --sections --max-tokens 2000 limiter clock
-  filebus search --since 2d --json parseHTTPHeader`,
+		Use: "search [flags] [WORD...]",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.given = givenFlags(cmd)
 			return runSearch(cmd.Context(), env, opts, searchText(args))
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	opts.filterFlags.add(cmd, "records")
+	opts.filterFlags.add(cmd)
 	opts.answerOptions.addTo(cmd)
 	flags := cmd.Flags()
-	flags.StringSliceVar(&opts.notSessions, "not-session", nil, "no records of session `id`")
-	flags.IntVar(&opts.limit, "limit", query.DefaultLimit, "print `n` hits at most")
-	flags.IntVar(&opts.offset, "offset", 0, "leave out the first `n` hits")
-	flags.BoolVar(&opts.history, "history", false, "search versions too that are current no more; they come last")
-	flags.BoolVar(&opts.literal, "literal", false, "search for the text as it is: no quotes, -word or key:value")
-	flags.BoolVar(&opts.everywhere, "everywhere", false, "search all stores that you have opened on this machine")
-	flags.BoolVarP(&opts.interactive, "interactive", "i", false, "search while you type, on a terminal, and print the file of the hit you choose")
-	flags.DurationVar(&opts.maxWait, "max-wait", query.DefaultMaxWait, "how long to bring the index up to date, at most")
+	flags.StringSliceVar(&opts.notSessions, "not-session", nil, "")
+	flags.IntVar(&opts.limit, "limit", query.DefaultLimit, "")
+	flags.IntVar(&opts.offset, "offset", 0, "")
+	flags.BoolVar(&opts.history, "history", false, "")
+	flags.BoolVar(&opts.literal, "literal", false, "")
+	flags.BoolVar(&opts.everywhere, "everywhere", false, "")
+	flags.BoolVarP(&opts.interactive, "interactive", "i", false, "")
+	flags.DurationVar(&opts.maxWait, "max-wait", query.DefaultMaxWait, "")
 	cmd.SetFlagErrorFunc(searchFlagError)
 	return cmd
 }

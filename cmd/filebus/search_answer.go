@@ -32,14 +32,14 @@ const (
 
 func (o *answerOptions) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.IntVar(&o.maxTokens, "max-tokens", 0, "print about `n` tokens at most (with --sections 4000)")
-	flags.BoolVar(&o.sections, "sections", false, "print the sections themselves")
-	flags.StringSliceVar(&o.facets, "facets", nil, "count the values of `fields` over all hits: kind,agent,tag,session")
-	flags.BoolVar(&o.explain, "explain", false, "say what each hit scores by")
-	flags.StringVar(&o.recent, "recent", "", "rank recent records higher; one this much `older` counts half (30d if not given)")
+	flags.IntVar(&o.maxTokens, "max-tokens", 0, "")
+	flags.BoolVar(&o.sections, "sections", false, "")
+	flags.StringSliceVar(&o.facets, "facets", nil, "")
+	flags.BoolVar(&o.explain, "explain", false, "")
+	flags.StringVar(&o.recent, "recent", "", "")
 	flags.Lookup("recent").NoOptDefVal = usualRecent
-	flags.BoolVar(&o.duplicates, "duplicates", false, "print near-duplicates as hits of their own")
-	flags.BoolVar(&o.noGit, "no-git", false, "do not look for commits that changed files which hits name")
+	flags.BoolVar(&o.duplicates, "duplicates", false, "")
+	flags.BoolVar(&o.noGit, "no-git", false, "")
 }
 
 // ask adds what is printed to what is searched.

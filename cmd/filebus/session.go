@@ -14,12 +14,7 @@ import (
 
 func newSessionCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "session",
-		Short: "Share files between the agents of one command",
-		Long: `A session is a folder in which the agents of one command share files: each writes
-its full report there and returns a summary. An ID is TYPE/ID, the id alone, or the
-name that the session was started with, where that means one session. Agents may
-write the files by hand.`,
+		Use:  "session",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -14,19 +14,12 @@ import (
 func newSessionCheckCommand(env *environ) *cobra.Command {
 	files := false
 	cmd := &cobra.Command{
-		Use:   "check [ID] [ARTIFACT|PATH]...",
-		Short: "Check that the files an agent was told to read are there and whole",
-		Long: `Look at artifacts of a session, or with --files at any files, as an agent would
-that was told to read them: are they there, readable, not empty, whole, and what the
-store has? Each that is not is named with the command that helps; the exit code is
-then 8. Nothing is written. Without artifacts all are looked at.`,
-		Example: "  filebus session check $id context plan\n" +
-			"  filebus session check --files .claude/sessions/build/k7m2p9/plan.md docs/idea.md",
+		Use: "check [ID] [ARTIFACT|PATH]...",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runSessionCheck(cmd.Context(), env, files, args)
 		},
 	}
-	cmd.Flags().BoolVar(&files, "files", false, "the arguments are paths of files")
+	cmd.Flags().BoolVar(&files, "files", false, "")
 	return cmd
 }
 

@@ -17,16 +17,11 @@ import (
 func newSessionEndCommand(env *environ) *cobra.Command {
 	status := ""
 	cmd := &cobra.Command{
-		Use:   "end [ID]",
-		Short: "Say how a session has ended, and give up old ones",
-		Long: `Write into metadata.json how a session has ended. Without --status its artifacts
-tell: a review or report makes it completed, progress, plan or context alone
-interrupted, none of them failed. Then the retention of the configuration is
-applied to the sessions that have ended: see docs/config.md.`,
+		Use:  "end [ID]",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runSessionEnd(cmd.Context(), env, args, status) },
 	}
-	cmd.Flags().StringVar(&status, "status", "", "completed, interrupted or failed")
+	cmd.Flags().StringVar(&status, "status", "", "")
 	return cmd
 }
 
@@ -93,14 +88,7 @@ type sessionArchiveOptions struct {
 func newSessionArchiveCommand(env *environ) *cobra.Command {
 	var opts sessionArchiveOptions
 	cmd := &cobra.Command{
-		Use:   "archive ID",
-		Short: "Pack the files of a session into one, or take them away",
-		Long: `Pack all files of a session, as the store has them, into a new .tar.gz. With
---remove they are taken off the disk, and the store keeps their versions; only the
-metadata.json stays, so that the id is not used again. A folder in place of a file
-is made by filebus materialize --session ID --to DIR.`,
-		Example: "  filebus session archive $id --to ../release.tar.gz\n" +
-			"  filebus session archive $id --to ../release.tar.gz --remove",
+		Use:  "archive ID",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("to") && opts.to == "" {
@@ -109,8 +97,8 @@ is made by filebus materialize --session ID --to DIR.`,
 			return runSessionArchive(cmd.Context(), env, opts, args[0])
 		},
 	}
-	cmd.Flags().StringVar(&opts.to, "to", "", "the `file` that is made, *.tar.gz")
-	cmd.Flags().BoolVar(&opts.remove, "remove", false, "take the files off the disk; their versions stay")
+	cmd.Flags().StringVar(&opts.to, "to", "", "")
+	cmd.Flags().BoolVar(&opts.remove, "remove", false, "")
 	cmd.MarkFlagsOneRequired("to", "remove")
 	return cmd
 }

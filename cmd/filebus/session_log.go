@@ -14,17 +14,10 @@ import (
 func newSessionLogCommand(env *environ) *cobra.Command {
 	limit := 0
 	cmd := &cobra.Command{
-		Use:   "log [ID] [START|SUCCESS|ERROR AGENT [MESSAGE]...]",
-		Short: "Note that an agent has begun or how it ended, or print the log",
-		Long: `With an event, append a line to the .agent_log of a session; any number of agents
-may do so at once. Without one, print the log. The session is that of
-FILEBUS_SESSION if the first argument is an event, or is left out.`,
-		Example: "  filebus session log $id START security-scanner src/http\n" +
-			"  filebus session log $id SUCCESS security-scanner 'two findings'\n" +
-			"  filebus session log $id",
+		Use:  "log [ID] [START|SUCCESS|ERROR AGENT [MESSAGE]...]",
 		RunE: func(cmd *cobra.Command, args []string) error { return runSessionLog(cmd.Context(), env, args, limit) },
 	}
-	cmd.Flags().IntVar(&limit, "limit", 50, "print the last `n` lines; 0: all")
+	cmd.Flags().IntVar(&limit, "limit", 50, "")
 	return cmd
 }
 

@@ -19,25 +19,16 @@ type sessionPutOptions struct {
 func newSessionPutCommand(env *environ) *cobra.Command {
 	var opts sessionPutOptions
 	cmd := &cobra.Command{
-		Use:   "put ID ARTIFACT [FILE|-]",
-		Short: "Store an artifact of a session and print its reference",
-		Long: `Store a file, or standard input, as an artifact of a session: plan becomes
-plan.md in its folder. The same again changes nothing, another text is the next
-version. With one argument, ARTIFACT, or with ARTIFACT -, the session is that of
-FILEBUS_SESSION.
-
-A summary has fewer than 200 words; without one the preview stands in.`,
-		Example: "  filebus session put $id context context.md --agent context-gatherer\n" +
-			"  agent | filebus session put pr_42 security_report --summary 'Two findings, none blocks.'",
+		Use:  "put ID ARTIFACT [FILE|-]",
 		Args: cobra.RangeArgs(1, 3),
 		RunE: func(cmd *cobra.Command, args []string) error { return runSessionPut(cmd.Context(), env, opts, args) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.summary, "summary", "", "what it says, in fewer than 200 words")
-	flags.StringVar(&opts.summaryFile, "summary-file", "", "the `file` with the summary, or -")
-	flags.StringVar(&opts.agent, "agent", "", "who wrote it (FILEBUS_AGENT)")
-	flags.StringVar(&opts.expect, "expect", "", "store only if `ref` is the current version, or \"absent\"")
-	flags.StringVar(&opts.format, "format", formatJSON, "of the reference: `json`, or line for one line of about 20 tokens")
+	flags.StringVar(&opts.summary, "summary", "", "")
+	flags.StringVar(&opts.summaryFile, "summary-file", "", "")
+	flags.StringVar(&opts.agent, "agent", "", "")
+	flags.StringVar(&opts.expect, "expect", "", "")
+	flags.StringVar(&opts.format, "format", formatJSON, "")
 	cmd.MarkFlagsMutuallyExclusive("summary", "summary-file")
 	return cmd
 }
@@ -115,10 +106,9 @@ func (o sessionPutOptions) readSummary(env *environ, request *sessions.PutReques
 
 func newSessionPathCommand(env *environ) *cobra.Command {
 	return &cobra.Command{
-		Use:   "path ID [ARTIFACT]",
-		Short: "Print the folder of a session, or the file of an artifact, and make the folder",
-		Args:  cobra.RangeArgs(1, 2),
-		RunE:  func(cmd *cobra.Command, args []string) error { return runSessionPath(cmd.Context(), env, args) },
+		Use:  "path ID [ARTIFACT]",
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error { return runSessionPath(cmd.Context(), env, args) },
 	}
 }
 

@@ -27,15 +27,7 @@ type sessionReplayOptions struct {
 func newSessionReplayCommand(env *environ) *cobra.Command {
 	var opts sessionReplayOptions
 	cmd := &cobra.Command{
-		Use:   "replay ID",
-		Short: "Lay a session out as it was at a step of the log",
-		Long: `Lay out the files of a session as they were at a position of the log, at a time, or
-when a reference was stored, so that what an agent decided then can be run again: the
-session's files, and with --closure what they cited as that was then, with an
-INDEX.md. Without --until it is the end. --steps lists the steps in place of that.
-Files that changed on disk are not taken in: the log is what counts.`,
-		Example: "  filebus session replay k7m2p9 --steps\n" +
-			"  filebus session replay k7m2p9 --until @42 --closure --to /tmp/then",
+		Use:  "replay ID",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runSessionReplay(cmd.Context(), env, opts, args[0])
@@ -43,12 +35,12 @@ Files that changed on disk are not taken in: the log is what counts.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.to, "to", "", "the `folder` to lay out in, new or empty")
-	flags.StringVar(&opts.until, "until", "", "a `step`: a position such as @42, a time such as 2d or 2026-03-02T10:00:00Z, or a reference")
-	flags.BoolVar(&opts.closure, "closure", false, "also what the session's records refer to, and so on")
-	flags.IntVar(&opts.maxTokens, "max-tokens", sessions.DefaultIndexTokens, "INDEX.md has about `n` tokens at most")
-	flags.BoolVar(&opts.steps, "steps", false, "list the session's steps")
-	flags.IntVar(&opts.limit, "limit", 50, "with --steps: the last `n` steps at most; 0: all")
+	flags.StringVar(&opts.to, "to", "", "")
+	flags.StringVar(&opts.until, "until", "", "")
+	flags.BoolVar(&opts.closure, "closure", false, "")
+	flags.IntVar(&opts.maxTokens, "max-tokens", sessions.DefaultIndexTokens, "")
+	flags.BoolVar(&opts.steps, "steps", false, "")
+	flags.IntVar(&opts.limit, "limit", 50, "")
 	cmd.MarkFlagsOneRequired("to", "steps")
 	cmd.MarkFlagsMutuallyExclusive("to", "steps")
 	return cmd

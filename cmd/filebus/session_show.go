@@ -49,13 +49,12 @@ type sessionListOptions struct {
 func newSessionListCommand(env *environ) *cobra.Command {
 	var opts sessionListOptions
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List sessions: status, artifacts, tokens, the one that changed last first",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return runSessionList(cmd.Context(), env, opts) },
+		Use:  "list",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSessionList(cmd.Context(), env, opts) },
 	}
-	cmd.Flags().StringVar(&opts.kind, "type", "", "only sessions of this `type`")
-	cmd.Flags().IntVar(&opts.limit, "limit", 20, "list `n` sessions at most; 0: all")
+	cmd.Flags().StringVar(&opts.kind, "type", "", "")
+	cmd.Flags().IntVar(&opts.limit, "limit", 20, "")
 	return cmd
 }
 
@@ -101,14 +100,13 @@ func runSessionList(ctx context.Context, env *environ, opts sessionListOptions) 
 func newSessionShowCommand(env *environ) *cobra.Command {
 	maxTokens := stateTokens
 	cmd := &cobra.Command{
-		Use:   "show [ID]",
-		Short: "Print how a session stands: artifacts, agents, the end of its log",
-		Args:  cobra.MaximumNArgs(1),
+		Use:  "show [ID]",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runSessionShow(cmd.Context(), env, args, maxTokens)
 		},
 	}
-	cmd.Flags().IntVar(&maxTokens, "max-tokens", stateTokens, "print about `n` tokens at most")
+	cmd.Flags().IntVar(&maxTokens, "max-tokens", stateTokens, "")
 	return cmd
 }
 

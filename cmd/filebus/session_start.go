@@ -12,20 +12,13 @@ import (
 func newSessionStartCommand(env *environ) *cobra.Command {
 	name := ""
 	cmd := &cobra.Command{
-		Use:   "start TYPE",
-		Short: "Begin a session, make its folder and print its id",
-		Long: `Begin a session with an id that no session has, make its folder with a
-metadata.json, and print the id. TYPE is a word such as build. A review of a pull
-request is pr_reviews --name pr_42, and has that name as id.`,
-		Example: "  id=$(filebus session start build)\n" +
-			"  filebus session start build --name 'Release 1.2'\n" +
-			"  filebus session start pr_reviews --name pr_42",
+		Use:  "start TYPE",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runSessionStart(cmd.Context(), env, args[0], name)
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "what it is called, at the end of the id too")
+	cmd.Flags().StringVar(&name, "name", "", "")
 	return cmd
 }
 

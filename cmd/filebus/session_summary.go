@@ -12,10 +12,9 @@ import (
 
 func newSessionSummaryCommand(env *environ) *cobra.Command {
 	return &cobra.Command{
-		Use:   "summary [ID]",
-		Short: "Print what the artifacts of a session say, in fewer than 200 words each",
-		Args:  cobra.MaximumNArgs(1),
-		RunE:  func(cmd *cobra.Command, args []string) error { return runSessionSummary(cmd.Context(), env, args) },
+		Use:  "summary [ID]",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runSessionSummary(cmd.Context(), env, args) },
 	}
 }
 

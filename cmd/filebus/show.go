@@ -21,19 +21,14 @@ type showOptions struct{ maxTokens int }
 func newShowCommand(env *environ) *cobra.Command {
 	var opts showOptions
 	cmd := &cobra.Command{
-		Use:   "show [flags] NAME",
-		Short: "Say what a record is, where it comes from, and what is in it",
-		Long: `Say what a record is: its provenance, its versions with open conflicts, its
-headings with their lines and tokens, and how it begins. Of a queue, a knowledge
-graph or a context map the entries are listed. The body itself is written by get.`,
-		Example: "  filebus show handoff/task-003\n  filebus show .claude/issue_queue.md",
-		Args:    cobra.ExactArgs(1),
+		Use:  "show [flags] NAME",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runShow(cmd.Context(), env, opts, args[0])
 		},
 		ValidArgsFunction: completeNames(env),
 	}
-	cmd.Flags().IntVar(&opts.maxTokens, "max-tokens", 300, "print about `n` tokens at most; 0: all")
+	cmd.Flags().IntVar(&opts.maxTokens, "max-tokens", 300, "")
 	return cmd
 }
 

@@ -16,10 +16,9 @@ import (
 
 func newSnapshotCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "snapshot",
-		Short: "Keep what a loop changed, and compare loops",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:  "snapshot",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
 		newSnapshotTakeCommand(env), newSnapshotListCommand(env), newSnapshotShowCommand(env),
@@ -32,13 +31,12 @@ func newSnapshotTakeCommand(env *environ) *cobra.Command {
 	var id string
 	var loop int
 	cmd := &cobra.Command{
-		Use:   "take",
-		Short: "Keep the changes, the session state and the completed issues of a loop",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return runSnapshotTake(cmd.Context(), env, id, loop) },
+		Use:  "take",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSnapshotTake(cmd.Context(), env, id, loop) },
 	}
-	cmd.Flags().StringVar(&id, "run", "", "the `id` of the run (default: the session state's)")
-	cmd.Flags().IntVar(&loop, "loop", 0, "the `number` of the loop (default: the session state's)")
+	cmd.Flags().StringVar(&id, "run", "", "")
+	cmd.Flags().IntVar(&loop, "loop", 0, "")
 	return cmd
 }
 
@@ -125,13 +123,12 @@ func newSnapshotListCommand(env *environ) *cobra.Command {
 	var id string
 	limit := 20
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the snapshots, newest first",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return runSnapshotList(cmd.Context(), env, id, limit) },
+		Use:  "list",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSnapshotList(cmd.Context(), env, id, limit) },
 	}
-	cmd.Flags().StringVar(&id, "run", "", "only those of the run with this `id`")
-	cmd.Flags().IntVar(&limit, "limit", limit, "print `n` snapshots at most; 0: all")
+	cmd.Flags().StringVar(&id, "run", "", "")
+	cmd.Flags().IntVar(&limit, "limit", limit, "")
 	return cmd
 }
 

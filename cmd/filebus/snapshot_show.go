@@ -20,10 +20,7 @@ const snapshotTokens = 2000
 func newSnapshotShowCommand(env *environ) *cobra.Command {
 	maxTokens := snapshotTokens
 	cmd := &cobra.Command{
-		Use:   "show RUN/LOOP [FILE]",
-		Short: "Say what a snapshot holds, or print one of its files",
-		Example: "  filebus snapshot show 2\n" +
-			"  filebus snapshot show run-2026-03-02-001/2 diff.patch",
+		Use:  "show RUN/LOOP [FILE]",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if maxTokens < 0 {
@@ -35,7 +32,7 @@ func newSnapshotShowCommand(env *environ) *cobra.Command {
 			return runSnapshotShow(cmd.Context(), env, args[0])
 		},
 	}
-	cmd.Flags().IntVar(&maxTokens, "max-tokens", snapshotTokens, "print about `n` tokens of a file at most; 0: all")
+	cmd.Flags().IntVar(&maxTokens, "max-tokens", snapshotTokens, "")
 	return cmd
 }
 
@@ -101,10 +98,7 @@ func runSnapshotFile(ctx context.Context, env *environ, text, file string, maxTo
 func newSnapshotDiffCommand(env *environ) *cobra.Command {
 	opts := snapshotDiffOptions{}
 	cmd := &cobra.Command{
-		Use:   "diff RUN/LOOP RUN/LOOP",
-		Short: "Compare two loops: issues, files, session state",
-		Example: "  filebus snapshot diff 1 2\n" +
-			"  filebus snapshot diff run-2026-03-02-001/1 run-2026-03-03-001/2 --file state.md",
+		Use:  "diff RUN/LOOP RUN/LOOP",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if opts.maxTokens < 0 {
@@ -113,8 +107,8 @@ func newSnapshotDiffCommand(env *environ) *cobra.Command {
 			return runSnapshotDiff(cmd.Context(), env, opts, args[0], args[1])
 		},
 	}
-	cmd.Flags().StringVar(&opts.file, "file", "", "print the unified diff of a `file`: of the snapshots, such as state.md, or of the workspace")
-	cmd.Flags().IntVar(&opts.maxTokens, "max-tokens", snapshotTokens, "print about `n` tokens at most; 0: all")
+	cmd.Flags().StringVar(&opts.file, "file", "", "")
+	cmd.Flags().IntVar(&opts.maxTokens, "max-tokens", snapshotTokens, "")
 	return cmd
 }
 
@@ -236,9 +230,8 @@ func cutLines(text string, n int) (head string, left int) {
 
 func newSnapshotRestoreCommand(env *environ) *cobra.Command {
 	return &cobra.Command{
-		Use:   "restore-state RUN/LOOP",
-		Short: "Put the session state back as it was at the end of a loop",
-		Args:  cobra.ExactArgs(1),
+		Use:  "restore-state RUN/LOOP",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runSnapshotRestore(cmd.Context(), env, args[0])
 		},

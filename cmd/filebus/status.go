@@ -20,13 +20,12 @@ const defaultLate = 30 * time.Minute
 func newStatusCommand(env *environ) *cobra.Command {
 	opts := statusOptions{}
 	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "Print where things stand: run, tasks, issues, dialogues, sessions, last results",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), env, opts) },
+		Use:  "status",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), env, opts) },
 	}
-	cmd.Flags().DurationVar(&opts.late, "late", defaultLate, "call work late that began longer ago")
-	cmd.Flags().IntVar(&opts.maxTokens, "max-tokens", stateTokens, "print about `n` tokens at most")
+	cmd.Flags().DurationVar(&opts.late, "late", defaultLate, "")
+	cmd.Flags().IntVar(&opts.maxTokens, "max-tokens", stateTokens, "")
 	return cmd
 }
 

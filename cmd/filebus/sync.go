@@ -15,20 +15,15 @@ type syncOptions struct{ dryRun, repair, accept, problems bool }
 func newSyncCommand(env *environ) *cobra.Command {
 	var opts syncOptions
 	cmd := &cobra.Command{
-		Use:   "sync",
-		Short: "Bring the workspace's files and the store in step, both ways",
-		Long: "Bring the files of the workspace and its linked worktrees in step with the store: changed files\n" +
-			"are taken in, what the store has newer is written, changes on both sides are merged entry by\n" +
-			"entry. What truly collides is kept twice: see filebus conflicts. Only files that a layout\n" +
-			"recognises, and the configured note folders, are ever looked at.",
+		Use:  "sync",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSync(cmd.Context(), env, opts) },
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&opts.dryRun, "dry-run", false, "only print what would be done")
-	flags.BoolVar(&opts.repair, "repair", false, "write back what was altered or rolled back on disk")
-	flags.BoolVar(&opts.accept, "accept", false, "take in files that hold an older version again")
-	flags.BoolVar(&opts.problems, "problems", false, "list every place that departs from its layout")
+	flags.BoolVar(&opts.dryRun, "dry-run", false, "")
+	flags.BoolVar(&opts.repair, "repair", false, "")
+	flags.BoolVar(&opts.accept, "accept", false, "")
+	flags.BoolVar(&opts.problems, "problems", false, "")
 	cmd.MarkFlagsMutuallyExclusive("repair", "accept")
 	return cmd
 }

@@ -13,26 +13,25 @@ import (
 
 func newTagCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "tag",
-		Short: "List tags, add them and take them away",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return runTagList(cmd.Context(), env, "") },
+		Use:  "tag",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runTagList(cmd.Context(), env, "") },
 	}
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "list [PREFIX]", Short: "List tags with the number of records that have each", Args: cobra.MaximumNArgs(1),
+			Use: "list [PREFIX]", Args: cobra.MaximumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return runTagList(cmd.Context(), env, append(args, "")[0])
 			},
 		},
 		&cobra.Command{
-			Use: "add NAME TAG...", Short: "Tag what a name holds", Args: cobra.MinimumNArgs(2),
+			Use: "add NAME TAG...", Args: cobra.MinimumNArgs(2),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return runTagEdit(cmd.Context(), env, args[0], args[1:], nil)
 			},
 		},
 		&cobra.Command{
-			Use: "remove NAME TAG...", Short: "Take tags away", Args: cobra.MinimumNArgs(2),
+			Use: "remove NAME TAG...", Args: cobra.MinimumNArgs(2),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return runTagEdit(cmd.Context(), env, args[0], nil, args[1:])
 			},

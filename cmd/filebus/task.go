@@ -12,12 +12,7 @@ import (
 
 func newTaskCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "task",
-		Short: "Start tasks, note progress, hand over and mark the end",
-		Long: `A task has a journal, which its agent keeps and which ends with a handoff, and a
-marker that appears when the journal can be read. An ID is 003, task-003 or
-TASK-V01; zeros count, 3 is task-3. Agents may write both files by hand at the same
-time.`,
+		Use:  "task",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -53,24 +48,18 @@ type taskStartOptions struct {
 func newTaskStartCommand(env *environ) *cobra.Command {
 	var opts taskStartOptions
 	cmd := &cobra.Command{
-		Use:   "start ID",
-		Short: "Clear an old marker and open the journal",
-		Long: `Clear an old marker and open the journal of a task. A journal that has ended
-stays findable by its name, and the new one gets another at the same path. A
-task that is running is not started twice.`,
-		Example: "  filebus task start 003 --title 'Whole cents in the billing tables'\n" +
-			"  filebus task start 004 --depends 003 --agent billing",
+		Use:  "start ID",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runTaskStart(cmd.Context(), env, opts, args[0]) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.Title, "title", "", "what it is about, in a few words")
-	flags.StringVar(&opts.Agent, "agent", "", "who works on it (FILEBUS_AGENT)")
-	flags.StringVar(&opts.Run, "run", "", "the `id` of the run (FILEBUS_RUN)")
-	flags.StringVar(&opts.Loop, "loop", "", "the `number` of the loop")
-	flags.StringSliceVar(&opts.depends, "depends", nil, "the `id` of a task whose handoff it builds on (may be repeated)")
-	flags.StringVar(&opts.Focus, "focus", "", "what to look at most")
-	flags.BoolVar(&opts.Restart, "restart", false, "also if it is running: that journal is closed as failed")
+	flags.StringVar(&opts.Title, "title", "", "")
+	flags.StringVar(&opts.Agent, "agent", "", "")
+	flags.StringVar(&opts.Run, "run", "", "")
+	flags.StringVar(&opts.Loop, "loop", "", "")
+	flags.StringSliceVar(&opts.depends, "depends", nil, "")
+	flags.StringVar(&opts.Focus, "focus", "", "")
+	flags.BoolVar(&opts.Restart, "restart", false, "")
 	return cmd
 }
 
@@ -129,10 +118,9 @@ func runTaskStart(ctx context.Context, env *environ, opts taskStartOptions, text
 
 func newTaskPromptCommand(env *environ) *cobra.Command {
 	return &cobra.Command{
-		Use:   "prompt ID",
-		Short: "Print what the agent of a task is told about its files",
-		Args:  cobra.ExactArgs(1),
-		RunE:  func(cmd *cobra.Command, args []string) error { return runTaskPrompt(cmd.Context(), env, args[0]) },
+		Use:  "prompt ID",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runTaskPrompt(cmd.Context(), env, args[0]) },
 	}
 }
 
@@ -181,9 +169,8 @@ func runTaskPrompt(ctx context.Context, env *environ, text string) error {
 
 func newTaskNoteCommand(env *environ) *cobra.Command {
 	return &cobra.Command{
-		Use:   "note ID TEXT...",
-		Short: "Append a line to the progress log of a task",
-		Args:  cobra.MinimumNArgs(2),
+		Use:  "note ID TEXT...",
+		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runTaskNote(cmd.Context(), env, args[0], strings.Join(args[1:], " "))
 		},

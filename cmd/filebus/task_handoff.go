@@ -25,25 +25,25 @@ type handoffOptions struct {
 
 }
 
-// add gives cmd the flags; outcomes are those that --outcome may name, and empty
-// where the command says the outcome itself.
-func (o *handoffOptions) add(cmd *cobra.Command, outcomes string) {
+// add gives cmd the flags; without the one for the outcome where the command says it
+// itself.
+func (o *handoffOptions) add(cmd *cobra.Command, withOutcome bool) {
 	flags := cmd.Flags()
-	if outcomes != "" {
-		flags.StringVar(&o.outcome, "outcome", "", "`how` it ended: "+outcomes)
+	if withOutcome {
+		flags.StringVar(&o.outcome, "outcome", "", "")
 	}
-	flags.StringVar(&o.summary, "summary", "", "what was done, in a sentence or two")
-	flags.StringSliceVar(&o.files, "files", nil, "a `path` that was changed (may be repeated, or separated by commas)")
-	flags.StringSliceVar(&o.created, "created", nil, "a `path` that is new (may be repeated)")
-	flags.StringSliceVar(&o.modified, "modified", nil, "a `path` that is not new (may be repeated)")
-	flags.StringArrayVar(&o.blockers, "blocker", nil, "a `text`: what stands in the way (may be repeated)")
-	flags.StringArrayVar(&o.patterns, "pattern", nil, "a `text`: a way of doing things worth repeating (may be repeated)")
-	flags.StringArrayVar(&o.gotchas, "gotcha", nil, "a `text`: a trap that others should know (may be repeated)")
-	flags.StringArrayVar(&o.nextSteps, "next", nil, "a `text`: a suggested next step, or how to resolve the failure (may be repeated)")
-	flags.StringArrayVar(&o.questions, "question", nil, "a `text`: what could not be decided (may be repeated)")
-	flags.StringArrayVar(&o.depends, "depends", nil, "a `text`: what later tasks need (may be repeated)")
-	flags.StringVar(&o.jsonInput, "json-input", "", "read the handoff from a JSON `file`, or from standard input (-)")
-	flags.StringVar(&o.yaml, "yaml", "", "read the handoff, as YAML or as the table, from a `file` or standard input (-)")
+	flags.StringVar(&o.summary, "summary", "", "")
+	flags.StringSliceVar(&o.files, "files", nil, "")
+	flags.StringSliceVar(&o.created, "created", nil, "")
+	flags.StringSliceVar(&o.modified, "modified", nil, "")
+	flags.StringArrayVar(&o.blockers, "blocker", nil, "")
+	flags.StringArrayVar(&o.patterns, "pattern", nil, "")
+	flags.StringArrayVar(&o.gotchas, "gotcha", nil, "")
+	flags.StringArrayVar(&o.nextSteps, "next", nil, "")
+	flags.StringArrayVar(&o.questions, "question", nil, "")
+	flags.StringArrayVar(&o.depends, "depends", nil, "")
+	flags.StringVar(&o.jsonInput, "json-input", "", "")
+	flags.StringVar(&o.yaml, "yaml", "", "")
 	cmd.MarkFlagsMutuallyExclusive("json-input", "yaml")
 }
 
@@ -144,42 +144,35 @@ func readAtMost(env *environ, name string, limit int64) ([]byte, error) {
 func newTaskHandoffCommand(env *environ) *cobra.Command {
 	var opts handoffOptions
 	cmd := &cobra.Command{
-		Use:   "handoff ID",
-		Short: "Write the handoff of a task and close its journal, without the marker",
-		Example: "  filebus task handoff 003 --outcome partial --summary 'Half of the tables' --blocker 'the others are locked'\n" +
-			"  filebus task handoff 003 --json-input handoff.json",
+		Use:  "handoff ID",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runTaskEnd(cmd.Context(), env, &opts, args[0], (*task.Board).HandOver)
 		},
 	}
-	opts.add(cmd, "completed, partial, failed or blocked")
+	opts.add(cmd, true)
 	return cmd
 }
 
 // A taskVerb is a command that ends a task.
 type taskVerb struct {
-	use, short string
-	example    string
-	outcome    string // "": the flag's, else completed
-	outcomes   string // of the flag
+	use     string
+	outcome string // "": the flag's, else completed
 }
 
 func taskVerbs() []taskVerb {
 	return []taskVerb{
-		{"done ID", "End a task: handoff, journal and marker in one call", "done 003 --summary 'All replicas count in one table' --files internal/limit/bucket.go", "", "completed (default) or partial"},
-		{"fail ID", "End a task that failed", "fail 003 --summary 'The migration deadlocks' --next 'run it in batches'", task.Failed, ""},
-		{"block ID", "End a task that is blocked", "block 003 --summary 'The schema is ready' --blocker 'no access to the copy of production'", task.Blocked, ""},
+		{"done ID", ""},
+		{"fail ID", task.Failed},
+		{"block ID", task.Blocked},
 	}
 }
 
 func newTaskVerbCommand(env *environ, verb taskVerb) *cobra.Command {
 	var opts handoffOptions
 	cmd := &cobra.Command{
-		Use:     verb.use,
-		Short:   verb.short,
-		Example: "  filebus task " + verb.example,
-		Args:    cobra.ExactArgs(1),
+		Use:  verb.use,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if verb.outcome != "" {
 				opts.outcome = verb.outcome
@@ -189,7 +182,7 @@ func newTaskVerbCommand(env *environ, verb taskVerb) *cobra.Command {
 			return runTaskEnd(cmd.Context(), env, &opts, args[0], (*task.Board).Finish)
 		},
 	}
-	opts.add(cmd, verb.outcomes)
+	opts.add(cmd, verb.outcome == "")
 	return cmd
 }
 

@@ -25,13 +25,12 @@ const taskTokens = 1000
 func newTaskShowCommand(env *environ) *cobra.Command {
 	var opts taskShowOptions
 	cmd := &cobra.Command{
-		Use:   "show ID",
-		Short: "Print the handoff of a task, not its journal",
-		Args:  cobra.ExactArgs(1),
-		RunE:  func(cmd *cobra.Command, args []string) error { return runTaskShow(cmd.Context(), env, opts, args[0]) },
+		Use:  "show ID",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runTaskShow(cmd.Context(), env, opts, args[0]) },
 	}
-	cmd.Flags().BoolVar(&opts.full, "full", false, "print the whole journal")
-	cmd.Flags().IntVar(&opts.maxTokens, "max-tokens", taskTokens, "print about `n` tokens of the handoff at most; 0: all")
+	cmd.Flags().BoolVar(&opts.full, "full", false, "")
+	cmd.Flags().IntVar(&opts.maxTokens, "max-tokens", taskTokens, "")
 	return cmd
 }
 
@@ -146,15 +145,14 @@ type taskListOptions struct {
 func newTaskListCommand(env *environ) *cobra.Command {
 	var opts taskListOptions
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List tasks: status, age, agent, whether the marker is there, who is late",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return runTaskList(cmd.Context(), env, opts) },
+		Use:  "list",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runTaskList(cmd.Context(), env, opts) },
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&opts.Running, "running", false, "only tasks that have not ended")
-	flags.DurationVar(&opts.Late, "late", defaultLate, "call a running task late that began longer ago")
-	flags.IntVar(&opts.maxTokens, "max-tokens", taskTokens, "print about `n` tokens at most; 0: all")
+	flags.BoolVar(&opts.Running, "running", false, "")
+	flags.DurationVar(&opts.Late, "late", defaultLate, "")
+	flags.IntVar(&opts.maxTokens, "max-tokens", taskTokens, "")
 	return cmd
 }
 

@@ -12,11 +12,7 @@ import (
 
 func newVerifyCommand(env *environ) *cobra.Command {
 	return &cobra.Command{
-		Use:   "verify",
-		Short: "Check every stored byte",
-		Long: `Read everything that is stored and recompute every digest, the chain of the log,
-and the checksums of the index. Others may go on reading and writing meanwhile.
-Damage ends with exit code 7; a damaged index is repaired by "filebus reindex".`,
+		Use:               "verify",
 		Args:              cobra.NoArgs,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return runVerify(cmd.Context(), env) },
 		ValidArgsFunction: cobra.NoFileCompletions,

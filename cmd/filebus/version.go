@@ -10,7 +10,6 @@ import (
 func newVersionCommand(env *environ) *cobra.Command {
 	return &cobra.Command{
 		Use:               "version",
-		Short:             "Print the version",
 		Args:              cobra.NoArgs,
 		RunE:              func(*cobra.Command, []string) error { return runVersion(env) },
 		ValidArgsFunction: cobra.NoFileCompletions,

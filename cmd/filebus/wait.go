@@ -26,22 +26,15 @@ const defaultWait = 570 * time.Second
 func newWaitCommand(env *environ) *cobra.Command {
 	var opts waitOptions
 	cmd := &cobra.Command{
-		Use:   "wait TASK...",
-		Short: "Wait until tasks have ended, and print how",
-		Long: `Block until the markers of tasks are there, written by a command or by hand, and
-print a line for each: task, status, summary. The exit code is 6 if one failed or
-is blocked; 5 if the time is up, and a line says how to go on. A marker from before
-the start of its task does not count.`,
-		Example: "  filebus wait 003 004 005\n" +
-			"  filebus wait 003 004 --any --limit 5m",
+		Use:  "wait TASK...",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runWait(cmd.Context(), env, opts, args) },
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&opts.all, "all", false, "until all have ended (default)")
-	flags.BoolVar(&opts.any, "any", false, "until one has ended")
-	flags.DurationVar(&opts.limit, "limit", defaultWait, "wait this long at most; 0: for ever")
-	flags.DurationVar(&opts.maxAge, "max-age", 0, "where nothing is known of the start: a marker that is older does not count")
+	flags.BoolVar(&opts.all, "all", false, "")
+	flags.BoolVar(&opts.any, "any", false, "")
+	flags.DurationVar(&opts.limit, "limit", defaultWait, "")
+	flags.DurationVar(&opts.maxAge, "max-age", 0, "")
 	cmd.MarkFlagsMutuallyExclusive("all", "any")
 	return cmd
 }

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"filebus"
+)
+
+// A manual is docs/cli.md, taken apart. What help, shells and guides say of commands
+// and flags stands there alone, in the form that the page itself describes.
+type manual struct {
+	general  string              // what comes before the commands
+	paths    []string            // of the commands, in the order of the page
+	sections map[string]*section // by heading; that of a command is its path
+}
+
+// A section is what stands below one heading.
+type section struct {
+	text     string    // with the heading, as it stands
+	short    string    // what the command does, without the full stop
+	long     []string  // the blocks up to the first table, fence or JSON, as Markdown
+	flags    []flagRow // as they stand: see manual.flags
+	examples []string  // command lines
+}
+
+// A flagRow is what a table says of a flag: "--name VALUE" and what it means.
+type flagRow struct{ name, value, meaning string }
+
+// readManual takes the page apart. Only help, completion and guides need it.
+func readManual() *manual {
+	m := &manual{sections: map[string]*section{}}
+	inGeneral := true
+	for _, text := range splitOutsideFences(filebus.CommandLine, func(line string) bool { return strings.HasPrefix(line, "#") }) {
+		line, _, _ := strings.Cut(text, "\n")
+		heading := strings.Trim(line, "#` ")
+		switch {
+		case strings.HasPrefix(line, "# "):
+			heading = "filebus"
+		case strings.HasPrefix(line, "## Commands "):
+			inGeneral = false
+		case strings.HasPrefix(heading, "filebus "):
+			m.paths = append(m.paths, heading)
+		}
+		if inGeneral {
+			m.general += text
+		}
+		m.sections[heading] = parseSection(text)
+	}
+	return m
+}
+
+// splitOutsideFences cuts a text before each line that begins a part, but not within
+// blocks of code.
+func splitOutsideFences(text string, begins func(line string) bool) []string {
+	var parts []string
+	start, at, fenced := 0, 0, false
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		if !fenced && at > start && begins(line) {
+			parts = append(parts, text[start:at])
+			start = at
+		}
+		at += len(line)
+	}
+	return append(parts, text[start:])
+}
+
+func parseSection(text string) *section {
+	s := &section{text: text}
+	inLong := true
+	blocks := splitOutsideFences(text, func(line string) bool { return line == "\n" })
+	for _, block := range blocks[1:] {
+		switch block = strings.Trim(block, "\n"); {
+		case block == "":
+		case strings.HasPrefix(block, "|"), strings.HasPrefix(block, "```"), strings.HasPrefix(block, "JSON"):
+			inLong = false
+			s.addRows(block)
+			s.addExamples(block)
+		case s.short != "" && inLong:
+			s.long = append(s.long, block)
+		case s.short == "" && !strings.HasPrefix(block, "    "):
+			s.short = strings.TrimSuffix(plainText(block), ".")
+		}
+	}
+	return s
+}
+
+var flagWord = expression("`--([a-z-]+)( [^`]+|\\[=[A-Z]+\\])?`")
+
+// addRows reads the rows of a table that are about flags: one flag, or several.
+func (s *section) addRows(block string) {
+	for line := range strings.Lines(block) {
+		names, meaning, _ := strings.Cut(strings.Trim(line, "|\n"), " |")
+		if strings.HasPrefix(names, " `--") {
+			for _, m := range flagWord().FindAllStringSubmatch(names, -1) {
+				s.flags = append(s.flags, flagRow{m[1], plainText(m[2]), strings.TrimSpace(meaning)})
+			}
+		}
+	}
+}
+
+// addExamples reads the command lines of a block of code.
+func (s *section) addExamples(block string) {
+	for line := range strings.Lines(block) {
+		if example, found := strings.CutPrefix(line, "$ "); found && strings.HasPrefix(block, "```") {
+			s.examples = append(s.examples, strings.TrimSuffix(example, "\n"))
+		}
+	}
+}
+
+var asFor = expression("^as for `([a-z ]+)`")
+
+// flags returns what the section of a command, or another heading, says of flags. A
+// meaning "as for `put`" is replaced by the one that the flag has there.
+func (m *manual) flags(heading string) []flagRow {
+	var rows []flagRow
+	if m.sections[heading] == nil { // a command that cobra brings along
+		return nil
+	}
+	for _, row := range m.sections[heading].flags {
+		if other := asFor().FindStringSubmatch(row.meaning); other != nil {
+			for _, there := range m.flags("filebus " + other[1]) {
+				if there.name == row.name {
+					row.meaning = there.meaning + strings.TrimPrefix(row.meaning, other[0])
+				}
+			}
+		}
+		row.meaning = plainText(row.meaning)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// describe gives a command and those below it the texts that a shell shows when it
+// completes.
+func (m *manual) describe(cmd *cobra.Command) {
+	cmd.Short = m.short(cmd)
+	heading := cmd.CommandPath()
+	if !cmd.HasParent() {
+		heading = globalFlags
+	}
+	for _, row := range m.flags(heading) {
+		if flag := cmd.Flag(row.name); flag != nil {
+			flag.Usage = row.meaning
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		m.describe(sub)
+	}
+}
+
+// globalFlags is the heading below which the flags of all commands stand.
+const globalFlags = "Global flags"
+
+var link = expression(`\[([^\]]*)\]\([^)]*\)`)
+
+// expression compiles a regular expression when it is needed first.
+func expression(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+// plainText returns Markdown as a terminal shows it: without marks of code and links.
+func plainText(text string) string {
+	return strings.NewReplacer("`", "", `\|`, "|").Replace(link().ReplaceAllString(text, "$1"))
+}
