@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -76,9 +75,7 @@ func runIssueList(ctx context.Context, env *environ, opts issueListOptions) erro
 	if err != nil {
 		return err
 	}
-	size, err := printIssues(env, all, opts.maxTokens)
-	env.logRead(s, "issue list", "issue_queue", record.EstimateTokens(int64(size)))
-	return err
+	return printIssues(env, s, "issue list", all, opts.maxTokens)
 }
 
 type issueListJSON struct {
@@ -86,47 +83,27 @@ type issueListJSON struct {
 	More   int         `json:"more,omitempty"`
 }
 
-// noteTokens is what saying how much is left costs.
-const noteTokens = 25
-
-// printIssues prints as many issues as some tokens hold, and returns how many
-// bytes that are.
-func printIssues(env *environ, all []issue.Issue, maxTokens int) (size int, err error) {
-	listing := issueListJSON{Issues: []issueJSON{}}
-	var rows [][]string
+// printIssues prints as many issues as some tokens hold.
+func printIssues(env *environ, s *session, op string, all []issue.Issue, maxTokens int) error {
+	rows, views := make([][]string, len(all)), make([]issueJSON, len(all))
 	for n, i := range all {
-		row, value := issueRow(env, i), issueInList(i, env.now())
-		length := len(strings.Join(row, "\t")) + 1
-		if env.global.json {
-			text, err := json.Marshal(value)
-			if err != nil {
-				return 0, err
-			}
-			length = len(text) + 1
-		}
-		reserve := 4 * noteTokens
-		if n == len(all)-1 {
-			reserve = 0
-		}
-		if maxTokens > 0 && size+length+reserve > 4*maxTokens {
-			listing.More = len(all) - n
-			break
-		}
-		size += length
-		rows = append(rows, row)
-		listing.Issues = append(listing.Issues, value)
+		rows[n], views[n] = issueRow(env, i), issueInList(i, env.now())
 	}
-	if env.global.json {
-		return size, env.printJSON(listing)
+	printed, err := env.present(s, presentation{
+		entries: len(all), maxTokens: maxTokens, op: op, what: "issue_queue",
+		json: func(n int) any { return issueListJSON{views[:n], len(all) - n} },
+		text: func(n int) string { return env.table(rows[:n]) },
+	})
+	if err != nil || env.global.json {
+		return err
 	}
-	env.printTable(rows)
-	switch {
+	switch more := len(all) - printed; {
 	case len(all) == 0:
 		env.note("no issues")
-	case listing.More > 0:
-		env.note("%d more of %s; narrow it with --open, --type, --priority, or give --max-tokens 0", listing.More, plural(len(all), "issue"))
+	case more > 0:
+		env.note("%d more of %s; narrow it with --open, --type, --priority, or give --max-tokens 0", more, plural(len(all), "issue"))
 	}
-	return size, nil
+	return nil
 }
 
 func newIssueShowCommand(env *environ) *cobra.Command {

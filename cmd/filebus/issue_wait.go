@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/issue"
-	"filebus/store/record"
 )
 
 type issueWaitOptions struct {
@@ -53,9 +52,7 @@ func runIssueWait(ctx context.Context, env *environ, opts issueWaitOptions) erro
 	if err != nil {
 		return err
 	}
-	size, err := printIssues(env, found, issueTokens)
-	env.logRead(s, "issue wait", "issue_queue", record.EstimateTokens(int64(size)))
-	return err
+	return printIssues(env, s, "issue wait", found, issueTokens)
 }
 
 // issueWaitHint is how to go on with a wait whose time was up.

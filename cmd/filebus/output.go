@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 	"unicode"
@@ -21,18 +19,12 @@ func (e *environ) note(format string, args ...any) {
 // line, not the command: see run.
 func (e *environ) printf(format string, args ...any) { fmt.Fprintf(e.out, format, args...) }
 
-// printJSON prints one compact value and a line end.
-func (e *environ) printJSON(value any) error { return writeJSON(e.out, value) }
+// printTable prints rows.
+func (e *environ) printTable(rows [][]string) { e.printf("%s", e.table(rows)) }
 
-func writeJSON(out io.Writer, value any) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(value)
-}
-
-// printTable prints rows: in columns to a terminal, separated by tabs to a
-// pipe. Nothing is ever cut.
-func (e *environ) printTable(rows [][]string) {
+// table returns rows in columns for a terminal, separated by tabs for a pipe.
+// Nothing is ever cut.
+func (e *environ) table(rows [][]string) string {
 	var out strings.Builder
 	var widths []int
 	if e.outTerminal {
@@ -41,7 +33,7 @@ func (e *environ) printTable(rows [][]string) {
 	for _, row := range rows {
 		writeRow(&out, row, widths)
 	}
-	e.printf("%s", out.String())
+	return out.String()
 }
 
 func columnWidths(rows [][]string) []int {

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"time"
 
 	"filebus/query"
-	"filebus/store/record"
 )
 
 // logRead notes what went into a reader's context. The operation is the command,
@@ -30,13 +27,6 @@ func (e *environ) logWait(s *session, op, what string, tokens int, took time.Dur
 
 // printRead prints a value as printJSON does, and notes it as a read.
 func (e *environ) printRead(s *session, op, what string, value any) error {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return err
-	}
-	e.printf("%s", text.Bytes())
-	e.logRead(s, op, what, record.EstimateTokens(int64(text.Len())))
-	return nil
+	_, err := e.present(s, presentation{op: op, what: what, json: func(int) any { return value }})
+	return err
 }

@@ -48,6 +48,15 @@ func (r *Ref) UnmarshalText(text []byte) error {
 	return err
 }
 
+// A ShortRef is a Ref that is written as its first digits, which lists and agents get
+// by with.
+type ShortRef Ref
+
+// MarshalText returns what Short does.
+func (r ShortRef) MarshalText() ([]byte, error) { return []byte(Ref(r).Short()), nil }
+
+func (r ShortRef) String() string { return Ref(r).Short() }
+
 // A Prefix is the beginning of a ref as a user types it: MinPrefixLength to 64
 // lower-case hex digits.
 type Prefix string

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"reflect"
+	"sort"
+	"strings"
+
+	"filebus/store/record"
+)
+
+// A presentation is a result as it is printed: whole, or as many of its entries as
+// some tokens hold. What is measured is what is printed.
+type presentation struct {
+	entries   int // that may be left out, the last ones first
+	maxTokens int // 0: all are printed
+	json      func(entries int) any
+	text      func(entries int) string
+	op, what  string // of the line in the log of reads; no op: there is none
+}
+
+// noteTokens is what a note costs that says how much was left out.
+const noteTokens = 25
+
+// present prints a result and returns how many of its entries that are.
+func (e *environ) present(s *session, p presentation) (printed int, err error) {
+	render := func(n int) (text string) {
+		if !e.global.json {
+			return p.text(n)
+		}
+		var out strings.Builder
+		err = writeJSON(&out, p.json(n))
+		return out.String()
+	}
+	printed = p.entries
+	text := render(printed)
+	if limit := 4 * p.maxTokens; p.maxTokens > 0 && len(text) > limit {
+		if !e.global.json {
+			limit -= 4 * noteTokens
+		}
+		dropped := sort.Search(p.entries, func(n int) bool { return len(render(p.entries-n)) <= limit })
+		printed = p.entries - dropped
+		text = render(printed)
+	}
+	if err != nil {
+		return 0, err
+	}
+	e.printf("%s", text)
+	if p.op != "" {
+		e.logRead(s, p.op, p.what, record.EstimateTokens(int64(len(text))))
+	}
+	return printed, nil
+}
+
+// printJSON prints one compact value and a line end. Lists that have nothing are
+// empty, not null.
+func (e *environ) printJSON(value any) error { return writeJSON(e.out, value) }
+
+func writeJSON(out io.Writer, value any) error {
+	if v := reflect.ValueOf(value); v.IsValid() && v.Kind() != reflect.Pointer {
+		copied := reflect.New(v.Type()) // whose fields can be set
+		copied.Elem().Set(v)
+		value = copied.Interface()
+	}
+	emptyLists(reflect.ValueOf(value))
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}
+
+// emptyLists makes a list of what would be null in JSON.
+func emptyLists(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			emptyLists(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() || f.Anonymous {
+				emptyLists(v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		if v.IsNil() && v.CanSet() && v.Type().Elem().Kind() != reflect.Uint8 {
+			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		}
+		for i := range v.Len() {
+			emptyLists(v.Index(i))
+		}
+	}
+}
