@@ -37,6 +37,15 @@ func planCapture(a *attempt) []comparison {
 	}
 }
 
+// repository makes an empty git repository without a work tree, if there is a git.
+func (a *attempt) repository() string {
+	dir := a.folder("git")
+	if hasTool("git") {
+		a.run(command{dir: dir, args: []string{"git", "init", "-q", "--bare"}})
+	}
+	return dir
+}
+
 // planMaterialize compares laying files out with copying them.
 func planMaterialize(a *attempt) []comparison {
 	texts, w, to := a.texts(), a.stock(a.program), ""

@@ -2,12 +2,11 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 )
 
-// planGrowth measures stores of growing size, in turns: what a put, a search, a
-// look-up by tag and an idle sync take, and what memory and disk. A size that
+// planGrowth measures stores of growing size, in turns: what a put, a search and an
+// idle sync take, and what memory and disk. A size that
 // cannot be filled is a row that says so, and the smaller ones are measured.
 func planGrowth(a *attempt) []comparison {
 	stores, err := a.growingStores()
@@ -33,13 +32,10 @@ func growthMeasures() []growthMeasure {
 		{"search", "ms", 8, func(g *growth) measurement {
 			return whole(eachTurn(g.queries, g.w.search))
 		}, "≤ 2 × the first"},
-		{"search in process", "ms", 1, (*growth).searchInProcess, ""},
 		{"search in a mirrored workspace", "ms", 4, func(g *growth) measurement {
 			return whole(eachTurn(g.queries, g.mirror.search))
 		}, ""},
-		{"knowledge by tag", "ms", 4, (*growth).byTag, ""},
 		{"idle sync", "ms", 2, func(g *growth) measurement { return whole(always(g.mirror.command("sync"))) }, ""},
-		{"peak memory of search", "MB", 1, (*growth).searchPeak, ""},
 		{"peak memory of indexing", "MB", 0, nil, "all ≤ 600 MB"},
 		{"capture", "records/s", 0, nil, ""},
 		{"indexing", "records/s", 0, nil, ""},
@@ -87,7 +83,7 @@ func growthSizes(most int) []int {
 type growth struct {
 	w       *workspace
 	mirror  *workspace // whose files are the mirror of its store
-	records int        // texts; a tenth as many entries of knowledge come on top
+	records int
 	source  *freshFile
 	queries [][]string
 	filled  figures // what filling it took
@@ -124,7 +120,6 @@ func (a *attempt) grow(n int, smaller []*growth) *growth {
 	} else {
 		g.queries = smaller[0].queries
 	}
-	a.addKnowledge(texts.dir, g.records)
 	a.fill(g, texts)
 	// What counts here is the number of files.
 	g.mirror = a.mirrored(newGenerator(a.seed).small, min(n, mirrorMost))
@@ -156,55 +151,5 @@ func (g *growth) put() measurement {
 	return func(a *attempt) figures {
 		g.source.write(a)
 		return whole(always(g.source.put(g.w)))(a)
-	}
-}
-
-// searchInProcess searches within this process.
-func (g *growth) searchInProcess() measurement {
-	return func(a *attempt) figures {
-		_, reader := a.open(g.w)
-		return eachTimed(g.queries, asking(reader))(a)
-	}
-}
-
-func (g *growth) searchPeak() measurement {
-	next := eachTurn(g.queries, g.w.search)
-	return func(a *attempt) figures { return figures{"": a.runForPeak(next()).megabytes()} }
-}
-
-func (g *growth) byTag() measurement {
-	var pairs [][]string
-	for i := range knowledgeTags {
-		pairs = append(pairs, []string{knowledgeTag(i), knowledgeTag(i + 1)})
-	}
-	return whole(eachTurn(pairs, func(tags []string) command {
-		return g.w.command("knowledge", "list", "--tag", tags[0], "--tag", tags[1])
-	}))
-}
-
-const (
-	knowledgeEvery = 10  // texts there are for each entry of knowledge
-	graphEntries   = 20  // entries in each knowledge graph
-	knowledgeTags  = 200 // tags there are; an entry has three
-)
-
-// knowledgeTag returns one of the tags.
-func knowledgeTag(i int) string { return fmt.Sprintf("topic-%03d", i%knowledgeTags) }
-
-// addKnowledge writes knowledge graphs beside so many texts, each in a folder of
-// its own, as the projects of a captured folder have them.
-func (a *attempt) addKnowledge(dir string, texts int) {
-	g := newGenerator(a.seed + 1)
-	tag := func() string { return knowledgeTag(g.random.IntN(knowledgeTags)) }
-	for first := 0; first < texts/knowledgeEvery; first += graphEntries {
-		var out strings.Builder
-		out.WriteString("# Knowledge Graph\n\n## Patterns\n")
-		for i := first; i < min(first+graphEntries, texts/knowledgeEvery); i++ {
-			g.newTopic()
-			fmt.Fprintf(&out, "\n### pattern-%07d\n- Type: pattern\n- Tags: [%s, %s, %s]\n- Content: %s\n"+
-				"- Confidence: high\n", i, tag(), tag(), tag(), g.paragraph(2))
-		}
-		project := fmt.Sprintf("project-%05d", first/graphEntries)
-		a.write(filepath.Join(dir, project, ".claude", "knowledge_graph.md"), []byte(out.String()))
 	}
 }

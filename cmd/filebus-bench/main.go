@@ -30,11 +30,11 @@ import (
 
 // options are the flags of the command line.
 type options struct {
-	filebus, against, ir, known, dir string
-	runs, docs, growthMax            int
-	largeSize, rgSize                int64
-	seed                             uint64
-	small, keep, json                bool
+	filebus, against, ir, dir string
+	runs, docs, growthMax     int
+	largeSize, rgSize         int64
+	seed                      uint64
+	small, keep, json         bool
 }
 
 func main() {
@@ -58,7 +58,6 @@ func flagsOf(opts *options) *flag.FlagSet {
 	text(&opts.filebus, "filebus", "measure the `program` at this path (default: built from ./cmd/filebus)")
 	text(&opts.against, "against", "compare start-up with that of the filebus `program` at this path")
 	text(&opts.ir, "ir", "measure retrieval on the collection in `folder`: docs/ or docs.tar.gz, topics*, qrels*")
-	text(&opts.known, "known", "look for the files that the entries of this Markdown `file` link to")
 	text(&opts.dir, "dir", "make the temporary folder in `folder`, whose disk is then measured")
 	flags.IntVar(&opts.runs, "runs", 5, "measure each side `n` times")
 	flags.IntVar(&opts.docs, "docs", 10000, "work on `n` files")

@@ -53,14 +53,8 @@ func planPut(a *attempt) []comparison {
 	source.write(a)
 	a.run(source.put(w))
 	s, _ := a.open(w)
-	repository := a.repository()
 	const replace, fsync = "write, fsync and rename of that file", "fsync alone"
-	const durable, reference = "git hash-object -w, whole process, with fsync", "a reference beyond its preview"
-	const process = "whole-process put of 20 KB"
-	git := func(name string, options ...string) side {
-		args := append([]string{"git", "--git-dir", repository}, options...)
-		return tool(name, a.temp, append(args, "hash-object", "-w", source.path)...)
-	}
+	const process, reference = "whole-process put of 20 KB", "a reference beyond its preview"
 	sides := []side{
 		{name: process, over: replace, run: func(a *attempt) figures {
 			done, tokens := a.run(source.put(w)), 0.0
@@ -74,26 +68,14 @@ func planPut(a *attempt) []comparison {
 			took := timed(func(*attempt) (err error) { synced, err = replaceFile(w.dir, source.body); return err })(a)
 			return figures{"": took[""], fsync: {milliseconds(synced)}}
 		}},
-		git(durable, "-c", "core.fsync=loose-object"),
-		git("git hash-object -w, whole process, by default without"),
 	}
 	for i := range sides {
 		sides[i].prepare = source.write
 	}
 	return []comparison{{8 * a.runs, sides, []line{
 		{figure: fsync, unit: "ms"},
-		{figure: process, what: "the same put against git hash-object -w with fsync", unit: "ms", over: durable},
 		{figure: reference, unit: "tokens", limit: "all ≤ 60 tokens"},
 	}}}
-}
-
-// repository makes an empty git repository without a work tree, if there is a git.
-func (a *attempt) repository() string {
-	dir := a.folder("git")
-	if hasTool("git") {
-		a.run(command{dir: dir, args: []string{"git", "init", "-q", "--bare"}})
-	}
-	return dir
 }
 
 // storePut puts a text the way package materialize does, without its file.

@@ -11,82 +11,40 @@ import (
 	"filebus/query"
 )
 
-// A collection is questions, and which documents answer them.
-type collection struct {
-	topics    []topic
-	relevance judgements
-	// rank returns the documents that a search finds for a question, best first.
-	rank func(hits []query.Hit, relevance map[string]int) []string
-	most int // hits that are looked at
-}
-
 // planRelevance captures the documents of a judged collection, asks its topics as
 // they stand, by the default settings, and scores the rankings. It asks as the
 // search command does.
 func planRelevance(a *attempt) []comparison {
 	if a.ir == "" {
-		a.check(&missingError{"a collection (-ir)"})
+		a.check(missing("a collection (-ir)"))
 		return nil
 	}
-	c := &collection{most: rankingDepth, rank: ranked}
-	a.step(func() (err error) { c.topics, c.relevance, err = readCollection(a.ir); return err })
+	var topics []topic
+	var relevance judgements
+	a.step(func() (err error) { topics, relevance, err = readCollection(a.ir); return err })
 	_, reader := a.open(a.filled(a.program, a.documents()))
 	limits := map[string]string{"MAP": "≥ 0.3123 (CACM)", "P@30": "≥ 0.1942 (CACM)"}
-	all := comparison{sides: []side{{name: "topics", run: c.ask(reader)}}}
+	all := comparison{sides: []side{{name: "topics", run: ask(reader, topics, relevance)}}}
 	for _, name := range []string{"MAP", "P@10", "P@30", "nDCG@10", "MRR"} {
 		all.lines = append(all.lines, line{figure: name, limit: limits[name]})
 	}
 	return []comparison{all}
 }
 
-// planKnown captures the tree around an index in Markdown, asks for the text of each
-// of its entries, and looks where the file that the entry links to is among the
-// hits. The index itself has all these texts: it does not count. All other records
-// do, entries of aggregate files among them.
-func planKnown(a *attempt) []comparison {
-	if a.known == "" {
-		a.check(&missingError{"an index of known items (-known)"})
-		return nil
-	}
-	file, err := filepath.Abs(a.known)
-	a.check(err)
-	tree := treeOf(file)
-	index, err := filepath.Rel(tree, file)
-	a.check(err)
-	c := &collection{most: knownDepth}
-	c.rank = func(hits []query.Hit, _ map[string]int) (files []string) {
-		for _, hit := range hits {
-			if hit.Path != filepath.ToSlash(index) {
-				files = append(files, hit.Path)
-			}
-		}
-		return files
-	}
-	a.step(func() (err error) { c.topics, c.relevance, err = readKnown(tree, file); return err })
-	fmt.Fprintf(a.progress, "  %d entries\n", len(c.topics))
-	_, reader := a.open(a.filled(a.program, tree))
-	return []comparison{{0, []side{{name: "known items", run: c.ask(reader)}}, []line{
-		{figure: "success@1"},
-		{figure: "success@5", limit: "≥ 0.95"},
-		{figure: "MRR", what: "known-MRR"},
-	}}}
-}
-
 // ask asks the topics that are judged, and measures the means of their scores.
-func (c *collection) ask(reader *query.Reader) measurement {
+func ask(reader *query.Reader, topics []topic, relevance judgements) measurement {
 	return func(a *attempt) figures {
 		found := figures{}
-		for _, t := range c.topics {
-			if c.relevance[t.id] == nil {
+		for _, t := range topics {
+			if relevance[t.id] == nil {
 				continue // not judged
 			}
 			a.step(func() error {
-				request := query.SearchRequest{Query: t.text, Limit: c.most}
-				answer, err := reader.Search(a.ctx, request)
+				answer, err := reader.Search(a.ctx, query.SearchRequest{Query: t.text, Limit: rankingDepth})
 				if err != nil {
 					return fmt.Errorf("topic %s: %w", t.id, err)
 				}
-				found.with(evaluate(c.rank(answer.Hits, c.relevance[t.id]), c.relevance[t.id]).figures(), "")
+				found.with(evaluate(ranked(answer.Hits, relevance[t.id]), relevance[t.id]).figures(), "")
 				return nil
 			})
 		}
@@ -107,7 +65,7 @@ func (a *attempt) documents() string {
 		return docs
 	}
 	if !exists(archive) {
-		a.check(&missingError{docs + " or docs.tar.gz"})
+		a.check(missing(docs + " or docs.tar.gz"))
 	}
 	docs = a.folder("documents")
 	a.run(command{dir: docs, args: []string{"tar", "-xzf", archive}})
@@ -146,7 +104,7 @@ func readCollection(dir string) (topics []topic, relevance judgements, err error
 	for _, pattern := range []string{"topics*", "qrels*"} {
 		files, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil || len(files) != 1 {
-			return nil, nil, &missingError{"one file " + filepath.Join(dir, pattern)}
+			return nil, nil, missing("one file " + filepath.Join(dir, pattern))
 		}
 		text, err := os.ReadFile(files[0])
 		if err != nil {

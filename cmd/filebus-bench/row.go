@@ -147,7 +147,7 @@ func (r row) cells() []string {
 func writeTable(w io.Writer, rows []row, count map[verdict]int) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range rows {
-		if (r.Suite == "relevance" || r.Suite == "known") && r.Runs > 0 {
+		if r.Suite == "relevance" && r.Runs > 0 {
 			fmt.Fprintf(table, "%s %.4f\n", r.What, r.Median)
 		}
 	}

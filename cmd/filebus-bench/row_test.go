@@ -147,15 +147,15 @@ func TestWriteJSON(t *testing.T) {
 func TestRetrievalFigures(t *testing.T) {
 	rows := []row{
 		{Suite: "relevance", What: "MAP", Runs: 1, Median: 0.31234},
-		{Suite: "known", What: "success@5", Runs: 1, Median: 1},
+		{Suite: "relevance", What: "P@10", Runs: 1, Median: 1},
 		{Suite: "put", What: "a put", Runs: 5, Median: 3},
-		{Suite: "known", What: "missing", Verdict: skipped},
+		{Suite: "relevance", What: "missing", Verdict: skipped},
 	}
 	var out bytes.Buffer
 	if err := write(&out, rows, false); err != nil {
 		t.Fatal(err)
 	}
-	if want := "MAP 0.3123\nsuccess@5 1.0000\ngo"; !strings.HasPrefix(out.String(), want) {
+	if want := "MAP 0.3123\nP@10 1.0000\ngo"; !strings.HasPrefix(out.String(), want) {
 		t.Errorf("got %q, want it to begin with %q", out.String(), want)
 	}
 }

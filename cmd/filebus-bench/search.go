@@ -156,7 +156,7 @@ const (
 // it may not. It has as many threads as it likes.
 func planRipgrep(a *attempt) []comparison {
 	if !hasTool(ripgrep) {
-		a.check(&missingError{ripgrep})
+		a.check(missing(ripgrep))
 		return nil
 	}
 	texts := a.corpusOf(newGenerator(a.seed).next, func(c *corpus) bool { return c.bytes < a.rgSize })

@@ -103,10 +103,9 @@ type score struct{ ap, p10, p30, ndcg10, rr float64 }
 
 // figures are those of one topic. Success is for topics that have one answer.
 func (s score) figures() figures {
-	within := func(last float64) sample { return sample{math.Floor(min(s.rr*last, 1))} }
 	return figures{
 		"MAP": {s.ap}, "P@10": {s.p10}, "P@30": {s.p30}, "nDCG@10": {s.ndcg10},
-		"MRR": {s.rr}, "success@1": within(1), "success@5": within(5),
+		"MRR": {s.rr},
 	}
 }
 

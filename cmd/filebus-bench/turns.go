@@ -88,7 +88,7 @@ func (f figures) with(more figures, side string) figures {
 
 func (s *side) once(a *attempt) (figures, error) {
 	if s.tool != "" && !hasTool(s.tool) {
-		return nil, &missingError{s.tool}
+		return nil, missing(s.tool)
 	}
 	if s.prepare != nil {
 		s.prepare(a)

@@ -55,9 +55,8 @@ func TestTurns(t *testing.T) {
 		return figures{"": {0}} // without its tool
 	}}
 	got, err := taken(t, 2, step("a", 0), lacking, step("b", 10))
-	var missing *missingError
-	if !errors.As(err, &missing) {
-		t.Errorf("a tool that is missing: got %v, want a %T", err, missing)
+	if !errors.Is(err, errMissing) {
+		t.Errorf("a tool that is missing: got %v, want %v", err, errMissing)
 	}
 	// The first round warms up and does not count.
 	want := figures{"a": {2, 3}, "b": {12, 13}, "both": {2, 2, 3, 3, 12, 12, 13, 13}}
