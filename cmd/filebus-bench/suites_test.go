@@ -370,8 +370,9 @@ func TestRipgrepFindsFiles(t *testing.T) {
 	}
 }
 
-// TestSmallRun measures a capture by a real filebus and the retrieval of one document: each must give rows without a failure. Which limits are met says
-// nothing at this size.
+// TestSmallRun measures a capture by a real filebus and the retrieval of one
+// document: each must give rows without a failure. Which limits are met says nothing
+// at this size.
 func TestSmallRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and runs the program")
