@@ -128,12 +128,22 @@ func (s *Store) sweepTemporary() {
 	}
 }
 
-// startCoders makes the compressors when they are first needed: a command that
-// only looks at names never pays for them.
-func (s *Store) startCoders() {
-	s.coders.Do(func() {
-		// The options are constant and valid, so neither call can fail.
-		s.encode, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(1<<20))
+// encoder returns a compressor for one text. The one that was used last is the
+// cheapest: its tables, of a megabyte, are in memory.
+func (s *Store) encoder() *zstd.Encoder {
+	if used, ok := s.encoders.Get().(*zstd.Encoder); ok {
+		return used
+	}
+	// The options are constant and valid, so the call cannot fail.
+	made, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+	return made
+}
+
+// startDecoder makes the decompressor when it is first needed: a command that only
+// looks at names never pays for it.
+func (s *Store) startDecoder() {
+	s.decoder.Do(func() {
+		// The options are constant and valid, so the call cannot fail.
 		s.decode, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(4*InlineLimit))
 	})
 }
@@ -141,8 +151,9 @@ func (s *Store) startCoders() {
 // pack returns codec and data: compressed if that is smaller.
 func (s *Store) pack(text []byte) []byte {
 	if len(text) >= smallest {
-		s.startCoders()
-		packed := s.encode.EncodeAll(text, append(make([]byte, 0, len(text)/2+64), codecZstd))
+		encoder := s.encoder()
+		packed := encoder.EncodeAll(text, append(make([]byte, 0, len(text)/2+64), codecZstd))
+		s.encoders.Put(encoder)
 		if len(packed) < len(text) {
 			return packed
 		}
@@ -159,7 +170,7 @@ func (s *Store) unpack(packed []byte) ([]byte, error) {
 	case codecRaw:
 		return bytes.Clone(packed[1:]), nil
 	case codecZstd:
-		s.startCoders()
+		s.startDecoder()
 		return s.decode.DecodeAll(packed[1:], nil)
 	}
 	return nil, fmt.Errorf("unknown codec %d", packed[0])

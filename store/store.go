@@ -50,9 +50,9 @@ type Store struct {
 	turn *turnstile.Turnstile
 	made bool
 
-	coders sync.Once
-	encode *zstd.Encoder
-	decode *zstd.Decoder
+	encoders sync.Pool // of *zstd.Encoder
+	decoder  sync.Once
+	decode   *zstd.Decoder
 }
 
 // Open returns the store in dir. It returns ErrNoStore if there is none, and
