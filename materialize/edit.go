@@ -54,9 +54,13 @@ func (w *Workspace) EditTextAs(ctx context.Context, kind record.Kind, id string,
 		}
 		for try := 1; ; try++ {
 			var under *seated
-			result, under, err = w.tryEditText(ctx, p, origin, edit)
+			var refused error // by the edit, which is no race
+			result, under, err = w.tryEditText(ctx, p, origin, func(old []byte, head *store.Version) (text []byte, err error) {
+				text, refused = edit(old, head)
+				return text, refused
+			})
 			switch {
-			case errors.Is(err, store.ErrConflict) && try < raceTries:
+			case errors.Is(err, store.ErrConflict) && refused == nil && try < raceTries:
 				continue
 			case err != nil:
 				return err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -10,7 +9,6 @@ import (
 
 	runs "filebus/materialize/run"
 	"filebus/query"
-	"filebus/store/record"
 )
 
 // A runBudgetJSON is the budget of a run in JSON.
@@ -59,14 +57,6 @@ func runRunBudget(ctx context.Context, env *environ, run string) error {
 		return err
 	}
 	b, err := env.book(s).BudgetOf(ctx, run)
-	var unknown *runs.UnknownRunError
-	if errors.As(err, &unknown) {
-		hint := "filebus run show"
-		if unknown.Current != "" {
-			hint = "filebus budget --run " + quote(unknown.Current)
-		}
-		return coded(record.NotFound, hint, err)
-	}
 	if err != nil {
 		return err
 	}

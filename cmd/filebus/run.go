@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -145,41 +143,4 @@ func (e *environ) noteRewritten(out *runs.Outcome) {
 	if !out.Rewritten.IsZero() {
 		e.note("%s had a form that cannot be changed in place and was written anew; filebus get %s is what it was", out.File, out.Rewritten.Short())
 	}
-}
-
-// explainRun explains what the rules of a run refuse.
-func explainRun(f *failure, err error) bool {
-	var open *runs.OpenError
-	var none *runs.NoRunError
-	var used *runs.UsedError
-	var malformed *runs.MalformedError
-	var done *runs.LoopsDoneError
-	var running *runs.AgentRunningError
-	var noAgent *runs.NoAgentError
-	var long *runs.TooLongError
-	switch {
-	case errors.As(err, &open):
-		f.Exit, f.Hint = exitConflict, "filebus run start --end"
-	case errors.As(err, &none):
-		f.Exit, f.Hint = exitNotFound, "filebus run start"
-	case errors.As(err, &used):
-		f.Exit, f.Hint = exitConflict, "filebus run start, for the next free id"
-	case errors.As(err, &malformed):
-		f.Exit = exitUsage
-	case errors.As(err, &done):
-		f.Exit, f.Hint = exitConflict, fmt.Sprintf("filebus run end, or filebus run loop --loops %d", done.Planned+1)
-	case errors.As(err, &running):
-		f.Exit, f.Hint = exitConflict, "filebus run agent done "+running.ID
-	case errors.As(err, &noAgent):
-		f.Exit, f.Hint = exitNotFound, "filebus run agent start "+noAgent.ID
-		if noAgent.Ended {
-			f.Exit, f.Hint = exitConflict, "filebus run show"
-		}
-	case errors.As(err, &long):
-		f.Exit, f.Hint = exitUsage, long.Put
-	default:
-		return explainSnapshot(f, err)
-	}
-	f.Code = wordOf(f.Exit)
-	return true
 }

@@ -56,7 +56,7 @@ func runRunShow(ctx context.Context, env *environ, maxTokens int) error {
 	env.takeInNew(ctx, s, record.KindState, "session_state")
 	view, err := env.book(s).View(ctx)
 	if errors.Is(err, store.ErrNotFound) {
-		return &runs.NoRunError{}
+		return record.NotFound.Errorf("no run is going on").Because(runs.ErrNoRun)
 	}
 	if err != nil {
 		return err

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -203,27 +201,4 @@ func summaryOf(s *runs.Snapshot) string {
 		}
 	}
 	return ""
-}
-
-// explainSnapshot explains what the rules of snapshots refuse.
-func explainSnapshot(f *failure, err error) bool {
-	var taken *runs.TakenError
-	var none *runs.NoSnapshotError
-	var loop *runs.LoopError
-	switch {
-	case errors.As(err, &taken):
-		f.Exit, f.Hint = exitConflict, fmt.Sprintf("filebus snapshot show %s/%d, or filebus run loop", taken.Run, taken.Loop)
-	case errors.As(err, &none) && none.File != "":
-		f.Exit, f.Hint = exitNotFound, fmt.Sprintf("filebus snapshot show %s/%d", quote(none.Run), none.Loop)
-	case errors.As(err, &none):
-		f.Exit, f.Hint = exitNotFound, "filebus snapshot list"
-	case errors.As(err, &loop) && loop.Last == 0:
-		f.Exit, f.Hint = exitNotFound, "filebus run show"
-	case errors.As(err, &loop):
-		f.Exit, f.Hint = exitConflict, "filebus snapshot take --loop "+strconv.Itoa(loop.Last)
-	default:
-		return false
-	}
-	f.Code = wordOf(f.Exit)
-	return true
 }

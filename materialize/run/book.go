@@ -101,10 +101,7 @@ func (b *Book) checkSize(size, before int) error {
 }
 
 func (b *Book) tooLarge(tokens int) error {
-	file := b.file()
-	return &TooLongError{
-		What: "the session state", Size: tokens, Max: MaxTokens, Unit: "tokens", Put: "filebus put " + file,
-	}
+	return tooLong("the session state", tokens, "tokens", MaxTokens, "filebus put "+b.file())
 }
 
 // file returns where the session state lies, below the workspace if it does.
@@ -141,7 +138,7 @@ func checkField(what, text, agent, task string) error {
 	if task != "" && task != text {
 		put += " --task " + task
 	}
-	return &TooLongError{What: what, Size: n, Max: MaxField, Unit: "characters", Put: put}
+	return tooLong(what, n, "characters", MaxField, put)
 }
 
 // A View is the session state as it is now.
@@ -167,6 +164,11 @@ func (b *Book) View(ctx context.Context) (*View, error) {
 
 // IsOpen reports whether the run of a state goes on.
 func IsOpen(s layout.State) bool { return s.RunID != "" && s.Ended == "" }
+
+// stateName is the name of a workspace's session state.
+func stateName() record.Name { return record.Name{Kind: record.KindState, ID: stateID} }
+
+const stateID = "session_state"
 
 // maxRead bounds what is read of a file that others may have written.
 const maxRead = 64 << 20
@@ -259,8 +261,8 @@ func after(id, taken string) string {
 	return fmt.Sprintf("%s%03d", id[:prefix], last+1)
 }
 
-// CheckID returns a *MalformedError if a text cannot be the id of a run or of an
-// agent: it is part of paths and of tables.
+// CheckID returns an error if a text cannot be the id of a run or of an agent: it is
+// part of paths and of tables.
 func CheckID(what, text string) error {
 	if regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`).MatchString(text) {
 		return nil
@@ -268,5 +270,5 @@ func CheckID(what, text string) error {
 	if len(text) > 120 {
 		text = text[:120] + "…"
 	}
-	return &MalformedError{what, text, "letters, digits, '.', '_' and '-', at most 100"}
+	return malformed(what, text, "letters, digits, '.', '_' and '-', at most 100")
 }

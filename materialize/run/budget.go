@@ -60,14 +60,6 @@ type Poll struct {
 	Tokens int
 }
 
-// An UnknownRunError says that nothing is stored of a run.
-type UnknownRunError struct {
-	Run     string
-	Current string // the run of the session state, if there is one
-}
-
-func (e *UnknownRunError) Error() string { return fmt.Sprintf("nothing is stored of a run %q", e.Run) }
-
 // A span is the time of a run. A zero end is open.
 type span struct{ from, until time.Time }
 
@@ -79,8 +71,8 @@ func (s span) holds(t time.Time) bool {
 
 // BudgetOf returns the budget of a run from the log of reads and what is stored.
 // What belongs to it says so in its field for the run, or says of no run and is
-// from its time, as the versions of the session state tell it. An unknown run is
-// an *UnknownRunError.
+// from its time, as the versions of the session state tell it. Of an unknown run
+// it is ErrUnknownRun.
 func (b *Book) BudgetOf(ctx context.Context, id string) (*Budget, error) {
 	at, err := b.spanOf(ctx, id)
 	if err != nil {
@@ -91,11 +83,8 @@ func (b *Book) BudgetOf(ctx context.Context, id string) (*Budget, error) {
 		return nil, err
 	}
 	if !at.isKnown() && len(texts) == 0 {
-		unknown := &UnknownRunError{Run: id}
-		if view, err := b.View(ctx); err == nil {
-			unknown.Current = view.RunID
-		}
-		return nil, unknown
+		current, _ := b.currentRun(ctx) // only for the hint
+		return nil, record.NotFound.Errorf("nothing is stored of a run %q", id).Because(ErrUnknownRun, record.Any(current)...)
 	}
 	if !at.isKnown() {
 		at = around(texts)

@@ -22,7 +22,7 @@ type StartRequest struct {
 	Loops int // planned; 0: not said
 	// End ends a run that is going on before. Restart leaves it as it is, and
 	// begins again with its focus and number of loops. Without either an open run
-	// is an *OpenError.
+	// is ErrOpen.
 	End, Restart bool
 }
 
@@ -34,13 +34,14 @@ func (b *Book) Start(ctx context.Context, r StartRequest) (*Outcome, error) {
 		return nil, err
 	}
 	if r.End {
-		if _, err := b.End(ctx); err != nil && !errors.As(err, new(*NoRunError)) {
+		if _, err := b.End(ctx); err != nil && !errors.Is(err, ErrNoRun) {
 			return nil, err
 		}
 	}
-	out, err := b.change(ctx, func(now layout.State, _ *store.Version) (layout.StateChange, error) {
+	out, err := b.change(ctx, func(now layout.State, _ *store.Version) (c layout.StateChange, err error) {
 		if IsOpen(now) && !r.Restart {
-			return layout.StateChange{}, &OpenError{now.RunID}
+			return c, record.Conflict.Errorf("the run %s has not ended: --end ends it first, "+
+				"--restart begins again with its focus and number of loops", now.RunID).Because(ErrOpen)
 		}
 		focus, loops := r.Focus, r.Loops
 		if _, planned := now.LoopNumber(); r.Restart && IsOpen(now) {
@@ -77,7 +78,7 @@ func (b *Book) newID(ctx context.Context, r StartRequest) (string, error) {
 	}
 	used, err := b.wasUsed(ctx, r.ID)
 	if err == nil && used {
-		err = &UsedError{r.ID}
+		err = record.Conflict.Errorf("there was a run %s before", r.ID).Because(ErrUsed)
 	}
 	return r.ID, err
 }
@@ -150,16 +151,17 @@ func (b *Book) Loop(ctx context.Context, planned int) (out *Outcome, err error) 
 		if err != nil {
 			return nil, err
 		}
-		out, err = b.change(ctx, func(now layout.State, head *store.Version) (layout.StateChange, error) {
+		out, err = b.change(ctx, func(now layout.State, head *store.Version) (c layout.StateChange, err error) {
 			if err := sameLoop(now, closed); err != nil {
-				return layout.StateChange{}, err
+				return c, err
 			}
 			_, plan := now.LoopNumber()
 			if planned > 0 {
 				plan = planned
 			}
 			if plan > 0 && next > plan {
-				return layout.StateChange{}, &LoopsDoneError{now.RunID, next - 1}
+				return c, record.Conflict.Errorf("the run %s has had its %d loops: end it, or plan more with --loops", now.RunID, next-1).
+					Because(ErrLoopsDone, strconv.Itoa(next))
 			}
 			begin = layout.LoopStart{Run: now.RunID, Loop: next, Completed: len(now.Completed)}
 			if head != nil {
@@ -208,13 +210,13 @@ func (b *Book) openLoop(ctx context.Context) (layout.State, *layout.LoopStart, e
 	}
 	view, err := b.View(ctx)
 	if errors.Is(err, store.ErrNotFound) {
-		return layout.State{}, nil, &NoRunError{}
+		return layout.State{}, nil, noRun("")
 	}
 	if err != nil {
 		return layout.State{}, nil, err
 	}
 	if !IsOpen(view.State) {
-		return view.State, nil, &NoRunError{view.RunID}
+		return view.State, nil, noRun(view.RunID)
 	}
 	loop, _ := view.LoopNumber()
 	start, err := b.loopStart(ctx, view.RunID, loop)
@@ -227,12 +229,12 @@ func (b *Book) takeIn(ctx context.Context) error {
 	return err
 }
 
-// sameLoop returns errMoved if a state is in another loop than before, and a
-// *NoRunError if its run has ended.
+// sameLoop returns errMoved if a state is in another loop than before, and
+// ErrNoRun if its run has ended.
 func sameLoop(now, before layout.State) error {
 	switch {
 	case !IsOpen(now):
-		return &NoRunError{now.RunID}
+		return noRun(now.RunID)
 	case now.RunID != before.RunID || now.Loop != before.Loop:
 		return errMoved
 	}

@@ -37,14 +37,15 @@ func (s *Snapshot) Name() string { return fmt.Sprintf("%s/loop-%d", s.Run, s.Loo
 
 // file returns a file of the snapshot.
 func (s *Snapshot) file(name string) (File, error) {
-	e := &NoSnapshotError{Run: s.Run, Loop: s.Loop, File: name}
+	var have []string
 	for _, f := range s.Files {
 		if f.Path == name {
 			return f, nil
 		}
-		e.Have = append(e.Have, f.Path)
+		have = append(have, f.Path)
 	}
-	return File{}, e
+	return File{}, record.NotFound.Errorf("the snapshot %s has no %s; it has %s", s.Name(), name, strings.Join(have, ", ")).
+		Because(ErrNoFile, fmt.Sprintf("%s/%d", s.Run, s.Loop))
 }
 
 // Snapshots returns the snapshots that were taken, the newest first: of one run,
@@ -128,7 +129,7 @@ func (b *Book) Find(ctx context.Context, text string) (*Snapshot, error) {
 			return s, b.ReadManifest(ctx, s)
 		}
 	}
-	return nil, &NoSnapshotError{Run: id, Loop: loop}
+	return nil, record.NotFound.Errorf("no snapshot %s/loop-%d", id, loop).Because(ErrNoSnapshot)
 }
 
 func (b *Book) parseName(ctx context.Context, text string) (id string, loop int, err error) {
@@ -145,7 +146,7 @@ func (b *Book) parseName(ctx context.Context, text string) (id string, loop int,
 	}
 	loop, err = strconv.Atoi(strings.TrimPrefix(number, "loop-"))
 	if err != nil || loop < 1 || id == "" {
-		return "", 0, &MalformedError{"snapshot", text, "RUN/LOOP, such as run-2025-12-12-001/2"}
+		return "", 0, malformed("snapshot", text, "RUN/LOOP, such as run-2025-12-12-001/2")
 	}
 	return id, loop, nil
 }

@@ -17,7 +17,7 @@ import (
 // Take keeps the snapshot of a loop: diff.patch, state.md, issues_completed.md
 // and manifest.json. An empty run and a loop of 0 are those of the session state.
 // The snapshot of a loop that another one has followed ends where that one began.
-// It is written once: a *TakenError says that it is there.
+// It is written once: ErrTaken says that it is there.
 func (b *Book) Take(ctx context.Context, id string, loop int) (*layout.Manifest, error) {
 	if err := b.takeIn(ctx); err != nil {
 		return nil, err
@@ -42,9 +42,18 @@ func (b *Book) Take(ctx context.Context, id string, loop int) (*layout.Manifest,
 	}
 	err = b.keep(ctx, m.Run, m.Loop, layout.SnapshotManifest, text)
 	if isWriteOnce(err) { // another process was faster
-		return nil, &TakenError{m.Run, m.Loop}
+		return nil, taken(m.Run, m.Loop)
 	}
 	return m, err
+}
+
+func taken(id string, loop int) error {
+	return record.Conflict.Errorf("the snapshot %s/loop-%d was taken before, and is written once", id, loop).
+		Because(ErrTaken, fmt.Sprintf("%s/%d", id, loop))
+}
+
+func neverIn(id string, loop int) error {
+	return record.NotFound.Errorf("the session state never was in loop %d of the run %s", loop, id).Because(ErrNoLoop)
 }
 
 // isWriteOnce reports whether a file of a snapshot was there, with another text.
@@ -76,7 +85,7 @@ func (b *Book) newTaking(ctx context.Context, id string, loop int) (*taking, err
 		id = current.RunID
 	}
 	if id == "" {
-		return nil, &NoRunError{}
+		return nil, noRun("")
 	}
 	if err := CheckID("id of a run", id); err != nil {
 		return nil, err
@@ -85,14 +94,18 @@ func (b *Book) newTaking(ctx context.Context, id string, loop int) (*taking, err
 		loop = now
 	}
 	if loop < 1 {
-		return nil, &MalformedError{"loop", fmt.Sprint(loop), "a number from 1 on: --loop N"}
+		return nil, malformed("loop", fmt.Sprint(loop), "a number from 1 on: --loop N")
 	}
 	if id == current.RunID && loop > now {
-		return nil, &LoopError{id, loop, now}
+		if now == 0 {
+			return nil, neverIn(id, loop)
+		}
+		return nil, record.Conflict.Errorf("the run %s has not begun loop %d: it is in loop %d", id, loop, now).
+			Because(ErrNotBegun, fmt.Sprint(now))
 	}
 	t.manifest = layout.Manifest{Run: id, Loop: loop, Taken: b.now().Format(time.RFC3339)}
 	if _, _, err := b.stored(ctx, snapshotName(id, loop, layout.SnapshotManifest)); !errors.Is(err, store.ErrNotFound) {
-		return nil, errors.Join(err, &TakenError{id, loop})
+		return nil, errors.Join(err, taken(id, loop))
 	}
 	if t.start, err = b.loopStart(ctx, id, loop); err != nil {
 		return nil, err
@@ -149,7 +162,7 @@ func (t *taking) lastState(ctx context.Context, head store.Version) (found store
 				return nil
 			}
 		}
-		return &LoopError{Run: t.manifest.Run, Loop: t.manifest.Loop}
+		return neverIn(t.manifest.Run, t.manifest.Loop)
 	})
 	return found, err
 }
