@@ -1,20 +1,25 @@
 package main
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	runs "filebus/materialize/run"
+	"filebus/store/record"
 )
 
 func newRunCommand(env *environ) *cobra.Command {
+	return newGroup("run",
+		newRunStartCommand(env), newRunLoopCommand(env), newRunAgentCommand(env), newRunEndCommand(env), newRunShowCommand(env))
+}
+
+// newGroup returns a command that is only the beginning of others.
+func newGroup(use string, commands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:  "run",
+		Use:  use,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newRunStartCommand(env), newRunLoopCommand(env), newRunAgentCommand(env), newRunEndCommand(env), newRunShowCommand(env))
+	cmd.AddCommand(commands...)
 	return cmd
 }
 
@@ -28,7 +33,16 @@ func newRunStartCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:  "start",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runRunStart(cmd.Context(), env, r) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if r.Loops < 0 {
+				return usageError("--loops %d is negative", r.Loops)
+			}
+			s, err := env.create(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return env.changeRun(s, runText, func(b *runs.Book) (*runs.Outcome, error) { return b.Start(cmd.Context(), r) })
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&r.ID, "id", "", "")
@@ -40,21 +54,6 @@ func newRunStartCommand(env *environ) *cobra.Command {
 	return cmd
 }
 
-func runRunStart(ctx context.Context, env *environ, r runs.StartRequest) error {
-	if r.Loops < 0 {
-		return usageError("--loops %d is negative", r.Loops)
-	}
-	s, err := env.create(ctx)
-	if err != nil {
-		return err
-	}
-	out, err := env.book(s).Start(ctx, r)
-	if err != nil {
-		return err
-	}
-	return env.printRun(out)
-}
-
 func newRunLoopCommand(env *environ) *cobra.Command {
 	var planned int
 	cmd := &cobra.Command{
@@ -64,7 +63,11 @@ func newRunLoopCommand(env *environ) *cobra.Command {
 			if planned < 0 {
 				return usageError("--loops %d is negative", planned)
 			}
-			return env.withBook(cmd.Context(), func(ctx context.Context, b *runs.Book) (*runs.Outcome, error) { return b.Loop(ctx, planned) })
+			s, err := env.open()
+			if err != nil {
+				return err
+			}
+			return env.changeRun(s, runText, func(b *runs.Book) (*runs.Outcome, error) { return b.Loop(cmd.Context(), planned) })
 		},
 	}
 	cmd.Flags().IntVar(&planned, "loops", 0, "")
@@ -76,71 +79,47 @@ func newRunEndCommand(env *environ) *cobra.Command {
 		Use:  "end",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return env.withBook(cmd.Context(), func(ctx context.Context, b *runs.Book) (*runs.Outcome, error) { return b.End(ctx) })
+			s, err := env.open()
+			if err != nil {
+				return err
+			}
+			return env.changeRun(s, runText, func(b *runs.Book) (*runs.Outcome, error) { return b.End(cmd.Context()) })
 		},
 	}
 }
 
-// withBook makes one change of the session state and prints what the run is like
-// after it.
-func (e *environ) withBook(ctx context.Context, change func(ctx context.Context, b *runs.Book) (*runs.Outcome, error)) error {
-	s, err := e.open()
+// changeRun makes one change of the session state and prints what came of it.
+func (e *environ) changeRun(s *session, text func(*runs.Outcome) (json any, line string), change func(*runs.Book) (*runs.Outcome, error)) error {
+	out, err := change(e.book(s))
 	if err != nil {
 		return err
 	}
-	out, err := change(ctx, e.book(s))
-	if err != nil {
-		return err
+	if out.Rewritten != (record.ShortRef{}) {
+		e.note("%s had a form that cannot be changed in place and was written anew; filebus get %s is what it was", out.File, out.Rewritten)
 	}
-	return e.printRun(out)
-}
-
-// A runJSON is what the commands that change a run print of it.
-type runJSON struct {
-	Run     string   `json:"run"`
-	Loop    int      `json:"loop"`
-	Loops   int      `json:"loops,omitempty"` // planned
-	Closed  string   `json:"closed,omitempty"`
-	Ended   string   `json:"ended,omitempty"`
-	File    string   `json:"file"`
-	Ref     string   `json:"ref"`
-	LeftOut []string `json:"left_out,omitempty"`
-}
-
-// printRun prints a run after a change.
-func (e *environ) printRun(out *runs.Outcome) error {
-	e.noteRewritten(out)
-	for i, left := range out.Notes {
+	for i, left := range out.LeftOut {
 		if i == 5 {
-			e.note("and %s", plural(len(out.Notes)-i, "file more"))
+			e.note("and %s", plural(len(out.LeftOut)-i, "file more"))
 			break
 		}
 		e.note("the loop's changes will not include %s", left)
 	}
-	view := runJSON{
-		Run: out.State.RunID, Ended: out.State.Ended, File: out.File, Ref: out.Ref.Short(), LeftOut: out.Notes,
-	}
-	view.Loop, view.Loops = out.State.LoopNumber()
-	if n := len(out.State.History); n > 0 {
-		view.Closed = out.State.History[n-1]
-	}
+	json, line := text(out)
 	if e.global.json {
-		return e.printJSON(view)
-	}
-	line := view.Run + "  loop " + out.State.Loop
-	if view.Ended != "" {
-		line = view.Run + "  ended " + view.Ended
-	}
-	if view.Closed != "" {
-		line += "  (" + view.Closed + ")"
+		return e.printJSON(json)
 	}
 	e.printf("%s\n", oneLine(line))
 	return nil
 }
 
-// noteRewritten says that a state file lost its form.
-func (e *environ) noteRewritten(out *runs.Outcome) {
-	if !out.Rewritten.IsZero() {
-		e.note("%s had a form that cannot be changed in place and was written anew; filebus get %s is what it was", out.File, out.Rewritten.Short())
+// runText says what a run is like after a change.
+func runText(out *runs.Outcome) (json any, line string) {
+	line = out.Run + "  loop " + out.State.Loop
+	if out.Ended != "" {
+		line = out.Run + "  ended " + out.Ended
 	}
+	if out.Closed != "" {
+		line += "  (" + out.Closed + ")"
+	}
+	return out, line
 }

@@ -11,6 +11,7 @@ import (
 	"filebus/materialize/layout"
 	runs "filebus/materialize/run"
 	"filebus/query"
+	"filebus/store/record"
 )
 
 // snapshotTokens is how much of a snapshot's file, or of a difference, is printed
@@ -45,29 +46,24 @@ func runSnapshotShow(ctx context.Context, env *environ, text string) error {
 	if err != nil {
 		return err
 	}
-	view := viewOf(snap)
-	if env.global.json {
-		return env.printJSON(view)
-	}
 	lines := []string{snap.Name() + "  " + env.minute(snap.Time) + "  " + summaryOf(snap)}
 	for _, f := range snap.Files {
-		line := "  " + f.Version.Ref.Short() + "  " + validText(f.Path) + "  " + byteSize(f.Version.Record.Size)
+		line := "  " + f.Version.Ref.Short() + "  " + f.Path + "  " + byteSize(f.Version.Record.Size)
 		if f.Path == layout.SnapshotIssues || f.Path == layout.SnapshotState {
 			line += "  " + cutText(f.Summary)
 		}
 		lines = append(lines, line)
 	}
-	for _, c := range view.Changed {
+	for _, c := range snap.Changed {
 		lines = append(lines, "  "+c)
 	}
-	if more := view.FilesChanged - len(view.Changed); more > 0 && len(view.Changed) > 0 {
+	if more := snap.FilesChanged - len(snap.Changed); more > 0 && len(snap.Changed) > 0 {
 		lines = append(lines, "  and "+plural(more, "file")+" more")
 	}
-	for _, note := range view.Notes {
+	for _, note := range snap.Notes {
 		lines = append(lines, "note  "+note)
 	}
-	env.printf("%s", fitLines(lines, stateTokens))
-	return nil
+	return env.presentLines(s, lines, presentation{maxTokens: stateTokens, json: func(int) any { return snap }})
 }
 
 func runSnapshotFile(ctx context.Context, env *environ, text, file string, maxTokens int) error {
@@ -117,25 +113,6 @@ type snapshotDiffOptions struct {
 	maxTokens int
 }
 
-// A snapshotDiffJSON is a comparison of two loops in JSON.
-type snapshotDiffJSON struct {
-	From         string         `json:"from"`
-	To           string         `json:"to"`
-	Issues       []resolvedJSON `json:"issues"`
-	FilesChanged int            `json:"files_changed"`
-	Files        []string       `json:"files"` // the first ones
-	State        []string       `json:"state"`
-	Missing      []string       `json:"missing,omitempty"` // loops between the two without a snapshot
-	Diff         string         `json:"diff,omitempty"`    // with --file
-	Left         int            `json:"left,omitempty"`    // tokens of it that are missing
-}
-
-// A resolvedJSON is an issue that was completed in JSON.
-type resolvedJSON struct {
-	ID      string `json:"id"`
-	Summary string `json:"summary,omitempty"`
-}
-
 func runSnapshotDiff(ctx context.Context, env *environ, opts snapshotDiffOptions, first, second string) error {
 	s, err := env.openFresh(ctx)
 	if err != nil {
@@ -149,52 +126,40 @@ func runSnapshotDiff(ctx context.Context, env *environ, opts snapshotDiffOptions
 	if err != nil {
 		return err
 	}
-	view := snapshotDiffJSON{
-		From: c.From, To: c.To, Issues: []resolvedJSON{}, FilesChanged: c.FilesChanged, Files: []string{}, State: []string{}, Missing: c.Missing,
+	for i := range c.Issues {
+		c.Issues[i].Summary = cutText(c.Issues[i].Summary)
 	}
-	for _, issue := range c.Issues {
-		view.Issues = append(view.Issues, resolvedJSON{issue.ID, cutText(issue.Summary)})
+	for i, line := range c.State {
+		c.State[i] = cutText(line)
 	}
-	for _, change := range c.Files[:min(len(c.Files), 10*maxShown)] {
-		view.Files = append(view.Files, changeText(change))
-	}
-	for _, line := range c.State {
-		view.State = append(view.State, cutText(line))
-	}
-	if env.global.json {
-		return env.printJSON(view)
-	}
-	limit := opts.maxTokens
-	if limit == 0 {
-		limit = 1 << 30
-	}
-	env.printf("%s", fitLines(diffLines(view), limit))
-	return nil
+	return env.presentLines(s, diffLines(c), presentation{maxTokens: opts.maxTokens, json: func(int) any { return c }})
 }
 
 // diffLines returns a comparison in lines.
-func diffLines(c snapshotDiffJSON) []string {
+func diffLines(c *runs.Comparison) []string {
 	lines := []string{c.From + " -> " + c.To}
+	add := func(head string, under []string) {
+		lines = append(lines, head)
+		for _, line := range under {
+			lines = append(lines, "  "+line)
+		}
+	}
 	if len(c.Missing) > 0 {
-		lines = append(lines, "no snapshots of "+strings.Join(c.Missing, ", "))
+		add("no snapshots of "+strings.Join(c.Missing, ", "), nil)
 	}
-	lines = append(lines, plural(len(c.Issues), "issue")+" completed")
+	var issues []string
 	for _, issue := range c.Issues {
-		lines = append(lines, "  "+issue.ID+"  "+issue.Summary)
+		issues = append(issues, issue.ID+"  "+issue.Summary)
 	}
-	lines = append(lines, plural(c.FilesChanged, "file")+" changed")
-	for _, f := range c.Files {
-		lines = append(lines, "  "+f)
-	}
+	add(plural(len(c.Issues), "issue")+" completed", issues)
+	add(plural(c.FilesChanged, "file")+" changed", c.Files)
 	if more := c.FilesChanged - len(c.Files); more > 0 {
-		lines = append(lines, "  and "+plural(more, "file")+" more")
-	}
-	lines = append(lines, "session state")
-	for _, line := range c.State {
-		lines = append(lines, "  "+line)
+		add("  and "+plural(more, "file")+" more", nil)
 	}
 	if len(c.State) == 0 {
-		lines[len(lines)-1] = "session state the same"
+		add("session state the same", nil)
+	} else {
+		add("session state", c.State)
 	}
 	return lines
 }
@@ -206,7 +171,7 @@ func printFileDiff(ctx context.Context, env *environ, b *runs.Book, opts snapsho
 	}
 	text, left := cutLines(string(diff), opts.maxTokens)
 	if env.global.json {
-		return env.printJSON(snapshotDiffJSON{From: first, To: second, Issues: []resolvedJSON{}, Files: []string{}, State: []string{}, Diff: validText(text), Left: left})
+		return env.printJSON(runs.Comparison{From: first, To: second, Diff: text, Left: left})
 	}
 	env.printf("%s", text)
 	switch {
@@ -238,15 +203,6 @@ func newSnapshotRestoreCommand(env *environ) *cobra.Command {
 	}
 }
 
-// A restoredJSON is what restore-state did in JSON.
-type restoredJSON struct {
-	From      string `json:"from"`
-	Ref       string `json:"ref"`
-	File      string `json:"file"`
-	Before    string `json:"before,omitempty"` // the version that stood there
-	Unchanged bool   `json:"unchanged"`
-}
-
 func runSnapshotRestore(ctx context.Context, env *environ, text string) error {
 	s, err := env.open()
 	if err != nil {
@@ -256,21 +212,17 @@ func runSnapshotRestore(ctx context.Context, env *environ, text string) error {
 	if err != nil {
 		return err
 	}
-	view := restoredJSON{From: r.From, Ref: r.Ref.Short(), File: r.File, Unchanged: r.Unchanged}
-	if r.Before != nil && !r.Unchanged {
-		view.Before = r.Before.Short()
-	}
 	if env.global.json {
-		return env.printJSON(view)
+		return env.printJSON(r)
 	}
 	switch {
 	case r.Unchanged:
 		env.note("%s is as it was at the end of %s", r.File, r.From)
-	case view.Before == "":
+	case r.Before == record.ShortRef{}:
 		env.note("%s is there again, as it was at the end of %s", r.File, r.From)
 	default:
-		env.note("%s is as it was at the end of %s again; filebus get %s is what stood there", r.File, r.From, view.Before)
+		env.note("%s is as it was at the end of %s again; filebus get %s is what stood there", r.File, r.From, r.Before)
 	}
-	env.printf("%s  %s\n", view.Ref, view.File)
+	env.printf("%s  %s\n", r.Ref, r.File)
 	return nil
 }

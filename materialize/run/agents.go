@@ -12,14 +12,27 @@ import (
 	"filebus/store/record"
 )
 
-// An Agent is one that begins its work.
-type Agent struct{ ID, Task, Model string }
+// An Agent is one that is at work or has ended.
+type Agent struct {
+	ID       string `json:"id"`
+	Task     string `json:"task,omitempty"`
+	Model    string `json:"model,omitempty"`
+	Started  string `json:"started,omitempty"` // as the state has it
+	Outcome  string `json:"outcome,omitempty"`
+	Duration string `json:"duration,omitempty"`
+}
 
 // AgentStart adds an agent to those at work.
 func (b *Book) AgentStart(ctx context.Context, a Agent) (*Outcome, error) {
-	if err := checkAgent(a); err != nil {
+	for _, f := range []struct{ what, text string }{{"the id of the agent", a.ID}, {"the task", a.Task}, {"the model", a.Model}} {
+		if err := checkField(f.what, f.text, a.ID, a.Task); err != nil {
+			return nil, err
+		}
+	}
+	if err := CheckID("id of an agent", a.ID); err != nil {
 		return nil, err
 	}
+	a.Started = b.now().Format(time.TimeOnly)
 	return b.change(ctx, func(now layout.State, _ *store.Version) (c layout.StateChange, err error) {
 		if !IsOpen(now) {
 			return c, noRun(now.RunID)
@@ -33,44 +46,32 @@ func (b *Book) AgentStart(ctx context.Context, a Agent) (*Outcome, error) {
 				return c, record.Conflict.Errorf("the agent %s is at work already%s", a.ID, on).Because(ErrAgentRunning, a.ID)
 			}
 		}
-		c.Start = []layout.RunningAgent{{ID: a.ID, Task: a.Task, Model: a.Model, Started: b.now().Format(time.TimeOnly)}}
+		c.Start = []layout.RunningAgent{{ID: a.ID, Task: a.Task, Model: a.Model, Started: a.Started}}
 		return c, nil
 	})
 }
 
-func checkAgent(a Agent) error {
-	for _, f := range []struct{ what, text string }{{"the id of the agent", a.ID}, {"the task", a.Task}, {"the model", a.Model}} {
-		if err := checkField(f.what, f.text, a.ID, a.Task); err != nil {
-			return err
-		}
-	}
-	return CheckID("id of an agent", a.ID)
-}
-
 // AgentDone moves an agent from those at work to those that have ended, with how
 // long it took. The outcome is a word or a short text, never what the agent wrote.
-func (b *Book) AgentDone(ctx context.Context, id, outcome string) (*Outcome, layout.CompletedAgent, error) {
-	var done layout.CompletedAgent
+func (b *Book) AgentDone(ctx context.Context, id, outcome string) (*Outcome, error) {
 	if err := checkField("the outcome", outcome, id, ""); err != nil {
-		return nil, done, err
+		return nil, err
 	}
 	if err := CheckID("id of an agent", id); err != nil {
-		return nil, done, err
+		return nil, err
 	}
-	out, err := b.change(ctx, func(now layout.State, _ *store.Version) (c layout.StateChange, err error) {
+	return b.change(ctx, func(now layout.State, _ *store.Version) (c layout.StateChange, err error) {
 		i := slices.IndexFunc(now.Running, func(a layout.RunningAgent) bool { return a.ID == id })
 		if i < 0 {
 			return c, noAgent(now, id)
 		}
-		a := now.Running[i]
-		done = layout.CompletedAgent{ID: id, Task: a.Task, Outcome: outcome}
-		if took, known := Since(a.Started, b.now()); known {
+		done := layout.CompletedAgent{ID: id, Task: now.Running[i].Task, Outcome: outcome}
+		if took, known := Since(now.Running[i].Started, b.now()); known {
 			done.Duration = DurationText(took)
 		}
 		c.Done = []layout.CompletedAgent{done}
 		return c, nil
 	})
-	return out, done, err
 }
 
 // noAgent says why an agent is not at work.

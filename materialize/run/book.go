@@ -41,14 +41,20 @@ func (b *Book) now() time.Time { return b.opts.Now().UTC().Truncate(time.Second)
 
 // An Outcome says what a change of the session state did.
 type Outcome struct {
-	Ref  record.Ref // of the new version
-	File string     // absolute
+	Run    string          `json:"run"`
+	Loop   int             `json:"loop"`
+	Loops  int             `json:"loops,omitempty"`  // planned
+	Closed string          `json:"closed,omitempty"` // the last line of the loop history
+	Ended  string          `json:"ended,omitempty"`
+	File   string          `json:"file"` // absolute
+	Ref    record.ShortRef `json:"ref"`  // of the new version
+	// LeftOut are the files that the changes of a loop that has begun will not include.
+	LeftOut []string `json:"left_out,omitempty"`
 	// Rewritten is the version from which the file was written anew, because it
-	// had a form in which it cannot be changed; the zero Ref mostly.
-	Rewritten record.Ref
-	State     layout.State // after the change
-	// Notes are what was left out when the beginning of a loop was noted.
-	Notes []string
+	// had a form in which it cannot be changed; zero mostly.
+	Rewritten record.ShortRef `json:"-"`
+	State     layout.State    `json:"-"` // after the change
+	Agent     Agent           `json:"-"` // that has begun or ended
 }
 
 // A plan finds the change of a state. It may be called again when another process
@@ -70,18 +76,29 @@ func (b *Book) change(ctx context.Context, p plan) (*Outcome, error) {
 		}
 		text, kept := c.Apply(old)
 		if !kept && head != nil {
-			out.Rewritten = head.Ref
+			out.Rewritten = record.ShortRef(head.Ref)
 		}
 		if err := b.checkSize(len(text), len(old)); err != nil {
 			return nil, err
 		}
 		out.State, _ = layout.ParseState(text)
+		for _, a := range c.Start {
+			out.Agent = Agent{ID: a.ID, Task: a.Task, Model: a.Model, Started: a.Started}
+		}
+		for _, a := range c.Done {
+			out.Agent = Agent{ID: a.ID, Task: a.Task, Outcome: a.Outcome, Duration: a.Duration}
+		}
 		return text, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	out.Ref, out.File = result.Ref, result.File
+	out.Ref, out.File = record.ShortRef(result.Ref), result.File
+	out.Run, out.Ended = out.State.RunID, out.State.Ended
+	out.Loop, out.Loops = out.State.LoopNumber()
+	if n := len(out.State.History); n > 0 {
+		out.Closed = out.State.History[n-1]
+	}
 	return out, nil
 }
 
@@ -141,25 +158,12 @@ func checkField(what, text, agent, task string) error {
 	return tooLong(what, n, "characters", MaxField, put)
 }
 
-// A View is the session state as it is now.
-type View struct {
-	layout.State
-	Ref    record.Ref
-	File   string // absolute
-	Tokens int    // of the file
-	Now    time.Time
-}
-
-// View returns the session state, or store.ErrNotFound if there is none.
-func (b *Book) View(ctx context.Context) (*View, error) {
-	v, text, err := b.stored(ctx, stateName())
-	if err != nil {
-		return nil, err
+// state reads the session state. Without one the error is store.ErrNotFound.
+func (b *Book) state(ctx context.Context) (s layout.State, v store.Version, text []byte, err error) {
+	if v, text, err = b.stored(ctx, stateName()); err == nil {
+		s, _ = layout.ParseState(text)
 	}
-	view := &View{Ref: v.Ref, Tokens: record.EstimateTokens(v.Record.Size), Now: b.now()}
-	view.State, _ = layout.ParseState(text)
-	view.File, err = b.w.PathOf(stateName())
-	return view, err
+	return s, v, text, err
 }
 
 // IsOpen reports whether the run of a state goes on.
@@ -193,6 +197,14 @@ func (b *Book) text(ctx context.Context, v store.Version) ([]byte, error) {
 		return nil, fmt.Errorf("%s has %d bytes, too many to be read at once", v.Record.Name, v.Record.Size)
 	}
 	return b.w.TextOf(ctx, v)
+}
+
+// list returns what the own tree has of the records that a filter picks, the newest
+// first.
+func (b *Book) list(ctx context.Context, f record.Filter) ([]query.Summary, error) {
+	f.Trees = []record.Tree{""}
+	listing, err := b.read.List(ctx, query.ListRequest{Filter: f})
+	return listing.Entries, err
 }
 
 // position returns the end of the store's log.

@@ -15,15 +15,21 @@ import (
 
 // A Comparison says what came between the ends of two loops.
 type Comparison struct {
-	From, To     string                  // RUN/loop-N
-	Issues       []layout.CompletedIssue // completed after the first, up to the second
-	FilesChanged int
-	Files        []layout.SnapshotChange
-	State        []string // what differs in the session state, a line each
+	From         string                  `json:"from"` // RUN/loop-N
+	To           string                  `json:"to"`
+	Issues       []layout.CompletedIssue `json:"issues"` // completed after the first, up to the second
+	FilesChanged int                     `json:"files_changed"`
+	Files        []string                `json:"files"` // the first ones, with how they were changed
+	State        []string                `json:"state"` // what differs in the session state, a line each
 	// Missing are the loops between the two that no snapshot was taken of: what
 	// they did is not in Issues and, without git, not in Files.
-	Missing []string
+	Missing []string `json:"missing,omitempty"`
+	Diff    string   `json:"diff,omitempty"` // of one file, for others to fill in
+	Left    int      `json:"left,omitempty"` // tokens of it that are missing
 }
+
+// comparedFiles is how many files a comparison names.
+const comparedFiles = 100
 
 // Compare compares the snapshots that two texts name; see Find.
 func (b *Book) Compare(ctx context.Context, first, second string) (*Comparison, error) {
@@ -108,37 +114,40 @@ func (b *Book) between(ctx context.Context, from, to *Snapshot, c *Comparison) (
 func (b *Book) compareFiles(ctx context.Context, from, to *Snapshot, steps []*Snapshot, c *Comparison) error {
 	p := &patch{}
 	err := b.diffBetween(ctx, from, to, nil, p.write)
-	if err == nil {
-		p.end()
-		c.Files, c.FilesChanged = p.changes, p.total
-		for i := range c.Files {
-			c.Files[i].Cut = false // no patch was wanted
-		}
-		return nil
+	p.end()
+	files := p.changes
+	c.FilesChanged = p.total
+	if errors.Is(err, errNoGit) {
+		err = nil
+		files, c.FilesChanged = changesOf(steps)
 	}
-	if !errors.Is(err, errNoGit) {
-		return err
+	for _, change := range files[:min(len(files), comparedFiles)] {
+		c.Files = append(c.Files, changeText(change))
 	}
+	return err
+}
+
+// changesOf returns the files that snapshots say were changed, by path, each once,
+// and how many they are with those that they do not name.
+func changesOf(steps []*Snapshot) (files []layout.SnapshotChange, total int) {
 	seen := map[string]int{}
 	for _, s := range steps {
 		if s.Manifest == nil {
 			continue
 		}
 		for _, change := range s.Manifest.Changed {
-			change.Cut = false
 			if i, found := seen[change.Path]; found {
-				c.Files[i].Added += change.Added
-				c.Files[i].Removed += change.Removed
+				files[i].Added += change.Added
+				files[i].Removed += change.Removed
 				continue
 			}
-			seen[change.Path] = len(c.Files)
-			c.Files = append(c.Files, change)
+			seen[change.Path] = len(files)
+			files = append(files, change)
 		}
-		c.FilesChanged = max(c.FilesChanged+s.Manifest.FilesChanged-len(s.Manifest.Changed), 0)
+		total = max(total+s.FilesChanged-len(s.Manifest.Changed), 0)
 	}
-	c.FilesChanged += len(c.Files)
-	slices.SortFunc(c.Files, func(a, b layout.SnapshotChange) int { return strings.Compare(a.Path, b.Path) })
-	return nil
+	slices.SortFunc(files, func(a, b layout.SnapshotChange) int { return strings.Compare(a.Path, b.Path) })
+	return files, total + len(files)
 }
 
 // diffBetween writes the difference of the work trees at the ends of two loops,

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -28,14 +27,14 @@ func (b *Book) OldRuns(ctx context.Context, keep int, before time.Time) ([]OldRu
 	if err != nil {
 		return nil, err
 	}
-	all, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindSnapshot}, Trees: []record.Tree{""}}})
+	all, err := b.list(ctx, record.Filter{Kinds: []record.Kind{record.KindSnapshot}})
 	if err != nil {
 		return nil, err
 	}
 	var runs []OldRun
 	newest := map[string]time.Time{}
 	at := map[string]int{}
-	for _, entry := range all.Entries { // the newest first
+	for _, entry := range all { // the newest first
 		r := entry.Version.Record
 		i, found := at[r.Run]
 		if !found {
@@ -56,11 +55,10 @@ func (b *Book) OldRuns(ctx context.Context, keep int, before time.Time) ([]OldRu
 
 // currentRun returns the run of the session state, or "".
 func (b *Book) currentRun(ctx context.Context) (string, error) {
-	_, text, err := b.stored(ctx, stateName())
+	state, _, _, err := b.state(ctx)
 	if errors.Is(err, store.ErrNotFound) {
-		return "", nil
+		err = nil
 	}
-	state, _ := layout.ParseState(text)
 	return state.RunID, err
 }
 
@@ -85,7 +83,9 @@ func (b *Book) Sweep(ctx context.Context) (swept int, err error) {
 		if id == current {
 			continue
 		}
-		left, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindSnapshot}, Runs: record.Any(id)}, Limit: 1})
+		left, err := b.read.List(ctx, query.ListRequest{
+			Filter: record.Filter{Kinds: []record.Kind{record.KindSnapshot}, Runs: record.Any(id)}, Limit: 1,
+		})
 		if err != nil {
 			return swept, err
 		}

@@ -110,7 +110,7 @@ func (b *Book) beginLoop(ctx context.Context, out *Outcome, start layout.LoopSta
 	if err != nil {
 		return out, fmt.Errorf("noting the beginning of loop %d: %w", start.Loop, err)
 	}
-	out.Notes = start.LeftOut
+	out.LeftOut = start.LeftOut
 	text, err := layout.AppendLoopStart(nil, start)
 	if err != nil {
 		return out, err
@@ -208,19 +208,16 @@ func (b *Book) openLoop(ctx context.Context) (layout.State, *layout.LoopStart, e
 	if err := b.takeIn(ctx); err != nil {
 		return layout.State{}, nil, err
 	}
-	view, err := b.View(ctx)
-	if errors.Is(err, store.ErrNotFound) {
-		return layout.State{}, nil, noRun("")
+	state, _, _, err := b.state(ctx)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return state, nil, err
 	}
-	if err != nil {
-		return layout.State{}, nil, err
+	if !IsOpen(state) {
+		return state, nil, noRun(state.RunID)
 	}
-	if !IsOpen(view.State) {
-		return view.State, nil, noRun(view.RunID)
-	}
-	loop, _ := view.LoopNumber()
-	start, err := b.loopStart(ctx, view.RunID, loop)
-	return view.State, start, err
+	loop, _ := state.LoopNumber()
+	start, err := b.loopStart(ctx, state.RunID, loop)
+	return state, start, err
 }
 
 // takeIn stores what agents have written by hand.

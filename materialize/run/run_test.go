@@ -94,7 +94,7 @@ func (x *bench) agent(id, task, outcome string, took time.Duration) {
 	_, err := x.b.AgentStart(x.t.Context(), run.Agent{ID: id, Task: task, Model: "small"})
 	x.must(err)
 	if x.now = x.now.Add(took); outcome != "" {
-		_, _, err = x.b.AgentDone(x.t.Context(), id, outcome)
+		_, err = x.b.AgentDone(x.t.Context(), id, outcome)
 		x.must(err)
 	}
 }
@@ -163,15 +163,15 @@ func TestRunRefusals(t *testing.T) {
 	x.agent("a1", "task-001", "", 0)
 	_, err = x.b.AgentStart(ctx, run.Agent{ID: "a1"})
 	wantError(t, "an agent twice", err, run.ErrAgentRunning)
-	_, _, err = x.b.AgentDone(ctx, "a2", "completed")
+	_, err = x.b.AgentDone(ctx, "a2", "completed")
 	wantError(t, "an agent that is not there", err, run.ErrNoAgent)
-	_, _, err = x.b.AgentDone(ctx, "a1", long)
+	_, err = x.b.AgentDone(ctx, "a1", long)
 	if e := wantError(t, "an outcome with the whole output", err, record.Usage); e != nil && e.Hint != "filebus put - --agent a1" {
 		t.Errorf("the way out is %q", e.Hint)
 	}
-	_, _, err = x.b.AgentDone(ctx, "a1", "completed")
+	_, err = x.b.AgentDone(ctx, "a1", "completed")
 	x.must(err)
-	_, _, err = x.b.AgentDone(ctx, "a1", "completed")
+	_, err = x.b.AgentDone(ctx, "a1", "completed")
 	wantError(t, "an agent that has ended", err, run.ErrAgentEnded)
 	_, err = x.b.Loop(ctx, 0)
 	x.must(err)
@@ -218,10 +218,10 @@ func TestSecondRun(t *testing.T) {
 func TestStatesByHand(t *testing.T) {
 	x := newBench(t, layout.Claude())
 	x.write(".claude/session_state.md", "\ufeffrun_id: r7 # mine\r\nloop: 1\r\nnote: keep me\r\nrunning_agents:\r\n  - id: b1\r\n    task: task-001\r\n    started: 08:59:00\r\n")
-	_, done, err := x.b.AgentDone(t.Context(), "b1", "completed")
+	out, err := x.b.AgentDone(t.Context(), "b1", "completed")
 	x.must(err)
-	if done.Duration != "1m" || done.Task != "task-001" {
-		t.Errorf("done: %+v", done)
+	if done := out.Agent; done.Duration != "1m" || done.Task != "task-001" {
+		t.Errorf("done: %+v", out.Agent)
 	}
 	_, err = x.b.Loop(t.Context(), 0)
 	x.must(err)
@@ -261,12 +261,12 @@ func TestRestoreState(t *testing.T) {
 	before := x.state()
 	restored, err := x.b.RestoreState(t.Context(), "1")
 	x.must(err)
-	if diff := cmp.Diff(kept, x.state()); diff != "" || restored.Before == nil {
+	if diff := cmp.Diff(kept, x.state()); diff != "" || record.Ref(restored.Before).IsZero() {
 		t.Fatalf("restored %+v (-want +got):\n%s", restored, diff)
 	}
 	var old []byte
 	err = x.w.Store.View(t.Context(), func(tx *store.Tx) error {
-		v, err := tx.Get(*restored.Before)
+		v, err := tx.Get(record.Ref(restored.Before))
 		if err != nil {
 			return err
 		}

@@ -47,9 +47,9 @@ func (x *bench) patch(loop int) string {
 
 func (x *bench) take(loop int) *layout.Manifest {
 	x.t.Helper()
-	m, err := x.b.Take(x.t.Context(), "", loop)
+	s, err := x.b.Take(x.t.Context(), "", loop)
 	x.must(err)
-	return m
+	return s.Manifest
 }
 
 // putIssue adds an issue to the queue, or gives it another status.
@@ -339,7 +339,7 @@ func TestCompare(t *testing.T) {
 	x.take(0)
 	_, err := x.b.Loop(t.Context(), 0)
 	x.must(err)
-	_, _, err = x.b.AgentDone(t.Context(), "a1", "completed")
+	_, err = x.b.AgentDone(t.Context(), "a1", "completed")
 	x.must(err)
 	x.write("a.txt", "new\n")
 	x.putIssue("ISSUE-20260302-001", "complete")
@@ -349,7 +349,7 @@ func TestCompare(t *testing.T) {
 	want := &run.Comparison{
 		From: "run-2026-03-02-001/loop-1", To: "run-2026-03-02-001/loop-2",
 		Issues:       []layout.CompletedIssue{{ID: "ISSUE-20260302-001", Summary: "About ISSUE-20260302-001"}},
-		FilesChanged: 1, Files: []layout.SnapshotChange{{Path: "a.txt", Status: "added", Added: 1}},
+		FilesChanged: 1, Files: []string{"added a.txt +1 -0"},
 		State: []string{
 			"loop: 1 of 3 -> 2 of 3", "- at work: a1 task-001", "+ ended: a1 task-001 completed 0s", "+ history: Loop 1: 0/1 tasks completed",
 		},
@@ -360,7 +360,7 @@ func TestCompare(t *testing.T) {
 	x.must(os.RemoveAll(filepath.Join(x.w.Location.Store, "loops")))
 	c, err = x.b.Compare(t.Context(), "1", "2")
 	x.must(err)
-	if len(c.Files) != 1 || c.Files[0].Path != "a.txt" || c.FilesChanged != 1 {
+	if len(c.Files) != 1 || c.Files[0] != "added a.txt +1 -0" || c.FilesChanged != 1 {
 		t.Errorf("without the trees: %+v", c)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
-	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -18,7 +17,7 @@ import (
 // and manifest.json. An empty run and a loop of 0 are those of the session state.
 // The snapshot of a loop that another one has followed ends where that one began.
 // It is written once: ErrTaken says that it is there.
-func (b *Book) Take(ctx context.Context, id string, loop int) (*layout.Manifest, error) {
+func (b *Book) Take(ctx context.Context, id string, loop int) (*Snapshot, error) {
 	if err := b.takeIn(ctx); err != nil {
 		return nil, err
 	}
@@ -44,7 +43,12 @@ func (b *Book) Take(ctx context.Context, id string, loop int) (*layout.Manifest,
 	if isWriteOnce(err) { // another process was faster
 		return nil, taken(m.Run, m.Loop)
 	}
-	return m, err
+	s := &Snapshot{Run: m.Run, Loop: m.Loop, Time: b.opts.Now().UTC()}
+	s.describe(m)
+	for _, f := range m.Files {
+		s.Files = append(s.Files, File{Path: f.Path})
+	}
+	return s, err
 }
 
 func taken(id string, loop int) error {
@@ -75,11 +79,10 @@ type taking struct {
 // newTaking finds the loop that is meant and where it begins and ends.
 func (b *Book) newTaking(ctx context.Context, id string, loop int) (*taking, error) {
 	t := &taking{Book: b}
-	v, text, err := b.stored(ctx, stateName())
+	current, v, text, err := b.state(ctx)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
-	current, _ := layout.ParseState(text)
 	now, _ := current.LoopNumber()
 	if id == "" {
 		id = current.RunID
@@ -227,12 +230,12 @@ func (t *taking) keep(ctx context.Context, f snapshotText) error {
 // issues returns the issues that were completed in the loop, by id: those that are
 // complete at its end and were not at its beginning.
 func (t *taking) issues(ctx context.Context) ([]layout.CompletedIssue, error) {
-	all, err := t.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindIssue}, Trees: []record.Tree{""}}})
+	all, err := t.list(ctx, record.Filter{Kinds: []record.Kind{record.KindIssue}})
 	if err != nil {
 		return nil, err
 	}
 	var heads []store.Version
-	for chunk := range slices.Chunk(all.Entries, viewIssues) {
+	for chunk := range slices.Chunk(all, viewIssues) {
 		err := t.w.Store.View(ctx, func(tx *store.Tx) error {
 			for _, entry := range chunk {
 				completed, err := t.completedInLoop(tx, entry.Version)
