@@ -28,7 +28,7 @@ func (c *checker) data(name, full string, seat layout.Place, text []byte) {
 		c.tasks.expect(base, text)
 	case layout.TaskQueue:
 		for _, e := range file.Entries() {
-			c.tasks.know(base, e.ID)
+			c.tasks.of(base, e.ID).known = true
 		}
 	case layout.Journals:
 		c.tasks.addJournal(base, name, seat, text)
@@ -36,7 +36,8 @@ func (c *checker) data(name, full string, seat layout.Place, text []byte) {
 	case layout.Reports:
 		c.tasks.addReport(base, name, file)
 	case layout.Completions:
-		c.tasks.addMarker(base, name, seat)
+		of := c.tasks.of(base, seat.Facts.Task)
+		of.markers = append(of.markers, name)
 	}
 }
 
