@@ -32,14 +32,29 @@ type gitTree struct {
 // errNoGit says that a folder's changes cannot be had from git.
 var errNoGit = errors.New("there is no git repository")
 
-// openGit returns the git tree of a folder, or errNoGit with the reason.
-func openGit(ctx context.Context, root, objects string, exclude, variables []string) (*gitTree, error) {
+// newGit returns git for a folder, or errNoGit, with an environment without what
+// would make it work on another repository, or otherwise than by default.
+func newGit(root string, variables []string, more ...string) (*gitTree, error) {
 	program, err := exec.LookPath("git")
 	if err != nil {
 		return nil, fmt.Errorf("%w that can be read, as there is no git program", errNoGit)
 	}
-	g := &gitTree{program: program, root: root, objects: objects, exclude: exclude, env: gitEnvironment(variables)}
-	out, err := g.run(ctx, nil, "rev-parse", "--path-format=absolute", "--is-inside-work-tree", "--git-path", "objects", "--git-path", "index")
+	env := slices.DeleteFunc(slices.Clone(variables), func(v string) bool {
+		return strings.HasPrefix(v, "GIT_") || strings.HasPrefix(v, "LC_ALL=")
+	})
+	env = append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat")
+	return &gitTree{program: program, root: root, env: append(env, more...)}, nil
+}
+
+// openGit returns the git tree of a folder, or errNoGit with the reason.
+func openGit(ctx context.Context, root, objects string, exclude, variables []string) (*gitTree, error) {
+	g, err := newGit(root, variables)
+	if err != nil {
+		return nil, err
+	}
+	g.objects, g.exclude = objects, exclude
+	out, err := g.run(ctx, nil,
+		"rev-parse", "--path-format=absolute", "--is-inside-work-tree", "--git-path", "objects", "--git-path", "index")
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -54,15 +69,6 @@ func openGit(ctx context.Context, root, objects string, exclude, variables []str
 	g.borrow, g.index = lines[1], lines[2]
 	g.others, err = filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(objects)), "*", objectsFolder))
 	return g, err
-}
-
-// gitEnvironment returns the environment of git without what would make it work
-// on another repository, or otherwise than by default.
-func gitEnvironment(variables []string) []string {
-	env := slices.DeleteFunc(slices.Clone(variables), func(v string) bool {
-		return strings.HasPrefix(v, "GIT_") || strings.HasPrefix(v, "LC_ALL=")
-	})
-	return append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat")
 }
 
 // command returns a command of git that no setting of the user's makes behave in

@@ -139,48 +139,64 @@ const moves = 5
 
 // Loop closes the loop that is going on, with a line about its agents, and begins
 // the next one. A number of loops that is not 0 becomes the planned one.
-func (b *Book) Loop(ctx context.Context, planned int) (out *Outcome, err error) {
-	for range moves {
-		var closed layout.State
-		var begin layout.LoopStart
-		var start *layout.LoopStart
-		if closed, start, err = b.openLoop(ctx); err != nil {
-			return nil, err
+func (b *Book) Loop(ctx context.Context, planned int) (*Outcome, error) {
+	var begin layout.LoopStart
+	out, start, err := b.closeLoop(ctx, func(now layout.State, head *store.Version) (c layout.StateChange, err error) {
+		next, err := b.nextLoop(ctx, now)
+		_, plan := now.LoopNumber()
+		if planned > 0 {
+			plan = planned
 		}
-		next, err := b.nextLoop(ctx, closed)
-		if err != nil {
-			return nil, err
+		if err == nil && plan > 0 && next > plan {
+			err = record.Conflict.Errorf("the run %s has had its %d loops: end it, or plan more with --loops", now.RunID, next-1).
+				Because(ErrLoopsDone, strconv.Itoa(next))
+		}
+		begin = layout.LoopStart{Run: now.RunID, Loop: next, Completed: len(now.Completed)}
+		if head != nil {
+			begin.State = head.Ref.String()
+		}
+		c.Set = []layout.Property{{Key: "Loop", Value: loopText(next, plan)}}
+		return c, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b.beginLoop(ctx, out, begin, filesOf(start))
+}
+
+// End closes the loop that is going on and ends the run.
+func (b *Book) End(ctx context.Context) (*Outcome, error) {
+	out, _, err := b.closeLoop(ctx, func(layout.State, *store.Version) (c layout.StateChange, err error) {
+		c.Set = []layout.Property{{Key: "Ended", Value: b.now().Format(time.RFC3339)}}
+		return c, nil
+	})
+	return out, err
+}
+
+// closeLoop makes a change that closes the loop that is going on, and returns what
+// was noted when that began. If the state has gone on since, it is prepared again.
+func (b *Book) closeLoop(ctx context.Context, p plan) (out *Outcome, start *layout.LoopStart, err error) {
+	for range moves {
+		var open layout.State
+		if open, start, err = b.openLoop(ctx); err != nil {
+			return nil, nil, err
 		}
 		out, err = b.change(ctx, func(now layout.State, head *store.Version) (c layout.StateChange, err error) {
-			if err := sameLoop(now, closed); err != nil {
-				return c, err
+			switch {
+			case !IsOpen(now):
+				return c, noRun(now.RunID)
+			case now.RunID != open.RunID || now.Loop != open.Loop:
+				return c, errMoved
 			}
-			_, plan := now.LoopNumber()
-			if planned > 0 {
-				plan = planned
-			}
-			if plan > 0 && next > plan {
-				return c, record.Conflict.Errorf("the run %s has had its %d loops: end it, or plan more with --loops", now.RunID, next-1).
-					Because(ErrLoopsDone, strconv.Itoa(next))
-			}
-			begin = layout.LoopStart{Run: now.RunID, Loop: next, Completed: len(now.Completed)}
-			if head != nil {
-				begin.State = head.Ref.String()
-			}
-			return layout.StateChange{
-				Set:     []layout.Property{{Key: "Loop", Value: loopText(next, plan)}},
-				History: closing(now, start),
-			}, nil
+			c, err = p(now, head)
+			c.History = closing(now, start)
+			return c, err
 		})
-		if errors.Is(err, errMoved) {
-			continue
+		if !errors.Is(err, errMoved) {
+			break
 		}
-		if err != nil {
-			return nil, err
-		}
-		return b.beginLoop(ctx, out, begin, filesOf(start))
 	}
-	return nil, err
+	return out, start, err
 }
 
 // nextLoop returns the number of the loop that follows: one that the run has not
@@ -224,18 +240,6 @@ func (b *Book) openLoop(ctx context.Context) (layout.State, *layout.LoopStart, e
 func (b *Book) takeIn(ctx context.Context) error {
 	_, err := b.w.Sync(ctx, b.w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true})
 	return err
-}
-
-// sameLoop returns errMoved if a state is in another loop than before, and
-// ErrNoRun if its run has ended.
-func sameLoop(now, before layout.State) error {
-	switch {
-	case !IsOpen(now):
-		return noRun(now.RunID)
-	case now.RunID != before.RunID || now.Loop != before.Loop:
-		return errMoved
-	}
-	return nil
 }
 
 // loopStart reads what was noted when a loop began; nil if nothing was.
@@ -297,28 +301,4 @@ func endedIn(s layout.State, start *layout.LoopStart) []layout.CompletedAgent {
 		}
 	}
 	return s.Completed[min(max(before, 0), len(s.Completed)):]
-}
-
-// End closes the loop that is going on and ends the run.
-func (b *Book) End(ctx context.Context) (out *Outcome, err error) {
-	for range moves {
-		var closed layout.State
-		var start *layout.LoopStart
-		if closed, start, err = b.openLoop(ctx); err != nil {
-			return nil, err
-		}
-		out, err = b.change(ctx, func(now layout.State, _ *store.Version) (layout.StateChange, error) {
-			if err := sameLoop(now, closed); err != nil {
-				return layout.StateChange{}, err
-			}
-			return layout.StateChange{
-				Set:     []layout.Property{{Key: "Ended", Value: b.now().Format(time.RFC3339)}},
-				History: closing(now, start),
-			}, nil
-		})
-		if !errors.Is(err, errMoved) {
-			return out, err
-		}
-	}
-	return nil, err
 }
