@@ -37,11 +37,8 @@ func newRunStartCommand(env *environ) *cobra.Command {
 			if r.Loops < 0 {
 				return usageError("--loops %d is negative", r.Loops)
 			}
-			s, err := env.create(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return env.changeRun(s, runText, func(b *runs.Book) (*runs.Outcome, error) { return b.Start(cmd.Context(), r) })
+			create := func() (*session, error) { return env.create(cmd.Context()) }
+			return env.changeRun(create, runText, func(b *runs.Book) (*runs.Outcome, error) { return b.Start(cmd.Context(), r) })
 		},
 	}
 	flags := cmd.Flags()
@@ -63,11 +60,7 @@ func newRunLoopCommand(env *environ) *cobra.Command {
 			if planned < 0 {
 				return usageError("--loops %d is negative", planned)
 			}
-			s, err := env.open()
-			if err != nil {
-				return err
-			}
-			return env.changeRun(s, runText, func(b *runs.Book) (*runs.Outcome, error) { return b.Loop(cmd.Context(), planned) })
+			return env.changeRun(env.open, runText, func(b *runs.Book) (*runs.Outcome, error) { return b.Loop(cmd.Context(), planned) })
 		},
 	}
 	cmd.Flags().IntVar(&planned, "loops", 0, "")
@@ -79,17 +72,19 @@ func newRunEndCommand(env *environ) *cobra.Command {
 		Use:  "end",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := env.open()
-			if err != nil {
-				return err
-			}
-			return env.changeRun(s, runText, func(b *runs.Book) (*runs.Outcome, error) { return b.End(cmd.Context()) })
+			return env.changeRun(env.open, runText, func(b *runs.Book) (*runs.Outcome, error) { return b.End(cmd.Context()) })
 		},
 	}
 }
 
 // changeRun makes one change of the session state and prints what came of it.
-func (e *environ) changeRun(s *session, text func(*runs.Outcome) (json any, line string), change func(*runs.Book) (*runs.Outcome, error)) error {
+func (e *environ) changeRun(
+	open func() (*session, error), text func(*runs.Outcome) (json any, line string), change func(*runs.Book) (*runs.Outcome, error),
+) error {
+	s, err := open()
+	if err != nil {
+		return err
+	}
 	out, err := change(e.book(s))
 	if err != nil {
 		return err

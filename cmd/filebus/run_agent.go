@@ -21,11 +21,7 @@ func newRunAgentStartCommand(env *environ) *cobra.Command {
 			if id := layout.TaskID(a.Task); id != "" { // else it is too long, and will be refused
 				a.Task = id
 			}
-			s, err := env.open()
-			if err != nil {
-				return err
-			}
-			return env.changeRun(s, agentText, func(b *runs.Book) (*runs.Outcome, error) { return b.AgentStart(cmd.Context(), a) })
+			return env.changeRun(env.open, agentText, func(b *runs.Book) (*runs.Outcome, error) { return b.AgentStart(cmd.Context(), a) })
 		},
 	}
 	cmd.Flags().StringVar(&a.Task, "task", "", "")
@@ -39,11 +35,7 @@ func newRunAgentDoneCommand(env *environ) *cobra.Command {
 		Use:  "done ID",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := env.open()
-			if err != nil {
-				return err
-			}
-			return env.changeRun(s, agentText, func(b *runs.Book) (*runs.Outcome, error) {
+			return env.changeRun(env.open, agentText, func(b *runs.Book) (*runs.Outcome, error) {
 				return b.AgentDone(cmd.Context(), args[0], outcome)
 			})
 		},

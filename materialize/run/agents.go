@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -80,7 +81,7 @@ func noAgent(s layout.State, id string) error {
 	for _, a := range s.Running[:min(len(s.Running), 10)] {
 		running = append(running, a.ID)
 	}
-	at := textOr(strings.Join(running, ", "), "nobody is")
+	at := cmp.Or(strings.Join(running, ", "), "nobody is")
 	if slices.ContainsFunc(s.Completed, func(a layout.CompletedAgent) bool { return a.ID == id }) {
 		return record.Conflict.Errorf("the agent %s has ended already; at work: %s", id, at).Because(ErrAgentEnded)
 	}

@@ -2,10 +2,10 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
-	"strconv"
 	"time"
 
 	"filebus/materialize"
@@ -166,6 +166,29 @@ func (b *Book) state(ctx context.Context) (s layout.State, v store.Version, text
 	return s, v, text, err
 }
 
+// states returns the versions of the session state that are still there, the oldest
+// first.
+func (b *Book) states(ctx context.Context) (all []store.Version, err error) {
+	err = b.w.Store.View(ctx, func(tx *store.Tx) error {
+		events, err := tx.History(stateName())
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		for _, e := range events {
+			v, err := tx.Get(e.Ref)
+			switch {
+			case errors.Is(err, store.ErrDropped), e.Change != store.ChangePut:
+			case err != nil:
+				return err
+			default:
+				all = append(all, v)
+			}
+		}
+		return err
+	})
+	return all, err
+}
+
 // IsOpen reports whether the run of a state goes on.
 func IsOpen(s layout.State) bool { return s.RunID != "" && s.Ended == "" }
 
@@ -248,29 +271,11 @@ func (b *Book) wasUsed(ctx context.Context, id string) (bool, error) {
 // freeID returns the first id of a day that no run has had: run-2025-12-12-001.
 func (b *Book) freeID(ctx context.Context, day time.Time) (string, error) {
 	for n := 1; ; n++ {
-		id := dayID(day, n)
+		id := fmt.Sprintf("run-%s-%03d", day.Format(time.DateOnly), n)
 		if used, err := b.wasUsed(ctx, id); err != nil || !used {
 			return id, err
 		}
 	}
-}
-
-func dayID(day time.Time, n int) string {
-	return fmt.Sprintf("run-%s-%03d", day.Format(time.DateOnly), n)
-}
-
-// after returns an id that follows another one of the same day; else the id.
-func after(id, taken string) string {
-	const prefix = len("run-2006-01-02-")
-	if len(id) <= prefix || len(taken) <= prefix || id[:prefix] != taken[:prefix] {
-		return id
-	}
-	n, err := strconv.Atoi(id[prefix:])
-	last, lastErr := strconv.Atoi(taken[prefix:])
-	if err != nil || lastErr != nil || n > last {
-		return id
-	}
-	return fmt.Sprintf("%s%03d", id[:prefix], last+1)
 }
 
 // CheckID returns an error if a text cannot be the id of a run or of an agent: it is

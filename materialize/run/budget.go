@@ -122,31 +122,18 @@ func (b *Book) BudgetOf(ctx context.Context, id string) (*Budget, error) {
 func (b *Book) spanOf(ctx context.Context, id string) (span, error) {
 	var at span
 	var last *store.Version
-	err := b.w.Store.View(ctx, func(tx *store.Tx) error {
-		events, err := tx.History(stateName())
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		for _, e := range events {
-			v, err := tx.Get(e.Ref)
-			switch {
-			case errors.Is(err, store.ErrDropped), e.Change != store.ChangePut:
-			case err != nil:
-				return err
-			case v.Record.Run == id:
-				if at.from.IsZero() {
-					at.from = v.Record.Time
-				}
-				at.until, last = time.Time{}, &v
-			case at.isKnown() && at.until.IsZero():
-				at.until = v.Record.Time
+	all, err := b.states(ctx)
+	for i, v := range all {
+		switch {
+		case v.Record.Run == id:
+			if at.from.IsZero() {
+				at.from = v.Record.Time
 			}
+			at.until, last = time.Time{}, &all[i]
+		case at.isKnown() && at.until.IsZero():
+			at.until = v.Record.Time
 		}
-		return nil
-	})
+	}
 	if err != nil || last == nil {
 		return at, err
 	}
@@ -180,10 +167,11 @@ func (b *Book) sharpen(ctx context.Context, at span, v store.Version) (span, err
 func around(texts []query.Summary) span {
 	var at span
 	for _, t := range texts {
-		if when := t.Version.Record.Time; at.from.IsZero() || when.Before(at.from) {
+		when := t.Version.Record.Time
+		if at.from.IsZero() || when.Before(at.from) {
 			at.from = when
 		}
-		if when := t.Version.Record.Time; when.After(at.until) {
+		if when.After(at.until) {
 			at.until = when
 		}
 	}

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,18 +53,11 @@ func (b *Book) Compare(ctx context.Context, first, second string) (*Comparison, 
 	if err := b.compareFiles(ctx, from, to, steps, c); err != nil {
 		return nil, err
 	}
-	old, err := b.textOf(ctx, from, layout.SnapshotState)
-	if err != nil {
-		return nil, err
-	}
-	now, err := b.textOf(ctx, to, layout.SnapshotState)
-	if err != nil {
-		return nil, err
-	}
+	old, now, err := b.textsIn(ctx, from, to, layout.SnapshotState)
 	before, _ := layout.ParseState(old)
 	after, _ := layout.ParseState(now)
 	c.State = compareStates(before, after)
-	return c, nil
+	return c, err
 }
 
 func (b *Book) findBoth(ctx context.Context, first, second string) (from, to *Snapshot, err error) {
@@ -80,6 +74,14 @@ func (b *Book) textOf(ctx context.Context, s *Snapshot, name string) ([]byte, er
 		return nil, nil // snapshots of others may lack it
 	}
 	return b.text(ctx, f.Version)
+}
+
+// textsIn reads a file of two snapshots.
+func (b *Book) textsIn(ctx context.Context, from, to *Snapshot, name string) (old, now []byte, err error) {
+	if old, err = b.textOf(ctx, from, name); err == nil {
+		now, err = b.textOf(ctx, to, name)
+	}
+	return old, now, err
 }
 
 // between returns the snapshots after the first, up to the second, of a run; of
@@ -168,7 +170,7 @@ func (b *Book) diffBetween(ctx context.Context, from, to *Snapshot, only []strin
 	return g.diff(ctx, from.Manifest.To.Tree, to.Manifest.To.Tree, only, write)
 }
 
-// CompareFile returns the unified diff of one file: of the snapshots, such as
+// CompareFile returns the difference of one file as diff -u prints it: of the snapshots, such as
 // state.md, or of the workspace, by its path. It is empty if they are the same.
 func (b *Book) CompareFile(ctx context.Context, first, second, name string) ([]byte, error) {
 	from, to, err := b.findBoth(ctx, first, second)
@@ -178,15 +180,8 @@ func (b *Book) CompareFile(ctx context.Context, first, second, name string) ([]b
 	_, errFrom := from.file(name)
 	_, errTo := to.file(name)
 	if errFrom == nil || errTo == nil {
-		old, err := b.textOf(ctx, from, name)
-		if err != nil {
-			return nil, err
-		}
-		now, err := b.textOf(ctx, to, name)
-		if err != nil {
-			return nil, err
-		}
-		return unifiedDiff(from.Name()+"/"+name, to.Name()+"/"+name, old, now), nil
+		old, now, err := b.textsIn(ctx, from, to, name)
+		return unifiedDiff(from.Name()+"/"+name, to.Name()+"/"+name, old, now), err
 	}
 	p := &patch{limit: maxPatch}
 	err = b.diffBetween(ctx, from, to, []string{name}, p.write)
@@ -212,7 +207,7 @@ func compareStates(a, b layout.State) []string {
 		{"ended", a.Ended, b.Ended},
 	} {
 		if f.from != f.to {
-			lines = append(lines, fmt.Sprintf("%s: %s -> %s", f.what, textOr(f.from, "none"), textOr(f.to, "none")))
+			lines = append(lines, fmt.Sprintf("%s: %s -> %s", f.what, cmp.Or(f.from, "none"), cmp.Or(f.to, "none")))
 		}
 	}
 	running := func(s layout.State) (list []string) {

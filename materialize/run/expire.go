@@ -31,23 +31,20 @@ func (b *Book) OldRuns(ctx context.Context, keep int, before time.Time) ([]OldRu
 	if err != nil {
 		return nil, err
 	}
-	var runs []OldRun
+	var order []string // the newest first
 	newest := map[string]time.Time{}
-	at := map[string]int{}
-	for _, entry := range all { // the newest first
+	names := map[string][]record.Name{}
+	for _, entry := range all {
 		r := entry.Version.Record
-		i, found := at[r.Run]
-		if !found {
-			i = len(runs)
-			at[r.Run], newest[r.Run] = i, r.Time
-			runs = append(runs, OldRun{ID: r.Run})
+		if names[r.Run] == nil {
+			order, newest[r.Run] = append(order, r.Run), r.Time
 		}
-		runs[i].Names = append(runs[i].Names, r.Name)
+		names[r.Run] = append(names[r.Run], r.Name)
 	}
 	var old []OldRun
-	for i, r := range runs {
-		if i >= keep && r.ID != current && (before.IsZero() || newest[r.ID].Before(before)) {
-			old = append(old, r)
+	for _, id := range order[min(keep, len(order)):] {
+		if id != current && (before.IsZero() || newest[id].Before(before)) {
+			old = append(old, OldRun{id, names[id]})
 		}
 	}
 	return old, nil

@@ -290,24 +290,15 @@ func eachLine(r io.Reader, write func(line []byte) error) error {
 // copyFile copies the index with its time, by which git tells that a file may have
 // changed in the very moment in which the index was written.
 func copyFile(from, to string) error {
-	in, err := os.Open(from)
+	info, err := os.Stat(from)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }() // it was only read
-	out, err := os.Create(to)
-	if err != nil {
-		return err
+	text, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, text, 0o666)
 	}
-	_, err = io.Copy(out, in)
-	if err = errors.Join(err, out.Close()); err != nil {
-		return err
-	}
-	info, err := in.Stat()
-	if err != nil {
-		return err
-	}
-	return os.Chtimes(to, info.ModTime(), info.ModTime())
+	return errors.Join(err, os.Chtimes(to, info.ModTime(), info.ModTime()))
 }
 
 // isBelow reports whether a path is one of folders, or below one.

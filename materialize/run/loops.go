@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,8 +30,7 @@ type StartRequest struct {
 // Start begins a run with its first loop. The state of the run before stays a
 // version of the file.
 func (b *Book) Start(ctx context.Context, r StartRequest) (*Outcome, error) {
-	id, err := b.newID(ctx, r)
-	if err != nil {
+	if err := b.checkStart(ctx, r); err != nil {
 		return nil, err
 	}
 	if r.End {
@@ -43,21 +43,18 @@ func (b *Book) Start(ctx context.Context, r StartRequest) (*Outcome, error) {
 			return c, record.Conflict.Errorf("the run %s has not ended: --end ends it first, "+
 				"--restart begins again with its focus and number of loops", now.RunID).Because(ErrOpen)
 		}
-		focus, loops := r.Focus, r.Loops
-		if _, planned := now.LoopNumber(); r.Restart && IsOpen(now) {
-			focus, loops = textOr(focus, now.Focus), max(loops, 0)
-			if loops == 0 {
-				loops = planned
-			}
+		id, focus, loops := r.ID, r.Focus, r.Loops
+		if IsOpen(now) {
+			_, planned := now.LoopNumber()
+			focus, loops = cmp.Or(focus, now.Focus), cmp.Or(max(loops, 0), planned)
 		}
-		used := id
-		if r.ID == "" {
-			used = after(id, now.RunID) // another process may have begun one meanwhile
+		if id == "" {
+			id, err = b.freeID(ctx, b.now())
 		}
 		return layout.StateChange{Clear: true, Set: []layout.Property{
-			{Key: "Run ID", Value: used}, {Key: "Started", Value: b.now().Format(time.RFC3339)},
+			{Key: "Run ID", Value: id}, {Key: "Started", Value: b.now().Format(time.RFC3339)},
 			{Key: "Loop", Value: loopText(1, loops)}, {Key: "Focus", Value: focus}, {Key: "Ended"},
-		}}, nil
+		}}, err
 	})
 	if err != nil {
 		return nil, err
@@ -65,29 +62,19 @@ func (b *Book) Start(ctx context.Context, r StartRequest) (*Outcome, error) {
 	return b.beginLoop(ctx, out, layout.LoopStart{Run: out.State.RunID, Loop: 1}, nil)
 }
 
-// newID returns the id of a run that begins.
-func (b *Book) newID(ctx context.Context, r StartRequest) (string, error) {
-	if err := checkField("the focus", r.Focus, "", ""); err != nil {
-		return "", err
-	}
-	if r.ID == "" {
-		return b.freeID(ctx, b.now())
+// checkStart refuses a run that cannot begin, whatever the state says.
+func (b *Book) checkStart(ctx context.Context, r StartRequest) error {
+	if err := checkField("the focus", r.Focus, "", ""); err != nil || r.ID == "" {
+		return err
 	}
 	if err := CheckID("id of a run", r.ID); err != nil {
-		return "", err
+		return err
 	}
 	used, err := b.wasUsed(ctx, r.ID)
 	if err == nil && used {
 		err = record.Conflict.Errorf("there was a run %s before", r.ID).Because(ErrUsed)
 	}
-	return r.ID, err
-}
-
-func textOr(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
+	return err
 }
 
 // loopText is how a state says its loop.

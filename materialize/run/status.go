@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -121,7 +122,7 @@ func (b *Book) Status(ctx context.Context, late time.Duration) (*Status, error) 
 	}
 	for _, e := range results.Entries {
 		r := e.Version.Record
-		title := layout.Clip(textOr(e.Description.Title, e.Description.Preview), statusTitle)
+		title := layout.Clip(cmp.Or(e.Description.Title, e.Description.Preview), statusTitle)
 		age := max(b.opts.Now().Sub(r.Time), 0)
 		s.Results = append(s.Results, LastResult{record.ShortRef(e.Version.Ref), r.Agent, r.Status, e.Tokens, title, age})
 	}
@@ -217,7 +218,7 @@ func (b *Book) addJournal(s *Status, j query.Summary) {
 			return
 		}
 	}
-	w := Work{Agent: r.Agent, Task: textOr(r.Task, r.Name.ID), Quiet: quiet, Journal: true}
+	w := Work{Agent: r.Agent, Task: cmp.Or(r.Task, r.Name.ID), Quiet: quiet, Journal: true}
 	if w.since(j.Description.Attributes[layout.AttributeStarted], b.now()); !w.Known {
 		w.Seconds, w.Known = int(quiet.Seconds()), true
 	}

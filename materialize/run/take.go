@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +80,7 @@ type taking struct {
 // newTaking finds the loop that is meant and where it begins and ends.
 func (b *Book) newTaking(ctx context.Context, id string, loop int) (*taking, error) {
 	t := &taking{Book: b}
-	current, v, text, err := b.state(ctx)
+	current, _, text, err := b.state(ctx)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
@@ -119,55 +120,33 @@ func (b *Book) newTaking(ctx context.Context, id string, loop int) (*taking, err
 	if t.start == nil {
 		t.note("where the loop began was not noted: run loop and run start do that")
 	}
-	return t, t.readState(ctx, v, text)
+	return t, t.readState(ctx, current, text)
 }
 
 func (t *taking) note(format string, args ...any) {
 	t.manifest.Notes = append(t.manifest.Notes, fmt.Sprintf(format, args...))
 }
 
-// readState finds the session state at the loop's end.
-func (t *taking) readState(ctx context.Context, head store.Version, text []byte) error {
-	state, _ := layout.ParseState(text)
-	loop, _ := state.LoopNumber()
-	if state.RunID != t.manifest.Run || loop != t.manifest.Loop {
-		v, err := t.lastState(ctx, head)
-		if err != nil {
-			return err
-		}
-		if text, err = t.Book.text(ctx, v); err != nil {
+// readState finds the session state at the loop's end, of which the last version is
+// that with which an earlier loop ended.
+func (t *taking) readState(ctx context.Context, current layout.State, text []byte) error {
+	m := &t.manifest
+	t.state, t.text = current, text
+	if loop, _ := current.LoopNumber(); current.RunID == m.Run && loop == m.Loop {
+		return nil
+	}
+	all, err := t.states(ctx)
+	if err != nil {
+		return err
+	}
+	for _, v := range slices.Backward(all) {
+		if v.Record.Run == m.Run && v.Record.Loop == fmt.Sprint(m.Loop) {
+			t.text, err = t.Book.text(ctx, v)
+			t.state, _ = layout.ParseState(t.text)
 			return err
 		}
 	}
-	t.text = text
-	t.state, _ = layout.ParseState(text)
-	return nil
-}
-
-// lastState returns the version of the session state with which an earlier loop
-// ended.
-func (t *taking) lastState(ctx context.Context, head store.Version) (found store.Version, err error) {
-	err = t.w.Store.View(ctx, func(tx *store.Tx) error {
-		events, err := tx.History(stateName())
-		if err != nil {
-			return err
-		}
-		for _, e := range slices.Backward(events) {
-			v, err := tx.Get(e.Ref)
-			if errors.Is(err, store.ErrDropped) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if v.Record.Run == t.manifest.Run && v.Record.Loop == fmt.Sprint(t.manifest.Loop) && e.Change == store.ChangePut {
-				found = v
-				return nil
-			}
-		}
-		return neverIn(t.manifest.Run, t.manifest.Loop)
-	})
-	return found, err
+	return neverIn(m.Run, m.Loop)
 }
 
 // A snapshotText is a file of a snapshot.
@@ -259,7 +238,7 @@ func (t *taking) issues(ctx context.Context) ([]layout.CompletedIssue, error) {
 			return nil, err
 		}
 		issue, _ := layout.ParseIssue(text)
-		done = append(done, layout.CompletedIssue{ID: v.Record.Name.ID, Summary: textOr(issue.Summary, issue.Title)})
+		done = append(done, layout.CompletedIssue{ID: v.Record.Name.ID, Summary: cmp.Or(issue.Summary, issue.Title)})
 	}
 	slices.SortFunc(done, func(a, b layout.CompletedIssue) int { return strings.Compare(a.ID, b.ID) })
 	return done, nil
