@@ -182,7 +182,7 @@ func (c *checker) file(name, full string, seat layout.Place, d fs.DirEntry) {
 		return
 	}
 	if tokens := record.EstimateTokens(info.Size()); tokens > MaxTokens && seat.Kind != record.KindSnapshot {
-		c.add(Finding{name, 1, LargeFile, fmt.Sprintf("~%d tokens, more than %d", tokens, MaxTokens), largeRemedy(name, seat)})
+		c.add(Finding{name, 1, LargeFile, fmt.Sprintf("~%d tokens, more than %d", tokens, MaxTokens), remediesOf(name, seat).large})
 	}
 	isRead := []record.Kind{record.KindNote, record.KindFrame, record.KindHandoff, record.KindMarker, record.KindState}
 	if !slices.Contains(isRead, seat.Kind) || info.Size() > maxRead {
@@ -210,33 +210,12 @@ func (c *checker) read(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxRead))
 }
 
-// largeRemedy returns the command that reads a part of a large file.
-func largeRemedy(name string, seat layout.Place) string {
-	switch seat.Layout.(type) {
-	case layout.IssueQueue:
-		return "filebus issue list --open --max-tokens 1000"
-	case layout.KnowledgeGraph, layout.KnowledgeJSON, layout.Lessons:
-		return "filebus knowledge list TAG"
-	case layout.ContextMap:
-		return "filebus component for FILE"
-	case layout.Journals:
-		return "filebus task show " + shellWord(seat.Facts.Task)
-	case layout.States:
-		return "filebus run show"
-	}
-	if seat.Kind == record.KindNote {
-		return "filebus get " + shellWord(name) + " --section HEADING, after filebus capture; or several smaller files"
-	}
-	return "filebus get " + shellWord(name) + " --section HEADING"
-}
-
 // shellWord returns text as a shell takes it for one word.
 func shellWord(text string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_./:@%+=,-#", r)
-	}
-	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
+	if shellPlain().MatchString(text) {
 		return text
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
+
+var shellPlain = pattern(`^[\w./:@%+=,#-]+$`)
