@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +20,16 @@ func newGuideCommand(env *environ) *cobra.Command {
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runGuide(env, cmd.Root(), args[0])
+			i := slices.Index(names, args[0])
+			if i < 0 {
+				return usageError("%q is none of %s", args[0], strings.Join(names, ", "))
+			}
+			text := guideText(cmd.Root(), roles()[i])
+			if env.global.json {
+				return env.printJSON(guideJSON{args[0], text, record.EstimateTokens(int64(len(text)))})
+			}
+			env.printf("%s", text)
+			return nil
 		},
 	}
 }
@@ -128,21 +138,6 @@ issue add | SUMMARY --type bug --criteria TEXT
 issue reject | ID
 put | verdict.md --agent judge --from REF | Store your verdict, print its reference
 `
-
-func runGuide(env *environ, root *cobra.Command, name string) error {
-	for _, r := range roles() {
-		if r.name != name {
-			continue
-		}
-		text := guideText(root, r)
-		if env.global.json {
-			return env.printJSON(guideJSON{r.name, text, record.EstimateTokens(int64(len(text)))})
-		}
-		env.printf("%s", text)
-		return nil
-	}
-	return usageError("%q is none of orchestrator, subagent, judge", name)
-}
 
 type guideJSON struct {
 	Role   string `json:"role"`

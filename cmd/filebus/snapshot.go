@@ -23,33 +23,31 @@ func newSnapshotTakeCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:  "take",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runSnapshotTake(cmd.Context(), env, id, loop) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if loop < 0 {
+				return usageError("--loop %d: loops count from 1", loop)
+			}
+			s, err := env.open()
+			if err != nil {
+				return err
+			}
+			taken, err := env.book(s).Take(cmd.Context(), id, loop)
+			if err != nil {
+				return err
+			}
+			if env.global.json {
+				return env.printJSON(taken)
+			}
+			for _, note := range taken.Notes {
+				env.note("%s", oneLine(note))
+			}
+			env.printf("%s  %s completed\n", taken.Name(), summaryOf(taken))
+			return nil
+		},
 	}
 	cmd.Flags().StringVar(&id, "run", "", "")
 	cmd.Flags().IntVar(&loop, "loop", 0, "")
 	return cmd
-}
-
-func runSnapshotTake(ctx context.Context, env *environ, id string, loop int) error {
-	if loop < 0 {
-		return usageError("--loop %d: loops count from 1", loop)
-	}
-	s, err := env.open()
-	if err != nil {
-		return err
-	}
-	taken, err := env.book(s).Take(ctx, id, loop)
-	if err != nil {
-		return err
-	}
-	if env.global.json {
-		return env.printJSON(taken)
-	}
-	for _, note := range taken.Notes {
-		env.note("%s", oneLine(note))
-	}
-	env.printf("%s  %s completed\n", taken.Name(), summaryOf(taken))
-	return nil
 }
 
 func newSnapshotListCommand(env *environ) *cobra.Command {
@@ -123,10 +121,8 @@ func summaryOf(s *runs.Snapshot) string {
 		}
 		return text + ", " + plural(len(m.Issues), "issue")
 	}
-	for _, f := range s.Files {
-		if f.Path == layout.SnapshotDiff {
-			return f.Summary
-		}
+	if len(s.Files) > 0 && s.Files[0].Path == layout.SnapshotDiff {
+		return s.Files[0].Summary
 	}
 	return ""
 }

@@ -27,21 +27,21 @@ func newSnapshotShowCommand(env *environ) *cobra.Command {
 			if maxTokens < 0 {
 				return usageError("--max-tokens %d is negative", maxTokens)
 			}
-			if len(args) == 2 {
-				return runSnapshotFile(cmd.Context(), env, args[0], args[1], maxTokens)
+			s, err := env.openFresh(cmd.Context())
+			if err != nil {
+				return err
 			}
-			return runSnapshotShow(cmd.Context(), env, args[0])
+			if len(args) == 2 {
+				return printSnapshotFile(cmd.Context(), env, s, args[0], args[1], maxTokens)
+			}
+			return printSnapshot(cmd.Context(), env, s, args[0])
 		},
 	}
 	cmd.Flags().IntVar(&maxTokens, "max-tokens", snapshotTokens, "")
 	return cmd
 }
 
-func runSnapshotShow(ctx context.Context, env *environ, text string) error {
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
+func printSnapshot(ctx context.Context, env *environ, s *session, text string) error {
 	snap, err := env.book(s).Find(ctx, text)
 	if err != nil {
 		return err
@@ -66,11 +66,7 @@ func runSnapshotShow(ctx context.Context, env *environ, text string) error {
 	return env.presentLines(s, lines, presentation{maxTokens: stateTokens, json: func(int) any { return snap }})
 }
 
-func runSnapshotFile(ctx context.Context, env *environ, text, file string, maxTokens int) error {
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
+func printSnapshotFile(ctx context.Context, env *environ, s *session, text, file string, maxTokens int) error {
 	v, err := env.book(s).FileOf(ctx, text, file)
 	if err != nil {
 		return err
@@ -92,37 +88,32 @@ func runSnapshotFile(ctx context.Context, env *environ, text, file string, maxTo
 }
 
 func newSnapshotDiffCommand(env *environ) *cobra.Command {
-	opts := snapshotDiffOptions{}
+	var file string
+	var maxTokens int
 	cmd := &cobra.Command{
 		Use:  "diff RUN/LOOP RUN/LOOP",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if opts.maxTokens < 0 {
-				return usageError("--max-tokens %d is negative", opts.maxTokens)
+			if maxTokens < 0 {
+				return usageError("--max-tokens %d is negative", maxTokens)
 			}
-			return runSnapshotDiff(cmd.Context(), env, opts, args[0], args[1])
+			s, err := env.openFresh(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if file != "" {
+				return printFileDiff(cmd.Context(), env, s, file, maxTokens, args)
+			}
+			return printSnapshotDiff(cmd.Context(), env, s, maxTokens, args)
 		},
 	}
-	cmd.Flags().StringVar(&opts.file, "file", "", "")
-	cmd.Flags().IntVar(&opts.maxTokens, "max-tokens", snapshotTokens, "")
+	cmd.Flags().StringVar(&file, "file", "", "")
+	cmd.Flags().IntVar(&maxTokens, "max-tokens", snapshotTokens, "")
 	return cmd
 }
 
-type snapshotDiffOptions struct {
-	file      string
-	maxTokens int
-}
-
-func runSnapshotDiff(ctx context.Context, env *environ, opts snapshotDiffOptions, first, second string) error {
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
-	b := env.book(s)
-	if opts.file != "" {
-		return printFileDiff(ctx, env, b, opts, first, second)
-	}
-	c, err := b.Compare(ctx, first, second)
+func printSnapshotDiff(ctx context.Context, env *environ, s *session, maxTokens int, loops []string) error {
+	c, err := env.book(s).Compare(ctx, loops[0], loops[1])
 	if err != nil {
 		return err
 	}
@@ -132,7 +123,7 @@ func runSnapshotDiff(ctx context.Context, env *environ, opts snapshotDiffOptions
 	for i, line := range c.State {
 		c.State[i] = cutText(line)
 	}
-	return env.presentLines(s, diffLines(c), presentation{maxTokens: opts.maxTokens, json: func(int) any { return c }})
+	return env.presentLines(s, diffLines(c), presentation{maxTokens: maxTokens, json: func(int) any { return c }})
 }
 
 // diffLines returns a comparison in lines.
@@ -164,19 +155,19 @@ func diffLines(c *runs.Comparison) []string {
 	return lines
 }
 
-func printFileDiff(ctx context.Context, env *environ, b *runs.Book, opts snapshotDiffOptions, first, second string) error {
-	diff, err := b.CompareFile(ctx, first, second, opts.file)
+func printFileDiff(ctx context.Context, env *environ, s *session, file string, maxTokens int, loops []string) error {
+	diff, err := env.book(s).CompareFile(ctx, loops[0], loops[1], file)
 	if err != nil {
 		return err
 	}
-	text, left := cutLines(string(diff), opts.maxTokens)
+	text, left := cutLines(string(diff), maxTokens)
 	if env.global.json {
-		return env.printJSON(runs.Comparison{From: first, To: second, Diff: text, Left: left})
+		return env.printJSON(runs.Comparison{From: loops[0], To: loops[1], Diff: text, Left: left})
 	}
 	env.printf("%s", text)
 	switch {
 	case text == "":
-		env.note("%s is the same in both", opts.file)
+		env.note("%s is the same in both", file)
 	case left > 0:
 		env.note("%s more; see --max-tokens", tokenText(left))
 	}
@@ -198,31 +189,27 @@ func newSnapshotRestoreCommand(env *environ) *cobra.Command {
 		Use:  "restore-state RUN/LOOP",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runSnapshotRestore(cmd.Context(), env, args[0])
+			s, err := env.open()
+			if err != nil {
+				return err
+			}
+			r, err := env.book(s).RestoreState(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if env.global.json {
+				return env.printJSON(r)
+			}
+			switch {
+			case r.Unchanged:
+				env.note("%s is as it was at the end of %s", r.File, r.From)
+			case r.Before == record.ShortRef{}:
+				env.note("%s is there again, as it was at the end of %s", r.File, r.From)
+			default:
+				env.note("%s is as it was at the end of %s again; filebus get %s is what stood there", r.File, r.From, r.Before)
+			}
+			env.printf("%s  %s\n", r.Ref, r.File)
+			return nil
 		},
 	}
-}
-
-func runSnapshotRestore(ctx context.Context, env *environ, text string) error {
-	s, err := env.open()
-	if err != nil {
-		return err
-	}
-	r, err := env.book(s).RestoreState(ctx, text)
-	if err != nil {
-		return err
-	}
-	if env.global.json {
-		return env.printJSON(r)
-	}
-	switch {
-	case r.Unchanged:
-		env.note("%s is as it was at the end of %s", r.File, r.From)
-	case r.Before == record.ShortRef{}:
-		env.note("%s is there again, as it was at the end of %s", r.File, r.From)
-	default:
-		env.note("%s is as it was at the end of %s again; filebus get %s is what stood there", r.File, r.From, r.Before)
-	}
-	env.printf("%s  %s\n", r.Ref, r.File)
-	return nil
 }

@@ -16,35 +16,31 @@ import (
 const defaultLate = 30 * time.Minute
 
 func newStatusCommand(env *environ) *cobra.Command {
-	opts := statusOptions{}
+	var late time.Duration
+	var maxTokens int
 	cmd := &cobra.Command{
 		Use:  "status",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), env, opts) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), env, late, maxTokens) },
 	}
-	cmd.Flags().DurationVar(&opts.late, "late", defaultLate, "")
-	cmd.Flags().IntVar(&opts.maxTokens, "max-tokens", stateTokens, "")
+	cmd.Flags().DurationVar(&late, "late", defaultLate, "")
+	cmd.Flags().IntVar(&maxTokens, "max-tokens", stateTokens, "")
 	return cmd
 }
 
-type statusOptions struct {
-	late      time.Duration
-	maxTokens int
-}
-
-func runStatus(ctx context.Context, env *environ, opts statusOptions) error {
-	if opts.maxTokens < 100 {
-		return usageError("--max-tokens %d: a status takes 100 tokens at least", opts.maxTokens)
+func runStatus(ctx context.Context, env *environ, late time.Duration, maxTokens int) error {
+	if maxTokens < 100 {
+		return usageError("--max-tokens %d: a status takes 100 tokens at least", maxTokens)
 	}
-	if opts.late <= 0 {
-		return usageError("--late %v is no time that a task may take", opts.late)
+	if late <= 0 {
+		return usageError("--late %v is no time that a task may take", late)
 	}
 	s, err := env.openFresh(ctx)
 	if err != nil {
 		return err
 	}
 	env.takeInNew(ctx, s, record.KindState, "session_state")
-	status, err := env.book(s).Status(ctx, opts.late)
+	status, err := env.book(s).Status(ctx, late)
 	if err != nil {
 		return err
 	}
@@ -53,7 +49,7 @@ func runStatus(ctx context.Context, env *environ, opts statusOptions) error {
 		return err
 	}
 	return env.presentLines(s, statusLines(status, going), presentation{
-		op: "status", what: "status", maxTokens: opts.maxTokens, json: func(int) any { return status },
+		op: "status", what: "status", maxTokens: maxTokens, json: func(int) any { return status },
 	})
 }
 

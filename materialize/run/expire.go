@@ -60,39 +60,27 @@ func (b *Book) currentRun(ctx context.Context) (string, error) {
 }
 
 // Sweep deletes what was kept of the work trees of runs that have no snapshots any
-// more, and returns how many runs that were.
-func (b *Book) Sweep(ctx context.Context) (swept int, err error) {
+// more.
+func (b *Book) Sweep(ctx context.Context) error {
 	entries, err := os.ReadDir(filepath.Join(b.w.Location.Store, loopsFolder))
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	// The state is read after the folders: a run that begins is named there before
 	// it has one, and its snapshots come later.
 	current, err := b.currentRun(ctx)
 	if err != nil {
-		return 0, err
+		return err
+	}
+	left, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindSnapshot}}})
+	kept := map[string]bool{current: true}
+	for _, s := range left.Entries {
+		kept[s.Version.Record.Run] = true
 	}
 	for _, entry := range entries {
-		id := entry.Name()
-		if id == current {
-			continue
+		if err == nil && !kept[entry.Name()] {
+			err = os.RemoveAll(ObjectsFolder(b.w.Location.Store, entry.Name()))
 		}
-		left, err := b.read.List(ctx, query.ListRequest{
-			Filter: record.Filter{Kinds: []record.Kind{record.KindSnapshot}, Runs: record.Any(id)}, Limit: 1,
-		})
-		if err != nil {
-			return swept, err
-		}
-		if len(left.Entries) > 0 {
-			continue
-		}
-		if err := os.RemoveAll(ObjectsFolder(b.w.Location.Store, id)); err != nil {
-			return swept, err
-		}
-		swept++
 	}
-	return swept, nil
+	return err
 }
