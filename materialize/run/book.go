@@ -24,15 +24,12 @@ type Book struct {
 
 // Options are the environment of a Book.
 type Options struct {
-	Now       func() time.Time // default time.Now
-	Variables []string         // the environment for git, as of os.Environ
+	Now       func() time.Time
+	Variables []string // the environment for git, as of os.Environ
 }
 
 // Open returns the Book of a workspace.
 func Open(w *materialize.Workspace, read *query.Reader, opts Options) *Book {
-	if opts.Now == nil {
-		opts.Now = time.Now
-	}
 	return &Book{w, read, opts}
 }
 

@@ -241,7 +241,8 @@ func (g *gitTree) objectsToRead() []string {
 func (g *gitTree) diff(ctx context.Context, from, to string, only []string, write func(line []byte) error) error {
 	args := []string{
 		"diff-tree", "-r", "-p", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--relative",
-		"--src-prefix=a/", "--dst-prefix=b/", "--full-index", "--unified=3", "--inter-hunk-context=0", "--diff-algorithm=myers", "--submodule=short", from, to, "--",
+		"--src-prefix=a/", "--dst-prefix=b/", "--full-index", "--unified=3",
+		"--inter-hunk-context=0", "--diff-algorithm=myers", "--submodule=short", from, to, "--",
 	}
 	if len(only) == 0 {
 		only = []string{"."}
@@ -252,18 +253,23 @@ func (g *gitTree) diff(ctx context.Context, from, to string, only []string, writ
 	for _, path := range g.exclude {
 		args = append(args, ":(exclude,literal)"+path)
 	}
-	cmd := g.command(ctx, g.objectsToRead(), args...)
+	return g.stream(ctx, g.objectsToRead(), write, args...)
+}
+
+// stream runs git and calls write with each line that it prints, as eachLine does.
+func (g *gitTree) stream(ctx context.Context, env []string, write func(line []byte) error, args ...string) error {
+	cmd := g.command(ctx, env, args...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
 	if err != nil {
 		return err
 	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
 	readErr := eachLine(out, write)
-	return errors.Join(readErr, gitError("diff-tree", cmd.Wait(), &said))
+	return errors.Join(readErr, gitError(args[0], cmd.Wait(), &said))
 }
 
 // eachLine calls write with each line of r, its ending included; a long line comes

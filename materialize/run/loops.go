@@ -118,12 +118,6 @@ func snapshotName(id string, loop int, file string) record.Name {
 	return record.Name{Kind: record.KindSnapshot, ID: fmt.Sprintf("%s/loop-%d/%s", id, loop, file)}
 }
 
-// errMoved says that the state has gone on since a change was prepared.
-var errMoved = errors.New("the session state has changed meanwhile")
-
-// moves is how often a change is prepared again.
-const moves = 5
-
 // Loop closes the loop that is going on, with a line about its agents, and begins
 // the next one. A number of loops that is not 0 becomes the planned one.
 func (b *Book) Loop(ctx context.Context, planned int) (*Outcome, error) {
@@ -161,28 +155,23 @@ func (b *Book) End(ctx context.Context) (*Outcome, error) {
 }
 
 // closeLoop makes a change that closes the loop that is going on, and returns what
-// was noted when that began. If the state has gone on since, it is prepared again.
+// was noted when that began. What agents have written by hand is stored before.
 func (b *Book) closeLoop(ctx context.Context, p plan) (out *Outcome, start *layout.LoopStart, err error) {
-	for range moves {
-		var open layout.State
-		if open, start, err = b.openLoop(ctx); err != nil {
-			return nil, nil, err
-		}
-		out, err = b.change(ctx, func(now layout.State, head *store.Version) (c layout.StateChange, err error) {
-			switch {
-			case !IsOpen(now):
-				return c, noRun(now.RunID)
-			case now.RunID != open.RunID || now.Loop != open.Loop:
-				return c, errMoved
-			}
-			c, err = p(now, head)
-			c.History = closing(now, start)
-			return c, err
-		})
-		if !errors.Is(err, errMoved) {
-			break
-		}
+	if err := b.takeIn(ctx); err != nil {
+		return nil, nil, err
 	}
+	out, err = b.change(ctx, func(now layout.State, head *store.Version) (c layout.StateChange, err error) {
+		if !IsOpen(now) {
+			return c, noRun(now.RunID)
+		}
+		loop, _ := now.LoopNumber()
+		if start, err = b.loopStart(ctx, now.RunID, loop); err != nil {
+			return c, err
+		}
+		c, err = p(now, head)
+		c.History = closing(now, start)
+		return c, err
+	})
 	return out, start, err
 }
 
@@ -203,24 +192,6 @@ func filesOf(start *layout.LoopStart) []layout.SnapshotFile {
 		return nil
 	}
 	return start.Files
-}
-
-// openLoop returns the state of the run that is going on, and what was noted when
-// its loop began.
-func (b *Book) openLoop(ctx context.Context) (layout.State, *layout.LoopStart, error) {
-	if err := b.takeIn(ctx); err != nil {
-		return layout.State{}, nil, err
-	}
-	state, _, _, err := b.state(ctx)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return state, nil, err
-	}
-	if !IsOpen(state) {
-		return state, nil, noRun(state.RunID)
-	}
-	loop, _ := state.LoopNumber()
-	start, err := b.loopStart(ctx, state.RunID, loop)
-	return state, start, err
 }
 
 // takeIn stores what agents have written by hand.

@@ -128,14 +128,8 @@ func (g *gitTree) log(ctx context.Context, paths []string, visit func(n int, at 
 // lines runs git and calls visit with each line that it prints, as long as the
 // context goes on. What git does not say for whatever reason is not visited.
 func (g *gitTree) lines(ctx context.Context, visit func(line string), args ...string) {
-	cmd := g.command(ctx, nil, args...)
-	out, err := cmd.StdoutPipe()
-	if err != nil || cmd.Start() != nil {
-		return
-	}
-	_ = eachLine(out, func(line []byte) error { // what was read before an error counts
+	_ = g.stream(ctx, nil, func(line []byte) error { // what was read before an error counts
 		visit(unquotePath(strings.TrimSuffix(string(line), "\n")))
 		return ctx.Err()
-	})
-	_ = cmd.Wait() // it may have been stopped
+	}, args...)
 }
