@@ -60,43 +60,48 @@ type plan func(now layout.State, head *store.Version) (layout.StateChange, error
 
 // change edits the session state.
 func (b *Book) change(ctx context.Context, p plan) (*Outcome, error) {
-	if err := b.checkFile(); err != nil {
+	file, err := b.w.PathOf(stateName())
+	if err != nil {
 		return nil, err
 	}
-	out := &Outcome{}
+	if info, err := os.Stat(file); err == nil && info.Size() > store.InlineLimit { // too large to be edited at all
+		return nil, b.checkSize(info.Size(), 0)
+	}
+	var out *Outcome
 	result, err := b.w.EditText(ctx, record.KindState, stateID, record.SourcePut, func(old []byte, head *store.Version) ([]byte, error) {
-		*out = Outcome{}
 		state, _ := layout.ParseState(old) // what it cannot read stays as it is
 		c, err := p(state, head)
 		if err != nil {
 			return nil, err
 		}
 		text, kept := c.Apply(old)
-		if !kept && head != nil {
+		if out = outcomeOf(c, text); !kept && head != nil {
 			out.Rewritten = record.ShortRef(head.Ref)
 		}
-		if err := b.checkSize(len(text), len(old)); err != nil {
-			return nil, err
-		}
-		out.State, _ = layout.ParseState(text)
-		for _, a := range c.Start {
-			out.Agent = Agent{ID: a.ID, Task: a.Task, Model: a.Model, Started: a.Started}
-		}
-		for _, a := range c.Done {
-			out.Agent = Agent{ID: a.ID, Task: a.Task, Outcome: a.Outcome, Duration: a.Duration}
-		}
-		return text, nil
+		return text, b.checkSize(int64(len(text)), int64(len(old)))
 	})
 	if err != nil {
 		return nil, err
 	}
 	out.Ref, out.File = record.ShortRef(result.Ref), result.File
-	out.Run, out.Ended = out.State.RunID, out.State.Ended
-	out.Loop, out.Loops = out.State.LoopNumber()
-	if n := len(out.State.History); n > 0 {
-		out.Closed = out.State.History[n-1]
-	}
 	return out, nil
+}
+
+// outcomeOf says what a state is like after a change.
+func outcomeOf(c layout.StateChange, text []byte) *Outcome {
+	s, _ := layout.ParseState(text)
+	out := &Outcome{Run: s.RunID, Ended: s.Ended, State: s}
+	out.Loop, out.Loops = s.LoopNumber()
+	if n := len(s.History); n > 0 {
+		out.Closed = s.History[n-1]
+	}
+	for _, a := range c.Start {
+		out.Agent = Agent{ID: a.ID, Task: a.Task, Model: a.Model, Started: a.Started}
+	}
+	for _, a := range c.Done {
+		out.Agent = Agent{ID: a.ID, Task: a.Task, Outcome: a.Outcome, Duration: a.Duration}
+	}
+	return out
 }
 
 // The limits of a session state: what it holds is read again and again.
@@ -106,37 +111,16 @@ const (
 )
 
 // checkSize refuses a change that makes the file too large, or larger still.
-func (b *Book) checkSize(size, before int) error {
-	tokens := record.EstimateTokens(int64(size))
+func (b *Book) checkSize(size, before int64) error {
+	tokens := record.EstimateTokens(size)
 	if tokens <= MaxTokens || size <= before {
 		return nil
 	}
-	return b.tooLarge(tokens)
-}
-
-func (b *Book) tooLarge(tokens int) error {
-	return tooLong("the session state", tokens, "tokens", MaxTokens, "filebus put "+b.file())
-}
-
-// file returns where the session state lies, below the workspace if it does.
-func (b *Book) file() string {
 	p, err := b.w.Settings.Profile.Path(record.KindState, stateID)
 	if err != nil {
-		return stateID + ".md" // a profile without a root has no such file either
+		p = stateID + ".md" // a profile without a root has no such file either
 	}
-	return p
-}
-
-// checkFile refuses a file that has grown too large by hand to be edited at all.
-func (b *Book) checkFile() error {
-	file, err := b.w.PathOf(stateName())
-	if err != nil {
-		return err
-	}
-	if info, err := os.Stat(file); err == nil && info.Size() > store.InlineLimit {
-		return b.tooLarge(record.EstimateTokens(info.Size()))
-	}
-	return nil
+	return tooLong("the session state", tokens, "tokens", MaxTokens, "filebus put "+p)
 }
 
 // checkField refuses a value that is too long for the session state.
@@ -168,9 +152,6 @@ func (b *Book) state(ctx context.Context) (s layout.State, v store.Version, text
 func (b *Book) states(ctx context.Context) (all []store.Version, err error) {
 	err = b.w.Store.View(ctx, func(tx *store.Tx) error {
 		events, err := tx.History(stateName())
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
 		for _, e := range events {
 			v, err := tx.Get(e.Ref)
 			switch {

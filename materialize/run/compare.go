@@ -210,35 +210,30 @@ func compareStates(a, b layout.State) []string {
 			lines = append(lines, fmt.Sprintf("%s: %s -> %s", f.what, cmp.Or(f.from, "none"), cmp.Or(f.to, "none")))
 		}
 	}
-	running := func(s layout.State) (list []string) {
-		for _, agent := range s.Running {
-			list = append(list, strings.TrimSpace(agent.ID+" "+agent.Task))
+	before, after := stateLists(a), stateLists(b)
+	for i, what := range []string{"at work", "ended", "history"} {
+		for _, text := range after[i] {
+			if !slices.Contains(before[i], text) {
+				lines = append(lines, "+ "+what+": "+text)
+			}
 		}
-		return list
-	}
-	completed := func(s layout.State) (list []string) {
-		for _, agent := range s.Completed {
-			list = append(list, strings.Join(strings.Fields(agent.ID+" "+agent.Task+" "+agent.Outcome+" "+agent.Duration), " "))
-		}
-		return list
-	}
-	lines = append(lines, compareLists("at work", running(a), running(b))...)
-	lines = append(lines, compareLists("ended", completed(a), completed(b))...)
-	return append(lines, compareLists("history", a.History, b.History)...)
-}
-
-// compareLists says which lines of a list came and which went.
-func compareLists(what string, a, b []string) []string {
-	var lines []string
-	for _, text := range b {
-		if !slices.Contains(a, text) {
-			lines = append(lines, "+ "+what+": "+text)
-		}
-	}
-	for _, text := range a {
-		if !slices.Contains(b, text) {
-			lines = append(lines, "- "+what+": "+text)
+		for _, text := range before[i] {
+			if !slices.Contains(after[i], text) {
+				lines = append(lines, "- "+what+": "+text)
+			}
 		}
 	}
 	return lines
+}
+
+// stateLists returns who is at work, who has ended and the history of a state.
+func stateLists(s layout.State) [3][]string {
+	var running, ended []string
+	for _, a := range s.Running {
+		running = append(running, strings.TrimSpace(a.ID+" "+a.Task))
+	}
+	for _, a := range s.Completed {
+		ended = append(ended, strings.Join(strings.Fields(a.ID+" "+a.Task+" "+a.Outcome+" "+a.Duration), " "))
+	}
+	return [3][]string{running, ended, s.History}
 }

@@ -26,14 +26,8 @@ func (b *Book) Take(ctx context.Context, id string, loop int) (*Snapshot, error)
 	if err != nil {
 		return nil, err
 	}
-	files, err := t.files(ctx)
-	if err != nil {
+	if err := t.keepFiles(ctx); err != nil {
 		return nil, err
-	}
-	for _, f := range files {
-		if err := t.keep(ctx, f); err != nil {
-			return nil, err
-		}
 	}
 	m := &t.manifest
 	text, err := layout.AppendManifest(nil, *m)
@@ -149,14 +143,8 @@ func (t *taking) readState(ctx context.Context, current layout.State, text []byt
 	return neverIn(m.Run, m.Loop)
 }
 
-// A snapshotText is a file of a snapshot.
-type snapshotText struct {
-	name string
-	text []byte
-}
-
-// files makes the files of the snapshot.
-func (t *taking) files(ctx context.Context) ([]snapshotText, error) {
+// keepFiles makes and keeps the files of the snapshot.
+func (t *taking) keepFiles(ctx context.Context) error {
 	m := &t.manifest
 	if t.start != nil {
 		m.Started, m.From = t.start.Time, t.start.SnapshotPoint
@@ -166,42 +154,44 @@ func (t *taking) files(ctx context.Context) ([]snapshotText, error) {
 	}
 	issues, err := t.issues(ctx)
 	if err != nil {
-		return nil, err
-	}
-	diff, err := t.diff(ctx)
-	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, issue := range issues {
 		m.Issues = append(m.Issues, issue.ID)
 	}
+	diff, err := t.diff(ctx)
+	if err == nil {
+		err = t.keep(ctx, layout.SnapshotDiff, diff)
+	}
+	if err == nil {
+		err = t.keep(ctx, layout.SnapshotState, t.text)
+	}
+	if err == nil {
+		err = t.keep(ctx, layout.SnapshotIssues, layout.AppendCompletedIssues(nil, issues))
+	}
 	m.Running, m.Completed = len(t.state.Running), len(endedIn(t.state, t.start))
-	return []snapshotText{
-		{layout.SnapshotDiff, diff}, {layout.SnapshotState, t.text},
-		{layout.SnapshotIssues, layout.AppendCompletedIssues(nil, issues)},
-	}, nil
+	return err
 }
 
 // keep puts a file of the snapshot. One that stands there, as agents, another
 // process or a taking that was cut short have left it, stays.
-func (t *taking) keep(ctx context.Context, f snapshotText) error {
-	name := snapshotName(t.manifest.Run, t.manifest.Loop, f.name)
+func (t *taking) keep(ctx context.Context, file string, text []byte) error {
+	name := snapshotName(t.manifest.Run, t.manifest.Loop, file)
 	_, there, err := t.stored(ctx, name)
 	if errors.Is(err, store.ErrNotFound) {
-		there = f.text
-		if err = t.Book.keep(ctx, t.manifest.Run, t.manifest.Loop, f.name, f.text); isWriteOnce(err) {
+		there = text
+		if err = t.Book.keep(ctx, t.manifest.Run, t.manifest.Loop, file, text); isWriteOnce(err) {
 			_, there, err = t.stored(ctx, name)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if string(there) != string(f.text) {
-		t.note("%s was there before, and stays as it is", f.name)
-		f.text = there
+	if string(there) != string(text) {
+		t.note("%s was there before, and stays as it is", file)
 	}
 	t.manifest.Files = append(t.manifest.Files, layout.SnapshotFile{
-		Path: f.name, Size: int64(len(f.text)), Digest: record.DigestOf(f.text).String(),
+		Path: file, Size: int64(len(there)), Digest: record.DigestOf(there).String(),
 	})
 	return nil
 }
@@ -217,11 +207,9 @@ func (t *taking) issues(ctx context.Context) ([]layout.CompletedIssue, error) {
 	for chunk := range slices.Chunk(all, viewIssues) {
 		err := t.w.Store.View(ctx, func(tx *store.Tx) error {
 			for _, entry := range chunk {
-				completed, err := t.completedInLoop(tx, entry.Version)
-				if err != nil {
+				if completed, err := t.completedInLoop(tx, entry.Version); err != nil {
 					return err
-				}
-				if completed {
+				} else if completed {
 					heads = append(heads, entry.Version)
 				}
 			}
