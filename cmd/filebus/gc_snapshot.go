@@ -42,7 +42,9 @@ func runGcSnapshots(ctx context.Context, env *environ, opts gcOptions, pick *mat
 // releaseRuns gives up the snapshots of runs, all at once, so that the log is read
 // for them once. A run of which something is needed stays as a whole, and the
 // others are given up without it.
-func (e *environ) releaseRuns(ctx context.Context, w *session, old []runs.OldRun, dryRun bool) (*materialize.ReleaseReport, error) {
+func (e *environ) releaseRuns(
+	ctx context.Context, w *session, old []runs.OldRun, dryRun bool,
+) (*materialize.ReleaseReport, error) {
 	all := &materialize.ReleaseReport{}
 	for len(old) > 0 {
 		var names []record.Name

@@ -8,8 +8,8 @@ import (
 )
 
 func newRunCommand(env *environ) *cobra.Command {
-	return newGroup("run",
-		newRunStartCommand(env), newRunLoopCommand(env), newRunAgentCommand(env), newRunEndCommand(env), newRunShowCommand(env))
+	return newGroup("run", newRunStartCommand(env), newRunLoopCommand(env), newRunAgentCommand(env),
+		newRunEndCommand(env), newRunShowCommand(env))
 }
 
 // newGroup returns a command that is only the beginning of others.
@@ -60,7 +60,9 @@ func newRunLoopCommand(env *environ) *cobra.Command {
 			if planned < 0 {
 				return usageError("--loops %d is negative", planned)
 			}
-			return env.changeRun(env.open, runText, func(b *runs.Book) (*runs.Outcome, error) { return b.Loop(cmd.Context(), planned) })
+			return env.changeRun(env.open, runText, func(b *runs.Book) (*runs.Outcome, error) {
+				return b.Loop(cmd.Context(), planned)
+			})
 		},
 	}
 	cmd.Flags().IntVar(&planned, "loops", 0, "")
@@ -77,9 +79,12 @@ func newRunEndCommand(env *environ) *cobra.Command {
 	}
 }
 
+// An outcomeText says what came of a change, in JSON and in a line.
+type outcomeText func(*runs.Outcome) (json any, line string)
+
 // changeRun makes one change of the session state and prints what came of it.
 func (e *environ) changeRun(
-	open func() (*session, error), text func(*runs.Outcome) (json any, line string), change func(*runs.Book) (*runs.Outcome, error),
+	open func() (*session, error), text outcomeText, change func(*runs.Book) (*runs.Outcome, error),
 ) error {
 	s, err := open()
 	if err != nil {
@@ -90,7 +95,8 @@ func (e *environ) changeRun(
 		return err
 	}
 	if out.Rewritten != (record.ShortRef{}) {
-		e.note("%s had a form that cannot be changed in place and was written anew; filebus get %s is what it was", out.File, out.Rewritten)
+		e.note("%s had a form that cannot be changed in place and was written anew; filebus get %s is what it was",
+			out.File, out.Rewritten)
 	}
 	for i, left := range out.LeftOut {
 		if i == 5 {

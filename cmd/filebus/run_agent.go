@@ -21,7 +21,9 @@ func newRunAgentStartCommand(env *environ) *cobra.Command {
 			if id := layout.TaskID(a.Task); id != "" { // else it is too long, and will be refused
 				a.Task = id
 			}
-			return env.changeRun(env.open, agentText, func(b *runs.Book) (*runs.Outcome, error) { return b.AgentStart(cmd.Context(), a) })
+			return env.changeRun(env.open, agentText, func(b *runs.Book) (*runs.Outcome, error) {
+				return b.AgentStart(cmd.Context(), a)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&a.Task, "task", "", "")

@@ -45,7 +45,8 @@ func (e *environ) goingOn(ctx context.Context, s *session, status *runs.Status) 
 		}
 	}
 	if n := status.Sessions.InProgress; n > 0 {
-		lines = append(lines, fmt.Sprintf("sessions   %d in progress; %s %s", n, status.Sessions.Last, plural(artifacts, "artifact")))
+		lines = append(lines, fmt.Sprintf("sessions   %d in progress; %s %s",
+			n, status.Sessions.Last, plural(artifacts, "artifact")))
 	}
 	return lines, err
 }

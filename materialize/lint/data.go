@@ -46,7 +46,8 @@ func (c *checker) data(name, full string, seat layout.Place, text []byte) {
 func (c *checker) syntax(name string, seat layout.Place, file layout.File, p *layout.SyntaxError) {
 	var again *layout.RepeatedIDError
 	if errors.As(p.Err, &again) {
-		c.add(Finding{name, p.Line, DuplicateID, fmt.Sprintf("%s is used again, first in line %d", again.ID, again.First), remediesOf(name, seat).repeated})
+		message := fmt.Sprintf("%s is used again, first in line %d", again.ID, again.First)
+		c.add(Finding{name, p.Line, DuplicateID, message, remediesOf(name, seat).repeated})
 		return
 	}
 	c.add(Finding{name, p.Line, Layout, p.Err.Error(), brokenRemedy(name, seat, file, p.Line)})

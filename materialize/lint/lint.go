@@ -68,7 +68,10 @@ func Check(ctx context.Context, dir string, opts Options) (*Report, error) {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }() // only read
-	c := &checker{root: root, opts: opts, report: Report{Dir: dir}, ids: map[string]place{}, tasks: &tasks{at: map[taskKey]*task{}}, cards: cards()}
+	c := &checker{
+		root: root, opts: opts, report: Report{Dir: dir}, ids: map[string]place{},
+		tasks: &tasks{at: map[taskKey]*task{}}, cards: cards(),
+	}
 	if name := filepath.Base(dir); isRoot(name) || name == opts.Profile.Root {
 		c.within = name
 	}
@@ -182,7 +185,8 @@ func (c *checker) file(name, full string, seat layout.Place, d fs.DirEntry) {
 		return
 	}
 	if tokens := record.EstimateTokens(info.Size()); tokens > MaxTokens && seat.Kind != record.KindSnapshot {
-		c.add(Finding{name, 1, LargeFile, fmt.Sprintf("~%d tokens, more than %d", tokens, MaxTokens), remediesOf(name, seat).large})
+		message := fmt.Sprintf("~%d tokens, more than %d", tokens, MaxTokens)
+		c.add(Finding{name, 1, LargeFile, message, remediesOf(name, seat).large})
 	}
 	isRead := []record.Kind{record.KindNote, record.KindFrame, record.KindHandoff, record.KindMarker, record.KindState}
 	if !slices.Contains(isRead, seat.Kind) || info.Size() > maxRead {

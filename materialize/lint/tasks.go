@@ -101,7 +101,8 @@ func (c *checker) handoff(name string, seat layout.Place, text []byte) {
 	case j.Handoff == nil, !ended && layout.NormalizeStatus(j.Handoff.Outcome) == "": // a form still to be filled in
 	default:
 		start, _, _ := layout.HandoffSection(text)
-		f.Line, f.Rule, f.Message = 1+bytes.Count(text[:start], []byte("\n")), HandoffIncomplete, oneLine(strings.Join(j.Handoff.Check(), "; "))
+		f.Line, f.Rule = 1+bytes.Count(text[:start], []byte("\n")), HandoffIncomplete
+		f.Message = oneLine(strings.Join(j.Handoff.Check(), "; "))
 	}
 	if f.Message != "" {
 		c.add(f)

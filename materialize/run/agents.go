@@ -25,8 +25,8 @@ type Agent struct {
 
 // AgentStart adds an agent to those at work.
 func (b *Book) AgentStart(ctx context.Context, a Agent) (*Outcome, error) {
-	for _, f := range []struct{ what, text string }{{"the id of the agent", a.ID}, {"the task", a.Task}, {"the model", a.Model}} {
-		if err := checkField(f.what, f.text, a.ID, a.Task); err != nil {
+	for _, f := range [][2]string{{"the id of the agent", a.ID}, {"the task", a.Task}, {"the model", a.Model}} {
+		if err := checkField(f[0], f[1], a.ID, a.Task); err != nil {
 			return nil, err
 		}
 	}

@@ -68,7 +68,7 @@ func (b *Book) change(ctx context.Context, p plan) (*Outcome, error) {
 		return nil, b.checkSize(info.Size(), 0)
 	}
 	var out *Outcome
-	result, err := b.w.EditText(ctx, record.KindState, stateID, record.SourcePut, func(old []byte, head *store.Version) ([]byte, error) {
+	edit := func(old []byte, head *store.Version) ([]byte, error) {
 		state, _ := layout.ParseState(old) // what it cannot read stays as it is
 		c, err := p(state, head)
 		if err != nil {
@@ -79,7 +79,8 @@ func (b *Book) change(ctx context.Context, p plan) (*Outcome, error) {
 			out.Rewritten = record.ShortRef(head.Ref)
 		}
 		return text, b.checkSize(int64(len(text)), int64(len(old)))
-	})
+	}
+	result, err := b.w.EditText(ctx, record.KindState, stateID, record.SourcePut, edit)
 	if err != nil {
 		return nil, err
 	}

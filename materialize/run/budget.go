@@ -180,7 +180,8 @@ func around(texts []query.Summary) span {
 
 // textsOf lists the results, journals and markers of a run.
 func (b *Book) textsOf(ctx context.Context, id string, at span) ([]query.Summary, error) {
-	f := record.Filter{Kinds: []record.Kind{record.KindResult, record.KindHandoff, record.KindMarker}, Runs: record.Any(id)}
+	kinds := []record.Kind{record.KindResult, record.KindHandoff, record.KindMarker}
+	f := record.Filter{Kinds: kinds, Runs: record.Any(id)}
 	own, err := b.list(ctx, f)
 	if err != nil || !at.isKnown() {
 		return own, err

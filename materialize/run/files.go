@@ -25,7 +25,9 @@ const (
 // scanFiles lists the files of a folder with size, time and digest, in the order
 // of their paths. Folders that hold what tools have made or fetched are left out,
 // as there is no list of what git would ignore.
-func scanFiles(ctx context.Context, root string, exclude []string, before []layout.SnapshotFile) (files []layout.SnapshotFile, leftOut []string, err error) {
+func scanFiles(
+	ctx context.Context, root string, exclude []string, before []layout.SnapshotFile,
+) (files []layout.SnapshotFile, leftOut []string, err error) {
 	known := map[string]layout.SnapshotFile{}
 	for _, f := range before {
 		known[f.Path] = f

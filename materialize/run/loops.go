@@ -129,8 +129,8 @@ func (b *Book) Loop(ctx context.Context, planned int) (*Outcome, error) {
 			plan = planned
 		}
 		if err == nil && plan > 0 && next > plan {
-			err = record.Conflict.Errorf("the run %s has had its %d loops: end it, or plan more with --loops", now.RunID, next-1).
-				Because(ErrLoopsDone, strconv.Itoa(next))
+			err = record.Conflict.Errorf("the run %s has had its %d loops: end it, or plan more with --loops",
+				now.RunID, next-1).Because(ErrLoopsDone, strconv.Itoa(next))
 		}
 		begin = layout.LoopStart{Run: now.RunID, Loop: next, Completed: len(now.Completed)}
 		if head != nil {

@@ -166,7 +166,8 @@ func TestRunRefusals(t *testing.T) {
 	_, err = x.b.AgentDone(ctx, "a2", "completed")
 	wantError(t, "an agent that is not there", err, run.ErrNoAgent)
 	_, err = x.b.AgentDone(ctx, "a1", long)
-	if e := wantError(t, "an outcome with the whole output", err, record.Usage); e != nil && e.Hint != "filebus put - --agent a1" {
+	e := wantError(t, "an outcome with the whole output", err, record.Usage)
+	if e != nil && e.Hint != "filebus put - --agent a1" {
 		t.Errorf("the way out is %q", e.Hint)
 	}
 	_, err = x.b.AgentDone(ctx, "a1", "completed")

@@ -108,9 +108,12 @@ func (g *gitTree) tracked(ctx context.Context, files []string) map[string][]stri
 // log visits what the commits that changed any of some paths have changed, the
 // newest first, with the number of the commit from 1 on and its time. It goes on as
 // long as the context does.
-func (g *gitTree) log(ctx context.Context, paths []string, visit func(n int, at time.Time, path string), args ...string) {
+func (g *gitTree) log(
+	ctx context.Context, paths []string, visit func(n int, at time.Time, path string), args ...string,
+) {
 	args = slices.Concat([]string{
-		"log", "--format=%x01%ct", "--name-only", "--relative", "--no-renames", "--no-follow", "--no-show-signature", "--no-ext-diff",
+		"log", "--format=%x01%ct", "--name-only", "--relative", "--no-renames", "--no-follow", "--no-show-signature",
+		"--no-ext-diff",
 	}, args, []string{"--"}, paths)
 	var at time.Time
 	n := 0

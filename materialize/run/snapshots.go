@@ -54,8 +54,8 @@ func (s *Snapshot) file(name string) (File, error) {
 		}
 		have = append(have, f.Path)
 	}
-	return File{}, record.NotFound.Errorf("the snapshot %s has no %s; it has %s", s.Name(), name, strings.Join(have, ", ")).
-		Because(ErrNoFile, fmt.Sprintf("%s/%d", s.Run, s.Loop))
+	return File{}, record.NotFound.Errorf("the snapshot %s has no %s; it has %s",
+		s.Name(), name, strings.Join(have, ", ")).Because(ErrNoFile, fmt.Sprintf("%s/%d", s.Run, s.Loop))
 }
 
 // Snapshots returns the snapshots that were taken, the newest first: of one run,
@@ -213,12 +213,13 @@ func (b *Book) RestoreState(ctx context.Context, text string) (*Restored, error)
 		return nil, err
 	}
 	r := &Restored{From: s.Name()}
-	result, err := b.w.EditText(ctx, record.KindState, stateID, record.SourcePut, func(_ []byte, head *store.Version) ([]byte, error) {
+	edit := func(_ []byte, head *store.Version) ([]byte, error) {
 		if r.Before = (record.ShortRef{}); head != nil {
 			r.Before = record.ShortRef(head.Ref)
 		}
 		return state, nil
-	})
+	}
+	result, err := b.w.EditText(ctx, record.KindState, stateID, record.SourcePut, edit)
 	if err != nil {
 		return nil, err
 	}

@@ -156,7 +156,9 @@ func (b *Book) work(ctx context.Context, s *Status, late time.Duration) error {
 			s.Tasks = append(s.Tasks, w)
 		}
 	}
-	journals, err := b.list(ctx, record.Filter{Kinds: []record.Kind{record.KindHandoff}, Statuses: record.Any(layout.StatusInProgress)})
+	journals, err := b.list(ctx, record.Filter{
+		Kinds: []record.Kind{record.KindHandoff}, Statuses: record.Any(layout.StatusInProgress),
+	})
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,8 @@ func (b *Book) View(ctx context.Context) (*View, error) {
 		v.Running = append(v.Running, Agent{ID: clip(a.ID), Task: clip(a.Task), Model: clip(a.Model), Started: a.Started})
 	}
 	for _, a := range s.Completed {
-		v.Completed = append(v.Completed, Agent{ID: clip(a.ID), Task: clip(a.Task), Outcome: clip(a.Outcome), Duration: a.Duration})
+		ended := Agent{ID: clip(a.ID), Task: clip(a.Task), Outcome: clip(a.Outcome), Duration: a.Duration}
+		v.Completed = append(v.Completed, ended)
 	}
 	for _, line := range s.History {
 		v.History = append(v.History, clip(line))
