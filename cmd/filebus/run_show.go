@@ -50,7 +50,7 @@ func runRunShow(ctx context.Context, env *environ, maxTokens int) error {
 // presentLines prints a result whose text is lines, what matters most first. The last
 // line says how many are missing.
 func (e *environ) presentLines(s *session, lines []string, p presentation) error {
-	p.marked = true
+	p.exact = true
 	p.text = func(n int) string {
 		var out strings.Builder
 		for _, line := range lines[:n] {
