@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/result"
+	runs "filebus/materialize/run"
 	"filebus/store/record"
 )
 
@@ -94,10 +94,10 @@ func printBudget(env *environ, b *result.Budget) error {
 	if env.global.json {
 		value := budgetJSON{
 			Conversation: b.Conversation.ID, Tree: b.Conversation.Tree, Calls: b.Calls, Words: b.Words,
-			Tokens: b.Tokens, ReferenceTokens: b.ReferenceTokens, Ratio: oneDecimal(b.Ratio()),
+			Tokens: b.Tokens, ReferenceTokens: b.ReferenceTokens, Ratio: runs.OneDecimal(b.Ratio()),
 		}
 		for i := range b.Steps {
-			value.Steps = append(value.Steps, stepJSON{b.Steps[i], oneDecimal(b.Steps[i].Ratio())})
+			value.Steps = append(value.Steps, stepJSON{b.Steps[i], runs.OneDecimal(b.Steps[i].Ratio())})
 		}
 		return env.printJSON(value)
 	}
@@ -122,8 +122,6 @@ func stepText(s *result.Step) string {
 	}
 	return fmt.Sprintf("%s ×%d", orDash(s.Agent), s.Calls)
 }
-
-func oneDecimal(f float64) float64 { return math.Round(f*10) / 10 }
 
 // ratioText shows how many times smaller something is.
 func ratioText(f float64) string {

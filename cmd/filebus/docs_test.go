@@ -24,6 +24,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
+	runs "filebus/materialize/run"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -289,18 +290,18 @@ func jsonShapes() map[string]any {
 		"filebus dialogue check":         dialogueCheckJSON{},
 		"filebus dialogue score":         dialogueScoreJSON{},
 		"filebus dialogue judge":         dialogueJudgeJSON{},
-		"filebus status":                 statusJSON{},
-		"filebus run start":              runJSON{},
-		"filebus run loop":               runJSON{},
-		"filebus run end":                runJSON{},
-		"filebus run agent start":        agentJSON{},
-		"filebus run agent done":         agentJSON{},
-		"filebus run show":               runShowJSON{},
-		"filebus snapshot take":          snapshotJSON{},
+		"filebus status":                 runs.Status{},
+		"filebus run start":              runs.Outcome{},
+		"filebus run loop":               runs.Outcome{},
+		"filebus run end":                runs.Outcome{},
+		"filebus run agent start":        runs.Agent{},
+		"filebus run agent done":         runs.Agent{},
+		"filebus run show":               runs.View{},
+		"filebus snapshot take":          runs.Snapshot{},
 		"filebus snapshot list":          snapshotListJSON{},
-		"filebus snapshot show":          snapshotJSON{},
-		"filebus snapshot diff":          snapshotDiffJSON{},
-		"filebus snapshot restore-state": restoredJSON{},
+		"filebus snapshot show":          runs.Snapshot{},
+		"filebus snapshot diff":          runs.Comparison{},
+		"filebus snapshot restore-state": runs.Restored{},
 		"filebus session start":          sessionStartJSON{},
 		"filebus session put":            record.Reference{},
 		"filebus session list":           sessionListJSON{},
@@ -393,7 +394,7 @@ func jsonKeys(t reflect.Type) []string {
 			continue
 		}
 		key := cmp.Or(name, f.Name)
-		if option == "omitempty" {
+		if option == "omitempty" || option == "omitzero" {
 			key += "?"
 		}
 		if inner := jsonShape(f.Type); inner != "" && inner != "[]" && inner != "{}" {

@@ -90,12 +90,17 @@ func runGc(ctx context.Context, env *environ, opts gcOptions) error {
 	}
 	report, err := env.release(ctx, w, materialize.ReleaseRequest{Retention: pick, DryRun: opts.dryRun})
 	if err != nil {
-		if len(report.Released) > 0 {
-			env.note("%s before that; the same command goes on", released(report, false))
-		}
-		return err
+		return env.stopped(report, err)
 	}
 	return printRelease(env, report, opts.dryRun)
+}
+
+// stopped says what was destroyed before an error.
+func (e *environ) stopped(report *materialize.ReleaseReport, err error) error {
+	if len(report.Released) > 0 {
+		e.note("%s before that; the same command goes on", released(report, false))
+	}
+	return err
 }
 
 // release gives names up and shows how far it is.
@@ -125,13 +130,14 @@ func printRelease(env *environ, report *materialize.ReleaseReport, dryRun bool) 
 		rows = append(rows, []string{"keep", k.Name.String(), k.Because})
 	}
 	env.printTable(rows)
-	switch {
-	case len(report.Released) == 0:
+	after := "this cannot be undone"
+	if dryRun {
+		after = "nothing was changed"
+	}
+	if len(report.Released) == 0 {
 		env.note("nothing to destroy")
-	case dryRun:
-		env.note("%s; nothing was changed", released(report, true))
-	default:
-		env.note("%s; this cannot be undone", released(report, false))
+	} else {
+		env.note("%s; %s", released(report, dryRun), after)
 	}
 	if report.Swept > 0 {
 		env.note("removed %s that killed processes had left", plural(report.Swept, "file"))

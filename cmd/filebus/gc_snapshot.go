@@ -26,16 +26,13 @@ func runGcSnapshots(ctx context.Context, env *environ, opts gcOptions, pick *mat
 	}
 	all, err := env.releaseRuns(ctx, w, old, opts.dryRun)
 	if err != nil {
-		if len(all.Released) > 0 {
-			env.note("%s before that; the same command goes on", released(all, false))
-		}
-		return err
+		return env.stopped(all, err)
 	}
 	if !opts.dryRun {
 		if all.Swept, err = w.Store.Sweep(ctx); err != nil {
 			return err
 		}
-		if _, err := b.Sweep(ctx); err != nil {
+		if err := b.Sweep(ctx); err != nil {
 			return err
 		}
 	}
@@ -45,8 +42,10 @@ func runGcSnapshots(ctx context.Context, env *environ, opts gcOptions, pick *mat
 // releaseRuns gives up the snapshots of runs, all at once, so that the log is read
 // for them once. A run of which something is needed stays as a whole, and the
 // others are given up without it.
-func (e *environ) releaseRuns(ctx context.Context, w *session, old []runs.OldRun, dryRun bool) (*materialize.ReleaseReport, error) {
-	all := &materialize.ReleaseReport{Released: []materialize.ReleasedName{}, Kept: []materialize.KeptName{}}
+func (e *environ) releaseRuns(
+	ctx context.Context, w *session, old []runs.OldRun, dryRun bool,
+) (*materialize.ReleaseReport, error) {
+	all := &materialize.ReleaseReport{}
 	for len(old) > 0 {
 		var names []record.Name
 		for _, r := range old {

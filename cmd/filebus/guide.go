@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +20,16 @@ func newGuideCommand(env *environ) *cobra.Command {
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runGuide(env, cmd.Root(), args[0])
+			i := slices.Index(names, args[0])
+			if i < 0 {
+				return usageError("%q is none of %s", args[0], strings.Join(names, ", "))
+			}
+			text := guideText(cmd.Root(), roles()[i])
+			if env.global.json {
+				return env.printJSON(guideJSON{args[0], text, record.EstimateTokens(int64(len(text)))})
+			}
+			env.printf("%s", text)
+			return nil
 		},
 	}
 }
@@ -38,109 +48,96 @@ type role struct {
 // What it is for is what the manual says, unless purpose says it better.
 type step struct{ path, args, purpose string }
 
-func roles() []role {
-	return []role{
-		{
-			"orchestrator",
-			[]string{
-				"Carry references and handoffs, never an agent's output. Wait in one call, never poll.",
-				"Read a section, never a whole file.",
-			},
-			[]step{
-				{"run start", "--focus TEXT --loops N", ""},
-				{"context", "TEXT --file PATH", ""},
-				{"task start", "ID --title TEXT", ""},
-				{"task prompt", "ID", ""},
-				{"exec", "--task ID --agent NAME -- CMD", ""},
-				{"wait", "ID ID ...", ""},
-				{"task show", "ID", ""},
-				{"task list", "--running", "See who is late"},
-				{"knowledge harvest", "ID --add new", "Keep what a handoff teaches"},
-				{"issue next", "--claim --agent NAME", ""},
-				{"issue done", "ID", ""},
-				{"put", "FILE --agent NAME", "Store a text, print its reference"},
-				{"combine", "REF REF --expected-count 2", ""},
-				{"get", "REF --section HEADING", ""},
-				{"session start", "TYPE", ""},
-				{"session summary", "ID", "Read what agents say in short"},
-				{"snapshot take", "", ""},
-				{"run loop", "", ""},
-				{"status", "", ""},
-				{"budget", "--run ID", "See what was read, and what that spared"},
-			},
-		},
-		{
-			"subagent",
-			[]string{
-				"Your text goes into files; answer your caller with a reference and two sentences.",
-				"End every task with done, fail or block: the caller waits for the marker that they write.",
-			},
-			[]step{
-				{"task note", "ID TEXT", ""},
-				{"task done", "ID --summary TEXT --files PATH,PATH", ""},
-				{"task block", "ID --summary TEXT --blocker TEXT", ""},
-				{"task fail", "ID --summary TEXT --next TEXT", ""},
-				{"put", "FILE --task ID --agent NAME", "Store a report, print its reference"},
-				{"search", "WORDS", ""},
-				{"get", "REF --section HEADING", ""},
-				{"task show", "ID", "Read the handoff of another task"},
-				{"session check", "ID ARTIFACT", "Make sure that what you are told to read is there and whole"},
-				{"session put", "ID ARTIFACT FILE --summary TEXT --agent NAME", ""},
-				{"dialogue put", "SLUG ROUND AGENT FILE", ""},
-				{"knowledge list", "TAG TAG", ""},
-				{"knowledge add", "--type gotcha --content TEXT --tag TAG", ""},
-				{"issue add", "SUMMARY --type bug --file PATH", "Report what is not your task"},
-			},
-		},
-		judgeRole(),
+// roles returns the roles, in the order of the guides.
+func roles() (all []role) {
+	for text := range strings.SplitSeq(strings.TrimSpace(guides), "\n\n") {
+		lines := strings.Split(text, "\n")
+		r := role{name: lines[0]}
+		for _, line := range lines[1:] {
+			parts := append(strings.Split(line, "|"), "", "")
+			for i, part := range parts {
+				parts[i] = strings.TrimSpace(part)
+			}
+			if strings.Contains(line, "|") {
+				r.steps = append(r.steps, step{parts[0], parts[1], parts[2]})
+			} else {
+				r.rules = append(r.rules, line)
+			}
+		}
+		all = append(all, r)
 	}
+	return all
 }
 
-// judgeRole is who compares what others have written, and runs their dialogues.
-func judgeRole() role {
-	return role{
-		"judge",
-		[]string{
-			"Judge what is stored, not what you are told of it. Name the reference of what you judge.",
-			"An agent whose text is missing is absent: never write it for them.",
-			"A dialogue goes round by round, from 0, until score says converged: prompt, wait, check, judge, score.",
-		},
-		[]step{
-			{"dialogue new", "TITLE --agents A,B --judge judge", ""},
-			{"dialogue prompt", "SLUG ROUND --all", "Launch a round; give each agent its file"},
-			{"dialogue wait", "SLUG ROUND", ""},
-			{"dialogue check", "SLUG ROUND", ""},
-			{"dialogue judge", "SLUG ROUND AGENT --wisdom N --consistency N --truth N --relationships N", ""},
-			{"dialogue score", "SLUG", ""},
-			{"dialogue assemble", "SLUG", ""},
-			{"dialogue lint", "SLUG", "Check the document"},
-			{"conversation show", "ID", ""},
-			{"list", "--kind result --task ID", ""},
-			{"show", "REF", ""},
-			{"get", "REF --section HEADING", ""},
-			{"search", "WORDS --kind result", ""},
-			{"task show", "ID", ""},
-			{"issue add", "SUMMARY --type bug --criteria TEXT", ""},
-			{"issue reject", "ID", ""},
-			{"put", "verdict.md --agent judge --from REF", "Store your verdict, print its reference"},
-		},
-	}
-}
+// guides are the roles, each with its name, its rules and, with bars between their
+// parts, its steps. The orchestrator hands work out and reads what comes back, a
+// subagent does it, and a judge compares what others have written and runs their
+// dialogues.
+const guides = `
+orchestrator
+Carry references and handoffs, never an agent's output. Wait in one call, never poll.
+Read a section, never a whole file.
+run start | --focus TEXT --loops N
+context | TEXT --file PATH
+task start | ID --title TEXT
+task prompt | ID
+exec | --task ID --agent NAME -- CMD
+wait | ID ID ...
+task show | ID
+task list | --running | See who is late
+knowledge harvest | ID --add new | Keep what a handoff teaches
+issue next | --claim --agent NAME
+issue done | ID
+put | FILE --agent NAME | Store a text, print its reference
+combine | REF REF --expected-count 2
+get | REF --section HEADING
+session start | TYPE
+session summary | ID | Read what agents say in short
+snapshot take |
+run loop |
+status |
+budget | --run ID | See what was read, and what that spared
 
-func runGuide(env *environ, root *cobra.Command, name string) error {
-	for _, r := range roles() {
-		if r.name != name {
-			continue
-		}
-		text := guideText(root, r)
-		if env.global.json {
-			return env.printJSON(guideJSON{r.name, text, record.EstimateTokens(int64(len(text)))})
-		}
-		env.printf("%s", text)
-		return nil
-	}
-	return usageError("%q is none of orchestrator, subagent, judge", name)
-}
+subagent
+Your text goes into files; answer your caller with a reference and two sentences.
+End every task with done, fail or block: the caller waits for the marker that they write.
+task note | ID TEXT
+task done | ID --summary TEXT --files PATH,PATH
+task block | ID --summary TEXT --blocker TEXT
+task fail | ID --summary TEXT --next TEXT
+put | FILE --task ID --agent NAME | Store a report, print its reference
+search | WORDS
+get | REF --section HEADING
+task show | ID | Read the handoff of another task
+session check | ID ARTIFACT | Make sure that what you are told to read is there and whole
+session put | ID ARTIFACT FILE --summary TEXT --agent NAME
+dialogue put | SLUG ROUND AGENT FILE
+knowledge list | TAG TAG
+knowledge add | --type gotcha --content TEXT --tag TAG
+issue add | SUMMARY --type bug --file PATH | Report what is not your task
+
+judge
+Judge what is stored, not what you are told of it. Name the reference of what you judge.
+An agent whose text is missing is absent: never write it for them.
+A dialogue goes round by round, from 0, until score says converged: prompt, wait, check, judge, score.
+dialogue new | TITLE --agents A,B --judge judge
+dialogue prompt | SLUG ROUND --all | Launch a round; give each agent its file
+dialogue wait | SLUG ROUND
+dialogue check | SLUG ROUND
+dialogue judge | SLUG ROUND AGENT --wisdom N --consistency N --truth N --relationships N
+dialogue score | SLUG
+dialogue assemble | SLUG
+dialogue lint | SLUG | Check the document
+conversation show | ID
+list | --kind result --task ID
+show | REF
+get | REF --section HEADING
+search | WORDS --kind result
+task show | ID
+issue add | SUMMARY --type bug --criteria TEXT
+issue reject | ID
+put | verdict.md --agent judge --from REF | Store your verdict, print its reference
+`
 
 type guideJSON struct {
 	Role   string `json:"role"`

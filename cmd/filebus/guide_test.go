@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"filebus/materialize/lint"
+	runs "filebus/materialize/run"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -124,7 +125,9 @@ func TestLintRemedies(t *testing.T) {
 // TestBudgetRunShape compares the JSON of a run's budget with docs/cli.md.
 func TestBudgetRunShape(t *testing.T) {
 	section := sectionsOf(readDocument(t, "docs/cli.md"), 3)
-	for path, value := range map[string]any{"filebus budget": runBudgetJSON{}, "filebus lint": lintJSON{}, "filebus guide": guideJSON{}} {
+	for path, value := range map[string]any{
+		"filebus budget": runs.Budget{}, "filebus lint": lint.Report{}, "filebus guide": guideJSON{},
+	} {
 		if want := jsonShape(reflect.TypeOf(value)); !strings.Contains(section[path], "`"+want+"`") {
 			t.Errorf("docs/cli.md, %s: does not have\n`%s`", path, want)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"filebus/materialize"
+	runs "filebus/materialize/run"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -23,12 +24,27 @@ func hints() map[record.Reason]hint {
 		record.Reason(record.UnsafeFS): say("--store FOLDER on a local disk, or --allow-unsafe-fs"),
 		"index damaged":                say("filebus reindex"),
 
-		query.ErrAbsent:              hintAbsent,
-		query.ErrRetired:             say("filebus get {1}"),
-		query.ErrNoPart:              say("filebus show {1}"),
-		query.ErrSeveral:             say("filebus show {1}"),
-		query.ErrNoKnowledge:         say("filebus knowledge list"),
-		query.ErrTooMany:             say("the same with --tag, --type or --from ID, or with another --limit"),
+		query.ErrAbsent:      hintAbsent,
+		query.ErrRetired:     say("filebus get {1}"),
+		query.ErrNoPart:      say("filebus show {1}"),
+		query.ErrSeveral:     say("filebus show {1}"),
+		query.ErrNoKnowledge: say("filebus knowledge list"),
+		query.ErrTooMany:     say("the same with --tag, --type or --from ID, or with another --limit"),
+
+		runs.ErrOpen:         say("filebus run start --end"),
+		runs.ErrNoRun:        say("filebus run start"),
+		runs.ErrUsed:         say("filebus run start, for the next free id"),
+		runs.ErrLoopsDone:    say("filebus run end, or filebus run loop --loops {1}"),
+		runs.ErrAgentRunning: say("filebus run agent done {1}"),
+		runs.ErrNoAgent:      say("filebus run agent start {1}"),
+		runs.ErrAgentEnded:   say("filebus run show"),
+		runs.ErrUnknownRun:   say("filebus budget --run {1}", "filebus run show"),
+		runs.ErrTaken:        say("filebus snapshot show {1}, or filebus run loop"),
+		runs.ErrNoSnapshot:   say("filebus snapshot list"),
+		runs.ErrNoFile:       say("filebus snapshot show {1}"),
+		runs.ErrNoLoop:       say("filebus run show"),
+		runs.ErrNotBegun:     say("filebus snapshot take --loop {1}"),
+
 		materialize.ErrForeignFolder: say("the same with a new or empty folder"),
 		materialize.ErrTreeTaken:     say("the same with another --tree"),
 		materialize.ErrLink:          say("rm {1}, and the same again"),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,13 +14,8 @@ import (
 	"filebus/store/record"
 )
 
-type lintOptions struct {
-	rules []string
-	limit int
-}
-
 func newLintCommand(env *environ) *cobra.Command {
-	var opts lintOptions
+	var opts lint.Options
 	cmd := &cobra.Command{
 		Use:  "lint [DIR]",
 		Args: cobra.MaximumNArgs(1),
@@ -27,58 +23,45 @@ func newLintCommand(env *environ) *cobra.Command {
 			return runLint(cmd.Context(), env, opts, append(args, "")[0])
 		},
 	}
-	cmd.Flags().StringSliceVar(&opts.rules, "rule", nil, "")
-	cmd.Flags().IntVar(&opts.limit, "limit", 50, "")
+	cmd.Flags().StringSliceVar(&opts.Rules, "rule", nil, "")
+	cmd.Flags().IntVar(&opts.Limit, "limit", 50, "")
 	return cmd
 }
 
-type lintJSON struct {
-	Dir      string         `json:"dir"` // absolute
-	Files    int            `json:"files"`
-	Findings []lint.Finding `json:"findings"`
-	More     int            `json:"more,omitempty"` // findings that are not listed
-	Unread   []string       `json:"unread,omitempty"`
-}
-
-func runLint(ctx context.Context, env *environ, opts lintOptions, dir string) error {
-	if opts.limit < 0 {
-		return usageError("--limit %d is negative", opts.limit)
+func runLint(ctx context.Context, env *environ, opts lint.Options, dir string) (err error) {
+	if opts.Limit < 0 {
+		return usageError("--limit %d is negative", opts.Limit)
 	}
-	for _, rule := range opts.rules {
-		if !lint.IsRule(rule) {
-			return usageError("--rule %q is none of %s", rule, ruleNames())
+	var known []string
+	for _, r := range lint.Rules() {
+		known = append(known, r.ID)
+	}
+	for _, rule := range opts.Rules {
+		if !slices.Contains(known, rule) {
+			return usageError("--rule %q is none of %s", rule, strings.Join(known, ", "))
 		}
 	}
-	where, profile, err := env.lintFolder(dir)
+	if dir, opts.Profile, err = env.lintFolder(dir); err != nil {
+		return err
+	}
+	report, err := lint.Check(ctx, dir, opts)
 	if err != nil {
 		return err
 	}
-	report, err := lint.Check(ctx, where, lint.Options{Profile: profile, Rules: opts.rules})
-	if err != nil {
-		return err
-	}
-	total := len(report.Findings)
-	if opts.limit > 0 {
-		report.Findings = report.Findings[:min(total, opts.limit)]
-	}
-	if err := printLint(env, where, report, total); err != nil {
-		return err
+	if env.global.json {
+		err = env.printJSON(report)
+	} else {
+		printLint(env, report)
 	}
 	switch {
-	case total > 0:
+	case err != nil:
+		return err
+	case len(report.Findings) > 0:
 		return silentError(record.Wanting)
 	case report.Cut || len(report.Unread) > 0:
 		return silentError(record.Partly)
 	}
 	return nil
-}
-
-func ruleNames() string {
-	var names []string
-	for _, r := range lint.Rules() {
-		names = append(names, r.ID)
-	}
-	return strings.Join(names, ", ")
 }
 
 // lintFolder returns the folder to check, absolute, and the profile of its
@@ -89,43 +72,24 @@ func (e *environ) lintFolder(dir string) (string, layout.Profile, error) {
 	}
 	at, err := e.locate()
 	if err != nil {
-		if dir == "" {
-			dir = e.dir
+		if dir = textOr(dir, e.dir); dir != "" {
+			err = nil // no store: the default profile
 		}
-		if dir == "" {
-			return "", layout.Profile{}, err
-		}
-		return dir, layout.Profile{}, nil // no store: the default profile
+		return dir, layout.Profile{}, err
 	}
-	if dir == "" {
-		dir = at.Root
-	}
-	if dir != at.Root {
+	if dir = textOr(dir, at.Root); dir != at.Root {
 		return dir, layout.Profile{}, nil
 	}
 	settings, err := e.settings(at)
 	return dir, settings.Profile, err
 }
 
-func printLint(env *environ, dir string, report *lint.Report, total int) error {
-	if env.global.json {
-		value := lintJSON{
-			Dir: validText(dir), Files: report.Files, Findings: append([]lint.Finding{}, report.Findings...), More: total - len(report.Findings),
-		}
-		for i := range value.Findings {
-			value.Findings[i].File, value.Findings[i].Message = validText(value.Findings[i].File), validText(value.Findings[i].Message)
-		}
-		for _, name := range report.Unread {
-			value.Unread = append(value.Unread, validText(name))
-		}
-		return env.printJSON(value)
-	}
-	remedy := ""
+func printLint(env *environ, report *lint.Report) {
 	for i, f := range report.Findings {
-		env.printf("%s:%d  %s  %s\n", oneLine(env.seenFrom(dir, f.File)), f.Line, f.Rule, oneLine(f.Message))
+		env.printf("%s:%d  %s  %s\n", oneLine(env.seenFrom(report.Dir, f.File)), f.Line, f.Rule, oneLine(f.Message))
 		// Remedies are said once for all findings that one command mends.
-		if remedy = f.Remedy; i+1 == len(report.Findings) || report.Findings[i+1].Remedy != remedy {
-			env.printf("  %s\n", oneLine(remedy))
+		if i+1 == len(report.Findings) || report.Findings[i+1].Remedy != f.Remedy {
+			env.printf("  %s\n", oneLine(f.Remedy))
 		}
 	}
 	for _, name := range report.Unread {
@@ -134,12 +98,11 @@ func printLint(env *environ, dir string, report *lint.Report, total int) error {
 	if report.Cut {
 		env.note("more than %d files and folders: the rest was not looked at; check a folder of it", lint.MaxFiles)
 	}
-	found := fmt.Sprintf("%s in %s", plural(total, "finding"), plural(report.Files, "file"))
-	if more := total - len(report.Findings); more > 0 {
-		found += fmt.Sprintf("; %d not shown, see --limit and --rule", more)
+	found := fmt.Sprintf("%s in %s", plural(len(report.Findings)+report.More, "finding"), plural(report.Files, "file"))
+	if report.More > 0 {
+		found += fmt.Sprintf("; %d not shown, see --limit and --rule", report.More)
 	}
 	env.note("%s", found)
-	return nil
 }
 
 // seenFrom returns a file of a folder as it is called from the working directory.

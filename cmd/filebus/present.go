@@ -17,6 +17,7 @@ type presentation struct {
 	maxTokens int // 0: all are printed
 	json      func(entries int) any
 	text      func(entries int) string
+	exact     bool   // what is said besides is no part of it
 	op, what  string // of the line in the log of reads; no op: there is none
 }
 
@@ -36,7 +37,7 @@ func (e *environ) present(s *session, p presentation) (printed int, err error) {
 	printed = p.entries
 	text := render(printed)
 	if limit := 4 * p.maxTokens; p.maxTokens > 0 && len(text) > limit {
-		if !e.global.json {
+		if !e.global.json && !p.exact {
 			limit -= 4 * noteTokens
 		}
 		dropped := sort.Search(p.entries, func(n int) bool { return len(render(p.entries-n)) <= limit })

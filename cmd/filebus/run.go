@@ -1,22 +1,25 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	runs "filebus/materialize/run"
+	"filebus/store/record"
 )
 
 func newRunCommand(env *environ) *cobra.Command {
+	return newGroup("run", newRunStartCommand(env), newRunLoopCommand(env), newRunAgentCommand(env),
+		newRunEndCommand(env), newRunShowCommand(env))
+}
+
+// newGroup returns a command that is only the beginning of others.
+func newGroup(use string, commands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:  "run",
+		Use:  use,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newRunStartCommand(env), newRunLoopCommand(env), newRunAgentCommand(env), newRunEndCommand(env), newRunShowCommand(env))
+	cmd.AddCommand(commands...)
 	return cmd
 }
 
@@ -30,7 +33,13 @@ func newRunStartCommand(env *environ) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:  "start",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runRunStart(cmd.Context(), env, r) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if r.Loops < 0 {
+				return usageError("--loops %d is negative", r.Loops)
+			}
+			create := func() (*session, error) { return env.create(cmd.Context()) }
+			return env.changeRun(create, runText, func(b *runs.Book) (*runs.Outcome, error) { return b.Start(cmd.Context(), r) })
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&r.ID, "id", "", "")
@@ -42,21 +51,6 @@ func newRunStartCommand(env *environ) *cobra.Command {
 	return cmd
 }
 
-func runRunStart(ctx context.Context, env *environ, r runs.StartRequest) error {
-	if r.Loops < 0 {
-		return usageError("--loops %d is negative", r.Loops)
-	}
-	s, err := env.create(ctx)
-	if err != nil {
-		return err
-	}
-	out, err := env.book(s).Start(ctx, r)
-	if err != nil {
-		return err
-	}
-	return env.printRun(out)
-}
-
 func newRunLoopCommand(env *environ) *cobra.Command {
 	var planned int
 	cmd := &cobra.Command{
@@ -66,7 +60,9 @@ func newRunLoopCommand(env *environ) *cobra.Command {
 			if planned < 0 {
 				return usageError("--loops %d is negative", planned)
 			}
-			return env.withBook(cmd.Context(), func(ctx context.Context, b *runs.Book) (*runs.Outcome, error) { return b.Loop(ctx, planned) })
+			return env.changeRun(env.open, runText, func(b *runs.Book) (*runs.Outcome, error) {
+				return b.Loop(cmd.Context(), planned)
+			})
 		},
 	}
 	cmd.Flags().IntVar(&planned, "loops", 0, "")
@@ -78,108 +74,53 @@ func newRunEndCommand(env *environ) *cobra.Command {
 		Use:  "end",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return env.withBook(cmd.Context(), func(ctx context.Context, b *runs.Book) (*runs.Outcome, error) { return b.End(ctx) })
+			return env.changeRun(env.open, runText, func(b *runs.Book) (*runs.Outcome, error) { return b.End(cmd.Context()) })
 		},
 	}
 }
 
-// withBook makes one change of the session state and prints what the run is like
-// after it.
-func (e *environ) withBook(ctx context.Context, change func(ctx context.Context, b *runs.Book) (*runs.Outcome, error)) error {
-	s, err := e.open()
+// An outcomeText says what came of a change, in JSON and in a line.
+type outcomeText func(*runs.Outcome) (json any, line string)
+
+// changeRun makes one change of the session state and prints what came of it.
+func (e *environ) changeRun(
+	open func() (*session, error), text outcomeText, change func(*runs.Book) (*runs.Outcome, error),
+) error {
+	s, err := open()
 	if err != nil {
 		return err
 	}
-	out, err := change(ctx, e.book(s))
+	out, err := change(e.book(s))
 	if err != nil {
 		return err
 	}
-	return e.printRun(out)
-}
-
-// A runJSON is what the commands that change a run print of it.
-type runJSON struct {
-	Run     string   `json:"run"`
-	Loop    int      `json:"loop"`
-	Loops   int      `json:"loops,omitempty"` // planned
-	Closed  string   `json:"closed,omitempty"`
-	Ended   string   `json:"ended,omitempty"`
-	File    string   `json:"file"`
-	Ref     string   `json:"ref"`
-	LeftOut []string `json:"left_out,omitempty"`
-}
-
-// printRun prints a run after a change.
-func (e *environ) printRun(out *runs.Outcome) error {
-	e.noteRewritten(out)
-	for i, left := range out.Notes {
+	if out.Rewritten != (record.ShortRef{}) {
+		e.note("%s had a form that cannot be changed in place and was written anew; filebus get %s is what it was",
+			out.File, out.Rewritten)
+	}
+	for i, left := range out.LeftOut {
 		if i == 5 {
-			e.note("and %s", plural(len(out.Notes)-i, "file more"))
+			e.note("and %s", plural(len(out.LeftOut)-i, "file more"))
 			break
 		}
 		e.note("the loop's changes will not include %s", left)
 	}
-	view := runJSON{
-		Run: out.State.RunID, Ended: out.State.Ended, File: out.File, Ref: out.Ref.Short(), LeftOut: out.Notes,
-	}
-	view.Loop, view.Loops = out.State.LoopNumber()
-	if n := len(out.State.History); n > 0 {
-		view.Closed = out.State.History[n-1]
-	}
+	json, line := text(out)
 	if e.global.json {
-		return e.printJSON(view)
-	}
-	line := view.Run + "  loop " + out.State.Loop
-	if view.Ended != "" {
-		line = view.Run + "  ended " + view.Ended
-	}
-	if view.Closed != "" {
-		line += "  (" + view.Closed + ")"
+		return e.printJSON(json)
 	}
 	e.printf("%s\n", oneLine(line))
 	return nil
 }
 
-// noteRewritten says that a state file lost its form.
-func (e *environ) noteRewritten(out *runs.Outcome) {
-	if !out.Rewritten.IsZero() {
-		e.note("%s had a form that cannot be changed in place and was written anew; filebus get %s is what it was", out.File, out.Rewritten.Short())
+// runText says what a run is like after a change.
+func runText(out *runs.Outcome) (json any, line string) {
+	line = out.Run + "  loop " + out.State.Loop
+	if out.Ended != "" {
+		line = out.Run + "  ended " + out.Ended
 	}
-}
-
-// explainRun explains what the rules of a run refuse.
-func explainRun(f *failure, err error) bool {
-	var open *runs.OpenError
-	var none *runs.NoRunError
-	var used *runs.UsedError
-	var malformed *runs.MalformedError
-	var done *runs.LoopsDoneError
-	var running *runs.AgentRunningError
-	var noAgent *runs.NoAgentError
-	var long *runs.TooLongError
-	switch {
-	case errors.As(err, &open):
-		f.Exit, f.Hint = exitConflict, "filebus run start --end"
-	case errors.As(err, &none):
-		f.Exit, f.Hint = exitNotFound, "filebus run start"
-	case errors.As(err, &used):
-		f.Exit, f.Hint = exitConflict, "filebus run start, for the next free id"
-	case errors.As(err, &malformed):
-		f.Exit = exitUsage
-	case errors.As(err, &done):
-		f.Exit, f.Hint = exitConflict, fmt.Sprintf("filebus run end, or filebus run loop --loops %d", done.Planned+1)
-	case errors.As(err, &running):
-		f.Exit, f.Hint = exitConflict, "filebus run agent done "+running.ID
-	case errors.As(err, &noAgent):
-		f.Exit, f.Hint = exitNotFound, "filebus run agent start "+noAgent.ID
-		if noAgent.Ended {
-			f.Exit, f.Hint = exitConflict, "filebus run show"
-		}
-	case errors.As(err, &long):
-		f.Exit, f.Hint = exitUsage, long.Put
-	default:
-		return explainSnapshot(f, err)
+	if out.Closed != "" {
+		line += "  (" + out.Closed + ")"
 	}
-	f.Code = wordOf(f.Exit)
-	return true
+	return out, line
 }

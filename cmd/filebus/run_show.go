@@ -2,15 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/layout"
 	runs "filebus/materialize/run"
-	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -28,23 +28,6 @@ func newRunShowCommand(env *environ) *cobra.Command {
 	return cmd
 }
 
-// A runShowJSON is a session state in JSON. The lists are their last entries.
-type runShowJSON struct {
-	Run       string      `json:"run,omitempty"`
-	Started   string      `json:"started,omitempty"`
-	Ended     string      `json:"ended,omitempty"`
-	Loop      int         `json:"loop"`
-	Loops     int         `json:"loops,omitempty"`
-	Focus     string      `json:"focus,omitempty"`
-	Running   []agentJSON `json:"running"`
-	Completed []agentJSON `json:"completed"`
-	History   []string    `json:"history"`
-	Left      int         `json:"left,omitempty"` // entries that are not listed
-	Ref       string      `json:"ref"`
-	File      string      `json:"file"`
-	Tokens    int         `json:"tokens"` // of the file
-}
-
 func runRunShow(ctx context.Context, env *environ, maxTokens int) error {
 	if maxTokens < 50 {
 		return usageError("--max-tokens %d: a run takes 50 tokens at least", maxTokens)
@@ -55,85 +38,69 @@ func runRunShow(ctx context.Context, env *environ, maxTokens int) error {
 	}
 	env.takeInNew(ctx, s, record.KindState, "session_state")
 	view, err := env.book(s).View(ctx)
-	if errors.Is(err, store.ErrNotFound) {
-		return &runs.NoRunError{}
-	}
 	if err != nil {
 		return err
 	}
-	if env.global.json {
-		return env.printRead(s, "run show", "state/session_state", toRunShow(view, maxTokens))
-	}
-	text := fitLines(runLines(view), maxTokens)
-	env.printf("%s", text)
-	env.logRead(s, "run show", "state/session_state", record.EstimateTokens(int64(len(text))))
-	return nil
+	return env.presentLines(s, runLines(view.State, env.now()), presentation{
+		op: "run show", what: "state/session_state", maxTokens: maxTokens,
+		entries: view.Entries(), json: func(n int) any { return view.First(n) },
+	})
 }
 
-// toRunShow returns a state in JSON with as many entries as there is room for: those
-// at work first, then the last of the others.
-func toRunShow(view *runs.View, maxTokens int) runShowJSON {
-	shown := runShowJSON{
-		Run: cutText(view.RunID), Started: cutText(view.Started), Ended: cutText(view.Ended), Focus: cutText(view.Focus),
-		Running: []agentJSON{}, Completed: []agentJSON{}, History: []string{},
-		Ref: view.Ref.Short(), File: view.File, Tokens: view.Tokens,
-	}
-	shown.Loop, shown.Loops = view.LoopNumber()
-	room := maxTokens - 80 - record.EstimateTokens(int64(len(view.File)+len(shown.Focus)))
-	take := func(size int) bool {
-		if room -= record.EstimateTokens(int64(size)); room < 0 {
-			shown.Left++
+// presentLines prints a result whose text is lines, what matters most first. The last
+// line says how many are missing.
+func (e *environ) presentLines(s *session, lines []string, p presentation) error {
+	p.exact = true
+	p.text = func(n int) string {
+		var out strings.Builder
+		for _, line := range lines[:n] {
+			out.WriteString(layout.Clip(oneLine(line), 2*maxCell) + "\n")
 		}
-		return room >= 0
-	}
-	for _, a := range view.Running {
-		if a := (agentJSON{ID: cutText(a.ID), Task: cutText(a.Task), Model: cutText(a.Model), Started: a.Started}); take(60 + len(a.ID+a.Task+a.Model)) {
-			shown.Running = append(shown.Running, a)
+		if n < len(lines) {
+			fmt.Fprintf(&out, "… %s more\n", plural(len(lines)-n, "line"))
 		}
+		return out.String()
 	}
-	for i := len(view.History) - 1; i >= 0; i-- {
-		if line := cutText(view.History[i]); take(4 + len(line)) {
-			shown.History = append([]string{line}, shown.History...)
-		}
+	if !e.global.json {
+		p.entries = len(lines)
 	}
-	for i := len(view.Completed) - 1; i >= 0; i-- {
-		a := view.Completed[i]
-		if a := (agentJSON{ID: cutText(a.ID), Task: cutText(a.Task), Outcome: cutText(a.Outcome), Duration: a.Duration}); take(60 + len(a.ID+a.Task+a.Outcome)) {
-			shown.Completed = append([]agentJSON{a}, shown.Completed...)
-		}
-	}
-	return shown
+	_, err := e.present(s, p)
+	return err
 }
 
 // runLines returns a state in lines, what matters most first.
-func runLines(view *runs.View) []string {
-	head := textOr(view.RunID, "no run id") + "  loop " + textOr(view.Loop, "none")
-	if view.Started != "" {
-		head += "  since " + view.Started
+func runLines(s layout.State, now time.Time) []string {
+	head := textOr(s.RunID, "no run id") + "  loop " + textOr(s.Loop, "none")
+	if s.Started != "" {
+		head += "  since " + s.Started
 	}
-	if ended := view.Ended; ended != "" {
-		head += "  ended " + ended
+	if s.Ended != "" {
+		head += "  ended " + s.Ended
 	}
 	lines := []string{head}
-	if view.Focus != "" {
-		lines = append(lines, "focus  "+view.Focus)
+	if s.Focus != "" {
+		lines = append(lines, "focus  "+s.Focus)
 	}
-	lines = append(lines, fmt.Sprintf("agents  %d at work, %d ended", len(view.Running), len(view.Completed)))
-	for _, a := range view.Running {
-		line := strings.Join(strings.Fields("  "+a.ID+" "+a.Task+" "+a.Model), " ")
-		if took, known := runs.Since(a.Started, view.Now); known {
+	lines = append(lines, fmt.Sprintf("agents  %d at work, %d ended", len(s.Running), len(s.Completed)))
+	for _, a := range s.Running {
+		line := words(a.ID, a.Task, a.Model)
+		if took, known := runs.Since(a.Started, now); known {
 			line += "  " + runs.DurationText(took)
 		}
 		lines = append(lines, "  "+line)
 	}
-	for i := len(view.History) - 1; i >= 0 && i >= len(view.History)-3; i-- {
-		lines = append(lines, "loops  "+view.History[i])
+	for _, line := range slices.Backward(s.History[max(len(s.History)-3, 0):]) {
+		lines = append(lines, "loops  "+line)
 	}
-	for i := len(view.Completed) - 1; i >= 0; i-- {
-		a := view.Completed[i]
-		lines = append(lines, "  ended  "+strings.Join(strings.Fields(a.ID+" "+a.Task+" "+a.Outcome+" "+a.Duration), " "))
+	for _, a := range slices.Backward(s.Completed) {
+		lines = append(lines, "  ended  "+words(a.ID, a.Task, a.Outcome, a.Duration))
 	}
 	return lines
+}
+
+// words joins texts with one space between two words.
+func words(texts ...string) string {
+	return strings.Join(strings.Fields(strings.Join(texts, " ")), " ")
 }
 
 func textOr(text, otherwise string) string {

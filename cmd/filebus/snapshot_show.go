@@ -11,6 +11,7 @@ import (
 	"filebus/materialize/layout"
 	runs "filebus/materialize/run"
 	"filebus/query"
+	"filebus/store/record"
 )
 
 // snapshotTokens is how much of a snapshot's file, or of a difference, is printed
@@ -26,55 +27,46 @@ func newSnapshotShowCommand(env *environ) *cobra.Command {
 			if maxTokens < 0 {
 				return usageError("--max-tokens %d is negative", maxTokens)
 			}
-			if len(args) == 2 {
-				return runSnapshotFile(cmd.Context(), env, args[0], args[1], maxTokens)
+			s, err := env.openFresh(cmd.Context())
+			if err != nil {
+				return err
 			}
-			return runSnapshotShow(cmd.Context(), env, args[0])
+			if len(args) == 2 {
+				return printSnapshotFile(cmd.Context(), env, s, args[0], args[1], maxTokens)
+			}
+			return printSnapshot(cmd.Context(), env, s, args[0])
 		},
 	}
 	cmd.Flags().IntVar(&maxTokens, "max-tokens", snapshotTokens, "")
 	return cmd
 }
 
-func runSnapshotShow(ctx context.Context, env *environ, text string) error {
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
+func printSnapshot(ctx context.Context, env *environ, s *session, text string) error {
 	snap, err := env.book(s).Find(ctx, text)
 	if err != nil {
 		return err
 	}
-	view := viewOf(snap)
-	if env.global.json {
-		return env.printJSON(view)
-	}
 	lines := []string{snap.Name() + "  " + env.minute(snap.Time) + "  " + summaryOf(snap)}
 	for _, f := range snap.Files {
-		line := "  " + f.Version.Ref.Short() + "  " + validText(f.Path) + "  " + byteSize(f.Version.Record.Size)
+		line := "  " + f.Version.Ref.Short() + "  " + f.Path + "  " + byteSize(f.Version.Record.Size)
 		if f.Path == layout.SnapshotIssues || f.Path == layout.SnapshotState {
 			line += "  " + cutText(f.Summary)
 		}
 		lines = append(lines, line)
 	}
-	for _, c := range view.Changed {
+	for _, c := range snap.Changed {
 		lines = append(lines, "  "+c)
 	}
-	if more := view.FilesChanged - len(view.Changed); more > 0 && len(view.Changed) > 0 {
+	if more := snap.FilesChanged - len(snap.Changed); more > 0 && len(snap.Changed) > 0 {
 		lines = append(lines, "  and "+plural(more, "file")+" more")
 	}
-	for _, note := range view.Notes {
+	for _, note := range snap.Notes {
 		lines = append(lines, "note  "+note)
 	}
-	env.printf("%s", fitLines(lines, stateTokens))
-	return nil
+	return env.presentLines(s, lines, presentation{maxTokens: stateTokens, json: func(int) any { return snap }})
 }
 
-func runSnapshotFile(ctx context.Context, env *environ, text, file string, maxTokens int) error {
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
+func printSnapshotFile(ctx context.Context, env *environ, s *session, text, file string, maxTokens int) error {
 	v, err := env.book(s).FileOf(ctx, text, file)
 	if err != nil {
 		return err
@@ -96,122 +88,86 @@ func runSnapshotFile(ctx context.Context, env *environ, text, file string, maxTo
 }
 
 func newSnapshotDiffCommand(env *environ) *cobra.Command {
-	opts := snapshotDiffOptions{}
+	var file string
+	var maxTokens int
 	cmd := &cobra.Command{
 		Use:  "diff RUN/LOOP RUN/LOOP",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if opts.maxTokens < 0 {
-				return usageError("--max-tokens %d is negative", opts.maxTokens)
+			if maxTokens < 0 {
+				return usageError("--max-tokens %d is negative", maxTokens)
 			}
-			return runSnapshotDiff(cmd.Context(), env, opts, args[0], args[1])
+			s, err := env.openFresh(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if file != "" {
+				return printFileDiff(cmd.Context(), env, s, file, maxTokens, args)
+			}
+			return printSnapshotDiff(cmd.Context(), env, s, maxTokens, args)
 		},
 	}
-	cmd.Flags().StringVar(&opts.file, "file", "", "")
-	cmd.Flags().IntVar(&opts.maxTokens, "max-tokens", snapshotTokens, "")
+	cmd.Flags().StringVar(&file, "file", "", "")
+	cmd.Flags().IntVar(&maxTokens, "max-tokens", snapshotTokens, "")
 	return cmd
 }
 
-type snapshotDiffOptions struct {
-	file      string
-	maxTokens int
-}
-
-// A snapshotDiffJSON is a comparison of two loops in JSON.
-type snapshotDiffJSON struct {
-	From         string         `json:"from"`
-	To           string         `json:"to"`
-	Issues       []resolvedJSON `json:"issues"`
-	FilesChanged int            `json:"files_changed"`
-	Files        []string       `json:"files"` // the first ones
-	State        []string       `json:"state"`
-	Missing      []string       `json:"missing,omitempty"` // loops between the two without a snapshot
-	Diff         string         `json:"diff,omitempty"`    // with --file
-	Left         int            `json:"left,omitempty"`    // tokens of it that are missing
-}
-
-// A resolvedJSON is an issue that was completed in JSON.
-type resolvedJSON struct {
-	ID      string `json:"id"`
-	Summary string `json:"summary,omitempty"`
-}
-
-func runSnapshotDiff(ctx context.Context, env *environ, opts snapshotDiffOptions, first, second string) error {
-	s, err := env.openFresh(ctx)
+func printSnapshotDiff(ctx context.Context, env *environ, s *session, maxTokens int, loops []string) error {
+	c, err := env.book(s).Compare(ctx, loops[0], loops[1])
 	if err != nil {
 		return err
 	}
-	b := env.book(s)
-	if opts.file != "" {
-		return printFileDiff(ctx, env, b, opts, first, second)
+	for i := range c.Issues {
+		c.Issues[i].Summary = cutText(c.Issues[i].Summary)
 	}
-	c, err := b.Compare(ctx, first, second)
-	if err != nil {
-		return err
+	for i, line := range c.State {
+		c.State[i] = cutText(line)
 	}
-	view := snapshotDiffJSON{
-		From: c.From, To: c.To, Issues: []resolvedJSON{}, FilesChanged: c.FilesChanged, Files: []string{}, State: []string{}, Missing: c.Missing,
-	}
-	for _, issue := range c.Issues {
-		view.Issues = append(view.Issues, resolvedJSON{issue.ID, cutText(issue.Summary)})
-	}
-	for _, change := range c.Files[:min(len(c.Files), 10*maxShown)] {
-		view.Files = append(view.Files, changeText(change))
-	}
-	for _, line := range c.State {
-		view.State = append(view.State, cutText(line))
-	}
-	if env.global.json {
-		return env.printJSON(view)
-	}
-	limit := opts.maxTokens
-	if limit == 0 {
-		limit = 1 << 30
-	}
-	env.printf("%s", fitLines(diffLines(view), limit))
-	return nil
+	return env.presentLines(s, diffLines(c), presentation{maxTokens: maxTokens, json: func(int) any { return c }})
 }
 
 // diffLines returns a comparison in lines.
-func diffLines(c snapshotDiffJSON) []string {
+func diffLines(c *runs.Comparison) []string {
 	lines := []string{c.From + " -> " + c.To}
+	add := func(head string, under []string) {
+		lines = append(lines, head)
+		for _, line := range under {
+			lines = append(lines, "  "+line)
+		}
+	}
 	if len(c.Missing) > 0 {
-		lines = append(lines, "no snapshots of "+strings.Join(c.Missing, ", "))
+		add("no snapshots of "+strings.Join(c.Missing, ", "), nil)
 	}
-	lines = append(lines, plural(len(c.Issues), "issue")+" completed")
+	var issues []string
 	for _, issue := range c.Issues {
-		lines = append(lines, "  "+issue.ID+"  "+issue.Summary)
+		issues = append(issues, issue.ID+"  "+issue.Summary)
 	}
-	lines = append(lines, plural(c.FilesChanged, "file")+" changed")
-	for _, f := range c.Files {
-		lines = append(lines, "  "+f)
-	}
+	add(plural(len(c.Issues), "issue")+" completed", issues)
+	add(plural(c.FilesChanged, "file")+" changed", c.Files)
 	if more := c.FilesChanged - len(c.Files); more > 0 {
-		lines = append(lines, "  and "+plural(more, "file")+" more")
-	}
-	lines = append(lines, "session state")
-	for _, line := range c.State {
-		lines = append(lines, "  "+line)
+		add("  and "+plural(more, "file")+" more", nil)
 	}
 	if len(c.State) == 0 {
-		lines[len(lines)-1] = "session state the same"
+		add("session state the same", nil)
+	} else {
+		add("session state", c.State)
 	}
 	return lines
 }
 
-func printFileDiff(ctx context.Context, env *environ, b *runs.Book, opts snapshotDiffOptions, first, second string) error {
-	diff, err := b.CompareFile(ctx, first, second, opts.file)
+func printFileDiff(ctx context.Context, env *environ, s *session, file string, maxTokens int, loops []string) error {
+	diff, err := env.book(s).CompareFile(ctx, loops[0], loops[1], file)
 	if err != nil {
 		return err
 	}
-	text, left := cutLines(string(diff), opts.maxTokens)
+	text, left := cutLines(string(diff), maxTokens)
 	if env.global.json {
-		return env.printJSON(snapshotDiffJSON{From: first, To: second, Issues: []resolvedJSON{}, Files: []string{}, State: []string{}, Diff: validText(text), Left: left})
+		return env.printJSON(runs.Comparison{From: loops[0], To: loops[1], Diff: text, Left: left})
 	}
 	env.printf("%s", text)
 	switch {
 	case text == "":
-		env.note("%s is the same in both", opts.file)
+		env.note("%s is the same in both", file)
 	case left > 0:
 		env.note("%s more; see --max-tokens", tokenText(left))
 	}
@@ -233,44 +189,27 @@ func newSnapshotRestoreCommand(env *environ) *cobra.Command {
 		Use:  "restore-state RUN/LOOP",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runSnapshotRestore(cmd.Context(), env, args[0])
+			s, err := env.open()
+			if err != nil {
+				return err
+			}
+			r, err := env.book(s).RestoreState(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if env.global.json {
+				return env.printJSON(r)
+			}
+			switch {
+			case r.Unchanged:
+				env.note("%s is as it was at the end of %s", r.File, r.From)
+			case r.Before == record.ShortRef{}:
+				env.note("%s is there again, as it was at the end of %s", r.File, r.From)
+			default:
+				env.note("%s is as it was at the end of %s again; filebus get %s is what stood there", r.File, r.From, r.Before)
+			}
+			env.printf("%s  %s\n", r.Ref, r.File)
+			return nil
 		},
 	}
-}
-
-// A restoredJSON is what restore-state did in JSON.
-type restoredJSON struct {
-	From      string `json:"from"`
-	Ref       string `json:"ref"`
-	File      string `json:"file"`
-	Before    string `json:"before,omitempty"` // the version that stood there
-	Unchanged bool   `json:"unchanged"`
-}
-
-func runSnapshotRestore(ctx context.Context, env *environ, text string) error {
-	s, err := env.open()
-	if err != nil {
-		return err
-	}
-	r, err := env.book(s).RestoreState(ctx, text)
-	if err != nil {
-		return err
-	}
-	view := restoredJSON{From: r.From, Ref: r.Ref.Short(), File: r.File, Unchanged: r.Unchanged}
-	if r.Before != nil && !r.Unchanged {
-		view.Before = r.Before.Short()
-	}
-	if env.global.json {
-		return env.printJSON(view)
-	}
-	switch {
-	case r.Unchanged:
-		env.note("%s is as it was at the end of %s", r.File, r.From)
-	case view.Before == "":
-		env.note("%s is there again, as it was at the end of %s", r.File, r.From)
-	default:
-		env.note("%s is as it was at the end of %s again; filebus get %s is what stood there", r.File, r.From, view.Before)
-	}
-	env.printf("%s  %s\n", view.Ref, view.File)
-	return nil
 }

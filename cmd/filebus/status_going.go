@@ -5,84 +5,48 @@ import (
 	"fmt"
 
 	"filebus/materialize/dialogue"
+	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
 )
 
-// A goingOn is what agents have begun together and not ended: dialogues that have not
-// converged and sessions, of the project itself.
-type goingOn struct {
-	dialogues []dialogue.Item
-	sessions  []*sessions.Session
-}
-
-// A dialogueCountJSON counts open dialogues in JSON, with how far the last one is.
-type dialogueCountJSON struct {
-	Open  int    `json:"open"`
-	Last  string `json:"last,omitempty"` // the one that changed last
-	Round *int   `json:"round,omitempty"`
-	Turns int    `json:"turns,omitempty"`
-	Owed  int    `json:"owed,omitempty"`
-}
-
-// A sessionCountJSON counts sessions in JSON.
-type sessionCountJSON struct {
-	InProgress int    `json:"in_progress"`
-	Last       string `json:"last,omitempty"`
-}
-
-func (e *environ) goingOn(ctx context.Context, s *session) (*goingOn, error) {
-	g := &goingOn{}
+// goingOn adds to a status what agents of the project itself have begun together and not
+// ended: dialogues that have not converged, and sessions. It returns the lines that say
+// so, none where nothing goes on.
+func (e *environ) goingOn(ctx context.Context, s *session, status *runs.Status) (lines []string, err error) {
 	items, _, err := e.forum(s).List(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
+	d := &status.Dialogues
 	for _, item := range items {
-		if item.Key.IsOwn() && item.Status != dialogue.DialogueConverged {
-			g.dialogues = append(g.dialogues, item)
+		if !item.Key.IsOwn() || item.Status == dialogue.DialogueConverged {
+			continue
 		}
+		if d.Open++; d.Open > 1 {
+			continue
+		}
+		d.Last, d.Turns, d.Owed = item.Key.String(), item.Turns, item.Owed
+		if item.Last >= 0 {
+			d.Round = &item.Last
+		}
+		lines = append(lines, lastRound(item))
+	}
+	if d.Open > 0 {
+		lines[0] = fmt.Sprintf("dialogues  %d open; %s %s", d.Open, d.Last, lines[0])
 	}
 	list, _, err := e.registry(s).List(ctx, sessions.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
+	artifacts := 0
 	for _, one := range list {
-		if one.Key.IsOwn() && one.Status(e.now()) == sessions.StatusInProgress {
-			g.sessions = append(g.sessions, one)
+		if !one.Key.IsOwn() || one.Status(e.now()) != sessions.StatusInProgress {
+			continue
+		}
+		if status.Sessions.InProgress++; status.Sessions.InProgress == 1 {
+			status.Sessions.Last, artifacts = one.Key.String(), len(one.Artifacts)
 		}
 	}
-	return g, nil
-}
-
-func (g *goingOn) dialogueJSON() dialogueCountJSON {
-	view := dialogueCountJSON{Open: len(g.dialogues)}
-	if len(g.dialogues) > 0 {
-		last := g.dialogues[0]
-		view.Last, view.Turns, view.Owed = last.Key.String(), last.Turns, last.Owed
-		if last.Last >= 0 {
-			view.Round = &last.Last
-		}
+	if n := status.Sessions.InProgress; n > 0 {
+		lines = append(lines, fmt.Sprintf("sessions   %d in progress; %s %s",
+			n, status.Sessions.Last, plural(artifacts, "artifact")))
 	}
-	return view
-}
-
-func (g *goingOn) sessionJSON() sessionCountJSON {
-	view := sessionCountJSON{InProgress: len(g.sessions)}
-	if len(g.sessions) > 0 {
-		view.Last = g.sessions[0].Key.String()
-	}
-	return view
-}
-
-// lines says what goes on, in no line where nothing does.
-func (g *goingOn) lines() []string {
-	var lines []string
-	if n := len(g.dialogues); n > 0 {
-		last := g.dialogues[0]
-		lines = append(lines, fmt.Sprintf("dialogues  %d open; %s %s", n, last.Key, lastRound(last)))
-	}
-	if n := len(g.sessions); n > 0 {
-		last := g.sessions[0]
-		lines = append(lines, fmt.Sprintf("sessions   %d in progress; %s %s", n, last.Key, plural(len(last.Artifacts), "artifact")))
-	}
-	return lines
+	return lines, err
 }

@@ -109,7 +109,10 @@ func hunkSize(line string) (before, after int) {
 
 // A CompletedIssue is a line of issues_completed.md: an issue that was resolved
 // in the loop, and what it was about.
-type CompletedIssue struct{ ID, Summary string }
+type CompletedIssue struct {
+	ID      string `json:"id"`
+	Summary string `json:"summary,omitempty"`
+}
 
 // AppendCompletedIssues appends the file of a loop's resolved issues.
 func AppendCompletedIssues(dst []byte, issues []CompletedIssue) []byte {

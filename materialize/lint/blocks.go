@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -91,20 +92,11 @@ func (s *splitter) line(number int, line string) {
 	case mark != "":
 		s.fences++
 		s.mark, s.region, s.good, s.gap, s.open = mark, false, false, false, false
-		s.prose = isProseFence(info)
+		language, _, _ := strings.Cut(strings.ToLower(info), " ")
+		s.prose = slices.Contains([]string{"markdown", "md", "text", "txt", "prompt"}, language)
 	default:
 		s.plain(number, line)
 	}
-}
-
-// isProseFence reports whether a fence of a language holds text.
-func isProseFence(info string) bool {
-	language, _, _ := strings.Cut(strings.ToLower(info), " ")
-	switch language {
-	case "markdown", "md", "text", "txt", "prompt":
-		return true
-	}
-	return false
 }
 
 // forbidden reports whether the headings above forbid what comes now.

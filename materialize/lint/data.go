@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"filebus/materialize/layout"
@@ -28,7 +29,7 @@ func (c *checker) data(name, full string, seat layout.Place, text []byte) {
 		c.tasks.expect(base, text)
 	case layout.TaskQueue:
 		for _, e := range file.Entries() {
-			c.tasks.know(base, e.ID)
+			c.tasks.of(base, e.ID).known = true
 		}
 	case layout.Journals:
 		c.tasks.addJournal(base, name, seat, text)
@@ -36,7 +37,8 @@ func (c *checker) data(name, full string, seat layout.Place, text []byte) {
 	case layout.Reports:
 		c.tasks.addReport(base, name, file)
 	case layout.Completions:
-		c.tasks.addMarker(base, name, seat)
+		of := c.tasks.of(base, seat.Facts.Task)
+		of.markers = append(of.markers, name)
 	}
 }
 
@@ -44,53 +46,59 @@ func (c *checker) data(name, full string, seat layout.Place, text []byte) {
 func (c *checker) syntax(name string, seat layout.Place, file layout.File, p *layout.SyntaxError) {
 	var again *layout.RepeatedIDError
 	if errors.As(p.Err, &again) {
-		c.add(Finding{name, p.Line, DuplicateID, fmt.Sprintf("%s is used again, first in line %d", again.ID, again.First), repeatedRemedy(seat)})
+		message := fmt.Sprintf("%s is used again, first in line %d", again.ID, again.First)
+		c.add(Finding{name, p.Line, DuplicateID, message, remediesOf(name, seat).repeated})
 		return
 	}
-	c.add(Finding{name, p.Line, Layout, p.Err.Error(), layoutRemedy(name, seat, file, p.Line)})
+	c.add(Finding{name, p.Line, Layout, p.Err.Error(), brokenRemedy(name, seat, file, p.Line)})
 }
 
-// repeatedRemedy returns the command that gives an entry an id of its own.
-func repeatedRemedy(seat layout.Place) string {
+// brokenRemedy returns the command that shows or mends the entry at a line.
+func brokenRemedy(name string, seat layout.Place, file layout.File, line int) string {
+	for _, e := range file.Entries() {
+		isEntry := e.Kind == record.KindIssue || e.Kind == record.KindKnowledge
+		if isEntry && e.Line <= line && line <= e.Line+strings.Count(string(e.Text), "\n") {
+			return fmt.Sprintf("filebus %s edit %s", e.Kind, shellWord(e.ID))
+		}
+	}
+	return remediesOf(name, seat).broken
+}
+
+// remedies are the commands that help with a file: that give an entry an id of its
+// own, that show or mend a line, and that read a part of what is large.
+type remedies struct{ repeated, broken, large string }
+
+func remediesOf(name string, seat layout.Place) remedies {
+	r := remedies{
+		"filebus component show", "filebus show " + shellWord(name) + ", and the line by hand",
+		"filebus get " + shellWord(name) + " --section HEADING",
+	}
+	if seat.Kind == record.KindNote {
+		r.large += ", after filebus capture; or several smaller files"
+	}
 	switch seat.Layout.(type) {
 	case layout.IssueQueue:
-		return "filebus issue add SUMMARY, in place of the second entry"
+		r.repeated = "filebus issue add SUMMARY, in place of the second entry"
+		r.large = "filebus issue list --open --max-tokens 1000"
 	case layout.KnowledgeGraph, layout.KnowledgeJSON, layout.Lessons:
-		return "filebus knowledge add TEXT, in place of the second entry"
+		r.repeated, r.large = "filebus knowledge add TEXT, in place of the second entry", "filebus knowledge list TAG"
 	case layout.TaskQueue:
-		return "filebus task list, and another id for the second entry"
-	}
-	return "filebus component show"
-}
-
-// layoutRemedy returns the command that shows or mends the entry at a line.
-func layoutRemedy(name string, seat layout.Place, file layout.File, line int) string {
-	switch seat.Layout.(type) {
-	case layout.States:
-		return "filebus run show, and the line by hand"
+		r.repeated = "filebus task list, and another id for the second entry"
+	case layout.ContextMap:
+		r.large = "filebus component for FILE"
 	case layout.Journals:
-		return "filebus task handoff " + shellWord(seat.Facts.Task)
+		task := shellWord(seat.Facts.Task)
+		r.broken, r.large = "filebus task handoff "+task, "filebus task show "+task
+	case layout.States:
+		r.broken, r.large = "filebus run show, and the line by hand", "filebus run show"
 	}
-	for _, e := range file.Entries() {
-		if e.Line > line || line > e.Line+strings.Count(string(e.Text), "\n") {
-			continue
-		}
-		switch e.Kind {
-		case record.KindIssue:
-			return "filebus issue edit " + shellWord(e.ID)
-		case record.KindKnowledge:
-			return "filebus knowledge edit " + shellWord(e.ID)
-		}
-	}
-	return "filebus show " + shellWord(name) + ", and the line by hand"
+	return r
 }
 
 // repeated reports entries whose ids stand in another file of the same base.
 func (c *checker) repeated(name, base string, file layout.File) {
 	for _, e := range file.Entries() {
-		switch e.Kind {
-		case record.KindIssue, record.KindKnowledge, record.KindTask:
-		default:
+		if !slices.Contains([]record.Kind{record.KindIssue, record.KindKnowledge, record.KindTask}, e.Kind) {
 			continue
 		}
 		key := base + "\x00" + string(e.Kind) + "\x00" + e.ID

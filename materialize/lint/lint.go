@@ -35,19 +35,22 @@ type Finding struct {
 
 // A Report is what Check found.
 type Report struct {
-	Findings []Finding // by file, line and rule
-	Files    int       // that were read
-	Unread   []string  // what could not be read, with the reason
-	Cut      bool      // MaxFiles was reached: the rest was not looked at
+	Dir      string    `json:"dir"`              // absolute
+	Files    int       `json:"files"`            // that were read
+	Findings []Finding `json:"findings"`         // by file, line and rule
+	More     int       `json:"more,omitempty"`   // findings beyond the limit
+	Unread   []string  `json:"unread,omitempty"` // what could not be read, with the reason
+	Cut      bool      `json:"-"`                // MaxFiles was reached: the rest was not looked at
 }
 
 // Options say how files are recognised, and what is looked for.
 type Options struct {
 	Profile layout.Profile // of the workspace; zero: the default one
 	Rules   []string       // ids of the rules; empty: all of them
+	Limit   int            // of findings; 0: none
 }
 
-// Check checks the files below a folder. It returns an error if the folder
+// Check checks the files below a folder, absolute. It returns an error if the folder
 // cannot be read; a file that cannot is in the report.
 func Check(ctx context.Context, dir string, opts Options) (*Report, error) {
 	info, err := os.Stat(dir)
@@ -65,8 +68,13 @@ func Check(ctx context.Context, dir string, opts Options) (*Report, error) {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }() // only read
-	c := newChecker(root, opts)
-	c.within = rootName(dir, opts.Profile)
+	c := &checker{
+		root: root, opts: opts, report: Report{Dir: dir}, ids: map[string]place{},
+		tasks: &tasks{at: map[taskKey]*task{}}, cards: cards(),
+	}
+	if name := filepath.Base(dir); isRoot(name) || name == opts.Profile.Root {
+		c.within = name
+	}
 	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -80,24 +88,11 @@ func Check(ctx context.Context, dir string, opts Options) (*Report, error) {
 	return c.finish(), nil
 }
 
-// rootName returns the name of a folder that is itself the root of a layout, such
-// as .claude: the paths of its files begin with it. Else "".
-func rootName(dir string, p layout.Profile) string {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return ""
-	}
-	if name := filepath.Base(abs); isRoot(name) || name == p.Root {
-		return name
-	}
-	return ""
-}
-
 // A checker goes through a folder and gathers findings.
 type checker struct {
 	root    *os.Root
 	opts    Options
-	within  string // what comes before the paths of the folder
+	within  string // the name of a folder that is itself the root of a layout: paths begin with it
 	report  Report
 	entries int
 	ids     map[string]place // of entries, by base, kind and id
@@ -109,10 +104,6 @@ type checker struct {
 type place struct {
 	file string
 	line int
-}
-
-func newChecker(root *os.Root, opts Options) *checker {
-	return &checker{root: root, opts: opts, ids: map[string]place{}, tasks: newTasks(), cards: cards()}
 }
 
 // add adds a finding, unless its rule was not asked for.
@@ -135,19 +126,21 @@ func (c *checker) finish() *Report {
 	slices.SortStableFunc(c.report.Findings, func(a, b Finding) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Rule, b.Rule))
 	})
-	c.report.Findings = slices.CompactFunc(c.report.Findings, func(a, b Finding) bool {
-		return a.File == b.File && a.Line == b.Line && a.Rule == b.Rule && a.Message == b.Message
+	all := slices.CompactFunc(c.report.Findings, func(a, b Finding) bool {
+		a.Remedy = b.Remedy
+		return a == b
 	})
+	c.report.Findings = all
+	if c.opts.Limit > 0 {
+		c.report.Findings = all[:min(len(all), c.opts.Limit)]
+	}
+	c.report.More = len(all) - len(c.report.Findings)
 	return &c.report
 }
 
-// isLeftOut reports whether a folder holds nothing that agents communicate by.
-func isLeftOut(name string) bool {
-	switch name {
-	case ".git", ".hg", ".svn", ".filebus", "node_modules", "__pycache__", ".venv":
-		return true
-	}
-	return false
+// leftOut are the folders that hold nothing that agents communicate by.
+func leftOut() []string {
+	return []string{".git", ".hg", ".svn", ".filebus", "node_modules", "__pycache__", ".venv"}
 }
 
 // visit looks at one entry of a folder.
@@ -167,7 +160,7 @@ func (c *checker) visit(name string, d fs.DirEntry, err error) error {
 	seat := c.opts.Profile.Recognize(full)
 	switch {
 	case name == ".":
-	case d.IsDir() && isLeftOut(d.Name()):
+	case d.IsDir() && slices.Contains(leftOut(), d.Name()):
 		return fs.SkipDir
 	case seat.Kind == record.KindMarker && !d.Type().IsRegular():
 		c.oddMarker(name, seat, d.Type())
@@ -191,17 +184,18 @@ func (c *checker) file(name, full string, seat layout.Place, d fs.DirEntry) {
 		c.unread(name, err)
 		return
 	}
-	if known && seat.Kind != record.KindSnapshot || !known {
-		c.size(name, seat, info.Size())
+	if tokens := record.EstimateTokens(info.Size()); tokens > MaxTokens && seat.Kind != record.KindSnapshot {
+		message := fmt.Sprintf("~%d tokens, more than %d", tokens, MaxTokens)
+		c.add(Finding{name, 1, LargeFile, message, remediesOf(name, seat).large})
 	}
-	if !c.isRead(seat.Kind) {
+	isRead := []record.Kind{record.KindNote, record.KindFrame, record.KindHandoff, record.KindMarker, record.KindState}
+	if !slices.Contains(isRead, seat.Kind) || info.Size() > maxRead {
 		return
 	}
-	text, err := c.read(name, info.Size())
+	text, err := c.read(name)
 	switch {
 	case err != nil:
 		c.unread(name, err)
-	case text == nil:
 	case known:
 		c.data(name, full, seat, text)
 	default:
@@ -209,67 +203,23 @@ func (c *checker) file(name, full string, seat layout.Place, d fs.DirEntry) {
 	}
 }
 
-// isRead reports whether a file of a kind is read, not only measured.
-func (c *checker) isRead(kind record.Kind) bool {
-	switch kind {
-	case record.KindNote, record.KindFrame, record.KindHandoff, record.KindMarker, record.KindState:
-		return true
-	}
-	return false
-}
-
-// read returns the text of a file, nil for one that is too large.
-func (c *checker) read(name string, size int64) ([]byte, error) {
-	if size > maxRead {
-		return nil, nil
-	}
+// read returns the text of a file.
+func (c *checker) read(name string) ([]byte, error) {
 	f, err := c.root.Open(filepath.FromSlash(name))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // only read
 	c.report.Files++
-	text, err := io.ReadAll(io.LimitReader(f, maxRead))
-	if text == nil {
-		text = []byte{}
-	}
-	return text, err
-}
-
-// size reports a file that is too large to be read at once.
-func (c *checker) size(name string, seat layout.Place, size int64) {
-	if tokens := record.EstimateTokens(size); tokens > MaxTokens {
-		c.add(Finding{name, 1, LargeFile, fmt.Sprintf("~%d tokens, more than %d", tokens, MaxTokens), largeRemedy(name, seat)})
-	}
-}
-
-// largeRemedy returns the command that reads a part of a large file.
-func largeRemedy(name string, seat layout.Place) string {
-	switch seat.Layout.(type) {
-	case layout.IssueQueue:
-		return "filebus issue list --open --max-tokens 1000"
-	case layout.KnowledgeGraph, layout.KnowledgeJSON, layout.Lessons:
-		return "filebus knowledge list TAG"
-	case layout.ContextMap:
-		return "filebus component for FILE"
-	case layout.Journals:
-		return "filebus task show " + shellWord(seat.Facts.Task)
-	case layout.States:
-		return "filebus run show"
-	}
-	if seat.Kind == record.KindNote {
-		return "filebus get " + shellWord(name) + " --section HEADING, after filebus capture; or several smaller files"
-	}
-	return "filebus get " + shellWord(name) + " --section HEADING"
+	return io.ReadAll(io.LimitReader(f, maxRead))
 }
 
 // shellWord returns text as a shell takes it for one word.
 func shellWord(text string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_./:@%+=,-#", r)
-	}
-	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
+	if shellPlain().MatchString(text) {
 		return text
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
+
+var shellPlain = pattern(`^[\w./:@%+=,#-]+$`)

@@ -10,11 +10,7 @@ import (
 
 // isRoot reports whether a folder is the root of a predefined profile.
 func isRoot(folder string) bool {
-	switch folder {
-	case ".claude", ".orchestrator", ".blue":
-		return true
-	}
-	return false
+	return slices.Contains([]string{".claude", ".orchestrator", ".blue"}, folder)
 }
 
 // baseOf returns the folder in which the root of a path's layout lies: what is
@@ -36,8 +32,8 @@ func baseOf(full string, p layout.Profile) string {
 // do: CLAUDE.md and its like, and the Markdown of agents, commands and skills.
 func isInstruction(full string, p layout.Profile) bool {
 	name := path.Base(full)
-	switch name {
-	case "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", "copilot-instructions.md", ".cursorrules":
+	known := []string{"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", "copilot-instructions.md", ".cursorrules"}
+	if slices.Contains(known, name) {
 		return true
 	}
 	if ext := strings.ToLower(path.Ext(name)); ext != ".md" && ext != ".mdc" {
@@ -51,34 +47,19 @@ func isInstruction(full string, p layout.Profile) bool {
 		// What lies in the folders for data is none, even if no layout knows it.
 		return i+1 == len(folders) || !isDataFolder(folders[i+1])
 	}
-	return isInstructionFolder(folders[0])
+	// As in the repository of a plugin.
+	return slices.Contains([]string{"agents", "commands", "skills", "prompts"}, folders[0])
 }
 
 // isAgentFolder reports whether a folder is one in which agents are set up.
 func isAgentFolder(name string) bool {
-	switch name {
-	case ".cursor", ".codex", ".agents", ".gemini", ".opencode":
-		return true
-	}
-	return isRoot(name)
-}
-
-// isInstructionFolder reports whether a folder at the top holds instructions, as
-// in the repository of a plugin.
-func isInstructionFolder(name string) bool {
-	switch name {
-	case "agents", "commands", "skills", "prompts":
-		return true
-	}
-	return false
+	return isRoot(name) || slices.Contains([]string{".cursor", ".codex", ".agents", ".gemini", ".opencode"}, name)
 }
 
 // isDataFolder reports whether a folder below a root holds what agents wrote.
 func isDataFolder(name string) bool {
-	switch name {
-	case "journal", "lessons", "agent_complete", "complete", "agent_tool_results", "loop_snapshots", "dialogues", "sessions",
-		"reports", "docs", "projects", "todos", "plans", "logs", "cache":
-		return true
-	}
-	return false
+	return slices.Contains([]string{
+		"journal", "lessons", "agent_complete", "complete", "agent_tool_results", "loop_snapshots", "dialogues", "sessions",
+		"reports", "docs", "projects", "todos", "plans", "logs", "cache",
+	}, name)
 }

@@ -43,13 +43,3 @@ func Rules() []Rule {
 		{WholeJournal, "an instruction reads a whole journal in place of its Handoff section"},
 	}
 }
-
-// IsRule reports whether there is a rule with an id.
-func IsRule(id string) bool {
-	for _, r := range Rules() {
-		if r.ID == id {
-			return true
-		}
-	}
-	return false
-}

@@ -70,17 +70,13 @@ func (s *stateScan) fenced(number int, line string) {
 		return
 	}
 	s.long(number, line)
-	if !isYAMLLine(line) {
+	if !yamlLine().MatchString(line) {
 		s.report(s.fenceLine, "a block of text in the session state")
 		s.fenceLine = 0
 	}
 }
 
 var yamlLine = pattern(`^(- |-$|#|[\w .-]+:(\s|$)|\]|\})`)
-
-func isYAMLLine(line string) bool {
-	return yamlLine().MatchString(line)
-}
 
 // plain looks at a line outside of fences.
 func (s *stateScan) plain(number int, line string) {
@@ -89,17 +85,18 @@ func (s *stateScan) plain(number int, line string) {
 		s.endProse()
 		s.transcript = false
 		return
-	case isTranscript(line):
+	case transcriptLine().MatchString(line):
 		if !s.transcript {
 			s.report(number, "a transcript in the session state")
 		}
 		s.transcript = true
 		return
-	case outputField(line):
+	case outputKey().MatchString(line):
 		s.report(number, "a field for an agent's output in the session state")
 		return
 	}
-	if s.long(number, line) || line == "" || strings.HasPrefix(line, "|") || isYAMLLine(line) || strings.HasPrefix(line, "* ") {
+	if s.long(number, line) || line == "" || strings.HasPrefix(line, "|") || yamlLine().MatchString(line) ||
+		strings.HasPrefix(line, "* ") {
 		return
 	}
 	if s.prose == 0 {
@@ -131,18 +128,10 @@ func (s *stateScan) endProse() {
 	s.prose = 0
 }
 
-// isTranscript reports whether a line is from the transcript of an agent.
-func isTranscript(line string) bool {
-	return transcriptLine().MatchString(line)
-}
-
+// transcriptLine is a line from the transcript of an agent.
 var transcriptLine = pattern(`^(\*\*)?(Human|Assistant|User|System)(\*\*)?:(\*\*)?(\s|$)|^[⏺⎿]|^</?(function_calls|function_results|thinking|tool_use|invoke)\b|` +
 	`^\{.*"(role|type)"\s*:\s*"(assistant|user|tool_use|tool_result)"`)
 
-// outputField reports whether a line is a field that holds an output, such as the
-// final_output that the document warns of.
-func outputField(line string) bool {
-	return outputKey().MatchString(line)
-}
-
+// outputKey is a field that holds an output, such as the final_output that the
+// document warns of.
 var outputKey = pattern(`(?i)^[-*\s]*(\*\*)?"?(final|agent|raw|full)[_ ]?(output|result|response|transcript)"?(\*\*)?\s*[:=](\*\*)?\s*\S`)

@@ -29,14 +29,12 @@ type taskKey struct{ base, id string }
 type task struct {
 	journal string // its file or that of its report, "" without one
 	line    int    // of its status
-	status  string // as the journal has it; "" while it goes on
+	status  string // of one that has ended
 	markers []string
 	known   bool // something else names it
 }
 
 type stray struct{ base, file, why string }
-
-func newTasks() *tasks { return &tasks{at: map[taskKey]*task{}} }
 
 func (t *tasks) of(base, id string) *task {
 	key := taskKey{base, strings.TrimPrefix(id, "task-")}
@@ -46,22 +44,15 @@ func (t *tasks) of(base, id string) *task {
 	return t.at[key]
 }
 
-func (t *tasks) know(base, id string) { t.of(base, id).known = true }
-
 // expect takes the tasks of the agents of a session state for known.
 func (t *tasks) expect(base string, text []byte) {
 	s, _ := layout.ParseState(text)
 	for _, a := range s.Running {
-		t.know(base, layout.TaskID(a.Task))
+		t.of(base, layout.TaskID(a.Task)).known = true
 	}
 	for _, a := range s.Completed {
-		t.know(base, layout.TaskID(a.Task))
+		t.of(base, layout.TaskID(a.Task)).known = true
 	}
-}
-
-func (t *tasks) addMarker(base, name string, seat layout.Place) {
-	of := t.of(base, seat.Facts.Task)
-	of.markers = append(of.markers, name)
 }
 
 // addJournal takes a journal in.
@@ -70,8 +61,8 @@ func (t *tasks) addJournal(base, name string, seat layout.Place, text []byte) {
 	of := t.of(base, seat.Facts.Task)
 	of.journal, of.line = name, statusLine(text)
 	status := layout.NormalizeStatus(j.Status)
-	if j.Handoff != nil && layout.NormalizeStatus(j.Handoff.Outcome) != "" {
-		status = layout.NormalizeStatus(j.Handoff.Outcome)
+	if j.Handoff != nil {
+		status = cmp.Or(layout.NormalizeStatus(j.Handoff.Outcome), status)
 	}
 	if layout.HasEnded(status) {
 		of.status = status
@@ -89,15 +80,12 @@ func (t *tasks) addReport(base, name string, file layout.File) {
 	}
 }
 
+var statusField = pattern(`(?im)^[-*| \t]*status`)
+
 // statusLine returns the line with a journal's status, else 1.
 func statusLine(text []byte) int {
-	number := 0
-	for raw := range bytes.Lines(text) {
-		number++
-		line := strings.ToLower(strings.TrimLeft(string(raw), "-*| \t"))
-		if strings.HasPrefix(line, "status") {
-			return number
-		}
+	if at := statusField().FindIndex(text); at != nil {
+		return 1 + bytes.Count(text[:at[1]], []byte("\n"))
 	}
 	return 1
 }
@@ -105,20 +93,19 @@ func statusLine(text []byte) int {
 // handoff reports what the handoff of an ended journal lacks.
 func (c *checker) handoff(name string, seat layout.Place, text []byte) {
 	j, _ := layout.ParseJournal(text)
-	id := shellWord(seat.Facts.Task)
+	ended := layout.HasEnded(layout.NormalizeStatus(j.Status))
+	f := Finding{name, 1, JournalHandoff, "", "filebus task handoff " + shellWord(seat.Facts.Task)}
 	switch {
-	case j.Handoff == nil && layout.HasEnded(layout.NormalizeStatus(j.Status)):
-		c.add(Finding{name, statusLine(text), JournalHandoff, "the task is " + oneLine(j.Status) + ", but there is no Handoff section",
-			"filebus task handoff " + id})
-	case j.Handoff == nil:
-	case layout.NormalizeStatus(j.Handoff.Outcome) == "" && !layout.HasEnded(layout.NormalizeStatus(j.Status)):
-		// A form that is still to be filled in.
+	case j.Handoff == nil && ended:
+		f.Line, f.Message = statusLine(text), "the task is "+oneLine(j.Status)+", but there is no Handoff section"
+	case j.Handoff == nil, !ended && layout.NormalizeStatus(j.Handoff.Outcome) == "": // a form still to be filled in
 	default:
-		if gaps := j.Handoff.Check(); len(gaps) > 0 {
-			start, _, _ := layout.HandoffSection(text)
-			c.add(Finding{name, 1 + bytes.Count(text[:start], []byte("\n")), HandoffIncomplete, oneLine(strings.Join(gaps, "; ")),
-				"filebus task handoff " + id})
-		}
+		start, _, _ := layout.HandoffSection(text)
+		f.Line, f.Rule = 1+bytes.Count(text[:start], []byte("\n")), HandoffIncomplete
+		f.Message = oneLine(strings.Join(j.Handoff.Check(), "; "))
+	}
+	if f.Message != "" {
+		c.add(f)
 	}
 }
 
@@ -204,20 +191,17 @@ func markerRemedy(id string) string {
 func (t *tasks) near(base, name string) (taskKey, bool) {
 	words := idWords(name)
 	var best taskKey
-	found := false
 	for key, of := range t.at {
 		if key.base != base || len(of.markers) > 0 || of.journal == "" && !of.known {
 			continue
 		}
 		own := idWords(key.id)
-		if !containsWords(words, own) && !containsWords(own, words) {
-			continue
-		}
-		if !found || len(key.id) > len(best.id) || len(key.id) == len(best.id) && key.id < best.id {
-			best, found = key, true
+		longer := len(key.id) > len(best.id) || len(key.id) == len(best.id) && key.id < best.id
+		if longer && (containsWords(words, own) || containsWords(own, words)) {
+			best = key
 		}
 	}
-	return best, found
+	return best, best.id != ""
 }
 
 // idWords cuts an id into its words and numbers, in lower case and without zeros
@@ -246,15 +230,7 @@ func idWords(id string) []string {
 
 // containsWords reports whether part is a run of words of all.
 func containsWords(all, part []string) bool {
-	if len(part) == 0 {
-		return false
-	}
-	for i := 0; i+len(part) <= len(all); i++ {
-		if slices.Equal(all[i:i+len(part)], part) {
-			return true
-		}
-	}
-	return false
+	return len(part) > 0 && strings.Contains(" "+strings.Join(all, " ")+" ", " "+strings.Join(part, " ")+" ")
 }
 
 // oneLine returns text of a file on one line, at most 200 characters of it.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,72 +10,82 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/store"
+	"filebus/store/record"
 )
 
-// An Agent is one that begins its work.
-type Agent struct{ ID, Task, Model string }
+// An Agent is one that is at work or has ended.
+type Agent struct {
+	ID       string `json:"id"`
+	Task     string `json:"task,omitempty"`
+	Model    string `json:"model,omitempty"`
+	Started  string `json:"started,omitempty"` // as the state has it
+	Outcome  string `json:"outcome,omitempty"`
+	Duration string `json:"duration,omitempty"`
+}
 
 // AgentStart adds an agent to those at work.
 func (b *Book) AgentStart(ctx context.Context, a Agent) (*Outcome, error) {
-	if err := checkAgent(a); err != nil {
+	for _, f := range [][2]string{{"the id of the agent", a.ID}, {"the task", a.Task}, {"the model", a.Model}} {
+		if err := checkField(f[0], f[1], a.ID, a.Task); err != nil {
+			return nil, err
+		}
+	}
+	if err := CheckID("id of an agent", a.ID); err != nil {
 		return nil, err
 	}
-	return b.change(ctx, func(now layout.State, _ *store.Version) (layout.StateChange, error) {
+	a.Started = b.now().Format(time.TimeOnly)
+	return b.change(ctx, func(now layout.State, _ *store.Version) (c layout.StateChange, err error) {
 		if !IsOpen(now) {
-			return layout.StateChange{}, &NoRunError{now.RunID}
+			return c, noRun(now.RunID)
 		}
 		for _, other := range now.Running {
 			if other.ID == a.ID {
-				return layout.StateChange{}, &AgentRunningError{a.ID, other.Task}
+				on := other.Task
+				if on != "" {
+					on = ", on " + on
+				}
+				return c, record.Conflict.Errorf("the agent %s is at work already%s", a.ID, on).Because(ErrAgentRunning, a.ID)
 			}
 		}
-		started := b.now().Format(time.TimeOnly)
-		return layout.StateChange{Start: []layout.RunningAgent{{ID: a.ID, Task: a.Task, Model: a.Model, Started: started}}}, nil
+		c.Start = []layout.RunningAgent{{ID: a.ID, Task: a.Task, Model: a.Model, Started: a.Started}}
+		return c, nil
 	})
-}
-
-func checkAgent(a Agent) error {
-	for _, f := range []struct{ what, text string }{{"the id of the agent", a.ID}, {"the task", a.Task}, {"the model", a.Model}} {
-		if err := checkField(f.what, f.text, a.ID, a.Task); err != nil {
-			return err
-		}
-	}
-	return CheckID("id of an agent", a.ID)
 }
 
 // AgentDone moves an agent from those at work to those that have ended, with how
 // long it took. The outcome is a word or a short text, never what the agent wrote.
-func (b *Book) AgentDone(ctx context.Context, id, outcome string) (*Outcome, layout.CompletedAgent, error) {
-	var done layout.CompletedAgent
+func (b *Book) AgentDone(ctx context.Context, id, outcome string) (*Outcome, error) {
 	if err := checkField("the outcome", outcome, id, ""); err != nil {
-		return nil, done, err
+		return nil, err
 	}
 	if err := CheckID("id of an agent", id); err != nil {
-		return nil, done, err
+		return nil, err
 	}
-	out, err := b.change(ctx, func(now layout.State, _ *store.Version) (layout.StateChange, error) {
+	return b.change(ctx, func(now layout.State, _ *store.Version) (c layout.StateChange, err error) {
 		i := slices.IndexFunc(now.Running, func(a layout.RunningAgent) bool { return a.ID == id })
 		if i < 0 {
-			return layout.StateChange{}, noAgent(now, id)
+			return c, noAgent(now, id)
 		}
-		a := now.Running[i]
-		done = layout.CompletedAgent{ID: id, Task: a.Task, Outcome: outcome}
-		if took, known := Since(a.Started, b.now()); known {
+		done := layout.CompletedAgent{ID: id, Task: now.Running[i].Task, Outcome: outcome}
+		if took, known := Since(now.Running[i].Started, b.now()); known {
 			done.Duration = DurationText(took)
 		}
-		return layout.StateChange{Done: []layout.CompletedAgent{done}}, nil
+		c.Done = []layout.CompletedAgent{done}
+		return c, nil
 	})
-	return out, done, err
 }
 
 // noAgent says why an agent is not at work.
 func noAgent(s layout.State, id string) error {
-	e := &NoAgentError{ID: id}
-	for _, a := range s.Running {
-		e.Running = append(e.Running, a.ID)
+	var running []string
+	for _, a := range s.Running[:min(len(s.Running), 10)] {
+		running = append(running, a.ID)
 	}
-	e.Ended = slices.ContainsFunc(s.Completed, func(a layout.CompletedAgent) bool { return a.ID == id })
-	return e
+	at := cmp.Or(strings.Join(running, ", "), "nobody is")
+	if slices.ContainsFunc(s.Completed, func(a layout.CompletedAgent) bool { return a.ID == id }) {
+		return record.Conflict.Errorf("the agent %s has ended already; at work: %s", id, at).Because(ErrAgentEnded)
+	}
+	return record.NotFound.Errorf("no agent %s is at work; at work: %s", id, at).Because(ErrNoAgent, id)
 }
 
 // Since returns how long ago an agent was started, from the text that its state

@@ -2,10 +2,10 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
-	"strconv"
 	"time"
 
 	"filebus/materialize"
@@ -24,15 +24,12 @@ type Book struct {
 
 // Options are the environment of a Book.
 type Options struct {
-	Now       func() time.Time // default time.Now
-	Variables []string         // the environment for git, as of os.Environ
+	Now       func() time.Time
+	Variables []string // the environment for git, as of os.Environ
 }
 
 // Open returns the Book of a workspace.
 func Open(w *materialize.Workspace, read *query.Reader, opts Options) *Book {
-	if opts.Now == nil {
-		opts.Now = time.Now
-	}
 	return &Book{w, read, opts}
 }
 
@@ -41,14 +38,20 @@ func (b *Book) now() time.Time { return b.opts.Now().UTC().Truncate(time.Second)
 
 // An Outcome says what a change of the session state did.
 type Outcome struct {
-	Ref  record.Ref // of the new version
-	File string     // absolute
+	Run    string          `json:"run"`
+	Loop   int             `json:"loop"`
+	Loops  int             `json:"loops,omitempty"`  // planned
+	Closed string          `json:"closed,omitempty"` // the last line of the loop history
+	Ended  string          `json:"ended,omitempty"`
+	File   string          `json:"file"` // absolute
+	Ref    record.ShortRef `json:"ref"`  // of the new version
+	// LeftOut are the files that the changes of a loop that has begun will not include.
+	LeftOut []string `json:"left_out,omitempty"`
 	// Rewritten is the version from which the file was written anew, because it
-	// had a form in which it cannot be changed; the zero Ref mostly.
-	Rewritten record.Ref
-	State     layout.State // after the change
-	// Notes are what was left out when the beginning of a loop was noted.
-	Notes []string
+	// had a form in which it cannot be changed; zero mostly.
+	Rewritten record.ShortRef `json:"-"`
+	State     layout.State    `json:"-"` // after the change
+	Agent     Agent           `json:"-"` // that has begun or ended
 }
 
 // A plan finds the change of a state. It may be called again when another process
@@ -57,32 +60,49 @@ type plan func(now layout.State, head *store.Version) (layout.StateChange, error
 
 // change edits the session state.
 func (b *Book) change(ctx context.Context, p plan) (*Outcome, error) {
-	if err := b.checkFile(); err != nil {
+	file, err := b.w.PathOf(stateName())
+	if err != nil {
 		return nil, err
 	}
-	out := &Outcome{}
-	result, err := b.w.EditText(ctx, record.KindState, stateID, record.SourcePut, func(old []byte, head *store.Version) ([]byte, error) {
-		*out = Outcome{}
+	if info, err := os.Stat(file); err == nil && info.Size() > store.InlineLimit { // too large to be edited at all
+		return nil, b.checkSize(info.Size(), 0)
+	}
+	var out *Outcome
+	edit := func(old []byte, head *store.Version) ([]byte, error) {
 		state, _ := layout.ParseState(old) // what it cannot read stays as it is
 		c, err := p(state, head)
 		if err != nil {
 			return nil, err
 		}
 		text, kept := c.Apply(old)
-		if !kept && head != nil {
-			out.Rewritten = head.Ref
+		if out = outcomeOf(c, text); !kept && head != nil {
+			out.Rewritten = record.ShortRef(head.Ref)
 		}
-		if err := b.checkSize(len(text), len(old)); err != nil {
-			return nil, err
-		}
-		out.State, _ = layout.ParseState(text)
-		return text, nil
-	})
+		return text, b.checkSize(int64(len(text)), int64(len(old)))
+	}
+	result, err := b.w.EditText(ctx, record.KindState, stateID, record.SourcePut, edit)
 	if err != nil {
 		return nil, err
 	}
-	out.Ref, out.File = result.Ref, result.File
+	out.Ref, out.File = record.ShortRef(result.Ref), result.File
 	return out, nil
+}
+
+// outcomeOf says what a state is like after a change.
+func outcomeOf(c layout.StateChange, text []byte) *Outcome {
+	s, _ := layout.ParseState(text)
+	out := &Outcome{Run: s.RunID, Ended: s.Ended, State: s}
+	out.Loop, out.Loops = s.LoopNumber()
+	if n := len(s.History); n > 0 {
+		out.Closed = s.History[n-1]
+	}
+	for _, a := range c.Start {
+		out.Agent = Agent{ID: a.ID, Task: a.Task, Model: a.Model, Started: a.Started}
+	}
+	for _, a := range c.Done {
+		out.Agent = Agent{ID: a.ID, Task: a.Task, Outcome: a.Outcome, Duration: a.Duration}
+	}
+	return out
 }
 
 // The limits of a session state: what it holds is read again and again.
@@ -92,40 +112,16 @@ const (
 )
 
 // checkSize refuses a change that makes the file too large, or larger still.
-func (b *Book) checkSize(size, before int) error {
-	tokens := record.EstimateTokens(int64(size))
+func (b *Book) checkSize(size, before int64) error {
+	tokens := record.EstimateTokens(size)
 	if tokens <= MaxTokens || size <= before {
 		return nil
 	}
-	return b.tooLarge(tokens)
-}
-
-func (b *Book) tooLarge(tokens int) error {
-	file := b.file()
-	return &TooLongError{
-		What: "the session state", Size: tokens, Max: MaxTokens, Unit: "tokens", Put: "filebus put " + file,
-	}
-}
-
-// file returns where the session state lies, below the workspace if it does.
-func (b *Book) file() string {
 	p, err := b.w.Settings.Profile.Path(record.KindState, stateID)
 	if err != nil {
-		return stateID + ".md" // a profile without a root has no such file either
+		p = stateID + ".md" // a profile without a root has no such file either
 	}
-	return p
-}
-
-// checkFile refuses a file that has grown too large by hand to be edited at all.
-func (b *Book) checkFile() error {
-	file, err := b.w.PathOf(stateName())
-	if err != nil {
-		return err
-	}
-	if info, err := os.Stat(file); err == nil && info.Size() > store.InlineLimit {
-		return b.tooLarge(record.EstimateTokens(info.Size()))
-	}
-	return nil
+	return tooLong("the session state", tokens, "tokens", MaxTokens, "filebus put "+p)
 }
 
 // checkField refuses a value that is too long for the session state.
@@ -141,32 +137,44 @@ func checkField(what, text, agent, task string) error {
 	if task != "" && task != text {
 		put += " --task " + task
 	}
-	return &TooLongError{What: what, Size: n, Max: MaxField, Unit: "characters", Put: put}
+	return tooLong(what, n, "characters", MaxField, put)
 }
 
-// A View is the session state as it is now.
-type View struct {
-	layout.State
-	Ref    record.Ref
-	File   string // absolute
-	Tokens int    // of the file
-	Now    time.Time
-}
-
-// View returns the session state, or store.ErrNotFound if there is none.
-func (b *Book) View(ctx context.Context) (*View, error) {
-	v, text, err := b.stored(ctx, stateName())
-	if err != nil {
-		return nil, err
+// state reads the session state. Without one the error is store.ErrNotFound.
+func (b *Book) state(ctx context.Context) (s layout.State, v store.Version, text []byte, err error) {
+	if v, text, err = b.stored(ctx, stateName()); err == nil {
+		s, _ = layout.ParseState(text)
 	}
-	view := &View{Ref: v.Ref, Tokens: record.EstimateTokens(v.Record.Size), Now: b.now()}
-	view.State, _ = layout.ParseState(text)
-	view.File, err = b.w.PathOf(stateName())
-	return view, err
+	return s, v, text, err
+}
+
+// states returns the versions of the session state that are still there, the oldest
+// first.
+func (b *Book) states(ctx context.Context) (all []store.Version, err error) {
+	err = b.w.Store.View(ctx, func(tx *store.Tx) error {
+		events, err := tx.History(stateName())
+		for _, e := range events {
+			v, err := tx.Get(e.Ref)
+			switch {
+			case errors.Is(err, store.ErrDropped), e.Change != store.ChangePut:
+			case err != nil:
+				return err
+			default:
+				all = append(all, v)
+			}
+		}
+		return err
+	})
+	return all, err
 }
 
 // IsOpen reports whether the run of a state goes on.
 func IsOpen(s layout.State) bool { return s.RunID != "" && s.Ended == "" }
+
+// stateName is the name of a workspace's session state.
+func stateName() record.Name { return record.Name{Kind: record.KindState, ID: stateID} }
+
+const stateID = "session_state"
 
 // maxRead bounds what is read of a file that others may have written.
 const maxRead = 64 << 20
@@ -191,6 +199,14 @@ func (b *Book) text(ctx context.Context, v store.Version) ([]byte, error) {
 		return nil, fmt.Errorf("%s has %d bytes, too many to be read at once", v.Record.Name, v.Record.Size)
 	}
 	return b.w.TextOf(ctx, v)
+}
+
+// list returns what the own tree has of the records that a filter picks, the newest
+// first.
+func (b *Book) list(ctx context.Context, f record.Filter) ([]query.Summary, error) {
+	f.Trees = []record.Tree{""}
+	listing, err := b.read.List(ctx, query.ListRequest{Filter: f})
+	return listing.Entries, err
 }
 
 // position returns the end of the store's log.
@@ -234,33 +250,15 @@ func (b *Book) wasUsed(ctx context.Context, id string) (bool, error) {
 // freeID returns the first id of a day that no run has had: run-2025-12-12-001.
 func (b *Book) freeID(ctx context.Context, day time.Time) (string, error) {
 	for n := 1; ; n++ {
-		id := dayID(day, n)
+		id := fmt.Sprintf("run-%s-%03d", day.Format(time.DateOnly), n)
 		if used, err := b.wasUsed(ctx, id); err != nil || !used {
 			return id, err
 		}
 	}
 }
 
-func dayID(day time.Time, n int) string {
-	return fmt.Sprintf("run-%s-%03d", day.Format(time.DateOnly), n)
-}
-
-// after returns an id that follows another one of the same day; else the id.
-func after(id, taken string) string {
-	const prefix = len("run-2006-01-02-")
-	if len(id) <= prefix || len(taken) <= prefix || id[:prefix] != taken[:prefix] {
-		return id
-	}
-	n, err := strconv.Atoi(id[prefix:])
-	last, lastErr := strconv.Atoi(taken[prefix:])
-	if err != nil || lastErr != nil || n > last {
-		return id
-	}
-	return fmt.Sprintf("%s%03d", id[:prefix], last+1)
-}
-
-// CheckID returns a *MalformedError if a text cannot be the id of a run or of an
-// agent: it is part of paths and of tables.
+// CheckID returns an error if a text cannot be the id of a run or of an agent: it is
+// part of paths and of tables.
 func CheckID(what, text string) error {
 	if regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`).MatchString(text) {
 		return nil
@@ -268,5 +266,5 @@ func CheckID(what, text string) error {
 	if len(text) > 120 {
 		text = text[:120] + "…"
 	}
-	return &MalformedError{what, text, "letters, digits, '.', '_' and '-', at most 100"}
+	return malformed(what, text, "letters, digits, '.', '_' and '-', at most 100")
 }

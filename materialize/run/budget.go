@@ -25,48 +25,47 @@ const (
 // A Budget is what a run has cost the context of its orchestrator, and what it
 // would have cost otherwise. All tokens are estimates.
 type Budget struct {
-	Run      string
-	Started  time.Time // zero: not known
-	Ended    time.Time // zero: it goes on, or not known
-	Loops    int       // at least 1
-	Tasks    int       // with a journal or a report
-	Channels []ChannelCost
-	Reads    int  // of all channels
-	Tokens   int  // of them
-	Agents   Cost // what agents read in their own contexts: reads that name a task
-
-	Inline   Cost // all results and journals of the run, as outputs
-	Polling  Poll
-	Blocking Cost // the waits, as they were
+	Run      string        `json:"run"`
+	Started  time.Time     `json:"started,omitzero"` // zero: not known
+	Ended    time.Time     `json:"ended,omitzero"`   // zero: it goes on, or not known
+	Loops    int           `json:"loops"`            // at least 1
+	Tasks    int           `json:"tasks"`            // with a journal or a report
+	Channels []ChannelCost `json:"channels"`
+	Reads    int           `json:"reads"`  // of all channels
+	Tokens   int           `json:"tokens"` // of them
+	PerLoop  int           `json:"tokens_per_loop"`
+	Agents   Cost          `json:"agents"` // what agents read in their own contexts: reads that name a task
+	Inline   Cost          `json:"inline"` // all results and journals of the run, as outputs
+	Polling  Poll          `json:"polling"`
+	Blocking Cost          `json:"blocking"` // the waits, as they were
+	Ratio    float64       `json:"ratio"`    // of inline to tokens; 0: nothing was read
 }
 
 // A Cost counts texts and what they have in tokens.
-type Cost struct{ Count, Tokens int }
+type Cost struct {
+	Count  int `json:"count"`
+	Tokens int `json:"tokens"`
+}
 
-// A ChannelCost is what one channel has cost.
+// A ChannelCost is what one channel has cost, and what lies there now: what reading
+// whole files would cost.
 type ChannelCost struct {
-	Channel query.Channel
-	Read    Cost
-	Stored  Cost // what lies there now: what reading whole files would cost
+	Channel       query.Channel `json:"channel"`
+	Reads         int           `json:"reads"`
+	ReadsPerLoop  float64       `json:"reads_per_loop"`
+	TokensPerRead int           `json:"tokens_per_read"`
+	Tokens        int           `json:"tokens"`
+	Stored        int           `json:"stored"`
+	StoredTokens  int           `json:"stored_tokens"`
 }
 
 // A Poll is what waiting by Glob would have cost.
 type Poll struct {
-	Waited time.Duration // for all tasks together
-	// Logged says that Waited is from waits; else it is how long the tasks took by
-	// their journals.
-	Logged bool
-	Calls  int
-	Tokens int
+	Minutes float64 `json:"minutes"` // waited for all tasks together
+	Logged  bool    `json:"logged"`  // in waits; else how long the tasks took by their journals
+	Calls   int     `json:"calls"`
+	Tokens  int     `json:"tokens"`
 }
-
-// An UnknownRunError says that nothing is stored of a run.
-type UnknownRunError struct {
-	Run     string
-	Current string // the run of the session state, if there is one
-}
-
-func (e *UnknownRunError) Error() string { return fmt.Sprintf("nothing is stored of a run %q", e.Run) }
 
 // A span is the time of a run. A zero end is open.
 type span struct{ from, until time.Time }
@@ -79,8 +78,8 @@ func (s span) holds(t time.Time) bool {
 
 // BudgetOf returns the budget of a run from the log of reads and what is stored.
 // What belongs to it says so in its field for the run, or says of no run and is
-// from its time, as the versions of the session state tell it. An unknown run is
-// an *UnknownRunError.
+// from its time, as the versions of the session state tell it. Of an unknown run
+// it is ErrUnknownRun.
 func (b *Book) BudgetOf(ctx context.Context, id string) (*Budget, error) {
 	at, err := b.spanOf(ctx, id)
 	if err != nil {
@@ -91,11 +90,8 @@ func (b *Book) BudgetOf(ctx context.Context, id string) (*Budget, error) {
 		return nil, err
 	}
 	if !at.isKnown() && len(texts) == 0 {
-		unknown := &UnknownRunError{Run: id}
-		if view, err := b.View(ctx); err == nil {
-			unknown.Current = view.RunID
-		}
-		return nil, unknown
+		current, _ := b.currentRun(ctx) // only for the hint
+		return nil, record.NotFound.Errorf("nothing is stored of a run %q", id).Because(ErrUnknownRun, record.Any(current)...)
 	}
 	if !at.isKnown() {
 		at = around(texts)
@@ -112,13 +108,13 @@ func (b *Book) BudgetOf(ctx context.Context, id string) (*Budget, error) {
 	if err != nil {
 		return nil, err
 	}
-	budget.countReads(reads, at)
+	waited := budget.countReads(reads, at)
 	if !budget.Polling.Logged {
-		if budget.Polling.Waited, err = b.workOf(ctx, texts); err != nil {
+		if waited, err = b.workOf(ctx, texts); err != nil {
 			return nil, err
 		}
 	}
-	budget.Polling.count()
+	budget.finish(waited)
 	return budget, nil
 }
 
@@ -126,31 +122,18 @@ func (b *Book) BudgetOf(ctx context.Context, id string) (*Budget, error) {
 func (b *Book) spanOf(ctx context.Context, id string) (span, error) {
 	var at span
 	var last *store.Version
-	err := b.w.Store.View(ctx, func(tx *store.Tx) error {
-		events, err := tx.History(stateName())
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		for _, e := range events {
-			v, err := tx.Get(e.Ref)
-			switch {
-			case errors.Is(err, store.ErrDropped), e.Change != store.ChangePut:
-			case err != nil:
-				return err
-			case v.Record.Run == id:
-				if at.from.IsZero() {
-					at.from = v.Record.Time
-				}
-				at.until, last = time.Time{}, &v
-			case at.isKnown() && at.until.IsZero():
-				at.until = v.Record.Time
+	all, err := b.states(ctx)
+	for i, v := range all {
+		switch {
+		case v.Record.Run == id:
+			if at.from.IsZero() {
+				at.from = v.Record.Time
 			}
+			at.until, last = time.Time{}, &all[i]
+		case at.isKnown() && at.until.IsZero():
+			at.until = v.Record.Time
 		}
-		return nil
-	})
+	}
 	if err != nil || last == nil {
 		return at, err
 	}
@@ -184,10 +167,11 @@ func (b *Book) sharpen(ctx context.Context, at span, v store.Version) (span, err
 func around(texts []query.Summary) span {
 	var at span
 	for _, t := range texts {
-		if when := t.Version.Record.Time; at.from.IsZero() || when.Before(at.from) {
+		when := t.Version.Record.Time
+		if at.from.IsZero() || when.Before(at.from) {
 			at.from = when
 		}
-		if when := t.Version.Record.Time; when.After(at.until) {
+		if when.After(at.until) {
 			at.until = when
 		}
 	}
@@ -196,21 +180,20 @@ func around(texts []query.Summary) span {
 
 // textsOf lists the results, journals and markers of a run.
 func (b *Book) textsOf(ctx context.Context, id string, at span) ([]query.Summary, error) {
-	request := query.ListRequest{
-		Filter: record.Filter{Kinds: []record.Kind{record.KindResult, record.KindHandoff, record.KindMarker}, Trees: []record.Tree{""}, Runs: record.Any(id)},
-	}
-	own, err := b.read.List(ctx, request)
+	kinds := []record.Kind{record.KindResult, record.KindHandoff, record.KindMarker}
+	f := record.Filter{Kinds: kinds, Runs: record.Any(id)}
+	own, err := b.list(ctx, f)
 	if err != nil || !at.isKnown() {
-		return own.Entries, err
+		return own, err
 	}
-	request.Runs, request.Since = nil, at.from
-	others, err := b.read.List(ctx, request)
-	for _, o := range others.Entries {
+	f.Runs, f.Since = nil, at.from
+	others, err := b.list(ctx, f)
+	for _, o := range others {
 		if r := o.Version.Record; r.Run == "" && at.holds(r.Time) {
-			own.Entries = append(own.Entries, o)
+			own = append(own, o)
 		}
 	}
-	return own.Entries, err
+	return own, err
 }
 
 // countTexts counts what would have come back as the output of agents. What was
@@ -224,20 +207,19 @@ func (b *Budget) countTexts(texts []query.Summary) {
 		if r.Name.Kind == record.KindMarker || r.Source == record.SourceCombine || r.Source == record.SourcePDF {
 			continue
 		}
-		b.Inline.Count++
-		b.Inline.Tokens += t.Tokens
+		b.Inline.add(t.Tokens)
 	}
 }
 
 // countLoops finds how many loops the run had: as its state says, or the last of
 // which something is stored.
 func (b *Book) countLoops(ctx context.Context, budget *Budget) error {
-	view, err := b.View(ctx)
+	state, _, _, err := b.state(ctx)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	if err == nil && view.RunID == budget.Run {
-		loop, _ := view.LoopNumber()
+	if state.RunID == budget.Run {
+		loop, _ := state.LoopNumber()
 		budget.Loops = max(budget.Loops, loop)
 	}
 	listed, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Runs: record.Any(budget.Run)}})
@@ -255,16 +237,16 @@ func (b *Book) countChannels(ctx context.Context, budget *Budget, texts []query.
 	for _, c := range query.Channels() {
 		budget.Channels = append(budget.Channels, ChannelCost{Channel: c})
 	}
-	shared, err := b.read.List(ctx, query.ListRequest{
-		Filter: record.Filter{Kinds: []record.Kind{record.KindIssue, record.KindState, record.KindKnowledge, record.KindComponent}, Trees: []record.Tree{""}},
+	shared, err := b.list(ctx, record.Filter{
+		Kinds: []record.Kind{record.KindIssue, record.KindState, record.KindKnowledge, record.KindComponent},
 	})
 	if err != nil {
 		return err
 	}
-	for _, t := range slices.Concat(texts, shared.Entries) {
+	for _, t := range slices.Concat(texts, shared) {
 		of := budget.row(query.Read{Op: "get", What: t.Version.Record.Name.String()}.Channel())
-		of.Stored.Count++
-		of.Stored.Tokens += t.Tokens
+		of.Stored++
+		of.StoredTokens += t.Tokens
 	}
 	return nil
 }
@@ -279,29 +261,33 @@ func (b *Budget) row(c query.Channel) *ChannelCost {
 }
 
 // countReads counts the reads of a run: those of the orchestrator by channel,
-// those of agents, which name their task, together.
-func (b *Budget) countReads(reads []query.Read, at span) {
+// those of agents, which name their task, together. It returns how long was waited.
+func (b *Budget) countReads(reads []query.Read, at span) (waited time.Duration) {
 	for _, r := range reads {
 		if r.Run != b.Run && (r.Run != "" || !at.holds(r.Time)) {
 			continue
 		}
 		if r.Task != "" {
-			b.Agents.Count++
-			b.Agents.Tokens += r.Tokens
+			b.Agents.add(r.Tokens)
 			continue
 		}
 		of := b.row(r.Channel())
-		of.Read.Count++
-		of.Read.Tokens += r.Tokens
+		of.Reads++
+		of.Tokens += r.Tokens
 		b.Reads++
 		b.Tokens += r.Tokens
 		if of.Channel == query.ChannelWaits && r.Op == "wait" {
-			b.Blocking.Count++
-			b.Blocking.Tokens += r.Tokens
-			b.Polling.Waited += time.Duration(r.Seconds * float64(time.Second))
+			b.Blocking.add(r.Tokens)
+			waited += time.Duration(r.Seconds * float64(time.Second))
 			b.Polling.Logged = true
 		}
 	}
+	return waited
+}
+
+func (c *Cost) add(tokens int) {
+	c.Count++
+	c.Tokens += tokens
 }
 
 // workOf returns how long the tasks of some journals took, all together, as far as
@@ -331,10 +317,27 @@ func (b *Book) workOf(ctx context.Context, texts []query.Summary) (sum time.Dura
 	return sum, nil
 }
 
-// count finds what polling costs. A task that ended before the first look still
-// has one.
-func (p *Poll) count() {
-	polls := math.Ceil(p.Waited.Minutes() * PollsPerMinute)
-	p.Calls = int(polls) * CallsPerPoll
+// finish finds what follows from the counts: what each loop and read cost, and what
+// polling would have. A task that ended before the first look still has one.
+func (b *Budget) finish(waited time.Duration) {
+	b.PerLoop = int(math.Round(per(b.Tokens, b.Loops)))
+	b.Ratio = OneDecimal(per(b.Inline.Tokens, b.Tokens))
+	for i := range b.Channels {
+		c := &b.Channels[i]
+		c.ReadsPerLoop, c.TokensPerRead = OneDecimal(per(c.Reads, b.Loops)), int(math.Round(per(c.Tokens, c.Reads)))
+	}
+	p := &b.Polling
+	p.Minutes, p.Calls = OneDecimal(waited.Minutes()), CallsPerPoll*int(math.Ceil(waited.Minutes()*PollsPerMinute))
 	p.Tokens = int(math.Round(float64(p.Calls) * tokensPerCall))
 }
+
+// per divides; anything divided by nothing is 0.
+func per(sum, n int) float64 {
+	if n == 0 {
+		return 0
+	}
+	return float64(sum) / float64(n)
+}
+
+// OneDecimal rounds a figure as budgets show it.
+func OneDecimal(f float64) float64 { return math.Round(f*10) / 10 }

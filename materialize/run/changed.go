@@ -3,11 +3,9 @@ package run
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -19,11 +17,10 @@ import (
 // environment for git, as of os.Environ.
 func LastChanged(ctx context.Context, root string, files, variables []string) (map[string]time.Time, error) {
 	changed, there := fileTimes(root, files)
-	program, err := exec.LookPath("git")
+	g, err := newGit(root, variables, "GIT_LITERAL_PATHSPECS=1")
 	if err != nil || len(there) == 0 {
 		return changed, ctx.Err()
 	}
-	g := &gitTree{program: program, root: root, env: append(gitEnvironment(variables), "GIT_LITERAL_PATHSPECS=1")}
 	dirty, err := g.paths(ctx, there, "diff", "--name-only", "--relative", "HEAD")
 	if err != nil {
 		return changed, ctx.Err() // no repository, or nothing committed yet: the files' own times stand
@@ -79,25 +76,10 @@ func (g *gitTree) paths(ctx context.Context, files []string, args ...string) ([]
 func (g *gitTree) lastCommits(ctx context.Context, files []string, changed map[string]time.Time) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	cmd := g.command(ctx, nil, append([]string{
-		"log", "--format=%x01%ct", "--name-only", "--relative", "--no-renames", "--no-follow", "--no-show-signature", "--no-ext-diff", "--",
-	}, files...)...)
-	out, err := cmd.StdoutPipe()
-	if err != nil || cmd.Start() != nil {
-		return
-	}
-	var at time.Time
 	left := slices.Clone(files)
-	_ = eachLine(out, func(line []byte) error { // what was read before an error counts
-		text := strings.TrimSuffix(string(line), "\n")
-		if seconds, found := strings.CutPrefix(text, "\x01"); found {
-			n, err := strconv.ParseInt(seconds, 10, 64)
-			at = time.Unix(n, 0)
-			return err
-		}
-		p := unquotePath(text)
+	g.log(ctx, files, func(_ int, at time.Time, p string) {
 		left = slices.DeleteFunc(left, func(file string) bool {
-			is := text != "" && concerns(p, file)
+			is := concerns(p, file)
 			if is {
 				changed[file] = at
 			}
@@ -105,9 +87,6 @@ func (g *gitTree) lastCommits(ctx context.Context, files []string, changed map[s
 		})
 		if len(left) == 0 {
 			cancel() // the rest of the history is of no interest
-			return errEnough
 		}
-		return nil
 	})
-	_ = cmd.Wait() // it was stopped, mostly
 }

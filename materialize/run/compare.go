@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,15 +16,21 @@ import (
 
 // A Comparison says what came between the ends of two loops.
 type Comparison struct {
-	From, To     string                  // RUN/loop-N
-	Issues       []layout.CompletedIssue // completed after the first, up to the second
-	FilesChanged int
-	Files        []layout.SnapshotChange
-	State        []string // what differs in the session state, a line each
+	From         string                  `json:"from"` // RUN/loop-N
+	To           string                  `json:"to"`
+	Issues       []layout.CompletedIssue `json:"issues"` // completed after the first, up to the second
+	FilesChanged int                     `json:"files_changed"`
+	Files        []string                `json:"files"` // the first ones, with how they were changed
+	State        []string                `json:"state"` // what differs in the session state, a line each
 	// Missing are the loops between the two that no snapshot was taken of: what
 	// they did is not in Issues and, without git, not in Files.
-	Missing []string
+	Missing []string `json:"missing,omitempty"`
+	Diff    string   `json:"diff,omitempty"` // of one file, for others to fill in
+	Left    int      `json:"left,omitempty"` // tokens of it that are missing
 }
+
+// comparedFiles is how many files a comparison names.
+const comparedFiles = 100
 
 // Compare compares the snapshots that two texts name; see Find.
 func (b *Book) Compare(ctx context.Context, first, second string) (*Comparison, error) {
@@ -46,18 +53,11 @@ func (b *Book) Compare(ctx context.Context, first, second string) (*Comparison, 
 	if err := b.compareFiles(ctx, from, to, steps, c); err != nil {
 		return nil, err
 	}
-	old, err := b.textOf(ctx, from, layout.SnapshotState)
-	if err != nil {
-		return nil, err
-	}
-	now, err := b.textOf(ctx, to, layout.SnapshotState)
-	if err != nil {
-		return nil, err
-	}
+	old, now, err := b.textsIn(ctx, from, to, layout.SnapshotState)
 	before, _ := layout.ParseState(old)
 	after, _ := layout.ParseState(now)
 	c.State = compareStates(before, after)
-	return c, nil
+	return c, err
 }
 
 func (b *Book) findBoth(ctx context.Context, first, second string) (from, to *Snapshot, err error) {
@@ -74,6 +74,14 @@ func (b *Book) textOf(ctx context.Context, s *Snapshot, name string) ([]byte, er
 		return nil, nil // snapshots of others may lack it
 	}
 	return b.text(ctx, f.Version)
+}
+
+// textsIn reads a file of two snapshots.
+func (b *Book) textsIn(ctx context.Context, from, to *Snapshot, name string) (old, now []byte, err error) {
+	if old, err = b.textOf(ctx, from, name); err == nil {
+		now, err = b.textOf(ctx, to, name)
+	}
+	return old, now, err
 }
 
 // between returns the snapshots after the first, up to the second, of a run; of
@@ -108,37 +116,40 @@ func (b *Book) between(ctx context.Context, from, to *Snapshot, c *Comparison) (
 func (b *Book) compareFiles(ctx context.Context, from, to *Snapshot, steps []*Snapshot, c *Comparison) error {
 	p := &patch{}
 	err := b.diffBetween(ctx, from, to, nil, p.write)
-	if err == nil {
-		p.end()
-		c.Files, c.FilesChanged = p.changes, p.total
-		for i := range c.Files {
-			c.Files[i].Cut = false // no patch was wanted
-		}
-		return nil
+	p.end()
+	files := p.changes
+	c.FilesChanged = p.total
+	if errors.Is(err, errNoGit) {
+		err = nil
+		files, c.FilesChanged = changesOf(steps)
 	}
-	if !errors.Is(err, errNoGit) {
-		return err
+	for _, change := range files[:min(len(files), comparedFiles)] {
+		c.Files = append(c.Files, changeText(change))
 	}
+	return err
+}
+
+// changesOf returns the files that snapshots say were changed, by path, each once,
+// and how many they are with those that they do not name.
+func changesOf(steps []*Snapshot) (files []layout.SnapshotChange, total int) {
 	seen := map[string]int{}
 	for _, s := range steps {
 		if s.Manifest == nil {
 			continue
 		}
 		for _, change := range s.Manifest.Changed {
-			change.Cut = false
 			if i, found := seen[change.Path]; found {
-				c.Files[i].Added += change.Added
-				c.Files[i].Removed += change.Removed
+				files[i].Added += change.Added
+				files[i].Removed += change.Removed
 				continue
 			}
-			seen[change.Path] = len(c.Files)
-			c.Files = append(c.Files, change)
+			seen[change.Path] = len(files)
+			files = append(files, change)
 		}
-		c.FilesChanged = max(c.FilesChanged+s.Manifest.FilesChanged-len(s.Manifest.Changed), 0)
+		total = max(total+s.FilesChanged-len(s.Manifest.Changed), 0)
 	}
-	c.FilesChanged += len(c.Files)
-	slices.SortFunc(c.Files, func(a, b layout.SnapshotChange) int { return strings.Compare(a.Path, b.Path) })
-	return nil
+	slices.SortFunc(files, func(a, b layout.SnapshotChange) int { return strings.Compare(a.Path, b.Path) })
+	return files, total + len(files)
 }
 
 // diffBetween writes the difference of the work trees at the ends of two loops,
@@ -159,7 +170,7 @@ func (b *Book) diffBetween(ctx context.Context, from, to *Snapshot, only []strin
 	return g.diff(ctx, from.Manifest.To.Tree, to.Manifest.To.Tree, only, write)
 }
 
-// CompareFile returns the unified diff of one file: of the snapshots, such as
+// CompareFile returns the difference of one file as diff -u prints it: of the snapshots, such as
 // state.md, or of the workspace, by its path. It is empty if they are the same.
 func (b *Book) CompareFile(ctx context.Context, first, second, name string) ([]byte, error) {
 	from, to, err := b.findBoth(ctx, first, second)
@@ -169,15 +180,8 @@ func (b *Book) CompareFile(ctx context.Context, first, second, name string) ([]b
 	_, errFrom := from.file(name)
 	_, errTo := to.file(name)
 	if errFrom == nil || errTo == nil {
-		old, err := b.textOf(ctx, from, name)
-		if err != nil {
-			return nil, err
-		}
-		now, err := b.textOf(ctx, to, name)
-		if err != nil {
-			return nil, err
-		}
-		return unifiedDiff(from.Name()+"/"+name, to.Name()+"/"+name, old, now), nil
+		old, now, err := b.textsIn(ctx, from, to, name)
+		return unifiedDiff(from.Name()+"/"+name, to.Name()+"/"+name, old, now), err
 	}
 	p := &patch{limit: maxPatch}
 	err = b.diffBetween(ctx, from, to, []string{name}, p.write)
@@ -203,38 +207,33 @@ func compareStates(a, b layout.State) []string {
 		{"ended", a.Ended, b.Ended},
 	} {
 		if f.from != f.to {
-			lines = append(lines, fmt.Sprintf("%s: %s -> %s", f.what, textOr(f.from, "none"), textOr(f.to, "none")))
+			lines = append(lines, fmt.Sprintf("%s: %s -> %s", f.what, cmp.Or(f.from, "none"), cmp.Or(f.to, "none")))
 		}
 	}
-	running := func(s layout.State) (list []string) {
-		for _, agent := range s.Running {
-			list = append(list, strings.TrimSpace(agent.ID+" "+agent.Task))
+	before, after := stateLists(a), stateLists(b)
+	for i, what := range []string{"at work", "ended", "history"} {
+		for _, text := range after[i] {
+			if !slices.Contains(before[i], text) {
+				lines = append(lines, "+ "+what+": "+text)
+			}
 		}
-		return list
-	}
-	completed := func(s layout.State) (list []string) {
-		for _, agent := range s.Completed {
-			list = append(list, strings.Join(strings.Fields(agent.ID+" "+agent.Task+" "+agent.Outcome+" "+agent.Duration), " "))
-		}
-		return list
-	}
-	lines = append(lines, compareLists("at work", running(a), running(b))...)
-	lines = append(lines, compareLists("ended", completed(a), completed(b))...)
-	return append(lines, compareLists("history", a.History, b.History)...)
-}
-
-// compareLists says which lines of a list came and which went.
-func compareLists(what string, a, b []string) []string {
-	var lines []string
-	for _, text := range b {
-		if !slices.Contains(a, text) {
-			lines = append(lines, "+ "+what+": "+text)
-		}
-	}
-	for _, text := range a {
-		if !slices.Contains(b, text) {
-			lines = append(lines, "- "+what+": "+text)
+		for _, text := range before[i] {
+			if !slices.Contains(after[i], text) {
+				lines = append(lines, "- "+what+": "+text)
+			}
 		}
 	}
 	return lines
+}
+
+// stateLists returns who is at work, who has ended and the history of a state.
+func stateLists(s layout.State) [3][]string {
+	var running, ended []string
+	for _, a := range s.Running {
+		running = append(running, strings.TrimSpace(a.ID+" "+a.Task))
+	}
+	for _, a := range s.Completed {
+		ended = append(ended, strings.Join(strings.Fields(a.ID+" "+a.Task+" "+a.Outcome+" "+a.Duration), " "))
+	}
+	return [3][]string{running, ended, s.History}
 }

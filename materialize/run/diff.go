@@ -123,25 +123,21 @@ func (t *taking) diffFiles(ctx context.Context, why error) ([]byte, error) {
 	m := &t.manifest
 	m.Method = layout.MethodFiles
 	t.note("%v: this says which files have changed, by size, time and SHA-256, not how", why)
-	var before, now []layout.SnapshotFile
-	before = filesOf(t.start)
-	if t.next != nil {
-		now = t.next.Files
-		t.leftOut(t.next.LeftOut)
-	} else {
-		files, leftOut, err := scanFiles(ctx, t.w.Root, t.excluded(), before)
-		if err != nil {
+	before, end := filesOf(t.start), t.next
+	if end == nil {
+		end = &layout.LoopStart{}
+		var err error
+		if end.Files, end.LeftOut, err = scanFiles(ctx, t.w.Root, t.excluded(), before); err != nil {
 			return nil, err
 		}
-		now = files
-		t.leftOut(leftOut)
 		if m.To.Position, err = t.position(ctx); err != nil {
 			return nil, err
 		}
 	}
+	t.leftOut(end.LeftOut)
 	var changes []fileChange
 	if t.start != nil {
-		changes = compareFiles(before, now)
+		changes = compareFiles(before, end.Files)
 	}
 	var lines strings.Builder
 	for i, c := range changes {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -28,27 +27,24 @@ func (b *Book) OldRuns(ctx context.Context, keep int, before time.Time) ([]OldRu
 	if err != nil {
 		return nil, err
 	}
-	all, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindSnapshot}, Trees: []record.Tree{""}}})
+	all, err := b.list(ctx, record.Filter{Kinds: []record.Kind{record.KindSnapshot}})
 	if err != nil {
 		return nil, err
 	}
-	var runs []OldRun
+	var order []string // the newest first
 	newest := map[string]time.Time{}
-	at := map[string]int{}
-	for _, entry := range all.Entries { // the newest first
+	names := map[string][]record.Name{}
+	for _, entry := range all {
 		r := entry.Version.Record
-		i, found := at[r.Run]
-		if !found {
-			i = len(runs)
-			at[r.Run], newest[r.Run] = i, r.Time
-			runs = append(runs, OldRun{ID: r.Run})
+		if names[r.Run] == nil {
+			order, newest[r.Run] = append(order, r.Run), r.Time
 		}
-		runs[i].Names = append(runs[i].Names, r.Name)
+		names[r.Run] = append(names[r.Run], r.Name)
 	}
 	var old []OldRun
-	for i, r := range runs {
-		if i >= keep && r.ID != current && (before.IsZero() || newest[r.ID].Before(before)) {
-			old = append(old, r)
+	for _, id := range order[min(keep, len(order)):] {
+		if id != current && (before.IsZero() || newest[id].Before(before)) {
+			old = append(old, OldRun{id, names[id]})
 		}
 	}
 	return old, nil
@@ -56,46 +52,35 @@ func (b *Book) OldRuns(ctx context.Context, keep int, before time.Time) ([]OldRu
 
 // currentRun returns the run of the session state, or "".
 func (b *Book) currentRun(ctx context.Context) (string, error) {
-	_, text, err := b.stored(ctx, stateName())
+	state, _, _, err := b.state(ctx)
 	if errors.Is(err, store.ErrNotFound) {
-		return "", nil
+		err = nil
 	}
-	state, _ := layout.ParseState(text)
 	return state.RunID, err
 }
 
 // Sweep deletes what was kept of the work trees of runs that have no snapshots any
-// more, and returns how many runs that were.
-func (b *Book) Sweep(ctx context.Context) (swept int, err error) {
+// more.
+func (b *Book) Sweep(ctx context.Context) error {
 	entries, err := os.ReadDir(filepath.Join(b.w.Location.Store, loopsFolder))
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	// The state is read after the folders: a run that begins is named there before
 	// it has one, and its snapshots come later.
 	current, err := b.currentRun(ctx)
 	if err != nil {
-		return 0, err
+		return err
+	}
+	left, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindSnapshot}}})
+	kept := map[string]bool{current: true}
+	for _, s := range left.Entries {
+		kept[s.Version.Record.Run] = true
 	}
 	for _, entry := range entries {
-		id := entry.Name()
-		if id == current {
-			continue
+		if err == nil && !kept[entry.Name()] {
+			err = os.RemoveAll(ObjectsFolder(b.w.Location.Store, entry.Name()))
 		}
-		left, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindSnapshot}, Runs: record.Any(id)}, Limit: 1})
-		if err != nil {
-			return swept, err
-		}
-		if len(left.Entries) > 0 {
-			continue
-		}
-		if err := os.RemoveAll(ObjectsFolder(b.w.Location.Store, id)); err != nil {
-			return swept, err
-		}
-		swept++
 	}
-	return swept, nil
+	return err
 }

@@ -22,13 +22,12 @@ const (
 	maxHashed  = 64 << 20 // bytes of a file whose content is read
 )
 
-// errEnough ends a scan.
-var errEnough = errors.New("enough")
-
 // scanFiles lists the files of a folder with size, time and digest, in the order
 // of their paths. Folders that hold what tools have made or fetched are left out,
 // as there is no list of what git would ignore.
-func scanFiles(ctx context.Context, root string, exclude []string, before []layout.SnapshotFile) (files []layout.SnapshotFile, leftOut []string, err error) {
+func scanFiles(
+	ctx context.Context, root string, exclude []string, before []layout.SnapshotFile,
+) (files []layout.SnapshotFile, leftOut []string, err error) {
 	known := map[string]layout.SnapshotFile{}
 	for _, f := range before {
 		known[f.Path] = f
@@ -42,14 +41,17 @@ func scanFiles(ctx context.Context, root string, exclude []string, before []layo
 		switch {
 		case err != nil:
 			leftOut = append(leftOut, path+": cannot be read")
-			return skipped(d)
+			if d != nil && d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
 		case d.IsDir() && path != "." && (isMade(d.Name()) || isBelow(path, exclude)):
 			return fs.SkipDir
 		case !d.Type().IsRegular() || isBelow(path, exclude):
 			return nil
 		case len(files) == maxScanned:
 			leftOut = append(leftOut, fmt.Sprintf("%s and all files after it: more than %d", path, maxScanned))
-			return errEnough
+			return fs.SkipAll
 		}
 		f, err := scanFile(name, path, known[path])
 		if err != nil {
@@ -59,18 +61,7 @@ func scanFiles(ctx context.Context, root string, exclude []string, before []layo
 		files = append(files, f)
 		return nil
 	})
-	if errors.Is(err, errEnough) {
-		err = nil
-	}
 	return files, leftOut, err
-}
-
-// skipped leaves out what could not be listed.
-func skipped(d fs.DirEntry) error {
-	if d != nil && d.IsDir() {
-		return fs.SkipDir
-	}
-	return nil
 }
 
 // isMade reports whether a folder holds what a tool has made or fetched.

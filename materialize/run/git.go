@@ -32,14 +32,29 @@ type gitTree struct {
 // errNoGit says that a folder's changes cannot be had from git.
 var errNoGit = errors.New("there is no git repository")
 
-// openGit returns the git tree of a folder, or errNoGit with the reason.
-func openGit(ctx context.Context, root, objects string, exclude, variables []string) (*gitTree, error) {
+// newGit returns git for a folder, or errNoGit, with an environment without what
+// would make it work on another repository, or otherwise than by default.
+func newGit(root string, variables []string, more ...string) (*gitTree, error) {
 	program, err := exec.LookPath("git")
 	if err != nil {
 		return nil, fmt.Errorf("%w that can be read, as there is no git program", errNoGit)
 	}
-	g := &gitTree{program: program, root: root, objects: objects, exclude: exclude, env: gitEnvironment(variables)}
-	out, err := g.run(ctx, nil, "rev-parse", "--path-format=absolute", "--is-inside-work-tree", "--git-path", "objects", "--git-path", "index")
+	env := slices.DeleteFunc(slices.Clone(variables), func(v string) bool {
+		return strings.HasPrefix(v, "GIT_") || strings.HasPrefix(v, "LC_ALL=")
+	})
+	env = append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat")
+	return &gitTree{program: program, root: root, env: append(env, more...)}, nil
+}
+
+// openGit returns the git tree of a folder, or errNoGit with the reason.
+func openGit(ctx context.Context, root, objects string, exclude, variables []string) (*gitTree, error) {
+	g, err := newGit(root, variables)
+	if err != nil {
+		return nil, err
+	}
+	g.objects, g.exclude = objects, exclude
+	out, err := g.run(ctx, nil,
+		"rev-parse", "--path-format=absolute", "--is-inside-work-tree", "--git-path", "objects", "--git-path", "index")
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -54,15 +69,6 @@ func openGit(ctx context.Context, root, objects string, exclude, variables []str
 	g.borrow, g.index = lines[1], lines[2]
 	g.others, err = filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(objects)), "*", objectsFolder))
 	return g, err
-}
-
-// gitEnvironment returns the environment of git without what would make it work
-// on another repository, or otherwise than by default.
-func gitEnvironment(variables []string) []string {
-	env := slices.DeleteFunc(slices.Clone(variables), func(v string) bool {
-		return strings.HasPrefix(v, "GIT_") || strings.HasPrefix(v, "LC_ALL=")
-	})
-	return append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat")
 }
 
 // command returns a command of git that no setting of the user's makes behave in
@@ -235,7 +241,8 @@ func (g *gitTree) objectsToRead() []string {
 func (g *gitTree) diff(ctx context.Context, from, to string, only []string, write func(line []byte) error) error {
 	args := []string{
 		"diff-tree", "-r", "-p", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--relative",
-		"--src-prefix=a/", "--dst-prefix=b/", "--full-index", "--unified=3", "--inter-hunk-context=0", "--diff-algorithm=myers", "--submodule=short", from, to, "--",
+		"--src-prefix=a/", "--dst-prefix=b/", "--full-index", "--unified=3",
+		"--inter-hunk-context=0", "--diff-algorithm=myers", "--submodule=short", from, to, "--",
 	}
 	if len(only) == 0 {
 		only = []string{"."}
@@ -246,18 +253,23 @@ func (g *gitTree) diff(ctx context.Context, from, to string, only []string, writ
 	for _, path := range g.exclude {
 		args = append(args, ":(exclude,literal)"+path)
 	}
-	cmd := g.command(ctx, g.objectsToRead(), args...)
+	return g.stream(ctx, g.objectsToRead(), write, args...)
+}
+
+// stream runs git and calls write with each line that it prints, as eachLine does.
+func (g *gitTree) stream(ctx context.Context, env []string, write func(line []byte) error, args ...string) error {
+	cmd := g.command(ctx, env, args...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
 	if err != nil {
 		return err
 	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
 	readErr := eachLine(out, write)
-	return errors.Join(readErr, gitError("diff-tree", cmd.Wait(), &said))
+	return errors.Join(readErr, gitError(args[0], cmd.Wait(), &said))
 }
 
 // eachLine calls write with each line of r, its ending included; a long line comes
@@ -284,24 +296,15 @@ func eachLine(r io.Reader, write func(line []byte) error) error {
 // copyFile copies the index with its time, by which git tells that a file may have
 // changed in the very moment in which the index was written.
 func copyFile(from, to string) error {
-	in, err := os.Open(from)
+	info, err := os.Stat(from)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }() // it was only read
-	out, err := os.Create(to)
-	if err != nil {
-		return err
+	text, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, text, 0o666)
 	}
-	_, err = io.Copy(out, in)
-	if err = errors.Join(err, out.Close()); err != nil {
-		return err
-	}
-	info, err := in.Stat()
-	if err != nil {
-		return err
-	}
-	return os.Chtimes(to, info.ModTime(), info.ModTime())
+	return errors.Join(err, os.Chtimes(to, info.ModTime(), info.ModTime()))
 }
 
 // isBelow reports whether a path is one of folders, or below one.

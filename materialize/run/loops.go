@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,41 +23,38 @@ type StartRequest struct {
 	Loops int // planned; 0: not said
 	// End ends a run that is going on before. Restart leaves it as it is, and
 	// begins again with its focus and number of loops. Without either an open run
-	// is an *OpenError.
+	// is ErrOpen.
 	End, Restart bool
 }
 
 // Start begins a run with its first loop. The state of the run before stays a
 // version of the file.
 func (b *Book) Start(ctx context.Context, r StartRequest) (*Outcome, error) {
-	id, err := b.newID(ctx, r)
-	if err != nil {
+	if err := b.checkStart(ctx, r); err != nil {
 		return nil, err
 	}
 	if r.End {
-		if _, err := b.End(ctx); err != nil && !errors.As(err, new(*NoRunError)) {
+		if _, err := b.End(ctx); err != nil && !errors.Is(err, ErrNoRun) {
 			return nil, err
 		}
 	}
-	out, err := b.change(ctx, func(now layout.State, _ *store.Version) (layout.StateChange, error) {
+	out, err := b.change(ctx, func(now layout.State, _ *store.Version) (c layout.StateChange, err error) {
 		if IsOpen(now) && !r.Restart {
-			return layout.StateChange{}, &OpenError{now.RunID}
+			return c, record.Conflict.Errorf("the run %s has not ended: --end ends it first, "+
+				"--restart begins again with its focus and number of loops", now.RunID).Because(ErrOpen)
 		}
-		focus, loops := r.Focus, r.Loops
-		if _, planned := now.LoopNumber(); r.Restart && IsOpen(now) {
-			focus, loops = textOr(focus, now.Focus), max(loops, 0)
-			if loops == 0 {
-				loops = planned
-			}
+		id, focus, loops := r.ID, r.Focus, r.Loops
+		if IsOpen(now) {
+			_, planned := now.LoopNumber()
+			focus, loops = cmp.Or(focus, now.Focus), cmp.Or(max(loops, 0), planned)
 		}
-		used := id
-		if r.ID == "" {
-			used = after(id, now.RunID) // another process may have begun one meanwhile
+		if id == "" {
+			id, err = b.freeID(ctx, b.now())
 		}
 		return layout.StateChange{Clear: true, Set: []layout.Property{
-			{Key: "Run ID", Value: used}, {Key: "Started", Value: b.now().Format(time.RFC3339)},
+			{Key: "Run ID", Value: id}, {Key: "Started", Value: b.now().Format(time.RFC3339)},
 			{Key: "Loop", Value: loopText(1, loops)}, {Key: "Focus", Value: focus}, {Key: "Ended"},
-		}}, nil
+		}}, err
 	})
 	if err != nil {
 		return nil, err
@@ -64,29 +62,19 @@ func (b *Book) Start(ctx context.Context, r StartRequest) (*Outcome, error) {
 	return b.beginLoop(ctx, out, layout.LoopStart{Run: out.State.RunID, Loop: 1}, nil)
 }
 
-// newID returns the id of a run that begins.
-func (b *Book) newID(ctx context.Context, r StartRequest) (string, error) {
-	if err := checkField("the focus", r.Focus, "", ""); err != nil {
-		return "", err
-	}
-	if r.ID == "" {
-		return b.freeID(ctx, b.now())
+// checkStart refuses a run that cannot begin, whatever the state says.
+func (b *Book) checkStart(ctx context.Context, r StartRequest) error {
+	if err := checkField("the focus", r.Focus, "", ""); err != nil || r.ID == "" {
+		return err
 	}
 	if err := CheckID("id of a run", r.ID); err != nil {
-		return "", err
+		return err
 	}
 	used, err := b.wasUsed(ctx, r.ID)
 	if err == nil && used {
-		err = &UsedError{r.ID}
+		err = record.Conflict.Errorf("there was a run %s before", r.ID).Because(ErrUsed)
 	}
-	return r.ID, err
-}
-
-func textOr(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
+	return err
 }
 
 // loopText is how a state says its loop.
@@ -109,7 +97,7 @@ func (b *Book) beginLoop(ctx context.Context, out *Outcome, start layout.LoopSta
 	if err != nil {
 		return out, fmt.Errorf("noting the beginning of loop %d: %w", start.Loop, err)
 	}
-	out.Notes = start.LeftOut
+	out.LeftOut = start.LeftOut
 	text, err := layout.AppendLoopStart(nil, start)
 	if err != nil {
 		return out, err
@@ -130,55 +118,61 @@ func snapshotName(id string, loop int, file string) record.Name {
 	return record.Name{Kind: record.KindSnapshot, ID: fmt.Sprintf("%s/loop-%d/%s", id, loop, file)}
 }
 
-// errMoved says that the state has gone on since a change was prepared.
-var errMoved = errors.New("the session state has changed meanwhile")
-
-// moves is how often a change is prepared again.
-const moves = 5
-
 // Loop closes the loop that is going on, with a line about its agents, and begins
 // the next one. A number of loops that is not 0 becomes the planned one.
-func (b *Book) Loop(ctx context.Context, planned int) (out *Outcome, err error) {
-	for range moves {
-		var closed layout.State
-		var begin layout.LoopStart
-		var start *layout.LoopStart
-		if closed, start, err = b.openLoop(ctx); err != nil {
-			return nil, err
+func (b *Book) Loop(ctx context.Context, planned int) (*Outcome, error) {
+	var begin layout.LoopStart
+	out, start, err := b.closeLoop(ctx, func(now layout.State, head *store.Version) (c layout.StateChange, err error) {
+		next, err := b.nextLoop(ctx, now)
+		_, plan := now.LoopNumber()
+		if planned > 0 {
+			plan = planned
 		}
-		next, err := b.nextLoop(ctx, closed)
-		if err != nil {
-			return nil, err
+		if err == nil && plan > 0 && next > plan {
+			err = record.Conflict.Errorf("the run %s has had its %d loops: end it, or plan more with --loops",
+				now.RunID, next-1).Because(ErrLoopsDone, strconv.Itoa(next))
 		}
-		out, err = b.change(ctx, func(now layout.State, head *store.Version) (layout.StateChange, error) {
-			if err := sameLoop(now, closed); err != nil {
-				return layout.StateChange{}, err
-			}
-			_, plan := now.LoopNumber()
-			if planned > 0 {
-				plan = planned
-			}
-			if plan > 0 && next > plan {
-				return layout.StateChange{}, &LoopsDoneError{now.RunID, next - 1}
-			}
-			begin = layout.LoopStart{Run: now.RunID, Loop: next, Completed: len(now.Completed)}
-			if head != nil {
-				begin.State = head.Ref.String()
-			}
-			return layout.StateChange{
-				Set:     []layout.Property{{Key: "Loop", Value: loopText(next, plan)}},
-				History: closing(now, start),
-			}, nil
-		})
-		if errors.Is(err, errMoved) {
-			continue
+		begin = layout.LoopStart{Run: now.RunID, Loop: next, Completed: len(now.Completed)}
+		if head != nil {
+			begin.State = head.Ref.String()
 		}
-		if err != nil {
-			return nil, err
-		}
-		return b.beginLoop(ctx, out, begin, filesOf(start))
+		c.Set = []layout.Property{{Key: "Loop", Value: loopText(next, plan)}}
+		return c, err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return nil, err
+	return b.beginLoop(ctx, out, begin, filesOf(start))
+}
+
+// End closes the loop that is going on and ends the run.
+func (b *Book) End(ctx context.Context) (*Outcome, error) {
+	out, _, err := b.closeLoop(ctx, func(layout.State, *store.Version) (c layout.StateChange, err error) {
+		c.Set = []layout.Property{{Key: "Ended", Value: b.now().Format(time.RFC3339)}}
+		return c, nil
+	})
+	return out, err
+}
+
+// closeLoop makes a change that closes the loop that is going on, and returns what
+// was noted when that began. What agents have written by hand is stored before.
+func (b *Book) closeLoop(ctx context.Context, p plan) (out *Outcome, start *layout.LoopStart, err error) {
+	if err := b.takeIn(ctx); err != nil {
+		return nil, nil, err
+	}
+	out, err = b.change(ctx, func(now layout.State, head *store.Version) (c layout.StateChange, err error) {
+		if !IsOpen(now) {
+			return c, noRun(now.RunID)
+		}
+		loop, _ := now.LoopNumber()
+		if start, err = b.loopStart(ctx, now.RunID, loop); err != nil {
+			return c, err
+		}
+		c, err = p(now, head)
+		c.History = closing(now, start)
+		return c, err
+	})
+	return out, start, err
 }
 
 // nextLoop returns the number of the loop that follows: one that the run has not
@@ -200,43 +194,10 @@ func filesOf(start *layout.LoopStart) []layout.SnapshotFile {
 	return start.Files
 }
 
-// openLoop returns the state of the run that is going on, and what was noted when
-// its loop began.
-func (b *Book) openLoop(ctx context.Context) (layout.State, *layout.LoopStart, error) {
-	if err := b.takeIn(ctx); err != nil {
-		return layout.State{}, nil, err
-	}
-	view, err := b.View(ctx)
-	if errors.Is(err, store.ErrNotFound) {
-		return layout.State{}, nil, &NoRunError{}
-	}
-	if err != nil {
-		return layout.State{}, nil, err
-	}
-	if !IsOpen(view.State) {
-		return view.State, nil, &NoRunError{view.RunID}
-	}
-	loop, _ := view.LoopNumber()
-	start, err := b.loopStart(ctx, view.RunID, loop)
-	return view.State, start, err
-}
-
 // takeIn stores what agents have written by hand.
 func (b *Book) takeIn(ctx context.Context) error {
 	_, err := b.w.Sync(ctx, b.w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true})
 	return err
-}
-
-// sameLoop returns errMoved if a state is in another loop than before, and a
-// *NoRunError if its run has ended.
-func sameLoop(now, before layout.State) error {
-	switch {
-	case !IsOpen(now):
-		return &NoRunError{now.RunID}
-	case now.RunID != before.RunID || now.Loop != before.Loop:
-		return errMoved
-	}
-	return nil
 }
 
 // loopStart reads what was noted when a loop began; nil if nothing was.
@@ -298,28 +259,4 @@ func endedIn(s layout.State, start *layout.LoopStart) []layout.CompletedAgent {
 		}
 	}
 	return s.Completed[min(max(before, 0), len(s.Completed)):]
-}
-
-// End closes the loop that is going on and ends the run.
-func (b *Book) End(ctx context.Context) (out *Outcome, err error) {
-	for range moves {
-		var closed layout.State
-		var start *layout.LoopStart
-		if closed, start, err = b.openLoop(ctx); err != nil {
-			return nil, err
-		}
-		out, err = b.change(ctx, func(now layout.State, _ *store.Version) (layout.StateChange, error) {
-			if err := sameLoop(now, closed); err != nil {
-				return layout.StateChange{}, err
-			}
-			return layout.StateChange{
-				Set:     []layout.Property{{Key: "Ended", Value: b.now().Format(time.RFC3339)}},
-				History: closing(now, start),
-			}, nil
-		})
-		if !errors.Is(err, errMoved) {
-			return out, err
-		}
-	}
-	return nil, err
 }

@@ -94,7 +94,7 @@ func (x *bench) agent(id, task, outcome string, took time.Duration) {
 	_, err := x.b.AgentStart(x.t.Context(), run.Agent{ID: id, Task: task, Model: "small"})
 	x.must(err)
 	if x.now = x.now.Add(took); outcome != "" {
-		_, _, err = x.b.AgentDone(x.t.Context(), id, outcome)
+		_, err = x.b.AgentDone(x.t.Context(), id, outcome)
 		x.must(err)
 	}
 }
@@ -150,37 +150,34 @@ func TestRunRefusals(t *testing.T) {
 	ctx := t.Context()
 	long := strings.Repeat("x", run.MaxField+1)
 	_, err := x.b.Loop(ctx, 0)
-	wantError[*run.NoRunError](t, "a loop without a run", err)
+	wantError(t, "a loop without a run", err, run.ErrNoRun)
 	_, err = x.b.AgentStart(ctx, run.Agent{ID: "a1"})
-	wantError[*run.NoRunError](t, "an agent without a run", err)
+	wantError(t, "an agent without a run", err, run.ErrNoRun)
 	x.start(run.StartRequest{Loops: 2})
 	_, err = x.b.Start(ctx, run.StartRequest{})
-	wantError[*run.OpenError](t, "a second run", err)
+	wantError(t, "a second run", err, run.ErrOpen)
 	_, err = x.b.Start(ctx, run.StartRequest{ID: "../x"})
-	wantError[*run.MalformedError](t, "an id that is a path", err)
+	wantError(t, "an id that is a path", err, record.Usage)
 	_, err = x.b.Start(ctx, run.StartRequest{ID: "run-2026-03-02-001", End: true})
-	wantError[*run.UsedError](t, "an id that was used", err)
+	wantError(t, "an id that was used", err, run.ErrUsed)
 	x.agent("a1", "task-001", "", 0)
 	_, err = x.b.AgentStart(ctx, run.Agent{ID: "a1"})
-	wantError[*run.AgentRunningError](t, "an agent twice", err)
-	_, _, err = x.b.AgentDone(ctx, "a2", "completed")
-	if e := wantError[*run.NoAgentError](t, "an agent that is not there", err); e != nil && e.Ended {
-		t.Errorf("an agent that was never there has ended: %v", e)
+	wantError(t, "an agent twice", err, run.ErrAgentRunning)
+	_, err = x.b.AgentDone(ctx, "a2", "completed")
+	wantError(t, "an agent that is not there", err, run.ErrNoAgent)
+	_, err = x.b.AgentDone(ctx, "a1", long)
+	e := wantError(t, "an outcome with the whole output", err, record.Usage)
+	if e != nil && e.Hint != "filebus put - --agent a1" {
+		t.Errorf("the way out is %q", e.Hint)
 	}
-	_, _, err = x.b.AgentDone(ctx, "a1", long)
-	if e := wantError[*run.TooLongError](t, "an outcome with the whole output", err); e != nil && e.Put != "filebus put - --agent a1" {
-		t.Errorf("the way out is %q", e.Put)
-	}
-	_, _, err = x.b.AgentDone(ctx, "a1", "completed")
+	_, err = x.b.AgentDone(ctx, "a1", "completed")
 	x.must(err)
-	_, _, err = x.b.AgentDone(ctx, "a1", "completed")
-	if e := wantError[*run.NoAgentError](t, "an agent that has ended", err); e != nil && !e.Ended {
-		t.Errorf("it does not say that the agent has ended: %v", e)
-	}
+	_, err = x.b.AgentDone(ctx, "a1", "completed")
+	wantError(t, "an agent that has ended", err, run.ErrAgentEnded)
 	_, err = x.b.Loop(ctx, 0)
 	x.must(err)
 	_, err = x.b.Loop(ctx, 0)
-	wantError[*run.LoopsDoneError](t, "a loop too many", err)
+	wantError(t, "a loop too many", err, run.ErrLoopsDone)
 	out, err := x.b.Loop(ctx, 5)
 	x.must(err)
 	if out.State.Loop != "3 of 5" {
@@ -188,11 +185,12 @@ func TestRunRefusals(t *testing.T) {
 	}
 }
 
-// wantError returns err as an E, or reports that it is something else.
-func wantError[E error](t *testing.T, what string, err error) (e E) {
+// wantError returns err, or reports that it is something else than the kind of error
+// that is wanted.
+func wantError(t *testing.T, what string, err, kind error) (e *record.Error) {
 	t.Helper()
-	if !errors.As(err, &e) {
-		t.Errorf("%s: %v, want a %T", what, err, e)
+	if !errors.Is(err, kind) || !errors.As(err, &e) {
+		t.Errorf("%s: %v, want %v", what, err, kind)
 	}
 	return e
 }
@@ -221,10 +219,10 @@ func TestSecondRun(t *testing.T) {
 func TestStatesByHand(t *testing.T) {
 	x := newBench(t, layout.Claude())
 	x.write(".claude/session_state.md", "\ufeffrun_id: r7 # mine\r\nloop: 1\r\nnote: keep me\r\nrunning_agents:\r\n  - id: b1\r\n    task: task-001\r\n    started: 08:59:00\r\n")
-	_, done, err := x.b.AgentDone(t.Context(), "b1", "completed")
+	out, err := x.b.AgentDone(t.Context(), "b1", "completed")
 	x.must(err)
-	if done.Duration != "1m" || done.Task != "task-001" {
-		t.Errorf("done: %+v", done)
+	if done := out.Agent; done.Duration != "1m" || done.Task != "task-001" {
+		t.Errorf("done: %+v", out.Agent)
 	}
 	_, err = x.b.Loop(t.Context(), 0)
 	x.must(err)
@@ -242,9 +240,9 @@ func TestLargeStates(t *testing.T) {
 		x.start(run.StartRequest{})
 		x.write(".claude/session_state.md", x.state()+"\n## Notes\n"+strings.Repeat("all that an agent wrote\n", size/24))
 		_, err := x.b.AgentStart(t.Context(), run.Agent{ID: "a1"})
-		e := wantError[*run.TooLongError](t, "an agent for a large state", err)
-		if e != nil && (e.Unit != "tokens" || e.Put != "filebus put .claude/session_state.md") {
-			t.Errorf("%d bytes: %+v", size, e)
+		e := wantError(t, "an agent for a large state", err, record.Usage)
+		if e != nil && (!strings.Contains(e.Error(), "tokens") || e.Hint != "filebus put .claude/session_state.md") {
+			t.Errorf("%d bytes: %v, %s", size, e, e.Hint)
 		}
 	}
 }
@@ -264,12 +262,12 @@ func TestRestoreState(t *testing.T) {
 	before := x.state()
 	restored, err := x.b.RestoreState(t.Context(), "1")
 	x.must(err)
-	if diff := cmp.Diff(kept, x.state()); diff != "" || restored.Before == nil {
+	if diff := cmp.Diff(kept, x.state()); diff != "" || record.Ref(restored.Before).IsZero() {
 		t.Fatalf("restored %+v (-want +got):\n%s", restored, diff)
 	}
 	var old []byte
 	err = x.w.Store.View(t.Context(), func(tx *store.Tx) error {
-		v, err := tx.Get(*restored.Before)
+		v, err := tx.Get(record.Ref(restored.Before))
 		if err != nil {
 			return err
 		}

@@ -2,9 +2,8 @@ package run
 
 import (
 	"context"
-	"io"
+	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -34,16 +33,28 @@ func Commits(ctx context.Context, root string, since time.Time, files, variables
 	if len(files) == 0 || !inWorkTree(root) {
 		return nil
 	}
-	program, err := exec.LookPath("git")
+	g, err := newGit(root, variables, "GIT_LITERAL_PATHSPECS=1", "GIT_NO_LAZY_FETCH=1") // a search asks no server
 	if err != nil {
 		return nil
 	}
-	g := &gitTree{program: program, root: root, env: append(gitEnvironment(variables), "GIT_LITERAL_PATHSPECS=1", "GIT_NO_LAZY_FETCH=1")} // a search asks no server
 	names := g.tracked(ctx, files)
 	if len(names) == 0 {
 		return nil
 	}
-	return g.commits(ctx, since, names)
+	var all []Commit
+	last := 0
+	g.log(ctx, slices.Sorted(maps.Keys(names)), func(n int, at time.Time, p string) {
+		if len(names[p]) == 0 {
+			return
+		}
+		if n != last {
+			all = append(all, Commit{Time: at})
+		}
+		last = n
+		of := &all[len(all)-1]
+		of.Files = append(of.Files, names[p]...)
+	}, "--since="+since.UTC().Format(time.RFC3339), "-n", strconv.Itoa(maxCommits))
+	return all
 }
 
 // inWorkTree reports whether a folder, or one above it, looks like the top of a
@@ -94,43 +105,34 @@ func (g *gitTree) tracked(ctx context.Context, files []string) map[string][]stri
 	return names
 }
 
-// commits reads the commits that changed any of some paths, which names says the
-// names of.
-func (g *gitTree) commits(ctx context.Context, since time.Time, names map[string][]string) []Commit {
-	args := []string{
-		"log", "--since=" + since.UTC().Format(time.RFC3339), "-n", strconv.Itoa(maxCommits), "--format=%x01%ct", "--name-only",
-		"--relative", "--no-renames", "--no-follow", "--no-show-signature", "--no-ext-diff", "--",
-	}
-	for p := range names {
-		args = append(args, p)
-	}
-	slices.Sort(args[len(args)-len(names):])
-	var all []Commit
+// log visits what the commits that changed any of some paths have changed, the
+// newest first, with the number of the commit from 1 on and its time. It goes on as
+// long as the context does.
+func (g *gitTree) log(
+	ctx context.Context, paths []string, visit func(n int, at time.Time, path string), args ...string,
+) {
+	args = slices.Concat([]string{
+		"log", "--format=%x01%ct", "--name-only", "--relative", "--no-renames", "--no-follow", "--no-show-signature",
+		"--no-ext-diff",
+	}, args, []string{"--"}, paths)
+	var at time.Time
+	n := 0
 	g.lines(ctx, func(line string) {
-		if seconds, found := strings.CutPrefix(line, "\x01"); found {
-			n, _ := strconv.ParseInt(seconds, 10, 64) // git prints nothing else
-			all = append(all, Commit{Time: time.Unix(n, 0)})
-		} else if len(all) > 0 {
-			last := &all[len(all)-1]
-			last.Files = append(last.Files, names[line]...)
+		if text, found := strings.CutPrefix(line, "\x01"); found {
+			seconds, _ := strconv.ParseInt(text, 10, 64) // git prints nothing else
+			at = time.Unix(seconds, 0)
+			n++
+		} else if line != "" {
+			visit(n, at, line)
 		}
 	}, args...)
-	return slices.DeleteFunc(all, func(c Commit) bool { return len(c.Files) == 0 })
 }
 
 // lines runs git and calls visit with each line that it prints, as long as the
 // context goes on. What git does not say for whatever reason is not visited.
 func (g *gitTree) lines(ctx context.Context, visit func(line string), args ...string) {
-	cmd := g.command(ctx, nil, args...)
-	out, err := cmd.StdoutPipe()
-	if err != nil || cmd.Start() != nil {
-		return
-	}
-	cut := func(line []byte) error {
+	_ = g.stream(ctx, nil, func(line []byte) error { // what was read before an error counts
 		visit(unquotePath(strings.TrimSuffix(string(line), "\n")))
 		return ctx.Err()
-	}
-	_ = eachLine(out, cut)          // what was read before an error counts
-	_, _ = io.Copy(io.Discard, out) // as above
-	_ = cmd.Wait()                  // it may have been stopped
+	}, args...)
 }

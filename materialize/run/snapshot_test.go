@@ -47,9 +47,9 @@ func (x *bench) patch(loop int) string {
 
 func (x *bench) take(loop int) *layout.Manifest {
 	x.t.Helper()
-	m, err := x.b.Take(x.t.Context(), "", loop)
+	s, err := x.b.Take(x.t.Context(), "", loop)
 	x.must(err)
-	return m
+	return s.Manifest
 }
 
 // putIssue adds an issue to the queue, or gives it another status.
@@ -106,7 +106,7 @@ func TestSnapshotGit(t *testing.T) {
 		t.Errorf("the patch has %v:\n%s", got, x.patch(1))
 	}
 	_, err := x.b.Take(t.Context(), "", 0)
-	wantError[*run.TakenError](t, "taking it again", err)
+	wantError(t, "taking it again", err, run.ErrTaken)
 
 	x.git("add", "-A")
 	x.git("commit", "-qm", "all that was there is no change")
@@ -281,7 +281,7 @@ func TestTakesAtOnce(t *testing.T) {
 			_, err := x.b.Take(t.Context(), "", 0)
 			if err == nil {
 				taken.Add(1)
-			} else if told := (*run.TakenError)(nil); !errors.As(err, &told) {
+			} else if !errors.Is(err, run.ErrTaken) {
 				t.Errorf("a taking beside others: %v", err)
 			}
 		})
@@ -314,18 +314,18 @@ func TestSnapshotNames(t *testing.T) {
 	}
 	for _, name := range []string{"", "x", "run-2026-03-02-001/", "0", "-1", "r/loop-x"} {
 		_, err := x.b.Find(t.Context(), name)
-		wantError[*run.MalformedError](t, fmt.Sprintf("the name %q", name), err)
+		wantError(t, fmt.Sprintf("the name %q", name), err, record.Usage)
 	}
 	_, err := x.b.Find(t.Context(), "7")
-	wantError[*run.NoSnapshotError](t, "a loop without one", err)
+	wantError(t, "a loop without one", err, run.ErrNoSnapshot)
 	_, err = x.b.FileOf(t.Context(), "1", "diff")
-	wantError[*run.NoSnapshotError](t, "a file that it does not have", err)
+	wantError(t, "a file that it does not have", err, run.ErrNoFile)
 	_, err = x.b.Take(t.Context(), "", 5)
-	wantError[*run.LoopError](t, "a loop that has not begun", err)
+	wantError(t, "a loop that has not begun", err, run.ErrNotBegun)
 	_, err = x.b.Take(t.Context(), "another", 0)
-	wantError[*run.MalformedError](t, "another run without a loop", err)
+	wantError(t, "another run without a loop", err, record.Usage)
 	_, err = x.b.Take(t.Context(), "another", 1)
-	wantError[*run.LoopError](t, "a run that never was", err)
+	wantError(t, "a run that never was", err, run.ErrNoLoop)
 	if errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a run that never was is a missing file: %v", err)
 	}
@@ -339,7 +339,7 @@ func TestCompare(t *testing.T) {
 	x.take(0)
 	_, err := x.b.Loop(t.Context(), 0)
 	x.must(err)
-	_, _, err = x.b.AgentDone(t.Context(), "a1", "completed")
+	_, err = x.b.AgentDone(t.Context(), "a1", "completed")
 	x.must(err)
 	x.write("a.txt", "new\n")
 	x.putIssue("ISSUE-20260302-001", "complete")
@@ -349,7 +349,7 @@ func TestCompare(t *testing.T) {
 	want := &run.Comparison{
 		From: "run-2026-03-02-001/loop-1", To: "run-2026-03-02-001/loop-2",
 		Issues:       []layout.CompletedIssue{{ID: "ISSUE-20260302-001", Summary: "About ISSUE-20260302-001"}},
-		FilesChanged: 1, Files: []layout.SnapshotChange{{Path: "a.txt", Status: "added", Added: 1}},
+		FilesChanged: 1, Files: []string{"added a.txt +1 -0"},
 		State: []string{
 			"loop: 1 of 3 -> 2 of 3", "- at work: a1 task-001", "+ ended: a1 task-001 completed 0s", "+ history: Loop 1: 0/1 tasks completed",
 		},
@@ -360,7 +360,7 @@ func TestCompare(t *testing.T) {
 	x.must(os.RemoveAll(filepath.Join(x.w.Location.Store, "loops")))
 	c, err = x.b.Compare(t.Context(), "1", "2")
 	x.must(err)
-	if len(c.Files) != 1 || c.Files[0].Path != "a.txt" || c.FilesChanged != 1 {
+	if len(c.Files) != 1 || c.Files[0] != "added a.txt +1 -0" || c.FilesChanged != 1 {
 		t.Errorf("without the trees: %+v", c)
 	}
 }

@@ -1,8 +1,8 @@
 package run
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -11,18 +11,25 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
-	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
 
 // A Snapshot is what is kept of a loop.
 type Snapshot struct {
-	Run      string
-	Loop     int
-	Time     time.Time // of its newest file
-	Files    []File    // those of the documents first, then by name
-	Manifest *layout.Manifest
+	Run          string    `json:"run"`
+	Loop         int       `json:"loop"`
+	Time         time.Time `json:"time"` // of its newest file
+	FilesChanged int       `json:"files_changed"`
+	LinesAdded   int       `json:"lines_added"`
+	LinesRemoved int       `json:"lines_removed"`
+	Issues       []string  `json:"issues,omitempty"`
+	Completed    int       `json:"completed"`         // agents that ended in the loop
+	Changed      []string  `json:"changed,omitempty"` // the first files
+	Files        []File    `json:"files"`             // those of the documents first, then by name
+	Notes        []string  `json:"notes,omitempty"`
+
+	Manifest *layout.Manifest `json:"-"`
 }
 
 // A File is a file of a snapshot.
@@ -32,37 +39,42 @@ type File struct {
 	Summary string
 }
 
+// MarshalText returns the path.
+func (f File) MarshalText() ([]byte, error) { return []byte(f.Path), nil }
+
 // Name returns RUN/loop-N.
 func (s *Snapshot) Name() string { return fmt.Sprintf("%s/loop-%d", s.Run, s.Loop) }
 
 // file returns a file of the snapshot.
 func (s *Snapshot) file(name string) (File, error) {
-	e := &NoSnapshotError{Run: s.Run, Loop: s.Loop, File: name}
+	var have []string
 	for _, f := range s.Files {
 		if f.Path == name {
 			return f, nil
 		}
-		e.Have = append(e.Have, f.Path)
+		have = append(have, f.Path)
 	}
-	return File{}, e
+	return File{}, record.NotFound.Errorf("the snapshot %s has no %s; it has %s",
+		s.Name(), name, strings.Join(have, ", ")).Because(ErrNoFile, fmt.Sprintf("%s/%d", s.Run, s.Loop))
 }
 
 // Snapshots returns the snapshots that were taken, the newest first: of one run,
 // or of all. A loop that has only begun has none.
 func (b *Book) Snapshots(ctx context.Context, id string) ([]*Snapshot, error) {
-	listing, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindSnapshot}, Trees: []record.Tree{""}, Runs: record.Any(id)}})
+	listing, err := b.list(ctx, record.Filter{Kinds: []record.Kind{record.KindSnapshot}, Runs: record.Any(id)})
 	if err != nil {
 		return nil, err
 	}
 	var all []*Snapshot
 	byName := map[string]*Snapshot{}
-	for _, entry := range listing.Entries {
+	for _, entry := range listing {
 		r := entry.Version.Record
-		key, file, found := cutSnapshotID(r.Name.ID)
+		parts := strings.SplitN(r.Name.ID, "/", 3)
 		loop, err := strconv.Atoi(r.Loop)
-		if !found || err != nil {
+		if len(parts) < 3 || err != nil {
 			continue // of a profile that is not the workspace's
 		}
+		key := path.Join(parts[0], parts[1])
 		s := byName[key]
 		if s == nil {
 			s = &Snapshot{Run: r.Run, Loop: loop}
@@ -72,43 +84,23 @@ func (b *Book) Snapshots(ctx context.Context, id string) ([]*Snapshot, error) {
 		if r.Time.After(s.Time) {
 			s.Time = r.Time
 		}
-		s.Files = append(s.Files, File{file, entry.Version, entry.Description.Preview})
+		s.Files = append(s.Files, File{parts[2], entry.Version, entry.Description.Preview})
 	}
 	all = slices.DeleteFunc(all, func(s *Snapshot) bool {
 		return !slices.ContainsFunc(s.Files, func(f File) bool { return f.Path != layout.SnapshotStart })
 	})
 	for _, s := range all {
 		slices.SortFunc(s.Files, func(a, b File) int {
-			if order := fileOrder(a.Path) - fileOrder(b.Path); order != 0 {
-				return order
-			}
-			return strings.Compare(a.Path, b.Path)
+			return cmp.Or(fileOrder(a.Path)-fileOrder(b.Path), strings.Compare(a.Path, b.Path))
 		})
 	}
-	slices.SortFunc(all, func(a, b *Snapshot) int {
-		if order := b.Time.Compare(a.Time); order != 0 {
-			return order
-		}
-		return b.Loop - a.Loop
-	})
+	slices.SortFunc(all, func(a, b *Snapshot) int { return cmp.Or(b.Time.Compare(a.Time), b.Loop-a.Loop) })
 	return all, nil
 }
 
-// cutSnapshotID cuts an id into run/loop and the file.
-func cutSnapshotID(id string) (loop, file string, found bool) {
-	parts := strings.SplitN(id, "/", 3)
-	if len(parts) < 3 {
-		return "", "", false
-	}
-	return path.Join(parts[0], parts[1]), parts[2], true
-}
-
 func fileOrder(name string) int {
-	known := []string{layout.SnapshotDiff, layout.SnapshotState, layout.SnapshotIssues, layout.SnapshotManifest}
-	if i := slices.Index(known, name); i >= 0 {
-		return i
-	}
-	return len(known)
+	known := []string{layout.SnapshotManifest, layout.SnapshotIssues, layout.SnapshotState, layout.SnapshotDiff}
+	return -slices.Index(known, name) // of others 1
 }
 
 // Find returns the snapshot that a text names: RUN/LOOP, where the loop is 2 or
@@ -128,24 +120,20 @@ func (b *Book) Find(ctx context.Context, text string) (*Snapshot, error) {
 			return s, b.ReadManifest(ctx, s)
 		}
 	}
-	return nil, &NoSnapshotError{Run: id, Loop: loop}
+	return nil, record.NotFound.Errorf("no snapshot %s/loop-%d", id, loop).Because(ErrNoSnapshot)
 }
 
 func (b *Book) parseName(ctx context.Context, text string) (id string, loop int, err error) {
 	id, number, found := strings.Cut(strings.Trim(text, "/"), "/")
 	if !found {
 		number = id
-		view, err := b.View(ctx)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+		if id, err = b.currentRun(ctx); err != nil {
 			return "", 0, err
-		}
-		if id = ""; view != nil {
-			id = view.RunID
 		}
 	}
 	loop, err = strconv.Atoi(strings.TrimPrefix(number, "loop-"))
 	if err != nil || loop < 1 || id == "" {
-		return "", 0, &MalformedError{"snapshot", text, "RUN/LOOP, such as run-2025-12-12-001/2"}
+		return "", 0, malformed("snapshot", text, "RUN/LOOP, such as run-2025-12-12-001/2")
 	}
 	return id, loop, nil
 }
@@ -161,9 +149,33 @@ func (b *Book) ReadManifest(ctx context.Context, s *Snapshot) error {
 		return err
 	}
 	if m, err := layout.ParseManifest(text); err == nil {
-		s.Manifest = &m
+		s.describe(&m)
 	}
 	return nil
+}
+
+// describe takes over what a manifest says.
+func (s *Snapshot) describe(m *layout.Manifest) {
+	s.Manifest, s.Issues, s.Completed, s.Notes = m, m.Issues, m.Completed, m.Notes
+	s.FilesChanged, s.LinesAdded, s.LinesRemoved = m.FilesChanged, m.LinesAdded, m.LinesRemoved
+	for _, c := range m.Changed[:min(len(m.Changed), 10)] {
+		s.Changed = append(s.Changed, changeText(c))
+	}
+}
+
+// changeText says how a file was changed: added, deleted, changed, renamed.
+func changeText(c layout.SnapshotChange) string {
+	text := c.Status + " " + c.Path
+	if c.Was != "" {
+		text += " from " + c.Was
+	}
+	if c.Added+c.Removed > 0 {
+		text += fmt.Sprintf(" +%d -%d", c.Added, c.Removed)
+	}
+	if c.Binary {
+		text += " binary"
+	}
+	return text
 }
 
 // FileOf returns the file of a snapshot that a text names.
@@ -178,10 +190,11 @@ func (b *Book) FileOf(ctx context.Context, text, name string) (store.Version, er
 
 // A Restored says what restoring the session state did.
 type Restored struct {
-	Outcome
-	From      string      // the snapshot
-	Before    *record.Ref // the version that stood there; nil: nothing did
-	Unchanged bool
+	From      string          `json:"from"` // the snapshot
+	Ref       record.ShortRef `json:"ref"`
+	File      string          `json:"file"`            // absolute
+	Before    record.ShortRef `json:"before,omitzero"` // the version that stood there, unless it is the same
+	Unchanged bool            `json:"unchanged"`
 }
 
 // RestoreState puts the session state back as it was at the end of a loop. What
@@ -200,16 +213,19 @@ func (b *Book) RestoreState(ctx context.Context, text string) (*Restored, error)
 		return nil, err
 	}
 	r := &Restored{From: s.Name()}
-	result, err := b.w.EditText(ctx, record.KindState, stateID, record.SourcePut, func(_ []byte, head *store.Version) ([]byte, error) {
-		if r.Before = nil; head != nil {
-			r.Before = &head.Ref
+	edit := func(_ []byte, head *store.Version) ([]byte, error) {
+		if r.Before = (record.ShortRef{}); head != nil {
+			r.Before = record.ShortRef(head.Ref)
 		}
 		return state, nil
-	})
+	}
+	result, err := b.w.EditText(ctx, record.KindState, stateID, record.SourcePut, edit)
 	if err != nil {
 		return nil, err
 	}
-	r.Ref, r.File, r.Unchanged = result.Ref, result.File, result.Unchanged
-	r.State, _ = layout.ParseState(state)
+	r.Ref, r.File, r.Unchanged = record.ShortRef(result.Ref), result.File, result.Unchanged
+	if r.Unchanged {
+		r.Before = record.ShortRef{}
+	}
 	return r, nil
 }

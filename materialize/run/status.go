@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -18,53 +19,93 @@ import (
 
 // A Status is what an orchestrator looks at again and again.
 type Status struct {
-	View      *View  // the run; nil without a session state
-	Tasks     []Work // at work, the oldest first
-	Issues    IssueCount
-	Results   []query.Summary // the last three
-	Conflicts int
-	// Behind is how many log entries the index lacks; -1: nobody knows, as
+	Run       string        `json:"run,omitempty"`
+	Loop      int           `json:"loop,omitempty"`
+	Loops     int           `json:"loops,omitempty"` // planned
+	Focus     string        `json:"focus,omitempty"`
+	Ended     string        `json:"ended,omitempty"`
+	Completed int           `json:"completed"` // agents that have ended
+	Working   int           `json:"working"`   // agents and tasks at work
+	Late      int           `json:"late"`
+	Tasks     []Work        `json:"tasks"` // of those at work the oldest
+	Issues    IssueCount    `json:"issues"`
+	Dialogues DialogueCount `json:"dialogues"` // for others to fill in, as Sessions
+	Sessions  SessionCount  `json:"sessions"`
+	Results   []LastResult  `json:"results"`
+	Conflicts int           `json:"conflicts"`
+	// Behind is how many log entries the index lacks; nil: nobody knows, as
 	// somebody is writing it, or it is damaged.
-	Behind int64
+	Behind *int64 `json:"behind"`
+
+	State *layout.State `json:"-"` // uncut; nil without a session state
 }
 
 // A Work is an agent of the session state, or a task whose journal is in
 // progress and that has left no marker, or both.
 type Work struct {
-	Agent string
-	Task  string
-	Model string
-	For   time.Duration // since it began
-	Known bool          // whether For is known
-	// Quiet is how long ago its journal changed, if it has one.
-	Quiet   time.Duration
-	Journal bool
-	Late    bool
+	Agent   string        `json:"agent,omitempty"`
+	Task    string        `json:"task,omitempty"`
+	Seconds int           `json:"seconds"` // since it began
+	Late    bool          `json:"late,omitempty"`
+	Model   string        `json:"-"`
+	Known   bool          `json:"-"` // whether Seconds is known
+	Journal bool          `json:"-"` // it has one
+	Quiet   time.Duration `json:"-"` // how long ago that changed
 }
 
 // An IssueCount counts the issues that are not done.
 type IssueCount struct {
-	Open     int
-	Priority []PriorityCount // those that there are, the most urgent first
-	Working  int             // of the open ones: in progress
-	Next     *query.Summary  // accepted or pending: the most urgent, the oldest of these
+	Open     int            `json:"open"`
+	Working  int            `json:"working"` // of the open ones: in progress
+	Priority map[string]int `json:"priority,omitempty"`
+	// Next is accepted or pending: the most urgent, the oldest of these.
+	Next  string `json:"next,omitempty"`
+	Title string `json:"-"` // of the next
 }
 
-// A PriorityCount is the number of open issues with a priority.
-type PriorityCount struct {
-	Priority string
-	Count    int
+// A DialogueCount counts open dialogues, with how far the last one is.
+type DialogueCount struct {
+	Open  int    `json:"open"`
+	Last  string `json:"last,omitempty"` // the one that changed last
+	Round *int   `json:"round,omitempty"`
+	Turns int    `json:"turns,omitempty"`
+	Owed  int    `json:"owed,omitempty"`
 }
 
-// lastResults is how many results a status names.
-const lastResults = 3
+// A SessionCount counts sessions.
+type SessionCount struct {
+	InProgress int    `json:"in_progress"`
+	Last       string `json:"last,omitempty"`
+}
+
+// A LastResult is one of the last results.
+type LastResult struct {
+	Ref    record.ShortRef `json:"ref"`
+	Agent  string          `json:"agent,omitempty"`
+	Status string          `json:"status,omitempty"`
+	Tokens int             `json:"tokens"`
+	Title  string          `json:"title,omitempty"` // or its preview
+	Age    time.Duration   `json:"-"`
+}
+
+// What a status names at most.
+const (
+	statusTasks   = 5
+	statusResults = 3
+	statusTitle   = 60 // characters
+)
 
 // Status returns the status. Work is late when it began longer ago than late; a
 // journal that has changed since then does not make it less so.
 func (b *Book) Status(ctx context.Context, late time.Duration) (*Status, error) {
 	s := &Status{}
-	var err error
-	if s.View, err = b.View(ctx); err != nil && !errors.Is(err, store.ErrNotFound) {
+	state, _, _, err := b.state(ctx)
+	switch {
+	case err == nil:
+		s.Run, s.Focus, s.Ended = clip(state.RunID), clip(state.Focus), clip(state.Ended)
+		s.Loop, s.Loops = state.LoopNumber()
+		s.Completed, s.State = len(state.Completed), &state
+	case !errors.Is(err, store.ErrNotFound):
 		return nil, err
 	}
 	if err := b.work(ctx, s, late); err != nil {
@@ -73,11 +114,18 @@ func (b *Book) Status(ctx context.Context, late time.Duration) (*Status, error) 
 	if err := b.countIssues(ctx, &s.Issues); err != nil {
 		return nil, err
 	}
-	results, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindResult}}, Limit: lastResults})
+	results, err := b.read.List(ctx, query.ListRequest{
+		Filter: record.Filter{Kinds: []record.Kind{record.KindResult}}, Limit: statusResults,
+	})
 	if err != nil {
 		return nil, err
 	}
-	s.Results = results.Entries
+	for _, e := range results.Entries {
+		r := e.Version.Record
+		title := layout.Clip(cmp.Or(e.Description.Title, e.Description.Preview), statusTitle)
+		age := max(b.opts.Now().Sub(r.Time), 0)
+		s.Results = append(s.Results, LastResult{record.ShortRef(e.Version.Ref), r.Agent, r.Status, e.Tokens, title, age})
+	}
 	conflicts, err := b.w.Conflicts(ctx, record.Name{})
 	if err != nil {
 		return nil, err
@@ -87,28 +135,29 @@ func (b *Book) Status(ctx context.Context, late time.Duration) (*Status, error) 
 	return s, err
 }
 
-// behind returns how far the index is behind, or -1.
-func (b *Book) behind(ctx context.Context) (int64, error) {
+// behind returns how far the index is behind, if that can be known.
+func (b *Book) behind(ctx context.Context) (*int64, error) {
 	n, err := b.read.Behind(ctx)
 	for _, unknown := range []error{index.ErrBusy, index.ErrDamaged, turnstile.ErrBusy, fs.ErrPermission} {
 		if errors.Is(err, unknown) {
-			return -1, nil
+			return nil, nil
 		}
 	}
-	return int64(n), err
+	known := int64(n)
+	return &known, err
 }
 
 // work lists the agents of the run that goes on and the journals in progress.
 func (b *Book) work(ctx context.Context, s *Status, late time.Duration) error {
-	if s.View != nil && IsOpen(s.View.State) {
-		for _, a := range s.View.Running {
+	if s.State != nil && IsOpen(*s.State) {
+		for _, a := range s.State.Running {
 			w := Work{Agent: a.ID, Task: a.Task, Model: a.Model}
-			w.For, w.Known = Since(a.Started, b.now())
+			w.since(a.Started, b.now())
 			s.Tasks = append(s.Tasks, w)
 		}
 	}
-	journals, err := b.read.List(ctx, query.ListRequest{
-		Filter: record.Filter{Kinds: []record.Kind{record.KindHandoff}, Trees: []record.Tree{""}, Statuses: record.Any(layout.StatusInProgress)},
+	journals, err := b.list(ctx, record.Filter{
+		Kinds: []record.Kind{record.KindHandoff}, Statuses: record.Any(layout.StatusInProgress),
 	})
 	if err != nil {
 		return err
@@ -117,31 +166,39 @@ func (b *Book) work(ctx context.Context, s *Status, late time.Duration) error {
 	if err != nil {
 		return err
 	}
-	for _, j := range journals.Entries {
+	for _, j := range journals {
 		if !hasLeft(j, markers) {
 			b.addJournal(s, j)
 		}
 	}
+	s.Working = len(s.Tasks)
 	for i := range s.Tasks {
-		s.Tasks[i].Late = s.Tasks[i].Known && s.Tasks[i].For >= late
+		w := &s.Tasks[i]
+		if w.Late = w.Known && time.Duration(w.Seconds)*time.Second >= late; w.Late {
+			s.Late++
+		}
+		w.Agent, w.Task = clip(w.Agent), clip(w.Task)
 	}
-	slices.SortStableFunc(s.Tasks, func(a, b Work) int { return int(b.For.Seconds()) - int(a.For.Seconds()) })
+	slices.SortStableFunc(s.Tasks, func(a, b Work) int { return b.Seconds - a.Seconds })
+	s.Tasks = s.Tasks[:min(len(s.Tasks), statusTasks)]
 	return nil
+}
+
+// since sets how long ago work was started.
+func (w *Work) since(started string, now time.Time) {
+	var took time.Duration
+	took, w.Known = Since(started, now)
+	w.Seconds = int(took.Seconds())
 }
 
 // markers returns when the tasks that have a marker left it.
 func (b *Book) markers(ctx context.Context) (map[string]time.Time, error) {
-	listing, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindMarker}, Trees: []record.Tree{""}}})
-	if err != nil {
-		return nil, err
-	}
+	markers, err := b.list(ctx, record.Filter{Kinds: []record.Kind{record.KindMarker}})
 	left := map[string]time.Time{}
-	for _, m := range listing.Entries { // the newest first
-		if r := m.Version.Record; left[r.Task].IsZero() {
-			left[r.Task] = r.Time
-		}
+	for _, m := range slices.Backward(markers) { // the newest last
+		left[m.Version.Record.Task] = m.Version.Record.Time
 	}
-	return left, nil
+	return left, err
 }
 
 // hasLeft reports whether the task of a journal has left its marker since it
@@ -163,70 +220,46 @@ func (b *Book) addJournal(s *Status, j query.Summary) {
 			return
 		}
 	}
-	w := Work{Agent: r.Agent, Task: textOr(r.Task, r.Name.ID), Quiet: quiet, Journal: true}
-	if w.For, w.Known = Since(j.Description.Attributes[layout.AttributeStarted], b.now()); !w.Known {
-		w.For, w.Known = quiet, true
+	w := Work{Agent: r.Agent, Task: cmp.Or(r.Task, r.Name.ID), Quiet: quiet, Journal: true}
+	if w.since(j.Description.Attributes[layout.AttributeStarted], b.now()); !w.Known {
+		w.Seconds, w.Known = int(quiet.Seconds()), true
 	}
 	s.Tasks = append(s.Tasks, w)
 }
 
 // countIssues counts the open issues of the own tree.
 func (b *Book) countIssues(ctx context.Context, c *IssueCount) error {
-	all, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindIssue}, Trees: []record.Tree{""}}})
-	if err != nil {
-		return err
-	}
-	counts := map[string]int{}
-	for _, issue := range slices.Backward(all.Entries) { // the oldest first
+	issues, err := b.list(ctx, record.Filter{Kinds: []record.Kind{record.KindIssue}})
+	best := 0
+	for _, issue := range issues {
 		r := issue.Version.Record
+		rank := slices.Index(Priorities(), strings.ToLower(issue.Description.Attributes[record.AttributePriority]))
+		if rank < 0 {
+			rank = len(Priorities()) - 1
+		}
+		priority := Priorities()[rank]
 		switch r.Status {
 		case "complete", "duplicate", "wont_fix":
 			continue
 		case "in_progress":
 			c.Working++
-		case "pending", "accepted", "":
-			if c.Next == nil || isBefore(issue, *c.Next) {
-				c.Next = &issue
+		case "pending", "":
+			rank += len(Priorities()) // after those that were accepted
+			fallthrough
+		case "accepted":
+			if c.Next == "" || rank < best || rank == best && r.Name.ID < c.Next { // lower ids are older
+				best, c.Next, c.Title = rank, r.Name.ID, layout.Clip(issue.Description.Preview, statusTitle)
 			}
 		}
 		c.Open++
-		counts[priorityOf(issue)]++
-	}
-	for _, p := range append(priorities(), "") {
-		if counts[p] > 0 {
-			c.Priority = append(c.Priority, PriorityCount{textOr(p, "other"), counts[p]})
+		if c.Priority == nil {
+			c.Priority = map[string]int{}
 		}
+		c.Priority[priority]++
 	}
-	return nil
+	return err
 }
 
-// priorities returns the priorities, the most urgent first.
-func priorities() []string { return []string{"critical", "high", "medium", "low"} }
-
-// priorityOf returns the priority of an issue, or "" for one that is not known.
-func priorityOf(issue query.Summary) string {
-	p := strings.ToLower(issue.Description.Attributes[record.AttributePriority])
-	if slices.Contains(priorities(), p) {
-		return p
-	}
-	return ""
-}
-
-// isBefore reports whether an issue comes before another one: accepted ones do,
-// then the more urgent, then those with the lower id, which are older.
-func isBefore(a, b query.Summary) bool {
-	rank := func(s query.Summary) int {
-		i := slices.Index(priorities(), priorityOf(s))
-		if i < 0 {
-			i = len(priorities())
-		}
-		if s.Version.Record.Status != "accepted" {
-			i += len(priorities()) + 1
-		}
-		return i
-	}
-	if rank(a) != rank(b) {
-		return rank(a) < rank(b)
-	}
-	return a.Version.Record.Name.ID < b.Version.Record.Name.ID
-}
+// Priorities returns the priorities of issues, the most urgent first; the last one
+// stands for what is none of them.
+func Priorities() []string { return []string{"critical", "high", "medium", "low", "other"} }

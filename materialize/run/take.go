@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
-	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -17,8 +17,8 @@ import (
 // Take keeps the snapshot of a loop: diff.patch, state.md, issues_completed.md
 // and manifest.json. An empty run and a loop of 0 are those of the session state.
 // The snapshot of a loop that another one has followed ends where that one began.
-// It is written once: a *TakenError says that it is there.
-func (b *Book) Take(ctx context.Context, id string, loop int) (*layout.Manifest, error) {
+// It is written once: ErrTaken says that it is there.
+func (b *Book) Take(ctx context.Context, id string, loop int) (*Snapshot, error) {
 	if err := b.takeIn(ctx); err != nil {
 		return nil, err
 	}
@@ -26,14 +26,8 @@ func (b *Book) Take(ctx context.Context, id string, loop int) (*layout.Manifest,
 	if err != nil {
 		return nil, err
 	}
-	files, err := t.files(ctx)
-	if err != nil {
+	if err := t.keepFiles(ctx); err != nil {
 		return nil, err
-	}
-	for _, f := range files {
-		if err := t.keep(ctx, f); err != nil {
-			return nil, err
-		}
 	}
 	m := &t.manifest
 	text, err := layout.AppendManifest(nil, *m)
@@ -42,9 +36,23 @@ func (b *Book) Take(ctx context.Context, id string, loop int) (*layout.Manifest,
 	}
 	err = b.keep(ctx, m.Run, m.Loop, layout.SnapshotManifest, text)
 	if isWriteOnce(err) { // another process was faster
-		return nil, &TakenError{m.Run, m.Loop}
+		return nil, taken(m.Run, m.Loop)
 	}
-	return m, err
+	s := &Snapshot{Run: m.Run, Loop: m.Loop, Time: b.opts.Now().UTC()}
+	s.describe(m)
+	for _, f := range m.Files {
+		s.Files = append(s.Files, File{Path: f.Path})
+	}
+	return s, err
+}
+
+func taken(id string, loop int) error {
+	return record.Conflict.Errorf("the snapshot %s/loop-%d was taken before, and is written once", id, loop).
+		Because(ErrTaken, fmt.Sprintf("%s/%d", id, loop))
+}
+
+func neverIn(id string, loop int) error {
+	return record.NotFound.Errorf("the session state never was in loop %d of the run %s", loop, id).Because(ErrNoLoop)
 }
 
 // isWriteOnce reports whether a file of a snapshot was there, with another text.
@@ -66,17 +74,16 @@ type taking struct {
 // newTaking finds the loop that is meant and where it begins and ends.
 func (b *Book) newTaking(ctx context.Context, id string, loop int) (*taking, error) {
 	t := &taking{Book: b}
-	v, text, err := b.stored(ctx, stateName())
+	current, _, text, err := b.state(ctx)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
-	current, _ := layout.ParseState(text)
 	now, _ := current.LoopNumber()
 	if id == "" {
 		id = current.RunID
 	}
 	if id == "" {
-		return nil, &NoRunError{}
+		return nil, noRun("")
 	}
 	if err := CheckID("id of a run", id); err != nil {
 		return nil, err
@@ -85,14 +92,18 @@ func (b *Book) newTaking(ctx context.Context, id string, loop int) (*taking, err
 		loop = now
 	}
 	if loop < 1 {
-		return nil, &MalformedError{"loop", fmt.Sprint(loop), "a number from 1 on: --loop N"}
+		return nil, malformed("loop", fmt.Sprint(loop), "a number from 1 on: --loop N")
 	}
 	if id == current.RunID && loop > now {
-		return nil, &LoopError{id, loop, now}
+		if now == 0 {
+			return nil, neverIn(id, loop)
+		}
+		return nil, record.Conflict.Errorf("the run %s has not begun loop %d: it is in loop %d", id, loop, now).
+			Because(ErrNotBegun, fmt.Sprint(now))
 	}
 	t.manifest = layout.Manifest{Run: id, Loop: loop, Taken: b.now().Format(time.RFC3339)}
 	if _, _, err := b.stored(ctx, snapshotName(id, loop, layout.SnapshotManifest)); !errors.Is(err, store.ErrNotFound) {
-		return nil, errors.Join(err, &TakenError{id, loop})
+		return nil, errors.Join(err, taken(id, loop))
 	}
 	if t.start, err = b.loopStart(ctx, id, loop); err != nil {
 		return nil, err
@@ -103,65 +114,37 @@ func (b *Book) newTaking(ctx context.Context, id string, loop int) (*taking, err
 	if t.start == nil {
 		t.note("where the loop began was not noted: run loop and run start do that")
 	}
-	return t, t.readState(ctx, v, text)
+	return t, t.readState(ctx, current, text)
 }
 
 func (t *taking) note(format string, args ...any) {
 	t.manifest.Notes = append(t.manifest.Notes, fmt.Sprintf(format, args...))
 }
 
-// readState finds the session state at the loop's end.
-func (t *taking) readState(ctx context.Context, head store.Version, text []byte) error {
-	state, _ := layout.ParseState(text)
-	loop, _ := state.LoopNumber()
-	if state.RunID != t.manifest.Run || loop != t.manifest.Loop {
-		v, err := t.lastState(ctx, head)
-		if err != nil {
-			return err
-		}
-		if text, err = t.Book.text(ctx, v); err != nil {
+// readState finds the session state at the loop's end, of which the last version is
+// that with which an earlier loop ended.
+func (t *taking) readState(ctx context.Context, current layout.State, text []byte) error {
+	m := &t.manifest
+	t.state, t.text = current, text
+	if loop, _ := current.LoopNumber(); current.RunID == m.Run && loop == m.Loop {
+		return nil
+	}
+	all, err := t.states(ctx)
+	if err != nil {
+		return err
+	}
+	for _, v := range slices.Backward(all) {
+		if v.Record.Run == m.Run && v.Record.Loop == fmt.Sprint(m.Loop) {
+			t.text, err = t.Book.text(ctx, v)
+			t.state, _ = layout.ParseState(t.text)
 			return err
 		}
 	}
-	t.text = text
-	t.state, _ = layout.ParseState(text)
-	return nil
+	return neverIn(m.Run, m.Loop)
 }
 
-// lastState returns the version of the session state with which an earlier loop
-// ended.
-func (t *taking) lastState(ctx context.Context, head store.Version) (found store.Version, err error) {
-	err = t.w.Store.View(ctx, func(tx *store.Tx) error {
-		events, err := tx.History(stateName())
-		if err != nil {
-			return err
-		}
-		for _, e := range slices.Backward(events) {
-			v, err := tx.Get(e.Ref)
-			if errors.Is(err, store.ErrDropped) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if v.Record.Run == t.manifest.Run && v.Record.Loop == fmt.Sprint(t.manifest.Loop) && e.Change == store.ChangePut {
-				found = v
-				return nil
-			}
-		}
-		return &LoopError{Run: t.manifest.Run, Loop: t.manifest.Loop}
-	})
-	return found, err
-}
-
-// A snapshotText is a file of a snapshot.
-type snapshotText struct {
-	name string
-	text []byte
-}
-
-// files makes the files of the snapshot.
-func (t *taking) files(ctx context.Context) ([]snapshotText, error) {
+// keepFiles makes and keeps the files of the snapshot.
+func (t *taking) keepFiles(ctx context.Context) error {
 	m := &t.manifest
 	if t.start != nil {
 		m.Started, m.From = t.start.Time, t.start.SnapshotPoint
@@ -171,42 +154,44 @@ func (t *taking) files(ctx context.Context) ([]snapshotText, error) {
 	}
 	issues, err := t.issues(ctx)
 	if err != nil {
-		return nil, err
-	}
-	diff, err := t.diff(ctx)
-	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, issue := range issues {
 		m.Issues = append(m.Issues, issue.ID)
 	}
+	diff, err := t.diff(ctx)
+	if err == nil {
+		err = t.keep(ctx, layout.SnapshotDiff, diff)
+	}
+	if err == nil {
+		err = t.keep(ctx, layout.SnapshotState, t.text)
+	}
+	if err == nil {
+		err = t.keep(ctx, layout.SnapshotIssues, layout.AppendCompletedIssues(nil, issues))
+	}
 	m.Running, m.Completed = len(t.state.Running), len(endedIn(t.state, t.start))
-	return []snapshotText{
-		{layout.SnapshotDiff, diff}, {layout.SnapshotState, t.text},
-		{layout.SnapshotIssues, layout.AppendCompletedIssues(nil, issues)},
-	}, nil
+	return err
 }
 
 // keep puts a file of the snapshot. One that stands there, as agents, another
 // process or a taking that was cut short have left it, stays.
-func (t *taking) keep(ctx context.Context, f snapshotText) error {
-	name := snapshotName(t.manifest.Run, t.manifest.Loop, f.name)
+func (t *taking) keep(ctx context.Context, file string, text []byte) error {
+	name := snapshotName(t.manifest.Run, t.manifest.Loop, file)
 	_, there, err := t.stored(ctx, name)
 	if errors.Is(err, store.ErrNotFound) {
-		there = f.text
-		if err = t.Book.keep(ctx, t.manifest.Run, t.manifest.Loop, f.name, f.text); isWriteOnce(err) {
+		there = text
+		if err = t.Book.keep(ctx, t.manifest.Run, t.manifest.Loop, file, text); isWriteOnce(err) {
 			_, there, err = t.stored(ctx, name)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if string(there) != string(f.text) {
-		t.note("%s was there before, and stays as it is", f.name)
-		f.text = there
+	if string(there) != string(text) {
+		t.note("%s was there before, and stays as it is", file)
 	}
 	t.manifest.Files = append(t.manifest.Files, layout.SnapshotFile{
-		Path: f.name, Size: int64(len(f.text)), Digest: record.DigestOf(f.text).String(),
+		Path: file, Size: int64(len(there)), Digest: record.DigestOf(there).String(),
 	})
 	return nil
 }
@@ -214,19 +199,17 @@ func (t *taking) keep(ctx context.Context, f snapshotText) error {
 // issues returns the issues that were completed in the loop, by id: those that are
 // complete at its end and were not at its beginning.
 func (t *taking) issues(ctx context.Context) ([]layout.CompletedIssue, error) {
-	all, err := t.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindIssue}, Trees: []record.Tree{""}}})
+	all, err := t.list(ctx, record.Filter{Kinds: []record.Kind{record.KindIssue}})
 	if err != nil {
 		return nil, err
 	}
 	var heads []store.Version
-	for chunk := range slices.Chunk(all.Entries, viewIssues) {
+	for chunk := range slices.Chunk(all, viewIssues) {
 		err := t.w.Store.View(ctx, func(tx *store.Tx) error {
 			for _, entry := range chunk {
-				completed, err := t.completedInLoop(tx, entry.Version)
-				if err != nil {
+				if completed, err := t.completedInLoop(tx, entry.Version); err != nil {
 					return err
-				}
-				if completed {
+				} else if completed {
 					heads = append(heads, entry.Version)
 				}
 			}
@@ -243,7 +226,7 @@ func (t *taking) issues(ctx context.Context) ([]layout.CompletedIssue, error) {
 			return nil, err
 		}
 		issue, _ := layout.ParseIssue(text)
-		done = append(done, layout.CompletedIssue{ID: v.Record.Name.ID, Summary: textOr(issue.Summary, issue.Title)})
+		done = append(done, layout.CompletedIssue{ID: v.Record.Name.ID, Summary: cmp.Or(issue.Summary, issue.Title)})
 	}
 	slices.SortFunc(done, func(a, b layout.CompletedIssue) int { return strings.Compare(a.ID, b.ID) })
 	return done, nil

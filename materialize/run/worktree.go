@@ -50,7 +50,9 @@ func (b *Book) excluded() []string {
 
 // note notes the files as they are: as a tree of git or, without git, each with
 // its digest. The files of before spare reading those that have not changed.
-func (b *Book) note(ctx context.Context, id string, before []layout.SnapshotFile) (point layout.SnapshotPoint, files []layout.SnapshotFile, leftOut []string, err error) {
+func (b *Book) note(ctx context.Context, id string, before []layout.SnapshotFile) (
+	point layout.SnapshotPoint, files []layout.SnapshotFile, leftOut []string, err error,
+) {
 	g, err := b.git(ctx, id)
 	if errors.Is(err, errNoGit) {
 		files, leftOut, err = scanFiles(ctx, b.w.Root, b.excluded(), before)
