@@ -55,7 +55,7 @@ func runSessionBudget(ctx context.Context, env *environ, opts budgetOptions) err
 	if err != nil {
 		return err
 	}
-	id, trees, err := env.sessionID(ctx, s, opts.session)
+	id, trees, err := env.registry(s).ID(ctx, opts.session)
 	if err != nil {
 		return err
 	}

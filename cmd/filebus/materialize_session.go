@@ -52,7 +52,7 @@ func (e *environ) takeInSession(ctx context.Context, s *session, text string) er
 		return e.registry(s).TakeInNew(ctx, key)
 	case errors.Is(err, store.ErrNotFound):
 		_, err = e.registry(s).Discover(ctx, text)
-	case errors.As(err, new(*sessions.AmbiguousError)):
+	case errors.Is(err, sessions.ErrSeveral):
 		err = nil
 	}
 	return err
@@ -67,7 +67,7 @@ func materializeSession(ctx context.Context, env *environ, s *session, opts mate
 			return err
 		}
 	}
-	id, trees, err := env.sessionID(ctx, s, session)
+	id, trees, err := env.registry(s).ID(ctx, session)
 	if err != nil {
 		return err
 	}

@@ -3,13 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	sessions "filebus/materialize/session"
-	"filebus/store/record"
 )
 
 func newSessionCommand(env *environ) *cobra.Command {
@@ -69,7 +66,7 @@ func (e *environ) findSession(ctx context.Context, text string, fresh bool) (*fo
 	}
 	f := &foundSession{session: s, registry: e.registry(s)}
 	f.key, err = f.registry.Find(ctx, text)
-	if missing := new(sessions.NotFoundError); errors.As(err, &missing) && !e.global.noSync {
+	if errors.Is(err, sessions.ErrNoSession) && !e.global.noSync {
 		if !fresh {
 			return e.findSession(ctx, text, true)
 		}
@@ -97,41 +94,4 @@ func (e *environ) findKnown(ctx context.Context, args []string) (*foundSession, 
 	}
 	s, err := f.registry.Read(ctx, f.key)
 	return f, s, err
-}
-
-// sessionID returns the id of the session that a text means and the trees that it is
-// in, for what looks at all records of a session. One that has no artifacts any more,
-// or only results, is named by its id, and may be in any tree.
-func (e *environ) sessionID(ctx context.Context, s *session, text string) (string, []record.Tree, error) {
-	id, err := sessionOf(text)
-	if err != nil {
-		return "", nil, err
-	}
-	key, err := e.registry(s).Find(ctx, text)
-	var missing *sessions.NotFoundError
-	var many *sessions.AmbiguousError
-	switch {
-	case errors.As(err, &many) && !slices.ContainsFunc(many.Keys, func(k sessions.Key) bool { return k.ID != id }):
-		return id, treesOf(many.Keys), nil
-	case errors.As(err, &missing) && !slices.ContainsFunc(missing.Near, func(k sessions.Key) bool { return k.ID == id }):
-		return id, nil, nil
-	}
-	return key.ID, treesOf([]sessions.Key{key}), err
-}
-
-func treesOf(keys []sessions.Key) []record.Tree {
-	var trees []record.Tree
-	for _, k := range keys {
-		trees = append(trees, k.Tree)
-	}
-	return trees
-}
-
-// sessionOf returns the id of a session that may be given as TYPE/ID.
-func sessionOf(text string) (string, error) {
-	id := text[strings.LastIndexByte(text, '/')+1:]
-	if id == "" {
-		return "", &sessions.UnsetError{Text: text}
-	}
-	return id, nil
 }

@@ -84,8 +84,7 @@ func runSessionCheck(ctx context.Context, env *environ, files bool, args []strin
 func checkArtifacts(ctx context.Context, env *environ, args []string) (string, []sessions.Finding, error) {
 	text, artifacts := env.sessionArg(args)
 	f, err := env.findSession(ctx, text, false)
-	var missing *sessions.NotFoundError
-	if set := env.or("", "FILEBUS_SESSION"); set != "" && len(args) > 0 && errors.As(err, &missing) {
+	if set := env.or("", "FILEBUS_SESSION"); set != "" && len(args) > 0 && errors.Is(err, sessions.ErrNoSession) {
 		artifacts = args
 		f, err = env.findSession(ctx, set, false)
 	}
@@ -106,8 +105,8 @@ func checkFiles(ctx context.Context, env *environ, args []string) ([]sessions.Fi
 		if arg == "" {
 			return nil, usageError("a path is empty: is the variable that holds it set?")
 		}
-		if unset := sessions.UnsetIn(arg); unset != nil {
-			return nil, unset
+		if err := sessions.UnsetIn(arg); err != nil {
+			return nil, err
 		}
 		files = append(files, env.abs(arg))
 	}

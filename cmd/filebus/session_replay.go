@@ -57,7 +57,7 @@ func runSessionReplay(ctx context.Context, env *environ, opts sessionReplayOptio
 	if err != nil {
 		return err
 	}
-	id, trees, err := env.sessionID(ctx, s, id)
+	id, trees, err := env.registry(s).ID(ctx, id)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func (r *Registry) Archive(ctx context.Context, key Key, request ArchiveRequest)
 		return nil, err
 	}
 	if request.Remove && !s.hasEnded() {
-		return nil, &OpenError{key}
+		return nil, record.Conflict.Errorf("the session %s has not ended", key).Because(ErrNotEnded, key.String())
 	}
 	report := &Archived{}
 	if request.To != "" {
@@ -130,10 +130,14 @@ func withArchive(before, file string) string {
 	return before + ", " + file
 }
 
+func fileTaken(file string) error {
+	return record.Conflict.Errorf("%s is there already", file).Because(ErrFileTaken)
+}
+
 // pack writes the archive under a temporary name first. A file that is there stays.
 func (r *Registry) pack(ctx context.Context, s *Session, to string, report *Archived) error {
 	if _, err := os.Lstat(to); err == nil {
-		return &FileTakenError{to}
+		return fileTaken(to)
 	}
 	tmp := filepath.Join(filepath.Dir(to), materialize.TemporaryName(".new"))
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -145,7 +149,7 @@ func (r *Registry) pack(ctx context.Context, s *Session, to string, report *Arch
 		err = os.Link(tmp, to) // fails if it is taken by now
 		switch {
 		case errors.Is(err, os.ErrExist):
-			err = &FileTakenError{to}
+			err = fileTaken(to)
 		case err != nil:
 			err = os.Rename(tmp, to) // a file system without links
 		}

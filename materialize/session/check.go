@@ -171,14 +171,14 @@ func (r *Registry) paths(key Key) ([]string, error) {
 
 // UnsetIn returns what is wrong with a path whose session was left out, as in
 // sessions/build//context.md, or nil.
-func UnsetIn(file string) *UnsetError {
-	if noSession().MatchString(filepath.ToSlash(file)) {
-		return &UnsetError{file}
+func UnsetIn(file string) error {
+	if withoutSession().MatchString(filepath.ToSlash(file)) {
+		return Unset(file)
 	}
 	return nil
 }
 
-var noSession = layout.Pattern(`(^|/)sessions/([^/]+/)?/`)
+var withoutSession = layout.Pattern(`(^|/)sessions/([^/]+/)?/`)
 
 // CheckAlone looks at files, absolute, where there is no store to compare them with.
 func CheckAlone(files []string, now func() time.Time) []Finding {

@@ -74,22 +74,9 @@ type Gone struct {
 	files []string // where it could be
 }
 
-// A NothingStoredError says that nothing is stored of a session.
-type NothingStoredError struct {
-	Session string
-	Near    []string // ids that may have been meant
-}
-
-func (e *NothingStoredError) Error() string {
-	return fmt.Sprintf("nothing is stored of a session %q", e.Session)
-}
-
-// Is reports whether target is store.ErrNotFound.
-func (e *NothingStoredError) Is(target error) bool { return target == store.ErrNotFound }
-
 // Gather returns a session's records and what they refer to. Cycles are followed
-// once. A session of which nothing is stored is a *NothingStoredError; one that had
-// not begun at an earlier position is a *TooEarlyError.
+// once. A session of which nothing is stored is ErrNothingStored; one that had
+// not begun at an earlier position is ErrTooEarly.
 func (r *Registry) Gather(ctx context.Context, request GatherRequest) (*Bundle, error) {
 	g, err := r.begin(ctx, request)
 	if err != nil {
@@ -387,7 +374,7 @@ func (g *gatherer) textOf(ctx context.Context, v store.Version) (text []byte, er
 // nothing returns the error that nothing is stored of a session.
 func (r *Registry) nothing(ctx context.Context, id string) error {
 	near, err := r.near(ctx, id)
-	return errors.Join(&NothingStoredError{id, near}, err)
+	return errors.Join(record.NotFound.Errorf("nothing is stored of a session %q", id).Because(ErrNothingStored, near...), err)
 }
 
 // near returns at most five ids of sessions that come near to one that is not

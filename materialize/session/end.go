@@ -23,7 +23,7 @@ func (r *Registry) End(ctx context.Context, key Key, status string) (*Session, e
 		return nil, err
 	}
 	if status != "" && !isEnd(status) {
-		return nil, &WordError{"status that a session ends with", status, "it is completed, interrupted or failed"}
+		return nil, noWord("status that a session ends with", status, "it is completed, interrupted or failed")
 	}
 	s, err := r.Read(ctx, key)
 	if err != nil {

@@ -40,25 +40,79 @@ func keysOf(entries []query.Summary) []Key {
 // Find returns the session that a text means: its key, its id alone, or the name
 // that it was started with. One of the workspace itself comes first.
 func (r *Registry) Find(ctx context.Context, text string) (Key, error) {
+	found, near, err := r.lookup(ctx, text)
+	if err != nil {
+		return Key{}, err
+	}
+	return only(text, found, near)
+}
+
+// ID returns the id of the session that a text means and the trees that it is in,
+// for what looks at all records of a session. One that has no artifacts any more, or
+// only results, is named by its id, and may be in any tree.
+func (r *Registry) ID(ctx context.Context, text string) (id string, trees []record.Tree, err error) {
+	if id, err = IDOf(text); err != nil {
+		return "", nil, err
+	}
+	found, near, err := r.lookup(ctx, text)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case len(found) == 0 && !slices.ContainsFunc(near, func(k Key) bool { return k.ID == id }):
+		return id, nil, nil
+	case len(found) < 2 || slices.ContainsFunc(found, func(k Key) bool { return k.ID != id }):
+		key, err := only(text, found, near)
+		return key.ID, []record.Tree{key.Tree}, err
+	}
+	for _, k := range found {
+		trees = append(trees, k.Tree)
+	}
+	return id, trees, nil
+}
+
+// IDOf returns the id of a session that may be given as TYPE/ID.
+func IDOf(text string) (string, error) {
+	id := text[strings.LastIndexByte(text, '/')+1:]
+	if id == "" {
+		return "", Unset(text)
+	}
+	return id, nil
+}
+
+// only returns the one session that was found.
+func only(text string, found, near []Key) (Key, error) {
+	switch len(found) {
+	case 0:
+		return Key{}, noSession(text, near)
+	case 1:
+		return found[0], nil
+	}
+	return Key{}, record.Ambiguous.Errorf("%s can be %d sessions", text, len(found)).Because(ErrSeveral, texts(found)...)
+}
+
+// lookup returns the sessions that a text means or, if there are none, those that
+// come near.
+func (r *Registry) lookup(ctx context.Context, text string) (found, near []Key, err error) {
 	id := text[strings.LastIndexAny(text, "/:")+1:]
 	if id == "" || strings.Contains(text, "//") {
-		return Key{}, &UnsetError{text}
+		return nil, nil, Unset(text)
 	}
-	entries, err := r.entries(ctx, id)
-	if err != nil {
-		return Key{}, err
+	var keys []Key
+	for _, id := range []string{id, ""} {
+		entries, err := r.entries(ctx, id)
+		if err != nil {
+			return nil, nil, err
+		}
+		keys = keysOf(entries)
+		if found := choose(keys, text); len(found) > 0 {
+			return found, nil, nil
+		}
 	}
-	if key, err := choose(keysOf(entries), text); key != (Key{}) || err != nil {
-		return key, err
-	}
-	keys, err := r.Keys(ctx)
-	if err != nil {
-		return Key{}, err
-	}
-	if key, err := choose(keys, text); key != (Key{}) || err != nil {
-		return key, err
-	}
-	return Key{}, &NotFoundError{text, near(keys, text)}
+	return nil, nearest(keys, text), nil
+}
+
+func noSession(text string, near []Key) error {
+	return record.NotFound.Errorf("there is no session %s", text).Because(ErrNoSession, texts(near)...)
 }
 
 // Discover looks on disk for the session that a text means, takes in what lies there,
@@ -92,8 +146,8 @@ func (r *Registry) Discover(ctx context.Context, text string) (found bool, err e
 	return found, nil
 }
 
-// choose returns the one key that a text means, or the zero Key.
-func choose(keys []Key, text string) (Key, error) {
+// choose returns the keys that a text means most exactly.
+func choose(keys []Key, text string) []Key {
 	for _, matches := range []func(Key) bool{
 		func(k Key) bool { return k.String() == text },
 		func(k Key) bool { return k.IsOwn() && k.ID == text },
@@ -101,14 +155,11 @@ func choose(keys []Key, text string) (Key, error) {
 		func(k Key) bool { return k.IsOwn() && isNamed(k, text) },
 	} {
 		found := slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { return !matches(k) })
-		switch {
-		case len(found) == 1:
-			return found[0], nil
-		case len(found) > 1:
-			return Key{}, &AmbiguousError{text, found}
+		if len(found) > 0 {
+			return found
 		}
 	}
-	return Key{}, nil
+	return nil
 }
 
 // isNamed reports whether an id ends with a name that Start was given, in any spelling
@@ -119,8 +170,8 @@ func isNamed(k Key, text string) bool {
 	return name != "" && isMade && len(made) == idLength
 }
 
-// near returns the newest sessions that are spelled like text.
-func near(keys []Key, text string) []Key {
+// nearest returns the newest sessions that are spelled like text.
+func nearest(keys []Key, text string) []Key {
 	kind, id, found := strings.Cut(text, "/")
 	if !found {
 		id = text

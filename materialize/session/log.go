@@ -24,10 +24,10 @@ func (r *Registry) Note(ctx context.Context, key Key, event, agent, message stri
 	switch event {
 	case layout.EventStart, layout.EventSuccess, layout.EventError:
 	default:
-		return nil, &WordError{"event", event, "it is START, SUCCESS or ERROR"}
+		return nil, noWord("event", event, "it is START, SUCCESS or ERROR")
 	}
 	if strings.TrimSpace(agent) == "" {
-		return nil, &WordError{"agent", agent, "the name is empty: is the variable that holds it set?"}
+		return nil, noWord("agent", agent, "the name is empty: is the variable that holds it set?")
 	}
 	e := layout.AgentEvent{Time: r.now().UTC().Format(time.RFC3339), Event: event, Agent: agent, Message: message}
 	line := layout.AppendAgentEvent(nil, e)

@@ -40,15 +40,15 @@ func checkArtifact(name string) error {
 	_, isSummary := layout.IsSummary(name)
 	switch {
 	case name == "":
-		return &WordError{what, name, "the name is empty: is the variable that holds it set?"}
+		return noWord(what, name, "the name is empty: is the variable that holds it set?")
 	case strings.Contains(name, "//"):
-		return &UnsetError{name}
+		return Unset(name)
 	case name == layout.SessionMetaFile, name == layout.SessionLogFile:
-		return &WordError{what, name, "it is written by session start, session end and session log"}
+		return noWord(what, name, "it is written by session start, session end and session log")
 	case isSummary:
-		return &WordError{what, name, "a summary is given with the artifact that it is of"}
+		return noWord(what, name, "a summary is given with the artifact that it is of")
 	case !artifactWord().MatchString(name) || strings.HasSuffix(name, ".") || device().MatchString(strings.ToLower(stem(name))):
-		return &WordError{what, name, "it is a name of at most 100 letters, digits, dots, - and _, without folders"}
+		return noWord(what, name, "it is a name of at most 100 letters, digits, dots, - and _, without folders")
 	}
 	return nil
 }
@@ -76,11 +76,11 @@ func (r *Registry) Put(ctx context.Context, key Key, request PutRequest) (*mater
 	}
 	summary := strings.Join(strings.Fields(request.Summary), " ")
 	if n := layout.Words([]byte(summary)); n > MaxSummary {
-		return nil, &SummaryError{n}
+		return nil, TooLong(n)
 	}
 	text := bufio.NewReader(request.Text)
 	if _, err := text.Peek(1); errors.Is(err, io.EOF) {
-		return nil, &EmptyError{request.Artifact}
+		return nil, record.Wanting.Errorf("the text of %s is empty, so nothing was stored", request.Artifact).Because(ErrEmpty)
 	} else if err != nil {
 		return nil, fmt.Errorf("reading the text of %s: %w", request.Artifact, err)
 	}
@@ -163,23 +163,23 @@ func (r *Registry) summaryName(of record.Name) (record.Name, error) {
 }
 
 // Path returns the file, absolute, that an artifact has or would have, and makes the
-// folder that it lies in; of the artifact "" it returns the folder.
-func (r *Registry) Path(ctx context.Context, key Key, artifact string) (string, error) {
+// folder that it lies in; without an artifact it returns the folder.
+func (r *Registry) Path(ctx context.Context, key Key, artifact ...string) (string, error) {
 	if err := key.checkOwn(); err != nil {
 		return "", err
 	}
 	name := key.file(layout.SessionMetaFile)
-	if artifact != "" {
-		err := checkReadable(artifact)
+	if len(artifact) > 0 {
+		err := checkReadable(artifact[0])
 		if err == nil {
-			name, err = r.seat(ctx, key, artifact)
+			name, err = r.seat(ctx, key, artifact[0])
 		}
 		if err != nil {
 			return "", err
 		}
 	}
 	folder, err := r.w.MakeFolder(ctx, name)
-	if err != nil || artifact == "" {
+	if err != nil || len(artifact) == 0 {
 		return folder, err
 	}
 	return r.w.PathOf(name)

@@ -96,7 +96,7 @@ func (r *Registry) session(ctx context.Context, key Key, entries []query.Summary
 		}
 	}
 	if len(s.files) == 0 {
-		return nil, &NotFoundError{Text: key.String()}
+		return nil, noSession(key.String(), nil)
 	}
 	slices.SortFunc(s.Artifacts, func(a, b Artifact) int { return strings.Compare(a.Name, b.Name) })
 	text, err := r.text(ctx, s, layout.SessionMetaFile)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,24 +35,10 @@ type Step struct {
 	Destroyed bool // what it put is not there any more
 }
 
-// A TooEarlyError says that a session had begun only after a position.
-type TooEarlyError struct {
-	Session  string
-	Position uint64
-	First    uint64 // the position of its first step
-}
-
-func (e *TooEarlyError) Error() string {
-	return fmt.Sprintf("session %q had nothing at position %d of the log: it begins at %d", e.Session, e.Position, e.First)
-}
-
-// Is reports whether target is store.ErrNotFound.
-func (e *TooEarlyError) Is(target error) bool { return target == store.ErrNotFound }
-
 // Replay gathers a session as it was at a position of the log, with what its
 // records cited as that was then. What was current and is destroyed is among what
 // is left out. Of trees, if any are given, the session's own records in others are
-// not gathered. Before the session's first step it is a *TooEarlyError.
+// not gathered. Before the session's first step it is ErrTooEarly.
 func (r *Registry) Replay(ctx context.Context, id string, position uint64, closure bool, trees ...record.Tree) (*Bundle, error) {
 	if position == 0 {
 		return nil, r.nothingAt(ctx, id, 0)
@@ -66,7 +53,9 @@ func (r *Registry) nothingAt(ctx context.Context, id string, position uint64) er
 	case err != nil:
 		return err
 	case steps[0].Position > position:
-		return &TooEarlyError{id, position, steps[0].Position}
+		first := strconv.FormatUint(steps[0].Position, 10)
+		return record.NotFound.Errorf("session %q had nothing at position %d of the log: it begins at %s", id, position, first).
+			Because(ErrTooEarly, id, first)
 	}
 	return fmt.Errorf("session %q at position %d: everything was taken away: %w", id, position, store.ErrNotFound)
 }
@@ -92,7 +81,7 @@ func (r *Registry) Moment(ctx context.Context, position uint64) (moment uint64, 
 const stepSlice = 2000
 
 // Steps returns what happened in a session, oldest first. It reads the whole log.
-// A session of which nothing was ever stored is a *NothingStoredError.
+// A session of which nothing was ever stored is ErrNothingStored.
 func (r *Registry) Steps(ctx context.Context, id string) ([]Step, error) {
 	s := &stepper{id: id, names: map[record.Name]bool{}, lost: map[record.Ref]record.Name{}}
 	for more := true; more; {

@@ -94,7 +94,7 @@ type Assumption struct {
 
 // SavingsOf returns the savings of a session from its artifacts and the log of
 // reads. An agent counts an artifact once, and none that it wrote itself. Of trees,
-// if any are given, others are left out. An unknown session is a *NothingStoredError.
+// if any are given, others are left out. An unknown session is ErrNothingStored.
 func (r *Registry) SavingsOf(ctx context.Context, id string, assume Assumption, trees ...record.Tree) (*Savings, error) {
 	m := &meter{Savings: &Savings{Session: id}, registry: r, pick: materialize.Selection{Filter: record.Filter{Trees: trees}}, artifacts: map[string]*artifact{}, lost: map[string]bool{}, rows: map[string]*AgentSavings{}}
 	if err := m.measure(ctx); err != nil {

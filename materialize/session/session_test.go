@@ -22,6 +22,7 @@ import (
 	"filebus/materialize/session"
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/record"
 )
 
 // newWorkspace makes a workspace whose store must be sound when the test ends.
@@ -143,20 +144,20 @@ func TestStartRefused(t *testing.T) {
 		kind, name string
 		want       error
 	}{
-		{"", "", new(session.WordError)},
-		{"Build", "", new(session.WordError)},
-		{"a/b", "", new(session.WordError)},
-		{"..", "", new(session.WordError)},
-		{"a b", "", new(session.WordError)},
-		{"con", "", new(session.WordError)},
-		{strings.Repeat("a", 41), "", new(session.WordError)},
-		{"build", "???", new(session.WordError)},
-		{"pr_reviews", "pr_7", new(session.TakenError)},
+		{"", "", session.ErrWord},
+		{"Build", "", session.ErrWord},
+		{"a/b", "", session.ErrWord},
+		{"..", "", session.ErrWord},
+		{"a b", "", session.ErrWord},
+		{"con", "", session.ErrWord},
+		{strings.Repeat("a", 41), "", session.ErrWord},
+		{"build", "???", session.ErrWord},
+		{"pr_reviews", "pr_7", session.ErrTaken},
 	}
 	for _, test := range tests {
 		_, err := x.Start(t.Context(), test.kind, test.name)
-		if err == nil || fmt.Sprintf("%T", err) != fmt.Sprintf("%T", test.want) {
-			t.Errorf("Start(%q, %q): %T %v, want %T", test.kind, test.name, err, err, test.want)
+		if !errors.Is(err, test.want) {
+			t.Errorf("Start(%q, %q): %v, want %v", test.kind, test.name, err, test.want)
 		}
 	}
 }
@@ -167,9 +168,8 @@ func TestTakenID(t *testing.T) {
 	x.file(".claude/sessions/other/pr_8/notes.md", "text\n")
 	x.sync()
 	_, err := x.Start(t.Context(), "pr_reviews", "pr_8")
-	var taken *session.TakenError
-	if !errors.As(err, &taken) {
-		t.Errorf("an id that another type has: %v, want TakenError", err)
+	if !errors.Is(err, session.ErrTaken) {
+		t.Errorf("an id that another type has: %v, want ErrTaken", err)
 	}
 }
 
@@ -189,26 +189,26 @@ func TestFind(t *testing.T) {
 		{a.ID, a.String(), nil},
 		{"build/" + a.ID, a.String(), nil},
 		{"one", a.String(), nil},
-		{"two", "", new(session.AmbiguousError)},
+		{"two", "", session.ErrSeveral},
 		{"build/two", b.String(), nil},
 		{"review/two", c.String(), nil},
 		{"Release 1.2 / ä", d.String(), nil},
 		{"release-1-2", d.String(), nil},
 		{"review/Release 1.2 / ä", d.String(), nil},
-		{"build/Release 1.2 / ä", "", new(session.NotFoundError)},
+		{"build/Release 1.2 / ä", "", session.ErrNoSession},
 		{strings.Repeat("long ", 30), e.String(), nil},
 		{"k7m2p9", "build/k7m2p9", nil},
-		{"", "", new(session.UnsetError)},
-		{"build/", "", new(session.UnsetError)},
-		{"sessions/build//context.md", "", new(session.UnsetError)},
-		{"k7m2p8", "", new(session.NotFoundError)},
-		{"..", "", new(session.NotFoundError)},
+		{"", "", session.ErrUnset},
+		{"build/", "", session.ErrUnset},
+		{"sessions/build//context.md", "", session.ErrUnset},
+		{"k7m2p8", "", session.ErrNoSession},
+		{"..", "", session.ErrNoSession},
 	}
 	for _, test := range tests {
 		got, err := x.Find(t.Context(), test.text)
 		if test.err != nil {
-			if fmt.Sprintf("%T", err) != fmt.Sprintf("%T", test.err) {
-				t.Errorf("Find(%q): %s, %T %v; want %T", test.text, got, err, err, test.err)
+			if !errors.Is(err, test.err) {
+				t.Errorf("Find(%q): %s, %v; want %v", test.text, got, err, test.err)
 			}
 			continue
 		}
@@ -217,8 +217,8 @@ func TestFind(t *testing.T) {
 		}
 	}
 	_, err := x.Find(t.Context(), "k7m2p8")
-	var missing *session.NotFoundError
-	if !errors.As(err, &missing) || len(missing.Near) != 1 || missing.Near[0].ID != "k7m2p9" {
+	var missing *record.Error
+	if !errors.As(err, &missing) || missing.Reason != session.ErrNoSession || !slices.Equal(missing.Names, []string{"build/k7m2p9"}) {
 		t.Errorf("a slip of the pen: %v, %+v; want k7m2p9 near", err, missing)
 	}
 }
@@ -270,30 +270,22 @@ func TestPutRefused(t *testing.T) {
 		artifact, text, summary string
 		want                    error
 	}{
-		{"", "text", "", new(session.WordError)},
-		{"../x", "text", "", new(session.WordError)},
-		{"a/b", "text", "", new(session.WordError)},
-		{"a//b", "text", "", new(session.UnsetError)},
-		{"a:b", "text", "", new(session.WordError)},
-		{"metadata.json", "{}", "", new(session.WordError)},
-		{".agent_log", "text", "", new(session.WordError)},
-		{"plan.summary.md", "text", "", new(session.WordError)},
-		{"nul.md", "text", "", new(session.WordError)},
-		{"plan", "", "", new(session.EmptyError)},
-		{"plan", "text", words(200), new(session.SummaryError)},
+		{"", "text", "", session.ErrWord},
+		{"../x", "text", "", session.ErrWord},
+		{"a/b", "text", "", session.ErrWord},
+		{"a//b", "text", "", session.ErrUnset},
+		{"a:b", "text", "", session.ErrWord},
+		{"metadata.json", "{}", "", session.ErrWord},
+		{".agent_log", "text", "", session.ErrWord},
+		{"plan.summary.md", "text", "", session.ErrWord},
+		{"nul.md", "text", "", session.ErrWord},
+		{"plan", "", "", session.ErrEmpty},
+		{"plan", "text", words(200), session.ErrLongSummary},
 	}
 	for _, test := range tests {
 		_, err := x.Put(t.Context(), key, session.PutRequest{Artifact: test.artifact, Text: strings.NewReader(test.text), Summary: test.summary})
-		var word *session.WordError
-		if errors.As(err, &word) {
-			err = word
-		}
-		var unset *session.UnsetError
-		if errors.As(err, &unset) {
-			err = unset
-		}
-		if fmt.Sprintf("%T", err) != fmt.Sprintf("%T", test.want) {
-			t.Errorf("Put(%q, %d bytes, %d words): %T %v, want %T", test.artifact, len(test.text), len(strings.Fields(test.summary)), err, err, test.want)
+		if !errors.Is(err, test.want) {
+			t.Errorf("Put(%q, %d bytes, %d words): %v, want %v", test.artifact, len(test.text), len(strings.Fields(test.summary)), err, test.want)
 		}
 	}
 	if s := x.read(key); len(s.Files) != 1 {
@@ -563,12 +555,10 @@ func TestArchive(t *testing.T) {
 		texts[prefix+"plan.summary.md"] != "A plan.\n" || len(texts) != 5 {
 		t.Errorf("the archive has %d files", len(texts))
 	}
-	var taken *session.FileTakenError
-	if _, err := x.Archive(t.Context(), key, session.ArchiveRequest{To: one}); !errors.As(err, &taken) {
+	if _, err := x.Archive(t.Context(), key, session.ArchiveRequest{To: one}); !errors.Is(err, session.ErrFileTaken) {
 		t.Errorf("an archive over a file: %v", err)
 	}
-	var open *session.OpenError
-	if _, err := x.Archive(t.Context(), key, session.ArchiveRequest{Remove: true}); !errors.As(err, &open) {
+	if _, err := x.Archive(t.Context(), key, session.ArchiveRequest{Remove: true}); !errors.Is(err, session.ErrNotEnded) {
 		t.Errorf("removing a session that has not ended: %v", err)
 	}
 	if _, err := x.End(t.Context(), key, "completed"); err != nil {

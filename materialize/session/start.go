@@ -37,10 +37,10 @@ var (
 	review   = layout.Pattern(`^pr_[0-9]{1,18}$`)
 )
 
-// CheckType returns a *WordError for what cannot be the type of a session.
+// CheckType returns an ErrWord for what cannot be the type of a session.
 func CheckType(kind string) error {
 	if !typeWord().MatchString(kind) || device().MatchString(kind) {
-		return &WordError{"type of a session", kind, "it is a word of at most 40 lower-case letters, digits, - and _"}
+		return noWord("type of a session", kind, "it is a word of at most 40 lower-case letters, digits, - and _")
 	}
 	return nil
 }
@@ -56,13 +56,14 @@ func (r *Registry) Start(ctx context.Context, kind, name string) (*Started, erro
 	if layout.IsReviewSession(kind, name) && review().MatchString(name) {
 		started, err := r.claim(ctx, Key{Type: kind, ID: name}, "")
 		if errors.Is(err, store.ErrConflict) {
-			err = &TakenError{Key{Type: kind, ID: name}}
+			key := kind + "/" + name
+			err = record.Conflict.Errorf("the session %s is there already", key).Because(ErrTaken, key)
 		}
 		return started, err
 	}
 	word := slug(name)
 	if name != "" && word == "" {
-		return nil, &WordError{"name of a session", name, "it has no letter and no digit"}
+		return nil, noWord("name of a session", name, "it has no letter and no digit")
 	}
 	for try := 1; ; try++ {
 		id := r.now().UTC().Format(idTime) + "-" + strings.ToLower(rand.Text()[:idRandom])
