@@ -24,6 +24,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
+	sessions "filebus/materialize/session"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -301,7 +302,7 @@ func jsonShapes() map[string]any {
 		"filebus snapshot show":          snapshotJSON{},
 		"filebus snapshot diff":          snapshotDiffJSON{},
 		"filebus snapshot restore-state": restoredJSON{},
-		"filebus session start":          sessionStartJSON{},
+		"filebus session start":          sessions.Started{},
 		"filebus session put":            record.Reference{},
 		"filebus session list":           sessionListJSON{},
 		"filebus session show":           sessionShowJSON{},
@@ -310,7 +311,7 @@ func jsonShapes() map[string]any {
 		"filebus session summary":        sessionSummaryJSON{},
 		"filebus session log":            sessionLogJSON{},
 		"filebus session end":            sessionEndJSON{},
-		"filebus session archive":        sessionArchiveJSON{},
+		"filebus session archive":        sessions.Archived{},
 		"filebus preview":                previewJSON{},
 		"filebus dialogue markers":       markersJSON{},
 		"filebus dialogue assemble":      assembledJSON{},

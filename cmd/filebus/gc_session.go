@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"filebus/materialize"
@@ -48,10 +49,10 @@ func (e *environ) releaseSessions(ctx context.Context, w *session, keep int, bef
 
 // releaseOld gives up sessions, each with all its files and its folder or not at
 // all, and returns which went.
-func (e *environ) releaseOld(ctx context.Context, w *session, old []sessions.OldSession, dryRun bool) (*materialize.ReleaseReport, []string, error) {
+func (e *environ) releaseOld(ctx context.Context, w *session, old []*sessions.Session, dryRun bool) (*materialize.ReleaseReport, []string, error) {
 	var groups []runs.OldRun
 	for _, s := range old {
-		groups = append(groups, runs.OldRun{ID: s.Key.String(), Names: s.Names})
+		groups = append(groups, runs.OldRun{ID: s.Key.String(), Names: s.Names()})
 	}
 	report, err := e.releaseRuns(ctx, w, groups, dryRun)
 	if report == nil {
@@ -63,7 +64,7 @@ func (e *environ) releaseOld(ctx context.Context, w *session, old []sessions.Old
 	}
 	var went []string
 	for _, s := range old {
-		if dryRun || !gone[s.Names[0].String()] {
+		if dryRun || !gone[s.Files[0].Record.Name.String()] {
 			continue
 		}
 		went = append(went, s.Key.String())
@@ -88,7 +89,8 @@ func (e *environ) retain(ctx context.Context, w *session, just sessions.Key) ([]
 	if err != nil {
 		return nil, err
 	}
-	_, went, err := e.releaseOld(ctx, w, withoutSession(old, just), false)
+	old = slices.DeleteFunc(old, func(s *sessions.Session) bool { return s.Key == just })
+	_, went, err := e.releaseOld(ctx, w, old, false)
 	if errors.Is(err, materialize.ErrStillNeeded) || errors.Is(err, store.ErrNotFound) { // or another process gave it up
 		err = nil
 	}

@@ -25,45 +25,30 @@ func newSessionCheckCommand(env *environ) *cobra.Command {
 
 // A sessionCheckJSON is how the files of a session were found, in JSON.
 type sessionCheckJSON struct {
-	Session string            `json:"session,omitempty"`
-	Files   []checkedFileJSON `json:"files"`
-	Wanting int               `json:"wanting"`
-}
-
-// A checkedFileJSON is how one file was found.
-type checkedFileJSON struct {
-	Artifact string `json:"artifact,omitempty"`
-	File     string `json:"file"`
-	State    string `json:"state"`
-	Detail   string `json:"detail,omitempty"`
-	Do       string `json:"do,omitempty"` // the command that helps
-	Tokens   int    `json:"tokens"`
-	Stored   bool   `json:"stored"`
+	Session string             `json:"session,omitempty"`
+	Files   []sessions.Finding `json:"files"`
+	Wanting int                `json:"wanting"`
 }
 
 func runSessionCheck(ctx context.Context, env *environ, files bool, args []string) error {
 	var view sessionCheckJSON
-	var findings []sessions.Finding
 	var err error
 	if files {
-		findings, err = checkFiles(ctx, env, args)
+		view.Files, err = checkFiles(ctx, env, args)
 	} else {
-		view.Session, findings, err = checkArtifacts(ctx, env, args)
+		view.Session, view.Files, err = checkArtifacts(ctx, env, args)
 	}
 	if err != nil {
 		return err
 	}
-	view.Files = []checkedFileJSON{}
 	var rows [][]string
-	for _, f := range findings {
-		view.Files = append(view.Files, checkedFileJSON{f.Artifact, validText(f.File), f.State, f.Detail, f.Do, f.Tokens, f.Stored})
-		name := textOr(f.Artifact, f.File)
-		if f.State == sessions.FileOK {
-			rows = append(rows, []string{f.State, name, tokenText(f.Tokens)})
-			continue
+	for _, f := range view.Files {
+		row := []string{f.State, textOr(f.Artifact, f.File), tokenText(f.Tokens)}
+		if f.State != sessions.FileOK {
+			row[2] = f.Detail + "; try: " + f.Do
+			view.Wanting++
 		}
-		view.Wanting++
-		rows = append(rows, []string{f.State, name, f.Detail + "; try: " + f.Do})
+		rows = append(rows, row)
 	}
 	if env.global.json {
 		err = env.printJSON(view)
@@ -73,7 +58,7 @@ func runSessionCheck(ctx context.Context, env *environ, files bool, args []strin
 	switch {
 	case err != nil:
 		return err
-	case len(findings) == 0:
+	case len(view.Files) == 0:
 		return coded(record.Wanting, "filebus session show "+quote(view.Session), errors.New("the session has no artifact to read"))
 	case view.Wanting > 0:
 		return silentError(record.Wanting)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +26,7 @@ func newSessionEndCommand(env *environ) *cobra.Command {
 
 // A sessionEndJSON is a session that has ended, in JSON.
 type sessionEndJSON struct {
-	sessionJSON
+	sessions.Session
 	AtWork  []string `json:"at_work"`           // agents that have begun and not ended
 	GivenUp []string `json:"given_up"`          // old sessions
 	Seconds int      `json:"seconds,omitempty"` // from its start
@@ -46,38 +45,30 @@ func runSessionEnd(ctx context.Context, env *environ, args []string, status stri
 	if err != nil {
 		return err
 	}
-	view := sessionEndJSON{sessionJSON: toSessionJSON(env, s), AtWork: []string{}, GivenUp: []string{}}
-	for _, a := range s.Open() {
+	view := sessionEndJSON{Session: *s}
+	for _, a := range s.AtWork {
 		view.AtWork = append(view.AtWork, cutText(a.Agent))
 	}
 	if len(view.AtWork) > 0 {
 		env.note("begun and not ended: %s; what became of one says filebus session log %s ERROR %s",
 			firstNames(view.AtWork), quote(s.Key.String()), quote(view.AtWork[0]))
 	}
-	if !s.Meta.Started.IsZero() {
-		view.Seconds = secondsSince(s.Meta.Started, s.Meta.Ended)
-	}
-	went, err := env.retain(ctx, f.session, s.Key)
-	if err != nil {
+	view.Seconds = secondsSince(s.Started, s.Ended)
+	if view.GivenUp, err = env.retain(ctx, f.session, s.Key); err != nil {
 		return fmt.Errorf("%s has ended; giving up old sessions: %w", s.Key, err)
 	}
-	if len(went) > 0 {
-		view.GivenUp = went
-		env.note("gave up %s, as the configuration says: %s", plural(len(went), "old session"), firstNames(went))
+	if n := len(view.GivenUp); n > 0 {
+		env.note("gave up %s, as the configuration says: %s", plural(n, "old session"), firstNames(view.GivenUp))
 	}
 	if env.global.json {
 		return env.printJSON(view)
 	}
-	line := []string{view.Session, view.Status, plural(view.Artifacts, "artifact"), tokenText(view.Tokens)}
+	line := []string{s.Key.String(), s.Status, plural(s.Count, "artifact"), tokenText(s.Tokens)}
 	if view.Seconds > 0 {
 		line = append(line, runs.DurationText(time.Duration(view.Seconds)*time.Second))
 	}
 	env.printf("%s\n", strings.Join(line, "  "))
 	return nil
-}
-
-func withoutSession(old []sessions.OldSession, key sessions.Key) []sessions.OldSession {
-	return slices.DeleteFunc(old, func(s sessions.OldSession) bool { return s.Key == key })
 }
 
 type sessionArchiveOptions struct {
@@ -103,15 +94,6 @@ func newSessionArchiveCommand(env *environ) *cobra.Command {
 	return cmd
 }
 
-// A sessionArchiveJSON is a session that was archived, in JSON.
-type sessionArchiveJSON struct {
-	Session string   `json:"session"`
-	File    string   `json:"file,omitempty"` // absolute
-	Files   []string `json:"files"`
-	Bytes   int64    `json:"bytes"` // of the texts
-	Removed int      `json:"removed"`
-}
-
 func runSessionArchive(ctx context.Context, env *environ, opts sessionArchiveOptions, text string) error {
 	request := sessions.ArchiveRequest{Remove: opts.remove}
 	if opts.to != "" {
@@ -129,12 +111,8 @@ func runSessionArchive(ctx context.Context, env *environ, opts sessionArchiveOpt
 	if err != nil {
 		return err
 	}
-	view := sessionArchiveJSON{f.key.String(), validText(request.To), done.Files, done.Bytes, done.Removed}
-	if view.Files == nil {
-		view.Files = []string{}
-	}
 	if env.global.json {
-		return env.printJSON(view)
+		return env.printJSON(done)
 	}
 	if request.To != "" {
 		env.printf("%s  %s, %s\n", request.To, plural(len(done.Files), "file"), byteSize(done.Bytes))

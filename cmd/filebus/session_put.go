@@ -114,9 +114,9 @@ func newSessionPathCommand(env *environ) *cobra.Command {
 
 // A sessionPathJSON is the file of an artifact, or the folder, in JSON.
 type sessionPathJSON struct {
-	Session string `json:"session"`
-	File    string `json:"file"` // absolute
-	Exists  bool   `json:"exists"`
+	Session sessions.Key `json:"session"`
+	File    string       `json:"file"` // absolute
+	Exists  bool         `json:"exists"`
 }
 
 func runSessionPath(ctx context.Context, env *environ, args []string) error {
@@ -130,7 +130,7 @@ func runSessionPath(ctx context.Context, env *environ, args []string) error {
 	}
 	if env.global.json {
 		_, err := os.Lstat(file)
-		return env.printJSON(sessionPathJSON{f.key.String(), validText(file), err == nil})
+		return env.printJSON(sessionPathJSON{f.key, file, err == nil})
 	}
 	env.printf("%s\n", file)
 	return nil

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -114,21 +113,11 @@ func (e *environ) replayPosition(ctx context.Context, s *session, text string) (
 	return e.registry(s).Moment(ctx, position)
 }
 
-// A stepJSON is a step of a session.
-type sessionStepJSON struct {
-	Position  uint64    `json:"position"`
-	Time      time.Time `json:"time"`
-	Event     string    `json:"event"` // put, change, conflict, retire, drop
-	Name      string    `json:"name"`
-	Ref       string    `json:"ref"`
-	Agent     string    `json:"agent,omitempty"`
-	Destroyed bool      `json:"destroyed,omitempty"`
-}
-
+// A sessionStepsJSON is what happened in a session, in JSON.
 type sessionStepsJSON struct {
-	Session string            `json:"session"`
-	Steps   []sessionStepJSON `json:"steps"` // oldest first
-	Earlier int               `json:"earlier"`
+	Session string          `json:"session"`
+	Steps   []sessions.Step `json:"steps"` // oldest first
+	Earlier int             `json:"earlier"`
 }
 
 // printSteps prints the last steps of a session up to a position.
@@ -138,27 +127,21 @@ func printSteps(ctx context.Context, env *environ, s *session, id string, trees 
 		return err
 	}
 	steps = slices.DeleteFunc(steps, func(step sessions.Step) bool {
-		return len(trees) > 0 && !slices.Contains(trees, step.Name.Tree)
+		return len(trees) > 0 && !slices.Contains(trees, step.Name.Tree) || step.Position > until
 	})
-	for len(steps) > 0 && steps[len(steps)-1].Position > until {
-		steps = steps[:len(steps)-1]
-	}
-	view := sessionStepsJSON{Session: id, Steps: []sessionStepJSON{}}
-	if limit > 0 && len(steps) > limit {
-		view.Earlier = len(steps) - limit
-		steps = steps[view.Earlier:]
+	view := sessionStepsJSON{Session: id, Steps: steps}
+	if limit > 0 {
+		view.Earlier = max(0, len(steps)-limit)
+		view.Steps = steps[view.Earlier:]
 	}
 	var rows [][]string
-	for _, step := range steps {
-		line := sessionStepJSON{step.Position, step.Time, step.Event, validText(step.Name.String()), step.Ref.Short(), step.Agent, step.Destroyed}
-		view.Steps = append(view.Steps, line)
-		name := line.Name
-		if line.Destroyed && line.Event != sessions.EventDrop {
+	for _, step := range view.Steps {
+		name := step.Name.String()
+		if step.Destroyed && step.Event != sessions.EventDrop {
 			name += " (destroyed since)"
 		}
-		rows = append(rows, []string{
-			"@" + strconv.FormatUint(line.Position, 10), env.minute(line.Time), orDash(line.Agent), line.Event, line.Ref, name,
-		})
+		at := "@" + strconv.FormatUint(step.Position, 10)
+		rows = append(rows, []string{at, env.minute(step.Time), orDash(step.Agent), step.Event, step.Ref.String(), name})
 	}
 	if env.global.json {
 		return env.printJSON(view)

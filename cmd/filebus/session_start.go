@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,16 +21,6 @@ func newSessionStartCommand(env *environ) *cobra.Command {
 	return cmd
 }
 
-// A sessionStartJSON is a session that was started, in JSON.
-type sessionStartJSON struct {
-	Session string    `json:"session"` // TYPE/ID
-	ID      string    `json:"id"`
-	Type    string    `json:"type"`
-	Name    string    `json:"name,omitempty"`
-	Started time.Time `json:"started"`
-	Folder  string    `json:"folder"` // absolute
-}
-
 func runSessionStart(ctx context.Context, env *environ, kind, name string) error {
 	if err := sessions.CheckType(kind); err != nil {
 		return err // before a store is made for it
@@ -45,10 +34,8 @@ func runSessionStart(ctx context.Context, env *environ, kind, name string) error
 		return err
 	}
 	if env.global.json {
-		return env.printJSON(sessionStartJSON{
-			started.Key.String(), started.Key.ID, kind, validText(started.Meta.Name), started.Meta.Started, validText(started.Folder),
-		})
+		return env.printJSON(started)
 	}
-	env.printf("%s\n", started.Key.ID)
+	env.printf("%s\n", started.ID)
 	return nil
 }

@@ -41,12 +41,12 @@ func (e *environ) goingOn(ctx context.Context, s *session) (*goingOn, error) {
 			g.dialogues = append(g.dialogues, item)
 		}
 	}
-	list, _, err := e.registry(s).List(ctx, sessions.ListOptions{})
+	list, _, err := e.registry(s).List(ctx, "", 0)
 	if err != nil {
 		return nil, err
 	}
 	for _, one := range list {
-		if one.Key.IsOwn() && one.Status(e.now()) == sessions.StatusInProgress {
+		if one.Key.IsOwn() && one.Status == sessions.StatusInProgress {
 			g.sessions = append(g.sessions, one)
 		}
 	}

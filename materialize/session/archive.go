@@ -28,9 +28,11 @@ type ArchiveRequest struct {
 
 // An Archived says what Archive did.
 type Archived struct {
-	Files   []string // packed, as records have their paths
-	Bytes   int64    // of their texts
-	Removed int      // files that were taken away
+	Key     Key      `json:"session"`
+	File    string   `json:"file,omitempty"` // absolute
+	Files   []string `json:"files"`          // packed, as records have their paths
+	Bytes   int64    `json:"bytes"`          // of their texts
+	Removed int      `json:"removed"`        // files that were taken away
 }
 
 // Archive packs the files of a session into one, from the store, after it has taken
@@ -44,7 +46,7 @@ func (r *Registry) Archive(ctx context.Context, key Key, request ArchiveRequest)
 			return nil, err
 		}
 	}
-	if err := r.takeIn(ctx, key); err != nil {
+	if _, err := r.takeIn(ctx, key, 0); err != nil {
 		return nil, err
 	}
 	s, err := r.Read(ctx, key)
@@ -54,46 +56,41 @@ func (r *Registry) Archive(ctx context.Context, key Key, request ArchiveRequest)
 	if request.Remove && !s.hasEnded() {
 		return nil, record.Conflict.Errorf("the session %s has not ended", key).Because(ErrNotEnded, key.String())
 	}
-	report := &Archived{}
+	report := &Archived{Key: key, File: request.To}
 	if request.To != "" {
-		if err := r.pack(ctx, s, request.To, report); err != nil {
+		if err := r.pack(ctx, s, report); err != nil {
 			return nil, err
 		}
 	}
 	if !request.Remove {
 		return report, nil
 	}
-	return report, r.remove(ctx, s, request.To, report)
+	return report, r.remove(ctx, s, report)
 }
 
-// takeIn stores what stands on disk of a session and is not stored yet.
-func (r *Registry) takeIn(ctx context.Context, key Key) error {
+// takeIn stores the files of a session of the workspace that were written less than
+// age ago, or all for 0, and returns how many. What is no regular file is nobody's
+// text.
+func (r *Registry) takeIn(ctx context.Context, key Key, age time.Duration) (n int, err error) {
 	if !key.IsOwn() {
-		return nil
+		return 0, nil
 	}
-	return r.takeInIf(ctx, key, func(os.FileInfo) bool { return true })
-}
-
-// takeInIf stores the files of a session that are to be stored. What is no regular
-// file is nobody's text.
-func (r *Registry) takeInIf(ctx context.Context, key Key, wanted func(os.FileInfo) bool) error {
 	paths, err := r.paths(key)
 	for _, p := range paths {
 		info, statErr := os.Lstat(r.w.FilePath(p))
-		if statErr == nil && info.Mode().IsRegular() && wanted(info) {
+		if statErr == nil && info.Mode().IsRegular() && (age == 0 || r.now().Sub(info.ModTime()) < age) {
+			n++
 			err = errors.Join(err, r.w.TakeIn(ctx, p))
 		}
 	}
-	return err
+	return n, err
 }
 
 // TakeInNew stores what was written to the folder of a session just now, which the
 // commands that read otherwise leave alone until it is still.
 func (r *Registry) TakeInNew(ctx context.Context, key Key) error {
-	if !key.IsOwn() {
-		return nil
-	}
-	return r.takeInIf(ctx, key, func(info os.FileInfo) bool { return r.now().Sub(info.ModTime()) < justWritten })
+	_, err := r.takeIn(ctx, key, justWritten)
+	return err
 }
 
 // justWritten is the age up to which a change may be too new for a sync.
@@ -103,11 +100,11 @@ const justWritten = 5 * time.Second
 // packed: one that an agent has changed since is a store.ErrConflict. The metadata name
 // the archive before the first file goes: a call that is interrupted can be finished
 // with any.
-func (r *Registry) remove(ctx context.Context, s *Session, to string, report *Archived) error {
+func (r *Registry) remove(ctx context.Context, s *Session, report *Archived) error {
 	meta := s.Key.file(layout.SessionMetaFile)
 	files := slices.DeleteFunc(slices.Clone(s.Files), func(v store.Version) bool { return v.Record.Name == meta })
-	if to != "" && len(files) > 0 {
-		err := r.editMeta(ctx, s.Key, func(m *layout.SessionMeta) { m.Archive = withArchive(m.Archive, filepath.Base(to)) })
+	if report.File != "" && len(files) > 0 {
+		err := r.editMeta(ctx, s.Key, func(m *layout.SessionMeta) { m.Archive = withArchive(m.Archive, filepath.Base(report.File)) })
 		if err != nil {
 			return err
 		}
@@ -135,7 +132,8 @@ func fileTaken(file string) error {
 }
 
 // pack writes the archive under a temporary name first. A file that is there stays.
-func (r *Registry) pack(ctx context.Context, s *Session, to string, report *Archived) error {
+func (r *Registry) pack(ctx context.Context, s *Session, report *Archived) error {
+	to := report.File
 	if _, err := os.Lstat(to); err == nil {
 		return fileTaken(to)
 	}

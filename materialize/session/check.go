@@ -31,13 +31,13 @@ const (
 
 // A Finding says how an agent finds a file that it was told to read.
 type Finding struct {
-	Artifact string // "" for a file of no session
-	File     string // absolute
-	State    string
-	Detail   string
-	Do       string // the command line that helps
-	Tokens   int    // about
-	Stored   bool   // the store has these bytes
+	Artifact string `json:"artifact,omitempty"` // "" for a file of no session
+	File     string `json:"file"`               // absolute
+	State    string `json:"state"`
+	Detail   string `json:"detail,omitempty"`
+	Do       string `json:"do,omitempty"` // the command line that helps
+	Tokens   int    `json:"tokens"`       // about
+	Stored   bool   `json:"stored"`       // the store has these bytes
 }
 
 // Check looks at artifacts of a session as an agent would that was told to read

@@ -138,11 +138,10 @@ func (l *looker) artifact() string {
 
 // missing says what to do about a file that is not there.
 func (l *looker) missing(detail string) {
-	if l.head == nil && !l.retired && l.session != nil {
-		if open := l.session.Open(); len(open) > 0 {
-			l.set(FileMissing, "the same again when "+open[0].Agent+" has ended", "%s; %s is still at work", detail, open[0].Agent)
-			return
-		}
+	if l.head == nil && !l.retired && l.session != nil && len(l.session.AtWork) > 0 {
+		agent := l.session.AtWork[0].Agent
+		l.set(FileMissing, "the same again when "+agent+" has ended", "%s; %s is still at work", detail, agent)
+		return
 	}
 	l.set(FileMissing, l.again(), "%s", detail)
 }
@@ -225,28 +224,19 @@ func (l *looker) agent() {
 	if l.session == nil {
 		return
 	}
-	agent := l.session.agentOf(l.artifact())
-	if agent == "" {
-		agent = l.w.Settings.Profile.Recognize(l.relative()).Facts.Agent
+	agent := ""
+	if v, found := l.session.files[l.artifact()]; found {
+		agent = v.Record.Agent
 	}
-	for _, open := range l.session.Open() {
+	if agent == "" {
+		p, _ := filepath.Rel(l.w.Root, l.File) // the file of a session is below the root
+		agent = l.w.Settings.Profile.Recognize(filepath.ToSlash(p)).Facts.Agent
+	}
+	for _, open := range l.session.AtWork {
 		if agent != "" && layout.Slug(open.Agent) == layout.Slug(agent) {
 			l.set(FileOpen, "filebus session log "+quote(l.session.Key.String())+" SUCCESS "+quote(open.Agent),
 				"%s has begun and not ended, and may still be writing", open.Agent)
 			return
 		}
 	}
-}
-
-func (l *looker) relative() string {
-	p, err := filepath.Rel(l.w.Root, l.File)
-	if err != nil {
-		return l.File
-	}
-	return filepath.ToSlash(p)
-}
-
-func (s *Session) agentOf(artifact string) string {
-	a, _ := s.Artifact(artifact)
-	return a.Agent
 }

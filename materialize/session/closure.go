@@ -64,12 +64,12 @@ type Member struct {
 
 // A Gone is something that a record refers to and that cannot be laid out.
 type Gone struct {
-	What   string      // as it is referred to
-	By     record.Name // who refers to it; zero: it was the session's own
-	Reason string
+	What   string `json:"what"`         // as it is referred to
+	By     string `json:"by,omitempty"` // who refers to it; "": it was the session's own
+	Reason string `json:"reason"`
 	// Inexact says that nothing is lost: the file is in the workspace though not in
 	// the store, or another version of it was laid out.
-	Inexact bool
+	Inexact bool `json:"inexact,omitempty"`
 
 	files []string // where it could be
 }
@@ -279,7 +279,7 @@ func (g *gatherer) follow(ctx context.Context) error {
 		case at.version.Record != nil:
 			return g.reach(tx, at, m)
 		case at.reason != "":
-			g.leaveOut(Gone{What: at.what, By: by.Name, Reason: at.reason, files: at.files})
+			g.leaveOut(Gone{What: at.what, By: by.Name.String(), Reason: at.reason, files: at.files})
 		}
 		return nil
 	})
@@ -289,7 +289,10 @@ func (g *gatherer) follow(ctx context.Context) error {
 func (g *gatherer) reach(tx *store.Tx, at place, from Member) error {
 	name := at.version.Record.Name
 	if at.older != "" {
-		g.leaveOut(Gone{What: at.older, By: from.Version.Record.Name, Reason: "an older version of " + name.String() + ", whose current one is here", Inexact: true})
+		g.leaveOut(Gone{
+			What: at.older, By: from.Version.Record.Name.String(), Inexact: true,
+			Reason: "an older version of " + name.String() + ", whose current one is here",
+		})
 	}
 	if g.members[name] {
 		return nil

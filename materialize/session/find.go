@@ -135,11 +135,8 @@ func (r *Registry) Discover(ctx context.Context, text string) (found bool, err e
 		if !d.IsDir() || kind != "*" && kind != d.Name() {
 			continue
 		}
-		err := r.takeInIf(ctx, key, func(os.FileInfo) bool {
-			found = true
-			return true
-		})
-		if err != nil {
+		n, err := r.takeIn(ctx, key, 0)
+		if found = found || n > 0; err != nil {
 			return found, err
 		}
 	}

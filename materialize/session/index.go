@@ -24,16 +24,26 @@ const (
 
 // A LaidOut says what was laid out of a bundle.
 type LaidOut struct {
-	materialize.LayOutReport
-	Index   string // its name in the folder
-	LeftOut []Gone // also what a newer thing has the place of
+	Session  string    `json:"session"`
+	Position uint64    `json:"position"` // of the log
+	Time     time.Time `json:"time"`     // of that position
+	Index    string    `json:"index"`    // its name in the folder
+	Files    int       `json:"files"`    // without the index
+	Bytes    int64     `json:"bytes"`
+	Tokens   int       `json:"tokens"`   // of the files, about
+	Own      int       `json:"own"`      // records of the session itself
+	Others   int       `json:"others"`   // records that they refer to
+	LeftOut  []Gone    `json:"left_out"` // also what a newer thing has the place of
+	Notes    []string  `json:"notes,omitempty"`
 }
 
 // LayOut lays the members of a bundle out as the files they came from, in a folder
 // that is new, empty, or the result of the same call, and writes an index beside
 // them, last, of at most maxTokens. Members of one tree that was asked for alone
 // stand at the top.
-func (r *Registry) LayOut(ctx context.Context, b *Bundle, to string, trees []record.Tree, maxTokens int, progress func(done, total int)) (*LaidOut, error) {
+func (r *Registry) LayOut(
+	ctx context.Context, b *Bundle, to string, trees []record.Tree, maxTokens int, progress func(done, total int),
+) (*LaidOut, error) {
 	pick := materialize.Selection{At: b.Position, Names: []record.Name{}}
 	alone := len(trees) == 1
 	for _, m := range b.Members {
@@ -52,40 +62,39 @@ func (r *Registry) LayOut(ctx context.Context, b *Bundle, to string, trees []rec
 	if err != nil {
 		return nil, err
 	}
-	return &LaidOut{*report, name, index.leftOut}, nil
+	return &LaidOut{
+		Session: b.Session, Position: b.Position, Time: b.Time, Index: name, Files: report.Files, Bytes: report.Bytes,
+		Tokens: record.EstimateTokens(report.Bytes), Own: b.Own, Others: len(b.Members) - b.Own, LeftOut: index.LeftOut, Notes: b.Notes,
+	}, nil
 }
 
-// An index is what INDEX.md says.
+// An index is what INDEX.md says of a bundle.
 type index struct {
-	title    string
-	position uint64
-	time     time.Time
-	files    []indexed // the session's own first
-	own      int
-	leftOut  []Gone
-	notes    []string
+	Bundle
+	title string
+	files []indexed // the session's own first
+	own   int
 }
 
 // An indexed is a file with its line of the index.
 type indexed struct {
 	path    string
-	kind    string
+	kind    record.Kind
 	preview string
 	tokens  int
-	names   []record.Name // several where entries share a file
+	entries int // that share the file; 1 for others
+	name    string
 	own     bool
 }
 
 // indexOf returns the index of a bundle, with the entries of one file together.
 func indexOf(b *Bundle, alone bool) *index {
-	x := &index{
-		title:    "# Files of session " + cut(safe(b.Session), 60),
-		position: b.Position, time: b.Time, leftOut: slices.Clone(b.LeftOut), notes: b.Notes,
-	}
+	x := &index{Bundle: *b, title: "# Files of session " + cut(safe(b.Session), 60)}
+	x.LeftOut = slices.Clone(b.LeftOut)
 	at := map[string]int{}
 	for i, m := range b.Members {
 		r := m.Version.Record
-		file := indexed{path: r.Path, kind: string(r.Name.Kind), preview: m.Preview, tokens: m.Tokens, names: []record.Name{r.Name}, own: i < b.Own}
+		file := indexed{r.Path, r.Name.Kind, m.Preview, m.Tokens, 1, r.Name.String(), i < b.Own}
 		if !alone && r.Name.Tree != "" {
 			file.path = path.Join(string(r.Name.Tree), r.Path)
 		}
@@ -97,13 +106,16 @@ func indexOf(b *Bundle, alone bool) *index {
 		case r.Name.Kind == record.KindFrame: // it has the entries that are there
 			file.own = x.files[before].own
 			x.files[before] = file
-		case r.Name.Kind.IsEntry() && x.files[before].kind != string(record.KindFrame):
-			x.files[before].join(file)
+		case r.Name.Kind.IsEntry() && x.files[before].kind != record.KindFrame:
+			f := &x.files[before]
+			f.tokens += file.tokens
+			f.preview += "; " + file.preview
+			f.entries++
 		}
 	}
 	slices.SortStableFunc(x.files, func(a, b indexed) int {
 		if a.own != b.own {
-			return cmp.Compare(btoi(b.own), btoi(a.own))
+			return btoi(b.own) - btoi(a.own)
 		}
 		return cmp.Compare(a.path, b.path)
 	})
@@ -120,19 +132,12 @@ func btoi(b bool) int {
 	return 0
 }
 
-// join adds another entry of the same file.
-func (f *indexed) join(other indexed) {
-	f.tokens += other.tokens
-	f.preview += "; " + other.preview
-	f.names = append(f.names, other.names...)
-}
-
 // leaveOut moves what was not laid out after all to what was left out.
 func (x *index) leaveOut(names []string, reason string) {
 	for _, name := range names {
-		x.leftOut = append(x.leftOut, Gone{What: name, Reason: reason})
+		x.LeftOut = append(x.LeftOut, Gone{What: name, Reason: reason})
 		x.files = slices.DeleteFunc(x.files, func(f indexed) bool {
-			gone := len(f.names) == 1 && f.names[0].String() == name
+			gone := f.entries == 1 && f.name == name
 			x.own -= btoi(gone && f.own)
 			return gone
 		})
@@ -153,7 +158,7 @@ func (x *index) fit(maxTokens int) []byte {
 		func() []string { return x.groups(func(indexed) string { return "" }) },
 	} {
 		listed := strings.Join(lines(), "")
-		for _, most := range []int{len(x.leftOut), 20, 5} {
+		for _, most := range []int{len(x.LeftOut), 20, 5} {
 			if text = x.head() + listed + x.tail(most); record.EstimateTokens(int64(len(text))) <= maxTokens {
 				return []byte(text)
 			}
@@ -177,29 +182,29 @@ func (x *index) head() string {
 		text += fmt.Sprintf(", %d that they refer to", others)
 	}
 	return text + fmt.Sprintf(", ~%d tokens, as of position %d of the log (%s).\n",
-		tokens, x.position, x.time.UTC().Format(time.RFC3339))
+		tokens, x.Position, x.Time.UTC().Format(time.RFC3339))
 }
 
 // tail returns what stands behind the lines: what was left out, at most so many
 // things by name, and the bounds that were met.
 func (x *index) tail(most int) string {
 	var text strings.Builder
-	if len(x.leftOut) > 0 {
+	if len(x.LeftOut) > 0 {
 		text.WriteString("\n## Left out\n\n")
 	}
-	for i, gone := range x.leftOut {
+	for i, gone := range x.LeftOut {
 		if i == most {
-			fmt.Fprintf(&text, "- %d more\n", len(x.leftOut)-most)
+			fmt.Fprintf(&text, "- %d more\n", len(x.LeftOut)-most)
 			break
 		}
 		text.WriteString("- " + gone.String() + "\n")
 	}
-	for i, note := range x.notes {
+	for i, note := range x.Notes {
 		if i == 0 {
 			text.WriteString("\n")
 		}
 		if i == 3 {
-			fmt.Fprintf(&text, "%d more bounds were met.\n", len(x.notes)-i)
+			fmt.Fprintf(&text, "%d more bounds were met.\n", len(x.Notes)-i)
 			break
 		}
 		text.WriteString("Bounded: " + cut(safe(note), 300) + ".\n")
@@ -210,8 +215,8 @@ func (x *index) tail(most int) string {
 // String says on one line what is gone, why, and who refers to it.
 func (g Gone) String() string {
 	text := cut(safe(g.What), 200) + ": " + safe(g.Reason)
-	if !g.By.IsZero() {
-		text += "; " + cut(safe(g.By.String()), 200) + " refers to it"
+	if g.By != "" {
+		text += "; " + cut(safe(g.By), 200) + " refers to it"
 	}
 	return text
 }
@@ -221,7 +226,11 @@ func (x *index) lines(preview int) []string {
 	var lines []string
 	for i, f := range x.files {
 		lines = append(lines, x.heading(i))
-		line := fmt.Sprintf("- %s | %s | ~%d", safe(f.path), f.kindText(), f.tokens)
+		line := fmt.Sprintf("- %s | %s", safe(f.path), f.kind)
+		if f.entries > 1 {
+			line += fmt.Sprintf(" ×%d", f.entries)
+		}
+		line += fmt.Sprintf(" | ~%d", f.tokens)
 		if shown := cut(safe(strings.Join(strings.Fields(f.preview), " ")), preview); shown != "" {
 			line += " | " + shown
 		}
@@ -241,26 +250,19 @@ func (x *index) heading(i int) string {
 	return ""
 }
 
-func (f *indexed) kindText() string {
-	if len(f.names) > 1 {
-		return f.kind + " ×" + strconv.Itoa(len(f.names))
-	}
-	return f.kind
-}
-
 // groups returns a line for each group of files: what they have in common, how
 // many there are of which kinds, tokens.
 func (x *index) groups(key func(indexed) string) []string {
 	type group struct {
 		count, tokens int
-		kinds         map[string]int
+		kinds         map[record.Kind]int
 	}
 	found := map[string]*group{}
 	var keys []string
 	for _, f := range x.files {
 		k := key(f)
 		if found[k] == nil {
-			found[k] = &group{kinds: map[string]int{}}
+			found[k] = &group{kinds: map[record.Kind]int{}}
 			keys = append(keys, k)
 		}
 		g := found[k]
@@ -273,7 +275,7 @@ func (x *index) groups(key func(indexed) string) []string {
 		g := found[k]
 		var kinds []string
 		for _, kind := range record.Kinds() {
-			if n := g.kinds[string(kind)]; n > 0 {
+			if n := g.kinds[kind]; n > 0 {
 				kinds = append(kinds, fmt.Sprintf("%d %s", n, kind))
 			}
 		}

@@ -26,13 +26,13 @@ const (
 
 // A Step is an entry of the log about a record of a session.
 type Step struct {
-	Position  uint64
-	Time      time.Time
-	Event     string
-	Name      record.Name
-	Ref       record.Ref
-	Agent     string
-	Destroyed bool // what it put is not there any more
+	Position  uint64          `json:"position"`
+	Time      time.Time       `json:"time"`
+	Event     string          `json:"event"`
+	Name      record.Name     `json:"name"`
+	Ref       record.ShortRef `json:"ref"`
+	Agent     string          `json:"agent,omitempty"`
+	Destroyed bool            `json:"destroyed,omitempty"` // what it put is not there any more
 }
 
 // Replay gathers a session as it was at a position of the log, with what its
@@ -149,7 +149,7 @@ func (s *stepper) add(e store.Entry, r *record.Record) {
 		event = EventPut
 	}
 	s.names[r.Name] = true
-	s.steps = append(s.steps, Step{Position: e.Position, Time: e.Time, Event: event, Name: r.Name, Ref: e.Ref, Agent: r.Agent})
+	s.steps = append(s.steps, Step{Position: e.Position, Time: e.Time, Event: event, Name: r.Name, Ref: record.ShortRef(e.Ref), Agent: r.Agent})
 }
 
 // findLost finds the names of contents that were destroyed: only the histories of
@@ -211,7 +211,7 @@ func (s *stepper) addLost() {
 		if !ours {
 			continue
 		}
-		step := Step{Position: e.Position, Time: e.Time, Event: EventPut, Name: name, Ref: e.Ref, Destroyed: true}
+		step := Step{Position: e.Position, Time: e.Time, Event: EventPut, Name: name, Ref: record.ShortRef(e.Ref), Destroyed: true}
 		switch e.Op {
 		case store.OpRetire:
 			step.Event = EventRetire

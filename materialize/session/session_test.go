@@ -130,8 +130,8 @@ func TestStart(t *testing.T) {
 				}
 			}
 			key := x.start("build", "  Release 1.2: ä ")
-			if !strings.HasSuffix(key.ID, "-release-1-2") || x.read(key).Meta.Name != "Release 1.2: ä" {
-				t.Errorf("named: %s, %+v", key, x.read(key).Meta)
+			if !strings.HasSuffix(key.ID, "-release-1-2") || x.read(key).Name != "Release 1.2: ä" {
+				t.Errorf("named: %s, %+v", key, x.read(key))
 			}
 		})
 	}
@@ -376,7 +376,7 @@ func TestStatus(t *testing.T) {
 		}
 		x.sync()
 		x.now = x.now.Add(test.later)
-		if got := x.read(key).Status(x.now); got != test.want {
+		if got := x.read(key).Status; got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
@@ -389,7 +389,7 @@ func TestEnd(t *testing.T) {
 	x.sync()
 	key := session.Key{Type: "build", ID: "k7"}
 	s, err := x.End(t.Context(), key, "")
-	if err != nil || s.Status(x.now) != session.StatusInterrupted {
+	if err != nil || s.Status != session.StatusInterrupted {
 		t.Fatalf("ended as %+v, %v; want interrupted", s, err)
 	}
 	ended := x.now.UTC().Format(time.RFC3339)
@@ -399,11 +399,11 @@ func TestEnd(t *testing.T) {
 		t.Errorf("metadata.json (-want +got):\n%s%v", diff, err)
 	}
 	x.put(key, "report", "# Report\n", "")
-	if s, err = x.End(t.Context(), key, ""); err != nil || s.Meta.Status != session.StatusInterrupted {
-		t.Errorf("ended again: %+v, %v; want it as it was", s.Meta, err)
+	if s, err = x.End(t.Context(), key, ""); err != nil || s.Status != session.StatusInterrupted {
+		t.Errorf("ended again: %+v, %v; want it as it was", s, err)
 	}
-	if s, err = x.End(t.Context(), key, "completed"); err != nil || s.Meta.Status != session.StatusCompleted {
-		t.Errorf("ended otherwise: %+v, %v", s.Meta, err)
+	if s, err = x.End(t.Context(), key, "completed"); err != nil || s.Status != session.StatusCompleted {
+		t.Errorf("ended otherwise: %+v, %v", s, err)
 	}
 	if _, err := x.End(t.Context(), key, "done"); err == nil {
 		t.Errorf("ended with a status that is none: no error")
@@ -411,8 +411,8 @@ func TestEnd(t *testing.T) {
 	key = x.start("build", "")
 	file := ".claude/sessions/build/" + key.ID + "/metadata.json"
 	x.file(file, "{broken")
-	if s, err = x.End(t.Context(), key, "failed"); err != nil || s.Meta.Status != "failed" || !s.Meta.Started.Equal(x.now.UTC().Truncate(time.Second)) {
-		t.Errorf("metadata that cannot be read: %+v, %v", s.Meta, err)
+	if s, err = x.End(t.Context(), key, "failed"); err != nil || s.Status != "failed" || !s.Started.Equal(x.now.UTC().Truncate(time.Second)) {
+		t.Errorf("metadata that cannot be read: %+v, %v", s, err)
 	}
 	if before := x.before(s.Files[0]); before != "{broken" {
 		t.Errorf("the version before that is %q", before)
@@ -487,8 +487,8 @@ func TestOld(t *testing.T) {
 	}{{0, 0}, {59 * time.Minute, 0}, {2 * time.Minute, 1}} {
 		x.now = x.now.Add(step.later)
 		old, err := x.Old(t.Context(), 0, x.now)
-		got := slices.DeleteFunc(old, func(o session.OldSession) bool { return o.Key != key })
-		if len(got) != step.want || err != nil || x.read(key).Status(x.now) != session.StatusCompleted {
+		got := slices.DeleteFunc(old, func(o *session.Session) bool { return o.Key != key })
+		if len(got) != step.want || err != nil || x.read(key).Status != session.StatusCompleted {
 			t.Errorf("with a report, %v later: %v, %v; want %d", step.later, got, err, step.want)
 		}
 	}
@@ -501,8 +501,8 @@ func TestOldAtWork(t *testing.T) {
 	key := x.start("review", "")
 	x.put(key, "security_report", "# Report\n", "")
 	file := filepath.Join(x.dir, ".claude/sessions/review", key.ID, "late.md")
-	if s := x.read(key); s.Status(x.now) != session.StatusCompleted {
-		t.Fatalf("the session is %s; the test is about one that looks completed", s.Status(x.now))
+	if s := x.read(key); s.Status != session.StatusCompleted {
+		t.Fatalf("the session is %s; the test is about one that looks completed", s.Status)
 	}
 	tests := []struct {
 		later   time.Duration
@@ -572,8 +572,8 @@ func TestArchive(t *testing.T) {
 	if err != nil || len(left) != 1 || left[0].Name() != "metadata.json" {
 		t.Errorf("left: %v, %v; want metadata.json", left, err)
 	}
-	if s := x.read(key); s.Meta.Archive != "three.tgz" || s.Status(x.now) != session.StatusCompleted {
-		t.Errorf("after that: %+v", s.Meta)
+	if s := x.read(key); s.Archive != "three.tgz" || s.Status != session.StatusCompleted {
+		t.Errorf("after that: %+v", s)
 	}
 
 	// What comes later is in another archive; one without files is not named.
@@ -589,8 +589,8 @@ func TestArchive(t *testing.T) {
 		if step.to != "" {
 			request.To = filepath.Join(x.dir, step.to)
 		}
-		if _, err := x.Archive(t.Context(), key, request); err != nil || x.read(key).Meta.Archive != step.want {
-			t.Errorf("after %q in %q: %q, %v; want %q", step.add, step.to, x.read(key).Meta.Archive, err, step.want)
+		if _, err := x.Archive(t.Context(), key, request); err != nil || x.read(key).Archive != step.want {
+			t.Errorf("after %q in %q: %q, %v; want %q", step.add, step.to, x.read(key).Archive, err, step.want)
 		}
 	}
 }

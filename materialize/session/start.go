@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
@@ -15,10 +16,12 @@ import (
 
 // A Started is a session that was just begun.
 type Started struct {
-	Key    Key
-	Meta   layout.SessionMeta
-	Folder string // absolute; it is there
-	Ref    record.Ref
+	Key     Key       `json:"session"`
+	ID      string    `json:"id"`
+	Type    string    `json:"type"`
+	Name    string    `json:"name,omitempty"`
+	Started time.Time `json:"started"`
+	Folder  string    `json:"folder"` // absolute; it is there
 }
 
 const (
@@ -102,5 +105,5 @@ func (r *Registry) claim(ctx context.Context, key Key, name string) (*Started, e
 	if err != nil {
 		return nil, r.orLink(ctx, file, err)
 	}
-	return &Started{Key: key, Meta: meta, Folder: filepath.Dir(put.File), Ref: put.Ref}, nil
+	return &Started{key, key.ID, key.Type, name, meta.Started, filepath.Dir(put.File)}, nil
 }

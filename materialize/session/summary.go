@@ -12,11 +12,11 @@ import (
 
 // A Summary says in short what is in an artifact.
 type Summary struct {
-	Artifact string
-	Agent    string
-	Text     string // one line of at most MaxSummary words
-	Words    int    // of all of it, also where the text is cut
-	Given    bool   // by who wrote the artifact; else it is its preview
+	Artifact string `json:"artifact"`
+	Agent    string `json:"agent,omitempty"`
+	Text     string `json:"summary"` // one line of at most MaxSummary words
+	Words    int    `json:"words"`   // of all of it, also where the text is cut
+	Given    bool   `json:"given"`   // by who wrote the artifact; else it is its preview
 }
 
 // Summaries returns what the artifacts of a session say in short. One that is too
@@ -39,7 +39,7 @@ func (r *Registry) Summaries(ctx context.Context, s *Session) ([]Summary, error)
 			words = append(words[:MaxSummary:MaxSummary], "…")
 		}
 		if short.Text = strings.Join(words, " "); short.Text == "" {
-			short.Text = layout.Clip(a.Title, 120)
+			short.Text = layout.Clip(a.Title, maxShown)
 		}
 		all = append(all, short)
 	}
