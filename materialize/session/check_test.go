@@ -156,7 +156,7 @@ func TestPlantedLink(t *testing.T) {
 	key := session.Key{Type: "evil", ID: "k7"}
 	for what, write := range map[string]func() error{
 		"start": func() error { _, err := x.Start(t.Context(), "evil", ""); return err },
-		"path":  func() error { _, err := x.Path(t.Context(), key, ""); return err },
+		"path":  func() error { _, err := x.Path(t.Context(), key); return err },
 		"log":   func() error { _, err := x.Note(t.Context(), key, "START", "a", ""); return err },
 		"put": func() error {
 			_, err := x.Put(t.Context(), key, session.PutRequest{Artifact: "plan", Text: strings.NewReader("text")})

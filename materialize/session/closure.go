@@ -2,15 +2,18 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"time"
 
 	"filebus/materialize"
+	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -79,30 +82,23 @@ type Gone struct {
 // not begun at an earlier position is ErrTooEarly.
 func (r *Registry) Gather(ctx context.Context, request GatherRequest) (*Bundle, error) {
 	g, err := r.begin(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	if err = g.own(ctx); err != nil {
-		return nil, err
-	}
-	if g.place.past != nil {
-		err = g.ownLost(ctx)
+	if err == nil {
+		err = g.own(ctx)
 	}
 	switch {
-	case err != nil || g.known || len(g.LeftOut) > 0:
-	case g.place.past != nil:
-		err = r.nothingAt(ctx, request.Session, g.Position)
+	case err != nil:
+		return nil, err
+	case g.known || len(g.LeftOut) > 0:
+	case g.past:
+		return nil, r.nothingAt(ctx, request.Session, g.Position)
 	default:
-		err = r.nothing(ctx, request.Session)
+		return nil, r.nothing(ctx, request.Session)
 	}
 	g.Own = len(g.Members)
-	if request.Closure {
-		for g.next < len(g.Members) && err == nil {
-			err = g.follow(ctx)
+	for request.Closure && g.next < len(g.Members) {
+		if err := g.follow(ctx); err != nil {
+			return nil, err
 		}
-	}
-	if err != nil {
-		return nil, err
 	}
 	for i := range g.LeftOut {
 		if gone := &g.LeftOut[i]; g.place.isOutside(gone.files) {
@@ -134,6 +130,7 @@ type gatherer struct {
 	place    places
 	members  map[record.Name]bool
 	gone     map[string]bool
+	past     bool // it is as of an earlier position
 	known    bool // the session has records, picked or not
 	next     int  // the first member that was not followed
 
@@ -142,23 +139,19 @@ type gatherer struct {
 
 // begin fixes the position and, for an earlier one, reads what stood where.
 func (r *Registry) begin(ctx context.Context, request GatherRequest) (*gatherer, error) {
-	if request.Records == 0 {
-		request.Records = defaultRecords
-	}
-	if request.Depth == 0 {
-		request.Depth = defaultDepth
-	}
+	request.Records = cmp.Or(request.Records, defaultRecords)
+	request.Depth = cmp.Or(request.Depth, defaultDepth)
 	g := &gatherer{
 		Bundle: &Bundle{Session: request.Session}, registry: r, request: request,
+		past:    request.Pick.At > 0 || !request.Pick.AsOf.IsZero(),
 		members: map[record.Name]bool{}, gone: map[string]bool{},
 	}
-	past := request.Pick.At > 0 || !request.Pick.AsOf.IsZero()
 	err := r.w.Store.View(ctx, func(tx *store.Tx) (err error) {
 		g.Position = tx.Position()
 		switch {
 		case request.Pick.At > 0:
 			g.Position = min(g.Position, request.Pick.At)
-		case past:
+		case g.past:
 			g.Position, err = tx.AsOf(request.Pick.AsOf)
 		}
 		if err == nil && g.Position > 0 {
@@ -169,52 +162,71 @@ func (r *Registry) begin(ctx context.Context, request GatherRequest) (*gatherer,
 		return err
 	})
 	g.place = places{w: r.w, position: g.Position}
-	if err == nil && past {
-		err = g.place.readPast(ctx)
+	if err == nil && g.past && request.Closure {
+		err = g.readPast(ctx)
 	}
 	return g, err
 }
 
-// own takes in the session's own records, by path.
+// current lists what was current at the position and passes a filter, newest first.
+func (g *gatherer) current(ctx context.Context, filter record.Filter) ([]query.Summary, error) {
+	request := query.ListRequest{Filter: filter}
+	if g.past {
+		if request.At = g.Position; request.At == 0 {
+			return nil, nil
+		}
+	}
+	listing, err := g.registry.read.List(ctx, request)
+	return listing.Entries, err
+}
+
+// readPast reads what stood at which path at an earlier position.
+func (g *gatherer) readPast(ctx context.Context) error {
+	entries, err := g.current(ctx, record.Filter{})
+	g.place.past = map[string]record.Ref{}
+	for _, e := range entries {
+		r := e.Version.Record
+		value := store.PathValue(r.Name.Tree, r.Path)
+		if _, taken := g.place.past[value]; !taken && r.Path != "" && !r.Name.Kind.IsEntry() {
+			g.place.past[value] = e.Version.Ref
+		}
+	}
+	return err
+}
+
+// own takes in the session's own records, by path, and names those of an earlier
+// position that are destroyed.
 func (g *gatherer) own(ctx context.Context) error {
-	pick := &g.request.Pick
-	take := func(tx *store.Tx, v store.Version) (err error) {
-		if v.Record.Session != g.Session || g.members[v.Record.Name] {
+	entries, err := g.current(ctx, record.Filter{Sessions: []string{g.Session}})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(entries, func(a, b query.Summary) int {
+		x, y := a.Version.Record, b.Version.Record
+		return cmp.Or(strings.Compare(x.Path, y.Path), strings.Compare(x.Name.String(), y.Name.String()))
+	})
+	err = inBatches(ctx, g.registry.w.Store, entries, func(tx *store.Tx, e query.Summary) error {
+		if e.Version.Position > g.Position {
 			return nil
 		}
 		g.known = true
-		if pick.Picks(tx, v) {
-			err = g.add(tx, v, record.Name{}, 0)
+		if !g.request.Pick.Picks(tx, e.Version) {
+			return nil
 		}
+		return g.add(tx, e.Version, record.Name{}, 0)
+	})
+	if err != nil || !g.past {
 		return err
 	}
-	var err error
-	if g.place.past != nil {
-		err = inBatches(ctx, g.registry.w.Store, g.place.names, func(tx *store.Tx, n store.NamedRef) error {
-			v, err := tx.Get(n.Ref)
-			if err != nil {
-				return err
-			}
-			return take(tx, v)
-		})
-	} else {
-		var failed error
-		err = g.registry.read.Each(ctx, store.FieldSession, g.Session, func(tx *store.Tx, v store.Version) bool {
-			if v.Position <= g.Position {
-				failed = take(tx, v)
-			}
-			return failed != nil
-		})
-		err = errors.Join(err, failed)
+	dropped := func(tx *store.Tx, from store.NamedRef) iter.Seq2[store.NamedRef, error] {
+		return tx.DroppedAt(from.Name, g.Position)
 	}
-	slices.SortFunc(g.Members, func(a, b Member) int {
-		x, y := a.Version.Record, b.Version.Record
-		if c := strings.Compare(x.Path, y.Path); c != 0 {
-			return c
+	return inSlices(ctx, g.registry.w.Store, dropped, func(_ *store.Tx, n store.NamedRef) error {
+		if isOf(n.Name, g.Session) {
+			g.leaveOut(Gone{What: n.Name.String(), Reason: destroyed})
 		}
-		return strings.Compare(x.Name.String(), y.Name.String())
+		return nil
 	})
-	return err
 }
 
 // inBatches calls visit with each of some values, a few in a transaction.

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"filebus/materialize"
+	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
@@ -73,74 +74,65 @@ type index struct {
 	Bundle
 	title string
 	files []indexed // the session's own first
-	own   int
 }
 
 // An indexed is a file with its line of the index.
 type indexed struct {
-	path    string
-	kind    record.Kind
-	preview string
-	tokens  int
-	entries int // that share the file; 1 for others
-	name    string
-	own     bool
+	path     string
+	kind     record.Kind
+	preview  string
+	tokens   int
+	names    []string // several where entries share a file
+	referred int      // 0: it is the session's own; 1: that refers to it
 }
 
 // indexOf returns the index of a bundle, with the entries of one file together.
 func indexOf(b *Bundle, alone bool) *index {
-	x := &index{Bundle: *b, title: "# Files of session " + cut(safe(b.Session), 60)}
+	x := &index{Bundle: *b, title: "# Files of session " + layout.Clip(safe(b.Session), 60)}
 	x.LeftOut = slices.Clone(b.LeftOut)
 	at := map[string]int{}
 	for i, m := range b.Members {
 		r := m.Version.Record
-		file := indexed{r.Path, r.Name.Kind, m.Preview, m.Tokens, 1, r.Name.String(), i < b.Own}
+		file := indexed{r.Path, r.Name.Kind, m.Preview, m.Tokens, []string{r.Name.String()}, 0}
+		if i >= b.Own {
+			file.referred = 1
+		}
 		if !alone && r.Name.Tree != "" {
 			file.path = path.Join(string(r.Name.Tree), r.Path)
 		}
 		before, taken := at[file.path]
-		switch {
-		case !taken:
+		if !taken {
 			at[file.path] = len(x.files)
 			x.files = append(x.files, file)
-		case r.Name.Kind == record.KindFrame: // it has the entries that are there
-			file.own = x.files[before].own
-			x.files[before] = file
-		case r.Name.Kind.IsEntry() && x.files[before].kind != record.KindFrame:
-			f := &x.files[before]
-			f.tokens += file.tokens
-			f.preview += "; " + file.preview
-			f.entries++
+			continue
+		}
+		switch have := &x.files[before]; {
+		case file.kind == record.KindFrame: // it has the entries that are there
+			file.referred = have.referred
+			*have = file
+		case file.kind.IsEntry() && have.kind != record.KindFrame:
+			have.tokens += file.tokens
+			have.preview += "; " + file.preview
+			have.names = append(have.names, file.names...)
 		}
 	}
-	slices.SortStableFunc(x.files, func(a, b indexed) int {
-		if a.own != b.own {
-			return btoi(b.own) - btoi(a.own)
-		}
-		return cmp.Compare(a.path, b.path)
-	})
-	for _, f := range x.files {
-		x.own += btoi(f.own)
-	}
+	slices.SortStableFunc(x.files, func(a, b indexed) int { return cmp.Or(a.referred-b.referred, cmp.Compare(a.path, b.path)) })
 	return x
 }
 
-func btoi(b bool) int {
-	if b {
-		return 1
+// others returns how many files are not the session's own.
+func (x *index) others() (n int) {
+	for _, f := range x.files {
+		n += f.referred
 	}
-	return 0
+	return n
 }
 
 // leaveOut moves what was not laid out after all to what was left out.
 func (x *index) leaveOut(names []string, reason string) {
 	for _, name := range names {
 		x.LeftOut = append(x.LeftOut, Gone{What: name, Reason: reason})
-		x.files = slices.DeleteFunc(x.files, func(f indexed) bool {
-			gone := f.entries == 1 && f.name == name
-			x.own -= btoi(gone && f.own)
-			return gone
-		})
+		x.files = slices.DeleteFunc(x.files, func(f indexed) bool { return len(f.names) == 1 && f.names[0] == name })
 	}
 }
 
@@ -148,15 +140,14 @@ func (x *index) leaveOut(names []string, reason string) {
 // previews, then with counts by folder, then by kind, if there is no room.
 func (x *index) fit(maxTokens int) []byte {
 	var text string
-	for _, lines := range []func() []string{
-		func() []string { return x.lines(160) },
-		func() []string { return x.lines(80) },
-		func() []string { return x.lines(40) },
-		func() []string { return x.lines(0) },
-		func() []string { return x.groups(folderOf) },
-		func() []string { return x.groups(topOf) },
-		func() []string { return x.groups(func(indexed) string { return "" }) },
-	} {
+	var forms []func() []string
+	for _, preview := range []int{160, 80, 40, 0} {
+		forms = append(forms, func() []string { return x.lines(preview) })
+	}
+	for _, key := range []func(indexed) string{folderOf, topOf, func(indexed) string { return "" }} {
+		forms = append(forms, func() []string { return x.groups(key) })
+	}
+	for _, lines := range forms {
 		listed := strings.Join(lines(), "")
 		for _, most := range []int{len(x.LeftOut), 20, 5} {
 			if text = x.head() + listed + x.tail(most); record.EstimateTokens(int64(len(text))) <= maxTokens {
@@ -177,8 +168,9 @@ func (x *index) head() string {
 	for _, f := range x.files {
 		tokens += f.tokens
 	}
-	text := fmt.Sprintf("%s\n\n%s of the session", x.title, count(x.own, "file"))
-	if others := len(x.files) - x.own; others > 0 {
+	others := x.others()
+	text := fmt.Sprintf("%s\n\n%s of the session", x.title, count(len(x.files)-others))
+	if others > 0 {
 		text += fmt.Sprintf(", %d that they refer to", others)
 	}
 	return text + fmt.Sprintf(", ~%d tokens, as of position %d of the log (%s).\n",
@@ -192,31 +184,29 @@ func (x *index) tail(most int) string {
 	if len(x.LeftOut) > 0 {
 		text.WriteString("\n## Left out\n\n")
 	}
-	for i, gone := range x.LeftOut {
-		if i == most {
-			fmt.Fprintf(&text, "- %d more\n", len(x.LeftOut)-most)
-			break
-		}
+	for _, gone := range x.LeftOut[:min(most, len(x.LeftOut))] {
 		text.WriteString("- " + gone.String() + "\n")
 	}
-	for i, note := range x.Notes {
-		if i == 0 {
-			text.WriteString("\n")
-		}
-		if i == 3 {
-			fmt.Fprintf(&text, "%d more bounds were met.\n", len(x.Notes)-i)
-			break
-		}
-		text.WriteString("Bounded: " + cut(safe(note), 300) + ".\n")
+	if more := len(x.LeftOut) - most; more > 0 {
+		fmt.Fprintf(&text, "- %d more\n", more)
+	}
+	if len(x.Notes) > 0 {
+		text.WriteString("\n")
+	}
+	for _, note := range x.Notes[:min(3, len(x.Notes))] {
+		text.WriteString("Bounded: " + layout.Clip(safe(note), 300) + ".\n")
+	}
+	if more := len(x.Notes) - 3; more > 0 {
+		fmt.Fprintf(&text, "%d more bounds were met.\n", more)
 	}
 	return text.String()
 }
 
 // String says on one line what is gone, why, and who refers to it.
 func (g Gone) String() string {
-	text := cut(safe(g.What), 200) + ": " + safe(g.Reason)
+	text := layout.Clip(safe(g.What), 200) + ": " + safe(g.Reason)
 	if g.By != "" {
-		text += "; " + cut(safe(g.By), 200) + " refers to it"
+		text += "; " + layout.Clip(safe(g.By), 200) + " refers to it"
 	}
 	return text
 }
@@ -224,30 +214,25 @@ func (g Gone) String() string {
 // lines returns a line for each file: path, kind, tokens, preview.
 func (x *index) lines(preview int) []string {
 	var lines []string
+	own := len(x.files) - x.others()
 	for i, f := range x.files {
-		lines = append(lines, x.heading(i))
+		switch {
+		case i == own:
+			lines = append(lines, "\n## Referred to\n\n")
+		case i == 0:
+			lines = append(lines, "\n## Of the session (path, kind, tokens, preview)\n\n")
+		}
 		line := fmt.Sprintf("- %s | %s", safe(f.path), f.kind)
-		if f.entries > 1 {
-			line += fmt.Sprintf(" ×%d", f.entries)
+		if len(f.names) > 1 {
+			line += fmt.Sprintf(" ×%d", len(f.names))
 		}
 		line += fmt.Sprintf(" | ~%d", f.tokens)
-		if shown := cut(safe(strings.Join(strings.Fields(f.preview), " ")), preview); shown != "" {
-			line += " | " + shown
+		if shown := safe(strings.Join(strings.Fields(f.preview), " ")); shown != "" && preview > 0 {
+			line += " | " + layout.Clip(shown, preview)
 		}
 		lines = append(lines, line+"\n")
 	}
 	return lines
-}
-
-// heading returns the heading that stands before a file, if one does.
-func (x *index) heading(i int) string {
-	switch {
-	case i == 0 && x.files[0].own:
-		return "\n## Of the session (path, kind, tokens, preview)\n\n"
-	case i == x.own:
-		return "\n## Referred to\n\n"
-	}
-	return ""
 }
 
 // groups returns a line for each group of files: what they have in common, how
@@ -279,7 +264,7 @@ func (x *index) groups(key func(indexed) string) []string {
 				kinds = append(kinds, fmt.Sprintf("%d %s", n, kind))
 			}
 		}
-		lines = append(lines, fmt.Sprintf("- %s%s (%s), ~%d\n", safe(k), count(g.count, "file"), strings.Join(kinds, ", "), g.tokens))
+		lines = append(lines, fmt.Sprintf("- %s%s (%s), ~%d\n", safe(k), count(g.count), strings.Join(kinds, ", "), g.tokens))
 	}
 	return lines
 }
@@ -293,11 +278,11 @@ func topOf(f indexed) string {
 	return strings.Join(parts[:min(len(parts), 2)], "/") + "/: "
 }
 
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+func count(files int) string {
+	if files == 1 {
+		return "1 file"
 	}
-	return strconv.Itoa(n) + " " + noun + "s"
+	return strconv.Itoa(files) + " files"
 }
 
 // safe returns text for one line of an index: raw bytes and control characters of
@@ -308,21 +293,4 @@ func safe(text string) string {
 	}
 	quoted := strconv.Quote(text)
 	return quoted[1 : len(quoted)-1]
-}
-
-// cut shortens text to at most so many characters, at a space if there is one
-// near.
-func cut(text string, most int) string {
-	if most <= 0 {
-		return ""
-	}
-	runes := []rune(text)
-	if len(runes) <= most {
-		return text
-	}
-	short := string(runes[:most-1])
-	if at := strings.LastIndexByte(short, ' '); at > len(short)*2/3 {
-		short = short[:at]
-	}
-	return strings.TrimRight(short, " ,;:") + "…"
 }

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -19,10 +18,9 @@ type places struct {
 	w        *materialize.Workspace
 	position uint64
 
-	// For an earlier position: the names that were current then, and which of them
-	// stood at a path. The look-ups of the store only know what is current now.
-	names []store.NamedRef
-	past  map[string]store.NamedRef
+	// For an earlier position: what stood at which path. The look-ups of the store
+	// only know what is current now.
+	past map[string]record.Ref
 }
 
 // A place is what was found of a citation: a version, or why there is none. If
@@ -33,45 +31,6 @@ type place struct {
 	what    string
 	reason  string
 	files   []string // where the file of something that is not stored could be
-}
-
-// readPast reads what was current at the position.
-func (p *places) readPast(ctx context.Context) error {
-	p.past = map[string]store.NamedRef{}
-	newest := map[string]uint64{}
-	var from record.Name
-	for more := true; more; {
-		more = false
-		err := p.w.Store.View(ctx, func(tx *store.Tx) error {
-			seen := 0
-			for n, err := range tx.NamesAt(from, p.position) {
-				if err != nil {
-					return err
-				}
-				if seen++; seen > 1000 {
-					from, more = n.Name, true
-					return nil
-				}
-				v, err := tx.Get(n.Ref)
-				if err != nil {
-					return err
-				}
-				p.names = append(p.names, n)
-				if v.Record.Path == "" || n.Name.Kind.IsEntry() {
-					continue
-				}
-				key := store.PathValue(n.Name.Tree, v.Record.Path)
-				if v.Position >= newest[key] {
-					p.past[key], newest[key] = n, v.Position
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // find returns what a reference of a record means.
@@ -184,11 +143,11 @@ func (p *places) byName(tx *store.Tx, tree record.Tree, name record.Name) (place
 // at returns the newest version that stood at a path; none is no error.
 func (p *places) at(tx *store.Tx, value string) (store.Version, error) {
 	if p.past != nil {
-		n, found := p.past[value]
+		ref, found := p.past[value]
 		if !found {
 			return store.Version{}, nil
 		}
-		return tx.Get(n.Ref)
+		return tx.Get(ref)
 	}
 	for ref, err := range tx.Lookup(store.FieldPath, value) {
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,23 +78,51 @@ func (r *Registry) Moment(ctx context.Context, position uint64) (moment uint64, 
 	return moment, err
 }
 
-// stepSlice is how many log entries one transaction looks at.
-const stepSlice = 2000
+// inSlices calls visit with what a transaction lists from a place on, the zero one
+// first, a few thousand in a transaction.
+func inSlices[T any](
+	ctx context.Context, s *store.Store, list func(tx *store.Tx, from T) iter.Seq2[T, error], visit func(*store.Tx, T) error,
+) error {
+	const slice = 2000
+	var from T
+	for more := true; more; {
+		more = false
+		err := s.View(ctx, func(tx *store.Tx) error {
+			seen := 0
+			for each, err := range list(tx, from) {
+				if err != nil {
+					return err
+				}
+				if seen++; seen > slice {
+					from, more = each, true
+					return nil
+				}
+				if err := visit(tx, each); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // Steps returns what happened in a session, oldest first. It reads the whole log.
 // A session of which nothing was ever stored is ErrNothingStored.
 func (r *Registry) Steps(ctx context.Context, id string) ([]Step, error) {
 	s := &stepper{id: id, names: map[record.Name]bool{}, lost: map[record.Ref]record.Name{}}
-	for more := true; more; {
-		err := r.w.Store.View(ctx, func(tx *store.Tx) (err error) {
-			more, err = s.read(tx)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+	log := func(tx *store.Tx, from store.Entry) iter.Seq2[store.Entry, error] {
+		return tx.Log(max(from.Position, 1))
 	}
-	if err := r.findLost(ctx, s); err != nil {
+	err := inSlices(ctx, r.w.Store, log, s.read)
+	if err == nil && len(s.dropped) > 0 {
+		// Only the histories of names know contents that were destroyed.
+		err = inSlices(ctx, r.w.Store, (*store.Tx).NamesEver, s.takeLost)
+	}
+	if err != nil {
 		return nil, err
 	}
 	s.addLost()
@@ -107,35 +136,23 @@ func (r *Registry) Steps(ctx context.Context, id string) ([]Step, error) {
 // A stepper collects the steps of a session.
 type stepper struct {
 	id      string
-	done    uint64 // the last position that was looked at
 	steps   []Step
 	names   map[record.Name]bool
 	dropped []store.Entry              // about contents that were destroyed
 	lost    map[record.Ref]record.Name // what these contents were
 }
 
-// read looks at some entries of the log and reports whether there are more.
-func (s *stepper) read(tx *store.Tx) (more bool, err error) {
-	seen := 0
-	for e, err := range tx.Log(s.done + 1) {
-		if err != nil {
-			return false, err
-		}
-		if seen++; seen > stepSlice {
-			return true, nil
-		}
-		s.done = e.Position
-		v, err := tx.Get(e.Ref)
-		switch {
-		case errors.Is(err, store.ErrDropped):
-			s.dropped = append(s.dropped, e)
-		case err != nil:
-			return false, err
-		case v.Record.Session == s.id:
-			s.add(e, v.Record)
-		}
+// read looks at an entry of the log.
+func (s *stepper) read(tx *store.Tx, e store.Entry) error {
+	v, err := tx.Get(e.Ref)
+	switch {
+	case errors.Is(err, store.ErrDropped):
+		s.dropped = append(s.dropped, e)
+		return nil
+	case err == nil && v.Record.Session == s.id:
+		s.add(e, v.Record)
 	}
-	return false, nil
+	return err
 }
 
 func (s *stepper) add(e store.Entry, r *record.Record) {
@@ -152,40 +169,8 @@ func (s *stepper) add(e store.Entry, r *record.Record) {
 	s.steps = append(s.steps, Step{Position: e.Position, Time: e.Time, Event: event, Name: r.Name, Ref: record.ShortRef(e.Ref), Agent: r.Agent})
 }
 
-// findLost finds the names of contents that were destroyed: only the histories of
-// names know them still. Of artifacts whose envelopes are all gone the id tells the
-// session.
-func (r *Registry) findLost(ctx context.Context, s *stepper) error {
-	if len(s.dropped) == 0 {
-		return nil
-	}
-	var from record.Name
-	for more := true; more; {
-		more = false
-		err := r.w.Store.View(ctx, func(tx *store.Tx) error {
-			seen := 0
-			for name, err := range tx.NamesEver(from) {
-				if err != nil {
-					return err
-				}
-				if seen++; seen > stepSlice {
-					from, more = name, true
-					return nil
-				}
-				if err := s.takeLost(tx, name); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// takeLost notes which contents of a name were destroyed, if it is the session's.
+// takeLost notes which contents of a name were destroyed, if it is the session's. Of
+// artifacts whose envelopes are all gone the id tells the session.
 func (s *stepper) takeLost(tx *store.Tx, name record.Name) error {
 	if !s.names[name] && !isOf(name, s.id) {
 		return nil
@@ -220,32 +205,4 @@ func (s *stepper) addLost() {
 		}
 		s.steps = append(s.steps, step)
 	}
-}
-
-// ownLost names what was the session's own at the position and is destroyed.
-func (g *gatherer) ownLost(ctx context.Context) error {
-	var from record.Name
-	for more := true; more; {
-		more = false
-		err := g.registry.w.Store.View(ctx, func(tx *store.Tx) error {
-			seen := 0
-			for n, err := range tx.DroppedAt(from, g.Position) {
-				if err != nil {
-					return err
-				}
-				if seen++; seen > stepSlice {
-					from, more = n.Name, true
-					return nil
-				}
-				if isOf(n.Name, g.Session) {
-					g.leaveOut(Gone{What: n.Name.String(), Reason: destroyed})
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
