@@ -97,7 +97,7 @@ func checkFiles(ctx context.Context, env *environ, args []string) ([]sessions.Fi
 	}
 	s, err := env.open()
 	if errors.Is(err, store.ErrNoStore) {
-		return sessions.CheckAlone(files, env.now), nil
+		return sessions.Open(nil, nil, env.now).CheckFiles(ctx, files)
 	}
 	if err != nil {
 		return nil, err

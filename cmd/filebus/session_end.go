@@ -71,51 +71,45 @@ func runSessionEnd(ctx context.Context, env *environ, args []string, status stri
 	return nil
 }
 
-type sessionArchiveOptions struct {
-	to     string
-	remove bool
-}
-
 func newSessionArchiveCommand(env *environ) *cobra.Command {
-	var opts sessionArchiveOptions
+	to, remove := "", false
 	cmd := &cobra.Command{
 		Use:  "archive ID",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("to") && opts.to == "" {
+			if cmd.Flags().Changed("to") && to == "" {
 				return usageError("--to is empty: is the variable that holds it set?")
 			}
-			return runSessionArchive(cmd.Context(), env, opts, args[0])
+			return runSessionArchive(cmd.Context(), env, args[0], to, remove)
 		},
 	}
-	cmd.Flags().StringVar(&opts.to, "to", "", "")
-	cmd.Flags().BoolVar(&opts.remove, "remove", false, "")
+	cmd.Flags().StringVar(&to, "to", "", "")
+	cmd.Flags().BoolVar(&remove, "remove", false, "")
 	cmd.MarkFlagsOneRequired("to", "remove")
 	return cmd
 }
 
-func runSessionArchive(ctx context.Context, env *environ, opts sessionArchiveOptions, text string) error {
-	request := sessions.ArchiveRequest{Remove: opts.remove}
-	if opts.to != "" {
-		if !strings.HasSuffix(opts.to, ".tar.gz") && !strings.HasSuffix(opts.to, ".tgz") {
-			return coded(record.Usage, "filebus materialize --session "+quote(text)+" --to "+quote(opts.to),
-				fmt.Errorf("--to %s is no file that ends with .tar.gz", opts.to))
+func runSessionArchive(ctx context.Context, env *environ, text, to string, remove bool) error {
+	if to != "" {
+		if !strings.HasSuffix(to, ".tar.gz") && !strings.HasSuffix(to, ".tgz") {
+			return coded(record.Usage, "filebus materialize --session "+quote(text)+" --to "+quote(to),
+				fmt.Errorf("--to %s is no file that ends with .tar.gz", to))
 		}
-		request.To = env.abs(opts.to)
+		to = env.abs(to)
 	}
 	f, err := env.findSession(ctx, text, true)
 	if err != nil {
 		return err
 	}
-	done, err := f.registry.Archive(ctx, f.key, request)
+	done, err := f.registry.Archive(ctx, f.key, to, remove)
 	if err != nil {
 		return err
 	}
 	if env.global.json {
 		return env.printJSON(done)
 	}
-	if request.To != "" {
-		env.printf("%s  %s, %s\n", request.To, plural(len(done.Files), "file"), byteSize(done.Bytes))
+	if to != "" {
+		env.printf("%s  %s, %s\n", to, plural(len(done.Files), "file"), byteSize(done.Bytes))
 	}
 	if done.Removed > 0 {
 		env.note("took %s off the disk; filebus session replay %s --steps names them, filebus rm --restore NAME brings one back",

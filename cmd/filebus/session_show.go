@@ -14,20 +14,15 @@ import (
 	sessions "filebus/materialize/session"
 )
 
-type sessionListOptions struct {
-	kind  string
-	limit int
-}
-
 func newSessionListCommand(env *environ) *cobra.Command {
-	var opts sessionListOptions
+	kind, limit := "", 0
 	cmd := &cobra.Command{
 		Use:  "list",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runSessionList(cmd.Context(), env, opts) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSessionList(cmd.Context(), env, kind, limit) },
 	}
-	cmd.Flags().StringVar(&opts.kind, "type", "", "")
-	cmd.Flags().IntVar(&opts.limit, "limit", 20, "")
+	cmd.Flags().StringVar(&kind, "type", "", "")
+	cmd.Flags().IntVar(&limit, "limit", 20, "")
 	return cmd
 }
 
@@ -37,15 +32,15 @@ type sessionListJSON struct {
 	More     int                 `json:"more,omitempty"` // that were left out
 }
 
-func runSessionList(ctx context.Context, env *environ, opts sessionListOptions) error {
-	if opts.limit < 0 {
-		return usageError("--limit %d is negative", opts.limit)
+func runSessionList(ctx context.Context, env *environ, kind string, limit int) error {
+	if limit < 0 {
+		return usageError("--limit %d is negative", limit)
 	}
 	s, err := env.openFresh(ctx)
 	if err != nil {
 		return err
 	}
-	list, all, err := env.registry(s).List(ctx, opts.kind, opts.limit)
+	list, all, err := env.registry(s).List(ctx, kind, limit)
 	if err != nil {
 		return err
 	}

@@ -20,12 +20,6 @@ import (
 	"filebus/store/record"
 )
 
-// An ArchiveRequest says what becomes of the files of a session.
-type ArchiveRequest struct {
-	To     string // a file, absolute, that is made: tar, packed by gzip; "": none
-	Remove bool   // take the files away; the store keeps their versions
-}
-
 // An Archived says what Archive did.
 type Archived struct {
 	Key     Key      `json:"session"`
@@ -36,15 +30,14 @@ type Archived struct {
 }
 
 // Archive packs the files of a session into one, from the store, after it has taken
-// in what stands on disk: the same versions give the same bytes. With Remove the
-// names are retired and their files go, but for the metadata, which say where the
-// archive is. Only a session that has ended may lose its files, and a file that is
-// changed meanwhile stays, with a store.ErrConflict.
-func (r *Registry) Archive(ctx context.Context, key Key, request ArchiveRequest) (*Archived, error) {
-	if request.Remove {
-		if err := key.checkOwn(); err != nil {
-			return nil, err
-		}
+// in what stands on disk: the same versions give the same bytes. The file to, tar
+// packed by gzip, is absolute and made; "" is none. With remove the names are retired
+// and their files go, but for the metadata, which say where the archive is. Only a
+// session that has ended may lose its files, and a file that is changed meanwhile
+// stays, with a store.ErrConflict.
+func (r *Registry) Archive(ctx context.Context, key Key, to string, remove bool) (*Archived, error) {
+	if err := key.checkOwn(); err != nil && remove {
+		return nil, err
 	}
 	if _, err := r.takeIn(ctx, key, 0); err != nil {
 		return nil, err
@@ -53,19 +46,19 @@ func (r *Registry) Archive(ctx context.Context, key Key, request ArchiveRequest)
 	if err != nil {
 		return nil, err
 	}
-	if request.Remove && !s.hasEnded() {
+	if remove && !s.hasEnded() {
 		return nil, record.Conflict.Errorf("the session %s has not ended", key).Because(ErrNotEnded, key.String())
 	}
-	report := &Archived{Key: key, File: request.To}
-	if request.To != "" {
+	report := &Archived{Key: key, File: to}
+	if to != "" {
 		if err := r.pack(ctx, s, report); err != nil {
 			return nil, err
 		}
 	}
-	if !request.Remove {
-		return report, nil
+	if remove {
+		err = r.remove(ctx, s, report)
 	}
-	return report, r.remove(ctx, s, report)
+	return report, err
 }
 
 // takeIn stores the files of a session of the workspace that were written less than

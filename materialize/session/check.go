@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"filebus/materialize/layout"
 	"filebus/store/record"
@@ -50,20 +49,15 @@ func (r *Registry) Check(ctx context.Context, key Key, artifacts []string) ([]Fi
 	if err != nil {
 		return nil, err
 	}
-	targets, err := r.targets(ctx, s, artifacts)
+	known := map[string]target{}
+	for _, a := range s.Artifacts {
+		known[a.Name] = target{a.Name, r.w.FilePath(a.Path), a.Version.Record.Name, s}
+	}
+	targets, err := r.targets(ctx, s, known, artifacts)
 	if err != nil {
 		return nil, err
 	}
-	var findings []Finding
-	for _, target := range targets {
-		found, err := r.look(ctx, target.file, target.name, s)
-		if err != nil {
-			return nil, err
-		}
-		found.Artifact = target.artifact
-		findings = append(findings, found)
-	}
-	return findings, nil
+	return r.lookAll(ctx, targets)
 }
 
 // A target is a file to be checked.
@@ -71,17 +65,14 @@ type target struct {
 	artifact string
 	file     string
 	name     record.Name
+	of       *Session // nil for a file of no session
 }
 
 // targets returns what is to be checked: the artifacts that are named, or all that
-// the store has or the disk.
-func (r *Registry) targets(ctx context.Context, s *Session, artifacts []string) (targets []target, err error) {
-	known := map[string]target{}
-	for _, a := range s.Artifacts {
-		known[a.Name] = target{a.Name, r.w.FilePath(a.Version.Record.Path), a.Version.Record.Name}
-	}
+// are known or on disk.
+func (r *Registry) targets(ctx context.Context, s *Session, known map[string]target, artifacts []string) (targets []target, err error) {
 	if len(artifacts) == 0 {
-		return r.all(s.Key, known)
+		return r.all(s, known)
 	}
 	for _, artifact := range artifacts {
 		t, found := known[artifact]
@@ -89,7 +80,7 @@ func (r *Registry) targets(ctx context.Context, s *Session, artifacts []string) 
 			if err := checkReadable(artifact); err != nil {
 				return nil, err
 			}
-			t.artifact = nameOf(s.Key, artifact)
+			t = target{artifact: nameOf(s.Key, artifact), of: s}
 			if t.name, err = r.seat(ctx, s.Key, artifact); err != nil {
 				return nil, err
 			}
@@ -104,18 +95,30 @@ func (r *Registry) targets(ctx context.Context, s *Session, artifacts []string) 
 
 // all adds to the artifacts that are known those that only the disk has, and sorts
 // them.
-func (r *Registry) all(key Key, known map[string]target) ([]target, error) {
-	paths, err := r.paths(key)
+func (r *Registry) all(s *Session, known map[string]target) ([]target, error) {
+	paths, err := r.paths(s.Key)
 	for _, p := range paths {
-		name := layout.ArtifactName(p, key.Type, key.ID)
-		_, isSummary := layout.IsSummary(name)
-		if _, found := known[name]; !found && !isSummary && !isOwnFile(name) {
-			known[name] = target{name, r.w.FilePath(p), record.Name{Kind: record.KindArtifact, ID: r.w.Settings.Profile.Recognize(p).ID}}
+		name := record.Name{Kind: record.KindArtifact, ID: r.w.Settings.Profile.Recognize(p).ID}
+		t := target{layout.ArtifactName(p, s.Type, s.ID), r.w.FilePath(p), name, s}
+		_, isSummary := layout.IsSummary(t.artifact)
+		if _, found := known[t.artifact]; !found && !isSummary && !isOwnFile(t.artifact) {
+			known[t.artifact] = t
 		}
 	}
 	targets := slices.Collect(maps.Values(known))
 	slices.SortFunc(targets, func(a, b target) int { return strings.Compare(a.artifact, b.artifact) })
 	return targets, err
+}
+
+func (r *Registry) lookAll(ctx context.Context, targets []target) (findings []Finding, err error) {
+	for _, t := range targets {
+		found, err := r.look(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		findings = append(findings, found)
+	}
+	return findings, nil
 }
 
 // isOwnFile reports whether a file of a session is no agent's.
@@ -180,49 +183,40 @@ func UnsetIn(file string) error {
 
 var withoutSession = layout.Pattern(`(^|/)sessions/([^/]+/)?/`)
 
-// CheckAlone looks at files, absolute, where there is no store to compare them with.
-func CheckAlone(files []string, now func() time.Time) []Finding {
-	var findings []Finding
-	for _, file := range files {
-		l := &looker{Registry: &Registry{now: now}, Finding: Finding{File: file, State: FileOK}}
-		_ = l.disk() // only the store's bodies have errors
-		findings = append(findings, l.Finding)
-	}
-	return findings
-}
-
-// CheckFiles looks at files, absolute, whatever they belong to, in the same way.
+// CheckFiles looks at files, absolute, whatever they belong to, in the same way. The
+// Registry of no workspace has nothing to compare them with.
 func (r *Registry) CheckFiles(ctx context.Context, files []string) ([]Finding, error) {
-	var findings []Finding
+	var targets []target
 	for _, file := range files {
-		p, err := filepath.Rel(r.w.Root, file)
-		if err != nil {
-			p = ""
-		}
-		place := r.w.Settings.Profile.Recognize(filepath.ToSlash(p))
-		name := record.Name{Kind: place.Kind, ID: place.ID}
-		var s *Session
-		if place.Kind == record.KindArtifact && place.Facts.Session != "" {
-			keys, err := r.entries(ctx, place.Facts.Session)
-			if err != nil {
+		t := target{file: file}
+		if r.w != nil {
+			var err error
+			if t, err = r.targetOf(ctx, file); err != nil {
 				return nil, err
 			}
-			for _, key := range keysOf(keys) {
-				if key.IsOwn() && key.Type == place.Facts.Attributes[layout.AttributeWorkflow] {
-					if s, err = r.Read(ctx, key); err != nil {
-						return nil, err
-					}
-				}
-			}
 		}
-		found, err := r.look(ctx, file, name, s)
-		if err != nil {
-			return nil, err
-		}
-		if s != nil {
-			found.Artifact = layout.ArtifactName(filepath.ToSlash(p), s.Key.Type, s.Key.ID)
-		}
-		findings = append(findings, found)
+		targets = append(targets, t)
 	}
-	return findings, nil
+	return r.lookAll(ctx, targets)
+}
+
+// targetOf finds out what a file belongs to.
+func (r *Registry) targetOf(ctx context.Context, file string) (target, error) {
+	p, err := filepath.Rel(r.w.Root, file)
+	if err != nil {
+		p = ""
+	}
+	p = filepath.ToSlash(p)
+	place := r.w.Settings.Profile.Recognize(p)
+	t := target{file: file, name: record.Name{Kind: place.Kind, ID: place.ID}}
+	key, isFile := keyIn(t.name, place.Facts.Session, place.Facts.Attributes)
+	if !isFile {
+		return t, nil
+	}
+	s, err := r.Read(ctx, key)
+	if errors.Is(err, ErrNoSession) {
+		return t, nil
+	}
+	t.artifact, t.of = layout.ArtifactName(p, key.Type, key.ID), s
+	return t, err
 }

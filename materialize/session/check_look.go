@@ -18,8 +18,7 @@ import (
 type looker struct {
 	*Registry
 	Finding
-	name    record.Name
-	session *Session       // nil for a file of no session
+	target
 	head    *store.Version // nil if the store has nothing
 	content store.Content
 	prev    *store.Version // that a sync or capture has replaced
@@ -28,15 +27,17 @@ type looker struct {
 }
 
 // look looks at the file of a name.
-func (r *Registry) look(ctx context.Context, file string, name record.Name, s *Session) (Finding, error) {
-	l := &looker{Registry: r, name: name, session: s, Finding: Finding{File: file, State: FileOK}}
-	if err := r.w.Store.View(ctx, l.stored); err != nil {
-		return l.Finding, err
+func (r *Registry) look(ctx context.Context, t target) (Finding, error) {
+	l := &looker{Registry: r, target: t, Finding: Finding{Artifact: t.artifact, File: t.file, State: FileOK}}
+	if r.w != nil {
+		if err := r.w.Store.View(ctx, l.stored); err != nil {
+			return l.Finding, err
+		}
 	}
 	if err := l.disk(); err != nil {
 		return l.Finding, err
 	}
-	if l.State == FileOK && (l.head == nil || l.head.Record.Source != record.SourcePut) {
+	if l.State == FileOK && l.of != nil && (l.head == nil || l.head.Record.Source != record.SourcePut) {
 		l.agent()
 	}
 	return l.Finding, nil
@@ -113,7 +114,7 @@ func (l *looker) disk() error {
 // aside returns the command line that makes room for a file of a session. Elsewhere a
 // folder or link is somebody's.
 func (l *looker) aside(mode os.FileMode) string {
-	if l.session == nil {
+	if l.of == nil {
 		return "ls -lad " + quote(l.File)
 	}
 	if mode.IsDir() {
@@ -131,15 +132,10 @@ func (l *looker) growing(detail string) {
 	l.set(FileGrowing, "sleep 2 && filebus session check --files "+quote(l.File), "%s", detail)
 }
 
-// artifact returns what the file is called in its session.
-func (l *looker) artifact() string {
-	return layout.ArtifactName(filepath.ToSlash(l.File), l.session.Key.Type, l.session.Key.ID)
-}
-
 // missing says what to do about a file that is not there.
 func (l *looker) missing(detail string) {
-	if l.head == nil && !l.retired && l.session != nil && len(l.session.AtWork) > 0 {
-		agent := l.session.AtWork[0].Agent
+	if l.head == nil && !l.retired && l.of != nil && len(l.of.AtWork) > 0 {
+		agent := l.of.AtWork[0].Agent
 		l.set(FileMissing, "the same again when "+agent+" has ended", "%s; %s is still at work", detail, agent)
 		return
 	}
@@ -160,7 +156,7 @@ func (l *looker) again() string {
 // from returns the command line that puts a stored text in the place of what stands
 // in the file.
 func (l *looker) from(v *store.Version) string {
-	if l.session == nil || checkArtifact(l.artifact()) != nil {
+	if l.of == nil || checkArtifact(l.artifact) != nil {
 		return "filebus get " + v.Ref.Short() + " > " + quote(l.File)
 	}
 	return "filebus get " + v.Ref.Short() + " | " + strings.TrimSuffix(l.write(), " FILE")
@@ -179,13 +175,13 @@ func (l *looker) empty() {
 
 // write returns the command line that stores the text for the first time.
 func (l *looker) write() string {
-	if l.session == nil {
+	if l.of == nil {
 		return "ls -la " + quote(filepath.Dir(l.File))
 	}
-	if checkArtifact(l.artifact()) != nil { // a name that only a hand gives
+	if checkArtifact(l.artifact) != nil { // a name that only a hand gives
 		return "cp FILE " + quote(l.File)
 	}
-	return "filebus session put " + quote(l.session.Key.String()) + " " + quote(l.artifact()) + " FILE"
+	return "filebus session put " + quote(l.of.Key.String()) + " " + quote(l.artifact) + " FILE"
 }
 
 // compare looks whether a text is whole, and that which the store has.
@@ -221,20 +217,17 @@ func (l *looker) compare(scan *tailScan, info os.FileInfo) error {
 
 // agent looks whether who wrote the file by hand may still be at it.
 func (l *looker) agent() {
-	if l.session == nil {
-		return
-	}
 	agent := ""
-	if v, found := l.session.files[l.artifact()]; found {
+	if v, found := l.of.files[l.artifact]; found {
 		agent = v.Record.Agent
 	}
 	if agent == "" {
 		p, _ := filepath.Rel(l.w.Root, l.File) // the file of a session is below the root
 		agent = l.w.Settings.Profile.Recognize(filepath.ToSlash(p)).Facts.Agent
 	}
-	for _, open := range l.session.AtWork {
+	for _, open := range l.of.AtWork {
 		if agent != "" && layout.Slug(open.Agent) == layout.Slug(agent) {
-			l.set(FileOpen, "filebus session log "+quote(l.session.Key.String())+" SUCCESS "+quote(open.Agent),
+			l.set(FileOpen, "filebus session log "+quote(l.of.Key.String())+" SUCCESS "+quote(open.Agent),
 				"%s has begun and not ended, and may still be writing", open.Agent)
 			return
 		}

@@ -139,7 +139,7 @@ func TestCheckLink(t *testing.T) {
 		!strings.HasPrefix(got[0].Do, "rm "+link+" && filebus ") {
 		t.Errorf("a link: %+v, %v; want it named, and that it is to go", got, err)
 	}
-	if _, err := x.Archive(t.Context(), key, session.ArchiveRequest{To: filepath.Join(x.dir, "a.tgz")}); err != nil {
+	if _, err := x.Archive(t.Context(), key, filepath.Join(x.dir, "a.tgz"), false); err != nil {
 		t.Errorf("archiving beside a link: %v", err)
 	}
 }
@@ -294,7 +294,10 @@ func TestCheckAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	later := func() time.Time { return time.Now().Add(time.Minute) }
-	got := session.CheckAlone([]string{file, dir, filepath.Join(file, "x")}, later)
+	got, err := session.Open(nil, nil, later).CheckFiles(t.Context(), []string{file, dir, filepath.Join(file, "x")})
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := []string{"truncated", "irregular", "missing"}
 	for i, f := range got {
 		if f.State != want[i] || f.Do == "" {

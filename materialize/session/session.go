@@ -27,7 +27,7 @@ type Registry struct {
 	now  func() time.Time
 }
 
-// Open returns the Registry of a workspace.
+// Open returns the Registry of a workspace. Without one, nil, it can check files.
 func Open(w *materialize.Workspace, read *query.Reader, now func() time.Time) *Registry {
 	return &Registry{w, read, now}
 }
@@ -72,13 +72,16 @@ func (k Key) checkOwn() error {
 
 // keyOf returns the session that a record belongs to, if it is one of its files.
 func keyOf(e query.Summary) (Key, bool) {
-	r := e.Version.Record
-	k := Key{Tree: r.Name.Tree, Type: e.Description.Attributes[layout.AttributeWorkflow], ID: r.Session}
-	if r.Name.Kind != record.KindArtifact || k.Type == "" || k.ID == "" {
+	return keyIn(e.Version.Record.Name, e.Version.Record.Session, e.Description.Attributes)
+}
+
+func keyIn(name record.Name, id string, attributes map[string]string) (Key, bool) {
+	k := Key{Tree: name.Tree, Type: attributes[layout.AttributeWorkflow], ID: id}
+	if name.Kind != record.KindArtifact || k.Type == "" || k.ID == "" {
 		return Key{}, false
 	}
-	if at := strings.Index("/"+r.Name.ID, "/"+k.Type+"/"); at > 0 && !strings.HasPrefix(r.Name.ID, "~/") {
-		k.Prefix = r.Name.ID[:at-1]
+	if at := strings.Index("/"+name.ID, "/"+k.Type+"/"); at > 0 && !strings.HasPrefix(name.ID, "~/") {
+		k.Prefix = name.ID[:at-1]
 	}
 	return k, true
 }

@@ -540,7 +540,7 @@ func TestArchive(t *testing.T) {
 	x.file(".blue/sessions/build/"+key.ID+"/notes.md", "by hand\n")
 	one, two := filepath.Join(x.dir, "one.tar.gz"), filepath.Join(x.dir, "two.tar.gz")
 	for _, to := range []string{one, two} {
-		if _, err := x.Archive(t.Context(), key, session.ArchiveRequest{To: to}); err != nil {
+		if _, err := x.Archive(t.Context(), key, to, false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -555,16 +555,16 @@ func TestArchive(t *testing.T) {
 		texts[prefix+"plan.summary.md"] != "A plan.\n" || len(texts) != 5 {
 		t.Errorf("the archive has %d files", len(texts))
 	}
-	if _, err := x.Archive(t.Context(), key, session.ArchiveRequest{To: one}); !errors.Is(err, session.ErrFileTaken) {
+	if _, err := x.Archive(t.Context(), key, one, false); !errors.Is(err, session.ErrFileTaken) {
 		t.Errorf("an archive over a file: %v", err)
 	}
-	if _, err := x.Archive(t.Context(), key, session.ArchiveRequest{Remove: true}); !errors.Is(err, session.ErrNotEnded) {
+	if _, err := x.Archive(t.Context(), key, "", true); !errors.Is(err, session.ErrNotEnded) {
 		t.Errorf("removing a session that has not ended: %v", err)
 	}
 	if _, err := x.End(t.Context(), key, "completed"); err != nil {
 		t.Fatal(err)
 	}
-	done, err := x.Archive(t.Context(), key, session.ArchiveRequest{To: filepath.Join(x.dir, "three.tgz"), Remove: true})
+	done, err := x.Archive(t.Context(), key, filepath.Join(x.dir, "three.tgz"), true)
 	if err != nil || done.Removed != 4 {
 		t.Fatalf("removed %+v, %v; want 4", done, err)
 	}
@@ -585,11 +585,11 @@ func TestArchive(t *testing.T) {
 		if step.add != "" {
 			x.put(key, step.add, "# More\n", "")
 		}
-		request := session.ArchiveRequest{Remove: true}
+		to := ""
 		if step.to != "" {
-			request.To = filepath.Join(x.dir, step.to)
+			to = filepath.Join(x.dir, step.to)
 		}
-		if _, err := x.Archive(t.Context(), key, request); err != nil || x.read(key).Archive != step.want {
+		if _, err := x.Archive(t.Context(), key, to, true); err != nil || x.read(key).Archive != step.want {
 			t.Errorf("after %q in %q: %q, %v; want %q", step.add, step.to, x.read(key).Archive, err, step.want)
 		}
 	}
