@@ -27,9 +27,9 @@ func (e *environ) takeInSession(ctx context.Context, s *session, text string) er
 	case err == nil:
 		return e.registry(s).TakeInNew(ctx, key)
 	case errors.Is(err, store.ErrNotFound):
-		_, err = e.registry(s).Discover(ctx, text)
+		return e.registry(s).Discover(ctx, text)
 	case errors.Is(err, sessions.ErrSeveral):
-		err = nil
+		return nil
 	}
 	return err
 }

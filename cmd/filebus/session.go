@@ -70,11 +70,8 @@ func (e *environ) findSession(ctx context.Context, text string, fresh bool) (*fo
 		if !fresh {
 			return e.findSession(ctx, text, true)
 		}
-		if found, lookErr := f.registry.Discover(ctx, text); found || lookErr != nil {
-			err = lookErr
-			if err == nil {
-				f.key, err = f.registry.Find(ctx, text)
-			}
+		if err = f.registry.Discover(ctx, text); err == nil {
+			f.key, err = f.registry.Find(ctx, text)
 		}
 	}
 	return f, err

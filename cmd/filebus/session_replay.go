@@ -78,30 +78,32 @@ func runSessionReplay(ctx context.Context, env *environ, opts sessionReplayOptio
 // reference, a time. Nothing means the end. What one transaction has changed is
 // seen whole.
 func (e *environ) replayPosition(ctx context.Context, s *session, text string) (uint64, error) {
-	var end, position uint64
-	known := text == ""
+	var end uint64
+	var v store.Version
+	isNumber := strings.Trim(text, "0123456789") == ""
 	err := s.Store.View(ctx, func(tx *store.Tx) error {
 		end = tx.Position()
-		position = end
 		prefix, isRef := record.ParsePrefix(text)
 		if !isRef {
 			return nil
 		}
 		ref, err := tx.Resolve(prefix)
-		if errors.Is(err, store.ErrNotFound) && strings.Trim(text, "0123456789") == "" {
+		if errors.Is(err, store.ErrNotFound) && isNumber {
 			return nil // a position of many digits
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			v, err = tx.Get(ref)
 		}
-		v, err := tx.Get(ref)
-		position, known = v.Position, true
 		return err
 	})
-	if err == nil && !known {
-		if strings.Trim(text, "0123456789") == "" {
-			text = "@" + text
-		}
+	position := v.Position
+	switch {
+	case err != nil || v.Record != nil:
+	case text == "":
+		position = end
+	case isNumber:
+		position, err = e.position(ctx, s, "@"+text)
+	default:
 		position, err = e.position(ctx, s, text)
 	}
 	if err != nil {

@@ -39,7 +39,7 @@ func (r *Registry) Archive(ctx context.Context, key Key, to string, remove bool)
 	if err := key.checkOwn(); err != nil && remove {
 		return nil, err
 	}
-	if _, err := r.takeIn(ctx, key, 0); err != nil {
+	if err := r.takeIn(ctx, key, 0); err != nil {
 		return nil, err
 	}
 	s, err := r.Read(ctx, key)
@@ -62,28 +62,25 @@ func (r *Registry) Archive(ctx context.Context, key Key, to string, remove bool)
 }
 
 // takeIn stores the files of a session of the workspace that were written less than
-// age ago, or all for 0, and returns how many. What is no regular file is nobody's
-// text.
-func (r *Registry) takeIn(ctx context.Context, key Key, age time.Duration) (n int, err error) {
+// age ago, or all for 0. What is no regular file is nobody's text.
+func (r *Registry) takeIn(ctx context.Context, key Key, age time.Duration) error {
 	if !key.IsOwn() {
-		return 0, nil
+		return nil
 	}
 	paths, err := r.paths(key)
 	for _, p := range paths {
 		info, statErr := os.Lstat(r.w.FilePath(p))
 		if statErr == nil && info.Mode().IsRegular() && (age == 0 || r.now().Sub(info.ModTime()) < age) {
-			n++
 			err = errors.Join(err, r.w.TakeIn(ctx, p))
 		}
 	}
-	return n, err
+	return err
 }
 
 // TakeInNew stores what was written to the folder of a session just now, which the
 // commands that read otherwise leave alone until it is still.
 func (r *Registry) TakeInNew(ctx context.Context, key Key) error {
-	_, err := r.takeIn(ctx, key, justWritten)
-	return err
+	return r.takeIn(ctx, key, justWritten)
 }
 
 // justWritten is the age up to which a change may be too new for a sync.

@@ -13,15 +13,13 @@ import (
 // Keys returns every session, the one with the newest record first.
 func (r *Registry) Keys(ctx context.Context) ([]Key, error) {
 	entries, err := r.entries(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	return keysOf(entries), nil
+	return keysOf(entries), err
 }
 
 // entries lists the artifacts of all sessions, or of those with an id, newest first.
 func (r *Registry) entries(ctx context.Context, id string) ([]query.Summary, error) {
-	listing, err := r.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindArtifact}, Sessions: record.Any(id)}})
+	filter := record.Filter{Kinds: []record.Kind{record.KindArtifact}, Sessions: record.Any(id)}
+	listing, err := r.read.List(ctx, query.ListRequest{Filter: filter})
 	return listing.Entries, err
 }
 
@@ -115,32 +113,25 @@ func noSession(text string, near []Key) error {
 	return record.NotFound.Errorf("there is no session %s", text).Because(ErrNoSession, texts(near)...)
 }
 
-// Discover looks on disk for the session that a text means, takes in what lies there,
-// and reports whether it has found any: an agent may have written the first file of
-// a session a moment before.
-func (r *Registry) Discover(ctx context.Context, text string) (found bool, err error) {
+// Discover looks on disk for the session that a text means and takes in what lies
+// there: an agent may have written the first file of a session a moment before.
+func (r *Registry) Discover(ctx context.Context, text string) error {
 	kind, id, hasType := strings.Cut(text, "/")
 	if !hasType {
 		kind, id = "*", text
 	}
 	if id == "" || strings.ContainsAny(id, `/\:`) || record.CheckID(id) != nil {
-		return false, nil
+		return nil
 	}
-	types, err := os.ReadDir(r.w.FilePath(r.w.Settings.Profile.Sessions))
-	if err != nil {
-		return false, nil // there are none
-	}
+	types, _ := os.ReadDir(r.w.FilePath(r.w.Settings.Profile.Sessions)) // there may be none
 	for _, d := range types {
-		key := Key{Type: d.Name(), ID: id}
-		if !d.IsDir() || kind != "*" && kind != d.Name() {
-			continue
-		}
-		n, err := r.takeIn(ctx, key, 0)
-		if found = found || n > 0; err != nil {
-			return found, err
+		if d.IsDir() && (kind == "*" || kind == d.Name()) {
+			if err := r.takeIn(ctx, Key{Type: d.Name(), ID: id}, 0); err != nil {
+				return err
+			}
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // choose returns the keys that a text means most exactly.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"path"
 	"slices"
@@ -80,7 +79,8 @@ type Assumption struct {
 // if any are given, others are left out. An unknown session is ErrNothingStored.
 func (r *Registry) SavingsOf(ctx context.Context, id string, assume Assumption, trees ...record.Tree) (*Savings, error) {
 	m := &meter{
-		Savings: &Savings{Session: id}, registry: r, pick: record.Filter{Trees: trees, Sessions: []string{id}},
+		Savings: &Savings{Session: id}, registry: r,
+		pick:      record.Filter{Kinds: []record.Kind{record.KindArtifact}, Trees: trees, Sessions: []string{id}},
 		artifacts: map[string]*artifact{}, rows: map[string]*AgentSavings{},
 	}
 	if err := m.measure(ctx); err != nil {
@@ -143,36 +143,49 @@ func (s *span) add(t time.Time) {
 	}
 }
 
-// measure takes in the session's records.
+// measure takes in the session's records. The times of its own log are better than
+// those of records that were captured later.
 func (m *meter) measure(ctx context.Context) error {
-	var failed error
-	var logs []store.Version
-	err := m.registry.read.Each(ctx, store.FieldSession, m.Session, func(tx *store.Tx, v store.Version) bool {
-		r := v.Record
-		if r.Name.Kind != record.KindArtifact || !m.pick.Accepts(r) {
-			return false
-		}
-		m.AuditFiles++
-		first, err := query.FirstOf(tx, v)
+	listing, err := m.registry.read.List(ctx, query.ListRequest{Filter: m.pick})
+	if err != nil {
+		return err
+	}
+	m.AuditFiles = len(listing.Entries)
+	err = inBatches(ctx, m.registry.w.Store, listing.Entries, func(tx *store.Tx, e query.Summary) error {
+		first, err := query.FirstOf(tx, e.Version)
 		if err != nil {
-			failed = err
-			return true
+			return err
 		}
+		r := e.Version.Record
 		m.span.add(first.Record.Time)
 		m.span.add(r.Time)
-		m.take(v, tx.Description(v.Ref).Words)
+		m.take(e.Version, e.Description.Words)
 		if r.Agent != "" {
 			m.row(r.Agent, first.Record.Time)
 		}
-		if path.Base(r.Path) == layout.SessionLogFile {
-			logs = append(logs, v)
-		}
-		return false
+		return nil
 	})
-	if err = errors.Join(err, failed); err != nil {
-		return err
+	var logged span
+	for _, e := range listing.Entries {
+		if err == nil && path.Base(e.Version.Record.Path) == layout.SessionLogFile {
+			err = m.readLog(ctx, e.Version, &logged)
+		}
 	}
-	return m.readLogs(ctx, logs)
+	if logged.until.After(logged.from) {
+		m.Logged, m.Started, m.Ended = true, logged.from, logged.until
+	}
+	return err
+}
+
+func (m *meter) readLog(ctx context.Context, v store.Version, logged *span) error {
+	text, err := m.registry.w.TextOf(ctx, v)
+	events, _ := layout.ParseAgentLog(text)
+	for _, e := range events {
+		if t, err := time.Parse(time.RFC3339, e.Time); err == nil {
+			logged.add(t)
+		}
+	}
+	return err
 }
 
 // take notes an artifact and measures the reference to it, as put prints it but
@@ -186,28 +199,6 @@ func (m *meter) take(v store.Version, words int) {
 	m.artifacts[r.Name.String()] = &artifact{
 		name: r.Name, agent: layout.Slug(r.Agent), size: r.Size, reference: int64(len(line)), readers: map[string]bool{},
 	}
-}
-
-// readLogs takes the times of the session's own log, which are better than those of
-// records that were captured later.
-func (m *meter) readLogs(ctx context.Context, logs []store.Version) error {
-	var logged span
-	for _, v := range logs {
-		text, err := m.registry.w.TextOf(ctx, v)
-		if err != nil {
-			return err
-		}
-		events, _ := layout.ParseAgentLog(text)
-		for _, e := range events {
-			if t, err := time.Parse(time.RFC3339, e.Time); err == nil {
-				logged.add(t)
-			}
-		}
-	}
-	if logged.until.After(logged.from) {
-		m.Logged, m.Started, m.Ended = true, logged.from, logged.until
-	}
-	return nil
 }
 
 // row returns the row of an agent, which has done something at a time.
