@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -128,44 +127,34 @@ func isOwnFile(name string) bool {
 
 // paths returns what lies on disk of a session, as records have it: the files of its
 // folder and, of a review, those beside the folder.
-func (r *Registry) paths(key Key) ([]string, error) {
+func (r *Registry) paths(key Key) (paths []string, err error) {
 	file, err := r.w.PathOf(key.file(layout.SessionMetaFile))
 	if err != nil {
 		return nil, err
 	}
-	var paths []string
-	add := func(file string) {
-		p, err := filepath.Rel(r.w.Root, file)
-		if err != nil {
-			return // it is below the root
+	folder := filepath.Dir(file)
+	top := folder
+	if layout.IsReviewSession(key.Type, key.ID) {
+		top = filepath.Dir(folder)
+	}
+	err = filepath.WalkDir(top, func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // it went meanwhile
+		case err != nil:
+			return err
+		case d.IsDir() && filepath.Dir(file) == top && top != folder && file != folder:
+			return fs.SkipDir // of another session
+		case d.IsDir():
+			return nil
 		}
+		p, err := filepath.Rel(r.w.Root, file)
 		place := r.w.Settings.Profile.Recognize(filepath.ToSlash(p))
-		if place.Kind == record.KindArtifact && place.Facts.Session == key.ID {
+		if err == nil && place.Kind == record.KindArtifact && place.Facts.Session == key.ID {
 			paths = append(paths, filepath.ToSlash(p))
 		}
-	}
-	folder := filepath.Dir(file)
-	err = filepath.WalkDir(folder, func(file string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			add(file)
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // it went meanwhile
-		}
-		return err
+		return nil // it is below the root
 	})
-	if err == nil && layout.IsReviewSession(key.Type, key.ID) {
-		var beside []fs.DirEntry
-		beside, err = os.ReadDir(filepath.Dir(folder))
-		for _, d := range beside {
-			if !d.IsDir() {
-				add(filepath.Join(filepath.Dir(folder), d.Name()))
-			}
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-	}
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", folder, err)
 	}

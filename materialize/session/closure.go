@@ -10,7 +10,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"time"
 
 	"filebus/materialize"
 	"filebus/query"
@@ -47,13 +46,8 @@ type GatherRequest struct {
 // A Bundle is what the work in a session refers to, as it was at one position of
 // the log.
 type Bundle struct {
-	Session  string
-	Position uint64
-	Time     time.Time // of that position
-	Members  []Member  // the session's own by path, then the others as they were found
-	Own      int       // how many members are the session's own
-	LeftOut  []Gone    // what is referred to and is not there
-	Notes    []string  // which bounds were met
+	LaidOut          // as far as it is known before it is laid out
+	Members []Member // the session's own by path, then the others as they were found
 }
 
 // A Member is a record of a bundle.
@@ -61,8 +55,7 @@ type Member struct {
 	Version store.Version
 	Tokens  int // of the text, about; of a frame, of the whole file
 	Preview string
-	By      record.Name // who refers to it; zero: it is the session's own
-	Depth   int         // how many steps away it was found
+	Depth   int // how many steps away it was found
 }
 
 // A Gone is something that a record refers to and that cannot be laid out.
@@ -111,15 +104,14 @@ func (r *Registry) Gather(ctx context.Context, request GatherRequest) (*Bundle, 
 
 // noteBounds says which bounds were met.
 func (g *gatherer) noteBounds() {
-	if g.skipped > 0 {
-		g.Notes = append(g.Notes, fmt.Sprintf("more than %d records are referred to: %d references were not followed", g.request.Records, g.skipped))
+	note := func(n int, format string, args ...any) {
+		if n > 0 {
+			g.Notes = append(g.Notes, fmt.Sprintf(format, args...))
+		}
 	}
-	if g.deep > 0 {
-		g.Notes = append(g.Notes, fmt.Sprintf("what is more than %d steps away was not followed: %d records", g.request.Depth, g.deep))
-	}
-	if g.more > 0 {
-		g.Notes = append(g.Notes, fmt.Sprintf("%d more things that were left out are not named", g.more))
-	}
+	note(g.skipped, "more than %d records are referred to: %d references were not followed", g.request.Records, g.skipped)
+	note(g.deep, "what is more than %d steps away was not followed: %d records", g.request.Depth, g.deep)
+	note(g.more, "%d more things that were left out are not named", g.more)
 }
 
 // A gatherer makes a bundle.
@@ -142,7 +134,7 @@ func (r *Registry) begin(ctx context.Context, request GatherRequest) (*gatherer,
 	request.Records = cmp.Or(request.Records, defaultRecords)
 	request.Depth = cmp.Or(request.Depth, defaultDepth)
 	g := &gatherer{
-		Bundle: &Bundle{Session: request.Session}, registry: r, request: request,
+		Bundle: &Bundle{LaidOut: LaidOut{Session: request.Session}}, registry: r, request: request,
 		past:    request.Pick.At > 0 || !request.Pick.AsOf.IsZero(),
 		members: map[record.Name]bool{}, gone: map[string]bool{},
 	}
@@ -213,7 +205,7 @@ func (g *gatherer) own(ctx context.Context) error {
 		if !g.request.Pick.Picks(tx, e.Version) {
 			return nil
 		}
-		return g.add(tx, e.Version, record.Name{}, 0)
+		return g.add(tx, e.Version, 0)
 	})
 	if err != nil || !g.past {
 		return err
@@ -248,15 +240,12 @@ func inBatches[T any](ctx context.Context, s *store.Store, values []T, visit fun
 }
 
 // add makes a version a member.
-func (g *gatherer) add(tx *store.Tx, v store.Version, by record.Name, depth int) error {
+func (g *gatherer) add(tx *store.Tx, v store.Version, depth int) error {
 	if v.Record.Path == "" {
 		return nil // it is no file
 	}
 	d := tx.Description(v.Ref)
-	m := Member{Version: v, Tokens: record.EstimateTokens(v.Record.Size), Preview: d.Preview, By: by, Depth: depth}
-	if m.Preview == "" {
-		m.Preview = d.Title
-	}
+	m := Member{v, record.EstimateTokens(v.Record.Size), cmp.Or(d.Preview, d.Title), depth}
 	var err error
 	if v.Record.Name.Kind == record.KindFrame {
 		m.Preview = "the whole file"
@@ -313,7 +302,7 @@ func (g *gatherer) reach(tx *store.Tx, at place, from Member) error {
 		g.skipped++
 		return nil
 	}
-	return g.add(tx, at.version, from.Version.Record.Name, from.Depth+1)
+	return g.add(tx, at.version, from.Depth+1)
 }
 
 func (g *gatherer) leaveOut(gone Gone) {
@@ -386,25 +375,20 @@ func (g *gatherer) textOf(ctx context.Context, v store.Version) (text []byte, er
 	return text, err
 }
 
-// nothing returns the error that nothing is stored of a session.
+// nothing returns the error that nothing is stored of a session, with at most five
+// ids that come near.
 func (r *Registry) nothing(ctx context.Context, id string) error {
-	near, err := r.near(ctx, id)
-	return errors.Join(record.NotFound.Errorf("nothing is stored of a session %q", id).Because(ErrNothingStored, near...), err)
-}
-
-// near returns at most five ids of sessions that come near to one that is not
-// known.
-func (r *Registry) near(ctx context.Context, id string) ([]string, error) {
 	values, err := r.read.Values(ctx, store.FieldSession, "")
 	var near []string
 	wanted := strings.ToLower(id)
 	for _, v := range values {
 		have := strings.ToLower(v.Text)
-		if wanted != "" && v.Text != id && (strings.Contains(have, wanted) || strings.Contains(wanted, have) || isNearly(wanted, have)) && len(near) < 5 {
+		isNear := strings.Contains(have, wanted) || strings.Contains(wanted, have) || isNearly(wanted, have)
+		if isNear && id != "" && v.Text != id && len(near) < 5 {
 			near = append(near, v.Text)
 		}
 	}
-	return near, err
+	return errors.Join(record.NotFound.Errorf("nothing is stored of a session %q", id).Because(ErrNothingStored, near...), err)
 }
 
 // isNearly reports whether two ids differ by a letter that is wrong, missing, too

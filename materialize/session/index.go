@@ -31,11 +31,11 @@ type LaidOut struct {
 	Index    string    `json:"index"`    // its name in the folder
 	Files    int       `json:"files"`    // without the index
 	Bytes    int64     `json:"bytes"`
-	Tokens   int       `json:"tokens"`   // of the files, about
-	Own      int       `json:"own"`      // records of the session itself
-	Others   int       `json:"others"`   // records that they refer to
-	LeftOut  []Gone    `json:"left_out"` // also what a newer thing has the place of
-	Notes    []string  `json:"notes,omitempty"`
+	Tokens   int       `json:"tokens"`          // of the files, about
+	Own      int       `json:"own"`             // records of the session itself
+	Others   int       `json:"others"`          // records that they refer to
+	LeftOut  []Gone    `json:"left_out"`        // also what a newer thing has the place of
+	Notes    []string  `json:"notes,omitempty"` // which bounds were met
 }
 
 // LayOut lays the members of a bundle out as the files they came from, in a folder
@@ -63,10 +63,10 @@ func (r *Registry) LayOut(
 	if err != nil {
 		return nil, err
 	}
-	return &LaidOut{
-		Session: b.Session, Position: b.Position, Time: b.Time, Index: name, Files: report.Files, Bytes: report.Bytes,
-		Tokens: record.EstimateTokens(report.Bytes), Own: b.Own, Others: len(b.Members) - b.Own, LeftOut: index.LeftOut, Notes: b.Notes,
-	}, nil
+	out := b.LaidOut
+	out.Index, out.Files, out.Bytes, out.Tokens = name, report.Files, report.Bytes, record.EstimateTokens(report.Bytes)
+	out.Others, out.LeftOut = len(b.Members)-b.Own, index.LeftOut
+	return &out, nil
 }
 
 // An index is what INDEX.md says of a bundle.

@@ -184,36 +184,35 @@ func (p *places) values(by *record.Record, form string) []string {
 			paths = append(paths, candidate)
 		}
 	}
-	if strings.HasPrefix(form, "/") || strings.HasPrefix(form, "~/") {
+	folder := path.Dir(by.Path)
+	isAbsolute := strings.HasPrefix(form, "/") || strings.HasPrefix(form, "~/")
+	switch {
+	case isAbsolute:
 		for _, candidate := range p.absolute(form) {
 			add(candidate)
 		}
-		return p.valuesOf(by.Name.Tree, paths)
-	}
-	folder := path.Dir(by.Path)
-	if strings.HasPrefix(form, "./") || strings.HasPrefix(form, "../") || !strings.Contains(form, "/") {
-		add(path.Join(folder, form))
-	}
-	add(form)
-	for range mostFolders {
-		if folder == "." || folder == "/" || !strings.Contains(form, "/") {
-			break
+	case strings.Contains(form, "/"):
+		if strings.HasPrefix(form, "./") || strings.HasPrefix(form, "../") {
+			add(path.Join(folder, form))
 		}
+		add(form)
+		for n := 0; n < mostFolders && folder != "." && folder != "/"; n++ {
+			add(path.Join(folder, form))
+			folder = path.Dir(folder)
+		}
+	default:
 		add(path.Join(folder, form))
-		folder = path.Dir(folder)
+		add(form)
 	}
 	for _, candidate := range paths[:len(paths):len(paths)] {
-		add(toggleDot(candidate))
+		if !isAbsolute {
+			add(toggleDot(candidate))
+		}
 	}
-	return p.valuesOf(by.Name.Tree, paths)
-}
-
-func (p *places) valuesOf(tree record.Tree, paths []string) []string {
-	values := make([]string, len(paths))
 	for i, candidate := range paths {
-		values[i] = store.PathValue(tree, candidate)
+		paths[i] = store.PathValue(by.Name.Tree, candidate)
 	}
-	return values
+	return paths
 }
 
 // toggleDot returns a path with a dot before its first folder, or without it.

@@ -109,10 +109,14 @@ func (r *Registry) Put(ctx context.Context, key Key, request PutRequest) (*mater
 	return r.w.Put(ctx, put)
 }
 
-// putSummary stores the summary of an artifact. It counts for no version of it until
+// putSummary stores the summary of an artifact, in a file beside it. It counts for no version of it until
 // one links to it.
 func (r *Registry) putSummary(ctx context.Context, of record.Name, artifact, agent, summary string) (record.Ref, error) {
-	name, err := r.summaryName(of)
+	p, err := r.w.Settings.Profile.Path(of.Kind, of.ID)
+	if err != nil {
+		return record.Ref{}, err
+	}
+	name, err := record.NewName("", record.KindArtifact, r.w.Settings.Profile.Recognize(layout.SummaryPath(p)).ID)
 	if err != nil {
 		return record.Ref{}, err
 	}
@@ -130,10 +134,6 @@ func (r *Registry) putSummary(ctx context.Context, of record.Name, artifact, age
 // folder or flat, else the one that the layout gives it.
 func (r *Registry) seat(ctx context.Context, key Key, artifact string) (record.Name, error) {
 	entries, err := r.entries(ctx, key.ID)
-	if err != nil {
-		return record.Name{}, err
-	}
-	name := key.file(artifact)
 	want := nameOf(key, artifact)
 	for _, e := range entries {
 		have := e.Version.Record
@@ -141,7 +141,7 @@ func (r *Registry) seat(ctx context.Context, key Key, artifact string) (record.N
 			return have.Name, nil
 		}
 	}
-	return name, nil
+	return key.file(artifact), err
 }
 
 // nameOf returns what an artifact is called that a user has named with its extension
@@ -149,17 +149,6 @@ func (r *Registry) seat(ctx context.Context, key Key, artifact string) (record.N
 func nameOf(key Key, artifact string) string {
 	id := layout.ArtifactID(key.Type, key.ID, artifact)
 	return id[strings.LastIndexByte(id, '/')+1:]
-}
-
-// summaryName returns the name of the summary of an artifact, whose file lies beside
-// that of the artifact.
-func (r *Registry) summaryName(of record.Name) (record.Name, error) {
-	p, err := r.w.Settings.Profile.Path(of.Kind, of.ID)
-	if err != nil {
-		return record.Name{}, err
-	}
-	place := r.w.Settings.Profile.Recognize(layout.SummaryPath(p))
-	return record.NewName("", record.KindArtifact, place.ID)
 }
 
 // Path returns the file, absolute, that an artifact has or would have, and makes the
