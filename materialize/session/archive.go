@@ -175,11 +175,8 @@ func (r *Registry) writeFile(ctx context.Context, out *tar.Writer, file *record.
 	if err != nil {
 		return err
 	}
-	var content store.Content
-	if err := r.w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		content, err = tx.Content(file)
-		return err
-	}); err != nil {
+	content, err := r.content(ctx, file)
+	if err != nil {
 		return err
 	}
 	text, err := content.Open()

@@ -76,11 +76,8 @@ func (r *Registry) targets(ctx context.Context, s *Session, known map[string]tar
 	for _, artifact := range artifacts {
 		t, found := known[artifact]
 		if !found {
-			if err := checkReadable(artifact); err != nil {
-				return nil, err
-			}
 			t = target{artifact: nameOf(s.Key, artifact), of: s}
-			if t.name, err = r.seat(ctx, s.Key, artifact); err != nil {
+			if t.name, err = r.readable(ctx, s.Key, artifact); err != nil {
 				return nil, err
 			}
 			if t.file, err = r.w.PathOf(t.name); err != nil {

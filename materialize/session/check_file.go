@@ -1,13 +1,13 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"strings"
 
-	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -37,14 +37,18 @@ func plain(err error) error {
 }
 
 // beginsWith reports whether the first size bytes of a body have a digest.
-func beginsWith(content store.Content, size int64, digest record.Digest) (bool, error) {
-	r, err := content.Open()
+func (r *Registry) beginsWith(ctx context.Context, file *record.Record, size int64, digest record.Digest) (bool, error) {
+	content, err := r.content(ctx, file)
+	if err != nil {
+		return false, err
+	}
+	body, err := content.Open()
 	if err != nil {
 		return false, err
 	}
 	head := record.NewDigester()
-	_, err = io.Copy(head, io.LimitReader(r, size))
-	return head.Digest() == digest, errors.Join(err, r.Close())
+	_, err = io.Copy(head, io.LimitReader(body, size))
+	return head.Digest() == digest, errors.Join(err, body.Close())
 }
 
 func kindOf(mode fs.FileMode) string {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
@@ -20,9 +21,7 @@ type looker struct {
 	Finding
 	target
 	head    *store.Version // nil if the store has nothing
-	content store.Content
 	prev    *store.Version // that a sync or capture has replaced
-	before  store.Content
 	retired bool
 }
 
@@ -34,7 +33,7 @@ func (r *Registry) look(ctx context.Context, t target) (Finding, error) {
 			return l.Finding, err
 		}
 	}
-	if err := l.disk(); err != nil {
+	if err := l.disk(ctx); err != nil {
 		return l.Finding, err
 	}
 	if l.State == FileOK && l.of != nil && (l.head == nil || l.head.Record.Source != record.SourcePut) {
@@ -59,19 +58,13 @@ func (l *looker) stored(tx *store.Tx) error {
 		return nil
 	}
 	l.head = &v
-	if l.content, err = tx.Content(v.Record); err != nil {
-		return err
+	if !v.Record.Prev.IsZero() && v.Record.Source != record.SourcePut {
+		prev, err := tx.Get(v.Record.Prev)
+		if err == nil && prev.Record.Size > v.Record.Size { // else there is nothing to compare with
+			l.prev = &prev
+		}
 	}
-	if v.Record.Prev == (record.Ref{}) || v.Record.Source == record.SourcePut {
-		return nil
-	}
-	prev, err := tx.Get(v.Record.Prev)
-	if err != nil || prev.Record.Size <= v.Record.Size {
-		return nil // without an older version there is nothing to compare with
-	}
-	l.prev = &prev
-	l.before, err = tx.Content(prev.Record)
-	return err
+	return nil
 }
 
 func (l *looker) set(state, do, format string, args ...any) {
@@ -79,36 +72,38 @@ func (l *looker) set(state, do, format string, args ...any) {
 }
 
 // disk looks at the file itself.
-func (l *looker) disk() error {
+func (l *looker) disk(ctx context.Context) error {
 	info, err := os.Lstat(l.File)
 	switch {
-	case errors.Is(err, os.ErrNotExist), isNotFolder(err):
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		l.missing("it is not there")
-		return nil
 	case err != nil:
 		l.set(FileUnreadable, "ls -la "+quote(filepath.Dir(l.File)), "%v", errors.Unwrap(err))
-		return nil
 	case !info.Mode().IsRegular():
 		l.set(FileIrregular, l.aside(info.Mode()), "it is %s, not a regular file", kindOf(info.Mode()))
-		return nil
+	default:
+		return l.text(ctx, info)
 	}
+	return nil
+}
+
+// text reads the file to its end.
+func (l *looker) text(ctx context.Context, info os.FileInfo) error {
 	l.Tokens = record.EstimateTokens(info.Size())
 	scan, now, err := scanFile(l.File)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		l.missing("it was deleted while it was read")
-		return nil
 	case err != nil:
 		l.set(FileUnreadable, "chmod u+r "+quote(l.File), "%v", err)
-		return nil
 	case now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()):
 		l.growing("it changed while it was read")
-		return nil
 	case info.Size() == 0:
 		l.empty()
-		return nil
+	default:
+		return l.compare(ctx, scan, info)
 	}
-	return l.compare(scan, info)
+	return nil
 }
 
 // aside returns the command line that makes room for a file of a session. Elsewhere a
@@ -121,11 +116,6 @@ func (l *looker) aside(mode os.FileMode) string {
 		return "mv " + quote(l.File) + " " + quote(l.File+".old") + " && " + l.again()
 	}
 	return "rm " + quote(l.File) + " && " + l.again()
-}
-
-// isNotFolder reports whether a path leads through something that is no folder.
-func isNotFolder(err error) bool {
-	return err != nil && strings.Contains(err.Error(), "not a directory")
 }
 
 func (l *looker) growing(detail string) {
@@ -185,15 +175,15 @@ func (l *looker) write() string {
 }
 
 // compare looks whether a text is whole, and that which the store has.
-func (l *looker) compare(scan *tailScan, info os.FileInfo) error {
+func (l *looker) compare(ctx context.Context, scan *tailScan, info os.FileInfo) error {
 	digest := scan.digest.Digest()
 	l.Stored = l.head != nil && l.head.Record.Body == digest
-	longer, content := l.head, l.content
+	longer := l.head
 	if l.Stored {
-		longer, content = l.prev, l.before
+		longer = l.prev
 	}
 	if longer != nil && longer.Record.Size > scan.size {
-		begins, err := beginsWith(content, scan.size, digest)
+		begins, err := l.beginsWith(ctx, longer.Record, scan.size, digest)
 		if err != nil {
 			return err
 		}

@@ -94,7 +94,7 @@ func (r *Registry) Gather(ctx context.Context, request GatherRequest) (*Bundle, 
 		}
 	}
 	for i := range g.LeftOut {
-		if gone := &g.LeftOut[i]; g.place.isOutside(gone.files) {
+		if gone := &g.LeftOut[i]; g.isOutside(gone.files) {
 			gone.Inexact, gone.Reason = true, "a file of the workspace that is not stored"
 		}
 	}
@@ -119,12 +119,14 @@ type gatherer struct {
 	*Bundle
 	registry *Registry
 	request  GatherRequest
-	place    places
 	members  map[record.Name]bool
 	gone     map[string]bool
 	past     bool // it is as of an earlier position
-	known    bool // the session has records, picked or not
-	next     int  // the first member that was not followed
+	// stood is what stood at which path then. The look-ups of the store only know what
+	// is current now.
+	stood map[string]record.Ref
+	known bool // the session has records, picked or not
+	next  int  // the first member that was not followed
 
 	skipped, deep, more int // what bounds have left out
 }
@@ -153,7 +155,6 @@ func (r *Registry) begin(ctx context.Context, request GatherRequest) (*gatherer,
 		}
 		return err
 	})
-	g.place = places{w: r.w, position: g.Position}
 	if err == nil && g.past && request.Closure {
 		err = g.readPast(ctx)
 	}
@@ -175,12 +176,12 @@ func (g *gatherer) current(ctx context.Context, filter record.Filter) ([]query.S
 // readPast reads what stood at which path at an earlier position.
 func (g *gatherer) readPast(ctx context.Context) error {
 	entries, err := g.current(ctx, record.Filter{})
-	g.place.past = map[string]record.Ref{}
+	g.stood = map[string]record.Ref{}
 	for _, e := range entries {
 		r := e.Version.Record
 		value := store.PathValue(r.Name.Tree, r.Path)
-		if _, taken := g.place.past[value]; !taken && r.Path != "" && !r.Name.Kind.IsEntry() {
-			g.place.past[value] = e.Version.Ref
+		if _, taken := g.stood[value]; !taken && r.Path != "" && !r.Name.Kind.IsEntry() {
+			g.stood[value] = e.Version.Ref
 		}
 	}
 	return err
@@ -249,7 +250,7 @@ func (g *gatherer) add(tx *store.Tx, v store.Version, depth int) error {
 	var err error
 	if v.Record.Name.Kind == record.KindFrame {
 		m.Preview = "the whole file"
-		m.Tokens, err = g.place.frameTokens(tx, v)
+		m.Tokens, err = g.frameTokens(tx, v)
 	}
 	g.members[v.Record.Name] = true
 	g.Members = append(g.Members, m)
@@ -273,7 +274,7 @@ func (g *gatherer) follow(ctx context.Context) error {
 	}
 	by := m.Version.Record
 	return inBatches(ctx, g.registry.w.Store, found, func(tx *store.Tx, c reference) error {
-		at, err := g.place.find(tx, by, c)
+		at, err := g.find(tx, by, c)
 		switch {
 		case err != nil:
 			return err
@@ -352,11 +353,7 @@ func (g *gatherer) referencesOf(ctx context.Context, v store.Version) ([]referen
 
 // textOf returns the beginning of a body; nothing of one that is no text.
 func (g *gatherer) textOf(ctx context.Context, v store.Version) (text []byte, err error) {
-	var content store.Content
-	err = g.registry.w.Store.View(ctx, func(tx *store.Tx) error {
-		content, err = tx.Content(v.Record)
-		return err
-	})
+	content, err := g.registry.content(ctx, v.Record)
 	if err != nil {
 		return nil, err
 	}

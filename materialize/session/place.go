@@ -8,20 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"filebus/materialize"
 	"filebus/store"
 	"filebus/store/record"
 )
-
-// A places finds what citations mean, as it was at a position of the log.
-type places struct {
-	w        *materialize.Workspace
-	position uint64
-
-	// For an earlier position: what stood at which path. The look-ups of the store
-	// only know what is current now.
-	past map[string]record.Ref
-}
 
 // A place is what was found of a citation: a version, or why there is none. If
 // neither is set, nothing shows that a record was meant.
@@ -34,13 +23,13 @@ type place struct {
 }
 
 // find returns what a reference of a record means.
-func (p *places) find(tx *store.Tx, by *record.Record, c reference) (place, error) {
+func (g *gatherer) find(tx *store.Tx, by *record.Record, c reference) (place, error) {
 	if !c.ref.IsZero() {
-		return p.byRef(tx, c.ref)
+		return g.byRef(tx, c.ref)
 	}
 	var lost place
 	for _, form := range c.forms() {
-		at, err := p.form(tx, by, form)
+		at, err := g.form(tx, by, form)
 		if err != nil || at.version.Record != nil {
 			return at, err
 		}
@@ -49,17 +38,17 @@ func (p *places) find(tx *store.Tx, by *record.Record, c reference) (place, erro
 		}
 	}
 	if lost.reason == "" {
-		lost = p.unknown(by, c)
+		lost = g.unknown(by, c)
 	}
 	return lost, nil
 }
 
 // form looks one form of a citation up: as a reference, a name, a path.
-func (p *places) form(tx *store.Tx, by *record.Record, form string) (place, error) {
+func (g *gatherer) form(tx *store.Tx, by *record.Record, form string) (place, error) {
 	if prefix, ok := record.ParsePrefix(form); ok {
 		ref, err := tx.Resolve(prefix)
 		if err == nil {
-			return p.byRef(tx, ref)
+			return g.byRef(tx, ref)
 		}
 		var ambiguous *store.AmbiguousError
 		if errors.As(err, &ambiguous) || errors.Is(err, store.ErrNotFound) {
@@ -71,13 +60,13 @@ func (p *places) form(tx *store.Tx, by *record.Record, form string) (place, erro
 		return place{}, err
 	}
 	if name, err := record.ParseName(form); err == nil {
-		at, err := p.byName(tx, by.Name.Tree, name)
+		at, err := g.byName(tx, by.Name.Tree, name)
 		if err != nil || at.version.Record != nil || at.reason != "" {
 			return at, err
 		}
 	}
-	for _, value := range p.values(by, form) {
-		if v, err := p.at(tx, value); err != nil || v.Record != nil {
+	for _, value := range g.values(by, form) {
+		if v, err := g.at(tx, value); err != nil || v.Record != nil {
 			return place{version: v}, err
 		}
 	}
@@ -85,7 +74,7 @@ func (p *places) form(tx *store.Tx, by *record.Record, form string) (place, erro
 }
 
 // byRef returns the version that a name had whose record is referred to.
-func (p *places) byRef(tx *store.Tx, ref record.Ref) (place, error) {
+func (g *gatherer) byRef(tx *store.Tx, ref record.Ref) (place, error) {
 	v, err := tx.Get(ref)
 	if errors.Is(err, store.ErrDropped) {
 		return place{what: ref.Short(), reason: destroyed}, nil
@@ -93,10 +82,10 @@ func (p *places) byRef(tx *store.Tx, ref record.Ref) (place, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		return place{what: ref.Short(), reason: notStored}, nil
 	}
-	if err != nil || v.Position > p.position {
+	if err != nil || v.Position > g.Position {
 		return place{}, err
 	}
-	head, err := tx.HeadAt(v.Record.Name, p.position)
+	head, err := tx.HeadAt(v.Record.Name, g.Position)
 	if isGone(err) {
 		return place{what: ref.Short(), reason: "retired: " + v.Record.Name.String()}, nil
 	}
@@ -112,14 +101,14 @@ func isGone(err error) bool {
 }
 
 // byName looks a name up, first in the tree of who refers to it.
-func (p *places) byName(tx *store.Tx, tree record.Tree, name record.Name) (place, error) {
+func (g *gatherer) byName(tx *store.Tx, tree record.Tree, name record.Name) (place, error) {
 	names := []record.Name{name}
 	if name.Tree == "" && tree != "" {
 		names = []record.Name{{Tree: tree, Kind: name.Kind, ID: name.ID}, name}
 	}
 	var lost place
 	for _, name := range names {
-		v, err := tx.HeadAt(name, p.position)
+		v, err := tx.HeadAt(name, g.Position)
 		if err == nil || !isGone(err) {
 			return place{version: v}, err
 		}
@@ -128,7 +117,7 @@ func (p *places) byName(tx *store.Tx, tree record.Tree, name record.Name) (place
 			return place{}, err
 		}
 		for _, e := range events {
-			if e.Position > p.position {
+			if e.Position > g.Position {
 				break
 			}
 			lost = place{what: name.String(), reason: "retired"}
@@ -141,9 +130,9 @@ func (p *places) byName(tx *store.Tx, tree record.Tree, name record.Name) (place
 }
 
 // at returns the newest version that stood at a path; none is no error.
-func (p *places) at(tx *store.Tx, value string) (store.Version, error) {
-	if p.past != nil {
-		ref, found := p.past[value]
+func (g *gatherer) at(tx *store.Tx, value string) (store.Version, error) {
+	if g.past {
+		ref, found := g.stood[value]
 		if !found {
 			return store.Version{}, nil
 		}
@@ -154,8 +143,8 @@ func (p *places) at(tx *store.Tx, value string) (store.Version, error) {
 			return store.Version{}, err
 		}
 		v, err := tx.Get(ref)
-		if err == nil && v.Position > p.position {
-			v, err = tx.HeadAt(v.Record.Name, p.position)
+		if err == nil && v.Position > g.Position {
+			v, err = tx.HeadAt(v.Record.Name, g.Position)
 		}
 		if !isGone(err) {
 			return v, err
@@ -172,7 +161,7 @@ const mostFolders = 12
 // are written; below one of the folders above that, as files of a root mention
 // each other; and each with and without a leading dot. A name without a folder
 // is looked for beside the record and at the top alone.
-func (p *places) values(by *record.Record, form string) []string {
+func (g *gatherer) values(by *record.Record, form string) []string {
 	if tree, rest, found := strings.Cut(form, ":"); found && rest != "" {
 		if parsed, err := record.ParseTree(tree); err == nil && tree != "file" {
 			return []string{store.PathValue(parsed, path.Clean(rest))}
@@ -188,7 +177,7 @@ func (p *places) values(by *record.Record, form string) []string {
 	isAbsolute := strings.HasPrefix(form, "/") || strings.HasPrefix(form, "~/")
 	switch {
 	case isAbsolute:
-		for _, candidate := range p.absolute(form) {
+		for _, candidate := range g.absolute(form) {
 			add(candidate)
 		}
 	case strings.Contains(form, "/"):
@@ -225,17 +214,17 @@ func toggleDot(p string) string {
 
 // absolute returns the stored paths that an absolute path, or one below the home
 // folder, may have.
-func (p *places) absolute(form string) []string {
+func (g *gatherer) absolute(form string) []string {
 	if strings.HasPrefix(form, "~/") {
 		return []string{form}
 	}
 	var paths []string
-	for _, root := range []string{p.w.Root, p.w.Main} {
+	for _, root := range []string{g.registry.w.Root, g.registry.w.Main} {
 		if below, err := filepath.Rel(root, filepath.FromSlash(form)); err == nil && filepath.IsLocal(below) {
 			paths = append(paths, filepath.ToSlash(below))
 		}
 	}
-	if home := p.w.Settings.Home; home != "" {
+	if home := g.registry.w.Settings.Home; home != "" {
 		if below, err := filepath.Rel(home, filepath.FromSlash(form)); err == nil && filepath.IsLocal(below) {
 			paths = append(paths, "~/"+filepath.ToSlash(below))
 		}
@@ -244,7 +233,7 @@ func (p *places) absolute(form string) []string {
 }
 
 // frameTokens returns the tokens of a whole aggregate file, about.
-func (p *places) frameTokens(tx *store.Tx, v store.Version) (int, error) {
+func (g *gatherer) frameTokens(tx *store.Tx, v store.Version) (int, error) {
 	content, err := tx.Content(v.Record)
 	if err != nil {
 		return 0, err
@@ -263,7 +252,7 @@ func (p *places) frameTokens(tx *store.Tx, v store.Version) (int, error) {
 		if piece.Slot.IsZero() {
 			continue
 		}
-		e, err := tx.HeadAt(piece.Slot, p.position)
+		e, err := tx.HeadAt(piece.Slot, g.Position)
 		if err == nil {
 			size += e.Record.Size
 		} else if !isGone(err) {
@@ -275,14 +264,14 @@ func (p *places) frameTokens(tx *store.Tx, v store.Version) (int, error) {
 
 // unknown says of a citation that leads nowhere whether it was meant as one of
 // something stored: a name, a path that a layout knows, or a link.
-func (p *places) unknown(by *record.Record, c reference) place {
+func (g *gatherer) unknown(by *record.Record, c reference) place {
 	form := c.plain()
-	if strings.ContainsAny(form, "*?${}<>\n") || strings.Contains(form, "...") || strings.HasSuffix(form, "/") || !c.isMeant(p, form) {
+	if strings.ContainsAny(form, "*?${}<>\n") || strings.Contains(form, "...") || strings.HasSuffix(form, "/") || !c.isMeant(g, form) {
 		return place{}
 	}
 	at := place{what: c.Text, reason: notStored}
 	if by.Name.Tree == "" {
-		at.files = p.values(by, form)
+		at.files = g.values(by, form)
 	}
 	return at
 }
@@ -295,13 +284,13 @@ const (
 
 // isOutside reports whether one of the paths at which something could lie is that
 // of a file in the workspace.
-func (p *places) isOutside(values []string) bool {
+func (g *gatherer) isOutside(values []string) bool {
 	for _, value := range values {
 		below := strings.TrimPrefix(value, ":")
 		if strings.HasPrefix(below, "~/") || strings.HasPrefix(below, "file:") {
 			continue
 		}
-		info, err := os.Stat(p.w.FilePath(below))
+		info, err := os.Stat(g.registry.w.FilePath(below))
 		if err == nil && info.Mode().IsRegular() {
 			return true
 		}
@@ -311,7 +300,7 @@ func (p *places) isOutside(values []string) bool {
 
 // isMeant reports whether a citation can hardly mean anything but something that
 // is stored.
-func (c reference) isMeant(p *places, form string) bool {
+func (c reference) isMeant(g *gatherer, form string) bool {
 	if c.Link {
 		return true
 	}
@@ -319,9 +308,9 @@ func (c reference) isMeant(p *places, form string) bool {
 		return strings.ContainsAny(name.ID, "/0123456789") // note/comment are two words
 	}
 	if strings.HasPrefix(form, "/") {
-		form = p.absolute(form)[0]
+		form = g.absolute(form)[0]
 	}
 	form = path.Clean(form)
 	isRoot := strings.Contains("/"+form, "/.") || strings.HasPrefix(form, "~/") || strings.HasPrefix(form, "file:")
-	return isRoot && record.CheckID(form) == nil && hasExtension(form) && p.w.Settings.Profile.Recognize(form).Kind != record.KindNote
+	return isRoot && record.CheckID(form) == nil && hasExtension(form) && g.registry.w.Settings.Profile.Recognize(form).Kind != record.KindNote
 }

@@ -53,15 +53,6 @@ func checkArtifact(name string) error {
 	return nil
 }
 
-// checkReadable refuses what cannot be the name of a file of a session: the log and
-// the metadata may be read like artifacts.
-func checkReadable(name string) error {
-	if isOwnFile(name) {
-		return nil
-	}
-	return checkArtifact(name)
-}
-
 func stem(name string) string {
 	name, _, _ = strings.Cut(name, ".")
 	return name
@@ -109,8 +100,8 @@ func (r *Registry) Put(ctx context.Context, key Key, request PutRequest) (*mater
 	return r.w.Put(ctx, put)
 }
 
-// putSummary stores the summary of an artifact, in a file beside it. It counts for no version of it until
-// one links to it.
+// putSummary stores the summary of an artifact, in a file beside it. It counts for no
+// version of the artifact until one links to it.
 func (r *Registry) putSummary(ctx context.Context, of record.Name, artifact, agent, summary string) (record.Ref, error) {
 	p, err := r.w.Settings.Profile.Path(of.Kind, of.ID)
 	if err != nil {
@@ -144,6 +135,15 @@ func (r *Registry) seat(ctx context.Context, key Key, artifact string) (record.N
 	return key.file(artifact), err
 }
 
+// readable returns the name of an artifact, or of the log or the metadata, which may be
+// read like artifacts.
+func (r *Registry) readable(ctx context.Context, key Key, artifact string) (record.Name, error) {
+	if err := checkArtifact(artifact); err != nil && !isOwnFile(artifact) {
+		return record.Name{}, err
+	}
+	return r.seat(ctx, key, artifact)
+}
+
 // nameOf returns what an artifact is called that a user has named with its extension
 // or without.
 func nameOf(key Key, artifact string) string {
@@ -159,11 +159,8 @@ func (r *Registry) Path(ctx context.Context, key Key, artifact ...string) (strin
 	}
 	name := key.file(layout.SessionMetaFile)
 	if len(artifact) > 0 {
-		err := checkReadable(artifact[0])
-		if err == nil {
-			name, err = r.seat(ctx, key, artifact[0])
-		}
-		if err != nil {
+		var err error
+		if name, err = r.readable(ctx, key, artifact[0]); err != nil {
 			return "", err
 		}
 	}

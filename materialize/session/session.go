@@ -10,6 +10,7 @@
 package session
 
 import (
+	"context"
 	"path"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/query"
+	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -30,6 +32,15 @@ type Registry struct {
 // Open returns the Registry of a workspace. Without one, nil, it can check files.
 func Open(w *materialize.Workspace, read *query.Reader, now func() time.Time) *Registry {
 	return &Registry{w, read, now}
+}
+
+// content returns a body, which stays readable after the transaction.
+func (r *Registry) content(ctx context.Context, file *record.Record) (content store.Content, err error) {
+	err = r.w.Store.View(ctx, func(tx *store.Tx) error {
+		content, err = tx.Content(file)
+		return err
+	})
+	return content, err
 }
 
 // A Key says which session is meant.
