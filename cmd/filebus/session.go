@@ -16,17 +16,9 @@ func newSessionCommand(env *environ) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-		newSessionStartCommand(env),
-		newSessionPutCommand(env),
-		newSessionListCommand(env),
-		newSessionShowCommand(env),
-		newSessionPathCommand(env),
-		newSessionCheckCommand(env),
-		newSessionSummaryCommand(env),
-		newSessionLogCommand(env),
-		newSessionEndCommand(env),
-		newSessionArchiveCommand(env),
-		newSessionReplayCommand(env),
+		newSessionStartCommand(env), newSessionPutCommand(env), newSessionListCommand(env), newSessionShowCommand(env),
+		newSessionPathCommand(env), newSessionCheckCommand(env), newSessionSummaryCommand(env), newSessionLogCommand(env),
+		newSessionEndCommand(env), newSessionArchiveCommand(env), newSessionReplayCommand(env),
 	)
 	completeBelow(env, cmd)
 	return cmd

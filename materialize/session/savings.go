@@ -124,7 +124,6 @@ type meter struct {
 
 // An artifact is a record of a session with what a reference to it costs.
 type artifact struct {
-	name      record.Name
 	agent     string // who wrote it, as a slug
 	size      int64
 	reference int64
@@ -192,13 +191,9 @@ func (m *meter) readLog(ctx context.Context, v store.Version, logged *span) erro
 // for the preview.
 func (m *meter) take(v store.Version, words int) {
 	r := v.Record
-	line, err := json.Marshal(record.Reference{Agent: r.Agent, ResultFile: m.registry.w.FilePath(r.Path), WordCount: words})
-	if err != nil { // strings and a number have a JSON form
-		line = []byte(r.Path)
-	}
-	m.artifacts[r.Name.String()] = &artifact{
-		name: r.Name, agent: layout.Slug(r.Agent), size: r.Size, reference: int64(len(line)), readers: map[string]bool{},
-	}
+	reference := record.Reference{Agent: r.Agent, ResultFile: m.registry.w.FilePath(r.Path), WordCount: words}
+	line, _ := json.Marshal(reference) // strings and a number have a JSON form
+	m.artifacts[r.Name.String()] = &artifact{layout.Slug(r.Agent), r.Size, int64(len(line)), map[string]bool{}}
 }
 
 // row returns the row of an agent, which has done something at a time.
@@ -226,7 +221,9 @@ func (m *meter) countReads(ctx context.Context, reads []query.Read, assume Assum
 		if err != nil {
 			return err
 		}
-		if a == nil || !isReading(read.Op) {
+		// What takes in a record, or the path of one.
+		command, _, _ := strings.Cut(read.Op, " ")
+		if a == nil || command != "get" && command != "show" && command != "path" {
 			continue
 		}
 		m.span.add(read.Time)
@@ -242,12 +239,6 @@ func (m *meter) countReads(ctx context.Context, reads []query.Read, assume Assum
 		}
 	}
 	return nil
-}
-
-// isReading reports whether a command takes in a record, or the path of one.
-func isReading(op string) bool {
-	command, _, _ := strings.Cut(op, " ")
-	return slices.Contains([]string{"get", "show", "path"}, command)
 }
 
 // give notes that an artifact was given to an agent, once.
@@ -323,8 +314,8 @@ func (m *meter) assume(assume Assumption) {
 // metadata and the summaries are none.
 func (m *meter) context() []*artifact {
 	var context, all []*artifact
-	for _, a := range m.artifacts {
-		base := path.Base(a.name.ID)
+	for name, a := range m.artifacts {
+		base := path.Base(name)
 		if _, isSummary := layout.IsSummary(base); isSummary || isOwnFile(base) {
 			continue
 		}

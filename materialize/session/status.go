@@ -52,17 +52,18 @@ func isRecent(at, now time.Time) bool { return !at.IsZero() && now.Sub(at) < rec
 func (s *Session) outcome() string {
 	status := StatusFailed
 	for _, a := range s.Artifacts {
-		words := strings.FieldsFunc(strings.ToLower(a.Name), func(r rune) bool { return r == '_' || r == '-' || r == '.' })
-		switch {
-		case hasAny(words, "review", "report"):
+		name := strings.ToLower(a.Name)
+		if result().MatchString(name) {
 			return StatusCompleted
-		case hasAny(words, "progress", "plan", "context"):
+		}
+		if work().MatchString(name) {
 			status = StatusInterrupted
 		}
 	}
 	return status
 }
 
-func hasAny(words []string, wanted ...string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(wanted, word) })
-}
+var (
+	result = layout.Pattern(`(^|[_.-])(review|report)($|[_.-])`)
+	work   = layout.Pattern(`(^|[_.-])(progress|plan|context)($|[_.-])`)
+)
