@@ -8,7 +8,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"filebus/materialize/layout"
 	"filebus/store/record"
@@ -52,9 +51,24 @@ func (r *Registry) Check(ctx context.Context, key Key, artifacts []string) ([]Fi
 	for _, a := range s.Artifacts {
 		known[a.Name] = target{a.Name, r.w.FilePath(a.Path), a.Version.Record.Name, s}
 	}
-	targets, err := r.targets(ctx, s, known, artifacts)
-	if err != nil {
-		return nil, err
+	if len(artifacts) == 0 {
+		if artifacts, err = r.all(s, known); err != nil {
+			return nil, err
+		}
+	}
+	var targets []target
+	for _, artifact := range artifacts {
+		t, found := known[artifact]
+		if !found {
+			t = target{artifact: nameOf(key, artifact), of: s}
+			if t.name, err = r.readable(ctx, key, artifact); err == nil {
+				t.file, err = r.w.PathOf(t.name)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, t)
 	}
 	return r.lookAll(ctx, targets)
 }
@@ -67,43 +81,19 @@ type target struct {
 	of       *Session // nil for a file of no session
 }
 
-// targets returns what is to be checked: the artifacts that are named, or all that
-// are known or on disk.
-func (r *Registry) targets(ctx context.Context, s *Session, known map[string]target, artifacts []string) (targets []target, err error) {
-	if len(artifacts) == 0 {
-		return r.all(s, known)
-	}
-	for _, artifact := range artifacts {
-		t, found := known[artifact]
-		if !found {
-			t = target{artifact: nameOf(s.Key, artifact), of: s}
-			if t.name, err = r.readable(ctx, s.Key, artifact); err != nil {
-				return nil, err
-			}
-			if t.file, err = r.w.PathOf(t.name); err != nil {
-				return nil, err
-			}
-		}
-		targets = append(targets, t)
-	}
-	return targets, nil
-}
-
-// all adds to the artifacts that are known those that only the disk has, and sorts
-// them.
-func (r *Registry) all(s *Session, known map[string]target) ([]target, error) {
+// all adds to the artifacts that are known those that only the disk has, and names
+// them all.
+func (r *Registry) all(s *Session, known map[string]target) ([]string, error) {
 	paths, err := r.paths(s.Key)
 	for _, p := range paths {
-		name := record.Name{Kind: record.KindArtifact, ID: r.w.Settings.Profile.Recognize(p).ID}
-		t := target{layout.ArtifactName(p, s.Type, s.ID), r.w.FilePath(p), name, s}
-		_, isSummary := layout.IsSummary(t.artifact)
-		if _, found := known[t.artifact]; !found && !isSummary && !isOwnFile(t.artifact) {
-			known[t.artifact] = t
+		artifact := layout.ArtifactName(p, s.Type, s.ID)
+		_, isSummary := layout.IsSummary(artifact)
+		if _, found := known[artifact]; !found && !isSummary && !isOwnFile(artifact) {
+			name := record.Name{Kind: record.KindArtifact, ID: r.w.Settings.Profile.Recognize(p).ID}
+			known[artifact] = target{artifact, r.w.FilePath(p), name, s}
 		}
 	}
-	targets := slices.Collect(maps.Values(known))
-	slices.SortFunc(targets, func(a, b target) int { return strings.Compare(a.artifact, b.artifact) })
-	return targets, err
+	return slices.Sorted(maps.Keys(known)), err
 }
 
 func (r *Registry) lookAll(ctx context.Context, targets []target) (findings []Finding, err error) {
