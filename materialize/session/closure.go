@@ -274,36 +274,31 @@ func (g *gatherer) follow(ctx context.Context) error {
 	}
 	by := m.Version.Record
 	return inBatches(ctx, g.registry.w.Store, found, func(tx *store.Tx, c reference) error {
-		at, err := g.find(tx, by, c)
-		switch {
-		case err != nil:
+		v, gone, err := g.find(tx, by, c)
+		if err != nil {
 			return err
-		case at.version.Record != nil:
-			return g.reach(tx, at, m)
-		case at.reason != "":
-			g.leaveOut(Gone{What: at.what, By: by.Name.String(), Reason: at.reason, files: at.files})
 		}
-		return nil
+		if gone.Reason != "" {
+			gone.By = by.Name.String()
+			g.leaveOut(gone)
+		}
+		if v.Record == nil {
+			return nil
+		}
+		return g.reach(tx, v, m.Depth+1)
 	})
 }
 
 // reach makes a version a member that another one refers to.
-func (g *gatherer) reach(tx *store.Tx, at place, from Member) error {
-	name := at.version.Record.Name
-	if at.older != "" {
-		g.leaveOut(Gone{
-			What: at.older, By: from.Version.Record.Name.String(), Inexact: true,
-			Reason: "an older version of " + name.String() + ", whose current one is here",
-		})
-	}
-	if g.members[name] {
+func (g *gatherer) reach(tx *store.Tx, v store.Version, depth int) error {
+	if g.members[v.Record.Name] {
 		return nil
 	}
 	if len(g.Members)-g.Own >= g.request.Records {
 		g.skipped++
 		return nil
 	}
-	return g.add(tx, at.version, from.Depth+1)
+	return g.add(tx, v, depth)
 }
 
 func (g *gatherer) leaveOut(gone Gone) {

@@ -12,88 +12,80 @@ import (
 	"filebus/store/record"
 )
 
-// A place is what was found of a citation: a version, or why there is none. If
-// neither is set, nothing shows that a record was meant.
-type place struct {
-	version store.Version
-	older   string // the reference of an older version that was meant
-	what    string
-	reason  string
-	files   []string // where the file of something that is not stored could be
-}
-
-// find returns what a reference of a record means.
-func (g *gatherer) find(tx *store.Tx, by *record.Record, c reference) (place, error) {
+// find returns the version that a reference of a record means, as it was at the
+// position, and what is gone of it. If neither is set, nothing shows that a record
+// was meant.
+func (g *gatherer) find(tx *store.Tx, by *record.Record, c reference) (v store.Version, lost Gone, err error) {
 	if !c.ref.IsZero() {
 		return g.byRef(tx, c.ref)
 	}
-	var lost place
 	for _, form := range c.forms() {
-		at, err := g.form(tx, by, form)
-		if err != nil || at.version.Record != nil {
-			return at, err
+		v, gone, err := g.form(tx, by, form)
+		if err != nil || v.Record != nil {
+			return v, gone, err
 		}
-		if lost.reason == "" {
-			lost = at
+		if lost.Reason == "" {
+			lost = gone
 		}
 	}
-	if lost.reason == "" {
+	if lost.Reason == "" {
 		lost = g.unknown(by, c)
 	}
-	return lost, nil
+	return v, lost, nil
 }
 
 // form looks one form of a citation up: as a reference, a name, a path.
-func (g *gatherer) form(tx *store.Tx, by *record.Record, form string) (place, error) {
+func (g *gatherer) form(tx *store.Tx, by *record.Record, form string) (v store.Version, gone Gone, err error) {
 	if prefix, ok := record.ParsePrefix(form); ok {
 		ref, err := tx.Resolve(prefix)
-		if err == nil {
-			return g.byRef(tx, ref)
-		}
 		var ambiguous *store.AmbiguousError
-		if errors.As(err, &ambiguous) || errors.Is(err, store.ErrNotFound) {
-			return place{}, nil // one of many numbers that are no references
+		switch {
+		case err == nil:
+			return g.byRef(tx, ref)
+		case errors.As(err, &ambiguous), errors.Is(err, store.ErrNotFound):
+			return v, gone, nil // one of many numbers that are no references
+		case errors.Is(err, store.ErrDropped):
+			return v, Gone{What: form, Reason: destroyed}, nil
 		}
-		if errors.Is(err, store.ErrDropped) {
-			return place{what: form, reason: destroyed}, nil
-		}
-		return place{}, err
+		return v, gone, err
 	}
 	if name, err := record.ParseName(form); err == nil {
-		at, err := g.byName(tx, by.Name.Tree, name)
-		if err != nil || at.version.Record != nil || at.reason != "" {
-			return at, err
+		v, gone, err := g.byName(tx, by.Name.Tree, name)
+		if err != nil || v.Record != nil || gone.Reason != "" {
+			return v, gone, err
 		}
 	}
 	for _, value := range g.values(by, form) {
-		if v, err := g.at(tx, value); err != nil || v.Record != nil {
-			return place{version: v}, err
+		if v, err = g.at(tx, value); err != nil || v.Record != nil {
+			break
 		}
 	}
-	return place{}, nil
+	return v, gone, err
 }
 
 // byRef returns the version that a name had whose record is referred to.
-func (g *gatherer) byRef(tx *store.Tx, ref record.Ref) (place, error) {
+func (g *gatherer) byRef(tx *store.Tx, ref record.Ref) (head store.Version, gone Gone, err error) {
+	gone.What = ref.Short()
 	v, err := tx.Get(ref)
-	if errors.Is(err, store.ErrDropped) {
-		return place{what: ref.Short(), reason: destroyed}, nil
+	switch {
+	case errors.Is(err, store.ErrDropped):
+		gone.Reason = destroyed
+		return head, gone, nil
+	case errors.Is(err, store.ErrNotFound):
+		gone.Reason = notStored
+		return head, gone, nil
+	case err != nil || v.Position > g.Position:
+		return head, gone, err
 	}
-	if errors.Is(err, store.ErrNotFound) {
-		return place{what: ref.Short(), reason: notStored}, nil
+	head, err = tx.HeadAt(v.Record.Name, g.Position)
+	switch {
+	case isGone(err):
+		gone.Reason, err = "retired: "+v.Record.Name.String(), nil
+	case err == nil && head.Ref != ref && head.Record.Body != v.Record.Body:
+		gone.Reason = "an older version of " + v.Record.Name.String() + ", whose current one is here"
+		gone.Inexact = true
 	}
-	if err != nil || v.Position > g.Position {
-		return place{}, err
-	}
-	head, err := tx.HeadAt(v.Record.Name, g.Position)
-	if isGone(err) {
-		return place{what: ref.Short(), reason: "retired: " + v.Record.Name.String()}, nil
-	}
-	at := place{version: head}
-	if head.Ref != ref && head.Record != nil && head.Record.Body != v.Record.Body {
-		at.older = ref.Short()
-	}
-	return at, err
+	return head, gone, err
 }
 
 func isGone(err error) bool {
@@ -101,32 +93,30 @@ func isGone(err error) bool {
 }
 
 // byName looks a name up, first in the tree of who refers to it.
-func (g *gatherer) byName(tx *store.Tx, tree record.Tree, name record.Name) (place, error) {
+func (g *gatherer) byName(tx *store.Tx, tree record.Tree, name record.Name) (v store.Version, gone Gone, err error) {
 	names := []record.Name{name}
 	if name.Tree == "" && tree != "" {
 		names = []record.Name{{Tree: tree, Kind: name.Kind, ID: name.ID}, name}
 	}
-	var lost place
 	for _, name := range names {
-		v, err := tx.HeadAt(name, g.Position)
-		if err == nil || !isGone(err) {
-			return place{version: v}, err
+		if v, err = tx.HeadAt(name, g.Position); !isGone(err) {
+			return v, Gone{}, err
 		}
 		events, err := tx.History(name)
 		if err != nil {
-			return place{}, err
+			return v, gone, err
 		}
 		for _, e := range events {
 			if e.Position > g.Position {
 				break
 			}
-			lost = place{what: name.String(), reason: "retired"}
+			gone = Gone{What: name.String(), Reason: "retired"}
 			if e.Change == store.ChangeDrop {
-				lost.reason = destroyed
+				gone.Reason = destroyed
 			}
 		}
 	}
-	return lost, nil
+	return store.Version{}, gone, nil
 }
 
 // at returns the newest version that stood at a path; none is no error.
@@ -219,14 +209,11 @@ func (g *gatherer) absolute(form string) []string {
 		return []string{form}
 	}
 	var paths []string
-	for _, root := range []string{g.registry.w.Root, g.registry.w.Main} {
-		if below, err := filepath.Rel(root, filepath.FromSlash(form)); err == nil && filepath.IsLocal(below) {
-			paths = append(paths, filepath.ToSlash(below))
-		}
-	}
-	if home := g.registry.w.Settings.Home; home != "" {
-		if below, err := filepath.Rel(home, filepath.FromSlash(form)); err == nil && filepath.IsLocal(below) {
-			paths = append(paths, "~/"+filepath.ToSlash(below))
+	w := g.registry.w
+	for _, root := range []struct{ folder, as string }{{w.Root, ""}, {w.Main, ""}, {w.Settings.Home, "~/"}} {
+		below, err := filepath.Rel(root.folder, filepath.FromSlash(form))
+		if err == nil && root.folder != "" && filepath.IsLocal(below) {
+			paths = append(paths, root.as+filepath.ToSlash(below))
 		}
 	}
 	return append(paths, "file:"+form)
@@ -264,16 +251,17 @@ func (g *gatherer) frameTokens(tx *store.Tx, v store.Version) (int, error) {
 
 // unknown says of a citation that leads nowhere whether it was meant as one of
 // something stored: a name, a path that a layout knows, or a link.
-func (g *gatherer) unknown(by *record.Record, c reference) place {
+func (g *gatherer) unknown(by *record.Record, c reference) (gone Gone) {
 	form := c.plain()
-	if strings.ContainsAny(form, "*?${}<>\n") || strings.Contains(form, "...") || strings.HasSuffix(form, "/") || !c.isMeant(g, form) {
-		return place{}
+	isPattern := strings.ContainsAny(form, "*?${}<>\n") || strings.Contains(form, "...") || strings.HasSuffix(form, "/")
+	if isPattern || !c.isMeant(g, form) {
+		return gone
 	}
-	at := place{what: c.Text, reason: notStored}
+	gone = Gone{What: c.Text, Reason: notStored}
 	if by.Name.Tree == "" {
-		at.files = g.values(by, form)
+		gone.files = g.values(by, form)
 	}
-	return at
+	return gone
 }
 
 // Why something is left out.
