@@ -18,8 +18,10 @@ func runSessionBudget(ctx context.Context, env *environ, opts budgetOptions) err
 	if err != nil {
 		return err
 	}
-	if err := env.takeInSession(ctx, s, opts.session); err != nil {
-		return err
+	if !env.global.noSync {
+		if err := env.registry(s).Discover(ctx, opts.session); err != nil {
+			return err
+		}
 	}
 	saved, err := env.registry(s).SavingsOf(ctx, id, sessions.Assumption{Readers: opts.readers, Agents: opts.assume}, trees...)
 	if err != nil {

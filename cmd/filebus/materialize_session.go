@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"filebus/materialize"
 	sessions "filebus/materialize/session"
-	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -17,29 +15,12 @@ func checkIndexTokens(maxTokens int) error {
 	return nil
 }
 
-// takeInSession takes in what was written to the folder of a session just now.
-func (e *environ) takeInSession(ctx context.Context, s *session, text string) error {
-	if e.global.noSync {
-		return nil
-	}
-	key, err := e.registry(s).Find(ctx, text)
-	switch {
-	case err == nil:
-		return e.registry(s).TakeInNew(ctx, key)
-	case errors.Is(err, store.ErrNotFound):
-		return e.registry(s).Discover(ctx, text)
-	case errors.Is(err, sessions.ErrSeveral):
-		return nil
-	}
-	return err
-}
-
 // materializeSession lays out a session for an agent, with an index.
 func materializeSession(ctx context.Context, env *environ, s *session, opts materializeOptions, pick materialize.Selection) error {
 	asked, session := pick.Trees, pick.Sessions[0]
 	pick.Sessions = nil
-	if opts.asOf == "" {
-		if err := env.takeInSession(ctx, s, session); err != nil {
+	if opts.asOf == "" && !env.global.noSync {
+		if err := env.registry(s).Discover(ctx, session); err != nil {
 			return err
 		}
 	}

@@ -14,10 +14,8 @@ import (
 func newSessionCheckCommand(env *environ) *cobra.Command {
 	files := false
 	cmd := &cobra.Command{
-		Use: "check [ID] [ARTIFACT|PATH]...",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runSessionCheck(cmd.Context(), env, files, args)
-		},
+		Use:  "check [ID] [ARTIFACT|PATH]...",
+		RunE: func(cmd *cobra.Command, args []string) error { return runSessionCheck(cmd.Context(), env, files, args) },
 	}
 	cmd.Flags().BoolVar(&files, "files", false, "")
 	return cmd

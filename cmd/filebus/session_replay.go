@@ -16,11 +16,9 @@ import (
 )
 
 type sessionReplayOptions struct {
-	to, until string
-	closure   bool
-	maxTokens int
-	steps     bool
-	limit     int
+	to, until        string
+	closure, steps   bool
+	maxTokens, limit int
 }
 
 func newSessionReplayCommand(env *environ) *cobra.Command {

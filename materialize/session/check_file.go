@@ -16,24 +16,15 @@ import (
 func scanFile(file string) (*tailScan, os.FileInfo, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, nil, plain(err)
+		return nil, nil, err
 	}
 	defer func() { _ = f.Close() }() // only read
 	scan := newTailScan()
 	if _, err := io.Copy(scan, f); err != nil {
-		return nil, nil, plain(err)
+		return nil, nil, err
 	}
 	info, err := os.Lstat(file)
-	return scan, info, plain(err)
-}
-
-// plain returns an error of a file without its path, which is said beside it.
-func plain(err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		return at.Err
-	}
-	return err
+	return scan, info, err
 }
 
 // beginsWith reports whether the first size bytes of a body have a digest.

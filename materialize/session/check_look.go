@@ -95,7 +95,7 @@ func (l *looker) text(ctx context.Context, info os.FileInfo) error {
 	case errors.Is(err, os.ErrNotExist):
 		l.missing("it was deleted while it was read")
 	case err != nil:
-		l.set(FileUnreadable, "chmod u+r "+quote(l.File), "%v", err)
+		l.set(FileUnreadable, "chmod u+r "+quote(l.File), "%v", errors.Unwrap(err)) // its path is said beside it
 	case now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()):
 		l.growing("it changed while it was read")
 	case info.Size() == 0:

@@ -94,7 +94,7 @@ func (r *Registry) Gather(ctx context.Context, request GatherRequest) (*Bundle, 
 		}
 	}
 	for i := range g.LeftOut {
-		if gone := &g.LeftOut[i]; g.isOutside(gone.files) {
+		if gone := &g.LeftOut[i]; slices.ContainsFunc(gone.files, g.isFile) {
 			gone.Inexact, gone.Reason = true, "a file of the workspace that is not stored"
 		}
 	}

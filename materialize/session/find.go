@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -113,9 +114,19 @@ func noSession(text string, near []Key) error {
 	return record.NotFound.Errorf("there is no session %s", text).Because(ErrNoSession, texts(near)...)
 }
 
-// Discover looks on disk for the session that a text means and takes in what lies
-// there: an agent may have written the first file of a session a moment before.
+// Discover takes in what was written just now to the folder of the session that a text
+// means. One that is not known is looked for on disk: an agent may have written its
+// first file a moment before.
 func (r *Registry) Discover(ctx context.Context, text string) error {
+	key, err := r.Find(ctx, text)
+	switch {
+	case err == nil:
+		return r.TakeInNew(ctx, key)
+	case errors.Is(err, ErrSeveral):
+		return nil
+	case !errors.Is(err, ErrNoSession):
+		return err
+	}
 	kind, id, hasType := strings.Cut(text, "/")
 	if !hasType {
 		kind, id = "*", text

@@ -120,12 +120,13 @@ func indexOf(b *Bundle, alone bool) *index {
 	return x
 }
 
-// others returns how many files are not the session's own.
-func (x *index) others() (n int) {
+// sums returns how many files are not the session's own, and the tokens of all.
+func (x *index) sums() (others, tokens int) {
 	for _, f := range x.files {
-		n += f.referred
+		others += f.referred
+		tokens += f.tokens
 	}
-	return n
+	return others, tokens
 }
 
 // leaveOut moves what was not laid out after all to what was left out.
@@ -164,11 +165,7 @@ func (x *index) fit(maxTokens int) []byte {
 
 // head returns what stands before the lines.
 func (x *index) head() string {
-	tokens := 0
-	for _, f := range x.files {
-		tokens += f.tokens
-	}
-	others := x.others()
+	others, tokens := x.sums()
 	text := fmt.Sprintf("%s\n\n%s of the session", x.title, count(len(x.files)-others))
 	if others > 0 {
 		text += fmt.Sprintf(", %d that they refer to", others)
@@ -214,10 +211,10 @@ func (g Gone) String() string {
 // lines returns a line for each file: path, kind, tokens, preview.
 func (x *index) lines(preview int) []string {
 	var lines []string
-	own := len(x.files) - x.others()
+	others, _ := x.sums()
 	for i, f := range x.files {
 		switch {
-		case i == own:
+		case i == len(x.files)-others:
 			lines = append(lines, "\n## Referred to\n\n")
 		case i == 0:
 			lines = append(lines, "\n## Of the session (path, kind, tokens, preview)\n\n")

@@ -270,20 +270,12 @@ const (
 	destroyed = "its content was destroyed"
 )
 
-// isOutside reports whether one of the paths at which something could lie is that
-// of a file in the workspace.
-func (g *gatherer) isOutside(values []string) bool {
-	for _, value := range values {
-		below := strings.TrimPrefix(value, ":")
-		if strings.HasPrefix(below, "~/") || strings.HasPrefix(below, "file:") {
-			continue
-		}
-		info, err := os.Stat(g.registry.w.FilePath(below))
-		if err == nil && info.Mode().IsRegular() {
-			return true
-		}
-	}
-	return false
+// isFile reports whether a path at which something could lie is that of a file in the
+// workspace.
+func (g *gatherer) isFile(value string) bool {
+	below := strings.TrimPrefix(value, ":")
+	info, err := os.Stat(g.registry.w.FilePath(below))
+	return err == nil && info.Mode().IsRegular() && !strings.HasPrefix(below, "~/") && !strings.HasPrefix(below, "file:")
 }
 
 // isMeant reports whether a citation can hardly mean anything but something that
