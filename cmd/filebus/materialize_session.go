@@ -51,7 +51,8 @@ func layOutBundle(ctx context.Context, env *environ, s *session, b *sessions.Bun
 	if env.global.json {
 		err = env.printJSON(out)
 	} else {
-		env.printf("%s, %s, %s in %s; %s lists them\n", plural(out.Files, "file"), byteSize(out.Bytes), tokenText(out.Tokens), to, out.Index)
+		env.printf("%s, %s, %s in %s; %s lists them\n",
+			plural(out.Files, "file"), byteSize(out.Bytes), tokenText(out.Tokens), to, out.Index)
 	}
 	if out.Files == 0 {
 		env.note("nothing was picked; filebus list --session %s shows what there is", quote(out.Session))

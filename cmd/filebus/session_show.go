@@ -46,11 +46,13 @@ func runSessionList(ctx context.Context, env *environ, kind string, limit int) e
 	}
 	var rows [][]string
 	for _, s := range list {
-		rows = append(rows, []string{s.Key.String(), s.Status, env.minute(s.Changed), plural(s.Count, "artifact"), tokenText(s.Tokens), s.Name})
+		count := plural(s.Count, "artifact")
+		rows = append(rows, []string{s.Key.String(), s.Status, env.minute(s.Changed), count, tokenText(s.Tokens), s.Name})
 	}
 	more := all - len(list)
 	_, err = env.present(s, presentation{
-		op: "session list", json: func(int) any { return sessionListJSON{list, more} }, text: func(int) string { return env.table(rows) },
+		op:   "session list",
+		json: func(int) any { return sessionListJSON{list, more} }, text: func(int) string { return env.table(rows) },
 	})
 	if more > 0 && err == nil && !env.global.json {
 		env.note("and %s; --limit 0 lists all", plural(more, "more session"))

@@ -94,7 +94,8 @@ func (r *Registry) remove(ctx context.Context, s *Session, report *Archived) err
 	meta := s.Key.file(layout.SessionMetaFile)
 	files := slices.DeleteFunc(slices.Clone(s.Files), func(v store.Version) bool { return v.Record.Name == meta })
 	if report.File != "" && len(files) > 0 {
-		err := r.editMeta(ctx, s.Key, func(m *layout.SessionMeta) { m.Archive = withArchive(m.Archive, filepath.Base(report.File)) })
+		file := filepath.Base(report.File)
+		err := r.editMeta(ctx, s.Key, func(m *layout.SessionMeta) { m.Archive = withArchive(m.Archive, file) })
 		if err != nil {
 			return err
 		}

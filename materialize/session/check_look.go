@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -222,4 +224,57 @@ func (l *looker) agent() {
 			return
 		}
 	}
+}
+
+// scanFile reads a file to its end, and returns its state after that. A file that
+// lost its name meanwhile is an error, even where its text can still be read.
+func scanFile(file string) (*tailScan, os.FileInfo, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	scan := newTailScan()
+	if _, err := io.Copy(scan, f); err != nil {
+		return nil, nil, err
+	}
+	info, err := os.Lstat(file)
+	return scan, info, err
+}
+
+// beginsWith reports whether the first size bytes of a body have a digest.
+func (r *Registry) beginsWith(ctx context.Context, file *record.Record, size int64, head record.Digest) (bool, error) {
+	content, err := r.content(ctx, file)
+	if err != nil {
+		return false, err
+	}
+	body, err := content.Open()
+	if err != nil {
+		return false, err
+	}
+	digest := record.NewDigester()
+	_, err = io.Copy(digest, io.LimitReader(body, size))
+	return digest.Digest() == head, errors.Join(err, body.Close())
+}
+
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case mode.IsDir():
+		return "a folder"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	}
+	return "a device or socket"
+}
+
+var plainWord = layout.Pattern(`^[A-Za-z0-9_./:~@%+=,-]+$`)
+
+// quote returns a text as a shell takes it for one word.
+func quote(text string) string {
+	if plainWord().MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

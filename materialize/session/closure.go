@@ -380,7 +380,8 @@ func (r *Registry) nothing(ctx context.Context, id string) error {
 			near = append(near, v.Text)
 		}
 	}
-	return errors.Join(record.NotFound.Errorf("nothing is stored of a session %q", id).Because(ErrNothingStored, near...), err)
+	nothing := record.NotFound.Errorf("nothing is stored of a session %q", id)
+	return errors.Join(nothing.Because(ErrNothingStored, near...), err)
 }
 
 // isNearly reports whether two ids differ by a letter that is wrong, missing, too

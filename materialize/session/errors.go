@@ -38,8 +38,8 @@ func noWord(what, text, rule string) error {
 
 // TooLong returns the error that a summary has too many words.
 func TooLong(words int) error {
-	return record.Wanting.Errorf("the summary has %d words; it has to have fewer than %d, so nothing was stored", words, MaxSummary+1).
-		Because(ErrLongSummary)
+	const message = "the summary has %d words; it has to have fewer than %d, so nothing was stored"
+	return record.Wanting.Errorf(message, words, MaxSummary+1).Because(ErrLongSummary)
 }
 
 // texts returns the first keys as they are typed.

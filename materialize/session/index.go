@@ -116,7 +116,9 @@ func indexOf(b *Bundle, alone bool) *index {
 			have.names = append(have.names, file.names...)
 		}
 	}
-	slices.SortStableFunc(x.files, func(a, b indexed) int { return cmp.Or(a.referred-b.referred, cmp.Compare(a.path, b.path)) })
+	slices.SortStableFunc(x.files, func(a, b indexed) int {
+		return cmp.Or(a.referred-b.referred, cmp.Compare(a.path, b.path))
+	})
 	return x
 }
 

@@ -292,5 +292,6 @@ func (c reference) isMeant(g *gatherer, form string) bool {
 	}
 	form = path.Clean(form)
 	isRoot := strings.Contains("/"+form, "/.") || strings.HasPrefix(form, "~/") || strings.HasPrefix(form, "file:")
-	return isRoot && record.CheckID(form) == nil && hasExtension(form) && g.registry.w.Settings.Profile.Recognize(form).Kind != record.KindNote
+	return isRoot && record.CheckID(form) == nil && hasExtension(form) &&
+		g.registry.w.Settings.Profile.Recognize(form).Kind != record.KindNote
 }

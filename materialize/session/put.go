@@ -71,7 +71,8 @@ func (r *Registry) Put(ctx context.Context, key Key, request PutRequest) (*mater
 	}
 	text := bufio.NewReader(request.Text)
 	if _, err := text.Peek(1); errors.Is(err, io.EOF) {
-		return nil, record.Wanting.Errorf("the text of %s is empty, so nothing was stored", request.Artifact).Because(ErrEmpty)
+		err := record.Wanting.Errorf("the text of %s is empty, so nothing was stored", request.Artifact)
+		return nil, err.Because(ErrEmpty)
 	} else if err != nil {
 		return nil, fmt.Errorf("reading the text of %s: %w", request.Artifact, err)
 	}

@@ -55,8 +55,8 @@ func (r *Registry) nothingAt(ctx context.Context, id string, position uint64) er
 		return err
 	case steps[0].Position > position:
 		first := strconv.FormatUint(steps[0].Position, 10)
-		return record.NotFound.Errorf("session %q had nothing at position %d of the log: it begins at %s", id, position, first).
-			Because(ErrTooEarly, id, first)
+		const message = "session %q had nothing at position %d of the log: it begins at %s"
+		return record.NotFound.Errorf(message, id, position, first).Because(ErrTooEarly, id, first)
 	}
 	return fmt.Errorf("session %q at position %d: everything was taken away: %w", id, position, store.ErrNotFound)
 }
@@ -81,7 +81,8 @@ func (r *Registry) Moment(ctx context.Context, position uint64) (moment uint64, 
 // inSlices calls visit with what a transaction lists from a place on, the zero one
 // first, a few thousand in a transaction.
 func inSlices[T any](
-	ctx context.Context, s *store.Store, list func(tx *store.Tx, from T) iter.Seq2[T, error], visit func(*store.Tx, T) error,
+	ctx context.Context, s *store.Store,
+	list func(tx *store.Tx, from T) iter.Seq2[T, error], visit func(*store.Tx, T) error,
 ) error {
 	const slice = 2000
 	var from T
@@ -166,7 +167,7 @@ func (s *stepper) add(e store.Entry, r *record.Record) {
 		event = EventPut
 	}
 	s.names[r.Name] = true
-	s.steps = append(s.steps, Step{Position: e.Position, Time: e.Time, Event: event, Name: r.Name, Ref: record.ShortRef(e.Ref), Agent: r.Agent})
+	s.steps = append(s.steps, Step{e.Position, e.Time, event, r.Name, record.ShortRef(e.Ref), r.Agent, false})
 }
 
 // takeLost notes which contents of a name were destroyed, if it is the session's. Of
@@ -196,7 +197,7 @@ func (s *stepper) addLost() {
 		if !ours {
 			continue
 		}
-		step := Step{Position: e.Position, Time: e.Time, Event: EventPut, Name: name, Ref: record.ShortRef(e.Ref), Destroyed: true}
+		step := Step{e.Position, e.Time, EventPut, name, record.ShortRef(e.Ref), "", true}
 		switch e.Op {
 		case store.OpRetire:
 			step.Event = EventRetire

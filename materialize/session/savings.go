@@ -32,7 +32,7 @@ type Savings struct {
 	Started    time.Time      `json:"started"`
 	Ended      time.Time      `json:"ended"`
 	Seconds    float64        `json:"seconds"`
-	Logged     bool           `json:"logged"`            // the times are those of the session's log, not of records and reads
+	Logged     bool           `json:"logged"`            // the times are those of the session's log, not of records
 	AuditFiles int            `json:"audit_files"`       // the files of the session
 	Assumed    bool           `json:"assumed,omitempty"` // the readers are not from the log of reads
 
