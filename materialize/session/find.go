@@ -96,18 +96,14 @@ func (r *Registry) lookup(ctx context.Context, text string) (found, near []Key, 
 	if id == "" || strings.Contains(text, "//") {
 		return nil, nil, Unset(text)
 	}
-	var keys []Key
-	for _, id := range []string{id, ""} {
+	for _, id := range []string{id, ""} { // most have the id
 		entries, err := r.entries(ctx, id)
-		if err != nil {
-			return nil, nil, err
-		}
-		keys = keysOf(entries)
-		if found := choose(keys, text); len(found) > 0 {
-			return found, nil, nil
+		found, near = choose(keysOf(entries), text), nearest(keysOf(entries), text)
+		if err != nil || len(found) > 0 {
+			return found, nil, err
 		}
 	}
-	return nil, nearest(keys, text), nil
+	return nil, near, nil
 }
 
 func noSession(text string, near []Key) error {

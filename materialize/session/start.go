@@ -58,7 +58,7 @@ func (r *Registry) Start(ctx context.Context, kind, name string) (*Started, erro
 	}
 	if layout.IsReviewSession(kind, name) && review().MatchString(name) {
 		started, err := r.claim(ctx, Key{Type: kind, ID: name}, "")
-		if errors.Is(err, store.ErrConflict) {
+		if isTaken(err) {
 			key := kind + "/" + name
 			err = record.Conflict.Errorf("the session %s is there already", key).Because(ErrTaken, key)
 		}
@@ -74,10 +74,15 @@ func (r *Registry) Start(ctx context.Context, kind, name string) (*Started, erro
 			id += "-" + word
 		}
 		started, err := r.claim(ctx, Key{Type: kind, ID: id}, strings.Join(strings.Fields(name), " "))
-		if !errors.Is(err, store.ErrConflict) || try == startTries {
+		if !isTaken(err) || try == startTries {
 			return started, err
 		}
 	}
+}
+
+// isTaken reports whether a session could not begin as something has its id.
+func isTaken(err error) bool {
+	return errors.Is(err, store.ErrConflict) && !errors.Is(err, materialize.ErrLink)
 }
 
 // slug makes a part of an id of a name.
