@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/result"
+	sessions "filebus/materialize/session"
 	"filebus/store/record"
 )
 
@@ -58,7 +59,7 @@ func (o *callOptions) resolve(env *environ) (result.Call, error) {
 	}
 	var err error
 	if c.Session != "" {
-		if c.Session, err = sessionOf(c.Session); err != nil {
+		if c.Session, err = sessions.IDOf(c.Session); err != nil {
 			return c, err
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 	runs "filebus/materialize/run"
+	sessions "filebus/materialize/session"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -302,7 +303,7 @@ func jsonShapes() map[string]any {
 		"filebus snapshot show":          runs.Snapshot{},
 		"filebus snapshot diff":          runs.Comparison{},
 		"filebus snapshot restore-state": runs.Restored{},
-		"filebus session start":          sessionStartJSON{},
+		"filebus session start":          sessions.Started{},
 		"filebus session put":            record.Reference{},
 		"filebus session list":           sessionListJSON{},
 		"filebus session show":           sessionShowJSON{},
@@ -311,7 +312,7 @@ func jsonShapes() map[string]any {
 		"filebus session summary":        sessionSummaryJSON{},
 		"filebus session log":            sessionLogJSON{},
 		"filebus session end":            sessionEndJSON{},
-		"filebus session archive":        sessionArchiveJSON{},
+		"filebus session archive":        sessions.Archived{},
 		"filebus preview":                previewJSON{},
 		"filebus dialogue markers":       markersJSON{},
 		"filebus dialogue assemble":      assembledJSON{},

@@ -182,7 +182,7 @@ func message(err error) string { return strings.Join(strings.Fields(err.Error())
 // explainData explains the errors whose data give a better hint than their kind.
 func explainData(f *failure, err error) bool {
 	if explainIssue(f, err) || explainTask(f, err) || explainKnowledge(f, err) || explainTurn(f, err) ||
-		explainDialogue(f, err) || explainScore(f, err) || explainDocument(f, err) || explainSession(f, err) {
+		explainDialogue(f, err) || explainScore(f, err) || explainDocument(f, err) {
 		return true
 	}
 	var ambiguousRef *store.AmbiguousError
@@ -201,7 +201,6 @@ func explainData(f *failure, err error) bool {
 	case errors.As(err, &schema):
 		f.setCode(record.NewerStore)
 		f.Hint = "a newer filebus"
-	case explainGathered(f, err):
 	default:
 		return false
 	}

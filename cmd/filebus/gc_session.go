@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"time"
+	"slices"
 
 	"filebus/materialize"
 	runs "filebus/materialize/run"
@@ -21,9 +21,13 @@ func runGcSessions(ctx context.Context, env *environ, opts gcOptions, pick *mate
 	if err != nil {
 		return err
 	}
-	report, err := env.releaseSessions(ctx, w, opts.keep, pick.Before, opts.dryRun)
+	old, err := env.registry(w).Old(ctx, opts.keep, pick.Before)
 	if err != nil {
-		if report != nil && len(report.Released) > 0 {
+		return err
+	}
+	report, _, err := env.releaseOld(ctx, w, old, opts.dryRun)
+	if err != nil {
+		if len(report.Released) > 0 {
 			env.note("%s before that; the same command goes on", released(report, false))
 		}
 		return err
@@ -36,34 +40,23 @@ func runGcSessions(ctx context.Context, env *environ, opts gcOptions, pick *mate
 	return printRelease(env, report, opts.dryRun)
 }
 
-// releaseSessions gives up sessions that are kept no longer: see sessions.Old.
-func (e *environ) releaseSessions(ctx context.Context, w *session, keep int, before time.Time, dryRun bool) (*materialize.ReleaseReport, error) {
-	old, err := e.registry(w).Old(ctx, keep, before)
-	if err != nil {
-		return nil, err
-	}
-	report, _, err := e.releaseOld(ctx, w, old, dryRun)
-	return report, err
-}
-
 // releaseOld gives up sessions, each with all its files and its folder or not at
 // all, and returns which went.
-func (e *environ) releaseOld(ctx context.Context, w *session, old []sessions.OldSession, dryRun bool) (*materialize.ReleaseReport, []string, error) {
+func (e *environ) releaseOld(
+	ctx context.Context, w *session, old []*sessions.Session, dryRun bool,
+) (*materialize.ReleaseReport, []string, error) {
 	var groups []runs.OldRun
 	for _, s := range old {
-		groups = append(groups, runs.OldRun{ID: s.Key.String(), Names: s.Names})
+		groups = append(groups, runs.OldRun{ID: s.Key.String(), Names: s.Names()})
 	}
 	report, err := e.releaseRuns(ctx, w, groups, dryRun)
-	if report == nil {
-		return nil, nil, err
-	}
 	gone := map[string]bool{}
 	for _, n := range report.Released {
 		gone[n.Name.String()] = true
 	}
 	var went []string
 	for _, s := range old {
-		if dryRun || !gone[s.Names[0].String()] {
+		if dryRun || !gone[s.Files[0].Record.Name.String()] {
 			continue
 		}
 		went = append(went, s.Key.String())
@@ -88,7 +81,8 @@ func (e *environ) retain(ctx context.Context, w *session, just sessions.Key) ([]
 	if err != nil {
 		return nil, err
 	}
-	_, went, err := e.releaseOld(ctx, w, withoutSession(old, just), false)
+	old = slices.DeleteFunc(old, func(s *sessions.Session) bool { return s.Key == just })
+	_, went, err := e.releaseOld(ctx, w, old, false)
 	if errors.Is(err, materialize.ErrStillNeeded) || errors.Is(err, store.ErrNotFound) { // or another process gave it up
 		err = nil
 	}

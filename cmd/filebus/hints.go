@@ -6,6 +6,7 @@ import (
 
 	"filebus/materialize"
 	runs "filebus/materialize/run"
+	sessions "filebus/materialize/session"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -50,6 +51,19 @@ func hints() map[record.Reason]hint {
 		materialize.ErrLink:          say("rm {1}, and the same again"),
 		materialize.ErrStillNeeded:   say("filebus show {1}"),
 		materialize.ErrTooLarge:      say("the same after the file was cut by hand; filebus get {1} is all of it"),
+
+		sessions.ErrUnset:         say("filebus session list"),
+		sessions.ErrWord:          say("filebus session --help"),
+		sessions.ErrNoSession:     say("filebus session show {each}", "filebus session list, or filebus session start TYPE"),
+		sessions.ErrSeveral:       say("filebus session show {each}"),
+		sessions.ErrTaken:         say("filebus session show {1}"),
+		sessions.ErrCaptured:      say("filebus materialize --tree {1} --to DIR"),
+		sessions.ErrLongSummary:   say("the same with a summary of at most " + strconv.Itoa(sessions.MaxSummary) + " words"),
+		sessions.ErrEmpty:         say("the same with a text"),
+		sessions.ErrNotEnded:      say("filebus session end {1}"),
+		sessions.ErrFileTaken:     say("the same with another --to"),
+		sessions.ErrNothingStored: say("filebus list --session {each}", "filebus session list"),
+		sessions.ErrTooEarly:      say("filebus session replay {1} --to DIR --until @{2}"),
 	}
 }
 

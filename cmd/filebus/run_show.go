@@ -115,23 +115,3 @@ const maxCell = 120
 
 // cutText cuts a text that somebody else has written.
 func cutText(text string) string { return layout.Clip(oneLine(text), maxCell) }
-
-// fitLines joins as many lines as n tokens have room for, each cut where it is
-// much too long, and says how many are missing.
-func fitLines(lines []string, n int) string {
-	const notice = 24 // bytes of the last line
-	var out strings.Builder
-	for i, line := range lines {
-		line = layout.Clip(oneLine(line), 2*maxCell)
-		rest := 0
-		if i < len(lines)-1 {
-			rest = notice
-		}
-		if out.Len()+len(line)+1+rest > 4*n {
-			fmt.Fprintf(&out, "… %s\n", plural(len(lines)-i, "line")+" more")
-			break
-		}
-		out.WriteString(line + "\n")
-	}
-	return out.String()
-}

@@ -3,13 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	sessions "filebus/materialize/session"
-	"filebus/store/record"
 )
 
 func newSessionCommand(env *environ) *cobra.Command {
@@ -19,17 +16,9 @@ func newSessionCommand(env *environ) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-		newSessionStartCommand(env),
-		newSessionPutCommand(env),
-		newSessionListCommand(env),
-		newSessionShowCommand(env),
-		newSessionPathCommand(env),
-		newSessionCheckCommand(env),
-		newSessionSummaryCommand(env),
-		newSessionLogCommand(env),
-		newSessionEndCommand(env),
-		newSessionArchiveCommand(env),
-		newSessionReplayCommand(env),
+		newSessionStartCommand(env), newSessionPutCommand(env), newSessionListCommand(env), newSessionShowCommand(env),
+		newSessionPathCommand(env), newSessionCheckCommand(env), newSessionSummaryCommand(env), newSessionLogCommand(env),
+		newSessionEndCommand(env), newSessionArchiveCommand(env), newSessionReplayCommand(env),
 	)
 	completeBelow(env, cmd)
 	return cmd
@@ -69,15 +58,12 @@ func (e *environ) findSession(ctx context.Context, text string, fresh bool) (*fo
 	}
 	f := &foundSession{session: s, registry: e.registry(s)}
 	f.key, err = f.registry.Find(ctx, text)
-	if missing := new(sessions.NotFoundError); errors.As(err, &missing) && !e.global.noSync {
+	if errors.Is(err, sessions.ErrNoSession) && !e.global.noSync {
 		if !fresh {
 			return e.findSession(ctx, text, true)
 		}
-		if found, lookErr := f.registry.Discover(ctx, text); found || lookErr != nil {
-			err = lookErr
-			if err == nil {
-				f.key, err = f.registry.Find(ctx, text)
-			}
+		if err = f.registry.Discover(ctx, text); err == nil {
+			f.key, err = f.registry.Find(ctx, text)
 		}
 	}
 	return f, err
@@ -99,39 +85,34 @@ func (e *environ) findKnown(ctx context.Context, args []string) (*foundSession, 
 	return f, s, err
 }
 
-// sessionID returns the id of the session that a text means and the trees that it is
-// in, for what looks at all records of a session. One that has no artifacts any more,
-// or only results, is named by its id, and may be in any tree.
-func (e *environ) sessionID(ctx context.Context, s *session, text string) (string, []record.Tree, error) {
-	id, err := sessionOf(text)
+func newSessionStartCommand(env *environ) *cobra.Command {
+	name := ""
+	cmd := &cobra.Command{
+		Use:  "start TYPE",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runSessionStart(cmd.Context(), env, args[0], name)
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "")
+	return cmd
+}
+
+func runSessionStart(ctx context.Context, env *environ, kind, name string) error {
+	if err := sessions.CheckType(kind); err != nil {
+		return err // before a store is made for it
+	}
+	s, err := env.create(ctx)
 	if err != nil {
-		return "", nil, err
+		return err
 	}
-	key, err := e.registry(s).Find(ctx, text)
-	var missing *sessions.NotFoundError
-	var many *sessions.AmbiguousError
-	switch {
-	case errors.As(err, &many) && !slices.ContainsFunc(many.Keys, func(k sessions.Key) bool { return k.ID != id }):
-		return id, treesOf(many.Keys), nil
-	case errors.As(err, &missing) && !slices.ContainsFunc(missing.Near, func(k sessions.Key) bool { return k.ID == id }):
-		return id, nil, nil
+	started, err := env.registry(s).Start(ctx, kind, name)
+	if err != nil {
+		return err
 	}
-	return key.ID, treesOf([]sessions.Key{key}), err
-}
-
-func treesOf(keys []sessions.Key) []record.Tree {
-	var trees []record.Tree
-	for _, k := range keys {
-		trees = append(trees, k.Tree)
+	if env.global.json {
+		return env.printJSON(started)
 	}
-	return trees
-}
-
-// sessionOf returns the id of a session that may be given as TYPE/ID.
-func sessionOf(text string) (string, error) {
-	id := text[strings.LastIndexByte(text, '/')+1:]
-	if id == "" {
-		return "", &sessions.UnsetError{Text: text}
-	}
-	return id, nil
+	env.printf("%s\n", started.ID)
+	return nil
 }

@@ -14,10 +14,8 @@ import (
 func newSessionCheckCommand(env *environ) *cobra.Command {
 	files := false
 	cmd := &cobra.Command{
-		Use: "check [ID] [ARTIFACT|PATH]...",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runSessionCheck(cmd.Context(), env, files, args)
-		},
+		Use:  "check [ID] [ARTIFACT|PATH]...",
+		RunE: func(cmd *cobra.Command, args []string) error { return runSessionCheck(cmd.Context(), env, files, args) },
 	}
 	cmd.Flags().BoolVar(&files, "files", false, "")
 	return cmd
@@ -25,45 +23,30 @@ func newSessionCheckCommand(env *environ) *cobra.Command {
 
 // A sessionCheckJSON is how the files of a session were found, in JSON.
 type sessionCheckJSON struct {
-	Session string            `json:"session,omitempty"`
-	Files   []checkedFileJSON `json:"files"`
-	Wanting int               `json:"wanting"`
-}
-
-// A checkedFileJSON is how one file was found.
-type checkedFileJSON struct {
-	Artifact string `json:"artifact,omitempty"`
-	File     string `json:"file"`
-	State    string `json:"state"`
-	Detail   string `json:"detail,omitempty"`
-	Do       string `json:"do,omitempty"` // the command that helps
-	Tokens   int    `json:"tokens"`
-	Stored   bool   `json:"stored"`
+	Session string             `json:"session,omitempty"`
+	Files   []sessions.Finding `json:"files"`
+	Wanting int                `json:"wanting"`
 }
 
 func runSessionCheck(ctx context.Context, env *environ, files bool, args []string) error {
 	var view sessionCheckJSON
-	var findings []sessions.Finding
 	var err error
 	if files {
-		findings, err = checkFiles(ctx, env, args)
+		view.Files, err = checkFiles(ctx, env, args)
 	} else {
-		view.Session, findings, err = checkArtifacts(ctx, env, args)
+		view.Session, view.Files, err = checkArtifacts(ctx, env, args)
 	}
 	if err != nil {
 		return err
 	}
-	view.Files = []checkedFileJSON{}
 	var rows [][]string
-	for _, f := range findings {
-		view.Files = append(view.Files, checkedFileJSON{f.Artifact, validText(f.File), f.State, f.Detail, f.Do, f.Tokens, f.Stored})
-		name := textOr(f.Artifact, f.File)
-		if f.State == sessions.FileOK {
-			rows = append(rows, []string{f.State, name, tokenText(f.Tokens)})
-			continue
+	for _, f := range view.Files {
+		row := []string{f.State, textOr(f.Artifact, f.File), tokenText(f.Tokens)}
+		if f.State != sessions.FileOK {
+			row[2] = f.Detail + "; try: " + f.Do
+			view.Wanting++
 		}
-		view.Wanting++
-		rows = append(rows, []string{f.State, name, f.Detail + "; try: " + f.Do})
+		rows = append(rows, row)
 	}
 	if env.global.json {
 		err = env.printJSON(view)
@@ -73,7 +56,7 @@ func runSessionCheck(ctx context.Context, env *environ, files bool, args []strin
 	switch {
 	case err != nil:
 		return err
-	case len(findings) == 0:
+	case len(view.Files) == 0:
 		return coded(record.Wanting, "filebus session show "+quote(view.Session), errors.New("the session has no artifact to read"))
 	case view.Wanting > 0:
 		return silentError(record.Wanting)
@@ -84,8 +67,7 @@ func runSessionCheck(ctx context.Context, env *environ, files bool, args []strin
 func checkArtifacts(ctx context.Context, env *environ, args []string) (string, []sessions.Finding, error) {
 	text, artifacts := env.sessionArg(args)
 	f, err := env.findSession(ctx, text, false)
-	var missing *sessions.NotFoundError
-	if set := env.or("", "FILEBUS_SESSION"); set != "" && len(args) > 0 && errors.As(err, &missing) {
+	if set := env.or("", "FILEBUS_SESSION"); set != "" && len(args) > 0 && errors.Is(err, sessions.ErrNoSession) {
 		artifacts = args
 		f, err = env.findSession(ctx, set, false)
 	}
@@ -106,14 +88,14 @@ func checkFiles(ctx context.Context, env *environ, args []string) ([]sessions.Fi
 		if arg == "" {
 			return nil, usageError("a path is empty: is the variable that holds it set?")
 		}
-		if unset := sessions.UnsetIn(arg); unset != nil {
-			return nil, unset
+		if err := sessions.UnsetIn(arg); err != nil {
+			return nil, err
 		}
 		files = append(files, env.abs(arg))
 	}
 	s, err := env.open()
 	if errors.Is(err, store.ErrNoStore) {
-		return sessions.CheckAlone(files, env.now), nil
+		return sessions.Open(nil, nil, env.now).CheckFiles(ctx, files)
 	}
 	if err != nil {
 		return nil, err

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	sessions "filebus/materialize/session"
 )
 
 // TestDocumentedSessionJSON compares the JSON of commands that have another one for
@@ -14,10 +16,10 @@ func TestDocumentedSessionJSON(t *testing.T) {
 		command string
 		value   any
 	}{
-		{"filebus materialize", sessionFilesJSON{}},
-		{"filebus session replay", sessionFilesJSON{}},
+		{"filebus materialize", sessions.LaidOut{}},
+		{"filebus session replay", sessions.LaidOut{}},
 		{"filebus session replay", sessionStepsJSON{}},
-		{"filebus budget", sessionBudgetJSON{}},
+		{"filebus budget", sessions.Savings{}},
 	} {
 		want := jsonShape(reflect.TypeOf(test.value))
 		if !strings.Contains(strings.Join(strings.Fields(documented[test.command]), " "), "`"+want+"`") {

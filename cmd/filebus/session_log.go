@@ -8,7 +8,6 @@ import (
 
 	"filebus/materialize/layout"
 	sessions "filebus/materialize/session"
-	"filebus/store/record"
 )
 
 func newSessionLogCommand(env *environ) *cobra.Command {
@@ -23,17 +22,9 @@ func newSessionLogCommand(env *environ) *cobra.Command {
 
 // A sessionLogJSON is the log of a session in JSON.
 type sessionLogJSON struct {
-	Session string         `json:"session"`
-	Events  []logEventJSON `json:"events"`
-	Earlier int            `json:"earlier,omitempty"` // lines that are not shown
-}
-
-// A logEventJSON is a line of the log.
-type logEventJSON struct {
-	Time    string `json:"time"`
-	Event   string `json:"event"`
-	Agent   string `json:"agent"`
-	Message string `json:"message,omitempty"`
+	Session sessions.Key        `json:"session"`
+	Events  []layout.AgentEvent `json:"events"`
+	Earlier int                 `json:"earlier,omitempty"` // lines that are not shown
 }
 
 func isEvent(text string) bool {
@@ -76,28 +67,23 @@ func printSessionLog(ctx context.Context, env *environ, text string, limit int) 
 	for _, problem := range s.LogProblems[:min(len(s.LogProblems), 5)] {
 		env.note("%s", oneLine(problem.Error()))
 	}
-	events := s.Log
+	view := sessionLogJSON{Session: s.Key, Events: s.Log}
 	if limit > 0 {
-		events = events[max(0, len(events)-limit):]
+		view.Earlier = max(0, len(s.Log)-limit)
+		view.Events = s.Log[view.Earlier:]
 	}
-	return printEvents(env, f, s, events)
-}
-
-func printEvents(env *environ, f *foundSession, s *sessions.Session, events []layout.AgentEvent) error {
-	view := sessionLogJSON{Session: s.Key.String(), Events: []logEventJSON{}, Earlier: len(s.Log) - len(events)}
-	var lines []byte
-	for _, e := range events {
-		view.Events = append(view.Events, logEventJSON{validText(e.Time), e.Event, validText(e.Agent), validText(e.Message)})
-		lines = layout.AppendAgentEvent(lines, e)
+	var lines strings.Builder
+	for _, e := range view.Events {
+		line := strings.TrimSuffix(string(layout.AppendAgentEvent(nil, e)), "\n")
+		lines.WriteString(strings.TrimRight(oneLine(line), " ") + "\n")
 	}
-	if env.global.json {
-		return env.printRead(f.session, "session log", s.Key.String(), view)
-	}
-	for line := range strings.Lines(string(lines)) {
-		env.printf("%s\n", strings.TrimRight(oneLine(line), " "))
-	}
-	env.logRead(f.session, "session log", s.Key.String(), record.EstimateTokens(int64(len(lines))))
+	_, err = env.present(f.session, presentation{
+		op: "session log", what: s.Key.String(),
+		json: func(int) any { return view }, text: func(int) string { return lines.String() },
+	})
 	switch {
+	case err != nil || env.global.json:
+		return err
 	case len(s.Log) == 0:
 		env.note("the log of %s is empty", s.Key)
 	case view.Earlier > 0:

@@ -41,7 +41,7 @@ func runSessionPut(ctx context.Context, env *environ, opts sessionPutOptions, ar
 	if of := env.or("", "FILEBUS_SESSION"); len(args) == 1 || len(args) == 2 && args[1] == "-" && of != "" {
 		text, rest = of, args
 		if text == "" {
-			return coded(record.Usage, "filebus session put ID "+quote(args[0])+" FILE", &sessions.UnsetError{})
+			return coded(record.Usage, "filebus session put ID "+quote(args[0])+" FILE", sessions.Unset(""))
 		}
 	}
 	request := sessions.PutRequest{Artifact: rest[0], Agent: env.or(opts.agent, "FILEBUS_AGENT"), Summary: opts.summary, Text: env.in}
@@ -96,7 +96,7 @@ func (o sessionPutOptions) readSummary(env *environ, request *sessions.PutReques
 		return err
 	}
 	if !in.whole {
-		return &sessions.SummaryError{Words: layout.Words(in.text)}
+		return sessions.TooLong(layout.Words(in.text))
 	}
 	if request.Summary = string(in.text); strings.TrimSpace(request.Summary) == "" {
 		return usageError("the summary in %s is empty", o.summaryFile)
@@ -114,9 +114,9 @@ func newSessionPathCommand(env *environ) *cobra.Command {
 
 // A sessionPathJSON is the file of an artifact, or the folder, in JSON.
 type sessionPathJSON struct {
-	Session string `json:"session"`
-	File    string `json:"file"` // absolute
-	Exists  bool   `json:"exists"`
+	Session sessions.Key `json:"session"`
+	File    string       `json:"file"` // absolute
+	Exists  bool         `json:"exists"`
 }
 
 func runSessionPath(ctx context.Context, env *environ, args []string) error {
@@ -124,19 +124,13 @@ func runSessionPath(ctx context.Context, env *environ, args []string) error {
 	if err != nil {
 		return err
 	}
-	artifact := ""
-	if len(args) > 1 {
-		if artifact = args[1]; artifact == "" {
-			return &sessions.WordError{What: "artifact", Rule: "the name is empty: is the variable that holds it set?"}
-		}
-	}
-	file, err := f.registry.Path(ctx, f.key, artifact)
+	file, err := f.registry.Path(ctx, f.key, args[1:]...)
 	if err != nil {
 		return err
 	}
 	if env.global.json {
 		_, err := os.Lstat(file)
-		return env.printJSON(sessionPathJSON{f.key.String(), validText(file), err == nil})
+		return env.printJSON(sessionPathJSON{f.key, file, err == nil})
 	}
 	env.printf("%s\n", file)
 	return nil

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,11 +16,9 @@ import (
 )
 
 type sessionReplayOptions struct {
-	to, until string
-	closure   bool
-	maxTokens int
-	steps     bool
-	limit     int
+	to, until        string
+	closure, steps   bool
+	maxTokens, limit int
 }
 
 func newSessionReplayCommand(env *environ) *cobra.Command {
@@ -57,7 +54,7 @@ func runSessionReplay(ctx context.Context, env *environ, opts sessionReplayOptio
 	if err != nil {
 		return err
 	}
-	id, trees, err := env.sessionID(ctx, s, id)
+	id, trees, err := env.registry(s).ID(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -79,30 +76,32 @@ func runSessionReplay(ctx context.Context, env *environ, opts sessionReplayOptio
 // reference, a time. Nothing means the end. What one transaction has changed is
 // seen whole.
 func (e *environ) replayPosition(ctx context.Context, s *session, text string) (uint64, error) {
-	var end, position uint64
-	known := text == ""
+	var end uint64
+	var v store.Version
+	isNumber := strings.Trim(text, "0123456789") == ""
 	err := s.Store.View(ctx, func(tx *store.Tx) error {
 		end = tx.Position()
-		position = end
 		prefix, isRef := record.ParsePrefix(text)
 		if !isRef {
 			return nil
 		}
 		ref, err := tx.Resolve(prefix)
-		if errors.Is(err, store.ErrNotFound) && strings.Trim(text, "0123456789") == "" {
+		if errors.Is(err, store.ErrNotFound) && isNumber {
 			return nil // a position of many digits
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			v, err = tx.Get(ref)
 		}
-		v, err := tx.Get(ref)
-		position, known = v.Position, true
 		return err
 	})
-	if err == nil && !known {
-		if strings.Trim(text, "0123456789") == "" {
-			text = "@" + text
-		}
+	position := v.Position
+	switch {
+	case err != nil || v.Record != nil:
+	case text == "":
+		position = end
+	case isNumber:
+		position, err = e.position(ctx, s, "@"+text)
+	default:
 		position, err = e.position(ctx, s, text)
 	}
 	if err != nil {
@@ -114,21 +113,11 @@ func (e *environ) replayPosition(ctx context.Context, s *session, text string) (
 	return e.registry(s).Moment(ctx, position)
 }
 
-// A stepJSON is a step of a session.
-type sessionStepJSON struct {
-	Position  uint64    `json:"position"`
-	Time      time.Time `json:"time"`
-	Event     string    `json:"event"` // put, change, conflict, retire, drop
-	Name      string    `json:"name"`
-	Ref       string    `json:"ref"`
-	Agent     string    `json:"agent,omitempty"`
-	Destroyed bool      `json:"destroyed,omitempty"`
-}
-
+// A sessionStepsJSON is what happened in a session, in JSON.
 type sessionStepsJSON struct {
-	Session string            `json:"session"`
-	Steps   []sessionStepJSON `json:"steps"` // oldest first
-	Earlier int               `json:"earlier"`
+	Session string          `json:"session"`
+	Steps   []sessions.Step `json:"steps"` // oldest first
+	Earlier int             `json:"earlier"`
 }
 
 // printSteps prints the last steps of a session up to a position.
@@ -138,27 +127,21 @@ func printSteps(ctx context.Context, env *environ, s *session, id string, trees 
 		return err
 	}
 	steps = slices.DeleteFunc(steps, func(step sessions.Step) bool {
-		return len(trees) > 0 && !slices.Contains(trees, step.Name.Tree)
+		return len(trees) > 0 && !slices.Contains(trees, step.Name.Tree) || step.Position > until
 	})
-	for len(steps) > 0 && steps[len(steps)-1].Position > until {
-		steps = steps[:len(steps)-1]
-	}
-	view := sessionStepsJSON{Session: id, Steps: []sessionStepJSON{}}
-	if limit > 0 && len(steps) > limit {
-		view.Earlier = len(steps) - limit
-		steps = steps[view.Earlier:]
+	view := sessionStepsJSON{Session: id, Steps: steps}
+	if limit > 0 {
+		view.Earlier = max(0, len(steps)-limit)
+		view.Steps = steps[view.Earlier:]
 	}
 	var rows [][]string
-	for _, step := range steps {
-		line := sessionStepJSON{step.Position, step.Time, step.Event, validText(step.Name.String()), step.Ref.Short(), step.Agent, step.Destroyed}
-		view.Steps = append(view.Steps, line)
-		name := line.Name
-		if line.Destroyed && line.Event != sessions.EventDrop {
+	for _, step := range view.Steps {
+		name := step.Name.String()
+		if step.Destroyed && step.Event != sessions.EventDrop {
 			name += " (destroyed since)"
 		}
-		rows = append(rows, []string{
-			"@" + strconv.FormatUint(line.Position, 10), env.minute(line.Time), orDash(line.Agent), line.Event, line.Ref, name,
-		})
+		at := "@" + strconv.FormatUint(step.Position, 10)
+		rows = append(rows, []string{at, env.minute(step.Time), orDash(step.Agent), step.Event, step.Ref.String(), name})
 	}
 	if env.global.json {
 		return env.printJSON(view)

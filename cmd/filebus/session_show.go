@@ -3,98 +3,61 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"filebus/materialize/layout"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
-	"filebus/store/record"
 )
 
-// A sessionJSON is a session in JSON.
-type sessionJSON struct {
-	Session   string    `json:"session"` // TYPE/ID
-	Type      string    `json:"type"`
-	ID        string    `json:"id"`
-	Name      string    `json:"name,omitempty"`
-	Status    string    `json:"status"`
-	Started   time.Time `json:"started,omitzero"`
-	Ended     time.Time `json:"ended,omitzero"`
-	Changed   time.Time `json:"changed"`
-	Artifacts int       `json:"artifacts"`
-	Tokens    int       `json:"tokens"` // of the artifacts, about
-	Agents    []string  `json:"agents"`
-	Archive   string    `json:"archive,omitempty"`
-}
-
-func toSessionJSON(env *environ, s *sessions.Session) sessionJSON {
-	view := sessionJSON{
-		Session: s.Key.String(), Type: s.Key.Type, ID: s.Key.ID, Name: cutText(s.Meta.Name), Status: s.Status(env.now()),
-		Started: s.Meta.Started, Ended: s.Meta.Ended, Changed: s.Changed,
-		Artifacts: len(s.Artifacts), Tokens: s.Tokens(), Agents: s.Agents(), Archive: cutText(s.Meta.Archive),
-	}
-	if view.Agents == nil {
-		view.Agents = []string{}
-	}
-	return view
-}
-
-type sessionListOptions struct {
-	kind  string
-	limit int
-}
-
 func newSessionListCommand(env *environ) *cobra.Command {
-	var opts sessionListOptions
+	kind, limit := "", 0
 	cmd := &cobra.Command{
 		Use:  "list",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runSessionList(cmd.Context(), env, opts) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSessionList(cmd.Context(), env, kind, limit) },
 	}
-	cmd.Flags().StringVar(&opts.kind, "type", "", "")
-	cmd.Flags().IntVar(&opts.limit, "limit", 20, "")
+	cmd.Flags().StringVar(&kind, "type", "", "")
+	cmd.Flags().IntVar(&limit, "limit", 20, "")
 	return cmd
 }
 
 // A sessionListJSON is a list of sessions in JSON.
 type sessionListJSON struct {
-	Sessions []sessionJSON `json:"sessions"`
-	More     int           `json:"more,omitempty"` // that were left out
+	Sessions []*sessions.Session `json:"sessions"`
+	More     int                 `json:"more,omitempty"` // that were left out
 }
 
-func runSessionList(ctx context.Context, env *environ, opts sessionListOptions) error {
-	if opts.limit < 0 {
-		return usageError("--limit %d is negative", opts.limit)
+func runSessionList(ctx context.Context, env *environ, kind string, limit int) error {
+	if limit < 0 {
+		return usageError("--limit %d is negative", limit)
 	}
 	s, err := env.openFresh(ctx)
 	if err != nil {
 		return err
 	}
-	list, all, err := env.registry(s).List(ctx, sessions.ListOptions{Type: opts.kind, Limit: opts.limit})
+	list, all, err := env.registry(s).List(ctx, kind, limit)
 	if err != nil {
 		return err
 	}
-	view := sessionListJSON{Sessions: []sessionJSON{}, More: all - len(list)}
 	var rows [][]string
-	size := 0
 	for _, s := range list {
-		v := toSessionJSON(env, s)
-		view.Sessions = append(view.Sessions, v)
-		row := []string{oneLine(v.Session), v.Status, env.minute(v.Changed), plural(v.Artifacts, "artifact"), tokenText(v.Tokens), v.Name}
-		rows = append(rows, row)
-		size += len(strings.Join(row, " ")) + 1
+		count := plural(s.Count, "artifact")
+		rows = append(rows, []string{s.Key.String(), s.Status, env.minute(s.Changed), count, tokenText(s.Tokens), s.Name})
 	}
-	if env.global.json {
-		return env.printRead(s, "session list", "", view)
+	more := all - len(list)
+	_, err = env.present(s, presentation{
+		op:   "session list",
+		json: func(int) any { return sessionListJSON{list, more} }, text: func(int) string { return env.table(rows) },
+	})
+	if more > 0 && err == nil && !env.global.json {
+		env.note("and %s; --limit 0 lists all", plural(more, "more session"))
 	}
-	env.printTable(rows)
-	env.logRead(s, "session list", "", record.EstimateTokens(int64(size)))
-	if view.More > 0 {
-		env.note("and %s; --limit 0 lists all", plural(view.More, "more session"))
-	}
-	return nil
+	return err
 }
 
 func newSessionShowCommand(env *environ) *cobra.Command {
@@ -112,22 +75,12 @@ func newSessionShowCommand(env *environ) *cobra.Command {
 
 // A sessionShowJSON is a session with its artifacts in JSON.
 type sessionShowJSON struct {
-	sessionJSON
-	Files  []artifactJSON `json:"files"`
-	AtWork []atWorkJSON   `json:"at_work"`
-	Log    []string       `json:"log"`              // the last lines
-	Others int            `json:"others,omitempty"` // other records of the session, such as results
-	Left   int            `json:"left,omitempty"`   // entries that there was no room for
-}
-
-// An artifactJSON is an artifact of a session in JSON.
-type artifactJSON struct {
-	Artifact string `json:"artifact"`
-	Ref      string `json:"ref"`
-	Path     string `json:"path"`
-	Agent    string `json:"agent,omitempty"`
-	Tokens   int    `json:"tokens"`
-	Title    string `json:"title,omitempty"`
+	sessions.Session
+	Files  []sessions.Artifact `json:"files"`
+	AtWork []atWorkJSON        `json:"at_work"`
+	Log    []string            `json:"log"`              // the last lines
+	Others int                 `json:"others,omitempty"` // other records of the session, such as results
+	Left   int                 `json:"left,omitempty"`   // entries that there was no room for
 }
 
 // An atWorkJSON is an agent that has begun and not ended.
@@ -148,41 +101,43 @@ func runSessionShow(ctx context.Context, env *environ, args []string, maxTokens 
 	if err != nil {
 		return err
 	}
-	if env.global.json {
-		return env.printRead(f.session, "session show", s.Key.String(), toSessionShow(env, s, maxTokens))
-	}
-	text := fitLines(sessionLines(env, s), maxTokens)
-	env.printf("%s", text)
-	env.logRead(f.session, "session show", s.Key.String(), record.EstimateTokens(int64(len(text))))
-	return nil
-}
-
-// toSessionShow returns a session in JSON with as many entries as there is room for.
-func toSessionShow(env *environ, s *sessions.Session, maxTokens int) sessionShowJSON {
-	v := sessionShowJSON{sessionJSON: toSessionJSON(env, s), Files: []artifactJSON{}, AtWork: []atWorkJSON{}, Log: []string{}, Others: s.Others}
-	room := 4*maxTokens - 320 - len(v.Session) - len(strings.Join(v.Agents, `","`))
-	take := func(size int) bool {
-		if room -= size; room < 0 {
-			v.Left++
-		}
-		return room >= 0
-	}
-	for _, a := range s.Open() {
-		if w := (atWorkJSON{cutText(a.Agent), secondsSince(a.Since, env.now()), cutText(a.Message)}); take(45 + len(w.Agent+w.Message)) {
-			v.AtWork = append(v.AtWork, w)
-		}
+	view := sessionShowJSON{Session: *s, Others: s.Others}
+	for _, a := range s.AtWork {
+		view.AtWork = append(view.AtWork, atWorkJSON{cutText(a.Agent), secondsSince(a.Since, env.now()), cutText(a.Message)})
 	}
 	for _, a := range s.Artifacts {
-		w := artifactJSON{cutText(a.Name), a.Version.Ref.Short(), validText(a.Version.Record.Path), a.Agent, a.Tokens, cutText(a.Title)}
-		if take(85 + len(w.Artifact+w.Path+w.Agent+w.Title)) {
-			v.Files = append(v.Files, w)
-		}
+		a.Name, a.Title = cutText(a.Name), cutText(a.Title)
+		view.Files = append(view.Files, a)
 	}
 	for _, e := range s.Log[max(0, len(s.Log)-lastEvents):] {
-		if line := cutText(strings.Join([]string{e.Time, e.Event, e.Agent, e.Message}, " | ")); take(4 + len(line)) {
-			v.Log = append(v.Log, line)
+		view.Log = append(view.Log, cutText(strings.Join([]string{e.Time, e.Event, e.Agent, e.Message}, " | ")))
+	}
+	shown := presentation{entries: view.entries(), maxTokens: maxTokens, op: "session show", what: s.Key.String()}
+	shown.json = func(n int) any { return view.first(n) }
+	if !env.global.json {
+		lines := sessionLines(env, s)
+		shown.entries = len(lines)
+		shown.text = func(n int) string {
+			text := strings.Join(lines[:n], "")
+			if n < len(lines) {
+				text += fmt.Sprintf("… %s more\n", plural(len(lines)-n, "line"))
+			}
+			return text
 		}
 	}
+	_, err = env.present(f.session, shown)
+	return err
+}
+
+func (v sessionShowJSON) entries() int { return len(v.AtWork) + len(v.Files) + len(v.Log) }
+
+// first returns the session with the first entries alone.
+func (v sessionShowJSON) first(n int) sessionShowJSON {
+	v.Left = v.entries() - n
+	v.AtWork = v.AtWork[:min(n, len(v.AtWork))]
+	n -= len(v.AtWork)
+	v.Files = v.Files[:min(n, len(v.Files))]
+	v.Log = v.Log[:n-len(v.Files)]
 	return v
 }
 
@@ -194,41 +149,40 @@ func secondsSince(at, now time.Time) int {
 }
 
 // sessionLines returns a session in lines, what matters most first.
-func sessionLines(env *environ, s *sessions.Session) []string {
-	head := s.Key.String() + "  " + s.Status(env.now())
-	if !s.Meta.Started.IsZero() {
-		head += "  since " + env.minute(s.Meta.Started)
+func sessionLines(env *environ, s *sessions.Session) (lines []string) {
+	add := func(words ...string) {
+		words = slices.DeleteFunc(words, func(word string) bool { return word == "" })
+		lines = append(lines, layout.Clip(oneLine(strings.Join(words, "  ")), 2*maxCell)+"\n")
 	}
-	if !s.Meta.Ended.IsZero() {
-		head += "  ended " + env.minute(s.Meta.Ended)
+	since := func(word string, at time.Time) string {
+		if at.IsZero() {
+			return ""
+		}
+		return word + " " + env.minute(at)
 	}
-	lines := []string{head}
-	if s.Meta.Name != "" {
-		lines = append(lines, "name  "+cutText(s.Meta.Name))
+	add(s.Key.String(), s.Status, since("since", s.Started), since("ended", s.Ended))
+	if s.Name != "" {
+		add("name", s.Name)
 	}
-	if s.Meta.Archive != "" {
-		lines = append(lines, "archive  "+cutText(s.Meta.Archive))
+	if s.Archive != "" {
+		add("archive", s.Archive)
 	}
-	for _, a := range s.Open() {
-		line := "at work  " + cutText(a.Agent)
+	for _, a := range s.AtWork {
+		took := ""
 		if !a.Since.IsZero() {
-			line += "  " + runs.DurationText(max(env.now().Sub(a.Since), 0).Truncate(time.Second))
+			took = runs.DurationText(max(env.now().Sub(a.Since), 0).Truncate(time.Second))
 		}
-		lines = append(lines, strings.TrimRight(line+"  "+cutText(a.Message), " "))
+		add("at work", cutText(a.Agent), took, cutText(a.Message))
 	}
-	lines = append(lines, fmt.Sprintf("artifacts  %d, %s", len(s.Artifacts), tokenText(s.Tokens())))
+	add("artifacts", fmt.Sprintf("%d, %s", len(s.Artifacts), tokenText(s.Tokens)))
 	for _, a := range s.Artifacts {
-		line := "  " + a.Name + "  " + tokenText(a.Tokens)
-		if a.Agent != "" {
-			line += "  " + a.Agent
-		}
-		lines = append(lines, line)
+		add("  "+a.Name, tokenText(a.Tokens), a.Agent)
 	}
 	for _, e := range s.Log[max(0, len(s.Log)-lastEvents):] {
-		lines = append(lines, "log  "+cutText(strings.TrimRight(strings.Join([]string{e.Time, e.Event, e.Agent, e.Message}, "  "), " ")))
+		add("log", cutText(strings.TrimRight(strings.Join([]string{e.Time, e.Event, e.Agent, e.Message}, "  "), " ")))
 	}
 	if s.Others > 0 {
-		lines = append(lines, fmt.Sprintf("other records  %d: filebus list --session %s", s.Others, quote(s.Key.ID)))
+		add("other records", fmt.Sprintf("%d: filebus list --session %s", s.Others, quote(s.ID)))
 	}
 	return lines
 }

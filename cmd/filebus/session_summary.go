@@ -20,17 +20,8 @@ func newSessionSummaryCommand(env *environ) *cobra.Command {
 
 // A sessionSummaryJSON is the summaries of a session in JSON.
 type sessionSummaryJSON struct {
-	Session   string      `json:"session"`
-	Summaries []shortJSON `json:"summaries"`
-}
-
-// A shortJSON is what one artifact says in short.
-type shortJSON struct {
-	Artifact string `json:"artifact"`
-	Agent    string `json:"agent,omitempty"`
-	Summary  string `json:"summary"`
-	Words    int    `json:"words"`
-	Given    bool   `json:"given"` // by the agent; else it is the preview
+	Session   sessions.Key       `json:"session"`
+	Summaries []sessions.Summary `json:"summaries"`
 }
 
 func runSessionSummary(ctx context.Context, env *environ, args []string) error {
@@ -42,23 +33,19 @@ func runSessionSummary(ctx context.Context, env *environ, args []string) error {
 	if err != nil {
 		return err
 	}
-	view := sessionSummaryJSON{Session: s.Key.String(), Summaries: []shortJSON{}}
 	var out strings.Builder
 	long := 0
 	for _, a := range all {
-		view.Summaries = append(view.Summaries, shortJSON{a.Artifact, a.Agent, validText(a.Text), a.Words, a.Given})
 		out.WriteString(oneLine(summaryLine(a)) + "\n")
 		if a.Words > sessions.MaxSummary {
 			long++
 			env.note("the summary of %s has %d words and was cut: it has to have fewer than 200", a.Artifact, a.Words)
 		}
 	}
-	if env.global.json {
-		err = env.printRead(f.session, "session summary", s.Key.String(), view)
-	} else {
-		env.printf("%s", out.String())
-		env.logRead(f.session, "session summary", s.Key.String(), record.EstimateTokens(int64(out.Len())))
-	}
+	_, err = env.present(f.session, presentation{
+		op: "session summary", what: s.Key.String(),
+		json: func(int) any { return sessionSummaryJSON{s.Key, all} }, text: func(int) string { return out.String() },
+	})
 	if err == nil && long > 0 {
 		err = silentError(record.Wanting)
 	}

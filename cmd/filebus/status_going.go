@@ -34,10 +34,10 @@ func (e *environ) goingOn(ctx context.Context, s *session, status *runs.Status) 
 	if d.Open > 0 {
 		lines[0] = fmt.Sprintf("dialogues  %d open; %s %s", d.Open, d.Last, lines[0])
 	}
-	list, _, err := e.registry(s).List(ctx, sessions.ListOptions{})
+	list, _, err := e.registry(s).List(ctx, "", 0)
 	artifacts := 0
 	for _, one := range list {
-		if !one.Key.IsOwn() || one.Status(e.now()) != sessions.StatusInProgress {
+		if !one.Key.IsOwn() || one.Status != sessions.StatusInProgress {
 			continue
 		}
 		if status.Sessions.InProgress++; status.Sessions.InProgress == 1 {

@@ -11,10 +11,10 @@ import (
 // An AgentEvent is one line of a session's log: when an agent began, or how it
 // ended.
 type AgentEvent struct {
-	Time    string // ISO 8601, as written
-	Event   string // EventStart, EventSuccess or EventError
-	Agent   string
-	Message string
+	Time    string `json:"time"`  // ISO 8601, as written
+	Event   string `json:"event"` // EventStart, EventSuccess or EventError
+	Agent   string `json:"agent"`
+	Message string `json:"message,omitempty"`
 }
 
 // The events of a session's log.

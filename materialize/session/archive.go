@@ -20,67 +20,57 @@ import (
 	"filebus/store/record"
 )
 
-// An ArchiveRequest says what becomes of the files of a session.
-type ArchiveRequest struct {
-	To     string // a file, absolute, that is made: tar, packed by gzip; "": none
-	Remove bool   // take the files away; the store keeps their versions
-}
-
 // An Archived says what Archive did.
 type Archived struct {
-	Files   []string // packed, as records have their paths
-	Bytes   int64    // of their texts
-	Removed int      // files that were taken away
+	Key     Key      `json:"session"`
+	File    string   `json:"file,omitempty"` // absolute
+	Files   []string `json:"files"`          // packed, as records have their paths
+	Bytes   int64    `json:"bytes"`          // of their texts
+	Removed int      `json:"removed"`        // files that were taken away
 }
 
 // Archive packs the files of a session into one, from the store, after it has taken
-// in what stands on disk: the same versions give the same bytes. With Remove the
-// names are retired and their files go, but for the metadata, which say where the
-// archive is. Only a session that has ended may lose its files, and a file that is
-// changed meanwhile stays, with a store.ErrConflict.
-func (r *Registry) Archive(ctx context.Context, key Key, request ArchiveRequest) (*Archived, error) {
-	if request.Remove {
-		if err := key.checkOwn(); err != nil {
-			return nil, err
-		}
+// in what stands on disk: the same versions give the same bytes. The file to, tar
+// packed by gzip, is absolute and made; "" is none. With remove the names are retired
+// and their files go, but for the metadata, which say where the archive is. Only a
+// session that has ended may lose its files, and a file that is changed meanwhile
+// stays, with a store.ErrConflict.
+func (r *Registry) Archive(ctx context.Context, key Key, to string, remove bool) (*Archived, error) {
+	if err := key.checkOwn(); err != nil && remove {
+		return nil, err
 	}
-	if err := r.takeIn(ctx, key); err != nil {
+	if err := r.takeIn(ctx, key, 0); err != nil {
 		return nil, err
 	}
 	s, err := r.Read(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	if request.Remove && !s.hasEnded() {
-		return nil, &OpenError{key}
+	if remove && !s.hasEnded() {
+		return nil, record.Conflict.Errorf("the session %s has not ended", key).Because(ErrNotEnded, key.String())
 	}
-	report := &Archived{}
-	if request.To != "" {
-		if err := r.pack(ctx, s, request.To, report); err != nil {
+	report := &Archived{Key: key, File: to}
+	if to != "" {
+		if err := r.pack(ctx, s, report); err != nil {
 			return nil, err
 		}
 	}
-	if !request.Remove {
-		return report, nil
+	if remove {
+		err = r.remove(ctx, s, report)
 	}
-	return report, r.remove(ctx, s, request.To, report)
+	return report, err
 }
 
-// takeIn stores what stands on disk of a session and is not stored yet.
-func (r *Registry) takeIn(ctx context.Context, key Key) error {
+// takeIn stores the files of a session of the workspace that were written less than
+// age ago, or all for 0. What is no regular file is nobody's text.
+func (r *Registry) takeIn(ctx context.Context, key Key, age time.Duration) error {
 	if !key.IsOwn() {
 		return nil
 	}
-	return r.takeInIf(ctx, key, func(os.FileInfo) bool { return true })
-}
-
-// takeInIf stores the files of a session that are to be stored. What is no regular
-// file is nobody's text.
-func (r *Registry) takeInIf(ctx context.Context, key Key, wanted func(os.FileInfo) bool) error {
 	paths, err := r.paths(key)
 	for _, p := range paths {
 		info, statErr := os.Lstat(r.w.FilePath(p))
-		if statErr == nil && info.Mode().IsRegular() && wanted(info) {
+		if statErr == nil && info.Mode().IsRegular() && (age == 0 || r.now().Sub(info.ModTime()) < age) {
 			err = errors.Join(err, r.w.TakeIn(ctx, p))
 		}
 	}
@@ -90,10 +80,7 @@ func (r *Registry) takeInIf(ctx context.Context, key Key, wanted func(os.FileInf
 // TakeInNew stores what was written to the folder of a session just now, which the
 // commands that read otherwise leave alone until it is still.
 func (r *Registry) TakeInNew(ctx context.Context, key Key) error {
-	if !key.IsOwn() {
-		return nil
-	}
-	return r.takeInIf(ctx, key, func(info os.FileInfo) bool { return r.now().Sub(info.ModTime()) < justWritten })
+	return r.takeIn(ctx, key, justWritten)
 }
 
 // justWritten is the age up to which a change may be too new for a sync.
@@ -103,11 +90,12 @@ const justWritten = 5 * time.Second
 // packed: one that an agent has changed since is a store.ErrConflict. The metadata name
 // the archive before the first file goes: a call that is interrupted can be finished
 // with any.
-func (r *Registry) remove(ctx context.Context, s *Session, to string, report *Archived) error {
+func (r *Registry) remove(ctx context.Context, s *Session, report *Archived) error {
 	meta := s.Key.file(layout.SessionMetaFile)
 	files := slices.DeleteFunc(slices.Clone(s.Files), func(v store.Version) bool { return v.Record.Name == meta })
-	if to != "" && len(files) > 0 {
-		err := r.editMeta(ctx, s.Key, func(m *layout.SessionMeta) { m.Archive = withArchive(m.Archive, filepath.Base(to)) })
+	if report.File != "" && len(files) > 0 {
+		file := filepath.Base(report.File)
+		err := r.editMeta(ctx, s.Key, func(m *layout.SessionMeta) { m.Archive = withArchive(m.Archive, file) })
 		if err != nil {
 			return err
 		}
@@ -130,10 +118,15 @@ func withArchive(before, file string) string {
 	return before + ", " + file
 }
 
+func fileTaken(file string) error {
+	return record.Conflict.Errorf("%s is there already", file).Because(ErrFileTaken)
+}
+
 // pack writes the archive under a temporary name first. A file that is there stays.
-func (r *Registry) pack(ctx context.Context, s *Session, to string, report *Archived) error {
+func (r *Registry) pack(ctx context.Context, s *Session, report *Archived) error {
+	to := report.File
 	if _, err := os.Lstat(to); err == nil {
-		return &FileTakenError{to}
+		return fileTaken(to)
 	}
 	tmp := filepath.Join(filepath.Dir(to), materialize.TemporaryName(".new"))
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -145,7 +138,7 @@ func (r *Registry) pack(ctx context.Context, s *Session, to string, report *Arch
 		err = os.Link(tmp, to) // fails if it is taken by now
 		switch {
 		case errors.Is(err, os.ErrExist):
-			err = &FileTakenError{to}
+			err = fileTaken(to)
 		case err != nil:
 			err = os.Rename(tmp, to) // a file system without links
 		}
@@ -183,11 +176,8 @@ func (r *Registry) writeFile(ctx context.Context, out *tar.Writer, file *record.
 	if err != nil {
 		return err
 	}
-	var content store.Content
-	if err := r.w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		content, err = tx.Content(file)
-		return err
-	}); err != nil {
+	content, err := r.content(ctx, file)
+	if err != nil {
 		return err
 	}
 	text, err := content.Open()

@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
 	"filebus/materialize/layout"
 	"filebus/store/record"
@@ -31,13 +28,13 @@ const (
 
 // A Finding says how an agent finds a file that it was told to read.
 type Finding struct {
-	Artifact string // "" for a file of no session
-	File     string // absolute
-	State    string
-	Detail   string
-	Do       string // the command line that helps
-	Tokens   int    // about
-	Stored   bool   // the store has these bytes
+	Artifact string `json:"artifact,omitempty"` // "" for a file of no session
+	File     string `json:"file"`               // absolute
+	State    string `json:"state"`
+	Detail   string `json:"detail,omitempty"`
+	Do       string `json:"do,omitempty"` // the command line that helps
+	Tokens   int    `json:"tokens"`       // about
+	Stored   bool   `json:"stored"`       // the store has these bytes
 }
 
 // Check looks at artifacts of a session as an agent would that was told to read
@@ -50,20 +47,30 @@ func (r *Registry) Check(ctx context.Context, key Key, artifacts []string) ([]Fi
 	if err != nil {
 		return nil, err
 	}
-	targets, err := r.targets(ctx, s, artifacts)
-	if err != nil {
-		return nil, err
+	known := map[string]target{}
+	for _, a := range s.Artifacts {
+		known[a.Name] = target{a.Name, r.w.FilePath(a.Path), a.Version.Record.Name, s}
 	}
-	var findings []Finding
-	for _, target := range targets {
-		found, err := r.look(ctx, target.file, target.name, s)
+	if len(artifacts) == 0 {
+		if artifacts, err = r.all(s, known); err != nil {
+			return nil, err
+		}
+	}
+	var targets []target
+	for _, artifact := range artifacts {
+		t, found := known[artifact]
+		if !found {
+			t = target{artifact: nameOf(key, artifact), of: s}
+			if t.name, err = r.readable(ctx, key, artifact); err == nil {
+				t.file, err = r.w.PathOf(t.name)
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
-		found.Artifact = target.artifact
-		findings = append(findings, found)
+		targets = append(targets, t)
 	}
-	return findings, nil
+	return r.lookAll(ctx, targets)
 }
 
 // A target is a file to be checked.
@@ -71,51 +78,33 @@ type target struct {
 	artifact string
 	file     string
 	name     record.Name
+	of       *Session // nil for a file of no session
 }
 
-// targets returns what is to be checked: the artifacts that are named, or all that
-// the store has or the disk.
-func (r *Registry) targets(ctx context.Context, s *Session, artifacts []string) (targets []target, err error) {
-	known := map[string]target{}
-	for _, a := range s.Artifacts {
-		known[a.Name] = target{a.Name, r.w.FilePath(a.Version.Record.Path), a.Version.Record.Name}
-	}
-	if len(artifacts) == 0 {
-		return r.all(s.Key, known)
-	}
-	for _, artifact := range artifacts {
-		t, found := known[artifact]
-		if !found {
-			if err := checkReadable(artifact); err != nil {
-				return nil, err
-			}
-			t.artifact = nameOf(s.Key, artifact)
-			if t.name, err = r.seat(ctx, s.Key, artifact); err != nil {
-				return nil, err
-			}
-			if t.file, err = r.w.PathOf(t.name); err != nil {
-				return nil, err
-			}
-		}
-		targets = append(targets, t)
-	}
-	return targets, nil
-}
-
-// all adds to the artifacts that are known those that only the disk has, and sorts
-// them.
-func (r *Registry) all(key Key, known map[string]target) ([]target, error) {
-	paths, err := r.paths(key)
+// all adds to the artifacts that are known those that only the disk has, and names
+// them all.
+func (r *Registry) all(s *Session, known map[string]target) ([]string, error) {
+	paths, err := r.paths(s.Key)
 	for _, p := range paths {
-		name := layout.ArtifactName(p, key.Type, key.ID)
-		_, isSummary := layout.IsSummary(name)
-		if _, found := known[name]; !found && !isSummary && !isOwnFile(name) {
-			known[name] = target{name, r.w.FilePath(p), record.Name{Kind: record.KindArtifact, ID: r.w.Settings.Profile.Recognize(p).ID}}
+		artifact := layout.ArtifactName(p, s.Type, s.ID)
+		_, isSummary := layout.IsSummary(artifact)
+		if _, found := known[artifact]; !found && !isSummary && !isOwnFile(artifact) {
+			name := record.Name{Kind: record.KindArtifact, ID: r.w.Settings.Profile.Recognize(p).ID}
+			known[artifact] = target{artifact, r.w.FilePath(p), name, s}
 		}
 	}
-	targets := slices.Collect(maps.Values(known))
-	slices.SortFunc(targets, func(a, b target) int { return strings.Compare(a.artifact, b.artifact) })
-	return targets, err
+	return slices.Sorted(maps.Keys(known)), err
+}
+
+func (r *Registry) lookAll(ctx context.Context, targets []target) (findings []Finding, err error) {
+	for _, t := range targets {
+		found, err := r.look(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		findings = append(findings, found)
+	}
+	return findings, nil
 }
 
 // isOwnFile reports whether a file of a session is no agent's.
@@ -125,44 +114,34 @@ func isOwnFile(name string) bool {
 
 // paths returns what lies on disk of a session, as records have it: the files of its
 // folder and, of a review, those beside the folder.
-func (r *Registry) paths(key Key) ([]string, error) {
+func (r *Registry) paths(key Key) (paths []string, err error) {
 	file, err := r.w.PathOf(key.file(layout.SessionMetaFile))
 	if err != nil {
 		return nil, err
 	}
-	var paths []string
-	add := func(file string) {
-		p, err := filepath.Rel(r.w.Root, file)
-		if err != nil {
-			return // it is below the root
+	folder := filepath.Dir(file)
+	top := folder
+	if layout.IsReviewSession(key.Type, key.ID) {
+		top = filepath.Dir(folder)
+	}
+	err = filepath.WalkDir(top, func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // it went meanwhile
+		case err != nil:
+			return err
+		case d.IsDir() && filepath.Dir(file) == top && top != folder && file != folder:
+			return fs.SkipDir // of another session
+		case d.IsDir():
+			return nil
 		}
+		p, err := filepath.Rel(r.w.Root, file)
 		place := r.w.Settings.Profile.Recognize(filepath.ToSlash(p))
-		if place.Kind == record.KindArtifact && place.Facts.Session == key.ID {
+		if err == nil && place.Kind == record.KindArtifact && place.Facts.Session == key.ID {
 			paths = append(paths, filepath.ToSlash(p))
 		}
-	}
-	folder := filepath.Dir(file)
-	err = filepath.WalkDir(folder, func(file string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			add(file)
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // it went meanwhile
-		}
-		return err
+		return nil // it is below the root
 	})
-	if err == nil && layout.IsReviewSession(key.Type, key.ID) {
-		var beside []fs.DirEntry
-		beside, err = os.ReadDir(filepath.Dir(folder))
-		for _, d := range beside {
-			if !d.IsDir() {
-				add(filepath.Join(filepath.Dir(folder), d.Name()))
-			}
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-	}
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", folder, err)
 	}
@@ -171,58 +150,49 @@ func (r *Registry) paths(key Key) ([]string, error) {
 
 // UnsetIn returns what is wrong with a path whose session was left out, as in
 // sessions/build//context.md, or nil.
-func UnsetIn(file string) *UnsetError {
-	if noSession().MatchString(filepath.ToSlash(file)) {
-		return &UnsetError{file}
+func UnsetIn(file string) error {
+	if withoutSession().MatchString(filepath.ToSlash(file)) {
+		return Unset(file)
 	}
 	return nil
 }
 
-var noSession = layout.Pattern(`(^|/)sessions/([^/]+/)?/`)
+var withoutSession = layout.Pattern(`(^|/)sessions/([^/]+/)?/`)
 
-// CheckAlone looks at files, absolute, where there is no store to compare them with.
-func CheckAlone(files []string, now func() time.Time) []Finding {
-	var findings []Finding
-	for _, file := range files {
-		l := &looker{Registry: &Registry{now: now}, Finding: Finding{File: file, State: FileOK}}
-		_ = l.disk() // only the store's bodies have errors
-		findings = append(findings, l.Finding)
-	}
-	return findings
-}
-
-// CheckFiles looks at files, absolute, whatever they belong to, in the same way.
+// CheckFiles looks at files, absolute, whatever they belong to, in the same way. The
+// Registry of no workspace has nothing to compare them with.
 func (r *Registry) CheckFiles(ctx context.Context, files []string) ([]Finding, error) {
-	var findings []Finding
+	var targets []target
 	for _, file := range files {
-		p, err := filepath.Rel(r.w.Root, file)
-		if err != nil {
-			p = ""
-		}
-		place := r.w.Settings.Profile.Recognize(filepath.ToSlash(p))
-		name := record.Name{Kind: place.Kind, ID: place.ID}
-		var s *Session
-		if place.Kind == record.KindArtifact && place.Facts.Session != "" {
-			keys, err := r.entries(ctx, place.Facts.Session)
-			if err != nil {
+		t := target{file: file}
+		if r.w != nil {
+			var err error
+			if t, err = r.targetOf(ctx, file); err != nil {
 				return nil, err
 			}
-			for _, key := range keysOf(keys) {
-				if key.IsOwn() && key.Type == place.Facts.Attributes[layout.AttributeWorkflow] {
-					if s, err = r.Read(ctx, key); err != nil {
-						return nil, err
-					}
-				}
-			}
 		}
-		found, err := r.look(ctx, file, name, s)
-		if err != nil {
-			return nil, err
-		}
-		if s != nil {
-			found.Artifact = layout.ArtifactName(filepath.ToSlash(p), s.Key.Type, s.Key.ID)
-		}
-		findings = append(findings, found)
+		targets = append(targets, t)
 	}
-	return findings, nil
+	return r.lookAll(ctx, targets)
+}
+
+// targetOf finds out what a file belongs to.
+func (r *Registry) targetOf(ctx context.Context, file string) (target, error) {
+	p, err := filepath.Rel(r.w.Root, file)
+	if err != nil {
+		p = ""
+	}
+	p = filepath.ToSlash(p)
+	place := r.w.Settings.Profile.Recognize(p)
+	t := target{file: file, name: record.Name{Kind: place.Kind, ID: place.ID}}
+	key, isFile := keyIn(t.name, place.Facts.Session, place.Facts.Attributes)
+	if !isFile {
+		return t, nil
+	}
+	s, err := r.Read(ctx, key)
+	if errors.Is(err, ErrNoSession) {
+		return t, nil
+	}
+	t.artifact, t.of = layout.ArtifactName(p, key.Type, key.ID), s
+	return t, err
 }

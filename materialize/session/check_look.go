@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
@@ -18,25 +21,24 @@ import (
 type looker struct {
 	*Registry
 	Finding
-	name    record.Name
-	session *Session       // nil for a file of no session
+	target
 	head    *store.Version // nil if the store has nothing
-	content store.Content
 	prev    *store.Version // that a sync or capture has replaced
-	before  store.Content
 	retired bool
 }
 
 // look looks at the file of a name.
-func (r *Registry) look(ctx context.Context, file string, name record.Name, s *Session) (Finding, error) {
-	l := &looker{Registry: r, name: name, session: s, Finding: Finding{File: file, State: FileOK}}
-	if err := r.w.Store.View(ctx, l.stored); err != nil {
+func (r *Registry) look(ctx context.Context, t target) (Finding, error) {
+	l := &looker{Registry: r, target: t, Finding: Finding{Artifact: t.artifact, File: t.file, State: FileOK}}
+	if r.w != nil {
+		if err := r.w.Store.View(ctx, l.stored); err != nil {
+			return l.Finding, err
+		}
+	}
+	if err := l.disk(ctx); err != nil {
 		return l.Finding, err
 	}
-	if err := l.disk(); err != nil {
-		return l.Finding, err
-	}
-	if l.State == FileOK && (l.head == nil || l.head.Record.Source != record.SourcePut) {
+	if l.State == FileOK && l.of != nil && (l.head == nil || l.head.Record.Source != record.SourcePut) {
 		l.agent()
 	}
 	return l.Finding, nil
@@ -58,19 +60,13 @@ func (l *looker) stored(tx *store.Tx) error {
 		return nil
 	}
 	l.head = &v
-	if l.content, err = tx.Content(v.Record); err != nil {
-		return err
+	if !v.Record.Prev.IsZero() && v.Record.Source != record.SourcePut {
+		prev, err := tx.Get(v.Record.Prev)
+		if err == nil && prev.Record.Size > v.Record.Size { // else there is nothing to compare with
+			l.prev = &prev
+		}
 	}
-	if v.Record.Prev == (record.Ref{}) || v.Record.Source == record.SourcePut {
-		return nil
-	}
-	prev, err := tx.Get(v.Record.Prev)
-	if err != nil || prev.Record.Size <= v.Record.Size {
-		return nil // without an older version there is nothing to compare with
-	}
-	l.prev = &prev
-	l.before, err = tx.Content(prev.Record)
-	return err
+	return nil
 }
 
 func (l *looker) set(state, do, format string, args ...any) {
@@ -78,42 +74,44 @@ func (l *looker) set(state, do, format string, args ...any) {
 }
 
 // disk looks at the file itself.
-func (l *looker) disk() error {
+func (l *looker) disk(ctx context.Context) error {
 	info, err := os.Lstat(l.File)
 	switch {
-	case errors.Is(err, os.ErrNotExist), isNotFolder(err):
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		l.missing("it is not there")
-		return nil
 	case err != nil:
 		l.set(FileUnreadable, "ls -la "+quote(filepath.Dir(l.File)), "%v", errors.Unwrap(err))
-		return nil
 	case !info.Mode().IsRegular():
 		l.set(FileIrregular, l.aside(info.Mode()), "it is %s, not a regular file", kindOf(info.Mode()))
-		return nil
+	default:
+		return l.text(ctx, info)
 	}
+	return nil
+}
+
+// text reads the file to its end.
+func (l *looker) text(ctx context.Context, info os.FileInfo) error {
 	l.Tokens = record.EstimateTokens(info.Size())
 	scan, now, err := scanFile(l.File)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		l.missing("it was deleted while it was read")
-		return nil
 	case err != nil:
-		l.set(FileUnreadable, "chmod u+r "+quote(l.File), "%v", err)
-		return nil
+		l.set(FileUnreadable, "chmod u+r "+quote(l.File), "%v", errors.Unwrap(err)) // its path is said beside it
 	case now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()):
 		l.growing("it changed while it was read")
-		return nil
 	case info.Size() == 0:
 		l.empty()
-		return nil
+	default:
+		return l.compare(ctx, scan, info)
 	}
-	return l.compare(scan, info)
+	return nil
 }
 
 // aside returns the command line that makes room for a file of a session. Elsewhere a
 // folder or link is somebody's.
 func (l *looker) aside(mode os.FileMode) string {
-	if l.session == nil {
+	if l.of == nil {
 		return "ls -lad " + quote(l.File)
 	}
 	if mode.IsDir() {
@@ -122,27 +120,16 @@ func (l *looker) aside(mode os.FileMode) string {
 	return "rm " + quote(l.File) + " && " + l.again()
 }
 
-// isNotFolder reports whether a path leads through something that is no folder.
-func isNotFolder(err error) bool {
-	return err != nil && strings.Contains(err.Error(), "not a directory")
-}
-
 func (l *looker) growing(detail string) {
 	l.set(FileGrowing, "sleep 2 && filebus session check --files "+quote(l.File), "%s", detail)
 }
 
-// artifact returns what the file is called in its session.
-func (l *looker) artifact() string {
-	return layout.ArtifactName(filepath.ToSlash(l.File), l.session.Key.Type, l.session.Key.ID)
-}
-
 // missing says what to do about a file that is not there.
 func (l *looker) missing(detail string) {
-	if l.head == nil && !l.retired && l.session != nil {
-		if open := l.session.Open(); len(open) > 0 {
-			l.set(FileMissing, "the same again when "+open[0].Agent+" has ended", "%s; %s is still at work", detail, open[0].Agent)
-			return
-		}
+	if l.head == nil && !l.retired && l.of != nil && len(l.of.AtWork) > 0 {
+		agent := l.of.AtWork[0].Agent
+		l.set(FileMissing, "the same again when "+agent+" has ended", "%s; %s is still at work", detail, agent)
+		return
 	}
 	l.set(FileMissing, l.again(), "%s", detail)
 }
@@ -161,7 +148,7 @@ func (l *looker) again() string {
 // from returns the command line that puts a stored text in the place of what stands
 // in the file.
 func (l *looker) from(v *store.Version) string {
-	if l.session == nil || checkArtifact(l.artifact()) != nil {
+	if l.of == nil || checkArtifact(l.artifact) != nil {
 		return "filebus get " + v.Ref.Short() + " > " + quote(l.File)
 	}
 	return "filebus get " + v.Ref.Short() + " | " + strings.TrimSuffix(l.write(), " FILE")
@@ -180,25 +167,25 @@ func (l *looker) empty() {
 
 // write returns the command line that stores the text for the first time.
 func (l *looker) write() string {
-	if l.session == nil {
+	if l.of == nil {
 		return "ls -la " + quote(filepath.Dir(l.File))
 	}
-	if checkArtifact(l.artifact()) != nil { // a name that only a hand gives
+	if checkArtifact(l.artifact) != nil { // a name that only a hand gives
 		return "cp FILE " + quote(l.File)
 	}
-	return "filebus session put " + quote(l.session.Key.String()) + " " + quote(l.artifact()) + " FILE"
+	return "filebus session put " + quote(l.of.Key.String()) + " " + quote(l.artifact) + " FILE"
 }
 
 // compare looks whether a text is whole, and that which the store has.
-func (l *looker) compare(scan *tailScan, info os.FileInfo) error {
+func (l *looker) compare(ctx context.Context, scan *tailScan, info os.FileInfo) error {
 	digest := scan.digest.Digest()
 	l.Stored = l.head != nil && l.head.Record.Body == digest
-	longer, content := l.head, l.content
+	longer := l.head
 	if l.Stored {
-		longer, content = l.prev, l.before
+		longer = l.prev
 	}
 	if longer != nil && longer.Record.Size > scan.size {
-		begins, err := beginsWith(content, scan.size, digest)
+		begins, err := l.beginsWith(ctx, longer.Record, scan.size, digest)
 		if err != nil {
 			return err
 		}
@@ -222,31 +209,72 @@ func (l *looker) compare(scan *tailScan, info os.FileInfo) error {
 
 // agent looks whether who wrote the file by hand may still be at it.
 func (l *looker) agent() {
-	if l.session == nil {
-		return
+	agent := ""
+	if v, found := l.of.files[l.artifact]; found {
+		agent = v.Record.Agent
 	}
-	agent := l.session.agentOf(l.artifact())
 	if agent == "" {
-		agent = l.w.Settings.Profile.Recognize(l.relative()).Facts.Agent
+		p, _ := filepath.Rel(l.w.Root, l.File) // the file of a session is below the root
+		agent = l.w.Settings.Profile.Recognize(filepath.ToSlash(p)).Facts.Agent
 	}
-	for _, open := range l.session.Open() {
+	for _, open := range l.of.AtWork {
 		if agent != "" && layout.Slug(open.Agent) == layout.Slug(agent) {
-			l.set(FileOpen, "filebus session log "+quote(l.session.Key.String())+" SUCCESS "+quote(open.Agent),
+			l.set(FileOpen, "filebus session log "+quote(l.of.Key.String())+" SUCCESS "+quote(open.Agent),
 				"%s has begun and not ended, and may still be writing", open.Agent)
 			return
 		}
 	}
 }
 
-func (l *looker) relative() string {
-	p, err := filepath.Rel(l.w.Root, l.File)
+// scanFile reads a file to its end, and returns its state after that. A file that
+// lost its name meanwhile is an error, even where its text can still be read.
+func scanFile(file string) (*tailScan, os.FileInfo, error) {
+	f, err := os.Open(file)
 	if err != nil {
-		return l.File
+		return nil, nil, err
 	}
-	return filepath.ToSlash(p)
+	defer func() { _ = f.Close() }() // only read
+	scan := newTailScan()
+	if _, err := io.Copy(scan, f); err != nil {
+		return nil, nil, err
+	}
+	info, err := os.Lstat(file)
+	return scan, info, err
 }
 
-func (s *Session) agentOf(artifact string) string {
-	a, _ := s.Artifact(artifact)
-	return a.Agent
+// beginsWith reports whether the first size bytes of a body have a digest.
+func (r *Registry) beginsWith(ctx context.Context, file *record.Record, size int64, head record.Digest) (bool, error) {
+	content, err := r.content(ctx, file)
+	if err != nil {
+		return false, err
+	}
+	body, err := content.Open()
+	if err != nil {
+		return false, err
+	}
+	digest := record.NewDigester()
+	_, err = io.Copy(digest, io.LimitReader(body, size))
+	return digest.Digest() == head, errors.Join(err, body.Close())
+}
+
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case mode.IsDir():
+		return "a folder"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	}
+	return "a device or socket"
+}
+
+var plainWord = layout.Pattern(`^[A-Za-z0-9_./:~@%+=,-]+$`)
+
+// quote returns a text as a shell takes it for one word.
+func quote(text string) string {
+	if plainWord().MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -139,7 +139,7 @@ func TestCheckLink(t *testing.T) {
 		!strings.HasPrefix(got[0].Do, "rm "+link+" && filebus ") {
 		t.Errorf("a link: %+v, %v; want it named, and that it is to go", got, err)
 	}
-	if _, err := x.Archive(t.Context(), key, session.ArchiveRequest{To: filepath.Join(x.dir, "a.tgz")}); err != nil {
+	if _, err := x.Archive(t.Context(), key, filepath.Join(x.dir, "a.tgz"), false); err != nil {
 		t.Errorf("archiving beside a link: %v", err)
 	}
 }
@@ -156,7 +156,7 @@ func TestPlantedLink(t *testing.T) {
 	key := session.Key{Type: "evil", ID: "k7"}
 	for what, write := range map[string]func() error{
 		"start": func() error { _, err := x.Start(t.Context(), "evil", ""); return err },
-		"path":  func() error { _, err := x.Path(t.Context(), key, ""); return err },
+		"path":  func() error { _, err := x.Path(t.Context(), key); return err },
 		"log":   func() error { _, err := x.Note(t.Context(), key, "START", "a", ""); return err },
 		"put": func() error {
 			_, err := x.Put(t.Context(), key, session.PutRequest{Artifact: "plan", Text: strings.NewReader("text")})
@@ -294,7 +294,10 @@ func TestCheckAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	later := func() time.Time { return time.Now().Add(time.Minute) }
-	got := session.CheckAlone([]string{file, dir, filepath.Join(file, "x")}, later)
+	got, err := session.Open(nil, nil, later).CheckFiles(t.Context(), []string{file, dir, filepath.Join(file, "x")})
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := []string{"truncated", "irregular", "missing"}
 	for i, f := range got {
 		if f.State != want[i] || f.Do == "" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -56,22 +57,18 @@ type citer struct {
 // and may have spaces in it, and for words.
 func (s *citer) scan(line string) {
 	s.links(line)
-	var key, between, last string // the parts before
-	n := 0
-	for part := range strings.SplitSeq(line, `"`) {
-		if n++; n > 2 { // neither the first nor the last is between quotes
-			isFile := key == "result_file" && strings.TrimSpace(between) == ":"
-			s.quoted(strings.ReplaceAll(last, `\/`, "/"), isFile)
-		}
-		key, between, last = between, last, part
-	}
-	for _, quote := range []string{"`", "'"} {
-		n, last := 0, ""
+	for _, quote := range []string{`"`, "`", "'"} {
+		var key, between, last string // the parts before
+		n := 0
 		for part := range strings.SplitSeq(line, quote) {
-			if n++; n > 2 {
-				s.quoted(last, false)
+			if n++; n > 2 { // neither the first nor the last is between quotes
+				text, isFile := last, false
+				if quote == `"` {
+					text, isFile = strings.ReplaceAll(last, `\/`, "/"), key == "result_file" && strings.TrimSpace(between) == ":"
+				}
+				s.quoted(text, isFile)
 			}
-			last = part
+			key, between, last = between, last, part
 		}
 	}
 	for word := range strings.FieldsFuncSeq(line, isBetween) {
@@ -197,12 +194,7 @@ func withoutPlace(text string) string {
 func (c Citation) forms() []string {
 	forms := []string{c.Text}
 	add := func(form string) {
-		for _, f := range forms {
-			if f == form {
-				return
-			}
-		}
-		if len(form) >= minCitation {
+		if len(form) >= minCitation && !slices.Contains(forms, form) {
 			forms = append(forms, form)
 		}
 	}

@@ -2,15 +2,17 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
-	"time"
 
 	"filebus/materialize"
+	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -44,13 +46,8 @@ type GatherRequest struct {
 // A Bundle is what the work in a session refers to, as it was at one position of
 // the log.
 type Bundle struct {
-	Session  string
-	Position uint64
-	Time     time.Time // of that position
-	Members  []Member  // the session's own by path, then the others as they were found
-	Own      int       // how many members are the session's own
-	LeftOut  []Gone    // what is referred to and is not there
-	Notes    []string  // which bounds were met
+	LaidOut          // as far as it is known before it is laid out
+	Members []Member // the session's own by path, then the others as they were found
 }
 
 // A Member is a record of a bundle.
@@ -58,67 +55,46 @@ type Member struct {
 	Version store.Version
 	Tokens  int // of the text, about; of a frame, of the whole file
 	Preview string
-	By      record.Name // who refers to it; zero: it is the session's own
-	Depth   int         // how many steps away it was found
+	Depth   int // how many steps away it was found
 }
 
 // A Gone is something that a record refers to and that cannot be laid out.
 type Gone struct {
-	What   string      // as it is referred to
-	By     record.Name // who refers to it; zero: it was the session's own
-	Reason string
+	What   string `json:"what"`         // as it is referred to
+	By     string `json:"by,omitempty"` // who refers to it; "": it was the session's own
+	Reason string `json:"reason"`
 	// Inexact says that nothing is lost: the file is in the workspace though not in
 	// the store, or another version of it was laid out.
-	Inexact bool
+	Inexact bool `json:"inexact,omitempty"`
 
 	files []string // where it could be
 }
 
-// A NothingStoredError says that nothing is stored of a session.
-type NothingStoredError struct {
-	Session string
-	Near    []string // ids that may have been meant
-}
-
-func (e *NothingStoredError) Error() string {
-	return fmt.Sprintf("nothing is stored of a session %q", e.Session)
-}
-
-// Is reports whether target is store.ErrNotFound.
-func (e *NothingStoredError) Is(target error) bool { return target == store.ErrNotFound }
-
 // Gather returns a session's records and what they refer to. Cycles are followed
-// once. A session of which nothing is stored is a *NothingStoredError; one that had
-// not begun at an earlier position is a *TooEarlyError.
+// once. A session of which nothing is stored is ErrNothingStored; one that had
+// not begun at an earlier position is ErrTooEarly.
 func (r *Registry) Gather(ctx context.Context, request GatherRequest) (*Bundle, error) {
 	g, err := r.begin(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	if err = g.own(ctx); err != nil {
-		return nil, err
-	}
-	if g.place.past != nil {
-		err = g.ownLost(ctx)
+	if err == nil {
+		err = g.own(ctx)
 	}
 	switch {
-	case err != nil || g.known || len(g.LeftOut) > 0:
-	case g.place.past != nil:
-		err = r.nothingAt(ctx, request.Session, g.Position)
+	case err != nil:
+		return nil, err
+	case g.known || len(g.LeftOut) > 0:
+	case g.past:
+		return nil, r.nothingAt(ctx, request.Session, g.Position)
 	default:
-		err = r.nothing(ctx, request.Session)
+		return nil, r.nothing(ctx, request.Session)
 	}
 	g.Own = len(g.Members)
-	if request.Closure {
-		for g.next < len(g.Members) && err == nil {
-			err = g.follow(ctx)
+	for request.Closure && g.next < len(g.Members) {
+		if err := g.follow(ctx); err != nil {
+			return nil, err
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
 	for i := range g.LeftOut {
-		if gone := &g.LeftOut[i]; g.place.isOutside(gone.files) {
+		if gone := &g.LeftOut[i]; slices.ContainsFunc(gone.files, g.isFile) {
 			gone.Inexact, gone.Reason = true, "a file of the workspace that is not stored"
 		}
 	}
@@ -128,15 +104,14 @@ func (r *Registry) Gather(ctx context.Context, request GatherRequest) (*Bundle, 
 
 // noteBounds says which bounds were met.
 func (g *gatherer) noteBounds() {
-	if g.skipped > 0 {
-		g.Notes = append(g.Notes, fmt.Sprintf("more than %d records are referred to: %d references were not followed", g.request.Records, g.skipped))
+	note := func(n int, format string, args ...any) {
+		if n > 0 {
+			g.Notes = append(g.Notes, fmt.Sprintf(format, args...))
+		}
 	}
-	if g.deep > 0 {
-		g.Notes = append(g.Notes, fmt.Sprintf("what is more than %d steps away was not followed: %d records", g.request.Depth, g.deep))
-	}
-	if g.more > 0 {
-		g.Notes = append(g.Notes, fmt.Sprintf("%d more things that were left out are not named", g.more))
-	}
+	note(g.skipped, "more than %d records are referred to: %d references were not followed", g.request.Records, g.skipped)
+	note(g.deep, "what is more than %d steps away was not followed: %d records", g.request.Depth, g.deep)
+	note(g.more, "%d more things that were left out are not named", g.more)
 }
 
 // A gatherer makes a bundle.
@@ -144,34 +119,33 @@ type gatherer struct {
 	*Bundle
 	registry *Registry
 	request  GatherRequest
-	place    places
 	members  map[record.Name]bool
 	gone     map[string]bool
-	known    bool // the session has records, picked or not
-	next     int  // the first member that was not followed
+	past     bool // it is as of an earlier position
+	// stood is what stood at which path then. The look-ups of the store only know what
+	// is current now.
+	stood map[string]record.Ref
+	known bool // the session has records, picked or not
+	next  int  // the first member that was not followed
 
 	skipped, deep, more int // what bounds have left out
 }
 
 // begin fixes the position and, for an earlier one, reads what stood where.
 func (r *Registry) begin(ctx context.Context, request GatherRequest) (*gatherer, error) {
-	if request.Records == 0 {
-		request.Records = defaultRecords
-	}
-	if request.Depth == 0 {
-		request.Depth = defaultDepth
-	}
+	request.Records = cmp.Or(request.Records, defaultRecords)
+	request.Depth = cmp.Or(request.Depth, defaultDepth)
 	g := &gatherer{
-		Bundle: &Bundle{Session: request.Session}, registry: r, request: request,
+		Bundle: &Bundle{LaidOut: LaidOut{Session: request.Session}}, registry: r, request: request,
+		past:    request.Pick.At > 0 || !request.Pick.AsOf.IsZero(),
 		members: map[record.Name]bool{}, gone: map[string]bool{},
 	}
-	past := request.Pick.At > 0 || !request.Pick.AsOf.IsZero()
 	err := r.w.Store.View(ctx, func(tx *store.Tx) (err error) {
 		g.Position = tx.Position()
 		switch {
 		case request.Pick.At > 0:
 			g.Position = min(g.Position, request.Pick.At)
-		case past:
+		case g.past:
 			g.Position, err = tx.AsOf(request.Pick.AsOf)
 		}
 		if err == nil && g.Position > 0 {
@@ -181,53 +155,71 @@ func (r *Registry) begin(ctx context.Context, request GatherRequest) (*gatherer,
 		}
 		return err
 	})
-	g.place = places{w: r.w, position: g.Position}
-	if err == nil && past {
-		err = g.place.readPast(ctx)
+	if err == nil && g.past && request.Closure {
+		err = g.readPast(ctx)
 	}
 	return g, err
 }
 
-// own takes in the session's own records, by path.
+// current lists what was current at the position and passes a filter, newest first.
+func (g *gatherer) current(ctx context.Context, filter record.Filter) ([]query.Summary, error) {
+	request := query.ListRequest{Filter: filter}
+	if g.past {
+		if request.At = g.Position; request.At == 0 {
+			return nil, nil
+		}
+	}
+	listing, err := g.registry.read.List(ctx, request)
+	return listing.Entries, err
+}
+
+// readPast reads what stood at which path at an earlier position.
+func (g *gatherer) readPast(ctx context.Context) error {
+	entries, err := g.current(ctx, record.Filter{})
+	g.stood = map[string]record.Ref{}
+	for _, e := range entries {
+		r := e.Version.Record
+		value := store.PathValue(r.Name.Tree, r.Path)
+		if _, taken := g.stood[value]; !taken && r.Path != "" && !r.Name.Kind.IsEntry() {
+			g.stood[value] = e.Version.Ref
+		}
+	}
+	return err
+}
+
+// own takes in the session's own records, by path, and names those of an earlier
+// position that are destroyed.
 func (g *gatherer) own(ctx context.Context) error {
-	pick := &g.request.Pick
-	take := func(tx *store.Tx, v store.Version) (err error) {
-		if v.Record.Session != g.Session || g.members[v.Record.Name] {
+	entries, err := g.current(ctx, record.Filter{Sessions: []string{g.Session}})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(entries, func(a, b query.Summary) int {
+		x, y := a.Version.Record, b.Version.Record
+		return cmp.Or(strings.Compare(x.Path, y.Path), strings.Compare(x.Name.String(), y.Name.String()))
+	})
+	err = inBatches(ctx, g.registry.w.Store, entries, func(tx *store.Tx, e query.Summary) error {
+		if e.Version.Position > g.Position {
 			return nil
 		}
 		g.known = true
-		if pick.Picks(tx, v) {
-			err = g.add(tx, v, record.Name{}, 0)
+		if !g.request.Pick.Picks(tx, e.Version) {
+			return nil
 		}
+		return g.add(tx, e.Version, 0)
+	})
+	if err != nil || !g.past {
 		return err
 	}
-	var err error
-	if g.place.past != nil {
-		err = inBatches(ctx, g.registry.w.Store, g.place.names, func(tx *store.Tx, n store.NamedRef) error {
-			v, err := tx.Get(n.Ref)
-			if err != nil {
-				return err
-			}
-			return take(tx, v)
-		})
-	} else {
-		var failed error
-		err = g.registry.read.Each(ctx, store.FieldSession, g.Session, func(tx *store.Tx, v store.Version) bool {
-			if v.Position <= g.Position {
-				failed = take(tx, v)
-			}
-			return failed != nil
-		})
-		err = errors.Join(err, failed)
+	dropped := func(tx *store.Tx, from store.NamedRef) iter.Seq2[store.NamedRef, error] {
+		return tx.DroppedAt(from.Name, g.Position)
 	}
-	slices.SortFunc(g.Members, func(a, b Member) int {
-		x, y := a.Version.Record, b.Version.Record
-		if c := strings.Compare(x.Path, y.Path); c != 0 {
-			return c
+	return inSlices(ctx, g.registry.w.Store, dropped, func(_ *store.Tx, n store.NamedRef) error {
+		if isOf(n.Name, g.Session) {
+			g.leaveOut(Gone{What: n.Name.String(), Reason: destroyed})
 		}
-		return strings.Compare(x.Name.String(), y.Name.String())
+		return nil
 	})
-	return err
 }
 
 // inBatches calls visit with each of some values, a few in a transaction.
@@ -249,19 +241,16 @@ func inBatches[T any](ctx context.Context, s *store.Store, values []T, visit fun
 }
 
 // add makes a version a member.
-func (g *gatherer) add(tx *store.Tx, v store.Version, by record.Name, depth int) error {
+func (g *gatherer) add(tx *store.Tx, v store.Version, depth int) error {
 	if v.Record.Path == "" {
 		return nil // it is no file
 	}
 	d := tx.Description(v.Ref)
-	m := Member{Version: v, Tokens: record.EstimateTokens(v.Record.Size), Preview: d.Preview, By: by, Depth: depth}
-	if m.Preview == "" {
-		m.Preview = d.Title
-	}
+	m := Member{v, record.EstimateTokens(v.Record.Size), cmp.Or(d.Preview, d.Title), depth}
 	var err error
 	if v.Record.Name.Kind == record.KindFrame {
 		m.Preview = "the whole file"
-		m.Tokens, err = g.place.frameTokens(tx, v)
+		m.Tokens, err = g.frameTokens(tx, v)
 	}
 	g.members[v.Record.Name] = true
 	g.Members = append(g.Members, m)
@@ -285,33 +274,31 @@ func (g *gatherer) follow(ctx context.Context) error {
 	}
 	by := m.Version.Record
 	return inBatches(ctx, g.registry.w.Store, found, func(tx *store.Tx, c reference) error {
-		at, err := g.place.find(tx, by, c)
-		switch {
-		case err != nil:
+		v, gone, err := g.find(tx, by, c)
+		if err != nil {
 			return err
-		case at.version.Record != nil:
-			return g.reach(tx, at, m)
-		case at.reason != "":
-			g.leaveOut(Gone{What: at.what, By: by.Name, Reason: at.reason, files: at.files})
 		}
-		return nil
+		if gone.Reason != "" {
+			gone.By = by.Name.String()
+			g.leaveOut(gone)
+		}
+		if v.Record == nil {
+			return nil
+		}
+		return g.reach(tx, v, m.Depth+1)
 	})
 }
 
 // reach makes a version a member that another one refers to.
-func (g *gatherer) reach(tx *store.Tx, at place, from Member) error {
-	name := at.version.Record.Name
-	if at.older != "" {
-		g.leaveOut(Gone{What: at.older, By: from.Version.Record.Name, Reason: "an older version of " + name.String() + ", whose current one is here", Inexact: true})
-	}
-	if g.members[name] {
+func (g *gatherer) reach(tx *store.Tx, v store.Version, depth int) error {
+	if g.members[v.Record.Name] {
 		return nil
 	}
 	if len(g.Members)-g.Own >= g.request.Records {
 		g.skipped++
 		return nil
 	}
-	return g.add(tx, at.version, from.Version.Record.Name, from.Depth+1)
+	return g.add(tx, v, depth)
 }
 
 func (g *gatherer) leaveOut(gone Gone) {
@@ -361,11 +348,7 @@ func (g *gatherer) referencesOf(ctx context.Context, v store.Version) ([]referen
 
 // textOf returns the beginning of a body; nothing of one that is no text.
 func (g *gatherer) textOf(ctx context.Context, v store.Version) (text []byte, err error) {
-	var content store.Content
-	err = g.registry.w.Store.View(ctx, func(tx *store.Tx) error {
-		content, err = tx.Content(v.Record)
-		return err
-	})
+	content, err := g.registry.content(ctx, v.Record)
 	if err != nil {
 		return nil, err
 	}
@@ -384,25 +367,21 @@ func (g *gatherer) textOf(ctx context.Context, v store.Version) (text []byte, er
 	return text, err
 }
 
-// nothing returns the error that nothing is stored of a session.
+// nothing returns the error that nothing is stored of a session, with at most five
+// ids that come near.
 func (r *Registry) nothing(ctx context.Context, id string) error {
-	near, err := r.near(ctx, id)
-	return errors.Join(&NothingStoredError{id, near}, err)
-}
-
-// near returns at most five ids of sessions that come near to one that is not
-// known.
-func (r *Registry) near(ctx context.Context, id string) ([]string, error) {
 	values, err := r.read.Values(ctx, store.FieldSession, "")
 	var near []string
 	wanted := strings.ToLower(id)
 	for _, v := range values {
 		have := strings.ToLower(v.Text)
-		if wanted != "" && v.Text != id && (strings.Contains(have, wanted) || strings.Contains(wanted, have) || isNearly(wanted, have)) && len(near) < 5 {
+		isNear := strings.Contains(have, wanted) || strings.Contains(wanted, have) || isNearly(wanted, have)
+		if isNear && id != "" && v.Text != id && len(near) < 5 {
 			near = append(near, v.Text)
 		}
 	}
-	return near, err
+	nothing := record.NotFound.Errorf("nothing is stored of a session %q", id)
+	return errors.Join(nothing.Because(ErrNothingStored, near...), err)
 }
 
 // isNearly reports whether two ids differ by a letter that is wrong, missing, too

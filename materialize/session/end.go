@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
-	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -23,7 +22,7 @@ func (r *Registry) End(ctx context.Context, key Key, status string) (*Session, e
 		return nil, err
 	}
 	if status != "" && !isEnd(status) {
-		return nil, &WordError{"status that a session ends with", status, "it is completed, interrupted or failed"}
+		return nil, noWord("status that a session ends with", status, "it is completed, interrupted or failed")
 	}
 	s, err := r.Read(ctx, key)
 	if err != nil {
@@ -33,14 +32,15 @@ func (r *Registry) End(ctx context.Context, key Key, status string) (*Session, e
 		return s, nil
 	}
 	if status == "" {
-		status = s.Outcome()
+		status = s.outcome()
 	}
 	now := r.now().UTC().Truncate(time.Second)
-	if err := r.editMeta(ctx, key, func(m *layout.SessionMeta) {
+	err = r.editMeta(ctx, key, func(m *layout.SessionMeta) {
 		if m.Status != status || m.Ended.IsZero() {
 			m.Status, m.Ended = status, now
 		}
-	}); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
 	return r.Read(ctx, key)
@@ -68,51 +68,43 @@ func startOf(id string) time.Time {
 	return at
 }
 
-// An OldSession is a session that is kept no longer.
-type OldSession struct {
-	Key   Key
-	Names []record.Name // of its files
-}
-
 // Old returns the sessions of the workspace that are kept no longer, the oldest
 // last: of each type all but the newest keep ones, and of these only those of which
 // nothing was stored since before, unless that is zero. One that is in progress, or
 // that nobody has ended and that has changed within the last hour, stays and does
 // not count, whatever its artifacts say; one to which records of other kinds belong,
 // such as results, stays.
-func (r *Registry) Old(ctx context.Context, keep int, before time.Time) ([]OldSession, error) {
-	list, _, err := r.List(ctx, ListOptions{})
+func (r *Registry) Old(ctx context.Context, keep int, before time.Time) (old []*Session, err error) {
+	list, _, err := r.List(ctx, "", 0)
 	if err != nil {
 		return nil, err
 	}
-	var old []OldSession
 	seen := map[string]int{}
 	for _, s := range list {
-		if !s.Key.IsOwn() || s.isInUse(r.now()) {
+		// A first report makes a session completed while the others are still written.
+		inUse := s.Status == StatusInProgress || !s.hasEnded() && isRecent(s.Changed, r.now())
+		if !s.Key.IsOwn() || inUse {
 			continue
 		}
-		seen[s.Key.Type]++
-		if seen[s.Key.Type] <= keep || !before.IsZero() && !s.Changed.Before(before) {
+		seen[s.Type]++
+		if seen[s.Type] <= keep || !before.IsZero() && !s.Changed.Before(before) {
 			continue
 		}
-		used, err := r.hasOthers(ctx, s.Key)
-		if err == nil && !used && !s.hasEnded() {
-			used, err = r.isWrittenTo(s.Key)
+		if s, err = r.Read(ctx, s.Key); err != nil { // with the others
+			return nil, err
+		}
+		written := false
+		if s.Others == 0 && !s.hasEnded() {
+			written, err = r.isWrittenTo(s.Key)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if !used {
-			old = append(old, OldSession{s.Key, s.names()})
+		if s.Others == 0 && !written {
+			old = append(old, s)
 		}
 	}
 	return old, nil
-}
-
-// isInUse reports whether agents may be at work in a session. A first report makes
-// it completed while the others are still written.
-func (s *Session) isInUse(now time.Time) bool {
-	return s.Status(now) == StatusInProgress || !s.hasEnded() && isRecent(s.Changed, now)
 }
 
 // isWrittenTo reports whether a file of a session has changed on disk within the last
@@ -144,26 +136,11 @@ func (r *Registry) RemoveFolder(key Key) error {
 	return err
 }
 
-// names returns the names of all files of a session.
-func (s *Session) names() []record.Name {
+// Names returns the names of all files of a session.
+func (s *Session) Names() []record.Name {
 	var names []record.Name
 	for _, v := range s.Files {
 		names = append(names, v.Record.Name)
 	}
 	return names
-}
-
-// hasOthers reports whether records of other kinds, such as results, belong to a
-// session: then its files say where they come from.
-func (r *Registry) hasOthers(ctx context.Context, key Key) (bool, error) {
-	listing, err := r.read.List(ctx, query.ListRequest{Filter: record.Filter{Sessions: record.Any(key.ID), Trees: []record.Tree{""}}})
-	if err != nil {
-		return false, err
-	}
-	for _, e := range listing.Entries {
-		if e.Version.Record.Name.Kind != record.KindArtifact {
-			return true, nil
-		}
-	}
-	return false, nil
 }

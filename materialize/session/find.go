@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -13,15 +14,13 @@ import (
 // Keys returns every session, the one with the newest record first.
 func (r *Registry) Keys(ctx context.Context) ([]Key, error) {
 	entries, err := r.entries(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	return keysOf(entries), nil
+	return keysOf(entries), err
 }
 
 // entries lists the artifacts of all sessions, or of those with an id, newest first.
 func (r *Registry) entries(ctx context.Context, id string) ([]query.Summary, error) {
-	listing, err := r.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindArtifact}, Sessions: record.Any(id)}})
+	filter := record.Filter{Kinds: []record.Kind{record.KindArtifact}, Sessions: record.Any(id)}
+	listing, err := r.read.List(ctx, query.ListRequest{Filter: filter})
 	return listing.Entries, err
 }
 
@@ -40,60 +39,110 @@ func keysOf(entries []query.Summary) []Key {
 // Find returns the session that a text means: its key, its id alone, or the name
 // that it was started with. One of the workspace itself comes first.
 func (r *Registry) Find(ctx context.Context, text string) (Key, error) {
-	id := text[strings.LastIndexAny(text, "/:")+1:]
-	if id == "" || strings.Contains(text, "//") {
-		return Key{}, &UnsetError{text}
-	}
-	entries, err := r.entries(ctx, id)
+	found, near, err := r.lookup(ctx, text)
 	if err != nil {
 		return Key{}, err
 	}
-	if key, err := choose(keysOf(entries), text); key != (Key{}) || err != nil {
-		return key, err
-	}
-	keys, err := r.Keys(ctx)
-	if err != nil {
-		return Key{}, err
-	}
-	if key, err := choose(keys, text); key != (Key{}) || err != nil {
-		return key, err
-	}
-	return Key{}, &NotFoundError{text, near(keys, text)}
+	return only(text, found, near)
 }
 
-// Discover looks on disk for the session that a text means, takes in what lies there,
-// and reports whether it has found any: an agent may have written the first file of
-// a session a moment before.
-func (r *Registry) Discover(ctx context.Context, text string) (found bool, err error) {
+// ID returns the id of the session that a text means and the trees that it is in,
+// for what looks at all records of a session. One that has no artifacts any more, or
+// only results, is named by its id, and may be in any tree.
+func (r *Registry) ID(ctx context.Context, text string) (id string, trees []record.Tree, err error) {
+	if id, err = IDOf(text); err != nil {
+		return "", nil, err
+	}
+	found, near, err := r.lookup(ctx, text)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case len(found) == 0 && !slices.ContainsFunc(near, func(k Key) bool { return k.ID == id }):
+		return id, nil, nil
+	case len(found) < 2 || slices.ContainsFunc(found, func(k Key) bool { return k.ID != id }):
+		key, err := only(text, found, near)
+		return key.ID, []record.Tree{key.Tree}, err
+	}
+	for _, k := range found {
+		trees = append(trees, k.Tree)
+	}
+	return id, trees, nil
+}
+
+// IDOf returns the id of a session that may be given as TYPE/ID.
+func IDOf(text string) (string, error) {
+	id := text[strings.LastIndexByte(text, '/')+1:]
+	if id == "" {
+		return "", Unset(text)
+	}
+	return id, nil
+}
+
+// only returns the one session that was found.
+func only(text string, found, near []Key) (Key, error) {
+	switch len(found) {
+	case 0:
+		return Key{}, noSession(text, near)
+	case 1:
+		return found[0], nil
+	}
+	return Key{}, record.Ambiguous.Errorf("%s can be %d sessions", text, len(found)).Because(ErrSeveral, texts(found)...)
+}
+
+// lookup returns the sessions that a text means or, if there are none, those that
+// come near.
+func (r *Registry) lookup(ctx context.Context, text string) (found, near []Key, err error) {
+	id := text[strings.LastIndexAny(text, "/:")+1:]
+	if id == "" || strings.Contains(text, "//") {
+		return nil, nil, Unset(text)
+	}
+	for _, id := range []string{id, ""} { // most have the id
+		entries, err := r.entries(ctx, id)
+		found, near = choose(keysOf(entries), text), nearest(keysOf(entries), text)
+		if err != nil || len(found) > 0 {
+			return found, nil, err
+		}
+	}
+	return nil, near, nil
+}
+
+func noSession(text string, near []Key) error {
+	return record.NotFound.Errorf("there is no session %s", text).Because(ErrNoSession, texts(near)...)
+}
+
+// Discover takes in what was written just now to the folder of the session that a text
+// means. One that is not known is looked for on disk: an agent may have written its
+// first file a moment before.
+func (r *Registry) Discover(ctx context.Context, text string) error {
+	key, err := r.Find(ctx, text)
+	switch {
+	case err == nil:
+		return r.TakeInNew(ctx, key)
+	case errors.Is(err, ErrSeveral):
+		return nil
+	case !errors.Is(err, ErrNoSession):
+		return err
+	}
 	kind, id, hasType := strings.Cut(text, "/")
 	if !hasType {
 		kind, id = "*", text
 	}
 	if id == "" || strings.ContainsAny(id, `/\:`) || record.CheckID(id) != nil {
-		return false, nil
+		return nil
 	}
-	types, err := os.ReadDir(r.w.FilePath(r.w.Settings.Profile.Sessions))
-	if err != nil {
-		return false, nil // there are none
-	}
+	types, _ := os.ReadDir(r.w.FilePath(r.w.Settings.Profile.Sessions)) // there may be none
 	for _, d := range types {
-		key := Key{Type: d.Name(), ID: id}
-		if !d.IsDir() || kind != "*" && kind != d.Name() {
-			continue
-		}
-		err := r.takeInIf(ctx, key, func(os.FileInfo) bool {
-			found = true
-			return true
-		})
-		if err != nil {
-			return found, err
+		if d.IsDir() && (kind == "*" || kind == d.Name()) {
+			if err := r.takeIn(ctx, Key{Type: d.Name(), ID: id}, 0); err != nil {
+				return err
+			}
 		}
 	}
-	return found, nil
+	return nil
 }
 
-// choose returns the one key that a text means, or the zero Key.
-func choose(keys []Key, text string) (Key, error) {
+// choose returns the keys that a text means most exactly.
+func choose(keys []Key, text string) []Key {
 	for _, matches := range []func(Key) bool{
 		func(k Key) bool { return k.String() == text },
 		func(k Key) bool { return k.IsOwn() && k.ID == text },
@@ -101,14 +150,11 @@ func choose(keys []Key, text string) (Key, error) {
 		func(k Key) bool { return k.IsOwn() && isNamed(k, text) },
 	} {
 		found := slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { return !matches(k) })
-		switch {
-		case len(found) == 1:
-			return found[0], nil
-		case len(found) > 1:
-			return Key{}, &AmbiguousError{text, found}
+		if len(found) > 0 {
+			return found
 		}
 	}
-	return Key{}, nil
+	return nil
 }
 
 // isNamed reports whether an id ends with a name that Start was given, in any spelling
@@ -119,8 +165,8 @@ func isNamed(k Key, text string) bool {
 	return name != "" && isMade && len(made) == idLength
 }
 
-// near returns the newest sessions that are spelled like text.
-func near(keys []Key, text string) []Key {
+// nearest returns the newest sessions that are spelled like text.
+func nearest(keys []Key, text string) []Key {
 	kind, id, found := strings.Cut(text, "/")
 	if !found {
 		id = text

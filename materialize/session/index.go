@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"filebus/materialize"
+	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
@@ -24,16 +25,26 @@ const (
 
 // A LaidOut says what was laid out of a bundle.
 type LaidOut struct {
-	materialize.LayOutReport
-	Index   string // its name in the folder
-	LeftOut []Gone // also what a newer thing has the place of
+	Session  string    `json:"session"`
+	Position uint64    `json:"position"` // of the log
+	Time     time.Time `json:"time"`     // of that position
+	Index    string    `json:"index"`    // its name in the folder
+	Files    int       `json:"files"`    // without the index
+	Bytes    int64     `json:"bytes"`
+	Tokens   int       `json:"tokens"`          // of the files, about
+	Own      int       `json:"own"`             // records of the session itself
+	Others   int       `json:"others"`          // records that they refer to
+	LeftOut  []Gone    `json:"left_out"`        // also what a newer thing has the place of
+	Notes    []string  `json:"notes,omitempty"` // which bounds were met
 }
 
 // LayOut lays the members of a bundle out as the files they came from, in a folder
 // that is new, empty, or the result of the same call, and writes an index beside
 // them, last, of at most maxTokens. Members of one tree that was asked for alone
 // stand at the top.
-func (r *Registry) LayOut(ctx context.Context, b *Bundle, to string, trees []record.Tree, maxTokens int, progress func(done, total int)) (*LaidOut, error) {
+func (r *Registry) LayOut(
+	ctx context.Context, b *Bundle, to string, trees []record.Tree, maxTokens int, progress func(done, total int),
+) (*LaidOut, error) {
 	pick := materialize.Selection{At: b.Position, Names: []record.Name{}}
 	alone := len(trees) == 1
 	for _, m := range b.Members {
@@ -52,90 +63,79 @@ func (r *Registry) LayOut(ctx context.Context, b *Bundle, to string, trees []rec
 	if err != nil {
 		return nil, err
 	}
-	return &LaidOut{*report, name, index.leftOut}, nil
+	out := b.LaidOut
+	out.Index, out.Files, out.Bytes, out.Tokens = name, report.Files, report.Bytes, record.EstimateTokens(report.Bytes)
+	out.Others, out.LeftOut = len(b.Members)-b.Own, index.LeftOut
+	return &out, nil
 }
 
-// An index is what INDEX.md says.
+// An index is what INDEX.md says of a bundle.
 type index struct {
-	title    string
-	position uint64
-	time     time.Time
-	files    []indexed // the session's own first
-	own      int
-	leftOut  []Gone
-	notes    []string
+	Bundle
+	title string
+	files []indexed // the session's own first
 }
 
 // An indexed is a file with its line of the index.
 type indexed struct {
-	path    string
-	kind    string
-	preview string
-	tokens  int
-	names   []record.Name // several where entries share a file
-	own     bool
+	path     string
+	kind     record.Kind
+	preview  string
+	tokens   int
+	names    []string // several where entries share a file
+	referred int      // 0: it is the session's own; 1: that refers to it
 }
 
 // indexOf returns the index of a bundle, with the entries of one file together.
 func indexOf(b *Bundle, alone bool) *index {
-	x := &index{
-		title:    "# Files of session " + cut(safe(b.Session), 60),
-		position: b.Position, time: b.Time, leftOut: slices.Clone(b.LeftOut), notes: b.Notes,
-	}
+	x := &index{Bundle: *b, title: "# Files of session " + layout.Clip(safe(b.Session), 60)}
+	x.LeftOut = slices.Clone(b.LeftOut)
 	at := map[string]int{}
 	for i, m := range b.Members {
 		r := m.Version.Record
-		file := indexed{path: r.Path, kind: string(r.Name.Kind), preview: m.Preview, tokens: m.Tokens, names: []record.Name{r.Name}, own: i < b.Own}
+		file := indexed{r.Path, r.Name.Kind, m.Preview, m.Tokens, []string{r.Name.String()}, 0}
+		if i >= b.Own {
+			file.referred = 1
+		}
 		if !alone && r.Name.Tree != "" {
 			file.path = path.Join(string(r.Name.Tree), r.Path)
 		}
 		before, taken := at[file.path]
-		switch {
-		case !taken:
+		if !taken {
 			at[file.path] = len(x.files)
 			x.files = append(x.files, file)
-		case r.Name.Kind == record.KindFrame: // it has the entries that are there
-			file.own = x.files[before].own
-			x.files[before] = file
-		case r.Name.Kind.IsEntry() && x.files[before].kind != string(record.KindFrame):
-			x.files[before].join(file)
+			continue
+		}
+		switch have := &x.files[before]; {
+		case file.kind == record.KindFrame: // it has the entries that are there
+			file.referred = have.referred
+			*have = file
+		case file.kind.IsEntry() && have.kind != record.KindFrame:
+			have.tokens += file.tokens
+			have.preview += "; " + file.preview
+			have.names = append(have.names, file.names...)
 		}
 	}
 	slices.SortStableFunc(x.files, func(a, b indexed) int {
-		if a.own != b.own {
-			return cmp.Compare(btoi(b.own), btoi(a.own))
-		}
-		return cmp.Compare(a.path, b.path)
+		return cmp.Or(a.referred-b.referred, cmp.Compare(a.path, b.path))
 	})
-	for _, f := range x.files {
-		x.own += btoi(f.own)
-	}
 	return x
 }
 
-func btoi(b bool) int {
-	if b {
-		return 1
+// sums returns how many files are not the session's own, and the tokens of all.
+func (x *index) sums() (others, tokens int) {
+	for _, f := range x.files {
+		others += f.referred
+		tokens += f.tokens
 	}
-	return 0
-}
-
-// join adds another entry of the same file.
-func (f *indexed) join(other indexed) {
-	f.tokens += other.tokens
-	f.preview += "; " + other.preview
-	f.names = append(f.names, other.names...)
+	return others, tokens
 }
 
 // leaveOut moves what was not laid out after all to what was left out.
 func (x *index) leaveOut(names []string, reason string) {
 	for _, name := range names {
-		x.leftOut = append(x.leftOut, Gone{What: name, Reason: reason})
-		x.files = slices.DeleteFunc(x.files, func(f indexed) bool {
-			gone := len(f.names) == 1 && f.names[0].String() == name
-			x.own -= btoi(gone && f.own)
-			return gone
-		})
+		x.LeftOut = append(x.LeftOut, Gone{What: name, Reason: reason})
+		x.files = slices.DeleteFunc(x.files, func(f indexed) bool { return len(f.names) == 1 && f.names[0] == name })
 	}
 }
 
@@ -143,17 +143,16 @@ func (x *index) leaveOut(names []string, reason string) {
 // previews, then with counts by folder, then by kind, if there is no room.
 func (x *index) fit(maxTokens int) []byte {
 	var text string
-	for _, lines := range []func() []string{
-		func() []string { return x.lines(160) },
-		func() []string { return x.lines(80) },
-		func() []string { return x.lines(40) },
-		func() []string { return x.lines(0) },
-		func() []string { return x.groups(folderOf) },
-		func() []string { return x.groups(topOf) },
-		func() []string { return x.groups(func(indexed) string { return "" }) },
-	} {
+	var forms []func() []string
+	for _, preview := range []int{160, 80, 40, 0} {
+		forms = append(forms, func() []string { return x.lines(preview) })
+	}
+	for _, key := range []func(indexed) string{folderOf, topOf, func(indexed) string { return "" }} {
+		forms = append(forms, func() []string { return x.groups(key) })
+	}
+	for _, lines := range forms {
 		listed := strings.Join(lines(), "")
-		for _, most := range []int{len(x.leftOut), 20, 5} {
+		for _, most := range []int{len(x.LeftOut), 20, 5} {
 			if text = x.head() + listed + x.tail(most); record.EstimateTokens(int64(len(text))) <= maxTokens {
 				return []byte(text)
 			}
@@ -168,50 +167,45 @@ func (x *index) fit(maxTokens int) []byte {
 
 // head returns what stands before the lines.
 func (x *index) head() string {
-	tokens := 0
-	for _, f := range x.files {
-		tokens += f.tokens
-	}
-	text := fmt.Sprintf("%s\n\n%s of the session", x.title, count(x.own, "file"))
-	if others := len(x.files) - x.own; others > 0 {
+	others, tokens := x.sums()
+	text := fmt.Sprintf("%s\n\n%s of the session", x.title, count(len(x.files)-others))
+	if others > 0 {
 		text += fmt.Sprintf(", %d that they refer to", others)
 	}
 	return text + fmt.Sprintf(", ~%d tokens, as of position %d of the log (%s).\n",
-		tokens, x.position, x.time.UTC().Format(time.RFC3339))
+		tokens, x.Position, x.Time.UTC().Format(time.RFC3339))
 }
 
 // tail returns what stands behind the lines: what was left out, at most so many
 // things by name, and the bounds that were met.
 func (x *index) tail(most int) string {
 	var text strings.Builder
-	if len(x.leftOut) > 0 {
+	if len(x.LeftOut) > 0 {
 		text.WriteString("\n## Left out\n\n")
 	}
-	for i, gone := range x.leftOut {
-		if i == most {
-			fmt.Fprintf(&text, "- %d more\n", len(x.leftOut)-most)
-			break
-		}
+	for _, gone := range x.LeftOut[:min(most, len(x.LeftOut))] {
 		text.WriteString("- " + gone.String() + "\n")
 	}
-	for i, note := range x.notes {
-		if i == 0 {
-			text.WriteString("\n")
-		}
-		if i == 3 {
-			fmt.Fprintf(&text, "%d more bounds were met.\n", len(x.notes)-i)
-			break
-		}
-		text.WriteString("Bounded: " + cut(safe(note), 300) + ".\n")
+	if more := len(x.LeftOut) - most; more > 0 {
+		fmt.Fprintf(&text, "- %d more\n", more)
+	}
+	if len(x.Notes) > 0 {
+		text.WriteString("\n")
+	}
+	for _, note := range x.Notes[:min(3, len(x.Notes))] {
+		text.WriteString("Bounded: " + layout.Clip(safe(note), 300) + ".\n")
+	}
+	if more := len(x.Notes) - 3; more > 0 {
+		fmt.Fprintf(&text, "%d more bounds were met.\n", more)
 	}
 	return text.String()
 }
 
 // String says on one line what is gone, why, and who refers to it.
 func (g Gone) String() string {
-	text := cut(safe(g.What), 200) + ": " + safe(g.Reason)
-	if !g.By.IsZero() {
-		text += "; " + cut(safe(g.By.String()), 200) + " refers to it"
+	text := layout.Clip(safe(g.What), 200) + ": " + safe(g.Reason)
+	if g.By != "" {
+		text += "; " + layout.Clip(safe(g.By), 200) + " refers to it"
 	}
 	return text
 }
@@ -219,33 +213,25 @@ func (g Gone) String() string {
 // lines returns a line for each file: path, kind, tokens, preview.
 func (x *index) lines(preview int) []string {
 	var lines []string
+	others, _ := x.sums()
 	for i, f := range x.files {
-		lines = append(lines, x.heading(i))
-		line := fmt.Sprintf("- %s | %s | ~%d", safe(f.path), f.kindText(), f.tokens)
-		if shown := cut(safe(strings.Join(strings.Fields(f.preview), " ")), preview); shown != "" {
-			line += " | " + shown
+		switch {
+		case i == len(x.files)-others:
+			lines = append(lines, "\n## Referred to\n\n")
+		case i == 0:
+			lines = append(lines, "\n## Of the session (path, kind, tokens, preview)\n\n")
+		}
+		line := fmt.Sprintf("- %s | %s", safe(f.path), f.kind)
+		if len(f.names) > 1 {
+			line += fmt.Sprintf(" ×%d", len(f.names))
+		}
+		line += fmt.Sprintf(" | ~%d", f.tokens)
+		if shown := safe(strings.Join(strings.Fields(f.preview), " ")); shown != "" && preview > 0 {
+			line += " | " + layout.Clip(shown, preview)
 		}
 		lines = append(lines, line+"\n")
 	}
 	return lines
-}
-
-// heading returns the heading that stands before a file, if one does.
-func (x *index) heading(i int) string {
-	switch {
-	case i == 0 && x.files[0].own:
-		return "\n## Of the session (path, kind, tokens, preview)\n\n"
-	case i == x.own:
-		return "\n## Referred to\n\n"
-	}
-	return ""
-}
-
-func (f *indexed) kindText() string {
-	if len(f.names) > 1 {
-		return f.kind + " ×" + strconv.Itoa(len(f.names))
-	}
-	return f.kind
 }
 
 // groups returns a line for each group of files: what they have in common, how
@@ -253,14 +239,14 @@ func (f *indexed) kindText() string {
 func (x *index) groups(key func(indexed) string) []string {
 	type group struct {
 		count, tokens int
-		kinds         map[string]int
+		kinds         map[record.Kind]int
 	}
 	found := map[string]*group{}
 	var keys []string
 	for _, f := range x.files {
 		k := key(f)
 		if found[k] == nil {
-			found[k] = &group{kinds: map[string]int{}}
+			found[k] = &group{kinds: map[record.Kind]int{}}
 			keys = append(keys, k)
 		}
 		g := found[k]
@@ -273,11 +259,11 @@ func (x *index) groups(key func(indexed) string) []string {
 		g := found[k]
 		var kinds []string
 		for _, kind := range record.Kinds() {
-			if n := g.kinds[string(kind)]; n > 0 {
+			if n := g.kinds[kind]; n > 0 {
 				kinds = append(kinds, fmt.Sprintf("%d %s", n, kind))
 			}
 		}
-		lines = append(lines, fmt.Sprintf("- %s%s (%s), ~%d\n", safe(k), count(g.count, "file"), strings.Join(kinds, ", "), g.tokens))
+		lines = append(lines, fmt.Sprintf("- %s%s (%s), ~%d\n", safe(k), count(g.count), strings.Join(kinds, ", "), g.tokens))
 	}
 	return lines
 }
@@ -291,11 +277,11 @@ func topOf(f indexed) string {
 	return strings.Join(parts[:min(len(parts), 2)], "/") + "/: "
 }
 
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+func count(files int) string {
+	if files == 1 {
+		return "1 file"
 	}
-	return strconv.Itoa(n) + " " + noun + "s"
+	return strconv.Itoa(files) + " files"
 }
 
 // safe returns text for one line of an index: raw bytes and control characters of
@@ -306,21 +292,4 @@ func safe(text string) string {
 	}
 	quoted := strconv.Quote(text)
 	return quoted[1 : len(quoted)-1]
-}
-
-// cut shortens text to at most so many characters, at a space if there is one
-// near.
-func cut(text string, most int) string {
-	if most <= 0 {
-		return ""
-	}
-	runes := []rune(text)
-	if len(runes) <= most {
-		return text
-	}
-	short := string(runes[:most-1])
-	if at := strings.LastIndexByte(short, ' '); at > len(short)*2/3 {
-		short = short[:at]
-	}
-	return strings.TrimRight(short, " ,;:") + "…"
 }

@@ -21,13 +21,11 @@ func (r *Registry) Note(ctx context.Context, key Key, event, agent, message stri
 	if err := key.checkOwn(); err != nil {
 		return nil, err
 	}
-	switch event {
-	case layout.EventStart, layout.EventSuccess, layout.EventError:
-	default:
-		return nil, &WordError{"event", event, "it is START, SUCCESS or ERROR"}
+	if event != layout.EventStart && event != layout.EventSuccess && event != layout.EventError {
+		return nil, noWord("event", event, "it is START, SUCCESS or ERROR")
 	}
 	if strings.TrimSpace(agent) == "" {
-		return nil, &WordError{"agent", agent, "the name is empty: is the variable that holds it set?"}
+		return nil, noWord("agent", agent, "the name is empty: is the variable that holds it set?")
 	}
 	e := layout.AgentEvent{Time: r.now().UTC().Format(time.RFC3339), Event: event, Agent: agent, Message: message}
 	line := layout.AppendAgentEvent(nil, e)
@@ -49,24 +47,21 @@ type OpenAgent struct {
 	Since   time.Time // zero if the log has no time that can be read
 }
 
-// Open returns the agents that have begun and not ended, the one that began last
-// first.
-func (s *Session) Open() []OpenAgent {
-	started := map[string][]layout.AgentEvent{}
-	for _, e := range s.Log {
+// openAgents returns the agents that have begun and not ended, the one that began
+// last first.
+func openAgents(log []layout.AgentEvent) (open []OpenAgent) {
+	begun := map[string][]OpenAgent{}
+	for _, e := range log {
 		key := layout.Slug(e.Agent)
 		if e.Event == layout.EventStart {
-			started[key] = append(started[key], e)
-		} else if n := len(started[key]); n > 0 {
-			started[key] = started[key][:n-1]
+			at, _ := time.Parse(time.RFC3339, e.Time) // zero if it is no time
+			begun[key] = append(begun[key], OpenAgent{e.Agent, e.Message, at})
+		} else if n := len(begun[key]); n > 0 {
+			begun[key] = begun[key][:n-1]
 		}
 	}
-	var open []OpenAgent
-	for _, events := range started {
-		for _, e := range events {
-			at, _ := time.Parse(time.RFC3339, e.Time) // zero if it is no time
-			open = append(open, OpenAgent{e.Agent, e.Message, at})
-		}
+	for _, agents := range begun {
+		open = append(open, agents...)
 	}
 	slices.SortFunc(open, func(a, b OpenAgent) int { return cmp.Or(b.Since.Compare(a.Since), strings.Compare(a.Agent, b.Agent)) })
 	return open

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,143 +8,84 @@ import (
 	"path/filepath"
 	"strings"
 
-	"filebus/materialize"
 	"filebus/store"
 	"filebus/store/record"
 )
 
-// A places finds what citations mean, as it was at a position of the log.
-type places struct {
-	w        *materialize.Workspace
-	position uint64
-
-	// For an earlier position: the names that were current then, and which of them
-	// stood at a path. The look-ups of the store only know what is current now.
-	names []store.NamedRef
-	past  map[string]store.NamedRef
-}
-
-// A place is what was found of a citation: a version, or why there is none. If
-// neither is set, nothing shows that a record was meant.
-type place struct {
-	version store.Version
-	older   string // the reference of an older version that was meant
-	what    string
-	reason  string
-	files   []string // where the file of something that is not stored could be
-}
-
-// readPast reads what was current at the position.
-func (p *places) readPast(ctx context.Context) error {
-	p.past = map[string]store.NamedRef{}
-	newest := map[string]uint64{}
-	var from record.Name
-	for more := true; more; {
-		more = false
-		err := p.w.Store.View(ctx, func(tx *store.Tx) error {
-			seen := 0
-			for n, err := range tx.NamesAt(from, p.position) {
-				if err != nil {
-					return err
-				}
-				if seen++; seen > 1000 {
-					from, more = n.Name, true
-					return nil
-				}
-				v, err := tx.Get(n.Ref)
-				if err != nil {
-					return err
-				}
-				p.names = append(p.names, n)
-				if v.Record.Path == "" || n.Name.Kind.IsEntry() {
-					continue
-				}
-				key := store.PathValue(n.Name.Tree, v.Record.Path)
-				if v.Position >= newest[key] {
-					p.past[key], newest[key] = n, v.Position
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// find returns what a reference of a record means.
-func (p *places) find(tx *store.Tx, by *record.Record, c reference) (place, error) {
+// find returns the version that a reference of a record means, as it was at the
+// position, and what is gone of it. If neither is set, nothing shows that a record
+// was meant.
+func (g *gatherer) find(tx *store.Tx, by *record.Record, c reference) (v store.Version, lost Gone, err error) {
 	if !c.ref.IsZero() {
-		return p.byRef(tx, c.ref)
+		return g.byRef(tx, c.ref)
 	}
-	var lost place
 	for _, form := range c.forms() {
-		at, err := p.form(tx, by, form)
-		if err != nil || at.version.Record != nil {
-			return at, err
+		v, gone, err := g.form(tx, by, form)
+		if err != nil || v.Record != nil {
+			return v, gone, err
 		}
-		if lost.reason == "" {
-			lost = at
+		if lost.Reason == "" {
+			lost = gone
 		}
 	}
-	if lost.reason == "" {
-		lost = p.unknown(by, c)
+	if lost.Reason == "" {
+		lost = g.unknown(by, c)
 	}
-	return lost, nil
+	return v, lost, nil
 }
 
 // form looks one form of a citation up: as a reference, a name, a path.
-func (p *places) form(tx *store.Tx, by *record.Record, form string) (place, error) {
+func (g *gatherer) form(tx *store.Tx, by *record.Record, form string) (v store.Version, gone Gone, err error) {
 	if prefix, ok := record.ParsePrefix(form); ok {
 		ref, err := tx.Resolve(prefix)
-		if err == nil {
-			return p.byRef(tx, ref)
-		}
 		var ambiguous *store.AmbiguousError
-		if errors.As(err, &ambiguous) || errors.Is(err, store.ErrNotFound) {
-			return place{}, nil // one of many numbers that are no references
+		switch {
+		case err == nil:
+			return g.byRef(tx, ref)
+		case errors.As(err, &ambiguous), errors.Is(err, store.ErrNotFound):
+			return v, gone, nil // one of many numbers that are no references
+		case errors.Is(err, store.ErrDropped):
+			return v, Gone{What: form, Reason: destroyed}, nil
 		}
-		if errors.Is(err, store.ErrDropped) {
-			return place{what: form, reason: destroyed}, nil
-		}
-		return place{}, err
+		return v, gone, err
 	}
 	if name, err := record.ParseName(form); err == nil {
-		at, err := p.byName(tx, by.Name.Tree, name)
-		if err != nil || at.version.Record != nil || at.reason != "" {
-			return at, err
+		v, gone, err := g.byName(tx, by.Name.Tree, name)
+		if err != nil || v.Record != nil || gone.Reason != "" {
+			return v, gone, err
 		}
 	}
-	for _, value := range p.values(by, form) {
-		if v, err := p.at(tx, value); err != nil || v.Record != nil {
-			return place{version: v}, err
+	for _, value := range g.values(by, form) {
+		if v, err = g.at(tx, value); err != nil || v.Record != nil {
+			break
 		}
 	}
-	return place{}, nil
+	return v, gone, err
 }
 
 // byRef returns the version that a name had whose record is referred to.
-func (p *places) byRef(tx *store.Tx, ref record.Ref) (place, error) {
+func (g *gatherer) byRef(tx *store.Tx, ref record.Ref) (head store.Version, gone Gone, err error) {
+	gone.What = ref.Short()
 	v, err := tx.Get(ref)
-	if errors.Is(err, store.ErrDropped) {
-		return place{what: ref.Short(), reason: destroyed}, nil
+	switch {
+	case errors.Is(err, store.ErrDropped):
+		gone.Reason = destroyed
+		return head, gone, nil
+	case errors.Is(err, store.ErrNotFound):
+		gone.Reason = notStored
+		return head, gone, nil
+	case err != nil || v.Position > g.Position:
+		return head, gone, err
 	}
-	if errors.Is(err, store.ErrNotFound) {
-		return place{what: ref.Short(), reason: notStored}, nil
+	head, err = tx.HeadAt(v.Record.Name, g.Position)
+	switch {
+	case isGone(err):
+		gone.Reason, err = "retired: "+v.Record.Name.String(), nil
+	case err == nil && head.Ref != ref && head.Record.Body != v.Record.Body:
+		gone.Reason = "an older version of " + v.Record.Name.String() + ", whose current one is here"
+		gone.Inexact = true
 	}
-	if err != nil || v.Position > p.position {
-		return place{}, err
-	}
-	head, err := tx.HeadAt(v.Record.Name, p.position)
-	if isGone(err) {
-		return place{what: ref.Short(), reason: "retired: " + v.Record.Name.String()}, nil
-	}
-	at := place{version: head}
-	if head.Ref != ref && head.Record != nil && head.Record.Body != v.Record.Body {
-		at.older = ref.Short()
-	}
-	return at, err
+	return head, gone, err
 }
 
 func isGone(err error) bool {
@@ -153,50 +93,48 @@ func isGone(err error) bool {
 }
 
 // byName looks a name up, first in the tree of who refers to it.
-func (p *places) byName(tx *store.Tx, tree record.Tree, name record.Name) (place, error) {
+func (g *gatherer) byName(tx *store.Tx, tree record.Tree, name record.Name) (v store.Version, gone Gone, err error) {
 	names := []record.Name{name}
 	if name.Tree == "" && tree != "" {
 		names = []record.Name{{Tree: tree, Kind: name.Kind, ID: name.ID}, name}
 	}
-	var lost place
 	for _, name := range names {
-		v, err := tx.HeadAt(name, p.position)
-		if err == nil || !isGone(err) {
-			return place{version: v}, err
+		if v, err = tx.HeadAt(name, g.Position); !isGone(err) {
+			return v, Gone{}, err
 		}
 		events, err := tx.History(name)
 		if err != nil {
-			return place{}, err
+			return v, gone, err
 		}
 		for _, e := range events {
-			if e.Position > p.position {
+			if e.Position > g.Position {
 				break
 			}
-			lost = place{what: name.String(), reason: "retired"}
+			gone = Gone{What: name.String(), Reason: "retired"}
 			if e.Change == store.ChangeDrop {
-				lost.reason = destroyed
+				gone.Reason = destroyed
 			}
 		}
 	}
-	return lost, nil
+	return store.Version{}, gone, nil
 }
 
 // at returns the newest version that stood at a path; none is no error.
-func (p *places) at(tx *store.Tx, value string) (store.Version, error) {
-	if p.past != nil {
-		n, found := p.past[value]
+func (g *gatherer) at(tx *store.Tx, value string) (store.Version, error) {
+	if g.past {
+		ref, found := g.stood[value]
 		if !found {
 			return store.Version{}, nil
 		}
-		return tx.Get(n.Ref)
+		return tx.Get(ref)
 	}
 	for ref, err := range tx.Lookup(store.FieldPath, value) {
 		if err != nil {
 			return store.Version{}, err
 		}
 		v, err := tx.Get(ref)
-		if err == nil && v.Position > p.position {
-			v, err = tx.HeadAt(v.Record.Name, p.position)
+		if err == nil && v.Position > g.Position {
+			v, err = tx.HeadAt(v.Record.Name, g.Position)
 		}
 		if !isGone(err) {
 			return v, err
@@ -213,7 +151,7 @@ const mostFolders = 12
 // are written; below one of the folders above that, as files of a root mention
 // each other; and each with and without a leading dot. A name without a folder
 // is looked for beside the record and at the top alone.
-func (p *places) values(by *record.Record, form string) []string {
+func (g *gatherer) values(by *record.Record, form string) []string {
 	if tree, rest, found := strings.Cut(form, ":"); found && rest != "" {
 		if parsed, err := record.ParseTree(tree); err == nil && tree != "file" {
 			return []string{store.PathValue(parsed, path.Clean(rest))}
@@ -225,36 +163,35 @@ func (p *places) values(by *record.Record, form string) []string {
 			paths = append(paths, candidate)
 		}
 	}
-	if strings.HasPrefix(form, "/") || strings.HasPrefix(form, "~/") {
-		for _, candidate := range p.absolute(form) {
+	folder := path.Dir(by.Path)
+	isAbsolute := strings.HasPrefix(form, "/") || strings.HasPrefix(form, "~/")
+	switch {
+	case isAbsolute:
+		for _, candidate := range g.absolute(form) {
 			add(candidate)
 		}
-		return p.valuesOf(by.Name.Tree, paths)
-	}
-	folder := path.Dir(by.Path)
-	if strings.HasPrefix(form, "./") || strings.HasPrefix(form, "../") || !strings.Contains(form, "/") {
-		add(path.Join(folder, form))
-	}
-	add(form)
-	for range mostFolders {
-		if folder == "." || folder == "/" || !strings.Contains(form, "/") {
-			break
+	case strings.Contains(form, "/"):
+		if strings.HasPrefix(form, "./") || strings.HasPrefix(form, "../") {
+			add(path.Join(folder, form))
 		}
+		add(form)
+		for n := 0; n < mostFolders && folder != "." && folder != "/"; n++ {
+			add(path.Join(folder, form))
+			folder = path.Dir(folder)
+		}
+	default:
 		add(path.Join(folder, form))
-		folder = path.Dir(folder)
+		add(form)
 	}
 	for _, candidate := range paths[:len(paths):len(paths)] {
-		add(toggleDot(candidate))
+		if !isAbsolute {
+			add(toggleDot(candidate))
+		}
 	}
-	return p.valuesOf(by.Name.Tree, paths)
-}
-
-func (p *places) valuesOf(tree record.Tree, paths []string) []string {
-	values := make([]string, len(paths))
 	for i, candidate := range paths {
-		values[i] = store.PathValue(tree, candidate)
+		paths[i] = store.PathValue(by.Name.Tree, candidate)
 	}
-	return values
+	return paths
 }
 
 // toggleDot returns a path with a dot before its first folder, or without it.
@@ -267,26 +204,23 @@ func toggleDot(p string) string {
 
 // absolute returns the stored paths that an absolute path, or one below the home
 // folder, may have.
-func (p *places) absolute(form string) []string {
+func (g *gatherer) absolute(form string) []string {
 	if strings.HasPrefix(form, "~/") {
 		return []string{form}
 	}
 	var paths []string
-	for _, root := range []string{p.w.Root, p.w.Main} {
-		if below, err := filepath.Rel(root, filepath.FromSlash(form)); err == nil && filepath.IsLocal(below) {
-			paths = append(paths, filepath.ToSlash(below))
-		}
-	}
-	if home := p.w.Settings.Home; home != "" {
-		if below, err := filepath.Rel(home, filepath.FromSlash(form)); err == nil && filepath.IsLocal(below) {
-			paths = append(paths, "~/"+filepath.ToSlash(below))
+	w := g.registry.w
+	for _, root := range []struct{ folder, as string }{{w.Root, ""}, {w.Main, ""}, {w.Settings.Home, "~/"}} {
+		below, err := filepath.Rel(root.folder, filepath.FromSlash(form))
+		if err == nil && root.folder != "" && filepath.IsLocal(below) {
+			paths = append(paths, root.as+filepath.ToSlash(below))
 		}
 	}
 	return append(paths, "file:"+form)
 }
 
 // frameTokens returns the tokens of a whole aggregate file, about.
-func (p *places) frameTokens(tx *store.Tx, v store.Version) (int, error) {
+func (g *gatherer) frameTokens(tx *store.Tx, v store.Version) (int, error) {
 	content, err := tx.Content(v.Record)
 	if err != nil {
 		return 0, err
@@ -305,7 +239,7 @@ func (p *places) frameTokens(tx *store.Tx, v store.Version) (int, error) {
 		if piece.Slot.IsZero() {
 			continue
 		}
-		e, err := tx.HeadAt(piece.Slot, p.position)
+		e, err := tx.HeadAt(piece.Slot, g.Position)
 		if err == nil {
 			size += e.Record.Size
 		} else if !isGone(err) {
@@ -317,16 +251,17 @@ func (p *places) frameTokens(tx *store.Tx, v store.Version) (int, error) {
 
 // unknown says of a citation that leads nowhere whether it was meant as one of
 // something stored: a name, a path that a layout knows, or a link.
-func (p *places) unknown(by *record.Record, c reference) place {
+func (g *gatherer) unknown(by *record.Record, c reference) (gone Gone) {
 	form := c.plain()
-	if strings.ContainsAny(form, "*?${}<>\n") || strings.Contains(form, "...") || strings.HasSuffix(form, "/") || !c.isMeant(p, form) {
-		return place{}
+	isPattern := strings.ContainsAny(form, "*?${}<>\n") || strings.Contains(form, "...") || strings.HasSuffix(form, "/")
+	if isPattern || !c.isMeant(g, form) {
+		return gone
 	}
-	at := place{what: c.Text, reason: notStored}
+	gone = Gone{What: c.Text, Reason: notStored}
 	if by.Name.Tree == "" {
-		at.files = p.values(by, form)
+		gone.files = g.values(by, form)
 	}
-	return at
+	return gone
 }
 
 // Why something is left out.
@@ -335,25 +270,17 @@ const (
 	destroyed = "its content was destroyed"
 )
 
-// isOutside reports whether one of the paths at which something could lie is that
-// of a file in the workspace.
-func (p *places) isOutside(values []string) bool {
-	for _, value := range values {
-		below := strings.TrimPrefix(value, ":")
-		if strings.HasPrefix(below, "~/") || strings.HasPrefix(below, "file:") {
-			continue
-		}
-		info, err := os.Stat(p.w.FilePath(below))
-		if err == nil && info.Mode().IsRegular() {
-			return true
-		}
-	}
-	return false
+// isFile reports whether a path at which something could lie is that of a file in the
+// workspace.
+func (g *gatherer) isFile(value string) bool {
+	below := strings.TrimPrefix(value, ":")
+	info, err := os.Stat(g.registry.w.FilePath(below))
+	return err == nil && info.Mode().IsRegular() && !strings.HasPrefix(below, "~/") && !strings.HasPrefix(below, "file:")
 }
 
 // isMeant reports whether a citation can hardly mean anything but something that
 // is stored.
-func (c reference) isMeant(p *places, form string) bool {
+func (c reference) isMeant(g *gatherer, form string) bool {
 	if c.Link {
 		return true
 	}
@@ -361,9 +288,10 @@ func (c reference) isMeant(p *places, form string) bool {
 		return strings.ContainsAny(name.ID, "/0123456789") // note/comment are two words
 	}
 	if strings.HasPrefix(form, "/") {
-		form = p.absolute(form)[0]
+		form = g.absolute(form)[0]
 	}
 	form = path.Clean(form)
 	isRoot := strings.Contains("/"+form, "/.") || strings.HasPrefix(form, "~/") || strings.HasPrefix(form, "file:")
-	return isRoot && record.CheckID(form) == nil && hasExtension(form) && p.w.Settings.Profile.Recognize(form).Kind != record.KindNote
+	return isRoot && record.CheckID(form) == nil && hasExtension(form) &&
+		g.registry.w.Settings.Profile.Recognize(form).Kind != record.KindNote
 }

@@ -40,26 +40,17 @@ func checkArtifact(name string) error {
 	_, isSummary := layout.IsSummary(name)
 	switch {
 	case name == "":
-		return &WordError{what, name, "the name is empty: is the variable that holds it set?"}
+		return noWord(what, name, "the name is empty: is the variable that holds it set?")
 	case strings.Contains(name, "//"):
-		return &UnsetError{name}
+		return Unset(name)
 	case name == layout.SessionMetaFile, name == layout.SessionLogFile:
-		return &WordError{what, name, "it is written by session start, session end and session log"}
+		return noWord(what, name, "it is written by session start, session end and session log")
 	case isSummary:
-		return &WordError{what, name, "a summary is given with the artifact that it is of"}
+		return noWord(what, name, "a summary is given with the artifact that it is of")
 	case !artifactWord().MatchString(name) || strings.HasSuffix(name, ".") || device().MatchString(strings.ToLower(stem(name))):
-		return &WordError{what, name, "it is a name of at most 100 letters, digits, dots, - and _, without folders"}
+		return noWord(what, name, "it is a name of at most 100 letters, digits, dots, - and _, without folders")
 	}
 	return nil
-}
-
-// checkReadable refuses what cannot be the name of a file of a session: the log and
-// the metadata may be read like artifacts.
-func checkReadable(name string) error {
-	if isOwnFile(name) {
-		return nil
-	}
-	return checkArtifact(name)
 }
 
 func stem(name string) string {
@@ -76,11 +67,12 @@ func (r *Registry) Put(ctx context.Context, key Key, request PutRequest) (*mater
 	}
 	summary := strings.Join(strings.Fields(request.Summary), " ")
 	if n := layout.Words([]byte(summary)); n > MaxSummary {
-		return nil, &SummaryError{n}
+		return nil, TooLong(n)
 	}
 	text := bufio.NewReader(request.Text)
 	if _, err := text.Peek(1); errors.Is(err, io.EOF) {
-		return nil, &EmptyError{request.Artifact}
+		err := record.Wanting.Errorf("the text of %s is empty, so nothing was stored", request.Artifact)
+		return nil, err.Because(ErrEmpty)
 	} else if err != nil {
 		return nil, fmt.Errorf("reading the text of %s: %w", request.Artifact, err)
 	}
@@ -109,10 +101,14 @@ func (r *Registry) Put(ctx context.Context, key Key, request PutRequest) (*mater
 	return r.w.Put(ctx, put)
 }
 
-// putSummary stores the summary of an artifact. It counts for no version of it until
-// one links to it.
+// putSummary stores the summary of an artifact, in a file beside it. It counts for no
+// version of the artifact until one links to it.
 func (r *Registry) putSummary(ctx context.Context, of record.Name, artifact, agent, summary string) (record.Ref, error) {
-	name, err := r.summaryName(of)
+	p, err := r.w.Settings.Profile.Path(of.Kind, of.ID)
+	if err != nil {
+		return record.Ref{}, err
+	}
+	name, err := record.NewName("", record.KindArtifact, r.w.Settings.Profile.Recognize(layout.SummaryPath(p)).ID)
 	if err != nil {
 		return record.Ref{}, err
 	}
@@ -130,10 +126,6 @@ func (r *Registry) putSummary(ctx context.Context, of record.Name, artifact, age
 // folder or flat, else the one that the layout gives it.
 func (r *Registry) seat(ctx context.Context, key Key, artifact string) (record.Name, error) {
 	entries, err := r.entries(ctx, key.ID)
-	if err != nil {
-		return record.Name{}, err
-	}
-	name := key.file(artifact)
 	want := nameOf(key, artifact)
 	for _, e := range entries {
 		have := e.Version.Record
@@ -141,7 +133,16 @@ func (r *Registry) seat(ctx context.Context, key Key, artifact string) (record.N
 			return have.Name, nil
 		}
 	}
-	return name, nil
+	return key.file(artifact), err
+}
+
+// readable returns the name of an artifact, or of the log or the metadata, which may be
+// read like artifacts.
+func (r *Registry) readable(ctx context.Context, key Key, artifact string) (record.Name, error) {
+	if err := checkArtifact(artifact); err != nil && !isOwnFile(artifact) {
+		return record.Name{}, err
+	}
+	return r.seat(ctx, key, artifact)
 }
 
 // nameOf returns what an artifact is called that a user has named with its extension
@@ -151,35 +152,21 @@ func nameOf(key Key, artifact string) string {
 	return id[strings.LastIndexByte(id, '/')+1:]
 }
 
-// summaryName returns the name of the summary of an artifact, whose file lies beside
-// that of the artifact.
-func (r *Registry) summaryName(of record.Name) (record.Name, error) {
-	p, err := r.w.Settings.Profile.Path(of.Kind, of.ID)
-	if err != nil {
-		return record.Name{}, err
-	}
-	place := r.w.Settings.Profile.Recognize(layout.SummaryPath(p))
-	return record.NewName("", record.KindArtifact, place.ID)
-}
-
 // Path returns the file, absolute, that an artifact has or would have, and makes the
-// folder that it lies in; of the artifact "" it returns the folder.
-func (r *Registry) Path(ctx context.Context, key Key, artifact string) (string, error) {
+// folder that it lies in; without an artifact it returns the folder.
+func (r *Registry) Path(ctx context.Context, key Key, artifact ...string) (string, error) {
 	if err := key.checkOwn(); err != nil {
 		return "", err
 	}
 	name := key.file(layout.SessionMetaFile)
-	if artifact != "" {
-		err := checkReadable(artifact)
-		if err == nil {
-			name, err = r.seat(ctx, key, artifact)
-		}
-		if err != nil {
+	if len(artifact) > 0 {
+		var err error
+		if name, err = r.readable(ctx, key, artifact[0]); err != nil {
 			return "", err
 		}
 	}
 	folder, err := r.w.MakeFolder(ctx, name)
-	if err != nil || artifact == "" {
+	if err != nil || len(artifact) == 0 {
 		return folder, err
 	}
 	return r.w.PathOf(name)

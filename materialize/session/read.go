@@ -14,60 +14,45 @@ import (
 
 // A Session is what is stored of a session.
 type Session struct {
-	Key         Key
-	Meta        layout.SessionMeta // zero if there is no metadata.json
-	Artifacts   []Artifact         // by name; without the log, the metadata and the summaries
-	Log         []layout.AgentEvent
-	LogProblems []*layout.SyntaxError
-	Others      int             // other records of the session, such as results; List does not count them
-	Changed     time.Time       // when something of it was stored last
-	Files       []store.Version // all of them: also the log, the metadata and the summaries
+	Key     Key       `json:"session"`
+	Type    string    `json:"type"`
+	ID      string    `json:"id"`
+	Name    string    `json:"name,omitempty"` // that it was started with, not more of it than a line shows
+	Status  string    `json:"status"`         // when it was read: see status
+	Started time.Time `json:"started,omitzero"`
+	Ended   time.Time `json:"ended,omitzero"`
+	Changed time.Time `json:"changed"` // when something of it was stored last
+	Count   int       `json:"artifacts"`
+	Tokens  int       `json:"tokens"` // of the artifacts, about
+	Agents  []string  `json:"agents"` // who has written artifacts or stands in the log, sorted
+	Archive string    `json:"archive,omitempty"`
 
-	files     map[string]store.Version // the same by name
+	Artifacts   []Artifact            `json:"-"` // by name; without the log, the metadata and the summaries
+	AtWork      []OpenAgent           `json:"-"`
+	Log         []layout.AgentEvent   `json:"-"`
+	LogProblems []*layout.SyntaxError `json:"-"`
+	Others      int                   `json:"-"` // other records of the session, such as results; List does not count them
+	Files       []store.Version       `json:"-"` // all of them: also the log, the metadata and the summaries
+
+	meta      layout.SessionMeta       // zero if there is no metadata.json
+	files     map[string]store.Version // Files by name
 	summaries map[string]store.Version // by the artifact that they are of
 }
 
 // An Artifact is a file that an agent has left in a session.
 type Artifact struct {
-	Name    string // plan for plan.md
-	Version store.Version
-	Agent   string
-	Title   string
-	Preview string
-	Tokens  int
-	Words   int
+	Name    string          `json:"artifact"` // plan for plan.md
+	Ref     record.ShortRef `json:"ref"`
+	Path    string          `json:"path"`
+	Agent   string          `json:"agent,omitempty"`
+	Tokens  int             `json:"tokens"`
+	Title   string          `json:"title,omitempty"`
+	Preview string          `json:"-"`
+	Version store.Version   `json:"-"`
 }
 
-// Tokens returns about how many tokens the artifacts have together.
-func (s *Session) Tokens() int {
-	n := 0
-	for _, a := range s.Artifacts {
-		n += a.Tokens
-	}
-	return n
-}
-
-// Agents returns who has written artifacts or stands in the log, sorted.
-func (s *Session) Agents() []string {
-	var agents []string
-	for _, a := range s.Artifacts {
-		agents = append(agents, layout.Slug(a.Agent))
-	}
-	for _, e := range s.Log {
-		agents = append(agents, layout.Slug(e.Agent))
-	}
-	slices.Sort(agents)
-	return slices.DeleteFunc(slices.Compact(agents), func(agent string) bool { return agent == "" })
-}
-
-// Artifact returns an artifact by its name.
-func (s *Session) Artifact(name string) (Artifact, bool) {
-	at := slices.IndexFunc(s.Artifacts, func(a Artifact) bool { return a.Name == name })
-	if at < 0 {
-		return Artifact{}, false
-	}
-	return s.Artifacts[at], true
-}
+// maxShown is how many characters are shown of what people call a session.
+const maxShown = 120
 
 // Read returns what is stored of a session.
 func (r *Registry) Read(ctx context.Context, key Key) (*Session, error) {
@@ -96,7 +81,7 @@ func (r *Registry) session(ctx context.Context, key Key, entries []query.Summary
 		}
 	}
 	if len(s.files) == 0 {
-		return nil, &NotFoundError{Text: key.String()}
+		return nil, noSession(key.String(), nil)
 	}
 	slices.SortFunc(s.Artifacts, func(a, b Artifact) int { return strings.Compare(a.Name, b.Name) })
 	text, err := r.text(ctx, s, layout.SessionMetaFile)
@@ -104,9 +89,31 @@ func (r *Registry) session(ctx context.Context, key Key, entries []query.Summary
 		return nil, err
 	}
 	if text != nil {
-		s.Meta, _ = layout.ParseSessionMeta(text) // one that cannot be read says nothing
+		s.meta, _ = layout.ParseSessionMeta(text) // one that cannot be read says nothing
 	}
-	return s, r.readLog(ctx, s)
+	if err := r.readLog(ctx, s); err != nil {
+		return nil, err
+	}
+	s.outline(r.now())
+	return s, nil
+}
+
+// outline says in short what was read.
+func (s *Session) outline(now time.Time) {
+	s.Type, s.ID, s.Started, s.Ended = s.Key.Type, s.Key.ID, s.meta.Started, s.meta.Ended
+	s.Name, s.Archive = layout.Clip(safe(s.meta.Name), maxShown), layout.Clip(safe(s.meta.Archive), maxShown)
+	s.AtWork = openAgents(s.Log)
+	s.Status = s.status(now)
+	s.Count = len(s.Artifacts)
+	for _, a := range s.Artifacts {
+		s.Tokens += a.Tokens
+		s.Agents = append(s.Agents, layout.Slug(a.Agent))
+	}
+	for _, e := range s.Log {
+		s.Agents = append(s.Agents, layout.Slug(e.Agent))
+	}
+	slices.Sort(s.Agents)
+	s.Agents = slices.DeleteFunc(slices.Compact(s.Agents), func(agent string) bool { return agent == "" })
 }
 
 // add puts one file in its place.
@@ -123,25 +130,19 @@ func (s *Session) add(e query.Summary) {
 		return
 	}
 	s.Artifacts = append(s.Artifacts, Artifact{
-		Name: name, Version: v, Agent: v.Record.Agent, Title: e.Description.Title, Preview: e.Description.Preview,
-		Tokens: e.Tokens, Words: e.Description.Words,
+		Name: name, Ref: record.ShortRef(v.Ref), Path: v.Record.Path, Agent: v.Record.Agent, Tokens: e.Tokens,
+		Title: e.Description.Title, Preview: e.Description.Preview, Version: v,
 	})
 }
 
-// ListOptions say which sessions are listed.
-type ListOptions struct {
-	Type  string // "": of any
-	Limit int    // 0: none
-}
-
-// List returns sessions, the one with the newest record first, and how many there
-// are in all.
-func (r *Registry) List(ctx context.Context, opts ListOptions) (list []*Session, all int, err error) {
+// List returns sessions of a type, or "" for any, at most limit of them or 0 for
+// all, the one with the newest record first, and how many there are in all.
+func (r *Registry) List(ctx context.Context, kind string, limit int) (list []*Session, all int, err error) {
 	entries, err := r.entries(ctx, "")
 	if err != nil {
 		return nil, 0, err
 	}
-	keys := slices.DeleteFunc(keysOf(entries), func(k Key) bool { return opts.Type != "" && k.Type != opts.Type })
+	keys := slices.DeleteFunc(keysOf(entries), func(k Key) bool { return kind != "" && k.Type != kind })
 	of := map[Key][]query.Summary{}
 	for _, e := range entries {
 		if k, found := keyOf(e); found {
@@ -149,8 +150,8 @@ func (r *Registry) List(ctx context.Context, opts ListOptions) (list []*Session,
 		}
 	}
 	all = len(keys)
-	if opts.Limit > 0 {
-		keys = keys[:min(len(keys), opts.Limit)]
+	if limit > 0 {
+		keys = keys[:min(len(keys), limit)]
 	}
 	for _, key := range keys {
 		s, err := r.session(ctx, key, of[key])

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,33 +27,19 @@ const (
 
 // A Step is an entry of the log about a record of a session.
 type Step struct {
-	Position  uint64
-	Time      time.Time
-	Event     string
-	Name      record.Name
-	Ref       record.Ref
-	Agent     string
-	Destroyed bool // what it put is not there any more
+	Position  uint64          `json:"position"`
+	Time      time.Time       `json:"time"`
+	Event     string          `json:"event"`
+	Name      record.Name     `json:"name"`
+	Ref       record.ShortRef `json:"ref"`
+	Agent     string          `json:"agent,omitempty"`
+	Destroyed bool            `json:"destroyed,omitempty"` // what it put is not there any more
 }
-
-// A TooEarlyError says that a session had begun only after a position.
-type TooEarlyError struct {
-	Session  string
-	Position uint64
-	First    uint64 // the position of its first step
-}
-
-func (e *TooEarlyError) Error() string {
-	return fmt.Sprintf("session %q had nothing at position %d of the log: it begins at %d", e.Session, e.Position, e.First)
-}
-
-// Is reports whether target is store.ErrNotFound.
-func (e *TooEarlyError) Is(target error) bool { return target == store.ErrNotFound }
 
 // Replay gathers a session as it was at a position of the log, with what its
 // records cited as that was then. What was current and is destroyed is among what
 // is left out. Of trees, if any are given, the session's own records in others are
-// not gathered. Before the session's first step it is a *TooEarlyError.
+// not gathered. Before the session's first step it is ErrTooEarly.
 func (r *Registry) Replay(ctx context.Context, id string, position uint64, closure bool, trees ...record.Tree) (*Bundle, error) {
 	if position == 0 {
 		return nil, r.nothingAt(ctx, id, 0)
@@ -66,7 +54,9 @@ func (r *Registry) nothingAt(ctx context.Context, id string, position uint64) er
 	case err != nil:
 		return err
 	case steps[0].Position > position:
-		return &TooEarlyError{id, position, steps[0].Position}
+		first := strconv.FormatUint(steps[0].Position, 10)
+		const message = "session %q had nothing at position %d of the log: it begins at %s"
+		return record.NotFound.Errorf(message, id, position, first).Because(ErrTooEarly, id, first)
 	}
 	return fmt.Errorf("session %q at position %d: everything was taken away: %w", id, position, store.ErrNotFound)
 }
@@ -88,23 +78,52 @@ func (r *Registry) Moment(ctx context.Context, position uint64) (moment uint64, 
 	return moment, err
 }
 
-// stepSlice is how many log entries one transaction looks at.
-const stepSlice = 2000
-
-// Steps returns what happened in a session, oldest first. It reads the whole log.
-// A session of which nothing was ever stored is a *NothingStoredError.
-func (r *Registry) Steps(ctx context.Context, id string) ([]Step, error) {
-	s := &stepper{id: id, names: map[record.Name]bool{}, lost: map[record.Ref]record.Name{}}
+// inSlices calls visit with what a transaction lists from a place on, the zero one
+// first, a few thousand in a transaction.
+func inSlices[T any](
+	ctx context.Context, s *store.Store,
+	list func(tx *store.Tx, from T) iter.Seq2[T, error], visit func(*store.Tx, T) error,
+) error {
+	const slice = 2000
+	var from T
 	for more := true; more; {
-		err := r.w.Store.View(ctx, func(tx *store.Tx) (err error) {
-			more, err = s.read(tx)
-			return err
+		more = false
+		err := s.View(ctx, func(tx *store.Tx) error {
+			seen := 0
+			for each, err := range list(tx, from) {
+				if err != nil {
+					return err
+				}
+				if seen++; seen > slice {
+					from, more = each, true
+					return nil
+				}
+				if err := visit(tx, each); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if err := r.findLost(ctx, s); err != nil {
+	return nil
+}
+
+// Steps returns what happened in a session, oldest first. It reads the whole log.
+// A session of which nothing was ever stored is ErrNothingStored.
+func (r *Registry) Steps(ctx context.Context, id string) ([]Step, error) {
+	s := &stepper{id: id, names: map[record.Name]bool{}, lost: map[record.Ref]record.Name{}}
+	log := func(tx *store.Tx, from store.Entry) iter.Seq2[store.Entry, error] {
+		return tx.Log(max(from.Position, 1))
+	}
+	err := inSlices(ctx, r.w.Store, log, s.read)
+	if err == nil && len(s.dropped) > 0 {
+		// Only the histories of names know contents that were destroyed.
+		err = inSlices(ctx, r.w.Store, (*store.Tx).NamesEver, s.takeLost)
+	}
+	if err != nil {
 		return nil, err
 	}
 	s.addLost()
@@ -118,35 +137,23 @@ func (r *Registry) Steps(ctx context.Context, id string) ([]Step, error) {
 // A stepper collects the steps of a session.
 type stepper struct {
 	id      string
-	done    uint64 // the last position that was looked at
 	steps   []Step
 	names   map[record.Name]bool
 	dropped []store.Entry              // about contents that were destroyed
 	lost    map[record.Ref]record.Name // what these contents were
 }
 
-// read looks at some entries of the log and reports whether there are more.
-func (s *stepper) read(tx *store.Tx) (more bool, err error) {
-	seen := 0
-	for e, err := range tx.Log(s.done + 1) {
-		if err != nil {
-			return false, err
-		}
-		if seen++; seen > stepSlice {
-			return true, nil
-		}
-		s.done = e.Position
-		v, err := tx.Get(e.Ref)
-		switch {
-		case errors.Is(err, store.ErrDropped):
-			s.dropped = append(s.dropped, e)
-		case err != nil:
-			return false, err
-		case v.Record.Session == s.id:
-			s.add(e, v.Record)
-		}
+// read looks at an entry of the log.
+func (s *stepper) read(tx *store.Tx, e store.Entry) error {
+	v, err := tx.Get(e.Ref)
+	switch {
+	case errors.Is(err, store.ErrDropped):
+		s.dropped = append(s.dropped, e)
+		return nil
+	case err == nil && v.Record.Session == s.id:
+		s.add(e, v.Record)
 	}
-	return false, nil
+	return err
 }
 
 func (s *stepper) add(e store.Entry, r *record.Record) {
@@ -160,43 +167,11 @@ func (s *stepper) add(e store.Entry, r *record.Record) {
 		event = EventPut
 	}
 	s.names[r.Name] = true
-	s.steps = append(s.steps, Step{Position: e.Position, Time: e.Time, Event: event, Name: r.Name, Ref: e.Ref, Agent: r.Agent})
+	s.steps = append(s.steps, Step{e.Position, e.Time, event, r.Name, record.ShortRef(e.Ref), r.Agent, false})
 }
 
-// findLost finds the names of contents that were destroyed: only the histories of
-// names know them still. Of artifacts whose envelopes are all gone the id tells the
-// session.
-func (r *Registry) findLost(ctx context.Context, s *stepper) error {
-	if len(s.dropped) == 0 {
-		return nil
-	}
-	var from record.Name
-	for more := true; more; {
-		more = false
-		err := r.w.Store.View(ctx, func(tx *store.Tx) error {
-			seen := 0
-			for name, err := range tx.NamesEver(from) {
-				if err != nil {
-					return err
-				}
-				if seen++; seen > stepSlice {
-					from, more = name, true
-					return nil
-				}
-				if err := s.takeLost(tx, name); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// takeLost notes which contents of a name were destroyed, if it is the session's.
+// takeLost notes which contents of a name were destroyed, if it is the session's. Of
+// artifacts whose envelopes are all gone the id tells the session.
 func (s *stepper) takeLost(tx *store.Tx, name record.Name) error {
 	if !s.names[name] && !isOf(name, s.id) {
 		return nil
@@ -222,7 +197,7 @@ func (s *stepper) addLost() {
 		if !ours {
 			continue
 		}
-		step := Step{Position: e.Position, Time: e.Time, Event: EventPut, Name: name, Ref: e.Ref, Destroyed: true}
+		step := Step{e.Position, e.Time, EventPut, name, record.ShortRef(e.Ref), "", true}
 		switch e.Op {
 		case store.OpRetire:
 			step.Event = EventRetire
@@ -231,32 +206,4 @@ func (s *stepper) addLost() {
 		}
 		s.steps = append(s.steps, step)
 	}
-}
-
-// ownLost names what was the session's own at the position and is destroyed.
-func (g *gatherer) ownLost(ctx context.Context) error {
-	var from record.Name
-	for more := true; more; {
-		more = false
-		err := g.registry.w.Store.View(ctx, func(tx *store.Tx) error {
-			seen := 0
-			for n, err := range tx.DroppedAt(from, g.Position) {
-				if err != nil {
-					return err
-				}
-				if seen++; seen > stepSlice {
-					from, more = n.Name, true
-					return nil
-				}
-				if isOf(n.Name, g.Session) {
-					g.leaveOut(Gone{What: n.Name.String(), Reason: destroyed})
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -99,9 +99,9 @@ func TestReplayTooEarly(t *testing.T) {
 	b.put("artifact/build/k7/plan", "Plan.")
 	for _, position := range []uint64{0, 1} {
 		_, err := b.Replay(t.Context(), "k7", position, true)
-		var early *session.TooEarlyError
-		if !errors.As(err, &early) || early.First != 2 {
-			t.Errorf("replaying to %d: %v, want a TooEarlyError with 2", position, err)
+		var early *record.Error
+		if !errors.As(err, &early) || early.Reason != session.ErrTooEarly || early.Names[1] != "2" {
+			t.Errorf("replaying to %d: %v, want ErrTooEarly with 2", position, err)
 		}
 	}
 	if err := b.Workspace.Remove(t.Context(), record.Name{Kind: record.KindArtifact, ID: "build/k7/plan"}); err != nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"path"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store"
@@ -20,69 +18,53 @@ import (
 )
 
 // Savings are what a session has spared the contexts of its agents by passing
-// paths in place of texts. Sizes are in bytes; tokens are estimates from them.
+// paths in place of texts.
 type Savings struct {
-	Session string
-	Agents  []AgentSavings // in the order in which they first wrote or read
-	// Written is the size of all artifacts that were read, each once: what file
-	// passing costs besides the references.
-	Written    int64
-	Artifacts  int // that were read
-	AuditFiles int // the files of the session
-	Started    time.Time
-	Ended      time.Time
-	Logged     bool // the times are those of the session's log, not of records and reads
-	Assumed    bool // the readers are assumed
-	Anonymous  int  // reads that name no agent; they are not counted
-	Unsized    int  // artifacts that were read and whose size is not known any more
+	Session    string         `json:"session"`
+	Agents     []AgentSavings `json:"agents"`     // in the order in which they first wrote or read
+	Artifacts  int            `json:"artifacts"`  // that were read
+	Content    Size           `json:"content"`    // what passing contents costs
+	Files      Size           `json:"files"`      // what passing paths costs: written and references
+	Written    Size           `json:"written"`    // the artifacts that were read, each once
+	References Size           `json:"references"` // a path for each reader and artifact
+	Passed     int            `json:"passed"`     // how many references
+	Reduction  int            `json:"reduction"`  // by how many per cent files cost less; negative if more
+	Started    time.Time      `json:"started"`
+	Ended      time.Time      `json:"ended"`
+	Seconds    float64        `json:"seconds"`
+	Logged     bool           `json:"logged"`            // the times are those of the session's log, not of records
+	AuditFiles int            `json:"audit_files"`       // the files of the session
+	Assumed    bool           `json:"assumed,omitempty"` // the readers are not from the log of reads
+
+	Anonymous int `json:"-"` // reads that name no agent; they are not counted
+	Unsized   int `json:"-"` // artifacts that were read and whose size is not known any more
 }
 
-// AgentSavings are those of one agent.
+// AgentSavings are those of one agent, or of several that are assumed.
 type AgentSavings struct {
-	Agent      string
-	Readers    int   // 1, or how many such agents are assumed
-	Artifacts  int   // that it was given to read, all readers together
-	Content    int64 // of them: what passing content costs
-	References int64 // to them: what passing paths costs
-	Read       int   // tokens that it took in, by the log of reads
-	first      time.Time
+	Agent      string `json:"agent"`
+	Artifacts  int    `json:"artifacts"`   // that it was given to read, all readers together
+	Content    Size   `json:"content"`     // of them: what passing content costs
+	References Size   `json:"files"`       // to them: what passing paths costs
+	Saved      Size   `json:"saved"`       // of its prompt
+	Read       int    `json:"tokens_read"` // by the log of reads
+
+	readers int // 1, or how many such agents are assumed
+	first   time.Time
 }
 
-// Saved returns how many bytes passing paths has spared an agent's prompt.
-func (a *AgentSavings) Saved() int64 { return a.Content - a.References }
+// A Size is that of texts.
+type Size struct {
+	Bytes  int64 `json:"bytes"`
+	Tokens int   `json:"tokens"` // about
+}
 
-// Content returns the bytes that passing contents would cost.
-func (s *Savings) Content() (sum int64) {
-	for _, a := range s.Agents {
-		sum += a.Content
+func (s *Size) add(n int64) {
+	s.Bytes += n
+	s.Tokens = record.EstimateTokens(max(s.Bytes, -s.Bytes))
+	if s.Bytes < 0 {
+		s.Tokens = -s.Tokens
 	}
-	return sum
-}
-
-// References returns the bytes of all references, and how many there are.
-func (s *Savings) References() (sum int64, number int) {
-	for _, a := range s.Agents {
-		sum += a.References
-		number += a.Artifacts
-	}
-	return sum, number
-}
-
-// Files returns the bytes that passing files costs: each artifact once, and a
-// reference for each time that an agent was given one.
-func (s *Savings) Files() int64 {
-	references, _ := s.References()
-	return s.Written + references
-}
-
-// Reduction returns by how many per cent passing files costs less; negative if it
-// costs more, as with few readers of small files.
-func (s *Savings) Reduction() int {
-	content := s.Content()
-	if content == 0 {
-		return 0
-	}
-	return int(math.Round(100 * float64(content-s.Files()) / float64(content)))
 }
 
 // An Assumption says who reads a session's context, in place of the log of reads:
@@ -94,9 +76,13 @@ type Assumption struct {
 
 // SavingsOf returns the savings of a session from its artifacts and the log of
 // reads. An agent counts an artifact once, and none that it wrote itself. Of trees,
-// if any are given, others are left out. An unknown session is a *NothingStoredError.
+// if any are given, others are left out. An unknown session is ErrNothingStored.
 func (r *Registry) SavingsOf(ctx context.Context, id string, assume Assumption, trees ...record.Tree) (*Savings, error) {
-	m := &meter{Savings: &Savings{Session: id}, registry: r, pick: materialize.Selection{Filter: record.Filter{Trees: trees}}, artifacts: map[string]*artifact{}, lost: map[string]bool{}, rows: map[string]*AgentSavings{}}
+	m := &meter{
+		Savings: &Savings{Session: id}, registry: r,
+		pick:      record.Filter{Kinds: []record.Kind{record.KindArtifact}, Trees: trees, Sessions: []string{id}},
+		artifacts: map[string]*artifact{}, rows: map[string]*AgentSavings{},
+	}
 	if err := m.measure(ctx); err != nil {
 		return nil, err
 	}
@@ -113,20 +99,15 @@ func (r *Registry) SavingsOf(ctx context.Context, id string, assume Assumption, 
 	if !m.Logged {
 		m.Started, m.Ended = m.span.from, m.span.until
 	}
+	m.Seconds = m.Ended.Sub(m.Started).Round(time.Millisecond).Seconds()
 	for _, row := range m.rows {
 		m.Agents = append(m.Agents, *row)
 	}
 	slices.SortFunc(m.Agents, func(a, b AgentSavings) int {
-		if c := a.first.Compare(b.first); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.Agent, b.Agent)
+		return cmp.Or(a.first.Compare(b.first), cmp.Compare(a.Agent, b.Agent))
 	})
-	for _, a := range m.artifacts {
-		if a.read {
-			m.Artifacts++
-			m.Written += a.size
-		}
+	if all := m.Content.Bytes; all > 0 {
+		m.Reduction = int(math.Round(100 * float64(all-m.Files.Bytes) / float64(all)))
 	}
 	return m.Savings, nil
 }
@@ -135,20 +116,17 @@ func (r *Registry) SavingsOf(ctx context.Context, id string, assume Assumption, 
 type meter struct {
 	*Savings
 	registry  *Registry
-	pick      materialize.Selection
-	artifacts map[string]*artifact // by name
-	lost      map[string]bool      // names of which nothing is known any more
+	pick      record.Filter
+	artifacts map[string]*artifact // by name; nil for those that do not count
 	rows      map[string]*AgentSavings
 	span      span
 }
 
 // An artifact is a record of a session with what a reference to it costs.
 type artifact struct {
-	name      record.Name
 	agent     string // who wrote it, as a slug
 	size      int64
 	reference int64
-	read      bool
 	readers   map[string]bool
 }
 
@@ -164,73 +142,58 @@ func (s *span) add(t time.Time) {
 	}
 }
 
-// measure takes in the session's records.
+// measure takes in the session's records. The times of its own log are better than
+// those of records that were captured later.
 func (m *meter) measure(ctx context.Context) error {
-	var failed error
-	var logs []store.Version
-	err := m.registry.read.Each(ctx, store.FieldSession, m.Session, func(tx *store.Tx, v store.Version) bool {
-		r := v.Record
-		if r.Name.Kind != record.KindArtifact || !m.pick.Picks(tx, v) {
-			return false
-		}
-		m.AuditFiles++
-		first, err := query.FirstOf(tx, v)
-		if err != nil {
-			failed = err
-			return true
-		}
-		m.span.add(first.Record.Time)
-		m.span.add(r.Time)
-		m.take(v, tx.Description(v.Ref).Words)
-		if r.Agent != "" {
-			m.row(r.Agent, first.Record.Time)
-		}
-		if path.Base(r.Path) == layout.SessionLogFile {
-			logs = append(logs, v)
-		}
-		return false
-	})
-	if err = errors.Join(err, failed); err != nil {
+	listing, err := m.registry.read.List(ctx, query.ListRequest{Filter: m.pick})
+	if err != nil {
 		return err
 	}
-	return m.readLogs(ctx, logs)
-}
-
-// take notes an artifact and measures the reference to it, as put prints it but
-// for the preview.
-func (m *meter) take(v store.Version, words int) *artifact {
-	r := v.Record
-	line, err := json.Marshal(record.Reference{Agent: r.Agent, ResultFile: m.registry.w.FilePath(r.Path), WordCount: words})
-	if err != nil { // strings and a number have a JSON form
-		line = []byte(r.Path)
-	}
-	a := &artifact{
-		name: r.Name, agent: layout.Slug(r.Agent), size: r.Size, reference: int64(len(line)), readers: map[string]bool{},
-	}
-	m.artifacts[r.Name.String()] = a
-	return a
-}
-
-// readLogs takes the times of the session's own log, which are better than those of
-// records that were captured later.
-func (m *meter) readLogs(ctx context.Context, logs []store.Version) error {
-	var logged span
-	for _, v := range logs {
-		text, err := m.registry.w.TextOf(ctx, v)
+	m.AuditFiles = len(listing.Entries)
+	err = inBatches(ctx, m.registry.w.Store, listing.Entries, func(tx *store.Tx, e query.Summary) error {
+		first, err := query.FirstOf(tx, e.Version)
 		if err != nil {
 			return err
 		}
-		events, _ := layout.ParseAgentLog(text)
-		for _, e := range events {
-			if t, err := time.Parse(time.RFC3339, e.Time); err == nil {
-				logged.add(t)
-			}
+		r := e.Version.Record
+		m.span.add(first.Record.Time)
+		m.span.add(r.Time)
+		m.take(e.Version, e.Description.Words)
+		if r.Agent != "" {
+			m.row(r.Agent, first.Record.Time)
+		}
+		return nil
+	})
+	var logged span
+	for _, e := range listing.Entries {
+		if err == nil && path.Base(e.Version.Record.Path) == layout.SessionLogFile {
+			err = m.readLog(ctx, e.Version, &logged)
 		}
 	}
 	if logged.until.After(logged.from) {
 		m.Logged, m.Started, m.Ended = true, logged.from, logged.until
 	}
-	return nil
+	return err
+}
+
+func (m *meter) readLog(ctx context.Context, v store.Version, logged *span) error {
+	text, err := m.registry.w.TextOf(ctx, v)
+	events, _ := layout.ParseAgentLog(text)
+	for _, e := range events {
+		if t, err := time.Parse(time.RFC3339, e.Time); err == nil {
+			logged.add(t)
+		}
+	}
+	return err
+}
+
+// take notes an artifact and measures the reference to it, as put prints it but
+// for the preview.
+func (m *meter) take(v store.Version, words int) {
+	r := v.Record
+	reference := record.Reference{Agent: r.Agent, ResultFile: m.registry.w.FilePath(r.Path), WordCount: words}
+	line, _ := json.Marshal(reference) // strings and a number have a JSON form
+	m.artifacts[r.Name.String()] = &artifact{layout.Slug(r.Agent), r.Size, int64(len(line)), map[string]bool{}}
 }
 
 // row returns the row of an agent, which has done something at a time.
@@ -238,7 +201,7 @@ func (m *meter) row(agent string, at time.Time) *AgentSavings {
 	key := layout.Slug(agent)
 	row := m.rows[key]
 	if row == nil {
-		row = &AgentSavings{Agent: agent, Readers: 1, first: at}
+		row = &AgentSavings{Agent: agent, readers: 1, first: at}
 		m.rows[key] = row
 	}
 	if at.Before(row.first) {
@@ -258,7 +221,9 @@ func (m *meter) countReads(ctx context.Context, reads []query.Read, assume Assum
 		if err != nil {
 			return err
 		}
-		if a == nil || !isReading(read.Op) {
+		// What takes in a record, or the path of one.
+		command, _, _ := strings.Cut(read.Op, " ")
+		if a == nil || command != "get" && command != "show" && command != "path" {
 			continue
 		}
 		m.span.add(read.Time)
@@ -276,21 +241,26 @@ func (m *meter) countReads(ctx context.Context, reads []query.Read, assume Assum
 	return nil
 }
 
-// isReading reports whether a command takes in a record, or the path of one.
-func isReading(op string) bool {
-	command, _, _ := strings.Cut(op, " ")
-	return slices.Contains([]string{"get", "show", "path"}, command)
-}
-
 // give notes that an artifact was given to an agent, once.
 func (m *meter) give(a *artifact, row *AgentSavings, reader string) {
 	if a.readers[reader] {
 		return
 	}
-	a.readers[reader], a.read = true, true
-	row.Artifacts += row.Readers
-	row.Content += a.size * int64(row.Readers)
-	row.References += a.reference * int64(row.Readers)
+	if len(a.readers) == 0 {
+		m.Artifacts++
+		m.Written.add(a.size)
+		m.Files.add(a.size)
+	}
+	a.readers[reader] = true
+	content, references := a.size*int64(row.readers), a.reference*int64(row.readers)
+	row.Artifacts += row.readers
+	row.Content.add(content)
+	row.References.add(references)
+	row.Saved.add(content - references)
+	m.Passed += row.readers
+	m.Content.add(content)
+	m.References.add(references)
+	m.Files.add(references)
 }
 
 // artifactOf returns the artifact of the session that a read names, or nil. It may
@@ -300,23 +270,22 @@ func (m *meter) artifactOf(ctx context.Context, what string) (*artifact, error) 
 		return a, nil
 	}
 	name, err := record.ParseName(what)
-	if err != nil || !isOf(name, m.Session) || m.lost[what] {
+	if err != nil || !isOf(name, m.Session) {
 		return nil, nil
 	}
-	var a *artifact
 	err = m.registry.w.Store.View(ctx, func(tx *store.Tx) error {
 		v, _, err := tx.Last(name)
-		if isGone(err) {
+		switch {
+		case isGone(err):
 			m.Unsized++
-			m.lost[what] = true
+			m.artifacts[what] = nil
 			return nil
-		}
-		if err == nil && v.Record.Session == m.Session && m.pick.Picks(tx, v) {
-			a = m.take(v, tx.Description(v.Ref).Words)
+		case err == nil && m.pick.Accepts(v.Record):
+			m.take(v, tx.Description(v.Ref).Words)
 		}
 		return err
 	})
-	return a, err
+	return m.artifacts[what], err
 }
 
 // assume gives the context to readers that nobody has noted.
@@ -329,7 +298,7 @@ func (m *meter) assume(assume Assumption) {
 	}
 	if assume.Readers > 0 {
 		row := m.row("reader ×"+strconv.Itoa(assume.Readers), last)
-		row.Readers = assume.Readers
+		row.readers = assume.Readers
 		rows = append(rows, row)
 	}
 	for _, a := range m.context() {
@@ -345,8 +314,8 @@ func (m *meter) assume(assume Assumption) {
 // metadata and the summaries are none.
 func (m *meter) context() []*artifact {
 	var context, all []*artifact
-	for _, a := range m.artifacts {
-		base := path.Base(a.name.ID)
+	for name, a := range m.artifacts {
+		base := path.Base(name)
 		if _, isSummary := layout.IsSummary(base); isSummary || isOwnFile(base) {
 			continue
 		}

@@ -60,17 +60,17 @@ func TestSavings(t *testing.T) {
 	s := b.savings("k7", session.Assumption{})
 	var rows []string
 	for _, a := range s.Agents {
-		rows = append(rows, fmt.Sprintf("%s %d %d", a.Agent, a.Artifacts, a.Content))
-		if a.References <= 0 || a.Saved() != a.Content-a.References {
-			t.Errorf("%s: references %d, saved %d of %d", a.Agent, a.References, a.Saved(), a.Content)
+		rows = append(rows, fmt.Sprintf("%s %d %d", a.Agent, a.Artifacts, a.Content.Bytes))
+		if a.References.Bytes <= 0 || a.Saved.Bytes != a.Content.Bytes-a.References.Bytes {
+			t.Errorf("%s: references %d, saved %d of %d", a.Agent, a.References, a.Saved, a.Content)
 		}
 	}
 	want := []string{"QA Agent 2 3000", "builder 2 1500", "unknown agent ? 1 2000"}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("agents, artifacts, content (-want +got):\n%s", diff)
 	}
-	references, number := s.References()
-	if s.Content() != 6500 || s.Written != 3500 || number != 5 || s.Files() != 3500+references || s.Artifacts != 3 || s.AuditFiles != 2 || s.Anonymous != 1 || s.Unsized == 0 {
+	references, number := s.References.Bytes, s.Passed
+	if s.Content.Bytes != 6500 || s.Written.Bytes != 3500 || number != 5 || s.Files.Bytes != 3500+references || s.Artifacts != 3 || s.AuditFiles != 2 || s.Anonymous != 1 || s.Unsized == 0 {
 		t.Errorf("savings = %+v, want 6500 bytes of content, 3500 written, 5 references, 3 artifacts read, 2 audit files", s)
 	}
 }
@@ -83,19 +83,19 @@ func TestSavingsOfTheDecision(t *testing.T) {
 	b.put("artifact/pr_reviews/pr_789/metadata.json", "{}")
 	for _, assume := range []session.Assumption{{Readers: 6}, {Agents: []string{"a", "b", "c", "d", "e", "f", "f"}}} {
 		s := b.savings("pr_789", assume)
-		references, number := s.References()
+		references, number := s.References.Bytes, s.Passed
 		// 60 KB against 10 KB and six paths: by hand, (60,000 - 10,000 - references) / 60,000.
 		want := int((100*(50_000-references) + 30_000) / 60_000)
-		if s.Content() != 60_000 || number != 6 || s.Written != 10_000 || s.Reduction() != want || references < 6*80 || references > 6*400 || !s.Assumed {
+		if s.Content.Bytes != 60_000 || number != 6 || s.Written.Bytes != 10_000 || s.Reduction != want || references < 6*80 || references > 6*400 || !s.Assumed {
 			t.Errorf("%+v: content %d, %d references of %d bytes, written %d, %d %% less, want %d %%",
-				assume, s.Content(), number, references, s.Written, s.Reduction(), want)
+				assume, s.Content.Bytes, number, references, s.Written.Bytes, s.Reduction, want)
 		}
 	}
 	// One reader costs more than its prompt did.
-	if s := b.savings("pr_789", session.Assumption{Readers: 1}); s.Reduction() > 0 || s.Files() <= s.Content() {
-		t.Errorf("one reader: %d bytes against %d, %d %% less", s.Files(), s.Content(), s.Reduction())
+	if s := b.savings("pr_789", session.Assumption{Readers: 1}); s.Reduction > 0 || s.Files.Bytes <= s.Content.Bytes {
+		t.Errorf("one reader: %d bytes against %d, %d %% less", s.Files.Bytes, s.Content.Bytes, s.Reduction)
 	}
-	if s := b.savings("pr_789", session.Assumption{}); s.Reduction() != 0 || s.Artifacts != 0 || s.AuditFiles != 2 {
+	if s := b.savings("pr_789", session.Assumption{}); s.Reduction != 0 || s.Artifacts != 0 || s.AuditFiles != 2 {
 		t.Errorf("nobody has read: %+v", s)
 	}
 }
@@ -107,7 +107,7 @@ func TestSavingsWithoutContext(t *testing.T) {
 	for _, name := range []string{"plan", "report", "metadata.json", ".agent_log", "plan.summary.md"} {
 		b.put("artifact/build/k7/"+name, strings.Repeat("{", 100))
 	}
-	if s := b.savings("k7", session.Assumption{Readers: 3}); s.Content() != 600 || s.Artifacts != 2 {
-		t.Errorf("content %d of %d artifacts, want 600 of 2", s.Content(), s.Artifacts)
+	if s := b.savings("k7", session.Assumption{Readers: 3}); s.Content.Bytes != 600 || s.Artifacts != 2 {
+		t.Errorf("content %d of %d artifacts, want 600 of 2", s.Content.Bytes, s.Artifacts)
 	}
 }

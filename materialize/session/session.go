@@ -10,6 +10,7 @@
 package session
 
 import (
+	"context"
 	"path"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/query"
+	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -27,9 +29,18 @@ type Registry struct {
 	now  func() time.Time
 }
 
-// Open returns the Registry of a workspace.
+// Open returns the Registry of a workspace. Without one, nil, it can check files.
 func Open(w *materialize.Workspace, read *query.Reader, now func() time.Time) *Registry {
 	return &Registry{w, read, now}
+}
+
+// content returns a body, which stays readable after the transaction.
+func (r *Registry) content(ctx context.Context, file *record.Record) (content store.Content, err error) {
+	err = r.w.Store.View(ctx, func(tx *store.Tx) error {
+		content, err = tx.Content(file)
+		return err
+	})
+	return content, err
 }
 
 // A Key says which session is meant.
@@ -49,6 +60,9 @@ func (k Key) String() string {
 	return text
 }
 
+// MarshalText returns what String does.
+func (k Key) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
 // IsOwn reports whether the session is one of the workspace itself, whose files
 // may be written.
 func (k Key) IsOwn() bool { return k.Tree == "" }
@@ -61,20 +75,24 @@ func (k Key) file(name string) record.Name {
 // checkOwn refuses to write to a captured session.
 func (k Key) checkOwn() error {
 	if !k.IsOwn() {
-		return &CapturedError{k}
+		return record.Conflict.Errorf("the session %s is part of the captured tree %s, which does not change", k, k.Tree).
+			Because(ErrCaptured, string(k.Tree))
 	}
 	return nil
 }
 
 // keyOf returns the session that a record belongs to, if it is one of its files.
 func keyOf(e query.Summary) (Key, bool) {
-	r := e.Version.Record
-	k := Key{Tree: r.Name.Tree, Type: e.Description.Attributes[layout.AttributeWorkflow], ID: r.Session}
-	if r.Name.Kind != record.KindArtifact || k.Type == "" || k.ID == "" {
+	return keyIn(e.Version.Record.Name, e.Version.Record.Session, e.Description.Attributes)
+}
+
+func keyIn(name record.Name, id string, attributes map[string]string) (Key, bool) {
+	k := Key{Tree: name.Tree, Type: attributes[layout.AttributeWorkflow], ID: id}
+	if name.Kind != record.KindArtifact || k.Type == "" || k.ID == "" {
 		return Key{}, false
 	}
-	if at := strings.Index("/"+r.Name.ID, "/"+k.Type+"/"); at > 0 && !strings.HasPrefix(r.Name.ID, "~/") {
-		k.Prefix = r.Name.ID[:at-1]
+	if at := strings.Index("/"+name.ID, "/"+k.Type+"/"); at > 0 && !strings.HasPrefix(name.ID, "~/") {
+		k.Prefix = name.ID[:at-1]
 	}
 	return k, true
 }

@@ -22,6 +22,7 @@ import (
 	"filebus/materialize/session"
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/record"
 )
 
 // newWorkspace makes a workspace whose store must be sound when the test ends.
@@ -129,8 +130,8 @@ func TestStart(t *testing.T) {
 				}
 			}
 			key := x.start("build", "  Release 1.2: ä ")
-			if !strings.HasSuffix(key.ID, "-release-1-2") || x.read(key).Meta.Name != "Release 1.2: ä" {
-				t.Errorf("named: %s, %+v", key, x.read(key).Meta)
+			if !strings.HasSuffix(key.ID, "-release-1-2") || x.read(key).Name != "Release 1.2: ä" {
+				t.Errorf("named: %s, %+v", key, x.read(key))
 			}
 		})
 	}
@@ -143,20 +144,20 @@ func TestStartRefused(t *testing.T) {
 		kind, name string
 		want       error
 	}{
-		{"", "", new(session.WordError)},
-		{"Build", "", new(session.WordError)},
-		{"a/b", "", new(session.WordError)},
-		{"..", "", new(session.WordError)},
-		{"a b", "", new(session.WordError)},
-		{"con", "", new(session.WordError)},
-		{strings.Repeat("a", 41), "", new(session.WordError)},
-		{"build", "???", new(session.WordError)},
-		{"pr_reviews", "pr_7", new(session.TakenError)},
+		{"", "", session.ErrWord},
+		{"Build", "", session.ErrWord},
+		{"a/b", "", session.ErrWord},
+		{"..", "", session.ErrWord},
+		{"a b", "", session.ErrWord},
+		{"con", "", session.ErrWord},
+		{strings.Repeat("a", 41), "", session.ErrWord},
+		{"build", "???", session.ErrWord},
+		{"pr_reviews", "pr_7", session.ErrTaken},
 	}
 	for _, test := range tests {
 		_, err := x.Start(t.Context(), test.kind, test.name)
-		if err == nil || fmt.Sprintf("%T", err) != fmt.Sprintf("%T", test.want) {
-			t.Errorf("Start(%q, %q): %T %v, want %T", test.kind, test.name, err, err, test.want)
+		if !errors.Is(err, test.want) {
+			t.Errorf("Start(%q, %q): %v, want %v", test.kind, test.name, err, test.want)
 		}
 	}
 }
@@ -167,9 +168,8 @@ func TestTakenID(t *testing.T) {
 	x.file(".claude/sessions/other/pr_8/notes.md", "text\n")
 	x.sync()
 	_, err := x.Start(t.Context(), "pr_reviews", "pr_8")
-	var taken *session.TakenError
-	if !errors.As(err, &taken) {
-		t.Errorf("an id that another type has: %v, want TakenError", err)
+	if !errors.Is(err, session.ErrTaken) {
+		t.Errorf("an id that another type has: %v, want ErrTaken", err)
 	}
 }
 
@@ -189,26 +189,26 @@ func TestFind(t *testing.T) {
 		{a.ID, a.String(), nil},
 		{"build/" + a.ID, a.String(), nil},
 		{"one", a.String(), nil},
-		{"two", "", new(session.AmbiguousError)},
+		{"two", "", session.ErrSeveral},
 		{"build/two", b.String(), nil},
 		{"review/two", c.String(), nil},
 		{"Release 1.2 / ä", d.String(), nil},
 		{"release-1-2", d.String(), nil},
 		{"review/Release 1.2 / ä", d.String(), nil},
-		{"build/Release 1.2 / ä", "", new(session.NotFoundError)},
+		{"build/Release 1.2 / ä", "", session.ErrNoSession},
 		{strings.Repeat("long ", 30), e.String(), nil},
 		{"k7m2p9", "build/k7m2p9", nil},
-		{"", "", new(session.UnsetError)},
-		{"build/", "", new(session.UnsetError)},
-		{"sessions/build//context.md", "", new(session.UnsetError)},
-		{"k7m2p8", "", new(session.NotFoundError)},
-		{"..", "", new(session.NotFoundError)},
+		{"", "", session.ErrUnset},
+		{"build/", "", session.ErrUnset},
+		{"sessions/build//context.md", "", session.ErrUnset},
+		{"k7m2p8", "", session.ErrNoSession},
+		{"..", "", session.ErrNoSession},
 	}
 	for _, test := range tests {
 		got, err := x.Find(t.Context(), test.text)
 		if test.err != nil {
-			if fmt.Sprintf("%T", err) != fmt.Sprintf("%T", test.err) {
-				t.Errorf("Find(%q): %s, %T %v; want %T", test.text, got, err, err, test.err)
+			if !errors.Is(err, test.err) {
+				t.Errorf("Find(%q): %s, %v; want %v", test.text, got, err, test.err)
 			}
 			continue
 		}
@@ -217,8 +217,8 @@ func TestFind(t *testing.T) {
 		}
 	}
 	_, err := x.Find(t.Context(), "k7m2p8")
-	var missing *session.NotFoundError
-	if !errors.As(err, &missing) || len(missing.Near) != 1 || missing.Near[0].ID != "k7m2p9" {
+	var missing *record.Error
+	if !errors.As(err, &missing) || missing.Reason != session.ErrNoSession || !slices.Equal(missing.Names, []string{"build/k7m2p9"}) {
 		t.Errorf("a slip of the pen: %v, %+v; want k7m2p9 near", err, missing)
 	}
 }
@@ -270,30 +270,22 @@ func TestPutRefused(t *testing.T) {
 		artifact, text, summary string
 		want                    error
 	}{
-		{"", "text", "", new(session.WordError)},
-		{"../x", "text", "", new(session.WordError)},
-		{"a/b", "text", "", new(session.WordError)},
-		{"a//b", "text", "", new(session.UnsetError)},
-		{"a:b", "text", "", new(session.WordError)},
-		{"metadata.json", "{}", "", new(session.WordError)},
-		{".agent_log", "text", "", new(session.WordError)},
-		{"plan.summary.md", "text", "", new(session.WordError)},
-		{"nul.md", "text", "", new(session.WordError)},
-		{"plan", "", "", new(session.EmptyError)},
-		{"plan", "text", words(200), new(session.SummaryError)},
+		{"", "text", "", session.ErrWord},
+		{"../x", "text", "", session.ErrWord},
+		{"a/b", "text", "", session.ErrWord},
+		{"a//b", "text", "", session.ErrUnset},
+		{"a:b", "text", "", session.ErrWord},
+		{"metadata.json", "{}", "", session.ErrWord},
+		{".agent_log", "text", "", session.ErrWord},
+		{"plan.summary.md", "text", "", session.ErrWord},
+		{"nul.md", "text", "", session.ErrWord},
+		{"plan", "", "", session.ErrEmpty},
+		{"plan", "text", words(200), session.ErrLongSummary},
 	}
 	for _, test := range tests {
 		_, err := x.Put(t.Context(), key, session.PutRequest{Artifact: test.artifact, Text: strings.NewReader(test.text), Summary: test.summary})
-		var word *session.WordError
-		if errors.As(err, &word) {
-			err = word
-		}
-		var unset *session.UnsetError
-		if errors.As(err, &unset) {
-			err = unset
-		}
-		if fmt.Sprintf("%T", err) != fmt.Sprintf("%T", test.want) {
-			t.Errorf("Put(%q, %d bytes, %d words): %T %v, want %T", test.artifact, len(test.text), len(strings.Fields(test.summary)), err, err, test.want)
+		if !errors.Is(err, test.want) {
+			t.Errorf("Put(%q, %d bytes, %d words): %v, want %v", test.artifact, len(test.text), len(strings.Fields(test.summary)), err, test.want)
 		}
 	}
 	if s := x.read(key); len(s.Files) != 1 {
@@ -384,7 +376,7 @@ func TestStatus(t *testing.T) {
 		}
 		x.sync()
 		x.now = x.now.Add(test.later)
-		if got := x.read(key).Status(x.now); got != test.want {
+		if got := x.read(key).Status; got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
@@ -397,7 +389,7 @@ func TestEnd(t *testing.T) {
 	x.sync()
 	key := session.Key{Type: "build", ID: "k7"}
 	s, err := x.End(t.Context(), key, "")
-	if err != nil || s.Status(x.now) != session.StatusInterrupted {
+	if err != nil || s.Status != session.StatusInterrupted {
 		t.Fatalf("ended as %+v, %v; want interrupted", s, err)
 	}
 	ended := x.now.UTC().Format(time.RFC3339)
@@ -407,11 +399,11 @@ func TestEnd(t *testing.T) {
 		t.Errorf("metadata.json (-want +got):\n%s%v", diff, err)
 	}
 	x.put(key, "report", "# Report\n", "")
-	if s, err = x.End(t.Context(), key, ""); err != nil || s.Meta.Status != session.StatusInterrupted {
-		t.Errorf("ended again: %+v, %v; want it as it was", s.Meta, err)
+	if s, err = x.End(t.Context(), key, ""); err != nil || s.Status != session.StatusInterrupted {
+		t.Errorf("ended again: %+v, %v; want it as it was", s, err)
 	}
-	if s, err = x.End(t.Context(), key, "completed"); err != nil || s.Meta.Status != session.StatusCompleted {
-		t.Errorf("ended otherwise: %+v, %v", s.Meta, err)
+	if s, err = x.End(t.Context(), key, "completed"); err != nil || s.Status != session.StatusCompleted {
+		t.Errorf("ended otherwise: %+v, %v", s, err)
 	}
 	if _, err := x.End(t.Context(), key, "done"); err == nil {
 		t.Errorf("ended with a status that is none: no error")
@@ -419,8 +411,8 @@ func TestEnd(t *testing.T) {
 	key = x.start("build", "")
 	file := ".claude/sessions/build/" + key.ID + "/metadata.json"
 	x.file(file, "{broken")
-	if s, err = x.End(t.Context(), key, "failed"); err != nil || s.Meta.Status != "failed" || !s.Meta.Started.Equal(x.now.UTC().Truncate(time.Second)) {
-		t.Errorf("metadata that cannot be read: %+v, %v", s.Meta, err)
+	if s, err = x.End(t.Context(), key, "failed"); err != nil || s.Status != "failed" || !s.Started.Equal(x.now.UTC().Truncate(time.Second)) {
+		t.Errorf("metadata that cannot be read: %+v, %v", s, err)
 	}
 	if before := x.before(s.Files[0]); before != "{broken" {
 		t.Errorf("the version before that is %q", before)
@@ -495,8 +487,8 @@ func TestOld(t *testing.T) {
 	}{{0, 0}, {59 * time.Minute, 0}, {2 * time.Minute, 1}} {
 		x.now = x.now.Add(step.later)
 		old, err := x.Old(t.Context(), 0, x.now)
-		got := slices.DeleteFunc(old, func(o session.OldSession) bool { return o.Key != key })
-		if len(got) != step.want || err != nil || x.read(key).Status(x.now) != session.StatusCompleted {
+		got := slices.DeleteFunc(old, func(o *session.Session) bool { return o.Key != key })
+		if len(got) != step.want || err != nil || x.read(key).Status != session.StatusCompleted {
 			t.Errorf("with a report, %v later: %v, %v; want %d", step.later, got, err, step.want)
 		}
 	}
@@ -509,8 +501,8 @@ func TestOldAtWork(t *testing.T) {
 	key := x.start("review", "")
 	x.put(key, "security_report", "# Report\n", "")
 	file := filepath.Join(x.dir, ".claude/sessions/review", key.ID, "late.md")
-	if s := x.read(key); s.Status(x.now) != session.StatusCompleted {
-		t.Fatalf("the session is %s; the test is about one that looks completed", s.Status(x.now))
+	if s := x.read(key); s.Status != session.StatusCompleted {
+		t.Fatalf("the session is %s; the test is about one that looks completed", s.Status)
 	}
 	tests := []struct {
 		later   time.Duration
@@ -548,7 +540,7 @@ func TestArchive(t *testing.T) {
 	x.file(".blue/sessions/build/"+key.ID+"/notes.md", "by hand\n")
 	one, two := filepath.Join(x.dir, "one.tar.gz"), filepath.Join(x.dir, "two.tar.gz")
 	for _, to := range []string{one, two} {
-		if _, err := x.Archive(t.Context(), key, session.ArchiveRequest{To: to}); err != nil {
+		if _, err := x.Archive(t.Context(), key, to, false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -563,18 +555,16 @@ func TestArchive(t *testing.T) {
 		texts[prefix+"plan.summary.md"] != "A plan.\n" || len(texts) != 5 {
 		t.Errorf("the archive has %d files", len(texts))
 	}
-	var taken *session.FileTakenError
-	if _, err := x.Archive(t.Context(), key, session.ArchiveRequest{To: one}); !errors.As(err, &taken) {
+	if _, err := x.Archive(t.Context(), key, one, false); !errors.Is(err, session.ErrFileTaken) {
 		t.Errorf("an archive over a file: %v", err)
 	}
-	var open *session.OpenError
-	if _, err := x.Archive(t.Context(), key, session.ArchiveRequest{Remove: true}); !errors.As(err, &open) {
+	if _, err := x.Archive(t.Context(), key, "", true); !errors.Is(err, session.ErrNotEnded) {
 		t.Errorf("removing a session that has not ended: %v", err)
 	}
 	if _, err := x.End(t.Context(), key, "completed"); err != nil {
 		t.Fatal(err)
 	}
-	done, err := x.Archive(t.Context(), key, session.ArchiveRequest{To: filepath.Join(x.dir, "three.tgz"), Remove: true})
+	done, err := x.Archive(t.Context(), key, filepath.Join(x.dir, "three.tgz"), true)
 	if err != nil || done.Removed != 4 {
 		t.Fatalf("removed %+v, %v; want 4", done, err)
 	}
@@ -582,8 +572,8 @@ func TestArchive(t *testing.T) {
 	if err != nil || len(left) != 1 || left[0].Name() != "metadata.json" {
 		t.Errorf("left: %v, %v; want metadata.json", left, err)
 	}
-	if s := x.read(key); s.Meta.Archive != "three.tgz" || s.Status(x.now) != session.StatusCompleted {
-		t.Errorf("after that: %+v", s.Meta)
+	if s := x.read(key); s.Archive != "three.tgz" || s.Status != session.StatusCompleted {
+		t.Errorf("after that: %+v", s)
 	}
 
 	// What comes later is in another archive; one without files is not named.
@@ -595,12 +585,12 @@ func TestArchive(t *testing.T) {
 		if step.add != "" {
 			x.put(key, step.add, "# More\n", "")
 		}
-		request := session.ArchiveRequest{Remove: true}
+		to := ""
 		if step.to != "" {
-			request.To = filepath.Join(x.dir, step.to)
+			to = filepath.Join(x.dir, step.to)
 		}
-		if _, err := x.Archive(t.Context(), key, request); err != nil || x.read(key).Meta.Archive != step.want {
-			t.Errorf("after %q in %q: %q, %v; want %q", step.add, step.to, x.read(key).Meta.Archive, err, step.want)
+		if _, err := x.Archive(t.Context(), key, to, true); err != nil || x.read(key).Archive != step.want {
+			t.Errorf("after %q in %q: %q, %v; want %q", step.add, step.to, x.read(key).Archive, err, step.want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
@@ -15,10 +16,12 @@ import (
 
 // A Started is a session that was just begun.
 type Started struct {
-	Key    Key
-	Meta   layout.SessionMeta
-	Folder string // absolute; it is there
-	Ref    record.Ref
+	Key     Key       `json:"session"`
+	ID      string    `json:"id"`
+	Type    string    `json:"type"`
+	Name    string    `json:"name,omitempty"`
+	Started time.Time `json:"started"`
+	Folder  string    `json:"folder"` // absolute; it is there
 }
 
 const (
@@ -37,10 +40,10 @@ var (
 	review   = layout.Pattern(`^pr_[0-9]{1,18}$`)
 )
 
-// CheckType returns a *WordError for what cannot be the type of a session.
+// CheckType returns an ErrWord for what cannot be the type of a session.
 func CheckType(kind string) error {
 	if !typeWord().MatchString(kind) || device().MatchString(kind) {
-		return &WordError{"type of a session", kind, "it is a word of at most 40 lower-case letters, digits, - and _"}
+		return noWord("type of a session", kind, "it is a word of at most 40 lower-case letters, digits, - and _")
 	}
 	return nil
 }
@@ -55,14 +58,15 @@ func (r *Registry) Start(ctx context.Context, kind, name string) (*Started, erro
 	}
 	if layout.IsReviewSession(kind, name) && review().MatchString(name) {
 		started, err := r.claim(ctx, Key{Type: kind, ID: name}, "")
-		if errors.Is(err, store.ErrConflict) {
-			err = &TakenError{Key{Type: kind, ID: name}}
+		if isTaken(err) {
+			key := kind + "/" + name
+			err = record.Conflict.Errorf("the session %s is there already", key).Because(ErrTaken, key)
 		}
 		return started, err
 	}
 	word := slug(name)
 	if name != "" && word == "" {
-		return nil, &WordError{"name of a session", name, "it has no letter and no digit"}
+		return nil, noWord("name of a session", name, "it has no letter and no digit")
 	}
 	for try := 1; ; try++ {
 		id := r.now().UTC().Format(idTime) + "-" + strings.ToLower(rand.Text()[:idRandom])
@@ -70,10 +74,15 @@ func (r *Registry) Start(ctx context.Context, kind, name string) (*Started, erro
 			id += "-" + word
 		}
 		started, err := r.claim(ctx, Key{Type: kind, ID: id}, strings.Join(strings.Fields(name), " "))
-		if !errors.Is(err, store.ErrConflict) || try == startTries {
+		if !isTaken(err) || try == startTries {
 			return started, err
 		}
 	}
+}
+
+// isTaken reports whether a session could not begin as something has its id.
+func isTaken(err error) bool {
+	return errors.Is(err, store.ErrConflict) && !errors.Is(err, materialize.ErrLink)
 }
 
 // slug makes a part of an id of a name.
@@ -101,5 +110,5 @@ func (r *Registry) claim(ctx context.Context, key Key, name string) (*Started, e
 	if err != nil {
 		return nil, r.orLink(ctx, file, err)
 	}
-	return &Started{Key: key, Meta: meta, Folder: filepath.Dir(put.File), Ref: put.Ref}, nil
+	return &Started{key, key.ID, key.Type, name, meta.Started, filepath.Dir(put.File)}, nil
 }

@@ -21,27 +21,25 @@ const (
 const recent = time.Hour
 
 // hasEnded reports whether somebody has said how the session ended.
-func (s *Session) hasEnded() bool { return isEnd(s.Meta.Status) }
+func (s *Session) hasEnded() bool { return isEnd(s.meta.Status) }
 
 func isEnd(status string) bool {
 	return status == StatusCompleted || status == StatusInterrupted || status == StatusFailed
 }
 
-// Status says how a session stands at a time: as End has said; else in progress, if
+// status says how a session stands at a time: as End has said; else in progress, if
 // an agent has begun within the last hour and not ended; else as its artifacts say.
 // One that was started by a command and has changed within the last hour is in
 // progress until it is completed.
-func (s *Session) Status(now time.Time) string {
+func (s *Session) status(now time.Time) string {
 	if s.hasEnded() {
-		return s.Meta.Status
+		return s.meta.Status
 	}
-	for _, a := range s.Open() {
-		if isRecent(a.Since, now) {
-			return StatusInProgress
-		}
+	if slices.ContainsFunc(s.AtWork, func(a OpenAgent) bool { return isRecent(a.Since, now) }) {
+		return StatusInProgress
 	}
-	status := s.Outcome()
-	if status != StatusCompleted && s.Meta.ID != "" && isRecent(s.Changed, now) {
+	status := s.outcome()
+	if status != StatusCompleted && s.meta.ID != "" && isRecent(s.Changed, now) {
 		return StatusInProgress
 	}
 	return status
@@ -49,22 +47,23 @@ func (s *Session) Status(now time.Time) string {
 
 func isRecent(at, now time.Time) bool { return !at.IsZero() && now.Sub(at) < recent }
 
-// Outcome says how a session has ended by its artifacts: a review or report makes it
+// outcome says how a session has ended by its artifacts: a review or report makes it
 // completed, progress, plan or context alone interrupted, nothing of these failed.
-func (s *Session) Outcome() string {
+func (s *Session) outcome() string {
 	status := StatusFailed
 	for _, a := range s.Artifacts {
-		words := strings.FieldsFunc(strings.ToLower(a.Name), func(r rune) bool { return r == '_' || r == '-' || r == '.' })
-		switch {
-		case hasAny(words, "review", "report"):
+		name := strings.ToLower(a.Name)
+		if result().MatchString(name) {
 			return StatusCompleted
-		case hasAny(words, "progress", "plan", "context"):
+		}
+		if work().MatchString(name) {
 			status = StatusInterrupted
 		}
 	}
 	return status
 }
 
-func hasAny(words []string, wanted ...string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(wanted, word) })
-}
+var (
+	result = layout.Pattern(`(^|[_.-])(review|report)($|[_.-])`)
+	work   = layout.Pattern(`(^|[_.-])(progress|plan|context)($|[_.-])`)
+)

@@ -1,8 +1,8 @@
 package session
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"strings"
 
 	"filebus/materialize/layout"
@@ -12,35 +12,30 @@ import (
 
 // A Summary says in short what is in an artifact.
 type Summary struct {
-	Artifact string
-	Agent    string
-	Text     string // one line of at most MaxSummary words
-	Words    int    // of all of it, also where the text is cut
-	Given    bool   // by who wrote the artifact; else it is its preview
+	Artifact string `json:"artifact"`
+	Agent    string `json:"agent,omitempty"`
+	Text     string `json:"summary"` // one line of at most MaxSummary words
+	Words    int    `json:"words"`   // of all of it, also where the text is cut
+	Given    bool   `json:"given"`   // by who wrote the artifact; else it is its preview
 }
 
 // Summaries returns what the artifacts of a session say in short. One that is too
 // long, as an agent's hand may have written it, is cut; its Words tell.
-func (r *Registry) Summaries(ctx context.Context, s *Session) ([]Summary, error) {
-	var all []Summary
+func (r *Registry) Summaries(ctx context.Context, s *Session) (all []Summary, err error) {
 	for _, a := range s.Artifacts {
 		short := Summary{Artifact: a.Name, Agent: a.Agent}
-		text := a.Preview
-		given, found, err := r.summaryOf(ctx, s, a)
-		if err != nil {
+		if short.Text, short.Given, err = r.summaryOf(ctx, s, a); err != nil {
 			return nil, err
 		}
-		if found {
-			text, short.Given = given, true
+		if !short.Given {
+			short.Text = a.Preview
 		}
-		words := strings.Fields(text)
+		words := strings.Fields(short.Text)
 		short.Words = len(words)
 		if len(words) > MaxSummary {
 			words = append(words[:MaxSummary:MaxSummary], "…")
 		}
-		if short.Text = strings.Join(words, " "); short.Text == "" {
-			short.Text = layout.Clip(a.Title, 120)
-		}
+		short.Text = cmp.Or(strings.Join(words, " "), layout.Clip(a.Title, maxShown))
 		all = append(all, short)
 	}
 	return all, nil
@@ -49,31 +44,25 @@ func (r *Registry) Summaries(ctx context.Context, s *Session) ([]Summary, error)
 // summaryOf returns the summary of an artifact's newest version: one that a hand has
 // written since, or else the one that it was stored with.
 func (r *Registry) summaryOf(ctx context.Context, s *Session, a Artifact) (text string, found bool, err error) {
-	v, found := s.summaries[a.Name]
-	if !found || v.Record.Source == record.SourcePut || v.Position < a.Version.Position {
-		if v, found, err = r.linked(ctx, a); err != nil || !found {
-			return "", false, err
-		}
-	}
-	body, err := r.w.TextOf(ctx, v)
-	return string(body), true, err
-}
-
-// linked returns the summary that an artifact was stored with.
-func (r *Registry) linked(ctx context.Context, a Artifact) (v store.Version, found bool, err error) {
-	for _, l := range a.Version.Record.Links {
-		ref, err := record.ParseRef(l.Target)
-		if l.Type != linkSummary || err != nil {
-			continue
-		}
-		err = r.w.Store.View(ctx, func(tx *store.Tx) (err error) {
-			v, err = tx.Get(ref)
-			return err
+	v, byHand := s.summaries[a.Name]
+	if !byHand || v.Record.Source == record.SourcePut || v.Position < a.Version.Position {
+		err = r.w.Store.View(ctx, func(tx *store.Tx) error {
+			for _, l := range a.Version.Record.Links {
+				if ref, err := record.ParseRef(l.Target); err == nil && l.Type == linkSummary {
+					v, err = tx.Get(ref)
+					return err
+				}
+			}
+			return store.ErrNotFound
 		})
-		if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped) {
-			return v, false, nil
-		}
-		return v, err == nil, err
 	}
-	return v, false, nil
+	if err == nil {
+		var body []byte
+		body, err = r.w.TextOf(ctx, v)
+		text = string(body)
+	}
+	if isGone(err) {
+		return "", false, nil
+	}
+	return text, true, err
 }
