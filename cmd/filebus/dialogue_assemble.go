@@ -78,7 +78,7 @@ func runDialogueAssemble(ctx context.Context, env *environ, opts assembleOptions
 		return err
 	}
 	done, err := forum.Assemble(ctx, key, dialogue.AssembleOptions{Status: status, Split: opts.split, Force: opts.force})
-	if captured := (*dialogue.CapturedError)(nil); errors.As(err, &captured) {
+	if errors.Is(err, dialogue.ErrCaptured) {
 		return coded(record.Usage, "filebus dialogue assemble "+quote(key.String())+" --out FILE", err)
 	}
 	if err != nil {

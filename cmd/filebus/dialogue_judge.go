@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 )
 
@@ -195,19 +194,4 @@ func parseJudged(text []byte) ([]layout.JudgedTurn, error) {
 		given = append(given, j)
 	}
 	return given, nil
-}
-
-// explainScore explains what the rules of judging refuse.
-func explainScore(f *failure, err error) bool {
-	var absent *dialogue.AbsentError
-	switch {
-	case errors.As(err, &absent):
-		f.Exit, f.Hint = exitConflict, fmt.Sprintf("filebus dialogue check %s %d", quote(absent.Key.String()), absent.Round)
-	case errors.Is(err, dialogue.ErrMark):
-		f.Exit = exitUsage
-	default:
-		return false
-	}
-	f.Code = wordOf(f.Exit)
-	return true
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -84,7 +83,7 @@ func (o dialoguePutOptions) read(ctx context.Context, env *environ, forum *dialo
 			return nil, err
 		}
 	}
-	return readTurn(env, seat, file)
+	return readTurn(env, file)
 }
 
 // turnOrigin says of a turn from whose hands it comes.
@@ -95,7 +94,7 @@ func (e *environ) turnOrigin(source record.Source) materialize.Origin {
 }
 
 // readTurn reads the text of a turn, from a file or from standard input.
-func readTurn(env *environ, seat dialogue.Seat, file string) (text []byte, err error) {
+func readTurn(env *environ, file string) (text []byte, err error) {
 	in := env.in
 	if file != "-" {
 		f, err := openInput(env, file)
@@ -105,11 +104,7 @@ func readTurn(env *environ, seat dialogue.Seat, file string) (text []byte, err e
 		defer func() { _ = f.Close() }() // only read
 		in = f
 	}
-	text, err = io.ReadAll(io.LimitReader(in, dialogue.MaxTurn+1))
-	if len(text) > dialogue.MaxTurn {
-		return nil, errors.Join(&dialogue.SizeError{Seat: seat, Size: int64(len(text))}, err)
-	}
-	return text, err
+	return io.ReadAll(io.LimitReader(in, dialogue.MaxTurn+1)) // one more is refused
 }
 
 // refuseOther returns an error if a file is the turn of another agent in the round.

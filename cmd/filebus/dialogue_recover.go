@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/dialogue"
-	"filebus/store/record"
 )
 
 type dialogueRecoverOptions struct {
@@ -61,13 +58,7 @@ func runDialogueRecover(ctx context.Context, env *environ, opts dialogueRecoverO
 		return err
 	}
 	out, err := f.Recover(ctx, key, r)
-	stub := fmt.Sprintf("filebus dialogue put %s %d %s --stub REASON", quote(key.String()), round, quote(args[2]))
-	switch {
-	case errors.As(err, new(*dialogue.NoTextError)):
-		return coded(record.NotFound, stub, err)
-	case errors.As(err, new(*dialogue.TextSizeError)):
-		return coded(record.Failed, stub, err)
-	case err != nil:
+	if err != nil {
 		return err
 	}
 	return env.printRecovered(out)

@@ -22,7 +22,7 @@ func (e *environ) slugNames(ctx context.Context, args []string, namesOf func(*di
 			continue
 		}
 		names, err := e.namesBehind(ctx, arg, namesOf)
-		if errors.As(err, new(*dialogue.NotFoundError)) || errors.Is(err, store.ErrNoStore) {
+		if errors.Is(err, dialogue.ErrNoDialogue) || errors.Is(err, store.ErrNoStore) {
 			names, err = []string{arg}, nil // it may be the name of something else
 		}
 		if err != nil {

@@ -73,25 +73,19 @@ func runDialogueWait(ctx context.Context, env *environ, opts dialogueWaitOptions
 		Alike: func(seat dialogue.Seat, file string) { env.noteAlike(s, seat, file) },
 		Say:   func(line string) { env.note("%s", oneLine(line)) },
 	})
-	var late *dialogue.LateError
-	if err != nil && !errors.As(err, &late) {
+	isLate := errors.Is(err, dialogue.ErrLate)
+	if err != nil && !isLate {
 		return err
 	}
-	size, printErr := printRound(env, s, opts, key, round, all, late)
+	size, printErr := printRound(env, s, opts, key, round, all, isLate)
 	env.logWait(s, "dialogue wait", key.ID, record.EstimateTokens(int64(size)), env.now().Sub(begun))
 	switch {
 	case printErr != nil:
 		return printErr
-	case late != nil:
-		return &lateRoundError{late, roundHint(opts, key, round)}
+	case isLate:
+		return coded(record.Timeout, roundHint(opts, key, round), err)
 	}
 	return wantStubs(key, round, all)
-}
-
-// A lateRoundError is the end of a wait for a round whose time was up.
-type lateRoundError struct {
-	*dialogue.LateError
-	resume string // the command that goes on
 }
 
 // noteAlike names a file that may be meant as a turn, and the command that takes it.
@@ -118,7 +112,7 @@ func (s *session) near(env *environ, file string) string {
 
 // printRound prints what stands in the places of turns, and returns how many bytes
 // that took.
-func printRound(env *environ, s *session, opts dialogueWaitOptions, key dialogue.Key, round int, all []dialogue.Standing, late *dialogue.LateError) (int, error) {
+func printRound(env *environ, s *session, opts dialogueWaitOptions, key dialogue.Key, round int, all []dialogue.Standing, isLate bool) (int, error) {
 	view := roundJSON{Dialogue: key.String(), Round: round, Agents: []standingJSON{}}
 	size := 0
 	var rows [][]string
@@ -142,7 +136,7 @@ func printRound(env *environ, s *session, opts dialogueWaitOptions, key dialogue
 		}
 		view.Agents = append(view.Agents, j)
 	}
-	if late != nil {
+	if isLate {
 		view.Resume = roundHint(opts, key, round)
 	}
 	if env.global.json {

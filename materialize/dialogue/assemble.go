@@ -67,14 +67,6 @@ type Assembled struct {
 	Skipped  error                    // what was written just now and could not be taken in
 }
 
-// An EditedError says that a document was changed by hand since it was assembled,
-// or that it is not one that was.
-type EditedError struct{ File string }
-
-func (e *EditedError) Error() string {
-	return fmt.Sprintf("%s was not written by dialogue assemble, or was changed since", e.File)
-}
-
 // RenderDocument returns the files of a document, whose own is called name: one, or
 // with its rounds beside it if the document would pass MaxDocument, or anyway.
 func RenderDocument(doc layout.DialogueDocument, name string, split bool) []DocumentFile {
@@ -106,27 +98,27 @@ func roundName(name string, round int) string {
 	return stem + part + ".md"
 }
 
-// CheckOverwrite returns an *EditedError if old, the text of a file, is neither the
+// CheckOverwrite returns ErrEdited if old, the text of a file, is neither the
 // new one nor as dialogue assemble has written it.
 func CheckOverwrite(file string, old, text []byte) error {
 	if sealed, intact := layout.CheckSeal(old); len(old) == 0 || sealed && intact || bytes.Equal(old, text) {
 		return nil
 	}
-	return &EditedError{file}
+	return record.Conflict.Errorf("%s was not written by dialogue assemble, or was changed since", file).Because(ErrEdited, file)
 }
 
 // Assemble writes the document of a dialogue below the folder for documents, as
 // {time}-{slug}.dialogue.{status}.md: the same records give the same bytes. A
-// document of another status is renamed. It returns a *CapturedError for a dialogue
-// of a captured tree, and an *EditedError, having written nothing, where a file was
+// document of another status is renamed. It returns ErrCaptured for a dialogue of a
+// captured tree, and ErrEdited, having written nothing, where a file was
 // changed by hand.
 func (f *Forum) Assemble(ctx context.Context, key Key, opts AssembleOptions) (*Assembled, error) {
-	if !key.IsOwn() {
-		return nil, &CapturedError{key}
+	if err := key.checkOwn(); err != nil {
+		return nil, err
 	}
 	for try := 1; ; try++ {
 		done, err := f.assemble(ctx, key, opts)
-		if !errors.Is(err, store.ErrConflict) || try == assembleTries {
+		if !errors.Is(err, store.ErrConflict) || errors.Is(err, ErrEdited) || try == assembleTries {
 			return done, err
 		}
 	}
@@ -268,7 +260,7 @@ func statusOf(files []documentRecord) Lifecycle {
 	return status
 }
 
-// checkFiles returns an *EditedError if a file that would be replaced or removed was
+// checkFiles returns ErrEdited if a file that would be replaced or removed was
 // changed by hand.
 func (f *Forum) checkFiles(folder string, files []DocumentFile, old []documentRecord) error {
 	for _, o := range old {

@@ -2,7 +2,6 @@ package dialogue_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -212,9 +211,8 @@ func TestAssembleByHand(t *testing.T) {
 		if _, err := h.work.Sync(t.Context(), h.work.Root, materialize.SyncOptions{Announced: true}); err != nil {
 			t.Fatal(err)
 		}
-		var edited *dialogue.EditedError
 		opts := dialogue.AssembleOptions{Status: status}
-		if _, err := h.Assemble(t.Context(), dialogue.Key{ID: "x"}, opts); !errors.As(err, &edited) || edited.File != file {
+		if _, err := h.Assemble(t.Context(), dialogue.Key{ID: "x"}, opts); !failsWith(err, dialogue.ErrEdited, file) {
 			t.Errorf("status %q over a file changed by hand: %v", status, err)
 		}
 		if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, text) {

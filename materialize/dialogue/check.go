@@ -65,7 +65,7 @@ func (r *Report) Wanting() (n int) {
 }
 
 // Check looks at what was written in a round, or in all for a negative number. It
-// returns a *NoRoundError for a round that there is not.
+// returns ErrNoRound for a round that there is not.
 func Check(d *Dialogue, round int) (*Report, error) {
 	if round >= 0 {
 		if _, err := d.require(round); err != nil {

@@ -126,8 +126,7 @@ func TestCheckLaunched(t *testing.T) {
 			if err != nil || report.Rounds != 1 || len(report.Findings) != 1 {
 				t.Errorf("round 1 alone: %+v, %v", report, err)
 			}
-			var noRound *dialogue.NoRoundError
-			if _, err := dialogue.Check(d, 7); !errors.As(err, &noRound) {
+			if _, err := dialogue.Check(d, 7); !errors.Is(err, dialogue.ErrNoRound) {
 				t.Errorf("round 7: %v", err)
 			}
 		})

@@ -99,7 +99,7 @@ func TestNewNumbers(t *testing.T) {
 			t.Errorf("%s: slug = %s, want same-99", profile.Name, got)
 		}
 		_, err := h.New(t.Context(), dialogue.NewRequest{Title: "Same", Agents: []string{"muffin"}})
-		if taken := (*dialogue.SlugTakenError)(nil); !errors.As(err, &taken) || taken.Slug != "same" {
+		if !errors.Is(err, dialogue.ErrSlugTaken) || !strings.HasPrefix(err.Error(), "same is taken") {
 			t.Errorf("%s: the hundred and first = %v", profile.Name, err)
 		}
 	}

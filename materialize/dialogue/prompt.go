@@ -34,12 +34,9 @@ type PromptRequest struct {
 
 // Prompts returns what agents are told in a round, and launches them: see Launch,
 // whose errors it returns. A pool without names has nobody to be told without Agents;
-// that is a *RequestError.
+// that is ErrRequest.
 func (f *Forum) Prompts(ctx context.Context, key Key, r PromptRequest) ([]Prompt, error) {
-	if !key.IsOwn() {
-		return nil, &CapturedError{key}
-	}
-	d, err := f.Read(ctx, key)
+	d, err := f.readOwn(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +45,7 @@ func (f *Forum) Prompts(ctx context.Context, key Key, r PromptRequest) ([]Prompt
 		agents = d.everybody(r.Round)
 	}
 	if len(agents) == 0 {
-		return nil, &RequestError{fmt.Sprintf("the expert pool of %s has no names: say which agents", key)}
+		return nil, refuse(ErrRequest, "the expert pool of %s has no names: say which agents", key)
 	}
 	if _, err := f.launch(ctx, d, r.Round, agents...); err != nil {
 		return nil, err

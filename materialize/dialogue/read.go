@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,27 +36,6 @@ func (k Key) String() string {
 // IsOwn reports whether the dialogue is one of the workspace itself, whose files
 // may be written.
 func (k Key) IsOwn() bool { return k.Tree == "" }
-
-// A NotFoundError says that no dialogue has a name, and which have one like it.
-type NotFoundError struct {
-	Text string
-	Near []Key
-}
-
-func (e *NotFoundError) Error() string { return fmt.Sprintf("there is no dialogue %s", e.Text) }
-
-// Is reports whether target is store.ErrNotFound.
-func (e *NotFoundError) Is(target error) bool { return target == store.ErrNotFound }
-
-// An AmbiguousError says that a name means several dialogues.
-type AmbiguousError struct {
-	Text string
-	Keys []Key
-}
-
-func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%s is the name of %d dialogues", e.Text, len(e.Keys))
-}
 
 // Keys returns every dialogue, the one with the newest record first.
 func (f *Forum) Keys(ctx context.Context) ([]Key, error) {
@@ -98,8 +76,8 @@ var stamp = layout.Pattern(`^\d{4}-\d{2}-\d{2}(T\d{4,6}Z)?-`)
 
 // Find returns the dialogue that a text means: its key, or the name of its folder,
 // with or without the time that it begins with. An own dialogue comes before captured
-// ones, and one with just this name before one with a time. It returns a
-// *NotFoundError or an *AmbiguousError.
+// ones, and one with just this name before one with a time. It returns
+// ErrNoDialogue or ErrSeveral.
 func (f *Forum) Find(ctx context.Context, text string) (Key, error) {
 	if own := (Key{ID: text}); text != "" && !strings.Contains(text, ":") {
 		if entries, err := f.entriesBelow(ctx, own); err != nil || len(entries) > 0 {
@@ -123,11 +101,12 @@ func (f *Forum) Find(ctx context.Context, text string) (Key, error) {
 		case len(found) == 1:
 			return found[0], nil
 		case len(found) > 1:
-			return Key{}, &AmbiguousError{text, found}
+			err := record.Usage.Errorf("%s is the name of %d dialogues", text, len(found))
+			return Key{}, err.Because(ErrSeveral, typed(found)...)
 		}
 	}
 	near := slices.DeleteFunc(keys, func(k Key) bool { return text == "" || !strings.Contains(k.String(), text) })
-	return Key{}, &NotFoundError{text, near[:min(len(near), 10)]}
+	return Key{}, record.NotFound.Errorf("there is no dialogue %s", text).Because(ErrNoDialogue, typed(near)...)
 }
 
 // Read returns all that is stored of a dialogue.
@@ -138,7 +117,7 @@ func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
 	}
 	d := &Dialogue{Key: key, Pool: layout.Pool{Title: key.Slug()}}
 	if len(entries) == 0 {
-		return nil, &NotFoundError{Text: key.String()}
+		return nil, record.NotFound.Errorf("there is no dialogue %s", key).Because(ErrNoDialogue)
 	}
 	for _, e := range entries {
 		_, path, _ := cutKey(e)
@@ -152,6 +131,14 @@ func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
 		r.sort()
 	}
 	return d, nil
+}
+
+// readOwn is Read, but for ErrCaptured of a dialogue that is only read.
+func (f *Forum) readOwn(ctx context.Context, key Key) (*Dialogue, error) {
+	if err := key.checkOwn(); err != nil {
+		return nil, err
+	}
+	return f.Read(ctx, key)
 }
 
 // sort puts turns and files in order. Of turns whose files are called after one agent,

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"filebus/store/record"
 )
 
 // A Transcript is what a reader saw of the record that a run of an agent leaves: a
@@ -20,20 +22,10 @@ type Transcript struct {
 	Size     int64  // bytes of the whole transcript
 }
 
-// A TextSizeError says that the last text of an agent is longer than a turn may be.
-type TextSizeError struct {
-	Line int // where it stands, counted from 1
-	Most int // bytes
-}
-
-func (e *TextSizeError) Error() string {
-	return fmt.Sprintf("the last text of the agent, in line %d, has more than %d bytes", e.Line, e.Most)
-}
-
 // ReadTranscript finds the last text of an agent in its transcript. It takes memory
 // for the texts of two messages, however long the transcript and its lines are. A
-// line that is not JSON is passed over and counted. It returns a *TextSizeError if
-// the text has more than limit bytes.
+// line that is not JSON is passed over and counted. Of a text that has more than limit
+// bytes there is the line alone.
 func ReadTranscript(text io.Reader, limit int) (*Transcript, error) {
 	r := &transcriptReader{lexer: lexer{source: text, buffer: make([]byte, 64<<10)}, limit: limit}
 	for {
@@ -46,11 +38,29 @@ func ReadTranscript(text io.Reader, limit int) (*Transcript, error) {
 		}
 	}
 	r.seen.Size = r.lexer.size
-	if r.last.isLong {
-		return &r.seen, &TextSizeError{r.last.line, limit}
-	}
 	r.seen.Text, r.seen.Line = strings.Join(r.last.blocks, "\n\n"), r.last.line
 	return &r.seen, nil
+}
+
+// check returns an error if there is no text of at most limit bytes in a transcript that
+// comes from origin.
+func (t *Transcript) check(origin string, limit int) *record.Error {
+	switch {
+	case t.Text != "":
+		return nil
+	case t.Line > 0:
+		return record.Failed.Errorf("reading %s: the last text of the agent, in line %d, has more than %d bytes", origin, t.Line, limit)
+	case t.Lines == 0:
+		return record.NotFound.Errorf("%s is empty", origin)
+	}
+	text := fmt.Sprintf("%s has no text of an agent: of %d lines %d are messages of it", origin, t.Lines, t.Messages)
+	if t.Faults > 0 {
+		text += fmt.Sprintf(", %d are errors in its name", t.Faults)
+	}
+	if t.Broken > 0 {
+		text += fmt.Sprintf(", %d are not JSON", t.Broken)
+	}
+	return record.NotFound.Errorf("%s", text)
 }
 
 // A message is what is kept of a line, or of several with one id: a program may write

@@ -57,39 +57,12 @@ type WaitRequest struct {
 	Say func(line string)
 }
 
-// A LateError says that the time was up before every agent had a turn or a stub.
-type LateError struct {
-	Key     Key
-	Round   int
-	Limit   time.Duration
-	Waiting []Standing // those that have none
-}
-
-func (e *LateError) Error() string {
-	var list []string
-	for _, s := range e.Waiting {
-		list = append(list, fmt.Sprintf("%s (%s)", s.Agent, s.State))
-	}
-	return fmt.Sprintf("after %v, round %d of %s still waits for %s", e.Limit, e.Round, e.Key, strings.Join(list, ", "))
-}
-
-// A NobodyError says that nothing tells who owes a file in a round: it has no panel,
-// and the pool has no names.
-type NobodyError struct {
-	Key   Key
-	Round int
-}
-
-func (e *NobodyError) Error() string {
-	return fmt.Sprintf("nobody is known to owe a file in round %d of %s", e.Round, e.Key)
-}
-
 // Wait blocks until every agent that was launched in a round has one complete file,
 // a turn or a stub, and returns what stands there, in the order of the panel. A file
 // is complete if a command of filebus wrote it, or when it has not changed for 2 s;
 // no other is read. When the time is up, stubs are written for those who have
 // nothing; a file that is being written by then gets its 2 s. With NoStubs, and for a
-// file that goes on changing, the standings come with a *LateError.
+// file that goes on changing, the standings come with ErrLate.
 //
 // The end of ctx ends the wait, and no stubs are written. A symbolic link in the
 // place of a turn is materialize.ErrLink.
@@ -147,7 +120,8 @@ func (f *Forum) newWaiter(ctx context.Context, key Key, r WaitRequest) (*waiter,
 		return nil, err
 	}
 	if len(seats) == 0 {
-		return nil, &NobodyError{key, r.Round}
+		err = record.NotFound.Errorf("nobody is known to owe a file in round %d of %s", r.Round, key).Because(ErrNobody)
+		return nil, err
 	}
 	if err := f.clear(ctx, seats[0]); err != nil {
 		return nil, err
@@ -354,16 +328,17 @@ func (w *waiter) end(ctx context.Context) ([]Standing, error) {
 			return nil, err
 		}
 	}
-	late := &LateError{w.dialogue.Key, w.Round, w.Limit, nil}
+	var late, names []string
 	for _, a := range w.turns {
 		if !a.State.IsComplete() {
-			late.Waiting = append(late.Waiting, a.Standing)
+			late, names = append(late, fmt.Sprintf("%s (%s)", a.Agent, a.State)), append(names, a.Agent)
 		}
 	}
-	if len(late.Waiting) > 0 {
-		return w.standings(), late
+	if len(late) == 0 {
+		return w.standings(), nil
 	}
-	return w.standings(), nil
+	err := record.Timeout.Errorf("after %v, round %d of %s still waits for %s", w.Limit, w.Round, w.dialogue.Key, strings.Join(late, ", "))
+	return w.standings(), err.Because(ErrLate, names...)
 }
 
 // lastLook looks until no file is being written, but not for long.
