@@ -65,28 +65,6 @@ func checkJudge(opts judgeOptions, args []string, given int) error {
 	return nil
 }
 
-// A dialogueJudgeJSON is what was recorded, in JSON.
-type dialogueJudgeJSON struct {
-	Dialogue  string       `json:"dialogue"`
-	Round     int          `json:"round"`
-	Agents    []judgedJSON `json:"agents"`
-	File      string       `json:"file"` // absolute
-	Unchanged bool         `json:"unchanged"`
-}
-
-// A judgedJSON is what one agent was given.
-type judgedJSON struct {
-	Agent         string `json:"agent"`
-	Wisdom        int    `json:"wisdom"`
-	Consistency   int    `json:"consistency"`
-	Truth         int    `json:"truth"`
-	Relationships int    `json:"relationships"`
-	Score         int    `json:"score"`
-	Converge      bool   `json:"converge,omitempty"`
-	Note          string `json:"note,omitempty"`
-	Judge         string `json:"judge,omitempty"`
-}
-
 func runDialogueJudge(ctx context.Context, env *environ, opts judgeOptions, args []string) error {
 	round, err := roundArgument(args[1])
 	if err != nil {
@@ -107,20 +85,14 @@ func runDialogueJudge(ctx context.Context, env *environ, opts judgeOptions, args
 	if err != nil {
 		return err
 	}
-	view := dialogueJudgeJSON{Dialogue: d.Key.String(), Round: round, File: validText(out.File), Unchanged: out.Unchanged}
-	for _, j := range out.Turns {
-		view.Agents = append(view.Agents, judgedJSON{
-			j.Agent, j.Wisdom, j.Consistency, j.Truth, j.Relationships, j.Marks().Sum(), j.Converge, j.Note, j.Judge,
-		})
-	}
 	if env.global.json {
-		return env.printJSON(view)
+		return env.printJSON(out)
 	}
-	for _, j := range view.Agents {
-		env.printf("%s\n", oneLine(fmt.Sprintf("%s round %d %s: W %d C %d T %d R %d = %d", view.Dialogue, round, j.Agent,
+	for _, j := range out.Agents {
+		env.printf("%s\n", oneLine(fmt.Sprintf("%s round %d %s: W %d C %d T %d R %d = %d", out.Dialogue, round, j.Agent,
 			j.Wisdom, j.Consistency, j.Truth, j.Relationships, j.Score)))
 	}
-	if view.Unchanged {
+	if out.Unchanged {
 		env.note("unchanged")
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"sort"
 	"strings"
+	"time"
 
 	"filebus/store/record"
 )
@@ -18,6 +19,7 @@ type presentation struct {
 	json      func(entries int) any
 	text      func(entries int) string
 	op, what  string // of the line in the log of reads; no op: there is none
+	took      time.Duration
 }
 
 // noteTokens is what a note costs that says how much was left out.
@@ -48,7 +50,7 @@ func (e *environ) present(s *session, p presentation) (printed int, err error) {
 	}
 	e.printf("%s", text)
 	if p.op != "" {
-		e.logRead(s, p.op, p.what, record.EstimateTokens(int64(len(text))))
+		e.logWait(s, p.op, p.what, record.EstimateTokens(int64(len(text))), p.took)
 	}
 	return printed, nil
 }

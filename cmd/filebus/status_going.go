@@ -57,10 +57,7 @@ func (g *goingOn) dialogueJSON() dialogueCountJSON {
 	view := dialogueCountJSON{Open: len(g.dialogues)}
 	if len(g.dialogues) > 0 {
 		last := g.dialogues[0]
-		view.Last, view.Turns, view.Owed = last.Key.String(), last.Turns, last.Owed
-		if last.Last >= 0 {
-			view.Round = &last.Last
-		}
+		view.Last, view.Round, view.Turns, view.Owed = last.Key.String(), last.Last, last.Turns, last.Owed
 	}
 	return view
 }

@@ -2,6 +2,7 @@ package dialogue
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,11 +61,38 @@ type DocumentFile struct {
 
 // An Assembled says what was written.
 type Assembled struct {
-	Document layout.DialogueDocument
-	Status   Lifecycle
-	Files    []*materialize.PutResult // the document first, then its rounds
-	Removed  []string                 // files of another status that are no more, absolute
-	Skipped  error                    // what was written just now and could not be taken in
+	Dialogue Key             `json:"dialogue"`
+	Status   Lifecycle       `json:"status,omitempty"`  // "": it was not stored
+	Files    []AssembledFile `json:"files"`             // the document first, then its rounds
+	Removed  []string        `json:"removed,omitempty"` // files of another status that are no more, absolute
+	Rounds   int             `json:"rounds"`
+	Turns    int             `json:"turns"`
+	Absent   int             `json:"absent"` // agents that owed a turn and gave none
+	Skipped  error           `json:"-"`      // what was written just now and could not be taken in
+}
+
+// An AssembledFile is a file of a document that was written.
+type AssembledFile struct {
+	File      string `json:"file"`           // absolute
+	Name      string `json:"name,omitempty"` // of its record; "": it was not stored
+	Ref       string `json:"ref,omitempty"`
+	Tokens    int    `json:"tokens"`
+	Unchanged bool   `json:"unchanged"`
+}
+
+// NewAssembled counts what is in a document, of which no file was written yet.
+func NewAssembled(key Key, doc layout.DialogueDocument) *Assembled {
+	a := &Assembled{Dialogue: key, Rounds: len(doc.Rounds)}
+	for _, r := range doc.Rounds {
+		for _, t := range r.Turns {
+			if t.Absent != "" {
+				a.Absent++
+			} else {
+				a.Turns++
+			}
+		}
+	}
+	return a
 }
 
 // RenderDocument returns the files of a document, whose own is called name: one, or
@@ -142,10 +170,8 @@ func (f *Forum) assemble(ctx context.Context, key Key, opts AssembleOptions) (*A
 	if err != nil {
 		return nil, err
 	}
-	done := &Assembled{Document: doc, Status: opts.Status, Skipped: skipped}
-	if done.Status == "" {
-		done.Status = statusOf(old)
-	}
+	done := NewAssembled(key, doc)
+	done.Status, done.Skipped = cmp.Or(opts.Status, statusOf(old)), skipped
 	files := RenderDocument(doc, base+".dialogue."+string(done.Status)+".md", opts.Split)
 	if !opts.Force {
 		if err := f.checkFiles(folder, files, old); err != nil {
@@ -300,11 +326,13 @@ func (f *Forum) writeFiles(ctx context.Context, d *Dialogue, done *Assembled, fo
 				request.From = o.version.Record.From
 			}
 		}
-		result, err := f.w.Put(ctx, request)
+		put, err := f.w.Put(ctx, request)
 		if err != nil {
 			return err
 		}
-		done.Files = append(done.Files, result)
+		done.Files = append(done.Files, AssembledFile{
+			put.File, put.Name.String(), put.Ref.String(), record.EstimateTokens(put.Record.Size), put.Unchanged,
+		})
 	}
 	slices.Reverse(done.Files)
 	for _, o := range old {

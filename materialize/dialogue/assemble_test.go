@@ -103,7 +103,7 @@ func TestAssemble(t *testing.T) {
 				}
 				var names []string
 				for _, f := range done.Files {
-					names = append(names, f.Name.String())
+					names = append(names, f.Name)
 				}
 				want := []string{"dialogue/docs/2026-03-02T0930Z-x.dialogue.draft.md"}
 				if split {
@@ -236,8 +236,8 @@ func TestAssembleLong(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(done.Files) != 2 || done.Files[0].Record.Size > dialogue.MaxDocument || done.Files[1].Unchanged != (i > 0) {
-			t.Errorf("run %d: %d files, the first of %d bytes, the second unchanged: %t", i, len(done.Files), done.Files[0].Record.Size, done.Files[1].Unchanged)
+		if len(done.Files) != 2 || done.Files[0].Tokens > dialogue.MaxDocument/4 || done.Files[1].Unchanged != (i > 0) {
+			t.Errorf("run %d: %d files, the first of %d tokens, the second unchanged: %t", i, len(done.Files), done.Files[0].Tokens, done.Files[1].Unchanged)
 		}
 		doc := readBack(t, done)
 		if turns := doc.Rounds[0].Turns; len(turns) != 2 || turns[0].Text != long {

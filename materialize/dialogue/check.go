@@ -1,6 +1,7 @@
 package dialogue
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -34,34 +35,28 @@ const (
 
 // A Finding is one thing that a check has found.
 type Finding struct {
-	Kind    FindingKind
-	Round   int    // -1: of the dialogue
-	Agent   string // "" if it is not about one
-	File    string // as stored, below the workspace or its tree; where it would be, if it is missing
-	Line    int    // counted from 1; 0: the whole file
-	Text    string // what is found
-	Wanting bool   // it is incomplete or cannot be told; else it departs in form alone
+	Kind    FindingKind `json:"kind"`
+	Round   *int        `json:"round,omitempty"` // nil: of the dialogue
+	Agent   string      `json:"agent,omitempty"` // "" if it is not about one
+	File    string      `json:"file"`            // below the workspace or its tree; where it would be, if it is missing
+	Line    int         `json:"line,omitempty"`  // counted from 1; 0: the whole file
+	Text    string      `json:"text"`            // what is found
+	Wanting bool        `json:"wanting"`         // it is incomplete or cannot be told; else it departs in form alone
 }
 
 // A Report is what a check has found.
 type Report struct {
-	Findings []Finding // by round; in a round by agent and line
-	Rounds   int
-	Launched int // turns that are owed, in all rounds
-	Given    int // turns that hold something
-	Markers  int
-	Malformed, Stubs,
-	Empty, Missing int
-}
-
-// Wanting returns how many findings say that something is incomplete.
-func (r *Report) Wanting() (n int) {
-	for _, f := range r.Findings {
-		if f.Wanting {
-			n++
-		}
-	}
-	return n
+	Dialogue  Key       `json:"dialogue"`
+	Rounds    int       `json:"rounds"`
+	Launched  int       `json:"launched"` // turns that are owed, in all rounds
+	Given     int       `json:"given"`    // turns that hold something
+	Missing   int       `json:"missing"`
+	Empty     int       `json:"empty"`
+	Stubs     int       `json:"stubs"`
+	Markers   int       `json:"markers"`
+	Malformed int       `json:"malformed"`
+	Wanting   int       `json:"wanting"`  // findings that say that something is incomplete
+	Findings  []Finding `json:"findings"` // by round; in a round by agent and line
 }
 
 // Check looks at what was written in a round, or in all for a negative number. It
@@ -72,7 +67,7 @@ func Check(d *Dialogue, round int) (*Report, error) {
 			return nil, err
 		}
 	}
-	c := &checker{d: d, report: &Report{}}
+	c := &checker{d: d, report: &Report{Dialogue: d.Key}}
 	tracking := Track(d)
 	for _, r := range d.Rounds {
 		if round >= 0 && r.Number != round {
@@ -91,13 +86,13 @@ func Check(d *Dialogue, round int) (*Report, error) {
 }
 
 func compareFindings(a, b Finding) int {
-	switch {
-	case a.Round != b.Round:
-		return a.Round - b.Round
-	case a.Agent != b.Agent:
-		return strings.Compare(a.Agent, b.Agent)
+	round := func(f Finding) int {
+		if f.Round == nil {
+			return -1
+		}
+		return *f.Round
 	}
-	return a.Line - b.Line
+	return cmp.Or(round(a)-round(b), strings.Compare(a.Agent, b.Agent), a.Line-b.Line)
 }
 
 type checker struct {
@@ -105,7 +100,12 @@ type checker struct {
 	report *Report
 }
 
-func (c *checker) add(f Finding) { c.report.Findings = append(c.report.Findings, f) }
+func (c *checker) add(f Finding) {
+	c.report.Findings = append(c.report.Findings, f)
+	if f.Wanting {
+		c.report.Wanting++
+	}
+}
 
 // round checks the files of a round.
 func (c *checker) round(r *Round) {
@@ -132,7 +132,7 @@ func (c *checker) round(r *Round) {
 }
 
 func (c *checker) wanting(kind FindingKind, r *Round, agent, file string, line int, text string) {
-	c.add(Finding{Kind: kind, Round: r.Number, Agent: agent, File: file, Line: line, Text: text, Wanting: true})
+	c.add(Finding{Kind: kind, Round: &r.Number, Agent: agent, File: file, Line: line, Text: text, Wanting: true})
 }
 
 // turn checks one file.
@@ -158,7 +158,7 @@ func (c *checker) turn(r *Round, t *Turn, file string) {
 	c.markers(r, t, file)
 	if begun, known := c.d.Round(r.Number + 1).begunBy(); known && c.d.Key.IsOwn() && t.Version.Record.Time.After(begun) {
 		text := fmt.Sprintf("written after round %d began", r.Number+1)
-		c.add(Finding{Kind: FoundLate, Round: r.Number, Agent: t.Agent, File: file, Text: text}) // nobody can mend it
+		c.add(Finding{Kind: FoundLate, Round: &r.Number, Agent: t.Agent, File: file, Text: text}) // nobody can mend it
 	}
 }
 
@@ -169,7 +169,7 @@ func (c *checker) markers(r *Round, t *Turn, file string) {
 		if !m.Exact && !m.NamesWhole() {
 			c.report.Malformed++
 			c.add(Finding{
-				Kind: FoundMalformed, Round: r.Number, Agent: t.Agent, File: file, Line: m.Line,
+				Kind: FoundMalformed, Round: &r.Number, Agent: t.Agent, File: file, Line: m.Line,
 				Text: malformedText(m), Wanting: needsID(m),
 			})
 		}
@@ -245,7 +245,7 @@ func (c *checker) skipped() {
 			if r.Number > next+1 {
 				text = fmt.Sprintf("rounds %d to %d are not there", next, r.Number-1)
 			}
-			c.add(Finding{Kind: FoundSkipped, Round: next, File: path.Join(c.d.folder(), roundFolder(next)), Text: text, Wanting: true})
+			c.add(Finding{Kind: FoundSkipped, Round: new(next), File: path.Join(c.d.folder(), roundFolder(next)), Text: text, Wanting: true})
 		}
 		next = r.Number + 1
 	}
@@ -255,13 +255,13 @@ func (c *checker) skipped() {
 // rounds are left out.
 func (c *checker) broken(round int) {
 	for _, p := range c.d.Problems {
-		of := -1
+		var of *int
 		for _, r := range c.d.Rounds {
 			if path.Base(path.Dir(p.File)) == roundFolder(r.Number) {
-				of = r.Number
+				of = &r.Number
 			}
 		}
-		if round >= 0 && of >= 0 && of != round {
+		if round >= 0 && of != nil && *of != round {
 			continue
 		}
 		c.add(Finding{Kind: FoundBroken, Round: of, File: c.d.shown(p.File), Line: p.Line, Text: p.Err.Error(), Wanting: true})

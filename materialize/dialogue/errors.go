@@ -9,13 +9,13 @@ import (
 
 // Why something fails that is asked of dialogues.
 const (
-	ErrNoDialogue  record.Reason = "no such dialogue"        // names those that are called alike, at most five
-	ErrSeveral     record.Reason = "several dialogues"       // names them, at most five
-	ErrCaptured    record.Reason = "a captured dialogue"     // which is only read
-	ErrRequest     record.Reason = "malformed dialogue"      // nothing that a dialogue can be made of
+	ErrNoDialogue  record.Reason = "no such dialogue"    // names those that are called alike, at most five
+	ErrSeveral     record.Reason = "several dialogues"   // names them, at most five
+	ErrCaptured    record.Reason = "a captured dialogue" // which is only read
+	ErrRequest     record.Reason = "malformed dialogue"  // nothing that a dialogue can be made of
 	ErrSlug        record.Reason = "malformed slug"
-	ErrSlugTaken   record.Reason = "slug taken"              // and so are all of its numbers
-	ErrName        record.Reason = "malformed agent"         // a text that cannot name one
+	ErrSlugTaken   record.Reason = "slug taken"      // and so are all of its numbers
+	ErrName        record.Reason = "malformed agent" // a text that cannot name one
 	ErrTwice       record.Reason = "agent named twice"
 	ErrNotInPool   record.Reason = "agent not in the pool"   // names the pool
 	ErrNoRound     record.Reason = "no such round"           // names the dialogue and the round that can begin, if one can

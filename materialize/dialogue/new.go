@@ -41,11 +41,12 @@ type NewRequest struct {
 
 // A Made is a dialogue that was made.
 type Made struct {
-	Key    Key
-	Pool   layout.Pool
-	Ref    record.Ref // of the expert pool
-	Folder string     // of the dialogue, absolute
-	Round  string     // the folder of round 0, absolute
+	Key    Key             `json:"dialogue"`
+	Folder string          `json:"folder"` // absolute
+	Round  string          `json:"round"`  // the folder of round 0, absolute
+	Pool   record.Name     `json:"pool"`
+	Ref    record.ShortRef `json:"ref"` // of the expert pool
+	Agents []string        `json:"agents"`
 }
 
 // New makes a dialogue: its expert pool, and the folder of round 0. Where the slug is
@@ -73,7 +74,7 @@ func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
 		return nil, err
 	}
 	for n := range lastNumber + 1 {
-		made := &Made{Key: Key{ID: slug}, Pool: pool}
+		made := &Made{Key: Key{ID: slug}, Agents: names(pool.Experts)}
 		if n > 0 {
 			made.Key.ID = fmt.Sprintf("%s-%d", slug, n)
 		}
@@ -149,8 +150,8 @@ func newExperts(r NewRequest) ([]layout.Expert, error) {
 
 // claim makes a dialogue if its slug is free, and reports whether it was.
 func (f *Forum) claim(ctx context.Context, made *Made, text []byte) (bool, error) {
-	name := fileName(made.Key, PoolFile)
-	file, err := f.w.PathOf(name)
+	made.Pool = fileName(made.Key, PoolFile)
+	file, err := f.w.PathOf(made.Pool)
 	if err != nil {
 		return false, err
 	}
@@ -159,18 +160,18 @@ func (f *Forum) claim(ctx context.Context, made *Made, text []byte) (bool, error
 		return false, err
 	}
 	put, err := f.w.Put(ctx, materialize.PutRequest{
-		Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), Source: record.SourcePut, Expect: store.Absent(),
+		Kind: made.Pool.Kind, ID: made.Pool.ID, Text: bytes.NewReader(text), Source: record.SourcePut, Expect: store.Absent(),
 	})
 	if conflict := (*store.ConflictError)(nil); errors.As(err, &conflict) {
 		return false, nil // another process was faster
 	}
 	if err != nil {
-		if _, wayErr := f.w.MakeFolder(ctx, name); wayErr != nil { // it names a link on the way
+		if _, wayErr := f.w.MakeFolder(ctx, made.Pool); wayErr != nil { // it names a link on the way
 			err = wayErr
 		}
 		return false, err
 	}
-	made.Ref = put.Ref
+	made.Ref = record.ShortRef(put.Ref)
 	made.Round, err = f.makeRound(ctx, made.Key, 0)
 	return true, err
 }

@@ -17,12 +17,14 @@ import (
 
 // A Prompt is what an agent is told in a round.
 type Prompt struct {
-	Agent  string
-	Output string   // the file that it must write, absolute
-	Reads  []string // the files that it is told to read, absolute
-	Text   string
-	File   string     // that has the text, absolute; empty unless it was saved
-	Ref    record.Ref // of that file
+	Agent   string   `json:"agent"`
+	Output  string   `json:"output"`          // the file that it must write, absolute
+	Reads   []string `json:"reads,omitempty"` // the files that it is told to read, absolute
+	Tokens  int      `json:"tokens"`          // of the text, about
+	File    string   `json:"file,omitempty"`  // that has the text, absolute; "" unless it was saved
+	Ref     string   `json:"ref,omitempty"`   // of that file, 12 digits
+	Text    string   `json:"text,omitempty"`
+	NoWrite string   `json:"no_write,omitempty"` // the definition of the agent, if it lacks the Write tool
 }
 
 // A PromptRequest says who is told what.
@@ -71,11 +73,7 @@ func (d *Dialogue) everybody(round int) []string {
 	if before := d.Round(round - 1); len(experts) == 0 && before != nil {
 		experts = d.Launched(before)
 	}
-	var names []string
-	for _, e := range experts {
-		names = append(names, e.Name)
-	}
-	return names
+	return names(experts)
 }
 
 // prompt returns what one agent is told.
@@ -112,7 +110,7 @@ func (f *Forum) prompt(d *Dialogue, round int, agent string) (Prompt, error) {
 		text.WriteString(laterText)
 	}
 	fmt.Fprintf(&text, confirmText, p.Output)
-	p.Text = text.String()
+	p.Text, p.Tokens = text.String(), record.EstimateTokens(int64(text.Len()))
 	return p, nil
 }
 
@@ -123,7 +121,7 @@ func (f *Forum) savePrompt(ctx context.Context, key Key, round int, p *Prompt) e
 		return []byte(p.Text), nil
 	})
 	if err == nil {
-		p.File, p.Ref = put.File, put.Ref
+		p.File, p.Ref = put.File, put.Ref.Short()
 	}
 	return err
 }

@@ -33,6 +33,9 @@ func (k Key) String() string {
 	return string(k.Tree) + ":" + k.ID
 }
 
+// MarshalText returns what String does.
+func (k Key) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
 // IsOwn reports whether the dialogue is one of the workspace itself, whose files
 // may be written.
 func (k Key) IsOwn() bool { return k.Tree == "" }

@@ -28,10 +28,10 @@ type RecoverRequest struct {
 
 // A Recovered is a turn that was recovered.
 type Recovered struct {
-	*materialize.PutResult
-	Was     string // why the turn was wanting: "missing", "empty", "a stub (reason)", "without markers", "good"
-	Seen    *Transcript
-	Markers int // of the text
+	*materialize.PutResult `json:"-"`
+	Was                    string `json:"was"` // why the turn was wanting: "missing", "empty", "a stub (reason)", "without markers", "good"
+	Transcript
+	Markers int `json:"markers"` // of the text
 }
 
 // Recover stores the last text of an agent, from its transcript, as its turn, and
@@ -77,7 +77,7 @@ func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recove
 	if err != nil {
 		return nil, err
 	}
-	return &Recovered{put, was, seen, len(layout.ParseMarkers([]byte(seen.Text)))}, nil
+	return &Recovered{put, was, *seen, len(layout.ParseMarkers([]byte(seen.Text)))}, nil
 }
 
 // recoverable returns the name of the turn that a request means.

@@ -61,7 +61,7 @@ func TestRecover(t *testing.T) {
 			continue
 		}
 		want := "[TENSION T01: Two]\n\nno line end"
-		if got := textOf(t, out.File); got != want || out.Was != test.was || out.Markers != 1 || out.Seen.Line != 1 {
+		if got := textOf(t, out.File); got != want || out.Was != test.was || out.Markers != 1 || out.Line != 1 {
 			t.Errorf("over %.40q: the file has %q, was %q, %d markers; want %q, was %q", test.stored, got, out.Was, out.Markers, want, test.was)
 		}
 		turn := h.read(t, key).Round(0).Turn("muffin")

@@ -22,12 +22,12 @@ type Board struct {
 
 // A Presence is who was there in a round.
 type Presence struct {
-	Round     int
-	Given     []string // agents that gave a turn
-	Absent    []AbsentAgent
-	Converge  []string // who signals converge, or does by the judge's word
-	Unjudged  []string // who gave a turn that nobody has judged
-	Discarded []string // who was judged and gave no turn
+	Round     int           `json:"-"`
+	Given     []string      `json:"given"` // agents that gave a turn
+	Absent    []AbsentAgent `json:"absent,omitempty"`
+	Converge  []string      `json:"-"`                  // who signals converge, or does by the judge's word
+	Unjudged  []string      `json:"unjudged,omitempty"` // who gave a turn that nobody has judged
+	Discarded []string      `json:"-"`                  // who was judged and gave no turn
 }
 
 // An AbsentAgent is an agent that was launched and gave no turn.
@@ -36,6 +36,9 @@ type AbsentAgent struct {
 	Reason Absence
 	Stub   string // why there is a stub
 }
+
+// MarshalText returns the agent's name.
+func (a AbsentAgent) MarshalText() ([]byte, error) { return []byte(a.Agent), nil }
 
 // NewBoard computes the numbers of a dialogue: what the judge has recorded for agents
 // that gave a turn, and what the turns themselves say. The same records give the same

@@ -47,10 +47,21 @@ func (d *Dialogue) require(number int) (*Round, error) {
 
 // A Judgement is what was recorded of a judge's word.
 type Judgement struct {
-	Round     int
-	Turns     []layout.JudgedTurn // as recorded, in the order given
-	File      string              // absolute
-	Unchanged bool                // it was recorded already
+	Dialogue  Key      `json:"dialogue"`
+	Round     int      `json:"round"`
+	Agents    []Judged `json:"agents"` // as recorded, in the order given
+	File      string   `json:"file"`   // absolute
+	Unchanged bool     `json:"unchanged"`
+}
+
+// A Judged is what one agent was given.
+type Judged struct {
+	Agent string `json:"agent"`
+	layout.Marks
+	Score    int    `json:"score"` // their sum
+	Converge bool   `json:"converge,omitempty"`
+	Note     string `json:"note,omitempty"`
+	Judge    string `json:"judge,omitempty"`
 }
 
 // Judge records what the judge gives agents of a round, all or nothing. What an agent
@@ -75,7 +86,11 @@ func (f *Forum) Judge(ctx context.Context, key Key, round int, given []layout.Ju
 	if err != nil {
 		return nil, err
 	}
-	return &Judgement{round, turns, put.File, put.Unchanged}, nil
+	out := &Judgement{Dialogue: key, Round: round, File: put.File, Unchanged: put.Unchanged}
+	for _, j := range turns {
+		out.Agents = append(out.Agents, Judged{j.Agent, j.Marks(), j.Marks().Sum(), j.Converge, j.Note, j.Judge})
+	}
+	return out, nil
 }
 
 // judged returns what is given with the names of agents as files have them.

@@ -13,13 +13,13 @@ import (
 // line of JSON for each message, {"type":"assistant","message":{"role":"assistant",
 // "content":[{"type":"text","text":…}]}}, where content may be a string too.
 type Transcript struct {
-	Text     string // the last text of the agent: all blocks of its message, a blank line between two
-	Line     int    // of its last block, counted from 1; 0: there is no text
-	Lines    int    // that are not blank
-	Messages int    // lines of the agent, with text or without
-	Faults   int    // messages that the program around the agent wrote in its name, and so are none
-	Broken   int    // lines that are not JSON
-	Size     int64  // bytes of the whole transcript
+	Text     string `json:"-"`                // the last text of the agent: all blocks of its message, a blank line between two
+	Line     int    `json:"line"`             // of its last block, counted from 1; 0: there is no text
+	Lines    int    `json:"lines"`            // that are not blank
+	Messages int    `json:"messages"`         // lines of the agent, with text or without
+	Faults   int    `json:"-"`                // messages that the program around the agent wrote in its name, and so are none
+	Broken   int    `json:"broken,omitempty"` // lines that are not JSON
+	Size     int64  `json:"-"`                // bytes of the whole transcript
 }
 
 // ReadTranscript finds the last text of an agent in its transcript. It takes memory

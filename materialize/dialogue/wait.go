@@ -35,12 +35,13 @@ func (s State) IsComplete() bool { return s == StateTurn || s == StateStub }
 
 // A Standing is what stands in the place of an agent's turn.
 type Standing struct {
-	Seat
-	State  State
-	Words  int      // of a turn
-	Reason string   // of a stub
-	Late   bool     // a turn that came after a stub
-	Alike  []string // files, absolute, that may be meant as the turn that is missing
+	Agent  string   `json:"agent"`
+	State  State    `json:"state"`
+	Words  int      `json:"words"`            // of a turn
+	File   string   `json:"file"`             // absolute
+	Reason string   `json:"reason,omitempty"` // of a stub
+	Late   bool     `json:"late,omitempty"`   // a turn that came after a stub
+	Alike  []string `json:"alike,omitempty"`  // files, absolute, that may be meant as the turn that is missing
 }
 
 // A WaitRequest says for whose turns to wait, and who hears of it.
@@ -71,7 +72,7 @@ func (f *Forum) Wait(ctx context.Context, key Key, r WaitRequest) ([]Standing, e
 	if err != nil {
 		return nil, err
 	}
-	p, err := f.w.RecordPath(record.KindTurn, w.turns[0].name().ID)
+	p, err := f.w.RecordPath(record.KindTurn, w.turns[0].seat.name().ID)
 	if err != nil {
 		return nil, err
 	}
@@ -105,6 +106,7 @@ type waiter struct {
 // An awaited is a turn that is waited for.
 type awaited struct {
 	Standing
+	seat   Seat
 	looked bool // once at least
 	// The state of the file on disk in which it was seen last, since when, and
 	// whether its text was judged in that state.
@@ -134,7 +136,7 @@ func (f *Forum) newWaiter(ctx context.Context, key Key, r WaitRequest) (*waiter,
 		w.since = begun
 	}
 	for _, s := range seats {
-		w.turns = append(w.turns, &awaited{Standing: Standing{Seat: s, State: StateMissing}})
+		w.turns = append(w.turns, &awaited{Standing: Standing{Agent: s.Agent, State: StateMissing, File: s.File}, seat: s})
 	}
 	return w, nil
 }
@@ -232,7 +234,7 @@ func (w *waiter) take(ctx context.Context, a *awaited, now time.Time) (again tim
 		a.State = StateWriting
 		return materialize.StillFor - still, nil
 	}
-	name := a.name()
+	name := a.seat.name()
 	done, err := w.w.TakeInStill(ctx, name.Kind, name.ID)
 	if err == nil && done.Action == materialize.ActionWaiting && a.time.After(now) {
 		p, pathErr := w.w.RecordPath(name.Kind, name.ID)
@@ -253,7 +255,7 @@ func (w *waiter) take(ctx context.Context, a *awaited, now time.Time) (again tim
 // isAnnounced reports whether the file of a turn looks like what a command has
 // written.
 func (w *waiter) isAnnounced(ctx context.Context, a *awaited) (bool, error) {
-	h, err := w.head(ctx, a.Seat)
+	h, err := w.head(ctx, a.seat)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
@@ -269,7 +271,7 @@ func isCommand(source record.Source) bool {
 // judge tells by what is stored of a turn what it is.
 func (w *waiter) judge(ctx context.Context, a *awaited) error {
 	a.judged = true
-	h, err := w.head(ctx, a.Seat)
+	h, err := w.head(ctx, a.seat)
 	if err != nil {
 		return fmt.Errorf("reading the turn of %s: %w", a.Agent, err)
 	}
@@ -294,14 +296,14 @@ func (w *waiter) judge(ctx context.Context, a *awaited) error {
 // restore writes the file of a turn that the store has and the disk lacks: at first any,
 // later what a command has stored meanwhile, in another worktree.
 func (w *waiter) restore(ctx context.Context, a *awaited, first bool) (again time.Duration, err error) {
-	h, err := w.head(ctx, a.Seat)
+	h, err := w.head(ctx, a.seat)
 	if errors.Is(err, store.ErrNotFound) || err == nil && !first && !isCommand(h.Record.Source) {
 		return 0, nil
 	}
 	if err != nil {
 		return 0, err
 	}
-	name := a.name()
+	name := a.seat.name()
 	_, err = w.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		return old, nil
 	})
@@ -379,7 +381,7 @@ func (w *waiter) stubs(ctx context.Context) error {
 		if a.State == StateEmpty {
 			reason = fmt.Sprintf("an empty file after %v", w.Limit)
 		}
-		if _, err := w.PutStub(ctx, a.Seat, materialize.Origin{Source: record.SourcePut}, reason, w.details(a)); err != nil {
+		if _, err := w.PutStub(ctx, a.seat, materialize.Origin{Source: record.SourcePut}, reason, w.details(a)); err != nil {
 			return fmt.Errorf("writing a stub for %s: %w", a.Agent, err)
 		}
 		if _, err := w.lookAt(ctx, a); err != nil {
