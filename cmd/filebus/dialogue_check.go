@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -60,13 +59,13 @@ func runDialogueCheck(ctx context.Context, env *environ, slug string, round int,
 	if !all {
 		view.Findings = folded(view.Findings)
 	}
+	order := []bool{true, false} // what is wanting comes first
 	slices.SortStableFunc(view.Findings, func(a, b dialogue.Finding) int {
-		return cmp.Compare(slices.Index([]bool{true, false}, a.Wanting), slices.Index([]bool{true, false}, b.Wanting))
+		return slices.Index(order, a.Wanting) - slices.Index(order, b.Wanting)
 	})
-	if view.More = len(view.Findings) - findingsShown; all || view.More < 0 {
-		view.More = 0
+	if more := len(view.Findings) - findingsShown; more > 0 && !all {
+		view.Findings, view.More = view.Findings[:findingsShown], more
 	}
-	view.Findings = view.Findings[:len(view.Findings)-view.More]
 	_, err = env.present(s, presentation{
 		json: func(int) any { return view }, text: func(int) string { return view.text() }, op: "dialogue check", what: d.Key.String(),
 	})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -122,22 +123,10 @@ func readJudged(ctx context.Context, env *environ, opts judgeOptions) ([]layout.
 	return given, nil
 }
 
-// A judgedInput is an agent of such a file. A number that is left out is a mistake, not
-// a zero.
-type judgedInput struct {
-	Agent         string `json:"agent"`
-	Wisdom        *int   `json:"wisdom"`
-	Consistency   *int   `json:"consistency"`
-	Truth         *int   `json:"truth"`
-	Relationships *int   `json:"relationships"`
-	Converge      bool   `json:"converge"`
-	Note          string `json:"note"`
-	Judge         string `json:"judge"`
-}
-
-func parseJudged(text []byte) ([]layout.JudgedTurn, error) {
+// parseJudged reads judgements. A number that is left out is a mistake, not a zero.
+func parseJudged(text []byte) (given []layout.JudgedTurn, err error) {
 	var whole struct {
-		Agents []judgedInput `json:"agents"`
+		Agents []json.RawMessage `json:"agents"`
 	}
 	var into any = &whole
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
@@ -154,14 +143,16 @@ func parseJudged(text []byte) ([]layout.JudgedTurn, error) {
 	if len(whole.Agents) == 0 {
 		return nil, errors.New("it judges no agent")
 	}
-	var given []layout.JudgedTurn
-	for _, in := range whole.Agents {
-		j := layout.JudgedTurn{Agent: in.Agent, Converge: in.Converge, Note: in.Note, Judge: in.Judge}
-		for i, n := range []*int{in.Wisdom, in.Consistency, in.Truth, in.Relationships} {
+	for _, raw := range whole.Agents {
+		var j layout.JudgedTurn
+		var has struct{ Wisdom, Consistency, Truth, Relationships *int }
+		if err := cmp.Or(json.Unmarshal(raw, &j), json.Unmarshal(raw, &has)); err != nil {
+			return nil, fmt.Errorf("no JSON of judgements: %w", err)
+		}
+		for i, n := range []*int{has.Wisdom, has.Consistency, has.Truth, has.Relationships} {
 			if n == nil {
-				return nil, fmt.Errorf("agent %q has no %s", in.Agent, markFlags()[i])
+				return nil, fmt.Errorf("agent %q has no %s", j.Agent, markFlags()[i])
 			}
-			*[]*int{&j.Wisdom, &j.Consistency, &j.Truth, &j.Relationships}[i] = *n
 		}
 		given = append(given, j)
 	}

@@ -95,15 +95,11 @@ func (e *environ) turnOrigin(source record.Source) materialize.Origin {
 
 // readTurn reads the text of a turn, from a file or from standard input.
 func readTurn(env *environ, file string) (text []byte, err error) {
-	in := env.in
-	if file != "-" {
-		f, err := openInput(env, file)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = f.Close() }() // only read
-		in = f
+	in, _, err := env.openTranscript(file)
+	if err != nil {
+		return nil, err
 	}
+	defer func() { _ = in.Close() }()                         // only read
 	return io.ReadAll(io.LimitReader(in, dialogue.MaxTurn+1)) // one more is refused
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -102,7 +101,7 @@ func (e *environ) scoreText(b *dialogue.Board, open []layout.TensionRow, shown i
 	const shownRounds = 12 // the last ones
 	rows := [][]string{{"round", "W", "C", "T", "R", "score", "S", "open", "new", "velocity", "converge"}}
 	for _, r := range b.Rounds[max(0, len(b.Rounds)-shownRounds):] {
-		rows = append(rows, roundRow(r))
+		rows = append(rows, r.Cells("-"))
 	}
 	text := fmt.Sprintf("%sALIGNMENT %d  %s\n", e.table(rows), b.Total, boardState(b))
 	for _, t := range open[:shown] {
@@ -112,21 +111,6 @@ func (e *environ) scoreText(b *dialogue.Board, open []layout.TensionRow, shown i
 		text += fmt.Sprintf("and %d more open tensions\n", left)
 	}
 	return text
-}
-
-func roundRow(r layout.RoundScore) []string {
-	row := []string{strconv.Itoa(r.Round), "-", "-", "-", "-", "-"}
-	if r.Judged {
-		m := r.Marks
-		row = row[:1]
-		for _, n := range []int{m.Wisdom, m.Consistency, m.Truth, m.Relationships, r.Score} {
-			row = append(row, strconv.Itoa(n))
-		}
-	}
-	for _, n := range []int{r.Cumulative, r.OpenTensions, r.NewPerspectives, r.Velocity} {
-		row = append(row, strconv.Itoa(n))
-	}
-	return append(row, strconv.Itoa(r.Converge)+"%")
 }
 
 // boardState says how far a dialogue is.

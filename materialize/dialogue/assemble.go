@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -173,8 +174,9 @@ func (f *Forum) assemble(ctx context.Context, key Key, opts AssembleOptions) (*A
 	done := NewAssembled(key, doc)
 	done.Status, done.Skipped = cmp.Or(opts.Status, statusOf(old)), skipped
 	files := RenderDocument(doc, base+".dialogue."+string(done.Status)+".md", opts.Split)
-	if !opts.Force {
-		if err := f.checkFiles(folder, files, old); err != nil {
+	for _, o := range old {
+		err := CheckOverwrite(f.w.FilePath(o.version.Record.Path), o.text, textIn(files, path.Base(o.name.ID)))
+		if err != nil && !opts.Force {
 			return nil, err
 		}
 	}
@@ -286,25 +288,20 @@ func statusOf(files []documentRecord) Lifecycle {
 	return status
 }
 
-// checkFiles returns ErrEdited if a file that would be replaced or removed was
-// changed by hand.
-func (f *Forum) checkFiles(folder string, files []DocumentFile, old []documentRecord) error {
-	for _, o := range old {
-		var fresh []byte
-		for _, file := range files {
-			if o.name.ID == folder+file.Name {
-				fresh = file.Text
-			}
-		}
-		if err := CheckOverwrite(f.w.FilePath(o.version.Record.Path), o.text, fresh); err != nil {
-			return err
+// textIn returns the text of a file by its name, nil if it is none of these.
+func textIn(files []DocumentFile, name string) []byte {
+	for _, file := range files {
+		if file.Name == name {
+			return file.Text
 		}
 	}
 	return nil
 }
 
 // writeFiles stores the files of a document, and removes those that it has no more.
-func (f *Forum) writeFiles(ctx context.Context, d *Dialogue, done *Assembled, folder string, files []DocumentFile, old []documentRecord) error {
+func (f *Forum) writeFiles(
+	ctx context.Context, d *Dialogue, done *Assembled, folder string, files []DocumentFile, old []documentRecord,
+) error {
 	var from []record.Ref
 	for _, v := range d.versions() {
 		from = append(from, v.Ref)
@@ -336,7 +333,7 @@ func (f *Forum) writeFiles(ctx context.Context, d *Dialogue, done *Assembled, fo
 	}
 	slices.Reverse(done.Files)
 	for _, o := range old {
-		if slices.ContainsFunc(files, func(file DocumentFile) bool { return o.name.ID == folder+file.Name }) {
+		if textIn(files, path.Base(o.name.ID)) != nil {
 			continue
 		}
 		if err := f.w.Remove(ctx, o.name); err != nil {

@@ -115,72 +115,73 @@ func (c *checker) round(r *Round) {
 	for _, agent := range owing {
 		if r.Turn(agent) == nil {
 			c.report.Missing++
-			c.wanting(FoundMissing, r, agent, c.d.turnFile(r, agent), 0, "no file")
+			c.add(Finding{Kind: FoundMissing, Round: &r.Number, Agent: agent, File: c.d.turnFile(r, agent), Text: "no file", Wanting: true})
 		}
 	}
 	for _, t := range r.Turns {
-		file := c.d.pathOf(t)
 		if first := r.Turn(t.Agent); first != t {
-			c.wanting(FoundTwice, r, t.Agent, file, 0, "a second file of "+t.Agent+", beside "+first.fileName())
+			c.wanting(FoundTwice, t, 0, "a second file of %s, beside %s", t.Agent, first.fileName())
 			continue
 		}
 		if !t.IsStub && !slices.Contains(owing, t.Agent) {
-			c.wanting(FoundStranger, r, t.Agent, file, 0, t.Agent+" was not launched in this round")
+			c.wanting(FoundStranger, t, 0, "%s was not launched in this round", t.Agent)
 		}
-		c.turn(r, t, file)
+		c.turn(t)
 	}
 }
 
-func (c *checker) wanting(kind FindingKind, r *Round, agent, file string, line int, text string) {
-	c.add(Finding{Kind: kind, Round: &r.Number, Agent: agent, File: file, Line: line, Text: text, Wanting: true})
+// wanting adds that a turn is incomplete, or cannot be told.
+func (c *checker) wanting(kind FindingKind, t *Turn, line int, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	c.add(Finding{Kind: kind, Round: &t.Round, Agent: t.Agent, File: c.d.pathOf(t), Line: line, Text: text, Wanting: true})
 }
 
 // turn checks one file.
-func (c *checker) turn(r *Round, t *Turn, file string) {
+func (c *checker) turn(t *Turn) {
 	switch {
 	case t.IsStub:
 		c.report.Stubs++
-		c.wanting(FoundStub, r, t.Agent, file, 0, "a stub: "+t.Stub)
+		c.wanting(FoundStub, t, 0, "a stub: %s", t.Stub)
 		return
 	case t.IsEmpty():
 		c.report.Empty++
-		c.wanting(FoundEmpty, r, t.Agent, file, 0, "the file is empty")
+		c.wanting(FoundEmpty, t, 0, "the file is empty")
 		return
 	}
 	c.report.Given++
 	c.report.Markers += len(t.Markers)
 	switch {
 	case t.Text == nil:
-		c.wanting(FoundLong, r, t.Agent, file, 0, fmt.Sprintf("%d bytes; markers are read in files of up to %d", t.Version.Record.Size, MaxTurn))
+		c.wanting(FoundLong, t, 0, "%d bytes; markers are read in files of up to %d", t.Version.Record.Size, MaxTurn)
 	case len(t.Markers) == 0:
-		c.wanting(FoundNoMarkers, r, t.Agent, file, 0, "no markers")
+		c.wanting(FoundNoMarkers, t, 0, "no markers")
 	}
-	c.markers(r, t, file)
-	if begun, known := c.d.Round(r.Number + 1).begunBy(); known && c.d.Key.IsOwn() && t.Version.Record.Time.After(begun) {
-		text := fmt.Sprintf("written after round %d began", r.Number+1)
-		c.add(Finding{Kind: FoundLate, Round: &r.Number, Agent: t.Agent, File: file, Text: text}) // nobody can mend it
+	c.markers(t)
+	if begun, known := c.d.Round(t.Round + 1).begunBy(); known && c.d.Key.IsOwn() && t.Version.Record.Time.After(begun) {
+		text := fmt.Sprintf("written after round %d began", t.Round+1)
+		c.add(Finding{Kind: FoundLate, Round: &t.Round, Agent: t.Agent, File: c.d.pathOf(t), Text: text}) // nobody can mend it
 	}
 }
 
 // markers checks the markers of a turn.
-func (c *checker) markers(r *Round, t *Turn, file string) {
+func (c *checker) markers(t *Turn) {
 	first := map[string]int{} // the line of each id
 	for _, m := range t.Markers {
 		if !m.Exact && !m.NamesWhole() {
 			c.report.Malformed++
 			c.add(Finding{
-				Kind: FoundMalformed, Round: &r.Number, Agent: t.Agent, File: file, Line: m.Line,
+				Kind: FoundMalformed, Round: &t.Round, Agent: t.Agent, File: c.d.pathOf(t), Line: m.Line,
 				Text: malformedText(m), Wanting: needsID(m),
 			})
 		}
 		if m.Agent != "" && (m.Agent != t.Agent || m.Round != t.Round) {
-			c.wanting(FoundForeign, r, t.Agent, file, m.Line, fmt.Sprintf("%s is an id of %s in round %d", m.ID, m.Agent, m.Round))
+			c.wanting(FoundForeign, t, m.Line, "%s is an id of %s in round %d", m.ID, m.Agent, m.Round)
 		}
 		if m.ID == "" || m.Kind == layout.MarkerResolved {
 			continue
 		}
 		if line, used := first[m.ID]; used {
-			c.wanting(FoundRepeated, r, t.Agent, file, m.Line, fmt.Sprintf("%s is used again, first in line %d", m.ID, line))
+			c.wanting(FoundRepeated, t, m.Line, "%s is used again, first in line %d", m.ID, line)
 		} else {
 			first[m.ID] = m.Line
 		}
@@ -211,20 +212,19 @@ func (c *checker) references(r *Round, t *Tracking) {
 		if ref.Round != r.Number {
 			continue
 		}
-		file := c.d.pathOf(r.Turn(ref.Agent))
+		turn := r.Turn(ref.Agent)
 		if len(ref.Matches) == 0 {
-			c.wanting(FoundUnknown, r, ref.Agent, file, ref.Line, ref.Text+" is no tension that was raised before")
+			c.wanting(FoundUnknown, turn, ref.Line, "%s is no tension that was raised before", ref.Text)
 			continue
 		}
 		var names []string
 		for _, key := range ref.Matches[:min(2, len(ref.Matches))] {
 			names = append(names, key.String())
 		}
-		text := fmt.Sprintf("%s is one of %d tensions: name it as %s", ref.Text, ref.Count, strings.Join(names, ", "))
 		if ref.Count > 2 {
-			text += ", …"
+			names = append(names, "…")
 		}
-		c.wanting(FoundAmbiguous, r, ref.Agent, file, ref.Line, text)
+		c.wanting(FoundAmbiguous, turn, ref.Line, "%s is one of %d tensions: name it as %s", ref.Text, ref.Count, strings.Join(names, ", "))
 	}
 }
 
@@ -232,7 +232,8 @@ func (c *checker) references(r *Round, t *Tracking) {
 func (c *checker) scores(r *Round) {
 	for _, agent := range c.d.presence(r).Discarded {
 		file := path.Join(c.d.folder(), roundFolder(r.Number), ScoresFile)
-		c.wanting(FoundScored, r, agent, file, 0, agent+" is scored and gave no turn: its scores do not count")
+		text := agent + " is scored and gave no turn: its scores do not count"
+		c.add(Finding{Kind: FoundScored, Round: &r.Number, Agent: agent, File: file, Text: text, Wanting: true})
 	}
 }
 

@@ -177,18 +177,11 @@ func (r inventoryRow) fits(m markedID) bool {
 
 // compare finds markers that no row lists, and rows that list no marker.
 func (l *linter) compare(title string, rows []inventoryRow, marked []markedID) {
-	rowsOf, markedOf := map[string][]inventoryRow{}, map[string][]markedID{}
-	for _, r := range rows {
-		rowsOf[r.id] = append(rowsOf[r.id], r)
-	}
-	for _, m := range marked {
-		markedOf[m.id] = append(markedOf[m.id], m)
-	}
 	for i := 0; i < len(marked); {
 		m := marked[i]
 		var ids []string // of one turn
 		for ; i < len(marked) && marked[i].agent == m.agent && marked[i].round == m.round; i++ {
-			if !slices.ContainsFunc(rowsOf[marked[i].id], func(r inventoryRow) bool { return r.fits(marked[i]) }) {
+			if !slices.ContainsFunc(rows, func(r inventoryRow) bool { return r.fits(marked[i]) }) {
 				if len(ids) == 0 {
 					m.line = marked[i].line
 				}
@@ -201,8 +194,9 @@ func (l *linter) compare(title string, rows []inventoryRow, marked []markedID) {
 		}
 	}
 	for _, r := range rows {
-		if !slices.ContainsFunc(markedOf[r.id], r.fits) {
-			l.add(LintShould, r.line, "mark it in the turn as "+r.id+", or assemble again", "%s%s is raised by no marker", r.id, r.whose())
+		if !slices.ContainsFunc(marked, r.fits) {
+			mend := "mark it in the turn as " + r.id + ", or assemble again"
+			l.add(LintShould, r.line, mend, "%s%s is raised by no marker", r.id, r.whose())
 		}
 	}
 }

@@ -8,80 +8,61 @@ import (
 	"strings"
 	"time"
 
+	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/store"
 	"filebus/store/record"
 )
 
-// Launch records in the panel of a round that agents owe a file, and makes the
+// launch records in the panel of a round that agents owe a file, and makes the
 // round's folder, so that they can write at once. Names are folded; those of the
 // panel already stay as they are, and the time is that of the first launch. It
-// returns ErrCaptured, ErrNoRound, ErrNotInPool, ErrName, or materialize.ErrLink if the
-// folder would be behind a link.
-func (f *Forum) Launch(ctx context.Context, key Key, round int, agents ...string) (*layout.Panel, error) {
-	d, err := f.readOwn(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	return f.launch(ctx, d, round, agents...)
-}
-
-// launch is Launch for a dialogue that was read.
-func (f *Forum) launch(ctx context.Context, d *Dialogue, round int, agents ...string) (*layout.Panel, error) {
+// returns ErrNoRound, ErrNotInPool, ErrName, or materialize.ErrLink if the folder would be
+// behind a link.
+func (f *Forum) launch(ctx context.Context, d *Dialogue, round int, agents ...string) error {
 	if err := d.checkRound(round); err != nil {
-		return nil, err
+		return err
 	}
 	var experts []layout.Expert
 	for _, agent := range agents {
 		e, err := d.expert(agent)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		experts = append(experts, e)
 	}
 	if _, err := f.makeRound(ctx, d.Key, round); err != nil {
-		return nil, err
+		return err
 	}
 	name := fileName(d.Key, roundFolder(round)+"/"+PanelFile)
 	fresh := layout.Panel{Round: round, Launched: f.now().UTC().Truncate(time.Second), Experts: d.wrote(round)}
-	edit := panelEdit(name, fresh, experts)
-	var panel layout.Panel
-	_, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(old []byte, _ *store.Version) (text []byte, err error) {
-		panel, text, err = edit(old)
-		return text, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &panel, nil
+	_, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, panelEdit(name, fresh, experts))
+	return err
 }
 
 // panelEdit returns the edit that adds experts to the text of a panel, which is
 // that of the given one where there is none.
-func panelEdit(name record.Name, fresh layout.Panel, experts []layout.Expert) func(old []byte) (layout.Panel, []byte, error) {
-	return func(old []byte) (layout.Panel, []byte, error) {
-		panel := fresh
-		if !isBlank(old) {
+func panelEdit(name record.Name, fresh layout.Panel, experts []layout.Expert) materialize.TextEdit {
+	return func(old []byte, _ *store.Version) ([]byte, error) {
+		panel, changed := fresh, isBlank(old)
+		if !changed {
 			var problem *layout.SyntaxError
 			if panel, problem = layout.ParsePanel(old); problem != nil {
-				return panel, nil, fmt.Errorf("%s, line %d: %w", name, problem.Line, problem.Err)
+				return nil, fmt.Errorf("%s, line %d: %w", name, problem.Line, problem.Err)
 			}
 		}
-		changed := isBlank(old)
 		for _, e := range experts {
 			if !isAmong(panel.Experts, e.Name) {
-				panel.Experts = append(panel.Experts, e)
-				changed = true
+				panel.Experts, changed = append(panel.Experts, e), true
 			}
 		}
 		if !changed {
-			return panel, old, nil
+			return old, nil
 		}
 		if panel.Launched.IsZero() {
 			panel.Launched = fresh.Launched
 		}
-		text, err := layout.AppendPanel(nil, panel)
-		return panel, text, err
+		return layout.AppendPanel(nil, panel)
 	}
 }
 

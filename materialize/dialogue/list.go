@@ -34,22 +34,9 @@ const (
 // List returns the dialogues with the newest record first, limit of them at most,
 // and how many there are. A limit of 0 is none.
 func (f *Forum) List(ctx context.Context, limit int) ([]Item, int, error) {
-	entries, err := f.entries(ctx)
+	keys, files, err := f.byKey(ctx)
 	if err != nil {
 		return nil, 0, err
-	}
-	var keys []Key
-	byKey := map[Key]map[string]query.Summary{}
-	for _, e := range entries {
-		key, path, found := cutKey(e)
-		if !found {
-			continue
-		}
-		if byKey[key] == nil {
-			byKey[key] = map[string]query.Summary{}
-			keys = append(keys, key)
-		}
-		byKey[key][path] = e
 	}
 	total := len(keys)
 	if limit > 0 {
@@ -57,7 +44,7 @@ func (f *Forum) List(ctx context.Context, limit int) ([]Item, int, error) {
 	}
 	var items []Item
 	for _, key := range keys {
-		item, err := f.item(ctx, key, byKey[key])
+		item, err := f.item(ctx, key, files[key])
 		if err != nil {
 			return nil, 0, err
 		}

@@ -34,7 +34,7 @@ type PromptRequest struct {
 	Save   bool     // the prompts as files of the round
 }
 
-// Prompts returns what agents are told in a round, and launches them: see Launch,
+// Prompts returns what agents are told in a round, and launches them: see launch,
 // whose errors it returns. A pool without names has nobody to be told without Agents;
 // that is ErrRequest.
 func (f *Forum) Prompts(ctx context.Context, key Key, r PromptRequest) ([]Prompt, error) {
@@ -49,7 +49,7 @@ func (f *Forum) Prompts(ctx context.Context, key Key, r PromptRequest) ([]Prompt
 	if len(agents) == 0 {
 		return nil, refuse(ErrRequest, "the expert pool of %s has no names: say which agents", key)
 	}
-	if _, err := f.launch(ctx, d, r.Round, agents...); err != nil {
+	if err := f.launch(ctx, d, r.Round, agents...); err != nil {
 		return nil, err
 	}
 	var prompts []Prompt

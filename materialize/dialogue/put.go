@@ -165,22 +165,15 @@ func (f *Forum) Put(ctx context.Context, s Seat, c Contribution) (*materialize.P
 	return put, err
 }
 
-// Current returns what stands as the turn of an agent, however long, with what is on
-// disk taken in.
+// Current returns what stands as the turn of an agent in the store, however long.
 func (f *Forum) Current(ctx context.Context, s Seat) (*materialize.PutResult, error) {
-	put, err := f.edit(ctx, s, materialize.Origin{Source: record.SourcePut}, func(old []byte, head *store.Version) ([]byte, error) {
-		if head == nil {
-			return nil, fmt.Errorf("the turn of %s in round %d: %w", s.Agent, s.Round, store.ErrNotFound)
-		}
-		return old, nil
-	})
-	if !errors.Is(err, ErrOccupied) {
-		return put, err
-	}
 	h, err := f.head(ctx, s)
+	if err != nil {
+		return nil, fmt.Errorf("the turn of %s in round %d: %w", s.Agent, s.Round, err)
+	}
 	return &materialize.PutResult{
 		Name: s.name(), Ref: h.Ref, File: s.File, Unchanged: true, Record: h.Record, Description: h.description,
-	}, err
+	}, nil
 }
 
 // edit changes the file of a turn. One that is too long to be edited is ErrOccupied.

@@ -42,19 +42,26 @@ func (k Key) IsOwn() bool { return k.Tree == "" }
 
 // Keys returns every dialogue, the one with the newest record first.
 func (f *Forum) Keys(ctx context.Context) ([]Key, error) {
+	keys, _, err := f.byKey(ctx)
+	return keys, err
+}
+
+// byKey returns every dialogue, as Keys does, and their records by their paths.
+func (f *Forum) byKey(ctx context.Context) (keys []Key, files map[Key]map[string]query.Summary, err error) {
 	entries, err := f.entries(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var keys []Key
-	seen := map[Key]bool{}
+	files = map[Key]map[string]query.Summary{}
 	for _, e := range entries {
-		if key, _, found := cutKey(e); found && !seen[key] {
-			seen[key] = true
+		key, path, found := cutKey(e)
+		if !found {
+			continue
+		}
+		if files[key] == nil {
+			files[key] = map[string]query.Summary{}
 			keys = append(keys, key)
 		}
+		files[key][path] = e
 	}
-	return keys, nil
+	return keys, files, err
 }
 
 // cutKey cuts a record's id into the key of its dialogue and the path below it. A
@@ -185,38 +192,29 @@ func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path stri
 	r.Files = append(r.Files, File{path, v})
 	switch path[strings.LastIndexByte(path, '/')+1:] {
 	case PanelFile:
-		return f.addPanel(ctx, d, r, v)
+		return addJSON(ctx, f, d, v, layout.ParsePanel, func(p layout.Panel) { r.Panel = &p })
 	case ScoresFile:
-		return f.addScores(ctx, d, r, v)
+		return addJSON(ctx, f, d, v, layout.ParseScores, func(s layout.Scores) { r.Scores = &s })
 	}
 	return nil
 }
 
-func (f *Forum) addPanel(ctx context.Context, d *Dialogue, r *Round, v store.Version) error {
+// addJSON puts what a file of JSON holds in its place, or else notes that it could not be
+// read.
+func addJSON[T any](
+	ctx context.Context, f *Forum, d *Dialogue, v store.Version, parse func([]byte) (T, *layout.SyntaxError), put func(T),
+) error {
 	text, err := f.text(ctx, v)
 	if err != nil {
 		return err
 	}
-	panel, problem := layout.ParsePanel(text)
-	if problem != nil {
-		d.addProblem(v, problem)
+	value, problem := parse(text)
+	if problem == nil {
+		put(value)
 		return nil
 	}
-	r.Panel = &panel
-	return nil
-}
-
-func (f *Forum) addScores(ctx context.Context, d *Dialogue, r *Round, v store.Version) error {
-	text, err := f.text(ctx, v)
-	if err != nil {
-		return err
-	}
-	scores, problem := layout.ParseScores(text)
-	if problem != nil {
-		d.addProblem(v, problem)
-		return nil
-	}
-	r.Scores = &scores
+	problem.File = v.Record.Path
+	d.Problems = append(d.Problems, problem)
 	return nil
 }
 
@@ -229,25 +227,11 @@ func (f *Forum) addListed(ctx context.Context, d *Dialogue, v store.Version) err
 	return err
 }
 
-// addProblem notes that a file of JSON could not be read.
-func (d *Dialogue) addProblem(v store.Version, problem *layout.SyntaxError) {
-	problem.File = v.Record.Path
-	d.Problems = append(d.Problems, problem)
-}
-
 func (f *Forum) addPool(ctx context.Context, d *Dialogue, v store.Version) error {
-	text, err := f.text(ctx, v)
-	if err != nil {
-		return err
-	}
-	pool, problem := layout.ParsePool(text)
-	if problem != nil {
-		d.addProblem(v, problem)
-		return nil
-	}
-	d.Pool = pool
-	d.Pool.Title = cmp.Or(pool.Title, d.Key.Slug())
-	return nil
+	return addJSON(ctx, f, d, v, layout.ParsePool, func(p layout.Pool) {
+		d.Pool = p
+		d.Pool.Title = cmp.Or(p.Title, d.Key.Slug())
+	})
 }
 
 func (f *Forum) addTurn(ctx context.Context, r *Round, v store.Version, path string) error {

@@ -89,17 +89,13 @@ func (d *Dialogue) presence(r *Round) Presence {
 		}
 	}
 	for _, name := range d.owingNames(r) {
-		if reason := r.absence(name); reason != "" {
-			a := AbsentAgent{Agent: name, Reason: reason}
-			if t := r.Turn(name); t != nil {
-				a.Stub = t.Stub
-			}
+		if a, isAbsent := r.absence(name); isAbsent {
 			p.Absent = append(p.Absent, a)
 		}
 	}
 	if r.Scores != nil {
 		for _, j := range r.Scores.Agents {
-			if r.absence(j.Agent) != "" {
+			if _, isAbsent := r.absence(j.Agent); isAbsent {
 				p.Discarded = append(p.Discarded, j.Agent)
 			}
 		}

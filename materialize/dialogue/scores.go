@@ -23,18 +23,19 @@ const (
 	AbsentStub    Absence = "stub"
 )
 
-// absence returns why an agent counts as absent from a round; "" for one that gave a
-// turn.
-func (r *Round) absence(agent string) Absence {
+// absence returns an agent that counts as absent from a round; found is false for one
+// that gave a turn.
+func (r *Round) absence(agent string) (a AbsentAgent, found bool) {
+	a.Agent = agent
 	switch t := r.Turn(agent); {
 	case t == nil:
-		return AbsentMissing
+		a.Reason = AbsentMissing
 	case t.IsStub:
-		return AbsentStub
+		a.Reason, a.Stub = AbsentStub, t.Stub
 	case t.IsEmpty():
-		return AbsentEmpty
+		a.Reason = AbsentEmpty
 	}
-	return ""
+	return a, a.Reason != ""
 }
 
 // require returns a round, or ErrNoRound.
@@ -108,8 +109,8 @@ func (d *Dialogue) judged(r *Round, given []layout.JudgedTurn) ([]layout.JudgedT
 		if err := j.Check(); err != nil {
 			return nil, refuse(ErrMark, "%s: %s: %w", name, ErrMark, err)
 		}
-		if reason := r.absence(name); reason != "" {
-			return nil, d.absent(r, name, reason)
+		if a, isAbsent := r.absence(name); isAbsent {
+			return nil, d.absent(r, a)
 		}
 		j.Agent, j.Note, j.Judge = name, oneSpaced(j.Note), oneSpaced(j.Judge)
 		seen[name] = true
@@ -119,9 +120,9 @@ func (d *Dialogue) judged(r *Round, given []layout.JudgedTurn) ([]layout.JudgedT
 }
 
 // absent returns ErrAbsent for an agent that gave no turn.
-func (d *Dialogue) absent(r *Round, agent string, reason Absence) error {
+func (d *Dialogue) absent(r *Round, a AbsentAgent) error {
 	why := ""
-	switch reason {
+	switch a.Reason {
 	case AbsentMissing:
 		var others []string
 		for _, t := range r.given() {
@@ -129,11 +130,12 @@ func (d *Dialogue) absent(r *Round, agent string, reason Absence) error {
 		}
 		why = listed(", in which there is one of ", others)
 	case AbsentStub:
-		why = ", but a stub: " + r.Turn(agent).Stub
+		why = ", but a stub: " + a.Stub
 	case AbsentEmpty:
 		why = ": its file is empty"
 	}
-	err := record.Conflict.Errorf("%s gave no turn in round %d of %s%s; an absent agent is never scored", agent, r.Number, d.Key, why)
+	const text = "%s gave no turn in round %d of %s%s; an absent agent is never scored"
+	err := record.Conflict.Errorf(text, a.Agent, r.Number, d.Key, why)
 	return err.Because(ErrAbsent, d.Key.String(), strconv.Itoa(r.Number))
 }
 

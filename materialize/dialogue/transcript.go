@@ -23,7 +23,6 @@ type Transcript struct {
 	Messages int    `json:"messages"`         // lines of the agent, with text or without
 	Faults   int    `json:"-"`                // messages that the program around the agent wrote in its name, and so are none
 	Broken   int    `json:"broken,omitempty"` // lines that are not JSON
-	Size     int64  `json:"-"`                // bytes of the whole transcript
 }
 
 // ReadTranscript finds the last text of an agent in its transcript. It takes memory
@@ -35,12 +34,11 @@ func ReadTranscript(text io.Reader, limit int) (*Transcript, error) {
 	var last message
 	var line []byte
 	for at := 1; ; at++ {
-		size, err := 0, error(nil)
-		line, size, err = appendLine(line[:0], in, limit)
+		var err error
+		line, err = appendLine(line[:0], in, limit)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
-		t.Size += int64(size)
 		if m := t.message(line); m.size > 0 {
 			if m.id != "" && m.id == last.id {
 				m.text, m.size = last.text+"\n\n"+m.text, m.size+last.size
@@ -61,13 +59,12 @@ func ReadTranscript(text io.Reader, limit int) (*Transcript, error) {
 const maxLine = 32 << 20
 
 // appendLine appends the next line, in which a string that is too long for a text is one
-// of limit+1 bytes, and returns how many bytes it had.
-func appendLine(line []byte, in *bufio.Reader, limit int) (longer []byte, size int, err error) {
+// of limit+1 bytes.
+func appendLine(line []byte, in *bufio.Reader, limit int) ([]byte, error) {
 	most := len(`\u001f`) * limit // as JSON has a text of limit bytes
 	start, inside, escaped := 0, false, false
 	for {
 		part, err := in.ReadSlice('\n')
-		size += len(part)
 		for _, c := range part {
 			isQuote := c == '"' && !escaped
 			switch {
@@ -83,7 +80,7 @@ func appendLine(line []byte, in *bufio.Reader, limit int) (longer []byte, size i
 			}
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, size, err
+			return line, err
 		}
 	}
 }

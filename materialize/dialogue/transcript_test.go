@@ -69,7 +69,6 @@ func TestReadTranscript(t *testing.T) {
 				t.Errorf("%s, %s: %v", test.name, what, err)
 				continue
 			}
-			test.want.Size = int64(len(test.text))
 			if diff := cmp.Diff(&test.want, got); diff != "" {
 				t.Errorf("%s, %s: ReadTranscript(%s) (-want +got):\n%s", test.name, what, test.text, diff)
 			}
@@ -134,11 +133,11 @@ func TestTranscriptMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	got, err := dialogue.ReadTranscript(text, 100_000)
 	runtime.ReadMemStats(&after)
-	if err != nil || got.Text != "[PERSPECTIVE P01: One]" || got.Size < 50_000_000 {
+	if err != nil || got.Text != "[PERSPECTIVE P01: One]" {
 		t.Fatalf("ReadTranscript = %+v, %v", got, err)
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 10_000_000 {
-		t.Errorf("%d bytes were allocated for a transcript of %d", used, got.Size)
+		t.Errorf("%d bytes were allocated for a transcript of 60 MB", used)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -151,12 +152,7 @@ func (w *waiter) say(format string, args ...any) {
 }
 
 func (w *waiter) isOver() bool {
-	for _, a := range w.turns {
-		if !a.State.IsComplete() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(w.turns, func(a *awaited) bool { return !a.State.IsComplete() })
 }
 
 func (w *waiter) standings() []Standing {
@@ -363,12 +359,7 @@ func (w *waiter) lastLook(ctx context.Context) error {
 }
 
 func (w *waiter) isWriting() bool {
-	for _, a := range w.turns {
-		if a.State == StateWriting {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.turns, func(a *awaited) bool { return a.State == StateWriting })
 }
 
 // stubs writes stubs for those who have nothing.

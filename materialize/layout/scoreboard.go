@@ -74,9 +74,9 @@ func AppendScoreboard(dst []byte, b Scoreboard) []byte {
 	return appendTotal(dst, b.Total)
 }
 
-// cells returns the row of a round.
-func (r RoundScore) cells() []string {
-	marks := []string{noCell, noCell, noCell, noCell, noCell}
+// Cells returns the row of a round, with none in place of marks that there are not.
+func (r RoundScore) Cells(none string) []string {
+	marks := []string{none, none, none, none, none}
 	if r.Judged {
 		m := r.Marks
 		for i, n := range []int{m.Wisdom, m.Consistency, m.Truth, m.Relationships, r.Score} {
