@@ -82,14 +82,15 @@ func assembleElsewhere(ctx context.Context, env *environ, opts assembleOptions, 
 		return err
 	}
 	if opts.stdout {
-		text := layout.AppendDialogueDocument(nil, doc)
+		text := string(layout.AppendDialogueDocument(nil, doc))
+		env.printf("%s", text)
 		env.logRead(s, "dialogue assemble", d.Key.String(), record.EstimateTokens(int64(len(text))))
-		_, err := env.out.Write(text)
-		return err
+		return nil
 	}
 	file := env.abs(opts.out)
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		return coded(record.Usage, "the same with --out "+quote(filepath.Join(opts.out, d.Key.Slug()+".dialogue.md")), fmt.Errorf("%s is a folder", opts.out))
+		hint := "the same with --out " + quote(filepath.Join(opts.out, d.Key.Slug()+".dialogue.md"))
+		return coded(record.Usage, hint, fmt.Errorf("%s is a folder", opts.out))
 	}
 	files := dialogue.RenderDocument(doc, filepath.Base(file), opts.split)
 	done := dialogue.NewAssembled(d.Key, doc)
@@ -105,7 +106,8 @@ func writeDocument(folder string, files []dialogue.DocumentFile, force bool) ([]
 	var written []dialogue.AssembledFile
 	var olds [][]byte
 	for _, part := range files {
-		file := dialogue.AssembledFile{File: filepath.Join(folder, part.Name), Tokens: record.EstimateTokens(int64(len(part.Text)))}
+		size := int64(len(part.Text))
+		file := dialogue.AssembledFile{File: filepath.Join(folder, part.Name), Tokens: record.EstimateTokens(size)}
 		old, err := os.ReadFile(file.File)
 		if err == nil && !force {
 			err = dialogue.CheckOverwrite(file.File, old, part.Text)

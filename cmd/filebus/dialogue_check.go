@@ -67,7 +67,8 @@ func runDialogueCheck(ctx context.Context, env *environ, slug string, round int,
 		view.Findings, view.More = view.Findings[:findingsShown], more
 	}
 	_, err = env.present(s, presentation{
-		json: func(int) any { return view }, text: func(int) string { return view.text() }, op: "dialogue check", what: d.Key.String(),
+		json: func(int) any { return view }, text: func(int) string { return view.text() },
+		op: "dialogue check", what: d.Key.String(),
 	})
 	if err != nil {
 		return err

@@ -42,7 +42,7 @@ func runDialogueLint(ctx context.Context, env *environ, opts documentLintOptions
 	if opts.min < 0 || opts.min > 100 {
 		return usageError("--min %d is not 0 to 100", opts.min)
 	}
-	args, err := env.slugNames(ctx, args, documentNames(ctx))
+	args, err := env.slugNames(ctx, args, documentNames)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,8 @@ func lintText(reports []*dialogue.LintReport, all bool) string {
 				text += fmt.Sprintf("and %d more: --all\n", len(r.Findings)-i)
 				break
 			}
-			text += fmt.Sprintf("%s:%d: %s, %s: %s; %s\n", oneLine(f.File), f.Line, f.Level, f.Check, oneLine(f.Message), oneLine(f.Remedy))
+			what := oneLine(f.Message + "; " + f.Remedy)
+			text += fmt.Sprintf("%s:%d: %s, %s: %s\n", oneLine(f.File), f.Line, f.Level, f.Check, what)
 		}
 		texts = append(texts, text)
 	}

@@ -46,15 +46,16 @@ func runDialogueList(ctx context.Context, env *environ, limit int) error {
 		items[i].Title = cutText(items[i].Title)
 	}
 	left := total - len(items)
-	_, err = env.present(s, presentation{op: "dialogue list", json: func(int) any { return dialogueList{items, left} }, text: func(int) string {
-		var rows [][]string
-		for _, i := range items {
-			rows = append(rows, []string{
-				i.Key.String(), lastRound(i), plural(len(i.Agents), "agent"), textOr(i.Status, "-"), env.minute(i.Time), i.Title,
-			})
-		}
-		return env.table(rows)
-	}})
+	var rows [][]string
+	for _, i := range items {
+		rows = append(rows, []string{
+			i.Key.String(), lastRound(i), plural(len(i.Agents), "agent"), textOr(i.Status, "-"), env.minute(i.Time), i.Title,
+		})
+	}
+	_, err = env.present(s, presentation{
+		op: "dialogue list", json: func(int) any { return dialogueList{items, left} },
+		text: func(int) string { return env.table(rows) },
+	})
 	if left > 0 && !env.global.json {
 		env.note("and %s; --limit 0 lists all", plural(left, "more dialogue"))
 	}

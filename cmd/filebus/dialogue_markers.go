@@ -203,7 +203,9 @@ func knownRound(round int) *int {
 
 // print prints what was collected. What could not be read makes it partly.
 func (l *markerList) print() error {
-	_, err := l.env.present(nil, presentation{json: func(int) any { return l.out }, text: func(int) string { return l.text() }})
+	_, err := l.env.present(nil, presentation{
+		json: func(int) any { return l.out }, text: func(int) string { return l.text() },
+	})
 	if err != nil {
 		return err
 	}

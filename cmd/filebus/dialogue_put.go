@@ -54,36 +54,31 @@ func runDialoguePut(ctx context.Context, env *environ, opts dialoguePutOptions, 
 	if err != nil {
 		return err
 	}
+	file := append(args[3:], "-")[0]
 	c := dialogue.Contribution{Text: layout.StubText(opts.stub, ""), Force: opts.force, Origin: env.turnOrigin(record.SourcePut)}
-	if !isStub {
-		if c.Text, err = opts.read(ctx, env, forum, seat, append(args[3:], "-")[0]); err != nil {
-			return err
-		}
+	if !isStub && !opts.force {
+		err = refuseOther(ctx, env, forum, seat, file)
+	}
+	if !isStub && err == nil {
+		c.Text, err = readTurn(env, file)
+	}
+	if err != nil {
+		return err
 	}
 	put, err := forum.Put(ctx, seat, c)
 	if err != nil {
 		return err
 	}
-	if len(args) > 3 && args[3] != "-" {
-		gone, err := forum.GiveWay(ctx, seat, env.abs(args[3]))
+	if file != "-" {
+		gone, err := forum.GiveWay(ctx, seat, env.abs(file))
 		if err != nil {
 			return err
 		}
 		if gone {
-			env.note("%s has given way to %s", args[3], filepath.Base(seat.File))
+			env.note("%s has given way to %s", file, filepath.Base(seat.File))
 		}
 	}
 	return printReference(env, formatJSON, put.Ref, put.Reference())
-}
-
-// read returns the text of a turn. The turn of another agent is refused.
-func (o dialoguePutOptions) read(ctx context.Context, env *environ, forum *dialogue.Forum, seat dialogue.Seat, file string) ([]byte, error) {
-	if !o.force {
-		if err := refuseOther(ctx, env, forum, seat, file); err != nil {
-			return nil, err
-		}
-	}
-	return readTurn(env, file)
 }
 
 // turnOrigin says of a turn from whose hands it comes.

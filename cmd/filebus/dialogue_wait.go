@@ -71,12 +71,7 @@ func runDialogueWait(ctx context.Context, env *environ, opts dialogueWaitOptions
 	if isLate {
 		view.Resume = roundHint(opts, key, round)
 	}
-	var stubs []string
-	for _, a := range all {
-		if a.State == dialogue.StateStub {
-			stubs = append(stubs, a.Agent)
-		}
-	}
+	stubs := view.stubs()
 	view.Stubs = len(stubs)
 	_, printErr := env.present(s, presentation{
 		op: "dialogue wait", what: key.ID, took: env.now().Sub(begun),
@@ -92,8 +87,18 @@ func runDialogueWait(ctx context.Context, env *environ, opts dialogueWaitOptions
 	}
 	place := fmt.Sprintf("%s %d %s", quote(key.String()), round, quote(stubs[0]))
 	hint := "filebus dialogue recover " + place + " --transcript FILE, or filebus dialogue put " + place + " FILE"
-	err = fmt.Errorf("%d of %d have stubs in round %d of %s: %s", len(stubs), len(all), round, key, strings.Join(stubs, ", "))
-	return coded(record.Wanting, hint, err)
+	const text = "%d of %d have stubs in round %d of %s: %s"
+	return coded(record.Wanting, hint, fmt.Errorf(text, len(stubs), len(all), round, key, strings.Join(stubs, ", ")))
+}
+
+// stubs returns the agents that have one.
+func (view *dialogueRound) stubs() (agents []string) {
+	for _, a := range view.Agents {
+		if a.State == dialogue.StateStub {
+			agents = append(agents, a.Agent)
+		}
+	}
+	return agents
 }
 
 // noteAlike names a file that may be meant as a turn, and the command that takes it.
@@ -103,7 +108,8 @@ func (e *environ) noteAlike(s *session, seat dialogue.Seat, file string) {
 		shown = file
 	}
 	e.note("%s: missing; there is %s", seat.Agent, oneLine(shown))
-	fmt.Fprintf(e.err, "  try: filebus dialogue put %s %d %s %s\n", quote(seat.Key.String()), seat.Round, quote(seat.Agent), quote(s.near(e, file)))
+	fmt.Fprintf(e.err, "  try: filebus dialogue put %s %d %s %s\n",
+		quote(seat.Key.String()), seat.Round, quote(seat.Agent), quote(s.near(e, file)))
 }
 
 // near returns a file's path as seen from the working directory, if it lies in the

@@ -181,7 +181,8 @@ func message(err error) string { return strings.Join(strings.Fields(err.Error())
 
 // explainData explains the errors whose data give a better hint than their kind.
 func explainData(f *failure, err error) bool {
-	if explainIssue(f, err) || explainTask(f, err) || explainRun(f, err) || explainKnowledge(f, err) || explainSession(f, err) {
+	if explainIssue(f, err) || explainTask(f, err) || explainRun(f, err) || explainKnowledge(f, err) ||
+		explainSession(f, err) {
 		return true
 	}
 	var ambiguousRef *store.AmbiguousError

@@ -133,7 +133,8 @@ func CheckOverwrite(file string, old, text []byte) error {
 	if sealed, intact := layout.CheckSeal(old); len(old) == 0 || sealed && intact || bytes.Equal(old, text) {
 		return nil
 	}
-	return record.Conflict.Errorf("%s was not written by dialogue assemble, or was changed since", file).Because(ErrEdited, file)
+	err := record.Conflict.Errorf("%s was not written by dialogue assemble, or was changed since", file)
+	return err.Because(ErrEdited, file)
 }
 
 // Assemble writes the document of a dialogue below the folder for documents, as
@@ -302,13 +303,8 @@ func textIn(files []DocumentFile, name string) []byte {
 func (f *Forum) writeFiles(
 	ctx context.Context, d *Dialogue, done *Assembled, folder string, files []DocumentFile, old []documentRecord,
 ) error {
-	var from []record.Ref
-	for _, v := range d.versions() {
-		from = append(from, v.Ref)
-	}
-	// The rounds come first: the document never names a file that is not there.
-	for i := range files {
-		file := files[len(files)-1-i]
+	from := d.refs()
+	for _, file := range slices.Backward(files) { // the document never names a file that is not there
 		request := materialize.PutRequest{
 			Kind: record.KindDialogue, ID: folder + file.Name, Text: bytes.NewReader(file.Text), From: from,
 			Source: record.SourceCombine, Expect: store.Absent(),

@@ -115,7 +115,8 @@ func (c *checker) round(r *Round) {
 	for _, agent := range owing {
 		if r.Turn(agent) == nil {
 			c.report.Missing++
-			c.add(Finding{Kind: FoundMissing, Round: &r.Number, Agent: agent, File: c.d.turnFile(r, agent), Text: "no file", Wanting: true})
+			file := path.Join(c.d.folder(), roundFolder(r.Number), agent+".md") // where it would be
+			c.add(Finding{Kind: FoundMissing, Round: &r.Number, Agent: agent, File: file, Text: "no file", Wanting: true})
 		}
 	}
 	for _, t := range r.Turns {
@@ -158,8 +159,8 @@ func (c *checker) turn(t *Turn) {
 	}
 	c.markers(t)
 	if begun, known := c.d.Round(t.Round + 1).begunBy(); known && c.d.Key.IsOwn() && t.Version.Record.Time.After(begun) {
-		text := fmt.Sprintf("written after round %d began", t.Round+1)
-		c.add(Finding{Kind: FoundLate, Round: &t.Round, Agent: t.Agent, File: c.d.pathOf(t), Text: text}) // nobody can mend it
+		text := fmt.Sprintf("written after round %d began", t.Round+1) // nobody can mend it
+		c.add(Finding{Kind: FoundLate, Round: &t.Round, Agent: t.Agent, File: c.d.pathOf(t), Text: text})
 	}
 }
 
@@ -224,7 +225,8 @@ func (c *checker) references(r *Round, t *Tracking) {
 		if ref.Count > 2 {
 			names = append(names, "…")
 		}
-		c.wanting(FoundAmbiguous, turn, ref.Line, "%s is one of %d tensions: name it as %s", ref.Text, ref.Count, strings.Join(names, ", "))
+		const text = "%s is one of %d tensions: name it as %s"
+		c.wanting(FoundAmbiguous, turn, ref.Line, text, ref.Text, ref.Count, strings.Join(names, ", "))
 	}
 }
 
@@ -246,7 +248,8 @@ func (c *checker) skipped() {
 			if r.Number > next+1 {
 				text = fmt.Sprintf("rounds %d to %d are not there", next, r.Number-1)
 			}
-			c.add(Finding{Kind: FoundSkipped, Round: new(next), File: path.Join(c.d.folder(), roundFolder(next)), Text: text, Wanting: true})
+			file := path.Join(c.d.folder(), roundFolder(next))
+			c.add(Finding{Kind: FoundSkipped, Round: new(next), File: file, Text: text, Wanting: true})
 		}
 		next = r.Number + 1
 	}
@@ -295,8 +298,3 @@ func (d *Dialogue) shown(p string) string {
 }
 
 func (d *Dialogue) pathOf(t *Turn) string { return d.shown(t.Version.Record.Path) }
-
-// turnFile returns where an agent's file would be.
-func (d *Dialogue) turnFile(r *Round, agent string) string {
-	return path.Join(d.folder(), roundFolder(r.Number), agent+".md")
-}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
-	"filebus/store"
+	"filebus/store/record"
 )
 
 // Parts are what is computed of a dialogue for its document.
@@ -326,18 +326,18 @@ func (b *documentBuilder) turn(ctx context.Context, f *Forum, r *Round, agent st
 	return out, err
 }
 
-// versions returns the versions that a document is made from.
-func (d *Dialogue) versions() []store.Version {
-	var all []store.Version
-	for _, f := range d.Files {
-		all = append(all, f.Version)
-	}
-	for _, r := range d.Rounds {
-		for _, f := range r.Files {
-			all = append(all, f.Version)
+// refs returns the versions that a document is made from.
+func (d *Dialogue) refs() (all []record.Ref) {
+	add := func(files []File) {
+		for _, f := range files {
+			all = append(all, f.Version.Ref)
 		}
+	}
+	add(d.Files)
+	for _, r := range d.Rounds {
+		add(r.Files)
 		for _, t := range r.Turns {
-			all = append(all, t.Version)
+			all = append(all, t.Version.Ref)
 		}
 	}
 	return all

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -83,8 +82,8 @@ func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
 			return made, err
 		}
 	}
-	err = record.Conflict.Errorf("%s is taken, and so are %s-1 to %s-%d", slug, slug, slug, lastNumber).Because(ErrSlugTaken)
-	return nil, err
+	taken := record.Conflict.Errorf("%s is taken, and so are %s-1 to %s-%d", slug, slug, slug, lastNumber)
+	return nil, taken.Because(ErrSlugTaken)
 }
 
 // newPool returns the expert pool that a request describes.
@@ -98,9 +97,11 @@ func (f *Forum) newPool(r NewRequest) (layout.Pool, error) {
 	case !utf8.ValidString(r.Title) || !utf8.ValidString(r.Question):
 		return pool, refuse(ErrRequest, "the title and the question are text in UTF-8")
 	case len(pool.Title) > MaxTitle:
-		return pool, refuse(ErrRequest, "the title has %d bytes, more than %d: what is long belongs into the question", len(pool.Title), MaxTitle)
+		const text = "the title has %d bytes, more than %d: what is long belongs into the question"
+		return pool, refuse(ErrRequest, text, len(pool.Title), MaxTitle)
 	case len(pool.Question) > MaxQuestion:
-		return pool, refuse(ErrRequest, "the question has %d bytes, more than %d: put it into a file, and name the file", len(pool.Question), MaxQuestion)
+		const text = "the question has %d bytes, more than %d: put it into a file, and name the file"
+		return pool, refuse(ErrRequest, text, len(pool.Question), MaxQuestion)
 	case len(r.Agents) == 0:
 		return pool, refuse(ErrRequest, "a dialogue has at least one agent")
 	}
@@ -111,7 +112,7 @@ func (f *Forum) newPool(r NewRequest) (layout.Pool, error) {
 	if pool.Judge, err = FoldName(r.Judge); err != nil {
 		return pool, err
 	}
-	if slices.ContainsFunc(pool.Experts, func(e layout.Expert) bool { return e.Name == pool.Judge }) {
+	if isAmong(pool.Experts, pool.Judge) {
 		err = refuse(ErrRequest, "%s cannot judge a dialogue and take part in it", pool.Judge)
 	}
 	return pool, err
@@ -136,7 +137,7 @@ func newExperts(r NewRequest) ([]layout.Expert, error) {
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(experts, func(e layout.Expert) bool { return e.Name == name }) {
+		if isAmong(experts, name) {
 			return nil, refuse(ErrTwice, "%s is among the agents twice", name)
 		}
 		experts = append(experts, layout.Expert{Name: name, Label: Label(name), Role: roles[name]})

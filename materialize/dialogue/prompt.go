@@ -91,14 +91,9 @@ func (f *Forum) prompt(d *Dialogue, round int, agent string) (Prompt, error) {
 		return p, err
 	}
 	if round > 0 {
-		reads, err := f.readings(d, round, e.Name)
-		if err != nil {
+		if p.Reads, err = f.writeReadings(&text, d, round, e.Name); err != nil {
 			return p, err
 		}
-		for _, r := range reads {
-			p.Reads = append(p.Reads, r.file)
-		}
-		writeReadings(&text, reads)
 	}
 	fmt.Fprintf(&text, outputText, p.Output)
 	text.WriteString(formatText)
@@ -187,63 +182,51 @@ func (d *Dialogue) others(e layout.Expert) []string {
 // maxOthers is how many other agents a prompt names.
 const maxOthers = 8
 
-// A reading is a file that an agent is told to read.
-type reading struct{ what, file string }
-
-// readings returns what there is to read before a round: the tensions, the summary of
-// the round before, and the turns of it. A turn that is empty or a stub says nothing.
-func (f *Forum) readings(d *Dialogue, round int, agent string) ([]reading, error) {
-	last := round - 1
-	var reads []reading
-	add := func(what string, name record.Name) error {
-		file, err := f.w.PathOf(name)
-		if err != nil {
-			return err
-		}
-		if info, err := os.Lstat(file); err == nil && info.Mode().IsRegular() {
-			reads = append(reads, reading{what, file})
-		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("looking at %s: %w", file, err)
-		}
-		return nil
-	}
-	for _, path := range []string{TensionsFile, roundFolder(last) + ".summary.md"} {
+// writeReadings writes the list of what there is to read before a round, and returns it:
+// the tensions, the summary of the round before, and the turns of it. A turn that is empty
+// or a stub says nothing.
+func (f *Forum) writeReadings(text *strings.Builder, d *Dialogue, round int, agent string) (files []string, err error) {
+	var names []record.Name
+	for _, path := range []string{TensionsFile, SummaryFile(round - 1)} {
 		if v, found := d.file(path); found {
-			if err := add("", v.Record.Name); err != nil {
-				return nil, err
-			}
+			names = append(names, v.Record.Name)
 		}
 	}
-	if r := d.Round(last); r != nil {
+	own := -1
+	if r := d.Round(round - 1); r != nil {
 		for _, t := range r.Turns {
 			if t.IsStub || t.IsEmpty() {
 				continue
 			}
-			what := ""
 			if t.Agent == agent {
-				what = "yours"
+				own = len(names)
 			}
-			if err := add(what, t.Version.Record.Name); err != nil {
-				return nil, err
-			}
+			names = append(names, t.Version.Record.Name)
 		}
 	}
-	return reads, nil
-}
-
-// writeReadings writes the list of the files to read.
-func writeReadings(text *strings.Builder, reads []reading) {
-	if len(reads) == 0 {
-		return
-	}
-	text.WriteString("\nREAD FIRST, with the Read tool:\n")
-	for _, r := range reads {
-		text.WriteString("  " + r.file)
-		if r.what != "" {
-			text.WriteString("  (" + r.what + ")")
+	for i, name := range names {
+		file, err := f.w.PathOf(name)
+		if err != nil {
+			return nil, err
+		}
+		info, err := os.Lstat(file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("looking at %s: %w", file, err)
+		}
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if len(files) == 0 {
+			text.WriteString("\nREAD FIRST, with the Read tool:\n")
+		}
+		files = append(files, file)
+		text.WriteString("  " + file)
+		if i == own {
+			text.WriteString("  (yours)")
 		}
 		text.WriteByte('\n')
 	}
+	return files, nil
 }
 
 // Example returns a turn that shows each marker once, in the form in which they are

@@ -29,7 +29,8 @@ type RecoverRequest struct {
 // A Recovered is a turn that was recovered.
 type Recovered struct {
 	*materialize.PutResult `json:"-"`
-	Was                    string `json:"was"` // why the turn was wanting: "missing", "empty", "a stub (reason)", "without markers", "good"
+	// Why the turn was wanting: "missing", "empty", "a stub (reason)", "without markers", "good".
+	Was string `json:"was"`
 	Transcript
 	Markers int `json:"markers"` // of the text
 }

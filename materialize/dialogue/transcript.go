@@ -17,11 +17,11 @@ import (
 // line of JSON for each message, {"type":"assistant","message":{"role":"assistant",
 // "content":[{"type":"text","text":…}]}}, where content may be a string too.
 type Transcript struct {
-	Text     string `json:"-"`                // the last text of the agent: all blocks of its message, a blank line between two
+	Text     string `json:"-"`                // the last text of the agent: all blocks of its message, with blank lines between
 	Line     int    `json:"line"`             // of its last block, counted from 1; 0: there is no text
 	Lines    int    `json:"lines"`            // that are not blank
 	Messages int    `json:"messages"`         // lines of the agent, with text or without
-	Faults   int    `json:"-"`                // messages that the program around the agent wrote in its name, and so are none
+	Faults   int    `json:"-"`                // messages that another program wrote in the agent's name, and so are none
 	Broken   int    `json:"broken,omitempty"` // lines that are not JSON
 }
 
@@ -170,7 +170,8 @@ func (t *Transcript) check(origin string, limit int) *record.Error {
 	case t.Text != "":
 		return nil
 	case t.Line > 0:
-		return record.Failed.Errorf("reading %s: the last text of the agent, in line %d, has more than %d bytes", origin, t.Line, limit)
+		const text = "reading %s: the last text of the agent, in line %d, has more than %d bytes"
+		return record.Failed.Errorf(text, origin, t.Line, limit)
 	case t.Lines == 0:
 		return record.NotFound.Errorf("%s is empty", origin)
 	}

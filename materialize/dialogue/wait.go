@@ -335,7 +335,8 @@ func (w *waiter) end(ctx context.Context) ([]Standing, error) {
 	if len(late) == 0 {
 		return w.standings(), nil
 	}
-	err := record.Timeout.Errorf("after %v, round %d of %s still waits for %s", w.Limit, w.Round, w.dialogue.Key, strings.Join(late, ", "))
+	const text = "after %v, round %d of %s still waits for %s"
+	err := record.Timeout.Errorf(text, w.Limit, w.Round, w.dialogue.Key, strings.Join(late, ", "))
 	return w.standings(), err.Because(ErrLate, names...)
 }
 
