@@ -100,7 +100,7 @@ func (l *linter) perspectiveRows() []inventoryRow {
 		row := inventoryRow{cell: p.Agent, round: -1, line: p.Line}
 		var found bool
 		if row.id, found = normalID(p.ID); !found {
-			if row.id, found = secondID(p.ID); !found {
+			if row.id = p.ID; !secondForm().MatchString(p.ID) {
 				continue
 			}
 		}
@@ -116,9 +116,6 @@ func (l *linter) perspectiveRows() []inventoryRow {
 
 // secondForm is an id of the second generation: MUFFIN-P0101.
 var secondForm = layout.Pattern(`^[\p{Lu}\d_-]+-[A-Z]\d{4}$`)
-
-// secondID returns an id of the second generation, which is written in full.
-func secondID(text string) (string, bool) { return text, secondForm().MatchString(text) }
 
 // tensionRows returns the tracker's rows. An id may name the agent and the round
 // itself: MUFFIN R0-T01.
@@ -208,7 +205,7 @@ func (r inventoryRow) whose() string {
 		text = " of " + oneSpaced(r.cell)
 	}
 	if _, inCell := roundInCell(r.cell); r.round >= 0 && !inCell {
-		text += " in round " + itoa(r.round)
+		text += " in round " + strconv.Itoa(r.round)
 	}
 	return text
 }

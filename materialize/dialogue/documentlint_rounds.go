@@ -2,6 +2,7 @@ package dialogue
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"filebus/materialize/layout"
@@ -44,7 +45,7 @@ func (l *linter) awaited(r layout.DocumentRound) {
 		}
 	}
 	if len(names) > 0 {
-		l.addIn(l.fileOf(r), LintShould, line, "filebus dialogue wait SLUG "+itoa(r.Number)+", and assemble again",
+		l.addIn(l.fileOf(r), LintShould, line, "filebus dialogue wait SLUG "+strconv.Itoa(r.Number)+", and assemble again",
 			"round %d has no text of %s", r.Number, strings.Join(names, ", "))
 	}
 }

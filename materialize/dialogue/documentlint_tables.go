@@ -8,8 +8,6 @@ import (
 	"filebus/materialize/layout"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // idNumber returns the number of an id of normalID.
 func idNumber(id string) int {
 	n, _ := strconv.Atoi(id[min(1, len(id)):]) // digits alone

@@ -178,7 +178,9 @@ func (f *Forum) Current(ctx context.Context, s Seat) (*materialize.PutResult, er
 }
 
 // edit changes the file of a turn. One that is too long to be edited is ErrOccupied.
-func (f *Forum) edit(ctx context.Context, s Seat, origin materialize.Origin, edit materialize.TextEdit) (*materialize.PutResult, error) {
+func (f *Forum) edit(
+	ctx context.Context, s Seat, origin materialize.Origin, edit materialize.TextEdit,
+) (*materialize.PutResult, error) {
 	if err := f.clear(ctx, s); err != nil {
 		return nil, err
 	}
