@@ -70,15 +70,20 @@ func runDialoguePut(ctx context.Context, env *environ, opts dialoguePutOptions, 
 		return err
 	}
 	if file != "-" {
-		gone, err := forum.GiveWay(ctx, seat, env.abs(file))
-		if err != nil {
+		if err := giveWay(ctx, env, forum, seat, file); err != nil {
 			return err
-		}
-		if gone {
-			env.note("%s has given way to %s", file, filepath.Base(seat.File))
 		}
 	}
 	return printReference(env, formatJSON, put.Ref, put.Reference())
+}
+
+// giveWay takes away the file that a turn was read from, if there is one too many now.
+func giveWay(ctx context.Context, env *environ, forum *dialogue.Forum, seat dialogue.Seat, file string) error {
+	gone, err := forum.GiveWay(ctx, seat, env.abs(file))
+	if gone {
+		env.note("%s has given way to %s", file, filepath.Base(seat.File))
+	}
+	return err
 }
 
 // turnOrigin says of a turn from whose hands it comes.

@@ -182,17 +182,16 @@ func (d *Dialogue) others(e layout.Expert) []string {
 // maxOthers is how many other agents a prompt names.
 const maxOthers = 8
 
-// writeReadings writes the list of what there is to read before a round, and returns it:
-// the tensions, the summary of the round before, and the turns of it. A turn that is empty
-// or a stub says nothing.
-func (f *Forum) writeReadings(text *strings.Builder, d *Dialogue, round int, agent string) (files []string, err error) {
-	var names []record.Name
+// readings returns what there is to read before a round: the tensions, the summary of the
+// round before, and the turns of it; own is the place of the agent's own. A turn that is
+// empty or a stub says nothing.
+func (d *Dialogue) readings(round int, agent string) (names []record.Name, own int) {
 	for _, path := range []string{TensionsFile, SummaryFile(round - 1)} {
 		if v, found := d.file(path); found {
 			names = append(names, v.Record.Name)
 		}
 	}
-	own := -1
+	own = -1
 	if r := d.Round(round - 1); r != nil {
 		for _, t := range r.Turns {
 			if t.IsStub || t.IsEmpty() {
@@ -204,6 +203,12 @@ func (f *Forum) writeReadings(text *strings.Builder, d *Dialogue, round int, age
 			names = append(names, t.Version.Record.Name)
 		}
 	}
+	return names, own
+}
+
+// writeReadings writes the list of the readings that are on disk, and returns it.
+func (f *Forum) writeReadings(text *strings.Builder, d *Dialogue, round int, agent string) (files []string, err error) {
+	names, own := d.readings(round, agent)
 	for i, name := range names {
 		file, err := f.w.PathOf(name)
 		if err != nil {

@@ -68,9 +68,7 @@ func (d *Dialogue) namesOr(agents []string, round int, owing []layout.Expert) []
 	if len(agents) > 0 {
 		return agents
 	}
-	for _, e := range owing {
-		agents = append(agents, e.Name)
-	}
+	agents = names(owing)
 	if r := d.Round(round); len(agents) == 0 && r != nil {
 		for _, t := range r.Turns {
 			agents = append(agents, t.Agent)

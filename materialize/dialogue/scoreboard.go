@@ -80,7 +80,7 @@ func (d *Dialogue) presence(r *Round) Presence {
 	p := Presence{Round: r.Number}
 	for _, t := range r.given() {
 		p.Given = append(p.Given, t.Agent)
-		j, judged := r.judgement(t.Agent)
+		j, judged := r.scores().Find(t.Agent)
 		if !judged {
 			p.Unjudged = append(p.Unjudged, t.Agent)
 		}
@@ -93,29 +93,27 @@ func (d *Dialogue) presence(r *Round) Presence {
 			p.Absent = append(p.Absent, a)
 		}
 	}
-	if r.Scores != nil {
-		for _, j := range r.Scores.Agents {
-			if _, isAbsent := r.absence(j.Agent); isAbsent {
-				p.Discarded = append(p.Discarded, j.Agent)
-			}
+	for _, j := range r.scores().Agents {
+		if _, isAbsent := r.absence(j.Agent); isAbsent {
+			p.Discarded = append(p.Discarded, j.Agent)
 		}
 	}
 	return p
 }
 
-// judgement returns what an agent was given in a round.
-func (r *Round) judgement(agent string) (layout.JudgedTurn, bool) {
+// scores returns what the judge has given in a round.
+func (r *Round) scores() layout.Scores {
 	if r.Scores == nil {
-		return layout.JudgedTurn{}, false
+		return layout.Scores{}
 	}
-	return r.Scores.Find(agent)
+	return *r.Scores
 }
 
 // judgedOf returns what some agents were given in a round.
 func (r *Round) judgedOf(agents []string) []layout.JudgedTurn {
 	var all []layout.JudgedTurn
 	for _, agent := range agents {
-		if j, found := r.judgement(agent); found {
+		if j, found := r.scores().Find(agent); found {
 			all = append(all, j)
 		}
 	}
