@@ -32,33 +32,26 @@ func completeArguments(env *environ) cobra.CompletionFunc {
 			rest = cobra.ShellCompDirectiveDefault
 		}
 		var found []string
+		s, err := env.open()
 		switch {
-		case strings.Contains(word, "SLUG"):
-			found = env.slugs(cmd.Context())
-		case word == "ID":
-			found = env.sessionIDs(cmd.Context())
-		case usage[0] == "SLUG" && (word == "ROUND" || word == "AGENT"):
-			found = env.dialogueWords(cmd.Context(), word, args)
 		case word == "START|SUCCESS|ERROR":
 			found = strings.Split(word, "|")
+		case err != nil: // what cannot be read completes nothing
+		case strings.Contains(word, "SLUG"):
+			found = env.slugs(cmd.Context(), s)
+		case word == "ID":
+			found = env.sessionIDs(cmd.Context(), s)
+		case usage[0] == "SLUG" && (word == "ROUND" || word == "AGENT"):
+			found = env.dialogueWords(cmd.Context(), s, word, args)
 		}
 		found = slices.DeleteFunc(found, func(text string) bool { return !strings.HasPrefix(text, typed) })
 		return found[:min(len(found), maxCompletions)], rest
 	}
 }
 
-// slugs returns the dialogues as they are typed, the newest first. What cannot be read
-// completes nothing.
-func (e *environ) slugs(ctx context.Context) []string {
-	s, err := e.open()
-	if err != nil {
-		return nil
-	}
-	items, _, err := e.forum(s).List(ctx, maxCompletions)
-	if err != nil {
-		return nil
-	}
-	var slugs []string
+// slugs returns the dialogues as they are typed, the newest first.
+func (e *environ) slugs(ctx context.Context, s *session) (slugs []string) {
+	items, _, _ := e.forum(s).List(ctx, maxCompletions) // none beside an error
 	for _, item := range items {
 		slugs = append(slugs, item.Key.String())
 	}
@@ -66,16 +59,8 @@ func (e *environ) slugs(ctx context.Context) []string {
 }
 
 // sessionIDs returns the sessions as they are typed, the newest first.
-func (e *environ) sessionIDs(ctx context.Context) []string {
-	s, err := e.open()
-	if err != nil {
-		return nil
-	}
-	keys, err := e.registry(s).Keys(ctx)
-	if err != nil {
-		return nil
-	}
-	var ids []string
+func (e *environ) sessionIDs(ctx context.Context, s *session) (ids []string) {
+	keys, _ := e.registry(s).Keys(ctx) // none beside an error
 	for _, k := range keys {
 		ids = append(ids, k.String(), k.ID)
 	}
@@ -83,11 +68,7 @@ func (e *environ) sessionIDs(ctx context.Context) []string {
 }
 
 // dialogueWords returns the rounds of a dialogue, or who takes part in one.
-func (e *environ) dialogueWords(ctx context.Context, word string, args []string) []string {
-	s, err := e.open()
-	if err != nil {
-		return nil
-	}
+func (e *environ) dialogueWords(ctx context.Context, s *session, word string, args []string) []string {
 	f := e.forum(s)
 	key, err := f.Find(ctx, args[0])
 	if err != nil {

@@ -46,25 +46,6 @@ func newDialogueAssembleCommand(env *environ) *cobra.Command {
 	return cmd
 }
 
-// An assembledJSON is what was written of a document, in JSON.
-type assembledJSON struct {
-	Dialogue string              `json:"dialogue"`
-	Status   string              `json:"status,omitempty"` // of the file; not with --out
-	Files    []assembledFileJSON `json:"files"`            // the document first, then its rounds
-	Removed  []string            `json:"removed,omitempty"`
-	Rounds   int                 `json:"rounds"`
-	Turns    int                 `json:"turns"`
-	Absent   int                 `json:"absent"` // agents that owed a turn and gave none
-}
-
-type assembledFileJSON struct {
-	File      string `json:"file"` // absolute
-	Name      string `json:"name,omitempty"`
-	Ref       string `json:"ref,omitempty"`
-	Tokens    int    `json:"tokens"`
-	Unchanged bool   `json:"unchanged"`
-}
-
 func runDialogueAssemble(ctx context.Context, env *environ, opts assembleOptions, slug string) error {
 	status, err := dialogue.ParseLifecycle(opts.status)
 	if err != nil {
@@ -78,7 +59,7 @@ func runDialogueAssemble(ctx context.Context, env *environ, opts assembleOptions
 		return err
 	}
 	done, err := forum.Assemble(ctx, key, dialogue.AssembleOptions{Status: status, Split: opts.split, Force: opts.force})
-	if captured := (*dialogue.CapturedError)(nil); errors.As(err, &captured) {
+	if errors.Is(err, dialogue.ErrCaptured) {
 		return coded(record.Usage, "filebus dialogue assemble "+quote(key.String())+" --out FILE", err)
 	}
 	if err != nil {
@@ -87,13 +68,7 @@ func runDialogueAssemble(ctx context.Context, env *environ, opts assembleOptions
 	if done.Skipped != nil {
 		env.note("not all files were looked at: %s", oneLine(done.Skipped.Error()))
 	}
-	view := assembledJSON{Dialogue: key.String(), Status: string(done.Status), Removed: done.Removed}
-	for _, r := range done.Files {
-		view.Files = append(view.Files, assembledFileJSON{
-			r.File, r.Name.String(), r.Ref.String(), record.EstimateTokens(r.Record.Size), r.Unchanged,
-		})
-	}
-	return printAssembled(env, view, done.Document)
+	return printAssembled(env, done)
 }
 
 // assembleElsewhere prints a document, or writes it to a file outside of the store.
@@ -107,82 +82,75 @@ func assembleElsewhere(ctx context.Context, env *environ, opts assembleOptions, 
 		return err
 	}
 	if opts.stdout {
-		text := layout.AppendDialogueDocument(nil, doc)
+		text := string(layout.AppendDialogueDocument(nil, doc))
+		env.printf("%s", text)
 		env.logRead(s, "dialogue assemble", d.Key.String(), record.EstimateTokens(int64(len(text))))
-		_, err := env.out.Write(text)
-		return err
+		return nil
 	}
 	file := env.abs(opts.out)
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		return coded(record.Usage, "the same with --out "+quote(filepath.Join(opts.out, d.Key.Slug()+".dialogue.md")), fmt.Errorf("%s is a folder", opts.out))
+		hint := "the same with --out " + quote(filepath.Join(opts.out, d.Key.Slug()+".dialogue.md"))
+		return coded(record.Usage, hint, fmt.Errorf("%s is a folder", opts.out))
 	}
 	files := dialogue.RenderDocument(doc, filepath.Base(file), opts.split)
-	written, err := writeDocument(filepath.Dir(file), files, opts.force)
-	if err != nil {
+	done := dialogue.NewAssembled(d.Key, doc)
+	if done.Files, err = writeDocument(filepath.Dir(file), files, opts.force); err != nil {
 		return err
 	}
-	return printAssembled(env, assembledJSON{Dialogue: d.Key.String(), Files: written}, doc)
+	return printAssembled(env, done)
 }
 
 // writeDocument writes the files of a document, unless somebody has changed one that
 // is there.
-func writeDocument(folder string, files []dialogue.DocumentFile, force bool) ([]assembledFileJSON, error) {
-	views, olds := []assembledFileJSON{}, [][]byte{}
+func writeDocument(folder string, files []dialogue.DocumentFile, force bool) ([]dialogue.AssembledFile, error) {
+	var written []dialogue.AssembledFile
+	var olds [][]byte
 	for _, part := range files {
-		view := assembledFileJSON{File: filepath.Join(folder, part.Name), Tokens: record.EstimateTokens(int64(len(part.Text)))}
-		old, err := os.ReadFile(view.File)
+		size := int64(len(part.Text))
+		file := dialogue.AssembledFile{File: filepath.Join(folder, part.Name), Tokens: record.EstimateTokens(size)}
+		old, err := os.ReadFile(file.File)
 		if err == nil && !force {
-			err = dialogue.CheckOverwrite(view.File, old, part.Text)
+			err = dialogue.CheckOverwrite(file.File, old, part.Text)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		view.Unchanged = err == nil && bytes.Equal(old, part.Text)
-		views, olds = append(views, view), append(olds, old)
+		file.Unchanged = err == nil && bytes.Equal(old, part.Text)
+		written, olds = append(written, file), append(olds, old)
 	}
 	for i := len(files) - 1; i >= 0; i-- { // the document last: it names the others
 		var err error
 		switch {
-		case views[i].Unchanged:
+		case written[i].Unchanged:
 		case olds[i] == nil:
-			err = createFile(views[i].File, files[i].Text)
+			err = createFile(written[i].File, files[i].Text)
 		default:
-			err = replaceFile(views[i].File, files[i].Text)
+			err = replaceFile(written[i].File, files[i].Text)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return views, nil
+	return written, nil
 }
 
-func printAssembled(env *environ, view assembledJSON, doc layout.DialogueDocument) error {
-	view.Rounds = len(doc.Rounds)
-	for _, r := range doc.Rounds {
-		for _, t := range r.Turns {
-			if t.Absent != "" {
-				view.Absent++
-			} else {
-				view.Turns++
-			}
-		}
-	}
+func printAssembled(env *environ, done *dialogue.Assembled) error {
 	if env.global.json {
-		return env.printJSON(view)
+		return env.printJSON(done)
 	}
-	for _, f := range view.Files {
+	for _, f := range done.Files {
 		note := ""
 		if f.Unchanged {
 			note = "  unchanged"
 		}
 		env.printf("%s  ~%s%s\n", oneLine(f.File), plural(f.Tokens, "token"), note)
 	}
-	for _, file := range view.Removed {
+	for _, file := range done.Removed {
 		env.printf("removed %s\n", oneLine(file))
 	}
-	env.printf("%s, %s", plural(view.Rounds, "round"), plural(view.Turns, "turn"))
-	if view.Absent > 0 {
-		env.printf(", %d absent: filebus dialogue check %s", view.Absent, quote(view.Dialogue))
+	env.printf("%s, %s", plural(done.Rounds, "round"), plural(done.Turns, "turn"))
+	if done.Absent > 0 {
+		env.printf(", %d absent: filebus dialogue check %s", done.Absent, quote(done.Dialogue.String()))
 	}
 	env.printf("\n")
 	return nil

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,32 +36,11 @@ func newDialogueCheckCommand(env *environ) *cobra.Command {
 	return cmd
 }
 
-// A dialogueCheckJSON is what a check has found, in JSON.
-type dialogueCheckJSON struct {
-	Dialogue  string        `json:"dialogue"`
-	Rounds    int           `json:"rounds"`
-	Launched  int           `json:"launched"` // turns that are owed
-	Given     int           `json:"given"`    // turns that hold something
-	Missing   int           `json:"missing"`
-	Empty     int           `json:"empty"`
-	Stubs     int           `json:"stubs"`
-	Markers   int           `json:"markers"`
-	Malformed int           `json:"malformed"`
-	Wanting   int           `json:"wanting"` // findings
-	Findings  []findingJSON `json:"findings"`
-	More      int           `json:"more,omitempty"` // findings that were left out
-	Mend      []string      `json:"mend,omitempty"`
-}
-
-// A findingJSON is one finding in JSON.
-type findingJSON struct {
-	Kind    string `json:"kind"`
-	Round   *int   `json:"round,omitempty"`
-	Agent   string `json:"agent,omitempty"`
-	File    string `json:"file"`
-	Line    int    `json:"line,omitempty"`
-	Text    string `json:"text"`
-	Wanting bool   `json:"wanting"`
+// A dialogueCheck is what is printed of a report.
+type dialogueCheck struct {
+	dialogue.Report
+	More int      `json:"more,omitempty"` // findings that were left out
+	Mend []string `json:"mend,omitempty"`
 }
 
 func runDialogueCheck(ctx context.Context, env *environ, slug string, round int, all bool) error {
@@ -72,43 +52,36 @@ func runDialogueCheck(ctx context.Context, env *environ, slug string, round int,
 	if err != nil {
 		return err
 	}
-	view := checkView(d, report, all)
-	if env.global.json {
-		err = env.printRead(s, "dialogue check", d.Key.String(), view)
-	} else {
-		env.printCheck(s, view)
+	view := dialogueCheck{Report: *report}
+	if d.Key.IsOwn() {
+		view.Mend = mendLines(d.Key, report.Findings)
 	}
-	if err == nil && view.Wanting > 0 {
-		return silentError(record.Wanting)
-	}
-	return err
-}
-
-// checkView returns what is printed of a report: what is wanting comes first.
-func checkView(d *dialogue.Dialogue, r *dialogue.Report, all bool) dialogueCheckJSON {
-	view := dialogueCheckJSON{
-		Dialogue: d.Key.String(), Rounds: r.Rounds, Launched: r.Launched, Given: r.Given, Missing: r.Missing, Empty: r.Empty,
-		Stubs: r.Stubs, Markers: r.Markers, Malformed: r.Malformed, Wanting: r.Wanting(), Findings: []findingJSON{},
-	}
-	findings := r.Findings
 	if !all {
-		findings = folded(findings)
+		view.Findings = folded(view.Findings)
 	}
-	for _, wanting := range []bool{true, false} {
-		for _, f := range findings {
-			switch {
-			case f.Wanting != wanting:
-			case !all && len(view.Findings) == findingsShown:
-				view.More++
-			default:
-				view.Findings = append(view.Findings, findingView(f))
-			}
+	order := []bool{true, false} // what is wanting comes first
+	slices.SortStableFunc(view.Findings, func(a, b dialogue.Finding) int {
+		return slices.Index(order, a.Wanting) - slices.Index(order, b.Wanting)
+	})
+	if more := len(view.Findings) - findingsShown; more > 0 && !all {
+		view.Findings, view.More = view.Findings[:findingsShown], more
+	}
+	_, err = env.present(s, presentation{
+		json: func(int) any { return view }, text: func(int) string { return view.text() },
+		op: "dialogue check", what: d.Key.String(),
+	})
+	if err != nil {
+		return err
+	}
+	if !env.global.json {
+		for _, line := range view.Mend {
+			env.note("mend: %s", line)
 		}
 	}
-	if d.Key.IsOwn() {
-		view.Mend = mendLines(d.Key, r.Findings)
+	if view.Wanting > 0 {
+		return silentError(record.Wanting)
 	}
-	return view
+	return nil
 }
 
 // folded returns findings with one for all markers of a file that depart from the
@@ -129,7 +102,8 @@ func folded(findings []dialogue.Finding) []dialogue.Finding {
 			continue
 		}
 		if len(lines) > 1 {
-			f.Line, f.Text = 0, fmt.Sprintf("malformed: %d markers, in lines %s", len(lines), strings.Join(lines[:min(len(lines), 10)], ", "))
+			shown := strings.Join(lines[:min(len(lines), 10)], ", ")
+			f.Line, f.Text = 0, fmt.Sprintf("malformed: %d markers, in lines %s", len(lines), shown)
 			if len(lines) > 10 {
 				f.Text += ", …"
 			}
@@ -139,25 +113,17 @@ func folded(findings []dialogue.Finding) []dialogue.Finding {
 	return out
 }
 
-func findingView(f dialogue.Finding) findingJSON {
-	view := findingJSON{Kind: string(f.Kind), Agent: validText(f.Agent), File: validText(f.File), Line: f.Line, Text: validText(f.Text), Wanting: f.Wanting}
-	if f.Round >= 0 {
-		view.Round = &f.Round
-	}
-	return view
-}
-
 // mendLines returns the commands that mend what was found: for the first agent whose
 // turn is wanting, and for the first file that is nobody's turn.
 func mendLines(key dialogue.Key, findings []dialogue.Finding) []string {
 	var turn, file []string
 	for _, f := range findings {
-		of := fmt.Sprintf("%s %d %s", quote(key.String()), f.Round, quote(f.Agent))
 		switch f.Kind {
 		case dialogue.FoundMissing, dialogue.FoundEmpty, dialogue.FoundStub, dialogue.FoundNoMarkers:
 			if turn != nil {
 				continue
 			}
+			of := fmt.Sprintf("%s %d %s", quote(key.String()), *f.Round, quote(f.Agent))
 			turn = []string{"filebus dialogue recover " + of + " --transcript FILE.jsonl", "filebus dialogue put " + of + " FILE"}
 			if f.Kind == dialogue.FoundNoMarkers {
 				turn[1] += " --force" // another turn stands there
@@ -171,7 +137,8 @@ func mendLines(key dialogue.Key, findings []dialogue.Finding) []string {
 	return append(turn, file...)
 }
 
-func (e *environ) printCheck(s *session, view dialogueCheckJSON) {
+// text returns what people are shown.
+func (view *dialogueCheck) text() string {
 	var out strings.Builder
 	for _, f := range view.Findings {
 		place := f.File
@@ -183,7 +150,8 @@ func (e *environ) printCheck(s *session, view dialogueCheckJSON) {
 	if view.More > 0 {
 		fmt.Fprintf(&out, "and %d more; --all prints them\n", view.More)
 	}
-	fmt.Fprintf(&out, "%s: %d of %s in %s, %s", view.Dialogue, view.Given, plural(view.Launched, "turn"), plural(view.Rounds, "round"), plural(view.Markers, "marker"))
+	fmt.Fprintf(&out, "%s: %d of %s in %s, %s", view.Dialogue, view.Given, plural(view.Launched, "turn"),
+		plural(view.Rounds, "round"), plural(view.Markers, "marker"))
 	for _, count := range []struct {
 		n    int
 		what string
@@ -195,9 +163,5 @@ func (e *environ) printCheck(s *session, view dialogueCheckJSON) {
 		}
 	}
 	out.WriteString("\n")
-	e.printf("%s", out.String())
-	for _, line := range view.Mend {
-		e.note("mend: %s", line)
-	}
-	e.logRead(s, "dialogue check", view.Dialogue, record.EstimateTokens(int64(out.Len())))
+	return out.String()
 }

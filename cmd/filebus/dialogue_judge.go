@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 )
 
@@ -66,28 +66,6 @@ func checkJudge(opts judgeOptions, args []string, given int) error {
 	return nil
 }
 
-// A dialogueJudgeJSON is what was recorded, in JSON.
-type dialogueJudgeJSON struct {
-	Dialogue  string       `json:"dialogue"`
-	Round     int          `json:"round"`
-	Agents    []judgedJSON `json:"agents"`
-	File      string       `json:"file"` // absolute
-	Unchanged bool         `json:"unchanged"`
-}
-
-// A judgedJSON is what one agent was given.
-type judgedJSON struct {
-	Agent         string `json:"agent"`
-	Wisdom        int    `json:"wisdom"`
-	Consistency   int    `json:"consistency"`
-	Truth         int    `json:"truth"`
-	Relationships int    `json:"relationships"`
-	Score         int    `json:"score"`
-	Converge      bool   `json:"converge,omitempty"`
-	Note          string `json:"note,omitempty"`
-	Judge         string `json:"judge,omitempty"`
-}
-
 func runDialogueJudge(ctx context.Context, env *environ, opts judgeOptions, args []string) error {
 	round, err := roundArgument(args[1])
 	if err != nil {
@@ -108,20 +86,14 @@ func runDialogueJudge(ctx context.Context, env *environ, opts judgeOptions, args
 	if err != nil {
 		return err
 	}
-	view := dialogueJudgeJSON{Dialogue: d.Key.String(), Round: round, File: validText(out.File), Unchanged: out.Unchanged}
-	for _, j := range out.Turns {
-		view.Agents = append(view.Agents, judgedJSON{
-			j.Agent, j.Wisdom, j.Consistency, j.Truth, j.Relationships, j.Marks().Sum(), j.Converge, j.Note, j.Judge,
-		})
-	}
 	if env.global.json {
-		return env.printJSON(view)
+		return env.printJSON(out)
 	}
-	for _, j := range view.Agents {
-		env.printf("%s\n", oneLine(fmt.Sprintf("%s round %d %s: W %d C %d T %d R %d = %d", view.Dialogue, round, j.Agent,
+	for _, j := range out.Agents {
+		env.printf("%s\n", oneLine(fmt.Sprintf("%s round %d %s: W %d C %d T %d R %d = %d", out.Dialogue, round, j.Agent,
 			j.Wisdom, j.Consistency, j.Truth, j.Relationships, j.Score)))
 	}
-	if view.Unchanged {
+	if out.Unchanged {
 		env.note("unchanged")
 	}
 	return nil
@@ -151,22 +123,10 @@ func readJudged(ctx context.Context, env *environ, opts judgeOptions) ([]layout.
 	return given, nil
 }
 
-// A judgedInput is an agent of such a file. A number that is left out is a mistake, not
-// a zero.
-type judgedInput struct {
-	Agent         string `json:"agent"`
-	Wisdom        *int   `json:"wisdom"`
-	Consistency   *int   `json:"consistency"`
-	Truth         *int   `json:"truth"`
-	Relationships *int   `json:"relationships"`
-	Converge      bool   `json:"converge"`
-	Note          string `json:"note"`
-	Judge         string `json:"judge"`
-}
-
-func parseJudged(text []byte) ([]layout.JudgedTurn, error) {
+// parseJudged reads judgements. A number that is left out is a mistake, not a zero.
+func parseJudged(text []byte) (given []layout.JudgedTurn, err error) {
 	var whole struct {
-		Agents []judgedInput `json:"agents"`
+		Agents []json.RawMessage `json:"agents"`
 	}
 	var into any = &whole
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
@@ -183,31 +143,18 @@ func parseJudged(text []byte) ([]layout.JudgedTurn, error) {
 	if len(whole.Agents) == 0 {
 		return nil, errors.New("it judges no agent")
 	}
-	var given []layout.JudgedTurn
-	for _, in := range whole.Agents {
-		j := layout.JudgedTurn{Agent: in.Agent, Converge: in.Converge, Note: in.Note, Judge: in.Judge}
-		for i, n := range []*int{in.Wisdom, in.Consistency, in.Truth, in.Relationships} {
+	for _, raw := range whole.Agents {
+		var j layout.JudgedTurn
+		var has struct{ Wisdom, Consistency, Truth, Relationships *int }
+		if err := cmp.Or(json.Unmarshal(raw, &j), json.Unmarshal(raw, &has)); err != nil {
+			return nil, fmt.Errorf("no JSON of judgements: %w", err)
+		}
+		for i, n := range []*int{has.Wisdom, has.Consistency, has.Truth, has.Relationships} {
 			if n == nil {
-				return nil, fmt.Errorf("agent %q has no %s", in.Agent, markFlags()[i])
+				return nil, fmt.Errorf("agent %q has no %s", j.Agent, markFlags()[i])
 			}
-			*[]*int{&j.Wisdom, &j.Consistency, &j.Truth, &j.Relationships}[i] = *n
 		}
 		given = append(given, j)
 	}
 	return given, nil
-}
-
-// explainScore explains what the rules of judging refuse.
-func explainScore(f *failure, err error) bool {
-	var absent *dialogue.AbsentError
-	switch {
-	case errors.As(err, &absent):
-		f.Exit, f.Hint = exitConflict, fmt.Sprintf("filebus dialogue check %s %d", quote(absent.Key.String()), absent.Round)
-	case errors.Is(err, dialogue.ErrMark):
-		f.Exit = exitUsage
-	default:
-		return false
-	}
-	f.Code = wordOf(f.Exit)
-	return true
 }

@@ -50,7 +50,10 @@ func TestManyJudges(t *testing.T) {
 			t.Errorf("agent %d has %+v, want %+v", i, j, want)
 		}
 	}
-	var got dialogueScoreJSON
+	var got struct {
+		Total         int
+		Kept, Written []string
+	}
 	printed := inProcesses(t, dir, 1, func(int) []string { return []string{"dialogue", "score", "many", "--json"} })
 	if err := json.Unmarshal([]byte(printed[0]), &got); err != nil {
 		t.Fatal(err)

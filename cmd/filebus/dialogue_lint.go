@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,11 +42,11 @@ func runDialogueLint(ctx context.Context, env *environ, opts documentLintOptions
 	if opts.min < 0 || opts.min > 100 {
 		return usageError("--min %d is not 0 to 100", opts.min)
 	}
-	args, err := env.slugNames(ctx, args, documentNames(ctx))
+	args, err := env.slugNames(ctx, args, documentNames)
 	if err != nil {
 		return err
 	}
-	reports := []*dialogue.LintReport{}
+	var reports []*dialogue.LintReport
 	wanting, unread := false, error(nil)
 	for _, arg := range args {
 		report, err := lintDocument(ctx, env, arg)
@@ -59,22 +61,13 @@ func runDialogueLint(ctx context.Context, env *environ, opts documentLintOptions
 		reports = append(reports, report)
 		wanting = wanting || report.Count(dialogue.LintMust) > 0 || report.Score < opts.min
 	}
-	if env.global.json {
-		if err := env.printJSON(reports); err != nil {
-			return err
-		}
-	} else {
-		for i, report := range reports {
-			if i > 0 {
-				env.printf("\n")
-			}
-			printDocumentLint(env, opts, report)
-		}
+	_, err = env.present(nil, presentation{
+		json: func(int) any { return reports }, text: func(int) string { return lintText(reports, opts.all) },
+	})
+	if err == nil && unread == nil && wanting {
+		unread = silentError(record.Wanting)
 	}
-	if wanting && unread == nil {
-		return silentError(record.Wanting)
-	}
-	return unread
+	return cmp.Or(err, unread)
 }
 
 // lintDocument reads a document, with the files of its rounds, and checks it.
@@ -108,19 +101,25 @@ func besideOf(arg string, in inputText) string {
 	return arg
 }
 
-func printDocumentLint(env *environ, opts documentLintOptions, r *dialogue.LintReport) {
-	env.printf("%s: %d of 100", oneLine(r.File), r.Score)
-	for _, level := range []dialogue.LintLevel{dialogue.LintMust, dialogue.LintShould, dialogue.LintNote} {
-		if n := r.Count(level); n > 0 {
-			env.printf(", %d %s", n, level)
+func lintText(reports []*dialogue.LintReport, all bool) string {
+	var texts []string
+	for _, r := range reports {
+		text := fmt.Sprintf("%s: %d of 100", oneLine(r.File), r.Score)
+		for _, level := range []dialogue.LintLevel{dialogue.LintMust, dialogue.LintShould, dialogue.LintNote} {
+			if n := r.Count(level); n > 0 {
+				text += fmt.Sprintf(", %d %s", n, level)
+			}
 		}
-	}
-	env.printf("\n")
-	for i, f := range r.Findings {
-		if i == maxLintFindings && !opts.all {
-			env.printf("and %d more: --all\n", len(r.Findings)-i)
-			return
+		text += "\n"
+		for i, f := range r.Findings {
+			if i == maxLintFindings && !all {
+				text += fmt.Sprintf("and %d more: --all\n", len(r.Findings)-i)
+				break
+			}
+			what := oneLine(f.Message + "; " + f.Remedy)
+			text += fmt.Sprintf("%s:%d: %s, %s: %s\n", oneLine(f.File), f.Line, f.Level, f.Check, what)
 		}
-		env.printf("%s:%d: %s, %s: %s; %s\n", oneLine(f.File), f.Line, f.Level, f.Check, oneLine(f.Message), oneLine(f.Remedy))
+		texts = append(texts, text)
 	}
+	return strings.Join(texts, "\n")
 }

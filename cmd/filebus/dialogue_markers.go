@@ -87,26 +87,21 @@ func runDialogueMarkers(ctx context.Context, env *environ, opts markersOptions, 
 	if err != nil {
 		return err
 	}
-	list := markerList{env: env, opts: opts, kinds: kinds, out: markersJSON{Markers: []markerJSON{}, Counts: map[string]int{}}}
-	var failed error
+	list := markerList{env: env, opts: opts, kinds: kinds, out: markersJSON{Counts: map[string]int{}}}
+	var failed []error
 	for _, arg := range args {
-		err := list.add(ctx, arg)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err == nil:
-			continue
-		case failed != nil:
-			env.note("not read: %s", message(failed))
+		if err := list.add(ctx, arg); err != nil {
+			failed, list.out.Unread = append(failed, err), append(list.out.Unread, arg)
 		}
-		failed = err
-		list.out.Unread = append(list.out.Unread, validText(arg))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 	}
-	switch {
-	case list.files == 0:
-		return failed
-	case failed != nil:
-		env.note("not read: %s", message(failed))
+	for i, err := range failed {
+		if list.files == 0 && i == len(failed)-1 {
+			return err
+		}
+		env.note("not read: %s", message(err))
 	}
 	return list.print()
 }
@@ -147,11 +142,11 @@ func (l *markerList) add(ctx context.Context, arg string) error {
 	l.files++
 	if !in.whole {
 		in.text = in.text[:bytes.LastIndexByte(in.text, '\n')+1] // a marker may have been cut
-		l.out.Unread = append(l.out.Unread, validText(arg))
+		l.out.Unread = append(l.out.Unread, arg)
 		l.env.note("%s: only the first %s were read", oneLine(arg), byteSize(maxMarkersText))
 	}
 	if reason, isStub := layout.ParseStub(in.text); isStub {
-		l.out.Stubs = append(l.out.Stubs, stubJSON{validText(arg), validText(reason)})
+		l.out.Stubs = append(l.out.Stubs, stubJSON{arg, reason})
 		l.env.note("%s is a stub: %s", oneLine(arg), oneLine(reason))
 		return nil
 	}
@@ -184,14 +179,14 @@ func (l *markerList) addMarker(file string, said layout.SpokenMarker) {
 		return
 	}
 	view := markerJSON{
-		Kind: kindWord(m.Kind), ID: m.ID, Label: validText(m.Label), Agent: said.Voice.Agent, Round: knownRound(said.Voice.Round),
-		File: validText(file), Line: m.Line, Exact: m.Exact, bent: bent,
+		Kind: kindWord(m.Kind), ID: m.ID, Label: m.Label, Agent: said.Voice.Agent, Round: knownRound(said.Voice.Round),
+		File: file, Line: m.Line, Exact: m.Exact, bent: bent,
 	}
 	for _, r := range m.Refs {
-		view.Refs = append(view.Refs, markerRefJSON{validText(r.Agent), knownRound(r.Round), r.ID, r.Verb})
+		view.Refs = append(view.Refs, markerRefJSON{r.Agent, knownRound(r.Round), r.ID, r.Verb})
 	}
 	if l.opts.body {
-		view.Body = validText(m.Body)
+		view.Body = m.Body
 	}
 	l.out.Markers = append(l.out.Markers, view)
 }
@@ -208,23 +203,31 @@ func knownRound(round int) *int {
 
 // print prints what was collected. What could not be read makes it partly.
 func (l *markerList) print() error {
-	if l.env.global.json {
-		if err := l.env.printJSON(l.out); err != nil {
-			return err
-		}
-	} else {
-		for _, m := range l.out.Markers {
-			l.env.printf("%s\n", m.line())
-			for line := range strings.Lines(m.Body) {
-				l.env.printf("%s\n", strings.TrimRight("  "+oneLine(line), " "))
-			}
-		}
+	_, err := l.env.present(nil, presentation{
+		json: func(int) any { return l.out }, text: func(int) string { return l.text() },
+	})
+	if err != nil {
+		return err
+	}
+	if !l.env.global.json {
 		l.env.note("%s", l.summary())
 	}
 	if len(l.out.Unread) > 0 {
 		return silentError(record.Partly)
 	}
 	return nil
+}
+
+// text returns what people are shown: a line for each marker, with its text below it.
+func (l *markerList) text() string {
+	var out strings.Builder
+	for _, m := range l.out.Markers {
+		out.WriteString(m.line() + "\n")
+		for line := range strings.Lines(m.Body) {
+			out.WriteString(strings.TrimRight("  "+oneLine(line), " ") + "\n")
+		}
+	}
+	return out.String()
 }
 
 // line returns what people are shown of a marker.

@@ -33,16 +33,6 @@ func newDialogueNewCommand(env *environ) *cobra.Command {
 	return cmd
 }
 
-// A dialogueNewJSON is a dialogue that was made, in JSON.
-type dialogueNewJSON struct {
-	Dialogue string   `json:"dialogue"`
-	Folder   string   `json:"folder"` // absolute, as is that of the round
-	Round    string   `json:"round"`
-	Pool     string   `json:"pool"`
-	Ref      string   `json:"ref"`
-	Agents   []string `json:"agents"`
-}
-
 func runDialogueNew(ctx context.Context, env *environ, opts dialogueNewOptions) error {
 	r := opts.NewRequest
 	r.Roles = make(map[string]string)
@@ -62,13 +52,7 @@ func runDialogueNew(ctx context.Context, env *environ, opts dialogueNewOptions) 
 		return err
 	}
 	if env.global.json {
-		view := dialogueNewJSON{
-			made.Key.String(), validText(made.Folder), validText(made.Round), "dialogue/" + made.Key.ID + "/" + dialogue.PoolFile, made.Ref.Short(), nil,
-		}
-		for _, e := range made.Pool.Experts {
-			view.Agents = append(view.Agents, e.Name)
-		}
-		return env.printJSON(view)
+		return env.printJSON(made)
 	}
 	env.printf("%s  %s\n", made.Key, oneLine(made.Folder))
 	env.note("tell the agents what to do: filebus dialogue prompt %s 0 --all", made.Key)

@@ -15,6 +15,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 )
 
@@ -125,9 +126,12 @@ func (d *debate) killExec(t *testing.T, args []string) {
 	_ = cmd.Wait()         // it was killed
 }
 
+// A roundView is what is read of what dialogue wait prints.
+type roundView struct{ Agents []dialogue.Standing }
+
 // wait waits for a round, and returns what stands there: for those who write as long
 // as it takes, for the dead a moment.
-func (d *debate) wait(t *testing.T, round int, writers ...string) (view roundJSON, exit int) {
+func (d *debate) wait(t *testing.T, round int, writers ...string) (view roundView, exit int) {
 	t.Helper()
 	if len(writers) > 0 {
 		args := []string{"dialogue", "wait", "retry", fmt.Sprint(round), "--for", "5m", "--no-stubs", "--agents", strings.Join(writers, ",")}
@@ -148,10 +152,10 @@ func (d *debate) wait(t *testing.T, round int, writers ...string) (view roundJSO
 }
 
 // statesOf returns what stands in a round, a word for each agent.
-func statesOf(view roundJSON) []string {
+func statesOf(view roundView) []string {
 	var all []string
 	for _, a := range view.Agents {
-		state := a.State
+		state := string(a.State)
 		if a.Late {
 			state += " late"
 		}
@@ -306,7 +310,7 @@ func TestManyTurns(t *testing.T) {
 	if diff := gocmp.Diff(map[int]int{exitDone: 1, exitConflict: 4}, exits); diff != "" {
 		t.Errorf("exit codes of five who put one turn (-want +got):\n%s", diff)
 	}
-	var view roundJSON
+	var view roundView
 	if err := json.Unmarshal([]byte(mustRun(t, dir, "dialogue", "wait", "many", "0", "--json")), &view); err != nil || len(view.Agents) != processes+1 {
 		t.Fatalf("%+v, %v", view, err)
 	}

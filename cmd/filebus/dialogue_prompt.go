@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/dialogue"
-	"filebus/store/record"
 )
 
 type dialoguePromptOptions struct {
@@ -32,23 +31,11 @@ func newDialoguePromptCommand(env *environ) *cobra.Command {
 	return cmd
 }
 
-// A dialoguePromptsJSON is what agents are told in a round, in JSON.
-type dialoguePromptsJSON struct {
-	Dialogue string               `json:"dialogue"`
-	Round    int                  `json:"round"`
-	Prompts  []dialoguePromptJSON `json:"prompts"`
-}
-
-// A dialoguePromptJSON is what one agent is told. Paths are absolute.
-type dialoguePromptJSON struct {
-	Agent   string   `json:"agent"`
-	Output  string   `json:"output"`
-	Reads   []string `json:"reads,omitempty"`
-	Tokens  int      `json:"tokens"`
-	File    string   `json:"file,omitempty"` // if it was saved
-	Ref     string   `json:"ref,omitempty"`
-	Text    string   `json:"text,omitempty"`     // if it was not
-	NoWrite string   `json:"no_write,omitempty"` // the definition that lacks the Write tool
+// The dialoguePrompts are what agents are told in a round.
+type dialoguePrompts struct {
+	Dialogue dialogue.Key      `json:"dialogue"`
+	Round    int               `json:"round"`
+	Prompts  []dialogue.Prompt `json:"prompts"`
 }
 
 // roundArgument reads the number of a round: 0, 1, round-2.
@@ -85,27 +72,14 @@ func runDialoguePrompt(ctx context.Context, env *environ, opts dialoguePromptOpt
 	if err != nil {
 		return err
 	}
-	view := dialoguePromptsJSON{Dialogue: d.Key.String(), Round: r.Round}
-	for _, p := range prompts {
-		view.Prompts = append(view.Prompts, toPromptJSON(p))
-		view.Prompts[len(view.Prompts)-1].NoWrite = env.warnWrite(f, d.Key, r.Round, p.Agent, shared)
+	for i := range prompts {
+		p := &prompts[i]
+		p.NoWrite = env.warnWrite(f, d.Key, r.Round, p.Agent, shared)
+		if p.File != "" {
+			p.Text = ""
+		}
 	}
-	return env.printPrompts(s, view)
-}
-
-func toPromptJSON(p dialogue.Prompt) dialoguePromptJSON {
-	view := dialoguePromptJSON{
-		Agent: p.Agent, Output: validText(p.Output), File: validText(p.File), Tokens: record.EstimateTokens(int64(len(p.Text))),
-	}
-	for _, file := range p.Reads {
-		view.Reads = append(view.Reads, validText(file))
-	}
-	if p.File == "" {
-		view.Text = p.Text
-	} else {
-		view.Ref = p.Ref.Short()
-	}
-	return view
+	return env.printPrompts(s, dialoguePrompts{d.Key, r.Round, prompts})
 }
 
 // warnWrite says if an agent cannot write its file, and returns the definition that
@@ -126,19 +100,19 @@ func (e *environ) warnWrite(f *dialogue.Forum, key dialogue.Key, round int, agen
 	}
 	e.note("%s cannot write its file: %s lacks the Write tool; add it, or store the answer: filebus dialogue put %s %d %s FILE",
 		agent, oneLine(d.File), key, round, agent)
-	return validText(d.File)
+	return d.File
 }
 
 // printPrompts prints prompts: the text of one, or a line for each that has a file.
-func (e *environ) printPrompts(s *session, view dialoguePromptsJSON) error {
+func (e *environ) printPrompts(s *session, view dialoguePrompts) error {
 	if e.global.json {
-		return e.printRead(s, "dialogue prompt", view.Dialogue, view)
+		return e.printRead(s, "dialogue prompt", view.Dialogue.String(), view)
 	}
 	var rows [][]string
 	for _, p := range view.Prompts {
 		if p.File == "" {
 			e.printf("%s", p.Text)
-			e.logRead(s, "dialogue prompt", view.Dialogue, p.Tokens)
+			e.logRead(s, "dialogue prompt", view.Dialogue.String(), p.Tokens)
 			continue
 		}
 		rows = append(rows, []string{p.Agent, p.File, tokenText(p.Tokens)})

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -55,36 +54,36 @@ func runDialoguePut(ctx context.Context, env *environ, opts dialoguePutOptions, 
 	if err != nil {
 		return err
 	}
+	file := append(args[3:], "-")[0]
 	c := dialogue.Contribution{Text: layout.StubText(opts.stub, ""), Force: opts.force, Origin: env.turnOrigin(record.SourcePut)}
-	if !isStub {
-		if c.Text, err = opts.read(ctx, env, forum, seat, append(args[3:], "-")[0]); err != nil {
-			return err
-		}
+	if !isStub && !opts.force {
+		err = refuseOther(ctx, env, forum, seat, file)
+	}
+	if !isStub && err == nil {
+		c.Text, err = readTurn(env, file)
+	}
+	if err != nil {
+		return err
 	}
 	put, err := forum.Put(ctx, seat, c)
 	if err != nil {
 		return err
 	}
-	if len(args) > 3 && args[3] != "-" {
-		gone, err := forum.GiveWay(ctx, seat, env.abs(args[3]))
-		if err != nil {
+	if file != "-" {
+		if err := giveWay(ctx, env, forum, seat, file); err != nil {
 			return err
-		}
-		if gone {
-			env.note("%s has given way to %s", args[3], filepath.Base(seat.File))
 		}
 	}
 	return printReference(env, formatJSON, put.Ref, put.Reference())
 }
 
-// read returns the text of a turn. The turn of another agent is refused.
-func (o dialoguePutOptions) read(ctx context.Context, env *environ, forum *dialogue.Forum, seat dialogue.Seat, file string) ([]byte, error) {
-	if !o.force {
-		if err := refuseOther(ctx, env, forum, seat, file); err != nil {
-			return nil, err
-		}
+// giveWay takes away the file that a turn was read from, if there is one too many now.
+func giveWay(ctx context.Context, env *environ, forum *dialogue.Forum, seat dialogue.Seat, file string) error {
+	gone, err := forum.GiveWay(ctx, seat, env.abs(file))
+	if gone {
+		env.note("%s has given way to %s", file, filepath.Base(seat.File))
 	}
-	return readTurn(env, seat, file)
+	return err
 }
 
 // turnOrigin says of a turn from whose hands it comes.
@@ -95,21 +94,13 @@ func (e *environ) turnOrigin(source record.Source) materialize.Origin {
 }
 
 // readTurn reads the text of a turn, from a file or from standard input.
-func readTurn(env *environ, seat dialogue.Seat, file string) (text []byte, err error) {
-	in := env.in
-	if file != "-" {
-		f, err := openInput(env, file)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = f.Close() }() // only read
-		in = f
+func readTurn(env *environ, file string) (text []byte, err error) {
+	in, _, err := env.openTranscript(file)
+	if err != nil {
+		return nil, err
 	}
-	text, err = io.ReadAll(io.LimitReader(in, dialogue.MaxTurn+1))
-	if len(text) > dialogue.MaxTurn {
-		return nil, errors.Join(&dialogue.SizeError{Seat: seat, Size: int64(len(text))}, err)
-	}
-	return text, err
+	defer func() { _ = in.Close() }()                         // only read
+	return io.ReadAll(io.LimitReader(in, dialogue.MaxTurn+1)) // one more is refused
 }
 
 // refuseOther returns an error if a file is the turn of another agent in the round.

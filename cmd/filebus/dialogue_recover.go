@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/dialogue"
-	"filebus/store/record"
 )
 
 type dialogueRecoverOptions struct {
@@ -33,15 +30,10 @@ func newDialogueRecoverCommand(env *environ) *cobra.Command {
 	return cmd
 }
 
-// A dialogueRecoverJSON is a turn that was recovered, in JSON.
-type dialogueRecoverJSON struct {
+// A dialogueRecovered is a turn that was recovered, in JSON.
+type dialogueRecovered struct {
 	storedView
-	Was      string `json:"was"`
-	Line     int    `json:"line"` // of the transcript
-	Lines    int    `json:"lines"`
-	Messages int    `json:"messages"` // of the agent
-	Broken   int    `json:"broken,omitempty"`
-	Markers  int    `json:"markers"`
+	dialogue.Recovered
 }
 
 func runDialogueRecover(ctx context.Context, env *environ, opts dialogueRecoverOptions, args []string) error {
@@ -61,13 +53,7 @@ func runDialogueRecover(ctx context.Context, env *environ, opts dialogueRecoverO
 		return err
 	}
 	out, err := f.Recover(ctx, key, r)
-	stub := fmt.Sprintf("filebus dialogue put %s %d %s --stub REASON", quote(key.String()), round, quote(args[2]))
-	switch {
-	case errors.As(err, new(*dialogue.NoTextError)):
-		return coded(record.NotFound, stub, err)
-	case errors.As(err, new(*dialogue.TextSizeError)):
-		return coded(record.Failed, stub, err)
-	case err != nil:
+	if err != nil {
 		return err
 	}
 	return env.printRecovered(out)
@@ -86,18 +72,16 @@ func (e *environ) openTranscript(file string) (io.ReadCloser, string, error) {
 }
 
 func (e *environ) printRecovered(out *dialogue.Recovered) error {
-	if n := out.Seen.Broken; n > 0 {
+	if n := out.Broken; n > 0 {
 		e.note("%s of the transcript not JSON, and passed over", plural(n, "line"))
 	}
 	if out.Markers == 0 {
 		e.note("the text has no markers")
 	}
 	if e.global.json {
-		return e.printJSON(dialogueRecoverJSON{
-			storedView{out.Ref.String(), out.Name.String(), validText(out.File), out.Unchanged}, out.Was, out.Seen.Line, out.Seen.Lines,
-			out.Seen.Messages, out.Seen.Broken, out.Markers,
-		})
+		return e.printJSON(dialogueRecovered{storedView{out.Ref.String(), out.Name.String(), out.File, out.Unchanged}, *out})
 	}
-	e.printf("%s  %s  (was %s; line %d of the transcript, %s)\n", out.Ref.Short(), out.Name, oneLine(out.Was), out.Seen.Line, plural(out.Markers, "marker"))
+	e.printf("%s  %s  (was %s; line %d of the transcript, %s)\n", out.Ref.Short(), out.Name, oneLine(out.Was), out.Line,
+		plural(out.Markers, "marker"))
 	return nil
 }

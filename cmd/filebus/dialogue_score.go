@@ -3,14 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
-	"filebus/store/record"
 )
 
 type dialogueScoreOptions struct {
@@ -31,53 +29,22 @@ func newDialogueScoreCommand(env *environ) *cobra.Command {
 	return cmd
 }
 
-// A dialogueScoreJSON is a dialogue in numbers, in JSON.
-type dialogueScoreJSON struct {
-	Dialogue  string           `json:"dialogue"`
-	Converged bool             `json:"converged"`
-	Total     int              `json:"total"`
-	Rounds    []roundScoreJSON `json:"rounds"`
-	Agents    []agentScoreJSON `json:"agents"`
-	Tensions  []tensionJSON    `json:"tensions"`
-	Written   []string         `json:"written,omitempty"` // absolute
-	Kept      []string         `json:"kept,omitempty"`    // written by hand
+// A dialogueScore is a dialogue in numbers, in JSON.
+type dialogueScore struct {
+	Dialogue  dialogue.Key        `json:"dialogue"`
+	Converged bool                `json:"converged"`
+	Total     int                 `json:"total"`
+	Rounds    []roundScore        `json:"rounds"`
+	Agents    []layout.AgentScore `json:"agents"`
+	Tensions  []layout.TensionRow `json:"tensions"`
+	Written   []string            `json:"written,omitempty"` // absolute
+	Kept      []string            `json:"kept,omitempty"`    // written by hand
 }
 
-// A roundScoreJSON is a round in numbers.
-type roundScoreJSON struct {
-	Round         int      `json:"round"`
-	Wisdom        int      `json:"wisdom"`
-	Consistency   int      `json:"consistency"`
-	Truth         int      `json:"truth"`
-	Relationships int      `json:"relationships"`
-	Score         int      `json:"score"`
-	Cumulative    int      `json:"cumulative"`
-	Open          int      `json:"open_tensions"`
-	Perspectives  int      `json:"new_perspectives"`
-	Velocity      int      `json:"velocity"`
-	Converge      int      `json:"converge"` // per cent
-	Given         []string `json:"given"`
-	Absent        []string `json:"absent,omitempty"`
-	Unjudged      []string `json:"unjudged,omitempty"`
-}
-
-// An agentScoreJSON is an agent in numbers.
-type agentScoreJSON struct {
-	Agent         string `json:"agent"` // as people call it
-	Wisdom        int    `json:"wisdom"`
-	Consistency   int    `json:"consistency"`
-	Truth         int    `json:"truth"`
-	Relationships int    `json:"relationships"`
-	Total         int    `json:"total"`
-}
-
-// A tensionJSON is a tension with what became of it.
-type tensionJSON struct {
-	ID       string `json:"id"`
-	Tension  string `json:"tension"`
-	Status   string `json:"status"`
-	Raised   string `json:"raised"`
-	Resolved string `json:"resolved,omitempty"`
+// A roundScore is a round in numbers, and who was there.
+type roundScore struct {
+	layout.RoundScore
+	dialogue.Presence
 }
 
 func runDialogueScore(ctx context.Context, env *environ, opts dialogueScoreOptions, slug string) error {
@@ -92,98 +59,58 @@ func runDialogueScore(ctx context.Context, env *environ, opts dialogueScoreOptio
 			return err
 		}
 	}
-	if env.global.json {
-		return env.printRead(s, "dialogue score", d.Key.String(), scoreView(board, files))
+	view := scoreView(board, files)
+	var open []layout.TensionRow
+	for _, t := range view.Tensions {
+		if t.IsOpen() {
+			open = append(open, t)
+		}
 	}
-	env.printScore(s, board)
-	env.noteScore(board, files)
-	return nil
+	_, err = env.present(s, presentation{
+		op: "dialogue score", what: d.Key.String(), entries: len(open), maxTokens: scoreTokens,
+		json: func(int) any { return view }, text: func(n int) string { return env.scoreText(board, open, n) },
+	})
+	if err == nil && !env.global.json {
+		env.noteScore(board, view.Kept)
+	}
+	return err
 }
 
-func scoreView(b *dialogue.Board, files []dialogue.DerivedFile) dialogueScoreJSON {
-	view := dialogueScoreJSON{
-		Dialogue: b.Dialogue.Key.String(), Converged: b.Converged, Total: b.Total,
-		Rounds: []roundScoreJSON{}, Agents: []agentScoreJSON{}, Tensions: []tensionJSON{},
+func scoreView(b *dialogue.Board, files []dialogue.DerivedFile) dialogueScore {
+	view := dialogueScore{
+		Dialogue: b.Dialogue.Key, Converged: b.Converged, Total: b.Total, Agents: b.Agents, Tensions: b.TensionRows(),
 	}
 	for i, r := range b.Rounds {
-		p := b.Presence[i]
-		row := roundScoreJSON{
-			r.Round, r.Marks.Wisdom, r.Marks.Consistency, r.Marks.Truth, r.Marks.Relationships, r.Score, r.Cumulative,
-			r.OpenTensions, r.NewPerspectives, r.Velocity, r.Converge, append([]string{}, p.Given...), nil, p.Unjudged,
-		}
-		for _, a := range p.Absent {
-			row.Absent = append(row.Absent, a.Agent)
-		}
-		view.Rounds = append(view.Rounds, row)
-	}
-	for _, a := range b.Agents {
-		view.Agents = append(view.Agents, agentScoreJSON{a.Agent, a.Marks.Wisdom, a.Marks.Consistency, a.Marks.Truth, a.Marks.Relationships, a.Total})
-	}
-	for _, t := range b.TensionRows() {
-		view.Tensions = append(view.Tensions, tensionJSON{t.ID, validText(t.Tension), t.Status, t.Raised, t.Resolved})
+		view.Rounds = append(view.Rounds, roundScore{r, b.Presence[i]})
 	}
 	for _, file := range files {
 		if file.Kept {
 			view.Kept = append(view.Kept, file.Path)
 		} else {
-			view.Written = append(view.Written, validText(file.File))
+			view.Written = append(view.Written, file.File)
 		}
 	}
 	return view
 }
 
-// scoreBytes is how long the numbers of a dialogue are at most: about 400 tokens.
-const scoreBytes = 1600
+// scoreTokens is how long the numbers of a dialogue are at most.
+const scoreTokens = 400
 
-// printScore prints the rounds and the tensions that are open.
-func (e *environ) printScore(s *session, b *dialogue.Board) {
-	var out strings.Builder
-	widths := []int(nil)
-	rows := [][]string{{"round", "W", "C", "T", "R", "score", "S", "open", "new", "velocity", "converge"}}
-	for _, r := range b.Rounds {
-		rows = append(rows, roundRow(r))
-	}
-	if e.outTerminal {
-		widths = columnWidths(rows)
-	}
+// scoreText returns the rounds and the first tensions that are open.
+func (e *environ) scoreText(b *dialogue.Board, open []layout.TensionRow, shown int) string {
 	const shownRounds = 12 // the last ones
-	for i, row := range rows {
-		if i == 0 || i >= len(rows)-shownRounds {
-			writeRow(&out, row, widths)
-		}
+	rows := [][]string{{"round", "W", "C", "T", "R", "score", "S", "open", "new", "velocity", "converge"}}
+	for _, r := range b.Rounds[max(0, len(b.Rounds)-shownRounds):] {
+		rows = append(rows, r.Cells("-"))
 	}
-	fmt.Fprintf(&out, "ALIGNMENT %d  %s\n", b.Total, boardState(b))
-	left := 0
-	for _, t := range b.TensionRows() {
-		line := oneLine(fmt.Sprintf("%s %s: %s", strings.ToLower(t.Status), t.ID, layout.Clip(t.Tension, 70))) + "\n"
-		switch {
-		case !t.IsOpen():
-		case out.Len()+len(line) > scoreBytes-40:
-			left++
-		default:
-			out.WriteString(line)
-		}
+	text := fmt.Sprintf("%sALIGNMENT %d  %s\n", e.table(rows), b.Total, boardState(b))
+	for _, t := range open[:shown] {
+		text += oneLine(fmt.Sprintf("%s %s: %s", strings.ToLower(t.Status), t.ID, layout.Clip(t.Tension, 70))) + "\n"
 	}
-	if left > 0 {
-		fmt.Fprintf(&out, "and %d more open tensions\n", left)
+	if left := len(open) - shown; left > 0 {
+		text += fmt.Sprintf("and %d more open tensions\n", left)
 	}
-	e.printf("%s", out.String())
-	e.logRead(s, "dialogue score", b.Dialogue.Key.String(), record.EstimateTokens(int64(out.Len())))
-}
-
-func roundRow(r layout.RoundScore) []string {
-	row := []string{strconv.Itoa(r.Round), "-", "-", "-", "-", "-"}
-	if r.Judged {
-		m := r.Marks
-		row = row[:1]
-		for _, n := range []int{m.Wisdom, m.Consistency, m.Truth, m.Relationships, r.Score} {
-			row = append(row, strconv.Itoa(n))
-		}
-	}
-	for _, n := range []int{r.Cumulative, r.OpenTensions, r.NewPerspectives, r.Velocity} {
-		row = append(row, strconv.Itoa(n))
-	}
-	return append(row, strconv.Itoa(r.Converge)+"%")
+	return text
 }
 
 // boardState says how far a dialogue is.
@@ -198,7 +125,7 @@ func boardState(b *dialogue.Board) string {
 }
 
 // noteScore says what is missing from the numbers, and what was not written.
-func (e *environ) noteScore(b *dialogue.Board, files []dialogue.DerivedFile) {
+func (e *environ) noteScore(b *dialogue.Board, kept []string) {
 	for _, p := range b.Presence {
 		switch {
 		case len(p.Unjudged) == 0:
@@ -209,12 +136,6 @@ func (e *environ) noteScore(b *dialogue.Board, files []dialogue.DerivedFile) {
 		}
 		if len(p.Discarded) > 0 {
 			e.note("round %d: judged and absent, so not counted: %s", p.Round, layout.Clip(strings.Join(p.Discarded, ", "), 200))
-		}
-	}
-	var kept []string
-	for _, file := range files {
-		if file.Kept {
-			kept = append(kept, file.Path)
 		}
 	}
 	if len(kept) > 0 {

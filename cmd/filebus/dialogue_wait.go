@@ -36,23 +36,13 @@ func newDialogueWaitCommand(env *environ) *cobra.Command {
 	return cmd
 }
 
-// A roundJSON is what stands in the places of a round's turns, in JSON.
-type roundJSON struct {
-	Dialogue string         `json:"dialogue"`
-	Round    int            `json:"round"`
-	Agents   []standingJSON `json:"agents"`
-	Stubs    int            `json:"stubs"`
-	Resume   string         `json:"resume,omitempty"` // the command that goes on
-}
-
-type standingJSON struct {
-	Agent  string   `json:"agent"`
-	State  string   `json:"state"` // turn, stub, empty, writing or missing
-	Words  int      `json:"words"`
-	File   string   `json:"file"`
-	Reason string   `json:"reason,omitempty"` // of a stub
-	Late   bool     `json:"late,omitempty"`
-	Alike  []string `json:"alike,omitempty"` // files that may be meant
+// A dialogueRound is what stands in the places of a round's turns.
+type dialogueRound struct {
+	Dialogue dialogue.Key        `json:"dialogue"`
+	Round    int                 `json:"round"`
+	Agents   []dialogue.Standing `json:"agents"`
+	Stubs    int                 `json:"stubs"`
+	Resume   string              `json:"resume,omitempty"` // the command that goes on
 }
 
 func runDialogueWait(ctx context.Context, env *environ, opts dialogueWaitOptions, slug, number string) error {
@@ -73,25 +63,42 @@ func runDialogueWait(ctx context.Context, env *environ, opts dialogueWaitOptions
 		Alike: func(seat dialogue.Seat, file string) { env.noteAlike(s, seat, file) },
 		Say:   func(line string) { env.note("%s", oneLine(line)) },
 	})
-	var late *dialogue.LateError
-	if err != nil && !errors.As(err, &late) {
+	isLate := errors.Is(err, dialogue.ErrLate)
+	if err != nil && !isLate {
 		return err
 	}
-	size, printErr := printRound(env, s, opts, key, round, all, late)
-	env.logWait(s, "dialogue wait", key.ID, record.EstimateTokens(int64(size)), env.now().Sub(begun))
+	view := dialogueRound{Dialogue: key, Round: round, Agents: all}
+	if isLate {
+		view.Resume = roundHint(opts, key, round)
+	}
+	stubs := view.stubs()
+	view.Stubs = len(stubs)
+	_, printErr := env.present(s, presentation{
+		op: "dialogue wait", what: key.ID, took: env.now().Sub(begun),
+		json: func(int) any { return view }, text: func(int) string { return env.roundTable(s, all) },
+	})
 	switch {
 	case printErr != nil:
 		return printErr
-	case late != nil:
-		return &lateRoundError{late, roundHint(opts, key, round)}
+	case isLate:
+		return coded(record.Timeout, view.Resume, err)
+	case len(stubs) == 0:
+		return nil
 	}
-	return wantStubs(key, round, all)
+	place := fmt.Sprintf("%s %d %s", quote(key.String()), round, quote(stubs[0]))
+	hint := "filebus dialogue recover " + place + " --transcript FILE, or filebus dialogue put " + place + " FILE"
+	const text = "%d of %d have stubs in round %d of %s: %s"
+	return coded(record.Wanting, hint, fmt.Errorf(text, len(stubs), len(all), round, key, strings.Join(stubs, ", ")))
 }
 
-// A lateRoundError is the end of a wait for a round whose time was up.
-type lateRoundError struct {
-	*dialogue.LateError
-	resume string // the command that goes on
+// stubs returns the agents that have one.
+func (view *dialogueRound) stubs() (agents []string) {
+	for _, a := range view.Agents {
+		if a.State == dialogue.StateStub {
+			agents = append(agents, a.Agent)
+		}
+	}
+	return agents
 }
 
 // noteAlike names a file that may be meant as a turn, and the command that takes it.
@@ -101,7 +108,8 @@ func (e *environ) noteAlike(s *session, seat dialogue.Seat, file string) {
 		shown = file
 	}
 	e.note("%s: missing; there is %s", seat.Agent, oneLine(shown))
-	fmt.Fprintf(e.err, "  try: filebus dialogue put %s %d %s %s\n", quote(seat.Key.String()), seat.Round, quote(seat.Agent), quote(s.near(e, file)))
+	fmt.Fprintf(e.err, "  try: filebus dialogue put %s %d %s %s\n",
+		quote(seat.Key.String()), seat.Round, quote(seat.Agent), quote(s.near(e, file)))
 }
 
 // near returns a file's path as seen from the working directory, if it lies in the
@@ -116,40 +124,20 @@ func (s *session) near(env *environ, file string) string {
 	return file
 }
 
-// printRound prints what stands in the places of turns, and returns how many bytes
-// that took.
-func printRound(env *environ, s *session, opts dialogueWaitOptions, key dialogue.Key, round int, all []dialogue.Standing, late *dialogue.LateError) (int, error) {
-	view := roundJSON{Dialogue: key.String(), Round: round, Agents: []standingJSON{}}
-	size := 0
+// roundTable returns what stands in the places of turns, a row each.
+func (e *environ) roundTable(s *session, all []dialogue.Standing) string {
 	var rows [][]string
 	for _, a := range all {
-		remark := a.Reason
+		row := []string{a.Agent, string(a.State), fmt.Sprint(a.Words), s.near(e, a.File)}
 		if a.Late {
-			remark = "late: it came after a stub"
+			a.Reason = "late: it came after a stub"
 		}
-		row := []string{a.Agent, string(a.State), fmt.Sprint(a.Words), s.near(env, a.File)}
-		if remark != "" {
-			row = append(row, shortened(remark, maxRemark))
+		if a.Reason != "" {
+			row = append(row, shortened(a.Reason, maxRemark))
 		}
 		rows = append(rows, row)
-		size += len(strings.Join(row, "\t")) + 1
-		if a.State == dialogue.StateStub {
-			view.Stubs++
-		}
-		j := standingJSON{a.Agent, string(a.State), a.Words, validText(a.File), validText(a.Reason), a.Late, nil}
-		for _, file := range a.Alike {
-			j.Alike = append(j.Alike, validText(file))
-		}
-		view.Agents = append(view.Agents, j)
 	}
-	if late != nil {
-		view.Resume = roundHint(opts, key, round)
-	}
-	if env.global.json {
-		return size, env.printJSON(view)
-	}
-	env.printTable(rows)
-	return size, nil
+	return e.table(rows)
 }
 
 // maxRemark is the longest remark behind a turn, in bytes.
@@ -168,21 +156,4 @@ func roundHint(opts dialogueWaitOptions, key dialogue.Key, round int) string {
 		line += " --no-stubs"
 	}
 	return line
-}
-
-// wantStubs returns an error that names the agents with stubs, if there are any.
-func wantStubs(key dialogue.Key, round int, all []dialogue.Standing) error {
-	var stubs []string
-	for _, a := range all {
-		if a.State == dialogue.StateStub {
-			stubs = append(stubs, a.Agent)
-		}
-	}
-	if len(stubs) == 0 {
-		return nil
-	}
-	place := fmt.Sprintf("%s %d %s", quote(key.String()), round, quote(stubs[0]))
-	hint := "filebus dialogue recover " + place + " --transcript FILE, or filebus dialogue put " + place + " FILE"
-	err := fmt.Errorf("%d of %d have stubs in round %d of %s: %s", len(stubs), len(all), round, key, strings.Join(stubs, ", "))
-	return coded(record.Wanting, hint, err)
 }

@@ -59,7 +59,7 @@ func execError(err error) error {
 	var start *result.StartError
 	var waiting *result.WaitingError
 	var taken *result.TakenError
-	var turn *dialogue.OccupiedError
+	var turn *record.Error
 	switch {
 	case err == nil || errors.Is(err, context.Canceled):
 		return err
@@ -73,8 +73,8 @@ func execError(err error) error {
 		return &exitError{exitExec, coded(record.Code(explain(err).Code), "filebus list result", err)}
 	case errors.As(err, &taken):
 		return &exitError{exitExec, coded(record.Conflict, "filebus get "+taken.Ref.Short()+", or another --call", err)}
-	case errors.As(err, &turn):
-		return &exitError{exitExec, coded(record.Conflict, "filebus get "+turn.Ref.Short(), err)}
+	case errors.As(err, &turn) && turn.Reason == dialogue.ErrOccupied:
+		return &exitError{exitExec, coded(record.Conflict, "filebus get "+turn.Names[0], err)}
 	}
 	return &exitError{exitExec, err}
 }

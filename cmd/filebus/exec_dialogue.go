@@ -67,8 +67,7 @@ func (t execTurn) end(ctx context.Context, env *environ, s *session, run *result
 	if endErr == nil {
 		put, endErr = t.forum.Put(ctx, t.seat, c)
 	}
-	var taken *dialogue.OccupiedError
-	if errors.As(endErr, &taken) {
+	if errors.Is(endErr, dialogue.ErrOccupied) {
 		env.note("%s has written its turn itself, which stands. %s", t.seat.Agent, output)
 		put, endErr = t.forum.Current(ctx, t.seat)
 	} else if reason != "" && endErr == nil {

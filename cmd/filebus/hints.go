@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"filebus/materialize"
+	"filebus/materialize/dialogue"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
 	"filebus/query"
@@ -64,6 +65,23 @@ func hints() map[record.Reason]hint {
 		sessions.ErrFileTaken:     say("the same with another --to"),
 		sessions.ErrNothingStored: say("filebus list --session {each}", "filebus session list"),
 		sessions.ErrTooEarly:      say("filebus session replay {1} --to DIR --until @{2}"),
+		dialogue.ErrNoDialogue:    say("the same with {all}", "filebus dialogue list"),
+		dialogue.ErrSeveral:       say("the same with one of {all}"),
+		dialogue.ErrCaptured:      say("the same with a dialogue of this project: filebus dialogue list"),
+		dialogue.ErrRequest:       say("filebus dialogue new --help"),
+		dialogue.ErrSlug:          say("the same with --slug NAME, in lower-case letters, digits and hyphens"),
+		dialogue.ErrSlugTaken:     say("the same with --slug NAME"),
+		dialogue.ErrNotInPool:     say("filebus get {1}"),
+		dialogue.ErrNoRound:       say("filebus dialogue prompt {1} {2} --all", "the same with one of its rounds"),
+		dialogue.ErrNotLaunched:   say("filebus dialogue prompt {1} {2} {3}", "the same for one of them"),
+		dialogue.ErrNobody:        say("the same with --agents NAME,NAME"),
+		dialogue.ErrOccupied:      say("filebus get {1}, or the same with --force"),
+		dialogue.ErrGood:          say("filebus get {1}, or the same with --force"),
+		dialogue.ErrEmpty:         say("filebus dialogue put {1} {2} {3} --stub 'WHY THERE IS NONE'"),
+		dialogue.ErrTooLong:       say("filebus put FILE, and a turn that refers to it"),
+		dialogue.ErrNoText:        say("filebus dialogue put {1} {2} {3} --stub REASON"),
+		dialogue.ErrAbsent:        say("filebus dialogue check {1} {2}"),
+		dialogue.ErrEdited:        say("the same with --force, or with --out FILE"),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"sort"
 	"strings"
+	"time"
 
 	"filebus/store/record"
 )
@@ -19,6 +20,7 @@ type presentation struct {
 	text      func(entries int) string
 	exact     bool   // what is said besides is no part of it
 	op, what  string // of the line in the log of reads; no op: there is none
+	took      time.Duration
 }
 
 // noteTokens is what a note costs that says how much was left out.
@@ -49,7 +51,7 @@ func (e *environ) present(s *session, p presentation) (printed int, err error) {
 	}
 	e.printf("%s", text)
 	if p.op != "" {
-		e.logRead(s, p.op, p.what, record.EstimateTokens(int64(len(text))))
+		e.logWait(s, p.op, p.what, record.EstimateTokens(int64(len(text))), p.took)
 	}
 	return printed, nil
 }

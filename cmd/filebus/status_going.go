@@ -25,10 +25,7 @@ func (e *environ) goingOn(ctx context.Context, s *session, status *runs.Status) 
 		if d.Open++; d.Open > 1 {
 			continue
 		}
-		d.Last, d.Turns, d.Owed = item.Key.String(), item.Turns, item.Owed
-		if item.Last >= 0 {
-			d.Round = &item.Last
-		}
+		d.Last, d.Round, d.Turns, d.Owed = item.Key.String(), item.Last, item.Turns, item.Owed
 		lines = append(lines, lastRound(item))
 	}
 	if d.Open > 0 {

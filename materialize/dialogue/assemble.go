@@ -2,9 +2,11 @@ package dialogue
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,19 +62,38 @@ type DocumentFile struct {
 
 // An Assembled says what was written.
 type Assembled struct {
-	Document layout.DialogueDocument
-	Status   Lifecycle
-	Files    []*materialize.PutResult // the document first, then its rounds
-	Removed  []string                 // files of another status that are no more, absolute
-	Skipped  error                    // what was written just now and could not be taken in
+	Dialogue Key             `json:"dialogue"`
+	Status   Lifecycle       `json:"status,omitempty"`  // "": it was not stored
+	Files    []AssembledFile `json:"files"`             // the document first, then its rounds
+	Removed  []string        `json:"removed,omitempty"` // files of another status that are no more, absolute
+	Rounds   int             `json:"rounds"`
+	Turns    int             `json:"turns"`
+	Absent   int             `json:"absent"` // agents that owed a turn and gave none
+	Skipped  error           `json:"-"`      // what was written just now and could not be taken in
 }
 
-// An EditedError says that a document was changed by hand since it was assembled,
-// or that it is not one that was.
-type EditedError struct{ File string }
+// An AssembledFile is a file of a document that was written.
+type AssembledFile struct {
+	File      string `json:"file"`           // absolute
+	Name      string `json:"name,omitempty"` // of its record; "": it was not stored
+	Ref       string `json:"ref,omitempty"`
+	Tokens    int    `json:"tokens"`
+	Unchanged bool   `json:"unchanged"`
+}
 
-func (e *EditedError) Error() string {
-	return fmt.Sprintf("%s was not written by dialogue assemble, or was changed since", e.File)
+// NewAssembled counts what is in a document, of which no file was written yet.
+func NewAssembled(key Key, doc layout.DialogueDocument) *Assembled {
+	a := &Assembled{Dialogue: key, Rounds: len(doc.Rounds)}
+	for _, r := range doc.Rounds {
+		for _, t := range r.Turns {
+			if t.Absent != "" {
+				a.Absent++
+			} else {
+				a.Turns++
+			}
+		}
+	}
+	return a
 }
 
 // RenderDocument returns the files of a document, whose own is called name: one, or
@@ -106,27 +127,28 @@ func roundName(name string, round int) string {
 	return stem + part + ".md"
 }
 
-// CheckOverwrite returns an *EditedError if old, the text of a file, is neither the
+// CheckOverwrite returns ErrEdited if old, the text of a file, is neither the
 // new one nor as dialogue assemble has written it.
 func CheckOverwrite(file string, old, text []byte) error {
 	if sealed, intact := layout.CheckSeal(old); len(old) == 0 || sealed && intact || bytes.Equal(old, text) {
 		return nil
 	}
-	return &EditedError{file}
+	err := record.Conflict.Errorf("%s was not written by dialogue assemble, or was changed since", file)
+	return err.Because(ErrEdited, file)
 }
 
 // Assemble writes the document of a dialogue below the folder for documents, as
 // {time}-{slug}.dialogue.{status}.md: the same records give the same bytes. A
-// document of another status is renamed. It returns a *CapturedError for a dialogue
-// of a captured tree, and an *EditedError, having written nothing, where a file was
+// document of another status is renamed. It returns ErrCaptured for a dialogue of a
+// captured tree, and ErrEdited, having written nothing, where a file was
 // changed by hand.
 func (f *Forum) Assemble(ctx context.Context, key Key, opts AssembleOptions) (*Assembled, error) {
-	if !key.IsOwn() {
-		return nil, &CapturedError{key}
+	if err := key.checkOwn(); err != nil {
+		return nil, err
 	}
 	for try := 1; ; try++ {
 		done, err := f.assemble(ctx, key, opts)
-		if !errors.Is(err, store.ErrConflict) || try == assembleTries {
+		if !errors.Is(err, store.ErrConflict) || errors.Is(err, ErrEdited) || try == assembleTries {
 			return done, err
 		}
 	}
@@ -150,13 +172,12 @@ func (f *Forum) assemble(ctx context.Context, key Key, opts AssembleOptions) (*A
 	if err != nil {
 		return nil, err
 	}
-	done := &Assembled{Document: doc, Status: opts.Status, Skipped: skipped}
-	if done.Status == "" {
-		done.Status = statusOf(old)
-	}
+	done := NewAssembled(key, doc)
+	done.Status, done.Skipped = cmp.Or(opts.Status, statusOf(old)), skipped
 	files := RenderDocument(doc, base+".dialogue."+string(done.Status)+".md", opts.Split)
-	if !opts.Force {
-		if err := f.checkFiles(folder, files, old); err != nil {
+	for _, o := range old {
+		err := CheckOverwrite(f.w.FilePath(o.version.Record.Path), o.text, textIn(files, path.Base(o.name.ID)))
+		if err != nil && !opts.Force {
 			return nil, err
 		}
 	}
@@ -268,32 +289,22 @@ func statusOf(files []documentRecord) Lifecycle {
 	return status
 }
 
-// checkFiles returns an *EditedError if a file that would be replaced or removed was
-// changed by hand.
-func (f *Forum) checkFiles(folder string, files []DocumentFile, old []documentRecord) error {
-	for _, o := range old {
-		var fresh []byte
-		for _, file := range files {
-			if o.name.ID == folder+file.Name {
-				fresh = file.Text
-			}
-		}
-		if err := CheckOverwrite(f.w.FilePath(o.version.Record.Path), o.text, fresh); err != nil {
-			return err
+// textIn returns the text of a file by its name, nil if it is none of these.
+func textIn(files []DocumentFile, name string) []byte {
+	for _, file := range files {
+		if file.Name == name {
+			return file.Text
 		}
 	}
 	return nil
 }
 
 // writeFiles stores the files of a document, and removes those that it has no more.
-func (f *Forum) writeFiles(ctx context.Context, d *Dialogue, done *Assembled, folder string, files []DocumentFile, old []documentRecord) error {
-	var from []record.Ref
-	for _, v := range d.versions() {
-		from = append(from, v.Ref)
-	}
-	// The rounds come first: the document never names a file that is not there.
-	for i := range files {
-		file := files[len(files)-1-i]
+func (f *Forum) writeFiles(
+	ctx context.Context, d *Dialogue, done *Assembled, folder string, files []DocumentFile, old []documentRecord,
+) error {
+	from := d.refs()
+	for _, file := range slices.Backward(files) { // the document never names a file that is not there
 		request := materialize.PutRequest{
 			Kind: record.KindDialogue, ID: folder + file.Name, Text: bytes.NewReader(file.Text), From: from,
 			Source: record.SourceCombine, Expect: store.Absent(),
@@ -308,15 +319,17 @@ func (f *Forum) writeFiles(ctx context.Context, d *Dialogue, done *Assembled, fo
 				request.From = o.version.Record.From
 			}
 		}
-		result, err := f.w.Put(ctx, request)
+		put, err := f.w.Put(ctx, request)
 		if err != nil {
 			return err
 		}
-		done.Files = append(done.Files, result)
+		done.Files = append(done.Files, AssembledFile{
+			put.File, put.Name.String(), put.Ref.String(), record.EstimateTokens(put.Record.Size), put.Unchanged,
+		})
 	}
 	slices.Reverse(done.Files)
 	for _, o := range old {
-		if slices.ContainsFunc(files, func(file DocumentFile) bool { return o.name.ID == folder+file.Name }) {
+		if textIn(files, path.Base(o.name.ID)) != nil {
 			continue
 		}
 		if err := f.w.Remove(ctx, o.name); err != nil {

@@ -2,7 +2,6 @@ package dialogue_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -104,7 +103,7 @@ func TestAssemble(t *testing.T) {
 				}
 				var names []string
 				for _, f := range done.Files {
-					names = append(names, f.Name.String())
+					names = append(names, f.Name)
 				}
 				want := []string{"dialogue/docs/2026-03-02T0930Z-x.dialogue.draft.md"}
 				if split {
@@ -212,9 +211,8 @@ func TestAssembleByHand(t *testing.T) {
 		if _, err := h.work.Sync(t.Context(), h.work.Root, materialize.SyncOptions{Announced: true}); err != nil {
 			t.Fatal(err)
 		}
-		var edited *dialogue.EditedError
 		opts := dialogue.AssembleOptions{Status: status}
-		if _, err := h.Assemble(t.Context(), dialogue.Key{ID: "x"}, opts); !errors.As(err, &edited) || edited.File != file {
+		if _, err := h.Assemble(t.Context(), dialogue.Key{ID: "x"}, opts); !failsWith(err, dialogue.ErrEdited, file) {
 			t.Errorf("status %q over a file changed by hand: %v", status, err)
 		}
 		if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, text) {
@@ -238,8 +236,8 @@ func TestAssembleLong(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(done.Files) != 2 || done.Files[0].Record.Size > dialogue.MaxDocument || done.Files[1].Unchanged != (i > 0) {
-			t.Errorf("run %d: %d files, the first of %d bytes, the second unchanged: %t", i, len(done.Files), done.Files[0].Record.Size, done.Files[1].Unchanged)
+		if len(done.Files) != 2 || done.Files[0].Tokens > dialogue.MaxDocument/4 || done.Files[1].Unchanged != (i > 0) {
+			t.Errorf("run %d: %d files, the first of %d tokens, the second unchanged: %t", i, len(done.Files), done.Files[0].Tokens, done.Files[1].Unchanged)
 		}
 		doc := readBack(t, done)
 		if turns := doc.Rounds[0].Turns; len(turns) != 2 || turns[0].Text != long {

@@ -1,6 +1,7 @@
 package dialogue
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -34,45 +35,39 @@ const (
 
 // A Finding is one thing that a check has found.
 type Finding struct {
-	Kind    FindingKind
-	Round   int    // -1: of the dialogue
-	Agent   string // "" if it is not about one
-	File    string // as stored, below the workspace or its tree; where it would be, if it is missing
-	Line    int    // counted from 1; 0: the whole file
-	Text    string // what is found
-	Wanting bool   // it is incomplete or cannot be told; else it departs in form alone
+	Kind    FindingKind `json:"kind"`
+	Round   *int        `json:"round,omitempty"` // nil: of the dialogue
+	Agent   string      `json:"agent,omitempty"` // "" if it is not about one
+	File    string      `json:"file"`            // below the workspace or its tree; where it would be, if it is missing
+	Line    int         `json:"line,omitempty"`  // counted from 1; 0: the whole file
+	Text    string      `json:"text"`            // what is found
+	Wanting bool        `json:"wanting"`         // it is incomplete or cannot be told; else it departs in form alone
 }
 
 // A Report is what a check has found.
 type Report struct {
-	Findings []Finding // by round; in a round by agent and line
-	Rounds   int
-	Launched int // turns that are owed, in all rounds
-	Given    int // turns that hold something
-	Markers  int
-	Malformed, Stubs,
-	Empty, Missing int
-}
-
-// Wanting returns how many findings say that something is incomplete.
-func (r *Report) Wanting() (n int) {
-	for _, f := range r.Findings {
-		if f.Wanting {
-			n++
-		}
-	}
-	return n
+	Dialogue  Key       `json:"dialogue"`
+	Rounds    int       `json:"rounds"`
+	Launched  int       `json:"launched"` // turns that are owed, in all rounds
+	Given     int       `json:"given"`    // turns that hold something
+	Missing   int       `json:"missing"`
+	Empty     int       `json:"empty"`
+	Stubs     int       `json:"stubs"`
+	Markers   int       `json:"markers"`
+	Malformed int       `json:"malformed"`
+	Wanting   int       `json:"wanting"`  // findings that say that something is incomplete
+	Findings  []Finding `json:"findings"` // by round; in a round by agent and line
 }
 
 // Check looks at what was written in a round, or in all for a negative number. It
-// returns a *NoRoundError for a round that there is not.
+// returns ErrNoRound for a round that there is not.
 func Check(d *Dialogue, round int) (*Report, error) {
 	if round >= 0 {
 		if _, err := d.require(round); err != nil {
 			return nil, err
 		}
 	}
-	c := &checker{d: d, report: &Report{}}
+	c := &checker{d: d, report: &Report{Dialogue: d.Key}}
 	tracking := Track(d)
 	for _, r := range d.Rounds {
 		if round >= 0 && r.Number != round {
@@ -91,13 +86,13 @@ func Check(d *Dialogue, round int) (*Report, error) {
 }
 
 func compareFindings(a, b Finding) int {
-	switch {
-	case a.Round != b.Round:
-		return a.Round - b.Round
-	case a.Agent != b.Agent:
-		return strings.Compare(a.Agent, b.Agent)
+	round := func(f Finding) int {
+		if f.Round == nil {
+			return -1
+		}
+		return *f.Round
 	}
-	return a.Line - b.Line
+	return cmp.Or(round(a)-round(b), strings.Compare(a.Agent, b.Agent), a.Line-b.Line)
 }
 
 type checker struct {
@@ -105,7 +100,12 @@ type checker struct {
 	report *Report
 }
 
-func (c *checker) add(f Finding) { c.report.Findings = append(c.report.Findings, f) }
+func (c *checker) add(f Finding) {
+	c.report.Findings = append(c.report.Findings, f)
+	if f.Wanting {
+		c.report.Wanting++
+	}
+}
 
 // round checks the files of a round.
 func (c *checker) round(r *Round) {
@@ -115,72 +115,74 @@ func (c *checker) round(r *Round) {
 	for _, agent := range owing {
 		if r.Turn(agent) == nil {
 			c.report.Missing++
-			c.wanting(FoundMissing, r, agent, c.d.turnFile(r, agent), 0, "no file")
+			file := path.Join(c.d.folder(), roundFolder(r.Number), agent+".md") // where it would be
+			c.add(Finding{Kind: FoundMissing, Round: &r.Number, Agent: agent, File: file, Text: "no file", Wanting: true})
 		}
 	}
 	for _, t := range r.Turns {
-		file := c.d.pathOf(t)
 		if first := r.Turn(t.Agent); first != t {
-			c.wanting(FoundTwice, r, t.Agent, file, 0, "a second file of "+t.Agent+", beside "+first.fileName())
+			c.wanting(FoundTwice, t, 0, "a second file of %s, beside %s", t.Agent, first.fileName())
 			continue
 		}
 		if !t.IsStub && !slices.Contains(owing, t.Agent) {
-			c.wanting(FoundStranger, r, t.Agent, file, 0, t.Agent+" was not launched in this round")
+			c.wanting(FoundStranger, t, 0, "%s was not launched in this round", t.Agent)
 		}
-		c.turn(r, t, file)
+		c.turn(t)
 	}
 }
 
-func (c *checker) wanting(kind FindingKind, r *Round, agent, file string, line int, text string) {
-	c.add(Finding{Kind: kind, Round: r.Number, Agent: agent, File: file, Line: line, Text: text, Wanting: true})
+// wanting adds that a turn is incomplete, or cannot be told.
+func (c *checker) wanting(kind FindingKind, t *Turn, line int, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	c.add(Finding{Kind: kind, Round: &t.Round, Agent: t.Agent, File: c.d.pathOf(t), Line: line, Text: text, Wanting: true})
 }
 
 // turn checks one file.
-func (c *checker) turn(r *Round, t *Turn, file string) {
+func (c *checker) turn(t *Turn) {
 	switch {
 	case t.IsStub:
 		c.report.Stubs++
-		c.wanting(FoundStub, r, t.Agent, file, 0, "a stub: "+t.Stub)
+		c.wanting(FoundStub, t, 0, "a stub: %s", t.Stub)
 		return
 	case t.IsEmpty():
 		c.report.Empty++
-		c.wanting(FoundEmpty, r, t.Agent, file, 0, "the file is empty")
+		c.wanting(FoundEmpty, t, 0, "the file is empty")
 		return
 	}
 	c.report.Given++
 	c.report.Markers += len(t.Markers)
 	switch {
 	case t.Text == nil:
-		c.wanting(FoundLong, r, t.Agent, file, 0, fmt.Sprintf("%d bytes; markers are read in files of up to %d", t.Version.Record.Size, MaxTurn))
+		c.wanting(FoundLong, t, 0, "%d bytes; markers are read in files of up to %d", t.Version.Record.Size, MaxTurn)
 	case len(t.Markers) == 0:
-		c.wanting(FoundNoMarkers, r, t.Agent, file, 0, "no markers")
+		c.wanting(FoundNoMarkers, t, 0, "no markers")
 	}
-	c.markers(r, t, file)
-	if begun, known := c.d.Round(r.Number + 1).begunBy(); known && c.d.Key.IsOwn() && t.Version.Record.Time.After(begun) {
-		text := fmt.Sprintf("written after round %d began", r.Number+1)
-		c.add(Finding{Kind: FoundLate, Round: r.Number, Agent: t.Agent, File: file, Text: text}) // nobody can mend it
+	c.markers(t)
+	if begun, known := c.d.Round(t.Round + 1).begunBy(); known && c.d.Key.IsOwn() && t.Version.Record.Time.After(begun) {
+		text := fmt.Sprintf("written after round %d began", t.Round+1) // nobody can mend it
+		c.add(Finding{Kind: FoundLate, Round: &t.Round, Agent: t.Agent, File: c.d.pathOf(t), Text: text})
 	}
 }
 
 // markers checks the markers of a turn.
-func (c *checker) markers(r *Round, t *Turn, file string) {
+func (c *checker) markers(t *Turn) {
 	first := map[string]int{} // the line of each id
 	for _, m := range t.Markers {
 		if !m.Exact && !m.NamesWhole() {
 			c.report.Malformed++
 			c.add(Finding{
-				Kind: FoundMalformed, Round: r.Number, Agent: t.Agent, File: file, Line: m.Line,
+				Kind: FoundMalformed, Round: &t.Round, Agent: t.Agent, File: c.d.pathOf(t), Line: m.Line,
 				Text: malformedText(m), Wanting: needsID(m),
 			})
 		}
 		if m.Agent != "" && (m.Agent != t.Agent || m.Round != t.Round) {
-			c.wanting(FoundForeign, r, t.Agent, file, m.Line, fmt.Sprintf("%s is an id of %s in round %d", m.ID, m.Agent, m.Round))
+			c.wanting(FoundForeign, t, m.Line, "%s is an id of %s in round %d", m.ID, m.Agent, m.Round)
 		}
 		if m.ID == "" || m.Kind == layout.MarkerResolved {
 			continue
 		}
 		if line, used := first[m.ID]; used {
-			c.wanting(FoundRepeated, r, t.Agent, file, m.Line, fmt.Sprintf("%s is used again, first in line %d", m.ID, line))
+			c.wanting(FoundRepeated, t, m.Line, "%s is used again, first in line %d", m.ID, line)
 		} else {
 			first[m.ID] = m.Line
 		}
@@ -211,20 +213,20 @@ func (c *checker) references(r *Round, t *Tracking) {
 		if ref.Round != r.Number {
 			continue
 		}
-		file := c.d.pathOf(r.Turn(ref.Agent))
+		turn := r.Turn(ref.Agent)
 		if len(ref.Matches) == 0 {
-			c.wanting(FoundUnknown, r, ref.Agent, file, ref.Line, ref.Text+" is no tension that was raised before")
+			c.wanting(FoundUnknown, turn, ref.Line, "%s is no tension that was raised before", ref.Text)
 			continue
 		}
 		var names []string
 		for _, key := range ref.Matches[:min(2, len(ref.Matches))] {
 			names = append(names, key.String())
 		}
-		text := fmt.Sprintf("%s is one of %d tensions: name it as %s", ref.Text, ref.Count, strings.Join(names, ", "))
 		if ref.Count > 2 {
-			text += ", …"
+			names = append(names, "…")
 		}
-		c.wanting(FoundAmbiguous, r, ref.Agent, file, ref.Line, text)
+		const text = "%s is one of %d tensions: name it as %s"
+		c.wanting(FoundAmbiguous, turn, ref.Line, text, ref.Text, ref.Count, strings.Join(names, ", "))
 	}
 }
 
@@ -232,7 +234,8 @@ func (c *checker) references(r *Round, t *Tracking) {
 func (c *checker) scores(r *Round) {
 	for _, agent := range c.d.presence(r).Discarded {
 		file := path.Join(c.d.folder(), roundFolder(r.Number), ScoresFile)
-		c.wanting(FoundScored, r, agent, file, 0, agent+" is scored and gave no turn: its scores do not count")
+		text := agent + " is scored and gave no turn: its scores do not count"
+		c.add(Finding{Kind: FoundScored, Round: &r.Number, Agent: agent, File: file, Text: text, Wanting: true})
 	}
 }
 
@@ -245,7 +248,8 @@ func (c *checker) skipped() {
 			if r.Number > next+1 {
 				text = fmt.Sprintf("rounds %d to %d are not there", next, r.Number-1)
 			}
-			c.add(Finding{Kind: FoundSkipped, Round: next, File: path.Join(c.d.folder(), roundFolder(next)), Text: text, Wanting: true})
+			file := path.Join(c.d.folder(), roundFolder(next))
+			c.add(Finding{Kind: FoundSkipped, Round: new(next), File: file, Text: text, Wanting: true})
 		}
 		next = r.Number + 1
 	}
@@ -255,13 +259,13 @@ func (c *checker) skipped() {
 // rounds are left out.
 func (c *checker) broken(round int) {
 	for _, p := range c.d.Problems {
-		of := -1
+		var of *int
 		for _, r := range c.d.Rounds {
 			if path.Base(path.Dir(p.File)) == roundFolder(r.Number) {
-				of = r.Number
+				of = &r.Number
 			}
 		}
-		if round >= 0 && of >= 0 && of != round {
+		if round >= 0 && of != nil && *of != round {
 			continue
 		}
 		c.add(Finding{Kind: FoundBroken, Round: of, File: c.d.shown(p.File), Line: p.Line, Text: p.Err.Error(), Wanting: true})
@@ -294,8 +298,3 @@ func (d *Dialogue) shown(p string) string {
 }
 
 func (d *Dialogue) pathOf(t *Turn) string { return d.shown(t.Version.Record.Path) }
-
-// turnFile returns where an agent's file would be.
-func (d *Dialogue) turnFile(r *Round, agent string) string {
-	return path.Join(d.folder(), roundFolder(r.Number), agent+".md")
-}

@@ -37,11 +37,11 @@ func SummaryFile(round int) string { return roundFolder(round) + ".summary.md" }
 
 // WriteDerived stores and writes the files of Derive. One that somebody has written or
 // changed by hand is left alone, unless force is set. For a dialogue of a captured
-// tree it returns a *CapturedError.
+// tree it returns ErrCaptured.
 func (f *Forum) WriteDerived(ctx context.Context, b *Board, force bool) ([]DerivedFile, error) {
 	key := b.Dialogue.Key
-	if !key.IsOwn() {
-		return nil, &CapturedError{key}
+	if err := key.checkOwn(); err != nil {
+		return nil, err
 	}
 	files := b.Derive()
 	for i := range files {

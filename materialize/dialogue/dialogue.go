@@ -143,6 +143,15 @@ func named(experts []layout.Expert) []layout.Expert {
 	return out
 }
 
+// names returns what experts are called.
+func names(experts []layout.Expert) []string {
+	var all []string
+	for _, e := range experts {
+		all = append(all, e.Name)
+	}
+	return all
+}
+
 // file returns the version of a file, by its path below the dialogue's folder.
 func (d *Dialogue) file(path string) (store.Version, bool) {
 	for _, f := range d.Files {

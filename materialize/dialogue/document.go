@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
-	"filebus/store"
+	"filebus/store/record"
 )
 
 // Parts are what is computed of a dialogue for its document.
@@ -38,23 +38,25 @@ func PartsOf(d *Dialogue) Parts {
 // hand are sections of their own.
 func (f *Forum) Document(ctx context.Context, d *Dialogue, p Parts) (layout.DialogueDocument, error) {
 	b := documentBuilder{d: d, parts: p, experts: d.experts()}
-	var err error
-	if b.written, err = f.writtenScores(ctx, d); err != nil {
+	text, err := f.byHand(ctx, d, ScoreboardFile)
+	if err != nil {
 		return layout.DialogueDocument{}, err
 	}
+	b.written, b.isWritten = layout.ParseScoreboard(text)
 	doc := layout.DialogueDocument{
 		Head: b.head(), Panel: b.panel(), Scores: b.scores(), Perspectives: b.perspectives(), Tensions: b.tensions(),
 	}
 	for _, r := range d.Rounds {
 		round := layout.DocumentRound{Number: r.Number, Label: b.label(r)}
-		for _, t := range b.turns(r) {
-			text, err := f.whole(ctx, t)
+		for _, e := range d.takingPart(r) {
+			turn, err := b.turn(ctx, f, r, e.Name)
 			if err != nil {
 				return doc, err
 			}
-			round.Turns = append(round.Turns, b.turn(t, text))
+			round.Turns = append(round.Turns, turn)
 		}
-		if round.After, err = f.judgeSection(ctx, d, SummaryFile(r.Number), fmt.Sprintf("%s Judge: Round %d Summary", layout.JudgeEmoji, r.Number)); err != nil {
+		title := fmt.Sprintf("%s Judge: Round %d Summary", layout.JudgeEmoji, r.Number)
+		if round.After, err = f.judgeSection(ctx, d, SummaryFile(r.Number), title); err != nil {
 			return doc, err
 		}
 		doc.Rounds = append(doc.Rounds, round)
@@ -71,9 +73,9 @@ func (f *Forum) Document(ctx context.Context, d *Dialogue, p Parts) (layout.Dial
 	return doc, nil
 }
 
-// judgeSection returns a file that the judge has written, as a section. One that
-// was computed says nothing that the tables do not.
-func (f *Forum) judgeSection(ctx context.Context, d *Dialogue, path, title string) ([]layout.DocumentSection, error) {
+// byHand returns the text of a file that the judge has written, nil if there is none.
+// One that was computed says nothing that the tables do not.
+func (f *Forum) byHand(ctx context.Context, d *Dialogue, path string) ([]byte, error) {
 	v, found := d.file(path)
 	if !found {
 		return nil, nil
@@ -82,27 +84,26 @@ func (f *Forum) judgeSection(ctx context.Context, d *Dialogue, path, title strin
 	if err != nil || isBlank(text) || isDerived(text) {
 		return nil, err
 	}
-	return []layout.DocumentSection{{Title: title, Text: string(text)}}, nil
+	return text, nil
 }
 
-// whole returns the text of a turn, also of one that is too long to be read for its
-// markers.
-func (f *Forum) whole(ctx context.Context, t documentTurn) ([]byte, error) {
-	if t.turn == nil || t.turn.Text != nil {
-		if t.turn == nil {
-			return nil, nil
-		}
-		return t.turn.Text, nil
+// judgeSection returns a file that the judge has written, as a section.
+func (f *Forum) judgeSection(ctx context.Context, d *Dialogue, path, title string) ([]layout.DocumentSection, error) {
+	text, err := f.byHand(ctx, d, path)
+	if text == nil {
+		return nil, err
 	}
-	return f.w.TextOf(ctx, t.turn.Version)
+	return []layout.DocumentSection{{Title: title, Text: string(text)}}, nil
 }
 
 // A documentBuilder makes the parts of one document.
 type documentBuilder struct {
 	d       *Dialogue
 	parts   Parts
-	experts []layout.Expert    // all who take part, by their place in the panel
-	written *layout.Scoreboard // that the judge has written by hand; nil without one
+	experts []layout.Expert // all who take part, by their place in the panel
+	// The scoreboard that the judge has written by hand.
+	written   layout.Scoreboard
+	isWritten bool
 }
 
 // experts returns all who take part: of the pool those who were launched, of each
@@ -110,33 +111,38 @@ type documentBuilder struct {
 func (d *Dialogue) experts() []layout.Expert {
 	var all []layout.Expert
 	add := func(e layout.Expert) {
-		e.Name = foldExpert(e.Name)
-		if !slices.ContainsFunc(all, func(known layout.Expert) bool { return known.Name == e.Name }) {
+		if e.Name = foldExpert(e.Name); !isAmong(all, e.Name) {
 			all = append(all, plainExpert(e))
 		}
 	}
 	for _, e := range named(d.Pool.Experts) {
-		if d.hasPart(foldExpert(e.Name)) {
+		hasPart := func(r *Round) bool { return isAmong(d.takingPart(r), foldExpert(e.Name)) }
+		if slices.ContainsFunc(d.Rounds, hasPart) {
 			add(e)
 		}
 	}
 	for _, r := range d.Rounds {
-		for _, e := range named(d.Launched(r)) {
+		for _, e := range d.takingPart(r) {
 			add(e)
-		}
-		for _, t := range r.Turns {
-			add(layout.Expert{Name: t.Agent})
 		}
 	}
 	return all
 }
 
-// hasPart reports whether an agent was launched in a round, or wrote in one.
-func (d *Dialogue) hasPart(agent string) bool {
-	return slices.ContainsFunc(d.Rounds, func(r *Round) bool {
-		return r.Turn(agent) != nil ||
-			slices.ContainsFunc(d.Launched(r), func(e layout.Expert) bool { return foldExpert(e.Name) == agent })
-	})
+// takingPart returns who owes a file in a round, and after them who wrote without being
+// asked, each once.
+func (d *Dialogue) takingPart(r *Round) []layout.Expert {
+	all := named(d.Launched(r))
+	for _, t := range r.Turns {
+		all = append(all, layout.Expert{Name: t.Agent})
+	}
+	var once []layout.Expert
+	for _, e := range all {
+		if e.Name = foldExpert(e.Name); !isAmong(once, e.Name) {
+			once = append(once, e)
+		}
+	}
+	return once
 }
 
 // plainExpert returns an expert whose label and emoji can be read back.
@@ -239,8 +245,8 @@ func (b *documentBuilder) scores() layout.Scoreboard {
 	board.Agents = slices.DeleteFunc(slices.Clone(board.Agents), func(a layout.AgentScore) bool { return len(a.Rounds) == 0 })
 	if len(board.Agents) == 0 {
 		board.Total, board.HasTotal = 0, false
-		if b.written != nil {
-			board = *b.written
+		if b.isWritten {
+			board = b.written
 		}
 	}
 	for i, a := range board.Agents {
@@ -254,24 +260,6 @@ func (b *documentBuilder) scores() layout.Scoreboard {
 		}
 	}
 	return board
-}
-
-// writtenScores returns the scoreboard that the judge has written by hand, nil if
-// there is none.
-func (f *Forum) writtenScores(ctx context.Context, d *Dialogue) (*layout.Scoreboard, error) {
-	v, found := d.file(ScoreboardFile)
-	if !found {
-		return nil, nil
-	}
-	text, err := f.w.TextOf(ctx, v)
-	if err != nil || isDerived(text) {
-		return nil, err
-	}
-	board, found := layout.ParseScoreboard(text)
-	if !found {
-		return nil, nil
-	}
-	return &board, nil
 }
 
 func (b *documentBuilder) perspectives() []layout.PerspectiveRow {
@@ -312,61 +300,44 @@ func (b *documentBuilder) label(r *Round) string {
 	return "Responses"
 }
 
-// A documentTurn is what an agent gave in a round; a nil turn is nothing.
-type documentTurn struct {
-	agent string
-	turn  *Turn
-}
-
-// turns returns what all who owe a file gave, and after them who wrote without
-// being asked.
-func (b *documentBuilder) turns(r *Round) []documentTurn {
-	var all []documentTurn
-	add := func(agent string) {
-		agent = foldExpert(agent)
-		if !slices.ContainsFunc(all, func(t documentTurn) bool { return t.agent == agent }) {
-			all = append(all, documentTurn{agent, r.Turn(agent)})
-		}
-	}
-	for _, e := range named(b.d.Launched(r)) {
-		add(e.Name)
-	}
-	for _, t := range r.Turns {
-		add(t.Agent)
-	}
-	return all
-}
-
-// turn returns the block of a turn.
-func (b *documentBuilder) turn(t documentTurn, text []byte) layout.DocumentTurn {
-	e := b.expert(t.agent)
-	out := layout.DocumentTurn{Name: t.agent, Label: e.Label, Emoji: e.Emoji, Text: string(text)}
-	switch {
-	case t.turn == nil:
+// turn returns the block of an agent in a round: its turn, whatever its length, or that
+// there is none.
+func (b *documentBuilder) turn(ctx context.Context, f *Forum, r *Round, agent string) (layout.DocumentTurn, error) {
+	e, t := b.expert(agent), r.Turn(agent)
+	out := layout.DocumentTurn{Name: agent, Label: e.Label, Emoji: e.Emoji}
+	if t == nil {
 		out.Absent = "there is no file"
-	case t.turn.IsStub:
-		out.Absent = cmp.Or(strings.Join(strings.Fields(t.turn.Stub), " "), "an error without a reason")
+		return out, nil
+	}
+	text, err := t.Text, error(nil)
+	if text == nil { // it is too long to be read for its markers
+		text, err = f.w.TextOf(ctx, t.Version)
+	}
+	out.Text = string(text)
+	switch {
+	case t.IsStub:
+		out.Absent = cmp.Or(strings.Join(strings.Fields(t.Stub), " "), "an error without a reason")
 		if string(layout.StubText(out.Absent, "")) == out.Text {
 			out.Text = "" // it says no more
 		}
 	case isBlank(text):
 		out.Absent, out.Text = "the file is empty", ""
 	}
-	return out
+	return out, err
 }
 
-// versions returns the versions that a document is made from.
-func (d *Dialogue) versions() []store.Version {
-	var all []store.Version
-	for _, f := range d.Files {
-		all = append(all, f.Version)
-	}
-	for _, r := range d.Rounds {
-		for _, f := range r.Files {
-			all = append(all, f.Version)
+// refs returns the versions that a document is made from.
+func (d *Dialogue) refs() (all []record.Ref) {
+	add := func(files []File) {
+		for _, f := range files {
+			all = append(all, f.Version.Ref)
 		}
+	}
+	add(d.Files)
+	for _, r := range d.Rounds {
+		add(r.Files)
 		for _, t := range r.Turns {
-			all = append(all, t.Version)
+			all = append(all, t.Version.Ref)
 		}
 	}
 	return all

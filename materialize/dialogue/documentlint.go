@@ -231,12 +231,9 @@ func hasName(cell, agent string) bool {
 			}
 		}
 	}
-	return slices.ContainsFunc(words, isAll)
-}
-
-// isAll reports whether a word means every agent.
-func isAll(word string) bool {
-	return slices.Contains([]string{"all", "multiple", "panel"}, strings.ToLower(word))
+	return slices.ContainsFunc(words, func(word string) bool {
+		return slices.Contains([]string{"all", "multiple", "panel"}, strings.ToLower(word)) // it means every agent
+	})
 }
 
 // shortID is an id as markers and tables have it: P01, T1; some tables add a letter

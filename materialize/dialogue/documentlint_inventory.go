@@ -100,7 +100,7 @@ func (l *linter) perspectiveRows() []inventoryRow {
 		row := inventoryRow{cell: p.Agent, round: -1, line: p.Line}
 		var found bool
 		if row.id, found = normalID(p.ID); !found {
-			if row.id, found = secondID(p.ID); !found {
+			if row.id = p.ID; !secondForm().MatchString(p.ID) {
 				continue
 			}
 		}
@@ -116,9 +116,6 @@ func (l *linter) perspectiveRows() []inventoryRow {
 
 // secondForm is an id of the second generation: MUFFIN-P0101.
 var secondForm = layout.Pattern(`^[\p{Lu}\d_-]+-[A-Z]\d{4}$`)
-
-// secondID returns an id of the second generation, which is written in full.
-func secondID(text string) (string, bool) { return text, secondForm().MatchString(text) }
 
 // tensionRows returns the tracker's rows. An id may name the agent and the round
 // itself: MUFFIN R0-T01.
@@ -177,18 +174,11 @@ func (r inventoryRow) fits(m markedID) bool {
 
 // compare finds markers that no row lists, and rows that list no marker.
 func (l *linter) compare(title string, rows []inventoryRow, marked []markedID) {
-	rowsOf, markedOf := map[string][]inventoryRow{}, map[string][]markedID{}
-	for _, r := range rows {
-		rowsOf[r.id] = append(rowsOf[r.id], r)
-	}
-	for _, m := range marked {
-		markedOf[m.id] = append(markedOf[m.id], m)
-	}
 	for i := 0; i < len(marked); {
 		m := marked[i]
 		var ids []string // of one turn
 		for ; i < len(marked) && marked[i].agent == m.agent && marked[i].round == m.round; i++ {
-			if !slices.ContainsFunc(rowsOf[marked[i].id], func(r inventoryRow) bool { return r.fits(marked[i]) }) {
+			if !slices.ContainsFunc(rows, func(r inventoryRow) bool { return r.fits(marked[i]) }) {
 				if len(ids) == 0 {
 					m.line = marked[i].line
 				}
@@ -201,8 +191,9 @@ func (l *linter) compare(title string, rows []inventoryRow, marked []markedID) {
 		}
 	}
 	for _, r := range rows {
-		if !slices.ContainsFunc(markedOf[r.id], r.fits) {
-			l.add(LintShould, r.line, "mark it in the turn as "+r.id+", or assemble again", "%s%s is raised by no marker", r.id, r.whose())
+		if !slices.ContainsFunc(marked, r.fits) {
+			mend := "mark it in the turn as " + r.id + ", or assemble again"
+			l.add(LintShould, r.line, mend, "%s%s is raised by no marker", r.id, r.whose())
 		}
 	}
 }
@@ -214,7 +205,7 @@ func (r inventoryRow) whose() string {
 		text = " of " + oneSpaced(r.cell)
 	}
 	if _, inCell := roundInCell(r.cell); r.round >= 0 && !inCell {
-		text += " in round " + itoa(r.round)
+		text += " in round " + strconv.Itoa(r.round)
 	}
 	return text
 }

@@ -2,6 +2,7 @@ package dialogue
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"filebus/materialize/layout"
@@ -15,16 +16,10 @@ func (l *linter) rounds() {
 		return
 	}
 	for _, r := range l.doc.Rounds {
-		blocks := 0
-		for _, t := range l.turns {
-			if t.round == r.Number && !t.IsJudge() {
-				blocks++
-			}
-		}
 		switch {
 		case r.File != "" && len(r.Turns) == 0:
 			l.add(LintMust, r.Line, mend, "the file %s, which has the turns of round %d, is not there or has none", r.File, r.Number)
-		case blocks == 0:
+		case !slices.ContainsFunc(l.agentTurns(), func(t *lintTurn) bool { return t.round == r.Number }):
 			l.add(LintNote, r.Line, `put each turn below a heading "### NAME 🧁"`, "round %d has no turn of an agent", r.Number)
 		}
 	}
@@ -50,7 +45,7 @@ func (l *linter) awaited(r layout.DocumentRound) {
 		}
 	}
 	if len(names) > 0 {
-		l.addIn(l.fileOf(r), LintShould, line, "filebus dialogue wait SLUG "+itoa(r.Number)+", and assemble again",
+		l.addIn(l.fileOf(r), LintShould, line, "filebus dialogue wait SLUG "+strconv.Itoa(r.Number)+", and assemble again",
 			"round %d has no text of %s", r.Number, strings.Join(names, ", "))
 	}
 }
@@ -59,14 +54,11 @@ func (l *linter) awaited(r layout.DocumentRound) {
 func (l *linter) sequence() {
 	const mend = "number the rounds from 0 on, each once and in order"
 	for i, r := range l.doc.Rounds {
-		if i == 0 {
-			if r.Number > 1 {
-				l.add(LintMust, r.Line, mend, "the first round is round %d", r.Number)
-			}
-			continue
-		}
-		before := l.doc.Rounds[i-1].Number
+		before := l.doc.Rounds[max(0, i-1)].Number
 		switch {
+		case i == 0 && r.Number > 1:
+			l.add(LintMust, r.Line, mend, "the first round is round %d", r.Number)
+		case i == 0:
 		case r.Number == before:
 			l.add(LintMust, r.Line, mend, "round %d is there twice", r.Number)
 		case r.Number < before:
@@ -83,13 +75,15 @@ func (l *linter) markers() {
 	for _, t := range l.turns {
 		for _, m := range t.markers {
 			level := LintShould
+			isPart := func(r layout.MarkerRef) bool { return r.Agent == "" || r.Round < 0 }
 			switch {
-			case m.Exact, len(m.Refs) > 0 && !slices.ContainsFunc(m.Refs, func(r layout.MarkerRef) bool { return r.Agent == "" || r.Round < 0 }):
+			case m.Exact, len(m.Refs) > 0 && !slices.ContainsFunc(m.Refs, isPart):
 				continue
 			case len(m.Refs) > 0:
 				level = LintNote
 			}
-			l.addIn(t.file, level, m.Line, "write "+markerForm(m.Kind), "the marker %s departs from the grammar", layout.Clip(oneSpaced(m.Raw), 60))
+			shown := layout.Clip(oneSpaced(m.Raw), 60)
+			l.addIn(t.file, level, m.Line, "write "+markerForm(m.Kind), "the marker %s departs from the grammar", shown)
 		}
 	}
 }
@@ -103,8 +97,7 @@ func markerForm(kind layout.MarkerKind) string {
 		return "[TENSION T01: label]"
 	case layout.MarkerResolved:
 		return "[RESOLVED T01: text]"
-	}
-	if kind == layout.MarkerRefinement || kind == layout.MarkerConcession {
+	case layout.MarkerRefinement, layout.MarkerConcession:
 		return "[" + string(kind) + ": text]"
 	}
 	return "one of [PERSPECTIVE P01: label], [TENSION T01: label], [REFINEMENT: text], [CONCESSION: text], [RESOLVED T01]"
@@ -117,36 +110,37 @@ func (l *linter) ids() {
 		agent, id string
 	}
 	first := map[key]int{}
+	// used returns the line that had a key first, 0 for the one itself.
+	used := func(k key, line int) int {
+		if first[k] == 0 {
+			first[k] = line
+			return 0
+		}
+		return first[k]
+	}
 	for _, t := range l.agentTurns() {
 		agent := plainName(t.Label)
-		block := key{t.round, agent, ""}
-		if line := first[block]; line > 0 {
+		if line := used(key{t.round, agent, ""}, t.Line); line > 0 {
 			l.addIn(t.file, LintShould, t.Line, "join the two", "%s has two blocks in round %d, the first in line %d", t.Label, t.round, line)
-		} else {
-			first[block] = t.Line
 		}
 		for _, m := range t.markers {
-			k := key{t.round, agent, m.ID}
 			if m.ID == "" || m.Kind == layout.MarkerResolved || !m.Exact {
 				continue
 			}
-			if line := first[k]; line > 0 {
-				l.addIn(t.file, LintShould, m.Line, "give it the next number", "%s uses %s twice in round %d, first in line %d", t.Label, m.ID, t.round, line)
-			} else {
-				first[k] = m.Line
+			if line := used(key{t.round, agent, m.ID}, m.Line); line > 0 {
+				l.addIn(t.file, LintShould, m.Line, "give it the next number", "%s uses %s twice in round %d, first in line %d",
+					t.Label, m.ID, t.round, line)
 			}
 		}
 	}
-	rows := map[key]int{}
+	clear(first)
 	for _, p := range l.doc.Perspectives {
 		round, _ := roundInCell(p.Round)
-		k := key{round, plainName(p.Agent), p.ID}
-		if line := rows[k]; p.ID == "" {
+		if p.ID == "" {
 			continue
-		} else if line > 0 {
+		}
+		if line := used(key{round, plainName(p.Agent), p.ID}, p.Line); line > 0 {
 			l.add(LintShould, p.Line, "give it the next number", "the inventory has %s of %s twice, first in line %d", p.ID, p.Agent, line)
-		} else {
-			rows[k] = p.Line
 		}
 	}
 }
@@ -187,25 +181,19 @@ func (l *linter) numbering() {
 // rowNumbers checks the numbers of the inventory and the tracker, where they are
 // counted for the whole document.
 func (l *linter) rowNumbers() {
-	var perspectives, tensions []numberedRow
+	var perspectives, tensions []inventoryRow
 	for _, p := range l.doc.Perspectives {
-		perspectives = append(perspectives, numberedRow{p.ID, p.Line})
+		perspectives = append(perspectives, inventoryRow{id: p.ID, line: p.Line})
 	}
 	for _, t := range l.doc.Tensions {
-		tensions = append(tensions, numberedRow{t.ID, t.Line})
+		tensions = append(tensions, inventoryRow{id: t.ID, line: t.Line})
 	}
 	l.rowsInOrder("inventory", perspectives)
 	l.rowsInOrder("tracker", tensions)
 }
 
-// A numberedRow is a row of a table with an id.
-type numberedRow struct {
-	id   string
-	line int
-}
-
 // rowsInOrder checks ids that are unique in their table.
-func (l *linter) rowsInOrder(table string, rows []numberedRow) {
+func (l *linter) rowsInOrder(table string, rows []inventoryRow) {
 	seen := map[string]bool{}
 	for _, r := range rows {
 		id, isShort := normalID(r.id)

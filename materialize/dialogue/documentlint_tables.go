@@ -8,8 +8,6 @@ import (
 	"filebus/materialize/layout"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // idNumber returns the number of an id of normalID.
 func idNumber(id string) int {
 	n, _ := strconv.Atoi(id[min(1, len(id)):]) // digits alone
@@ -79,11 +77,7 @@ func (l *linter) panel() {
 			l.add(LintShould, e.Line, "add the turns, or take the row out", "%s is in the panel and in no round", e.Label)
 		}
 	}
-	judged := false
-	for _, e := range l.doc.Panel {
-		judged = judged || isJudgeRow(e)
-	}
-	if !judged {
+	if !slices.ContainsFunc(l.doc.Panel, isJudgeRow) {
 		l.add(LintNote, l.doc.Found.Panel, `add "| 💙 Judge | Orchestrator | — | — | 💙 |"`, "the panel has no judge")
 	}
 	missing := map[string]bool{}
@@ -97,12 +91,7 @@ func (l *linter) panel() {
 
 // hasTurn reports whether an agent has a block in some round.
 func hasTurn(turns []*lintTurn, label string) bool {
-	for _, t := range turns {
-		if plainName(t.Label) == plainName(label) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(turns, func(t *lintTurn) bool { return plainName(t.Label) == plainName(label) })
 }
 
 // emoji checks that all have one, and the judge alone has the judge's.
@@ -141,12 +130,7 @@ func (l *linter) emoji() {
 
 // hasEmojis reports whether some row of the panel has an emoji.
 func (l *linter) hasEmojis() bool {
-	for _, e := range l.doc.Panel {
-		if e.Emoji != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.doc.Panel, func(e layout.DocumentExpert) bool { return e.Emoji != "" })
 }
 
 // hasScores reports whether somebody has been judged, so that there is a total.
@@ -176,7 +160,8 @@ func (l *linter) scoreboard() {
 	missing := map[string]bool{}
 	for _, t := range l.agentTurns() {
 		name := plainName(t.Label)
-		if row := l.scoreOf(t.Label); row == nil && t.given() && !missing[name] {
+		isScored := slices.ContainsFunc(b.Agents, func(a layout.AgentScore) bool { return plainName(a.Agent) == name })
+		if !isScored && t.given() && !missing[name] {
 			missing[name] = true
 			l.addIn(t.file, LintShould, t.Line, mend, "%s spoke in round %d and has no row in the scoreboard", t.Label, t.round)
 		}
@@ -186,30 +171,15 @@ func (l *linter) scoreboard() {
 	}
 }
 
-// scoreOf returns the row of an agent, nil without one.
-func (l *linter) scoreOf(label string) *layout.AgentScore {
-	for i, a := range l.doc.Scores.Agents {
-		if plainName(a.Agent) == plainName(label) {
-			return &l.doc.Scores.Agents[i]
-		}
-	}
-	return nil
-}
-
 // absentScore finds scores of an agent that never spoke.
 func (l *linter) absentScore(a layout.AgentScore) {
-	spoke, blocks := false, 0
-	for _, t := range l.agentTurns() {
-		if plainName(t.Label) == plainName(a.Agent) {
-			blocks++
-			spoke = spoke || t.given()
-		}
-	}
-	if a.Total == 0 || spoke || len(l.agentTurns()) == 0 {
+	turns := l.agentTurns()
+	spoke := slices.DeleteFunc(l.agentTurns(), func(t *lintTurn) bool { return !t.given() })
+	if a.Total == 0 || len(turns) == 0 || hasTurn(spoke, a.Agent) {
 		return
 	}
 	level := LintShould
-	if blocks > 0 {
+	if hasTurn(turns, a.Agent) {
 		level = LintMust
 	}
 	l.add(level, a.Line, "an absent agent is never scored: take the numbers out", "%s has %d points and gave no turn", a.Agent, a.Total)
@@ -285,10 +255,6 @@ func (l *linter) gate() {
 // tension is still to be resolved. One that is not known means nothing.
 func isOpenStatus(status string) bool {
 	status = strings.ToLower(status)
-	for _, word := range []string{"unresolved", "open", "active", "partial", "addressed", "pending"} { // reopened is open
-		if strings.Contains(status, word) {
-			return true
-		}
-	}
-	return false
+	words := []string{"unresolved", "open", "active", "partial", "addressed", "pending"} // reopened is open
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(status, word) })
 }

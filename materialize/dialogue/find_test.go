@@ -1,7 +1,6 @@
 package dialogue_test
 
 import (
-	"errors"
 	"testing"
 
 	"filebus/materialize"
@@ -35,15 +34,13 @@ func TestFind(t *testing.T) {
 			t.Errorf("Find(%q) = %s, %v; want %s", test.text, key, err, test.want)
 		}
 	}
-	var ambiguous *dialogue.AmbiguousError
-	if _, err := h.Find(t.Context(), "queue"); !errors.As(err, &ambiguous) || len(ambiguous.Keys) != 2 {
-		t.Errorf("Find(queue): %v, want a %T of two", err, ambiguous)
+	if _, err := h.Find(t.Context(), "queue"); !failsWith(err, dialogue.ErrSeveral, "lib:2026-03-03-queue", "lib:2026-03-02-queue") {
+		t.Errorf("Find(queue): %v, want ErrSeveral of two", err)
 	}
-	var missing *dialogue.NotFoundError
-	if _, err := h.Find(t.Context(), "etry"); !errors.As(err, &missing) || len(missing.Near) != 2 {
-		t.Errorf("Find(etry): %v, want a %T with two names", err, missing)
+	if _, err := h.Find(t.Context(), "etry"); !failsWith(err, dialogue.ErrNoDialogue, "lib:2026-03-02T0930Z-retry", "2026-03-02T0930Z-retry") {
+		t.Errorf("Find(etry): %v, want ErrNoDialogue with two names", err)
 	}
-	if _, err := h.Find(t.Context(), ""); !errors.As(err, &missing) || len(missing.Near) != 0 {
-		t.Errorf("Find of nothing: %v, want a %T", err, missing)
+	if _, err := h.Find(t.Context(), ""); !failsWith(err, dialogue.ErrNoDialogue) {
+		t.Errorf("Find of nothing: %v, want ErrNoDialogue", err)
 	}
 }

@@ -4,127 +4,65 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/store"
 	"filebus/store/record"
 )
 
-// A CapturedError says that a dialogue of a captured tree was to be written to.
-type CapturedError struct{ Key Key }
-
-func (e *CapturedError) Error() string {
-	return fmt.Sprintf("%s is in a captured tree, which is only read", e.Key)
-}
-
-// A RoundError says that a round cannot begin: it is negative, or the one before it
-// never was.
-type RoundError struct {
-	Key   Key
-	Round int
-	Next  int // the round that can
-}
-
-func (e *RoundError) Error() string {
-	if e.Round < 0 {
-		return fmt.Sprintf("round %d: rounds are counted from 0", e.Round)
-	}
-	return fmt.Sprintf("round %d of %s cannot begin: there is no round %d", e.Round, e.Key, e.Round-1)
-}
-
-// An AgentError says that an agent does not take part in a dialogue.
-type AgentError struct {
-	Key   Key
-	Agent string
-	Near  []string // agents whose names are alike; all if there are few
-}
-
-func (e *AgentError) Error() string {
-	text := fmt.Sprintf("%s is not in the expert pool of %s", e.Agent, e.Key)
-	if len(e.Near) > 0 {
-		text += ", which has " + strings.Join(e.Near, ", ")
-	}
-	return text
-}
-
-// Is reports whether target is store.ErrNotFound.
-func (e *AgentError) Is(target error) bool { return target == store.ErrNotFound }
-
-// Launch records in the panel of a round that agents owe a file, and makes the
+// launch records in the panel of a round that agents owe a file, and makes the
 // round's folder, so that they can write at once. Names are folded; those of the
 // panel already stay as they are, and the time is that of the first launch. It
-// returns a *CapturedError, a *RoundError, an *AgentError for one who is not in the
-// expert pool, materialize.ErrLink if the folder would be behind a link, or an
-// error of FoldName.
-func (f *Forum) Launch(ctx context.Context, key Key, round int, agents ...string) (*layout.Panel, error) {
-	if !key.IsOwn() {
-		return nil, &CapturedError{key}
-	}
-	d, err := f.Read(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	return f.launch(ctx, d, round, agents...)
-}
-
-// launch is Launch for a dialogue that was read.
-func (f *Forum) launch(ctx context.Context, d *Dialogue, round int, agents ...string) (*layout.Panel, error) {
+// returns ErrNoRound, ErrNotInPool, ErrName, or materialize.ErrLink if the folder would be
+// behind a link.
+func (f *Forum) launch(ctx context.Context, d *Dialogue, round int, agents ...string) error {
 	if err := d.checkRound(round); err != nil {
-		return nil, err
+		return err
 	}
 	var experts []layout.Expert
 	for _, agent := range agents {
 		e, err := d.expert(agent)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		experts = append(experts, e)
 	}
 	if _, err := f.makeRound(ctx, d.Key, round); err != nil {
-		return nil, err
+		return err
 	}
 	name := fileName(d.Key, roundFolder(round)+"/"+PanelFile)
 	fresh := layout.Panel{Round: round, Launched: f.now().UTC().Truncate(time.Second), Experts: d.wrote(round)}
-	edit := panelEdit(name, fresh, experts)
-	var panel layout.Panel
-	_, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(old []byte, _ *store.Version) (text []byte, err error) {
-		panel, text, err = edit(old)
-		return text, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &panel, nil
+	_, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, panelEdit(name, fresh, experts))
+	return err
 }
 
 // panelEdit returns the edit that adds experts to the text of a panel, which is
 // that of the given one where there is none.
-func panelEdit(name record.Name, fresh layout.Panel, experts []layout.Expert) func(old []byte) (layout.Panel, []byte, error) {
-	return func(old []byte) (layout.Panel, []byte, error) {
-		panel := fresh
-		if !isBlank(old) {
+func panelEdit(name record.Name, fresh layout.Panel, experts []layout.Expert) materialize.TextEdit {
+	return func(old []byte, _ *store.Version) ([]byte, error) {
+		panel, changed := fresh, isBlank(old)
+		if !changed {
 			var problem *layout.SyntaxError
 			if panel, problem = layout.ParsePanel(old); problem != nil {
-				return panel, nil, fmt.Errorf("%s, line %d: %w", name, problem.Line, problem.Err)
+				return nil, fmt.Errorf("%s, line %d: %w", name, problem.Line, problem.Err)
 			}
 		}
-		changed := isBlank(old)
 		for _, e := range experts {
 			if !isAmong(panel.Experts, e.Name) {
-				panel.Experts = append(panel.Experts, e)
-				changed = true
+				panel.Experts, changed = append(panel.Experts, e), true
 			}
 		}
 		if !changed {
-			return panel, old, nil
+			return old, nil
 		}
 		if panel.Launched.IsZero() {
 			panel.Launched = fresh.Launched
 		}
-		text, err := layout.AppendPanel(nil, panel)
-		return panel, text, err
+		return layout.AppendPanel(nil, panel)
 	}
 }
 
@@ -142,10 +80,10 @@ func (d *Dialogue) wrote(round int) []layout.Expert {
 	return experts
 }
 
-// checkRound returns a *RoundError if a round cannot begin yet.
+// checkRound returns ErrNoRound if a round cannot begin yet.
 func (d *Dialogue) checkRound(round int) error {
 	if round < 0 {
-		return &RoundError{Key: d.Key, Round: round}
+		return record.Usage.Errorf("round %d: rounds are counted from 0", round)
 	}
 	if round == 0 || d.Round(round-1).hasBegun() {
 		return nil
@@ -154,11 +92,23 @@ func (d *Dialogue) checkRound(round int) error {
 	for d.Round(next).hasBegun() {
 		next++
 	}
-	return &RoundError{d.Key, round, next}
+	err := record.Conflict.Errorf("round %d of %s cannot begin: there is no round %d", round, d.Key, round-1)
+	return err.Because(ErrNoRound, d.Key.String(), strconv.Itoa(next))
 }
 
 // hasBegun reports whether a round has a panel or a turn. One that is nil has not.
 func (r *Round) hasBegun() bool { return r != nil && (r.Panel != nil || len(r.Turns) > 0) }
+
+// lastBegun returns the last round that has begun, -1 if none has.
+func (d *Dialogue) lastBegun() int {
+	last := -1
+	for _, r := range d.Rounds {
+		if r.hasBegun() {
+			last = r.Number
+		}
+	}
+	return last
+}
 
 // begunBy returns a time by which a round, which may be nil, had begun: the end of the
 // second that its panel gives. Known is false if there is no telling.
@@ -187,16 +137,15 @@ func (d *Dialogue) expert(text string) (layout.Expert, error) {
 	if len(experts) == 0 {
 		return layout.Expert{Name: name, Label: Label(name)}, nil
 	}
-	return layout.Expert{}, &AgentError{d.Key, name, nearNames(name, experts)}
+	near := listed(", which has ", nearNames(name, experts))
+	unknown := record.NotFound.Errorf("%s is not in the expert pool of %s%s", name, d.Key, near)
+	return layout.Expert{}, unknown.Because(ErrNotInPool, fileName(d.Key, PoolFile).String())
 }
 
 // isAmong reports whether one of the experts has a name, which is folded.
 func isAmong(experts []layout.Expert, name string) bool {
 	return slices.ContainsFunc(experts, func(e layout.Expert) bool { return foldExpert(e.Name) == name })
 }
-
-// maxNear is how many names an error lists.
-const maxNear = 5
 
 // nearNames returns the names of experts that are like one: all of them if they are
 // few, else those that share its beginning.

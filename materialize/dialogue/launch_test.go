@@ -14,6 +14,7 @@ import (
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 	"filebus/store"
+	"filebus/store/record"
 )
 
 func TestLaunch(t *testing.T) {
@@ -51,21 +52,21 @@ func TestLaunchRefused(t *testing.T) {
 	h := newParlour(t, layout.Claude())
 	key := h.make(t, "Retry", "muffin", "scone").Key
 	_, err := h.Launch(t.Context(), key, 2, "muffin")
-	if skipped := (*dialogue.RoundError)(nil); !errors.As(err, &skipped) || skipped.Next != 0 {
+	if !failsWith(err, dialogue.ErrNoRound, key.ID, "0") {
 		t.Errorf("round 2 before round 0 = %v, want that 0 is the next", err)
 	}
 	_, err = h.Launch(t.Context(), key, -1, "muffin")
-	if negative := (*dialogue.RoundError)(nil); !errors.As(err, &negative) || !strings.Contains(err.Error(), "counted from 0") {
+	if !errors.Is(err, record.Usage) || !strings.Contains(err.Error(), "counted from 0") {
 		t.Errorf("round -1 = %v", err)
 	}
 	_, err = h.Launch(t.Context(), key, 0, "muffn")
-	if agent := (*dialogue.AgentError)(nil); !errors.As(err, &agent) || !cmp.Equal(agent.Near, []string{"muffin", "scone"}) {
+	if !failsWith(err, dialogue.ErrNotInPool, "dialogue/retry/expert-pool.json") || !strings.HasSuffix(err.Error(), "which has muffin, scone") {
 		t.Errorf("muffn = %v, want both names", err)
 	}
-	if _, err = h.Launch(t.Context(), key, 0, "../muffin"); !errors.As(err, new(*dialogue.NameError)) {
+	if _, err = h.Launch(t.Context(), key, 0, "../muffin"); !errors.Is(err, dialogue.ErrName) {
 		t.Errorf("../muffin = %v", err)
 	}
-	if _, err = h.Launch(t.Context(), dialogue.Key{Tree: "lib", ID: "retry"}, 0, "muffin"); !errors.As(err, new(*dialogue.CapturedError)) {
+	if _, err = h.Launch(t.Context(), dialogue.Key{Tree: "lib", ID: "retry"}, 0, "muffin"); !errors.Is(err, dialogue.ErrCaptured) {
 		t.Errorf("a captured dialogue = %v", err)
 	}
 	if _, err = h.Launch(t.Context(), dialogue.Key{ID: "other"}, 0, "muffin"); !errors.Is(err, store.ErrNotFound) {

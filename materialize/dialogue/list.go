@@ -14,15 +14,15 @@ import (
 
 // An Item is a dialogue in a list.
 type Item struct {
-	Key    Key
-	Title  string // the slug, where the pool says none
-	Rounds int    // that have a file
-	Last   int    // the number of the last of them; -1: there is none
-	Turns  int    // files of agents in the last round, stubs among them
-	Owed   int    // files that the panel of the last round asks for; 0: it has none
-	Agents []string
-	Status string    // open or converged, by the last scoreboard; "" without one
-	Time   time.Time // of the newest record
+	Key    Key       `json:"dialogue"`
+	Title  string    `json:"title"`          // the slug, where the pool says none
+	Rounds int       `json:"rounds"`         // that have a file
+	Last   *int      `json:"last,omitempty"` // the number of the last of them; nil: there is none
+	Turns  int       `json:"turns"`          // files of agents in the last round, stubs among them
+	Owed   int       `json:"owed,omitempty"` // files that the panel of the last round asks for; 0: it has none
+	Agents []string  `json:"agents,omitempty"`
+	Status string    `json:"status,omitempty"` // open or converged, by the last scoreboard; "" without one
+	Time   time.Time `json:"time"`             // of the newest record
 }
 
 // The statuses of a dialogue.
@@ -34,22 +34,9 @@ const (
 // List returns the dialogues with the newest record first, limit of them at most,
 // and how many there are. A limit of 0 is none.
 func (f *Forum) List(ctx context.Context, limit int) ([]Item, int, error) {
-	entries, err := f.entries(ctx)
+	keys, files, err := f.byKey(ctx)
 	if err != nil {
 		return nil, 0, err
-	}
-	var keys []Key
-	byKey := map[Key]map[string]query.Summary{}
-	for _, e := range entries {
-		key, path, found := cutKey(e)
-		if !found {
-			continue
-		}
-		if byKey[key] == nil {
-			byKey[key] = map[string]query.Summary{}
-			keys = append(keys, key)
-		}
-		byKey[key][path] = e
 	}
 	total := len(keys)
 	if limit > 0 {
@@ -57,7 +44,7 @@ func (f *Forum) List(ctx context.Context, limit int) ([]Item, int, error) {
 	}
 	var items []Item
 	for _, key := range keys {
-		item, err := f.item(ctx, key, byKey[key])
+		item, err := f.item(ctx, key, files[key])
 		if err != nil {
 			return nil, 0, err
 		}
@@ -69,12 +56,12 @@ func (f *Forum) List(ctx context.Context, limit int) ([]Item, int, error) {
 // item describes a dialogue from what is known of its files, and reads three of them:
 // the pool, the scoreboard and the panel of the last round.
 func (f *Forum) item(ctx context.Context, key Key, files map[string]query.Summary) (Item, error) {
-	item := Item{Key: key, Last: -1}
+	item, last := Item{Key: key}, -1
 	agents, turns := map[string]bool{}, map[int]map[string]bool{} // by round, who wrote
 	for path, e := range files {
 		r := e.Version.Record
 		if r.Time.After(item.Time) {
-			item.Time = r.Time
+			item.Time = r.Time.UTC()
 		}
 		round, found := roundOf(e, path)
 		if !found {
@@ -86,11 +73,13 @@ func (f *Forum) item(ctx context.Context, key Key, files map[string]query.Summar
 		if r.Name.Kind == record.KindTurn {
 			turns[round][r.Agent], agents[r.Agent] = true, true
 		}
-		item.Last = max(item.Last, round)
+		last = max(last, round)
 	}
-	item.Rounds, item.Turns = len(turns), len(turns[item.Last])
+	if item.Rounds, item.Turns = len(turns), len(turns[last]); last >= 0 {
+		item.Last = &last
+	}
 	d := &Dialogue{Key: key}
-	if err := f.addKnown(ctx, d, &item, files); err != nil {
+	if err := f.addKnown(ctx, d, &item, last, files); err != nil {
 		return item, err
 	}
 	for _, e := range named(d.Pool.Experts) {
@@ -103,14 +92,15 @@ func (f *Forum) item(ctx context.Context, key Key, files map[string]query.Summar
 }
 
 // addKnown reads the pool, the last panel and the scoreboard.
-func (f *Forum) addKnown(ctx context.Context, d *Dialogue, item *Item, files map[string]query.Summary) error {
+func (f *Forum) addKnown(ctx context.Context, d *Dialogue, item *Item, last int, files map[string]query.Summary) error {
 	if e, found := files[PoolFile]; found {
 		if err := f.addPool(ctx, d, e.Version); err != nil {
 			return err
 		}
 	}
-	if e, found := files[roundFolder(item.Last)+"/"+PanelFile]; found {
-		if err := f.add(ctx, d, e, roundFolder(item.Last)+"/"+PanelFile); err != nil {
+	path := roundFolder(last) + "/" + PanelFile
+	if e, found := files[path]; found {
+		if err := f.add(ctx, d, e, path); err != nil {
 			return err
 		}
 		if r := d.Last(); r != nil && r.Panel != nil {
@@ -128,7 +118,7 @@ func (f *Forum) addKnown(ctx context.Context, d *Dialogue, item *Item, files map
 	board, found := layout.ParseScoreboard(text)
 	if n := len(board.Rounds); found && n > 0 {
 		item.Status = DialogueOpen
-		if last := board.Rounds[n-1]; last.Velocity == 0 && last.Converge >= 100 && last.Round >= item.Last {
+		if r := board.Rounds[n-1]; r.Velocity == 0 && r.Converge >= 100 && r.Round >= last {
 			item.Status = DialogueConverged
 		}
 	}

@@ -41,7 +41,7 @@ func (w *waiter) lookAround(ctx context.Context, atEnd bool) {
 			}
 			w.said[file] = true
 			if w.Alike != nil {
-				w.Alike(a.Seat, file)
+				w.Alike(a.seat, file)
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func (w *waiter) alikes(ctx context.Context, a *awaited) []string {
 			if file := filepath.Join(dir, filepath.Base(a.File)); w.isMisplaced(ctx, a, n, file) {
 				found = append(found, file)
 			}
-		case digitsOf(entry.Name()) == strconv.Itoa(a.Round):
+		case digitsOf(entry.Name()) == strconv.Itoa(a.seat.Round):
 			found = append(found, w.alikesIn(dir, a)...)
 		}
 	}
@@ -111,13 +111,13 @@ func (w *waiter) isMisplaced(ctx context.Context, a *awaited, round int, file st
 		return false
 	}
 	r := w.dialogue.Round(round)
-	if round > a.Round && r.panel() == nil {
+	if round > a.seat.Round && r.panel() == nil {
 		return true
 	}
 	if r == nil || r.Turn(a.Agent) == nil || r.Turn(a.Agent).IsStub || !info.ModTime().After(w.since) {
 		return false
 	}
-	h, err := w.head(ctx, Seat{Key: a.Key, Round: round, Agent: a.Agent})
+	h, err := w.head(ctx, Seat{Key: a.seat.Key, Round: round, Agent: a.Agent})
 	if err != nil || isCommand(h.Record.Source) && h.Record.Size == info.Size() {
 		return false
 	}
@@ -142,7 +142,7 @@ func (w *waiter) alikesIn(dir string, a *awaited) []string {
 func (w *waiter) elsewhere(a *awaited) []string {
 	var found []string
 	for _, profile := range layout.Profiles() {
-		p, err := profile.Path(record.KindTurn, a.name().ID)
+		p, err := profile.Path(record.KindTurn, a.seat.name().ID)
 		if err != nil || strings.HasPrefix(p, "~/") {
 			continue
 		}

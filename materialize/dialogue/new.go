@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -41,38 +40,19 @@ type NewRequest struct {
 
 // A Made is a dialogue that was made.
 type Made struct {
-	Key    Key
-	Pool   layout.Pool
-	Ref    record.Ref // of the expert pool
-	Folder string     // of the dialogue, absolute
-	Round  string     // the folder of round 0, absolute
+	Key    Key             `json:"dialogue"`
+	Folder string          `json:"folder"` // absolute
+	Round  string          `json:"round"`  // the folder of round 0, absolute
+	Pool   record.Name     `json:"pool"`
+	Ref    record.ShortRef `json:"ref"` // of the expert pool
+	Agents []string        `json:"agents"`
 }
-
-// A RequestError says what a dialogue cannot be made of.
-type RequestError struct{ Why string }
-
-func (e *RequestError) Error() string { return e.Why }
-
-// A TwiceError says that two names of agents, in a list of them, are one.
-type TwiceError struct{ Name string }
-
-func (e *TwiceError) Error() string { return fmt.Sprintf("%s is among the agents twice", e.Name) }
-
-// A SlugTakenError says that a slug and all of its numbers are taken.
-type SlugTakenError struct{ Slug string }
-
-func (e *SlugTakenError) Error() string {
-	return fmt.Sprintf("%s is taken, and so are %s-1 to %s-%d", e.Slug, e.Slug, e.Slug, lastNumber)
-}
-
-// Is reports whether target is store.ErrConflict.
-func (e *SlugTakenError) Is(target error) bool { return target == store.ErrConflict }
 
 // New makes a dialogue: its expert pool, and the folder of round 0. Where the slug is
 // taken, it gets the first free number from 1 to 99; many processes may make the same
-// one at once. It returns a *RequestError, *TwiceError, *NameError or *SlugError for
-// what cannot be, a *SlugTakenError, or materialize.ErrLink if somebody has put a
-// symbolic link where the dialogue's folder would be.
+// one at once. It returns ErrRequest, ErrTwice, ErrName or ErrSlug for what cannot be,
+// ErrSlugTaken, or materialize.ErrLink if somebody has put a symbolic link where the
+// dialogue's folder would be.
 func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
 	pool, err := f.newPool(r)
 	if err != nil {
@@ -93,7 +73,7 @@ func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
 		return nil, err
 	}
 	for n := range lastNumber + 1 {
-		made := &Made{Key: Key{ID: slug}, Pool: pool}
+		made := &Made{Key: Key{ID: slug}, Agents: names(pool.Experts)}
 		if n > 0 {
 			made.Key.ID = fmt.Sprintf("%s-%d", slug, n)
 		}
@@ -102,7 +82,8 @@ func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
 			return made, err
 		}
 	}
-	return nil, &SlugTakenError{slug}
+	taken := record.Conflict.Errorf("%s is taken, and so are %s-1 to %s-%d", slug, slug, slug, lastNumber)
+	return nil, taken.Because(ErrSlugTaken)
 }
 
 // newPool returns the expert pool that a request describes.
@@ -112,15 +93,17 @@ func (f *Forum) newPool(r NewRequest) (layout.Pool, error) {
 	}
 	switch {
 	case pool.Title == "":
-		return pool, &RequestError{"the title is empty"}
+		return pool, refuse(ErrRequest, "the title is empty")
 	case !utf8.ValidString(r.Title) || !utf8.ValidString(r.Question):
-		return pool, &RequestError{"the title and the question are text in UTF-8"}
+		return pool, refuse(ErrRequest, "the title and the question are text in UTF-8")
 	case len(pool.Title) > MaxTitle:
-		return pool, &RequestError{fmt.Sprintf("the title has %d bytes, more than %d: what is long belongs into the question", len(pool.Title), MaxTitle)}
+		const text = "the title has %d bytes, more than %d: what is long belongs into the question"
+		return pool, refuse(ErrRequest, text, len(pool.Title), MaxTitle)
 	case len(pool.Question) > MaxQuestion:
-		return pool, &RequestError{fmt.Sprintf("the question has %d bytes, more than %d: put it into a file, and name the file", len(pool.Question), MaxQuestion)}
+		const text = "the question has %d bytes, more than %d: put it into a file, and name the file"
+		return pool, refuse(ErrRequest, text, len(pool.Question), MaxQuestion)
 	case len(r.Agents) == 0:
-		return pool, &RequestError{"a dialogue has at least one agent"}
+		return pool, refuse(ErrRequest, "a dialogue has at least one agent")
 	}
 	var err error
 	if pool.Experts, err = newExperts(r); err != nil || r.Judge == "" {
@@ -129,8 +112,8 @@ func (f *Forum) newPool(r NewRequest) (layout.Pool, error) {
 	if pool.Judge, err = FoldName(r.Judge); err != nil {
 		return pool, err
 	}
-	if slices.ContainsFunc(pool.Experts, func(e layout.Expert) bool { return e.Name == pool.Judge }) {
-		err = &RequestError{fmt.Sprintf("%s cannot judge a dialogue and take part in it", pool.Judge)}
+	if isAmong(pool.Experts, pool.Judge) {
+		err = refuse(ErrRequest, "%s cannot judge a dialogue and take part in it", pool.Judge)
 	}
 	return pool, err
 }
@@ -144,7 +127,7 @@ func newExperts(r NewRequest) ([]layout.Expert, error) {
 			return nil, err
 		}
 		if _, twice := roles[name]; twice {
-			return nil, &RequestError{fmt.Sprintf("%s has two roles", name)}
+			return nil, refuse(ErrRequest, "%s has two roles", name)
 		}
 		roles[name] = strings.Join(strings.Fields(role), " ")
 	}
@@ -154,22 +137,22 @@ func newExperts(r NewRequest) ([]layout.Expert, error) {
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(experts, func(e layout.Expert) bool { return e.Name == name }) {
-			return nil, &TwiceError{name}
+		if isAmong(experts, name) {
+			return nil, refuse(ErrTwice, "%s is among the agents twice", name)
 		}
 		experts = append(experts, layout.Expert{Name: name, Label: Label(name), Role: roles[name]})
 		delete(roles, name)
 	}
 	for name := range roles {
-		return nil, &RequestError{fmt.Sprintf("%s has a role and is not among the agents", name)}
+		return nil, refuse(ErrRequest, "%s has a role and is not among the agents", name)
 	}
 	return experts, nil
 }
 
 // claim makes a dialogue if its slug is free, and reports whether it was.
 func (f *Forum) claim(ctx context.Context, made *Made, text []byte) (bool, error) {
-	name := fileName(made.Key, PoolFile)
-	file, err := f.w.PathOf(name)
+	made.Pool = fileName(made.Key, PoolFile)
+	file, err := f.w.PathOf(made.Pool)
 	if err != nil {
 		return false, err
 	}
@@ -178,18 +161,18 @@ func (f *Forum) claim(ctx context.Context, made *Made, text []byte) (bool, error
 		return false, err
 	}
 	put, err := f.w.Put(ctx, materialize.PutRequest{
-		Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), Source: record.SourcePut, Expect: store.Absent(),
+		Kind: made.Pool.Kind, ID: made.Pool.ID, Text: bytes.NewReader(text), Source: record.SourcePut, Expect: store.Absent(),
 	})
 	if conflict := (*store.ConflictError)(nil); errors.As(err, &conflict) {
 		return false, nil // another process was faster
 	}
 	if err != nil {
-		if _, wayErr := f.w.MakeFolder(ctx, name); wayErr != nil { // it names a link on the way
+		if _, wayErr := f.w.MakeFolder(ctx, made.Pool); wayErr != nil { // it names a link on the way
 			err = wayErr
 		}
 		return false, err
 	}
-	made.Ref = put.Ref
+	made.Ref = record.ShortRef(put.Ref)
 	made.Round, err = f.makeRound(ctx, made.Key, 0)
 	return true, err
 }

@@ -1,8 +1,10 @@
 package dialogue_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,4 +85,10 @@ func link(t testing.TB, to, from string) {
 	if err := os.Symlink(to, from); err != nil {
 		t.Skip("no symbolic links:", err)
 	}
+}
+
+// failsWith reports whether an error has a reason, and names these.
+func failsWith(err error, reason record.Reason, names ...string) bool {
+	e := (*record.Error)(nil)
+	return errors.As(err, &e) && e.Reason == reason && slices.Equal(e.Names, names)
 }

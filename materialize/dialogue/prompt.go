@@ -17,12 +17,14 @@ import (
 
 // A Prompt is what an agent is told in a round.
 type Prompt struct {
-	Agent  string
-	Output string   // the file that it must write, absolute
-	Reads  []string // the files that it is told to read, absolute
-	Text   string
-	File   string     // that has the text, absolute; empty unless it was saved
-	Ref    record.Ref // of that file
+	Agent   string   `json:"agent"`
+	Output  string   `json:"output"`          // the file that it must write, absolute
+	Reads   []string `json:"reads,omitempty"` // the files that it is told to read, absolute
+	Tokens  int      `json:"tokens"`          // of the text, about
+	File    string   `json:"file,omitempty"`  // that has the text, absolute; "" unless it was saved
+	Ref     string   `json:"ref,omitempty"`   // of that file, 12 digits
+	Text    string   `json:"text,omitempty"`
+	NoWrite string   `json:"no_write,omitempty"` // the definition of the agent, if it lacks the Write tool
 }
 
 // A PromptRequest says who is told what.
@@ -32,14 +34,11 @@ type PromptRequest struct {
 	Save   bool     // the prompts as files of the round
 }
 
-// Prompts returns what agents are told in a round, and launches them: see Launch,
+// Prompts returns what agents are told in a round, and launches them: see launch,
 // whose errors it returns. A pool without names has nobody to be told without Agents;
-// that is a *RequestError.
+// that is ErrRequest.
 func (f *Forum) Prompts(ctx context.Context, key Key, r PromptRequest) ([]Prompt, error) {
-	if !key.IsOwn() {
-		return nil, &CapturedError{key}
-	}
-	d, err := f.Read(ctx, key)
+	d, err := f.readOwn(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -48,9 +47,9 @@ func (f *Forum) Prompts(ctx context.Context, key Key, r PromptRequest) ([]Prompt
 		agents = d.everybody(r.Round)
 	}
 	if len(agents) == 0 {
-		return nil, &RequestError{fmt.Sprintf("the expert pool of %s has no names: say which agents", key)}
+		return nil, refuse(ErrRequest, "the expert pool of %s has no names: say which agents", key)
 	}
-	if _, err := f.launch(ctx, d, r.Round, agents...); err != nil {
+	if err := f.launch(ctx, d, r.Round, agents...); err != nil {
 		return nil, err
 	}
 	var prompts []Prompt
@@ -74,11 +73,7 @@ func (d *Dialogue) everybody(round int) []string {
 	if before := d.Round(round - 1); len(experts) == 0 && before != nil {
 		experts = d.Launched(before)
 	}
-	var names []string
-	for _, e := range experts {
-		names = append(names, e.Name)
-	}
-	return names
+	return names(experts)
 }
 
 // prompt returns what one agent is told.
@@ -96,14 +91,9 @@ func (f *Forum) prompt(d *Dialogue, round int, agent string) (Prompt, error) {
 		return p, err
 	}
 	if round > 0 {
-		reads, err := f.readings(d, round, e.Name)
-		if err != nil {
+		if p.Reads, err = f.writeReadings(&text, d, round, e.Name); err != nil {
 			return p, err
 		}
-		for _, r := range reads {
-			p.Reads = append(p.Reads, r.file)
-		}
-		writeReadings(&text, reads)
 	}
 	fmt.Fprintf(&text, outputText, p.Output)
 	text.WriteString(formatText)
@@ -115,7 +105,7 @@ func (f *Forum) prompt(d *Dialogue, round int, agent string) (Prompt, error) {
 		text.WriteString(laterText)
 	}
 	fmt.Fprintf(&text, confirmText, p.Output)
-	p.Text = text.String()
+	p.Text, p.Tokens = text.String(), record.EstimateTokens(int64(text.Len()))
 	return p, nil
 }
 
@@ -126,7 +116,7 @@ func (f *Forum) savePrompt(ctx context.Context, key Key, round int, p *Prompt) e
 		return []byte(p.Text), nil
 	})
 	if err == nil {
-		p.File, p.Ref = put.File, put.Ref
+		p.File, p.Ref = put.File, put.Ref.Short()
 	}
 	return err
 }
@@ -192,63 +182,56 @@ func (d *Dialogue) others(e layout.Expert) []string {
 // maxOthers is how many other agents a prompt names.
 const maxOthers = 8
 
-// A reading is a file that an agent is told to read.
-type reading struct{ what, file string }
-
-// readings returns what there is to read before a round: the tensions, the summary of
-// the round before, and the turns of it. A turn that is empty or a stub says nothing.
-func (f *Forum) readings(d *Dialogue, round int, agent string) ([]reading, error) {
-	last := round - 1
-	var reads []reading
-	add := func(what string, name record.Name) error {
-		file, err := f.w.PathOf(name)
-		if err != nil {
-			return err
-		}
-		if info, err := os.Lstat(file); err == nil && info.Mode().IsRegular() {
-			reads = append(reads, reading{what, file})
-		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("looking at %s: %w", file, err)
-		}
-		return nil
-	}
-	for _, path := range []string{TensionsFile, roundFolder(last) + ".summary.md"} {
+// readings returns what there is to read before a round: the tensions, the summary of the
+// round before, and the turns of it; own is the place of the agent's own. A turn that is
+// empty or a stub says nothing.
+func (d *Dialogue) readings(round int, agent string) (names []record.Name, own int) {
+	for _, path := range []string{TensionsFile, SummaryFile(round - 1)} {
 		if v, found := d.file(path); found {
-			if err := add("", v.Record.Name); err != nil {
-				return nil, err
-			}
+			names = append(names, v.Record.Name)
 		}
 	}
-	if r := d.Round(last); r != nil {
+	own = -1
+	if r := d.Round(round - 1); r != nil {
 		for _, t := range r.Turns {
 			if t.IsStub || t.IsEmpty() {
 				continue
 			}
-			what := ""
 			if t.Agent == agent {
-				what = "yours"
+				own = len(names)
 			}
-			if err := add(what, t.Version.Record.Name); err != nil {
-				return nil, err
-			}
+			names = append(names, t.Version.Record.Name)
 		}
 	}
-	return reads, nil
+	return names, own
 }
 
-// writeReadings writes the list of the files to read.
-func writeReadings(text *strings.Builder, reads []reading) {
-	if len(reads) == 0 {
-		return
-	}
-	text.WriteString("\nREAD FIRST, with the Read tool:\n")
-	for _, r := range reads {
-		text.WriteString("  " + r.file)
-		if r.what != "" {
-			text.WriteString("  (" + r.what + ")")
+// writeReadings writes the list of the readings that are on disk, and returns it.
+func (f *Forum) writeReadings(text *strings.Builder, d *Dialogue, round int, agent string) (files []string, err error) {
+	names, own := d.readings(round, agent)
+	for i, name := range names {
+		file, err := f.w.PathOf(name)
+		if err != nil {
+			return nil, err
+		}
+		info, err := os.Lstat(file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("looking at %s: %w", file, err)
+		}
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if len(files) == 0 {
+			text.WriteString("\nREAD FIRST, with the Read tool:\n")
+		}
+		files = append(files, file)
+		text.WriteString("  " + file)
+		if i == own {
+			text.WriteString("  (yours)")
 		}
 		text.WriteByte('\n')
 	}
+	return files, nil
 }
 
 // Example returns a turn that shows each marker once, in the form in which they are

@@ -163,7 +163,7 @@ func TestPromptAll(t *testing.T) {
 	}
 	h.put(t, "dialogue/foreign/expert-pool.json", `{"experts":[{"role":"Caller"}]}`)
 	_, err := h.Prompts(t.Context(), dialogue.Key{ID: "foreign"}, dialogue.PromptRequest{Save: true})
-	if !errors.As(err, new(*dialogue.RequestError)) {
+	if !errors.Is(err, dialogue.ErrRequest) {
 		t.Errorf("a pool without names = %v", err)
 	}
 	h.put(t, "turn/foreign/round-0/eclair", "[PERSPECTIVE P01: One]\n")
@@ -171,7 +171,7 @@ func TestPromptAll(t *testing.T) {
 	if err != nil || len(prompts) != 1 || prompts[0].Agent != "eclair" {
 		t.Errorf("the round after one that eclair wrote = %+v, %v", prompts, err)
 	}
-	if _, err = h.Prompts(t.Context(), dialogue.Key{Tree: "lib", ID: "x"}, dialogue.PromptRequest{}); !errors.As(err, new(*dialogue.CapturedError)) {
+	if _, err = h.Prompts(t.Context(), dialogue.Key{Tree: "lib", ID: "x"}, dialogue.PromptRequest{}); !errors.Is(err, dialogue.ErrCaptured) {
 		t.Errorf("a captured dialogue = %v", err)
 	}
 }

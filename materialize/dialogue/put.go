@@ -9,61 +9,13 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
+	"strconv"
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/store"
 	"filebus/store/record"
 )
-
-// A NotLaunchedError says that an agent owes no file in a round.
-type NotLaunchedError struct {
-	Key    Key
-	Round  int
-	Agent  string
-	InPool bool     // it takes part in the dialogue
-	Near   []string // agents that do owe one, whose names are alike
-}
-
-func (e *NotLaunchedError) Error() string {
-	text := fmt.Sprintf("%s owes no file in round %d of %s", e.Agent, e.Round, e.Key)
-	if len(e.Near) > 0 {
-		text += "; one is owed by " + strings.Join(e.Near, ", ")
-	}
-	return text
-}
-
-// Is reports whether target is store.ErrNotFound.
-func (e *NotLaunchedError) Is(target error) bool { return target == store.ErrNotFound }
-
-// An OccupiedError says that an agent's turn has another text already. Nothing was
-// changed.
-type OccupiedError struct {
-	Seat Seat
-	Ref  record.Ref // of the turn that stands
-}
-
-func (e *OccupiedError) Error() string {
-	return fmt.Sprintf("%s has another turn in round %d already: %s", e.Seat.Agent, e.Seat.Round, e.Seat.File)
-}
-
-// An EmptyError says that a text is no turn, as nothing stands in it.
-type EmptyError struct{ Seat Seat }
-
-func (e *EmptyError) Error() string {
-	return fmt.Sprintf("the turn of %s in round %d is empty", e.Seat.Agent, e.Seat.Round)
-}
-
-// A SizeError says that a text is longer than MaxTurn.
-type SizeError struct {
-	Seat Seat
-	Size int64 // bytes; at least this, if the text was not read to its end
-}
-
-func (e *SizeError) Error() string {
-	return fmt.Sprintf("the turn of %s in round %d has more than %d bytes", e.Seat.Agent, e.Seat.Round, MaxTurn)
-}
 
 // A Seat is the place of an agent's turn in a round of an own dialogue.
 type Seat struct {
@@ -77,8 +29,8 @@ type Seat struct {
 func (s Seat) name() record.Name { return turnName(s.Key, s.Round, s.Agent) }
 
 // Seat returns the place of an agent's turn, for an agent that owes a file in the
-// round. It returns a *CapturedError, a *NoRoundError, a *NotLaunchedError, or a
-// *NameError for a text that names nobody.
+// round. It returns ErrCaptured, ErrNoRound, ErrNotLaunched, or ErrName for a text that
+// names nobody.
 func (f *Forum) Seat(ctx context.Context, key Key, round int, agent string) (Seat, error) {
 	seats, err := f.seats(ctx, key, round, []string{agent})
 	if err != nil {
@@ -89,10 +41,7 @@ func (f *Forum) Seat(ctx context.Context, key Key, round int, agent string) (Sea
 
 // seats returns the places of agents; if none is named, of all who owe a file.
 func (f *Forum) seats(ctx context.Context, key Key, round int, agents []string) ([]Seat, error) {
-	if !key.IsOwn() {
-		return nil, &CapturedError{key}
-	}
-	d, err := f.Read(ctx, key)
+	d, err := f.readOwn(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -119,9 +68,7 @@ func (d *Dialogue) namesOr(agents []string, round int, owing []layout.Expert) []
 	if len(agents) > 0 {
 		return agents
 	}
-	for _, e := range owing {
-		agents = append(agents, e.Name)
-	}
+	agents = names(owing)
 	if r := d.Round(round); len(agents) == 0 && r != nil {
 		for _, t := range r.Turns {
 			agents = append(agents, t.Agent)
@@ -154,20 +101,24 @@ func (d *Dialogue) owing(number int) ([]layout.Expert, error) {
 	for _, other := range d.Rounds {
 		begins = begins && other.Panel == nil
 	}
-	none := d.noRound(number)
-	if !r.hasBegun() && (!begins || len(none.Has) > 0 && number < none.Has[len(none.Has)-1]) {
-		return nil, none
+	if !r.hasBegun() && (!begins || number < d.lastBegun()) {
+		return nil, d.noRound(number)
 	}
 	return named(d.Pool.Experts), nil
 }
 
-// checkOwing returns a *NotLaunchedError for an agent that is not among those who
+// checkOwing returns ErrNotLaunched for an agent that is not among those who
 // owe a file. Where none is known, anybody may write one.
 func (d *Dialogue) checkOwing(round int, agent string, owing []layout.Expert) error {
 	if len(owing) == 0 && d.Round(round).panel() == nil || isAmong(owing, agent) {
 		return nil
 	}
-	return &NotLaunchedError{d.Key, round, agent, isAmong(d.Pool.Experts, agent), nearNames(agent, named(owing))}
+	near := listed("; one is owed by ", nearNames(agent, named(owing)))
+	err := record.NotFound.Errorf("%s owes no file in round %d of %s%s", agent, round, d.Key, near)
+	if !isAmong(d.Pool.Experts, agent) {
+		return err.Because(ErrNotLaunched)
+	}
+	return err.Because(ErrNotLaunched, d.Key.String(), strconv.Itoa(round), agent)
 }
 
 // panel returns the panel of a round, which may be nil.
@@ -187,23 +138,24 @@ type Contribution struct {
 
 // Put stores the text of a turn and writes its file, which is complete at once. A
 // stub and an empty file are replaced; the same text changes nothing; another turn
-// is a *OccupiedError unless c.Force is set. An empty text is an *EmptyError, a long one
-// a *SizeError, a symbolic link in the place of the file materialize.ErrLink.
+// is ErrOccupied unless c.Force is set. An empty text is ErrEmpty, a long one
+// ErrTooLong, a symbolic link in the place of the file materialize.ErrLink.
 func (f *Forum) Put(ctx context.Context, s Seat, c Contribution) (*materialize.PutResult, error) {
 	switch {
-	case isBlank(c.Text):
-		return nil, &EmptyError{s}
 	case len(c.Text) > MaxTurn:
-		return nil, &SizeError{s, int64(len(c.Text))}
+		return nil, refuse(ErrTooLong, "the turn of %s in round %d has more than %d bytes", s.Agent, s.Round, MaxTurn)
+	case isBlank(c.Text):
+		err := record.Wanting.Errorf("the turn of %s in round %d is empty", s.Agent, s.Round)
+		return nil, err.Because(ErrEmpty, s.words()...)
 	}
 	c.Origin.Source = cmp.Or(c.Origin.Source, record.SourcePut)
-	put, err := f.edit(ctx, s, c.Origin, func(old []byte, head *store.Version) ([]byte, error) {
+	put, err := f.edit(ctx, s, c.Origin, func(old []byte, _ *store.Version) ([]byte, error) {
 		if isVacant(old) || c.Force || bytes.Equal(old, c.Text) {
 			return c.Text, nil
 		}
-		return nil, &OccupiedError{s, head.Ref}
+		return nil, ErrOccupied
 	})
-	if taken := (*OccupiedError)(nil); c.Force && errors.As(err, &taken) { // it is too long to be edited
+	if c.Force && errors.Is(err, ErrOccupied) { // it is too long to be edited
 		name := s.name()
 		return f.w.Put(ctx, materialize.PutRequest{
 			Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(c.Text), Facts: c.Origin.Facts, From: c.Origin.From, Source: c.Origin.Source,
@@ -212,35 +164,29 @@ func (f *Forum) Put(ctx context.Context, s Seat, c Contribution) (*materialize.P
 	return put, err
 }
 
-// Current returns what stands as the turn of an agent, however long, with what is on
-// disk taken in.
+// Current returns what stands as the turn of an agent in the store, however long.
 func (f *Forum) Current(ctx context.Context, s Seat) (*materialize.PutResult, error) {
-	put, err := f.edit(ctx, s, materialize.Origin{Source: record.SourcePut}, func(old []byte, head *store.Version) ([]byte, error) {
-		if head == nil {
-			return nil, fmt.Errorf("the turn of %s in round %d: %w", s.Agent, s.Round, store.ErrNotFound)
-		}
-		return old, nil
-	})
-	if long := (*OccupiedError)(nil); !errors.As(err, &long) {
-		return put, err
-	}
 	h, err := f.head(ctx, s)
+	if err != nil {
+		return nil, fmt.Errorf("the turn of %s in round %d: %w", s.Agent, s.Round, err)
+	}
 	return &materialize.PutResult{
 		Name: s.name(), Ref: h.Ref, File: s.File, Unchanged: true, Record: h.Record, Description: h.description,
-	}, err
+	}, nil
 }
 
-// edit changes the file of a turn. One that is too long to be edited is an
-// *OccupiedError.
-func (f *Forum) edit(ctx context.Context, s Seat, origin materialize.Origin, edit materialize.TextEdit) (*materialize.PutResult, error) {
+// edit changes the file of a turn. One that is too long to be edited is ErrOccupied.
+func (f *Forum) edit(
+	ctx context.Context, s Seat, origin materialize.Origin, edit materialize.TextEdit,
+) (*materialize.PutResult, error) {
 	if err := f.clear(ctx, s); err != nil {
 		return nil, err
 	}
 	name := s.name()
 	put, err := f.w.EditTextAs(ctx, name.Kind, name.ID, origin, edit)
-	if errors.Is(err, materialize.ErrTooLarge) {
+	if errors.Is(err, materialize.ErrTooLarge) || errors.Is(err, ErrOccupied) {
 		head, headErr := f.head(ctx, s)
-		return nil, errors.Join(&OccupiedError{s, head.Ref}, headErr)
+		return nil, errors.Join(s.occupied(head.Ref), headErr)
 	}
 	return put, err
 }
@@ -258,7 +204,7 @@ func (f *Forum) clear(ctx context.Context, s Seat) error {
 	return nil // what is missing is made; of the rest the mirror tells
 }
 
-// CheckFree returns a *OccupiedError if the turn of an agent has a text that is no
+// CheckFree returns ErrOccupied if the turn of an agent has a text that is no
 // stub, on disk or in the store.
 func (f *Forum) CheckFree(ctx context.Context, s Seat) error {
 	name := s.name()
@@ -279,7 +225,7 @@ func (f *Forum) CheckFree(ctx context.Context, s Seat) error {
 	if err != nil || text != nil && isVacant(text) {
 		return err
 	}
-	return &OccupiedError{s, head.Ref}
+	return s.occupied(head.Ref)
 }
 
 // isVacant reports whether a text holds nobody's turn.

@@ -10,12 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"filebus/materialize"
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
-	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -62,10 +59,7 @@ func TestPut(t *testing.T) {
 			c := dialogue.Contribution{Text: []byte(test.text), Force: test.force, Origin: materialize.Origin{Source: record.SourcePut}}
 			put, err := h.Put(t.Context(), seat, c)
 			if test.want == "" {
-				var taken *dialogue.OccupiedError
-				var empty *dialogue.EmptyError
-				var size *dialogue.SizeError
-				if !errors.As(err, &taken) && !errors.As(err, &empty) && !errors.As(err, &size) || errors.Is(err, store.ErrConflict) {
+				if !errors.Is(err, dialogue.ErrOccupied) && !errors.Is(err, dialogue.ErrEmpty) && !errors.Is(err, dialogue.ErrTooLong) {
 					t.Errorf("%s, %s: %v, want it refused", profile.Name, test.what, err)
 				}
 				h.write(t, fmt.Sprintf("round-%d/muffin.md", round), "so that the next round can begin\n", time.Minute)
@@ -88,41 +82,37 @@ func TestSeats(t *testing.T) {
 	h := newDebate(t, layout.Claude())
 	h.put(t, 0, "muffin", turnText)
 	h.launch(t, 1, "muffin", "scone")
-	var round *dialogue.NoRoundError
-	var launched *dialogue.NotLaunchedError
-	var name *dialogue.NameError
-	var captured *dialogue.CapturedError
 	tests := []struct {
 		key   dialogue.Key
 		round int
 		agent string
-		want  any // what the error is; nil: none
+		want  error // nil: none
 	}{
 		{h.key, 0, "muffin", nil},
 		{h.key, 1, " Scone ", nil},
-		{h.key, 1, "eclair", &launched}, // not launched in this round
-		{h.key, 0, "cannoli", &launched},
-		{h.key, 0, "croissant", &launched},
-		{h.key, 2, "muffin", &round},
-		{h.key, -1, "muffin", &round},
-		{h.key, 0, "../muffin", &name},
-		{h.key, 0, "", &name},
-		{dialogue.Key{Tree: "lib", ID: "x"}, 0, "muffin", &captured},
+		{h.key, 1, "eclair", dialogue.ErrNotLaunched}, // not launched in this round
+		{h.key, 0, "cannoli", dialogue.ErrNotLaunched},
+		{h.key, 0, "croissant", dialogue.ErrNotLaunched},
+		{h.key, 2, "muffin", dialogue.ErrNoRound},
+		{h.key, -1, "muffin", dialogue.ErrNoRound},
+		{h.key, 0, "../muffin", dialogue.ErrName},
+		{h.key, 0, "", dialogue.ErrName},
+		{dialogue.Key{Tree: "lib", ID: "x"}, 0, "muffin", dialogue.ErrCaptured},
 	}
 	for _, test := range tests {
 		s, err := h.Seat(t.Context(), test.key, test.round, test.agent)
 		switch {
 		case test.want == nil && (err != nil || s.Agent != strings.ToLower(strings.TrimSpace(test.agent))):
 			t.Errorf("round %d, %q: %+v, %v", test.round, test.agent, s, err)
-		case test.want != nil && (err == nil || !errors.As(err, test.want)):
-			t.Errorf("round %d, %q: %v, want a %T", test.round, test.agent, err, test.want)
+		case test.want != nil && (err == nil || !errors.Is(err, test.want)):
+			t.Errorf("round %d, %q: %v, want %v", test.round, test.agent, err, test.want)
 		}
 	}
-	if _, err := h.Seat(t.Context(), h.key, 0, "cannoli"); !errors.As(err, &launched) || !launched.InPool {
-		t.Errorf("cannoli is in the pool: %+v", launched)
+	if _, err := h.Seat(t.Context(), h.key, 0, "cannoli"); !failsWith(err, dialogue.ErrNotLaunched, h.key.ID, "0", "cannoli") {
+		t.Errorf("cannoli is in the pool: %+v", err)
 	}
-	if _, err := h.Seat(t.Context(), h.key, 0, "mufin"); !errors.As(err, &launched) || cmp.Diff([]string{"muffin", "scone", "eclair", "donut"}, launched.Near) != "" {
-		t.Errorf("names near mufin: %+v", launched)
+	if _, err := h.Seat(t.Context(), h.key, 0, "mufin"); !failsWith(err, dialogue.ErrNotLaunched) || !strings.HasSuffix(err.Error(), "by muffin, scone, eclair, donut") {
+		t.Errorf("names near mufin: %+v", err)
 	}
 }
 
@@ -134,9 +124,8 @@ func TestSkippedRound(t *testing.T) {
 	if _, err := h.work.Sync(t.Context(), h.work.Root, materialize.SyncOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	var round *dialogue.NoRoundError
 	_, err := h.Seat(t.Context(), h.key, 1, "muffin")
-	if !errors.As(err, &round) || !strings.Contains(err.Error(), "skipped") {
+	if !failsWith(err, dialogue.ErrNoRound) || !strings.Contains(err.Error(), "skipped") {
 		t.Errorf("round 1 between 0 and 2: %v", err)
 	}
 }
@@ -186,13 +175,12 @@ func TestPutAtOnce(t *testing.T) {
 		wg.Go(func() {
 			text := fmt.Sprintf("turn %d\n", i)
 			_, err := h.Put(t.Context(), seat, dialogue.Contribution{Text: []byte(text), Origin: materialize.Origin{Source: record.SourcePut}})
-			var taken *dialogue.OccupiedError
 			switch {
 			case err == nil:
 				mu.Lock()
 				defer mu.Unlock()
 				won = append(won, text)
-			case !errors.As(err, &taken):
+			case !errors.Is(err, dialogue.ErrOccupied):
 				t.Errorf("turn %d: %v", i, err)
 			}
 		})

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,46 +33,35 @@ func (k Key) String() string {
 	return string(k.Tree) + ":" + k.ID
 }
 
+// MarshalText returns what String does.
+func (k Key) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
 // IsOwn reports whether the dialogue is one of the workspace itself, whose files
 // may be written.
 func (k Key) IsOwn() bool { return k.Tree == "" }
 
-// A NotFoundError says that no dialogue has a name, and which have one like it.
-type NotFoundError struct {
-	Text string
-	Near []Key
-}
-
-func (e *NotFoundError) Error() string { return fmt.Sprintf("there is no dialogue %s", e.Text) }
-
-// Is reports whether target is store.ErrNotFound.
-func (e *NotFoundError) Is(target error) bool { return target == store.ErrNotFound }
-
-// An AmbiguousError says that a name means several dialogues.
-type AmbiguousError struct {
-	Text string
-	Keys []Key
-}
-
-func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%s is the name of %d dialogues", e.Text, len(e.Keys))
-}
-
 // Keys returns every dialogue, the one with the newest record first.
 func (f *Forum) Keys(ctx context.Context) ([]Key, error) {
+	keys, _, err := f.byKey(ctx)
+	return keys, err
+}
+
+// byKey returns every dialogue, as Keys does, and their records by their paths.
+func (f *Forum) byKey(ctx context.Context) (keys []Key, files map[Key]map[string]query.Summary, err error) {
 	entries, err := f.entries(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var keys []Key
-	seen := map[Key]bool{}
+	files = map[Key]map[string]query.Summary{}
 	for _, e := range entries {
-		if key, _, found := cutKey(e); found && !seen[key] {
-			seen[key] = true
+		key, path, found := cutKey(e)
+		if !found {
+			continue
+		}
+		if files[key] == nil {
+			files[key] = map[string]query.Summary{}
 			keys = append(keys, key)
 		}
+		files[key][path] = e
 	}
-	return keys, nil
+	return keys, files, err
 }
 
 // cutKey cuts a record's id into the key of its dialogue and the path below it. A
@@ -98,8 +86,8 @@ var stamp = layout.Pattern(`^\d{4}-\d{2}-\d{2}(T\d{4,6}Z)?-`)
 
 // Find returns the dialogue that a text means: its key, or the name of its folder,
 // with or without the time that it begins with. An own dialogue comes before captured
-// ones, and one with just this name before one with a time. It returns a
-// *NotFoundError or an *AmbiguousError.
+// ones, and one with just this name before one with a time. It returns
+// ErrNoDialogue or ErrSeveral.
 func (f *Forum) Find(ctx context.Context, text string) (Key, error) {
 	if own := (Key{ID: text}); text != "" && !strings.Contains(text, ":") {
 		if entries, err := f.entriesBelow(ctx, own); err != nil || len(entries) > 0 {
@@ -123,11 +111,12 @@ func (f *Forum) Find(ctx context.Context, text string) (Key, error) {
 		case len(found) == 1:
 			return found[0], nil
 		case len(found) > 1:
-			return Key{}, &AmbiguousError{text, found}
+			err := record.Usage.Errorf("%s is the name of %d dialogues", text, len(found))
+			return Key{}, err.Because(ErrSeveral, typed(found)...)
 		}
 	}
 	near := slices.DeleteFunc(keys, func(k Key) bool { return text == "" || !strings.Contains(k.String(), text) })
-	return Key{}, &NotFoundError{text, near[:min(len(near), 10)]}
+	return Key{}, record.NotFound.Errorf("there is no dialogue %s", text).Because(ErrNoDialogue, typed(near)...)
 }
 
 // Read returns all that is stored of a dialogue.
@@ -138,7 +127,7 @@ func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
 	}
 	d := &Dialogue{Key: key, Pool: layout.Pool{Title: key.Slug()}}
 	if len(entries) == 0 {
-		return nil, &NotFoundError{Text: key.String()}
+		return nil, record.NotFound.Errorf("there is no dialogue %s", key).Because(ErrNoDialogue)
 	}
 	for _, e := range entries {
 		_, path, _ := cutKey(e)
@@ -152,6 +141,14 @@ func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
 		r.sort()
 	}
 	return d, nil
+}
+
+// readOwn is Read, but for ErrCaptured of a dialogue that is only read.
+func (f *Forum) readOwn(ctx context.Context, key Key) (*Dialogue, error) {
+	if err := key.checkOwn(); err != nil {
+		return nil, err
+	}
+	return f.Read(ctx, key)
 }
 
 // sort puts turns and files in order. Of turns whose files are called after one agent,
@@ -195,38 +192,29 @@ func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path stri
 	r.Files = append(r.Files, File{path, v})
 	switch path[strings.LastIndexByte(path, '/')+1:] {
 	case PanelFile:
-		return f.addPanel(ctx, d, r, v)
+		return addJSON(ctx, f, d, v, layout.ParsePanel, func(p layout.Panel) { r.Panel = &p })
 	case ScoresFile:
-		return f.addScores(ctx, d, r, v)
+		return addJSON(ctx, f, d, v, layout.ParseScores, func(s layout.Scores) { r.Scores = &s })
 	}
 	return nil
 }
 
-func (f *Forum) addPanel(ctx context.Context, d *Dialogue, r *Round, v store.Version) error {
+// addJSON puts what a file of JSON holds in its place, or else notes that it could not be
+// read.
+func addJSON[T any](
+	ctx context.Context, f *Forum, d *Dialogue, v store.Version, parse func([]byte) (T, *layout.SyntaxError), put func(T),
+) error {
 	text, err := f.text(ctx, v)
 	if err != nil {
 		return err
 	}
-	panel, problem := layout.ParsePanel(text)
-	if problem != nil {
-		d.addProblem(v, problem)
+	value, problem := parse(text)
+	if problem == nil {
+		put(value)
 		return nil
 	}
-	r.Panel = &panel
-	return nil
-}
-
-func (f *Forum) addScores(ctx context.Context, d *Dialogue, r *Round, v store.Version) error {
-	text, err := f.text(ctx, v)
-	if err != nil {
-		return err
-	}
-	scores, problem := layout.ParseScores(text)
-	if problem != nil {
-		d.addProblem(v, problem)
-		return nil
-	}
-	r.Scores = &scores
+	problem.File = v.Record.Path
+	d.Problems = append(d.Problems, problem)
 	return nil
 }
 
@@ -239,25 +227,11 @@ func (f *Forum) addListed(ctx context.Context, d *Dialogue, v store.Version) err
 	return err
 }
 
-// addProblem notes that a file of JSON could not be read.
-func (d *Dialogue) addProblem(v store.Version, problem *layout.SyntaxError) {
-	problem.File = v.Record.Path
-	d.Problems = append(d.Problems, problem)
-}
-
 func (f *Forum) addPool(ctx context.Context, d *Dialogue, v store.Version) error {
-	text, err := f.text(ctx, v)
-	if err != nil {
-		return err
-	}
-	pool, problem := layout.ParsePool(text)
-	if problem != nil {
-		d.addProblem(v, problem)
-		return nil
-	}
-	d.Pool = pool
-	d.Pool.Title = cmp.Or(pool.Title, d.Key.Slug())
-	return nil
+	return addJSON(ctx, f, d, v, layout.ParsePool, func(p layout.Pool) {
+		d.Pool = p
+		d.Pool.Title = cmp.Or(p.Title, d.Key.Slug())
+	})
 }
 
 func (f *Forum) addTurn(ctx context.Context, r *Round, v store.Version, path string) error {

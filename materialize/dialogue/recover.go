@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"filebus/materialize"
@@ -27,55 +28,16 @@ type RecoverRequest struct {
 
 // A Recovered is a turn that was recovered.
 type Recovered struct {
-	*materialize.PutResult
-	Was     string // why the turn was wanting: "missing", "empty", "a stub (reason)", "without markers", "good"
-	Seen    *Transcript
-	Markers int // of the text
+	*materialize.PutResult `json:"-"`
+	// Why the turn was wanting: "missing", "empty", "a stub (reason)", "without markers", "good".
+	Was string `json:"was"`
+	Transcript
+	Markers int `json:"markers"` // of the text
 }
-
-// A TurnError says that a turn is good, and so was not replaced.
-type TurnError struct {
-	Name    record.Name
-	Markers int
-}
-
-func (e *TurnError) Error() string {
-	if e.Markers == 0 {
-		return fmt.Sprintf("%s is there, and too long to be checked", e.Name)
-	}
-	if e.Markers == 1 {
-		return fmt.Sprintf("%s is there, with 1 marker", e.Name)
-	}
-	return fmt.Sprintf("%s is there, with %d markers", e.Name, e.Markers)
-}
-
-// A NoTextError says that a transcript has no text of an agent.
-type NoTextError struct {
-	Origin string
-	Seen   Transcript
-}
-
-func (e *NoTextError) Error() string {
-	s := e.Seen
-	if s.Lines == 0 {
-		return fmt.Sprintf("%s is empty", e.Origin)
-	}
-	text := fmt.Sprintf("%s has no text of an agent: of %d lines %d are messages of it", e.Origin, s.Lines, s.Messages)
-	if s.Faults > 0 {
-		text += fmt.Sprintf(", %d are errors in its name", s.Faults)
-	}
-	if s.Broken > 0 {
-		text += fmt.Sprintf(", %d are not JSON", s.Broken)
-	}
-	return text
-}
-
-// Is reports whether target is store.ErrNotFound.
-func (e *NoTextError) Is(target error) bool { return target == store.ErrNotFound }
 
 // Recover stores the last text of an agent, from its transcript, as its turn, and
 // names the transcript in it by a link. The round must have begun, and the agent be in
-// its panel or in the expert pool. It returns a *TurnError for a turn that is good: one
+// its panel or in the expert pool. It returns ErrGood for a turn that is good: one
 // with markers, which is neither empty nor a stub. What was written to the turn's
 // file meanwhile is a store.ErrConflict. See ReadTranscript for what the text must be.
 func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recovered, error) {
@@ -92,19 +54,18 @@ func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recove
 		return nil, err
 	}
 	turn, other := d.turnNamed(name)
-	was, isGood := turn.fault()
-	if _, isToo := other.fault(); isToo && !r.Force {
-		return nil, &TurnError{other.Version.Record.Name, len(other.Markers)}
-	}
-	if isGood && !r.Force {
-		return nil, &TurnError{name, len(turn.Markers)}
+	was, _ := turn.fault()
+	for _, t := range []*Turn{other, turn} {
+		if _, isGood := t.fault(); isGood && !r.Force {
+			return nil, t.good()
+		}
 	}
 	seen, err := ReadTranscript(&contextReader{ctx, r.Transcript}, MaxTurn)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", r.Origin, err)
-	case seen.Line == 0:
-		return nil, &NoTextError{r.Origin, *seen}
+	}
+	if err := seen.check(r.Origin, MaxTurn); err != nil {
+		return nil, err.Because(ErrNoText, key.String(), strconv.Itoa(r.Round), r.Agent)
 	}
 	expect := store.Absent()
 	if turn != nil {
@@ -117,19 +78,16 @@ func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recove
 	if err != nil {
 		return nil, err
 	}
-	return &Recovered{put, was, seen, len(layout.ParseMarkers([]byte(seen.Text)))}, nil
+	return &Recovered{put, was, *seen, len(layout.ParseMarkers([]byte(seen.Text)))}, nil
 }
 
 // recoverable returns the name of the turn that a request means.
 func (f *Forum) recoverable(ctx context.Context, key Key, r RecoverRequest) (record.Name, error) {
-	if !key.IsOwn() {
-		return record.Name{}, &CapturedError{key}
-	}
-	agent, err := FoldName(r.Agent)
+	d, err := f.readOwn(ctx, key)
 	if err != nil {
 		return record.Name{}, err
 	}
-	d, err := f.Read(ctx, key)
+	agent, err := FoldName(r.Agent)
 	if err != nil {
 		return record.Name{}, err
 	}
@@ -174,6 +132,19 @@ func (t *Turn) fault() (why string, isGood bool) {
 		return "without markers", false
 	}
 	return "good", true
+}
+
+// good returns ErrGood for a turn.
+func (t *Turn) good() error {
+	name, n := t.Version.Record.Name, len(t.Markers)
+	what := fmt.Sprintf("with %d markers", n)
+	switch n {
+	case 0:
+		what = "and too long to be checked"
+	case 1:
+		what = "with 1 marker"
+	}
+	return record.Conflict.Errorf("%s is there, %s", name, what).Because(ErrGood, name.String())
 }
 
 // A contextReader stops reading when its context ends.

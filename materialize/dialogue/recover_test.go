@@ -51,8 +51,8 @@ func TestRecover(t *testing.T) {
 		}
 		out, err := h.recover(t, key, strings.NewReader(text), false)
 		if test.isGood {
-			if refused := (*dialogue.TurnError)(nil); !errors.As(err, &refused) {
-				t.Errorf("over %.40q = %v, want a *TurnError", test.stored, err)
+			if !failsWith(err, dialogue.ErrGood, "turn/retry/round-0/muffin") {
+				t.Errorf("over %.40q = %v, want ErrGood", test.stored, err)
 			}
 			out, err = h.recover(t, key, strings.NewReader(text), true)
 		}
@@ -61,7 +61,7 @@ func TestRecover(t *testing.T) {
 			continue
 		}
 		want := "[TENSION T01: Two]\n\nno line end"
-		if got := textOf(t, out.File); got != want || out.Was != test.was || out.Markers != 1 || out.Seen.Line != 1 {
+		if got := textOf(t, out.File); got != want || out.Was != test.was || out.Markers != 1 || out.Line != 1 {
 			t.Errorf("over %.40q: the file has %q, was %q, %d markers; want %q, was %q", test.stored, got, out.Was, out.Markers, want, test.was)
 		}
 		turn := h.read(t, key).Round(0).Turn("muffin")
@@ -77,7 +77,7 @@ func TestRecoverRefused(t *testing.T) {
 	h := newParlour(t, layout.Claude())
 	key := h.make(t, "Retry", "muffin").Key
 	_, err := h.recover(t, key, strings.NewReader(says(t, "", "a")), false)
-	if !errors.As(err, new(*dialogue.NoRoundError)) {
+	if !errors.Is(err, dialogue.ErrNoRound) {
 		t.Errorf("before the launch = %v", err)
 	}
 	if _, err := h.Launch(t.Context(), key, 0, "muffin"); err != nil {
@@ -90,32 +90,29 @@ func TestRecoverRefused(t *testing.T) {
 		"of 1 lines 0 are messages of it, 1 are errors in its name":                `{"type":"assistant","isApiErrorMessage":true,"message":{"content":"no"}}`,
 	} {
 		_, err := h.recover(t, key, strings.NewReader(text), false)
-		if !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), why) {
+		if !errors.Is(err, store.ErrNotFound) || !failsWith(err, dialogue.ErrNoText, "retry", "0", "Muffin") || !strings.Contains(err.Error(), why) {
 			t.Errorf("Recover(%q) = %v, want %q", text, err, why)
 		}
 	}
 	_, err = h.recover(t, key, strings.NewReader(says(t, "", strings.Repeat("x", dialogue.MaxTurn+1))), false)
-	if !errors.As(err, new(*dialogue.TextSizeError)) {
+	if !failsWith(err, dialogue.ErrNoText, "retry", "0", "Muffin") || !strings.Contains(err.Error(), "has more than") {
 		t.Errorf("a text that is too long = %v", err)
 	}
-	var agent *dialogue.AgentError
-	var name *dialogue.NameError
-	var round *dialogue.NoRoundError
 	for _, test := range []struct {
 		request dialogue.RecoverRequest
-		want    any
+		want    error
 	}{
-		{dialogue.RecoverRequest{Agent: "scone"}, &agent},
-		{dialogue.RecoverRequest{Agent: ".."}, &name},
-		{dialogue.RecoverRequest{Agent: "muffin", Round: 1}, &round},
-		{dialogue.RecoverRequest{Agent: "muffin", Round: 2}, &round},
-		{dialogue.RecoverRequest{Agent: "muffin", Round: -1}, &round},
+		{dialogue.RecoverRequest{Agent: "scone"}, dialogue.ErrNotInPool},
+		{dialogue.RecoverRequest{Agent: ".."}, dialogue.ErrName},
+		{dialogue.RecoverRequest{Agent: "muffin", Round: 1}, dialogue.ErrNoRound},
+		{dialogue.RecoverRequest{Agent: "muffin", Round: 2}, dialogue.ErrNoRound},
+		{dialogue.RecoverRequest{Agent: "muffin", Round: -1}, dialogue.ErrNoRound},
 	} {
-		if _, err := h.Recover(t.Context(), key, test.request); err == nil || !errors.As(err, test.want) {
-			t.Errorf("Recover(%+v) = %v, want a %T", test.request, err, test.want)
+		if _, err := h.Recover(t.Context(), key, test.request); err == nil || !errors.Is(err, test.want) {
+			t.Errorf("Recover(%+v) = %v, want %v", test.request, err, test.want)
 		}
 	}
-	if _, err = h.Recover(t.Context(), dialogue.Key{Tree: "lib", ID: "retry"}, dialogue.RecoverRequest{Agent: "muffin"}); !errors.As(err, new(*dialogue.CapturedError)) {
+	if _, err = h.Recover(t.Context(), dialogue.Key{Tree: "lib", ID: "retry"}, dialogue.RecoverRequest{Agent: "muffin"}); !errors.Is(err, dialogue.ErrCaptured) {
 		t.Errorf("a captured dialogue = %v", err)
 	}
 	if r := h.read(t, key).Round(0); len(r.Turns) > 0 {
@@ -124,8 +121,8 @@ func TestRecoverRefused(t *testing.T) {
 	// An agent has written Muffin.md, which is no file of muffin.
 	h.put(t, "turn/retry/round-0/Muffin", goodTurn)
 	_, err = h.recover(t, key, strings.NewReader(says(t, "", "a")), false)
-	if refused := (*dialogue.TurnError)(nil); !errors.As(err, &refused) || refused.Name.ID != "retry/round-0/Muffin" {
-		t.Errorf("beside Muffin.md = %v, want a *TurnError that names it", err)
+	if !failsWith(err, dialogue.ErrGood, "turn/retry/round-0/Muffin") {
+		t.Errorf("beside Muffin.md = %v, want an ErrGood that names it", err)
 	}
 }
 

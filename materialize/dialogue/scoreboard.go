@@ -22,12 +22,12 @@ type Board struct {
 
 // A Presence is who was there in a round.
 type Presence struct {
-	Round     int
-	Given     []string // agents that gave a turn
-	Absent    []AbsentAgent
-	Converge  []string // who signals converge, or does by the judge's word
-	Unjudged  []string // who gave a turn that nobody has judged
-	Discarded []string // who was judged and gave no turn
+	Round     int           `json:"-"`
+	Given     []string      `json:"given"` // agents that gave a turn
+	Absent    []AbsentAgent `json:"absent,omitempty"`
+	Converge  []string      `json:"-"`                  // who signals converge, or does by the judge's word
+	Unjudged  []string      `json:"unjudged,omitempty"` // who gave a turn that nobody has judged
+	Discarded []string      `json:"-"`                  // who was judged and gave no turn
 }
 
 // An AbsentAgent is an agent that was launched and gave no turn.
@@ -36,6 +36,9 @@ type AbsentAgent struct {
 	Reason Absence
 	Stub   string // why there is a stub
 }
+
+// MarshalText returns the agent's name.
+func (a AbsentAgent) MarshalText() ([]byte, error) { return []byte(a.Agent), nil }
 
 // NewBoard computes the numbers of a dialogue: what the judge has recorded for agents
 // that gave a turn, and what the turns themselves say. The same records give the same
@@ -77,7 +80,7 @@ func (d *Dialogue) presence(r *Round) Presence {
 	p := Presence{Round: r.Number}
 	for _, t := range r.given() {
 		p.Given = append(p.Given, t.Agent)
-		j, judged := r.judgement(t.Agent)
+		j, judged := r.scores().Find(t.Agent)
 		if !judged {
 			p.Unjudged = append(p.Unjudged, t.Agent)
 		}
@@ -86,37 +89,31 @@ func (d *Dialogue) presence(r *Round) Presence {
 		}
 	}
 	for _, name := range d.owingNames(r) {
-		if reason := r.absence(name); reason != "" {
-			a := AbsentAgent{Agent: name, Reason: reason}
-			if t := r.Turn(name); t != nil {
-				a.Stub = t.Stub
-			}
+		if a, isAbsent := r.absence(name); isAbsent {
 			p.Absent = append(p.Absent, a)
 		}
 	}
-	if r.Scores != nil {
-		for _, j := range r.Scores.Agents {
-			if r.absence(j.Agent) != "" {
-				p.Discarded = append(p.Discarded, j.Agent)
-			}
+	for _, j := range r.scores().Agents {
+		if _, isAbsent := r.absence(j.Agent); isAbsent {
+			p.Discarded = append(p.Discarded, j.Agent)
 		}
 	}
 	return p
 }
 
-// judgement returns what an agent was given in a round.
-func (r *Round) judgement(agent string) (layout.JudgedTurn, bool) {
+// scores returns what the judge has given in a round.
+func (r *Round) scores() layout.Scores {
 	if r.Scores == nil {
-		return layout.JudgedTurn{}, false
+		return layout.Scores{}
 	}
-	return r.Scores.Find(agent)
+	return *r.Scores
 }
 
 // judgedOf returns what some agents were given in a round.
 func (r *Round) judgedOf(agents []string) []layout.JudgedTurn {
 	var all []layout.JudgedTurn
 	for _, agent := range agents {
-		if j, found := r.judgement(agent); found {
+		if j, found := r.scores().Find(agent); found {
 			all = append(all, j)
 		}
 	}

@@ -228,8 +228,7 @@ func TestDeriveCaptured(t *testing.T) {
 	if board.Total != 39 {
 		t.Errorf("total %d, want 39", board.Total)
 	}
-	var captured *dialogue.CapturedError
-	if _, err := h.WriteDerived(t.Context(), board, true); !errors.As(err, &captured) {
+	if _, err := h.WriteDerived(t.Context(), board, true); !errors.Is(err, dialogue.ErrCaptured) {
 		t.Errorf("writing to a captured tree: %v", err)
 	}
 }

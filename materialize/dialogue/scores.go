@@ -3,8 +3,8 @@ package dialogue
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"filebus/materialize"
@@ -12,31 +12,6 @@ import (
 	"filebus/store"
 	"filebus/store/record"
 )
-
-// An AbsentError says that an agent gave no turn in a round, and so is not scored.
-type AbsentError struct {
-	Key    Key
-	Round  int
-	Agent  string
-	Reason Absence
-	Stub   string   // why there is a stub
-	Others []string // agents that gave a turn
-}
-
-func (e *AbsentError) Error() string {
-	text := fmt.Sprintf("%s gave no turn in round %d of %s", e.Agent, e.Round, e.Key)
-	switch e.Reason {
-	case AbsentMissing:
-		if len(e.Others) > 0 {
-			text += ", in which there is one of " + strings.Join(e.Others, ", ")
-		}
-	case AbsentStub:
-		text += ", but a stub: " + e.Stub
-	case AbsentEmpty:
-		text += ": its file is empty"
-	}
-	return text + "; an absent agent is never scored"
-}
 
 // An Absence says why an agent counts as absent.
 type Absence string
@@ -48,21 +23,22 @@ const (
 	AbsentStub    Absence = "stub"
 )
 
-// absence returns why an agent counts as absent from a round; "" for one that gave a
-// turn.
-func (r *Round) absence(agent string) Absence {
+// absence returns an agent that counts as absent from a round; found is false for one
+// that gave a turn.
+func (r *Round) absence(agent string) (a AbsentAgent, found bool) {
+	a.Agent = agent
 	switch t := r.Turn(agent); {
 	case t == nil:
-		return AbsentMissing
+		a.Reason = AbsentMissing
 	case t.IsStub:
-		return AbsentStub
+		a.Reason, a.Stub = AbsentStub, t.Stub
 	case t.IsEmpty():
-		return AbsentEmpty
+		a.Reason = AbsentEmpty
 	}
-	return ""
+	return a, a.Reason != ""
 }
 
-// require returns a round, or a *NoRoundError.
+// require returns a round, or ErrNoRound.
 func (d *Dialogue) require(number int) (*Round, error) {
 	if r := d.Round(number); r != nil {
 		return r, nil
@@ -72,24 +48,29 @@ func (d *Dialogue) require(number int) (*Round, error) {
 
 // A Judgement is what was recorded of a judge's word.
 type Judgement struct {
-	Round     int
-	Turns     []layout.JudgedTurn // as recorded, in the order given
-	File      string              // absolute
-	Unchanged bool                // it was recorded already
+	Dialogue  Key      `json:"dialogue"`
+	Round     int      `json:"round"`
+	Agents    []Judged `json:"agents"` // as recorded, in the order given
+	File      string   `json:"file"`   // absolute
+	Unchanged bool     `json:"unchanged"`
 }
 
-// ErrMark says that a number is none that a judge may give.
-var ErrMark = errors.New("malformed mark")
+// A Judged is what one agent was given.
+type Judged struct {
+	Agent string `json:"agent"`
+	layout.Marks
+	Score    int    `json:"score"` // their sum
+	Converge bool   `json:"converge,omitempty"`
+	Note     string `json:"note,omitempty"`
+	Judge    string `json:"judge,omitempty"`
+}
 
 // Judge records what the judge gives agents of a round, all or nothing. What an agent
-// was given before is replaced. It returns a *CapturedError, a *NoRoundError, an
-// *AbsentError for an agent that gave no turn, a *NameError, a *TwiceError, or
-// ErrMark for a number that is none.
+// was given before is replaced. It returns ErrCaptured, ErrNoRound, ErrAbsent
+// for an agent that gave no turn, ErrName, ErrTwice, or ErrMark for a number that is
+// none.
 func (f *Forum) Judge(ctx context.Context, key Key, round int, given []layout.JudgedTurn) (*Judgement, error) {
-	if !key.IsOwn() {
-		return nil, &CapturedError{key}
-	}
-	d, err := f.Read(ctx, key)
+	d, err := f.readOwn(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +87,11 @@ func (f *Forum) Judge(ctx context.Context, key Key, round int, given []layout.Ju
 	if err != nil {
 		return nil, err
 	}
-	return &Judgement{round, turns, put.File, put.Unchanged}, nil
+	out := &Judgement{Dialogue: key, Round: round, File: put.File, Unchanged: put.Unchanged}
+	for _, j := range turns {
+		out.Agents = append(out.Agents, Judged{j.Agent, j.Marks(), j.Marks().Sum(), j.Converge, j.Note, j.Judge})
+	}
+	return out, nil
 }
 
 // judged returns what is given with the names of agents as files have them.
@@ -119,13 +104,13 @@ func (d *Dialogue) judged(r *Round, given []layout.JudgedTurn) ([]layout.JudgedT
 			return nil, err
 		}
 		if seen[name] {
-			return nil, &TwiceError{name}
+			return nil, refuse(ErrTwice, "%s is among the agents twice", name)
 		}
 		if err := j.Check(); err != nil {
-			return nil, fmt.Errorf("%s: %w: %w", name, ErrMark, err)
+			return nil, refuse(ErrMark, "%s: %s: %w", name, ErrMark, err)
 		}
-		if reason := r.absence(name); reason != "" {
-			return nil, d.absent(r, name, reason)
+		if a, isAbsent := r.absence(name); isAbsent {
+			return nil, d.absent(r, a)
 		}
 		j.Agent, j.Note, j.Judge = name, oneSpaced(j.Note), oneSpaced(j.Judge)
 		seen[name] = true
@@ -134,15 +119,24 @@ func (d *Dialogue) judged(r *Round, given []layout.JudgedTurn) ([]layout.JudgedT
 	return turns, nil
 }
 
-func (d *Dialogue) absent(r *Round, agent string, reason Absence) *AbsentError {
-	e := &AbsentError{Key: d.Key, Round: r.Number, Agent: agent, Reason: reason}
-	if t := r.Turn(agent); t != nil {
-		e.Stub = t.Stub
+// absent returns ErrAbsent for an agent that gave no turn.
+func (d *Dialogue) absent(r *Round, a AbsentAgent) error {
+	why := ""
+	switch a.Reason {
+	case AbsentMissing:
+		var others []string
+		for _, t := range r.given() {
+			others = append(others, t.Agent)
+		}
+		why = listed(", in which there is one of ", others)
+	case AbsentStub:
+		why = ", but a stub: " + a.Stub
+	case AbsentEmpty:
+		why = ": its file is empty"
 	}
-	for _, t := range r.given() {
-		e.Others = append(e.Others, t.Agent)
-	}
-	return e
+	const text = "%s gave no turn in round %d of %s%s; an absent agent is never scored"
+	err := record.Conflict.Errorf(text, a.Agent, r.Number, d.Key, why)
+	return err.Because(ErrAbsent, d.Key.String(), strconv.Itoa(r.Number))
 }
 
 // oneSpaced returns text as one line of valid UTF-8.

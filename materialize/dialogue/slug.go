@@ -14,21 +14,9 @@ const MaxSlug = 80
 // maxName is the longest name of an agent, in bytes: it becomes the name of a file.
 const maxName = 80
 
-// A NameError says that a text cannot name an agent.
-type NameError struct{ Text, Why string }
-
-func (e *NameError) Error() string {
-	return fmt.Sprintf("%q is no name of an agent: %s", e.Text, e.Why)
-}
-
-// A SlugError says that a text cannot be the slug of a dialogue.
-type SlugError struct{ Text, Why string }
-
-func (e *SlugError) Error() string { return fmt.Sprintf("%q is no slug: %s", e.Text, e.Why) }
-
 // FoldName returns the name of an agent as its files have it: in lower case, one word
-// of letters, digits, "-", "_" and ".". It returns a *NameError for a text that is
-// none, among them those whose file would be another one of the round.
+// of letters, digits, "-", "_" and ".". It returns ErrName for a text that is none,
+// among them those whose file would be another one of the round.
 func FoldName(text string) (string, error) {
 	name := strings.ToLower(strings.TrimSpace(text))
 	why := ""
@@ -55,7 +43,7 @@ func FoldName(text string) (string, error) {
 		why = "a name has no .md, its file has"
 	}
 	if why != "" {
-		return "", &NameError{text, why}
+		return "", refuse(ErrName, "%q is no name of an agent: %s", text, why)
 	}
 	return name, nil
 }
@@ -76,7 +64,7 @@ func Label(name string) string {
 
 // SlugOf makes a slug from a title: its words in lower-case ASCII, joined by hyphens,
 // at most MaxSlug bytes of whole words. Letters with accents lose them, letters of
-// other alphabets are left out. It returns a *SlugError if nothing remains.
+// other alphabets are left out. It returns ErrSlug if nothing remains.
 func SlugOf(title string) (string, error) {
 	slug := ""
 	for _, word := range strings.FieldsFunc(plainLetters(title), func(r rune) bool { return r == ' ' }) {
@@ -90,7 +78,7 @@ func SlugOf(title string) (string, error) {
 		slug = longer
 	}
 	if slug == "" {
-		return "", &SlugError{title, "it has no letters or digits that a slug can be made of"}
+		return "", refuse(ErrSlug, "%q is no slug: %s", title, "it has no letters or digits that a slug can be made of")
 	}
 	return slug, nil
 }
@@ -144,7 +132,7 @@ func plainLetter(r rune) (string, bool) {
 	return "", false
 }
 
-// CheckSlug returns a *SlugError if a text is no slug of the form that SlugOf gives:
+// CheckSlug returns ErrSlug if a text is no slug of the form that SlugOf gives:
 // lower-case letters, digits and hyphens between them, at most MaxSlug bytes.
 func CheckSlug(slug string) error {
 	why := ""
@@ -167,7 +155,7 @@ func CheckSlug(slug string) error {
 		why = "it begins or ends with a hyphen"
 	}
 	if why != "" {
-		return &SlugError{slug, why}
+		return refuse(ErrSlug, "%q is no slug: %s", slug, why)
 	}
 	return nil
 }

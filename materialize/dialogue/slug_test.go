@@ -29,8 +29,8 @@ func TestSlugOf(t *testing.T) {
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("SlugOf(%q) = %q, %v; want %q", title, got, err, want)
 		}
-		if slugErr := (*dialogue.SlugError)(nil); err != nil && !errors.As(err, &slugErr) {
-			t.Errorf("SlugOf(%q): %v is no *SlugError", title, err)
+		if err != nil && !errors.Is(err, dialogue.ErrSlug) {
+			t.Errorf("SlugOf(%q): %v is no ErrSlug", title, err)
 		}
 		if err := dialogue.CheckSlug(got); want != "" && err != nil {
 			t.Errorf("CheckSlug(SlugOf(%q)): %v", title, err)
@@ -60,8 +60,8 @@ func TestFoldName(t *testing.T) {
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("FoldName(%q) = %q, %v; want %q", text, got, err, want)
 		}
-		if nameErr := (*dialogue.NameError)(nil); err != nil && !errors.As(err, &nameErr) {
-			t.Errorf("FoldName(%q): %v is no *NameError", text, err)
+		if err != nil && !errors.Is(err, dialogue.ErrName) {
+			t.Errorf("FoldName(%q): %v is no ErrName", text, err)
 		}
 	}
 }

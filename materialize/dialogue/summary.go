@@ -2,6 +2,7 @@ package dialogue
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"filebus/materialize/layout"
@@ -21,18 +22,14 @@ type summaryPart struct {
 func (b *Board) summaryText(i int) []byte {
 	r, p := b.Rounds[i], b.Presence[i]
 	head := fmt.Sprintf("# Round %d summary — %s\n\n", r.Round, layout.Clip(oneSpaced(b.Dialogue.Pool.Title), maxLabel))
-	head += fmt.Sprintf("Open tensions: %d | New perspectives: %d | **Velocity: %d** | Converge: %d%%", r.OpenTensions, r.NewPerspectives, r.Velocity, r.Converge)
+	head += fmt.Sprintf("Open tensions: %d | New perspectives: %d | **Velocity: %d** | Converge: %d%%",
+		r.OpenTensions, r.NewPerspectives, r.Velocity, r.Converge)
 	if r.Judged {
 		head += fmt.Sprintf(" | Score: %d", r.Score)
 	}
 	head += "\n\n" + b.presenceLine(p) + "\n"
-	var lines []summaryPart
-	for _, part := range b.summaryParts(r.Round) {
-		if len(part.lines) > 0 {
-			lines = append(lines, part)
-		}
-	}
-	return derived([]byte(head + fitParts(lines, maxSummary-len(head))))
+	parts := slices.DeleteFunc(b.summaryParts(r.Round), func(p summaryPart) bool { return len(p.lines) == 0 })
+	return derived([]byte(head + fitParts(parts, maxSummary-len(head))))
 }
 
 // presenceLine says who wrote and who is missing.

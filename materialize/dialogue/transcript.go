@@ -1,246 +1,186 @@
 package dialogue
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"filebus/store/record"
 )
 
 // A Transcript is what a reader saw of the record that a run of an agent leaves: a
 // line of JSON for each message, {"type":"assistant","message":{"role":"assistant",
 // "content":[{"type":"text","text":…}]}}, where content may be a string too.
 type Transcript struct {
-	Text     string // the last text of the agent: all blocks of its message, a blank line between two
-	Line     int    // of its last block, counted from 1; 0: there is no text
-	Lines    int    // that are not blank
-	Messages int    // lines of the agent, with text or without
-	Faults   int    // messages that the program around the agent wrote in its name, and so are none
-	Broken   int    // lines that are not JSON
-	Size     int64  // bytes of the whole transcript
-}
-
-// A TextSizeError says that the last text of an agent is longer than a turn may be.
-type TextSizeError struct {
-	Line int // where it stands, counted from 1
-	Most int // bytes
-}
-
-func (e *TextSizeError) Error() string {
-	return fmt.Sprintf("the last text of the agent, in line %d, has more than %d bytes", e.Line, e.Most)
+	Text     string `json:"-"`                // the last text of the agent: all blocks of its message, with blank lines between
+	Line     int    `json:"line"`             // of its last block, counted from 1; 0: there is no text
+	Lines    int    `json:"lines"`            // that are not blank
+	Messages int    `json:"messages"`         // lines of the agent, with text or without
+	Faults   int    `json:"-"`                // messages that another program wrote in the agent's name, and so are none
+	Broken   int    `json:"broken,omitempty"` // lines that are not JSON
 }
 
 // ReadTranscript finds the last text of an agent in its transcript. It takes memory
-// for the texts of two messages, however long the transcript and its lines are. A
-// line that is not JSON is passed over and counted. It returns a *TextSizeError if
-// the text has more than limit bytes.
+// for the texts of two messages, however long the transcript is. A line that is not JSON
+// is passed over and counted. Of a text that has more than limit bytes there is the line
+// alone.
 func ReadTranscript(text io.Reader, limit int) (*Transcript, error) {
-	r := &transcriptReader{lexer: lexer{source: text, buffer: make([]byte, 64<<10)}, limit: limit}
-	for {
-		err := r.line()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
+	t, in := &Transcript{}, bufio.NewReaderSize(text, 64<<10)
+	var last message
+	var line []byte
+	for at := 1; ; at++ {
+		var err error
+		line, err = appendLine(line[:0], in, limit)
+		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
+		if m := t.message(line); m.size > 0 {
+			if m.id != "" && m.id == last.id {
+				m.text, m.size = last.text+"\n\n"+m.text, m.size+last.size
+			}
+			if m.size > limit {
+				m.text = ""
+			}
+			last, t.Line = m, at
+		}
+		if err != nil {
+			t.Text = last.text
+			return t, nil
+		}
 	}
-	r.seen.Size = r.lexer.size
-	if r.last.isLong {
-		return &r.seen, &TextSizeError{r.last.line, limit}
+}
+
+// maxLine is how much is read of a line, in bytes, without its longest strings.
+const maxLine = 32 << 20
+
+// appendLine appends the next line, in which a string that is too long for a text is one
+// of limit+1 bytes.
+func appendLine(line []byte, in *bufio.Reader, limit int) ([]byte, error) {
+	most := len(`\u001f`) * limit // as JSON has a text of limit bytes
+	start, inside, escaped := 0, false, false
+	for {
+		part, err := in.ReadSlice('\n')
+		for _, c := range part {
+			isQuote := c == '"' && !escaped
+			switch {
+			case isQuote && !inside:
+				start = len(line)
+			case isQuote && len(line)-start > most+1:
+				line = append(line[:start+1], strings.Repeat("x", limit+1)...)
+			}
+			inside = inside != isQuote
+			escaped = c == '\\' && inside && !escaped
+			if (!inside || len(line)-start <= most+1) && len(line) < maxLine {
+				line = append(line, c)
+			}
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
 	}
-	r.seen.Text, r.seen.Line = strings.Join(r.last.blocks, "\n\n"), r.last.line
-	return &r.seen, nil
 }
 
 // A message is what is kept of a line, or of several with one id: a program may write
 // a line for each block.
 type message struct {
-	kind, role, id, model string
-	isFault               bool
-	blocks                []string
-	size                  int  // of the blocks
-	isLong                bool // more than the limit; the blocks are gone
-	line                  int
-}
-
-// isAgents reports whether a message is one of the agent.
-func (m *message) isAgents() bool {
-	return m.role == "assistant" || m.role == "" && m.kind == "assistant"
+	id, text string // the blocks, a blank line between two; "" if they are too long
+	size     int    // of the blocks
 }
 
 // synthetic is the model of messages that no model wrote, such as "API Error".
 const synthetic = "<synthetic>"
 
-// A transcriptReader goes over a transcript once.
-type transcriptReader struct {
-	lexer lexer
-	limit int
-	seen  Transcript
-	last  message // the last one with text
-	at    int     // the number of the line
+// A said is what a line, or the message in it, has of what somebody said.
+type said struct {
+	ID, Role, Model string
+	Content         blocks
 }
 
-// line reads one line. The error is io.EOF behind the last one.
-func (r *transcriptReader) line() error {
-	c, err := r.lexer.space()
-	r.at++
-	switch {
-	case err != nil:
-		return err
-	case c == '\n':
-		return r.lexer.skipLine()
-	}
-	r.seen.Lines++
-	m := message{line: r.at}
-	err = r.lexer.object(func(key string) error { return r.field(&m, key) })
-	if err == nil {
-		err = r.lexer.lineEnd()
-	}
-	switch {
-	case err == nil:
-		r.take(m)
-	case errors.Is(err, errNotJSON), errors.Is(err, io.EOF):
-		r.seen.Broken++
-	default:
+// blocks are texts, or one.
+type blocks []string
+
+// UnmarshalJSON reads a string or a list of blocks. What is neither says nothing.
+func (b *blocks) UnmarshalJSON(raw []byte) error {
+	var list []struct{ Type, Text string }
+	if text := ""; json.Unmarshal(raw, &text) == nil {
+		*b = blocks{text}
+	} else if err := json.Unmarshal(raw, &list); isBroken(err) {
 		return err
 	}
-	if err := r.lexer.skipLine(); err != nil && !errors.Is(err, io.EOF) {
-		return err
+	for _, block := range list {
+		if block.Type == "text" {
+			*b = append(*b, block.Text)
+		}
 	}
 	return nil
 }
 
-// take counts a message that was read whole, and keeps it if it is the agent's and has
-// text.
-func (r *transcriptReader) take(m message) {
+// isBroken reports whether an error says that a text is no JSON, and not merely of
+// another form.
+func isBroken(err error) bool {
+	var form *json.UnmarshalTypeError
+	return err != nil && !errors.As(err, &form)
+}
+
+// message counts a line, and returns what the agent says in it.
+func (t *Transcript) message(line []byte) (m message) {
+	line = bytes.Trim(line, " \t\r\n")
+	if len(line) == 0 {
+		return m
+	}
+	t.Lines++
+	var read struct {
+		said
+		Type              string
+		IsAPIErrorMessage bool
+		Message           said
+	}
+	err := json.Unmarshal(line, &read)
 	switch {
-	case !m.isAgents():
-		return
-	case m.isFault || m.model == synthetic:
-		r.seen.Faults++
-		return
+	case line[0] != '{' || isBroken(err):
+		t.Broken++
+		return m
+	case cmp.Or(read.Message.Role, read.Role, read.Type) != "assistant":
+		return m
+	case read.IsAPIErrorMessage || read.Message.Model == synthetic:
+		t.Faults++
+		return m
 	}
-	r.seen.Messages++
-	if len(m.blocks) == 0 && !m.isLong {
-		return
-	}
-	if m.id != "" && m.id == r.last.id {
-		m.blocks = append(r.last.blocks, m.blocks...)
-		m.size += r.last.size
-		m.isLong = m.isLong || r.last.isLong || m.size > r.limit
-	}
-	if m.isLong {
-		m.blocks = nil
-	}
-	r.last = m
-}
-
-// field reads a field of a line.
-func (r *transcriptReader) field(m *message, key string) error {
-	switch key {
-	case "type":
-		return r.word(&m.kind)
-	case "role":
-		return r.word(&m.role)
-	case "isApiErrorMessage":
-		c, err := r.lexer.space()
-		m.isFault = c == 't'
-		if err != nil {
-			return err
+	t.Messages++
+	m.id = read.Message.ID
+	var texts []string
+	for _, text := range append(read.Content, read.Message.Content...) {
+		if strings.TrimSpace(text) != "" {
+			texts, m.size = append(texts, text), m.size+len(text)
 		}
-	case "content":
-		return r.content(m)
-	case "message":
-		return r.nested(m)
 	}
-	return r.lexer.skip()
+	m.text = strings.Join(texts, "\n\n")
+	return m
 }
 
-// nested reads the message within a line.
-func (r *transcriptReader) nested(m *message) error {
-	if c, err := r.lexer.space(); err != nil || c != '{' {
-		return errors.Join(err, r.lexer.skip())
-	}
-	return r.lexer.object(func(key string) error {
-		switch key {
-		case "role":
-			return r.word(&m.role)
-		case "id":
-			return r.word(&m.id)
-		case "model":
-			return r.word(&m.model)
-		case "content":
-			return r.content(m)
-		}
-		return r.lexer.skip()
-	})
-}
-
-// maxWord bounds the words that tell messages apart, in bytes.
-const maxWord = 256
-
-// word reads a short string; any other value, and a long one, is none.
-func (r *transcriptReader) word(to *string) error {
-	if c, err := r.lexer.space(); err != nil || c != '"' {
-		return errors.Join(err, r.lexer.skip())
-	}
-	text, _, err := r.lexer.text(maxWord)
-	*to = text
-	return err
-}
-
-// content reads what a message says: a string, or a list of blocks.
-func (r *transcriptReader) content(m *message) error {
-	c, err := r.lexer.space()
+// check returns an error if there is no text of at most limit bytes in a transcript that
+// comes from origin.
+func (t *Transcript) check(origin string, limit int) *record.Error {
 	switch {
-	case err != nil:
-		return err
-	case c == '"':
-		text, isLong, err := r.lexer.text(r.limit)
-		m.add(text, isLong, r.limit)
-		return err
-	case c != '[':
-		return r.lexer.skip()
+	case t.Text != "":
+		return nil
+	case t.Line > 0:
+		const text = "reading %s: the last text of the agent, in line %d, has more than %d bytes"
+		return record.Failed.Errorf(text, origin, t.Line, limit)
+	case t.Lines == 0:
+		return record.NotFound.Errorf("%s is empty", origin)
 	}
-	return r.lexer.list(func() error {
-		if c, err := r.lexer.space(); err != nil || c != '{' {
-			return errors.Join(err, r.lexer.skip())
-		}
-		return r.block(m)
-	})
-}
-
-// block reads one block, and keeps its text if it is one of text.
-func (r *transcriptReader) block(m *message) error {
-	kind, text, isLong := "", "", false
-	err := r.lexer.object(func(key string) (err error) {
-		switch key {
-		case "type":
-			return r.word(&kind)
-		case "text":
-			var c byte
-			if c, err = r.lexer.space(); err == nil && c == '"' {
-				text, isLong, err = r.lexer.text(r.limit)
-				return err
-			}
-		}
-		return errors.Join(err, r.lexer.skip())
-	})
-	if kind == "text" {
-		m.add(text, isLong, r.limit)
+	text := fmt.Sprintf("%s has no text of an agent: of %d lines %d are messages of it", origin, t.Lines, t.Messages)
+	if t.Faults > 0 {
+		text += fmt.Sprintf(", %d are errors in its name", t.Faults)
 	}
-	return err
-}
-
-// add adds a block of text, unless it is blank.
-func (m *message) add(text string, isLong bool, limit int) {
-	m.size += len(text)
-	m.isLong = m.isLong || isLong || m.size > limit
-	switch {
-	case m.isLong:
-		m.blocks = nil
-	case strings.TrimSpace(text) != "":
-		m.blocks = append(m.blocks, text)
+	if t.Broken > 0 {
+		text += fmt.Sprintf(", %d are not JSON", t.Broken)
 	}
+	return record.NotFound.Errorf("%s", text)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,12 +36,13 @@ func (s State) IsComplete() bool { return s == StateTurn || s == StateStub }
 
 // A Standing is what stands in the place of an agent's turn.
 type Standing struct {
-	Seat
-	State  State
-	Words  int      // of a turn
-	Reason string   // of a stub
-	Late   bool     // a turn that came after a stub
-	Alike  []string // files, absolute, that may be meant as the turn that is missing
+	Agent  string   `json:"agent"`
+	State  State    `json:"state"`
+	Words  int      `json:"words"`            // of a turn
+	File   string   `json:"file"`             // absolute
+	Reason string   `json:"reason,omitempty"` // of a stub
+	Late   bool     `json:"late,omitempty"`   // a turn that came after a stub
+	Alike  []string `json:"alike,omitempty"`  // files, absolute, that may be meant as the turn that is missing
 }
 
 // A WaitRequest says for whose turns to wait, and who hears of it.
@@ -57,39 +59,12 @@ type WaitRequest struct {
 	Say func(line string)
 }
 
-// A LateError says that the time was up before every agent had a turn or a stub.
-type LateError struct {
-	Key     Key
-	Round   int
-	Limit   time.Duration
-	Waiting []Standing // those that have none
-}
-
-func (e *LateError) Error() string {
-	var list []string
-	for _, s := range e.Waiting {
-		list = append(list, fmt.Sprintf("%s (%s)", s.Agent, s.State))
-	}
-	return fmt.Sprintf("after %v, round %d of %s still waits for %s", e.Limit, e.Round, e.Key, strings.Join(list, ", "))
-}
-
-// A NobodyError says that nothing tells who owes a file in a round: it has no panel,
-// and the pool has no names.
-type NobodyError struct {
-	Key   Key
-	Round int
-}
-
-func (e *NobodyError) Error() string {
-	return fmt.Sprintf("nobody is known to owe a file in round %d of %s", e.Round, e.Key)
-}
-
 // Wait blocks until every agent that was launched in a round has one complete file,
 // a turn or a stub, and returns what stands there, in the order of the panel. A file
 // is complete if a command of filebus wrote it, or when it has not changed for 2 s;
 // no other is read. When the time is up, stubs are written for those who have
 // nothing; a file that is being written by then gets its 2 s. With NoStubs, and for a
-// file that goes on changing, the standings come with a *LateError.
+// file that goes on changing, the standings come with ErrLate.
 //
 // The end of ctx ends the wait, and no stubs are written. A symbolic link in the
 // place of a turn is materialize.ErrLink.
@@ -98,7 +73,7 @@ func (f *Forum) Wait(ctx context.Context, key Key, r WaitRequest) ([]Standing, e
 	if err != nil {
 		return nil, err
 	}
-	p, err := f.w.RecordPath(record.KindTurn, w.turns[0].name().ID)
+	p, err := f.w.RecordPath(record.KindTurn, w.turns[0].seat.name().ID)
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +107,7 @@ type waiter struct {
 // An awaited is a turn that is waited for.
 type awaited struct {
 	Standing
+	seat   Seat
 	looked bool // once at least
 	// The state of the file on disk in which it was seen last, since when, and
 	// whether its text was judged in that state.
@@ -147,7 +123,8 @@ func (f *Forum) newWaiter(ctx context.Context, key Key, r WaitRequest) (*waiter,
 		return nil, err
 	}
 	if len(seats) == 0 {
-		return nil, &NobodyError{key, r.Round}
+		err = record.NotFound.Errorf("nobody is known to owe a file in round %d of %s", r.Round, key).Because(ErrNobody)
+		return nil, err
 	}
 	if err := f.clear(ctx, seats[0]); err != nil {
 		return nil, err
@@ -160,7 +137,7 @@ func (f *Forum) newWaiter(ctx context.Context, key Key, r WaitRequest) (*waiter,
 		w.since = begun
 	}
 	for _, s := range seats {
-		w.turns = append(w.turns, &awaited{Standing: Standing{Seat: s, State: StateMissing}})
+		w.turns = append(w.turns, &awaited{Standing: Standing{Agent: s.Agent, State: StateMissing, File: s.File}, seat: s})
 	}
 	return w, nil
 }
@@ -175,12 +152,7 @@ func (w *waiter) say(format string, args ...any) {
 }
 
 func (w *waiter) isOver() bool {
-	for _, a := range w.turns {
-		if !a.State.IsComplete() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(w.turns, func(a *awaited) bool { return !a.State.IsComplete() })
 }
 
 func (w *waiter) standings() []Standing {
@@ -258,7 +230,7 @@ func (w *waiter) take(ctx context.Context, a *awaited, now time.Time) (again tim
 		a.State = StateWriting
 		return materialize.StillFor - still, nil
 	}
-	name := a.name()
+	name := a.seat.name()
 	done, err := w.w.TakeInStill(ctx, name.Kind, name.ID)
 	if err == nil && done.Action == materialize.ActionWaiting && a.time.After(now) {
 		p, pathErr := w.w.RecordPath(name.Kind, name.ID)
@@ -279,7 +251,7 @@ func (w *waiter) take(ctx context.Context, a *awaited, now time.Time) (again tim
 // isAnnounced reports whether the file of a turn looks like what a command has
 // written.
 func (w *waiter) isAnnounced(ctx context.Context, a *awaited) (bool, error) {
-	h, err := w.head(ctx, a.Seat)
+	h, err := w.head(ctx, a.seat)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
@@ -295,7 +267,7 @@ func isCommand(source record.Source) bool {
 // judge tells by what is stored of a turn what it is.
 func (w *waiter) judge(ctx context.Context, a *awaited) error {
 	a.judged = true
-	h, err := w.head(ctx, a.Seat)
+	h, err := w.head(ctx, a.seat)
 	if err != nil {
 		return fmt.Errorf("reading the turn of %s: %w", a.Agent, err)
 	}
@@ -320,14 +292,14 @@ func (w *waiter) judge(ctx context.Context, a *awaited) error {
 // restore writes the file of a turn that the store has and the disk lacks: at first any,
 // later what a command has stored meanwhile, in another worktree.
 func (w *waiter) restore(ctx context.Context, a *awaited, first bool) (again time.Duration, err error) {
-	h, err := w.head(ctx, a.Seat)
+	h, err := w.head(ctx, a.seat)
 	if errors.Is(err, store.ErrNotFound) || err == nil && !first && !isCommand(h.Record.Source) {
 		return 0, nil
 	}
 	if err != nil {
 		return 0, err
 	}
-	name := a.name()
+	name := a.seat.name()
 	_, err = w.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		return old, nil
 	})
@@ -354,16 +326,18 @@ func (w *waiter) end(ctx context.Context) ([]Standing, error) {
 			return nil, err
 		}
 	}
-	late := &LateError{w.dialogue.Key, w.Round, w.Limit, nil}
+	var late, names []string
 	for _, a := range w.turns {
 		if !a.State.IsComplete() {
-			late.Waiting = append(late.Waiting, a.Standing)
+			late, names = append(late, fmt.Sprintf("%s (%s)", a.Agent, a.State)), append(names, a.Agent)
 		}
 	}
-	if len(late.Waiting) > 0 {
-		return w.standings(), late
+	if len(late) == 0 {
+		return w.standings(), nil
 	}
-	return w.standings(), nil
+	const text = "after %v, round %d of %s still waits for %s"
+	err := record.Timeout.Errorf(text, w.Limit, w.Round, w.dialogue.Key, strings.Join(late, ", "))
+	return w.standings(), err.Because(ErrLate, names...)
 }
 
 // lastLook looks until no file is being written, but not for long.
@@ -386,12 +360,7 @@ func (w *waiter) lastLook(ctx context.Context) error {
 }
 
 func (w *waiter) isWriting() bool {
-	for _, a := range w.turns {
-		if a.State == StateWriting {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.turns, func(a *awaited) bool { return a.State == StateWriting })
 }
 
 // stubs writes stubs for those who have nothing.
@@ -404,7 +373,7 @@ func (w *waiter) stubs(ctx context.Context) error {
 		if a.State == StateEmpty {
 			reason = fmt.Sprintf("an empty file after %v", w.Limit)
 		}
-		if _, err := w.PutStub(ctx, a.Seat, materialize.Origin{Source: record.SourcePut}, reason, w.details(a)); err != nil {
+		if _, err := w.PutStub(ctx, a.seat, materialize.Origin{Source: record.SourcePut}, reason, w.details(a)); err != nil {
 			return fmt.Errorf("writing a stub for %s: %w", a.Agent, err)
 		}
 		if _, err := w.lookAt(ctx, a); err != nil {

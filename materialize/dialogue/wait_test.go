@@ -103,8 +103,7 @@ func TestWaitEnds(t *testing.T) {
 		r := dialogue.WaitRequest{Limit: time.Millisecond, NoStubs: true}
 		got, err := h.Wait(t.Context(), h.key, r)
 		want := []string{"muffin turn 1", "scone empty 0", "eclair empty 0", "donut missing 0"}
-		var late *dialogue.LateError
-		if diff := cmp.Diff(want, lines(got)); diff != "" || !errors.As(err, &late) || len(late.Waiting) != 3 {
+		if diff := cmp.Diff(want, lines(got)); diff != "" || !failsWith(err, dialogue.ErrLate, "scone", "eclair", "donut") {
 			t.Errorf("without stubs: %v (-want +got):\n%s", err, diff)
 		}
 		if text, err := os.ReadFile(empty); err != nil || len(text) > 0 {
@@ -163,8 +162,7 @@ func TestWaitForWriter(t *testing.T) {
 	<-begun
 	r := dialogue.WaitRequest{Agents: []string{"muffin"}, Limit: time.Millisecond}
 	got, err := h.Wait(t.Context(), h.key, r)
-	var late *dialogue.LateError
-	if diff := cmp.Diff([]string{"muffin writing 0"}, lines(got)); diff != "" || !errors.As(err, &late) {
+	if diff := cmp.Diff([]string{"muffin writing 0"}, lines(got)); diff != "" || !errors.Is(err, dialogue.ErrLate) {
 		t.Errorf("while it is written: %v (-want +got):\n%s", err, diff)
 	}
 	if d, err := h.Read(t.Context(), h.key); err != nil || d.Round(0).Turn("muffin") != nil {
@@ -188,13 +186,11 @@ func TestWaitAgents(t *testing.T) {
 		t.Errorf("only scone: %v (-want +got):\n%s", err, diff)
 	}
 	r.Agents = []string{"cannoli"}
-	var launched *dialogue.NotLaunchedError
-	if _, err := h.Wait(t.Context(), h.key, r); !errors.As(err, &launched) {
-		t.Errorf("for cannoli: %v, want a %T", err, launched)
+	if _, err := h.Wait(t.Context(), h.key, r); !errors.Is(err, dialogue.ErrNotLaunched) {
+		t.Errorf("for cannoli: %v, want ErrNotLaunched", err)
 	}
-	var round *dialogue.NoRoundError
-	if _, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{Round: 3, Limit: time.Minute}); !errors.As(err, &round) {
-		t.Errorf("in round 3: %v, want a %T", err, round)
+	if _, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{Round: 3, Limit: time.Minute}); !errors.Is(err, dialogue.ErrNoRound) {
+		t.Errorf("in round 3: %v, want ErrNoRound", err)
 	}
 }
 
@@ -210,9 +206,8 @@ func TestWaitNobody(t *testing.T) {
 	if diff := cmp.Diff([]string{"muffin turn 1"}, lines(got)); diff != "" || err != nil {
 		t.Errorf("those who wrote: %v (-want +got):\n%s", err, diff)
 	}
-	var nobody *dialogue.NobodyError
-	if _, err := h.Wait(t.Context(), key, dialogue.WaitRequest{Round: 1, Limit: time.Minute}); !errors.As(err, &nobody) {
-		t.Errorf("in the next round: %v, want a %T", err, nobody)
+	if _, err := h.Wait(t.Context(), key, dialogue.WaitRequest{Round: 1, Limit: time.Minute}); !errors.Is(err, dialogue.ErrNobody) {
+		t.Errorf("in the next round: %v, want ErrNobody", err)
 	}
 	h.write(t, "../y/round-1/scone.md", "one\n", old)
 	got, err = h.Wait(t.Context(), key, dialogue.WaitRequest{Round: 1, Agents: []string{"scone"}, Limit: time.Minute})
@@ -329,8 +324,7 @@ func TestAlikeElsewhere(t *testing.T) {
 	_, err = h.Wait(t.Context(), h.key, dialogue.WaitRequest{
 		Round: 1, Limit: time.Millisecond, NoStubs: true, Alike: func(s dialogue.Seat, file string) { found[s.Agent] = file },
 	})
-	var late *dialogue.LateError
-	if diff := cmp.Diff(map[string]string{"scone": changed, "eclair": elsewhere}, found); diff != "" || !errors.As(err, &late) {
+	if diff := cmp.Diff(map[string]string{"scone": changed, "eclair": elsewhere}, found); diff != "" || !errors.Is(err, dialogue.ErrLate) {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }

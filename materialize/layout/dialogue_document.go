@@ -232,7 +232,7 @@ func appendAgentMarks(dst []byte, agents []AgentScore) []byte {
 func appendRoundScores(dst []byte, rounds []RoundScore) []byte {
 	dst = appendHead(dst, "Round", "W", "C", "T", "R", "Score", "S", "Open T", "New P", "Velocity", "Converge %")
 	for _, r := range rounds {
-		dst = appendRow(dst, r.cells()...)
+		dst = appendRow(dst, r.Cells(noCell)...)
 	}
 	return dst
 }

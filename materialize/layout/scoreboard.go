@@ -20,7 +20,10 @@ type Scoreboard struct {
 
 // Marks are the four numbers that a judge gives, each 0 or more.
 type Marks struct {
-	Wisdom, Consistency, Truth, Relationships int
+	Wisdom        int `json:"wisdom"`
+	Consistency   int `json:"consistency"`
+	Truth         int `json:"truth"`
+	Relationships int `json:"relationships"`
 }
 
 // Sum returns the ALIGNMENT of marks.
@@ -33,25 +36,25 @@ func (m Marks) Plus(o Marks) Marks {
 
 // A RoundScore is the row of a round.
 type RoundScore struct {
-	Round           int
-	Judged          bool  // else there are no marks
-	Marks           Marks // of all its agents
-	Score           int   // their sum
-	Cumulative      int   // of this round and those before it
-	OpenTensions    int   // at the end of the round
-	NewPerspectives int   // of this round
-	Velocity        int   // open tensions and new perspectives
-	Converge        int   // how many of a hundred agents have signalled it
-	Line            int   // where it was read, counted from 1
+	Round           int  `json:"round"`
+	Marks                // of all its agents
+	Judged          bool `json:"-"`                // else there are no marks
+	Score           int  `json:"score"`            // their sum
+	Cumulative      int  `json:"cumulative"`       // of this round and those before it
+	OpenTensions    int  `json:"open_tensions"`    // at the end of the round
+	NewPerspectives int  `json:"new_perspectives"` // of this round
+	Velocity        int  `json:"velocity"`         // open tensions and new perspectives
+	Converge        int  `json:"converge"`         // how many of a hundred agents have signalled it
+	Line            int  `json:"-"`                // where it was read, counted from 1
 }
 
 // An AgentScore is the row of an agent.
 type AgentScore struct {
-	Agent  string       // as in the table: Muffin, 🧁 Muffin
-	Marks  Marks        // of all rounds
-	Rounds []AgentRound // in their order; a round in which the agent was absent is not there
-	Total  int
-	Line   int // where it was read, counted from 1
+	Agent  string       `json:"agent"` // as in the table: Muffin, 🧁 Muffin
+	Marks               // of all rounds
+	Rounds []AgentRound `json:"-"` // in their order; a round in which the agent was absent is not there
+	Total  int          `json:"total"`
+	Line   int          `json:"-"` // where it was read, counted from 1
 }
 
 // An AgentRound is what an agent got in a round.
@@ -71,9 +74,9 @@ func AppendScoreboard(dst []byte, b Scoreboard) []byte {
 	return appendTotal(dst, b.Total)
 }
 
-// cells returns the row of a round.
-func (r RoundScore) cells() []string {
-	marks := []string{noCell, noCell, noCell, noCell, noCell}
+// Cells returns the row of a round, with none in place of marks that there are not.
+func (r RoundScore) Cells(none string) []string {
+	marks := []string{none, none, none, none, none}
 	if r.Judged {
 		m := r.Marks
 		for i, n := range []int{m.Wisdom, m.Consistency, m.Truth, m.Relationships, r.Score} {

@@ -5,12 +5,12 @@ import "strings"
 // A TensionRow is one tension of tensions.md, or of the section of an assembled
 // document.
 type TensionRow struct {
-	ID       string // as in the table: T01, or MUFFIN R0-T01
-	Tension  string // what it is about
-	Status   string // Open, Addressed, Resolved, Reopened, Deferred, ...
-	Raised   string // by whom and when: Muffin R0
-	Resolved string // when and how: R1 — both; "" if it is not
-	Line     int    // where it was read, counted from 1
+	ID       string `json:"id"`                 // as in the table: T01, or MUFFIN R0-T01
+	Tension  string `json:"tension"`            // what it is about
+	Status   string `json:"status"`             // Open, Addressed, Resolved, Reopened, Deferred, ...
+	Raised   string `json:"raised"`             // by whom and when: Muffin R0
+	Resolved string `json:"resolved,omitempty"` // when and how: R1 — both; "" if it is not
+	Line     int    `json:"-"`                  // where it was read, counted from 1
 }
 
 // IsOpen reports whether a tension is still to be resolved: its status is neither
