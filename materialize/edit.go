@@ -47,6 +47,11 @@ func (w *Workspace) EditTextAs(ctx context.Context, kind record.Kind, id string,
 		return nil, fmt.Errorf("a %s is no file that is edited as a whole", kind)
 	}
 	var result *PutResult
+	var refusal error // of the edit: a conflict that is no race
+	refusing := func(old []byte, head *store.Version) (text []byte, err error) {
+		text, refusal = edit(old, head)
+		return text, refusal
+	}
 	err = w.withMirror(ctx, w.Root, func(m *mirror) error {
 		s := m.syncer()
 		if err := s.takeIn(ctx, p); err != nil {
@@ -54,9 +59,9 @@ func (w *Workspace) EditTextAs(ctx context.Context, kind record.Kind, id string,
 		}
 		for try := 1; ; try++ {
 			var under *seated
-			result, under, err = w.tryEditText(ctx, p, origin, edit)
+			result, under, err = w.tryEditText(ctx, p, origin, refusing)
 			switch {
-			case errors.Is(err, store.ErrConflict) && try < raceTries:
+			case refusal == nil && errors.Is(err, store.ErrConflict) && try < raceTries:
 				continue
 			case err != nil:
 				return err
