@@ -23,6 +23,7 @@ import (
 	"filebus"
 	"filebus/materialize"
 	"filebus/materialize/dialogue"
+	"filebus/materialize/issue"
 	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store/record"
@@ -285,7 +286,7 @@ func jsonShapes() map[string]any {
 		"filebus dialogue wait":          roundJSON{},
 		"filebus issue add":              issueAddedJSON{},
 		"filebus issue list":             issueListJSON{},
-		"filebus issue show":             issueJSON{},
+		"filebus issue show":             issue.Issue{},
 		"filebus dialogue check":         dialogueCheckJSON{},
 		"filebus dialogue score":         dialogueScoreJSON{},
 		"filebus dialogue judge":         dialogueJudgeJSON{},
@@ -393,7 +394,7 @@ func jsonKeys(t reflect.Type) []string {
 			continue
 		}
 		key := cmp.Or(name, f.Name)
-		if option == "omitempty" {
+		if strings.HasPrefix(option, "omitempty") {
 			key += "?"
 		}
 		if inner := jsonShape(f.Type); inner != "" && inner != "[]" && inner != "{}" {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"filebus/materialize"
+	"filebus/materialize/issue"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -34,6 +35,17 @@ func hints() map[record.Reason]hint {
 		materialize.ErrLink:          say("rm {1}, and the same again"),
 		materialize.ErrStillNeeded:   say("filebus show {1}"),
 		materialize.ErrTooLarge:      say("the same after the file was cut by hand; filebus get {1} is all of it"),
+
+		issue.ErrNoIssue: say("filebus issue list --open"),
+		issue.ErrStatus:  say("filebus issue {1} {2}"),
+		issue.ErrTaken:   say("filebus issue next --claim, or the same with --force"),
+		issue.ErrHeld:    say("the same with --agent {1} if that is you, else with --force", "the same with --force"),
+		issue.ErrCircle:  say("filebus issue show {1}"),
+		issue.ErrKnown:   say("the same with --merge {1}, or filebus issue show {1}"),
+		issue.ErrField:   say("the same with --{1} {2}"),
+		issue.ErrTooLong: say("filebus put FILE"),
+		issue.ErrNoAgent: say("the same with --agent NAME, or with FILEBUS_AGENT set"),
+		issue.ErrNoNew:   say("filebus issue wait --since @{1}"),
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/issue"
-	"filebus/store/record"
 )
 
 // issueFilterOptions are the flags that pick issues.
@@ -79,19 +78,19 @@ func runIssueList(ctx context.Context, env *environ, opts issueListOptions) erro
 }
 
 type issueListJSON struct {
-	Issues []issueJSON `json:"issues"`
-	More   int         `json:"more,omitempty"`
+	Issues []issue.Issue `json:"issues"` // without what is long
+	More   int           `json:"more,omitempty"`
 }
 
 // printIssues prints as many issues as some tokens hold.
 func printIssues(env *environ, s *session, op string, all []issue.Issue, maxTokens int) error {
-	rows, views := make([][]string, len(all)), make([]issueJSON, len(all))
+	rows := make([][]string, len(all))
 	for n, i := range all {
-		rows[n], views[n] = issueRow(env, i), issueInList(i, env.now())
+		rows[n], all[n] = issueRow(env, i), i.Brief()
 	}
 	printed, err := env.present(s, presentation{
 		entries: len(all), maxTokens: maxTokens, op: op, what: "issue_queue",
-		json: func(n int) any { return issueListJSON{views[:n], len(all) - n} },
+		json: func(n int) any { return issueListJSON{all[:n], len(all) - n} },
 		text: func(n int) string { return env.table(rows[:n]) },
 	})
 	if err != nil || env.global.json {
@@ -140,65 +139,53 @@ func runIssueShow(ctx context.Context, env *environ, maxTokens int, id string) e
 
 // printIssue prints what an agent needs to work on an issue.
 func printIssue(env *environ, s *session, i issue.Issue, maxTokens int) error {
+	lines := strings.SplitAfter(issueText(env, i), "\n")
 	if env.global.json {
-		return env.printRead(s, "issue show", i.Name.String(), issueInFull(s, i, env.now()))
+		maxTokens = 0
 	}
-	text := issueText(env, i)
-	if limit := 4 * maxTokens; maxTokens > 0 && len(text) > limit {
-		rest := "… cut; all of it: filebus get " + quote(i.Name.String()) + "\n"
-		text = cutBytes(text, max(limit-len(rest), 0)) + "\n" + rest
-	}
-	env.printf("%s", text)
-	env.logRead(s, "issue show", i.Name.String(), record.EstimateTokens(int64(len(text))))
-	return nil
-}
-
-// cutBytes returns the beginning of a text, up to the end of a line.
-func cutBytes(text string, limit int) string {
-	text = text[:min(limit, len(text))]
-	if end := strings.LastIndexByte(text, '\n'); end > 0 {
-		return text[:end]
-	}
-	return strings.ToValidUTF8(text, "")
+	_, err := env.present(s, presentation{
+		entries: len(lines), maxTokens: maxTokens, op: "issue show", what: i.Name.String(),
+		json: func(int) any { return i },
+		text: func(n int) string {
+			text := strings.Join(lines[:n], "")
+			if n < len(lines) {
+				text += "… cut; all of it: filebus get " + quote(i.Name.String()) + "\n"
+			}
+			return text
+		},
+	})
+	return err
 }
 
 // issueText returns an issue as people and agents read it.
 func issueText(env *environ, i issue.Issue) string {
-	f := i.Fields
+	f := i.Issue
 	lines := []string{strings.Join([]string{
 		i.ID, string(i.Status), cmp.Or(i.Priority, "-"), cmp.Or(i.Type, "-"), cmp.Or(oneLine(f.Complexity), "-"),
 	}, "  ")}
 	for _, field := range []struct{ name, value string }{
 		{"claimed by", strings.TrimPrefix(issueHolder(env, i), "-")}, {"duplicate of", f.DuplicateOf},
 		{"created", f.Created}, {"source", f.Source}, {"loop", f.Loop}, {"task", f.TaskRef},
+		{"summary", i.Summary}, {"files", strings.Join(f.Files, ", ")},
 	} {
-		if field.value != "" {
+		if field.value != "" || field.name == "summary" {
 			lines = append(lines, field.name+": "+oneLine(field.value))
 		}
 	}
-	lines = append(lines, "summary: "+i.Summary)
-	if len(f.Files) > 0 {
-		lines = append(lines, "files: "+oneLine(strings.Join(f.Files, ", ")))
+	if len(f.Criteria) > 0 {
+		lines = append(lines, "acceptance criteria:")
 	}
-	for n, criterion := range f.Criteria {
-		if n == 0 {
-			lines = append(lines, "acceptance criteria:")
-		}
+	for _, criterion := range f.Criteria {
 		lines = append(lines, "- "+oneLine(criterion))
 	}
 	for _, block := range []struct{ name, text string }{{"details", f.Details}, {"rationale", f.Rationale}} {
-		if block.text != "" {
-			lines = append(lines, block.name+":", manyLines(block.text))
+		if block.text == "" {
+			continue
+		}
+		lines = append(lines, block.name+":")
+		for line := range strings.SplitSeq(block.text, "\n") {
+			lines = append(lines, oneLine(line))
 		}
 	}
 	return strings.Join(lines, "\n") + "\n"
-}
-
-// manyLines makes text of a record safe to print, its lines kept.
-func manyLines(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = oneLine(line)
-	}
-	return strings.Join(lines, "\n")
 }

@@ -90,7 +90,7 @@ func runIssueVerb(ctx context.Context, env *environ, action issue.Action, c issu
 	if err != nil {
 		return err
 	}
-	return printIssueLine(env, s, i)
+	return printIssueLine(env, i)
 }
 
 type issueNextOptions struct {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,9 +52,4 @@ func runIssueWait(ctx context.Context, env *environ, opts issueWaitOptions) erro
 		return err
 	}
 	return printIssues(env, s, "issue wait", found, issueTokens)
-}
-
-// issueWaitHint is how to go on with a wait whose time was up.
-func issueWaitHint(e *issue.WaitError) string {
-	return fmt.Sprintf("filebus issue wait --since @%d", e.From)
 }

@@ -3,10 +3,12 @@ package issue_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"filebus/materialize/issue"
+	"filebus/store/record"
 )
 
 // waitFor waits while another goroutine does something.
@@ -66,8 +68,8 @@ func TestWaitEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = f.Wait(t.Context(), issue.WaitOptions{From: from, Limit: time.Millisecond})
-	if late := (*issue.WaitError)(nil); !errors.As(err, &late) || late.From != from {
-		t.Errorf("after its time: %v, want a WaitError from %d", err, from)
+	if late := (*record.Error)(nil); !errors.As(err, &late) || late.Reason != issue.ErrNoNew || late.Names[0] != fmt.Sprint(from) {
+		t.Errorf("after its time: %v, want ErrNoNew from %d", err, from)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
