@@ -6,6 +6,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/issue"
+	"filebus/materialize/knowledge"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -46,6 +47,21 @@ func hints() map[record.Reason]hint {
 		issue.ErrTooLong: say("filebus put FILE"),
 		issue.ErrNoAgent: say("the same with --agent NAME, or with FILEBUS_AGENT set"),
 		issue.ErrNoNew:   say("filebus issue wait --since @{1}"),
+
+		knowledge.ErrField:       say("the same with --{1} {2}"),
+		knowledge.ErrLinkType:    say("filebus knowledge link A supersedes B"),
+		knowledge.ErrNoName:      say("filebus component touch NAME"),
+		knowledge.ErrTooLong:     say("filebus put FILE"),
+		knowledge.ErrRowTooLong:  say("the same with a shorter --notes"),
+		knowledge.ErrNoFile:      say("the same without --into"),
+		knowledge.ErrCaptured:    say("filebus show {1}"),
+		knowledge.ErrBroken:      say("filebus sync --problems"),
+		knowledge.ErrKnown:       say("filebus knowledge show {1}"),
+		knowledge.ErrLink:        say("filebus knowledge related {1}"),
+		knowledge.ErrSuperseded:  say("filebus knowledge show {1}"),
+		knowledge.ErrNoHandoff:   say("filebus get {1}"),
+		knowledge.ErrNoProposal:  say("the same without --add"),
+		knowledge.ErrNoComponent: say("filebus component show"),
 	}
 }
 

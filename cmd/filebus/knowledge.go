@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"filebus/materialize/knowledge"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -65,7 +67,7 @@ func runKnowledgeList(ctx context.Context, env *environ, opts knowledgeOptions, 
 	if opts.prefix {
 		filter.Tags = nil // they are beginnings
 	}
-	if c := opts.minConfidence; c != "" && !slices.Contains([]string{"low", "medium", "high"}, c) {
+	if c := opts.minConfidence; c != "" && !slices.Contains(knowledge.Confidences(), c) {
 		return usageError("--min-confidence %q is none of low, medium, high", c)
 	}
 	if opts.limit < 0 || opts.offset < 0 {
@@ -82,21 +84,20 @@ func runKnowledgeList(ctx context.Context, env *environ, opts knowledgeOptions, 
 	if err != nil {
 		return err
 	}
-	if env.global.json {
-		return env.printRead(s, "knowledge list", strings.Join(tags, " "), knowledgeList(found, total))
+	_, err = env.present(s, presentation{
+		op: "knowledge list", what: strings.Join(tags, " "),
+		json: func(int) any { return knowledgeList(found, total) },
+		text: func(int) string { return knowledgeText(env, found) },
+	})
+	switch seen := opts.offset + len(found); {
+	case err != nil || env.global.json:
+		return err
+	case len(found) == 0:
+		env.note("no entries")
+	case seen < total:
+		env.note("%d of %d entries; go on with --offset %d", len(found), total, seen)
 	}
-	env.logRead(s, "knowledge list", strings.Join(tags, " "), knowledgeTokens(found))
-	printKnowledge(env, found, total, opts.offset)
 	return nil
-}
-
-// knowledgeTokens estimates what a list costs: its summaries.
-func knowledgeTokens(found []query.Knowledge) int {
-	size := 0
-	for _, k := range found {
-		size += len(k.Description.Preview) + 100
-	}
-	return record.EstimateTokens(int64(size))
 }
 
 type knowledgeListJSON struct {
@@ -116,26 +117,24 @@ type knowledgeJSON struct {
 
 // knowledgeList returns a list in JSON.
 func knowledgeList(found []query.Knowledge, total int) knowledgeListJSON {
-	value := knowledgeListJSON{Total: total, Entries: []knowledgeJSON{}}
+	value := knowledgeListJSON{Total: total}
 	for _, k := range found {
-		value.Entries = append(value.Entries, knowledgeJSON{summaryJSON(k.Summary), k.Type, k.Confidence, k.Shared, k.Description.Preview, supersededText(k.SupersededBy, "")})
+		value.Entries = append(value.Entries, knowledgeJSON{
+			summaryJSON(k.Summary), k.Type, k.Confidence, k.Shared, k.Description.Preview, supersededText(k.SupersededBy, ""),
+		})
 	}
 	return value
 }
 
-func printKnowledge(env *environ, found []query.Knowledge, total, offset int) {
+func knowledgeText(env *environ, found []query.Knowledge) string {
+	var text strings.Builder
 	for _, k := range found {
 		r := k.Version.Record
-		env.printf("%s  %s  %s  %s  [%s]%s\n  %s\n", env.bold(oneLine(r.Name.String())), k.Version.Ref.Short(),
+		fmt.Fprintf(&text, "%s  %s  %s  %s  [%s]%s\n  %s\n", env.bold(oneLine(r.Name.String())), k.Version.Ref.Short(),
 			orDash(k.Type), orDash(k.Confidence), oneLine(strings.Join(r.Tags, ", ")),
 			supersededText(k.SupersededBy, "  superseded by "), oneLine(k.Description.Preview))
 	}
-	switch seen := offset + len(found); {
-	case len(found) == 0:
-		env.note("no entries")
-	case seen < total:
-		env.note("%d of %d entries; go on with --offset %d", len(found), total, seen)
-	}
+	return text.String()
 }
 
 // supersededText returns the id of what supersedes an entry, behind some words, or
@@ -198,16 +197,16 @@ func runKnowledgeTags(ctx context.Context, env *environ, prefix string) error {
 	if err != nil {
 		return err
 	}
-	if env.global.json {
-		return env.printRead(s, "knowledge tags", prefix, append([]query.TagCount{}, counts...))
-	}
-	var rows [][]string
-	size := 0
-	for _, c := range counts {
-		rows = append(rows, []string{strconv.Itoa(c.Count), c.Tag})
-		size += len(c.Tag) + 4
-	}
-	env.printTable(rows)
-	env.logRead(s, "knowledge tags", prefix, record.EstimateTokens(int64(size)))
-	return nil
+	_, err = env.present(s, presentation{
+		op: "knowledge tags", what: prefix,
+		json: func(int) any { return counts },
+		text: func(int) string {
+			var rows [][]string
+			for _, c := range counts {
+				rows = append(rows, []string{strconv.Itoa(c.Count), c.Tag})
+			}
+			return env.table(rows)
+		},
+	})
+	return err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"filebus/materialize/knowledge"
 	"filebus/materialize/layout"
@@ -22,9 +23,9 @@ func (e *environ) base(s *session) *knowledge.Base {
 	return knowledge.New(s.Workspace, s.read, e.now)
 }
 
-// addDraftFlags gives cmd a flag for each field of an entry.
-func addDraftFlags(cmd *cobra.Command, d *knowledge.Draft) {
-	flags := cmd.Flags()
+// addDraftFlags gives cmd a flag for each field of an entry, and returns them.
+func addDraftFlags(cmd *cobra.Command, d *knowledge.Draft) *pflag.FlagSet {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.StringVar(&d.Type, "type", "", "")
 	flags.StringVar(&d.Content, "content", "", "")
 	flags.StringVar(&d.Title, "title", "", "")
@@ -32,6 +33,8 @@ func addDraftFlags(cmd *cobra.Command, d *knowledge.Draft) {
 	flags.StringVar(&d.Confidence, "confidence", "", "")
 	flags.StringVar(&d.Source, "source", "", "")
 	flags.StringVar(&d.File, "file", "", "")
+	cmd.Flags().AddFlagSet(flags)
+	return flags
 }
 
 // readContent sets the content of a draft from the argument, a file or "-", or
@@ -97,20 +100,9 @@ func newKnowledgeAddCommand(env *environ) *cobra.Command {
 
 // A knowledgeChangeJSON is what commands print of an entry that they changed.
 type knowledgeChangeJSON struct {
-	ID         string     `json:"id"`
-	Type       string     `json:"type"`
-	Ref        string     `json:"ref"`
-	File       string     `json:"file"` // absolute
-	Supersedes string     `json:"supersedes,omitempty"`
-	Duplicates []likeJSON `json:"duplicates,omitempty"`
-}
-
-// A likeJSON is an entry that a new one may say the same as.
-type likeJSON struct {
-	ID      string   `json:"id"`
-	Summary string   `json:"summary"`
-	Shared  float64  `json:"shared"` // of the words of both
-	Tags    []string `json:"tags,omitempty"`
+	knowledge.Entry
+	Supersedes string               `json:"supersedes,omitempty"`
+	Duplicates []knowledge.Likeness `json:"duplicates,omitempty"`
 }
 
 func runKnowledgeAdd(ctx context.Context, env *environ, opts knowledgeAddOptions, args []string) error {
@@ -132,17 +124,17 @@ func runKnowledgeAdd(ctx context.Context, env *environ, opts knowledgeAddOptions
 		env.note("not looked at for duplicates: %v", err)
 	}
 	added, err := addUnlessLike(ctx, b, opts, like)
-	if known := (*knowledge.DuplicateError)(nil); errors.As(err, &known) {
-		noteLike(env, known.Like)
+	if known, is := record.Detail[[]knowledge.Likeness](err); is {
+		noteLike(env, known)
 	}
 	if err != nil {
 		return err
 	}
-	like = slices.DeleteFunc(like, func(l knowledge.Likeness) bool { return l.Entry.Name == added.Name })
+	like = slices.DeleteFunc(like, func(l knowledge.Likeness) bool { return l.ID == added.ID })
 	noteLike(env, like)
 	if len(like) > 0 {
-		id := quote(like[0].Entry.Name.ID)
-		env.note("if it takes the place of %s: filebus knowledge supersede %s %s", id, id, quote(added.Name.ID))
+		id := quote(like[0].ID)
+		env.note("if it takes the place of %s: filebus knowledge supersede %s %s", id, id, quote(added.ID))
 	}
 	return printKnowledgeChange(env, s, added, "", like)
 }
@@ -151,7 +143,7 @@ func runKnowledgeAdd(ctx context.Context, env *environ, opts knowledgeAddOptions
 // known: by the index from any file, or by what was added to the file since.
 func addUnlessLike(ctx context.Context, b *knowledge.Base, opts knowledgeAddOptions, like []knowledge.Likeness) (knowledge.Entry, error) {
 	if opts.noDuplicates && len(like) > 0 {
-		return knowledge.Entry{}, &knowledge.DuplicateError{Like: like}
+		return knowledge.Entry{}, knowledge.Known(like)
 	}
 	return b.Add(ctx, opts.draft, opts.noDuplicates)
 }
@@ -170,7 +162,7 @@ func intoPath(env *environ, s *session, file string) (string, error) {
 
 func noteLike(env *environ, like []knowledge.Likeness) {
 	for _, l := range like[:min(shownDuplicates, len(like))] {
-		env.note("%s says much the same: %s", l.Entry.Name.ID, likeText(l))
+		env.note("%s says much the same: %s", l.ID, likeText(l))
 	}
 }
 
@@ -180,15 +172,7 @@ func likeText(l knowledge.Likeness) string {
 	if len(l.Tags) > 0 {
 		tags = ", tags " + strings.Join(l.Tags, " ")
 	}
-	return oneLine(fmt.Sprintf("%.0f %% of the words%s: %s", 100*l.Shared, tags, layout.Clip(l.Entry.Fields.Content, issueSummary)))
-}
-
-func likesJSON(like []knowledge.Likeness) []likeJSON {
-	var list []likeJSON
-	for _, l := range like[:min(shownDuplicates, len(like))] {
-		list = append(list, likeJSON{l.Entry.Name.ID, layout.Clip(oneLine(l.Entry.Fields.Content), issueSummary), float64(int(100*l.Shared)) / 100, l.Tags})
-	}
-	return list
+	return oneLine(fmt.Sprintf("%.0f %% of the words%s: %s", 100*l.Shared, tags, l.Summary))
 }
 
 // noteKnowledgeProblems says what of a file is no entry, though it may be meant as
@@ -206,9 +190,9 @@ func noteKnowledgeProblems(env *environ, s *session, path string) {
 func printKnowledgeChange(env *environ, s *session, e knowledge.Entry, supersedes string, like []knowledge.Likeness) error {
 	noteKnowledgeProblems(env, s, e.Path)
 	if env.global.json {
-		return env.printJSON(knowledgeChangeJSON{e.Name.ID, e.Type, e.Ref.String(), validText(s.FilePath(e.Path)), supersedes, likesJSON(like)})
+		return env.printJSON(knowledgeChangeJSON{e, supersedes, like[:min(shownDuplicates, len(like))]})
 	}
-	line := e.Name.ID
+	line := e.ID
 	if supersedes != "" {
 		line += " supersedes " + supersedes
 	}
@@ -218,21 +202,20 @@ func printKnowledgeChange(env *environ, s *session, e knowledge.Entry, supersede
 
 func newKnowledgeEditCommand(env *environ) *cobra.Command {
 	var d knowledge.Draft
+	var flags *pflag.FlagSet
 	cmd := &cobra.Command{
 		Use:  "edit ID [FILE]",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var fields []string
-			for _, name := range []string{"type", "content", "title", "tag", "confidence", "source", "file"} {
-				if cmd.Flags().Changed(name) || name == "content" && len(args) > 1 {
-					fields = append(fields, name)
-				}
+			fields := changedFlags(flags)
+			if len(args) > 1 {
+				fields = append(fields, "content")
 			}
 			return runKnowledgeEdit(cmd.Context(), env, d, fields, args)
 		},
 		ValidArgsFunction: completeNames(env),
 	}
-	addDraftFlags(cmd, &d)
+	flags = addDraftFlags(cmd, &d)
 	return cmd
 }
 

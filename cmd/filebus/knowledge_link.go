@@ -137,7 +137,7 @@ func runKnowledgeRelated(ctx context.Context, env *environ, opts relatedOptions,
 	if g.Unread > 0 {
 		env.note("%s not looked at for the files that they changed", plural(g.Unread, "older handoff"))
 	}
-	list := relatedListJSON{Of: linkEnd(name), Related: []relatedJSON{}, More: more}
+	list := relatedListJSON{Of: linkEnd(name), More: more}
 	for _, r := range found {
 		list.Related = append(list.Related, relatedView(r))
 	}
@@ -153,16 +153,13 @@ const (
 func relatedView(r query.Related) relatedJSON {
 	j := relatedJSON{
 		ID: linkEnd(r.Version.Record.Name), Type: r.Type, Confidence: r.Confidence,
-		Summary: layout.Clip(oneLine(r.Description.Preview), issueSummary), Depth: r.Depth,
+		Summary: layout.Clip(oneLine(r.Description.Preview), issueSummary), Depth: r.Depth, SupersededBy: supersededText(r.SupersededBy, ""),
 	}
 	if r.Depth > 1 {
 		j.Via = linkEnd(r.Via)
 	}
 	for _, e := range r.Edges {
 		j.Why = append(j.Why, edgeText(e, r.Version.Record.Name))
-	}
-	if !r.SupersededBy.IsZero() {
-		j.SupersededBy = linkEnd(r.SupersededBy)
 	}
 	return j
 }
@@ -186,25 +183,23 @@ func edgeText(e query.Edge, far record.Name) string {
 }
 
 func printRelated(env *environ, s *session, list relatedListJSON, maxTokens int) error {
-	size := 0
-	var lines []string
-	for i, r := range list.Related {
-		text := relatedText(r)
-		if size += len(text); maxTokens > 0 && i > 0 && size > 4*(maxTokens-noteTokens) {
-			list.Related, list.More = list.Related[:i], true
-			break
-		}
-		lines = append(lines, text)
-	}
-	if env.global.json {
-		return env.printRead(s, "knowledge related", list.Of, list)
-	}
-	env.printf("%s", strings.Join(lines, ""))
-	env.logRead(s, "knowledge related", list.Of, record.EstimateTokens(int64(size)))
+	all := list.Related
+	printed, err := env.present(s, presentation{
+		entries: len(all), maxTokens: maxTokens, op: "knowledge related", what: list.Of,
+		json: func(n int) any { return relatedListJSON{list.Of, all[:n], list.More || n < len(all)} },
+		text: func(n int) (text string) {
+			for _, r := range all[:n] {
+				text += relatedText(r)
+			}
+			return text
+		},
+	})
 	switch {
-	case len(lines) == 0:
+	case err != nil || env.global.json:
+		return err
+	case len(all) == 0:
 		env.note("nothing is related to %s", list.Of)
-	case list.More:
+	case list.More || printed < len(all):
 		env.note("there are more; give --limit, or --max-tokens 0")
 	}
 	return nil
