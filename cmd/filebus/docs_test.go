@@ -25,6 +25,7 @@ import (
 	"filebus/materialize/dialogue"
 	"filebus/materialize/issue"
 	"filebus/materialize/layout"
+	"filebus/materialize/task"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -273,13 +274,13 @@ func jsonShapes() map[string]any {
 		"filebus component touch":        touchedJSON{},
 		"filebus component show":         componentListJSON{},
 		"filebus component for":          componentForJSON{},
-		"filebus task start":             taskStartJSON{},
-		"filebus task prompt":            taskPromptJSON{},
+		"filebus task start":             task.Started{},
+		"filebus task prompt":            task.Prompt{},
 		"filebus task note":              taskNoteJSON{},
-		"filebus task handoff":           taskEndJSON{},
-		"filebus task done":              taskEndJSON{},
-		"filebus task fail":              taskEndJSON{},
-		"filebus task block":             taskEndJSON{},
+		"filebus task handoff":           task.Finished{},
+		"filebus task done":              task.Finished{},
+		"filebus task fail":              task.Finished{},
+		"filebus task block":             task.Finished{},
 		"filebus task show":              taskShowJSON{},
 		"filebus task list":              taskListJSON{},
 		"filebus wait":                   waitJSON{},

@@ -181,7 +181,7 @@ func message(err error) string { return strings.Join(strings.Fields(err.Error())
 
 // explainData explains the errors whose data give a better hint than their kind.
 func explainData(f *failure, err error) bool {
-	if explainTask(f, err) || explainRun(f, err) || explainTurn(f, err) ||
+	if explainRun(f, err) || explainTurn(f, err) ||
 		explainDialogue(f, err) || explainScore(f, err) || explainDocument(f, err) || explainSession(f, err) {
 		return true
 	}

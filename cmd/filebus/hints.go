@@ -7,6 +7,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/issue"
 	"filebus/materialize/knowledge"
+	"filebus/materialize/task"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -62,6 +63,14 @@ func hints() map[record.Reason]hint {
 		knowledge.ErrNoHandoff:   say("filebus get {1}"),
 		knowledge.ErrNoProposal:  say("the same without --add"),
 		knowledge.ErrNoComponent: say("filebus component show"),
+
+		task.ErrNotID:      say("filebus task list"),
+		task.ErrNotStarted: say("filebus task start {1}"),
+		task.ErrRunning:    say("filebus wait {1}, or the same with --restart"),
+		task.ErrNoHandoff:  hintHandoff,
+		task.ErrIncomplete: hintHandoff,
+		task.ErrNotMarker:  say("mv {1} {2}, and the same again"),
+		task.ErrTooLong:    say("filebus put FILE"),
 	}
 }
 
@@ -121,4 +130,31 @@ func hintAbsent(e *record.Error) string {
 		return "filebus knowledge list"
 	}
 	return "filebus search " + quote(text)
+}
+
+// hintHandoff returns the line that ends a task without a handoff, or what the line
+// lacks that was tried.
+func hintHandoff(e *record.Error) string {
+	missing, line, files := e.Names, "the same with", ""
+	if e.Reason == task.ErrNoHandoff {
+		id, outcome := quote(e.Names[0]), e.Names[1]
+		missing, line, files = e.Names[2:], "filebus task done "+id, " --files FILE,FILE"
+		switch outcome {
+		case task.Failed:
+			line = "filebus task fail " + id
+		case task.Blocked:
+			line = "filebus task block " + id
+		case task.Partial:
+			files = " --outcome partial" + files
+		default:
+			missing = []string{"summary"}
+		}
+	}
+	examples := map[string]string{
+		"outcome": "completed", "summary": `"WHAT WAS DONE"`, "blocker": `"WHAT STANDS IN THE WAY"`, "next": `"HOW TO RESOLVE IT"`,
+	}
+	for _, flag := range missing {
+		line += " --" + flag + " " + examples[flag]
+	}
+	return line + files
 }

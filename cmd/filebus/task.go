@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/task"
+	"filebus/store/record"
 )
 
 func newTaskCommand(env *environ) *cobra.Command {
@@ -63,16 +64,6 @@ func newTaskStartCommand(env *environ) *cobra.Command {
 	return cmd
 }
 
-// A taskStartJSON is a task that was started, in JSON.
-type taskStartJSON struct {
-	Task    string `json:"task"`
-	Name    string `json:"name"`
-	Ref     string `json:"ref"`
-	Journal string `json:"journal"` // absolute, as is the marker
-	Marker  string `json:"marker"`
-	Cleared int    `json:"cleared,omitempty"` // markers
-}
-
 // request returns what the flags and the environment say of a start.
 func (o taskStartOptions) request(env *environ) (task.StartRequest, error) {
 	r := o.StartRequest
@@ -105,14 +96,12 @@ func runTaskStart(ctx context.Context, env *environ, opts taskStartOptions, text
 		return err
 	}
 	if env.global.json {
-		return env.printJSON(taskStartJSON{
-			string(id), started.Name.String(), started.Ref.Short(), validText(started.Journal), validText(started.Marker), started.Cleared,
-		})
+		return env.printJSON(started)
 	}
 	if started.Cleared > 0 {
 		env.note("cleared %s of an earlier %s", plural(started.Cleared, "marker"), id)
 	}
-	env.printf("%s  %s\njournal  %s\nmarker   %s\n", started.Name, started.Ref.Short(), oneLine(started.Journal), oneLine(started.Marker))
+	env.printf("%s  %s\njournal  %s\nmarker   %s\n", started.Name, started.Ref, oneLine(started.Journal), oneLine(started.Marker))
 	return nil
 }
 
@@ -124,14 +113,6 @@ func newTaskPromptCommand(env *environ) *cobra.Command {
 	}
 }
 
-// A taskPromptJSON is what an agent is told, in JSON.
-type taskPromptJSON struct {
-	Task    string `json:"task"`
-	Journal string `json:"journal"`
-	Marker  string `json:"marker"`
-	Prompt  string `json:"prompt"`
-}
-
 func runTaskPrompt(ctx context.Context, env *environ, text string) error {
 	b, id, err := env.openBoard(text)
 	if err != nil {
@@ -139,32 +120,20 @@ func runTaskPrompt(ctx context.Context, env *environ, text string) error {
 	}
 	title := ""
 	j, err := b.Get(ctx, id)
-	var missing *task.NotStartedError
 	switch {
-	case errors.As(err, &missing):
+	case errors.Is(err, task.ErrNotStarted):
 		env.note("%s was not started yet: filebus task start %s", id, id)
 	case err != nil:
 		return err
 	default:
 		title = j.Task
 	}
-	p, err := b.Prompt(id, title)
-	if err != nil {
-		return err
+	p := b.Prompt(id, title)
+	if env.global.json {
+		return env.printJSON(p)
 	}
-	if !env.global.json {
-		env.printf("%s", p)
-		return nil
-	}
-	view := taskPromptJSON{Task: string(id), Prompt: validText(p)}
-	if view.Journal, err = b.JournalFile(id); err != nil {
-		return err
-	}
-	view.Marker, err = b.MarkerFile(id, "complete")
-	if err != nil {
-		return err
-	}
-	return env.printJSON(view)
+	env.printf("%s", p.Text)
+	return nil
 }
 
 func newTaskNoteCommand(env *environ) *cobra.Command {
@@ -179,9 +148,9 @@ func newTaskNoteCommand(env *environ) *cobra.Command {
 
 // A taskNoteJSON is a journal that got a line, in JSON.
 type taskNoteJSON struct {
-	Task string `json:"task"`
-	Name string `json:"name"`
-	Ref  string `json:"ref"`
+	Task task.ID         `json:"task"`
+	Name record.Name     `json:"name"`
+	Ref  record.ShortRef `json:"ref"`
 }
 
 func runTaskNote(ctx context.Context, env *environ, text, line string) error {
@@ -197,7 +166,7 @@ func runTaskNote(ctx context.Context, env *environ, text, line string) error {
 		return err
 	}
 	if env.global.json {
-		return env.printJSON(taskNoteJSON{string(id), put.Name.String(), put.Ref.Short()})
+		return env.printJSON(taskNoteJSON{id, put.Name, record.ShortRef(put.Ref)})
 	}
 	return nil
 }

@@ -197,16 +197,6 @@ func checkDone(outcome string) error {
 	return nil
 }
 
-// A taskEndJSON is a task that has handed over, in JSON.
-type taskEndJSON struct {
-	Task      string `json:"task"`
-	Status    string `json:"status"`
-	Name      string `json:"name"`
-	Ref       string `json:"ref"`
-	Marker    string `json:"marker,omitempty"` // absolute
-	Unchanged bool   `json:"unchanged,omitempty"`
-}
-
 // A taskEnd is a rule that ends a task.
 type taskEnd func(*task.Board, context.Context, task.ID, layout.Handoff) (*task.Finished, error)
 
@@ -224,11 +214,9 @@ func runTaskEnd(ctx context.Context, env *environ, opts *handoffOptions, text st
 		return err
 	}
 	if env.global.json {
-		return env.printJSON(taskEndJSON{
-			string(id), f.Status, f.Name.String(), f.Ref.Short(), validText(f.Marker), f.Unchanged,
-		})
+		return env.printJSON(f)
 	}
-	line := fmt.Sprintf("%s  %s  %s", id, f.Status, f.Ref.Short())
+	line := fmt.Sprintf("%s  %s  %s", id, f.Status, f.Ref)
 	if f.Marker != "" {
 		line += "  " + f.Marker
 	}

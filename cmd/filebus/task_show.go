@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -36,17 +37,17 @@ func newTaskShowCommand(env *environ) *cobra.Command {
 
 // A taskShowJSON is a task with its handoff, in JSON.
 type taskShowJSON struct {
-	Task      string `json:"task"`
-	Name      string `json:"name"`
-	Ref       string `json:"ref"`
-	Title     string `json:"title,omitempty"`
-	Status    string `json:"status"`
-	Started   string `json:"started,omitempty"`
-	Completed string `json:"completed,omitempty"`
-	Agent     string `json:"agent,omitempty"`
-	Journal   string `json:"journal"`           // absolute
-	Handoff   string `json:"handoff,omitempty"` // the section
-	Text      string `json:"text,omitempty"`    // the journal, with --full
+	Task      task.ID         `json:"task"`
+	Name      record.Name     `json:"name"`
+	Ref       record.ShortRef `json:"ref"`
+	Title     string          `json:"title,omitempty"`
+	Status    string          `json:"status"`
+	Started   string          `json:"started,omitempty"`
+	Completed string          `json:"completed,omitempty"`
+	Agent     string          `json:"agent,omitempty"`
+	Journal   string          `json:"journal"`           // absolute
+	Handoff   string          `json:"handoff,omitempty"` // the section
+	Text      string          `json:"text,omitempty"`    // the journal, with --full
 }
 
 func runTaskShow(ctx context.Context, env *environ, opts taskShowOptions, text string) error {
@@ -62,22 +63,25 @@ func runTaskShow(ctx context.Context, env *environ, opts taskShowOptions, text s
 	if err != nil {
 		return err
 	}
-	shown := string(j.Text)
-	if !opts.full {
-		shown = shownHandoff(j, opts.maxTokens)
+	shown := shownHandoff(j)
+	if opts.full {
+		shown, opts.maxTokens = strings.TrimSuffix(string(j.Text), "\n"), 0
 	}
-	if env.global.json {
-		return env.printRead(s, "task show", string(id), taskView(j, opts))
+	cut := func(n int) string {
+		if n < len(shown) {
+			return shortened(shown, n) + fmt.Sprintf("\n… cut: filebus task show %s --max-tokens 0\n", j.ID)
+		}
+		return shown + "\n"
 	}
-	env.printf("%s", shown)
-	if !strings.HasSuffix(shown, "\n") {
-		env.printf("\n")
-	}
-	if j.Handoff == nil && !opts.full {
+	_, err = env.present(s, presentation{
+		entries: len(shown), maxTokens: opts.maxTokens, op: "task show", what: string(id),
+		json: func(n int) any { return taskView(j, opts.full, cut(n)) },
+		text: cut,
+	})
+	if err == nil && j.Handoff == nil && !opts.full && !env.global.json {
 		env.note("%s has not handed over yet: filebus wait %s", id, quote(string(id)))
 	}
-	env.logRead(s, "task show", string(id), record.EstimateTokens(int64(len(shown))))
-	return nil
+	return err
 }
 
 // freshJournal reads a task's journal as it is on disk, if that can be taken in.
@@ -89,32 +93,28 @@ func (e *environ) freshJournal(ctx context.Context, s *session, id task.ID) (*ta
 	return b.Look(ctx, id)
 }
 
-func taskView(j *task.Journal, opts taskShowOptions) taskShowJSON {
+func taskView(j *task.Journal, full bool, text string) taskShowJSON {
 	r := j.Version.Record
 	view := taskShowJSON{
-		Task: string(j.ID), Name: r.Name.String(), Ref: j.Version.Ref.Short(), Title: j.Task, Status: task.Status(&j.Journal),
-		Started: j.Started, Completed: j.Completed, Agent: r.Agent, Journal: validText(j.File),
+		Task: j.ID, Name: r.Name, Ref: record.ShortRef(j.Version.Ref), Title: j.Task, Status: task.Status(&j.Journal),
+		Started: j.Started, Completed: j.Completed, Agent: r.Agent, Journal: j.File,
 	}
-	if opts.full {
-		view.Text = validText(string(j.Text))
+	if full {
+		view.Text = string(j.Text)
 	} else if j.Handoff != nil {
-		view.Handoff = validText(shownHandoff(j, opts.maxTokens))
+		view.Handoff = text
 	}
 	return view
 }
 
 // shownHandoff returns the section of the handoff, or where there is none how far
 // the task is.
-func shownHandoff(j *task.Journal, maxTokens int) string {
+func shownHandoff(j *task.Journal) string {
 	start, end, found := layout.HandoffSection(j.Text)
-	text := strings.TrimRight(string(j.Text[start:end]), "\n")
 	if !found {
-		text = strings.Join(progressLines(j), "\n")
+		return strings.Join(progressLines(j), "\n")
 	}
-	if maxTokens > 0 && len(text) > 4*maxTokens {
-		return shortened(text, 4*maxTokens-80) + fmt.Sprintf("\n… cut: filebus task show %s --max-tokens 0\n", j.ID)
-	}
-	return text + "\n"
+	return strings.TrimRight(string(j.Text[start:end]), "\n")
 }
 
 // lastNotes is how many lines of progress stand for a handoff.
@@ -122,11 +122,7 @@ const lastNotes = 3
 
 // progressLines says how far a task is.
 func progressLines(j *task.Journal) []string {
-	status := task.Status(&j.Journal)
-	if status == "" {
-		status = "no status"
-	}
-	line := fmt.Sprintf("%s  %s", j.ID, status)
+	line := fmt.Sprintf("%s  %s", j.ID, cmp.Or(task.Status(&j.Journal), "no status"))
 	if j.Started != "" {
 		line += "  started " + oneLine(j.Started)
 	}
@@ -158,20 +154,8 @@ func newTaskListCommand(env *environ) *cobra.Command {
 
 // A taskListJSON is a list of tasks in JSON.
 type taskListJSON struct {
-	Tasks []taskItemJSON `json:"tasks"`
-	More  int            `json:"more,omitempty"` // that were left out
-}
-
-// A taskItemJSON is a task in a list.
-type taskItemJSON struct {
-	Task    string `json:"task"`
-	Status  string `json:"status"`
-	Seconds int    `json:"seconds"` // since it began
-	Quiet   int    `json:"quiet"`   // seconds since the journal changed
-	Agent   string `json:"agent,omitempty"`
-	Marker  bool   `json:"marker"`
-	Late    bool   `json:"late,omitempty"`
-	Title   string `json:"title,omitempty"`
+	Tasks []task.Item `json:"tasks"`
+	More  int         `json:"more,omitempty"` // that were left out
 }
 
 func runTaskList(ctx context.Context, env *environ, opts taskListOptions) error {
@@ -190,29 +174,18 @@ func runTaskList(ctx context.Context, env *environ, opts taskListOptions) error 
 		return err
 	}
 	var rows [][]string
-	view := taskListJSON{Tasks: []taskItemJSON{}}
-	size := 0
-	for i, item := range items {
-		row := taskRow(item)
-		size += len(strings.Join(row, " ")) + 1
-		if opts.maxTokens > 0 && size > 4*opts.maxTokens {
-			view.More = len(items) - i
-			break
-		}
-		rows = append(rows, row)
-		view.Tasks = append(view.Tasks, taskItemJSON{
-			item.ID, item.Status, int(item.Age.Seconds()), int(item.Quiet.Seconds()), item.Agent, item.Marked, item.Late, cutText(item.Title),
-		})
+	for _, item := range items {
+		rows = append(rows, taskRow(item))
 	}
-	if env.global.json {
-		return env.printRead(s, "task list", "", view)
+	printed, err := env.present(s, presentation{
+		entries: len(items), maxTokens: opts.maxTokens, op: "task list",
+		json: func(n int) any { return taskListJSON{items[:n], len(items) - n} },
+		text: func(n int) string { return env.table(rows[:n]) },
+	})
+	if more := len(items) - printed; err == nil && more > 0 && !env.global.json {
+		env.note("and %s; --max-tokens 0 lists all", plural(more, "more task"))
 	}
-	env.printTable(rows)
-	env.logRead(s, "task list", "", size/4)
-	if view.More > 0 {
-		env.note("and %s; --max-tokens 0 lists all", plural(view.More, "more task"))
-	}
-	return nil
+	return err
 }
 
 // taskRow returns the row of a task in a table.
@@ -225,5 +198,5 @@ func taskRow(i task.Item) []string {
 	if i.Late {
 		status += " LATE"
 	}
-	return []string{i.ID, status, runs.DurationText(i.Age.Truncate(time.Second)), cutText(textOr(i.Agent, "-")), marker, cutText(i.Title)}
+	return []string{i.ID, status, runs.DurationText(time.Duration(i.Seconds) * time.Second), cutText(textOr(i.Agent, "-")), marker, i.Title}
 }

@@ -149,9 +149,7 @@ const maxLookAlike = 255
 func (b *Board) lookAlikes(id ID) []string {
 	isOwn := map[string]bool{}
 	for _, markerID := range b.markerIDs(id) {
-		if p, err := b.markerPath(markerID); err == nil {
-			isOwn[b.work.FilePath(p)] = true
-		}
+		isOwn[b.work.FilePath(b.markerPath(markerID))] = true
 	}
 	var found []string
 	for _, place := range b.places() {
