@@ -12,25 +12,15 @@ import (
 )
 
 func newComponentCommand(env *environ) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:  "component",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newComponentTouchCommand(env), newComponentShowCommand(env), newComponentForCommand(env))
-	return cmd
+	return newGroup("component", newComponentTouchCommand(env), newComponentShowCommand(env), newComponentForCommand(env))
 }
 
 func newComponentTouchCommand(env *environ) *cobra.Command {
 	var t knowledge.Touch
-	cmd := &cobra.Command{
-		Use:  "touch NAME",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			t.Name = args[0]
-			return runComponentTouch(cmd.Context(), env, t)
-		},
-	}
+	cmd := newCommand("touch NAME", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		t.Name = args[0]
+		return runComponentTouch(ctx, env, t)
+	})
 	flags := cmd.Flags()
 	flags.StringVar(&t.Task, "task", "", "")
 	flags.StringVar(&t.Notes, "notes", "", "")
@@ -72,13 +62,9 @@ func componentRow(r knowledge.Row) []string {
 
 func newComponentShowCommand(env *environ) *cobra.Command {
 	maxTokens := 0
-	cmd := &cobra.Command{
-		Use:  "show [NAME]",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runComponentShow(cmd.Context(), env, maxTokens, strings.Join(args, ""))
-		},
-	}
+	cmd := newCommand("show [NAME]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
+		return runComponentShow(ctx, env, maxTokens, strings.Join(args, ""))
+	})
 	cmd.Flags().IntVar(&maxTokens, "max-tokens", 1000, "")
 	return cmd
 }
@@ -128,48 +114,42 @@ func runComponentShow(ctx context.Context, env *environ, maxTokens int, name str
 
 func newComponentForCommand(env *environ) *cobra.Command {
 	about := ""
-	cmd := &cobra.Command{
-		Use: "for FILE...",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runComponentFor(cmd.Context(), env, about, args)
-		},
-	}
+	cmd := newCommand("for FILE...", cobra.ArbitraryArgs, func(ctx context.Context, args []string) error {
+		files := args
+		if len(files) == 0 && about == "" {
+			return coded(record.Usage, "filebus component show", usageError("no files and no --about were given"))
+		}
+		s, err := env.openFresh(ctx)
+		if err != nil {
+			return err
+		}
+		for i, file := range files {
+			if p, err := intoPath(env, s, file); err == nil && p != "" {
+				files[i] = p
+			}
+		}
+		matches, err := env.base(s).For(ctx, files, about)
+		if err != nil {
+			return err
+		}
+		var table [][]string
+		for _, m := range matches {
+			table = append(table, append([]string{strconv.Itoa(m.Score)}, componentRow(m.Row)...))
+		}
+		_, err = env.present(s, presentation{
+			op: "component for", what: strings.Join(files, " "),
+			json: func(int) any { return componentForJSON{matches} },
+			text: func(int) string { return env.table(table) },
+		})
+		if len(table) == 0 && !env.global.json {
+			env.note("no component concerns them")
+		}
+		return err
+	})
 	cmd.Flags().StringVar(&about, "about", "", "")
 	return cmd
 }
 
 type componentForJSON struct {
 	Components []knowledge.Match `json:"components"`
-}
-
-func runComponentFor(ctx context.Context, env *environ, about string, files []string) error {
-	if len(files) == 0 && about == "" {
-		return coded(record.Usage, "filebus component show", usageError("no files and no --about were given"))
-	}
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
-	for i, file := range files {
-		if p, err := intoPath(env, s, file); err == nil && p != "" {
-			files[i] = p
-		}
-	}
-	matches, err := env.base(s).For(ctx, files, about)
-	if err != nil {
-		return err
-	}
-	var table [][]string
-	for _, m := range matches {
-		table = append(table, append([]string{strconv.Itoa(m.Score)}, componentRow(m.Row)...))
-	}
-	_, err = env.present(s, presentation{
-		op: "component for", what: strings.Join(files, " "),
-		json: func(int) any { return componentForJSON{matches} },
-		text: func(int) string { return env.table(table) },
-	})
-	if len(table) == 0 && !env.global.json {
-		env.note("no component concerns them")
-	}
-	return err
 }

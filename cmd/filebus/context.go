@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 	"strings"
@@ -27,12 +25,9 @@ type contextOptions struct {
 
 func newContextCommand(env *environ) *cobra.Command {
 	var opts contextOptions
-	cmd := &cobra.Command{
-		Use: "context [TEXT|-]...",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runContext(cmd.Context(), env, opts, strings.Join(args, " "))
-		},
-	}
+	cmd := newCommand("context [TEXT|-]...", cobra.ArbitraryArgs, func(ctx context.Context, args []string) error {
+		return runContext(ctx, env, opts, strings.Join(args, " "))
+	})
 	flags := cmd.Flags()
 	flags.StringSliceVar(&opts.files, "file", nil, "")
 	flags.StringSliceVar(&opts.tags, "tag", nil, "")
@@ -48,12 +43,8 @@ func runContext(ctx context.Context, env *environ, opts contextOptions, text str
 	if err != nil {
 		return coded(record.Usage, "", err)
 	}
-	if text == "-" {
-		read, err := io.ReadAll(io.LimitReader(env.in, maxContextText))
-		if err != nil {
-			return fmt.Errorf("reading the text: %w", err)
-		}
-		text = string(read)
+	if err := readText(env.in, "text", &text, maxContextText); err != nil {
+		return err
 	}
 	task := env.or(opts.task, "FILEBUS_TASK")
 	if strings.TrimSpace(text) == "" && len(opts.files)+len(opts.tags) == 0 && task == "" {

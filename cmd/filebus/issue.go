@@ -14,12 +14,7 @@ import (
 )
 
 func newIssueCommand(env *environ) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:  "issue",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(
+	cmd := newGroup("issue",
 		newIssueAddCommand(env), newIssueEditCommand(env), newIssueListCommand(env), newIssueShowCommand(env),
 		newIssueNextCommand(env), newIssueWaitCommand(env),
 	)

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -42,19 +40,6 @@ func changedFlags(flags *pflag.FlagSet) (names []string) {
 	return names
 }
 
-// readDetails replaces details of "-" by standard input.
-func readDetails(env *environ, d *issue.Draft) error {
-	if d.Details != "-" {
-		return nil
-	}
-	text, err := io.ReadAll(io.LimitReader(env.in, maxDetails))
-	if err != nil {
-		return fmt.Errorf("reading the details: %w", err)
-	}
-	d.Details = string(text)
-	return nil
-}
-
 // maxDetails is how much of standard input is read, in bytes: an issue that has
 // as much is refused.
 const maxDetails = 1 << 20
@@ -67,20 +52,16 @@ type issueAddOptions struct {
 
 func newIssueAddCommand(env *environ) *cobra.Command {
 	var opts issueAddOptions
-	cmd := &cobra.Command{
-		Use:  "add [SUMMARY]",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 && opts.draft.Summary != "" {
-				return usageError("the summary is given twice, as %q and as --summary", args[0])
-			}
-			if len(args) > 0 {
-				opts.draft.Summary = args[0]
-			}
-			return runIssueAdd(cmd.Context(), env, opts)
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
+	cmd := newCommand("add [SUMMARY]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
+		if len(args) > 0 && opts.draft.Summary != "" {
+			return usageError("the summary is given twice, as %q and as --summary", args[0])
+		}
+		if len(args) > 0 {
+			opts.draft.Summary = args[0]
+		}
+		return runIssueAdd(ctx, env, opts)
+	})
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	addIssueFlags(cmd, &opts.draft)
 	cmd.Flags().StringVar(&opts.draft.Agent, "agent", "", "")
 	cmd.Flags().BoolVar(&opts.noDuplicates, "no-duplicates", false, "")
@@ -102,7 +83,7 @@ type issueAddedJSON struct {
 func runIssueAdd(ctx context.Context, env *environ, opts issueAddOptions) error {
 	d := &opts.draft
 	d.Agent = env.or(d.Agent, "FILEBUS_AGENT")
-	if err := readDetails(env, d); err != nil {
+	if err := readText(env.in, "details", &d.Details, maxDetails); err != nil {
 		return err
 	}
 	if err := d.Check(); err != nil { // before a store is made for it
@@ -124,7 +105,7 @@ func runIssueAdd(ctx context.Context, env *environ, opts issueAddOptions) error 
 	if err != nil { // the issue is not lost because the index is
 		env.note("not looked at for duplicates: %v", err)
 	}
-	added, err := addUnlessKnown(ctx, q, opts, like)
+	added, err := q.Add(ctx, *d, opts.noDuplicates, like...)
 	if known, is := record.Detail[[]issue.Likeness](err); is {
 		noteDuplicates(env, known)
 	}
@@ -138,15 +119,6 @@ func runIssueAdd(ctx context.Context, env *environ, opts issueAddOptions) error 
 	}
 	env.noteProblems(ctx, q)
 	return printAdded(env, added, false, like)
-}
-
-// addUnlessKnown adds an issue, or refuses it, if it was asked to, as one that is
-// known: by the index from any file, or by what was added to the file since.
-func addUnlessKnown(ctx context.Context, q *issue.Queue, opts issueAddOptions, like []issue.Likeness) (issue.Issue, error) {
-	if opts.noDuplicates && len(like) > 0 {
-		return issue.Issue{}, issue.Known(like)
-	}
-	return q.Add(ctx, opts.draft, opts.noDuplicates)
 }
 
 // shownDuplicates is how many likely duplicates are named.
@@ -174,18 +146,14 @@ func printAdded(env *environ, i issue.Issue, merged bool, like []issue.Likeness)
 func newIssueEditCommand(env *environ) *cobra.Command {
 	var d issue.Draft
 	var flags *pflag.FlagSet
-	cmd := &cobra.Command{
-		Use:  "edit ID",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			fields := changedFlags(flags)
-			if i := slices.Index(fields, "file"); i >= 0 {
-				fields[i] = "files"
-			}
-			return runIssueEdit(cmd.Context(), env, d, fields, args[0])
-		},
-		ValidArgsFunction: completeNames(env),
-	}
+	cmd := newCommand("edit ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		fields := changedFlags(flags)
+		if i := slices.Index(fields, "file"); i >= 0 {
+			fields[i] = "files"
+		}
+		return runIssueEdit(ctx, env, d, fields, args[0])
+	})
+	cmd.ValidArgsFunction = completeNames(env)
 	flags = addIssueFlags(cmd, &d)
 	return cmd
 }
@@ -194,7 +162,7 @@ func runIssueEdit(ctx context.Context, env *environ, d issue.Draft, fields []str
 	if len(fields) == 0 {
 		return coded(record.Usage, "filebus issue edit "+quote(id)+" --priority high", usageError("nothing to change was given"))
 	}
-	if err := readDetails(env, &d); err != nil {
+	if err := readText(env.in, "details", &d.Details, maxDetails); err != nil {
 		return err
 	}
 	s, err := env.open()

@@ -39,11 +39,29 @@ type issueListOptions struct {
 
 func newIssueListCommand(env *environ) *cobra.Command {
 	var opts issueListOptions
-	cmd := &cobra.Command{
-		Use:  "list",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runIssueList(cmd.Context(), env, opts) },
-	}
+	cmd := newCommand("list", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		filter, err := opts.filter()
+		if err != nil {
+			return err
+		}
+		if opts.maxTokens < 0 {
+			return usageError("--max-tokens %d is negative", opts.maxTokens)
+		}
+		filter.Agents, filter.Open = opts.agents, opts.open
+		for _, s := range opts.statuses {
+			filter.Statuses = append(filter.Statuses, issue.Status(s))
+		}
+		s, q, err := env.openQueue(ctx)
+		if err != nil {
+			return err
+		}
+		env.noteProblems(ctx, q)
+		all, err := q.List(ctx, filter)
+		if err != nil {
+			return err
+		}
+		return printIssues(env, s, "issue list", all, opts.maxTokens)
+	})
 	opts.add(cmd)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&opts.statuses, "status", nil, "")
@@ -51,30 +69,6 @@ func newIssueListCommand(env *environ) *cobra.Command {
 	flags.BoolVar(&opts.open, "open", false, "")
 	flags.IntVar(&opts.maxTokens, "max-tokens", 1000, "")
 	return cmd
-}
-
-func runIssueList(ctx context.Context, env *environ, opts issueListOptions) error {
-	filter, err := opts.filter()
-	if err != nil {
-		return err
-	}
-	if opts.maxTokens < 0 {
-		return usageError("--max-tokens %d is negative", opts.maxTokens)
-	}
-	filter.Agents, filter.Open = opts.agents, opts.open
-	for _, s := range opts.statuses {
-		filter.Statuses = append(filter.Statuses, issue.Status(s))
-	}
-	s, q, err := env.openQueue(ctx)
-	if err != nil {
-		return err
-	}
-	env.noteProblems(ctx, q)
-	all, err := q.List(ctx, filter)
-	if err != nil {
-		return err
-	}
-	return printIssues(env, s, "issue list", all, opts.maxTokens)
 }
 
 type issueListJSON struct {
@@ -107,35 +101,28 @@ func printIssues(env *environ, s *session, op string, all []issue.Issue, maxToke
 
 func newIssueShowCommand(env *environ) *cobra.Command {
 	var maxTokens int
-	cmd := &cobra.Command{
-		Use:  "show ID",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runIssueShow(cmd.Context(), env, maxTokens, args[0])
-		},
-		ValidArgsFunction: completeNames(env),
-	}
+	cmd := newCommand("show ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		id := args[0]
+		if maxTokens < 0 {
+			return usageError("--max-tokens %d is negative", maxTokens)
+		}
+		s, q, err := env.openQueue(ctx)
+		if err != nil {
+			return err
+		}
+		i, err := q.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		return printIssue(env, s, i, maxTokens)
+	})
+	cmd.ValidArgsFunction = completeNames(env)
 	cmd.Flags().IntVar(&maxTokens, "max-tokens", issueTokens, "")
 	return cmd
 }
 
 // issueTokens is how much of an issue is shown unless more is asked for.
 const issueTokens = 400
-
-func runIssueShow(ctx context.Context, env *environ, maxTokens int, id string) error {
-	if maxTokens < 0 {
-		return usageError("--max-tokens %d is negative", maxTokens)
-	}
-	s, q, err := env.openQueue(ctx)
-	if err != nil {
-		return err
-	}
-	i, err := q.Get(ctx, id)
-	if err != nil {
-		return err
-	}
-	return printIssue(env, s, i, maxTokens)
-}
 
 // printIssue prints what an agent needs to work on an issue.
 func printIssue(env *environ, s *session, i issue.Issue, maxTokens int) error {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"filebus/materialize/issue"
 )
@@ -31,20 +32,14 @@ func issueVerbs() []issueVerb {
 
 // claimFlags gives cmd the flags of these names.
 func claimFlags(cmd *cobra.Command, c *issue.Change, names []string) {
-	flags := cmd.Flags()
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.StringVar(&c.Agent, "agent", "", "")
+	flags.DurationVar(&c.Lease, "lease", issue.DefaultLease, "")
+	flags.StringVar(&c.Task, "task", "", "")
+	flags.BoolVar(&c.Force, "force", false, "")
+	flags.StringVar(&c.Rationale, "rationale", "", "")
 	for _, name := range names {
-		switch name {
-		case "agent":
-			flags.StringVar(&c.Agent, name, "", "")
-		case "lease":
-			flags.DurationVar(&c.Lease, name, issue.DefaultLease, "")
-		case "task":
-			flags.StringVar(&c.Task, name, "", "")
-		case "force":
-			flags.BoolVar(&c.Force, name, false, "")
-		case "rationale":
-			flags.StringVar(&c.Rationale, name, "", "")
-		}
+		cmd.Flags().AddFlag(flags.Lookup(name))
 	}
 }
 
@@ -54,17 +49,13 @@ func newIssueVerbCommand(env *environ, verb issueVerb) *cobra.Command {
 	if verb.action == issue.MarkDuplicate {
 		args = 2
 	}
-	cmd := &cobra.Command{
-		Use:  verb.use,
-		Args: cobra.ExactArgs(args),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				change.Of = args[1]
-			}
-			return runIssueVerb(cmd.Context(), env, verb.action, change, args[0])
-		},
-		ValidArgsFunction: completeNames(env),
-	}
+	cmd := newCommand(verb.use, cobra.ExactArgs(args), func(ctx context.Context, args []string) error {
+		if len(args) > 1 {
+			change.Of = args[1]
+		}
+		return runIssueVerb(ctx, env, verb.action, change, args[0])
+	})
+	cmd.ValidArgsFunction = completeNames(env)
 	claimFlags(cmd, &change, verb.flags)
 	return cmd
 }
@@ -101,11 +92,9 @@ type issueNextOptions struct {
 
 func newIssueNextCommand(env *environ) *cobra.Command {
 	var opts issueNextOptions
-	cmd := &cobra.Command{
-		Use:  "next",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runIssueNext(cmd.Context(), env, opts) },
-	}
+	cmd := newCommand("next", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		return runIssueNext(ctx, env, opts)
+	})
 	opts.add(cmd)
 	cmd.Flags().BoolVar(&opts.claim, "claim", false, "")
 	claimFlags(cmd, &opts.change, []string{"agent", "lease", "task"})

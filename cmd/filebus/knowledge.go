@@ -24,28 +24,19 @@ type knowledgeOptions struct {
 }
 
 func newKnowledgeCommand(env *environ) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:  "knowledge",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(
+	return newGroup("knowledge",
 		newKnowledgeListCommand(env), newKnowledgeShowCommand(env), newKnowledgeTagsCommand(env), newKnowledgeAddCommand(env),
 		newKnowledgeEditCommand(env), newKnowledgeSupersedeCommand(env), newKnowledgeLinkCommand(env),
 		newKnowledgeRelatedCommand(env), newKnowledgeHarvestCommand(env), newKnowledgeGraphCommand(env),
 	)
-	return cmd
 }
 
 func newKnowledgeListCommand(env *environ) *cobra.Command {
 	var opts knowledgeOptions
-	cmd := &cobra.Command{
-		Use: "list [flags] [TAG...]",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runKnowledgeList(cmd.Context(), env, opts, args)
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
+	cmd := newCommand("list [flags] [TAG...]", cobra.ArbitraryArgs, func(ctx context.Context, args []string) error {
+		return runKnowledgeList(ctx, env, opts, args)
+	})
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	opts.add(cmd, "tree", "tag")
 	flags := cmd.Flags()
 	flags.BoolVar(&opts.all, "all-tags", false, "")
@@ -147,14 +138,11 @@ func supersededText(by record.Name, words string) string {
 }
 
 func newKnowledgeShowCommand(env *environ) *cobra.Command {
-	return &cobra.Command{
-		Use:  "show NAME",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runKnowledgeShow(cmd.Context(), env, args[0])
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
+	cmd := newCommand("show NAME", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runKnowledgeShow(ctx, env, args[0])
+	})
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	return cmd
 }
 
 // runKnowledgeShow takes a bare id for one of knowledge, where other kinds may
@@ -178,35 +166,29 @@ func nameOfKind(text string, kind record.Kind) string {
 }
 
 func newKnowledgeTagsCommand(env *environ) *cobra.Command {
-	return &cobra.Command{
-		Use:  "tags [PREFIX]",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runKnowledgeTags(cmd.Context(), env, append(args, "")[0])
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
-}
-
-func runKnowledgeTags(ctx context.Context, env *environ, prefix string) error {
-	s, err := env.openFresh(ctx)
-	if err != nil {
+	cmd := newCommand("tags [PREFIX]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
+		prefix := append(args, "")[0]
+		s, err := env.openFresh(ctx)
+		if err != nil {
+			return err
+		}
+		counts, err := s.read.TagCounts(ctx, prefix, record.KindKnowledge)
+		if err != nil {
+			return err
+		}
+		_, err = env.present(s, presentation{
+			op: "knowledge tags", what: prefix,
+			json: func(int) any { return counts },
+			text: func(int) string {
+				var rows [][]string
+				for _, c := range counts {
+					rows = append(rows, []string{strconv.Itoa(c.Count), c.Tag})
+				}
+				return env.table(rows)
+			},
+		})
 		return err
-	}
-	counts, err := s.read.TagCounts(ctx, prefix, record.KindKnowledge)
-	if err != nil {
-		return err
-	}
-	_, err = env.present(s, presentation{
-		op: "knowledge tags", what: prefix,
-		json: func(int) any { return counts },
-		text: func(int) string {
-			var rows [][]string
-			for _, c := range counts {
-				rows = append(rows, []string{strconv.Itoa(c.Count), c.Tag})
-			}
-			return env.table(rows)
-		},
 	})
-	return err
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	return cmd
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,7 +39,7 @@ func addDraftFlags(cmd *cobra.Command, d *knowledge.Draft) *pflag.FlagSet {
 // readContent sets the content of a draft from the argument, a file or "-", or
 // from standard input if the flag says so.
 func readContent(env *environ, d *knowledge.Draft, args []string) error {
-	from := io.Reader(nil)
+	in := env.in
 	switch {
 	case len(args) > 0 && d.Content != "":
 		return usageError("the content is given twice, in %s and as --content", args[0])
@@ -50,20 +49,17 @@ func readContent(env *environ, d *knowledge.Draft, args []string) error {
 			return contentHint(args[0], err)
 		}
 		defer func() { _ = f.Close() }() // only read
-		from = f
-	case len(args) > 0 || d.Content == "-":
-		from = env.in
-	default:
+		in, d.Content = f, "-"
+	case len(args) > 0:
+		d.Content = "-"
+	case d.Content != "-":
 		return nil
 	}
-	text, err := io.ReadAll(io.LimitReader(from, maxContentInput))
-	if err != nil {
-		return fmt.Errorf("reading the content: %w", err)
+	err := readText(in, "content", &d.Content, maxContentInput)
+	if err == nil && strings.TrimSpace(d.Content) == "" {
+		err = usageError("the content is empty")
 	}
-	if d.Content = string(text); strings.TrimSpace(d.Content) == "" {
-		return usageError("the content is empty")
-	}
-	return nil
+	return err
 }
 
 // contentHint adds to the error of a file that is not there what was meant, if the
@@ -87,11 +83,9 @@ type knowledgeAddOptions struct {
 
 func newKnowledgeAddCommand(env *environ) *cobra.Command {
 	var opts knowledgeAddOptions
-	cmd := &cobra.Command{
-		Use:  "add [FILE]",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runKnowledgeAdd(cmd.Context(), env, opts, args) },
-	}
+	cmd := newCommand("add [FILE]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
+		return runKnowledgeAdd(ctx, env, opts, args)
+	})
 	addDraftFlags(cmd, &opts.draft)
 	cmd.Flags().StringVar(&opts.into, "into", "", "")
 	cmd.Flags().BoolVar(&opts.noDuplicates, "no-duplicates", false, "")
@@ -123,7 +117,7 @@ func runKnowledgeAdd(ctx context.Context, env *environ, opts knowledgeAddOptions
 	if err != nil { // the entry is not lost because the index is
 		env.note("not looked at for duplicates: %v", err)
 	}
-	added, err := addUnlessLike(ctx, b, opts, like)
+	added, err := b.Add(ctx, *d, opts.noDuplicates, like...)
 	if known, is := record.Detail[[]knowledge.Likeness](err); is {
 		noteLike(env, known)
 	}
@@ -137,15 +131,6 @@ func runKnowledgeAdd(ctx context.Context, env *environ, opts knowledgeAddOptions
 		env.note("if it takes the place of %s: filebus knowledge supersede %s %s", id, id, quote(added.ID))
 	}
 	return printKnowledgeChange(env, s, added, "", like)
-}
-
-// addUnlessLike adds an entry, or refuses it, if it was asked to, as one that is
-// known: by the index from any file, or by what was added to the file since.
-func addUnlessLike(ctx context.Context, b *knowledge.Base, opts knowledgeAddOptions, like []knowledge.Likeness) (knowledge.Entry, error) {
-	if opts.noDuplicates && len(like) > 0 {
-		return knowledge.Entry{}, knowledge.Known(like)
-	}
-	return b.Add(ctx, opts.draft, opts.noDuplicates)
 }
 
 // intoPath returns the path below the workspace of a file that the user names.
@@ -203,18 +188,14 @@ func printKnowledgeChange(env *environ, s *session, e knowledge.Entry, supersede
 func newKnowledgeEditCommand(env *environ) *cobra.Command {
 	var d knowledge.Draft
 	var flags *pflag.FlagSet
-	cmd := &cobra.Command{
-		Use:  "edit ID [FILE]",
-		Args: cobra.RangeArgs(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			fields := changedFlags(flags)
-			if len(args) > 1 {
-				fields = append(fields, "content")
-			}
-			return runKnowledgeEdit(cmd.Context(), env, d, fields, args)
-		},
-		ValidArgsFunction: completeNames(env),
-	}
+	cmd := newCommand("edit ID [FILE]", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) error {
+		fields := changedFlags(flags)
+		if len(args) > 1 {
+			fields = append(fields, "content")
+		}
+		return runKnowledgeEdit(ctx, env, d, fields, args)
+	})
+	cmd.ValidArgsFunction = completeNames(env)
 	flags = addDraftFlags(cmd, &d)
 	return cmd
 }

@@ -24,11 +24,9 @@ type graphOptions struct {
 
 func newKnowledgeGraphCommand(env *environ) *cobra.Command {
 	var opts graphOptions
-	cmd := &cobra.Command{
-		Use:  "graph",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runKnowledgeGraph(cmd.Context(), env, opts) },
-	}
+	cmd := newCommand("graph", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		return runKnowledgeGraph(ctx, env, opts)
+	})
 	flags := cmd.Flags()
 	flags.StringVar(&opts.format, "format", string(knowledge.FormatDOT), "")
 	opts.add(cmd, "tree", "tag")

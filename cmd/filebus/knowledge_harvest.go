@@ -13,58 +13,47 @@ import (
 	"filebus/store/record"
 )
 
-type harvestOptions struct {
-	add  string
-	tags []string
-}
-
 func newKnowledgeHarvestCommand(env *environ) *cobra.Command {
-	var opts harvestOptions
-	cmd := &cobra.Command{
-		Use:  "harvest TASK",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runKnowledgeHarvest(cmd.Context(), env, opts, args[0])
-		},
-		ValidArgsFunction: completeNames(env),
-	}
+	var add string
+	var tags []string
+	cmd := newCommand("harvest TASK", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		task := args[0]
+		s, err := env.openFresh(ctx)
+		if err != nil {
+			return err
+		}
+		if !strings.ContainsAny(task, "/:") {
+			task = layout.TaskID(task)
+		}
+		v, err := env.resolve(ctx, s, nameOfKind(task, record.KindHandoff))
+		if err != nil {
+			return err
+		}
+		b := env.base(s)
+		h, err := b.Harvest(ctx, v, tags)
+		if err != nil {
+			return err
+		}
+		numbers, err := harvestNumbers(h, add)
+		if err != nil {
+			return err
+		}
+		added, err := b.Take(ctx, h, numbers)
+		if err != nil {
+			return err
+		}
+		return printHarvest(env, s, h, add != "", added)
+	})
+	cmd.ValidArgsFunction = completeNames(env)
 	flags := cmd.Flags()
-	flags.StringVar(&opts.add, "add", "", "")
-	flags.StringSliceVar(&opts.tags, "tag", nil, "")
+	flags.StringVar(&add, "add", "", "")
+	flags.StringSliceVar(&tags, "tag", nil, "")
 	return cmd
 }
 
 type harvestJSON struct {
 	knowledge.Harvest
 	Added []string `json:"added,omitempty"`
-}
-
-func runKnowledgeHarvest(ctx context.Context, env *environ, opts harvestOptions, task string) error {
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
-	if !strings.ContainsAny(task, "/:") {
-		task = layout.TaskID(task)
-	}
-	v, err := env.resolve(ctx, s, nameOfKind(task, record.KindHandoff))
-	if err != nil {
-		return err
-	}
-	b := env.base(s)
-	h, err := b.Harvest(ctx, v, opts.tags)
-	if err != nil {
-		return err
-	}
-	numbers, err := harvestNumbers(h, opts.add)
-	if err != nil {
-		return err
-	}
-	added, err := b.Take(ctx, h, numbers)
-	if err != nil {
-		return err
-	}
-	return printHarvest(env, s, h, opts.add != "", added)
 }
 
 // harvestNumbers returns the numbers of the proposals that --add names.

@@ -14,14 +14,10 @@ import (
 
 func newKnowledgeLinkCommand(env *environ) *cobra.Command {
 	remove := false
-	cmd := &cobra.Command{
-		Use:  "link A TYPE B",
-		Args: cobra.ExactArgs(3),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runKnowledgeLink(cmd.Context(), env, remove, args[0], args[1], args[2])
-		},
-		ValidArgsFunction: completeNames(env),
-	}
+	cmd := newCommand("link A TYPE B", cobra.ExactArgs(3), func(ctx context.Context, args []string) error {
+		return runKnowledgeLink(ctx, env, remove, args[0], args[1], args[2])
+	})
+	cmd.ValidArgsFunction = completeNames(env)
 	cmd.Flags().BoolVar(&remove, "remove", false, "")
 	return cmd
 }
@@ -80,24 +76,39 @@ func linkEnd(name record.Name) string {
 	return name.String()
 }
 
-type relatedOptions struct {
-	depth, limit, maxTokens int
-}
-
 func newKnowledgeRelatedCommand(env *environ) *cobra.Command {
-	var opts relatedOptions
-	cmd := &cobra.Command{
-		Use:  "related ID",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runKnowledgeRelated(cmd.Context(), env, opts, args[0])
-		},
-		ValidArgsFunction: completeNames(env),
-	}
+	var depth, limit, maxTokens int
+	cmd := newCommand("related ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		id := args[0]
+		if depth < 1 || depth > maxDepth || limit < 1 || limit > maxRelated || maxTokens < 0 {
+			return usageError("--depth is from 1 to %d, --limit from 1 to %d, --max-tokens not negative", maxDepth, maxRelated)
+		}
+		s, name, err := env.findKnowledge(ctx, id)
+		if err != nil {
+			return err
+		}
+		g, err := s.read.Graph(ctx)
+		if err != nil {
+			return err
+		}
+		found, more, err := g.Related(ctx, name, query.RelatedRequest{Depth: depth, Limit: limit})
+		if err != nil {
+			return err
+		}
+		if g.Unread > 0 {
+			env.note("%s not looked at for the files that they changed", plural(g.Unread, "older handoff"))
+		}
+		list := relatedListJSON{Of: linkEnd(name), More: more}
+		for _, r := range found {
+			list.Related = append(list.Related, relatedView(r))
+		}
+		return printRelated(env, s, list, maxTokens)
+	})
+	cmd.ValidArgsFunction = completeNames(env)
 	flags := cmd.Flags()
-	flags.IntVar(&opts.depth, "depth", 1, "")
-	flags.IntVar(&opts.limit, "limit", 10, "")
-	flags.IntVar(&opts.maxTokens, "max-tokens", 800, "")
+	flags.IntVar(&depth, "depth", 1, "")
+	flags.IntVar(&limit, "limit", 10, "")
+	flags.IntVar(&maxTokens, "max-tokens", 800, "")
 	return cmd
 }
 
@@ -116,32 +127,6 @@ type relatedJSON struct {
 	Via          string   `json:"via,omitempty"` // of those further away
 	Why          []string `json:"why"`
 	SupersededBy string   `json:"superseded_by,omitempty"`
-}
-
-func runKnowledgeRelated(ctx context.Context, env *environ, opts relatedOptions, id string) error {
-	if opts.depth < 1 || opts.depth > maxDepth || opts.limit < 1 || opts.limit > maxRelated || opts.maxTokens < 0 {
-		return usageError("--depth is from 1 to %d, --limit from 1 to %d, --max-tokens not negative", maxDepth, maxRelated)
-	}
-	s, name, err := env.findKnowledge(ctx, id)
-	if err != nil {
-		return err
-	}
-	g, err := s.read.Graph(ctx)
-	if err != nil {
-		return err
-	}
-	found, more, err := g.Related(ctx, name, query.RelatedRequest{Depth: opts.depth, Limit: opts.limit})
-	if err != nil {
-		return err
-	}
-	if g.Unread > 0 {
-		env.note("%s not looked at for the files that they changed", plural(g.Unread, "older handoff"))
-	}
-	list := relatedListJSON{Of: linkEnd(name), More: more}
-	for _, r := range found {
-		list.Related = append(list.Related, relatedView(r))
-	}
-	return printRelated(env, s, list, opts.maxTokens)
 }
 
 // The bounds of a walk.

@@ -12,12 +12,7 @@ import (
 )
 
 func newTaskCommand(env *environ) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:  "task",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newTaskStartCommand(env), newTaskPromptCommand(env), newTaskNoteCommand(env), newTaskHandoffCommand(env))
+	cmd := newGroup("task", newTaskStartCommand(env), newTaskPromptCommand(env), newTaskNoteCommand(env), newTaskHandoffCommand(env))
 	for _, verb := range taskVerbs() {
 		cmd.AddCommand(newTaskVerbCommand(env, verb))
 	}
@@ -48,11 +43,9 @@ type taskStartOptions struct {
 
 func newTaskStartCommand(env *environ) *cobra.Command {
 	var opts taskStartOptions
-	cmd := &cobra.Command{
-		Use:  "start ID",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runTaskStart(cmd.Context(), env, opts, args[0]) },
-	}
+	cmd := newCommand("start ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runTaskStart(ctx, env, opts, args[0])
+	})
 	flags := cmd.Flags()
 	flags.StringVar(&opts.Title, "title", "", "")
 	flags.StringVar(&opts.Agent, "agent", "", "")
@@ -106,44 +99,51 @@ func runTaskStart(ctx context.Context, env *environ, opts taskStartOptions, text
 }
 
 func newTaskPromptCommand(env *environ) *cobra.Command {
-	return &cobra.Command{
-		Use:  "prompt ID",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runTaskPrompt(cmd.Context(), env, args[0]) },
-	}
-}
-
-func runTaskPrompt(ctx context.Context, env *environ, text string) error {
-	b, id, err := env.openBoard(text)
-	if err != nil {
-		return err
-	}
-	title := ""
-	j, err := b.Get(ctx, id)
-	switch {
-	case errors.Is(err, task.ErrNotStarted):
-		env.note("%s was not started yet: filebus task start %s", id, id)
-	case err != nil:
-		return err
-	default:
-		title = j.Task
-	}
-	p := b.Prompt(id, title)
-	if env.global.json {
-		return env.printJSON(p)
-	}
-	env.printf("%s", p.Text)
-	return nil
+	return newCommand("prompt ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		text := args[0]
+		b, id, err := env.openBoard(text)
+		if err != nil {
+			return err
+		}
+		title := ""
+		j, err := b.Get(ctx, id)
+		switch {
+		case errors.Is(err, task.ErrNotStarted):
+			env.note("%s was not started yet: filebus task start %s", id, id)
+		case err != nil:
+			return err
+		default:
+			title = j.Task
+		}
+		p := b.Prompt(id, title)
+		if env.global.json {
+			return env.printJSON(p)
+		}
+		env.printf("%s", p.Text)
+		return nil
+	})
 }
 
 func newTaskNoteCommand(env *environ) *cobra.Command {
-	return &cobra.Command{
-		Use:  "note ID TEXT...",
-		Args: cobra.MinimumNArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runTaskNote(cmd.Context(), env, args[0], strings.Join(args[1:], " "))
-		},
-	}
+	return newCommand("note ID TEXT...", cobra.MinimumNArgs(2), func(ctx context.Context, args []string) error {
+		text := args[0]
+		line := strings.Join(args[1:], " ")
+		if strings.TrimSpace(line) == "" {
+			return usageError("there is nothing to note")
+		}
+		b, id, err := env.openBoard(text)
+		if err != nil {
+			return err
+		}
+		put, err := b.Note(ctx, id, line)
+		if err != nil {
+			return err
+		}
+		if env.global.json {
+			return env.printJSON(taskNoteJSON{id, put.Name, record.ShortRef(put.Ref)})
+		}
+		return nil
+	})
 }
 
 // A taskNoteJSON is a journal that got a line, in JSON.
@@ -151,22 +151,4 @@ type taskNoteJSON struct {
 	Task task.ID         `json:"task"`
 	Name record.Name     `json:"name"`
 	Ref  record.ShortRef `json:"ref"`
-}
-
-func runTaskNote(ctx context.Context, env *environ, text, line string) error {
-	if strings.TrimSpace(line) == "" {
-		return usageError("there is nothing to note")
-	}
-	b, id, err := env.openBoard(text)
-	if err != nil {
-		return err
-	}
-	put, err := b.Note(ctx, id, line)
-	if err != nil {
-		return err
-	}
-	if env.global.json {
-		return env.printJSON(taskNoteJSON{id, put.Name, record.ShortRef(put.Ref)})
-	}
-	return nil
 }

@@ -143,13 +143,9 @@ func readAtMost(env *environ, name string, limit int64) ([]byte, error) {
 
 func newTaskHandoffCommand(env *environ) *cobra.Command {
 	var opts handoffOptions
-	cmd := &cobra.Command{
-		Use:  "handoff ID",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runTaskEnd(cmd.Context(), env, &opts, args[0], (*task.Board).HandOver)
-		},
-	}
+	cmd := newCommand("handoff ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runTaskEnd(ctx, env, &opts, args[0], (*task.Board).HandOver)
+	})
 	opts.add(cmd, true)
 	return cmd
 }
@@ -170,18 +166,14 @@ func taskVerbs() []taskVerb {
 
 func newTaskVerbCommand(env *environ, verb taskVerb) *cobra.Command {
 	var opts handoffOptions
-	cmd := &cobra.Command{
-		Use:  verb.use,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if verb.outcome != "" {
-				opts.outcome = verb.outcome
-			} else if err := checkDone(opts.outcome); err != nil {
-				return err
-			}
-			return runTaskEnd(cmd.Context(), env, &opts, args[0], (*task.Board).Finish)
-		},
-	}
+	cmd := newCommand(verb.use, cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		if verb.outcome != "" {
+			opts.outcome = verb.outcome
+		} else if err := checkDone(opts.outcome); err != nil {
+			return err
+		}
+		return runTaskEnd(ctx, env, &opts, args[0], (*task.Board).Finish)
+	})
 	opts.add(cmd, verb.outcome == "")
 	return cmd
 }

@@ -25,11 +25,9 @@ const taskTokens = 1000
 
 func newTaskShowCommand(env *environ) *cobra.Command {
 	var opts taskShowOptions
-	cmd := &cobra.Command{
-		Use:  "show ID",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runTaskShow(cmd.Context(), env, opts, args[0]) },
-	}
+	cmd := newCommand("show ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runTaskShow(ctx, env, opts, args[0])
+	})
 	cmd.Flags().BoolVar(&opts.full, "full", false, "")
 	cmd.Flags().IntVar(&opts.maxTokens, "max-tokens", taskTokens, "")
 	return cmd
@@ -140,11 +138,35 @@ type taskListOptions struct {
 
 func newTaskListCommand(env *environ) *cobra.Command {
 	var opts taskListOptions
-	cmd := &cobra.Command{
-		Use:  "list",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runTaskList(cmd.Context(), env, opts) },
-	}
+	cmd := newCommand("list", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		if opts.Late <= 0 {
+			return usageError("--late %v is no time that a task may take", opts.Late)
+		}
+		if opts.maxTokens < 0 {
+			return usageError("--max-tokens %d is negative", opts.maxTokens)
+		}
+		s, err := env.openFresh(ctx)
+		if err != nil {
+			return err
+		}
+		items, err := env.board(s).List(ctx, opts.ListOptions)
+		if err != nil {
+			return err
+		}
+		var rows [][]string
+		for _, item := range items {
+			rows = append(rows, taskRow(item))
+		}
+		printed, err := env.present(s, presentation{
+			entries: len(items), maxTokens: opts.maxTokens, op: "task list",
+			json: func(n int) any { return taskListJSON{items[:n], len(items) - n} },
+			text: func(n int) string { return env.table(rows[:n]) },
+		})
+		if more := len(items) - printed; err == nil && more > 0 && !env.global.json {
+			env.note("and %s; --max-tokens 0 lists all", plural(more, "more task"))
+		}
+		return err
+	})
 	flags := cmd.Flags()
 	flags.BoolVar(&opts.Running, "running", false, "")
 	flags.DurationVar(&opts.Late, "late", defaultLate, "")
@@ -156,36 +178,6 @@ func newTaskListCommand(env *environ) *cobra.Command {
 type taskListJSON struct {
 	Tasks []task.Item `json:"tasks"`
 	More  int         `json:"more,omitempty"` // that were left out
-}
-
-func runTaskList(ctx context.Context, env *environ, opts taskListOptions) error {
-	if opts.Late <= 0 {
-		return usageError("--late %v is no time that a task may take", opts.Late)
-	}
-	if opts.maxTokens < 0 {
-		return usageError("--max-tokens %d is negative", opts.maxTokens)
-	}
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
-	items, err := env.board(s).List(ctx, opts.ListOptions)
-	if err != nil {
-		return err
-	}
-	var rows [][]string
-	for _, item := range items {
-		rows = append(rows, taskRow(item))
-	}
-	printed, err := env.present(s, presentation{
-		entries: len(items), maxTokens: opts.maxTokens, op: "task list",
-		json: func(n int) any { return taskListJSON{items[:n], len(items) - n} },
-		text: func(n int) string { return env.table(rows[:n]) },
-	})
-	if more := len(items) - printed; err == nil && more > 0 && !env.global.json {
-		env.note("and %s; --max-tokens 0 lists all", plural(more, "more task"))
-	}
-	return err
 }
 
 // taskRow returns the row of a task in a table.

@@ -26,11 +26,9 @@ const defaultWait = 570 * time.Second
 
 func newWaitCommand(env *environ) *cobra.Command {
 	var opts waitOptions
-	cmd := &cobra.Command{
-		Use:  "wait TASK...",
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runWait(cmd.Context(), env, opts, args) },
-	}
+	cmd := newCommand("wait TASK...", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) error {
+		return runWait(ctx, env, opts, args)
+	})
 	flags := cmd.Flags()
 	flags.BoolVar(&opts.all, "all", false, "")
 	flags.BoolVar(&opts.any, "any", false, "")

@@ -1,6 +1,7 @@
 package issue
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,16 +13,20 @@ import (
 )
 
 // Add adds an issue to the queue, pending, with an id that none has or had. With
-// strict set one that is likely to be known is refused with ErrKnown, also when two
-// agents add the same at once.
-func (q *Queue) Add(ctx context.Context, d Draft, strict bool) (added Issue, err error) {
-	d = d.withDefaults()
+// strict set one that is likely to be known is refused with ErrKnown: as one of those
+// that Likely has found, or by what is in the file by now.
+func (q *Queue) Add(ctx context.Context, d Draft, strict bool, known ...Likeness) (added Issue, err error) {
+	d.Priority, d.Source = cmp.Or(d.Priority, "medium"), cmp.Or(d.Source, "generated")
+	d.Complexity = cmp.Or(d.Complexity, "normal")
 	if err := d.Check(); err != nil {
 		return Issue{}, err
 	}
+	if strict && len(known) > 0 {
+		return Issue{}, errKnown(known)
+	}
 	err = q.work.EditEntries(ctx, record.KindIssue, "", record.SourcePut, func(e *materialize.Entries) error {
 		if like := d.among(q.issuesIn(e)); strict && len(like) > 0 {
-			return Known(like)
+			return errKnown(like)
 		}
 		now := q.now().UTC()
 		id, err := e.NextID(record.KindIssue, "ISSUE-"+now.Format("20060102")+"-")

@@ -1,7 +1,6 @@
 package issue
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -29,13 +28,6 @@ type Draft struct {
 // maxText bounds the text of an issue, in bytes: about 4,000 tokens, twenty times
 // what one usually has.
 const maxText = 16 << 10
-
-// withDefaults fills in what a new issue has if nobody says otherwise.
-func (d Draft) withDefaults() Draft {
-	d.Priority, d.Source = cmp.Or(d.Priority, "medium"), cmp.Or(d.Source, "generated")
-	d.Complexity = cmp.Or(d.Complexity, "normal")
-	return d
-}
 
 // A draftField is a field of a draft, as issues have it.
 type draftField struct {

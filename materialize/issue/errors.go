@@ -71,9 +71,8 @@ func errCircle(id, of string) error {
 	return record.Usage.Errorf("%s cannot be a duplicate of %s", id, why).Because(ErrCircle, of)
 }
 
-// Known is the error of an issue that is not added, as it is likely to be the same as
-// others.
-func Known(like []Likeness) error {
+// errKnown says that an issue is not added, as it is likely to be the same as others.
+func errKnown(like []Likeness) error {
 	err := record.Conflict.Errorf("not added: %s is likely to be the same: %s", like[0].ID, like[0].Summary)
 	return err.Because(ErrKnown, like[0].ID).With(like)
 }

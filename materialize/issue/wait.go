@@ -28,15 +28,11 @@ type WaitOptions struct {
 	Taking bool
 }
 
-// Position returns the position of the last entry of the log that is not later
-// than a time; with the zero time, of the last one.
-func (q *Queue) Position(ctx context.Context, at time.Time) (position uint64, err error) {
+// Position returns the position of the last entry of the log.
+func (q *Queue) Position(ctx context.Context) (position uint64, err error) {
 	err = q.work.Store.View(ctx, func(tx *store.Tx) error {
 		position = tx.Position()
-		if !at.IsZero() {
-			position, err = tx.AsOf(at)
-		}
-		return err
+		return nil
 	})
 	return position, err
 }

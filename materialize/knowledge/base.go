@@ -138,9 +138,12 @@ func (b *Base) Problems(path string) []*layout.SyntaxError {
 }
 
 // Add adds an entry with an id that none has or had, such as pattern-012. With
-// strict set one that is likely to be known is refused with ErrKnown, also when two
-// processes add the same at once.
-func (b *Base) Add(ctx context.Context, d Draft, strict bool) (Entry, error) {
+// strict set one that is likely to be known is refused with ErrKnown: as one of those
+// that Similar has found, or by what is in the file by now.
+func (b *Base) Add(ctx context.Context, d Draft, strict bool, known ...Likeness) (Entry, error) {
+	if strict && len(known) > 0 {
+		return Entry{}, errKnown(known)
+	}
 	p, f, err := b.file(d.Into)
 	if err != nil {
 		return Entry{}, err
@@ -155,7 +158,7 @@ func (b *Base) Add(ctx context.Context, d Draft, strict bool) (Entry, error) {
 	var name record.Name
 	err = b.work.EditEntriesIn(ctx, p, record.SourcePut, func(e *materialize.Entries) (err error) {
 		if like := d.among(b.entriesIn(f, e)); strict && len(like) > 0 {
-			return Known(like)
+			return errKnown(like)
 		}
 		name, err = b.insert(e, f, d)
 		return err

@@ -46,9 +46,8 @@ func errBroken(path string) error {
 	return err.Because(ErrBroken)
 }
 
-// Known is the error of an entry that is not added, as it is likely to say the same as
-// others.
-func Known(like []Likeness) error {
+// errKnown says that an entry is not added, as it is likely to say the same as others.
+func errKnown(like []Likeness) error {
 	e := like[0].Entry
 	err := record.Conflict.Errorf("not added: %s is likely to be the same: %s", e.ID, firstWords(e.Fields.Content, maxTitle))
 	return err.Because(ErrKnown, e.ID).With(like)

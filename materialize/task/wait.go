@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"filebus/materialize/layout"
@@ -154,7 +155,7 @@ func (w *waiter) lookAt(ctx context.Context, t *awaited) (ended bool, again time
 		t.empty = true
 		return false, emptyPause, nil
 	}
-	if err := w.takeIn(ctx, t.id, nil); err != nil {
+	if err := w.takeIn(ctx, w.journalPath(t.id)); err != nil {
 		return false, 0, err
 	}
 	m, o, err := w.choose(ctx, t, found)
@@ -162,7 +163,7 @@ func (w *waiter) lookAt(ctx context.Context, t *awaited) (ended bool, again time
 		return false, 0, err
 	}
 	e := w.ending(t.id, m, o)
-	if err := w.takeIn(ctx, t.id, &m); err != nil {
+	if err := w.takeIn(ctx, m.path); err != nil {
 		return false, 0, err
 	}
 	w.endings = append(w.endings, e)
@@ -203,34 +204,22 @@ func (w *waiter) choose(ctx context.Context, t *awaited, found []Marker) (best M
 	return best, o, nil
 }
 
-// takeIn stores the journal of a task, or its marker, as it stands on disk. What
-// cannot be stored now is found by a later command.
-func (w *waiter) takeIn(ctx context.Context, id ID, m *Marker) error {
-	p := w.journalPath(id)
-	if m != nil {
-		p = m.path
-	}
-	if err := w.work.TakeIn(ctx, p); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+// takeIn stores a journal or a marker as it stands on disk. What cannot be stored now
+// is found by a later command.
+func (w *waiter) takeIn(ctx context.Context, p string) error {
+	err := w.work.TakeIn(ctx, p)
+	if err != nil && ctx.Err() == nil {
 		w.say(p, "%s is not stored yet: %v", p, err)
 	}
-	return nil
+	return ctx.Err()
 }
 
 // sayMarkerErrors names what stands in the place of a marker.
 func (w *waiter) sayMarkerErrors(err error) {
-	if err == nil {
-		return
-	}
-	list, joined := err.(interface{ Unwrap() []error })
-	if !joined {
-		w.say(err.Error(), "%v, and does not count", err)
-		return
-	}
-	for _, err := range list.Unwrap() {
-		w.sayMarkerErrors(err)
+	if err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") { // as errors.Join has them
+			w.say(line, "%s, and does not count", line)
+		}
 	}
 }
 
