@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"math"
 	"path/filepath"
 	"strings"
@@ -96,34 +95,28 @@ func workspaceFiles(env *environ, w *session, files []string) []string {
 
 // A contextView is an item of a context in JSON.
 type contextView struct {
-	Section string   `json:"section"`
-	Name    string   `json:"name"`
-	Ref     string   `json:"ref"`
-	Text    string   `json:"text"`
-	Tokens  int      `json:"tokens"` // of the whole record, about
-	Score   float64  `json:"score"`
-	Why     []string `json:"why,omitempty"`
-	Changed []string `json:"changed,omitempty"`
-}
-
-// An omissionView is a record that was left out, in JSON.
-type omissionView struct {
-	Name   string `json:"name"`
-	Reason string `json:"reason"`
+	Section query.ContextSection `json:"section"`
+	Name    record.Name          `json:"name"`
+	Ref     record.Ref           `json:"ref"`
+	Text    string               `json:"text"`
+	Tokens  int                  `json:"tokens"` // of the whole record, about
+	Score   float64              `json:"score"`
+	Why     []string             `json:"why,omitempty"`
+	Changed []string             `json:"changed,omitempty"`
 }
 
 // A contextListing is a context in JSON.
 type contextListing struct {
-	Tokens  int            `json:"tokens"`
-	Items   []contextView  `json:"items"`
-	LeftOut []omissionView `json:"left_out,omitempty"`
+	Tokens  int              `json:"tokens"`
+	Items   []contextView    `json:"items"`
+	LeftOut []query.Omission `json:"left_out,omitempty"`
 }
 
 func newContextListing(a *query.ContextAnswer) contextListing {
-	listing := contextListing{Tokens: a.Tokens, Items: []contextView{}}
+	listing := contextListing{Tokens: a.Tokens}
 	for _, i := range a.Items {
 		listing.Items = append(listing.Items, contextView{
-			string(i.Section), i.Version.Record.Name.String(), i.Version.Ref.String(), i.Text, i.Tokens, i.Score, i.Why, i.Changed,
+			i.Section, i.Version.Record.Name, i.Version.Ref, i.Text, i.Tokens, i.Score, i.Why, i.Changed,
 		})
 	}
 	return listing
@@ -135,9 +128,7 @@ func contextJSONTokens(a *query.ContextAnswer) int {
 	listing := newContextListing(a)
 	listing.Tokens = math.MaxInt16 // as long as any
 	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(listing); err != nil {
+	if err := writeJSON(&out, listing); err != nil {
 		return math.MaxInt
 	}
 	return record.EstimateTokens(int64(out.Len()))
@@ -149,10 +140,8 @@ func printContext(env *environ, a query.ContextAnswer, explain bool) error {
 	}
 	if env.global.json {
 		listing := newContextListing(&a)
-		for _, o := range a.LeftOut {
-			if explain {
-				listing.LeftOut = append(listing.LeftOut, omissionView{o.Name.String(), o.Reason})
-			}
+		if explain {
+			listing.LeftOut = a.LeftOut
 		}
 		return env.printJSON(listing)
 	}

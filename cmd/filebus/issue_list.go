@@ -11,45 +11,31 @@ import (
 	"filebus/materialize/issue"
 )
 
-// issueFilterOptions are the flags that pick issues.
-type issueFilterOptions struct {
-	types, priorities []string
+// addFilterFlags gives cmd the flags that pick issues.
+func addFilterFlags(cmd *cobra.Command, f *issue.Filter) {
+	cmd.Flags().StringSliceVar(&f.Types, "type", nil, "")
+	cmd.Flags().StringSliceVar(&f.Priorities, "priority", nil, "")
 }
 
-func (o *issueFilterOptions) add(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&o.types, "type", nil, "")
-	cmd.Flags().StringSliceVar(&o.priorities, "priority", nil, "")
-}
-
-func (o *issueFilterOptions) filter() (issue.Filter, error) {
-	for _, p := range o.priorities {
+// checkPriorities refuses what no issue has.
+func checkPriorities(f issue.Filter) error {
+	for _, p := range f.Priorities {
 		if !slices.Contains(issue.Priorities(), p) {
-			return issue.Filter{}, usageError("--priority %q is none of %s", p, strings.Join(issue.Priorities(), ", "))
+			return usageError("--priority %q is none of %s", p, strings.Join(issue.Priorities(), ", "))
 		}
 	}
-	return issue.Filter{Types: o.types, Priorities: o.priorities}, nil
-}
-
-type issueListOptions struct {
-	issueFilterOptions
-	statuses, agents []string
-	open             bool
-	maxTokens        int
+	return nil
 }
 
 func newIssueListCommand(env *environ) *cobra.Command {
-	var opts issueListOptions
+	var filter issue.Filter
+	var maxTokens int
 	cmd := newCommand("list", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		filter, err := opts.filter()
-		if err != nil {
+		if err := checkPriorities(filter); err != nil {
 			return err
 		}
-		if opts.maxTokens < 0 {
-			return usageError("--max-tokens %d is negative", opts.maxTokens)
-		}
-		filter.Agents, filter.Open = opts.agents, opts.open
-		for _, s := range opts.statuses {
-			filter.Statuses = append(filter.Statuses, issue.Status(s))
+		if maxTokens < 0 {
+			return usageError("--max-tokens %d is negative", maxTokens)
 		}
 		s, q, err := env.openQueue(ctx)
 		if err != nil {
@@ -60,14 +46,14 @@ func newIssueListCommand(env *environ) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return printIssues(env, s, "issue list", all, opts.maxTokens)
+		return printIssues(env, s, "issue list", all, maxTokens)
 	})
-	opts.add(cmd)
+	addFilterFlags(cmd, &filter)
 	flags := cmd.Flags()
-	flags.StringSliceVar(&opts.statuses, "status", nil, "")
-	flags.StringSliceVar(&opts.agents, "agent", nil, "")
-	flags.BoolVar(&opts.open, "open", false, "")
-	flags.IntVar(&opts.maxTokens, "max-tokens", 1000, "")
+	flags.StringSliceVar(&filter.Statuses, "status", nil, "")
+	flags.StringSliceVar(&filter.Agents, "agent", nil, "")
+	flags.BoolVar(&filter.Open, "open", false, "")
+	flags.IntVar(&maxTokens, "max-tokens", 1000, "")
 	return cmd
 }
 

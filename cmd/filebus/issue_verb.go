@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -84,53 +85,41 @@ func runIssueVerb(ctx context.Context, env *environ, action issue.Action, c issu
 	return printIssueLine(env, i)
 }
 
-type issueNextOptions struct {
-	issueFilterOptions
-	claim  bool
-	change issue.Change
-}
-
 func newIssueNextCommand(env *environ) *cobra.Command {
-	var opts issueNextOptions
+	var filter issue.Filter
+	var change issue.Change
+	claim := false
 	cmd := newCommand("next", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		return runIssueNext(ctx, env, opts)
+		if err := cmp.Or(checkPriorities(filter), checkLease(issue.Claim, change)); err != nil {
+			return err
+		}
+		change.Agent = env.actor(change.Agent)
+		s, q, err := env.openQueue(ctx)
+		if err != nil {
+			return err
+		}
+		env.noteProblems(ctx, q)
+		var found bool
+		var i issue.Issue
+		if claim {
+			i, found, err = q.ClaimNext(ctx, filter, change)
+		} else {
+			i, found, err = q.Next(ctx, filter, change.Agent)
+		}
+		switch {
+		case err != nil:
+			return err
+		case found:
+			return printIssue(env, s, i, issueTokens)
+		}
+		env.note("no issue is waiting")
+		if env.global.json {
+			return env.printJSON(nil)
+		}
+		return nil
 	})
-	opts.add(cmd)
-	cmd.Flags().BoolVar(&opts.claim, "claim", false, "")
-	claimFlags(cmd, &opts.change, []string{"agent", "lease", "task"})
+	addFilterFlags(cmd, &filter)
+	cmd.Flags().BoolVar(&claim, "claim", false, "")
+	claimFlags(cmd, &change, []string{"agent", "lease", "task"})
 	return cmd
-}
-
-func runIssueNext(ctx context.Context, env *environ, opts issueNextOptions) error {
-	filter, err := opts.filter()
-	if err != nil {
-		return err
-	}
-	if err := checkLease(issue.Claim, opts.change); err != nil {
-		return err
-	}
-	opts.change.Agent = env.actor(opts.change.Agent)
-	s, q, err := env.openQueue(ctx)
-	if err != nil {
-		return err
-	}
-	env.noteProblems(ctx, q)
-	var found bool
-	var i issue.Issue
-	if opts.claim {
-		i, found, err = q.ClaimNext(ctx, filter, opts.change)
-	} else {
-		i, found, err = q.Next(ctx, filter, opts.change.Agent)
-	}
-	switch {
-	case err != nil:
-		return err
-	case found:
-		return printIssue(env, s, i, issueTokens)
-	}
-	env.note("no issue is waiting")
-	if env.global.json {
-		return env.printJSON(nil)
-	}
-	return nil
 }

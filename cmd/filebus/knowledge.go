@@ -14,15 +14,6 @@ import (
 	"filebus/store/record"
 )
 
-type knowledgeOptions struct {
-	filterFlags
-	types         []string
-	all, prefix   bool
-	superseded    bool
-	minConfidence string
-	limit, offset int
-}
-
 func newKnowledgeCommand(env *environ) *cobra.Command {
 	return newGroup("knowledge",
 		newKnowledgeListCommand(env), newKnowledgeShowCommand(env), newKnowledgeTagsCommand(env), newKnowledgeAddCommand(env),
@@ -32,55 +23,52 @@ func newKnowledgeCommand(env *environ) *cobra.Command {
 }
 
 func newKnowledgeListCommand(env *environ) *cobra.Command {
-	var opts knowledgeOptions
-	cmd := newCommand("list [flags] [TAG...]", cobra.ArbitraryArgs, func(ctx context.Context, args []string) error {
-		return runKnowledgeList(ctx, env, opts, args)
+	var filter filterFlags
+	var r query.KnowledgeRequest
+	cmd := newCommand("list [flags] [TAG...]", cobra.ArbitraryArgs, func(ctx context.Context, tags []string) (err error) {
+		if r.Filter, err = filter.filter(env); err != nil {
+			return err
+		}
+		r.Wanted = append(r.Filter.Tags, tags...)
+		if r.Prefix {
+			r.Filter.Tags = nil // they are beginnings
+		}
+		return runKnowledgeList(ctx, env, r)
 	})
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
-	opts.add(cmd, "tree", "tag")
+	filter.add(cmd, "tree", "tag")
 	flags := cmd.Flags()
-	flags.BoolVar(&opts.all, "all-tags", false, "")
-	flags.BoolVar(&opts.superseded, "all", false, "")
-	flags.BoolVar(&opts.prefix, "prefix", false, "")
-	flags.StringSliceVar(&opts.types, "type", nil, "")
-	flags.StringVar(&opts.minConfidence, "min-confidence", "", "")
-	flags.IntVar(&opts.limit, "limit", 20, "")
-	flags.IntVar(&opts.offset, "offset", 0, "")
+	flags.BoolVar(&r.AllTags, "all-tags", false, "")
+	flags.BoolVar(&r.Superseded, "all", false, "")
+	flags.BoolVar(&r.Prefix, "prefix", false, "")
+	flags.StringSliceVar(&r.Types, "type", nil, "")
+	flags.StringVar(&r.MinConfidence, "min-confidence", "", "")
+	flags.IntVar(&r.Limit, "limit", 20, "")
+	flags.IntVar(&r.Offset, "offset", 0, "")
 	return cmd
 }
 
-func runKnowledgeList(ctx context.Context, env *environ, opts knowledgeOptions, tags []string) error {
-	filter, err := opts.filter(env)
-	if err != nil {
-		return err
-	}
-	tags = append(filter.Tags, tags...)
-	if opts.prefix {
-		filter.Tags = nil // they are beginnings
-	}
-	if c := opts.minConfidence; c != "" && !slices.Contains(knowledge.Confidences(), c) {
+func runKnowledgeList(ctx context.Context, env *environ, r query.KnowledgeRequest) error {
+	if c := r.MinConfidence; c != "" && !slices.Contains(knowledge.Confidences(), c) {
 		return usageError("--min-confidence %q is none of low, medium, high", c)
 	}
-	if opts.limit < 0 || opts.offset < 0 {
-		return usageError("--limit %d --offset %d: there is no such page", opts.limit, opts.offset)
+	if r.Limit < 0 || r.Offset < 0 {
+		return usageError("--limit %d --offset %d: there is no such page", r.Limit, r.Offset)
 	}
 	s, err := env.openFresh(ctx)
 	if err != nil {
 		return err
 	}
-	found, total, err := s.read.Knowledge(ctx, query.KnowledgeRequest{
-		Filter: filter, Wanted: tags, AllTags: opts.all, Prefix: opts.prefix, Types: opts.types,
-		MinConfidence: opts.minConfidence, Superseded: opts.superseded, Limit: opts.limit, Offset: opts.offset,
-	})
+	found, total, err := s.read.Knowledge(ctx, r)
 	if err != nil {
 		return err
 	}
 	_, err = env.present(s, presentation{
-		op: "knowledge list", what: strings.Join(tags, " "),
+		op: "knowledge list", what: strings.Join(r.Wanted, " "),
 		json: func(int) any { return knowledgeList(found, total) },
 		text: func(int) string { return knowledgeText(env, found) },
 	})
-	switch seen := opts.offset + len(found); {
+	switch seen := r.Offset + len(found); {
 	case err != nil || env.global.json:
 		return err
 	case len(found) == 0:

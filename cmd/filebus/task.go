@@ -12,12 +12,11 @@ import (
 )
 
 func newTaskCommand(env *environ) *cobra.Command {
-	cmd := newGroup("task", newTaskStartCommand(env), newTaskPromptCommand(env), newTaskNoteCommand(env), newTaskHandoffCommand(env))
-	for _, verb := range taskVerbs() {
-		cmd.AddCommand(newTaskVerbCommand(env, verb))
-	}
-	cmd.AddCommand(newTaskShowCommand(env), newTaskListCommand(env))
-	return cmd
+	return newGroup("task",
+		newTaskStartCommand(env), newTaskPromptCommand(env), newTaskNoteCommand(env), newTaskHandoffCommand(env),
+		newTaskVerbCommand(env, "done ID", ""), newTaskVerbCommand(env, "fail ID", task.Failed),
+		newTaskVerbCommand(env, "block ID", task.Blocked), newTaskShowCommand(env), newTaskListCommand(env),
+	)
 }
 
 // board returns the tasks of a workspace.

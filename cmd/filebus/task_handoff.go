@@ -150,31 +150,19 @@ func newTaskHandoffCommand(env *environ) *cobra.Command {
 	return cmd
 }
 
-// A taskVerb is a command that ends a task.
-type taskVerb struct {
-	use     string
-	outcome string // "": the flag's, else completed
-}
-
-func taskVerbs() []taskVerb {
-	return []taskVerb{
-		{"done ID", ""},
-		{"fail ID", task.Failed},
-		{"block ID", task.Blocked},
-	}
-}
-
-func newTaskVerbCommand(env *environ, verb taskVerb) *cobra.Command {
+// newTaskVerbCommand returns a command that ends a task; without an outcome it is the
+// flag's, else completed.
+func newTaskVerbCommand(env *environ, use, outcome string) *cobra.Command {
 	var opts handoffOptions
-	cmd := newCommand(verb.use, cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		if verb.outcome != "" {
-			opts.outcome = verb.outcome
+	cmd := newCommand(use, cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		if outcome != "" {
+			opts.outcome = outcome
 		} else if err := checkDone(opts.outcome); err != nil {
 			return err
 		}
 		return runTaskEnd(ctx, env, &opts, args[0], (*task.Board).Finish)
 	})
-	opts.add(cmd, verb.outcome == "")
+	opts.add(cmd, outcome == "")
 	return cmd
 }
 

@@ -88,15 +88,9 @@ func (d Draft) Check() error {
 
 // allowedValues returns the values of a field that has a fixed set of them.
 func allowedValues(field string) []string {
-	switch field {
-	case "priority":
-		return Priorities()
-	case "source":
-		return []string{"user", "generated"}
-	case "complexity":
-		return []string{"easy", "normal", "complex"}
-	}
-	return nil
+	return map[string][]string{
+		"priority": Priorities(), "source": {"user", "generated"}, "complexity": {"easy", "normal", "complex"},
+	}[field]
 }
 
 // word returns a value of one word as issues have it: "In Progress" is

@@ -82,7 +82,7 @@ func (i Issue) isFree(agent string) bool {
 // A Filter picks issues. Of several values of one field any is enough; different
 // fields must all match. The zero Filter picks all.
 type Filter struct {
-	Statuses   []Status
+	Statuses   []string
 	Types      []string
 	Priorities []string
 	Agents     []string // who has claimed it
@@ -92,7 +92,7 @@ type Filter struct {
 // accepts reports whether an issue passes.
 func (f Filter) accepts(i Issue) bool {
 	isHolder := func(agent string) bool { return sameAgent(agent, i.Hold.Agent) }
-	return (len(f.Statuses) == 0 || slices.Contains(f.Statuses, i.Status)) &&
+	return (len(f.Statuses) == 0 || slices.Contains(f.Statuses, string(i.Status))) &&
 		(len(f.Types) == 0 || slices.Contains(f.Types, i.Type)) &&
 		(len(f.Priorities) == 0 || slices.Contains(f.Priorities, i.Priority)) &&
 		(len(f.Agents) == 0 || i.Hold.Agent != "" && slices.ContainsFunc(f.Agents, isHolder)) &&

@@ -53,7 +53,7 @@ func TestListOrder(t *testing.T) {
 	}{
 		{"all", issue.Filter{}, "6 5 3 2 1 10 4 7 8 9"},
 		{"open", issue.Filter{Open: true}, "6 5 3 2 1 10 4 7 8"},
-		{"status", issue.Filter{Statuses: []issue.Status{issue.Pending, issue.Complete}}, "3 2 1 10 4 9"},
+		{"status", issue.Filter{Statuses: []string{"pending", "complete"}}, "3 2 1 10 4 9"},
 		{"priority", issue.Filter{Priorities: []string{"critical"}}, "4 8 9"},
 		{"agent", issue.Filter{Agents: []string{"B", "Agent 7"}}, "4 7"},
 		{"type", issue.Filter{Types: []string{"ux"}}, ""},

@@ -129,11 +129,7 @@ func (e drawnEdge) label() string {
 
 // dotQuote writes a string of DOT, in which a backslash begins an escape.
 func dotQuote(lines ...string) string {
-	quoted := make([]string, len(lines))
-	for i, line := range lines {
-		quoted[i] = strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(line)
-	}
-	return `"` + strings.Join(quoted, `\n`) + `"`
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(strings.Join(lines, "\n")) + `"`
 }
 
 func (d drawing) dot() string {
@@ -162,17 +158,8 @@ func colour(n drawnNode) string {
 	if n.SupersededBy != "" {
 		return "#ffffff"
 	}
-	switch n.Type {
-	case "pattern":
-		return "#d9ead3"
-	case "gotcha":
-		return "#f4cccc"
-	case "decision":
-		return "#cfe2f3"
-	case "insight":
-		return "#fff2cc"
-	}
-	return "#eeeeee"
+	colours := map[string]string{"pattern": "#d9ead3", "gotcha": "#f4cccc", "decision": "#cfe2f3", "insight": "#fff2cc"}
+	return cmp.Or(colours[n.Type], "#eeeeee")
 }
 
 // mermaidText escapes a text between quotes: Mermaid has entities with "#".

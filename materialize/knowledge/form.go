@@ -64,20 +64,15 @@ func setMarkdown(text []byte, field, value string) []byte {
 
 // setTitle returns an entry with another heading of the same level.
 func setTitle(text []byte, id, title string) []byte {
-	heading, rest, found := strings.Cut(string(text), "\n")
-	ending := ""
-	if found {
-		ending = "\n"
+	heading, rest := string(text), ""
+	if end := strings.IndexAny(heading, "\r\n"); end >= 0 {
+		heading, rest = heading[:end], heading[end:]
 	}
-	if strings.HasSuffix(heading, "\r") {
-		ending = "\r" + ending
-	}
-	marks := heading[:len(heading)-len(strings.TrimLeft(heading, "#"))]
-	line := marks + " " + id
 	if title != "" {
-		line += ": " + title
+		id += ": " + title
 	}
-	return []byte(line + ending + rest)
+	marks := len(heading) - len(strings.TrimLeft(heading, "#"))
+	return []byte(heading[:marks] + " " + id + rest)
 }
 
 func readLesson(text []byte) layout.Knowledge {

@@ -20,15 +20,12 @@ const (
 
 // outcomeWord returns the document's spelling of an outcome.
 func outcomeWord(text string) string {
-	switch layout.NormalizeStatus(text) {
-	case layout.StatusComplete:
+	status := layout.NormalizeStatus(text)
+	switch {
+	case status == layout.StatusComplete:
 		return Completed
-	case layout.StatusPartial:
-		return Partial
-	case layout.StatusFailed:
-		return Failed
-	case layout.StatusBlocked:
-		return Blocked
+	case layout.HasEnded(status):
+		return status
 	}
 	return text
 }
