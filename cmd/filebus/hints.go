@@ -151,7 +151,8 @@ func hintHandoff(e *record.Error) string {
 		}
 	}
 	examples := map[string]string{
-		"outcome": "completed", "summary": `"WHAT WAS DONE"`, "blocker": `"WHAT STANDS IN THE WAY"`, "next": `"HOW TO RESOLVE IT"`,
+		"outcome": "completed", "summary": `"WHAT WAS DONE"`,
+		"blocker": `"WHAT STANDS IN THE WAY"`, "next": `"HOW TO RESOLVE IT"`,
 	}
 	for _, flag := range missing {
 		line += " --" + flag + " " + examples[flag]

@@ -140,7 +140,8 @@ func printAdded(env *environ, i issue.Issue, merged bool, like []issue.Likeness)
 		env.printf("%s\n", i.ID)
 		return nil
 	}
-	return env.printJSON(issueAddedJSON{i.ID, i.Status, i.Priority, i.File, merged, like[:min(shownDuplicates, len(like))]})
+	like = like[:min(shownDuplicates, len(like))]
+	return env.printJSON(issueAddedJSON{i.ID, i.Status, i.Priority, i.File, merged, like})
 }
 
 func newIssueEditCommand(env *environ) *cobra.Command {
@@ -160,7 +161,8 @@ func newIssueEditCommand(env *environ) *cobra.Command {
 
 func runIssueEdit(ctx context.Context, env *environ, d issue.Draft, fields []string, id string) error {
 	if len(fields) == 0 {
-		return coded(record.Usage, "filebus issue edit "+quote(id)+" --priority high", usageError("nothing to change was given"))
+		hint := "filebus issue edit " + quote(id) + " --priority high"
+		return coded(record.Usage, hint, usageError("nothing to change was given"))
 	}
 	if err := readText(env.in, "details", &d.Details, maxDetails); err != nil {
 		return err

@@ -202,7 +202,8 @@ func newKnowledgeEditCommand(env *environ) *cobra.Command {
 
 func runKnowledgeEdit(ctx context.Context, env *environ, d knowledge.Draft, fields, args []string) error {
 	if len(fields) == 0 {
-		return coded(record.Usage, "filebus knowledge edit "+quote(args[0])+" --confidence high", errors.New("nothing to change was given"))
+		hint := "filebus knowledge edit " + quote(args[0]) + " --confidence high"
+		return coded(record.Usage, hint, usageError("nothing to change was given"))
 	}
 	if err := readContent(env, &d, args[1:]); err != nil {
 		return err

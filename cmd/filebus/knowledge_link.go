@@ -138,7 +138,8 @@ const (
 func relatedView(r query.Related) relatedJSON {
 	j := relatedJSON{
 		ID: linkEnd(r.Version.Record.Name), Type: r.Type, Confidence: r.Confidence,
-		Summary: layout.Clip(oneLine(r.Description.Preview), issueSummary), Depth: r.Depth, SupersededBy: supersededText(r.SupersededBy, ""),
+		Summary: layout.Clip(oneLine(r.Description.Preview), issueSummary), Depth: r.Depth,
+		SupersededBy: supersededText(r.SupersededBy, ""),
 	}
 	if r.Depth > 1 {
 		j.Via = linkEnd(r.Via)

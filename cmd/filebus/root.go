@@ -11,7 +11,7 @@ import (
 )
 
 // newCommand returns a command that runs a function.
-func newCommand(use string, args cobra.PositionalArgs, run func(ctx context.Context, args []string) error) *cobra.Command {
+func newCommand(use string, args cobra.PositionalArgs, run func(context.Context, []string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Args: args,
 		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), args) },
@@ -20,7 +20,8 @@ func newCommand(use string, args cobra.PositionalArgs, run func(ctx context.Cont
 
 // newGroup returns a command that has commands.
 func newGroup(use string, commands ...*cobra.Command) *cobra.Command {
-	group := &cobra.Command{Use: use, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	help := func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	group := &cobra.Command{Use: use, Args: cobra.NoArgs, RunE: help}
 	group.AddCommand(commands...)
 	return group
 }

@@ -190,5 +190,6 @@ func taskRow(i task.Item) []string {
 	if i.Late {
 		status += " LATE"
 	}
-	return []string{i.ID, status, runs.DurationText(time.Duration(i.Seconds) * time.Second), cutText(textOr(i.Agent, "-")), marker, i.Title}
+	age := runs.DurationText(time.Duration(i.Seconds) * time.Second)
+	return []string{i.ID, status, age, cutText(textOr(i.Agent, "-")), marker, i.Title}
 }

@@ -68,7 +68,8 @@ func (d Draft) mergeInto(i Issue, now time.Time) ([]byte, error) {
 	if agent := layout.OneLine(d.Agent); agent != "" {
 		by += ", " + agent
 	}
-	report := paragraphs(fmt.Sprintf("**Additional report** (%s): %s", by, layout.OneLine(d.Summary)), layout.CleanText(d.Details))
+	report := fmt.Sprintf("**Additional report** (%s): %s", by, layout.OneLine(d.Summary))
+	report = paragraphs(report, layout.CleanText(d.Details))
 	text = layout.SetIssueField(text, "Details", paragraphs(i.Details, report))
 	if all := union(i.Criteria, d.Criteria); len(all) > len(i.Criteria) {
 		text = layout.SetIssueCriteria(text, all)

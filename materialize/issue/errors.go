@@ -83,7 +83,9 @@ func errField(field, value, want string) error {
 	if value == "" {
 		err = record.Usage.Errorf("an issue needs a %s: %s", field, want)
 	}
-	examples := map[string]string{"type": "bug", "priority": "medium", "source": "user", "complexity": "normal", "loop": "2"}
+	examples := map[string]string{
+		"type": "bug", "priority": "medium", "source": "user", "complexity": "normal", "loop": "2",
+	}
 	return err.Because(ErrField, field, cmp.Or(examples[field], "TEXT"))
 }
 

@@ -37,7 +37,8 @@ func (d Draft) compare(i Issue) (l Likeness, likely bool) {
 	if !i.Status.IsOpen() || i.Type != word(d.Type) {
 		return Likeness{}, false
 	}
-	l = Likeness{i.ID, i.Summary, sharedWords(layout.OneLine(d.Summary), i.Summary), filesOverlap(d.Files, i.Files), i.Status}
+	shared := sharedWords(layout.OneLine(d.Summary), i.Summary)
+	l = Likeness{i.ID, i.Summary, shared, filesOverlap(d.Files, i.Files), i.Status}
 	need := index.Share(likelyShare)
 	switch {
 	case l.Files:

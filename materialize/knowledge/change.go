@@ -75,7 +75,8 @@ func (b *Base) Edit(ctx context.Context, name record.Name, d Draft, fields []str
 				continue
 			}
 			if field.label == fieldTitle && (f.isLesson || e.Fields.ID == "") {
-				return nil, errField("title", cmp.Or(d.Title, "-"), "one to be changed to: the id of the entry is made from its title")
+				const why = "one to be changed to: the id of the entry is made from its title"
+				return nil, errField("title", cmp.Or(d.Title, "-"), why)
 			}
 			text = f.set(text, field.label, field.value)
 		}
@@ -99,7 +100,9 @@ func (b *Base) Unlink(ctx context.Context, from record.Name, kind string, to rec
 	return b.relink(ctx, from, kind, to, true)
 }
 
-func (b *Base) relink(ctx context.Context, from record.Name, kind string, to record.Name, remove bool) (changed bool, err error) {
+func (b *Base) relink(
+	ctx context.Context, from record.Name, kind string, to record.Name, remove bool,
+) (changed bool, err error) {
 	set := func(l record.Link) edit {
 		return func(f form, e Entry) ([]byte, error) {
 			link := f.link

@@ -240,7 +240,8 @@ func RankRows(rows []Row, files []string, text string) []Match {
 	var matches []Match
 	for _, row := range rows {
 		match := Match{Row: row}
-		match.Files = slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !inComponent(row.Component, file) })
+		isElsewhere := func(file string) bool { return !inComponent(row.Component, file) }
+		match.Files = slices.DeleteFunc(slices.Clone(files), isElsewhere)
 		name, notes := index.Terms(row.Name+" "+row.Location), index.Terms(row.Notes)
 		ofName := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !name[w] })
 		ofNotes := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !notes[w] })
@@ -267,14 +268,16 @@ func inComponent(c layout.Component, file string) bool {
 	return false
 }
 
-// keywords returns the words by which rows are found, sorted: as the index has them, without those that most paths hold.
+// keywords returns the words by which rows are found, sorted: as the index has them,
+// without those that most paths hold.
 func keywords(files []string, text string) []string {
 	for _, file := range files {
 		file = layout.PlainPath(file)
 		text += " " + strings.TrimSuffix(file, path.Ext(file))
 	}
 	words := map[string]bool{}
-	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("/.,:;()[]{}\"'`*", r) || r <= ' ' }) {
+	isBetween := func(r rune) bool { return strings.ContainsRune("/.,:;()[]{}\"'`*", r) || r <= ' ' }
+	for _, part := range strings.FieldsFunc(text, isBetween) {
 		maps.Copy(words, index.Terms(part))
 	}
 	maps.DeleteFunc(words, func(w string, _ bool) bool { return len(w) <= 2 || isCommon(w) })

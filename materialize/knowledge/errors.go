@@ -49,7 +49,8 @@ func errBroken(path string) error {
 // errKnown says that an entry is not added, as it is likely to say the same as others.
 func errKnown(like []Likeness) error {
 	e := like[0].Entry
-	err := record.Conflict.Errorf("not added: %s is likely to be the same: %s", e.ID, firstWords(e.Fields.Content, maxTitle))
+	said := firstWords(e.Fields.Content, maxTitle)
+	err := record.Conflict.Errorf("not added: %s is likely to be the same: %s", e.ID, said)
 	return err.Because(ErrKnown, e.ID).With(like)
 }
 

@@ -84,7 +84,8 @@ func drawingOf(part query.Part) drawing {
 	for i, k := range part.Nodes {
 		r := k.Version.Record
 		n := drawnNode{
-			ID: shortName(r.Name), Type: layout.OneLine(k.Type), Summary: layout.OneLine(cmp.Or(k.Description.Title, k.Description.Preview)), Tags: r.Tags,
+			ID: shortName(r.Name), Type: layout.OneLine(k.Type), Tags: r.Tags,
+			Summary:    layout.OneLine(cmp.Or(k.Description.Title, k.Description.Preview)),
 			Confidence: layout.OneLine(k.Confidence), Source: layout.OneLine(r.Task),
 		}
 		if !k.SupersededBy.IsZero() {
@@ -101,7 +102,8 @@ func drawingOf(part query.Part) drawing {
 			for i := range shared {
 				shared[i] = layout.OneLine(shared[i])
 			}
-			d.Edges = append(d.Edges, drawnEdge{d.Nodes[from].ID, d.Nodes[to].ID, layout.OneLine(e.Type), shared, from, to, e.IsStated()})
+			kind := layout.OneLine(e.Type)
+			d.Edges = append(d.Edges, drawnEdge{d.Nodes[from].ID, d.Nodes[to].ID, kind, shared, from, to, e.IsStated()})
 		}
 	}
 	return d

@@ -112,7 +112,8 @@ func (b *Base) handoff(ctx context.Context, v store.Version) (layout.Handoff, er
 // saysAs reports whether an entry says what a draft does, and was learned in the
 // same task.
 func (d Draft) saysAs(e Entry) bool {
-	return e.Type == d.Type && layout.TaskID(e.Fields.Source) == d.Source && layout.OneLine(e.Fields.Content) == layout.OneLine(d.Content)
+	return e.Type == d.Type && layout.TaskID(e.Fields.Source) == d.Source &&
+		layout.OneLine(e.Fields.Content) == layout.OneLine(d.Content)
 }
 
 // learnedIn returns the entries of the own tree that come from a task, as they are

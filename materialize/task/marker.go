@@ -192,7 +192,8 @@ func (b *Board) mark(ctx context.Context, id ID, status string) (file string, er
 	}
 	for try := 1; ; try++ {
 		put, err := b.work.Put(ctx, materialize.PutRequest{
-			Kind: record.KindMarker, ID: markerID, Text: bytes.NewReader(layout.AppendCompletion(nil, c)), Source: record.SourcePut,
+			Kind: record.KindMarker, ID: markerID, Source: record.SourcePut,
+			Text: bytes.NewReader(layout.AppendCompletion(nil, c)),
 		})
 		if err != nil {
 			return "", fmt.Errorf("writing the marker of %s: %w", id, err)
