@@ -349,8 +349,12 @@ func (w *Workspace) editAggregate(ctx context.Context, p string, source record.S
 			return err
 		}
 		for try := 1; ; try++ {
-			err := w.tryEdit(ctx, p, source, change)
-			if !errors.Is(err, store.ErrConflict) || try == raceTries {
+			var refusal error // of the edit: a conflict that is no race
+			err := w.tryEdit(ctx, p, source, func(f *sourceFile, now *seated) error {
+				refusal = change(f, now)
+				return refusal
+			})
+			if refusal != nil || !errors.Is(err, store.ErrConflict) || try == raceTries {
 				return errors.Join(err, s.putOut(ctx, p))
 			}
 		}

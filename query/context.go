@@ -98,8 +98,8 @@ type ContextItem struct {
 
 // An Omission is a record that was considered and left out.
 type Omission struct {
-	Name   record.Name
-	Reason string
+	Name   record.Name `json:"name"`
+	Reason string      `json:"reason"`
 }
 
 // A ContextAnswer is what is handed to a new task.

@@ -118,6 +118,9 @@ func shortened(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
+	if n < len("…") {
+		return ""
+	}
 	end := n - len("…")
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--

@@ -3,9 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 	"strings"
@@ -27,12 +24,9 @@ type contextOptions struct {
 
 func newContextCommand(env *environ) *cobra.Command {
 	var opts contextOptions
-	cmd := &cobra.Command{
-		Use: "context [TEXT|-]...",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runContext(cmd.Context(), env, opts, strings.Join(args, " "))
-		},
-	}
+	cmd := newCommand("context [TEXT|-]...", cobra.ArbitraryArgs, func(ctx context.Context, args []string) error {
+		return runContext(ctx, env, opts, strings.Join(args, " "))
+	})
 	flags := cmd.Flags()
 	flags.StringSliceVar(&opts.files, "file", nil, "")
 	flags.StringSliceVar(&opts.tags, "tag", nil, "")
@@ -48,12 +42,8 @@ func runContext(ctx context.Context, env *environ, opts contextOptions, text str
 	if err != nil {
 		return coded(record.Usage, "", err)
 	}
-	if text == "-" {
-		read, err := io.ReadAll(io.LimitReader(env.in, maxContextText))
-		if err != nil {
-			return fmt.Errorf("reading the text: %w", err)
-		}
-		text = string(read)
+	if err := readText(env.in, "text", &text, maxContextText); err != nil {
+		return err
 	}
 	task := env.or(opts.task, "FILEBUS_TASK")
 	if strings.TrimSpace(text) == "" && len(opts.files)+len(opts.tags) == 0 && task == "" {
@@ -105,34 +95,28 @@ func workspaceFiles(env *environ, w *session, files []string) []string {
 
 // A contextView is an item of a context in JSON.
 type contextView struct {
-	Section string   `json:"section"`
-	Name    string   `json:"name"`
-	Ref     string   `json:"ref"`
-	Text    string   `json:"text"`
-	Tokens  int      `json:"tokens"` // of the whole record, about
-	Score   float64  `json:"score"`
-	Why     []string `json:"why,omitempty"`
-	Changed []string `json:"changed,omitempty"`
-}
-
-// An omissionView is a record that was left out, in JSON.
-type omissionView struct {
-	Name   string `json:"name"`
-	Reason string `json:"reason"`
+	Section query.ContextSection `json:"section"`
+	Name    record.Name          `json:"name"`
+	Ref     record.Ref           `json:"ref"`
+	Text    string               `json:"text"`
+	Tokens  int                  `json:"tokens"` // of the whole record, about
+	Score   float64              `json:"score"`
+	Why     []string             `json:"why,omitempty"`
+	Changed []string             `json:"changed,omitempty"`
 }
 
 // A contextListing is a context in JSON.
 type contextListing struct {
-	Tokens  int            `json:"tokens"`
-	Items   []contextView  `json:"items"`
-	LeftOut []omissionView `json:"left_out,omitempty"`
+	Tokens  int              `json:"tokens"`
+	Items   []contextView    `json:"items"`
+	LeftOut []query.Omission `json:"left_out,omitempty"`
 }
 
 func newContextListing(a *query.ContextAnswer) contextListing {
-	listing := contextListing{Tokens: a.Tokens, Items: []contextView{}}
+	listing := contextListing{Tokens: a.Tokens}
 	for _, i := range a.Items {
 		listing.Items = append(listing.Items, contextView{
-			string(i.Section), i.Version.Record.Name.String(), i.Version.Ref.String(), i.Text, i.Tokens, i.Score, i.Why, i.Changed,
+			i.Section, i.Version.Record.Name, i.Version.Ref, i.Text, i.Tokens, i.Score, i.Why, i.Changed,
 		})
 	}
 	return listing
@@ -144,9 +128,7 @@ func contextJSONTokens(a *query.ContextAnswer) int {
 	listing := newContextListing(a)
 	listing.Tokens = math.MaxInt16 // as long as any
 	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(listing); err != nil {
+	if err := writeJSON(&out, listing); err != nil {
 		return math.MaxInt
 	}
 	return record.EstimateTokens(int64(out.Len()))
@@ -158,10 +140,8 @@ func printContext(env *environ, a query.ContextAnswer, explain bool) error {
 	}
 	if env.global.json {
 		listing := newContextListing(&a)
-		for _, o := range a.LeftOut {
-			if explain {
-				listing.LeftOut = append(listing.LeftOut, omissionView{o.Name.String(), o.Reason})
-			}
+		if explain {
+			listing.LeftOut = a.LeftOut
 		}
 		return env.printJSON(listing)
 	}

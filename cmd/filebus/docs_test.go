@@ -23,9 +23,11 @@ import (
 	"filebus"
 	"filebus/materialize"
 	"filebus/materialize/dialogue"
+	"filebus/materialize/issue"
 	"filebus/materialize/layout"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
+	"filebus/materialize/task"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -274,13 +276,13 @@ func jsonShapes() map[string]any {
 		"filebus component touch":        touchedJSON{},
 		"filebus component show":         componentListJSON{},
 		"filebus component for":          componentForJSON{},
-		"filebus task start":             taskStartJSON{},
-		"filebus task prompt":            taskPromptJSON{},
+		"filebus task start":             task.Started{},
+		"filebus task prompt":            task.Prompt{},
 		"filebus task note":              taskNoteJSON{},
-		"filebus task handoff":           taskEndJSON{},
-		"filebus task done":              taskEndJSON{},
-		"filebus task fail":              taskEndJSON{},
-		"filebus task block":             taskEndJSON{},
+		"filebus task handoff":           task.Finished{},
+		"filebus task done":              task.Finished{},
+		"filebus task fail":              task.Finished{},
+		"filebus task block":             task.Finished{},
 		"filebus task show":              taskShowJSON{},
 		"filebus task list":              taskListJSON{},
 		"filebus wait":                   waitJSON{},
@@ -290,7 +292,7 @@ func jsonShapes() map[string]any {
 		"filebus dialogue wait":          dialogueRound{},
 		"filebus issue add":              issueAddedJSON{},
 		"filebus issue list":             issueListJSON{},
-		"filebus issue show":             issueJSON{},
+		"filebus issue show":             issue.Issue{},
 		"filebus dialogue check":         dialogueCheck{},
 		"filebus dialogue score":         dialogueScore{},
 		"filebus dialogue judge":         dialogue.Judgement{},
@@ -398,7 +400,7 @@ func jsonKeys(t reflect.Type) []string {
 			continue
 		}
 		key := cmp.Or(name, f.Name)
-		if option == "omitempty" || option == "omitzero" {
+		if strings.HasPrefix(option, "omitempty") || option == "omitzero" {
 			key += "?"
 		}
 		if inner := jsonShape(f.Type); inner != "" && inner != "[]" && inner != "{}" {

@@ -181,7 +181,7 @@ func message(err error) string { return strings.Join(strings.Fields(err.Error())
 
 // explainData explains the errors whose data give a better hint than their kind.
 func explainData(f *failure, err error) bool {
-	if explainIssue(f, err) || explainTask(f, err) || explainKnowledge(f, err) {
+	if false {
 		return true
 	}
 	var ambiguousRef *store.AmbiguousError

@@ -6,8 +6,11 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/dialogue"
+	"filebus/materialize/issue"
+	"filebus/materialize/knowledge"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
+	"filebus/materialize/task"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -82,6 +85,39 @@ func hints() map[record.Reason]hint {
 		dialogue.ErrNoText:        say("filebus dialogue put {1} {2} {3} --stub REASON"),
 		dialogue.ErrAbsent:        say("filebus dialogue check {1} {2}"),
 		dialogue.ErrEdited:        say("the same with --force, or with --out FILE"),
+		issue.ErrNoIssue:          say("filebus issue list --open"),
+		issue.ErrStatus:           say("filebus issue {1} {2}"),
+		issue.ErrTaken:            say("filebus issue next --claim, or the same with --force"),
+		issue.ErrHeld:             say("the same with --agent {1} if that is you, else with --force", "the same with --force"),
+		issue.ErrCircle:           say("filebus issue show {1}"),
+		issue.ErrKnown:            say("the same with --merge {1}, or filebus issue show {1}"),
+		issue.ErrField:            say("the same with --{1} {2}"),
+		issue.ErrTooLong:          say("filebus put FILE"),
+		issue.ErrNoAgent:          say("the same with --agent NAME, or with FILEBUS_AGENT set"),
+		issue.ErrNoNew:            say("filebus issue wait --since @{1}"),
+
+		knowledge.ErrField:       say("the same with --{1} {2}"),
+		knowledge.ErrLinkType:    say("filebus knowledge link A supersedes B"),
+		knowledge.ErrNoName:      say("filebus component touch NAME"),
+		knowledge.ErrTooLong:     say("filebus put FILE"),
+		knowledge.ErrRowTooLong:  say("the same with a shorter --notes"),
+		knowledge.ErrNoFile:      say("the same without --into"),
+		knowledge.ErrCaptured:    say("filebus show {1}"),
+		knowledge.ErrBroken:      say("filebus sync --problems"),
+		knowledge.ErrKnown:       say("filebus knowledge show {1}"),
+		knowledge.ErrLink:        say("filebus knowledge related {1}"),
+		knowledge.ErrSuperseded:  say("filebus knowledge show {1}"),
+		knowledge.ErrNoHandoff:   say("filebus get {1}"),
+		knowledge.ErrNoProposal:  say("the same without --add"),
+		knowledge.ErrNoComponent: say("filebus component show"),
+
+		task.ErrNotID:      say("filebus task list"),
+		task.ErrNotStarted: say("filebus task start {1}"),
+		task.ErrRunning:    say("filebus wait {1}, or the same with --restart"),
+		task.ErrNoHandoff:  hintHandoff,
+		task.ErrIncomplete: hintHandoff,
+		task.ErrNotMarker:  say("mv {1} {2}, and the same again"),
+		task.ErrTooLong:    say("filebus put FILE"),
 	}
 }
 
@@ -141,4 +177,32 @@ func hintAbsent(e *record.Error) string {
 		return "filebus knowledge list"
 	}
 	return "filebus search " + quote(text)
+}
+
+// hintHandoff returns the line that ends a task without a handoff, or what the line
+// lacks that was tried.
+func hintHandoff(e *record.Error) string {
+	missing, line, files := e.Names, "the same with", ""
+	if e.Reason == task.ErrNoHandoff {
+		id, outcome := quote(e.Names[0]), e.Names[1]
+		missing, line, files = e.Names[2:], "filebus task done "+id, " --files FILE,FILE"
+		switch outcome {
+		case task.Failed:
+			line = "filebus task fail " + id
+		case task.Blocked:
+			line = "filebus task block " + id
+		case task.Partial:
+			files = " --outcome partial" + files
+		default:
+			missing = []string{"summary"}
+		}
+	}
+	examples := map[string]string{
+		"outcome": "completed", "summary": `"WHAT WAS DONE"`,
+		"blocker": `"WHAT STANDS IN THE WAY"`, "next": `"HOW TO RESOLVE IT"`,
+	}
+	for _, flag := range missing {
+		line += " --" + flag + " " + examples[flag]
+	}
+	return line + files
 }

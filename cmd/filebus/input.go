@@ -93,3 +93,16 @@ func (h *headWriter) Write(p []byte) (int, error) {
 	h.text = append(h.text, p...)
 	return len(p), nil
 }
+
+// readText replaces a text of "-" by what is read, as far as a limit, in bytes.
+func readText(in io.Reader, what string, text *string, limit int64) error {
+	if *text != "-" {
+		return nil
+	}
+	read, err := io.ReadAll(io.LimitReader(in, limit))
+	if err != nil {
+		return fmt.Errorf("reading the %s: %w", what, err)
+	}
+	*text = string(read)
+	return nil
+}

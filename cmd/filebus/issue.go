@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -15,12 +14,7 @@ import (
 )
 
 func newIssueCommand(env *environ) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:  "issue",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(
+	cmd := newGroup("issue",
 		newIssueAddCommand(env), newIssueEditCommand(env), newIssueListCommand(env), newIssueShowCommand(env),
 		newIssueNextCommand(env), newIssueWaitCommand(env),
 	)
@@ -83,55 +77,6 @@ func (e *environ) noteProblems(ctx context.Context, q *issue.Queue) {
 	e.note("%s; nothing is lost: edit the file", oneLine(strings.Join(named, "; ")))
 }
 
-// An issueJSON is an issue in JSON. Lists leave out what is long.
-type issueJSON struct {
-	ID          string     `json:"id"`
-	Status      string     `json:"status"`
-	Priority    string     `json:"priority,omitempty"`
-	Type        string     `json:"type,omitempty"`
-	Summary     string     `json:"summary"`
-	Agent       string     `json:"agent,omitempty"` // who has claimed it
-	LeaseUntil  *time.Time `json:"lease_until,omitempty"`
-	Expired     bool       `json:"expired,omitempty"`
-	DuplicateOf string     `json:"duplicate_of,omitempty"`
-	Task        string     `json:"task,omitempty"`
-	Created     *time.Time `json:"created,omitempty"`
-	Source      string     `json:"source,omitempty"`
-	Loop        string     `json:"loop,omitempty"`
-	Complexity  string     `json:"complexity,omitempty"`
-	Details     string     `json:"details,omitempty"`
-	Criteria    []string   `json:"criteria,omitempty"`
-	Files       []string   `json:"files,omitempty"`
-	Rationale   string     `json:"rationale,omitempty"`
-	File        string     `json:"file,omitempty"` // absolute
-}
-
-// issueInList returns what lists have of an issue.
-func issueInList(i issue.Issue, now time.Time) issueJSON {
-	return issueJSON{
-		ID: i.ID, Status: string(i.Status), Priority: i.Priority, Type: i.Type, Summary: i.Summary,
-		Agent: i.Hold.Agent, LeaseUntil: timeOrNil(i.Hold.Until), Expired: i.Expired(now),
-		DuplicateOf: i.Fields.DuplicateOf, Task: i.Fields.TaskRef,
-	}
-}
-
-// issueInFull returns all of an issue.
-func issueInFull(s *session, i issue.Issue, now time.Time) issueJSON {
-	j := issueInList(i, now)
-	j.Created, j.Source, j.Loop, j.Complexity = timeOrNil(i.Created), i.Fields.Source, i.Fields.Loop, i.Fields.Complexity
-	j.Details, j.Criteria, j.Files, j.Rationale = i.Fields.Details, i.Fields.Criteria, i.Fields.Files, i.Fields.Rationale
-	j.File = validText(s.FilePath(i.Path))
-	return j
-}
-
-func timeOrNil(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	t = t.UTC()
-	return &t
-}
-
 // issueHolder shows who has claimed an issue and for how long.
 func issueHolder(env *environ, i issue.Issue) string {
 	switch {
@@ -139,7 +84,7 @@ func issueHolder(env *environ, i issue.Issue) string {
 		return "-"
 	case !i.Status.IsOpen() || i.Hold.Until.IsZero():
 		return i.Hold.Agent
-	case i.Expired(env.now()):
+	case i.Expired:
 		return i.Hold.Agent + " (expired)"
 	}
 	return i.Hold.Agent + " until " + env.minute(i.Hold.Until)
@@ -148,8 +93,8 @@ func issueHolder(env *environ, i issue.Issue) string {
 // issueRow returns the row of an issue in a table.
 func issueRow(env *environ, i issue.Issue) []string {
 	summary := layout.Clip(i.Summary, issueSummary)
-	if of := i.Fields.DuplicateOf; of != "" {
-		summary = "(of " + of + ") " + summary
+	if i.DuplicateOf != "" {
+		summary = "(of " + i.DuplicateOf + ") " + summary
 	}
 	return []string{i.ID, string(i.Status), cmp.Or(i.Priority, "-"), cmp.Or(i.Type, "-"), issueHolder(env, i), summary}
 }
@@ -158,14 +103,14 @@ func issueRow(env *environ, i issue.Issue) []string {
 const issueSummary = 100
 
 // printIssueLine prints an issue that was changed, in one line.
-func printIssueLine(env *environ, s *session, i issue.Issue) error {
+func printIssueLine(env *environ, i issue.Issue) error {
 	if env.global.json {
-		return env.printJSON(issueInList(i, env.now()))
+		return env.printJSON(i.Brief())
 	}
-	line := fmt.Sprintf("%s  %s", i.ID, i.Status)
+	line := i.ID + "  " + string(i.Status)
 	switch holder := issueHolder(env, i); {
-	case i.Fields.DuplicateOf != "":
-		line += "  of " + i.Fields.DuplicateOf
+	case i.DuplicateOf != "":
+		line += "  of " + i.DuplicateOf
 	case holder != "-":
 		line += "  " + holder
 	}

@@ -2,22 +2,19 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"filebus/materialize/issue"
 	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
-// addIssueFlags gives cmd a flag for each field of an issue.
-func addIssueFlags(cmd *cobra.Command, d *issue.Draft) {
-	flags := cmd.Flags()
+// addIssueFlags gives cmd a flag for each field of an issue, and returns them.
+func addIssueFlags(cmd *cobra.Command, d *issue.Draft) *pflag.FlagSet {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.StringVar(&d.Summary, "summary", "", "")
 	flags.StringVar(&d.Type, "type", "", "")
 	flags.StringVar(&d.Priority, "priority", "", "")
@@ -29,19 +26,18 @@ func addIssueFlags(cmd *cobra.Command, d *issue.Draft) {
 	flags.StringVar(&d.Source, "source", "", "")
 	flags.StringVar(&d.Rationale, "rationale", "", "")
 	flags.StringVar(&d.Task, "task", "", "")
+	cmd.Flags().AddFlagSet(flags)
+	return flags
 }
 
-// readDetails replaces details of "-" by standard input.
-func readDetails(env *environ, d *issue.Draft) error {
-	if d.Details != "-" {
-		return nil
-	}
-	text, err := io.ReadAll(io.LimitReader(env.in, maxDetails))
-	if err != nil {
-		return fmt.Errorf("reading the details: %w", err)
-	}
-	d.Details = string(text)
-	return nil
+// changedFlags returns the names of the flags that were given.
+func changedFlags(flags *pflag.FlagSet) (names []string) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Changed {
+			names = append(names, f.Name)
+		}
+	})
+	return names
 }
 
 // maxDetails is how much of standard input is read, in bytes: an issue that has
@@ -56,20 +52,16 @@ type issueAddOptions struct {
 
 func newIssueAddCommand(env *environ) *cobra.Command {
 	var opts issueAddOptions
-	cmd := &cobra.Command{
-		Use:  "add [SUMMARY]",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 && opts.draft.Summary != "" {
-				return usageError("the summary is given twice, as %q and as --summary", args[0])
-			}
-			if len(args) > 0 {
-				opts.draft.Summary = args[0]
-			}
-			return runIssueAdd(cmd.Context(), env, opts)
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
+	cmd := newCommand("add [SUMMARY]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
+		if len(args) > 0 && opts.draft.Summary != "" {
+			return usageError("the summary is given twice, as %q and as --summary", args[0])
+		}
+		if len(args) > 0 {
+			opts.draft.Summary = args[0]
+		}
+		return runIssueAdd(ctx, env, opts)
+	})
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	addIssueFlags(cmd, &opts.draft)
 	cmd.Flags().StringVar(&opts.draft.Agent, "agent", "", "")
 	cmd.Flags().BoolVar(&opts.noDuplicates, "no-duplicates", false, "")
@@ -80,26 +72,18 @@ func newIssueAddCommand(env *environ) *cobra.Command {
 
 // issueAddedJSON is what issue add prints.
 type issueAddedJSON struct {
-	ID         string          `json:"id"`
-	Status     string          `json:"status"`
-	Priority   string          `json:"priority"`
-	File       string          `json:"file"` // absolute
-	Merged     bool            `json:"merged,omitempty"`
-	Duplicates []duplicateJSON `json:"duplicates,omitempty"`
-}
-
-// A duplicateJSON is an open issue that a new one may be the same as.
-type duplicateJSON struct {
-	ID      string  `json:"id"`
-	Summary string  `json:"summary"`
-	Shared  float64 `json:"shared"` // of the words of both summaries
-	Files   bool    `json:"files"`  // some are the same
+	ID         string           `json:"id"`
+	Status     issue.Status     `json:"status"`
+	Priority   string           `json:"priority"`
+	File       string           `json:"file"` // absolute
+	Merged     bool             `json:"merged,omitempty"`
+	Duplicates []issue.Likeness `json:"duplicates,omitempty"`
 }
 
 func runIssueAdd(ctx context.Context, env *environ, opts issueAddOptions) error {
 	d := &opts.draft
 	d.Agent = env.or(d.Agent, "FILEBUS_AGENT")
-	if err := readDetails(env, d); err != nil {
+	if err := readText(env.in, "details", &d.Details, maxDetails); err != nil {
 		return err
 	}
 	if err := d.Check(); err != nil { // before a store is made for it
@@ -115,35 +99,26 @@ func runIssueAdd(ctx context.Context, env *environ, opts issueAddOptions) error 
 		if err != nil {
 			return err
 		}
-		return printAdded(env, s, i, true, nil)
+		return printAdded(env, i, true, nil)
 	}
 	like, err := q.Likely(ctx, *d)
 	if err != nil { // the issue is not lost because the index is
 		env.note("not looked at for duplicates: %v", err)
 	}
-	added, err := addUnlessKnown(ctx, q, opts, like)
-	if known := (*issue.DuplicateError)(nil); errors.As(err, &known) {
-		noteDuplicates(env, known.Like)
+	added, err := q.Add(ctx, *d, opts.noDuplicates, like...)
+	if known, is := record.Detail[[]issue.Likeness](err); is {
+		noteDuplicates(env, known)
 	}
 	if err != nil {
 		return err
 	}
-	like = slices.DeleteFunc(like, func(l issue.Likeness) bool { return l.Issue.ID == added.ID })
+	like = slices.DeleteFunc(like, func(l issue.Likeness) bool { return l.ID == added.ID })
 	noteDuplicates(env, like)
 	if len(like) > 0 {
-		env.note("if it is the same: filebus issue duplicate %s %s", added.ID, like[0].Issue.ID)
+		env.note("if it is the same: filebus issue duplicate %s %s", added.ID, like[0].ID)
 	}
 	env.noteProblems(ctx, q)
-	return printAdded(env, s, added, false, like)
-}
-
-// addUnlessKnown adds an issue, or refuses it, if it was asked to, as one that is
-// known: by the index from any file, or by what was added to the file since.
-func addUnlessKnown(ctx context.Context, q *issue.Queue, opts issueAddOptions, like []issue.Likeness) (issue.Issue, error) {
-	if opts.noDuplicates && len(like) > 0 {
-		return issue.Issue{}, &issue.DuplicateError{Like: like}
-	}
-	return q.Add(ctx, opts.draft, opts.noDuplicates)
+	return printAdded(env, added, false, like)
 }
 
 // shownDuplicates is how many likely duplicates are named.
@@ -155,55 +130,41 @@ func noteDuplicates(env *environ, like []issue.Likeness) {
 		if l.Files {
 			files = ", same files"
 		}
-		env.note("likely duplicate: %s (%s, %.0f %% of the words%s): %s", l.Issue.ID, l.Issue.Status, 100*l.Shared, files,
-			layout.Clip(l.Issue.Summary, issueSummary))
+		env.note("likely duplicate: %s (%s, %.0f %% of the words%s): %s", l.ID, l.Status, 100*l.Shared, files,
+			layout.Clip(l.Summary, issueSummary))
 	}
 }
 
-func printAdded(env *environ, s *session, i issue.Issue, merged bool, like []issue.Likeness) error {
+func printAdded(env *environ, i issue.Issue, merged bool, like []issue.Likeness) error {
 	if !env.global.json {
 		env.printf("%s\n", i.ID)
 		return nil
 	}
-	value := issueAddedJSON{ID: i.ID, Status: string(i.Status), Priority: i.Priority, File: validText(s.FilePath(i.Path)), Merged: merged}
-	for _, l := range like[:min(shownDuplicates, len(like))] {
-		value.Duplicates = append(value.Duplicates, duplicateJSON{l.Issue.ID, l.Issue.Summary, float64(int(100*l.Shared)) / 100, l.Files})
-	}
-	return env.printJSON(value)
+	like = like[:min(shownDuplicates, len(like))]
+	return env.printJSON(issueAddedJSON{i.ID, i.Status, i.Priority, i.File, merged, like})
 }
 
 func newIssueEditCommand(env *environ) *cobra.Command {
 	var d issue.Draft
-	cmd := &cobra.Command{
-		Use:  "edit ID",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var fields []string
-			for _, name := range issueFields() {
-				if cmd.Flags().Changed(name) {
-					fields = append(fields, strings.Replace(name, "file", "files", 1))
-				}
-			}
-			return runIssueEdit(cmd.Context(), env, d, fields, args[0])
-		},
-		ValidArgsFunction: completeNames(env),
-	}
-	addIssueFlags(cmd, &d)
+	var flags *pflag.FlagSet
+	cmd := newCommand("edit ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		fields := changedFlags(flags)
+		if i := slices.Index(fields, "file"); i >= 0 {
+			fields[i] = "files"
+		}
+		return runIssueEdit(ctx, env, d, fields, args[0])
+	})
+	cmd.ValidArgsFunction = completeNames(env)
+	flags = addIssueFlags(cmd, &d)
 	return cmd
-}
-
-// issueFields returns the flags of an issue's fields.
-func issueFields() []string {
-	return []string{
-		"summary", "type", "priority", "details", "criteria", "file", "loop", "complexity", "source", "rationale", "task",
-	}
 }
 
 func runIssueEdit(ctx context.Context, env *environ, d issue.Draft, fields []string, id string) error {
 	if len(fields) == 0 {
-		return coded(record.Usage, "filebus issue edit "+quote(id)+" --priority high", errors.New("nothing to change was given"))
+		hint := "filebus issue edit " + quote(id) + " --priority high"
+		return coded(record.Usage, hint, usageError("nothing to change was given"))
 	}
-	if err := readDetails(env, &d); err != nil {
+	if err := readText(env.in, "details", &d.Details, maxDetails); err != nil {
 		return err
 	}
 	s, err := env.open()
@@ -214,5 +175,5 @@ func runIssueEdit(ctx context.Context, env *environ, d issue.Draft, fields []str
 	if err != nil {
 		return err
 	}
-	return printIssueLine(env, s, i)
+	return printIssueLine(env, i)
 }

@@ -9,89 +9,68 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/issue"
-	"filebus/store/record"
 )
 
-// issueFilterOptions are the flags that pick issues.
-type issueFilterOptions struct {
-	types, priorities []string
+// addFilterFlags gives cmd the flags that pick issues.
+func addFilterFlags(cmd *cobra.Command, f *issue.Filter) {
+	cmd.Flags().StringSliceVar(&f.Types, "type", nil, "")
+	cmd.Flags().StringSliceVar(&f.Priorities, "priority", nil, "")
 }
 
-func (o *issueFilterOptions) add(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&o.types, "type", nil, "")
-	cmd.Flags().StringSliceVar(&o.priorities, "priority", nil, "")
-}
-
-func (o *issueFilterOptions) filter() (issue.Filter, error) {
-	for _, p := range o.priorities {
+// checkPriorities refuses what no issue has.
+func checkPriorities(f issue.Filter) error {
+	for _, p := range f.Priorities {
 		if !slices.Contains(issue.Priorities(), p) {
-			return issue.Filter{}, usageError("--priority %q is none of %s", p, strings.Join(issue.Priorities(), ", "))
+			return usageError("--priority %q is none of %s", p, strings.Join(issue.Priorities(), ", "))
 		}
 	}
-	return issue.Filter{Types: o.types, Priorities: o.priorities}, nil
-}
-
-type issueListOptions struct {
-	issueFilterOptions
-	statuses, agents []string
-	open             bool
-	maxTokens        int
+	return nil
 }
 
 func newIssueListCommand(env *environ) *cobra.Command {
-	var opts issueListOptions
-	cmd := &cobra.Command{
-		Use:  "list",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runIssueList(cmd.Context(), env, opts) },
-	}
-	opts.add(cmd)
+	var filter issue.Filter
+	var maxTokens int
+	cmd := newCommand("list", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		if err := checkPriorities(filter); err != nil {
+			return err
+		}
+		if maxTokens < 0 {
+			return usageError("--max-tokens %d is negative", maxTokens)
+		}
+		s, q, err := env.openQueue(ctx)
+		if err != nil {
+			return err
+		}
+		env.noteProblems(ctx, q)
+		all, err := q.List(ctx, filter)
+		if err != nil {
+			return err
+		}
+		return printIssues(env, s, "issue list", all, maxTokens)
+	})
+	addFilterFlags(cmd, &filter)
 	flags := cmd.Flags()
-	flags.StringSliceVar(&opts.statuses, "status", nil, "")
-	flags.StringSliceVar(&opts.agents, "agent", nil, "")
-	flags.BoolVar(&opts.open, "open", false, "")
-	flags.IntVar(&opts.maxTokens, "max-tokens", 1000, "")
+	flags.StringSliceVar(&filter.Statuses, "status", nil, "")
+	flags.StringSliceVar(&filter.Agents, "agent", nil, "")
+	flags.BoolVar(&filter.Open, "open", false, "")
+	flags.IntVar(&maxTokens, "max-tokens", 1000, "")
 	return cmd
 }
 
-func runIssueList(ctx context.Context, env *environ, opts issueListOptions) error {
-	filter, err := opts.filter()
-	if err != nil {
-		return err
-	}
-	if opts.maxTokens < 0 {
-		return usageError("--max-tokens %d is negative", opts.maxTokens)
-	}
-	filter.Agents, filter.Open = opts.agents, opts.open
-	for _, s := range opts.statuses {
-		filter.Statuses = append(filter.Statuses, issue.Status(s))
-	}
-	s, q, err := env.openQueue(ctx)
-	if err != nil {
-		return err
-	}
-	env.noteProblems(ctx, q)
-	all, err := q.List(ctx, filter)
-	if err != nil {
-		return err
-	}
-	return printIssues(env, s, "issue list", all, opts.maxTokens)
-}
-
 type issueListJSON struct {
-	Issues []issueJSON `json:"issues"`
-	More   int         `json:"more,omitempty"`
+	Issues []issue.Issue `json:"issues"` // without what is long
+	More   int           `json:"more,omitempty"`
 }
 
 // printIssues prints as many issues as some tokens hold.
 func printIssues(env *environ, s *session, op string, all []issue.Issue, maxTokens int) error {
-	rows, views := make([][]string, len(all)), make([]issueJSON, len(all))
+	rows := make([][]string, len(all))
 	for n, i := range all {
-		rows[n], views[n] = issueRow(env, i), issueInList(i, env.now())
+		rows[n], all[n] = issueRow(env, i), i.Brief()
 	}
 	printed, err := env.present(s, presentation{
 		entries: len(all), maxTokens: maxTokens, op: op, what: "issue_queue",
-		json: func(n int) any { return issueListJSON{views[:n], len(all) - n} },
+		json: func(n int) any { return issueListJSON{all[:n], len(all) - n} },
 		text: func(n int) string { return env.table(rows[:n]) },
 	})
 	if err != nil || env.global.json {
@@ -108,14 +87,22 @@ func printIssues(env *environ, s *session, op string, all []issue.Issue, maxToke
 
 func newIssueShowCommand(env *environ) *cobra.Command {
 	var maxTokens int
-	cmd := &cobra.Command{
-		Use:  "show ID",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runIssueShow(cmd.Context(), env, maxTokens, args[0])
-		},
-		ValidArgsFunction: completeNames(env),
-	}
+	cmd := newCommand("show ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		id := args[0]
+		if maxTokens < 0 {
+			return usageError("--max-tokens %d is negative", maxTokens)
+		}
+		s, q, err := env.openQueue(ctx)
+		if err != nil {
+			return err
+		}
+		i, err := q.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		return printIssue(env, s, i, maxTokens)
+	})
+	cmd.ValidArgsFunction = completeNames(env)
 	cmd.Flags().IntVar(&maxTokens, "max-tokens", issueTokens, "")
 	return cmd
 }
@@ -123,82 +110,55 @@ func newIssueShowCommand(env *environ) *cobra.Command {
 // issueTokens is how much of an issue is shown unless more is asked for.
 const issueTokens = 400
 
-func runIssueShow(ctx context.Context, env *environ, maxTokens int, id string) error {
-	if maxTokens < 0 {
-		return usageError("--max-tokens %d is negative", maxTokens)
-	}
-	s, q, err := env.openQueue(ctx)
-	if err != nil {
-		return err
-	}
-	i, err := q.Get(ctx, id)
-	if err != nil {
-		return err
-	}
-	return printIssue(env, s, i, maxTokens)
-}
-
 // printIssue prints what an agent needs to work on an issue.
 func printIssue(env *environ, s *session, i issue.Issue, maxTokens int) error {
+	lines := strings.SplitAfter(issueText(env, i), "\n")
 	if env.global.json {
-		return env.printRead(s, "issue show", i.Name.String(), issueInFull(s, i, env.now()))
+		maxTokens = 0
 	}
-	text := issueText(env, i)
-	if limit := 4 * maxTokens; maxTokens > 0 && len(text) > limit {
-		rest := "… cut; all of it: filebus get " + quote(i.Name.String()) + "\n"
-		text = cutBytes(text, max(limit-len(rest), 0)) + "\n" + rest
-	}
-	env.printf("%s", text)
-	env.logRead(s, "issue show", i.Name.String(), record.EstimateTokens(int64(len(text))))
-	return nil
-}
-
-// cutBytes returns the beginning of a text, up to the end of a line.
-func cutBytes(text string, limit int) string {
-	text = text[:min(limit, len(text))]
-	if end := strings.LastIndexByte(text, '\n'); end > 0 {
-		return text[:end]
-	}
-	return strings.ToValidUTF8(text, "")
+	_, err := env.present(s, presentation{
+		entries: len(lines), maxTokens: maxTokens, op: "issue show", what: i.Name.String(),
+		json: func(int) any { return i },
+		text: func(n int) string {
+			text := strings.Join(lines[:n], "")
+			if n < len(lines) {
+				text += "… cut; all of it: filebus get " + quote(i.Name.String()) + "\n"
+			}
+			return text
+		},
+	})
+	return err
 }
 
 // issueText returns an issue as people and agents read it.
 func issueText(env *environ, i issue.Issue) string {
-	f := i.Fields
+	f := i.Issue
 	lines := []string{strings.Join([]string{
 		i.ID, string(i.Status), cmp.Or(i.Priority, "-"), cmp.Or(i.Type, "-"), cmp.Or(oneLine(f.Complexity), "-"),
 	}, "  ")}
 	for _, field := range []struct{ name, value string }{
 		{"claimed by", strings.TrimPrefix(issueHolder(env, i), "-")}, {"duplicate of", f.DuplicateOf},
 		{"created", f.Created}, {"source", f.Source}, {"loop", f.Loop}, {"task", f.TaskRef},
+		{"summary", i.Summary}, {"files", strings.Join(f.Files, ", ")},
 	} {
-		if field.value != "" {
+		if field.value != "" || field.name == "summary" {
 			lines = append(lines, field.name+": "+oneLine(field.value))
 		}
 	}
-	lines = append(lines, "summary: "+i.Summary)
-	if len(f.Files) > 0 {
-		lines = append(lines, "files: "+oneLine(strings.Join(f.Files, ", ")))
+	if len(f.Criteria) > 0 {
+		lines = append(lines, "acceptance criteria:")
 	}
-	for n, criterion := range f.Criteria {
-		if n == 0 {
-			lines = append(lines, "acceptance criteria:")
-		}
+	for _, criterion := range f.Criteria {
 		lines = append(lines, "- "+oneLine(criterion))
 	}
 	for _, block := range []struct{ name, text string }{{"details", f.Details}, {"rationale", f.Rationale}} {
-		if block.text != "" {
-			lines = append(lines, block.name+":", manyLines(block.text))
+		if block.text == "" {
+			continue
+		}
+		lines = append(lines, block.name+":")
+		for line := range strings.SplitSeq(block.text, "\n") {
+			lines = append(lines, oneLine(line))
 		}
 	}
 	return strings.Join(lines, "\n") + "\n"
-}
-
-// manyLines makes text of a record safe to print, its lines kept.
-func manyLines(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = oneLine(line)
-	}
-	return strings.Join(lines, "\n")
 }

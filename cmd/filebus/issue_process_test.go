@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"filebus/materialize/issue"
 )
 
 // inProcesses runs the program n times at once and returns what each has printed.
@@ -77,7 +79,7 @@ func TestManyIssues(t *testing.T) {
 		return []string{"issue", "next", "--claim", "--type", "bug", "--agent", fmt.Sprintf("agent-%d", i), "--json"}
 	})
 	for i, text := range claimed {
-		var got issueJSON
+		var got issue.Issue
 		if err := json.Unmarshal([]byte(text), &got); err != nil || got.Agent != fmt.Sprintf("agent-%d", i) {
 			t.Errorf("agent-%d has claimed %q: %v", i, text, err)
 		}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"filebus/materialize/issue"
 )
@@ -31,20 +33,14 @@ func issueVerbs() []issueVerb {
 
 // claimFlags gives cmd the flags of these names.
 func claimFlags(cmd *cobra.Command, c *issue.Change, names []string) {
-	flags := cmd.Flags()
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.StringVar(&c.Agent, "agent", "", "")
+	flags.DurationVar(&c.Lease, "lease", issue.DefaultLease, "")
+	flags.StringVar(&c.Task, "task", "", "")
+	flags.BoolVar(&c.Force, "force", false, "")
+	flags.StringVar(&c.Rationale, "rationale", "", "")
 	for _, name := range names {
-		switch name {
-		case "agent":
-			flags.StringVar(&c.Agent, name, "", "")
-		case "lease":
-			flags.DurationVar(&c.Lease, name, issue.DefaultLease, "")
-		case "task":
-			flags.StringVar(&c.Task, name, "", "")
-		case "force":
-			flags.BoolVar(&c.Force, name, false, "")
-		case "rationale":
-			flags.StringVar(&c.Rationale, name, "", "")
-		}
+		cmd.Flags().AddFlag(flags.Lookup(name))
 	}
 }
 
@@ -54,17 +50,13 @@ func newIssueVerbCommand(env *environ, verb issueVerb) *cobra.Command {
 	if verb.action == issue.MarkDuplicate {
 		args = 2
 	}
-	cmd := &cobra.Command{
-		Use:  verb.use,
-		Args: cobra.ExactArgs(args),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				change.Of = args[1]
-			}
-			return runIssueVerb(cmd.Context(), env, verb.action, change, args[0])
-		},
-		ValidArgsFunction: completeNames(env),
-	}
+	cmd := newCommand(verb.use, cobra.ExactArgs(args), func(ctx context.Context, args []string) error {
+		if len(args) > 1 {
+			change.Of = args[1]
+		}
+		return runIssueVerb(ctx, env, verb.action, change, args[0])
+	})
+	cmd.ValidArgsFunction = completeNames(env)
 	claimFlags(cmd, &change, verb.flags)
 	return cmd
 }
@@ -90,58 +82,44 @@ func runIssueVerb(ctx context.Context, env *environ, action issue.Action, c issu
 	if err != nil {
 		return err
 	}
-	return printIssueLine(env, s, i)
-}
-
-type issueNextOptions struct {
-	issueFilterOptions
-	claim  bool
-	change issue.Change
+	return printIssueLine(env, i)
 }
 
 func newIssueNextCommand(env *environ) *cobra.Command {
-	var opts issueNextOptions
-	cmd := &cobra.Command{
-		Use:  "next",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runIssueNext(cmd.Context(), env, opts) },
-	}
-	opts.add(cmd)
-	cmd.Flags().BoolVar(&opts.claim, "claim", false, "")
-	claimFlags(cmd, &opts.change, []string{"agent", "lease", "task"})
+	var filter issue.Filter
+	var change issue.Change
+	claim := false
+	cmd := newCommand("next", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		if err := cmp.Or(checkPriorities(filter), checkLease(issue.Claim, change)); err != nil {
+			return err
+		}
+		change.Agent = env.actor(change.Agent)
+		s, q, err := env.openQueue(ctx)
+		if err != nil {
+			return err
+		}
+		env.noteProblems(ctx, q)
+		var found bool
+		var i issue.Issue
+		if claim {
+			i, found, err = q.ClaimNext(ctx, filter, change)
+		} else {
+			i, found, err = q.Next(ctx, filter, change.Agent)
+		}
+		switch {
+		case err != nil:
+			return err
+		case found:
+			return printIssue(env, s, i, issueTokens)
+		}
+		env.note("no issue is waiting")
+		if env.global.json {
+			return env.printJSON(nil)
+		}
+		return nil
+	})
+	addFilterFlags(cmd, &filter)
+	cmd.Flags().BoolVar(&claim, "claim", false, "")
+	claimFlags(cmd, &change, []string{"agent", "lease", "task"})
 	return cmd
-}
-
-func runIssueNext(ctx context.Context, env *environ, opts issueNextOptions) error {
-	filter, err := opts.filter()
-	if err != nil {
-		return err
-	}
-	if err := checkLease(issue.Claim, opts.change); err != nil {
-		return err
-	}
-	opts.change.Agent = env.actor(opts.change.Agent)
-	s, q, err := env.openQueue(ctx)
-	if err != nil {
-		return err
-	}
-	env.noteProblems(ctx, q)
-	var found bool
-	var i issue.Issue
-	if opts.claim {
-		i, found, err = q.ClaimNext(ctx, filter, opts.change)
-	} else {
-		i, found, err = q.Next(ctx, filter, opts.change.Agent)
-	}
-	switch {
-	case err != nil:
-		return err
-	case found:
-		return printIssue(env, s, i, issueTokens)
-	}
-	env.note("no issue is waiting")
-	if env.global.json {
-		return env.printJSON(nil)
-	}
-	return nil
 }

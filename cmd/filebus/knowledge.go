@@ -2,101 +2,81 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"filebus/materialize/knowledge"
 	"filebus/query"
 	"filebus/store/record"
 )
 
-type knowledgeOptions struct {
-	filterFlags
-	types         []string
-	all, prefix   bool
-	superseded    bool
-	minConfidence string
-	limit, offset int
-}
-
 func newKnowledgeCommand(env *environ) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:  "knowledge",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(
+	return newGroup("knowledge",
 		newKnowledgeListCommand(env), newKnowledgeShowCommand(env), newKnowledgeTagsCommand(env), newKnowledgeAddCommand(env),
 		newKnowledgeEditCommand(env), newKnowledgeSupersedeCommand(env), newKnowledgeLinkCommand(env),
 		newKnowledgeRelatedCommand(env), newKnowledgeHarvestCommand(env), newKnowledgeGraphCommand(env),
 	)
-	return cmd
 }
 
 func newKnowledgeListCommand(env *environ) *cobra.Command {
-	var opts knowledgeOptions
-	cmd := &cobra.Command{
-		Use: "list [flags] [TAG...]",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runKnowledgeList(cmd.Context(), env, opts, args)
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
-	opts.add(cmd, "tree", "tag")
+	var filter filterFlags
+	var r query.KnowledgeRequest
+	cmd := newCommand("list [flags] [TAG...]", cobra.ArbitraryArgs, func(ctx context.Context, tags []string) (err error) {
+		if r.Filter, err = filter.filter(env); err != nil {
+			return err
+		}
+		r.Wanted = append(r.Filter.Tags, tags...)
+		if r.Prefix {
+			r.Filter.Tags = nil // they are beginnings
+		}
+		return runKnowledgeList(ctx, env, r)
+	})
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	filter.add(cmd, "tree", "tag")
 	flags := cmd.Flags()
-	flags.BoolVar(&opts.all, "all-tags", false, "")
-	flags.BoolVar(&opts.superseded, "all", false, "")
-	flags.BoolVar(&opts.prefix, "prefix", false, "")
-	flags.StringSliceVar(&opts.types, "type", nil, "")
-	flags.StringVar(&opts.minConfidence, "min-confidence", "", "")
-	flags.IntVar(&opts.limit, "limit", 20, "")
-	flags.IntVar(&opts.offset, "offset", 0, "")
+	flags.BoolVar(&r.AllTags, "all-tags", false, "")
+	flags.BoolVar(&r.Superseded, "all", false, "")
+	flags.BoolVar(&r.Prefix, "prefix", false, "")
+	flags.StringSliceVar(&r.Types, "type", nil, "")
+	flags.StringVar(&r.MinConfidence, "min-confidence", "", "")
+	flags.IntVar(&r.Limit, "limit", 20, "")
+	flags.IntVar(&r.Offset, "offset", 0, "")
 	return cmd
 }
 
-func runKnowledgeList(ctx context.Context, env *environ, opts knowledgeOptions, tags []string) error {
-	filter, err := opts.filter(env)
-	if err != nil {
-		return err
-	}
-	tags = append(filter.Tags, tags...)
-	if opts.prefix {
-		filter.Tags = nil // they are beginnings
-	}
-	if c := opts.minConfidence; c != "" && !slices.Contains([]string{"low", "medium", "high"}, c) {
+func runKnowledgeList(ctx context.Context, env *environ, r query.KnowledgeRequest) error {
+	if c := r.MinConfidence; c != "" && !slices.Contains(knowledge.Confidences(), c) {
 		return usageError("--min-confidence %q is none of low, medium, high", c)
 	}
-	if opts.limit < 0 || opts.offset < 0 {
-		return usageError("--limit %d --offset %d: there is no such page", opts.limit, opts.offset)
+	if r.Limit < 0 || r.Offset < 0 {
+		return usageError("--limit %d --offset %d: there is no such page", r.Limit, r.Offset)
 	}
 	s, err := env.openFresh(ctx)
 	if err != nil {
 		return err
 	}
-	found, total, err := s.read.Knowledge(ctx, query.KnowledgeRequest{
-		Filter: filter, Wanted: tags, AllTags: opts.all, Prefix: opts.prefix, Types: opts.types,
-		MinConfidence: opts.minConfidence, Superseded: opts.superseded, Limit: opts.limit, Offset: opts.offset,
-	})
+	found, total, err := s.read.Knowledge(ctx, r)
 	if err != nil {
 		return err
 	}
-	if env.global.json {
-		return env.printRead(s, "knowledge list", strings.Join(tags, " "), knowledgeList(found, total))
+	_, err = env.present(s, presentation{
+		op: "knowledge list", what: strings.Join(r.Wanted, " "),
+		json: func(int) any { return knowledgeList(found, total) },
+		text: func(int) string { return knowledgeText(env, found) },
+	})
+	switch seen := r.Offset + len(found); {
+	case err != nil || env.global.json:
+		return err
+	case len(found) == 0:
+		env.note("no entries")
+	case seen < total:
+		env.note("%d of %d entries; go on with --offset %d", len(found), total, seen)
 	}
-	env.logRead(s, "knowledge list", strings.Join(tags, " "), knowledgeTokens(found))
-	printKnowledge(env, found, total, opts.offset)
 	return nil
-}
-
-// knowledgeTokens estimates what a list costs: its summaries.
-func knowledgeTokens(found []query.Knowledge) int {
-	size := 0
-	for _, k := range found {
-		size += len(k.Description.Preview) + 100
-	}
-	return record.EstimateTokens(int64(size))
 }
 
 type knowledgeListJSON struct {
@@ -116,26 +96,24 @@ type knowledgeJSON struct {
 
 // knowledgeList returns a list in JSON.
 func knowledgeList(found []query.Knowledge, total int) knowledgeListJSON {
-	value := knowledgeListJSON{Total: total, Entries: []knowledgeJSON{}}
+	value := knowledgeListJSON{Total: total}
 	for _, k := range found {
-		value.Entries = append(value.Entries, knowledgeJSON{summaryJSON(k.Summary), k.Type, k.Confidence, k.Shared, k.Description.Preview, supersededText(k.SupersededBy, "")})
+		value.Entries = append(value.Entries, knowledgeJSON{
+			summaryJSON(k.Summary), k.Type, k.Confidence, k.Shared, k.Description.Preview, supersededText(k.SupersededBy, ""),
+		})
 	}
 	return value
 }
 
-func printKnowledge(env *environ, found []query.Knowledge, total, offset int) {
+func knowledgeText(env *environ, found []query.Knowledge) string {
+	var text strings.Builder
 	for _, k := range found {
 		r := k.Version.Record
-		env.printf("%s  %s  %s  %s  [%s]%s\n  %s\n", env.bold(oneLine(r.Name.String())), k.Version.Ref.Short(),
+		fmt.Fprintf(&text, "%s  %s  %s  %s  [%s]%s\n  %s\n", env.bold(oneLine(r.Name.String())), k.Version.Ref.Short(),
 			orDash(k.Type), orDash(k.Confidence), oneLine(strings.Join(r.Tags, ", ")),
 			supersededText(k.SupersededBy, "  superseded by "), oneLine(k.Description.Preview))
 	}
-	switch seen := offset + len(found); {
-	case len(found) == 0:
-		env.note("no entries")
-	case seen < total:
-		env.note("%d of %d entries; go on with --offset %d", len(found), total, seen)
-	}
+	return text.String()
 }
 
 // supersededText returns the id of what supersedes an entry, behind some words, or
@@ -148,14 +126,11 @@ func supersededText(by record.Name, words string) string {
 }
 
 func newKnowledgeShowCommand(env *environ) *cobra.Command {
-	return &cobra.Command{
-		Use:  "show NAME",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runKnowledgeShow(cmd.Context(), env, args[0])
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
+	cmd := newCommand("show NAME", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runKnowledgeShow(ctx, env, args[0])
+	})
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	return cmd
 }
 
 // runKnowledgeShow takes a bare id for one of knowledge, where other kinds may
@@ -179,35 +154,29 @@ func nameOfKind(text string, kind record.Kind) string {
 }
 
 func newKnowledgeTagsCommand(env *environ) *cobra.Command {
-	return &cobra.Command{
-		Use:  "tags [PREFIX]",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runKnowledgeTags(cmd.Context(), env, append(args, "")[0])
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
-}
-
-func runKnowledgeTags(ctx context.Context, env *environ, prefix string) error {
-	s, err := env.openFresh(ctx)
-	if err != nil {
+	cmd := newCommand("tags [PREFIX]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
+		prefix := append(args, "")[0]
+		s, err := env.openFresh(ctx)
+		if err != nil {
+			return err
+		}
+		counts, err := s.read.TagCounts(ctx, prefix, record.KindKnowledge)
+		if err != nil {
+			return err
+		}
+		_, err = env.present(s, presentation{
+			op: "knowledge tags", what: prefix,
+			json: func(int) any { return counts },
+			text: func(int) string {
+				var rows [][]string
+				for _, c := range counts {
+					rows = append(rows, []string{strconv.Itoa(c.Count), c.Tag})
+				}
+				return env.table(rows)
+			},
+		})
 		return err
-	}
-	counts, err := s.read.TagCounts(ctx, prefix, record.KindKnowledge)
-	if err != nil {
-		return err
-	}
-	if env.global.json {
-		return env.printRead(s, "knowledge tags", prefix, append([]query.TagCount{}, counts...))
-	}
-	var rows [][]string
-	size := 0
-	for _, c := range counts {
-		rows = append(rows, []string{strconv.Itoa(c.Count), c.Tag})
-		size += len(c.Tag) + 4
-	}
-	env.printTable(rows)
-	env.logRead(s, "knowledge tags", prefix, record.EstimateTokens(int64(size)))
-	return nil
+	})
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	return cmd
 }

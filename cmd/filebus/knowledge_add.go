@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"filebus/materialize/knowledge"
 	"filebus/materialize/layout"
@@ -22,9 +22,9 @@ func (e *environ) base(s *session) *knowledge.Base {
 	return knowledge.New(s.Workspace, s.read, e.now)
 }
 
-// addDraftFlags gives cmd a flag for each field of an entry.
-func addDraftFlags(cmd *cobra.Command, d *knowledge.Draft) {
-	flags := cmd.Flags()
+// addDraftFlags gives cmd a flag for each field of an entry, and returns them.
+func addDraftFlags(cmd *cobra.Command, d *knowledge.Draft) *pflag.FlagSet {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.StringVar(&d.Type, "type", "", "")
 	flags.StringVar(&d.Content, "content", "", "")
 	flags.StringVar(&d.Title, "title", "", "")
@@ -32,12 +32,14 @@ func addDraftFlags(cmd *cobra.Command, d *knowledge.Draft) {
 	flags.StringVar(&d.Confidence, "confidence", "", "")
 	flags.StringVar(&d.Source, "source", "", "")
 	flags.StringVar(&d.File, "file", "", "")
+	cmd.Flags().AddFlagSet(flags)
+	return flags
 }
 
 // readContent sets the content of a draft from the argument, a file or "-", or
 // from standard input if the flag says so.
 func readContent(env *environ, d *knowledge.Draft, args []string) error {
-	from := io.Reader(nil)
+	in := env.in
 	switch {
 	case len(args) > 0 && d.Content != "":
 		return usageError("the content is given twice, in %s and as --content", args[0])
@@ -47,20 +49,17 @@ func readContent(env *environ, d *knowledge.Draft, args []string) error {
 			return contentHint(args[0], err)
 		}
 		defer func() { _ = f.Close() }() // only read
-		from = f
-	case len(args) > 0 || d.Content == "-":
-		from = env.in
-	default:
+		in, d.Content = f, "-"
+	case len(args) > 0:
+		d.Content = "-"
+	case d.Content != "-":
 		return nil
 	}
-	text, err := io.ReadAll(io.LimitReader(from, maxContentInput))
-	if err != nil {
-		return fmt.Errorf("reading the content: %w", err)
+	err := readText(in, "content", &d.Content, maxContentInput)
+	if err == nil && strings.TrimSpace(d.Content) == "" {
+		err = usageError("the content is empty")
 	}
-	if d.Content = string(text); strings.TrimSpace(d.Content) == "" {
-		return usageError("the content is empty")
-	}
-	return nil
+	return err
 }
 
 // contentHint adds to the error of a file that is not there what was meant, if the
@@ -84,11 +83,9 @@ type knowledgeAddOptions struct {
 
 func newKnowledgeAddCommand(env *environ) *cobra.Command {
 	var opts knowledgeAddOptions
-	cmd := &cobra.Command{
-		Use:  "add [FILE]",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runKnowledgeAdd(cmd.Context(), env, opts, args) },
-	}
+	cmd := newCommand("add [FILE]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
+		return runKnowledgeAdd(ctx, env, opts, args)
+	})
 	addDraftFlags(cmd, &opts.draft)
 	cmd.Flags().StringVar(&opts.into, "into", "", "")
 	cmd.Flags().BoolVar(&opts.noDuplicates, "no-duplicates", false, "")
@@ -97,20 +94,9 @@ func newKnowledgeAddCommand(env *environ) *cobra.Command {
 
 // A knowledgeChangeJSON is what commands print of an entry that they changed.
 type knowledgeChangeJSON struct {
-	ID         string     `json:"id"`
-	Type       string     `json:"type"`
-	Ref        string     `json:"ref"`
-	File       string     `json:"file"` // absolute
-	Supersedes string     `json:"supersedes,omitempty"`
-	Duplicates []likeJSON `json:"duplicates,omitempty"`
-}
-
-// A likeJSON is an entry that a new one may say the same as.
-type likeJSON struct {
-	ID      string   `json:"id"`
-	Summary string   `json:"summary"`
-	Shared  float64  `json:"shared"` // of the words of both
-	Tags    []string `json:"tags,omitempty"`
+	knowledge.Entry
+	Supersedes string               `json:"supersedes,omitempty"`
+	Duplicates []knowledge.Likeness `json:"duplicates,omitempty"`
 }
 
 func runKnowledgeAdd(ctx context.Context, env *environ, opts knowledgeAddOptions, args []string) error {
@@ -131,29 +117,20 @@ func runKnowledgeAdd(ctx context.Context, env *environ, opts knowledgeAddOptions
 	if err != nil { // the entry is not lost because the index is
 		env.note("not looked at for duplicates: %v", err)
 	}
-	added, err := addUnlessLike(ctx, b, opts, like)
-	if known := (*knowledge.DuplicateError)(nil); errors.As(err, &known) {
-		noteLike(env, known.Like)
+	added, err := b.Add(ctx, *d, opts.noDuplicates, like...)
+	if known, is := record.Detail[[]knowledge.Likeness](err); is {
+		noteLike(env, known)
 	}
 	if err != nil {
 		return err
 	}
-	like = slices.DeleteFunc(like, func(l knowledge.Likeness) bool { return l.Entry.Name == added.Name })
+	like = slices.DeleteFunc(like, func(l knowledge.Likeness) bool { return l.ID == added.ID })
 	noteLike(env, like)
 	if len(like) > 0 {
-		id := quote(like[0].Entry.Name.ID)
-		env.note("if it takes the place of %s: filebus knowledge supersede %s %s", id, id, quote(added.Name.ID))
+		id := quote(like[0].ID)
+		env.note("if it takes the place of %s: filebus knowledge supersede %s %s", id, id, quote(added.ID))
 	}
 	return printKnowledgeChange(env, s, added, "", like)
-}
-
-// addUnlessLike adds an entry, or refuses it, if it was asked to, as one that is
-// known: by the index from any file, or by what was added to the file since.
-func addUnlessLike(ctx context.Context, b *knowledge.Base, opts knowledgeAddOptions, like []knowledge.Likeness) (knowledge.Entry, error) {
-	if opts.noDuplicates && len(like) > 0 {
-		return knowledge.Entry{}, &knowledge.DuplicateError{Like: like}
-	}
-	return b.Add(ctx, opts.draft, opts.noDuplicates)
 }
 
 // intoPath returns the path below the workspace of a file that the user names.
@@ -170,7 +147,7 @@ func intoPath(env *environ, s *session, file string) (string, error) {
 
 func noteLike(env *environ, like []knowledge.Likeness) {
 	for _, l := range like[:min(shownDuplicates, len(like))] {
-		env.note("%s says much the same: %s", l.Entry.Name.ID, likeText(l))
+		env.note("%s says much the same: %s", l.ID, likeText(l))
 	}
 }
 
@@ -180,15 +157,7 @@ func likeText(l knowledge.Likeness) string {
 	if len(l.Tags) > 0 {
 		tags = ", tags " + strings.Join(l.Tags, " ")
 	}
-	return oneLine(fmt.Sprintf("%.0f %% of the words%s: %s", 100*l.Shared, tags, layout.Clip(l.Entry.Fields.Content, issueSummary)))
-}
-
-func likesJSON(like []knowledge.Likeness) []likeJSON {
-	var list []likeJSON
-	for _, l := range like[:min(shownDuplicates, len(like))] {
-		list = append(list, likeJSON{l.Entry.Name.ID, layout.Clip(oneLine(l.Entry.Fields.Content), issueSummary), float64(int(100*l.Shared)) / 100, l.Tags})
-	}
-	return list
+	return oneLine(fmt.Sprintf("%.0f %% of the words%s: %s", 100*l.Shared, tags, l.Summary))
 }
 
 // noteKnowledgeProblems says what of a file is no entry, though it may be meant as
@@ -206,9 +175,9 @@ func noteKnowledgeProblems(env *environ, s *session, path string) {
 func printKnowledgeChange(env *environ, s *session, e knowledge.Entry, supersedes string, like []knowledge.Likeness) error {
 	noteKnowledgeProblems(env, s, e.Path)
 	if env.global.json {
-		return env.printJSON(knowledgeChangeJSON{e.Name.ID, e.Type, e.Ref.String(), validText(s.FilePath(e.Path)), supersedes, likesJSON(like)})
+		return env.printJSON(knowledgeChangeJSON{e, supersedes, like[:min(shownDuplicates, len(like))]})
 	}
-	line := e.Name.ID
+	line := e.ID
 	if supersedes != "" {
 		line += " supersedes " + supersedes
 	}
@@ -218,27 +187,23 @@ func printKnowledgeChange(env *environ, s *session, e knowledge.Entry, supersede
 
 func newKnowledgeEditCommand(env *environ) *cobra.Command {
 	var d knowledge.Draft
-	cmd := &cobra.Command{
-		Use:  "edit ID [FILE]",
-		Args: cobra.RangeArgs(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var fields []string
-			for _, name := range []string{"type", "content", "title", "tag", "confidence", "source", "file"} {
-				if cmd.Flags().Changed(name) || name == "content" && len(args) > 1 {
-					fields = append(fields, name)
-				}
-			}
-			return runKnowledgeEdit(cmd.Context(), env, d, fields, args)
-		},
-		ValidArgsFunction: completeNames(env),
-	}
-	addDraftFlags(cmd, &d)
+	var flags *pflag.FlagSet
+	cmd := newCommand("edit ID [FILE]", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) error {
+		fields := changedFlags(flags)
+		if len(args) > 1 {
+			fields = append(fields, "content")
+		}
+		return runKnowledgeEdit(ctx, env, d, fields, args)
+	})
+	cmd.ValidArgsFunction = completeNames(env)
+	flags = addDraftFlags(cmd, &d)
 	return cmd
 }
 
 func runKnowledgeEdit(ctx context.Context, env *environ, d knowledge.Draft, fields, args []string) error {
 	if len(fields) == 0 {
-		return coded(record.Usage, "filebus knowledge edit "+quote(args[0])+" --confidence high", errors.New("nothing to change was given"))
+		hint := "filebus knowledge edit " + quote(args[0]) + " --confidence high"
+		return coded(record.Usage, hint, usageError("nothing to change was given"))
 	}
 	if err := readContent(env, &d, args[1:]); err != nil {
 		return err

@@ -11,75 +11,62 @@ import (
 
 	"filebus/materialize/knowledge"
 	"filebus/query"
-	"filebus/store/record"
 )
 
-type graphOptions struct {
-	filterFlags
-	format, from, out string
-	types             []string
-	depth, limit      int
-	linksOnly         bool
-}
-
 func newKnowledgeGraphCommand(env *environ) *cobra.Command {
-	var opts graphOptions
-	cmd := &cobra.Command{
-		Use:  "graph",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runKnowledgeGraph(cmd.Context(), env, opts) },
-	}
+	var filter filterFlags
+	var r query.PartRequest
+	var format, from, out string
+	cmd := newCommand("graph", cobra.NoArgs, func(ctx context.Context, _ []string) (err error) {
+		if env.global.json {
+			format = string(knowledge.FormatJSON)
+		}
+		if !slices.Contains(knowledge.Formats(), knowledge.Format(format)) {
+			return usageError("--format %q is none of dot, mermaid, json", format)
+		}
+		if r.Depth < 1 || r.Depth > maxDepth || r.Limit < 0 {
+			return usageError("--depth is from 1 to %d, --limit not negative", maxDepth)
+		}
+		if r.Filter, err = filter.filter(env); err != nil {
+			return err
+		}
+		part, err := graphPart(ctx, env, r, from)
+		if err != nil {
+			return err
+		}
+		if len(part.Nodes) == 0 {
+			env.note("no entries")
+		}
+		return writeGraph(env, part, knowledge.Format(format), out)
+	})
 	flags := cmd.Flags()
-	flags.StringVar(&opts.format, "format", string(knowledge.FormatDOT), "")
-	opts.add(cmd, "tree", "tag")
-	flags.StringSliceVar(&opts.types, "type", nil, "")
-	flags.StringVar(&opts.from, "from", "", "")
-	flags.IntVar(&opts.depth, "depth", 1, "")
-	flags.IntVar(&opts.limit, "limit", 300, "")
-	flags.BoolVar(&opts.linksOnly, "links-only", false, "")
-	flags.StringVarP(&opts.out, "output", "o", "", "")
+	flags.StringVar(&format, "format", string(knowledge.FormatDOT), "")
+	filter.add(cmd, "tree", "tag")
+	flags.StringSliceVar(&r.Types, "type", nil, "")
+	flags.StringVar(&from, "from", "", "")
+	flags.IntVar(&r.Depth, "depth", 1, "")
+	flags.IntVar(&r.Limit, "limit", 300, "")
+	flags.BoolVar(&r.Stated, "links-only", false, "")
+	flags.StringVarP(&out, "output", "o", "", "")
 	return cmd
 }
 
-func runKnowledgeGraph(ctx context.Context, env *environ, opts graphOptions) error {
-	format := knowledge.Format(opts.format)
-	switch {
-	case env.global.json:
-		format = knowledge.FormatJSON
-	case !slices.Contains(knowledge.Formats(), format):
-		return usageError("--format %q is none of dot, mermaid, json", opts.format)
-	}
-	if opts.depth < 1 || opts.depth > maxDepth || opts.limit < 0 {
-		return usageError("--depth is from 1 to %d, --limit not negative", maxDepth)
-	}
-	filter, err := opts.filter(env)
-	if err != nil {
-		return err
-	}
+// graphPart returns a part of the graph, around an entry if one is given.
+func graphPart(ctx context.Context, env *environ, r query.PartRequest, from string) (part query.Part, err error) {
 	s, err := env.openFresh(ctx)
 	if err != nil {
-		return err
+		return part, err
 	}
-	from := record.Name{}
-	if opts.from != "" {
-		if from, err = env.knowledgeName(ctx, s, opts.from); err != nil {
-			return err
+	if from != "" {
+		if r.From, err = env.knowledgeName(ctx, s, from); err != nil {
+			return part, err
 		}
 	}
-	g, err := s.read.Graph(ctx, filter.Trees...)
+	g, err := s.read.Graph(ctx, r.Trees...)
 	if err != nil {
-		return err
+		return part, err
 	}
-	part, err := g.Part(ctx, query.PartRequest{
-		Filter: filter, Types: opts.types, From: from, Depth: opts.depth, Limit: opts.limit, Stated: opts.linksOnly,
-	})
-	if err != nil {
-		return err
-	}
-	if len(part.Nodes) == 0 {
-		env.note("no entries")
-	}
-	return writeGraph(env, part, format, opts.out)
+	return g.Part(ctx, r)
 }
 
 func writeGraph(env *environ, part query.Part, format knowledge.Format, file string) error {

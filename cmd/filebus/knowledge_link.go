@@ -14,14 +14,10 @@ import (
 
 func newKnowledgeLinkCommand(env *environ) *cobra.Command {
 	remove := false
-	cmd := &cobra.Command{
-		Use:  "link A TYPE B",
-		Args: cobra.ExactArgs(3),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runKnowledgeLink(cmd.Context(), env, remove, args[0], args[1], args[2])
-		},
-		ValidArgsFunction: completeNames(env),
-	}
+	cmd := newCommand("link A TYPE B", cobra.ExactArgs(3), func(ctx context.Context, args []string) error {
+		return runKnowledgeLink(ctx, env, remove, args[0], args[1], args[2])
+	})
+	cmd.ValidArgsFunction = completeNames(env)
 	cmd.Flags().BoolVar(&remove, "remove", false, "")
 	return cmd
 }
@@ -80,24 +76,39 @@ func linkEnd(name record.Name) string {
 	return name.String()
 }
 
-type relatedOptions struct {
-	depth, limit, maxTokens int
-}
-
 func newKnowledgeRelatedCommand(env *environ) *cobra.Command {
-	var opts relatedOptions
-	cmd := &cobra.Command{
-		Use:  "related ID",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runKnowledgeRelated(cmd.Context(), env, opts, args[0])
-		},
-		ValidArgsFunction: completeNames(env),
-	}
+	var depth, limit, maxTokens int
+	cmd := newCommand("related ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		id := args[0]
+		if depth < 1 || depth > maxDepth || limit < 1 || limit > maxRelated || maxTokens < 0 {
+			return usageError("--depth is from 1 to %d, --limit from 1 to %d, --max-tokens not negative", maxDepth, maxRelated)
+		}
+		s, name, err := env.findKnowledge(ctx, id)
+		if err != nil {
+			return err
+		}
+		g, err := s.read.Graph(ctx)
+		if err != nil {
+			return err
+		}
+		found, more, err := g.Related(ctx, name, query.RelatedRequest{Depth: depth, Limit: limit})
+		if err != nil {
+			return err
+		}
+		if g.Unread > 0 {
+			env.note("%s not looked at for the files that they changed", plural(g.Unread, "older handoff"))
+		}
+		list := relatedListJSON{Of: linkEnd(name), More: more}
+		for _, r := range found {
+			list.Related = append(list.Related, relatedView(r))
+		}
+		return printRelated(env, s, list, maxTokens)
+	})
+	cmd.ValidArgsFunction = completeNames(env)
 	flags := cmd.Flags()
-	flags.IntVar(&opts.depth, "depth", 1, "")
-	flags.IntVar(&opts.limit, "limit", 10, "")
-	flags.IntVar(&opts.maxTokens, "max-tokens", 800, "")
+	flags.IntVar(&depth, "depth", 1, "")
+	flags.IntVar(&limit, "limit", 10, "")
+	flags.IntVar(&maxTokens, "max-tokens", 800, "")
 	return cmd
 }
 
@@ -118,32 +129,6 @@ type relatedJSON struct {
 	SupersededBy string   `json:"superseded_by,omitempty"`
 }
 
-func runKnowledgeRelated(ctx context.Context, env *environ, opts relatedOptions, id string) error {
-	if opts.depth < 1 || opts.depth > maxDepth || opts.limit < 1 || opts.limit > maxRelated || opts.maxTokens < 0 {
-		return usageError("--depth is from 1 to %d, --limit from 1 to %d, --max-tokens not negative", maxDepth, maxRelated)
-	}
-	s, name, err := env.findKnowledge(ctx, id)
-	if err != nil {
-		return err
-	}
-	g, err := s.read.Graph(ctx)
-	if err != nil {
-		return err
-	}
-	found, more, err := g.Related(ctx, name, query.RelatedRequest{Depth: opts.depth, Limit: opts.limit})
-	if err != nil {
-		return err
-	}
-	if g.Unread > 0 {
-		env.note("%s not looked at for the files that they changed", plural(g.Unread, "older handoff"))
-	}
-	list := relatedListJSON{Of: linkEnd(name), Related: []relatedJSON{}, More: more}
-	for _, r := range found {
-		list.Related = append(list.Related, relatedView(r))
-	}
-	return printRelated(env, s, list, opts.maxTokens)
-}
-
 // The bounds of a walk.
 const (
 	maxDepth   = 10
@@ -154,15 +139,13 @@ func relatedView(r query.Related) relatedJSON {
 	j := relatedJSON{
 		ID: linkEnd(r.Version.Record.Name), Type: r.Type, Confidence: r.Confidence,
 		Summary: layout.Clip(oneLine(r.Description.Preview), issueSummary), Depth: r.Depth,
+		SupersededBy: supersededText(r.SupersededBy, ""),
 	}
 	if r.Depth > 1 {
 		j.Via = linkEnd(r.Via)
 	}
 	for _, e := range r.Edges {
 		j.Why = append(j.Why, edgeText(e, r.Version.Record.Name))
-	}
-	if !r.SupersededBy.IsZero() {
-		j.SupersededBy = linkEnd(r.SupersededBy)
 	}
 	return j
 }
@@ -186,25 +169,23 @@ func edgeText(e query.Edge, far record.Name) string {
 }
 
 func printRelated(env *environ, s *session, list relatedListJSON, maxTokens int) error {
-	size := 0
-	var lines []string
-	for i, r := range list.Related {
-		text := relatedText(r)
-		if size += len(text); maxTokens > 0 && i > 0 && size > 4*(maxTokens-noteTokens) {
-			list.Related, list.More = list.Related[:i], true
-			break
-		}
-		lines = append(lines, text)
-	}
-	if env.global.json {
-		return env.printRead(s, "knowledge related", list.Of, list)
-	}
-	env.printf("%s", strings.Join(lines, ""))
-	env.logRead(s, "knowledge related", list.Of, record.EstimateTokens(int64(size)))
+	all := list.Related
+	printed, err := env.present(s, presentation{
+		entries: len(all), maxTokens: maxTokens, op: "knowledge related", what: list.Of,
+		json: func(n int) any { return relatedListJSON{list.Of, all[:n], list.More || n < len(all)} },
+		text: func(n int) (text string) {
+			for _, r := range all[:n] {
+				text += relatedText(r)
+			}
+			return text
+		},
+	})
 	switch {
-	case len(lines) == 0:
+	case err != nil || env.global.json:
+		return err
+	case len(all) == 0:
 		env.note("nothing is related to %s", list.Of)
-	case list.More:
+	case list.More || printed < len(all):
 		env.note("there are more; give --limit, or --max-tokens 0")
 	}
 	return nil

@@ -12,14 +12,10 @@ import (
 
 func newKnowledgeSupersedeCommand(env *environ) *cobra.Command {
 	var d knowledge.Draft
-	cmd := &cobra.Command{
-		Use:  "supersede OLD [NEW]",
-		Args: cobra.RangeArgs(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runKnowledgeSupersede(cmd.Context(), env, d, args)
-		},
-		ValidArgsFunction: completeNames(env),
-	}
+	cmd := newCommand("supersede OLD [NEW]", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) error {
+		return runKnowledgeSupersede(ctx, env, d, args)
+	})
+	cmd.ValidArgsFunction = completeNames(env)
 	addDraftFlags(cmd, &d)
 	return cmd
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -8,6 +9,22 @@ import (
 
 	"filebus/store"
 )
+
+// newCommand returns a command that runs a function.
+func newCommand(use string, args cobra.PositionalArgs, run func(context.Context, []string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Args: args,
+		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), args) },
+	}
+}
+
+// newGroup returns a command that has commands.
+func newGroup(use string, commands ...*cobra.Command) *cobra.Command {
+	help := func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	group := &cobra.Command{Use: use, Args: cobra.NoArgs, RunE: help}
+	group.AddCommand(commands...)
+	return group
+}
 
 // newRootCommand returns the command line with the command that arguments begin
 // with; if they begin with none, with all commands.

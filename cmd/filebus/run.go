@@ -12,17 +12,6 @@ func newRunCommand(env *environ) *cobra.Command {
 		newRunEndCommand(env), newRunShowCommand(env))
 }
 
-// newGroup returns a command that is only the beginning of others.
-func newGroup(use string, commands ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:  use,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(commands...)
-	return cmd
-}
-
 // book returns the session state of a workspace.
 func (e *environ) book(s *session) *runs.Book {
 	return runs.Open(s.Workspace, s.read, runs.Options{Now: e.now, Variables: e.variables})

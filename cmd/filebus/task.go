@@ -8,20 +8,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/task"
+	"filebus/store/record"
 )
 
 func newTaskCommand(env *environ) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:  "task",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newTaskStartCommand(env), newTaskPromptCommand(env), newTaskNoteCommand(env), newTaskHandoffCommand(env))
-	for _, verb := range taskVerbs() {
-		cmd.AddCommand(newTaskVerbCommand(env, verb))
-	}
-	cmd.AddCommand(newTaskShowCommand(env), newTaskListCommand(env))
-	return cmd
+	return newGroup("task",
+		newTaskStartCommand(env), newTaskPromptCommand(env), newTaskNoteCommand(env), newTaskHandoffCommand(env),
+		newTaskVerbCommand(env, "done ID", ""), newTaskVerbCommand(env, "fail ID", task.Failed),
+		newTaskVerbCommand(env, "block ID", task.Blocked), newTaskShowCommand(env), newTaskListCommand(env),
+	)
 }
 
 // board returns the tasks of a workspace.
@@ -47,11 +42,9 @@ type taskStartOptions struct {
 
 func newTaskStartCommand(env *environ) *cobra.Command {
 	var opts taskStartOptions
-	cmd := &cobra.Command{
-		Use:  "start ID",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runTaskStart(cmd.Context(), env, opts, args[0]) },
-	}
+	cmd := newCommand("start ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runTaskStart(ctx, env, opts, args[0])
+	})
 	flags := cmd.Flags()
 	flags.StringVar(&opts.Title, "title", "", "")
 	flags.StringVar(&opts.Agent, "agent", "", "")
@@ -61,16 +54,6 @@ func newTaskStartCommand(env *environ) *cobra.Command {
 	flags.StringVar(&opts.Focus, "focus", "", "")
 	flags.BoolVar(&opts.Restart, "restart", false, "")
 	return cmd
-}
-
-// A taskStartJSON is a task that was started, in JSON.
-type taskStartJSON struct {
-	Task    string `json:"task"`
-	Name    string `json:"name"`
-	Ref     string `json:"ref"`
-	Journal string `json:"journal"` // absolute, as is the marker
-	Marker  string `json:"marker"`
-	Cleared int    `json:"cleared,omitempty"` // markers
 }
 
 // request returns what the flags and the environment say of a start.
@@ -105,99 +88,66 @@ func runTaskStart(ctx context.Context, env *environ, opts taskStartOptions, text
 		return err
 	}
 	if env.global.json {
-		return env.printJSON(taskStartJSON{
-			string(id), started.Name.String(), started.Ref.Short(), validText(started.Journal), validText(started.Marker), started.Cleared,
-		})
+		return env.printJSON(started)
 	}
 	if started.Cleared > 0 {
 		env.note("cleared %s of an earlier %s", plural(started.Cleared, "marker"), id)
 	}
-	env.printf("%s  %s\njournal  %s\nmarker   %s\n", started.Name, started.Ref.Short(), oneLine(started.Journal), oneLine(started.Marker))
+	env.printf("%s  %s\njournal  %s\nmarker   %s\n", started.Name, started.Ref, oneLine(started.Journal), oneLine(started.Marker))
 	return nil
 }
 
 func newTaskPromptCommand(env *environ) *cobra.Command {
-	return &cobra.Command{
-		Use:  "prompt ID",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runTaskPrompt(cmd.Context(), env, args[0]) },
-	}
-}
-
-// A taskPromptJSON is what an agent is told, in JSON.
-type taskPromptJSON struct {
-	Task    string `json:"task"`
-	Journal string `json:"journal"`
-	Marker  string `json:"marker"`
-	Prompt  string `json:"prompt"`
-}
-
-func runTaskPrompt(ctx context.Context, env *environ, text string) error {
-	b, id, err := env.openBoard(text)
-	if err != nil {
-		return err
-	}
-	title := ""
-	j, err := b.Get(ctx, id)
-	var missing *task.NotStartedError
-	switch {
-	case errors.As(err, &missing):
-		env.note("%s was not started yet: filebus task start %s", id, id)
-	case err != nil:
-		return err
-	default:
-		title = j.Task
-	}
-	p, err := b.Prompt(id, title)
-	if err != nil {
-		return err
-	}
-	if !env.global.json {
-		env.printf("%s", p)
+	return newCommand("prompt ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		text := args[0]
+		b, id, err := env.openBoard(text)
+		if err != nil {
+			return err
+		}
+		title := ""
+		j, err := b.Get(ctx, id)
+		switch {
+		case errors.Is(err, task.ErrNotStarted):
+			env.note("%s was not started yet: filebus task start %s", id, id)
+		case err != nil:
+			return err
+		default:
+			title = j.Task
+		}
+		p := b.Prompt(id, title)
+		if env.global.json {
+			return env.printJSON(p)
+		}
+		env.printf("%s", p.Text)
 		return nil
-	}
-	view := taskPromptJSON{Task: string(id), Prompt: validText(p)}
-	if view.Journal, err = b.JournalFile(id); err != nil {
-		return err
-	}
-	view.Marker, err = b.MarkerFile(id, "complete")
-	if err != nil {
-		return err
-	}
-	return env.printJSON(view)
+	})
 }
 
 func newTaskNoteCommand(env *environ) *cobra.Command {
-	return &cobra.Command{
-		Use:  "note ID TEXT...",
-		Args: cobra.MinimumNArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runTaskNote(cmd.Context(), env, args[0], strings.Join(args[1:], " "))
-		},
-	}
+	return newCommand("note ID TEXT...", cobra.MinimumNArgs(2), func(ctx context.Context, args []string) error {
+		text := args[0]
+		line := strings.Join(args[1:], " ")
+		if strings.TrimSpace(line) == "" {
+			return usageError("there is nothing to note")
+		}
+		b, id, err := env.openBoard(text)
+		if err != nil {
+			return err
+		}
+		put, err := b.Note(ctx, id, line)
+		if err != nil {
+			return err
+		}
+		if env.global.json {
+			return env.printJSON(taskNoteJSON{id, put.Name, record.ShortRef(put.Ref)})
+		}
+		return nil
+	})
 }
 
 // A taskNoteJSON is a journal that got a line, in JSON.
 type taskNoteJSON struct {
-	Task string `json:"task"`
-	Name string `json:"name"`
-	Ref  string `json:"ref"`
-}
-
-func runTaskNote(ctx context.Context, env *environ, text, line string) error {
-	if strings.TrimSpace(line) == "" {
-		return usageError("there is nothing to note")
-	}
-	b, id, err := env.openBoard(text)
-	if err != nil {
-		return err
-	}
-	put, err := b.Note(ctx, id, line)
-	if err != nil {
-		return err
-	}
-	if env.global.json {
-		return env.printJSON(taskNoteJSON{string(id), put.Name.String(), put.Ref.Short()})
-	}
-	return nil
+	Task task.ID         `json:"task"`
+	Name record.Name     `json:"name"`
+	Ref  record.ShortRef `json:"ref"`
 }

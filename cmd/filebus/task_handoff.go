@@ -143,46 +143,26 @@ func readAtMost(env *environ, name string, limit int64) ([]byte, error) {
 
 func newTaskHandoffCommand(env *environ) *cobra.Command {
 	var opts handoffOptions
-	cmd := &cobra.Command{
-		Use:  "handoff ID",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runTaskEnd(cmd.Context(), env, &opts, args[0], (*task.Board).HandOver)
-		},
-	}
+	cmd := newCommand("handoff ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runTaskEnd(ctx, env, &opts, args[0], (*task.Board).HandOver)
+	})
 	opts.add(cmd, true)
 	return cmd
 }
 
-// A taskVerb is a command that ends a task.
-type taskVerb struct {
-	use     string
-	outcome string // "": the flag's, else completed
-}
-
-func taskVerbs() []taskVerb {
-	return []taskVerb{
-		{"done ID", ""},
-		{"fail ID", task.Failed},
-		{"block ID", task.Blocked},
-	}
-}
-
-func newTaskVerbCommand(env *environ, verb taskVerb) *cobra.Command {
+// newTaskVerbCommand returns a command that ends a task; without an outcome it is the
+// flag's, else completed.
+func newTaskVerbCommand(env *environ, use, outcome string) *cobra.Command {
 	var opts handoffOptions
-	cmd := &cobra.Command{
-		Use:  verb.use,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if verb.outcome != "" {
-				opts.outcome = verb.outcome
-			} else if err := checkDone(opts.outcome); err != nil {
-				return err
-			}
-			return runTaskEnd(cmd.Context(), env, &opts, args[0], (*task.Board).Finish)
-		},
-	}
-	opts.add(cmd, verb.outcome == "")
+	cmd := newCommand(use, cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		if outcome != "" {
+			opts.outcome = outcome
+		} else if err := checkDone(opts.outcome); err != nil {
+			return err
+		}
+		return runTaskEnd(ctx, env, &opts, args[0], (*task.Board).Finish)
+	})
+	opts.add(cmd, outcome == "")
 	return cmd
 }
 
@@ -195,16 +175,6 @@ func checkDone(outcome string) error {
 		return coded(record.Usage, "filebus task block ID --summary TEXT --blocker TEXT", errors.New("a task that is blocked is not done"))
 	}
 	return nil
-}
-
-// A taskEndJSON is a task that has handed over, in JSON.
-type taskEndJSON struct {
-	Task      string `json:"task"`
-	Status    string `json:"status"`
-	Name      string `json:"name"`
-	Ref       string `json:"ref"`
-	Marker    string `json:"marker,omitempty"` // absolute
-	Unchanged bool   `json:"unchanged,omitempty"`
 }
 
 // A taskEnd is a rule that ends a task.
@@ -224,11 +194,9 @@ func runTaskEnd(ctx context.Context, env *environ, opts *handoffOptions, text st
 		return err
 	}
 	if env.global.json {
-		return env.printJSON(taskEndJSON{
-			string(id), f.Status, f.Name.String(), f.Ref.Short(), validText(f.Marker), f.Unchanged,
-		})
+		return env.printJSON(f)
 	}
-	line := fmt.Sprintf("%s  %s  %s", id, f.Status, f.Ref.Short())
+	line := fmt.Sprintf("%s  %s  %s", id, f.Status, f.Ref)
 	if f.Marker != "" {
 		line += "  " + f.Marker
 	}

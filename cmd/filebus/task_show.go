@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -24,11 +25,9 @@ const taskTokens = 1000
 
 func newTaskShowCommand(env *environ) *cobra.Command {
 	var opts taskShowOptions
-	cmd := &cobra.Command{
-		Use:  "show ID",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runTaskShow(cmd.Context(), env, opts, args[0]) },
-	}
+	cmd := newCommand("show ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runTaskShow(ctx, env, opts, args[0])
+	})
 	cmd.Flags().BoolVar(&opts.full, "full", false, "")
 	cmd.Flags().IntVar(&opts.maxTokens, "max-tokens", taskTokens, "")
 	return cmd
@@ -36,17 +35,17 @@ func newTaskShowCommand(env *environ) *cobra.Command {
 
 // A taskShowJSON is a task with its handoff, in JSON.
 type taskShowJSON struct {
-	Task      string `json:"task"`
-	Name      string `json:"name"`
-	Ref       string `json:"ref"`
-	Title     string `json:"title,omitempty"`
-	Status    string `json:"status"`
-	Started   string `json:"started,omitempty"`
-	Completed string `json:"completed,omitempty"`
-	Agent     string `json:"agent,omitempty"`
-	Journal   string `json:"journal"`           // absolute
-	Handoff   string `json:"handoff,omitempty"` // the section
-	Text      string `json:"text,omitempty"`    // the journal, with --full
+	Task      task.ID         `json:"task"`
+	Name      record.Name     `json:"name"`
+	Ref       record.ShortRef `json:"ref"`
+	Title     string          `json:"title,omitempty"`
+	Status    string          `json:"status"`
+	Started   string          `json:"started,omitempty"`
+	Completed string          `json:"completed,omitempty"`
+	Agent     string          `json:"agent,omitempty"`
+	Journal   string          `json:"journal"`           // absolute
+	Handoff   string          `json:"handoff,omitempty"` // the section
+	Text      string          `json:"text,omitempty"`    // the journal, with --full
 }
 
 func runTaskShow(ctx context.Context, env *environ, opts taskShowOptions, text string) error {
@@ -62,22 +61,25 @@ func runTaskShow(ctx context.Context, env *environ, opts taskShowOptions, text s
 	if err != nil {
 		return err
 	}
-	shown := string(j.Text)
-	if !opts.full {
-		shown = shownHandoff(j, opts.maxTokens)
+	shown := shownHandoff(j)
+	if opts.full {
+		shown, opts.maxTokens = strings.TrimSuffix(string(j.Text), "\n"), 0
 	}
-	if env.global.json {
-		return env.printRead(s, "task show", string(id), taskView(j, opts))
+	cut := func(n int) string {
+		if n < len(shown) {
+			return shortened(shown, n) + fmt.Sprintf("\n… cut: filebus task show %s --max-tokens 0\n", j.ID)
+		}
+		return shown + "\n"
 	}
-	env.printf("%s", shown)
-	if !strings.HasSuffix(shown, "\n") {
-		env.printf("\n")
-	}
-	if j.Handoff == nil && !opts.full {
+	_, err = env.present(s, presentation{
+		entries: len(shown), maxTokens: opts.maxTokens, op: "task show", what: string(id),
+		json: func(n int) any { return taskView(j, opts.full, cut(n)) },
+		text: cut,
+	})
+	if err == nil && j.Handoff == nil && !opts.full && !env.global.json {
 		env.note("%s has not handed over yet: filebus wait %s", id, quote(string(id)))
 	}
-	env.logRead(s, "task show", string(id), record.EstimateTokens(int64(len(shown))))
-	return nil
+	return err
 }
 
 // freshJournal reads a task's journal as it is on disk, if that can be taken in.
@@ -89,32 +91,28 @@ func (e *environ) freshJournal(ctx context.Context, s *session, id task.ID) (*ta
 	return b.Look(ctx, id)
 }
 
-func taskView(j *task.Journal, opts taskShowOptions) taskShowJSON {
+func taskView(j *task.Journal, full bool, text string) taskShowJSON {
 	r := j.Version.Record
 	view := taskShowJSON{
-		Task: string(j.ID), Name: r.Name.String(), Ref: j.Version.Ref.Short(), Title: j.Task, Status: task.Status(&j.Journal),
-		Started: j.Started, Completed: j.Completed, Agent: r.Agent, Journal: validText(j.File),
+		Task: j.ID, Name: r.Name, Ref: record.ShortRef(j.Version.Ref), Title: j.Task, Status: task.Status(&j.Journal),
+		Started: j.Started, Completed: j.Completed, Agent: r.Agent, Journal: j.File,
 	}
-	if opts.full {
-		view.Text = validText(string(j.Text))
+	if full {
+		view.Text = string(j.Text)
 	} else if j.Handoff != nil {
-		view.Handoff = validText(shownHandoff(j, opts.maxTokens))
+		view.Handoff = text
 	}
 	return view
 }
 
 // shownHandoff returns the section of the handoff, or where there is none how far
 // the task is.
-func shownHandoff(j *task.Journal, maxTokens int) string {
+func shownHandoff(j *task.Journal) string {
 	start, end, found := layout.HandoffSection(j.Text)
-	text := strings.TrimRight(string(j.Text[start:end]), "\n")
 	if !found {
-		text = strings.Join(progressLines(j), "\n")
+		return strings.Join(progressLines(j), "\n")
 	}
-	if maxTokens > 0 && len(text) > 4*maxTokens {
-		return shortened(text, 4*maxTokens-80) + fmt.Sprintf("\n… cut: filebus task show %s --max-tokens 0\n", j.ID)
-	}
-	return text + "\n"
+	return strings.TrimRight(string(j.Text[start:end]), "\n")
 }
 
 // lastNotes is how many lines of progress stand for a handoff.
@@ -122,11 +120,7 @@ const lastNotes = 3
 
 // progressLines says how far a task is.
 func progressLines(j *task.Journal) []string {
-	status := task.Status(&j.Journal)
-	if status == "" {
-		status = "no status"
-	}
-	line := fmt.Sprintf("%s  %s", j.ID, status)
+	line := fmt.Sprintf("%s  %s", j.ID, cmp.Or(task.Status(&j.Journal), "no status"))
 	if j.Started != "" {
 		line += "  started " + oneLine(j.Started)
 	}
@@ -144,11 +138,35 @@ type taskListOptions struct {
 
 func newTaskListCommand(env *environ) *cobra.Command {
 	var opts taskListOptions
-	cmd := &cobra.Command{
-		Use:  "list",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runTaskList(cmd.Context(), env, opts) },
-	}
+	cmd := newCommand("list", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		if opts.Late <= 0 {
+			return usageError("--late %v is no time that a task may take", opts.Late)
+		}
+		if opts.maxTokens < 0 {
+			return usageError("--max-tokens %d is negative", opts.maxTokens)
+		}
+		s, err := env.openFresh(ctx)
+		if err != nil {
+			return err
+		}
+		items, err := env.board(s).List(ctx, opts.ListOptions)
+		if err != nil {
+			return err
+		}
+		var rows [][]string
+		for _, item := range items {
+			rows = append(rows, taskRow(item))
+		}
+		printed, err := env.present(s, presentation{
+			entries: len(items), maxTokens: opts.maxTokens, op: "task list",
+			json: func(n int) any { return taskListJSON{items[:n], len(items) - n} },
+			text: func(n int) string { return env.table(rows[:n]) },
+		})
+		if more := len(items) - printed; err == nil && more > 0 && !env.global.json {
+			env.note("and %s; --max-tokens 0 lists all", plural(more, "more task"))
+		}
+		return err
+	})
 	flags := cmd.Flags()
 	flags.BoolVar(&opts.Running, "running", false, "")
 	flags.DurationVar(&opts.Late, "late", defaultLate, "")
@@ -158,61 +176,8 @@ func newTaskListCommand(env *environ) *cobra.Command {
 
 // A taskListJSON is a list of tasks in JSON.
 type taskListJSON struct {
-	Tasks []taskItemJSON `json:"tasks"`
-	More  int            `json:"more,omitempty"` // that were left out
-}
-
-// A taskItemJSON is a task in a list.
-type taskItemJSON struct {
-	Task    string `json:"task"`
-	Status  string `json:"status"`
-	Seconds int    `json:"seconds"` // since it began
-	Quiet   int    `json:"quiet"`   // seconds since the journal changed
-	Agent   string `json:"agent,omitempty"`
-	Marker  bool   `json:"marker"`
-	Late    bool   `json:"late,omitempty"`
-	Title   string `json:"title,omitempty"`
-}
-
-func runTaskList(ctx context.Context, env *environ, opts taskListOptions) error {
-	if opts.Late <= 0 {
-		return usageError("--late %v is no time that a task may take", opts.Late)
-	}
-	if opts.maxTokens < 0 {
-		return usageError("--max-tokens %d is negative", opts.maxTokens)
-	}
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
-	items, err := env.board(s).List(ctx, opts.ListOptions)
-	if err != nil {
-		return err
-	}
-	var rows [][]string
-	view := taskListJSON{Tasks: []taskItemJSON{}}
-	size := 0
-	for i, item := range items {
-		row := taskRow(item)
-		size += len(strings.Join(row, " ")) + 1
-		if opts.maxTokens > 0 && size > 4*opts.maxTokens {
-			view.More = len(items) - i
-			break
-		}
-		rows = append(rows, row)
-		view.Tasks = append(view.Tasks, taskItemJSON{
-			item.ID, item.Status, int(item.Age.Seconds()), int(item.Quiet.Seconds()), item.Agent, item.Marked, item.Late, cutText(item.Title),
-		})
-	}
-	if env.global.json {
-		return env.printRead(s, "task list", "", view)
-	}
-	env.printTable(rows)
-	env.logRead(s, "task list", "", size/4)
-	if view.More > 0 {
-		env.note("and %s; --max-tokens 0 lists all", plural(view.More, "more task"))
-	}
-	return nil
+	Tasks []task.Item `json:"tasks"`
+	More  int         `json:"more,omitempty"` // that were left out
 }
 
 // taskRow returns the row of a task in a table.
@@ -225,5 +190,6 @@ func taskRow(i task.Item) []string {
 	if i.Late {
 		status += " LATE"
 	}
-	return []string{i.ID, status, runs.DurationText(i.Age.Truncate(time.Second)), cutText(textOr(i.Agent, "-")), marker, cutText(i.Title)}
+	age := runs.DurationText(time.Duration(i.Seconds) * time.Second)
+	return []string{i.ID, status, age, cutText(textOr(i.Agent, "-")), marker, i.Title}
 }

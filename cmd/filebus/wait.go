@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,11 +26,9 @@ const defaultWait = 570 * time.Second
 
 func newWaitCommand(env *environ) *cobra.Command {
 	var opts waitOptions
-	cmd := &cobra.Command{
-		Use:  "wait TASK...",
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runWait(cmd.Context(), env, opts, args) },
-	}
+	cmd := newCommand("wait TASK...", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) error {
+		return runWait(ctx, env, opts, args)
+	})
 	flags := cmd.Flags()
 	flags.BoolVar(&opts.all, "all", false, "")
 	flags.BoolVar(&opts.any, "any", false, "")
@@ -41,27 +40,9 @@ func newWaitCommand(env *environ) *cobra.Command {
 
 // A waitJSON is how tasks have ended, in JSON.
 type waitJSON struct {
-	Tasks   []endingJSON  `json:"tasks"`
-	Waiting []pendingJSON `json:"waiting,omitempty"`
-	Resume  string        `json:"resume,omitempty"` // the command that goes on
-}
-
-// An endingJSON is how one task has ended. Seconds is the age of its marker where
-// nothing is known of its start.
-type endingJSON struct {
-	Task    string `json:"task"`
-	Status  string `json:"status"`
-	Summary string `json:"summary,omitempty"`
-	Handoff bool   `json:"handoff"`
-	Marker  string `json:"marker"`
-	Journal string `json:"journal,omitempty"`
-	Seconds *int   `json:"seconds,omitempty"`
-}
-
-// A pendingJSON is a task that has not ended.
-type pendingJSON struct {
-	Task string `json:"task"`
-	Say  string `json:"say"`
+	Tasks   []task.Ending  `json:"tasks"`
+	Waiting []task.Pending `json:"waiting,omitempty"`
+	Resume  string         `json:"resume,omitempty"` // the command that goes on
 }
 
 func runWait(ctx context.Context, env *environ, opts waitOptions, args []string) error {
@@ -88,33 +69,30 @@ func runWait(ctx context.Context, env *environ, opts waitOptions, args []string)
 		line := []byte(waitLine(e))
 		if !env.global.json {
 			env.printf("%s", line)
-		} else if text, err := json.Marshal(toEndingJSON(e)); err == nil {
+		} else if text, err := json.Marshal(inJSON(e)); err == nil {
 			line = text // it is printed with the others
 		}
 		env.logWait(s, "wait", string(e.ID), record.EstimateTokens(int64(len(line))), env.now().Sub(begun))
 	}
 	endings, err := env.board(s).Wait(ctx, r)
-	var late *task.LateError
-	if err != nil && !errors.As(err, &late) {
+	if err != nil && !errors.Is(err, task.ErrLate) {
 		return err
 	}
-	return reportWait(env, opts, endings, late)
+	return reportWait(env, opts, endings, err)
 }
 
 // reportWait ends a wait as its tasks did: one that failed outranks the time that
 // was up.
-func reportWait(env *environ, opts waitOptions, endings []task.Ending, late *task.LateError) error {
+func reportWait(env *environ, opts waitOptions, endings []task.Ending, late error) error {
 	failed := false
-	view := waitJSON{Tasks: []endingJSON{}}
+	view := waitJSON{}
 	for _, e := range endings {
 		failed = failed || e.Failed()
-		view.Tasks = append(view.Tasks, toEndingJSON(e))
+		view.Tasks = append(view.Tasks, inJSON(e))
 	}
 	if late != nil {
-		view.Resume = waitHint(late, opts)
-		for _, p := range late.Waiting {
-			view.Waiting = append(view.Waiting, pendingJSON{string(p.ID), p.Say})
-		}
+		view.Waiting, _ = record.Detail[[]task.Pending](late)
+		view.Resume = waitHint(view.Waiting, opts)
 	}
 	if env.global.json {
 		if err := env.printJSON(view); err != nil {
@@ -122,34 +100,52 @@ func reportWait(env *environ, opts waitOptions, endings []task.Ending, late *tas
 		}
 	}
 	switch {
-	case failed:
-		if late != nil {
-			env.note("%s", oneLine(late.Error()))
-			fmt.Fprintf(env.err, "  try: %s\n", view.Resume)
-		}
-		return silentError(record.TaskFailed)
+	case failed && late != nil:
+		env.note("%s", oneLine(late.Error()))
+		fmt.Fprintf(env.err, "  try: %s\n", view.Resume)
 	case late != nil:
-		return &lateError{late, view.Resume}
+		return coded(record.Timeout, view.Resume, late)
+	}
+	if failed {
+		return silentError(record.TaskFailed)
 	}
 	return nil
 }
 
-// A lateError is the end of a wait whose time was up.
-type lateError struct {
-	*task.LateError
-	resume string // the command that goes on
+// waitHint is how to go on with a wait whose time was up.
+func waitHint(waiting []task.Pending, opts waitOptions) string {
+	line := "filebus wait"
+	for _, p := range waiting {
+		line += " " + quote(string(p.ID))
+	}
+	if opts.any {
+		line += " --any"
+	}
+	if opts.limit != defaultWait {
+		line += " --limit " + durationText(opts.limit)
+	}
+	if opts.maxAge > 0 {
+		line += " --max-age " + durationText(opts.maxAge)
+	}
+	return line
 }
 
-func toEndingJSON(e task.Ending) endingJSON {
-	j := endingJSON{
-		Task: string(e.ID), Status: e.Status, Summary: layout.Clip(oneLine(e.Summary), maxWaitSummary), Handoff: e.HasHandoff,
-		Marker: validText(e.Marker), Journal: validText(e.Journal),
+// durationText writes a duration without the parts that are zero.
+func durationText(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
 	}
-	if !e.KnownStart {
-		seconds := int(e.Age.Seconds())
-		j.Seconds = &seconds
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
 	}
-	return j
+	return text
+}
+
+// inJSON returns an ending without what is too long of its summary.
+func inJSON(e task.Ending) task.Ending {
+	e.Summary = layout.Clip(oneLine(e.Summary), maxWaitSummary)
+	return e
 }
 
 const (
@@ -163,8 +159,8 @@ func waitLine(e task.Ending) string {
 	if !e.HasHandoff {
 		line += " (no handoff)"
 	}
-	if !e.KnownStart {
-		line += " (marker " + durationText(e.Age.Truncate(time.Second)) + " old)"
+	if e.Seconds != nil {
+		line += " (marker " + durationText(time.Duration(*e.Seconds)*time.Second) + " old)"
 	}
 	if e.Summary != "" {
 		line += "  " + e.Summary

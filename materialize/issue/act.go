@@ -1,9 +1,10 @@
 package issue
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 	"time"
 
 	"filebus/materialize"
@@ -21,26 +22,12 @@ type Change struct {
 	Of        string        // the issue that it is a duplicate of
 }
 
-// ErrNoAgent says that a claim needs an agent.
-var ErrNoAgent = errors.New("a claim needs an agent")
-
-// A CircleError says that an issue cannot be a duplicate of one that is, in the
-// end, a duplicate of it.
-type CircleError struct{ ID, Of string }
-
-func (e *CircleError) Error() string {
-	if e.ID == e.Of {
-		return fmt.Sprintf("%s cannot be a duplicate of itself", e.ID)
-	}
-	return fmt.Sprintf("%s cannot be a duplicate of %s, which is one of %s", e.ID, e.Of, e.ID)
-}
-
 // Do applies an action to the issue with an id and returns the issue as it is
-// then. What an action may not do is a *StatusError or a *ClaimError; nothing is
-// changed then.
+// then. What an action may not do is an error with ErrStatus, ErrTaken or ErrHeld;
+// nothing is changed then.
 func (q *Queue) Do(ctx context.Context, a Action, id string, c Change) (Issue, error) {
 	if a == Claim && c.Agent == "" {
-		return Issue{}, ErrNoAgent
+		return Issue{}, errNoAgent()
 	}
 	if a == MarkDuplicate {
 		of, err := q.original(ctx, c.Of)
@@ -49,9 +36,7 @@ func (q *Queue) Do(ctx context.Context, a Action, id string, c Change) (Issue, e
 		}
 		c.Of = of
 	}
-	return q.change(ctx, id, func(_ *materialize.Entries, i Issue) ([]byte, error) {
-		return c.apply(a, i, q.now())
-	})
+	return q.change(ctx, id, func(i Issue) ([]byte, error) { return c.apply(a, i, q.now()) })
 }
 
 // maxChain bounds how many duplicates of duplicates are followed.
@@ -61,9 +46,9 @@ const maxChain = 100
 // end, or its own.
 func (q *Queue) original(ctx context.Context, id string) (string, error) {
 	i, err := q.Get(ctx, id)
-	for n := 0; err == nil && i.Status == Duplicate && i.Fields.DuplicateOf != "" && n < maxChain; n++ {
-		next, nextErr := q.Get(ctx, plain(i.Fields.DuplicateOf))
-		if missing := (*NotFoundError)(nil); errors.As(nextErr, &missing) {
+	for n := 0; err == nil && i.Status == Duplicate && i.DuplicateOf != "" && n < maxChain; n++ {
+		next, nextErr := q.Get(ctx, plain(i.DuplicateOf))
+		if errors.Is(nextErr, ErrNoIssue) {
 			break
 		}
 		i, err = next, nextErr
@@ -74,18 +59,17 @@ func (q *Queue) original(ctx context.Context, id string) (string, error) {
 // apply returns the text of an issue after an action.
 func (c Change) apply(a Action, i Issue, now time.Time) ([]byte, error) {
 	t := transition(a)
-	held := i.Hold.Agent != ""
 	switch same := i.Status == t.To; {
 	case a == MarkDuplicate && c.Of == i.ID:
-		return nil, &CircleError{i.ID, c.Of}
-	case same && a == MarkDuplicate && plain(i.Fields.DuplicateOf) != c.Of:
-		return nil, &StatusError{i.ID, a, i.Status}
-	case same && a != Claim && (a != Release || !held):
+		return nil, errCircle(i.ID, c.Of)
+	case same && a == MarkDuplicate && plain(i.DuplicateOf) != c.Of:
+		return nil, errStatus(i, a)
+	case same && a != Claim && (a != Release || i.Hold.Agent == ""):
 		return i.Text, nil
 	case !t.allows(i.Status) && !same:
-		return nil, &StatusError{i.ID, a, i.Status}
-	case a != Accept && a != Reopen && !c.Force && i.Hold.binds(c.Agent, now):
-		return nil, &ClaimError{i.ID, a, i.Hold, c.Agent}
+		return nil, errStatus(i, a)
+	case a != Accept && a != Reopen && !c.Force && i.isKeptFrom(c.Agent):
+		return nil, errHeld(i, a, c.Agent)
 	}
 	text := i.Text
 	if i.Status != t.To {
@@ -95,7 +79,7 @@ func (c Change) apply(a Action, i Issue, now time.Time) ([]byte, error) {
 		text = layout.SetIssueField(text, "Task Ref", taskRef(c.Task))
 	}
 	if c.Rationale != "" {
-		text = layout.SetIssueField(text, "Rationale", paragraphs(i.Fields.Rationale, cleanText(c.Rationale)))
+		text = layout.SetIssueField(text, "Rationale", paragraphs(i.Rationale, layout.CleanText(c.Rationale)))
 	}
 	return c.setHold(text, a, i, now), nil
 }
@@ -104,19 +88,15 @@ func (c Change) apply(a Action, i Issue, now time.Time) ([]byte, error) {
 func (c Change) setHold(text []byte, a Action, i Issue, now time.Time) []byte {
 	switch a {
 	case Claim:
-		lease := c.Lease
-		if lease == 0 {
-			lease = DefaultLease
-		}
-		if !sameAgent(assigneeOf(i.Fields), c.Agent) {
+		if !sameAgent(assigneeOf(i.Issue), c.Agent) {
 			text = layout.DropIssueField(text, "Assignee")
 		}
-		text = layout.SetIssueField(text, "Claimed By", oneLine(c.Agent))
+		text = layout.SetIssueField(text, "Claimed By", layout.OneLine(c.Agent))
 		text = layout.SetIssueField(text, "Claimed At", formatTime(now))
-		return layout.SetIssueField(text, "Lease Until", formatTime(now.Add(lease)))
+		return layout.SetIssueField(text, "Lease Until", formatTime(now.Add(cmp.Or(c.Lease, DefaultLease))))
 	case Finish: // who did it stays
 		if i.Hold.Agent != "" && c.Agent != "" && !sameAgent(i.Hold.Agent, c.Agent) {
-			text = layout.SetIssueField(text, "Claimed By", oneLine(c.Agent))
+			text = layout.SetIssueField(text, "Claimed By", layout.OneLine(c.Agent))
 		}
 		return layout.DropIssueField(text, "Lease Until")
 	case MarkDuplicate:
@@ -133,7 +113,7 @@ func (c Change) setHold(text []byte, a Action, i Issue, now time.Time) []byte {
 }
 
 // taskRef returns the id of a task as it is stored: 003 is task-003.
-func taskRef(id string) string { return layout.TaskID(oneLine(id)) }
+func taskRef(id string) string { return layout.TaskID(layout.OneLine(id)) }
 
 // paragraphs joins two texts with a blank line between.
 func paragraphs(first, second string) string {
@@ -149,10 +129,8 @@ func paragraphs(first, second string) string {
 func (q *Queue) Next(ctx context.Context, f Filter, agent string) (Issue, bool, error) {
 	f.Open = true
 	all, err := q.List(ctx, f)
-	for _, i := range all {
-		if i.Free(agent, q.now()) {
-			return i, err == nil, err
-		}
+	if at := slices.IndexFunc(all, func(i Issue) bool { return i.isFree(agent) }); at >= 0 {
+		return all[at], err == nil, err
 	}
 	return Issue{}, false, err
 }
@@ -161,7 +139,7 @@ func (q *Queue) Next(ctx context.Context, f Filter, agent string) (Issue, bool, 
 // once, each gets another one.
 func (q *Queue) ClaimNext(ctx context.Context, f Filter, c Change) (claimed Issue, found bool, err error) {
 	if c.Agent == "" {
-		return Issue{}, false, ErrNoAgent
+		return Issue{}, false, errNoAgent()
 	}
 	f.Open = true
 	all, err := q.List(ctx, f)
@@ -170,11 +148,8 @@ func (q *Queue) ClaimNext(ctx context.Context, f Filter, c Change) (claimed Issu
 	}
 	// One file at a time, the one with the most urgent issue first.
 	paths, err := q.pathsOf(all)
-	if err != nil {
-		return Issue{}, false, err
-	}
 	for _, path := range paths {
-		claimed, found, err = q.claimIn(ctx, path, firstIn(all, path), f, c)
+		claimed, found, err = q.claimIn(ctx, path, f, c)
 		if found || err != nil {
 			break
 		}
@@ -182,36 +157,21 @@ func (q *Queue) ClaimNext(ctx context.Context, f Filter, c Change) (claimed Issu
 	return claimed, found, err
 }
 
-// firstIn returns the id of an issue in a file, or "" if none is known.
-func firstIn(all []Issue, path string) string {
-	for _, i := range all {
-		if i.Path == path {
-			return i.ID
-		}
-	}
-	return ""
-}
-
-// claimIn claims the next issue of the file that holds the issue with an id.
-func (q *Queue) claimIn(ctx context.Context, path, id string, f Filter, c Change) (claimed Issue, found bool, err error) {
-	err = q.work.EditEntries(ctx, record.KindIssue, id, record.SourcePut, func(e *materialize.Entries) error {
+// claimIn claims the next issue of a file.
+func (q *Queue) claimIn(ctx context.Context, path string, f Filter, c Change) (claimed Issue, found bool, err error) {
+	err = q.work.EditEntriesIn(ctx, path, record.SourcePut, func(e *materialize.Entries) error {
 		found = false
-		var free []Issue
-		for _, entry := range e.List() {
-			if i := storedIssue(entry, path); f.accepts(i) && i.Free(c.Agent, q.now()) {
-				free = append(free, i)
-			}
-		}
+		free := slices.DeleteFunc(q.issuesIn(e), func(i Issue) bool { return !f.accepts(i) || !i.isFree(c.Agent) })
 		if len(free) == 0 {
 			return nil
 		}
-		sortIssues(free, q.now())
+		sortIssues(free)
 		text, err := c.apply(Claim, free[0], q.now())
 		if err != nil {
 			return err
 		}
 		e.Set(free[0].Name, text)
-		claimed, found = newIssue(free[0].Name, path, text), true
+		claimed, found = q.issue(free[0].Name, path, text), true
 		return nil
 	})
 	return claimed, found && err == nil, err

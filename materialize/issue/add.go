@@ -1,6 +1,7 @@
 package issue
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,25 +12,21 @@ import (
 	"filebus/store/record"
 )
 
-// A DuplicateError says that a new issue was not added, as it is likely to be
-// known already.
-type DuplicateError struct{ Like []Likeness }
-
-func (e *DuplicateError) Error() string {
-	return fmt.Sprintf("not added: %s is likely to be the same: %s", e.Like[0].Issue.ID, e.Like[0].Issue.Summary)
-}
-
 // Add adds an issue to the queue, pending, with an id that none has or had. With
-// strict set one that is likely to be known is refused with a *DuplicateError,
-// also when two agents add the same at once.
-func (q *Queue) Add(ctx context.Context, d Draft, strict bool) (added Issue, err error) {
-	d = d.withDefaults()
+// strict set one that is likely to be known is refused with ErrKnown: as one of those
+// that Likely has found, or by what is in the file by now.
+func (q *Queue) Add(ctx context.Context, d Draft, strict bool, known ...Likeness) (added Issue, err error) {
+	d.Priority, d.Source = cmp.Or(d.Priority, "medium"), cmp.Or(d.Source, "generated")
+	d.Complexity = cmp.Or(d.Complexity, "normal")
 	if err := d.Check(); err != nil {
 		return Issue{}, err
 	}
+	if strict && len(known) > 0 {
+		return Issue{}, errKnown(known)
+	}
 	err = q.work.EditEntries(ctx, record.KindIssue, "", record.SourcePut, func(e *materialize.Entries) error {
-		if like := d.likeIn(e); strict && len(like) > 0 {
-			return &DuplicateError{like}
+		if like := d.among(q.issuesIn(e)); strict && len(like) > 0 {
+			return errKnown(like)
 		}
 		now := q.now().UTC()
 		id, err := e.NextID(record.KindIssue, "ISSUE-"+now.Format("20060102")+"-")
@@ -38,22 +35,10 @@ func (q *Queue) Add(ctx context.Context, d Draft, strict bool) (added Issue, err
 		}
 		text := layout.AppendIssue(nil, d.entry(id, now))
 		e.Add(record.KindIssue, id, text)
-		added = newIssue(record.Name{Kind: record.KindIssue, ID: id}, e.Path, text)
+		added = q.issue(record.Name{Kind: record.KindIssue, ID: id}, e.Path, text)
 		return nil
 	})
 	return added, err
-}
-
-// likeIn returns the open issues of a file that a draft is like.
-func (d Draft) likeIn(e *materialize.Entries) []Likeness {
-	var like []Likeness
-	for _, entry := range e.List() {
-		if l, is := d.compare(storedIssue(entry, e.Path)); is {
-			like = append(like, l)
-		}
-	}
-	sortLikenesses(like)
-	return like
 }
 
 // Merge adds what a draft says to the issue with an id, in place of a new one: the
@@ -64,22 +49,13 @@ func (q *Queue) Merge(ctx context.Context, id string, d Draft) (Issue, error) {
 	if err := d.Check(); err != nil {
 		return Issue{}, err
 	}
-	return q.change(ctx, id, func(_ *materialize.Entries, i Issue) ([]byte, error) {
+	return q.change(ctx, id, func(i Issue) ([]byte, error) {
 		if !i.Status.IsOpen() {
-			return nil, &ClosedError{i.ID, i.Status}
+			err := record.Conflict.Errorf("%s is %s: a report is added to an open issue only", i.ID, i.Status)
+			return nil, err.Because(ErrStatus, string(Reopen), i.ID)
 		}
 		return d.mergeInto(i, q.now())
 	})
-}
-
-// A ClosedError says that nothing is added to an issue that is closed.
-type ClosedError struct {
-	ID     string
-	Status Status
-}
-
-func (e *ClosedError) Error() string {
-	return fmt.Sprintf("%s is %s: a report is added to an open issue only", e.ID, e.Status)
 }
 
 // mergeInto returns the text of an issue with a draft merged into it.
@@ -89,19 +65,20 @@ func (d Draft) mergeInto(i Issue, now time.Time) ([]byte, error) {
 		text = layout.SetIssueField(text, "Priority", p)
 	}
 	by := formatTime(now)
-	if agent := oneLine(d.Agent); agent != "" {
+	if agent := layout.OneLine(d.Agent); agent != "" {
 		by += ", " + agent
 	}
-	report := paragraphs(fmt.Sprintf("**Additional report** (%s): %s", by, oneLine(d.Summary)), cleanText(d.Details))
-	text = layout.SetIssueField(text, "Details", paragraphs(i.Fields.Details, report))
-	if all := union(i.Fields.Criteria, d.Criteria); len(all) > len(i.Fields.Criteria) {
+	report := fmt.Sprintf("**Additional report** (%s): %s", by, layout.OneLine(d.Summary))
+	report = paragraphs(report, layout.CleanText(d.Details))
+	text = layout.SetIssueField(text, "Details", paragraphs(i.Details, report))
+	if all := union(i.Criteria, d.Criteria); len(all) > len(i.Criteria) {
 		text = layout.SetIssueCriteria(text, all)
 	}
-	if all := union(i.Fields.Files, d.Files); len(all) > len(i.Fields.Files) {
+	if all := union(i.Files, d.Files); len(all) > len(i.Files) {
 		text = layout.SetIssueFiles(text, all)
 	}
 	if len(text) > 4*maxText {
-		return nil, &SizeError{len(text)}
+		return nil, errTooLong(len(text))
 	}
 	return text, nil
 }
@@ -124,12 +101,12 @@ func (q *Queue) Edit(ctx context.Context, id string, d Draft, fields []string) (
 	if err := d.check(); err != nil {
 		return Issue{}, err
 	}
-	for _, needed := range d.fields() {
-		if slices.Contains([]string{"summary", "type", "priority"}, needed.name) && slices.Contains(fields, needed.name) && needed.value == "" {
-			return Issue{}, &FieldError{needed.name, "", "it cannot be taken away"}
+	for _, f := range d.fields() {
+		if f.value == "" && slices.Contains(fields, f.name) && slices.Contains([]string{"summary", "type", "priority"}, f.name) {
+			return Issue{}, errField(f.name, "", "it cannot be taken away")
 		}
 	}
-	return q.change(ctx, id, func(_ *materialize.Entries, i Issue) ([]byte, error) {
+	return q.change(ctx, id, func(i Issue) ([]byte, error) {
 		text := i.Text
 		for _, f := range d.fields() {
 			if slices.Contains(fields, f.name) {

@@ -29,7 +29,7 @@ func TestAdd(t *testing.T) {
 		Files: []string{"src/{a,b}.go", "c.go"}, Rationale: "why", TaskRef: "task-003",
 		Extra: []layout.ExtraField{{Name: "Reported By", Value: "qa agent"}},
 	}
-	if diff := cmp.Diff(want, got.Fields); diff != "" {
+	if diff := cmp.Diff(want, got.Issue); diff != "" {
 		t.Errorf("added (-want +got):\n%s", diff)
 	}
 	if text := f.text(t); text != "# Issue Queue\n\n"+string(got.Text) {
@@ -56,13 +56,13 @@ func TestAddRefused(t *testing.T) {
 		{issue.Draft{Summary: "s", Type: "bug", Complexity: "hard"}, "complexity"},
 	} {
 		_, err := f.Add(t.Context(), c.draft, false)
-		if wrong := (*issue.FieldError)(nil); !errors.As(err, &wrong) || wrong.Field != c.field {
-			t.Errorf("adding %+v: %v, want a FieldError of %s", c.draft, err, c.field)
+		if wrong := (*record.Error)(nil); !errors.As(err, &wrong) || wrong.Reason != issue.ErrField || wrong.Names[0] != c.field {
+			t.Errorf("adding %+v: %v, want ErrField of %s", c.draft, err, c.field)
 		}
 	}
 	_, err := f.Add(t.Context(), issue.Draft{Summary: "s", Type: "bug", Details: strings.Repeat("x", 20000)}, false)
-	if size := (*issue.SizeError)(nil); !errors.As(err, &size) {
-		t.Errorf("adding 20 KB: %v, want a SizeError", err)
+	if !errors.Is(err, issue.ErrTooLong) {
+		t.Errorf("adding 20 KB: %v, want ErrTooLong", err)
 	}
 }
 
@@ -97,10 +97,10 @@ func TestAddAtOnce(t *testing.T) {
 			_, err := f.Add(t.Context(), issue.Draft{Summary: "The limiter leaks memory", Type: "bug"}, true)
 			mu.Lock()
 			defer mu.Unlock()
-			switch known := (*issue.DuplicateError)(nil); {
+			switch {
 			case err == nil:
 				added++
-			case errors.As(err, &known):
+			case errors.Is(err, issue.ErrKnown):
 				refused++
 			default:
 				t.Errorf("adding: %v", err)
@@ -124,10 +124,10 @@ func TestMerge(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "First.\n\n**Additional report** (2026-03-02T10:00:00Z, qa): Uploads too large\n\nSeen again."
-	if got.Fields.Details != want || got.Priority != "high" || fmt.Sprint(got.Fields.Criteria, got.Fields.Files) != "[a b] [x.go y.go]" {
+	if got.Details != want || got.Priority != "high" || fmt.Sprint(got.Criteria, got.Files) != "[a b] [x.go y.go]" {
 		t.Errorf("merged:\n%s", got.Text)
 	}
-	if got, err = f.Merge(t.Context(), id, issue.Draft{Summary: "And again", Type: "bug", Priority: "low"}); err != nil || got.Priority != "high" || !strings.HasPrefix(got.Fields.Details, want) {
+	if got, err = f.Merge(t.Context(), id, issue.Draft{Summary: "And again", Type: "bug", Priority: "low"}); err != nil || got.Priority != "high" || !strings.HasPrefix(got.Details, want) {
 		t.Errorf("merged again: %v\n%s", err, got.Text)
 	}
 	all, err := f.List(t.Context(), issue.Filter{})
@@ -136,7 +136,7 @@ func TestMerge(t *testing.T) {
 	}
 	f.mustDo(t, issue.Reject, id, issue.Change{})
 	_, err = f.Merge(t.Context(), id, more)
-	if closed := (*issue.ClosedError)(nil); !errors.As(err, &closed) {
+	if closed := (*record.Error)(nil); !errors.As(err, &closed) || closed.Reason != issue.ErrStatus || closed.Names[0] != "reopen" {
 		t.Errorf("merging into a closed issue: %v", err)
 	}
 }
@@ -154,7 +154,7 @@ func TestEdit(t *testing.T) {
 		t.Errorf("details taken away: %v\n%s", err, f.text(t))
 	}
 	_, err = f.Edit(t.Context(), "ISSUE-1", issue.Draft{}, []string{"summary"})
-	if wrong := (*issue.FieldError)(nil); !errors.As(err, &wrong) {
-		t.Errorf("the summary taken away: %v, want a FieldError", err)
+	if !errors.Is(err, issue.ErrField) {
+		t.Errorf("the summary taken away: %v, want ErrField", err)
 	}
 }

@@ -1,7 +1,6 @@
 package issue
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -16,9 +15,9 @@ const clockSlack = time.Minute
 
 // A Hold is a claim as it stands in an issue.
 type Hold struct {
-	Agent string
-	At    time.Time // zero: not known
-	Until time.Time // zero: until it is released
+	Agent string    `json:"agent,omitempty"`
+	At    time.Time `json:"-"`                              // zero: not known
+	Until time.Time `json:"lease_until,omitempty,omitzero"` // zero: until it is released
 }
 
 // holdOf reads the claim of an issue. An Assignee, which agents write by hand,
@@ -44,7 +43,7 @@ func assigneeOf(i layout.Issue) string {
 // plain returns a value of a field as one line without marks and control
 // characters; a dash, and none, stand for nothing.
 func plain(value string) string {
-	value = strings.Trim(oneLine(value), "`* ")
+	value = strings.Trim(layout.OneLine(value), "`* ")
 	switch strings.ToLower(value) {
 	case "-", "–", "—", "none", "n/a", "nobody", "unassigned":
 		return ""
@@ -52,22 +51,12 @@ func plain(value string) string {
 	return value
 }
 
-// Expired reports whether the claim holds no more. A clock that has gone back to
+// isOver reports whether the claim holds no more. A clock that has gone back to
 // before the claim was made would make the lease longer than it was meant to be:
-// then it has expired too.
-func (h Hold) Expired(now time.Time) bool {
-	switch {
-	case h.Agent == "" || h.Until.IsZero():
-		return false
-	case !now.Before(h.Until):
-		return true
-	}
-	return !h.At.IsZero() && now.Before(h.At.Add(-clockSlack))
-}
-
-// binds reports whether the claim keeps an agent from the issue.
-func (h Hold) binds(agent string, now time.Time) bool {
-	return h.Agent != "" && !h.Expired(now) && !sameAgent(h.Agent, agent)
+// then it is over too.
+func (h Hold) isOver(now time.Time) bool {
+	return h.Agent != "" && !h.Until.IsZero() &&
+		(!now.Before(h.Until) || !h.At.IsZero() && now.Before(h.At.Add(-clockSlack)))
 }
 
 // sameAgent compares agents as references name them: "QA Agent" is qa_agent.
@@ -76,31 +65,17 @@ func sameAgent(a, b string) bool {
 	return a == b || slugA == slugB && slugA != ""
 }
 
-// A ClaimError says that another agent holds an issue.
-type ClaimError struct {
-	ID     string
-	Action Action
-	Holder Hold
-	Agent  string // who asked; may be empty
-}
-
-func (e *ClaimError) Error() string {
-	until := ""
-	if !e.Holder.Until.IsZero() {
-		until = " until " + formatTime(e.Holder.Until)
-	}
-	return fmt.Sprintf("%s is claimed by %s%s", e.ID, e.Holder.Agent, until)
-}
-
 // formatTime writes a time as issues have it.
 func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // parseTime reads a time as agents write it; what is no time is the zero one.
 func parseTime(text string) time.Time {
-	text = strings.Trim(oneLine(text), "`* ")
-	for _, form := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
+	text = strings.Trim(layout.OneLine(text), "`* ")
+	for _, form := range []string{
+		time.RFC3339Nano, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly,
+	} {
 		if t, err := time.Parse(form, text); err == nil {
-			return t
+			return t.UTC()
 		}
 	}
 	return time.Time{}

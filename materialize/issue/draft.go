@@ -1,7 +1,6 @@
 package issue
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -26,41 +25,9 @@ type Draft struct {
 	Agent      string // who reports it
 }
 
-// A FieldError says that a value is not one for a field.
-type FieldError struct{ Field, Value, Want string }
-
-func (e *FieldError) Error() string {
-	if e.Value == "" {
-		return fmt.Sprintf("an issue needs a %s: %s", e.Field, e.Want)
-	}
-	return fmt.Sprintf("%s %q is not %s", e.Field, e.Value, e.Want)
-}
-
 // maxText bounds the text of an issue, in bytes: about 4,000 tokens, twenty times
 // what one usually has.
 const maxText = 16 << 10
-
-// A SizeError says that the text of an issue is too long for the queue, which
-// agents read.
-type SizeError struct{ Bytes int }
-
-func (e *SizeError) Error() string {
-	return fmt.Sprintf("an issue of %d bytes is too long for the queue, which takes %d: store the text as a result, and name that in the details",
-		e.Bytes, maxText)
-}
-
-// withDefaults fills in what a new issue has if nobody says otherwise.
-func (d Draft) withDefaults() Draft {
-	for _, f := range []struct {
-		value *string
-		text  string
-	}{{&d.Priority, "medium"}, {&d.Source, "generated"}, {&d.Complexity, "normal"}} {
-		if *f.value == "" {
-			*f.value = f.text
-		}
-	}
-	return d
-}
 
 // A draftField is a field of a draft, as issues have it.
 type draftField struct {
@@ -74,9 +41,9 @@ type draftField struct {
 func (d Draft) fields() []draftField {
 	return []draftField{
 		{"source", "Source", word(d.Source)}, {"type", "Type", word(d.Type)}, {"priority", "Priority", word(d.Priority)},
-		{"loop", "Loop", oneLine(d.Loop)}, {"complexity", "Complexity", word(d.Complexity)},
-		{"summary", "Summary", oneLine(d.Summary)}, {"details", "Details", cleanText(d.Details)},
-		{"rationale", "Rationale", cleanText(d.Rationale)}, {"task", "Task Ref", taskRef(d.Task)},
+		{"loop", "Loop", layout.OneLine(d.Loop)}, {"complexity", "Complexity", word(d.Complexity)},
+		{"summary", "Summary", layout.OneLine(d.Summary)}, {"details", "Details", layout.CleanText(d.Details)},
+		{"rationale", "Rationale", layout.CleanText(d.Rationale)}, {"task", "Task Ref", taskRef(d.Task)},
 	}
 }
 
@@ -96,11 +63,11 @@ func (d Draft) check() error {
 			want = "a number"
 		}
 		if want != "" {
-			return &FieldError{f.name, f.value, want}
+			return errField(f.name, f.value, want)
 		}
 	}
 	if size > maxText {
-		return &SizeError{size}
+		return errTooLong(size)
 	}
 	return nil
 }
@@ -108,35 +75,28 @@ func (d Draft) check() error {
 // commonTypes are the types that most queues have; others may be used.
 const commonTypes = "bug, security, performance, enhancement, ux, refactor"
 
-// Check reports what keeps a draft from being a new issue: a *FieldError or a
-// *SizeError.
+// Check reports what keeps a draft from being a new issue: ErrField or ErrTooLong.
 func (d Draft) Check() error {
 	switch {
-	case oneLine(d.Summary) == "":
-		return &FieldError{"summary", "", "one line that says what is wrong or wanted"}
+	case layout.OneLine(d.Summary) == "":
+		return errField("summary", "", "one line that says what is wrong or wanted")
 	case word(d.Type) == "":
-		return &FieldError{"type", "", commonTypes + ", or another word"}
+		return errField("type", "", commonTypes+", or another word")
 	}
 	return d.check()
 }
 
 // allowedValues returns the values of a field that has a fixed set of them.
 func allowedValues(field string) []string {
-	switch field {
-	case "priority":
-		return Priorities()
-	case "source":
-		return []string{"user", "generated"}
-	case "complexity":
-		return []string{"easy", "normal", "complex"}
-	}
-	return nil
+	return map[string][]string{
+		"priority": Priorities(), "source": {"user", "generated"}, "complexity": {"easy", "normal", "complex"},
+	}[field]
 }
 
 // word returns a value of one word as issues have it: "In Progress" is
 // in_progress.
 func word(value string) string {
-	return strings.ReplaceAll(strings.ToLower(oneLine(value)), " ", "_")
+	return strings.ReplaceAll(strings.ToLower(layout.OneLine(value)), " ", "_")
 }
 
 // isWord reports whether a value is made of letters, digits, "_" and "-".
@@ -146,23 +106,11 @@ func isWord(value string) bool {
 	}) < 0
 }
 
-// cleanText returns Markdown without what is no text: bytes that are not UTF-8,
-// and control characters but for tabs and line ends.
-func cleanText(text string) string {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(text, "\ufffd"))
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, text))
-}
-
 // cleanList returns the items of a list that are not empty, each in one line.
 func cleanList(items []string) []string {
 	var clean []string
 	for _, item := range items {
-		if item = oneLine(item); item != "" {
+		if item = layout.OneLine(item); item != "" {
 			clean = append(clean, item)
 		}
 	}
@@ -173,11 +121,11 @@ func cleanList(items []string) []string {
 func (d Draft) entry(id string, now time.Time) layout.Issue {
 	i := layout.Issue{
 		ID: id, Status: string(Pending), Source: word(d.Source), Type: word(d.Type), Priority: word(d.Priority),
-		Created: formatTime(now), Loop: oneLine(d.Loop), Complexity: word(d.Complexity),
-		Summary: oneLine(d.Summary), Details: cleanText(d.Details), Criteria: cleanList(d.Criteria), Files: cleanList(d.Files),
-		Rationale: cleanText(d.Rationale), TaskRef: taskRef(d.Task),
+		Created: formatTime(now), Loop: layout.OneLine(d.Loop), Complexity: word(d.Complexity),
+		Summary: layout.OneLine(d.Summary), Details: layout.CleanText(d.Details), Criteria: cleanList(d.Criteria), Files: cleanList(d.Files),
+		Rationale: layout.CleanText(d.Rationale), TaskRef: taskRef(d.Task),
 	}
-	if agent := oneLine(d.Agent); agent != "" {
+	if agent := layout.OneLine(d.Agent); agent != "" {
 		i.Extra = []layout.ExtraField{{Name: "Reported By", Value: agent}}
 	}
 	return i

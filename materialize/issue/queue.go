@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,11 +34,6 @@ func (q *Queue) TakeIn(ctx context.Context) error {
 	return q.work.TakeInNew(ctx, record.KindIssue, "new")
 }
 
-// A NotFoundError says that no issue has an id.
-type NotFoundError struct{ ID string }
-
-func (e *NotFoundError) Error() string { return fmt.Sprintf("there is no issue %s", e.ID) }
-
 // readBatch is how many issues are read in one transaction.
 const readBatch = 200
 
@@ -54,12 +50,13 @@ func (q *Queue) List(ctx context.Context, f Filter) ([]Issue, error) {
 		return nil
 	})
 	var all []Issue
-	for len(refs) > 0 && err == nil {
-		batch := refs[:min(readBatch, len(refs))]
-		refs = refs[len(batch):]
+	for batch := range slices.Chunk(refs, readBatch) {
+		if err != nil {
+			break
+		}
 		err = q.work.Store.View(ctx, func(tx *store.Tx) error {
 			for _, ref := range batch {
-				i, found, err := readIssue(tx, ref)
+				i, found, err := q.readIssue(tx, ref)
 				if err != nil {
 					return err
 				}
@@ -70,13 +67,13 @@ func (q *Queue) List(ctx context.Context, f Filter) ([]Issue, error) {
 			return nil
 		})
 	}
-	sortIssues(all, q.now())
+	sortIssues(all)
 	return all, err
 }
 
 // readIssue reads an issue of the own tree; one that was dropped meanwhile is not
 // found.
-func readIssue(tx *store.Tx, ref record.Ref) (i Issue, found bool, err error) {
+func (q *Queue) readIssue(tx *store.Tx, ref record.Ref) (i Issue, found bool, err error) {
 	v, err := tx.Get(ref)
 	if errors.Is(err, store.ErrDropped) || err == nil && v.Record.Name.Tree != "" {
 		return Issue{}, false, nil
@@ -92,7 +89,7 @@ func readIssue(tx *store.Tx, ref record.Ref) (i Issue, found bool, err error) {
 	if err != nil {
 		return Issue{}, false, fmt.Errorf("reading %s: %w", v.Record.Name, err)
 	}
-	return newIssue(v.Record.Name, v.Record.Path, text), true, nil
+	return q.issue(v.Record.Name, v.Record.Path, text), true, nil
 }
 
 // Get returns the issue with an id. The id may be written without "ISSUE-", and
@@ -109,11 +106,11 @@ func (q *Queue) Get(ctx context.Context, id string) (i Issue, err error) {
 				continue
 			}
 			if err == nil {
-				i, _, err = readIssue(tx, v.Ref)
+				i, _, err = q.readIssue(tx, v.Ref)
 			}
 			return err
 		}
-		return &NotFoundError{id}
+		return errNoIssue(id)
 	})
 	return i, err
 }
@@ -124,41 +121,50 @@ func idForms(id string) []string {
 	return []string{id, strings.ToUpper(id), "ISSUE-" + id}
 }
 
-// find returns the entry of a file with a user's id.
-func find(e *materialize.Entries, id string) (Issue, bool) {
-	for _, try := range idForms(id) {
-		if entry, found := e.Find(try); found && entry.Name.Kind == record.KindIssue {
-			return storedIssue(entry, e.Path), true
-		}
+// issuesIn reads the entries of a file that is being edited.
+func (q *Queue) issuesIn(e *materialize.Entries) (all []Issue) {
+	for _, entry := range e.List() {
+		all = append(all, q.issue(entry.Name, e.Path, entry.Text))
 	}
-	return Issue{}, false
+	return all
 }
 
 // change replaces the text of one issue by what a rule makes of it, and returns
 // the issue as it is then.
-func (q *Queue) change(ctx context.Context, id string, rule func(*materialize.Entries, Issue) ([]byte, error)) (changed Issue, err error) {
+func (q *Queue) change(ctx context.Context, id string, rule func(Issue) ([]byte, error)) (changed Issue, err error) {
 	at, err := q.Get(ctx, id)
-	if missing := (*NotFoundError)(nil); errors.As(err, &missing) {
+	if errors.Is(err, ErrNoIssue) {
 		at.ID = "" // it may have been written by hand just now
 	} else if err != nil {
 		return Issue{}, err
 	}
 	err = q.work.EditEntries(ctx, record.KindIssue, at.ID, record.SourcePut, func(e *materialize.Entries) error {
-		i, found := find(e, id)
+		entry, found := find(e, id)
 		if !found {
-			return &NotFoundError{id}
+			return errNoIssue(id)
 		}
-		text, err := rule(e, i)
+		i := q.issue(entry.Name, e.Path, entry.Text)
+		text, err := rule(i)
 		if err != nil {
 			return err
 		}
 		if string(text) != string(i.Text) {
 			e.Set(i.Name, text)
 		}
-		changed = newIssue(i.Name, e.Path, text)
+		changed = q.issue(i.Name, e.Path, text)
 		return nil
 	})
 	return changed, err
+}
+
+// find returns the entry of a file with a user's id.
+func find(e *materialize.Entries, id string) (entry materialize.StoredEntry, found bool) {
+	for _, try := range idForms(id) {
+		if entry, found = e.Find(try); found && entry.Name.Kind == record.KindIssue {
+			return entry, true
+		}
+	}
+	return materialize.StoredEntry{}, false
 }
 
 // Problems returns what is wrong with the files of the queue, such as an id that
@@ -198,24 +204,11 @@ func (q *Queue) paths(ctx context.Context) ([]string, error) {
 // one that new issues go to.
 func (q *Queue) pathsOf(all []Issue) ([]string, error) {
 	own, err := q.work.Settings.Profile.Path(record.KindIssue, "new")
-	if err != nil {
-		return nil, err
-	}
 	var paths []string
-	seen := map[string]bool{"": true}
-	for _, p := range append(pathList(all), own) {
-		if !seen[p] {
-			seen[p] = true
-			paths = append(paths, p)
+	for _, i := range append(all, Issue{Path: own}) {
+		if i.Path != "" && !slices.Contains(paths, i.Path) {
+			paths = append(paths, i.Path)
 		}
 	}
-	return paths, nil
-}
-
-func pathList(all []Issue) []string {
-	var paths []string
-	for _, i := range all {
-		paths = append(paths, i.Path)
-	}
-	return paths
+	return paths, err
 }

@@ -53,7 +53,7 @@ func TestListOrder(t *testing.T) {
 	}{
 		{"all", issue.Filter{}, "6 5 3 2 1 10 4 7 8 9"},
 		{"open", issue.Filter{Open: true}, "6 5 3 2 1 10 4 7 8"},
-		{"status", issue.Filter{Statuses: []issue.Status{issue.Pending, issue.Complete}}, "3 2 1 10 4 9"},
+		{"status", issue.Filter{Statuses: []string{"pending", "complete"}}, "3 2 1 10 4 9"},
 		{"priority", issue.Filter{Priorities: []string{"critical"}}, "4 8 9"},
 		{"agent", issue.Filter{Agents: []string{"B", "Agent 7"}}, "4 7"},
 		{"type", issue.Filter{Types: []string{"ux"}}, ""},
@@ -191,9 +191,8 @@ func TestNotFound(t *testing.T) {
 	for _, id := range []string{"", "x", "ISSUE-20260302-002", "issue/", "../x", "a\nb", "~"} {
 		_, err := f.Get(t.Context(), id)
 		_, doErr := f.Do(t.Context(), issue.Accept, id, issue.Change{})
-		missing, doMissing := (*issue.NotFoundError)(nil), (*issue.NotFoundError)(nil)
-		if !errors.As(err, &missing) || !errors.As(doErr, &doMissing) {
-			t.Errorf("issue %q: %v and %v, want NotFoundError twice", id, err, doErr)
+		if !errors.Is(err, issue.ErrNoIssue) || !errors.Is(doErr, issue.ErrNoIssue) {
+			t.Errorf("issue %q: %v and %v, want ErrNoIssue twice", id, err, doErr)
 		}
 	}
 	for _, id := range []string{"ISSUE-20260302-001", "issue/ISSUE-20260302-001", "issue-20260302-001", "20260302-001"} {

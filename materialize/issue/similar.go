@@ -4,23 +4,22 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"path"
 	"slices"
 	"strings"
 
 	"filebus/index"
+	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store/record"
 )
 
 // A Likeness is an open issue that a new one may be the same as.
 type Likeness struct {
-	Issue Issue
-	// Shared is the part of the words of both summaries that they share, from 0
-	// to 1. Words are compared as the index has them: by their stems, and by the
-	// parts of identifiers.
-	Shared float64
-	Files  bool // some file is named by both
+	ID      string      `json:"id"`
+	Summary string      `json:"summary"`
+	Shared  index.Share `json:"shared"` // of the words of both summaries, as the index has them
+	Files   bool        `json:"files"`  // some file is named by both
+	Status  Status      `json:"-"`
 }
 
 // The shares of words from which on two issues of one type are likely to be the
@@ -38,74 +37,56 @@ func (d Draft) compare(i Issue) (l Likeness, likely bool) {
 	if !i.Status.IsOpen() || i.Type != word(d.Type) {
 		return Likeness{}, false
 	}
-	l = Likeness{Issue: i, Shared: sharedWords(oneLine(d.Summary), i.Summary), Files: filesOverlap(d.Files, i.Fields.Files)}
-	need := likelyShare
+	shared := sharedWords(layout.OneLine(d.Summary), i.Summary)
+	l = Likeness{i.ID, i.Summary, shared, filesOverlap(d.Files, i.Files), i.Status}
+	need := index.Share(likelyShare)
 	switch {
 	case l.Files:
 		need = likelyWithFile
-	case len(d.Files) > 0 && len(i.Fields.Files) > 0:
+	case len(d.Files) > 0 && len(i.Files) > 0:
 		need = likelyApart
 	}
 	return l, l.Shared >= need
 }
 
-// sharedWords returns twice the number of terms that two texts share, divided by
-// the number of terms of both.
-func sharedWords(a, b string) float64 {
-	termsA, termsB := terms(a), terms(b)
-	if len(termsA)+len(termsB) == 0 {
-		if strings.EqualFold(a, b) {
-			return 1
-		}
-		return 0
-	}
-	shared := 0
-	for term := range termsA {
-		if termsB[term] {
-			shared++
+// among returns the issues that a draft is like, the most alike first.
+func (d Draft) among(issues []Issue) []Likeness {
+	var like []Likeness
+	for _, i := range issues {
+		if l, likely := d.compare(i); likely {
+			like = append(like, l)
 		}
 	}
-	return 2 * float64(shared) / float64(len(termsA)+len(termsB))
+	slices.SortStableFunc(like, func(a, b Likeness) int {
+		return cmp.Or(cmp.Compare(b.score(), a.score()), strings.Compare(a.ID, b.ID))
+	})
+	return like
 }
 
-// terms returns what the index finds a text by.
-func terms(text string) map[string]bool {
-	all := map[string]bool{}
-	for token := range index.Analyze([]byte(text)) {
-		all[token.Term] = true
+// sharedWords returns the part of the words of two texts that they share.
+func sharedWords(a, b string) index.Share {
+	termsA, termsB := index.Terms(a), index.Terms(b)
+	if len(termsA)+len(termsB) == 0 && strings.EqualFold(a, b) {
+		return 1
 	}
-	return all
+	return index.Shared(termsA, termsB)
 }
 
 // filesOverlap reports whether a file, pattern or folder of one list has something
 // in common with one of the other.
 func filesOverlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(one string) bool {
-		return slices.ContainsFunc(b, func(other string) bool { return fileOverlap(one, other) || fileOverlap(other, one) })
+		return slices.ContainsFunc(b, func(other string) bool {
+			one, other := plainFile(one), plainFile(other)
+			return layout.Covers(one, other) || layout.Covers(other, one)
+		})
 	})
 }
 
-// fileOverlap reports whether a file is another one, lies below it, or is matched
-// by it.
-func fileOverlap(file, other string) bool {
-	file, other = cleanFile(file), cleanFile(other)
-	if file == "" || other == "" {
-		return false
-	}
-	matched, err := path.Match(other, file)
-	folder, _, deep := strings.Cut(other, "**")
-	return file == other || err == nil && matched || strings.HasPrefix(file, other+"/") ||
-		deep && folder != "" && strings.HasPrefix(file, folder)
-}
-
-// cleanFile returns a path as agents name it in one form, without the lines that
-// may follow it.
-func cleanFile(file string) string {
-	file, _, _ = strings.Cut(strings.Trim(oneLine(file), "`"), ":")
-	if file == "" {
-		return ""
-	}
-	return path.Clean(file)
+// plainFile returns a path without the lines that may follow it.
+func plainFile(file string) string {
+	file, _, _ = strings.Cut(layout.PlainPath(file), ":")
+	return file
 }
 
 // maxCandidates is how many issues the index is asked for.
@@ -118,41 +99,28 @@ func (q *Queue) Likely(ctx context.Context, d Draft) ([]Likeness, error) {
 		return nil, err
 	}
 	answer, err := q.read.Search(ctx, query.SearchRequest{
-		Query: oneLine(d.Summary), Filter: record.Filter{Kinds: []record.Kind{record.KindIssue}, Trees: []record.Tree{""}, Statuses: openStatuses()}, Limit: maxCandidates, Duplicates: true,
+		Query: layout.OneLine(d.Summary), Limit: maxCandidates, Duplicates: true,
+		Filter: record.Filter{
+			Kinds: []record.Kind{record.KindIssue}, Trees: []record.Tree{""},
+			Statuses: []string{string(Pending), string(Accepted), string(InProgress)},
+		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	var like []Likeness
+	var found []Issue
 	for _, hit := range answer.Hits {
 		i, err := q.Get(ctx, hit.Name.ID)
-		if missing := (*NotFoundError)(nil); errors.As(err, &missing) {
-			continue // it is gone since
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrNoIssue) { // it may be gone since
 			return nil, err
 		}
-		if l, likely := d.compare(i); likely {
-			like = append(like, l)
-		}
+		found = append(found, i)
 	}
-	sortLikenesses(like)
-	return like, nil
-}
-
-// openStatuses returns the statuses of issues that a new one may be the same as.
-func openStatuses() []string {
-	return []string{string(Pending), string(Accepted), string(InProgress)}
-}
-
-func sortLikenesses(all []Likeness) {
-	slices.SortStableFunc(all, func(a, b Likeness) int {
-		return cmp.Or(cmp.Compare(b.score(), a.score()), strings.Compare(a.Issue.ID, b.Issue.ID))
-	})
+	return d.among(found), nil
 }
 
 // score is what likenesses are sorted by.
-func (l Likeness) score() float64 {
+func (l Likeness) score() index.Share {
 	if l.Files {
 		return l.Shared + likelyWithFile
 	}

@@ -14,7 +14,7 @@ func shares(like []issue.Likeness) string {
 		if i == 0 {
 			out = ""
 		}
-		out += fmt.Sprintf("%s (%.2f, files %t) ", l.Issue.ID, l.Shared, l.Files)
+		out += fmt.Sprintf("%s (%.2f, files %t) ", l.ID, l.Shared, l.Files)
 	}
 	return out
 }
@@ -44,7 +44,7 @@ func TestLikely(t *testing.T) {
 			f.mustAdd(t, issue.Draft{Summary: "Something else altogether", Type: "security"})
 			id := f.mustAdd(t, old).ID
 			like, err := f.Likely(t.Context(), c.draft)
-			if err != nil || (len(like) == 1 && like[0].Issue.ID == id) != c.want || !c.want && len(like) > 0 {
+			if err != nil || (len(like) == 1 && like[0].ID == id) != c.want || !c.want && len(like) > 0 {
 				t.Errorf("%+v is like %s, %v; want like %s: %t", c.draft, shares(like), err, id, c.want)
 			}
 			f.mustDo(t, issue.Finish, id, issue.Change{})

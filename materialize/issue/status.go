@@ -1,10 +1,6 @@
 package issue
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-)
+import "slices"
 
 // A Status says how far an issue is. Its text is stored.
 type Status string
@@ -72,21 +68,6 @@ func transition(a Action) Transition {
 // allows reports whether an issue may go from a status that any rule knows.
 func (t Transition) allows(from Status) bool {
 	return slices.Contains(t.From, from) || !slices.Contains(Statuses(), from)
-}
-
-// A StatusError says that an issue's status does not allow an action.
-type StatusError struct {
-	ID     string
-	Action Action
-	Status Status
-}
-
-func (e *StatusError) Error() string {
-	var from []string
-	for _, s := range transition(e.Action).From {
-		from = append(from, string(s))
-	}
-	return fmt.Sprintf("%s is %s: %s needs one that is %s", e.ID, e.Status, e.Action, strings.Join(from, " or "))
 }
 
 // Priorities returns the priorities, the most urgent first.

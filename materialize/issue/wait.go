@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"filebus/materialize"
@@ -27,66 +28,29 @@ type WaitOptions struct {
 	Taking bool
 }
 
-// A WaitError says that no new issue came in time. From is where to go on.
-type WaitError struct {
-	Limit time.Duration
-	From  uint64
-}
-
-func (e *WaitError) Error() string { return fmt.Sprintf("no new issue in %v", e.Limit) }
-
-// Position returns the position of the last entry of the log that is not later
-// than a time; with the zero time, of the last one.
-func (q *Queue) Position(ctx context.Context, at time.Time) (position uint64, err error) {
+// Position returns the position of the last entry of the log.
+func (q *Queue) Position(ctx context.Context) (position uint64, err error) {
 	err = q.work.Store.View(ctx, func(tx *store.Tx) error {
 		position = tx.Position()
-		if !at.IsZero() {
-			position, err = tx.AsOf(at)
-		}
-		return err
+		return nil
 	})
 	return position, err
 }
 
 // Wait blocks until an issue is to be done that was not at a position of the log:
 // one that was added, by a command or by hand, or that was reopened. It returns
-// all of them, the one to be done next first, or a *WaitError.
+// all of them, the one to be done next first, or ErrNoNew when the time is up.
 func (q *Queue) Wait(ctx context.Context, opts WaitOptions) ([]Issue, error) {
-	if opts.Limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, opts.Limit, &WaitError{opts.Limit, opts.From})
-		defer cancel()
-	}
 	w := waiter{Queue: q, opts: opts, seen: opts.From, touched: map[record.Name]bool{}}
-	ctx, cancel := context.WithCancel(ctx) // ends the watch
-	defer cancel()
-	if err := w.follow(ctx); err != nil {
-		return nil, waitEnd(ctx, err)
+	folders, err := w.follow(ctx)
+	if err != nil {
+		return nil, err
 	}
-	for {
-		before := stamps(w.files) // what changes while it looks is found by the next look
-		found, err := w.look(ctx)
-		if errors.Is(err, turnstile.ErrBusy) && ctx.Err() == nil {
-			before, err = nil, nil // others are at it: look again
-		}
-		if len(found) > 0 {
-			return found, nil
-		}
-		if err == nil {
-			err = w.pause(ctx, before)
-		}
-		if err != nil {
-			return nil, waitEnd(ctx, err)
-		}
+	over, err := q.work.Await(ctx, opts.Limit, w.look, folders...)
+	if err == nil && !over {
+		return nil, record.Timeout.Errorf("no new issue in %v", opts.Limit).Because(ErrNoNew, strconv.FormatUint(opts.From, 10))
 	}
-}
-
-// waitEnd returns why a wait ends: the *WaitError if its time was up.
-func waitEnd(ctx context.Context, err error) error {
-	if late := (*WaitError)(nil); errors.As(context.Cause(ctx), &late) {
-		return late
-	}
-	return err
+	return w.found, err
 }
 
 // A waiter follows the log, and the files of the queue.
@@ -94,20 +58,20 @@ type waiter struct {
 	*Queue
 	opts    WaitOptions
 	files   []string             // the store's first
-	wake    <-chan struct{}      // something may have changed
+	before  []stamp              // of the files, when they were looked at last
 	seen    uint64               // the log was looked at up to here
 	touched map[record.Name]bool // the issues that the log names since the start
+	found   []Issue
 }
 
 // follow lists the files that change when an issue is added: the store, and those
 // where queues are or may be, which agents write too. It watches the folders of
 // those that are; what changes elsewhere is found by the watch's slow scan.
-func (w *waiter) follow(ctx context.Context) error {
+func (w *waiter) follow(ctx context.Context) (folders []string, err error) {
 	paths, err := w.paths(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var folders []string
 	for _, p := range paths {
 		folders = append(folders, path.Dir(p))
 	}
@@ -120,12 +84,27 @@ func (w *waiter) follow(ctx context.Context) error {
 	for _, p := range paths {
 		w.files = append(w.files, w.work.FilePath(p))
 	}
-	w.wake, err = w.work.Watch(ctx, folders...)
-	return err
+	return folders, nil
 }
 
-// look takes in changed files, and returns the issues that are new.
-func (w *waiter) look(ctx context.Context) ([]Issue, error) {
+// look looks for new issues if one of the files has changed since it did so last, or
+// has lately.
+func (w *waiter) look(ctx context.Context) (over bool, again time.Duration, err error) {
+	now := stamps(w.files) // what changes while it looks is found by the next look
+	settling := slices.ContainsFunc(now[1:], func(s stamp) bool { return w.now().Sub(s.time) < settles })
+	if slices.Equal(w.before, now) && !(w.opts.Taking && settling) {
+		return false, 0, nil
+	}
+	w.before = now
+	w.found, err = w.findNew(ctx)
+	if errors.Is(err, turnstile.ErrBusy) && ctx.Err() == nil {
+		w.before, err = nil, nil // others are at it: look again
+	}
+	return len(w.found) > 0, 0, err
+}
+
+// findNew takes in changed files, and returns the issues that are new.
+func (w *waiter) findNew(ctx context.Context) ([]Issue, error) {
 	if w.opts.Taking {
 		_, err := w.work.Sync(ctx, w.work.Root, materialize.SyncOptions{CaptureOnly: true, Budget: takeBudget})
 		if err != nil && !errors.Is(err, fs.ErrPermission) {
@@ -155,7 +134,7 @@ func (w *waiter) look(ctx context.Context) ([]Issue, error) {
 		}
 		return nil
 	})
-	sortIssues(found, w.now())
+	sortIssues(found)
 	return found, err
 }
 
@@ -169,8 +148,8 @@ func (w *waiter) isNew(tx *store.Tx, name record.Name) (i Issue, isNew bool, err
 	if err != nil {
 		return Issue{}, false, err
 	}
-	i, found, err := readIssue(tx, v.Ref)
-	if err != nil || !found || !i.Free("", w.now()) {
+	i, found, err := w.readIssue(tx, v.Ref)
+	if err != nil || !found || !i.isFree("") {
 		return Issue{}, false, err
 	}
 	old, err := tx.HeadAt(name, w.opts.From)
@@ -190,23 +169,6 @@ const (
 	// somebody may be writing to it: see materialize.SyncOptions.
 	settles = 5 * time.Second
 )
-
-// pause returns when one of the files has changed since it had its stamp, or did
-// so lately.
-func (w *waiter) pause(ctx context.Context, before []stamp) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-w.wake:
-		}
-		now := stamps(w.files)
-		settling := slices.ContainsFunc(now[1:], func(s stamp) bool { return w.now().Sub(s.time) < settles })
-		if !slices.Equal(before, now) || w.opts.Taking && settling {
-			return nil
-		}
-	}
-}
 
 // A stamp changes with its file.
 type stamp struct {

@@ -3,10 +3,12 @@ package issue_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"filebus/materialize/issue"
+	"filebus/store/record"
 )
 
 // waitFor waits while another goroutine does something.
@@ -46,7 +48,7 @@ func TestWait(t *testing.T) {
 			f.now = time.Date(2100, 3, 2, 10, 0, 0, 0, time.UTC) // files count as still
 			old := f.mustAdd(t, issue.Draft{Summary: "old", Type: "bug"}).ID
 			f.mustDo(t, issue.Finish, old, issue.Change{})
-			from, err := f.Position(t.Context(), time.Time{})
+			from, err := f.Position(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,13 +63,13 @@ func TestWait(t *testing.T) {
 func TestWaitEnds(t *testing.T) {
 	f := newQueue(t)
 	f.mustAdd(t, issue.Draft{Summary: "old", Type: "bug"})
-	from, err := f.Position(t.Context(), time.Time{})
+	from, err := f.Position(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = f.Wait(t.Context(), issue.WaitOptions{From: from, Limit: time.Millisecond})
-	if late := (*issue.WaitError)(nil); !errors.As(err, &late) || late.From != from {
-		t.Errorf("after its time: %v, want a WaitError from %d", err, from)
+	if late := (*record.Error)(nil); !errors.As(err, &late) || late.Reason != issue.ErrNoNew || late.Names[0] != fmt.Sprint(from) {
+		t.Errorf("after its time: %v, want ErrNoNew from %d", err, from)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -17,8 +17,8 @@ import (
 	"filebus/store/record"
 )
 
-// A Base is the knowledge of a workspace. It reads that of all trees and changes
-// that of the workspace's own.
+// A Base is the knowledge of a workspace, and the context map of its own tree. It
+// reads the knowledge of all trees and changes that of its own.
 type Base struct {
 	work *materialize.Workspace
 	read *query.Reader
@@ -33,23 +33,32 @@ func New(w *materialize.Workspace, r *query.Reader, now func() time.Time) *Base 
 
 // An Entry is a pattern, gotcha, decision, insight, task or lesson.
 type Entry struct {
-	Name   record.Name
-	Ref    record.Ref
-	Path   string // of its file, slash-separated, below its tree
-	Fields layout.Knowledge
-	Type   string // in lower case; that of its id where the field is missing
-	Links  []record.Link
-	Text   []byte
+	ID     string           `json:"id"`
+	Type   string           `json:"type"` // in lower case; that of its id where the field is missing
+	Ref    record.Ref       `json:"ref"`
+	File   string           `json:"file"` // absolute
+	Path   string           `json:"-"`    // slash-separated, below its tree
+	Name   record.Name      `json:"-"`
+	Fields layout.Knowledge `json:"-"`
+	Text   []byte           `json:"-"`
 }
 
-// newEntry reads the text of an entry.
-func newEntry(f form, name record.Name, path string, text []byte) Entry {
-	e := Entry{Name: name, Path: path, Fields: f.read(text), Links: f.links(text), Text: text}
+// entry reads the text of an entry.
+func (b *Base) entry(f form, name record.Name, path string, text []byte) Entry {
+	e := Entry{ID: name.ID, Name: name, Path: path, File: b.work.FilePath(path), Fields: f.read(text), Text: text}
 	e.Type = word(e.Fields.Type)
 	if first, _, _ := strings.Cut(name.ID, "-"); e.Type == "" && slices.Contains(Types(), first) {
 		e.Type = first
 	}
 	return e
+}
+
+// entriesIn reads the entries of a file that is being edited.
+func (b *Base) entriesIn(f form, e *materialize.Entries) (all []Entry) {
+	for _, stored := range e.List() {
+		all = append(all, b.entry(f, stored.Name, e.Path, stored.Text))
+	}
+	return all
 }
 
 // Get returns the entry with a name. It returns query.ErrNoKnowledge if
@@ -59,10 +68,10 @@ func (b *Base) Get(ctx context.Context, name record.Name) (e Entry, err error) {
 		return e, query.NoKnowledge(name)
 	}
 	var v store.Version
-	var content store.Content
+	var text []byte
 	err = b.work.Store.View(ctx, func(tx *store.Tx) (err error) {
 		if v, err = tx.Head(name); err == nil {
-			content, err = tx.Content(v.Record)
+			text, err = textOf(tx, v)
 		}
 		return err
 	})
@@ -72,39 +81,25 @@ func (b *Base) Get(ctx context.Context, name record.Name) (e Entry, err error) {
 	if err != nil {
 		return e, err
 	}
-	text, err := content.Head(store.InlineLimit)
+	f, err := b.formOf(v.Record.Path)
 	if err != nil {
-		return e, fmt.Errorf("reading %s: %w", name, err)
+		return e, err
 	}
-	f, found := formOf(b.work.Settings.Profile, v.Record.Path)
-	if !found {
-		return e, &FileError{v.Record.Path}
-	}
-	e = newEntry(f, name, v.Record.Path, text)
+	e = b.entry(f, name, v.Record.Path, text)
 	e.Ref = v.Ref
 	return e, nil
 }
 
-// A FileError says that a path is not that of a file of knowledge.
-type FileError struct{ Path string }
-
-func (e *FileError) Error() string {
-	return fmt.Sprintf("%s is no file of knowledge: those are knowledge_graph.md, knowledge_graph.json and lessons/NAME.md", e.Path)
-}
-
-// A CapturedError says that an entry cannot be changed here, as it is in a tree
-// that was captured.
-type CapturedError struct{ Name record.Name }
-
-func (e *CapturedError) Error() string {
-	return fmt.Sprintf("%s is in a captured tree: change its file and capture that again", e.Name)
-}
-
-// A BrokenError says that a file is in no state to be added to.
-type BrokenError struct{ Path string }
-
-func (e *BrokenError) Error() string {
-	return fmt.Sprintf("%s cannot take an entry as it is: it is broken, or holds conflict markers of git", e.Path)
+// textOf reads the text of an entry.
+func textOf(tx *store.Tx, v store.Version) (text []byte, err error) {
+	content, err := tx.Content(v.Record)
+	if err == nil {
+		text, err = content.Head(store.InlineLimit)
+	}
+	if err != nil {
+		err = fmt.Errorf("reading %s: %w", v.Record.Name, err)
+	}
+	return text, err
 }
 
 // file returns the path and form of the file that a new entry goes to.
@@ -112,7 +107,7 @@ func (b *Base) file(into string) (string, form, error) {
 	if into == "" {
 		p, err := b.work.Settings.Profile.Path(record.KindKnowledge, "new")
 		if err != nil {
-			return "", nil, err
+			return "", form{}, err
 		}
 		into = p
 		sibling := strings.TrimSuffix(p, path.Ext(p)) + ".json"
@@ -120,11 +115,8 @@ func (b *Base) file(into string) (string, form, error) {
 			into = sibling
 		}
 	}
-	f, found := formOf(b.work.Settings.Profile, into)
-	if !found {
-		return "", nil, &FileError{into}
-	}
-	return into, f, nil
+	f, err := b.formOf(into)
+	return into, f, err
 }
 
 func (b *Base) isFile(p string) bool {
@@ -132,36 +124,42 @@ func (b *Base) isFile(p string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// A DuplicateError says that a new entry was not added, as it is likely to be
-// known already.
-type DuplicateError struct{ Like []Likeness }
-
-func (e *DuplicateError) Error() string {
-	like := e.Like[0].Entry
-	return fmt.Sprintf("not added: %s is likely to be the same: %s", like.Name.ID, firstWords(like.Fields.Content, maxTitle))
+// Problems returns what keeps parts of a file from being read as entries, such as
+// an id that is used twice, in the order of its lines. The path is slash-separated,
+// below the workspace. A file that is not there has none.
+func (b *Base) Problems(path string) []*layout.SyntaxError {
+	text, err := os.ReadFile(b.work.FilePath(path))
+	format, isAggregate := b.work.Settings.Profile.Recognize(path).Layout.(layout.Aggregate)
+	if err != nil || !isAggregate {
+		return nil // the store has the entries all the same
+	}
+	_, problems := format.Parse(path, text)
+	return problems
 }
 
 // Add adds an entry with an id that none has or had, such as pattern-012. With
-// strict set one that is likely to be known is refused with a *DuplicateError,
-// also when two processes add the same at once.
-func (b *Base) Add(ctx context.Context, d Draft, strict bool) (Entry, error) {
+// strict set one that is likely to be known is refused with ErrKnown: as one of those
+// that Similar has found, or by what is in the file by now.
+func (b *Base) Add(ctx context.Context, d Draft, strict bool, known ...Likeness) (Entry, error) {
+	if strict && len(known) > 0 {
+		return Entry{}, errKnown(known)
+	}
 	p, f, err := b.file(d.Into)
 	if err != nil {
 		return Entry{}, err
 	}
 	d = d.clean()
-	if _, isLesson := f.(lesson); d.Confidence == "" && !isLesson {
+	if d.Confidence == "" && !f.isLesson {
 		d.Confidence = "medium"
 	}
 	if err := d.checkNew(f); err != nil {
 		return Entry{}, err
 	}
 	var name record.Name
-	err = b.work.EditEntriesIn(ctx, p, record.SourcePut, func(e *materialize.Entries) error {
-		if like := d.likeIn(f, e); strict && len(like) > 0 {
-			return &DuplicateError{like}
+	err = b.work.EditEntriesIn(ctx, p, record.SourcePut, func(e *materialize.Entries) (err error) {
+		if like := d.among(b.entriesIn(f, e)); strict && len(like) > 0 {
+			return errKnown(like)
 		}
-		var err error
 		name, err = b.insert(e, f, d)
 		return err
 	})
@@ -176,27 +174,25 @@ func (b *Base) Add(ctx context.Context, d Draft, strict bool) (Entry, error) {
 func (b *Base) added(ctx context.Context, name record.Name, p string) (Entry, error) {
 	e, err := b.Get(ctx, name)
 	if errors.Is(err, query.ErrNoKnowledge) {
-		err = &BrokenError{p}
+		err = errBroken(p)
 	}
 	return e, err
 }
 
 // insert adds an entry to a file that is being edited, and returns its name.
-func (b *Base) insert(e *materialize.Entries, f form, d Draft) (record.Name, error) {
+func (b *Base) insert(e *materialize.Entries, f form, d Draft) (name record.Name, err error) {
 	id := ""
-	if _, isLesson := f.(lesson); !isLesson {
-		var err error
+	if !f.isLesson {
 		if id, err = e.NextID(record.KindKnowledge, d.Type+"-"); err != nil {
-			return record.Name{}, err
+			return name, err
 		}
 	}
 	text := f.write(d.entry(id, b.now().UTC().Format(time.DateOnly)))
-	made, err := b.idIn(e, id, text)
-	if err != nil {
-		return record.Name{}, err
+	if id, err = b.idIn(e, id, text); err != nil {
+		return name, err
 	}
-	e.Add(record.KindKnowledge, made, text)
-	return record.Name{Kind: record.KindKnowledge, ID: made}, nil
+	e.Add(record.KindKnowledge, id, text)
+	return record.Name{Kind: record.KindKnowledge, ID: id}, nil
 }
 
 // idIn returns the id that a new entry has in its file; a lesson gets it from its
@@ -215,5 +211,5 @@ func (b *Base) idIn(e *materialize.Entries, id string, text []byte) (string, err
 			return entry.ID, nil
 		}
 	}
-	return "", &BrokenError{e.Path}
+	return "", errBroken(e.Path)
 }

@@ -3,7 +3,6 @@ package knowledge
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -13,34 +12,42 @@ import (
 	"filebus/store/record"
 )
 
-// change gives an entry of the own tree the text that edit makes of it.
-func (b *Base) change(ctx context.Context, name record.Name, edit func(f form, e Entry) ([]byte, error)) (Entry, error) {
+// An edit makes the new text of an entry.
+type edit func(f form, e Entry) ([]byte, error)
+
+// change gives an entry of the own tree the text that an edit makes of it.
+func (b *Base) change(ctx context.Context, name record.Name, rewrite edit) (Entry, error) {
 	if name.Tree != "" {
-		return Entry{}, &CapturedError{name}
+		return Entry{}, errCaptured(name)
 	}
 	if _, err := b.Get(ctx, name); err != nil {
 		return Entry{}, err
 	}
-	err := b.work.EditEntries(ctx, record.KindKnowledge, name.ID, record.SourcePut, func(all *materialize.Entries) error {
-		f, found := formOf(b.work.Settings.Profile, all.Path)
-		if !found {
-			return &FileError{all.Path}
-		}
-		return changeIn(all, f, name, edit)
-	})
+	err := b.editFile(ctx, name, func(all *materialize.Entries, f form) error { return b.changeIn(all, f, name, rewrite) })
 	if err != nil {
 		return Entry{}, err
 	}
 	return b.Get(ctx, name)
 }
 
+// editFile changes the file that holds an entry.
+func (b *Base) editFile(ctx context.Context, name record.Name, change func(*materialize.Entries, form) error) error {
+	return b.work.EditEntries(ctx, record.KindKnowledge, name.ID, record.SourcePut, func(all *materialize.Entries) error {
+		f, err := b.formOf(all.Path)
+		if err != nil {
+			return err
+		}
+		return change(all, f)
+	})
+}
+
 // changeIn is change for a file that is being edited.
-func changeIn(all *materialize.Entries, f form, name record.Name, edit func(f form, e Entry) ([]byte, error)) error {
+func (b *Base) changeIn(all *materialize.Entries, f form, name record.Name, rewrite edit) error {
 	stored, found := all.Find(name.ID)
 	if !found {
 		return query.NoKnowledge(name) // it went away a moment ago
 	}
-	text, err := edit(f, newEntry(f, name, all.Path, stored.Text))
+	text, err := rewrite(f, b.entry(f, name, all.Path, stored.Text))
 	if err == nil && string(text) != string(stored.Text) {
 		all.Set(name, text)
 	}
@@ -56,7 +63,7 @@ func (b *Base) Edit(ctx context.Context, name record.Name, d Draft, fields []str
 			return nil, err
 		}
 		if d.Content == "" && slices.Contains(fields, "content") {
-			return nil, &FieldError{"content", "", "it cannot be taken away"}
+			return nil, errField("content", "", "it cannot be taken away")
 		}
 		text := e.Text
 		for _, field := range []struct{ name, label, value string }{
@@ -67,25 +74,14 @@ func (b *Base) Edit(ctx context.Context, name record.Name, d Draft, fields []str
 			if !slices.Contains(fields, field.name) {
 				continue
 			}
-			_, isLesson := f.(lesson)
-			if field.label == fieldTitle && (isLesson || e.Fields.ID == "") {
-				return nil, &FieldError{"title", cmp.Or(d.Title, "-"), "one to be changed to: the id of the entry is made from its title"}
+			if field.label == fieldTitle && (f.isLesson || e.Fields.ID == "") {
+				const why = "one to be changed to: the id of the entry is made from its title"
+				return nil, errField("title", cmp.Or(d.Title, "-"), why)
 			}
 			text = f.set(text, field.label, field.value)
 		}
 		return text, nil
 	})
-}
-
-// A LinkError says that two entries cannot be linked.
-type LinkError struct {
-	From, To record.Name
-	Type     string
-	Why      string
-}
-
-func (e *LinkError) Error() string {
-	return fmt.Sprintf("%s cannot be linked as %s to %s: %s", e.From.ID, e.Type, e.To.ID, e.Why)
 }
 
 // Link writes a link of one of layout.LinkTypes into the entry from; the target
@@ -96,18 +92,24 @@ func (b *Base) Link(ctx context.Context, from record.Name, kind string, to recor
 	if err := b.checkLink(ctx, from, kind, to); err != nil {
 		return false, err
 	}
-	return b.relink(ctx, from, kind, to, form.link)
+	return b.relink(ctx, from, kind, to, false)
 }
 
 // Unlink takes a link away that Link has written.
 func (b *Base) Unlink(ctx context.Context, from record.Name, kind string, to record.Name) (changed bool, err error) {
-	return b.relink(ctx, from, kind, to, form.unlink)
+	return b.relink(ctx, from, kind, to, true)
 }
 
-func (b *Base) relink(ctx context.Context, from record.Name, kind string, to record.Name, edit func(f form, text []byte, l record.Link) []byte) (changed bool, err error) {
-	set := func(l record.Link) func(form, Entry) ([]byte, error) {
+func (b *Base) relink(
+	ctx context.Context, from record.Name, kind string, to record.Name, remove bool,
+) (changed bool, err error) {
+	set := func(l record.Link) edit {
 		return func(f form, e Entry) ([]byte, error) {
-			text := edit(f, e.Text, l)
+			link := f.link
+			if remove {
+				link = f.unlink
+			}
+			text := link(e.Text, l)
 			changed = changed || string(text) != string(e.Text)
 			return text, nil
 		}
@@ -125,13 +127,14 @@ func (b *Base) relink(ctx context.Context, from record.Name, kind string, to rec
 func (b *Base) checkLink(ctx context.Context, from record.Name, kind string, to record.Name) error {
 	switch {
 	case from.Tree != "":
-		return &CapturedError{from}
+		return errCaptured(from)
 	case from == to:
-		return &LinkError{from, to, kind, "it is the same entry"}
+		return errLink(from, kind, to, "it is the same entry")
 	case !slices.Contains(layout.LinkTypes(), kind):
-		return &FieldError{"link", kind, "one of " + strings.Join(layout.LinkTypes(), ", ")}
+		types := strings.Join(layout.LinkTypes(), ", ")
+		return record.Usage.Errorf("link %q is not one of %s", kind, types).Because(ErrLinkType)
 	case kind == layout.LinkSupersedes && to.Kind != record.KindKnowledge:
-		return &LinkError{from, to, kind, "it is no entry of knowledge"}
+		return errLink(from, kind, to, "it is no entry of knowledge")
 	case kind != layout.LinkSupersedes:
 		return nil
 	}
@@ -142,22 +145,15 @@ func (b *Base) checkLink(ctx context.Context, from record.Name, kind string, to 
 	seen := map[record.Name]bool{}
 	for at := from; !at.IsZero() && !seen[at]; at = superseded[at] {
 		if at == to {
-			return &LinkError{from, to, kind, "it is superseded by it already"}
+			return errLink(from, kind, to, "it is superseded by it already")
 		}
 		seen[at] = true
 	}
 	return nil
 }
 
-// A SupersededError says that an entry is superseded already.
-type SupersededError struct{ Name, By record.Name }
-
-func (e *SupersededError) Error() string {
-	return fmt.Sprintf("%s is superseded by %s already", e.Name.ID, e.By.ID)
-}
-
 // Supersede lets one entry take the place of an older one. An older one that
-// another has superseded is a *SupersededError.
+// another has superseded is refused with ErrSuperseded.
 func (b *Base) Supersede(ctx context.Context, old, by record.Name) (changed bool, err error) {
 	if err := b.checkOld(ctx, old, by); err != nil {
 		return false, err
@@ -171,7 +167,7 @@ func (b *Base) checkOld(ctx context.Context, old, by record.Name) error {
 		return err
 	}
 	if other := superseded[old]; !other.IsZero() && other != by {
-		return &SupersededError{old, other}
+		return errSuperseded(old, other)
 	}
 	return nil
 }
@@ -181,7 +177,7 @@ func (b *Base) checkOld(ctx context.Context, old, by record.Name) error {
 // from the older one.
 func (b *Base) SupersedeWith(ctx context.Context, old record.Name, d Draft) (Entry, error) {
 	if old.Tree != "" {
-		return Entry{}, &CapturedError{old}
+		return Entry{}, errCaptured(old)
 	}
 	if err := b.checkOld(ctx, old, record.Name{}); err != nil {
 		return Entry{}, err
@@ -193,22 +189,18 @@ func (b *Base) SupersedeWith(ctx context.Context, old record.Name, d Draft) (Ent
 	d = d.from(before).clean()
 	d.Links = append(d.Links, record.Link{Type: layout.LinkSupersedes, Target: old.String()})
 	var name record.Name
-	err = b.work.EditEntries(ctx, record.KindKnowledge, old.ID, record.SourcePut, func(all *materialize.Entries) error {
-		f, found := formOf(b.work.Settings.Profile, all.Path)
-		if !found {
-			return &FileError{all.Path}
-		}
+	err = b.editFile(ctx, old, func(all *materialize.Entries, f form) error {
 		if err := d.checkNew(f); err != nil {
 			return err
 		}
 		if name, err = b.insert(all, f, d); err != nil {
 			return err
 		}
-		return changeIn(all, f, old, func(f form, e Entry) ([]byte, error) {
-			for _, l := range e.Links { // another process was faster
+		return b.changeIn(all, f, old, func(f form, e Entry) ([]byte, error) {
+			for _, l := range e.Fields.Links() { // another process was faster
 				if l.Type == layout.LinkSupersededBy {
 					by, _ := record.ParseName(l.Target)
-					return nil, &SupersededError{old, by}
+					return nil, errSuperseded(old, by)
 				}
 			}
 			return f.link(e.Text, record.Link{Type: layout.LinkSupersededBy, Target: name.String()}), nil
@@ -222,17 +214,12 @@ func (b *Base) SupersedeWith(ctx context.Context, old record.Name, d Draft) (Ent
 
 // from fills in what a draft leaves to the entry that it supersedes.
 func (d Draft) from(e Entry) Draft {
-	if d.Type == "" {
-		d.Type = e.Type
-	}
+	d.Type = cmp.Or(d.Type, e.Type)
 	if len(d.Tags) == 0 {
 		d.Tags = e.Fields.Tags
 	}
-	if d.Confidence == "" {
-		d.Confidence = word(e.Fields.Confidence)
-		if !slices.Contains(Confidences(), d.Confidence) {
-			d.Confidence = ""
-		}
+	if c := word(e.Fields.Confidence); d.Confidence == "" && slices.Contains(Confidences(), c) {
+		d.Confidence = c
 	}
 	return d
 }

@@ -27,8 +27,8 @@ func TestTouch(t *testing.T) {
 			{knowledge.Touch{Name: "search", Location: "src/search"}, true},
 			{knowledge.Touch{Name: "src/auth", Location: "here", Notes: "n"}, false},
 		} {
-			if _, isNew, err := f.rows.Touch(t.Context(), c.touch); err != nil || isNew != c.isNew {
-				t.Errorf("%s: Touch(%+v) made a row: %t, %v; want %t", profile.Name, c.touch, isNew, err, c.isNew)
+			if rows, err := f.Touch(t.Context(), c.touch); err != nil || len(rows) != 1 || rows[0].New != c.isNew {
+				t.Errorf("%s: Touch(%+v) = %+v, %v; want a new row: %t", profile.Name, c.touch, rows, err, c.isNew)
 			}
 		}
 		want := "# Journal Index\n\n## Context Map\n\n| Component | Last Modified | Notes | Location |\n|-----------|---------------|-------|----------|\n" +
@@ -36,12 +36,12 @@ func TestTouch(t *testing.T) {
 		if diff := cmp.Diff(want, f.text(t, profile.Root+"/journal/index.md")); diff != "" {
 			t.Errorf("%s: the context map (-want +got):\n%s", profile.Name, diff)
 		}
-		rows, err := f.rows.Find(t.Context(), "src/auth")
+		rows, err := f.Find(t.Context(), "src/auth")
 		if err != nil || len(rows) != 1 || rows[0].Location != "here" || rows[0].Time.IsZero() {
 			t.Errorf("%s: Find = %+v, %v", profile.Name, rows, err)
 		}
-		_, err = f.rows.Find(t.Context(), "nothing")
-		if missing := (*knowledge.NoComponentError)(nil); !errors.As(err, &missing) {
+		_, err = f.Find(t.Context(), "nothing")
+		if !errors.Is(err, knowledge.ErrNoComponent) {
 			t.Errorf("%s: Find of what is not there: %v", profile.Name, err)
 		}
 	}
@@ -50,7 +50,7 @@ func TestTouch(t *testing.T) {
 func TestTouchRefused(t *testing.T) {
 	f := newFixture(t, layout.Claude(), nil)
 	for _, touch := range []knowledge.Touch{{Name: " ` "}, {Name: "/"}, {Name: "a", Notes: strings.Repeat("n", 2000)}} {
-		if _, _, err := f.rows.Touch(t.Context(), touch); err == nil {
+		if _, err := f.Touch(t.Context(), touch); err == nil {
 			t.Errorf("Touch of %q with notes of %d bytes was accepted", touch.Name, len(touch.Notes))
 		}
 	}
@@ -60,12 +60,12 @@ func TestTouchRefused(t *testing.T) {
 // neither is.
 func TestTouchAllRefused(t *testing.T) {
 	f := newFixture(t, layout.Claude(), nil)
-	rows, made, err := f.rows.TouchAll(t.Context(), []knowledge.Touch{{Name: "a", Task: "001"}, {Name: ""}})
-	if err == nil || len(rows) > 0 || made > 0 {
-		t.Errorf("TouchAll with an empty name = %+v, %d, %v", rows, made, err)
+	rows, err := f.Touch(t.Context(), knowledge.Touch{Name: "a", Task: "001"}, knowledge.Touch{Name: ""})
+	if err == nil || len(rows) > 0 {
+		t.Errorf("Touch with an empty name = %+v, %v", rows, err)
 	}
-	if rows, err := f.rows.Rows(t.Context()); err != nil || len(rows) > 0 {
-		t.Errorf("rows after TouchAll was refused: %+v, %v", rows, err)
+	if rows, err := f.Rows(t.Context()); err != nil || len(rows) > 0 {
+		t.Errorf("rows after Touch was refused: %+v, %v", rows, err)
 	}
 }
 
@@ -75,13 +75,13 @@ func TestTouchAtOnce(t *testing.T) {
 	for i := range 10 {
 		group.Go(func() {
 			touch := knowledge.Touch{Name: fmt.Sprintf("src/c%d/", i), Task: fmt.Sprint("task-", i), Location: "x"}
-			if _, _, err := f.rows.Touch(t.Context(), touch); err != nil {
+			if _, err := f.Touch(t.Context(), touch); err != nil {
 				t.Errorf("touching %d: %v", i, err)
 			}
 		})
 	}
 	group.Wait()
-	rows, err := f.rows.Rows(t.Context())
+	rows, err := f.Rows(t.Context())
 	if err != nil || len(rows) != 10 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}

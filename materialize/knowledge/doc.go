@@ -7,7 +7,7 @@
 // entries is read by package query; WriteGraph writes a part of that graph for
 // other programs, and as a picture.
 //
-// A Map touches rows of the context map, and finds those that concern some files.
+// It also touches rows of the context map, and finds those that concern some files.
 // A Harvest takes from the handoff of a task what both of them should keep.
 //
 // The package keeps no state of its own: all it knows stands in the files.

@@ -1,7 +1,7 @@
 package knowledge
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -30,65 +30,50 @@ type Draft struct {
 	Into string
 }
 
-// A FieldError says that a value is not one for a field.
-type FieldError struct{ Field, Value, Want string }
-
-func (e *FieldError) Error() string {
-	if e.Value == "" {
-		return fmt.Sprintf("no %s is given: %s", e.Field, e.Want)
-	}
-	return fmt.Sprintf("%s %q is not %s", e.Field, e.Value, e.Want)
-}
-
 // maxContent bounds the text of an entry, in bytes: about 2,000 tokens, twenty
 // times what one usually has.
 const maxContent = 8 << 10
 
-// A SizeError says that a text is too long for a knowledge graph, which agents
-// read.
-type SizeError struct{ Bytes int }
-
-func (e *SizeError) Error() string {
-	return fmt.Sprintf("an entry of %d bytes is too long for the knowledge graph, which takes %d: store the text as a result, and name that in --file",
-		e.Bytes, maxContent)
-}
-
 // clean returns a draft with its values as entries have them.
 func (d Draft) clean() Draft {
 	d.Type, d.Confidence = word(d.Type), word(d.Confidence)
-	d.Title, d.File = oneLine(d.Title), oneLine(d.File)
-	d.Content = cleanText(d.Content)
-	if d.Source = oneLine(d.Source); layout.TaskID(d.Source) != "" {
-		d.Source = layout.TaskID(d.Source)
-	}
+	d.Title, d.File = layout.OneLine(d.Title), layout.OneLine(d.File)
+	d.Content, d.Source = layout.CleanText(d.Content), taskID(d.Source)
 	var tags []string
 	for _, tag := range d.Tags {
-		tags = append(tags, oneLine(tag))
+		tags = append(tags, layout.OneLine(tag))
 	}
 	d.Tags = record.NormalizeTags(tags)
 	return d
 }
 
+// taskID returns the id of a task as it is stored: 003 is task-003.
+func taskID(text string) string {
+	text = layout.OneLine(text)
+	return cmp.Or(layout.TaskID(text), text)
+}
+
 // check reports the first field that has a value which it cannot have.
 func (d Draft) check(f form) error {
 	types := Types()
-	if _, isLesson := f.(lesson); isLesson {
+	if f.isLesson {
 		types = append(types, "lesson")
 	}
 	size := len(d.Content) + len(d.Title) + len(d.File) + len(strings.Join(d.Tags, ", "))
 	switch {
 	case d.Type != "" && !slices.Contains(types, d.Type):
-		return &FieldError{"type", d.Type, "one of " + strings.Join(types, ", ")}
+		return errField("type", d.Type, "one of "+strings.Join(types, ", "))
 	case d.Confidence != "" && !slices.Contains(Confidences(), d.Confidence):
-		return &FieldError{"confidence", d.Confidence, "one of " + strings.Join(Confidences(), ", ")}
+		return errField("confidence", d.Confidence, "one of "+strings.Join(Confidences(), ", "))
 	case len(d.Source) > maxSource:
-		return &FieldError{"source", d.Source[:20] + "…", "the id of a task"}
+		return errField("source", d.Source[:20]+"…", "the id of a task")
 	case size > maxContent:
-		return &SizeError{size}
+		return record.Usage.Errorf("an entry of %d bytes is too long for the knowledge graph, which takes %d: "+
+			"store the text as a result, and name that in --file", size, maxContent).Because(ErrTooLong)
 	}
 	for _, tag := range d.Tags {
 		if len(tag) > maxTag || strings.ContainsAny(tag, "[]\"`") {
-			return &FieldError{"tag", firstWords(tag, maxTag), "a word or two without quotes and brackets"}
+			return errField("tag", firstWords(tag, maxTag), "a word or two without quotes and brackets")
 		}
 	}
 	return nil
@@ -102,12 +87,11 @@ const (
 
 // checkNew reports what a new entry lacks.
 func (d Draft) checkNew(f form) error {
-	_, isLesson := f.(lesson)
 	switch {
-	case d.Type == "" && !isLesson:
-		return &FieldError{"type", "", "one of " + strings.Join(Types(), ", ")}
+	case d.Type == "" && !f.isLesson:
+		return errField("type", "", "one of "+strings.Join(Types(), ", "))
 	case d.Content == "":
-		return &FieldError{"content", "", "what was learned, in a sentence or two"}
+		return errField("content", "", "what was learned, in a sentence or two")
 	}
 	return d.check(f)
 }
@@ -121,11 +105,11 @@ func (d Draft) entry(id, created string) layout.Knowledge {
 	if d.File != "" {
 		k.Extra = append(k.Extra, layout.ExtraField{Name: fieldFile, Value: d.File})
 	}
-	var links []string
-	for _, l := range d.Links {
-		links = append(links, layout.LinkText(l))
-	}
-	if len(links) > 0 {
+	if len(d.Links) > 0 {
+		var links []string
+		for _, l := range d.Links {
+			links = append(links, layout.LinkText(l))
+		}
 		k.Extra = append(k.Extra, layout.ExtraField{Name: "Links", Value: strings.Join(links, ", ")})
 	}
 	return k

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -30,22 +31,28 @@ func Formats() []Format {
 // WriteGraph writes a part of a graph. The same part gives the same bytes.
 func WriteGraph(w io.Writer, part query.Part, format Format) error {
 	d := drawingOf(part)
+	text := ""
 	switch format {
 	case FormatDOT:
-		return d.writeDOT(w)
+		text = d.dot()
 	case FormatMermaid:
-		return d.writeMermaid(w)
+		text = d.mermaid()
 	case FormatJSON:
-		return d.writeJSON(w)
+		encoder := json.NewEncoder(w)
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(d)
+	default:
+		return record.Usage.Errorf("format %q is not one of dot, mermaid, json", string(format))
 	}
-	return &FieldError{"format", string(format), "one of dot, mermaid, json"}
+	_, err := io.WriteString(w, text)
+	return err
 }
 
 // A drawing is what is written of a part of a graph, in the order in which it is
 // written.
 type drawing struct {
-	nodes []drawnNode
-	edges []drawnEdge
+	Nodes []drawnNode `json:"nodes"`
+	Edges []drawnEdge `json:"edges"`
 }
 
 type drawnNode struct {
@@ -72,19 +79,20 @@ const maxLabel = 60
 
 // drawingOf returns what to write of a part. No text in it has control characters.
 func drawingOf(part query.Part) drawing {
-	d := drawing{nodes: []drawnNode{}, edges: []drawnEdge{}}
+	d := drawing{[]drawnNode{}, []drawnEdge{}}
 	places := map[record.Name]int{}
 	for i, k := range part.Nodes {
 		r := k.Version.Record
 		n := drawnNode{
-			ID: shortName(r.Name), Type: oneLine(k.Type), Summary: oneLine(cmp.Or(k.Description.Title, k.Description.Preview)), Tags: r.Tags,
-			Confidence: oneLine(k.Confidence), Source: oneLine(r.Task),
+			ID: shortName(r.Name), Type: layout.OneLine(k.Type), Tags: r.Tags,
+			Summary:    layout.OneLine(cmp.Or(k.Description.Title, k.Description.Preview)),
+			Confidence: layout.OneLine(k.Confidence), Source: layout.OneLine(r.Task),
 		}
 		if !k.SupersededBy.IsZero() {
 			n.SupersededBy = shortName(k.SupersededBy)
 		}
 		places[r.Name] = i
-		d.nodes = append(d.nodes, n)
+		d.Nodes = append(d.Nodes, n)
 	}
 	for _, e := range part.Edges {
 		from, isFrom := places[e.From]
@@ -92,9 +100,10 @@ func drawingOf(part query.Part) drawing {
 		if isFrom && isTo {
 			shared := slices.Clone(e.Shared)
 			for i := range shared {
-				shared[i] = oneLine(shared[i])
+				shared[i] = layout.OneLine(shared[i])
 			}
-			d.edges = append(d.edges, drawnEdge{d.nodes[from].ID, d.nodes[to].ID, oneLine(e.Type), shared, from, to, e.IsStated()})
+			kind := layout.OneLine(e.Type)
+			d.Edges = append(d.Edges, drawnEdge{d.Nodes[from].ID, d.Nodes[to].ID, kind, shared, from, to, e.IsStated()})
 		}
 	}
 	return d
@@ -102,9 +111,9 @@ func drawingOf(part query.Part) drawing {
 
 // shortName returns the id of an entry, behind its tree if it is captured.
 func shortName(name record.Name) string {
-	id := oneLine(name.ID)
+	id := layout.OneLine(name.ID)
 	if name.Tree != "" {
-		return oneLine(string(name.Tree)) + ":" + id
+		return layout.OneLine(string(name.Tree)) + ":" + id
 	}
 	return id
 }
@@ -120,28 +129,15 @@ func (e drawnEdge) label() string {
 	return firstWords(e.Type+": "+strings.Join(e.Shared, ", "), maxLabel)
 }
 
-func (d drawing) writeJSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(struct {
-		Nodes []drawnNode `json:"nodes"`
-		Edges []drawnEdge `json:"edges"`
-	}{d.nodes, d.edges})
-}
-
 // dotQuote writes a string of DOT, in which a backslash begins an escape.
 func dotQuote(lines ...string) string {
-	quoted := make([]string, len(lines))
-	for i, line := range lines {
-		quoted[i] = strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(line)
-	}
-	return `"` + strings.Join(quoted, `\n`) + `"`
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(strings.Join(lines, "\n")) + `"`
 }
 
-func (d drawing) writeDOT(w io.Writer) error {
+func (d drawing) dot() string {
 	var out strings.Builder
 	out.WriteString("digraph knowledge {\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\", fontsize=10];\n  edge [fontname=\"sans-serif\", fontsize=8];\n")
-	for _, n := range d.nodes {
+	for _, n := range d.Nodes {
 		id, text := n.label()
 		style := ""
 		if n.SupersededBy != "" {
@@ -149,16 +145,14 @@ func (d drawing) writeDOT(w io.Writer) error {
 		}
 		fmt.Fprintf(&out, "  %s [label=%s, fillcolor=%q%s];\n", dotQuote(n.ID), dotQuote(id, text), colour(n), style)
 	}
-	for _, e := range d.edges {
+	for _, e := range d.Edges {
 		style := ""
 		if !e.stated {
 			style = ", dir=none, style=dotted"
 		}
 		fmt.Fprintf(&out, "  %s -> %s [label=%s%s];\n", dotQuote(e.From), dotQuote(e.To), dotQuote(e.label()), style)
 	}
-	out.WriteString("}\n")
-	_, err := io.WriteString(w, out.String())
-	return err
+	return out.String() + "}\n"
 }
 
 // colour returns the colour that nodes of a type are filled with.
@@ -166,17 +160,8 @@ func colour(n drawnNode) string {
 	if n.SupersededBy != "" {
 		return "#ffffff"
 	}
-	switch n.Type {
-	case "pattern":
-		return "#d9ead3"
-	case "gotcha":
-		return "#f4cccc"
-	case "decision":
-		return "#cfe2f3"
-	case "insight":
-		return "#fff2cc"
-	}
-	return "#eeeeee"
+	colours := map[string]string{"pattern": "#d9ead3", "gotcha": "#f4cccc", "decision": "#cfe2f3", "insight": "#fff2cc"}
+	return cmp.Or(colours[n.Type], "#eeeeee")
 }
 
 // mermaidText escapes a text between quotes: Mermaid has entities with "#".
@@ -186,27 +171,26 @@ func mermaidText(text string) string {
 	).Replace(text)
 }
 
-func (d drawing) writeMermaid(w io.Writer) error {
+func (d drawing) mermaid() string {
 	var out strings.Builder
 	out.WriteString("flowchart LR\n")
-	for i, n := range d.nodes {
+	for i, n := range d.Nodes {
 		id, text := n.label()
 		fmt.Fprintf(&out, "  n%d[\"%s<br/>%s\"]\n", i, mermaidText(id), mermaidText(text))
 	}
-	for _, e := range d.edges {
+	for _, e := range d.Edges {
 		line := "-->"
 		if !e.stated {
 			line = "-.-"
 		}
 		fmt.Fprintf(&out, "  n%d %s|\"%s\"| n%d\n", e.from, line, mermaidText(e.label()), e.to)
 	}
-	for i, n := range d.nodes {
+	for i, n := range d.Nodes {
 		stroke := ""
 		if n.SupersededBy != "" {
 			stroke = ",stroke-dasharray:4 3"
 		}
 		fmt.Fprintf(&out, "  style n%d fill:%s,stroke:#666%s\n", i, colour(n), stroke)
 	}
-	_, err := io.WriteString(w, out.String())
-	return err
+	return out.String()
 }

@@ -10,26 +10,30 @@ import (
 )
 
 // A form is a way to write an entry.
-type form interface {
-	read(text []byte) layout.Knowledge
-	write(k layout.Knowledge) []byte
-	set(text []byte, field, value string) []byte
-	link(text []byte, l record.Link) []byte
-	unlink(text []byte, l record.Link) []byte
-	links(text []byte) []record.Link
+type form struct {
+	read         func(text []byte) layout.Knowledge
+	write        func(k layout.Knowledge) []byte
+	set          func(text []byte, field, value string) []byte
+	link, unlink func(text []byte, l record.Link) []byte
+	isLesson     bool
 }
 
-// formOf returns the form of the entries of a file, by its path in a profile.
-func formOf(profile layout.Profile, path string) (form, bool) {
-	switch profile.Recognize(path).Layout.(type) {
+// formOf returns the form of the entries of a file.
+func (b *Base) formOf(path string) (form, error) {
+	switch b.work.Settings.Profile.Recognize(path).Layout.(type) {
 	case layout.KnowledgeGraph:
-		return markdown{}, true
+		return form{
+			readMarkdown, func(k layout.Knowledge) []byte { return layout.AppendKnowledge(nil, k) }, setMarkdown,
+			layout.AddKnowledgeLink, layout.DropKnowledgeLink, false,
+		}, nil
 	case layout.KnowledgeJSON:
-		return node{}, true
+		return form{readNode, writeNode, setNode, layout.AddKnowledgeNodeLink, layout.DropKnowledgeNodeLink, false}, nil
 	case layout.Lessons:
-		return lesson{}, true
+		return form{readLesson, writeLesson, setLesson, layout.AddLessonLink, layout.DropLessonLink, true}, nil
 	}
-	return nil, false
+	err := record.Usage.Errorf("%s is no file of knowledge: "+
+		"those are knowledge_graph.md, knowledge_graph.json and lessons/NAME.md", path)
+	return form{}, err.Because(ErrNoFile)
 }
 
 // The names of fields, as all forms take them.
@@ -43,80 +47,56 @@ const (
 	fieldFile       = "File"
 )
 
-// markdown is the form of knowledge_graph.md.
-type markdown struct{}
-
-func (markdown) read(text []byte) layout.Knowledge {
+func readMarkdown(text []byte) layout.Knowledge {
 	k, _ := layout.ParseKnowledge(text)
 	return k
 }
 
-func (markdown) write(k layout.Knowledge) []byte { return layout.AppendKnowledge(nil, k) }
-
-func (m markdown) set(text []byte, field, value string) []byte {
+func setMarkdown(text []byte, field, value string) []byte {
 	switch field {
 	case fieldTitle:
-		return setTitle(text, m.read(text).ID, value)
+		return setTitle(text, readMarkdown(text).ID, value)
 	case fieldTags:
 		value = "[" + value + "]"
 	}
 	return layout.SetKnowledgeField(text, field, value)
 }
 
-func (markdown) link(text []byte, l record.Link) []byte   { return layout.AddKnowledgeLink(text, l) }
-func (markdown) unlink(text []byte, l record.Link) []byte { return layout.DropKnowledgeLink(text, l) }
-func (m markdown) links(text []byte) []record.Link        { return m.read(text).Links() }
-
 // setTitle returns an entry with another heading of the same level.
 func setTitle(text []byte, id, title string) []byte {
-	heading, rest, found := strings.Cut(string(text), "\n")
-	ending := ""
-	if found {
-		ending = "\n"
+	heading, rest := string(text), ""
+	if end := strings.IndexAny(heading, "\r\n"); end >= 0 {
+		heading, rest = heading[:end], heading[end:]
 	}
-	if strings.HasSuffix(heading, "\r") {
-		ending = "\r" + ending
-	}
-	marks := heading[:len(heading)-len(strings.TrimLeft(heading, "#"))]
-	line := marks + " " + id
 	if title != "" {
-		line += ": " + title
+		id += ": " + title
 	}
-	return []byte(line + ending + rest)
+	marks := len(heading) - len(strings.TrimLeft(heading, "#"))
+	return []byte(heading[:marks] + " " + id + rest)
 }
 
-// lesson is the form of the files below lessons/.
-type lesson struct{}
-
-func (lesson) read(text []byte) layout.Knowledge {
+func readLesson(text []byte) layout.Knowledge {
 	k, _ := layout.ParseLesson(text)
 	return k
 }
 
-func (lesson) write(k layout.Knowledge) []byte {
+func writeLesson(k layout.Knowledge) []byte {
 	k.Title = cmp.Or(k.Title, firstWords(k.Content, maxTitle))
 	return layout.AppendLesson(nil, k)
 }
 
-func (lesson) set(text []byte, field, value string) []byte {
+func setLesson(text []byte, field, value string) []byte {
 	if field == fieldContent {
 		field = "Lesson"
 	}
 	return layout.SetLessonField(text, field, value)
 }
 
-func (lesson) link(text []byte, l record.Link) []byte   { return layout.AddLessonLink(text, l) }
-func (lesson) unlink(text []byte, l record.Link) []byte { return layout.DropLessonLink(text, l) }
-func (f lesson) links(text []byte) []record.Link        { return f.read(text).Links() }
-
-// node is the form of knowledge_graph.json.
-type node struct{}
-
 // maxTitle bounds the summary of a node and the title of a lesson that are made
 // from the content, in characters.
 const maxTitle = 100
 
-func (node) read(text []byte) layout.Knowledge {
+func readNode(text []byte) layout.Knowledge {
 	n, err := layout.ParseKnowledgeNode(text)
 	if n == nil || err != nil && n.ID == "" {
 		return layout.Knowledge{}
@@ -131,10 +111,13 @@ func (node) read(text []byte) layout.Knowledge {
 	if n.File != "" {
 		k.Extra = []layout.ExtraField{{Name: fieldFile, Value: n.File}}
 	}
+	for _, l := range n.TypedLinks() {
+		k.Extra = append(k.Extra, layout.ExtraField{Name: l.Type, Value: l.Target})
+	}
 	return k
 }
 
-func (node) write(k layout.Knowledge) []byte {
+func writeNode(k layout.Knowledge) []byte {
 	n := layout.KnowledgeNode{
 		ID: k.ID, Type: k.Type, Tags: k.Tags, Summary: cmp.Or(k.Title, firstWords(k.Content, maxTitle)), Content: k.Content,
 		Source: k.Source, Confidence: k.Confidence, Created: k.Created, File: extra(k, fieldFile),
@@ -149,13 +132,13 @@ func (node) write(k layout.Knowledge) []byte {
 	return text
 }
 
-func (f node) set(text []byte, field, value string) []byte {
+func setNode(text []byte, field, value string) []byte {
 	key := strings.ToLower(field)
 	if field == fieldTitle {
 		key = "summary"
 	}
 	if field == fieldContent {
-		old, summary := f.read(text), firstWords(value, maxTitle)
+		old, summary := readNode(text), firstWords(value, maxTitle)
 		if old.Title == "" {
 			text = layout.SetKnowledgeNodeField(text, "summary", summary)
 		}
@@ -167,17 +150,6 @@ func (f node) set(text []byte, field, value string) []byte {
 		}
 	}
 	return layout.SetKnowledgeNodeField(text, key, value)
-}
-
-func (node) link(text []byte, l record.Link) []byte   { return layout.AddKnowledgeNodeLink(text, l) }
-func (node) unlink(text []byte, l record.Link) []byte { return layout.DropKnowledgeNodeLink(text, l) }
-
-func (node) links(text []byte) []record.Link {
-	n, _ := layout.ParseKnowledgeNode(text)
-	if n == nil {
-		return nil
-	}
-	return n.TypedLinks()
 }
 
 // extra returns the value of a further field.
@@ -193,7 +165,7 @@ func extra(k layout.Knowledge, name string) string {
 // firstWords returns the beginning of a text in one line, of at most some
 // characters, cut between words.
 func firstWords(text string, limit int) string {
-	text = oneLine(text)
+	text = layout.OneLine(text)
 	if utf8.RuneCountInString(text) <= limit {
 		return text
 	}
@@ -203,3 +175,6 @@ func firstWords(text string, limit int) string {
 	}
 	return strings.TrimRight(cut, " ,;:") + "…"
 }
+
+// word returns a value of one word as entries have it, in lower case.
+func word(value string) string { return strings.ToLower(layout.OneLine(value)) }

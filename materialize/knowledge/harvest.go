@@ -5,11 +5,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 
+	"filebus/index"
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/query"
@@ -20,37 +20,39 @@ import (
 // A Harvest is what the handoff of a task has for the knowledge graph and the
 // context map.
 type Harvest struct {
-	Task      string
-	Proposals []Proposal
+	Task      string     `json:"task"`
+	Proposals []Proposal `json:"proposals"`
 }
 
 // A Proposal is one entry or one row that a handoff suggests.
 type Proposal struct {
-	Number int    // from 1
-	Draft  Draft  // of an entry; its type is empty for a row
-	Touch  Touch  // of a row
-	Known  string // the id of the entry or row that has it already; empty: none
-	Like   []Likeness
+	Number    int        `json:"number"` // from 1
+	Type      string     `json:"type"`   // of the entry; "component": a row
+	Text      string     `json:"text"`
+	Tags      []string   `json:"tags,omitempty"`
+	Component string     `json:"component,omitempty"` // of a row
+	Known     string     `json:"known,omitempty"`     // the id of the entry or row that has it already
+	Like      []Likeness `json:"like,omitempty"`      // three at most
+	Draft     Draft      `json:"-"`                   // of an entry
+	Touch     Touch      `json:"-"`                   // of a row
 }
 
 // IsRow reports whether the proposal is a row of the context map.
-func (p Proposal) IsRow() bool { return p.Draft.Type == "" }
+func (p Proposal) IsRow() bool { return p.Component != "" }
+
+// maxLike is how many entries are named that a proposal is like.
+const maxLike = 3
 
 // Open returns the proposals that are not known yet.
 func (h *Harvest) Open() []Proposal {
 	return slices.DeleteFunc(slices.Clone(h.Proposals), func(p Proposal) bool { return p.Known != "" })
 }
 
-// A NoHandoffError says that a task's journal has no handoff to harvest.
-type NoHandoffError struct{ Name record.Name }
-
-func (e *NoHandoffError) Error() string { return fmt.Sprintf("%s has no handoff yet", e.Name) }
-
 // Harvest reads the handoff in a version of a journal and proposes entries from
 // its patterns and gotchas, and rows from the files that it changed. The same
 // handoff and the same knowledge give the same proposals. Tags are those of the
 // knowledge that a proposal has the words of, after the ones given.
-func (b *Base) Harvest(ctx context.Context, m *Map, v store.Version, tags []string) (*Harvest, error) {
+func (b *Base) Harvest(ctx context.Context, v store.Version, tags []string) (*Harvest, error) {
 	handoff, err := b.handoff(ctx, v)
 	if err != nil {
 		return nil, err
@@ -65,20 +67,22 @@ func (b *Base) Harvest(ctx context.Context, m *Map, v store.Version, tags []stri
 	}
 	for _, d := range drafts(handoff, h.Task) {
 		d.Tags = fittingTags(tags, d)
-		p := Proposal{Draft: d.clean()}
+		d = d.clean()
+		p := Proposal{Type: d.Type, Text: d.Content, Tags: d.Tags, Draft: d}
 		if i := slices.IndexFunc(known, p.Draft.saysAs); i >= 0 {
-			p.Known = known[i].Name.ID
+			p.Known = known[i].ID
 		} else if p.Like, err = b.Similar(ctx, p.Draft); err != nil {
 			return nil, err
 		}
+		p.Like = p.Like[:min(maxLike, len(p.Like))]
 		h.Proposals = append(h.Proposals, p)
 	}
-	rows, err := m.Rows(ctx)
+	rows, err := b.Rows(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range rowProposals(rows, handoff, h.Task) {
-		if p.Known, err = m.touchedBy(ctx, p.Touch); err != nil {
+		if p.Known, err = b.touchedBy(ctx, p.Touch); err != nil {
 			return nil, err
 		}
 		h.Proposals = append(h.Proposals, p)
@@ -93,14 +97,14 @@ func (b *Base) Harvest(ctx context.Context, m *Map, v store.Version, tags []stri
 func (b *Base) handoff(ctx context.Context, v store.Version) (layout.Handoff, error) {
 	var text bytes.Buffer
 	if v.Record.Name.Kind != record.KindHandoff {
-		return layout.Handoff{}, &NoHandoffError{v.Record.Name}
+		return layout.Handoff{}, errNoHandoff(v.Record.Name)
 	}
 	if _, err := b.read.WriteBody(ctx, &text, v, query.BodyRequest{}); err != nil {
 		return layout.Handoff{}, err
 	}
 	journal, _ := layout.ParseJournal(text.Bytes()) // what cannot be read proposes nothing
 	if journal.Handoff == nil {
-		return layout.Handoff{}, &NoHandoffError{v.Record.Name}
+		return layout.Handoff{}, errNoHandoff(v.Record.Name)
 	}
 	return *journal.Handoff, nil
 }
@@ -108,7 +112,8 @@ func (b *Base) handoff(ctx context.Context, v store.Version) (layout.Handoff, er
 // saysAs reports whether an entry says what a draft does, and was learned in the
 // same task.
 func (d Draft) saysAs(e Entry) bool {
-	return e.Type == d.Type && layout.TaskID(e.Fields.Source) == d.Source && oneLine(e.Fields.Content) == oneLine(d.Content)
+	return e.Type == d.Type && layout.TaskID(e.Fields.Source) == d.Source &&
+		layout.OneLine(e.Fields.Content) == layout.OneLine(d.Content)
 }
 
 // learnedIn returns the entries of the own tree that come from a task, as they are
@@ -124,17 +129,13 @@ func (b *Base) learnedIn(ctx context.Context, task string) ([]Entry, error) {
 			if err != nil {
 				return err
 			}
-			f, isFile := formOf(b.work.Settings.Profile, v.Record.Path)
-			if n := v.Record.Name; n.Kind != record.KindKnowledge || n.Tree != "" || !isFile {
+			f, fileErr := b.formOf(v.Record.Path)
+			if n := v.Record.Name; n.Kind != record.KindKnowledge || n.Tree != "" || fileErr != nil {
 				continue
 			}
 			err = eachVersion(tx, v.Record.Name, func(old store.Version) error {
-				content, err := tx.Content(old.Record)
-				if err != nil {
-					return err
-				}
-				text, err := content.Head(store.InlineLimit)
-				entries = append(entries, newEntry(f, old.Record.Name, old.Record.Path, text))
+				text, err := textOf(tx, old)
+				entries = append(entries, b.entry(f, old.Record.Name, old.Record.Path, text))
 				return err
 			})
 			if err != nil {
@@ -164,27 +165,23 @@ func eachVersion(tx *store.Tx, name record.Name, visit func(store.Version) error
 // drafts returns the entries that a handoff suggests.
 func drafts(h layout.Handoff, task string) []Draft {
 	var all []Draft
-	for _, p := range h.Patterns {
-		for _, text := range sentences(p.Pattern, p.Location+p.AppliesTo == "") {
-			d := Draft{Type: "pattern", Content: text, Source: task, Confidence: "medium"}
-			d.Content = appendClause(d.Content, "at ", p.Location)
-			d.Content = appendClause(d.Content, "applies to ", p.AppliesTo)
-			all = append(all, d)
+	add := func(kind, text, lead1, clause1, lead2, clause2 string) {
+		for _, text := range sentences(text, clause1+clause2 == "") {
+			text = appendClause(appendClause(text, lead1, clause1), lead2, clause2)
+			all = append(all, Draft{Type: kind, Content: text, Source: task, Confidence: "medium"})
 		}
 	}
+	for _, p := range h.Patterns {
+		add("pattern", p.Pattern, "at ", p.Location, "applies to ", p.AppliesTo)
+	}
 	for _, g := range h.Gotchas {
-		for _, text := range sentences(g.Issue, g.Mitigation+g.Severity == "") {
-			d := Draft{Type: "gotcha", Content: text, Source: task, Confidence: "medium"}
-			d.Content = appendClause(d.Content, "mitigation: ", g.Mitigation)
-			d.Content = appendClause(d.Content, "severity: ", g.Severity)
-			all = append(all, d)
-		}
+		add("gotcha", g.Issue, "mitigation: ", g.Mitigation, "severity: ", g.Severity)
 	}
 	return slices.DeleteFunc(all, func(d Draft) bool { return d.Content == "" })
 }
 
 func appendClause(text, lead, clause string) string {
-	if clause = oneLine(clause); clause == "" || text == "" {
+	if clause = layout.OneLine(clause); clause == "" || text == "" {
 		return text
 	}
 	return strings.TrimRight(text, ".;, ") + "; " + lead + clause
@@ -200,10 +197,10 @@ func sentences(text string, isCell bool) []string {
 	parts := strings.Split(text, "; ")
 	short := slices.ContainsFunc(parts, func(p string) bool { return len(strings.Fields(p)) < leastWords })
 	if !isCell || short {
-		return []string{oneLine(text)}
+		return []string{layout.OneLine(text)}
 	}
 	for i, p := range parts {
-		parts[i] = oneLine(p)
+		parts[i] = layout.OneLine(p)
 	}
 	return parts
 }
@@ -231,7 +228,7 @@ func fittingTags(vocabulary []string, d Draft) []string {
 	tags := slices.Clone(vocabulary[:given])
 	words := d.words()
 	for _, tag := range vocabulary[given+1:] {
-		of := terms(tag)
+		of := index.Terms(tag)
 		fits := len(of) > 0 && !slices.Contains(tags, tag)
 		for w := range of {
 			fits = fits && words[w]
@@ -249,7 +246,7 @@ func rowProposals(rows []Row, h layout.Handoff, task string) []Proposal {
 	var all []Proposal
 	seen := map[string]bool{}
 	for _, f := range h.Files {
-		file := cleanPath(f.Path)
+		file := layout.PlainPath(f.Path)
 		if file == "" || path.IsAbs(file) || strings.HasPrefix(file, "..") {
 			continue
 		}
@@ -259,7 +256,8 @@ func rowProposals(rows []Row, h layout.Handoff, task string) []Proposal {
 		} else {
 			p.Touch.Notes = firstWords(cmp.Or(f.Description, h.Summary), maxTitle)
 		}
-		if key := componentKey(p.Touch.Name); !seen[key] {
+		p.Type, p.Component, p.Text = "component", p.Touch.Name, p.Touch.Notes
+		if key := layout.PlainPath(p.Component); !seen[key] {
 			seen[key] = true
 			all = append(all, p)
 		}
@@ -270,12 +268,12 @@ func rowProposals(rows []Row, h layout.Handoff, task string) []Proposal {
 // touchedBy returns the id of a component whose row says, or once said, that it
 // was changed by the task of a touch: a later task is not taken back. It is empty
 // if there is none.
-func (m *Map) touchedBy(ctx context.Context, t Touch) (id string, err error) {
+func (b *Base) touchedBy(ctx context.Context, t Touch) (id string, err error) {
 	name, err := record.NewName("", record.KindComponent, layout.Component{Name: t.Name}.ID())
 	if err != nil {
 		return "", nil // a name that is no id: its row is touched again
 	}
-	err = m.work.Store.View(ctx, func(tx *store.Tx) error {
+	err = b.work.Store.View(ctx, func(tx *store.Tx) error {
 		return eachVersion(tx, name, func(v store.Version) error {
 			if layout.TaskID(v.Record.Task) == t.Task {
 				id = name.ID
@@ -305,22 +303,16 @@ func deepest(rows []Row, file string) (best Row, found bool) {
 	return best, found
 }
 
-// A NumberError says that a harvest has no proposal with a number.
-type NumberError struct{ Number, Last int }
-
-func (e *NumberError) Error() string {
-	return fmt.Sprintf("there is no proposal %d: the last is %d", e.Number, e.Last)
-}
-
 // Take adds the proposals with some numbers; those that are known already, or that
 // another process has added meanwhile, are left out. It returns the ids of what
 // was added: of entries as they are, of rows their components.
-func (b *Base) Take(ctx context.Context, m *Map, h *Harvest, numbers []int) (added []string, err error) {
+func (b *Base) Take(ctx context.Context, h *Harvest, numbers []int) (added []string, err error) {
 	var drafts []Draft
 	var touches []Touch
 	for _, n := range numbers {
 		if n < 1 || n > len(h.Proposals) {
-			return nil, &NumberError{n, len(h.Proposals)}
+			err := record.Usage.Errorf("there is no proposal %d: the last is %d", n, len(h.Proposals))
+			return nil, err.Because(ErrNoProposal)
 		}
 		switch p := h.Proposals[n-1]; {
 		case p.Known != "":
@@ -337,7 +329,7 @@ func (b *Base) Take(ctx context.Context, m *Map, h *Harvest, numbers []int) (add
 	for _, name := range names {
 		added = append(added, name.ID)
 	}
-	rows, _, err := m.TouchAll(ctx, touches)
+	rows, err := b.Touch(ctx, touches...)
 	for _, row := range rows {
 		added = append(added, row.Name)
 	}
@@ -361,10 +353,7 @@ func (b *Base) addNew(ctx context.Context, drafts []Draft) (names []record.Name,
 	}
 	err = b.work.EditEntriesIn(ctx, p, record.SourcePut, func(e *materialize.Entries) error {
 		names = nil
-		var there []Entry
-		for _, stored := range e.List() {
-			there = append(there, newEntry(f, stored.Name, e.Path, stored.Text))
-		}
+		there := b.entriesIn(f, e)
 		for _, d := range drafts {
 			if slices.ContainsFunc(there, d.saysAs) {
 				continue

@@ -39,7 +39,7 @@ func (f *fixture) harvest(t *testing.T, task string) (h *knowledge.Harvest, line
 		return err
 	})
 	if err == nil {
-		h, err = f.Harvest(t.Context(), f.rows, v, nil)
+		h, err = f.Harvest(t.Context(), v, nil)
 	}
 	if err != nil {
 		t.Fatalf("harvesting %s: %v", task, err)
@@ -53,7 +53,7 @@ func (f *fixture) harvest(t *testing.T, task string) (h *knowledge.Harvest, line
 			line += " = " + p.Known
 		}
 		for _, l := range p.Like {
-			line += " ~ " + l.Entry.Name.ID
+			line += " ~ " + l.ID
 		}
 		lines = append(lines, line)
 	}
@@ -82,11 +82,11 @@ func TestHarvest(t *testing.T) {
 		if _, again := f.harvest(t, "task-003"); !cmp.Equal(got, again) {
 			t.Errorf("%s: harvesting again proposes %q", profile.Name, again)
 		}
-		added, err := f.Take(t.Context(), f.rows, h, []int{1, 3, 4})
+		added, err := f.Take(t.Context(), h, []int{1, 3, 4})
 		if diff := cmp.Diff([]string{"pattern-002", "gotcha-001", "src/auth/"}, added); diff != "" || err != nil {
 			t.Errorf("%s: added, %v (-want +got):\n%s", profile.Name, err, diff)
 		}
-		if twice, err := f.Take(t.Context(), f.rows, h, []int{1, 3}); err != nil || len(twice) > 0 {
+		if twice, err := f.Take(t.Context(), h, []int{1, 3}); err != nil || len(twice) > 0 {
 			t.Errorf("%s: taking the same again adds %q, %v", profile.Name, twice, err)
 		}
 		if index := f.text(t, profile.Root+"/journal/index.md"); !strings.Contains(index, "| src/auth/ | task-003 | old |\n") {
@@ -108,7 +108,7 @@ func TestHarvestAgain(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("proposals (-want +got):\n%s", diff)
 	}
-	if _, err := f.Take(t.Context(), f.rows, h, []int{1, 2, 3}); err != nil {
+	if _, err := f.Take(t.Context(), h, []int{1, 2, 3}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Edit(t.Context(), nameOf("pattern-001"), knowledge.Draft{Content: "Sign"}, []string{"content"}); err != nil {
@@ -117,7 +117,7 @@ func TestHarvestAgain(t *testing.T) {
 	if _, err := f.SupersedeWith(t.Context(), nameOf("gotcha-001"), knowledge.Draft{Content: "Clocks jump"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := f.rows.Touch(t.Context(), knowledge.Touch{Name: "src/auth", Task: "task-004"}); err != nil {
+	if _, err := f.Touch(t.Context(), knowledge.Touch{Name: "src/auth", Task: "task-004"}); err != nil {
 		t.Fatal(err)
 	}
 	h, _ = f.harvest(t, "task-003")
@@ -128,7 +128,7 @@ func TestHarvestAgain(t *testing.T) {
 	if diff := cmp.Diff([]string{"pattern-001", "gotcha-001", "src/auth"}, known); diff != "" || len(h.Open()) > 0 {
 		t.Errorf("known (-want +got):\n%s", diff)
 	}
-	if _, err := f.Take(t.Context(), f.rows, h, []int{4}); err == nil {
+	if _, err := f.Take(t.Context(), h, []int{4}); err == nil {
 		t.Error("a proposal was taken that there is not")
 	}
 }
@@ -149,8 +149,8 @@ func TestHarvestNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.Harvest(t.Context(), f.rows, v, nil)
-	if missing := (*knowledge.NoHandoffError)(nil); !errors.As(err, &missing) {
+	_, err = f.Harvest(t.Context(), v, nil)
+	if !errors.Is(err, knowledge.ErrNoHandoff) {
 		t.Errorf("a journal without a handoff: %v", err)
 	}
 }

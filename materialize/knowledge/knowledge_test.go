@@ -27,7 +27,6 @@ type fixture struct {
 	*knowledge.Base
 	work *materialize.Workspace
 	read *query.Reader
-	rows *knowledge.Map
 }
 
 // newFixture returns the knowledge of a new workspace with some files, whose store
@@ -57,7 +56,7 @@ func newFixture(t testing.TB, profile layout.Profile, files map[string]string) *
 		t.Fatal(err)
 	}
 	r := query.New(w.Store, query.Options{Now: now, Wait: time.Minute})
-	return &fixture{knowledge.New(w, r, now), w, r, knowledge.NewMap(w, r)}
+	return &fixture{knowledge.New(w, r, now), w, r}
 }
 
 func (f *fixture) mustAdd(t testing.TB, d knowledge.Draft) knowledge.Entry {
@@ -100,23 +99,21 @@ func TestAddRefused(t *testing.T) {
 	f := newFixture(t, layout.Claude(), nil)
 	for _, c := range []struct {
 		draft knowledge.Draft
-		want  any
+		want  record.Reason
+		field string
 	}{
-		{knowledge.Draft{Content: "c"}, &knowledge.FieldError{Field: "type"}},
-		{knowledge.Draft{Type: "trick", Content: "c"}, &knowledge.FieldError{Field: "type"}},
-		{knowledge.Draft{Type: "pattern", Content: " \n"}, &knowledge.FieldError{Field: "content"}},
-		{knowledge.Draft{Type: "pattern", Content: "c", Confidence: "sure"}, &knowledge.FieldError{Field: "confidence"}},
-		{knowledge.Draft{Type: "pattern", Content: "c", Tags: []string{"a]"}}, &knowledge.FieldError{Field: "tag"}},
-		{knowledge.Draft{Type: "pattern", Content: strings.Repeat("word ", 2000)}, &knowledge.SizeError{}},
-		{knowledge.Draft{Type: "pattern", Content: "c", Into: "docs/notes.md"}, &knowledge.FileError{}},
+		{knowledge.Draft{Content: "c"}, knowledge.ErrField, "type"},
+		{knowledge.Draft{Type: "trick", Content: "c"}, knowledge.ErrField, "type"},
+		{knowledge.Draft{Type: "pattern", Content: " \n"}, knowledge.ErrField, "content"},
+		{knowledge.Draft{Type: "pattern", Content: "c", Confidence: "sure"}, knowledge.ErrField, "confidence"},
+		{knowledge.Draft{Type: "pattern", Content: "c", Tags: []string{"a]"}}, knowledge.ErrField, "tag"},
+		{knowledge.Draft{Type: "pattern", Content: strings.Repeat("word ", 2000)}, knowledge.ErrTooLong, ""},
+		{knowledge.Draft{Type: "pattern", Content: "c", Into: "docs/notes.md"}, knowledge.ErrNoFile, ""},
 	} {
 		_, err := f.Add(t.Context(), c.draft, false)
-		isWanted := fmt.Sprintf("%T", err) == fmt.Sprintf("%T", c.want)
-		if want, ok := c.want.(*knowledge.FieldError); ok && isWanted {
-			isWanted = err.(*knowledge.FieldError).Field == want.Field
-		}
-		if !isWanted {
-			t.Errorf("adding %+v: %T %v, want %T", c.draft, err, err, c.want)
+		wrong := (*record.Error)(nil)
+		if !errors.As(err, &wrong) || wrong.Reason != c.want || c.field != "" && wrong.Names[0] != c.field {
+			t.Errorf("adding %+v: %v, want %v %s", c.draft, err, c.want, c.field)
 		}
 	}
 }
@@ -174,8 +171,7 @@ func TestForms(t *testing.T) {
 		if before, err := f.Get(t.Context(), first.Name); err != nil || before.Fields.Content != long {
 			t.Errorf("%s: the first is %+v: %v", into, before.Fields, err)
 		}
-		wrong := (*knowledge.SupersededError)(nil)
-		if _, err := f.SupersedeWith(t.Context(), first.Name, knowledge.Draft{Content: "Fourth"}); !errors.As(err, &wrong) || wrong.By != second.Name {
+		if _, err := f.SupersedeWith(t.Context(), first.Name, knowledge.Draft{Content: "Fourth"}); !errors.Is(err, knowledge.ErrSuperseded) || !strings.Contains(err.Error(), " by "+second.Name.ID) {
 			t.Errorf("%s: superseding the first again: %v", into, err)
 		}
 	}
@@ -207,8 +203,8 @@ func TestLink(t *testing.T) {
 		{one, layout.LinkSupersedes, record.Name{Kind: record.KindHandoff, ID: "task-1"}},
 	} {
 		_, err := f.Link(t.Context(), c.from, c.kind, c.to)
-		if wrong := (*knowledge.LinkError)(nil); !errors.As(err, &wrong) {
-			t.Errorf("%v %s %v: %v, want a LinkError", c.from, c.kind, c.to, err)
+		if !errors.Is(err, knowledge.ErrLink) {
+			t.Errorf("%v %s %v: %v, want ErrLink", c.from, c.kind, c.to, err)
 		}
 	}
 	if _, err := f.Link(t.Context(), nameOf("pattern-009"), layout.LinkRelatesTo, one); !errors.Is(err, store.ErrNotFound) {
@@ -242,7 +238,7 @@ func TestSimilar(t *testing.T) {
 		t.Errorf("Similar(%+v) = %+v, %v", draft, like, err)
 	}
 	_, err = f.Add(t.Context(), draft, true)
-	if known := (*knowledge.DuplicateError)(nil); !errors.As(err, &known) {
+	if !errors.Is(err, knowledge.ErrKnown) {
 		t.Errorf("adding it strictly: %v", err)
 	}
 	draft.Type = "gotcha"

@@ -7,17 +7,23 @@ import (
 	"slices"
 	"strings"
 
-	"filebus/materialize"
+	"filebus/index"
+	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store/record"
 )
 
 // A Likeness is an entry that a new one may say the same as.
 type Likeness struct {
-	Entry  Entry
-	Shared float64  // of the words of both, from 0 to 1, as the index has them
-	Tags   []string // that both have
+	ID      string      `json:"id"`
+	Summary string      `json:"summary"`        // the beginning of what it says
+	Shared  index.Share `json:"shared"`         // of the words of both, as the index has them
+	Tags    []string    `json:"tags,omitempty"` // that both have
+	Entry   Entry       `json:"-"`
 }
+
+// maxSummary bounds the summary of a likeness, in characters.
+const maxSummary = 100
 
 // The shares of words from which on two entries of one type are likely to say the
 // same: of any two, and of two that share half of their tags.
@@ -32,14 +38,17 @@ func (d Draft) compare(words map[string]bool, e Entry) (l Likeness, likely bool)
 	if e.Type != d.Type {
 		return Likeness{}, false
 	}
-	l = Likeness{Entry: e, Shared: sharedTerms(words, terms(e.Fields.Title+" "+e.Fields.Content))}
+	l = Likeness{
+		ID: e.ID, Summary: layout.Clip(layout.OneLine(e.Fields.Content), maxSummary), Entry: e,
+		Shared: index.Shared(words, index.Terms(e.Fields.Title+" "+e.Fields.Content)),
+	}
 	have := record.NormalizeTags(e.Fields.Tags)
 	for _, tag := range d.Tags {
 		if slices.Contains(have, tag) {
 			l.Tags = append(l.Tags, tag)
 		}
 	}
-	need := likelyShare
+	need := index.Share(likelyShare)
 	if len(l.Tags) > 0 && 2*len(l.Tags) >= min(len(d.Tags), len(have)) {
 		need = likelyWithTags
 	}
@@ -47,25 +56,21 @@ func (d Draft) compare(words map[string]bool, e Entry) (l Likeness, likely bool)
 }
 
 // words returns what a draft is compared by.
-func (d Draft) words() map[string]bool { return terms(d.Title + " " + d.Content) }
+func (d Draft) words() map[string]bool { return index.Terms(d.Title + " " + d.Content) }
 
-// likeIn returns the entries of a file that a draft is like.
-func (d Draft) likeIn(f form, e *materialize.Entries) []Likeness {
+// among returns the entries that a draft is like, the most alike first.
+func (d Draft) among(entries []Entry) []Likeness {
 	var like []Likeness
 	words := d.words()
-	for _, stored := range e.List() {
-		if l, likely := d.compare(words, newEntry(f, stored.Name, e.Path, stored.Text)); likely {
+	for _, e := range entries {
+		if l, likely := d.compare(words, e); likely {
 			like = append(like, l)
 		}
 	}
-	sortLikenesses(like)
-	return like
-}
-
-func sortLikenesses(all []Likeness) {
-	slices.SortStableFunc(all, func(a, b Likeness) int {
-		return cmp.Or(cmp.Compare(b.Shared, a.Shared), strings.Compare(a.Entry.Name.ID, b.Entry.Name.ID))
+	slices.SortStableFunc(like, func(a, b Likeness) int {
+		return cmp.Or(cmp.Compare(b.Shared, a.Shared), strings.Compare(a.ID, b.ID))
 	})
+	return like
 }
 
 // The bounds of a search for likenesses: candidates, and bytes of the query.
@@ -79,14 +84,14 @@ const (
 // content. Entries that others supersede are left out.
 func (b *Base) Similar(ctx context.Context, d Draft) ([]Likeness, error) {
 	d = d.clean()
-	text := oneLine(d.Title + " " + d.Content)
+	text := layout.OneLine(d.Title + " " + d.Content)
 	text = strings.ToValidUTF8(text[:min(maxQuery, len(text))], "")
 	if text == "" {
 		return nil, nil
 	}
 	answer, err := b.read.Search(ctx, query.SearchRequest{
-		Query: text, Filter: record.Filter{Kinds: []record.Kind{record.KindKnowledge}, Trees: []record.Tree{""}}, Limit: maxCandidates,
-		Duplicates: true,
+		Query: text, Limit: maxCandidates, Duplicates: true,
+		Filter: record.Filter{Kinds: []record.Kind{record.KindKnowledge}, Trees: []record.Tree{""}},
 	})
 	if err != nil || len(answer.Hits) == 0 {
 		return nil, err
@@ -95,23 +100,16 @@ func (b *Base) Similar(ctx context.Context, d Draft) ([]Likeness, error) {
 	if err != nil {
 		return nil, err
 	}
-	var like []Likeness
-	words := d.words()
+	var found []Entry
 	for _, hit := range answer.Hits {
 		if by := superseded[hit.Name]; !by.IsZero() {
 			continue
 		}
 		e, err := b.Get(ctx, hit.Name)
-		if errors.Is(err, query.ErrNoKnowledge) {
-			continue // it is gone since
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, query.ErrNoKnowledge) { // it may be gone since
 			return nil, err
 		}
-		if l, likely := d.compare(words, e); likely {
-			like = append(like, l)
-		}
+		found = append(found, e)
 	}
-	sortLikenesses(like)
-	return like, nil
+	return d.among(found), nil
 }

@@ -13,11 +13,11 @@ import (
 // A Component is the typed view of a row of a context map: a part of the
 // project, and what is known of it.
 type Component struct {
-	Name     string // a path, mostly, such as src/auth/
-	Modified string // the task that changed it last
-	Location string // where it is, when the name is no path
-	Notes    string
-	Extra    []ExtraField // further columns, by their headings
+	Name     string       `json:"component"`          // a path, mostly, such as src/auth/
+	Modified string       `json:"task,omitempty"`     // the task that changed it last
+	Location string       `json:"location,omitempty"` // where it is, when the name is no path
+	Notes    string       `json:"notes,omitempty"`
+	Extra    []ExtraField `json:"-"` // further columns, by their headings
 }
 
 // ContextMap is the format of the section "Context Map" in journal/index.md: a

@@ -31,13 +31,7 @@ func factWord(value string) string {
 // maxFactWord bytes of it; it holds no control characters.
 func factLine(value string) string {
 	value, _, _ = strings.Cut(value, "\n")
-	value = singleSpaced(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(value, "\ufffd")))
-	value = strings.TrimSpace(strings.Trim(value, "`*"))
+	value = strings.TrimSpace(strings.Trim(OneLine(value), "`*"))
 	for len(value) > maxFactWord {
 		_, size := utf8.DecodeLastRuneInString(value)
 		value = value[:len(value)-size]

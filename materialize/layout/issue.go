@@ -10,29 +10,29 @@ import (
 // An Issue is the typed view of an entry of an issue queue. Its values are as
 // the entry has them: a status may be written "Completed", see Facts.
 type Issue struct {
-	ID         string // such as ISSUE-20251212-001
-	Title      string // what follows the id in the heading; mostly empty
-	Status     string // pending, accepted, in_progress, complete, duplicate or wont_fix
-	Source     string // user or generated
-	Type       string // bug, performance, enhancement, ux, security, refactor, ...
-	Priority   string // critical, high, medium or low
-	Created    string // as written, mostly RFC 3339
-	Loop       string
-	Complexity string
+	ID         string `json:"-"`                // such as ISSUE-20251212-001
+	Title      string `json:"-"`                // what follows the id in the heading; mostly empty
+	Status     string `json:"-"`                // pending, accepted, in_progress, complete, duplicate or wont_fix
+	Source     string `json:"source,omitempty"` // user or generated
+	Type       string `json:"-"`                // bug, performance, enhancement, ux, security, refactor, ...
+	Priority   string `json:"-"`                // critical, high, medium or low
+	Created    string `json:"-"`                // as written, mostly RFC 3339
+	Loop       string `json:"loop,omitempty"`
+	Complexity string `json:"complexity,omitempty"`
 
-	ClaimedBy   string // the agent that works on it
-	ClaimedAt   string // RFC 3339
-	LeaseUntil  string // RFC 3339; after it the claim holds no more
-	DuplicateOf string // the id of another issue
+	ClaimedBy   string `json:"-"` // the agent that works on it
+	ClaimedAt   string `json:"-"` // RFC 3339
+	LeaseUntil  string `json:"-"` // RFC 3339; after it the claim holds no more
+	DuplicateOf string `json:"-"` // the id of another issue
 
-	Summary   string // one line
-	Details   string // Markdown
-	Criteria  []string
-	Files     []string // paths or globs
-	Rationale string   // Markdown
-	TaskRef   string   // the task that was made from the issue
+	Summary   string   `json:"-"`                 // one line
+	Details   string   `json:"details,omitempty"` // Markdown
+	Criteria  []string `json:"criteria,omitempty"`
+	Files     []string `json:"files,omitempty"`     // paths or globs
+	Rationale string   `json:"rationale,omitempty"` // Markdown
+	TaskRef   string   `json:"-"`                   // the task that was made from the issue
 
-	Extra []ExtraField // further rows, such as Assignee
+	Extra []ExtraField `json:"-"` // further rows, such as Assignee
 }
 
 // The values that an issue's status and priority can have; priorities in the

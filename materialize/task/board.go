@@ -31,17 +31,16 @@ func New(w *materialize.Workspace, r *query.Reader, now func() time.Time) *Board
 // stamp returns the time as journals have it.
 func (b *Board) stamp() string { return b.now().UTC().Format(time.RFC3339) }
 
-// journalPath returns the path of a task's journal below the workspace.
-func (b *Board) journalPath(id ID) (string, error) {
-	return b.work.Settings.Profile.Path(record.KindHandoff, id.Journal())
+// journalPath returns the path of a task's journal below the workspace. Every id that
+// ParseID returns has one, and markers.
+func (b *Board) journalPath(id ID) string {
+	p, _ := b.work.Settings.Profile.Path(record.KindHandoff, id.Journal())
+	return p
 }
 
 // JournalFile returns the file of a task's journal, absolute, whether or not it
 // is there.
-func (b *Board) JournalFile(id ID) (string, error) {
-	p, err := b.journalPath(id)
-	return b.work.FilePath(p), err
-}
+func (b *Board) JournalFile(id ID) string { return b.work.FilePath(b.journalPath(id)) }
 
 // A Journal is a task's journal with the version that it is the text of.
 type Journal struct {
@@ -63,16 +62,12 @@ func Status(j *layout.Journal) string {
 	return layout.NormalizeStatus(j.Status)
 }
 
-// Get reads the journal of a task as the store has it. It returns a
-// *NotStartedError if there is none.
+// Get reads the journal of a task as the store has it. It returns
+// ErrNotStarted if there is none.
 func (b *Board) Get(ctx context.Context, id ID) (*Journal, error) {
-	p, err := b.journalPath(id)
-	if err != nil {
-		return nil, err
-	}
-	j := &Journal{ID: id, File: b.work.FilePath(p)}
-	err = b.work.Store.View(ctx, func(tx *store.Tx) (err error) {
-		if j.Version, err = occupant(tx, p); err != nil {
+	j := &Journal{ID: id, File: b.JournalFile(id)}
+	err := b.work.Store.View(ctx, func(tx *store.Tx) (err error) {
+		if j.Version, err = occupant(tx, b.journalPath(id)); err != nil {
 			return err
 		}
 		content, err := tx.Content(j.Version.Record)
@@ -82,7 +77,7 @@ func (b *Board) Get(ctx context.Context, id ID) (*Journal, error) {
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, &NotStartedError{id}
+		return nil, errNotStarted(id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the journal of %s: %w", id, err)
@@ -127,7 +122,7 @@ func readFile(name string) ([]byte, error) {
 func (b *Board) edit(ctx context.Context, id ID, change func(text []byte) ([]byte, error)) (*materialize.PutResult, error) {
 	return b.work.EditText(ctx, record.KindHandoff, id.Journal(), record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		if old == nil {
-			return nil, &NotStartedError{id}
+			return nil, errNotStarted(id)
 		}
 		return change(old)
 	})
@@ -140,7 +135,9 @@ const maxNote = 4 << 10
 // what the journal is then.
 func (b *Board) Note(ctx context.Context, id ID, text string) (*materialize.PutResult, error) {
 	if len(text) > maxNote {
-		return nil, &SizeError{"a line of progress", len(text), maxNote}
+		err := record.Usage.Errorf("a line of progress has %d bytes, more than %d: "+
+			"store it as a result and name its reference", len(text), maxNote)
+		return nil, err.Because(ErrTooLong)
 	}
 	entry := layout.Progress{Time: b.stamp(), Text: text}
 	return b.edit(ctx, id, func(old []byte) ([]byte, error) { return layout.AppendProgress(old, entry), nil })
@@ -148,11 +145,7 @@ func (b *Board) Note(ctx context.Context, id ID, text string) (*materialize.PutR
 
 // Look takes in the journal of a task as it stands on disk, and reads it.
 func (b *Board) Look(ctx context.Context, id ID) (*Journal, error) {
-	p, err := b.journalPath(id)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.work.TakeIn(ctx, p); err != nil {
+	if err := b.work.TakeIn(ctx, b.journalPath(id)); err != nil {
 		return nil, err
 	}
 	return b.Get(ctx, id)

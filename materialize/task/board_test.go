@@ -106,8 +106,8 @@ func TestClockJumpsBack(t *testing.T) {
 		t.Errorf("the second start has the name %s after %s and cleared %d markers", second.Name, first.Name, second.Cleared)
 	}
 	_, err := d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"task-1"}, Limit: time.Millisecond})
-	if late := (*task.LateError)(nil); !errors.As(err, &late) {
-		t.Errorf("waiting for the second task: %v, want a LateError", err)
+	if !errors.Is(err, task.ErrLate) {
+		t.Errorf("waiting for the second task: %v, want ErrLate", err)
 	}
 	file := d.write(t, ".claude/agent_complete/task-1.done", "done")
 	old := time.Now().Add(-24 * time.Hour)
@@ -115,7 +115,7 @@ func TestClockJumpsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"task-1"}, Limit: time.Minute})
-	if err != nil || len(got) != 1 || !got[0].KnownStart {
+	if err != nil || len(got) != 1 || got[0].Seconds != nil {
 		t.Errorf("waiting with a marker that came after the start: %+v, %v", got, err)
 	}
 }
@@ -128,9 +128,8 @@ func TestSameSecond(t *testing.T) {
 	if first.Name == second.Name {
 		t.Errorf("both journals have the name %s", first.Name)
 	}
-	var running *task.RunningError
-	if _, err := d.Start(t.Context(), "task-T1", task.StartRequest{}); !errors.As(err, &running) {
-		t.Errorf("starting what runs, under its other form: %v, want a RunningError", err)
+	if _, err := d.Start(t.Context(), "task-T1", task.StartRequest{}); !errors.Is(err, task.ErrRunning) {
+		t.Errorf("starting what runs, under its other form: %v, want ErrRunning", err)
 	}
 }
 
@@ -143,14 +142,13 @@ func TestStartsAtOnce(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			_, err := d.Start(context.Background(), "T1", task.StartRequest{})
-			var running *task.RunningError
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
 			case err == nil:
 				started++
-			case !errors.As(err, &running):
-				t.Errorf("starting: %v, want a RunningError", err)
+			case !errors.Is(err, task.ErrRunning):
+				t.Errorf("starting: %v, want ErrRunning", err)
 			}
 		})
 	}
@@ -176,13 +174,11 @@ func TestNotes(t *testing.T) {
 	if n := strings.Count(readText(t, s.Journal), "] by command\n"); n != 10 {
 		t.Errorf("%d of 10 lines are there", n)
 	}
-	var size *task.SizeError
-	if _, err := d.Note(t.Context(), "T1", strings.Repeat("x", 5000)); !errors.As(err, &size) {
-		t.Errorf("noting 5000 bytes: %v, want a SizeError", err)
+	if _, err := d.Note(t.Context(), "T1", strings.Repeat("x", 5000)); !errors.Is(err, task.ErrTooLong) {
+		t.Errorf("noting 5000 bytes: %v, want ErrTooLong", err)
 	}
-	var missing *task.NotStartedError
-	if _, err := d.Note(t.Context(), "T2", "x"); !errors.As(err, &missing) {
-		t.Errorf("noting for no task: %v, want a NotStartedError", err)
+	if _, err := d.Note(t.Context(), "T2", "x"); !errors.Is(err, task.ErrNotStarted) {
+		t.Errorf("noting for no task: %v, want ErrNotStarted", err)
 	}
 }
 
@@ -203,7 +199,7 @@ func TestList(t *testing.T) {
 	if err != nil || len(got) != 2 {
 		t.Fatalf("running: %+v, %v; want two", got, err)
 	}
-	if i := got[0]; i.Title != "Two" || i.Agent != "b" || i.Age.Truncate(time.Minute) != time.Hour || !i.Late || i.Marked {
+	if i := got[0]; i.Title != "Two" || i.Agent != "b" || i.Seconds/60 != 60 || !i.Late || i.Marked {
 		t.Errorf("the second T1 is listed as %+v", i)
 	}
 	d.write(t, ".claude/agent_complete/hand.done", "done")
@@ -220,10 +216,7 @@ func TestList(t *testing.T) {
 func TestPromptSize(t *testing.T) {
 	for _, profile := range layout.Profiles() {
 		d := newDesk(t, profile)
-		text, err := d.Prompt("task-003", "Limit the requests of each client")
-		if err != nil {
-			t.Fatalf("%s: %v", profile.Name, err)
-		}
+		text := d.Prompt("task-003", "Limit the requests of each client").Text
 		bare := strings.ReplaceAll(text, d.work.Root, "/src/project")
 		if n := len(bare) / 4; n > 250 {
 			t.Errorf("%s: a prompt of %d tokens:\n%s", profile.Name, n, bare)
@@ -245,9 +238,8 @@ func TestLargeJournal(t *testing.T) {
 	if err != nil || len(j.Progress) != 100_000 {
 		t.Fatalf("the journal has %d lines: %v", len(j.Progress), err)
 	}
-	var running *task.RunningError
-	if _, err := d.Start(t.Context(), "T1", task.StartRequest{}); !errors.As(err, &running) {
-		t.Errorf("starting: %v, want a RunningError", err)
+	if _, err := d.Start(t.Context(), "T1", task.StartRequest{}); !errors.Is(err, task.ErrRunning) {
+		t.Errorf("starting: %v, want ErrRunning", err)
 	}
 	d.clock.add(time.Minute)
 	d.start(t, "T1", task.StartRequest{Restart: true})

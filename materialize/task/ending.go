@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -26,12 +27,8 @@ type origin struct {
 // clocks say. An agent that writes its journal by hand states a time; one without
 // a zone, or in the future, says nothing.
 func (b *Board) origin(ctx context.Context, id ID) (o origin, err error) {
-	p, err := b.journalPath(id)
-	if err != nil {
-		return o, err
-	}
 	err = b.work.Store.View(ctx, func(tx *store.Tx) error {
-		v, err := occupant(tx, p)
+		v, err := occupant(tx, b.journalPath(id))
 		if err != nil {
 			return err
 		}
@@ -64,22 +61,25 @@ func (o origin) isOld(m Marker) bool {
 func (o origin) isKnown() bool { return o.cleared || !o.since.IsZero() }
 
 // counting returns the marker of a task that counts, the one with the worst news
-// if there are several.
-func (b *Board) counting(ctx context.Context, id ID) (best Marker, found bool, err error) {
+// if there are several; without a file: there is none.
+func (b *Board) counting(ctx context.Context, id ID) (best Marker, err error) {
 	all, err := b.markers(id)
 	if len(all) == 0 {
-		return Marker{}, false, err
+		return Marker{}, err
 	}
 	o, err := b.origin(ctx, id)
-	if err != nil {
-		return Marker{}, false, err
-	}
 	for _, m := range all {
-		if !o.isOld(m) && (!found || badness(m.Status) > badness(best.Status)) {
-			best, found = m, true
+		if !o.isOld(m) && m.isWorse(best) {
+			best = m
 		}
 	}
-	return best, found, nil
+	return best, err
+}
+
+// isWorse reports whether a marker has worse news than another one, or there is no
+// other.
+func (m Marker) isWorse(other Marker) bool {
+	return other.File == "" || badness(m.Status) > badness(other.Status)
 }
 
 // badness orders outcomes: the worst of what marker and journal say counts.
@@ -97,49 +97,42 @@ func badness(status string) int {
 
 // An Ending is how a task has ended.
 type Ending struct {
-	ID         ID
-	Status     string // complete, partial, blocked or failed
-	Summary    string // of the handoff, else what the marker says
-	HasHandoff bool
-	Marker     string        // absolute
-	Journal    string        // absolute; empty if there is none
-	Age        time.Duration // of the marker
-	// KnownStart says that the marker is from after the start of the task; else
-	// nobody knows.
-	KnownStart bool
+	ID         ID     `json:"task"`
+	Status     string `json:"status"`            // complete, partial, blocked or failed
+	Summary    string `json:"summary,omitempty"` // of the handoff, else what the marker says
+	HasHandoff bool   `json:"handoff"`
+	Marker     string `json:"marker"`            // absolute
+	Journal    string `json:"journal,omitempty"` // absolute; empty if there is none
+	// Seconds is the age of the marker where nothing is known of the start of the task.
+	Seconds *int `json:"seconds,omitempty"`
 }
 
 // Failed reports whether the task failed or is blocked.
 func (e Ending) Failed() bool { return badness(e.Status) > 1 }
 
 // ending puts together what the marker and the journal on disk say.
-func (b *Board) ending(id ID, m Marker, o origin) (Ending, error) {
-	e := Ending{
-		ID: id, Status: layout.StatusComplete, Summary: m.Text, Marker: m.File,
-		Age: max(b.now().Sub(m.Time), 0), KnownStart: o.isKnown(),
+func (b *Board) ending(id ID, m Marker, o origin) Ending {
+	e := Ending{ID: id, Status: layout.StatusComplete, Summary: m.Text, Marker: m.File}
+	if !o.isKnown() {
+		seconds := int(max(b.now().Sub(m.Time), 0).Seconds())
+		e.Seconds = &seconds
 	}
 	if layout.HasEnded(m.Status) {
 		e.Status = m.Status
 	}
-	file, err := b.JournalFile(id)
-	if err != nil {
-		return e, err
-	}
-	text, err := readFile(file)
-	if err != nil {
-		return e, nil // there is none, or none that can be read: the marker counts
+	file := b.JournalFile(id)
+	j := readJournal(file)
+	if j == nil {
+		return e // there is none, or none that can be read: the marker counts
 	}
 	e.Journal = file
-	j, _ := layout.ParseJournal(text) // what departs from the layout has no fields
 	if j.Handoff != nil {
 		e.HasHandoff = true
-		if j.Handoff.Summary != "" {
-			e.Summary = j.Handoff.Summary
-		}
+		e.Summary = cmp.Or(j.Handoff.Summary, e.Summary)
 	}
-	status := Status(&j)
+	status := Status(j)
 	if badness(status) > badness(e.Status) || status == layout.StatusBlocked {
 		e.Status = status
 	}
-	return e, nil
+	return e
 }

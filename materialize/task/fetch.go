@@ -2,7 +2,6 @@ package task
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"time"
@@ -17,9 +16,9 @@ func (w *waiter) fetch(ctx context.Context, id ID) (fetched bool, err error) {
 	var since time.Time
 	for _, root := range w.others {
 		for _, markerID := range w.markerIDs(id) {
-			p, err := w.markerPath(markerID)
-			if err != nil || !filepath.IsLocal(filepath.FromSlash(p)) { // an outside folder is everybody's
-				return fetched, err
+			p := w.markerPath(markerID)
+			if !filepath.IsLocal(filepath.FromSlash(p)) { // an outside folder is everybody's
+				return fetched, nil
 			}
 			info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(p)))
 			if err != nil || !info.Mode().IsRegular() {
@@ -31,11 +30,7 @@ func (w *waiter) fetch(ctx context.Context, id ID) (fetched bool, err error) {
 			if info.ModTime().Before(since) {
 				continue
 			}
-			journal, err := w.journalPath(id)
-			if err == nil {
-				err = w.work.FetchFrom(ctx, root, journal, p)
-			}
-			if err != nil {
+			if err := w.work.FetchFrom(ctx, root, w.journalPath(id), p); err != nil {
 				if ctx.Err() != nil {
 					return false, ctx.Err()
 				}
@@ -51,19 +46,13 @@ func (w *waiter) fetch(ctx context.Context, id ID) (fetched bool, err error) {
 // startOf returns when a task began, to the second, as its journal says in another
 // root or in the store; else when the wait did.
 func (w *waiter) startOf(ctx context.Context, root string, id ID) time.Time {
-	if p, err := w.journalPath(id); err == nil {
-		if text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(p))); err == nil {
-			journal, _ := layout.ParseJournal(text) // what departs from the layout has no start
-			if at, err := time.Parse(time.RFC3339, journal.Started); err == nil {
-				return at
-			}
+	if text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(w.journalPath(id)))); err == nil {
+		journal, _ := layout.ParseJournal(text) // what departs from the layout has no start
+		if at, err := time.Parse(time.RFC3339, journal.Started); err == nil {
+			return at
 		}
 	}
-	j, err := w.Get(ctx, id)
-	if err != nil && !errors.As(err, new(*NotStartedError)) {
-		return w.begun
-	}
-	if err == nil {
+	if j, err := w.Get(ctx, id); err == nil {
 		if at, err := time.Parse(time.RFC3339, j.Started); err == nil {
 			return at
 		}

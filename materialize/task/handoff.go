@@ -1,8 +1,10 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"strings"
 
 	"filebus/materialize/layout"
 	"filebus/store/record"
@@ -18,15 +20,12 @@ const (
 
 // outcomeWord returns the document's spelling of an outcome.
 func outcomeWord(text string) string {
-	switch layout.NormalizeStatus(text) {
-	case layout.StatusComplete:
+	status := layout.NormalizeStatus(text)
+	switch {
+	case status == layout.StatusComplete:
 		return Completed
-	case layout.StatusPartial:
-		return Partial
-	case layout.StatusFailed:
-		return Failed
-	case layout.StatusBlocked:
-		return Blocked
+	case layout.HasEnded(status):
+		return status
 	}
 	return text
 }
@@ -34,12 +33,7 @@ func outcomeWord(text string) string {
 // Merge returns a handoff with the fields of another one in place of its own, as
 // far as that one has them.
 func Merge(h, over layout.Handoff) layout.Handoff {
-	if over.Outcome != "" {
-		h.Outcome = over.Outcome
-	}
-	if over.Summary != "" {
-		h.Summary = over.Summary
-	}
+	h.Outcome, h.Summary = cmp.Or(over.Outcome, h.Outcome), cmp.Or(over.Summary, h.Summary)
 	h.Files = instead(h.Files, over.Files)
 	h.Blockers = instead(h.Blockers, over.Blockers)
 	h.Patterns = instead(h.Patterns, over.Patterns)
@@ -59,42 +53,36 @@ func instead[T any](list, over []T) []T {
 	return list
 }
 
-// gaps returns what a handoff lacks, as the flags that add it.
-func gaps(h *layout.Handoff) []Gap {
-	var all []Gap
+// gaps returns the flags that add what a handoff lacks, and says what that is.
+func gaps(h *layout.Handoff) (flags, why []string) {
+	add := func(missing bool, flag, text string) {
+		if missing {
+			flags, why = append(flags, flag), append(why, text+" (--"+flag+")")
+		}
+	}
 	status := layout.NormalizeStatus(h.Outcome)
-	if h.Outcome == "" {
-		all = append(all, Gap{"outcome", "it has no outcome"})
-	} else if !layout.HasEnded(status) {
-		all = append(all, Gap{"outcome", "its outcome is none of completed, partial, failed, blocked"})
-	}
-	if h.Summary == "" {
-		all = append(all, Gap{"summary", "it has no summary"})
-	}
-	if len(h.Blockers) == 0 && (status == layout.StatusBlocked || status == layout.StatusPartial) {
-		all = append(all, Gap{"blocker", "it is " + outcomeWord(h.Outcome) + " and names no blocker"})
-	}
-	if len(h.NextSteps) == 0 && status == layout.StatusFailed {
-		all = append(all, Gap{"next", "it is failed and suggests no resolution"})
-	}
-	return all
+	isHalf := status == layout.StatusBlocked || status == layout.StatusPartial
+	add(h.Outcome == "", "outcome", "it has no outcome")
+	add(h.Outcome != "" && !layout.HasEnded(status), "outcome", "its outcome is none of completed, partial, failed, blocked")
+	add(h.Summary == "", "summary", "it has no summary")
+	add(len(h.Blockers) == 0 && isHalf, "blocker", "it is "+outcomeWord(h.Outcome)+" and names no blocker")
+	add(len(h.NextSteps) == 0 && status == layout.StatusFailed, "next", "it is failed and suggests no resolution")
+	return flags, why
 }
 
 // A Finished is a task that has handed over.
 type Finished struct {
-	ID        ID
-	Name      record.Name // of the journal
-	Ref       record.Ref
-	Journal   string // absolute
-	Marker    string // absolute; empty if none was written
-	Status    string // complete, partial, blocked or failed
-	Summary   string
-	Unchanged bool // the journal said so already
+	ID        ID              `json:"task"`
+	Status    string          `json:"status"` // complete, partial, blocked or failed
+	Name      record.Name     `json:"name"`   // of the journal
+	Ref       record.ShortRef `json:"ref"`
+	Marker    string          `json:"marker,omitempty"`    // absolute; empty if none was written
+	Unchanged bool            `json:"unchanged,omitempty"` // the journal said so already
 }
 
 // HandOver writes the handoff of a task into its journal and closes it. Given
-// fields replace those that the journal's handoff has. It returns an
-// *IncompleteError, and changes nothing, if something is missing.
+// fields replace those that the journal's handoff has. It returns ErrNoHandoff or
+// ErrIncomplete, and changes nothing, if something is missing.
 func (b *Board) HandOver(ctx context.Context, id ID, given layout.Handoff) (*Finished, error) {
 	return b.handOver(ctx, id, func(layout.Handoff) layout.Handoff { return given })
 }
@@ -106,7 +94,7 @@ func (b *Board) handOver(ctx context.Context, id ID, give func(before layout.Han
 	if err != nil {
 		return nil, err
 	}
-	f.Name, f.Ref, f.Journal, f.Unchanged = put.Name, put.Ref, put.File, put.Unchanged
+	f.Name, f.Ref, f.Unchanged = put.Name, record.ShortRef(put.Ref), put.Unchanged
 	return f, nil
 }
 
@@ -124,12 +112,16 @@ func (b *Board) handedOver(text []byte, f *Finished, give func(layout.Handoff) l
 	if h.Outcome == Completed && outcomeWord(before.Outcome) != Completed { // what stood in its way does so no more
 		h.Blockers, h.NextSteps = given.Blockers, given.NextSteps
 	}
-	if missing := gaps(&h); len(missing) > 0 {
-		none := j.Handoff == nil && given.Summary == ""
-		return nil, &IncompleteError{ID: f.ID, Outcome: h.Outcome, None: none, Gaps: missing}
+	switch flags, why := gaps(&h); {
+	case len(flags) > 0 && j.Handoff == nil && given.Summary == "":
+		err := record.Wanting.Errorf("%s has no handoff: say at least what was done (--summary)", f.ID)
+		return nil, err.Because(ErrNoHandoff, append([]string{string(f.ID), h.Outcome}, flags...)...)
+	case len(flags) > 0:
+		err := record.Wanting.Errorf("the handoff of %s is not complete: %s", f.ID, strings.Join(why, "; "))
+		return nil, err.Because(ErrIncomplete, flags...)
 	}
 	before.Outcome = outcomeWord(before.Outcome) // another spelling is no change
-	f.Status, f.Summary = layout.NormalizeStatus(h.Outcome), h.Summary
+	f.Status = layout.NormalizeStatus(h.Outcome)
 	changed := j.Handoff == nil || string(layout.HandoffText(h)) != string(layout.HandoffText(before))
 	if changed {
 		text = layout.SetHandoff(text, layout.HandoffText(h))
@@ -176,8 +168,7 @@ type Run struct {
 // Begin makes sure before a command runs for a task that its journal is open and
 // no marker is there. It reports whether it has opened the journal.
 func (b *Board) Begin(ctx context.Context, id ID, r StartRequest) (opened bool, err error) {
-	var running *RunningError
-	if _, err = b.Start(ctx, id, r); !errors.As(err, &running) {
+	if _, err = b.Start(ctx, id, r); !errors.Is(err, ErrRunning) {
 		return err == nil, err
 	}
 	_, err = b.clearMarkers(ctx, id, "")
@@ -187,20 +178,16 @@ func (b *Board) Begin(ctx context.Context, id ID, r StartRequest) (opened bool, 
 // End ends the task of a command: if the command has left no complete handoff,
 // one is made of how it ended; if it has left no marker, that is written.
 func (b *Board) End(ctx context.Context, id ID, run Run) (*Finished, error) {
-	p, err := b.journalPath(id)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.work.TakeIn(ctx, p); err != nil {
-		return nil, err
-	}
-	j, err := b.Get(ctx, id)
+	j, err := b.Look(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	var given layout.Handoff
-	if j.Handoff == nil || len(gaps(j.Handoff)) > 0 {
-		given = run.handoff(j.Handoff)
+	if j.Handoff != nil {
+		given = *j.Handoff
+	}
+	if missing, _ := gaps(&given); len(missing) > 0 {
+		given = run.complete(given)
 	}
 	found, err := b.markers(id)
 	if err != nil {
@@ -222,28 +209,18 @@ func (b *Board) End(ctx context.Context, id ID, run Run) (*Finished, error) {
 	return f, err
 }
 
-// handoff returns an agent's handoff, which may be nil, with what it lacks.
-func (r Run) handoff(own *layout.Handoff) layout.Handoff {
-	var h layout.Handoff
-	if own != nil {
-		h = *own
-	}
+// complete returns an agent's handoff with what it lacks.
+func (r Run) complete(h layout.Handoff) layout.Handoff {
 	if !layout.HasEnded(layout.NormalizeStatus(h.Outcome)) {
 		h.Outcome = r.Outcome
 	}
-	if h.Summary == "" {
-		h.Summary = r.Summary
-	}
+	h.Summary = cmp.Or(h.Summary, r.Summary)
 	switch layout.NormalizeStatus(h.Outcome) {
 	case layout.StatusComplete:
 		return h
 	case layout.StatusFailed:
 		h.NextSteps = instead([]string{r.NextStep}, h.NextSteps)
 	}
-	problem := r.Problem
-	if problem == "" {
-		problem = "not named"
-	}
-	h.Blockers = instead([]string{problem}, h.Blockers)
+	h.Blockers = instead([]string{cmp.Or(r.Problem, "not named")}, h.Blockers)
 	return h
 }

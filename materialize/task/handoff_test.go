@@ -9,6 +9,7 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/task"
+	"filebus/store/record"
 )
 
 func TestFinishGaps(t *testing.T) {
@@ -32,12 +33,11 @@ func TestFinishGaps(t *testing.T) {
 			before := readText(t, s.Journal)
 			_, err := d.Finish(t.Context(), "T1", test.given)
 			var flags []string
-			var incomplete *task.IncompleteError
-			if errors.As(err, &incomplete) {
-				for _, g := range incomplete.Gaps {
-					flags = append(flags, g.Flag)
+			if gap := (*record.Error)(nil); errors.As(err, &gap) {
+				flags, err = gap.Names, nil
+				if gap.Reason == task.ErrNoHandoff {
+					flags = gap.Names[2:] // behind the task and the outcome
 				}
-				err = nil
 			}
 			if diff := cmp.Diff(test.flags, flags); diff != "" || err != nil {
 				t.Errorf("%+v: %v; missing flags (-want +got):\n%s", test.given, err, diff)
@@ -89,18 +89,14 @@ func TestEnd(t *testing.T) {
 			if opened, err := d.Begin(t.Context(), "T1", task.StartRequest{}); err != nil || opened {
 				t.Fatalf("beginning again: %t, %v; want false", opened, err)
 			}
-			file, err := d.JournalFile("T1")
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := d.JournalFile("T1")
 			d.write(t, ".orchestrator/journal/task-T1.md", readText(t, file)+"\n"+test.journal)
 			f, err := d.End(t.Context(), "T1", test.run)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := d.MarkerFile("T1", test.marker)
-			if err != nil || f.Marker != want {
-				t.Errorf("the marker is %s, want %s: %v", f.Marker, want, err)
+			if want := d.MarkerFile("T1", test.marker); f.Marker != want {
+				t.Errorf("the marker is %s, want %s", f.Marker, want)
 			}
 			j, _ := layout.ParseJournal([]byte(readText(t, file)))
 			if j.Handoff == nil {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"filebus/materialize/layout"
+	"filebus/store/record"
 )
 
 // An ID names a task: "003" and "task-003" are task-003, TASK-V01 is itself. Two
@@ -15,11 +16,6 @@ type ID string
 
 // maxID is the longest id, in bytes: it becomes the name of a file.
 const maxID = 200
-
-// An IDError says that a text cannot name a task.
-type IDError struct{ Text, Why string }
-
-func (e *IDError) Error() string { return fmt.Sprintf("%q is no id of a task: %s", e.Text, e.Why) }
 
 // ParseID reads the id of a task as users write it: also as the name or path of
 // its journal or marker.
@@ -43,7 +39,7 @@ func ParseID(text string) (ID, error) {
 		why = "it is one word, of letters, digits, - _ . and the like"
 	}
 	if why != "" {
-		return "", &IDError{text, why}
+		return "", record.Usage.Errorf("%q is no id of a task: %s", text, why).Because(ErrNotID)
 	}
 	return ID(layout.TaskID(id)), nil
 }

@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"filebus/materialize/layout"
 	"filebus/materialize/task"
+	"filebus/store/record"
 )
 
 func TestParseID(t *testing.T) {
@@ -35,14 +37,38 @@ func TestParseID(t *testing.T) {
 	}
 	for _, test := range tests {
 		got, err := task.ParseID(test.text)
-		var malformed *task.IDError
 		switch {
-		case test.want == "" && !errors.As(err, &malformed):
-			t.Errorf("ParseID(%q) = %q, %v; want an IDError", test.text, got, err)
+		case test.want == "" && !errors.Is(err, task.ErrNotID):
+			t.Errorf("ParseID(%q) = %q, %v; want ErrNotID", test.text, got, err)
 		case test.want != "" && (err != nil || string(got) != test.want):
 			t.Errorf("ParseID(%q) = %q, %v; want %q", test.text, got, err, test.want)
 		case test.want != "" && got.Journal() != test.journal:
 			t.Errorf("the journal of %q is %q, want %q", got, got.Journal(), test.journal)
 		}
 	}
+}
+
+// FuzzParseID holds that each id has a journal and markers, in every profile: the
+// rules of tasks count on it.
+func FuzzParseID(f *testing.F) {
+	for _, text := range []string{"003", "task-", "task-task-1", ".x", "a/b", "x.failed.done", "-", "~1", "con", "reports", "a..b", "index", "é"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		id, err := task.ParseID(text)
+		if err != nil {
+			return
+		}
+		for _, profile := range layout.Profiles() {
+			_, err := profile.Path(record.KindHandoff, id.Journal())
+			for _, marker := range []string{string(id), strings.TrimPrefix(string(id), "task-"), "task-" + string(id)} {
+				_, markerErr := profile.Path(record.KindMarker, marker)
+				_, failedErr := profile.Path(record.KindMarker, marker+".failed")
+				err = errors.Join(err, markerErr, failedErr)
+			}
+			if err != nil {
+				t.Errorf("%s: the id %q of %q: %v", profile.Name, id, text, err)
+			}
+		}
+	})
 }

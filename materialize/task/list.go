@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -17,18 +18,18 @@ type ListOptions struct {
 
 // An Item is a task in a list.
 type Item struct {
-	ID      string // of the task, as its journal has it
-	Title   string
-	Status  string // in_progress, complete, ...
-	Agent   string
-	Started time.Time     // zero if it is not known
-	Age     time.Duration // since the start, or else since the journal changed
-	Quiet   time.Duration // since the journal changed
-	Marked  bool          // its marker is there
-	Late    bool
-	Name    record.Name
-	Tokens  int // of the journal
+	ID      string `json:"task"`    // as its journal has it
+	Status  string `json:"status"`  // in_progress, complete, ...
+	Seconds int    `json:"seconds"` // since the start, or else since the journal changed
+	Quiet   int    `json:"quiet"`   // seconds since the journal changed
+	Agent   string `json:"agent,omitempty"`
+	Marked  bool   `json:"marker"` // its marker is there
+	Late    bool   `json:"late,omitempty"`
+	Title   string `json:"title,omitempty"` // its beginning, in one line
 }
+
+// maxItemTitle is how many characters of a title a list has.
+const maxItemTitle = 120
 
 // List returns the tasks of the own tree that have a journal, the one that changed
 // last first. Of several tasks that had one id, the last is listed.
@@ -63,21 +64,19 @@ func isJournal(p string) bool {
 
 func (b *Board) item(s query.Summary, late time.Duration) Item {
 	r := s.Version.Record
-	i := Item{
-		ID: r.Task, Title: s.Description.Title, Status: r.Status, Agent: r.Agent, Name: r.Name, Tokens: s.Tokens,
-		Quiet: max(b.now().Sub(r.Time), 0),
-	}
-	if i.ID == "" {
-		i.ID = r.Name.ID
-	}
-	i.Age = i.Quiet
+	quiet := max(b.now().Sub(r.Time), 0)
+	age := quiet
 	if at, err := time.Parse(time.RFC3339, s.Description.Attributes[layout.AttributeStarted]); err == nil {
-		i.Started, i.Age = at, max(b.now().Sub(at), 0)
+		age = max(b.now().Sub(at), 0)
+	}
+	i := Item{
+		ID: cmp.Or(r.Task, r.Name.ID), Title: layout.Clip(layout.OneLine(s.Description.Title), maxItemTitle),
+		Status: r.Status, Agent: r.Agent, Seconds: int(age.Seconds()), Quiet: int(quiet.Seconds()),
 	}
 	if id, err := ParseID(i.ID); err == nil {
 		found, _ := b.markers(id) // what stands in the place of one is none
 		i.Marked = len(found) > 0
 	}
-	i.Late = late > 0 && i.Age >= late && !i.Marked && !layout.HasEnded(i.Status)
+	i.Late = late > 0 && age >= late && !i.Marked && !layout.HasEnded(i.Status)
 	return i
 }

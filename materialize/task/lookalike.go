@@ -27,7 +27,7 @@ func looksLike(file string, id ID) bool {
 	if len(wanted) == 1 && digits(wanted) != "" {
 		return slices.Contains(words(name), wanted[0]) // L001 is not 001
 	}
-	if containsPieces(parts, wanted) {
+	if strings.Contains(" "+strings.Join(parts, " ")+" ", " "+strings.Join(wanted, " ")+" ") {
 		return true
 	}
 	if wanted[0] != "task" && parts[0] == "task" {
@@ -92,16 +92,6 @@ func trimZeros(list []string) []string {
 	return list
 }
 
-// containsPieces reports whether a list has all of another one, in a row.
-func containsPieces(list, part []string) bool {
-	for i := 0; i+len(part) <= len(list); i++ {
-		if strings.Join(list[i:i+len(part)], " ") == strings.Join(part, " ") {
-			return true
-		}
-	}
-	return false
-}
-
 // digits returns the numbers among pieces, joined.
 func digits(parts []string) string {
 	var all []string
@@ -149,9 +139,7 @@ const maxLookAlike = 255
 func (b *Board) lookAlikes(id ID) []string {
 	isOwn := map[string]bool{}
 	for _, markerID := range b.markerIDs(id) {
-		if p, err := b.markerPath(markerID); err == nil {
-			isOwn[b.work.FilePath(p)] = true
-		}
+		isOwn[b.work.FilePath(b.markerPath(markerID))] = true
 	}
 	var found []string
 	for _, place := range b.places() {

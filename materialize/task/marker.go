@@ -1,6 +1,7 @@
 package task
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,8 +22,9 @@ import (
 const failedSuffix = ".failed"
 
 // markerPath returns the path of a marker by its id.
-func (b *Board) markerPath(id string) (string, error) {
-	return b.work.Settings.Profile.Path(record.KindMarker, id)
+func (b *Board) markerPath(id string) string {
+	p, _ := b.work.Settings.Profile.Path(record.KindMarker, id) // as for journalPath
+	return p
 }
 
 // markerID returns the id of the marker that a task leaves with an outcome.
@@ -36,9 +38,8 @@ func (b *Board) markerID(id ID, status string) string {
 
 // MarkerFile returns the file of the marker, absolute, that a task leaves when it
 // ends with a status.
-func (b *Board) MarkerFile(id ID, status string) (string, error) {
-	p, err := b.markerPath(b.markerID(id, status))
-	return b.work.FilePath(p), err
+func (b *Board) MarkerFile(id ID, status string) string {
+	return b.work.FilePath(b.markerPath(b.markerID(id, status)))
 }
 
 // markerIDs returns the ids of all markers that announce a task.
@@ -61,14 +62,10 @@ type Marker struct {
 }
 
 // markers returns the markers of a task that are on disk. What stands in the
-// place of one and is none is a *MarkerError beside them.
+// place of one and is none is ErrNotMarker beside them.
 func (b *Board) markers(id ID) (found []Marker, err error) {
 	for _, markerID := range b.markerIDs(id) {
-		p, pathErr := b.markerPath(markerID)
-		if pathErr != nil {
-			return nil, pathErr
-		}
-		m, is, lookErr := b.lookAt(p)
+		m, is, lookErr := b.lookAt(b.markerPath(markerID))
 		if is {
 			found = append(found, m)
 		}
@@ -91,7 +88,8 @@ func (b *Board) lookAt(p string) (m Marker, found bool, err error) {
 		return Marker{}, false, fmt.Errorf("looking at the marker: %w", err)
 	}
 	if what := typeName(info.Mode()); what != "" {
-		return Marker{}, false, &MarkerError{file, what}
+		err := record.Conflict.Errorf("%s is %s, not a marker", file, what)
+		return Marker{}, false, err.Because(ErrNotMarker, file, file+".old")
 	}
 	m = Marker{File: file, Time: info.ModTime(), path: p, empty: info.Size() == 0, Status: layout.StatusComplete}
 	text, err := readFile(file)
@@ -155,14 +153,7 @@ const clearTries = 5
 
 // clear retires one marker, and deletes its file.
 func (b *Board) clear(ctx context.Context, markerID string) (cleared bool, err error) {
-	p, err := b.markerPath(markerID)
-	if err != nil {
-		return false, err
-	}
-	name, err := record.NewName("", record.KindMarker, markerID)
-	if err != nil {
-		return false, err
-	}
+	p, name := b.markerPath(markerID), record.Name{Kind: record.KindMarker, ID: markerID}
 	file := b.work.FilePath(p)
 	for range clearTries {
 		if isThere(file) {
@@ -195,13 +186,14 @@ func (b *Board) mark(ctx context.Context, id ID, status string) (file string, er
 		return "", err
 	}
 	markerID := b.markerID(id, status)
-	text := layout.AppendCompletion(nil, layout.Completion{})
+	var c layout.Completion
 	if strings.HasSuffix(markerID, failedSuffix) {
-		text = layout.AppendCompletion(nil, layout.Completion{Text: status})
+		c.Text = status
 	}
 	for try := 1; ; try++ {
 		put, err := b.work.Put(ctx, materialize.PutRequest{
-			Kind: record.KindMarker, ID: markerID, Text: strings.NewReader(string(text)), Source: record.SourcePut,
+			Kind: record.KindMarker, ID: markerID, Source: record.SourcePut,
+			Text: bytes.NewReader(layout.AppendCompletion(nil, c)),
 		})
 		if err != nil {
 			return "", fmt.Errorf("writing the marker of %s: %w", id, err)
@@ -219,13 +211,7 @@ func (b *Board) mark(ctx context.Context, id ID, status string) (file string, er
 }
 
 // markerFolder returns the folder of the markers below the workspace.
-func (b *Board) markerFolder() string {
-	p, err := b.markerPath("x")
-	if err != nil {
-		return b.work.Settings.Profile.Markers
-	}
-	return path.Dir(p)
-}
+func (b *Board) markerFolder() string { return path.Dir(b.markerPath("x")) }
 
 // A place is a folder of markers with the profile that keeps them there.
 type place struct {

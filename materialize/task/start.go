@@ -2,6 +2,7 @@ package task
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,39 +28,33 @@ type StartRequest struct {
 
 // A Started is a task that was started.
 type Started struct {
-	ID      ID
-	Name    record.Name // of the journal: another than before if there was one
-	Ref     record.Ref
-	Journal string // absolute
-	Marker  string // absolute: where it is expected when the task is complete
-	Cleared int    // markers that were taken away
+	ID      ID              `json:"task"`
+	Name    record.Name     `json:"name"` // of the journal: another than before if there was one
+	Ref     record.ShortRef `json:"ref"`
+	Journal string          `json:"journal"`           // absolute
+	Marker  string          `json:"marker"`            // absolute: where it is expected when the task is complete
+	Cleared int             `json:"cleared,omitempty"` // markers that were taken away
 }
 
 // Start takes an old marker away and opens the journal. A journal that has ended
 // at this place stays findable under its name, and the new one gets another. It
-// returns a *RunningError if the task is running.
+// returns ErrRunning if the task is running.
 func (b *Board) Start(ctx context.Context, id ID, r StartRequest) (*Started, error) {
-	file, err := b.MarkerFile(id, layout.StatusComplete)
-	if err != nil {
-		return nil, err
-	}
-	s := &Started{ID: id, Marker: file}
-	if s.Journal, err = b.JournalFile(id); err != nil {
-		return nil, err
-	}
+	s := &Started{ID: id, Journal: b.JournalFile(id), Marker: b.MarkerFile(id, layout.StatusComplete)}
 	if err := b.free(ctx, id, r.Restart); err != nil {
 		return nil, err
 	}
 	// The marker goes first: with the new journal beside it, it would announce
 	// the new task.
-	if s.Cleared, err = b.clearMarkers(ctx, id, ""); err != nil {
+	cleared, err := b.clearMarkers(ctx, id, "")
+	if err != nil {
 		return nil, err
 	}
 	put, err := b.open(ctx, id, r)
 	if err != nil {
 		return nil, err
 	}
-	s.Name, s.Ref = put.Name, put.Ref
+	s.Name, s.Ref, s.Cleared = put.Name, record.ShortRef(put.Ref), cleared
 	// An agent that writes its marker by hand does not make the folder first.
 	if err := os.MkdirAll(filepath.Dir(s.Marker), 0o777); err != nil {
 		return nil, fmt.Errorf("making the folder of markers: %w", err)
@@ -73,7 +68,7 @@ func (b *Board) open(ctx context.Context, id ID, r StartRequest) (*materialize.P
 	put, err := b.work.EditText(ctx, record.KindHandoff, id.Journal(), record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		before, _ := layout.ParseJournal(old) // what departs from the layout has no fields
 		if old != nil && !layout.HasEnded(Status(&before)) {
-			return nil, b.running(id, &before)
+			return nil, errRunning(id, &before)
 		}
 		return r.journal(id, b.startAfter(before.Started)), nil
 	})
@@ -87,10 +82,7 @@ func (b *Board) open(ctx context.Context, id ID, r StartRequest) (*materialize.P
 
 // journal returns the text of a journal that begins.
 func (r StartRequest) journal(id ID, started string) []byte {
-	j := layout.Journal{Task: r.Title, Status: layout.StatusInProgress, Started: started}
-	if j.Task == "" {
-		j.Task = string(id)
-	}
+	j := layout.Journal{Task: cmp.Or(r.Title, string(id)), Status: layout.StatusInProgress, Started: started}
 	var depends []string
 	for _, d := range r.Depends {
 		depends = append(depends, string(d))
@@ -112,48 +104,30 @@ func (b *Board) startAfter(before string) string {
 	return b.now().UTC().Add(time.Second).Format(time.RFC3339)
 }
 
-func (b *Board) running(id ID, j *layout.Journal) *RunningError {
-	e := &RunningError{ID: id, Started: j.Started}
-	e.File, _ = b.JournalFile(id) // it was read there
-	for _, p := range j.Extra {
-		if strings.EqualFold(p.Key, "agent") {
-			e.Agent = p.Value
-		}
-	}
-	return e
-}
-
 // free makes sure that a task's place is free: its journal has ended, or is
 // closed because its marker is there, or because the task is to begin again.
 func (b *Board) free(ctx context.Context, id ID, restart bool) error {
-	p, err := b.journalPath(id)
-	if err != nil {
-		return err
-	}
-	if err := b.work.TakeIn(ctx, p); err != nil {
-		return err
-	}
-	j, err := b.Get(ctx, id)
-	if missing := (*NotStartedError)(nil); errors.As(err, &missing) {
+	j, err := b.Look(ctx, id)
+	if errors.Is(err, ErrNotStarted) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	status := Status(&j.Journal)
-	marker, marked, err := b.counting(ctx, id)
+	marker, err := b.counting(ctx, id)
 	switch {
 	case err != nil:
 		return err
 	case layout.HasEnded(status) && j.Started != "":
 		return nil
 	case layout.HasEnded(status):
-	case marked:
+	case marker.File != "":
 		status = marker.Status
 	case restart:
 		status = layout.StatusFailed + " (started anew)"
 	default:
-		return b.running(id, &j.Journal)
+		return errRunning(id, &j.Journal)
 	}
 	_, err = b.edit(ctx, id, func(text []byte) ([]byte, error) { return b.closed(text, j, status), nil })
 	if errors.Is(err, materialize.ErrTooLarge) {

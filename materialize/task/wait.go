@@ -1,12 +1,14 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"filebus/materialize/layout"
@@ -30,18 +32,14 @@ type WaitRequest struct {
 // Wait blocks until tasks have left their markers, written by a command or by
 // hand, and returns how they have ended, in the order in which they did. What it
 // reads of them is taken into the store. A marker from before the start of its
-// task never counts. When the time is up, the endings so far come with a
-// *LateError.
+// task never counts. When the time is up, the endings so far come with
+// ErrLate.
 func (b *Board) Wait(ctx context.Context, r WaitRequest) ([]Ending, error) {
 	w := newWaiter(b, r)
-	journals, err := b.journalPath("task-0")
-	if err != nil {
-		return nil, err
-	}
 	over, err := b.work.Await(ctx, r.Limit, func(ctx context.Context) (bool, time.Duration, error) {
 		again, err := w.look(ctx)
 		return w.isOver(), again, err
-	}, b.markerFolder(), path.Dir(journals))
+	}, b.markerFolder(), path.Dir(b.journalPath("task-0")))
 	if err != nil || over {
 		return w.endings, err
 	}
@@ -157,18 +155,15 @@ func (w *waiter) lookAt(ctx context.Context, t *awaited) (ended bool, again time
 		t.empty = true
 		return false, emptyPause, nil
 	}
-	if err := w.takeIn(ctx, t.id, nil); err != nil {
+	if err := w.takeIn(ctx, w.journalPath(t.id)); err != nil {
 		return false, 0, err
 	}
 	m, o, err := w.choose(ctx, t, found)
 	if err != nil || m.File == "" {
 		return false, 0, err
 	}
-	e, err := w.ending(t.id, m, o)
-	if err != nil {
-		return false, 0, err
-	}
-	if err := w.takeIn(ctx, t.id, &m); err != nil {
+	e := w.ending(t.id, m, o)
+	if err := w.takeIn(ctx, m.path); err != nil {
 		return false, 0, err
 	}
 	w.endings = append(w.endings, e)
@@ -180,13 +175,8 @@ func (w *waiter) lookAt(ctx context.Context, t *awaited) (ended bool, again time
 
 // sayUnknown says at once that nothing is known of a task: its id may be a slip.
 func (w *waiter) sayUnknown(ctx context.Context, id ID) {
-	if _, err := w.Get(ctx, id); !errors.As(err, new(*NotStartedError)) {
-		return
-	}
-	if p, err := w.journalPath(id); err == nil {
-		if _, err := os.Lstat(w.work.FilePath(p)); err == nil {
-			return // by hand
-		}
+	if _, err := w.Get(ctx, id); !errors.Is(err, ErrNotStarted) || isThere(w.JournalFile(id)) {
+		return // somebody has, perhaps by hand
 	}
 	w.say(string(id)+" unknown", "%s has no journal: nobody has started it here; it is waited for all the same", id)
 }
@@ -207,44 +197,29 @@ func (w *waiter) choose(ctx context.Context, t *awaited, found []Marker) (best M
 			w.say(m.File, "%s is older than the start of %s and does not count", m.File, t.id)
 		case !o.isKnown() && w.MaxAge > 0 && age > w.MaxAge:
 			w.say(m.File, "%s is older than %v and does not count", m.File, w.MaxAge)
-		case best.File == "" || badness(m.Status) > badness(best.Status):
+		case m.isWorse(best):
 			best = m
 		}
 	}
 	return best, o, nil
 }
 
-// takeIn stores the journal of a task, or its marker, as it stands on disk. What
-// cannot be stored now is found by a later command.
-func (w *waiter) takeIn(ctx context.Context, id ID, m *Marker) error {
-	p, err := w.journalPath(id)
-	if m != nil {
-		p = m.path
-	}
-	if err != nil {
-		return err
-	}
-	if err := w.work.TakeIn(ctx, p); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+// takeIn stores a journal or a marker as it stands on disk. What cannot be stored now
+// is found by a later command.
+func (w *waiter) takeIn(ctx context.Context, p string) error {
+	err := w.work.TakeIn(ctx, p)
+	if err != nil && ctx.Err() == nil {
 		w.say(p, "%s is not stored yet: %v", p, err)
 	}
-	return nil
+	return ctx.Err()
 }
 
 // sayMarkerErrors names what stands in the place of a marker.
 func (w *waiter) sayMarkerErrors(err error) {
-	if err == nil {
-		return
-	}
-	list, joined := err.(interface{ Unwrap() []error })
-	if !joined {
-		w.say(err.Error(), "%v, and does not count", err)
-		return
-	}
-	for _, err := range list.Unwrap() {
-		w.sayMarkerErrors(err)
+	if err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") { // as errors.Join has them
+			w.say(line, "%s, and does not count", line)
+		}
 	}
 }
 
@@ -257,15 +232,11 @@ const markerPause = 5 * time.Second
 func (w *waiter) lookAround(t *awaited) {
 	for _, file := range w.lookAlikes(t.id) {
 		if info, err := os.Lstat(file); err == nil {
-			if want, err := w.MarkerFile(t.id, layout.StatusComplete); err == nil {
-				w.say(file, "%s (%s old) looks like the marker of %s, which is %s", file, ageText(w.now().Sub(info.ModTime())), t.id, want)
-			}
+			w.say(file, "%s (%s old) looks like the marker of %s, which is %s",
+				file, ageText(w.now().Sub(info.ModTime())), t.id, w.MarkerFile(t.id, layout.StatusComplete))
 		}
 	}
-	file, err := w.JournalFile(t.id)
-	if err != nil {
-		return
-	}
+	file := w.JournalFile(t.id)
 	info, err := os.Stat(file)
 	if err != nil || info.Size() == t.size && info.ModTime().Equal(t.time) || w.now().Sub(info.ModTime()) < markerPause {
 		return
@@ -307,19 +278,16 @@ func (w *waiter) last(ctx context.Context) ([]Ending, error) {
 	if _, err := w.look(ctx); err != nil || w.isOver() {
 		return w.endings, err
 	}
-	late := &LateError{Limit: w.Limit}
+	var waiting []Pending
 	for _, t := range w.open {
-		late.Waiting = append(late.Waiting, Pending{t.id, w.progress(t.id)})
+		waiting = append(waiting, Pending{t.id, w.progress(t.id)})
 	}
-	return w.endings, late
+	return w.endings, errLate(w.Limit, waiting)
 }
 
 // progress says how far a task is that has no marker.
 func (w *waiter) progress(id ID) string {
-	file, err := w.JournalFile(id)
-	if err != nil {
-		return "no journal"
-	}
+	file := w.JournalFile(id)
 	info, err := os.Stat(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return "no journal"
@@ -328,9 +296,5 @@ func (w *waiter) progress(id ID) string {
 	if err != nil || j == nil {
 		return "its journal cannot be read"
 	}
-	status := Status(j)
-	if status == "" {
-		status = "no status"
-	}
-	return fmt.Sprintf("%s, journal changed %s ago", status, ageText(w.now().Sub(info.ModTime())))
+	return fmt.Sprintf("%s, journal changed %s ago", cmp.Or(Status(j), "no status"), ageText(w.now().Sub(info.ModTime())))
 }

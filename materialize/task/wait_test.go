@@ -15,6 +15,7 @@ import (
 	"filebus/materialize/task"
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/record"
 	"filebus/store/turnstile"
 )
 
@@ -45,7 +46,7 @@ func TestWaitMany(t *testing.T) {
 				t.Fatalf("waiting: %+v, %v", got, err)
 			}
 			for i, e := range got {
-				if e.ID != ids[i] || e.Status != layout.StatusComplete || !e.KnownStart || i%2 == 1 && e.Summary != string(ids[i]) {
+				if e.ID != ids[i] || e.Status != layout.StatusComplete || e.Seconds != nil || i%2 == 1 && e.Summary != string(ids[i]) {
 					t.Errorf("ending %d: %+v", i, e)
 				}
 			}
@@ -79,8 +80,9 @@ func TestWaitBusy(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended, err := impatient.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"T1"}, Limit: 50 * time.Millisecond})
-	if late := (*task.LateError)(nil); !errors.As(err, &late) || len(ended) > 0 || len(late.Waiting) != 1 {
-		t.Errorf("waiting beside an import: %+v, %v; want a LateError with one task", ended, err)
+	waiting, _ := record.Detail[[]task.Pending](err)
+	if !errors.Is(err, task.ErrLate) || len(ended) > 0 || len(waiting) != 1 {
+		t.Errorf("waiting beside an import: %+v, %v; want ErrLate with one task", ended, err)
 	}
 	if err := hold.Release(); err != nil {
 		t.Fatal(err)
@@ -157,7 +159,7 @@ func TestLookAlikes(t *testing.T) {
 		var said []string
 		_, err := d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{test.id}, Limit: time.Millisecond, Say: func(line string) { said = append(said, line) }})
 		alike := slices.ContainsFunc(said, func(line string) bool { return strings.Contains(line, "looks like the marker") })
-		if late := (*task.LateError)(nil); !errors.As(err, &late) || alike != test.alike {
+		if !errors.Is(err, task.ErrLate) || alike != test.alike {
 			t.Errorf("%s for %s: said %q, %v; want it named: %t", test.file, test.id, said, err, test.alike)
 		}
 	}
