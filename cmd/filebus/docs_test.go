@@ -254,8 +254,8 @@ func jsonShapes() map[string]any {
 		"filebus materialize":            materialize.LayOutReport{},
 		"filebus conflicts":              []conflictView{},
 		"filebus get":                    bodyJSON{},
-		"filebus show":                   detailJSON{},
-		"filebus list":                   listJSON{},
+		"filebus show":                   query.Detail{},
+		"filebus list":                   query.Listing{},
 		"filebus conversation list":      conversationsJSON{},
 		"filebus conversation show":      callsJSON{},
 		"filebus budget":                 budgetJSON{},
@@ -336,7 +336,7 @@ func TestDocumentedJSON(t *testing.T) {
 			t.Errorf("docs/cli.md, %s: does not have\n`%s`", place, want)
 		}
 	}
-	stored := "{" + strings.Join(jsonKeys(reflect.TypeFor[recordJSON]()), ", ") + "}"
+	stored := "{" + strings.Join(jsonKeys(reflect.TypeFor[query.Summary]()), ", ") + "}"
 	if !strings.Contains(documented["Output"], "`"+stored+"`") {
 		t.Errorf("docs/cli.md, Output: does not have\n`%s`", stored)
 	}
@@ -361,9 +361,9 @@ func jsonOf(documented map[string]string, place string) string {
 func jsonShape(t reflect.Type) string {
 	textual := reflect.TypeFor[encoding.TextMarshaler]()
 	switch {
-	case t.Implements(textual) || reflect.PointerTo(t).Implements(textual):
+	case t.Implements(textual) || reflect.PointerTo(t).Implements(textual) || t == reflect.TypeFor[query.Span]():
 		return ""
-	case t == reflect.TypeFor[recordJSON]():
+	case t == reflect.TypeFor[query.Summary]():
 		return "record"
 	case t.Kind() == reflect.Pointer:
 		return jsonShape(t.Elem())
@@ -385,7 +385,7 @@ func jsonKeys(t reflect.Type) []string {
 		switch {
 		case name == "-" || !f.IsExported() && !f.Anonymous:
 			continue
-		case f.Type == reflect.TypeFor[recordJSON]():
+		case f.Type == reflect.TypeFor[query.Summary]():
 			all = append(all, "...record")
 			continue
 		case f.Anonymous && name == "":
@@ -393,7 +393,7 @@ func jsonKeys(t reflect.Type) []string {
 			continue
 		}
 		key := cmp.Or(name, f.Name)
-		if option == "omitempty" {
+		if option == "omitempty" || option == "omitzero" {
 			key += "?"
 		}
 		if inner := jsonShape(f.Type); inner != "" && inner != "[]" && inner != "{}" {

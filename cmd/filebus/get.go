@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -70,20 +69,20 @@ func runGet(ctx context.Context, env *environ, opts getOptions, text string) err
 
 // A bodyJSON is a body in JSON: as text, or in base64 if it is not UTF-8.
 type bodyJSON struct {
-	Name   record.Name `json:"name"`
-	Ref    string      `json:"ref"`
-	Lines  *query.Span `json:"lines,omitempty"`
-	Tokens int         `json:"tokens"`
-	Left   int         `json:"left,omitempty"`
-	Text   *string     `json:"text,omitempty"`
-	Base64 string      `json:"base64,omitempty"`
+	Name   record.Name     `json:"name"`
+	Ref    record.ShortRef `json:"ref"`
+	Lines  lineRange       `json:"lines,omitzero"`
+	Tokens int             `json:"tokens"`
+	Left   int             `json:"left,omitempty"`
+	Text   *string         `json:"text,omitempty"`
+	Base64 string          `json:"base64,omitempty"`
 }
 
+// A lineRange is a Span as an object.
+type lineRange query.Span
+
 func toBodyJSON(v store.Version, result query.BodyResult, body []byte) bodyJSON {
-	b := bodyJSON{Name: v.Record.Name, Ref: v.Ref.Short(), Tokens: result.Tokens, Left: result.Left}
-	if result.Lines.From > 0 {
-		b.Lines = &result.Lines
-	}
+	b := bodyJSON{v.Record.Name, record.ShortRef(v.Ref), lineRange(result.Lines), result.Tokens, result.Left, nil, ""}
 	if text := string(body); utf8.ValidString(text) {
 		b.Text = &text
 	} else {
@@ -134,6 +133,3 @@ func completeNames(env *environ) cobra.CompletionFunc {
 		return names, cobra.ShellCompDirectiveDefault
 	}
 }
-
-// spanText shows a range of lines.
-func spanText(s query.Span) string { return fmt.Sprintf("%d-%d", s.From, s.To) }

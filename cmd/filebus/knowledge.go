@@ -105,11 +105,11 @@ type knowledgeListJSON struct {
 }
 
 type knowledgeJSON struct {
-	recordJSON
+	query.Summary
 	Type       string   `json:"type,omitempty"`
 	Confidence string   `json:"confidence,omitempty"`
 	Shared     []string `json:"shared,omitempty"`
-	Summary    string   `json:"summary,omitempty"`
+	Text       string   `json:"summary,omitempty"`
 	// SupersededBy is the entry to read in its place.
 	SupersededBy string `json:"superseded_by,omitempty"`
 }
@@ -118,7 +118,7 @@ type knowledgeJSON struct {
 func knowledgeList(found []query.Knowledge, total int) knowledgeListJSON {
 	value := knowledgeListJSON{Total: total, Entries: []knowledgeJSON{}}
 	for _, k := range found {
-		value.Entries = append(value.Entries, knowledgeJSON{summaryJSON(k.Summary), k.Type, k.Confidence, k.Shared, k.Description.Preview, supersededText(k.SupersededBy, "")})
+		value.Entries = append(value.Entries, knowledgeJSON{k.Summary, k.Type, k.Confidence, k.Shared, k.Description.Preview, supersededText(k.SupersededBy, "")})
 	}
 	return value
 }

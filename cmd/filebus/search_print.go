@@ -145,7 +145,7 @@ func (p *hitPage) writeHit(out *strings.Builder, h *query.Hit, snippet int) {
 	env := p.env
 	name, place := shellName(h), ""
 	if h.Lines.From > 0 {
-		place = " --lines " + spanText(h.Lines)
+		place = " --lines " + h.Lines.String()
 	}
 	place += env.storeFlag(h.Store)
 	out.WriteString(env.bold(name) + place)

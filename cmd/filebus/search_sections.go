@@ -151,7 +151,7 @@ func (s *sectionPage) take(h *query.Hit, section query.SectionText) (over int, e
 // sectionText is a section as it is printed: a line that names it, its lines, and
 // how to get the rest of it. On a terminal what marks tells of the lines is bold.
 func (p *hitPage) sectionText(h *query.Hit, section query.SectionText, marks func([]byte) []query.ByteRun) string {
-	line := fmt.Sprintf("==> %s --lines %s%s  %s", shellName(h), spanText(h.Lines), p.env.storeFlag(h.Store), h.Ref.Short())
+	line := fmt.Sprintf("==> %s --lines %s%s  %s", shellName(h), h.Lines.String(), p.env.storeFlag(h.Store), h.Ref.Short())
 	if title := sectionTitle(h, section.Text); title != "" {
 		line += "  " + title
 	}
