@@ -32,10 +32,7 @@ func queryTerms(query string) terms {
 }
 
 // A Span is a range of lines, counted from 1, with both ends in it.
-type Span struct {
-	From int `json:"from"`
-	To   int `json:"to"`
-}
+type Span struct{ From, To int }
 
 // MarshalJSON writes [from, to].
 func (s Span) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "[%d,%d]", s.From, s.To), nil }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -361,7 +362,7 @@ func jsonOf(documented map[string]string, place string) string {
 func jsonShape(t reflect.Type) string {
 	textual := reflect.TypeFor[encoding.TextMarshaler]()
 	switch {
-	case t.Implements(textual) || reflect.PointerTo(t).Implements(textual) || t == reflect.TypeFor[query.Span]():
+	case t.Implements(textual) || reflect.PointerTo(t).Implements(textual) || t.Implements(reflect.TypeFor[json.Marshaler]()):
 		return ""
 	case t == reflect.TypeFor[query.Summary]():
 		return "record"

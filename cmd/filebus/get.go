@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"io"
 	"strconv"
 	"strings"
@@ -75,18 +74,23 @@ type bodyJSON struct {
 	Tokens int             `json:"tokens"`
 	Left   int             `json:"left,omitempty"`
 	Text   *string         `json:"text,omitempty"`
-	Base64 string          `json:"base64,omitempty"`
+	Base64 []byte          `json:"base64,omitempty"`
 }
 
 // A lineRange is a Span as an object.
-type lineRange query.Span
+type lineRange struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
 
 func toBodyJSON(v store.Version, result query.BodyResult, body []byte) bodyJSON {
-	b := bodyJSON{v.Record.Name, record.ShortRef(v.Ref), lineRange(result.Lines), result.Tokens, result.Left, nil, ""}
+	b := bodyJSON{
+		Name: v.Record.Name, Ref: record.ShortRef(v.Ref), Lines: lineRange(result.Lines), Tokens: result.Tokens, Left: result.Left,
+	}
 	if text := string(body); utf8.ValidString(text) {
 		b.Text = &text
 	} else {
-		b.Base64 = base64.StdEncoding.EncodeToString(body)
+		b.Base64 = body
 	}
 	return b
 }

@@ -79,8 +79,10 @@ func (e *environ) bold(text string) string {
 	if !e.outTerminal || e.getenv("NO_COLOR") != "" || e.getenv("TERM") == "dumb" {
 		return text
 	}
-	return "\x1b[1m" + text + "\x1b[0m"
+	return boldOn + text + boldOff
 }
+
+const boldOn, boldOff = "\x1b[1m", "\x1b[0m"
 
 // minute shows a time to people: the local one to a terminal, UTC to a pipe.
 func (e *environ) minute(t time.Time) string {

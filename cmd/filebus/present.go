@@ -18,6 +18,7 @@ type presentation struct {
 	json      func(entries int) any
 	text      func(entries int) string
 	op, what  string // of the line in the log of reads; no op: there is none
+	exact     bool   // what is said besides is no part of it, and more is not printed in any case
 }
 
 // noteTokens is what a note costs that says how much was left out.
@@ -35,13 +36,15 @@ func (e *environ) present(s *session, p presentation) (printed int, err error) {
 	}
 	printed = p.entries
 	text := render(printed)
-	if limit := 4 * p.maxTokens; p.maxTokens > 0 && len(text) > limit {
-		if !e.global.json {
+	if limit := 4 * p.maxTokens; p.maxTokens > 0 && sizeOf(text) > limit {
+		if !e.global.json && !p.exact {
 			limit -= 4 * noteTokens
 		}
-		dropped := sort.Search(p.entries, func(n int) bool { return len(render(p.entries-n)) <= limit })
+		dropped := sort.Search(p.entries, func(n int) bool { return sizeOf(render(p.entries-n)) <= limit })
 		printed = p.entries - dropped
-		text = render(printed)
+		if text = render(printed); p.exact && sizeOf(text) > limit {
+			text = ""
+		}
 	}
 	if err != nil {
 		return 0, err
@@ -51,6 +54,11 @@ func (e *environ) present(s *session, p presentation) (printed int, err error) {
 		e.logRead(s, p.op, p.what, record.EstimateTokens(int64(len(text))))
 	}
 	return printed, nil
+}
+
+// sizeOf is how many bytes a text has without the marks of bold words.
+func sizeOf(text string) int {
+	return len(text) - (len(boldOn)+len(boldOff))*strings.Count(text, boldOn)
 }
 
 // printJSON prints one compact value and a line end. Lists that have nothing are

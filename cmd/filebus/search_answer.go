@@ -58,13 +58,12 @@ func (o *answerOptions) ask(request *query.SearchRequest) (err error) {
 	return err
 }
 
-// room is how many bytes may be printed; 0: any number.
+// room is how many tokens may be printed; 0: any number.
 func (o *answerOptions) room() int {
-	tokens := o.maxTokens
-	if tokens == 0 && o.sections {
-		tokens = usualSectionTokens
+	if o.maxTokens == 0 && o.sections {
+		return usualSectionTokens
 	}
-	return min(tokens, 1<<40) * bytesPerToken
+	return min(o.maxTokens, 1<<40)
 }
 
 // bytesPerToken is how tokens are estimated, as record.EstimateTokens does it.
