@@ -27,7 +27,7 @@ type batch struct {
 // or has reached the end.
 func (c *catchUp) gather(ctx context.Context, after uint64, size int) (*batch, error) {
 	b := &batch{position: after}
-	err := c.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	err := c.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		end, most := time.Now().Add(storeSlice), b.position+sliceEntries
 		for e, err := range tx.Log(b.position + 1) {
 			if err != nil {

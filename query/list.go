@@ -136,7 +136,7 @@ func (r *Reader) refs(ctx context.Context, field store.Field, value string) (ref
 // eachVersion calls visit with the versions of refs, in slices, until it says
 // that it has enough. What was dropped meanwhile is left out.
 func (r *Reader) eachVersion(ctx context.Context, refs []record.Ref, visit func(tx *store.Tx, v store.Version) (enough bool)) error {
-	return r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		if len(refs) == 0 {
 			return true, nil
 		}
@@ -170,7 +170,7 @@ func (r *Reader) listField(ctx context.Context, p *page, field store.Field, valu
 // listLog reads the log from its end: a put whose record is still head counts.
 func (r *Reader) listLog(ctx context.Context, p *page) error {
 	next, begun := uint64(0), false
-	return r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		if !begun {
 			next, begun = tx.Position(), true
 		}
@@ -204,7 +204,7 @@ func (r *Reader) listLog(ctx context.Context, p *page) error {
 func (r *Reader) listAt(ctx context.Context, p *page) error {
 	var found []store.Version
 	var last record.Name
-	err := r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	err := r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		end := time.Now().Add(storeSlice)
 		for n, err := range tx.NamesAt(last, p.request.At) {
 			if err != nil {
@@ -236,7 +236,7 @@ func (r *Reader) listAt(ctx context.Context, p *page) error {
 
 // addAll adds versions in the order given, with their descriptions.
 func (r *Reader) addAll(ctx context.Context, p *page, found []store.Version) error {
-	return r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		if len(found) == 0 {
 			return true, nil
 		}

@@ -66,9 +66,9 @@ func New(s *store.Store, opts Options) *Reader {
 // Store returns the store that the Reader answers from.
 func (r *Reader) Store() *store.Store { return r.store }
 
-// inSlices calls step again and again, in a new transaction whenever a slice of
+// InSlices calls step again and again, in a new transaction whenever a slice of
 // time is over, until step says that it is done.
-func (r *Reader) inSlices(ctx context.Context, step func(tx *store.Tx) (done bool, err error)) error {
+func (r *Reader) InSlices(ctx context.Context, step func(tx *store.Tx) (done bool, err error)) error {
 	for done := false; !done; {
 		err := r.store.View(ctx, func(tx *store.Tx) (err error) {
 			for end := time.Now().Add(storeSlice); !done && err == nil && time.Now().Before(end); {

@@ -130,7 +130,7 @@ func (g *Graph) describeSteps(ctx context.Context, steps []step) ([]Related, err
 func (g *Graph) describe(ctx context.Context, nodes []int) ([]Knowledge, error) {
 	var entries []Knowledge
 	next := 0
-	err := g.reader.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	err := g.reader.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		if next == len(nodes) {
 			return true, nil
 		}

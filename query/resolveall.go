@@ -16,7 +16,7 @@ type Resolution struct {
 // ResolveAll resolves many texts, each as Resolve does.
 func (r *Reader) ResolveAll(ctx context.Context, texts []string, opts ResolveOptions) ([]Resolution, error) {
 	found := make([]Resolution, 0, len(texts))
-	err := r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	err := r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		if len(found) == len(texts) {
 			return true, nil
 		}

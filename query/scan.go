@@ -99,7 +99,7 @@ func (s *scan) run(ctx context.Context) error {
 func (s *scan) gather(ctx context.Context) ([]scanned, error) {
 	var found []scanned
 	size := int64(0)
-	err := s.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	err := s.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		if s.next <= s.stop || size > scanBatch {
 			return true, nil
 		}

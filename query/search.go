@@ -262,7 +262,7 @@ type finding struct {
 
 // findings reads the heads of ranked hits.
 func (r *Reader) findings(ctx context.Context, hits []index.Hit) (found []finding, err error) {
-	err = r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	err = r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		if len(hits) == 0 {
 			return true, nil
 		}

@@ -84,7 +84,7 @@ func (r *Reader) Superseded(ctx context.Context) (map[record.Name]record.Name, e
 			}
 		}
 	}
-	err = r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	err = r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		if len(by) == 0 {
 			return true, nil
 		}
@@ -140,7 +140,7 @@ var errAnew = errors.New("the claims must be read anew")
 // name nobody knows.
 func (r *Reader) follow(ctx context.Context, c *claims) error {
 	begun := false
-	return r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		if !begun {
 			begun = true
 			if err := c.check(tx); err != nil {

@@ -68,7 +68,7 @@ func (c *catchUp) indexedNames(ctx context.Context) ([]record.Name, error) {
 // headless returns the deletions of those names that have no current version.
 func (c *catchUp) headless(ctx context.Context, names []record.Name) ([]index.Change, error) {
 	var gone []index.Change
-	err := c.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	err := c.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		if len(names) == 0 {
 			return true, nil
 		}

@@ -137,15 +137,38 @@ func explain(err error) failure {
 		}
 	case explainData(&f, err):
 	default:
-		code, reason := codeOf(err)
-		f.setCode(code)
-		f.Hint = hintOf(&record.Error{Reason: reason})
+		known = recordError(err)
+		f.setCode(known.Code)
+		f.Hint = hintOf(known)
 	}
 	return f
 }
 
-// codeOf returns the code of an error that is no *record.Error, and the reason by
-// which the table of hints has it.
+// recordError returns the code of an error that has none, and the reason by which the
+// table of hints has it.
+func recordError(err error) *record.Error {
+	var ambiguous *store.AmbiguousError
+	var conflict *store.ConflictError
+	switch {
+	case errors.As(err, &ambiguous):
+		return record.Ambiguous.Errorf("").Because(errAmbiguousRef, ambiguous.Candidates[0].String()[:2*record.ShortRefLength])
+	case errors.As(err, &conflict) && conflict.WriteOnce:
+		return record.Conflict.Errorf("").Because(errWriteOnce, conflict.Actual.Short())
+	case errors.As(err, &conflict):
+		return record.Conflict.Errorf("").Because(errOutdated, conflict.Name.String())
+	}
+	code, reason := codeOf(err)
+	return &record.Error{Code: code, Reason: reason}
+}
+
+// The reasons of errors of package store, whose data their hints name.
+const (
+	errAmbiguousRef record.Reason = "ref ambiguous"   // names a longer ref
+	errWriteOnce    record.Reason = "write-once"      // names the ref that is there
+	errOutdated     record.Reason = "version changed" // names the record
+)
+
+// codeOf returns the code of what an error wraps, and the reason that goes with it.
 func codeOf(err error) (record.Code, record.Reason) {
 	switch {
 	case errors.Is(err, syscall.EPIPE):
@@ -185,27 +208,7 @@ func explainData(f *failure, err error) bool {
 		explainDialogue(f, err) || explainScore(f, err) || explainDocument(f, err) || explainSession(f, err) {
 		return true
 	}
-	var ambiguousRef *store.AmbiguousError
-	var schema *store.SchemaError
-	var conflict *store.ConflictError
-	switch {
-	case errors.As(err, &ambiguousRef):
-		f.setCode(record.Ambiguous)
-		f.Hint = "filebus show " + ambiguousRef.Candidates[0].String()[:2*record.ShortRefLength]
-	case errors.As(err, &conflict) && conflict.WriteOnce:
-		f.setCode(record.Conflict)
-		f.Hint = "filebus get " + conflict.Actual.Short() + ", or another id"
-	case errors.As(err, &conflict):
-		f.setCode(record.Conflict)
-		f.Hint = "filebus show " + quote(conflict.Name.String())
-	case errors.As(err, &schema):
-		f.setCode(record.NewerStore)
-		f.Hint = "a newer filebus"
-	case explainGathered(f, err):
-	default:
-		return false
-	}
-	return true
+	return explainGathered(f, err)
 }
 
 // quote returns text as a shell takes it for one word.
