@@ -75,7 +75,7 @@ func (r *Reader) List(ctx context.Context, request ListRequest) (Listing, error)
 	case request.At > 0:
 		err = r.listAt(ctx, &p)
 	case field != "":
-		err = r.listField(ctx, &p, field, value)
+		err = r.Each(ctx, field, value, p.add) // newest first
 	default:
 		err = r.listLog(ctx, &p)
 	}
@@ -156,15 +156,6 @@ func mustFind(v store.Version, err error) (store.Version, error) {
 		err = fmt.Errorf("%w: the store leads to a missing record: %w", store.ErrDamaged, err)
 	}
 	return v, err
-}
-
-// listField takes the heads of one look-up, which come newest first.
-func (r *Reader) listField(ctx context.Context, p *page, field store.Field, value string) error {
-	refs, err := r.refs(ctx, field, value)
-	if err != nil {
-		return err
-	}
-	return r.eachVersion(ctx, refs, p.add)
 }
 
 // listLog reads the log from its end: a put whose record is still head counts.

@@ -262,23 +262,18 @@ type finding struct {
 
 // findings reads the heads of ranked hits.
 func (r *Reader) findings(ctx context.Context, hits []index.Hit) (found []finding, err error) {
-	err = r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
-		if len(hits) == 0 {
-			return true, nil
-		}
-		hit := hits[0]
-		hits = hits[1:]
+	err = eachOf(ctx, r, hits, func(tx *store.Tx, hit index.Hit) error {
 		v, err := tx.Head(hit.Name)
 		if errors.Is(err, store.ErrNotFound) {
 			found = append(found, finding{ranked: hit, gone: true})
-			return false, nil
+			return nil
 		}
 		if err != nil {
-			return false, err
+			return err
 		}
 		content, err := contentOf(tx, v)
 		found = append(found, finding{item: item{v, tx.Description(v.Ref)}, content: content, ranked: hit})
-		return false, err
+		return err
 	})
 	return found, err
 }
@@ -287,9 +282,11 @@ func (r *Reader) findings(ctx context.Context, hits []index.Hit) (found []findin
 // their files.
 func (f *finder) hits(ctx context.Context, found []finding) ([]Hit, error) {
 	out := make([]Hit, len(found))
-	failed := make([]error, len(found))
-	parallel(len(found), func(i int) { out[i], failed[i] = f.hit(&found[i]) })
-	if err := errors.Join(failed...); err != nil {
+	err := parallel(len(found), func(i int) (err error) {
+		out[i], err = f.hit(&found[i])
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	for i := range out {

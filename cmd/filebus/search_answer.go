@@ -71,11 +71,10 @@ const bytesPerToken = 4
 
 // parseFacets reads names of fields, each once.
 func parseFacets(texts []string) ([]index.Facet, error) {
-	known := []index.Facet{index.FacetKind, index.FacetAgent, index.FacetTag, index.FacetSession}
 	var facets []index.Facet
 	for _, text := range texts {
 		facet := index.Facet(strings.TrimSpace(text))
-		if !slices.Contains(known, facet) {
+		if !slices.Contains(index.Facets(), facet) {
 			return nil, usageError("unknown facet %q: the facets are kind, agent, tag and session", text)
 		}
 		if !slices.Contains(facets, facet) {
