@@ -96,8 +96,8 @@ type Hit struct {
 	Title     string          `json:"title,omitempty"`
 	Section   string          `json:"section,omitempty"`   // the heading that the lines stand under, if any
 	Lines     Span            `json:"lines,omitzero"`      // in the body; zero when it is not text
-	FileLines Span            `json:"file_lines,omitzero"` // in the mirrored file: of an entry, further down than Lines; zero when Older
-	Words     Span            `json:"-"`                   // of Lines, those with the words that stand together best; zero without any
+	FileLines Span            `json:"file_lines,omitzero"` // in the mirrored file; zero when Older
+	Words     Span            `json:"-"`                   // of Lines, where the words stand together best
 	Snippet
 	Tokens   int            `json:"tokens"` // of the whole body, about
 	Agent    string         `json:"agent,omitempty"`

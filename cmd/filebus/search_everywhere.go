@@ -42,7 +42,8 @@ func (e *environ) openStores(ctx context.Context, everywhere bool, opts query.Op
 		set.own = own
 		set.readers = append(set.readers, e.reader(own.Store, opts))
 	case absent && !everywhere && len(others) > 0:
-		return nil, coded(record.NoStore, "the same with --everywhere, to search the stores that you have opened, or filebus init", err)
+		hint := "the same with --everywhere, to search the stores that you have opened, or filebus init"
+		return nil, coded(record.NoStore, hint, err)
 	case !absent || !everywhere:
 		return nil, err
 	}
@@ -67,12 +68,14 @@ func (e *environ) openStores(ctx context.Context, everywhere bool, opts query.Op
 }
 
 // search searches the stores. The first may take wait to catch up.
-func (s *storeSet) search(ctx context.Context, request query.SearchRequest, wait time.Duration) (query.EverywhereAnswer, error) {
+func (s *storeSet) search(
+	ctx context.Context, request query.SearchRequest, wait time.Duration,
+) (answer query.EverywhereAnswer, err error) {
 	if s.everywhere {
 		return query.SearchEverywhere(ctx, s.readers, request, wait)
 	}
-	answer, err := s.readers[0].Search(ctx, request)
-	return query.EverywhereAnswer{SearchAnswer: answer}, err
+	answer.SearchAnswer, err = s.readers[0].Search(ctx, request)
+	return answer, err
 }
 
 func isSameFolder(a, b string) bool {

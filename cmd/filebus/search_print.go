@@ -61,7 +61,9 @@ func (p *hitPage) print(ctx context.Context, set *storeSet, text string) error {
 // dropExtras leaves out what stands before the hits if it has no room alone.
 func (p *hitPage) dropExtras(whole *presentation) error {
 	for _, drop := range []func(){
-		func() { p.answer.AsPhrase, p.answer.Unknown, p.answer.DidYouMean, p.answer.Hidden = "", nil, "", nil }, // stderr has them
+		func() { // stderr has them
+			p.answer.AsPhrase, p.answer.Unknown, p.answer.DidYouMean, p.answer.Hidden = "", nil, "", nil
+		},
 		func() {
 			if len(p.fields) > 0 {
 				p.fields = nil
