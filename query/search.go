@@ -105,7 +105,7 @@ type Hit struct {
 	Score    float64        `json:"score"`                   // 0 for scanned hits
 	Scanned  bool           `json:"scanned,omitempty"`       // found by a scan, not by rank
 	Older    bool           `json:"older,omitempty"`         // current no more
-	Damaged  bool           `json:"damaged,omitempty"`       // its body cannot be read: what is said of it was stored beside
+	Damaged  bool           `json:"damaged,omitempty"`       // its body cannot be read
 	Like     []record.Name  `json:"like,omitempty"`          // near-duplicates that stand behind it, best first
 	Commits  int            `json:"commits_since,omitempty"` // that changed one of Files since; see CountCommits
 	Points   []index.Points `json:"explain,omitempty"`       // see SearchRequest.Explain
@@ -113,7 +113,7 @@ type Hit struct {
 	Body     string         `json:"text,omitempty"`          // of the lines, where they are given in place of the snippet
 	Left     int            `json:"left,omitempty"`          // tokens of the lines that Body lacks, about
 	Store    string         `json:"store,omitempty"`         // the folder of its store; only of SearchEverywhere
-	Files    []string       `json:"-"`                       // that the lines name, or else the text's beginning, as they write them
+	Files    []string       `json:"-"`                       // that the lines name, or else the beginning
 }
 
 // Search brings the index up to date and answers from it. When that takes

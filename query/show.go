@@ -90,7 +90,7 @@ func versions(tx *store.Tx, v store.Version) (list []VersionEvent, current bool,
 		if err != nil {
 			return nil, false, err
 		}
-		line := VersionEvent{Position: e.Position, Time: entry.Time, Change: changeWord(e.Change), Ref: record.ShortRef(e.Ref)}
+		line := VersionEvent{e.Position, entry.Time, changeWord(e.Change), record.ShortRef(e.Ref), 0, ""}
 		of, err := tx.Get(e.Ref)
 		switch {
 		case errors.Is(err, store.ErrDropped):

@@ -151,7 +151,8 @@ func recordError(err error) *record.Error {
 	var conflict *store.ConflictError
 	switch {
 	case errors.As(err, &ambiguous):
-		return record.Ambiguous.Errorf("").Because(errAmbiguousRef, ambiguous.Candidates[0].String()[:2*record.ShortRefLength])
+		longer := ambiguous.Candidates[0].String()[:2*record.ShortRefLength]
+		return record.Ambiguous.Errorf("").Because(errAmbiguousRef, longer)
 	case errors.As(err, &conflict) && conflict.WriteOnce:
 		return record.Conflict.Errorf("").Because(errWriteOnce, conflict.Actual.Short())
 	case errors.As(err, &conflict):

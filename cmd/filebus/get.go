@@ -85,7 +85,8 @@ type lineRange struct {
 
 func toBodyJSON(v store.Version, result query.BodyResult, body []byte) bodyJSON {
 	b := bodyJSON{
-		Name: v.Record.Name, Ref: record.ShortRef(v.Ref), Lines: lineRange(result.Lines), Tokens: result.Tokens, Left: result.Left,
+		Name: v.Record.Name, Ref: record.ShortRef(v.Ref), Lines: lineRange(result.Lines), Tokens: result.Tokens,
+		Left: result.Left,
 	}
 	if text := string(body); utf8.ValidString(text) {
 		b.Text = &text

@@ -118,7 +118,9 @@ type knowledgeJSON struct {
 func knowledgeList(found []query.Knowledge, total int) knowledgeListJSON {
 	value := knowledgeListJSON{Total: total, Entries: []knowledgeJSON{}}
 	for _, k := range found {
-		value.Entries = append(value.Entries, knowledgeJSON{k.Summary, k.Type, k.Confidence, k.Shared, k.Description.Preview, supersededText(k.SupersededBy, "")})
+		by := supersededText(k.SupersededBy, "")
+		entry := knowledgeJSON{k.Summary, k.Type, k.Confidence, k.Shared, k.Description.Preview, by}
+		value.Entries = append(value.Entries, entry)
 	}
 	return value
 }

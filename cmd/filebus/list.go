@@ -93,7 +93,8 @@ func printListing(env *environ, listing query.Listing, offset int) error {
 	var rows [][]string
 	for _, e := range listing.Entries {
 		rows = append(rows, []string{
-			e.Name.String(), e.Ref.String(), strconv.Itoa(e.Tokens), orDash(e.Status), orDash(e.Agent), env.minute(e.Time), e.Title,
+			e.Name.String(), e.Ref.String(), strconv.Itoa(e.Tokens), orDash(e.Status), orDash(e.Agent),
+			env.minute(e.Time), e.Title,
 		})
 	}
 	env.printTable(rows)

@@ -187,7 +187,8 @@ func (l *logPrinter) print(lines []logLine) error {
 		if line.Conflict {
 			op += "!" // a version beside the head
 		}
-		text := fmt.Sprintf("@%d  %s  %-6s  %s  %s", line.Position, l.env.minute(line.Time), op, line.Ref, orDash(oneLine(line.Name)))
+		name := orDash(oneLine(line.Name))
+		text := fmt.Sprintf("@%d  %s  %-6s  %s  %s", line.Position, l.env.minute(line.Time), op, line.Ref, name)
 		if line.Agent != "" {
 			text += "  " + oneLine(line.Agent)
 		}

@@ -8,10 +8,15 @@ import (
 	"strings"
 	"time"
 
+	runs "filebus/materialize/run"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
+
+// usualGitBudget is how long a search looks at the history of git: it takes some 20
+// ms itself.
+const usualGitBudget = 100 * time.Millisecond
 
 // otherStoreWait is how long a search waits for a store elsewhere that others keep
 // busy.
@@ -109,28 +114,26 @@ func (s *storeSet) unnameOwn(hits []query.Hit) {
 	}
 }
 
-// countCommits does so for the hits of each store in its workspace, in the time that
-// one takes.
+// countCommits asks git, for the hits of each store in its workspace, which of the
+// files that they name were changed since.
 func (s *storeSet) countCommits(ctx context.Context, env *environ, hits []query.Hit) {
 	ctx, cancel := context.WithTimeout(ctx, env.gitBudget)
 	defer cancel()
-	byStore := make(map[string][]int)
+	byStore := make(map[string][]*query.Hit)
 	for i := range hits {
-		byStore[hits[i].Store] = append(byStore[hits[i].Store], i)
+		byStore[hits[i].Store] = append(byStore[hits[i].Store], &hits[i])
 	}
-	for folder, places := range byStore {
+	for folder, of := range byStore {
 		root := filepath.Dir(folder)
 		if s.own != nil && (folder == "" || folder == s.own.Store.Dir()) {
 			root = s.own.Root
 		}
-		var of query.SearchAnswer
-		for _, i := range places {
-			of.Hits = append(of.Hits, hits[i])
-		}
-		countCommits(ctx, env, root, &of)
-		for n, i := range places {
-			hits[i].Commits = of.Hits[n].Commits
-		}
+		query.CountCommits(of, func(since time.Time, files []string) (all []query.Commit) {
+			for _, c := range runs.Commits(ctx, root, since, files, env.variables) {
+				all = append(all, query.Commit(c))
+			}
+			return all
+		})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"filebus/index"
@@ -157,7 +158,9 @@ func (p *hitPage) writeHit(out *strings.Builder, h *query.Hit, snippet int) {
 	}
 	place += env.storeFlag(h.Store)
 	out.WriteString(env.bold(name) + place)
-	facts := []string{h.Ref.String(), tokenText(h.Tokens), oneLine(h.Agent), h.Time.UTC().Format("2006-01-02"), placeText(h)}
+	facts := []string{
+		h.Ref.String(), tokenText(h.Tokens), oneLine(h.Agent), h.Time.UTC().Format(time.DateOnly), placeText(h),
+	}
 	if n := len(h.Like); n > 0 {
 		facts = append(facts, fmt.Sprintf("+%d alike", n))
 	}
