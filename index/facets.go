@@ -10,25 +10,14 @@ import (
 	"github.com/blevesearch/bleve/v2/index/scorch"
 )
 
-// facetKey returns the filter whose values a facet counts.
-func facetKey(facet Facet) (filter string, ok bool) {
-	switch facet {
-	case FacetKind:
-		return keyKind, true
-	case FacetAgent:
-		return keyAgent, true
-	case FacetTag:
-		return keyTag, true
-	case FacetSession:
-		return keySession, true
-	}
-	return "", false
-}
+// Facets returns all fields whose values can be counted: their names are those of
+// the filters.
+func Facets() []Facet { return []Facet{FacetKind, FacetAgent, FacetTag, FacetSession} }
 
 // checkFacets reports a facet that there is not.
 func checkFacets(facets []Facet) error {
 	for _, facet := range facets {
-		if _, ok := facetKey(facet); !ok {
+		if !slices.Contains(Facets(), facet) {
 			return fmt.Errorf("searching the index: there is no facet %q", facet)
 		}
 	}
@@ -46,8 +35,7 @@ func (s *search) countFacets(facets []Facet) (map[Facet][]FacetCount, error) {
 	}
 	out := make(map[Facet][]FacetCount)
 	for _, facet := range facets {
-		filter, _ := facetKey(facet)
-		values, err := s.countValues(key(filter, ""), matched)
+		values, err := s.countValues(key(string(facet), ""), matched)
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +44,16 @@ func (s *search) countFacets(facets []Facet) (map[Facet][]FacetCount, error) {
 	return out, nil
 }
 
-// sortedCounts returns counts with the most frequent first, then by value.
+// SumCounts adds counts of the same values to each other, the most frequent first,
+// then by value.
+func SumCounts(a, b []FacetCount) []FacetCount {
+	values := make(map[string]uint64)
+	for _, c := range slices.Concat(a, b) {
+		values[c.Value] += c.Count
+	}
+	return sortedCounts(values)
+}
+
 func sortedCounts(values map[string]uint64) []FacetCount {
 	counts := make([]FacetCount, 0, len(values))
 	for value, count := range values {

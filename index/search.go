@@ -92,16 +92,16 @@ const (
 
 // A FacetCount says how many matches have a value.
 type FacetCount struct {
-	Value string
-	Count uint64
+	Value string `json:"value"`
+	Count uint64 `json:"count"`
 }
 
 // Points says what a term adds to the score of a hit.
 type Points struct {
-	Term   string
-	Score  float64
-	Rarity float64        // of the term; rare terms are worth more
-	Fields map[string]int // how often each scored field has it
+	Term   string         `json:"term"`
+	Score  float64        `json:"points"`
+	Rarity float64        `json:"rarity"`           // of the term; rare terms are worth more
+	Fields map[string]int `json:"counts,omitempty"` // how often each scored field has it
 }
 
 // A Result is one page of hits: highest score first, then newest, then by

@@ -27,7 +27,7 @@ type batch struct {
 // or has reached the end.
 func (c *catchUp) gather(ctx context.Context, after uint64, size int) (*batch, error) {
 	b := &batch{position: after}
-	err := c.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	err := c.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		end, most := time.Now().Add(storeSlice), b.position+sliceEntries
 		for e, err := range tx.Log(b.position + 1) {
 			if err != nil {
@@ -114,13 +114,12 @@ func headOf(content store.Content) (text []byte, damaged bool, err error) {
 
 // read reads the texts of the documents, outside of any transaction.
 func (b *batch) read() error {
-	failed := make([]error, len(b.changes))
-	parallel(len(b.changes), func(i int) {
+	return parallel(len(b.changes), func(i int) (err error) {
 		if d := b.changes[i].Document; d != nil {
-			d.Text, _, failed[i] = headOf(b.contents[i])
+			d.Text, _, err = headOf(b.contents[i])
 		}
+		return err
 	})
-	return errors.Join(failed...)
 }
 
 // document is what the index gets of a head, but for its text.

@@ -29,10 +29,8 @@ func (r *Reader) Behind(ctx context.Context) (entries uint64, err error) {
 	}
 	defer func() { err = errors.Join(err, hold.Release()) }()
 	x, err := index.Open(r.dir, c.origin)
-	for _, again := range []error{index.ErrNotExist, index.ErrForeign, index.ErrFormat} {
-		if errors.Is(err, again) {
-			return c.end, nil
-		}
+	if mustRenew(err) && !errors.Is(err, index.ErrDamaged) {
+		return c.end, nil
 	}
 	if err != nil {
 		return 0, err

@@ -133,20 +133,19 @@ func (e *everywhere) search(ctx context.Context) {
 	e.shared.scanUntil = time.Now().Add(scanTime)
 	request := e.request
 	request.Limit, request.Offset = e.request.Offset+e.request.Limit, 0
-	parallel(len(e.readers), func(i int) {
+	_ = parallel(len(e.readers), func(i int) error { // each store says what is wrong with it
 		s := &e.stores[i]
 		if s.Err != nil || ctx.Err() != nil {
-			return
+			return nil
 		}
 		r := *e.readers[i]
 		r.shared = &e.shared
 		answer, err := r.Search(ctx, request)
-		if err != nil {
-			s.Err = err
-			return
+		if s.Err = err; err == nil {
+			e.answers[i] = answer
+			s.Total, s.Unindexed, s.ScanIncomplete = answer.Total, answer.Unindexed, answer.ScanIncomplete
 		}
-		e.answers[i] = answer
-		s.Total, s.Unindexed, s.ScanIncomplete = answer.Total, answer.Unindexed, answer.ScanIncomplete
+		return nil
 	})
 }
 
@@ -219,7 +218,7 @@ func (a *SearchAnswer) add(other *SearchAnswer) {
 		if a.Facets == nil {
 			a.Facets = make(map[index.Facet][]index.FacetCount)
 		}
-		a.Facets[facet] = addCounts(a.Facets[facet], counts)
+		a.Facets[facet] = index.SumCounts(a.Facets[facet], counts)
 	}
 	for _, hidden := range other.Hidden {
 		i := slices.IndexFunc(a.Hidden, func(h Hidden) bool {
@@ -231,20 +230,4 @@ func (a *SearchAnswer) add(other *SearchAnswer) {
 			a.Hidden[i].Total += hidden.Total
 		}
 	}
-}
-
-// addCounts adds counts of the same values, the most frequent first.
-func addCounts(a, b []index.FacetCount) []index.FacetCount {
-	counts := make(map[string]uint64)
-	for _, c := range slices.Concat(a, b) {
-		counts[c.Value] += c.Count
-	}
-	sum := make([]index.FacetCount, 0, len(counts))
-	for value, n := range counts {
-		sum = append(sum, index.FacetCount{Value: value, Count: n})
-	}
-	slices.SortFunc(sum, func(x, y index.FacetCount) int {
-		return cmp.Or(cmp.Compare(y.Count, x.Count), strings.Compare(x.Value, y.Value))
-	})
-	return sum
 }

@@ -47,7 +47,7 @@ func (r *Reader) readFile(ctx context.Context, v store.Version) (*filePlan, erro
 	})
 	next := 0
 	if err == nil {
-		err = r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+		err = r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 			if next == len(f.pieces) {
 				return true, nil
 			}

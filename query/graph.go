@@ -3,11 +3,9 @@ package query
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"strings"
-	"sync"
 
 	"filebus/materialize/layout"
 	"filebus/store"
@@ -107,18 +105,14 @@ func (r *Reader) knowledgeVersions(ctx context.Context) ([]store.Version, error)
 	}
 	half := len(refs) / 2
 	parts := [][]record.Ref{refs[:half], refs[half:]}
-	found, failed := make([][]store.Version, len(parts)), make([]error, len(parts))
-	var workers sync.WaitGroup
-	for i, part := range parts {
-		workers.Go(func() {
-			failed[i] = r.eachVersion(ctx, part, func(_ *store.Tx, v store.Version) bool {
-				found[i] = append(found[i], v)
-				return false
-			})
+	found := make([][]store.Version, len(parts))
+	err = parallel(len(parts), func(i int) error {
+		return r.eachVersion(ctx, parts[i], func(_ *store.Tx, v store.Version) bool {
+			found[i] = append(found[i], v)
+			return false
 		})
-	}
-	workers.Wait()
-	return slices.Concat(found...), errors.Join(failed...)
+	})
+	return slices.Concat(found...), err
 }
 
 // connect adds the stated edges to both of their ends, and finds out what is
@@ -323,13 +317,16 @@ func (g *Graph) readFiles(ctx context.Context) error {
 		return err
 	}
 	found := make([][]string, len(texts))
-	parallel(len(texts), func(i int) { found[i] = changedFiles(texts[i]) })
+	err = parallel(len(texts), func(i int) error {
+		found[i] = changedFiles(texts[i])
+		return nil
+	})
 	for i, key := range keys {
 		for _, n := range g.tasks[key] {
 			g.addFiles(n, found[i])
 		}
 	}
-	return nil
+	return err
 }
 
 func (g *Graph) addFiles(n int, files []string) {

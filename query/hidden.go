@@ -31,9 +31,9 @@ const (
 
 // A Hidden is a condition without which a request would have hits.
 type Hidden struct {
-	Condition Condition
-	Values    []string // of the condition, as the request has them; of a time, none
-	Total     uint64   // hits without it, about
+	Condition Condition `json:"condition"`
+	Values    []string  `json:"values,omitempty"` // of the condition, as the request has them; of a time, none
+	Total     uint64    `json:"total"`            // hits without it, about
 }
 
 // A relaxation takes a condition out of a request.

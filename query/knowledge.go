@@ -182,39 +182,22 @@ type TagCount struct {
 // TagCounts returns the tags that begin with prefix, in order. With kinds, only
 // records of these kinds count, and tags that none of them has are left out.
 func (r *Reader) TagCounts(ctx context.Context, prefix string, kinds ...record.Kind) ([]TagCount, error) {
+	values, err := r.Values(ctx, store.FieldTag, strings.ToLower(strings.TrimSpace(prefix)))
 	var counts []TagCount
-	prefix = strings.ToLower(strings.TrimSpace(prefix))
-	err := r.store.View(ctx, func(tx *store.Tx) error {
-		for value, err := range tx.Values(store.FieldTag, prefix) {
-			if err != nil {
-				return err
-			}
-			counts = append(counts, TagCount{value.Text, value.Count})
+	for _, value := range values {
+		c := TagCount{value.Text, value.Count}
+		if len(kinds) > 0 && err == nil {
+			c.Count = 0
+			err = r.Each(ctx, store.FieldTag, c.Tag, func(_ *store.Tx, v store.Version) bool {
+				if slices.Contains(kinds, v.Record.Name.Kind) {
+					c.Count++
+				}
+				return false
+			})
 		}
-		return nil
-	})
-	if err != nil || len(kinds) == 0 {
-		return counts, err
-	}
-	var of []TagCount
-	for _, c := range counts {
-		refs, err := r.refs(ctx, store.FieldTag, c.Tag)
-		if err != nil {
-			return nil, err
-		}
-		n := 0
-		err = r.eachVersion(ctx, refs, func(_ *store.Tx, v store.Version) bool {
-			if slices.Contains(kinds, v.Record.Name.Kind) {
-				n++
-			}
-			return false
-		})
-		if err != nil {
-			return nil, err
-		}
-		if n > 0 {
-			of = append(of, TagCount{c.Tag, n})
+		if c.Count > 0 {
+			counts = append(counts, c)
 		}
 	}
-	return of, nil
+	return counts, err
 }

@@ -22,19 +22,47 @@ type ListRequest struct {
 
 // A Listing is one page of a list, newest first.
 type Listing struct {
-	Entries []Summary
-	More    bool // there are more behind them
+	Entries []Summary `json:"records"`
+	More    bool      `json:"more,omitempty"` // there are more behind them
 }
 
-// A Summary is a record in a list.
+// A Summary is a record in a list. Its fields are what every command prints of a
+// record in JSON.
 type Summary struct {
-	Version     store.Version
-	Description record.Description
-	Tokens      int // of the whole body, about
+	Version     store.Version      `json:"-"`
+	Description record.Description `json:"-"`
+
+	Name         record.Name       `json:"name"`
+	Ref          record.ShortRef   `json:"ref"`
+	Path         string            `json:"path,omitempty"`
+	Title        string            `json:"title,omitempty"`
+	Tokens       int               `json:"tokens"` // of the whole body, about
+	Time         time.Time         `json:"time"`
+	Agent        string            `json:"agent,omitempty"`
+	Conversation string            `json:"conversation,omitempty"`
+	Session      string            `json:"session,omitempty"`
+	Run          string            `json:"run,omitempty"`
+	Loop         string            `json:"loop,omitempty"`
+	Task         string            `json:"task,omitempty"`
+	Status       string            `json:"status,omitempty"`
+	Exit         *int              `json:"exit,omitempty"`
+	Tags         []string          `json:"tags,omitempty"`
+	Attributes   map[string]string `json:"attributes,omitempty"`
 }
 
-// summary is what lists show of an item.
-func summary(i item) Summary { return Summary{i.version, i.description, i.tokens()} }
+// Summarize returns what lists say of a version.
+func Summarize(tx *store.Tx, v store.Version) Summary {
+	return summary(item{v, tx.Description(v.Ref)})
+}
+
+func summary(i item) Summary {
+	r, d := i.version.Record, i.description
+	return Summary{
+		Version: i.version, Description: d, Name: r.Name, Ref: record.ShortRef(i.version.Ref), Path: r.Path, Title: d.Title,
+		Tokens: i.tokens(), Time: r.Time, Agent: r.Agent, Conversation: r.Conversation, Session: r.Session, Run: r.Run,
+		Loop: r.Loop, Task: r.Task, Status: r.Status, Exit: r.Exit, Tags: r.Tags, Attributes: d.Attributes,
+	}
+}
 
 // List returns the current records that match, newest first. It uses the
 // look-up of the rarest field that is set; without one, it reads the log from its
@@ -47,7 +75,7 @@ func (r *Reader) List(ctx context.Context, request ListRequest) (Listing, error)
 	case request.At > 0:
 		err = r.listAt(ctx, &p)
 	case field != "":
-		err = r.listField(ctx, &p, field, value)
+		err = r.Each(ctx, field, value, p.add) // newest first
 	default:
 		err = r.listLog(ctx, &p)
 	}
@@ -74,7 +102,7 @@ func (p *page) add(tx *store.Tx, v store.Version) (full bool) {
 		p.listing.More = true
 		return true
 	}
-	p.listing.Entries = append(p.listing.Entries, summary(item{v, tx.Description(v.Ref)}))
+	p.listing.Entries = append(p.listing.Entries, Summarize(tx, v))
 	return false
 }
 
@@ -108,7 +136,7 @@ func (r *Reader) refs(ctx context.Context, field store.Field, value string) (ref
 // eachVersion calls visit with the versions of refs, in slices, until it says
 // that it has enough. What was dropped meanwhile is left out.
 func (r *Reader) eachVersion(ctx context.Context, refs []record.Ref, visit func(tx *store.Tx, v store.Version) (enough bool)) error {
-	return r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		if len(refs) == 0 {
 			return true, nil
 		}
@@ -130,19 +158,10 @@ func mustFind(v store.Version, err error) (store.Version, error) {
 	return v, err
 }
 
-// listField takes the heads of one look-up, which come newest first.
-func (r *Reader) listField(ctx context.Context, p *page, field store.Field, value string) error {
-	refs, err := r.refs(ctx, field, value)
-	if err != nil {
-		return err
-	}
-	return r.eachVersion(ctx, refs, p.add)
-}
-
 // listLog reads the log from its end: a put whose record is still head counts.
 func (r *Reader) listLog(ctx context.Context, p *page) error {
 	next, begun := uint64(0), false
-	return r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		if !begun {
 			next, begun = tx.Position(), true
 		}
@@ -176,7 +195,7 @@ func (r *Reader) listLog(ctx context.Context, p *page) error {
 func (r *Reader) listAt(ctx context.Context, p *page) error {
 	var found []store.Version
 	var last record.Name
-	err := r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	err := r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		end := time.Now().Add(storeSlice)
 		for n, err := range tx.NamesAt(last, p.request.At) {
 			if err != nil {
@@ -208,7 +227,7 @@ func (r *Reader) listAt(ctx context.Context, p *page) error {
 
 // addAll adds versions in the order given, with their descriptions.
 func (r *Reader) addAll(ctx context.Context, p *page, found []store.Version) error {
-	return r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		if len(found) == 0 {
 			return true, nil
 		}

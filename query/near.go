@@ -45,7 +45,7 @@ func (r *Reader) eachName(ctx context.Context, visit func(tx *store.Tx, n store.
 // eachNameFrom does so from the first name that is not before a given one.
 func (r *Reader) eachNameFrom(ctx context.Context, last record.Name, visit func(tx *store.Tx, n store.NamedRef) (more bool, err error)) error {
 	begun := false
-	return r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		end := time.Now().Add(storeSlice)
 		for n, err := range tx.Names(last) {
 			if err != nil {

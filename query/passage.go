@@ -2,6 +2,7 @@ package query
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -31,10 +32,12 @@ func queryTerms(query string) terms {
 }
 
 // A Span is a range of lines, counted from 1, with both ends in it.
-type Span struct {
-	From int `json:"from"`
-	To   int `json:"to"`
-}
+type Span struct{ From, To int }
+
+// MarshalJSON writes [from, to].
+func (s Span) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "[%d,%d]", s.From, s.To), nil }
+
+func (s Span) String() string { return fmt.Sprintf("%d-%d", s.From, s.To) }
 
 // A passage is the part of a text that answers a query best.
 type passage struct {

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"filebus/index"
@@ -63,13 +62,12 @@ func (q *SearchRequest) page(found []finding, from int) []finding {
 // readNear reads the beginnings of bodies, on all cores, and how near the query's
 // words stand in them.
 func (f *finder) readNear(found []finding) error {
-	failed := make([]error, len(found))
-	parallel(len(found), func(i int) {
-		if !found[i].gone {
-			failed[i] = f.readNearOf(&found[i])
+	return parallel(len(found), func(i int) error {
+		if found[i].gone {
+			return nil
 		}
+		return f.readNearOf(&found[i])
 	})
-	return errors.Join(failed...)
 }
 
 // readNearOf looks at one body. What was found in one that is short is kept, since

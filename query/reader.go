@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -66,9 +67,9 @@ func New(s *store.Store, opts Options) *Reader {
 // Store returns the store that the Reader answers from.
 func (r *Reader) Store() *store.Store { return r.store }
 
-// inSlices calls step again and again, in a new transaction whenever a slice of
+// InSlices calls step again and again, in a new transaction whenever a slice of
 // time is over, until step says that it is done.
-func (r *Reader) inSlices(ctx context.Context, step func(tx *store.Tx) (done bool, err error)) error {
+func (r *Reader) InSlices(ctx context.Context, step func(tx *store.Tx) (done bool, err error)) error {
 	for done := false; !done; {
 		err := r.store.View(ctx, func(tx *store.Tx) (err error) {
 			for end := time.Now().Add(storeSlice); !done && err == nil && time.Now().Before(end); {
@@ -100,16 +101,30 @@ func (i *item) tokens() int {
 	return record.EstimateTokens(i.version.Record.Size)
 }
 
-// parallel calls work with each number below n, on all cores.
-func parallel(n int, work func(i int)) {
+// parallel calls work with each number below n, on all cores, and joins the errors.
+func parallel(n int, work func(i int) error) error {
 	var next atomic.Int64
 	var workers sync.WaitGroup
+	failed := make([]error, n)
 	for range min(n, runtime.GOMAXPROCS(0)) {
 		workers.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				work(i)
+				failed[i] = work(i)
 			}
 		})
 	}
 	workers.Wait()
+	return errors.Join(failed...)
+}
+
+// eachOf calls visit with each of some things, in slices: see InSlices.
+func eachOf[T any](ctx context.Context, r *Reader, things []T, visit func(tx *store.Tx, thing T) error) error {
+	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
+		if len(things) == 0 {
+			return true, nil
+		}
+		thing := things[0]
+		things = things[1:]
+		return false, visit(tx, thing)
+	})
 }

@@ -129,17 +129,12 @@ func (g *Graph) describeSteps(ctx context.Context, steps []step) ([]Related, err
 // describe reads what lists show of nodes.
 func (g *Graph) describe(ctx context.Context, nodes []int) ([]Knowledge, error) {
 	var entries []Knowledge
-	next := 0
-	err := g.reader.inSlices(ctx, func(tx *store.Tx) (bool, error) {
-		if next == len(nodes) {
-			return true, nil
-		}
-		n := g.nodes[nodes[next]]
-		next++
+	err := eachOf(ctx, g.reader, nodes, func(tx *store.Tx, node int) error {
+		n := g.nodes[node]
 		entry, _ := (&KnowledgeRequest{}).match(item{n.version, tx.Description(n.version.Ref)})
 		entry.SupersededBy = n.by
 		entries = append(entries, entry)
-		return false, nil
+		return nil
 	})
 	return entries, err
 }

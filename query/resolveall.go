@@ -16,17 +16,14 @@ type Resolution struct {
 // ResolveAll resolves many texts, each as Resolve does.
 func (r *Reader) ResolveAll(ctx context.Context, texts []string, opts ResolveOptions) ([]Resolution, error) {
 	found := make([]Resolution, 0, len(texts))
-	err := r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
-		if len(found) == len(texts) {
-			return true, nil
-		}
-		s := resolver{tx: tx, text: texts[len(found)], opts: opts}
+	err := eachOf(ctx, r, texts, func(tx *store.Tx, text string) error {
+		s := resolver{tx: tx, text: text, opts: opts}
 		v, err := s.resolve()
 		if errors.Is(err, store.ErrNotFound) {
 			err = absent(s.text, s.retired, nil)
 		}
 		found = append(found, Resolution{v, err})
-		return false, nil
+		return nil
 	})
 	return found, err
 }

@@ -99,7 +99,7 @@ func (s *scan) run(ctx context.Context) error {
 func (s *scan) gather(ctx context.Context) ([]scanned, error) {
 	var found []scanned
 	size := int64(0)
-	err := s.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	err := s.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		if s.next <= s.stop || size > scanBatch {
 			return true, nil
 		}
@@ -149,8 +149,7 @@ func (s *scan) candidate(tx *store.Tx, e store.Entry) (c scanned, wanted bool, e
 
 // look counts the query's terms in candidates, on all cores, and keeps the best.
 func (s *scan) look(candidates []scanned) error {
-	failed := make([]error, len(candidates))
-	parallel(len(candidates), func(i int) { failed[i] = s.count(&candidates[i]) })
+	err := parallel(len(candidates), func(i int) error { return s.count(&candidates[i]) })
 	for _, c := range candidates {
 		if !c.out && (c.terms > 0 || len(s.terms) == 0) {
 			s.matched++
@@ -161,7 +160,7 @@ func (s *scan) look(candidates []scanned) error {
 		return cmp.Or(cmp.Compare(b.terms, a.terms), cmp.Compare(b.version.Position, a.version.Position))
 	})
 	s.best = s.best[:min(len(s.best), s.keep)]
-	return errors.Join(failed...)
+	return err
 }
 
 // count counts the distinct terms in what the index would have of c, and finds out

@@ -61,55 +61,59 @@ type SearchRequest struct {
 
 // A SearchAnswer is one page of hits.
 type SearchAnswer struct {
-	Hits  []Hit
-	Total uint64 // of all pages, about: records may change meanwhile
+	Hits  []Hit  `json:"-"`
+	Total uint64 `json:"total"` // of all pages, about: records may change meanwhile
 	// Unindexed is the number of log entries that the index does not know: more
 	// than 0 when the time to wait was over. What they put was scanned, newest
 	// first, for as long as a search may take.
-	Unindexed uint64
+	Unindexed uint64 `json:"unindexed,omitempty"`
 	// ScanIncomplete says that the scan of unindexed or older versions, or of what
 	// may have a phrase, ran out of time before it had seen all.
-	ScanIncomplete bool
+	ScanIncomplete bool `json:"scan_incomplete,omitempty"`
 	// AsPhrase is the query, if it was looked for as a phrase because no index has
 	// any of its words.
-	AsPhrase string
-	// Facets are the counts that were asked for, most frequent value first.
-	Facets map[index.Facet][]index.FacetCount
+	AsPhrase string `json:"as_phrase,omitempty"`
 	// Unknown are words of the query, as it writes them and five at most, that no
 	// record has, where the others have hits. Numbers are not among them. There are none
 	// with IndexedOnly or History, and while log entries are not indexed.
-	Unknown []string
+	Unknown []string `json:"unknown,omitempty"`
 	// DidYouMean is a text that finds something, where that of the request, which is
 	// spelled like it, finds nothing, or nothing for words that are Unknown.
-	DidYouMean string
+	DidYouMean string `json:"did_you_mean,omitempty"`
 	// Hidden are the conditions of a request without hits that are in the way of some.
-	Hidden []Hidden
+	Hidden []Hidden `json:"hidden,omitempty"`
+	// Facets are the counts that were asked for, most frequent value first.
+	Facets map[index.Facet][]index.FacetCount `json:"-"`
 }
 
 // A Hit is a record that was found, with the part of it to read.
 type Hit struct {
-	Name      record.Name
-	Ref       record.Ref
-	Path      string // slash-separated, below the tree's root
-	Title     string
-	Section   string // the heading that the lines stand under, if any
-	Lines     Span   // in the body; zero when it is not text
-	FileLines Span   // in the mirrored file: of an entry, further down than Lines; zero when Older
-	Words     Span   // of Lines, those with the words that stand together best; zero without any
-	Snippet   Snippet
-	Tokens    int // of the whole body, about
-	Agent     string
-	Time      time.Time
-	Score     float64        // 0 for scanned hits
-	Scanned   bool           // found by a scan, not by rank
-	Older     bool           // current no more
-	Damaged   bool           // its body cannot be read: what is said of it was stored beside
-	Store     string         // the folder of its store; only of SearchEverywhere
-	Like      []record.Name  // near-duplicates that stand behind it, best first
-	Points    []index.Points // see SearchRequest.Explain
-	Nearness  float64        // what words standing close together added to Score
-	Files     []string       // that the lines name, or else the text's beginning, as they write them
-	Commits   int            // that changed such a file since; see CountCommits
+	Name      record.Name     `json:"name"`
+	Ref       record.ShortRef `json:"ref"`
+	Tree      record.Tree     `json:"tree,omitempty"` // of its name, as Kind is
+	Kind      record.Kind     `json:"kind"`
+	Path      string          `json:"path,omitempty"` // slash-separated, below the tree's root
+	Title     string          `json:"title,omitempty"`
+	Section   string          `json:"section,omitempty"`   // the heading that the lines stand under, if any
+	Lines     Span            `json:"lines,omitzero"`      // in the body; zero when it is not text
+	FileLines Span            `json:"file_lines,omitzero"` // in the mirrored file; zero when Older
+	Words     Span            `json:"-"`                   // of Lines, where the words stand together best
+	Snippet
+	Tokens   int            `json:"tokens"` // of the whole body, about
+	Agent    string         `json:"agent,omitempty"`
+	Time     time.Time      `json:"time"`
+	Score    float64        `json:"score"`                   // 0 for scanned hits
+	Scanned  bool           `json:"scanned,omitempty"`       // found by a scan, not by rank
+	Older    bool           `json:"older,omitempty"`         // current no more
+	Damaged  bool           `json:"damaged,omitempty"`       // its body cannot be read
+	Like     []record.Name  `json:"like,omitempty"`          // near-duplicates that stand behind it, best first
+	Commits  int            `json:"commits_since,omitempty"` // that changed one of Files since; see CountCommits
+	Points   []index.Points `json:"explain,omitempty"`       // see SearchRequest.Explain
+	Nearness float64        `json:"nearness,omitempty"`      // what words standing close together added to Score
+	Body     string         `json:"text,omitempty"`          // of the lines, where they are given in place of the snippet
+	Left     int            `json:"left,omitempty"`          // tokens of the lines that Body lacks, about
+	Store    string         `json:"store,omitempty"`         // the folder of its store; only of SearchEverywhere
+	Files    []string       `json:"-"`                       // that the lines name, or else the beginning
 }
 
 // Search brings the index up to date and answers from it. When that takes
@@ -258,23 +262,18 @@ type finding struct {
 
 // findings reads the heads of ranked hits.
 func (r *Reader) findings(ctx context.Context, hits []index.Hit) (found []finding, err error) {
-	err = r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
-		if len(hits) == 0 {
-			return true, nil
-		}
-		hit := hits[0]
-		hits = hits[1:]
+	err = eachOf(ctx, r, hits, func(tx *store.Tx, hit index.Hit) error {
 		v, err := tx.Head(hit.Name)
 		if errors.Is(err, store.ErrNotFound) {
 			found = append(found, finding{ranked: hit, gone: true})
-			return false, nil
+			return nil
 		}
 		if err != nil {
-			return false, err
+			return err
 		}
 		content, err := contentOf(tx, v)
 		found = append(found, finding{item: item{v, tx.Description(v.Ref)}, content: content, ranked: hit})
-		return false, err
+		return err
 	})
 	return found, err
 }
@@ -283,9 +282,11 @@ func (r *Reader) findings(ctx context.Context, hits []index.Hit) (found []findin
 // their files.
 func (f *finder) hits(ctx context.Context, found []finding) ([]Hit, error) {
 	out := make([]Hit, len(found))
-	failed := make([]error, len(found))
-	parallel(len(found), func(i int) { out[i], failed[i] = f.hit(&found[i]) })
-	if err := errors.Join(failed...); err != nil {
+	err := parallel(len(found), func(i int) (err error) {
+		out[i], err = f.hit(&found[i])
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	for i := range out {
@@ -308,7 +309,8 @@ func (f *finder) hits(ctx context.Context, found []finding) ([]Hit, error) {
 func (f *finder) hit(found *finding) (Hit, error) {
 	r := found.version.Record
 	h := Hit{
-		Name: r.Name, Ref: found.version.Ref, Path: r.Path, Title: found.description.Title,
+		Name: r.Name, Ref: record.ShortRef(found.version.Ref), Tree: r.Name.Tree, Kind: r.Name.Kind, Path: r.Path,
+		Title:  found.description.Title,
 		Tokens: found.tokens(), Agent: r.Agent, Time: r.Time, Score: found.ranked.Score,
 		Like: found.ranked.Like, Points: found.ranked.Points,
 		Nearness: found.nearness,

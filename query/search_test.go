@@ -253,7 +253,7 @@ func TestSearchHistory(t *testing.T) {
 	if got, want := found(answer), []string{"note/now", "note/gone", "note/a"}; !slices.Equal(got, want) {
 		t.Fatalf("with history: found %v; want %v", got, want)
 	}
-	if h := answer.Hits[2]; h.Ref != old.Ref || !h.Older || h.FileLines != (query.Span{}) || answer.Hits[0].Older {
+	if h := answer.Hits[2]; h.Ref != record.ShortRef(old.Ref) || !h.Older || h.FileLines != (query.Span{}) || answer.Hits[0].Older {
 		t.Errorf("with history: %+v; want the old version, marked", h)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"filebus/store"
+	"filebus/store/record"
 )
 
 // linesOf returns some lines of a text, their ends included.
@@ -31,9 +32,37 @@ func linesOf(text []byte, lines Span) []byte {
 
 // A SectionText is what stands in the lines of a hit.
 type SectionText struct {
-	Text []byte // whole lines, but for one that alone is too long
-	Last int    // the last line in it; 0: none
-	Left int64  // bytes of the lines that had no room
+	Text  []byte // whole lines, but for one that alone is too long
+	First int    // the first line of the hit
+	Last  int    // the last line in Text; 0: none
+	Left  int64  // bytes of the lines that had no room
+}
+
+// Next returns the line from which the rest goes on: again the last one if that is
+// cut itself.
+func (s SectionText) Next() int { return s.First + bytes.Count(s.Text, []byte("\n")) }
+
+// Cut returns the section with at most size bytes.
+func (s SectionText) Cut(size int) SectionText {
+	if size >= len(s.Text) {
+		return s
+	}
+	text := s.Text[:max(size, 0)]
+	if end := bytes.LastIndexByte(text, '\n'); end >= 0 {
+		text = text[:end+1]
+	}
+	cut := SectionText{Text: validCut(text), First: s.First, Left: s.Left + int64(len(s.Text))}
+	if len(cut.Text) > 0 {
+		cut.Left -= int64(len(cut.Text))
+		cut.Last = cut.First + bytes.Count(cut.Text[:len(cut.Text)-1], []byte("\n"))
+	}
+	return cut
+}
+
+// From returns the section from one of its lines on.
+func (s SectionText) From(line int) SectionText {
+	s.Text, s.First = linesOf(s.Text, Span{line - s.First + 1, math.MaxInt}), line
+	return s
 }
 
 // Section reads the lines of a hit from the version that was found, whatever has
@@ -45,7 +74,7 @@ func (r *Reader) Section(ctx context.Context, h *Hit, size int) (SectionText, er
 	}
 	var content store.Content
 	err := r.store.View(ctx, func(tx *store.Tx) error {
-		v, err := tx.Get(h.Ref)
+		v, err := tx.Get(record.Ref(h.Ref))
 		if err == nil {
 			content, err = tx.Content(v.Record)
 		}
@@ -67,5 +96,5 @@ func (r *Reader) Section(ctx context.Context, h *Hit, size int) (SectionText, er
 	if err := errors.Join(out.copy(body, part), body.Close()); err != nil {
 		return SectionText{}, fmt.Errorf("reading %s: %w", h.Name, err)
 	}
-	return SectionText{text.Bytes(), out.last, out.kept}, nil
+	return SectionText{text.Bytes(), h.Lines.From, out.last, out.kept}, nil
 }

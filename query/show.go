@@ -14,48 +14,58 @@ import (
 // A Detail is what there is to say about a version besides its body.
 type Detail struct {
 	Summary
-	Current  bool           // it is the head of its name
-	Versions []VersionEvent // what happened to its name, oldest first
-	Outline  []Heading      // of a text
-	Entries  []FileEntry    // of a frame: those of its file, in order
+	Current  bool           `json:"current"` // it is the head of its name
+	FullRef  record.Ref     `json:"full_ref"`
+	Body     record.Digest  `json:"body"`
+	Size     int64          `json:"size"`
+	Words    int            `json:"words,omitempty"`
+	Preview  string         `json:"preview,omitempty"`
+	Source   record.Source  `json:"source"`
+	Links    []record.Link  `json:"links,omitempty"`
+	From     []record.Ref   `json:"from,omitempty"`
+	Versions []VersionEvent `json:"versions"`          // what happened to its name, oldest first
+	Outline  []Heading      `json:"outline,omitempty"` // of a text
+	Entries  []FileEntry    `json:"entries,omitempty"` // of a frame: those of its file, in order
 }
 
 // A VersionEvent is one line of a name's history.
 type VersionEvent struct {
-	Position uint64
-	Time     time.Time
-	Change   string // put, retire, conflict, resolve, drop
-	Ref      record.Ref
-	Tokens   int    // of the version's body, about; 0 when it is dropped
-	Agent    string // that made the version
+	Position uint64          `json:"position"`
+	Time     time.Time       `json:"time"`
+	Change   string          `json:"change"` // put, retire, conflict, resolve, drop
+	Ref      record.ShortRef `json:"ref"`
+	Tokens   int             `json:"tokens,omitempty"` // of the version's body, about; 0 when it is dropped
+	Agent    string          `json:"agent,omitempty"`  // that made the version
 }
 
 // A Heading is a line of an outline.
 type Heading struct {
-	Title  string
-	Level  int  // 1 to 6
-	Lines  Span // in the body, of the whole section
-	Tokens int  // of the whole section, about
+	Title  string `json:"title"`
+	Level  int    `json:"level"`  // 1 to 6
+	Lines  Span   `json:"lines"`  // in the body, of the whole section
+	Tokens int    `json:"tokens"` // of the whole section, about
 }
 
 // A FileEntry is an entry of an aggregate file.
 type FileEntry struct {
 	Summary
-	Line int // of the file, where it begins
+	Line int `json:"line"` // of the file, where it begins
 }
 
 // Show returns the details of a version.
 func (r *Reader) Show(ctx context.Context, v store.Version) (Detail, error) {
-	d := Detail{}
+	of := v.Record
+	d := Detail{FullRef: v.Ref, Body: of.Body, Size: of.Size, Source: of.Source, Links: of.Links, From: of.From}
 	err := r.store.View(ctx, func(tx *store.Tx) (err error) {
-		d.Summary = summary(item{v, tx.Description(v.Ref)})
+		d.Summary = Summarize(tx, v)
+		d.Words, d.Preview = d.Description.Words, d.Description.Preview
 		d.Versions, d.Current, err = versions(tx, v)
 		return err
 	})
 	if err != nil {
 		return d, err
 	}
-	if v.Record.Name.Kind == record.KindFrame {
+	if of.Name.Kind == record.KindFrame {
 		d.Entries, err = r.entries(ctx, v)
 		return d, err
 	}
@@ -80,7 +90,7 @@ func versions(tx *store.Tx, v store.Version) (list []VersionEvent, current bool,
 		if err != nil {
 			return nil, false, err
 		}
-		line := VersionEvent{Position: e.Position, Time: entry.Time, Change: changeWord(e.Change), Ref: e.Ref}
+		line := VersionEvent{e.Position, entry.Time, changeWord(e.Change), record.ShortRef(e.Ref), 0, ""}
 		of, err := tx.Get(e.Ref)
 		switch {
 		case errors.Is(err, store.ErrDropped):

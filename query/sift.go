@@ -140,26 +140,23 @@ func (s *sifter) passing(ctx context.Context, hits []index.Hit) (map[record.Name
 	if err != nil {
 		return nil, err
 	}
-	failed := make([]error, len(found))
 	passes := make(map[record.Name]bool)
 	var mu sync.Mutex
-	parallel(len(found), func(i int) {
+	err = parallel(len(found), func(i int) error {
 		if found[i].gone || s.isScanned(&found[i]) || ctx.Err() != nil {
-			return
+			return nil
 		}
-		passed := s.filter == nil
-		if !passed {
-			var texts [][]byte
-			texts, failed[i] = found[i].texts()
-			passed = failed[i] == nil && s.filter.passes(texts)
+		if s.filter != nil {
+			if texts, err := found[i].texts(); err != nil || !s.filter.passes(texts) {
+				return err
+			}
 		}
-		if passed {
-			mu.Lock()
-			passes[found[i].version.Record.Name] = true
-			mu.Unlock()
-		}
+		mu.Lock()
+		passes[found[i].version.Record.Name] = true
+		mu.Unlock()
+		return nil
 	})
-	return passes, errors.Join(append(failed, ctx.Err())...)
+	return passes, errors.Join(err, ctx.Err())
 }
 
 // isScanned reports whether a record has changed since it was indexed and is left to

@@ -21,14 +21,13 @@ type Commit struct {
 	Files []string
 }
 
-// CountCommits fills in Hit.Commits of the hits of the own tree. The log returns
+// CountCommits fills in Hit.Commits of those hits that are of the own tree. The log returns
 // the commits not older than a time that changed any of some files; it is called
 // once at most, and only when a hit names files.
-func (a *SearchAnswer) CountCommits(log func(since time.Time, files []string) []Commit) {
+func CountCommits(hits []*Hit, log func(since time.Time, files []string) []Commit) {
 	var since time.Time
 	var files []string
-	for i := range a.Hits {
-		h := &a.Hits[i]
+	for _, h := range hits {
 		if h.Name.Tree != "" || len(h.Files) == 0 {
 			continue
 		}
@@ -42,8 +41,8 @@ func (a *SearchAnswer) CountCommits(log func(since time.Time, files []string) []
 	}
 	slices.Sort(files)
 	commits := log(since, slices.Compact(files))
-	for i := range a.Hits {
-		if h := &a.Hits[i]; h.Name.Tree == "" {
+	for _, h := range hits {
+		if h.Name.Tree == "" {
 			h.Commits = h.countCommits(commits)
 		}
 	}

@@ -47,15 +47,15 @@ func TestFilesOfTheSection(t *testing.T) {
 
 func TestCountCommits(t *testing.T) {
 	at := func(minute int) time.Time { return time.Date(2026, 3, 2, 10, minute, 0, 0, time.UTC) }
-	answer := query.SearchAnswer{Hits: []query.Hit{
+	hits := []*query.Hit{
 		{Name: record.Name{Kind: record.KindNote, ID: "a"}, Time: at(5), Files: []string{"x.go", "y.go"}},
 		{Name: record.Name{Kind: record.KindNote, ID: "b"}, Time: at(2), Files: []string{"y.go"}},
 		{Name: record.Name{Tree: "lib", Kind: record.KindNote, ID: "c"}, Time: at(1), Files: []string{"x.go"}},
 		{Name: record.Name{Kind: record.KindNote, ID: "d"}, Time: at(1)},
-	}}
+	}
 	var since time.Time
 	var files []string
-	answer.CountCommits(func(from time.Time, asked []string) []query.Commit {
+	query.CountCommits(hits, func(from time.Time, asked []string) []query.Commit {
 		since, files = from, asked
 		return []query.Commit{
 			{Time: at(9), Files: []string{"x.go", "y.go"}}, {Time: at(7), Files: []string{"x.go"}},
@@ -63,7 +63,7 @@ func TestCountCommits(t *testing.T) {
 		}
 	})
 	var got []int
-	for _, h := range answer.Hits {
+	for _, h := range hits {
 		got = append(got, h.Commits)
 	}
 	if want := []int{2, 2, 0, 0}; !slices.Equal(got, want) {
@@ -72,8 +72,7 @@ func TestCountCommits(t *testing.T) {
 	if want := []string{"x.go", "y.go"}; !since.Equal(at(2)) || !slices.Equal(files, want) {
 		t.Errorf("asked for %q since %v; want %q since %v", files, since, want, at(2))
 	}
-	none := query.SearchAnswer{Hits: answer.Hits[2:]}
-	none.CountCommits(func(time.Time, []string) []query.Commit {
+	query.CountCommits(hits[2:], func(time.Time, []string) []query.Commit {
 		t.Error("the log was asked for though no hit of the own tree names a file")
 		return nil
 	})

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"unicode"
 	"unicode/utf8"
 )
@@ -10,14 +11,16 @@ const maxSnippet = 160
 
 // A Snippet is a piece of a text on one line, with the words that matched.
 type Snippet struct {
-	Text  string    `json:"text"`
+	Text  string    `json:"snippet,omitempty"`
 	Marks []ByteRun `json:"marks,omitempty"` // in the order of the text, apart from each other
 }
 
 // A ByteRun is the range [Start, End) of the bytes of a text.
-type ByteRun struct {
-	Start int `json:"start"`
-	End   int `json:"end"`
+type ByteRun struct{ Start, End int }
+
+// MarshalJSON writes [start, end].
+func (r ByteRun) MarshalJSON() ([]byte, error) {
+	return fmt.Appendf(nil, "[%d,%d]", r.Start, r.End), nil
 }
 
 // A window is a run of matches, first and last included.

@@ -84,17 +84,13 @@ func (r *Reader) Superseded(ctx context.Context) (map[record.Name]record.Name, e
 			}
 		}
 	}
-	err = r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
-		if len(by) == 0 {
-			return true, nil
+	err = eachOf(ctx, r, by, func(tx *store.Tx, p pair) error {
+		_, err := tx.Head(p.newer)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
 		}
-		if _, err := tx.Head(by[0].newer); err == nil {
-			stated[by[0]] = true
-		} else if !errors.Is(err, store.ErrNotFound) {
-			return false, err
-		}
-		by = by[1:]
-		return false, nil
+		stated[p] = err == nil
+		return err
 	})
 	superseded := map[record.Name]record.Name{}
 	for p := range stated {
@@ -111,13 +107,13 @@ func (r *Reader) Superseded(ctx context.Context) (map[record.Name]record.Name, e
 // currentClaims returns the claims as of now, from what is kept of them and the
 // log since. It keeps them if that was much.
 func (r *Reader) currentClaims(ctx context.Context) (*claims, error) {
-	var origin record.StoreID
-	if err := r.store.View(ctx, func(tx *store.Tx) error { origin = tx.Origin(); return nil }); err != nil {
+	at, err := r.newCatchUp(ctx)
+	if err != nil {
 		return nil, err
 	}
 	file := filepath.Join(r.dir, supersededFile)
-	c := readClaims(file, origin)
-	err := r.follow(ctx, c)
+	c := readClaims(file, at.origin)
+	err = r.follow(ctx, c)
 	if errors.Is(err, errAnew) {
 		if c, err = r.claimsAnew(ctx); err == nil {
 			err = r.follow(ctx, c) // what was put meanwhile
@@ -127,7 +123,7 @@ func (r *Reader) currentClaims(ctx context.Context) (*claims, error) {
 		}
 	}
 	if err == nil && c.position >= c.kept+keepEntries {
-		c.write(file, origin)
+		c.write(file, at.origin)
 	}
 	return c, err
 }
@@ -140,7 +136,7 @@ var errAnew = errors.New("the claims must be read anew")
 // name nobody knows.
 func (r *Reader) follow(ctx context.Context, c *claims) error {
 	begun := false
-	return r.inSlices(ctx, func(tx *store.Tx) (bool, error) {
+	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		if !begun {
 			begun = true
 			if err := c.check(tx); err != nil {

@@ -68,19 +68,13 @@ func (c *catchUp) indexedNames(ctx context.Context) ([]record.Name, error) {
 // headless returns the deletions of those names that have no current version.
 func (c *catchUp) headless(ctx context.Context, names []record.Name) ([]index.Change, error) {
 	var gone []index.Change
-	err := c.inSlices(ctx, func(tx *store.Tx) (bool, error) {
-		if len(names) == 0 {
-			return true, nil
+	err := eachOf(ctx, c.Reader, names, func(tx *store.Tx, name record.Name) error {
+		_, isHead, err := tx.Last(name)
+		if errors.Is(err, store.ErrNotFound) || err == nil && !isHead {
+			gone = append(gone, index.Change{Name: name})
+			return nil
 		}
-		_, isHead, err := tx.Last(names[0])
-		switch {
-		case errors.Is(err, store.ErrNotFound), err == nil && !isHead:
-			gone = append(gone, index.Change{Name: names[0]})
-		case err != nil:
-			return false, err
-		}
-		names = names[1:]
-		return false, nil
+		return err
 	})
 	return gone, err
 }

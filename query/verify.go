@@ -7,8 +7,6 @@ import (
 	"os"
 
 	"filebus/index"
-	"filebus/store"
-	"filebus/store/record"
 	"filebus/store/turnstile"
 )
 
@@ -16,11 +14,7 @@ import (
 // of the damaged file. An index that does not exist, or that the next search
 // makes again because it is of another store or format, is not damaged.
 func (r *Reader) VerifyIndex(ctx context.Context) error {
-	var origin record.StoreID
-	err := r.store.View(ctx, func(tx *store.Tx) error {
-		origin = tx.Origin()
-		return nil
-	})
+	c, err := r.newCatchUp(ctx)
 	if err != nil {
 		return err
 	}
@@ -31,11 +25,9 @@ func (r *Reader) VerifyIndex(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = index.Verify(r.dir, origin)
-	for _, harmless := range []error{index.ErrNotExist, index.ErrForeign, index.ErrFormat} {
-		if errors.Is(err, harmless) {
-			err = nil
-		}
+	err = index.Verify(r.dir, c.origin)
+	if mustRenew(err) && !errors.Is(err, index.ErrDamaged) {
+		err = nil
 	}
 	return errors.Join(err, hold.Release())
 }

@@ -21,13 +21,13 @@ import (
 
 // A Report is what Check found.
 type Report struct {
-	Position uint64   // the log was checked up to here
-	Records  int      // that are stored
-	Dropped  int      // whose content was destroyed on purpose
-	Bodies   int      // distinct ones
-	Bytes    int64    // of all bodies, uncompressed
-	Faults   []string // each breaks an invariant; none in a sound store
-	Remarks  []string // what costs space or can be rebuilt
+	Position uint64   `json:"position"`          // the log was checked up to here
+	Records  int      `json:"records"`           // that are stored
+	Dropped  int      `json:"dropped"`           // whose content was destroyed on purpose
+	Bodies   int      `json:"bodies"`            // distinct ones
+	Bytes    int64    `json:"bytes"`             // of all bodies, uncompressed
+	Faults   []string `json:"faults"`            // each breaks an invariant; none in a sound store
+	Remarks  []string `json:"remarks,omitempty"` // what costs space or can be rebuilt
 }
 
 // Err returns ErrDamaged if there are faults.

@@ -76,6 +76,9 @@ func (e *SchemaError) Error() string {
 	return fmt.Sprintf("store %s has schema %d; this filebus knows up to %d", e.Dir, e.Want, e.Have)
 }
 
+// Is reports whether target is record.NewerStore.
+func (e *SchemaError) Is(target error) bool { return target == record.NewerStore }
+
 func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrDamaged, fmt.Errorf(format, args...))
 }

@@ -92,9 +92,6 @@ func printCapture(env *environ, r *materialize.CaptureReport, dryRun, all bool) 
 	}
 	printProblems(env, r.Problems, all)
 	if env.global.json {
-		if r.Skipped == nil {
-			r.Skipped = []materialize.Skipped{}
-		}
 		return env.printJSON(r)
 	}
 	if dryRun {

@@ -39,10 +39,10 @@ func newConflictsCommand(env *environ) *cobra.Command {
 
 // conflictView is what conflicts prints of one pair.
 type conflictView struct {
-	Name  string `json:"name"`
-	Store string `json:"store,omitempty"` // the ref that is current, empty if the name was retired
-	File  string `json:"file"`            // the ref of the file's side
-	Time  string `json:"time"`
+	Name  record.Name `json:"name"`
+	Store record.Ref  `json:"store,omitzero"` // that is current; zero if the name was retired
+	File  record.Ref  `json:"file"`           // of the file's side
+	Time  string      `json:"time"`
 }
 
 func runConflicts(ctx context.Context, env *environ) error {
@@ -54,16 +54,16 @@ func runConflicts(ctx context.Context, env *environ) error {
 	if err != nil {
 		return err
 	}
-	views := []conflictView{}
+	var views []conflictView
 	var rows [][]string
 	for _, c := range open {
-		v := conflictView{Name: c.Name.String(), File: c.File.Ref.String(), Time: record.FormatTime(c.File.Record.Time)}
+		v := conflictView{Name: c.Name, File: c.File.Ref, Time: record.FormatTime(c.File.Record.Time)}
 		head := "hidden"
 		if c.Head != nil {
-			v.Store, head = c.Head.Ref.String(), c.Head.Ref.Short()
+			v.Store, head = c.Head.Ref, c.Head.Ref.Short()
 		}
 		views = append(views, v)
-		rows = append(rows, []string{v.Name, "store " + head, "file " + c.File.Ref.Short(), v.Time[:19] + "Z"})
+		rows = append(rows, []string{v.Name.String(), "store " + head, "file " + c.File.Ref.Short(), v.Time[:19] + "Z"})
 	}
 	if env.global.json {
 		return env.printJSON(views)
@@ -99,25 +99,22 @@ func runConflictsShow(ctx context.Context, env *environ, text string) error {
 		return err
 	}
 	type sides struct {
-		Name  string  `json:"name"`
-		Store *string `json:"store"` // the text; null if the name was retired
-		File  string  `json:"file"`
+		Name  record.Name `json:"name"`
+		Store *string     `json:"store"` // the text; null if the name was retired
+		File  string      `json:"file"`
 	}
 	var views []sides
 	for _, c := range open {
-		v := sides{Name: c.Name.String()}
 		file, err := w.TextOf(ctx, c.File)
-		if err != nil {
-			return err
-		}
-		v.File = string(file)
-		if c.Head != nil {
-			text, err := w.TextOf(ctx, *c.Head)
-			if err != nil {
-				return err
-			}
+		v := sides{Name: c.Name, File: string(file)}
+		if c.Head != nil && err == nil {
+			var text []byte
+			text, err = w.TextOf(ctx, *c.Head)
 			stored := string(text)
 			v.Store = &stored
+		}
+		if err != nil {
+			return err
 		}
 		views = append(views, v)
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -135,17 +134,40 @@ func explain(err error) failure {
 		if known.Err == nil {
 			f.Message = ""
 		}
-	case explainData(&f, err):
 	default:
-		code, reason := codeOf(err)
-		f.setCode(code)
-		f.Hint = hintOf(&record.Error{Reason: reason})
+		known = recordError(err)
+		f.setCode(known.Code)
+		f.Hint = hintOf(known)
 	}
 	return f
 }
 
-// codeOf returns the code of an error that is no *record.Error, and the reason by
-// which the table of hints has it.
+// recordError returns the code of an error that has none, and the reason by which the
+// table of hints has it.
+func recordError(err error) *record.Error {
+	var ambiguous *store.AmbiguousError
+	var conflict *store.ConflictError
+	switch {
+	case errors.As(err, &ambiguous):
+		longer := ambiguous.Candidates[0].String()[:2*record.ShortRefLength]
+		return record.Ambiguous.Errorf("").Because(errAmbiguousRef, longer)
+	case errors.As(err, &conflict) && conflict.WriteOnce:
+		return record.Conflict.Errorf("").Because(errWriteOnce, conflict.Actual.Short())
+	case errors.As(err, &conflict):
+		return record.Conflict.Errorf("").Because(errOutdated, conflict.Name.String())
+	}
+	code, reason := codeOf(err)
+	return &record.Error{Code: code, Reason: reason}
+}
+
+// The reasons of errors of package store, whose data their hints name.
+const (
+	errAmbiguousRef record.Reason = "ref ambiguous"   // names a longer ref
+	errWriteOnce    record.Reason = "write-once"      // names the ref that is there
+	errOutdated     record.Reason = "version changed" // names the record
+)
+
+// codeOf returns the code of what an error wraps, and the reason that goes with it.
 func codeOf(err error) (record.Code, record.Reason) {
 	switch {
 	case errors.Is(err, syscall.EPIPE):
@@ -179,48 +201,10 @@ func (f *failure) setCode(code record.Code) {
 // message puts an error on one line.
 func message(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
-// explainData explains the errors whose data give a better hint than their kind.
-func explainData(f *failure, err error) bool {
-	if false {
-		return true
-	}
-	var ambiguousRef *store.AmbiguousError
-	var schema *store.SchemaError
-	var conflict *store.ConflictError
-	switch {
-	case errors.As(err, &ambiguousRef):
-		f.setCode(record.Ambiguous)
-		f.Hint = "filebus show " + ambiguousRef.Candidates[0].String()[:2*record.ShortRefLength]
-	case errors.As(err, &conflict) && conflict.WriteOnce:
-		f.setCode(record.Conflict)
-		f.Hint = "filebus get " + conflict.Actual.Short() + ", or another id"
-	case errors.As(err, &conflict):
-		f.setCode(record.Conflict)
-		f.Hint = "filebus show " + quote(conflict.Name.String())
-	case errors.As(err, &schema):
-		f.setCode(record.NewerStore)
-		f.Hint = "a newer filebus"
-	default:
-		return false
-	}
-	return true
-}
-
 // quote returns text as a shell takes it for one word.
 func quote(text string) string {
 	if text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:~@%+=,-#") == "" {
 		return text
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-// wordOf returns the general code of an exit code.
-func wordOf(exit int) string {
-	general := []record.Code{
-		record.Usage, record.NotFound, record.Conflict, record.Busy, record.TaskFailed, record.Damaged, record.Wanting, record.Partly,
-	}
-	if i := slices.IndexFunc(general, func(c record.Code) bool { return exitOf(c) == exit }); i >= 0 {
-		return string(general[i])
-	}
-	return string(record.Failed)
 }

@@ -168,7 +168,7 @@ func TestDroppedRef(t *testing.T) {
 	}
 	ref := func() string {
 		t.Helper()
-		var listing listJSON
+		var listing struct{ Records []struct{ Ref string } }
 		if err := json.Unmarshal([]byte(mustRun(t, dir, "list", "note", "--json")), &listing); err != nil || len(listing.Records) != 1 {
 			t.Fatalf("list: %+v, %v", listing, err)
 		}

@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -70,24 +68,30 @@ func runGet(ctx context.Context, env *environ, opts getOptions, text string) err
 
 // A bodyJSON is a body in JSON: as text, or in base64 if it is not UTF-8.
 type bodyJSON struct {
-	Name   record.Name `json:"name"`
-	Ref    string      `json:"ref"`
-	Lines  *query.Span `json:"lines,omitempty"`
-	Tokens int         `json:"tokens"`
-	Left   int         `json:"left,omitempty"`
-	Text   *string     `json:"text,omitempty"`
-	Base64 string      `json:"base64,omitempty"`
+	Name   record.Name     `json:"name"`
+	Ref    record.ShortRef `json:"ref"`
+	Lines  lineRange       `json:"lines,omitzero"`
+	Tokens int             `json:"tokens"`
+	Left   int             `json:"left,omitempty"`
+	Text   *string         `json:"text,omitempty"`
+	Base64 []byte          `json:"base64,omitempty"`
+}
+
+// A lineRange is a Span as an object.
+type lineRange struct {
+	From int `json:"from"`
+	To   int `json:"to"`
 }
 
 func toBodyJSON(v store.Version, result query.BodyResult, body []byte) bodyJSON {
-	b := bodyJSON{Name: v.Record.Name, Ref: v.Ref.Short(), Tokens: result.Tokens, Left: result.Left}
-	if result.Lines.From > 0 {
-		b.Lines = &result.Lines
+	b := bodyJSON{
+		Name: v.Record.Name, Ref: record.ShortRef(v.Ref), Lines: lineRange(result.Lines), Tokens: result.Tokens,
+		Left: result.Left,
 	}
 	if text := string(body); utf8.ValidString(text) {
 		b.Text = &text
 	} else {
-		b.Base64 = base64.StdEncoding.EncodeToString(body)
+		b.Base64 = body
 	}
 	return b
 }
@@ -134,6 +138,3 @@ func completeNames(env *environ) cobra.CompletionFunc {
 		return names, cobra.ShellCompDirectiveDefault
 	}
 }
-
-// spanText shows a range of lines.
-func spanText(s query.Span) string { return fmt.Sprintf("%d-%d", s.From, s.To) }

@@ -22,12 +22,16 @@ type hint func(e *record.Error) string
 // by its code.
 func hints() map[record.Reason]hint {
 	return map[record.Reason]hint{
-		record.Reason(record.Busy):     say("the same again, with a longer --wait"),
-		record.Reason(record.Conflict): say("filebus conflicts"),
-		record.Reason(record.Damaged):  say("filebus verify"),
-		record.Reason(record.NoStore):  say("filebus init, or --store FOLDER"),
-		record.Reason(record.UnsafeFS): say("--store FOLDER on a local disk, or --allow-unsafe-fs"),
-		"index damaged":                say("filebus reindex"),
+		record.Reason(record.Busy):       say("the same again, with a longer --wait"),
+		record.Reason(record.Conflict):   say("filebus conflicts"),
+		record.Reason(record.Damaged):    say("filebus verify"),
+		record.Reason(record.NoStore):    say("filebus init, or --store FOLDER"),
+		record.Reason(record.UnsafeFS):   say("--store FOLDER on a local disk, or --allow-unsafe-fs"),
+		record.Reason(record.NewerStore): say("a newer filebus"),
+		"index damaged":                  say("filebus reindex"),
+		errAmbiguousRef:                  say("filebus show {1}"),
+		errWriteOnce:                     say("filebus get {1}, or another id"),
+		errOutdated:                      say("filebus show {1}"),
 
 		query.ErrAbsent:      hintAbsent,
 		query.ErrRetired:     say("filebus get {1}"),

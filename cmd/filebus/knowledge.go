@@ -85,11 +85,11 @@ type knowledgeListJSON struct {
 }
 
 type knowledgeJSON struct {
-	recordJSON
+	query.Summary
 	Type       string   `json:"type,omitempty"`
 	Confidence string   `json:"confidence,omitempty"`
 	Shared     []string `json:"shared,omitempty"`
-	Summary    string   `json:"summary,omitempty"`
+	Text       string   `json:"summary,omitempty"`
 	// SupersededBy is the entry to read in its place.
 	SupersededBy string `json:"superseded_by,omitempty"`
 }
@@ -98,9 +98,9 @@ type knowledgeJSON struct {
 func knowledgeList(found []query.Knowledge, total int) knowledgeListJSON {
 	value := knowledgeListJSON{Total: total}
 	for _, k := range found {
-		value.Entries = append(value.Entries, knowledgeJSON{
-			summaryJSON(k.Summary), k.Type, k.Confidence, k.Shared, k.Description.Preview, supersededText(k.SupersededBy, ""),
-		})
+		by := supersededText(k.SupersededBy, "")
+		entry := knowledgeJSON{k.Summary, k.Type, k.Confidence, k.Shared, k.Description.Preview, by}
+		value.Entries = append(value.Entries, entry)
 	}
 	return value
 }

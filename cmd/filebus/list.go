@@ -86,24 +86,15 @@ func (e *environ) position(ctx context.Context, s *session, text string) (positi
 	return position, err
 }
 
-type listJSON struct {
-	Records []recordJSON `json:"records"`
-	More    bool         `json:"more,omitempty"`
-}
-
 func printListing(env *environ, listing query.Listing, offset int) error {
 	if env.global.json {
-		value := listJSON{Records: []recordJSON{}, More: listing.More}
-		for _, e := range listing.Entries {
-			value.Records = append(value.Records, summaryJSON(e))
-		}
-		return env.printJSON(value)
+		return env.printJSON(listing)
 	}
 	var rows [][]string
 	for _, e := range listing.Entries {
-		r := e.Version.Record
 		rows = append(rows, []string{
-			r.Name.String(), e.Version.Ref.Short(), strconv.Itoa(e.Tokens), orDash(r.Status), orDash(r.Agent), env.minute(r.Time), e.Description.Title,
+			e.Name.String(), e.Ref.String(), strconv.Itoa(e.Tokens), orDash(e.Status), orDash(e.Agent),
+			env.minute(e.Time), e.Title,
 		})
 	}
 	env.printTable(rows)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,7 +52,7 @@ func runLog(ctx context.Context, env *environ, opts logOptions) error {
 	if err != nil {
 		return err
 	}
-	l := logPrinter{env: env, store: s.Store, kinds: filter.Kinds}
+	l := logPrinter{env: env, session: s, kinds: filter.Kinds}
 	if err := l.begin(ctx, opts.since, opts.limit); err != nil {
 		return err
 	}
@@ -64,28 +64,25 @@ func runLog(ctx context.Context, env *environ, opts logOptions) error {
 
 // A logPrinter prints entries of the log and knows how far it is.
 type logPrinter struct {
-	env      *environ
-	store    *store.Store
+	env *environ
+	*session
 	kinds    []record.Kind
 	position uint64 // of the last entry that was looked at
 }
 
 // A logLine is an entry with what is known of its record.
 type logLine struct {
-	Position uint64    `json:"position"`
-	Time     time.Time `json:"time"`
-	Op       store.Op  `json:"op"`
-	Ref      string    `json:"ref"`
-	Name     string    `json:"name,omitempty"` // empty when the record was destroyed
-	Agent    string    `json:"agent,omitempty"`
-	Task     string    `json:"task,omitempty"`
-	Status   string    `json:"status,omitempty"`
-	Conflict bool      `json:"conflict,omitempty"` // kept beside the head
-	Tokens   int       `json:"tokens,omitempty"`
+	Position uint64          `json:"position"`
+	Time     time.Time       `json:"time"`
+	Op       store.Op        `json:"op"`
+	Ref      record.ShortRef `json:"ref"`
+	Name     string          `json:"name,omitempty"` // empty when the record was destroyed
+	Agent    string          `json:"agent,omitempty"`
+	Task     string          `json:"task,omitempty"`
+	Status   string          `json:"status,omitempty"`
+	Conflict bool            `json:"conflict,omitempty"` // kept beside the head
+	Tokens   int             `json:"tokens,omitempty"`
 }
-
-// logSlice is how long one read transaction lasts.
-const logSlice = 50 * time.Millisecond
 
 // begin prints the entries there are: the last limit of those since a time.
 func (l *logPrinter) begin(ctx context.Context, since string, limit int) error {
@@ -94,7 +91,7 @@ func (l *logPrinter) begin(ctx context.Context, since string, limit int) error {
 		if err != nil {
 			return err
 		}
-		err = l.store.View(ctx, func(tx *store.Tx) error {
+		err = l.Store.View(ctx, func(tx *store.Tx) error {
 			l.position, err = tx.AsOf(at.Add(-time.Nanosecond))
 			return err
 		})
@@ -106,74 +103,47 @@ func (l *logPrinter) begin(ctx context.Context, since string, limit int) error {
 		return l.forward(ctx)
 	}
 	lines, err := l.last(ctx, l.position, limit)
+	slices.Reverse(lines)
 	if err != nil {
 		return err
 	}
-	for i := range lines {
-		if err := l.print(&lines[len(lines)-1-i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.print(lines)
 }
 
 // last returns the last entries behind a position, newest first, and moves to
 // the log's end.
 func (l *logPrinter) last(ctx context.Context, after uint64, limit int) (lines []logLine, err error) {
-	next, begun, done := uint64(0), false, false
-	for !done && err == nil {
-		err = l.store.View(ctx, func(tx *store.Tx) error {
-			if !begun {
-				next, begun = tx.Position(), true
-				l.position = next
-			}
-			for end := time.Now().Add(logSlice); next > after && len(lines) < limit && time.Now().Before(end); next-- {
-				e, err := tx.Entry(next)
-				if err != nil {
-					return err
-				}
-				line, wanted, err := l.line(tx, e)
-				if err != nil {
-					return err
-				}
-				if wanted {
-					lines = append(lines, line)
-				}
-			}
-			done = next <= after || len(lines) == limit
-			return nil
-		})
-	}
+	next, begun := uint64(0), false
+	err = l.read.InSlices(ctx, func(tx *store.Tx) (done bool, err error) {
+		if !begun {
+			next, begun = tx.Position(), true
+			l.position = next
+		}
+		if next <= after || len(lines) == limit {
+			return true, nil
+		}
+		lines, err = l.add(lines, tx, next)
+		next--
+		return false, err
+	})
 	return lines, err
 }
 
 // forward prints every entry behind the position and moves to the log's end.
 func (l *logPrinter) forward(ctx context.Context) error {
+	const most = 1000 // entries that are held at once
 	for more := true; more; {
 		var lines []logLine
-		more = false
-		err := l.store.View(ctx, func(tx *store.Tx) error {
-			end := time.Now().Add(logSlice)
-			for e, err := range tx.Log(l.position + 1) {
-				if err != nil {
-					return err
-				}
-				line, wanted, err := l.line(tx, e)
-				if err != nil {
-					return err
-				}
-				if wanted {
-					lines = append(lines, line)
-				}
-				l.position = e.Position
-				if more = time.Now().After(end); more {
-					return nil
-				}
+		err := l.read.InSlices(ctx, func(tx *store.Tx) (done bool, err error) {
+			if more = l.position < tx.Position(); !more || len(lines) == most {
+				return true, nil
 			}
-			return nil
+			l.position++
+			lines, err = l.add(lines, tx, l.position)
+			return false, err
 		})
-		for i := 0; err == nil && i < len(lines); i++ {
-			err = l.print(&lines[i])
+		if err == nil {
+			err = l.print(lines)
 		}
 		if err != nil {
 			return err
@@ -182,44 +152,48 @@ func (l *logPrinter) forward(ctx context.Context) error {
 	return nil
 }
 
-// line describes an entry, and reports whether it is about a wanted kind.
-func (l *logPrinter) line(tx *store.Tx, e store.Entry) (line logLine, wanted bool, err error) {
-	line = logLine{Position: e.Position, Time: e.Time, Op: e.Op, Ref: e.Ref.Short()}
-	v, err := tx.Get(e.Ref)
-	if errors.Is(err, store.ErrDropped) {
-		return line, len(l.kinds) == 0, nil
-	}
+// add describes the entry at a position, if it is about a wanted kind.
+func (l *logPrinter) add(lines []logLine, tx *store.Tx, position uint64) ([]logLine, error) {
+	e, err := tx.Entry(position)
 	if err != nil {
-		return line, false, err
+		return nil, err
 	}
-	r := v.Record
-	line.Name, line.Agent, line.Task, line.Status = r.Name.String(), r.Agent, r.Task, r.Status
-	line.Conflict, line.Tokens = r.IsConflict(), record.EstimateTokens(r.Size)
-	return line, anyKind(l.kinds, r.Name.Kind), nil
+	line := logLine{Position: position, Time: e.Time, Op: e.Op, Ref: record.ShortRef(e.Ref)}
+	v, err := tx.Get(e.Ref)
+	dropped := errors.Is(err, store.ErrDropped)
+	switch {
+	case err != nil && !dropped:
+		return nil, err
+	case len(l.kinds) > 0 && (dropped || !slices.Contains(l.kinds, v.Record.Name.Kind)):
+		return lines, nil
+	case !dropped:
+		r := v.Record
+		line.Name, line.Agent, line.Task, line.Status = r.Name.String(), r.Agent, r.Task, r.Status
+		line.Conflict, line.Tokens = r.IsConflict(), record.EstimateTokens(r.Size)
+	}
+	return append(lines, line), nil
 }
 
-func anyKind(kinds []record.Kind, kind record.Kind) bool {
-	for _, k := range kinds {
-		if k == kind {
-			return true
+func (l *logPrinter) print(lines []logLine) error {
+	for i := range lines {
+		line := &lines[i]
+		if l.env.global.json {
+			if err := l.env.printJSON(line); err != nil {
+				return err
+			}
+			continue
 		}
+		op := string(line.Op)
+		if line.Conflict {
+			op += "!" // a version beside the head
+		}
+		name := orDash(oneLine(line.Name))
+		text := fmt.Sprintf("@%d  %s  %-6s  %s  %s", line.Position, l.env.minute(line.Time), op, line.Ref, name)
+		if line.Agent != "" {
+			text += "  " + oneLine(line.Agent)
+		}
+		l.env.printf("%s\n", text)
 	}
-	return len(kinds) == 0
-}
-
-func (l *logPrinter) print(line *logLine) error {
-	if l.env.global.json {
-		return l.env.printJSON(line)
-	}
-	op := string(line.Op)
-	if line.Conflict {
-		op += "!" // a version beside the head
-	}
-	text := fmt.Sprintf("%s  %s  %-6s  %s  %s", "@"+strconv.FormatUint(line.Position, 10), l.env.minute(line.Time), op, line.Ref, orDash(oneLine(line.Name)))
-	if line.Agent != "" {
-		text += "  " + oneLine(line.Agent)
-	}
-	l.env.printf("%s\n", text)
 	return l.env.outputError()
 }
 
@@ -229,7 +203,7 @@ const followPause = 200 * time.Millisecond
 // follow prints new entries until the context ends. A look is a stat of the
 // database; it is opened only when that has changed.
 func (l *logPrinter) follow(ctx context.Context) error {
-	file := filepath.Join(l.store.Dir(), "store.db")
+	file := filepath.Join(l.Store.Dir(), storeFile)
 	var seen time.Time
 	ticker := time.NewTicker(followPause)
 	defer ticker.Stop()

@@ -6,8 +6,6 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"filebus/store/record"
 )
 
 // note tells the user something that is not a result.
@@ -81,8 +79,10 @@ func (e *environ) bold(text string) string {
 	if !e.outTerminal || e.getenv("NO_COLOR") != "" || e.getenv("TERM") == "dumb" {
 		return text
 	}
-	return "\x1b[1m" + text + "\x1b[0m"
+	return boldOn + text + boldOff
 }
+
+const boldOn, boldOff = "\x1b[1m", "\x1b[0m"
 
 // minute shows a time to people: the local one to a terminal, UTC to a pipe.
 func (e *environ) minute(t time.Time) string {
@@ -90,26 +90,6 @@ func (e *environ) minute(t time.Time) string {
 		return t.Local().Format("2006-01-02 15:04")
 	}
 	return t.UTC().Format("2006-01-02T15:04Z")
-}
-
-// A recordJSON is what every command prints of a record in JSON.
-type recordJSON struct {
-	Name         record.Name       `json:"name"`
-	Ref          string            `json:"ref"` // 12 digits
-	Path         string            `json:"path,omitempty"`
-	Title        string            `json:"title,omitempty"`
-	Tokens       int               `json:"tokens"`
-	Time         time.Time         `json:"time"`
-	Agent        string            `json:"agent,omitempty"`
-	Conversation string            `json:"conversation,omitempty"`
-	Session      string            `json:"session,omitempty"`
-	Run          string            `json:"run,omitempty"`
-	Loop         string            `json:"loop,omitempty"`
-	Task         string            `json:"task,omitempty"`
-	Status       string            `json:"status,omitempty"`
-	Exit         *int              `json:"exit,omitempty"`
-	Tags         []string          `json:"tags,omitempty"`
-	Attributes   map[string]string `json:"attributes,omitempty"`
 }
 
 // validText makes a path of raw bytes fit for JSON.

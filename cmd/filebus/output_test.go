@@ -75,12 +75,23 @@ func TestParseLines(t *testing.T) {
 	}
 }
 
-func TestBoundLines(t *testing.T) {
+func TestSomeLines(t *testing.T) {
 	lines := strings.Split(strings.Repeat("a line of text\n", 100), "\n")
-	if got := boundLines(lines, 0); strings.Count(got, "\n") != len(lines) {
+	env, out, _ := fakeEnviron(t)
+	show := func(maxTokens int) string {
+		out.Reset()
+		p := presentation{
+			entries: len(lines), maxTokens: maxTokens, text: func(n int) string { return someLines(lines, n) },
+		}
+		if _, err := env.present(nil, p); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	if got := show(0); strings.Count(got, "\n") != len(lines) {
 		t.Errorf("without a bound: %d lines of %d", strings.Count(got, "\n"), len(lines))
 	}
-	got := boundLines(lines, 60)
+	got := show(60)
 	if len(got) > 4*60 || !strings.HasSuffix(got, "more lines left out; --max-tokens 0 prints all]\n") || !strings.HasPrefix(got, "a line") {
 		t.Errorf("bound of 60 tokens: %q", got)
 	}

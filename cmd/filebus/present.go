@@ -38,13 +38,15 @@ func (e *environ) present(s *session, p presentation) (printed int, err error) {
 	}
 	printed = p.entries
 	text := render(printed)
-	if limit := 4 * p.maxTokens; p.maxTokens > 0 && len(text) > limit {
+	if limit := 4 * p.maxTokens; p.maxTokens > 0 && sizeOf(text) > limit {
 		if !e.global.json && !p.exact {
 			limit -= 4 * noteTokens
 		}
-		dropped := sort.Search(p.entries, func(n int) bool { return len(render(p.entries-n)) <= limit })
+		dropped := sort.Search(p.entries, func(n int) bool { return sizeOf(render(p.entries-n)) <= limit })
 		printed = p.entries - dropped
-		text = render(printed)
+		if text = render(printed); p.exact && sizeOf(text) > limit {
+			text = ""
+		}
 	}
 	if err != nil {
 		return 0, err
@@ -54,6 +56,11 @@ func (e *environ) present(s *session, p presentation) (printed int, err error) {
 		e.logWait(s, p.op, p.what, record.EstimateTokens(int64(len(text))), p.took)
 	}
 	return printed, nil
+}
+
+// sizeOf is how many bytes a text has without the marks of bold words.
+func sizeOf(text string) int {
+	return len(text) - (len(boldOn)+len(boldOff))*strings.Count(text, boldOn)
 }
 
 // printJSON prints one compact value and a line end. Lists that have nothing are

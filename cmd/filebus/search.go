@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/query"
-	"filebus/store/record"
 )
 
 type searchOptions struct {
@@ -74,36 +73,45 @@ func runSearch(ctx context.Context, env *environ, opts searchOptions, text strin
 		return err
 	case opts.interactive:
 		return runFinder(ctx, env, opts, text)
-	case opts.everywhere:
-		return runSearchEverywhere(ctx, env, opts, request, text)
-	}
-	s, err := env.openSearched(ctx)
-	if err != nil {
-		return err
 	}
 	show, clear := env.progress("indexing")
-	answer, err := env.reader(s.Store, query.Options{MaxWait: max(opts.maxWait, 1), Progress: show}).Search(ctx, request)
-	clear()
+	wait := max(opts.maxWait, 1)
+	set, err := env.openStores(ctx, opts.everywhere, query.Options{MaxWait: wait, Progress: show})
 	if err != nil {
 		return err
 	}
-	opts.noteScan(env, &request, &answer)
-	p := hitPage{env: env, answer: &answer, opts: &opts.answerOptions, limit: opts.limit, offset: request.Offset, marks: request.Marks}
-	if p.more = len(answer.Hits) > opts.limit; p.more {
-		answer.Hits = answer.Hits[:opts.limit]
+	answer, err := set.search(ctx, request, wait)
+	clear()
+	if err == nil && opts.everywhere {
+		err = set.report(env, answer.Stores)
 	}
-	for _, h := range answer.Hits {
-		if h.Damaged {
-			env.note("the body of %s is damaged; run filebus verify", h.Name)
-		}
+	if err != nil {
+		return err
+	}
+	if !opts.everywhere {
+		opts.noteScan(env, &request, &answer.SearchAnswer)
+	}
+	p := hitPage{
+		env: env, answer: answer.SearchAnswer, opts: &opts.answerOptions, fields: request.Facets, limit: opts.limit,
+		offset: request.Offset, marks: request.Marks,
+	}
+	if p.more = len(answer.Hits) > opts.limit; p.more {
+		p.answer.Hits = answer.Hits[:opts.limit]
 	}
 	if !opts.noGit {
-		countCommits(ctx, env, s.Root, &answer)
+		set.countCommits(ctx, env, p.answer.Hits)
 	}
-	size, err := p.print(ctx, func(*query.Hit) *query.Reader { return s.read })
+	if !env.global.json {
+		set.unnameOwn(p.answer.Hits)
+	}
+	for _, h := range p.answer.Hits {
+		if h.Damaged {
+			env.note("the body of %s is damaged; run filebus verify%s", h.Name, env.storeFlag(h.Store))
+		}
+	}
+	err = p.print(ctx, set, text)
 	opts.noteRead(env, &request)
-	opts.noteMissed(env, &answer, text)
-	env.logRead(s, "search", text, record.EstimateTokens(int64(size)))
+	opts.noteMissed(env, &answer.SearchAnswer, text)
 	return err
 }
 

@@ -58,13 +58,12 @@ func (o *answerOptions) ask(request *query.SearchRequest) (err error) {
 	return err
 }
 
-// room is how many bytes may be printed; 0: any number.
+// room is how many tokens may be printed; 0: any number.
 func (o *answerOptions) room() int {
-	tokens := o.maxTokens
-	if tokens == 0 && o.sections {
-		tokens = usualSectionTokens
+	if o.maxTokens == 0 && o.sections {
+		return usualSectionTokens
 	}
-	return min(tokens, 1<<40) * bytesPerToken
+	return min(o.maxTokens, 1<<40)
 }
 
 // bytesPerToken is how tokens are estimated, as record.EstimateTokens does it.
@@ -72,11 +71,10 @@ const bytesPerToken = 4
 
 // parseFacets reads names of fields, each once.
 func parseFacets(texts []string) ([]index.Facet, error) {
-	known := []index.Facet{index.FacetKind, index.FacetAgent, index.FacetTag, index.FacetSession}
 	var facets []index.Facet
 	for _, text := range texts {
 		facet := index.Facet(strings.TrimSpace(text))
-		if !slices.Contains(known, facet) {
+		if !slices.Contains(index.Facets(), facet) {
 			return nil, usageError("unknown facet %q: the facets are kind, agent, tag and session", text)
 		}
 		if !slices.Contains(facets, facet) {

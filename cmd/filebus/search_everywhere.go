@@ -8,10 +8,15 @@ import (
 	"strings"
 	"time"
 
+	runs "filebus/materialize/run"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
+
+// usualGitBudget is how long a search looks at the history of git: it takes some 20
+// ms itself.
+const usualGitBudget = 100 * time.Millisecond
 
 // otherStoreWait is how long a search waits for a store elsewhere that others keep
 // busy.
@@ -20,30 +25,34 @@ const otherStoreWait = 2 * time.Second
 // A storeSet is the stores of a search: that of the working directory, if there is
 // one, first.
 type storeSet struct {
-	own     *session // or nil
-	readers []*query.Reader
-	failed  []storeFailure // those that could not be opened
+	everywhere bool
+	own        *session // or nil
+	readers    []*query.Reader
+	failed     []query.StoreAnswer // those that could not be opened
 }
 
-// A storeFailure says why a store does not answer.
-type storeFailure struct {
-	folder string
-	err    error
-}
-
-// openEverywhere opens the store of the working directory and those that the user
-// has opened before.
-func (e *environ) openEverywhere(ctx context.Context, opts query.Options) (*storeSet, error) {
-	set := new(storeSet)
+// openStores opens the store of the working directory and, of a search everywhere,
+// those that the user has opened before. Where there is no store the error says how
+// to search those that there are elsewhere.
+func (e *environ) openStores(ctx context.Context, everywhere bool, opts query.Options) (*storeSet, error) {
+	set := &storeSet{everywhere: everywhere}
 	own, err := e.openFresh(ctx)
+	var others []string
+	if everywhere || err != nil {
+		others = e.rememberedStores()
+	}
+	absent := errors.Is(err, store.ErrNoStore) && e.or(e.global.store, "FILEBUS_STORE") == ""
 	switch {
 	case err == nil:
 		set.own = own
 		set.readers = append(set.readers, e.reader(own.Store, opts))
-	case !errors.Is(err, store.ErrNoStore) || e.or(e.global.store, "FILEBUS_STORE") != "":
+	case absent && !everywhere && len(others) > 0:
+		hint := "the same with --everywhere, to search the stores that you have opened, or filebus init"
+		return nil, coded(record.NoStore, hint, err)
+	case !absent || !everywhere:
 		return nil, err
 	}
-	for _, folder := range e.rememberedStores() {
+	for _, folder := range others {
 		if own != nil && isSameFolder(folder, own.Store.Dir()) {
 			continue
 		}
@@ -51,7 +60,7 @@ func (e *environ) openEverywhere(ctx context.Context, opts query.Options) (*stor
 		options.Wait = min(options.Wait, otherStoreWait)
 		s, err := store.Open(folder, options)
 		if err != nil {
-			set.failed = append(set.failed, storeFailure{folder, err})
+			set.failed = append(set.failed, query.StoreAnswer{Folder: folder, Err: err})
 			continue
 		}
 		opts.Now, opts.Wait, opts.Command = e.now, options.Wait, e.command
@@ -63,14 +72,15 @@ func (e *environ) openEverywhere(ctx context.Context, opts query.Options) (*stor
 	return set, nil
 }
 
-// openSearched opens the store of a search in one. Where there is none the error
-// says how to search those that there are elsewhere.
-func (e *environ) openSearched(ctx context.Context) (*session, error) {
-	s, err := e.openFresh(ctx)
-	if errors.Is(err, store.ErrNoStore) && e.or(e.global.store, "FILEBUS_STORE") == "" && len(e.rememberedStores()) > 0 {
-		return nil, coded(record.NoStore, "the same with --everywhere, to search the stores that you have opened, or filebus init", err)
+// search searches the stores. The first may take wait to catch up.
+func (s *storeSet) search(
+	ctx context.Context, request query.SearchRequest, wait time.Duration,
+) (answer query.EverywhereAnswer, err error) {
+	if s.everywhere {
+		return query.SearchEverywhere(ctx, s.readers, request, wait)
 	}
-	return s, err
+	answer.SearchAnswer, err = s.readers[0].Search(ctx, request)
+	return answer, err
 }
 
 func isSameFolder(a, b string) bool {
@@ -83,44 +93,6 @@ func isSameFolder(a, b string) bool {
 	}
 	second, err := os.Stat(b)
 	return err == nil && os.SameFile(first, second)
-}
-
-func runSearchEverywhere(ctx context.Context, env *environ, opts searchOptions, request query.SearchRequest, text string) error {
-	show, clear := env.progress("indexing")
-	set, err := env.openEverywhere(ctx, query.Options{Progress: show})
-	if err != nil {
-		return err
-	}
-	answer, err := query.SearchEverywhere(ctx, set.readers, request, max(opts.maxWait, 1))
-	clear()
-	if err != nil {
-		return err
-	}
-	if err := set.report(env, answer.Stores); err != nil {
-		return err
-	}
-	p := hitPage{env: env, answer: &answer.SearchAnswer, opts: &opts.answerOptions, limit: opts.limit, offset: request.Offset, marks: request.Marks}
-	if p.more = len(answer.Hits) > opts.limit; p.more {
-		answer.Hits = answer.Hits[:opts.limit]
-	}
-	if !opts.noGit {
-		set.countCommits(ctx, env, answer.Hits)
-	}
-	if !env.global.json {
-		set.unnameOwn(answer.Hits)
-	}
-	for _, h := range answer.Hits {
-		if h.Damaged {
-			env.note("the body of %s is damaged; run filebus verify%s", h.Name, env.storeFlag(h.Store))
-		}
-	}
-	size, err := p.print(ctx, set.reader)
-	opts.noteRead(env, &request)
-	opts.noteMissed(env, &answer.SearchAnswer, text)
-	if set.own != nil {
-		env.logRead(set.own, "search", text, record.EstimateTokens(int64(size)))
-	}
-	return err
 }
 
 // reader returns that of a hit's store.
@@ -142,28 +114,26 @@ func (s *storeSet) unnameOwn(hits []query.Hit) {
 	}
 }
 
-// countCommits does so for the hits of each store in its workspace, in the time that
-// one takes.
+// countCommits asks git, for the hits of each store in its workspace, which of the
+// files that they name were changed since.
 func (s *storeSet) countCommits(ctx context.Context, env *environ, hits []query.Hit) {
 	ctx, cancel := context.WithTimeout(ctx, env.gitBudget)
 	defer cancel()
-	byStore := make(map[string][]int)
+	byStore := make(map[string][]*query.Hit)
 	for i := range hits {
-		byStore[hits[i].Store] = append(byStore[hits[i].Store], i)
+		byStore[hits[i].Store] = append(byStore[hits[i].Store], &hits[i])
 	}
-	for folder, places := range byStore {
+	for folder, of := range byStore {
 		root := filepath.Dir(folder)
-		if s.own != nil && folder == s.own.Store.Dir() {
+		if s.own != nil && (folder == "" || folder == s.own.Store.Dir()) {
 			root = s.own.Root
 		}
-		var of query.SearchAnswer
-		for _, i := range places {
-			of.Hits = append(of.Hits, hits[i])
-		}
-		countCommits(ctx, env, root, &of)
-		for n, i := range places {
-			hits[i].Commits = of.Hits[n].Commits
-		}
+		query.CountCommits(of, func(since time.Time, files []string) (all []query.Commit) {
+			for _, c := range runs.Commits(ctx, root, since, files, env.variables) {
+				all = append(all, query.Commit(c))
+			}
+			return all
+		})
 	}
 }
 
@@ -174,7 +144,7 @@ func (s *storeSet) report(env *environ, stores []query.StoreAnswer) error {
 	for _, a := range stores {
 		switch {
 		case a.Err != nil:
-			s.failed = append(s.failed, storeFailure{a.Folder, a.Err})
+			s.failed = append(s.failed, a)
 			continue
 		case a.Unindexed > 0:
 			env.note("%s: %d log entries are not indexed yet; they were scanned%s", env.shortPath(a.Folder), a.Unindexed,
@@ -184,28 +154,23 @@ func (s *storeSet) report(env *environ, stores []query.StoreAnswer) error {
 		}
 		answered++
 	}
-	if answered == 0 && len(s.failed) > 0 {
-		return s.failed[0].err
+	err := s.noteFailed(env, answered)
+	if err == nil {
+		env.note("searched %s", plural(answered, "store"))
 	}
-	s.noteFailed(env)
-	env.note("searched %s", plural(answered, "store"))
-	return nil
+	return err
 }
 
-// reportFailed names the stores that could not be opened. If none could, that is an
+// noteFailed names the stores that have failed. If none has answered, that is an
 // error.
-func (s *storeSet) reportFailed(env *environ) error {
-	if len(s.readers) == 0 && len(s.failed) > 0 {
-		return s.failed[0].err
+func (s *storeSet) noteFailed(env *environ, answered int) error {
+	if answered == 0 && len(s.failed) > 0 {
+		return s.failed[0].Err
 	}
-	s.noteFailed(env)
-	return nil
-}
-
-func (s *storeSet) noteFailed(env *environ) {
 	for _, f := range s.failed {
-		env.note("%s was left out: %v", env.shortPath(f.folder), f.err)
+		env.note("%s was left out: %v", env.shortPath(f.Folder), f.Err)
 	}
+	return nil
 }
 
 func (e *environ) inPartOf(folder string, incomplete bool) string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,55 +16,36 @@ const maxFacetValues = 10
 
 // A facetJSON is what is shown of the values of a field, in JSON.
 type facetJSON struct {
-	Values []facetValueJSON `json:"values"`
-	More   int              `json:"more,omitempty"` // values that are not shown
+	Values []index.FacetCount `json:"values"`
+	More   int                `json:"more,omitempty"` // values that are not shown
 }
 
-type facetValueJSON struct {
-	Value string `json:"value"`
-	Count uint64 `json:"count"`
-}
-
-// facets returns the fields that were asked for, in that order.
-func (p *hitPage) facets() []index.Facet {
-	asked, _ := parseFacets(p.opts.facets) // they were read before the search
-	return asked
+// facets returns what is shown of each field.
+func (p *hitPage) facets() map[index.Facet]facetJSON {
+	all := map[index.Facet]facetJSON{}
+	for _, field := range p.fields {
+		counts := p.answer.Facets[field]
+		shown := min(len(counts), maxFacetValues)
+		all[field] = facetJSON{append([]index.FacetCount{}, counts[:shown]...), len(counts) - shown}
+	}
+	return all
 }
 
 // facetLines returns a line for each field.
-func facetLines(counts map[index.Facet][]index.FacetCount, fields []index.Facet) string {
+func (p *hitPage) facetLines() string {
 	var out strings.Builder
-	for _, field := range fields {
-		values := []string{}
-		for _, c := range counts[field] {
-			if len(values) == maxFacetValues {
-				values = append(values, fmt.Sprintf("%d more", len(counts[field])-maxFacetValues))
-				break
-			}
+	shown := p.facets()
+	for _, field := range p.fields {
+		var values []string
+		for _, c := range shown[field].Values {
 			values = append(values, fmt.Sprintf("%s %d", oneLine(c.Value), c.Count))
 		}
-		if len(values) == 0 {
-			values = []string{"none"}
+		if more := shown[field].More; more > 0 {
+			values = append(values, fmt.Sprintf("%d more", more))
 		}
-		fmt.Fprintf(&out, "%s: %s\n", field, strings.Join(values, ", "))
+		fmt.Fprintf(&out, "%s: %s\n", field, cmp.Or(strings.Join(values, ", "), "none"))
 	}
 	return out.String()
-}
-
-// facetsJSON returns the counts of each field as they are shown in JSON.
-func facetsJSON(counts map[index.Facet][]index.FacetCount, fields []index.Facet) map[string]facetJSON {
-	var all map[string]facetJSON
-	for _, field := range fields {
-		f := facetJSON{Values: []facetValueJSON{}, More: max(0, len(counts[field])-maxFacetValues)}
-		for _, c := range counts[field][:len(counts[field])-f.More] {
-			f.Values = append(f.Values, facetValueJSON{c.Value, c.Count})
-		}
-		if all == nil {
-			all = map[string]facetJSON{}
-		}
-		all[string(field)] = f
-	}
-	return all
 }
 
 // explainText says what a hit scores by: of each term the points, how rare it is,
@@ -88,12 +70,4 @@ func explainText(h *query.Hit) string {
 		text += ": " + strings.Join(parts, ", ")
 	}
 	return text
-}
-
-// An explainJSON is what a term adds to a hit's score, in JSON.
-type explainJSON struct {
-	Term   string         `json:"term"`
-	Points float64        `json:"points"`
-	Rarity float64        `json:"rarity"`
-	Counts map[string]int `json:"counts,omitempty"`
 }

@@ -22,11 +22,11 @@ func runFinder(ctx context.Context, env *environ, opts searchOptions, text strin
 	if !env.inTerminal && !env.errTerminal || env.getenv("TERM") == "dumb" {
 		return noTerminal()
 	}
-	set, err := env.openFinder(ctx, opts)
-	if err != nil {
-		return err
+	set, err := env.openStores(ctx, opts.everywhere, query.Options{})
+	if err == nil {
+		err = set.noteFailed(env, len(set.readers))
 	}
-	if err := set.reportFailed(env); err != nil {
+	if err != nil {
 		return err
 	}
 	source := &finderSource{env: env, opts: opts, set: set, positions: make([]uint64, len(set.readers))}
@@ -42,7 +42,8 @@ func runFinder(ctx context.Context, env *environ, opts searchOptions, text strin
 		if opts.everywhere && choice.Hit.Store == "" {
 			choice.Hit.Store = set.own.Store.Dir()
 		}
-		return env.printJSON(searchJSON{Total: 1, Hits: []hitJSON{toHitJSON(&choice.Hit)}})
+		p := hitPage{answer: query.SearchAnswer{Total: 1}}
+		return env.printJSON(p.pageJSON(1, []query.Hit{choice.Hit}))
 	}
 	env.printf("%s\n", source.placeOf(ctx, choice))
 	return nil
@@ -50,18 +51,6 @@ func runFinder(ctx context.Context, env *environ, opts searchOptions, text strin
 
 func noTerminal() error {
 	return coded(record.Usage, "filebus search WORD...", errors.New("--interactive needs a terminal"))
-}
-
-// openFinder opens the stores that a finder searches.
-func (e *environ) openFinder(ctx context.Context, opts searchOptions) (*storeSet, error) {
-	if opts.everywhere {
-		return e.openEverywhere(ctx, query.Options{})
-	}
-	s, err := e.openSearched(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &storeSet{own: s, readers: []*query.Reader{s.read}}, nil
 }
 
 // A finderSource answers an interactive finder from the index as it is, which
@@ -82,10 +71,7 @@ func (s *finderSource) Search(ctx context.Context, typed string, limit int) (que
 		return query.SearchAnswer{}, err
 	}
 	request.IndexedOnly, request.Prefix = true, true
-	if !opts.everywhere {
-		return s.set.readers[0].Search(ctx, request)
-	}
-	answer, err := query.SearchEverywhere(ctx, s.set.readers, request, 0)
+	answer, err := s.set.search(ctx, request, 0)
 	s.set.unnameOwn(answer.Hits)
 	return answer.SearchAnswer, err
 }
@@ -158,7 +144,7 @@ func (s *finderSource) placeOf(ctx context.Context, choice finder.Choice) string
 		where = " --store " + quote(h.Store)
 	}
 	if choice.Ref {
-		return h.Ref.Short() + where
+		return h.Ref.String() + where
 	}
 	file, err := s.fileOf(h)
 	info, statErr := os.Stat(file)

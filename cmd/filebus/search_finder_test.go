@@ -124,16 +124,15 @@ func TestFinderSourceAtOnce(t *testing.T) {
 	}
 }
 
-// TestReportFailed names stores that could not be opened; if none could, that is an
+// TestNoteFailed names stores that could not be opened; if none could, that is an
 // error.
-func TestReportFailed(t *testing.T) {
+func TestNoteFailed(t *testing.T) {
 	env, _, stderr := fakeEnviron(t)
-	set := &storeSet{failed: []storeFailure{{"/elsewhere/.filebus", store.ErrDamaged}}}
-	if err := set.reportFailed(env); !errors.Is(err, store.ErrDamaged) || stderr.Len() > 0 {
+	set := &storeSet{failed: []query.StoreAnswer{{Folder: "/elsewhere/.filebus", Err: store.ErrDamaged}}}
+	if err := set.noteFailed(env, 0); !errors.Is(err, store.ErrDamaged) || stderr.Len() > 0 {
 		t.Errorf("no store opened: %v, stderr %q; want %v", err, stderr, store.ErrDamaged)
 	}
-	set.readers = make([]*query.Reader, 1)
-	err := set.reportFailed(env)
+	err := set.noteFailed(env, 1)
 	if got, want := stderr.String(), "/elsewhere/.filebus was left out: "+store.ErrDamaged.Error(); err != nil || !strings.Contains(got, want) {
 		t.Errorf("one store opened: %v, stderr %q; want %q", err, got, want)
 	}

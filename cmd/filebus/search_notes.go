@@ -9,21 +9,6 @@ import (
 	"filebus/store/record"
 )
 
-// A hiddenJSON is, in JSON, a condition without which there would be hits.
-type hiddenJSON struct {
-	Condition query.Condition `json:"condition"`
-	Values    []string        `json:"values,omitempty"`
-	Total     uint64          `json:"total"`
-}
-
-func toHiddenJSON(hidden []query.Hidden) []hiddenJSON {
-	var out []hiddenJSON
-	for _, h := range hidden {
-		out = append(out, hiddenJSON{h.Condition, h.Values, h.Total})
-	}
-	return out
-}
-
 // noteScan says what was not ranked, and what was not even seen.
 func (o *searchOptions) noteScan(env *environ, request *query.SearchRequest, answer *query.SearchAnswer) {
 	phrases := len(request.Phrases)+len(request.WithoutPhrases) > 0 || answer.AsPhrase != ""

@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"sort"
 	"strings"
+	"time"
 	"unicode/utf8"
 
+	"filebus/index"
 	"filebus/materialize/layout"
 	"filebus/query"
 )
@@ -15,8 +16,9 @@ import (
 // A hitPage is an answer on its way to the output.
 type hitPage struct {
 	env    *environ
-	answer *query.SearchAnswer
+	answer query.SearchAnswer
 	opts   *answerOptions
+	fields []index.Facet                     // whose values are counted
 	limit  int                               // hits at most
 	offset int                               // of the first one
 	more   bool                              // hits behind the last one
@@ -33,31 +35,63 @@ const (
 	shortSnippet = 20  // where all are wanted
 )
 
-// print prints the page and returns about how many bytes that took. Read is the
-// reader of a hit's store.
-func (p *hitPage) print(ctx context.Context, read func(*query.Hit) *query.Reader) (size int, err error) {
-	var text string
-	shown := 0
-	switch {
-	case p.opts.sections:
-		text, shown, err = p.sections(ctx, read)
-	case p.env.global.json:
-		text, shown, err = p.json()
-	default:
-		text, shown = p.plain()
+// print prints the page, and says how to go on behind it.
+func (p *hitPage) print(ctx context.Context, set *storeSet, text string) error {
+	whole := presentation{entries: len(p.answer.Hits), json: p.json, text: p.plain}
+	shown := func(entries int) int { return entries }
+	if p.opts.sections {
+		s, err := p.readSections(ctx, set)
+		if err != nil {
+			return err
+		}
+		whole = presentation{entries: s.size(), json: s.json, text: s.plain}
+		shown = s.shown
 	}
-	if err != nil {
-		return 0, err
+	whole.maxTokens, whole.exact, whole.what = p.opts.room(), true, text
+	if set.own != nil {
+		whole.op = "search"
 	}
-	p.env.printf("%s", text)
-	p.sayRest(shown)
-	return len(text), nil
+	if err := p.dropExtras(&whole); err != nil {
+		return err
+	}
+	printed, err := p.env.present(set.own, whole)
+	p.sayRest(shown(printed))
+	return err
+}
+
+// dropExtras leaves out what stands before the hits if it has no room alone.
+func (p *hitPage) dropExtras(whole *presentation) error {
+	for _, drop := range []func(){
+		func() { // stderr has them
+			p.answer.AsPhrase, p.answer.Unknown, p.answer.DidYouMean, p.answer.Hidden = "", nil, "", nil
+		},
+		func() {
+			if len(p.fields) > 0 {
+				p.fields = nil
+				p.env.note("the counts have no room in %s", plural(whole.maxTokens, "token"))
+			}
+		},
+	} {
+		text := whole.text(0)
+		if p.env.global.json {
+			var out strings.Builder
+			if err := writeJSON(&out, whole.json(0)); err != nil {
+				return err
+			}
+			text = out.String()
+		}
+		if whole.maxTokens == 0 || len(text) <= bytesPerToken*whole.maxTokens {
+			return nil
+		}
+		drop()
+	}
+	return nil
 }
 
 // sayRest tells how to go on behind the hits that were shown.
 func (p *hitPage) sayRest(shown int) {
-	answer, next := p.answer, p.offset+shown
-	room := plural(p.opts.room()/bytesPerToken, "token")
+	answer, next := &p.answer, p.offset+shown
+	room := plural(p.opts.room(), "token")
 	switch {
 	case len(answer.Hits) == 0 && p.env.global.json:
 		// the total tells
@@ -79,65 +113,40 @@ func (p *hitPage) sayRest(shown int) {
 	}
 }
 
-// plain returns the page as text, and how many hits it has.
-func (p *hitPage) plain() (text string, shown int) {
-	facets := facetLines(p.answer.Facets, p.facets())
-	hits := p.answer.Hits
-	write := func(n, snippet int) string {
+// plain returns the first n hits as text.
+func (p *hitPage) plain(n int) string {
+	page := func(snippet int) string {
 		var out strings.Builder
-		for i := range hits[:n] {
-			p.writeHit(&out, &hits[i], snippet)
+		out.WriteString(p.facetLines())
+		for i := range p.answer.Hits[:n] {
+			p.writeHit(&out, &p.answer.Hits[i], snippet)
 		}
 		return out.String()
 	}
-	room := p.opts.room()
+	if p.opts.room() == 0 && (p.opts.explain || p.env.outTerminal) {
+		return page(fullSnippet)
+	}
+	return page(p.snippetSize(n, page))
+}
+
+// snippetSize returns the size of the longest snippets with which a page of n hits
+// fits, or of the shortest that there may be.
+func (p *hitPage) snippetSize(n int, page func(snippet int) string) int {
+	room, least := p.opts.room()*bytesPerToken, leastSnippet
+	if room == 0 {
+		room, least = len(p.facetLines())+n*tokensPerHit*bytesPerToken, shortSnippet
+	}
 	switch {
-	case room == 0 && (p.opts.explain || p.env.outTerminal):
-		return facets + write(len(hits), fullSnippet), len(hits)
-	case room == 0:
-		text, _ := fit(len(hits), len(hits)*tokensPerHit*bytesPerToken, true, write)
-		return facets + text, len(hits)
-	}
-	if len(facets) > room {
-		facets = ""
-		p.env.note("the counts have no room in %s", plural(p.opts.maxTokens, "token"))
-	}
-	text, shown = fit(len(hits), room-len(facets), false, write)
-	return facets + text, shown
-}
-
-// fit returns what write makes of the first n hits with snippets of some size, in
-// at most room bytes: with shorter snippets where it must be, and with fewer hits
-// unless all are wanted in any case.
-func fit(n, room int, all bool, write func(n, snippet int) string) (text string, shown int) {
-	if text = write(n, fullSnippet); len(text) <= room {
-		return text, n
-	}
-	least, wanted := shortSnippet, n
-	if !all {
-		least = leastSnippet
-		n = sort.Search(n, func(i int) bool { return len(write(i+1, least)) > room })
-	}
-	if n == 0 {
-		return fitOne(wanted, room, write)
-	}
-	for snippet := fullSnippet; snippet >= least; snippet -= 10 {
-		if text = write(n, snippet); len(text) <= room {
-			break
+	case len(page(least)) <= room:
+		for size := fullSnippet; size > least; size -= 10 {
+			if len(page(size)) <= room {
+				return size
+			}
 		}
+	case n == 1 && p.opts.room() > 0:
+		return 0
 	}
-	return text, n
-}
-
-// fitOne returns the first of n hits without a snippet, or what stands around hits,
-// or nothing.
-func fitOne(n, room int, write func(n, snippet int) string) (text string, shown int) {
-	for n = min(n, 1); n >= 0; n-- {
-		if text = write(n, 0); len(text) <= room {
-			return text, n
-		}
-	}
-	return "", 0
+	return least
 }
 
 // writeHit writes a hit in two lines: where it is and what it says.
@@ -145,11 +154,13 @@ func (p *hitPage) writeHit(out *strings.Builder, h *query.Hit, snippet int) {
 	env := p.env
 	name, place := shellName(h), ""
 	if h.Lines.From > 0 {
-		place = " --lines " + spanText(h.Lines)
+		place = " --lines " + h.Lines.String()
 	}
 	place += env.storeFlag(h.Store)
 	out.WriteString(env.bold(name) + place)
-	facts := []string{h.Ref.Short(), tokenText(h.Tokens), oneLine(h.Agent), h.Time.UTC().Format("2006-01-02"), placeText(h)}
+	facts := []string{
+		h.Ref.String(), tokenText(h.Tokens), oneLine(h.Agent), h.Time.UTC().Format(time.DateOnly), placeText(h),
+	}
 	if n := len(h.Like); n > 0 {
 		facts = append(facts, fmt.Sprintf("+%d alike", n))
 	}
@@ -166,7 +177,7 @@ func (p *hitPage) writeHit(out *strings.Builder, h *query.Hit, snippet int) {
 		if strings.Contains(h.Snippet.Text, strings.TrimSuffix(strings.TrimSuffix(heading, ": "), "…")) {
 			heading = "" // the text says it
 		}
-		env.writeWrapped(out, heading, h.Snippet.Clip(snippet))
+		env.writeWrapped(out, heading, h.Clip(snippet))
 	}
 	if p.opts.explain {
 		out.WriteString("  = " + explainText(h) + "\n")
@@ -188,7 +199,7 @@ func placeText(h *query.Hit) string {
 	if h.Path == "" || strings.Contains(h.Name.ID, strings.TrimSuffix(base, path.Ext(base))) {
 		return ""
 	}
-	place := oneLine(validText(h.Path))
+	place := oneLine(strings.ToValidUTF8(h.Path, "\ufffd"))
 	if h.FileLines.From > 0 {
 		place += fmt.Sprintf(":%d", h.FileLines.From)
 	}

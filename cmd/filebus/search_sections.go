@@ -1,11 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"math"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -14,148 +13,144 @@ import (
 	"filebus/store/record"
 )
 
-// sectionPage gathers sections as far as there is room.
+// A sectionPage is the sections of a page, best first.
 type sectionPage struct {
 	*hitPage
-	read func(*query.Hit) *query.Reader
-	room int             // bytes that are left
-	seen map[string]bool // texts
-
-	out    strings.Builder
-	hits   []hitJSON // in JSON
-	shown  int       // hits that were dealt with
-	same   int       // hits whose text another had
-	noText int       // hits without lines of text
+	sections     []hitSection
+	same, noText []int // hits that are left out, and why: another has their text, or they have none
+	read         int   // hits that were looked at
 }
 
-// sections returns the sections of the page, best first, as many as there is room
-// for, and how many hits they took.
-func (p *hitPage) sections(ctx context.Context, read func(*query.Hit) *query.Reader) (text string, shown int, err error) {
-	s := sectionPage{hitPage: p, read: read, room: p.opts.room(), seen: map[string]bool{}}
-	head, err := s.head()
-	if err != nil || len(head) > s.room {
-		return "", 0, err
-	}
-	s.room -= len(head)
-	for more := true; more && s.shown < len(p.answer.Hits); {
-		if more, err = s.add(ctx, &p.answer.Hits[s.shown]); err != nil {
-			return "", 0, err
-		}
-	}
-	if s.same > 0 {
-		p.env.note("%s with the same text left out", plural(s.same, "section"))
-	}
-	if s.noText > 0 {
-		p.env.note("%s without text left out", plural(s.noText, "hit"))
-	}
-	if !p.env.global.json {
-		return head + s.out.String(), s.shown, nil
-	}
-	value := p.emptyJSON()
-	value.Hits, value.Next = append(value.Hits, s.hits...), p.next(s.shown)
-	text, err = jsonLine(value)
-	return text, s.shown, err
+// A hitSection is a hit with the text of its lines.
+type hitSection struct {
+	query.Hit
+	text query.SectionText
+	at   int // of the hit, among all
 }
 
-// head returns what stands before the sections; in JSON, around the hits.
-func (p *hitPage) head() (string, error) {
-	if p.env.global.json {
-		value := p.emptyJSON()
-		longest := math.MaxInt32 // as long as any
-		value.Next = &longest
-		return jsonLine(value)
+const (
+	// maxSection bounds what is read of a section, in bytes.
+	maxSection = 1 << 20
+	// leastSection is the size of the shortest piece of a section worth printing, in
+	// bytes.
+	leastSection = 48
+)
+
+// readSections reads as many sections as there may be room for.
+func (p *hitPage) readSections(ctx context.Context, set *storeSet) (*sectionPage, error) {
+	s := &sectionPage{hitPage: p}
+	seen := map[string]bool{}
+	for s.read < len(p.answer.Hits) && s.size() <= bytesPerToken*p.opts.room() {
+		h := &p.answer.Hits[s.read]
+		section, err := set.reader(h).Section(ctx, h, maxSection)
+		switch {
+		case err != nil && !errors.Is(err, store.ErrDamaged): // it was said which one is
+			return nil, err
+		case len(section.Text) == 0:
+			s.noText = append(s.noText, s.read)
+		case seen[string(section.Text)] && section.Left == 0:
+			s.same = append(s.same, s.read)
+		default:
+			seen[string(section.Text)] = true
+			s.sections = append(s.sections, hitSection{*h, section, s.read})
+		}
+		s.read++
 	}
-	return facetLines(p.answer.Facets, p.facets()), nil
+	return s, nil
 }
 
-// add adds the section of the next hit. It reports whether there may be room for
-// more.
-func (s *sectionPage) add(ctx context.Context, h *query.Hit) (more bool, err error) {
-	section := query.SectionText{}
-	size := s.room
-	for {
-		section, err = s.read(h).Section(ctx, h, size)
-		if errors.Is(err, store.ErrDamaged) {
-			section, err = query.SectionText{}, nil // it was said which one
-		}
-		if err != nil {
-			return false, err
-		}
-		if section.Last == 0 && section.Left == 0 {
-			s.shown, s.noText = s.shown+1, s.noText+1
-			return true, nil
-		}
-		if s.seen[string(section.Text)] && section.Left == 0 {
-			s.shown, s.same = s.shown+1, s.same+1
-			return true, nil
-		}
-		if section.Left > 0 && h.Lines.From < h.Words.From && restFrom(h, section) <= h.Words.To {
-			h, size = fromItsWords(h), s.room
-			continue
-		}
-		over, err := s.take(h, section)
-		if err != nil {
-			return false, err
-		}
-		if over <= 0 {
-			s.seen[string(section.Text)] = true
-			s.shown++
-			return section.Left == 0, nil
-		}
-		// What is around the text, and how it is escaped, is known only now.
-		if size = min(size, len(section.Text)) - over; size < leastSection {
-			return false, nil
-		}
+// size returns how many bytes the sections have.
+func (s *sectionPage) size() (size int) {
+	for _, section := range s.sections {
+		size += len(section.text.Text)
 	}
+	return size
 }
 
-// fromItsWords returns a hit without the lines before the words that were searched:
-// a section that is cut shall have them.
-func fromItsWords(h *query.Hit) *query.Hit {
-	there := *h
-	if h.FileLines.From > 0 {
-		there.FileLines.From += h.Words.From - h.Lines.From
+// upTo returns sections of so many bytes, of which the last may be cut, and how many
+// hits they take.
+func (s *sectionPage) upTo(size int) (sections []hitSection, hits int) {
+	for _, section := range s.sections {
+		section = section.cut(size)
+		if section.text.Left > 0 && size < leastSection {
+			return sections, section.at
+		}
+		sections = append(sections, section)
+		if section.text.Left > 0 {
+			return sections, section.at + 1
+		}
+		size -= len(section.text.Text)
 	}
-	there.Lines.From = h.Words.From
-	return &there
+	return sections, s.read
 }
 
-// leastSection is the size of the shortest piece of a section worth printing, in
-// bytes.
-const leastSection = 40
-
-// take appends a section if there is room; if not it returns how many bytes are
-// too much.
-func (s *sectionPage) take(h *query.Hit, section query.SectionText) (over int, err error) {
-	if s.env.global.json {
-		hit := sectionJSON(h, section)
-		line, err := jsonLine(hit)
-		if over = len(line) - s.room; over <= 0 && err == nil { // a comma takes the place of its line end
-			s.hits = append(s.hits, hit)
-			s.room -= len(line)
+// cut returns the section with at most size bytes. What is cut shall have the words
+// that were searched: it begins with their lines if it must.
+func (s hitSection) cut(size int) hitSection {
+	text := s.text.Cut(size)
+	if text.Left > 0 && s.Lines.From < s.Words.From && text.Next() <= s.Words.To {
+		text = s.text.From(s.Words.From).Cut(size)
+		if s.FileLines.From > 0 {
+			s.FileLines.From += s.Words.From - s.Lines.From
 		}
-		return over, err
+		s.Lines.From = s.Words.From
 	}
-	gap := ""
-	if s.out.Len() > 0 {
-		gap = "\n"
+	s.text = text
+	return s
+}
+
+// shown says which hits were left out, and returns how many hits the sections of so
+// many bytes take.
+func (s *sectionPage) shown(size int) int {
+	_, hits := s.upTo(size)
+	count := func(places []int) int {
+		behind, _ := slices.BinarySearch(places, hits)
+		return behind
 	}
-	size := len(gap) + len(s.sectionText(h, section, nil))
-	if over = size - s.room; over <= 0 {
-		s.out.WriteString(gap + s.sectionText(h, section, s.marks)) // marks are no text, and take no room
-		s.room -= size
+	if same := count(s.same); same > 0 {
+		s.env.note("%s with the same text left out", plural(same, "section"))
 	}
-	return over, nil
+	if noText := count(s.noText); noText > 0 {
+		s.env.note("%s without text left out", plural(noText, "hit"))
+	}
+	return hits
+}
+
+// json returns sections of so many bytes in JSON: hits with their text, and the
+// lines of that, in place of the snippet.
+func (s *sectionPage) json(size int) any {
+	sections, shown := s.upTo(size)
+	hits := make([]query.Hit, len(sections))
+	for i, section := range sections {
+		h := section.Hit
+		if cut := h.Lines.To - section.text.Last; section.text.Left > 0 {
+			h.Lines.To -= cut
+			h.FileLines.To = max(0, h.FileLines.To-cut)
+		}
+		h.Snippet, h.Body, h.Left = query.Snippet{}, string(section.text.Text), record.EstimateTokens(section.text.Left)
+		hits[i] = h
+	}
+	return s.pageJSON(shown, hits)
+}
+
+// plain returns sections of so many bytes as text.
+func (s *sectionPage) plain(size int) string {
+	sections, _ := s.upTo(size)
+	texts := make([]string, len(sections))
+	for i := range sections {
+		texts[i] = s.sectionText(&sections[i])
+	}
+	return s.facetLines() + strings.Join(texts, "\n")
 }
 
 // sectionText is a section as it is printed: a line that names it, its lines, and
-// how to get the rest of it. On a terminal what marks tells of the lines is bold.
-func (p *hitPage) sectionText(h *query.Hit, section query.SectionText, marks func([]byte) []query.ByteRun) string {
-	line := fmt.Sprintf("==> %s --lines %s%s  %s", shellName(h), spanText(h.Lines), p.env.storeFlag(h.Store), h.Ref.Short())
-	if title := sectionTitle(h, section.Text); title != "" {
+// how to get the rest of it. On a terminal the words of the search are bold.
+func (p *hitPage) sectionText(s *hitSection) string {
+	line := fmt.Sprintf("==> %s --lines %s%s  %s", shellName(&s.Hit), s.Lines, p.env.storeFlag(s.Store), s.Ref)
+	if title := sectionTitle(s); title != "" {
 		line += "  " + title
 	}
-	text := string(section.Text)
+	text := string(s.text.Text)
 	if p.env.outTerminal {
 		text = strings.Map(func(r rune) rune {
 			if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -163,55 +158,27 @@ func (p *hitPage) sectionText(h *query.Hit, section query.SectionText, marks fun
 			}
 			return r
 		}, text)
-		if marks != nil {
-			text = p.env.boldRuns(text, marks([]byte(text)))
-		}
+		text = p.env.boldRuns(text, p.marks([]byte(text)))
 	}
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	if section.Left > 0 {
+	if s.text.Left > 0 {
 		text += fmt.Sprintf("[~%d more tokens: filebus get %s --lines %d-%d%s]\n",
-			record.EstimateTokens(section.Left), h.Ref.Short(), restFrom(h, section), h.Lines.To, p.env.storeFlag(h.Store))
+			record.EstimateTokens(s.text.Left), s.Ref, s.text.Next(), s.Lines.To, p.env.storeFlag(s.Store))
 	}
 	return p.env.bold(line+" <==") + "\n" + text
 }
 
 // sectionTitle is what the first line of a section does not say of its place.
-func sectionTitle(h *query.Hit, text []byte) string {
-	first, _, _ := bytes.Cut(text, []byte("\n"))
-	place := query.Hit{Title: h.Title, Section: h.Section}
-	if bytes.Contains(first, []byte(h.Section)) {
+func sectionTitle(s *hitSection) string {
+	first, _, _ := strings.Cut(string(s.text.Text), "\n")
+	place := query.Hit{Title: s.Title, Section: s.Section}
+	if strings.Contains(first, s.Section) {
 		place.Section = ""
 	}
-	if bytes.Contains(first, []byte(h.Title)) {
+	if strings.Contains(first, s.Title) {
 		place.Title = ""
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(hitHeading(&place, maxHeading), " > "), ": ")
-}
-
-// restFrom returns the line from which a section that was cut goes on: again the
-// last one if it is cut itself.
-func restFrom(h *query.Hit, section query.SectionText) int {
-	switch {
-	case section.Last == 0:
-		return h.Lines.From
-	case strings.HasSuffix(string(section.Text), "\n"):
-		return section.Last + 1
-	}
-	return section.Last
-}
-
-// sectionJSON is a hit in JSON with its text, and the lines of that, in place of
-// the snippet.
-func sectionJSON(h *query.Hit, section query.SectionText) hitJSON {
-	there := *h
-	if cut := h.Lines.To - section.Last; section.Left > 0 {
-		there.Lines.To -= cut
-		there.FileLines.To = max(0, there.FileLines.To-cut)
-	}
-	j := toHitJSON(&there)
-	j.Snippet, j.Marks = "", nil
-	j.Text, j.Left = string(section.Text), record.EstimateTokens(section.Left)
-	return j
 }

@@ -153,10 +153,10 @@ func TestTenHitsAreShort(t *testing.T) {
 				Tokens: 12345, Agent: "web_researcher", Snippet: query.Snippet{Text: strings.Repeat("heron ", 27)},
 			})
 		}
-		p := hitPage{env: env, answer: &answer, opts: &answerOptions{}, limit: 10}
-		text, shown := p.plain()
-		if tokens := record.EstimateTokens(int64(len(text))); tokens > 900 || shown != 10 || strings.Count(text, "heron") < 10 {
-			t.Errorf("ten hits named %q: %d shown in %d tokens; want 10 in at most 900\n%s", id, shown, tokens, text)
+		p := hitPage{env: env, answer: answer, opts: &answerOptions{}, limit: 10}
+		text := p.plain(10)
+		if tokens := record.EstimateTokens(int64(len(text))); tokens > 900 || strings.Count(text, "heron") < 10 {
+			t.Errorf("ten hits named %q in %d tokens; want at most 900\n%s", id, tokens, text)
 		}
 	}
 }
@@ -246,14 +246,11 @@ func TestSectionsAreMarked(t *testing.T) {
 		env, _, _ := fakeEnviron(t)
 		env.outTerminal = test.terminal
 		p := hitPage{env: env, opts: &answerOptions{}, marks: request.Marks}
-		s := sectionPage{hitPage: &p, room: 1000}
-		if over, err := s.take(&hit, section); over > 0 || err != nil {
-			t.Fatalf("take: %d, %v", over, err)
-		}
-		_, got, _ := strings.Cut(s.out.String(), "\n")
-		plain := p.sectionText(&hit, section, nil)
-		if got != test.want || s.room != 1000-len(plain) {
-			t.Errorf("terminal %v: %q, %d bytes left; want %q, %d", test.terminal, got, s.room, test.want, 1000-len(plain))
+		s := sectionPage{hitPage: &p, sections: []hitSection{{Hit: hit, text: section}}}
+		text := s.plain(s.size())
+		plain := strings.NewReplacer("\x1b[1m", "", "\x1b[0m", "").Replace(text)
+		if _, got, _ := strings.Cut(text, "\n"); got != test.want || sizeOf(text) != len(plain) {
+			t.Errorf("terminal %v: %q of %d bytes; want %q of %d", test.terminal, got, sizeOf(text), test.want, len(plain))
 		}
 	}
 }

@@ -1,11 +1,13 @@
 package main
 
 import (
-	"filebus/store/record"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"filebus/store/record"
 )
 
 // searchArguments returns the arguments of a command line, with those of a search
@@ -87,10 +89,9 @@ func searchFlagError(cmd *cobra.Command, err error) error {
 // be given again.
 func givenFlags(cmd *cobra.Command) []string {
 	var given []string
-	for _, m := range flagLine.FindAllStringSubmatch(cmd.Flags().FlagUsages(), -1) {
-		flag := cmd.Flag(m[1])
-		if flag == nil || !flag.Changed || flag.Name == "offset" {
-			continue
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if flag.Name == "offset" {
+			return
 		}
 		values := []string{flag.Value.String()}
 		if list, ok := flag.Value.(interface{ GetSlice() []string }); ok {
@@ -106,7 +107,7 @@ func givenFlags(cmd *cobra.Command) []string {
 				given = append(given, "--"+flag.Name, quote(value))
 			}
 		}
-	}
+	})
 	return given
 }
 

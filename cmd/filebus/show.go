@@ -7,13 +7,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"filebus/query"
-	"filebus/store"
-	"filebus/store/record"
 )
 
 type showOptions struct{ maxTokens int }
@@ -44,32 +41,30 @@ func runShow(ctx context.Context, env *environ, opts showOptions, text string) e
 	if err != nil {
 		return err
 	}
-	if env.global.json {
-		return env.printRead(s, "show", v.Record.Name.String(), toDetailJSON(&detail))
-	}
-	shown := boundLines(detailLines(env, &detail), opts.maxTokens)
-	env.logRead(s, "show", v.Record.Name.String(), record.EstimateTokens(int64(len(shown))))
-	env.printf("%s", shown)
-	return nil
+	lines := detailLines(env, &detail)
+	_, err = env.present(s, presentation{
+		entries: len(lines), maxTokens: opts.maxTokens, op: "show", what: detail.Name.String(),
+		json: func(int) any { return detail },
+		text: func(n int) string { return someLines(lines, n) },
+	})
+	return err
 }
 
-// boundLines joins lines up to a number of tokens, and says how many are left
-// out.
-func boundLines(lines []string, maxTokens int) string {
-	var out strings.Builder
-	for i, line := range lines {
-		if maxTokens > 0 && record.EstimateTokens(int64(out.Len()+len(line)))+20 > maxTokens && i < len(lines)-1 {
-			fmt.Fprintf(&out, "[%s left out; --max-tokens 0 prints all]\n", plural(len(lines)-i, "more line"))
-			break
-		}
-		out.WriteString(line + "\n")
+// someLines joins the first n lines, and says how many are left out.
+func someLines(lines []string, n int) string {
+	text := ""
+	for _, line := range lines[:n] {
+		text += line + "\n"
 	}
-	return out.String()
+	if left := len(lines) - n; left > 0 {
+		text += fmt.Sprintf("[%s left out; --max-tokens 0 prints all]\n", plural(left, "more line"))
+	}
+	return text
 }
 
 func detailLines(env *environ, d *query.Detail) []string {
 	r := d.Version.Record
-	lines := []string{env.bold(oneLine(r.Name.String())) + "  " + d.Version.Ref.Short() + currentWord(d)}
+	lines := []string{env.bold(oneLine(r.Name.String())) + "  " + d.Ref.String() + currentWord(d)}
 	add := func(label, value string) {
 		if value != "" {
 			lines = append(lines, fmt.Sprintf("%-13s %s", label, oneLine(value)))
@@ -116,7 +111,7 @@ func versionLines(env *environ, d *query.Detail) []string {
 	}
 	lines := []string{"versions"}
 	for _, v := range slices.Backward(d.Versions) {
-		line := fmt.Sprintf("  @%d  %s  %-8s  %s", v.Position, env.minute(v.Time), v.Change, v.Ref.Short())
+		line := fmt.Sprintf("  @%d  %s  %-8s  %s", v.Position, env.minute(v.Time), v.Change, v.Ref)
 		if v.Tokens > 0 && v.Change == "put" {
 			line += "  " + tokenText(v.Tokens)
 		}
@@ -135,7 +130,7 @@ func outlineLines(d *query.Detail) []string {
 	lines := []string{"outline"}
 	for _, h := range d.Outline {
 		indent := strings.Repeat("  ", h.Level)
-		lines = append(lines, fmt.Sprintf("%s%s  %s  %s", indent, oneLine(h.Title), spanText(h.Lines), tokenText(h.Tokens)))
+		lines = append(lines, fmt.Sprintf("%s%s  %s  %s", indent, oneLine(h.Title), h.Lines.String(), tokenText(h.Tokens)))
 	}
 	return lines
 }
@@ -146,83 +141,11 @@ func entryLines(d *query.Detail) []string {
 	}
 	lines := []string{"entries"}
 	for _, e := range d.Entries {
-		r := e.Version.Record
-		line := fmt.Sprintf("  %s  line %d  %s", r.Name, e.Line, tokenText(e.Tokens))
-		if r.Status != "" {
-			line += "  " + r.Status
+		line := fmt.Sprintf("  %s  line %d  %s", e.Name, e.Line, tokenText(e.Tokens))
+		if e.Status != "" {
+			line += "  " + e.Status
 		}
-		lines = append(lines, line+"  "+oneLine(e.Description.Title))
+		lines = append(lines, line+"  "+oneLine(e.Title))
 	}
 	return lines
-}
-
-// A detailJSON is what show prints in JSON. The ref is whole.
-type detailJSON struct {
-	recordJSON
-	Current  bool          `json:"current"`
-	FullRef  record.Ref    `json:"full_ref"`
-	Body     record.Digest `json:"body"`
-	Size     int64         `json:"size"`
-	Words    int           `json:"words,omitempty"`
-	Preview  string        `json:"preview,omitempty"`
-	Source   record.Source `json:"source"`
-	Links    []string      `json:"links,omitempty"`
-	From     []record.Ref  `json:"from,omitempty"`
-	Versions []versionJSON `json:"versions"`
-	Outline  []headingJSON `json:"outline,omitempty"`
-	Entries  []entryJSON   `json:"entries,omitempty"`
-}
-
-type versionJSON struct {
-	Position uint64    `json:"position"`
-	Time     time.Time `json:"time"`
-	Change   string    `json:"change"`
-	Ref      string    `json:"ref"`
-	Tokens   int       `json:"tokens,omitempty"`
-	Agent    string    `json:"agent,omitempty"`
-}
-
-type headingJSON struct {
-	Title  string  `json:"title"`
-	Level  int     `json:"level"`
-	Lines  *[2]int `json:"lines"`
-	Tokens int     `json:"tokens"`
-}
-
-type entryJSON struct {
-	recordJSON
-	Line int `json:"line"`
-}
-
-func toDetailJSON(d *query.Detail) detailJSON {
-	r := d.Version.Record
-	j := detailJSON{
-		recordJSON: summaryJSON(d.Summary), Current: d.Current, FullRef: d.Version.Ref, Body: r.Body, Size: r.Size,
-		Words: d.Description.Words, Preview: d.Description.Preview, Source: r.Source, From: r.From, Versions: []versionJSON{},
-	}
-	for _, l := range r.Links {
-		j.Links = append(j.Links, l.Type+" "+validText(l.Target))
-	}
-	for _, v := range d.Versions {
-		j.Versions = append(j.Versions, versionJSON{v.Position, v.Time, v.Change, v.Ref.Short(), v.Tokens, v.Agent})
-	}
-	for _, h := range d.Outline {
-		j.Outline = append(j.Outline, headingJSON{h.Title, h.Level, pair(h.Lines), h.Tokens})
-	}
-	for _, e := range d.Entries {
-		j.Entries = append(j.Entries, entryJSON{summaryJSON(e.Summary), e.Line})
-	}
-	return j
-}
-
-func summaryJSON(s query.Summary) recordJSON { return toRecordJSON(s.Version, s.Description, s.Tokens) }
-
-// toRecordJSON returns what every command prints of a record in JSON.
-func toRecordJSON(v store.Version, d record.Description, tokens int) recordJSON {
-	r := v.Record
-	return recordJSON{
-		Name: r.Name, Ref: v.Ref.Short(), Path: validText(r.Path), Title: d.Title, Tokens: tokens, Time: r.Time,
-		Agent: r.Agent, Conversation: r.Conversation, Session: r.Session, Run: r.Run, Loop: r.Loop, Task: r.Task,
-		Status: r.Status, Exit: r.Exit, Tags: r.Tags, Attributes: d.Attributes,
-	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"filebus/query"
 	"filebus/store"
 )
 
@@ -50,7 +49,7 @@ func runTagList(ctx context.Context, env *environ, prefix string) error {
 		return err
 	}
 	if env.global.json {
-		return env.printJSON(append([]query.TagCount{}, counts...))
+		return env.printJSON(counts)
 	}
 	var rows [][]string
 	for _, c := range counts {

@@ -2,12 +2,14 @@ package main
 
 import (
 	"errors"
-	"filebus/store/record"
 	"fmt"
 	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"filebus/store/record"
 )
 
 // asUsage makes an error of arguments or flags, which came before cmd had
@@ -69,15 +71,13 @@ func unknownCommand(cmd *cobra.Command, text, help string) (say, hint string) {
 // begins with: --files for --file. It returns none if there are several.
 func nearFlag(cmd *cobra.Command, name string) string {
 	var near []string
-	for _, m := range flagLine.FindAllStringSubmatch(cmd.Flags().FlagUsages(), -1) {
-		if len(name) > 2 && (strings.HasPrefix(m[1], name) || strings.HasPrefix(name, m[1])) {
-			near = append(near, m[1])
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		if len(name) > 2 && (strings.HasPrefix(flag.Name, name) || strings.HasPrefix(name, flag.Name)) {
+			near = append(near, flag.Name)
 		}
-	}
+	})
 	if len(near) != 1 {
 		return ""
 	}
 	return near[0]
 }
-
-var flagLine = regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`)

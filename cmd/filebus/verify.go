@@ -21,14 +21,8 @@ func newVerifyCommand(env *environ) *cobra.Command {
 
 // A verifyJSON is what verify prints in JSON.
 type verifyJSON struct {
-	Position uint64   `json:"position"`
-	Records  int      `json:"records"`
-	Dropped  int      `json:"dropped"`
-	Bodies   int      `json:"bodies"`
-	Bytes    int64    `json:"bytes"`
-	Faults   []string `json:"faults"`
-	Remarks  []string `json:"remarks,omitempty"`
-	Index    string   `json:"index"` // ok, or what is wrong with it
+	store.Report
+	Index string `json:"index"` // ok, or what is wrong with it
 }
 
 func runVerify(ctx context.Context, env *environ) error {
@@ -46,10 +40,7 @@ func runVerify(ctx context.Context, env *environ) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	value := verifyJSON{
-		Position: report.Position, Records: report.Records, Dropped: report.Dropped, Bodies: report.Bodies,
-		Bytes: report.Bytes, Faults: append([]string{}, report.Faults...), Remarks: report.Remarks, Index: "ok",
-	}
+	value := verifyJSON{*report, "ok"}
 	if indexErr != nil {
 		value.Index = message(indexErr)
 	}

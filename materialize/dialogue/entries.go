@@ -70,7 +70,7 @@ func startingWith(tx *store.Tx, from record.Name) (all []query.Summary, err erro
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, query.Summary{Version: v, Description: tx.Description(v.Ref)})
+		all = append(all, query.Summarize(tx, v))
 	}
 	return all, nil
 }

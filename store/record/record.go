@@ -42,6 +42,9 @@ type Link struct {
 	Target string // a name, a ref or a path
 }
 
+// MarshalText returns the type and the target, with a space between them.
+func (l Link) MarshalText() ([]byte, error) { return []byte(l.Type + " " + l.Target), nil }
+
 // LinkConflict is the type of the link that makes a record a conflict version:
 // a side version of its name, kept beside the head. Its target is the ref that
 // stayed head.

@@ -25,7 +25,7 @@ const (
 type textKey struct {
 	typed string
 	store string
-	ref   record.Ref
+	ref   record.ShortRef
 	line  int
 	whole bool
 }
