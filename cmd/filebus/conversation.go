@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -151,7 +150,7 @@ func runConversationShow(ctx context.Context, env *environ, opts conversationSho
 	}
 	c, calls, err := result.Calls(ctx, w.Workspace, w.read, id)
 	if err != nil {
-		return explainConversation("filebus conversation show ", err)
+		return err
 	}
 	from := min(opts.offset, len(calls))
 	page := calls[from:]
@@ -171,23 +170,6 @@ func runConversationShow(ctx context.Context, env *environ, opts conversationSho
 		env.note("%d more; go on with --offset %d", left, from+len(page))
 	}
 	return err
-}
-
-// explainConversation adds the commands that may have been meant to an error that
-// says that a conversation is not known.
-func explainConversation(command string, err error) error {
-	var unknown *result.UnknownConversationError
-	if !errors.As(err, &unknown) {
-		return err
-	}
-	hints := []string{"filebus conversation list"}
-	if len(unknown.Near) > 0 {
-		hints = nil
-	}
-	for _, near := range unknown.Near {
-		hints = append(hints, command+quote(near))
-	}
-	return coded(record.NotFound, strings.Join(hints, "\n       "), err)
 }
 
 // A callJSON is a result of a conversation: its reference, and what else is known.

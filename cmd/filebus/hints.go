@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"filebus/materialize"
+	"filebus/materialize/result"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -34,6 +35,12 @@ func hints() map[record.Reason]hint {
 		materialize.ErrLink:          say("rm {1}, and the same again"),
 		materialize.ErrStillNeeded:   say("filebus show {1}"),
 		materialize.ErrTooLarge:      say("the same after the file was cut by hand; filebus get {1} is all of it"),
+
+		result.ErrTaken:          say("filebus get {1}, or another --call"),
+		result.ErrNoConversation: say("filebus conversation show {each}", "filebus conversation list"),
+		result.ErrNoBudget:       say("filebus budget --conversation {each}", "filebus conversation list"),
+		result.ErrOutput:         say("the same with another --output"),
+		result.ErrOutputTaken:    say("the same with --force, or another --output"),
 	}
 }
 

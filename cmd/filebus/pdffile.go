@@ -183,8 +183,7 @@ func (f pdfFile) write(ctx context.Context, w *session, document []byte, force b
 		return fmt.Errorf("making the folder: %w", err)
 	}
 	err := result.WriteFile(ctx, f.path, document, force)
-	var taken *result.OutputError
-	if errors.As(err, &taken) {
+	if errors.Is(err, result.ErrOutputTaken) {
 		return cmp.Or(f.check(document, force), err) // it says what to do
 	}
 	return err

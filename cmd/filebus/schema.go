@@ -186,9 +186,5 @@ func parseSchema(r io.Reader, name string) (*result.Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the schema %s: %w", name, err)
 	}
-	schema, err := result.ParseSchema(name, in.text)
-	if err != nil {
-		return nil, coded(record.Usage, "", err)
-	}
-	return schema, nil
+	return result.ParseSchema(name, in.text)
 }

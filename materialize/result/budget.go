@@ -54,9 +54,9 @@ func ratio(inline, byReference int) float64 {
 // BudgetOf returns the budget of a conversation, by its id or "tree:id", from what
 // is stored. The tools that give a path in any case, combine and pdf, return no
 // words inline; their references count. What was hidden or destroyed does not. An
-// unknown conversation is an *UnknownConversationError.
+// unknown conversation is ErrNoBudget.
 func BudgetOf(ctx context.Context, w *materialize.Workspace, read *query.Reader, conversation string) (*Budget, error) {
-	c, calls, err := Calls(ctx, w, read, conversation)
+	c, calls, err := callsOf(ctx, w, read, conversation, ErrNoBudget)
 	if err != nil {
 		return nil, err
 	}

@@ -31,9 +31,6 @@ type Call struct {
 	Schema             *Schema      // that the output must fit; nil: any
 }
 
-// ErrCall says that the ids of a call cannot be those of a result.
-const ErrCall record.Reason = "malformed call"
-
 // id returns the id of the result, with an empty part for what is to be made.
 func (c Call) id() (string, error) {
 	switch {

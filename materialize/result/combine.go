@@ -33,10 +33,10 @@ type CombineRequest struct {
 // A Combined is the result of a combine.
 type Combined struct {
 	*Stored
-	Output  string        // the file that was asked for; "": only the result's own
-	Texts   int           // that were combined
-	Unread  []*InputError // the inputs that were left out
-	Differs []string      // files that do not hold what is stored, and were read from disk
+	Output  string   // the file that was asked for; "": only the result's own
+	Texts   int      // that were combined
+	Unread  []error  // why inputs were left out, which each names
+	Differs []string // files that do not hold what is stored, and were read from disk
 }
 
 // Reference returns what a parent agent gets in place of the text.
@@ -48,37 +48,21 @@ func (c *Combined) Reference() record.Reference {
 	return r
 }
 
-// A CountError says that another number of texts could be read than was expected,
-// or none at all.
-type CountError struct {
-	Read     int
-	Expected int           // 0: any number but none
-	Unread   []*InputError // all that could not be read
-}
-
-func (e *CountError) Error() string {
-	var message strings.Builder
-	if e.Expected > 0 {
-		fmt.Fprintf(&message, "%d of the %d expected texts could be read; nothing was combined", e.Read, e.Expected)
-	} else {
-		message.WriteString("nothing to combine")
+// countError says that another number of texts could be read than was expected, or
+// none at all. That a count is wrong is a failure of the whole, whatever kept single
+// inputs from being read.
+func countError(read, expected int, unread []error) error {
+	whys, args := "", []any{}
+	for i, err := range unread {
+		whys += []string{": %w", "; %w"}[min(i, 1)]
+		args = append(args, err)
 	}
-	for i, unread := range e.Unread {
-		message.WriteString([]string{": ", "; "}[min(i, 1)] + unread.Error())
+	err := fmt.Errorf("nothing to combine"+whys, args...)
+	if expected > 0 {
+		why := strings.TrimPrefix(err.Error(), "nothing to combine")
+		return record.Failed.Errorf("%d of the %d expected texts could be read; nothing was combined%s", read, expected, why)
 	}
-	return message.String()
-}
-
-// Unwrap returns why there was nothing to combine. That a count is wrong has a
-// meaning of its own.
-func (e *CountError) Unwrap() []error {
-	var all []error
-	for _, unread := range e.Unread {
-		if e.Expected == 0 {
-			all = append(all, unread)
-		}
-	}
-	return all
+	return err
 }
 
 // Combine joins texts, stores the whole as a result that was made from them, and
@@ -88,8 +72,8 @@ func (e *CountError) Unwrap() []error {
 // made, in any.
 //
 // If the number of texts is not the expected one, or none can be read, it returns
-// a *CountError; if the output may not be written, an *OutputError. An input that
-// changes or fails while it is read is an error too. Nothing is stored then.
+// an error; if the output may not be written, ErrOutput or ErrOutputTaken. An input
+// that changes or fails while it is read is an error too. Nothing is stored then.
 func Combine(ctx context.Context, w *materialize.Workspace, read *query.Reader, r CombineRequest) (*Combined, error) {
 	c := combiner{gatherer: gatherer{w, read, r.Dir}, CombineRequest: r}
 	c.Agent = cmp.Or(c.Agent, combineAgent)
@@ -98,7 +82,7 @@ func Combine(ctx context.Context, w *materialize.Workspace, read *query.Reader, 
 		return nil, err
 	}
 	if n := len(in.list); n == 0 || r.Expected > 0 && n != r.Expected {
-		return nil, &CountError{n, r.Expected, in.unread}
+		return nil, countError(n, r.Expected, in.unread)
 	}
 	c.in = in
 	if c.Conversation == "" && c.Name == "" {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -142,24 +141,15 @@ type StoredCall struct {
 	Source      record.Source    // how it did
 }
 
-// An UnknownConversationError says that a conversation has no result, and which
-// ones come near.
-type UnknownConversationError struct {
-	Text string
-	Near []string // at most five, as String writes them
-}
-
-func (e *UnknownConversationError) Error() string {
-	return fmt.Sprintf("there is no conversation %q", e.Text)
-}
-
-// Is reports whether target is store.ErrNotFound.
-func (e *UnknownConversationError) Is(target error) bool { return target == store.ErrNotFound }
-
 // Calls returns a conversation, by its id or "tree:id", with its results in the
-// order in which they came in. One that is not there is an
-// *UnknownConversationError.
+// order in which they came in. One that is not there is ErrNoConversation.
 func Calls(ctx context.Context, w *materialize.Workspace, read *query.Reader, text string) (Conversation, []StoredCall, error) {
+	return callsOf(ctx, w, read, text, ErrNoConversation)
+}
+
+func callsOf(
+	ctx context.Context, w *materialize.Workspace, read *query.Reader, text string, unknown record.Reason,
+) (Conversation, []StoredCall, error) {
 	forms := []Conversation{{ID: text}}
 	if head, id, found := strings.Cut(text, ":"); found {
 		if tree, err := record.ParseTree(head); err == nil {
@@ -176,7 +166,7 @@ func Calls(ctx context.Context, w *materialize.Workspace, read *query.Reader, te
 	if err != nil {
 		return Conversation{}, nil, err
 	}
-	return Conversation{}, nil, &UnknownConversationError{text, near}
+	return Conversation{}, nil, record.NotFound.Errorf("there is no conversation %q", text).Because(unknown, near...)
 }
 
 // calls returns the results in order, and fills in the figures.

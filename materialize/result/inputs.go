@@ -3,6 +3,7 @@ package result
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,32 +21,11 @@ import (
 	"filebus/store/record"
 )
 
-// An InputError says why an input of a combine could not be read.
-type InputError struct {
-	Input string // as it was given, or the file or name that a pattern matched
-	Err   error
-}
-
-func (e *InputError) Error() string {
-	if e.Input == "" {
-		return `"": ` + e.Err.Error()
-	}
-	return e.Input + ": " + e.Err.Error()
-}
-
-// Unwrap returns the reason.
-func (e *InputError) Unwrap() error { return e.Err }
-
-// errNoMatch says that a pattern stands for nothing.
-type errNoMatch struct{}
-
-func (errNoMatch) Error() string        { return "no file and no name matches" }
-func (errNoMatch) Is(target error) bool { return target == store.ErrNotFound }
-
 var (
 	errFolder  = errors.New("it is a folder")
 	errNoFile  = errors.New("it is not a regular file")
 	errChanged = errors.New("it changed while it was read")
+	errNoMatch = record.NotFound.Errorf("no file and no name matches")
 )
 
 // An input is one text to be combined: a version of the store, or a file.
@@ -60,11 +40,11 @@ type input struct {
 // inputs are the texts of a combine, in order, and what could not be read.
 type inputs struct {
 	list   []input
-	unread []*InputError
+	unread []error
 }
 
 func (in *inputs) fail(given string, err error) {
-	in.unread = append(in.unread, &InputError{given, err})
+	in.unread = append(in.unread, fmt.Errorf("%s: %w", cmp.Or(given, `""`), err))
 }
 
 // A gatherer finds the inputs that texts stand for.
@@ -293,7 +273,7 @@ func (g gatherer) addNames(ctx context.Context, in *inputs, pattern string) erro
 		in.list = append(in.list, input{given: v.Record.Name.String(), version: v})
 	}
 	if err == nil && len(versions) == 0 {
-		in.fail(pattern, errNoMatch{})
+		in.fail(pattern, errNoMatch)
 	}
 	return err
 }
@@ -472,7 +452,7 @@ func (l *lazyReader) Read(p []byte) (int, error) {
 	if l.text == nil {
 		r, err := l.open()
 		if err != nil {
-			return 0, &readError{l.given, err}
+			return 0, fmt.Errorf("reading %s: %w", l.given, err)
 		}
 		l.text, l.closer = bufio.NewReader(r), r
 		if start, _ := l.text.Peek(len(utf8Mark)); !l.first && string(start) == utf8Mark {
@@ -493,22 +473,5 @@ func (l *lazyReader) Read(p []byte) (int, error) {
 	if err == io.EOF {
 		return n, io.EOF
 	}
-	return n, &readError{l.given, err}
+	return n, fmt.Errorf("reading %s: %w", l.given, err)
 }
-
-// A readError says that an input could not be read to its end. Nobody takes it
-// for the end of the whole, also if a compressed text ends too early.
-type readError struct {
-	given string
-	err   error
-}
-
-func (e *readError) Error() string { return "reading " + e.given + ": " + e.err.Error() }
-
-// Is reports whether the error is target, unless that is an end.
-func (e *readError) Is(target error) bool {
-	return target != io.EOF && target != io.ErrUnexpectedEOF && errors.Is(e.err, target)
-}
-
-// As finds target in what kept the input from being read.
-func (e *readError) As(target any) bool { return errors.As(e.err, target) }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"filebus/store/record"
 )
 
 // A Schema says what the structured output of an agent must look like: a JSON
@@ -23,9 +25,6 @@ const (
 	maxNumber  = 400     // characters of a number, and the size of its exponent
 )
 
-// ErrSchema says that a schema cannot be used.
-var ErrSchema = errors.New("unusable schema")
-
 // ParseSchema reads the schema of an output: a JSON Schema, or a list of fields, each
 // with "name", "type" and "description", alone or as the member "fields" of an
 // object. The name stands in errors, which are ErrSchema. What a schema refers to
@@ -33,7 +32,7 @@ var ErrSchema = errors.New("unusable schema")
 func ParseSchema(name string, text []byte) (*Schema, error) {
 	s, err := parseSchema(text)
 	if err != nil {
-		return nil, fmt.Errorf("%w %s: %w", ErrSchema, name, err)
+		return nil, record.Usage.Errorf("%w %s: %w", ErrSchema, name, err)
 	}
 	return s, nil
 }

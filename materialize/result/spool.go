@@ -60,8 +60,7 @@ func newSpool(ctx context.Context, w *materialize.Workspace, c Call, args []stri
 			ids.ID = folder
 		}
 		err := mayStore(ctx, w, ids, c.Conversation == "")
-		var taken *TakenError
-		if errors.As(err, &taken) && c.ID == "" {
+		if errors.Is(err, ErrTaken) && c.ID == "" {
 			continue
 		}
 		if err != nil {
