@@ -73,8 +73,8 @@ func BudgetOf(ctx context.Context, w *materialize.Workspace, read *query.Reader,
 func (b *Budget) add(call *StoredCall) error {
 	returnsPath := call.Source == record.SourceCombine || call.Source == record.SourcePDF
 	last := len(b.Steps) - 1
-	if last < 0 || b.Steps[last].Agent != call.Record.Agent || b.Steps[last].returnsPath != returnsPath {
-		b.Steps = append(b.Steps, Step{Agent: call.Record.Agent, returnsPath: returnsPath})
+	if last < 0 || b.Steps[last].Agent != call.Agent || b.Steps[last].returnsPath != returnsPath {
+		b.Steps = append(b.Steps, Step{Agent: call.Agent, returnsPath: returnsPath})
 		last++
 	}
 	step := &b.Steps[last]
@@ -87,9 +87,9 @@ func (b *Budget) add(call *StoredCall) error {
 	b.Calls++
 	b.ReferenceTokens += reference
 	if !returnsPath {
-		step.Words += call.Description.Words
+		step.Words += call.WordCount
 		step.Tokens += call.Tokens
-		b.Words += call.Description.Words
+		b.Words += call.WordCount
 		b.Tokens += call.Tokens
 	}
 	step.WordsInline, step.TokensInline, step.TokensByReference = b.Words, b.Tokens, b.ReferenceTokens

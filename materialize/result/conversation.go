@@ -17,13 +17,14 @@ import (
 // A Conversation is the set of results that belong to one run of a parent agent.
 // Those of a captured tree are another's.
 type Conversation struct {
-	Tree        record.Tree
-	ID          string
-	Results     int
-	Agents      []string // sorted
-	Words       int
-	Tokens      int // of all results, about
-	First, Last time.Time
+	ID      string      `json:"conversation"`
+	Tree    record.Tree `json:"tree,omitempty"`
+	Results int         `json:"results"`
+	Agents  []string    `json:"agents"` // sorted
+	Words   int         `json:"words"`
+	Tokens  int         `json:"tokens"` // of all results, about
+	First   time.Time   `json:"first"`
+	Last    time.Time   `json:"last"`
 }
 
 // String returns the id, with "tree:" before that of a captured tree.
@@ -131,14 +132,19 @@ func tokensOf(r *record.Record, d record.Description) int {
 	return record.EstimateTokens(r.Size)
 }
 
-// A StoredCall is one result of a conversation.
+// A StoredCall is one result of a conversation: what the parent got, or would get,
+// and what else is known.
 type StoredCall struct {
-	store.Version
-	Description record.Description
-	Reference   record.Reference // what the parent got, or would get
-	Tokens      int              // of the text, about
-	Time        time.Time        // when it came in; tags that were added later do not count
-	Source      record.Source    // how it did
+	record.Reference
+	Name   record.Name     `json:"name"`
+	Ref    record.ShortRef `json:"ref"`
+	Tokens int             `json:"tokens"` // of the text, about
+	Time   time.Time       `json:"time"`   // when it came in; tags that were added later do not count
+	Status string          `json:"status,omitempty"`
+	Exit   *int            `json:"exit,omitempty"`
+	Source record.Source   `json:"-"` // how it came in
+
+	position uint64
 }
 
 // Calls returns a conversation, by its id or "tree:id", with its results in the
@@ -175,14 +181,14 @@ func (c *Conversation) calls(ctx context.Context, w *materialize.Workspace, read
 		return nil, nil
 	}
 	err = c.each(ctx, read, func(tx *store.Tx, v, first store.Version) {
-		d := tx.Description(v.Ref)
+		r, d := v.Record, tx.Description(v.Ref)
 		calls = append(calls, StoredCall{
-			Version: v, Description: d, Reference: referenceOf(w, v.Record, d), Tokens: tokensOf(v.Record, d),
-			Time: first.Record.Time, Source: first.Record.Source,
+			referenceOf(w, r, d), r.Name, record.ShortRef(v.Ref), tokensOf(r, d), first.Record.Time, r.Status, r.Exit,
+			first.Record.Source, v.Position,
 		})
 	})
 	slices.SortFunc(calls, func(a, b StoredCall) int {
-		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Position, b.Position))
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.position, b.position))
 	})
 	return calls, err
 }
