@@ -64,10 +64,11 @@ func (s *Schema) Inject() (text []byte, changed bool) {
 
 // compileText compiles a schema of either form.
 func compileText(text []byte) (*validator, error) {
-	value, problem := decodeJSON(text)
+	root, problem := decodeJSON(text)
 	if problem != nil {
 		return nil, problem
 	}
+	value := root.value
 	if list, ok := fieldList(value); ok {
 		fields, err := fieldsSchema(list)
 		if err != nil {
