@@ -117,7 +117,7 @@ func assembleElsewhere(ctx context.Context, env *environ, opts assembleOptions, 
 		return coded(record.Usage, "the same with --out "+quote(filepath.Join(opts.out, d.Key.Slug()+".dialogue.md")), fmt.Errorf("%s is a folder", opts.out))
 	}
 	files := dialogue.RenderDocument(doc, filepath.Base(file), opts.split)
-	written, err := writeDocument(filepath.Dir(file), files, opts.force)
+	written, err := writeDocument(ctx, filepath.Dir(file), files, opts.force)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func assembleElsewhere(ctx context.Context, env *environ, opts assembleOptions, 
 
 // writeDocument writes the files of a document, unless somebody has changed one that
 // is there.
-func writeDocument(folder string, files []dialogue.DocumentFile, force bool) ([]assembledFileJSON, error) {
+func writeDocument(ctx context.Context, folder string, files []dialogue.DocumentFile, force bool) ([]assembledFileJSON, error) {
 	views, olds := []assembledFileJSON{}, [][]byte{}
 	for _, part := range files {
 		view := assembledFileJSON{File: filepath.Join(folder, part.Name), Tokens: record.EstimateTokens(int64(len(part.Text)))}
@@ -141,15 +141,10 @@ func writeDocument(folder string, files []dialogue.DocumentFile, force bool) ([]
 		views, olds = append(views, view), append(olds, old)
 	}
 	for i := len(files) - 1; i >= 0; i-- { // the document last: it names the others
-		var err error
-		switch {
-		case views[i].Unchanged:
-		case olds[i] == nil:
-			err = createFile(views[i].File, files[i].Text)
-		default:
-			err = replaceFile(views[i].File, files[i].Text)
+		if views[i].Unchanged {
+			continue
 		}
-		if err != nil {
+		if err := writeFile(ctx, views[i].File, files[i].Text, olds[i] != nil); err != nil {
 			return nil, err
 		}
 	}

@@ -169,9 +169,9 @@ func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command
 		return (&Execution{}).waits(s.path(outputFile), errors.Join(err, s.output.Close(), s.release()))
 	}
 	run := &Execution{Status: end.Status, Exit: *end.Exit, Background: !s.quiet()}
-	s.note(end)
+	_ = s.writeEnd(end) // without it the result would be called interrupted
 	ctx = context.WithoutCancel(ctx)
-	run.Stored, err = s.store(ctx, w, s.call.call(c.Schema), &end)
+	run.Stored, err = s.store(ctx, w, s.call.Call, &end)
 	copied()
 	if err != nil {
 		return run.waits(s.path(outputFile), errors.Join(err, s.release()))

@@ -208,6 +208,8 @@ func (o *output) publish(ctx context.Context, text record.Digest) error {
 		if errors.Is(err, fs.ErrExist) {
 			return o.conflict() // a link that leads nowhere
 		}
+	} else if info, err := os.Stat(o.file); err == nil {
+		_ = o.tmp.Chmod(info.Mode().Perm()) // as far as the file system has such a thing
 	}
 	if err := errors.Join(o.tmp.Close(), os.Rename(o.tmp.Name(), o.file)); err != nil {
 		return fmt.Errorf("writing %s: %w", o.file, pathReason(err))
