@@ -144,7 +144,7 @@ func writeDocument(ctx context.Context, folder string, files []dialogue.Document
 		if views[i].Unchanged {
 			continue
 		}
-		if err := writeFile(ctx, views[i].File, files[i].Text, olds[i] != nil); err != nil {
+		if err := writeText(ctx, views[i].File, files[i].Text, olds[i] != nil); err != nil {
 			return nil, err
 		}
 	}

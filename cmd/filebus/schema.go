@@ -50,13 +50,13 @@ func runSchemaInject(ctx context.Context, env *environ, opts injectOptions, file
 	text, changed := schema.Inject()
 	switch {
 	case opts.write && changed:
-		err = writeFile(ctx, env.abs(file), text, true)
+		err = writeText(ctx, env.abs(file), text, true)
 	case opts.write:
 	case opts.out != "":
 		if _, err := os.Lstat(env.abs(opts.out)); err == nil {
 			return coded(record.Conflict, "the same with another file", fmt.Errorf("%s exists", opts.out))
 		}
-		err = writeFile(ctx, env.abs(opts.out), text, false)
+		err = writeText(ctx, env.abs(opts.out), text, false)
 	default:
 		_, err = env.out.Write(text)
 	}
@@ -66,9 +66,9 @@ func runSchemaInject(ctx context.Context, env *environ, opts injectOptions, file
 	return err
 }
 
-// writeFile makes a file, or replaces one that exists, at once. A link leads to the
+// writeText makes a file, or replaces one that exists, at once. A link leads to the
 // file that is meant.
-func writeFile(ctx context.Context, file string, text []byte, replace bool) (err error) {
+func writeText(ctx context.Context, file string, text []byte, replace bool) (err error) {
 	if replace {
 		if file, err = filepath.EvalSymlinks(file); err != nil {
 			return err

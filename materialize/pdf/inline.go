@@ -167,33 +167,26 @@ func (c *inliner) add(text string, s style, link target) {
 
 // tag obeys the few tags of HTML that Markdown has no marks for.
 func (c *inliner) tag(tag string, s style) style {
-	name := strings.ToLower(strings.Trim(tag, "<> \t\n"))
-	name, _, _ = strings.Cut(name, " ")
-	switch strings.TrimSuffix(name, "/") {
+	name, _, _ := strings.Cut(strings.ToLower(strings.Trim(tag, "<> \t\n")), " ")
+	name, ends := strings.CutPrefix(strings.TrimSuffix(name, "/"), "/")
+	switch name {
 	case "br":
-		c.pieces = append(c.pieces, piece{brk: hardBreak})
-	case "sup":
-		s.rise = 1
-	case "sub":
-		s.rise = -1
-	case "/sup", "/sub":
-		s.rise = 0
+		if !ends {
+			c.pieces = append(c.pieces, piece{brk: hardBreak})
+		}
+	case "sup", "sub":
+		s.rise = map[string]int{"sup": 1, "sub": -1}[name]
+		if ends {
+			s.rise = 0
+		}
 	case "b", "strong":
-		s.bold = true
-	case "/b", "/strong":
-		s.bold = false
+		s.bold = !ends
 	case "i", "em":
-		s.italic = true
-	case "/i", "/em":
-		s.italic = false
+		s.italic = !ends
 	case "del", "s":
-		s.strike = true
-	case "/del", "/s":
-		s.strike = false
+		s.strike = !ends
 	case "code", "kbd":
-		s.mono = true
-	case "/code", "/kbd":
-		s.mono = false
+		s.mono = !ends
 	}
 	return s
 }
