@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -151,27 +152,17 @@ func newConfigCommand(env *environ) *cobra.Command {
 
 // configView is what config prints.
 type configView struct {
-	Store     string      `json:"store"`
-	Exists    bool        `json:"exists"`
-	Workspace string      `json:"workspace"`
-	Root      string      `json:"root"`
-	Config    string      `json:"config"`
-	Profile   profileView `json:"profile"`
-	Notes     []string    `json:"notes"`
-	Preview   int         `json:"preview"`
-	PDFDir    string      `json:"pdf_dir,omitempty"`
+	Store     string         `json:"store"`
+	Exists    bool           `json:"exists"`
+	Workspace string         `json:"workspace"`
+	Root      string         `json:"root"`
+	Config    string         `json:"config"`
+	Profile   layout.Profile `json:"profile"` // where new files go
+	Notes     []string       `json:"notes"`
+	Preview   int            `json:"preview"`
+	PDFDir    string         `json:"pdf_dir,omitempty"`
 
 	Retention retentionConfig `json:"retention"`
-}
-
-// A profileView is where new files go.
-type profileView struct {
-	Name      string `json:"name"`
-	Root      string `json:"root"`
-	Markers   string `json:"markers"`
-	Results   string `json:"results"`
-	Dialogues string `json:"dialogues"`
-	Sessions  string `json:"sessions"`
 }
 
 func runConfig(env *environ) error {
@@ -180,24 +171,17 @@ func runConfig(env *environ) error {
 	if err != nil && !errors.Is(err, store.ErrNoStore) {
 		return err
 	}
-	settings, err := env.settings(at)
+	c, err := readConfig(at.Store)
 	if err != nil {
 		return err
 	}
-	c, err := readConfig(at.Store)
+	profile, err := c.profile()
 	if err != nil {
 		return err
 	}
 	v := configView{
 		Store: at.Store, Exists: exists, Workspace: at.Main, Root: at.Root, Config: filepath.Join(at.Store, configFile),
-		Profile: profileView(settings.Profile), Notes: slices.Clone(settings.NoteFolders), Preview: settings.Preview,
-		PDFDir: c.PDFDir, Retention: c.Retention,
-	}
-	if v.Notes == nil {
-		v.Notes = []string{}
-	}
-	if v.Preview == 0 {
-		v.Preview = materialize.DefaultPreview
+		Profile: profile, Notes: c.Notes, Preview: cmp.Or(c.Preview, materialize.DefaultPreview), PDFDir: c.PDFDir, Retention: c.Retention,
 	}
 	if env.global.json {
 		return env.printJSON(v)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"filebus/materialize"
@@ -90,12 +89,7 @@ func Combine(ctx context.Context, w *materialize.Workspace, read *query.Reader, 
 	}
 	c.From = append(in.refs(), r.From...)
 	done := &Combined{Output: r.Output, Texts: len(in.list), Unread: in.unread, Differs: in.differing()}
-	if r.Output != "" {
-		done.Stored, err = c.storeAndWrite(ctx)
-	} else {
-		done.Stored, err = c.storeStreaming(ctx)
-	}
-	if err != nil {
+	if done.Stored, err = c.run(ctx); err != nil {
 		return nil, err
 	}
 	return done, nil
@@ -147,69 +141,44 @@ type combiner struct {
 	in *inputs
 }
 
-// storeStreaming stores the text while it is read. Only if it may be there
-// already is it read once before, to find out.
-func (c *combiner) storeStreaming(ctx context.Context) (*Stored, error) {
-	before, err := c.before(ctx)
+// run stores the text: while it is read or, with an output, from the file that is
+// then given the output's name. Only if the text may be there already is it read
+// once before, to find out.
+func (c *combiner) run(ctx context.Context) (stored *Stored, err error) {
+	var before []*record.Record // that the call may be one of
+	if c.ID == "" && c.Name == "" {
+		if before, err = c.madeBefore(ctx, c.read, record.SourceCombine); err != nil {
+			return nil, err
+		}
+	}
+	var out *output
+	var digest record.Digest
+	text := c.text(ctx, c.in, c.Separator)
+	if c.Output != "" {
+		if out, err = c.newOutput(ctx, c.Output, c.Force, c.in); err != nil {
+			return nil, err
+		}
+		defer out.discard()
+		digest, err = out.write(ctx, text)
+		text = out.tmp
+	} else if len(before) > 0 {
+		digest, err = digestOf(ctx, text)
+		text = c.text(ctx, c.in, c.Separator)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if len(before) > 0 {
-		digest, err := digestOf(ctx, c.text(ctx, c.in, c.Separator))
-		if err != nil {
-			return nil, err
-		}
-		c.follow(before, digest)
+		c.Name = idOfText(before, digest)
 	}
-	return c.store(ctx, c.text(ctx, c.in, c.Separator))
-}
-
-// storeAndWrite writes the text beside the output, stores it from there, and
-// gives the output its name.
-func (c *combiner) storeAndWrite(ctx context.Context) (*Stored, error) {
-	out, err := c.newOutput(ctx, c.Output, c.Force, c.in)
-	if err != nil {
-		return nil, err
-	}
-	defer out.discard()
-	digest, err := out.write(ctx, c.text(ctx, c.in, c.Separator))
-	if err != nil {
-		return nil, err
-	}
-	before, err := c.before(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c.follow(before, digest)
-	if _, err := out.tmp.Seek(0, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("writing %s: %w", c.Output, pathReason(err))
-	}
-	stored, err := c.store(ctx, out.tmp)
-	if err != nil {
-		return nil, err
-	}
-	return stored, out.publish(ctx, digest)
-}
-
-func (c *combiner) store(ctx context.Context, text io.Reader) (*Stored, error) {
 	r, err := c.request(record.SourceCombine, text)
 	if err != nil {
 		return nil, err
 	}
-	return c.put(ctx, c.w, r)
-}
-
-// before returns the results that the call may be one of.
-func (c *combiner) before(ctx context.Context) ([]*record.Record, error) {
-	if c.ID != "" || c.Name != "" {
-		return nil, nil
+	if stored, err = c.put(ctx, c.w, r); err == nil && out != nil {
+		err = out.publish(ctx, digest)
 	}
-	return c.madeBefore(ctx, c.read, record.SourceCombine)
-}
-
-// follow makes the call the one of the results that has the text, if there is one.
-func (c *combiner) follow(before []*record.Record, text record.Digest) {
-	c.Name = idOfText(before, text)
+	return stored, err
 }
 
 // ParseSeparator reads a separator as it is typed: \n, \t, \r and \\ stand for a

@@ -249,15 +249,11 @@ func isTypo(a, b string) bool {
 	if len(a) != len(b) || len(a) < 3 {
 		return false
 	}
-	var places []int
-	for i := range len(a) {
-		if a[i] != b[i] {
-			places = append(places, i)
-		}
+	for len(a) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
 	}
-	if len(places) == 2 {
-		i, j := places[0], places[1]
-		return j == i+1 && a[i] == b[j] && a[j] == b[i]
+	for len(a) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
-	return len(places) == 1
+	return len(a) == 1 || len(a) == 2 && a[0] == b[1] && a[1] == b[0]
 }

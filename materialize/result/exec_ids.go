@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"unicode/utf8"
 
 	"filebus/materialize"
 	"filebus/store"
@@ -27,9 +26,6 @@ const maxID = 200
 // resultName returns the name of a result whose ids may come from anywhere.
 func resultName(conversation, call string) (record.Name, error) {
 	id, err := Call{Conversation: conversation, ID: call}.id()
-	if err == nil && !utf8.ValidString(id) {
-		err = record.Usage.Errorf("%w: the ids %q are not UTF-8", ErrCall, id)
-	}
 	if err != nil {
 		return record.Name{}, err
 	}

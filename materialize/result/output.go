@@ -161,7 +161,8 @@ func (o *output) write(ctx context.Context, text io.Reader) (record.Digest, erro
 	if err != nil {
 		return d.Digest(), err
 	}
-	if err := o.tmp.Sync(); err != nil {
+	_, err = o.tmp.Seek(0, io.SeekStart) // to be read
+	if err = errors.Join(err, o.tmp.Sync()); err != nil {
 		return d.Digest(), fmt.Errorf("writing %s: %w", o.file, pathReason(err))
 	}
 	_, err = o.isDone(ctx, d.Digest())
