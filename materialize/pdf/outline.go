@@ -182,14 +182,4 @@ func bold(pieces []piece) []piece {
 	return pieces
 }
 
-func headingSize(depth int) float64 {
-	switch depth {
-	case 1:
-		return 15
-	case 2:
-		return 12.5
-	case 3:
-		return 11
-	}
-	return 10
-}
+func headingSize(depth int) float64 { return [...]float64{15, 12.5, 11, 10}[min(depth, 4)-1] }

@@ -37,8 +37,9 @@ func (d *document) table(n *east.Table) {
 		}
 		rows = append(rows, cells)
 	}
+	aligns := map[east.Alignment]align{east.AlignCenter: alignCenter, east.AlignRight: alignRight}
 	for _, a := range n.Alignments {
-		g.aligns = append(g.aligns, alignOf(a))
+		g.aligns = append(g.aligns, aligns[a])
 	}
 	g.measure(rows)
 	d.gap(d.size * 0.6)
@@ -47,16 +48,6 @@ func (d *document) table(n *east.Table) {
 		g.writeRow(row, false, i%2 == 1)
 	}
 	d.gap(d.size)
-}
-
-func alignOf(a east.Alignment) align {
-	switch a {
-	case east.AlignCenter:
-		return alignCenter
-	case east.AlignRight:
-		return alignRight
-	}
-	return alignLeft
 }
 
 func (g *grid) cells(row ast.Node, columns int) []cell {

@@ -87,8 +87,17 @@ func Combine(ctx context.Context, w *materialize.Workspace, read *query.Reader, 
 	if c.Conversation == "" && c.Name == "" {
 		c.Conversation = in.conversation()
 	}
-	c.From = append(in.refs(), r.From...)
-	done := &Combined{Output: r.Output, Texts: len(in.list), Unread: in.unread, Differs: in.differing()}
+	done := &Combined{Output: r.Output, Texts: len(in.list), Unread: in.unread}
+	c.From = nil
+	for _, one := range in.list { // one that was given twice is there twice: so is its text
+		if one.version.Record != nil {
+			c.From = append(c.From, one.version.Ref)
+		}
+		if one.differs {
+			done.Differs = append(done.Differs, one.given)
+		}
+	}
+	c.From = append(c.From, r.From...)
 	if done.Stored, err = c.run(ctx); err != nil {
 		return nil, err
 	}
@@ -110,28 +119,6 @@ func (in *inputs) conversation() string {
 		}
 	}
 	return usableConversation(shared)
-}
-
-// refs returns the refs of the stored inputs in order, one that was given twice
-// twice: its text is there twice.
-func (in *inputs) refs() []record.Ref {
-	var refs []record.Ref
-	for i := range in.list {
-		if in.list[i].version.Record != nil {
-			refs = append(refs, in.list[i].version.Ref)
-		}
-	}
-	return refs
-}
-
-func (in *inputs) differing() []string {
-	var files []string
-	for i := range in.list {
-		if in.list[i].differs {
-			files = append(files, in.list[i].given)
-		}
-	}
-	return files
 }
 
 // A combiner carries out one request.
