@@ -152,10 +152,9 @@ func (d *demo) lookAround(ctx context.Context) (demoFinds, error) {
 			}
 		}
 		for session, err := range tx.Values(store.FieldSession, "") {
-			if err != nil {
+			if found.session = session.Text; err != nil {
 				return err
 			}
-			found.session = session.Text
 			break
 		}
 		for ref, err := range tx.Lookup(store.FieldKind, string(record.KindHandoff)) {

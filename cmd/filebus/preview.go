@@ -35,20 +35,11 @@ func newPreviewCommand(env *environ) *cobra.Command {
 
 // A previewJSON is a preview and its reasons in JSON.
 type previewJSON struct {
-	Preview   string             `json:"preview"`
-	Rule      layout.PreviewRule `json:"rule"`
-	Line      int                `json:"line,omitempty"`
-	Cut       bool               `json:"cut,omitempty"`
-	Skipped   []skippedJSON      `json:"skipped"`
-	WordCount int                `json:"word_count"`
-	Tokens    int                `json:"tokens"`
-	Partial   bool               `json:"partial,omitempty"` // only the beginning was read and counted
-	Stored    string             `json:"stored,omitempty"`  // the preview of the record, if it is another
-}
-
-type skippedJSON struct {
-	What  string `json:"what"`
-	Lines [2]int `json:"lines"`
+	layout.PreviewChoice
+	WordCount int    `json:"word_count"`
+	Tokens    int    `json:"tokens"`
+	Partial   bool   `json:"partial,omitempty"` // only the beginning was read and counted
+	Stored    string `json:"stored,omitempty"`  // the preview of the record, if it is another
 }
 
 func runPreview(ctx context.Context, env *environ, opts previewOptions, arg string) error {
@@ -64,22 +55,18 @@ func runPreview(ctx context.Context, env *environ, opts previewOptions, arg stri
 	if err != nil {
 		return err
 	}
-	choice := opts.choose(env, in.text, limit)
 	view := previewJSON{
-		Preview: choice.Text, Rule: choice.Rule, Line: choice.Line, Cut: choice.Cut,
-		WordCount: layout.Words(in.text), Tokens: record.EstimateTokens(in.size), Partial: !in.whole,
+		PreviewChoice: opts.choose(env, in.text, limit),
+		WordCount:     layout.Words(in.text), Tokens: record.EstimateTokens(in.size), Partial: !in.whole,
 	}
-	for _, s := range choice.Skipped {
-		view.Skipped = append(view.Skipped, skippedJSON{s.What, [2]int{s.From, s.To}})
-	}
-	switch choice.Rule {
+	switch view.Rule {
 	case layout.PreviewBinary:
 		view.WordCount = 0
 		fallthrough
 	case layout.PreviewEmpty:
-		view.Preview = materialize.EmptyPreview(in.text, in.size)
+		view.Text = materialize.EmptyPreview(in.text, in.size)
 	}
-	if in.stored != view.Preview {
+	if in.stored != view.Text {
 		view.Stored = in.stored
 	}
 	if env.global.json {
@@ -125,7 +112,7 @@ func (o previewOptions) choose(env *environ, text []byte, limit int) layout.Prev
 
 // rows returns what people are shown.
 func (p previewJSON) rows() [][]string {
-	rows := [][]string{{"preview", p.Preview}, {"why", p.why()}}
+	rows := [][]string{{"preview", p.Text}, {"why", p.why()}}
 	if p.Stored != "" {
 		rows = append(rows, []string{"stored", p.Stored})
 	}

@@ -67,13 +67,11 @@ func (d *document) textBlock(n ast.Node, tight bool) {
 	if tight {
 		after = d.size * 0.2
 	}
-	pieces := d.inline(n)
 	if d.references != nil {
-		d.entries(pieces)
-		d.gap(after)
-		return
+		d.entries(d.pieces(n))
+	} else {
+		d.paragraph(d.inline(n))
 	}
-	d.paragraph(pieces)
 	d.gap(after)
 }
 
@@ -108,6 +106,7 @@ func (d *document) lines(pieces []piece) {
 // entries writes a paragraph of a list of references.
 func (d *document) entries(pieces []piece) {
 	for _, e := range splitEntries(pieces) {
+		e.pieces = d.citations.link(e.pieces)
 		if e.number == 0 {
 			d.paragraph(e.pieces)
 			continue
@@ -191,7 +190,7 @@ func (d *document) isEntry(item ast.Node) bool {
 	if first == nil || first.Type() != ast.TypeBlock || first.FirstChild() == nil {
 		return false
 	}
-	return splitEntries(d.inline(first))[0].number > 0
+	return splitEntries(d.pieces(first))[0].number > 0
 }
 
 // bullet returns the marker of a list by its depth.

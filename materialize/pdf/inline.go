@@ -77,10 +77,13 @@ type inliner struct {
 }
 
 // inline returns the pieces of a block's text, with citations linked.
-func (d *document) inline(n ast.Node) []piece {
+func (d *document) inline(n ast.Node) []piece { return d.citations.link(d.pieces(n)) }
+
+// pieces returns the pieces of a text as they are.
+func (d *document) pieces(n ast.Node) []piece {
 	c := &inliner{d: d}
 	c.children(n, style{}, target{})
-	return d.citations.link(c.pieces)
+	return c.pieces
 }
 
 func (c *inliner) children(n ast.Node, s style, link target) {
@@ -223,11 +226,7 @@ func (d *document) plainText(pieces []piece) string {
 }
 
 // alt returns the alternative text of an image.
-func (d *document) alt(n *ast.Image) string {
-	c := &inliner{d: d}
-	c.children(n, style{}, target{})
-	return d.plainText(c.pieces)
-}
+func (d *document) alt(n *ast.Image) string { return d.plainText(d.pieces(n)) }
 
 var (
 	htmlHidden = pattern(`(?is)<!--.*?(?:-->|$)|<(?:script|style)\b.*?(?:</(?:script|style)>|$)|<[!?][^>]*(?:>|$)`)

@@ -37,12 +37,6 @@ type outline struct {
 	slugs    map[string]int // how often each was made
 }
 
-// closes reports whether a node ends the section of a heading.
-func (o *outline) closes(n ast.Node, h *heading) bool {
-	other := o.byNode[n]
-	return other != nil && other.node.Level <= h.node.Level
-}
-
 // ownNumber matches a number that a heading brings along: "3. ", "2.1. ", "4) ".
 var (
 	ownNumber  = pattern(`^\d{1,2}(?:\.\d{1,2})*[.)]\s+`)

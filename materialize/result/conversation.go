@@ -28,13 +28,11 @@ type Conversation struct {
 }
 
 // String returns the id, with "tree:" before that of a captured tree.
-func (c Conversation) String() string { return conversationText(c.Tree, c.ID) }
-
-func conversationText(tree record.Tree, id string) string {
-	if tree == "" {
-		return id
+func (c Conversation) String() string {
+	if c.Tree == "" {
+		return c.ID
 	}
-	return string(tree) + ":" + id
+	return string(c.Tree) + ":" + c.ID
 }
 
 // A ConversationsRequest says which conversations to list: those with a result
@@ -42,10 +40,6 @@ func conversationText(tree record.Tree, id string) string {
 type ConversationsRequest struct {
 	record.Filter
 	Limit, Offset int // a Limit of 0 is none
-}
-
-func (q *ConversationsRequest) accepts(r *record.Record) bool {
-	return r.Conversation != "" && r.Name.Kind == record.KindResult && q.Accepts(r)
 }
 
 // Conversations lists conversations, the one with the newest result first, and
@@ -62,8 +56,9 @@ func Conversations(ctx context.Context, read *query.Reader, q ConversationsReque
 	}
 	seen := map[key]bool{}
 	err = read.Each(ctx, field, value, func(_ *store.Tx, v store.Version) bool {
-		k := key{v.Record.Name.Tree, v.Record.Conversation}
-		if !q.accepts(v.Record) || seen[k] {
+		r := v.Record
+		k := key{r.Name.Tree, r.Conversation}
+		if k.id == "" || r.Name.Kind != record.KindResult || seen[k] || !q.Accepts(r) {
 			return false
 		}
 		if q.Limit > 0 && len(page) == q.Limit {
@@ -77,15 +72,10 @@ func Conversations(ctx context.Context, read *query.Reader, q ConversationsReque
 	})
 	for i := range page {
 		if err == nil {
-			err = page[i].sum(ctx, read)
+			err = page[i].each(ctx, read, func(*store.Tx, store.Version, store.Version) {}) // to fill in the figures
 		}
 	}
 	return page, more, err
-}
-
-// sum fills in the figures.
-func (c *Conversation) sum(ctx context.Context, read *query.Reader) error {
-	return c.each(ctx, read, func(*store.Tx, store.Version, store.Version) {})
 }
 
 // each counts all results, and calls visit with each and with its first version.
@@ -225,7 +215,7 @@ func nearConversations(ctx context.Context, read *query.Reader, text string) ([]
 		err := read.Each(ctx, store.FieldConversation, value.Text, func(_ *store.Tx, v store.Version) bool {
 			if name := v.Record.Name; name.Kind == record.KindResult && !trees[name.Tree] {
 				trees[name.Tree] = true
-				near = append(near, conversationText(name.Tree, value.Text))
+				near = append(near, Conversation{ID: value.Text, Tree: name.Tree}.String())
 			}
 			return len(near) == maxNearConversations
 		})

@@ -184,7 +184,10 @@ func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command
 func (c *Command) wait(process *exec.Cmd) (ending, error) {
 	done := make(chan error, 1)
 	go func() { done <- process.Wait() }()
-	timeout, kill := after(c.Timeout), (<-chan time.Time)(nil)
+	var timeout, kill <-chan time.Time
+	if c.Timeout > 0 {
+		timeout = time.After(c.Timeout)
+	}
 	timedOut := false
 	for {
 		select {
@@ -203,14 +206,6 @@ func (c *Command) wait(process *exec.Cmd) (ending, error) {
 			c.kill(process.Process)
 		}
 	}
-}
-
-// after is time.After, but never for 0.
-func after(d time.Duration) <-chan time.Time {
-	if d == 0 {
-		return nil
-	}
-	return time.After(d)
 }
 
 // endingOf returns how a process has ended.

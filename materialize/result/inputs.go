@@ -244,7 +244,6 @@ func (g gatherer) addMatches(ctx context.Context, in *inputs, pattern string) er
 		in.fail(pattern, err)
 		return nil
 	}
-	var stored []query.Resolution
 	if len(files) == 0 {
 		return g.addNames(ctx, in, pattern)
 	}
@@ -252,7 +251,8 @@ func (g gatherer) addMatches(ctx context.Context, in *inputs, pattern string) er
 	for i, file := range files {
 		paths[i] = g.storedPath(g.abs(file))
 	}
-	if stored, err = g.read.ResolveAll(ctx, paths, query.ResolveOptions{Root: g.w.Root, Dir: g.dir}); err != nil {
+	stored, err := g.read.ResolveAll(ctx, paths, query.ResolveOptions{Root: g.w.Root, Dir: g.dir})
+	if err != nil {
 		return err
 	}
 	for i, file := range files {
@@ -322,9 +322,9 @@ func isHidden(match, pattern string) bool {
 // several at a time, since each look costs a turn.
 type shelf struct {
 	gatherer
-	list []input
-	next int // the first input whose content was not looked for
-	have map[int]store.Content
+	list     []input
+	first    int // whose content was looked for
+	contents []store.Content
 }
 
 // The most that a shelf takes from the store at once, in texts and in bytes.
@@ -352,36 +352,33 @@ func (s *shelf) open(ctx context.Context, i int) (io.ReadCloser, error) {
 		_, err := s.read.WriteBody(ctx, &text, in.version, query.BodyRequest{})
 		return io.NopCloser(&text), err
 	}
-	if i >= s.next {
+	if i >= s.first+len(s.contents) {
 		if err := s.fill(ctx, i); err != nil {
 			return nil, err
 		}
 	}
-	content := s.have[i]
-	delete(s.have, i)
-	return content.Open()
+	return s.contents[i-s.first].Open()
 }
 
 // fill takes the contents of the stored inputs from i on. One that cannot be had
 // stops it, and is reported when it is its turn.
 func (s *shelf) fill(ctx context.Context, i int) error {
+	s.first, s.contents = i, nil
 	size := int64(0)
-	return s.read.Store().View(ctx, func(tx *store.Tx) error {
-		for s.next = i; s.next < min(i+shelfTexts, len(s.list)) && size < shelfBytes; s.next++ {
-			v := s.list[s.next].version
-			r := v.Record
-			if r == nil || r.Name.Kind == record.KindFrame {
-				continue
+	return s.read.Store().View(ctx, func(tx *store.Tx) (err error) {
+		for _, in := range s.list[i:min(i+shelfTexts, len(s.list))] {
+			var content store.Content
+			if r := in.version.Record; r != nil && r.Name.Kind != record.KindFrame {
+				content, err = contentOf(tx, in.version)
+				size += min(r.Size, store.InlineLimit) // larger ones are files
 			}
-			content, err := contentOf(tx, v)
-			if err != nil && s.next > i {
+			if len(s.contents) > 0 && (err != nil || size > shelfBytes) {
 				return nil
 			}
 			if err != nil {
 				return err
 			}
-			s.have[s.next] = content
-			size += min(r.Size, store.InlineLimit) // larger ones are files
+			s.contents = append(s.contents, content)
 		}
 		return nil
 	})
@@ -427,7 +424,7 @@ const utf8Mark = "\ufeff"
 // out: they belong at the start of a text.
 func (g gatherer) text(ctx context.Context, in *inputs, separator string) io.Reader {
 	var parts []io.Reader
-	s := &shelf{gatherer: g, list: in.list, have: map[int]store.Content{}}
+	s := &shelf{gatherer: g, list: in.list}
 	for i := range in.list {
 		if i > 0 {
 			parts = append(parts, strings.NewReader(separator))
@@ -460,18 +457,14 @@ func (l *lazyReader) Read(p []byte) (int, error) {
 		}
 	}
 	n, err := l.text.Read(p)
-	switch {
-	case err == nil:
-		return n, nil
-	case l.closer != nil:
-		closeErr := l.closer.Close()
-		l.closer = nil
-		if closeErr != nil {
+	if err != nil && l.closer != nil {
+		if closeErr := l.closer.Close(); closeErr != nil {
 			err = closeErr
 		}
+		l.closer = nil
 	}
-	if err == io.EOF {
-		return n, io.EOF
+	if err == nil || err == io.EOF {
+		return n, err
 	}
 	return n, fmt.Errorf("reading %s: %w", l.given, err)
 }

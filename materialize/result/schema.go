@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"filebus/store/record"
 )
@@ -95,28 +96,22 @@ func isObjectSchema(value any) bool {
 	case string:
 		return t == "object"
 	case []any:
-		for _, one := range t {
-			if one == "object" {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(t, any("object"))
 	}
 	return len(schema) == 0 || hasKeyword(schema)
 }
 
 // hasKeyword tells a JSON Schema without a type from any other object.
 func hasKeyword(schema map[string]any) bool {
-	for _, keyword := range []string{
+	keywords := []string{
 		"$schema", "$id", "id", "$ref", "$dynamicRef", "$defs", "definitions", "properties", "patternProperties",
 		"additionalProperties", "unevaluatedProperties", "required", "allOf", "anyOf", "oneOf", "not", "if",
 		"dependentSchemas", "dependentRequired", "propertyNames", "minProperties", "maxProperties",
-	} {
-		if _, ok := schema[keyword]; ok {
-			return true
-		}
 	}
-	return false
+	return slices.ContainsFunc(keywords, func(keyword string) bool {
+		_, found := schema[keyword]
+		return found
+	})
 }
 
 func notObject(value any) error {

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -148,7 +149,7 @@ func recoverFolder(ctx context.Context, w *materialize.Workspace, dir string) (*
 // it, or if it is gone by now.
 func lockSpool(dir string) (*spool, error) {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
-		return nil, orForeign(err)
+		return nil, unlessGone(cmp.Or(err, errForeign))
 	}
 	s := &spool{dir: dir}
 	info, err := os.Lstat(s.path(lockFile))
@@ -156,7 +157,7 @@ func lockSpool(dir string) (*spool, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, removeEmpty(dir)
 	case err != nil || !info.Mode().IsRegular():
-		return nil, orForeign(err)
+		return nil, unlessGone(cmp.Or(err, errForeign))
 	}
 	if s.lock, err = os.OpenFile(s.path(lockFile), os.O_RDWR, 0); err != nil {
 		return nil, unlessGone(err)
@@ -166,13 +167,6 @@ func lockSpool(dir string) (*spool, error) {
 		return nil, errors.Join(err, s.release())
 	}
 	return s, nil
-}
-
-func orForeign(err error) error {
-	if err == nil {
-		return errForeign
-	}
-	return unlessGone(err)
 }
 
 // unlessGone takes what is not there any more for the work of another process.
