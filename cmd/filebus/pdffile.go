@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -119,14 +120,8 @@ func fileName(title string) string {
 
 // isDevice reports whether Windows takes a name for that of a device.
 func isDevice(name string) bool {
-	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
-	stem = strings.TrimSpace(stem)
-	switch stem {
-	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
-		return true
-	}
-	kind, number := strings.TrimRight(stem, "0123456789¹²³"), strings.TrimLeft(stem, "COMLPT")
-	return (kind == "COM" || kind == "LPT") && utf8.RuneCountInString(number) == 1
+	devices := regexp.MustCompile(`(?i)^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])\s*(\.|$)`)
+	return devices.MatchString(name)
 }
 
 // A pdfFile is a file that a document is written to.

@@ -2,7 +2,6 @@ package pdf
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
@@ -232,15 +231,11 @@ func (d *document) quote(n ast.Node) {
 
 // html writes the text that a block of HTML shows.
 func (d *document) html(n *ast.HTMLBlock) {
-	var source strings.Builder
-	for i := range n.Lines().Len() {
-		line := n.Lines().At(i)
-		source.Write(line.Value(d.source))
-	}
+	source := string(n.Lines().Value(d.source))
 	if n.HasClosure() {
-		source.Write(n.ClosureLine.Value(d.source))
+		source += string(n.ClosureLine.Value(d.source))
 	}
-	for _, line := range htmlText(source.String()) {
+	for _, line := range htmlText(source) {
 		d.lines([]piece{{text: line}})
 	}
 	d.gap(d.size * 0.75)

@@ -2,7 +2,6 @@ package pdf
 
 import (
 	"fmt"
-	"strings"
 )
 
 // All measures are in points: an A4 page is 595.28 wide and 841.89 high.
@@ -237,6 +236,3 @@ func (d *document) writeFooters() {
 		d.paintLine(line[0], 0, pageWidth, block{size: smallSize, leading: 12, align: alignCenter})
 	}
 }
-
-// expandTabs replaces the tabs of a line of code.
-func expandTabs(line string) string { return strings.ReplaceAll(line, "\t", "    ") }
