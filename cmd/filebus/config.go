@@ -182,7 +182,8 @@ func runConfig(env *environ) error {
 	}
 	v := configView{
 		Store: at.Store, Exists: exists, Workspace: at.Main, Root: at.Root, Config: filepath.Join(at.Store, configFile),
-		Profile: profile, Notes: c.Notes, Preview: cmp.Or(c.Preview, materialize.DefaultPreview), PDFDir: c.PDFDir, Retention: c.Retention,
+		Profile: profile, Notes: c.Notes, Preview: cmp.Or(c.Preview, materialize.DefaultPreview),
+		PDFDir: c.PDFDir, Retention: c.Retention,
 	}
 	if env.global.json {
 		return env.printJSON(v)

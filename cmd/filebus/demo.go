@@ -118,7 +118,9 @@ func (d *demo) play(ctx context.Context) error {
 		{"Lay out one session for the next agent", found.session, []string{
 			"materialize", "--tree", string(d.tree), "--session", found.session, "--to", "for-agent",
 		}},
-		{"Lay everything out again and compare it with what was captured", "all", []string{"materialize", "--tree", string(d.tree), "--to", "copy"}},
+		{"Lay everything out again and compare it with what was captured", "all", []string{
+			"materialize", "--tree", string(d.tree), "--to", "copy",
+		}},
 	} {
 		if step.of == "" {
 			continue

@@ -126,7 +126,9 @@ func assembleElsewhere(ctx context.Context, env *environ, opts assembleOptions, 
 
 // writeDocument writes the files of a document, unless somebody has changed one that
 // is there.
-func writeDocument(ctx context.Context, folder string, files []dialogue.DocumentFile, force bool) ([]assembledFileJSON, error) {
+func writeDocument(
+	ctx context.Context, folder string, files []dialogue.DocumentFile, force bool,
+) ([]assembledFileJSON, error) {
 	views, olds := []assembledFileJSON{}, [][]byte{}
 	for _, part := range files {
 		view := assembledFileJSON{File: filepath.Join(folder, part.Name), Tokens: record.EstimateTokens(int64(len(part.Text)))}

@@ -1,8 +1,6 @@
 package pdf
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // All measures are in points: an A4 page is 595.28 wide and 841.89 high.
 const (

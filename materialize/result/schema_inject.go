@@ -30,7 +30,9 @@ func injectSummary(text []byte) ([]byte, error) {
 		if fields := root.member("fields"); fields.end > 0 {
 			root = fields
 		}
-		e.append(root, "", e.object("name", quoted(summaryKey), "type", `"string"`, "required", "true", "description", quoted(summaryDescription)))
+		e.append(root, "", e.object(
+			"name", quoted(summaryKey), "type", `"string"`, "required", "true", "description", quoted(summaryDescription),
+		))
 	} else {
 		if declares(root, root, map[string]bool{}) {
 			return text, nil

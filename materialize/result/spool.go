@@ -163,8 +163,9 @@ func (s *spool) environ(w *materialize.Workspace, base []string) []string {
 		schema = s.path(schemaFile)
 	}
 	known := [][2]string{
-		{"FILEBUS_STORE", w.Location.Store}, {"FILEBUS_CONVERSATION", c.Conversation}, {"FILEBUS_CALL", c.ID}, {"FILEBUS_AGENT", c.Agent},
-		{"FILEBUS_TASK", c.Task}, {"FILEBUS_SESSION", c.Session}, {"FILEBUS_RUN", c.Run}, {"FILEBUS_RESULT_FILE", file}, {"FILEBUS_SCHEMA", schema},
+		{"FILEBUS_STORE", w.Location.Store}, {"FILEBUS_CONVERSATION", c.Conversation}, {"FILEBUS_CALL", c.ID},
+		{"FILEBUS_AGENT", c.Agent}, {"FILEBUS_TASK", c.Task}, {"FILEBUS_SESSION", c.Session}, {"FILEBUS_RUN", c.Run},
+		{"FILEBUS_RESULT_FILE", file}, {"FILEBUS_SCHEMA", schema},
 	}
 	env := slices.DeleteFunc(slices.Clone(base), func(variable string) bool {
 		key, _, _ := strings.Cut(variable, "=")
