@@ -178,8 +178,8 @@ func printCalls(env *environ, c result.Conversation, calls []result.StoredCall) 
 			status += fmt.Sprintf(", exit %d", *call.Exit)
 		}
 		rows = append(rows, []string{
-			strings.TrimPrefix(call.Name.ID, c.ID+"/"), call.Ref.String(), orDash(call.Agent), strconv.Itoa(call.WordCount) + "w",
-			orDash(status), shortened(oneLine(call.Preview), callPreview),
+			strings.TrimPrefix(call.Name.ID, c.ID+"/"), call.Ref.String(), orDash(call.Agent),
+			strconv.Itoa(call.WordCount) + "w", orDash(status), shortened(oneLine(call.Preview), callPreview),
 		})
 	}
 	env.printTable(rows)

@@ -112,9 +112,13 @@ func (d *demo) play(ctx context.Context) error {
 		title, of string // what there is to show; nothing: no step
 		args      []string
 	}{
-		{"Find it again: the best section of each hit, with its lines", "hits", []string{"search", found.query, "--limit", "3"}},
+		{"Find it again: the best section of each hit, with its lines", "hits", []string{
+			"search", found.query, "--limit", "3",
+		}},
 		{"Ask the knowledge graph by tag", found.tag, []string{"knowledge", "list", "--tag", found.tag, "--limit", "4"}},
-		{"Read a task's handoff, not its whole journal", found.handoff, []string{"get", found.handoff, "--section", "Handoff"}},
+		{"Read a task's handoff, not its whole journal", found.handoff, []string{
+			"get", found.handoff, "--section", "Handoff",
+		}},
 		{"Lay out one session for the next agent", found.session, []string{
 			"materialize", "--tree", string(d.tree), "--session", found.session, "--to", "for-agent",
 		}},

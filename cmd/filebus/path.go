@@ -39,7 +39,8 @@ func runPath(ctx context.Context, env *environ, text string) error {
 	case err != nil:
 		return err
 	case v.Record.Name.Tree != "":
-		return usageError("%s is in a captured tree; filebus materialize --tree %s lays it out", v.Record.Name, v.Record.Name.Tree)
+		return usageError("%s is in a captured tree; filebus materialize --tree %s lays it out",
+			v.Record.Name, v.Record.Name.Tree)
 	}
 	file := w.FilePath(v.Record.Path)
 	if env.or("", "FILEBUS_AGENT") != "" && v.Record.Session != "" {

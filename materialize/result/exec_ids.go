@@ -15,8 +15,8 @@ import (
 
 // takenError says that there is a result with the ids that a call was given.
 func takenError(name record.Name, ref record.Ref) error {
-	return record.Conflict.Errorf("%s is there already (%s), and results are written once: nothing was run", name, ref.Short()).
-		Because(ErrTaken, ref.Short())
+	return record.Conflict.Errorf("%s is there already (%s), and results are written once: nothing was run",
+		name, ref.Short()).Because(ErrTaken, ref.Short())
 }
 
 // maxID is the longest id of a conversation or a call, in bytes: they become names

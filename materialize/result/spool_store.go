@@ -65,7 +65,9 @@ func (c Call) putOutput(ctx context.Context, w *materialize.Workspace, end endin
 }
 
 // isBodyOf reports whether a text is the body of a version.
-func isBodyOf(ctx context.Context, w *materialize.Workspace, ref record.Ref, text *io.SectionReader) (same bool, err error) {
+func isBodyOf(
+	ctx context.Context, w *materialize.Workspace, ref record.Ref, text *io.SectionReader,
+) (same bool, err error) {
 	if _, err := text.Seek(0, io.SeekStart); err != nil {
 		return false, err
 	}
