@@ -109,6 +109,7 @@ func house() map[string]pack {
 			},
 		},
 		"filebus/materialize/pdf": {
+			ours:    []string{"filebus/materialize/layout"},
 			modules: []string{"github.com/go-pdf/fpdf", "github.com/yuin/goldmark", "codeberg.org/go-fonts/dejavu", "golang.org/x/image"},
 		},
 		"filebus/cmd/filebus": {

@@ -69,7 +69,7 @@ func runBudget(ctx context.Context, env *environ, opts budgetOptions) error {
 	}
 	budget, err := result.BudgetOf(ctx, w.Workspace, w.read, conversation)
 	if err != nil {
-		return explainConversation("filebus budget --conversation ", err)
+		return err
 	}
 	return printBudget(env, budget)
 }

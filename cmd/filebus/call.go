@@ -63,7 +63,11 @@ func (o *callOptions) resolve(env *environ) (result.Call, error) {
 			return c, err
 		}
 	}
-	if o.schema != "" {
+	switch o.schema {
+	case "":
+	case "-":
+		return c, usageError("a schema is a file; standard input is for the output")
+	default:
 		c.Schema, err = env.readSchema(o.schema)
 	}
 	return c, err

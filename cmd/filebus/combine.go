@@ -69,25 +69,9 @@ func runCombine(ctx context.Context, env *environ, opts combineOptions, inputs [
 	}
 	combined, err := result.Combine(ctx, w.Workspace, w.read, request)
 	if err != nil {
-		return explainCombine(err)
+		return err
 	}
 	return opts.printCombined(env, combined)
-}
-
-// explainCombine adds what to do about an output that is taken. That a number is
-// wrong is a failure of the whole, whatever kept single inputs from being read.
-func explainCombine(err error) error {
-	var output *result.OutputError
-	var count *result.CountError
-	switch {
-	case errors.As(err, &output) && output.Exists:
-		return coded(record.Conflict, "the same with --force, or another --output", err)
-	case errors.As(err, &output):
-		return coded(record.Failed, "the same with another --output", err)
-	case errors.As(err, &count) && count.Expected > 0:
-		return coded(record.Failed, "", err)
-	}
-	return err
 }
 
 // printCombined prints the reference, and on stderr what it is not made from.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -40,34 +41,35 @@ type retentionConfig struct {
 const configFile = "config.toml"
 
 // readConfig reads the configuration of a store; a missing file is an empty one.
-func readConfig(folder string) (config, error) {
-	var c config
+func readConfig(folder string) (c config, err error) {
 	file := filepath.Join(folder, configFile)
+	if err = c.read(file); err != nil {
+		err = fmt.Errorf("reading %s: %w", file, err)
+	}
+	return c, err
+}
+
+func (c *config) read(file string) error {
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-		return c, fmt.Errorf("reading %s: it is not a regular file", file) // a pipe would keep us for ever
+		return errors.New("it is not a regular file") // a pipe would keep us for ever
 	}
-	meta, err := toml.DecodeFile(file, &c)
-	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil
-	}
-	if err != nil {
-		return c, fmt.Errorf("reading %s: %w", file, err)
-	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return c, fmt.Errorf("reading %s: unknown setting %q; see filebus config --help", file, unknown[0])
-	}
-	if c.Preview < 0 || c.Preview > 10000 {
-		return c, fmt.Errorf("reading %s: preview is %d; it is a number of characters from 1 to 10000", file, c.Preview)
-	}
-	if err := c.Retention.check(); err != nil {
-		return c, fmt.Errorf("reading %s: %w", file, err)
+	meta, err := toml.DecodeFile(file, c)
+	switch unknown := meta.Undecoded(); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case len(unknown) > 0:
+		return fmt.Errorf("unknown setting %q; see filebus config --help", unknown[0])
+	case c.Preview < 0 || c.Preview > 10000:
+		return fmt.Errorf("preview is %d; it is a number of characters from 1 to 10000", c.Preview)
 	}
 	for _, folder := range c.Notes {
 		if !mayHoldFiles(folder) {
-			return c, fmt.Errorf("reading %s: the note folder %q is not a folder below the workspace, outside of .git and .filebus", file, folder)
+			return fmt.Errorf("the note folder %q is not a folder below the workspace, outside of .git and .filebus", folder)
 		}
 	}
-	return c, nil
+	return c.Retention.check()
 }
 
 // check reports what is wrong with a retention.
@@ -151,27 +153,17 @@ func newConfigCommand(env *environ) *cobra.Command {
 
 // configView is what config prints.
 type configView struct {
-	Store     string      `json:"store"`
-	Exists    bool        `json:"exists"`
-	Workspace string      `json:"workspace"`
-	Root      string      `json:"root"`
-	Config    string      `json:"config"`
-	Profile   profileView `json:"profile"`
-	Notes     []string    `json:"notes"`
-	Preview   int         `json:"preview"`
-	PDFDir    string      `json:"pdf_dir,omitempty"`
+	Store     string         `json:"store"`
+	Exists    bool           `json:"exists"`
+	Workspace string         `json:"workspace"`
+	Root      string         `json:"root"`
+	Config    string         `json:"config"`
+	Profile   layout.Profile `json:"profile"` // where new files go
+	Notes     []string       `json:"notes"`
+	Preview   int            `json:"preview"`
+	PDFDir    string         `json:"pdf_dir,omitempty"`
 
 	Retention retentionConfig `json:"retention"`
-}
-
-// A profileView is where new files go.
-type profileView struct {
-	Name      string `json:"name"`
-	Root      string `json:"root"`
-	Markers   string `json:"markers"`
-	Results   string `json:"results"`
-	Dialogues string `json:"dialogues"`
-	Sessions  string `json:"sessions"`
 }
 
 func runConfig(env *environ) error {
@@ -180,24 +172,18 @@ func runConfig(env *environ) error {
 	if err != nil && !errors.Is(err, store.ErrNoStore) {
 		return err
 	}
-	settings, err := env.settings(at)
+	c, err := readConfig(at.Store)
 	if err != nil {
 		return err
 	}
-	c, err := readConfig(at.Store)
+	profile, err := c.profile()
 	if err != nil {
 		return err
 	}
 	v := configView{
 		Store: at.Store, Exists: exists, Workspace: at.Main, Root: at.Root, Config: filepath.Join(at.Store, configFile),
-		Profile: profileView(settings.Profile), Notes: slices.Clone(settings.NoteFolders), Preview: settings.Preview,
+		Profile: profile, Notes: c.Notes, Preview: cmp.Or(c.Preview, materialize.DefaultPreview),
 		PDFDir: c.PDFDir, Retention: c.Retention,
-	}
-	if v.Notes == nil {
-		v.Notes = []string{}
-	}
-	if v.Preview == 0 {
-		v.Preview = materialize.DefaultPreview
 	}
 	if env.global.json {
 		return env.printJSON(v)

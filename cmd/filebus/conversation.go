@@ -2,16 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/result"
-	"filebus/store/record"
 )
 
 func newConversationCommand(env *environ) *cobra.Command {
@@ -65,33 +62,13 @@ func runConversationList(ctx context.Context, env *environ, opts conversationLis
 }
 
 type conversationsJSON struct {
-	Conversations []conversationJSON `json:"conversations"`
-	More          bool               `json:"more,omitempty"`
-}
-
-// A conversationJSON is what a conversation amounts to.
-type conversationJSON struct {
-	Conversation string      `json:"conversation"`
-	Tree         record.Tree `json:"tree,omitempty"`
-	Results      int         `json:"results"`
-	Agents       []string    `json:"agents"`
-	Words        int         `json:"words"`
-	Tokens       int         `json:"tokens"`
-	First        time.Time   `json:"first"`
-	Last         time.Time   `json:"last"`
-}
-
-func toConversationJSON(c result.Conversation) conversationJSON {
-	return conversationJSON{c.ID, c.Tree, c.Results, append([]string{}, c.Agents...), c.Words, c.Tokens, c.First, c.Last}
+	Conversations []result.Conversation `json:"conversations"`
+	More          bool                  `json:"more,omitempty"`
 }
 
 func printConversations(env *environ, page []result.Conversation, more bool, offset int) error {
 	if env.global.json {
-		value := conversationsJSON{Conversations: []conversationJSON{}, More: more}
-		for _, c := range page {
-			value.Conversations = append(value.Conversations, toConversationJSON(c))
-		}
-		return env.printJSON(value)
+		return env.printJSON(conversationsJSON{page, more})
 	}
 	var rows [][]string
 	for _, c := range page {
@@ -151,7 +128,7 @@ func runConversationShow(ctx context.Context, env *environ, opts conversationSho
 	}
 	c, calls, err := result.Calls(ctx, w.Workspace, w.read, id)
 	if err != nil {
-		return explainConversation("filebus conversation show ", err)
+		return err
 	}
 	from := min(opts.offset, len(calls))
 	page := calls[from:]
@@ -161,7 +138,7 @@ func runConversationShow(ctx context.Context, env *environ, opts conversationSho
 	left := len(calls) - from - len(page)
 	switch {
 	case env.global.json:
-		err = printCallsJSON(env, c, page, left)
+		err = env.printJSON(callsJSON{c, page, left})
 	case opts.format == formatReferences:
 		err = printReferences(env, page)
 	default:
@@ -173,49 +150,10 @@ func runConversationShow(ctx context.Context, env *environ, opts conversationSho
 	return err
 }
 
-// explainConversation adds the commands that may have been meant to an error that
-// says that a conversation is not known.
-func explainConversation(command string, err error) error {
-	var unknown *result.UnknownConversationError
-	if !errors.As(err, &unknown) {
-		return err
-	}
-	hints := []string{"filebus conversation list"}
-	if len(unknown.Near) > 0 {
-		hints = nil
-	}
-	for _, near := range unknown.Near {
-		hints = append(hints, command+quote(near))
-	}
-	return coded(record.NotFound, strings.Join(hints, "\n       "), err)
-}
-
-// A callJSON is a result of a conversation: its reference, and what else is known.
-type callJSON struct {
-	record.Reference
-	Name   record.Name `json:"name"`
-	Ref    string      `json:"ref"`
-	Tokens int         `json:"tokens"`
-	Time   time.Time   `json:"time"`
-	Status string      `json:"status,omitempty"`
-	Exit   *int        `json:"exit,omitempty"`
-}
-
 type callsJSON struct {
-	conversationJSON
-	Calls []callJSON `json:"calls"`
-	More  int        `json:"more,omitempty"`
-}
-
-func printCallsJSON(env *environ, c result.Conversation, calls []result.StoredCall, left int) error {
-	value := callsJSON{conversationJSON: toConversationJSON(c), Calls: []callJSON{}, More: left}
-	for i := range calls {
-		r := calls[i].Record
-		value.Calls = append(value.Calls, callJSON{
-			calls[i].Reference, r.Name, calls[i].Ref.Short(), calls[i].Tokens, calls[i].Time, r.Status, r.Exit,
-		})
-	}
-	return env.printJSON(value)
+	result.Conversation
+	Calls []result.StoredCall `json:"calls"`
+	More  int                 `json:"more,omitempty"`
 }
 
 func printReferences(env *environ, calls []result.StoredCall) error {
@@ -234,21 +172,15 @@ func printCalls(env *environ, c result.Conversation, calls []result.StoredCall) 
 	env.printf("%s  %s, %s, %s, %s to %s\n", env.bold(oneLine(c.String())), plural(c.Results, "result"), plural(c.Words, "word"),
 		tokenText(c.Tokens), env.minute(c.First), env.minute(c.Last))
 	var rows [][]string
-	for i := range calls {
-		r, d := calls[i].Record, calls[i].Description
-		call := strings.TrimPrefix(r.Name.ID, c.ID+"/")
+	for _, call := range calls {
+		status := call.Status
+		if call.Exit != nil && *call.Exit != 0 {
+			status += fmt.Sprintf(", exit %d", *call.Exit)
+		}
 		rows = append(rows, []string{
-			call, calls[i].Ref.Short(), orDash(r.Agent), strconv.Itoa(d.Words) + "w", orDash(statusText(r)),
-			shortened(oneLine(d.Preview), callPreview),
+			strings.TrimPrefix(call.Name.ID, c.ID+"/"), call.Ref.String(), orDash(call.Agent),
+			strconv.Itoa(call.WordCount) + "w", orDash(status), shortened(oneLine(call.Preview), callPreview),
 		})
 	}
 	env.printTable(rows)
-}
-
-// statusText shows how the command of a result has ended, if one was run.
-func statusText(r *record.Record) string {
-	if r.Exit != nil && *r.Exit != 0 {
-		return fmt.Sprintf("%s, exit %d", r.Status, *r.Exit)
-	}
-	return r.Status
 }

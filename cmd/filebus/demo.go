@@ -108,22 +108,31 @@ func (d *demo) play(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.title("Find it again: the best section of each hit, with its lines")
-	if err := d.run(ctx, exitDone, "search", found.query, "--limit", "3"); err != nil {
-		return err
-	}
-	if err := d.optional(ctx, found.tag != "", "Ask the knowledge graph by tag", "knowledge", "list", "--tag", found.tag, "--limit", "4"); err != nil {
-		return err
-	}
-	if err := d.optional(ctx, found.handoff != "", "Read a task's handoff, not its whole journal", "get", found.handoff, "--section", "Handoff"); err != nil {
-		return err
-	}
-	if err := d.optional(ctx, found.session != "", "Lay out one session for the next agent", "materialize", "--tree", string(d.tree), "--session", found.session, "--to", "for-agent"); err != nil {
-		return err
-	}
-	d.title("Lay everything out again and compare it with what was captured")
-	if err := d.run(ctx, exitDone, "materialize", "--tree", string(d.tree), "--to", "copy"); err != nil {
-		return err
+	for _, step := range []struct {
+		title, of string // what there is to show; nothing: no step
+		args      []string
+	}{
+		{"Find it again: the best section of each hit, with its lines", "hits", []string{
+			"search", found.query, "--limit", "3",
+		}},
+		{"Ask the knowledge graph by tag", found.tag, []string{"knowledge", "list", "--tag", found.tag, "--limit", "4"}},
+		{"Read a task's handoff, not its whole journal", found.handoff, []string{
+			"get", found.handoff, "--section", "Handoff",
+		}},
+		{"Lay out one session for the next agent", found.session, []string{
+			"materialize", "--tree", string(d.tree), "--session", found.session, "--to", "for-agent",
+		}},
+		{"Lay everything out again and compare it with what was captured", "all", []string{
+			"materialize", "--tree", string(d.tree), "--to", "copy",
+		}},
+	} {
+		if step.of == "" {
+			continue
+		}
+		d.title(step.title)
+		if err := d.run(ctx, exitDone, step.args...); err != nil {
+			return err
+		}
 	}
 	return d.compare()
 }
@@ -149,10 +158,9 @@ func (d *demo) lookAround(ctx context.Context) (demoFinds, error) {
 			}
 		}
 		for session, err := range tx.Values(store.FieldSession, "") {
-			if err != nil {
+			if found.session = session.Text; err != nil {
 				return err
 			}
-			found.session = session.Text
 			break
 		}
 		for ref, err := range tx.Lookup(store.FieldKind, string(record.KindHandoff)) {
@@ -194,15 +202,6 @@ func anyTitle(tx *store.Tx) string {
 
 func (d *demo) title(text string) { d.env.printf("\n== %s\n", text) }
 
-// optional plays a step if there is something to show.
-func (d *demo) optional(ctx context.Context, there bool, title string, args ...string) error {
-	if !there {
-		return nil
-	}
-	d.title(title)
-	return d.run(ctx, exitDone, args...)
-}
-
 // run prints a command and runs it. It may end with the accepted code besides
 // success.
 func (d *demo) run(ctx context.Context, accepted int, args ...string) error {
@@ -236,15 +235,12 @@ func (d *demo) compare() error {
 		if err != nil {
 			return err
 		}
-		n, same, err := sameFile(filepath.Join(source, rel), name)
-		if err != nil {
-			return err
-		}
-		files, bytes = files+1, bytes+n
-		if !same {
+		size, same, err := sameFile(filepath.Join(source, rel), name)
+		if err == nil && !same {
 			different = append(different, rel)
 		}
-		return nil
+		files, bytes = files+1, bytes+size
+		return err
 	})
 	if err != nil {
 		return err

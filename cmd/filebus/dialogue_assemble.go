@@ -94,7 +94,7 @@ func assembleElsewhere(ctx context.Context, env *environ, opts assembleOptions, 
 	}
 	files := dialogue.RenderDocument(doc, filepath.Base(file), opts.split)
 	done := dialogue.NewAssembled(d.Key, doc)
-	if done.Files, err = writeDocument(filepath.Dir(file), files, opts.force); err != nil {
+	if done.Files, err = writeDocument(ctx, filepath.Dir(file), files, opts.force); err != nil {
 		return err
 	}
 	return printAssembled(env, done)
@@ -102,7 +102,9 @@ func assembleElsewhere(ctx context.Context, env *environ, opts assembleOptions, 
 
 // writeDocument writes the files of a document, unless somebody has changed one that
 // is there.
-func writeDocument(folder string, files []dialogue.DocumentFile, force bool) ([]dialogue.AssembledFile, error) {
+func writeDocument(
+	ctx context.Context, folder string, files []dialogue.DocumentFile, force bool,
+) ([]dialogue.AssembledFile, error) {
 	var written []dialogue.AssembledFile
 	var olds [][]byte
 	for _, part := range files {
@@ -119,15 +121,10 @@ func writeDocument(folder string, files []dialogue.DocumentFile, force bool) ([]
 		written, olds = append(written, file), append(olds, old)
 	}
 	for i := len(files) - 1; i >= 0; i-- { // the document last: it names the others
-		var err error
-		switch {
-		case written[i].Unchanged:
-		case olds[i] == nil:
-			err = createFile(written[i].File, files[i].Text)
-		default:
-			err = replaceFile(written[i].File, files[i].Text)
+		if written[i].Unchanged {
+			continue
 		}
-		if err != nil {
+		if err := writeText(ctx, written[i].File, files[i].Text, olds[i] != nil); err != nil {
 			return nil, err
 		}
 	}

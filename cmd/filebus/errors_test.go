@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"filebus/index"
+	"filebus/materialize/result"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -57,6 +58,10 @@ func TestExplain(t *testing.T) {
 		{record.Ambiguous.Errorf("x").Because(query.ErrSeveral, name.String()), 2, "ambiguous", "filebus show 'note/a b.md'", false},
 		{&store.AmbiguousError{Prefix: "2d711642", Candidates: []record.Ref{ref}}, 2, "ambiguous", "filebus show " + ref.String()[:24], false},
 		{&store.SchemaError{Dir: "d", Have: 1, Want: 2}, 1, "newer_store", "a newer filebus", false},
+		{record.NotFound.Errorf("x").Because(result.ErrNoConversation, "a b", "c"), 3, "not_found",
+			"filebus conversation show 'a b'\n       filebus conversation show c", false},
+		{record.NotFound.Errorf("x").Because(result.ErrNoBudget), 3, "not_found", "filebus conversation list", false},
+		{record.Conflict.Errorf("x").Because(result.ErrOutputTaken), 4, "conflict", "the same with --force, or another --output", false},
 		{store.ErrNoStore, 3, "no_store", "filebus init, or --store FOLDER", false},
 		{store.ErrDropped, 3, "dropped", "", false},
 		{&store.ConflictError{Name: name}, 4, "conflict", "filebus show 'note/a b.md'", false},

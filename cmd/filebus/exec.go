@@ -33,7 +33,9 @@ func newExecCommand(env *environ) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return runExec(cmd.Context(), env, opts, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return execError(runExec(cmd.Context(), env, opts, args))
+		},
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return execError(coded(record.Usage, "filebus exec --help", err))
@@ -54,27 +56,19 @@ func newExecCommand(env *environ) *cobra.Command {
 // command's.
 const exitExec = 125
 
-// execError gives an error the exit code that it has in exec.
+// execError gives an error the exit code that it has in exec, unless it has one.
 func execError(err error) error {
-	var start *result.StartError
-	var waiting *result.WaitingError
-	var taken *result.TakenError
+	var own *exitError
 	var turn *record.Error
 	switch {
-	case err == nil || errors.Is(err, context.Canceled):
+	case err == nil, errors.Is(err, context.Canceled), errors.As(err, &own):
 		return err
-	case errors.As(err, &start):
-		code := record.Failed
-		if start.Exit == result.ExitNotFound {
-			code = record.NotFound
-		}
-		return &exitError{start.Exit, coded(code, "", err)}
-	case errors.As(err, &waiting):
-		return &exitError{exitExec, coded(record.Code(explain(err).Code), "filebus list result", err)}
-	case errors.As(err, &taken):
-		return &exitError{exitExec, coded(record.Conflict, "filebus get "+taken.Ref.Short()+", or another --call", err)}
+	case errors.Is(err, result.ErrNoProgram):
+		return &exitError{result.ExitNotFound, err}
+	case errors.Is(err, result.ErrNotExecutable):
+		return &exitError{result.ExitNotExecutable, err}
 	case errors.As(err, &turn) && turn.Reason == dialogue.ErrOccupied:
-		return &exitError{exitExec, coded(record.Conflict, "filebus get "+turn.Names[0], err)}
+		err = coded(record.Conflict, "filebus get "+turn.Names[0], err)
 	}
 	return &exitError{exitExec, err}
 }
@@ -82,17 +76,17 @@ func execError(err error) error {
 func runExec(ctx context.Context, env *environ, opts execOptions, args []string) error {
 	call, err := opts.resolve(env)
 	if err != nil {
-		return execError(err)
+		return err
 	}
 	if (opts.dialogue == "") != (opts.round == noRound) {
-		return execError(usageError("--dialogue and --round say together whose turn the output becomes"))
+		return usageError("--dialogue and --round say together whose turn the output becomes")
 	}
 	if opts.timeout < 0 || opts.killAfter < 0 {
-		return execError(usageError("--timeout %v and --kill-after %v: a time is not negative", opts.timeout, opts.killAfter))
+		return usageError("--timeout %v and --kill-after %v: a time is not negative", opts.timeout, opts.killAfter)
 	}
 	command := opts.command(env, args)
 	if err := command.Find(); err != nil && opts.task+opts.dialogue == "" { // else task or turn are told so too
-		return execError(err)
+		return err
 	}
 	open := env.create
 	if opts.dialogue != "" { // it is there, perhaps as files only
@@ -100,36 +94,37 @@ func runExec(ctx context.Context, env *environ, opts execOptions, args []string)
 	}
 	w, err := open(ctx)
 	if err != nil {
-		return execError(err)
+		return err
 	}
 	if call.From, err = resolveAll(ctx, env, w, opts.from); err != nil {
-		return execError(err)
+		return err
 	}
 	if env.takeSignals != nil {
 		command.Signals = env.takeSignals(result.Signals())
 	}
 	turn, err := opts.beginTurn(ctx, env, w)
 	if err != nil {
-		return execError(err)
+		return err
 	}
 	job, err := opts.beginTask(ctx, env, w)
 	if err != nil {
-		return execError(err)
+		return err
 	}
 	run, err := result.Exec(ctx, w.Workspace, call, command)
 	after := context.WithoutCancel(ctx)
 	put, written := turn.end(after, env, w, run, err)
 	ended := errors.Join(written, job.end(after, env, run, err))
-	if err == nil {
+	switch {
+	case err == nil:
 		err = opts.report(env, run, put)
-	} else {
-		err = execError(err)
+	case run != nil: // its output waits
+		err = coded(record.Code(explain(err).Code), "filebus list result", err)
 	}
 	if ended != nil && err != nil {
 		env.note("%s", message(ended)) // the command's own end comes first
 		return err
 	}
-	return errors.Join(err, execError(ended))
+	return errors.Join(err, ended)
 }
 
 // command returns what is to be run.
@@ -155,12 +150,15 @@ func (o execOptions) report(env *environ, run *result.Execution, turn *materiali
 	}
 	err := o.printReference(env, shown(run, turn))
 	if failed := env.outputError(); failed != nil {
-		return execError(fmt.Errorf("%s is stored, but its reference could not be printed: %w", run.Name, failed))
+		return fmt.Errorf("%s is stored, but its reference could not be printed: %w", run.Name, failed)
 	}
-	if run.Exit != 0 {
+	switch {
+	case run.Exit != 0:
 		return &exitError{exit: run.Exit}
+	case err != nil: // what does not fit its schema was said
+		return &exitError{exit: exitWanting}
 	}
-	return err
+	return nil
 }
 
 // recoverOutputs stores what commands have put out whose filebus was ended. It is

@@ -81,11 +81,10 @@ func (t execTurn) end(ctx context.Context, env *environ, s *session, run *result
 
 // turnOf returns the output of a command, or the reason why it is no turn.
 func turnOf(ctx context.Context, s *session, run *result.Execution, err error) (text []byte, reason string, readErr error) {
-	var waiting *result.WaitingError
 	switch {
-	case run == nil && err != nil && !errors.As(err, &waiting):
+	case run == nil:
 		return nil, "the command was not run: " + message(err), nil
-	case run == nil || run.Stored == nil:
+	case run.Stored == nil:
 		return nil, "the output of the command could not be stored", nil
 	case run.Exit != 0:
 		return nil, fmt.Sprintf("%s with exit code %d", run.Status, run.Exit), nil

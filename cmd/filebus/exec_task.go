@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -58,11 +57,10 @@ const maxRunSummary = 300
 // outcomeOf says how a command has ended, in the words of a handoff: what could
 // not begin is blocked.
 func outcomeOf(run *result.Execution, err error) task.Run {
-	var waiting *result.WaitingError
 	switch {
-	case run == nil && !errors.As(err, &waiting):
+	case run == nil:
 		return task.Run{Outcome: task.Blocked, Summary: "The command was not run.", Problem: message(err)}
-	case run == nil || run.Stored == nil:
+	case run.Stored == nil:
 		r := task.Run{Outcome: task.Failed, Summary: "The command's output could not be stored.", NextStep: "filebus list result"}
 		if err != nil {
 			r.Problem = message(err)

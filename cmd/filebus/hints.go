@@ -8,6 +8,7 @@ import (
 	"filebus/materialize/dialogue"
 	"filebus/materialize/issue"
 	"filebus/materialize/knowledge"
+	"filebus/materialize/result"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
 	"filebus/materialize/task"
@@ -115,13 +116,18 @@ func hints() map[record.Reason]hint {
 		knowledge.ErrNoProposal:  say("the same without --add"),
 		knowledge.ErrNoComponent: say("filebus component show"),
 
-		task.ErrNotID:      say("filebus task list"),
-		task.ErrNotStarted: say("filebus task start {1}"),
-		task.ErrRunning:    say("filebus wait {1}, or the same with --restart"),
-		task.ErrNoHandoff:  hintHandoff,
-		task.ErrIncomplete: hintHandoff,
-		task.ErrNotMarker:  say("mv {1} {2}, and the same again"),
-		task.ErrTooLong:    say("filebus put FILE"),
+		task.ErrNotID:            say("filebus task list"),
+		task.ErrNotStarted:       say("filebus task start {1}"),
+		task.ErrRunning:          say("filebus wait {1}, or the same with --restart"),
+		task.ErrNoHandoff:        hintHandoff,
+		task.ErrIncomplete:       hintHandoff,
+		task.ErrNotMarker:        say("mv {1} {2}, and the same again"),
+		task.ErrTooLong:          say("filebus put FILE"),
+		result.ErrTaken:          say("filebus get {1}, or another --call"),
+		result.ErrNoConversation: say("filebus conversation show {each}", "filebus conversation list"),
+		result.ErrNoBudget:       say("filebus budget --conversation {each}", "filebus conversation list"),
+		result.ErrOutput:         say("the same with another --output"),
+		result.ErrOutputTaken:    say("the same with --force, or another --output"),
 	}
 }
 

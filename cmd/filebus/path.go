@@ -22,47 +22,39 @@ func newPathCommand(env *environ) *cobra.Command {
 func runPath(ctx context.Context, env *environ, text string) error {
 	w, err := env.open()
 	if errors.Is(err, store.ErrNoStore) {
-		return pathWithoutStore(env, text)
+		at, _ := env.locate() // there is none yet; at says where it would be
+		settings, err := env.settings(at)
+		if err != nil {
+			return err
+		}
+		return printPathOf(env, &materialize.Workspace{Location: at, Settings: settings}, text)
 	}
 	if err != nil {
 		return err
 	}
 	v, err := env.resolve(ctx, w, text)
-	if err == nil && v.Record.Path != "" && v.Record.Name.Tree == "" {
-		file := w.FilePath(v.Record.Path)
-		if env.or("", "FILEBUS_AGENT") != "" && v.Record.Session != "" {
-			env.logRead(w, "path", v.Record.Name.String(), record.EstimateTokens(int64(len(file))))
-		}
-		return printPath(env, file)
-	}
-	if err == nil && v.Record.Name.Tree != "" {
-		return usageError("%s is in a captured tree; filebus materialize --tree %s lays it out", v.Record.Name, v.Record.Name.Tree)
-	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	switch {
+	case errors.Is(err, store.ErrNotFound), err == nil && v.Record.Path == "" && v.Record.Name.Tree == "":
+		return printPathOf(env, w.Workspace, text)
+	case err != nil:
 		return err
+	case v.Record.Name.Tree != "":
+		return usageError("%s is in a captured tree; filebus materialize --tree %s lays it out",
+			v.Record.Name, v.Record.Name.Tree)
 	}
-	name, parseErr := record.ParseName(text)
-	if parseErr != nil {
-		return coded(record.Usage, "", parseErr)
-	}
-	file, err := w.PathOf(name)
-	if err != nil {
-		return err
+	file := w.FilePath(v.Record.Path)
+	if env.or("", "FILEBUS_AGENT") != "" && v.Record.Session != "" {
+		env.logRead(w, "path", v.Record.Name.String(), record.EstimateTokens(int64(len(file))))
 	}
 	return printPath(env, file)
 }
 
-func pathWithoutStore(env *environ, text string) error {
+// printPathOf prints where the file of a name is, or would be.
+func printPathOf(env *environ, w *materialize.Workspace, text string) error {
 	name, err := record.ParseName(text)
 	if err != nil {
 		return coded(record.Usage, "", err)
 	}
-	at, _ := env.locate() // there is none yet; at says where it would be
-	settings, err := env.settings(at)
-	if err != nil {
-		return err
-	}
-	w := &materialize.Workspace{Location: at, Settings: settings}
 	file, err := w.PathOf(name)
 	if err != nil {
 		return err

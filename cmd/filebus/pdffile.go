@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -119,14 +120,8 @@ func fileName(title string) string {
 
 // isDevice reports whether Windows takes a name for that of a device.
 func isDevice(name string) bool {
-	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
-	stem = strings.TrimSpace(stem)
-	switch stem {
-	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
-		return true
-	}
-	kind, number := strings.TrimRight(stem, "0123456789¹²³"), strings.TrimLeft(stem, "COMLPT")
-	return (kind == "COM" || kind == "LPT") && utf8.RuneCountInString(number) == 1
+	devices := regexp.MustCompile(`(?i)^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])\s*(\.|$)`)
+	return devices.MatchString(name)
 }
 
 // A pdfFile is a file that a document is written to.
@@ -176,45 +171,44 @@ func (f pdfFile) has(document []byte) bool {
 // write puts the document in its place, whole. A file that has come there meanwhile
 // is replaced only by force.
 func (f pdfFile) write(ctx context.Context, w *session, document []byte, force bool) error {
-	if f.has(document) {
-		return nil
-	}
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o777); err != nil {
 		return fmt.Errorf("making the folder: %w", err)
 	}
 	err := result.WriteFile(ctx, f.path, document, force)
-	var taken *result.OutputError
-	if errors.As(err, &taken) {
+	if errors.Is(err, result.ErrOutputTaken) {
 		return cmp.Or(f.check(document, force), err) // it says what to do
 	}
 	return err
 }
 
-// imageFolders are the folders that images of a source may lie in: its own, and the
-// workspace if it lies in there. Nothing outside of them is read.
-type imageFolders struct {
-	own, workspace *os.Root // either may be nil
-	below          string   // where own lies in the workspace, slash-separated
+// imageFolders are the folders that images of a source may lie in, and the place in
+// each that names begin at: its own, and the workspace if it lies in there, once from
+// its own place and once from the top. Nothing outside of them is read.
+type imageFolders []imageFolder
+
+type imageFolder struct {
+	root  *os.Root
+	below string // slash-separated
 }
 
-func newImageFolders(workspace, own string) *imageFolders {
-	f := &imageFolders{}
+func newImageFolders(workspace, own string) (folders imageFolders) {
 	if own == "" {
-		return f
+		return nil
 	}
-	f.own, _ = os.OpenRoot(own) // a folder that is not there has no images
+	if root, err := os.OpenRoot(own); err == nil { // a folder that is not there has no images
+		folders = append(folders, imageFolder{root, ""})
+	}
 	if rel, err := filepath.Rel(workspace, own); err == nil && filepath.IsLocal(rel) {
-		f.below = filepath.ToSlash(rel)
-		f.workspace, _ = os.OpenRoot(workspace)
+		if root, err := os.OpenRoot(workspace); err == nil {
+			folders = append(folders, imageFolder{root, filepath.ToSlash(rel)}, imageFolder{root, ""})
+		}
 	}
-	return f
+	return folders
 }
 
-func (f *imageFolders) close() {
-	for _, root := range []*os.Root{f.own, f.workspace} {
-		if root != nil {
-			_ = root.Close() // only read
-		}
+func (f imageFolders) close() {
+	for _, folder := range f {
+		_ = folder.root.Close() // only read
 	}
 }
 
@@ -222,23 +216,19 @@ var errNoImage = errors.New("there is no such file in the source's folder or the
 
 // read reads an image as the source names it: from its own folder, else from the
 // workspace's.
-func (f *imageFolders) read(destination string) ([]byte, error) {
+func (f imageFolders) read(destination string) ([]byte, error) {
 	if name, err := url.PathUnescape(destination); err == nil {
 		destination = name
 	}
 	if path.IsAbs(destination) || filepath.IsAbs(destination) {
 		return nil, errors.New("its path is absolute")
 	}
-	for _, place := range []struct {
-		root *os.Root
-		name string
-	}{
-		{f.own, path.Clean(destination)}, {f.workspace, path.Join(f.below, destination)}, {f.workspace, path.Clean(destination)},
-	} {
-		if place.root == nil || !filepath.IsLocal(filepath.FromSlash(place.name)) {
+	for _, folder := range f {
+		name := filepath.FromSlash(path.Join(folder.below, destination))
+		if !filepath.IsLocal(name) {
 			continue
 		}
-		data, err := readImage(place.root, filepath.FromSlash(place.name))
+		data, err := readImage(folder.root, name)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return data, err
 		}

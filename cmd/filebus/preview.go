@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -34,20 +35,11 @@ func newPreviewCommand(env *environ) *cobra.Command {
 
 // A previewJSON is a preview and its reasons in JSON.
 type previewJSON struct {
-	Preview   string        `json:"preview"`
-	Rule      string        `json:"rule"`
-	Line      int           `json:"line,omitempty"`
-	Cut       bool          `json:"cut,omitempty"`
-	Skipped   []skippedJSON `json:"skipped"`
-	WordCount int           `json:"word_count"`
-	Tokens    int           `json:"tokens"`
-	Partial   bool          `json:"partial,omitempty"` // only the beginning was read and counted
-	Stored    string        `json:"stored,omitempty"`  // the preview of the record, if it is another
-}
-
-type skippedJSON struct {
-	What  string `json:"what"`
-	Lines [2]int `json:"lines"`
+	layout.PreviewChoice
+	WordCount int    `json:"word_count"`
+	Tokens    int    `json:"tokens"`
+	Partial   bool   `json:"partial,omitempty"` // only the beginning was read and counted
+	Stored    string `json:"stored,omitempty"`  // the preview of the record, if it is another
 }
 
 func runPreview(ctx context.Context, env *environ, opts previewOptions, arg string) error {
@@ -63,22 +55,18 @@ func runPreview(ctx context.Context, env *environ, opts previewOptions, arg stri
 	if err != nil {
 		return err
 	}
-	choice := opts.choose(env, in.text, limit)
 	view := previewJSON{
-		Preview: choice.Text, Rule: string(choice.Rule), Line: choice.Line, Cut: choice.Cut, Skipped: []skippedJSON{},
-		WordCount: layout.Words(in.text), Tokens: record.EstimateTokens(in.size), Partial: !in.whole,
+		PreviewChoice: opts.choose(env, in.text, limit),
+		WordCount:     layout.Words(in.text), Tokens: record.EstimateTokens(in.size), Partial: !in.whole,
 	}
-	for _, s := range choice.Skipped {
-		view.Skipped = append(view.Skipped, skippedJSON{s.What, [2]int{s.From, s.To}})
-	}
-	switch choice.Rule {
+	switch view.Rule {
 	case layout.PreviewBinary:
 		view.WordCount = 0
 		fallthrough
 	case layout.PreviewEmpty:
-		view.Preview = materialize.EmptyPreview(in.text, in.size)
+		view.Text = materialize.EmptyPreview(in.text, in.size)
 	}
-	if in.stored != view.Preview {
+	if in.stored != view.Text {
 		view.Stored = in.stored
 	}
 	if env.global.json {
@@ -101,10 +89,7 @@ func (o previewOptions) limit(env *environ) (int, error) {
 		return materialize.DefaultPreview, nil // without a store nothing is configured
 	}
 	settings, err := env.settings(at)
-	if settings.Preview == 0 {
-		settings.Preview = materialize.DefaultPreview
-	}
-	return settings.Preview, err
+	return cmp.Or(settings.Preview, materialize.DefaultPreview), err
 }
 
 // choose returns the preview of a text. With --structured the summary of an object
@@ -127,7 +112,7 @@ func (o previewOptions) choose(env *environ, text []byte, limit int) layout.Prev
 
 // rows returns what people are shown.
 func (p previewJSON) rows() [][]string {
-	rows := [][]string{{"preview", p.Preview}, {"why", p.why()}}
+	rows := [][]string{{"preview", p.Text}, {"why", p.why()}}
 	if p.Stored != "" {
 		rows = append(rows, []string{"stored", p.Stored})
 	}
@@ -143,23 +128,19 @@ func (p previewJSON) rows() [][]string {
 
 // why says in words which rule chose the preview.
 func (p previewJSON) why() string {
-	why := "no paragraph, so the first " + p.Rule
-	switch layout.PreviewRule(p.Rule) {
+	switch p.Rule {
 	case layout.PreviewBinary:
 		return "the text is binary"
 	case layout.PreviewEmpty:
 		return "the text is empty"
-	case layout.PreviewSummary:
-		why = `the "summary" of the JSON object`
-	case layout.PreviewParagraph:
-		why = "the first paragraph"
-	case layout.PreviewList:
-		why = "a sentence that ends in a colon, with the list after it"
-	case layout.PreviewSentence:
-		why = "no paragraph, so the first field that is a sentence"
-	case layout.PreviewBeginning:
-		why = `neither a paragraph nor a "summary", so the text as it begins`
 	}
+	why := cmp.Or(map[layout.PreviewRule]string{
+		layout.PreviewSummary:   `the "summary" of the JSON object`,
+		layout.PreviewParagraph: "the first paragraph",
+		layout.PreviewList:      "a sentence that ends in a colon, with the list after it",
+		layout.PreviewSentence:  "no paragraph, so the first field that is a sentence",
+		layout.PreviewBeginning: `neither a paragraph nor a "summary", so the text as it begins`,
+	}[p.Rule], "no paragraph, so the first "+string(p.Rule))
 	why += fmt.Sprintf(", line %d", p.Line)
 	if p.Cut {
 		why += ", cut"

@@ -33,14 +33,14 @@ func runRm(ctx context.Context, env *environ, opts rmOptions, args []string) err
 	if err != nil {
 		return err
 	}
-	if opts.drop {
+	act := hide
+	switch {
+	case opts.drop:
 		return runRmDrop(ctx, env, w, args)
+	case opts.restore:
+		act = restore
 	}
 	for _, arg := range args {
-		act := hide
-		if opts.restore {
-			act = restore
-		}
 		if err := act(ctx, env, w, arg); err != nil {
 			return err
 		}

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -16,9 +14,7 @@ import (
 )
 
 func newSchemaCommand(env *environ) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "schema",
-	}
+	cmd := &cobra.Command{Use: "schema"}
 	cmd.AddCommand(newSchemaInjectCommand(env), newSchemaCheckCommand(env))
 	return cmd
 }
@@ -34,7 +30,7 @@ func newSchemaInjectCommand(env *environ) *cobra.Command {
 		Use:  "inject FILE|-",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runSchemaInject(env, opts, args[0])
+			return runSchemaInject(cmd.Context(), env, opts, args[0])
 		},
 	}
 	cmd.Flags().StringVarP(&opts.out, "output", "o", "", "")
@@ -43,26 +39,26 @@ func newSchemaInjectCommand(env *environ) *cobra.Command {
 	return cmd
 }
 
-func runSchemaInject(env *environ, opts injectOptions, file string) error {
+func runSchemaInject(ctx context.Context, env *environ, opts injectOptions, file string) error {
 	if opts.write && file == "-" {
 		return usageError("--write needs a file: standard input cannot be written back")
 	}
-	schema, err := env.readSchemaArg(file)
+	schema, err := env.readSchema(file)
 	if err != nil {
 		return err
 	}
 	text, changed := schema.Inject()
 	switch {
 	case opts.write && changed:
-		err = replaceFile(env.abs(file), text)
+		err = writeText(ctx, env.abs(file), text, true)
 	case opts.write:
 	case opts.out != "":
-		err = createFile(env.abs(opts.out), text)
+		if _, err := os.Lstat(env.abs(opts.out)); err == nil {
+			return coded(record.Conflict, "the same with another file", fmt.Errorf("%s exists", opts.out))
+		}
+		err = writeText(ctx, env.abs(opts.out), text, false)
 	default:
 		_, err = env.out.Write(text)
-	}
-	if errors.Is(err, fs.ErrExist) {
-		return coded(record.Conflict, "the same with another file", fmt.Errorf("%s exists", opts.out))
 	}
 	if err == nil && !changed {
 		env.note(`%s has a "summary" already`, file)
@@ -70,42 +66,15 @@ func runSchemaInject(env *environ, opts injectOptions, file string) error {
 	return err
 }
 
-// createFile writes a file that must not exist.
-func createFile(file string, text []byte) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
+// writeText makes a file, or replaces one that exists, at once. A link leads to the
+// file that is meant.
+func writeText(ctx context.Context, file string, text []byte, replace bool) (err error) {
+	if replace {
+		if file, err = filepath.EvalSymlinks(file); err != nil {
+			return err
+		}
 	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err != nil {
-		_ = os.Remove(file) // half of it is of no use
-	}
-	return err
-}
-
-// replaceFile gives a file that exists another text, at once.
-func replaceFile(file string, text []byte) error {
-	file, err := filepath.EvalSymlinks(file)
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(file)
-	if err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Chmod(info.Mode().Perm()), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), file)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // it is not needed any more
-	}
-	return err
+	return result.WriteFile(ctx, file, text, replace)
 }
 
 func newSchemaCheckCommand(env *environ) *cobra.Command {
@@ -128,7 +97,7 @@ func runSchemaCheck(ctx context.Context, env *environ, file, output string) erro
 	if file == "-" && output == "-" {
 		return usageError("standard input is either the schema or the output")
 	}
-	schema, err := env.readSchemaArg(file)
+	schema, err := env.readSchema(file)
 	if err != nil {
 		return err
 	}
@@ -136,19 +105,19 @@ func runSchemaCheck(ctx context.Context, env *environ, file, output string) erro
 	if err != nil {
 		return err
 	}
-	problems := []result.Problem{}
+	problems := []result.Problem{{Message: fmt.Sprintf("the output has more than %d bytes", result.MaxStructured)}}
 	if in.whole {
-		problems = append(problems, schema.Check(in.text)...)
-	} else {
-		problems = append(problems, result.Problem{Message: fmt.Sprintf("the output has more than %d bytes", result.MaxStructured)})
+		problems = schema.Check(in.text)
 	}
-	if env.global.json {
+	switch {
+	case env.global.json:
 		err = env.printJSON(checkJSON{len(problems) == 0, problems})
-	} else if len(problems) == 0 {
+	case len(problems) == 0:
 		env.printf("valid\n")
-	} else {
-		for _, p := range problems {
-			env.printf("%s\n", oneLine(p.Error()))
+	}
+	for i := range problems {
+		if !env.global.json {
+			env.printf("%s\n", oneLine(problems[i].Error()))
 		}
 	}
 	if err == nil && len(problems) > 0 {
@@ -160,10 +129,10 @@ func runSchemaCheck(ctx context.Context, env *environ, file, output string) erro
 // schemaRead is how much of a schema is read, in bytes: one more than it may have.
 const schemaRead = 1<<20 + 1
 
-// readSchema reads a schema from a file.
+// readSchema reads a schema from a file, or from standard input.
 func (e *environ) readSchema(file string) (*result.Schema, error) {
 	if file == "-" {
-		return nil, usageError("a schema is a file; standard input is for the output")
+		return parseSchema(e.in, "from standard input")
 	}
 	f, err := openInput(e, file)
 	if err != nil {
@@ -173,22 +142,10 @@ func (e *environ) readSchema(file string) (*result.Schema, error) {
 	return parseSchema(f, file)
 }
 
-// readSchemaArg reads a schema from a file, or from standard input.
-func (e *environ) readSchemaArg(arg string) (*result.Schema, error) {
-	if arg == "-" {
-		return parseSchema(e.in, "from standard input")
-	}
-	return e.readSchema(arg)
-}
-
 func parseSchema(r io.Reader, name string) (*result.Schema, error) {
 	in, err := readLimited(r, schemaRead)
 	if err != nil {
 		return nil, fmt.Errorf("reading the schema %s: %w", name, err)
 	}
-	schema, err := result.ParseSchema(name, in.text)
-	if err != nil {
-		return nil, coded(record.Usage, "", err)
-	}
-	return schema, nil
+	return result.ParseSchema(name, in.text)
 }

@@ -29,21 +29,21 @@ const (
 
 // A PreviewChoice is a preview with the reason why it is that.
 type PreviewChoice struct {
-	Text string
-	Rule PreviewRule
+	Text string      `json:"preview"`
+	Rule PreviewRule `json:"rule"`
 	// Line is where what was chosen begins, counted from 1; 0 if there is nothing.
-	Line int
+	Line int `json:"line,omitempty"`
 	// Cut says that more was chosen than the preview may have.
-	Cut bool
+	Cut bool `json:"cut,omitempty"`
 	// Skipped is what stands before Line and is no paragraph, the first 50 pieces;
 	// all of the text if it has no paragraph.
-	Skipped []SkippedLines
+	Skipped []SkippedLines `json:"skipped"`
 }
 
 // SkippedLines are lines that say nothing of a text as a whole, counted from 1.
 type SkippedLines struct {
-	What     string // front matter, thinking, tag, heading, fields, table, list, quote, code, HTML, rule, label, lead-in, image or footnote
-	From, To int
+	What  string `json:"what"`  // front matter, thinking, tag, heading, fields, table, list, quote, code, HTML, rule, label, lead-in, image or footnote
+	Lines [2]int `json:"lines"` // the first and the last
 }
 
 // maxSkipped is how many pieces are listed.
@@ -142,10 +142,10 @@ func (p *prosePicker) skip(what string, from, to int) {
 		return
 	}
 	if n := len(p.skipped); n > 0 && p.skipped[n-1].What == what {
-		p.skipped[n-1].To = to
+		p.skipped[n-1].Lines[1] = to
 		return
 	}
-	p.skipped = append(p.skipped, SkippedLines{what, from, to})
+	p.skipped = append(p.skipped, SkippedLines{what, [2]int{from, to}})
 }
 
 // passedOver returns what was skipped before the text that was picked; all of it if
@@ -154,7 +154,7 @@ func (p *prosePicker) passedOver() []SkippedLines {
 	if p.rule != PreviewParagraph && p.rule != PreviewList {
 		return p.skipped
 	}
-	return slices.DeleteFunc(p.skipped, func(s SkippedLines) bool { return s.From >= p.chosen })
+	return slices.DeleteFunc(p.skipped, func(s SkippedLines) bool { return s.Lines[0] >= p.chosen })
 }
 
 // skipLine remembers a line that belongs to no paragraph.

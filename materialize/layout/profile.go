@@ -16,12 +16,12 @@ import (
 // root's first folder in its id, so that the two never share a name: see
 // Recognize. The zero Profile has no roots; begin with Claude or ProfileBelow.
 type Profile struct {
-	Name      string
-	Root      string // journals, queues, knowledge, state, snapshots
-	Markers   string // {task}.done
-	Results   string // {conversation}/{call}.md
-	Dialogues string // {slug}/round-{n}/{name}.md
-	Sessions  string // {type}/{session}/{artifact}.md
+	Name      string `json:"name"`
+	Root      string `json:"root"`      // journals, queues, knowledge, state, snapshots
+	Markers   string `json:"markers"`   // {task}.done
+	Results   string `json:"results"`   // {conversation}/{call}.md
+	Dialogues string `json:"dialogues"` // {slug}/round-{n}/{name}.md
+	Sessions  string `json:"sessions"`  // {type}/{session}/{artifact}.md
 }
 
 // The names of folders that belong to more than one profile.

@@ -2,7 +2,6 @@ package pdf
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
@@ -67,13 +66,11 @@ func (d *document) textBlock(n ast.Node, tight bool) {
 	if tight {
 		after = d.size * 0.2
 	}
-	pieces := d.inline(n)
 	if d.references != nil {
-		d.entries(pieces)
-		d.gap(after)
-		return
+		d.entries(d.pieces(n))
+	} else {
+		d.paragraph(d.inline(n))
 	}
-	d.paragraph(pieces)
 	d.gap(after)
 }
 
@@ -108,6 +105,7 @@ func (d *document) lines(pieces []piece) {
 // entries writes a paragraph of a list of references.
 func (d *document) entries(pieces []piece) {
 	for _, e := range splitEntries(pieces) {
+		e.pieces = d.citations.link(e.pieces)
 		if e.number == 0 {
 			d.paragraph(e.pieces)
 			continue
@@ -191,7 +189,7 @@ func (d *document) isEntry(item ast.Node) bool {
 	if first == nil || first.Type() != ast.TypeBlock || first.FirstChild() == nil {
 		return false
 	}
-	return splitEntries(d.inline(first))[0].number > 0
+	return splitEntries(d.pieces(first))[0].number > 0
 }
 
 // bullet returns the marker of a list by its depth.
@@ -233,15 +231,11 @@ func (d *document) quote(n ast.Node) {
 
 // html writes the text that a block of HTML shows.
 func (d *document) html(n *ast.HTMLBlock) {
-	var source strings.Builder
-	for i := range n.Lines().Len() {
-		line := n.Lines().At(i)
-		source.Write(line.Value(d.source))
-	}
+	source := string(n.Lines().Value(d.source))
 	if n.HasClosure() {
-		source.Write(n.ClosureLine.Value(d.source))
+		source += string(n.ClosureLine.Value(d.source))
 	}
-	for _, line := range htmlText(source.String()) {
+	for _, line := range htmlText(source) {
 		d.lines([]piece{{text: line}})
 	}
 	d.gap(d.size * 0.75)

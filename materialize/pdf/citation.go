@@ -34,17 +34,18 @@ func isReferences(heading string) bool {
 // items that begin with [N], and the items of numbered lists.
 func (c *citations) collect(d *document) {
 	defer func() { c.notes = &d.notes }()
+	var within *heading // of a list of references
 	for n := d.root.FirstChild(); n != nil; n = n.NextSibling() {
-		if h := d.outline.byNode[n]; h != nil && h.references {
-			list := map[int]int{}
-			for n = n.NextSibling(); n != nil && !d.outline.closes(n, h); n = n.NextSibling() {
-				c.collectBlock(d, n, list)
-			}
-			c.lists = append(c.lists, list)
-			if n == nil {
-				return
-			}
-			n = n.PreviousSibling()
+		h := d.outline.byNode[n]
+		if h != nil && within != nil && h.node.Level <= within.node.Level {
+			within = nil
+		}
+		switch {
+		case within != nil:
+			c.collectBlock(d, n, c.lists[len(c.lists)-1])
+		case h != nil && h.references:
+			within = h
+			c.lists = append(c.lists, map[int]int{})
 		}
 	}
 }
@@ -52,7 +53,7 @@ func (c *citations) collect(d *document) {
 func (c *citations) collectBlock(d *document, n ast.Node, list map[int]int) {
 	switch n := n.(type) {
 	case *ast.Paragraph, *ast.TextBlock:
-		for _, entry := range splitEntries(d.inline(n)) {
+		for _, entry := range splitEntries(d.pieces(n)) {
 			if entry.number > 0 {
 				c.define(list, entry.number)
 			}
@@ -118,34 +119,26 @@ func (c *citations) link(pieces []piece) []piece {
 }
 
 func (c *citations) cut(out []piece, p piece) []piece {
-	rest := p.text
-	add := func(text string, link target) {
-		if text != "" {
-			out = append(out, piece{text: text, style: p.style, link: link})
+	at := 0
+	add := func(end int, link target) {
+		if end > at {
+			out = append(out, piece{text: p.text[at:end], style: p.style, link: link})
 		}
+		at = end
 	}
-	for {
-		at := citation().FindStringIndex(rest)
-		if at == nil {
-			break
-		}
-		add(rest[:at[0]], target{})
-		cited := rest[at[0]:at[1]]
-		before := 0
-		for _, n := range digits().FindAllStringIndex(cited, -1) {
-			value, _ := strconv.Atoi(cited[n[0]:n[1]]) // four digits at most
+	for _, cited := range citation().FindAllStringIndex(p.text, -1) {
+		for _, n := range digits().FindAllStringIndex(p.text[cited[0]:cited[1]], -1) {
+			from, to := cited[0]+n[0], cited[0]+n[1]
+			value, _ := strconv.Atoi(p.text[from:to]) // four digits at most
 			id := c.find(value)
 			if id == 0 && c.notes != nil {
 				c.notes.add("citation [%d] has no entry in the list of references", value)
 			}
-			add(cited[before:n[0]], target{})
-			add(cited[n[0]:n[1]], target{id: id})
-			before = n[1]
+			add(from, target{})
+			add(to, target{id: id})
 		}
-		add(cited[before:], target{})
-		rest = rest[at[1]:]
 	}
-	add(rest, target{})
+	add(len(p.text), target{})
 	return out
 }
 
@@ -155,63 +148,30 @@ type entry struct {
 	pieces []piece
 }
 
-// splitEntries cuts a paragraph of a list of references at the lines that begin
-// with [N], and takes these marks away.
+// splitEntries cuts a paragraph of a list of references, whose citations are not
+// linked yet, at the lines that begin with [N], and takes these marks away.
 func splitEntries(pieces []piece) []entry {
 	entries := []entry{{}}
-	for i := 0; i < len(pieces); i++ {
-		p := pieces[i]
+	for i, p := range pieces {
 		last := &entries[len(entries)-1]
-		starts := i == 0 || pieces[i-1].brk != noBreak
-		n, used, rest := 0, 0, piece{}
-		if starts && p.text != "" {
-			n, used, rest = entryAt(pieces[i:])
-		}
-		switch {
-		case n > 0:
+		mark := entryNumber().FindStringSubmatch(p.text)
+		if mark != nil && !p.style.mono && (i == 0 || pieces[i-1].brk != noBreak) {
 			if last.number > 0 || len(last.pieces) > 0 {
 				last.pieces = trimBreak(last.pieces)
 				entries = append(entries, entry{})
 				last = &entries[len(entries)-1]
 			}
-			last.number = n
-			i += used - 1
-			if rest.text != "" {
-				last.pieces = append(last.pieces, rest)
-			}
-		case last.number > 0 && len(last.pieces) == 0:
-			if p.text = strings.TrimLeft(p.text, ": "); p.text != "" || p.image != nil {
-				last.pieces = append(last.pieces, p)
-			}
-		default:
-			last.pieces = append(last.pieces, p)
+			last.number, _ = strconv.Atoi(mark[1]) // four digits at most
+			p.text = p.text[len(mark[0]):]
 		}
+		if last.number > 0 && len(last.pieces) == 0 {
+			if p.text = strings.TrimLeft(p.text, ":. "); p.text == "" && p.image == nil {
+				continue
+			}
+		}
+		last.pieces = append(last.pieces, p)
 	}
 	return entries
-}
-
-// entryAt reads the mark [N] that pieces begin with: its number may be linked, and
-// so a piece of its own. It returns how many pieces the mark has, and what is left
-// of the last.
-func entryAt(pieces []piece) (number, used int, rest piece) {
-	text := ""
-	for i, p := range pieces {
-		if p.text == "" || p.style.mono || i > 3 {
-			return 0, 0, rest
-		}
-		text += p.text
-		if strings.Contains(text, "]") {
-			m := entryNumber().FindStringSubmatch(text)
-			if m == nil {
-				return 0, 0, rest
-			}
-			number, _ = strconv.Atoi(m[1]) // four digits at most
-			rest = p
-			rest.text = strings.TrimLeft(text[len(m[0]):], ":. ")
-			return number, i + 1, rest
-		}
-	}
-	return 0, 0, rest
 }
 
 func trimBreak(pieces []piece) []piece {

@@ -76,6 +76,12 @@ func staysLeft(r rune) bool {
 	return strings.ContainsRune("、。，．：；！？）」』】〉》〕］｝ー", r)
 }
 
+// lacking are characters that fonts often lack, each before one of like meaning that
+// DejaVu Sans has.
+const lacking = "\u2705✓\u2714✓\u274C✗\u274E✗\u2716✗\u2B50★\u2B51★\u2757!\u2755!\u2753?\u2754?" +
+	"\u2B06↑\u2B07↓\u2B05←\u27A1→\u2B1B■\u25FC■\u2B1C□\u25FB□\u2011-\u2010-\u2212-" +
+	"\u2002\u00A0\u2003\u00A0\u2007\u00A0\u2009\u00A0\u200A\u00A0\u202F\u00A0\u3000\u00A0"
+
 // substitute returns a character of like meaning for one that fonts often lack.
 func substitute(r rune) rune {
 	switch {
@@ -87,33 +93,10 @@ func substitute(r rune) rune {
 	case r >= 0x1F1E6 && r <= 0x1F1FF: // a flag is two letters
 		return 'A' + r - 0x1F1E6
 	}
-	switch r {
-	case 0x2705, 0x2714:
-		return '✓'
-	case 0x274C, 0x274E, 0x2716:
-		return '✗'
-	case 0x2B50, 0x2B51:
-		return '★'
-	case 0x2757, 0x2755:
-		return '!'
-	case 0x2753, 0x2754:
-		return '?'
-	case 0x2B06:
-		return '↑'
-	case 0x2B07:
-		return '↓'
-	case 0x2B05:
-		return '←'
-	case 0x27A1:
-		return '→'
-	case 0x2B1B, 0x25FC:
-		return '■'
-	case 0x2B1C, 0x25FB:
-		return '□'
-	case 0x2011, 0x2010, 0x2212:
-		return '-'
-	case 0x2002, 0x2003, 0x2007, 0x2009, 0x200A, 0x202F, 0x3000:
-		return 0x00A0
+	if at := strings.IndexRune(lacking, r); at >= 0 {
+		_, size := utf8.DecodeRuneInString(lacking[at:])
+		other, _ := utf8.DecodeRuneInString(lacking[at+size:])
+		return other
 	}
 	return r
 }

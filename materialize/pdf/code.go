@@ -38,7 +38,7 @@ func (d *document) codeLines(n ast.Node, width float64) []textLine {
 	var lines []textLine
 	for i := range n.Lines().Len() {
 		segment := n.Lines().At(i)
-		text := expandTabs(strings.TrimRight(string(segment.Value(d.source)), "\n"))
+		text := strings.ReplaceAll(strings.TrimRight(string(segment.Value(d.source)), "\n"), "\t", "    ")
 		lines = append(lines, d.codeLine(clean(text), width)...)
 	}
 	for len(lines) > 0 && len(lines[len(lines)-1].atoms) == 0 {

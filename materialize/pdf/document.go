@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -63,28 +64,15 @@ func newDocument(source []byte, o Options) (*document, error) {
 
 // setTitle finds the title, and the heading that has it already.
 func (d *document) setTitle(m frontMatter) {
-	d.title = oneLine(d.options.Title)
-	if d.title == "" {
-		d.title = oneLine(m.title)
-	}
-	first := firstShown(d.root)
-	heading, _ := first.(*ast.Heading)
-	if heading == nil {
-		if d.title == "" {
-			d.title = oneLine(d.firstHeading())
-		}
-	} else {
+	d.title = cmp.Or(oneLine(d.options.Title), oneLine(m.title))
+	if heading, ok := firstShown(d.root).(*ast.Heading); ok {
 		text := d.plainText(d.inline(heading))
-		if d.title == "" {
-			d.title = text
-		}
+		d.title = cmp.Or(d.title, text)
 		if strings.EqualFold(text, d.title) && (heading.Level == 1 || d.isAbove(heading)) {
 			d.titleNode = heading
 		}
 	}
-	if d.title == "" {
-		d.title = oneLine(d.options.Fallback)
-	}
+	d.title = cmp.Or(d.title, oneLine(d.firstHeading()), oneLine(d.options.Fallback))
 }
 
 // isAbove reports whether all other headings are below one.
@@ -122,13 +110,12 @@ func oneLine(text string) string {
 // setMetadata says what the document is, and when it was made: at a fixed time, if
 // it has no date.
 func (d *document) setMetadata(m frontMatter) {
-	for _, name := range append([]string{}, d.options.Authors...) {
-		d.authors = append(d.authors, oneLine(name))
+	names := d.options.Authors
+	if len(names) == 0 {
+		names = m.authors
 	}
-	if len(d.authors) == 0 {
-		for _, name := range m.authors {
-			d.authors = append(d.authors, oneLine(name))
-		}
+	for _, name := range names {
+		d.authors = append(d.authors, oneLine(name))
 	}
 	made := d.options.Date
 	if made.IsZero() {

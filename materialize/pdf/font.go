@@ -3,6 +3,7 @@ package pdf
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 
 	"codeberg.org/go-fonts/dejavu/dejavusans"
@@ -44,12 +45,11 @@ func (f face) ttf() []byte {
 // documents use two or three.
 type fonts struct {
 	out     *fpdf.Fpdf
-	own     *metrics // of Options.Font, or nil
-	ownTTF  []byte
+	ownTTF  []byte // Options.Font, or nil
 	read    [faceCount]*metrics
 	added   [faceCount]bool
-	missing map[rune]int // characters that no face has
-	current font         // that the page's stream has selected last
+	missing map[rune]bool // characters that no face has
+	current font          // that the page's stream has selected last
 }
 
 // A font is a face in a size.
@@ -69,7 +69,7 @@ func (f *fonts) use(name face, size float64) {
 }
 
 func newFonts(out *fpdf.Fpdf, own []byte) (*fonts, error) {
-	f := &fonts{out: out, missing: map[rune]int{}}
+	f := &fonts{out: out, missing: map[rune]bool{}}
 	if own == nil {
 		return f, nil
 	}
@@ -77,14 +77,11 @@ func newFonts(out *fpdf.Fpdf, own []byte) (*fonts, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFont, err)
 	}
-	f.own, f.ownTTF = m, own
+	f.read[faceOwn], f.ownTTF = m, own
 	return f, nil
 }
 
 func (f *fonts) metrics(name face) *metrics {
-	if name == faceOwn {
-		return f.own
-	}
 	if f.read[name] == nil {
 		m, err := readMetrics(name.ttf())
 		if err != nil {
@@ -120,19 +117,19 @@ func (f *fonts) faceOf(s style, r rune) (face, rune) {
 			return name, other
 		}
 	}
-	f.missing[r]++
+	f.missing[r] = true
 	return faceSans, box
 }
 
 func (f *fonts) find(s style, r rune) (face, bool) {
 	name := s.face()
-	if name == faceSans && f.own != nil {
+	if name == faceSans && f.ownTTF != nil {
 		name = faceOwn
 	}
 	if f.metrics(name).has(r) {
 		return name, true
 	}
-	if f.own != nil && f.own.has(r) {
+	if f.ownTTF != nil && f.metrics(faceOwn).has(r) {
 		return faceOwn, true
 	}
 	return faceSans, f.metrics(faceSans).has(r)
@@ -143,11 +140,7 @@ func (f *fonts) warn(n *notes) {
 	if len(f.missing) == 0 {
 		return
 	}
-	var all []rune
-	for r := range f.missing {
-		all = append(all, r)
-	}
-	slices.Sort(all)
+	all := slices.Sorted(maps.Keys(f.missing))
 	const shown = 5
 	var list string
 	for _, r := range all[:min(shown, len(all))] {

@@ -77,10 +77,13 @@ type inliner struct {
 }
 
 // inline returns the pieces of a block's text, with citations linked.
-func (d *document) inline(n ast.Node) []piece {
+func (d *document) inline(n ast.Node) []piece { return d.citations.link(d.pieces(n)) }
+
+// pieces returns the pieces of a text as they are.
+func (d *document) pieces(n ast.Node) []piece {
 	c := &inliner{d: d}
 	c.children(n, style{}, target{})
-	return d.citations.link(c.pieces)
+	return c.pieces
 }
 
 func (c *inliner) children(n ast.Node, s style, link target) {
@@ -167,33 +170,26 @@ func (c *inliner) add(text string, s style, link target) {
 
 // tag obeys the few tags of HTML that Markdown has no marks for.
 func (c *inliner) tag(tag string, s style) style {
-	name := strings.ToLower(strings.Trim(tag, "<> \t\n"))
-	name, _, _ = strings.Cut(name, " ")
-	switch strings.TrimSuffix(name, "/") {
+	name, _, _ := strings.Cut(strings.ToLower(strings.Trim(tag, "<> \t\n")), " ")
+	name, ends := strings.CutPrefix(strings.TrimSuffix(name, "/"), "/")
+	switch name {
 	case "br":
-		c.pieces = append(c.pieces, piece{brk: hardBreak})
-	case "sup":
-		s.rise = 1
-	case "sub":
-		s.rise = -1
-	case "/sup", "/sub":
-		s.rise = 0
+		if !ends {
+			c.pieces = append(c.pieces, piece{brk: hardBreak})
+		}
+	case "sup", "sub":
+		s.rise = map[string]int{"sup": 1, "sub": -1}[name]
+		if ends {
+			s.rise = 0
+		}
 	case "b", "strong":
-		s.bold = true
-	case "/b", "/strong":
-		s.bold = false
+		s.bold = !ends
 	case "i", "em":
-		s.italic = true
-	case "/i", "/em":
-		s.italic = false
+		s.italic = !ends
 	case "del", "s":
-		s.strike = true
-	case "/del", "/s":
-		s.strike = false
+		s.strike = !ends
 	case "code", "kbd":
-		s.mono = true
-	case "/code", "/kbd":
-		s.mono = false
+		s.mono = !ends
 	}
 	return s
 }
@@ -230,11 +226,7 @@ func (d *document) plainText(pieces []piece) string {
 }
 
 // alt returns the alternative text of an image.
-func (d *document) alt(n *ast.Image) string {
-	c := &inliner{d: d}
-	c.children(n, style{}, target{})
-	return d.plainText(c.pieces)
-}
+func (d *document) alt(n *ast.Image) string { return d.plainText(d.pieces(n)) }
 
 var (
 	htmlHidden = pattern(`(?is)<!--.*?(?:-->|$)|<(?:script|style)\b.*?(?:</(?:script|style)>|$)|<[!?][^>]*(?:>|$)`)

@@ -37,12 +37,6 @@ type outline struct {
 	slugs    map[string]int // how often each was made
 }
 
-// closes reports whether a node ends the section of a heading.
-func (o *outline) closes(n ast.Node, h *heading) bool {
-	other := o.byNode[n]
-	return other != nil && other.node.Level <= h.node.Level
-}
-
 // ownNumber matches a number that a heading brings along: "3. ", "2.1. ", "4) ".
 var (
 	ownNumber  = pattern(`^\d{1,2}(?:\.\d{1,2})*[.)]\s+`)
@@ -182,14 +176,4 @@ func bold(pieces []piece) []piece {
 	return pieces
 }
 
-func headingSize(depth int) float64 {
-	switch depth {
-	case 1:
-		return 15
-	case 2:
-		return 12.5
-	case 3:
-		return 11
-	}
-	return 10
-}
+func headingSize(depth int) float64 { return [...]float64{15, 12.5, 11, 10}[min(depth, 4)-1] }

@@ -1,9 +1,6 @@
 package pdf
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // All measures are in points: an A4 page is 595.28 wide and 841.89 high.
 const (
@@ -237,6 +234,3 @@ func (d *document) writeFooters() {
 		d.paintLine(line[0], 0, pageWidth, block{size: smallSize, leading: 12, align: alignCenter})
 	}
 }
-
-// expandTabs replaces the tabs of a line of code.
-func expandTabs(line string) string { return strings.ReplaceAll(line, "\t", "    ") }

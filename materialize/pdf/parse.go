@@ -57,13 +57,10 @@ func parse(source []byte, n *notes) (root ast.Node) {
 // plainTree returns the tree of a document that is one block of code.
 func plainTree(source []byte) ast.Node {
 	code, root := ast.NewCodeBlock(), ast.NewDocument()
-	for start := 0; start < len(source); {
-		end := len(source)
-		if i := bytes.IndexByte(source[start:], '\n'); i >= 0 {
-			end = start + i + 1
-		}
-		code.Lines().Append(text.NewSegment(start, end))
-		start = end
+	start := 0
+	for line := range bytes.Lines(source) {
+		code.Lines().Append(text.NewSegment(start, start+len(line)))
+		start += len(line)
 	}
 	root.AppendChild(root, code)
 	return root

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -87,23 +88,18 @@ const maxWarnings = 20
 // notes collects the warnings, each once.
 type notes struct {
 	lines []string
-	seen  map[string]bool
 	more  int
 }
 
 func (n *notes) add(format string, args ...any) {
 	line := clean(fmt.Sprintf(format, args...))
 	switch {
-	case n.seen[line]:
-		return
+	case slices.Contains(n.lines, line):
 	case len(n.lines) == maxWarnings:
 		n.more++
-		return
-	case n.seen == nil:
-		n.seen = map[string]bool{}
+	default:
+		n.lines = append(n.lines, line)
 	}
-	n.seen[line] = true
-	n.lines = append(n.lines, line)
 }
 
 func (n *notes) list() []string {

@@ -2,9 +2,12 @@ package pdf
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"filebus/materialize/layout"
 )
 
 // A frontMatter is what the lines before a document say of it.
@@ -23,103 +26,12 @@ func prepare(source []byte) ([]byte, frontMatter) {
 	}
 	source = bytes.ReplaceAll(source, []byte("\r\n"), []byte("\n"))
 	source = bytes.ReplaceAll(source, []byte("\r"), []byte("\n"))
-	source, matter := cutFrontMatter(source)
-	return keepEntries(source), matter
-}
-
-// maxFrontMatter is the most lines that front matter has.
-const maxFrontMatter = 200
-
-var frontMatterLine = pattern(`^\s*(#.*|[-\w"'. ]+\s*[:=].*|- .*|\[.*\]|)$`)
-
-// cutFrontMatter takes the YAML or TOML before a document away. What merely begins
-// with a rule is left alone.
-func cutFrontMatter(source []byte) ([]byte, frontMatter) {
-	first, rest, _ := bytes.Cut(source, []byte("\n"))
-	mark := string(bytes.TrimRight(first, " \t"))
-	if mark != "---" && mark != "+++" {
-		return source, frontMatter{}
+	fields, start := layout.FrontMatter(source)
+	matter := frontMatter{title: strings.Join(fields["title"], ", "), date: strings.Join(fields["date"], ", ")}
+	for _, name := range slices.Concat(fields["author"], fields["authors"]) {
+		matter.authors = append(matter.authors, strings.Trim(strings.TrimPrefix(name, "name:"), ` "'`))
 	}
-	var lines []string
-	for len(lines) < maxFrontMatter && len(rest) > 0 {
-		line, after, _ := bytes.Cut(rest, []byte("\n"))
-		text := strings.TrimRight(string(line), " \t")
-		rest = after
-		if text == mark || mark == "---" && text == "..." {
-			return rest, readFrontMatter(lines)
-		}
-		if !frontMatterLine().MatchString(text) && !strings.HasPrefix(text, "  ") {
-			return source, frontMatter{}
-		}
-		lines = append(lines, text)
-	}
-	return source, frontMatter{}
-}
-
-// readFrontMatter reads the three fields that a title block has. It knows the
-// forms that people write, not all of YAML.
-func readFrontMatter(lines []string) frontMatter {
-	var m frontMatter
-	key := ""
-	for _, line := range lines {
-		name, value, found := cutField(line)
-		item, isItem := strings.CutPrefix(strings.TrimSpace(line), "- ")
-		switch {
-		case isItem && (key == "author" || key == "authors"):
-			if name, value, found := cutField(item); found && name == "name" {
-				item = value
-			}
-			m.authors = append(m.authors, unquote(item))
-			continue
-		case !found || line != strings.TrimLeft(line, " \t"):
-			continue
-		}
-		key = name
-		switch key {
-		case "title":
-			m.title = unquote(value)
-		case "author", "authors":
-			m.authors = append(m.authors, listOf(value)...)
-		case "date":
-			m.date = unquote(value)
-		}
-	}
-	return m
-}
-
-// cutField cuts "key: value" or "key = value".
-func cutField(line string) (name, value string, found bool) {
-	at := strings.IndexAny(line, ":=")
-	if at < 0 {
-		return "", "", false
-	}
-	return strings.ToLower(unquote(line[:at])), strings.TrimSpace(line[at+1:]), true
-}
-
-func unquote(text string) string {
-	text = strings.TrimSpace(text)
-	if len(text) >= 2 && (text[0] == '"' || text[0] == '\'') && text[len(text)-1] == text[0] {
-		text = text[1 : len(text)-1]
-	}
-	return strings.TrimSpace(text)
-}
-
-// listOf reads "[a, b]", or one value.
-func listOf(value string) []string {
-	inner, isList := strings.CutPrefix(value, "[")
-	if !isList {
-		if value = unquote(value); value == "" {
-			return nil
-		}
-		return []string{value}
-	}
-	var all []string
-	for part := range strings.SplitSeq(strings.TrimSuffix(inner, "]"), ",") {
-		if part = unquote(part); part != "" {
-			all = append(all, part)
-		}
-	}
-	return all
+	return keepEntries(source[start:]), matter
 }
 
 // dateText writes a date as a title block shows it; a text that is no date stays.

@@ -37,8 +37,9 @@ func (d *document) table(n *east.Table) {
 		}
 		rows = append(rows, cells)
 	}
+	aligns := map[east.Alignment]align{east.AlignCenter: alignCenter, east.AlignRight: alignRight}
 	for _, a := range n.Alignments {
-		g.aligns = append(g.aligns, alignOf(a))
+		g.aligns = append(g.aligns, aligns[a])
 	}
 	g.measure(rows)
 	d.gap(d.size * 0.6)
@@ -47,16 +48,6 @@ func (d *document) table(n *east.Table) {
 		g.writeRow(row, false, i%2 == 1)
 	}
 	d.gap(d.size)
-}
-
-func alignOf(a east.Alignment) align {
-	switch a {
-	case east.AlignCenter:
-		return alignCenter
-	case east.AlignRight:
-		return alignRight
-	}
-	return alignLeft
 }
 
 func (g *grid) cells(row ast.Node, columns int) []cell {
@@ -94,48 +85,26 @@ func (g *grid) measure(rows [][]cell) {
 // are not broken for the sake of wide ones. If the columns need more than there
 // is, the widest give way.
 func shares(least, wanted []float64, room float64) []float64 {
+	needed := least
 	if total(least) >= room {
-		return capped(least, cutLevel(least, room))
+		needed, wanted = make([]float64, len(least)), least
+	}
+	upTo := func(level float64) []float64 {
+		widths := slices.Clone(wanted)
+		for i := range widths {
+			widths[i] = max(min(widths[i], level), needed[i])
+		}
+		return widths
 	}
 	low, high := 0.0, room
 	for range 40 { // halves the difference to less than can be seen
-		level := (low + high) / 2
-		if total(between(least, wanted, level)) > room {
+		if level := (low + high) / 2; total(upTo(level)) > room {
 			high = level
 		} else {
 			low = level
 		}
 	}
-	return between(least, wanted, low)
-}
-
-func between(least, wanted []float64, level float64) []float64 {
-	widths := capped(wanted, level)
-	for i := range widths {
-		widths[i] = max(widths[i], least[i])
-	}
-	return widths
-}
-
-func capped(widths []float64, level float64) []float64 {
-	widths = slices.Clone(widths)
-	for i := range widths {
-		widths[i] = min(widths[i], level)
-	}
-	return widths
-}
-
-// cutLevel returns the most that each of widths may be, so that they are room in
-// total.
-func cutLevel(widths []float64, room float64) float64 {
-	sorted := slices.Sorted(slices.Values(widths))
-	for i, w := range sorted {
-		if rest := float64(len(sorted) - i); w*rest >= room {
-			return room / rest
-		}
-		room -= w
-	}
-	return sorted[len(sorted)-1]
+	return upTo(low)
 }
 
 func total(widths []float64) float64 {

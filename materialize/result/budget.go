@@ -54,9 +54,9 @@ func ratio(inline, byReference int) float64 {
 // BudgetOf returns the budget of a conversation, by its id or "tree:id", from what
 // is stored. The tools that give a path in any case, combine and pdf, return no
 // words inline; their references count. What was hidden or destroyed does not. An
-// unknown conversation is an *UnknownConversationError.
+// unknown conversation is ErrNoBudget.
 func BudgetOf(ctx context.Context, w *materialize.Workspace, read *query.Reader, conversation string) (*Budget, error) {
-	c, calls, err := Calls(ctx, w, read, conversation)
+	c, calls, err := callsOf(ctx, w, read, conversation, ErrNoBudget)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +73,8 @@ func BudgetOf(ctx context.Context, w *materialize.Workspace, read *query.Reader,
 func (b *Budget) add(call *StoredCall) error {
 	returnsPath := call.Source == record.SourceCombine || call.Source == record.SourcePDF
 	last := len(b.Steps) - 1
-	if last < 0 || b.Steps[last].Agent != call.Record.Agent || b.Steps[last].returnsPath != returnsPath {
-		b.Steps = append(b.Steps, Step{Agent: call.Record.Agent, returnsPath: returnsPath})
+	if last < 0 || b.Steps[last].Agent != call.Agent || b.Steps[last].returnsPath != returnsPath {
+		b.Steps = append(b.Steps, Step{Agent: call.Agent, returnsPath: returnsPath})
 		last++
 	}
 	step := &b.Steps[last]
@@ -87,9 +87,9 @@ func (b *Budget) add(call *StoredCall) error {
 	b.Calls++
 	b.ReferenceTokens += reference
 	if !returnsPath {
-		step.Words += call.Description.Words
+		step.Words += call.WordCount
 		step.Tokens += call.Tokens
-		b.Words += call.Description.Words
+		b.Words += call.WordCount
 		b.Tokens += call.Tokens
 	}
 	step.WordsInline, step.TokensInline, step.TokensByReference = b.Words, b.Tokens, b.ReferenceTokens

@@ -17,22 +17,21 @@ import (
 // A Call says whose output a result is and where it belongs. The zero Call is an
 // output of which nothing is known; what is missing of its ids is made.
 type Call struct {
-	Agent              string // in any writing; it is stored as a slug
-	Conversation       string // made if empty
-	ID                 string // of the call within its conversation; made if empty
-	Session, Task, Run string
-	Status             string
-	Tags               []string
-	From               []record.Ref // what the output was made from
-	Name               string       // the whole id of the result, in place of conversation and call
-	Preview            int          // most characters of the preview; 0: the setting
-	Keep               bool         // a text that the name refuses is kept under another, which the error names
-	Structured         bool         // the output should be a JSON object
-	Schema             *Schema      // that the output must fit; nil: any
+	Conversation string       `json:"conversation"`    // made if empty
+	ID           string       `json:"call"`            // of the call within its conversation; made if empty
+	Agent        string       `json:"agent,omitempty"` // in any writing; it is stored as a slug
+	Session      string       `json:"session,omitempty"`
+	Task         string       `json:"task,omitempty"`
+	Run          string       `json:"run,omitempty"`
+	Tags         []string     `json:"tags,omitempty"`
+	From         []record.Ref `json:"from,omitempty"`       // what the output was made from
+	Preview      int          `json:"preview,omitempty"`    // most characters of the preview; 0: the setting
+	Structured   bool         `json:"structured,omitempty"` // the output should be a JSON object
+	Status       string       `json:"-"`
+	Name         string       `json:"-"` // the whole id of the result, in place of conversation and call
+	Keep         bool         `json:"-"` // a text that the name refuses is kept under another, which the error names
+	Schema       *Schema      `json:"-"` // that the output must fit; nil: any
 }
-
-// ErrCall says that the ids of a call cannot be those of a result.
-const ErrCall record.Reason = "malformed call"
 
 // id returns the id of the result, with an empty part for what is to be made.
 func (c Call) id() (string, error) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"filebus/materialize"
@@ -33,10 +32,10 @@ type CombineRequest struct {
 // A Combined is the result of a combine.
 type Combined struct {
 	*Stored
-	Output  string        // the file that was asked for; "": only the result's own
-	Texts   int           // that were combined
-	Unread  []*InputError // the inputs that were left out
-	Differs []string      // files that do not hold what is stored, and were read from disk
+	Output  string   // the file that was asked for; "": only the result's own
+	Texts   int      // that were combined
+	Unread  []error  // why inputs were left out, which each names
+	Differs []string // files that do not hold what is stored, and were read from disk
 }
 
 // Reference returns what a parent agent gets in place of the text.
@@ -48,37 +47,21 @@ func (c *Combined) Reference() record.Reference {
 	return r
 }
 
-// A CountError says that another number of texts could be read than was expected,
-// or none at all.
-type CountError struct {
-	Read     int
-	Expected int           // 0: any number but none
-	Unread   []*InputError // all that could not be read
-}
-
-func (e *CountError) Error() string {
-	var message strings.Builder
-	if e.Expected > 0 {
-		fmt.Fprintf(&message, "%d of the %d expected texts could be read; nothing was combined", e.Read, e.Expected)
-	} else {
-		message.WriteString("nothing to combine")
+// countError says that another number of texts could be read than was expected, or
+// none at all. That a count is wrong is a failure of the whole, whatever kept single
+// inputs from being read.
+func countError(read, expected int, unread []error) error {
+	whys, args := "", []any{}
+	for i, err := range unread {
+		whys += []string{": %w", "; %w"}[min(i, 1)]
+		args = append(args, err)
 	}
-	for i, unread := range e.Unread {
-		message.WriteString([]string{": ", "; "}[min(i, 1)] + unread.Error())
+	err := fmt.Errorf("nothing to combine"+whys, args...)
+	if expected > 0 {
+		why := strings.TrimPrefix(err.Error(), "nothing to combine")
+		return record.Failed.Errorf("%d of the %d expected texts could be read; nothing was combined%s", read, expected, why)
 	}
-	return message.String()
-}
-
-// Unwrap returns why there was nothing to combine. That a count is wrong has a
-// meaning of its own.
-func (e *CountError) Unwrap() []error {
-	var all []error
-	for _, unread := range e.Unread {
-		if e.Expected == 0 {
-			all = append(all, unread)
-		}
-	}
-	return all
+	return err
 }
 
 // Combine joins texts, stores the whole as a result that was made from them, and
@@ -88,8 +71,8 @@ func (e *CountError) Unwrap() []error {
 // made, in any.
 //
 // If the number of texts is not the expected one, or none can be read, it returns
-// a *CountError; if the output may not be written, an *OutputError. An input that
-// changes or fails while it is read is an error too. Nothing is stored then.
+// an error; if the output may not be written, ErrOutput or ErrOutputTaken. An input
+// that changes or fails while it is read is an error too. Nothing is stored then.
 func Combine(ctx context.Context, w *materialize.Workspace, read *query.Reader, r CombineRequest) (*Combined, error) {
 	c := combiner{gatherer: gatherer{w, read, r.Dir}, CombineRequest: r}
 	c.Agent = cmp.Or(c.Agent, combineAgent)
@@ -98,20 +81,24 @@ func Combine(ctx context.Context, w *materialize.Workspace, read *query.Reader, 
 		return nil, err
 	}
 	if n := len(in.list); n == 0 || r.Expected > 0 && n != r.Expected {
-		return nil, &CountError{n, r.Expected, in.unread}
+		return nil, countError(n, r.Expected, in.unread)
 	}
 	c.in = in
 	if c.Conversation == "" && c.Name == "" {
 		c.Conversation = in.conversation()
 	}
-	c.From = append(in.refs(), r.From...)
-	done := &Combined{Output: r.Output, Texts: len(in.list), Unread: in.unread, Differs: in.differing()}
-	if r.Output != "" {
-		done.Stored, err = c.storeAndWrite(ctx)
-	} else {
-		done.Stored, err = c.storeStreaming(ctx)
+	done := &Combined{Output: r.Output, Texts: len(in.list), Unread: in.unread}
+	c.From = nil
+	for _, one := range in.list { // one that was given twice is there twice: so is its text
+		if one.version.Record != nil {
+			c.From = append(c.From, one.version.Ref)
+		}
+		if one.differs {
+			done.Differs = append(done.Differs, one.given)
+		}
 	}
-	if err != nil {
+	c.From = append(c.From, r.From...)
+	if done.Stored, err = c.run(ctx); err != nil {
 		return nil, err
 	}
 	return done, nil
@@ -134,28 +121,6 @@ func (in *inputs) conversation() string {
 	return usableConversation(shared)
 }
 
-// refs returns the refs of the stored inputs in order, one that was given twice
-// twice: its text is there twice.
-func (in *inputs) refs() []record.Ref {
-	var refs []record.Ref
-	for i := range in.list {
-		if in.list[i].version.Record != nil {
-			refs = append(refs, in.list[i].version.Ref)
-		}
-	}
-	return refs
-}
-
-func (in *inputs) differing() []string {
-	var files []string
-	for i := range in.list {
-		if in.list[i].differs {
-			files = append(files, in.list[i].given)
-		}
-	}
-	return files
-}
-
 // A combiner carries out one request.
 type combiner struct {
 	gatherer
@@ -163,69 +128,44 @@ type combiner struct {
 	in *inputs
 }
 
-// storeStreaming stores the text while it is read. Only if it may be there
-// already is it read once before, to find out.
-func (c *combiner) storeStreaming(ctx context.Context) (*Stored, error) {
-	before, err := c.before(ctx)
+// run stores the text: while it is read or, with an output, from the file that is
+// then given the output's name. Only if the text may be there already is it read
+// once before, to find out.
+func (c *combiner) run(ctx context.Context) (stored *Stored, err error) {
+	var before []*record.Record // that the call may be one of
+	if c.ID == "" && c.Name == "" {
+		if before, err = c.madeBefore(ctx, c.read, record.SourceCombine); err != nil {
+			return nil, err
+		}
+	}
+	var out *output
+	var digest record.Digest
+	text := c.text(ctx, c.in, c.Separator)
+	if c.Output != "" {
+		if out, err = c.newOutput(ctx, c.Output, c.Force, c.in); err != nil {
+			return nil, err
+		}
+		defer out.discard()
+		digest, err = out.write(ctx, text)
+		text = out.tmp
+	} else if len(before) > 0 {
+		digest, err = digestOf(ctx, text)
+		text = c.text(ctx, c.in, c.Separator)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if len(before) > 0 {
-		digest, err := digestOf(ctx, c.text(ctx, c.in, c.Separator))
-		if err != nil {
-			return nil, err
-		}
-		c.follow(before, digest)
+		c.Name = idOfText(before, digest)
 	}
-	return c.store(ctx, c.text(ctx, c.in, c.Separator))
-}
-
-// storeAndWrite writes the text beside the output, stores it from there, and
-// gives the output its name.
-func (c *combiner) storeAndWrite(ctx context.Context) (*Stored, error) {
-	out, err := c.newOutput(ctx, c.Output, c.Force, c.in)
-	if err != nil {
-		return nil, err
-	}
-	defer out.discard()
-	digest, err := out.write(ctx, c.text(ctx, c.in, c.Separator))
-	if err != nil {
-		return nil, err
-	}
-	before, err := c.before(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c.follow(before, digest)
-	if _, err := out.tmp.Seek(0, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("writing %s: %w", c.Output, pathReason(err))
-	}
-	stored, err := c.store(ctx, out.tmp)
-	if err != nil {
-		return nil, err
-	}
-	return stored, out.publish(ctx, digest)
-}
-
-func (c *combiner) store(ctx context.Context, text io.Reader) (*Stored, error) {
 	r, err := c.request(record.SourceCombine, text)
 	if err != nil {
 		return nil, err
 	}
-	return c.put(ctx, c.w, r)
-}
-
-// before returns the results that the call may be one of.
-func (c *combiner) before(ctx context.Context) ([]*record.Record, error) {
-	if c.ID != "" || c.Name != "" {
-		return nil, nil
+	if stored, err = c.put(ctx, c.w, r); err == nil && out != nil {
+		err = out.publish(ctx, digest)
 	}
-	return c.madeBefore(ctx, c.read, record.SourceCombine)
-}
-
-// follow makes the call the one of the results that has the text, if there is one.
-func (c *combiner) follow(before []*record.Record, text record.Digest) {
-	c.Name = idOfText(before, text)
+	return stored, err
 }
 
 // ParseSeparator reads a separator as it is typed: \n, \t, \r and \\ stand for a

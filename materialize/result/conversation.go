@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -18,23 +17,22 @@ import (
 // A Conversation is the set of results that belong to one run of a parent agent.
 // Those of a captured tree are another's.
 type Conversation struct {
-	Tree        record.Tree
-	ID          string
-	Results     int
-	Agents      []string // sorted
-	Words       int
-	Tokens      int // of all results, about
-	First, Last time.Time
+	ID      string      `json:"conversation"`
+	Tree    record.Tree `json:"tree,omitempty"`
+	Results int         `json:"results"`
+	Agents  []string    `json:"agents"` // sorted
+	Words   int         `json:"words"`
+	Tokens  int         `json:"tokens"` // of all results, about
+	First   time.Time   `json:"first"`
+	Last    time.Time   `json:"last"`
 }
 
 // String returns the id, with "tree:" before that of a captured tree.
-func (c Conversation) String() string { return conversationText(c.Tree, c.ID) }
-
-func conversationText(tree record.Tree, id string) string {
-	if tree == "" {
-		return id
+func (c Conversation) String() string {
+	if c.Tree == "" {
+		return c.ID
 	}
-	return string(tree) + ":" + id
+	return string(c.Tree) + ":" + c.ID
 }
 
 // A ConversationsRequest says which conversations to list: those with a result
@@ -42,10 +40,6 @@ func conversationText(tree record.Tree, id string) string {
 type ConversationsRequest struct {
 	record.Filter
 	Limit, Offset int // a Limit of 0 is none
-}
-
-func (q *ConversationsRequest) accepts(r *record.Record) bool {
-	return r.Conversation != "" && r.Name.Kind == record.KindResult && q.Accepts(r)
 }
 
 // Conversations lists conversations, the one with the newest result first, and
@@ -62,8 +56,9 @@ func Conversations(ctx context.Context, read *query.Reader, q ConversationsReque
 	}
 	seen := map[key]bool{}
 	err = read.Each(ctx, field, value, func(_ *store.Tx, v store.Version) bool {
-		k := key{v.Record.Name.Tree, v.Record.Conversation}
-		if !q.accepts(v.Record) || seen[k] {
+		r := v.Record
+		k := key{r.Name.Tree, r.Conversation}
+		if k.id == "" || r.Name.Kind != record.KindResult || seen[k] || !q.Accepts(r) {
 			return false
 		}
 		if q.Limit > 0 && len(page) == q.Limit {
@@ -77,15 +72,10 @@ func Conversations(ctx context.Context, read *query.Reader, q ConversationsReque
 	})
 	for i := range page {
 		if err == nil {
-			err = page[i].sum(ctx, read)
+			err = page[i].each(ctx, read, func(*store.Tx, store.Version, store.Version) {}) // to fill in the figures
 		}
 	}
 	return page, more, err
-}
-
-// sum fills in the figures.
-func (c *Conversation) sum(ctx context.Context, read *query.Reader) error {
-	return c.each(ctx, read, func(*store.Tx, store.Version, store.Version) {})
 }
 
 // each counts all results, and calls visit with each and with its first version.
@@ -132,34 +122,30 @@ func tokensOf(r *record.Record, d record.Description) int {
 	return record.EstimateTokens(r.Size)
 }
 
-// A StoredCall is one result of a conversation.
+// A StoredCall is one result of a conversation: what the parent got, or would get,
+// and what else is known.
 type StoredCall struct {
-	store.Version
-	Description record.Description
-	Reference   record.Reference // what the parent got, or would get
-	Tokens      int              // of the text, about
-	Time        time.Time        // when it came in; tags that were added later do not count
-	Source      record.Source    // how it did
-}
+	record.Reference
+	Name   record.Name     `json:"name"`
+	Ref    record.ShortRef `json:"ref"`
+	Tokens int             `json:"tokens"` // of the text, about
+	Time   time.Time       `json:"time"`   // when it came in; tags that were added later do not count
+	Status string          `json:"status,omitempty"`
+	Exit   *int            `json:"exit,omitempty"`
+	Source record.Source   `json:"-"` // how it came in
 
-// An UnknownConversationError says that a conversation has no result, and which
-// ones come near.
-type UnknownConversationError struct {
-	Text string
-	Near []string // at most five, as String writes them
+	position uint64
 }
-
-func (e *UnknownConversationError) Error() string {
-	return fmt.Sprintf("there is no conversation %q", e.Text)
-}
-
-// Is reports whether target is store.ErrNotFound.
-func (e *UnknownConversationError) Is(target error) bool { return target == store.ErrNotFound }
 
 // Calls returns a conversation, by its id or "tree:id", with its results in the
-// order in which they came in. One that is not there is an
-// *UnknownConversationError.
+// order in which they came in. One that is not there is ErrNoConversation.
 func Calls(ctx context.Context, w *materialize.Workspace, read *query.Reader, text string) (Conversation, []StoredCall, error) {
+	return callsOf(ctx, w, read, text, ErrNoConversation)
+}
+
+func callsOf(
+	ctx context.Context, w *materialize.Workspace, read *query.Reader, text string, unknown record.Reason,
+) (Conversation, []StoredCall, error) {
 	forms := []Conversation{{ID: text}}
 	if head, id, found := strings.Cut(text, ":"); found {
 		if tree, err := record.ParseTree(head); err == nil {
@@ -176,7 +162,7 @@ func Calls(ctx context.Context, w *materialize.Workspace, read *query.Reader, te
 	if err != nil {
 		return Conversation{}, nil, err
 	}
-	return Conversation{}, nil, &UnknownConversationError{text, near}
+	return Conversation{}, nil, record.NotFound.Errorf("there is no conversation %q", text).Because(unknown, near...)
 }
 
 // calls returns the results in order, and fills in the figures.
@@ -185,14 +171,14 @@ func (c *Conversation) calls(ctx context.Context, w *materialize.Workspace, read
 		return nil, nil
 	}
 	err = c.each(ctx, read, func(tx *store.Tx, v, first store.Version) {
-		d := tx.Description(v.Ref)
+		r, d := v.Record, tx.Description(v.Ref)
 		calls = append(calls, StoredCall{
-			Version: v, Description: d, Reference: referenceOf(w, v.Record, d), Tokens: tokensOf(v.Record, d),
-			Time: first.Record.Time, Source: first.Record.Source,
+			referenceOf(w, r, d), r.Name, record.ShortRef(v.Ref), tokensOf(r, d), first.Record.Time, r.Status, r.Exit,
+			first.Record.Source, v.Position,
 		})
 	})
 	slices.SortFunc(calls, func(a, b StoredCall) int {
-		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Position, b.Position))
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.position, b.position))
 	})
 	return calls, err
 }
@@ -229,7 +215,7 @@ func nearConversations(ctx context.Context, read *query.Reader, text string) ([]
 		err := read.Each(ctx, store.FieldConversation, value.Text, func(_ *store.Tx, v store.Version) bool {
 			if name := v.Record.Name; name.Kind == record.KindResult && !trees[name.Tree] {
 				trees[name.Tree] = true
-				near = append(near, conversationText(name.Tree, value.Text))
+				near = append(near, Conversation{ID: value.Text, Tree: name.Tree}.String())
 			}
 			return len(near) == maxNearConversations
 		})
@@ -253,15 +239,11 @@ func isTypo(a, b string) bool {
 	if len(a) != len(b) || len(a) < 3 {
 		return false
 	}
-	var places []int
-	for i := range len(a) {
-		if a[i] != b[i] {
-			places = append(places, i)
-		}
+	for len(a) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
 	}
-	if len(places) == 2 {
-		i, j := places[0], places[1]
-		return j == i+1 && a[i] == b[j] && a[j] == b[i]
+	for len(a) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
-	return len(places) == 1
+	return len(a) == 1 || len(a) == 2 && a[0] == b[1] && a[1] == b[0]
 }

@@ -172,12 +172,12 @@ func TestUnknownConversation(t *testing.T) {
 	}
 	for _, test := range tests {
 		_, _, err := result.Calls(t.Context(), d.Workspace, d.read, test.text)
-		var unknown *result.UnknownConversationError
-		if !errors.As(err, &unknown) || !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("Calls(%q): %v, want an UnknownConversationError", test.text, err)
+		var unknown *record.Error
+		if !errors.As(err, &unknown) || !errors.Is(err, result.ErrNoConversation) || !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("Calls(%q): %v, want ErrNoConversation", test.text, err)
 			continue
 		}
-		if diff := cmp.Diff(test.near, unknown.Near); diff != "" {
+		if diff := cmp.Diff(test.near, unknown.Names); diff != "" {
 			t.Errorf("Calls(%q), near (-want +got):\n%s", test.text, diff)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"filebus/materialize"
+	"filebus/store/record"
 )
 
 // A Command is a program to be run by Exec, and what it is given. It is not used
@@ -43,16 +44,6 @@ const (
 	exitSignal        = 128 // and the number of the signal
 )
 
-// A StartError says that a command could not be started.
-type StartError struct {
-	Program string
-	Exit    int // ExitNotExecutable or ExitNotFound
-	Err     error
-}
-
-func (e *StartError) Error() string { return fmt.Sprintf("running %s: %v", e.Program, e.Err) }
-func (e *StartError) Unwrap() error { return e.Err }
-
 // startError tells whose fault it is that a program could not be started: its
 // own, or that of the system or the folder.
 func startError(program string, err error) error {
@@ -64,17 +55,18 @@ func startError(program string, err error) error {
 	if errors.As(err, &path) {
 		err = path.Err
 	}
+	code, reason, format := record.Failed, ErrNotExecutable, "running %s: %w"
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && lookUp == nil:
-		return &StartError{program, ExitNotFound, fmt.Errorf("the program that it is for is missing: %w", err)}
+		code, reason, format = record.NotFound, ErrNoProgram, "running %s: the program that it is for is missing: %w"
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		return &StartError{program, ExitNotFound, err}
+		code, reason = record.NotFound, ErrNoProgram
 	case errors.Is(err, syscall.ENOEXEC):
-		return &StartError{program, ExitNotExecutable, fmt.Errorf("%w: a script begins with #! and the program that it is for", err)}
+		format += ": a script begins with #! and the program that it is for"
 	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return fmt.Errorf("running %s: %w", program, err)
+		return fmt.Errorf(format, program, err)
 	}
-	return &StartError{program, ExitNotExecutable, err}
+	return code.Errorf(format, program, err).Because(reason)
 }
 
 // startError does the same for the command, of whose folder the system says only
@@ -89,13 +81,13 @@ func (c *Command) startError(err error) error {
 }
 
 // Find looks for the program, so that a mistake shows before anything is made.
-// The error is a *StartError. Exec does it too.
+// The error is ErrNoProgram or ErrNotExecutable. Exec does it too.
 func (c *Command) Find() error {
 	switch {
 	case c.program != "":
 		return nil
 	case len(c.Args) == 0 || c.Args[0] == "":
-		return &StartError{`""`, ExitNotFound, errors.New("there is no program to run")}
+		return record.NotFound.Errorf(`running "": there is no program to run`).Because(ErrNoProgram)
 	}
 	file, err := exec.LookPath(c.Args[0])
 	if err != nil {
@@ -120,7 +112,7 @@ func (c *Command) process(output *os.File, env []string) *exec.Cmd {
 
 // An Execution is a command that was run, with what became of its output.
 type Execution struct {
-	*Stored
+	*Stored // nil: the output waits in the spool, where Recover finds it
 	// Status is how it ended: materialize.StatusDone, StatusFailed, StatusKilled
 	// or StatusTimeout. The record's may be StatusInvalid instead.
 	Status string
@@ -130,19 +122,15 @@ type Execution struct {
 	// Background says that a process which the command has left behind could
 	// still write when its output was stored. Only what came until then is.
 	Background bool
+	// Waiting is the file of an output that could not be stored, absolute.
+	Waiting string
 }
 
-// A WaitingError says that an output was received and could not be stored. It
-// waits in the spool: Recover stores it.
-type WaitingError struct {
-	File string // that holds the output, absolute
-	Err  error
+// waits says where an output is that could not be stored.
+func (e *Execution) waits(file string, err error) (*Execution, error) {
+	e.Waiting = file
+	return e, fmt.Errorf("the output could not be stored and waits in %s; the next command stores it: %w", file, err)
 }
-
-func (e *WaitingError) Error() string {
-	return fmt.Sprintf("the output could not be stored and waits in %s; the next command stores it: %v", e.File, e.Err)
-}
-func (e *WaitingError) Unwrap() error { return e.Err }
 
 // Exec runs a command and stores its output, whatever it is and however the
 // command ends, as the result of the call. Its ids are made before the start if
@@ -153,9 +141,9 @@ func (e *WaitingError) Unwrap() error { return e.Err }
 // The output goes directly into a file of the spool: it takes no memory, and
 // survives this process. Once the command runs, the end of ctx stops nothing.
 //
-// A result that is there already is a *TakenError, a command that cannot be
-// started a *StartError; nothing is stored then. An output that cannot be stored
-// is a *WaitingError.
+// A result that is there already is ErrTaken, a command that cannot be started
+// ErrNoProgram or ErrNotExecutable; nothing is stored then, and there is no Execution.
+// With an output that cannot be stored there is one.
 func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command) (*Execution, error) {
 	if err := command.Find(); err != nil {
 		return nil, err
@@ -178,15 +166,15 @@ func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command
 	end, err := command.wait(process)
 	if err != nil {
 		copied()
-		return nil, &WaitingError{s.path(outputFile), errors.Join(err, s.output.Close(), s.release())}
+		return (&Execution{}).waits(s.path(outputFile), errors.Join(err, s.output.Close(), s.release()))
 	}
 	run := &Execution{Status: end.Status, Exit: *end.Exit, Background: !s.quiet()}
-	s.note(end)
+	_ = s.writeEnd(end) // without it the result would be called interrupted
 	ctx = context.WithoutCancel(ctx)
-	run.Stored, err = s.store(ctx, w, s.call.call(c.Schema), &end)
+	run.Stored, err = s.store(ctx, w, s.call.Call, &end)
 	copied()
 	if err != nil {
-		return run, &WaitingError{s.path(outputFile), errors.Join(err, s.release())}
+		return run.waits(s.path(outputFile), errors.Join(err, s.release()))
 	}
 	_ = s.discard() // it is stored; what could not be removed the next command removes
 	return run, nil
@@ -196,7 +184,10 @@ func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command
 func (c *Command) wait(process *exec.Cmd) (ending, error) {
 	done := make(chan error, 1)
 	go func() { done <- process.Wait() }()
-	timeout, kill := after(c.Timeout), (<-chan time.Time)(nil)
+	var timeout, kill <-chan time.Time
+	if c.Timeout > 0 {
+		timeout = time.After(c.Timeout)
+	}
 	timedOut := false
 	for {
 		select {
@@ -215,14 +206,6 @@ func (c *Command) wait(process *exec.Cmd) (ending, error) {
 			c.kill(process.Process)
 		}
 	}
-}
-
-// after is time.After, but never for 0.
-func after(d time.Duration) <-chan time.Time {
-	if d == 0 {
-		return nil
-	}
-	return time.After(d)
 }
 
 // endingOf returns how a process has ended.

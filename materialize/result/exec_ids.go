@@ -7,25 +7,17 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"unicode/utf8"
 
 	"filebus/materialize"
 	"filebus/store"
 	"filebus/store/record"
 )
 
-// A TakenError says that there is a result with the ids that a call was given.
-type TakenError struct {
-	Name record.Name
-	Ref  record.Ref
+// takenError says that there is a result with the ids that a call was given.
+func takenError(name record.Name, ref record.Ref) error {
+	return record.Conflict.Errorf("%s is there already (%s), and results are written once: nothing was run",
+		name, ref.Short()).Because(ErrTaken, ref.Short())
 }
-
-func (e *TakenError) Error() string {
-	return fmt.Sprintf("%s is there already (%s), and results are written once: nothing was run", e.Name, e.Ref.Short())
-}
-
-// Is reports whether target is store.ErrConflict.
-func (e *TakenError) Is(target error) bool { return target == store.ErrConflict }
 
 // maxID is the longest id of a conversation or a call, in bytes: they become names
 // of files, of which few disks take more than 255.
@@ -34,9 +26,6 @@ const maxID = 200
 // resultName returns the name of a result whose ids may come from anywhere.
 func resultName(conversation, call string) (record.Name, error) {
 	id, err := Call{Conversation: conversation, ID: call}.id()
-	if err == nil && !utf8.ValidString(id) {
-		err = record.Usage.Errorf("%w: the ids %q are not UTF-8", ErrCall, id)
-	}
 	if err != nil {
 		return record.Name{}, err
 	}
@@ -74,7 +63,7 @@ func mayStore(ctx context.Context, w *materialize.Workspace, c Call, newConversa
 	return w.Store.View(ctx, func(tx *store.Tx) error {
 		head, err := tx.Head(name)
 		if err == nil {
-			return &TakenError{name, head.Ref}
+			return takenError(name, head.Ref)
 		}
 		if !errors.Is(err, store.ErrNotFound) || !newConversation {
 			return ignoreNotFound(err)
@@ -83,7 +72,7 @@ func mayStore(ctx context.Context, w *materialize.Workspace, c Call, newConversa
 			if err != nil {
 				return err
 			}
-			return &TakenError{name, ref}
+			return takenError(name, ref)
 		}
 		return nil
 	})

@@ -42,14 +42,13 @@ func TestExecNoRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = result.Exec(t.Context(), w, result.Call{Conversation: "c1", ID: "k1"}, command("bytes", "4000000"))
-	var waiting *result.WaitingError
-	if !errors.As(err, &waiting) || !errors.Is(err, syscall.ENOSPC) {
-		t.Fatalf("Exec that fills the disk: %v, want a *WaitingError of a full disk", err)
+	run, err := result.Exec(t.Context(), w, result.Call{Conversation: "c1", ID: "k1"}, command("bytes", "4000000"))
+	if run == nil || run.Stored != nil || !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("Exec that fills the disk: %v, want that the output waits for room", err)
 	}
-	received, err := os.ReadFile(waiting.File)
+	received, err := os.ReadFile(run.Waiting)
 	if err != nil || len(received) == 0 {
-		t.Fatalf("%s has %d bytes, %v; want what came", waiting.File, len(received), err)
+		t.Fatalf("%s has %d bytes, %v; want what came", run.Waiting, len(received), err)
 	}
 	grow("16m")
 	all, err := result.Recover(t.Context(), w)

@@ -365,18 +365,17 @@ func TestStartError(t *testing.T) {
 	}
 	tests := []struct {
 		program string
-		want    int
+		want    record.Reason
 	}{
-		{"no-such-program", result.ExitNotFound},
-		{filepath.Join(t.TempDir(), "none"), result.ExitNotFound},
-		{plain, result.ExitNotExecutable},
-		{t.TempDir(), result.ExitNotExecutable},
+		{"no-such-program", result.ErrNoProgram},
+		{filepath.Join(t.TempDir(), "none"), result.ErrNoProgram},
+		{plain, result.ErrNotExecutable},
+		{t.TempDir(), result.ErrNotExecutable},
 	}
 	for _, test := range tests {
 		c := result.Command{Args: []string{test.program}}
-		var start *result.StartError
-		if err := c.Find(); !errors.As(err, &start) || start.Exit != test.want {
-			t.Errorf("Find(%q) = %v, want exit code %d", test.program, err, test.want)
+		if err := c.Find(); !errors.Is(err, test.want) {
+			t.Errorf("Find(%q) = %v, want that it is %q", test.program, err, test.want)
 		}
 	}
 }
@@ -551,11 +550,10 @@ func TestExecBusyStore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}, func(run *result.Execution, err error) {
-		var waiting *result.WaitingError
-		if !errors.As(err, &waiting) || !errors.Is(err, turnstile.ErrBusy) {
-			t.Fatalf("with a busy store: %v, want a WaitingError", err)
+		if run == nil || run.Stored != nil || !errors.Is(err, turnstile.ErrBusy) {
+			t.Fatalf("with a busy store: %v, want that the output waits", err)
 		}
-		if text, err := os.ReadFile(waiting.File); err != nil || string(text) != "first\nlast\n" {
+		if text, err := os.ReadFile(run.Waiting); err != nil || string(text) != "first\nlast\n" {
 			t.Errorf("the file that the error names holds %q, %v", text, err)
 		}
 	})

@@ -3,6 +3,7 @@ package result
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,32 +21,11 @@ import (
 	"filebus/store/record"
 )
 
-// An InputError says why an input of a combine could not be read.
-type InputError struct {
-	Input string // as it was given, or the file or name that a pattern matched
-	Err   error
-}
-
-func (e *InputError) Error() string {
-	if e.Input == "" {
-		return `"": ` + e.Err.Error()
-	}
-	return e.Input + ": " + e.Err.Error()
-}
-
-// Unwrap returns the reason.
-func (e *InputError) Unwrap() error { return e.Err }
-
-// errNoMatch says that a pattern stands for nothing.
-type errNoMatch struct{}
-
-func (errNoMatch) Error() string        { return "no file and no name matches" }
-func (errNoMatch) Is(target error) bool { return target == store.ErrNotFound }
-
 var (
 	errFolder  = errors.New("it is a folder")
 	errNoFile  = errors.New("it is not a regular file")
 	errChanged = errors.New("it changed while it was read")
+	errNoMatch = record.NotFound.Errorf("no file and no name matches")
 )
 
 // An input is one text to be combined: a version of the store, or a file.
@@ -60,11 +40,11 @@ type input struct {
 // inputs are the texts of a combine, in order, and what could not be read.
 type inputs struct {
 	list   []input
-	unread []*InputError
+	unread []error
 }
 
 func (in *inputs) fail(given string, err error) {
-	in.unread = append(in.unread, &InputError{given, err})
+	in.unread = append(in.unread, fmt.Errorf("%s: %w", cmp.Or(given, `""`), err))
 }
 
 // A gatherer finds the inputs that texts stand for.
@@ -264,7 +244,6 @@ func (g gatherer) addMatches(ctx context.Context, in *inputs, pattern string) er
 		in.fail(pattern, err)
 		return nil
 	}
-	var stored []query.Resolution
 	if len(files) == 0 {
 		return g.addNames(ctx, in, pattern)
 	}
@@ -272,7 +251,8 @@ func (g gatherer) addMatches(ctx context.Context, in *inputs, pattern string) er
 	for i, file := range files {
 		paths[i] = g.storedPath(g.abs(file))
 	}
-	if stored, err = g.read.ResolveAll(ctx, paths, query.ResolveOptions{Root: g.w.Root, Dir: g.dir}); err != nil {
+	stored, err := g.read.ResolveAll(ctx, paths, query.ResolveOptions{Root: g.w.Root, Dir: g.dir})
+	if err != nil {
 		return err
 	}
 	for i, file := range files {
@@ -293,7 +273,7 @@ func (g gatherer) addNames(ctx context.Context, in *inputs, pattern string) erro
 		in.list = append(in.list, input{given: v.Record.Name.String(), version: v})
 	}
 	if err == nil && len(versions) == 0 {
-		in.fail(pattern, errNoMatch{})
+		in.fail(pattern, errNoMatch)
 	}
 	return err
 }
@@ -342,9 +322,9 @@ func isHidden(match, pattern string) bool {
 // several at a time, since each look costs a turn.
 type shelf struct {
 	gatherer
-	list []input
-	next int // the first input whose content was not looked for
-	have map[int]store.Content
+	list     []input
+	first    int // whose content was looked for
+	contents []store.Content
 }
 
 // The most that a shelf takes from the store at once, in texts and in bytes.
@@ -372,36 +352,33 @@ func (s *shelf) open(ctx context.Context, i int) (io.ReadCloser, error) {
 		_, err := s.read.WriteBody(ctx, &text, in.version, query.BodyRequest{})
 		return io.NopCloser(&text), err
 	}
-	if i >= s.next {
+	if i >= s.first+len(s.contents) {
 		if err := s.fill(ctx, i); err != nil {
 			return nil, err
 		}
 	}
-	content := s.have[i]
-	delete(s.have, i)
-	return content.Open()
+	return s.contents[i-s.first].Open()
 }
 
 // fill takes the contents of the stored inputs from i on. One that cannot be had
 // stops it, and is reported when it is its turn.
 func (s *shelf) fill(ctx context.Context, i int) error {
+	s.first, s.contents = i, nil
 	size := int64(0)
-	return s.read.Store().View(ctx, func(tx *store.Tx) error {
-		for s.next = i; s.next < min(i+shelfTexts, len(s.list)) && size < shelfBytes; s.next++ {
-			v := s.list[s.next].version
-			r := v.Record
-			if r == nil || r.Name.Kind == record.KindFrame {
-				continue
+	return s.read.Store().View(ctx, func(tx *store.Tx) (err error) {
+		for _, in := range s.list[i:min(i+shelfTexts, len(s.list))] {
+			var content store.Content
+			if r := in.version.Record; r != nil && r.Name.Kind != record.KindFrame {
+				content, err = contentOf(tx, in.version)
+				size += min(r.Size, store.InlineLimit) // larger ones are files
 			}
-			content, err := contentOf(tx, v)
-			if err != nil && s.next > i {
+			if len(s.contents) > 0 && (err != nil || size > shelfBytes) {
 				return nil
 			}
 			if err != nil {
 				return err
 			}
-			s.have[s.next] = content
-			size += min(r.Size, store.InlineLimit) // larger ones are files
+			s.contents = append(s.contents, content)
 		}
 		return nil
 	})
@@ -447,7 +424,7 @@ const utf8Mark = "\ufeff"
 // out: they belong at the start of a text.
 func (g gatherer) text(ctx context.Context, in *inputs, separator string) io.Reader {
 	var parts []io.Reader
-	s := &shelf{gatherer: g, list: in.list, have: map[int]store.Content{}}
+	s := &shelf{gatherer: g, list: in.list}
 	for i := range in.list {
 		if i > 0 {
 			parts = append(parts, strings.NewReader(separator))
@@ -472,7 +449,7 @@ func (l *lazyReader) Read(p []byte) (int, error) {
 	if l.text == nil {
 		r, err := l.open()
 		if err != nil {
-			return 0, &readError{l.given, err}
+			return 0, fmt.Errorf("reading %s: %w", l.given, err)
 		}
 		l.text, l.closer = bufio.NewReader(r), r
 		if start, _ := l.text.Peek(len(utf8Mark)); !l.first && string(start) == utf8Mark {
@@ -480,35 +457,14 @@ func (l *lazyReader) Read(p []byte) (int, error) {
 		}
 	}
 	n, err := l.text.Read(p)
-	switch {
-	case err == nil:
-		return n, nil
-	case l.closer != nil:
-		closeErr := l.closer.Close()
-		l.closer = nil
-		if closeErr != nil {
+	if err != nil && l.closer != nil {
+		if closeErr := l.closer.Close(); closeErr != nil {
 			err = closeErr
 		}
+		l.closer = nil
 	}
-	if err == io.EOF {
-		return n, io.EOF
+	if err == nil || err == io.EOF {
+		return n, err
 	}
-	return n, &readError{l.given, err}
+	return n, fmt.Errorf("reading %s: %w", l.given, err)
 }
-
-// A readError says that an input could not be read to its end. Nobody takes it
-// for the end of the whole, also if a compressed text ends too early.
-type readError struct {
-	given string
-	err   error
-}
-
-func (e *readError) Error() string { return "reading " + e.given + ": " + e.err.Error() }
-
-// Is reports whether the error is target, unless that is an end.
-func (e *readError) Is(target error) bool {
-	return target != io.EOF && target != io.ErrUnexpectedEOF && errors.Is(e.err, target)
-}
-
-// As finds target in what kept the input from being read.
-func (e *readError) As(target any) bool { return errors.As(e.err, target) }

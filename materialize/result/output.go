@@ -13,22 +13,13 @@ import (
 
 	"filebus/materialize"
 	"filebus/query"
-	"filebus/store"
 	"filebus/store/record"
 )
 
-// An OutputError says why a file is not written.
-type OutputError struct {
-	File   string
-	Reason string
-	Exists bool // it holds another text, which may be replaced if the user insists
+// refused says why a file is not written.
+func refused(file, why string) error {
+	return record.Failed.Errorf("%s %s", file, why).Because(ErrOutput)
 }
-
-func (e *OutputError) Error() string { return e.File + " " + e.Reason }
-
-// Is reports whether target is store.ErrConflict, for a file that is there
-// already.
-func (e *OutputError) Is(target error) bool { return target == store.ErrConflict && e.Exists }
 
 // An output is a file that a result is written to besides its own. The text is
 // written under a temporary name beside it, and appears under its own at once
@@ -62,7 +53,7 @@ func openOutput(file string, force bool) (*output, error) {
 }
 
 // WriteFile gives a file, absolute, a text: whole and durable, or not at all. A
-// file that holds another text is an *OutputError, unless it may be replaced.
+// file that holds another text is ErrOutputTaken, unless it may be replaced.
 func WriteFile(ctx context.Context, file string, text []byte, force bool) error {
 	o, err := openOutput(file, force)
 	if err != nil {
@@ -79,7 +70,7 @@ func WriteFile(ctx context.Context, file string, text []byte, force bool) error 
 // mayWrite looks at the file and its folder.
 func (g gatherer) mayWrite(file string, in *inputs) error {
 	if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
-		return &OutputError{File: file, Reason: "cannot be written: its folder does not exist"}
+		return refused(file, "cannot be written: its folder does not exist")
 	}
 	if err := CheckPlace(g.w, file); err != nil {
 		return err
@@ -91,13 +82,13 @@ func (g gatherer) mayWrite(file string, in *inputs) error {
 	case err != nil:
 		return fmt.Errorf("writing %s: %w", file, pathReason(err))
 	case info.IsDir():
-		return &OutputError{File: file, Reason: "is a folder"}
+		return refused(file, "is a folder")
 	case !info.Mode().IsRegular():
-		return &OutputError{File: file, Reason: "is not a regular file"}
+		return refused(file, "is not a regular file")
 	}
 	for i := range in.list {
 		if in.list[i].isFile(g.w, info) {
-			return &OutputError{File: file, Reason: "is one of the inputs"}
+			return refused(file, "is one of the inputs")
 		}
 	}
 	return nil
@@ -145,7 +136,7 @@ func (g gatherer) mayReplace(ctx context.Context, file string) error {
 	r := found[0].Version.Record
 	once := r.Name.Kind == record.KindResult || r.Name.Kind == record.KindSnapshot
 	if once && r.Name.Tree == "" && g.w.FilePath(r.Path) == file {
-		return &OutputError{File: file, Reason: "is the file of " + r.Name.String() + ", which is written once"}
+		return refused(file, "is the file of "+r.Name.String()+", which is written once")
 	}
 	return nil
 }
@@ -163,14 +154,15 @@ func (in *input) isFile(w *materialize.Workspace, file fs.FileInfo) bool {
 }
 
 // write takes the text and returns its digest. A file that holds another text is
-// an *OutputError unless it may be replaced.
+// ErrOutputTaken unless it may be replaced.
 func (o *output) write(ctx context.Context, text io.Reader) (record.Digest, error) {
 	d := record.NewDigester()
 	_, err := io.Copy(io.MultiWriter(o.tmp, d), text)
 	if err != nil {
 		return d.Digest(), err
 	}
-	if err := o.tmp.Sync(); err != nil {
+	_, err = o.tmp.Seek(0, io.SeekStart) // to be read
+	if err = errors.Join(err, o.tmp.Sync()); err != nil {
 		return d.Digest(), fmt.Errorf("writing %s: %w", o.file, pathReason(err))
 	}
 	_, err = o.isDone(ctx, d.Digest())
@@ -178,7 +170,7 @@ func (o *output) write(ctx context.Context, text io.Reader) (record.Digest, erro
 }
 
 // isDone reports whether the file has a text already. If it has another, which may
-// not be replaced, that is an *OutputError.
+// not be replaced, that is ErrOutputTaken.
 func (o *output) isDone(ctx context.Context, text record.Digest) (bool, error) {
 	f, _, err := openRegular(o.file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -195,7 +187,7 @@ func (o *output) isDone(ctx context.Context, text record.Digest) (bool, error) {
 }
 
 func (o *output) conflict() error {
-	return &OutputError{File: o.file, Reason: "holds another text", Exists: true}
+	return record.Conflict.Errorf("%s holds another text", o.file).Because(ErrOutputTaken)
 }
 
 // publish gives the file its name. A file that has come up there meanwhile is not
@@ -217,6 +209,8 @@ func (o *output) publish(ctx context.Context, text record.Digest) error {
 		if errors.Is(err, fs.ErrExist) {
 			return o.conflict() // a link that leads nowhere
 		}
+	} else if info, err := os.Stat(o.file); err == nil {
+		_ = o.tmp.Chmod(info.Mode().Perm()) // as far as the file system has such a thing
 	}
 	if err := errors.Join(o.tmp.Close(), os.Rename(o.tmp.Name(), o.file)); err != nil {
 		return fmt.Errorf("writing %s: %w", o.file, pathReason(err))

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+
+	"filebus/store/record"
 )
 
 // A Schema says what the structured output of an agent must look like: a JSON
@@ -23,9 +26,6 @@ const (
 	maxNumber  = 400     // characters of a number, and the size of its exponent
 )
 
-// ErrSchema says that a schema cannot be used.
-var ErrSchema = errors.New("unusable schema")
-
 // ParseSchema reads the schema of an output: a JSON Schema, or a list of fields, each
 // with "name", "type" and "description", alone or as the member "fields" of an
 // object. The name stands in errors, which are ErrSchema. What a schema refers to
@@ -33,7 +33,7 @@ var ErrSchema = errors.New("unusable schema")
 func ParseSchema(name string, text []byte) (*Schema, error) {
 	s, err := parseSchema(text)
 	if err != nil {
-		return nil, fmt.Errorf("%w %s: %w", ErrSchema, name, err)
+		return nil, record.Usage.Errorf("%w %s: %w", ErrSchema, name, err)
 	}
 	return s, nil
 }
@@ -65,10 +65,11 @@ func (s *Schema) Inject() (text []byte, changed bool) {
 
 // compileText compiles a schema of either form.
 func compileText(text []byte) (*validator, error) {
-	value, problem := decodeJSON(text)
+	root, problem := decodeJSON(text)
 	if problem != nil {
 		return nil, problem
 	}
+	value := root.value
 	if list, ok := fieldList(value); ok {
 		fields, err := fieldsSchema(list)
 		if err != nil {
@@ -95,28 +96,22 @@ func isObjectSchema(value any) bool {
 	case string:
 		return t == "object"
 	case []any:
-		for _, one := range t {
-			if one == "object" {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(t, any("object"))
 	}
 	return len(schema) == 0 || hasKeyword(schema)
 }
 
 // hasKeyword tells a JSON Schema without a type from any other object.
 func hasKeyword(schema map[string]any) bool {
-	for _, keyword := range []string{
+	keywords := []string{
 		"$schema", "$id", "id", "$ref", "$dynamicRef", "$defs", "definitions", "properties", "patternProperties",
 		"additionalProperties", "unevaluatedProperties", "required", "allOf", "anyOf", "oneOf", "not", "if",
 		"dependentSchemas", "dependentRequired", "propertyNames", "minProperties", "maxProperties",
-	} {
-		if _, ok := schema[keyword]; ok {
-			return true
-		}
 	}
-	return false
+	return slices.ContainsFunc(keywords, func(keyword string) bool {
+		_, found := schema[keyword]
+		return found
+	})
 }
 
 func notObject(value any) error {

@@ -46,8 +46,10 @@ func compile(document any) (*validator, error) {
 	}
 	c.SetAssertFormat(slices.Contains([]jsonschema.Dialect{jsonschema.Draft4, jsonschema.Draft6, jsonschema.Draft7}, v.schema.Dialect()))
 	eachSchema(reflect.ValueOf(v.schema), map[*jsonschema.Schema]bool{}, func(s *jsonschema.Schema) {
-		if wrong := unknownType(s); wrong != "" {
-			err = fmt.Errorf("unknown type %q: one of %s", wrong, strings.Join(jsonTypes(), ", "))
+		for _, name := range s.Type {
+			if !slices.Contains(strings.Split(jsonTypes, ", "), name) {
+				err = fmt.Errorf("unknown type %q: one of %s", name, jsonTypes)
+			}
 		}
 		v.bound(c, s)
 	})
@@ -130,19 +132,7 @@ func eachSchema(v reflect.Value, seen map[*jsonschema.Schema]bool, visit func(*j
 	}
 }
 
-func jsonTypes() []string {
-	return []string{"array", "boolean", "integer", "null", "number", "object", "string"}
-}
-
-// unknownType returns a type of a schema that there is not, or "".
-func unknownType(s *jsonschema.Schema) string {
-	for _, name := range s.Type {
-		if !slices.Contains(jsonTypes(), name) {
-			return name
-		}
-	}
-	return ""
-}
+const jsonTypes = "array, boolean, integer, null, number, object, string"
 
 // validate returns what it found at a value, or errSteps.
 func (v *validator) validate(value any) (found *jsonschema.EvaluationResult, err error) {

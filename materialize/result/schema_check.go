@@ -41,11 +41,11 @@ func (s *Schema) Check(output []byte) []Problem {
 }
 
 func (s *Schema) checkObject(object []byte) []Problem {
-	value, problem := decodeJSON(object)
+	root, problem := decodeJSON(object)
 	if problem != nil {
 		return []Problem{*problem}
 	}
-	all, err := s.compiled.findings(value)
+	all, err := s.compiled.findings(root.value)
 	if err != nil {
 		return []Problem{{Message: err.Error()}}
 	}

@@ -10,9 +10,33 @@ import (
 	"strings"
 )
 
-// decodeJSON reads one JSON value, its numbers as they are written. It refuses what
-// would take a validator too much time or memory.
-func decodeJSON(text []byte) (any, *Problem) {
+// A node is a value of a JSON text, and where it stands there. What is not there is
+// an empty node.
+type node struct {
+	key        string // of a member of an object
+	first      int    // where the key begins, or the value that has none
+	start, end int
+	nodes      []*node // that an object or an array holds
+	value      any     // numbers are as they are written
+}
+
+// member returns the value of an object's member; of several of one name the last,
+// as readers of JSON do.
+func (n *node) member(key string) *node {
+	found := &node{}
+	if _, isObject := n.value.(map[string]any); isObject {
+		for _, member := range n.nodes {
+			if member.key == key {
+				found = member
+			}
+		}
+	}
+	return found
+}
+
+// decodeJSON reads one JSON value. It refuses what would take a validator too much
+// time or memory.
+func decodeJSON(text []byte) (*node, *Problem) {
 	text = bytes.TrimPrefix(text, []byte(byteOrderMark))
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, &Problem{Message: "there is no JSON: the text is empty"}
@@ -20,16 +44,71 @@ func decodeJSON(text []byte) (any, *Problem) {
 	if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
 		return nil, syntaxProblem(text, 0, err)
 	}
-	if problem := checkBounds(text); problem != nil {
-		return nil, problem
+	d := decoder{Decoder: json.NewDecoder(bytes.NewReader(text)), text: text}
+	d.UseNumber()
+	return d.node(0)
+}
+
+// A decoder reads a text that is known to be JSON.
+type decoder struct {
+	*json.Decoder
+	text   []byte
+	values int // that were read
+}
+
+// next returns where the next token begins.
+func (d *decoder) next() int {
+	rest := d.text[d.InputOffset():]
+	return len(d.text) - len(bytes.TrimLeft(rest, " \t\r\n,:"))
+}
+
+func (d *decoder) node(depth int) (*node, *Problem) {
+	n := &node{first: d.next()}
+	n.start = n.first
+	token, _ := d.Token() // it is JSON
+	if d.values++; d.values > maxValues {
+		return nil, &Problem{Message: fmt.Sprintf("more than %d values", maxValues)}
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return nil, syntaxProblem(text, 0, err) // it was JSON before
+	n.value = token
+	switch token := token.(type) {
+	case json.Number:
+		// To compare two takes time that grows with their exponents.
+		if !isSmall(string(token)) {
+			return nil, &Problem{Message: "a number beyond all bounds: " + cut(string(token), 40)}
+		}
+	case json.Delim:
+		if depth == maxDepth {
+			return nil, &Problem{Message: fmt.Sprintf("nested deeper than %d", maxDepth)}
+		}
+		if problem := d.fill(n, token == '{', depth+1); problem != nil {
+			return nil, problem
+		}
 	}
-	return value, nil
+	n.end = int(d.InputOffset())
+	return n, nil
+}
+
+// fill reads what an object or an array holds.
+func (d *decoder) fill(n *node, isObject bool, depth int) *Problem {
+	object, array := map[string]any{}, []any{}
+	for d.More() {
+		first, key := d.next(), ""
+		if isObject {
+			token, _ := d.Token() // as before
+			key, _ = token.(string)
+		}
+		inner, problem := d.node(depth)
+		if problem != nil {
+			return problem
+		}
+		inner.first, inner.key = first, key
+		n.nodes, array, object[key] = append(n.nodes, inner), append(array, inner.value), inner.value
+	}
+	_, _ = d.Token() // the bracket
+	if n.value = array; isObject {
+		n.value = object
+	}
+	return nil
 }
 
 const byteOrderMark = "\ufeff"
@@ -51,64 +130,15 @@ func syntaxProblem(text []byte, start int, err error) *Problem {
 	return &Problem{Message: fmt.Sprintf("broken JSON at %d:%d: %s", line, column, message)}
 }
 
-// checkBounds counts depth and values of a text that is JSON, and looks at its
-// numbers: comparing two takes time that grows with their exponents.
-func checkBounds(text []byte) *Problem {
-	depth, values := 0, 1
-	for at := 0; at < len(text); {
-		switch c := text[at]; {
-		case c == '"':
-			at = endOfString(text, at)
-			continue
-		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return &Problem{Message: fmt.Sprintf("nested deeper than %d", maxDepth)}
-			}
-			values++
-		case c == '}' || c == ']':
-			depth--
-		case c == ',':
-			if values++; values > maxValues {
-				return &Problem{Message: fmt.Sprintf("more than %d values", maxValues)}
-			}
-		case c == '-' || c >= '0' && c <= '9':
-			end := endOfNumber(text, at)
-			if !isSmall(text[at:end]) {
-				return &Problem{Message: fmt.Sprintf("a number beyond all bounds: %s", cut(string(text[at:min(end, at+200)]), 40))}
-			}
-			at = end
-			continue
-		}
-		at++
-	}
-	return nil
-}
-
-func endOfString(text []byte, at int) int {
-	for at++; at < len(text) && text[at] != '"'; at++ {
-		if text[at] == '\\' {
-			at++
+func isSmall(number string) bool {
+	exponent := 0
+	if e := strings.IndexAny(number, "eE"); e >= 0 {
+		var err error
+		if exponent, err = strconv.Atoi(number[e+1:]); err != nil {
+			return false
 		}
 	}
-	return at + 1
-}
-
-func endOfNumber(text []byte, at int) int {
-	for at < len(text) && bytes.IndexByte([]byte("+-.eE0123456789"), text[at]) >= 0 {
-		at++
-	}
-	return at
-}
-
-func isSmall(number []byte) bool {
-	if len(number) > maxNumber {
-		return false
-	}
-	if e := bytes.IndexAny(number, "eE"); e >= 0 {
-		exponent, err := strconv.Atoi(string(number[e+1:]))
-		return err == nil && exponent <= maxNumber && exponent >= -maxNumber
-	}
-	return true
+	return len(number) <= maxNumber && exponent <= maxNumber && exponent >= -maxNumber
 }
 
 // typeOf names the JSON type of a decoded value.

@@ -47,15 +47,13 @@ func fieldsSchema(list []any) (map[string]any, error) {
 			return nil, fmt.Errorf("field %q: %w", name, err)
 		}
 		properties[name] = schema
-		switch must := field["required"].(type) {
-		case nil:
+		given := field["required"]
+		must, isBool := given.(bool)
+		switch {
+		case given != nil && !isBool:
+			return nil, fmt.Errorf(`field %q: "required" is %s, not true or false`, name, typeOf(given))
+		case given == nil || must:
 			required = append(required, name)
-		case bool:
-			if must {
-				required = append(required, name)
-			}
-		default:
-			return nil, fmt.Errorf(`field %q: "required" is %s, not true or false`, name, typeOf(must))
 		}
 	}
 	return map[string]any{"type": "object", "properties": properties, "required": required}, nil

@@ -2,7 +2,6 @@ package result
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,23 +18,30 @@ const (
 // and what is added is written as its neighbours are.
 func injectSummary(text []byte) ([]byte, error) {
 	body := bytes.TrimPrefix(text, []byte(byteOrderMark))
-	value, problem := decodeJSON(body)
+	root, problem := decodeJSON(body)
 	if problem != nil {
 		return nil, problem
 	}
-	e := editor{text: body, style: styleOf(body)}
-	if list, ok := fieldList(value); ok {
+	e := newEditor(body)
+	if list, ok := fieldList(root.value); ok {
 		if hasField(list) {
 			return text, nil
 		}
-		e.addField(value)
+		if fields := root.member("fields"); fields.end > 0 {
+			root = fields
+		}
+		e.append(root, "", e.object(
+			"name", quoted(summaryKey), "type", `"string"`, "required", "true", "description", quoted(summaryDescription),
+		))
 	} else {
-		if declares(value, value, map[string]bool{}) {
+		if declares(root, root, map[string]bool{}) {
 			return text, nil
 		}
-		if err := e.addProperty(value); err != nil {
+		target, err := target(root)
+		if err != nil {
 			return nil, err
 		}
+		e.addProperty(target)
 	}
 	return slices.Concat(text[:len(text)-len(body)], e.apply()), nil
 }
@@ -50,149 +56,58 @@ func hasField(list []any) bool {
 // declares reports whether a schema says what the summary is: itself, where it
 // refers to, or in the schemas that it is made of. What a reference leads to is
 // looked at once, and noted in seen.
-func declares(document, value any, seen map[string]bool) bool {
-	schema, _ := value.(map[string]any)
-	if properties, ok := schema["properties"].(map[string]any); ok {
-		if _, found := properties[summaryKey]; found {
-			return true
-		}
+func declares(root, schema *node, seen map[string]bool) bool {
+	if schema.member("properties").member(summaryKey).end > 0 {
+		return true
 	}
-	if ref, ok := schema["$ref"].(string); ok {
+	if ref, ok := schema.member("$ref").value.(string); ok {
 		if _, known := seen[ref]; !known {
 			seen[ref] = false // of a circle
-			target, found := resolvePointer(document, ref)
-			seen[ref] = found && declares(document, target, seen)
+			seen[ref] = declares(root, root.resolve(ref), seen)
 		}
 		if seen[ref] {
 			return true
 		}
 	}
-	one := func(part any) bool { return declares(document, part, seen) }
-	if all, ok := schema["allOf"].([]any); ok && slices.ContainsFunc(all, one) {
+	one := func(part *node) bool { return declares(root, part, seen) }
+	other := func(part *node) bool { return !one(part) }
+	if slices.ContainsFunc(schema.member("allOf").nodes, one) {
 		return true
 	}
-	for _, keyword := range []string{"anyOf", "oneOf"} {
-		parts, _ := schema[keyword].([]any)
-		if len(parts) > 0 && !slices.ContainsFunc(parts, func(part any) bool { return !one(part) }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"anyOf", "oneOf"}, func(keyword string) bool {
+		parts := schema.member(keyword).nodes
+		return len(parts) > 0 && !slices.ContainsFunc(parts, other)
+	})
 }
 
-// resolvePointer returns the value that "#/a/b" names in a document.
-func resolvePointer(document any, ref string) (any, bool) {
-	path, ok := pointerPath(ref)
-	if !ok {
-		return nil, false
-	}
-	value := document
-	for _, key := range path {
-		object, ok := value.(map[string]any)
-		if !ok {
-			return nil, false
-		}
-		if value, ok = object[key]; !ok {
-			return nil, false
-		}
-	}
-	return value, true
-}
-
-// pointerPath returns the keys of a reference within its document.
-func pointerPath(ref string) ([]string, bool) {
+// resolve returns the value that "#/a/b" names in a document.
+func (n *node) resolve(ref string) *node {
 	pointer, ok := strings.CutPrefix(ref, "#")
 	if !ok || pointer != "" && pointer[0] != '/' || strings.Contains(pointer, "%") {
-		return nil, false
+		return &node{}
 	}
-	path := strings.Split(pointer, "/")[1:]
-	for i, key := range path {
-		path[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(key)
+	for _, key := range strings.Split(pointer, "/")[1:] {
+		n = n.member(strings.NewReplacer("~1", "/", "~0", "~").Replace(key))
 	}
-	return path, true
-}
-
-// An editor adds members to a JSON text.
-type editor struct {
-	text       []byte
-	style      jsonStyle
-	insertions []insertion // in the order of their places
-}
-
-type insertion struct {
-	at   int
-	text string
-}
-
-func (e *editor) apply() []byte {
-	var out []byte
-	at := 0
-	for _, i := range e.insertions {
-		out = append(append(out, e.text[at:i.at]...), i.text...)
-		at = i.at
-	}
-	return append(out, e.text[at:]...)
-}
-
-// addField adds the summary to a list of fields.
-func (e *editor) addField(value any) {
-	root := e.root()
-	if _, isObject := value.(map[string]any); isObject {
-		root, _ = root.member(e.text, "fields")
-	}
-	e.append(root, "", []part{{"name", summaryKey}, {"type", "string"}, {"required", true}, {"description", summaryDescription}})
-}
-
-// addProperty adds the summary to a JSON Schema, or to what that is a reference to.
-func (e *editor) addProperty(document any) error {
-	target, err := e.target(document)
-	if err != nil {
-		return err
-	}
-	description := []part{{"type", "string"}, {"description", summaryDescription}}
-	properties, hasProperties := target.member(e.text, "properties")
-	required, hasRequired := target.member(e.text, "required")
-	edits := []func(){}
-	if hasProperties {
-		e.append(properties, summaryKey, description)
-	} else {
-		edits = append(edits, func() { e.append(target, "properties", []part{{summaryKey, description}}) })
-	}
-	switch {
-	case !hasRequired:
-		edits = append(edits, func() { e.append(target, "required", []any{summaryKey}) })
-	case !contains(e.text, required, summaryKey):
-		e.append(required, "", summaryKey)
-	}
-	for _, edit := range edits { // at the end of the target, after the edits within it
-		edit()
-	}
-	slices.SortStableFunc(e.insertions, func(a, b insertion) int { return a.at - b.at })
-	return nil
+	return n
 }
 
 // target returns the object that a summary is added to: the schema, or the
 // definition that it is nothing but a reference to.
-func (e *editor) target(document any) (span, error) {
-	target, value, seen := e.root(), document, []string{}
-	for {
-		schema, _ := value.(map[string]any)
-		ref, isRef := schema["$ref"].(string)
-		if _, own := schema["properties"]; !isRef || own {
-			return target, nil
+func target(root *node) (*node, error) {
+	for at, seen := root, []string{}; ; {
+		ref, isRef := at.member("$ref").value.(string)
+		if !isRef || at.member("properties").end > 0 {
+			return at, nil
 		}
-		path, ok := pointerPath(ref)
-		next, found := resolvePointer(document, ref)
-		if _, isObject := next.(map[string]any); !ok || !found || !isObject || slices.Contains(seen, ref) {
-			return span{}, fmt.Errorf(`its top is a reference, %q, that does not lead to an object in it: add "summary" by hand`, ref)
+		at = root.resolve(ref)
+		if _, isObject := at.value.(map[string]any); !isObject || slices.Contains(seen, ref) {
+			return nil, fmt.Errorf(`its top is a reference, %q, that does not lead to an object in it: add "summary" by hand`, ref)
 		}
-		if countRefs(document, map[string]int{})[ref] > 1 {
-			return span{}, fmt.Errorf(`its top is a reference, %q, which is used elsewhere too: add "summary" by hand`, ref)
+		if countRefs(root.value, map[string]int{})[ref] > 1 {
+			return nil, fmt.Errorf(`its top is a reference, %q, which is used elsewhere too: add "summary" by hand`, ref)
 		}
-		target, value, seen = e.root(), next, append(seen, ref)
-		for _, key := range path {
-			target, _ = target.member(e.text, key)
-		}
+		seen = append(seen, ref)
 	}
 }
 
@@ -237,10 +152,4 @@ func refusesSummary(f finding) bool {
 		return len(f.path) == 1
 	}
 	return false
-}
-
-// contains reports whether an array of a text has a string.
-func contains(text []byte, array span, want string) bool {
-	var list []any
-	return json.Unmarshal(text[array.start:array.end], &list) == nil && slices.Contains(list, any(want))
 }

@@ -2,184 +2,110 @@ package result
 
 import (
 	"bytes"
-	"encoding/json"
+	"cmp"
+	"slices"
 	"strings"
 )
 
-// A span is where a value stands in a JSON text.
-type span struct{ start, end int }
-
-// An element is a member of an object or an element of an array.
-type element struct {
-	key   string // of a member
-	start int    // of the key, or of the value
-	value span
+// An editor adds members to a JSON text, in its style.
+type editor struct {
+	text         []byte
+	colon, comma string // as they stand on one line: without spaces if there is none after the first colon
+	insertions   []insertion
 }
 
-// root returns the place of the whole value.
-func (e *editor) root() span {
-	trimmed := bytes.TrimLeft(e.text, " \t\r\n")
-	start := len(e.text) - len(trimmed)
-	return span{start, start + len(bytes.TrimRight(trimmed, " \t\r\n"))}
+type insertion struct {
+	at   int
+	text string
 }
 
-// elements returns the places of what an object or an array holds. The text is
-// known to be JSON.
-func (s span) elements(text []byte) []element {
-	var all []element
-	isObject := text[s.start] == '{'
-	decoder := json.NewDecoder(bytes.NewReader(text[s.start:s.end]))
-	_, _ = decoder.Token() // the bracket
-	for decoder.More() {
-		var one element
-		if isObject {
-			key, err := decoder.Token()
-			if err != nil {
-				return all
-			}
-			one.key, _ = key.(string)
-			one.start = s.start + startOfString(text[s.start:], int(decoder.InputOffset()))
-		}
-		var raw json.RawMessage
-		if decoder.Decode(&raw) != nil {
-			return all
-		}
-		one.value.end = s.start + int(decoder.InputOffset())
-		one.value.start = one.value.end - len(raw)
-		if !isObject {
-			one.start = one.value.start
-		}
-		all = append(all, one)
-	}
-	return all
-}
-
-// startOfString returns where the string begins that ends before an offset.
-func startOfString(text []byte, end int) int {
-	for at := end - 2; at > 0; at-- {
-		if text[at] != '"' {
-			continue
-		}
-		slashes := 0
-		for at-slashes > 0 && text[at-slashes-1] == '\\' {
-			slashes++
-		}
-		if slashes%2 == 0 {
-			return at
-		}
-	}
-	return 0
-}
-
-// member returns the value of an object's member; of several of one name the last,
-// as readers of JSON do.
-func (s span) member(text []byte, key string) (value span, found bool) {
-	for _, e := range s.elements(text) {
-		if e.key == key {
-			value, found = e.value, true
-		}
-	}
-	return value, found
-}
-
-// A jsonStyle is how a text separates things on one line.
-type jsonStyle struct{ colon, comma string }
-
-// styleOf returns the style of a text: without spaces if it has none after its
-// first colon.
-func styleOf(text []byte) jsonStyle {
+func newEditor(text []byte) *editor {
+	e := &editor{text: text, colon: ": ", comma: ", "}
 	if at := bytes.Index(text, []byte(`":`)); at >= 0 && at+2 < len(text) && !isSpace(text[at+2]) {
-		return jsonStyle{":", ","}
+		e.colon, e.comma = ":", ","
 	}
-	return jsonStyle{": ", ", "}
+	return e
+}
+
+func (e *editor) apply() []byte {
+	slices.SortStableFunc(e.insertions, func(a, b insertion) int { return cmp.Compare(a.at, b.at) })
+	var out []byte
+	at := 0
+	for _, i := range e.insertions {
+		out = append(append(out, e.text[at:i.at]...), i.text...)
+		at = i.at
+	}
+	return append(out, e.text[at:]...)
+}
+
+// addProperty adds the summary to a JSON Schema.
+func (e *editor) addProperty(schema *node) {
+	summary := e.object("type", `"string"`, "description", quoted(summaryDescription))
+	if properties := schema.member("properties"); properties.end > 0 {
+		e.append(properties, summaryKey, summary)
+	} else {
+		e.append(schema, "properties", e.object(summaryKey, summary("", "")))
+	}
+	name := func(string, string) string { return quoted(summaryKey) }
+	required := schema.member("required")
+	if list, _ := required.value.([]any); required.end == 0 {
+		e.append(schema, "required", func(string, string) string { return "[" + quoted(summaryKey) + "]" })
+	} else if !slices.Contains(list, any(summaryKey)) {
+		e.append(required, "", name)
+	}
+}
+
+// A writer returns the text of a value. An object has its members on lines of their
+// own if it is told what stands before them, and before its closing bracket.
+type writer func(inner, closing string) string
+
+// object returns the writer of an object of keys and values in turns.
+func (e *editor) object(members ...string) writer {
+	return func(inner, closing string) string {
+		var all []string
+		for i := 0; i < len(members); i += 2 {
+			all = append(all, quoted(members[i])+e.colon+members[i+1])
+		}
+		if inner == "" {
+			return "{" + strings.Join(all, e.comma) + "}"
+		}
+		return "{" + inner + strings.Join(all, ","+inner) + closing + "}"
+	}
+}
+
+// append adds a value at the end of an object, under a key, or of an array.
+func (e *editor) append(to *node, key string, value writer) {
+	text := ""
+	if key != "" {
+		text = quoted(key) + e.colon
+	}
+	n := len(to.nodes)
+	if n == 0 {
+		text, at := text+value("", ""), to.start+1
+		if i := len(e.insertions); i > 0 && e.insertions[i-1].at == at {
+			text = e.comma + text // the second into what was empty
+		}
+		e.insertions = append(e.insertions, insertion{at, text})
+		return
+	}
+	last := to.nodes[n-1]
+	lead, inner, closing := e.spaceBefore(last.first), "", ""
+	if n == 1 && lead == "" {
+		lead = e.comma[1:]
+	}
+	if len(last.nodes) > 0 {
+		if space := e.spaceBefore(last.nodes[0].first); strings.Contains(space, "\n") {
+			inner, closing = space, e.spaceBefore(last.end-1)
+		}
+	}
+	e.insertions = append(e.insertions, insertion{last.end, "," + lead + text + value(inner, closing)})
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// A part is a member to be written: its value is a string, a bool, a list or
-// parts of an object.
-type part struct {
-	key   string
-	value any
-}
-
-// append adds a value at the end of an object, under a key, or of an array.
-func (e *editor) append(to span, key string, value any) {
-	lead, inner, closing := e.leads(to)
-	text := ""
-	if key != "" {
-		text = quoted(key) + e.style.colon
-	}
-	text += e.write(value, inner, closing)
-	at := to.start + 1
-	all := to.elements(e.text)
-	if n := len(all); n > 0 {
-		at, text = all[n-1].value.end, ","+lead+text
-	} else if n := len(e.insertions); n > 0 && e.insertions[n-1].at == at {
-		text = e.style.comma + text // the second into what was empty
-	}
-	e.insertions = append(e.insertions, insertion{at, text})
-}
-
-// leads returns the white space before an element that is added to an object or
-// an array, and the white space within the last one of those that are there: before
-// its own elements, and before its closing bracket.
-func (e *editor) leads(to span) (lead, inner, closing string) {
-	all := to.elements(e.text)
-	if len(all) == 0 {
-		return "", "", ""
-	}
-	last := all[len(all)-1]
-	lead = e.spaceBefore(last.start)
-	if len(all) == 1 && lead == "" {
-		lead = e.style.comma[1:]
-	}
-	if c := e.text[last.value.start]; c != '{' && c != '[' {
-		return lead, "", ""
-	}
-	within := last.value.elements(e.text)
-	if len(within) == 0 {
-		return lead, "", ""
-	}
-	inner = e.spaceBefore(within[0].start)
-	closing = e.spaceBefore(last.value.end - 1)
-	if !strings.Contains(inner, "\n") {
-		inner, closing = "", ""
-	}
-	return lead, inner, closing
-}
-
 // spaceBefore returns the white space that ends before an offset.
 func (e *editor) spaceBefore(end int) string {
-	start := end
-	for start > 0 && isSpace(e.text[start-1]) {
-		start--
-	}
-	return string(e.text[start:end])
-}
-
-// write returns a value: an object on several lines if inner says so.
-func (e *editor) write(value any, inner, closing string) string {
-	switch value := value.(type) {
-	case []part:
-		var members []string
-		for _, p := range value {
-			members = append(members, quoted(p.key)+e.style.colon+e.write(p.value, "", ""))
-		}
-		if inner == "" {
-			return "{" + strings.Join(members, e.style.comma) + "}"
-		}
-		return "{" + inner + strings.Join(members, ","+inner) + closing + "}"
-	case []any:
-		var items []string
-		for _, item := range value {
-			items = append(items, e.write(item, "", ""))
-		}
-		return "[" + strings.Join(items, e.style.comma) + "]"
-	case string:
-		return quoted(value)
-	}
-	return "true"
+	return string(e.text[len(bytes.TrimRight(e.text[:end], " \t\r\n")):end])
 }
 
 // quoted returns a string of plain letters in JSON.

@@ -2,6 +2,7 @@ package result
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,7 +38,6 @@ type spool struct {
 	lock   *os.File
 	output *os.File // that the command writes to; nil when it is closed
 	call   spooledCall
-	schema bool // there is a schema.json
 }
 
 func (s *spool) path(file string) string { return filepath.Join(s.dir, file) }
@@ -60,8 +60,7 @@ func newSpool(ctx context.Context, w *materialize.Workspace, c Call, args []stri
 			ids.ID = folder
 		}
 		err := mayStore(ctx, w, ids, c.Conversation == "")
-		var taken *TakenError
-		if errors.As(err, &taken) && c.ID == "" {
+		if errors.Is(err, ErrTaken) && c.ID == "" {
 			continue
 		}
 		if err != nil {
@@ -96,7 +95,7 @@ func makeSpool(dir string, c Call, args []string) (*spool, error) {
 	s := &spool{dir: dir, lock: lock, call: spooled(c, args)}
 	free, err := tryLock(lock)
 	if err != nil || !free {
-		return nil, errors.Join(racedUnless(err), lock.Close())
+		return nil, errors.Join(cmp.Or(err, errRaced), lock.Close())
 	}
 	if err := s.fill(c.Schema); err != nil {
 		return nil, errors.Join(racedIf(err, fs.ErrNotExist), s.discard())
@@ -111,13 +110,6 @@ func racedIf(err error, raced ...error) error {
 	return err
 }
 
-func racedUnless(err error) error {
-	if err == nil {
-		return errRaced
-	}
-	return err
-}
-
 // fill makes the files of a locked folder.
 func (s *spool) fill(schema *Schema) (err error) {
 	s.output, err = os.OpenFile(s.path(outputFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
@@ -127,27 +119,25 @@ func (s *spool) fill(schema *Schema) (err error) {
 	if err := lockOutput(s.output); err != nil {
 		return err
 	}
-	if schema != nil {
-		s.schema = true
-		if err := s.writeSchema(schema); err != nil {
+	if schema != nil { // as the command is to see it: with a summary
+		text, _ := schema.Inject()
+		if err := writeFile(s.path(schemaFile), text, false); err != nil {
 			return err
 		}
 	}
 	if err := os.WriteFile(s.path(endFile+newSuffix), roomForEnd(), 0o600); err != nil {
 		return err
 	}
-	return writeJSON(s.path(callFile), s.call)
+	text, err := json.Marshal(s.call)
+	if err != nil {
+		return err
+	}
+	return writeFile(s.path(callFile), append(text, '\n'), true)
 }
 
 // roomForEnd returns what stands in place of end.json while the command runs: the
 // disk may be full when it has ended.
 func roomForEnd() []byte { return bytes.Repeat([]byte{'\n'}, 128) }
-
-// writeSchema writes the schema as the command is to see it: with a summary.
-func (s *spool) writeSchema(schema *Schema) error {
-	text, _ := schema.Inject()
-	return writeFile(s.path(schemaFile), text, false)
-}
 
 // readSchema reads the schema that an output is to fit, if there is one.
 func (s *spool) readSchema() *Schema {
@@ -165,16 +155,17 @@ func (s *spool) readSchema() *Schema {
 // environ returns the environment of the command: base, with what is known of the
 // call in place of what base says of another.
 func (s *spool) environ(w *materialize.Workspace, base []string) []string {
-	name, _ := resultName(s.call.Conversation, s.call.Call) // it was made from them
-	file, _ := w.PathOf(name)                               // as before
+	c := s.call.Call
+	name, _ := resultName(c.Conversation, c.ID) // it was made from them
+	file, _ := w.PathOf(name)                   // as before
 	schema := ""
-	if s.schema {
+	if c.Schema != nil {
 		schema = s.path(schemaFile)
 	}
 	known := [][2]string{
-		{"FILEBUS_STORE", w.Location.Store}, {"FILEBUS_CONVERSATION", s.call.Conversation}, {"FILEBUS_CALL", s.call.Call},
-		{"FILEBUS_AGENT", s.call.Agent}, {"FILEBUS_TASK", s.call.Task}, {"FILEBUS_SESSION", s.call.Session},
-		{"FILEBUS_RUN", s.call.Run}, {"FILEBUS_RESULT_FILE", file}, {"FILEBUS_SCHEMA", schema},
+		{"FILEBUS_STORE", w.Location.Store}, {"FILEBUS_CONVERSATION", c.Conversation}, {"FILEBUS_CALL", c.ID},
+		{"FILEBUS_AGENT", c.Agent}, {"FILEBUS_TASK", c.Task}, {"FILEBUS_SESSION", c.Session}, {"FILEBUS_RUN", c.Run},
+		{"FILEBUS_RESULT_FILE", file}, {"FILEBUS_SCHEMA", schema},
 	}
 	env := slices.DeleteFunc(slices.Clone(base), func(variable string) bool {
 		key, _, _ := strings.Cut(variable, "=")
@@ -206,12 +197,8 @@ func (s *spool) quiet() bool {
 	}
 }
 
-// note writes down how the command has ended, in case that this process does not
+// writeEnd writes down how the command has ended, in case that this process does not
 // come to store it.
-func (s *spool) note(end ending) {
-	_ = s.writeEnd(end) // without it the result would be called interrupted
-}
-
 func (s *spool) writeEnd(end ending) error {
 	text, err := json.Marshal(end)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"filebus/materialize"
-	"filebus/store/record"
 )
 
 // callVersion is the version of call.json.
@@ -19,29 +18,12 @@ const callVersion = 1
 
 // A spooledCall is call.json: what is known of a command that runs.
 type spooledCall struct {
-	Version      int          `json:"version"`
-	Conversation string       `json:"conversation"`
-	Call         string       `json:"call"`
-	Agent        string       `json:"agent,omitempty"`
-	Session      string       `json:"session,omitempty"`
-	Task         string       `json:"task,omitempty"`
-	Run          string       `json:"run,omitempty"`
-	Tags         []string     `json:"tags,omitempty"`
-	From         []record.Ref `json:"from,omitempty"`
-	Preview      int          `json:"preview,omitempty"`
-	Structured   bool         `json:"structured,omitempty"`
-	Command      []string     `json:"command"` // for whoever looks into the folder; long ones are cut
-	Started      time.Time    `json:"started"`
-	PID          int          `json:"pid"`
-	Host         string       `json:"host"`
-}
-
-// call returns the call again.
-func (s spooledCall) call(schema *Schema) Call {
-	return Call{
-		Agent: s.Agent, Conversation: s.Conversation, ID: s.Call, Session: s.Session, Task: s.Task, Run: s.Run,
-		Tags: s.Tags, From: s.From, Preview: s.Preview, Structured: s.Structured, Schema: schema,
-	}
+	Version int `json:"version"`
+	Call
+	Command []string  `json:"command"` // for whoever looks into the folder; long ones are cut
+	Started time.Time `json:"started"`
+	PID     int       `json:"pid"`
+	Host    string    `json:"host"`
 }
 
 // An ending is end.json: how a command has ended.
@@ -86,7 +68,7 @@ func readCall(file string) (spooledCall, error) {
 	if c.Version != callVersion {
 		return c, fmt.Errorf("reading %s: version %d; this filebus knows %d", file, c.Version, callVersion)
 	}
-	_, err := resultName(c.Conversation, c.Call)
+	_, err := resultName(c.Conversation, c.ID)
 	return c, err
 }
 
@@ -103,16 +85,8 @@ func readEnding(file string) *ending {
 	return nil
 }
 
-// writeJSON writes a file that is either whole or not there, and survives the
-// machine.
-func writeJSON(file string, value any) error {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	return writeFile(file, append(text, '\n'), true)
-}
-
+// writeFile writes a file that is either whole or not there; a synced one survives
+// the machine.
 func writeFile(file string, text []byte, synced bool) error {
 	f, err := os.OpenFile(file+newSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -147,9 +121,6 @@ func spooled(c Call, args []string) spooledCall {
 		}
 		kept, left = append(kept, arg), left-len(arg)
 	}
-	return spooledCall{
-		Version: callVersion, Conversation: c.Conversation, Call: c.ID, Agent: c.Facts().Agent, Session: c.Session,
-		Task: c.Task, Run: c.Run, Tags: c.Tags, From: c.From, Preview: c.Preview, Structured: c.Structured,
-		Command: kept, Started: time.Now().UTC(), PID: os.Getpid(), Host: host,
-	}
+	c.Agent = c.Facts().Agent
+	return spooledCall{callVersion, c, kept, time.Now().UTC(), os.Getpid(), host}
 }

@@ -1,8 +1,8 @@
 package result
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -65,26 +65,22 @@ func (c Call) putOutput(ctx context.Context, w *materialize.Workspace, end endin
 }
 
 // isBodyOf reports whether a text is the body of a version.
-func isBodyOf(ctx context.Context, w *materialize.Workspace, ref record.Ref, text *io.SectionReader) (bool, error) {
-	var body record.Digest
-	err := w.Store.View(ctx, func(tx *store.Tx) error {
-		v, err := tx.Get(ref)
-		if err == nil {
-			body = v.Record.Body
-		}
-		return err
-	})
-	if err != nil {
-		return false, err
-	}
-	hash := sha256.New()
+func isBodyOf(
+	ctx context.Context, w *materialize.Workspace, ref record.Ref, text *io.SectionReader,
+) (same bool, err error) {
 	if _, err := text.Seek(0, io.SeekStart); err != nil {
 		return false, err
 	}
-	if _, err := io.Copy(hash, text); err != nil {
+	digest, err := digestOf(ctx, text)
+	if err != nil {
 		return false, err
 	}
-	return record.Digest(hash.Sum(nil)) == body, nil
+	err = w.Store.View(ctx, func(tx *store.Tx) error {
+		v, err := tx.Get(ref)
+		same = err == nil && v.Record.Body == digest
+		return err
+	})
+	return same, err
 }
 
 // Recover stores the outputs of commands whose Exec was ended before it could
@@ -139,11 +135,11 @@ func recoverFolder(ctx context.Context, w *materialize.Workspace, dir string) (*
 	if free, err := isFree(s.path(outputFile)); err != nil || !free {
 		return nil, errors.Join(err, s.release())
 	}
-	schema, end := (*Schema)(nil), readEnding(s.path(endFile))
+	end := readEnding(s.path(endFile))
 	if end != nil {
-		schema = s.readSchema()
+		call.Schema = s.readSchema()
 	}
-	stored, err := s.store(ctx, w, call.call(schema), end)
+	stored, err := s.store(ctx, w, *call, end)
 	if err != nil {
 		return nil, errors.Join(err, s.release())
 	}
@@ -155,7 +151,7 @@ func recoverFolder(ctx context.Context, w *materialize.Workspace, dir string) (*
 // it, or if it is gone by now.
 func lockSpool(dir string) (*spool, error) {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
-		return nil, orForeign(err)
+		return nil, unlessGone(cmp.Or(err, errForeign))
 	}
 	s := &spool{dir: dir}
 	info, err := os.Lstat(s.path(lockFile))
@@ -163,7 +159,7 @@ func lockSpool(dir string) (*spool, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, removeEmpty(dir)
 	case err != nil || !info.Mode().IsRegular():
-		return nil, orForeign(err)
+		return nil, unlessGone(cmp.Or(err, errForeign))
 	}
 	if s.lock, err = os.OpenFile(s.path(lockFile), os.O_RDWR, 0); err != nil {
 		return nil, unlessGone(err)
@@ -173,13 +169,6 @@ func lockSpool(dir string) (*spool, error) {
 		return nil, errors.Join(err, s.release())
 	}
 	return s, nil
-}
-
-func orForeign(err error) error {
-	if err == nil {
-		return errForeign
-	}
-	return unlessGone(err)
 }
 
 // unlessGone takes what is not there any more for the work of another process.
@@ -213,7 +202,7 @@ func removeEmpty(dir string) error {
 
 // waiting returns whose output a locked folder holds. Nil means that nothing in it
 // is to be stored: it was only begun, or its output is stored.
-func (s *spool) waiting() (*spooledCall, error) {
+func (s *spool) waiting() (*Call, error) {
 	output, outputErr := os.Lstat(s.path(outputFile))
 	if _, err := os.Lstat(s.path(storedFile)); err == nil {
 		return nil, nil
@@ -231,6 +220,5 @@ func (s *spool) waiting() (*spooledCall, error) {
 	case !output.Mode().IsRegular():
 		return nil, errForeign
 	}
-	s.call = call
-	return &call, nil
+	return &call.Call, nil
 }

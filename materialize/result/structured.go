@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"filebus/materialize"
 )
@@ -92,46 +94,25 @@ func trimStart(text []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(text, []byte(byteOrderMark)), " \t\r\n")
 }
 
+// fence matches a code fence to its end: what it is of, and its content.
+var fence = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("(?ms)^[ \\t]*```([^\\n]*)\\n(.*?)^[ \\t]*```[ \\t\\r]*$")
+})
+
 // fencedObject returns the object in the last code fence that has one. If there is
 // none, but the last fence is of JSON, its problem is returned.
 func fencedObject(text []byte) (object []byte, broken *Problem) {
-	open := -1 // where the content of the open fence begins
-	isJSON := false
-	for at := 0; at < len(text); {
-		end := at + len(lineAt(text, at))
-		line := bytes.TrimSpace(text[at:end])
-		if info, isFence := bytes.CutPrefix(line, []byte("```")); isFence {
-			if open < 0 {
-				open, isJSON = end, bytes.EqualFold(bytes.TrimSpace(info), []byte("json"))
-			} else if len(info) == 0 {
-				object, broken = fenceContent(text, open, at, isJSON, object, broken)
-				open = -1
-			}
+	for _, at := range fence().FindAllSubmatchIndex(text, -1) {
+		kind, content := bytes.TrimSpace(text[at[2]:at[3]]), bytes.TrimSpace(text[at[4]:at[5]])
+		switch {
+		case len(content) == 0 || content[0] != '{':
+		case json.Valid(content):
+			object, broken = content, nil
+		case object == nil && bytes.EqualFold(kind, []byte("json")):
+			broken = syntaxIn(text, at[4])
 		}
-		at = end
 	}
 	return object, broken
-}
-
-// fenceContent adds what stands in one fence to what was found in those before.
-func fenceContent(text []byte, from, to int, isJSON bool, object []byte, broken *Problem) ([]byte, *Problem) {
-	content := bytes.TrimSpace(text[from:to])
-	switch {
-	case len(content) == 0 || content[0] != '{':
-		return object, broken
-	case json.Valid(content):
-		return content, nil
-	case object == nil && isJSON:
-		return nil, syntaxIn(text, from)
-	}
-	return object, broken
-}
-
-func lineAt(text []byte, at int) []byte {
-	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
-		return text[at : at+i+1]
-	}
-	return text[at:]
 }
 
 // syntaxIn says how the JSON breaks that begins at a place of a text.
