@@ -175,7 +175,7 @@ func (ContextMap) Insert(f File, e Entry) File {
 	lines := scanLines(text)
 	t := findContextTable(lines)
 	e.Text = []byte(strings.TrimRight(string(e.Text), " \t\r\n") + eol)
-	table := strings.ReplaceAll(componentHeader(), "\n", eol)
+	table := strings.ReplaceAll(string(appendWideHead(nil, ComponentColumns()...)), "\n", eol)
 	switch {
 	case t.header >= 0:
 		at := lines[t.end-1].end
@@ -200,16 +200,6 @@ func missingEnding(text []byte, eol string) string {
 		return ""
 	}
 	return eol
-}
-
-// componentHeader returns the header and delimiter of the table filebus writes.
-func componentHeader() string {
-	var header, delimiter strings.Builder
-	for _, column := range ComponentColumns() {
-		header.WriteString("| " + column + " ")
-		delimiter.WriteString("|" + strings.Repeat("-", len(column)+2))
-	}
-	return header.String() + "|\n" + delimiter.String() + "|\n"
 }
 
 // ParseComponent reads a row of a context map whose table has the columns
@@ -263,14 +253,11 @@ func (c Component) Facts() Facts {
 // AppendComponent appends the row of a component to dst, for a table with the
 // columns given. Values for other columns are left out.
 func AppendComponent(dst []byte, c Component, columns []string) []byte {
+	var cells []string
 	for _, column := range columns {
-		dst = append(dst, '|')
-		if value := escapeCell(c.value(column)); value != "" {
-			dst = append(append(dst, ' '), value...)
-		}
-		dst = append(dst, ' ')
+		cells = append(cells, c.value(column))
 	}
-	return append(dst, "|\n"...)
+	return appendTightRow(dst, cells...)
 }
 
 // value returns what a row holds in a column.

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -83,16 +84,11 @@ func factTags(items []string) []string {
 // factAttributes returns the attributes that are not empty, from names and values
 // in turn.
 func factAttributes(pairs ...string) map[string]string {
-	attributes := make(map[string]string)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			attributes[pairs[i]] = pairs[i+1]
-		}
+	var f Facts
+	for pair := range slices.Chunk(pairs, 2) {
+		f.setAttribute(pair[0], pair[1])
 	}
-	if len(attributes) == 0 {
-		return nil
-	}
-	return attributes
+	return f.Attributes
 }
 
 // addExtra takes what a field that a format does not define says about an entry.

@@ -102,15 +102,6 @@ func (r fieldRules) appendBullet(dst []byte, name, value string) []byte {
 	return r.appendValue(append(append(append(dst, "- "...), name...), ':'), "  ", value)
 }
 
-// appendEntryRow appends a row of a table of fields.
-func appendEntryRow(dst []byte, name, value string) []byte {
-	dst = append(append(append(dst, "| "...), escapeCell(name)...), " |"...)
-	if value = escapeCell(value); value != "" {
-		dst = append(append(dst, ' '), value...)
-	}
-	return append(dst, " |\n"...)
-}
-
 // setField returns text, which is one entry, with another value for a field; a
 // field that is missing is added in the form of the others. All other bytes
 // stay. The value is written as the field stands: escaped in a row, indented
@@ -181,7 +172,7 @@ func (r fieldRules) addField(text []byte, lines []scanLine, fields []entryField,
 	var line []byte
 	switch model.form {
 	case fieldRow:
-		line = appendEntryRow(nil, name, value)
+		line = appendTightRow(nil, name, value)
 	case fieldBullet:
 		line = r.appendValue(r.bulletLike(lines[model.first].text[:model.lead], name), "  ", value)
 	default:
@@ -213,7 +204,7 @@ func (r fieldRules) bulletLike(lead []byte, name string) []byte {
 func (r fieldRules) firstField(name, value string) []byte {
 	switch r.form {
 	case fieldRow:
-		return appendEntryRow([]byte("\n| Field | Value |\n|-------|-------|\n"), name, value)
+		return appendTightRow(appendWideHead([]byte("\n"), "Field", "Value"), name, value)
 	case fieldBullet:
 		return r.appendBullet(nil, name, value)
 	}

@@ -161,7 +161,7 @@ func parseFiles(value string) []string {
 func AppendIssue(dst []byte, i Issue) []byte {
 	r := issueRules()
 	dst = appendHeading(dst, 3, i.ID, i.Title)
-	dst = append(dst, "\n| Field | Value |\n|-------|-------|\n"...)
+	dst = appendWideHead(append(dst, '\n'), "Field", "Value")
 	for _, f := range slices.Concat([]ExtraField{
 		{"Status", i.Status}, {"Source", i.Source}, {"Type", i.Type}, {"Priority", i.Priority},
 		{"Created", i.Created}, {"Loop", i.Loop}, {"Complexity", i.Complexity},
@@ -169,7 +169,7 @@ func AppendIssue(dst []byte, i Issue) []byte {
 		{"Duplicate Of", i.DuplicateOf},
 	}, i.Extra) {
 		if f.Value != "" {
-			dst = appendEntryRow(dst, f.Name, f.Value)
+			dst = appendTightRow(dst, f.Name, f.Value)
 		}
 	}
 	dst = r.appendLabel(append(dst, '\n'), "Summary", singleSpaced(i.Summary))

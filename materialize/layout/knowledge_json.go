@@ -43,7 +43,7 @@ func (KnowledgeJSON) Parse(path string, text []byte) (File, []*SyntaxError) {
 		return c.finish()
 	}
 	if err != nil {
-		c.errorf(lines.at(err.offset), "%w", err.err)
+		c.report([]*SyntaxError{err})
 		return c.finish()
 	}
 	for _, span := range graph.elements {
@@ -258,12 +258,7 @@ func AppendKnowledgeNode(dst []byte, n KnowledgeNode) []byte {
 	if n.Tags == nil {
 		n.Tags = []string{}
 	}
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	_ = encoder.Encode(n) // strings and a buffer cannot fail
-	return append(dst, bytes.TrimSuffix(out.Bytes(), []byte("\n"))...)
+	return append(dst, encodeJSON(n, "  ")...)
 }
 
 // SetKnowledgeNodeField returns text, a node, with another value for one
@@ -283,13 +278,13 @@ func setNodeMember(text []byte, field string, value any) []byte {
 	if err != nil {
 		return text
 	}
-	encoded := encodeJSON(value)
+	encoded := encodeJSON(value, "")
 	for _, m := range object.members {
 		if m.key == field {
 			return slices.Concat(text[:m.value.start], encoded, text[m.value.end:])
 		}
 	}
-	member := slices.Concat(encodeJSON(field), []byte(": "), encoded)
+	member := slices.Concat(encodeJSON(field, ""), []byte(": "), encoded)
 	if len(object.members) == 0 {
 		return slices.Concat(text[:object.span.start+1], member, text[object.span.start+1:])
 	}
@@ -301,10 +296,12 @@ func setNodeMember(text []byte, field string, value any) []byte {
 	return slices.Concat(text[:last.value.end], []byte(","+space), member, text[last.value.end:])
 }
 
-// encodeJSON returns value as JSON on one line, "<" and "&" as they are.
-func encodeJSON(value any) []byte {
+// encodeJSON returns value as JSON, "<" and "&" as they are; on one line without an
+// indent.
+func encodeJSON(value any, indent string) []byte {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
+	encoder.SetIndent("", indent)
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(value) // strings and a buffer cannot fail
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))

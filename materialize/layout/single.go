@@ -126,13 +126,7 @@ func summaryOf(text string) string { return clipLine(collapseSpace(text), maxSum
 
 // setFact adds an attribute, which may be empty, to facts.
 func (f *Facts) setFact(key, value string) {
-	if value = word(value); value == "" {
-		return
-	}
-	if f.Attributes == nil {
-		f.Attributes = make(map[string]string)
-	}
-	f.Attributes[key] = value
+	f.setAttribute(key, word(value))
 }
 
 // single returns the File of a file that is one record.

@@ -379,19 +379,15 @@ func (a *agentTable) lines() []string {
 	// Second names of columns that filebus knows come last: rows decide which they are.
 	slices.SortStableFunc(a.others, func(x, y string) int { return strings.Compare(a.second(x), a.second(y)) })
 	columns := slices.Concat(a.own, a.others)
-	head, rule := string(appendRow(nil, columns...)), "|"
-	for _, column := range columns {
-		rule += strings.Repeat("-", len([]rune(column))+2) + "|"
-	}
-	lines := []string{strings.TrimSuffix(head, "\n"), rule}
+	text := appendWideHead(nil, columns...)
 	for _, row := range a.rows {
 		cells := make([]string, len(columns))
 		for i, column := range columns {
 			cells[i] = row[fold(column)]
 		}
-		lines = append(lines, strings.TrimSuffix(string(appendRow(nil, cells...)), "\n"))
+		text = appendRow(text, cells...)
 	}
-	return lines
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
 // remove takes the agents with an id away.
