@@ -214,7 +214,7 @@ func (w *Workspace) keepFrame(ctx context.Context, c Conflict, content store.Con
 		return err
 	}
 	f := sourceFile{tree: c.Name.Tree, path: c.File.Record.Path, place: w.recognise(c.File.Record.Path), source: record.SourceSync}
-	theirs, err := decodeFrame(c.Name.Tree, encoded)
+	theirs, err := record.DecodeFrame(c.Name.Tree, encoded)
 	if err != nil && c.Head == nil { // all of a file whose frame was retired
 		f.text = encoded
 		_, err := w.storeFile(ctx, f)
@@ -229,7 +229,7 @@ func (w *Workspace) keepFrame(ctx context.Context, c Conflict, content store.Con
 		if err != nil || frameOnly(now) == nil {
 			return errors.Join(err, fmt.Errorf("%s: %w", c.Name, store.ErrNotFound))
 		}
-		merged, err := reframe(f, theirs, now)
+		merged, err := reframe(f, frame(theirs), now)
 		if err != nil {
 			return err
 		}

@@ -366,11 +366,10 @@ const justWritten = 5 * time.Second
 // that has left its marker may have written to it a moment before. Changes that
 // are older are a sync's to find.
 func (w *Workspace) TakeInNew(ctx context.Context, kind record.Kind, id string) error {
-	p, err := w.Settings.Profile.Path(kind, id)
+	p, err := w.RecordPath(kind, id)
 	if err != nil {
 		return err
 	}
-	p = recordPath(p)
 	info, err := os.Lstat(w.FilePath(p))
 	if err != nil || w.now().Sub(info.ModTime()) > justWritten {
 		return nil // one that cannot be looked at has nothing new to read

@@ -155,21 +155,17 @@ func (p *past) size(name record.Name, position uint64) (size int64, err error) {
 	}
 	f, known := p.frames[v.Ref]
 	if !known {
-		body, err := textOf(p.tx, v)
-		if err != nil {
+		if f, err = frameOfBody(p.tx, v); err != nil {
 			return 0, err
-		}
-		if f, err = decodeFrame(name.Tree, body); err != nil {
-			return 0, fmt.Errorf("%w: %s: %w", store.ErrDamaged, name, err)
 		}
 		p.frames[v.Ref] = f
 	}
 	for _, piece := range f {
-		size += int64(len(piece.text))
-		if piece.slot.IsZero() {
+		size += int64(len(piece.Text))
+		if !piece.IsSlot() {
 			continue
 		}
-		e, err := p.at(piece.slot, position)
+		e, err := p.at(piece.Slot, position)
 		if err != nil {
 			return 0, err
 		}

@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -145,15 +146,10 @@ func (w *Workspace) selectFiles(ctx context.Context, pick Selection) (*selector,
 		s.ask(pick.Names)
 		step = s.stepNamed
 	}
-	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		s.position, err = pick.position(tx)
-		return err
-	})
+	var err error
+	s.position, err = view(ctx, w.Store, pick.position)
 	for more := true; more && err == nil; {
-		err = w.Store.View(ctx, func(tx *store.Tx) (err error) {
-			more, err = step(tx)
-			return err
-		})
+		more, err = view(ctx, w.Store, step)
 	}
 	return s, err
 }
@@ -234,9 +230,12 @@ func (s *selector) picksFrame(tx *store.Tx, v store.Version) (bool, error) {
 func (s *selector) aggregate(tx *store.Tx, v store.Version) (text []byte, picked bool, err error) {
 	at := func(name record.Name) (store.Version, error) { return tx.HeadAt(name, s.position) }
 	list := isList(layout.Recognize(v.Record.Path))
-	seated, err := seatThatIsLeft(tx, v, at, list)
+	seated, lost, err := seatBut(tx, v, at, func(name record.Name) (bool, error) { return wasDropped(tx, name) })
 	if err != nil {
 		return nil, false, err
+	}
+	if len(lost) > 0 {
+		seated.frame = seated.frame.without(func(slot record.Name) bool { return lost[slot] }, list)
 	}
 	if !s.pick.picksEntries() {
 		return seated.text(), true, nil
@@ -249,7 +248,7 @@ func (s *selector) aggregate(tx *store.Tx, v store.Version) (text []byte, picked
 	if list {
 		seated.frame = seated.frame.without(func(slot record.Name) bool { return left[slot] }, true)
 	} else {
-		seated.frame = slices.DeleteFunc(seated.frame, func(p piece) bool { return left[p.slot] })
+		seated.frame = slices.DeleteFunc(seated.frame, func(p record.Piece) bool { return left[p.Slot] })
 	}
 	return seated.text(), picked || s.isAsked(v.Record.Name) || slices.Contains(s.pick.Kinds, record.KindFrame), nil
 }
@@ -294,7 +293,7 @@ func (s *selector) files() ([]laidFile, *LayOutReport, error) {
 			report.Displaced = append(report.Displaced, name.String())
 		}
 	}
-	slices.SortFunc(files, func(a, b laidFile) int { return cmpString(a.path, b.path) })
+	slices.SortFunc(files, func(a, b laidFile) int { return strings.Compare(a.path, b.path) })
 	slices.Sort(report.Displaced)
 	for i := 1; i < len(files); i++ {
 		if files[i].path == files[i-1].path {
@@ -303,8 +302,6 @@ func (s *selector) files() ([]laidFile, *LayOutReport, error) {
 	}
 	return files, report, nil
 }
-
-func cmpString(a, b string) int { return bytes.Compare([]byte(a), []byte(b)) }
 
 // checkFolder refuses a folder that holds anything but the files to be written.
 // Whether their bytes are the same is seen when they are written.

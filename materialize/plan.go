@@ -362,7 +362,7 @@ func (w *Workspace) planAggregate(ctx context.Context, f sourceFile, a *aggregat
 
 // planFrame adds the frame to the plan if it changed.
 func (w *Workspace) planFrame(ctx context.Context, f sourceFile, fr frame, old *seated, p *plan) error {
-	encoded := fr.encode()
+	encoded := record.Frame(fr).Encode()
 	expect := store.Absent()
 	if old != nil {
 		expect = store.Current(old.version.Ref)

@@ -78,7 +78,7 @@ func (w *Workspace) Put(ctx context.Context, r PutRequest) (*PutResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := w.prepareText(ctx, r.Text)
+	text, err := prepareStream(ctx, w.Store, r.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -103,11 +103,10 @@ func (w *Workspace) seatFor(kind record.Kind, id string) (record.Name, string, e
 	if err != nil {
 		return name, "", err
 	}
-	p, err := w.Settings.Profile.Path(kind, id)
+	p, err := w.RecordPath(kind, id)
 	if err != nil {
 		return name, "", err
 	}
-	p = recordPath(p)
 	if place := w.recognise(p); kind == record.KindNote && place.Kind != record.KindNote {
 		return name, "", notOfNotes(p, record.Name{Kind: place.Kind, ID: place.ID})
 	}
@@ -163,28 +162,23 @@ func (w *Workspace) entrySeat(ctx context.Context, kind record.Kind, id string) 
 // PathOf returns the file, absolute, that a name of the own tree has or would
 // have.
 func (w *Workspace) PathOf(name record.Name) (string, error) {
-	p, err := w.Settings.Profile.Path(name.Kind, name.ID)
+	p, err := w.RecordPath(name.Kind, name.ID)
 	if err != nil {
 		return "", err
 	}
-	return w.FilePath(recordPath(p)), nil
+	return w.FilePath(p), nil
 }
 
 // A preparedText is a text that was read, hashed and compressed, ready to be put
 // under any name.
 type preparedText struct {
-	sample sample
-	body   store.Body
-}
-
-func (w *Workspace) prepareText(ctx context.Context, text io.Reader) (preparedText, error) {
-	sample, body, err := prepareStream(ctx, w.Store, text)
-	return preparedText{sample, body}, err
+	sample
+	body store.Body
 }
 
 // store puts a record that is a whole file.
 func (w *Workspace) store(ctx context.Context, r PutRequest, text preparedText, name record.Name, p string) (*PutResult, error) {
-	file, _ := w.recognise(p).Parse(p, text.sample.text) // what departs from the layout is stored all the same
+	file, _ := w.recognise(p).Parse(p, text.text) // what departs from the layout is stored all the same
 	facts := r.Facts
 	if entries := file.Entries(); len(entries) == 1 {
 		facts = facts.Or(entries[0].Facts)
@@ -227,11 +221,6 @@ func checkNew(tx *store.Tx, field store.Field, id string) error {
 	return nil
 }
 
-// refresh writes what the store has at a path, under the mirror lock.
-func (w *Workspace) refresh(ctx context.Context, p string) error {
-	return w.withMirror(ctx, w.Root, func(m *mirror) error { return m.syncer().putOut(ctx, p) })
-}
-
 func (m *mirror) syncer() *syncer {
 	return &syncer{mirror: m, opts: SyncOptions{Announced: true}, report: &SyncReport{}, start: time.Now()}
 }
@@ -244,13 +233,10 @@ func (s *syncer) takeIn(ctx context.Context, p string) error {
 	s.opts.CaptureOnly = true
 	done, err := s.settle(ctx, p)
 	s.opts.CaptureOnly = false
-	switch {
-	case isBusy(err):
+	if isBusy(err) {
 		return fmt.Errorf("taking in %s: %w; try again", p, err)
-	case err == nil && done.Action == ActionConflict:
-		err = fmt.Errorf("%s: %w: %s; see filebus conflicts", p, store.ErrConflict, done.Detail)
 	}
-	return errors.Join(err, s.memory.save(s.dir))
+	return errors.Join(conflictOr(p, done, err), s.memory.save(s.dir))
 }
 
 // putOut writes what the store has at a path, also over a file that was rolled
@@ -258,11 +244,16 @@ func (s *syncer) takeIn(ctx context.Context, p string) error {
 func (s *syncer) putOut(ctx context.Context, p string) error {
 	s.opts.Repair = true
 	done, err := s.settle(ctx, p)
-	switch {
-	case isBusy(err):
+	if isBusy(err) {
 		return fmt.Errorf("writing %s: %w; the store has the change, and filebus sync writes it", p, err)
-	case err == nil && done.Action == ActionConflict:
-		return fmt.Errorf("%s: %w: %s; see filebus conflicts", p, store.ErrConflict, done.Detail)
+	}
+	return conflictOr(p, done, err)
+}
+
+// conflictOr returns err, or the error of a file that is in conflict.
+func conflictOr(p string, done SyncedFile, err error) error {
+	if err == nil && done.Action == ActionConflict {
+		err = fmt.Errorf("%s: %w: %s; see filebus conflicts", p, store.ErrConflict, done.Detail)
 	}
 	return err
 }
@@ -358,11 +349,7 @@ func (w *Workspace) editAggregate(ctx context.Context, p string, source record.S
 }
 
 func (w *Workspace) tryEdit(ctx context.Context, p string, source record.Source, change edit) error {
-	var now *seated
-	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		now, err = seatedAt(tx, "", p)
-		return err
-	})
+	now, err := view(ctx, w.Store, func(tx *store.Tx) (*seated, error) { return seatedAt(tx, "", p) })
 	if err != nil {
 		return err
 	}
@@ -449,12 +436,12 @@ func (w *Workspace) RemoveVersion(ctx context.Context, name record.Name, expect 
 	if name.Kind == record.KindFrame {
 		return fmt.Errorf("%s is the frame of a file: remove its entries, or delete the file", name)
 	}
-	var head store.Version
-	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		if head, err = tx.Head(name); err == nil {
+	head, err := view(ctx, w.Store, func(tx *store.Tx) (store.Version, error) {
+		head, err := tx.Head(name)
+		if err == nil {
 			err = tx.Meets(name, expect)
 		}
-		return err
+		return head, err
 	})
 	if err != nil {
 		return err
@@ -541,7 +528,7 @@ func (w *Workspace) restoreFile(ctx context.Context, last store.Version) error {
 	if r.Name.Tree != "" || r.Path == "" {
 		return nil
 	}
-	return w.refresh(ctx, r.Path)
+	return w.withMirror(ctx, w.Root, func(m *mirror) error { return m.syncer().putOut(ctx, r.Path) })
 }
 
 func (w *Workspace) contentOf(ctx context.Context, v store.Version) (content store.Content, d record.Description, err error) {
@@ -566,11 +553,7 @@ func (w *Workspace) prepareAgain(ctx context.Context, content store.Content) (st
 // Tag adds and removes tags of a name: a new version with the same body.
 func (w *Workspace) Tag(ctx context.Context, name record.Name, add, remove []string) (*PutResult, error) {
 	add, remove = record.NormalizeTags(add), record.NormalizeTags(remove)
-	var head store.Version
-	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		head, err = tx.Head(name)
-		return err
-	})
+	head, err := view(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
 	if err != nil {
 		return nil, err
 	}
