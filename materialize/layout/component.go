@@ -61,9 +61,8 @@ func findContextTable(lines []scanLine) contextTable {
 // findHeader finds the table of the section. Other tables may stand before it.
 func (t *contextTable) findHeader(lines []scanLine) {
 	for i := t.section + 1; i+1 < t.next; i++ {
-		cells, ok := tableCells(lines[i])
-		delimiter, below := tableCells(lines[i+1])
-		if !ok || !below || !isTableDelimiter(delimiter) {
+		cells, found := tableHead(lines, i)
+		if !found {
 			continue
 		}
 		var columns []string
@@ -87,6 +86,17 @@ func tableCells(l scanLine) ([]scanCell, bool) {
 		return nil, false
 	}
 	return scanRow(l.text)
+}
+
+// tableHead returns the cells of the line at index i if it is the header of a table:
+// a delimiter row stands below it.
+func tableHead(lines []scanLine, i int) (head []scanCell, found bool) {
+	if i+1 >= len(lines) {
+		return nil, false
+	}
+	head, isRow := tableCells(lines[i])
+	below, isBelow := tableCells(lines[i+1])
+	return head, isRow && isBelow && isTableDelimiter(below)
 }
 
 // isTableLine reports whether a line goes on with a table.
@@ -171,15 +181,18 @@ func (ContextMap) Insert(f File, e Entry) File {
 		e.Kind = record.KindComponent
 	}
 	text := f.Append(nil)
-	eol := lineEnding(text)
+	eol := LineEnding(text)
 	lines := scanLines(text)
 	t := findContextTable(lines)
 	e.Text = []byte(strings.TrimRight(string(e.Text), " \t\r\n") + eol)
 	table := strings.ReplaceAll(string(appendWideHead(nil, ComponentColumns()...)), "\n", eol)
 	switch {
 	case t.header >= 0:
-		at := lines[t.end-1].end
-		return spliceEntry(f, at, missingEnding(text[:at], eol), e, "")
+		at, before := lines[t.end-1].end, ""
+		if !bytes.HasSuffix(text[:at], []byte("\n")) {
+			before = eol
+		}
+		return spliceEntry(f, at, before, e, "")
 	case t.section < 0:
 		intro := "## Context Map" + eol + eol
 		if isBlankText(text) {
@@ -192,14 +205,6 @@ func (ContextMap) Insert(f File, e Entry) File {
 		at, after = lines[t.next].start, eol
 	}
 	return spliceEntry(f, at, blankBefore(text[:at], eol)+table, e, after)
-}
-
-// missingEnding returns the line ending that text lacks at its end.
-func missingEnding(text []byte, eol string) string {
-	if bytes.HasSuffix(text, []byte("\n")) {
-		return ""
-	}
-	return eol
 }
 
 // ParseComponent reads a row of a context map whose table has the columns

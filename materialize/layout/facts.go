@@ -56,7 +56,7 @@ func factText(value string, max int) string {
 	if strings.ContainsAny(value, "*_`~[]<>&\\\x00") { // it costs ten times the rest
 		value = plainInline([]byte(value))
 	}
-	return clipLine(singleSpaced(value), max)
+	return Clip(singleSpaced(value), max)
 }
 
 // factTask returns value when it is the id of a task, such as task-003: one

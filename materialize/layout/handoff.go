@@ -91,8 +91,8 @@ func AppendHandoff(dst []byte, h Handoff) []byte {
 		gotchas = append(gotchas, g.Issue)
 	}
 	rows := []Property{
-		{"Outcome", h.Outcome}, {"Summary", h.Summary}, {"Files Changed", joinFiles(files)}, {"Blockers", joinCell(h.Blockers)},
-		{"Patterns Discovered", joinCell(patterns)}, {"Gotchas", joinCell(gotchas)},
+		{"Outcome", h.Outcome}, {"Summary", h.Summary}, {"Files Changed", joinFiles(files)},
+		{"Blockers", joinCell(h.Blockers)}, {"Patterns Discovered", joinCell(patterns)}, {"Gotchas", joinCell(gotchas)},
 	}
 	// Nothing is written as "None", as the document has it: every handoff has these rows.
 	for _, p := range append(rows, h.Extra...) {
@@ -222,7 +222,7 @@ func parseHandoffTable(text string, line int) (h Handoff, problems []*SyntaxErro
 		switch {
 		case l.quiet || !isRow || isTableDelimiter(cells):
 		case len(cells) < 2:
-			problems = append(problems, &SyntaxError{Line: line + l.number - 1, Err: fmt.Errorf("the handoff's row %q has no value", clipLine(strings.TrimSpace(string(l.text)), 60))})
+			problems = append(problems, &SyntaxError{Line: line + l.number - 1, Err: fmt.Errorf("the handoff's row %q has no value", Clip(strings.TrimSpace(string(l.text)), 60))})
 		default:
 			value := l.text[cells[1].start:cells[len(cells)-1].end] // keeps pipes that are not escaped
 			h.setRow(unescapeCell(cells[0].text), unescapeCell(string(value)))

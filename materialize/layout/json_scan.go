@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"strings"
 )
 
 // encoding/json says whether a text is JSON and what it means, but not where its
@@ -132,6 +134,24 @@ func (d jsonScan) next() jsonSpan {
 	}
 	end := d.start + int(d.InputOffset())
 	return jsonSpan{end - len(value), end}
+}
+
+// readMembers takes the members of an object into the fields that are tagged with
+// their keys, and calls wrong with the keys whose values do not fit.
+func readMembers(members map[string]json.RawMessage, into any, wrong func(key string)) {
+	fields := reflect.ValueOf(into).Elem()
+	for i := range fields.NumField() {
+		tag, isTagged := fields.Type().Field(i).Tag.Lookup("json")
+		key, _, _ := strings.Cut(tag, ",")
+		value, given := members[key]
+		switch {
+		case !isTagged || !given:
+		case json.Unmarshal(value, fields.Field(i).Addr().Interface()) != nil:
+			wrong(key)
+		default:
+			delete(members, key)
+		}
+	}
 }
 
 // A lineCounter gives the lines of offsets that grow.

@@ -245,7 +245,8 @@ func (b *blockScanner) startLeaf(rest []byte, matched int) (lineInfo, leafKind) 
 			return lineInfo{kind: lineHeading, level: level, text: headingText(rest[level:])}, leafNone
 		}
 	case '`', '~':
-		if b.opensFence(rest) {
+		if mark, size, _ := scanFence(rest); mark != 0 {
+			b.fence, b.fenceSize = mark, size
 			return lineInfo{kind: lineFence, text: rest}, leafFence
 		}
 	case '<':
@@ -289,16 +290,6 @@ func (b *blockScanner) textLine(rest []byte, matched int) lineInfo {
 		info.outer = b.open[0].kind
 	}
 	return info
-}
-
-// opensFence reports whether rest opens a code fence, and remembers how it ends.
-func (b *blockScanner) opensFence(rest []byte) bool {
-	size := runOf(rest, rest[0])
-	if size < 3 || rest[0] == '`' && bytes.IndexByte(rest[size:], '`') >= 0 {
-		return false
-	}
-	b.fence, b.fenceSize = rest[0], size
-	return true
 }
 
 // inFence takes a line of an open code fence, or the one that closes it.

@@ -31,7 +31,7 @@ func Preview(text []byte, max int) string {
 		return ""
 	}
 	_, whole := choosePreview(text, false)
-	return clipLine(whole, max)
+	return Clip(whole, max)
 }
 
 // Title returns a name for a text, in one line of at most 120 runes: the "title",
@@ -45,7 +45,7 @@ func Title(text []byte) string {
 	if fields, ok := parseSummary(text); ok {
 		for _, field := range []string{fields.title, fields.name, fields.summary} {
 			if field = collapseSpace(field); field != "" {
-				return clipLine(field, maxTitleRunes)
+				return Clip(field, maxTitleRunes)
 			}
 		}
 	}
@@ -59,7 +59,7 @@ func Title(text []byte) string {
 	case title == "":
 		title = firstLine(body)
 	}
-	return clipLine(title, maxTitleRunes)
+	return Clip(title, maxTitleRunes)
 }
 
 // IsBinary reports whether text is no text: its first 8 KiB hold a NUL byte, or

@@ -122,7 +122,7 @@ func factWords(list []string) []string {
 }
 
 // summaryOf returns text as the summary of a Facts: one line, bounded.
-func summaryOf(text string) string { return clipLine(collapseSpace(text), maxSummary) }
+func summaryOf(text string) string { return Clip(collapseSpace(text), maxSummary) }
 
 // setFact adds an attribute, which may be empty, to facts.
 func (f *Facts) setFact(key, value string) {

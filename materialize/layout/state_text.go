@@ -82,7 +82,7 @@ func stateFieldOf(key string) int {
 
 // readState reads a state, and takes it apart so that no byte is lost.
 func readState(text []byte) *stateText {
-	t := &stateText{eol: lineEnding(text)}
+	t := &stateText{eol: LineEnding(text)}
 	t.running.own = []string{"ID", "Task", "Model", "Started"}
 	t.completed.own = []string{"ID", "Task", "Outcome", "Duration"}
 	if rest, marked := bytes.CutPrefix(text, []byte(byteOrderMark)); marked {
@@ -397,6 +397,6 @@ func (a *agentTable) remove(id string) {
 
 // rowProblem says that a row does not fit its table.
 func rowProblem(line int, text []byte, cells, columns int) *SyntaxError {
-	row := clipLine(strings.TrimSpace(string(text)), 60)
+	row := Clip(strings.TrimSpace(string(text)), 60)
 	return &SyntaxError{Line: line, Err: fmt.Errorf("agent row %q has %d cells instead of %d", row, cells, columns)}
 }

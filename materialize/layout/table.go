@@ -24,9 +24,8 @@ func readSheets(text []byte) []sheet {
 	var sheets []sheet
 	lines := scanLines(text)
 	for i := 0; i+1 < len(lines); i++ {
-		head, isRow := tableCells(lines[i])
-		below, isBelow := tableCells(lines[i+1])
-		if !isRow || !isBelow || !isTableDelimiter(below) {
+		head, found := tableHead(lines, i)
+		if !found {
 			continue
 		}
 		var s sheet

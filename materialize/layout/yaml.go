@@ -209,7 +209,7 @@ func (r *yamlReader) pairs(indent, depth int) yamlNode {
 		}
 		if line.indent > indent || !isPair {
 			// Deeper than its map, or no key at all. The keys after it still count.
-			r.report("unexpected %q", clipLine(line.text, 40))
+			r.report("unexpected %q", Clip(line.text, 40))
 			r.at++
 			continue
 		}

@@ -42,9 +42,9 @@ func (c *checker) data(name, full string, seat layout.Place, text []byte) {
 
 // syntax reports a line that departs from its layout.
 func (c *checker) syntax(name string, seat layout.Place, file layout.File, p *layout.SyntaxError) {
-	var again *layout.RepeatedIDError
-	if errors.As(p.Err, &again) {
-		c.add(Finding{name, p.Line, DuplicateID, fmt.Sprintf("%s is used again, first in line %d", again.ID, again.First), repeatedRemedy(seat)})
+	if again := (*record.Error)(nil); errors.As(p.Err, &again) && again.Reason == layout.ErrRepeatedID {
+		found := fmt.Sprintf("%s is used again, first in line %s", again.Names[0], again.Names[1])
+		c.add(Finding{name, p.Line, DuplicateID, found, repeatedRemedy(seat)})
 		return
 	}
 	c.add(Finding{name, p.Line, Layout, p.Err.Error(), layoutRemedy(name, seat, file, p.Line)})
