@@ -146,6 +146,10 @@ type Entries struct {
 	used  func(record.Name) (bool, error)
 }
 
+func newEntries(p string, now *seated) *Entries {
+	return &Entries{Path: p, now: now, texts: map[record.Name][]byte{}, gone: map[record.Name]bool{}}
+}
+
 // A StoredEntry is an entry of an aggregate file.
 type StoredEntry struct {
 	Name   record.Name
@@ -273,10 +277,8 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 		return fmt.Errorf("the file %s has no entries", p)
 	}
 	err := w.editAggregate(ctx, p, source, func(f *sourceFile, now *seated) error {
-		e := &Entries{
-			Path: p, now: now, texts: map[record.Name][]byte{}, gone: map[record.Name]bool{},
-			used: func(name record.Name) (bool, error) { return w.everStored(ctx, name) },
-		}
+		e := newEntries(p, now)
+		e.used = func(name record.Name) (bool, error) { return w.everStored(ctx, name) }
 		if err := edit(e); err != nil {
 			return err
 		}

@@ -189,11 +189,7 @@ func (m *merger) baseText(name record.Name) []byte {
 	if m.base == nil {
 		return nil
 	}
-	e, found := m.base.entries[name]
-	if !found {
-		return nil
-	}
-	return e.text
+	return m.base.entries[name].text
 }
 
 // entries merges entry by entry and returns the names that remain.
@@ -308,7 +304,7 @@ func (m *merger) weave(main, other frame, kept map[record.Name]bool) frame {
 			continue
 		}
 		if last := len(merged) - 1; last >= 0 && merged[last].IsSlot() && before[p.Slot] != merged[last].Slot {
-			merged = m.endLine(merged).addText(m.blankLine())
+			merged = m.endLine(merged).addText(m.between(isBlank)) // nothing for rows
 		}
 		merged = append(m.endLine(merged), p)
 	}
@@ -323,17 +319,18 @@ func (m *merger) endLine(f frame) frame {
 		return f
 	}
 	if text := m.textOf(f[last].Slot); len(text) > 0 && text[len(text)-1] != '\n' {
-		return f.addText([]byte(eolOf(m.f.text)))
+		return f.addText([]byte(layout.LineEnding(m.f.text)))
 	}
 	return f
 }
 
-// blankLine returns what sets two entries of the file apart: nothing for rows.
-func (m *merger) blankLine() []byte {
+// between returns the first literal text that stands between two slots, of those
+// that fit, in the store's frame or in the file's.
+func (m *merger) between(fits func(p record.Piece) bool) []byte {
 	for _, f := range []frame{m.now.frame, m.disk.frame} {
 		for i := 1; i+1 < len(f); i++ {
-			if blank := blank(f[i]); len(blank) > 0 && f[i-1].IsSlot() && f[i+1].IsSlot() {
-				return blank[0].Text
+			if !f[i].IsSlot() && f[i-1].IsSlot() && f[i+1].IsSlot() && fits(f[i]) {
+				return f[i].Text
 			}
 		}
 	}
@@ -354,22 +351,10 @@ func (m *merger) separator() []byte {
 	if !m.list() {
 		return nil
 	}
-	for _, f := range []frame{m.now.frame, m.disk.frame} {
-		for i := 1; i+1 < len(f); i++ {
-			if f[i-1].IsSlot() && f[i+1].IsSlot() && string(bytes.TrimSpace(f[i].Text)) == "," {
-				return f[i].Text
-			}
-		}
+	if comma := m.between(func(p record.Piece) bool { return string(bytes.TrimSpace(p.Text)) == "," }); comma != nil {
+		return comma
 	}
 	return []byte(",\n    ")
-}
-
-// eolOf returns the line ending of a text.
-func eolOf(text []byte) string {
-	if at := bytes.IndexByte(text, '\n'); at > 0 && text[at-1] == '\r' {
-		return "\r\n"
-	}
-	return "\n"
 }
 
 // canBeRead reports whether a merged file has just the entries that it was made
@@ -430,8 +415,8 @@ func addSlots(f, other frame, separator []byte) frame {
 			behind[before] = append(behind[before], record.Piece{Text: separator}, p)
 		default:
 			behind[before] = append(behind[before], p)
-			if i+1 < len(other) {
-				behind[before] = append(behind[before], blank(other[i+1])...)
+			if i+1 < len(other) && isBlank(other[i+1]) {
+				behind[before] = append(behind[before], other[i+1])
 			}
 		}
 	}
@@ -458,24 +443,19 @@ func weaveIn(f frame, behind map[record.Name][]record.Piece) frame {
 // piece itself, or the one before if the piece is the blank space after it.
 func slotBefore(f frame, i int) record.Name {
 	if f[i].IsSlot() {
-		if i+1 < len(f) && len(blank(f[i+1])) > 0 {
+		if i+1 < len(f) && isBlank(f[i+1]) {
 			return record.Name{}
 		}
 		return f[i].Slot
 	}
-	if i > 0 && len(blank(f[i])) > 0 {
+	if i > 0 && isBlank(f[i]) {
 		return f[i-1].Slot
 	}
 	return record.Name{}
 }
 
-// blank returns the piece if it is nothing but blank space.
-func blank(p record.Piece) []record.Piece {
-	if !p.IsSlot() && len(bytes.TrimSpace(p.Text)) == 0 {
-		return []record.Piece{p}
-	}
-	return nil
-}
+// isBlank reports whether a piece is nothing but blank space.
+func isBlank(p record.Piece) bool { return !p.IsSlot() && len(bytes.TrimSpace(p.Text)) == 0 }
 
 // sameText reports whether two texts of an entry differ at most in the newline
 // at their end, which an entry gets when another is appended to it.

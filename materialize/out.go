@@ -34,9 +34,6 @@ type Selection struct {
 	At   uint64    // a position of the log in place of AsOf; 0: none
 }
 
-// isPast reports whether the selection is of an earlier position.
-func (s *Selection) isPast() bool { return s.At > 0 || !s.AsOf.IsZero() }
-
 // position returns the position of the log that the selection is of.
 func (s *Selection) position(tx *store.Tx) (uint64, error) {
 	switch {
@@ -143,8 +140,10 @@ func (w *Workspace) selectFiles(ctx context.Context, pick Selection) (*selector,
 	s := &selector{pick: pick, seats: map[string]laidAt{}}
 	step := s.step
 	if pick.Names != nil {
-		s.ask(pick.Names)
-		step = s.stepNamed
+		s.queue, s.asked, step = pick.Names, map[record.Name]bool{}, s.stepNamed
+		for _, name := range pick.Names {
+			s.asked[name] = true
+		}
 	}
 	var err error
 	s.position, err = view(ctx, w.Store, pick.position)
@@ -206,24 +205,18 @@ func (s *selector) take(tx *store.Tx, n store.NamedRef) error {
 	if err != nil || v.Record.Path == "" {
 		return err
 	}
-	if n.Name.Kind == record.KindFrame {
-		picked, err := s.picksFrame(tx, v)
-		if err != nil || !picked {
-			return err
-		}
-	} else if !s.picks(tx, v, n.Name) {
-		return nil
+	picked := n.Name.Kind == record.KindFrame && !s.pick.picksEntries()
+	switch {
+	case picked: // the whole file
+	case n.Name.Kind == record.KindFrame:
+		_, picked, err = s.aggregate(tx, v)
+	default:
+		picked = s.picks(tx, v, n.Name)
+	}
+	if err != nil || !picked {
+		return err
 	}
 	return s.seat(laidFile{path: v.Record.Path, name: n.Name, ref: n.Ref}, v.Position)
-}
-
-// picksFrame reports whether any entry of an aggregate is picked.
-func (s *selector) picksFrame(tx *store.Tx, v store.Version) (bool, error) {
-	if !s.pick.picksEntries() {
-		return true, nil
-	}
-	_, picked, err := s.aggregate(tx, v)
-	return picked, err
 }
 
 // aggregate assembles an aggregate file of the entries that are picked.
@@ -250,7 +243,7 @@ func (s *selector) aggregate(tx *store.Tx, v store.Version) (text []byte, picked
 	} else {
 		seated.frame = slices.DeleteFunc(seated.frame, func(p record.Piece) bool { return left[p.Slot] })
 	}
-	return seated.text(), picked || s.isAsked(v.Record.Name) || slices.Contains(s.pick.Kinds, record.KindFrame), nil
+	return seated.text(), picked || s.asked[v.Record.Name] || slices.Contains(s.pick.Kinds, record.KindFrame), nil
 }
 
 // seat gives a place to the newest of the things that stood there, as long as

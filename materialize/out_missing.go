@@ -25,7 +25,7 @@ func wasDropped(tx *store.Tx, name record.Name) (bool, error) {
 // any more, so only their trees and kinds are looked at.
 func (w *Workspace) missingAt(ctx context.Context, pick Selection, position uint64) ([]string, error) {
 	missing := []string{}
-	if !pick.isPast() {
+	if pick.At == 0 && pick.AsOf.IsZero() {
 		return missing, nil
 	}
 	if pick.Names != nil {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -108,20 +107,16 @@ func (w *Workspace) seatFor(kind record.Kind, id string) (record.Name, string, e
 		return name, "", err
 	}
 	if place := w.recognise(p); kind == record.KindNote && place.Kind != record.KindNote {
-		return name, "", notOfNotes(p, record.Name{Kind: place.Kind, ID: place.ID})
+		if place.Kind == record.KindFrame {
+			return name, "", record.Conflict.Errorf("%s is a file of entries, not a note: put them one by one", p)
+		}
+		there := record.Name{Kind: place.Kind, ID: place.ID}
+		return name, "", record.Conflict.Errorf("%s is the place of %s, not of a note", p, there)
 	}
-	if kind == record.KindResult && slices.ContainsFunc(strings.Split(p, "/"), isLongName) {
+	if kind == record.KindResult && slices.ContainsFunc(strings.Split(p, "/"), func(segment string) bool { return len(segment) > maxName }) {
 		return name, "", fmt.Errorf("the id of a result becomes the names of its folder and file, which have at most %d bytes", maxName)
 	}
 	return name, p, checkWritable(p)
-}
-
-// notOfNotes says that a note was to be put where a layout has its file.
-func notOfNotes(path string, there record.Name) error {
-	if there.Kind == record.KindFrame {
-		return record.Conflict.Errorf("%s is a file of entries, not a note: put them one by one", path)
-	}
-	return record.Conflict.Errorf("%s is the place of %s, not of a note", path, there)
 }
 
 // ErrProtected says that a path leads into the folder of git or of the store,
@@ -368,19 +363,13 @@ func setEntry(name record.Name, entry *layout.Entry, expect store.Expect) edit {
 		if expect != (store.Expect{}) {
 			f.expect = map[record.Name]store.Expect{name: expect}
 		}
-		if now != nil {
-			if old, found := now.entries[name]; found {
-				edited := *now
-				edited.entries = maps.Clone(now.entries)
-				edited.entries[name] = entryAt{old.version, endLike(entry.Text, old.text)}
-				f.text, f.edited = edited.text(), &edited
-				return nil
-			}
-			f.text = now.text()
+		e := newEntries(f.path, now)
+		e.added = []layout.Entry{*entry}
+		if now != nil && slices.Contains(now.frame.slots(), name) {
+			e.Set(name, entry.Text)
+			e.added = nil
 		}
-		file, _ := f.place.Parse(f.path, f.text) // its problems were reported when it was captured
-		f.text = f.place.Layout.(layout.Aggregate).Insert(file, *entry).Append(nil)
-		return nil
+		return e.apply(f)
 	}
 }
 
@@ -388,20 +377,9 @@ func setEntry(name record.Name, entry *layout.Entry, expect store.Expect) edit {
 // has one: something may follow.
 func endLike(text, old []byte) []byte {
 	if bytes.HasSuffix(old, []byte("\n")) && !bytes.HasSuffix(text, []byte("\n")) {
-		return slices.Concat(text, []byte(eolOf(old)))
+		return slices.Concat(text, []byte(layout.LineEnding(old)))
 	}
 	return text
-}
-
-// dropEntry returns the edit that takes an entry away.
-func dropEntry(name record.Name) edit {
-	return func(f *sourceFile, now *seated) error {
-		if now == nil || !slices.Contains(now.frame.slots(), name) {
-			return fmt.Errorf("%s: %w", name, store.ErrNotFound)
-		}
-		f.text = now.assemble(now.frame.without(func(slot record.Name) bool { return slot == name }, isList(f.place)))
-		return nil
-	}
 }
 
 // The alphabet of made ids: digits and letters in the order of their bytes,
@@ -455,7 +433,14 @@ func (w *Workspace) RemoveVersion(ctx context.Context, name record.Name, expect 
 	case name.Tree != "" || head.Record.Path == "":
 		return retire()
 	case name.Kind.IsEntry():
-		return w.editAggregate(ctx, head.Record.Path, record.SourcePut, dropEntry(name))
+		return w.editAggregate(ctx, head.Record.Path, record.SourcePut, func(f *sourceFile, now *seated) error {
+			if now == nil || !slices.Contains(now.frame.slots(), name) {
+				return fmt.Errorf("%s: %w", name, store.ErrNotFound)
+			}
+			e := newEntries(f.path, now)
+			e.Remove(name)
+			return e.apply(f)
+		})
 	}
 	return w.withMirror(ctx, w.Root, func(m *mirror) error { return m.removeWhole(ctx, head.Record, retire) })
 }
@@ -512,23 +497,18 @@ func (w *Workspace) Restore(ctx context.Context, name record.Name) (*PutResult, 
 }
 
 func (w *Workspace) restoreFile(ctx context.Context, last store.Version) error {
-	content, description, err := w.contentOf(ctx, last)
+	draft, err := w.again(ctx, last)
 	if err != nil {
 		return err
 	}
-	body, err := w.prepareAgain(ctx, content)
-	if err != nil {
+	draft.Record.Source, draft.Expect = record.SourcePut, store.Absent()
+	if _, err := w.Store.Put(ctx, draft); err != nil {
 		return err
 	}
-	r := *last.Record
-	r.Source = record.SourcePut
-	if _, err := w.Store.Put(ctx, store.Draft{Record: r, Body: body, Description: description, Expect: store.Absent()}); err != nil {
-		return err
-	}
-	if r.Name.Tree != "" || r.Path == "" {
+	if last.Record.Name.Tree != "" || last.Record.Path == "" {
 		return nil
 	}
-	return w.withMirror(ctx, w.Root, func(m *mirror) error { return m.syncer().putOut(ctx, r.Path) })
+	return w.withMirror(ctx, w.Root, func(m *mirror) error { return m.syncer().putOut(ctx, last.Record.Path) })
 }
 
 func (w *Workspace) contentOf(ctx context.Context, v store.Version) (content store.Content, d record.Description, err error) {
@@ -540,14 +520,18 @@ func (w *Workspace) contentOf(ctx context.Context, v store.Version) (content sto
 	return content, d, err
 }
 
-// prepareAgain prepares a stored body for another put.
-func (w *Workspace) prepareAgain(ctx context.Context, content store.Content) (store.Body, error) {
+// again returns a draft of a version, its body prepared for another put.
+func (w *Workspace) again(ctx context.Context, v store.Version) (store.Draft, error) {
+	content, description, err := w.contentOf(ctx, v)
+	if err != nil {
+		return store.Draft{}, err
+	}
 	r, err := content.Open()
 	if err != nil {
-		return store.Body{}, err
+		return store.Draft{}, err
 	}
 	body, err := w.Store.PrepareReader(ctx, r)
-	return body, errors.Join(err, r.Close())
+	return store.Draft{Record: *v.Record, Body: body, Description: description}, errors.Join(err, r.Close())
 }
 
 // Tag adds and removes tags of a name: a new version with the same body.
@@ -557,19 +541,14 @@ func (w *Workspace) Tag(ctx context.Context, name record.Name, add, remove []str
 	if err != nil {
 		return nil, err
 	}
-	content, description, err := w.contentOf(ctx, head)
+	draft, err := w.again(ctx, head)
 	if err != nil {
 		return nil, err
 	}
-	body, err := w.prepareAgain(ctx, content)
-	if err != nil {
-		return nil, err
-	}
-	r := *head.Record
-	r.Source = record.SourcePut
+	r := &draft.Record
+	r.Source, draft.Expect = record.SourcePut, store.Current(head.Ref)
 	r.Tags = record.NormalizeTags(append(slices.Clone(r.Tags), add...))
 	r.Tags = slices.DeleteFunc(r.Tags, func(tag string) bool { return slices.Contains(remove, tag) })
-	draft := store.Draft{Record: r, Body: body, Description: description, Expect: store.Current(head.Ref)}
 	if _, err := w.Store.Put(ctx, draft); err != nil {
 		return nil, err
 	}

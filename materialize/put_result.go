@@ -136,8 +136,6 @@ func (w *Workspace) enforce(ctx context.Context, p string) error {
 // maxName is the longest name of a file, in bytes, that most disks take.
 const maxName = 255
 
-func isLongName(segment string) bool { return len(segment) > maxName }
-
 // MayPut reports what would keep a result from getting its file, before there is
 // anything to store: an id that no file can have, or an outside root that is
 // another store's.

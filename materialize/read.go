@@ -77,7 +77,9 @@ func readStable(ctx context.Context, s *store.Store, path string, limit int64) (
 	}
 	var whole []byte
 	if before.Size() <= limit {
-		whole, err = readAll(io.LimitReader(f, limit+1), before.Size())
+		all := bytes.NewBuffer(make([]byte, 0, before.Size()+bytes.MinRead))
+		_, err = all.ReadFrom(io.LimitReader(f, limit+1))
+		whole = all.Bytes()
 		text.sample = sampleOf(whole)
 	} else {
 		text, err = prepareStream(ctx, s, f)
@@ -102,13 +104,6 @@ func prepareStream(ctx context.Context, s *store.Store, r io.Reader) (preparedTe
 		return preparedText{sampleOf(head.text), body}, err
 	}
 	return preparedText{sample{head.text, head.words}, body}, err
-}
-
-// readAll reads r to its end, of which size bytes are expected.
-func readAll(r io.Reader, size int64) ([]byte, error) {
-	text := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-	_, err := text.ReadFrom(r)
-	return text.Bytes(), err
 }
 
 // A headWriter keeps the first limit bytes of what is written to it and counts

@@ -41,11 +41,6 @@ type walk struct {
 	unlooked int       // folders that the deadline left no time for, with all below
 }
 
-// leftOut reports whether a folder is never walked into.
-func leftOut(name string) bool {
-	return name == ".git" || name == "node_modules" || name == StoreFolder
-}
-
 // walkTree lists the regular files below root, in the order of their paths.
 func walkTree(ctx context.Context, root string) (*walk, error) {
 	info, err := os.Stat(root)
@@ -110,7 +105,7 @@ func (w *walk) read(dir string, below func(name string) error) error {
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
 		switch {
-		case e.IsDir() && leftOut(e.Name()), e.Name() == ".git":
+		case e.Name() == ".git", e.IsDir() && (e.Name() == "node_modules" || e.Name() == StoreFolder): // never walked into
 		case !e.IsDir():
 			w.file(name, e)
 		default:
