@@ -149,7 +149,7 @@ func (ContextMap) Parse(path string, text []byte) (File, []*SyntaxError) {
 	for _, l := range lines[t.delimiter+1 : t.end] {
 		// A row with too many or too few cells is still a row; one without a
 		// component is no entry.
-		component, err := parseComponent(l.text, t.columns)
+		component, err := ParseComponent(l.text, t.columns)
 		if err != nil {
 			c.errorf(l.number, "%w", err)
 		}
@@ -210,28 +210,16 @@ func (ContextMap) Insert(f File, e Entry) File {
 // ParseComponent reads a row of a context map whose table has the columns
 // given. A row that does not fit them is reported beside what it gives.
 func ParseComponent(row []byte, columns []string) (Component, error) {
-	return parseComponent(bytes.TrimRight(row, "\r\n"), columns)
-}
-
-// parseComponent is ParseComponent for a row without its line ending.
-func parseComponent(row []byte, columns []string) (Component, error) {
-	cells, ok := scanRow(row)
+	cells, ok := scanRow(bytes.TrimRight(row, "\r\n"))
 	if !ok {
 		return Component{}, errors.New("line is not a table row")
 	}
 	var component Component
 	for i, c := range cells[:min(len(cells), len(columns))] {
 		value := unescapeCell(c.text)
-		switch componentKey(columns[i]) {
-		case "component":
-			component.Name = value
-		case "modified":
-			component.Modified = value
-		case "location":
-			component.Location = value
-		case "notes":
-			component.Notes = value
-		default:
+		if to := component.field(columns[i]); to != nil {
+			*to = value
+		} else {
 			component.Extra = append(component.Extra, ExtraField{columns[i], value})
 		}
 	}
@@ -242,6 +230,21 @@ func parseComponent(row []byte, columns []string) (Component, error) {
 		return component, fmt.Errorf("table row has %s, its header %d", countOf(len(cells), "cell"), len(columns))
 	}
 	return component, nil
+}
+
+// field returns the field that a column holds, nil for a further one.
+func (c *Component) field(column string) *string {
+	switch componentKey(column) {
+	case "component":
+		return &c.Name
+	case "modified":
+		return &c.Modified
+	case "location":
+		return &c.Location
+	case "notes":
+		return &c.Notes
+	}
+	return nil
 }
 
 // Facts returns what a row says about its component.
@@ -267,15 +270,8 @@ func AppendComponent(dst []byte, c Component, columns []string) []byte {
 
 // value returns what a row holds in a column.
 func (c Component) value(column string) string {
-	switch componentKey(column) {
-	case "component":
-		return c.Name
-	case "modified":
-		return c.Modified
-	case "location":
-		return c.Location
-	case "notes":
-		return c.Notes
+	if from := c.field(column); from != nil {
+		return *from
 	}
 	for _, f := range c.Extra {
 		if f.Name == column {

@@ -17,7 +17,9 @@ import (
 // not have are left out. What is not understood is kept: as a section, or as the
 // text before the first section, round or turn. A text without a title is none.
 func ParseDialogueDocument(text []byte) (d DialogueDocument, found bool) {
-	text = cutSeal(text)
+	if m := sealLine().FindIndex(text); m != nil {
+		text = text[:m[0]+1]
+	}
 	blocks, rest := findBlocks(text)
 	r := &documentReader{text: text, rest: rest, blocks: blocks, lines: scanLines(rest)}
 	r.findTurns()

@@ -70,15 +70,15 @@ func factTask(value string) string {
 	return value
 }
 
-// factTags returns the items of a list such as "[a, b]" as tags.
-func factTags(items []string) []string {
-	var tags []string
+// factList returns the items of a list, each as clean makes it, that say something.
+func factList(items []string, clean func(string) string) []string {
+	var out []string
 	for _, item := range items {
-		if tag := factLine(item); tag != "" {
-			tags = append(tags, tag)
+		if item = clean(item); item != "" {
+			out = append(out, item)
 		}
 	}
-	return tags
+	return out
 }
 
 // factAttributes returns the attributes that are not empty, from names and values
@@ -99,7 +99,7 @@ func (f *Facts) addExtra(key, value string) {
 	case "agent", "reporter", "reported by":
 		f.Agent = factLine(value)
 	case "tags":
-		f.Tags = factTags(parseList(value))
+		f.Tags = factList(parseList(value), factLine)
 	case "created":
 		f.setAttribute(record.AttributeCreated, factLine(value))
 	}

@@ -314,10 +314,7 @@ func cutIndent(text []byte) []byte {
 	if len(text) > 0 && text[0] == '\t' {
 		return text[1:]
 	}
-	if rest, ok := bytes.CutPrefix(text, []byte("  ")); ok {
-		return rest
-	}
-	return bytes.TrimPrefix(text, []byte(" "))
+	return bytes.TrimPrefix(bytes.TrimPrefix(text, []byte(" ")), []byte(" "))
 }
 
 // fieldValues are the values of an entry's fields, by key.

@@ -170,8 +170,10 @@ func (b *blockScanner) enterItem(c *lineCursor, matched int) bool {
 	after := lineCursor{c.line, at + marker, c.col + width + marker}
 	gap, content := after.indent()
 	empty := content == len(c.line)
-	// In the middle of a paragraph a line such as "2026. It was" is no list.
-	if b.leaf == leafText && matched == len(b.open) && (empty || !startsList(c.line[at:at+marker])) {
+	// In the middle of a paragraph a line such as "2026. It was" is no list: an ordered
+	// one must count from 1 there.
+	starts := marker == 1 || marker == 2 && c.line[at] == '1'
+	if b.leaf == leafText && matched == len(b.open) && (empty || !starts) {
 		return false
 	}
 	if empty || gap > 4 {
@@ -203,12 +205,6 @@ func markerSize(text []byte) int {
 		return 0
 	}
 	return n
-}
-
-// startsList reports whether a list with this first marker may interrupt a
-// paragraph: an ordered one must count from 1.
-func startsList(marker []byte) bool {
-	return len(marker) == 1 || len(marker) == 2 && marker[0] == '1'
 }
 
 // start classes what is left of a line after its containers. Of the open

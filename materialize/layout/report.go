@@ -80,11 +80,7 @@ func jsonText(raw json.RawMessage) string {
 	}
 	switch raw[0] {
 	case '"':
-		var text string
-		if json.Unmarshal(raw, &text) != nil {
-			return ""
-		}
-		return strings.TrimSpace(text)
+		return strings.TrimSpace(stringIn(raw))
 	case '{':
 		var named struct {
 			Name string `json:"name"`

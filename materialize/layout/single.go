@@ -110,17 +110,6 @@ func word(text string) string {
 	return text
 }
 
-// factWords returns the fields of a list that can be stored.
-func factWords(list []string) []string {
-	var out []string
-	for _, text := range list {
-		if text = word(text); text != "" {
-			out = append(out, text)
-		}
-	}
-	return out
-}
-
 // summaryOf returns text as the summary of a Facts: one line, bounded.
 func summaryOf(text string) string { return Clip(collapseSpace(text), maxSummary) }
 
