@@ -113,7 +113,8 @@ func (w *Workspace) seatFor(kind record.Kind, id string) (record.Name, string, e
 		there := record.Name{Kind: place.Kind, ID: place.ID}
 		return name, "", record.Conflict.Errorf("%s is the place of %s, not of a note", p, there)
 	}
-	if kind == record.KindResult && slices.ContainsFunc(strings.Split(p, "/"), func(segment string) bool { return len(segment) > maxName }) {
+	isLong := func(segment string) bool { return len(segment) > maxName }
+	if kind == record.KindResult && slices.ContainsFunc(strings.Split(p, "/"), isLong) {
 		return name, "", fmt.Errorf("the id of a result becomes the names of its folder and file, which have at most %d bytes", maxName)
 	}
 	return name, p, checkWritable(p)

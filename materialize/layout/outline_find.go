@@ -134,7 +134,8 @@ func (f *sectionFinder) similar(limit int) []int {
 	// By rank: one holds the other, they share a word, anything else.
 	ranks := make([][]int, 3)
 	for i, key := range f.keys {
-		isShared := func(word string) bool { return len(word) > 3 && strings.Contains(key, word) } // long enough to mean something
+		// Only words of some length mean something.
+		isShared := func(word string) bool { return len(word) > 3 && strings.Contains(key, word) }
 		switch {
 		case key == "":
 		case last != "" && (strings.Contains(key, last) || strings.Contains(last, key)):
