@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -47,10 +48,10 @@ func (s *seated) text() []byte { return s.assemble(s.frame) }
 func (s *seated) assemble(f frame) []byte {
 	var text []byte
 	for _, p := range f {
-		if p.slot.IsZero() {
-			text = append(text, p.text...)
+		if !p.IsSlot() {
+			text = append(text, p.Text...)
 		} else {
-			text = append(text, s.entries[p.slot].text...)
+			text = append(text, s.entries[p.Slot].text...)
 		}
 	}
 	return text
@@ -105,30 +106,53 @@ func seatedBefore(tx *store.Tx, name record.Name, position uint64) (*seated, err
 
 // seat reads the entries of a frame with the given way to resolve their names.
 func seat(tx *store.Tx, v store.Version, head func(record.Name) (store.Version, error)) (*seated, error) {
-	s := &seated{version: v}
+	s, _, err := seatBut(tx, v, head, func(record.Name) (bool, error) { return false, nil })
+	return s, err
+}
+
+// seatBut is seat without the entries whose texts are gone, if those may be lost.
+func seatBut(
+	tx *store.Tx, v store.Version, head func(record.Name) (store.Version, error), mayLose func(record.Name) (bool, error),
+) (s *seated, lost map[record.Name]bool, err error) {
+	s = &seated{version: v}
 	if !s.isFrame() {
-		return s, nil
+		return s, nil, nil
 	}
+	if s.frame, err = frameOfBody(tx, v); err != nil {
+		return nil, nil, err
+	}
+	s.entries, lost = make(map[record.Name]entryAt), make(map[record.Name]bool)
+	for _, name := range s.frame.slots() {
+		e, err := head(name)
+		if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped) {
+			if may, mayErr := mayLose(name); mayErr == nil && may {
+				lost[name] = true
+				continue
+			}
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("entry of %s: %w", v.Record.Path, err)
+		}
+		text, err := textOf(tx, e)
+		if err != nil {
+			return nil, nil, err
+		}
+		s.entries[name] = entryAt{e, text}
+	}
+	return s, lost, nil
+}
+
+// frameOfBody reads a frame from its record.
+func frameOfBody(tx *store.Tx, v store.Version) (frame, error) {
 	body, err := textOf(tx, v)
 	if err != nil {
 		return nil, err
 	}
-	if s.frame, err = decodeFrame(v.Record.Name.Tree, body); err != nil {
+	f, err := record.DecodeFrame(v.Record.Name.Tree, body)
+	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", store.ErrDamaged, v.Record.Name, err)
 	}
-	s.entries = make(map[record.Name]entryAt)
-	for _, name := range s.frame.slots() {
-		e, err := head(name)
-		if err != nil {
-			return nil, fmt.Errorf("entry of %s: %w", v.Record.Path, err)
-		}
-		text, err := textOf(tx, e)
-		if err != nil {
-			return nil, err
-		}
-		s.entries[name] = entryAt{e, text}
-	}
-	return s, nil
+	return frame(f), nil
 }
 
 // textOf reads a body that is known to be small: a frame or an entry.
@@ -138,4 +162,13 @@ func textOf(tx *store.Tx, v store.Version) ([]byte, error) {
 		return nil, err
 	}
 	return content.Bytes()
+}
+
+// view returns what a read transaction finds.
+func view[T any](ctx context.Context, s *store.Store, read func(tx *store.Tx) (T, error)) (found T, err error) {
+	err = s.View(ctx, func(tx *store.Tx) (err error) {
+		found, err = read(tx)
+		return err
+	})
+	return found, err
 }

@@ -287,7 +287,13 @@ func (c *capture) write(ctx context.Context, b *batch) error {
 	c.report.Files += b.files - len(b.skipped)
 	c.report.Skipped = append(c.report.Skipped, b.skipped...)
 	if !c.opts.DryRun {
-		if err := c.writeWhole(ctx, b); err != nil {
+		files, records, _, err := c.apply(ctx, b)
+		if errors.Is(err, store.ErrConflict) {
+			files, records, err = 0, 0, c.writeSingly(ctx, b)
+		}
+		c.report.Changed += files
+		c.report.Records += records
+		if err != nil {
 			return err
 		}
 	}
@@ -308,16 +314,6 @@ func (c *capture) write(ctx context.Context, b *batch) error {
 		c.opts.Progress(c.done, len(c.walk.files))
 	}
 	return nil
-}
-
-func (c *capture) writeWhole(ctx context.Context, b *batch) error {
-	files, records, _, err := c.apply(ctx, b)
-	if errors.Is(err, store.ErrConflict) {
-		return c.writeSingly(ctx, b)
-	}
-	c.report.Changed += files
-	c.report.Records += records
-	return err
 }
 
 // apply carries out the plans of a batch in one transaction and returns how many

@@ -122,24 +122,20 @@ func (w *Workspace) keep(ctx context.Context, c Conflict, take Take) (record.Nam
 	if take == TakeStore {
 		return record.Name{}, nil
 	}
-	content, _, err := w.contentOf(ctx, c.File)
-	if err != nil {
-		return c.Name, err
-	}
 	if c.Name.Kind == record.KindFrame {
 		if take == TakeBoth {
 			return c.Name, fmt.Errorf("%s: the text around the entries cannot be kept twice: take store or file", c.Name)
 		}
-		return c.Name, w.keepFrame(ctx, c, content)
+		return c.Name, w.keepFrame(ctx, c)
 	}
 	if c.Name.Kind.IsEntry() {
-		return w.keepEntry(ctx, c, content, take)
+		return w.keepEntry(ctx, c, take)
 	}
-	return w.keepWhole(ctx, c, content, take)
+	return w.keepWhole(ctx, c, take)
 }
 
-func (w *Workspace) keepEntry(ctx context.Context, c Conflict, content store.Content, take Take) (record.Name, error) {
-	text, err := content.Bytes()
+func (w *Workspace) keepEntry(ctx context.Context, c Conflict, take Take) (record.Name, error) {
+	text, err := w.TextOf(ctx, c.File)
 	if err != nil {
 		return c.Name, err
 	}
@@ -172,18 +168,14 @@ func (w *Workspace) secondEntry(ctx context.Context, c Conflict, text []byte) ([
 	return bytes.Replace(text, []byte(c.Name.ID), []byte(name.ID), 1), name, err
 }
 
-func (w *Workspace) keepWhole(ctx context.Context, c Conflict, content store.Content, take Take) (record.Name, error) {
-	body, err := w.prepareAgain(ctx, content)
+func (w *Workspace) keepWhole(ctx context.Context, c Conflict, take Take) (record.Name, error) {
+	draft, err := w.again(ctx, c.File)
 	if err != nil {
 		return c.Name, err
 	}
-	_, description, err := w.contentOf(ctx, c.File)
-	if err != nil {
-		return c.Name, err
-	}
-	r := *c.File.Record
-	r.Links = slices.DeleteFunc(slices.Clone(r.Links), func(l record.Link) bool { return l.Type == record.LinkConflict })
-	draft := store.Draft{Record: r, Body: body, Description: description, Expect: store.Absent()}
+	draft.Expect = store.Absent()
+	isConflict := func(l record.Link) bool { return l.Type == record.LinkConflict }
+	draft.Record.Links = slices.DeleteFunc(slices.Clone(draft.Record.Links), isConflict)
 	if take == TakeBoth {
 		draft.Record.Name, draft.Record.Path = w.second(ctx, c)
 	} else if c.Head != nil {
@@ -208,13 +200,13 @@ func (w *Workspace) second(ctx context.Context, c Conflict) (record.Name, string
 
 // keepFrame makes the file's text around the entries current, with the entries
 // that there still are.
-func (w *Workspace) keepFrame(ctx context.Context, c Conflict, content store.Content) error {
-	encoded, err := content.Bytes()
+func (w *Workspace) keepFrame(ctx context.Context, c Conflict) error {
+	encoded, err := w.TextOf(ctx, c.File)
 	if err != nil {
 		return err
 	}
 	f := sourceFile{tree: c.Name.Tree, path: c.File.Record.Path, place: w.recognise(c.File.Record.Path), source: record.SourceSync}
-	theirs, err := decodeFrame(c.Name.Tree, encoded)
+	theirs, err := record.DecodeFrame(c.Name.Tree, encoded)
 	if err != nil && c.Head == nil { // all of a file whose frame was retired
 		f.text = encoded
 		_, err := w.storeFile(ctx, f)
@@ -229,7 +221,7 @@ func (w *Workspace) keepFrame(ctx context.Context, c Conflict, content store.Con
 		if err != nil || frameOnly(now) == nil {
 			return errors.Join(err, fmt.Errorf("%s: %w", c.Name, store.ErrNotFound))
 		}
-		merged, err := reframe(f, theirs, now)
+		merged, err := reframe(f, frame(theirs), now)
 		if err != nil {
 			return err
 		}

@@ -151,6 +151,10 @@ type Entries struct {
 	used  func(record.Name) (bool, error)
 }
 
+func newEntries(p string, now *seated) *Entries {
+	return &Entries{Path: p, now: now, texts: map[record.Name][]byte{}, gone: map[record.Name]bool{}}
+}
+
 // A StoredEntry is an entry of an aggregate file.
 type StoredEntry struct {
 	Name   record.Name
@@ -278,10 +282,8 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 		return fmt.Errorf("the file %s has no entries", p)
 	}
 	err := w.editAggregate(ctx, p, source, func(f *sourceFile, now *seated) error {
-		e := &Entries{
-			Path: p, now: now, texts: map[record.Name][]byte{}, gone: map[record.Name]bool{},
-			used: func(name record.Name) (bool, error) { return w.everStored(ctx, name) },
-		}
+		e := newEntries(p, now)
+		e.used = func(name record.Name) (bool, error) { return w.everStored(ctx, name) }
 		if err := edit(e); err != nil {
 			return err
 		}
@@ -371,11 +373,10 @@ const justWritten = 5 * time.Second
 // that has left its marker may have written to it a moment before. Changes that
 // are older are a sync's to find.
 func (w *Workspace) TakeInNew(ctx context.Context, kind record.Kind, id string) error {
-	p, err := w.Settings.Profile.Path(kind, id)
+	p, err := w.RecordPath(kind, id)
 	if err != nil {
 		return err
 	}
-	p = recordPath(p)
 	info, err := os.Lstat(w.FilePath(p))
 	if err != nil || w.now().Sub(info.ModTime()) > justWritten {
 		return nil // one that cannot be looked at has nothing new to read

@@ -9,41 +9,16 @@ import (
 )
 
 // A frame is an aggregate file with its entries taken out: literal text, and
-// slots that name the records that stand in their places. It is stored as a
-// record.Frame.
-type frame []piece
-
-// A piece is literal text, or a slot when its name is set.
-type piece struct {
-	text []byte
-	slot record.Name // the tree is that of the frame
-}
-
-// encode returns the body of the frame's record.
-func (f frame) encode() []byte {
-	stored := make(record.Frame, len(f))
-	for i, p := range f {
-		stored[i] = record.Piece{Text: p.text, Slot: p.slot}
-	}
-	return stored.Encode()
-}
-
-// decodeFrame reads what encode wrote.
-func decodeFrame(tree record.Tree, data []byte) (frame, error) {
-	stored, err := record.DecodeFrame(tree, data)
-	f := make(frame, len(stored))
-	for i, p := range stored {
-		f[i] = piece{text: p.Text, slot: p.Slot}
-	}
-	return f, err
-}
+// slots that name the records that stand in their places, in the frame's tree. It
+// is stored as a record.Frame.
+type frame []record.Piece
 
 // slots returns the names of the frame's entries in the order of the file.
 func (f frame) slots() []record.Name {
 	var names []record.Name
 	for _, p := range f {
-		if !p.slot.IsZero() {
-			names = append(names, p.slot)
+		if p.IsSlot() {
+			names = append(names, p.Slot)
 		}
 	}
 	return names
@@ -55,8 +30,8 @@ func (f frame) slots() []record.Name {
 func (f frame) literal() []byte {
 	var words [][]byte
 	for i, p := range f {
-		found := bytes.Fields(p.text)
-		between := i > 0 && i+1 < len(f) && !f[i-1].slot.IsZero() && !f[i+1].slot.IsZero()
+		found := bytes.Fields(p.Text)
+		between := i > 0 && i+1 < len(f) && f[i-1].IsSlot() && f[i+1].IsSlot()
 		if between && len(found) == 1 && string(found[0]) == "," {
 			continue
 		}
@@ -69,10 +44,10 @@ func (f frame) literal() []byte {
 func (f frame) addText(text []byte) frame {
 	switch last := len(f) - 1; {
 	case len(text) == 0:
-	case last >= 0 && f[last].slot.IsZero():
-		f[last].text = slices.Concat(f[last].text, text)
+	case last >= 0 && !f[last].IsSlot():
+		f[last].Text = slices.Concat(f[last].Text, text)
 	default:
-		f = append(f, piece{text: text})
+		f = append(f, record.Piece{Text: text})
 	}
 	return f
 }
@@ -81,8 +56,8 @@ func (f frame) addText(text []byte) frame {
 func (f frame) neighbours() map[record.Name]record.Name {
 	before := map[record.Name]record.Name{}
 	for i := 1; i < len(f); i++ {
-		if !f[i].slot.IsZero() && !f[i-1].slot.IsZero() {
-			before[f[i].slot] = f[i-1].slot
+		if f[i].IsSlot() && f[i-1].IsSlot() {
+			before[f[i].Slot] = f[i-1].Slot
 		}
 	}
 	return before
@@ -95,17 +70,17 @@ func (f frame) without(gone func(slot record.Name) bool, list bool) frame {
 	dropped := false // the piece before
 	for _, p := range f {
 		switch {
-		case !p.slot.IsZero() && gone(p.slot):
+		case p.IsSlot() && gone(p.Slot):
 			dropped = true
 			continue
-		case !p.slot.IsZero():
+		case p.IsSlot():
 			out = append(out, p)
 		case dropped && list:
-			out = out.closeList(p.text)
+			out = out.closeList(p.Text)
 		case dropped && out.endsBlank():
-			out = out.addText(bytes.TrimLeft(p.text, " \t\r\n"))
+			out = out.addText(bytes.TrimLeft(p.Text, " \t\r\n"))
 		default:
-			out = out.addText(p.text)
+			out = out.addText(p.Text)
 		}
 		dropped = false
 	}
@@ -119,11 +94,11 @@ func (f frame) closeList(text []byte) frame {
 		return f.addText(bytes.TrimLeft(rest, " \t\r\n"))
 	}
 	if last := len(f) - 1; last >= 0 {
-		before := bytes.TrimRight(f[last].text, " \t\r\n")
+		before := bytes.TrimRight(f[last].Text, " \t\r\n")
 		if rest, found := bytes.CutSuffix(before, []byte(",")); found {
-			f[last].text = rest
+			f[last].Text = rest
 		} else if bytes.HasSuffix(before, []byte("[")) {
-			f[last].text = before // the list is empty now
+			f[last].Text = before // the list is empty now
 		}
 	}
 	return f.addText(text)
@@ -135,7 +110,7 @@ func (f frame) endsBlank() bool {
 	if len(f) == 0 {
 		return true
 	}
-	text, ended := bytes.CutSuffix(f[len(f)-1].text, []byte("\n"))
+	text, ended := bytes.CutSuffix(f[len(f)-1].Text, []byte("\n"))
 	text = bytes.TrimRight(text, " \t\r")
 	return ended && (len(text) == 0 || text[len(text)-1] == '\n')
 }
@@ -149,7 +124,7 @@ func frameOf(file layout.File, names []record.Name) frame {
 			f = f.addText(part.Text)
 			continue
 		}
-		f = append(f, piece{slot: names[0]})
+		f = append(f, record.Piece{Slot: names[0]})
 		names = names[1:]
 	}
 	return f

@@ -189,11 +189,7 @@ func (m *merger) baseText(name record.Name) []byte {
 	if m.base == nil {
 		return nil
 	}
-	e, found := m.base.entries[name]
-	if !found {
-		return nil
-	}
-	return e.text
+	return m.base.entries[name].text
 }
 
 // entries merges entry by entry and returns the names that remain.
@@ -303,12 +299,12 @@ func (m *merger) weave(main, other frame, kept map[record.Name]bool) frame {
 	before := main.neighbours()
 	var merged frame
 	for _, p := range addSlots(main, other.without(gone, m.list()), m.separator()).without(gone, m.list()) {
-		if p.slot.IsZero() {
-			merged = m.endLine(merged).addText(p.text)
+		if !p.IsSlot() {
+			merged = m.endLine(merged).addText(p.Text)
 			continue
 		}
-		if last := len(merged) - 1; last >= 0 && !merged[last].slot.IsZero() && before[p.slot] != merged[last].slot {
-			merged = m.endLine(merged).addText(m.blankLine())
+		if last := len(merged) - 1; last >= 0 && merged[last].IsSlot() && before[p.Slot] != merged[last].Slot {
+			merged = m.endLine(merged).addText(m.between(isBlank)) // nothing for rows
 		}
 		merged = append(m.endLine(merged), p)
 	}
@@ -319,21 +315,22 @@ func (m *merger) weave(main, other frame, kept map[record.Name]bool) frame {
 // newline: what follows it now must not join that line.
 func (m *merger) endLine(f frame) frame {
 	last := len(f) - 1
-	if last < 0 || f[last].slot.IsZero() || m.list() {
+	if last < 0 || !f[last].IsSlot() || m.list() {
 		return f
 	}
-	if text := m.textOf(f[last].slot); len(text) > 0 && text[len(text)-1] != '\n' {
-		return f.addText([]byte(eolOf(m.f.text)))
+	if text := m.textOf(f[last].Slot); len(text) > 0 && text[len(text)-1] != '\n' {
+		return f.addText([]byte(layout.LineEnding(m.f.text)))
 	}
 	return f
 }
 
-// blankLine returns what sets two entries of the file apart: nothing for rows.
-func (m *merger) blankLine() []byte {
+// between returns the first literal text that stands between two slots, of those
+// that fit, in the store's frame or in the file's.
+func (m *merger) between(fits func(p record.Piece) bool) []byte {
 	for _, f := range []frame{m.now.frame, m.disk.frame} {
 		for i := 1; i+1 < len(f); i++ {
-			if blank := f[i].blank(); len(blank) > 0 && !f[i-1].slot.IsZero() && !f[i+1].slot.IsZero() {
-				return blank[0].text
+			if !f[i].IsSlot() && f[i-1].IsSlot() && f[i+1].IsSlot() && fits(f[i]) {
+				return f[i].Text
 			}
 		}
 	}
@@ -354,22 +351,10 @@ func (m *merger) separator() []byte {
 	if !m.list() {
 		return nil
 	}
-	for _, f := range []frame{m.now.frame, m.disk.frame} {
-		for i := 1; i+1 < len(f); i++ {
-			if !f[i-1].slot.IsZero() && !f[i+1].slot.IsZero() && string(bytes.TrimSpace(f[i].text)) == "," {
-				return f[i].text
-			}
-		}
+	if comma := m.between(func(p record.Piece) bool { return string(bytes.TrimSpace(p.Text)) == "," }); comma != nil {
+		return comma
 	}
 	return []byte(",\n    ")
-}
-
-// eolOf returns the line ending of a text.
-func eolOf(text []byte) string {
-	if at := bytes.IndexByte(text, '\n'); at > 0 && text[at-1] == '\r' {
-		return "\r\n"
-	}
-	return "\n"
 }
 
 // canBeRead reports whether a merged file has just the entries that it was made
@@ -378,11 +363,11 @@ func (m *merger) canBeRead(merged frame) bool {
 	var text []byte
 	var want [][]byte
 	for _, p := range merged {
-		if !p.slot.IsZero() {
-			p.text = m.textOf(p.slot)
-			want = append(want, p.text)
+		if p.IsSlot() {
+			p.Text = m.textOf(p.Slot)
+			want = append(want, p.Text)
 		}
-		text = append(text, p.text...)
+		text = append(text, p.Text...)
 	}
 	file, _ := parseAggregate(sourceFile{path: m.f.path, place: m.f.place, text: text})
 	return slices.EqualFunc(file.Entries(), want, func(e *layout.Entry, text []byte) bool { return sameText(e.Text, text) })
@@ -397,7 +382,7 @@ func (m *merger) textOf(slot record.Name) []byte {
 }
 
 func (m *merger) frameConflict(ctx context.Context) error {
-	encoded := m.disk.frame.encode()
+	encoded := record.Frame(m.disk.frame).Encode()
 	body, err := m.s.w.Store.Prepare(ctx, encoded)
 	if err != nil {
 		return err
@@ -417,21 +402,21 @@ func addSlots(f, other frame, separator []byte) frame {
 	for _, name := range f.slots() {
 		have[name] = true
 	}
-	behind := map[record.Name][]piece{} // what to add, by the slot before
+	behind := map[record.Name][]record.Piece{} // what to add, by the slot before
 	var before record.Name
 	for i, p := range other {
 		switch {
-		case p.slot.IsZero():
-		case have[p.slot]:
-			before = p.slot
+		case !p.IsSlot():
+		case have[p.Slot]:
+			before = p.Slot
 		case separator != nil && before.IsZero():
-			behind[before] = append(behind[before], p, piece{text: separator})
+			behind[before] = append(behind[before], p, record.Piece{Text: separator})
 		case separator != nil:
-			behind[before] = append(behind[before], piece{text: separator}, p)
+			behind[before] = append(behind[before], record.Piece{Text: separator}, p)
 		default:
 			behind[before] = append(behind[before], p)
-			if i+1 < len(other) {
-				behind[before] = append(behind[before], other[i+1].blank()...)
+			if i+1 < len(other) && isBlank(other[i+1]) {
+				behind[before] = append(behind[before], other[i+1])
 			}
 		}
 	}
@@ -439,11 +424,11 @@ func addSlots(f, other frame, separator []byte) frame {
 }
 
 // weaveIn returns f with pieces behind its slots, or before all of them.
-func weaveIn(f frame, behind map[record.Name][]piece) frame {
+func weaveIn(f frame, behind map[record.Name][]record.Piece) frame {
 	var out frame
 	first := behind[record.Name{}]
 	for i, p := range f {
-		if !p.slot.IsZero() {
+		if p.IsSlot() {
 			out, first = append(out, first...), nil
 		}
 		out = append(out, p)
@@ -457,25 +442,20 @@ func weaveIn(f frame, behind map[record.Name][]piece) frame {
 // slotBefore returns the slot whose followers stand behind the i-th piece: the
 // piece itself, or the one before if the piece is the blank space after it.
 func slotBefore(f frame, i int) record.Name {
-	if !f[i].slot.IsZero() {
-		if i+1 < len(f) && len(f[i+1].blank()) > 0 {
+	if f[i].IsSlot() {
+		if i+1 < len(f) && isBlank(f[i+1]) {
 			return record.Name{}
 		}
-		return f[i].slot
+		return f[i].Slot
 	}
-	if i > 0 && len(f[i].blank()) > 0 {
-		return f[i-1].slot
+	if i > 0 && isBlank(f[i]) {
+		return f[i-1].Slot
 	}
 	return record.Name{}
 }
 
-// blank returns the piece if it is nothing but blank space.
-func (p piece) blank() []piece {
-	if p.slot.IsZero() && len(bytes.TrimSpace(p.text)) == 0 {
-		return []piece{p}
-	}
-	return nil
-}
+// isBlank reports whether a piece is nothing but blank space.
+func isBlank(p record.Piece) bool { return !p.IsSlot() && len(bytes.TrimSpace(p.Text)) == 0 }
 
 // sameText reports whether two texts of an entry differ at most in the newline
 // at their end, which an entry gets when another is appended to it.

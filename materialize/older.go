@@ -15,17 +15,14 @@ const olderVersions = 50
 
 // isOlder reports whether the bytes on disk are those of an earlier state of the
 // file: of what stands at its path, or of a thing whose place that took.
-func (s *syncer) isOlder(ctx context.Context, now storeState, disk diskFile) (older bool, err error) {
-	err = s.w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		p := newPast(tx)
+func (s *syncer) isOlder(ctx context.Context, now storeState, disk diskFile) (bool, error) {
+	return view(ctx, s.w.Store, func(tx *store.Tx) (bool, error) {
+		p := &past{tx, map[record.Name][]store.Event{}, map[record.Ref]store.Version{}, map[record.Ref]frame{}}
 		if now.seated.isFrame() {
-			older, err = p.hadAggregate(now.seated, disk)
-		} else {
-			older, err = p.hadWhole(now.seated, disk.digest)
+			return p.hadAggregate(now.seated, disk)
 		}
-		return err
+		return p.hadWhole(now.seated, disk.digest)
 	})
-	return older, err
 }
 
 // A past looks up what was current earlier. It reads each history and each
@@ -35,10 +32,6 @@ type past struct {
 	events   map[record.Name][]store.Event
 	versions map[record.Ref]store.Version
 	frames   map[record.Ref]frame
-}
-
-func newPast(tx *store.Tx) *past {
-	return &past{tx, map[record.Name][]store.Event{}, map[record.Ref]store.Version{}, map[record.Ref]frame{}}
 }
 
 func (p *past) history(name record.Name) ([]store.Event, error) {
@@ -155,21 +148,17 @@ func (p *past) size(name record.Name, position uint64) (size int64, err error) {
 	}
 	f, known := p.frames[v.Ref]
 	if !known {
-		body, err := textOf(p.tx, v)
-		if err != nil {
+		if f, err = frameOfBody(p.tx, v); err != nil {
 			return 0, err
-		}
-		if f, err = decodeFrame(name.Tree, body); err != nil {
-			return 0, fmt.Errorf("%w: %s: %w", store.ErrDamaged, name, err)
 		}
 		p.frames[v.Ref] = f
 	}
 	for _, piece := range f {
-		size += int64(len(piece.text))
-		if piece.slot.IsZero() {
+		size += int64(len(piece.Text))
+		if !piece.IsSlot() {
 			continue
 		}
-		e, err := p.at(piece.slot, position)
+		e, err := p.at(piece.Slot, position)
 		if err != nil {
 			return 0, err
 		}

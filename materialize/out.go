@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,9 +33,6 @@ type Selection struct {
 	AsOf time.Time // zero: now
 	At   uint64    // a position of the log in place of AsOf; 0: none
 }
-
-// isPast reports whether the selection is of an earlier position.
-func (s *Selection) isPast() bool { return s.At > 0 || !s.AsOf.IsZero() }
 
 // position returns the position of the log that the selection is of.
 func (s *Selection) position(tx *store.Tx) (uint64, error) {
@@ -142,18 +140,15 @@ func (w *Workspace) selectFiles(ctx context.Context, pick Selection) (*selector,
 	s := &selector{pick: pick, seats: map[string]laidAt{}}
 	step := s.step
 	if pick.Names != nil {
-		s.ask(pick.Names)
-		step = s.stepNamed
+		s.queue, s.asked, step = pick.Names, map[record.Name]bool{}, s.stepNamed
+		for _, name := range pick.Names {
+			s.asked[name] = true
+		}
 	}
-	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		s.position, err = pick.position(tx)
-		return err
-	})
+	var err error
+	s.position, err = view(ctx, w.Store, pick.position)
 	for more := true; more && err == nil; {
-		err = w.Store.View(ctx, func(tx *store.Tx) (err error) {
-			more, err = step(tx)
-			return err
-		})
+		more, err = view(ctx, w.Store, step)
 	}
 	return s, err
 }
@@ -210,33 +205,30 @@ func (s *selector) take(tx *store.Tx, n store.NamedRef) error {
 	if err != nil || v.Record.Path == "" {
 		return err
 	}
-	if n.Name.Kind == record.KindFrame {
-		picked, err := s.picksFrame(tx, v)
-		if err != nil || !picked {
-			return err
-		}
-	} else if !s.picks(tx, v, n.Name) {
-		return nil
+	picked := n.Name.Kind == record.KindFrame && !s.pick.picksEntries()
+	switch {
+	case picked: // the whole file
+	case n.Name.Kind == record.KindFrame:
+		_, picked, err = s.aggregate(tx, v)
+	default:
+		picked = s.picks(tx, v, n.Name)
+	}
+	if err != nil || !picked {
+		return err
 	}
 	return s.seat(laidFile{path: v.Record.Path, name: n.Name, ref: n.Ref}, v.Position)
-}
-
-// picksFrame reports whether any entry of an aggregate is picked.
-func (s *selector) picksFrame(tx *store.Tx, v store.Version) (bool, error) {
-	if !s.pick.picksEntries() {
-		return true, nil
-	}
-	_, picked, err := s.aggregate(tx, v)
-	return picked, err
 }
 
 // aggregate assembles an aggregate file of the entries that are picked.
 func (s *selector) aggregate(tx *store.Tx, v store.Version) (text []byte, picked bool, err error) {
 	at := func(name record.Name) (store.Version, error) { return tx.HeadAt(name, s.position) }
 	list := isList(layout.Recognize(v.Record.Path))
-	seated, err := seatThatIsLeft(tx, v, at, list)
+	seated, lost, err := seatBut(tx, v, at, func(name record.Name) (bool, error) { return wasDropped(tx, name) })
 	if err != nil {
 		return nil, false, err
+	}
+	if len(lost) > 0 {
+		seated.frame = seated.frame.without(func(slot record.Name) bool { return lost[slot] }, list)
 	}
 	if !s.pick.picksEntries() {
 		return seated.text(), true, nil
@@ -249,9 +241,9 @@ func (s *selector) aggregate(tx *store.Tx, v store.Version) (text []byte, picked
 	if list {
 		seated.frame = seated.frame.without(func(slot record.Name) bool { return left[slot] }, true)
 	} else {
-		seated.frame = slices.DeleteFunc(seated.frame, func(p piece) bool { return left[p.slot] })
+		seated.frame = slices.DeleteFunc(seated.frame, func(p record.Piece) bool { return left[p.Slot] })
 	}
-	return seated.text(), picked || s.isAsked(v.Record.Name) || slices.Contains(s.pick.Kinds, record.KindFrame), nil
+	return seated.text(), picked || s.asked[v.Record.Name] || slices.Contains(s.pick.Kinds, record.KindFrame), nil
 }
 
 // seat gives a place to the newest of the things that stood there, as long as
@@ -294,7 +286,7 @@ func (s *selector) files() ([]laidFile, *LayOutReport, error) {
 			report.Displaced = append(report.Displaced, name.String())
 		}
 	}
-	slices.SortFunc(files, func(a, b laidFile) int { return cmpString(a.path, b.path) })
+	slices.SortFunc(files, func(a, b laidFile) int { return strings.Compare(a.path, b.path) })
 	slices.Sort(report.Displaced)
 	for i := 1; i < len(files); i++ {
 		if files[i].path == files[i-1].path {
@@ -303,8 +295,6 @@ func (s *selector) files() ([]laidFile, *LayOutReport, error) {
 	}
 	return files, report, nil
 }
-
-func cmpString(a, b string) int { return bytes.Compare([]byte(a), []byte(b)) }
 
 // checkFolder refuses a folder that holds anything but the files to be written.
 // Whether their bytes are the same is seen when they are written.

@@ -3,55 +3,11 @@ package materialize
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"filebus/store"
 	"filebus/store/record"
 )
-
-// seatThatIsLeft reads the entries of a frame as of an earlier position, without
-// those whose texts were destroyed since.
-func seatThatIsLeft(tx *store.Tx, v store.Version, at func(record.Name) (store.Version, error), list bool) (*seated, error) {
-	s, err := seat(tx, v, at)
-	if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrDropped) {
-		return s, err
-	}
-	s = &seated{version: v, entries: map[record.Name]entryAt{}}
-	body, err := textOf(tx, v)
-	if err != nil {
-		return nil, err
-	}
-	whole, err := decodeFrame(v.Record.Name.Tree, body)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", store.ErrDamaged, v.Record.Name, err)
-	}
-	lost := map[record.Name]bool{}
-	for _, name := range whole.slots() {
-		if lost[name], err = s.takeEntry(tx, name, at); err != nil {
-			return nil, fmt.Errorf("entry of %s: %w", v.Record.Path, err)
-		}
-	}
-	s.frame = whole.without(func(slot record.Name) bool { return lost[slot] }, list)
-	return s, nil
-}
-
-// takeEntry reads one entry, and reports whether its text was destroyed.
-func (s *seated) takeEntry(tx *store.Tx, name record.Name, at func(record.Name) (store.Version, error)) (lost bool, err error) {
-	e, err := at(name)
-	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped) {
-		dropped, historyErr := wasDropped(tx, name)
-		if historyErr == nil && dropped {
-			return true, nil
-		}
-	}
-	if err != nil {
-		return false, err
-	}
-	text, err := textOf(tx, e)
-	s.entries[name] = entryAt{e, text}
-	return false, err
-}
 
 // wasDropped reports whether any version of a name was destroyed.
 func wasDropped(tx *store.Tx, name record.Name) (bool, error) {
@@ -69,7 +25,7 @@ func wasDropped(tx *store.Tx, name record.Name) (bool, error) {
 // any more, so only their trees and kinds are looked at.
 func (w *Workspace) missingAt(ctx context.Context, pick Selection, position uint64) ([]string, error) {
 	missing := []string{}
-	if !pick.isPast() {
+	if pick.At == 0 && pick.AsOf.IsZero() {
 		return missing, nil
 	}
 	if pick.Names != nil {

@@ -7,24 +7,10 @@ import (
 	"filebus/store/record"
 )
 
-// ask makes the selector look at some names alone.
-func (s *selector) ask(names []record.Name) {
-	s.queue, s.asked = names, make(map[record.Name]bool, len(names))
-	for _, name := range names {
-		s.asked[name] = true
-	}
-}
-
-// isAsked reports whether a name was asked for by itself.
-func (s *selector) isAsked(name record.Name) bool {
-	_, asked := s.asked[name]
-	return asked
-}
-
 // picks reports whether a record is picked that is a file, or an entry of the
 // file that of names.
 func (s *selector) picks(tx *store.Tx, v store.Version, of record.Name) bool {
-	if s.asked != nil && !s.isAsked(v.Record.Name) && !s.isAsked(of) {
+	if s.asked != nil && !s.asked[v.Record.Name] && !s.asked[of] {
 		return false
 	}
 	return s.pick.Picks(tx, v)

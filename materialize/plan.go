@@ -86,7 +86,7 @@ func stateOf(tx *store.Tx, f sourceFile, old *seated) (placeState, error) {
 	}
 	state := placeState{old: old, fresh: freeName(name, takenIn(tx))}
 	if old != nil && old.name().Kind == record.KindHandoff {
-		state.started = tx.Description(old.version.Ref).Attributes[attributeStarted]
+		state.started = tx.Description(old.version.Ref).Attributes[layout.AttributeStarted]
 	}
 	return state, nil
 }
@@ -127,16 +127,13 @@ func startsAnew(old *record.Record, oldStarted string, facts layout.Facts) bool 
 	if old.Name.Kind != record.KindHandoff || oldStarted == "" {
 		return false
 	}
-	started := facts.Attributes[attributeStarted]
+	started := facts.Attributes[layout.AttributeStarted]
 	switch old.Status {
 	case "", "in_progress", "pending":
 		return false
 	}
 	return started != "" && started != oldStarted
 }
-
-// attributeStarted is the time at which a journal says that its task began.
-const attributeStarted = "started"
 
 // freeName returns name, or name~2, name~3, ... if it is taken.
 func freeName(name record.Name, taken func(record.Name) bool) record.Name {
@@ -362,7 +359,7 @@ func (w *Workspace) planAggregate(ctx context.Context, f sourceFile, a *aggregat
 
 // planFrame adds the frame to the plan if it changed.
 func (w *Workspace) planFrame(ctx context.Context, f sourceFile, fr frame, old *seated, p *plan) error {
-	encoded := fr.encode()
+	encoded := record.Frame(fr).Encode()
 	expect := store.Absent()
 	if old != nil {
 		expect = store.Current(old.version.Ref)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -78,7 +77,7 @@ func (w *Workspace) Put(ctx context.Context, r PutRequest) (*PutResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := w.prepareText(ctx, r.Text)
+	text, err := prepareStream(ctx, w.Store, r.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -103,26 +102,22 @@ func (w *Workspace) seatFor(kind record.Kind, id string) (record.Name, string, e
 	if err != nil {
 		return name, "", err
 	}
-	p, err := w.Settings.Profile.Path(kind, id)
+	p, err := w.RecordPath(kind, id)
 	if err != nil {
 		return name, "", err
 	}
-	p = recordPath(p)
 	if place := w.recognise(p); kind == record.KindNote && place.Kind != record.KindNote {
-		return name, "", notOfNotes(p, record.Name{Kind: place.Kind, ID: place.ID})
+		if place.Kind == record.KindFrame {
+			return name, "", record.Conflict.Errorf("%s is a file of entries, not a note: put them one by one", p)
+		}
+		there := record.Name{Kind: place.Kind, ID: place.ID}
+		return name, "", record.Conflict.Errorf("%s is the place of %s, not of a note", p, there)
 	}
-	if kind == record.KindResult && slices.ContainsFunc(strings.Split(p, "/"), isLongName) {
+	isLong := func(segment string) bool { return len(segment) > maxName }
+	if kind == record.KindResult && slices.ContainsFunc(strings.Split(p, "/"), isLong) {
 		return name, "", fmt.Errorf("the id of a result becomes the names of its folder and file, which have at most %d bytes", maxName)
 	}
 	return name, p, checkWritable(p)
-}
-
-// notOfNotes says that a note was to be put where a layout has its file.
-func notOfNotes(path string, there record.Name) error {
-	if there.Kind == record.KindFrame {
-		return record.Conflict.Errorf("%s is a file of entries, not a note: put them one by one", path)
-	}
-	return record.Conflict.Errorf("%s is the place of %s, not of a note", path, there)
 }
 
 // ErrProtected says that a path leads into the folder of git or of the store,
@@ -163,28 +158,23 @@ func (w *Workspace) entrySeat(ctx context.Context, kind record.Kind, id string) 
 // PathOf returns the file, absolute, that a name of the own tree has or would
 // have.
 func (w *Workspace) PathOf(name record.Name) (string, error) {
-	p, err := w.Settings.Profile.Path(name.Kind, name.ID)
+	p, err := w.RecordPath(name.Kind, name.ID)
 	if err != nil {
 		return "", err
 	}
-	return w.FilePath(recordPath(p)), nil
+	return w.FilePath(p), nil
 }
 
 // A preparedText is a text that was read, hashed and compressed, ready to be put
 // under any name.
 type preparedText struct {
-	sample sample
-	body   store.Body
-}
-
-func (w *Workspace) prepareText(ctx context.Context, text io.Reader) (preparedText, error) {
-	sample, body, err := prepareStream(ctx, w.Store, text)
-	return preparedText{sample, body}, err
+	sample
+	body store.Body
 }
 
 // store puts a record that is a whole file.
 func (w *Workspace) store(ctx context.Context, r PutRequest, text preparedText, name record.Name, p string) (*PutResult, error) {
-	file, _ := w.recognise(p).Parse(p, text.sample.text) // what departs from the layout is stored all the same
+	file, _ := w.recognise(p).Parse(p, text.text) // what departs from the layout is stored all the same
 	facts := r.Facts
 	if entries := file.Entries(); len(entries) == 1 {
 		facts = facts.Or(entries[0].Facts)
@@ -227,11 +217,6 @@ func checkNew(tx *store.Tx, field store.Field, id string) error {
 	return nil
 }
 
-// refresh writes what the store has at a path, under the mirror lock.
-func (w *Workspace) refresh(ctx context.Context, p string) error {
-	return w.withMirror(ctx, w.Root, func(m *mirror) error { return m.syncer().putOut(ctx, p) })
-}
-
 func (m *mirror) syncer() *syncer {
 	return &syncer{mirror: m, opts: SyncOptions{Announced: true}, report: &SyncReport{}, start: time.Now()}
 }
@@ -244,13 +229,10 @@ func (s *syncer) takeIn(ctx context.Context, p string) error {
 	s.opts.CaptureOnly = true
 	done, err := s.settle(ctx, p)
 	s.opts.CaptureOnly = false
-	switch {
-	case isBusy(err):
+	if isBusy(err) {
 		return fmt.Errorf("taking in %s: %w; try again", p, err)
-	case err == nil && done.Action == ActionConflict:
-		err = fmt.Errorf("%s: %w: %s; see filebus conflicts", p, store.ErrConflict, done.Detail)
 	}
-	return errors.Join(err, s.memory.save(s.dir))
+	return errors.Join(conflictOr(p, done, err), s.memory.save(s.dir))
 }
 
 // putOut writes what the store has at a path, also over a file that was rolled
@@ -258,11 +240,16 @@ func (s *syncer) takeIn(ctx context.Context, p string) error {
 func (s *syncer) putOut(ctx context.Context, p string) error {
 	s.opts.Repair = true
 	done, err := s.settle(ctx, p)
-	switch {
-	case isBusy(err):
+	if isBusy(err) {
 		return fmt.Errorf("writing %s: %w; the store has the change, and filebus sync writes it", p, err)
-	case err == nil && done.Action == ActionConflict:
-		return fmt.Errorf("%s: %w: %s; see filebus conflicts", p, store.ErrConflict, done.Detail)
+	}
+	return conflictOr(p, done, err)
+}
+
+// conflictOr returns err, or the error of a file that is in conflict.
+func conflictOr(p string, done SyncedFile, err error) error {
+	if err == nil && done.Action == ActionConflict {
+		err = fmt.Errorf("%s: %w: %s; see filebus conflicts", p, store.ErrConflict, done.Detail)
 	}
 	return err
 }
@@ -362,11 +349,7 @@ func (w *Workspace) editAggregate(ctx context.Context, p string, source record.S
 }
 
 func (w *Workspace) tryEdit(ctx context.Context, p string, source record.Source, change edit) error {
-	var now *seated
-	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		now, err = seatedAt(tx, "", p)
-		return err
-	})
+	now, err := view(ctx, w.Store, func(tx *store.Tx) (*seated, error) { return seatedAt(tx, "", p) })
 	if err != nil {
 		return err
 	}
@@ -385,19 +368,13 @@ func setEntry(name record.Name, entry *layout.Entry, expect store.Expect) edit {
 		if expect != (store.Expect{}) {
 			f.expect = map[record.Name]store.Expect{name: expect}
 		}
-		if now != nil {
-			if old, found := now.entries[name]; found {
-				edited := *now
-				edited.entries = maps.Clone(now.entries)
-				edited.entries[name] = entryAt{old.version, endLike(entry.Text, old.text)}
-				f.text, f.edited = edited.text(), &edited
-				return nil
-			}
-			f.text = now.text()
+		e := newEntries(f.path, now)
+		e.added = []layout.Entry{*entry}
+		if now != nil && slices.Contains(now.frame.slots(), name) {
+			e.Set(name, entry.Text)
+			e.added = nil
 		}
-		file, _ := f.place.Parse(f.path, f.text) // its problems were reported when it was captured
-		f.text = f.place.Layout.(layout.Aggregate).Insert(file, *entry).Append(nil)
-		return nil
+		return e.apply(f)
 	}
 }
 
@@ -405,20 +382,9 @@ func setEntry(name record.Name, entry *layout.Entry, expect store.Expect) edit {
 // has one: something may follow.
 func endLike(text, old []byte) []byte {
 	if bytes.HasSuffix(old, []byte("\n")) && !bytes.HasSuffix(text, []byte("\n")) {
-		return slices.Concat(text, []byte(eolOf(old)))
+		return slices.Concat(text, []byte(layout.LineEnding(old)))
 	}
 	return text
-}
-
-// dropEntry returns the edit that takes an entry away.
-func dropEntry(name record.Name) edit {
-	return func(f *sourceFile, now *seated) error {
-		if now == nil || !slices.Contains(now.frame.slots(), name) {
-			return fmt.Errorf("%s: %w", name, store.ErrNotFound)
-		}
-		f.text = now.assemble(now.frame.without(func(slot record.Name) bool { return slot == name }, isList(f.place)))
-		return nil
-	}
 }
 
 // The alphabet of made ids: digits and letters in the order of their bytes,
@@ -453,12 +419,12 @@ func (w *Workspace) RemoveVersion(ctx context.Context, name record.Name, expect 
 	if name.Kind == record.KindFrame {
 		return fmt.Errorf("%s is the frame of a file: remove its entries, or delete the file", name)
 	}
-	var head store.Version
-	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		if head, err = tx.Head(name); err == nil {
+	head, err := view(ctx, w.Store, func(tx *store.Tx) (store.Version, error) {
+		head, err := tx.Head(name)
+		if err == nil {
 			err = tx.Meets(name, expect)
 		}
-		return err
+		return head, err
 	})
 	if err != nil {
 		return err
@@ -472,7 +438,14 @@ func (w *Workspace) RemoveVersion(ctx context.Context, name record.Name, expect 
 	case name.Tree != "" || head.Record.Path == "":
 		return retire()
 	case name.Kind.IsEntry():
-		return w.editAggregate(ctx, head.Record.Path, record.SourcePut, dropEntry(name))
+		return w.editAggregate(ctx, head.Record.Path, record.SourcePut, func(f *sourceFile, now *seated) error {
+			if now == nil || !slices.Contains(now.frame.slots(), name) {
+				return fmt.Errorf("%s: %w", name, store.ErrNotFound)
+			}
+			e := newEntries(f.path, now)
+			e.Remove(name)
+			return e.apply(f)
+		})
 	}
 	return w.withMirror(ctx, w.Root, func(m *mirror) error { return m.removeWhole(ctx, head.Record, retire) })
 }
@@ -529,23 +502,18 @@ func (w *Workspace) Restore(ctx context.Context, name record.Name) (*PutResult, 
 }
 
 func (w *Workspace) restoreFile(ctx context.Context, last store.Version) error {
-	content, description, err := w.contentOf(ctx, last)
+	draft, err := w.again(ctx, last)
 	if err != nil {
 		return err
 	}
-	body, err := w.prepareAgain(ctx, content)
-	if err != nil {
+	draft.Record.Source, draft.Expect = record.SourcePut, store.Absent()
+	if _, err := w.Store.Put(ctx, draft); err != nil {
 		return err
 	}
-	r := *last.Record
-	r.Source = record.SourcePut
-	if _, err := w.Store.Put(ctx, store.Draft{Record: r, Body: body, Description: description, Expect: store.Absent()}); err != nil {
-		return err
-	}
-	if r.Name.Tree != "" || r.Path == "" {
+	if last.Record.Name.Tree != "" || last.Record.Path == "" {
 		return nil
 	}
-	return w.refresh(ctx, r.Path)
+	return w.withMirror(ctx, w.Root, func(m *mirror) error { return m.syncer().putOut(ctx, last.Record.Path) })
 }
 
 func (w *Workspace) contentOf(ctx context.Context, v store.Version) (content store.Content, d record.Description, err error) {
@@ -557,40 +525,35 @@ func (w *Workspace) contentOf(ctx context.Context, v store.Version) (content sto
 	return content, d, err
 }
 
-// prepareAgain prepares a stored body for another put.
-func (w *Workspace) prepareAgain(ctx context.Context, content store.Content) (store.Body, error) {
+// again returns a draft of a version, its body prepared for another put.
+func (w *Workspace) again(ctx context.Context, v store.Version) (store.Draft, error) {
+	content, description, err := w.contentOf(ctx, v)
+	if err != nil {
+		return store.Draft{}, err
+	}
 	r, err := content.Open()
 	if err != nil {
-		return store.Body{}, err
+		return store.Draft{}, err
 	}
 	body, err := w.Store.PrepareReader(ctx, r)
-	return body, errors.Join(err, r.Close())
+	return store.Draft{Record: *v.Record, Body: body, Description: description}, errors.Join(err, r.Close())
 }
 
 // Tag adds and removes tags of a name: a new version with the same body.
 func (w *Workspace) Tag(ctx context.Context, name record.Name, add, remove []string) (*PutResult, error) {
 	add, remove = record.NormalizeTags(add), record.NormalizeTags(remove)
-	var head store.Version
-	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		head, err = tx.Head(name)
-		return err
-	})
+	head, err := view(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
 	if err != nil {
 		return nil, err
 	}
-	content, description, err := w.contentOf(ctx, head)
+	draft, err := w.again(ctx, head)
 	if err != nil {
 		return nil, err
 	}
-	body, err := w.prepareAgain(ctx, content)
-	if err != nil {
-		return nil, err
-	}
-	r := *head.Record
-	r.Source = record.SourcePut
+	r := &draft.Record
+	r.Source, draft.Expect = record.SourcePut, store.Current(head.Ref)
 	r.Tags = record.NormalizeTags(append(slices.Clone(r.Tags), add...))
 	r.Tags = slices.DeleteFunc(r.Tags, func(tag string) bool { return slices.Contains(remove, tag) })
-	draft := store.Draft{Record: r, Body: body, Description: description, Expect: store.Current(head.Ref)}
 	if _, err := w.Store.Put(ctx, draft); err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 // putResult stores a result. Its path is its own, so no lock is needed to write
 // the file: it either is not there yet or holds the same bytes.
 func (w *Workspace) putResult(ctx context.Context, r PutRequest) (*PutResult, error) {
-	text, err := w.prepareText(ctx, r.Text)
+	text, err := prepareStream(ctx, w.Store, r.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +135,6 @@ func (w *Workspace) enforce(ctx context.Context, p string) error {
 
 // maxName is the longest name of a file, in bytes, that most disks take.
 const maxName = 255
-
-func isLongName(segment string) bool { return len(segment) > maxName }
 
 // MayPut reports what would keep a result from getting its file, before there is
 // anything to store: an id that no file can have, or an outside root that is

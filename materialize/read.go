@@ -38,9 +38,8 @@ func (f *sourceFile) read(ctx context.Context, s *store.Store, file string, size
 	if f.place.Kind == record.KindFrame {
 		limit = aggregateLimit
 	}
-	var text sample
-	text, f.body, err = readStable(ctx, s, file, limit)
-	f.text, f.words = text.text, text.words
+	read, err := readStable(ctx, s, file, limit)
+	f.text, f.words, f.body = read.text, read.words, read.body
 	return err
 }
 
@@ -63,53 +62,48 @@ func (f *sourceFile) digest() record.Digest {
 // readStable reads a regular file and makes sure that it did not change
 // meanwhile. Of a file over limit bytes it returns the beginning and a prepared
 // body, else the whole text and no body.
-func readStable(ctx context.Context, s *store.Store, path string, limit int64) (text sample, body store.Body, err error) {
+func readStable(ctx context.Context, s *store.Store, path string, limit int64) (text preparedText, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return text, body, err
+		return text, err
 	}
 	defer func() { _ = f.Close() }() // only read
 	before, err := f.Stat()
 	if err != nil {
-		return text, body, err
+		return text, err
 	}
 	if !before.Mode().IsRegular() {
-		return text, body, errors.New("it is " + typeName(before.Mode()))
+		return text, errors.New("it is " + typeName(before.Mode()))
 	}
 	var whole []byte
 	if before.Size() <= limit {
-		whole, err = readAll(io.LimitReader(f, limit+1), before.Size())
-		text = sampleOf(whole)
+		all := bytes.NewBuffer(make([]byte, 0, before.Size()+bytes.MinRead))
+		_, err = all.ReadFrom(io.LimitReader(f, limit+1))
+		whole = all.Bytes()
+		text.sample = sampleOf(whole)
 	} else {
-		text, body, err = prepareStream(ctx, s, f)
+		text, err = prepareStream(ctx, s, f)
 	}
 	if err != nil {
-		return text, body, err
+		return text, err
 	}
 	after, err := f.Stat()
-	size := max(int64(len(whole)), body.Size)
+	size := max(int64(len(whole)), text.body.Size)
 	if err != nil || after.Size() != size || !after.ModTime().Equal(before.ModTime()) {
-		return text, body, errors.Join(err, errChanged, body.Discard())
+		return text, errors.Join(err, errChanged, text.body.Discard())
 	}
-	return text, body, nil
+	return text, nil
 }
 
 // prepareStream prepares a body of any size in flat memory and keeps its
 // beginning.
-func prepareStream(ctx context.Context, s *store.Store, r io.Reader) (sample, store.Body, error) {
+func prepareStream(ctx context.Context, s *store.Store, r io.Reader) (preparedText, error) {
 	head := &headWriter{limit: DescribeLimit}
 	body, err := s.PrepareReader(ctx, io.TeeReader(r, head))
 	if body.Size == int64(len(head.text)) {
-		return sampleOf(head.text), body, err
+		return preparedText{sampleOf(head.text), body}, err
 	}
-	return sample{head.text, head.words}, body, err
-}
-
-// readAll reads r to its end, of which size bytes are expected.
-func readAll(r io.Reader, size int64) ([]byte, error) {
-	text := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-	_, err := text.ReadFrom(r)
-	return text.Bytes(), err
+	return preparedText{sample{head.text, head.words}, body}, err
 }
 
 // A headWriter keeps the first limit bytes of what is written to it and counts

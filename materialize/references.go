@@ -47,13 +47,6 @@ type versionOf struct {
 	size int64
 }
 
-func newReferences(wanted func(record.Name) bool) *references {
-	return &references{
-		wanted: wanted, names: map[record.Name]*candidate{},
-		byRef: map[record.Ref][]record.Name{}, byText: map[string][]record.Name{},
-	}
-}
-
 // read takes in log entries up to a position, or until a slice of time is over.
 // It calls put with the name of each record that is still stored.
 func (r *references) read(tx *store.Tx, to uint64, put func(record.Name)) error {

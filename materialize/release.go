@@ -132,7 +132,10 @@ func (r *releaser) read(ctx context.Context) error {
 		}
 		wanted = func(name record.Name) bool { return name.Tree == "" && name.Kind == keep.Kind }
 	}
-	r.refs = newReferences(wanted)
+	r.refs = &references{
+		wanted: wanted, names: map[record.Name]*candidate{},
+		byRef: map[record.Ref][]record.Name{}, byText: map[string][]record.Name{},
+	}
 	for {
 		var end uint64
 		err := r.w.Store.View(ctx, func(tx *store.Tx) error {

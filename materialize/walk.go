@@ -41,11 +41,6 @@ type walk struct {
 	unlooked int       // folders that the deadline left no time for, with all below
 }
 
-// leftOut reports whether a folder is never walked into.
-func leftOut(name string) bool {
-	return name == ".git" || name == "node_modules" || name == StoreFolder
-}
-
 // walkTree lists the regular files below root, in the order of their paths.
 func walkTree(ctx context.Context, root string) (*walk, error) {
 	info, err := os.Stat(root)
@@ -64,19 +59,7 @@ func (w *walk) folder(ctx context.Context, dir string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	for _, e := range w.read(dir) {
-		name := path.Join(dir, e.Name())
-		switch {
-		case e.IsDir() && leftOut(e.Name()), e.Name() == ".git":
-		case e.IsDir():
-			if err := w.folder(ctx, name); err != nil {
-				return err
-			}
-		default:
-			w.file(name, e)
-		}
-	}
-	return nil
+	return w.read(dir, func(name string) error { return w.folder(ctx, name) })
 }
 
 // levels lists what is below folders until the deadline, level by level: what
@@ -92,16 +75,7 @@ func (w *walk) levels(ctx context.Context, dirs []string) error {
 		}
 		dir := dirs[0]
 		dirs = dirs[1:]
-		for _, e := range w.read(dir) {
-			name := path.Join(dir, e.Name())
-			switch {
-			case e.IsDir() && leftOut(e.Name()), e.Name() == ".git":
-			case e.IsDir():
-				dirs = append(dirs, name)
-			default:
-				w.file(name, e)
-			}
-		}
+		_ = w.read(dir, func(name string) error { dirs = append(dirs, name); return nil }) // which never fails
 	}
 	return nil
 }
@@ -119,15 +93,28 @@ func (w *walk) list(ctx context.Context, dirs []string) error {
 	return nil
 }
 
-// read returns the entries of a folder; one that cannot be read is noted.
-func (w *walk) read(dir string) []fs.DirEntry {
+// read takes in the files of a folder and calls below with the folders in it; one
+// that cannot be read is noted.
+func (w *walk) read(dir string, below func(name string) error) error {
 	entries, err := os.ReadDir(filepath.Join(w.root, filepath.FromSlash(dir)))
 	if err != nil {
 		w.skip(dir, reason(err))
 		w.blind = append(w.blind, dir)
 		return nil
 	}
-	return entries
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		switch {
+		case e.Name() == ".git", e.IsDir() && (e.Name() == "node_modules" || e.Name() == StoreFolder): // never walked into
+		case !e.IsDir():
+			w.file(name, e)
+		default:
+			if err := below(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (w *walk) file(name string, e fs.DirEntry) {

@@ -183,7 +183,7 @@ func (q *Queue) Problems(ctx context.Context) ([]*layout.SyntaxError, error) {
 		}
 		_, errs := layout.IssueQueue{}.Parse(p, text)
 		for _, problem := range errs {
-			if value := (*layout.ValueError)(nil); !errors.As(problem, &value) {
+			if !errors.Is(problem, layout.ErrValue) {
 				problems = append(problems, problem)
 			}
 		}

@@ -165,23 +165,17 @@ func (c *fileCutter) claim(id, title string, line int) (string, bool) {
 		}
 	}
 	if first, taken := c.used[id]; taken {
-		c.errs = append(c.errs, &SyntaxError{c.file.Path, line, &RepeatedIDError{id, first}})
+		again := record.Failed.Errorf("entry id %s is used again (first at line %d)", id, first)
+		c.errorf(line, "%w", again.Because(ErrRepeatedID, id, strconv.Itoa(first)))
 		return "", false
 	}
 	c.used[id] = line
 	return id, true
 }
 
-// A RepeatedIDError says that an entry has the id of one before it. It stays
-// literal text.
-type RepeatedIDError struct {
-	ID    string
-	First int // the line of the entry that has the id
-}
-
-func (e *RepeatedIDError) Error() string {
-	return fmt.Sprintf("entry id %s is used again (first at line %d)", e.ID, e.First)
-}
+// ErrRepeatedID says that an entry has the id of one before it, and names the id and
+// the line of that one. The entry stays literal text.
+const ErrRepeatedID record.Reason = "an id is used again"
 
 // madeID returns the first of path#slug, path#slug-2, ... that is free. The next
 // number is remembered, so that a file of equal titles takes linear time.
@@ -249,7 +243,7 @@ func (h headingFormat) insert(f File, e Entry) File {
 // insertAt puts e at an offset in text, the bytes of f, with one blank line on
 // either side, and intro before it.
 func (h headingFormat) insertAt(f File, text []byte, at int, intro string, e Entry) File {
-	eol := lineEnding(text)
+	eol := LineEnding(text)
 	if isBlankText(text) {
 		intro = "# " + h.title + "\n\n" + intro
 	}

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"encoding/json"
 	"strings"
 
 	"filebus/store/record"
@@ -21,18 +22,12 @@ func jsonProblems(path string, text []byte) []*SyntaxError {
 	if !strings.HasSuffix(path, ".json") {
 		return nil
 	}
-	var value jsonValue
+	var value json.RawMessage
 	if problem := decodeJSON(text, &value); problem != nil {
 		return inFile(path, []*SyntaxError{problem})
 	}
 	return nil
 }
-
-// A jsonValue accepts any JSON and keeps none of it.
-type jsonValue struct{}
-
-// UnmarshalJSON accepts every value that is well-formed.
-func (jsonValue) UnmarshalJSON([]byte) error { return nil }
 
 // summaryEnd ends the names of files that say in short what is in another.
 const summaryEnd = ".summary.md"

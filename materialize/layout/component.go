@@ -61,9 +61,8 @@ func findContextTable(lines []scanLine) contextTable {
 // findHeader finds the table of the section. Other tables may stand before it.
 func (t *contextTable) findHeader(lines []scanLine) {
 	for i := t.section + 1; i+1 < t.next; i++ {
-		cells, ok := tableCells(lines[i])
-		delimiter, below := tableCells(lines[i+1])
-		if !ok || !below || !isTableDelimiter(delimiter) {
+		cells, found := tableHead(lines, i)
+		if !found {
 			continue
 		}
 		var columns []string
@@ -87,6 +86,17 @@ func tableCells(l scanLine) ([]scanCell, bool) {
 		return nil, false
 	}
 	return scanRow(l.text)
+}
+
+// tableHead returns the cells of the line at index i if it is the header of a table:
+// a delimiter row stands below it.
+func tableHead(lines []scanLine, i int) (head []scanCell, found bool) {
+	if i+1 >= len(lines) {
+		return nil, false
+	}
+	head, isRow := tableCells(lines[i])
+	below, isBelow := tableCells(lines[i+1])
+	return head, isRow && isBelow && isTableDelimiter(below)
 }
 
 // isTableLine reports whether a line goes on with a table.
@@ -139,7 +149,7 @@ func (ContextMap) Parse(path string, text []byte) (File, []*SyntaxError) {
 	for _, l := range lines[t.delimiter+1 : t.end] {
 		// A row with too many or too few cells is still a row; one without a
 		// component is no entry.
-		component, err := parseComponent(l.text, t.columns)
+		component, err := ParseComponent(l.text, t.columns)
 		if err != nil {
 			c.errorf(l.number, "%w", err)
 		}
@@ -171,15 +181,18 @@ func (ContextMap) Insert(f File, e Entry) File {
 		e.Kind = record.KindComponent
 	}
 	text := f.Append(nil)
-	eol := lineEnding(text)
+	eol := LineEnding(text)
 	lines := scanLines(text)
 	t := findContextTable(lines)
 	e.Text = []byte(strings.TrimRight(string(e.Text), " \t\r\n") + eol)
-	table := strings.ReplaceAll(componentHeader(), "\n", eol)
+	table := strings.ReplaceAll(string(appendWideHead(nil, ComponentColumns()...)), "\n", eol)
 	switch {
 	case t.header >= 0:
-		at := lines[t.end-1].end
-		return spliceEntry(f, at, missingEnding(text[:at], eol), e, "")
+		at, before := lines[t.end-1].end, ""
+		if !bytes.HasSuffix(text[:at], []byte("\n")) {
+			before = eol
+		}
+		return spliceEntry(f, at, before, e, "")
 	case t.section < 0:
 		intro := "## Context Map" + eol + eol
 		if isBlankText(text) {
@@ -194,49 +207,19 @@ func (ContextMap) Insert(f File, e Entry) File {
 	return spliceEntry(f, at, blankBefore(text[:at], eol)+table, e, after)
 }
 
-// missingEnding returns the line ending that text lacks at its end.
-func missingEnding(text []byte, eol string) string {
-	if bytes.HasSuffix(text, []byte("\n")) {
-		return ""
-	}
-	return eol
-}
-
-// componentHeader returns the header and delimiter of the table filebus writes.
-func componentHeader() string {
-	var header, delimiter strings.Builder
-	for _, column := range ComponentColumns() {
-		header.WriteString("| " + column + " ")
-		delimiter.WriteString("|" + strings.Repeat("-", len(column)+2))
-	}
-	return header.String() + "|\n" + delimiter.String() + "|\n"
-}
-
 // ParseComponent reads a row of a context map whose table has the columns
 // given. A row that does not fit them is reported beside what it gives.
 func ParseComponent(row []byte, columns []string) (Component, error) {
-	return parseComponent(bytes.TrimRight(row, "\r\n"), columns)
-}
-
-// parseComponent is ParseComponent for a row without its line ending.
-func parseComponent(row []byte, columns []string) (Component, error) {
-	cells, ok := scanRow(row)
+	cells, ok := scanRow(bytes.TrimRight(row, "\r\n"))
 	if !ok {
 		return Component{}, errors.New("line is not a table row")
 	}
 	var component Component
 	for i, c := range cells[:min(len(cells), len(columns))] {
 		value := unescapeCell(c.text)
-		switch componentKey(columns[i]) {
-		case "component":
-			component.Name = value
-		case "modified":
-			component.Modified = value
-		case "location":
-			component.Location = value
-		case "notes":
-			component.Notes = value
-		default:
+		if to := component.field(columns[i]); to != nil {
+			*to = value
+		} else {
 			component.Extra = append(component.Extra, ExtraField{columns[i], value})
 		}
 	}
@@ -247,6 +230,21 @@ func parseComponent(row []byte, columns []string) (Component, error) {
 		return component, fmt.Errorf("table row has %s, its header %d", countOf(len(cells), "cell"), len(columns))
 	}
 	return component, nil
+}
+
+// field returns the field that a column holds, nil for a further one.
+func (c *Component) field(column string) *string {
+	switch componentKey(column) {
+	case "component":
+		return &c.Name
+	case "modified":
+		return &c.Modified
+	case "location":
+		return &c.Location
+	case "notes":
+		return &c.Notes
+	}
+	return nil
 }
 
 // Facts returns what a row says about its component.
@@ -263,27 +261,17 @@ func (c Component) Facts() Facts {
 // AppendComponent appends the row of a component to dst, for a table with the
 // columns given. Values for other columns are left out.
 func AppendComponent(dst []byte, c Component, columns []string) []byte {
+	var cells []string
 	for _, column := range columns {
-		dst = append(dst, '|')
-		if value := escapeCell(c.value(column)); value != "" {
-			dst = append(append(dst, ' '), value...)
-		}
-		dst = append(dst, ' ')
+		cells = append(cells, c.value(column))
 	}
-	return append(dst, "|\n"...)
+	return appendTightRow(dst, cells...)
 }
 
 // value returns what a row holds in a column.
 func (c Component) value(column string) string {
-	switch componentKey(column) {
-	case "component":
-		return c.Name
-	case "modified":
-		return c.Modified
-	case "location":
-		return c.Location
-	case "notes":
-		return c.Notes
+	if from := c.field(column); from != nil {
+		return *from
 	}
 	for _, f := range c.Extra {
 		if f.Name == column {

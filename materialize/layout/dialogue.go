@@ -19,7 +19,7 @@ func (Dialogues) Parse(path string, text []byte) (File, []*SyntaxError) {
 	var f Facts
 	if strings.HasSuffix(path, ".md") {
 		if head, found := ParseDialogueHead(text); found {
-			f.Title = clipLine(collapseSpace(head.Title), 120)
+			f.Title = Clip(collapseSpace(head.Title), 120)
 			f.Status = word(head.Status)
 			f.setFact(record.AttributeCreated, head.Date)
 		}

@@ -174,11 +174,3 @@ func CheckSeal(text []byte) (sealed, intact bool) {
 	}
 	return true, shortDigest(text[:m[0]]) == string(text[m[2]:m[3]])
 }
-
-// cutSeal returns a document without its last line.
-func cutSeal(text []byte) []byte {
-	if m := sealLine().FindIndex(text); m != nil {
-		return text[:m[0]+1]
-	}
-	return text
-}

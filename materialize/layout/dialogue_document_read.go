@@ -17,7 +17,12 @@ import (
 // not have are left out. What is not understood is kept: as a section, or as the
 // text before the first section, round or turn. A text without a title is none.
 func ParseDialogueDocument(text []byte) (d DialogueDocument, found bool) {
-	r := newDocumentReader(text)
+	if m := sealLine().FindIndex(text); m != nil {
+		text = text[:m[0]+1]
+	}
+	blocks, rest := findBlocks(text)
+	r := &documentReader{text: text, rest: rest, blocks: blocks, lines: scanLines(rest)}
+	r.findTurns()
 	heads := r.headings()
 	first := slices.IndexFunc(heads, func(h docHeading) bool { return h.level == 1 })
 	if first < 0 {
@@ -50,15 +55,6 @@ type docHeading struct {
 	level int
 	title string
 	line  int // its index
-}
-
-func newDocumentReader(text []byte) *documentReader {
-	text = cutSeal(text)
-	r := &documentReader{text: text}
-	r.blocks, r.rest = findBlocks(text)
-	r.lines = scanLines(r.rest)
-	r.findTurns()
-	return r
 }
 
 // findTurns finds the headings that a turn follows in the form of filebus.
@@ -120,7 +116,8 @@ func (r *documentReader) readHead(d *DialogueDocument, h docHeading, end int) {
 		l := r.lines[i]
 		if p, isProperty := headProperty(l); isProperty && !l.quiet {
 			d.Head.set(p)
-		} else if !isTableLine(l) || !isTableRule(l) {
+		} else if cells, isRow := scanRow(l.text); l.quiet || !isRow ||
+			!isTableDelimiter(cells) && strings.Trim(string(l.text), "| \t") != "" { // a table's line that says something
 			intro = append(intro, i)
 		}
 	}
@@ -143,13 +140,6 @@ func headProperty(l scanLine) (Property, bool) {
 	}
 	p := Property{singleSpaced(plainCell(cells[0].text)), singleSpaced(plainCell(cells[1].text))}
 	return p, p.Key != "" && p.Value != ""
-}
-
-// isTableRule reports whether a line of a table says nothing: the row below its
-// head, or a head without names.
-func isTableRule(l scanLine) bool {
-	cells, isRow := scanRow(l.text)
-	return isRow && (isTableDelimiter(cells) || strings.Trim(string(l.text), "| \t") == "")
 }
 
 // textOfLines returns the text of a block among some lines, else that of the lines
@@ -251,17 +241,13 @@ func docPart(title string) string {
 		{"Panel", titlePanel}, {titlePanel, titlePanel}, {"Scoreboard", titleScores}, {titleScores, titleScores},
 		{titlePerspectives, titlePerspectives}, {titleTensions, titleTensions},
 	} {
-		if rest, found := strings.CutPrefix(title, known.title); found && !startsWord(rest) {
+		rest, found := strings.CutPrefix(title, known.title)
+		c, _ := utf8.DecodeRuneInString(strings.TrimSpace(rest))
+		if found && (c == utf8.RuneError || refWord(string(c)) == "") { // no word goes on there
 			return known.part
 		}
 	}
 	return ""
-}
-
-// startsWord reports whether text goes on with a word, behind a space or not.
-func startsWord(text string) bool {
-	c, _ := utf8.DecodeRuneInString(strings.TrimSpace(text))
-	return c != utf8.RuneError && refWord(string(c)) != ""
 }
 
 func parsePanelTable(text []byte) []DocumentExpert {
@@ -471,7 +457,8 @@ func (r *documentReader) readTurn(t DocumentTurn, from, to int) DocumentTurn {
 	for _, b := range r.blocksIn(start, end) {
 		if agent, isTurn := b.turnOf(); isTurn {
 			t.Name, t.Text, t.Exact, t.Edited = agent, b.text, b.exact, !b.exact
-			t.TextLine = r.lineAt(b.at)
+			behind, _ := slices.BinarySearchFunc(r.lines, b.at, func(l scanLine, at int) int { return cmp.Compare(l.end, at+1) })
+			t.TextLine = 1 + behind
 			return t
 		}
 	}
@@ -482,12 +469,6 @@ func (r *documentReader) readTurn(t DocumentTurn, from, to int) DocumentTurn {
 	t.Text, skipped = trimDocText(string(r.text[start:end]))
 	t.TextLine = r.lines[from].number + skipped
 	return t
-}
-
-// lineAt returns the number of the line that an offset lies in.
-func (r *documentReader) lineAt(at int) int {
-	behind, _ := slices.BinarySearchFunc(r.lines, at, func(l scanLine, at int) int { return cmp.Compare(l.end, at+1) })
-	return 1 + behind
 }
 
 // noTurnLine is the line before the one that says why there is no turn.

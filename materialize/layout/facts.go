@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -49,7 +50,7 @@ func factText(value string, max int) string {
 	if strings.ContainsAny(value, "*_`~[]<>&\\\x00") { // it costs ten times the rest
 		value = plainInline([]byte(value))
 	}
-	return clipLine(singleSpaced(value), max)
+	return Clip(singleSpaced(value), max)
 }
 
 // factTask returns value when it is the id of a task, such as task-003: one
@@ -63,30 +64,25 @@ func factTask(value string) string {
 	return value
 }
 
-// factTags returns the items of a list such as "[a, b]" as tags.
-func factTags(items []string) []string {
-	var tags []string
+// factList returns the items of a list, each as clean makes it, that say something.
+func factList(items []string, clean func(string) string) []string {
+	var out []string
 	for _, item := range items {
-		if tag := factLine(item); tag != "" {
-			tags = append(tags, tag)
+		if item = clean(item); item != "" {
+			out = append(out, item)
 		}
 	}
-	return tags
+	return out
 }
 
 // factAttributes returns the attributes that are not empty, from names and values
 // in turn.
 func factAttributes(pairs ...string) map[string]string {
-	attributes := make(map[string]string)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			attributes[pairs[i]] = pairs[i+1]
-		}
+	var f Facts
+	for pair := range slices.Chunk(pairs, 2) {
+		f.setAttribute(pair[0], pair[1])
 	}
-	if len(attributes) == 0 {
-		return nil
-	}
-	return attributes
+	return f.Attributes
 }
 
 // addExtra takes what a field that a format does not define says about an entry.
@@ -97,7 +93,7 @@ func (f *Facts) addExtra(key, value string) {
 	case "agent", "reporter", "reported by":
 		f.Agent = factLine(value)
 	case "tags":
-		f.Tags = factTags(parseList(value))
+		f.Tags = factList(parseList(value), factLine)
 	case "created":
 		f.setAttribute(record.AttributeCreated, factLine(value))
 	}

@@ -140,11 +140,8 @@ func (s *fieldScanner) row(i int, cells []scanCell) {
 // isHeaderRow reports whether the row at line i is the header "Field | Value":
 // a delimiter follows, and it names no field of the format.
 func (s *fieldScanner) isHeaderRow(i int, cells []scanCell) bool {
-	if i+1 >= len(s.lines) || len(cells) > 0 && slices.Contains(s.rules.known, fieldKey(cells[0].text)) {
-		return false
-	}
-	next, ok := scanRow(s.lines[i+1].text)
-	return ok && isTableDelimiter(next)
+	_, found := tableHead(s.lines, i)
+	return found && (len(cells) == 0 || !slices.Contains(s.rules.known, fieldKey(cells[0].text)))
 }
 
 // add takes a bullet or label whose value begins on line i.
@@ -317,10 +314,7 @@ func cutIndent(text []byte) []byte {
 	if len(text) > 0 && text[0] == '\t' {
 		return text[1:]
 	}
-	if rest, ok := bytes.CutPrefix(text, []byte("  ")); ok {
-		return rest
-	}
-	return bytes.TrimPrefix(text, []byte(" "))
+	return bytes.TrimPrefix(bytes.TrimPrefix(text, []byte(" ")), []byte(" "))
 }
 
 // fieldValues are the values of an entry's fields, by key.

@@ -102,15 +102,6 @@ func (r fieldRules) appendBullet(dst []byte, name, value string) []byte {
 	return r.appendValue(append(append(append(dst, "- "...), name...), ':'), "  ", value)
 }
 
-// appendEntryRow appends a row of a table of fields.
-func appendEntryRow(dst []byte, name, value string) []byte {
-	dst = append(append(append(dst, "| "...), escapeCell(name)...), " |"...)
-	if value = escapeCell(value); value != "" {
-		dst = append(append(dst, ' '), value...)
-	}
-	return append(dst, " |\n"...)
-}
-
 // setField returns text, which is one entry, with another value for a field; a
 // field that is missing is added in the form of the others. All other bytes
 // stay. The value is written as the field stands: escaped in a row, indented
@@ -121,12 +112,10 @@ func (r fieldRules) setField(text []byte, name, value string) []byte {
 	if len(lines) == 0 {
 		return text
 	}
-	fields, _ := scanFields(lines, r)
-	i := slices.IndexFunc(fields, func(f entryField) bool { return f.key == fieldKey(name) })
-	if i < 0 {
-		return r.addField(text, lines, fields, name, value)
+	f, found := r.find(lines, name)
+	if !found {
+		return r.addField(text, lines, name, value)
 	}
-	f := fields[i]
 	if f.form == fieldRow { // a cell holds one line
 		return replaceCell(text, f.at, f.end, value)
 	}
@@ -159,12 +148,16 @@ func replaceCell(text []byte, at, end int, value string) []byte {
 
 // addField adds a field below the last row or bullet, or below the first label;
 // below the heading when the head of the entry has no fields.
-func (r fieldRules) addField(text []byte, lines []scanLine, fields []entryField, name, value string) []byte {
+func (r fieldRules) addField(text []byte, lines []scanLine, name, value string) []byte {
+	fields, _ := scanFields(lines, r)
 	if len(fields) == 0 || fields[0].form == fieldLabel && slices.Contains(r.blocks, fields[0].key) {
 		// Below a block's label a new field would be past the head, and not be read.
 		first := r.firstField(name, value)
-		if len(lines) > 1 && !r.standsOff(lines[1].text) {
-			first = append(first, '\n')
+		if len(lines) > 1 && len(bytes.TrimSpace(lines[1].text)) > 0 {
+			// Below a label, a label is no part of it.
+			if _, _, form, isField := r.cutName(lines[1].text, true); r.form != fieldLabel || !isField || form != fieldLabel {
+				first = append(first, '\n')
+			}
 		}
 		return insertLines(text, lines[0].end, first)
 	}
@@ -181,20 +174,13 @@ func (r fieldRules) addField(text []byte, lines []scanLine, fields []entryField,
 	var line []byte
 	switch model.form {
 	case fieldRow:
-		line = appendEntryRow(nil, name, value)
+		line = appendTightRow(nil, name, value)
 	case fieldBullet:
 		line = r.appendValue(r.bulletLike(lines[model.first].text[:model.lead], name), "  ", value)
 	default:
 		line = r.appendLabel(nil, name, value)
 	}
 	return insertLines(text, at, line)
-}
-
-// standsOff reports whether a line below the first field of an entry is no part
-// of it: blank, or, below a label, a label too.
-func (r fieldRules) standsOff(line []byte) bool {
-	_, _, form, isField := r.cutName(line, true)
-	return len(bytes.TrimSpace(line)) == 0 || r.form == fieldLabel && isField && form == fieldLabel
 }
 
 // bulletLike returns the beginning of a bullet for the field name, bold where
@@ -213,7 +199,7 @@ func (r fieldRules) bulletLike(lead []byte, name string) []byte {
 func (r fieldRules) firstField(name, value string) []byte {
 	switch r.form {
 	case fieldRow:
-		return appendEntryRow([]byte("\n| Field | Value |\n|-------|-------|\n"), name, value)
+		return appendTightRow(appendWideHead([]byte("\n"), "Field", "Value"), name, value)
 	case fieldBullet:
 		return r.appendBullet(nil, name, value)
 	}
@@ -225,7 +211,7 @@ func (r fieldRules) firstField(name, value string) []byte {
 func insertLines(text []byte, at int, lines []byte) []byte {
 	lines = withEnding(lines, text)
 	if at > 0 && text[at-1] != '\n' {
-		eol := lineEnding(text)
+		eol := LineEnding(text)
 		lines = append([]byte(eol), bytes.TrimSuffix(lines, []byte(eol))...)
 	}
 	return slices.Concat(text[:at], lines, text[at:])
@@ -233,5 +219,5 @@ func insertLines(text []byte, at int, lines []byte) []byte {
 
 // withEnding returns lines that end in LF with the line ending of text.
 func withEnding(lines, text []byte) []byte {
-	return bytes.ReplaceAll(lines, []byte("\n"), []byte(lineEnding(text)))
+	return bytes.ReplaceAll(lines, []byte("\n"), []byte(LineEnding(text)))
 }

@@ -59,7 +59,7 @@ func cutFrontMatter(text []byte) (block []byte, bodyStart int) {
 		} else if len(head) < len(text) {
 			break
 		}
-		if closesFrontMatter(line, mark) {
+		if end := string(bytes.TrimRight(line, " \t\r")); end == mark || mark == "---" && end == "..." {
 			block = head[start:at]
 			if !beginsWithField(block, mark) {
 				return nil, 0
@@ -69,12 +69,6 @@ func cutFrontMatter(text []byte) (block []byte, bodyStart int) {
 		at = after
 	}
 	return nil, 0
-}
-
-// closesFrontMatter reports whether line ends the block that mark began.
-func closesFrontMatter(line []byte, mark string) bool {
-	line = bytes.TrimRight(line, " \t\r")
-	return string(line) == mark || mark == "---" && string(line) == "..."
 }
 
 // beginsWithField reports whether the first line of a block that says anything

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -78,9 +79,7 @@ func (h *Handoff) Check() []string {
 // AppendHandoff appends the section of h in the form of a table, from its
 // heading to the last row.
 func AppendHandoff(dst []byte, h Handoff) []byte {
-	dst = append(dst, "## Handoff\n\n| Field | Value |\n|-------|-------|\n"...)
-	dst = appendHandoffRow(dst, "Outcome", h.Outcome)
-	dst = appendHandoffRow(dst, "Summary", h.Summary)
+	dst = appendWideHead(append(dst, "## Handoff\n\n"...), "Field", "Value")
 	var files, patterns, gotchas []string
 	for _, f := range h.Files {
 		files = append(files, f.Path)
@@ -91,23 +90,15 @@ func AppendHandoff(dst []byte, h Handoff) []byte {
 	for _, g := range h.Gotchas {
 		gotchas = append(gotchas, g.Issue)
 	}
-	dst = appendHandoffRow(dst, "Files Changed", joinFiles(files))
-	dst = appendHandoffRow(dst, "Blockers", joinCell(h.Blockers))
-	dst = appendHandoffRow(dst, "Patterns Discovered", joinCell(patterns))
-	dst = appendHandoffRow(dst, "Gotchas", joinCell(gotchas))
-	for _, p := range h.Extra {
-		dst = appendHandoffRow(dst, p.Key, p.Value)
+	rows := []Property{
+		{"Outcome", h.Outcome}, {"Summary", h.Summary}, {"Files Changed", joinFiles(files)},
+		{"Blockers", joinCell(h.Blockers)}, {"Patterns Discovered", joinCell(patterns)}, {"Gotchas", joinCell(gotchas)},
+	}
+	// Nothing is written as "None", as the document has it: every handoff has these rows.
+	for _, p := range append(rows, h.Extra...) {
+		dst = appendRow(dst, p.Key, cmp.Or(p.Value, "None"))
 	}
 	return dst
-}
-
-// appendHandoffRow appends a row of two cells. Nothing is written as "None", as
-// the document has it, so that every handoff has the same rows.
-func appendHandoffRow(dst []byte, key, value string) []byte {
-	if value == "" {
-		value = "None"
-	}
-	return fmt.Appendf(dst, "| %s | %s |\n", escapeCell(key), escapeCell(value))
 }
 
 // cellBreak separates the items of a cell that holds several.
@@ -231,7 +222,7 @@ func parseHandoffTable(text string, line int) (h Handoff, problems []*SyntaxErro
 		switch {
 		case l.quiet || !isRow || isTableDelimiter(cells):
 		case len(cells) < 2:
-			problems = append(problems, &SyntaxError{Line: line + l.number - 1, Err: fmt.Errorf("the handoff's row %q has no value", clipLine(strings.TrimSpace(string(l.text)), 60))})
+			problems = append(problems, &SyntaxError{Line: line + l.number - 1, Err: fmt.Errorf("the handoff's row %q has no value", Clip(strings.TrimSpace(string(l.text)), 60))})
 		default:
 			value := l.text[cells[1].start:cells[len(cells)-1].end] // keeps pipes that are not escaped
 			h.setRow(unescapeCell(cells[0].text), unescapeCell(string(value)))

@@ -2,7 +2,7 @@ package layout
 
 import (
 	"errors"
-	"fmt"
+	"filebus/store/record"
 	"slices"
 	"strings"
 )
@@ -35,14 +35,11 @@ type Issue struct {
 	Extra []ExtraField `json:"-"` // further rows, such as Assignee
 }
 
-// The values that an issue's status and priority can have; priorities in the
-// order of urgency.
-func issueStatuses() []string {
-	return []string{"pending", "accepted", "in_progress", "complete", "duplicate", "wont_fix"}
-}
-
-// issuePriorities returns the priorities, the most urgent first.
-func issuePriorities() []string { return []string{"critical", "high", "medium", "low"} }
+// The values that an issue's status and priority can have.
+const (
+	issueStatuses   = " pending accepted in_progress complete duplicate wont_fix "
+	issuePriorities = " critical high medium low "
+)
 
 // issueRules returns what counts as a field in an issue.
 func issueRules() fieldRules {
@@ -91,17 +88,15 @@ func parseIssue(lines []scanLine) (Issue, []*SyntaxError) {
 	return issue, append(errs, issue.check(lines[0].number)...)
 }
 
-// A ValueError says that a field of an entry is missing, or has a value that its
-// format does not know. The entry is one all the same.
-type ValueError struct{ text string }
-
-func (e *ValueError) Error() string { return e.text }
+// ErrValue says that a field of an entry is missing, or has a value that its format
+// does not know. The entry is one all the same.
+const ErrValue record.Reason = "a value is missing or unknown"
 
 // check reports the fields that an issue cannot be worked on without.
 func (i Issue) check(line int) []*SyntaxError {
 	var errs []*SyntaxError
 	report := func(format string, args ...any) {
-		errs = append(errs, &SyntaxError{Line: line, Err: &ValueError{fmt.Sprintf(format, args...)}})
+		errs = append(errs, &SyntaxError{Line: line, Err: record.Failed.Errorf(format, args...).Because(ErrValue)})
 	}
 	for _, f := range []ExtraField{
 		{"Status", i.Status}, {"Type", i.Type}, {"Priority", i.Priority}, {"Summary", i.Summary},
@@ -110,10 +105,10 @@ func (i Issue) check(line int) []*SyntaxError {
 			report("issue %s has no field %s", i.ID, f.Name)
 		}
 	}
-	if status := issueStatus(i.Status); status != "" && !slices.Contains(issueStatuses(), status) {
+	if status := issueStatus(i.Status); status != "" && !strings.Contains(issueStatuses, " "+status+" ") {
 		report("issue %s has the unknown status %q", i.ID, i.Status)
 	}
-	if priority := factWord(i.Priority); priority != "" && !slices.Contains(issuePriorities(), priority) {
+	if priority := factWord(i.Priority); priority != "" && !strings.Contains(issuePriorities, " "+priority+" ") {
 		report("issue %s has the unknown priority %q", i.ID, i.Priority)
 	}
 	return errs
@@ -161,7 +156,7 @@ func parseFiles(value string) []string {
 func AppendIssue(dst []byte, i Issue) []byte {
 	r := issueRules()
 	dst = appendHeading(dst, 3, i.ID, i.Title)
-	dst = append(dst, "\n| Field | Value |\n|-------|-------|\n"...)
+	dst = appendWideHead(append(dst, '\n'), "Field", "Value")
 	for _, f := range slices.Concat([]ExtraField{
 		{"Status", i.Status}, {"Source", i.Source}, {"Type", i.Type}, {"Priority", i.Priority},
 		{"Created", i.Created}, {"Loop", i.Loop}, {"Complexity", i.Complexity},
@@ -169,7 +164,7 @@ func AppendIssue(dst []byte, i Issue) []byte {
 		{"Duplicate Of", i.DuplicateOf},
 	}, i.Extra) {
 		if f.Value != "" {
-			dst = appendEntryRow(dst, f.Name, f.Value)
+			dst = appendTightRow(dst, f.Name, f.Value)
 		}
 	}
 	dst = r.appendLabel(append(dst, '\n'), "Summary", singleSpaced(i.Summary))

@@ -62,9 +62,6 @@ func (r fieldRules) setItems(text []byte, name string, items []string) []byte {
 // field. A field that the entry lacks changes nothing.
 func DropIssueField(text []byte, field string) []byte {
 	lines := scanLines(text)
-	if len(lines) == 0 {
-		return text
-	}
 	f, found := issueRules().find(lines, field)
 	if !found {
 		return text
@@ -83,15 +80,13 @@ func blankAt(lines []scanLine, i int) bool {
 
 // find returns the field of an entry that has a name.
 func (r fieldRules) find(lines []scanLine, name string) (f entryField, found bool) {
-	if len(lines) == 0 {
-		return entryField{}, false
-	}
 	fields, _ := scanFields(lines, r)
-	i := slices.IndexFunc(fields, func(f entryField) bool { return f.key == fieldKey(name) })
-	if i < 0 {
-		return entryField{}, false
+	for _, f := range fields {
+		if f.key == fieldKey(name) {
+			return f, true
+		}
 	}
-	return fields[i], true
+	return entryField{}, false
 }
 
 // has reports whether an entry has a field.

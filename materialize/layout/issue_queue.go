@@ -18,7 +18,9 @@ func (IssueQueue) format() headingFormat {
 		identify: func(lines []scanLine, i int) (id, title string, ok bool) {
 			_, heading := scanHeading(lines[i].text)
 			id, title = cutEntryID(heading)
-			return id, title, isIssueID(id) && lines[i].level >= 2 && lines[i].level <= maxEntryLevel
+			// The date and the number may have any length: ISSUE-001 occurs as well.
+			isID := strings.HasPrefix(id, "ISSUE-") && strings.ContainsAny(id, "0123456789")
+			return id, title, isID && lines[i].level >= 2 && lines[i].level <= maxEntryLevel
 		},
 		describe: func(lines []scanLine) (Facts, []*SyntaxError) {
 			issue, errs := parseIssue(lines)
@@ -64,19 +66,13 @@ func (i Issue) Facts() Facts {
 	return facts
 }
 
-// isIssueID reports whether id is the id of an issue. The date and the number
-// may have any length: ISSUE-001 occurs as well.
-func isIssueID(id string) bool {
-	return strings.HasPrefix(id, "ISSUE-") && strings.ContainsAny(id, "0123456789")
-}
-
 // cutEntryID cuts the text of a heading after the id that it begins with: a
 // word of letters, digits, ".", "_" and "-". Brackets, code and bold marks
 // around the id, and a colon or dash after it, are dropped.
 func cutEntryID(heading string) (id, title string) {
 	rest := strings.TrimLeft(heading, "[`*")
 	end := strings.IndexFunc(rest, func(r rune) bool {
-		return r > 0x7f || r != '.' && r != '_' && r != '-' && !isScanAlnum(byte(r))
+		return r > 0x7f || r != '.' && r != '_' && r != '-' && (r < '0' || r > '9') && !isASCIILetter(byte(r))
 	})
 	if end < 0 {
 		end = len(rest)
@@ -90,9 +86,4 @@ func cutEntryID(heading string) (id, title string) {
 		}
 	}
 	return id, title
-}
-
-// isScanAlnum reports whether c is an ASCII letter or digit.
-func isScanAlnum(c byte) bool {
-	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }

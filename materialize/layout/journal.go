@@ -39,7 +39,7 @@ func (Journals) Parse(path string, text []byte) (File, []*SyntaxError) {
 // facts returns what the journal says about its task. Agents add who and where
 // they are to the metadata under these names.
 func (j *Journal) facts() Facts {
-	f := Facts{Title: clipLine(collapseSpace(j.Task), 120), Status: NormalizeStatus(j.Status)}
+	f := Facts{Title: Clip(collapseSpace(j.Task), 120), Status: NormalizeStatus(j.Status)}
 	f.setFact(AttributeStarted, j.Started)
 	for _, p := range j.Extra {
 		switch fold(p.Key) {
@@ -171,7 +171,7 @@ func (j *Journal) readMetadata(body []byte, line int) (problems []*SyntaxError) 
 		case "status":
 			j.Status = p.Value
 			if NormalizeStatus(p.Value) == "" {
-				problems = append(problems, &SyntaxError{Line: line, Err: fmt.Errorf("unknown status %q", clipLine(p.Value, 60))})
+				problems = append(problems, &SyntaxError{Line: line, Err: fmt.Errorf("unknown status %q", Clip(p.Value, 60))})
 			}
 		case "started":
 			j.Started = p.Value
@@ -239,7 +239,7 @@ func AppendProgress(text []byte, entry Progress) []byte {
 	if heading && len(after) > 0 {
 		line += "\n"
 	}
-	line = strings.ReplaceAll(line, "\n", lineEnding(text))
+	line = strings.ReplaceAll(line, "\n", LineEnding(text))
 	return slices.Concat(before, []byte(line), after)
 }
 

@@ -13,7 +13,7 @@ import (
 // missing is added behind the last one; a journal without metadata gets the
 // section below its heading.
 func SetJournalField(text []byte, key, value string) []byte {
-	eol := lineEnding(text)
+	eol := LineEnding(text)
 	line := "- " + singleSpaced(key) + ": " + singleSpaced(value) + eol
 	var title *Section
 	for _, s := range Outline(text) {
@@ -32,19 +32,16 @@ func SetJournalField(text []byte, key, value string) []byte {
 	if at > 0 {
 		section = eol + section
 	}
-	if at < len(text) && !startsBlank(text[at:]) {
+	if at < len(text) && text[at] != '\n' && !bytes.HasPrefix(text[at:], []byte("\r\n")) {
 		section += eol
 	}
 	return insertOwnLine(text, at, section)
 }
 
-// startsBlank reports whether the first line of text is empty.
-func startsBlank(text []byte) bool { return text[0] == '\n' || bytes.HasPrefix(text, []byte("\r\n")) }
-
 // insertOwnLine inserts whole lines, on a line of their own.
 func insertOwnLine(text []byte, at int, lines string) []byte {
 	if at > 0 && text[at-1] != '\n' {
-		lines = lineEnding(text) + lines
+		lines = LineEnding(text) + lines
 	}
 	return slices.Concat(text[:at], []byte(lines), text[at:])
 }
@@ -77,7 +74,7 @@ func replaceValue(text []byte, at int, raw []byte, old, value string) []byte {
 // the one it has, but for its subsections, else before its notes, else at the
 // end. All other bytes stay; the line breaks are those of the text.
 func SetHandoff(text []byte, section []byte) []byte {
-	eol := lineEnding(text)
+	eol := LineEnding(text)
 	lines := strings.ReplaceAll(strings.TrimRight(string(section), "\n")+"\n", "\n", eol)
 	sections := Outline(text)
 	if start, end, found := ownHandoff(sections); found {
@@ -137,7 +134,7 @@ func closeBlock(text []byte) []byte {
 	if closing == "" {
 		return text
 	}
-	return insertOwnLine(text, len(text), closing+lineEnding(text))
+	return insertOwnLine(text, len(text), closing+LineEnding(text))
 }
 
 // HandoffText returns the section of h: as a table, or as YAML if h has

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"strings"
 )
 
 // encoding/json says whether a text is JSON and what it means, but not where its
@@ -27,12 +29,6 @@ type jsonObject struct {
 	members []jsonMember
 }
 
-// A jsonError says where a text is not what it should be.
-type jsonError struct {
-	offset int
-	err    error
-}
-
 // graphSpans are the places in a JSON knowledge graph.
 type graphSpans struct {
 	object     jsonSpan
@@ -43,19 +39,19 @@ type graphSpans struct {
 
 // scanGraph finds the array "nodes". Without it, the places of the object are
 // given beside the error.
-func scanGraph(text []byte) (graphSpans, *jsonError) {
+func scanGraph(text []byte) (graphSpans, *SyntaxError) {
 	object, err := scanObject(text)
 	if err != nil {
 		return graphSpans{}, err
 	}
 	graph := graphSpans{object: object.span}
-	err = &jsonError{object.span.start, errors.New(`the array "nodes" is missing`)}
+	err = problemAt(text, object.span.start, `the array "nodes" is missing`)
 	for _, m := range object.members {
 		graph.lastMember = m.value.end
 		switch {
 		case m.key != "nodes" || graph.nodes.end > 0:
 		case text[m.value.start] != '[':
-			err = &jsonError{m.value.start, errors.New(`"nodes" is not an array`)}
+			err = problemAt(text, m.value.start, `"nodes" is not an array`)
 		default:
 			graph.nodes = m.value
 			graph.elements = scanArray(text, m.value)
@@ -69,19 +65,20 @@ func scanGraph(text []byte) (graphSpans, *jsonError) {
 
 // scanObject finds the members of the object that text holds, after a byte
 // order mark. The text is checked first, so that what follows may trust it.
-func scanObject(text []byte) (jsonObject, *jsonError) {
+func scanObject(text []byte) (jsonObject, *SyntaxError) {
 	start := 0
 	if bytes.HasPrefix(text, []byte("\ufeff")) {
 		start = len("\ufeff")
 	}
-	if err := checkJSON(text[start:]); err != nil {
-		err.offset += start
+	var whole json.RawMessage
+	if err := decodeJSON(text, &whole); err != nil {
+		err.Err = fmt.Errorf("broken JSON: %w", err.Err)
 		return jsonObject{}, err
 	}
 	d := newJSONScan(text, start)
 	span := d.next()
 	if text[span.start] != '{' {
-		return jsonObject{}, &jsonError{span.start, errors.New("the file is not a JSON object")}
+		return jsonObject{}, problemAt(text, span.start, "the file is not a JSON object")
 	}
 	object := jsonObject{span: span}
 	for d = d.inside(span); d.More(); {
@@ -97,6 +94,11 @@ func scanObject(text []byte) (jsonObject, *jsonError) {
 	return object, nil
 }
 
+// problemAt says what is wrong at an offset.
+func problemAt(text []byte, at int, what string) *SyntaxError {
+	return &SyntaxError{Line: 1 + bytes.Count(text[:at], []byte("\n")), Err: errors.New(what)}
+}
+
 // scanArray finds the elements of an array.
 func scanArray(text []byte, array jsonSpan) []jsonSpan {
 	var elements []jsonSpan
@@ -104,19 +106,6 @@ func scanArray(text []byte, array jsonSpan) []jsonSpan {
 		elements = append(elements, d.next())
 	}
 	return elements
-}
-
-// checkJSON returns what is wrong with text as JSON, and where.
-func checkJSON(text []byte) *jsonError {
-	var value json.RawMessage
-	err := json.Unmarshal(text, &value)
-	if err == nil {
-		return nil
-	}
-	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
-		return &jsonError{max(0, min(int(syntax.Offset), len(text))-1), fmt.Errorf("broken JSON: %w", err)}
-	}
-	return &jsonError{0, fmt.Errorf("broken JSON: %w", err)}
 }
 
 // A jsonScan finds the values of a text that is known to be JSON.
@@ -145,6 +134,24 @@ func (d jsonScan) next() jsonSpan {
 	}
 	end := d.start + int(d.InputOffset())
 	return jsonSpan{end - len(value), end}
+}
+
+// readMembers takes the members of an object into the fields that are tagged with
+// their keys, and calls wrong with the keys whose values do not fit.
+func readMembers(members map[string]json.RawMessage, into any, wrong func(key string)) {
+	fields := reflect.ValueOf(into).Elem()
+	for i := range fields.NumField() {
+		tag, isTagged := fields.Type().Field(i).Tag.Lookup("json")
+		key, _, _ := strings.Cut(tag, ",")
+		value, given := members[key]
+		switch {
+		case !isTagged || !given:
+		case json.Unmarshal(value, fields.Field(i).Addr().Interface()) != nil:
+			wrong(key)
+		default:
+			delete(members, key)
+		}
+	}
 }
 
 // A lineCounter gives the lines of offsets that grow.

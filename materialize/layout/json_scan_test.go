@@ -12,7 +12,7 @@ func TestScanObject(t *testing.T) {
 	text := []byte("\ufeff \n{ \"a\" : 1.5e3,\"b\\u0062\":[\"]\",{}] , \"\":{\"x\":\"\\\"}\"},\"n\":null }\n")
 	object, err := scanObject(text)
 	if err != nil {
-		t.Fatal(err.err)
+		t.Fatal(err)
 	}
 	var got []string
 	for _, m := range object.members {

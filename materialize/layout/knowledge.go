@@ -163,7 +163,7 @@ func (k Knowledge) Facts() Facts {
 	// What was learned in a task is found by the task as well.
 	facts := Facts{
 		Task:    factTask(k.Source),
-		Tags:    factTags(k.Tags),
+		Tags:    factList(k.Tags, factLine),
 		Links:   k.Links(),
 		Title:   factText(k.Title, maxFactTitle),
 		Summary: factText(k.Content, maxFactSummary),

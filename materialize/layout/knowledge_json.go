@@ -43,7 +43,7 @@ func (KnowledgeJSON) Parse(path string, text []byte) (File, []*SyntaxError) {
 		return c.finish()
 	}
 	if err != nil {
-		c.errorf(lines.at(err.offset), "%w", err.err)
+		c.report([]*SyntaxError{err})
 		return c.finish()
 	}
 	for _, span := range graph.elements {
@@ -77,7 +77,7 @@ func (KnowledgeJSON) Insert(f File, e Entry) File {
 		e.Text = indentNode(e.Text, "    ", "  ")
 		return spliceEntry(f, len(text), "{\n  \"nodes\": [\n    ", e, "\n  ],\n  \"tag_index\": {}\n}\n")
 	case err != nil && graph.object.end == 0: // no object to put it in
-		return spliceEntry(f, len(text), blankBefore(text, lineEnding(text)), e, lineEnding(text))
+		return spliceEntry(f, len(text), blankBefore(text, LineEnding(text)), e, LineEnding(text))
 	case graph.nodes.end == 0:
 		return insertNodes(f, text, graph, e)
 	case len(graph.elements) == 0:
@@ -102,13 +102,13 @@ func (KnowledgeJSON) Insert(f File, e Entry) File {
 // insertFirst puts a node into an empty array.
 func insertFirst(f File, text []byte, graph graphSpans, e Entry) File {
 	at := graph.nodes.start + 1
-	eol := lineEnding(text)
+	eol := LineEnding(text)
 	inside := string(text[at : graph.nodes.end-1])
 	if !bytes.Contains(text[graph.object.start:graph.object.end], []byte("\n")) {
 		e.Text = indentNode(e.Text, "", "")
 		return spliceEntry(f, at, "", e, "")
 	}
-	base := lineIndent(text, graph.nodes.start)
+	base := leadingSpace(text[bytes.LastIndexByte(text[:graph.nodes.start], '\n')+1 : graph.nodes.start])
 	unit := "  "
 	if strings.HasPrefix(base, "\t") {
 		unit = "\t"
@@ -124,7 +124,7 @@ func insertFirst(f File, text []byte, graph graphSpans, e Entry) File {
 // insertNodes adds the member "nodes" with one node to an object without it.
 func insertNodes(f File, text []byte, graph graphSpans, e Entry) File {
 	at := graph.lastMember
-	eol, comma := lineEnding(text), ","
+	eol, comma := LineEnding(text), ","
 	if at == 0 {
 		at, comma = graph.object.start+1, ""
 	}
@@ -173,11 +173,6 @@ func leadingSpace(text []byte) string {
 	return string(text[:len(text)-len(bytes.TrimLeft(text, " \t"))])
 }
 
-// lineIndent returns the indent of the line that holds an offset.
-func lineIndent(text []byte, at int) string {
-	return leadingSpace(text[bytes.LastIndexByte(text[:at], '\n')+1 : at])
-}
-
 // spaceBefore returns the white space that ends at an offset.
 func spaceBefore(text []byte, at int) string {
 	return string(text[len(bytes.TrimRight(text[:at], " \t\r\n")):at])
@@ -192,22 +187,7 @@ func ParseKnowledgeNode(text []byte) (*KnowledgeNode, error) {
 	}
 	node := new(KnowledgeNode)
 	var wrong []string
-	read := func(key string, dst any) {
-		if value, ok := members[key]; ok && json.Unmarshal(value, dst) != nil {
-			wrong = append(wrong, key+" is "+jsonTypeName(value))
-		}
-	}
-	read("id", &node.ID)
-	read("type", &node.Type)
-	read("tags", &node.Tags)
-	read("summary", &node.Summary)
-	read("content", &node.Content)
-	read("source", &node.Source)
-	read("confidence", &node.Confidence)
-	read("file", &node.File)
-	read("created", &node.Created)
-	read("connections", &node.Connections)
-	read("links", &node.Links)
+	readMembers(members, node, func(key string) { wrong = append(wrong, key+" is "+jsonTypeName(members[key])) })
 	if node.ID == "" && len(wrong) == 0 {
 		wrong = append(wrong, "id is missing")
 	}
@@ -232,23 +212,12 @@ func jsonTypeName(value []byte) string {
 
 // Facts returns what a node says about itself.
 func (n *KnowledgeNode) Facts() Facts {
-	kind := factWord(n.Type)
-	if kind == "" {
-		kind = typeOfID(n.ID)
-	}
-	return Facts{
-		Task:    factTask(n.Source),
-		Tags:    factTags(n.Tags),
-		Links:   n.TypedLinks(),
-		Title:   factText(n.Summary, maxFactTitle),
-		Summary: factText(cmp.Or(n.Content, n.Summary), maxFactSummary),
-		Attributes: factAttributes(
-			record.AttributeType, kind,
-			record.AttributeConfidence, factWord(n.Confidence),
-			record.AttributeCreated, factLine(n.Created),
-			record.AttributeSource, factLine(n.Source),
-		),
-	}
+	f := Knowledge{
+		ID: n.ID, Type: n.Type, Tags: n.Tags, Content: cmp.Or(n.Content, n.Summary), Source: n.Source,
+		Confidence: n.Confidence, Created: n.Created,
+	}.Facts()
+	f.Title, f.Links = factText(n.Summary, maxFactTitle), n.TypedLinks()
+	return f
 }
 
 // AppendKnowledgeNode appends the canonical text of a node to dst: an object
@@ -258,12 +227,7 @@ func AppendKnowledgeNode(dst []byte, n KnowledgeNode) []byte {
 	if n.Tags == nil {
 		n.Tags = []string{}
 	}
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	_ = encoder.Encode(n) // strings and a buffer cannot fail
-	return append(dst, bytes.TrimSuffix(out.Bytes(), []byte("\n"))...)
+	return append(dst, encodeJSON(n, "  ")...)
 }
 
 // SetKnowledgeNodeField returns text, a node, with another value for one
@@ -283,13 +247,13 @@ func setNodeMember(text []byte, field string, value any) []byte {
 	if err != nil {
 		return text
 	}
-	encoded := encodeJSON(value)
+	encoded := encodeJSON(value, "")
 	for _, m := range object.members {
 		if m.key == field {
 			return slices.Concat(text[:m.value.start], encoded, text[m.value.end:])
 		}
 	}
-	member := slices.Concat(encodeJSON(field), []byte(": "), encoded)
+	member := slices.Concat(encodeJSON(field, ""), []byte(": "), encoded)
 	if len(object.members) == 0 {
 		return slices.Concat(text[:object.span.start+1], member, text[object.span.start+1:])
 	}
@@ -301,10 +265,12 @@ func setNodeMember(text []byte, field string, value any) []byte {
 	return slices.Concat(text[:last.value.end], []byte(","+space), member, text[last.value.end:])
 }
 
-// encodeJSON returns value as JSON on one line, "<" and "&" as they are.
-func encodeJSON(value any) []byte {
+// encodeJSON returns value as JSON, "<" and "&" as they are; on one line without an
+// indent.
+func encodeJSON(value any, indent string) []byte {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
+	encoder.SetIndent("", indent)
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(value) // strings and a buffer cannot fail
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))

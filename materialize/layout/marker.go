@@ -43,7 +43,7 @@ func AppendCompletion(dst []byte, c Completion) []byte {
 // ParseCompletion reads a marker file, whatever it holds.
 func ParseCompletion(text []byte) Completion {
 	content := string(bytes.TrimSpace(bytes.TrimPrefix(text, []byte(byteOrderMark))))
-	return Completion{Text: content, Outcome: NormalizeStatus(clipLine(content, 200))}
+	return Completion{Text: content, Outcome: NormalizeStatus(Clip(content, 200))}
 }
 
 // FailedMarkers reports whether the profile's tasks announce that they failed or

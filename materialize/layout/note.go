@@ -36,7 +36,7 @@ func frontFacts(text []byte) Facts {
 	f.Conversation = value("thread", "thread_id", "conversation", "conversation_id")
 	f.Task = TaskID(value("task", "task_id"))
 	f.Status = strings.ToLower(value("status"))
-	f.Tags = factWords(fields["tags"])
+	f.Tags = factList(fields["tags"], word)
 	f.setFact("id", value("id"))
 	return f
 }

@@ -170,8 +170,10 @@ func (b *blockScanner) enterItem(c *lineCursor, matched int) bool {
 	after := lineCursor{c.line, at + marker, c.col + width + marker}
 	gap, content := after.indent()
 	empty := content == len(c.line)
-	// In the middle of a paragraph a line such as "2026. It was" is no list.
-	if b.leaf == leafText && matched == len(b.open) && (empty || !startsList(c.line[at:at+marker])) {
+	// In the middle of a paragraph a line such as "2026. It was" is no list: an ordered
+	// one must count from 1 there.
+	starts := marker == 1 || marker == 2 && c.line[at] == '1'
+	if b.leaf == leafText && matched == len(b.open) && (empty || !starts) {
 		return false
 	}
 	if empty || gap > 4 {
@@ -203,12 +205,6 @@ func markerSize(text []byte) int {
 		return 0
 	}
 	return n
-}
-
-// startsList reports whether a list with this first marker may interrupt a
-// paragraph: an ordered one must count from 1.
-func startsList(marker []byte) bool {
-	return len(marker) == 1 || len(marker) == 2 && marker[0] == '1'
 }
 
 // start classes what is left of a line after its containers. Of the open
@@ -245,7 +241,8 @@ func (b *blockScanner) startLeaf(rest []byte, matched int) (lineInfo, leafKind) 
 			return lineInfo{kind: lineHeading, level: level, text: headingText(rest[level:])}, leafNone
 		}
 	case '`', '~':
-		if b.opensFence(rest) {
+		if mark, size, _ := scanFence(rest); mark != 0 {
+			b.fence, b.fenceSize = mark, size
 			return lineInfo{kind: lineFence, text: rest}, leafFence
 		}
 	case '<':
@@ -289,16 +286,6 @@ func (b *blockScanner) textLine(rest []byte, matched int) lineInfo {
 		info.outer = b.open[0].kind
 	}
 	return info
-}
-
-// opensFence reports whether rest opens a code fence, and remembers how it ends.
-func (b *blockScanner) opensFence(rest []byte) bool {
-	size := runOf(rest, rest[0])
-	if size < 3 || rest[0] == '`' && bytes.IndexByte(rest[size:], '`') >= 0 {
-		return false
-	}
-	b.fence, b.fenceSize = rest[0], size
-	return true
 }
 
 // inFence takes a line of an open code fence, or the one that closes it.

@@ -130,14 +130,17 @@ func (f *sectionFinder) similar(limit int) []int {
 	last := f.want[strings.LastIndexByte(f.want, '/')+1:]
 	last, _, _ = strings.Cut(last, "#")
 	words := strings.Fields(last)
+	words = words[:min(len(words), 10)]
 	// By rank: one holds the other, they share a word, anything else.
 	ranks := make([][]int, 3)
 	for i, key := range f.keys {
+		// Only words of some length mean something.
+		isShared := func(word string) bool { return len(word) > 3 && strings.Contains(key, word) }
 		switch {
 		case key == "":
 		case last != "" && (strings.Contains(key, last) || strings.Contains(last, key)):
 			ranks[0] = append(ranks[0], i)
-		case sharesWord(key, words):
+		case slices.ContainsFunc(words, isShared):
 			ranks[1] = append(ranks[1], i)
 		default:
 			ranks[2] = append(ranks[2], i)
@@ -148,17 +151,6 @@ func (f *sectionFinder) similar(limit int) []int {
 		best = ranks[2]
 	}
 	return best[:min(len(best), limit)]
-}
-
-// sharesWord reports whether key holds one of the words that are long enough to
-// mean something.
-func sharesWord(key string, words []string) bool {
-	for _, word := range words[:min(len(words), 10)] {
-		if len(word) > 3 && strings.Contains(key, word) {
-			return true
-		}
-	}
-	return false
 }
 
 // addresses returns for each section what finds it: its title, with an ordinal

@@ -75,7 +75,9 @@ func (p Profile) Within(path string) Place {
 		place := p.Recognize(root + "/" + path)
 		switch {
 		case place.Kind == record.KindNote || record.CheckID(path) != nil:
-		case root == p.Dialogues && isLoose(place, path):
+		// A file of a dialogue by its folder alone could as well be a result: slug/anything.md.
+		case root == p.Dialogues && place.Kind == record.KindDialogue && strings.Count(path, "/") == 1 &&
+			strings.HasSuffix(path, ".md") && place.Facts.Attributes["part"] == "":
 		case place.Kind == record.KindFrame:
 			place.ID = path
 			return place
@@ -84,13 +86,6 @@ func (p Profile) Within(path string) Place {
 		}
 	}
 	return note(path)
-}
-
-// isLoose reports whether a file of a dialogue is one by its folder alone,
-// while its path could as well be that of a result: slug/anything.md.
-func isLoose(place Place, path string) bool {
-	return place.Kind == record.KindDialogue && strings.Count(path, "/") == 1 &&
-		strings.HasSuffix(path, ".md") && place.Facts.Attributes["part"] == ""
 }
 
 // Parse reads the file at path with the place's Layout and completes the entry

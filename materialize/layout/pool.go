@@ -36,13 +36,13 @@ type Panel struct {
 }
 
 // AppendPool appends the JSON of a pool, indented, with a line break at the end.
-func AppendPool(dst []byte, p Pool) ([]byte, error) { return appendIndented(dst, p) }
+func AppendPool(dst []byte, p Pool) ([]byte, error) { return appendIndented(dst, p, "  ") }
 
 // AppendPanel appends the JSON of a panel in the same way.
-func AppendPanel(dst []byte, p Panel) ([]byte, error) { return appendIndented(dst, p) }
+func AppendPanel(dst []byte, p Panel) ([]byte, error) { return appendIndented(dst, p, "  ") }
 
-func appendIndented(dst []byte, value any) ([]byte, error) {
-	text, err := json.MarshalIndent(value, "", "  ")
+func appendIndented(dst []byte, value any, indent string) ([]byte, error) {
+	text, err := json.MarshalIndent(value, "", indent)
 	if err != nil {
 		return dst, err
 	}

@@ -31,7 +31,7 @@ func Preview(text []byte, max int) string {
 		return ""
 	}
 	_, whole := choosePreview(text, false)
-	return clipLine(whole, max)
+	return Clip(whole, max)
 }
 
 // Title returns a name for a text, in one line of at most 120 runes: the "title",
@@ -45,7 +45,7 @@ func Title(text []byte) string {
 	if fields, ok := parseSummary(text); ok {
 		for _, field := range []string{fields.title, fields.name, fields.summary} {
 			if field = collapseSpace(field); field != "" {
-				return clipLine(field, maxTitleRunes)
+				return Clip(field, maxTitleRunes)
 			}
 		}
 	}
@@ -59,7 +59,7 @@ func Title(text []byte) string {
 	case title == "":
 		title = firstLine(body)
 	}
-	return clipLine(title, maxTitleRunes)
+	return Clip(title, maxTitleRunes)
 }
 
 // IsBinary reports whether text is no text: its first 8 KiB hold a NUL byte, or
@@ -83,34 +83,11 @@ func IsBinary(text []byte) bool {
 // Words counts the words of text: what strings.Fields would return, without
 // making it.
 func Words(text []byte) int {
-	// White space outside ASCII begins with one of four bytes, so few runes have
-	// to be decoded. Bytes that are no UTF-8 count as letters, as in strings.Fields.
-	words, inWord := 0, false
-	for i := 0; i < len(text); {
-		c, size := text[i], 1
-		space := c == ' ' || c >= '\t' && c <= '\r'
-		if c == 0xc2 || c >= 0xe1 && c <= 0xe3 { // what the other white space begins with
-			space, size = wideSpace(text[i:])
-		}
-		if !space && !inWord {
-			words++
-		}
-		inWord = !space
-		i += size
+	words := 0
+	for range bytes.FieldsSeq(text) {
+		words++
 	}
 	return words
-}
-
-// wideSpace reports whether text begins with white space outside ASCII, and how
-// many bytes to move on.
-func wideSpace(text []byte) (space bool, size int) {
-	r, size := utf8.DecodeRune(text)
-	switch {
-	case r == 0x85, r == 0xa0, r == 0x1680, r >= 0x2000 && r <= 0x200a,
-		r == 0x2028, r == 0x2029, r == 0x202f, r == 0x205f, r == 0x3000:
-		return true, size
-	}
-	return false, size
 }
 
 // jsonFields are what a structured result may say about itself.

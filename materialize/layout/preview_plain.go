@@ -118,14 +118,10 @@ func escapeSize(text string) int {
 	return 2
 }
 
-// Clip returns a line of text cut to at most max runes, at least 1, as previews
-// are cut.
-func Clip(line string, max int) string { return clipLine(line, max) }
-
-// clipLine returns line cut to at most max runes, the "…" that marks the cut
+// Clip returns line cut to at most max runes, the "…" that marks the cut
 // included. It cuts between words; in Chinese and Japanese, and where a word is longer
 // than half of max, between runes.
-func clipLine(line string, max int) string {
+func Clip(line string, max int) string {
 	// Runes are counted only when there are enough bytes for too many of them.
 	if len(line) <= max || utf8.RuneCountInString(line) <= max {
 		return line

@@ -55,7 +55,7 @@ func ExplainPreview(text []byte, max int) PreviewChoice {
 	if max < 1 {
 		return PreviewChoice{Rule: choice.Rule, Line: choice.Line, Cut: whole != "", Skipped: choice.Skipped}
 	}
-	choice.Text = clipLine(whole, max)
+	choice.Text = Clip(whole, max)
 	choice.Cut = choice.Text != whole
 	return choice
 }

@@ -34,10 +34,10 @@ func (Reports) Parse(path string, text []byte) (File, []*SyntaxError) {
 	r, problems := ParseReport(text)
 	f := Facts{
 		Task: TaskID(r.Task), Loop: word(r.Loop), Run: word(r.Run), Agent: word(r.Agent),
-		Status: NormalizeStatus(r.Status), Title: clipLine(collapseSpace(r.Title), 120), Summary: summaryOf(r.Summary),
+		Status: NormalizeStatus(r.Status), Title: Clip(collapseSpace(r.Title), 120), Summary: summaryOf(r.Summary),
 	}
 	if f.Title == "" && f.Task != "" { // the first line of JSON is no title
-		f.Title = "Report on " + clipLine(f.Task, 100)
+		f.Title = "Report on " + Clip(f.Task, 100)
 	}
 	f.setFact(AttributeModel, r.Model)
 	return single(path, record.KindHandoff, text, f), inFile(path, problems)
@@ -80,11 +80,7 @@ func jsonText(raw json.RawMessage) string {
 	}
 	switch raw[0] {
 	case '"':
-		var text string
-		if json.Unmarshal(raw, &text) != nil {
-			return ""
-		}
-		return strings.TrimSpace(text)
+		return strings.TrimSpace(stringIn(raw))
 	case '{':
 		var named struct {
 			Name string `json:"name"`

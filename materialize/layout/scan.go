@@ -136,15 +136,11 @@ func startsComment(text []byte) bool {
 // text is none.
 func scanHeading(text []byte) (level int, title string) {
 	rest, ok := scanIndent(text)
-	if !ok || len(rest) == 0 || rest[0] != '#' {
+	level = int(headingLevel(rest))
+	if !ok || level == 0 {
 		return 0, ""
 	}
-	after := bytes.TrimLeft(rest, "#")
-	level = len(rest) - len(after)
-	if level > 6 || len(after) > 0 && after[0] != ' ' && after[0] != '\t' {
-		return 0, ""
-	}
-	title = strings.TrimSpace(string(after))
+	title = strings.TrimSpace(string(rest[level:]))
 	if open := strings.TrimRight(title, "#"); open == "" || strings.HasSuffix(open, " ") {
 		title = strings.TrimSpace(open)
 	}
@@ -161,12 +157,7 @@ func scanIndent(text []byte) (rest []byte, ok bool) {
 // isScanRule reports whether text is a thematic break, such as "---".
 func isScanRule(text []byte) bool {
 	rest, ok := scanIndent(text)
-	if !ok || len(rest) < 3 || strings.IndexByte("-*_", rest[0]) < 0 {
-		return false
-	}
-	marks := bytes.Count(rest, rest[:1])
-	return marks >= 3 && len(bytes.Trim(rest, string(rest[:1])+" \t")) == 0 &&
-		bytes.Count(rest, []byte(" "))+bytes.Count(rest, []byte("\t"))+marks == len(rest)
+	return ok && len(rest) > 0 && isRule(rest)
 }
 
 // A scanCell is one cell of a table row.
@@ -225,8 +216,8 @@ func unescapeCell(text string) string { return strings.ReplaceAll(text, `\|`, "|
 // singleSpaced returns text with each run of white space made one space.
 func singleSpaced(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// lineEnding returns the ending of text's first line, LF when it has none.
-func lineEnding(text []byte) string {
+// LineEnding returns the ending of text's first line, LF when it has none.
+func LineEnding(text []byte) string {
 	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		return "\r\n"
 	}

@@ -172,8 +172,8 @@ func TestLineEnding(t *testing.T) {
 		{"", "\n"}, {"a", "\n"}, {"a\nb\r\n", "\n"}, {"a\r\nb\n", "\r\n"}, {"\n", "\n"}, {"\r\n", "\r\n"}, {"a\rb", "\n"},
 	}
 	for _, test := range tests {
-		if got := lineEnding([]byte(test.text)); got != test.want {
-			t.Errorf("lineEnding(%q) = %q, want %q", test.text, got, test.want)
+		if got := LineEnding([]byte(test.text)); got != test.want {
+			t.Errorf("LineEnding(%q) = %q, want %q", test.text, got, test.want)
 		}
 	}
 }

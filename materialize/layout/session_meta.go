@@ -31,26 +31,13 @@ type SessionMeta struct {
 	others map[string]json.RawMessage
 }
 
-// fields returns the fields by their keys, in the order in which they are written.
-func (m *SessionMeta) fields() (keys []string, into map[string]any) {
-	return []string{"type", "id", "name", "started", "status", "ended", "archive"}, map[string]any{
-		"type": &m.Type, "id": &m.ID, "name": &m.Name, "started": &m.Started, "status": &m.Status, "ended": &m.Ended,
-		"archive": &m.Archive,
-	}
-}
-
 // ParseSessionMeta reads metadata.json. A field that is not of the form above is
 // kept like one that is not known.
 func ParseSessionMeta(text []byte) (m SessionMeta, problem *SyntaxError) {
 	if problem = decodeJSON(text, &m.others); problem != nil {
 		return m, problem
 	}
-	keys, into := m.fields()
-	for _, key := range keys {
-		if raw, found := m.others[key]; found && json.Unmarshal(raw, into[key]) == nil {
-			delete(m.others, key)
-		}
-	}
+	readMembers(m.others, &m, func(string) {})
 	return m, nil
 }
 
@@ -91,7 +78,7 @@ func (SessionMetas) Parse(path string, text []byte) (File, []*SyntaxError) {
 	m, problem := ParseSessionMeta(text)
 	f := Facts{Status: word(m.Status)}
 	if m.ID != "" {
-		f.Title = clipLine(singleSpaced("Session "+cmp.Or(m.Name, m.ID)), maxFactTitle)
+		f.Title = Clip(singleSpaced("Session "+cmp.Or(m.Name, m.ID)), maxFactTitle)
 	}
 	var problems []*SyntaxError
 	if problem != nil {

@@ -110,29 +110,12 @@ func word(text string) string {
 	return text
 }
 
-// factWords returns the fields of a list that can be stored.
-func factWords(list []string) []string {
-	var out []string
-	for _, text := range list {
-		if text = word(text); text != "" {
-			out = append(out, text)
-		}
-	}
-	return out
-}
-
 // summaryOf returns text as the summary of a Facts: one line, bounded.
-func summaryOf(text string) string { return clipLine(collapseSpace(text), maxSummary) }
+func summaryOf(text string) string { return Clip(collapseSpace(text), maxSummary) }
 
 // setFact adds an attribute, which may be empty, to facts.
 func (f *Facts) setFact(key, value string) {
-	if value = word(value); value == "" {
-		return
-	}
-	if f.Attributes == nil {
-		f.Attributes = make(map[string]string)
-	}
-	f.Attributes[key] = value
+	f.setAttribute(key, word(value))
 }
 
 // single returns the File of a file that is one record.

@@ -52,15 +52,7 @@ type DiffStat struct{ Files, Added, Removed int }
 
 // String returns the counts as "2 files changed, 10 lines added, 3 removed".
 func (d DiffStat) String() string {
-	return fmt.Sprintf("%s changed, %s added, %d removed", counted(d.Files, "file"), counted(d.Added, "line"), d.Removed)
-}
-
-// counted returns a number of things, such as "1 file" and "2 files".
-func counted(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
+	return fmt.Sprintf("%s changed, %s added, %d removed", countOf(d.Files, "file"), countOf(d.Added, "line"), d.Removed)
 }
 
 // ParseDiff counts the files and lines of a unified diff. It follows the line

@@ -101,21 +101,13 @@ const MaxSnapshotChanges = 1000
 // AppendLoopStart appends start.json.
 func AppendLoopStart(dst []byte, s LoopStart) ([]byte, error) {
 	s.Version = snapshotVersion
-	return appendSnapshotJSON(dst, s)
+	return appendIndented(dst, s, " ")
 }
 
 // AppendManifest appends manifest.json.
 func AppendManifest(dst []byte, m Manifest) ([]byte, error) {
 	m.Version = snapshotVersion
-	return appendSnapshotJSON(dst, m)
-}
-
-func appendSnapshotJSON(dst []byte, value any) ([]byte, error) {
-	text, err := json.MarshalIndent(value, "", " ")
-	if err != nil {
-		return nil, err
-	}
-	return append(append(dst, text...), '\n'), nil
+	return appendIndented(dst, m, " ")
 }
 
 // ParseLoopStart reads start.json, of this version alone.

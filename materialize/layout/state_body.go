@@ -139,12 +139,8 @@ func (b *stateBody) readTables(a *agentTable) {
 
 // isHeader reports whether a row has the line of a table's header below it.
 func (b *stateBody) isHeader(i int) bool {
-	if i+1 == len(b.lines) {
-		return false
-	}
-	cells, _ := scanRow(b.lines[i].text)
-	below, isRow := scanRow(b.lines[i+1].text)
-	return isRow && isTableDelimiter(below) && !isTableDelimiter(cells)
+	cells, found := tableHead(b.lines, i)
+	return found && !isTableDelimiter(cells)
 }
 
 // outside returns which lines stand outside of fences and comments.

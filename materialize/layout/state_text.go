@@ -82,7 +82,7 @@ func stateFieldOf(key string) int {
 
 // readState reads a state, and takes it apart so that no byte is lost.
 func readState(text []byte) *stateText {
-	t := &stateText{eol: lineEnding(text)}
+	t := &stateText{eol: LineEnding(text)}
 	t.running.own = []string{"ID", "Task", "Model", "Started"}
 	t.completed.own = []string{"ID", "Task", "Outcome", "Duration"}
 	if rest, marked := bytes.CutPrefix(text, []byte(byteOrderMark)); marked {
@@ -379,19 +379,15 @@ func (a *agentTable) lines() []string {
 	// Second names of columns that filebus knows come last: rows decide which they are.
 	slices.SortStableFunc(a.others, func(x, y string) int { return strings.Compare(a.second(x), a.second(y)) })
 	columns := slices.Concat(a.own, a.others)
-	head, rule := string(appendRow(nil, columns...)), "|"
-	for _, column := range columns {
-		rule += strings.Repeat("-", len([]rune(column))+2) + "|"
-	}
-	lines := []string{strings.TrimSuffix(head, "\n"), rule}
+	text := appendWideHead(nil, columns...)
 	for _, row := range a.rows {
 		cells := make([]string, len(columns))
 		for i, column := range columns {
 			cells[i] = row[fold(column)]
 		}
-		lines = append(lines, strings.TrimSuffix(string(appendRow(nil, cells...)), "\n"))
+		text = appendRow(text, cells...)
 	}
-	return lines
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
 // remove takes the agents with an id away.
@@ -401,6 +397,6 @@ func (a *agentTable) remove(id string) {
 
 // rowProblem says that a row does not fit its table.
 func rowProblem(line int, text []byte, cells, columns int) *SyntaxError {
-	row := clipLine(strings.TrimSpace(string(text)), 60)
+	row := Clip(strings.TrimSpace(string(text)), 60)
 	return &SyntaxError{Line: line, Err: fmt.Errorf("agent row %q has %d cells instead of %d", row, cells, columns)}
 }

@@ -3,6 +3,7 @@ package layout
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // A sheet is a table of Markdown, as it is read.
@@ -23,9 +24,8 @@ func readSheets(text []byte) []sheet {
 	var sheets []sheet
 	lines := scanLines(text)
 	for i := 0; i+1 < len(lines); i++ {
-		head, isRow := tableCells(lines[i])
-		below, isBelow := tableCells(lines[i+1])
-		if !isRow || !isBelow || !isTableDelimiter(below) {
+		head, found := tableHead(lines, i)
+		if !found {
 			continue
 		}
 		var s sheet
@@ -114,6 +114,27 @@ func appendHead(dst []byte, columns ...string) []byte {
 	dst = appendRow(dst, columns...)
 	for range columns {
 		dst = append(dst, "|---"...)
+	}
+	return append(dst, "|\n"...)
+}
+
+// appendWideHead is appendHead with dashes as wide as the columns.
+func appendWideHead(dst []byte, columns ...string) []byte {
+	dst = appendRow(dst, columns...)
+	for _, column := range columns {
+		dst = append(append(dst, '|'), strings.Repeat("-", utf8.RuneCountInString(column)+2)...)
+	}
+	return append(dst, "|\n"...)
+}
+
+// appendTightRow is appendRow with one space in an empty cell.
+func appendTightRow(dst []byte, cells ...string) []byte {
+	for _, c := range cells {
+		dst = append(dst, '|')
+		if c = escapeCell(c); c != "" {
+			dst = append(append(dst, ' '), c...)
+		}
+		dst = append(dst, ' ')
 	}
 	return append(dst, "|\n"...)
 }

@@ -31,10 +31,10 @@ func (Turns) Parse(path string, text []byte) (File, []*SyntaxError) {
 			labels = append(labels, strings.Trim(m.Raw, "[]"))
 		}
 		if !m.Exact && !m.NamesWhole() {
-			problems = append(problems, &SyntaxError{path, m.Line, fmt.Errorf("marker %q does not follow the grammar", clipLine(m.Raw, 60))})
+			problems = append(problems, &SyntaxError{path, m.Line, fmt.Errorf("marker %q does not follow the grammar", Clip(m.Raw, 60))})
 		}
 		if f.Title == "" && m.Kind == MarkerPerspective {
-			f.Title = clipLine(collapseSpace(m.Label), 120)
+			f.Title = Clip(collapseSpace(m.Label), 120)
 		}
 	}
 	f.Summary = summaryOf(strings.Join(labels, "; "))
@@ -52,7 +52,7 @@ func (Turns) Parse(path string, text []byte) (File, []*SyntaxError) {
 func stubFacts(reason string) Facts {
 	f := Facts{Status: StatusError, Title: "No turn"}
 	if reason != "" {
-		f.Title = clipLine("No turn: "+collapseSpace(reason), 120)
+		f.Title = Clip("No turn: "+collapseSpace(reason), 120)
 	}
 	return f
 }

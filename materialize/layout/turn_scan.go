@@ -192,13 +192,13 @@ func (c *codeSpans) skip(at int) int {
 	if c.ends == nil {
 		c.ends = make(map[int][]int)
 		for i := 0; i < len(c.line); i++ {
-			if n := ticks(c.line[i:]); n > 0 {
+			if n := runOf(c.line[i:], '`'); n > 0 {
 				c.ends[n] = append(c.ends[n], i+n)
 				i += n
 			}
 		}
 	}
-	n := ticks(c.line[at:])
+	n := runOf(c.line[at:], '`')
 	ends := c.ends[n]
 	for len(ends) > 0 && ends[0] <= at+n {
 		ends = ends[1:]
@@ -209,6 +209,3 @@ func (c *codeSpans) skip(at int) int {
 	}
 	return ends[0]
 }
-
-// ticks returns how many backticks text begins with.
-func ticks(text []byte) int { return len(text) - len(bytes.TrimLeft(text, "`")) }

@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -210,7 +209,7 @@ func (r *yamlReader) pairs(indent, depth int) yamlNode {
 		}
 		if line.indent > indent || !isPair {
 			// Deeper than its map, or no key at all. The keys after it still count.
-			r.report("unexpected %q", clipLine(line.text, 40))
+			r.report("unexpected %q", Clip(line.text, 40))
 			r.at++
 			continue
 		}
@@ -373,7 +372,7 @@ func yamlScalar(text string) string {
 	}
 	switch text[0] {
 	case '"':
-		if end, err := closingQuote(text); err == nil {
+		if end := closingQuote(text); end > 0 {
 			if value, err := strconv.Unquote(text[:end+1]); err == nil {
 				return value
 			}
@@ -393,17 +392,17 @@ func yamlScalar(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// closingQuote returns where the double quote that text begins with is closed.
-func closingQuote(text string) (int, error) {
+// closingQuote returns where the double quote that text begins with is closed, or 0.
+func closingQuote(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
 			i++
 		case '"':
-			return i, nil
+			return i
 		}
 	}
-	return 0, errors.New("no closing quote")
+	return 0
 }
 
 // appendYAMLScalar appends a text so that parseYAML reads it back: bare where

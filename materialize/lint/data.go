@@ -44,9 +44,8 @@ func (c *checker) data(name, full string, seat layout.Place, text []byte) {
 
 // syntax reports a line that departs from its layout.
 func (c *checker) syntax(name string, seat layout.Place, file layout.File, p *layout.SyntaxError) {
-	var again *layout.RepeatedIDError
-	if errors.As(p.Err, &again) {
-		message := fmt.Sprintf("%s is used again, first in line %d", again.ID, again.First)
+	if again := (*record.Error)(nil); errors.As(p.Err, &again) && again.Reason == layout.ErrRepeatedID {
+		message := fmt.Sprintf("%s is used again, first in line %s", again.Names[0], again.Names[1])
 		c.add(Finding{name, p.Line, DuplicateID, message, remediesOf(name, seat).repeated})
 		return
 	}
