@@ -83,6 +83,19 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// A reason that two packages use would have the hint of one of them.
+func TestHintsAreDistinct(t *testing.T) {
+	seen := map[record.Reason]bool{}
+	for _, table := range hints() {
+		for reason := range table {
+			if seen[reason] {
+				t.Errorf("the reason %q is in two tables", reason)
+			}
+			seen[reason] = true
+		}
+	}
+}
+
 func TestFail(t *testing.T) {
 	notFound := record.NotFound.Errorf("%q not found", "x").Because(query.ErrAbsent).With("x")
 	for _, c := range []struct {

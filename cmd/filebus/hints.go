@@ -19,9 +19,14 @@ import (
 // A hint makes the command that helps out of an error that has its reason.
 type hint func(e *record.Error) string
 
-// hints is the table of what helps, by the reason of an error or, where it has none,
-// by its code.
-func hints() map[record.Reason]hint {
+// hints are the tables of what helps, by the reason of an error or, where it has none,
+// by its code. No reason is in two of them.
+func hints() []map[record.Reason]hint {
+	return []map[record.Reason]hint{recordHints(), workHints(), queueHints()}
+}
+
+// recordHints are for errors of records, whatever they are for.
+func recordHints() map[record.Reason]hint {
 	return map[record.Reason]hint{
 		record.Reason(record.Busy):       say("the same again, with a longer --wait"),
 		record.Reason(record.Conflict):   say("filebus conflicts"),
@@ -41,6 +46,17 @@ func hints() map[record.Reason]hint {
 		query.ErrNoKnowledge: say("filebus knowledge list"),
 		query.ErrTooMany:     say("the same with --tag, --type or --from ID, or with another --limit"),
 
+		materialize.ErrForeignFolder: say("the same with a new or empty folder"),
+		materialize.ErrTreeTaken:     say("the same with another --tree"),
+		materialize.ErrLink:          say("rm {1}, and the same again"),
+		materialize.ErrStillNeeded:   say("filebus show {1}"),
+		materialize.ErrTooLarge:      say("the same after the file was cut by hand; filebus get {1} is all of it"),
+	}
+}
+
+// workHints are for errors of runs, sessions and dialogues.
+func workHints() map[record.Reason]hint {
+	return map[record.Reason]hint{
 		runs.ErrOpen:         say("filebus run start --end"),
 		runs.ErrNoRun:        say("filebus run start"),
 		runs.ErrUsed:         say("filebus run start, for the next free id"),
@@ -54,12 +70,6 @@ func hints() map[record.Reason]hint {
 		runs.ErrNoFile:       say("filebus snapshot show {1}"),
 		runs.ErrNoLoop:       say("filebus run show"),
 		runs.ErrNotBegun:     say("filebus snapshot take --loop {1}"),
-
-		materialize.ErrForeignFolder: say("the same with a new or empty folder"),
-		materialize.ErrTreeTaken:     say("the same with another --tree"),
-		materialize.ErrLink:          say("rm {1}, and the same again"),
-		materialize.ErrStillNeeded:   say("filebus show {1}"),
-		materialize.ErrTooLarge:      say("the same after the file was cut by hand; filebus get {1} is all of it"),
 
 		sessions.ErrUnset:         say("filebus session list"),
 		sessions.ErrWord:          say("filebus session --help"),
@@ -90,16 +100,22 @@ func hints() map[record.Reason]hint {
 		dialogue.ErrNoText:        say("filebus dialogue put {1} {2} {3} --stub REASON"),
 		dialogue.ErrAbsent:        say("filebus dialogue check {1} {2}"),
 		dialogue.ErrEdited:        say("the same with --force, or with --out FILE"),
-		issue.ErrNoIssue:          say("filebus issue list --open"),
-		issue.ErrStatus:           say("filebus issue {1} {2}"),
-		issue.ErrTaken:            say("filebus issue next --claim, or the same with --force"),
-		issue.ErrHeld:             say("the same with --agent {1} if that is you, else with --force", "the same with --force"),
-		issue.ErrCircle:           say("filebus issue show {1}"),
-		issue.ErrKnown:            say("the same with --merge {1}, or filebus issue show {1}"),
-		issue.ErrField:            say("the same with --{1} {2}"),
-		issue.ErrTooLong:          say("filebus put FILE"),
-		issue.ErrNoAgent:          say("the same with --agent NAME, or with FILEBUS_AGENT set"),
-		issue.ErrNoNew:            say("filebus issue wait --since @{1}"),
+	}
+}
+
+// queueHints are for errors of issues, knowledge, tasks and results.
+func queueHints() map[record.Reason]hint {
+	return map[record.Reason]hint{
+		issue.ErrNoIssue: say("filebus issue list --open"),
+		issue.ErrStatus:  say("filebus issue {1} {2}"),
+		issue.ErrTaken:   say("filebus issue next --claim, or the same with --force"),
+		issue.ErrHeld:    say("the same with --agent {1} if that is you, else with --force", "the same with --force"),
+		issue.ErrCircle:  say("filebus issue show {1}"),
+		issue.ErrKnown:   say("the same with --merge {1}, or filebus issue show {1}"),
+		issue.ErrField:   say("the same with --{1} {2}"),
+		issue.ErrTooLong: say("filebus put FILE"),
+		issue.ErrNoAgent: say("the same with --agent NAME, or with FILEBUS_AGENT set"),
+		issue.ErrNoNew:   say("filebus issue wait --since @{1}"),
 
 		knowledge.ErrField:       say("the same with --{1} {2}"),
 		knowledge.ErrLinkType:    say("filebus knowledge link A supersedes B"),
@@ -167,8 +183,10 @@ func hintOf(e *record.Error) string {
 	if e.Hint != "" {
 		return e.Hint
 	}
-	if h := hints()[e.Reason]; h != nil {
-		return h(e)
+	for _, table := range hints() {
+		if h := table[e.Reason]; h != nil {
+			return h(e)
+		}
 	}
 	return ""
 }

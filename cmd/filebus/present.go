@@ -19,6 +19,7 @@ type presentation struct {
 	json      func(entries int) any
 	text      func(entries int) string
 	exact     bool   // what is said besides is no part of it
+	strict    bool   // if not even the first entry fits, nothing is printed
 	op, what  string // of the line in the log of reads; no op: there is none
 	took      time.Duration
 }
@@ -44,7 +45,7 @@ func (e *environ) present(s *session, p presentation) (printed int, err error) {
 		}
 		dropped := sort.Search(p.entries, func(n int) bool { return sizeOf(render(p.entries-n)) <= limit })
 		printed = p.entries - dropped
-		if text = render(printed); p.exact && sizeOf(text) > limit {
+		if text = render(printed); p.strict && sizeOf(text) > limit {
 			text = ""
 		}
 	}

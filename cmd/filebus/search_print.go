@@ -47,7 +47,7 @@ func (p *hitPage) print(ctx context.Context, set *storeSet, text string) error {
 		whole = presentation{entries: s.size(), json: s.json, text: s.plain}
 		shown = s.shown
 	}
-	whole.maxTokens, whole.exact, whole.what = p.opts.room(), true, text
+	whole.maxTokens, whole.exact, whole.strict, whole.what = p.opts.room(), true, true, text
 	if set.own != nil {
 		whole.op = "search"
 	}
