@@ -61,7 +61,7 @@ func (w *Workspace) EditTextAs(ctx context.Context, kind record.Kind, id string,
 			var under *seated
 			result, under, err = w.tryEditText(ctx, p, origin, refusing)
 			switch {
-			case refusal == nil && errors.Is(err, store.ErrConflict) && try < raceTries:
+			case refusal == nil && IsRace(err) && try < raceTries:
 				continue
 			case err != nil:
 				return err

@@ -9,12 +9,17 @@ import (
 	"path/filepath"
 	"strings"
 
+	"filebus/store"
 	"filebus/store/record"
 )
 
 // ErrLink says that a symbolic link stands where a folder is to be made or written
 // to: somebody may have put it there to lead files elsewhere. It names the link.
 const ErrLink record.Reason = "a symbolic link in the way"
+
+// IsRace reports whether somebody else was faster, so that the same can succeed when
+// it is tried again. A link in the way stays there.
+func IsRace(err error) bool { return errors.Is(err, store.ErrConflict) && !errors.Is(err, ErrLink) }
 
 // LinkInTheWay is the error of a link, by its absolute path.
 func LinkInTheWay(file string) error {

@@ -63,7 +63,7 @@ func (s *syncer) takeLate(ctx context.Context, p string, late *lateError, known 
 		switch {
 		case err == nil:
 			return root.Remove(late.name)
-		case errors.Is(err, store.ErrConflict) && try < raceTries:
+		case IsRace(err) && try < raceTries:
 			continue
 		}
 		id := p + "~" + s.w.NewID()

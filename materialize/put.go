@@ -341,7 +341,7 @@ func (w *Workspace) editAggregate(ctx context.Context, p string, source record.S
 				refusal = change(f, now)
 				return refusal
 			})
-			if refusal != nil || !errors.Is(err, store.ErrConflict) || try == raceTries {
+			if refusal != nil || !IsRace(err) || try == raceTries {
 				return errors.Join(err, s.putOut(ctx, p))
 			}
 		}

@@ -31,7 +31,7 @@ func (w *Workspace) storeFile(ctx context.Context, f sourceFile) (storedFile, er
 			return storedFile{}, err
 		}
 		result, err := w.carryOut(ctx, p, names)
-		if !errors.Is(err, store.ErrConflict) || isWriteOnce(err) || try == raceTries {
+		if !IsRace(err) || isWriteOnce(err) || try == raceTries {
 			return result, err
 		}
 	}

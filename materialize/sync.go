@@ -350,7 +350,7 @@ func (s *syncer) settle(ctx context.Context, p string) (SyncedFile, error) {
 			err = cmp.Or(s.takeLate(ctx, p, late, before), errRaced)
 		}
 		busy := isBusy(err)
-		raced := busy || errors.Is(err, store.ErrConflict) && !isWriteOnce(err)
+		raced := busy || IsRace(err) && !isWriteOnce(err)
 		if !raced || try == raceTries {
 			done.Path = p
 			return done, err
