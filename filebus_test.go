@@ -109,8 +109,9 @@ func house() map[string]pack {
 			},
 		},
 		"filebus/materialize/pdf": {
-			ours:    []string{"filebus/materialize/layout"},
-			modules: []string{"github.com/go-pdf/fpdf", "github.com/yuin/goldmark", "codeberg.org/go-fonts/dejavu", "golang.org/x/image"},
+			ours: []string{"filebus/materialize/layout"},
+			modules: []string{"github.com/go-pdf/fpdf", "github.com/yuin/goldmark", "codeberg.org/go-fonts/dejavu",
+				"golang.org/x/image"},
 		},
 		"filebus/cmd/filebus": {
 			ours: []string{
@@ -477,7 +478,8 @@ func root(e ast.Expr) *ast.Ident {
 
 // isEmbedded reports whether the compiler gives a variable its value.
 func isEmbedded(spec *ast.ValueSpec) bool {
-	return spec.Doc != nil && slices.ContainsFunc(spec.Doc.List, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:embed ") })
+	return spec.Doc != nil && slices.ContainsFunc(spec.Doc.List,
+		func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:embed ") })
 }
 
 // TestSignatures finds other people's types in what a package exports. The

@@ -127,7 +127,8 @@ func (m *mutator) testAll(packages string, seed uint64, count int) error {
 
 // findSites returns all places of some packages.
 func findSites(ctx context.Context, packages string) ([]site, error) {
-	list := exec.CommandContext(ctx, "go", "list", "-f", "{{.ImportPath}}\t{{.Dir}}\t{{join .GoFiles \"\\t\"}}", packages)
+	list := exec.CommandContext(ctx, "go", "list", "-f", "{{.ImportPath}}\t{{.Dir}}\t{{join .GoFiles \"\\t\"}}",
+		packages)
 	list.Stderr = os.Stderr
 	out, err := list.Output()
 	if err != nil {

@@ -35,11 +35,13 @@ func TestFacets(t *testing.T) {
 		{"whatever the page", Request{Query: "shared", Facets: []Facet{FacetAgent}, Limit: 1, Offset: 3}, map[Facet][]FacetCount{
 			FacetAgent: {{"alice", 2}, {"bob", 1}},
 		}},
-		{"after filters", Request{Filter: record.Filter{Tags: []string{"jwt"}}, Facets: []Facet{FacetSession, FacetTag}}, map[Facet][]FacetCount{
+		{"after filters", Request{Filter: record.Filter{Tags: []string{"jwt"}},
+			Facets: []Facet{FacetSession, FacetTag}}, map[Facet][]FacetCount{
 			FacetSession: {{"s1", 2}},
 			FacetTag:     {{"jwt", 2}, {"auth", 1}},
 		}},
-		{"quiet kinds", Request{Filter: record.Filter{Kinds: []record.Kind{record.KindDialogue, record.KindMarker}}, Facets: []Facet{FacetKind}}, map[Facet][]FacetCount{
+		{"quiet kinds", Request{Filter: record.Filter{Kinds: []record.Kind{record.KindDialogue, record.KindMarker}},
+			Facets: []Facet{FacetKind}}, map[Facet][]FacetCount{
 			FacetKind: {{"dialogue", 2}, {"marker", 1}},
 		}},
 		{"no match", Request{Query: "nowhere", Facets: []Facet{FacetKind}}, map[Facet][]FacetCount{FacetKind: {}}},

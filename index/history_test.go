@@ -186,7 +186,8 @@ func TestFilterValues(t *testing.T) {
 	}
 	x := build(t, documents...)
 	for i, value := range values {
-		for _, request := range []Request{{Filter: record.Filter{Sessions: []string{value}}}, {Filter: record.Filter{Tags: []string{value}}}} {
+		for _, request := range []Request{{Filter: record.Filter{Sessions: []string{value}}},
+			{Filter: record.Filter{Tags: []string{value}}}} {
 			if got := names(find(t, x, request)); got != fmt.Sprint(i) {
 				t.Errorf("Search(%+v) finds %q, want %d", request, got, i)
 			}

@@ -68,17 +68,23 @@ func TestFilters(t *testing.T) {
 		{"not the session", Request{NotSessions: []string{"s1"}}, "h e c c1/b"},
 		{"not the sessions", Request{NotSessions: []string{"s1", "s2"}}, "h e c"},
 		{"task", Request{Filter: record.Filter{Tasks: []string{"003"}}}, "c"},
-		{"task with its marker", Request{Filter: record.Filter{Tasks: []string{"003"}, Kinds: []record.Kind{record.KindMarker, record.KindHandoff}}}, "f c"},
-		{"status, run and loop", Request{Filter: record.Filter{Statuses: []string{"failed"}, Runs: []string{"r1"}, Loops: []string{"l1"}}}, "c"},
+		{"task with its marker", Request{Filter: record.Filter{Tasks: []string{"003"},
+			Kinds: []record.Kind{record.KindMarker, record.KindHandoff}}}, "f c"},
+		{"status, run and loop", Request{Filter: record.Filter{Statuses: []string{"failed"}, Runs: []string{"r1"},
+			Loops: []string{"l1"}}}, "c"},
 		{"other run", Request{Filter: record.Filter{Statuses: []string{"failed"}, Runs: []string{"r2"}}}, ""},
 		{"since", Request{Filter: record.Filter{Since: noon.AddDate(0, 0, 3)}}, "h e"},
 		{"since the second", Request{Filter: record.Filter{Since: noon.AddDate(0, 0, 3).Add(time.Second)}}, "h"},
 		{"until", Request{Filter: record.Filter{Until: noon.Add(time.Hour)}}, "c1/a"},
 		{"until a moment later", Request{Filter: record.Filter{Until: noon.Add(time.Hour + 1)}}, "c1/b c1/a"},
-		{"within a day", Request{Filter: record.Filter{Since: noon.Add(time.Minute), Until: noon.Add(2 * time.Hour)}}, "c1/b"},
-		{"in another zone", Request{Filter: record.Filter{Until: noon.Add(time.Hour + 1).In(time.FixedZone("", 14*3600))}}, "c1/b c1/a"},
+		{"within a day", Request{Filter: record.Filter{Since: noon.Add(time.Minute), Until: noon.Add(2 * time.Hour)}},
+			"c1/b"},
+		{"in another zone", Request{Filter: record.Filter{Until: noon.Add(time.Hour +
+			1).In(time.FixedZone("", 14*3600))}}, "c1/b c1/a"},
 		{"since after until", Request{Filter: record.Filter{Since: noon.AddDate(0, 0, 3), Until: noon}}, ""},
-		{"everything", Request{Filter: record.Filter{Kinds: []record.Kind{record.KindResult}, Trees: []record.Tree{""}, Agents: []string{"alice", "bob"}, Tags: []string{"auth"}, Sessions: []string{"s1", "s2"}, Since: noon}, NotSessions: []string{"s2"}}, "c1/a"},
+		{"everything", Request{Filter: record.Filter{Kinds: []record.Kind{record.KindResult}, Trees: []record.Tree{""},
+			Agents: []string{"alice", "bob"}, Tags: []string{"auth"}, Sessions: []string{"s1", "s2"}, Since: noon},
+			NotSessions: []string{"s2"}}, "c1/a"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := find(t, x, test.request)
@@ -257,7 +263,8 @@ func TestEmptyIndex(t *testing.T) {
 	dir := t.TempDir()
 	apply(t, dir, nil, 9)
 	x := open(t, dir)
-	for _, request := range []Request{{}, {Query: "word"}, {Filter: record.Filter{Since: time.Unix(1, 0), Tags: []string{"x"}}}} {
+	for _, request := range []Request{{}, {Query: "word"},
+		{Filter: record.Filter{Since: time.Unix(1, 0), Tags: []string{"x"}}}} {
 		if got := find(t, x, request); got.Total != 0 || len(got.Hits) != 0 {
 			t.Errorf("Search(%+v) in an empty index gives %+v", request, got)
 		}

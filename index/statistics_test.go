@@ -87,7 +87,8 @@ func TestExplain(t *testing.T) {
 	for _, request := range []Request{
 		{Query: "token budget src/auth/jwt.go", Limit: 30},
 		{Query: "session queue error", Offset: 20, Duplicates: true},
-		{Query: "token token", More: []WeightedTerm{{"queue", 0.3}, {"token", 0.5}}, Filter: record.Filter{Tags: []string{"token"}}},
+		{Query: "token token", More: []WeightedTerm{{"queue", 0.3}, {"token", 0.5}},
+			Filter: record.Filter{Tags: []string{"token"}}},
 		{Query: "parseHeader 検索 nowhere"},
 	} {
 		request.Explain = true

@@ -112,7 +112,8 @@ func seat(tx *store.Tx, v store.Version, head func(record.Name) (store.Version, 
 
 // seatBut is seat without the entries whose texts are gone, if those may be lost.
 func seatBut(
-	tx *store.Tx, v store.Version, head func(record.Name) (store.Version, error), mayLose func(record.Name) (bool, error),
+	tx *store.Tx, v store.Version, head func(record.Name) (store.Version, error),
+	mayLose func(record.Name) (bool, error),
 ) (s *seated, lost map[record.Name]bool, err error) {
 	s = &seated{version: v}
 	if !s.isFrame() {

@@ -95,7 +95,8 @@ func (w *Workspace) claimTree(tree record.Tree, dir string, dryRun bool) (layout
 	folder, rest, _ := strings.Cut(string(text), "\n")
 	if err == nil && folder != dir {
 		if _, err := os.Stat(folder); err == nil {
-			return layout.Profile{}, record.Conflict.Errorf("the tree %s is a capture of %s", tree, folder).Because(ErrTreeTaken)
+			return layout.Profile{}, record.Conflict.Errorf("the tree %s is a capture of %s", tree,
+				folder).Because(ErrTreeTaken)
 		}
 	}
 	profile, unknown := layout.ParseProfile(strings.TrimSpace(rest))

@@ -309,7 +309,8 @@ func checkFolder(to string, files []laidFile, index string) error {
 		}
 		rel, err := filepath.Rel(to, name)
 		if err == nil && !wanted[filepath.ToSlash(rel)] {
-			err = record.Conflict.Errorf("laying out into %s: %w: %s", to, ErrForeignFolder, rel).Because(ErrForeignFolder)
+			err = record.Conflict.Errorf("laying out into %s: %w: %s", to, ErrForeignFolder,
+				rel).Because(ErrForeignFolder)
 		}
 		return err
 	})
@@ -498,7 +499,8 @@ func (f *laidFile) compare(root *os.Root, name string, source io.Reader) (n int6
 		y, errB := io.ReadFull(there, b)
 		x, errA := io.ReadFull(source, a[:max(y, 1)])
 		if x < y || !bytes.Equal(a[:y], b[:y]) {
-			return 0, false, record.Conflict.Errorf("%w: %s has other bytes", ErrForeignFolder, name).Because(ErrForeignFolder)
+			return 0, false, record.Conflict.Errorf("%w: %s has other bytes", ErrForeignFolder,
+				name).Because(ErrForeignFolder)
 		}
 		n += int64(min(x, y))
 		switch {

@@ -34,8 +34,9 @@ func TestLayOutAfterRelease(t *testing.T) {
 		}, []string{"issue/ISSUE-20260302-002", "result/c/a"}},
 		"a kind": {materialize.Selection{AsOf: before, Filter: record.Filter{Kinds: []record.Kind{record.KindResult}}},
 			map[string]string{".claude/agent_tool_results/c/b.md": other}, []string{"result/c/a"}},
-		"another tree": {materialize.Selection{AsOf: before, Filter: record.Filter{Trees: trees("lib")}}, map[string]string{}, []string{}},
-		"before all":   {materialize.Selection{AsOf: before.Add(-24 * time.Hour)}, map[string]string{}, []string{}},
+		"another tree": {materialize.Selection{AsOf: before, Filter: record.Filter{Trees: trees("lib")}},
+			map[string]string{}, []string{}},
+		"before all": {materialize.Selection{AsOf: before.Add(-24 * time.Hour)}, map[string]string{}, []string{}},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		report, err := w.LayOut(t.Context(), out, test.pick, nil)

@@ -37,17 +37,27 @@ func TestLayOutNames(t *testing.T) {
 		pick materialize.Selection
 		want map[string]string
 	}{
-		"none":          {materialize.Selection{Names: []record.Name{}}, map[string]string{}},
-		"unknown":       {materialize.Selection{Names: namesOf(t, "note/none", "lib:issue/none")}, map[string]string{}},
-		"two trees":     {materialize.Selection{Names: namesOf(t, "lib:note/docs/a.md", "note/docs/own.md", "note/docs/own.md")}, map[string]string{"lib/docs/a.md": "two", "docs/own.md": "own"}},
-		"then":          {materialize.Selection{At: first, Names: namesOf(t, "lib:note/docs/a.md")}, map[string]string{"lib/docs/a.md": "one"}},
-		"one tree":      {materialize.Selection{Filter: record.Filter{Trees: trees("lib")}, Names: namesOf(t, "lib:note/docs/b.md", "note/docs/own.md")}, map[string]string{"docs/b.md": "b"}},
-		"an entry":      {materialize.Selection{Filter: record.Filter{Trees: trees("lib")}, Names: namesOf(t, "lib:issue/ISSUE-20260302-002")}, map[string]string{issueFile: "# Issue Queue\n\n\n" + second}},
-		"both entries":  {materialize.Selection{Filter: record.Filter{Trees: trees("lib")}, Names: namesOf(t, "lib:issue/ISSUE-20260302-002", "lib:issue/ISSUE-20260302-001")}, map[string]string{issueFile: issueQueue}},
-		"the file":      {materialize.Selection{Filter: record.Filter{Trees: trees("lib")}, Names: namesOf(t, "lib:frame/"+issueFile)}, map[string]string{issueFile: issueQueue}},
-		"file and one":  {materialize.Selection{Filter: record.Filter{Trees: trees("lib")}, Names: namesOf(t, "lib:issue/ISSUE-20260302-001", "lib:frame/"+issueFile)}, map[string]string{issueFile: issueQueue}},
-		"other filters": {materialize.Selection{Filter: record.Filter{Kinds: []record.Kind{record.KindIssue}}, Names: namesOf(t, "note/docs/own.md")}, map[string]string{}},
-		"all, then":     {materialize.Selection{At: first, Filter: record.Filter{Trees: trees("lib")}}, map[string]string{issueFile: issueQueue, "docs/a.md": "one", "docs/b.md": "b"}},
+		"none":      {materialize.Selection{Names: []record.Name{}}, map[string]string{}},
+		"unknown":   {materialize.Selection{Names: namesOf(t, "note/none", "lib:issue/none")}, map[string]string{}},
+		"two trees": {materialize.Selection{Names: namesOf(t, "lib:note/docs/a.md", "note/docs/own.md", "note/docs/own.md")}, map[string]string{"lib/docs/a.md": "two", "docs/own.md": "own"}},
+		"then":      {materialize.Selection{At: first, Names: namesOf(t, "lib:note/docs/a.md")}, map[string]string{"lib/docs/a.md": "one"}},
+		"one tree": {materialize.Selection{Filter: record.Filter{Trees: trees("lib")},
+			Names: namesOf(t, "lib:note/docs/b.md", "note/docs/own.md")}, map[string]string{"docs/b.md": "b"}},
+		"an entry": {materialize.Selection{Filter: record.Filter{Trees: trees("lib")},
+			Names: namesOf(t, "lib:issue/ISSUE-20260302-002")}, map[string]string{issueFile: "# Issue Queue\n\n\n" +
+			second}},
+		"both entries": {materialize.Selection{Filter: record.Filter{Trees: trees("lib")},
+			Names: namesOf(t, "lib:issue/ISSUE-20260302-002", "lib:issue/ISSUE-20260302-001")},
+			map[string]string{issueFile: issueQueue}},
+		"the file": {materialize.Selection{Filter: record.Filter{Trees: trees("lib")},
+			Names: namesOf(t, "lib:frame/"+issueFile)}, map[string]string{issueFile: issueQueue}},
+		"file and one": {materialize.Selection{Filter: record.Filter{Trees: trees("lib")},
+			Names: namesOf(t, "lib:issue/ISSUE-20260302-001", "lib:frame/"+issueFile)},
+			map[string]string{issueFile: issueQueue}},
+		"other filters": {materialize.Selection{Filter: record.Filter{Kinds: []record.Kind{record.KindIssue}},
+			Names: namesOf(t, "note/docs/own.md")}, map[string]string{}},
+		"all, then": {materialize.Selection{At: first, Filter: record.Filter{Trees: trees("lib")}},
+			map[string]string{issueFile: issueQueue, "docs/a.md": "one", "docs/b.md": "b"}},
 	} {
 		if diff := cmp.Diff(test.want, layOut(t, w, test.pick)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", label, diff)

@@ -49,15 +49,22 @@ func TestLayOutFilters(t *testing.T) {
 		pick materialize.Selection
 		want []string
 	}{
-		"own tree":     {materialize.Selection{Filter: record.Filter{Trees: trees("")}}, []string{".claude/agent_tool_results/c9/call9.md"}},
-		"kind":         {materialize.Selection{Filter: record.Filter{Kinds: []record.Kind{record.KindTurn}}}, []string{"lib/.blue/dialogues/x/round-0/muffin.md"}},
-		"conversation": {materialize.Selection{Filter: record.Filter{Conversations: []string{"c1", "c9"}}}, []string{"lib/.claude/agent_tool_results/c1/call1.md", ".claude/agent_tool_results/c9/call9.md"}},
-		"session":      {materialize.Selection{Filter: record.Filter{Trees: trees("lib"), Sessions: []string{"s1"}}}, []string{".claude/sessions/build/s1/plan.md"}},
-		"task":         {materialize.Selection{Filter: record.Filter{Trees: trees("lib"), Tasks: []string{"task-001"}, Kinds: []record.Kind{record.KindHandoff}}}, []string{".claude/journal/task-001.md"}},
-		"run":          {materialize.Selection{Filter: record.Filter{Runs: []string{"run-2026-03-02-1"}}}, []string{"lib/.claude/loop_snapshots/run-2026-03-02-1/loop-1/state.md"}},
-		"dialogue":     {materialize.Selection{Dialogs: []string{"x"}}, []string{"lib/.blue/dialogues/x/round-0/muffin.md"}},
-		"agent":        {materialize.Selection{Filter: record.Filter{Agents: []string{"muffin"}}}, []string{"lib/.blue/dialogues/x/round-0/muffin.md"}},
-		"nothing":      {materialize.Selection{Filter: record.Filter{Tags: []string{"no such tag"}}}, nil},
+		"own tree": {materialize.Selection{Filter: record.Filter{Trees: trees("")}},
+			[]string{".claude/agent_tool_results/c9/call9.md"}},
+		"kind": {materialize.Selection{Filter: record.Filter{Kinds: []record.Kind{record.KindTurn}}},
+			[]string{"lib/.blue/dialogues/x/round-0/muffin.md"}},
+		"conversation": {materialize.Selection{Filter: record.Filter{Conversations: []string{"c1", "c9"}}},
+			[]string{"lib/.claude/agent_tool_results/c1/call1.md", ".claude/agent_tool_results/c9/call9.md"}},
+		"session": {materialize.Selection{Filter: record.Filter{Trees: trees("lib"), Sessions: []string{"s1"}}},
+			[]string{".claude/sessions/build/s1/plan.md"}},
+		"task": {materialize.Selection{Filter: record.Filter{Trees: trees("lib"), Tasks: []string{"task-001"},
+			Kinds: []record.Kind{record.KindHandoff}}}, []string{".claude/journal/task-001.md"}},
+		"run": {materialize.Selection{Filter: record.Filter{Runs: []string{"run-2026-03-02-1"}}},
+			[]string{"lib/.claude/loop_snapshots/run-2026-03-02-1/loop-1/state.md"}},
+		"dialogue": {materialize.Selection{Dialogs: []string{"x"}}, []string{"lib/.blue/dialogues/x/round-0/muffin.md"}},
+		"agent": {materialize.Selection{Filter: record.Filter{Agents: []string{"muffin"}}},
+			[]string{"lib/.blue/dialogues/x/round-0/muffin.md"}},
+		"nothing": {materialize.Selection{Filter: record.Filter{Tags: []string{"no such tag"}}}, nil},
 	} {
 		wantPaths(t, label, layOut(t, w, test.pick), test.want...)
 	}
@@ -138,7 +145,8 @@ func TestLayOutSymlinkEscape(t *testing.T) {
 	if err := os.Symlink(elsewhere, filepath.Join(out, "sub")); err != nil {
 		t.Skip("no symbolic links:", err)
 	}
-	if _, err := w.LayOut(t.Context(), out, materialize.Selection{Filter: record.Filter{Trees: trees("lib")}}, nil); err == nil {
+	if _, err := w.LayOut(t.Context(), out, materialize.Selection{Filter: record.Filter{Trees: trees("lib")}},
+		nil); err == nil {
 		t.Error("laid out through a planted symbolic link")
 	}
 	if files := readTree(t, elsewhere); len(files) != 0 {
@@ -159,7 +167,8 @@ func TestTwoForOnePath(t *testing.T) {
 		}
 	}
 	_, err := w.LayOut(t.Context(), filepath.Join(t.TempDir(), "out"), materialize.Selection{}, nil)
-	if !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), "two records for one path") || !strings.Contains(err.Error(), "note/one") || !strings.Contains(err.Error(), "note/two") {
+	if !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), "two records for one path") ||
+		!strings.Contains(err.Error(), "note/one") || !strings.Contains(err.Error(), "note/two") {
 		t.Errorf("two records for one path: %v", err)
 	}
 }
@@ -221,7 +230,8 @@ func TestLayOutCutShort(t *testing.T) {
 	capture(t, w, dir, "lib")
 	for cut := range 4 {
 		writeTree(t, out, map[string]string{"a.md": files["a.md"][:[]int{0, 5, 65536, 100000}[cut]], "b.md": "", "c.md": "whole"})
-		if _, err := w.LayOut(t.Context(), out, materialize.Selection{Filter: record.Filter{Trees: trees("lib")}}, nil); err != nil {
+		if _, err := w.LayOut(t.Context(), out, materialize.Selection{Filter: record.Filter{Trees: trees("lib")}},
+			nil); err != nil {
 			t.Fatalf("cut %d: %v", cut, err)
 		}
 		if diff := cmp.Diff(files, readTree(t, out)); diff != "" {

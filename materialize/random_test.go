@@ -201,7 +201,8 @@ func (r *randomRun) sync(t testing.TB, w *materialize.Workspace) {
 
 func (r *randomRun) assembled(t testing.TB, w *materialize.Workspace) string {
 	out := filepath.Join(t.TempDir(), "out")
-	if _, err := w.LayOut(t.Context(), out, materialize.Selection{Filter: record.Filter{Trees: trees("")}}, nil); err != nil {
+	if _, err := w.LayOut(t.Context(), out, materialize.Selection{Filter: record.Filter{Trees: trees("")}},
+		nil); err != nil {
 		t.Fatalf("%v: %v", r.did, err)
 	}
 	return readTree(t, out)[r.format.path]

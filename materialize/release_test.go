@@ -281,7 +281,8 @@ func TestReleaseNames(t *testing.T) {
 		return w.Release(t.Context(), materialize.ReleaseRequest{Names: list})
 	}
 	before := position(t, w)
-	if _, err := drop("result/c/a"); !errors.Is(err, materialize.ErrStillNeeded) || !errors.Is(err, store.ErrConflict) || err.Error() != "result/c/a stays: referred to by result/c/b" {
+	if _, err := drop("result/c/a"); !errors.Is(err, materialize.ErrStillNeeded) ||
+		!errors.Is(err, store.ErrConflict) || err.Error() != "result/c/a stays: referred to by result/c/b" {
 		t.Errorf("a name that is referred to: %v", err)
 	}
 	if _, err := drop("result/c/a", "result/c/none"); !errors.Is(err, store.ErrNotFound) {

@@ -105,7 +105,8 @@ func (w *walk) read(dir string, below func(name string) error) error {
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
 		switch {
-		case e.Name() == ".git", e.IsDir() && (e.Name() == "node_modules" || e.Name() == StoreFolder): // never walked into
+		case e.Name() == ".git", e.IsDir() &&
+			(e.Name() == "node_modules" || e.Name() == StoreFolder): // never walked into
 		case !e.IsDir():
 			w.file(name, e)
 		default:

@@ -59,7 +59,8 @@ func TestWriteBodyNotThere(t *testing.T) {
 	b := newBench(t)
 	v := b.put("handoff/t", journal)
 	_, _, err := b.body(v, query.BodyRequest{Section: "Handofs"})
-	if !errors.Is(err, query.ErrNoPart) || !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), "it has: Task") {
+	if !errors.Is(err, query.ErrNoPart) || !errors.Is(err, store.ErrNotFound) ||
+		!strings.Contains(err.Error(), "it has: Task") {
 		t.Errorf("missing section: %v; want the headings there are", err)
 	}
 	for _, c := range []struct {
@@ -75,7 +76,8 @@ func TestWriteBodyNotThere(t *testing.T) {
 		}
 	}
 	plain := b.put("note/plain", "no headings")
-	if _, _, err = b.body(plain, query.BodyRequest{Section: "x"}); !errors.Is(err, query.ErrNoPart) || !strings.HasSuffix(err.Error(), "no headings at all") {
+	if _, _, err = b.body(plain, query.BodyRequest{Section: "x"}); !errors.Is(err, query.ErrNoPart) ||
+		!strings.HasSuffix(err.Error(), "no headings at all") {
 		t.Errorf("section of a text without headings: %v", err)
 	}
 }

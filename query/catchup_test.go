@@ -108,7 +108,8 @@ func TestSweepLeavesOthers(t *testing.T) {
 	if answer := b.search(query.SearchRequest{}); answer.Total != 51 {
 		t.Errorf("%d records left; want 51", answer.Total)
 	}
-	if got := found(b.search(query.SearchRequest{Query: "wryneck", Filter: record.Filter{Kinds: []record.Kind{record.KindState}}})); !slices.Equal(got, []string{"state/quiet"}) {
+	if got := found(b.search(query.SearchRequest{Query: "wryneck",
+		Filter: record.Filter{Kinds: []record.Kind{record.KindState}}})); !slices.Equal(got, []string{"state/quiet"}) {
 		t.Errorf("quiet record: %v", got)
 	}
 }

@@ -165,7 +165,8 @@ func (c *contextBuilder) search(ctx context.Context, kind record.Kind, section f
 		if strings.TrimSpace(query) == "" {
 			continue
 		}
-		request := SearchRequest{Query: query, Filter: record.Filter{Kinds: []record.Kind{kind}}, Limit: maxCandidates, Duplicates: true}
+		request := SearchRequest{Query: query, Filter: record.Filter{Kinds: []record.Kind{kind}}, Limit: maxCandidates,
+			Duplicates: true}
 		ranked, caughtUp, err := c.reader.rank(ctx, &request)
 		if err != nil {
 			return err

@@ -117,7 +117,8 @@ func TestSuperseded(t *testing.T) {
 		want    []string
 	}{
 		{query.KnowledgeRequest{Wanted: []string{"x"}}, []string{"left", "new"}},
-		{query.KnowledgeRequest{Wanted: []string{"x"}, Superseded: true}, []string{"left", "new", "old by new", "told by new"}},
+		{query.KnowledgeRequest{Wanted: []string{"x"}, Superseded: true},
+			[]string{"left", "new", "old by new", "told by new"}},
 		{query.KnowledgeRequest{Wanted: []string{"y"}}, []string{"q", "p"}},
 	} {
 		found, total, err := b.Knowledge(t.Context(), c.request)

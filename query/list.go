@@ -58,7 +58,8 @@ func Summarize(tx *store.Tx, v store.Version) Summary {
 func summary(i item) Summary {
 	r, d := i.version.Record, i.description
 	return Summary{
-		Version: i.version, Description: d, Name: r.Name, Ref: record.ShortRef(i.version.Ref), Path: r.Path, Title: d.Title,
+		Version: i.version, Description: d, Name: r.Name, Ref: record.ShortRef(i.version.Ref), Path: r.Path,
+		Title:  d.Title,
 		Tokens: i.tokens(), Time: r.Time, Agent: r.Agent, Conversation: r.Conversation, Session: r.Session, Run: r.Run,
 		Loop: r.Loop, Task: r.Task, Status: r.Status, Exit: r.Exit, Tags: r.Tags, Attributes: d.Attributes,
 	}

@@ -46,18 +46,21 @@ func TestList(t *testing.T) {
 	}{
 		{query.ListRequest{}, []string{"note/a", "lib:note/a", "handoff/t", "result/c/1"}},
 		{query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{"note"}}}, []string{"note/a", "lib:note/a"}},
-		{query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{"note", "handoff"}, Trees: []record.Tree{""}}}, []string{"note/a", "handoff/t"}},
+		{query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{"note", "handoff"}, Trees: []record.Tree{""}}},
+			[]string{"note/a", "handoff/t"}},
 		{query.ListRequest{Filter: record.Filter{Trees: []record.Tree{"lib"}}}, []string{"lib:note/a"}},
 		{query.ListRequest{Filter: record.Filter{Tags: []string{"x"}}}, []string{"note/a", "result/c/1"}},
 		{query.ListRequest{Filter: record.Filter{Tags: []string{"X", "y"}}}, []string{"result/c/1"}},
 		{query.ListRequest{Filter: record.Filter{Tasks: record.Any("t")}}, []string{"handoff/t"}},
-		{query.ListRequest{Filter: record.Filter{Sessions: record.Any("s"), Runs: record.Any("r"), Statuses: record.Any("blocked")}}, []string{"handoff/t"}},
+		{query.ListRequest{Filter: record.Filter{Sessions: record.Any("s"), Runs: record.Any("r"),
+			Statuses: record.Any("blocked")}}, []string{"handoff/t"}},
 		{query.ListRequest{Filter: record.Filter{Sessions: record.Any("s"), Runs: record.Any("other")}}, []string{}},
 		{query.ListRequest{Filter: record.Filter{Conversations: record.Any("c")}}, []string{"result/c/1"}},
 		{query.ListRequest{Filter: record.Filter{Agents: record.Any("web")}}, []string{"result/c/1"}},
 		{query.ListRequest{Filter: record.Filter{Statuses: record.Any("blocked")}}, []string{"handoff/t"}},
 		{query.ListRequest{At: 2}, []string{"result/c/1", "note/a"}},
-		{query.ListRequest{At: 6, Filter: record.Filter{Tags: []string{"x"}}}, []string{"note/gone", "note/a", "result/c/1"}},
+		{query.ListRequest{At: 6, Filter: record.Filter{Tags: []string{"x"}}},
+			[]string{"note/gone", "note/a", "result/c/1"}},
 	} {
 		if diff := cmp.Diff(c.want, listed(b.list(c.request).Entries)); diff != "" {
 			t.Errorf("List(%+v) (-want +got):\n%s", c.request, diff)
@@ -109,15 +112,19 @@ func TestKnowledge(t *testing.T) {
 	}{
 		{"shared, confidence, newest", query.KnowledgeRequest{Wanted: []string{"jwt", "auth"}},
 			[]string{"lib:knowledge/p1", "knowledge/p1", "knowledge/p2", "knowledge/g2", "knowledge/g1", "knowledge/p3"}},
-		{"all tags", query.KnowledgeRequest{Wanted: []string{"jwt", "auth"}, AllTags: true}, []string{"lib:knowledge/p1", "knowledge/p1"}},
-		{"types", query.KnowledgeRequest{Wanted: []string{"auth"}, Types: []string{"gotcha"}}, []string{"knowledge/g2", "knowledge/g1"}},
+		{"all tags", query.KnowledgeRequest{Wanted: []string{"jwt", "auth"}, AllTags: true},
+			[]string{"lib:knowledge/p1", "knowledge/p1"}},
+		{"types", query.KnowledgeRequest{Wanted: []string{"auth"}, Types: []string{"gotcha"}},
+			[]string{"knowledge/g2", "knowledge/g1"}},
 		{"confidence", query.KnowledgeRequest{Wanted: []string{"auth"}, MinConfidence: "medium"},
 			[]string{"lib:knowledge/p1", "knowledge/p2", "knowledge/g2", "knowledge/g1"}},
 		{"prefix", query.KnowledgeRequest{Wanted: []string{"auth"}, Prefix: true, Types: []string{"gotcha"}},
 			[]string{"knowledge/g3", "knowledge/g2", "knowledge/g1"}},
-		{"own tree", query.KnowledgeRequest{Wanted: []string{"jwt"}, Filter: record.Filter{Trees: []record.Tree{""}}}, []string{"knowledge/p1"}},
+		{"own tree", query.KnowledgeRequest{Wanted: []string{"jwt"}, Filter: record.Filter{Trees: []record.Tree{""}}},
+			[]string{"knowledge/p1"}},
 		{"no tags", query.KnowledgeRequest{Types: []string{"insight"}}, []string{"knowledge/other"}},
-		{"page", query.KnowledgeRequest{Wanted: []string{"auth"}, Offset: 1, Limit: 2}, []string{"knowledge/p2", "knowledge/g2"}},
+		{"page", query.KnowledgeRequest{Wanted: []string{"auth"}, Offset: 1, Limit: 2},
+			[]string{"knowledge/p2", "knowledge/g2"}},
 		{"behind the end", query.KnowledgeRequest{Wanted: []string{"auth"}, Offset: 99}, []string{}},
 		{"unknown", query.KnowledgeRequest{Wanted: []string{"nothing"}}, []string{}},
 	} {
@@ -230,7 +237,8 @@ func TestListPeriod(t *testing.T) {
 		{"nothing between", at.Add(1), at.Add(2), []string{}},
 	} {
 		for _, kinds := range [][]record.Kind{nil, {record.KindNote}} {
-			got := listed(b.list(query.ListRequest{Filter: record.Filter{Kinds: kinds, Since: c.since, Until: c.until}}).Entries)
+			got := listed(b.list(query.ListRequest{Filter: record.Filter{Kinds: kinds, Since: c.since,
+				Until: c.until}}).Entries)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s, kinds %v (-want +got):\n%s", c.name, kinds, diff)
 			}

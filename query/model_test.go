@@ -164,7 +164,8 @@ func TestListsAgree(t *testing.T) {
 	}
 	for _, trees := range [][]record.Tree{nil, {""}, {"lib"}} {
 		log := listed(m.list(query.ListRequest{Filter: record.Filter{Trees: trees}}).Entries)
-		lookup := listed(m.list(query.ListRequest{Filter: record.Filter{Trees: trees, Kinds: []record.Kind{record.KindNote}}}).Entries)
+		lookup := listed(m.list(query.ListRequest{Filter: record.Filter{Trees: trees,
+			Kinds: []record.Kind{record.KindNote}}}).Entries)
 		names := listed(m.list(query.ListRequest{Filter: record.Filter{Trees: trees}, At: end}).Entries)
 		if !slices.Equal(log, lookup) || !slices.Equal(log, names) {
 			t.Errorf("lists of trees %q differ:\nlog     %v\nlook-up %v\nnames   %v", trees, log, lookup, names)

@@ -56,7 +56,8 @@ func TestStalePages(t *testing.T) {
 			got := []string{}
 			for offset := 0; offset < 200; offset += limit {
 				answer, err := hurried.Search(t.Context(), query.SearchRequest{
-					Query: text, Filter: record.Filter{Tags: []string{"open"}}, Duplicates: true, Limit: limit, Offset: offset,
+					Query: text, Filter: record.Filter{Tags: []string{"open"}}, Duplicates: true, Limit: limit,
+					Offset: offset,
 				})
 				if err != nil {
 					t.Fatal(err)

@@ -61,7 +61,8 @@ func putAndSearch(ctx context.Context, s *store.Store, r *query.Reader, id strin
 		if _, err := s.Put(ctx, draft); err != nil {
 			return err
 		}
-		answer, err := r.Search(ctx, query.SearchRequest{Query: "sandpiper", Filter: record.Filter{Agents: []string{id}}, Limit: puts})
+		answer, err := r.Search(ctx, query.SearchRequest{Query: "sandpiper",
+			Filter: record.Filter{Agents: []string{id}}, Limit: puts})
 		if err != nil {
 			return err
 		}

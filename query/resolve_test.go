@@ -113,7 +113,8 @@ func TestResolveNotFound(t *testing.T) {
 			continue
 		}
 		isGone := c.text == "note/gone"
-		if last, _ := record.Detail[store.Version](err); isGone != (last.Ref == gone.Ref) || isGone != errors.Is(err, query.ErrRetired) {
+		if last, _ := record.Detail[store.Version](err); isGone != (last.Ref == gone.Ref) ||
+			isGone != errors.Is(err, query.ErrRetired) {
 			t.Errorf("Resolve(%q): retired = %s", c.text, last.Ref.Short())
 		}
 		if diff := cmp.Diff(c.near, notFound.Names, cmpopts.EquateEmpty()); !isGone && diff != "" {

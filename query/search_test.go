@@ -147,19 +147,27 @@ func TestSearchFilters(t *testing.T) {
 		want    []string
 	}{
 		{"all", query.SearchRequest{}, []string{"handoff/task-1", "lib:note/plain", "note/late", "note/plain", "result/c1/call"}},
-		{"kind", query.SearchRequest{Filter: record.Filter{Kinds: []record.Kind{"note", "state"}}}, []string{"lib:note/plain", "note/late", "note/plain", "state/s"}},
-		{"prompts", query.SearchRequest{Filter: record.Filter{Kinds: []record.Kind{"turn"}}}, []string{"turn/d/round-0/muffin.prompt"}},
+		{"kind", query.SearchRequest{Filter: record.Filter{Kinds: []record.Kind{"note", "state"}}},
+			[]string{"lib:note/plain", "note/late", "note/plain", "state/s"}},
+		{"prompts", query.SearchRequest{Filter: record.Filter{Kinds: []record.Kind{"turn"}}},
+			[]string{"turn/d/round-0/muffin.prompt"}},
 		{"tags", query.SearchRequest{Filter: record.Filter{Tags: []string{"Y ", "x"}}}, []string{"note/plain"}},
-		{"own tree", query.SearchRequest{Filter: record.Filter{Trees: []record.Tree{""}, Kinds: []record.Kind{"note"}}}, []string{"note/late", "note/plain"}},
+		{"own tree", query.SearchRequest{Filter: record.Filter{Trees: []record.Tree{""}, Kinds: []record.Kind{"note"}}},
+			[]string{"note/late", "note/plain"}},
 		{"tree", query.SearchRequest{Filter: record.Filter{Trees: []record.Tree{"lib"}}}, []string{"lib:note/plain"}},
-		{"agent", query.SearchRequest{Filter: record.Filter{Agents: []string{"web", "other"}}}, []string{"result/c1/call"}},
-		{"conversation", query.SearchRequest{Filter: record.Filter{Conversations: []string{"c1"}}}, []string{"result/c1/call"}},
+		{"agent", query.SearchRequest{Filter: record.Filter{Agents: []string{"web", "other"}}},
+			[]string{"result/c1/call"}},
+		{"conversation", query.SearchRequest{Filter: record.Filter{Conversations: []string{"c1"}}},
+			[]string{"result/c1/call"}},
 		{"session", query.SearchRequest{Filter: record.Filter{Sessions: []string{"s1"}}}, []string{"handoff/task-1"}},
-		{"not session", query.SearchRequest{NotSessions: []string{"s1"}, Filter: record.Filter{Trees: []record.Tree{""}}}, []string{"note/late", "note/plain", "result/c1/call"}},
+		{"not session", query.SearchRequest{NotSessions: []string{"s1"},
+			Filter: record.Filter{Trees: []record.Tree{""}}}, []string{"note/late", "note/plain", "result/c1/call"}},
 		{"task", query.SearchRequest{Filter: record.Filter{Tasks: []string{"task-1"}}}, []string{"handoff/task-1"}},
-		{"status and run", query.SearchRequest{Filter: record.Filter{Statuses: []string{"completed"}, Runs: []string{"r1"}}}, []string{"handoff/task-1"}},
+		{"status and run", query.SearchRequest{Filter: record.Filter{Statuses: []string{"completed"},
+			Runs: []string{"r1"}}}, []string{"handoff/task-1"}},
 		{"since", query.SearchRequest{Filter: record.Filter{Since: day}}, []string{"note/late"}},
-		{"until", query.SearchRequest{Filter: record.Filter{Until: day, Kinds: []record.Kind{"note"}, Trees: []record.Tree{""}}}, []string{"note/plain"}},
+		{"until", query.SearchRequest{Filter: record.Filter{Until: day, Kinds: []record.Kind{"note"},
+			Trees: []record.Tree{""}}}, []string{"note/plain"}},
 		{"none", query.SearchRequest{Filter: record.Filter{Agents: []string{"nobody"}}}, []string{}},
 	} {
 		for _, text := range []string{"owl", ""} {
@@ -253,7 +261,8 @@ func TestSearchHistory(t *testing.T) {
 	if got, want := found(answer), []string{"note/now", "note/gone", "note/a"}; !slices.Equal(got, want) {
 		t.Fatalf("with history: found %v; want %v", got, want)
 	}
-	if h := answer.Hits[2]; h.Ref != record.ShortRef(old.Ref) || !h.Older || h.FileLines != (query.Span{}) || answer.Hits[0].Older {
+	if h := answer.Hits[2]; h.Ref != record.ShortRef(old.Ref) || !h.Older || h.FileLines != (query.Span{}) ||
+		answer.Hits[0].Older {
 		t.Errorf("with history: %+v; want the old version, marked", h)
 	}
 }

@@ -146,7 +146,8 @@ func TestSearchHidden(t *testing.T) {
 		{"heron", query.SearchRequest{}, nil},
 		{"kite", query.SearchRequest{Filter: record.Filter{Tags: []string{"x"}}}, nil},
 		{"heron kind:issue", query.SearchRequest{}, []hidden{{query.ConditionKind, []string{"issue"}, 2}}},
-		{"heron", query.SearchRequest{Filter: record.Filter{Kinds: []record.Kind{"issue", "result"}}}, []hidden{{query.ConditionKind, []string{"issue", "result"}, 2}}},
+		{"heron", query.SearchRequest{Filter: record.Filter{Kinds: []record.Kind{"issue", "result"}}},
+			[]hidden{{query.ConditionKind, []string{"issue", "result"}, 2}}},
 		{`"egret heron"`, query.SearchRequest{}, []hidden{{query.ConditionPhrase, []string{"egret heron"}, 2}}},
 		{`heron -heron`, query.SearchRequest{}, []hidden{{query.ConditionWithout, []string{"heron"}, 2}}},
 		{`heron -alone -"egret"`, query.SearchRequest{}, []hidden{{query.ConditionWithout, []string{"alone", "egret"}, 2}}},
@@ -156,7 +157,8 @@ func TestSearchHidden(t *testing.T) {
 		{"heron -session:s1 tag:x", query.SearchRequest{}, []hidden{
 			{query.ConditionTag, []string{"x"}, 1}, {query.ConditionNotSession, []string{"s1"}, 1},
 		}},
-		{"heron tree:.", query.SearchRequest{Filter: record.Filter{Trees: []record.Tree{"lib"}, Until: time.Unix(1, 0)}}, []hidden{{query.ConditionTime, nil, 2}}},
+		{"heron tree:.", query.SearchRequest{Filter: record.Filter{Trees: []record.Tree{"lib"},
+			Until: time.Unix(1, 0)}}, []hidden{{query.ConditionTime, nil, 2}}},
 		{"the of", query.SearchRequest{}, nil},
 	} {
 		test.request.Parse(test.text)

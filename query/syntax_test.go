@@ -60,19 +60,24 @@ func TestParse(t *testing.T) {
 		{"e-mail a- x-1", reading{request{Query: "e-mail a- x-1"}, nil}},
 
 		{"tag:auth kind:issue x", reading{
-			request{Query: "x", Filter: record.Filter{Tags: []string{"auth"}, Kinds: []record.Kind{"issue"}}}, []string{"tag:auth", "kind:issue"},
+			request{Query: "x", Filter: record.Filter{Tags: []string{"auth"}, Kinds: []record.Kind{"issue"}}},
+			[]string{"tag:auth", "kind:issue"},
 		}},
 		{"kind:issue,note kind:result", reading{
-			request{Filter: record.Filter{Kinds: []record.Kind{"issue", "note", "result"}}}, []string{"kind:issue,note", "kind:result"},
+			request{Filter: record.Filter{Kinds: []record.Kind{"issue", "note", "result"}}},
+			[]string{"kind:issue,note", "kind:result"},
 		}},
-		{`tag:"two words" tag:“a,b”`, reading{request{Filter: record.Filter{Tags: []string{"two words", "a,b"}}}, []string{`tag:"two words"`, "tag:“a,b”"}}},
+		{`tag:"two words" tag:“a,b”`, reading{request{Filter: record.Filter{Tags: []string{"two words", "a,b"}}},
+			[]string{`tag:"two words"`, "tag:“a,b”"}}},
 		{"agent:a session:s task:t run:r status:done conversation:c", reading{
 			request{
-				Filter: record.Filter{Agents: []string{"a"}, Sessions: []string{"s"}, Tasks: []string{"t"}, Runs: []string{"r"}, Statuses: []string{"done"}, Conversations: []string{"c"}},
+				Filter: record.Filter{Agents: []string{"a"}, Sessions: []string{"s"}, Tasks: []string{"t"},
+					Runs: []string{"r"}, Statuses: []string{"done"}, Conversations: []string{"c"}},
 			},
 			[]string{"agent:a", "session:s", "task:t", "run:r", "status:done", "conversation:c"},
 		}},
-		{"tree:. tree:lib", reading{request{Filter: record.Filter{Trees: []record.Tree{"", "lib"}}}, []string{"tree:.", "tree:lib"}}},
+		{"tree:. tree:lib", reading{request{Filter: record.Filter{Trees: []record.Tree{"", "lib"}}},
+			[]string{"tree:.", "tree:lib"}}},
 		{"kind:foo tree:a/b tag: tag:, agent:a, : :x", reading{request{Query: "kind:foo tree:a/b tag: tag:, agent:a, : :x"}, nil}},
 		{`http://x C:\x std::vector npm:run Tag:x task: do`, reading{request{Query: `http://x C:\x std::vector npm:run Tag:x task: do`}, nil}},
 		{`tag:"open agent:“a`, reading{request{Query: `tag:"open agent:“a`}, nil}},
@@ -90,7 +95,8 @@ func TestParseAddsToFilters(t *testing.T) {
 	r := query.SearchRequest{Filter: record.Filter{Tags: []string{"a"}, Kinds: []record.Kind{"note"}}}
 	r.Parse("tag:b kind:issue")
 	want := query.SearchRequest{
-		Text: "tag:b kind:issue", Query: strings.Repeat(" ", 16), Filter: record.Filter{Tags: []string{"a", "b"}, Kinds: []record.Kind{"note", "issue"}},
+		Text: "tag:b kind:issue", Query: strings.Repeat(" ", 16),
+		Filter: record.Filter{Tags: []string{"a", "b"}, Kinds: []record.Kind{"note", "issue"}},
 	}
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Errorf("Parse into filters (-want +got):\n%s", diff)

@@ -123,7 +123,8 @@ func (g *generator) block(out *strings.Builder) {
 	default:
 		fmt.Fprintf(out, "| %s | %s | %s |\n|---|---|---|\n", g.title(), g.word(), g.word())
 		for range 3 + g.random.IntN(6) {
-			fmt.Fprintf(out, "| `%s` | %s | %d.%d ms |\n", g.identifier(), g.word(), g.random.IntN(500), g.random.IntN(10))
+			fmt.Fprintf(out, "| `%s` | %s | %d.%d ms |\n", g.identifier(), g.word(), g.random.IntN(500),
+				g.random.IntN(10))
 		}
 		out.WriteString("\n")
 	}

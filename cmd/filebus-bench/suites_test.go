@@ -233,7 +233,8 @@ func TestExecute(t *testing.T) {
 		t.Skip("there is no shell")
 	}
 	b := testBench(t, options{})
-	for _, name := range strings.Fields("FILEBUS_STORE FILEBUS_STATE XDG_STATE_HOME RIPGREP_CONFIG_PATH " + profileVariable) {
+	for _, name := range strings.Fields("FILEBUS_STORE FILEBUS_STATE XDG_STATE_HOME RIPGREP_CONFIG_PATH " +
+		profileVariable) {
 		t.Setenv(name, "elsewhere")
 	}
 	script := `printf "%s %s %s" "$HOME" "$FILEBUS_STORE$XDG_STATE_HOME$RIPGREP_CONFIG_PATH$FILEBUS_STATE" ` +

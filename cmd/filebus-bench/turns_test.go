@@ -124,7 +124,8 @@ func TestAttemptStopsAtTheFirstError(t *testing.T) {
 	a.check(first)
 	a.check(errors.New("second"))
 	a.step(func() error { steps++; return nil })
-	if a.folder("x") != "" || a.run(command{args: []string{"no-such-tool"}}).Elapsed != 0 || steps != 0 || a.err != first {
+	if a.folder("x") != "" || a.run(command{args: []string{"no-such-tool"}}).Elapsed != 0 || steps != 0 ||
+		a.err != first {
 		t.Errorf("got %v after %d steps, want %v after none", a.err, steps, first)
 	}
 }

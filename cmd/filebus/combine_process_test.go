@@ -87,7 +87,8 @@ func TestKilledPuts(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun := time.Now()
-	if out, err := filebusCommand(t, dir, "put", "--conversation", "c1", "--call", "first", file).CombinedOutput(); err != nil {
+	if out, err := filebusCommand(t, dir, "put", "--conversation", "c1", "--call", "first",
+		file).CombinedOutput(); err != nil {
 		t.Fatalf("put: %v: %s", err, out)
 	}
 	took := int64(time.Since(begun))

@@ -12,7 +12,8 @@ import (
 )
 
 func newComponentCommand(env *environ) *cobra.Command {
-	return newGroup("component", newComponentTouchCommand(env), newComponentShowCommand(env), newComponentForCommand(env))
+	return newGroup("component", newComponentTouchCommand(env), newComponentShowCommand(env),
+		newComponentForCommand(env))
 }
 
 func newComponentTouchCommand(env *environ) *cobra.Command {

@@ -66,7 +66,8 @@ func (c *config) read(file string) error {
 	}
 	for _, folder := range c.Notes {
 		if !mayHoldFiles(folder) {
-			return fmt.Errorf("the note folder %q is not a folder below the workspace, outside of .git and .filebus", folder)
+			return fmt.Errorf("the note folder %q is not a folder below the workspace, outside of .git and .filebus",
+				folder)
 		}
 	}
 	return c.Retention.check()

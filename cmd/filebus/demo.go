@@ -115,7 +115,8 @@ func (d *demo) play(ctx context.Context) error {
 		{"Find it again: the best section of each hit, with its lines", "hits", []string{
 			"search", found.query, "--limit", "3",
 		}},
-		{"Ask the knowledge graph by tag", found.tag, []string{"knowledge", "list", "--tag", found.tag, "--limit", "4"}},
+		{"Ask the knowledge graph by tag", found.tag, []string{"knowledge", "list", "--tag", found.tag, "--limit",
+			"4"}},
 		{"Read a task's handoff, not its whole journal", found.handoff, []string{
 			"get", found.handoff, "--section", "Handoff",
 		}},

@@ -49,7 +49,8 @@ func runDialogueList(ctx context.Context, env *environ, limit int) error {
 	var rows [][]string
 	for _, i := range items {
 		rows = append(rows, []string{
-			i.Key.String(), lastRound(i), plural(len(i.Agents), "agent"), textOr(i.Status, "-"), env.minute(i.Time), i.Title,
+			i.Key.String(), lastRound(i), plural(len(i.Agents), "agent"), textOr(i.Status, "-"), env.minute(i.Time),
+			i.Title,
 		})
 	}
 	_, err = env.present(s, presentation{

@@ -79,7 +79,8 @@ func (e *environ) printRecovered(out *dialogue.Recovered) error {
 		e.note("the text has no markers")
 	}
 	if e.global.json {
-		return e.printJSON(dialogueRecovered{storedView{out.Ref.String(), out.Name.String(), out.File, out.Unchanged}, *out})
+		return e.printJSON(dialogueRecovered{storedView{out.Ref.String(), out.Name.String(), out.File, out.Unchanged},
+			*out})
 	}
 	e.printf("%s  %s  (was %s; line %d of the transcript, %s)\n", out.Ref.Short(), out.Name, oneLine(out.Was), out.Line,
 		plural(out.Markers, "marker"))

@@ -51,7 +51,8 @@ func turnNames(_ context.Context, _ *dialogue.Forum, d *dialogue.Dialogue) (name
 		}
 	}
 	if len(names) == 0 {
-		err = coded(record.NotFound, "filebus dialogue check "+quote(d.Key.String()), fmt.Errorf("%s has no turn yet", d.Key))
+		err = coded(record.NotFound, "filebus dialogue check "+quote(d.Key.String()),
+			fmt.Errorf("%s has no turn yet", d.Key))
 	}
 	return names, err
 }

@@ -143,7 +143,8 @@ func TestDocumentedCommands(t *testing.T) {
 			t.Errorf("docs/cli.md, %s: no line %q", path, "    "+usage)
 		}
 		if s.short == "" || len(s.short) > 100 || !strings.Contains(s.text, "\n\n"+s.short+".\n") {
-			t.Errorf("docs/cli.md, %s: %q is not a paragraph of one short line that ends with a full stop", path, s.short)
+			t.Errorf("docs/cli.md, %s: %q is not a paragraph of one short line that ends with a full stop", path,
+				s.short)
 		}
 		heading, flags := path, cmd.LocalNonPersistentFlags()
 		if path == "filebus" {
@@ -191,7 +192,8 @@ func TestManualReferences(t *testing.T) {
 	m := readManual()
 	for _, path := range m.paths {
 		for _, row := range m.sections[path].flags {
-			if other := asFor().FindStringSubmatch(row.meaning); other != nil && !slices.Contains(documentedFlags(m, "filebus "+other[1]), row.name) {
+			if other := asFor().FindStringSubmatch(row.meaning); other != nil &&
+				!slices.Contains(documentedFlags(m, "filebus "+other[1]), row.name) {
 				t.Errorf("docs/cli.md, %s: %s has no flag --%s", path, other[1], row.name)
 			}
 		}
@@ -233,7 +235,8 @@ func TestMentionedFlags(t *testing.T) {
 		}
 	}
 	mention := regexp.MustCompile("[ `]--([a-z][a-z-]*)")
-	for _, name := range []string{"README.md", "docs/cli.md", "docs/config.md", "docs/architecture.md", "docs/dialogues.md", "docs/search.md", "docs/sessions.md"} {
+	for _, name := range []string{"README.md", "docs/cli.md", "docs/config.md", "docs/architecture.md",
+		"docs/dialogues.md", "docs/search.md", "docs/sessions.md"} {
 		for i, line := range strings.Split(readDocument(t, name), "\n") {
 			for _, m := range mention.FindAllStringSubmatch(line, -1) {
 				if !known[m[1]] {
@@ -369,7 +372,8 @@ func jsonOf(documented map[string]string, place string) string {
 func jsonShape(t reflect.Type) string {
 	textual := reflect.TypeFor[encoding.TextMarshaler]()
 	switch {
-	case t.Implements(textual) || reflect.PointerTo(t).Implements(textual) || t.Implements(reflect.TypeFor[json.Marshaler]()):
+	case t.Implements(textual) || reflect.PointerTo(t).Implements(textual) ||
+		t.Implements(reflect.TypeFor[json.Marshaler]()):
 		return ""
 	case t == reflect.TypeFor[query.Summary]():
 		return "record"

@@ -83,7 +83,8 @@ func (e *environ) retain(ctx context.Context, w *session, just sessions.Key) ([]
 	}
 	old = slices.DeleteFunc(old, func(s *sessions.Session) bool { return s.Key == just })
 	_, went, err := e.releaseOld(ctx, w, old, false)
-	if errors.Is(err, materialize.ErrStillNeeded) || errors.Is(err, store.ErrNotFound) { // or another process gave it up
+	if errors.Is(err, materialize.ErrStillNeeded) ||
+		errors.Is(err, store.ErrNotFound) { // or another process gave it up
 		err = nil
 	}
 	return went, err

@@ -42,7 +42,8 @@ func runHelp(env *environ, root *cobra.Command, path []string, markdown bool) er
 	cmd, rest, err := root.Find(path)
 	switch {
 	case err == nil && len(rest) > 0 && !cmd.HasAvailableSubCommands():
-		return coded(record.Usage, cmd.CommandPath()+" --help", fmt.Errorf("%s has no command %q below it", cmd.CommandPath(), rest[0]))
+		return coded(record.Usage, cmd.CommandPath()+" --help",
+			fmt.Errorf("%s has no command %q below it", cmd.CommandPath(), rest[0]))
 	case err == nil && len(rest) > 0:
 		err = fmt.Errorf("unknown command %q for %q", rest[0], cmd.CommandPath())
 		fallthrough
@@ -142,7 +143,8 @@ func (m *manual) help(cmd *cobra.Command, columns int) string {
 	}
 	out.WriteString(m.flagTable("\nFlags:\n", cmd, cmd.CommandPath(), columns))
 	out.WriteString(m.flagTable("\nGlobal Flags:\n", cmd.Root(), globalFlags, columns))
-	more := fmt.Sprintf("Use \"%s --markdown\" for JSON, exit codes and more.", strings.Replace(cmd.CommandPath(), "filebus", "filebus help", 1))
+	more := fmt.Sprintf("Use \"%s --markdown\" for JSON, exit codes and more.",
+		strings.Replace(cmd.CommandPath(), "filebus", "filebus help", 1))
 	if len(subs) > 0 {
 		more = fmt.Sprintf("Use \"%s [command] --help\" for more information about a command.", cmd.CommandPath())
 	}

@@ -80,7 +80,8 @@ func printIssues(env *environ, s *session, op string, all []issue.Issue, maxToke
 	case len(all) == 0:
 		env.note("no issues")
 	case more > 0:
-		env.note("%d more of %s; narrow it with --open, --type, --priority, or give --max-tokens 0", more, plural(len(all), "issue"))
+		env.note("%d more of %s; narrow it with --open, --type, --priority, or give --max-tokens 0", more,
+			plural(len(all), "issue"))
 	}
 	return nil
 }

@@ -50,7 +50,10 @@ func TestJSONGolden(t *testing.T) {
 			RequireExplicitExec: true,
 			Setup:               setupGolden,
 			Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-				"json": func(ts *testscript.TestScript, _ bool, args []string) { printShape(ts, shapes[ts.Name()], args) },
+				"json": func(ts *testscript.TestScript, _ bool,
+					args []string) {
+					printShape(ts, shapes[ts.Name()], args)
+				},
 			},
 		})
 	})

@@ -25,16 +25,17 @@ func newKnowledgeCommand(env *environ) *cobra.Command {
 func newKnowledgeListCommand(env *environ) *cobra.Command {
 	var filter filterFlags
 	var r query.KnowledgeRequest
-	cmd := newCommand("list [flags] [TAG...]", cobra.ArbitraryArgs, func(ctx context.Context, tags []string) (err error) {
-		if r.Filter, err = filter.filter(env); err != nil {
-			return err
-		}
-		r.Wanted = append(r.Filter.Tags, tags...)
-		if r.Prefix {
-			r.Filter.Tags = nil // they are beginnings
-		}
-		return runKnowledgeList(ctx, env, r)
-	})
+	cmd := newCommand("list [flags] [TAG...]", cobra.ArbitraryArgs,
+		func(ctx context.Context, tags []string) (err error) {
+			if r.Filter, err = filter.filter(env); err != nil {
+				return err
+			}
+			r.Wanted = append(r.Filter.Tags, tags...)
+			if r.Prefix {
+				r.Filter.Tags = nil // they are beginnings
+			}
+			return runKnowledgeList(ctx, env, r)
+		})
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	filter.add(cmd, "tree", "tag")
 	flags := cmd.Flags()

@@ -68,7 +68,8 @@ func contentHint(arg string, err error) error {
 	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(arg, " ") {
 		return err
 	}
-	return coded(record.Usage, "the same with --content "+quote(arg), fmt.Errorf("%q is no file", layout.Clip(arg, issueSummary)))
+	return coded(record.Usage, "the same with --content "+quote(arg),
+		fmt.Errorf("%q is no file", layout.Clip(arg, issueSummary)))
 }
 
 // maxContentInput is how much of an input is read, in bytes: an entry that has as

@@ -22,7 +22,8 @@ func newKnowledgeSupersedeCommand(env *environ) *cobra.Command {
 
 func runKnowledgeSupersede(ctx context.Context, env *environ, d knowledge.Draft, args []string) error {
 	if (len(args) == 2) == (d.Content != "") {
-		return coded(record.Usage, "filebus knowledge supersede "+quote(args[0])+" --content TEXT", errors.New("what takes its place is named as NEW or given as --content"))
+		return coded(record.Usage, "filebus knowledge supersede "+quote(args[0])+" --content TEXT",
+			errors.New("what takes its place is named as NEW or given as --content"))
 	}
 	if err := readContent(env, &d, nil); err != nil {
 		return err

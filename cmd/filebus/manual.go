@@ -34,7 +34,10 @@ type flagRow struct{ name, value, meaning string }
 func readManual() *manual {
 	m := &manual{sections: map[string]*section{}}
 	inGeneral := true
-	for _, text := range splitOutsideFences(filebus.CommandLine, func(line string) bool { return strings.HasPrefix(line, "#") }) {
+	for _, text := range splitOutsideFences(filebus.CommandLine, func(line string) bool {
+		return strings.HasPrefix(line,
+			"#")
+	}) {
 		line, _, _ := strings.Cut(text, "\n")
 		heading := strings.Trim(line, "#` ")
 		switch {

@@ -140,7 +140,8 @@ func (f pdfFile) check(document []byte, force bool) error {
 	case force || f.has(document):
 		return nil
 	}
-	return coded(record.Conflict, "the same with --force, or with another --filename", fmt.Errorf("%s is there already, with another content", f.path))
+	return coded(record.Conflict, "the same with --force, or with another --filename",
+		fmt.Errorf("%s is there already, with another content", f.path))
 }
 
 // checkPlace refuses folders of git and of the store, and a place where a result

@@ -61,7 +61,10 @@ func newRootCommand(env *environ, args []string) *cobra.Command {
 	root.SetHelpFunc(printHelp(env, root.HelpFunc()))
 	root.AddCommand(help)
 	all := slices.Concat(writingCommands(), readingCommands())
-	asked := func(c command) bool { return len(args) > 0 && c.name == args[0] && c.name != "guide" } // it tells of the others
+	asked := func(c command) bool {
+		return len(args) > 0 && c.name == args[0] &&
+			c.name != "guide"
+	} // it tells of the others
 	if i := slices.IndexFunc(all, asked); i >= 0 {
 		all = all[i : i+1]
 	}

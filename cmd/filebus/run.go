@@ -27,7 +27,8 @@ func newRunStartCommand(env *environ) *cobra.Command {
 				return usageError("--loops %d is negative", r.Loops)
 			}
 			create := func() (*session, error) { return env.create(cmd.Context()) }
-			return env.changeRun(create, runText, func(b *runs.Book) (*runs.Outcome, error) { return b.Start(cmd.Context(), r) })
+			return env.changeRun(create, runText,
+				func(b *runs.Book) (*runs.Outcome, error) { return b.Start(cmd.Context(), r) })
 		},
 	}
 	flags := cmd.Flags()
@@ -63,7 +64,8 @@ func newRunEndCommand(env *environ) *cobra.Command {
 		Use:  "end",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return env.changeRun(env.open, runText, func(b *runs.Book) (*runs.Outcome, error) { return b.End(cmd.Context()) })
+			return env.changeRun(env.open, runText,
+				func(b *runs.Book) (*runs.Outcome, error) { return b.End(cmd.Context()) })
 		},
 	}
 }

@@ -17,7 +17,8 @@ func newSessionCommand(env *environ) *cobra.Command {
 	}
 	cmd.AddCommand(
 		newSessionStartCommand(env), newSessionPutCommand(env), newSessionListCommand(env), newSessionShowCommand(env),
-		newSessionPathCommand(env), newSessionCheckCommand(env), newSessionSummaryCommand(env), newSessionLogCommand(env),
+		newSessionPathCommand(env), newSessionCheckCommand(env), newSessionSummaryCommand(env),
+		newSessionLogCommand(env),
 		newSessionEndCommand(env), newSessionArchiveCommand(env), newSessionReplayCommand(env),
 	)
 	completeBelow(env, cmd)

@@ -57,7 +57,8 @@ func runSessionCheck(ctx context.Context, env *environ, files bool, args []strin
 	case err != nil:
 		return err
 	case len(view.Files) == 0:
-		return coded(record.Wanting, "filebus session show "+quote(view.Session), errors.New("the session has no artifact to read"))
+		return coded(record.Wanting, "filebus session show "+quote(view.Session),
+			errors.New("the session has no artifact to read"))
 	case view.Wanting > 0:
 		return silentError(record.Wanting)
 	}

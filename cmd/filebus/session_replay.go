@@ -108,7 +108,8 @@ func (e *environ) replayPosition(ctx context.Context, s *session, text string) (
 		return 0, err
 	}
 	if position > end {
-		return 0, coded(record.Usage, "filebus log --limit 5", fmt.Errorf("there is no position %d: the log ends at %d", position, end))
+		return 0, coded(record.Usage, "filebus log --limit 5", fmt.Errorf("there is no position %d: the log ends at %d",
+			position, end))
 	}
 	return e.registry(s).Moment(ctx, position)
 }
@@ -141,7 +142,8 @@ func printSteps(ctx context.Context, env *environ, s *session, id string, trees 
 			name += " (destroyed since)"
 		}
 		at := "@" + strconv.FormatUint(step.Position, 10)
-		rows = append(rows, []string{at, env.minute(step.Time), orDash(step.Agent), step.Event, step.Ref.String(), name})
+		rows = append(rows, []string{at, env.minute(step.Time), orDash(step.Agent), step.Event, step.Ref.String(),
+			name})
 	}
 	if env.global.json {
 		return env.printJSON(view)

@@ -47,7 +47,8 @@ func runSessionList(ctx context.Context, env *environ, kind string, limit int) e
 	var rows [][]string
 	for _, s := range list {
 		count := plural(s.Count, "artifact")
-		rows = append(rows, []string{s.Key.String(), s.Status, env.minute(s.Changed), count, tokenText(s.Tokens), s.Name})
+		rows = append(rows, []string{s.Key.String(), s.Status, env.minute(s.Changed), count, tokenText(s.Tokens),
+			s.Name})
 	}
 	more := all - len(list)
 	_, err = env.present(s, presentation{
@@ -103,7 +104,8 @@ func runSessionShow(ctx context.Context, env *environ, args []string, maxTokens 
 	}
 	view := sessionShowJSON{Session: *s, Others: s.Others}
 	for _, a := range s.AtWork {
-		view.AtWork = append(view.AtWork, atWorkJSON{cutText(a.Agent), secondsSince(a.Since, env.now()), cutText(a.Message)})
+		view.AtWork = append(view.AtWork, atWorkJSON{cutText(a.Agent), secondsSince(a.Since, env.now()),
+			cutText(a.Message)})
 	}
 	for _, a := range s.Artifacts {
 		a.Name, a.Title = cutText(a.Name), cutText(a.Title)

@@ -130,7 +130,8 @@ func outlineLines(d *query.Detail) []string {
 	lines := []string{"outline"}
 	for _, h := range d.Outline {
 		indent := strings.Repeat("  ", h.Level)
-		lines = append(lines, fmt.Sprintf("%s%s  %s  %s", indent, oneLine(h.Title), h.Lines.String(), tokenText(h.Tokens)))
+		lines = append(lines, fmt.Sprintf("%s%s  %s  %s", indent, oneLine(h.Title), h.Lines.String(),
+			tokenText(h.Tokens)))
 	}
 	return lines
 }

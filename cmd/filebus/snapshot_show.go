@@ -206,7 +206,8 @@ func newSnapshotRestoreCommand(env *environ) *cobra.Command {
 			case r.Before == record.ShortRef{}:
 				env.note("%s is there again, as it was at the end of %s", r.File, r.From)
 			default:
-				env.note("%s is as it was at the end of %s again; filebus get %s is what stood there", r.File, r.From, r.Before)
+				env.note("%s is as it was at the end of %s again; filebus get %s is what stood there", r.File, r.From,
+					r.Before)
 			}
 			env.printf("%s  %s\n", r.Ref, r.File)
 			return nil

@@ -93,7 +93,8 @@ func runTaskStart(ctx context.Context, env *environ, opts taskStartOptions, text
 	if started.Cleared > 0 {
 		env.note("cleared %s of an earlier %s", plural(started.Cleared, "marker"), id)
 	}
-	env.printf("%s  %s\njournal  %s\nmarker   %s\n", started.Name, started.Ref, oneLine(started.Journal), oneLine(started.Marker))
+	env.printf("%s  %s\njournal  %s\nmarker   %s\n", started.Name, started.Ref, oneLine(started.Journal),
+		oneLine(started.Marker))
 	return nil
 }
 

@@ -170,9 +170,11 @@ func newTaskVerbCommand(env *environ, use, outcome string) *cobra.Command {
 func checkDone(outcome string) error {
 	switch layout.NormalizeStatus(outcome) {
 	case layout.StatusFailed:
-		return coded(record.Usage, "filebus task fail ID --summary TEXT --next TEXT", errors.New("a task that failed is not done"))
+		return coded(record.Usage, "filebus task fail ID --summary TEXT --next TEXT",
+			errors.New("a task that failed is not done"))
 	case layout.StatusBlocked:
-		return coded(record.Usage, "filebus task block ID --summary TEXT --blocker TEXT", errors.New("a task that is blocked is not done"))
+		return coded(record.Usage, "filebus task block ID --summary TEXT --blocker TEXT",
+			errors.New("a task that is blocked is not done"))
 	}
 	return nil
 }

@@ -237,7 +237,8 @@ func TestAssembleLong(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(done.Files) != 2 || done.Files[0].Tokens > dialogue.MaxDocument/4 || done.Files[1].Unchanged != (i > 0) {
-			t.Errorf("run %d: %d files, the first of %d tokens, the second unchanged: %t", i, len(done.Files), done.Files[0].Tokens, done.Files[1].Unchanged)
+			t.Errorf("run %d: %d files, the first of %d tokens, the second unchanged: %t", i, len(done.Files),
+				done.Files[0].Tokens, done.Files[1].Unchanged)
 		}
 		doc := readBack(t, done)
 		if turns := doc.Rounds[0].Turns; len(turns) != 2 || turns[0].Text != long {

@@ -116,7 +116,8 @@ func (c *checker) round(r *Round) {
 		if r.Turn(agent) == nil {
 			c.report.Missing++
 			file := path.Join(c.d.folder(), roundFolder(r.Number), agent+".md") // where it would be
-			c.add(Finding{Kind: FoundMissing, Round: &r.Number, Agent: agent, File: file, Text: "no file", Wanting: true})
+			c.add(Finding{Kind: FoundMissing, Round: &r.Number, Agent: agent, File: file, Text: "no file",
+				Wanting: true})
 		}
 	}
 	for _, t := range r.Turns {
@@ -134,7 +135,8 @@ func (c *checker) round(r *Round) {
 // wanting adds that a turn is incomplete, or cannot be told.
 func (c *checker) wanting(kind FindingKind, t *Turn, line int, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	c.add(Finding{Kind: kind, Round: &t.Round, Agent: t.Agent, File: c.d.pathOf(t), Line: line, Text: text, Wanting: true})
+	c.add(Finding{Kind: kind, Round: &t.Round, Agent: t.Agent, File: c.d.pathOf(t), Line: line, Text: text,
+		Wanting: true})
 }
 
 // turn checks one file.
@@ -158,7 +160,8 @@ func (c *checker) turn(t *Turn) {
 		c.wanting(FoundNoMarkers, t, 0, "no markers")
 	}
 	c.markers(t)
-	if begun, known := c.d.Round(t.Round + 1).begunBy(); known && c.d.Key.IsOwn() && t.Version.Record.Time.After(begun) {
+	if begun, known := c.d.Round(t.Round + 1).begunBy(); known && c.d.Key.IsOwn() &&
+		t.Version.Record.Time.After(begun) {
 		text := fmt.Sprintf("written after round %d began", t.Round+1) // nobody can mend it
 		c.add(Finding{Kind: FoundLate, Round: &t.Round, Agent: t.Agent, File: c.d.pathOf(t), Text: text})
 	}

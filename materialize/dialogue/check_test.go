@@ -106,7 +106,8 @@ func TestCheckLaunched(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, f := range report.Findings {
-				got = append(got, fmt.Sprintf("%s %d %s %s:%d", f.Kind, *f.Round, f.Agent, strings.TrimPrefix(f.File, folder+"/"), f.Line))
+				got = append(got, fmt.Sprintf("%s %d %s %s:%d", f.Kind, *f.Round, f.Agent,
+					strings.TrimPrefix(f.File, folder+"/"), f.Line))
 			}
 			want := []string{
 				"stranger 0 donut round-0/donut.md:0",
@@ -119,7 +120,8 @@ func TestCheckLaunched(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
-			if report.Launched != 5 || report.Given != 4 || report.Missing != 2 || report.Rounds != 3 || report.Wanting != 6 {
+			if report.Launched != 5 || report.Given != 4 || report.Missing != 2 || report.Rounds != 3 ||
+				report.Wanting != 6 {
 				t.Errorf("counts: %+v", report)
 			}
 			report, err = dialogue.Check(d, 1)

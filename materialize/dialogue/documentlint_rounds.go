@@ -45,7 +45,8 @@ func (l *linter) awaited(r layout.DocumentRound) {
 		}
 	}
 	if len(names) > 0 {
-		l.addIn(l.fileOf(r), LintShould, line, "filebus dialogue wait SLUG "+strconv.Itoa(r.Number)+", and assemble again",
+		l.addIn(l.fileOf(r), LintShould, line,
+			"filebus dialogue wait SLUG "+strconv.Itoa(r.Number)+", and assemble again",
 			"round %d has no text of %s", r.Number, strings.Join(names, ", "))
 	}
 }
@@ -128,7 +129,8 @@ func (l *linter) ids() {
 				continue
 			}
 			if line := used(key{t.round, agent, m.ID}, m.Line); line > 0 {
-				l.addIn(t.file, LintShould, m.Line, "give it the next number", "%s uses %s twice in round %d, first in line %d",
+				l.addIn(t.file, LintShould, m.Line, "give it the next number",
+					"%s uses %s twice in round %d, first in line %d",
 					t.Label, m.ID, t.round, line)
 			}
 		}

@@ -34,10 +34,12 @@ func TestFind(t *testing.T) {
 			t.Errorf("Find(%q) = %s, %v; want %s", test.text, key, err, test.want)
 		}
 	}
-	if _, err := h.Find(t.Context(), "queue"); !failsWith(err, dialogue.ErrSeveral, "lib:2026-03-03-queue", "lib:2026-03-02-queue") {
+	if _, err := h.Find(t.Context(), "queue"); !failsWith(err, dialogue.ErrSeveral, "lib:2026-03-03-queue",
+		"lib:2026-03-02-queue") {
 		t.Errorf("Find(queue): %v, want ErrSeveral of two", err)
 	}
-	if _, err := h.Find(t.Context(), "etry"); !failsWith(err, dialogue.ErrNoDialogue, "lib:2026-03-02T0930Z-retry", "2026-03-02T0930Z-retry") {
+	if _, err := h.Find(t.Context(), "etry"); !failsWith(err, dialogue.ErrNoDialogue, "lib:2026-03-02T0930Z-retry",
+		"2026-03-02T0930Z-retry") {
 		t.Errorf("Find(etry): %v, want ErrNoDialogue with two names", err)
 	}
 	if _, err := h.Find(t.Context(), ""); !failsWith(err, dialogue.ErrNoDialogue) {

@@ -60,13 +60,15 @@ func TestLaunchRefused(t *testing.T) {
 		t.Errorf("round -1 = %v", err)
 	}
 	_, err = h.Launch(t.Context(), key, 0, "muffn")
-	if !failsWith(err, dialogue.ErrNotInPool, "dialogue/retry/expert-pool.json") || !strings.HasSuffix(err.Error(), "which has muffin, scone") {
+	if !failsWith(err, dialogue.ErrNotInPool, "dialogue/retry/expert-pool.json") ||
+		!strings.HasSuffix(err.Error(), "which has muffin, scone") {
 		t.Errorf("muffn = %v, want both names", err)
 	}
 	if _, err = h.Launch(t.Context(), key, 0, "../muffin"); !errors.Is(err, dialogue.ErrName) {
 		t.Errorf("../muffin = %v", err)
 	}
-	if _, err = h.Launch(t.Context(), dialogue.Key{Tree: "lib", ID: "retry"}, 0, "muffin"); !errors.Is(err, dialogue.ErrCaptured) {
+	if _, err = h.Launch(t.Context(), dialogue.Key{Tree: "lib", ID: "retry"}, 0, "muffin"); !errors.Is(err,
+		dialogue.ErrCaptured) {
 		t.Errorf("a captured dialogue = %v", err)
 	}
 	if _, err = h.Launch(t.Context(), dialogue.Key{ID: "other"}, 0, "muffin"); !errors.Is(err, store.ErrNotFound) {

@@ -37,9 +37,12 @@ func TestList(t *testing.T) {
 		items[i].Time = h.now
 	}
 	want := []dialogue.Item{
-		{Key: dialogue.Key{ID: "first"}, Title: "First", Agents: []string{"muffin", "scone"}, Status: dialogue.DialogueOpen},
-		{Key: dialogue.Key{ID: "third"}, Title: "third", Rounds: 1, Last: new(0), Turns: 1, Agents: []string{"eclair"}, Status: dialogue.DialogueConverged},
-		{Key: dialogue.Key{ID: "second"}, Title: "Second", Rounds: 2, Last: new(1), Owed: 1, Agents: []string{"muffin"}},
+		{Key: dialogue.Key{ID: "first"}, Title: "First", Agents: []string{"muffin", "scone"},
+			Status: dialogue.DialogueOpen},
+		{Key: dialogue.Key{ID: "third"}, Title: "third", Rounds: 1, Last: new(0), Turns: 1, Agents: []string{"eclair"},
+			Status: dialogue.DialogueConverged},
+		{Key: dialogue.Key{ID: "second"}, Title: "Second", Rounds: 2, Last: new(1), Owed: 1,
+			Agents: []string{"muffin"}},
 	}
 	for i := range want {
 		want[i].Time = h.now

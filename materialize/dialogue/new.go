@@ -161,7 +161,8 @@ func (f *Forum) claim(ctx context.Context, made *Made, text []byte) (bool, error
 		return false, err
 	}
 	put, err := f.w.Put(ctx, materialize.PutRequest{
-		Kind: made.Pool.Kind, ID: made.Pool.ID, Text: bytes.NewReader(text), Source: record.SourcePut, Expect: store.Absent(),
+		Kind: made.Pool.Kind, ID: made.Pool.ID, Text: bytes.NewReader(text), Source: record.SourcePut,
+		Expect: store.Absent(),
 	})
 	if conflict := (*store.ConflictError)(nil); errors.As(err, &conflict) {
 		return false, nil // another process was faster

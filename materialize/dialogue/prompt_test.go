@@ -171,7 +171,8 @@ func TestPromptAll(t *testing.T) {
 	if err != nil || len(prompts) != 1 || prompts[0].Agent != "eclair" {
 		t.Errorf("the round after one that eclair wrote = %+v, %v", prompts, err)
 	}
-	if _, err = h.Prompts(t.Context(), dialogue.Key{Tree: "lib", ID: "x"}, dialogue.PromptRequest{}); !errors.Is(err, dialogue.ErrCaptured) {
+	if _, err = h.Prompts(t.Context(), dialogue.Key{Tree: "lib", ID: "x"}, dialogue.PromptRequest{}); !errors.Is(err,
+		dialogue.ErrCaptured) {
 		t.Errorf("a captured dialogue = %v", err)
 	}
 }

@@ -59,7 +59,8 @@ func TestPut(t *testing.T) {
 			c := dialogue.Contribution{Text: []byte(test.text), Force: test.force, Origin: materialize.Origin{Source: record.SourcePut}}
 			put, err := h.Put(t.Context(), seat, c)
 			if test.want == "" {
-				if !errors.Is(err, dialogue.ErrOccupied) && !errors.Is(err, dialogue.ErrEmpty) && !errors.Is(err, dialogue.ErrTooLong) {
+				if !errors.Is(err, dialogue.ErrOccupied) && !errors.Is(err, dialogue.ErrEmpty) &&
+					!errors.Is(err, dialogue.ErrTooLong) {
 					t.Errorf("%s, %s: %v, want it refused", profile.Name, test.what, err)
 				}
 				h.write(t, fmt.Sprintf("round-%d/muffin.md", round), "so that the next round can begin\n", time.Minute)
@@ -108,10 +109,12 @@ func TestSeats(t *testing.T) {
 			t.Errorf("round %d, %q: %v, want %v", test.round, test.agent, err, test.want)
 		}
 	}
-	if _, err := h.Seat(t.Context(), h.key, 0, "cannoli"); !failsWith(err, dialogue.ErrNotLaunched, h.key.ID, "0", "cannoli") {
+	if _, err := h.Seat(t.Context(), h.key, 0, "cannoli"); !failsWith(err, dialogue.ErrNotLaunched, h.key.ID, "0",
+		"cannoli") {
 		t.Errorf("cannoli is in the pool: %+v", err)
 	}
-	if _, err := h.Seat(t.Context(), h.key, 0, "mufin"); !failsWith(err, dialogue.ErrNotLaunched) || !strings.HasSuffix(err.Error(), "by muffin, scone, eclair, donut") {
+	if _, err := h.Seat(t.Context(), h.key, 0, "mufin"); !failsWith(err, dialogue.ErrNotLaunched) ||
+		!strings.HasSuffix(err.Error(), "by muffin, scone, eclair, donut") {
 		t.Errorf("names near mufin: %+v", err)
 	}
 }

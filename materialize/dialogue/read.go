@@ -202,7 +202,8 @@ func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path stri
 // addJSON puts what a file of JSON holds in its place, or else notes that it could not be
 // read.
 func addJSON[T any](
-	ctx context.Context, f *Forum, d *Dialogue, v store.Version, parse func([]byte) (T, *layout.SyntaxError), put func(T),
+	ctx context.Context, f *Forum, d *Dialogue, v store.Version, parse func([]byte) (T, *layout.SyntaxError),
+	put func(T),
 ) error {
 	text, err := f.text(ctx, v)
 	if err != nil {

@@ -90,7 +90,8 @@ func TestRecoverRefused(t *testing.T) {
 		"of 1 lines 0 are messages of it, 1 are errors in its name":                `{"type":"assistant","isApiErrorMessage":true,"message":{"content":"no"}}`,
 	} {
 		_, err := h.recover(t, key, strings.NewReader(text), false)
-		if !errors.Is(err, store.ErrNotFound) || !failsWith(err, dialogue.ErrNoText, "retry", "0", "Muffin") || !strings.Contains(err.Error(), why) {
+		if !errors.Is(err, store.ErrNotFound) || !failsWith(err, dialogue.ErrNoText, "retry", "0", "Muffin") ||
+			!strings.Contains(err.Error(), why) {
 			t.Errorf("Recover(%q) = %v, want %q", text, err, why)
 		}
 	}
@@ -112,7 +113,8 @@ func TestRecoverRefused(t *testing.T) {
 			t.Errorf("Recover(%+v) = %v, want %v", test.request, err, test.want)
 		}
 	}
-	if _, err = h.Recover(t.Context(), dialogue.Key{Tree: "lib", ID: "retry"}, dialogue.RecoverRequest{Agent: "muffin"}); !errors.Is(err, dialogue.ErrCaptured) {
+	if _, err = h.Recover(t.Context(), dialogue.Key{Tree: "lib", ID: "retry"},
+		dialogue.RecoverRequest{Agent: "muffin"}); !errors.Is(err, dialogue.ErrCaptured) {
 		t.Errorf("a captured dialogue = %v", err)
 	}
 	if r := h.read(t, key).Round(0); len(r.Turns) > 0 {

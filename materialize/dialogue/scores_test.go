@@ -97,20 +97,27 @@ func TestJudgeRefuses(t *testing.T) {
 		want  error
 		text  string
 	}{
-		{dialogue.Key{Tree: "blue", ID: "x"}, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1)}, dialogue.ErrCaptured, "captured tree"},
-		{key, 2, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1)}, dialogue.ErrNoRound, "x has no round 2; it has 0, 1"},
-		{key, 0, []layout.JudgedTurn{marks("scone", 1, 1, 1, 1)}, dialogue.ErrAbsent, "but a stub: out of time; an absent agent is never scored"},
+		{dialogue.Key{Tree: "blue", ID: "x"}, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1)}, dialogue.ErrCaptured,
+			"captured tree"},
+		{key, 2, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1)}, dialogue.ErrNoRound,
+			"x has no round 2; it has 0, 1"},
+		{key, 0, []layout.JudgedTurn{marks("scone", 1, 1, 1, 1)}, dialogue.ErrAbsent,
+			"but a stub: out of time; an absent agent is never scored"},
 		{key, 0, []layout.JudgedTurn{marks("donut", 1, 1, 1, 1)}, dialogue.ErrAbsent, "its file is empty"},
-		{key, 0, []layout.JudgedTurn{marks("eclair", 1, 1, 1, 1)}, dialogue.ErrAbsent, "eclair gave no turn in round 0 of x"},
-		{key, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1), marks("eclair", 1, 1, 1, 1)}, dialogue.ErrAbsent, "eclair"},
-		{key, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1), marks("Muffin", 2, 1, 1, 1)}, dialogue.ErrTwice, "muffin is among the agents twice"},
+		{key, 0, []layout.JudgedTurn{marks("eclair", 1, 1, 1, 1)}, dialogue.ErrAbsent,
+			"eclair gave no turn in round 0 of x"},
+		{key, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1), marks("eclair", 1, 1, 1, 1)}, dialogue.ErrAbsent,
+			"eclair"},
+		{key, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1), marks("Muffin", 2, 1, 1, 1)}, dialogue.ErrTwice,
+			"muffin is among the agents twice"},
 		{key, 0, []layout.JudgedTurn{marks("muffin", 1, -1, 1, 1)}, dialogue.ErrMark, "consistency -1 is not 0 to 1000000"},
 		{key, 0, []layout.JudgedTurn{marks("../muffin", 1, 1, 1, 1)}, dialogue.ErrName, "slash"},
 	}
 	for _, test := range tests {
 		_, err := h.Judge(t.Context(), test.key, test.round, test.given)
 		if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.text) {
-			t.Errorf("Judge(%s, %d, %+v): %v, want %v with %q", test.key, test.round, test.given, err, test.want, test.text)
+			t.Errorf("Judge(%s, %d, %+v): %v, want %v with %q", test.key, test.round, test.given, err, test.want,
+				test.text)
 		}
 	}
 	if scores := h.readAll(t).Round(0).Scores; scores != nil {

@@ -137,7 +137,8 @@ func (f *Forum) newWaiter(ctx context.Context, key Key, r WaitRequest) (*waiter,
 		w.since = begun
 	}
 	for _, s := range seats {
-		w.turns = append(w.turns, &awaited{Standing: Standing{Agent: s.Agent, State: StateMissing, File: s.File}, seat: s})
+		w.turns = append(w.turns, &awaited{Standing: Standing{Agent: s.Agent, State: StateMissing, File: s.File},
+			seat: s})
 	}
 	return w, nil
 }
@@ -373,7 +374,8 @@ func (w *waiter) stubs(ctx context.Context) error {
 		if a.State == StateEmpty {
 			reason = fmt.Sprintf("an empty file after %v", w.Limit)
 		}
-		if _, err := w.PutStub(ctx, a.seat, materialize.Origin{Source: record.SourcePut}, reason, w.details(a)); err != nil {
+		if _, err := w.PutStub(ctx, a.seat, materialize.Origin{Source: record.SourcePut}, reason,
+			w.details(a)); err != nil {
 			return fmt.Errorf("writing a stub for %s: %w", a.Agent, err)
 		}
 		if _, err := w.lookAt(ctx, a); err != nil {

@@ -103,7 +103,8 @@ func TestWaitEnds(t *testing.T) {
 		r := dialogue.WaitRequest{Limit: time.Millisecond, NoStubs: true}
 		got, err := h.Wait(t.Context(), h.key, r)
 		want := []string{"muffin turn 1", "scone empty 0", "eclair empty 0", "donut missing 0"}
-		if diff := cmp.Diff(want, lines(got)); diff != "" || !failsWith(err, dialogue.ErrLate, "scone", "eclair", "donut") {
+		if diff := cmp.Diff(want, lines(got)); diff != "" || !failsWith(err, dialogue.ErrLate, "scone", "eclair",
+			"donut") {
 			t.Errorf("without stubs: %v (-want +got):\n%s", err, diff)
 		}
 		if text, err := os.ReadFile(empty); err != nil || len(text) > 0 {
@@ -189,7 +190,8 @@ func TestWaitAgents(t *testing.T) {
 	if _, err := h.Wait(t.Context(), h.key, r); !errors.Is(err, dialogue.ErrNotLaunched) {
 		t.Errorf("for cannoli: %v, want ErrNotLaunched", err)
 	}
-	if _, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{Round: 3, Limit: time.Minute}); !errors.Is(err, dialogue.ErrNoRound) {
+	if _, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{Round: 3, Limit: time.Minute}); !errors.Is(err,
+		dialogue.ErrNoRound) {
 		t.Errorf("in round 3: %v, want ErrNoRound", err)
 	}
 }
@@ -206,7 +208,8 @@ func TestWaitNobody(t *testing.T) {
 	if diff := cmp.Diff([]string{"muffin turn 1"}, lines(got)); diff != "" || err != nil {
 		t.Errorf("those who wrote: %v (-want +got):\n%s", err, diff)
 	}
-	if _, err := h.Wait(t.Context(), key, dialogue.WaitRequest{Round: 1, Limit: time.Minute}); !errors.Is(err, dialogue.ErrNobody) {
+	if _, err := h.Wait(t.Context(), key, dialogue.WaitRequest{Round: 1, Limit: time.Minute}); !errors.Is(err,
+		dialogue.ErrNobody) {
 		t.Errorf("in the next round: %v, want ErrNobody", err)
 	}
 	h.write(t, "../y/round-1/scone.md", "one\n", old)
@@ -324,7 +327,8 @@ func TestAlikeElsewhere(t *testing.T) {
 	_, err = h.Wait(t.Context(), h.key, dialogue.WaitRequest{
 		Round: 1, Limit: time.Millisecond, NoStubs: true, Alike: func(s dialogue.Seat, file string) { found[s.Agent] = file },
 	})
-	if diff := cmp.Diff(map[string]string{"scone": changed, "eclair": elsewhere}, found); diff != "" || !errors.Is(err, dialogue.ErrLate) {
+	if diff := cmp.Diff(map[string]string{"scone": changed, "eclair": elsewhere}, found); diff != "" ||
+		!errors.Is(err, dialogue.ErrLate) {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }

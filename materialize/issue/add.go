@@ -102,7 +102,8 @@ func (q *Queue) Edit(ctx context.Context, id string, d Draft, fields []string) (
 		return Issue{}, err
 	}
 	for _, f := range d.fields() {
-		if f.value == "" && slices.Contains(fields, f.name) && slices.Contains([]string{"summary", "type", "priority"}, f.name) {
+		if f.value == "" && slices.Contains(fields, f.name) && slices.Contains([]string{"summary", "type", "priority"},
+			f.name) {
 			return Issue{}, errField(f.name, "", "it cannot be taken away")
 		}
 	}

@@ -56,7 +56,8 @@ func TestAddRefused(t *testing.T) {
 		{issue.Draft{Summary: "s", Type: "bug", Complexity: "hard"}, "complexity"},
 	} {
 		_, err := f.Add(t.Context(), c.draft, false)
-		if wrong := (*record.Error)(nil); !errors.As(err, &wrong) || wrong.Reason != issue.ErrField || wrong.Names[0] != c.field {
+		if wrong := (*record.Error)(nil); !errors.As(err, &wrong) || wrong.Reason != issue.ErrField ||
+			wrong.Names[0] != c.field {
 			t.Errorf("adding %+v: %v, want ErrField of %s", c.draft, err, c.field)
 		}
 	}
@@ -127,7 +128,8 @@ func TestMerge(t *testing.T) {
 	if got.Details != want || got.Priority != "high" || fmt.Sprint(got.Criteria, got.Files) != "[a b] [x.go y.go]" {
 		t.Errorf("merged:\n%s", got.Text)
 	}
-	if got, err = f.Merge(t.Context(), id, issue.Draft{Summary: "And again", Type: "bug", Priority: "low"}); err != nil || got.Priority != "high" || !strings.HasPrefix(got.Details, want) {
+	if got, err = f.Merge(t.Context(), id, issue.Draft{Summary: "And again", Type: "bug",
+		Priority: "low"}); err != nil || got.Priority != "high" || !strings.HasPrefix(got.Details, want) {
 		t.Errorf("merged again: %v\n%s", err, got.Text)
 	}
 	all, err := f.List(t.Context(), issue.Filter{})
@@ -136,7 +138,8 @@ func TestMerge(t *testing.T) {
 	}
 	f.mustDo(t, issue.Reject, id, issue.Change{})
 	_, err = f.Merge(t.Context(), id, more)
-	if closed := (*record.Error)(nil); !errors.As(err, &closed) || closed.Reason != issue.ErrStatus || closed.Names[0] != "reopen" {
+	if closed := (*record.Error)(nil); !errors.As(err, &closed) || closed.Reason != issue.ErrStatus ||
+		closed.Names[0] != "reopen" {
 		t.Errorf("merging into a closed issue: %v", err)
 	}
 }

@@ -65,7 +65,8 @@ func TestClaimHolds(t *testing.T) {
 			_, err := f.Do(t.Context(), c.action, id, c.change)
 			held := errors.Is(err, issue.ErrHeld) || errors.Is(err, issue.ErrTaken)
 			if c.ok && err != nil || !c.ok && (!held || !strings.Contains(err.Error(), "claimed by QA Agent until ")) {
-				t.Errorf("%s by %q after %v: %v; want success %t, or that QA Agent has it", c.action, c.change.Agent, c.after, err, c.ok)
+				t.Errorf("%s by %q after %v: %v; want success %t, or that QA Agent has it", c.action, c.change.Agent,
+					c.after, err, c.ok)
 			}
 		})
 	}

@@ -122,7 +122,8 @@ func (d Draft) entry(id string, now time.Time) layout.Issue {
 	i := layout.Issue{
 		ID: id, Status: string(Pending), Source: word(d.Source), Type: word(d.Type), Priority: word(d.Priority),
 		Created: formatTime(now), Loop: layout.OneLine(d.Loop), Complexity: word(d.Complexity),
-		Summary: layout.OneLine(d.Summary), Details: layout.CleanText(d.Details), Criteria: cleanList(d.Criteria), Files: cleanList(d.Files),
+		Summary: layout.OneLine(d.Summary), Details: layout.CleanText(d.Details), Criteria: cleanList(d.Criteria),
+		Files:     cleanList(d.Files),
 		Rationale: layout.CleanText(d.Rationale), TaskRef: taskRef(d.Task),
 	}
 	if agent := layout.OneLine(d.Agent); agent != "" {

@@ -54,7 +54,8 @@ func TestTransitions(t *testing.T) {
 				switch allowed := slices.Contains(tr.From, from) || from == tr.To || from == "blocked"; {
 				case allowed && !isDuplicate && (err != nil || got.Status != tr.To):
 					t.Errorf("status %s, %v; want %s", got.Status, err, tr.To)
-				case (!allowed || isDuplicate) && (!errors.Is(err, issue.ErrStatus) || !strings.Contains(err.Error(), " is "+string(from)+": ") || f.text(t) != before):
+				case (!allowed || isDuplicate) && (!errors.Is(err, issue.ErrStatus) ||
+					!strings.Contains(err.Error(), " is "+string(from)+": ") || f.text(t) != before):
 					t.Errorf("%v; want ErrStatus, and the file as it was:\n%s", err, f.text(t))
 				case allowed && !isDuplicate && !strings.Contains(f.text(t), "| Status | "+string(tr.To)+" |"):
 					t.Errorf("the file has not the status %s:\n%s", tr.To, f.text(t))
@@ -88,7 +89,8 @@ func TestDuplicateOf(t *testing.T) {
 	if !errors.Is(err, issue.ErrNoIssue) || !strings.Contains(err.Error(), "ISSUE-1") {
 		t.Errorf("duplicate of what is not there: %v", err)
 	}
-	if got := f.mustDo(t, issue.Reopen, ids[1], issue.Change{Rationale: "it is not"}); got.DuplicateOf != "" || got.Rationale != "it is not" {
+	if got := f.mustDo(t, issue.Reopen, ids[1], issue.Change{Rationale: "it is not"}); got.DuplicateOf != "" ||
+		got.Rationale != "it is not" {
 		t.Errorf("reopened: duplicate of %q, rationale %q", got.DuplicateOf, got.Rationale)
 	}
 }

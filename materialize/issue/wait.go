@@ -48,7 +48,8 @@ func (q *Queue) Wait(ctx context.Context, opts WaitOptions) ([]Issue, error) {
 	}
 	over, err := q.work.Await(ctx, opts.Limit, w.look, folders...)
 	if err == nil && !over {
-		return nil, record.Timeout.Errorf("no new issue in %v", opts.Limit).Because(ErrNoNew, strconv.FormatUint(opts.From, 10))
+		return nil, record.Timeout.Errorf("no new issue in %v", opts.Limit).Because(ErrNoNew,
+			strconv.FormatUint(opts.From, 10))
 	}
 	return w.found, err
 }

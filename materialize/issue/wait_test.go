@@ -68,7 +68,8 @@ func TestWaitEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = f.Wait(t.Context(), issue.WaitOptions{From: from, Limit: time.Millisecond})
-	if late := (*record.Error)(nil); !errors.As(err, &late) || late.Reason != issue.ErrNoNew || late.Names[0] != fmt.Sprint(from) {
+	if late := (*record.Error)(nil); !errors.As(err, &late) || late.Reason != issue.ErrNoNew ||
+		late.Names[0] != fmt.Sprint(from) {
 		t.Errorf("after its time: %v, want ErrNoNew from %d", err, from)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -23,7 +23,10 @@ func (b *Base) change(ctx context.Context, name record.Name, rewrite edit) (Entr
 	if _, err := b.Get(ctx, name); err != nil {
 		return Entry{}, err
 	}
-	err := b.editFile(ctx, name, func(all *materialize.Entries, f form) error { return b.changeIn(all, f, name, rewrite) })
+	err := b.editFile(ctx, name, func(all *materialize.Entries,
+		f form) error {
+		return b.changeIn(all, f, name, rewrite)
+	})
 	if err != nil {
 		return Entry{}, err
 	}
@@ -32,13 +35,14 @@ func (b *Base) change(ctx context.Context, name record.Name, rewrite edit) (Entr
 
 // editFile changes the file that holds an entry.
 func (b *Base) editFile(ctx context.Context, name record.Name, change func(*materialize.Entries, form) error) error {
-	return b.work.EditEntries(ctx, record.KindKnowledge, name.ID, record.SourcePut, func(all *materialize.Entries) error {
-		f, err := b.formOf(all.Path)
-		if err != nil {
-			return err
-		}
-		return change(all, f)
-	})
+	return b.work.EditEntries(ctx, record.KindKnowledge, name.ID, record.SourcePut,
+		func(all *materialize.Entries) error {
+			f, err := b.formOf(all.Path)
+			if err != nil {
+				return err
+			}
+			return change(all, f)
+		})
 }
 
 // changeIn is change for a file that is being edited.

@@ -138,10 +138,11 @@ func (b *Base) Touch(ctx context.Context, touches ...Touch) (rows []Row, err err
 	for _, t := range touches {
 		var row Row
 		id := layout.Component{Name: t.Name}.ID()
-		err = b.work.EditEntries(ctx, record.KindComponent, id, record.SourcePut, func(e *materialize.Entries) (err error) {
-			row, err = t.apply(e)
-			return err
-		})
+		err = b.work.EditEntries(ctx, record.KindComponent, id, record.SourcePut,
+			func(e *materialize.Entries) (err error) {
+				row, err = t.apply(e)
+				return err
+			})
 		if err != nil {
 			return rows, err
 		}

@@ -42,7 +42,8 @@ func errCaptured(name record.Name) error {
 
 // errBroken says that a file is in no state to be added to.
 func errBroken(path string) error {
-	err := record.Conflict.Errorf("%s cannot take an entry as it is: it is broken, or holds conflict markers of git", path)
+	err := record.Conflict.Errorf("%s cannot take an entry as it is: it is broken, or holds conflict markers of git",
+		path)
 	return err.Because(ErrBroken)
 }
 
@@ -56,7 +57,8 @@ func errKnown(like []Likeness) error {
 
 // errLink says that two entries cannot be linked.
 func errLink(from record.Name, kind string, to record.Name, why string) error {
-	return record.Usage.Errorf("%s cannot be linked as %s to %s: %s", from.ID, kind, to.ID, why).Because(ErrLink, from.ID)
+	return record.Usage.Errorf("%s cannot be linked as %s to %s: %s", from.ID, kind, to.ID, why).Because(ErrLink,
+		from.ID)
 }
 
 func errSuperseded(name, by record.Name) error {

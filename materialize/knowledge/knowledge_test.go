@@ -171,7 +171,8 @@ func TestForms(t *testing.T) {
 		if before, err := f.Get(t.Context(), first.Name); err != nil || before.Fields.Content != long {
 			t.Errorf("%s: the first is %+v: %v", into, before.Fields, err)
 		}
-		if _, err := f.SupersedeWith(t.Context(), first.Name, knowledge.Draft{Content: "Fourth"}); !errors.Is(err, knowledge.ErrSuperseded) || !strings.Contains(err.Error(), " by "+second.Name.ID) {
+		if _, err := f.SupersedeWith(t.Context(), first.Name, knowledge.Draft{Content: "Fourth"}); !errors.Is(err,
+			knowledge.ErrSuperseded) || !strings.Contains(err.Error(), " by "+second.Name.ID) {
 			t.Errorf("%s: superseding the first again: %v", into, err)
 		}
 	}

@@ -72,7 +72,10 @@ func ParseAgentLog(text []byte) (events []AgentEvent, problems []*SyntaxError) {
 		}
 		e, found := cutAgentEvent(content)
 		if !found {
-			problems = append(problems, &SyntaxError{Line: line, Err: fmt.Errorf("%q is no event: time | START, SUCCESS or ERROR | agent | message", Clip(content, 60))})
+			problems = append(problems,
+				&SyntaxError{Line: line,
+					Err: fmt.Errorf("%q is no event: time | START, SUCCESS or ERROR | agent | message",
+						Clip(content, 60))})
 			continue
 		}
 		events = append(events, e)

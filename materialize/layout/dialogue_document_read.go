@@ -117,7 +117,8 @@ func (r *documentReader) readHead(d *DialogueDocument, h docHeading, end int) {
 		if p, isProperty := headProperty(l); isProperty && !l.quiet {
 			d.Head.set(p)
 		} else if cells, isRow := scanRow(l.text); l.quiet || !isRow ||
-			!isTableDelimiter(cells) && strings.Trim(string(l.text), "| \t") != "" { // a table's line that says something
+			!isTableDelimiter(cells) &&
+				strings.Trim(string(l.text), "| \t") != "" { // a table's line that says something
 			intro = append(intro, i)
 		}
 	}
@@ -457,7 +458,10 @@ func (r *documentReader) readTurn(t DocumentTurn, from, to int) DocumentTurn {
 	for _, b := range r.blocksIn(start, end) {
 		if agent, isTurn := b.turnOf(); isTurn {
 			t.Name, t.Text, t.Exact, t.Edited = agent, b.text, b.exact, !b.exact
-			behind, _ := slices.BinarySearchFunc(r.lines, b.at, func(l scanLine, at int) int { return cmp.Compare(l.end, at+1) })
+			behind, _ := slices.BinarySearchFunc(r.lines, b.at, func(l scanLine,
+				at int) int {
+				return cmp.Compare(l.end, at+1)
+			})
 			t.TextLine = 1 + behind
 			return t
 		}

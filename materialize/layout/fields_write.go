@@ -155,7 +155,8 @@ func (r fieldRules) addField(text []byte, lines []scanLine, name, value string) 
 		first := r.firstField(name, value)
 		if len(lines) > 1 && len(bytes.TrimSpace(lines[1].text)) > 0 {
 			// Below a label, a label is no part of it.
-			if _, _, form, isField := r.cutName(lines[1].text, true); r.form != fieldLabel || !isField || form != fieldLabel {
+			if _, _, form, isField := r.cutName(lines[1].text, true); r.form != fieldLabel || !isField ||
+				form != fieldLabel {
 				first = append(first, '\n')
 			}
 		}

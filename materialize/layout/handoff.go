@@ -222,7 +222,8 @@ func parseHandoffTable(text string, line int) (h Handoff, problems []*SyntaxErro
 		switch {
 		case l.quiet || !isRow || isTableDelimiter(cells):
 		case len(cells) < 2:
-			problems = append(problems, &SyntaxError{Line: line + l.number - 1, Err: fmt.Errorf("the handoff's row %q has no value", Clip(strings.TrimSpace(string(l.text)), 60))})
+			problems = append(problems, &SyntaxError{Line: line + l.number - 1,
+				Err: fmt.Errorf("the handoff's row %q has no value", Clip(strings.TrimSpace(string(l.text)), 60))})
 		default:
 			value := l.text[cells[1].start:cells[len(cells)-1].end] // keeps pipes that are not escaped
 			h.setRow(unescapeCell(cells[0].text), unescapeCell(string(value)))

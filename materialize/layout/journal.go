@@ -171,7 +171,8 @@ func (j *Journal) readMetadata(body []byte, line int) (problems []*SyntaxError) 
 		case "status":
 			j.Status = p.Value
 			if NormalizeStatus(p.Value) == "" {
-				problems = append(problems, &SyntaxError{Line: line, Err: fmt.Errorf("unknown status %q", Clip(p.Value, 60))})
+				problems = append(problems, &SyntaxError{Line: line,
+					Err: fmt.Errorf("unknown status %q", Clip(p.Value, 60))})
 			}
 		case "started":
 			j.Started = p.Value

@@ -52,7 +52,8 @@ type DiffStat struct{ Files, Added, Removed int }
 
 // String returns the counts as "2 files changed, 10 lines added, 3 removed".
 func (d DiffStat) String() string {
-	return fmt.Sprintf("%s changed, %s added, %d removed", countOf(d.Files, "file"), countOf(d.Added, "line"), d.Removed)
+	return fmt.Sprintf("%s changed, %s added, %d removed", countOf(d.Files, "file"), countOf(d.Added, "line"),
+		d.Removed)
 }
 
 // ParseDiff counts the files and lines of a unified diff. It follows the line

@@ -20,7 +20,8 @@ func stateChanges() []StateChange {
 		{Set: []Property{{"Loop", "3 of 5"}}, History: []string{"Loop 2: 1/2 tasks completed"}},
 		{Set: []Property{{"Focus", "a | b: c # d"}, {"Ended", "2026-03-02T12:00:00Z"}}},
 		{Done: []CompletedAgent{{"agent-9", "task-009", "completed", "1h 5m"}}},
-		{Clear: true, Set: []Property{{"Run ID", "run-2"}, {"Started", "now"}, {"Loop", "1"}, {"Focus", ""}, {"Ended", ""}}},
+		{Clear: true, Set: []Property{{"Run ID", "run-2"}, {"Started", "now"}, {"Loop", "1"}, {"Focus", ""},
+			{"Ended", ""}}},
 		{Start: []RunningAgent{{"a|b", "x: y", "", "09:00:00"}}},
 	}
 }
@@ -53,8 +54,10 @@ func TestStateChanges(t *testing.T) {
 				before, _ := ParseState(text)
 				edited, kept := change.Apply(text)
 				got, problems := ParseState(edited)
-				if diff := cmp.Diff(before.with(change), got, cmpopts.EquateEmpty()); diff != "" || !kept || len(problems) > 0 {
-					t.Fatalf("%s, change %d: kept %t, problems %v\n%s\ngives\n%s\n(-want +got):\n%s", file, i, kept, problems, text, edited, diff)
+				if diff := cmp.Diff(before.with(change), got, cmpopts.EquateEmpty()); diff != "" || !kept ||
+					len(problems) > 0 {
+					t.Fatalf("%s, change %d: kept %t, problems %v\n%s\ngives\n%s\n(-want +got):\n%s", file, i, kept,
+						problems, text, edited, diff)
 				}
 				if eol == "\r\n" && strings.Count(string(edited), "\n") != strings.Count(string(edited), "\r\n") {
 					t.Errorf("%s, change %d: mixed line endings in %q", file, i, edited)
@@ -69,7 +72,8 @@ func TestStateChangeTexts(t *testing.T) {
 	start := StateChange{Start: []RunningAgent{{"a2", "t2", "m", "10:00:00"}}}
 	done := StateChange{Done: []CompletedAgent{{"a1", "t1", "completed", "5s"}}}
 	loop := StateChange{Set: []Property{{"Loop", "2 of 3"}}, History: []string{"Loop 1: 1/1 tasks completed"}}
-	const running, completed = "| ID | Task | Model | Started |\n|----|------|-------|---------|\n", "| ID | Task | Outcome | Duration |\n|----|------|---------|----------|\n"
+	const running, completed = "| ID | Task | Model | Started |\n|----|------|-------|---------|\n",
+		"| ID | Task | Outcome | Duration |\n|----|------|---------|----------|\n"
 	tests := []struct {
 		name, text string
 		change     StateChange
@@ -77,44 +81,58 @@ func TestStateChangeTexts(t *testing.T) {
 	}{
 		{"table with other columns", "# S\nhello\n\n## Running\n| Started | Agent | Note |\n|--|--|--|\n| 9 | a1 | x |\n\nbye\n", start,
 			"# S\nhello\n\n## Running\n| ID | Task | Model | Started | Note |\n|----|------|-------|---------|------|\n| a1 |  |  | 9 | x |\n| a2 | t2 | m | 10:00:00 |  |\n\nbye\n"},
-		{"columns of the same name", "## Running\n| ID | Agent | Note | Note |\n|--|--|--|--|\n| a1 | fd | x | y |\n", start,
+		{"columns of the same name", "## Running\n| ID | Agent | Note | Note |\n|--|--|--|--|\n| a1 | fd | x | y |\n",
+			start,
 			"## Running\n| ID | Task | Model | Started | Note | Note_ | Agent |\n|----|------|-------|---------|------|-------|-------|\n| a1 |  |  |  | x | y | fd |\n| a2 | t2 | m | 10:00:00 |  |  |  |\n"},
 		{"row of None", "## Running Agents\n| ID | Task |\n|---|---|\n| None | - |\n", start,
 			"## Running Agents\n" + running + "| a2 | t2 | m | 10:00:00 |\n"},
 		{"the word None", "## Running Agents\nNone\n\n## Notes\nkeep\n", start,
 			"## Running Agents\n" + running + "| a2 | t2 | m | 10:00:00 |\n\n## Notes\nkeep\n"},
 		{"a row that is too short", "## Running Agents\n| ID | Task |\n|---|---|\n| a1 |\n| b | c |\n", start,
-			"## Running Agents\n" + running + "| b | c |  |  |\n| a2 | t2 | m | 10:00:00 |\n\n" + tableEnd + "\n| a1 |\n"},
+			"## Running Agents\n" + running + "| b | c |  |  |\n| a2 | t2 | m | 10:00:00 |\n\n" + tableEnd +
+				"\n| a1 |\n"},
 		{"no such section", "# S\n\n## Notes\nkeep", start,
 			"# S\n\n## Notes\nkeep\n\n## Running Agents\n" + running + "| a2 | t2 | m | 10:00:00 |\n"},
 		{"fenced list", "## Running Agents\n```yaml\n- agent_id: a1\n  issue: t1\n```\nkeep\n\n## Completed Agents\n\n## Notes\n", done,
-			"## Running Agents\n" + running + "\nkeep\n\n## Completed Agents\n" + completed + "| a1 | t1 | completed | 5s |\n\n## Notes\n"},
+			"## Running Agents\n" + running + "\nkeep\n\n## Completed Agents\n" + completed +
+				"| a1 | t1 | completed | 5s |\n\n## Notes\n"},
 		{"fence with more", "## Running Agents\n\n```yaml\n# by hand\n- a1\n```\n", done,
-			"## Running Agents\n\n" + running + "\n```yaml\n# by hand\n\n```\n\n## Completed Agents\n" + completed + "| a1 | t1 | completed | 5s |\n"},
-		{"a fence that holds headings", "## Running Agents\n- a1\n\n````markdown\n## Running Agents\n- a7\n```\n- Loop: 7\n```\n````\n", done,
-			"## Running Agents\n" + running + "\n````markdown\n## Running Agents\n- a7\n```\n- Loop: 7\n```\n````\n\n## Completed Agents\n" + completed + "| a1 | t1 | completed | 5s |\n"},
+			"## Running Agents\n\n" + running + "\n```yaml\n# by hand\n\n```\n\n## Completed Agents\n" + completed +
+				"| a1 | t1 | completed | 5s |\n"},
+		{"a fence that holds headings",
+			"## Running Agents\n- a1\n\n````markdown\n## Running Agents\n- a7\n```\n- Loop: 7\n```\n````\n", done,
+			"## Running Agents\n" + running +
+				"\n````markdown\n## Running Agents\n- a7\n```\n- Loop: 7\n```\n````\n\n## Completed Agents\n" +
+				completed + "| a1 | t1 | completed | 5s |\n"},
 		{"keys of a list", "running_agents:\n- agent_id: a1 # first\n  issue: t1\n  files: [x, y]\nother: 1\n", start,
 			"    # first\n\nother: 1\n\n# Session State\n\n## Running Agents\n| ID | Task | Model | Started | files |\n|----|------|-------|---------|-------|\n| a1 | t1 |  |  | x, y |\n| a2 | t2 | m | 10:00:00 |  |\n"},
 		{"flow list", "running_agents: [a1, a3]\nother: 1\n", done,
-			"other: 1\n\n# Session State\n\n## Running Agents\n" + running + "| a3 |  |  |  |\n\n## Completed Agents\n" + completed + "| a1 | t1 | completed | 5s |\n"},
+			"other: 1\n\n# Session State\n\n## Running Agents\n" + running +
+				"| a3 |  |  |  |\n\n## Completed Agents\n" + completed + "| a1 | t1 | completed | 5s |\n"},
 		{"a list over two lines", "run_id: r\nrunning_agents: [a1,\n  a2]\n", start,
-			"# Session State\n\n## Current Run\n- Run ID: r\n\n## Running Agents\n" + running + "| [a1, a2] |  |  |  |\n| a2 | t2 | m | 10:00:00 |\n"},
+			"# Session State\n\n## Current Run\n- Run ID: r\n\n## Running Agents\n" + running +
+				"| [a1, a2] |  |  |  |\n| a2 | t2 | m | 10:00:00 |\n"},
 		{"bold keys", "# S\n## Current Run\n- **Loop:** 1 of 3\n- **Other**: x\n\n## Loop History\nNone\n", loop,
 			"# S\n## Current Run\n- Loop: 2 of 3\n\n- **Other**: x\n\n## Loop History\n- Loop 1: 1/1 tasks completed\n"},
-		{"history of its own form", "## Loop History\n1. first\n   - more\n\n```\nlog\n```\n", StateChange{History: []string{"Loop 2"}},
+		{"history of its own form", "## Loop History\n1. first\n   - more\n\n```\nlog\n```\n",
+			StateChange{History: []string{"Loop 2"}},
 			"## Loop History\n1. first\n   - more\n- Loop 2\n\n```\nlog\n```\n"},
-		{"a new run", "## Loop History\n- first\n\n```\nlog\n```\n- second\n", StateChange{Clear: true, History: []string{"Loop 2"}},
+		{"a new run", "## Loop History\n- first\n\n```\nlog\n```\n- second\n",
+			StateChange{Clear: true, History: []string{"Loop 2"}},
 			"## Loop History\n- Loop 2\n\n```\nlog\n```\n"},
 		{"comment behind a value", "loop: 1 of 3 # planned\n", loop,
 			"    # planned\n\n# Session State\n\n## Current Run\n- Loop: 2 of 3\n\n## Loop History\n- Loop 1: 1/1 tasks completed\n"},
 		{"nested run", "current_run:\n  run_id: r\n  started: now\nnote: x\n", loop,
 			"note: x\n\n# Session State\n\n## Current Run\n- Run ID: r\n- Started: now\n- Loop: 2 of 3\n\n## Loop History\n- Loop 1: 1/1 tasks completed\n"},
-		{"properties below the title", "# State\nRead me first.\n\n- Run ID: r\n- Loop: 1\n- Other: x\n\n## Notizen\n- Loop: bleibt\n\n## Loop History\n", loop,
+		{"properties below the title",
+			"# State\nRead me first.\n\n- Run ID: r\n- Loop: 1\n- Other: x\n\n## Notizen\n- Loop: bleibt\n\n## Loop History\n", loop,
 			"# State\nRead me first.\n\n- Other: x\n\n## Notizen\n- Loop: bleibt\n\n## Current Run\n- Run ID: r\n- Loop: 2 of 3\n\n## Loop History\n- Loop 1: 1/1 tasks completed\n"},
 		{"front matter", "---\nloop: 1\nkeep: x\n---\n# S\n", loop,
 			"---\n\nkeep: x\n---\n# S\n\n## Current Run\n- Loop: 2 of 3\n\n## Loop History\n- Loop 1: 1/1 tasks completed\n"},
-		{"byte order mark", "\ufeffloop: 1\n", StateChange{Set: []Property{{"Loop", "2"}}}, "\ufeff# Session State\n\n## Current Run\n- Loop: 2\n"},
-		{"text alone", "hello\n", StateChange{Set: []Property{{"Loop", "2"}}}, "hello\n\n# Session State\n\n## Current Run\n- Loop: 2\n"},
+		{"byte order mark", "\ufeffloop: 1\n", StateChange{Set: []Property{{"Loop", "2"}}},
+			"\ufeff# Session State\n\n## Current Run\n- Loop: 2\n"},
+		{"text alone", "hello\n", StateChange{Set: []Property{{"Loop", "2"}}},
+			"hello\n\n# Session State\n\n## Current Run\n- Loop: 2\n"},
 	}
 	for _, test := range tests {
 		got, kept := test.change.Apply([]byte(test.text))
@@ -156,11 +174,16 @@ func TestLoopNumber(t *testing.T) {
 // statePieces are what the texts of TestStatesLoseNothing are made of: %d stands
 // for a number that nothing else has.
 var statePieces = []string{
-	"# Session State\n", "## Current Run\n", "## Running Agents\n", "## Completed\n", "## Loop History\n", "## Zustand %d\n", "### Wave %d\n",
-	"Underlined %d\n---\n", "- Run ID: run-%d\n", "- **Loop:** %d of 9\n", "focus: f%d # why%d\n", "- Note: n%d\n", "note_%d: x # y%d\n",
-	"| ID | Task | Note%d |\n|--|--|--|\n| a%d | t%d | n%d |\n", "| a%d | t%d | n%d |\n", "| short%d |\n", "- id: a%d\n  task: t%d\n  files%d: [x%d, y%d]\n",
-	"```yaml\n# c%d\n- a%d # d%d\n```\n", "```go\n## In a fence %d\n- Loop: %d\n```\n", "<!-- hidden %d -->\n", "Prose %d: more of it.\n", "  indented%d: x\n",
-	"- Loop %d: 1/2\n", "running_agents:\n  - id: a%d\n    pid: %d\n  - a%d # e%d\n", "None\n", "- id: none\n  task: t%d\n", "***\n", "\n", "\n", "| None | t%d | n%d |\n", "* star%d\n",
+	"# Session State\n", "## Current Run\n", "## Running Agents\n", "## Completed\n", "## Loop History\n",
+	"## Zustand %d\n", "### Wave %d\n",
+	"Underlined %d\n---\n", "- Run ID: run-%d\n", "- **Loop:** %d of 9\n", "focus: f%d # why%d\n", "- Note: n%d\n",
+	"note_%d: x # y%d\n",
+	"| ID | Task | Note%d |\n|--|--|--|\n| a%d | t%d | n%d |\n", "| a%d | t%d | n%d |\n", "| short%d |\n",
+	"- id: a%d\n  task: t%d\n  files%d: [x%d, y%d]\n",
+	"```yaml\n# c%d\n- a%d # d%d\n```\n", "```go\n## In a fence %d\n- Loop: %d\n```\n", "<!-- hidden %d -->\n",
+	"Prose %d: more of it.\n", "  indented%d: x\n",
+	"- Loop %d: 1/2\n", "running_agents:\n  - id: a%d\n    pid: %d\n  - a%d # e%d\n", "None\n",
+	"- id: none\n  task: t%d\n", "***\n", "\n", "\n", "| None | t%d | n%d |\n", "* star%d\n",
 }
 
 // TestStatesLoseNothing changes texts of all kinds of pieces: each word that only
@@ -184,7 +207,8 @@ func TestStatesLoseNothing(t *testing.T) {
 		}
 		edited := checkLostNothing(t, []byte(text), StateChange{Start: []RunningAgent{{ID: "new-agent"}}})
 		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' }) {
-			if len(word) == 4 && !strings.Contains(string(edited), word) && !strings.Contains(text, "run-"+word) && !strings.Contains(text, word+" of 9") && !strings.Contains(text, "f"+word) {
+			if len(word) == 4 && !strings.Contains(string(edited), word) && !strings.Contains(text, "run-"+word) &&
+				!strings.Contains(text, word+" of 9") && !strings.Contains(text, "f"+word) {
 				t.Fatalf("%s is gone: %q becomes %q", word, text, edited)
 			}
 		}
@@ -203,7 +227,8 @@ func checkLostNothing(t *testing.T, text []byte, c StateChange) []byte {
 	for _, p := range readState(text).parts {
 		for line := range strings.Lines(p.heading + p.before + p.after) {
 			line = strings.TrimRight(line, "\r\n")
-			if counts[line]--; counts[line] < 0 && strings.TrimSpace(line) != "" && bytes.Contains(text, []byte(line)) && !c.Clear {
+			if counts[line]--; counts[line] < 0 && strings.TrimSpace(line) != "" &&
+				bytes.Contains(text, []byte(line)) && !c.Clear {
 				t.Fatalf("the line %q of %q is gone in %q", line, text, edited)
 			}
 		}

@@ -64,11 +64,14 @@ func TestStateForms(t *testing.T) {
 		{"nested run", "current_run:\n  id: x\n  run_id: r\n  loop: 1\nhistory:\n  - one\n  - two\n",
 			State{RunID: "r", Loop: "1", History: []string{"one", "two"}}},
 		{"unknown section", "## Configuration\n- Max Loops: 5\n- Focus: a\n", State{Focus: "a"}},
-		{"the run's section decides", "## Current Run\n- Loop: 2\n## Configuration\n- Loop: 5\n- Ended: no\n", State{Loop: "2"}},
-		{"prose", "## Running Agents\nOne agent: it works.\n- a1: task-004\n", State{Running: []RunningAgent{{ID: "a1: task-004"}}}},
+		{"the run's section decides", "## Current Run\n- Loop: 2\n## Configuration\n- Loop: 5\n- Ended: no\n",
+			State{Loop: "2"}},
+		{"prose", "## Running Agents\nOne agent: it works.\n- a1: task-004\n",
+			State{Running: []RunningAgent{{ID: "a1: task-004"}}}},
 		{"tables in a row", "## Running\n| ID |\n|-|\n| a1 |\n\nSecond wave\n| Task | ID |\n|-|-|\n| t | a2 |\n",
 			State{Running: []RunningAgent{{ID: "a1"}, {ID: "a2", Task: "t"}}}},
-		{"comments between plain lines", "# the run\nrun_id: r\n# who is at work\nrunning_agents:\n  - id: a1\n", State{RunID: "r", Running: []RunningAgent{{ID: "a1"}}}},
+		{"comments between plain lines", "# the run\nrun_id: r\n# who is at work\nrunning_agents:\n  - id: a1\n",
+			State{RunID: "r", Running: []RunningAgent{{ID: "a1"}}}},
 		{"fenced run", "## Current Run\n\n```yaml\nrun_id: r\nfocus: a\n```\n", State{RunID: "r", Focus: "a"}},
 	}
 	for _, test := range tests {

@@ -52,7 +52,8 @@ var partTitles = [...][]string{
 
 // partNames are their usual headings.
 var partNames = [...]string{
-	partRun: "Current Run", partRunning: "Running Agents", partCompleted: "Completed Agents", partHistory: "Loop History",
+	partRun: "Current Run", partRunning: "Running Agents", partCompleted: "Completed Agents",
+	partHistory: "Loop History",
 }
 
 func statePartOf(title string) statePartKind {

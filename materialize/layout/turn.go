@@ -31,7 +31,8 @@ func (Turns) Parse(path string, text []byte) (File, []*SyntaxError) {
 			labels = append(labels, strings.Trim(m.Raw, "[]"))
 		}
 		if !m.Exact && !m.NamesWhole() {
-			problems = append(problems, &SyntaxError{path, m.Line, fmt.Errorf("marker %q does not follow the grammar", Clip(m.Raw, 60))})
+			problems = append(problems, &SyntaxError{path, m.Line,
+				fmt.Errorf("marker %q does not follow the grammar", Clip(m.Raw, 60))})
 		}
 		if f.Title == "" && m.Kind == MarkerPerspective {
 			f.Title = Clip(collapseSpace(m.Label), 120)

@@ -32,7 +32,8 @@ func baseOf(full string, p layout.Profile) string {
 // do: CLAUDE.md and its like, and the Markdown of agents, commands and skills.
 func isInstruction(full string, p layout.Profile) bool {
 	name := path.Base(full)
-	known := []string{"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", "copilot-instructions.md", ".cursorrules"}
+	known := []string{"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", "copilot-instructions.md",
+		".cursorrules"}
 	if slices.Contains(known, name) {
 		return true
 	}
@@ -59,7 +60,8 @@ func isAgentFolder(name string) bool {
 // isDataFolder reports whether a folder below a root holds what agents wrote.
 func isDataFolder(name string) bool {
 	return slices.Contains([]string{
-		"journal", "lessons", "agent_complete", "complete", "agent_tool_results", "loop_snapshots", "dialogues", "sessions",
+		"journal", "lessons", "agent_complete", "complete", "agent_tool_results", "loop_snapshots", "dialogues",
+		"sessions",
 		"reports", "docs", "projects", "todos", "plans", "logs", "cache",
 	}, name)
 }

@@ -59,7 +59,8 @@ func countError(read, expected int, unread []error) error {
 	err := fmt.Errorf("nothing to combine"+whys, args...)
 	if expected > 0 {
 		why := strings.TrimPrefix(err.Error(), "nothing to combine")
-		return record.Failed.Errorf("%d of the %d expected texts could be read; nothing was combined%s", read, expected, why)
+		return record.Failed.Errorf("%d of the %d expected texts could be read; nothing was combined%s", read, expected,
+			why)
 	}
 	return err
 }

@@ -104,7 +104,8 @@ func (d *desk) text(file string) string {
 // results returns how many results there are.
 func (d *desk) results() int {
 	d.Helper()
-	listing, err := d.read.List(d.Context(), query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindResult}}})
+	listing, err := d.read.List(d.Context(),
+		query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindResult}}})
 	if err != nil {
 		d.Fatal(err)
 	}

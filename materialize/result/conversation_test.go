@@ -79,8 +79,10 @@ func TestConversations(t *testing.T) {
 		{result.ConversationsRequest{Filter: record.Filter{Trees: []record.Tree{"lib"}}}, []string{"lib:c1"}, false},
 		{result.ConversationsRequest{Filter: record.Filter{Agents: record.Any("outliner")}}, []string{"c2"}, false},
 		{result.ConversationsRequest{Filter: record.Filter{Agents: record.Any("nobody")}}, nil, false},
-		{result.ConversationsRequest{Filter: record.Filter{Trees: []record.Tree{""}, Since: second}}, []string{"c1"}, false},
-		{result.ConversationsRequest{Filter: record.Filter{Trees: []record.Tree{""}, Until: second}}, []string{"c2", "c1"}, false},
+		{result.ConversationsRequest{Filter: record.Filter{Trees: []record.Tree{""}, Since: second}}, []string{"c1"},
+			false},
+		{result.ConversationsRequest{Filter: record.Filter{Trees: []record.Tree{""}, Until: second}},
+			[]string{"c2", "c1"}, false},
 	}
 	for _, test := range tests {
 		page, more, err := result.Conversations(t.Context(), d.read, test.request)
@@ -88,7 +90,8 @@ func TestConversations(t *testing.T) {
 			t.Errorf("Conversations(%+v): more %t, %v (-want +got):\n%s", test.request, more, err, diff)
 		}
 	}
-	page, _, err := result.Conversations(t.Context(), d.read, result.ConversationsRequest{Filter: record.Filter{Agents: record.Any("editor")}})
+	page, _, err := result.Conversations(t.Context(), d.read,
+		result.ConversationsRequest{Filter: record.Filter{Agents: record.Any("editor")}})
 	if err != nil || len(page) != 1 {
 		t.Fatalf("Conversations of the editor: %d, %v", len(page), err)
 	}
@@ -146,7 +149,8 @@ func TestConversationTimes(t *testing.T) {
 	if err != nil || len(calls) != 3 {
 		t.Fatalf("Calls(c1): %d, %v", len(calls), err)
 	}
-	page, _, err := result.Conversations(t.Context(), d.read, result.ConversationsRequest{Filter: record.Filter{Trees: []record.Tree{""}}, Limit: 1})
+	page, _, err := result.Conversations(t.Context(), d.read,
+		result.ConversationsRequest{Filter: record.Filter{Trees: []record.Tree{""}}, Limit: 1})
 	if diff := cmp.Diff([]result.Conversation{shown}, page); diff != "" || err != nil {
 		t.Errorf("Conversations: %v (-shown +listed):\n%s", err, diff)
 	}
@@ -173,7 +177,8 @@ func TestUnknownConversation(t *testing.T) {
 	for _, test := range tests {
 		_, _, err := result.Calls(t.Context(), d.Workspace, d.read, test.text)
 		var unknown *record.Error
-		if !errors.As(err, &unknown) || !errors.Is(err, result.ErrNoConversation) || !errors.Is(err, store.ErrNotFound) {
+		if !errors.As(err, &unknown) || !errors.Is(err, result.ErrNoConversation) ||
+			!errors.Is(err, store.ErrNotFound) {
 			t.Errorf("Calls(%q): %v, want ErrNoConversation", test.text, err)
 			continue
 		}

@@ -30,7 +30,8 @@ func resultName(conversation, call string) (record.Name, error) {
 		return record.Name{}, err
 	}
 	if len(conversation) > maxID || len(call) > maxID {
-		return record.Name{}, record.Usage.Errorf("%w: the ids of a conversation and a call have at most %d bytes each", ErrCall, maxID)
+		return record.Name{}, record.Usage.Errorf("%w: the ids of a conversation and a call have at most %d bytes each",
+			ErrCall, maxID)
 	}
 	name, err := record.NewName("", record.KindResult, id)
 	if err != nil {
@@ -38,7 +39,8 @@ func resultName(conversation, call string) (record.Name, error) {
 	}
 	for _, folder := range []string{".git", materialize.StoreFolder} {
 		if strings.EqualFold(conversation, folder) {
-			return name, record.Usage.Errorf("%w: the conversation %q is %w", ErrCall, conversation, materialize.ErrProtected)
+			return name, record.Usage.Errorf("%w: the conversation %q is %w", ErrCall, conversation,
+				materialize.ErrProtected)
 		}
 	}
 	return name, nil

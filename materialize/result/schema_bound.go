@@ -26,7 +26,8 @@ type validator struct {
 
 // errSteps says that a schema is too much work. The library can only be stopped
 // by a panic, which validate ends.
-var errSteps = fmt.Errorf("checking it takes more than %d steps: the references of the schema branch too often", maxSteps)
+var errSteps = fmt.Errorf("checking it takes more than %d steps: the references of the schema branch too often",
+	maxSteps)
 
 // compile compiles a JSON Schema, of draft 2020-12 unless it says another. Nothing
 // that it refers to is loaded.
@@ -44,7 +45,8 @@ func compile(document any) (*validator, error) {
 	if refs := v.schema.UnresolvedReferenceURIs(); len(refs) > 0 {
 		return nil, fmt.Errorf("%q is not in the schema, and nothing is loaded", slices.Min(refs))
 	}
-	c.SetAssertFormat(slices.Contains([]jsonschema.Dialect{jsonschema.Draft4, jsonschema.Draft6, jsonschema.Draft7}, v.schema.Dialect()))
+	c.SetAssertFormat(slices.Contains([]jsonschema.Dialect{jsonschema.Draft4, jsonschema.Draft6, jsonschema.Draft7},
+		v.schema.Dialect()))
 	eachSchema(reflect.ValueOf(v.schema), map[*jsonschema.Schema]bool{}, func(s *jsonschema.Schema) {
 		for _, name := range s.Type {
 			if !slices.Contains(strings.Split(jsonTypes, ", "), name) {

@@ -51,7 +51,8 @@ func (s *Schema) checkObject(object []byte) []Problem {
 	}
 	var problems []Problem
 	for _, f := range all[:min(len(all), maxProblems)] {
-		problems = append(problems, Problem{pointer(f.path), cut(strings.Join(strings.Fields(f.message), " "), maxMessage)})
+		problems = append(problems, Problem{pointer(f.path), cut(strings.Join(strings.Fields(f.message), " "),
+			maxMessage)})
 	}
 	if more := len(all) - len(problems); more > 0 {
 		problems = append(problems, Problem{Message: fmt.Sprintf("and %d more", more)})

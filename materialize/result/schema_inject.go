@@ -31,7 +31,8 @@ func injectSummary(text []byte) ([]byte, error) {
 			root = fields
 		}
 		e.append(root, "", e.object(
-			"name", quoted(summaryKey), "type", `"string"`, "required", "true", "description", quoted(summaryDescription),
+			"name", quoted(summaryKey), "type", `"string"`, "required", "true", "description",
+			quoted(summaryDescription),
 		))
 	} else {
 		if declares(root, root, map[string]bool{}) {
@@ -105,7 +106,8 @@ func target(root *node) (*node, error) {
 			return nil, fmt.Errorf(`its top is a reference, %q, that does not lead to an object in it: add "summary" by hand`, ref)
 		}
 		if countRefs(root.value, map[string]int{})[ref] > 1 {
-			return nil, fmt.Errorf(`its top is a reference, %q, which is used elsewhere too: add "summary" by hand`, ref)
+			return nil, fmt.Errorf(`its top is a reference, %q, which is used elsewhere too: add "summary" by hand`,
+				ref)
 		}
 		seen = append(seen, ref)
 	}

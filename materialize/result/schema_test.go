@@ -232,16 +232,20 @@ func TestCheck(t *testing.T) {
 			`/map: Value should have at least 1 properties`,
 			`/when: Value does not match format 'date'`,
 		}},
-		{"several fit", `{"properties": {"n": {"oneOf": [{"type": "integer"}, {"minimum": 0}, {"type": "null"}]}}}`, `{"summary": "x", "n": 1}`, []string{
-			`/n: Value should match exactly one schema but matches multiple at indexes 0, 1`,
-		}},
+		{"several fit", `{"properties": {"n": {"oneOf": [{"type": "integer"}, {"minimum": 0}, {"type": "null"}]}}}`,
+			`{"summary": "x", "n": 1}`, []string{
+				`/n: Value should match exactly one schema but matches multiple at indexes 0, 1`,
+			}},
 		{"draft 4", `{"$schema": "http://json-schema.org/draft-04/schema#", "properties": {"n": {"minimum": 1, "exclusiveMinimum": true}}}`,
 			`{"summary": "x", "n": 1}`, []string{`/n: 1 should be greater than 1`}},
 		{"draft 2020-12", `{"$ref": "#/$defs/r", "$defs": {"r": {"type": "object", "properties": {"t": {"prefixItems": [{"format": "date"}], "items": false}}}}}`,
-			`{"summary": "x", "t": ["no date", 2]}`, []string{`/t/1: No values are allowed because the schema is set to 'false'`}},
+			`{"summary": "x", "t": ["no date", 2]}`,
+			[]string{`/t/1: No values are allowed because the schema is set to 'false'`}},
 		{"patterns", `{"patternProperties": {"^n": {"type": "number"}}, "dependentSchemas": {"n1": {"required": ["n2"]}}}`,
-			`{"summary": "x", "n1": "1"}`, []string{`Required property 'n2' is missing`, `/n1: Value is string but should be number`}},
-		{"content", `{"properties": {"c": {"contentEncoding": "base64", "contentMediaType": "text/html"}}}`, `{"summary": "x", "c": "<p>"}`, nil},
+			`{"summary": "x", "n1": "1"}`, []string{`Required property 'n2' is missing`,
+				`/n1: Value is string but should be number`}},
+		{"content", `{"properties": {"c": {"contentEncoding": "base64", "contentMediaType": "text/html"}}}`,
+			`{"summary": "x", "c": "<p>"}`, nil},
 		{"no object", listSchema, "Nothing was found.\n", []string{"no JSON object in the output"}},
 		{"empty", listSchema, " \n", []string{"no JSON object in the output, which is empty"}},
 		{"array", listSchema, `[{"path": "a.go"}, 3]`, []string{
@@ -408,8 +412,10 @@ func TestSchemaWork(t *testing.T) {
 		values, keys = append(values, fmt.Sprint(i)), append(keys, fmt.Sprintf(`"k%d": 1`, i))
 	}
 	tests := []struct{ name, schema, output string }{
-		{"a long list of values", `{"items": {"enum": [` + strings.Join(values, ",") + `]}}`, `[` + strings.Repeat("-1,", 10_000) + `1]`},
-		{"many patterns", `{"patternProperties": {"^` + strings.Join(values[:1000], `": {}, "^`) + `": {}}}`, `{` + strings.Join(keys, ",") + `}`},
+		{"a long list of values", `{"items": {"enum": [` + strings.Join(values, ",") + `]}}`, `[` +
+			strings.Repeat("-1,", 10_000) + `1]`},
+		{"many patterns", `{"patternProperties": {"^` + strings.Join(values[:1000], `": {}, "^`) + `": {}}}`, `{` +
+			strings.Join(keys, ",") + `}`},
 	}
 	for _, test := range tests {
 		s := parse(t, `{"properties": {"x": `+test.schema+`}}`)

@@ -44,7 +44,8 @@ func (b *Book) AgentStart(ctx context.Context, a Agent) (*Outcome, error) {
 				if on != "" {
 					on = ", on " + on
 				}
-				return c, record.Conflict.Errorf("the agent %s is at work already%s", a.ID, on).Because(ErrAgentRunning, a.ID)
+				return c, record.Conflict.Errorf("the agent %s is at work already%s", a.ID, on).Because(ErrAgentRunning,
+					a.ID)
 			}
 		}
 		c.Start = []layout.RunningAgent{{ID: a.ID, Task: a.Task, Model: a.Model, Started: a.Started}}

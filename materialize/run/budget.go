@@ -91,7 +91,8 @@ func (b *Book) BudgetOf(ctx context.Context, id string) (*Budget, error) {
 	}
 	if !at.isKnown() && len(texts) == 0 {
 		current, _ := b.currentRun(ctx) // only for the hint
-		return nil, record.NotFound.Errorf("nothing is stored of a run %q", id).Because(ErrUnknownRun, record.Any(current)...)
+		return nil, record.NotFound.Errorf("nothing is stored of a run %q", id).Because(ErrUnknownRun,
+			record.Any(current)...)
 	}
 	if !at.isKnown() {
 		at = around(texts)

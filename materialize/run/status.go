@@ -124,7 +124,8 @@ func (b *Book) Status(ctx context.Context, late time.Duration) (*Status, error) 
 		r := e.Version.Record
 		title := layout.Clip(cmp.Or(e.Description.Title, e.Description.Preview), statusTitle)
 		age := max(b.opts.Now().Sub(r.Time), 0)
-		s.Results = append(s.Results, LastResult{record.ShortRef(e.Version.Ref), r.Agent, r.Status, e.Tokens, title, age})
+		s.Results = append(s.Results, LastResult{record.ShortRef(e.Version.Ref), r.Agent, r.Status, e.Tokens, title,
+			age})
 	}
 	conflicts, err := b.w.Conflicts(ctx, record.Name{})
 	if err != nil {

@@ -42,7 +42,8 @@ func (b *Book) View(ctx context.Context) (*View, error) {
 	}
 	v.Loop, v.Loops = s.LoopNumber()
 	for _, a := range s.Running {
-		v.Running = append(v.Running, Agent{ID: clip(a.ID), Task: clip(a.Task), Model: clip(a.Model), Started: a.Started})
+		v.Running = append(v.Running, Agent{ID: clip(a.ID), Task: clip(a.Task), Model: clip(a.Model),
+			Started: a.Started})
 	}
 	for _, a := range s.Completed {
 		ended := Agent{ID: clip(a.ID), Task: clip(a.Task), Outcome: clip(a.Outcome), Duration: a.Duration}

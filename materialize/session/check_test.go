@@ -168,7 +168,8 @@ func TestPlantedLink(t *testing.T) {
 		},
 	} {
 		var planted *record.Error
-		if err := write(); !errors.As(err, &planted) || planted.Reason != materialize.ErrLink || planted.Names[0] != filepath.Join(x.dir, ".claude", "sessions", "evil") {
+		if err := write(); !errors.As(err, &planted) || planted.Reason != materialize.ErrLink ||
+			planted.Names[0] != filepath.Join(x.dir, ".claude", "sessions", "evil") {
 			t.Errorf("%s: %v; want the link refused and named", what, err)
 		}
 	}

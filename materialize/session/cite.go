@@ -64,7 +64,8 @@ func (s *citer) scan(line string) {
 			if n++; n > 2 { // neither the first nor the last is between quotes
 				text, isFile := last, false
 				if quote == `"` {
-					text, isFile = strings.ReplaceAll(last, `\/`, "/"), key == "result_file" && strings.TrimSpace(between) == ":"
+					text, isFile = strings.ReplaceAll(last, `\/`, "/"), key == "result_file" &&
+						strings.TrimSpace(between) == ":"
 				}
 				s.quoted(text, isFile)
 			}

@@ -109,7 +109,8 @@ func (g *gatherer) noteBounds() {
 			g.Notes = append(g.Notes, fmt.Sprintf(format, args...))
 		}
 	}
-	note(g.skipped, "more than %d records are referred to: %d references were not followed", g.request.Records, g.skipped)
+	note(g.skipped, "more than %d records are referred to: %d references were not followed", g.request.Records,
+		g.skipped)
 	note(g.deep, "what is more than %d steps away was not followed: %d records", g.request.Depth, g.deep)
 	note(g.more, "%d more things that were left out are not named", g.more)
 }

@@ -28,7 +28,8 @@ func Unset(text string) error {
 	if text != "" {
 		wrong = fmt.Sprintf("missing in %q", text)
 	}
-	return record.Usage.Errorf("the id of the session is %s: is the variable that holds it set?", wrong).Because(ErrUnset)
+	return record.Usage.Errorf("the id of the session is %s: is the variable that holds it set?",
+		wrong).Because(ErrUnset)
 }
 
 // noWord returns the error that a text cannot be what it is meant for.

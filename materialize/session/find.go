@@ -86,7 +86,8 @@ func only(text string, found, near []Key) (Key, error) {
 	case 1:
 		return found[0], nil
 	}
-	return Key{}, record.Ambiguous.Errorf("%s can be %d sessions", text, len(found)).Because(ErrSeveral, texts(found)...)
+	return Key{}, record.Ambiguous.Errorf("%s can be %d sessions", text, len(found)).Because(ErrSeveral,
+		texts(found)...)
 }
 
 // lookup returns the sessions that a text means or, if there are none, those that

@@ -277,7 +277,8 @@ func TestUnknownSession(t *testing.T) {
 	for id, near := range map[string][]string{"k7m2p8": {"k7m2p9"}, "K7M2P9": {"k7m2p9"}, "7m2": {"k7m2p9"}, "xyz": nil, "": nil, "7km2p9": {"k7m2p9"}, "k7m2p99": {"k7m2p9"}} {
 		_, err := b.Gather(t.Context(), session.GatherRequest{Session: id})
 		var nothing *record.Error
-		if !errors.As(err, &nothing) || nothing.Reason != session.ErrNothingStored || !errors.Is(err, store.ErrNotFound) {
+		if !errors.As(err, &nothing) || nothing.Reason != session.ErrNothingStored ||
+			!errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%q: error %v, want ErrNothingStored", id, err)
 			continue
 		}

@@ -263,7 +263,8 @@ func (x *index) groups(key func(indexed) string) []string {
 				kinds = append(kinds, fmt.Sprintf("%d %s", n, kind))
 			}
 		}
-		lines = append(lines, fmt.Sprintf("- %s%s (%s), ~%d\n", safe(k), count(g.count), strings.Join(kinds, ", "), g.tokens))
+		lines = append(lines, fmt.Sprintf("- %s%s (%s), ~%d\n", safe(k), count(g.count), strings.Join(kinds, ", "),
+			g.tokens))
 	}
 	return lines
 }

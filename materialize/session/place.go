@@ -275,7 +275,8 @@ const (
 func (g *gatherer) isFile(value string) bool {
 	below := strings.TrimPrefix(value, ":")
 	info, err := os.Stat(g.registry.w.FilePath(below))
-	return err == nil && info.Mode().IsRegular() && !strings.HasPrefix(below, "~/") && !strings.HasPrefix(below, "file:")
+	return err == nil && info.Mode().IsRegular() && !strings.HasPrefix(below, "~/") &&
+		!strings.HasPrefix(below, "file:")
 }
 
 // isMeant reports whether a citation can hardly mean anything but something that

@@ -56,7 +56,8 @@ const maxShown = 120
 
 // Read returns what is stored of a session.
 func (r *Registry) Read(ctx context.Context, key Key) (*Session, error) {
-	listing, err := r.read.List(ctx, query.ListRequest{Filter: record.Filter{Sessions: record.Any(key.ID), Trees: []record.Tree{key.Tree}}})
+	listing, err := r.read.List(ctx, query.ListRequest{Filter: record.Filter{Sessions: record.Any(key.ID),
+		Trees: []record.Tree{key.Tree}}})
 	if err != nil {
 		return nil, err
 	}

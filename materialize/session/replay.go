@@ -44,7 +44,8 @@ func (r *Registry) Replay(ctx context.Context, id string, position uint64, closu
 	if position == 0 {
 		return nil, r.nothingAt(ctx, id, 0)
 	}
-	return r.Gather(ctx, GatherRequest{Session: id, Closure: closure, Pick: materialize.Selection{At: position, Filter: record.Filter{Trees: trees}}})
+	return r.Gather(ctx, GatherRequest{Session: id, Closure: closure,
+		Pick: materialize.Selection{At: position, Filter: record.Filter{Trees: trees}}})
 }
 
 // nothingAt returns the error that a session had nothing at a position.

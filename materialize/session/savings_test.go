@@ -70,7 +70,8 @@ func TestSavings(t *testing.T) {
 		t.Errorf("agents, artifacts, content (-want +got):\n%s", diff)
 	}
 	references, number := s.References.Bytes, s.Passed
-	if s.Content.Bytes != 6500 || s.Written.Bytes != 3500 || number != 5 || s.Files.Bytes != 3500+references || s.Artifacts != 3 || s.AuditFiles != 2 || s.Anonymous != 1 || s.Unsized == 0 {
+	if s.Content.Bytes != 6500 || s.Written.Bytes != 3500 || number != 5 || s.Files.Bytes != 3500+references ||
+		s.Artifacts != 3 || s.AuditFiles != 2 || s.Anonymous != 1 || s.Unsized == 0 {
 		t.Errorf("savings = %+v, want 6500 bytes of content, 3500 written, 5 references, 3 artifacts read, 2 audit files", s)
 	}
 }
@@ -86,7 +87,8 @@ func TestSavingsOfTheDecision(t *testing.T) {
 		references, number := s.References.Bytes, s.Passed
 		// 60 KB against 10 KB and six paths: by hand, (60,000 - 10,000 - references) / 60,000.
 		want := int((100*(50_000-references) + 30_000) / 60_000)
-		if s.Content.Bytes != 60_000 || number != 6 || s.Written.Bytes != 10_000 || s.Reduction != want || references < 6*80 || references > 6*400 || !s.Assumed {
+		if s.Content.Bytes != 60_000 || number != 6 || s.Written.Bytes != 10_000 || s.Reduction != want ||
+			references < 6*80 || references > 6*400 || !s.Assumed {
 			t.Errorf("%+v: content %d, %d references of %d bytes, written %d, %d %% less, want %d %%",
 				assume, s.Content.Bytes, number, references, s.Written.Bytes, s.Reduction, want)
 		}

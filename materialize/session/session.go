@@ -75,7 +75,8 @@ func (k Key) file(name string) record.Name {
 // checkOwn refuses to write to a captured session.
 func (k Key) checkOwn() error {
 	if !k.IsOwn() {
-		return record.Conflict.Errorf("the session %s is part of the captured tree %s, which does not change", k, k.Tree).
+		return record.Conflict.Errorf("the session %s is part of the captured tree %s, which does not change", k,
+			k.Tree).
 			Because(ErrCaptured, string(k.Tree))
 	}
 	return nil

@@ -218,7 +218,8 @@ func TestFind(t *testing.T) {
 	}
 	_, err := x.Find(t.Context(), "k7m2p8")
 	var missing *record.Error
-	if !errors.As(err, &missing) || missing.Reason != session.ErrNoSession || !slices.Equal(missing.Names, []string{"build/k7m2p9"}) {
+	if !errors.As(err, &missing) || missing.Reason != session.ErrNoSession ||
+		!slices.Equal(missing.Names, []string{"build/k7m2p9"}) {
 		t.Errorf("a slip of the pen: %v, %+v; want k7m2p9 near", err, missing)
 	}
 }
@@ -285,7 +286,8 @@ func TestPutRefused(t *testing.T) {
 	for _, test := range tests {
 		_, err := x.Put(t.Context(), key, session.PutRequest{Artifact: test.artifact, Text: strings.NewReader(test.text), Summary: test.summary})
 		if !errors.Is(err, test.want) {
-			t.Errorf("Put(%q, %d bytes, %d words): %v, want %v", test.artifact, len(test.text), len(strings.Fields(test.summary)), err, test.want)
+			t.Errorf("Put(%q, %d bytes, %d words): %v, want %v", test.artifact, len(test.text),
+				len(strings.Fields(test.summary)), err, test.want)
 		}
 	}
 	if s := x.read(key); len(s.Files) != 1 {
@@ -411,7 +413,8 @@ func TestEnd(t *testing.T) {
 	key = x.start("build", "")
 	file := ".claude/sessions/build/" + key.ID + "/metadata.json"
 	x.file(file, "{broken")
-	if s, err = x.End(t.Context(), key, "failed"); err != nil || s.Status != "failed" || !s.Started.Equal(x.now.UTC().Truncate(time.Second)) {
+	if s, err = x.End(t.Context(), key, "failed"); err != nil || s.Status != "failed" ||
+		!s.Started.Equal(x.now.UTC().Truncate(time.Second)) {
 		t.Errorf("metadata that cannot be read: %+v, %v", s, err)
 	}
 	if before := x.before(s.Files[0]); before != "{broken" {

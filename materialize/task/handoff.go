@@ -63,7 +63,8 @@ func gaps(h *layout.Handoff) (flags, why []string) {
 	status := layout.NormalizeStatus(h.Outcome)
 	isHalf := status == layout.StatusBlocked || status == layout.StatusPartial
 	add(h.Outcome == "", "outcome", "it has no outcome")
-	add(h.Outcome != "" && !layout.HasEnded(status), "outcome", "its outcome is none of completed, partial, failed, blocked")
+	add(h.Outcome != "" && !layout.HasEnded(status), "outcome",
+		"its outcome is none of completed, partial, failed, blocked")
 	add(h.Summary == "", "summary", "it has no summary")
 	add(len(h.Blockers) == 0 && isHalf, "blocker", "it is "+outcomeWord(h.Outcome)+" and names no blocker")
 	add(len(h.NextSteps) == 0 && status == layout.StatusFailed, "next", "it is failed and suggests no resolution")

@@ -51,7 +51,8 @@ func TestParseID(t *testing.T) {
 // FuzzParseID holds that each id has a journal and markers, in every profile: the
 // rules of tasks count on it.
 func FuzzParseID(f *testing.F) {
-	for _, text := range []string{"003", "task-", "task-task-1", ".x", "a/b", "x.failed.done", "-", "~1", "con", "reports", "a..b", "index", "é"} {
+	for _, text := range []string{"003", "task-", "task-task-1", ".x", "a/b", "x.failed.done", "-", "~1", "con",
+		"reports", "a..b", "index", "é"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -296,5 +296,6 @@ func (w *waiter) progress(id ID) string {
 	if err != nil || j == nil {
 		return "its journal cannot be read"
 	}
-	return fmt.Sprintf("%s, journal changed %s ago", cmp.Or(Status(j), "no status"), ageText(w.now().Sub(info.ModTime())))
+	return fmt.Sprintf("%s, journal changed %s ago", cmp.Or(Status(j), "no status"),
+		ageText(w.now().Sub(info.ModTime())))
 }

@@ -46,7 +46,8 @@ func TestWaitMany(t *testing.T) {
 				t.Fatalf("waiting: %+v, %v", got, err)
 			}
 			for i, e := range got {
-				if e.ID != ids[i] || e.Status != layout.StatusComplete || e.Seconds != nil || i%2 == 1 && e.Summary != string(ids[i]) {
+				if e.ID != ids[i] || e.Status != layout.StatusComplete || e.Seconds != nil || i%2 == 1 &&
+					e.Summary != string(ids[i]) {
 					t.Errorf("ending %d: %+v", i, e)
 				}
 			}

@@ -35,7 +35,8 @@ const (
 // Codes returns every code. Where an error can be of several, the first one counts.
 func Codes() []Code {
 	return []Code{
-		Damaged, Busy, Usage, Conflict, NoStore, Dropped, NotFound, UnsafeFS, NewerStore, Ambiguous, Timeout, TaskFailed,
+		Damaged, Busy, Usage, Conflict, NoStore, Dropped, NotFound, UnsafeFS, NewerStore, Ambiguous, Timeout,
+		TaskFailed,
 		Wanting, Partly, Interrupted, Pipe, Failed,
 	}
 }

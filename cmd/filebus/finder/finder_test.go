@@ -46,7 +46,8 @@ func (s *fakeSource) Search(ctx context.Context, typed string, limit int) (query
 		}
 		if answer.Total++; len(answer.Hits) < limit {
 			answer.Hits = append(answer.Hits, query.Hit{
-				Name: record.Name{Kind: record.KindNote, ID: fmt.Sprint(i)}, Ref: record.ShortRef{byte(i)}, Title: firstLine(text),
+				Name: record.Name{Kind: record.KindNote, ID: fmt.Sprint(i)}, Ref: record.ShortRef{byte(i)},
+				Title: firstLine(text),
 				Lines: query.Span{From: 1, To: 2}, Path: fmt.Sprint(i), Tokens: 7, Time: time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC),
 			})
 		}
