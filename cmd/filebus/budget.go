@@ -20,14 +20,9 @@ type budgetOptions struct {
 
 func newBudgetCommand(env *environ) *cobra.Command {
 	var opts budgetOptions
-	cmd := &cobra.Command{
-		Use:  "budget",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runBudget(cmd.Context(), env, opts)
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
+	cmd := newCommand("budget", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		return runBudget(ctx, env, opts)
+	})
 	cmd.Flags().StringVar(&opts.conversation, "conversation", "", "")
 	cmd.Flags().StringVar(&opts.run, "run", "", "")
 	cmd.Flags().StringVar(&opts.session, "session", "", "")

@@ -23,11 +23,9 @@ type captureOptions struct {
 
 func newCaptureCommand(env *environ) *cobra.Command {
 	var opts captureOptions
-	cmd := &cobra.Command{
-		Use:  "capture DIR...",
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runCapture(cmd.Context(), env, opts, args) },
-	}
+	cmd := newCommand("capture DIR...", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) error {
+		return runCapture(ctx, env, opts, args)
+	})
 	flags := cmd.Flags()
 	flags.StringVar(&opts.tree, "tree", "", "")
 	flags.StringVar(&opts.layout, "layout", "", "")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -145,11 +146,7 @@ func (e *environ) settings(at materialize.Location) (materialize.Settings, error
 }
 
 func newConfigCommand(env *environ) *cobra.Command {
-	return &cobra.Command{
-		Use:  "config",
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return runConfig(env) },
-	}
+	return newCommand("config", cobra.NoArgs, func(_ context.Context, _ []string) error { return runConfig(env) })
 }
 
 // configView is what config prints.

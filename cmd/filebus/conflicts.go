@@ -12,24 +12,16 @@ import (
 )
 
 func newConflictsCommand(env *environ) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:  "conflicts",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runConflicts(cmd.Context(), env) },
-	}
-	show := &cobra.Command{
-		Use:  "show NAME",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runConflictsShow(cmd.Context(), env, args[0]) },
-	}
+	cmd := newCommand("conflicts", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		return runConflicts(ctx, env)
+	})
+	show := newCommand("show NAME", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runConflictsShow(ctx, env, args[0])
+	})
 	var take string
-	resolve := &cobra.Command{
-		Use:  "resolve NAME --take store|file|both",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runConflictsResolve(cmd.Context(), env, args[0], take)
-		},
-	}
+	resolve := newCommand("resolve NAME --take store|file|both", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runConflictsResolve(ctx, env, args[0], take)
+	})
 	resolve.Flags().StringVar(&take, "take", "", "")
 	// The flag exists, so marking it cannot fail.
 	_ = resolve.MarkFlagRequired("take")

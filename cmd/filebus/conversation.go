@@ -28,12 +28,9 @@ type conversationListOptions struct {
 
 func newConversationListCommand(env *environ) *cobra.Command {
 	var opts conversationListOptions
-	cmd := &cobra.Command{
-		Use:               "list",
-		Args:              cobra.NoArgs,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return runConversationList(cmd.Context(), env, opts) },
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
+	cmd := newCommand("list", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		return runConversationList(ctx, env, opts)
+	})
 	opts.add(cmd, "tree", "agent", "since")
 	flags := cmd.Flags()
 	flags.IntVar(&opts.limit, "limit", 50, "")
@@ -100,14 +97,9 @@ const (
 
 func newConversationShowCommand(env *environ) *cobra.Command {
 	var opts conversationShowOptions
-	cmd := &cobra.Command{
-		Use:  "show ID",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runConversationShow(cmd.Context(), env, opts, args[0])
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
+	cmd := newCommand("show ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runConversationShow(ctx, env, opts, args[0])
+	})
 	flags := cmd.Flags()
 	flags.StringVar(&opts.format, "format", formatLines, "")
 	flags.IntVar(&opts.limit, "limit", 50, "")

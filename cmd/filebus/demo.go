@@ -18,13 +18,9 @@ import (
 
 func newDemoCommand(env *environ) *cobra.Command {
 	var keep bool
-	cmd := &cobra.Command{
-		Use:  "demo [DIR]",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runDemo(cmd.Context(), env, append(args, "")[0], keep)
-		},
-	}
+	cmd := newCommand("demo [DIR]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
+		return runDemo(ctx, env, append(args, "")[0], keep)
+	})
 	cmd.Flags().BoolVar(&keep, "keep", false, "")
 	return cmd
 }

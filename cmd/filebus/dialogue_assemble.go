@@ -26,13 +26,9 @@ type assembleOptions struct {
 
 func newDialogueAssembleCommand(env *environ) *cobra.Command {
 	var opts assembleOptions
-	cmd := &cobra.Command{
-		Use:  "assemble SLUG",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runDialogueAssemble(cmd.Context(), env, opts, args[0])
-		},
-	}
+	cmd := newCommand("assemble SLUG", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runDialogueAssemble(ctx, env, opts, args[0])
+	})
 	flags := cmd.Flags()
 	flags.StringVarP(&opts.out, "out", "o", "", "")
 	flags.StringVar(&opts.status, "status", "", "")

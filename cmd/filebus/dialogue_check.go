@@ -18,20 +18,16 @@ const findingsShown = 20
 
 func newDialogueCheckCommand(env *environ) *cobra.Command {
 	var all bool
-	cmd := &cobra.Command{
-		Use:  "check SLUG [ROUND]",
-		Args: cobra.RangeArgs(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			round := -1
-			if len(args) > 1 {
-				var err error
-				if round, err = roundArgument(args[1]); err != nil {
-					return err
-				}
+	cmd := newCommand("check SLUG [ROUND]", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) error {
+		round := -1
+		if len(args) > 1 {
+			var err error
+			if round, err = roundArgument(args[1]); err != nil {
+				return err
 			}
-			return runDialogueCheck(cmd.Context(), env, args[0], round, all)
-		},
-	}
+		}
+		return runDialogueCheck(ctx, env, args[0], round, all)
+	})
 	cmd.Flags().BoolVar(&all, "all", false, "")
 	return cmd
 }

@@ -20,13 +20,9 @@ type documentLintOptions struct {
 
 func newDialogueLintCommand(env *environ) *cobra.Command {
 	var opts documentLintOptions
-	cmd := &cobra.Command{
-		Use:  "lint FILE|NAME|SLUG...",
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runDialogueLint(cmd.Context(), env, opts, args)
-		},
-	}
+	cmd := newCommand("lint FILE|NAME|SLUG...", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) error {
+		return runDialogueLint(ctx, env, opts, args)
+	})
 	cmd.Flags().IntVar(&opts.min, "min", 0, "")
 	cmd.Flags().BoolVar(&opts.all, "all", false, "")
 	return cmd

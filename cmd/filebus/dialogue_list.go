@@ -15,11 +15,9 @@ const dialoguesListed = 20
 
 func newDialogueListCommand(env *environ) *cobra.Command {
 	limit := dialoguesListed
-	cmd := &cobra.Command{
-		Use:  "list",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDialogueList(cmd.Context(), env, limit) },
-	}
+	cmd := newCommand("list", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		return runDialogueList(ctx, env, limit)
+	})
 	cmd.Flags().IntVar(&limit, "limit", dialoguesListed, "")
 	return cmd
 }

@@ -22,13 +22,9 @@ type markersOptions struct {
 
 func newDialogueMarkersCommand(env *environ) *cobra.Command {
 	var opts markersOptions
-	cmd := &cobra.Command{
-		Use:  "markers FILE|NAME|SLUG|-...",
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runDialogueMarkers(cmd.Context(), env, opts, args)
-		},
-	}
+	cmd := newCommand("markers FILE|NAME|SLUG|-...", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) error {
+		return runDialogueMarkers(ctx, env, opts, args)
+	})
 	cmd.Flags().StringSliceVar(&opts.kinds, "kind", nil, "")
 	cmd.Flags().IntVar(&opts.limit, "limit", 200, "")
 	cmd.Flags().BoolVar(&opts.body, "body", false, "")

@@ -16,14 +16,10 @@ type dialogueNewOptions struct {
 
 func newDialogueNewCommand(env *environ) *cobra.Command {
 	var opts dialogueNewOptions
-	cmd := &cobra.Command{
-		Use:  "new TITLE",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Title = args[0]
-			return runDialogueNew(cmd.Context(), env, opts)
-		},
-	}
+	cmd := newCommand("new TITLE", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		opts.Title = args[0]
+		return runDialogueNew(ctx, env, opts)
+	})
 	flags := cmd.Flags()
 	flags.StringSliceVar(&opts.Agents, "agents", nil, "")
 	flags.StringVar(&opts.Slug, "slug", "", "")

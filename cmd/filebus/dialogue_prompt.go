@@ -17,13 +17,9 @@ type dialoguePromptOptions struct {
 
 func newDialoguePromptCommand(env *environ) *cobra.Command {
 	var opts dialoguePromptOptions
-	cmd := &cobra.Command{
-		Use:  "prompt SLUG ROUND [AGENT]",
-		Args: cobra.RangeArgs(2, 3),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runDialoguePrompt(cmd.Context(), env, opts, args)
-		},
-	}
+	cmd := newCommand("prompt SLUG ROUND [AGENT]", cobra.RangeArgs(2, 3), func(ctx context.Context, args []string) error {
+		return runDialoguePrompt(ctx, env, opts, args)
+	})
 	flags := cmd.Flags()
 	flags.BoolVar(&opts.all, "all", false, "")
 	flags.BoolVar(&opts.save, "save", false, "")

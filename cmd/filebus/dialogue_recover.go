@@ -16,13 +16,9 @@ type dialogueRecoverOptions struct {
 
 func newDialogueRecoverCommand(env *environ) *cobra.Command {
 	var opts dialogueRecoverOptions
-	cmd := &cobra.Command{
-		Use:  "recover SLUG ROUND AGENT",
-		Args: cobra.ExactArgs(3),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runDialogueRecover(cmd.Context(), env, opts, args)
-		},
-	}
+	cmd := newCommand("recover SLUG ROUND AGENT", cobra.ExactArgs(3), func(ctx context.Context, args []string) error {
+		return runDialogueRecover(ctx, env, opts, args)
+	})
 	flags := cmd.Flags()
 	flags.StringVar(&opts.transcript, "transcript", "", "")
 	flags.BoolVar(&opts.force, "force", false, "")

@@ -17,13 +17,9 @@ type dialogueScoreOptions struct {
 
 func newDialogueScoreCommand(env *environ) *cobra.Command {
 	var opts dialogueScoreOptions
-	cmd := &cobra.Command{
-		Use:  "score SLUG",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runDialogueScore(cmd.Context(), env, opts, args[0])
-		},
-	}
+	cmd := newCommand("score SLUG", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runDialogueScore(ctx, env, opts, args[0])
+	})
 	cmd.Flags().BoolVar(&opts.force, "force", false, "")
 	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "")
 	return cmd

@@ -22,13 +22,9 @@ type dialogueWaitOptions struct {
 
 func newDialogueWaitCommand(env *environ) *cobra.Command {
 	var opts dialogueWaitOptions
-	cmd := &cobra.Command{
-		Use:  "wait SLUG ROUND",
-		Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runDialogueWait(cmd.Context(), env, opts, args[0], args[1])
-		},
-	}
+	cmd := newCommand("wait SLUG ROUND", cobra.ExactArgs(2), func(ctx context.Context, args []string) error {
+		return runDialogueWait(ctx, env, opts, args[0], args[1])
+	})
 	flags := cmd.Flags()
 	flags.DurationVar(&opts.limit, "for", defaultWait, "")
 	flags.StringSliceVar(&opts.agents, "agents", nil, "")

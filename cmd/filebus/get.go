@@ -23,14 +23,10 @@ type getOptions struct {
 
 func newGetCommand(env *environ) *cobra.Command {
 	var opts getOptions
-	cmd := &cobra.Command{
-		Use:  "get [flags] NAME",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runGet(cmd.Context(), env, opts, args[0])
-		},
-		ValidArgsFunction: completeNames(env),
-	}
+	cmd := newCommand("get [flags] NAME", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runGet(ctx, env, opts, args[0])
+	})
+	cmd.ValidArgsFunction = completeNames(env)
 	cmd.Flags().StringVar(&opts.section, "section", "", "")
 	cmd.Flags().StringVar(&opts.lines, "lines", "", "")
 	cmd.Flags().IntVar(&opts.maxTokens, "max-tokens", 0, "")

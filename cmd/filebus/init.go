@@ -17,11 +17,9 @@ type initOptions struct{ profile, root string }
 
 func newInitCommand(env *environ) *cobra.Command {
 	var opts initOptions
-	cmd := &cobra.Command{
-		Use:  "init",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runInit(cmd.Context(), env, opts) },
-	}
+	cmd := newCommand("init", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		return runInit(ctx, env, opts)
+	})
 	cmd.Flags().StringVar(&opts.profile, "profile", "", "")
 	cmd.Flags().StringVar(&opts.root, "root", "", "")
 	cmd.MarkFlagsMutuallyExclusive("profile", "root")

@@ -61,7 +61,6 @@ func newIssueAddCommand(env *environ) *cobra.Command {
 		}
 		return runIssueAdd(ctx, env, opts)
 	})
-	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	addIssueFlags(cmd, &opts.draft)
 	cmd.Flags().StringVar(&opts.draft.Agent, "agent", "", "")
 	cmd.Flags().BoolVar(&opts.noDuplicates, "no-duplicates", false, "")

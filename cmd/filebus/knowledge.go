@@ -36,7 +36,6 @@ func newKnowledgeListCommand(env *environ) *cobra.Command {
 			}
 			return runKnowledgeList(ctx, env, r)
 		})
-	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	filter.add(cmd, "tree", "tag")
 	flags := cmd.Flags()
 	flags.BoolVar(&r.AllTags, "all-tags", false, "")
@@ -127,11 +126,9 @@ func supersededText(by record.Name, words string) string {
 }
 
 func newKnowledgeShowCommand(env *environ) *cobra.Command {
-	cmd := newCommand("show NAME", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+	return newCommand("show NAME", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
 		return runKnowledgeShow(ctx, env, args[0])
 	})
-	cmd.ValidArgsFunction = cobra.NoFileCompletions
-	return cmd
 }
 
 // runKnowledgeShow takes a bare id for one of knowledge, where other kinds may
@@ -155,7 +152,7 @@ func nameOfKind(text string, kind record.Kind) string {
 }
 
 func newKnowledgeTagsCommand(env *environ) *cobra.Command {
-	cmd := newCommand("tags [PREFIX]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
+	return newCommand("tags [PREFIX]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
 		prefix := append(args, "")[0]
 		s, err := env.openFresh(ctx)
 		if err != nil {
@@ -178,6 +175,4 @@ func newKnowledgeTagsCommand(env *environ) *cobra.Command {
 		})
 		return err
 	})
-	cmd.ValidArgsFunction = cobra.NoFileCompletions
-	return cmd
 }

@@ -16,13 +16,9 @@ import (
 
 func newLintCommand(env *environ) *cobra.Command {
 	var opts lint.Options
-	cmd := &cobra.Command{
-		Use:  "lint [DIR]",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runLint(cmd.Context(), env, opts, append(args, "")[0])
-		},
-	}
+	cmd := newCommand("lint [DIR]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
+		return runLint(ctx, env, opts, append(args, "")[0])
+	})
 	cmd.Flags().StringSliceVar(&opts.Rules, "rule", nil, "")
 	cmd.Flags().IntVar(&opts.Limit, "limit", 50, "")
 	return cmd

@@ -18,14 +18,10 @@ type listOptions struct {
 
 func newListCommand(env *environ) *cobra.Command {
 	var opts listOptions
-	cmd := &cobra.Command{
-		Use: "list [flags] [KIND...]",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			*opts.values["kind"] = append(*opts.values["kind"], args...)
-			return runList(cmd.Context(), env, opts)
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
+	cmd := newCommand("list [flags] [KIND...]", nil, func(ctx context.Context, args []string) error {
+		*opts.values["kind"] = append(*opts.values["kind"], args...)
+		return runList(ctx, env, opts)
+	})
 	opts.add(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&opts.asOf, "as-of", "", "")

@@ -24,14 +24,9 @@ type logOptions struct {
 
 func newLogCommand(env *environ) *cobra.Command {
 	var opts logOptions
-	cmd := &cobra.Command{
-		Use:  "log [flags]",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runLog(cmd.Context(), env, opts)
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
+	cmd := newCommand("log [flags]", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		return runLog(ctx, env, opts)
+	})
 	flags := cmd.Flags()
 	flags.StringVar(&opts.since, "since", "", "")
 	opts.add(cmd, "kind")

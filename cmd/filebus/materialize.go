@@ -20,13 +20,9 @@ type materializeOptions struct {
 
 func newMaterializeCommand(env *environ) *cobra.Command {
 	var opts materializeOptions
-	cmd := &cobra.Command{
-		Use:  "materialize --to DIR",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runMaterialize(cmd.Context(), env, opts)
-		},
-	}
+	cmd := newCommand("materialize --to DIR", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		return runMaterialize(ctx, env, opts)
+	})
 	flags := cmd.Flags()
 	flags.StringVar(&opts.to, "to", "", "")
 	opts.add(cmd)

@@ -12,11 +12,9 @@ import (
 )
 
 func newPathCommand(env *environ) *cobra.Command {
-	return &cobra.Command{
-		Use:  "path NAME",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runPath(cmd.Context(), env, args[0]) },
-	}
+	return newCommand("path NAME", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runPath(ctx, env, args[0])
+	})
 }
 
 func runPath(ctx context.Context, env *environ, text string) error {

@@ -28,11 +28,9 @@ type pdfOptions struct {
 
 func newPDFCommand(env *environ) *cobra.Command {
 	var opts pdfOptions
-	cmd := &cobra.Command{
-		Use:  "pdf FILE|NAME|-",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runPDF(cmd.Context(), env, opts, args[0]) },
-	}
+	cmd := newCommand("pdf FILE|NAME|-", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runPDF(ctx, env, opts, args[0])
+	})
 	opts.add(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&opts.title, "title", "", "")

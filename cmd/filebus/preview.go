@@ -23,11 +23,9 @@ type previewOptions struct {
 
 func newPreviewCommand(env *environ) *cobra.Command {
 	var opts previewOptions
-	cmd := &cobra.Command{
-		Use:  "preview FILE|NAME|-",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runPreview(cmd.Context(), env, opts, args[0]) },
-	}
+	cmd := newCommand("preview FILE|NAME|-", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runPreview(ctx, env, opts, args[0])
+	})
 	cmd.Flags().IntVar(&opts.preview, "preview", 0, "")
 	cmd.Flags().BoolVar(&opts.structured, "structured", false, "")
 	return cmd

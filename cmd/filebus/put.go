@@ -23,10 +23,9 @@ type putOptions struct {
 
 func newPutCommand(env *environ) *cobra.Command {
 	var opts putOptions
-	cmd := &cobra.Command{
-		Use:  "put [FILE|-]...",
-		RunE: func(cmd *cobra.Command, args []string) error { return runPut(cmd.Context(), env, opts, args) },
-	}
+	cmd := newCommand("put [FILE|-]...", nil, func(ctx context.Context, args []string) error {
+		return runPut(ctx, env, opts, args)
+	})
 	opts.add(cmd)
 	opts.addStructured(cmd)
 	flags := cmd.Flags()

@@ -9,12 +9,9 @@ import (
 )
 
 func newReindexCommand(env *environ) *cobra.Command {
-	return &cobra.Command{
-		Use:               "reindex",
-		Args:              cobra.NoArgs,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return runReindex(cmd.Context(), env) },
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
+	return newCommand("reindex", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		return runReindex(ctx, env)
+	})
 }
 
 func runReindex(ctx context.Context, env *environ) error {

@@ -17,11 +17,9 @@ type rmOptions struct{ restore, drop bool }
 
 func newRmCommand(env *environ) *cobra.Command {
 	var opts rmOptions
-	cmd := &cobra.Command{
-		Use:  "rm NAME...",
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runRm(cmd.Context(), env, opts, args) },
-	}
+	cmd := newCommand("rm NAME...", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) error {
+		return runRm(ctx, env, opts, args)
+	})
 	cmd.Flags().BoolVar(&opts.restore, "restore", false, "")
 	cmd.Flags().BoolVar(&opts.drop, "drop", false, "")
 	cmd.MarkFlagsMutuallyExclusive("restore", "drop")

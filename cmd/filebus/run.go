@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	runs "filebus/materialize/run"
@@ -19,18 +21,14 @@ func (e *environ) book(s *session) *runs.Book {
 
 func newRunStartCommand(env *environ) *cobra.Command {
 	var r runs.StartRequest
-	cmd := &cobra.Command{
-		Use:  "start",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if r.Loops < 0 {
-				return usageError("--loops %d is negative", r.Loops)
-			}
-			create := func() (*session, error) { return env.create(cmd.Context()) }
-			return env.changeRun(create, runText,
-				func(b *runs.Book) (*runs.Outcome, error) { return b.Start(cmd.Context(), r) })
-		},
-	}
+	cmd := newCommand("start", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		if r.Loops < 0 {
+			return usageError("--loops %d is negative", r.Loops)
+		}
+		create := func() (*session, error) { return env.create(ctx) }
+		return env.changeRun(create, runText,
+			func(b *runs.Book) (*runs.Outcome, error) { return b.Start(ctx, r) })
+	})
 	flags := cmd.Flags()
 	flags.StringVar(&r.ID, "id", "", "")
 	flags.StringVar(&r.Focus, "focus", "", "")
@@ -43,31 +41,23 @@ func newRunStartCommand(env *environ) *cobra.Command {
 
 func newRunLoopCommand(env *environ) *cobra.Command {
 	var planned int
-	cmd := &cobra.Command{
-		Use:  "loop",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if planned < 0 {
-				return usageError("--loops %d is negative", planned)
-			}
-			return env.changeRun(env.open, runText, func(b *runs.Book) (*runs.Outcome, error) {
-				return b.Loop(cmd.Context(), planned)
-			})
-		},
-	}
+	cmd := newCommand("loop", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		if planned < 0 {
+			return usageError("--loops %d is negative", planned)
+		}
+		return env.changeRun(env.open, runText, func(b *runs.Book) (*runs.Outcome, error) {
+			return b.Loop(ctx, planned)
+		})
+	})
 	cmd.Flags().IntVar(&planned, "loops", 0, "")
 	return cmd
 }
 
 func newRunEndCommand(env *environ) *cobra.Command {
-	return &cobra.Command{
-		Use:  "end",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return env.changeRun(env.open, runText,
-				func(b *runs.Book) (*runs.Outcome, error) { return b.End(cmd.Context()) })
-		},
-	}
+	return newCommand("end", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		return env.changeRun(env.open, runText,
+			func(b *runs.Book) (*runs.Outcome, error) { return b.End(ctx) })
+	})
 }
 
 // An outcomeText says what came of a change, in JSON and in a line.

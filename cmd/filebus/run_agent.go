@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/layout"
@@ -13,19 +15,15 @@ func newRunAgentCommand(env *environ) *cobra.Command {
 
 func newRunAgentStartCommand(env *environ) *cobra.Command {
 	var a runs.Agent
-	cmd := &cobra.Command{
-		Use:  "start ID",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			a.ID, a.Task = args[0], env.or(a.Task, "FILEBUS_TASK")
-			if id := layout.TaskID(a.Task); id != "" { // else it is too long, and will be refused
-				a.Task = id
-			}
-			return env.changeRun(env.open, agentText, func(b *runs.Book) (*runs.Outcome, error) {
-				return b.AgentStart(cmd.Context(), a)
-			})
-		},
-	}
+	cmd := newCommand("start ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		a.ID, a.Task = args[0], env.or(a.Task, "FILEBUS_TASK")
+		if id := layout.TaskID(a.Task); id != "" { // else it is too long, and will be refused
+			a.Task = id
+		}
+		return env.changeRun(env.open, agentText, func(b *runs.Book) (*runs.Outcome, error) {
+			return b.AgentStart(ctx, a)
+		})
+	})
 	cmd.Flags().StringVar(&a.Task, "task", "", "")
 	cmd.Flags().StringVar(&a.Model, "model", "", "")
 	return cmd
@@ -33,15 +31,11 @@ func newRunAgentStartCommand(env *environ) *cobra.Command {
 
 func newRunAgentDoneCommand(env *environ) *cobra.Command {
 	var outcome string
-	cmd := &cobra.Command{
-		Use:  "done ID",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return env.changeRun(env.open, agentText, func(b *runs.Book) (*runs.Outcome, error) {
-				return b.AgentDone(cmd.Context(), args[0], outcome)
-			})
-		},
-	}
+	cmd := newCommand("done ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return env.changeRun(env.open, agentText, func(b *runs.Book) (*runs.Outcome, error) {
+			return b.AgentDone(ctx, args[0], outcome)
+		})
+	})
 	cmd.Flags().StringVar(&outcome, "outcome", "completed", "")
 	return cmd
 }

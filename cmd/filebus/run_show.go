@@ -19,11 +19,9 @@ const stateTokens = 300
 
 func newRunShowCommand(env *environ) *cobra.Command {
 	maxTokens := stateTokens
-	cmd := &cobra.Command{
-		Use:  "show",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runRunShow(cmd.Context(), env, maxTokens) },
-	}
+	cmd := newCommand("show", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		return runRunShow(ctx, env, maxTokens)
+	})
 	cmd.Flags().IntVar(&maxTokens, "max-tokens", stateTokens, "")
 	return cmd
 }

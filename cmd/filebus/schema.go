@@ -26,13 +26,9 @@ type injectOptions struct {
 
 func newSchemaInjectCommand(env *environ) *cobra.Command {
 	var opts injectOptions
-	cmd := &cobra.Command{
-		Use:  "inject FILE|-",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runSchemaInject(cmd.Context(), env, opts, args[0])
-		},
-	}
+	cmd := newCommand("inject FILE|-", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runSchemaInject(ctx, env, opts, args[0])
+	})
 	cmd.Flags().StringVarP(&opts.out, "output", "o", "", "")
 	cmd.Flags().BoolVar(&opts.write, "write", false, "")
 	cmd.MarkFlagsMutuallyExclusive("output", "write")
@@ -78,13 +74,9 @@ func writeText(ctx context.Context, file string, text []byte, replace bool) (err
 }
 
 func newSchemaCheckCommand(env *environ) *cobra.Command {
-	return &cobra.Command{
-		Use:  "check SCHEMA OUTPUT|NAME|-",
-		Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runSchemaCheck(cmd.Context(), env, args[0], args[1])
-		},
-	}
+	return newCommand("check SCHEMA OUTPUT|NAME|-", cobra.ExactArgs(2), func(ctx context.Context, args []string) error {
+		return runSchemaCheck(ctx, env, args[0], args[1])
+	})
 }
 
 // A checkJSON is what is wrong with an output, in JSON.

@@ -29,7 +29,6 @@ func newSearchCommand(env *environ) *cobra.Command {
 			opts.given = givenFlags(cmd)
 			return runSearch(cmd.Context(), env, opts, searchText(args))
 		},
-		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	opts.filterFlags.add(cmd)
 	opts.answerOptions.addTo(cmd)

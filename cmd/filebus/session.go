@@ -88,13 +88,9 @@ func (e *environ) findKnown(ctx context.Context, args []string) (*foundSession, 
 
 func newSessionStartCommand(env *environ) *cobra.Command {
 	name := ""
-	cmd := &cobra.Command{
-		Use:  "start TYPE",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runSessionStart(cmd.Context(), env, args[0], name)
-		},
-	}
+	cmd := newCommand("start TYPE", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runSessionStart(ctx, env, args[0], name)
+	})
 	cmd.Flags().StringVar(&name, "name", "", "")
 	return cmd
 }

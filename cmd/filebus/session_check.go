@@ -13,10 +13,9 @@ import (
 
 func newSessionCheckCommand(env *environ) *cobra.Command {
 	files := false
-	cmd := &cobra.Command{
-		Use:  "check [ID] [ARTIFACT|PATH]...",
-		RunE: func(cmd *cobra.Command, args []string) error { return runSessionCheck(cmd.Context(), env, files, args) },
-	}
+	cmd := newCommand("check [ID] [ARTIFACT|PATH]...", nil, func(ctx context.Context, args []string) error {
+		return runSessionCheck(ctx, env, files, args)
+	})
 	cmd.Flags().BoolVar(&files, "files", false, "")
 	return cmd
 }

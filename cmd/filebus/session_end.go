@@ -15,11 +15,9 @@ import (
 
 func newSessionEndCommand(env *environ) *cobra.Command {
 	status := ""
-	cmd := &cobra.Command{
-		Use:  "end [ID]",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runSessionEnd(cmd.Context(), env, args, status) },
-	}
+	cmd := newCommand("end [ID]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
+		return runSessionEnd(ctx, env, args, status)
+	})
 	cmd.Flags().StringVar(&status, "status", "", "")
 	return cmd
 }

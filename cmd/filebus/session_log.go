@@ -12,10 +12,9 @@ import (
 
 func newSessionLogCommand(env *environ) *cobra.Command {
 	limit := 0
-	cmd := &cobra.Command{
-		Use:  "log [ID] [START|SUCCESS|ERROR AGENT [MESSAGE]...]",
-		RunE: func(cmd *cobra.Command, args []string) error { return runSessionLog(cmd.Context(), env, args, limit) },
-	}
+	cmd := newCommand("log [ID] [START|SUCCESS|ERROR AGENT [MESSAGE]...]", nil, func(ctx context.Context, args []string) error {
+		return runSessionLog(ctx, env, args, limit)
+	})
 	cmd.Flags().IntVar(&limit, "limit", 50, "")
 	return cmd
 }

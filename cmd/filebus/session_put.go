@@ -18,11 +18,9 @@ type sessionPutOptions struct {
 
 func newSessionPutCommand(env *environ) *cobra.Command {
 	var opts sessionPutOptions
-	cmd := &cobra.Command{
-		Use:  "put ID ARTIFACT [FILE|-]",
-		Args: cobra.RangeArgs(1, 3),
-		RunE: func(cmd *cobra.Command, args []string) error { return runSessionPut(cmd.Context(), env, opts, args) },
-	}
+	cmd := newCommand("put ID ARTIFACT [FILE|-]", cobra.RangeArgs(1, 3), func(ctx context.Context, args []string) error {
+		return runSessionPut(ctx, env, opts, args)
+	})
 	flags := cmd.Flags()
 	flags.StringVar(&opts.summary, "summary", "", "")
 	flags.StringVar(&opts.summaryFile, "summary-file", "", "")
@@ -105,11 +103,9 @@ func (o sessionPutOptions) readSummary(env *environ, request *sessions.PutReques
 }
 
 func newSessionPathCommand(env *environ) *cobra.Command {
-	return &cobra.Command{
-		Use:  "path ID [ARTIFACT]",
-		Args: cobra.RangeArgs(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error { return runSessionPath(cmd.Context(), env, args) },
-	}
+	return newCommand("path ID [ARTIFACT]", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) error {
+		return runSessionPath(ctx, env, args)
+	})
 }
 
 // A sessionPathJSON is the file of an artifact, or the folder, in JSON.

@@ -23,14 +23,9 @@ type sessionReplayOptions struct {
 
 func newSessionReplayCommand(env *environ) *cobra.Command {
 	var opts sessionReplayOptions
-	cmd := &cobra.Command{
-		Use:  "replay ID",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runSessionReplay(cmd.Context(), env, opts, args[0])
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
+	cmd := newCommand("replay ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runSessionReplay(ctx, env, opts, args[0])
+	})
 	flags := cmd.Flags()
 	flags.StringVar(&opts.to, "to", "", "")
 	flags.StringVar(&opts.until, "until", "", "")

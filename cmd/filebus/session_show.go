@@ -16,11 +16,9 @@ import (
 
 func newSessionListCommand(env *environ) *cobra.Command {
 	kind, limit := "", 0
-	cmd := &cobra.Command{
-		Use:  "list",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runSessionList(cmd.Context(), env, kind, limit) },
-	}
+	cmd := newCommand("list", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		return runSessionList(ctx, env, kind, limit)
+	})
 	cmd.Flags().StringVar(&kind, "type", "", "")
 	cmd.Flags().IntVar(&limit, "limit", 20, "")
 	return cmd
@@ -63,13 +61,9 @@ func runSessionList(ctx context.Context, env *environ, kind string, limit int) e
 
 func newSessionShowCommand(env *environ) *cobra.Command {
 	maxTokens := stateTokens
-	cmd := &cobra.Command{
-		Use:  "show [ID]",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runSessionShow(cmd.Context(), env, args, maxTokens)
-		},
-	}
+	cmd := newCommand("show [ID]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
+		return runSessionShow(ctx, env, args, maxTokens)
+	})
 	cmd.Flags().IntVar(&maxTokens, "max-tokens", stateTokens, "")
 	return cmd
 }

@@ -11,11 +11,9 @@ import (
 )
 
 func newSessionSummaryCommand(env *environ) *cobra.Command {
-	return &cobra.Command{
-		Use:  "summary [ID]",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runSessionSummary(cmd.Context(), env, args) },
-	}
+	return newCommand("summary [ID]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
+		return runSessionSummary(ctx, env, args)
+	})
 }
 
 // A sessionSummaryJSON is the summaries of a session in JSON.

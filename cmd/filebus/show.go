@@ -17,14 +17,10 @@ type showOptions struct{ maxTokens int }
 
 func newShowCommand(env *environ) *cobra.Command {
 	var opts showOptions
-	cmd := &cobra.Command{
-		Use:  "show [flags] NAME",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runShow(cmd.Context(), env, opts, args[0])
-		},
-		ValidArgsFunction: completeNames(env),
-	}
+	cmd := newCommand("show [flags] NAME", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		return runShow(ctx, env, opts, args[0])
+	})
+	cmd.ValidArgsFunction = completeNames(env)
 	cmd.Flags().IntVar(&opts.maxTokens, "max-tokens", 300, "")
 	return cmd
 }

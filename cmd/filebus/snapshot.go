@@ -20,31 +20,27 @@ func newSnapshotCommand(env *environ) *cobra.Command {
 func newSnapshotTakeCommand(env *environ) *cobra.Command {
 	var id string
 	var loop int
-	cmd := &cobra.Command{
-		Use:  "take",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if loop < 0 {
-				return usageError("--loop %d: loops count from 1", loop)
-			}
-			s, err := env.open()
-			if err != nil {
-				return err
-			}
-			taken, err := env.book(s).Take(cmd.Context(), id, loop)
-			if err != nil {
-				return err
-			}
-			if env.global.json {
-				return env.printJSON(taken)
-			}
-			for _, note := range taken.Notes {
-				env.note("%s", oneLine(note))
-			}
-			env.printf("%s  %s completed\n", taken.Name(), summaryOf(taken))
-			return nil
-		},
-	}
+	cmd := newCommand("take", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		if loop < 0 {
+			return usageError("--loop %d: loops count from 1", loop)
+		}
+		s, err := env.open()
+		if err != nil {
+			return err
+		}
+		taken, err := env.book(s).Take(ctx, id, loop)
+		if err != nil {
+			return err
+		}
+		if env.global.json {
+			return env.printJSON(taken)
+		}
+		for _, note := range taken.Notes {
+			env.note("%s", oneLine(note))
+		}
+		env.printf("%s  %s completed\n", taken.Name(), summaryOf(taken))
+		return nil
+	})
 	cmd.Flags().StringVar(&id, "run", "", "")
 	cmd.Flags().IntVar(&loop, "loop", 0, "")
 	return cmd
@@ -53,11 +49,9 @@ func newSnapshotTakeCommand(env *environ) *cobra.Command {
 func newSnapshotListCommand(env *environ) *cobra.Command {
 	var id string
 	limit := 20
-	cmd := &cobra.Command{
-		Use:  "list",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runSnapshotList(cmd.Context(), env, id, limit) },
-	}
+	cmd := newCommand("list", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		return runSnapshotList(ctx, env, id, limit)
+	})
 	cmd.Flags().StringVar(&id, "run", "", "")
 	cmd.Flags().IntVar(&limit, "limit", limit, "")
 	return cmd

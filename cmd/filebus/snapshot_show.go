@@ -20,23 +20,19 @@ const snapshotTokens = 2000
 
 func newSnapshotShowCommand(env *environ) *cobra.Command {
 	maxTokens := snapshotTokens
-	cmd := &cobra.Command{
-		Use:  "show RUN/LOOP [FILE]",
-		Args: cobra.RangeArgs(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if maxTokens < 0 {
-				return usageError("--max-tokens %d is negative", maxTokens)
-			}
-			s, err := env.openFresh(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if len(args) == 2 {
-				return printSnapshotFile(cmd.Context(), env, s, args[0], args[1], maxTokens)
-			}
-			return printSnapshot(cmd.Context(), env, s, args[0])
-		},
-	}
+	cmd := newCommand("show RUN/LOOP [FILE]", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) error {
+		if maxTokens < 0 {
+			return usageError("--max-tokens %d is negative", maxTokens)
+		}
+		s, err := env.openFresh(ctx)
+		if err != nil {
+			return err
+		}
+		if len(args) == 2 {
+			return printSnapshotFile(ctx, env, s, args[0], args[1], maxTokens)
+		}
+		return printSnapshot(ctx, env, s, args[0])
+	})
 	cmd.Flags().IntVar(&maxTokens, "max-tokens", snapshotTokens, "")
 	return cmd
 }
@@ -90,23 +86,19 @@ func printSnapshotFile(ctx context.Context, env *environ, s *session, text, file
 func newSnapshotDiffCommand(env *environ) *cobra.Command {
 	var file string
 	var maxTokens int
-	cmd := &cobra.Command{
-		Use:  "diff RUN/LOOP RUN/LOOP",
-		Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if maxTokens < 0 {
-				return usageError("--max-tokens %d is negative", maxTokens)
-			}
-			s, err := env.openFresh(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if file != "" {
-				return printFileDiff(cmd.Context(), env, s, file, maxTokens, args)
-			}
-			return printSnapshotDiff(cmd.Context(), env, s, maxTokens, args)
-		},
-	}
+	cmd := newCommand("diff RUN/LOOP RUN/LOOP", cobra.ExactArgs(2), func(ctx context.Context, args []string) error {
+		if maxTokens < 0 {
+			return usageError("--max-tokens %d is negative", maxTokens)
+		}
+		s, err := env.openFresh(ctx)
+		if err != nil {
+			return err
+		}
+		if file != "" {
+			return printFileDiff(ctx, env, s, file, maxTokens, args)
+		}
+		return printSnapshotDiff(ctx, env, s, maxTokens, args)
+	})
 	cmd.Flags().StringVar(&file, "file", "", "")
 	cmd.Flags().IntVar(&maxTokens, "max-tokens", snapshotTokens, "")
 	return cmd
@@ -185,32 +177,28 @@ func cutLines(text string, n int) (head string, left int) {
 }
 
 func newSnapshotRestoreCommand(env *environ) *cobra.Command {
-	return &cobra.Command{
-		Use:  "restore-state RUN/LOOP",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := env.open()
-			if err != nil {
-				return err
-			}
-			r, err := env.book(s).RestoreState(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			if env.global.json {
-				return env.printJSON(r)
-			}
-			switch {
-			case r.Unchanged:
-				env.note("%s is as it was at the end of %s", r.File, r.From)
-			case r.Before == record.ShortRef{}:
-				env.note("%s is there again, as it was at the end of %s", r.File, r.From)
-			default:
-				env.note("%s is as it was at the end of %s again; filebus get %s is what stood there", r.File, r.From,
-					r.Before)
-			}
-			env.printf("%s  %s\n", r.Ref, r.File)
-			return nil
-		},
-	}
+	return newCommand("restore-state RUN/LOOP", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+		s, err := env.open()
+		if err != nil {
+			return err
+		}
+		r, err := env.book(s).RestoreState(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		if env.global.json {
+			return env.printJSON(r)
+		}
+		switch {
+		case r.Unchanged:
+			env.note("%s is as it was at the end of %s", r.File, r.From)
+		case r.Before == record.ShortRef{}:
+			env.note("%s is there again, as it was at the end of %s", r.File, r.From)
+		default:
+			env.note("%s is as it was at the end of %s again; filebus get %s is what stood there", r.File, r.From,
+				r.Before)
+		}
+		env.printf("%s  %s\n", r.Ref, r.File)
+		return nil
+	})
 }

@@ -18,11 +18,9 @@ const defaultLate = 30 * time.Minute
 func newStatusCommand(env *environ) *cobra.Command {
 	var late time.Duration
 	var maxTokens int
-	cmd := &cobra.Command{
-		Use:  "status",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), env, late, maxTokens) },
-	}
+	cmd := newCommand("status", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		return runStatus(ctx, env, late, maxTokens)
+	})
 	cmd.Flags().DurationVar(&late, "late", defaultLate, "")
 	cmd.Flags().IntVar(&maxTokens, "max-tokens", stateTokens, "")
 	return cmd

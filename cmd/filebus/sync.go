@@ -14,11 +14,9 @@ type syncOptions struct{ dryRun, repair, accept, problems bool }
 
 func newSyncCommand(env *environ) *cobra.Command {
 	var opts syncOptions
-	cmd := &cobra.Command{
-		Use:  "sync",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runSync(cmd.Context(), env, opts) },
-	}
+	cmd := newCommand("sync", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		return runSync(ctx, env, opts)
+	})
 	flags := cmd.Flags()
 	flags.BoolVar(&opts.dryRun, "dry-run", false, "")
 	flags.BoolVar(&opts.repair, "repair", false, "")

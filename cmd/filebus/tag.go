@@ -11,11 +11,9 @@ import (
 )
 
 func newTagCommand(env *environ) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:  "tag",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runTagList(cmd.Context(), env, "") },
-	}
+	cmd := newCommand("tag", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		return runTagList(ctx, env, "")
+	})
 	cmd.AddCommand(
 		&cobra.Command{
 			Use: "list [PREFIX]", Args: cobra.MaximumNArgs(1),

@@ -11,12 +11,9 @@ import (
 )
 
 func newVerifyCommand(env *environ) *cobra.Command {
-	return &cobra.Command{
-		Use:               "verify",
-		Args:              cobra.NoArgs,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return runVerify(cmd.Context(), env) },
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
+	return newCommand("verify", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		return runVerify(ctx, env)
+	})
 }
 
 // A verifyJSON is what verify prints in JSON.

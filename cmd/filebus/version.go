@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"runtime"
 	"runtime/debug"
 
@@ -8,12 +9,7 @@ import (
 )
 
 func newVersionCommand(env *environ) *cobra.Command {
-	return &cobra.Command{
-		Use:               "version",
-		Args:              cobra.NoArgs,
-		RunE:              func(*cobra.Command, []string) error { return runVersion(env) },
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
+	return newCommand("version", cobra.NoArgs, func(_ context.Context, _ []string) error { return runVersion(env) })
 }
 
 // A buildJSON is what version prints in JSON.
