@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	runs "filebus/materialize/run"
 	"filebus/store/record"
 )
@@ -52,7 +53,7 @@ func (e *environ) presentLines(s *session, lines []string, p presentation) error
 	p.text = func(n int) string {
 		var out strings.Builder
 		for _, line := range lines[:n] {
-			out.WriteString(layout.Clip(oneLine(line), 2*maxCell) + "\n")
+			out.WriteString(markdown.Clip(oneLine(line), 2*maxCell) + "\n")
 		}
 		if n < len(lines) {
 			fmt.Fprintf(&out, "… %s more\n", plural(len(lines)-n, "line"))
@@ -112,4 +113,4 @@ func textOr(text, otherwise string) string {
 const maxCell = 120
 
 // cutText cuts a text that somebody else has written.
-func cutText(text string) string { return layout.Clip(oneLine(text), maxCell) }
+func cutText(text string) string { return markdown.Clip(oneLine(text), maxCell) }

@@ -9,6 +9,7 @@ import (
 
 	"filebus/index"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -37,7 +38,7 @@ func (d Draft) compare(i Issue) (l Likeness, likely bool) {
 	if !i.Status.IsOpen() || i.Type != word(d.Type) {
 		return Likeness{}, false
 	}
-	shared := sharedWords(layout.OneLine(d.Summary), i.Summary)
+	shared := sharedWords(markdown.OneLine(d.Summary), i.Summary)
 	l = Likeness{i.ID, i.Summary, shared, filesOverlap(d.Files, i.Files), i.Status}
 	need := index.Share(likelyShare)
 	switch {
@@ -99,7 +100,7 @@ func (q *Queue) Likely(ctx context.Context, d Draft) ([]Likeness, error) {
 		return nil, err
 	}
 	answer, err := q.read.Search(ctx, query.SearchRequest{
-		Query: layout.OneLine(d.Summary), Limit: maxCandidates, Duplicates: true,
+		Query: markdown.OneLine(d.Summary), Limit: maxCandidates, Duplicates: true,
 		Filter: record.Filter{
 			Kinds: []record.Kind{record.KindIssue}, Trees: []record.Tree{""},
 			Statuses: []string{string(Pending), string(Accepted), string(InProgress)},

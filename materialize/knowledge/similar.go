@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"filebus/index"
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -39,7 +39,7 @@ func (d Draft) compare(words map[string]bool, e Entry) (l Likeness, likely bool)
 		return Likeness{}, false
 	}
 	l = Likeness{
-		ID: e.ID, Summary: layout.Clip(layout.OneLine(e.Fields.Content), maxSummary), Entry: e,
+		ID: e.ID, Summary: markdown.Clip(markdown.OneLine(e.Fields.Content), maxSummary), Entry: e,
 		Shared: index.Shared(words, index.Terms(e.Fields.Title+" "+e.Fields.Content)),
 	}
 	have := record.NormalizeTags(e.Fields.Tags)
@@ -84,7 +84,7 @@ const (
 // content. Entries that others supersede are left out.
 func (b *Base) Similar(ctx context.Context, d Draft) ([]Likeness, error) {
 	d = d.clean()
-	text := layout.OneLine(d.Title + " " + d.Content)
+	text := markdown.OneLine(d.Title + " " + d.Content)
 	text = strings.ToValidUTF8(text[:min(maxQuery, len(text))], "")
 	if text == "" {
 		return nil, nil
