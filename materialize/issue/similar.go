@@ -48,7 +48,9 @@ func (d Draft) compare(i Issue) (l Likeness, likely bool) {
 }
 
 // among returns the issues that a draft is like, the most alike first.
-func (d Draft) among(issues []Issue) []Likeness { return likeness.Likely(issues, d.compare, Likeness.score) }
+func (d Draft) among(issues []Issue) []Likeness {
+	return likeness.Likely(issues, d.compare, Likeness.score)
+}
 
 // sharedWords returns the part of the words of two texts that they share.
 func sharedWords(a, b string) index.Share {
