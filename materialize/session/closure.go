@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"filebus/materialize"
+	"filebus/materialize/likeness"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -376,32 +377,11 @@ func (r *Registry) nothing(ctx context.Context, id string) error {
 	wanted := strings.ToLower(id)
 	for _, v := range values {
 		have := strings.ToLower(v.Text)
-		isNear := strings.Contains(have, wanted) || strings.Contains(wanted, have) || isNearly(wanted, have)
+		isNear := strings.Contains(have, wanted) || strings.Contains(wanted, have) || likeness.Slips(wanted, have) <= 1
 		if isNear && id != "" && v.Text != id && len(near) < 5 {
 			near = append(near, v.Text)
 		}
 	}
 	nothing := record.NotFound.Errorf("nothing is stored of a session %q", id)
 	return errors.Join(nothing.Because(ErrNothingStored, near...), err)
-}
-
-// isNearly reports whether two ids differ by a letter that is wrong, missing, too
-// many, or in the place of its neighbour.
-func isNearly(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	from := 0
-	for from < len(a) && a[from] == b[from] {
-		from++
-	}
-	switch len(b) - len(a) {
-	case 0:
-		x, y := a[from:], b[from:]
-		swapped := len(x) > 1 && x[0] == y[1] && x[1] == y[0] && x[2:] == y[2:]
-		return x == "" || x[1:] == y[1:] || swapped
-	case 1:
-		return a[from:] == b[from+1:]
-	}
-	return false
 }
