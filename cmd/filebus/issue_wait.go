@@ -27,7 +27,7 @@ func newIssueWaitCommand(env *environ) *cobra.Command {
 		}
 		request := issue.WaitOptions{Limit: limit, Taking: !env.global.noSync}
 		if since != "" {
-			request.From, err = env.position(ctx, s, since)
+			request.From, err = s.position(ctx, since)
 		} else {
 			request.From, err = query.Position(ctx, s.Store)
 		}
