@@ -283,7 +283,7 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 	}
 	err := w.editAggregate(ctx, p, source, func(f *sourceFile, now *seated) error {
 		e := newEntries(p, now)
-		e.used = func(name record.Name) (bool, error) { return w.everStored(ctx, name) }
+		e.used = func(name record.Name) (bool, error) { return w.EverStored(ctx, name) }
 		if err := edit(e); err != nil {
 			return err
 		}
@@ -329,8 +329,8 @@ func (e *Entries) apply(f *sourceFile) error {
 	return nil
 }
 
-// everStored reports whether a name has or had a version.
-func (w *Workspace) everStored(ctx context.Context, name record.Name) (used bool, err error) {
+// EverStored reports whether a name has or had a version.
+func (w *Workspace) EverStored(ctx context.Context, name record.Name) (used bool, err error) {
 	err = w.Store.View(ctx, func(tx *store.Tx) error {
 		_, _, err := tx.Last(name)
 		used = err == nil || errors.Is(err, store.ErrDropped)
