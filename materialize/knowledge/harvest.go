@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"filebus/index"
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -112,36 +114,36 @@ func (b *Base) handoff(ctx context.Context, v store.Version) (layout.Handoff, er
 // same task.
 func (d Draft) saysAs(e Entry) bool {
 	return e.Type == d.Type && layout.TaskID(e.Fields.Source) == d.Source &&
-		layout.OneLine(e.Fields.Content) == layout.OneLine(d.Content)
+		markdown.OneLine(e.Fields.Content) == markdown.OneLine(d.Content)
 }
 
 // learnedIn returns the entries of the own tree that come from a task, as they are
 // and as they once were: what was harvested and then changed is known.
-func (b *Base) learnedIn(ctx context.Context, task string) ([]Entry, error) {
-	var entries []Entry
-	err := b.work.Store.View(ctx, func(tx *store.Tx) error {
-		for ref, err := range tx.Lookup(store.FieldTask, task) {
+func (b *Base) learnedIn(ctx context.Context, task string) (entries []Entry, err error) {
+	learned, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{
+		Kinds: []record.Kind{record.KindKnowledge}, Trees: []record.Tree{""}, Tasks: []string{task},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	err = query.EachOf(ctx, b.read, learned.Entries, func(tx *store.Tx, s query.Summary) error {
+		f, err := b.formOf(s.Path)
+		if err != nil {
+			return nil // it is in no file of knowledge
+		}
+		for old, err := range query.Versions(tx, s.Name) {
 			if err != nil {
 				return err
 			}
-			v, err := tx.Get(ref)
+			content, err := tx.Content(old.Record)
 			if err != nil {
 				return err
 			}
-			f, fileErr := b.formOf(v.Record.Path)
-			if n := v.Record.Name; n.Kind != record.KindKnowledge || n.Tree != "" || fileErr != nil {
-				continue
+			text, err := content.Head(store.InlineLimit)
+			if err != nil {
+				return fmt.Errorf("reading %s: %w", s.Name, err)
 			}
-			for old, err := range query.Versions(tx, v.Record.Name) {
-				if err != nil {
-					return err
-				}
-				text, err := textOf(tx, old)
-				if err != nil {
-					return err
-				}
-				entries = append(entries, b.entry(f, old.Record.Name, old.Record.Path, text))
-			}
+			entries = append(entries, b.entry(f, s.Name, old.Record.Path, text))
 		}
 		return nil
 	})
@@ -167,7 +169,7 @@ func drafts(h layout.Handoff, task string) []Draft {
 }
 
 func appendClause(text, lead, clause string) string {
-	if clause = layout.OneLine(clause); clause == "" || text == "" {
+	if clause = markdown.OneLine(clause); clause == "" || text == "" {
 		return text
 	}
 	return strings.TrimRight(text, ".;, ") + "; " + lead + clause
@@ -183,10 +185,10 @@ func sentences(text string, isCell bool) []string {
 	parts := strings.Split(text, "; ")
 	short := slices.ContainsFunc(parts, func(p string) bool { return len(strings.Fields(p)) < leastWords })
 	if !isCell || short {
-		return []string{layout.OneLine(text)}
+		return []string{markdown.OneLine(text)}
 	}
 	for i, p := range parts {
-		parts[i] = layout.OneLine(p)
+		parts[i] = markdown.OneLine(p)
 	}
 	return parts
 }

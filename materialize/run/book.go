@@ -11,6 +11,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -177,16 +178,12 @@ const maxRead = 64 << 20
 
 // stored reads the current version of a name.
 func (b *Book) stored(ctx context.Context, name record.Name) (store.Version, []byte, error) {
-	var v store.Version
-	err := b.w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		v, err = tx.Head(name)
-		return err
-	})
+	head, err := b.read.Head(ctx, name)
 	if err != nil {
-		return v, nil, err
+		return store.Version{}, nil, err
 	}
-	text, err := b.text(ctx, v)
-	return v, text, err
+	text, err := b.text(ctx, head.Version)
+	return head.Version, text, err
 }
 
 // text reads the body of a version.
@@ -285,7 +282,7 @@ func (b *Book) View(ctx context.Context) (*View, error) {
 }
 
 // clip cuts a value that somebody else has written.
-func clip(text string) string { return layout.Clip(text, 120) }
+func clip(text string) string { return markdown.Clip(text, 120) }
 
 // Entries returns how many entries the lists of a view have.
 func (v *View) Entries() int { return len(v.Running) + len(v.History) + len(v.Completed) }

@@ -1,14 +1,14 @@
-package layout
+package markdown
 
 import (
 	"bytes"
 	"strings"
 )
 
-// scanNested marks the lines of the code fences that stand in list items and
-// quotations, which scanLines takes for text. Such a fence ends with the list or
+// MarkNested marks the lines of the code fences that stand in list items and
+// quotations, which Lines takes for text. Such a fence ends with the list or
 // the quotation; one that is not closed there is none.
-func scanNested(lines []scanLine) {
+func MarkNested(lines []Line) {
 	for i := 0; i < len(lines); {
 		end := i
 		for end < len(lines) && isNested(&lines[end]) {
@@ -20,11 +20,11 @@ func scanNested(lines []scanLine) {
 }
 
 // isNested reports whether a line may belong to a list item or a quotation.
-func isNested(l *scanLine) bool {
-	if l.quiet {
+func isNested(l *Line) bool {
+	if l.Quiet {
 		return false
 	}
-	return len(bytes.TrimSpace(l.text)) == 0 || strings.IndexByte(" \t>", l.text[0]) >= 0 || len(skipListMark(l.text)) < len(l.text)
+	return len(bytes.TrimSpace(l.Text)) == 0 || strings.IndexByte(" \t>", l.Text[0]) >= 0 || len(skipListMark(l.Text)) < len(l.Text)
 }
 
 // skipListMark returns text without the mark of a list item that it begins with.
@@ -42,23 +42,23 @@ func skipListMark(text []byte) []byte {
 
 // scanNestedFences marks the fences of one list or quotation, each from the line
 // that opens it to the next one that closes such a fence.
-func scanNestedFences(lines []scanLine) {
+func scanNestedFences(lines []Line) {
 	last := map[string]int{} // by the fence, the index of the last line that closes it
 	for i := range lines {
-		if fence, closes := nestedFence(lines[i].text); closes {
+		if fence, closes := nestedFence(lines[i].Text); closes {
 			last[fence] = i
 		}
 	}
 	for i := 0; i < len(lines); i++ {
-		fence, _ := nestedFence(lines[i].text)
+		fence, _ := nestedFence(lines[i].Text)
 		if fence == "" || last[fence] <= i {
 			continue
 		}
-		lines[i].quiet = true
+		lines[i].Quiet = true
 		for closes := false; !closes; {
 			i++
-			again, ends := nestedFence(lines[i].text)
-			lines[i].quiet, closes = true, ends && again == fence
+			again, ends := nestedFence(lines[i].Text)
+			lines[i].Quiet, closes = true, ends && again == fence
 		}
 	}
 }

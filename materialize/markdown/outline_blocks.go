@@ -1,6 +1,9 @@
-package layout
+package markdown
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // A lineKind says which kind of Markdown block a line belongs to.
 type lineKind uint8
@@ -480,4 +483,23 @@ func isReference(text []byte) bool {
 	quote := target[1][0]
 	last := target[len(target)-1]
 	return (quote == '"' || quote == '\'' || quote == '(') && bytes.IndexByte([]byte(`"')`), last[len(last)-1]) >= 0
+}
+
+// Unclosed returns the line that closes the fence or comment which a text leaves
+// open at its end, or "".
+func Unclosed(text []byte) string {
+	var b blockScanner
+	for rest := markdownBody(text); len(rest) > 0; {
+		var line []byte
+		line, rest = cutTextLine(rest)
+		b.next(line)
+	}
+	switch {
+	case len(b.open) > 0: // a heading ends the list or quote, and what is open in it
+	case b.leaf == leafFence:
+		return strings.Repeat(string(b.fence), b.fenceSize)
+	case b.leaf == leafHTML:
+		return b.htmlEnd
+	}
+	return ""
 }

@@ -1,4 +1,4 @@
-package layout
+package markdown
 
 import (
 	"bytes"
@@ -29,7 +29,7 @@ func FrontMatter(text []byte) (fields map[string][]string, bodyStart int) {
 		return nil, 0
 	}
 	r := fieldReader{fields: make(map[string][]string), separator: ':'}
-	if bytes.HasPrefix(bytes.TrimPrefix(text, []byte(byteOrderMark)), []byte("+")) {
+	if bytes.HasPrefix(bytes.TrimPrefix(text, []byte(ByteOrderMark)), []byte("+")) {
 		r.separator = '='
 	}
 	for line := range strings.Lines(string(block)) {
@@ -43,7 +43,7 @@ func FrontMatter(text []byte) (fields map[string][]string, bodyStart int) {
 // the text goes on after them, which is 0 when there is none.
 func cutFrontMatter(text []byte) (block []byte, bodyStart int) {
 	head := text[:min(len(text), maxFrontMatter)]
-	rest := bytes.TrimPrefix(head, []byte(byteOrderMark))
+	rest := bytes.TrimPrefix(head, []byte(ByteOrderMark))
 	first, rest, found := bytes.Cut(rest, []byte("\n"))
 	mark := string(bytes.TrimRight(first, " \t\r"))
 	if !found || mark != "---" && mark != "+++" {

@@ -1,4 +1,4 @@
-package layout
+package markdown
 
 import (
 	"fmt"
@@ -10,16 +10,16 @@ import (
 )
 
 // show returns n in one line: "text", [items], {key: value}.
-func (n yamlNode) show() string {
+func (n Node) show() string {
 	var parts []string
 	switch {
-	case len(n.pairs) > 0:
-		for _, p := range n.pairs {
-			parts = append(parts, p.key+": "+p.value.show())
+	case len(n.Pairs) > 0:
+		for _, p := range n.Pairs {
+			parts = append(parts, p.Key+": "+p.Value.show())
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
-	case len(n.list) > 0:
-		for _, item := range n.list {
+	case len(n.List) > 0:
+		for _, item := range n.List {
 			parts = append(parts, item.show())
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
@@ -49,23 +49,23 @@ func TestParseYAML(t *testing.T) {
 		{"any bytes", "a: \xff\x00\n", `{a: "\xff\x00"}`},
 	}
 	for _, test := range tests {
-		node, problems := parseYAML(test.text, 1)
+		node, problems := ParseYAML(test.text, 1)
 		if got := node.show(); got != test.want || len(problems) > 0 {
-			t.Errorf("%s: parseYAML(%q) = %s, %v, want %s", test.name, test.text, got, problems, test.want)
+			t.Errorf("%s: ParseYAML(%q) = %s, %v, want %s", test.name, test.text, got, problems, test.want)
 		}
 	}
 }
 
 func TestParseYAMLProblems(t *testing.T) {
 	text := "a: 1\n    b: 2\nplain\nc: 3\n"
-	node, problems := parseYAML(text, 11)
+	node, problems := ParseYAML(text, 11)
 	var got []string
 	for _, p := range problems {
 		got = append(got, p.Error())
 	}
 	want := []string{`:12: unexpected "b: 2"`, `:13: unexpected "plain"`}
 	if diff := cmp.Diff(want, got); diff != "" || node.show() != `{a: "1", c: "3"}` {
-		t.Errorf("parseYAML(%q) = %s, problems (-want +got):\n%s", text, node.show(), diff)
+		t.Errorf("ParseYAML(%q) = %s, problems (-want +got):\n%s", text, node.show(), diff)
 	}
 }
 
@@ -74,9 +74,9 @@ func TestYAMLScalars(t *testing.T) {
 		"", "a", "a b", "a: b", "a:", "a #b", "#a", "- a", "-1", "'a'", `"a"`, "[a]", "a\nb", "\ta", "a ", "|", "> x", "*a", "&a", "!a", "%a", "@a", "`a`",
 		"null", "none", "true", "2026-03-02T09:00:00Z", "é 💙", "\x7f", "\u0085", "\ufeffa", `a\b`, `a"b`, "{a: b}", "?", ", a",
 	} {
-		line := append(appendYAMLScalar([]byte("k: "), text), '\n')
-		node, problems := parseYAML(string(line), 1)
-		if got := node.get("k").scalar; got != text || len(problems) > 0 {
+		line := append(AppendYAML([]byte("k: "), text), '\n')
+		node, problems := ParseYAML(string(line), 1)
+		if got := node.Get("k").scalar; got != text || len(problems) > 0 {
 			t.Errorf("%q is written as %q and read as %q, %v", text, line, got, problems)
 		}
 	}
@@ -97,7 +97,7 @@ func TestSlowYAMLTakesLittleTime(t *testing.T) {
 	}
 	for name, text := range texts {
 		began := time.Now()
-		parseYAML(text, 1)
+		ParseYAML(text, 1)
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("%s: %d bytes took %v", name, len(text), took)
 		}
@@ -107,7 +107,7 @@ func TestSlowYAMLTakesLittleTime(t *testing.T) {
 func FuzzYAML(f *testing.F) {
 	f.Add("a: |\n  x\nb:\n- c: [d, 'e']\n  f: \"g\"\n- {h: i}\n", "text: with #colon")
 	f.Fuzz(func(t *testing.T, text, scalar string) {
-		node, problems := parseYAML(text, 1)
+		node, problems := ParseYAML(text, 1)
 		lines := 1 + strings.Count(text, "\n")
 		for _, p := range problems {
 			if p.Line < 1 || p.Line > lines {
@@ -118,9 +118,18 @@ func FuzzYAML(f *testing.F) {
 			t.Fatalf("%d bytes are read as %d", len(text), len(node.show()))
 		}
 		scalar = strings.ToValidUTF8(scalar, "\ufffd")
-		read, _ := parseYAML(string(appendYAMLScalar([]byte("k: "), scalar)), 1)
-		if got := read.get("k").scalar; got != scalar {
+		read, _ := ParseYAML(string(AppendYAML([]byte("k: "), scalar)), 1)
+		if got := read.Get("k").scalar; got != scalar {
 			t.Fatalf("%q is written and read again as %q", scalar, got)
 		}
 	})
+}
+
+// nestedYAML returns keys in each other.
+func nestedYAML(levels int) string {
+	var b strings.Builder
+	for i := range levels {
+		fmt.Fprintf(&b, "%sk:\n", strings.Repeat(" ", i))
+	}
+	return b.String()
 }

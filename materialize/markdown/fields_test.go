@@ -1,4 +1,4 @@
-package layout
+package markdown
 
 import (
 	"fmt"
@@ -9,12 +9,12 @@ import (
 )
 
 // formName names a form in a message.
-func formName(form fieldForm) string { return [...]string{"row", "bullet", "label"}[form] }
+func formName(form Form) string { return [...]string{"row", "bullet", "label"}[form] }
 
 func TestReadFields(t *testing.T) {
 	tests := []struct {
 		name, text string
-		rules      fieldRules
+		rules      Rules
 		want       []string // "form key=value"
 		errs       []string
 	}{
@@ -47,10 +47,10 @@ func TestReadFields(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			text := "### H\n" + test.text
-			v, errs := readFields(scanLines([]byte(text)), test.rules)
+			v, errs := ReadFields(Lines([]byte(text)), test.rules)
 			var got, messages []string
 			for _, f := range v.fields {
-				got = append(got, formName(f.form)+" "+f.key+"="+v.get(f.key))
+				got = append(got, formName(f.form)+" "+f.key+"="+v.Get(f.key))
 			}
 			for _, err := range errs {
 				messages = append(messages, fmt.Sprintf("%d: %v", err.Line, err.Err))
@@ -66,7 +66,7 @@ func TestReadFields(t *testing.T) {
 }
 
 func TestCutName(t *testing.T) {
-	rules := fieldRules{plain: plainAny}
+	rules := Rules{Plain: PlainAny}
 	tests := []struct {
 		line, name, rest string
 		ok               bool
@@ -103,8 +103,8 @@ func TestCutName(t *testing.T) {
 
 func TestFieldKey(t *testing.T) {
 	for _, name := range []string{"Task Ref", "task_ref", "TASK-REF", " Task  Ref "} {
-		if got := fieldKey(name); got != "task ref" {
-			t.Errorf("fieldKey(%q) = %q, want %q", name, got, "task ref")
+		if got := Key(name); got != "task ref" {
+			t.Errorf("Key(%q) = %q, want %q", name, got, "task ref")
 		}
 	}
 }
@@ -137,7 +137,7 @@ func TestEscapeLine(t *testing.T) {
 	}
 	r := issueRules()
 	for _, test := range tests {
-		lines := scanLines([]byte(test.line + "\n"))
+		lines := Lines([]byte(test.line + "\n"))
 		got := string(r.escapeLine(lines[0]))
 		if got != test.want {
 			t.Errorf("escapeLine(%q) = %q, want %q", test.line, got, test.want)
@@ -157,5 +157,41 @@ func TestBulletLike(t *testing.T) {
 		if got := string(issueRules().bulletLike([]byte(test.lead), test.name)); got != test.want {
 			t.Errorf("bulletLike(%q, %q) = %q, want %q", test.lead, test.name, got, test.want)
 		}
+	}
+}
+
+// The rules of three kinds of entries: a table of fields, bullets, and labels.
+
+func issueRules() Rules {
+	return Rules{
+		Known: []string{
+			"status", "source", "type", "priority", "created", "loop", "complexity",
+			"claimed by", "claimed at", "lease until", "duplicate of", "summary", "details",
+			"acceptance criteria", "criteria", "files", "rationale", "task ref", "task",
+		},
+		Blocks: []string{"summary", "details", "acceptance criteria", "criteria", "files", "rationale", "task ref"},
+		Rows:   true,
+		Plain:  PlainKnown,
+		Form:   RowForm,
+	}
+}
+
+func knowledgeRules() Rules {
+	return Rules{
+		Known:  []string{"type", "tags", "content", "source", "confidence", "created", "date"},
+		Blocks: []string{"content"},
+		Plain:  PlainAny,
+		Form:   BulletForm,
+	}
+}
+
+func taskRules() Rules {
+	return Rules{
+		Known:  []string{"priority", "status", "category", "description", "steps", "expected result", "depends on", "dependencies"},
+		Blocks: []string{"description", "steps", "expected result"},
+		Rows:   true,
+		Plain:  PlainKnown,
+		Late:   true,
+		Form:   LabelForm,
 	}
 }

@@ -1,4 +1,4 @@
-package layout
+package markdown
 
 import (
 	"bytes"
@@ -44,7 +44,7 @@ func Title(text []byte) string {
 	}
 	if fields, ok := parseSummary(text); ok {
 		for _, field := range []string{fields.title, fields.name, fields.summary} {
-			if field = collapseSpace(field); field != "" {
+			if field = CollapseSpace(field); field != "" {
 				return Clip(field, maxTitleRunes)
 			}
 		}
@@ -52,7 +52,7 @@ func Title(text []byte) string {
 	body := markdownBody(text)
 	heading, level := firstHeading(body)
 	fields, _ := FrontMatter(text)
-	title := collapseSpace(strings.Join(fields["title"], ", "))
+	title := CollapseSpace(strings.Join(fields["title"], ", "))
 	switch {
 	case heading != "" && (level == 1 || title == ""):
 		title = heading
@@ -100,7 +100,7 @@ type jsonFields struct {
 // parseSummary reads text when it is a single JSON object, alone or in one code
 // fence, before which a sentence may lead in to it.
 func parseSummary(text []byte) (jsonFields, bool) {
-	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(byteOrderMark)))
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(ByteOrderMark)))
 	// Agents that were asked for JSON often put it in a fence.
 	if inside, found := bytes.CutSuffix(text, []byte("```")); found {
 		before, inside, _ := bytes.Cut(inside, []byte("```"))
@@ -119,7 +119,7 @@ func parseSummary(text []byte) (jsonFields, bool) {
 		summary := summaryAtStart(text)
 		return jsonFields{summary: summary, text: text}, summary != ""
 	}
-	return jsonFields{stringIn(raw.Summary), stringIn(raw.Title), stringIn(raw.Name), text}, true
+	return jsonFields{StringIn(raw.Summary), StringIn(raw.Title), StringIn(raw.Name), text}, true
 }
 
 // summaryAtStart returns the summary of an object that text begins with, or "": its
@@ -141,7 +141,7 @@ func summaryAtStart(text []byte) string {
 			return ""
 		}
 		if key == "summary" {
-			summary = stringIn(raw)
+			summary = StringIn(raw)
 		}
 	}
 	if _, err := decoder.Token(); err != nil {
@@ -153,8 +153,8 @@ func summaryAtStart(text []byte) string {
 	return summary
 }
 
-// stringIn returns the string that raw holds, or "" when it is something else.
-func stringIn(raw json.RawMessage) string {
+// StringIn returns the string that raw holds, or "" when it is something else.
+func StringIn(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
 		return ""
@@ -168,7 +168,7 @@ func markdownBody(text []byte) []byte {
 	if _, start := cutFrontMatter(text); start > 0 {
 		return cutThinking(text[start:])
 	}
-	return cutThinking(bytes.TrimPrefix(text, []byte(byteOrderMark)))
+	return cutThinking(bytes.TrimPrefix(text, []byte(ByteOrderMark)))
 }
 
 // cutTextLine cuts the first line off text, without its line ending and with at
@@ -203,7 +203,7 @@ func firstHeading(text []byte) (title string, level int8) {
 			if info.kind == lineHeading {
 				paragraph = info.text
 			}
-			if title = plainInline(headOf(paragraph, maxHeading)); title != "" {
+			if title = PlainInline(headOf(paragraph, maxHeading)); title != "" {
 				return title, info.level
 			}
 		}
@@ -224,18 +224,18 @@ func firstLine(text []byte) string {
 		if info.kind == lineFence || info.kind == lineHTML || !hasLetter(info.text) {
 			continue
 		}
-		title := collapseSpace(string(headOf(info.text, maxHeading)))
+		title := CollapseSpace(string(headOf(info.text, maxHeading)))
 		if info.kind == lineText {
-			title = plainInline(headOf(info.text, maxHeading))
+			title = PlainInline(headOf(info.text, maxHeading))
 		}
 		if title = strings.Trim(title, "| "); title != "" {
 			return title
 		}
 	}
-	return collapseSpace(string(headOf(text, maxHeading)))
+	return CollapseSpace(string(headOf(text, maxHeading)))
 }
 
-// head returns the first n bytes of text, or fewer so that no rune is cut.
+// headOf returns the first n bytes of text, or fewer so that no rune is cut.
 func headOf(text []byte, n int) []byte {
 	if len(text) <= n {
 		return text

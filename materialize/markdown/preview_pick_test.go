@@ -1,4 +1,4 @@
-package layout
+package markdown
 
 import (
 	"bytes"
@@ -87,7 +87,7 @@ func TestPlainInline(t *testing.T) {
 		"tab\tand `nul` \x00 \x7f bell\a.": "tab and nul bell.",
 	}
 	for markdown, want := range tests {
-		if got := plainInline([]byte(markdown)); got != want {
+		if got := PlainInline([]byte(markdown)); got != want {
 			t.Errorf("plainInline(%q) = %q, want %q", markdown, got, want)
 		}
 	}
@@ -106,7 +106,7 @@ func TestCollapseSpace(t *testing.T) {
 		"\x1b[12":                      "12",
 	}
 	for text, want := range tests {
-		if got := collapseSpace(text); got != want {
+		if got := CollapseSpace(text); got != want {
 			t.Errorf("collapseSpace(%q) = %q, want %q", text, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package layout
+package markdown
 
 import (
 	"fmt"
@@ -12,14 +12,14 @@ import (
 // "open" or "text".
 func scanMarks(text string) string {
 	var marks []string
-	for _, l := range scanLines([]byte(text)) {
+	for _, l := range Lines([]byte(text)) {
 		switch {
-		case l.quiet:
+		case l.Quiet:
 			marks = append(marks, "quiet")
-		case l.open:
+		case l.Open:
 			marks = append(marks, "open")
-		case l.level > 0:
-			marks = append(marks, fmt.Sprint(l.level))
+		case l.Level > 0:
+			marks = append(marks, fmt.Sprint(l.Level))
 		default:
 			marks = append(marks, "text")
 		}
@@ -27,7 +27,7 @@ func scanMarks(text string) string {
 	return strings.Join(marks, " ")
 }
 
-func TestScanLinesMarks(t *testing.T) {
+func TestLinesMarks(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"empty", "", ""},
 		{"headings", "# a\n###### b\n####### c\n#d\n#\n   ## e\n    # f\n", "1 6 text text 1 2 text"},
@@ -64,8 +64,8 @@ func TestScanLinesMarks(t *testing.T) {
 func TestScanLinesPlaces(t *testing.T) {
 	const text = "\ufeffa\r\n\nb\rc\n\r\nd"
 	var got []string
-	for _, l := range scanLines([]byte(text)) {
-		got = append(got, fmt.Sprintf("%d: %q at %d in %d-%d", l.number, l.text, l.at, l.start, l.end))
+	for _, l := range Lines([]byte(text)) {
+		got = append(got, fmt.Sprintf("%d: %q at %d in %d-%d", l.Number, l.Text, l.At, l.Start, l.End))
 	}
 	want := []string{
 		`1: "a" at 3 in 0-6`, `2: "" at 6 in 6-7`, `3: "b\rc" at 7 in 7-11`, `4: "" at 11 in 11-13`, `5: "d" at 13 in 13-14`,
@@ -85,7 +85,7 @@ func TestScanHeading(t *testing.T) {
 		{"#", 1, ""}, {"## ##", 2, ""}, {"#\ta", 1, "a"}, {"#a", 0, ""}, {"####### a", 0, ""}, {"", 0, ""}, {"a # b", 0, ""},
 	}
 	for _, test := range tests {
-		level, title := scanHeading([]byte(test.text))
+		level, title := Heading([]byte(test.text))
 		if level != test.level || title != test.title {
 			t.Errorf("scanHeading(%q) = %d, %q, want %d, %q", test.text, level, title, test.level, test.title)
 		}
@@ -98,7 +98,7 @@ func TestIsScanRule(t *testing.T) {
 		"--": false, "": false, "--- a": false, "-*-": false, "    ---": false, "- --": true, "===": false, "   ": false,
 	}
 	for text, want := range tests {
-		if got := isScanRule([]byte(text)); got != want {
+		if got := IsRule([]byte(text)); got != want {
 			t.Errorf("isScanRule(%q) = %t, want %t", text, got, want)
 		}
 	}
@@ -121,12 +121,12 @@ func TestScanRow(t *testing.T) {
 		{"", nil},
 	}
 	for _, test := range tests {
-		cells, ok := scanRow([]byte(test.line))
+		cells, ok := Row([]byte(test.line))
 		var got []string
 		for _, c := range cells {
-			got = append(got, c.text)
-			if test.line[c.start:c.end] != c.text {
-				t.Errorf("cell %q of %q stands at %q", c.text, test.line, test.line[c.start:c.end])
+			got = append(got, c.Text)
+			if test.line[c.Start:c.End] != c.Text {
+				t.Errorf("cell %q of %q stands at %q", c.Text, test.line, test.line[c.Start:c.End])
 			}
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" || ok != (test.want != nil) {
@@ -141,8 +141,8 @@ func TestIsTableDelimiter(t *testing.T) {
 		"| a |---|": false, "|  |---|": false, "|:|": false, "|--- ---|": false,
 	}
 	for line, want := range tests {
-		cells, _ := scanRow([]byte(line))
-		if got := isTableDelimiter(cells); got != want {
+		cells, _ := Row([]byte(line))
+		if got := IsDelimiter(cells); got != want {
 			t.Errorf("isTableDelimiter(%q) = %t, want %t", line, got, want)
 		}
 	}
@@ -153,16 +153,16 @@ func TestEscapeCell(t *testing.T) {
 		{"a", "a"}, {"a | b", `a \| b`}, {`a\|b`, `a\\|b`}, {`\`, `\`}, {"||", `\|\|`}, {"", ""},
 	}
 	for _, test := range tests {
-		if got := escapeCell(test.value); got != test.cell {
+		if got := EscapeCell(test.value); got != test.cell {
 			t.Errorf("escapeCell(%q) = %q, want %q", test.value, got, test.cell)
 		}
 		row := "| " + test.cell + " | end |"
-		cells, _ := scanRow([]byte(row))
-		if len(cells) != 2 || unescapeCell(cells[0].text) != test.value {
+		cells, _ := Row([]byte(row))
+		if len(cells) != 2 || UnescapeCell(cells[0].Text) != test.value {
 			t.Errorf("row %q does not give %q back: %+v", row, test.value, cells)
 		}
 	}
-	if got := escapeCell(" a\r\n\tb "); got != "a b" {
+	if got := EscapeCell(" a\r\n\tb "); got != "a b" {
 		t.Errorf("escapeCell of two lines = %q, want one", got)
 	}
 }

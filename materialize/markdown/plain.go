@@ -1,4 +1,4 @@
-package layout
+package markdown
 
 import (
 	"bytes"
@@ -26,13 +26,13 @@ var inlineParser = sync.OnceValue(func() parser.Parser {
 	)
 })
 
-// plainInline returns the text of a paragraph of Markdown in one line: marks of
+// PlainInline returns the text of a paragraph of Markdown in one line: marks of
 // emphasis and code dropped, links replaced by their text, escapes and entities
 // resolved, images and HTML left out. The caller bounds its length: goldmark needs
 // quadratic time for some inputs.
-func plainInline(markdown []byte) string {
+func PlainInline(markdown []byte) string {
 	if !bytes.ContainsAny(markdown, "*_`[<&\\~") {
-		return collapseSpace(string(markdown))
+		return CollapseSpace(string(markdown))
 	}
 	var out strings.Builder
 	root := inlineParser().Parse(text.NewReader(markdown))
@@ -43,7 +43,7 @@ func plainInline(markdown []byte) string {
 		}
 		return writePlain(&out, node, markdown), nil
 	})
-	return collapseSpace(out.String())
+	return CollapseSpace(out.String())
 }
 
 // writePlain appends what a node itself says.
@@ -75,9 +75,9 @@ func writePlain(out *strings.Builder, node ast.Node, source []byte) ast.WalkStat
 	return ast.WalkContinue
 }
 
-// collapseSpace returns text as one line of valid UTF-8: white space as single
+// CollapseSpace returns text as one line of valid UTF-8: white space as single
 // spaces, control characters and the colour codes of terminals left out.
-func collapseSpace(text string) string {
+func CollapseSpace(text string) string {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	var out strings.Builder
 	out.Grow(len(text))
@@ -157,4 +157,26 @@ func isWide(r rune) bool {
 // isMark reports whether r belongs to the rune before it.
 func isMark(r rune) bool {
 	return r >= 0x300 && (unicode.Is(unicode.M, r) || r == 0x200d || r >= 0x1f3fb && r <= 0x1f3ff)
+}
+
+// OneLine returns text in one line without control characters.
+func OneLine(text string) string {
+	return SingleSpaced(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\ufffd")))
+}
+
+// CleanText returns Markdown without what is no text: bytes that are not UTF-8, and
+// control characters but for tabs and line ends.
+func CleanText(text string) string {
+	text = strings.NewReplacer("\ufeff", "", "\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(text, "\ufffd"))
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text))
 }

@@ -1,4 +1,4 @@
-package layout
+package markdown
 
 import (
 	"bytes"
@@ -129,7 +129,7 @@ func (p *prosePicker) take(info lineInfo) string {
 		p.propose(rankHeading, info.text)
 	case lineCode:
 		if p.instead[rankCode] == "" && hasLetter(info.text) {
-			p.instead[rankCode], p.at[rankCode] = collapseSpace(string(headOf(info.text, maxProse))), p.line
+			p.instead[rankCode], p.at[rankCode] = CollapseSpace(string(headOf(info.text, maxProse))), p.line
 		}
 	}
 	return prose
@@ -243,9 +243,9 @@ func (p *prosePicker) endLead() string {
 // such as images, it takes the next as it stands: reading each may be slow.
 func (p *prosePicker) plain(text []byte) string {
 	if p.parsed++; p.parsed > maxParsed {
-		return collapseSpace(string(text))
+		return CollapseSpace(string(text))
 	}
-	return plainInline(text)
+	return PlainInline(text)
 }
 
 // propose remembers the first text of each rank that says something.
@@ -278,7 +278,7 @@ func (p *prosePicker) proposeRow(line []byte, at int) {
 	}
 	line = bytes.Trim(bytes.TrimSpace(headOf(line, maxProse)), "|")
 	cells := strings.ReplaceAll(string(line), "|", " | ")
-	p.instead[rankRow], p.at[rankRow] = plainInline([]byte(cells)), at
+	p.instead[rankRow], p.at[rankRow] = PlainInline([]byte(cells)), at
 }
 
 // isMetadata reports whether every line is a field. A single one whose value

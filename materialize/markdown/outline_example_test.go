@@ -1,10 +1,10 @@
-package layout_test
+package markdown_test
 
 import (
 	"fmt"
 	"strings"
 
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 const report = `---
@@ -27,7 +27,7 @@ Three runs.
 `
 
 func ExampleOutline() {
-	for _, s := range layout.Outline([]byte(report)) {
+	for _, s := range markdown.Outline([]byte(report)) {
 		fmt.Printf("%-13s lines %d to %d, %d bytes\n", s.Title, s.Line, s.EndLine, s.End-s.Start)
 	}
 	// Output:
@@ -39,14 +39,14 @@ func ExampleOutline() {
 }
 
 func ExampleFindSection() {
-	sections := layout.Outline([]byte(report))
-	notes, _, _ := layout.FindSection(sections, "Costs/Notes")
+	sections := markdown.Outline([]byte(report))
+	notes, _, _ := markdown.FindSection(sections, "Costs/Notes")
 	fmt.Print(report[notes.Start:notes.End])
 
-	_, others, _ := layout.FindSection(sections, "notes")
+	_, others, _ := markdown.FindSection(sections, "notes")
 	fmt.Println(others)
 
-	_, similar, found := layout.FindSection(sections, "Result")
+	_, similar, found := markdown.FindSection(sections, "Result")
 	fmt.Println(found, similar)
 	// Output:
 	// ### Notes
@@ -56,7 +56,7 @@ func ExampleFindSection() {
 }
 
 func ExampleOutliner() {
-	var o layout.Outliner
+	var o markdown.Outliner
 	for piece := range strings.SplitAfterSeq(report, " ") {
 		fmt.Fprint(&o, piece)
 	}
@@ -65,7 +65,7 @@ func ExampleOutliner() {
 }
 
 func ExampleFrontMatter() {
-	fields, start := layout.FrontMatter([]byte(report))
+	fields, start := markdown.FrontMatter([]byte(report))
 	fmt.Println(fields["tags"], fields["agent"])
 	fmt.Printf("%.15q\n", report[start:])
 	// Output:
@@ -74,9 +74,9 @@ func ExampleFrontMatter() {
 }
 
 func ExamplePreview() {
-	fmt.Println(layout.Preview([]byte(report), 500))
-	fmt.Println(layout.Preview([]byte(report), 25))
-	fmt.Println(layout.Preview([]byte(`{"summary": "Two findings.", "findings": [1, 2]}`), 500))
+	fmt.Println(markdown.Preview([]byte(report), 500))
+	fmt.Println(markdown.Preview([]byte(report), 25))
+	fmt.Println(markdown.Preview([]byte(`{"summary": "Two findings.", "findings": [1, 2]}`), 500))
 	// Output:
 	// A shared limiter holds the limit over all replicas.
 	// A shared limiter holds…

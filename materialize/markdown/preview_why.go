@@ -1,4 +1,4 @@
-package layout
+package markdown
 
 import (
 	"bytes"
@@ -78,11 +78,11 @@ func choosePreview(text []byte, tell bool) (choice PreviewChoice, whole string) 
 		return PreviewChoice{Rule: p.rule, Line: p.chosen, Skipped: p.passedOver()}, whole
 	}
 	if block, start := cutFrontMatter(text); start > 0 {
-		if whole = collapseSpace(string(headOf(block, maxProse))); whole != "" {
+		if whole = CollapseSpace(string(headOf(block, maxProse))); whole != "" {
 			return PreviewChoice{Rule: PreviewField, Line: 2, Skipped: p.skipped}, whole
 		}
 	}
-	whole = collapseSpace(string(headOf(text, maxProse)))
+	whole = CollapseSpace(string(headOf(text, maxProse)))
 	if whole == "" {
 		return PreviewChoice{Rule: PreviewEmpty}, ""
 	}
@@ -92,11 +92,11 @@ func choosePreview(text []byte, tell bool) (choice PreviewChoice, whole string) 
 // chooseJSON returns the summary of a JSON object, or how the object begins.
 func chooseJSON(text []byte, fields jsonFields, tell bool) (PreviewChoice, string) {
 	start := bytes.Index(text, fields.text)
-	if whole := collapseSpace(fields.summary); whole != "" {
+	if whole := CollapseSpace(fields.summary); whole != "" {
 		return PreviewChoice{Rule: PreviewSummary, Line: summaryLine(text, start, fields.text, tell)}, whole
 	}
 	choice := PreviewChoice{Rule: PreviewBeginning, Line: lineOf(text, start, tell)}
-	return choice, collapseSpace(string(headOf(fields.text, maxProse)))
+	return choice, CollapseSpace(string(headOf(fields.text, maxProse)))
 }
 
 // summaryLine returns the line of the member that is the summary of an object
@@ -106,10 +106,10 @@ func summaryLine(text []byte, start int, object []byte, tell bool) int {
 	if !tell {
 		return line
 	}
-	members, _ := scanObject(object) // it was read before
-	for _, m := range members.members {
-		if strings.EqualFold(m.key, "summary") {
-			line = lineOf(text, start+m.start, tell)
+	members, _ := ParseObject(object) // it was read before
+	for _, m := range members.Members {
+		if strings.EqualFold(m.Key, "summary") {
+			line = lineOf(text, start+m.Start, tell)
 		}
 	}
 	return line

@@ -1,4 +1,4 @@
-package layout
+package markdown
 
 import (
 	"bytes"
@@ -28,8 +28,8 @@ const (
 	maxHeading  = 1 << 10  // bytes of a heading that are kept
 )
 
-// byteOrderMark is what some editors put before UTF-8; it is no part of the text.
-const byteOrderMark = "\ufeff"
+// ByteOrderMark is what some editors put before UTF-8; it is no part of the text.
+const ByteOrderMark = "\ufeff"
 
 // Outline returns the sections of a Markdown text in the order of their
 // headings, which is the order of Start; sections of a lower level lie inside
@@ -114,8 +114,8 @@ func (o *Outliner) Sections() []Section {
 func (o *Outliner) begin(head []byte) int {
 	o.begun = true
 	_, skip := cutFrontMatter(head)
-	if skip == 0 && bytes.HasPrefix(head, []byte(byteOrderMark)) {
-		skip = len(byteOrderMark)
+	if skip == 0 && bytes.HasPrefix(head, []byte(ByteOrderMark)) {
+		skip = len(ByteOrderMark)
 	}
 	o.offset = skip
 	o.line = bytes.Count(head[:skip], []byte("\n"))
@@ -209,4 +209,24 @@ func (o *Outliner) finish() []Section {
 	}
 	o.end(1, o.offset, o.line)
 	return o.sections
+}
+
+// SectionBody returns what stands below a section's heading, its subsections
+// included.
+func SectionBody(text []byte, s Section) []byte {
+	body := text[s.Start:s.End]
+	heading := body
+	if end := bytes.IndexByte(body, '\n'); end >= 0 {
+		heading, body = body[:end], body[end+1:]
+	} else {
+		body = nil
+	}
+	// A heading that is underlined has one line more.
+	if !bytes.HasPrefix(bytes.TrimLeft(heading, " \ufeff"), []byte("#")) { // underlined
+		if end := bytes.IndexByte(body, '\n'); end >= 0 {
+			return body[end+1:]
+		}
+		return nil
+	}
+	return body
 }
