@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
@@ -323,7 +324,7 @@ func (m *merger) endLine(f frame) frame {
 		return f
 	}
 	if text := m.textOf(f[last].Slot); len(text) > 0 && text[len(text)-1] != '\n' {
-		return f.addText([]byte(layout.LineEnding(m.f.text)))
+		return f.addText([]byte(markdown.LineEnding(m.f.text)))
 	}
 	return f
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -44,7 +45,8 @@ func (b *Board) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 	seen := map[string]bool{}
 	for _, s := range listing.Entries {
 		p := s.Version.Record.Path
-		if seen[p] || s.Version.Record.Name.Kind != record.KindHandoff || !isJournal(p) {
+		_, isJournal := layout.Recognize(p).Layout.(layout.Journals) // reports are handoffs too
+		if seen[p] || !isJournal {
 			continue
 		}
 		seen[p] = true
@@ -56,12 +58,6 @@ func (b *Board) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 	return items, nil
 }
 
-// isJournal tells journals from reports, which are handoffs too.
-func isJournal(p string) bool {
-	_, is := layout.Recognize(p).Layout.(layout.Journals)
-	return is
-}
-
 func (b *Board) item(s query.Summary, late time.Duration) Item {
 	r := s.Version.Record
 	quiet := max(b.now().Sub(r.Time), 0)
@@ -70,7 +66,7 @@ func (b *Board) item(s query.Summary, late time.Duration) Item {
 		age = max(b.now().Sub(at), 0)
 	}
 	i := Item{
-		ID: cmp.Or(r.Task, r.Name.ID), Title: layout.Clip(layout.OneLine(s.Description.Title), maxItemTitle),
+		ID: cmp.Or(r.Task, r.Name.ID), Title: markdown.Clip(markdown.OneLine(s.Description.Title), maxItemTitle),
 		Status: r.Status, Agent: r.Agent, Seconds: int(age.Seconds()), Quiet: int(quiet.Seconds()),
 	}
 	if id, err := ParseID(i.ID); err == nil {
