@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -103,7 +104,7 @@ func (w *Workspace) tryEditText(ctx context.Context, p string, origin Origin, ed
 		}
 		return result, now, err
 	}
-	f := sourceFile{path: p, place: w.recognise(p), source: origin.Source, origin: &origin, text: text, words: layout.Words(text)}
+	f := sourceFile{path: p, place: w.recognise(p), source: origin.Source, origin: &origin, text: text, words: markdown.Words(text)}
 	stored, err := w.storeOver(ctx, f, now)
 	if err != nil {
 		return nil, nil, err

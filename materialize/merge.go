@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -319,7 +320,7 @@ func (m *merger) endLine(f frame) frame {
 		return f
 	}
 	if text := m.textOf(f[last].Slot); len(text) > 0 && text[len(text)-1] != '\n' {
-		return f.addText([]byte(layout.LineEnding(m.f.text)))
+		return f.addText([]byte(markdown.LineEnding(m.f.text)))
 	}
 	return f
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -382,7 +383,7 @@ func setEntry(name record.Name, entry *layout.Entry, expect store.Expect) edit {
 // has one: something may follow.
 func endLike(text, old []byte) []byte {
 	if bytes.HasSuffix(old, []byte("\n")) && !bytes.HasSuffix(text, []byte("\n")) {
-		return slices.Concat(text, []byte(layout.LineEnding(old)))
+		return slices.Concat(text, []byte(markdown.LineEnding(old)))
 	}
 	return text
 }

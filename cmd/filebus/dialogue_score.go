@@ -7,6 +7,7 @@ import (
 
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 type dialogueScore struct {
@@ -90,7 +91,7 @@ func (e *environ) scoreText(b *dialogue.Board, open []layout.TensionRow, shown i
 	}
 	text := fmt.Sprintf("%sALIGNMENT %d  %s\n", e.table(rows), b.Total, boardState(b))
 	for _, t := range open[:shown] {
-		text += oneLine(fmt.Sprintf("%s %s: %s", strings.ToLower(t.Status), t.ID, layout.Clip(t.Tension, 70))) + "\n"
+		text += oneLine(fmt.Sprintf("%s %s: %s", strings.ToLower(t.Status), t.ID, markdown.Clip(t.Tension, 70))) + "\n"
 	}
 	if left := len(open) - shown; left > 0 {
 		text += fmt.Sprintf("and %d more open tensions\n", left)
@@ -117,10 +118,10 @@ func (e *environ) noteScore(b *dialogue.Board, kept []string) {
 		case len(p.Unjudged) == len(p.Given):
 			e.note("round %d: nobody is judged yet", p.Round)
 		default:
-			e.note("round %d: not judged: %s", p.Round, layout.Clip(strings.Join(p.Unjudged, ", "), 200))
+			e.note("round %d: not judged: %s", p.Round, markdown.Clip(strings.Join(p.Unjudged, ", "), 200))
 		}
 		if len(p.Discarded) > 0 {
-			e.note("round %d: judged and absent, so not counted: %s", p.Round, layout.Clip(strings.Join(p.Discarded, ", "), 200))
+			e.note("round %d: judged and absent, so not counted: %s", p.Round, markdown.Clip(strings.Join(p.Discarded, ", "), 200))
 		}
 	}
 	if len(kept) > 0 {

@@ -11,6 +11,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -67,7 +68,7 @@ func (r *Registry) Put(ctx context.Context, key Key, request PutRequest) (*mater
 		return nil, err
 	}
 	summary := strings.Join(strings.Fields(request.Summary), " ")
-	if n := layout.Words([]byte(summary)); n > MaxSummary {
+	if n := markdown.Words([]byte(summary)); n > MaxSummary {
 		return nil, TooLong(n)
 	}
 	text := bufio.NewReader(request.Text)
