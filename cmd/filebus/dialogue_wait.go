@@ -8,28 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/dialogue"
 	"filebus/store/record"
 )
 
-type dialogueWaitOptions struct {
-	limit   time.Duration
-	agents  []string
-	noStubs bool
-}
-
-func newDialogueWaitCommand(env *environ) *cobra.Command {
-	var opts dialogueWaitOptions
-	cmd := newCommand("wait SLUG ROUND", cobra.ExactArgs(2), func(ctx context.Context, args []string) error {
-		return runDialogueWait(ctx, env, opts, args[0], args[1])
-	})
-	flags := cmd.Flags()
-	flags.DurationVar(&opts.limit, "for", defaultWait, "")
-	flags.StringSliceVar(&opts.agents, "agents", nil, "")
-	flags.BoolVar(&opts.noStubs, "no-stubs", false, "")
-	return cmd
+type dialogueWait struct {
+	For     time.Duration `flag:"for"`
+	Agents  []string      `flag:"agents"`
+	NoStubs bool          `flag:"no-stubs"`
 }
 
 // A dialogueRound is what stands in the places of a round's turns.
@@ -41,23 +27,23 @@ type dialogueRound struct {
 	Resume   string              `json:"resume,omitempty"` // the command that goes on
 }
 
-func runDialogueWait(ctx context.Context, env *environ, opts dialogueWaitOptions, slug, number string) error {
-	round, err := roundArgument(number)
+func (o *dialogueWait) run(ctx context.Context, w *workspace, args []string) error {
+	round, err := roundArgument(args[1])
 	if err != nil {
 		return err
 	}
-	if opts.limit <= 0 {
-		return usageError("--for %v: a wait for turns takes some time, and has an end", opts.limit)
+	if o.For <= 0 {
+		return usageError("--for %v: a wait for turns takes some time, and has an end", o.For)
 	}
-	s, forum, key, err := env.findDialogue(ctx, slug)
+	w, forum, key, err := w.findDialogue(ctx, args[0])
 	if err != nil {
 		return err
 	}
-	begun := env.now()
+	begun := w.now()
 	all, err := forum.Wait(ctx, key, dialogue.WaitRequest{
-		Round: round, Agents: opts.agents, Limit: opts.limit, NoStubs: opts.noStubs,
-		Alike: func(seat dialogue.Seat, file string) { env.noteAlike(s, seat, file) },
-		Say:   func(line string) { env.note("%s", oneLine(line)) },
+		Round: round, Agents: o.Agents, Limit: o.For, NoStubs: o.NoStubs,
+		Alike: func(seat dialogue.Seat, file string) { w.noteAlike(seat, file) },
+		Say:   func(line string) { w.note("%s", oneLine(line)) },
 	})
 	isLate := errors.Is(err, dialogue.ErrLate)
 	if err != nil && !isLate {
@@ -65,13 +51,13 @@ func runDialogueWait(ctx context.Context, env *environ, opts dialogueWaitOptions
 	}
 	view := dialogueRound{Dialogue: key, Round: round, Agents: all}
 	if isLate {
-		view.Resume = roundHint(opts, key, round)
+		view.Resume = o.hint(key, round)
 	}
 	stubs := view.stubs()
 	view.Stubs = len(stubs)
-	_, printErr := env.present(s, presentation{
-		op: "dialogue wait", what: key.ID, took: env.now().Sub(begun),
-		json: func(int) any { return view }, text: func(int) string { return env.roundTable(s, all) },
+	_, printErr := w.present(presentation{
+		op: "dialogue wait", what: key.ID, took: w.now().Sub(begun),
+		json: func(int) any { return view }, text: func(int) string { return w.roundTable(all) },
 	})
 	switch {
 	case printErr != nil:
@@ -98,33 +84,33 @@ func (view *dialogueRound) stubs() (agents []string) {
 }
 
 // noteAlike names a file that may be meant as a turn, and the command that takes it.
-func (e *environ) noteAlike(s *session, seat dialogue.Seat, file string) {
+func (w *workspace) noteAlike(seat dialogue.Seat, file string) {
 	shown, err := filepath.Rel(filepath.Dir(filepath.Dir(seat.File)), file)
 	if err != nil || !filepath.IsLocal(shown) {
 		shown = file
 	}
-	e.note("%s: missing; there is %s", seat.Agent, oneLine(shown))
-	fmt.Fprintf(e.err, "  try: filebus dialogue put %s %d %s %s\n",
-		quote(seat.Key.String()), seat.Round, quote(seat.Agent), quote(s.near(e, file)))
+	w.note("%s: missing; there is %s", seat.Agent, oneLine(shown))
+	fmt.Fprintf(w.err, "  try: filebus dialogue put %s %d %s %s\n",
+		quote(seat.Key.String()), seat.Round, quote(seat.Agent), quote(w.near(file)))
 }
 
 // near returns a file's path as seen from the working directory, if it lies in the
 // workspace.
-func (s *session) near(env *environ, file string) string {
-	if below, err := filepath.Rel(s.Root, file); err != nil || !filepath.IsLocal(below) || env.dir == "" {
+func (w *workspace) near(file string) string {
+	if below, err := filepath.Rel(w.Root, file); err != nil || !filepath.IsLocal(below) || w.dir == "" {
 		return file
 	}
-	if rel, err := filepath.Rel(env.dir, file); err == nil {
+	if rel, err := filepath.Rel(w.dir, file); err == nil {
 		return rel
 	}
 	return file
 }
 
 // roundTable returns what stands in the places of turns, a row each.
-func (e *environ) roundTable(s *session, all []dialogue.Standing) string {
+func (w *workspace) roundTable(all []dialogue.Standing) string {
 	var rows [][]string
 	for _, a := range all {
-		row := []string{a.Agent, string(a.State), fmt.Sprint(a.Words), s.near(e, a.File)}
+		row := []string{a.Agent, string(a.State), fmt.Sprint(a.Words), w.near(a.File)}
 		if a.Late {
 			a.Reason = "late: it came after a stub"
 		}
@@ -133,22 +119,22 @@ func (e *environ) roundTable(s *session, all []dialogue.Standing) string {
 		}
 		rows = append(rows, row)
 	}
-	return e.table(rows)
+	return w.table(rows)
 }
 
 // maxRemark is the longest remark behind a turn, in bytes.
 const maxRemark = 120
 
-// roundHint is how to go on with a wait whose time was up.
-func roundHint(opts dialogueWaitOptions, key dialogue.Key, round int) string {
+// hint is how to go on with a wait whose time was up.
+func (o *dialogueWait) hint(key dialogue.Key, round int) string {
 	line := fmt.Sprintf("filebus dialogue wait %s %d", quote(key.String()), round)
-	if len(opts.agents) > 0 {
-		line += " --agents " + quote(strings.Join(opts.agents, ","))
+	if len(o.Agents) > 0 {
+		line += " --agents " + quote(strings.Join(o.Agents, ","))
 	}
-	if opts.limit != defaultWait {
-		line += " --for " + durationText(opts.limit)
+	if o.For != defaultWait {
+		line += " --for " + durationText(o.For)
 	}
-	if opts.noStubs {
+	if o.NoStubs {
 		line += " --no-stubs"
 	}
 	return line

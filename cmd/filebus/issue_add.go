@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"filebus/materialize/issue"
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -92,7 +92,7 @@ func runIssueAdd(ctx context.Context, env *environ, opts issueAddOptions) error 
 	if err != nil {
 		return err
 	}
-	q := env.queue(s)
+	q := s.queue()
 	if opts.merge != "" {
 		i, err := q.Merge(ctx, opts.merge, *d)
 		if err != nil {
@@ -130,7 +130,7 @@ func noteDuplicates(env *environ, like []issue.Likeness) {
 			files = ", same files"
 		}
 		env.note("likely duplicate: %s (%s, %.0f %% of the words%s): %s", l.ID, l.Status, 100*l.Shared, files,
-			layout.Clip(l.Summary, issueSummary))
+			markdown.Clip(l.Summary, issueSummary))
 	}
 }
 
@@ -166,11 +166,11 @@ func runIssueEdit(ctx context.Context, env *environ, d issue.Draft, fields []str
 	if err := readText(env.in, "details", &d.Details, maxDetails); err != nil {
 		return err
 	}
-	s, err := env.open()
+	s, err := env.open(ctx)
 	if err != nil {
 		return err
 	}
-	i, err := env.queue(s).Edit(ctx, id, d, fields)
+	i, err := s.queue().Edit(ctx, id, d, fields)
 	if err != nil {
 		return err
 	}

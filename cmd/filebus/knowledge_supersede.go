@@ -32,7 +32,7 @@ func runKnowledgeSupersede(ctx context.Context, env *environ, d knowledge.Draft,
 	if err != nil {
 		return err
 	}
-	b := env.base(s)
+	b := s.base()
 	if len(args) == 1 {
 		d.Source = env.or(d.Source, "FILEBUS_TASK")
 		made, err := b.SupersedeWith(ctx, old, d)
@@ -41,7 +41,7 @@ func runKnowledgeSupersede(ctx context.Context, env *environ, d knowledge.Draft,
 		}
 		return printKnowledgeChange(env, s, made, old.ID, nil)
 	}
-	by, err := env.knowledgeName(ctx, s, args[1])
+	by, err := s.knowledgeName(ctx, args[1])
 	if err != nil {
 		return err
 	}
@@ -56,18 +56,14 @@ func runKnowledgeSupersede(ctx context.Context, env *environ, d knowledge.Draft,
 }
 
 // noteSuperseded says of an entry that was shown what to read in its place.
-func noteSuperseded(ctx context.Context, env *environ, text string) error {
-	s, err := env.open()
-	if err != nil {
-		return err
-	}
-	name, err := env.knowledgeName(ctx, s, text)
+func noteSuperseded(ctx context.Context, w *workspace, text string) error {
+	name, err := w.knowledgeName(ctx, text)
 	if err != nil {
 		return nil // a version that is current no more, say
 	}
-	superseded, err := s.read.Superseded(ctx)
+	superseded, err := w.read.Superseded(ctx)
 	if by, found := superseded[name]; found && err == nil {
-		env.note("it is superseded: filebus knowledge show %s", quote(linkEnd(by)))
+		w.note("it is superseded: filebus knowledge show %s", quote(linkEnd(by)))
 	}
 	return err
 }

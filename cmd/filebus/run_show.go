@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	runs "filebus/materialize/run"
 	"filebus/store/record"
 )
@@ -17,52 +16,47 @@ import (
 // stateTokens is what the commands that an orchestrator repeats print at most.
 const stateTokens = 300
 
-func newRunShowCommand(env *environ) *cobra.Command {
-	maxTokens := stateTokens
-	cmd := newCommand("show", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		return runRunShow(ctx, env, maxTokens)
-	})
-	cmd.Flags().IntVar(&maxTokens, "max-tokens", stateTokens, "")
-	return cmd
+type runShow struct {
+	MaxTokens int `flag:"max-tokens"`
 }
 
-func runRunShow(ctx context.Context, env *environ, maxTokens int) error {
-	if maxTokens < 50 {
-		return usageError("--max-tokens %d: a run takes 50 tokens at least", maxTokens)
+func (o *runShow) check(*environ, []string) error {
+	if o.MaxTokens < 50 {
+		return usageError("--max-tokens %d: a run takes 50 tokens at least", o.MaxTokens)
 	}
-	s, err := env.openFresh(ctx)
+	return nil
+}
+
+func (o *runShow) run(ctx context.Context, w *workspace, _ []string) error {
+	w.takeInNew(ctx, record.KindState, "session_state")
+	view, err := w.book().View(ctx)
 	if err != nil {
 		return err
 	}
-	env.takeInNew(ctx, s, record.KindState, "session_state")
-	view, err := env.book(s).View(ctx)
-	if err != nil {
-		return err
-	}
-	return env.presentLines(s, runLines(view.State, env.now()), presentation{
-		op: "run show", what: "state/session_state", maxTokens: maxTokens,
+	return w.presentLines(runLines(view.State, w.now()), presentation{
+		op: "run show", what: "state/session_state", maxTokens: o.MaxTokens,
 		entries: view.Entries(), json: func(n int) any { return view.First(n) },
 	})
 }
 
 // presentLines prints a result whose text is lines, what matters most first. The last
 // line says how many are missing.
-func (e *environ) presentLines(s *session, lines []string, p presentation) error {
+func (w *workspace) presentLines(lines []string, p presentation) error {
 	p.exact = true
 	p.text = func(n int) string {
 		var out strings.Builder
 		for _, line := range lines[:n] {
-			out.WriteString(layout.Clip(oneLine(line), 2*maxCell) + "\n")
+			out.WriteString(markdown.Clip(oneLine(line), 2*maxCell) + "\n")
 		}
 		if n < len(lines) {
 			fmt.Fprintf(&out, "… %s more\n", plural(len(lines)-n, "line"))
 		}
 		return out.String()
 	}
-	if !e.global.json {
+	if !w.global.json {
 		p.entries = len(lines)
 	}
-	_, err := e.present(s, p)
+	_, err := w.present(p)
 	return err
 }
 
@@ -112,4 +106,4 @@ func textOr(text, otherwise string) string {
 const maxCell = 120
 
 // cutText cuts a text that somebody else has written.
-func cutText(text string) string { return layout.Clip(oneLine(text), maxCell) }
+func cutText(text string) string { return markdown.Clip(oneLine(text), maxCell) }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -9,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"filebus/index"
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 )
 
@@ -54,7 +55,7 @@ func (p *hitPage) print(ctx context.Context, set *storeSet, text string) error {
 	if err := p.dropExtras(&whole); err != nil {
 		return err
 	}
-	printed, err := p.env.present(set.own, whole)
+	printed, err := cmp.Or(set.own, &workspace{environ: p.env}).present(whole)
 	p.sayRest(shown(printed))
 	return err
 }
@@ -220,7 +221,7 @@ func hitHeading(h *query.Hit, size int) string {
 	if heading == "" {
 		return ""
 	}
-	clipped := layout.Clip(heading, size)
+	clipped := markdown.Clip(heading, size)
 	if before, cut := strings.CutSuffix(clipped, " >…"); cut {
 		clipped = before + "…"
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/materialize/task"
 	"filebus/store/record"
 )
@@ -72,9 +72,9 @@ func runWait(ctx context.Context, env *environ, opts waitOptions, args []string)
 		} else if text, err := json.Marshal(inJSON(e)); err == nil {
 			line = text // it is printed with the others
 		}
-		env.logWait(s, "wait", string(e.ID), record.EstimateTokens(int64(len(line))), env.now().Sub(begun))
+		s.logWait("wait", string(e.ID), record.EstimateTokens(int64(len(line))), env.now().Sub(begun))
 	}
-	endings, err := env.board(s).Wait(ctx, r)
+	endings, err := s.board().Wait(ctx, r)
 	if err != nil && !errors.Is(err, task.ErrLate) {
 		return err
 	}
@@ -144,7 +144,7 @@ func durationText(d time.Duration) string {
 
 // inJSON returns an ending without what is too long of its summary.
 func inJSON(e task.Ending) task.Ending {
-	e.Summary = layout.Clip(oneLine(e.Summary), maxWaitSummary)
+	e.Summary = markdown.Clip(oneLine(e.Summary), maxWaitSummary)
 	return e
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -23,7 +25,7 @@ func jsonProblems(path string, text []byte) []*SyntaxError {
 		return nil
 	}
 	var value json.RawMessage
-	if problem := decodeJSON(text, &value); problem != nil {
+	if problem := markdown.DecodeJSON(text, &value); problem != nil {
 		return inFile(path, []*SyntaxError{problem})
 	}
 	return nil

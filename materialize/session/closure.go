@@ -28,7 +28,6 @@ const (
 	citeLimit = 16 << 20 // bytes of a body that are looked at for citations
 	citeMost  = 20_000   // citations of one body
 	mostGone  = 1000     // things that are named as left out
-	batch     = 64       // records or citations that one transaction looks up
 )
 
 // A GatherRequest says what is to be gathered.
@@ -200,7 +199,7 @@ func (g *gatherer) own(ctx context.Context) error {
 		x, y := a.Version.Record, b.Version.Record
 		return cmp.Or(strings.Compare(x.Path, y.Path), strings.Compare(x.Name.String(), y.Name.String()))
 	})
-	err = inBatches(ctx, g.registry.w.Store, entries, func(tx *store.Tx, e query.Summary) error {
+	err = query.EachOf(ctx, g.registry.read, entries, func(tx *store.Tx, e query.Summary) error {
 		if e.Version.Position > g.Position {
 			return nil
 		}
@@ -222,24 +221,6 @@ func (g *gatherer) own(ctx context.Context) error {
 		}
 		return nil
 	})
-}
-
-// inBatches calls visit with each of some values, a few in a transaction.
-func inBatches[T any](ctx context.Context, s *store.Store, values []T, visit func(*store.Tx, T) error) error {
-	for chunk := range slices.Chunk(values, batch) {
-		err := s.View(ctx, func(tx *store.Tx) error {
-			for _, value := range chunk {
-				if err := visit(tx, value); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // add makes a version a member.
@@ -275,7 +256,7 @@ func (g *gatherer) follow(ctx context.Context) error {
 		return nil
 	}
 	by := m.Version.Record
-	return inBatches(ctx, g.registry.w.Store, found, func(tx *store.Tx, c reference) error {
+	return query.EachOf(ctx, g.registry.read, found, func(tx *store.Tx, c reference) error {
 		v, gone, err := g.find(tx, by, c)
 		if err != nil {
 			return err
