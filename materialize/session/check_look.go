@@ -244,11 +244,7 @@ func scanFile(file string) (*tailScan, os.FileInfo, error) {
 
 // beginsWith reports whether the first size bytes of a body have a digest.
 func (r *Registry) beginsWith(ctx context.Context, file *record.Record, size int64, head record.Digest) (bool, error) {
-	content, err := r.content(ctx, file)
-	if err != nil {
-		return false, err
-	}
-	body, err := content.Open()
+	body, err := r.open(ctx, file)
 	if err != nil {
 		return false, err
 	}

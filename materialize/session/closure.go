@@ -28,7 +28,6 @@ const (
 	citeLimit = 16 << 20 // bytes of a body that are looked at for citations
 	citeMost  = 20_000   // citations of one body
 	mostGone  = 1000     // things that are named as left out
-	batch     = 64       // records or citations that one transaction looks up
 )
 
 // A GatherRequest says what is to be gathered.
@@ -200,7 +199,7 @@ func (g *gatherer) own(ctx context.Context) error {
 		x, y := a.Version.Record, b.Version.Record
 		return cmp.Or(strings.Compare(x.Path, y.Path), strings.Compare(x.Name.String(), y.Name.String()))
 	})
-	err = inBatches(ctx, g.registry.w.Store, entries, func(tx *store.Tx, e query.Summary) error {
+	err = query.EachOf(ctx, g.registry.read, entries, func(tx *store.Tx, e query.Summary) error {
 		if e.Version.Position > g.Position {
 			return nil
 		}
@@ -222,24 +221,6 @@ func (g *gatherer) own(ctx context.Context) error {
 		}
 		return nil
 	})
-}
-
-// inBatches calls visit with each of some values, a few in a transaction.
-func inBatches[T any](ctx context.Context, s *store.Store, values []T, visit func(*store.Tx, T) error) error {
-	for chunk := range slices.Chunk(values, batch) {
-		err := s.View(ctx, func(tx *store.Tx) error {
-			for _, value := range chunk {
-				if err := visit(tx, value); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // add makes a version a member.
@@ -275,7 +256,7 @@ func (g *gatherer) follow(ctx context.Context) error {
 		return nil
 	}
 	by := m.Version.Record
-	return inBatches(ctx, g.registry.w.Store, found, func(tx *store.Tx, c reference) error {
+	return query.EachOf(ctx, g.registry.read, found, func(tx *store.Tx, c reference) error {
 		v, gone, err := g.find(tx, by, c)
 		if err != nil {
 			return err
@@ -350,17 +331,13 @@ func (g *gatherer) referencesOf(ctx context.Context, v store.Version) ([]referen
 
 // textOf returns the beginning of a body; nothing of one that is no text.
 func (g *gatherer) textOf(ctx context.Context, v store.Version) (text []byte, err error) {
-	content, err := g.registry.content(ctx, v.Record)
-	if err != nil {
-		return nil, err
-	}
-	body, err := content.Open()
+	body, err := g.registry.open(ctx, v.Record)
 	if err != nil {
 		return nil, err
 	}
 	text, err = io.ReadAll(io.LimitReader(body, citeLimit))
 	err = errors.Join(err, body.Close())
-	if content.Size > citeLimit {
+	if v.Record.Size > citeLimit {
 		g.Notes = append(g.Notes, fmt.Sprintf("%s is large: its first %d MiB were looked at for citations", v.Record.Name, citeLimit>>20))
 	}
 	if bytes.IndexByte(text[:min(len(text), 8192)], 0) >= 0 {

@@ -11,6 +11,7 @@ package session
 
 import (
 	"context"
+	"io"
 	"path"
 	"strings"
 	"time"
@@ -34,13 +35,17 @@ func Open(w *materialize.Workspace, read *query.Reader, now func() time.Time) *R
 	return &Registry{w, read, now}
 }
 
-// content returns a body, which stays readable after the transaction.
-func (r *Registry) content(ctx context.Context, file *record.Record) (content store.Content, err error) {
-	err = r.w.Store.View(ctx, func(tx *store.Tx) error {
+// open opens a body, which stays readable after the transaction.
+func (r *Registry) open(ctx context.Context, file *record.Record) (io.ReadCloser, error) {
+	var content store.Content
+	err := r.w.Store.View(ctx, func(tx *store.Tx) (err error) {
 		content, err = tx.Content(file)
 		return err
 	})
-	return content, err
+	if err != nil {
+		return nil, err
+	}
+	return content.Open()
 }
 
 // A Key says which session is meant.
