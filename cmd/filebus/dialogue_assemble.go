@@ -73,7 +73,7 @@ func assembleElsewhere(ctx context.Context, env *environ, opts assembleOptions, 
 	if err != nil {
 		return err
 	}
-	doc, err := forum.Document(ctx, d, dialogue.PartsOf(d))
+	doc, err := forum.Document(ctx, d)
 	if err != nil {
 		return err
 	}

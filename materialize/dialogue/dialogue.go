@@ -123,11 +123,14 @@ func (d *Dialogue) Launched(r *Round) []layout.Expert {
 	if experts := named(d.Pool.Experts); len(experts) > 0 {
 		return experts
 	}
+	return folded(writers(r.Turns))
+}
+
+// writers returns whose files some turns are.
+func writers(turns []*Turn) []layout.Expert {
 	var experts []layout.Expert
-	for _, t := range r.Turns {
-		if !isAmong(experts, t.Agent) {
-			experts = append(experts, layout.Expert{Name: t.Agent})
-		}
+	for _, t := range turns {
+		experts = append(experts, layout.Expert{Name: t.Agent})
 	}
 	return experts
 }
@@ -141,6 +144,18 @@ func named(experts []layout.Expert) []layout.Expert {
 		}
 	}
 	return out
+}
+
+// folded returns the experts that have names, each once and by the name that its
+// files have.
+func folded(experts []layout.Expert) []layout.Expert {
+	var once []layout.Expert
+	for _, e := range experts {
+		if e.Name = foldExpert(e.Name); e.Name != "" && !isAmong(once, e.Name) {
+			once = append(once, e)
+		}
+	}
+	return once
 }
 
 // names returns what experts are called.

@@ -13,6 +13,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -49,8 +50,14 @@ func (f *Forum) seats(ctx context.Context, key Key, round int, agents []string) 
 	if err != nil {
 		return nil, err
 	}
+	if len(agents) == 0 {
+		agents = names(owing)
+	}
+	if r := d.Round(round); len(agents) == 0 && r != nil { // nothing says who owes a file
+		agents = names(writers(r.Turns))
+	}
 	var seats []Seat
-	for _, text := range d.namesOr(agents, round, owing) {
+	for _, text := range agents {
 		s, err := f.seat(d, round, text, owing)
 		if err != nil {
 			return nil, err
@@ -60,21 +67,6 @@ func (f *Forum) seats(ctx context.Context, key Key, round int, agents []string) 
 		}
 	}
 	return seats, nil
-}
-
-// namesOr returns the agents, or if there are none those who owe a file; where nothing
-// says who does, those who wrote.
-func (d *Dialogue) namesOr(agents []string, round int, owing []layout.Expert) []string {
-	if len(agents) > 0 {
-		return agents
-	}
-	agents = names(owing)
-	if r := d.Round(round); len(agents) == 0 && r != nil {
-		for _, t := range r.Turns {
-			agents = append(agents, t.Agent)
-		}
-	}
-	return agents
 }
 
 // seat returns the place of an agent's turn, if the agent is one of those who owe a
@@ -171,7 +163,8 @@ func (f *Forum) Current(ctx context.Context, s Seat) (*materialize.PutResult, er
 		return nil, fmt.Errorf("the turn of %s in round %d: %w", s.Agent, s.Round, err)
 	}
 	return &materialize.PutResult{
-		Name: s.name(), Ref: h.Ref, File: s.File, Unchanged: true, Record: h.Record, Description: h.description,
+		Name: s.name(), Ref: h.Version.Ref, File: s.File, Unchanged: true, Record: h.Version.Record,
+		Description: h.Description,
 	}, nil
 }
 
@@ -186,7 +179,7 @@ func (f *Forum) edit(
 	put, err := f.w.EditTextAs(ctx, name.Kind, name.ID, origin, edit)
 	if errors.Is(err, materialize.ErrTooLarge) || errors.Is(err, ErrOccupied) {
 		head, headErr := f.head(ctx, s)
-		return nil, errors.Join(s.occupied(head.Ref), headErr)
+		return nil, errors.Join(s.occupied(head.Version.Ref), headErr)
 	}
 	return put, err
 }
@@ -225,7 +218,7 @@ func (f *Forum) CheckFree(ctx context.Context, s Seat) error {
 	if err != nil || text != nil && isVacant(text) {
 		return err
 	}
-	return s.occupied(head.Ref)
+	return s.occupied(head.Version.Ref)
 }
 
 // isVacant reports whether a text holds nobody's turn.
@@ -234,19 +227,14 @@ func isVacant(text []byte) bool {
 	return isStub || isBlank(text)
 }
 
-// A headOf is the current version of a turn, with its description.
-type headOf struct {
-	store.Version
-	description record.Description
-}
-
 // head returns the current version of a turn.
-func (f *Forum) head(ctx context.Context, s Seat) (h headOf, err error) {
-	err = f.w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		if h.Version, err = tx.Head(s.name()); err == nil {
-			h.description = tx.Description(h.Ref)
+func (f *Forum) head(ctx context.Context, s Seat) (head query.Summary, err error) {
+	err = f.w.Store.View(ctx, func(tx *store.Tx) error {
+		v, err := tx.Head(s.name())
+		if err == nil {
+			head = query.Summarize(tx, v)
 		}
 		return err
 	})
-	return h, err
+	return head, err
 }
