@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
@@ -237,4 +239,81 @@ func (f *Forum) head(ctx context.Context, s Seat) (head query.Summary, err error
 		return err
 	})
 	return head, err
+}
+
+// PutStub writes a stub in the place of a turn that never came: a file that gives
+// the reason. It is never written over a text; if one stands there by now, that is
+// what the result is of, and Unchanged is set.
+func (f *Forum) PutStub(ctx context.Context, s Seat, origin materialize.Origin, reason, details string) (*materialize.PutResult, error) {
+	text := layout.StubText(reason, details)
+	return f.edit(ctx, s, origin, func(old []byte, _ *store.Version) ([]byte, error) {
+		if !isBlank(old) {
+			return old, nil
+		}
+		return text, nil
+	})
+}
+
+// maxLate bounds how many versions of a turn are looked at for a stub.
+const maxLate = 32
+
+// isLate reports whether the version of a turn came after a stub had taken its place.
+func (f *Forum) isLate(ctx context.Context, v store.Version) (bool, error) {
+	for range maxLate {
+		if v.Record.Prev == (record.Ref{}) {
+			break
+		}
+		var before store.Version
+		err := f.w.Store.View(ctx, func(tx *store.Tx) (err error) {
+			before, err = tx.Get(v.Record.Prev)
+			return err
+		})
+		if errors.Is(err, store.ErrDropped) {
+			break // nobody knows any more
+		}
+		if err != nil {
+			return false, err
+		}
+		text, err := f.text(ctx, before)
+		if err != nil {
+			return false, err
+		}
+		if _, isStub := layout.ParseStub(text); isStub {
+			return true, nil
+		}
+		v = before
+	}
+	return false, nil
+}
+
+// GiveWay takes away the file, absolute, that the turn of a seat was read from, if it
+// is one of the agent's own under another spelling, as Muffin.md beside muffin.md: an
+// agent has one file in a round. Its text stays a version of its own name.
+func (f *Forum) GiveWay(ctx context.Context, s Seat, file string) (gone bool, err error) {
+	base, own := filepath.Base(file), filepath.Base(s.File)
+	if base == own || !strings.EqualFold(base, own) {
+		return false, nil
+	}
+	there, err := os.Stat(filepath.Dir(file))
+	here, hereErr := os.Stat(filepath.Dir(s.File))
+	if err != nil || hereErr != nil || !os.SameFile(there, here) {
+		return false, nil // it lies elsewhere
+	}
+	theirs, err := os.Lstat(file)
+	turn, turnErr := os.Lstat(s.File)
+	if err != nil || turnErr != nil || os.SameFile(theirs, turn) {
+		return false, nil // on a disk that takes both names for one
+	}
+	name := turnName(s.Key, s.Round, strings.TrimSuffix(base, filepath.Ext(base)))
+	p, err := f.w.RecordPath(name.Kind, name.ID)
+	if err != nil || f.w.FilePath(p) != filepath.Join(filepath.Dir(s.File), base) {
+		return false, nil // it is no turn's: MUFFIN.MD
+	}
+	if err := f.w.TakeIn(ctx, p); err != nil {
+		return false, err
+	}
+	if err := f.w.Remove(ctx, name); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return false, err
+	}
+	return true, nil
 }
