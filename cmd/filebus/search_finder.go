@@ -12,9 +12,8 @@ import (
 
 	"filebus/cmd/filebus/finder"
 	"filebus/materialize"
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
-	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -95,7 +94,7 @@ func (s *finderSource) Text(ctx context.Context, typed string, hit query.Hit, wh
 	if err != nil {
 		return finder.Text{}, err
 	}
-	if layout.IsBinary(body.Bytes()) {
+	if markdown.IsBinary(body.Bytes()) {
 		return finder.Text{Note: "binary, " + byteSize(v.Record.Size), Line: 1}, nil
 	}
 	opts := s.opts // a search may read them just now
@@ -114,7 +113,7 @@ func (s *finderSource) Refresh(ctx context.Context) (changed bool, err error) {
 		_, err = own.Sync(ctx, own.Root, materialize.SyncOptions{CaptureOnly: true, Budget: s.env.syncBudget})
 	}
 	for i, r := range s.set.readers {
-		position, readErr := logPosition(ctx, r.Store())
+		position, readErr := query.Position(ctx, r.Store())
 		if readErr == nil && position != s.positions[i] {
 			if readErr = r.CatchUp(ctx); readErr == nil {
 				s.positions[i], changed = position, true
@@ -125,14 +124,6 @@ func (s *finderSource) Refresh(ctx context.Context) (changed bool, err error) {
 		}
 	}
 	return changed, err
-}
-
-func logPosition(ctx context.Context, s *store.Store) (position uint64, err error) {
-	err = s.View(ctx, func(tx *store.Tx) error {
-		position = tx.Position()
-		return nil
-	})
-	return position, err
 }
 
 // placeOf returns what is printed of a choice: its file with the line, or the name of

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -228,7 +229,7 @@ func (b *documentBuilder) perspectives() []layout.PerspectiveRow {
 	var rows []layout.PerspectiveRow
 	for _, p := range b.board.Perspectives {
 		rows = append(rows, layout.PerspectiveRow{
-			ID: p.ID, Agent: b.expert(p.Agent).Label, Perspective: plainCell(layout.Clip(p.Label, maxLabel)),
+			ID: p.ID, Agent: b.expert(p.Agent).Label, Perspective: plainCell(markdown.Clip(p.Label, maxLabel)),
 			Round: strconv.Itoa(p.Round),
 		})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -79,7 +80,7 @@ func (c Change) apply(a Action, i Issue, now time.Time) ([]byte, error) {
 		text = layout.SetIssueField(text, "Task Ref", taskRef(c.Task))
 	}
 	if c.Rationale != "" {
-		text = layout.SetIssueField(text, "Rationale", paragraphs(i.Rationale, layout.CleanText(c.Rationale)))
+		text = layout.SetIssueField(text, "Rationale", paragraphs(i.Rationale, markdown.CleanText(c.Rationale)))
 	}
 	return c.setHold(text, a, i, now), nil
 }
@@ -91,12 +92,12 @@ func (c Change) setHold(text []byte, a Action, i Issue, now time.Time) []byte {
 		if !sameAgent(assigneeOf(i.Issue), c.Agent) {
 			text = layout.DropIssueField(text, "Assignee")
 		}
-		text = layout.SetIssueField(text, "Claimed By", layout.OneLine(c.Agent))
+		text = layout.SetIssueField(text, "Claimed By", markdown.OneLine(c.Agent))
 		text = layout.SetIssueField(text, "Claimed At", formatTime(now))
 		return layout.SetIssueField(text, "Lease Until", formatTime(now.Add(cmp.Or(c.Lease, DefaultLease))))
 	case Finish: // who did it stays
 		if i.Hold.Agent != "" && c.Agent != "" && !sameAgent(i.Hold.Agent, c.Agent) {
-			text = layout.SetIssueField(text, "Claimed By", layout.OneLine(c.Agent))
+			text = layout.SetIssueField(text, "Claimed By", markdown.OneLine(c.Agent))
 		}
 		return layout.DropIssueField(text, "Lease Until")
 	case MarkDuplicate:
@@ -113,7 +114,7 @@ func (c Change) setHold(text []byte, a Action, i Issue, now time.Time) []byte {
 }
 
 // taskRef returns the id of a task as it is stored: 003 is task-003.
-func taskRef(id string) string { return layout.TaskID(layout.OneLine(id)) }
+func taskRef(id string) string { return layout.TaskID(markdown.OneLine(id)) }
 
 // paragraphs joins two texts with a blank line between.
 func paragraphs(first, second string) string {

@@ -9,6 +9,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -65,11 +66,11 @@ func (d Draft) mergeInto(i Issue, now time.Time) ([]byte, error) {
 		text = layout.SetIssueField(text, "Priority", p)
 	}
 	by := formatTime(now)
-	if agent := layout.OneLine(d.Agent); agent != "" {
+	if agent := markdown.OneLine(d.Agent); agent != "" {
 		by += ", " + agent
 	}
-	report := fmt.Sprintf("**Additional report** (%s): %s", by, layout.OneLine(d.Summary))
-	report = paragraphs(report, layout.CleanText(d.Details))
+	report := fmt.Sprintf("**Additional report** (%s): %s", by, markdown.OneLine(d.Summary))
+	report = paragraphs(report, markdown.CleanText(d.Details))
 	text = layout.SetIssueField(text, "Details", paragraphs(i.Details, report))
 	if all := union(i.Criteria, d.Criteria); len(all) > len(i.Criteria) {
 		text = layout.SetIssueCriteria(text, all)

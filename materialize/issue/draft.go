@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 // A Draft is what somebody says of an issue that is new, or that is changed.
@@ -41,9 +42,9 @@ type draftField struct {
 func (d Draft) fields() []draftField {
 	return []draftField{
 		{"source", "Source", word(d.Source)}, {"type", "Type", word(d.Type)}, {"priority", "Priority", word(d.Priority)},
-		{"loop", "Loop", layout.OneLine(d.Loop)}, {"complexity", "Complexity", word(d.Complexity)},
-		{"summary", "Summary", layout.OneLine(d.Summary)}, {"details", "Details", layout.CleanText(d.Details)},
-		{"rationale", "Rationale", layout.CleanText(d.Rationale)}, {"task", "Task Ref", taskRef(d.Task)},
+		{"loop", "Loop", markdown.OneLine(d.Loop)}, {"complexity", "Complexity", word(d.Complexity)},
+		{"summary", "Summary", markdown.OneLine(d.Summary)}, {"details", "Details", markdown.CleanText(d.Details)},
+		{"rationale", "Rationale", markdown.CleanText(d.Rationale)}, {"task", "Task Ref", taskRef(d.Task)},
 	}
 }
 
@@ -78,7 +79,7 @@ const commonTypes = "bug, security, performance, enhancement, ux, refactor"
 // Check reports what keeps a draft from being a new issue: ErrField or ErrTooLong.
 func (d Draft) Check() error {
 	switch {
-	case layout.OneLine(d.Summary) == "":
+	case markdown.OneLine(d.Summary) == "":
 		return errField("summary", "", "one line that says what is wrong or wanted")
 	case word(d.Type) == "":
 		return errField("type", "", commonTypes+", or another word")
@@ -96,7 +97,7 @@ func allowedValues(field string) []string {
 // word returns a value of one word as issues have it: "In Progress" is
 // in_progress.
 func word(value string) string {
-	return strings.ReplaceAll(strings.ToLower(layout.OneLine(value)), " ", "_")
+	return strings.ReplaceAll(strings.ToLower(markdown.OneLine(value)), " ", "_")
 }
 
 // isWord reports whether a value is made of letters, digits, "_" and "-".
@@ -110,7 +111,7 @@ func isWord(value string) bool {
 func cleanList(items []string) []string {
 	var clean []string
 	for _, item := range items {
-		if item = layout.OneLine(item); item != "" {
+		if item = markdown.OneLine(item); item != "" {
 			clean = append(clean, item)
 		}
 	}
@@ -121,12 +122,12 @@ func cleanList(items []string) []string {
 func (d Draft) entry(id string, now time.Time) layout.Issue {
 	i := layout.Issue{
 		ID: id, Status: string(Pending), Source: word(d.Source), Type: word(d.Type), Priority: word(d.Priority),
-		Created: formatTime(now), Loop: layout.OneLine(d.Loop), Complexity: word(d.Complexity),
-		Summary: layout.OneLine(d.Summary), Details: layout.CleanText(d.Details), Criteria: cleanList(d.Criteria),
+		Created: formatTime(now), Loop: markdown.OneLine(d.Loop), Complexity: word(d.Complexity),
+		Summary: markdown.OneLine(d.Summary), Details: markdown.CleanText(d.Details), Criteria: cleanList(d.Criteria),
 		Files:     cleanList(d.Files),
-		Rationale: layout.CleanText(d.Rationale), TaskRef: taskRef(d.Task),
+		Rationale: markdown.CleanText(d.Rationale), TaskRef: taskRef(d.Task),
 	}
-	if agent := layout.OneLine(d.Agent); agent != "" {
+	if agent := markdown.OneLine(d.Agent); agent != "" {
 		i.Extra = []layout.ExtraField{{Name: "Reported By", Value: agent}}
 	}
 	return i

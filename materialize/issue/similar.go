@@ -8,6 +8,7 @@ import (
 	"filebus/index"
 	"filebus/materialize/layout"
 	"filebus/materialize/likeness"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -35,7 +36,7 @@ func (d Draft) compare(i Issue) (l Likeness, likely bool) {
 	if !i.Status.IsOpen() || i.Type != word(d.Type) {
 		return Likeness{}, false
 	}
-	shared := sharedWords(layout.OneLine(d.Summary), i.Summary)
+	shared := sharedWords(markdown.OneLine(d.Summary), i.Summary)
 	l = Likeness{i.ID, i.Summary, shared, filesOverlap(d.Files, i.Files), i.Status}
 	need := index.Share(likelyShare)
 	switch {
@@ -84,7 +85,7 @@ func (q *Queue) Likely(ctx context.Context, d Draft) ([]Likeness, error) {
 	if err := d.Check(); err != nil {
 		return nil, err
 	}
-	found, err := likeness.Candidates(ctx, q.read, layout.OneLine(d.Summary), record.Filter{
+	found, err := likeness.Candidates(ctx, q.read, markdown.OneLine(d.Summary), record.Filter{
 		Kinds:    []record.Kind{record.KindIssue},
 		Statuses: []string{string(Pending), string(Accepted), string(InProgress)},
 	}, func(ctx context.Context, name record.Name) (Issue, error) { return q.Get(ctx, name.ID) })

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -37,11 +38,11 @@ const maxContent = 8 << 10
 // clean returns a draft with its values as entries have them.
 func (d Draft) clean() Draft {
 	d.Type, d.Confidence = word(d.Type), word(d.Confidence)
-	d.Title, d.File = layout.OneLine(d.Title), layout.OneLine(d.File)
-	d.Content, d.Source = layout.CleanText(d.Content), taskID(d.Source)
+	d.Title, d.File = markdown.OneLine(d.Title), markdown.OneLine(d.File)
+	d.Content, d.Source = markdown.CleanText(d.Content), taskID(d.Source)
 	var tags []string
 	for _, tag := range d.Tags {
-		tags = append(tags, layout.OneLine(tag))
+		tags = append(tags, markdown.OneLine(tag))
 	}
 	d.Tags = record.NormalizeTags(tags)
 	return d
@@ -49,7 +50,7 @@ func (d Draft) clean() Draft {
 
 // taskID returns the id of a task as it is stored: 003 is task-003.
 func taskID(text string) string {
-	text = layout.OneLine(text)
+	text = markdown.OneLine(text)
 	return cmp.Or(layout.TaskID(text), text)
 }
 

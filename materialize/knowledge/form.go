@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -165,7 +166,7 @@ func extra(k layout.Knowledge, name string) string {
 // firstWords returns the beginning of a text in one line, of at most some
 // characters, cut between words.
 func firstWords(text string, limit int) string {
-	text = layout.OneLine(text)
+	text = markdown.OneLine(text)
 	if utf8.RuneCountInString(text) <= limit {
 		return text
 	}
@@ -177,4 +178,4 @@ func firstWords(text string, limit int) string {
 }
 
 // word returns a value of one word as entries have it, in lower case.
-func word(value string) string { return strings.ToLower(layout.OneLine(value)) }
+func word(value string) string { return strings.ToLower(markdown.OneLine(value)) }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"filebus/index"
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -113,7 +113,7 @@ func (b *Base) handoff(ctx context.Context, v store.Version) (layout.Handoff, er
 // same task.
 func (d Draft) saysAs(e Entry) bool {
 	return e.Type == d.Type && layout.TaskID(e.Fields.Source) == d.Source &&
-		layout.OneLine(e.Fields.Content) == layout.OneLine(d.Content)
+		markdown.OneLine(e.Fields.Content) == markdown.OneLine(d.Content)
 }
 
 // learnedIn returns the entries of the own tree that come from a task, as they are
@@ -133,33 +133,20 @@ func (b *Base) learnedIn(ctx context.Context, task string) ([]Entry, error) {
 			if n := v.Record.Name; n.Kind != record.KindKnowledge || n.Tree != "" || fileErr != nil {
 				continue
 			}
-			err = eachVersion(tx, v.Record.Name, func(old store.Version) error {
+			for old, err := range query.Versions(tx, v.Record.Name) {
+				if err != nil {
+					return err
+				}
 				text, err := textOf(tx, old)
+				if err != nil {
+					return err
+				}
 				entries = append(entries, b.entry(f, old.Record.Name, old.Record.Path, text))
-				return err
-			})
-			if err != nil {
-				return err
 			}
 		}
 		return nil
 	})
 	return entries, err
-}
-
-// eachVersion calls visit with the versions of a name that are still stored.
-func eachVersion(tx *store.Tx, name record.Name, visit func(store.Version) error) error {
-	events, err := tx.History(name)
-	for _, e := range events {
-		v, getErr := tx.Get(e.Ref)
-		if errors.Is(getErr, store.ErrDropped) || err != nil {
-			continue
-		}
-		if err = getErr; err == nil {
-			err = visit(v)
-		}
-	}
-	return err
 }
 
 // drafts returns the entries that a handoff suggests.
@@ -181,7 +168,7 @@ func drafts(h layout.Handoff, task string) []Draft {
 }
 
 func appendClause(text, lead, clause string) string {
-	if clause = layout.OneLine(clause); clause == "" || text == "" {
+	if clause = markdown.OneLine(clause); clause == "" || text == "" {
 		return text
 	}
 	return strings.TrimRight(text, ".;, ") + "; " + lead + clause
@@ -197,10 +184,10 @@ func sentences(text string, isCell bool) []string {
 	parts := strings.Split(text, "; ")
 	short := slices.ContainsFunc(parts, func(p string) bool { return len(strings.Fields(p)) < leastWords })
 	if !isCell || short {
-		return []string{layout.OneLine(text)}
+		return []string{markdown.OneLine(text)}
 	}
 	for i, p := range parts {
-		parts[i] = layout.OneLine(p)
+		parts[i] = markdown.OneLine(p)
 	}
 	return parts
 }
@@ -274,12 +261,15 @@ func (b *Base) touchedBy(ctx context.Context, t Touch) (id string, err error) {
 		return "", nil // a name that is no id: its row is touched again
 	}
 	err = b.work.Store.View(ctx, func(tx *store.Tx) error {
-		return eachVersion(tx, name, func(v store.Version) error {
+		for v, err := range query.Versions(tx, name) {
+			if err != nil {
+				return err
+			}
 			if layout.TaskID(v.Record.Task) == t.Task {
 				id = name.ID
 			}
-			return nil
-		})
+		}
+		return nil
 	})
 	return id, err
 }

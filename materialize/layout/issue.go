@@ -2,9 +2,11 @@ package layout
 
 import (
 	"errors"
-	"filebus/store/record"
 	"slices"
 	"strings"
+
+	"filebus/materialize/markdown"
+	"filebus/store/record"
 )
 
 // An Issue is the typed view of an entry of an issue queue. Its values are as
@@ -42,50 +44,50 @@ const (
 )
 
 // issueRules returns what counts as a field in an issue.
-func issueRules() fieldRules {
-	return fieldRules{
-		known: []string{
+func issueRules() markdown.Rules {
+	return markdown.Rules{
+		Known: []string{
 			"status", "source", "type", "priority", "created", "loop", "complexity",
 			"claimed by", "claimed at", "lease until", "duplicate of", "summary", "details",
 			"acceptance criteria", "criteria", "files", "rationale", "task ref", "task",
 		},
-		blocks: []string{"summary", "details", "acceptance criteria", "criteria", "files", "rationale", "task ref"},
-		rows:   true,
-		plain:  plainKnown,
-		form:   fieldRow,
+		Blocks: []string{"summary", "details", "acceptance criteria", "criteria", "files", "rationale", "task ref"},
+		Rows:   true,
+		Plain:  markdown.PlainKnown,
+		Form:   markdown.RowForm,
 	}
 }
 
 // ParseIssue reads an entry of an issue queue, in its table form or its bullet
 // form. It takes what it finds: a field that is missing, unknown or given twice
 // is reported, with its line counted from the entry's heading as 1.
-func ParseIssue(text []byte) (Issue, []*SyntaxError) { return parseIssue(scanLines(text)) }
+func ParseIssue(text []byte) (Issue, []*SyntaxError) { return parseIssue(markdown.Lines(text)) }
 
 // parseIssue is ParseIssue for lines of a whole file, with their numbers.
-func parseIssue(lines []scanLine) (Issue, []*SyntaxError) {
+func parseIssue(lines []markdown.Line) (Issue, []*SyntaxError) {
 	if len(lines) == 0 {
 		return Issue{}, []*SyntaxError{{Line: 1, Err: errors.New("issue is empty")}}
 	}
 	// The id and title are in the heading; all else is found by name, so that the
 	// forms and their order are of no concern.
-	v, errs := readFields(lines, issueRules())
-	_, heading := scanHeading(lines[0].text)
+	v, errs := markdown.ReadFields(lines, issueRules())
+	_, heading := markdown.Heading(lines[0].Text)
 	id, title := cutEntryID(heading)
 	issue := Issue{
 		ID: id, Title: title,
-		Status: v.get("status"), Source: v.get("source"), Type: v.get("type"), Priority: v.get("priority"),
-		Created: v.get("created"), Loop: v.get("loop"), Complexity: v.get("complexity"),
-		ClaimedBy: v.get("claimed by"), ClaimedAt: v.get("claimed at"), LeaseUntil: v.get("lease until"),
-		DuplicateOf: v.get("duplicate of"),
-		Summary:     firstParagraph(v.get("summary")),
-		Details:     v.get("details"),
-		Rationale:   v.get("rationale"),
-		Files:       parseFiles(v.get("files")),
-		TaskRef:     firstParagraph(v.get("task ref", "task")),
-		Extra:       v.extra(issueRules().known),
+		Status: v.Get("status"), Source: v.Get("source"), Type: v.Get("type"), Priority: v.Get("priority"),
+		Created: v.Get("created"), Loop: v.Get("loop"), Complexity: v.Get("complexity"),
+		ClaimedBy: v.Get("claimed by"), ClaimedAt: v.Get("claimed at"), LeaseUntil: v.Get("lease until"),
+		DuplicateOf: v.Get("duplicate of"),
+		Summary:     firstParagraph(v.Get("summary")),
+		Details:     v.Get("details"),
+		Rationale:   v.Get("rationale"),
+		Files:       parseFiles(v.Get("files")),
+		TaskRef:     firstParagraph(v.Get("task ref", "task")),
+		Extra:       extraFields(v, issueRules().Known),
 	}
-	issue.Criteria, _ = parseItems(v.get("acceptance criteria", "criteria"))
-	return issue, append(errs, issue.check(lines[0].number)...)
+	issue.Criteria, _ = markdown.ParseItems(v.Get("acceptance criteria", "criteria"))
+	return issue, append(errs, issue.check(lines[0].Number)...)
 }
 
 // ErrValue says that a field of an entry is missing, or has a value that its format
@@ -131,14 +133,14 @@ func firstParagraph(text string) string {
 	if i := strings.Index(text, "\n\n"); i >= 0 {
 		text = text[:i]
 	}
-	return singleSpaced(text)
+	return markdown.SingleSpaced(text)
 }
 
 // parseFiles reads the files of an issue: a list, or paths between commas.
 func parseFiles(value string) []string {
-	items, isList := parseItems(value)
+	items, isList := markdown.ParseItems(value)
 	if !isList {
-		return splitList(value)
+		return markdown.SplitList(value)
 	}
 	var files []string
 	for _, item := range items {
@@ -155,8 +157,8 @@ func parseFiles(value string) []string {
 // every value back, except for white space in fields of one line.
 func AppendIssue(dst []byte, i Issue) []byte {
 	r := issueRules()
-	dst = appendHeading(dst, 3, i.ID, i.Title)
-	dst = appendWideHead(append(dst, '\n'), "Field", "Value")
+	dst = markdown.AppendHeading(dst, 3, i.ID, i.Title)
+	dst = markdown.AppendWideHead(append(dst, '\n'), "Field", "Value")
 	for _, f := range slices.Concat([]ExtraField{
 		{"Status", i.Status}, {"Source", i.Source}, {"Type", i.Type}, {"Priority", i.Priority},
 		{"Created", i.Created}, {"Loop", i.Loop}, {"Complexity", i.Complexity},
@@ -164,62 +166,35 @@ func AppendIssue(dst []byte, i Issue) []byte {
 		{"Duplicate Of", i.DuplicateOf},
 	}, i.Extra) {
 		if f.Value != "" {
-			dst = appendTightRow(dst, f.Name, f.Value)
+			dst = markdown.AppendTightRow(dst, f.Name, f.Value)
 		}
 	}
-	dst = r.appendLabel(append(dst, '\n'), "Summary", singleSpaced(i.Summary))
+	dst = r.AppendLabel(append(dst, '\n'), "Summary", markdown.SingleSpaced(i.Summary))
 	if i.Details != "" {
-		dst = r.appendBlock(append(dst, "\n**Details:**\n"...), "", i.Details)
+		dst = r.AppendBlock(append(dst, "\n**Details:**\n"...), "", i.Details)
 	}
 	if len(i.Criteria) > 0 {
-		dst = r.appendItems(append(dst, "\n**Acceptance Criteria:**\n"...), i.Criteria)
+		dst = r.AppendItems(append(dst, "\n**Acceptance Criteria:**\n"...), i.Criteria)
 	}
-	dst = r.appendFiles(dst, i.Files)
+	dst = appendFiles(dst, r, i.Files)
 	if i.Rationale != "" {
-		dst = r.appendLabel(append(dst, '\n'), "Rationale", i.Rationale)
+		dst = r.AppendLabel(append(dst, '\n'), "Rationale", i.Rationale)
 	}
 	if i.TaskRef != "" {
-		dst = r.appendLabel(append(dst, '\n'), "Task Ref", singleSpaced(i.TaskRef))
+		dst = r.AppendLabel(append(dst, '\n'), "Task Ref", markdown.SingleSpaced(i.TaskRef))
 	}
 	return append(dst, "\n---\n"...)
 }
 
-// appendHeading appends a heading with an id, a title, or both.
-func appendHeading(dst []byte, level int, id, title string) []byte {
-	dst = append(append(dst, strings.Repeat("#", level)...), ' ')
-	dst = append(dst, singleSpaced(id)...)
-	if title = singleSpaced(title); title != "" {
-		if id != "" {
-			dst = append(dst, ": "...)
-		}
-		dst = append(dst, title...)
-	}
-	return append(dst, '\n')
-}
-
-// appendItems appends a list with one line an item.
-func (r fieldRules) appendItems(dst []byte, items []string) []byte {
-	var list strings.Builder
-	for _, item := range items {
-		if item = singleSpaced(item); item != "" {
-			list.WriteString("- " + item + "\n")
-		}
-	}
-	if list.Len() == 0 {
-		return dst
-	}
-	return r.appendBlock(dst, "", list.String())
-}
-
 // appendFiles appends paths on one line, or as a list when a name would not be
 // read back from a line.
-func (r fieldRules) appendFiles(dst []byte, files []string) []byte {
+func appendFiles(dst []byte, r markdown.Rules, files []string) []byte {
 	if len(files) == 0 {
 		return dst
 	}
-	line := singleSpaced(strings.Join(files, ", ")) // no quotes: paths stay as they are
+	line := markdown.SingleSpaced(strings.Join(files, ", ")) // no quotes: paths stay as they are
 	if slices.Equal(parseFiles(line), files) {
-		return r.appendLabel(append(dst, '\n'), "Files", line)
+		return r.AppendLabel(append(dst, '\n'), "Files", line)
 	}
-	return r.appendItems(append(dst, "\n**Files:**\n"...), files)
+	return r.AppendItems(append(dst, "\n**Files:**\n"...), files)
 }

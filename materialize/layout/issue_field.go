@@ -1,9 +1,10 @@
 package layout
 
 import (
-	"bytes"
 	"slices"
 	"strings"
+
+	"filebus/materialize/markdown"
 )
 
 // SetIssueField returns text, an entry of an issue queue, with another value
@@ -13,106 +14,32 @@ import (
 // one line; an empty value stays as an empty field.
 func SetIssueField(text []byte, field, value string) []byte {
 	r := issueRules()
-	if slices.Contains(r.blocks, fieldKey(field)) && !r.has(text, field) {
-		return r.addBlock(text, field, value)
+	if slices.Contains(r.Blocks, markdown.Key(field)) && !r.Has(text, field) {
+		return r.AddBlock(text, field, value)
 	}
-	return r.setField(text, field, value)
+	return r.Set(text, field, value)
 }
 
 // SetIssueCriteria is SetIssueField for the acceptance criteria, a list.
 func SetIssueCriteria(text []byte, criteria []string) []byte {
-	if r := issueRules(); !r.has(text, "Acceptance Criteria") && r.has(text, "Criteria") {
-		return r.setItems(text, "Criteria", criteria)
+	if r := issueRules(); !r.Has(text, "Acceptance Criteria") && r.Has(text, "Criteria") {
+		return r.SetItems(text, "Criteria", criteria)
 	}
-	return issueRules().setItems(text, "Acceptance Criteria", criteria)
+	return issueRules().SetItems(text, "Acceptance Criteria", criteria)
 }
 
 // SetIssueFiles is SetIssueField for the files: paths between commas, or a list
 // where a name would not be read back from a line.
 func SetIssueFiles(text []byte, files []string) []byte {
-	line := singleSpaced(strings.Join(files, ", "))
+	line := markdown.SingleSpaced(strings.Join(files, ", "))
 	if slices.Equal(parseFiles(line), files) {
 		return SetIssueField(text, "Files", line)
 	}
-	return issueRules().setItems(text, "Files", files)
-}
-
-// setItems sets a block to a list with one line an item, below its label. In a
-// cell, which is one line, the items stand behind each other.
-func (r fieldRules) setItems(text []byte, name string, items []string) []byte {
-	list := r.appendItems(nil, items)
-	if !r.has(text, name) {
-		text = r.addBlock(text, name, "")
-	}
-	lines := scanLines(text)
-	f, found := r.find(lines, name)
-	if !found || f.form != fieldLabel {
-		value := strings.TrimSpace(string(list))
-		if f.form == fieldRow {
-			value = strings.Join(items, "; ")
-		}
-		return r.setField(text, name, value)
-	}
-	at := lines[f.first].at + f.lead
-	block := withEnding(append([]byte("\n"), bytes.TrimSuffix(list, []byte("\n"))...), text)
-	return slices.Concat(text[:at], block, text[max(f.end, at):])
+	return issueRules().SetItems(text, "Files", files)
 }
 
 // DropIssueField returns text, an entry of an issue queue, without the lines of a
 // field. A field that the entry lacks changes nothing.
 func DropIssueField(text []byte, field string) []byte {
-	lines := scanLines(text)
-	f, found := issueRules().find(lines, field)
-	if !found {
-		return text
-	}
-	// The blank line above a block goes with it.
-	if f.form == fieldLabel && blankAt(lines, f.first-1) && blankAt(lines, f.last+1) {
-		f.first--
-	}
-	return slices.Concat(text[:lines[f.first].start], text[lines[f.last].end:])
-}
-
-// blankAt reports whether there is a line with an index, and nothing on it.
-func blankAt(lines []scanLine, i int) bool {
-	return i >= 0 && i < len(lines) && isBlankLine(lines[i].text)
-}
-
-// find returns the field of an entry that has a name.
-func (r fieldRules) find(lines []scanLine, name string) (f entryField, found bool) {
-	fields, _ := scanFields(lines, r)
-	for _, f := range fields {
-		if f.key == fieldKey(name) {
-			return f, true
-		}
-	}
-	return entryField{}, false
-}
-
-// has reports whether an entry has a field.
-func (r fieldRules) has(text []byte, name string) bool {
-	_, found := r.find(scanLines(text), name)
-	return found
-}
-
-// addBlock adds a block at the end of an entry, above the rule that closes it.
-func (r fieldRules) addBlock(text []byte, name, value string) []byte {
-	lines := scanLines(text)
-	if len(lines) == 0 {
-		return text
-	}
-	last := lastTextLine(lines)
-	if last > 0 && !lines[last].quiet && isScanRule(lines[last].text) {
-		last = lastTextLine(lines[:last])
-	}
-	return insertLines(text, lines[last].end, r.appendLabel([]byte("\n"), name, value))
-}
-
-// lastTextLine returns the index of the last line that is not blank, or 0.
-func lastTextLine(lines []scanLine) int {
-	last := len(lines) - 1
-	for last > 0 && isBlankLine(lines[last].text) {
-		last--
-	}
-	return max(last, 0)
+	return issueRules().Drop(text, field)
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"filebus/materialize/markdown"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -189,8 +191,8 @@ func FuzzSetIssueField(f *testing.F) {
 		}
 		text := []byte("### ISSUE-1\n" + body)
 		set := SetIssueField(text, field, "agent-7 | x")
-		v, _ := readFields(scanLines(set), issueRules())
-		if got := v.get(fieldKey(field)); got != "agent-7 | x" {
+		v, _ := markdown.ReadFields(markdown.Lines(set), issueRules())
+		if got := v.Get(markdown.Key(field)); got != "agent-7 | x" {
 			t.Errorf("%s in %q after set is %q, in %q", field, text, got, set)
 		}
 		SetIssueField(text, field, value) // any value: no panic
@@ -202,4 +204,10 @@ func FuzzSetIssueField(f *testing.F) {
 			t.Errorf("no criteria in %q, made from %q", criteria, text)
 		}
 	})
+}
+
+// isFieldName reports whether a label with a name is read as a field.
+func isFieldName(name string) bool {
+	v, _ := markdown.ReadFields(markdown.Lines([]byte("### x\n**"+name+":** y\n")), issueRules())
+	return v.Get(markdown.Key(name)) == "y"
 }

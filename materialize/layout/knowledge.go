@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -28,12 +30,12 @@ type Knowledge struct {
 
 // knowledgeRules returns what counts as a field in an entry. Any bullet with a
 // name does, so that "- Supersedes: ..." is kept.
-func knowledgeRules() fieldRules {
-	return fieldRules{
-		known:  []string{"type", "tags", "content", "source", "confidence", "created", "date"},
-		blocks: []string{"content"},
-		plain:  plainAny,
-		form:   fieldBullet,
+func knowledgeRules() markdown.Rules {
+	return markdown.Rules{
+		Known:  []string{"type", "tags", "content", "source", "confidence", "created", "date"},
+		Blocks: []string{"content"},
+		Plain:  markdown.PlainAny,
+		Form:   markdown.BulletForm,
 	}
 }
 
@@ -47,19 +49,19 @@ func (KnowledgeGraph) format() headingFormat {
 	return headingFormat{
 		kind:  record.KindKnowledge,
 		title: "Knowledge Graph",
-		identify: func(lines []scanLine, i int) (id, title string, ok bool) {
-			if lines[i].level < 3 || lines[i].level > maxEntryLevel {
+		identify: func(lines []markdown.Line, i int) (id, title string, ok bool) {
+			if lines[i].Level < 3 || lines[i].Level > markdown.MaxEntryLevel {
 				return "", "", false
 			}
-			_, heading := scanHeading(lines[i].text)
+			_, heading := markdown.Heading(lines[i].Text)
 			if id, title, ok = cutKnowledgeID(heading); ok {
 				return id, title, true
 			}
-			return "", heading, hasKnownField(lines, i, knowledgeRules())
+			return "", heading, markdown.HasKnownField(lines, i, knowledgeRules())
 		},
-		describe: func(lines []scanLine) (Facts, []*SyntaxError) {
+		describe: func(lines []markdown.Line) (Facts, []*SyntaxError) {
 			k, errs := parseKnowledge(lines)
-			return k.Facts(), append(errs, k.check(lines[0].number)...)
+			return k.Facts(), append(errs, k.check(lines[0].Number)...)
 		},
 		section: func(e Entry) string {
 			k, _ := ParseKnowledge(e.Text)
@@ -93,48 +95,33 @@ func cutKnowledgeID(heading string) (id, title string, ok bool) {
 	return id, title, after == "" || isSetOff
 }
 
-// hasKnownField reports whether a field that the format defines stands between
-// the heading at lines[i] and the next one.
-func hasKnownField(lines []scanLine, i int, rules fieldRules) bool {
-	for _, l := range lines[i+1:] {
-		if l.level > 0 {
-			return false
-		}
-		if l.quiet {
-			continue
-		}
-		if name, _, _, ok := rules.cutName(l.text, true); ok && slices.Contains(rules.known, fieldKey(name)) {
-			return true
-		}
-	}
-	return false
-}
-
 // ParseKnowledge reads an entry of a Markdown knowledge graph. It takes what it
 // finds: a field that is given twice is reported, with its line counted from
 // the entry's heading as 1.
-func ParseKnowledge(text []byte) (Knowledge, []*SyntaxError) { return parseKnowledge(scanLines(text)) }
+func ParseKnowledge(text []byte) (Knowledge, []*SyntaxError) {
+	return parseKnowledge(markdown.Lines(text))
+}
 
 // parseKnowledge is ParseKnowledge for lines of a whole file.
-func parseKnowledge(lines []scanLine) (Knowledge, []*SyntaxError) {
+func parseKnowledge(lines []markdown.Line) (Knowledge, []*SyntaxError) {
 	if len(lines) == 0 {
 		return Knowledge{}, []*SyntaxError{{Line: 1, Err: errors.New("knowledge entry is empty")}}
 	}
-	v, errs := readFields(lines, knowledgeRules())
-	_, heading := scanHeading(lines[0].text)
+	v, errs := markdown.ReadFields(lines, knowledgeRules())
+	_, heading := markdown.Heading(lines[0].Text)
 	id, title, ok := cutKnowledgeID(heading)
 	if !ok {
 		id, title = "", heading
 	}
 	return Knowledge{
 		ID: id, Title: title,
-		Type:       v.get("type"),
-		Tags:       parseList(v.get("tags")),
-		Content:    v.get("content"),
-		Source:     v.get("source"),
-		Confidence: v.get("confidence"),
-		Created:    v.get("created", "date"),
-		Extra:      v.extra(knowledgeRules().known),
+		Type:       v.Get("type"),
+		Tags:       markdown.ParseList(v.Get("tags")),
+		Content:    v.Get("content"),
+		Source:     v.Get("source"),
+		Confidence: v.Get("confidence"),
+		Created:    v.Get("created", "date"),
+		Extra:      extraFields(v, knowledgeRules().Known),
 	}, errs
 }
 
@@ -178,7 +165,7 @@ func (k Knowledge) Facts() Facts {
 		facts.Title = factText(k.Content, maxFactTitle)
 	}
 	for _, f := range k.Extra {
-		facts.addExtra(fieldKey(f.Name), f.Value)
+		facts.addExtra(markdown.Key(f.Name), f.Value)
 	}
 	return facts
 }
@@ -214,20 +201,20 @@ func knowledgeSection(kind, id string) string {
 // for white space in fields of one line.
 func AppendKnowledge(dst []byte, k Knowledge) []byte {
 	r := knowledgeRules()
-	dst = appendHeading(dst, 3, k.ID, k.Title)
-	dst = r.appendBullet(dst, "Type", singleSpaced(k.Type))
-	dst = r.appendBullet(dst, "Tags", "["+formatList(k.Tags)+"]")
-	dst = r.appendBullet(dst, "Content", k.Content)
+	dst = markdown.AppendHeading(dst, 3, k.ID, k.Title)
+	dst = r.AppendBullet(dst, "Type", markdown.SingleSpaced(k.Type))
+	dst = r.AppendBullet(dst, "Tags", "["+markdown.FormatList(k.Tags)+"]")
+	dst = r.AppendBullet(dst, "Content", k.Content)
 	for _, f := range []ExtraField{
-		{"Source", singleSpaced(k.Source)}, {"Confidence", singleSpaced(k.Confidence)},
-		{"Created", singleSpaced(k.Created)},
+		{"Source", markdown.SingleSpaced(k.Source)}, {"Confidence", markdown.SingleSpaced(k.Confidence)},
+		{"Created", markdown.SingleSpaced(k.Created)},
 	} {
 		if f.Value != "" {
-			dst = r.appendBullet(dst, f.Name, f.Value)
+			dst = r.AppendBullet(dst, f.Name, f.Value)
 		}
 	}
 	for _, f := range k.Extra {
-		dst = r.appendBullet(dst, f.Name, f.Value)
+		dst = r.AppendBullet(dst, f.Name, f.Value)
 	}
 	return dst
 }
@@ -236,5 +223,5 @@ func AppendKnowledge(dst []byte, k Knowledge) []byte {
 // another value for one field, such as Confidence: the value's bytes alone
 // change. A field that the entry lacks is added below the last bullet.
 func SetKnowledgeField(text []byte, field, value string) []byte {
-	return knowledgeRules().setField(text, field, value)
+	return knowledgeRules().Set(text, field, value)
 }

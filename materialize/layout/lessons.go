@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -15,11 +17,11 @@ type Lessons struct{}
 
 // lessonRules returns what counts as a field in a lesson: bold names alone, for
 // the indexes beside the lessons are full of bullets.
-func lessonRules() fieldRules {
-	return fieldRules{
-		known:  append(lessonFields(), "links", "supersedes", "contradicts", "relates to", "derived from", "superseded by"),
-		blocks: []string{"context", "lesson"},
-		form:   fieldLabel,
+func lessonRules() markdown.Rules {
+	return markdown.Rules{
+		Known:  append(lessonFields(), "links", "supersedes", "contradicts", "relates to", "derived from", "superseded by"),
+		Blocks: []string{"context", "lesson"},
+		Form:   markdown.LabelForm,
 	}
 }
 
@@ -32,11 +34,11 @@ func (Lessons) format() headingFormat {
 	return headingFormat{
 		kind:  record.KindKnowledge,
 		title: "Lessons",
-		identify: func(lines []scanLine, i int) (id, title string, ok bool) {
-			_, title = scanHeading(lines[i].text)
-			return "", title, lines[i].level >= 2 && lines[i].level <= 4 && hasKnownField(lines, i, lessonRules())
+		identify: func(lines []markdown.Line, i int) (id, title string, ok bool) {
+			_, title = markdown.Heading(lines[i].Text)
+			return "", title, lines[i].Level >= 2 && lines[i].Level <= 4 && markdown.HasKnownField(lines, i, lessonRules())
 		},
-		describe: func(lines []scanLine) (Facts, []*SyntaxError) {
+		describe: func(lines []markdown.Line) (Facts, []*SyntaxError) {
 			k, errs := parseLesson(lines)
 			return k.Facts(), errs
 		},
@@ -56,31 +58,31 @@ func (l Lessons) Insert(f File, e Entry) File { return l.format().insert(f, e) }
 // its Content; its Type is "lesson" unless it states another. A field that is
 // missing or given twice is reported, with its line counted from the entry's
 // heading as 1.
-func ParseLesson(text []byte) (Knowledge, []*SyntaxError) { return parseLesson(scanLines(text)) }
+func ParseLesson(text []byte) (Knowledge, []*SyntaxError) { return parseLesson(markdown.Lines(text)) }
 
 // parseLesson is ParseLesson for lines of a whole file.
-func parseLesson(lines []scanLine) (Knowledge, []*SyntaxError) {
+func parseLesson(lines []markdown.Line) (Knowledge, []*SyntaxError) {
 	if len(lines) == 0 {
 		return Knowledge{}, []*SyntaxError{{Line: 1, Err: errors.New("lesson is empty")}}
 	}
-	v, errs := readFields(lines, lessonRules())
-	_, title := scanHeading(lines[0].text)
+	v, errs := markdown.ReadFields(lines, lessonRules())
+	_, title := markdown.Heading(lines[0].Text)
 	k := Knowledge{
 		Title:      title,
-		Type:       v.get("type"),
-		Tags:       parseList(v.get("tags")),
-		Content:    v.get("lesson"),
-		Context:    v.get("context"),
-		Created:    v.get("date"),
-		Source:     v.get("source"),
-		Confidence: v.get("confidence"),
-		Extra:      v.extra(lessonFields()),
+		Type:       v.Get("type"),
+		Tags:       markdown.ParseList(v.Get("tags")),
+		Content:    v.Get("lesson"),
+		Context:    v.Get("context"),
+		Created:    v.Get("date"),
+		Source:     v.Get("source"),
+		Confidence: v.Get("confidence"),
+		Extra:      extraFields(v, lessonFields()),
 	}
 	if k.Type == "" {
 		k.Type = "lesson"
 	}
 	if k.Content == "" {
-		errs = append(errs, &SyntaxError{Line: lines[0].number, Err: fmt.Errorf("lesson %q has no field Lesson", title)})
+		errs = append(errs, &SyntaxError{Line: lines[0].Number, Err: fmt.Errorf("lesson %q has no field Lesson", title)})
 	}
 	return k, errs
 }
@@ -90,32 +92,32 @@ func parseLesson(lines []scanLine) (Knowledge, []*SyntaxError) {
 // lesson has not, and except for white space in fields of one line.
 func AppendLesson(dst []byte, k Knowledge) []byte {
 	r := lessonRules()
-	dst = appendHeading(dst, 3, "", k.Title)
-	kind := singleSpaced(k.Type)
+	dst = markdown.AppendHeading(dst, 3, "", k.Title)
+	kind := markdown.SingleSpaced(k.Type)
 	if kind == "lesson" {
 		kind = ""
 	}
 	for _, f := range []ExtraField{
-		{"Date", singleSpaced(k.Created)}, {"Type", kind}, {"Source", singleSpaced(k.Source)},
-		{"Confidence", singleSpaced(k.Confidence)},
+		{"Date", markdown.SingleSpaced(k.Created)}, {"Type", kind}, {"Source", markdown.SingleSpaced(k.Source)},
+		{"Confidence", markdown.SingleSpaced(k.Confidence)},
 	} {
 		if f.Value != "" {
-			dst = r.appendLabel(dst, f.Name, f.Value)
+			dst = r.AppendLabel(dst, f.Name, f.Value)
 		}
 	}
 	for _, f := range k.Extra {
-		dst = r.appendLabel(dst, f.Name, singleSpaced(f.Value))
+		dst = r.AppendLabel(dst, f.Name, markdown.SingleSpaced(f.Value))
 	}
 	if k.Context != "" {
-		dst = r.appendLabel(dst, "Context", k.Context)
+		dst = r.AppendLabel(dst, "Context", k.Context)
 	}
-	dst = r.appendLabel(dst, "Lesson", k.Content)
-	return r.appendLabel(dst, "Tags", formatList(k.Tags))
+	dst = r.AppendLabel(dst, "Lesson", k.Content)
+	return r.AppendLabel(dst, "Tags", markdown.FormatList(k.Tags))
 }
 
 // SetLessonField returns text, an entry of a file of lessons, with another value
 // for one field, such as Tags: the value's bytes alone change. A field that the
 // entry lacks is added below the first one.
 func SetLessonField(text []byte, field, value string) []byte {
-	return lessonRules().setField(text, field, value)
+	return lessonRules().Set(text, field, value)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -26,16 +28,16 @@ type QueuedTask struct {
 
 // taskRules returns what counts as a field in a task. Labels count everywhere,
 // since the queues in use have more of them than any list here would name.
-func taskRules() fieldRules {
-	return fieldRules{
-		known: []string{
+func taskRules() markdown.Rules {
+	return markdown.Rules{
+		Known: []string{
 			"priority", "status", "category", "description", "steps", "expected result", "depends on", "dependencies",
 		},
-		blocks: []string{"description", "steps", "expected result"},
-		rows:   true,
-		plain:  plainKnown,
-		late:   true,
-		form:   fieldLabel,
+		Blocks: []string{"description", "steps", "expected result"},
+		Rows:   true,
+		Plain:  markdown.PlainKnown,
+		Late:   true,
+		Form:   markdown.LabelForm,
 	}
 }
 
@@ -48,12 +50,12 @@ func (TaskQueue) format() headingFormat {
 	return headingFormat{
 		kind:  record.KindTask,
 		title: "Task Queue",
-		identify: func(lines []scanLine, i int) (id, title string, ok bool) {
-			_, heading := scanHeading(lines[i].text)
+		identify: func(lines []markdown.Line, i int) (id, title string, ok bool) {
+			_, heading := markdown.Heading(lines[i].Text)
 			id, title = cutEntryID(heading)
-			return id, title, isTaskID(id, heading) && lines[i].level >= 3 && lines[i].level <= maxEntryLevel
+			return id, title, isTaskID(id, heading) && lines[i].Level >= 3 && lines[i].Level <= markdown.MaxEntryLevel
 		},
-		describe: func(lines []scanLine) (Facts, []*SyntaxError) {
+		describe: func(lines []markdown.Line) (Facts, []*SyntaxError) {
 			task, errs := parseQueuedTask(lines)
 			return task.Facts(), errs
 		},
@@ -99,26 +101,26 @@ func isTaskID(id, heading string) bool {
 
 // parseQueuedTask reads the lines of an entry of a task queue. It takes what it finds:
 // a field that is missing or given twice is reported.
-func parseQueuedTask(lines []scanLine) (QueuedTask, []*SyntaxError) {
+func parseQueuedTask(lines []markdown.Line) (QueuedTask, []*SyntaxError) {
 	if len(lines) == 0 {
 		return QueuedTask{}, []*SyntaxError{{Line: 1, Err: errors.New("task is empty")}}
 	}
-	v, errs := readFields(lines, taskRules())
-	_, heading := scanHeading(lines[0].text)
+	v, errs := markdown.ReadFields(lines, taskRules())
+	_, heading := markdown.Heading(lines[0].Text)
 	id, title := cutEntryID(heading)
 	task := QueuedTask{
 		ID: id, Title: title,
-		Priority:    v.get("priority"),
-		Status:      v.get("status"),
-		Category:    v.get("category"),
-		Description: v.get("description"),
-		Expected:    v.get("expected result"),
-		DependsOn:   parseDependencies(v.get("depends on", "dependencies")),
-		Extra:       v.extra(taskRules().known),
+		Priority:    v.Get("priority"),
+		Status:      v.Get("status"),
+		Category:    v.Get("category"),
+		Description: v.Get("description"),
+		Expected:    v.Get("expected result"),
+		DependsOn:   parseDependencies(v.Get("depends on", "dependencies")),
+		Extra:       extraFields(v, taskRules().Known),
 	}
-	task.Steps, _ = parseItems(v.get("steps"))
+	task.Steps, _ = markdown.ParseItems(v.Get("steps"))
 	if task.Status == "" {
-		errs = append(errs, &SyntaxError{Line: lines[0].number, Err: fmt.Errorf("task %s has no field Status", id)})
+		errs = append(errs, &SyntaxError{Line: lines[0].Number, Err: fmt.Errorf("task %s has no field Status", id)})
 	}
 	return task, errs
 }
@@ -129,7 +131,7 @@ func parseDependencies(value string) []string {
 	case "none", "-", "n/a":
 		return nil
 	}
-	return parseList(value)
+	return markdown.ParseList(value)
 }
 
 // Facts returns what a task says about itself, with its status and priority as
@@ -143,7 +145,7 @@ func (t QueuedTask) Facts() Facts {
 		Attributes: factAttributes(record.AttributePriority, factWord(t.Priority)),
 	}
 	for _, f := range t.Extra {
-		facts.addExtra(fieldKey(f.Name), f.Value)
+		facts.addExtra(markdown.Key(f.Name), f.Value)
 	}
 	return facts
 }

@@ -12,6 +12,8 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -68,7 +70,7 @@ func (r *Registry) Put(ctx context.Context, key Key, request PutRequest) (*mater
 		return nil, err
 	}
 	summary := strings.Join(strings.Fields(request.Summary), " ")
-	if n := layout.Words([]byte(summary)); n > MaxSummary {
+	if n := markdown.Words([]byte(summary)); n > MaxSummary {
 		return nil, TooLong(n)
 	}
 	text := bufio.NewReader(request.Text)
@@ -174,12 +176,12 @@ func (r *Registry) Path(ctx context.Context, key Key, artifact ...string) (strin
 	return r.w.PathOf(name)
 }
 
-// orLink returns the materialize.ErrLink for a folder on the way to a file that is
+// orLink returns the mirror.ErrLink for a folder on the way to a file that is
 // a link out of the workspace, if that is why the file could not be written.
 func (r *Registry) orLink(ctx context.Context, name record.Name, err error) error {
 	var failed *fs.PathError
 	if errors.As(err, &failed) {
-		if _, why := r.w.MakeFolder(ctx, name); errors.Is(why, materialize.ErrLink) {
+		if _, why := r.w.MakeFolder(ctx, name); errors.Is(why, mirror.ErrLink) {
 			return why
 		}
 	}
@@ -211,7 +213,7 @@ func (r *Registry) Summaries(ctx context.Context, s *Session) (all []Summary, er
 		if len(words) > MaxSummary {
 			words = append(words[:MaxSummary:MaxSummary], "…")
 		}
-		short.Text = cmp.Or(strings.Join(words, " "), layout.Clip(a.Title, maxShown))
+		short.Text = cmp.Or(strings.Join(words, " "), markdown.Clip(a.Title, maxShown))
 		all = append(all, short)
 	}
 	return all, nil
