@@ -56,16 +56,19 @@ func house() map[string]pack {
 				"filebus/index", "filebus/materialize/layout", "filebus/materialize/markdown",
 			},
 		},
+		"filebus/materialize/mirror": {
+			ours:    []string{"filebus/store/record", "filebus/store/turnstile"},
+			modules: []string{"github.com/fsnotify/fsnotify"},
+		},
 		"filebus/materialize": {
 			ours: []string{
-				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/materialize/layout", "filebus/materialize/markdown",
+				"filebus/store", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/mirror",
 			},
-			modules: []string{"github.com/fsnotify/fsnotify"},
 		},
 		"filebus/materialize/result": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout",
+				"filebus/materialize/layout", "filebus/materialize/mirror",
 			},
 			modules: []string{"github.com/kaptinlin/jsonschema", "golang.org/x/sys"},
 		},
@@ -79,13 +82,13 @@ func house() map[string]pack {
 		"filebus/materialize/dialogue": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness",
+				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness", "filebus/materialize/mirror",
 			},
 		},
 		"filebus/materialize/session": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness",
+				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness", "filebus/materialize/mirror",
 			},
 		},
 		"filebus/materialize/issue": {
@@ -120,7 +123,7 @@ func house() map[string]pack {
 		"filebus/cmd/filebus": {
 			ours: []string{
 				"filebus", "filebus/materialize/lint", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/run", "filebus/materialize/task", "filebus/materialize/dialogue", "filebus/materialize/session", "filebus/materialize/pdf", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
-				"filebus/query", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/cmd/filebus/finder",
+				"filebus/query", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/cmd/filebus/finder", "filebus/materialize/mirror",
 			},
 			modules: []string{
 				"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/BurntSushi/toml",

@@ -14,6 +14,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 	"filebus/store/turnstile"
@@ -67,7 +68,7 @@ type WaitRequest struct {
 // file that goes on changing, the standings come with ErrLate.
 //
 // The end of ctx ends the wait, and no stubs are written. A symbolic link in the
-// place of a turn is materialize.ErrLink.
+// place of a turn is mirror.ErrLink.
 func (f *Forum) Wait(ctx context.Context, key Key, r WaitRequest) ([]Standing, error) {
 	w, err := f.newWaiter(ctx, key, r)
 	if err != nil {
@@ -200,7 +201,7 @@ func (w *waiter) lookAt(ctx context.Context, a *awaited) (again time.Duration, e
 	case err != nil:
 		return 0, fmt.Errorf("looking at the turn of %s: %w", a.Agent, err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		return 0, materialize.LinkInTheWay(a.File)
+		return 0, mirror.LinkInTheWay(a.File)
 	case !info.Mode().IsRegular():
 		return 0, fmt.Errorf("%s is no file: the turn of %s has its place there", a.File, a.Agent)
 	case info.Size() == 0:
@@ -256,7 +257,7 @@ func (w *waiter) isAnnounced(ctx context.Context, a *awaited) (bool, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
-	return err == nil && h.Record.Size == a.size && isCommand(h.Record.Source), err
+	return err == nil && h.Version.Record.Size == a.size && isCommand(h.Version.Record.Source), err
 }
 
 // isCommand reports whether a version was stored whole by a command, and not taken
@@ -285,7 +286,7 @@ func (w *waiter) judge(ctx context.Context, a *awaited) error {
 		a.State = StateEmpty
 		return nil
 	}
-	a.State, a.Words = StateTurn, h.description.Words
+	a.State, a.Words = StateTurn, h.Description.Words
 	a.Late, err = w.isLate(ctx, h.Version)
 	return err
 }
@@ -294,7 +295,7 @@ func (w *waiter) judge(ctx context.Context, a *awaited) error {
 // later what a command has stored meanwhile, in another worktree.
 func (w *waiter) restore(ctx context.Context, a *awaited, first bool) (again time.Duration, err error) {
 	h, err := w.head(ctx, a.seat)
-	if errors.Is(err, store.ErrNotFound) || err == nil && !first && !isCommand(h.Record.Source) {
+	if errors.Is(err, store.ErrNotFound) || err == nil && !first && !isCommand(h.Version.Record.Source) {
 		return 0, nil
 	}
 	if err != nil {

@@ -1,4 +1,4 @@
-package materialize
+package mirror
 
 import (
 	"bytes"
@@ -14,12 +14,12 @@ import (
 	"filebus/store/record"
 )
 
-func memoNumber(n int) memo {
-	return memo{position: uint64(n), size: int64(n), modTime: int64(n), digest: record.DigestOf(fmt.Append(nil, n))}
+func memoNumber(n int) Memo {
+	return Memo{Position: uint64(n), size: int64(n), modTime: int64(n), Digest: record.DigestOf(fmt.Append(nil, n))}
 }
 
 // reload returns what is remembered on disk.
-func reload(t testing.TB, folder string) *memory {
+func reload(t testing.TB, folder string) *Memory {
 	t.Helper()
 	m, err := loadMemory(folder, "/root")
 	if err != nil {
@@ -28,29 +28,29 @@ func reload(t testing.TB, folder string) *memory {
 	return m
 }
 
-func save(t testing.TB, m *memory) {
+func save(t testing.TB, m *Memory) {
 	t.Helper()
-	if err := m.save("/root"); err != nil {
+	if err := m.Save(); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // remembered returns all that a memory knows.
-func remembered(m *memory) map[string]memo {
-	files := map[string]memo{}
-	for path := range m.paths() {
-		files[path], _ = m.get(path)
+func remembered(m *Memory) map[string]Memo {
+	files := map[string]Memo{}
+	for path := range m.Paths() {
+		files[path], _ = m.Get(path)
 	}
 	return files
 }
 
-func wantMemory(t testing.TB, got *memory, settled uint64, want map[string]memo) {
+func wantMemory(t testing.TB, got *Memory, settled uint64, want map[string]Memo) {
 	t.Helper()
-	if diff := cmp.Diff(want, remembered(got), cmp.AllowUnexported(memo{})); diff != "" || got.settled != settled {
-		t.Errorf("settled at %d, want %d; files (-want +got):\n%s", got.settled, settled, diff)
+	if diff := cmp.Diff(want, remembered(got), cmp.AllowUnexported(Memo{})); diff != "" || got.Settled != settled {
+		t.Errorf("settled at %d, want %d; files (-want +got):\n%s", got.Settled, settled, diff)
 	}
 	for path, f := range want {
-		if known, found := got.get(path); !found || known != f {
+		if known, found := got.Get(path); !found || known != f {
 			t.Errorf("get(%q) = %v, %t; want %v", path, known, found, f)
 		}
 	}
@@ -63,11 +63,11 @@ func TestMemoryComesBack(t *testing.T) {
 	m.set("plain.md", memoNumber(1))
 	m.set(odd, memoNumber(2))
 	m.set("gone.md", memoNumber(3))
-	m.forget("gone.md")
-	m.settle(7)
-	m.settle(5) // never back
+	m.Forget("gone.md")
+	m.Settle(7)
+	m.Settle(5) // never back
 	save(t, m)
-	wantMemory(t, reload(t, folder), 7, map[string]memo{"plain.md": memoNumber(1), odd: memoNumber(2)})
+	wantMemory(t, reload(t, folder), 7, map[string]Memo{"plain.md": memoNumber(1), odd: memoNumber(2)})
 }
 
 // A process that was killed while it wrote leaves half a line; the lines after it
@@ -90,9 +90,9 @@ func TestMemoryCutShort(t *testing.T) {
 		again := reload(t, folder)
 		again.set("c.md", memoNumber(3))
 		save(t, again)
-		want := map[string]memo{"a.md": memoNumber(1), "c.md": memoNumber(3)}
+		want := map[string]Memo{"a.md": memoNumber(1), "c.md": memoNumber(3)}
 		got := reload(t, folder)
-		if _, whole := got.get("b.md"); whole && cut == len(text)-1 {
+		if _, whole := got.Get("b.md"); whole && cut == len(text)-1 {
 			want["b.md"] = memoNumber(2) // only the newline was missing
 		}
 		wantMemory(t, got, 0, want)
@@ -110,7 +110,7 @@ func TestMemoryIsWrittenAnew(t *testing.T) {
 	}
 	save(t, m)
 	got := reload(t, folder)
-	wantMemory(t, got, 0, map[string]memo{"a.md": memoNumber(1), "b.md": memoNumber(2000)})
+	wantMemory(t, got, 0, map[string]Memo{"a.md": memoNumber(1), "b.md": memoNumber(2000)})
 	if got.lines > 10 {
 		t.Errorf("after many changes of two files there are %d lines", got.lines)
 	}
@@ -118,7 +118,7 @@ func TestMemoryIsWrittenAnew(t *testing.T) {
 
 // A line that is not one that set wrote says nothing, whatever of it is wrong.
 func TestMemoryIgnoresOtherLines(t *testing.T) {
-	digest := memoNumber(1).digest.String()
+	digest := memoNumber(1).Digest.String()
 	for _, line := range []string{
 		"", "file", "file ", "other 1 1 1 " + digest + ` "a.md"`,
 		"file x 1 1 " + digest + ` "a.md"`,
@@ -144,13 +144,13 @@ func TestMemoryIgnoresOtherLines(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Log(line)
-		wantMemory(t, reload(t, folder), 0, map[string]memo{"b.md": memoNumber(2), "good.md": memoNumber(1)})
+		wantMemory(t, reload(t, folder), 0, map[string]Memo{"b.md": memoNumber(2), "good.md": memoNumber(1)})
 	}
 }
 
 // A line about a path that is not whole leaves what the line before it said.
 func TestMemoryKeepsWhatABrokenLineIsAbout(t *testing.T) {
-	digest := memoNumber(9).digest.String()
+	digest := memoNumber(9).Digest.String()
 	for _, line := range []string{
 		`file "b.md"`, `file x 1 1 ` + digest + ` "b.md"`, `file 1 1 1 ` + digest[1:] + ` "b.md"`, `gone x "b.md"`,
 		`gone 9 9 9 ` + digest + ` "b.md"`, `file 9 9 9 ` + digest + ` x "b.md"`,
@@ -162,10 +162,10 @@ func TestMemoryKeepsWhatABrokenLineIsAbout(t *testing.T) {
 		fmt.Fprintf(&m.pending, "%s\n%s\n", line, line)
 		save(t, m)
 		again := reload(t, folder)
-		if got, found := again.get("b.md"); !found || got != memoNumber(2) {
+		if got, found := again.Get("b.md"); !found || got != memoNumber(2) {
 			t.Errorf("after %q: get = %v, %t; want what was set before", line, got, found)
 		}
-		want := map[string]memo{"a.md": memoNumber(1), "b.md": memoNumber(2)}
+		want := map[string]Memo{"a.md": memoNumber(1), "b.md": memoNumber(2)}
 		if got := remembered(again); !strings.HasPrefix(line, lineGone) && !maps.Equal(got, want) {
 			t.Errorf("after %q: %v, want %v", line, got, want)
 		}
@@ -177,12 +177,12 @@ func TestMemoryKeepsWhatABrokenLineIsAbout(t *testing.T) {
 func TestMemoryAgainstMap(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	folder := t.TempDir()
-	m, want := reload(t, folder), map[string]memo{}
+	m, want := reload(t, folder), map[string]Memo{}
 	for n := range 20_000 {
 		path := fmt.Sprintf("folder %d/ü %d.md", random.IntN(50), random.IntN(60))
 		switch random.IntN(4) {
 		case 0:
-			m.forget(path)
+			m.Forget(path)
 			delete(want, path)
 		default:
 			m.set(path, memoNumber(n))
@@ -193,12 +193,12 @@ func TestMemoryAgainstMap(t *testing.T) {
 			m = reload(t, folder)
 			wantMemory(t, m, 0, want)
 		}
-		if m.count != len(want) {
-			t.Fatalf("%d files are counted after %d changes, want %d", m.count, n+1, len(want))
+		if m.Count != len(want) {
+			t.Fatalf("%d files are counted after %d changes, want %d", m.Count, n+1, len(want))
 		}
 	}
 	wantMemory(t, m, 0, want)
-	if got, found := m.get("never"); found {
+	if got, found := m.Get("never"); found {
 		t.Errorf("get of what was never set = %v", got)
 	}
 }
@@ -233,8 +233,24 @@ func BenchmarkGetMemory(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		if f, found := m.get(paths[i%len(paths)]); !found || f.position != uint64(i%len(paths)) {
+		if f, found := m.Get(paths[i%len(paths)]); !found || f.Position != uint64(i%len(paths)) {
 			b.Fatalf("get(%q) = %v, %t", paths[i%len(paths)], f, found)
 		}
+	}
+}
+
+// TestTemporaryNames takes many names in one moment: processes that write at once
+// must not meet in one file.
+func TestTemporaryNames(t *testing.T) {
+	seen := map[string]bool{}
+	for range 10_000 {
+		name := TemporaryName(".new")
+		if seen[name] {
+			t.Fatalf("%s is given twice", name)
+		}
+		if !isTemporary("a/" + name) {
+			t.Fatalf("%s is not known for a temporary file", name)
+		}
+		seen[name] = true
 	}
 }

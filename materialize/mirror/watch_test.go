@@ -1,6 +1,7 @@
-package materialize
+package mirror
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -26,13 +27,9 @@ func TestWatchWakes(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			w := &Workspace{Location: Location{Root: dir}}
-			wake, err := w.watch(t.Context(), test.interval, []string{"markers"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			wake := watch(t.Context(), test.interval, []string{dir})
 			if test.write {
-				if err := os.WriteFile(filepath.Join(dir, "markers", "task-001.done"), nil, 0o666); err != nil {
+				if err := os.WriteFile(filepath.Join(dir, "task-001.done"), nil, 0o666); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -42,5 +39,29 @@ func TestWatchWakes(t *testing.T) {
 				t.Fatal("nothing woke")
 			}
 		})
+	}
+}
+
+// TestWatch waits for files that appear in a folder, one after the other.
+func TestWatch(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	wake := watch(ctx, scanInterval, []string{dir})
+	for _, name := range []string{"task-001.done", "task-002.done"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("done\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case _, open := <-wake:
+			if !open {
+				t.Fatal("the watch has ended")
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("nothing woke for %s", name)
+		}
+	}
+	cancel()
+	for range wake { // it is closed soon
 	}
 }

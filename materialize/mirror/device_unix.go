@@ -1,6 +1,6 @@
 //go:build unix
 
-package materialize
+package mirror
 
 import (
 	"io/fs"

@@ -1,10 +1,7 @@
-package materialize
+package mirror
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -17,27 +14,18 @@ const (
 	scanWithoutAny = 250 * time.Millisecond
 )
 
-// Watch returns a channel that has a value whenever something may have changed
-// in the folders, which are paths as records have them and are made if they are
-// missing. A value is a hint and no proof: look at the files, and look once
+// watch returns a channel that has a value whenever something may have changed
+// in folders. A value is a hint and no proof: look at the files, and look once
 // before the first value. Several changes may give one value. The channel is
 // closed when ctx ends; until then the watch costs no time while nothing happens
-// but for one look every two seconds.
-func (w *Workspace) Watch(ctx context.Context, folders ...string) (<-chan struct{}, error) {
-	return w.watch(ctx, scanInterval, folders)
-}
-
-func (w *Workspace) watch(ctx context.Context, interval time.Duration, folders []string) (<-chan struct{}, error) {
+// but for one look every interval.
+func watch(ctx context.Context, interval time.Duration, folders []string) <-chan struct{} {
 	events, err := fsnotify.NewWatcher()
 	if err != nil { // the user's watches are used up, or the system has none
 		events = nil
 	}
 	for _, folder := range folders {
-		dir := w.FilePath(folder)
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return nil, errors.Join(fmt.Errorf("watching %s: %w", folder, err), closeEvents(events))
-		}
-		if events != nil && events.Add(dir) != nil {
+		if events != nil && events.Add(folder) != nil {
 			_ = events.Close() // it has seen nothing
 			events = nil
 		}
@@ -45,30 +33,29 @@ func (w *Workspace) watch(ctx context.Context, interval time.Duration, folders [
 	wake := make(chan struct{}, 1)
 	go func() {
 		defer close(wake)
-		defer func() { _ = closeEvents(events) }() // nothing was written
+		if events != nil {
+			defer func() { _ = events.Close() }() // nothing was written
+		}
 		forward(ctx, events, interval, wake)
 	}()
-	return wake, nil
+	return wake
 }
 
 // A Look looks at what is waited for. It says whether the wait is over, and after what
 // time it wants to look again though nothing has happened; 0: it need not.
 type Look func(ctx context.Context) (over bool, again time.Duration, err error)
 
-// Await looks, at once and whenever something may have changed in the folders, as for
-// Watch, until the wait is over. It returns false when the limit has passed before; 0
+// Await looks, at once and whenever something may have changed in folders,
+// until the wait is over. It returns false when the limit has passed before; 0
 // is no limit. It ends with the error of a look, or of ctx.
-func (w *Workspace) Await(ctx context.Context, limit time.Duration, look Look, folders ...string) (over bool, err error) {
+func Await(ctx context.Context, limit time.Duration, look Look, folders ...string) (over bool, err error) {
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the watch
 	if limit > 0 {
 		limited, cancel = context.WithTimeout(limited, limit)
 		defer cancel()
 	}
-	wake, err := w.Watch(limited, folders...)
-	if err != nil {
-		return false, err
-	}
+	wake := watch(limited, scanInterval, folders)
 	for {
 		over, again, err := look(ctx)
 		if err != nil || over {
@@ -87,13 +74,6 @@ func (w *Workspace) Await(ctx context.Context, limit time.Duration, look Look, f
 			return false, ctx.Err()
 		}
 	}
-}
-
-func closeEvents(events *fsnotify.Watcher) error {
-	if events == nil {
-		return nil
-	}
-	return events.Close()
 }
 
 // forward makes a value of each event, of each lost one, and of each tick.

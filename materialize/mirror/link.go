@@ -1,4 +1,4 @@
-package materialize
+package mirror
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -17,39 +16,41 @@ import (
 // to: somebody may have put it there to lead files elsewhere. It names the link.
 const ErrLink record.Reason = "a symbolic link in the way"
 
-// IsRace reports whether somebody else was faster, so that the same can succeed when
-// it is tried again. A link in the way stays there.
-func IsRace(err error) bool { return errors.Is(err, store.ErrConflict) && !errors.Is(err, ErrLink) }
-
 // LinkInTheWay is the error of a link, by its absolute path.
 func LinkInTheWay(file string) error {
 	return record.Conflict.Errorf("%s is a symbolic link: nothing is written through it", file).Because(ErrLink, file)
 }
 
-// MakeFolder makes the folder that the file of a name of the own tree lies in, so
-// that an agent can write there at once, and returns it, absolute. Where it is there
-// already, nothing happens. It returns ErrLink if the way there leads over a
-// symbolic link out of the workspace or, in an outside root, over any.
-func (w *Workspace) MakeFolder(ctx context.Context, name record.Name) (string, error) {
-	_, p, err := w.seatFor(name.Kind, name.ID)
+// MakeFolder makes the folder that a file lies in. It returns ErrLink if the way there
+// leads over a symbolic link out of the root or, in an outside root, over any.
+func (m *Mirror) MakeFolder(ctx context.Context, p string) error {
+	root, file, err := m.find(ctx, p)
 	if err != nil {
-		return "", err
+		return err
 	}
-	err = w.withMirror(ctx, w.Root, func(m *mirror) error {
-		root, file, err := m.place(ctx, p)
-		if err != nil {
-			return err
-		}
-		folder := filepath.Dir(file)
-		if err := refuseLinks(root, folder, m.isOutside(p)); err != nil {
-			return err
-		}
-		if err := root.MkdirAll(folder, 0o777); err != nil {
-			return fmt.Errorf("making %s: %w", filepath.Join(root.Name(), folder), err)
-		}
+	folder := filepath.Dir(file)
+	if err := refuseLinks(root, folder, root != m.root); err != nil {
+		return err
+	}
+	if err := root.MkdirAll(folder, 0o777); err != nil {
+		return fmt.Errorf("making %s: %w", filepath.Join(root.Name(), folder), err)
+	}
+	return nil
+}
+
+// RemoveFolder removes the folder that a file lies in if it is empty, by the remove
+// that it calls hold with: not if it is gone already, or a link that somebody has put
+// there.
+func (m *Mirror) RemoveFolder(ctx context.Context, p string, hold func(remove func()) error) error {
+	root, name, err := m.find(ctx, p)
+	if err != nil {
+		return err
+	}
+	name = filepath.Dir(name)
+	if info, err := root.Lstat(name); err != nil || !info.IsDir() || name == "." {
 		return nil
-	})
-	return filepath.Dir(w.FilePath(p)), err
+	}
+	return hold(func() { _ = root.Remove(name) }) // it may hold files of others: then it stays
 }
 
 // refuseLinks returns ErrLink for the first folder on the way to name that is
@@ -76,10 +77,10 @@ func refuseLinks(root *os.Root, name string, all bool) error {
 
 // refuseLink returns ErrLink if an outside root that everybody knows, such as
 // one in /tmp, is a link. A home folder is its user's own to arrange.
-func (m *mount) refuseLink() error {
-	info, err := os.Lstat(m.dir)
-	if err == nil && info.Mode()&fs.ModeSymlink != 0 && strings.HasPrefix(m.prefix, outside) {
-		return LinkInTheWay(m.dir)
+func (o *Outside) refuseLink() error {
+	info, err := os.Lstat(o.Dir)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 && o.Shared {
+		return LinkInTheWay(o.Dir)
 	}
 	return nil // what is missing is made
 }

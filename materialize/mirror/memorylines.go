@@ -1,4 +1,4 @@
-package materialize
+package mirror
 
 import (
 	"bytes"
@@ -117,15 +117,15 @@ func (s *savedLines) find(path []byte) *lastLine {
 }
 
 // get returns what the lines say of a path.
-func (s *savedLines) get(path string) (f memo, found bool) {
+func (s *savedLines) get(path string) (f Memo, found bool) {
 	if s.lines == 0 {
-		return memo{}, false
+		return Memo{}, false
 	}
 	var buffer [256]byte
 	quoted := appendQuoted(buffer[:0], path)
 	last := s.find(quoted)
 	if last.next == 0 || last.gone {
-		return memo{}, false
+		return Memo{}, false
 	}
 	return s.read(last.next-1, quoted)
 }
@@ -141,17 +141,17 @@ func appendQuoted(dst []byte, path string) []byte {
 }
 
 // read reads the last line about a path, or the one before it that is whole.
-func (s *savedLines) read(at int, quoted []byte) (f memo, found bool) {
+func (s *savedLines) read(at int, quoted []byte) (f Memo, found bool) {
 	for {
 		line := s.lineOf(at)
 		if isGone(line, quoted) {
-			return memo{}, false
+			return Memo{}, false
 		}
 		if f, found = readFileLine(line); found {
 			return f, true
 		}
 		if at = s.before(at, quoted); at < 0 {
-			return memo{}, false
+			return Memo{}, false
 		}
 	}
 }
@@ -189,25 +189,25 @@ func (s *savedLines) paths() iter.Seq[string] {
 }
 
 // readFileLine reads a line about a file. It reports whether it is whole.
-func readFileLine(line []byte) (f memo, whole bool) {
+func readFileLine(line []byte) (f Memo, whole bool) {
 	text, found := bytes.CutPrefix(line, []byte(lineFile))
 	if !found {
-		return memo{}, false
+		return Memo{}, false
 	}
 	var numbers [3]int64 // position, size, time
 	for i := range numbers {
 		word, rest, _ := bytes.Cut(text, []byte{' '})
 		n, err := strconv.ParseInt(string(word), 10, 64)
 		if err != nil {
-			return memo{}, false
+			return Memo{}, false
 		}
 		numbers[i], text = n, rest
 	}
 	const digits = 2 * len(record.Digest{})
 	if numbers[0] < 0 || len(text) < digits+2 || text[digits] != ' ' || text[digits+1] != '"' || bytes.ContainsAny(text[:digits], "ABCDEF") {
-		return memo{}, false
+		return Memo{}, false
 	}
-	f = memo{position: uint64(numbers[0]), size: numbers[1], modTime: numbers[2]}
-	_, err := hex.Decode(f.digest[:], text[:digits])
+	f = Memo{Position: uint64(numbers[0]), size: numbers[1], modTime: numbers[2]}
+	_, err := hex.Decode(f.Digest[:], text[:digits])
 	return f, err == nil
 }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package materialize
+package mirror
 
 import "os"
 
