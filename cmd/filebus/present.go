@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"reflect"
 	"sort"
@@ -27,7 +28,7 @@ type presentation struct {
 	none       string // of a table without any
 	more       string // what follows
 	left       int    // rows that were left out before
-	noun, rest string // what was left out, and what to do about it, with a %s for how many
+	noun, rest string // what was left out, and what to say of it: "%s more"; no noun: "%d more"
 }
 
 // noteTokens is what a note costs that says how much was left out.
@@ -78,9 +79,17 @@ func (w *workspace) presentTable(rows [][]string, p presentation) error {
 	case p.more != "":
 		w.note("%s", p.more)
 	case left > 0 && p.rest != "":
-		w.note(p.rest, plural(left, p.noun))
+		w.note("%s", p.restOf(left))
 	}
 	return nil
+}
+
+// restOf says how much was left out.
+func (p presentation) restOf(left int) string {
+	if p.noun == "" {
+		return fmt.Sprintf(p.rest, left)
+	}
+	return fmt.Sprintf(p.rest, plural(left, p.noun))
 }
 
 // sizeOf is how many bytes a text has without the marks of bold words.
