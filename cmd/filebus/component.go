@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -45,7 +46,7 @@ func (o *componentTouch) run(ctx context.Context, w *workspace, args []string) e
 
 // componentRow returns the cells of a row.
 func componentRow(r knowledge.Row) []string {
-	row := []string{r.Name, orDash(r.Modified), orDash(r.Notes)}
+	row := []string{r.Name, cmp.Or(r.Modified, "-"), cmp.Or(r.Notes, "-")}
 	if r.Location != "" {
 		row[0] += " (" + r.Location + ")"
 	}

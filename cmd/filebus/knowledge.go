@@ -116,7 +116,7 @@ func knowledgeText(env *environ, found []query.Knowledge) string {
 	for _, k := range found {
 		r := k.Version.Record
 		fmt.Fprintf(&text, "%s  %s  %s  %s  [%s]%s\n  %s\n", env.bold(oneLine(r.Name.String())), k.Version.Ref.Short(),
-			orDash(k.Type), orDash(k.Confidence), oneLine(strings.Join(r.Tags, ", ")),
+			cmp.Or(k.Type, "-"), cmp.Or(k.Confidence, "-"), oneLine(strings.Join(r.Tags, ", ")),
 			supersededText(k.SupersededBy, "  superseded by "), oneLine(k.Description.Preview))
 	}
 	return text.String()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -186,7 +187,7 @@ func printRelated(w *workspace, list relatedListJSON, maxTokens int) error {
 
 // relatedText returns the two lines of an entry.
 func relatedText(r relatedJSON) string {
-	head := r.ID + "  " + orDash(r.Confidence)
+	head := r.ID + "  " + cmp.Or(r.Confidence, "-")
 	if r.Via != "" {
 		head += "  via " + r.Via
 	}
