@@ -105,11 +105,14 @@ func (e *environ) minute(t time.Time) string {
 func validText(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
 
 // plural returns "1 file" or "2 files".
-func plural(n int, noun string) string {
+func plural(n int, noun string) string { return count(n, "1 "+noun, "%d "+noun+"s") }
+
+// count returns one, or many with a number that is not one.
+func count(n int, one, many string) string {
 	if n == 1 {
-		return "1 " + noun
+		return one
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf(many, n)
 }
 
 // byteSize returns a size in bytes as people read it.

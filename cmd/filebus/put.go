@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -101,15 +100,11 @@ type putTarget struct {
 }
 
 func (t putTarget) put(ctx context.Context, w *workspace, opts *putCommand, arg string) error {
-	text := w.in
-	if arg != "-" {
-		f, err := openInput(w.environ, arg)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = f.Close() }() // only read
-		text = f
+	text, err := w.openInput(arg)
+	if err != nil {
+		return err
 	}
+	defer func() { _ = text.Close() }() // only read
 	if t.name.Kind == record.KindResult {
 		t.call.Name = t.name.ID
 		t.call.Keep = arg == "-" // what came from a pipe cannot be given again
@@ -145,19 +140,6 @@ func nameBoth(arg string, err error) error {
 		arg = "standard input"
 	}
 	return fmt.Errorf("%s was not stored: %w", arg, err)
-}
-
-// openInput opens a file that the user names.
-func openInput(env *environ, file string) (*os.File, error) {
-	f, err := os.Open(env.abs(file))
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", file, errors.Unwrap(err))
-	}
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		_ = f.Close() // only opened
-		return nil, usageError("%s is a folder; filebus capture takes folders", file)
-	}
-	return f, nil
 }
 
 // idOf returns the id of a file that is put under a kind: its path below the

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -110,21 +109,12 @@ const schemaRead = 1<<20 + 1
 
 // readSchema reads a schema from a file, or from standard input.
 func (e *environ) readSchema(file string) (*result.Schema, error) {
-	if file == "-" {
-		return parseSchema(e.in, "from standard input")
-	}
-	f, err := openInput(e, file)
+	in, err := e.readFile(file, schemaRead)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // only read
-	return parseSchema(f, file)
-}
-
-func parseSchema(r io.Reader, name string) (*result.Schema, error) {
-	in, err := readLimited(r, schemaRead)
-	if err != nil {
-		return nil, fmt.Errorf("reading the schema %s: %w", name, err)
+	if file == "-" {
+		file = "from standard input"
 	}
-	return result.ParseSchema(name, in.text)
+	return result.ParseSchema(file, in.text)
 }

@@ -41,7 +41,7 @@ func (o *sessionPut) run(ctx context.Context, w *workspace, args []string) error
 		return usageError("standard input is the text or the summary, not both")
 	}
 	if !fromInput {
-		f, err := openInput(w.environ, rest[1])
+		f, err := w.openInput(rest[1])
 		if err != nil {
 			return err
 		}
@@ -73,16 +73,7 @@ func (o *sessionPut) readSummary(env *environ, request *sessions.PutRequest) err
 	if o.SummaryFile == "" {
 		return nil
 	}
-	from := env.in
-	if o.SummaryFile != "-" {
-		f, err := openInput(env, o.SummaryFile)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = f.Close() }() // only read
-		from = f
-	}
-	in, err := readLimited(from, maxSummaryFile)
+	in, err := env.readFile(o.SummaryFile, maxSummaryFile)
 	if err != nil {
 		return err
 	}
