@@ -80,28 +80,21 @@ type budgetJSON struct {
 }
 
 func printBudget(env *environ, b *result.Budget) error {
-	if env.global.json {
-		value := budgetJSON{
-			Conversation: b.Conversation.ID, Tree: b.Conversation.Tree, Calls: b.Calls, Words: b.Words,
-			Tokens: b.Tokens, ReferenceTokens: b.ReferenceTokens, Ratio: runs.OneDecimal(b.Ratio()),
-		}
-		for i := range b.Steps {
-			value.Steps = append(value.Steps, stepJSON{b.Steps[i], runs.OneDecimal(b.Steps[i].Ratio())})
-		}
-		return env.printJSON(value)
+	value := budgetJSON{
+		Conversation: b.Conversation.ID, Tree: b.Conversation.Tree, Calls: b.Calls, Words: b.Words,
+		Tokens: b.Tokens, ReferenceTokens: b.ReferenceTokens, Ratio: runs.OneDecimal(b.Ratio()),
 	}
 	rows := [][]string{{"step", "words", "words inline", "≈tokens inline", "≈tokens by reference", "ratio"}}
 	for i := range b.Steps {
 		s := &b.Steps[i]
+		value.Steps = append(value.Steps, stepJSON{*s, runs.OneDecimal(s.Ratio())})
 		rows = append(rows, []string{
 			stepText(s), strconv.Itoa(s.Words), strconv.Itoa(s.WordsInline), strconv.Itoa(s.TokensInline),
 			strconv.Itoa(s.TokensByReference), ratioText(s.Ratio()),
 		})
 	}
-	env.printTable(rows)
-	env.printf("%s: %s, ≈%d tokens inline, ≈%d tokens by reference (%s)\n",
+	return env.print(value, "%s%s: %s, ≈%d tokens inline, ≈%d tokens by reference (%s)\n", env.table(rows),
 		plural(b.Calls, "call"), plural(b.Words, "word"), b.Tokens, b.ReferenceTokens, ratioText(b.Ratio()))
-	return nil
 }
 
 // stepText names a step by its agent, with the number of calls.

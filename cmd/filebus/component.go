@@ -15,9 +15,9 @@ import (
 // componentCommands are the commands of the context map.
 func componentCommands() []command {
 	return []command{
-		{use: "touch NAME", open: (*environ).create, do: &componentTouch{}},
-		{use: "show [NAME]", open: (*environ).openFresh, do: &componentShow{MaxTokens: 1000}},
-		{use: "for FILE...", open: (*environ).openFresh, do: &componentFor{}},
+		creating("touch NAME", &componentTouch{}),
+		fresh("show [NAME]", &componentShow{MaxTokens: 1000}),
+		fresh("for FILE...", &componentFor{}),
 	}
 }
 

@@ -145,8 +145,6 @@ func (e *environ) settings(at materialize.Location) (materialize.Settings, error
 	return materialize.Settings{Profile: profile, NoteFolders: c.Notes, Home: e.home(), Preview: c.Preview}, err
 }
 
-type configCommand struct{}
-
 // configView is what config prints.
 type configView struct {
 	Store     string         `json:"store"`
@@ -162,7 +160,7 @@ type configView struct {
 	Retention retentionConfig `json:"retention"`
 }
 
-func (configCommand) run(_ context.Context, w *workspace, _ []string) error {
+func runConfig(_ context.Context, w *workspace, _ []string) error {
 	at, err := w.locate()
 	exists := err == nil
 	if err != nil && !errors.Is(err, store.ErrNoStore) {

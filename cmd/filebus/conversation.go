@@ -13,11 +13,8 @@ import (
 // conversationCommands are the commands of conversations.
 func conversationCommands() []command {
 	return []command{
-		{
-			use: "list", open: (*environ).openFresh,
-			do: &conversationList{filterFlags: filterFlags{fields: []string{"tree", "agent", "since"}}, page: page{Limit: 50}},
-		},
-		{use: "show ID", open: (*environ).openFresh, do: &conversationShow{Format: formatLines, page: page{Limit: 50}}},
+		fresh("list", &conversationList{filterFlags: picking("tree", "agent", "since"), page: page{Limit: 50}}),
+		fresh("show ID", &conversationShow{Format: formatLines, page: page{Limit: 50}}),
 	}
 }
 

@@ -17,18 +17,18 @@ import (
 // dialogueCommands are the commands of dialogues.
 func dialogueCommands() []command {
 	return []command{
-		{use: "new TITLE", open: (*environ).create, do: &dialogueNew{}},
-		{use: "list", open: (*environ).openFresh, do: &dialogueList{Limit: 20}},
-		{use: "prompt SLUG ROUND [AGENT]", do: &dialoguePrompt{}},
-		{use: "recover SLUG ROUND AGENT", do: &dialogueRecover{}},
-		{use: "put SLUG ROUND AGENT [FILE|-]", do: &dialoguePut{}},
-		{use: "wait SLUG ROUND", do: &dialogueWait{For: defaultWait}},
-		{use: "assemble SLUG", do: &dialogueAssemble{}},
-		{use: "lint FILE|NAME|SLUG...", do: &dialogueLint{}},
-		{use: "check SLUG [ROUND]", do: &dialogueCheck{}},
-		{use: "judge SLUG ROUND [AGENT]", do: &dialogueJudge{}},
-		{use: "markers FILE|NAME|SLUG|-...", do: &dialogueMarkers{Limit: 200}},
-		{use: "score SLUG", do: &dialogueScore{}},
+		creating("new TITLE", &dialogueNew{}),
+		fresh("list", &dialogueList{Limit: 20}),
+		plain("prompt SLUG ROUND [AGENT]", &dialoguePrompt{}),
+		plain("recover SLUG ROUND AGENT", &dialogueRecover{}),
+		plain("put SLUG ROUND AGENT [FILE|-]", &dialoguePut{}),
+		plain("wait SLUG ROUND", &dialogueWait{For: defaultWait}),
+		plain("assemble SLUG", &dialogueAssemble{}),
+		plain("lint FILE|NAME|SLUG...", &dialogueLint{}),
+		plain("check SLUG [ROUND]", &dialogueCheck{}),
+		plain("judge SLUG ROUND [AGENT]", &dialogueJudge{}),
+		plain("markers FILE|NAME|SLUG|-...", &dialogueMarkers{Limit: 200}),
+		plain("score SLUG", &dialogueScore{}),
 	}
 }
 
@@ -96,12 +96,8 @@ func (o *dialogueNew) run(ctx context.Context, w *workspace, args []string) erro
 	if err != nil {
 		return err
 	}
-	if w.global.json {
-		return w.printJSON(made)
-	}
-	w.printf("%s  %s\n", made.Key, oneLine(made.Folder))
-	w.note("tell the agents what to do: filebus dialogue prompt %s 0 --all", made.Key)
-	return nil
+	w.remark("tell the agents what to do: filebus dialogue prompt %s 0 --all", made.Key)
+	return w.print(made, "%s  %s\n", made.Key, oneLine(made.Folder))
 }
 
 type dialogueList struct {

@@ -23,6 +23,9 @@ type filterFlags struct {
 	filter       record.Filter // that check has made of them
 }
 
+// picking returns flags for these fields alone.
+func picking(fields ...string) filterFlags { return filterFlags{fields: fields} }
+
 func (f *filterFlags) prepare(cmd *cobra.Command) { f.add(cmd, f.fields...) }
 
 func (f *filterFlags) check(env *environ, _ []string) (err error) {

@@ -15,28 +15,18 @@ import (
 // knowledgeCommands are the commands of knowledge.
 func knowledgeCommands() []command {
 	return []command{
-		{
-			use: "list [flags] [TAG...]", open: (*environ).openFresh,
-			do: &knowledgeList{filterFlags: filterFlags{fields: []string{"tree", "tag"}}, page: page{Limit: 20}},
-		},
-		{use: "show NAME", open: (*environ).openFresh, do: &knowledgeShow{}},
-		{use: "tags [PREFIX]", open: (*environ).openFresh, do: &knowledgeTags{}},
+		fresh("list [flags] [TAG...]", &knowledgeList{filterFlags: picking("tree", "tag"), page: page{Limit: 20}}),
+		fresh("show NAME", runFunc(showKnowledge)),
+		fresh("tags [PREFIX]", runFunc(listKnowledgeTags)),
 		{use: "add [FILE]", make: newKnowledgeAddCommand},
 		{use: "edit ID [FILE]", make: newKnowledgeEditCommand},
 		{use: "supersede OLD [NEW]", make: newKnowledgeSupersedeCommand},
-		{use: "link A TYPE B", open: (*environ).openFresh, complete: completeNames, do: &knowledgeLink{}},
-		{
-			use: "related ID", open: (*environ).openFresh, complete: completeNames,
-			do: &knowledgeRelated{Depth: 1, Limit: 10, MaxTokens: 800},
-		},
-		{use: "harvest TASK", open: (*environ).openFresh, complete: completeNames, do: &knowledgeHarvest{}},
-		{
-			use: "graph", open: (*environ).openFresh,
-			do: &knowledgeGraph{
-				filterFlags: filterFlags{fields: []string{"tree", "tag"}},
-				Format:      string(knowledge.FormatDOT), Depth: 1, Limit: 300,
-			},
-		},
+		fresh("link A TYPE B", &knowledgeLink{}).completed(completeNames),
+		fresh("related ID", &knowledgeRelated{Depth: 1, Limit: 10, MaxTokens: 800}).completed(completeNames),
+		fresh("harvest TASK", &knowledgeHarvest{}).completed(completeNames),
+		fresh("graph", &knowledgeGraph{
+			filterFlags: picking("tree", "tag"), Format: string(knowledge.FormatDOT), Depth: 1, Limit: 300,
+		}),
 	}
 }
 
@@ -131,10 +121,8 @@ func supersededText(by record.Name, words string) string {
 	return oneLine(words + linkEnd(by))
 }
 
-// knowledgeShow takes a bare id for one of knowledge, where other kinds may have it too.
-type knowledgeShow struct{}
-
-func (knowledgeShow) run(ctx context.Context, w *workspace, args []string) error {
+// showKnowledge takes a bare id for one of knowledge, where other kinds may have it too.
+func showKnowledge(ctx context.Context, w *workspace, args []string) error {
 	if err := new(getCommand).run(ctx, w, []string{nameOfKind(args[0], record.KindKnowledge)}); err != nil {
 		return err
 	}
@@ -152,9 +140,7 @@ func nameOfKind(text string, kind record.Kind) string {
 	return string(kind) + "/" + text
 }
 
-type knowledgeTags struct{}
-
-func (knowledgeTags) run(ctx context.Context, w *workspace, args []string) error {
+func listKnowledgeTags(ctx context.Context, w *workspace, args []string) error {
 	prefix := append(args, "")[0]
 	counts, err := w.read.TagCounts(ctx, prefix, record.KindKnowledge)
 	if err != nil {

@@ -13,6 +13,13 @@ func (e *environ) note(format string, args ...any) {
 	fmt.Fprintf(e.err, "filebus: "+format+"\n", args...)
 }
 
+// remark is note for people: JSON says it by itself.
+func (e *environ) remark(format string, args ...any) {
+	if !e.global.json {
+		e.note(format, args...)
+	}
+}
+
 // printf prints plain text of a result. An error of the output ends the command
 // line, not the command: see run.
 func (e *environ) printf(format string, args ...any) { fmt.Fprintf(e.out, format, args...) }

@@ -9,9 +9,7 @@ import (
 	"filebus/store/record"
 )
 
-type pathCommand struct{}
-
-func (pathCommand) run(ctx context.Context, w *workspace, args []string) error {
+func runPath(ctx context.Context, w *workspace, args []string) error {
 	found, err := w.open(ctx)
 	if errors.Is(err, store.ErrNoStore) {
 		at, _ := w.locate() // there is none yet; at says where it would be

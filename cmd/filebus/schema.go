@@ -13,8 +13,8 @@ import (
 // schemaCommands are the commands of schemas.
 func schemaCommands() []command {
 	return []command{
-		{use: "inject FILE|-", do: &schemaInject{}},
-		{use: "check SCHEMA OUTPUT|NAME|-", do: &schemaCheck{}},
+		plain("inject FILE|-", &schemaInject{}),
+		plain("check SCHEMA OUTPUT|NAME|-", runFunc(checkSchema)),
 	}
 }
 
@@ -62,15 +62,13 @@ func writeText(ctx context.Context, file string, text []byte, replace bool) (err
 	return result.WriteFile(ctx, file, text, replace)
 }
 
-type schemaCheck struct{}
-
 // A checkJSON is what is wrong with an output, in JSON.
 type checkJSON struct {
 	Valid    bool             `json:"valid"`
 	Problems []result.Problem `json:"problems"`
 }
 
-func (schemaCheck) run(ctx context.Context, w *workspace, args []string) error {
+func checkSchema(ctx context.Context, w *workspace, args []string) error {
 	file, output := args[0], args[1]
 	if file == "-" && output == "-" {
 		return usageError("standard input is either the schema or the output")

@@ -69,17 +69,14 @@ func (o *sessionLog) print(ctx context.Context, w *workspace, text string) error
 		json: func(int) any { return view }, text: func(int) string { return lines.String() },
 	})
 	switch {
-	case err != nil || w.global.json:
-		return err
+	case err != nil:
 	case len(s.Log) == 0:
-		w.note("the log of %s is empty", s.Key)
+		w.remark("the log of %s is empty", s.Key)
 	case view.Earlier > 0:
-		w.note("after %s; --limit 0 prints all", plural(view.Earlier, "earlier line"))
+		w.remark("after %s; --limit 0 prints all", plural(view.Earlier, "earlier line"))
 	}
-	return nil
+	return err
 }
-
-type sessionSummary struct{}
 
 // A sessionSummaryJSON is the summaries of a session in JSON.
 type sessionSummaryJSON struct {
@@ -87,7 +84,7 @@ type sessionSummaryJSON struct {
 	Summaries []sessions.Summary `json:"summaries"`
 }
 
-func (sessionSummary) run(ctx context.Context, w *workspace, args []string) error {
+func summarizeSession(ctx context.Context, w *workspace, args []string) error {
 	f, s, err := w.findKnown(ctx, args)
 	if err != nil {
 		return err

@@ -86,8 +86,6 @@ func (o *sessionPut) readSummary(env *environ, request *sessions.PutRequest) err
 	return nil
 }
 
-type sessionPath struct{}
-
 // A sessionPathJSON is the file of an artifact, or the folder, in JSON.
 type sessionPathJSON struct {
 	Session sessions.Key `json:"session"`
@@ -95,7 +93,7 @@ type sessionPathJSON struct {
 	Exists  bool         `json:"exists"`
 }
 
-func (sessionPath) run(ctx context.Context, w *workspace, args []string) error {
+func printSessionPath(ctx context.Context, w *workspace, args []string) error {
 	f, err := w.findSession(ctx, args[0], false)
 	if err != nil {
 		return err

@@ -8,15 +8,13 @@ import (
 	"filebus/store/record"
 )
 
-type verifyCommand struct{}
-
 // A verifyJSON is what verify prints in JSON.
 type verifyJSON struct {
 	store.Report
 	Index string `json:"index"` // ok, or what is wrong with it
 }
 
-func (verifyCommand) run(ctx context.Context, w *workspace, _ []string) error {
+func runVerify(ctx context.Context, w *workspace, _ []string) error {
 	show, clear := w.progress("verifying")
 	report, err := w.Store.Check(ctx, show)
 	clear()
