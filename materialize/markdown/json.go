@@ -62,7 +62,8 @@ func (v *Value) Data() any {
 // arrays around it; its error ends the reading.
 func ParseValue(text []byte, check func(depth int, token json.Token) error) (*Value, error) {
 	skip := len(text) - len(bytes.TrimPrefix(text, []byte(ByteOrderMark)))
-	p := valueParser{Decoder: json.NewDecoder(bytes.NewReader(text[skip:])), text: text, skip: skip, line: 1, check: check}
+	decoder := json.NewDecoder(bytes.NewReader(text[skip:]))
+	p := valueParser{Decoder: decoder, text: text, skip: skip, line: 1, check: check}
 	p.UseNumber()
 	return p.value(0)
 }
