@@ -60,10 +60,7 @@ func (t *tasks) addJournal(base, name string, seat layout.Place, text []byte) {
 	j, _ := layout.ParseJournal(text)
 	of := t.of(base, seat.Facts.Task)
 	of.journal, of.line = name, statusLine(text)
-	status := layout.NormalizeStatus(j.Status)
-	if j.Handoff != nil {
-		status = cmp.Or(layout.NormalizeStatus(j.Handoff.Outcome), status)
-	}
+	status := j.State()
 	if layout.HasEnded(status) {
 		of.status = status
 	}

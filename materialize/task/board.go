@@ -64,17 +64,6 @@ type Journal struct {
 	Version store.Version
 }
 
-// Status returns how far the task is, in the spelling of layout.NormalizeStatus:
-// as the handoff says, else the metadata.
-func Status(j *layout.Journal) string {
-	if j.Handoff != nil {
-		if s := layout.NormalizeStatus(j.Handoff.Outcome); s != "" {
-			return s
-		}
-	}
-	return layout.NormalizeStatus(j.Status)
-}
-
 // Get reads the journal of a task as the store has it. It returns
 // ErrNotStarted if there is none.
 func (b *Board) Get(ctx context.Context, id ID) (*Journal, error) {

@@ -322,7 +322,7 @@ func (b *Board) ending(id ID, m Marker, o origin) Ending {
 		e.HasHandoff = true
 		e.Summary = cmp.Or(j.Handoff.Summary, e.Summary)
 	}
-	status := Status(j)
+	status := j.State()
 	if badness(status) > badness(e.Status) || status == layout.StatusBlocked {
 		e.Status = status
 	}

@@ -68,7 +68,7 @@ func (b *Board) Start(ctx context.Context, id ID, r StartRequest) (*Started, err
 func (b *Board) open(ctx context.Context, id ID, r StartRequest) (*materialize.PutResult, error) {
 	put, err := b.work.EditText(ctx, record.KindHandoff, id.Journal(), record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		before, _ := layout.ParseJournal(old) // what departs from the layout has no fields
-		if old != nil && !layout.HasEnded(Status(&before)) {
+		if old != nil && !layout.HasEnded(before.State()) {
 			return nil, errRunning(id, &before)
 		}
 		started := b.stamp()
@@ -109,7 +109,7 @@ func (b *Board) free(ctx context.Context, id ID, restart bool) error {
 	if err != nil {
 		return err
 	}
-	status := Status(&j.Journal)
+	status := j.Journal.State()
 	marker, err := b.counting(ctx, id)
 	switch {
 	case err != nil:
@@ -141,7 +141,7 @@ func (b *Board) closed(text []byte, seen *Journal, status string) []byte {
 	if j.Started == "" {
 		text = layout.SetJournalField(text, "Started", seen.Version.Record.Time.UTC().Format(time.RFC3339))
 	}
-	if !layout.HasEnded(Status(&j)) {
+	if !layout.HasEnded(j.State()) {
 		text = layout.SetJournalField(text, "Status", status)
 		text = layout.SetJournalField(text, "Completed", b.stamp())
 	}

@@ -243,8 +243,8 @@ func (w *waiter) lookAround(t *awaited) {
 		return
 	}
 	t.size, t.time = info.Size(), info.ModTime()
-	if j := readJournal(file); j != nil && j.Handoff != nil && layout.HasEnded(Status(j)) {
-		w.say(file, "the journal of %s has a handoff (%s), but there is no marker: filebus task done %s writes it", t.id, Status(j), t.id)
+	if j := readJournal(file); j != nil && j.Handoff != nil && layout.HasEnded(j.State()) {
+		w.say(file, "the journal of %s has a handoff (%s), but there is no marker: filebus task done %s writes it", t.id, j.State(), t.id)
 	}
 }
 
@@ -297,7 +297,7 @@ func (w *waiter) progress(id ID) string {
 	if err != nil || j == nil {
 		return "its journal cannot be read"
 	}
-	return fmt.Sprintf("%s, journal changed %s ago", cmp.Or(Status(j), "no status"),
+	return fmt.Sprintf("%s, journal changed %s ago", cmp.Or(j.State(), "no status"),
 		ageText(w.now().Sub(info.ModTime())))
 }
 
