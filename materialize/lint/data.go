@@ -33,8 +33,9 @@ func (c *checker) data(name, full string, seat layout.Place, text []byte) {
 			c.tasks.of(base, e.ID).known = true
 		}
 	case layout.Journals:
-		c.tasks.addJournal(base, name, seat, text)
-		c.handoff(name, seat, text)
+		j, _ := layout.ParseJournal(text) // what departs from the layout is reported already
+		c.tasks.addJournal(base, name, seat, text, j)
+		c.handoff(name, seat, text, j)
 	case layout.Reports:
 		c.tasks.addReport(base, name, file)
 	case layout.Completions:

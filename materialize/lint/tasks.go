@@ -56,12 +56,10 @@ func (t *tasks) expect(base string, text []byte) {
 }
 
 // addJournal takes a journal in.
-func (t *tasks) addJournal(base, name string, seat layout.Place, text []byte) {
-	j, _ := layout.ParseJournal(text)
+func (t *tasks) addJournal(base, name string, seat layout.Place, text []byte, j layout.Journal) {
 	of := t.of(base, seat.Facts.Task)
 	of.journal, of.line = name, statusLine(text)
-	status := j.State()
-	if layout.HasEnded(status) {
+	if status := j.State(); layout.HasEnded(status) {
 		of.status = status
 	}
 }
@@ -88,8 +86,7 @@ func statusLine(text []byte) int {
 }
 
 // handoff reports what the handoff of an ended journal lacks.
-func (c *checker) handoff(name string, seat layout.Place, text []byte) {
-	j, _ := layout.ParseJournal(text)
+func (c *checker) handoff(name string, seat layout.Place, text []byte, j layout.Journal) {
 	ended := layout.HasEnded(layout.NormalizeStatus(j.Status))
 	f := Finding{name, 1, journalHandoff, "", "filebus task handoff " + shellWord(seat.Facts.Task)}
 	switch {
