@@ -80,10 +80,7 @@ func (b *Book) newTaking(ctx context.Context, id string, loop int) (*taking, err
 		return nil, err
 	}
 	now, _ := current.LoopNumber()
-	if id == "" {
-		id = current.RunID
-	}
-	if id == "" {
+	if id = cmp.Or(id, current.RunID); id == "" {
 		return nil, noRun("")
 	}
 	if err := checkID("id of a run", id); err != nil {

@@ -184,7 +184,7 @@ func (b *Board) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 	var items []Item
 	seen := map[string]bool{}
 	for _, s := range journals {
-		p := s.Version.Record.Path
+		p := s.Path
 		_, isJournal := layout.Recognize(p).Layout.(layout.Journals) // reports are handoffs too
 		if seen[p] || !isJournal {
 			continue
@@ -199,15 +199,14 @@ func (b *Board) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 }
 
 func (b *Board) item(s query.Summary, late time.Duration) Item {
-	r := s.Version.Record
-	quiet := max(b.now().Sub(r.Time), 0)
+	quiet := max(b.now().Sub(s.Time), 0)
 	age := quiet
-	if at, err := time.Parse(time.RFC3339, s.Description.Attributes[layout.AttributeStarted]); err == nil {
+	if at, err := time.Parse(time.RFC3339, s.Attributes[layout.AttributeStarted]); err == nil {
 		age = max(b.now().Sub(at), 0)
 	}
 	i := Item{
-		ID: cmp.Or(r.Task, r.Name.ID), Title: markdown.Clip(markdown.OneLine(s.Description.Title), maxItemTitle),
-		Status: r.Status, Agent: r.Agent, Seconds: int(age.Seconds()), Quiet: int(quiet.Seconds()),
+		ID: cmp.Or(s.Task, s.Name.ID), Title: markdown.Clip(markdown.OneLine(s.Title), maxItemTitle),
+		Status: s.Status, Agent: s.Agent, Seconds: int(age.Seconds()), Quiet: int(quiet.Seconds()),
 	}
 	if id, err := ParseID(i.ID); err == nil {
 		found, _ := b.markers(id) // what stands in the place of one is none
