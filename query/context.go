@@ -291,8 +291,15 @@ func (c *contextBuilder) depends(ctx context.Context) error {
 		return nil
 	}
 	c.request.Task = layout.TaskID(c.request.Task)
-	journal, err := c.journal(ctx, c.request.Task)
-	if err != nil || journal == nil {
+	var journal *layout.Journal
+	own, err := c.reader.Head(ctx, record.Name{Kind: record.KindHandoff, ID: c.request.Task})
+	if err == nil {
+		journal, err = c.reader.Journal(ctx, own.Version)
+	}
+	switch {
+	case isAbsent(err):
+		return nil
+	case err != nil:
 		return err
 	}
 	for _, task := range dependencies(journal) {
@@ -310,29 +317,18 @@ func (c *contextBuilder) depends(ctx context.Context) error {
 	return nil
 }
 
-// journal reads the journal of a task of the own tree, or nil.
-func (c *contextBuilder) journal(ctx context.Context, task string) (*layout.Journal, error) {
-	var content store.Content
-	err := c.reader.store.View(ctx, func(tx *store.Tx) error {
-		v, err := tx.Head(record.Name{Kind: record.KindHandoff, ID: task})
-		if err != nil {
-			return err
-		}
-		content, err = tx.Content(v.Record)
-		return err
-	})
-	if isAbsent(err) {
-		return nil, nil
-	}
+// maxJournal bounds how much of a journal is read, in bytes.
+const maxJournal = 8 << 20
+
+// Journal reads a version of a journal, as far as it is one.
+func (r *Reader) Journal(ctx context.Context, v store.Version) (*layout.Journal, error) {
+	content, err := r.content(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	text, err := content.Head(indexedText)
-	if err != nil {
-		return nil, err
-	}
+	text, err := content.Head(maxJournal)
 	journal, _ := layout.ParseJournal(text) // what departs from the layout was reported when it was captured
-	return &journal, nil
+	return &journal, err
 }
 
 // dependencies returns the tasks that a journal names in its metadata.

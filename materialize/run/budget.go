@@ -296,14 +296,13 @@ func (b *Book) workOf(ctx context.Context, texts []query.Summary) (sum time.Dura
 		if v.Record.Name.Kind != record.KindHandoff || v.Record.Size > store.InlineLimit {
 			continue
 		}
-		text, err := b.text(ctx, v)
+		j, err := b.read.Journal(ctx, v)
 		if errors.Is(err, store.ErrDropped) {
 			continue
 		}
 		if err != nil {
 			return 0, err
 		}
-		j, _ := layout.ParseJournal(text)
 		ended, err := time.Parse(time.RFC3339, j.Completed)
 		if err != nil {
 			continue
