@@ -297,7 +297,7 @@ func (c *contextBuilder) depends(ctx context.Context) error {
 		journal, err = c.reader.Journal(ctx, own.Version)
 	}
 	switch {
-	case isAbsent(err):
+	case IsAbsent(err):
 		return nil
 	case err != nil:
 		return err
@@ -305,7 +305,7 @@ func (c *contextBuilder) depends(ctx context.Context) error {
 	for _, task := range dependencies(journal) {
 		name := record.Name{Kind: record.KindHandoff, ID: task}
 		head, err := c.reader.Head(ctx, name)
-		if isAbsent(err) {
+		if IsAbsent(err) {
 			c.leftOut = append(c.leftOut, Omission{name, "named as a dependency, but has no journal"})
 			continue
 		}
