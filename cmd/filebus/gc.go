@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"filebus/materialize"
+	"filebus/materialize/release"
 	"filebus/store/record"
 )
 
@@ -49,12 +49,12 @@ func newGcCommand(env *environ) *cobra.Command {
 // selectingFlags are the flags of which one has to say what goes.
 func selectingFlags() []string { return []string{"conversation", "older-than", "keep", "removed"} }
 
-func (o *gcOptions) retention(env *environ) (*materialize.Retention, error) {
+func (o *gcOptions) retention(env *environ) (*release.Retention, error) {
 	kind, err := record.ParseKind(o.kind)
 	if err != nil {
 		return nil, coded(record.Usage, "", err)
 	}
-	pick := &materialize.Retention{Kind: kind, Conversations: o.conversations, Keep: o.keep, Removed: o.removed}
+	pick := &release.Retention{Kind: kind, Conversations: o.conversations, Keep: o.keep, Removed: o.removed}
 	switch {
 	case !slices.ContainsFunc(selectingFlags(), func(flag string) bool { return o.given[flag] }):
 		return nil, usageError("nothing says what to destroy: give --%s", strings.Join(selectingFlags(), ", --"))
@@ -88,7 +88,7 @@ func runGc(ctx context.Context, env *environ, opts gcOptions) error {
 	if err != nil {
 		return err
 	}
-	report, err := w.release(ctx, materialize.ReleaseRequest{Retention: pick, DryRun: opts.dryRun})
+	report, err := w.release(ctx, release.Request{Retention: pick, DryRun: opts.dryRun})
 	if err != nil {
 		return env.stopped(report, err)
 	}
@@ -96,7 +96,7 @@ func runGc(ctx context.Context, env *environ, opts gcOptions) error {
 }
 
 // stopped says what was destroyed before an error.
-func (e *environ) stopped(report *materialize.ReleaseReport, err error) error {
+func (e *environ) stopped(report *release.Report, err error) error {
 	if len(report.Released) > 0 {
 		e.note("%s before that; the same command goes on", released(report, false))
 	}
@@ -104,7 +104,7 @@ func (e *environ) stopped(report *materialize.ReleaseReport, err error) error {
 }
 
 // release gives names up and shows how far it is.
-func (w *workspace) release(ctx context.Context, request materialize.ReleaseRequest) (*materialize.ReleaseReport, error) {
+func (w *workspace) release(ctx context.Context, request release.Request) (*release.Report, error) {
 	scanned, clearScan := w.progress("looking for references")
 	dropped, clearDrop := w.progress("destroying")
 	request.Scanned = counted(scanned)
@@ -118,7 +118,7 @@ func (w *workspace) release(ctx context.Context, request materialize.ReleaseRequ
 	return report, err
 }
 
-func printRelease(env *environ, report *materialize.ReleaseReport, dryRun bool) error {
+func printRelease(env *environ, report *release.Report, dryRun bool) error {
 	if env.global.json {
 		return env.printJSON(report)
 	}
@@ -146,7 +146,7 @@ func printRelease(env *environ, report *materialize.ReleaseReport, dryRun bool) 
 }
 
 // released says what went, or would go.
-func released(report *materialize.ReleaseReport, dryRun bool) string {
+func released(report *release.Report, dryRun bool) string {
 	versions := 0
 	for _, n := range report.Released {
 		versions += n.Versions

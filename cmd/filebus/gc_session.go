@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"filebus/materialize"
+	"filebus/materialize/release"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
 	"filebus/store"
@@ -13,7 +13,7 @@ import (
 
 // runGcSessions gives up the files of old sessions. Those of one session go together
 // or not at all.
-func runGcSessions(ctx context.Context, env *environ, opts gcOptions, pick *materialize.Retention) error {
+func runGcSessions(ctx context.Context, env *environ, opts gcOptions, pick *release.Retention) error {
 	if opts.given["conversation"] || opts.given["removed"] {
 		return usageError("artifacts go by session: give --keep, --older-than or both, or --removed without --keep")
 	}
@@ -44,7 +44,7 @@ func runGcSessions(ctx context.Context, env *environ, opts gcOptions, pick *mate
 // all, and returns which went.
 func (w *workspace) releaseOld(
 	ctx context.Context, old []*sessions.Session, dryRun bool,
-) (*materialize.ReleaseReport, []string, error) {
+) (*release.Report, []string, error) {
 	var groups []runs.OldRun
 	for _, s := range old {
 		groups = append(groups, runs.OldRun{ID: s.Key.String(), Names: s.Names()})
@@ -83,7 +83,7 @@ func (w *workspace) retain(ctx context.Context, just sessions.Key) ([]string, er
 	}
 	old = slices.DeleteFunc(old, func(s *sessions.Session) bool { return s.Key == just })
 	_, went, err := w.releaseOld(ctx, old, false)
-	if errors.Is(err, materialize.ErrStillNeeded) ||
+	if errors.Is(err, release.ErrStillNeeded) ||
 		errors.Is(err, store.ErrNotFound) { // or another process gave it up
 		err = nil
 	}

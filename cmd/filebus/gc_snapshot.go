@@ -4,14 +4,14 @@ import (
 	"context"
 	"slices"
 
-	"filebus/materialize"
+	"filebus/materialize/release"
 	runs "filebus/materialize/run"
 	"filebus/store/record"
 )
 
 // runGcSnapshots gives up the snapshots of old runs. A run's snapshots go together,
 // with what was kept of its work trees, or not at all.
-func runGcSnapshots(ctx context.Context, env *environ, opts gcOptions, pick *materialize.Retention) error {
+func runGcSnapshots(ctx context.Context, env *environ, opts gcOptions, pick *release.Retention) error {
 	if opts.given["conversation"] || opts.given["removed"] {
 		return usageError("--keep keeps runs of snapshots: it goes with --older-than alone")
 	}
@@ -44,20 +44,20 @@ func runGcSnapshots(ctx context.Context, env *environ, opts gcOptions, pick *mat
 // others are given up without it.
 func (w *workspace) releaseRuns(
 	ctx context.Context, old []runs.OldRun, dryRun bool,
-) (*materialize.ReleaseReport, error) {
-	all := &materialize.ReleaseReport{}
+) (*release.Report, error) {
+	all := &release.Report{}
 	for len(old) > 0 {
 		var names []record.Name
 		for _, r := range old {
 			names = append(names, r.Names...)
 		}
-		report, err := w.release(ctx, materialize.ReleaseRequest{Names: names, DryRun: dryRun})
+		report, err := w.release(ctx, release.Request{Names: names, DryRun: dryRun})
 		if report != nil {
 			all.Released = append(all.Released, report.Released...)
 			all.Kept = append(all.Kept, report.Kept...)
 			all.Bytes += report.Bytes
 		}
-		kept, found := record.Detail[[]materialize.KeptName](err)
+		kept, found := record.Detail[[]release.Kept](err)
 		if !found {
 			return all, err
 		}
@@ -74,7 +74,7 @@ func (w *workspace) releaseRuns(
 }
 
 // withoutKept returns the runs of which nothing was kept.
-func withoutKept(old []runs.OldRun, kept []materialize.KeptName) []runs.OldRun {
+func withoutKept(old []runs.OldRun, kept []release.Kept) []runs.OldRun {
 	stays := map[record.Name]bool{}
 	for _, k := range kept {
 		stays[k.Name] = true

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"filebus/materialize"
+	"filebus/materialize/release"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -83,7 +83,7 @@ func runRmDrop(ctx context.Context, env *environ, w *workspace, args []string) e
 		}
 		names = append(names, name)
 	}
-	report, err := w.release(ctx, materialize.ReleaseRequest{Names: names})
+	report, err := w.release(ctx, release.Request{Names: names})
 	for _, n := range report.Released {
 		env.note("%s is destroyed: %s, %s; this cannot be undone", n.Name, plural(n.Versions, "version"), byteSize(n.Bytes))
 	}
