@@ -51,7 +51,7 @@ func ArtifactName(path, workflow, session string) string {
 		return strings.TrimSuffix(path, name) + artifactID(name)
 	}
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	if in, artifact, found := cutReview(workflow, name); found && in == session {
+	if in, artifact, found := cutReview(name); found && workflow == reviews && in == session {
 		name = artifact
 	}
 	return artifactID(name)
@@ -67,4 +67,4 @@ func IsSummary(name string) (of string, is bool) { return strings.CutSuffix(name
 
 // IsReviewSession reports whether a session is the review of a pull request, of
 // type pr_reviews with an id such as pr_42, whose files lie flat.
-func IsReviewSession(workflow, session string) bool { return isReview([]string{workflow, session}) }
+func IsReviewSession(workflow, session string) bool { return workflow == reviews && isReview(session) }

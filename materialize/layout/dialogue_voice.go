@@ -22,7 +22,7 @@ func turnVoice(path string) (Voice, bool) {
 	if len(parts) < 3 {
 		return Voice{Round: -1}, false
 	}
-	place, found := readDialoguePath(strings.Join(parts[len(parts)-3:], "/"))
+	place, found := familyDialogues.read(strings.Join(parts[len(parts)-3:], "/"))
 	_, isTurn := place.Layout.(Turns)
 	round, err := strconv.Atoi(place.Facts.Attributes[AttributeRound])
 	if !found || !isTurn || err != nil {
