@@ -153,10 +153,10 @@ func taskRow(i task.Item) []string {
 	if i.Marked {
 		marker = "marker"
 	}
-	status := textOr(i.Status, "-")
+	status := cmp.Or(i.Status, "-")
 	if i.Late {
 		status += " LATE"
 	}
 	age := runs.DurationText(time.Duration(i.Seconds) * time.Second)
-	return []string{i.ID, status, age, cutText(textOr(i.Agent, "-")), marker, i.Title}
+	return []string{i.ID, status, age, cutText(cmp.Or(i.Agent, "-")), marker, i.Title}
 }
