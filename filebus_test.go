@@ -56,6 +56,11 @@ func house() map[string]pack {
 				"filebus/index", "filebus/materialize/layout", "filebus/materialize/markdown",
 			},
 		},
+		"filebus/materialize/plan": {
+			ours: []string{
+				"filebus/store", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown",
+			},
+		},
 		"filebus/materialize/release": {ours: []string{"filebus/store", "filebus/store/record"}},
 		"filebus/materialize/mirror": {
 			ours:    []string{"filebus/store/record", "filebus/store/turnstile"},
@@ -64,7 +69,7 @@ func house() map[string]pack {
 		"filebus/materialize": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/mirror",
-				"filebus/materialize/release",
+				"filebus/materialize/plan", "filebus/materialize/release",
 			},
 		},
 		"filebus/materialize/result": {

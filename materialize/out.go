@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/plan"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -222,28 +223,25 @@ func (s *selector) take(tx *store.Tx, n store.NamedRef) error {
 // aggregate assembles an aggregate file of the entries that are picked.
 func (s *selector) aggregate(tx *store.Tx, v store.Version) (text []byte, picked bool, err error) {
 	at := func(name record.Name) (store.Version, error) { return tx.HeadAt(name, s.position) }
-	list := isList(layout.Recognize(v.Record.Path))
-	seated, lost, err := seatBut(tx, v, at, func(name record.Name) (bool, error) { return wasDropped(tx, name) })
+	state, err := plan.Read(tx, v, at, func(name record.Name) (bool, error) { return wasDropped(tx, name) })
 	if err != nil {
 		return nil, false, err
 	}
-	if len(lost) > 0 {
-		seated.frame = seated.frame.without(func(slot record.Name) bool { return lost[slot] }, list)
-	}
 	if !s.pick.picksEntries() {
-		return seated.text(), true, nil
+		return state.Text(state.Frame), true, nil
 	}
 	left := map[record.Name]bool{}
-	for name, e := range seated.entries {
-		left[name] = !s.picks(tx, e.version, v.Record.Name)
+	for name, e := range state.Entries {
+		left[name] = !s.picks(tx, e.Version, v.Record.Name)
 		picked = picked || !left[name]
 	}
-	if list {
-		seated.frame = seated.frame.without(func(slot record.Name) bool { return left[slot] }, true)
+	frame := state.Frame
+	if plan.IsList(layout.Recognize(v.Record.Path)) {
+		frame = frame.Without(func(slot record.Name) bool { return left[slot] }, true)
 	} else {
-		seated.frame = slices.DeleteFunc(seated.frame, func(p record.Piece) bool { return left[p.Slot] })
+		frame = slices.DeleteFunc(frame, func(p record.Piece) bool { return left[p.Slot] })
 	}
-	return seated.text(), picked || s.asked[v.Record.Name] || slices.Contains(s.pick.Kinds, record.KindFrame), nil
+	return state.Text(frame), picked || s.asked[v.Record.Name] || slices.Contains(s.pick.Kinds, record.KindFrame), nil
 }
 
 // seat gives a place to the newest of the things that stood there, as long as
@@ -256,7 +254,7 @@ func (s *selector) seat(file laidFile, position uint64) error {
 		s.seats[key] = laidAt{file: file, position: position}
 		return nil
 	}
-	if there.file.name.Kind != file.name.Kind || baseID(there.file.name.ID) != baseID(file.name.ID) {
+	if there.file.name.Kind != file.name.Kind || plan.BaseID(there.file.name.ID) != plan.BaseID(file.name.ID) {
 		return twoForOnePath(file.path, there.file.name, file.name)
 	}
 	newer := laidAt{file: file, position: position, displaced: append(there.displaced, there.file.name)}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"filebus/materialize/mirror"
+	"filebus/materialize/plan"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -19,7 +20,7 @@ func (w *Workspace) putResult(ctx context.Context, r PutRequest) (*PutResult, er
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = text.body.Discard() }() // a temporary file, swept later if it stays
+	defer func() { _ = text.Body.Discard() }() // a temporary file, swept later if it stays
 	conversation, made := strings.CutSuffix(r.ID, "/")
 	made = made || r.ID == ""
 	if made {
@@ -88,7 +89,7 @@ func (w *Workspace) writeResult(ctx context.Context, p string) error {
 	r := w.reconciler(m)
 	disk, err := r.Look(ctx, p)
 	if err == nil && !disk.Exists {
-		var now storeState
+		var now *plan.State
 		if now, err = r.stored(ctx, p); err == nil {
 			err = r.writeStored(ctx, p, disk, now)
 		}
@@ -109,17 +110,17 @@ func (w *Workspace) enforce(ctx context.Context, p string) error {
 			return err
 		}
 		now, err := r.stored(ctx, p)
-		if err != nil || !disk.Exists || !now.exists() || disk.Digest == now.digest {
-			return errors.Join(err, r.putOut(ctx, p))
+		if err != nil || !disk.Exists || now == nil || disk.Digest == now.Digest() {
+			return errors.Join(err, r.writeFile(ctx, p))
 		}
 		f, err := r.readFile(ctx, disk)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = f.body.Discard() }() // a temporary file, swept later if it stays
+		defer func() { _ = f.Body.Discard() }() // a temporary file, swept later if it stays
 		err = errors.Join(r.keepAltered(ctx, f, now), r.writeStored(ctx, p, disk, now))
 		if late := (*mirror.LateError)(nil); errors.As(err, &late) && late.Lost {
-			err = r.takeLate(ctx, p, late, mirror.Memo{})
+			err = r.importLate(ctx, p, late, mirror.Memo{})
 		}
 		return err
 	})

@@ -9,30 +9,30 @@ import (
 	"path/filepath"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
+	"filebus/materialize/plan"
 	"filebus/store"
 	"filebus/store/record"
 )
 
 // read reads one file. A large one is streamed into a temporary body.
-func (c *loader) read(ctx context.Context, stat mirror.Stat) (*sourceFile, string) {
-	f := &sourceFile{tree: c.tree, path: stat.Path, stat: stat, place: c.place(stat.Path), source: c.source}
-	if err := f.read(ctx, c.w.Store, filepath.Join(c.dir, filepath.FromSlash(stat.Path)), stat.Size); err != nil {
-		return nil, mirror.Cause(err)
-	}
-	return f, ""
+func (l *loader) read(ctx context.Context, stat mirror.Stat) (*source, error) {
+	f := &source{stat: stat, File: plan.File{Tree: l.tree, Path: stat.Path, Place: l.place(stat.Path), Source: l.source}}
+	err := readInto(ctx, l.w.Store, &f.File, filepath.Join(l.dir, filepath.FromSlash(stat.Path)), stat.Size)
+	return f, err
 }
 
 // readFile returns a file of the mirror to be stored. It must still be what was
 // seen.
-func (r *reconciler) readFile(ctx context.Context, seen mirror.File) (sourceFile, error) {
-	f := sourceFile{path: seen.Path, place: r.w.recognise(seen.Path), source: record.SourceSync}
-	file, err := r.File(ctx, f.path)
+func (r *reconciler) readFile(ctx context.Context, seen mirror.File) (plan.File, error) {
+	f := plan.File{Path: seen.Path, Place: r.w.recognise(seen.Path), Source: record.SourceSync}
+	file, err := r.File(ctx, f.Path)
 	if err == nil {
-		err = f.read(ctx, r.w.Store, file, seen.Size)
+		err = readInto(ctx, r.w.Store, &f, file, seen.Size)
 	}
-	if err == nil && f.digest() != seen.Digest {
-		err = errors.Join(mirror.ErrRaced, f.body.Discard())
+	if err == nil && f.Digest() != seen.Digest {
+		err = errors.Join(mirror.ErrRaced, f.Body.Discard())
 	}
 	return f, err
 }
@@ -41,65 +41,42 @@ func (r *reconciler) readFile(ctx context.Context, seen mirror.File) (sourceFile
 // must be held in memory for that. A larger one is a note.
 const aggregateLimit = 64 << 20
 
-// read reads the file's text, or prepares its body if it is large.
-func (f *sourceFile) read(ctx context.Context, s *store.Store, file string, size int64) (err error) {
-	if f.place.Kind == record.KindFrame && size > aggregateLimit {
-		f.place = layout.Place{Kind: record.KindNote, ID: f.path, Layout: layout.Notes{}}
-	}
+// readInto reads the text of f from a file, or prepares its body if it is large, and
+// makes sure that the file did not change meanwhile.
+func readInto(ctx context.Context, s *store.Store, f *plan.File, file string, size int64) error {
 	limit := int64(store.InlineLimit)
-	if f.place.Kind == record.KindFrame {
+	switch {
+	case f.Place.Kind == record.KindFrame && size > aggregateLimit:
+		f.Place = layout.Place{Kind: record.KindNote, ID: f.Path, Layout: layout.Notes{}}
+	case f.Place.Kind == record.KindFrame:
 		limit = aggregateLimit
 	}
-	read, err := readStable(ctx, s, file, limit)
-	f.text, f.words, f.body = read.text, read.words, read.body
-	return err
-}
-
-// prepare makes sure that the file's text is ready to be stored.
-func (f *sourceFile) prepare(ctx context.Context, s *store.Store) (err error) {
-	if f.body.Size == 0 {
-		f.body, err = s.Prepare(ctx, f.text)
-	}
-	return err
-}
-
-// digest returns the digest of the whole file.
-func (f *sourceFile) digest() record.Digest {
-	if f.body.Size > 0 {
-		return f.body.Digest
-	}
-	return record.DigestOf(f.text)
-}
-
-// readStable reads a regular file and makes sure that it did not change
-// meanwhile. Of a file over limit bytes it returns the beginning and a prepared
-// body, else the whole text and no body.
-func readStable(ctx context.Context, s *store.Store, path string, limit int64) (text preparedText, err error) {
-	err = mirror.ReadStable(path, func(f *os.File, size int64) (int64, error) {
+	err := mirror.ReadStable(file, func(from *os.File, size int64) (n int64, err error) {
 		if size > limit {
-			text, err = prepareStream(ctx, s, f)
-			return text.body.Size, err
+			f.Content, err = prepareStream(ctx, s, from)
+			return f.Body.Size, err
 		}
 		whole := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-		n, err := whole.ReadFrom(io.LimitReader(f, limit+1))
-		text.sample = sampleOf(whole.Bytes())
+		n, err = whole.ReadFrom(io.LimitReader(from, limit+1))
+		f.Content = plan.ContentOf(whole.Bytes())
 		return n, err
 	})
 	if errors.Is(err, mirror.ErrRaced) {
-		err = errors.Join(err, text.body.Discard())
+		err = errors.Join(err, f.Body.Discard())
 	}
-	return text, err
+	return err
 }
 
 // prepareStream prepares a body of any size in flat memory and keeps its
 // beginning.
-func prepareStream(ctx context.Context, s *store.Store, r io.Reader) (preparedText, error) {
+func prepareStream(ctx context.Context, s *store.Store, r io.Reader) (plan.Content, error) {
 	head := &headWriter{limit: DescribeLimit}
 	body, err := s.PrepareReader(ctx, io.TeeReader(r, head))
+	c := plan.Content{Text: head.text, Words: head.words, Body: body}
 	if body.Size == int64(len(head.text)) {
-		return preparedText{sampleOf(head.text), body}, err
+		c.Words = markdown.Words(head.text)
 	}
-	return preparedText{sample{head.text, head.words}, body}, err
+	return c, err
 }
 
 // A headWriter keeps the first limit bytes of what is written to it and counts

@@ -93,7 +93,7 @@ func (w *Workspace) keepAltered(ctx context.Context, run *release.Run, mirrors [
 			run.Keep(c, because)
 		}
 	}
-	// As for takeIn: what a process that dies leaves on disk must be known.
+	// As for importFile: what a process that dies leaves on disk must be known.
 	var err error
 	for _, m := range mirrors {
 		err = errors.Join(err, m.Memory.Save())
@@ -130,7 +130,7 @@ const writingTime = 5 * time.Minute
 // the store did not have.
 func (r *reconciler) alteration(ctx context.Context, p string) (string, error) {
 	r.opts = SyncOptions{Announced: true, CaptureOnly: true}
-	done, err := r.settle(ctx, p)
+	done, err := r.reconcile(ctx, p)
 	switch {
 	case err != nil && (ctx.Err() != nil || errors.Is(err, store.ErrDamaged) || errors.Is(err, store.ErrNoStore)):
 		return "", err
@@ -159,7 +159,7 @@ func deleteFiles(ctx context.Context, run *release.Run, mirrors []*reconciler, b
 			continue
 		}
 		for _, m := range mirrors {
-			err := m.putOut(ctx, c.Last.Path)
+			err := m.writeFile(ctx, c.Last.Path)
 			if ctx.Err() != nil || errors.Is(err, store.ErrDamaged) {
 				return err
 			}

@@ -209,3 +209,12 @@ func newWorkspace(at Location, s *store.Store, settings Settings, opts store.Opt
 	})
 	return w
 }
+
+// view returns what a read transaction finds.
+func view[T any](ctx context.Context, s *store.Store, read func(tx *store.Tx) (T, error)) (found T, err error) {
+	err = s.View(ctx, func(tx *store.Tx) (err error) {
+		found, err = read(tx)
+		return err
+	})
+	return found, err
+}
