@@ -156,17 +156,12 @@ func (w *Workspace) secondEntry(ctx context.Context, c Conflict, text []byte) ([
 		return nil, c.Name, fmt.Errorf("%s: its text does not hold its id, so it cannot be kept twice: take store or file", c.Name)
 	}
 	name := c.Name
-	err := w.Store.View(ctx, func(tx *store.Tx) error {
-		for n := 2; ; n++ {
-			name.ID = c.Name.ID + "-" + strconv.Itoa(n)
-			if _, _, err := tx.Last(name); errors.Is(err, store.ErrNotFound) {
-				return nil
-			} else if err != nil {
-				return err
-			}
+	for n := 2; ; n++ {
+		name.ID = c.Name.ID + "-" + strconv.Itoa(n)
+		if used, err := w.EverStored(ctx, name); err != nil || !used {
+			return bytes.Replace(text, []byte(c.Name.ID), []byte(name.ID), 1), name, err
 		}
-	})
-	return bytes.Replace(text, []byte(c.Name.ID), []byte(name.ID), 1), name, err
+	}
 }
 
 func (w *Workspace) keepWhole(ctx context.Context, c Conflict, take Take) (record.Name, error) {

@@ -278,12 +278,6 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 	if _, isAggregate := w.recognise(p).Layout.(layout.Aggregate); !isAggregate {
 		return fmt.Errorf("the file %s has no entries", p)
 	}
-	return w.editEntries(ctx, p, source, edit)
-}
-
-// editEntries changes an aggregate file of the own tree: what stands on disk is
-// imported, the file is edited, stored, and written again.
-func (w *Workspace) editEntries(ctx context.Context, p string, source record.Source, edit func(*Entries) error) error {
 	err := w.withMirror(ctx, w.Root, func(r *reconciler) error {
 		if err := r.importFile(ctx, p); err != nil {
 			return err

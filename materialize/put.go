@@ -229,7 +229,7 @@ func (w *Workspace) putEntry(ctx context.Context, r PutRequest) (*PutResult, err
 	if err != nil {
 		return nil, err
 	}
-	err = w.editEntries(ctx, p, r.Source, func(e *Entries) error {
+	err = w.EditEntriesIn(ctx, p, r.Source, func(e *Entries) error {
 		if r.Expect != (store.Expect{}) {
 			e.expect = map[record.Name]store.Expect{name: r.Expect}
 		}
@@ -355,7 +355,7 @@ func (w *Workspace) RemoveVersion(ctx context.Context, name record.Name, expect 
 	case name.Tree != "" || head.Record.Path == "":
 		return retire()
 	case name.Kind.IsEntry():
-		return w.editEntries(ctx, head.Record.Path, record.SourcePut, func(e *Entries) error {
+		return w.EditEntriesIn(ctx, head.Record.Path, record.SourcePut, func(e *Entries) error {
 			if _, found := e.now.Entry(name); !found {
 				return fmt.Errorf("%s: %w", name, store.ErrNotFound)
 			}
@@ -388,47 +388,37 @@ func (r *reconciler) removeWhole(ctx context.Context, of *record.Record, retire 
 
 // Restore makes the last version of a retired name current again.
 func (w *Workspace) Restore(ctx context.Context, name record.Name) (*PutResult, error) {
-	var last store.Version
-	var text []byte
-	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		var current bool
-		if last, current, err = tx.Last(name); err != nil {
-			return err
+	last, err := view(ctx, w.Store, func(tx *store.Tx) (store.Version, error) {
+		last, current, err := tx.Last(name)
+		if err == nil && current {
+			err = fmt.Errorf("%s was not removed: %w", name, store.ErrConflict)
 		}
-		if current {
-			return fmt.Errorf("%s was not removed: %w", name, store.ErrConflict)
-		}
-		content, err := tx.Content(last.Record)
-		if err == nil && last.Record.Size <= store.InlineLimit {
-			text, err = content.Bytes()
-		}
-		return err
+		return last, err
 	})
 	if err != nil {
 		return nil, err
 	}
 	if name.Kind.IsEntry() {
+		text, err := w.TextOf(ctx, last)
+		if err != nil {
+			return nil, err
+		}
 		return w.putEntry(ctx, PutRequest{Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), Source: record.SourcePut})
 	}
-	if err := w.restoreFile(ctx, last); err != nil {
-		return nil, err
-	}
-	return w.putResultOf(ctx, name, last.Record.Path)
-}
-
-func (w *Workspace) restoreFile(ctx context.Context, last store.Version) error {
 	draft, err := w.again(ctx, last)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	draft.Record.Source, draft.Expect = record.SourcePut, store.Absent()
 	if _, err := w.Store.Put(ctx, draft); err != nil {
-		return err
+		return nil, err
 	}
-	if last.Record.Name.Tree != "" || last.Record.Path == "" {
-		return nil
+	if p := last.Record.Path; name.Tree == "" && p != "" {
+		if err := w.withMirror(ctx, w.Root, func(r *reconciler) error { return r.writeFile(ctx, p) }); err != nil {
+			return nil, err
+		}
 	}
-	return w.withMirror(ctx, w.Root, func(r *reconciler) error { return r.writeFile(ctx, last.Record.Path) })
+	return w.putResultOf(ctx, name, last.Record.Path)
 }
 
 func (w *Workspace) contentOf(ctx context.Context, v store.Version) (content store.Content, d record.Description, err error) {
