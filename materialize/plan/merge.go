@@ -214,9 +214,9 @@ func (m *merger) between(fits func(p record.Piece) bool) []byte {
 	return nil
 }
 
-// list reports whether the entries are the elements of a JSON array.
 func (m *merger) list() bool { return IsList(m.f.Place) }
 
+// IsList reports whether the entries of a file are the elements of a JSON array.
 func IsList(place layout.Place) bool {
 	_, json := place.Layout.(layout.KnowledgeJSON)
 	return json
