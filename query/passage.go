@@ -124,7 +124,11 @@ type part struct {
 func partsOf(text []byte) []part {
 	sections := markdown.Outline(text)
 	parts := make([]part, 0, len(sections)+1)
-	if head := text[:firstStart(sections, len(text))]; len(bytes.TrimSpace(head)) > 0 {
+	head := text
+	if len(sections) > 0 {
+		head = text[:sections[0].Start]
+	}
+	if len(bytes.TrimSpace(head)) > 0 {
 		parts = append(parts, part{end: len(head), line: 1, last: lineCount(head)})
 	}
 	for i, s := range sections {
@@ -154,14 +158,6 @@ func withNext(parts []part, chosen *part) part {
 		p.end, p.last, p.bare, level = next.end, next.last, next.bare, next.level
 	}
 	return p
-}
-
-// firstStart returns where the first heading begins.
-func firstStart(sections []markdown.Section, size int) int {
-	if len(sections) == 0 {
-		return size
-	}
-	return sections[0].Start
 }
 
 // lineCount returns the number of lines, an unfinished one included.

@@ -11,7 +11,7 @@ import (
 // takes out what lies inside them. Of a long one only the beginning is marked.
 func (f *phraseFinder) mark(matches []match, text []byte, first int) []match {
 	found := 0
-	f.clone().find(text, func(phrase, start, end int) bool {
+	f.find(text, func(phrase, start, end int) bool {
 		matches = append(matches, match{term: first + phrase, start: start, end: markEnd(text, start, end)})
 		found++
 		return found < maxMatches
