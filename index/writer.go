@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -443,7 +444,7 @@ func (t *totals) count(reader api.IndexReader, changes []Change, batch *api.Batc
 func (w *Writer) runWith(batch *api.Batch, after totals) error {
 	w.serial++
 	after.Serial = w.serial
-	text, err := after.encode()
+	text, err := json.Marshal(after)
 	if err != nil {
 		return err
 	}

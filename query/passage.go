@@ -67,7 +67,8 @@ func passageOf(text []byte, matches []match, wanted terms, phrases *phraseFinder
 	all, words := parts, matches
 	if phrases != nil {
 		matches = phrases.mark(matches, text, len(wanted))
-		parts, words = withPhrases(parts, matches, len(wanted)), withoutPhrases(matches, len(wanted))
+		parts = withPhrases(parts, matches, len(wanted))
+		words = slices.DeleteFunc(slices.Clone(matches), func(m match) bool { return m.term >= len(wanted) })
 	}
 	best := bestPart(parts, words, wanted)
 	part := withNext(all, &parts[best])

@@ -79,11 +79,6 @@ func withPhrases(parts []part, matches []match, first int) []part {
 	return best
 }
 
-// withoutPhrases returns the matches of terms below first.
-func withoutPhrases(matches []match, first int) []match {
-	return slices.DeleteFunc(slices.Clone(matches), func(m match) bool { return m.term >= first })
-}
-
 // count returns the number of phrases.
 func (f *phraseFinder) count() int {
 	if f == nil {
