@@ -83,6 +83,13 @@ func (r *Reader) List(ctx context.Context, request ListRequest) (Listing, error)
 	return p.listing, err
 }
 
+// Own returns the current records of the own tree that a filter picks, newest first.
+func (r *Reader) Own(ctx context.Context, f record.Filter) ([]Summary, error) {
+	f.Trees = []record.Tree{""}
+	listing, err := r.List(ctx, ListRequest{Filter: f})
+	return listing.Entries, err
+}
+
 // A page collects the matches that belong to it.
 type page struct {
 	request *ListRequest
@@ -223,17 +230,9 @@ func (r *Reader) listAt(ctx context.Context, p *page) error {
 		return err
 	}
 	slices.SortFunc(found, func(a, b store.Version) int { return int(int64(b.Position) - int64(a.Position)) })
-	return r.addAll(ctx, p, found)
-}
-
-// addAll adds versions in the order given, with their descriptions.
-func (r *Reader) addAll(ctx context.Context, p *page, found []store.Version) error {
-	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
-		if len(found) == 0 {
-			return true, nil
-		}
-		v := found[0]
-		found = found[1:]
-		return p.add(tx, v), nil
-	})
+	var refs []record.Ref
+	for _, v := range found {
+		refs = append(refs, v.Ref)
+	}
+	return r.eachVersion(ctx, refs, p.add)
 }

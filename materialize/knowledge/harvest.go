@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -96,14 +95,13 @@ func (b *Base) Harvest(ctx context.Context, v store.Version, tags []string) (*Ha
 
 // handoff reads the handoff of a journal.
 func (b *Base) handoff(ctx context.Context, v store.Version) (layout.Handoff, error) {
-	var text bytes.Buffer
 	if v.Record.Name.Kind != record.KindHandoff {
 		return layout.Handoff{}, errNoHandoff(v.Record.Name)
 	}
-	if _, err := b.read.WriteBody(ctx, &text, v, query.BodyRequest{}); err != nil {
+	journal, err := b.read.Journal(ctx, v)
+	if err != nil {
 		return layout.Handoff{}, err
 	}
-	journal, _ := layout.ParseJournal(text.Bytes()) // what cannot be read proposes nothing
 	if journal.Handoff == nil {
 		return layout.Handoff{}, errNoHandoff(v.Record.Name)
 	}
@@ -120,13 +118,11 @@ func (d Draft) saysAs(e Entry) bool {
 // learnedIn returns the entries of the own tree that come from a task, as they are
 // and as they once were: what was harvested and then changed is known.
 func (b *Base) learnedIn(ctx context.Context, task string) (entries []Entry, err error) {
-	learned, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{
-		Kinds: []record.Kind{record.KindKnowledge}, Trees: []record.Tree{""}, Tasks: []string{task},
-	}})
+	learned, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindKnowledge}, Tasks: []string{task}})
 	if err != nil {
 		return nil, err
 	}
-	err = query.EachOf(ctx, b.read, learned.Entries, func(tx *store.Tx, s query.Summary) error {
+	err = query.EachOf(ctx, b.read, learned, func(tx *store.Tx, s query.Summary) error {
 		f, err := b.formOf(s.Path)
 		if err != nil {
 			return nil // it is in no file of knowledge

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -183,12 +182,12 @@ func around(texts []query.Summary) span {
 func (b *Book) textsOf(ctx context.Context, id string, at span) ([]query.Summary, error) {
 	kinds := []record.Kind{record.KindResult, record.KindHandoff, record.KindMarker}
 	f := record.Filter{Kinds: kinds, Runs: record.Any(id)}
-	own, err := b.list(ctx, f)
+	own, err := b.read.Own(ctx, f)
 	if err != nil || !at.isKnown() {
 		return own, err
 	}
 	f.Runs, f.Since = nil, at.from
-	others, err := b.list(ctx, f)
+	others, err := b.read.Own(ctx, f)
 	for _, o := range others {
 		if r := o.Version.Record; r.Run == "" && at.holds(r.Time) {
 			own = append(own, o)
@@ -225,10 +224,8 @@ func (b *Book) countLoops(ctx context.Context, budget *Budget) error {
 	}
 	listed, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Runs: record.Any(budget.Run)}})
 	for _, l := range listed.Entries {
-		var loop int
-		if n, scanErr := fmt.Sscanf(l.Version.Record.Loop, "%d", &loop); scanErr == nil && n == 1 {
-			budget.Loops = max(budget.Loops, loop)
-		}
+		loop, _ := layout.State{Loop: l.Loop}.LoopNumber()
+		budget.Loops = max(budget.Loops, loop)
 	}
 	return err
 }
@@ -238,7 +235,7 @@ func (b *Book) countChannels(ctx context.Context, budget *Budget, texts []query.
 	for _, c := range query.Channels() {
 		budget.Channels = append(budget.Channels, ChannelCost{Channel: c})
 	}
-	shared, err := b.list(ctx, record.Filter{
+	shared, err := b.read.Own(ctx, record.Filter{
 		Kinds: []record.Kind{record.KindIssue, record.KindState, record.KindKnowledge, record.KindComponent},
 	})
 	if err != nil {
@@ -299,14 +296,13 @@ func (b *Book) workOf(ctx context.Context, texts []query.Summary) (sum time.Dura
 		if v.Record.Name.Kind != record.KindHandoff || v.Record.Size > store.InlineLimit {
 			continue
 		}
-		text, err := b.text(ctx, v)
+		j, err := b.read.Journal(ctx, v)
 		if errors.Is(err, store.ErrDropped) {
 			continue
 		}
 		if err != nil {
 			return 0, err
 		}
-		j, _ := layout.ParseJournal(text)
 		ended, err := time.Parse(time.RFC3339, j.Completed)
 		if err != nil {
 			continue

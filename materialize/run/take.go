@@ -80,13 +80,10 @@ func (b *Book) newTaking(ctx context.Context, id string, loop int) (*taking, err
 		return nil, err
 	}
 	now, _ := current.LoopNumber()
-	if id == "" {
-		id = current.RunID
-	}
-	if id == "" {
+	if id = cmp.Or(id, current.RunID); id == "" {
 		return nil, noRun("")
 	}
-	if err := CheckID("id of a run", id); err != nil {
+	if err := checkID("id of a run", id); err != nil {
 		return nil, err
 	}
 	if loop == 0 && id == current.RunID {
@@ -200,7 +197,7 @@ func (t *taking) keep(ctx context.Context, file string, text []byte) error {
 // issues returns the issues that were completed in the loop, by id: those that are
 // complete at its end and were not at its beginning.
 func (t *taking) issues(ctx context.Context) ([]layout.CompletedIssue, error) {
-	all, err := t.list(ctx, record.Filter{Kinds: []record.Kind{record.KindIssue}})
+	all, err := t.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindIssue}})
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +230,7 @@ func (t *taking) issues(ctx context.Context) ([]layout.CompletedIssue, error) {
 func (t *taking) completedInLoop(tx *store.Tx, head store.Version) (is bool, err error) {
 	at := func(position uint64) (bool, error) {
 		v, err := tx.HeadAt(head.Record.Name, position)
-		if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped) {
+		if query.IsAbsent(err) {
 			return false, nil
 		}
 		return err == nil && v.Record.Status == layout.StatusComplete, err
