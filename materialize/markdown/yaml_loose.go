@@ -157,6 +157,8 @@ func (r *looseReader) childOf(indent, depth int) Node {
 // value reads what stands behind a key or dash at indent on the current line.
 func (r *looseReader) value(text string, indent int) Node {
 	begin := r.at
+	kind := strings.IndexByte("[{\"'", text[0])
+	isYAML := true // it may be
 	switch {
 	case isBlockHeader(text):
 		for r.at++; r.at < len(r.lines) && (r.lines[r.at].text == "" || r.lines[r.at].indent > indent); r.at++ {
@@ -166,12 +168,17 @@ func (r *looseReader) value(text string, indent int) Node {
 			return Node{}
 		}
 		text += "\n"
-	case strings.IndexByte("[{\"'", text[0]) < 0:
+	case kind < 0:
 		return r.scalar(text, indent)
 	default:
 		r.at++
+		isYAML = strings.IndexByte(text[1:], "]}\"'"[kind]) >= 0
 	}
-	node, ok := readYAML(text)
+	var node Node
+	ok := false
+	if isYAML {
+		node, ok = readYAML(text)
+	}
 	switch quote := text[0]; {
 	case ok:
 		return node
