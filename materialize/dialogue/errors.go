@@ -77,9 +77,6 @@ func (d *Dialogue) noRound(number int) error {
 	return err.Because(ErrNoRound, d.Key.String(), strconv.Itoa(last+1))
 }
 
-// words returns a seat as commands take it.
-func (s Seat) words() []string { return []string{s.Key.String(), strconv.Itoa(s.Round), s.Agent} }
-
 // occupied returns ErrOccupied for the turn that stands at a seat.
 func (s Seat) occupied(ref record.Ref) error {
 	err := record.Conflict.Errorf("%s has another turn in round %d already: %s", s.Agent, s.Round, s.File)

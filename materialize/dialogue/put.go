@@ -141,7 +141,7 @@ func (f *Forum) Put(ctx context.Context, s Seat, c Contribution) (*materialize.P
 		return nil, refuse(ErrTooLong, "the turn of %s in round %d has more than %d bytes", s.Agent, s.Round, MaxTurn)
 	case isBlank(c.Text):
 		err := record.Wanting.Errorf("the turn of %s in round %d is empty", s.Agent, s.Round)
-		return nil, err.Because(ErrEmpty, s.words()...)
+		return nil, err.Because(ErrEmpty, s.Key.String(), strconv.Itoa(s.Round), s.Agent)
 	}
 	c.Origin.Source = cmp.Or(c.Origin.Source, record.SourcePut)
 	put, err := f.edit(ctx, s, c.Origin, func(old []byte, _ *store.Version) ([]byte, error) {
