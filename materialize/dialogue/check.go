@@ -69,7 +69,7 @@ func Check(d *Dialogue, round int) (*Report, error) {
 		}
 	}
 	c := &checker{d: d, report: &Report{Dialogue: d.Key}}
-	tracking := Track(d)
+	tracking := track(d)
 	for _, r := range d.Rounds {
 		if round >= 0 && r.Number != round {
 			continue
@@ -212,7 +212,7 @@ func malformedText(m layout.Marker) string {
 }
 
 // references adds the references of a round that mean no tension, or several.
-func (c *checker) references(r *Round, t *Tracking) {
+func (c *checker) references(r *Round, t *tracking) {
 	for _, ref := range t.Unclear {
 		if ref.Round != r.Number {
 			continue
@@ -237,7 +237,7 @@ func (c *checker) references(r *Round, t *Tracking) {
 // scores adds the scores of agents that gave no turn.
 func (c *checker) scores(r *Round) {
 	for _, agent := range c.d.presence(r).Discarded {
-		file := path.Join(c.d.folder(), roundFolder(r.Number), ScoresFile)
+		file := path.Join(c.d.folder(), roundFolder(r.Number), scoresFile)
 		text := agent + " is scored and gave no turn: its scores do not count"
 		c.add(Finding{Kind: FoundScored, Round: &r.Number, Agent: agent, File: file, Text: text, Wanting: true})
 	}

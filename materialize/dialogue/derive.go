@@ -31,15 +31,15 @@ func (b *Board) Derive() []DerivedFile {
 	if len(b.Rounds) == 0 {
 		return nil
 	}
-	files := []DerivedFile{{Path: ScoreboardFile, Text: b.scoreboardText()}, {Path: TensionsFile, Text: b.tensionsText()}}
+	files := []DerivedFile{{Path: scoreboardFile, Text: b.scoreboardText()}, {Path: tensionsFile, Text: b.tensionsText()}}
 	for i, r := range b.Rounds {
-		files = append(files, DerivedFile{Path: SummaryFile(r.Round), Text: b.summaryText(i)})
+		files = append(files, DerivedFile{Path: summaryFile(r.Round), Text: b.summaryText(i)})
 	}
 	return files
 }
 
-// SummaryFile returns the name of the summary of a round, below the dialogue's folder.
-func SummaryFile(round int) string { return roundFolder(round) + ".summary.md" }
+// summaryFile returns the name of the summary of a round, below the dialogue's folder.
+func summaryFile(round int) string { return roundFolder(round) + ".summary.md" }
 
 // WriteDerived stores and writes the files of Derive. One that somebody has written or
 // changed by hand is left alone, unless force is set. For a dialogue of a captured
@@ -153,9 +153,9 @@ func (b *Board) summaryParts(round int) (parts []summaryPart) {
 		for _, e := range t.Events {
 			switch by := b.label(e.Agent); {
 			case e.Round != round || e.Agent == "":
-			case e.Kind == WasResolved:
+			case e.Kind == wasResolved:
 				add("Tensions resolved", "%s by %s: %s", t, by, clipLabel(t.Label))
-			case e.Kind == WasReopened:
+			case e.Kind == wasReopened:
 				add("Tensions reopened", "%s %s by %s", t, e.Kind, by)
 			default:
 				add("Tensions addressed", "%s %s by %s", t, e.Kind, by)

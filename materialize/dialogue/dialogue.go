@@ -23,11 +23,11 @@ import (
 
 // The names of a dialogue's files, below its folder or that of a round.
 const (
-	PoolFile       = "expert-pool.json"
-	PanelFile      = "panel.json"  // of a round
-	ScoresFile     = "scores.json" // of a round
-	ScoreboardFile = "scoreboard.md"
-	TensionsFile   = "tensions.md"
+	poolFile       = "expert-pool.json"
+	panelFile      = "panel.json"  // of a round
+	scoresFile     = "scores.json" // of a round
+	scoreboardFile = "scoreboard.md"
+	tensionsFile   = "tensions.md"
 )
 
 // MaxTurn is the longest turn, in bytes, that is read for its markers.

@@ -25,7 +25,7 @@ import (
 // hand are sections of their own.
 func (f *Forum) Document(ctx context.Context, d *Dialogue) (layout.DialogueDocument, error) {
 	b := documentBuilder{d: d, board: NewBoard(d), experts: d.experts()}
-	text, err := f.byHand(ctx, d, ScoreboardFile)
+	text, err := f.byHand(ctx, d, scoreboardFile)
 	if err != nil {
 		return layout.DialogueDocument{}, err
 	}
@@ -43,7 +43,7 @@ func (f *Forum) Document(ctx context.Context, d *Dialogue) (layout.DialogueDocum
 			round.Turns = append(round.Turns, turn)
 		}
 		title := fmt.Sprintf("%s Judge: Round %d Summary", layout.JudgeEmoji, r.Number)
-		if round.After, err = f.judgeSection(ctx, d, SummaryFile(r.Number), title); err != nil {
+		if round.After, err = f.judgeSection(ctx, d, summaryFile(r.Number), title); err != nil {
 			return doc, err
 		}
 		doc.Rounds = append(doc.Rounds, round)
@@ -125,7 +125,7 @@ func plainExpert(e layout.Expert) layout.Expert {
 		}, text)
 		return strings.Join(strings.Fields(text), " ")
 	}
-	e.Label = cmp.Or(plain(e.Label), plain(Label(e.Name)), e.Name)
+	e.Label = cmp.Or(plain(e.Label), plain(labelOf(e.Name)), e.Name)
 	e.Emoji = strings.TrimSpace(e.Emoji)
 	if e.Emoji == "" || e.Emoji == layout.JudgeEmoji || strings.TrimFunc(e.Emoji, layout.IsEmoji) != "" {
 		e.Emoji = layout.AgentEmoji
@@ -314,38 +314,38 @@ func (d *Dialogue) refs() (all []record.Ref) {
 	return all
 }
 
-// A Lifecycle is how far a document is, as the last word of its file's name.
-type Lifecycle string
+// A lifecycle is how far a document is, as the last word of its file's name.
+type lifecycle string
 
 // The lifecycle of a document, in its order.
 const (
-	LifecycleDraft    Lifecycle = "draft"
-	LifecycleWIP      Lifecycle = "wip"
-	LifecycleAccepted Lifecycle = "accepted"
-	LifecycleRecorded Lifecycle = "recorded"
+	lifecycleDraft    lifecycle = "draft"
+	lifecycleWIP      lifecycle = "wip"
+	lifecycleAccepted lifecycle = "accepted"
+	lifecycleRecorded lifecycle = "recorded"
 )
 
-// Lifecycles returns all of them, in their order.
-func Lifecycles() []Lifecycle {
-	return []Lifecycle{LifecycleDraft, LifecycleWIP, LifecycleAccepted, LifecycleRecorded}
+// lifecycles returns all of them, in their order.
+func lifecycles() []lifecycle {
+	return []lifecycle{lifecycleDraft, lifecycleWIP, lifecycleAccepted, lifecycleRecorded}
 }
 
 // ParseLifecycle reads the name of one; "" is the zero value.
-func ParseLifecycle(text string) (Lifecycle, error) {
-	l := Lifecycle(strings.ToLower(text))
-	if l != "" && !slices.Contains(Lifecycles(), l) {
+func ParseLifecycle(text string) (lifecycle, error) {
+	l := lifecycle(strings.ToLower(text))
+	if l != "" && !slices.Contains(lifecycles(), l) {
 		return "", fmt.Errorf("%q is no status of a document: draft, wip, accepted or recorded", text)
 	}
 	return l, nil
 }
 
-// MaxDocument is how long a document may become, in bytes, before its rounds are
+// maxDocument is how long a document may become, in bytes, before its rounds are
 // files of their own: 20,000 tokens, less than agents read at once.
-const MaxDocument = 4 * 20_000
+const maxDocument = 4 * 20_000
 
 // AssembleOptions say how a document is written.
 type AssembleOptions struct {
-	Status Lifecycle // "": the one that it has; of a new one, draft
+	Status lifecycle // "": the one that it has; of a new one, draft
 	Split  bool      // each round in a file of its own, however short
 	Force  bool      // also over what somebody has changed by hand
 }
@@ -359,7 +359,7 @@ type DocumentFile struct {
 // An Assembled says what was written.
 type Assembled struct {
 	Dialogue Key             `json:"dialogue"`
-	Status   Lifecycle       `json:"status,omitempty"`  // "": it was not stored
+	Status   lifecycle       `json:"status,omitempty"`  // "": it was not stored
 	Files    []AssembledFile `json:"files"`             // the document first, then its rounds
 	Removed  []string        `json:"removed,omitempty"` // files of another status that are no more, absolute
 	Rounds   int             `json:"rounds"`
@@ -393,10 +393,10 @@ func NewAssembled(key Key, doc layout.DialogueDocument) *Assembled {
 }
 
 // RenderDocument returns the files of a document, whose own is called name: one, or
-// with its rounds beside it if the document would pass MaxDocument, or anyway.
+// with its rounds beside it if the document would pass maxDocument, or anyway.
 func RenderDocument(doc layout.DialogueDocument, name string, split bool) []DocumentFile {
 	whole := layout.AppendDialogueDocument(nil, doc)
-	if len(doc.Rounds) == 0 || !split && len(whole) <= MaxDocument {
+	if len(doc.Rounds) == 0 || !split && len(whole) <= maxDocument {
 		return []DocumentFile{{name, whole}}
 	}
 	files := []DocumentFile{{Name: name}}
@@ -415,7 +415,7 @@ func RenderDocument(doc layout.DialogueDocument, name string, split bool) []Docu
 func roundName(name string, round int) string {
 	stem := strings.TrimSuffix(name, ".md")
 	part := ".round-" + strconv.Itoa(round)
-	for _, l := range Lifecycles() {
+	for _, l := range lifecycles() {
 		if head, found := strings.CutSuffix(stem, "."+string(l)); found {
 			return head + part + "." + string(l) + ".md"
 		}
@@ -498,7 +498,7 @@ var documentName = layout.Pattern(`^\.dialogue(\.round-\d+)?\.(draft|wip|accepte
 // A documentRecord is a file of a document that is stored.
 type documentRecord struct {
 	name    record.Name
-	status  Lifecycle
+	status  lifecycle
 	isRound bool
 	version store.Version
 	text    []byte
@@ -508,7 +508,7 @@ type documentRecord struct {
 // are on disk.
 func (f *Forum) documentFiles(ctx context.Context, folder, base string) ([]documentRecord, error) {
 	ids := map[string]bool{}
-	for _, l := range Lifecycles() {
+	for _, l := range lifecycles() {
 		ids[folder+base+".dialogue."+string(l)+".md"] = true
 	}
 	stored, err := f.storedDocument(ctx, folder, base)
@@ -568,17 +568,17 @@ func (f *Forum) storedDocument(ctx context.Context, folder, base string) ([]docu
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, documentRecord{name, Lifecycle(m[2]), m[1] != "", e.Version, text})
+		files = append(files, documentRecord{name, lifecycle(m[2]), m[1] != "", e.Version, text})
 	}
 	slices.SortFunc(files, func(a, b documentRecord) int { return strings.Compare(a.name.ID, b.name.ID) })
 	return files, nil
 }
 
 // statusOf returns the status of the document that there is: the furthest one.
-func statusOf(files []documentRecord) Lifecycle {
-	status := LifecycleDraft
+func statusOf(files []documentRecord) lifecycle {
+	status := lifecycleDraft
 	for _, f := range files {
-		if !f.isRound && slices.Index(Lifecycles(), f.status) > slices.Index(Lifecycles(), status) {
+		if !f.isRound && slices.Index(lifecycles(), f.status) > slices.Index(lifecycles(), status) {
 			status = f.status
 		}
 	}

@@ -27,8 +27,8 @@ func (l LintLevel) rank() int {
 	return slices.Index([]LintLevel{LintMust, LintShould, LintNote}, l)
 }
 
-// A LintFinding is one thing that departs from the form of a document.
-type LintFinding struct {
+// A lintFinding is one thing that departs from the form of a document.
+type lintFinding struct {
 	Check   string    `json:"check"`
 	Level   LintLevel `json:"level"`
 	File    string    `json:"file"`
@@ -37,8 +37,8 @@ type LintFinding struct {
 	Remedy  string    `json:"remedy"`
 }
 
-// A LintCheck is what a document got for one check.
-type LintCheck struct {
+// A lintCheck is what a document got for one check.
+type lintCheck struct {
 	Name   string `json:"name"`
 	Weight int    `json:"weight"` // the weights of all add up to 100
 	Points int    `json:"points"`
@@ -48,8 +48,8 @@ type LintCheck struct {
 type LintReport struct {
 	File     string        `json:"file"`
 	Score    int           `json:"score"` // 0 to 100: the points of all checks
-	Checks   []LintCheck   `json:"checks"`
-	Findings []LintFinding `json:"findings"` // the gravest first, then by line
+	Checks   []lintCheck   `json:"checks"`
+	Findings []lintFinding `json:"findings"` // the gravest first, then by line
 }
 
 // Count returns how many findings have a level.
@@ -96,7 +96,7 @@ func lintRules() []lintRule {
 func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintReport {
 	l := &linter{file: file, doc: doc, found: found}
 	l.readTurns()
-	report := &LintReport{File: file, Findings: []LintFinding{}}
+	report := &LintReport{File: file, Findings: []lintFinding{}}
 	for _, rule := range lintRules() {
 		l.check, l.findings = rule.name, nil
 		if found || rule.name == "header" { // without a title nothing else is read
@@ -116,11 +116,11 @@ func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintRe
 				points = min(points, rule.weight*3/4)
 			}
 		}
-		report.Checks = append(report.Checks, LintCheck{rule.name, rule.weight, points})
+		report.Checks = append(report.Checks, lintCheck{rule.name, rule.weight, points})
 		report.Score += points
 		report.Findings = append(report.Findings, l.findings...)
 	}
-	slices.SortStableFunc(report.Findings, func(a, b LintFinding) int {
+	slices.SortStableFunc(report.Findings, func(a, b lintFinding) int {
 		return cmp.Or(cmp.Compare(a.Level.rank(), b.Level.rank()), strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	return report
@@ -133,7 +133,7 @@ type linter struct {
 	found    bool
 	turns    []lintTurn
 	check    string // that is running
-	findings []LintFinding
+	findings []lintFinding
 }
 
 // A lintTurn is a block of a round, with its markers; their lines are those of the
@@ -152,7 +152,7 @@ func (l *linter) add(level LintLevel, line int, remedy, format string, args ...a
 
 // addIn adds a finding at a line of a file.
 func (l *linter) addIn(file string, level LintLevel, line int, remedy, format string, args ...any) {
-	l.findings = append(l.findings, LintFinding{
+	l.findings = append(l.findings, lintFinding{
 		Check: l.check, Level: level, File: file, Line: max(line, 1), Message: fmt.Sprintf(format, args...), Remedy: remedy,
 	})
 }

@@ -34,7 +34,7 @@ func (f *Forum) launch(ctx context.Context, d *Dialogue, round int, agents ...st
 	if _, err := f.makeRound(ctx, d.Key, round); err != nil {
 		return err
 	}
-	name := fileName(d.Key, roundFolder(round)+"/"+PanelFile)
+	name := fileName(d.Key, roundFolder(round)+"/"+panelFile)
 	fresh := layout.Panel{Round: round, Launched: f.now().UTC().Truncate(time.Second), Experts: d.wrote(round)}
 	_, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, panelEdit(name, fresh, experts))
 	return err
@@ -135,11 +135,11 @@ func (d *Dialogue) expert(text string) (layout.Expert, error) {
 		}
 	}
 	if len(experts) == 0 {
-		return layout.Expert{Name: name, Label: Label(name)}, nil
+		return layout.Expert{Name: name, Label: labelOf(name)}, nil
 	}
 	near := listed(", which has ", nearNames(name, experts))
 	unknown := record.NotFound.Errorf("%s is not in the expert pool of %s%s", name, d.Key, near)
-	return layout.Expert{}, unknown.Because(ErrNotInPool, fileName(d.Key, PoolFile).String())
+	return layout.Expert{}, unknown.Because(ErrNotInPool, fileName(d.Key, poolFile).String())
 }
 
 // isAmong reports whether one of the experts has a name, which is folded.
@@ -165,5 +165,5 @@ func nearNames(name string, experts []layout.Expert) []string {
 
 // makeRound makes the folder of a round and returns it, absolute.
 func (f *Forum) makeRound(ctx context.Context, key Key, round int) (string, error) {
-	return f.w.MakeFolder(ctx, fileName(key, roundFolder(round)+"/"+PanelFile))
+	return f.w.MakeFolder(ctx, fileName(key, roundFolder(round)+"/"+panelFile))
 }

@@ -23,8 +23,8 @@ import (
 // The longest texts of a new dialogue, in bytes. Agents are told the question, and
 // what is long is a file for them to read.
 const (
-	MaxTitle    = 500
-	MaxQuestion = 16 << 10
+	maxTitle    = 500
+	maxQuestion = 16 << 10
 )
 
 // lastNumber is the highest number that tells a slug from others.
@@ -62,10 +62,10 @@ func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
 	}
 	slug := r.Slug
 	if slug == "" {
-		slug, err = SlugOf(pool.Title)
+		slug, err = slugOf(pool.Title)
 	}
 	if err == nil {
-		err = CheckSlug(slug)
+		err = checkSlug(slug)
 	}
 	if err != nil {
 		return nil, err
@@ -98,12 +98,12 @@ func (f *Forum) newPool(r NewRequest) (layout.Pool, error) {
 		return pool, refuse(ErrRequest, "the title is empty")
 	case !utf8.ValidString(r.Title) || !utf8.ValidString(r.Question):
 		return pool, refuse(ErrRequest, "the title and the question are text in UTF-8")
-	case len(pool.Title) > MaxTitle:
+	case len(pool.Title) > maxTitle:
 		const text = "the title has %d bytes, more than %d: what is long belongs into the question"
-		return pool, refuse(ErrRequest, text, len(pool.Title), MaxTitle)
-	case len(pool.Question) > MaxQuestion:
+		return pool, refuse(ErrRequest, text, len(pool.Title), maxTitle)
+	case len(pool.Question) > maxQuestion:
 		const text = "the question has %d bytes, more than %d: put it into a file, and name the file"
-		return pool, refuse(ErrRequest, text, len(pool.Question), MaxQuestion)
+		return pool, refuse(ErrRequest, text, len(pool.Question), maxQuestion)
 	case len(r.Agents) == 0:
 		return pool, refuse(ErrRequest, "a dialogue has at least one agent")
 	}
@@ -142,7 +142,7 @@ func newExperts(r NewRequest) ([]layout.Expert, error) {
 		if isAmong(experts, name) {
 			return nil, refuse(ErrTwice, "%s is among the agents twice", name)
 		}
-		experts = append(experts, layout.Expert{Name: name, Label: Label(name), Role: roles[name]})
+		experts = append(experts, layout.Expert{Name: name, Label: labelOf(name), Role: roles[name]})
 		delete(roles, name)
 	}
 	for name := range roles {
@@ -153,7 +153,7 @@ func newExperts(r NewRequest) ([]layout.Expert, error) {
 
 // claim makes a dialogue if its slug is free, and reports whether it was.
 func (f *Forum) claim(ctx context.Context, made *Made, text []byte) (bool, error) {
-	made.Pool = fileName(made.Key, PoolFile)
+	made.Pool = fileName(made.Key, poolFile)
 	file, err := f.w.PathOf(made.Pool)
 	if err != nil {
 		return false, err
@@ -194,9 +194,9 @@ func isTaken(folder string) (bool, error) {
 	return true, nil
 }
 
-// MaxSlug is the longest slug that is made from a title, in bytes, without the
+// maxSlug is the longest slug that is made from a title, in bytes, without the
 // number that tells it from others.
-const MaxSlug = 80
+const maxSlug = 80
 
 // maxName is the longest name of an agent, in bytes: it becomes the name of a file.
 const maxName = 80
@@ -241,7 +241,7 @@ func isForeign(r rune) bool {
 }
 
 // Label returns what people call an agent: its name with a capital first letter.
-func Label(name string) string {
+func labelOf(name string) string {
 	first, size := utf8.DecodeRuneInString(name)
 	if size == 0 {
 		return ""
@@ -249,16 +249,16 @@ func Label(name string) string {
 	return string(unicode.ToUpper(first)) + name[size:]
 }
 
-// SlugOf makes a slug from a title: its words in lower-case ASCII, joined by hyphens,
-// at most MaxSlug bytes of whole words. Letters with accents lose them, letters of
+// slugOf makes a slug from a title: its words in lower-case ASCII, joined by hyphens,
+// at most maxSlug bytes of whole words. Letters with accents lose them, letters of
 // other alphabets are left out. It returns ErrSlug if nothing remains.
-func SlugOf(title string) (string, error) {
+func slugOf(title string) (string, error) {
 	slug := ""
 	for _, word := range strings.FieldsFunc(plainLetters(title), func(r rune) bool { return r == ' ' }) {
 		longer := strings.TrimPrefix(slug+"-"+word, "-")
-		if len(longer) > MaxSlug {
+		if len(longer) > maxSlug {
 			if slug == "" {
-				slug = longer[:MaxSlug] // one word
+				slug = longer[:maxSlug] // one word
 			}
 			break
 		}
@@ -302,9 +302,9 @@ func plainLetter(r rune) (string, bool) {
 	return "", false
 }
 
-// CheckSlug returns ErrSlug if a text is no slug of the form that SlugOf gives:
-// lower-case letters, digits and hyphens between them, at most MaxSlug bytes.
-func CheckSlug(slug string) error {
+// checkSlug returns ErrSlug if a text is no slug of the form that slugOf gives:
+// lower-case letters, digits and hyphens between them, at most maxSlug bytes.
+func checkSlug(slug string) error {
 	why := ""
 	switch {
 	case slug == "":
@@ -315,8 +315,8 @@ func CheckSlug(slug string) error {
 		why = "it is the name of one folder, and holds a slash"
 	case strings.ToLower(slug) != slug:
 		why = "it has capital letters"
-	case len(slug) > MaxSlug:
-		why = fmt.Sprintf("it has more than %d bytes", MaxSlug)
+	case len(slug) > maxSlug:
+		why = fmt.Sprintf("it has more than %d bytes", maxSlug)
 	case strings.Trim(slug, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
 		why = "it has only letters, digits and hyphens"
 	case slug == "docs":

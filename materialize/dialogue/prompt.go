@@ -94,7 +94,7 @@ func (f *Forum) prompt(d *Dialogue, round int, agent string) (Prompt, error) {
 	}
 	fmt.Fprintf(&text, outputText, p.Output)
 	text.WriteString(formatText)
-	text.Write(Example())
+	text.Write(exampleTurn())
 	text.WriteString(rulesText)
 	if round == 0 {
 		text.WriteString(firstText)
@@ -123,7 +123,7 @@ const shownQuestion = 1000 // characters
 
 // writeTask writes who the agent is and what the dialogue is about.
 func (f *Forum) writeTask(text *strings.Builder, d *Dialogue, round int, e layout.Expert) error {
-	fmt.Fprintf(text, "You are %s in round %d of the dialogue %s", plainLine(cmp.Or(e.Label, Label(e.Name))), round, d.Key.Slug())
+	fmt.Fprintf(text, "You are %s in round %d of the dialogue %s", plainLine(cmp.Or(e.Label, labelOf(e.Name))), round, d.Key.Slug())
 	if others := d.others(e); len(others) > maxOthers {
 		fmt.Fprintf(text, ", with %d others", len(others))
 	} else if len(others) > 0 {
@@ -147,7 +147,7 @@ func (f *Forum) writeTask(text *strings.Builder, d *Dialogue, round int, e layou
 	if shown == d.Pool.Question {
 		return nil
 	}
-	pool, err := f.w.PathOf(fileName(d.Key, PoolFile))
+	pool, err := f.w.PathOf(fileName(d.Key, poolFile))
 	fmt.Fprintf(text, "The whole question is in %s\n", pool)
 	return err
 }
@@ -170,7 +170,7 @@ func (d *Dialogue) others(e layout.Expert) []string {
 	var others []string
 	for _, other := range named(d.Pool.Experts) {
 		if !strings.EqualFold(other.Name, e.Name) {
-			others = append(others, cmp.Or(other.Label, Label(other.Name)))
+			others = append(others, cmp.Or(other.Label, labelOf(other.Name)))
 		}
 	}
 	return others
@@ -183,7 +183,7 @@ const maxOthers = 8
 // round before, and the turns of it; own is the place of the agent's own. A turn that is
 // empty or a stub says nothing.
 func (d *Dialogue) readings(round int, agent string) (names []record.Name, own int) {
-	for _, path := range []string{TensionsFile, SummaryFile(round - 1)} {
+	for _, path := range []string{tensionsFile, summaryFile(round - 1)} {
 		if v, found := d.file(path); found {
 			names = append(names, v.Record.Name)
 		}
@@ -231,9 +231,9 @@ func (f *Forum) writeReadings(text *strings.Builder, d *Dialogue, round int, age
 	return files, nil
 }
 
-// Example returns a turn that shows each marker once, in the form in which they are
+// exampleTurn returns a turn that shows each marker once, in the form in which they are
 // to be written.
-func Example() []byte {
+func exampleTurn() []byte {
 	return layout.AppendMarkers(nil, []layout.Marker{
 		{Kind: layout.MarkerPerspective, ID: "P01", Label: "a new point in a few words", Body: "What you see, and what speaks for it, in a few sentences.", Exact: true},
 		{Kind: layout.MarkerTension, ID: "T01", Label: "what is in conflict with what", Body: "Why both cannot be had.", Exact: true},

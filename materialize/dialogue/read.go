@@ -184,9 +184,9 @@ func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path stri
 	if !inRound {
 		d.Files = append(d.Files, File{path, v})
 		switch path {
-		case PoolFile:
+		case poolFile:
 			return f.addPool(ctx, d, v)
-		case TensionsFile:
+		case tensionsFile:
 			return f.addListed(ctx, d, v)
 		}
 		return nil
@@ -194,9 +194,9 @@ func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path stri
 	r := d.round(number)
 	r.Files = append(r.Files, File{path, v})
 	switch path[strings.LastIndexByte(path, '/')+1:] {
-	case PanelFile:
+	case panelFile:
 		return addJSON(ctx, f, d, v, layout.ParsePanel, func(p layout.Panel) { r.Panel = &p })
-	case ScoresFile:
+	case scoresFile:
 		return addJSON(ctx, f, d, v, layout.ParseScores, func(s layout.Scores) { r.Scores = &s })
 	}
 	return nil
@@ -365,7 +365,7 @@ func (f *Forum) ReadFresh(ctx context.Context, key Key) (d *Dialogue, skipped, e
 				skipped = errors.Join(skipped, f.w.TakeInNew(ctx, name.Kind, name.ID))
 			}
 		}
-		name := fileName(key, roundFolder(r.Number)+"/"+ScoresFile)
+		name := fileName(key, roundFolder(r.Number)+"/"+scoresFile)
 		skipped = errors.Join(skipped, f.w.TakeInNew(ctx, name.Kind, name.ID))
 	}
 	if ctx.Err() != nil {
@@ -456,12 +456,12 @@ func (f *Forum) item(ctx context.Context, key Key, files map[string]query.Summar
 
 // addKnown reads the pool, the last panel and the scoreboard.
 func (f *Forum) addKnown(ctx context.Context, d *Dialogue, item *Item, last int, files map[string]query.Summary) error {
-	if e, found := files[PoolFile]; found {
+	if e, found := files[poolFile]; found {
 		if err := f.addPool(ctx, d, e.Version); err != nil {
 			return err
 		}
 	}
-	path := roundFolder(last) + "/" + PanelFile
+	path := roundFolder(last) + "/" + panelFile
 	if e, found := files[path]; found {
 		if err := f.add(ctx, d, e, path); err != nil {
 			return err
@@ -470,7 +470,7 @@ func (f *Forum) addKnown(ctx context.Context, d *Dialogue, item *Item, last int,
 			item.Owed = len(r.Panel.Experts)
 		}
 	}
-	e, found := files[ScoreboardFile]
+	e, found := files[scoreboardFile]
 	if !found {
 		return nil
 	}

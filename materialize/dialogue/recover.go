@@ -18,9 +18,9 @@ import (
 	"filebus/store/record"
 )
 
-// LinkTranscript is the type of the link from a turn to the transcript that it was
+// linkTranscript is the type of the link from a turn to the transcript that it was
 // recovered from.
-const LinkTranscript = "transcript"
+const linkTranscript = "transcript"
 
 // A RecoverRequest says whose turn is recovered from what.
 type RecoverRequest struct {
@@ -78,7 +78,7 @@ func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recove
 	}
 	put, err := f.w.Put(ctx, materialize.PutRequest{
 		Kind: name.Kind, ID: name.ID, Text: strings.NewReader(seen.Text), Source: record.SourceTranscript, Expect: expect,
-		Links: []record.Link{{Type: LinkTranscript, Target: fmt.Sprintf("%s:%d", r.Origin, seen.Line)}},
+		Links: []record.Link{{Type: linkTranscript, Target: fmt.Sprintf("%s:%d", r.Origin, seen.Line)}},
 	})
 	if err != nil {
 		return nil, err

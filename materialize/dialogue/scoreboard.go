@@ -19,7 +19,7 @@ import (
 // A Board is a dialogue in numbers.
 type Board struct {
 	Dialogue *Dialogue
-	*Tracking
+	*tracking
 	layout.Scoreboard
 	Presence []Presence // of each round, in their order
 	// Converged: the last round has no velocity, nobody owes a file in it, and all who
@@ -32,27 +32,27 @@ type Board struct {
 type Presence struct {
 	Round     int           `json:"-"`
 	Given     []string      `json:"given"` // agents that gave a turn
-	Absent    []AbsentAgent `json:"absent,omitempty"`
+	Absent    []absentAgent `json:"absent,omitempty"`
 	Converge  []string      `json:"-"`                  // who signals converge, or does by the judge's word
 	Unjudged  []string      `json:"unjudged,omitempty"` // who gave a turn that nobody has judged
 	Discarded []string      `json:"-"`                  // who was judged and gave no turn
 }
 
-// An AbsentAgent is an agent that was launched and gave no turn.
-type AbsentAgent struct {
+// An absentAgent is an agent that was launched and gave no turn.
+type absentAgent struct {
 	Agent  string
-	Reason Absence
+	Reason absence
 	Stub   string // why there is a stub
 }
 
 // MarshalText returns the agent's name.
-func (a AbsentAgent) MarshalText() ([]byte, error) { return []byte(a.Agent), nil }
+func (a absentAgent) MarshalText() ([]byte, error) { return []byte(a.Agent), nil }
 
 // NewBoard computes the numbers of a dialogue: what the judge has recorded for agents
 // that gave a turn, and what the turns themselves say. The same records give the same
 // numbers.
 func NewBoard(d *Dialogue) *Board {
-	b := &Board{Dialogue: d, Tracking: Track(d), labels: d.labelsOf()}
+	b := &Board{Dialogue: d, tracking: track(d), labels: d.labelsOf()}
 	agents := b.agents()
 	sum := 0
 	for _, r := range d.Rounds {
@@ -79,7 +79,7 @@ func NewBoard(d *Dialogue) *Board {
 			row.Converge = 100 * len(p.Converge) / n
 		}
 		b.Rounds, b.Presence = append(b.Rounds, row), append(b.Presence, p)
-		isAwaited := slices.ContainsFunc(p.Absent, func(a AbsentAgent) bool { return a.Reason == AbsentMissing })
+		isAwaited := slices.ContainsFunc(p.Absent, func(a absentAgent) bool { return a.Reason == absentMissing })
 		b.Converged = row.Velocity == 0 && len(p.Given) > 0 && len(p.Converge) == len(p.Given) && !isAwaited
 	}
 	b.Agents, b.Total, b.HasTotal = agents.rows, sum, true
@@ -153,7 +153,7 @@ func (a *agentRows) row(name, label string) *layout.AgentScore {
 	if at < 0 {
 		at = len(a.names)
 		a.names = append(a.names, name)
-		a.rows = append(a.rows, layout.AgentScore{Agent: cmp.Or(label, Label(name))})
+		a.rows = append(a.rows, layout.AgentScore{Agent: cmp.Or(label, labelOf(name))})
 	}
 	return &a.rows[at]
 }
@@ -167,7 +167,7 @@ func (a *agentRows) add(j layout.JudgedTurn, round int) {
 }
 
 // label returns what people call an agent.
-func (b *Board) label(agent string) string { return cmp.Or(b.labels[agent], Label(agent)) }
+func (b *Board) label(agent string) string { return cmp.Or(b.labels[agent], labelOf(agent)) }
 
 // labelsOf returns what panels and pool call agents, by name.
 func (d *Dialogue) labelsOf() map[string]string {
@@ -234,27 +234,27 @@ func (b *Board) tensionsText() []byte {
 	return derived(body)
 }
 
-// An Absence says why an agent counts as absent.
-type Absence string
+// An absence says why an agent counts as absent.
+type absence string
 
 // The reasons for which an agent counts as absent.
 const (
-	AbsentMissing Absence = "missing" // no file
-	AbsentEmpty   Absence = "empty"
-	AbsentStub    Absence = "stub"
+	absentMissing absence = "missing" // no file
+	absentEmpty   absence = "empty"
+	absentStub    absence = "stub"
 )
 
 // absence returns an agent that counts as absent from a round; found is false for one
 // that gave a turn.
-func (r *Round) absence(agent string) (a AbsentAgent, found bool) {
+func (r *Round) absence(agent string) (a absentAgent, found bool) {
 	a.Agent = agent
 	switch t := r.Turn(agent); {
 	case t == nil:
-		a.Reason = AbsentMissing
+		a.Reason = absentMissing
 	case t.IsStub:
-		a.Reason, a.Stub = AbsentStub, t.Stub
+		a.Reason, a.Stub = absentStub, t.Stub
 	case t.IsEmpty():
-		a.Reason = AbsentEmpty
+		a.Reason = absentEmpty
 	}
 	return a, a.Reason != ""
 }
@@ -303,7 +303,7 @@ func (f *Forum) Judge(ctx context.Context, key Key, round int, given []layout.Ju
 	if err != nil {
 		return nil, err
 	}
-	name := fileName(key, roundFolder(round)+"/"+ScoresFile)
+	name := fileName(key, roundFolder(round)+"/"+scoresFile)
 	put, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, judgeEdit(name, round, turns))
 	if err != nil {
 		return nil, err
@@ -341,18 +341,18 @@ func (d *Dialogue) judged(r *Round, given []layout.JudgedTurn) ([]layout.JudgedT
 }
 
 // absent returns ErrAbsent for an agent that gave no turn.
-func (d *Dialogue) absent(r *Round, a AbsentAgent) error {
+func (d *Dialogue) absent(r *Round, a absentAgent) error {
 	why := ""
 	switch a.Reason {
-	case AbsentMissing:
+	case absentMissing:
 		var others []string
 		for _, t := range r.given() {
 			others = append(others, t.Agent)
 		}
 		why = listed(", in which there is one of ", others)
-	case AbsentStub:
+	case absentStub:
 		why = ", but a stub: " + a.Stub
-	case AbsentEmpty:
+	case absentEmpty:
 		why = ": its file is empty"
 	}
 	const text = "%s gave no turn in round %d of %s%s; an absent agent is never scored"
