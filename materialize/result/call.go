@@ -208,7 +208,8 @@ func PutDocument(ctx context.Context, w *materialize.Workspace, read *query.Read
 		return c.put(ctx, w, r)
 	}
 	for {
-		r.ID, r.Text, r.Expect = newDocumentID(w, c.Conversation), bytes.NewReader(d.PDF), store.Absent()
+		r.ID = cmp.Or(c.Conversation, w.NewID()) + "/" + w.NewID() + documentSuffix
+		r.Text, r.Expect = bytes.NewReader(d.PDF), store.Absent()
 		stored, err := c.store(ctx, w, r)
 		var taken *store.ConflictError
 		if !errors.As(err, &taken) { // else another process made the same id
@@ -229,13 +230,6 @@ func documentID(ctx context.Context, read *query.Reader, c Call, body record.Dig
 	}
 	name, err := resultName(c.Conversation, c.ID)
 	return name.ID, err
-}
-
-func newDocumentID(w *materialize.Workspace, conversation string) string {
-	if conversation == "" {
-		conversation = w.NewID()
-	}
-	return conversation + "/" + w.NewID() + documentSuffix
 }
 
 // Why something was refused or could not be done, with what the error then names.

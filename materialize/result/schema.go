@@ -124,18 +124,10 @@ func notObject(value any) error {
 		return fmt.Errorf("%s is neither a JSON Schema nor a list of fields", typeOf(value))
 	}
 	if t, ok := schema["type"]; ok {
-		return fmt.Errorf("its type is %s; structured output is one object", compactJSON(t))
+		text, _ := json.Marshal(t) // what was decoded can be encoded
+		return fmt.Errorf("its type is %s; structured output is one object", cut(string(text), 60))
 	}
 	return errors.New(`no keyword of JSON Schema at its top, such as "type" or "properties"`)
-}
-
-// compactJSON shows a value, not too much of it.
-func compactJSON(value any) string {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Sprint(value) // what was decoded can be encoded
-	}
-	return cut(string(text), 60)
 }
 
 func cut(text string, n int) string {
