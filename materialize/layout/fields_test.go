@@ -18,29 +18,29 @@ func TestReadFields(t *testing.T) {
 		want       []string // "form key=value"
 		errs       []string
 	}{
-		{"rows", "\n| Field | Value |\n|---|---|\n| Status | a |\n| `Loop` | |\n", issueRules(),
+		{"rows", "\n| Field | Value |\n|---|---|\n| Status | a |\n| `Loop` | |\n", issueFields.rules,
 			[]string{"row status=a", "row loop="}, nil},
-		{"rows without a header", "| Status | a |\n|---|---|\n| Type | b |\n", issueRules(),
+		{"rows without a header", "| Status | a |\n|---|---|\n| Type | b |\n", issueFields.rules,
 			[]string{"row status=a", "row type=b"}, nil},
-		{"rows are no fields of knowledge", "| Type | b |\n- Type: c\n", knowledgeRules(), []string{"bullet type=c"}, nil},
-		{"bullets", "- **Status**: a\n* **Type:** b\n+ Priority: c\n- Other: d\n- **Own**: e\n- http://x\n", issueRules(),
+		{"rows are no fields of knowledge", "| Type | b |\n- Type: c\n", knowledgeFields.rules, []string{"bullet type=c"}, nil},
+		{"bullets", "- **Status**: a\n* **Type:** b\n+ Priority: c\n- Other: d\n- **Own**: e\n- http://x\n", issueFields.rules,
 			[]string{"bullet status=a", "bullet type=b", "bullet priority=c", "bullet own=e"}, nil},
-		{"bullets of any name", "- Supersedes: a\n- a b\n- 10:30\n- Type:b\n", knowledgeRules(), []string{"bullet supersedes=a"}, nil},
-		{"long bullet", "- Content: a\nb\n\n  c\n    d\n\ne\n- Source: f\n", knowledgeRules(),
+		{"bullets of any name", "- Supersedes: a\n- a b\n- 10:30\n- Type:b\n", knowledgeFields.rules, []string{"bullet supersedes=a"}, nil},
+		{"long bullet", "- Content: a\nb\n\n  c\n    d\n\ne\n- Source: f\n", knowledgeFields.rules,
 			[]string{"bullet content=a\nb\n\nc\n  d", "bullet source=f"}, nil},
-		{"bullet and list", "- Content:\n  - a\n  - b\n- c\n", knowledgeRules(), []string{"bullet content=- a\n- b"}, nil},
-		{"tab below a bullet", "- Content: a\n\tb\n", knowledgeRules(), []string{"bullet content=a\nb"}, nil},
-		{"labels", "**Status:** a\nx\n**Own**: b\n**No colon** c\n", issueRules(), []string{"label status=a\nx", "label own=b\n**No colon** c"}, nil},
-		{"label with text", "**Details:**\n\na\n\n**Note:** b\n- **Status**: c\n| Type | d |\n#### e\n**Files:** f\n", issueRules(),
+		{"bullet and list", "- Content:\n  - a\n  - b\n- c\n", knowledgeFields.rules, []string{"bullet content=- a\n- b"}, nil},
+		{"tab below a bullet", "- Content: a\n\tb\n", knowledgeFields.rules, []string{"bullet content=a\nb"}, nil},
+		{"labels", "**Status:** a\nx\n**Own**: b\n**No colon** c\n", issueFields.rules, []string{"label status=a\nx", "label own=b\n**No colon** c"}, nil},
+		{"label with text", "**Details:**\n\na\n\n**Note:** b\n- **Status**: c\n| Type | d |\n#### e\n**Files:** f\n", issueFields.rules,
 			[]string{"label details=a\n\n**Note:** b\n- **Status**: c\n| Type | d |\n#### e", "label files=f"}, nil},
-		{"any label", "**Steps:**\n1. a\n**Note:** b\n", taskRules(), []string{"label steps=1. a", "label note=b"}, nil},
-		{"rule", "**Details:** a\n---\nb\n**Files:** c\n", issueRules(), []string{"label details=a", "label files=c"}, nil},
-		{"fence", "**Details:** a\n```\n**Files:** b\n---\n```\n", issueRules(), []string{"label details=a\n```\n**Files:** b\n---\n```"}, nil},
-		{"escapes", "**Details:**\n\\# a\n\\\\--- b\n\\\\---\n\\c\n```\n\\# d\n```\n", issueRules(),
+		{"any label", "**Steps:**\n1. a\n**Note:** b\n", taskFields.rules, []string{"label steps=1. a", "label note=b"}, nil},
+		{"rule", "**Details:** a\n---\nb\n**Files:** c\n", issueFields.rules, []string{"label details=a", "label files=c"}, nil},
+		{"fence", "**Details:** a\n```\n**Files:** b\n---\n```\n", issueFields.rules, []string{"label details=a\n```\n**Files:** b\n---\n```"}, nil},
+		{"escapes", "**Details:**\n\\# a\n\\\\--- b\n\\\\---\n\\c\n```\n\\# d\n```\n", issueFields.rules,
 			[]string{"label details=# a\n\\\\--- b\n\\---\n\\c\n```\n\\# d\n```"}, nil},
-		{"again", "| Status | a |\n\n**status:** b\nc\n", issueRules(), []string{"row status=a"},
+		{"again", "| Status | a |\n\n**status:** b\nc\n", issueFields.rules, []string{"row status=a"},
 			[]string{"4: field status is given again (first at line 2)"}},
-		{"bad rows", "| a |\n| | b |\n| c | d | e |\n", issueRules(), []string{"row c=d | e"},
+		{"bad rows", "| a |\n| | b |\n| c | d | e |\n", issueFields.rules, []string{"row c=d | e"},
 			[]string{"2: table row has 1 cell, not a field and a value", "3: table row names no field",
 				"4: table row has 3 cells, not a field and a value"}},
 	}
@@ -135,7 +135,7 @@ func TestEscapeLine(t *testing.T) {
 		{`\a`, `\a`},
 		{"", ""},
 	}
-	r := issueRules()
+	r := issueFields.rules
 	for _, test := range tests {
 		lines := scanLines([]byte(test.line + "\n"))
 		got := string(r.escapeLine(lines[0]))
@@ -154,7 +154,7 @@ func TestBulletLike(t *testing.T) {
 		{"- Status:", "Assignee 2", "- **Assignee 2**:"}, // plain, it would be no field
 	}
 	for _, test := range tests {
-		if got := string(issueRules().bulletLike([]byte(test.lead), test.name)); got != test.want {
+		if got := string(issueFields.rules.bulletLike([]byte(test.lead), test.name)); got != test.want {
 			t.Errorf("bulletLike(%q, %q) = %q, want %q", test.lead, test.name, got, test.want)
 		}
 	}

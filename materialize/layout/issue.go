@@ -1,10 +1,11 @@
 package layout
 
 import (
-	"errors"
-	"filebus/store/record"
 	"slices"
 	"strings"
+	"unicode"
+
+	"filebus/store/record"
 )
 
 // An Issue is the typed view of an entry of an issue queue. Its values are as
@@ -18,7 +19,7 @@ type Issue struct {
 	Priority   string `json:"-"`                // critical, high, medium or low
 	Created    string `json:"-"`                // as written, mostly RFC 3339
 	Loop       string `json:"loop,omitempty"`
-	Complexity string `json:"complexity,omitempty"`
+	Complexity string `json:"complexity,omitempty"` // easy, normal or complex
 
 	ClaimedBy   string `json:"-"` // the agent that works on it
 	ClaimedAt   string `json:"-"` // RFC 3339
@@ -35,84 +36,58 @@ type Issue struct {
 	Extra []ExtraField `json:"-"` // further rows, such as Assignee
 }
 
-// The values that an issue's status and priority can have.
-const (
-	issueStatuses   = " pending accepted in_progress complete duplicate wont_fix "
-	issuePriorities = " critical high medium low "
-)
+// issueTypes are the types that most queues have; others may be used.
+const issueTypes = "bug, security, performance, enhancement, ux, refactor"
 
-// issueRules returns what counts as a field in an issue.
-func issueRules() fieldRules {
-	return fieldRules{
-		known: []string{
-			"status", "source", "type", "priority", "created", "loop", "complexity",
-			"claimed by", "claimed at", "lease until", "duplicate of", "summary", "details",
-			"acceptance criteria", "criteria", "files", "rationale", "task ref", "task",
-		},
-		blocks: []string{"summary", "details", "acceptance criteria", "criteria", "files", "rationale", "task ref"},
-		rows:   true,
-		plain:  plainKnown,
-		form:   fieldRow,
-	}
-}
+var issueFields = newFieldTable(FieldTable[Issue]{
+	noun:  "issue %s",
+	head:  func(i *Issue) (id, title *string) { return &i.ID, &i.Title },
+	cutID: cutEntryID,
+	extra: func(i *Issue) *[]ExtraField { return &i.Extra },
+	facts: issueFacts,
+	rules: fieldRules{rows: true, plain: plainKnown, form: fieldRow},
+	fields: []Field[Issue]{
+		{Name: "Status", text: func(i *Issue) *string { return &i.Status }, needed: true, Fact: "status", fold: issueStatus,
+			Values: []string{"pending", "accepted", "in_progress", "complete", "duplicate", "wont_fix"}},
+		{Name: "Source", text: func(i *Issue) *string { return &i.Source }, Fact: record.AttributeSource, fold: factWord,
+			Values: []string{"user", "generated"},
+			Input:  Input{Flag: "source", Default: "generated", Example: "user", clean: snakeWord}},
+		{Name: "Type", text: func(i *Issue) *string { return &i.Type }, needed: true,
+			Fact: record.AttributeType, Filter: true, fold: factWord,
+			Input: Input{Flag: "type", Example: "bug", Ask: issueTypes + ", or another word",
+				Want: "a word, such as " + issueTypes, valid: isShortWord, clean: snakeWord}},
+		{Name: "Priority", text: func(i *Issue) *string { return &i.Priority }, needed: true,
+			Fact: record.AttributePriority, Filter: true, fold: factWord,
+			Values: []string{"critical", "high", "medium", "low"}, // the most urgent first
+			Input:  Input{Flag: "priority", Default: "medium", Example: "medium", clean: snakeWord}},
+		{Name: "Created", text: func(i *Issue) *string { return &i.Created }, Fact: record.AttributeCreated},
+		{Name: "Loop", text: func(i *Issue) *string { return &i.Loop }, Fact: "loop",
+			Input: Input{Flag: "loop", Example: "2", Want: "a number", valid: isNumber}},
+		{Name: "Complexity", text: func(i *Issue) *string { return &i.Complexity },
+			Values: []string{"easy", "normal", "complex"},
+			Input:  Input{Flag: "complexity", Default: "normal", Example: "normal", clean: snakeWord}},
+		{Name: "Claimed By", text: func(i *Issue) *string { return &i.ClaimedBy }},
+		{Name: "Claimed At", text: func(i *Issue) *string { return &i.ClaimedAt }},
+		{Name: "Lease Until", text: func(i *Issue) *string { return &i.LeaseUntil }},
+		{Name: "Duplicate Of", text: func(i *Issue) *string { return &i.DuplicateOf }},
+		{form: extraForm},
+		{Name: "Summary", form: leadForm, text: func(i *Issue) *string { return &i.Summary }, needed: true,
+			Fact: "summary", fold: factSummary,
+			Input: Input{Flag: "summary", Ask: "one line that says what is wrong or wanted"}},
+		{Name: "Details", form: belowForm, text: func(i *Issue) *string { return &i.Details },
+			Input: Input{Flag: "details"}},
+		{Name: "Acceptance Criteria", also: []string{"criteria"}, form: itemsForm,
+			list: func(i *Issue) *[]string { return &i.Criteria }, Input: Input{Flag: "criteria"}},
+		{Name: "Files", form: pathsForm, list: func(i *Issue) *[]string { return &i.Files }, Input: Input{Flag: "file"}},
+		{Name: "Rationale", form: textForm, text: func(i *Issue) *string { return &i.Rationale },
+			Input: Input{Flag: "rationale"}},
+		{Name: "Task Ref", rows: []string{"task"}, form: leadForm, text: func(i *Issue) *string { return &i.TaskRef },
+			Fact: "task", fold: factTask, Input: Input{Flag: "task", clean: lineTaskID}},
+	},
+})
 
-// ParseIssue reads an entry of an issue queue, in its table form or its bullet
-// form. It takes what it finds: a field that is missing, unknown or given twice
-// is reported, with its line counted from the entry's heading as 1.
-func ParseIssue(text []byte) (Issue, []*SyntaxError) { return parseIssue(scanLines(text)) }
-
-// parseIssue is ParseIssue for lines of a whole file, with their numbers.
-func parseIssue(lines []scanLine) (Issue, []*SyntaxError) {
-	if len(lines) == 0 {
-		return Issue{}, []*SyntaxError{{Line: 1, Err: errors.New("issue is empty")}}
-	}
-	// The id and title are in the heading; all else is found by name, so that the
-	// forms and their order are of no concern.
-	v, errs := readFields(lines, issueRules())
-	_, heading := scanHeading(lines[0].text)
-	id, title := cutEntryID(heading)
-	issue := Issue{
-		ID: id, Title: title,
-		Status: v.get("status"), Source: v.get("source"), Type: v.get("type"), Priority: v.get("priority"),
-		Created: v.get("created"), Loop: v.get("loop"), Complexity: v.get("complexity"),
-		ClaimedBy: v.get("claimed by"), ClaimedAt: v.get("claimed at"), LeaseUntil: v.get("lease until"),
-		DuplicateOf: v.get("duplicate of"),
-		Summary:     firstParagraph(v.get("summary")),
-		Details:     v.get("details"),
-		Rationale:   v.get("rationale"),
-		Files:       parseFiles(v.get("files")),
-		TaskRef:     firstParagraph(v.get("task ref", "task")),
-		Extra:       v.extra(issueRules().known),
-	}
-	issue.Criteria, _ = parseItems(v.get("acceptance criteria", "criteria"))
-	return issue, append(errs, issue.check(lines[0].number)...)
-}
-
-// ErrValue says that a field of an entry is missing, or has a value that its format
-// does not know. The entry is one all the same.
-const ErrValue record.Reason = "a value is missing or unknown"
-
-// check reports the fields that an issue cannot be worked on without.
-func (i Issue) check(line int) []*SyntaxError {
-	var errs []*SyntaxError
-	report := func(format string, args ...any) {
-		errs = append(errs, &SyntaxError{Line: line, Err: record.Failed.Errorf(format, args...).Because(ErrValue)})
-	}
-	for _, f := range []ExtraField{
-		{"Status", i.Status}, {"Type", i.Type}, {"Priority", i.Priority}, {"Summary", i.Summary},
-	} {
-		if f.Value == "" {
-			report("issue %s has no field %s", i.ID, f.Name)
-		}
-	}
-	if status := issueStatus(i.Status); status != "" && !strings.Contains(issueStatuses, " "+status+" ") {
-		report("issue %s has the unknown status %q", i.ID, i.Status)
-	}
-	if priority := factWord(i.Priority); priority != "" && !strings.Contains(issuePriorities, " "+priority+" ") {
-		report("issue %s has the unknown priority %q", i.ID, i.Priority)
-	}
-	return errs
-}
+// IssueFields returns the table of the fields of an issue.
+func IssueFields() *FieldTable[Issue] { return issueFields }
 
 // issueStatus folds the ways to write a status.
 func issueStatus(text string) string {
@@ -126,11 +101,27 @@ func issueStatus(text string) string {
 	}
 }
 
+// snakeWord returns a value of one word as issues have it: "In Progress" is
+// in_progress.
+func snakeWord(value string) string {
+	return strings.ReplaceAll(strings.ToLower(OneLine(value)), " ", "_")
+}
+
+// isShortWord reports whether a value is made of letters, digits, "_" and "-".
+func isShortWord(value string) bool {
+	return len(value) <= 40 && strings.IndexFunc(value, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-'
+	}) < 0
+}
+
+func isNumber(value string) bool { return strings.Trim(value, "0123456789") == "" }
+
+// lineTaskID returns the id of a task as it is stored: 003 is task-003.
+func lineTaskID(id string) string { return TaskID(OneLine(id)) }
+
 // firstParagraph returns the text up to the first blank line as one line.
 func firstParagraph(text string) string {
-	if i := strings.Index(text, "\n\n"); i >= 0 {
-		text = text[:i]
-	}
+	text, _, _ = strings.Cut(text, "\n\n")
 	return singleSpaced(text)
 }
 
@@ -140,86 +131,14 @@ func parseFiles(value string) []string {
 	if !isList {
 		return splitList(value)
 	}
-	var files []string
-	for _, item := range items {
-		item = strings.TrimSpace(strings.Trim(item, "`"))
-		if item != "" {
-			files = append(files, item)
-		}
-	}
-	return files
+	return factList(items, func(item string) string { return strings.TrimSpace(strings.Trim(item, "`")) })
 }
 
-// AppendIssue appends the canonical text of an issue to dst: the heading, the
-// table, the blocks that are not empty, and a closing rule. ParseIssue reads
-// every value back, except for white space in fields of one line.
-func AppendIssue(dst []byte, i Issue) []byte {
-	r := issueRules()
-	dst = appendHeading(dst, 3, i.ID, i.Title)
-	dst = appendWideHead(append(dst, '\n'), "Field", "Value")
-	for _, f := range slices.Concat([]ExtraField{
-		{"Status", i.Status}, {"Source", i.Source}, {"Type", i.Type}, {"Priority", i.Priority},
-		{"Created", i.Created}, {"Loop", i.Loop}, {"Complexity", i.Complexity},
-		{"Claimed By", i.ClaimedBy}, {"Claimed At", i.ClaimedAt}, {"Lease Until", i.LeaseUntil},
-		{"Duplicate Of", i.DuplicateOf},
-	}, i.Extra) {
-		if f.Value != "" {
-			dst = appendTightRow(dst, f.Name, f.Value)
-		}
-	}
-	dst = r.appendLabel(append(dst, '\n'), "Summary", singleSpaced(i.Summary))
-	if i.Details != "" {
-		dst = r.appendBlock(append(dst, "\n**Details:**\n"...), "", i.Details)
-	}
-	if len(i.Criteria) > 0 {
-		dst = r.appendItems(append(dst, "\n**Acceptance Criteria:**\n"...), i.Criteria)
-	}
-	dst = r.appendFiles(dst, i.Files)
-	if i.Rationale != "" {
-		dst = r.appendLabel(append(dst, '\n'), "Rationale", i.Rationale)
-	}
-	if i.TaskRef != "" {
-		dst = r.appendLabel(append(dst, '\n'), "Task Ref", singleSpaced(i.TaskRef))
-	}
-	return append(dst, "\n---\n"...)
-}
-
-// appendHeading appends a heading with an id, a title, or both.
-func appendHeading(dst []byte, level int, id, title string) []byte {
-	dst = append(append(dst, strings.Repeat("#", level)...), ' ')
-	dst = append(dst, singleSpaced(id)...)
-	if title = singleSpaced(title); title != "" {
-		if id != "" {
-			dst = append(dst, ": "...)
-		}
-		dst = append(dst, title...)
-	}
-	return append(dst, '\n')
-}
-
-// appendItems appends a list with one line an item.
-func (r fieldRules) appendItems(dst []byte, items []string) []byte {
-	var list strings.Builder
-	for _, item := range items {
-		if item = singleSpaced(item); item != "" {
-			list.WriteString("- " + item + "\n")
-		}
-	}
-	if list.Len() == 0 {
-		return dst
-	}
-	return r.appendBlock(dst, "", list.String())
-}
-
-// appendFiles appends paths on one line, or as a list when a name would not be
-// read back from a line.
-func (r fieldRules) appendFiles(dst []byte, files []string) []byte {
-	if len(files) == 0 {
-		return dst
-	}
+// pathsLine returns paths as one line, "" when a name would not be read back from it.
+func pathsLine(files []string) string {
 	line := singleSpaced(strings.Join(files, ", ")) // no quotes: paths stay as they are
-	if slices.Equal(parseFiles(line), files) {
-		return r.appendLabel(append(dst, '\n'), "Files", line)
+	if !slices.Equal(parseFiles(line), files) {
+		return ""
 	}
-	return r.appendItems(append(dst, "\n**Files:**\n"...), files)
+	return line
 }

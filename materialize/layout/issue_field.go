@@ -6,37 +6,6 @@ import (
 	"strings"
 )
 
-// SetIssueField returns text, an entry of an issue queue, with another value
-// for one field, such as Status or Assignee: the value's bytes alone change. A
-// field that the entry lacks becomes a new row of its table, or a new bullet; a
-// block that it lacks, such as Details, is added at its end. A value for a row is
-// one line; an empty value stays as an empty field.
-func SetIssueField(text []byte, field, value string) []byte {
-	r := issueRules()
-	if slices.Contains(r.blocks, fieldKey(field)) && !r.has(text, field) {
-		return r.addBlock(text, field, value)
-	}
-	return r.setField(text, field, value)
-}
-
-// SetIssueCriteria is SetIssueField for the acceptance criteria, a list.
-func SetIssueCriteria(text []byte, criteria []string) []byte {
-	if r := issueRules(); !r.has(text, "Acceptance Criteria") && r.has(text, "Criteria") {
-		return r.setItems(text, "Criteria", criteria)
-	}
-	return issueRules().setItems(text, "Acceptance Criteria", criteria)
-}
-
-// SetIssueFiles is SetIssueField for the files: paths between commas, or a list
-// where a name would not be read back from a line.
-func SetIssueFiles(text []byte, files []string) []byte {
-	line := singleSpaced(strings.Join(files, ", "))
-	if slices.Equal(parseFiles(line), files) {
-		return SetIssueField(text, "Files", line)
-	}
-	return issueRules().setItems(text, "Files", files)
-}
-
 // setItems sets a block to a list with one line an item, below its label. In a
 // cell, which is one line, the items stand behind each other.
 func (r fieldRules) setItems(text []byte, name string, items []string) []byte {
@@ -58,11 +27,11 @@ func (r fieldRules) setItems(text []byte, name string, items []string) []byte {
 	return slices.Concat(text[:at], block, text[max(f.end, at):])
 }
 
-// DropIssueField returns text, an entry of an issue queue, without the lines of a
-// field. A field that the entry lacks changes nothing.
-func DropIssueField(text []byte, field string) []byte {
+// dropField returns text, which is one entry, without the lines of a field. A field
+// that the entry lacks changes nothing.
+func (r fieldRules) dropField(text []byte, name string) []byte {
 	lines := scanLines(text)
-	f, found := issueRules().find(lines, field)
+	f, found := r.find(lines, name)
 	if !found {
 		return text
 	}
@@ -115,4 +84,31 @@ func lastTextLine(lines []scanLine) int {
 		last--
 	}
 	return max(last, 0)
+}
+
+// appendHeading appends a heading with an id, a title, or both.
+func appendHeading(dst []byte, level int, id, title string) []byte {
+	dst = append(append(dst, strings.Repeat("#", level)...), ' ')
+	dst = append(dst, singleSpaced(id)...)
+	if title = singleSpaced(title); title != "" {
+		if id != "" {
+			dst = append(dst, ": "...)
+		}
+		dst = append(dst, title...)
+	}
+	return append(dst, '\n')
+}
+
+// appendItems appends a list with one line an item.
+func (r fieldRules) appendItems(dst []byte, items []string) []byte {
+	var list strings.Builder
+	for _, item := range items {
+		if item = singleSpaced(item); item != "" {
+			list.WriteString("- " + item + "\n")
+		}
+	}
+	if list.Len() == 0 {
+		return dst
+	}
+	return r.appendBlock(dst, "", list.String())
 }

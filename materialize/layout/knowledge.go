@@ -1,8 +1,6 @@
 package layout
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -26,16 +24,37 @@ type Knowledge struct {
 	Extra []ExtraField // further fields
 }
 
-// knowledgeRules returns what counts as a field in an entry. Any bullet with a
-// name does, so that "- Supersedes: ..." is kept.
-func knowledgeRules() fieldRules {
-	return fieldRules{
-		known:  []string{"type", "tags", "content", "source", "confidence", "created", "date"},
-		blocks: []string{"content"},
-		plain:  plainAny,
-		form:   fieldBullet,
-	}
-}
+var knowledgeFields = newFieldTable(FieldTable[Knowledge]{
+	noun:  "entry %s",
+	head:  func(k *Knowledge) (id, title *string) { return &k.ID, &k.Title },
+	cutID: cutKnowledgeHeading,
+	extra: func(k *Knowledge) *[]ExtraField { return &k.Extra },
+	facts: knowledgeFacts,
+	rules: fieldRules{plain: plainAny, form: fieldBullet}, // so that "- Supersedes: ..." is kept
+	fields: []Field[Knowledge]{
+		{Name: "Type", text: func(k *Knowledge) *string { return &k.Type }, needed: true,
+			Fact: record.AttributeType, fold: factWord, Input: Input{Flag: "type"}},
+		{Name: "Tags", form: tagsForm, list: func(k *Knowledge) *[]string { return &k.Tags },
+			Fact: "tags", Input: Input{Flag: "tag"}},
+		{Name: "Content", form: textForm, text: func(k *Knowledge) *string { return &k.Content }, needed: true,
+			Fact: "summary", fold: factSummary, Input: Input{Flag: "content"}},
+		{Name: "Source", text: func(k *Knowledge) *string { return &k.Source },
+			Fact: record.AttributeSource, Input: Input{Flag: "source"}},
+		{Name: "Confidence", text: func(k *Knowledge) *string { return &k.Confidence },
+			Fact: record.AttributeConfidence, fold: factWord, Input: Input{Flag: "confidence"}},
+		{Name: "Created", also: []string{"date"}, text: func(k *Knowledge) *string { return &k.Created },
+			Fact: record.AttributeCreated},
+		{form: extraForm},
+		{Name: "File", loose: true, Input: Input{Flag: "file"}},
+		{Name: "Title", form: titleForm, text: func(k *Knowledge) *string { return &k.Title }, Input: Input{Flag: "title"}},
+	},
+})
+
+// A KnowledgeTable is the table of the fields of entries of knowledge, with their links.
+type KnowledgeTable struct{ *FieldTable[Knowledge] }
+
+// KnowledgeFields returns the table of an entry of a Markdown knowledge graph.
+func KnowledgeFields() KnowledgeTable { return KnowledgeTable{knowledgeFields} }
 
 // KnowledgeGraph is the format of knowledge_graph.md: what was learned, in
 // sections by type, described in docs/layouts/knowledge-graph.md. A heading of
@@ -55,21 +74,17 @@ func (KnowledgeGraph) format() headingFormat {
 			if id, title, ok = cutKnowledgeID(heading); ok {
 				return id, title, true
 			}
-			return "", heading, hasKnownField(lines, i, knowledgeRules())
+			return "", heading, hasKnownField(lines, i, knowledgeFields.rules)
 		},
-		describe: func(lines []scanLine) (Facts, []*SyntaxError) {
-			k, errs := parseKnowledge(lines)
-			return k.Facts(), append(errs, k.check(lines[0].number)...)
-		},
+		describe: knowledgeFields.describe,
 		section: func(e Entry) string {
-			k, _ := ParseKnowledge(e.Text)
-			return knowledgeSection(k.Type, e.ID)
+			return knowledgeSection(knowledgeFields.Read(e.Text).Type, e.ID)
 		},
 	}
 }
 
 // Parse cuts a knowledge graph into its entries and the text around them. It
-// reports what ParseKnowledge reports of each entry.
+// reports what is wrong with the fields of each.
 func (g KnowledgeGraph) Parse(path string, text []byte) (File, []*SyntaxError) {
 	return g.format().parse(path, text)
 }
@@ -110,77 +125,25 @@ func hasKnownField(lines []scanLine, i int, rules fieldRules) bool {
 	return false
 }
 
-// ParseKnowledge reads an entry of a Markdown knowledge graph. It takes what it
-// finds: a field that is given twice is reported, with its line counted from
-// the entry's heading as 1.
-func ParseKnowledge(text []byte) (Knowledge, []*SyntaxError) { return parseKnowledge(scanLines(text)) }
-
-// parseKnowledge is ParseKnowledge for lines of a whole file.
-func parseKnowledge(lines []scanLine) (Knowledge, []*SyntaxError) {
-	if len(lines) == 0 {
-		return Knowledge{}, []*SyntaxError{{Line: 1, Err: errors.New("knowledge entry is empty")}}
-	}
-	v, errs := readFields(lines, knowledgeRules())
-	_, heading := scanHeading(lines[0].text)
+// cutKnowledgeHeading returns the id and title in a heading, of which one is enough.
+func cutKnowledgeHeading(heading string) (id, title string) {
 	id, title, ok := cutKnowledgeID(heading)
 	if !ok {
-		id, title = "", heading
+		return "", heading
 	}
-	return Knowledge{
-		ID: id, Title: title,
-		Type:       v.get("type"),
-		Tags:       parseList(v.get("tags")),
-		Content:    v.get("content"),
-		Source:     v.get("source"),
-		Confidence: v.get("confidence"),
-		Created:    v.get("created", "date"),
-		Extra:      v.extra(knowledgeRules().known),
-	}, errs
+	return id, title
 }
 
-// check reports the fields without which an entry cannot be found or used.
-func (k Knowledge) check(line int) []*SyntaxError {
-	var errs []*SyntaxError
-	name := k.ID
-	if name == "" {
-		name = k.Title
-	}
-	for _, f := range []ExtraField{{"Type", k.Type}, {"Content", k.Content}} {
-		if f.Value == "" {
-			errs = append(errs, &SyntaxError{Line: line, Err: fmt.Errorf("entry %s has no field %s", name, f.Name)})
-		}
-	}
-	return errs
-}
-
-// Facts returns what an entry says about itself, with its type and confidence
-// as single words in lower case.
-func (k Knowledge) Facts() Facts {
-	kind := factWord(k.Type)
-	if kind == "" {
-		kind = typeOfID(k.ID)
-	}
-	// What was learned in a task is found by the task as well.
-	facts := Facts{
-		Task:    factTask(k.Source),
-		Tags:    factList(k.Tags, factLine),
-		Links:   k.Links(),
-		Title:   factText(k.Title, maxFactTitle),
-		Summary: factText(k.Content, maxFactSummary),
-		Attributes: factAttributes(
-			record.AttributeType, kind,
-			record.AttributeConfidence, factWord(k.Confidence),
-			record.AttributeCreated, factLine(k.Created),
-			record.AttributeSource, factLine(k.Source),
-		),
+// knowledgeFacts adds the type that an id says, the title of an entry without one,
+// and its links. What was learned in a task is found by the task as well.
+func knowledgeFacts(k *Knowledge, facts *Facts) {
+	if factWord(k.Type) == "" {
+		facts.setAttribute(record.AttributeType, typeOfID(k.ID))
 	}
 	if facts.Title == "" {
 		facts.Title = factText(k.Content, maxFactTitle)
 	}
-	for _, f := range k.Extra {
-		facts.addExtra(fieldKey(f.Name), f.Value)
-	}
-	return facts
+	facts.Task, facts.Links = factTask(k.Source), k.Links()
 }
 
 // typeOfID returns the type that an id such as gotcha-012 begins with.
@@ -209,32 +172,15 @@ func knowledgeSection(kind, id string) string {
 	return string(unicode.ToUpper(first[0])) + strings.ReplaceAll(string(first[1:]), "_", " ") + "s"
 }
 
-// AppendKnowledge appends the canonical text of an entry to dst: its heading
-// and a bullet for each field. ParseKnowledge reads every value back, except
-// for white space in fields of one line.
-func AppendKnowledge(dst []byte, k Knowledge) []byte {
-	r := knowledgeRules()
-	dst = appendHeading(dst, 3, k.ID, k.Title)
-	dst = r.appendBullet(dst, "Type", singleSpaced(k.Type))
-	dst = r.appendBullet(dst, "Tags", "["+formatList(k.Tags)+"]")
-	dst = r.appendBullet(dst, "Content", k.Content)
-	for _, f := range []ExtraField{
-		{"Source", singleSpaced(k.Source)}, {"Confidence", singleSpaced(k.Confidence)},
-		{"Created", singleSpaced(k.Created)},
-	} {
-		if f.Value != "" {
-			dst = r.appendBullet(dst, f.Name, f.Value)
-		}
+// setTitle returns an entry with another heading of the same level.
+func setTitle(text []byte, id, title string) []byte {
+	heading, rest := string(text), ""
+	if end := strings.IndexAny(heading, "\r\n"); end >= 0 {
+		heading, rest = heading[:end], heading[end:]
 	}
-	for _, f := range k.Extra {
-		dst = r.appendBullet(dst, f.Name, f.Value)
+	if title != "" {
+		id += ": " + title
 	}
-	return dst
-}
-
-// SetKnowledgeField returns text, an entry of a Markdown knowledge graph, with
-// another value for one field, such as Confidence: the value's bytes alone
-// change. A field that the entry lacks is added below the last bullet.
-func SetKnowledgeField(text []byte, field, value string) []byte {
-	return knowledgeRules().setField(text, field, value)
+	marks := len(heading) - len(strings.TrimLeft(heading, "#"))
+	return []byte(heading[:marks] + " " + id + rest)
 }

@@ -1,11 +1,6 @@
 package layout
 
-import (
-	"errors"
-	"fmt"
-
-	"filebus/store/record"
-)
+import "filebus/store/record"
 
 // Lessons is the format of the files below lessons/: each a list of what was
 // learned about one area, described in docs/layouts/lessons.md. A heading of
@@ -13,20 +8,38 @@ import (
 // other headings are literal text. Lessons have no ids of their own.
 type Lessons struct{}
 
-// lessonRules returns what counts as a field in a lesson: bold names alone, for
-// the indexes beside the lessons are full of bullets.
-func lessonRules() fieldRules {
-	return fieldRules{
-		known:  append(lessonFields(), "links", "supersedes", "contradicts", "relates to", "derived from", "superseded by"),
-		blocks: []string{"context", "lesson"},
-		form:   fieldLabel,
-	}
-}
+// lessonFields are the fields of a lesson: bold names alone are some, for the indexes
+// beside the lessons are full of bullets.
+var lessonFields = newFieldTable(FieldTable[Knowledge]{
+	noun:  "lesson %q",
+	head:  knowledgeFields.head,
+	cutID: func(heading string) (id, title string) { return "", heading },
+	extra: knowledgeFields.extra,
+	facts: knowledgeFacts,
+	rules: fieldRules{
+		known: []string{"links", "supersedes", "contradicts", "relates to", "derived from", "superseded by"},
+		form:  fieldLabel,
+	},
+	fields: []Field[Knowledge]{
+		{Name: "Date", text: func(k *Knowledge) *string { return &k.Created }, Fact: record.AttributeCreated},
+		{Name: "Type", text: func(k *Knowledge) *string { return &k.Type }, implied: "lesson",
+			Fact: record.AttributeType, fold: factWord, Input: Input{Flag: "type"}},
+		{Name: "Source", text: func(k *Knowledge) *string { return &k.Source },
+			Fact: record.AttributeSource, Input: Input{Flag: "source"}},
+		{Name: "Confidence", text: func(k *Knowledge) *string { return &k.Confidence },
+			Fact: record.AttributeConfidence, fold: factWord, Input: Input{Flag: "confidence"}},
+		{form: extraForm},
+		{Name: "Context", form: textForm, text: func(k *Knowledge) *string { return &k.Context }},
+		{Name: "Lesson", form: textForm, text: func(k *Knowledge) *string { return &k.Content }, needed: true,
+			Fact: "summary", fold: factSummary, Input: Input{Flag: "content"}},
+		{Name: "Tags", form: tagsForm, list: func(k *Knowledge) *[]string { return &k.Tags },
+			Fact: "tags", Input: Input{Flag: "tag"}},
+		{Name: "File", loose: true, Input: Input{Flag: "file"}},
+	},
+})
 
-// lessonFields returns the fields that have a place of their own in Knowledge.
-func lessonFields() []string {
-	return []string{"date", "context", "lesson", "tags", "type", "source", "confidence"}
-}
+// LessonFields returns the table of a lesson, whose text is the content.
+func LessonFields() KnowledgeTable { return KnowledgeTable{lessonFields} }
 
 func (Lessons) format() headingFormat {
 	return headingFormat{
@@ -34,88 +47,17 @@ func (Lessons) format() headingFormat {
 		title: "Lessons",
 		identify: func(lines []scanLine, i int) (id, title string, ok bool) {
 			_, title = scanHeading(lines[i].text)
-			return "", title, lines[i].level >= 2 && lines[i].level <= 4 && hasKnownField(lines, i, lessonRules())
+			return "", title, lines[i].level >= 2 && lines[i].level <= 4 && hasKnownField(lines, i, lessonFields.rules)
 		},
-		describe: func(lines []scanLine) (Facts, []*SyntaxError) {
-			k, errs := parseLesson(lines)
-			return k.Facts(), errs
-		},
+		describe: lessonFields.describe,
 	}
 }
 
 // Parse cuts a file of lessons into its entries and the text around them. It
-// reports what ParseLesson reports of each lesson.
+// reports what is wrong with the fields of each.
 func (l Lessons) Parse(path string, text []byte) (File, []*SyntaxError) {
 	return l.format().parse(path, text)
 }
 
 // Insert returns f with a new lesson after the last one.
 func (l Lessons) Insert(f File, e Entry) File { return l.format().insert(f, e) }
-
-// ParseLesson reads an entry of a file of lessons. The text of the lesson is
-// its Content; its Type is "lesson" unless it states another. A field that is
-// missing or given twice is reported, with its line counted from the entry's
-// heading as 1.
-func ParseLesson(text []byte) (Knowledge, []*SyntaxError) { return parseLesson(scanLines(text)) }
-
-// parseLesson is ParseLesson for lines of a whole file.
-func parseLesson(lines []scanLine) (Knowledge, []*SyntaxError) {
-	if len(lines) == 0 {
-		return Knowledge{}, []*SyntaxError{{Line: 1, Err: errors.New("lesson is empty")}}
-	}
-	v, errs := readFields(lines, lessonRules())
-	_, title := scanHeading(lines[0].text)
-	k := Knowledge{
-		Title:      title,
-		Type:       v.get("type"),
-		Tags:       parseList(v.get("tags")),
-		Content:    v.get("lesson"),
-		Context:    v.get("context"),
-		Created:    v.get("date"),
-		Source:     v.get("source"),
-		Confidence: v.get("confidence"),
-		Extra:      v.extra(lessonFields()),
-	}
-	if k.Type == "" {
-		k.Type = "lesson"
-	}
-	if k.Content == "" {
-		errs = append(errs, &SyntaxError{Line: lines[0].number, Err: fmt.Errorf("lesson %q has no field Lesson", title)})
-	}
-	return k, errs
-}
-
-// AppendLesson appends the canonical text of a lesson to dst: its heading and a
-// label for each field. ParseLesson reads every value back but the id, which a
-// lesson has not, and except for white space in fields of one line.
-func AppendLesson(dst []byte, k Knowledge) []byte {
-	r := lessonRules()
-	dst = appendHeading(dst, 3, "", k.Title)
-	kind := singleSpaced(k.Type)
-	if kind == "lesson" {
-		kind = ""
-	}
-	for _, f := range []ExtraField{
-		{"Date", singleSpaced(k.Created)}, {"Type", kind}, {"Source", singleSpaced(k.Source)},
-		{"Confidence", singleSpaced(k.Confidence)},
-	} {
-		if f.Value != "" {
-			dst = r.appendLabel(dst, f.Name, f.Value)
-		}
-	}
-	for _, f := range k.Extra {
-		dst = r.appendLabel(dst, f.Name, singleSpaced(f.Value))
-	}
-	if k.Context != "" {
-		dst = r.appendLabel(dst, "Context", k.Context)
-	}
-	dst = r.appendLabel(dst, "Lesson", k.Content)
-	return r.appendLabel(dst, "Tags", formatList(k.Tags))
-}
-
-// SetLessonField returns text, an entry of a file of lessons, with another value
-// for one field, such as Tags: the value's bytes alone change. A field that the
-// entry lacks is added below the first one.
-func SetLessonField(text []byte, field, value string) []byte {
-	return lessonRules().setField(text, field, value)
-}
