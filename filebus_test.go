@@ -68,32 +68,35 @@ func house() map[string]pack {
 			},
 			modules: []string{"github.com/kaptinlin/jsonschema", "golang.org/x/sys"},
 		},
+		"filebus/materialize/likeness": {ours: []string{"filebus/store/record", "filebus/index", "filebus/query"}},
 		"filebus/materialize/task": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout",
+				"filebus/materialize/layout", "filebus/materialize/likeness",
 			},
 		},
 		"filebus/materialize/dialogue": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout",
+				"filebus/materialize/layout", "filebus/materialize/likeness",
 			},
 		},
 		"filebus/materialize/session": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout",
+				"filebus/materialize/layout", "filebus/materialize/likeness",
 			},
 		},
 		"filebus/materialize/issue": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index", "filebus/query",
-				"filebus/materialize", "filebus/materialize/layout",
+				"filebus/materialize", "filebus/materialize/layout", "filebus/materialize/likeness",
 			},
 		},
 		"filebus/materialize/lint": {
-			ours: []string{"filebus/store/record", "filebus/materialize/layout", "filebus/materialize/run"},
+			ours: []string{
+				"filebus/store/record", "filebus/materialize/layout", "filebus/materialize/likeness", "filebus/materialize/run",
+			},
 		},
 		"filebus/materialize/run": {
 			ours: []string{
@@ -105,7 +108,7 @@ func house() map[string]pack {
 		"filebus/materialize/knowledge": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/index", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout",
+				"filebus/materialize/layout", "filebus/materialize/likeness",
 			},
 		},
 		"filebus/materialize/pdf": {

@@ -273,3 +273,23 @@ func TestFactsVersion(t *testing.T) {
 		t.Errorf("facts: -want +got\n%s", diff)
 	}
 }
+
+// TestCollapser puts together what a search has not: the same hits come out.
+func TestCollapser(t *testing.T) {
+	words := prose(400, 1)
+	x := build(t, note("a", "common "+strings.Join(words, " ")), note("b", "common "+strings.Join(changed(words, 2), " ")),
+		note("c", "common "+strings.Join(prose(400, 3), " ")))
+	var c Collapser
+	for _, hit := range find(t, x, Request{Query: "common", Duplicates: true}).Hits {
+		c.Add(hit)
+	}
+	want := find(t, x, Request{Query: "common"})
+	if got := (Result{Hits: c.Hits()}); names(got) != names(want) || len(got.Hits) != 2 {
+		t.Fatalf("got %q, want %q", names(got), names(want))
+	}
+	for i, hit := range c.Hits() {
+		if diff := cmp.Diff(want.Hits[i].Like, hit.Like); diff != "" {
+			t.Errorf("behind %s (-want +got):\n%s", hit.Name, diff)
+		}
+	}
+}

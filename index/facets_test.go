@@ -133,3 +133,12 @@ func BenchmarkFacets(b *testing.B) {
 		})
 	}
 }
+
+func TestSumCounts(t *testing.T) {
+	a := []FacetCount{{"note", 3}, {"issue", 1}}
+	b := []FacetCount{{"issue", 4}, {"turn", 1}, {"handoff", 1}}
+	want := []FacetCount{{"issue", 5}, {"note", 3}, {"handoff", 1}, {"turn", 1}}
+	if diff := cmp.Diff(want, SumCounts(a, b)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

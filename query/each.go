@@ -3,8 +3,10 @@ package query
 import (
 	"context"
 	"errors"
+	"iter"
 
 	"filebus/store"
+	"filebus/store/record"
 )
 
 // Each calls visit with the current versions whose field has a value, newest
@@ -40,18 +42,37 @@ func FirstOf(tx *store.Tx, v store.Version) (store.Version, error) {
 	if v.Record.Prev.IsZero() {
 		return v, nil
 	}
-	events, err := tx.History(v.Record.Name)
-	if err != nil {
-		return v, err
-	}
-	for _, e := range events {
-		if e.Change != store.ChangePut {
-			continue
-		}
-		first, err := tx.Get(e.Ref)
-		if !errors.Is(err, store.ErrDropped) {
-			return first, err
-		}
+	for first, err := range Versions(tx, v.Record.Name) {
+		return first, err
 	}
 	return v, nil
+}
+
+// Versions returns the versions of a name that are still stored, the oldest first. It
+// ends after the first error.
+func Versions(tx *store.Tx, name record.Name) iter.Seq2[store.Version, error] {
+	return func(yield func(store.Version, error) bool) {
+		events, err := tx.History(name)
+		if err != nil {
+			yield(store.Version{}, err)
+		}
+		for _, e := range events {
+			if e.Change != store.ChangePut {
+				continue
+			}
+			v, err := tx.Get(e.Ref)
+			if !errors.Is(err, store.ErrDropped) && (!yield(v, err) || err != nil) {
+				return
+			}
+		}
+	}
+}
+
+// Position returns the position of the last entry of a store's log.
+func Position(ctx context.Context, s *store.Store) (position uint64, err error) {
+	err = s.View(ctx, func(tx *store.Tx) error {
+		position = tx.Position()
+		return nil
+	})
+	return position, err
 }

@@ -117,8 +117,8 @@ func parallel(n int, work func(i int) error) error {
 	return errors.Join(failed...)
 }
 
-// eachOf calls visit with each of some things, in slices: see InSlices.
-func eachOf[T any](ctx context.Context, r *Reader, things []T, visit func(tx *store.Tx, thing T) error) error {
+// EachOf calls visit with each of some things, in slices: see InSlices.
+func EachOf[T any](ctx context.Context, r *Reader, things []T, visit func(tx *store.Tx, thing T) error) error {
 	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		if len(things) == 0 {
 			return true, nil

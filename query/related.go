@@ -129,7 +129,7 @@ func (g *Graph) describeSteps(ctx context.Context, steps []step) ([]Related, err
 // describe reads what lists show of nodes.
 func (g *Graph) describe(ctx context.Context, nodes []int) ([]Knowledge, error) {
 	var entries []Knowledge
-	err := eachOf(ctx, g.reader, nodes, func(tx *store.Tx, node int) error {
+	err := EachOf(ctx, g.reader, nodes, func(tx *store.Tx, node int) error {
 		n := g.nodes[node]
 		entry, _ := (&KnowledgeRequest{}).match(item{n.version, tx.Description(n.version.Ref)})
 		entry.SupersededBy = n.by

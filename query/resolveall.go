@@ -16,7 +16,7 @@ type Resolution struct {
 // ResolveAll resolves many texts, each as Resolve does.
 func (r *Reader) ResolveAll(ctx context.Context, texts []string, opts ResolveOptions) ([]Resolution, error) {
 	found := make([]Resolution, 0, len(texts))
-	err := eachOf(ctx, r, texts, func(tx *store.Tx, text string) error {
+	err := EachOf(ctx, r, texts, func(tx *store.Tx, text string) error {
 		s := resolver{tx: tx, text: text, opts: opts}
 		v, err := s.resolve()
 		if errors.Is(err, store.ErrNotFound) {

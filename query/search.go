@@ -262,7 +262,7 @@ type finding struct {
 
 // findings reads the heads of ranked hits.
 func (r *Reader) findings(ctx context.Context, hits []index.Hit) (found []finding, err error) {
-	err = eachOf(ctx, r, hits, func(tx *store.Tx, hit index.Hit) error {
+	err = EachOf(ctx, r, hits, func(tx *store.Tx, hit index.Hit) error {
 		v, err := tx.Head(hit.Name)
 		if errors.Is(err, store.ErrNotFound) {
 			found = append(found, finding{ranked: hit, gone: true})

@@ -84,7 +84,7 @@ func (r *Reader) Superseded(ctx context.Context) (map[record.Name]record.Name, e
 			}
 		}
 	}
-	err = eachOf(ctx, r, by, func(tx *store.Tx, p pair) error {
+	err = EachOf(ctx, r, by, func(tx *store.Tx, p pair) error {
 		_, err := tx.Head(p.newer)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil

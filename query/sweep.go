@@ -68,7 +68,7 @@ func (c *catchUp) indexedNames(ctx context.Context) ([]record.Name, error) {
 // headless returns the deletions of those names that have no current version.
 func (c *catchUp) headless(ctx context.Context, names []record.Name) ([]index.Change, error) {
 	var gone []index.Change
-	err := eachOf(ctx, c.Reader, names, func(tx *store.Tx, name record.Name) error {
+	err := EachOf(ctx, c.Reader, names, func(tx *store.Tx, name record.Name) error {
 		_, isHead, err := tx.Last(name)
 		if errors.Is(err, store.ErrNotFound) || err == nil && !isHead {
 			gone = append(gone, index.Change{Name: name})

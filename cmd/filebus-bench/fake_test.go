@@ -74,6 +74,8 @@ func fakeMain(behaviour string, args []string) error {
 			return err
 		}
 		return fakePut(args, body, log)
+	case "capture":
+		return os.MkdirAll(filepath.Join(dir, "index"), 0o777)
 	case "verify":
 		puts, err := os.ReadFile(log)
 		if behaviour == fakeLossy {
@@ -186,6 +188,21 @@ func TestStartupComparesPrograms(t *testing.T) {
 				t.Errorf("%s: got %+v and %+v, want 8 runs of each and a ratio", what+kind, rows, other)
 			}
 		}
+	}
+}
+
+// TestGrowthMeasuresEachSize fills the smallest store: it has rows for what filling it
+// took and for what is measured in it, and nothing to be compared with.
+func TestGrowthMeasuresEachSize(t *testing.T) {
+	rows := fakeRows(t, fakeSound, options{runs: 1, seed: 1, growthMax: 1000, small: true}, planGrowth)
+	for _, m := range growthMeasures() {
+		got := find(t, rows, m.what+", 1000 records")
+		if got.Unit != m.unit || got.Runs == 0 || got.Ratio != 0 || strings.Contains(got.Limit, "×") {
+			t.Errorf("%s: got %+v, want some %s without a ratio", m.what, got, m.unit)
+		}
+	}
+	if slices.ContainsFunc(rows, func(r row) bool { return r.Verdict == failed }) {
+		t.Errorf("got a failure in %+v", rows)
 	}
 }
 

@@ -371,9 +371,9 @@ func TestRipgrepFindsFiles(t *testing.T) {
 	}
 }
 
-// TestSmallRun measures a capture by a real filebus and the retrieval of one
-// document: each must give rows without a failure. Which limits are met says nothing
-// at this size.
+// TestSmallRun measures a capture by a real filebus, its searches, its index and the
+// retrieval of one document: each must give rows without a failure. Which limits are
+// met says nothing at this size.
 func TestSmallRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and runs the program")
@@ -394,7 +394,7 @@ func TestSmallRun(t *testing.T) {
 	}
 	var out, progress bytes.Buffer
 	args := []string{"-json", "-runs", "1", "-docs", "10", "-dir", t.TempDir(), "-filebus", program, "-ir", collection,
-		"capture", "relevance"}
+		"capture", "search", "index", "relevance"}
 	if code := run(t.Context(), args, &out, &progress); code != 0 {
 		t.Fatalf("got exit code %d\n%s%s", code, progress.String(), out.String())
 	}
@@ -412,7 +412,7 @@ func TestSmallRun(t *testing.T) {
 			t.Errorf("%s of one topic whose document comes first: got %v, want 1", r.What, r.Median)
 		}
 	}
-	for _, name := range []string{"capture", "relevance"} {
+	for _, name := range []string{"capture", "search", "index", "relevance"} {
 		if seen[name] == 0 {
 			t.Errorf("suite %s gave no rows", name)
 		}

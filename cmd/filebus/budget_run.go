@@ -13,7 +13,7 @@ func runRunBudget(ctx context.Context, env *environ, run string) error {
 	if err != nil {
 		return err
 	}
-	b, err := env.book(s).BudgetOf(ctx, run)
+	b, err := s.book().BudgetOf(ctx, run)
 	if err != nil {
 		return err
 	}

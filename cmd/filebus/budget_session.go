@@ -14,16 +14,16 @@ func runSessionBudget(ctx context.Context, env *environ, opts budgetOptions) err
 	if err != nil {
 		return err
 	}
-	id, trees, err := env.registry(s).ID(ctx, opts.session)
+	id, trees, err := s.registry().ID(ctx, opts.session)
 	if err != nil {
 		return err
 	}
 	if !env.global.noSync {
-		if err := env.registry(s).Discover(ctx, opts.session); err != nil {
+		if err := s.registry().Discover(ctx, opts.session); err != nil {
 			return err
 		}
 	}
-	saved, err := env.registry(s).SavingsOf(ctx, id, sessions.Assumption{Readers: opts.readers, Agents: opts.assume}, trees...)
+	saved, err := s.registry().SavingsOf(ctx, id, sessions.Assumption{Readers: opts.readers, Agents: opts.assume}, trees...)
 	if err != nil {
 		return err
 	}

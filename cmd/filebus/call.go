@@ -54,10 +54,10 @@ func (o *callOptions) resolve(env *environ) (result.Call, error) {
 	if o.preview < 0 {
 		return c, usageError("--preview %d: a preview has at least one character", o.preview)
 	}
-	if o.format != formatJSON && o.format != formatLine {
-		return c, usageError("unknown format %q: a reference is printed as json or as a line", o.format)
+	err := checkFormat(o.format)
+	if err != nil {
+		return c, err
 	}
-	var err error
 	if c.Session != "" {
 		if c.Session, err = sessions.IDOf(c.Session); err != nil {
 			return c, err
@@ -79,6 +79,13 @@ const (
 	formatLine = "line"
 )
 
+func checkFormat(format string) error {
+	if format != formatJSON && format != formatLine {
+		return usageError("unknown format %q: a reference is printed as json or as a line", format)
+	}
+	return nil
+}
+
 // A reference of one line has about lineSize bytes, so that it costs about 20
 // tokens, and shows at least leastPreview bytes of the preview.
 const (
@@ -89,7 +96,7 @@ const (
 // printReference prints what the parent agent gets, and on stderr where the output
 // does not fit its schema; it is then an error.
 func (o *callOptions) printReference(env *environ, stored *result.Stored) error {
-	if err := printReference(env, o.format, stored.Ref, stored.Reference()); err != nil {
+	if err := env.printReference(o.format, stored.Ref, stored.Reference()); err != nil {
 		return err
 	}
 	for _, problem := range stored.Problems {
@@ -103,16 +110,16 @@ func (o *callOptions) printReference(env *environ, stored *result.Stored) error 
 
 // printReference prints a reference as JSON, or as one line: ref, agent, words and
 // the beginning of the preview.
-func printReference(env *environ, format string, ref record.Ref, r record.Reference) error {
-	if format != formatLine || env.global.json {
-		return env.printJSON(r)
+func (e *environ) printReference(format string, ref record.Ref, r record.Reference) error {
+	if format != formatLine || e.global.json {
+		return e.printJSON(r)
 	}
 	line := ref.Short()
 	if r.Agent != "" {
 		line += " " + r.Agent
 	}
 	line = fmt.Sprintf("%s %dw: ", line, r.WordCount)
-	env.printf("%s\n", oneLine(line+shortened(r.Preview, max(lineSize-len(line), leastPreview))))
+	e.printf("%s\n", oneLine(line+shortened(r.Preview, max(lineSize-len(line), leastPreview))))
 	return nil
 }
 

@@ -64,7 +64,7 @@ func runCapture(ctx context.Context, env *environ, opts captureOptions, dirs []s
 	return nil
 }
 
-func captureOne(ctx context.Context, env *environ, w *session, opts captureOptions, profile *layout.Profile, dir string) (*materialize.CaptureReport, error) {
+func captureOne(ctx context.Context, env *environ, w *workspace, opts captureOptions, profile *layout.Profile, dir string) (*materialize.CaptureReport, error) {
 	name := opts.tree
 	if name == "" {
 		name = filepath.Base(env.abs(dir))

@@ -57,7 +57,7 @@ func runCombine(ctx context.Context, env *environ, opts combineOptions, inputs [
 	if err != nil {
 		return err
 	}
-	if call.From, err = resolveAll(ctx, env, w, opts.from); err != nil {
+	if call.From, err = w.resolveAll(ctx, opts.from); err != nil {
 		return err
 	}
 	request := result.CombineRequest{
@@ -82,7 +82,7 @@ func (o *combineOptions) printCombined(env *environ, c *result.Combined) error {
 	for _, unread := range c.Unread {
 		env.note("%s", oneLine(unread.Error()))
 	}
-	if err := printReference(env, o.format, c.Ref, c.Reference()); err != nil {
+	if err := env.printReference(o.format, c.Ref, c.Reference()); err != nil {
 		return err
 	}
 	if len(c.Unread) > 0 {

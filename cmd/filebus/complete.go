@@ -32,17 +32,17 @@ func completeArguments(env *environ) cobra.CompletionFunc {
 			rest = cobra.ShellCompDirectiveDefault
 		}
 		var found []string
-		s, err := env.open()
+		s, err := env.open(cmd.Context())
 		switch {
 		case word == "START|SUCCESS|ERROR":
 			found = strings.Split(word, "|")
 		case err != nil: // what cannot be read completes nothing
 		case strings.Contains(word, "SLUG"):
-			found = env.slugs(cmd.Context(), s)
+			found = s.slugs(cmd.Context())
 		case word == "ID":
-			found = env.sessionIDs(cmd.Context(), s)
+			found = s.sessionIDs(cmd.Context())
 		case usage[0] == "SLUG" && (word == "ROUND" || word == "AGENT"):
-			found = env.dialogueWords(cmd.Context(), s, word, args)
+			found = s.dialogueWords(cmd.Context(), word, args)
 		}
 		found = slices.DeleteFunc(found, func(text string) bool { return !strings.HasPrefix(text, typed) })
 		return found[:min(len(found), maxCompletions)], rest
@@ -50,8 +50,8 @@ func completeArguments(env *environ) cobra.CompletionFunc {
 }
 
 // slugs returns the dialogues as they are typed, the newest first.
-func (e *environ) slugs(ctx context.Context, s *session) (slugs []string) {
-	items, _, _ := e.forum(s).List(ctx, maxCompletions) // none beside an error
+func (w *workspace) slugs(ctx context.Context) (slugs []string) {
+	items, _, _ := w.forum().List(ctx, maxCompletions) // none beside an error
 	for _, item := range items {
 		slugs = append(slugs, item.Key.String())
 	}
@@ -59,8 +59,8 @@ func (e *environ) slugs(ctx context.Context, s *session) (slugs []string) {
 }
 
 // sessionIDs returns the sessions as they are typed, the newest first.
-func (e *environ) sessionIDs(ctx context.Context, s *session) (ids []string) {
-	keys, _ := e.registry(s).Keys(ctx) // none beside an error
+func (w *workspace) sessionIDs(ctx context.Context) (ids []string) {
+	keys, _ := w.registry().Keys(ctx) // none beside an error
 	for _, k := range keys {
 		ids = append(ids, k.String(), k.ID)
 	}
@@ -68,8 +68,8 @@ func (e *environ) sessionIDs(ctx context.Context, s *session) (ids []string) {
 }
 
 // dialogueWords returns the rounds of a dialogue, or who takes part in one.
-func (e *environ) dialogueWords(ctx context.Context, s *session, word string, args []string) []string {
-	f := e.forum(s)
+func (w *workspace) dialogueWords(ctx context.Context, word string, args []string) []string {
+	f := w.forum()
 	key, err := f.Find(ctx, args[0])
 	if err != nil {
 		return nil

@@ -41,7 +41,7 @@ func runComponentTouch(ctx context.Context, env *environ, t knowledge.Touch) err
 	if err != nil {
 		return err
 	}
-	rows, err := env.base(s).Touch(ctx, t)
+	rows, err := s.base().Touch(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func runComponentShow(ctx context.Context, env *environ, maxTokens int, name str
 	if err != nil {
 		return err
 	}
-	b := env.base(s)
+	b := s.base()
 	var rows []knowledge.Row
 	if name == "" {
 		rows, err = b.Rows(ctx)
@@ -97,7 +97,7 @@ func runComponentShow(ctx context.Context, env *environ, maxTokens int, name str
 	for _, row := range rows {
 		table = append(table, componentRow(row))
 	}
-	printed, err := env.present(s, presentation{
+	printed, err := s.present(presentation{
 		entries: len(rows), maxTokens: maxTokens, op: "component show", what: name,
 		json: func(n int) any { return componentListJSON{rows[:n], len(rows) - n} },
 		text: func(n int) string { return env.table(table[:n]) },
@@ -129,7 +129,7 @@ func newComponentForCommand(env *environ) *cobra.Command {
 				files[i] = p
 			}
 		}
-		matches, err := env.base(s).For(ctx, files, about)
+		matches, err := s.base().For(ctx, files, about)
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func newComponentForCommand(env *environ) *cobra.Command {
 		for _, m := range matches {
 			table = append(table, append([]string{strconv.Itoa(m.Score)}, componentRow(m.Row)...))
 		}
-		_, err = env.present(s, presentation{
+		_, err = s.present(presentation{
 			op: "component for", what: strings.Join(files, " "),
 			json: func(int) any { return componentForJSON{matches} },
 			text: func(int) string { return env.table(table) },

@@ -38,7 +38,7 @@ type conflictView struct {
 }
 
 func runConflicts(ctx context.Context, env *environ) error {
-	w, err := env.open()
+	w, err := env.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func runConflicts(ctx context.Context, env *environ) error {
 
 // oneConflict returns the open conflicts of a name, of which there is at least
 // one.
-func conflictsOf(ctx context.Context, w *session, text string) ([]materialize.Conflict, error) {
+func conflictsOf(ctx context.Context, w *workspace, text string) ([]materialize.Conflict, error) {
 	name, err := record.ParseName(text)
 	if err != nil {
 		return nil, coded(record.Usage, "", err)
@@ -82,7 +82,7 @@ func conflictsOf(ctx context.Context, w *session, text string) ([]materialize.Co
 }
 
 func runConflictsShow(ctx context.Context, env *environ, text string) error {
-	w, err := env.open()
+	w, err := env.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func runConflictsResolve(ctx context.Context, env *environ, text, side string) e
 	if err != nil {
 		return coded(record.Usage, "", err)
 	}
-	w, err := env.open()
+	w, err := env.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func runConflictsResolve(ctx context.Context, env *environ, text, side string) e
 	return resolveNewest(ctx, env, w, text, take)
 }
 
-func resolveNewest(ctx context.Context, env *environ, w *session, text string, take materialize.Take) error {
+func resolveNewest(ctx context.Context, env *environ, w *workspace, text string, take materialize.Take) error {
 	open, err := conflictsOf(ctx, w, text)
 	if err != nil {
 		return err

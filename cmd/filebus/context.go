@@ -74,7 +74,7 @@ func runContext(ctx context.Context, env *environ, opts contextOptions, text str
 	if answer.Unindexed > 0 {
 		env.note("%d log entries are not in the index yet and were not looked at", answer.Unindexed)
 	}
-	env.logRead(w, "context", text, answer.Tokens)
+	w.logRead("context", text, answer.Tokens)
 	return printContext(env, answer, opts.explain)
 }
 
@@ -82,7 +82,7 @@ func runContext(ctx context.Context, env *environ, opts contextOptions, text str
 const maxContextText = 64 << 10
 
 // workspaceFiles returns paths as the workspace has them.
-func workspaceFiles(env *environ, w *session, files []string) []string {
+func workspaceFiles(env *environ, w *workspace, files []string) []string {
 	var paths []string
 	for _, file := range files {
 		if rel, err := filepath.Rel(w.Root, env.abs(file)); err == nil && filepath.IsLocal(rel) {

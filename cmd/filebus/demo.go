@@ -140,7 +140,7 @@ type demoFinds struct{ query, tag, handoff, session string }
 // lookAround picks what there is to show in a store.
 func (d *demo) lookAround(ctx context.Context) (demoFinds, error) {
 	found := demoFinds{query: d.query}
-	w, err := d.env.open()
+	w, err := d.env.open(ctx)
 	if err != nil {
 		return found, err
 	}

@@ -33,25 +33,25 @@ func newDialogueCommand(env *environ) *cobra.Command {
 }
 
 // forum returns the dialogues of a workspace.
-func (e *environ) forum(s *session) *dialogue.Forum {
-	return dialogue.Open(s.Workspace, s.read, e.now)
+func (w *workspace) forum() *dialogue.Forum {
+	return dialogue.Open(w.Workspace, w.read, w.now)
 }
 
 // findDialogue opens the workspace, with what was written to it, and finds the dialogue
 // that a text means.
-func (e *environ) findDialogue(ctx context.Context, text string) (*session, *dialogue.Forum, dialogue.Key, error) {
+func (e *environ) findDialogue(ctx context.Context, text string) (*workspace, *dialogue.Forum, dialogue.Key, error) {
 	s, err := e.openFresh(ctx)
 	if err != nil {
 		return nil, nil, dialogue.Key{}, err
 	}
-	f := e.forum(s)
+	f := s.forum()
 	key, err := f.Find(ctx, text)
 	return s, f, key, err
 }
 
 // openDialogue reads the dialogue that a text means, with what agents have written just
 // now: findDialogue leaves alone what is not still yet.
-func (e *environ) openDialogue(ctx context.Context, text string) (*session, *dialogue.Forum, *dialogue.Dialogue, error) {
+func (e *environ) openDialogue(ctx context.Context, text string) (*workspace, *dialogue.Forum, *dialogue.Dialogue, error) {
 	s, f, key, err := e.findDialogue(ctx, text)
 	if err != nil {
 		return nil, nil, nil, err

@@ -80,7 +80,7 @@ func assembleElsewhere(ctx context.Context, env *environ, opts assembleOptions, 
 	if opts.stdout {
 		text := string(layout.AppendDialogueDocument(nil, doc))
 		env.printf("%s", text)
-		env.logRead(s, "dialogue assemble", d.Key.String(), record.EstimateTokens(int64(len(text))))
+		s.logRead("dialogue assemble", d.Key.String(), record.EstimateTokens(int64(len(text))))
 		return nil
 	}
 	file := env.abs(opts.out)

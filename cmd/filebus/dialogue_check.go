@@ -62,7 +62,7 @@ func runDialogueCheck(ctx context.Context, env *environ, slug string, round int,
 	if more := len(view.Findings) - findingsShown; more > 0 && !all {
 		view.Findings, view.More = view.Findings[:findingsShown], more
 	}
-	_, err = env.present(s, presentation{
+	_, err = s.present(presentation{
 		json: func(int) any { return view }, text: func(int) string { return view.text() },
 		op: "dialogue check", what: d.Key.String(),
 	})

@@ -57,7 +57,7 @@ func runDialogueLint(ctx context.Context, env *environ, opts documentLintOptions
 		reports = append(reports, report)
 		wanting = wanting || report.Count(dialogue.LintMust) > 0 || report.Score < opts.min
 	}
-	_, err = env.present(nil, presentation{
+	_, err = (&workspace{environ: env}).present(presentation{
 		json: func(int) any { return reports }, text: func(int) string { return lintText(reports, opts.all) },
 	})
 	if err == nil && unread == nil && wanting {

@@ -36,7 +36,7 @@ func runDialogueList(ctx context.Context, env *environ, limit int) error {
 	if err != nil {
 		return err
 	}
-	items, total, err := env.forum(s).List(ctx, limit)
+	items, total, err := s.forum().List(ctx, limit)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func runDialogueList(ctx context.Context, env *environ, limit int) error {
 			i.Title,
 		})
 	}
-	_, err = env.present(s, presentation{
+	_, err = s.present(presentation{
 		op: "dialogue list", json: func(int) any { return dialogueList{items, left} },
 		text: func(int) string { return env.table(rows) },
 	})

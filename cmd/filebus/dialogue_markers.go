@@ -199,7 +199,7 @@ func knownRound(round int) *int {
 
 // print prints what was collected. What could not be read makes it partly.
 func (l *markerList) print() error {
-	_, err := l.env.present(nil, presentation{
+	_, err := (&workspace{environ: l.env}).present(presentation{
 		json: func(int) any { return l.out }, text: func(int) string { return l.text() },
 	})
 	if err != nil {

@@ -43,7 +43,7 @@ func runDialogueNew(ctx context.Context, env *environ, opts dialogueNewOptions) 
 	if err != nil {
 		return err
 	}
-	made, err := env.forum(s).New(ctx, r)
+	made, err := s.forum().New(ctx, r)
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func runDialoguePrompt(ctx context.Context, env *environ, opts dialoguePromptOpt
 			p.Text = ""
 		}
 	}
-	return env.printPrompts(s, dialoguePrompts{d.Key, r.Round, prompts})
+	return s.printPrompts(dialoguePrompts{d.Key, r.Round, prompts})
 }
 
 // warnWrite says if an agent cannot write its file, and returns the definition that
@@ -100,22 +100,22 @@ func (e *environ) warnWrite(f *dialogue.Forum, key dialogue.Key, round int, agen
 }
 
 // printPrompts prints prompts: the text of one, or a line for each that has a file.
-func (e *environ) printPrompts(s *session, view dialoguePrompts) error {
-	if e.global.json {
-		return e.printRead(s, "dialogue prompt", view.Dialogue.String(), view)
+func (w *workspace) printPrompts(view dialoguePrompts) error {
+	if w.global.json {
+		return w.printRead("dialogue prompt", view.Dialogue.String(), view)
 	}
 	var rows [][]string
 	for _, p := range view.Prompts {
 		if p.File == "" {
-			e.printf("%s", p.Text)
-			e.logRead(s, "dialogue prompt", view.Dialogue.String(), p.Tokens)
+			w.printf("%s", p.Text)
+			w.logRead("dialogue prompt", view.Dialogue.String(), p.Tokens)
 			continue
 		}
 		rows = append(rows, []string{p.Agent, p.File, tokenText(p.Tokens)})
 	}
-	e.printTable(rows)
+	w.printTable(rows)
 	if len(rows) > 0 {
-		e.note("launched; filebus dialogue wait %s %d waits for the turns", view.Dialogue, view.Round)
+		w.note("launched; filebus dialogue wait %s %d waits for the turns", view.Dialogue, view.Round)
 	}
 	return nil
 }

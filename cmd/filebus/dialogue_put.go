@@ -74,7 +74,7 @@ func runDialoguePut(ctx context.Context, env *environ, opts dialoguePutOptions, 
 			return err
 		}
 	}
-	return printReference(env, formatJSON, put.Ref, put.Reference())
+	return env.printReference(formatJSON, put.Ref, put.Reference())
 }
 
 // giveWay takes away the file that a turn was read from, if there is one too many now.

@@ -62,7 +62,7 @@ func runDialogueScore(ctx context.Context, env *environ, opts dialogueScoreOptio
 			open = append(open, t)
 		}
 	}
-	_, err = env.present(s, presentation{
+	_, err = s.present(presentation{
 		op: "dialogue score", what: d.Key.String(), entries: len(open), maxTokens: scoreTokens,
 		json: func(int) any { return view }, text: func(n int) string { return env.scoreText(board, open, n) },
 	})

@@ -56,7 +56,7 @@ func runDialogueWait(ctx context.Context, env *environ, opts dialogueWaitOptions
 	begun := env.now()
 	all, err := forum.Wait(ctx, key, dialogue.WaitRequest{
 		Round: round, Agents: opts.agents, Limit: opts.limit, NoStubs: opts.noStubs,
-		Alike: func(seat dialogue.Seat, file string) { env.noteAlike(s, seat, file) },
+		Alike: func(seat dialogue.Seat, file string) { s.noteAlike(seat, file) },
 		Say:   func(line string) { env.note("%s", oneLine(line)) },
 	})
 	isLate := errors.Is(err, dialogue.ErrLate)
@@ -69,9 +69,9 @@ func runDialogueWait(ctx context.Context, env *environ, opts dialogueWaitOptions
 	}
 	stubs := view.stubs()
 	view.Stubs = len(stubs)
-	_, printErr := env.present(s, presentation{
+	_, printErr := s.present(presentation{
 		op: "dialogue wait", what: key.ID, took: env.now().Sub(begun),
-		json: func(int) any { return view }, text: func(int) string { return env.roundTable(s, all) },
+		json: func(int) any { return view }, text: func(int) string { return s.roundTable(all) },
 	})
 	switch {
 	case printErr != nil:
@@ -98,33 +98,33 @@ func (view *dialogueRound) stubs() (agents []string) {
 }
 
 // noteAlike names a file that may be meant as a turn, and the command that takes it.
-func (e *environ) noteAlike(s *session, seat dialogue.Seat, file string) {
+func (w *workspace) noteAlike(seat dialogue.Seat, file string) {
 	shown, err := filepath.Rel(filepath.Dir(filepath.Dir(seat.File)), file)
 	if err != nil || !filepath.IsLocal(shown) {
 		shown = file
 	}
-	e.note("%s: missing; there is %s", seat.Agent, oneLine(shown))
-	fmt.Fprintf(e.err, "  try: filebus dialogue put %s %d %s %s\n",
-		quote(seat.Key.String()), seat.Round, quote(seat.Agent), quote(s.near(e, file)))
+	w.note("%s: missing; there is %s", seat.Agent, oneLine(shown))
+	fmt.Fprintf(w.err, "  try: filebus dialogue put %s %d %s %s\n",
+		quote(seat.Key.String()), seat.Round, quote(seat.Agent), quote(w.near(file)))
 }
 
 // near returns a file's path as seen from the working directory, if it lies in the
 // workspace.
-func (s *session) near(env *environ, file string) string {
-	if below, err := filepath.Rel(s.Root, file); err != nil || !filepath.IsLocal(below) || env.dir == "" {
+func (w *workspace) near(file string) string {
+	if below, err := filepath.Rel(w.Root, file); err != nil || !filepath.IsLocal(below) || w.dir == "" {
 		return file
 	}
-	if rel, err := filepath.Rel(env.dir, file); err == nil {
+	if rel, err := filepath.Rel(w.dir, file); err == nil {
 		return rel
 	}
 	return file
 }
 
 // roundTable returns what stands in the places of turns, a row each.
-func (e *environ) roundTable(s *session, all []dialogue.Standing) string {
+func (w *workspace) roundTable(all []dialogue.Standing) string {
 	var rows [][]string
 	for _, a := range all {
-		row := []string{a.Agent, string(a.State), fmt.Sprint(a.Words), s.near(e, a.File)}
+		row := []string{a.Agent, string(a.State), fmt.Sprint(a.Words), w.near(a.File)}
 		if a.Late {
 			a.Reason = "late: it came after a stub"
 		}
@@ -133,7 +133,7 @@ func (e *environ) roundTable(s *session, all []dialogue.Standing) string {
 		}
 		rows = append(rows, row)
 	}
-	return e.table(rows)
+	return w.table(rows)
 }
 
 // maxRemark is the longest remark behind a turn, in bytes.

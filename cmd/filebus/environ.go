@@ -101,17 +101,19 @@ func (e *environ) locate() (materialize.Location, error) {
 	return materialize.Locate(dir, explicit, e.home())
 }
 
-// A session is an opened workspace with the means to read it.
-type session struct {
+// A workspace is an opened one with the means to read it, and the world of the command
+// that has opened it.
+type workspace struct {
+	*environ
 	*materialize.Workspace
 	read *query.Reader
 }
 
-func (e *environ) newSession(w *materialize.Workspace, err error) (*session, error) {
+func (e *environ) newWorkspace(w *materialize.Workspace, err error) (*workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{w, e.reader(w.Store, query.Options{})}, nil
+	return &workspace{e, w, e.reader(w.Store, query.Options{})}, nil
 }
 
 // reader returns a reader of a store.
@@ -121,7 +123,7 @@ func (e *environ) reader(s *store.Store, opts query.Options) *query.Reader {
 }
 
 // open opens the workspace, or returns store.ErrNoStore.
-func (e *environ) open() (*session, error) {
+func (e *environ) open(ctx context.Context) (*workspace, error) {
 	at, err := e.locate()
 	if err != nil {
 		return nil, err
@@ -130,7 +132,7 @@ func (e *environ) open() (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := e.newSession(materialize.Open(at, settings, e.storeOptions()))
+	s, err := e.newWorkspace(materialize.Open(at, settings, e.storeOptions()))
 	if err == nil {
 		e.rememberStore(at.Store)
 		e.recoverOutputs(s.Workspace)
@@ -139,10 +141,10 @@ func (e *environ) open() (*session, error) {
 }
 
 // create opens the workspace, and makes its store if there is none yet.
-func (e *environ) create(ctx context.Context) (*session, error) {
+func (e *environ) create(ctx context.Context) (*workspace, error) {
 	at, err := e.locate()
 	if err == nil {
-		return e.open()
+		return e.open(ctx)
 	}
 	if !errors.Is(err, store.ErrNoStore) {
 		return nil, err
@@ -151,7 +153,7 @@ func (e *environ) create(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := e.newSession(materialize.Create(ctx, at, settings, e.storeOptions()))
+	w, err := e.newWorkspace(materialize.Create(ctx, at, settings, e.storeOptions()))
 	if err == nil {
 		e.rememberStore(at.Store)
 	}
@@ -166,8 +168,8 @@ const usualSyncBudget = 50 * time.Millisecond
 
 // openFresh opens the workspace and takes in what agents have changed on disk
 // since. What could not be taken in is said; reading goes on without it.
-func (e *environ) openFresh(ctx context.Context) (*session, error) {
-	w, err := e.open()
+func (e *environ) openFresh(ctx context.Context) (*workspace, error) {
+	w, err := e.open(ctx)
 	if err != nil || e.global.noSync {
 		return w, err
 	}
@@ -187,27 +189,27 @@ func (e *environ) openFresh(ctx context.Context) (*session, error) {
 
 // takeInNew takes in the file of a name, if it was changed just now, which
 // openFresh leaves alone. What could not be taken in is said.
-func (e *environ) takeInNew(ctx context.Context, s *session, kind record.Kind, id string) {
-	if e.global.noSync {
+func (w *workspace) takeInNew(ctx context.Context, kind record.Kind, id string) {
+	if w.global.noSync {
 		return
 	}
-	if err := s.TakeInNew(ctx, kind, id); err != nil && ctx.Err() == nil {
-		e.note("the file of %s/%s was not looked at: %v", kind, id, err)
+	if err := w.TakeInNew(ctx, kind, id); err != nil && ctx.Err() == nil {
+		w.note("the file of %s/%s was not looked at: %v", kind, id, err)
 	}
 }
 
 // resolve returns the version that a user's text means.
-func (e *environ) resolve(ctx context.Context, s *session, text string) (store.Version, error) {
-	return s.read.Resolve(ctx, text, query.ResolveOptions{Root: s.Root, Dir: e.dir})
+func (w *workspace) resolve(ctx context.Context, text string) (store.Version, error) {
+	return w.read.Resolve(ctx, text, query.ResolveOptions{Root: w.Root, Dir: w.dir})
 }
 
 // find opens the workspace to read it and returns the version that text means.
-func (e *environ) find(ctx context.Context, text string) (*session, store.Version, error) {
+func (e *environ) find(ctx context.Context, text string) (*workspace, store.Version, error) {
 	s, err := e.openFresh(ctx)
 	if err != nil {
 		return nil, store.Version{}, err
 	}
-	v, err := e.resolve(ctx, s, text)
+	v, err := s.resolve(ctx, text)
 	return s, v, err
 }
 

@@ -96,7 +96,7 @@ func runExec(ctx context.Context, env *environ, opts execOptions, args []string)
 	if err != nil {
 		return err
 	}
-	if call.From, err = resolveAll(ctx, env, w, opts.from); err != nil {
+	if call.From, err = w.resolveAll(ctx, opts.from); err != nil {
 		return err
 	}
 	if env.takeSignals != nil {

@@ -26,7 +26,7 @@ type execTurn struct {
 
 // beginTurn finds the place of the turn that --dialogue names. One that is there
 // already is refused before anything is run.
-func (o *execOptions) beginTurn(ctx context.Context, env *environ, s *session) (t execTurn, err error) {
+func (o *execOptions) beginTurn(ctx context.Context, env *environ, s *workspace) (t execTurn, err error) {
 	if o.dialogue == "" {
 		return t, nil
 	}
@@ -34,7 +34,7 @@ func (o *execOptions) beginTurn(ctx context.Context, env *environ, s *session) (
 	if agent == "" {
 		return t, usageError("--dialogue needs --agent: whose turn is it?")
 	}
-	forum := env.forum(s)
+	forum := s.forum()
 	key, err := forum.Find(ctx, o.dialogue)
 	if err != nil {
 		return t, err
@@ -49,7 +49,7 @@ func (o *execOptions) beginTurn(ctx context.Context, env *environ, s *session) (
 // end makes the output of the command the turn. A command that has failed or has put
 // out nothing gets a stub. A turn that its agent has written by itself stands. It
 // returns what then is the turn; nil if none was asked for.
-func (t execTurn) end(ctx context.Context, env *environ, s *session, run *result.Execution, err error) (*materialize.PutResult, error) {
+func (t execTurn) end(ctx context.Context, env *environ, s *workspace, run *result.Execution, err error) (*materialize.PutResult, error) {
 	if t.forum == nil {
 		return nil, nil
 	}
@@ -80,7 +80,7 @@ func (t execTurn) end(ctx context.Context, env *environ, s *session, run *result
 }
 
 // turnOf returns the output of a command, or the reason why it is no turn.
-func turnOf(ctx context.Context, s *session, run *result.Execution, err error) (text []byte, reason string, readErr error) {
+func turnOf(ctx context.Context, s *workspace, run *result.Execution, err error) (text []byte, reason string, readErr error) {
 	switch {
 	case run == nil:
 		return nil, "the command was not run: " + message(err), nil

@@ -18,14 +18,14 @@ type execTask struct {
 
 // beginTask opens the journal of the task that --task names, unless it is open.
 // FILEBUS_TASK alone says only whose output it is: whoever set it ends the task.
-func (o *execOptions) beginTask(ctx context.Context, env *environ, s *session) (job execTask, err error) {
+func (o *execOptions) beginTask(ctx context.Context, env *environ, s *workspace) (job execTask, err error) {
 	if o.task == "" {
 		return job, nil
 	}
 	if job.id, err = task.ParseID(o.task); err != nil {
 		return job, err
 	}
-	job.board = env.board(s)
+	job.board = s.board()
 	_, err = job.board.Begin(ctx, job.id, task.StartRequest{
 		Agent: env.or(o.agent, "FILEBUS_AGENT"), Run: env.or(o.run, "FILEBUS_RUN"),
 	})

@@ -88,7 +88,7 @@ func runGc(ctx context.Context, env *environ, opts gcOptions) error {
 	if err != nil {
 		return err
 	}
-	report, err := env.release(ctx, w, materialize.ReleaseRequest{Retention: pick, DryRun: opts.dryRun})
+	report, err := w.release(ctx, materialize.ReleaseRequest{Retention: pick, DryRun: opts.dryRun})
 	if err != nil {
 		return env.stopped(report, err)
 	}
@@ -104,9 +104,9 @@ func (e *environ) stopped(report *materialize.ReleaseReport, err error) error {
 }
 
 // release gives names up and shows how far it is.
-func (e *environ) release(ctx context.Context, w *session, request materialize.ReleaseRequest) (*materialize.ReleaseReport, error) {
-	scanned, clearScan := e.progress("looking for references")
-	dropped, clearDrop := e.progress("destroying")
+func (w *workspace) release(ctx context.Context, request materialize.ReleaseRequest) (*materialize.ReleaseReport, error) {
+	scanned, clearScan := w.progress("looking for references")
+	dropped, clearDrop := w.progress("destroying")
 	request.Scanned = counted(scanned)
 	request.Dropped = func(done, total int) {
 		clearScan()

@@ -21,11 +21,11 @@ func runGcSessions(ctx context.Context, env *environ, opts gcOptions, pick *mate
 	if err != nil {
 		return err
 	}
-	old, err := env.registry(w).Old(ctx, opts.keep, pick.Before)
+	old, err := w.registry().Old(ctx, opts.keep, pick.Before)
 	if err != nil {
 		return err
 	}
-	report, _, err := env.releaseOld(ctx, w, old, opts.dryRun)
+	report, _, err := w.releaseOld(ctx, old, opts.dryRun)
 	if err != nil {
 		if len(report.Released) > 0 {
 			env.note("%s before that; the same command goes on", released(report, false))
@@ -42,14 +42,14 @@ func runGcSessions(ctx context.Context, env *environ, opts gcOptions, pick *mate
 
 // releaseOld gives up sessions, each with all its files and its folder or not at
 // all, and returns which went.
-func (e *environ) releaseOld(
-	ctx context.Context, w *session, old []*sessions.Session, dryRun bool,
+func (w *workspace) releaseOld(
+	ctx context.Context, old []*sessions.Session, dryRun bool,
 ) (*materialize.ReleaseReport, []string, error) {
 	var groups []runs.OldRun
 	for _, s := range old {
 		groups = append(groups, runs.OldRun{ID: s.Key.String(), Names: s.Names()})
 	}
-	report, err := e.releaseRuns(ctx, w, groups, dryRun)
+	report, err := w.releaseRuns(ctx, groups, dryRun)
 	gone := map[string]bool{}
 	for _, n := range report.Released {
 		gone[n.Name.String()] = true
@@ -60,7 +60,7 @@ func (e *environ) releaseOld(
 			continue
 		}
 		went = append(went, s.Key.String())
-		err = errors.Join(err, e.registry(w).RemoveFolder(s.Key))
+		err = errors.Join(err, w.registry().RemoveFolder(s.Key))
 	}
 	return report, went, err
 }
@@ -68,21 +68,21 @@ func (e *environ) releaseOld(
 // retain applies the retention of the configuration, and returns which sessions
 // went. What stays because something refers to it is no error, nor is what another
 // process gave up.
-func (e *environ) retain(ctx context.Context, w *session, just sessions.Key) ([]string, error) {
+func (w *workspace) retain(ctx context.Context, just sessions.Key) ([]string, error) {
 	c, err := readConfig(w.Location.Store)
 	if err != nil || c.Retention == (retentionConfig{}) {
 		return nil, err
 	}
-	before, err := c.Retention.before(e.now())
+	before, err := c.Retention.before(w.now())
 	if err != nil {
 		return nil, err
 	}
-	old, err := e.registry(w).Old(ctx, c.Retention.Sessions, before)
+	old, err := w.registry().Old(ctx, c.Retention.Sessions, before)
 	if err != nil {
 		return nil, err
 	}
 	old = slices.DeleteFunc(old, func(s *sessions.Session) bool { return s.Key == just })
-	_, went, err := e.releaseOld(ctx, w, old, false)
+	_, went, err := w.releaseOld(ctx, old, false)
 	if errors.Is(err, materialize.ErrStillNeeded) ||
 		errors.Is(err, store.ErrNotFound) { // or another process gave it up
 		err = nil

@@ -19,12 +19,12 @@ func runGcSnapshots(ctx context.Context, env *environ, opts gcOptions, pick *mat
 	if err != nil {
 		return err
 	}
-	b := env.book(w)
+	b := w.book()
 	old, err := b.OldRuns(ctx, opts.keep, pick.Before)
 	if err != nil {
 		return err
 	}
-	all, err := env.releaseRuns(ctx, w, old, opts.dryRun)
+	all, err := w.releaseRuns(ctx, old, opts.dryRun)
 	if err != nil {
 		return env.stopped(all, err)
 	}
@@ -42,8 +42,8 @@ func runGcSnapshots(ctx context.Context, env *environ, opts gcOptions, pick *mat
 // releaseRuns gives up the snapshots of runs, all at once, so that the log is read
 // for them once. A run of which something is needed stays as a whole, and the
 // others are given up without it.
-func (e *environ) releaseRuns(
-	ctx context.Context, w *session, old []runs.OldRun, dryRun bool,
+func (w *workspace) releaseRuns(
+	ctx context.Context, old []runs.OldRun, dryRun bool,
 ) (*materialize.ReleaseReport, error) {
 	all := &materialize.ReleaseReport{}
 	for len(old) > 0 {
@@ -51,7 +51,7 @@ func (e *environ) releaseRuns(
 		for _, r := range old {
 			names = append(names, r.Names...)
 		}
-		report, err := e.release(ctx, w, materialize.ReleaseRequest{Names: names, DryRun: dryRun})
+		report, err := w.release(ctx, materialize.ReleaseRequest{Names: names, DryRun: dryRun})
 		if report != nil {
 			all.Released = append(all.Released, report.Released...)
 			all.Kept = append(all.Kept, report.Kept...)

@@ -55,7 +55,7 @@ func runGet(ctx context.Context, env *environ, opts getOptions, text string) err
 	if err != nil {
 		return err
 	}
-	env.logRead(s, "get", v.Record.Name.String(), result.Tokens)
+	s.logRead("get", v.Record.Name.String(), result.Tokens)
 	if env.global.json {
 		return env.printJSON(toBodyJSON(v, result, buffer.Bytes()))
 	}
@@ -123,7 +123,7 @@ func completeNames(env *environ) cobra.CompletionFunc {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		s, err := env.open()
+		s, err := env.open(cmd.Context())
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}

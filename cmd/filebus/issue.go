@@ -29,17 +29,17 @@ func newIssueCommand(env *environ) *cobra.Command {
 const queueWait = 2 * time.Second
 
 // queue returns the issue queue of a workspace.
-func (e *environ) queue(s *session) *issue.Queue {
-	return issue.New(s.Workspace, e.reader(s.Store, query.Options{MaxWait: queueWait}), e.now)
+func (w *workspace) queue() *issue.Queue {
+	return issue.New(w.Workspace, w.reader(w.Store, query.Options{MaxWait: queueWait}), w.now)
 }
 
 // openQueue opens the queue to read it.
-func (e *environ) openQueue(ctx context.Context) (*session, *issue.Queue, error) {
+func (e *environ) openQueue(ctx context.Context) (*workspace, *issue.Queue, error) {
 	s, err := e.openFresh(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	q := e.queue(s)
+	q := s.queue()
 	if e.global.noSync {
 		return s, q, nil
 	}

@@ -92,7 +92,7 @@ func runIssueAdd(ctx context.Context, env *environ, opts issueAddOptions) error 
 	if err != nil {
 		return err
 	}
-	q := env.queue(s)
+	q := s.queue()
 	if opts.merge != "" {
 		i, err := q.Merge(ctx, opts.merge, *d)
 		if err != nil {
@@ -166,11 +166,11 @@ func runIssueEdit(ctx context.Context, env *environ, d issue.Draft, fields []str
 	if err := readText(env.in, "details", &d.Details, maxDetails); err != nil {
 		return err
 	}
-	s, err := env.open()
+	s, err := env.open(ctx)
 	if err != nil {
 		return err
 	}
-	i, err := env.queue(s).Edit(ctx, id, d, fields)
+	i, err := s.queue().Edit(ctx, id, d, fields)
 	if err != nil {
 		return err
 	}

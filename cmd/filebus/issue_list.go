@@ -63,12 +63,12 @@ type issueListJSON struct {
 }
 
 // printIssues prints as many issues as some tokens hold.
-func printIssues(env *environ, s *session, op string, all []issue.Issue, maxTokens int) error {
+func printIssues(env *environ, s *workspace, op string, all []issue.Issue, maxTokens int) error {
 	rows := make([][]string, len(all))
 	for n, i := range all {
 		rows[n], all[n] = issueRow(env, i), i.Brief()
 	}
-	printed, err := env.present(s, presentation{
+	printed, err := s.present(presentation{
 		entries: len(all), maxTokens: maxTokens, op: op, what: "issue_queue",
 		json: func(n int) any { return issueListJSON{all[:n], len(all) - n} },
 		text: func(n int) string { return env.table(rows[:n]) },
@@ -112,12 +112,12 @@ func newIssueShowCommand(env *environ) *cobra.Command {
 const issueTokens = 400
 
 // printIssue prints what an agent needs to work on an issue.
-func printIssue(env *environ, s *session, i issue.Issue, maxTokens int) error {
+func printIssue(env *environ, s *workspace, i issue.Issue, maxTokens int) error {
 	lines := strings.SplitAfter(issueText(env, i), "\n")
 	if env.global.json {
 		maxTokens = 0
 	}
-	_, err := env.present(s, presentation{
+	_, err := s.present(presentation{
 		entries: len(lines), maxTokens: maxTokens, op: "issue show", what: i.Name.String(),
 		json: func(int) any { return i },
 		text: func(n int) string {

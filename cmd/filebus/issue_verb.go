@@ -74,11 +74,11 @@ func runIssueVerb(ctx context.Context, env *environ, action issue.Action, c issu
 		return err
 	}
 	c.Agent = env.actor(c.Agent)
-	s, err := env.open()
+	s, err := env.open(ctx)
 	if err != nil {
 		return err
 	}
-	i, err := env.queue(s).Do(ctx, action, id, c)
+	i, err := s.queue().Do(ctx, action, id, c)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/issue"
+	"filebus/query"
 )
 
 // defaultIssueWait is short enough for the ten minutes that most agents give a
@@ -26,9 +27,9 @@ func newIssueWaitCommand(env *environ) *cobra.Command {
 		}
 		request := issue.WaitOptions{Limit: limit, Taking: !env.global.noSync}
 		if since != "" {
-			request.From, err = env.position(ctx, s, since)
+			request.From, err = s.position(ctx, since)
 		} else {
-			request.From, err = q.Position(ctx)
+			request.From, err = query.Position(ctx, s.Store)
 		}
 		if err != nil {
 			return err

@@ -63,7 +63,7 @@ func runKnowledgeList(ctx context.Context, env *environ, r query.KnowledgeReques
 	if err != nil {
 		return err
 	}
-	_, err = env.present(s, presentation{
+	_, err = s.present(presentation{
 		op: "knowledge list", what: strings.Join(r.Wanted, " "),
 		json: func(int) any { return knowledgeList(found, total) },
 		text: func(int) string { return knowledgeText(env, found) },
@@ -162,7 +162,7 @@ func newKnowledgeTagsCommand(env *environ) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		_, err = env.present(s, presentation{
+		_, err = s.present(presentation{
 			op: "knowledge tags", what: prefix,
 			json: func(int) any { return counts },
 			text: func(int) string {

@@ -18,8 +18,8 @@ import (
 )
 
 // base returns the knowledge of a workspace.
-func (e *environ) base(s *session) *knowledge.Base {
-	return knowledge.New(s.Workspace, s.read, e.now)
+func (w *workspace) base() *knowledge.Base {
+	return knowledge.New(w.Workspace, w.read, w.now)
 }
 
 // addDraftFlags gives cmd a flag for each field of an entry, and returns them.
@@ -113,7 +113,7 @@ func runKnowledgeAdd(ctx context.Context, env *environ, opts knowledgeAddOptions
 	if d.Into, err = intoPath(env, s, opts.into); err != nil {
 		return err
 	}
-	b := env.base(s)
+	b := s.base()
 	like, err := b.Similar(ctx, *d)
 	if err != nil { // the entry is not lost because the index is
 		env.note("not looked at for duplicates: %v", err)
@@ -135,7 +135,7 @@ func runKnowledgeAdd(ctx context.Context, env *environ, opts knowledgeAddOptions
 }
 
 // intoPath returns the path below the workspace of a file that the user names.
-func intoPath(env *environ, s *session, file string) (string, error) {
+func intoPath(env *environ, s *workspace, file string) (string, error) {
 	if file == "" {
 		return "", nil
 	}
@@ -163,8 +163,8 @@ func likeText(l knowledge.Likeness) string {
 
 // noteKnowledgeProblems says what of a file is no entry, though it may be meant as
 // one.
-func noteKnowledgeProblems(env *environ, s *session, path string) {
-	problems := env.base(s).Problems(path)
+func noteKnowledgeProblems(env *environ, s *workspace, path string) {
+	problems := s.base().Problems(path)
 	switch more := len(problems) - 1; {
 	case more == 0:
 		env.note("%v; nothing is lost: edit the file", problems[0])
@@ -173,7 +173,7 @@ func noteKnowledgeProblems(env *environ, s *session, path string) {
 	}
 }
 
-func printKnowledgeChange(env *environ, s *session, e knowledge.Entry, supersedes string, like []knowledge.Likeness) error {
+func printKnowledgeChange(env *environ, s *workspace, e knowledge.Entry, supersedes string, like []knowledge.Likeness) error {
 	noteKnowledgeProblems(env, s, e.Path)
 	if env.global.json {
 		return env.printJSON(knowledgeChangeJSON{e, supersedes, like[:min(shownDuplicates, len(like))]})
@@ -213,7 +213,7 @@ func runKnowledgeEdit(ctx context.Context, env *environ, d knowledge.Draft, fiel
 	if err != nil {
 		return err
 	}
-	e, err := env.base(s).Edit(ctx, name, d, fields)
+	e, err := s.base().Edit(ctx, name, d, fields)
 	if err != nil {
 		return err
 	}
@@ -222,17 +222,17 @@ func runKnowledgeEdit(ctx context.Context, env *environ, d knowledge.Draft, fiel
 
 // findKnowledge opens the workspace and returns the name of the entry that a
 // user's text means.
-func (e *environ) findKnowledge(ctx context.Context, text string) (*session, record.Name, error) {
+func (e *environ) findKnowledge(ctx context.Context, text string) (*workspace, record.Name, error) {
 	s, err := e.openFresh(ctx)
 	if err != nil {
 		return nil, record.Name{}, err
 	}
-	name, err := e.knowledgeName(ctx, s, text)
+	name, err := s.knowledgeName(ctx, text)
 	return s, name, err
 }
 
-func (e *environ) knowledgeName(ctx context.Context, s *session, text string) (record.Name, error) {
-	v, err := e.resolve(ctx, s, nameOfKind(text, record.KindKnowledge))
+func (w *workspace) knowledgeName(ctx context.Context, text string) (record.Name, error) {
+	v, err := w.resolve(ctx, nameOfKind(text, record.KindKnowledge))
 	if err != nil {
 		return record.Name{}, err
 	}

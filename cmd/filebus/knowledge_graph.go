@@ -58,7 +58,7 @@ func graphPart(ctx context.Context, env *environ, r query.PartRequest, from stri
 		return part, err
 	}
 	if from != "" {
-		if r.From, err = env.knowledgeName(ctx, s, from); err != nil {
+		if r.From, err = s.knowledgeName(ctx, from); err != nil {
 			return part, err
 		}
 	}

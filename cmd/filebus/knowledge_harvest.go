@@ -25,11 +25,11 @@ func newKnowledgeHarvestCommand(env *environ) *cobra.Command {
 		if !strings.ContainsAny(task, "/:") {
 			task = layout.TaskID(task)
 		}
-		v, err := env.resolve(ctx, s, nameOfKind(task, record.KindHandoff))
+		v, err := s.resolve(ctx, nameOfKind(task, record.KindHandoff))
 		if err != nil {
 			return err
 		}
-		b := env.base(s)
+		b := s.base()
 		h, err := b.Harvest(ctx, v, tags)
 		if err != nil {
 			return err
@@ -81,7 +81,7 @@ func harvestNumbers(h *knowledge.Harvest, which string) ([]int, error) {
 	return numbers, nil
 }
 
-func printHarvest(env *environ, s *session, h *knowledge.Harvest, adding bool, added []string) error {
+func printHarvest(env *environ, s *workspace, h *knowledge.Harvest, adding bool, added []string) error {
 	open := len(h.Open())
 	switch {
 	case len(h.Proposals) == 0:
@@ -93,7 +93,7 @@ func printHarvest(env *environ, s *session, h *knowledge.Harvest, adding bool, a
 	case len(added) == 0:
 		env.note("nothing was added")
 	}
-	_, err := env.present(s, presentation{
+	_, err := s.present(presentation{
 		op: "knowledge harvest", what: h.Task,
 		json: func(int) any { return harvestJSON{*h, added} },
 		text: func(int) string {

@@ -36,17 +36,17 @@ func runKnowledgeLink(ctx context.Context, env *environ, remove bool, a, kind, b
 	if err != nil {
 		return err
 	}
-	to, err := env.knowledgeName(ctx, s, b)
+	to, err := s.knowledgeName(ctx, b)
 	if err != nil { // a record of another kind?
-		v, resolveErr := env.resolve(ctx, s, b)
+		v, resolveErr := s.resolve(ctx, b)
 		if resolveErr != nil {
 			return err
 		}
 		to = v.Record.Name
 	}
-	act := env.base(s).Link
+	act := s.base().Link
 	if remove {
-		act = env.base(s).Unlink
+		act = s.base().Unlink
 	}
 	changed, err := act(ctx, from, known, to)
 	if err != nil {
@@ -168,9 +168,9 @@ func edgeText(e query.Edge, far record.Name) string {
 	return text
 }
 
-func printRelated(env *environ, s *session, list relatedListJSON, maxTokens int) error {
+func printRelated(env *environ, s *workspace, list relatedListJSON, maxTokens int) error {
 	all := list.Related
-	printed, err := env.present(s, presentation{
+	printed, err := s.present(presentation{
 		entries: len(all), maxTokens: maxTokens, op: "knowledge related", what: list.Of,
 		json: func(n int) any { return relatedListJSON{list.Of, all[:n], list.More || n < len(all)} },
 		text: func(n int) (text string) {

@@ -32,7 +32,7 @@ func runKnowledgeSupersede(ctx context.Context, env *environ, d knowledge.Draft,
 	if err != nil {
 		return err
 	}
-	b := env.base(s)
+	b := s.base()
 	if len(args) == 1 {
 		d.Source = env.or(d.Source, "FILEBUS_TASK")
 		made, err := b.SupersedeWith(ctx, old, d)
@@ -41,7 +41,7 @@ func runKnowledgeSupersede(ctx context.Context, env *environ, d knowledge.Draft,
 		}
 		return printKnowledgeChange(env, s, made, old.ID, nil)
 	}
-	by, err := env.knowledgeName(ctx, s, args[1])
+	by, err := s.knowledgeName(ctx, args[1])
 	if err != nil {
 		return err
 	}
@@ -57,11 +57,11 @@ func runKnowledgeSupersede(ctx context.Context, env *environ, d knowledge.Draft,
 
 // noteSuperseded says of an entry that was shown what to read in its place.
 func noteSuperseded(ctx context.Context, env *environ, text string) error {
-	s, err := env.open()
+	s, err := env.open(ctx)
 	if err != nil {
 		return err
 	}
-	name, err := env.knowledgeName(ctx, s, text)
+	name, err := s.knowledgeName(ctx, text)
 	if err != nil {
 		return nil // a version that is current no more, say
 	}

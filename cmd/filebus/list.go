@@ -49,7 +49,7 @@ func runList(ctx context.Context, env *environ, opts listOptions) error {
 		return err
 	}
 	listing := query.Listing{}
-	request.At, err = env.position(ctx, s, opts.asOf)
+	request.At, err = s.position(ctx, opts.asOf)
 	// Before the first entry there was nothing; position 0 would mean now.
 	if err == nil && (opts.asOf == "" || request.At > 0) {
 		listing, err = s.read.List(ctx, request)
@@ -61,7 +61,7 @@ func runList(ctx context.Context, env *environ, opts listOptions) error {
 }
 
 // position returns the log position that a time, or @ and a number, stands for.
-func (e *environ) position(ctx context.Context, s *session, text string) (position uint64, err error) {
+func (w *workspace) position(ctx context.Context, text string) (position uint64, err error) {
 	if text == "" {
 		return 0, nil
 	}
@@ -71,11 +71,11 @@ func (e *environ) position(ctx context.Context, s *session, text string) (positi
 		}
 		return position, nil
 	}
-	at, err := parseTime(text, e.now())
+	at, err := parseTime(text, w.now())
 	if err != nil {
 		return 0, err
 	}
-	err = s.Store.View(ctx, func(tx *store.Tx) error {
+	err = w.Store.View(ctx, func(tx *store.Tx) error {
 		position, err = tx.AsOf(at)
 		return err
 	})

@@ -47,7 +47,7 @@ func runLog(ctx context.Context, env *environ, opts logOptions) error {
 	if err != nil {
 		return err
 	}
-	l := logPrinter{env: env, session: s, kinds: filter.Kinds}
+	l := logPrinter{env: env, workspace: s, kinds: filter.Kinds}
 	if err := l.begin(ctx, opts.since, opts.limit); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func runLog(ctx context.Context, env *environ, opts logOptions) error {
 // A logPrinter prints entries of the log and knows how far it is.
 type logPrinter struct {
 	env *environ
-	*session
+	*workspace
 	kinds    []record.Kind
 	position uint64 // of the last entry that was looked at
 }

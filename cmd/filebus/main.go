@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"filebus/store/record"
 	"io"
 	"log"
 	"os"
@@ -14,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"filebus/store/record"
 
 	"golang.org/x/term"
 )

@@ -16,15 +16,15 @@ func checkIndexTokens(maxTokens int) error {
 }
 
 // materializeSession lays out a session for an agent, with an index.
-func materializeSession(ctx context.Context, env *environ, s *session, opts materializeOptions, pick materialize.Selection) error {
+func materializeSession(ctx context.Context, env *environ, s *workspace, opts materializeOptions, pick materialize.Selection) error {
 	asked, session := pick.Trees, pick.Sessions[0]
 	pick.Sessions = nil
 	if opts.asOf == "" && !env.global.noSync {
-		if err := env.registry(s).Discover(ctx, session); err != nil {
+		if err := s.registry().Discover(ctx, session); err != nil {
 			return err
 		}
 	}
-	id, trees, err := env.registry(s).ID(ctx, session)
+	id, trees, err := s.registry().ID(ctx, session)
 	if err != nil {
 		return err
 	}
@@ -32,32 +32,34 @@ func materializeSession(ctx context.Context, env *environ, s *session, opts mate
 		pick.Trees = trees
 	}
 	request := sessions.GatherRequest{Session: id, Pick: pick, Closure: opts.closure}
-	bundle, err := env.registry(s).Gather(ctx, request)
+	bundle, err := s.registry().Gather(ctx, request)
 	if err != nil {
 		return err
 	}
-	return layOutBundle(ctx, env, s, bundle, opts.to, asked, opts.maxTokens)
+	return s.layOutBundle(ctx, bundle, opts.to, asked, opts.maxTokens)
 }
 
 // layOutBundle lays out what was gathered and says what was done. It ends in exit
 // code 9 if something is missing.
-func layOutBundle(ctx context.Context, env *environ, s *session, b *sessions.Bundle, to string, trees []record.Tree, maxTokens int) error {
-	show, clear := env.progress("laying out")
-	out, err := env.registry(s).LayOut(ctx, b, env.abs(to), trees, maxTokens, counted(show))
+func (w *workspace) layOutBundle(
+	ctx context.Context, b *sessions.Bundle, to string, trees []record.Tree, maxTokens int,
+) error {
+	show, clear := w.progress("laying out")
+	out, err := w.registry().LayOut(ctx, b, w.abs(to), trees, maxTokens, counted(show))
 	clear()
 	if err != nil {
 		return err
 	}
-	if env.global.json {
-		err = env.printJSON(out)
+	if w.global.json {
+		err = w.printJSON(out)
 	} else {
-		env.printf("%s, %s, %s in %s; %s lists them\n",
+		w.printf("%s, %s, %s in %s; %s lists them\n",
 			plural(out.Files, "file"), byteSize(out.Bytes), tokenText(out.Tokens), to, out.Index)
 	}
 	if out.Files == 0 {
-		env.note("nothing was picked; filebus list --session %s shows what there is", quote(out.Session))
+		w.note("nothing was picked; filebus list --session %s shows what there is", quote(out.Session))
 	}
-	if lost := env.noteGone(out); lost+len(out.Notes) > 0 && err == nil {
+	if lost := w.noteGone(out); lost+len(out.Notes) > 0 && err == nil {
 		err = silentError(record.Partly)
 	}
 	return err

@@ -17,6 +17,15 @@ func (e *environ) note(format string, args ...any) {
 // line, not the command: see run.
 func (e *environ) printf(format string, args ...any) { fmt.Fprintf(e.out, format, args...) }
 
+// print prints a result: in JSON as it is, else as text.
+func (e *environ) print(value any, format string, args ...any) error {
+	if e.global.json {
+		return e.printJSON(value)
+	}
+	e.printf(format, args...)
+	return nil
+}
+
 // printTable prints rows.
 func (e *environ) printTable(rows [][]string) { e.printf("%s", e.table(rows)) }
 

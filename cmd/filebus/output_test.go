@@ -83,7 +83,7 @@ func TestSomeLines(t *testing.T) {
 		p := presentation{
 			entries: len(lines), maxTokens: maxTokens, text: func(n int) string { return someLines(lines, n) },
 		}
-		if _, err := env.present(nil, p); err != nil {
+		if _, err := (&workspace{environ: env}).present(p); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()

@@ -18,7 +18,7 @@ func newPathCommand(env *environ) *cobra.Command {
 }
 
 func runPath(ctx context.Context, env *environ, text string) error {
-	w, err := env.open()
+	w, err := env.open(ctx)
 	if errors.Is(err, store.ErrNoStore) {
 		at, _ := env.locate() // there is none yet; at says where it would be
 		settings, err := env.settings(at)
@@ -30,7 +30,7 @@ func runPath(ctx context.Context, env *environ, text string) error {
 	if err != nil {
 		return err
 	}
-	v, err := env.resolve(ctx, w, text)
+	v, err := w.resolve(ctx, text)
 	switch {
 	case errors.Is(err, store.ErrNotFound), err == nil && v.Record.Path == "" && v.Record.Name.Tree == "":
 		return printPathOf(env, w.Workspace, text)
@@ -42,7 +42,7 @@ func runPath(ctx context.Context, env *environ, text string) error {
 	}
 	file := w.FilePath(v.Record.Path)
 	if env.or("", "FILEBUS_AGENT") != "" && v.Record.Session != "" {
-		env.logRead(w, "path", v.Record.Name.String(), record.EstimateTokens(int64(len(file))))
+		w.logRead("path", v.Record.Name.String(), record.EstimateTokens(int64(len(file))))
 	}
 	return printPath(env, file)
 }

@@ -71,7 +71,7 @@ func runPDF(ctx context.Context, env *environ, opts pdfOptions, arg string) erro
 	if err != nil {
 		return err
 	}
-	if call.From, err = resolveAll(ctx, env, w, opts.from); err != nil {
+	if call.From, err = w.resolveAll(ctx, opts.from); err != nil {
 		return err
 	}
 	document, title, err := opts.render(env, w, arg, source, in.text)
@@ -108,11 +108,11 @@ func mayRender(arg string, in inputText) error {
 
 // pdfSource returns the version that a source is stored as, or nil. A file counts as
 // stored if it has the bytes that the store has for its path.
-func pdfSource(ctx context.Context, env *environ, w *session, arg string, in inputText) (*store.Version, error) {
+func pdfSource(ctx context.Context, env *environ, w *workspace, arg string, in inputText) (*store.Version, error) {
 	if in.found != nil || arg == "-" {
 		return in.found, nil
 	}
-	v, err := env.resolve(ctx, w, env.abs(arg))
+	v, err := w.resolve(ctx, env.abs(arg))
 	if errors.Is(err, store.ErrDamaged) {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func pdfSource(ctx context.Context, env *environ, w *session, arg string, in inp
 }
 
 // render makes the PDF, says what could not be shown, and returns its title.
-func (o pdfOptions) render(env *environ, w *session, arg string, source *store.Version, text []byte) ([]byte, string, error) {
+func (o pdfOptions) render(env *environ, w *workspace, arg string, source *store.Version, text []byte) ([]byte, string, error) {
 	options := pdf.Options{Title: o.title, Authors: o.authors, Fallback: fallbackTitle(arg, source)}
 	if o.date != "" {
 		date, err := parseTime(o.date, env.now())
@@ -190,7 +190,7 @@ func fallbackTitle(arg string, source *store.Version) string {
 
 // sourceFolder returns the folder that images are looked for in: of the file, or of
 // the file that a record is mirrored in. It is "" if there is none.
-func sourceFolder(env *environ, w *session, arg string, source *store.Version) string {
+func sourceFolder(env *environ, w *workspace, arg string, source *store.Version) string {
 	switch {
 	case arg == "-":
 		return env.dir

@@ -146,7 +146,7 @@ func (f pdfFile) check(document []byte, force bool) error {
 
 // checkPlace refuses folders of git and of the store, and a place where a result
 // has its file, which is written once.
-func (f pdfFile) checkPlace(w *session) error {
+func (f pdfFile) checkPlace(w *workspace) error {
 	if err := result.CheckPlace(w.Workspace, f.path); err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (f pdfFile) has(document []byte) bool {
 
 // write puts the document in its place, whole. A file that has come there meanwhile
 // is replaced only by force.
-func (f pdfFile) write(ctx context.Context, w *session, document []byte, force bool) error {
+func (f pdfFile) write(ctx context.Context, w *workspace, document []byte, force bool) error {
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o777); err != nil {
 		return fmt.Errorf("making the folder: %w", err)
 	}

@@ -22,15 +22,20 @@ type presentation struct {
 	strict    bool   // if not even the first entry fits, nothing is printed
 	op, what  string // of the line in the log of reads; no op: there is none
 	took      time.Duration
+
+	// What a table says of rows that are not there.
+	none       string // of a table without any
+	left       int    // rows that were left out before
+	noun, rest string // what was left out, and what to do about it, with a %s for how many
 }
 
 // noteTokens is what a note costs that says how much was left out.
 const noteTokens = 25
 
 // present prints a result and returns how many of its entries that are.
-func (e *environ) present(s *session, p presentation) (printed int, err error) {
+func (w *workspace) present(p presentation) (printed int, err error) {
 	render := func(n int) (text string) {
-		if !e.global.json {
+		if !w.global.json {
 			return p.text(n)
 		}
 		var out strings.Builder
@@ -40,7 +45,7 @@ func (e *environ) present(s *session, p presentation) (printed int, err error) {
 	printed = p.entries
 	text := render(printed)
 	if limit := 4 * p.maxTokens; p.maxTokens > 0 && sizeOf(text) > limit {
-		if !e.global.json && !p.exact {
+		if !w.global.json && !p.exact {
 			limit -= 4 * noteTokens
 		}
 		dropped := sort.Search(p.entries, func(n int) bool { return sizeOf(render(p.entries-n)) <= limit })
@@ -52,11 +57,27 @@ func (e *environ) present(s *session, p presentation) (printed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	e.printf("%s", text)
+	w.printf("%s", text)
 	if p.op != "" {
-		e.logWait(s, p.op, p.what, record.EstimateTokens(int64(len(text))), p.took)
+		w.logWait(p.op, p.what, record.EstimateTokens(int64(len(text))), p.took)
 	}
 	return printed, nil
+}
+
+// presentTable presents rows, and says what is not there.
+func (w *workspace) presentTable(rows [][]string, p presentation) error {
+	p.entries = len(rows)
+	p.text = func(n int) string { return w.table(rows[:n]) }
+	printed, err := w.present(p)
+	switch left := p.left + len(rows) - printed; {
+	case err != nil || w.global.json:
+		return err
+	case len(rows) == 0 && p.none != "":
+		w.note("%s", p.none)
+	case left > 0 && p.rest != "":
+		w.note(p.rest, plural(left, p.noun))
+	}
+	return nil
 }
 
 // sizeOf is how many bytes a text has without the marks of bold words.

@@ -3,5 +3,5 @@
 package main
 
 // profiled runs the command line: only a program that is built with the tag
-// filebus_profile writes profiles of it, as filebus-bench has it.
+// filebus_profile writes profiles of it.
 func profiled(run func() int) int { return run() }

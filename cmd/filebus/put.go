@@ -61,11 +61,11 @@ func runPut(ctx context.Context, env *environ, opts putOptions, args []string) e
 	if err != nil {
 		return err
 	}
-	if call.From, err = resolveAll(ctx, env, w, opts.from); err != nil {
+	if call.From, err = w.resolveAll(ctx, opts.from); err != nil {
 		return err
 	}
 	target := putTarget{name: name, call: call, ids: opts.kind != ""}
-	if target.expect, err = expectation(ctx, env, w, opts.expect); err != nil {
+	if target.expect, err = w.expectation(ctx, opts.expect); err != nil {
 		return err
 	}
 	var wanting error
@@ -110,7 +110,7 @@ type putTarget struct {
 	ids    bool // each file gives an id
 }
 
-func (t putTarget) put(ctx context.Context, env *environ, w *session, opts *putOptions, arg string) error {
+func (t putTarget) put(ctx context.Context, env *environ, w *workspace, opts *putOptions, arg string) error {
 	text := env.in
 	if arg != "-" {
 		f, err := openInput(env, arg)
@@ -172,7 +172,7 @@ func openInput(env *environ, file string) (*os.File, error) {
 
 // idOf returns the id of a file that is put under a kind: its path below the
 // workspace for a note, else its base name without the extension.
-func idOf(w *session, env *environ, kind record.Kind, file string) string {
+func idOf(w *workspace, env *environ, kind record.Kind, file string) string {
 	if kind == record.KindNote {
 		if rel, err := filepath.Rel(w.Root, env.abs(file)); err == nil && filepath.IsLocal(rel) {
 			return filepath.ToSlash(rel)
@@ -191,18 +191,18 @@ type storedView struct {
 	Unchanged bool   `json:"unchanged"`
 }
 
-func printStored(env *environ, r *materialize.PutResult) error {
-	if env.global.json {
-		return env.printJSON(storedView{r.Ref.String(), r.Name.String(), r.File, r.Unchanged})
-	}
-	env.printf("%s  %s\n", r.Ref.Short(), r.Name)
-	return nil
+func storedViewOf(r *materialize.PutResult) storedView {
+	return storedView{r.Ref.String(), r.Name.String(), r.File, r.Unchanged}
 }
 
-func resolveAll(ctx context.Context, env *environ, w *session, texts []string) ([]record.Ref, error) {
+func printStored(env *environ, r *materialize.PutResult) error {
+	return env.print(storedViewOf(r), "%s  %s\n", r.Ref.Short(), r.Name)
+}
+
+func (w *workspace) resolveAll(ctx context.Context, texts []string) ([]record.Ref, error) {
 	var refs []record.Ref
 	for _, text := range texts {
-		v, err := env.resolve(ctx, w, text)
+		v, err := w.resolve(ctx, text)
 		if err != nil {
 			return nil, err
 		}
@@ -211,16 +211,16 @@ func resolveAll(ctx context.Context, env *environ, w *session, texts []string) (
 	return refs, nil
 }
 
-func expectation(ctx context.Context, env *environ, w *session, text string) (store.Expect, error) {
+func (w *workspace) expectation(ctx context.Context, text string) (store.Expect, error) {
 	switch text {
 	case "":
 		return store.Expect{}, nil
 	case "absent":
 		return store.Absent(), nil
 	}
-	refs, err := resolveAll(ctx, env, w, []string{text})
+	v, err := w.resolve(ctx, text)
 	if err != nil {
 		return store.Expect{}, err
 	}
-	return store.Current(refs[0]), nil
+	return store.Current(v.Ref), nil
 }

@@ -15,7 +15,7 @@ func newReindexCommand(env *environ) *cobra.Command {
 }
 
 func runReindex(ctx context.Context, env *environ) error {
-	s, err := env.open()
+	s, err := env.open(ctx)
 	if err != nil {
 		return err
 	}

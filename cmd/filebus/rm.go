@@ -46,8 +46,8 @@ func runRm(ctx context.Context, env *environ, opts rmOptions, args []string) err
 	return nil
 }
 
-func hide(ctx context.Context, env *environ, w *session, arg string) error {
-	v, err := env.resolve(ctx, w, arg)
+func hide(ctx context.Context, env *environ, w *workspace, arg string) error {
+	v, err := w.resolve(ctx, arg)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func hide(ctx context.Context, env *environ, w *session, arg string) error {
 	return nil
 }
 
-func restore(ctx context.Context, env *environ, w *session, arg string) error {
+func restore(ctx context.Context, env *environ, w *workspace, arg string) error {
 	name, err := record.ParseName(arg)
 	if err != nil {
 		return coded(record.Usage, "", err)
@@ -74,7 +74,7 @@ func restore(ctx context.Context, env *environ, w *session, arg string) error {
 }
 
 // runRmDrop destroys all of the names or none.
-func runRmDrop(ctx context.Context, env *environ, w *session, args []string) error {
+func runRmDrop(ctx context.Context, env *environ, w *workspace, args []string) error {
 	var names []record.Name
 	for _, arg := range args {
 		name, err := nameToDrop(ctx, env, w, arg)
@@ -83,7 +83,7 @@ func runRmDrop(ctx context.Context, env *environ, w *session, args []string) err
 		}
 		names = append(names, name)
 	}
-	report, err := env.release(ctx, w, materialize.ReleaseRequest{Names: names})
+	report, err := w.release(ctx, materialize.ReleaseRequest{Names: names})
 	for _, n := range report.Released {
 		env.note("%s is destroyed: %s, %s; this cannot be undone", n.Name, plural(n.Versions, "version"), byteSize(n.Bytes))
 	}
@@ -91,8 +91,8 @@ func runRmDrop(ctx context.Context, env *environ, w *session, args []string) err
 }
 
 // nameToDrop returns the name that text means, which may be hidden.
-func nameToDrop(ctx context.Context, env *environ, w *session, text string) (record.Name, error) {
-	v, err := env.resolve(ctx, w, text)
+func nameToDrop(ctx context.Context, env *environ, w *workspace, text string) (record.Name, error) {
+	v, err := w.resolve(ctx, text)
 	if hidden, found := record.Detail[store.Version](err); found && errors.Is(err, query.ErrRetired) {
 		v, err = hidden, nil
 	}
@@ -108,7 +108,7 @@ func nameToDrop(ctx context.Context, env *environ, w *session, text string) (rec
 
 // mustBeLast refuses an older version: its ref may be meant to stand for itself
 // alone.
-func mustBeLast(ctx context.Context, w *session, v store.Version, command string) error {
+func mustBeLast(ctx context.Context, w *workspace, v store.Version, command string) error {
 	name := v.Record.Name
 	return w.Store.View(ctx, func(tx *store.Tx) error {
 		last, _, err := tx.Last(name)

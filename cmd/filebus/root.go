@@ -61,73 +61,69 @@ func newRootCommand(env *environ, args []string) *cobra.Command {
 	root.SetHelpFunc(printHelp(env, root.HelpFunc()))
 	root.AddCommand(help)
 	all := slices.Concat(writingCommands(), readingCommands())
-	asked := func(c command) bool {
-		return len(args) > 0 && c.name == args[0] &&
-			c.name != "guide"
-	} // it tells of the others
+	asked := func(c command) bool { // guide tells of the others
+		return len(args) > 0 && c.name() == args[0] && args[0] != "guide"
+	}
 	if i := slices.IndexFunc(all, asked); i >= 0 {
 		all = all[i : i+1]
 	}
 	for _, c := range all {
-		root.AddCommand(c.make(env))
+		root.AddCommand(c.cobra(env))
 	}
 	return root
-}
-
-// A command is one of the top of the command line, which is made when it is asked for.
-type command struct {
-	name string
-	make func(*environ) *cobra.Command
 }
 
 // writingCommands returns the commands that change the store, or files.
 func writingCommands() []command {
 	return []command{
-		{"init", newInitCommand},
-		{"demo", newDemoCommand},
-		{"config", newConfigCommand},
-		{"put", newPutCommand},
-		{"combine", newCombineCommand},
-		{"exec", newExecCommand},
-		{"pdf", newPDFCommand},
-		{"path", newPathCommand},
-		{"rm", newRmCommand},
-		{"gc", newGcCommand},
-		{"tag", newTagCommand},
-		{"task", newTaskCommand},
-		{"wait", newWaitCommand},
-		{"issue", newIssueCommand},
-		{"component", newComponentCommand},
-		{"run", newRunCommand},
-		{"snapshot", newSnapshotCommand},
-		{"dialogue", newDialogueCommand},
-		{"session", newSessionCommand},
-		{"capture", newCaptureCommand},
-		{"sync", newSyncCommand},
-		{"materialize", newMaterializeCommand},
-		{"conflicts", newConflictsCommand},
+		{use: "init", make: newInitCommand},
+		{use: "demo", make: newDemoCommand},
+		{use: "config", make: newConfigCommand},
+		{use: "put", make: newPutCommand},
+		{use: "combine", make: newCombineCommand},
+		{use: "exec", make: newExecCommand},
+		{use: "pdf", make: newPDFCommand},
+		{use: "path", make: newPathCommand},
+		{use: "rm", make: newRmCommand},
+		{use: "gc", make: newGcCommand},
+		{use: "tag", make: newTagCommand},
+		{use: "task", make: newTaskCommand},
+		{use: "wait", make: newWaitCommand},
+		{use: "issue", make: newIssueCommand},
+		{use: "component", make: newComponentCommand},
+		{use: "run", below: runCommands()},
+		{use: "snapshot", make: newSnapshotCommand},
+		{use: "dialogue", make: newDialogueCommand},
+		{use: "session", complete: completeArguments, below: sessionCommands()},
+		{use: "capture", make: newCaptureCommand},
+		{use: "sync", make: newSyncCommand},
+		{use: "materialize", make: newMaterializeCommand},
+		{use: "conflicts", make: newConflictsCommand},
 	}
 }
 
 // readingCommands returns the commands that change nothing.
 func readingCommands() []command {
 	return []command{
-		{"get", newGetCommand},
-		{"show", newShowCommand},
-		{"preview", newPreviewCommand},
-		{"schema", newSchemaCommand},
-		{"status", newStatusCommand},
-		{"list", newListCommand},
-		{"search", newSearchCommand},
-		{"knowledge", newKnowledgeCommand},
-		{"context", newContextCommand},
-		{"conversation", newConversationCommand},
-		{"budget", newBudgetCommand},
-		{"lint", newLintCommand},
-		{"guide", newGuideCommand},
-		{"log", newLogCommand},
-		{"verify", newVerifyCommand},
-		{"reindex", newReindexCommand},
-		{"version", newVersionCommand},
+		{use: "get", make: newGetCommand},
+		{
+			use: "show [flags] NAME", open: (*environ).openFresh, complete: completeNames,
+			do: &showCommand{MaxTokens: 300},
+		},
+		{use: "preview", make: newPreviewCommand},
+		{use: "schema", make: newSchemaCommand},
+		{use: "status", make: newStatusCommand},
+		{use: "list", make: newListCommand},
+		{use: "search", make: newSearchCommand},
+		{use: "knowledge", make: newKnowledgeCommand},
+		{use: "context", make: newContextCommand},
+		{use: "conversation", make: newConversationCommand},
+		{use: "budget", make: newBudgetCommand},
+		{use: "lint", make: newLintCommand},
+		{use: "guide", make: newGuideCommand},
+		{use: "log", make: newLogCommand},
+		{use: "verify", make: newVerifyCommand},
+		{use: "reindex", make: newReindexCommand},
+		{use: "version", make: newVersionCommand},
 	}
 }

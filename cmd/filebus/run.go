@@ -3,95 +3,80 @@ package main
 import (
 	"context"
 
-	"github.com/spf13/cobra"
-
+	"filebus/materialize/layout"
 	runs "filebus/materialize/run"
 	"filebus/store/record"
 )
 
-func newRunCommand(env *environ) *cobra.Command {
-	return newGroup("run", newRunStartCommand(env), newRunLoopCommand(env), newRunAgentCommand(env),
-		newRunEndCommand(env), newRunShowCommand(env))
+// runCommands are the commands of runs.
+func runCommands() []command {
+	return []command{
+		{use: "start", open: (*environ).create, do: &runStart{}},
+		{use: "loop", open: (*environ).open, do: &runLoop{}},
+		{use: "agent", below: []command{
+			{use: "start ID", open: (*environ).open, do: &agentStart{}},
+			{use: "done ID", open: (*environ).open, do: &agentDone{Outcome: "completed"}},
+		}},
+		{use: "end", open: (*environ).open, do: &runEnd{}},
+		{use: "show", open: (*environ).openFresh, do: &runShow{MaxTokens: stateTokens}},
+	}
 }
 
 // book returns the session state of a workspace.
-func (e *environ) book(s *session) *runs.Book {
-	return runs.Open(s.Workspace, s.read, runs.Options{Now: e.now, Variables: e.variables})
+func (w *workspace) book() *runs.Book {
+	return runs.Open(w.Workspace, w.read, runs.Options{Now: w.now, Variables: w.variables})
 }
 
-func newRunStartCommand(env *environ) *cobra.Command {
-	var r runs.StartRequest
-	cmd := newCommand("start", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		if r.Loops < 0 {
-			return usageError("--loops %d is negative", r.Loops)
-		}
-		create := func() (*session, error) { return env.create(ctx) }
-		return env.changeRun(create, runText,
-			func(b *runs.Book) (*runs.Outcome, error) { return b.Start(ctx, r) })
-	})
-	flags := cmd.Flags()
-	flags.StringVar(&r.ID, "id", "", "")
-	flags.StringVar(&r.Focus, "focus", "", "")
-	flags.IntVar(&r.Loops, "loops", 0, "")
-	flags.BoolVar(&r.End, "end", false, "")
-	flags.BoolVar(&r.Restart, "restart", false, "")
-	cmd.MarkFlagsMutuallyExclusive("end", "restart")
-	return cmd
+type runStart struct {
+	ID      string `flag:"id"`
+	Focus   string `flag:"focus"`
+	Loops   int    `flag:"loops" least:"0"`
+	End     bool   `flag:"end" not:"restart"`
+	Restart bool   `flag:"restart"`
 }
 
-func newRunLoopCommand(env *environ) *cobra.Command {
-	var planned int
-	cmd := newCommand("loop", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		if planned < 0 {
-			return usageError("--loops %d is negative", planned)
-		}
-		return env.changeRun(env.open, runText, func(b *runs.Book) (*runs.Outcome, error) {
-			return b.Loop(ctx, planned)
-		})
-	})
-	cmd.Flags().IntVar(&planned, "loops", 0, "")
-	return cmd
+func (o *runStart) run(ctx context.Context, w *workspace, _ []string) error {
+	out, err := w.book().Start(ctx, runs.StartRequest(*o))
+	return w.printRun(out, err, runText)
 }
 
-func newRunEndCommand(env *environ) *cobra.Command {
-	return newCommand("end", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		return env.changeRun(env.open, runText,
-			func(b *runs.Book) (*runs.Outcome, error) { return b.End(ctx) })
-	})
+type runLoop struct {
+	Loops int `flag:"loops" least:"0"`
+}
+
+func (o *runLoop) run(ctx context.Context, w *workspace, _ []string) error {
+	out, err := w.book().Loop(ctx, o.Loops)
+	return w.printRun(out, err, runText)
+}
+
+type runEnd struct{}
+
+func (runEnd) run(ctx context.Context, w *workspace, _ []string) error {
+	out, err := w.book().End(ctx)
+	return w.printRun(out, err, runText)
 }
 
 // An outcomeText says what came of a change, in JSON and in a line.
 type outcomeText func(*runs.Outcome) (json any, line string)
 
-// changeRun makes one change of the session state and prints what came of it.
-func (e *environ) changeRun(
-	open func() (*session, error), text outcomeText, change func(*runs.Book) (*runs.Outcome, error),
-) error {
-	s, err := open()
-	if err != nil {
-		return err
-	}
-	out, err := change(e.book(s))
+// printRun prints what came of a change of the session state.
+func (w *workspace) printRun(out *runs.Outcome, err error, text outcomeText) error {
 	if err != nil {
 		return err
 	}
 	if out.Rewritten != (record.ShortRef{}) {
-		e.note("%s had a form that cannot be changed in place and was written anew; filebus get %s is what it was",
+		w.note("%s had a form that cannot be changed in place and was written anew; filebus get %s is what it was",
 			out.File, out.Rewritten)
 	}
 	for i, left := range out.LeftOut {
 		if i == 5 {
-			e.note("and %s", plural(len(out.LeftOut)-i, "file more"))
+			w.note("and %s", plural(len(out.LeftOut)-i, "file more"))
 			break
 		}
-		e.note("the loop's changes will not include %s", left)
+		w.note("the loop's changes will not include %s", left)
 	}
 	json, line := text(out)
-	if e.global.json {
-		return e.printJSON(json)
-	}
-	e.printf("%s\n", oneLine(line))
-	return nil
+	return w.print(json, "%s\n", oneLine(line))
 }
 
 // runText says what a run is like after a change.
@@ -104,4 +89,45 @@ func runText(out *runs.Outcome) (json any, line string) {
 		line += "  (" + out.Closed + ")"
 	}
 	return out, line
+}
+
+type agentStart struct {
+	Task  string `flag:"task"`
+	Model string `flag:"model"`
+}
+
+func (o *agentStart) run(ctx context.Context, w *workspace, args []string) error {
+	a := runs.Agent{ID: args[0], Task: w.or(o.Task, "FILEBUS_TASK"), Model: o.Model}
+	if id := layout.TaskID(a.Task); id != "" { // else it is too long, and will be refused
+		a.Task = id
+	}
+	out, err := w.book().AgentStart(ctx, a)
+	return w.printRun(out, err, agentText)
+}
+
+type agentDone struct {
+	Outcome string `flag:"outcome"`
+}
+
+func (o *agentDone) run(ctx context.Context, w *workspace, args []string) error {
+	out, err := w.book().AgentDone(ctx, args[0], o.Outcome)
+	return w.printRun(out, err, agentText)
+}
+
+// agentText says that an agent has begun or ended.
+func agentText(out *runs.Outcome) (json any, line string) {
+	a := out.Agent
+	on := ""
+	if a.Task != "" {
+		on = " on " + a.Task
+	}
+	working := "; " + plural(len(out.State.Running), "agent")
+	if a.Started != "" {
+		return a, a.ID + " at work" + on + working
+	}
+	took := ""
+	if a.Duration != "" {
+		took = " after " + a.Duration
+	}
+	return a, a.ID + " " + a.Outcome + took + on + working + " at work"
 }

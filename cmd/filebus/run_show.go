@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/layout"
 	runs "filebus/materialize/run"
 	"filebus/store/record"
@@ -17,37 +15,32 @@ import (
 // stateTokens is what the commands that an orchestrator repeats print at most.
 const stateTokens = 300
 
-func newRunShowCommand(env *environ) *cobra.Command {
-	maxTokens := stateTokens
-	cmd := newCommand("show", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		return runRunShow(ctx, env, maxTokens)
-	})
-	cmd.Flags().IntVar(&maxTokens, "max-tokens", stateTokens, "")
-	return cmd
+type runShow struct {
+	MaxTokens int `flag:"max-tokens"`
 }
 
-func runRunShow(ctx context.Context, env *environ, maxTokens int) error {
-	if maxTokens < 50 {
-		return usageError("--max-tokens %d: a run takes 50 tokens at least", maxTokens)
+func (o *runShow) check(*environ, []string) error {
+	if o.MaxTokens < 50 {
+		return usageError("--max-tokens %d: a run takes 50 tokens at least", o.MaxTokens)
 	}
-	s, err := env.openFresh(ctx)
+	return nil
+}
+
+func (o *runShow) run(ctx context.Context, w *workspace, _ []string) error {
+	w.takeInNew(ctx, record.KindState, "session_state")
+	view, err := w.book().View(ctx)
 	if err != nil {
 		return err
 	}
-	env.takeInNew(ctx, s, record.KindState, "session_state")
-	view, err := env.book(s).View(ctx)
-	if err != nil {
-		return err
-	}
-	return env.presentLines(s, runLines(view.State, env.now()), presentation{
-		op: "run show", what: "state/session_state", maxTokens: maxTokens,
+	return w.presentLines(runLines(view.State, w.now()), presentation{
+		op: "run show", what: "state/session_state", maxTokens: o.MaxTokens,
 		entries: view.Entries(), json: func(n int) any { return view.First(n) },
 	})
 }
 
 // presentLines prints a result whose text is lines, what matters most first. The last
 // line says how many are missing.
-func (e *environ) presentLines(s *session, lines []string, p presentation) error {
+func (w *workspace) presentLines(lines []string, p presentation) error {
 	p.exact = true
 	p.text = func(n int) string {
 		var out strings.Builder
@@ -59,10 +52,10 @@ func (e *environ) presentLines(s *session, lines []string, p presentation) error
 		}
 		return out.String()
 	}
-	if !e.global.json {
+	if !w.global.json {
 		p.entries = len(lines)
 	}
-	_, err := e.present(s, p)
+	_, err := w.present(p)
 	return err
 }
 

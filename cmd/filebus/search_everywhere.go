@@ -26,7 +26,7 @@ const otherStoreWait = 2 * time.Second
 // one, first.
 type storeSet struct {
 	everywhere bool
-	own        *session // or nil
+	own        *workspace // or nil
 	readers    []*query.Reader
 	failed     []query.StoreAnswer // those that could not be opened
 }

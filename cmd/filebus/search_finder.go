@@ -14,7 +14,6 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/query"
-	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -114,7 +113,7 @@ func (s *finderSource) Refresh(ctx context.Context) (changed bool, err error) {
 		_, err = own.Sync(ctx, own.Root, materialize.SyncOptions{CaptureOnly: true, Budget: s.env.syncBudget})
 	}
 	for i, r := range s.set.readers {
-		position, readErr := logPosition(ctx, r.Store())
+		position, readErr := query.Position(ctx, r.Store())
 		if readErr == nil && position != s.positions[i] {
 			if readErr = r.CatchUp(ctx); readErr == nil {
 				s.positions[i], changed = position, true
@@ -125,14 +124,6 @@ func (s *finderSource) Refresh(ctx context.Context) (changed bool, err error) {
 		}
 	}
 	return changed, err
-}
-
-func logPosition(ctx context.Context, s *store.Store) (position uint64, err error) {
-	err = s.View(ctx, func(tx *store.Tx) error {
-		position = tx.Position()
-		return nil
-	})
-	return position, err
 }
 
 // placeOf returns what is printed of a choice: its file with the line, or the name of

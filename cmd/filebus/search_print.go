@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -54,7 +55,7 @@ func (p *hitPage) print(ctx context.Context, set *storeSet, text string) error {
 	if err := p.dropExtras(&whole); err != nil {
 		return err
 	}
-	printed, err := p.env.present(set.own, whole)
+	printed, err := cmp.Or(set.own, &workspace{environ: p.env}).present(whole)
 	p.sayRest(shown(printed))
 	return err
 }

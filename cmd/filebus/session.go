@@ -4,30 +4,29 @@ import (
 	"context"
 	"errors"
 
-	"github.com/spf13/cobra"
-
 	sessions "filebus/materialize/session"
 )
 
-func newSessionCommand(env *environ) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:  "session",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+// sessionCommands are the commands of sessions.
+func sessionCommands() []command {
+	return []command{
+		{use: "start TYPE", do: &sessionStart{}},
+		{use: "put ID ARTIFACT [FILE|-]", do: &sessionPut{Format: formatJSON}},
+		{use: "list", open: (*environ).openFresh, do: &sessionList{Limit: 20}},
+		{use: "show [ID]", do: &sessionShow{MaxTokens: stateTokens}},
+		{use: "path ID [ARTIFACT]", do: &sessionPath{}},
+		{use: "check [ID] [ARTIFACT|PATH]...", do: &sessionCheck{}},
+		{use: "summary [ID]", do: &sessionSummary{}},
+		{use: "log [ID] [START|SUCCESS|ERROR AGENT [MESSAGE]...]", do: &sessionLog{Limit: 50}},
+		{use: "end [ID]", do: &sessionEnd{}},
+		{use: "archive ID", do: &sessionArchive{}},
+		{use: "replay ID", open: (*environ).open, do: &sessionReplay{MaxTokens: sessions.DefaultIndexTokens, Limit: 50}},
 	}
-	cmd.AddCommand(
-		newSessionStartCommand(env), newSessionPutCommand(env), newSessionListCommand(env), newSessionShowCommand(env),
-		newSessionPathCommand(env), newSessionCheckCommand(env), newSessionSummaryCommand(env),
-		newSessionLogCommand(env),
-		newSessionEndCommand(env), newSessionArchiveCommand(env), newSessionReplayCommand(env),
-	)
-	completeBelow(env, cmd)
-	return cmd
 }
 
 // registry returns the sessions of a workspace.
-func (e *environ) registry(s *session) *sessions.Registry {
-	return sessions.Open(s.Workspace, s.read, e.now)
+func (w *workspace) registry() *sessions.Registry {
+	return sessions.Open(w.Workspace, w.read, w.now)
 }
 
 // sessionArg returns the session that the first argument names, or where there is
@@ -41,7 +40,7 @@ func (e *environ) sessionArg(args []string) (text string, rest []string) {
 
 // A foundSession is an open workspace with the session that a user has named.
 type foundSession struct {
-	*session
+	*workspace
 	registry *sessions.Registry
 	key      sessions.Key
 }
@@ -49,15 +48,15 @@ type foundSession struct {
 // findSession opens the workspace and finds a session. With fresh, and where it is
 // not known, changed files are taken in first.
 func (e *environ) findSession(ctx context.Context, text string, fresh bool) (*foundSession, error) {
-	open := e.openFresh
-	if !fresh {
-		open = func(context.Context) (*session, error) { return e.open() }
+	open := e.open
+	if fresh {
+		open = e.openFresh
 	}
-	s, err := open(ctx)
+	w, err := open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	f := &foundSession{session: s, registry: e.registry(s)}
+	f := &foundSession{workspace: w, registry: w.registry()}
 	f.key, err = f.registry.Find(ctx, text)
 	if errors.Is(err, sessions.ErrNoSession) && !e.global.noSync {
 		if !fresh {
@@ -86,30 +85,21 @@ func (e *environ) findKnown(ctx context.Context, args []string) (*foundSession, 
 	return f, s, err
 }
 
-func newSessionStartCommand(env *environ) *cobra.Command {
-	name := ""
-	cmd := newCommand("start TYPE", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		return runSessionStart(ctx, env, args[0], name)
-	})
-	cmd.Flags().StringVar(&name, "name", "", "")
-	return cmd
+type sessionStart struct {
+	Name string `flag:"name"`
 }
 
-func runSessionStart(ctx context.Context, env *environ, kind, name string) error {
-	if err := sessions.CheckType(kind); err != nil {
+func (o *sessionStart) run(ctx context.Context, w *workspace, args []string) error {
+	if err := sessions.CheckType(args[0]); err != nil {
 		return err // before a store is made for it
 	}
-	s, err := env.create(ctx)
+	w, err := w.create(ctx)
 	if err != nil {
 		return err
 	}
-	started, err := env.registry(s).Start(ctx, kind, name)
+	started, err := w.registry().Start(ctx, args[0], o.Name)
 	if err != nil {
 		return err
 	}
-	if env.global.json {
-		return env.printJSON(started)
-	}
-	env.printf("%s\n", started.ID)
-	return nil
+	return w.print(started, "%s\n", started.ID)
 }

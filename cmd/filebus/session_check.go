@@ -4,20 +4,13 @@ import (
 	"context"
 	"errors"
 
-	"github.com/spf13/cobra"
-
 	sessions "filebus/materialize/session"
 	"filebus/store"
 	"filebus/store/record"
 )
 
-func newSessionCheckCommand(env *environ) *cobra.Command {
-	files := false
-	cmd := newCommand("check [ID] [ARTIFACT|PATH]...", nil, func(ctx context.Context, args []string) error {
-		return runSessionCheck(ctx, env, files, args)
-	})
-	cmd.Flags().BoolVar(&files, "files", false, "")
-	return cmd
+type sessionCheck struct {
+	Files bool `flag:"files"`
 }
 
 // A sessionCheckJSON is how the files of a session were found, in JSON.
@@ -27,13 +20,13 @@ type sessionCheckJSON struct {
 	Wanting int                `json:"wanting"`
 }
 
-func runSessionCheck(ctx context.Context, env *environ, files bool, args []string) error {
+func (o *sessionCheck) run(ctx context.Context, w *workspace, args []string) error {
 	var view sessionCheckJSON
 	var err error
-	if files {
-		view.Files, err = checkFiles(ctx, env, args)
+	if o.Files {
+		view.Files, err = checkFiles(ctx, w.environ, args)
 	} else {
-		view.Session, view.Files, err = checkArtifacts(ctx, env, args)
+		view.Session, view.Files, err = checkArtifacts(ctx, w.environ, args)
 	}
 	if err != nil {
 		return err
@@ -47,12 +40,7 @@ func runSessionCheck(ctx context.Context, env *environ, files bool, args []strin
 		}
 		rows = append(rows, row)
 	}
-	if env.global.json {
-		err = env.printJSON(view)
-	} else {
-		env.printTable(rows)
-	}
-	switch {
+	switch err := w.print(view, "%s", w.table(rows)); {
 	case err != nil:
 		return err
 	case len(view.Files) == 0:
@@ -93,12 +81,12 @@ func checkFiles(ctx context.Context, env *environ, args []string) ([]sessions.Fi
 		}
 		files = append(files, env.abs(arg))
 	}
-	s, err := env.open()
+	w, err := env.open(ctx)
 	if errors.Is(err, store.ErrNoStore) {
 		return sessions.Open(nil, nil, env.now).CheckFiles(ctx, files)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return env.registry(s).CheckFiles(ctx, files)
+	return w.registry().CheckFiles(ctx, files)
 }

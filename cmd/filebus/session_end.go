@@ -13,13 +13,8 @@ import (
 	"filebus/store/record"
 )
 
-func newSessionEndCommand(env *environ) *cobra.Command {
-	status := ""
-	cmd := newCommand("end [ID]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
-		return runSessionEnd(ctx, env, args, status)
-	})
-	cmd.Flags().StringVar(&status, "status", "", "")
-	return cmd
+type sessionEnd struct {
+	Status string `flag:"status"`
 }
 
 // A sessionEndJSON is a session that has ended, in JSON.
@@ -30,16 +25,16 @@ type sessionEndJSON struct {
 	Seconds int      `json:"seconds,omitempty"` // from its start
 }
 
-func runSessionEnd(ctx context.Context, env *environ, args []string, status string) error {
-	text, _ := env.sessionArg(args)
-	f, err := env.findSession(ctx, text, true)
+func (o *sessionEnd) run(ctx context.Context, w *workspace, args []string) error {
+	text, _ := w.sessionArg(args)
+	f, err := w.findSession(ctx, text, true)
 	if err != nil {
 		return err
 	}
 	if err := f.registry.TakeInNew(ctx, f.key); err != nil {
 		return err
 	}
-	s, err := f.registry.End(ctx, f.key, status)
+	s, err := f.registry.End(ctx, f.key, o.Status)
 	if err != nil {
 		return err
 	}
@@ -48,69 +43,64 @@ func runSessionEnd(ctx context.Context, env *environ, args []string, status stri
 		view.AtWork = append(view.AtWork, cutText(a.Agent))
 	}
 	if len(view.AtWork) > 0 {
-		env.note("begun and not ended: %s; what became of one says filebus session log %s ERROR %s",
+		w.note("begun and not ended: %s; what became of one says filebus session log %s ERROR %s",
 			firstNames(view.AtWork), quote(s.Key.String()), quote(view.AtWork[0]))
 	}
 	view.Seconds = secondsSince(s.Started, s.Ended)
-	if view.GivenUp, err = env.retain(ctx, f.session, s.Key); err != nil {
+	if view.GivenUp, err = f.workspace.retain(ctx, s.Key); err != nil {
 		return fmt.Errorf("%s has ended; giving up old sessions: %w", s.Key, err)
 	}
 	if n := len(view.GivenUp); n > 0 {
-		env.note("gave up %s, as the configuration says: %s", plural(n, "old session"), firstNames(view.GivenUp))
-	}
-	if env.global.json {
-		return env.printJSON(view)
+		w.note("gave up %s, as the configuration says: %s", plural(n, "old session"), firstNames(view.GivenUp))
 	}
 	line := []string{s.Key.String(), s.Status, plural(s.Count, "artifact"), tokenText(s.Tokens)}
 	if view.Seconds > 0 {
 		line = append(line, runs.DurationText(time.Duration(view.Seconds)*time.Second))
 	}
-	env.printf("%s\n", strings.Join(line, "  "))
+	return w.print(view, "%s\n", strings.Join(line, "  "))
+}
+
+type sessionArchive struct {
+	given
+	To     string `flag:"to"`
+	Remove bool   `flag:"remove"`
+}
+
+func (o *sessionArchive) prepare(cmd *cobra.Command) {
+	o.given.prepare(cmd)
+	cmd.MarkFlagsOneRequired("to", "remove")
+}
+
+func (o *sessionArchive) check(env *environ, args []string) error {
+	switch {
+	case o.has("to") && o.To == "":
+		return usageError("--to is empty: is the variable that holds it set?")
+	case o.To != "" && !strings.HasSuffix(o.To, ".tar.gz") && !strings.HasSuffix(o.To, ".tgz"):
+		return coded(record.Usage, "filebus materialize --session "+quote(args[0])+" --to "+quote(o.To),
+			fmt.Errorf("--to %s is no file that ends with .tar.gz", o.To))
+	case o.To != "":
+		o.To = env.abs(o.To)
+	}
 	return nil
 }
 
-func newSessionArchiveCommand(env *environ) *cobra.Command {
-	to, remove := "", false
-	cmd := &cobra.Command{
-		Use:  "archive ID",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("to") && to == "" {
-				return usageError("--to is empty: is the variable that holds it set?")
-			}
-			return runSessionArchive(cmd.Context(), env, args[0], to, remove)
-		},
-	}
-	cmd.Flags().StringVar(&to, "to", "", "")
-	cmd.Flags().BoolVar(&remove, "remove", false, "")
-	cmd.MarkFlagsOneRequired("to", "remove")
-	return cmd
-}
-
-func runSessionArchive(ctx context.Context, env *environ, text, to string, remove bool) error {
-	if to != "" {
-		if !strings.HasSuffix(to, ".tar.gz") && !strings.HasSuffix(to, ".tgz") {
-			return coded(record.Usage, "filebus materialize --session "+quote(text)+" --to "+quote(to),
-				fmt.Errorf("--to %s is no file that ends with .tar.gz", to))
-		}
-		to = env.abs(to)
-	}
-	f, err := env.findSession(ctx, text, true)
+func (o *sessionArchive) run(ctx context.Context, w *workspace, args []string) error {
+	f, err := w.findSession(ctx, args[0], true)
 	if err != nil {
 		return err
 	}
-	done, err := f.registry.Archive(ctx, f.key, to, remove)
+	done, err := f.registry.Archive(ctx, f.key, o.To, o.Remove)
 	if err != nil {
 		return err
 	}
-	if env.global.json {
-		return env.printJSON(done)
+	if w.global.json {
+		return w.printJSON(done)
 	}
-	if to != "" {
-		env.printf("%s  %s, %s\n", to, plural(len(done.Files), "file"), byteSize(done.Bytes))
+	if o.To != "" {
+		w.printf("%s  %s, %s\n", o.To, plural(len(done.Files), "file"), byteSize(done.Bytes))
 	}
 	if done.Removed > 0 {
-		env.note("took %s off the disk; filebus session replay %s --steps names them, filebus rm --restore NAME brings one back",
+		w.note("took %s off the disk; filebus session replay %s --steps names them, filebus rm --restore NAME brings one back",
 			plural(done.Removed, "file"), quote(f.key.String()))
 	}
 	return nil

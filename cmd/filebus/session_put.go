@@ -12,77 +12,70 @@ import (
 	"filebus/store/record"
 )
 
-type sessionPutOptions struct {
-	summary, summaryFile, agent, expect, format string
+type sessionPut struct {
+	Summary     string `flag:"summary" not:"summary-file"`
+	SummaryFile string `flag:"summary-file"`
+	Agent       string `flag:"agent"`
+	Expect      string `flag:"expect"`
+	Format      string `flag:"format"`
 }
 
-func newSessionPutCommand(env *environ) *cobra.Command {
-	var opts sessionPutOptions
-	cmd := newCommand("put ID ARTIFACT [FILE|-]", cobra.RangeArgs(1, 3), func(ctx context.Context, args []string) error {
-		return runSessionPut(ctx, env, opts, args)
-	})
-	flags := cmd.Flags()
-	flags.StringVar(&opts.summary, "summary", "", "")
-	flags.StringVar(&opts.summaryFile, "summary-file", "", "")
-	flags.StringVar(&opts.agent, "agent", "", "")
-	flags.StringVar(&opts.expect, "expect", "", "")
-	flags.StringVar(&opts.format, "format", formatJSON, "")
-	cmd.MarkFlagsMutuallyExclusive("summary", "summary-file")
-	return cmd
+func (*sessionPut) prepare(cmd *cobra.Command) {
+	cmd.Args = cobra.RangeArgs(1, 3) // FILEBUS_SESSION may stand for the ID
 }
 
-func runSessionPut(ctx context.Context, env *environ, opts sessionPutOptions, args []string) error {
-	if opts.format != formatJSON && opts.format != formatLine {
-		return usageError("unknown format %q: a reference is printed as json or as a line", opts.format)
+func (o *sessionPut) run(ctx context.Context, w *workspace, args []string) error {
+	if err := checkFormat(o.Format); err != nil {
+		return err
 	}
-	text, rest := env.sessionArg(args)
-	if of := env.or("", "FILEBUS_SESSION"); len(args) == 1 || len(args) == 2 && args[1] == "-" && of != "" {
+	text, rest := w.sessionArg(args)
+	if of := w.or("", "FILEBUS_SESSION"); len(args) == 1 || len(args) == 2 && args[1] == "-" && of != "" {
 		text, rest = of, args
 		if text == "" {
 			return coded(record.Usage, "filebus session put ID "+quote(args[0])+" FILE", sessions.Unset(""))
 		}
 	}
-	request := sessions.PutRequest{Artifact: rest[0], Agent: env.or(opts.agent, "FILEBUS_AGENT"), Summary: opts.summary, Text: env.in}
+	request := sessions.PutRequest{Artifact: rest[0], Agent: w.or(o.Agent, "FILEBUS_AGENT"), Summary: o.Summary, Text: w.in}
 	fromInput := len(rest) == 1 || rest[1] == "-"
-	if opts.summaryFile == "-" && fromInput {
+	if o.SummaryFile == "-" && fromInput {
 		return usageError("standard input is the text or the summary, not both")
 	}
 	if !fromInput {
-		f, err := openInput(env, rest[1])
+		f, err := openInput(w.environ, rest[1])
 		if err != nil {
 			return err
 		}
 		defer func() { _ = f.Close() }() // only read
 		request.Text = f
 	}
-	if err := opts.readSummary(env, &request); err != nil {
+	if err := o.readSummary(w.environ, &request); err != nil {
 		return err
 	}
-	f, err := env.findSession(ctx, text, false)
+	f, err := w.findSession(ctx, text, false)
 	if err != nil {
 		return err
 	}
-	if request.Expect, err = expectation(ctx, env, f.session, opts.expect); err != nil {
+	if request.Expect, err = f.expectation(ctx, o.Expect); err != nil {
 		return err
 	}
 	put, err := f.registry.Put(ctx, f.key, request)
 	if err != nil {
 		return err
 	}
-	return printReference(env, opts.format, put.Ref, put.Reference())
+	return w.printReference(o.Format, put.Ref, put.Reference())
 }
 
 // maxSummaryFile is how many bytes a summary has at most before its words are
 // counted.
 const maxSummaryFile = 1 << 20
 
-func (o sessionPutOptions) readSummary(env *environ, request *sessions.PutRequest) error {
-	if o.summaryFile == "" {
+func (o *sessionPut) readSummary(env *environ, request *sessions.PutRequest) error {
+	if o.SummaryFile == "" {
 		return nil
 	}
 	from := env.in
-	if o.summaryFile != "-" {
-		f, err := openInput(env, o.summaryFile)
+	if o.SummaryFile != "-" {
+		f, err := openInput(env, o.SummaryFile)
 		if err != nil {
 			return err
 		}
@@ -97,16 +90,12 @@ func (o sessionPutOptions) readSummary(env *environ, request *sessions.PutReques
 		return sessions.TooLong(layout.Words(in.text))
 	}
 	if request.Summary = string(in.text); strings.TrimSpace(request.Summary) == "" {
-		return usageError("the summary in %s is empty", o.summaryFile)
+		return usageError("the summary in %s is empty", o.SummaryFile)
 	}
 	return nil
 }
 
-func newSessionPathCommand(env *environ) *cobra.Command {
-	return newCommand("path ID [ARTIFACT]", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) error {
-		return runSessionPath(ctx, env, args)
-	})
-}
+type sessionPath struct{}
 
 // A sessionPathJSON is the file of an artifact, or the folder, in JSON.
 type sessionPathJSON struct {
@@ -115,8 +104,8 @@ type sessionPathJSON struct {
 	Exists  bool         `json:"exists"`
 }
 
-func runSessionPath(ctx context.Context, env *environ, args []string) error {
-	f, err := env.findSession(ctx, args[0], false)
+func (sessionPath) run(ctx context.Context, w *workspace, args []string) error {
+	f, err := w.findSession(ctx, args[0], false)
 	if err != nil {
 		return err
 	}
@@ -124,10 +113,6 @@ func runSessionPath(ctx context.Context, env *environ, args []string) error {
 	if err != nil {
 		return err
 	}
-	if env.global.json {
-		_, err := os.Lstat(file)
-		return env.printJSON(sessionPathJSON{f.key, file, err == nil})
-	}
-	env.printf("%s\n", file)
-	return nil
+	_, err = os.Lstat(file)
+	return w.print(sessionPathJSON{f.key, file, err == nil}, "%s\n", file)
 }

@@ -15,66 +15,46 @@ import (
 	"filebus/store/record"
 )
 
-type sessionReplayOptions struct {
-	to, until        string
-	closure, steps   bool
-	maxTokens, limit int
+type sessionReplay struct {
+	To        string `flag:"to" not:"steps"`
+	Until     string `flag:"until"`
+	Closure   bool   `flag:"closure"`
+	MaxTokens int    `flag:"max-tokens"`
+	Steps     bool   `flag:"steps"`
+	Limit     int    `flag:"limit" least:"0"`
 }
 
-func newSessionReplayCommand(env *environ) *cobra.Command {
-	var opts sessionReplayOptions
-	cmd := newCommand("replay ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		return runSessionReplay(ctx, env, opts, args[0])
-	})
-	flags := cmd.Flags()
-	flags.StringVar(&opts.to, "to", "", "")
-	flags.StringVar(&opts.until, "until", "", "")
-	flags.BoolVar(&opts.closure, "closure", false, "")
-	flags.IntVar(&opts.maxTokens, "max-tokens", sessions.DefaultIndexTokens, "")
-	flags.BoolVar(&opts.steps, "steps", false, "")
-	flags.IntVar(&opts.limit, "limit", 50, "")
-	cmd.MarkFlagsOneRequired("to", "steps")
-	cmd.MarkFlagsMutuallyExclusive("to", "steps")
-	return cmd
-}
+func (*sessionReplay) prepare(cmd *cobra.Command) { cmd.MarkFlagsOneRequired("to", "steps") }
 
-func runSessionReplay(ctx context.Context, env *environ, opts sessionReplayOptions, id string) error {
-	if opts.limit < 0 {
-		return usageError("--limit %d is negative", opts.limit)
-	}
-	if err := checkIndexTokens(opts.maxTokens); err != nil {
-		return err
-	}
-	s, err := env.open()
+func (o *sessionReplay) check(*environ, []string) error { return checkIndexTokens(o.MaxTokens) }
+
+func (o *sessionReplay) run(ctx context.Context, w *workspace, args []string) error {
+	id, trees, err := w.registry().ID(ctx, args[0])
 	if err != nil {
 		return err
 	}
-	id, trees, err := env.registry(s).ID(ctx, id)
+	position, err := w.replayPosition(ctx, o.Until)
 	if err != nil {
 		return err
 	}
-	position, err := env.replayPosition(ctx, s, opts.until)
+	if o.Steps {
+		return printSteps(ctx, w, id, trees, position, o.Limit)
+	}
+	bundle, err := w.registry().Replay(ctx, id, position, o.Closure, trees...)
 	if err != nil {
 		return err
 	}
-	if opts.steps {
-		return printSteps(ctx, env, s, id, trees, position, opts.limit)
-	}
-	bundle, err := env.registry(s).Replay(ctx, id, position, opts.closure, trees...)
-	if err != nil {
-		return err
-	}
-	return layOutBundle(ctx, env, s, bundle, opts.to, nil, opts.maxTokens)
+	return w.layOutBundle(ctx, bundle, o.To, nil, o.MaxTokens)
 }
 
 // replayPosition returns the position of the log that a step means: @42 or 42, a
 // reference, a time. Nothing means the end. What one transaction has changed is
 // seen whole.
-func (e *environ) replayPosition(ctx context.Context, s *session, text string) (uint64, error) {
+func (w *workspace) replayPosition(ctx context.Context, text string) (uint64, error) {
 	var end uint64
 	var v store.Version
 	isNumber := strings.Trim(text, "0123456789") == ""
-	err := s.Store.View(ctx, func(tx *store.Tx) error {
+	err := w.Store.View(ctx, func(tx *store.Tx) error {
 		end = tx.Position()
 		prefix, isRef := record.ParsePrefix(text)
 		if !isRef {
@@ -95,9 +75,9 @@ func (e *environ) replayPosition(ctx context.Context, s *session, text string) (
 	case text == "":
 		position = end
 	case isNumber:
-		position, err = e.position(ctx, s, "@"+text)
+		position, err = w.position(ctx, "@"+text)
 	default:
-		position, err = e.position(ctx, s, text)
+		position, err = w.position(ctx, text)
 	}
 	if err != nil {
 		return 0, err
@@ -106,7 +86,7 @@ func (e *environ) replayPosition(ctx context.Context, s *session, text string) (
 		return 0, coded(record.Usage, "filebus log --limit 5", fmt.Errorf("there is no position %d: the log ends at %d",
 			position, end))
 	}
-	return e.registry(s).Moment(ctx, position)
+	return w.registry().Moment(ctx, position)
 }
 
 // A sessionStepsJSON is what happened in a session, in JSON.
@@ -117,8 +97,8 @@ type sessionStepsJSON struct {
 }
 
 // printSteps prints the last steps of a session up to a position.
-func printSteps(ctx context.Context, env *environ, s *session, id string, trees []record.Tree, until uint64, limit int) error {
-	steps, err := env.registry(s).Steps(ctx, id)
+func printSteps(ctx context.Context, w *workspace, id string, trees []record.Tree, until uint64, limit int) error {
+	steps, err := w.registry().Steps(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -137,15 +117,12 @@ func printSteps(ctx context.Context, env *environ, s *session, id string, trees 
 			name += " (destroyed since)"
 		}
 		at := "@" + strconv.FormatUint(step.Position, 10)
-		rows = append(rows, []string{at, env.minute(step.Time), orDash(step.Agent), step.Event, step.Ref.String(),
+		rows = append(rows, []string{at, w.minute(step.Time), orDash(step.Agent), step.Event, step.Ref.String(),
 			name})
 	}
-	if env.global.json {
-		return env.printJSON(view)
+	err = w.print(view, "%s", w.table(rows))
+	if view.Earlier > 0 && !w.global.json {
+		w.note("%d earlier steps; --limit 0 lists all", view.Earlier)
 	}
-	env.printTable(rows)
-	if view.Earlier > 0 {
-		env.note("%d earlier steps; --limit 0 lists all", view.Earlier)
-	}
-	return nil
+	return err
 }

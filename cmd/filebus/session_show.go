@@ -7,21 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/layout"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
 )
 
-func newSessionListCommand(env *environ) *cobra.Command {
-	kind, limit := "", 0
-	cmd := newCommand("list", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		return runSessionList(ctx, env, kind, limit)
-	})
-	cmd.Flags().StringVar(&kind, "type", "", "")
-	cmd.Flags().IntVar(&limit, "limit", 20, "")
-	return cmd
+type sessionList struct {
+	Type  string `flag:"type"`
+	Limit int    `flag:"limit" least:"0"`
 }
 
 // A sessionListJSON is a list of sessions in JSON.
@@ -30,42 +23,26 @@ type sessionListJSON struct {
 	More     int                 `json:"more,omitempty"` // that were left out
 }
 
-func runSessionList(ctx context.Context, env *environ, kind string, limit int) error {
-	if limit < 0 {
-		return usageError("--limit %d is negative", limit)
-	}
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
-	list, all, err := env.registry(s).List(ctx, kind, limit)
+func (o *sessionList) run(ctx context.Context, w *workspace, _ []string) error {
+	list, all, err := w.registry().List(ctx, o.Type, o.Limit)
 	if err != nil {
 		return err
 	}
 	var rows [][]string
 	for _, s := range list {
 		count := plural(s.Count, "artifact")
-		rows = append(rows, []string{s.Key.String(), s.Status, env.minute(s.Changed), count, tokenText(s.Tokens),
+		rows = append(rows, []string{s.Key.String(), s.Status, w.minute(s.Changed), count, tokenText(s.Tokens),
 			s.Name})
 	}
 	more := all - len(list)
-	_, err = env.present(s, presentation{
-		op:   "session list",
-		json: func(int) any { return sessionListJSON{list, more} }, text: func(int) string { return env.table(rows) },
+	return w.presentTable(rows, presentation{
+		op: "session list", left: more, rest: "and %s; --limit 0 lists all", noun: "more session",
+		json: func(int) any { return sessionListJSON{list, more} },
 	})
-	if more > 0 && err == nil && !env.global.json {
-		env.note("and %s; --limit 0 lists all", plural(more, "more session"))
-	}
-	return err
 }
 
-func newSessionShowCommand(env *environ) *cobra.Command {
-	maxTokens := stateTokens
-	cmd := newCommand("show [ID]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
-		return runSessionShow(ctx, env, args, maxTokens)
-	})
-	cmd.Flags().IntVar(&maxTokens, "max-tokens", stateTokens, "")
-	return cmd
+type sessionShow struct {
+	MaxTokens int `flag:"max-tokens"`
 }
 
 // A sessionShowJSON is a session with its artifacts in JSON.
@@ -88,17 +65,17 @@ type atWorkJSON struct {
 // lastEvents is how many lines of the log show shows.
 const lastEvents = 5
 
-func runSessionShow(ctx context.Context, env *environ, args []string, maxTokens int) error {
-	if maxTokens < 50 {
-		return usageError("--max-tokens %d: a session takes 50 tokens at least", maxTokens)
+func (o *sessionShow) run(ctx context.Context, w *workspace, args []string) error {
+	if o.MaxTokens < 50 {
+		return usageError("--max-tokens %d: a session takes 50 tokens at least", o.MaxTokens)
 	}
-	f, s, err := env.findKnown(ctx, args)
+	f, s, err := w.findKnown(ctx, args)
 	if err != nil {
 		return err
 	}
 	view := sessionShowJSON{Session: *s, Others: s.Others}
 	for _, a := range s.AtWork {
-		view.AtWork = append(view.AtWork, atWorkJSON{cutText(a.Agent), secondsSince(a.Since, env.now()),
+		view.AtWork = append(view.AtWork, atWorkJSON{cutText(a.Agent), secondsSince(a.Since, w.now()),
 			cutText(a.Message)})
 	}
 	for _, a := range s.Artifacts {
@@ -108,10 +85,10 @@ func runSessionShow(ctx context.Context, env *environ, args []string, maxTokens 
 	for _, e := range s.Log[max(0, len(s.Log)-lastEvents):] {
 		view.Log = append(view.Log, cutText(strings.Join([]string{e.Time, e.Event, e.Agent, e.Message}, " | ")))
 	}
-	shown := presentation{entries: view.entries(), maxTokens: maxTokens, op: "session show", what: s.Key.String()}
+	shown := presentation{entries: view.entries(), maxTokens: o.MaxTokens, op: "session show", what: s.Key.String()}
 	shown.json = func(n int) any { return view.first(n) }
-	if !env.global.json {
-		lines := sessionLines(env, s)
+	if !w.global.json {
+		lines := sessionLines(w.environ, s)
 		shown.entries = len(lines)
 		shown.text = func(n int) string {
 			text := strings.Join(lines[:n], "")
@@ -121,7 +98,7 @@ func runSessionShow(ctx context.Context, env *environ, args []string, maxTokens 
 			return text
 		}
 	}
-	_, err = env.present(f.session, shown)
+	_, err = f.workspace.present(shown)
 	return err
 }
 

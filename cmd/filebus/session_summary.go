@@ -4,17 +4,11 @@ import (
 	"context"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	sessions "filebus/materialize/session"
 	"filebus/store/record"
 )
 
-func newSessionSummaryCommand(env *environ) *cobra.Command {
-	return newCommand("summary [ID]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
-		return runSessionSummary(ctx, env, args)
-	})
-}
+type sessionSummary struct{}
 
 // A sessionSummaryJSON is the summaries of a session in JSON.
 type sessionSummaryJSON struct {
@@ -22,8 +16,8 @@ type sessionSummaryJSON struct {
 	Summaries []sessions.Summary `json:"summaries"`
 }
 
-func runSessionSummary(ctx context.Context, env *environ, args []string) error {
-	f, s, err := env.findKnown(ctx, args)
+func (sessionSummary) run(ctx context.Context, w *workspace, args []string) error {
+	f, s, err := w.findKnown(ctx, args)
 	if err != nil {
 		return err
 	}
@@ -37,10 +31,10 @@ func runSessionSummary(ctx context.Context, env *environ, args []string) error {
 		out.WriteString(oneLine(summaryLine(a)) + "\n")
 		if a.Words > sessions.MaxSummary {
 			long++
-			env.note("the summary of %s has %d words and was cut: it has to have fewer than 200", a.Artifact, a.Words)
+			w.note("the summary of %s has %d words and was cut: it has to have fewer than 200", a.Artifact, a.Words)
 		}
 	}
-	_, err = env.present(f.session, presentation{
+	_, err = f.workspace.present(presentation{
 		op: "session summary", what: s.Key.String(),
 		json: func(int) any { return sessionSummaryJSON{s.Key, all} }, text: func(int) string { return out.String() },
 	})

@@ -8,38 +8,25 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"filebus/query"
 )
 
-type showOptions struct{ maxTokens int }
-
-func newShowCommand(env *environ) *cobra.Command {
-	var opts showOptions
-	cmd := newCommand("show [flags] NAME", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		return runShow(ctx, env, opts, args[0])
-	})
-	cmd.ValidArgsFunction = completeNames(env)
-	cmd.Flags().IntVar(&opts.maxTokens, "max-tokens", 300, "")
-	return cmd
+type showCommand struct {
+	MaxTokens int `flag:"max-tokens" least:"0"`
 }
 
-func runShow(ctx context.Context, env *environ, opts showOptions, text string) error {
-	if opts.maxTokens < 0 {
-		return usageError("--max-tokens %d is negative", opts.maxTokens)
-	}
-	s, v, err := env.find(ctx, text)
+func (o *showCommand) run(ctx context.Context, w *workspace, args []string) error {
+	v, err := w.resolve(ctx, args[0])
 	if err != nil {
 		return err
 	}
-	detail, err := s.read.Show(ctx, v)
+	detail, err := w.read.Show(ctx, v)
 	if err != nil {
 		return err
 	}
-	lines := detailLines(env, &detail)
-	_, err = env.present(s, presentation{
-		entries: len(lines), maxTokens: opts.maxTokens, op: "show", what: detail.Name.String(),
+	lines := detailLines(w.environ, &detail)
+	_, err = w.present(presentation{
+		entries: len(lines), maxTokens: o.MaxTokens, op: "show", what: detail.Name.String(),
 		json: func(int) any { return detail },
 		text: func(n int) string { return someLines(lines, n) },
 	})

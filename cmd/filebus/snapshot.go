@@ -24,11 +24,11 @@ func newSnapshotTakeCommand(env *environ) *cobra.Command {
 		if loop < 0 {
 			return usageError("--loop %d: loops count from 1", loop)
 		}
-		s, err := env.open()
+		s, err := env.open(ctx)
 		if err != nil {
 			return err
 		}
-		taken, err := env.book(s).Take(ctx, id, loop)
+		taken, err := s.book().Take(ctx, id, loop)
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func runSnapshotList(ctx context.Context, env *environ, id string, limit int) er
 	if err != nil {
 		return err
 	}
-	b := env.book(s)
+	b := s.book()
 	all, err := b.Snapshots(ctx, id)
 	if err != nil {
 		return err

@@ -37,8 +37,8 @@ func newSnapshotShowCommand(env *environ) *cobra.Command {
 	return cmd
 }
 
-func printSnapshot(ctx context.Context, env *environ, s *session, text string) error {
-	snap, err := env.book(s).Find(ctx, text)
+func printSnapshot(ctx context.Context, env *environ, s *workspace, text string) error {
+	snap, err := s.book().Find(ctx, text)
 	if err != nil {
 		return err
 	}
@@ -59,11 +59,11 @@ func printSnapshot(ctx context.Context, env *environ, s *session, text string) e
 	for _, note := range snap.Notes {
 		lines = append(lines, "note  "+note)
 	}
-	return env.presentLines(s, lines, presentation{maxTokens: stateTokens, json: func(int) any { return snap }})
+	return s.presentLines(lines, presentation{maxTokens: stateTokens, json: func(int) any { return snap }})
 }
 
-func printSnapshotFile(ctx context.Context, env *environ, s *session, text, file string, maxTokens int) error {
-	v, err := env.book(s).FileOf(ctx, text, file)
+func printSnapshotFile(ctx context.Context, env *environ, s *workspace, text, file string, maxTokens int) error {
+	v, err := s.book().FileOf(ctx, text, file)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func printSnapshotFile(ctx context.Context, env *environ, s *session, text, file
 	if err != nil {
 		return err
 	}
-	env.logRead(s, "snapshot show", v.Record.Name.String(), result.Tokens)
+	s.logRead("snapshot show", v.Record.Name.String(), result.Tokens)
 	if env.global.json {
 		return env.printJSON(toBodyJSON(v, result, buffer.Bytes()))
 	}
@@ -104,8 +104,8 @@ func newSnapshotDiffCommand(env *environ) *cobra.Command {
 	return cmd
 }
 
-func printSnapshotDiff(ctx context.Context, env *environ, s *session, maxTokens int, loops []string) error {
-	c, err := env.book(s).Compare(ctx, loops[0], loops[1])
+func printSnapshotDiff(ctx context.Context, env *environ, s *workspace, maxTokens int, loops []string) error {
+	c, err := s.book().Compare(ctx, loops[0], loops[1])
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func printSnapshotDiff(ctx context.Context, env *environ, s *session, maxTokens 
 	for i, line := range c.State {
 		c.State[i] = cutText(line)
 	}
-	return env.presentLines(s, diffLines(c), presentation{maxTokens: maxTokens, json: func(int) any { return c }})
+	return s.presentLines(diffLines(c), presentation{maxTokens: maxTokens, json: func(int) any { return c }})
 }
 
 // diffLines returns a comparison in lines.
@@ -147,8 +147,8 @@ func diffLines(c *runs.Comparison) []string {
 	return lines
 }
 
-func printFileDiff(ctx context.Context, env *environ, s *session, file string, maxTokens int, loops []string) error {
-	diff, err := env.book(s).CompareFile(ctx, loops[0], loops[1], file)
+func printFileDiff(ctx context.Context, env *environ, s *workspace, file string, maxTokens int, loops []string) error {
+	diff, err := s.book().CompareFile(ctx, loops[0], loops[1], file)
 	if err != nil {
 		return err
 	}
@@ -178,11 +178,11 @@ func cutLines(text string, n int) (head string, left int) {
 
 func newSnapshotRestoreCommand(env *environ) *cobra.Command {
 	return newCommand("restore-state RUN/LOOP", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		s, err := env.open()
+		s, err := env.open(ctx)
 		if err != nil {
 			return err
 		}
-		r, err := env.book(s).RestoreState(ctx, args[0])
+		r, err := s.book().RestoreState(ctx, args[0])
 		if err != nil {
 			return err
 		}

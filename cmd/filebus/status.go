@@ -37,16 +37,16 @@ func runStatus(ctx context.Context, env *environ, late time.Duration, maxTokens 
 	if err != nil {
 		return err
 	}
-	env.takeInNew(ctx, s, record.KindState, "session_state")
-	status, err := env.book(s).Status(ctx, late)
+	s.takeInNew(ctx, record.KindState, "session_state")
+	status, err := s.book().Status(ctx, late)
 	if err != nil {
 		return err
 	}
-	going, err := env.goingOn(ctx, s, status)
+	going, err := s.goingOn(ctx, status)
 	if err != nil {
 		return err
 	}
-	return env.presentLines(s, statusLines(status, going), presentation{
+	return s.presentLines(statusLines(status, going), presentation{
 		op: "status", what: "status", maxTokens: maxTokens, json: func(int) any { return status },
 	})
 }

@@ -12,8 +12,8 @@ import (
 // goingOn adds to a status what agents of the project itself have begun together and not
 // ended: dialogues that have not converged, and sessions. It returns the lines that say
 // so, none where nothing goes on.
-func (e *environ) goingOn(ctx context.Context, s *session, status *runs.Status) (lines []string, err error) {
-	items, _, err := e.forum(s).List(ctx, 0)
+func (w *workspace) goingOn(ctx context.Context, status *runs.Status) (lines []string, err error) {
+	items, _, err := w.forum().List(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (e *environ) goingOn(ctx context.Context, s *session, status *runs.Status) 
 	if d.Open > 0 {
 		lines[0] = fmt.Sprintf("dialogues  %d open; %s %s", d.Open, d.Last, lines[0])
 	}
-	list, _, err := e.registry(s).List(ctx, "", 0)
+	list, _, err := w.registry().List(ctx, "", 0)
 	artifacts := 0
 	for _, one := range list {
 		if !one.Key.IsOwn() || one.Status != sessions.StatusInProgress {

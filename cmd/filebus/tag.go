@@ -66,7 +66,7 @@ func runTagEdit(ctx context.Context, env *environ, text string, add, remove []st
 	if err != nil {
 		return err
 	}
-	v, err := env.resolve(ctx, w, text)
+	v, err := w.resolve(ctx, text)
 	if err != nil {
 		return err
 	}

@@ -20,19 +20,19 @@ func newTaskCommand(env *environ) *cobra.Command {
 }
 
 // board returns the tasks of a workspace.
-func (e *environ) board(s *session) *task.Board { return task.New(s.Workspace, s.read, e.now) }
+func (w *workspace) board() *task.Board { return task.New(w.Workspace, w.read, w.now) }
 
 // openBoard opens the tasks to change them.
-func (e *environ) openBoard(text string) (*task.Board, task.ID, error) {
+func (e *environ) openBoard(ctx context.Context, text string) (*task.Board, task.ID, error) {
 	id, err := task.ParseID(text)
 	if err != nil {
 		return nil, "", err
 	}
-	s, err := e.open()
+	s, err := e.open(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	return e.board(s), id, nil
+	return s.board(), id, nil
 }
 
 type taskStartOptions struct {
@@ -83,7 +83,7 @@ func runTaskStart(ctx context.Context, env *environ, opts taskStartOptions, text
 	if err != nil {
 		return err
 	}
-	started, err := env.board(s).Start(ctx, id, r)
+	started, err := s.board().Start(ctx, id, r)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func runTaskStart(ctx context.Context, env *environ, opts taskStartOptions, text
 func newTaskPromptCommand(env *environ) *cobra.Command {
 	return newCommand("prompt ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
 		text := args[0]
-		b, id, err := env.openBoard(text)
+		b, id, err := env.openBoard(ctx, text)
 		if err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func newTaskNoteCommand(env *environ) *cobra.Command {
 		if strings.TrimSpace(line) == "" {
 			return usageError("there is nothing to note")
 		}
-		b, id, err := env.openBoard(text)
+		b, id, err := env.openBoard(ctx, text)
 		if err != nil {
 			return err
 		}

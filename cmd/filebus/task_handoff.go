@@ -187,7 +187,7 @@ func runTaskEnd(ctx context.Context, env *environ, opts *handoffOptions, text st
 	if err != nil {
 		return err
 	}
-	b, id, err := env.openBoard(text)
+	b, id, err := env.openBoard(ctx, text)
 	if err != nil {
 		return err
 	}

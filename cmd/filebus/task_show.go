@@ -57,7 +57,7 @@ func runTaskShow(ctx context.Context, env *environ, opts taskShowOptions, text s
 	if err != nil {
 		return err
 	}
-	j, err := env.freshJournal(ctx, s, id)
+	j, err := s.freshJournal(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func runTaskShow(ctx context.Context, env *environ, opts taskShowOptions, text s
 		}
 		return shown + "\n"
 	}
-	_, err = env.present(s, presentation{
+	_, err = s.present(presentation{
 		entries: len(shown), maxTokens: opts.maxTokens, op: "task show", what: string(id),
 		json: func(n int) any { return taskView(j, opts.full, cut(n)) },
 		text: cut,
@@ -83,9 +83,9 @@ func runTaskShow(ctx context.Context, env *environ, opts taskShowOptions, text s
 }
 
 // freshJournal reads a task's journal as it is on disk, if that can be taken in.
-func (e *environ) freshJournal(ctx context.Context, s *session, id task.ID) (*task.Journal, error) {
-	b := e.board(s)
-	if e.global.noSync {
+func (w *workspace) freshJournal(ctx context.Context, id task.ID) (*task.Journal, error) {
+	b := w.board()
+	if w.global.noSync {
 		return b.Get(ctx, id)
 	}
 	return b.Look(ctx, id)
@@ -149,7 +149,7 @@ func newTaskListCommand(env *environ) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		items, err := env.board(s).List(ctx, opts.ListOptions)
+		items, err := s.board().List(ctx, opts.ListOptions)
 		if err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func newTaskListCommand(env *environ) *cobra.Command {
 		for _, item := range items {
 			rows = append(rows, taskRow(item))
 		}
-		printed, err := env.present(s, presentation{
+		printed, err := s.present(presentation{
 			entries: len(items), maxTokens: opts.maxTokens, op: "task list",
 			json: func(n int) any { return taskListJSON{items[:n], len(items) - n} },
 			text: func(n int) string { return env.table(rows[:n]) },

@@ -23,7 +23,7 @@ type verifyJSON struct {
 }
 
 func runVerify(ctx context.Context, env *environ) error {
-	s, err := env.open()
+	s, err := env.open(ctx)
 	if err != nil {
 		return err
 	}

@@ -72,9 +72,9 @@ func runWait(ctx context.Context, env *environ, opts waitOptions, args []string)
 		} else if text, err := json.Marshal(inJSON(e)); err == nil {
 			line = text // it is printed with the others
 		}
-		env.logWait(s, "wait", string(e.ID), record.EstimateTokens(int64(len(line))), env.now().Sub(begun))
+		s.logWait("wait", string(e.ID), record.EstimateTokens(int64(len(line))), env.now().Sub(begun))
 	}
-	endings, err := env.board(s).Wait(ctx, r)
+	endings, err := s.board().Wait(ctx, r)
 	if err != nil && !errors.Is(err, task.ErrLate) {
 		return err
 	}

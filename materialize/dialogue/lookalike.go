@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/likeness"
 	"filebus/store/record"
 )
 
@@ -192,13 +192,8 @@ func (w *waiter) isAlike(file, agent string) bool {
 	case name == stem+".md" && w.isKnown(stem):
 		return false
 	}
-	parts, wanted := wordsOf(stem), wordsOf(agent)
-	for i := 0; len(wanted) > 0 && i+len(wanted) <= len(parts); i++ {
-		if slices.Equal(parts[i:i+len(wanted)], wanted) {
-			return true
-		}
-	}
-	return strings.TrimRight(stem, "0123456789") == agent || isSlip(stem, agent)
+	return likeness.Contains(likeness.Words(stem), likeness.Words(agent)) ||
+		strings.TrimRight(stem, "0123456789") == agent || isSlip(stem, agent)
 }
 
 // stemOf returns a name without what may be taken for its ending.
@@ -212,11 +207,6 @@ func stemOf(name string) string {
 			return name
 		}
 	}
-}
-
-// wordsOf cuts a name into its words.
-func wordsOf(name string) []string {
-	return strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // digitsOf returns the number in a name that has one, without zeros before it.
@@ -238,12 +228,5 @@ func isSlip(a, b string) bool {
 	if min(utf8.RuneCountInString(a), utf8.RuneCountInString(b)) < leastSlip-1 || utf8.RuneCountInString(b) < leastSlip {
 		return false
 	}
-	x, y := []rune(a), []rune(b)
-	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {
-		x, y = x[1:], y[1:]
-	}
-	for len(x) > 0 && len(y) > 0 && x[len(x)-1] == y[len(y)-1] {
-		x, y = x[:len(x)-1], y[:len(y)-1]
-	}
-	return len(x) <= 1 && len(y) <= 1 || len(x) == 2 && len(y) == 2 && x[0] == y[1] && x[1] == y[0]
+	return likeness.Slips(a, b) <= 1
 }

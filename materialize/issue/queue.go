@@ -34,62 +34,34 @@ func (q *Queue) TakeIn(ctx context.Context) error {
 	return q.work.TakeInNew(ctx, record.KindIssue, "new")
 }
 
-// readBatch is how many issues are read in one transaction.
-const readBatch = 200
-
 // List returns the issues that pass a filter, the one to be done next first.
-func (q *Queue) List(ctx context.Context, f Filter) ([]Issue, error) {
-	var refs []record.Ref
-	err := q.work.Store.View(ctx, func(tx *store.Tx) error {
-		for ref, err := range tx.Lookup(store.FieldKind, string(record.KindIssue)) {
-			if err != nil {
-				return err
-			}
-			refs = append(refs, ref)
+func (q *Queue) List(ctx context.Context, f Filter) (all []Issue, err error) {
+	var unread error
+	err = q.read.Each(ctx, store.FieldKind, string(record.KindIssue), func(tx *store.Tx, v store.Version) (enough bool) {
+		if v.Record.Name.Tree != "" {
+			return false
 		}
-		return nil
+		var i Issue
+		if i, unread = q.readIssue(tx, v); unread == nil && f.accepts(i) {
+			all = append(all, i)
+		}
+		return unread != nil
 	})
-	var all []Issue
-	for batch := range slices.Chunk(refs, readBatch) {
-		if err != nil {
-			break
-		}
-		err = q.work.Store.View(ctx, func(tx *store.Tx) error {
-			for _, ref := range batch {
-				i, found, err := q.readIssue(tx, ref)
-				if err != nil {
-					return err
-				}
-				if found && f.accepts(i) {
-					all = append(all, i)
-				}
-			}
-			return nil
-		})
-	}
 	sortIssues(all)
-	return all, err
+	return all, errors.Join(err, unread)
 }
 
-// readIssue reads an issue of the own tree; one that was dropped meanwhile is not
-// found.
-func (q *Queue) readIssue(tx *store.Tx, ref record.Ref) (i Issue, found bool, err error) {
-	v, err := tx.Get(ref)
-	if errors.Is(err, store.ErrDropped) || err == nil && v.Record.Name.Tree != "" {
-		return Issue{}, false, nil
-	}
-	if err != nil {
-		return Issue{}, false, err
-	}
+// readIssue reads the text of an issue.
+func (q *Queue) readIssue(tx *store.Tx, v store.Version) (Issue, error) {
 	content, err := tx.Content(v.Record)
 	if err != nil {
-		return Issue{}, false, err
+		return Issue{}, err
 	}
 	text, err := content.Bytes()
 	if err != nil {
-		return Issue{}, false, fmt.Errorf("reading %s: %w", v.Record.Name, err)
+		return Issue{}, fmt.Errorf("reading %s: %w", v.Record.Name, err)
 	}
-	return q.issue(v.Record.Name, v.Record.Path, text), true, nil
+	return q.issue(v.Record.Name, v.Record.Path, text), nil
 }
 
 // Get returns the issue with an id. The id may be written without "ISSUE-", and
@@ -106,7 +78,7 @@ func (q *Queue) Get(ctx context.Context, id string) (i Issue, err error) {
 				continue
 			}
 			if err == nil {
-				i, _, err = q.readIssue(tx, v.Ref)
+				i, err = q.readIssue(tx, v)
 			}
 			return err
 		}

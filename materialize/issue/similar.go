@@ -1,15 +1,13 @@
 package issue
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
 	"filebus/index"
 	"filebus/materialize/layout"
-	"filebus/query"
+	"filebus/materialize/likeness"
 	"filebus/store/record"
 )
 
@@ -51,16 +49,7 @@ func (d Draft) compare(i Issue) (l Likeness, likely bool) {
 
 // among returns the issues that a draft is like, the most alike first.
 func (d Draft) among(issues []Issue) []Likeness {
-	var like []Likeness
-	for _, i := range issues {
-		if l, likely := d.compare(i); likely {
-			like = append(like, l)
-		}
-	}
-	slices.SortStableFunc(like, func(a, b Likeness) int {
-		return cmp.Or(cmp.Compare(b.score(), a.score()), strings.Compare(a.ID, b.ID))
-	})
-	return like
+	return likeness.Likely(issues, d.compare, Likeness.score)
 }
 
 // sharedWords returns the part of the words of two texts that they share.
@@ -89,40 +78,23 @@ func plainFile(file string) string {
 	return file
 }
 
-// maxCandidates is how many issues the index is asked for.
-const maxCandidates = 20
-
 // Likely returns the open issues that a draft is likely to be the same as, the
 // most alike first. Candidates come from a search for the summary.
 func (q *Queue) Likely(ctx context.Context, d Draft) ([]Likeness, error) {
 	if err := d.Check(); err != nil {
 		return nil, err
 	}
-	answer, err := q.read.Search(ctx, query.SearchRequest{
-		Query: layout.OneLine(d.Summary), Limit: maxCandidates, Duplicates: true,
-		Filter: record.Filter{
-			Kinds: []record.Kind{record.KindIssue}, Trees: []record.Tree{""},
-			Statuses: []string{string(Pending), string(Accepted), string(InProgress)},
-		},
-	})
-	if err != nil {
-		return nil, err
-	}
-	var found []Issue
-	for _, hit := range answer.Hits {
-		i, err := q.Get(ctx, hit.Name.ID)
-		if err != nil && !errors.Is(err, ErrNoIssue) { // it may be gone since
-			return nil, err
-		}
-		found = append(found, i)
-	}
-	return d.among(found), nil
+	found, err := likeness.Candidates(ctx, q.read, layout.OneLine(d.Summary), record.Filter{
+		Kinds:    []record.Kind{record.KindIssue},
+		Statuses: []string{string(Pending), string(Accepted), string(InProgress)},
+	}, func(ctx context.Context, name record.Name) (Issue, error) { return q.Get(ctx, name.ID) })
+	return d.among(found), err
 }
 
-// score is what likenesses are sorted by.
-func (l Likeness) score() index.Share {
+// score orders likenesses.
+func (l Likeness) score() (score index.Share, id string) {
 	if l.Files {
-		return l.Shared + likelyWithFile
+		return l.Shared + likelyWithFile, l.ID
 	}
-	return l.Shared
+	return l.Shared, l.ID
 }

@@ -21,20 +21,11 @@ import (
 
 // WaitOptions say for which issues to wait, and for how long.
 type WaitOptions struct {
-	// From is the log position after which an issue counts as new. See Position.
+	// From is the log position after which an issue counts as new. See query.Position.
 	From  uint64
 	Limit time.Duration // 0: none
 	// Taking says that files which agents change by hand are taken in.
 	Taking bool
-}
-
-// Position returns the position of the last entry of the log.
-func (q *Queue) Position(ctx context.Context) (position uint64, err error) {
-	err = q.work.Store.View(ctx, func(tx *store.Tx) error {
-		position = tx.Position()
-		return nil
-	})
-	return position, err
 }
 
 // Wait blocks until an issue is to be done that was not at a position of the log:
@@ -149,8 +140,8 @@ func (w *waiter) isNew(tx *store.Tx, name record.Name) (i Issue, isNew bool, err
 	if err != nil {
 		return Issue{}, false, err
 	}
-	i, found, err := w.readIssue(tx, v.Ref)
-	if err != nil || !found || !i.isFree("") {
+	i, err = w.readIssue(tx, v)
+	if err != nil || !i.isFree("") {
 		return Issue{}, false, err
 	}
 	old, err := tx.HeadAt(name, w.opts.From)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"filebus/materialize/issue"
+	"filebus/query"
 	"filebus/store/record"
 )
 
@@ -48,7 +49,7 @@ func TestWait(t *testing.T) {
 			f.now = time.Date(2100, 3, 2, 10, 0, 0, 0, time.UTC) // files count as still
 			old := f.mustAdd(t, issue.Draft{Summary: "old", Type: "bug"}).ID
 			f.mustDo(t, issue.Finish, old, issue.Change{})
-			from, err := f.Position(t.Context())
+			from, err := query.Position(t.Context(), f.work.Store)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +64,7 @@ func TestWait(t *testing.T) {
 func TestWaitEnds(t *testing.T) {
 	f := newQueue(t)
 	f.mustAdd(t, issue.Draft{Summary: "old", Type: "bug"})
-	from, err := f.Position(t.Context())
+	from, err := query.Position(t.Context(), f.work.Store)
 	if err != nil {
 		t.Fatal(err)
 	}

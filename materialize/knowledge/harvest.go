@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -133,33 +132,20 @@ func (b *Base) learnedIn(ctx context.Context, task string) ([]Entry, error) {
 			if n := v.Record.Name; n.Kind != record.KindKnowledge || n.Tree != "" || fileErr != nil {
 				continue
 			}
-			err = eachVersion(tx, v.Record.Name, func(old store.Version) error {
+			for old, err := range query.Versions(tx, v.Record.Name) {
+				if err != nil {
+					return err
+				}
 				text, err := textOf(tx, old)
+				if err != nil {
+					return err
+				}
 				entries = append(entries, b.entry(f, old.Record.Name, old.Record.Path, text))
-				return err
-			})
-			if err != nil {
-				return err
 			}
 		}
 		return nil
 	})
 	return entries, err
-}
-
-// eachVersion calls visit with the versions of a name that are still stored.
-func eachVersion(tx *store.Tx, name record.Name, visit func(store.Version) error) error {
-	events, err := tx.History(name)
-	for _, e := range events {
-		v, getErr := tx.Get(e.Ref)
-		if errors.Is(getErr, store.ErrDropped) || err != nil {
-			continue
-		}
-		if err = getErr; err == nil {
-			err = visit(v)
-		}
-	}
-	return err
 }
 
 // drafts returns the entries that a handoff suggests.
@@ -274,12 +260,15 @@ func (b *Base) touchedBy(ctx context.Context, t Touch) (id string, err error) {
 		return "", nil // a name that is no id: its row is touched again
 	}
 	err = b.work.Store.View(ctx, func(tx *store.Tx) error {
-		return eachVersion(tx, name, func(v store.Version) error {
+		for v, err := range query.Versions(tx, name) {
+			if err != nil {
+				return err
+			}
 			if layout.TaskID(v.Record.Task) == t.Task {
 				id = name.ID
 			}
-			return nil
-		})
+		}
+		return nil
 	})
 	return id, err
 }

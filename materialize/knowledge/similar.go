@@ -1,15 +1,13 @@
 package knowledge
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
 	"filebus/index"
 	"filebus/materialize/layout"
-	"filebus/query"
+	"filebus/materialize/likeness"
 	"filebus/store/record"
 )
 
@@ -60,24 +58,15 @@ func (d Draft) words() map[string]bool { return index.Terms(d.Title + " " + d.Co
 
 // among returns the entries that a draft is like, the most alike first.
 func (d Draft) among(entries []Entry) []Likeness {
-	var like []Likeness
 	words := d.words()
-	for _, e := range entries {
-		if l, likely := d.compare(words, e); likely {
-			like = append(like, l)
-		}
-	}
-	slices.SortStableFunc(like, func(a, b Likeness) int {
-		return cmp.Or(cmp.Compare(b.Shared, a.Shared), strings.Compare(a.ID, b.ID))
-	})
-	return like
+	return likeness.Likely(entries, func(e Entry) (Likeness, bool) { return d.compare(words, e) }, Likeness.score)
 }
 
-// The bounds of a search for likenesses: candidates, and bytes of the query.
-const (
-	maxCandidates = 20
-	maxQuery      = 1000
-)
+// score orders likenesses.
+func (l Likeness) score() (score index.Share, id string) { return l.Shared, l.ID }
+
+// maxQuery bounds the text that candidates are searched for by, in bytes.
+const maxQuery = 1000
 
 // Similar returns the entries of the workspace's own tree that a draft is likely
 // to say the same as, the most alike first. Candidates come from a search for the
@@ -89,27 +78,11 @@ func (b *Base) Similar(ctx context.Context, d Draft) ([]Likeness, error) {
 	if text == "" {
 		return nil, nil
 	}
-	answer, err := b.read.Search(ctx, query.SearchRequest{
-		Query: text, Limit: maxCandidates, Duplicates: true,
-		Filter: record.Filter{Kinds: []record.Kind{record.KindKnowledge}, Trees: []record.Tree{""}},
-	})
-	if err != nil || len(answer.Hits) == 0 {
+	found, err := likeness.Candidates(ctx, b.read, text, record.Filter{Kinds: []record.Kind{record.KindKnowledge}}, b.Get)
+	if err != nil || len(found) == 0 {
 		return nil, err
 	}
 	superseded, err := b.read.Superseded(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var found []Entry
-	for _, hit := range answer.Hits {
-		if by := superseded[hit.Name]; !by.IsZero() {
-			continue
-		}
-		e, err := b.Get(ctx, hit.Name)
-		if err != nil && !errors.Is(err, query.ErrNoKnowledge) { // it may be gone since
-			return nil, err
-		}
-		found = append(found, e)
-	}
-	return d.among(found), nil
+	found = slices.DeleteFunc(found, func(e Entry) bool { return !superseded[e.Name].IsZero() })
+	return d.among(found), err
 }

@@ -8,9 +8,9 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/likeness"
 	"filebus/store/record"
 )
 
@@ -197,40 +197,16 @@ func (t *tasks) near(base, name string) (taskKey, bool) {
 		}
 		own := idWords(key.id)
 		longer := len(key.id) > len(best.id) || len(key.id) == len(best.id) && key.id < best.id
-		if longer && (containsWords(words, own) || containsWords(own, words)) {
+		if longer && (likeness.Contains(words, own) || likeness.Contains(own, words)) {
 			best = key
 		}
 	}
 	return best, best.id != ""
 }
 
-// idWords cuts an id into its words and numbers, in lower case and without zeros
-// before a number: Task_003 is "3", BUILD-12b is "build", "12", "b".
+// idWords returns the words and numbers of an id but for "task", in lower case.
 func idWords(id string) []string {
-	var words []string
-	var last rune
-	for _, r := range strings.ToLower(id) {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			r = 0
-		case last == 0 || unicode.IsDigit(r) != unicode.IsDigit(last):
-			words = append(words, string(r))
-		default:
-			words[len(words)-1] += string(r)
-		}
-		last = r
-	}
-	for i, word := range words {
-		if number := strings.TrimLeft(word, "0"); unicode.IsDigit([]rune(word)[0]) && number != "" {
-			words[i] = number
-		}
-	}
-	return slices.DeleteFunc(words, func(w string) bool { return w == "task" })
-}
-
-// containsWords reports whether part is a run of words of all.
-func containsWords(all, part []string) bool {
-	return len(part) > 0 && strings.Contains(" "+strings.Join(all, " ")+" ", " "+strings.Join(part, " ")+" ")
+	return slices.DeleteFunc(likeness.Pieces(strings.ToLower(id)), func(w string) bool { return w == "task" })
 }
 
 // oneLine returns text of a file on one line, at most 200 characters of it.

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -152,18 +151,13 @@ func (b *Book) state(ctx context.Context) (s layout.State, v store.Version, text
 // first.
 func (b *Book) states(ctx context.Context) (all []store.Version, err error) {
 	err = b.w.Store.View(ctx, func(tx *store.Tx) error {
-		events, err := tx.History(stateName())
-		for _, e := range events {
-			v, err := tx.Get(e.Ref)
-			switch {
-			case errors.Is(err, store.ErrDropped), e.Change != store.ChangePut:
-			case err != nil:
+		for v, err := range query.Versions(tx, stateName()) {
+			if err != nil {
 				return err
-			default:
-				all = append(all, v)
 			}
+			all = append(all, v)
 		}
-		return err
+		return nil
 	})
 	return all, err
 }
@@ -207,15 +201,6 @@ func (b *Book) list(ctx context.Context, f record.Filter) ([]query.Summary, erro
 	f.Trees = []record.Tree{""}
 	listing, err := b.read.List(ctx, query.ListRequest{Filter: f})
 	return listing.Entries, err
-}
-
-// position returns the end of the store's log.
-func (b *Book) position(ctx context.Context) (position uint64, err error) {
-	err = b.w.Store.View(ctx, func(tx *store.Tx) error {
-		position = tx.Position()
-		return nil
-	})
-	return position, err
 }
 
 // everStored reports whether a name has or had a version, also one that was

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/query"
 )
 
 // diff makes diff.patch: the difference of two trees of git, or else a list of
@@ -84,7 +85,7 @@ func (t *taking) endWithGit(ctx context.Context, g *gitTree) (err error) {
 		return err
 	}
 	t.leftOut(leftOut)
-	m.To.Position, err = t.position(ctx)
+	m.To.Position, err = query.Position(ctx, t.w.Store)
 	return err
 }
 
@@ -130,7 +131,7 @@ func (t *taking) diffFiles(ctx context.Context, why error) ([]byte, error) {
 		if end.Files, end.LeftOut, err = scanFiles(ctx, t.w.Root, t.excluded(), before); err != nil {
 			return nil, err
 		}
-		if m.To.Position, err = t.position(ctx); err != nil {
+		if m.To.Position, err = query.Position(ctx, t.w.Store); err != nil {
 			return nil, err
 		}
 	}

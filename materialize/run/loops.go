@@ -12,6 +12,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -92,7 +93,7 @@ func (b *Book) beginLoop(ctx context.Context, out *Outcome, start layout.LoopSta
 	start.Time = b.now().Format(time.RFC3339)
 	start.SnapshotPoint, start.Files, start.LeftOut, err = b.note(ctx, start.Run, before)
 	if err == nil {
-		start.Position, err = b.position(ctx)
+		start.Position, err = query.Position(ctx, b.w.Store)
 	}
 	if err != nil {
 		return out, fmt.Errorf("noting the beginning of loop %d: %w", start.Loop, err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -204,20 +205,15 @@ func (t *taking) issues(ctx context.Context) ([]layout.CompletedIssue, error) {
 		return nil, err
 	}
 	var heads []store.Version
-	for chunk := range slices.Chunk(all, viewIssues) {
-		err := t.w.Store.View(ctx, func(tx *store.Tx) error {
-			for _, entry := range chunk {
-				if completed, err := t.completedInLoop(tx, entry.Version); err != nil {
-					return err
-				} else if completed {
-					heads = append(heads, entry.Version)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
+	err = query.EachOf(ctx, t.read, all, func(tx *store.Tx, entry query.Summary) error {
+		completed, err := t.completedInLoop(tx, entry.Version)
+		if completed {
+			heads = append(heads, entry.Version)
 		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	var done []layout.CompletedIssue
 	for _, v := range heads {
@@ -231,9 +227,6 @@ func (t *taking) issues(ctx context.Context) ([]layout.CompletedIssue, error) {
 	slices.SortFunc(done, func(a, b layout.CompletedIssue) int { return strings.Compare(a.ID, b.ID) })
 	return done, nil
 }
-
-// viewIssues is how many issues one read transaction looks at.
-const viewIssues = 500
 
 // completedInLoop reports whether the issue with this head became complete in
 // the loop.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"filebus/materialize"
+	"filebus/materialize/likeness"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -27,7 +28,6 @@ const (
 	citeLimit = 16 << 20 // bytes of a body that are looked at for citations
 	citeMost  = 20_000   // citations of one body
 	mostGone  = 1000     // things that are named as left out
-	batch     = 64       // records or citations that one transaction looks up
 )
 
 // A GatherRequest says what is to be gathered.
@@ -199,7 +199,7 @@ func (g *gatherer) own(ctx context.Context) error {
 		x, y := a.Version.Record, b.Version.Record
 		return cmp.Or(strings.Compare(x.Path, y.Path), strings.Compare(x.Name.String(), y.Name.String()))
 	})
-	err = inBatches(ctx, g.registry.w.Store, entries, func(tx *store.Tx, e query.Summary) error {
+	err = query.EachOf(ctx, g.registry.read, entries, func(tx *store.Tx, e query.Summary) error {
 		if e.Version.Position > g.Position {
 			return nil
 		}
@@ -221,24 +221,6 @@ func (g *gatherer) own(ctx context.Context) error {
 		}
 		return nil
 	})
-}
-
-// inBatches calls visit with each of some values, a few in a transaction.
-func inBatches[T any](ctx context.Context, s *store.Store, values []T, visit func(*store.Tx, T) error) error {
-	for chunk := range slices.Chunk(values, batch) {
-		err := s.View(ctx, func(tx *store.Tx) error {
-			for _, value := range chunk {
-				if err := visit(tx, value); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // add makes a version a member.
@@ -274,7 +256,7 @@ func (g *gatherer) follow(ctx context.Context) error {
 		return nil
 	}
 	by := m.Version.Record
-	return inBatches(ctx, g.registry.w.Store, found, func(tx *store.Tx, c reference) error {
+	return query.EachOf(ctx, g.registry.read, found, func(tx *store.Tx, c reference) error {
 		v, gone, err := g.find(tx, by, c)
 		if err != nil {
 			return err
@@ -376,32 +358,11 @@ func (r *Registry) nothing(ctx context.Context, id string) error {
 	wanted := strings.ToLower(id)
 	for _, v := range values {
 		have := strings.ToLower(v.Text)
-		isNear := strings.Contains(have, wanted) || strings.Contains(wanted, have) || isNearly(wanted, have)
+		isNear := strings.Contains(have, wanted) || strings.Contains(wanted, have) || likeness.Slips(wanted, have) <= 1
 		if isNear && id != "" && v.Text != id && len(near) < 5 {
 			near = append(near, v.Text)
 		}
 	}
 	nothing := record.NotFound.Errorf("nothing is stored of a session %q", id)
 	return errors.Join(nothing.Because(ErrNothingStored, near...), err)
-}
-
-// isNearly reports whether two ids differ by a letter that is wrong, missing, too
-// many, or in the place of its neighbour.
-func isNearly(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	from := 0
-	for from < len(a) && a[from] == b[from] {
-		from++
-	}
-	switch len(b) - len(a) {
-	case 0:
-		x, y := a[from:], b[from:]
-		swapped := len(x) > 1 && x[0] == y[1] && x[1] == y[0] && x[2:] == y[2:]
-		return x == "" || x[1:] == y[1:] || swapped
-	case 1:
-		return a[from:] == b[from+1:]
-	}
-	return false
 }

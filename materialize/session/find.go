@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/materialize/likeness"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -173,7 +174,7 @@ func nearest(keys []Key, text string) []Key {
 		id = text
 	}
 	keys = slices.DeleteFunc(slices.Clone(keys), func(k Key) bool {
-		return !(found && k.Type == kind) && !strings.Contains(k.String(), id) && !strings.Contains(text, k.ID) && !isNearly(k.ID, id)
+		return !(found && k.Type == kind) && !strings.Contains(k.String(), id) && !strings.Contains(text, k.ID) && likeness.Slips(k.ID, id) > 1
 	})
 	return keys[:min(len(keys), 5)]
 }

@@ -150,7 +150,7 @@ func (m *meter) measure(ctx context.Context) error {
 		return err
 	}
 	m.AuditFiles = len(listing.Entries)
-	err = inBatches(ctx, m.registry.w.Store, listing.Entries, func(tx *store.Tx, e query.Summary) error {
+	err = query.EachOf(ctx, m.registry.read, listing.Entries, func(tx *store.Tx, e query.Summary) error {
 		first, err := query.FirstOf(tx, e.Version)
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"filebus/materialize/layout"
@@ -41,12 +42,9 @@ func (b *Board) origin(ctx context.Context, id ID) (o origin, err error) {
 		}
 		first, err := tx.Get(events[0].Ref)
 		o.cleared = err == nil && first.Record.Source == record.SourcePut
-		if errors.Is(err, store.ErrDropped) {
-			return nil
-		}
 		return err
 	})
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped) {
 		err = nil
 	}
 	return o, err
@@ -84,15 +82,7 @@ func (m Marker) isWorse(other Marker) bool {
 
 // badness orders outcomes: the worst of what marker and journal say counts.
 func badness(status string) int {
-	switch status {
-	case layout.StatusFailed:
-		return 3
-	case layout.StatusBlocked:
-		return 2
-	case layout.StatusPartial:
-		return 1
-	}
-	return 0
+	return 1 + slices.Index([]string{layout.StatusPartial, layout.StatusBlocked, layout.StatusFailed}, status)
 }
 
 // An Ending is how a task has ended.

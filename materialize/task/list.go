@@ -44,7 +44,8 @@ func (b *Board) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 	seen := map[string]bool{}
 	for _, s := range listing.Entries {
 		p := s.Version.Record.Path
-		if seen[p] || s.Version.Record.Name.Kind != record.KindHandoff || !isJournal(p) {
+		_, isJournal := layout.Recognize(p).Layout.(layout.Journals) // reports are handoffs too
+		if seen[p] || !isJournal {
 			continue
 		}
 		seen[p] = true
@@ -54,12 +55,6 @@ func (b *Board) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 		}
 	}
 	return items, nil
-}
-
-// isJournal tells journals from reports, which are handoffs too.
-func isJournal(p string) bool {
-	_, is := layout.Recognize(p).Layout.(layout.Journals)
-	return is
 }
 
 func (b *Board) item(s query.Summary, late time.Duration) Item {

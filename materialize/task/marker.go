@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -212,25 +211,3 @@ func (b *Board) mark(ctx context.Context, id ID, status string) (file string, er
 
 // markerFolder returns the folder of the markers below the workspace.
 func (b *Board) markerFolder() string { return path.Dir(b.markerPath("x")) }
-
-// A place is a folder of markers with the profile that keeps them there.
-type place struct {
-	dir     string // absolute
-	profile layout.Profile
-}
-
-// places returns the folder of the markers, and those of other profiles that are
-// there: an agent may have been told of one of those.
-func (b *Board) places() []place {
-	own := b.work.FilePath(b.markerFolder())
-	seen := map[string]bool{own: true}
-	all := []place{{own, b.work.Settings.Profile}}
-	for _, profile := range layout.Profiles() {
-		dir := filepath.Join(b.work.Root, filepath.FromSlash(profile.Markers))
-		if info, err := os.Stat(dir); err == nil && info.IsDir() && !seen[dir] {
-			all = append(all, place{dir, profile})
-		}
-		seen[dir] = true
-	}
-	return all
-}

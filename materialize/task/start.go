@@ -70,7 +70,11 @@ func (b *Board) open(ctx context.Context, id ID, r StartRequest) (*materialize.P
 		if old != nil && !layout.HasEnded(Status(&before)) {
 			return nil, errRunning(id, &before)
 		}
-		return r.journal(id, b.startAfter(before.Started)), nil
+		started := b.stamp()
+		if started == before.Started { // two journals are told apart by it
+			started = b.now().UTC().Add(time.Second).Format(time.RFC3339)
+		}
+		return r.journal(id, started), nil
 	})
 	if errors.Is(err, materialize.ErrTooLarge) {
 		return b.work.Put(ctx, materialize.PutRequest{
@@ -92,16 +96,6 @@ func (r StartRequest) journal(id ID, started string) []byte {
 		{Key: "Focus", Value: r.Focus}, {Key: "Depends", Value: strings.Join(depends, ", ")},
 	}
 	return layout.AppendJournal(nil, j)
-}
-
-// startAfter returns the time of a start, which must not be that of the one
-// before: the two journals are told apart by it.
-func (b *Board) startAfter(before string) string {
-	at := b.stamp()
-	if at != before {
-		return at
-	}
-	return b.now().UTC().Add(time.Second).Format(time.RFC3339)
 }
 
 // free makes sure that a task's place is free: its journal has ended, or is

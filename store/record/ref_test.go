@@ -159,3 +159,27 @@ func TestEstimateTokens(t *testing.T) {
 		}
 	}
 }
+
+// TestTexts writes what names a body or a record, in the forms that users see.
+func TestTexts(t *testing.T) {
+	d := record.NewDigester()
+	for _, part := range []string{"a ", "body"} {
+		if n, err := d.Write([]byte(part)); n != len(part) || err != nil {
+			t.Errorf("Write(%q) = %d, %v", part, n, err)
+		}
+	}
+	if got, want := d.Digest(), record.DigestOf([]byte("a body")); got != want {
+		t.Errorf("in two parts the digest is %v, want %v", got, want)
+	}
+	ref, err := record.ParseRef(some)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := record.ShortRef(ref).String(); got != some[:12] {
+		t.Errorf("the short ref is %s, want %s", got, some[:12])
+	}
+	text, err := json.Marshal([]any{record.ShortRef(ref), record.Link{Type: "conflict", Target: "note/a"}})
+	if want := `["` + some[:12] + `","conflict note/a"]`; err != nil || string(text) != want {
+		t.Errorf("in JSON: %s, %v; want %s", text, err, want)
+	}
+}

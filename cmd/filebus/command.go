@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// A command is one command of the command line, with those below it. It is cheap: what
+// cobra needs of it is made when it is asked for.
+type command struct {
+	use      string    // its name and its arguments, of which the number follows
+	open     opener    // nil: it needs no workspace
+	do       runner    // nil: it prints its help
+	complete completer // of its arguments, and of those of the commands below
+	below    []command
+	make     func(*environ) *cobra.Command // in place of all this but the name
+}
+
+// An opener opens the workspace of a command.
+type opener func(*environ, context.Context) (*workspace, error)
+
+// A completer lets a shell complete arguments.
+type completer func(*environ) cobra.CompletionFunc
+
+// A runner is what a command does. Its fields that have a tag "flag" are the command's
+// flags: the tag is the name with, behind a comma, the letter, and the value at the
+// beginning is the usual one. Further tags of them are
+//
+//	least  the smallest number that the flag takes
+//	not    flags that exclude it, with a space between two
+//	need   it must be given
+type runner interface {
+	run(ctx context.Context, w *workspace, args []string) error
+}
+
+// A preparer is a runner that has more to say of its flags and arguments than tags can.
+type preparer interface{ prepare(cmd *cobra.Command) }
+
+// A checker is a runner that refuses some flags and arguments, before anything is opened.
+type checker interface {
+	check(env *environ, args []string) error
+}
+
+// texts are the values of a flag that may be repeated and whose commas mean nothing.
+type texts []string
+
+func (c command) name() string {
+	name, _, _ := strings.Cut(c.use, " ")
+	return name
+}
+
+// cobra returns the command as package cobra has it.
+func (c command) cobra(env *environ) *cobra.Command {
+	if c.make != nil {
+		return c.make(env)
+	}
+	cmd := &cobra.Command{Use: c.use, Args: argumentsOf(c.use)}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if c.do == nil {
+			return cmd.Help()
+		}
+		return c.run(cmd.Context(), env, args)
+	}
+	if c.do != nil {
+		addFlags(cmd, flagFields(reflect.ValueOf(c.do).Elem()))
+		if p, ok := c.do.(preparer); ok {
+			p.prepare(cmd)
+		}
+	}
+	if c.complete != nil && c.do != nil {
+		cmd.ValidArgsFunction = c.complete(env)
+	}
+	for _, sub := range c.below {
+		if sub.complete == nil {
+			sub.complete = c.complete
+		}
+		cmd.AddCommand(sub.cobra(env))
+	}
+	return cmd
+}
+
+func (c command) run(ctx context.Context, env *environ, args []string) (err error) {
+	if err := checkLeast(flagFields(reflect.ValueOf(c.do).Elem())); err != nil {
+		return err
+	}
+	if checker, ok := c.do.(checker); ok {
+		if err := checker.check(env, args); err != nil {
+			return err
+		}
+	}
+	w := &workspace{environ: env}
+	if c.open != nil {
+		if w, err = c.open(env, ctx); err != nil {
+			return err
+		}
+	}
+	return c.do.run(ctx, w, args)
+}
+
+// argumentsOf returns how many arguments a usage asks for: of "show ID [FILE]" one or
+// two, of "wait TASK..." at least one.
+func argumentsOf(use string) cobra.PositionalArgs {
+	least, most, depth := 0, 0, 0
+	for _, word := range strings.Fields(use)[1:] {
+		if strings.HasPrefix(word, "-") {
+			break // a flag that has to be given
+		}
+		if word == "[flags]" {
+			continue
+		}
+		if most++; depth == 0 && word[0] != '[' {
+			least++
+		}
+		depth += strings.Count(word, "[") - strings.Count(word, "]")
+	}
+	switch {
+	case strings.Contains(use, "..."):
+		return cobra.MinimumNArgs(least)
+	case most == 0:
+		return cobra.NoArgs
+	}
+	return cobra.RangeArgs(least, most)
+}
+
+// A flagField is a field of a runner that is a flag.
+type flagField struct {
+	name, letter string
+	tag          reflect.StructTag
+	value        reflect.Value
+}
+
+func flagFields(v reflect.Value) (all []flagField) {
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		if field.Anonymous && field.Type.Kind() == reflect.Struct {
+			all = append(all, flagFields(v.Field(i))...)
+		} else if tag := field.Tag.Get("flag"); tag != "" {
+			name, letter, _ := strings.Cut(tag, ",")
+			all = append(all, flagField{name, letter, field.Tag, v.Field(i)})
+		}
+	}
+	return all
+}
+
+func addFlags(cmd *cobra.Command, fields []flagField) {
+	for _, f := range fields {
+		addFlag(cmd.Flags(), f.name, f.letter, f.value.Addr().Interface())
+	}
+	for _, f := range fields {
+		for _, other := range strings.Fields(f.tag.Get("not")) {
+			cmd.MarkFlagsMutuallyExclusive(f.name, other)
+		}
+		if f.tag.Get("need") != "" {
+			_ = cmd.MarkFlagRequired(f.name) // only an unknown flag is an error
+		}
+	}
+}
+
+func addFlag(flags *pflag.FlagSet, name, letter string, value any) {
+	switch p := value.(type) {
+	case *string:
+		flags.StringVarP(p, name, letter, *p, "")
+	case *bool:
+		flags.BoolVarP(p, name, letter, *p, "")
+	case *int:
+		flags.IntVarP(p, name, letter, *p, "")
+	case *time.Duration:
+		flags.DurationVarP(p, name, letter, *p, "")
+	case *[]string:
+		flags.StringSliceVarP(p, name, letter, *p, "")
+	case *texts:
+		flags.StringArrayVarP((*[]string)(p), name, letter, *p, "")
+	}
+}
+
+// checkLeast refuses numbers that are too small.
+func checkLeast(fields []flagField) error {
+	for _, f := range fields {
+		if least, err := strconv.Atoi(f.tag.Get("least")); err == nil && f.value.Int() < int64(least) {
+			return usageError("--%s %v is negative", f.name, f.value.Interface())
+		}
+	}
+	return nil
+}
+
+// given tells which of its flags a command line has.
+type given struct{ set *pflag.FlagSet }
+
+func (g *given) prepare(cmd *cobra.Command) { g.set = cmd.Flags() }
+
+func (g *given) has(flag string) bool { return g.set.Changed(flag) }

@@ -1,0 +1,117 @@
+// Package likeness tells how much two names or two texts are alike: whether the name of
+// a file may be a slip of the pen, or what somebody says is known already. It owns what
+// the nouns compare by, how candidates are found and in which order they are named; from
+// when on two things count as alike is for the nouns to say. It writes nothing.
+package likeness
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"unicode"
+
+	"filebus/index"
+	"filebus/query"
+	"filebus/store/record"
+)
+
+// Words cuts a name at what is neither letter nor digit.
+func Words(name string) []string {
+	return strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// Pieces cuts a name into its words and numbers, the numbers without zeros at their
+// beginning: BUILD-012b is BUILD, 12, b.
+func Pieces(name string) []string {
+	var all []string
+	for _, word := range Words(name) {
+		var last rune
+		for _, r := range word {
+			if last == 0 || unicode.IsDigit(r) != unicode.IsDigit(last) {
+				all = append(all, "")
+			}
+			all[len(all)-1] += string(r)
+			last = r
+		}
+	}
+	for i, p := range all {
+		all[i] = cmp.Or(strings.TrimLeft(p, "0"), p)
+	}
+	return all
+}
+
+// Contains reports whether part, of one word or more, is a run of words of all.
+func Contains(all, part []string) bool {
+	return len(part) > 0 && strings.Contains(" "+strings.Join(all, " ")+" ", " "+strings.Join(part, " ")+" ")
+}
+
+// Slips returns how many letters have to be put in, left out or exchanged, or swapped
+// with their neighbour, to make one word of another.
+func Slips(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	rows := make([][]int, len(x)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(y)+1)
+		rows[i][0] = i
+	}
+	for k := range rows[0] {
+		rows[0][k] = k
+	}
+	for i := 1; i <= len(x); i++ {
+		for k := 1; k <= len(y); k++ {
+			same := rows[i-1][k-1]
+			if x[i-1] != y[k-1] {
+				same++
+			}
+			rows[i][k] = min(rows[i-1][k]+1, rows[i][k-1]+1, same)
+			if i > 1 && k > 1 && x[i-1] == y[k-2] && x[i-2] == y[k-1] {
+				rows[i][k] = min(rows[i][k], rows[i-2][k-2]+1)
+			}
+		}
+	}
+	return rows[len(x)][len(y)]
+}
+
+// maxCandidates is how many entries the index is asked for.
+const maxCandidates = 20
+
+// Candidates returns the entries of the own tree that a search for a text finds and a
+// filter picks. Get reads one; those that are gone since are left out.
+func Candidates[T any](
+	ctx context.Context, read *query.Reader, text string, f record.Filter,
+	get func(ctx context.Context, name record.Name) (T, error),
+) (found []T, err error) {
+	f.Trees = []record.Tree{""}
+	answer, err := read.Search(ctx, query.SearchRequest{Query: text, Limit: maxCandidates, Duplicates: true, Filter: f})
+	for _, hit := range answer.Hits {
+		entry, getErr := get(ctx, hit.Name)
+		switch {
+		case getErr == nil:
+			found = append(found, entry)
+		case !errors.Is(getErr, record.NotFound):
+			return nil, getErr
+		}
+	}
+	return found, err
+}
+
+// Likely returns what compare says of the entries that are likely to be the same, the
+// most alike first, of equal scores by their ids.
+func Likely[T, L any](
+	entries []T, compare func(T) (l L, likely bool), score func(L) (s index.Share, id string),
+) []L {
+	var like []L
+	for _, entry := range entries {
+		if l, likely := compare(entry); likely {
+			like = append(like, l)
+		}
+	}
+	slices.SortStableFunc(like, func(a, b L) int {
+		scoreA, idA := score(a)
+		scoreB, idB := score(b)
+		return cmp.Or(cmp.Compare(scoreB, scoreA), strings.Compare(idA, idB))
+	})
+	return like
+}
