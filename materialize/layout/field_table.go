@@ -38,7 +38,7 @@ type Field[T any] struct {
 	Fact    string              // "status", "loop", "task", "summary", "tags" or an attribute; "": none
 	Filter  bool                // lists are filtered by the fact
 	fold    func(string) string // the value as a fact; nil: its first line
-	needed  bool                // an entry without it is reported
+	Needed  bool                // an entry without it is reported
 	implied string              // what a value that is not written means
 	Input
 }
@@ -98,6 +98,11 @@ func (t *FieldTable[T]) With(f Field[T]) *FieldTable[T] {
 // Inputs returns the fields that a user can give, in the order of the table.
 func (t *FieldTable[T]) Inputs() []Field[T] {
 	return slices.DeleteFunc(slices.Clone(t.fields), func(f Field[T]) bool { return f.Flag == "" })
+}
+
+// Filters returns the fields by which lists are filtered.
+func (t *FieldTable[T]) Filters() []Field[T] {
+	return slices.DeleteFunc(slices.Clone(t.fields), func(f Field[T]) bool { return !f.Filter })
 }
 
 // Values returns the values that a field can have.
@@ -238,12 +243,12 @@ func (t *FieldTable[T]) check(v *T, line int) (errs []*SyntaxError) {
 		errs = append(errs, &SyntaxError{Line: line, Err: err.Because(ErrValue)})
 	}
 	for _, f := range t.fields {
-		if f.needed && len(f.Get(v)) == 0 {
+		if f.Needed && len(f.Get(v)) == 0 {
 			report("has no field %s", f.Name)
 		}
 	}
 	for _, f := range t.fields {
-		if word := f.factOf(v); f.needed && f.Values != nil && word != "" && !slices.Contains(f.Values, word) {
+		if word := f.factOf(v); f.Needed && f.Values != nil && word != "" && !slices.Contains(f.Values, word) {
 			report("has the unknown %s %q", fieldKey(f.Name), f.Get(v)[0])
 		}
 	}
@@ -268,7 +273,7 @@ func (t *FieldTable[T]) Append(dst []byte, v T) []byte {
 				dst = appendLine(dst, t.rules, e.Name, e.Value)
 			}
 		case f.form == titleForm || f.text == nil && f.list == nil:
-		case len(values) > 0, f.needed, f.form == tagsForm:
+		case len(values) > 0, f.Needed, f.form == tagsForm:
 			dst = f.append(dst, t.rules, values)
 		}
 	}

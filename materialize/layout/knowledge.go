@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -32,16 +33,18 @@ var knowledgeFields = newFieldTable(FieldTable[Knowledge]{
 	facts: knowledgeFacts,
 	rules: fieldRules{plain: plainAny, form: fieldBullet}, // so that "- Supersedes: ..." is kept
 	fields: []Field[Knowledge]{
-		{Name: "Type", text: func(k *Knowledge) *string { return &k.Type }, needed: true,
-			Fact: record.AttributeType, fold: factWord, Input: Input{Flag: "type"}},
+		{Name: "Type", text: func(k *Knowledge) *string { return &k.Type }, Needed: true,
+			Fact: record.AttributeType, fold: factWord,
+			Input: Input{Flag: "type", clean: lowerWord}},
 		{Name: "Tags", form: tagsForm, list: func(k *Knowledge) *[]string { return &k.Tags },
 			Fact: "tags", Input: Input{Flag: "tag"}},
-		{Name: "Content", form: textForm, text: func(k *Knowledge) *string { return &k.Content }, needed: true,
+		{Name: "Content", form: textForm, text: func(k *Knowledge) *string { return &k.Content }, Needed: true,
 			Fact: "summary", fold: factSummary, Input: Input{Flag: "content"}},
 		{Name: "Source", text: func(k *Knowledge) *string { return &k.Source },
-			Fact: record.AttributeSource, Input: Input{Flag: "source"}},
+			Fact: record.AttributeSource, Input: Input{Flag: "source", clean: sourceTask}},
 		{Name: "Confidence", text: func(k *Knowledge) *string { return &k.Confidence },
-			Fact: record.AttributeConfidence, fold: factWord, Input: Input{Flag: "confidence"}},
+			Fact: record.AttributeConfidence, fold: factWord,
+			Input: Input{Flag: "confidence", clean: lowerWord}},
 		{Name: "Created", also: []string{"date"}, text: func(k *Knowledge) *string { return &k.Created },
 			Fact: record.AttributeCreated},
 		{form: extraForm},
@@ -171,6 +174,12 @@ func knowledgeSection(kind, id string) string {
 	first := []rune(kind)
 	return string(unicode.ToUpper(first[0])) + strings.ReplaceAll(string(first[1:]), "_", " ") + "s"
 }
+
+// lowerWord returns a value of one word as entries have it.
+func lowerWord(value string) string { return strings.ToLower(OneLine(value)) }
+
+// sourceTask returns the id of a task as it is stored, or another source as it is.
+func sourceTask(value string) string { return cmp.Or(lineTaskID(value), OneLine(value)) }
 
 // setTitle returns an entry with another heading of the same level.
 func setTitle(text []byte, id, title string) []byte {

@@ -30,11 +30,12 @@ var lessonFields = newFieldTable(FieldTable[Knowledge]{
 			Fact: record.AttributeConfidence, fold: factWord, Input: Input{Flag: "confidence"}},
 		{form: extraForm},
 		{Name: "Context", form: textForm, text: func(k *Knowledge) *string { return &k.Context }},
-		{Name: "Lesson", form: textForm, text: func(k *Knowledge) *string { return &k.Content }, needed: true,
+		{Name: "Lesson", form: textForm, text: func(k *Knowledge) *string { return &k.Content }, Needed: true,
 			Fact: "summary", fold: factSummary, Input: Input{Flag: "content"}},
 		{Name: "Tags", form: tagsForm, list: func(k *Knowledge) *[]string { return &k.Tags },
 			Fact: "tags", Input: Input{Flag: "tag"}},
 		{Name: "File", loose: true, Input: Input{Flag: "file"}},
+		{Name: "Title", form: titleForm, text: func(k *Knowledge) *string { return &k.Title }, Input: Input{Flag: "title"}},
 	},
 })
 

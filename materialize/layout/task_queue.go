@@ -29,7 +29,7 @@ var taskFields = newFieldTable(FieldTable[queuedTask]{
 	fields: []Field[queuedTask]{
 		{Name: "Priority", text: func(t *queuedTask) *string { return &t.Priority },
 			Fact: record.AttributePriority, fold: factWord},
-		{Name: "Status", text: func(t *queuedTask) *string { return &t.Status }, needed: true,
+		{Name: "Status", text: func(t *queuedTask) *string { return &t.Status }, Needed: true,
 			Fact: "status", fold: factWord},
 		{Name: "Category"},
 		{Name: "Description", form: textForm, text: func(t *queuedTask) *string { return &t.Description },
