@@ -36,11 +36,12 @@ type pack struct {
 // docs/architecture.md; a package that is not here does not belong.
 func house() map[string]pack {
 	return map[string]pack{
-		"filebus":                    {},
-		"filebus/store/record":       {},
-		"filebus/store/turnstile":    {modules: []string{"golang.org/x/sys"}},
-		"filebus/migrations":         {modules: []string{"go.etcd.io/bbolt"}},
-		"filebus/materialize/layout": {ours: []string{"filebus/store/record"}, modules: []string{"github.com/yuin/goldmark"}},
+		"filebus":                      {},
+		"filebus/store/record":         {},
+		"filebus/store/turnstile":      {modules: []string{"golang.org/x/sys"}},
+		"filebus/migrations":           {modules: []string{"go.etcd.io/bbolt"}},
+		"filebus/materialize/markdown": {modules: []string{"github.com/yuin/goldmark"}},
+		"filebus/materialize/layout":   {ours: []string{"filebus/store/record", "filebus/materialize/markdown"}},
 		"filebus/index": {
 			ours:    []string{"filebus/store/record"},
 			modules: []string{"github.com/blevesearch", "github.com/RoaringBitmap/roaring"},
@@ -52,19 +53,22 @@ func house() map[string]pack {
 		"filebus/query": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile",
-				"filebus/index", "filebus/materialize/layout",
+				"filebus/index", "filebus/materialize/layout", "filebus/materialize/markdown",
 			},
+		},
+		"filebus/materialize/mirror": {
+			ours:    []string{"filebus/store/record", "filebus/store/turnstile"},
+			modules: []string{"github.com/fsnotify/fsnotify"},
 		},
 		"filebus/materialize": {
 			ours: []string{
-				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/materialize/layout",
+				"filebus/store", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/mirror",
 			},
-			modules: []string{"github.com/fsnotify/fsnotify"},
 		},
 		"filebus/materialize/result": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout",
+				"filebus/materialize/layout", "filebus/materialize/mirror",
 			},
 			modules: []string{"github.com/kaptinlin/jsonschema", "golang.org/x/sys"},
 		},
@@ -72,54 +76,54 @@ func house() map[string]pack {
 		"filebus/materialize/task": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout", "filebus/materialize/likeness",
+				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness",
 			},
 		},
 		"filebus/materialize/dialogue": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout", "filebus/materialize/likeness",
+				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness", "filebus/materialize/mirror",
 			},
 		},
 		"filebus/materialize/session": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout", "filebus/materialize/likeness",
+				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness", "filebus/materialize/mirror",
 			},
 		},
 		"filebus/materialize/issue": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index", "filebus/query",
-				"filebus/materialize", "filebus/materialize/layout", "filebus/materialize/likeness",
+				"filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness",
 			},
 		},
 		"filebus/materialize/lint": {
 			ours: []string{
-				"filebus/store/record", "filebus/materialize/layout", "filebus/materialize/likeness", "filebus/materialize/run",
+				"filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness", "filebus/materialize/run",
 			},
 		},
 		"filebus/materialize/run": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index", "filebus/query",
-				"filebus/materialize", "filebus/materialize/layout",
+				"filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown",
 			},
 			modules: []string{"github.com/rogpeppe/go-internal/diff"},
 		},
 		"filebus/materialize/knowledge": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/index", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout", "filebus/materialize/likeness",
+				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness",
 			},
 		},
 		"filebus/materialize/pdf": {
-			ours: []string{"filebus/materialize/layout"},
+			ours: []string{"filebus/materialize/markdown"},
 			modules: []string{"github.com/go-pdf/fpdf", "github.com/yuin/goldmark", "codeberg.org/go-fonts/dejavu",
 				"golang.org/x/image"},
 		},
 		"filebus/cmd/filebus": {
 			ours: []string{
 				"filebus", "filebus/materialize/lint", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/run", "filebus/materialize/task", "filebus/materialize/dialogue", "filebus/materialize/session", "filebus/materialize/pdf", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
-				"filebus/query", "filebus/materialize", "filebus/materialize/layout", "filebus/cmd/filebus/finder",
+				"filebus/query", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/cmd/filebus/finder", "filebus/materialize/mirror",
 			},
 			modules: []string{
 				"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/BurntSushi/toml",

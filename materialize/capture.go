@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -31,7 +32,7 @@ type CaptureReport struct {
 	Changed   int                   `json:"changed_files"` // files of which something was stored
 	Records   int                   `json:"records"`       // that were stored
 	Removed   []string              `json:"removed"`       // paths that the folder has no more; they were retired
-	Skipped   []Skipped             `json:"skipped"`
+	Skipped   []mirror.Skipped      `json:"skipped"`
 	Problems  []*layout.SyntaxError `json:"-"` // places where files depart from their layout; stored all the same
 	Planned   []PlannedFile         `json:"planned,omitempty"`
 	KindCount map[record.Kind]int   `json:"kinds"` // files and entries by kind
@@ -45,7 +46,7 @@ type PlannedFile struct {
 
 // Partial reports whether something was left out that should have been taken.
 func (r *CaptureReport) Partial() bool {
-	return slices.ContainsFunc(r.Skipped, func(s Skipped) bool { return !s.Harmless })
+	return slices.ContainsFunc(r.Skipped, func(s mirror.Skipped) bool { return !s.Harmless })
 }
 
 // The bounds of one transaction of a capture.
@@ -63,7 +64,7 @@ func (w *Workspace) Capture(ctx context.Context, dir string, opts CaptureOptions
 	if err != nil {
 		return nil, err
 	}
-	found, err := walkTree(ctx, dir)
+	found, err := mirror.WalkTree(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func (w *Workspace) Capture(ctx context.Context, dir string, opts CaptureOptions
 	if opts.Profile != nil {
 		c.place = opts.Profile.Within
 	}
-	c.report = &CaptureReport{Tree: opts.Tree, Skipped: found.skipped, KindCount: map[record.Kind]int{}, Removed: []string{}}
+	c.report = &CaptureReport{Tree: opts.Tree, Skipped: found.Skipped, KindCount: map[record.Kind]int{}, Removed: []string{}}
 	if err := c.run(ctx); err != nil {
 		return c.report, err
 	}
@@ -129,7 +130,7 @@ const ErrTreeTaken record.Reason = "the tree is taken"
 type capture struct {
 	loader
 	opts   CaptureOptions
-	walk   *walk
+	walk   *mirror.Walk
 	report *CaptureReport
 	done   int
 }
@@ -148,7 +149,7 @@ type batch struct {
 	sources []sourceFile
 	states  []placeState
 	plans   []*plan
-	skipped []Skipped
+	skipped []mirror.Skipped
 	files   int
 	err     error
 }
@@ -161,7 +162,7 @@ func (c *capture) run(ctx context.Context) error {
 	ready := make(chan *batch, 1)
 	go func() {
 		defer close(ready)
-		for _, files := range cutBatches(c.walk.files) {
+		for _, files := range cutBatches(c.walk.Files) {
 			b := c.prepare(ctx, files)
 			select {
 			case ready <- b:
@@ -184,15 +185,15 @@ func (c *capture) run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func cutBatches(files []fileStat) [][]fileStat {
-	var batches [][]fileStat
+func cutBatches(files []mirror.Stat) [][]mirror.Stat {
+	var batches [][]mirror.Stat
 	start, size := 0, int64(0)
 	for i, f := range files {
-		if i > start && (i-start == batchFiles || size+f.size > batchBytes) {
+		if i > start && (i-start == batchFiles || size+f.Size > batchBytes) {
 			batches = append(batches, files[start:i])
 			start, size = i, 0
 		}
-		size += f.size
+		size += f.Size
 	}
 	if start < len(files) {
 		batches = append(batches, files[start:])
@@ -201,14 +202,14 @@ func cutBatches(files []fileStat) [][]fileStat {
 }
 
 // prepare reads, parses, describes and compresses a batch on all cores.
-func (c *loader) prepare(ctx context.Context, files []fileStat) *batch {
+func (c *loader) prepare(ctx context.Context, files []mirror.Stat) *batch {
 	b := &batch{files: len(files)}
 	read := make([]*sourceFile, len(files))
 	reasons := make([]string, len(files))
 	parallel(len(files), func(i int) { read[i], reasons[i] = c.read(ctx, files[i]) })
 	for i, f := range read {
 		if f == nil {
-			b.skipped = append(b.skipped, Skipped{Path: files[i].path, Reason: reasons[i]})
+			b.skipped = append(b.skipped, mirror.Skipped{Path: files[i].Path, Reason: reasons[i]})
 			continue
 		}
 		b.sources = append(b.sources, *f)
@@ -312,7 +313,7 @@ func (c *capture) write(ctx context.Context, b *batch) error {
 	}
 	c.done += b.files
 	if c.opts.Progress != nil {
-		c.opts.Progress(c.done, len(c.walk.files))
+		c.opts.Progress(c.done, len(c.walk.Files))
 	}
 	return nil
 }
@@ -397,15 +398,15 @@ func (c *capture) count(path string, names ...record.Name) {
 // below folders that could not be read and files that were skipped.
 func (c *capture) retireMissing(ctx context.Context) error {
 	here := map[string]bool{}
-	for _, f := range c.walk.files {
-		here[f.path] = true
+	for _, f := range c.walk.Files {
+		here[f.Path] = true
 	}
 	for _, s := range c.report.Skipped {
 		here[s.Path] = true
 	}
 	return c.w.Store.Update(ctx, func(tx *store.Tx) error {
 		gone, err := missing(tx, c.opts.Tree, func(path string) bool {
-			return here[path] || slices.ContainsFunc(c.walk.blind, func(dir string) bool { return dir == "" || strings.HasPrefix(path, dir+"/") })
+			return here[path] || slices.ContainsFunc(c.walk.Blind, func(dir string) bool { return dir == "" || strings.HasPrefix(path, dir+"/") })
 		})
 		if err != nil {
 			return err

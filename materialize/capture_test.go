@@ -11,6 +11,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -181,7 +182,7 @@ func TestCaptureSkips(t *testing.T) {
 		t.Skip("no symbolic links:", err)
 	}
 	report := capture(t, w, dir, "t")
-	want := []materialize.Skipped{{Path: "link.md", Reason: "a symbolic link", Harmless: true}}
+	want := []mirror.Skipped{{Path: "link.md", Reason: "a symbolic link", Harmless: true}}
 	if diff := cmp.Diff(want, report.Skipped); diff != "" || report.Files != 1 {
 		t.Errorf("files %d, skipped (-want +got):\n%s", report.Files, diff)
 	}

@@ -103,17 +103,17 @@ func (w *Workspace) Resolve(ctx context.Context, c Conflict, take Take) (record.
 	if err != nil || c.File.Record.Path == "" {
 		return kept, err
 	}
-	return kept, w.withMirror(ctx, w.Root, func(m *mirror) error {
+	return kept, w.withMirror(ctx, w.Root, func(r *reconciler) error {
 		if c.Head == nil && take != TakeFile {
-			disk, err := m.look(ctx, c.File.Record.Path)
+			disk, err := r.Look(ctx, c.File.Record.Path)
 			if err != nil {
 				return err
 			}
-			if disk.exists && disk.digest == c.File.Record.Body { // still what was decided about
-				m.memory.set(c.File.Record.Path, memoOf(disk.stat, disk.digest, c.File.Position))
+			if disk.Exists && disk.Digest == c.File.Record.Body { // still what was decided about
+				r.Memory.Set(disk, c.File.Position)
 			}
 		}
-		return m.syncer().putOut(ctx, c.File.Record.Path)
+		return r.putOut(ctx, c.File.Record.Path)
 	})
 }
 

@@ -1,11 +1,13 @@
 package materialize
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"filebus/materialize/mirror"
 	"filebus/store"
 )
 
@@ -26,33 +28,29 @@ func TestTakeInIsRememberedAtOnce(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, name), []byte("### ISSUE-20260302-001\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	err = w.withMirror(t.Context(), dir, func(m *mirror) error {
-		if err := m.syncer().takeIn(t.Context(), ".claude/"+p); err != nil {
+	err = w.withMirror(t.Context(), dir, func(r *reconciler) error {
+		if err := r.takeIn(t.Context(), ".claude/"+p); err != nil {
 			return err
 		}
-		saved, err := loadMemory(filepath.Join(at.Store, mirrorFolder), dir)
-		if err == nil && !maps.Equal(remembered(saved), remembered(m.memory)) {
-			t.Errorf("on disk is remembered %v, want %v", remembered(saved), remembered(m.memory))
+		saved, err := w.mirrors.Open(dir, nil)
+		if err == nil && !maps.Equal(remembered(saved.Memory), remembered(r.Memory)) {
+			t.Errorf("on disk is remembered %v, want %v", remembered(saved.Memory), remembered(r.Memory))
 		}
-		return err
+		if len(remembered(r.Memory)) != 1 {
+			t.Errorf("remembered is %v", remembered(r.Memory))
+		}
+		return errors.Join(err, saved.Close())
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestTemporaryNames takes many names in one moment: processes that write at once
-// must not meet in one file.
-func TestTemporaryNames(t *testing.T) {
-	seen := map[string]bool{}
-	for range 10_000 {
-		name := TemporaryName(".new")
-		if seen[name] {
-			t.Fatalf("%s is given twice", name)
-		}
-		if !isTemporary("a/" + name) {
-			t.Fatalf("%s is not known for a temporary file", name)
-		}
-		seen[name] = true
+// remembered returns all that a memory knows.
+func remembered(m *mirror.Memory) map[string]mirror.Memo {
+	files := map[string]mirror.Memo{}
+	for path := range m.Paths() {
+		files[path], _ = m.Get(path)
 	}
+	return files
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -27,7 +28,7 @@ type sample struct {
 	words int
 }
 
-func sampleOf(text []byte) sample { return sample{text, layout.Words(text)} }
+func sampleOf(text []byte) sample { return sample{text, markdown.Words(text)} }
 
 // describe derives what is shown of a body of size bytes: facts that its layout
 // read win over what any text has.
@@ -36,18 +37,18 @@ func describe(s sample, size int64, facts layout.Facts, preview int) record.Desc
 	d := record.Description{
 		Version: DescriberVersion,
 		Title:   facts.Title,
-		Preview: layout.Clip(facts.Summary, preview),
+		Preview: markdown.Clip(facts.Summary, preview),
 		Words:   s.words,
 		Tokens:  record.EstimateTokens(size),
 	}
-	if layout.IsBinary(text) {
+	if markdown.IsBinary(text) {
 		d.Words = 0 // what stands between its white space is no word
 	}
 	if d.Title == "" {
-		d.Title = layout.Title(text)
+		d.Title = markdown.Title(text)
 	}
 	if d.Preview == "" {
-		d.Preview = layout.Preview(text, preview)
+		d.Preview = markdown.Preview(text, preview)
 	}
 	if len(facts.Attributes) > 0 {
 		d.Attributes = maps.Clone(facts.Attributes)
@@ -75,7 +76,7 @@ func (w *Workspace) describePut(r PutRequest, text preparedText, facts layout.Fa
 		d.Preview = EmptyPreview(about.text, size)
 	}
 	if note := outcomeNote(facts.Status, r.Exit); note != "" {
-		d.Preview = layout.Clip(strings.TrimSpace(note+" "+d.Preview), max(limit, utf8.RuneCountInString(note)))
+		d.Preview = markdown.Clip(strings.TrimSpace(note+" "+d.Preview), max(limit, utf8.RuneCountInString(note)))
 	}
 	return d
 }
@@ -84,7 +85,7 @@ func (w *Workspace) describePut(r PutRequest, text preparedText, facts layout.Fa
 // preview. The text is the beginning of one of size bytes.
 func EmptyPreview(text []byte, size int64) string {
 	switch {
-	case layout.IsBinary(text):
+	case markdown.IsBinary(text):
 		return fmt.Sprintf("(binary, %d bytes)", size)
 	case size > DescribeLimit:
 		return fmt.Sprintf("(no text in the first %d of %d bytes)", DescribeLimit, size)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -39,7 +41,7 @@ type Origin struct {
 
 // EditTextAs is EditText for a text of which more is known than it says itself.
 func (w *Workspace) EditTextAs(ctx context.Context, kind record.Kind, id string, origin Origin, edit TextEdit) (*PutResult, error) {
-	_, p, err := w.seatFor(kind, id)
+	_, p, err := w.locationOf(kind, id)
 	if err != nil {
 		return nil, err
 	}
@@ -52,9 +54,8 @@ func (w *Workspace) EditTextAs(ctx context.Context, kind record.Kind, id string,
 		text, refusal = edit(old, head)
 		return text, refusal
 	}
-	err = w.withMirror(ctx, w.Root, func(m *mirror) error {
-		s := m.syncer()
-		if err := s.takeIn(ctx, p); err != nil {
+	err = w.withMirror(ctx, w.Root, func(r *reconciler) error {
+		if err := r.takeIn(ctx, p); err != nil {
 			return err
 		}
 		for try := 1; ; try++ {
@@ -66,11 +67,11 @@ func (w *Workspace) EditTextAs(ctx context.Context, kind record.Kind, id string,
 			case err != nil:
 				return err
 			}
-			s.edit = editMade{}
+			r.edit = editMade{}
 			if try < raceTries && (under == nil || under.name() == result.Name) {
-				s.edit = editMade{of: under.digest(), made: result.Record.Body}
+				r.edit = editMade{of: under.digest(), made: result.Record.Body}
 			}
-			if err = s.putOut(ctx, p); !s.edit.redo {
+			if err = r.putOut(ctx, p); !r.edit.redo {
 				return err
 			}
 		}
@@ -103,7 +104,7 @@ func (w *Workspace) tryEditText(ctx context.Context, p string, origin Origin, ed
 		}
 		return result, now, err
 	}
-	f := sourceFile{path: p, place: w.recognise(p), source: origin.Source, origin: &origin, text: text, words: layout.Words(text)}
+	f := sourceFile{path: p, place: w.recognise(p), source: origin.Source, origin: &origin, text: text, words: markdown.Words(text)}
 	stored, err := w.storeOver(ctx, f, now)
 	if err != nil {
 		return nil, nil, err
@@ -265,7 +266,7 @@ func (w *Workspace) EditEntries(ctx context.Context, kind record.Kind, id string
 	if id == "" {
 		id = "new"
 	}
-	_, p, err := w.entrySeat(ctx, kind, id)
+	_, p, err := w.entryLocation(ctx, kind, id)
 	if err != nil {
 		return err
 	}
@@ -346,18 +347,18 @@ func (w *Workspace) everStored(ctx context.Context, name record.Name) (used bool
 // a linked worktree, and brings the files here in step: what an agent has left
 // there is then here too.
 func (w *Workspace) FetchFrom(ctx context.Context, root string, paths ...string) error {
-	err := w.withMirror(ctx, root, func(m *mirror) (err error) {
+	err := w.withMirror(ctx, root, func(r *reconciler) (err error) {
 		for _, p := range paths {
-			err = errors.Join(err, m.syncer().takeIn(ctx, p))
+			err = errors.Join(err, r.takeIn(ctx, p))
 		}
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("fetching from %s: %w", root, err)
 	}
-	return w.withMirror(ctx, w.Root, func(m *mirror) error {
+	return w.withMirror(ctx, w.Root, func(r *reconciler) error {
 		for _, p := range paths {
-			if _, err := m.syncer().settle(ctx, p); err != nil {
+			if _, err := r.settle(ctx, p); err != nil {
 				return fmt.Errorf("fetching from %s: %w", root, err)
 			}
 		}
@@ -387,7 +388,7 @@ func (w *Workspace) TakeInNew(ctx context.Context, kind record.Kind, id string) 
 // TakeIn stores what stands on disk at a path of the workspace, slash-separated,
 // if it is not stored yet. Where nothing stands, nothing happens.
 func (w *Workspace) TakeIn(ctx context.Context, p string) error {
-	return w.withMirror(ctx, w.Root, func(m *mirror) error { return m.syncer().takeIn(ctx, p) })
+	return w.withMirror(ctx, w.Root, func(r *reconciler) error { return r.takeIn(ctx, p) })
 }
 
 // TakeInStill is TakeIn for the file of a name that somebody may be writing to: one
@@ -399,21 +400,13 @@ func (w *Workspace) TakeInStill(ctx context.Context, kind record.Kind, id string
 	if err != nil {
 		return done, err
 	}
-	err = w.withMirror(ctx, w.Root, func(m *mirror) error {
-		s := &syncer{mirror: m, opts: SyncOptions{CaptureOnly: true}, report: &SyncReport{}, start: time.Now()}
-		done, err = s.settle(ctx, p)
-		if isBusy(err) {
+	err = w.withMirror(ctx, w.Root, func(r *reconciler) error {
+		r.opts = SyncOptions{CaptureOnly: true}
+		done, err = r.settle(ctx, p)
+		if errors.Is(err, mirror.ErrRaced) {
 			done, err = SyncedFile{Path: p, Action: ActionWaiting}, nil
 		}
 		return err
 	})
 	return done, err
-}
-
-// RecordPath returns the path that the record of a name of the own tree has: of its
-// file, slash-separated below the workspace, in a form of its own for a file of an
-// outside root. See FilePath.
-func (w *Workspace) RecordPath(kind record.Kind, id string) (string, error) {
-	p, err := w.Settings.Profile.Path(kind, id)
-	return recordPath(p), err
 }

@@ -9,6 +9,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/store/record"
 )
 
@@ -47,7 +48,7 @@ func TestMakeFolderLinks(t *testing.T) {
 	writeTree(t, w.Root, map[string]string{"real/a.md": "text"})
 	for id, isRefused := range map[string]bool{"in/sub/a.md": false, "out/sub/a.md": true, "nowhere/sub/a.md": true, "out/a.md": true} {
 		_, err := w.MakeFolder(t.Context(), record.Name{Kind: record.KindNote, ID: id})
-		if errors.Is(err, materialize.ErrLink) != isRefused || !isRefused && err != nil {
+		if errors.Is(err, mirror.ErrLink) != isRefused || !isRefused && err != nil {
 			t.Errorf("MakeFolder(%s) = %v, refused: %t", id, err, isRefused)
 		}
 		link := filepath.Join(w.Root, id[:strings.IndexByte(id, '/')])
@@ -76,7 +77,7 @@ func TestOutsideRootLink(t *testing.T) {
 	_, err := w.Put(t.Context(), materialize.PutRequest{
 		Kind: record.KindTurn, ID: "x/round-0/muffin", Text: strings.NewReader("text"), Source: record.SourcePut,
 	})
-	if e := (*record.Error)(nil); !errors.As(err, &e) || e.Reason != materialize.ErrLink || e.Names[0] != dialogues {
+	if e := (*record.Error)(nil); !errors.As(err, &e) || e.Reason != mirror.ErrLink || e.Names[0] != dialogues {
 		t.Errorf("a turn in %s = %v, want ErrLink", dialogues, err)
 	}
 	put(t, w, "result/c1/call1", "# Finding\n")

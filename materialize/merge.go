@@ -5,22 +5,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 )
 
 // merge settles a file that both disk and store have changed since they agreed,
 // or of which nobody knows whether they ever did.
-func (s *syncer) merge(ctx context.Context, f sourceFile, disk diskFile, now storeState, known memo) (SyncedFile, error) {
+func (r *reconciler) merge(ctx context.Context, f sourceFile, disk mirror.File, now storeState, known mirror.Memo) (SyncedFile, error) {
 	if !now.seated.isFrame() || f.place.Kind != record.KindFrame {
-		return s.mergeWhole(ctx, f, disk, now, known)
+		return r.mergeWhole(ctx, f, disk, now, known)
 	}
-	merged, err := s.mergeEntries(ctx, f, now, known)
+	merged, err := r.mergeEntries(ctx, f, now, known)
 	if err != nil {
 		return SyncedFile{}, err
 	}
@@ -28,79 +29,83 @@ func (s *syncer) merge(ctx context.Context, f sourceFile, disk diskFile, now sto
 	if len(merged.conflicts) > 0 {
 		action, detail = ActionConflict, strings.Join(merged.conflicts, ", ")
 	}
-	return s.act(action, detail, func() error { return s.storeMerged(ctx, f.path, disk, merged.plan) })
+	return r.act(action, detail, func() error { return r.storeMerged(ctx, f.path, disk, merged.plan) })
 }
 
 // storeMerged stores a merge and writes what the store then has.
-func (s *syncer) storeMerged(ctx context.Context, p string, disk diskFile, merged *plan) error {
-	if _, err := s.w.carryOut(ctx, merged, nil); err != nil {
+func (r *reconciler) storeMerged(ctx context.Context, p string, disk mirror.File, merged *plan) error {
+	if _, err := r.w.carryOut(ctx, merged, nil); err != nil {
 		return err
 	}
-	now, err := s.stored(ctx, p)
+	now, err := r.stored(ctx, p)
 	if err != nil {
 		return err
 	}
 	if !now.exists() {
-		return errRaced
+		return mirror.ErrRaced
 	}
-	return s.writeStored(ctx, p, disk, now)
+	return r.writeStored(ctx, p, disk, now)
 }
 
 // takeLate stores what an agent wrote to a file that was being replaced: it is
 // merged like any other change, known being the state that the file had before.
-func (s *syncer) takeLate(ctx context.Context, p string, late *lateError, known memo) error {
-	root, _, err := s.place(ctx, p)
-	if err != nil {
-		return err
+func (r *reconciler) takeLate(ctx context.Context, p string, late *mirror.LateError, known mirror.Memo) error {
+	f := sourceFile{path: p, place: r.w.recognise(p), source: record.SourceSync}
+	if late.Lost {
+		f.place = layout.Place{Kind: record.KindNote, ID: p, Layout: layout.Notes{}}
 	}
-	f := sourceFile{path: p, place: s.w.recognise(p), source: record.SourceSync}
-	if err := f.read(ctx, s.w.Store, filepath.Join(root.Name(), late.name), 0); err != nil {
+	if err := f.read(ctx, r.w.Store, late.File(), 0); err != nil {
 		return errors.Join(late, err)
 	}
 	defer func() { _ = f.body.Discard() }() // a temporary file, swept later if it stays
-	for try := 1; ; try++ {
-		err := s.storeLate(ctx, f, known)
-		switch {
-		case err == nil:
-			return root.Remove(late.name)
-		case IsRace(err) && try < raceTries:
-			continue
+	var err error
+	for try := 1; !late.Lost; try++ {
+		if err = r.storeLate(ctx, f, known); err == nil {
+			return late.Discard()
 		}
-		id := p + "~" + s.w.NewID()
-		if noteErr := s.w.keepNote(ctx, f, id, nil); noteErr != nil {
-			return errors.Join(late, err, noteErr)
+		if !IsRace(err) || try == raceTries {
+			break
 		}
-		return errors.Join(fmt.Errorf("what was written to it meanwhile is note/%s: %w", id, err), root.Remove(late.name))
 	}
+	id := p + "~" + r.w.NewID()
+	if noteErr := r.w.keepNote(ctx, f, id, nil); noteErr != nil {
+		return errors.Join(late, err, noteErr)
+	}
+	if late.Lost {
+		err = errors.Join(late.Err, fmt.Errorf("it was written to while it changed; that text is note/%s", id))
+	} else {
+		err = fmt.Errorf("what was written to it meanwhile is note/%s: %w", id, err)
+	}
+	return errors.Join(err, late.Discard())
 }
 
 // storeLate merges the text of a late file, or keeps it as a conflict version.
-func (s *syncer) storeLate(ctx context.Context, f sourceFile, known memo) error {
-	now, err := s.stored(ctx, f.path)
+func (r *reconciler) storeLate(ctx context.Context, f sourceFile, known mirror.Memo) error {
+	now, err := r.stored(ctx, f.path)
 	switch {
 	case err != nil:
 		return err
-	case s.edit.meets(now, known):
-		_, err := s.w.storeOver(ctx, f, now.seated)
-		s.edit.redo = err == nil
+	case r.edit.meets(now, known):
+		_, err := r.w.storeOver(ctx, f, now.seated)
+		r.edit.redo = err == nil
 		return err
 	case frameOnly(now.seated) == nil || f.place.Kind != record.KindFrame:
-		return s.keepBeside(ctx, f)
+		return r.keepBeside(ctx, f)
 	}
-	merged, err := s.mergeEntries(ctx, f, now, known)
+	merged, err := r.mergeEntries(ctx, f, now, known)
 	if err != nil {
 		return err
 	}
-	_, err = s.w.carryOut(ctx, merged.plan, nil)
+	_, err = r.w.carryOut(ctx, merged.plan, nil)
 	return err
 }
 
 // mergeWhole settles a file that is one record: if one text goes on where the
 // other ends, the longer one is meant; else the store's stays and the file's is
 // kept as a conflict version, unless the store's is an edit that can be redone.
-func (s *syncer) mergeWhole(ctx context.Context, f sourceFile, disk diskFile, now storeState, known memo) (SyncedFile, error) {
+func (r *reconciler) mergeWhole(ctx context.Context, f sourceFile, disk mirror.File, now storeState, known mirror.Memo) (SyncedFile, error) {
 	var stored []byte
-	err := s.w.Store.View(ctx, func(tx *store.Tx) (err error) {
+	err := r.w.Store.View(ctx, func(tx *store.Tx) (err error) {
 		if now.seated.version.Record.Size <= store.InlineLimit {
 			stored, err = textOf(tx, now.seated.version)
 		}
@@ -111,27 +116,27 @@ func (s *syncer) mergeWhole(ctx context.Context, f sourceFile, disk diskFile, no
 	}
 	switch {
 	case f.body.Size > 0 || stored == nil:
-	case s.edit.meets(now, known):
-		return s.act(ActionMerged, "", func() error {
-			err := s.capture(ctx, f, disk, now)
-			s.edit.redo = err == nil
+	case r.edit.meets(now, known):
+		return r.act(ActionMerged, "", func() error {
+			err := r.capture(ctx, f, disk, now)
+			r.edit.redo = err == nil
 			return err
 		})
 	case bytes.HasPrefix(f.text, stored):
-		return s.act(ActionMerged, "", func() error { return s.capture(ctx, f, disk, now) })
+		return r.act(ActionMerged, "", func() error { return r.capture(ctx, f, disk, now) })
 	case bytes.HasPrefix(stored, f.text):
-		return s.act(ActionMerged, "", func() error { return s.writeStored(ctx, f.path, disk, now) })
+		return r.act(ActionMerged, "", func() error { return r.writeStored(ctx, f.path, disk, now) })
 	}
 	name := now.seated.version.Record.Name
-	return s.act(ActionConflict, name.String(), func() error {
-		if err := f.prepare(ctx, s.w.Store); err != nil {
+	return r.act(ActionConflict, name.String(), func() error {
+		if err := f.prepare(ctx, r.w.Store); err != nil {
 			return err
 		}
-		d := s.w.conflictDraft(name, f.path, f.text, f.body, layout.Facts{}, now.seated.version.Ref.String())
-		if _, err := s.w.Store.Put(ctx, d); err != nil {
+		d := r.w.conflictDraft(name, f.path, f.text, f.body, layout.Facts{}, now.seated.version.Ref.String())
+		if _, err := r.w.Store.Put(ctx, d); err != nil {
 			return err
 		}
-		return s.writeStored(ctx, f.path, disk, now)
+		return r.writeStored(ctx, f.path, disk, now)
 	})
 }
 
@@ -144,7 +149,7 @@ type mergedFile struct {
 // A merger merges the entries of one aggregate file: base is what both began
 // with, disk and now are what became of it.
 type merger struct {
-	s    *syncer
+	s    *reconciler
 	f    sourceFile
 	base *seated // nil if it cannot be told any more
 	disk *aggregate
@@ -153,11 +158,11 @@ type merger struct {
 	out  mergedFile
 }
 
-func (s *syncer) mergeEntries(ctx context.Context, f sourceFile, now storeState, known memo) (mergedFile, error) {
-	m := &merger{s: s, f: f, now: now.seated, text: map[record.Name][]byte{}}
+func (r *reconciler) mergeEntries(ctx context.Context, f sourceFile, now storeState, known mirror.Memo) (mergedFile, error) {
+	m := &merger{s: r, f: f, now: now.seated, text: map[record.Name][]byte{}}
 	file, problems := parseAggregate(f)
-	err := s.w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		base, err := seatedBefore(tx, m.now.name(), known.position)
+	err := r.w.Store.View(ctx, func(tx *store.Tx) (err error) {
+		base, err := seatedBefore(tx, m.now.name(), known.Position)
 		if err != nil {
 			return err
 		}
@@ -180,7 +185,7 @@ func (s *syncer) mergeEntries(ctx context.Context, f sourceFile, now storeState,
 	if err != nil {
 		return m.out, err
 	}
-	return m.out, s.w.planFrame(ctx, f, fr, m.now, m.out.plan)
+	return m.out, r.w.planFrame(ctx, f, fr, m.now, m.out.plan)
 }
 
 // baseText returns an entry's text as both began with it, and nil if it was not
@@ -319,7 +324,7 @@ func (m *merger) endLine(f frame) frame {
 		return f
 	}
 	if text := m.textOf(f[last].Slot); len(text) > 0 && text[len(text)-1] != '\n' {
-		return f.addText([]byte(layout.LineEnding(m.f.text)))
+		return f.addText([]byte(markdown.LineEnding(m.f.text)))
 	}
 	return f
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -15,13 +16,13 @@ const olderVersions = 50
 
 // isOlder reports whether the bytes on disk are those of an earlier state of the
 // file: of what stands at its path, or of a thing whose place that took.
-func (s *syncer) isOlder(ctx context.Context, now storeState, disk diskFile) (bool, error) {
-	return view(ctx, s.w.Store, func(tx *store.Tx) (bool, error) {
+func (r *reconciler) isOlder(ctx context.Context, now storeState, disk mirror.File) (bool, error) {
+	return view(ctx, r.w.Store, func(tx *store.Tx) (bool, error) {
 		p := &past{tx, map[record.Name][]store.Event{}, map[record.Ref]store.Version{}, map[record.Ref]frame{}}
 		if now.seated.isFrame() {
 			return p.hadAggregate(now.seated, disk)
 		}
-		return p.hadWhole(now.seated, disk.digest)
+		return p.hadWhole(now.seated, disk.Digest)
 	})
 }
 
@@ -104,18 +105,18 @@ func (p *past) hadWhole(now *seated, digest record.Digest) (bool, error) {
 
 // hadAggregate reports whether an aggregate file once was what is on disk. Only
 // a state of the same size is put together.
-func (p *past) hadAggregate(now *seated, disk diskFile) (bool, error) {
+func (p *past) hadAggregate(now *seated, disk mirror.File) (bool, error) {
 	positions, err := p.changes(now)
 	if err != nil {
 		return false, err
 	}
 	for _, position := range positions {
 		size, err := p.size(now.name(), position)
-		if err != nil || size != disk.stat.size {
+		if err != nil || size != disk.Size {
 			continue // or dropped since
 		}
 		then, err := seatedBefore(p.tx, now.name(), position)
-		if err == nil && then.digest() == disk.digest {
+		if err == nil && then.digest() == disk.Digest {
 			return true, nil
 		}
 	}

@@ -4,12 +4,13 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"filebus/store/record"
 	"fmt"
 	"io/fs"
 	"os"
 	"strconv"
 	"strings"
+
+	"filebus/store/record"
 )
 
 // LayOutIndexed lays out as LayOut does, and at last writes a file at the top of

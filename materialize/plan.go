@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -59,7 +60,7 @@ func (p *plan) apply(tx *store.Tx) (changed int, err error) {
 type sourceFile struct {
 	tree   record.Tree
 	path   string
-	stat   fileStat // as it was listed, if it was
+	stat   mirror.Stat // as it was listed, if it was
 	place  layout.Place
 	text   []byte     // all of it, or its beginning when body is large
 	words  int        // of all of it

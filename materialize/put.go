@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -73,7 +75,7 @@ func (w *Workspace) Put(ctx context.Context, r PutRequest) (*PutResult, error) {
 	if r.Kind == record.KindResult {
 		return w.putResult(ctx, r)
 	}
-	name, p, err := w.seatFor(r.Kind, r.ID)
+	name, p, err := w.locationOf(r.Kind, r.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -83,21 +85,20 @@ func (w *Workspace) Put(ctx context.Context, r PutRequest) (*PutResult, error) {
 	}
 	defer func() { _ = text.body.Discard() }() // a temporary file, swept later if it stays
 	var result *PutResult
-	err = w.withMirror(ctx, w.Root, func(m *mirror) error {
-		s := m.syncer()
-		if err := s.takeIn(ctx, p); err != nil { // what an agent wrote there comes first
+	err = w.withMirror(ctx, w.Root, func(rec *reconciler) error {
+		if err := rec.takeIn(ctx, p); err != nil { // what an agent wrote there comes first
 			return err
 		}
 		if result, err = w.store(ctx, r, text, name, p); err != nil {
 			return err
 		}
-		return s.putOut(ctx, p)
+		return rec.putOut(ctx, p)
 	})
 	return result, err
 }
 
-// seatFor returns the name of a kind and id, and the path that its file has.
-func (w *Workspace) seatFor(kind record.Kind, id string) (record.Name, string, error) {
+// locationOf returns the name of a kind and id, and the path that its file has.
+func (w *Workspace) locationOf(kind record.Kind, id string) (record.Name, string, error) {
 	name, err := record.NewName("", kind, id)
 	if err != nil {
 		return name, "", err
@@ -120,25 +121,10 @@ func (w *Workspace) seatFor(kind record.Kind, id string) (record.Name, string, e
 	return name, p, checkWritable(p)
 }
 
-// ErrProtected says that a path leads into the folder of git or of the store,
-// where nothing is ever written for a record.
-const ErrProtected record.Reason = "a folder that filebus does not write to"
-
-// checkWritable refuses paths into .git and .filebus, in any letter case: some
-// disks do not tell them apart.
-func checkWritable(p string) error {
-	for segment := range strings.SplitSeq(p, "/") {
-		if strings.EqualFold(segment, ".git") || strings.EqualFold(segment, StoreFolder) {
-			return record.Usage.Errorf("%s leads into %s: %w", p, segment, ErrProtected)
-		}
-	}
-	return nil
-}
-
-// entrySeat returns the name of an entry, and the path of the file that holds it
+// entryLocation returns the name of an entry, and the path of the file that holds it
 // or held it last; a new one goes where the profile says.
-func (w *Workspace) entrySeat(ctx context.Context, kind record.Kind, id string) (record.Name, string, error) {
-	name, p, err := w.seatFor(kind, id)
+func (w *Workspace) entryLocation(ctx context.Context, kind record.Kind, id string) (record.Name, string, error) {
+	name, p, err := w.locationOf(kind, id)
 	if err != nil {
 		return name, p, err
 	}
@@ -153,16 +139,6 @@ func (w *Workspace) entrySeat(ctx context.Context, kind record.Kind, id string) 
 		return err
 	})
 	return name, p, err
-}
-
-// PathOf returns the file, absolute, that a name of the own tree has or would
-// have.
-func (w *Workspace) PathOf(name record.Name) (string, error) {
-	p, err := w.RecordPath(name.Kind, name.ID)
-	if err != nil {
-		return "", err
-	}
-	return w.FilePath(p), nil
 }
 
 // A preparedText is a text that was read, hashed and compressed, ready to be put
@@ -217,33 +193,34 @@ func checkNew(tx *store.Tx, field store.Field, id string) error {
 	return nil
 }
 
-func (m *mirror) syncer() *syncer {
-	return &syncer{mirror: m, opts: SyncOptions{Announced: true}, report: &SyncReport{}, start: time.Now()}
-}
-
 // takeIn stores what stands on disk at a path, if it is not stored yet, so that a
 // write to the same path builds on it. It is remembered before that write begins:
 // a process that dies in it leaves a file that is behind, not one that looks as if
 // somebody had put an older version back.
-func (s *syncer) takeIn(ctx context.Context, p string) error {
-	s.opts.CaptureOnly = true
-	done, err := s.settle(ctx, p)
-	s.opts.CaptureOnly = false
-	if isBusy(err) {
+func (r *reconciler) takeIn(ctx context.Context, p string) error {
+	r.opts = SyncOptions{Announced: true, CaptureOnly: true}
+	done, err := r.settle(ctx, p)
+	if errors.Is(err, mirror.ErrRaced) {
 		return fmt.Errorf("taking in %s: %w; try again", p, err)
 	}
-	return errors.Join(conflictOr(p, done, err), s.memory.save(s.dir))
+	return errors.Join(conflictOr(p, done, err), r.Memory.Save())
 }
 
 // putOut writes what the store has at a path, also over a file that was rolled
 // back: its text is one that the store has.
-func (s *syncer) putOut(ctx context.Context, p string) error {
-	s.opts.Repair = true
-	done, err := s.settle(ctx, p)
-	if isBusy(err) {
+func (r *reconciler) putOut(ctx context.Context, p string) error {
+	r.opts = SyncOptions{Announced: true, Repair: true}
+	done, err := r.settle(ctx, p)
+	if errors.Is(err, mirror.ErrRaced) {
 		return fmt.Errorf("writing %s: %w; the store has the change, and filebus sync writes it", p, err)
 	}
 	return conflictOr(p, done, err)
+}
+
+// IsRace reports whether somebody else was faster, so that the same can succeed when
+// it is tried again. A link in the way stays there.
+func IsRace(err error) bool {
+	return errors.Is(err, store.ErrConflict) && !errors.Is(err, mirror.ErrLink)
 }
 
 // conflictOr returns err, or the error of a file that is in conflict.
@@ -256,7 +233,7 @@ func conflictOr(p string, done SyncedFile, err error) error {
 
 // putEntry puts an entry into its aggregate file.
 func (w *Workspace) putEntry(ctx context.Context, r PutRequest) (*PutResult, error) {
-	name, p, err := w.entrySeat(ctx, r.Kind, r.ID)
+	name, p, err := w.entryLocation(ctx, r.Kind, r.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -330,9 +307,8 @@ type edit func(f *sourceFile, now *seated) error
 // editAggregate changes an aggregate file of the own tree: what stands on disk is
 // taken in, the file is edited, stored, and written again.
 func (w *Workspace) editAggregate(ctx context.Context, p string, source record.Source, change edit) error {
-	return w.withMirror(ctx, w.Root, func(m *mirror) error {
-		s := m.syncer()
-		if err := s.takeIn(ctx, p); err != nil {
+	return w.withMirror(ctx, w.Root, func(r *reconciler) error {
+		if err := r.takeIn(ctx, p); err != nil {
 			return err
 		}
 		for try := 1; ; try++ {
@@ -342,7 +318,7 @@ func (w *Workspace) editAggregate(ctx context.Context, p string, source record.S
 				return refusal
 			})
 			if refusal != nil || !IsRace(err) || try == raceTries {
-				return errors.Join(err, s.putOut(ctx, p))
+				return errors.Join(err, r.putOut(ctx, p))
 			}
 		}
 	})
@@ -382,7 +358,7 @@ func setEntry(name record.Name, entry *layout.Entry, expect store.Expect) edit {
 // has one: something may follow.
 func endLike(text, old []byte) []byte {
 	if bytes.HasSuffix(old, []byte("\n")) && !bytes.HasSuffix(text, []byte("\n")) {
-		return slices.Concat(text, []byte(layout.LineEnding(old)))
+		return slices.Concat(text, []byte(markdown.LineEnding(old)))
 	}
 	return text
 }
@@ -447,28 +423,27 @@ func (w *Workspace) RemoveVersion(ctx context.Context, name record.Name, expect 
 			return e.apply(f)
 		})
 	}
-	return w.withMirror(ctx, w.Root, func(m *mirror) error { return m.removeWhole(ctx, head.Record, retire) })
+	return w.withMirror(ctx, w.Root, func(r *reconciler) error { return r.removeWhole(ctx, head.Record, retire) })
 }
 
 // removeWhole retires a record that is a whole file and deletes the file. What an
 // agent has made of a write-once file was kept as a note when it was taken in, and
 // a file that holds an older version was left alone: it has to be as the store has
 // it before it can go.
-func (m *mirror) removeWhole(ctx context.Context, r *record.Record, retire func() error) error {
-	s := m.syncer()
-	if err := s.takeIn(ctx, r.Path); err != nil {
+func (r *reconciler) removeWhole(ctx context.Context, of *record.Record, retire func() error) error {
+	if err := r.takeIn(ctx, of.Path); err != nil {
 		return err
 	}
-	if err := s.putOut(ctx, r.Path); err != nil {
+	if err := r.putOut(ctx, of.Path); err != nil {
 		return err
 	}
 	if err := retire(); err != nil {
 		return err
 	}
-	if err := s.putOut(ctx, r.Path); err != nil || r.Name.Kind != record.KindResult {
+	if err := r.putOut(ctx, of.Path); err != nil || of.Name.Kind != record.KindResult {
 		return err
 	}
-	return m.removeFolder(ctx, path.Dir(r.Path))
+	return r.removeFolder(ctx, path.Dir(of.Path))
 }
 
 // Restore makes the last version of a retired name current again.
@@ -513,7 +488,7 @@ func (w *Workspace) restoreFile(ctx context.Context, last store.Version) error {
 	if last.Record.Name.Tree != "" || last.Record.Path == "" {
 		return nil
 	}
-	return w.withMirror(ctx, w.Root, func(m *mirror) error { return m.syncer().putOut(ctx, last.Record.Path) })
+	return w.withMirror(ctx, w.Root, func(r *reconciler) error { return r.putOut(ctx, last.Record.Path) })
 }
 
 func (w *Workspace) contentOf(ctx context.Context, v store.Version) (content store.Content, d record.Description, err error) {
@@ -550,12 +525,12 @@ func (w *Workspace) Tag(ctx context.Context, name record.Name, add, remove []str
 	if err != nil {
 		return nil, err
 	}
-	r := &draft.Record
-	r.Source, draft.Expect = record.SourcePut, store.Current(head.Ref)
-	r.Tags = record.NormalizeTags(append(slices.Clone(r.Tags), add...))
-	r.Tags = slices.DeleteFunc(r.Tags, func(tag string) bool { return slices.Contains(remove, tag) })
+	tagged := &draft.Record
+	tagged.Source, draft.Expect = record.SourcePut, store.Current(head.Ref)
+	tagged.Tags = record.NormalizeTags(append(slices.Clone(tagged.Tags), add...))
+	tagged.Tags = slices.DeleteFunc(tagged.Tags, func(tag string) bool { return slices.Contains(remove, tag) })
 	if _, err := w.Store.Put(ctx, draft); err != nil {
 		return nil, err
 	}
-	return w.putResultOf(ctx, name, r.Path)
+	return w.putResultOf(ctx, name, tagged.Path)
 }

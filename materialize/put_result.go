@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path"
-	"path/filepath"
 	"strings"
 
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -36,7 +35,7 @@ func (w *Workspace) putResult(ctx context.Context, r PutRequest) (*PutResult, er
 		if made {
 			id = conversation + "/" + w.NewID()
 		}
-		name, p, err := w.seatFor(record.KindResult, id)
+		name, p, err := w.locationOf(record.KindResult, id)
 		if err != nil {
 			return nil, err
 		}
@@ -64,16 +63,14 @@ func (w *Workspace) putResult(ctx context.Context, r PutRequest) (*PutResult, er
 	}
 }
 
-func isOutsidePath(p string) bool { return strings.HasPrefix(p, "~/") || strings.HasPrefix(p, outside) }
-
 // claimOutside makes sure, before anything is stored, that the outside root of a
 // path is this store's.
 func (w *Workspace) claimOutside(ctx context.Context, p string) error {
-	if !isOutsidePath(p) {
+	if !isOutside(p) {
 		return nil
 	}
-	return w.withMirror(ctx, w.Root, func(m *mirror) error {
-		_, _, err := m.place(ctx, p)
+	return w.withMirror(ctx, w.Root, func(r *reconciler) error {
+		_, err := r.File(ctx, p)
 		return err
 	})
 }
@@ -81,55 +78,50 @@ func (w *Workspace) claimOutside(ctx context.Context, p string) error {
 // writeResult writes the file of a result that is new, and falls back to the
 // mirror lock when something stands at its path.
 func (w *Workspace) writeResult(ctx context.Context, p string) error {
-	if isOutsidePath(p) {
+	if isOutside(p) {
 		return w.enforce(ctx, p)
 	}
-	root, err := os.OpenRoot(w.Root)
+	m, err := w.mirrors.OpenNew(w.Root)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // a folder handle
-	m := &mirror{w: w, dir: w.Root, root: root, memory: newMemory("")}
-	if _, err := root.Lstat(filepath.FromSlash(p)); err == nil {
-		return w.enforce(ctx, p)
-	}
-	now, err := m.stored(ctx, p)
-	if err != nil {
-		return err
-	}
-	if err := m.writeStored(ctx, p, diskFile{}, now); err != nil {
-		if errors.Is(err, errRaced) {
-			return w.enforce(ctx, p)
+	r := w.reconciler(m)
+	disk, err := r.Look(ctx, p)
+	if err == nil && !disk.Exists {
+		var now storeState
+		if now, err = r.stored(ctx, p); err == nil {
+			err = r.writeStored(ctx, p, disk, now)
 		}
-		return err
 	}
-	folder := filepath.Join(w.Location.Store, mirrorFolder)
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return err
+	err = errors.Join(err, m.Close())
+	if disk.Exists || errors.Is(err, mirror.ErrRaced) {
+		return w.enforce(ctx, p)
 	}
-	m.memory.file = memoryFile(folder, w.Root)
-	return m.memory.append()
+	return err
 }
 
 // enforce writes what the store has at a write-once path. Another text that stands
 // there is kept as a note.
 func (w *Workspace) enforce(ctx context.Context, p string) error {
-	return w.withMirror(ctx, w.Root, func(m *mirror) error {
-		s := m.syncer()
-		disk, err := s.look(ctx, p)
+	return w.withMirror(ctx, w.Root, func(r *reconciler) error {
+		disk, err := r.Look(ctx, p)
 		if err != nil {
 			return err
 		}
-		now, err := s.stored(ctx, p)
-		if err != nil || !disk.exists || !now.exists() || disk.digest == now.digest {
-			return errors.Join(err, s.putOut(ctx, p))
+		now, err := r.stored(ctx, p)
+		if err != nil || !disk.Exists || !now.exists() || disk.Digest == now.digest {
+			return errors.Join(err, r.putOut(ctx, p))
 		}
-		f, err := s.readFile(ctx, disk)
+		f, err := r.readFile(ctx, disk)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = f.body.Discard() }() // a temporary file, swept later if it stays
-		return errors.Join(s.keepAltered(ctx, f, now), s.writeStored(ctx, p, disk, now))
+		err = errors.Join(r.keepAltered(ctx, f, now), r.writeStored(ctx, p, disk, now))
+		if late := (*mirror.LateError)(nil); errors.As(err, &late) && late.Lost {
+			err = r.takeLate(ctx, p, late, mirror.Memo{})
+		}
+		return err
 	})
 }
 
@@ -140,7 +132,7 @@ const maxName = 255
 // anything to store: an id that no file can have, or an outside root that is
 // another store's.
 func (w *Workspace) MayPut(ctx context.Context, id string) error {
-	_, p, err := w.seatFor(record.KindResult, id)
+	_, p, err := w.locationOf(record.KindResult, id)
 	if err != nil {
 		return err
 	}

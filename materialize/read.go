@@ -9,20 +9,32 @@ import (
 	"path/filepath"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 )
 
-// errChanged is why a file is skipped that is being written.
-var errChanged = errors.New("it changed while it was read")
-
 // read reads one file. A large one is streamed into a temporary body.
-func (c *loader) read(ctx context.Context, stat fileStat) (*sourceFile, string) {
-	f := &sourceFile{tree: c.tree, path: stat.path, stat: stat, place: c.place(stat.path), source: c.source}
-	if err := f.read(ctx, c.w.Store, filepath.Join(c.dir, filepath.FromSlash(stat.path)), stat.size); err != nil {
-		return nil, reason(err)
+func (c *loader) read(ctx context.Context, stat mirror.Stat) (*sourceFile, string) {
+	f := &sourceFile{tree: c.tree, path: stat.Path, stat: stat, place: c.place(stat.Path), source: c.source}
+	if err := f.read(ctx, c.w.Store, filepath.Join(c.dir, filepath.FromSlash(stat.Path)), stat.Size); err != nil {
+		return nil, mirror.Cause(err)
 	}
 	return f, ""
+}
+
+// readFile returns a file of the mirror to be stored. It must still be what was
+// seen.
+func (r *reconciler) readFile(ctx context.Context, seen mirror.File) (sourceFile, error) {
+	f := sourceFile{path: seen.Path, place: r.w.recognise(seen.Path), source: record.SourceSync}
+	file, err := r.File(ctx, f.path)
+	if err == nil {
+		err = f.read(ctx, r.w.Store, file, seen.Size)
+	}
+	if err == nil && f.digest() != seen.Digest {
+		err = errors.Join(mirror.ErrRaced, f.body.Discard())
+	}
+	return f, err
 }
 
 // aggregateLimit is the size in bytes up to which a file is cut into entries: it
@@ -63,36 +75,20 @@ func (f *sourceFile) digest() record.Digest {
 // meanwhile. Of a file over limit bytes it returns the beginning and a prepared
 // body, else the whole text and no body.
 func readStable(ctx context.Context, s *store.Store, path string, limit int64) (text preparedText, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return text, err
+	err = mirror.ReadStable(path, func(f *os.File, size int64) (int64, error) {
+		if size > limit {
+			text, err = prepareStream(ctx, s, f)
+			return text.body.Size, err
+		}
+		whole := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+		n, err := whole.ReadFrom(io.LimitReader(f, limit+1))
+		text.sample = sampleOf(whole.Bytes())
+		return n, err
+	})
+	if errors.Is(err, mirror.ErrRaced) {
+		err = errors.Join(err, text.body.Discard())
 	}
-	defer func() { _ = f.Close() }() // only read
-	before, err := f.Stat()
-	if err != nil {
-		return text, err
-	}
-	if !before.Mode().IsRegular() {
-		return text, errors.New("it is " + typeName(before.Mode()))
-	}
-	var whole []byte
-	if before.Size() <= limit {
-		all := bytes.NewBuffer(make([]byte, 0, before.Size()+bytes.MinRead))
-		_, err = all.ReadFrom(io.LimitReader(f, limit+1))
-		whole = all.Bytes()
-		text.sample = sampleOf(whole)
-	} else {
-		text, err = prepareStream(ctx, s, f)
-	}
-	if err != nil {
-		return text, err
-	}
-	after, err := f.Stat()
-	size := max(int64(len(whole)), text.body.Size)
-	if err != nil || after.Size() != size || !after.ModTime().Equal(before.ModTime()) {
-		return text, errors.Join(err, errChanged, text.body.Discard())
-	}
-	return text, nil
+	return text, err
 }
 
 // prepareStream prepares a body of any size in flat memory and keeps its

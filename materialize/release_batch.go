@@ -3,12 +3,11 @@ package materialize
 import (
 	"context"
 	"errors"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"time"
 
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -22,7 +21,7 @@ const mirrorSlice = 500 * time.Millisecond
 // drop gives names up, batch by batch.
 func (r *releaser) drop(ctx context.Context, order []*candidate) error {
 	for next := 0; next < len(order); {
-		err := r.w.withMirrors(ctx, func(mirrors []*mirror) error {
+		err := r.w.withMirrors(ctx, func(mirrors []*reconciler) error {
 			for end := time.Now().Add(mirrorSlice); next < len(order) && time.Now().Before(end); {
 				if err := ctx.Err(); err != nil {
 					return err
@@ -59,7 +58,7 @@ func cutRelease(order []*candidate) []*candidate {
 
 // batch hides names, deletes their files and drops their versions. A process that
 // dies on the way leaves hidden names, and the next sync deletes their files.
-func (r *releaser) batch(ctx context.Context, mirrors []*mirror, batch []*candidate) error {
+func (r *releaser) batch(ctx context.Context, mirrors []*reconciler, batch []*candidate) error {
 	if err := r.keepAlteredFiles(ctx, mirrors, batch); err != nil {
 		return err
 	}
@@ -84,7 +83,7 @@ func (c *candidate) hasFile() bool {
 
 // keepAlteredFiles keeps the names whose files hold something else than the
 // store. It is taken in by that.
-func (r *releaser) keepAlteredFiles(ctx context.Context, mirrors []*mirror, batch []*candidate) error {
+func (r *releaser) keepAlteredFiles(ctx context.Context, mirrors []*reconciler, batch []*candidate) error {
 	if err := r.keepPlaces(ctx, batch); err != nil {
 		return err
 	}
@@ -103,7 +102,7 @@ func (r *releaser) keepAlteredFiles(ctx context.Context, mirrors []*mirror, batc
 	// As for takeIn: what a process that dies leaves on disk must be known.
 	var err error
 	for _, m := range mirrors {
-		err = errors.Join(err, m.memory.save(m.dir))
+		err = errors.Join(err, m.Memory.Save())
 	}
 	return err
 }
@@ -124,11 +123,11 @@ func (r *releaser) keepPlaces(ctx context.Context, batch []*candidate) error {
 }
 
 // alteration says why the file of a name keeps it, in any of the roots, or "".
-func (r *releaser) alteration(ctx context.Context, mirrors []*mirror, c *candidate) (because string, err error) {
+func (r *releaser) alteration(ctx context.Context, mirrors []*reconciler, c *candidate) (because string, err error) {
 	known := false
 	for _, m := range mirrors {
-		disk, err := m.look(ctx, c.last.Path)
-		if inStep := err == nil && disk.exists && disk.digest == c.last.Body; !inStep || !c.current || !m.knows(c.last.Path) {
+		disk, err := m.Look(ctx, c.last.Path)
+		if inStep := err == nil && disk.Exists && disk.Digest == c.last.Body; !inStep || !c.current || !m.knows(c.last.Path) {
 			because, err = m.alteration(ctx, c.last.Path)
 		}
 		if because != "" || err != nil {
@@ -148,17 +147,22 @@ func (r *releaser) alteration(ctx context.Context, mirrors []*mirror, c *candida
 // because its process has not come to it yet.
 const writingTime = 5 * time.Minute
 
+// knows reports whether disk and store ever agreed about a path.
+func (r *reconciler) knows(p string) bool {
+	_, remembered := r.Memory.Get(p)
+	return remembered
+}
+
 // alteration takes in what stands on disk at a path, and says what was found that
 // the store did not have.
-func (m *mirror) alteration(ctx context.Context, p string) (string, error) {
-	s := m.syncer()
-	s.opts.CaptureOnly = true
-	done, err := s.settle(ctx, p)
+func (r *reconciler) alteration(ctx context.Context, p string) (string, error) {
+	r.opts = SyncOptions{Announced: true, CaptureOnly: true}
+	done, err := r.settle(ctx, p)
 	switch {
 	case err != nil && (ctx.Err() != nil || errors.Is(err, store.ErrDamaged) || errors.Is(err, store.ErrNoStore)):
 		return "", err
 	case err != nil:
-		return "its file: " + reason(err), nil
+		return "its file: " + mirror.Cause(err), nil
 	case done.Action == ActionAltered:
 		return "its file was altered; the text is note/" + alteredID(p), nil
 	case done.Action != "":
@@ -218,19 +222,19 @@ func (r *releaser) retire(ctx context.Context, batch []*candidate) error {
 
 // deleteFiles deletes the files of names that are hidden. A name whose file could
 // not be deleted stays hidden, and is given up another time.
-func (r *releaser) deleteFiles(ctx context.Context, mirrors []*mirror, batch []*candidate) error {
+func (r *releaser) deleteFiles(ctx context.Context, mirrors []*reconciler, batch []*candidate) error {
 	folders := map[string]bool{}
 	for _, c := range batch {
 		if !c.hasFile() {
 			continue
 		}
 		for _, m := range mirrors {
-			err := m.syncer().putOut(ctx, c.last.Path)
+			err := m.putOut(ctx, c.last.Path)
 			if ctx.Err() != nil || errors.Is(err, store.ErrDamaged) {
 				return err
 			}
 			if err != nil {
-				r.keep(c, "its file: "+reason(err))
+				r.keep(c, "its file: "+mirror.Cause(err))
 			}
 		}
 		if c.name.Kind == record.KindResult {
@@ -309,24 +313,24 @@ func (r *releaser) dropIn(ctx context.Context, batch []*candidate, which func(c 
 
 // withMirrors runs fn while the mirror lock is held, with the mirror of the
 // workspace and those of all other roots whose files were ever in step.
-func (w *Workspace) withMirrors(ctx context.Context, fn func([]*mirror) error) error {
-	folder := filepath.Join(w.Location.Store, mirrorFolder)
-	return w.withMirror(ctx, w.Root, func(m *mirror) error {
-		var others []string
-		for _, root := range w.Roots() {
-			if _, err := os.Stat(memoryFile(folder, root)); root != w.Root && err == nil {
-				others = append(others, root)
+func (w *Workspace) withMirrors(ctx context.Context, fn func([]*reconciler) error) error {
+	return w.mirrors.Hold(ctx, func() (err error) {
+		var opened []*reconciler
+		defer func() {
+			for _, m := range opened {
+				err = errors.Join(err, m.Close())
 			}
+		}()
+		for _, root := range append([]string{w.Root}, w.Roots()...) {
+			if len(opened) > 0 && (root == w.Root || !w.mirrors.Knows(root)) {
+				continue
+			}
+			m, err := w.mirrors.Open(root, w.outside())
+			if err != nil {
+				return err
+			}
+			opened = append(opened, w.reconciler(m))
 		}
-		return w.openMirrors(folder, others, []*mirror{m}, fn)
-	})
-}
-
-func (w *Workspace) openMirrors(folder string, roots []string, opened []*mirror, fn func([]*mirror) error) error {
-	if len(roots) == 0 {
 		return fn(opened)
-	}
-	return w.openMirror(folder, roots[0], func(m *mirror) error {
-		return w.openMirrors(folder, roots[1:], append(opened, m), fn)
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -49,7 +50,7 @@ func TestOutsideRoots(t *testing.T) {
 	if n := position(t, other); n != 0 {
 		t.Errorf("the refused put left %d log entries", n)
 	}
-	if !errors.Is(err, materialize.ErrRootTaken) {
+	if !errors.Is(err, mirror.ErrRootTaken) {
 		t.Errorf("a second store with the same outside root: %v", err)
 	}
 }

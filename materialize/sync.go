@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -55,7 +56,7 @@ type SyncedFile struct {
 type SyncReport struct {
 	Root     string                `json:"root"`
 	Files    []SyncedFile          `json:"files"`
-	Skipped  []Skipped             `json:"skipped"`
+	Skipped  []mirror.Skipped      `json:"skipped"`
 	Problems []*layout.SyntaxError `json:"-"`
 	Unlooked int                   `json:"unlooked"` // changed files that the budget left no time for
 	Unread   int                   `json:"-"`        // folders, with all below them, that it left no time for
@@ -82,16 +83,36 @@ func (w *Workspace) Roots() []string {
 // each with the state in which they last agreed. Files that no layout recognises
 // are never looked at.
 func (w *Workspace) Sync(ctx context.Context, root string, opts SyncOptions) (*SyncReport, error) {
-	report := &SyncReport{Root: root, Files: []SyncedFile{}, Skipped: []Skipped{}}
-	err := w.withMirror(ctx, root, func(m *mirror) error {
-		s := &syncer{mirror: m, opts: opts, report: report, start: time.Now()}
-		return s.run(ctx)
+	report := &SyncReport{Root: root, Files: []SyncedFile{}, Skipped: []mirror.Skipped{}}
+	err := w.withMirror(ctx, root, func(r *reconciler) error {
+		r.opts, r.report = opts, report
+		return r.run(ctx)
 	})
 	return report, err
 }
 
-type syncer struct {
-	*mirror
+// withMirror runs fn while the mirror lock is held, for a root.
+func (w *Workspace) withMirror(ctx context.Context, root string, fn func(r *reconciler) error) error {
+	return w.mirrors.Hold(ctx, func() error {
+		m, err := w.mirrors.Open(root, w.outside())
+		if err != nil {
+			return err
+		}
+		err = fn(w.reconciler(m))
+		return errors.Join(err, m.Close())
+	})
+}
+
+// reconciler returns what settles single files of a mirror for a command.
+func (w *Workspace) reconciler(m *mirror.Mirror) *reconciler {
+	return &reconciler{Mirror: m, w: w, opts: SyncOptions{Announced: true}, report: &SyncReport{}, start: time.Now()}
+}
+
+// A reconciler brings files of a root and the store in step, while the mirror lock is
+// held.
+type reconciler struct {
+	*mirror.Mirror
+	w      *Workspace
 	opts   SyncOptions
 	report *SyncReport
 	start  time.Time
@@ -108,31 +129,31 @@ type editMade struct {
 
 // meets reports whether what stands on disk was made of the text that was edited,
 // while the store has nothing newer than the edit.
-func (e editMade) meets(now storeState, known memo) bool {
-	return e.made != record.Digest{} && known.digest == e.of && now.exists() && now.digest == e.made
+func (e editMade) meets(now storeState, known mirror.Memo) bool {
+	return e.made != record.Digest{} && known.Digest == e.of && now.exists() && now.digest == e.made
 }
 
-func (s *syncer) run(ctx context.Context) error {
-	found, deadline, err := s.findFiles(ctx)
+func (r *reconciler) run(ctx context.Context) error {
+	found, deadline, err := r.findFiles(ctx)
 	if err != nil {
 		return err
 	}
-	s.report.Skipped = append(s.report.Skipped, found.skipped...)
-	touched, position, err := s.touched(ctx)
+	r.report.Skipped = append(r.report.Skipped, found.Skipped...)
+	touched, position, err := r.touched(ctx)
 	if err != nil {
 		return err
 	}
-	paths := s.candidates(found, touched)
-	if paths, err = s.takeNew(ctx, found, paths); err != nil {
+	paths := r.candidates(found, touched)
+	if paths, err = r.takeNew(ctx, found, paths); err != nil {
 		return err
 	}
 	var damage error
 	for i, p := range paths {
 		if !deadline.IsZero() && time.Now().After(deadline) {
-			s.report.Unlooked = len(paths) - i
+			r.report.Unlooked = len(paths) - i
 			return nil
 		}
-		err := s.one(ctx, p)
+		err := r.one(ctx, p)
 		if errors.Is(err, store.ErrDamaged) {
 			// One lost body keeps no other file from being settled.
 			damage = errors.Join(damage, fmt.Errorf("%s: %w", p, err))
@@ -141,12 +162,12 @@ func (s *syncer) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if s.opts.Progress != nil {
-			s.opts.Progress(i+1, len(paths))
+		if r.opts.Progress != nil {
+			r.opts.Progress(i+1, len(paths))
 		}
 	}
-	if damage == nil && !s.opts.DryRun && !s.opts.CaptureOnly {
-		s.memory.settle(position)
+	if damage == nil && !r.opts.DryRun && !r.opts.CaptureOnly {
+		r.Memory.Settle(position)
 	}
 	return damage
 }
@@ -154,19 +175,19 @@ func (s *syncer) run(ctx context.Context) error {
 // findFiles lists the files on disk, and says until when they may be settled:
 // when looking took the whole budget, half as much again is left for that. Only
 // files that are there are taken in then, so that a part of them will do.
-func (s *syncer) findFiles(ctx context.Context) (found *walk, deadline time.Time, err error) {
-	if s.opts.Budget > 0 {
-		deadline = s.start.Add(s.opts.Budget)
+func (r *reconciler) findFiles(ctx context.Context) (found *mirror.Walk, deadline time.Time, err error) {
+	if r.opts.Budget > 0 {
+		deadline = r.start.Add(r.opts.Budget)
 	}
-	if !s.opts.CaptureOnly {
-		found, err = s.scan(ctx, time.Time{})
+	if !r.opts.CaptureOnly {
+		found, err = r.scan(ctx, time.Time{})
 		return found, deadline, err
 	}
-	if found, err = s.scan(ctx, deadline); err != nil || deadline.IsZero() {
+	if found, err = r.scan(ctx, deadline); err != nil || deadline.IsZero() {
 		return found, deadline, err
 	}
-	s.report.Unread = found.unlooked
-	if least := time.Now().Add(s.opts.Budget / 2); least.After(deadline) {
+	r.report.Unread = found.Unlooked
+	if least := time.Now().Add(r.opts.Budget / 2); least.After(deadline) {
 		deadline = least
 	}
 	return found, deadline, nil
@@ -174,18 +195,18 @@ func (s *syncer) findFiles(ctx context.Context) (found *walk, deadline time.Time
 
 // touched returns the paths of the own tree that the log names since the mirror
 // was last settled, and the position of the log's end.
-func (s *syncer) touched(ctx context.Context) (paths map[string]bool, position uint64, err error) {
+func (r *reconciler) touched(ctx context.Context) (paths map[string]bool, position uint64, err error) {
 	paths = map[string]bool{}
-	known := func(r *record.Record, position uint64) bool { // disk and store agreed after this change
-		f, remembered := s.memory.get(r.Path)
-		return remembered && f.position >= position
+	known := func(of *record.Record, position uint64) bool { // disk and store agreed after this change
+		f, remembered := r.Memory.Get(of.Path)
+		return remembered && f.Position >= position
 	}
-	if s.opts.CaptureOnly {
+	if r.opts.CaptureOnly {
 		return paths, 0, nil
 	}
-	for next := s.memory.settled + 1; ; {
+	for next := r.Memory.Settled + 1; ; {
 		more := false
-		err := s.w.Store.View(ctx, func(tx *store.Tx) error {
+		err := r.w.Store.View(ctx, func(tx *store.Tx) error {
 			position = tx.Position()
 			for e, err := range tx.Log(next) {
 				if err != nil {
@@ -212,23 +233,23 @@ func (s *syncer) touched(ctx context.Context) (paths map[string]bool, position u
 
 // candidates returns the paths that may have something to be done about them,
 // markers last: they announce the other files.
-func (s *syncer) candidates(found *walk, touched map[string]bool) []string {
-	onDisk := make(map[string]bool, len(found.files))
+func (r *reconciler) candidates(found *mirror.Walk, touched map[string]bool) []string {
+	onDisk := make(map[string]bool, len(found.Files))
 	var paths []string
 	remembered := 0
-	for _, f := range found.files {
-		onDisk[f.path] = true
-		known, ok := s.memory.get(f.path)
+	for _, f := range found.Files {
+		onDisk[f.Path] = true
+		known, ok := r.Memory.Get(f.Path)
 		if ok {
 			remembered++
 		}
-		if !ok || !known.matches(f) {
-			paths = append(paths, f.path)
-			delete(touched, f.path)
+		if !ok || !known.Matches(f) {
+			paths = append(paths, f.Path)
+			delete(touched, f.Path)
 		}
 	}
-	if !s.opts.CaptureOnly && remembered < s.memory.count { // some are not on disk
-		for p := range s.memory.paths() {
+	if !r.opts.CaptureOnly && remembered < r.Memory.Count { // some are not on disk
+		for p := range r.Memory.Paths() {
 			if !onDisk[p] && !touched[p] {
 				paths = append(paths, p)
 			}
@@ -238,7 +259,7 @@ func (s *syncer) candidates(found *walk, touched map[string]bool) []string {
 		paths = append(paths, p)
 	}
 	slices.SortFunc(paths, func(a, b string) int {
-		return cmp.Or(cmp.Compare(s.rank(a), s.rank(b)), strings.Compare(a, b))
+		return cmp.Or(cmp.Compare(r.rank(a), r.rank(b)), strings.Compare(a, b))
 	})
 	return paths
 }
@@ -246,23 +267,23 @@ func (s *syncer) candidates(found *walk, touched map[string]bool) []string {
 // takeNew stores the files that are new to both mirror and store, many in one
 // transaction, and returns the paths that are left to be settled one by one:
 // among them aggregates, and markers, which must come last.
-func (s *syncer) takeNew(ctx context.Context, found *walk, paths []string) (left []string, err error) {
+func (r *reconciler) takeNew(ctx context.Context, found *mirror.Walk, paths []string) (left []string, err error) {
 	candidate := make(map[string]bool, len(paths))
 	for _, p := range paths {
 		candidate[p] = true
 	}
-	var files []fileStat
-	for _, f := range found.files {
-		if candidate[f.path] && s.isNew(f) {
+	var files []mirror.Stat
+	for _, f := range found.Files {
+		if candidate[f.Path] && r.isNew(f) {
 			files = append(files, f)
 		}
 	}
-	if s.opts.DryRun || s.opts.Budget > 0 || len(files) < 2 {
+	if r.opts.DryRun || r.opts.Budget > 0 || len(files) < 2 {
 		return paths, nil
 	}
-	l := &loader{w: s.w, dir: s.dir, source: record.SourceSync, place: s.w.recognise}
+	l := &loader{w: r.w, dir: r.Dir, source: record.SourceSync, place: r.w.recognise}
 	for _, batch := range cutBatches(files) {
-		if err := s.takeBatch(ctx, l, batch, candidate); err != nil {
+		if err := r.takeBatch(ctx, l, batch, candidate); err != nil {
 			return nil, err
 		}
 	}
@@ -274,16 +295,23 @@ func (s *syncer) takeNew(ctx context.Context, found *walk, paths []string) (left
 	return left, nil
 }
 
-func (s *syncer) isNew(f fileStat) bool {
-	if _, remembered := s.memory.get(f.path); remembered || s.rank(f.path) > 0 {
+// StillFor is how long a file must not have changed before a command that only
+// reads takes it in.
+const StillFor = 2 * time.Second
+
+// isStill reports whether a file was left alone for long enough to be whole.
+func isStill(stat mirror.Stat, now time.Time) bool { return now.Sub(stat.ModTime) >= StillFor }
+
+func (r *reconciler) isNew(f mirror.Stat) bool {
+	if _, remembered := r.Memory.Get(f.Path); remembered || r.rank(f.Path) > 0 {
 		return false
 	}
-	return !s.isOutside(f.path) && (s.opts.Announced || isStill(f, s.w.now()))
+	return !isOutside(f.Path) && (r.opts.Announced || isStill(f, r.w.now()))
 }
 
 // takeBatch stores those of a batch that nothing stands for yet and takes them
 // off the candidates. What cannot be read, and what loses a race, stays one.
-func (s *syncer) takeBatch(ctx context.Context, l *loader, files []fileStat, candidate map[string]bool) error {
+func (r *reconciler) takeBatch(ctx context.Context, l *loader, files []mirror.Stat, candidate map[string]bool) error {
 	b := l.prepare(ctx, files)
 	if b.err != nil {
 		return b.err
@@ -307,15 +335,15 @@ func (s *syncer) takeBatch(ctx context.Context, l *loader, files []fileStat, can
 		}
 		f := b.sources[i]
 		delete(candidate, f.path)
-		s.memory.set(f.path, memoOf(f.stat, p.puts[0].Body.Digest, position))
-		s.report.Problems = append(s.report.Problems, p.problems...)
-		s.report.Files = append(s.report.Files, SyncedFile{Path: f.path, Action: ActionCaptured})
+		r.Memory.Set(mirror.File{Stat: f.stat, Exists: true, Digest: p.puts[0].Body.Digest}, position)
+		r.report.Problems = append(r.report.Problems, p.problems...)
+		r.report.Files = append(r.report.Files, SyncedFile{Path: f.path, Action: ActionCaptured})
 	}
 	return nil
 }
 
-func (s *syncer) rank(p string) int {
-	if s.w.recognise(p).Kind == record.KindMarker {
+func (r *reconciler) rank(p string) int {
+	if r.w.recognise(p).Kind == record.KindMarker {
 		return 1
 	}
 	return 0
@@ -323,33 +351,35 @@ func (s *syncer) rank(p string) int {
 
 // one settles one path and reports it. What is wrong with one file is reported
 // and keeps no other from being settled.
-func (s *syncer) one(ctx context.Context, p string) error {
-	done, err := s.settle(ctx, p)
+func (r *reconciler) one(ctx context.Context, p string) error {
+	done, err := r.settle(ctx, p)
 	switch {
-	case isBusy(err):
+	case errors.Is(err, mirror.ErrRaced):
 		done = SyncedFile{Path: p, Action: ActionWaiting}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
 		errors.Is(err, store.ErrDamaged), errors.Is(err, store.ErrNoStore):
 		return err
 	case err != nil:
-		s.report.Skipped = append(s.report.Skipped, Skipped{Path: p, Reason: reason(err)})
+		r.report.Skipped = append(r.report.Skipped, mirror.Skipped{Path: p, Reason: mirror.Cause(err)})
 		return nil
 	}
 	if done.Action != "" {
-		s.report.Files = append(s.report.Files, done)
+		r.report.Files = append(r.report.Files, done)
 	}
 	return nil
 }
 
 // settle decides and acts about one path, again if something came between.
-func (s *syncer) settle(ctx context.Context, p string) (SyncedFile, error) {
+func (r *reconciler) settle(ctx context.Context, p string) (SyncedFile, error) {
 	for try := 1; ; try++ {
-		before, _ := s.memory.get(p)
-		done, err := s.trySettle(ctx, p)
-		if late := (*lateError)(nil); errors.As(err, &late) {
-			err = cmp.Or(s.takeLate(ctx, p, late, before), errRaced)
+		before, _ := r.Memory.Get(p)
+		done, err := r.trySettle(ctx, p)
+		if late := (*mirror.LateError)(nil); errors.As(err, &late) {
+			if err = r.takeLate(ctx, p, late, before); err == nil {
+				err = mirror.ErrRaced
+			}
 		}
-		busy := isBusy(err)
+		busy := errors.Is(err, mirror.ErrRaced)
 		raced := busy || IsRace(err) && !isWriteOnce(err)
 		if !raced || try == raceTries {
 			done.Path = p
@@ -361,10 +391,6 @@ func (s *syncer) settle(ctx context.Context, p string) (SyncedFile, error) {
 	}
 }
 
-// isBusy reports whether an error says that a file is being written by another
-// program.
-func isBusy(err error) bool { return errors.Is(err, errRaced) || errors.Is(err, errChanged) }
-
 // A storeState is what the store has for a path.
 type storeState struct {
 	seated   *seated // nil if nothing stands there
@@ -374,8 +400,8 @@ type storeState struct {
 
 func (s storeState) exists() bool { return s.seated != nil }
 
-func (m *mirror) stored(ctx context.Context, p string) (state storeState, err error) {
-	err = m.w.Store.View(ctx, func(tx *store.Tx) (err error) {
+func (r *reconciler) stored(ctx context.Context, p string) (state storeState, err error) {
+	err = r.w.Store.View(ctx, func(tx *store.Tx) (err error) {
 		state.position = tx.Position()
 		state.seated, err = seatedAt(tx, "", p)
 		return err
@@ -386,94 +412,96 @@ func (m *mirror) stored(ctx context.Context, p string) (state storeState, err er
 
 // trySettle compares disk, store and memory as they are now, and acts. What it
 // writes expects that this is still so.
-func (s *syncer) trySettle(ctx context.Context, p string) (SyncedFile, error) {
-	disk, err := s.look(ctx, p)
+func (r *reconciler) trySettle(ctx context.Context, p string) (SyncedFile, error) {
+	disk, err := r.Look(ctx, p)
 	if err != nil {
 		return SyncedFile{}, err
 	}
-	now, err := s.stored(ctx, p)
+	now, err := r.stored(ctx, p)
 	if err != nil {
 		return SyncedFile{}, err
 	}
-	known, remembered := s.memory.get(p)
-	if disk.exists && now.exists() && disk.digest == now.digest {
-		s.memory.set(p, memoOf(disk.stat, disk.digest, now.position))
+	known, remembered := r.Memory.Get(p)
+	if disk.Exists && now.exists() && disk.Digest == now.digest {
+		r.Memory.Set(disk, now.position)
 		return SyncedFile{}, nil
 	}
-	diskSame := remembered && disk.exists && disk.digest == known.digest || !remembered && !disk.exists
-	storeSame := remembered && now.exists() && now.digest == known.digest
+	diskSame := remembered && disk.Exists && disk.Digest == known.Digest || !remembered && !disk.Exists
+	storeSame := remembered && now.exists() && now.digest == known.Digest
 	switch {
-	case !disk.exists && !now.exists():
-		s.memory.forget(p)
+	case !disk.Exists && !now.exists():
+		r.Memory.Forget(p)
 		return SyncedFile{}, nil
 	case diskSame:
-		return s.fromStore(ctx, p, disk, now)
-	case !disk.exists:
-		return s.deleted(ctx, p, now, storeSame)
-	case !s.opts.Announced && !isStill(disk.stat, s.w.now()):
+		return r.fromStore(ctx, p, disk, now)
+	case !disk.Exists:
+		return r.deleted(ctx, p, now, storeSame)
+	case !r.opts.Announced && !isStill(disk.Stat, r.w.now()):
 		return SyncedFile{Action: ActionWaiting}, nil
 	}
-	return s.fromDisk(ctx, p, disk, now, known, storeSame)
+	return r.fromDisk(ctx, p, disk, now, known, storeSame)
 }
 
 // fromStore writes or deletes a file that is unchanged on disk.
-func (s *syncer) fromStore(ctx context.Context, p string, disk diskFile, now storeState) (SyncedFile, error) {
+func (r *reconciler) fromStore(ctx context.Context, p string, disk mirror.File, now storeState) (SyncedFile, error) {
 	switch {
-	case s.opts.CaptureOnly:
+	case r.opts.CaptureOnly:
 		return SyncedFile{}, nil
 	case !now.exists():
-		return s.act(ActionDeleted, "", func() error { return s.remove(ctx, p, disk) })
+		return r.act(ActionDeleted, "", func() error { return r.Remove(ctx, p, disk) })
 	}
-	return s.act(ActionWritten, "", func() error { return s.writeStored(ctx, p, disk, now) })
+	return r.act(ActionWritten, "", func() error { return r.writeStored(ctx, p, disk, now) })
 }
 
 // act does something unless this is a dry run.
-func (s *syncer) act(action Action, detail string, do func() error) (SyncedFile, error) {
+func (r *reconciler) act(action Action, detail string, do func() error) (SyncedFile, error) {
 	done := SyncedFile{Action: action, Detail: detail}
-	if s.opts.DryRun {
+	if r.opts.DryRun {
 		return done, nil
 	}
 	return done, do()
 }
 
 // writeStored writes the store's text over the file that was seen.
-func (m *mirror) writeStored(ctx context.Context, p string, disk diskFile, now storeState) error {
+func (r *reconciler) writeStored(ctx context.Context, p string, disk mirror.File, now storeState) error {
+	if err := checkWritable(p); err != nil {
+		return err
+	}
 	if !now.exists() {
 		return fmt.Errorf("writing %s: the store has nothing for it: %w", p, store.ErrNotFound)
 	}
 	if now.seated.isFrame() {
-		return m.write(ctx, p, bytes.NewReader(now.seated.text()), now.position, disk)
+		return r.Write(ctx, p, bytes.NewReader(now.seated.text()), now.position, disk)
 	}
-	var source io.ReadCloser
-	err := m.w.Store.View(ctx, func(tx *store.Tx) error {
+	source, err := view(ctx, r.w.Store, func(tx *store.Tx) (io.ReadCloser, error) {
 		content, err := tx.Content(now.seated.version.Record)
-		if err == nil {
-			source, err = content.Open()
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return content.Open()
 	})
 	if err != nil {
 		return err
 	}
-	return errors.Join(m.write(ctx, p, source, now.position, disk), source.Close())
+	return errors.Join(r.Write(ctx, p, source, now.position, disk), source.Close())
 }
 
 // deleted settles a file that was deleted on disk: it is written again, but a
 // marker that someone removed is cleared.
-func (s *syncer) deleted(ctx context.Context, p string, now storeState, storeSame bool) (SyncedFile, error) {
-	if s.opts.CaptureOnly {
+func (r *reconciler) deleted(ctx context.Context, p string, now storeState, storeSame bool) (SyncedFile, error) {
+	if r.opts.CaptureOnly {
 		return SyncedFile{}, nil
 	}
 	name := now.seated.version.Record.Name
 	if name.Kind != record.KindMarker || !storeSame {
-		return s.act(ActionWritten, "it had been deleted", func() error { return s.writeStored(ctx, p, diskFile{}, now) })
+		return r.act(ActionWritten, "it had been deleted", func() error { return r.writeStored(ctx, p, mirror.File{}, now) })
 	}
-	return s.act(ActionCleared, "", func() error {
-		err := s.w.Store.Update(ctx, func(tx *store.Tx) error {
+	return r.act(ActionCleared, "", func() error {
+		err := r.w.Store.Update(ctx, func(tx *store.Tx) error {
 			return tx.Retire(name, store.Current(now.seated.version.Ref))
 		})
 		if err == nil {
-			s.memory.forget(p)
+			r.Memory.Forget(p)
 		}
 		return err
 	})
@@ -481,17 +509,17 @@ func (s *syncer) deleted(ctx context.Context, p string, now storeState, storeSam
 
 // fromDisk settles a file that is new or changed on disk: its text is read once,
 // and what is decided is decided about that text.
-func (s *syncer) fromDisk(ctx context.Context, p string, disk diskFile, now storeState, known memo, storeSame bool) (SyncedFile, error) {
-	if now.exists() && !s.opts.Accept && !(storeSame && s.rank(p) > 0) { // markers say the same again and again
-		older, err := s.isOlder(ctx, now, disk)
+func (r *reconciler) fromDisk(ctx context.Context, p string, disk mirror.File, now storeState, known mirror.Memo, storeSame bool) (SyncedFile, error) {
+	if now.exists() && !r.opts.Accept && !(storeSame && r.rank(p) > 0) { // markers say the same again and again
+		older, err := r.isOlder(ctx, now, disk)
 		if err != nil {
 			return SyncedFile{}, err
 		}
 		if older {
-			return s.putBack(ctx, ActionRolledBack, "it holds an older version", p, disk, now)
+			return r.putBack(ctx, ActionRolledBack, "it holds an older version", p, disk, now)
 		}
 	}
-	f, err := s.readFile(ctx, disk)
+	f, err := r.readFile(ctx, disk)
 	if err != nil {
 		return SyncedFile{}, err
 	}
@@ -499,23 +527,23 @@ func (s *syncer) fromDisk(ctx context.Context, p string, disk diskFile, now stor
 	if f.place.Kind == record.KindFrame && mergeMarker(f.text) > 0 {
 		return SyncedFile{}, errGitConflict
 	}
-	switch _, remembered := s.memory.get(p); {
-	case !now.exists() && remembered && s.rank(p) == 0: // a marker that is written again is a new one
-		return s.act(ActionConflict, "it was changed while the store retired it", func() error { return s.keepBeside(ctx, f) })
+	switch _, remembered := r.Memory.Get(p); {
+	case !now.exists() && remembered && r.rank(p) == 0: // a marker that is written again is a new one
+		return r.act(ActionConflict, "it was changed while the store retired it", func() error { return r.keepBeside(ctx, f) })
 	case !now.exists() || storeSame:
-		return s.captured(ctx, f, disk, now)
+		return r.captured(ctx, f, disk, now)
 	}
-	return s.merge(ctx, f, disk, now, known)
+	return r.merge(ctx, f, disk, now, known)
 }
 
 // captured stores a file of which the store has nothing newer.
-func (s *syncer) captured(ctx context.Context, f sourceFile, disk diskFile, now storeState) (SyncedFile, error) {
-	done, err := s.act(ActionCaptured, "", func() error { return s.capture(ctx, f, disk, now) })
+func (r *reconciler) captured(ctx context.Context, f sourceFile, disk mirror.File, now storeState) (SyncedFile, error) {
+	done, err := r.act(ActionCaptured, "", func() error { return r.capture(ctx, f, disk, now) })
 	if isWriteOnce(err) {
-		if err := s.keepAltered(ctx, f, now); err != nil {
+		if err := r.keepAltered(ctx, f, now); err != nil {
 			return SyncedFile{}, err
 		}
-		return s.putBack(ctx, ActionAltered, "kept as note/"+alteredID(f.path), f.path, disk, now)
+		return r.putBack(ctx, ActionAltered, "kept as note/"+alteredID(f.path), f.path, disk, now)
 	}
 	return done, err
 }
@@ -523,39 +551,39 @@ func (s *syncer) captured(ctx context.Context, f sourceFile, disk diskFile, now 
 // capture stores a file over what the store was seen to have, and remembers it
 // as settled if the store then had what the disk has. An entry that did not
 // change on disk may have changed in the store meanwhile.
-func (s *syncer) capture(ctx context.Context, f sourceFile, disk diskFile, now storeState) error {
-	result, err := s.w.storeOver(ctx, f, now.seated)
+func (r *reconciler) capture(ctx context.Context, f sourceFile, disk mirror.File, now storeState) error {
+	result, err := r.w.storeOver(ctx, f, now.seated)
 	if err != nil {
 		return err
 	}
-	s.report.Problems = append(s.report.Problems, result.problems...)
+	r.report.Problems = append(r.report.Problems, result.problems...)
 	position := max(result.position, now.position)
 	var then *seated
-	err = s.w.Store.View(ctx, func(tx *store.Tx) (err error) {
+	err = r.w.Store.View(ctx, func(tx *store.Tx) (err error) {
 		then, err = seatedBefore(tx, result.names[len(result.names)-1], position)
 		return err
 	})
-	if err == nil && then.digest() == disk.digest {
-		s.memory.set(f.path, memoOf(disk.stat, disk.digest, position))
+	if err == nil && then.digest() == disk.Digest {
+		r.Memory.Set(disk, position)
 	}
 	return err
 }
 
 // putBack reports a file that is not captured, and with Repair writes the
 // store's text back.
-func (s *syncer) putBack(ctx context.Context, found Action, detail, p string, disk diskFile, now storeState) (SyncedFile, error) {
-	if !s.opts.Repair || s.opts.CaptureOnly {
+func (r *reconciler) putBack(ctx context.Context, found Action, detail, p string, disk mirror.File, now storeState) (SyncedFile, error) {
+	if !r.opts.Repair || r.opts.CaptureOnly {
 		return SyncedFile{Action: found, Detail: detail}, nil
 	}
-	return s.act(ActionRestored, detail, func() error { return s.writeStored(ctx, p, disk, now) })
+	return r.act(ActionRestored, detail, func() error { return r.writeStored(ctx, p, disk, now) })
 }
 
 // alteredID is the id of the note that keeps the text of an altered file.
 func alteredID(p string) string { return p + "~altered" }
 
 // keepAltered keeps the text of a write-once file that was changed on disk.
-func (s *syncer) keepAltered(ctx context.Context, f sourceFile, now storeState) error {
-	return s.w.keepNote(ctx, f, alteredID(f.path), []record.Link{{Type: "altered", Target: now.seated.version.Ref.String()}})
+func (r *reconciler) keepAltered(ctx context.Context, f sourceFile, now storeState) error {
+	return r.w.keepNote(ctx, f, alteredID(f.path), []record.Link{{Type: "altered", Target: now.seated.version.Ref.String()}})
 }
 
 // keepNote keeps a text that belongs in no file as a note.
@@ -577,12 +605,12 @@ func (w *Workspace) keepNote(ctx context.Context, f sourceFile, id string, links
 
 // keepBeside keeps the text of a file as a conflict version: the store retired its
 // record, or has another text by now, and nobody can know which is meant.
-func (s *syncer) keepBeside(ctx context.Context, f sourceFile) error {
+func (r *reconciler) keepBeside(ctx context.Context, f sourceFile) error {
 	name := record.Name{Kind: f.place.Kind, ID: f.place.ID}
-	if err := f.prepare(ctx, s.w.Store); err != nil {
+	if err := f.prepare(ctx, r.w.Store); err != nil {
 		return err
 	}
-	return s.w.Store.Update(ctx, func(tx *store.Tx) error {
+	return r.w.Store.Update(ctx, func(tx *store.Tx) error {
 		last, _, err := tx.Last(name)
 		target := last.Ref.String()
 		if errors.Is(err, store.ErrNotFound) {
@@ -590,7 +618,7 @@ func (s *syncer) keepBeside(ctx context.Context, f sourceFile) error {
 		} else if err != nil {
 			return err
 		}
-		_, err = tx.Put(s.w.conflictDraft(name, f.path, f.text, f.body, layout.Facts{}, target))
+		_, err = tx.Put(r.w.conflictDraft(name, f.path, f.text, f.body, layout.Facts{}, target))
 		return err
 	})
 }

@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,12 +12,12 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/store"
-	"filebus/store/turnstile"
 )
 
 // StoreFolder is the name of the folder that holds a workspace's store.
-const StoreFolder = ".filebus"
+const StoreFolder = mirror.StoreFolder
 
 // A Location says where a store is, and which files belong to it.
 type Location struct {
@@ -160,9 +161,8 @@ type Workspace struct {
 	Store    *store.Store
 	Settings Settings
 
-	now    func() time.Time
-	wait   time.Duration
-	mirror *turnstile.Turnstile
+	now     func() time.Time
+	mirrors *mirror.Mirrors
 }
 
 // Open opens the store at a location.
@@ -200,13 +200,12 @@ func newWorkspace(at Location, s *store.Store, settings Settings, opts store.Opt
 	if settings.Profile.Name == "" {
 		settings.Profile = layout.Claude()
 	}
-	w := &Workspace{Location: at, Store: s, Settings: settings, now: opts.Now, wait: opts.Wait}
+	w := &Workspace{Location: at, Store: s, Settings: settings, now: opts.Now}
 	if w.now == nil {
 		w.now = time.Now
 	}
-	if w.wait == 0 {
-		w.wait = store.DefaultWait
-	}
-	w.mirror = turnstile.New(filepath.Join(at.Store, mirrorFolder), opts.Command)
+	w.mirrors = mirror.New(mirror.Options{
+		Store: at.Store, Command: opts.Command, Wait: cmp.Or(opts.Wait, store.DefaultWait), Now: w.now, Owner: s.ID,
+	})
 	return w
 }

@@ -9,7 +9,7 @@ import (
 	"math"
 	"strings"
 
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -127,11 +127,11 @@ func findPart(open source, name record.Name, request BodyRequest) (bodyPart, err
 	if err != nil {
 		return p, err
 	}
-	sections, err := layout.OutlineReader(body)
+	sections, err := markdown.OutlineReader(body)
 	if err = errors.Join(err, body.Close()); err != nil {
 		return p, fmt.Errorf("reading %s: %w", name, err)
 	}
-	section, candidates, found := layout.FindSection(sections, request.Section)
+	section, candidates, found := markdown.FindSection(sections, request.Section)
 	if !found {
 		return p, noSection(name, request.Section, candidates)
 	}

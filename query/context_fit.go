@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -60,7 +60,7 @@ func (a *ContextAnswer) omit(k candidate, reason string) {
 func (c *contextBuilder) take(a *ContextAnswer, k candidate) bool {
 	full := k.Text
 	for _, length := range []int{longItem, shortItem} {
-		k.Text = layout.Clip(full, length)
+		k.Text = markdown.Clip(full, length)
 		sections := contextSections()
 		at := len(a.Items)
 		for at > 0 && slices.Index(sections, a.Items[at-1].Section) > slices.Index(sections, k.Section) {

@@ -4,14 +4,14 @@ import (
 	"slices"
 
 	"filebus/index"
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 // Marks returns where the words that a request looks for are in a text, in order
 // and apart from each other. The index sees a word as the request does, so its other
 // forms are marked as well.
 func (q *SearchRequest) Marks(text []byte) []ByteRun {
-	if layout.IsBinary(text) {
+	if markdown.IsBinary(text) {
 		return nil
 	}
 	wanted := queryTerms(q.Query)

@@ -8,7 +8,7 @@ import (
 	"sort"
 
 	"filebus/index"
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 const (
@@ -122,7 +122,7 @@ type part struct {
 // partsOf cuts a text at every heading, so that a match counts for the heading it
 // stands right under and not for all those above.
 func partsOf(text []byte) []part {
-	sections := layout.Outline(text)
+	sections := markdown.Outline(text)
 	parts := make([]part, 0, len(sections)+1)
 	if head := text[:firstStart(sections, len(text))]; len(bytes.TrimSpace(head)) > 0 {
 		parts = append(parts, part{end: len(head), line: 1, last: lineCount(head)})
@@ -157,7 +157,7 @@ func withNext(parts []part, chosen *part) part {
 }
 
 // firstStart returns where the first heading begins.
-func firstStart(sections []layout.Section, size int) int {
+func firstStart(sections []markdown.Section, size int) int {
 	if len(sections) == 0 {
 		return size
 	}

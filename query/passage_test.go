@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"filebus/index"
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 // bracketed shows the marks of a snippet.
@@ -22,7 +22,7 @@ func bracketed(s Snippet) string {
 
 // findPassage returns the passage of a text that was not looked at yet.
 func findPassage(analyzer *index.Analyzer, text []byte, wanted terms, phrases *phraseFinder) passage {
-	if layout.IsBinary(text) {
+	if markdown.IsBinary(text) {
 		return passage{}
 	}
 	return passageOf(text, findMatches(analyzer, text, wanted), wanted, phrases)

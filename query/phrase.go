@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"filebus/index"
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 // A phrase is a text to be found as it is written: its words one after another,
@@ -188,7 +188,7 @@ func (f *finding) texts() ([][]byte, error) {
 	for _, tag := range r.Tags {
 		texts = append(texts, []byte(tag))
 	}
-	if !layout.IsBinary(body) {
+	if !markdown.IsBinary(body) {
 		texts = append(texts, body)
 	}
 	return texts, err

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"filebus/index"
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -119,7 +119,7 @@ func (b *bench) draft(of, text string, edits ...edit) store.Draft {
 		Body:   body,
 		Record: record.Record{Name: name(b, of), Source: record.SourceCapture},
 		Description: record.Description{
-			Title: layout.Title([]byte(text)), Preview: layout.Preview([]byte(text), 300), Tokens: record.EstimateTokens(body.Size),
+			Title: markdown.Title([]byte(text)), Preview: markdown.Preview([]byte(text), 300), Tokens: record.EstimateTokens(body.Size),
 		},
 	}
 	for _, e := range edits {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"filebus/index"
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 // A rating is the order of the hits of one request: by the index, and the first
@@ -74,7 +74,7 @@ func (f *finder) readNear(found []finding) error {
 // its passage is found by the same words.
 func (f *finder) readNearOf(found *finding) error {
 	text, damaged, err := headOf(found.content)
-	if err != nil || damaged || layout.IsBinary(text) {
+	if err != nil || damaged || markdown.IsBinary(text) {
 		return err
 	}
 	matches := f.matches(text[:min(len(text), nearText)], f.terms)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"filebus/index"
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -331,7 +331,7 @@ func (f *finder) hit(found *finding) (Hit, error) {
 func (f *finder) passage(found *finding, h *Hit) (p passage, err error) {
 	text, matches := found.text, found.matches
 	if !found.read {
-		if text, h.Damaged, err = headOf(found.content); err != nil || layout.IsBinary(text) {
+		if text, h.Damaged, err = headOf(found.content); err != nil || markdown.IsBinary(text) {
 			return p, err
 		}
 		matches = f.matches(text, f.terms)

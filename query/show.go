@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -129,14 +129,14 @@ func (r *Reader) Outline(ctx context.Context, v store.Version) ([]Heading, error
 		return nil, err
 	}
 	head, err := content.Head(8 << 10)
-	if err != nil || layout.IsBinary(head) {
+	if err != nil || markdown.IsBinary(head) {
 		return nil, err
 	}
 	body, err := content.Open()
 	if err != nil {
 		return nil, err
 	}
-	sections, err := layout.OutlineReader(body)
+	sections, err := markdown.OutlineReader(body)
 	if err = errors.Join(err, body.Close()); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", v.Record.Name, err)
 	}

@@ -3,33 +3,25 @@ package main
 import (
 	"context"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/dialogue"
 )
 
-func newDialogueCommand(env *environ) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:  "dialogue",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+// dialogueCommands are the commands of dialogues.
+func dialogueCommands() []command {
+	return []command{
+		{use: "new TITLE", open: (*environ).create, do: &dialogueNew{}},
+		{use: "list", open: (*environ).openFresh, do: &dialogueList{Limit: 20}},
+		{use: "prompt SLUG ROUND [AGENT]", do: &dialoguePrompt{}},
+		{use: "recover SLUG ROUND AGENT", do: &dialogueRecover{}},
+		{use: "put SLUG ROUND AGENT [FILE|-]", do: &dialoguePut{}},
+		{use: "wait SLUG ROUND", do: &dialogueWait{For: defaultWait}},
+		{use: "assemble SLUG", do: &dialogueAssemble{}},
+		{use: "lint FILE|NAME|SLUG...", do: &dialogueLint{}},
+		{use: "check SLUG [ROUND]", do: &dialogueCheck{}},
+		{use: "judge SLUG ROUND [AGENT]", do: &dialogueJudge{}},
+		{use: "markers FILE|NAME|SLUG|-...", do: &dialogueMarkers{Limit: 200}},
+		{use: "score SLUG", do: &dialogueScore{}},
 	}
-	cmd.AddCommand(
-		newDialogueNewCommand(env),
-		newDialogueListCommand(env),
-		newDialoguePromptCommand(env),
-		newDialogueRecoverCommand(env),
-		newDialoguePutCommand(env),
-		newDialogueWaitCommand(env),
-		newDialogueAssembleCommand(env),
-		newDialogueLintCommand(env),
-		newDialogueCheckCommand(env),
-		newDialogueJudgeCommand(env),
-		newDialogueMarkersCommand(env),
-		newDialogueScoreCommand(env),
-	)
-	completeBelow(env, cmd)
-	return cmd
 }
 
 // forum returns the dialogues of a workspace.

@@ -9,52 +9,32 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
-type assembleOptions struct {
-	out    string
-	status string
-	split  bool
-	stdout bool
-	force  bool
+type dialogueAssemble struct {
+	Out    string `flag:"out,o" not:"stdout status"`
+	Status string `flag:"status"`
+	Split  bool   `flag:"split" not:"stdout"`
+	Stdout bool   `flag:"stdout" not:"status"`
+	Force  bool   `flag:"force"`
 }
 
-func newDialogueAssembleCommand(env *environ) *cobra.Command {
-	var opts assembleOptions
-	cmd := newCommand("assemble SLUG", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		return runDialogueAssemble(ctx, env, opts, args[0])
-	})
-	flags := cmd.Flags()
-	flags.StringVarP(&opts.out, "out", "o", "", "")
-	flags.StringVar(&opts.status, "status", "", "")
-	flags.BoolVar(&opts.split, "split", false, "")
-	flags.BoolVar(&opts.stdout, "stdout", false, "")
-	flags.BoolVar(&opts.force, "force", false, "")
-	cmd.MarkFlagsMutuallyExclusive("out", "stdout")
-	cmd.MarkFlagsMutuallyExclusive("split", "stdout")
-	cmd.MarkFlagsMutuallyExclusive("out", "status")
-	cmd.MarkFlagsMutuallyExclusive("stdout", "status")
-	return cmd
-}
-
-func runDialogueAssemble(ctx context.Context, env *environ, opts assembleOptions, slug string) error {
-	status, err := dialogue.ParseLifecycle(opts.status)
+func (o *dialogueAssemble) run(ctx context.Context, w *workspace, args []string) error {
+	status, err := dialogue.ParseLifecycle(o.Status)
 	if err != nil {
 		return coded(record.Usage, "the same with --status accepted", err)
 	}
-	if opts.out != "" || opts.stdout {
-		return assembleElsewhere(ctx, env, opts, slug)
+	if o.Out != "" || o.Stdout {
+		return o.elsewhere(ctx, w, args[0])
 	}
-	_, forum, key, err := env.findDialogue(ctx, slug)
+	_, forum, key, err := w.findDialogue(ctx, args[0])
 	if err != nil {
 		return err
 	}
-	done, err := forum.Assemble(ctx, key, dialogue.AssembleOptions{Status: status, Split: opts.split, Force: opts.force})
+	done, err := forum.Assemble(ctx, key, dialogue.AssembleOptions{Status: status, Split: o.Split, Force: o.Force})
 	if errors.Is(err, dialogue.ErrCaptured) {
 		return coded(record.Usage, "filebus dialogue assemble "+quote(key.String())+" --out FILE", err)
 	}
@@ -62,14 +42,14 @@ func runDialogueAssemble(ctx context.Context, env *environ, opts assembleOptions
 		return err
 	}
 	if done.Skipped != nil {
-		env.note("not all files were looked at: %s", oneLine(done.Skipped.Error()))
+		w.note("not all files were looked at: %s", oneLine(done.Skipped.Error()))
 	}
-	return printAssembled(env, done)
+	return printAssembled(w.environ, done)
 }
 
-// assembleElsewhere prints a document, or writes it to a file outside of the store.
-func assembleElsewhere(ctx context.Context, env *environ, opts assembleOptions, slug string) error {
-	s, forum, d, err := env.openDialogue(ctx, slug)
+// elsewhere prints a document, or writes it to a file outside of the store.
+func (o *dialogueAssemble) elsewhere(ctx context.Context, w *workspace, slug string) error {
+	w, forum, d, err := w.openDialogue(ctx, slug)
 	if err != nil {
 		return err
 	}
@@ -77,23 +57,23 @@ func assembleElsewhere(ctx context.Context, env *environ, opts assembleOptions, 
 	if err != nil {
 		return err
 	}
-	if opts.stdout {
+	if o.Stdout {
 		text := string(layout.AppendDialogueDocument(nil, doc))
-		env.printf("%s", text)
-		s.logRead("dialogue assemble", d.Key.String(), record.EstimateTokens(int64(len(text))))
+		w.printf("%s", text)
+		w.logRead("dialogue assemble", d.Key.String(), record.EstimateTokens(int64(len(text))))
 		return nil
 	}
-	file := env.abs(opts.out)
+	file := w.abs(o.Out)
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		hint := "the same with --out " + quote(filepath.Join(opts.out, d.Key.Slug()+".dialogue.md"))
-		return coded(record.Usage, hint, fmt.Errorf("%s is a folder", opts.out))
+		hint := "the same with --out " + quote(filepath.Join(o.Out, d.Key.Slug()+".dialogue.md"))
+		return coded(record.Usage, hint, fmt.Errorf("%s is a folder", o.Out))
 	}
-	files := dialogue.RenderDocument(doc, filepath.Base(file), opts.split)
+	files := dialogue.RenderDocument(doc, filepath.Base(file), o.Split)
 	done := dialogue.NewAssembled(d.Key, doc)
-	if done.Files, err = writeDocument(ctx, filepath.Dir(file), files, opts.force); err != nil {
+	if done.Files, err = writeDocument(ctx, filepath.Dir(file), files, o.Force); err != nil {
 		return err
 	}
-	return printAssembled(env, done)
+	return printAssembled(w.environ, done)
 }
 
 // writeDocument writes the files of a document, unless somebody has changed one that

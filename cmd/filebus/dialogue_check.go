@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/dialogue"
 	"filebus/store/record"
 )
@@ -16,31 +14,25 @@ import (
 // findingsShown is how many findings of a check are printed.
 const findingsShown = 20
 
-func newDialogueCheckCommand(env *environ) *cobra.Command {
-	var all bool
-	cmd := newCommand("check SLUG [ROUND]", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) error {
-		round := -1
-		if len(args) > 1 {
-			var err error
-			if round, err = roundArgument(args[1]); err != nil {
-				return err
-			}
-		}
-		return runDialogueCheck(ctx, env, args[0], round, all)
-	})
-	cmd.Flags().BoolVar(&all, "all", false, "")
-	return cmd
+type dialogueCheck struct {
+	All bool `flag:"all"`
 }
 
-// A dialogueCheck is what is printed of a report.
-type dialogueCheck struct {
+// A dialogueCheckJSON is what is printed of a report.
+type dialogueCheckJSON struct {
 	dialogue.Report
 	More int      `json:"more,omitempty"` // findings that were left out
 	Mend []string `json:"mend,omitempty"`
 }
 
-func runDialogueCheck(ctx context.Context, env *environ, slug string, round int, all bool) error {
-	s, _, d, err := env.openDialogue(ctx, slug)
+func (o *dialogueCheck) run(ctx context.Context, w *workspace, args []string) (err error) {
+	round := -1
+	if len(args) > 1 {
+		if round, err = roundArgument(args[1]); err != nil {
+			return err
+		}
+	}
+	w, _, d, err := w.openDialogue(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -48,30 +40,30 @@ func runDialogueCheck(ctx context.Context, env *environ, slug string, round int,
 	if err != nil {
 		return err
 	}
-	view := dialogueCheck{Report: *report}
+	view := dialogueCheckJSON{Report: *report}
 	if d.Key.IsOwn() {
 		view.Mend = mendLines(d.Key, report.Findings)
 	}
-	if !all {
+	if !o.All {
 		view.Findings = folded(view.Findings)
 	}
 	order := []bool{true, false} // what is wanting comes first
 	slices.SortStableFunc(view.Findings, func(a, b dialogue.Finding) int {
 		return slices.Index(order, a.Wanting) - slices.Index(order, b.Wanting)
 	})
-	if more := len(view.Findings) - findingsShown; more > 0 && !all {
+	if more := len(view.Findings) - findingsShown; more > 0 && !o.All {
 		view.Findings, view.More = view.Findings[:findingsShown], more
 	}
-	_, err = s.present(presentation{
+	_, err = w.present(presentation{
 		json: func(int) any { return view }, text: func(int) string { return view.text() },
 		op: "dialogue check", what: d.Key.String(),
 	})
 	if err != nil {
 		return err
 	}
-	if !env.global.json {
+	if !w.global.json {
 		for _, line := range view.Mend {
-			env.note("mend: %s", line)
+			w.note("mend: %s", line)
 		}
 	}
 	if view.Wanting > 0 {
@@ -134,7 +126,7 @@ func mendLines(key dialogue.Key, findings []dialogue.Finding) []string {
 }
 
 // text returns what people are shown.
-func (view *dialogueCheck) text() string {
+func (view *dialogueCheckJSON) text() string {
 	var out strings.Builder
 	for _, f := range view.Findings {
 		place := f.File

@@ -8,77 +8,59 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"filebus/materialize/layout"
 )
 
-type judgeOptions struct {
-	layout.JudgedTurn
-	from string
+type dialogueJudge struct {
+	given
+	Wisdom        int    `flag:"wisdom"`
+	Consistency   int    `flag:"consistency"`
+	Truth         int    `flag:"truth"`
+	Relationships int    `flag:"relationships"`
+	Converge      bool   `flag:"converge"`
+	Note          string `flag:"note"`
+	Judge         string `flag:"judge"`
+	From          string `flag:"from"` // a file
 }
 
 // markFlags are the flags of the four numbers.
 func markFlags() []string { return []string{"wisdom", "consistency", "truth", "relationships"} }
 
-func newDialogueJudgeCommand(env *environ) *cobra.Command {
-	var opts judgeOptions
-	cmd := &cobra.Command{
-		Use:  "judge SLUG ROUND [AGENT]",
-		Args: cobra.RangeArgs(2, 3),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			given := 0
-			for _, name := range markFlags() {
-				if cmd.Flags().Changed(name) {
-					given++
-				}
-			}
-			if err := checkJudge(opts, args, given); err != nil {
-				return err
-			}
-			return runDialogueJudge(cmd.Context(), env, opts, args)
-		},
-	}
-	flags := cmd.Flags()
-	flags.IntVar(&opts.Wisdom, "wisdom", 0, "")
-	flags.IntVar(&opts.Consistency, "consistency", 0, "")
-	flags.IntVar(&opts.Truth, "truth", 0, "")
-	flags.IntVar(&opts.Relationships, "relationships", 0, "")
-	flags.BoolVar(&opts.Converge, "converge", false, "")
-	flags.StringVar(&opts.Note, "note", "", "")
-	flags.StringVar(&opts.Judge, "judge", "", "")
-	flags.StringVar(&opts.from, "from", "", "")
-	return cmd
-}
-
-// checkJudge refuses a line that says too little or too much.
-func checkJudge(opts judgeOptions, args []string, given int) error {
+// check refuses a line that says too little or too much.
+func (o *dialogueJudge) check(_ *environ, args []string) error {
+	marks := slices.DeleteFunc(markFlags(), func(name string) bool { return !o.has(name) })
 	switch {
-	case opts.from == "" && len(args) < 3:
+	case o.From == "" && len(args) < 3:
 		return usageError("judge names an agent, or has --from FILE")
-	case opts.from == "" && given < len(markFlags()):
+	case o.From == "" && len(marks) < len(markFlags()):
 		return usageError("judge needs all of --%s", strings.Join(markFlags(), ", --"))
-	case opts.from != "" && (len(args) > 2 || given > 0 || opts.Converge || opts.Note != ""):
+	case o.From != "" && (len(args) > 2 || len(marks) > 0 || o.Converge || o.Note != ""):
 		return usageError("with --from the agents and their numbers come from the file")
 	}
 	return nil
 }
 
-func runDialogueJudge(ctx context.Context, env *environ, opts judgeOptions, args []string) error {
+func (o *dialogueJudge) run(ctx context.Context, w *workspace, args []string) error {
 	round, err := roundArgument(args[1])
 	if err != nil {
 		return err
 	}
-	opts.Judge = env.or(opts.Judge, "FILEBUS_AGENT")
-	given := []layout.JudgedTurn{opts.JudgedTurn}
-	if opts.from == "" {
-		given[0].Agent = args[2]
-	} else if given, err = readJudged(ctx, env, opts); err != nil {
-		return err
+	judge := w.or(o.Judge, "FILEBUS_AGENT")
+	var given []layout.JudgedTurn
+	if o.From != "" {
+		if given, err = readJudged(ctx, w.environ, o.From, judge); err != nil {
+			return err
+		}
+	} else {
+		given = append(given, layout.JudgedTurn{
+			Agent: args[2], Wisdom: o.Wisdom, Consistency: o.Consistency, Truth: o.Truth,
+			Relationships: o.Relationships, Converge: o.Converge, Note: o.Note, Judge: judge,
+		})
 	}
-	_, f, d, err := env.openDialogue(ctx, args[0])
+	_, f, d, err := w.openDialogue(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -86,15 +68,15 @@ func runDialogueJudge(ctx context.Context, env *environ, opts judgeOptions, args
 	if err != nil {
 		return err
 	}
-	if env.global.json {
-		return env.printJSON(out)
+	if w.global.json {
+		return w.printJSON(out)
 	}
 	for _, j := range out.Agents {
-		env.printf("%s\n", oneLine(fmt.Sprintf("%s round %d %s: W %d C %d T %d R %d = %d", out.Dialogue, round, j.Agent,
+		w.printf("%s\n", oneLine(fmt.Sprintf("%s round %d %s: W %d C %d T %d R %d = %d", out.Dialogue, round, j.Agent,
 			j.Wisdom, j.Consistency, j.Truth, j.Relationships, j.Score)))
 	}
 	if out.Unchanged {
-		env.note("unchanged")
+		w.note("unchanged")
 	}
 	return nil
 }
@@ -103,22 +85,20 @@ func runDialogueJudge(ctx context.Context, env *environ, opts judgeOptions, args
 const maxJudged = 1 << 20
 
 // readJudged reads the agents of a file: a list of them, or a scores.json.
-func readJudged(ctx context.Context, env *environ, opts judgeOptions) ([]layout.JudgedTurn, error) {
-	in, err := readInput(ctx, env, opts.from, maxJudged)
+func readJudged(ctx context.Context, env *environ, from, judge string) ([]layout.JudgedTurn, error) {
+	in, err := readInput(ctx, env, from, maxJudged)
 	if err != nil {
 		return nil, err
 	}
 	if !in.whole {
-		return nil, usageError("%s has more than %d bytes", opts.from, maxJudged)
+		return nil, usageError("%s has more than %d bytes", from, maxJudged)
 	}
 	given, err := parseJudged(in.text)
 	if err != nil {
-		return nil, usageError("%s: %w", opts.from, err)
+		return nil, usageError("%s: %w", from, err)
 	}
 	for i := range given {
-		if given[i].Judge == "" {
-			given[i].Judge = opts.Judge
-		}
+		given[i].Judge = cmp.Or(given[i].Judge, judge)
 	}
 	return given, nil
 }

@@ -7,25 +7,13 @@ import (
 	"path"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/dialogue"
 	"filebus/store/record"
 )
 
-type documentLintOptions struct {
-	min int
-	all bool
-}
-
-func newDialogueLintCommand(env *environ) *cobra.Command {
-	var opts documentLintOptions
-	cmd := newCommand("lint FILE|NAME|SLUG...", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) error {
-		return runDialogueLint(ctx, env, opts, args)
-	})
-	cmd.Flags().IntVar(&opts.min, "min", 0, "")
-	cmd.Flags().BoolVar(&opts.all, "all", false, "")
-	return cmd
+type dialogueLint struct {
+	Min int  `flag:"min"`
+	All bool `flag:"all"`
 }
 
 // What bounds the input and the output of the lint.
@@ -34,31 +22,31 @@ const (
 	maxLintFindings   = 20 // of a document, without --all
 )
 
-func runDialogueLint(ctx context.Context, env *environ, opts documentLintOptions, args []string) error {
-	if opts.min < 0 || opts.min > 100 {
-		return usageError("--min %d is not 0 to 100", opts.min)
+func (o *dialogueLint) run(ctx context.Context, w *workspace, args []string) error {
+	if o.Min < 0 || o.Min > 100 {
+		return usageError("--min %d is not 0 to 100", o.Min)
 	}
-	args, err := env.slugNames(ctx, args, documentNames)
+	args, err := w.slugNames(ctx, args, documentNames)
 	if err != nil {
 		return err
 	}
 	var reports []*dialogue.LintReport
 	wanting, unread := false, error(nil)
 	for _, arg := range args {
-		report, err := lintDocument(ctx, env, arg)
+		report, err := lintDocument(ctx, w.environ, arg)
 		if err != nil && (len(args) == 1 || ctx.Err() != nil) {
 			return err
 		}
 		if err != nil {
-			env.note("%s", message(err))
+			w.note("%s", message(err))
 			unread = silentError(record.Partly)
 			continue
 		}
 		reports = append(reports, report)
-		wanting = wanting || report.Count(dialogue.LintMust) > 0 || report.Score < opts.min
+		wanting = wanting || report.Count(dialogue.LintMust) > 0 || report.Score < o.Min
 	}
-	_, err = (&workspace{environ: env}).present(presentation{
-		json: func(int) any { return reports }, text: func(int) string { return lintText(reports, opts.all) },
+	_, err = w.present(presentation{
+		json: func(int) any { return reports }, text: func(int) string { return lintText(reports, o.All) },
 	})
 	if err == nil && unread == nil && wanting {
 		unread = silentError(record.Wanting)

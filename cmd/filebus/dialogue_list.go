@@ -5,38 +5,21 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/dialogue"
 )
 
-// dialoguesListed is how many dialogues a list has.
-const dialoguesListed = 20
-
-func newDialogueListCommand(env *environ) *cobra.Command {
-	limit := dialoguesListed
-	cmd := newCommand("list", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		return runDialogueList(ctx, env, limit)
-	})
-	cmd.Flags().IntVar(&limit, "limit", dialoguesListed, "")
-	return cmd
+type dialogueList struct {
+	Limit int `flag:"limit" least:"0"`
 }
 
-// A dialogueList is a list of dialogues in JSON.
-type dialogueList struct {
+// A dialogueListJSON is a list of dialogues in JSON.
+type dialogueListJSON struct {
 	Dialogues []dialogue.Item `json:"dialogues"`
 	More      int             `json:"more,omitempty"` // that were left out
 }
 
-func runDialogueList(ctx context.Context, env *environ, limit int) error {
-	if limit < 0 {
-		return usageError("--limit %d is negative", limit)
-	}
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
-	items, total, err := s.forum().List(ctx, limit)
+func (o *dialogueList) run(ctx context.Context, w *workspace, _ []string) error {
+	items, total, err := w.forum().List(ctx, o.Limit)
 	if err != nil {
 		return err
 	}
@@ -47,18 +30,14 @@ func runDialogueList(ctx context.Context, env *environ, limit int) error {
 	var rows [][]string
 	for _, i := range items {
 		rows = append(rows, []string{
-			i.Key.String(), lastRound(i), plural(len(i.Agents), "agent"), textOr(i.Status, "-"), env.minute(i.Time),
+			i.Key.String(), lastRound(i), plural(len(i.Agents), "agent"), textOr(i.Status, "-"), w.minute(i.Time),
 			i.Title,
 		})
 	}
-	_, err = s.present(presentation{
-		op: "dialogue list", json: func(int) any { return dialogueList{items, left} },
-		text: func(int) string { return env.table(rows) },
+	return w.presentTable(rows, presentation{
+		op: "dialogue list", json: func(int) any { return dialogueListJSON{items, left} },
+		left: left, rest: "and %s; --limit 0 lists all", noun: "more dialogue",
 	})
-	if left > 0 && !env.global.json {
-		env.note("and %s; --limit 0 lists all", plural(left, "more dialogue"))
-	}
-	return err
 }
 
 // lastRound says how far a dialogue is.

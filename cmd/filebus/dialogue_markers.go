@@ -8,27 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
-type markersOptions struct {
-	kinds []string
-	limit int
-	body  bool
-}
-
-func newDialogueMarkersCommand(env *environ) *cobra.Command {
-	var opts markersOptions
-	cmd := newCommand("markers FILE|NAME|SLUG|-...", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) error {
-		return runDialogueMarkers(ctx, env, opts, args)
-	})
-	cmd.Flags().StringSliceVar(&opts.kinds, "kind", nil, "")
-	cmd.Flags().IntVar(&opts.limit, "limit", 200, "")
-	cmd.Flags().BoolVar(&opts.body, "body", false, "")
-	return cmd
+type dialogueMarkers struct {
+	Kind  []string `flag:"kind"`
+	Limit int      `flag:"limit" least:"0"`
+	Body  bool     `flag:"body"`
 }
 
 // A markersJSON is the markers of some files in JSON. The counts are of all of
@@ -71,19 +58,16 @@ type stubJSON struct {
 // maxMarkersText is how much of a file is read, in bytes.
 const maxMarkersText = 4_000_000
 
-func runDialogueMarkers(ctx context.Context, env *environ, opts markersOptions, args []string) error {
-	kinds, err := parseMarkerKinds(opts.kinds)
+func (o *dialogueMarkers) run(ctx context.Context, w *workspace, args []string) error {
+	kinds, err := parseMarkerKinds(o.Kind)
 	if err != nil {
 		return err
 	}
-	if opts.limit < 0 {
-		return usageError("--limit %d is negative", opts.limit)
-	}
-	args, err = env.slugNames(ctx, args, turnNames)
+	args, err = w.slugNames(ctx, args, turnNames)
 	if err != nil {
 		return err
 	}
-	list := markerList{env: env, opts: opts, kinds: kinds, out: markersJSON{Counts: map[string]int{}}}
+	list := markerList{workspace: w, opts: o, kinds: kinds, out: markersJSON{Counts: map[string]int{}}}
 	var failed []error
 	for _, arg := range args {
 		if err := list.add(ctx, arg); err != nil {
@@ -97,9 +81,9 @@ func runDialogueMarkers(ctx context.Context, env *environ, opts markersOptions, 
 		if list.files == 0 && i == len(failed)-1 {
 			return err
 		}
-		env.note("not read: %s", message(err))
+		w.note("not read: %s", message(err))
 	}
-	return list.print()
+	return list.printAll()
 }
 
 // parseMarkerKinds returns the kinds that are named, in any case; none means all.
@@ -121,8 +105,8 @@ func parseMarkerKinds(names []string) ([]layout.MarkerKind, error) {
 
 // A markerList collects the markers of files.
 type markerList struct {
-	env   *environ
-	opts  markersOptions
+	*workspace
+	opts  *dialogueMarkers
 	kinds []layout.MarkerKind // empty: all
 	out   markersJSON
 	bent  int // markers that are not exact
@@ -131,7 +115,7 @@ type markerList struct {
 
 // add takes in the markers of what a user named.
 func (l *markerList) add(ctx context.Context, arg string) error {
-	in, err := readInput(ctx, l.env, arg, maxMarkersText)
+	in, err := readInput(ctx, l.environ, arg, maxMarkersText)
 	if err != nil {
 		return err
 	}
@@ -139,14 +123,14 @@ func (l *markerList) add(ctx context.Context, arg string) error {
 	if !in.whole {
 		in.text = in.text[:bytes.LastIndexByte(in.text, '\n')+1] // a marker may have been cut
 		l.out.Unread = append(l.out.Unread, arg)
-		l.env.note("%s: only the first %s were read", oneLine(arg), byteSize(maxMarkersText))
+		l.note("%s: only the first %s were read", oneLine(arg), byteSize(maxMarkersText))
 	}
 	if reason, isStub := layout.ParseStub(in.text); isStub {
 		l.out.Stubs = append(l.out.Stubs, stubJSON{arg, reason})
-		l.env.note("%s is a stub: %s", oneLine(arg), oneLine(reason))
+		l.note("%s is a stub: %s", oneLine(arg), oneLine(reason))
 		return nil
 	}
-	path := filepath.ToSlash(l.env.abs(arg))
+	path := filepath.ToSlash(l.abs(arg))
 	if in.found != nil {
 		path = ""
 		if name := in.found.Record.Name; name.Kind == record.KindTurn {
@@ -170,7 +154,7 @@ func (l *markerList) addMarker(file string, said layout.SpokenMarker) {
 	if bent {
 		l.bent++
 	}
-	if l.opts.limit > 0 && len(l.out.Markers) >= l.opts.limit {
+	if l.opts.Limit > 0 && len(l.out.Markers) >= l.opts.Limit {
 		l.out.More++
 		return
 	}
@@ -181,7 +165,7 @@ func (l *markerList) addMarker(file string, said layout.SpokenMarker) {
 	for _, r := range m.Refs {
 		view.Refs = append(view.Refs, markerRefJSON{r.Agent, knownRound(r.Round), r.ID, r.Verb})
 	}
-	if l.opts.body {
+	if l.opts.Body {
 		view.Body = m.Body
 	}
 	l.out.Markers = append(l.out.Markers, view)
@@ -197,16 +181,16 @@ func knownRound(round int) *int {
 	return &round
 }
 
-// print prints what was collected. What could not be read makes it partly.
-func (l *markerList) print() error {
-	_, err := (&workspace{environ: l.env}).present(presentation{
+// printAll prints what was collected. What could not be read makes it partly.
+func (l *markerList) printAll() error {
+	_, err := l.present(presentation{
 		json: func(int) any { return l.out }, text: func(int) string { return l.text() },
 	})
 	if err != nil {
 		return err
 	}
-	if !l.env.global.json {
-		l.env.note("%s", l.summary())
+	if !l.global.json {
+		l.note("%s", l.summary())
 	}
 	if len(l.out.Unread) > 0 {
 		return silentError(record.Partly)

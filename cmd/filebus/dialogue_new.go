@@ -4,53 +4,42 @@ import (
 	"context"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/dialogue"
 )
 
-type dialogueNewOptions struct {
-	dialogue.NewRequest
-	roles []string
+type dialogueNew struct {
+	Agents   []string `flag:"agents"`
+	Slug     string   `flag:"slug"`
+	Question string   `flag:"question"`
+	Role     texts    `flag:"role"`
+	Judge    string   `flag:"judge"`
+
+	roles map[string]string
 }
 
-func newDialogueNewCommand(env *environ) *cobra.Command {
-	var opts dialogueNewOptions
-	cmd := newCommand("new TITLE", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		opts.Title = args[0]
-		return runDialogueNew(ctx, env, opts)
-	})
-	flags := cmd.Flags()
-	flags.StringSliceVar(&opts.Agents, "agents", nil, "")
-	flags.StringVar(&opts.Slug, "slug", "", "")
-	flags.StringVar(&opts.Question, "question", "", "")
-	flags.StringArrayVar(&opts.roles, "role", nil, "")
-	flags.StringVar(&opts.Judge, "judge", "", "")
-	return cmd
-}
-
-func runDialogueNew(ctx context.Context, env *environ, opts dialogueNewOptions) error {
-	r := opts.NewRequest
-	r.Roles = make(map[string]string)
-	for _, text := range opts.roles {
+func (o *dialogueNew) check(*environ, []string) error {
+	o.roles = make(map[string]string)
+	for _, text := range o.Role {
 		name, role, found := strings.Cut(text, "=")
-		if _, twice := r.Roles[name]; !found || twice {
+		if _, twice := o.roles[name]; !found || twice {
 			return usageError("--role %q: a role is given once, as in muffin='Site reliability'", text)
 		}
-		r.Roles[name] = role
+		o.roles[name] = role
 	}
-	s, err := env.create(ctx)
+	return nil
+}
+
+func (o *dialogueNew) run(ctx context.Context, w *workspace, args []string) error {
+	made, err := w.forum().New(ctx, dialogue.NewRequest{
+		Title: args[0], Slug: o.Slug, Question: o.Question, Agents: o.Agents, Roles: o.roles, Judge: o.Judge,
+	})
 	if err != nil {
 		return err
 	}
-	made, err := s.forum().New(ctx, r)
-	if err != nil {
-		return err
+	if w.global.json {
+		return w.printJSON(made)
 	}
-	if env.global.json {
-		return env.printJSON(made)
-	}
-	env.printf("%s  %s\n", made.Key, oneLine(made.Folder))
-	env.note("tell the agents what to do: filebus dialogue prompt %s 0 --all", made.Key)
+	w.printf("%s  %s\n", made.Key, oneLine(made.Folder))
+	w.note("tell the agents what to do: filebus dialogue prompt %s 0 --all", made.Key)
 	return nil
 }

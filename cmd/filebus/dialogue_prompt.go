@@ -5,26 +5,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/dialogue"
 )
 
-type dialoguePromptOptions struct {
-	all, save  bool
-	definition string // a file
-}
-
-func newDialoguePromptCommand(env *environ) *cobra.Command {
-	var opts dialoguePromptOptions
-	cmd := newCommand("prompt SLUG ROUND [AGENT]", cobra.RangeArgs(2, 3), func(ctx context.Context, args []string) error {
-		return runDialoguePrompt(ctx, env, opts, args)
-	})
-	flags := cmd.Flags()
-	flags.BoolVar(&opts.all, "all", false, "")
-	flags.BoolVar(&opts.save, "save", false, "")
-	flags.StringVar(&opts.definition, "definition", "", "")
-	return cmd
+type dialoguePrompt struct {
+	All        bool   `flag:"all"`
+	Save       bool   `flag:"save"`
+	Definition string `flag:"definition"` // a file
 }
 
 // The dialoguePrompts are what agents are told in a round.
@@ -43,9 +30,9 @@ func roundArgument(text string) (int, error) {
 	return n, nil
 }
 
-func runDialoguePrompt(ctx context.Context, env *environ, opts dialoguePromptOptions, args []string) error {
-	r := dialogue.PromptRequest{Save: opts.save || opts.all, Agents: args[2:]}
-	if opts.all == (len(args) == 3) {
+func (o *dialoguePrompt) run(ctx context.Context, w *workspace, args []string) error {
+	r := dialogue.PromptRequest{Save: o.Save || o.All, Agents: args[2:]}
+	if o.All == (len(args) == 3) {
 		return usageError("say either which agent, or --all")
 	}
 	var err error
@@ -53,14 +40,14 @@ func runDialoguePrompt(ctx context.Context, env *environ, opts dialoguePromptOpt
 		return err
 	}
 	var shared *dialogue.Definition
-	if opts.definition != "" {
-		d, err := dialogue.ReadDefinition(env.abs(opts.definition))
+	if o.Definition != "" {
+		d, err := dialogue.ReadDefinition(w.abs(o.Definition))
 		if err != nil {
 			return err
 		}
 		shared = &d
 	}
-	s, f, d, err := env.openDialogue(ctx, args[0]) // the turns of the round before are there to be read
+	w, f, d, err := w.openDialogue(ctx, args[0]) // the turns of the round before are there to be read
 	if err != nil {
 		return err
 	}
@@ -70,12 +57,12 @@ func runDialoguePrompt(ctx context.Context, env *environ, opts dialoguePromptOpt
 	}
 	for i := range prompts {
 		p := &prompts[i]
-		p.NoWrite = env.warnWrite(f, d.Key, r.Round, p.Agent, shared)
+		p.NoWrite = w.warnWrite(f, d.Key, r.Round, p.Agent, shared)
 		if p.File != "" {
 			p.Text = ""
 		}
 	}
-	return s.printPrompts(dialoguePrompts{d.Key, r.Round, prompts})
+	return w.printPrompts(dialoguePrompts{d.Key, r.Round, prompts})
 }
 
 // warnWrite says if an agent cannot write its file, and returns the definition that

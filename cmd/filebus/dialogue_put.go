@@ -7,46 +7,30 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize"
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
-type dialoguePutOptions struct {
-	stub  string
-	force bool
+type dialoguePut struct {
+	given
+	Stub  string `flag:"stub"`
+	Force bool   `flag:"force"`
 }
 
-func newDialoguePutCommand(env *environ) *cobra.Command {
-	var opts dialoguePutOptions
-	cmd := &cobra.Command{
-		Use:  "put SLUG ROUND AGENT [FILE|-]",
-		Args: cobra.RangeArgs(3, 4),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			isStub := cmd.Flags().Changed("stub")
-			return runDialoguePut(cmd.Context(), env, opts, isStub, args)
-		},
-	}
-	cmd.Flags().StringVar(&opts.stub, "stub", "", "")
-	cmd.Flags().BoolVar(&opts.force, "force", false, "")
-	return cmd
-}
-
-func runDialoguePut(ctx context.Context, env *environ, opts dialoguePutOptions, isStub bool, args []string) error {
+func (o *dialoguePut) run(ctx context.Context, w *workspace, args []string) error {
 	round, err := roundArgument(args[1])
-	if err != nil {
-		return err
-	}
+	isStub := o.has("stub")
 	switch {
+	case err != nil:
+		return err
 	case isStub && len(args) > 3:
 		return usageError("--stub is written in place of a text: %s is not read", args[3])
-	case isStub && strings.TrimSpace(opts.stub) == "":
+	case isStub && strings.TrimSpace(o.Stub) == "":
 		return usageError("--stub needs a reason")
 	}
-	_, forum, key, err := env.findDialogue(ctx, args[0])
+	_, forum, key, err := w.findDialogue(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -55,12 +39,12 @@ func runDialoguePut(ctx context.Context, env *environ, opts dialoguePutOptions, 
 		return err
 	}
 	file := append(args[3:], "-")[0]
-	c := dialogue.Contribution{Text: layout.StubText(opts.stub, ""), Force: opts.force, Origin: env.turnOrigin(record.SourcePut)}
-	if !isStub && !opts.force {
-		err = refuseOther(ctx, env, forum, seat, file)
+	c := dialogue.Contribution{Text: layout.StubText(o.Stub, ""), Force: o.Force, Origin: w.turnOrigin(record.SourcePut)}
+	if !isStub && !o.Force {
+		err = refuseOther(ctx, w.environ, forum, seat, file)
 	}
 	if !isStub && err == nil {
-		c.Text, err = readTurn(env, file)
+		c.Text, err = readTurn(w.environ, file)
 	}
 	if err != nil {
 		return err
@@ -70,11 +54,11 @@ func runDialoguePut(ctx context.Context, env *environ, opts dialoguePutOptions, 
 		return err
 	}
 	if file != "-" {
-		if err := giveWay(ctx, env, forum, seat, file); err != nil {
+		if err := giveWay(ctx, w.environ, forum, seat, file); err != nil {
 			return err
 		}
 	}
-	return env.printReference(formatJSON, put.Ref, put.Reference())
+	return w.printReference(formatJSON, put.Ref, put.Reference())
 }
 
 // giveWay takes away the file that a turn was read from, if there is one too many now.

@@ -4,26 +4,12 @@ import (
 	"context"
 	"io"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/dialogue"
 )
 
-type dialogueRecoverOptions struct {
-	transcript string // a file, or "-"
-	force      bool
-}
-
-func newDialogueRecoverCommand(env *environ) *cobra.Command {
-	var opts dialogueRecoverOptions
-	cmd := newCommand("recover SLUG ROUND AGENT", cobra.ExactArgs(3), func(ctx context.Context, args []string) error {
-		return runDialogueRecover(ctx, env, opts, args)
-	})
-	flags := cmd.Flags()
-	flags.StringVar(&opts.transcript, "transcript", "", "")
-	flags.BoolVar(&opts.force, "force", false, "")
-	_ = cmd.MarkFlagRequired("transcript") // only an unknown flag is an error
-	return cmd
+type dialogueRecover struct {
+	Transcript string `flag:"transcript" need:"yes"` // a file, or "-"
+	Force      bool   `flag:"force"`
 }
 
 // A dialogueRecovered is a turn that was recovered, in JSON.
@@ -32,19 +18,19 @@ type dialogueRecovered struct {
 	dialogue.Recovered
 }
 
-func runDialogueRecover(ctx context.Context, env *environ, opts dialogueRecoverOptions, args []string) error {
+func (o *dialogueRecover) run(ctx context.Context, w *workspace, args []string) error {
 	round, err := roundArgument(args[1])
 	if err != nil {
 		return err
 	}
-	r := dialogue.RecoverRequest{Round: round, Agent: args[2], Force: opts.force}
-	transcript, origin, err := env.openTranscript(opts.transcript)
+	r := dialogue.RecoverRequest{Round: round, Agent: args[2], Force: o.Force}
+	transcript, origin, err := w.openTranscript(o.Transcript)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = transcript.Close() }() // only read
 	r.Transcript, r.Origin = transcript, origin
-	_, f, key, err := env.findDialogue(ctx, args[0])
+	_, f, key, err := w.findDialogue(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -52,7 +38,7 @@ func runDialogueRecover(ctx context.Context, env *environ, opts dialogueRecoverO
 	if err != nil {
 		return err
 	}
-	return env.printRecovered(out)
+	return w.printRecovered(out)
 }
 
 // openTranscript opens a transcript and returns how a turn names it.
@@ -74,11 +60,7 @@ func (e *environ) printRecovered(out *dialogue.Recovered) error {
 	if out.Markers == 0 {
 		e.note("the text has no markers")
 	}
-	if e.global.json {
-		return e.printJSON(dialogueRecovered{storedView{out.Ref.String(), out.Name.String(), out.File, out.Unchanged},
-			*out})
-	}
-	e.printf("%s  %s  (was %s; line %d of the transcript, %s)\n", out.Ref.Short(), out.Name, oneLine(out.Was), out.Line,
-		plural(out.Markers, "marker"))
-	return nil
+	view := dialogueRecovered{storedView{out.Ref.String(), out.Name.String(), out.File, out.Unchanged}, *out}
+	return e.print(view, "%s  %s  (was %s; line %d of the transcript, %s)\n",
+		out.Ref.Short(), out.Name, oneLine(out.Was), out.Line, plural(out.Markers, "marker"))
 }

@@ -5,28 +5,18 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
-type dialogueScoreOptions struct {
-	force, dryRun bool
-}
-
-func newDialogueScoreCommand(env *environ) *cobra.Command {
-	var opts dialogueScoreOptions
-	cmd := newCommand("score SLUG", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		return runDialogueScore(ctx, env, opts, args[0])
-	})
-	cmd.Flags().BoolVar(&opts.force, "force", false, "")
-	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "")
-	return cmd
-}
-
-// A dialogueScore is a dialogue in numbers, in JSON.
 type dialogueScore struct {
+	Force  bool `flag:"force"`
+	DryRun bool `flag:"dry-run"`
+}
+
+// A dialogueScoreJSON is a dialogue in numbers, in JSON.
+type dialogueScoreJSON struct {
 	Dialogue  dialogue.Key        `json:"dialogue"`
 	Converged bool                `json:"converged"`
 	Total     int                 `json:"total"`
@@ -43,15 +33,15 @@ type roundScore struct {
 	dialogue.Presence
 }
 
-func runDialogueScore(ctx context.Context, env *environ, opts dialogueScoreOptions, slug string) error {
-	s, f, d, err := env.openDialogue(ctx, slug)
+func (o *dialogueScore) run(ctx context.Context, w *workspace, args []string) error {
+	w, f, d, err := w.openDialogue(ctx, args[0])
 	if err != nil {
 		return err
 	}
 	board := dialogue.NewBoard(d)
 	var files []dialogue.DerivedFile
-	if d.Key.IsOwn() && !opts.dryRun {
-		if files, err = f.WriteDerived(ctx, board, opts.force); err != nil {
+	if d.Key.IsOwn() && !o.DryRun {
+		if files, err = f.WriteDerived(ctx, board, o.Force); err != nil {
 			return err
 		}
 	}
@@ -62,18 +52,18 @@ func runDialogueScore(ctx context.Context, env *environ, opts dialogueScoreOptio
 			open = append(open, t)
 		}
 	}
-	_, err = s.present(presentation{
+	_, err = w.present(presentation{
 		op: "dialogue score", what: d.Key.String(), entries: len(open), maxTokens: scoreTokens,
-		json: func(int) any { return view }, text: func(n int) string { return env.scoreText(board, open, n) },
+		json: func(int) any { return view }, text: func(n int) string { return w.scoreText(board, open, n) },
 	})
-	if err == nil && !env.global.json {
-		env.noteScore(board, view.Kept)
+	if err == nil && !w.global.json {
+		w.noteScore(board, view.Kept)
 	}
 	return err
 }
 
-func scoreView(b *dialogue.Board, files []dialogue.DerivedFile) dialogueScore {
-	view := dialogueScore{
+func scoreView(b *dialogue.Board, files []dialogue.DerivedFile) dialogueScoreJSON {
+	view := dialogueScoreJSON{
 		Dialogue: b.Dialogue.Key, Converged: b.Converged, Total: b.Total, Agents: b.Agents, Tensions: b.TensionRows(),
 	}
 	for i, r := range b.Rounds {
@@ -101,7 +91,7 @@ func (e *environ) scoreText(b *dialogue.Board, open []layout.TensionRow, shown i
 	}
 	text := fmt.Sprintf("%sALIGNMENT %d  %s\n", e.table(rows), b.Total, boardState(b))
 	for _, t := range open[:shown] {
-		text += oneLine(fmt.Sprintf("%s %s: %s", strings.ToLower(t.Status), t.ID, layout.Clip(t.Tension, 70))) + "\n"
+		text += oneLine(fmt.Sprintf("%s %s: %s", strings.ToLower(t.Status), t.ID, markdown.Clip(t.Tension, 70))) + "\n"
 	}
 	if left := len(open) - shown; left > 0 {
 		text += fmt.Sprintf("and %d more open tensions\n", left)
@@ -128,10 +118,10 @@ func (e *environ) noteScore(b *dialogue.Board, kept []string) {
 		case len(p.Unjudged) == len(p.Given):
 			e.note("round %d: nobody is judged yet", p.Round)
 		default:
-			e.note("round %d: not judged: %s", p.Round, layout.Clip(strings.Join(p.Unjudged, ", "), 200))
+			e.note("round %d: not judged: %s", p.Round, markdown.Clip(strings.Join(p.Unjudged, ", "), 200))
 		}
 		if len(p.Discarded) > 0 {
-			e.note("round %d: judged and absent, so not counted: %s", p.Round, layout.Clip(strings.Join(p.Discarded, ", "), 200))
+			e.note("round %d: judged and absent, so not counted: %s", p.Round, markdown.Clip(strings.Join(p.Discarded, ", "), 200))
 		}
 	}
 	if len(kept) > 0 {

@@ -8,28 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/dialogue"
 	"filebus/store/record"
 )
 
-type dialogueWaitOptions struct {
-	limit   time.Duration
-	agents  []string
-	noStubs bool
-}
-
-func newDialogueWaitCommand(env *environ) *cobra.Command {
-	var opts dialogueWaitOptions
-	cmd := newCommand("wait SLUG ROUND", cobra.ExactArgs(2), func(ctx context.Context, args []string) error {
-		return runDialogueWait(ctx, env, opts, args[0], args[1])
-	})
-	flags := cmd.Flags()
-	flags.DurationVar(&opts.limit, "for", defaultWait, "")
-	flags.StringSliceVar(&opts.agents, "agents", nil, "")
-	flags.BoolVar(&opts.noStubs, "no-stubs", false, "")
-	return cmd
+type dialogueWait struct {
+	For     time.Duration `flag:"for"`
+	Agents  []string      `flag:"agents"`
+	NoStubs bool          `flag:"no-stubs"`
 }
 
 // A dialogueRound is what stands in the places of a round's turns.
@@ -41,23 +27,23 @@ type dialogueRound struct {
 	Resume   string              `json:"resume,omitempty"` // the command that goes on
 }
 
-func runDialogueWait(ctx context.Context, env *environ, opts dialogueWaitOptions, slug, number string) error {
-	round, err := roundArgument(number)
+func (o *dialogueWait) run(ctx context.Context, w *workspace, args []string) error {
+	round, err := roundArgument(args[1])
 	if err != nil {
 		return err
 	}
-	if opts.limit <= 0 {
-		return usageError("--for %v: a wait for turns takes some time, and has an end", opts.limit)
+	if o.For <= 0 {
+		return usageError("--for %v: a wait for turns takes some time, and has an end", o.For)
 	}
-	s, forum, key, err := env.findDialogue(ctx, slug)
+	w, forum, key, err := w.findDialogue(ctx, args[0])
 	if err != nil {
 		return err
 	}
-	begun := env.now()
+	begun := w.now()
 	all, err := forum.Wait(ctx, key, dialogue.WaitRequest{
-		Round: round, Agents: opts.agents, Limit: opts.limit, NoStubs: opts.noStubs,
-		Alike: func(seat dialogue.Seat, file string) { s.noteAlike(seat, file) },
-		Say:   func(line string) { env.note("%s", oneLine(line)) },
+		Round: round, Agents: o.Agents, Limit: o.For, NoStubs: o.NoStubs,
+		Alike: func(seat dialogue.Seat, file string) { w.noteAlike(seat, file) },
+		Say:   func(line string) { w.note("%s", oneLine(line)) },
 	})
 	isLate := errors.Is(err, dialogue.ErrLate)
 	if err != nil && !isLate {
@@ -65,13 +51,13 @@ func runDialogueWait(ctx context.Context, env *environ, opts dialogueWaitOptions
 	}
 	view := dialogueRound{Dialogue: key, Round: round, Agents: all}
 	if isLate {
-		view.Resume = roundHint(opts, key, round)
+		view.Resume = o.hint(key, round)
 	}
 	stubs := view.stubs()
 	view.Stubs = len(stubs)
-	_, printErr := s.present(presentation{
-		op: "dialogue wait", what: key.ID, took: env.now().Sub(begun),
-		json: func(int) any { return view }, text: func(int) string { return s.roundTable(all) },
+	_, printErr := w.present(presentation{
+		op: "dialogue wait", what: key.ID, took: w.now().Sub(begun),
+		json: func(int) any { return view }, text: func(int) string { return w.roundTable(all) },
 	})
 	switch {
 	case printErr != nil:
@@ -139,16 +125,16 @@ func (w *workspace) roundTable(all []dialogue.Standing) string {
 // maxRemark is the longest remark behind a turn, in bytes.
 const maxRemark = 120
 
-// roundHint is how to go on with a wait whose time was up.
-func roundHint(opts dialogueWaitOptions, key dialogue.Key, round int) string {
+// hint is how to go on with a wait whose time was up.
+func (o *dialogueWait) hint(key dialogue.Key, round int) string {
 	line := fmt.Sprintf("filebus dialogue wait %s %d", quote(key.String()), round)
-	if len(opts.agents) > 0 {
-		line += " --agents " + quote(strings.Join(opts.agents, ","))
+	if len(o.Agents) > 0 {
+		line += " --agents " + quote(strings.Join(o.Agents, ","))
 	}
-	if opts.limit != defaultWait {
-		line += " --for " + durationText(opts.limit)
+	if o.For != defaultWait {
+		line += " --for " + durationText(o.For)
 	}
-	if opts.noStubs {
+	if o.NoStubs {
 		line += " --no-stubs"
 	}
 	return line

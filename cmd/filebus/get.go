@@ -15,49 +15,41 @@ import (
 	"filebus/store/record"
 )
 
-type getOptions struct {
-	section   string
-	lines     string
-	maxTokens int
+type getCommand struct {
+	Section   string `flag:"section"`
+	Lines     string `flag:"lines"`
+	MaxTokens int    `flag:"max-tokens" least:"0"`
+
+	lines query.Span
 }
 
-func newGetCommand(env *environ) *cobra.Command {
-	var opts getOptions
-	cmd := newCommand("get [flags] NAME", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		return runGet(ctx, env, opts, args[0])
-	})
-	cmd.ValidArgsFunction = completeNames(env)
-	cmd.Flags().StringVar(&opts.section, "section", "", "")
-	cmd.Flags().StringVar(&opts.lines, "lines", "", "")
-	cmd.Flags().IntVar(&opts.maxTokens, "max-tokens", 0, "")
-	return cmd
+func (o *getCommand) check(*environ, []string) (err error) {
+	o.lines, err = parseLines(o.Lines)
+	return err
 }
 
-func runGet(ctx context.Context, env *environ, opts getOptions, text string) error {
-	lines, err := parseLines(opts.lines)
+func (o *getCommand) run(ctx context.Context, w *workspace, args []string) error {
+	v, err := w.resolve(ctx, args[0])
 	if err != nil {
 		return err
 	}
-	if opts.maxTokens < 0 {
-		return usageError("--max-tokens %d is negative", opts.maxTokens)
-	}
-	s, v, err := env.find(ctx, text)
-	if err != nil {
-		return err
-	}
-	request := query.BodyRequest{Section: opts.section, Lines: lines, MaxTokens: opts.maxTokens}
+	return w.printBody(ctx, "get", v, query.BodyRequest{Section: o.Section, Lines: o.lines, MaxTokens: o.MaxTokens})
+}
+
+// printBody prints a body, or a part of it.
+func (w *workspace) printBody(ctx context.Context, op string, v store.Version, request query.BodyRequest) error {
 	var buffer bytes.Buffer
-	var out io.Writer = env.out
-	if env.global.json {
+	var out io.Writer = w.out
+	if w.global.json {
 		out = &buffer
 	}
-	result, err := s.read.WriteBody(ctx, out, v, request)
+	result, err := w.read.WriteBody(ctx, out, v, request)
 	if err != nil {
 		return err
 	}
-	s.logRead("get", v.Record.Name.String(), result.Tokens)
-	if env.global.json {
-		return env.printJSON(toBodyJSON(v, result, buffer.Bytes()))
+	w.logRead(op, v.Record.Name.String(), result.Tokens)
+	if w.global.json {
+		return w.printJSON(toBodyJSON(v, result, buffer.Bytes()))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"filebus/materialize/dialogue"
 	"filebus/materialize/issue"
 	"filebus/materialize/knowledge"
+	"filebus/materialize/mirror"
 	"filebus/materialize/result"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
@@ -48,7 +49,7 @@ func recordHints() map[record.Reason]hint {
 
 		materialize.ErrForeignFolder: say("the same with a new or empty folder"),
 		materialize.ErrTreeTaken:     say("the same with another --tree"),
-		materialize.ErrLink:          say("rm {1}, and the same again"),
+		mirror.ErrLink:               say("rm {1}, and the same again"),
 		materialize.ErrStillNeeded:   say("filebus show {1}"),
 		materialize.ErrTooLarge:      say("the same after the file was cut by hand; filebus get {1} is all of it"),
 	}

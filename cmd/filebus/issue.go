@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/issue"
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 )
 
@@ -92,7 +92,7 @@ func issueHolder(env *environ, i issue.Issue) string {
 
 // issueRow returns the row of an issue in a table.
 func issueRow(env *environ, i issue.Issue) []string {
-	summary := layout.Clip(i.Summary, issueSummary)
+	summary := markdown.Clip(i.Summary, issueSummary)
 	if i.DuplicateOf != "" {
 		summary = "(of " + i.DuplicateOf + ") " + summary
 	}

@@ -8,6 +8,7 @@ import (
 
 	"filebus/materialize/issue"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -103,7 +104,7 @@ func noteDuplicates(env *environ, like []issue.Likeness) {
 			files = ", same files"
 		}
 		env.note("likely duplicate: %s (%s, %.0f %% of the words%s): %s", l.ID, l.Status, 100*l.Shared, files,
-			layout.Clip(l.Summary, issueSummary))
+			markdown.Clip(l.Summary, issueSummary))
 	}
 }
 

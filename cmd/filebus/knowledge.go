@@ -16,7 +16,7 @@ import (
 
 func newKnowledgeCommand(env *environ) *cobra.Command {
 	return newGroup("knowledge",
-		newKnowledgeListCommand(env), newKnowledgeShowCommand(env), newKnowledgeTagsCommand(env), newKnowledgeAddCommand(env),
+		newKnowledgeListCommand(env), command{use: "show NAME", open: (*environ).openFresh, do: &knowledgeShow{}}.cobra(env), newKnowledgeTagsCommand(env), newKnowledgeAddCommand(env),
 		newKnowledgeEditCommand(env), newKnowledgeSupersedeCommand(env), newKnowledgeLinkCommand(env),
 		newKnowledgeRelatedCommand(env), newKnowledgeHarvestCommand(env), newKnowledgeGraphCommand(env),
 	)
@@ -125,19 +125,14 @@ func supersededText(by record.Name, words string) string {
 	return oneLine(words + linkEnd(by))
 }
 
-func newKnowledgeShowCommand(env *environ) *cobra.Command {
-	return newCommand("show NAME", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		return runKnowledgeShow(ctx, env, args[0])
-	})
-}
+// knowledgeShow takes a bare id for one of knowledge, where other kinds may have it too.
+type knowledgeShow struct{}
 
-// runKnowledgeShow takes a bare id for one of knowledge, where other kinds may
-// have it too.
-func runKnowledgeShow(ctx context.Context, env *environ, text string) error {
-	if err := runGet(ctx, env, getOptions{}, nameOfKind(text, record.KindKnowledge)); err != nil {
+func (knowledgeShow) run(ctx context.Context, w *workspace, args []string) error {
+	if err := new(getCommand).run(ctx, w, []string{nameOfKind(args[0], record.KindKnowledge)}); err != nil {
 		return err
 	}
-	return noteSuperseded(ctx, env, text)
+	return noteSuperseded(ctx, w, args[0])
 }
 
 // nameOfKind completes a bare id, id or tree:id, to a name of a kind.

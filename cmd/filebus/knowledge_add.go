@@ -13,6 +13,7 @@ import (
 
 	"filebus/materialize/knowledge"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -54,7 +55,7 @@ func contentHint(arg string, err error) error {
 		return err
 	}
 	return coded(record.Usage, "the same with --content "+quote(arg),
-		fmt.Errorf("%q is no file", layout.Clip(arg, issueSummary)))
+		fmt.Errorf("%q is no file", markdown.Clip(arg, issueSummary)))
 }
 
 // maxContentInput is how much of an input is read, in bytes: an entry that has as

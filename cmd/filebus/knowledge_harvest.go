@@ -10,6 +10,7 @@ import (
 
 	"filebus/materialize/knowledge"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -117,13 +118,13 @@ func proposalText(p knowledge.Proposal) string {
 	line := strconv.Itoa(p.Number) + "  "
 	switch {
 	case p.Known != "":
-		line += "known as " + p.Known + "  " + layout.Clip(oneLine(p.Text), issueSummary)
+		line += "known as " + p.Known + "  " + markdown.Clip(oneLine(p.Text), issueSummary)
 	case p.IsRow() && p.Text == "":
 		line += p.Type + "  " + p.Component + "  (its row gets the task)"
 	case p.IsRow():
 		line += p.Type + "  " + p.Component + "  " + p.Text
 	default:
-		line += p.Type + "  [" + strings.Join(p.Tags, ", ") + "]  " + layout.Clip(oneLine(p.Text), maxProposal)
+		line += p.Type + "  [" + strings.Join(p.Tags, ", ") + "]  " + markdown.Clip(oneLine(p.Text), maxProposal)
 	}
 	line = strings.TrimRight(oneLine(line), " ") + "\n"
 	for _, l := range p.Like {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -138,7 +139,7 @@ const (
 func relatedView(r query.Related) relatedJSON {
 	j := relatedJSON{
 		ID: linkEnd(r.Version.Record.Name), Type: r.Type, Confidence: r.Confidence,
-		Summary: layout.Clip(oneLine(r.Description.Preview), issueSummary), Depth: r.Depth,
+		Summary: markdown.Clip(oneLine(r.Description.Preview), issueSummary), Depth: r.Depth,
 		SupersededBy: supersededText(r.SupersededBy, ""),
 	}
 	if r.Depth > 1 {

@@ -59,18 +59,14 @@ func runKnowledgeSupersede(ctx context.Context, env *environ, d knowledge.Draft,
 }
 
 // noteSuperseded says of an entry that was shown what to read in its place.
-func noteSuperseded(ctx context.Context, env *environ, text string) error {
-	s, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
-	name, err := s.knowledgeName(ctx, text)
+func noteSuperseded(ctx context.Context, w *workspace, text string) error {
+	name, err := w.knowledgeName(ctx, text)
 	if err != nil {
 		return nil // a version that is current no more, say
 	}
-	superseded, err := s.read.Superseded(ctx)
+	superseded, err := w.read.Superseded(ctx)
 	if by, found := superseded[name]; found && err == nil {
-		env.note("it is superseded: filebus knowledge show %s", quote(linkEnd(by)))
+		w.note("it is superseded: filebus knowledge show %s", quote(linkEnd(by)))
 	}
 	return err
 }

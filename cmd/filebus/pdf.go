@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/materialize/pdf"
 	"filebus/materialize/result"
 	"filebus/store"
@@ -100,7 +100,7 @@ func mayRender(arg string, in inputText) error {
 	switch {
 	case !in.whole:
 		return fmt.Errorf("%s: %w: more than %d bytes of Markdown", arg, pdf.ErrTooLarge, pdf.MaxSource)
-	case layout.IsBinary(in.text):
+	case markdown.IsBinary(in.text):
 		return usageError("%s is binary, not Markdown", arg)
 	}
 	return nil

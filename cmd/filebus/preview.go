@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize"
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/materialize/result"
 	"filebus/store/record"
 )
@@ -33,7 +33,7 @@ func newPreviewCommand(env *environ) *cobra.Command {
 
 // A previewJSON is a preview and its reasons in JSON.
 type previewJSON struct {
-	layout.PreviewChoice
+	markdown.PreviewChoice
 	WordCount int    `json:"word_count"`
 	Tokens    int    `json:"tokens"`
 	Partial   bool   `json:"partial,omitempty"` // only the beginning was read and counted
@@ -55,13 +55,13 @@ func runPreview(ctx context.Context, env *environ, opts previewOptions, arg stri
 	}
 	view := previewJSON{
 		PreviewChoice: opts.choose(env, in.text, limit),
-		WordCount:     layout.Words(in.text), Tokens: record.EstimateTokens(in.size), Partial: !in.whole,
+		WordCount:     markdown.Words(in.text), Tokens: record.EstimateTokens(in.size), Partial: !in.whole,
 	}
 	switch view.Rule {
-	case layout.PreviewBinary:
+	case markdown.PreviewBinary:
 		view.WordCount = 0
 		fallthrough
-	case layout.PreviewEmpty:
+	case markdown.PreviewEmpty:
 		view.Text = materialize.EmptyPreview(in.text, in.size)
 	}
 	if in.stored != view.Text {
@@ -92,20 +92,20 @@ func (o previewOptions) limit(env *environ) (int, error) {
 
 // choose returns the preview of a text. With --structured the summary of an object
 // within it comes first.
-func (o previewOptions) choose(env *environ, text []byte, limit int) layout.PreviewChoice {
+func (o previewOptions) choose(env *environ, text []byte, limit int) markdown.PreviewChoice {
 	if o.structured {
 		object, problem := result.FindObject(text)
 		if problem != nil {
 			env.note("put --structured would store it as invalid: %s", problem.Error())
-			return layout.ExplainPreview(text, limit)
+			return markdown.ExplainPreview(text, limit)
 		}
-		if choice := layout.ExplainPreview(object, limit); choice.Rule == layout.PreviewSummary {
+		if choice := markdown.ExplainPreview(object, limit); choice.Rule == markdown.PreviewSummary {
 			choice.Line += bytes.Count(text[:bytes.LastIndex(text, object)], []byte("\n")) // the last one counts
 			return choice
 		}
 		env.note(`the JSON object has no string "summary"`)
 	}
-	return layout.ExplainPreview(text, limit)
+	return markdown.ExplainPreview(text, limit)
 }
 
 // rows returns what people are shown.
@@ -127,17 +127,17 @@ func (p previewJSON) rows() [][]string {
 // why says in words which rule chose the preview.
 func (p previewJSON) why() string {
 	switch p.Rule {
-	case layout.PreviewBinary:
+	case markdown.PreviewBinary:
 		return "the text is binary"
-	case layout.PreviewEmpty:
+	case markdown.PreviewEmpty:
 		return "the text is empty"
 	}
-	why := cmp.Or(map[layout.PreviewRule]string{
-		layout.PreviewSummary:   `the "summary" of the JSON object`,
-		layout.PreviewParagraph: "the first paragraph",
-		layout.PreviewList:      "a sentence that ends in a colon, with the list after it",
-		layout.PreviewSentence:  "no paragraph, so the first field that is a sentence",
-		layout.PreviewBeginning: `neither a paragraph nor a "summary", so the text as it begins`,
+	why := cmp.Or(map[markdown.PreviewRule]string{
+		markdown.PreviewSummary:   `the "summary" of the JSON object`,
+		markdown.PreviewParagraph: "the first paragraph",
+		markdown.PreviewList:      "a sentence that ends in a colon, with the list after it",
+		markdown.PreviewSentence:  "no paragraph, so the first field that is a sentence",
+		markdown.PreviewBeginning: `neither a paragraph nor a "summary", so the text as it begins`,
 	}[p.Rule], "no paragraph, so the first "+string(p.Rule))
 	why += fmt.Sprintf(", line %d", p.Line)
 	if p.Cut {

@@ -87,13 +87,13 @@ func writingCommands() []command {
 		{use: "rm", make: newRmCommand},
 		{use: "gc", make: newGcCommand},
 		{use: "tag", make: newTagCommand},
-		{use: "task", make: newTaskCommand},
+		{use: "task", below: taskCommands()},
 		{use: "wait", make: newWaitCommand},
 		{use: "issue", make: newIssueCommand},
 		{use: "component", make: newComponentCommand},
 		{use: "run", below: runCommands()},
-		{use: "snapshot", make: newSnapshotCommand},
-		{use: "dialogue", make: newDialogueCommand},
+		{use: "snapshot", below: snapshotCommands()},
+		{use: "dialogue", complete: completeArguments, below: dialogueCommands()},
 		{use: "session", complete: completeArguments, below: sessionCommands()},
 		{use: "capture", make: newCaptureCommand},
 		{use: "sync", make: newSyncCommand},
@@ -105,14 +105,17 @@ func writingCommands() []command {
 // readingCommands returns the commands that change nothing.
 func readingCommands() []command {
 	return []command{
-		{use: "get", make: newGetCommand},
+		{use: "get [flags] NAME", open: (*environ).openFresh, complete: completeNames, do: &getCommand{}},
 		{
 			use: "show [flags] NAME", open: (*environ).openFresh, complete: completeNames,
 			do: &showCommand{MaxTokens: 300},
 		},
 		{use: "preview", make: newPreviewCommand},
 		{use: "schema", make: newSchemaCommand},
-		{use: "status", make: newStatusCommand},
+		{
+			use: "status", open: (*environ).openFresh,
+			do: &statusCommand{Late: defaultLate, MaxTokens: stateTokens},
+		},
 		{use: "list", make: newListCommand},
 		{use: "search", make: newSearchCommand},
 		{use: "knowledge", make: newKnowledgeCommand},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	runs "filebus/materialize/run"
 	"filebus/store/record"
 )
@@ -45,7 +46,7 @@ func (w *workspace) presentLines(lines []string, p presentation) error {
 	p.text = func(n int) string {
 		var out strings.Builder
 		for _, line := range lines[:n] {
-			out.WriteString(layout.Clip(oneLine(line), 2*maxCell) + "\n")
+			out.WriteString(markdown.Clip(oneLine(line), 2*maxCell) + "\n")
 		}
 		if n < len(lines) {
 			fmt.Fprintf(&out, "… %s more\n", plural(len(lines)-n, "line"))
@@ -105,4 +106,4 @@ func textOr(text, otherwise string) string {
 const maxCell = 120
 
 // cutText cuts a text that somebody else has written.
-func cutText(text string) string { return layout.Clip(oneLine(text), maxCell) }
+func cutText(text string) string { return markdown.Clip(oneLine(text), maxCell) }

@@ -12,7 +12,7 @@ import (
 
 	"filebus/cmd/filebus/finder"
 	"filebus/materialize"
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -94,7 +94,7 @@ func (s *finderSource) Text(ctx context.Context, typed string, hit query.Hit, wh
 	if err != nil {
 		return finder.Text{}, err
 	}
-	if layout.IsBinary(body.Bytes()) {
+	if markdown.IsBinary(body.Bytes()) {
 		return finder.Text{Note: "binary, " + byteSize(v.Record.Size), Line: 1}, nil
 	}
 	opts := s.opts // a search may read them just now

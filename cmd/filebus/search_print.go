@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"filebus/index"
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 )
 
@@ -221,7 +221,7 @@ func hitHeading(h *query.Hit, size int) string {
 	if heading == "" {
 		return ""
 	}
-	clipped := layout.Clip(heading, size)
+	clipped := markdown.Clip(heading, size)
 	if before, cut := strings.CutSuffix(clipped, " >…"); cut {
 		clipped = before + "…"
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	sessions "filebus/materialize/session"
 	"filebus/store/record"
 )
@@ -87,7 +87,7 @@ func (o *sessionPut) readSummary(env *environ, request *sessions.PutRequest) err
 		return err
 	}
 	if !in.whole {
-		return sessions.TooLong(layout.Words(in.text))
+		return sessions.TooLong(markdown.Words(in.text))
 	}
 	if request.Summary = string(in.text); strings.TrimSpace(request.Summary) == "" {
 		return usageError("the summary in %s is empty", o.SummaryFile)

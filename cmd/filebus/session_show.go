@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
 )
@@ -125,7 +125,7 @@ func secondsSince(at, now time.Time) int {
 func sessionLines(env *environ, s *sessions.Session) (lines []string) {
 	add := func(words ...string) {
 		words = slices.DeleteFunc(words, func(word string) bool { return word == "" })
-		lines = append(lines, layout.Clip(oneLine(strings.Join(words, "  ")), 2*maxCell)+"\n")
+		lines = append(lines, markdown.Clip(oneLine(strings.Join(words, "  ")), 2*maxCell)+"\n")
 	}
 	since := func(word string, at time.Time) string {
 		if at.IsZero() {

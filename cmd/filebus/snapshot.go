@@ -5,56 +5,51 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/layout"
 	runs "filebus/materialize/run"
 )
 
-func newSnapshotCommand(env *environ) *cobra.Command {
-	return newGroup("snapshot",
-		newSnapshotTakeCommand(env), newSnapshotListCommand(env), newSnapshotShowCommand(env),
-		newSnapshotDiffCommand(env), newSnapshotRestoreCommand(env))
+// snapshotCommands are the commands of snapshots.
+func snapshotCommands() []command {
+	return []command{
+		{use: "take", open: (*environ).open, do: &snapshotTake{}},
+		{use: "list", open: (*environ).openFresh, do: &snapshotList{Limit: 20}},
+		{use: "show RUN/LOOP [FILE]", open: (*environ).openFresh, do: &snapshotShow{MaxTokens: snapshotTokens}},
+		{use: "diff RUN/LOOP RUN/LOOP", open: (*environ).openFresh, do: &snapshotDiff{MaxTokens: snapshotTokens}},
+		{use: "restore-state RUN/LOOP", open: (*environ).open, do: &snapshotRestore{}},
+	}
 }
 
-func newSnapshotTakeCommand(env *environ) *cobra.Command {
-	var id string
-	var loop int
-	cmd := newCommand("take", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		if loop < 0 {
-			return usageError("--loop %d: loops count from 1", loop)
-		}
-		s, err := env.open(ctx)
-		if err != nil {
-			return err
-		}
-		taken, err := s.book().Take(ctx, id, loop)
-		if err != nil {
-			return err
-		}
-		if env.global.json {
-			return env.printJSON(taken)
-		}
-		for _, note := range taken.Notes {
-			env.note("%s", oneLine(note))
-		}
-		env.printf("%s  %s completed\n", taken.Name(), summaryOf(taken))
-		return nil
-	})
-	cmd.Flags().StringVar(&id, "run", "", "")
-	cmd.Flags().IntVar(&loop, "loop", 0, "")
-	return cmd
+type snapshotTake struct {
+	Run  string `flag:"run"`
+	Loop int    `flag:"loop"`
 }
 
-func newSnapshotListCommand(env *environ) *cobra.Command {
-	var id string
-	limit := 20
-	cmd := newCommand("list", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		return runSnapshotList(ctx, env, id, limit)
-	})
-	cmd.Flags().StringVar(&id, "run", "", "")
-	cmd.Flags().IntVar(&limit, "limit", limit, "")
-	return cmd
+func (o *snapshotTake) check(*environ, []string) error {
+	if o.Loop < 0 {
+		return usageError("--loop %d: loops count from 1", o.Loop)
+	}
+	return nil
+}
+
+func (o *snapshotTake) run(ctx context.Context, w *workspace, _ []string) error {
+	taken, err := w.book().Take(ctx, o.Run, o.Loop)
+	if err != nil {
+		return err
+	}
+	if w.global.json {
+		return w.printJSON(taken)
+	}
+	for _, note := range taken.Notes {
+		w.note("%s", oneLine(note))
+	}
+	w.printf("%s  %s completed\n", taken.Name(), summaryOf(taken))
+	return nil
+}
+
+type snapshotList struct {
+	Run   string `flag:"run"`
+	Limit int    `flag:"limit" least:"0"`
 }
 
 // A snapshotListJSON is a list of snapshots in JSON.
@@ -63,22 +58,15 @@ type snapshotListJSON struct {
 	More      int              `json:"more,omitempty"`
 }
 
-func runSnapshotList(ctx context.Context, env *environ, id string, limit int) error {
-	if limit < 0 {
-		return usageError("--limit %d is negative", limit)
-	}
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
-	b := s.book()
-	all, err := b.Snapshots(ctx, id)
+func (o *snapshotList) run(ctx context.Context, w *workspace, _ []string) error {
+	b := w.book()
+	all, err := b.Snapshots(ctx, o.Run)
 	if err != nil {
 		return err
 	}
 	list := snapshotListJSON{Snapshots: all}
-	if limit > 0 && len(all) > limit {
-		list.More, list.Snapshots = len(all)-limit, all[:limit]
+	if o.Limit > 0 && len(all) > o.Limit {
+		list.More, list.Snapshots = len(all)-o.Limit, all[:o.Limit]
 	}
 	var rows [][]string
 	for _, snap := range list.Snapshots {
@@ -86,24 +74,17 @@ func runSnapshotList(ctx context.Context, env *environ, id string, limit int) er
 			return err
 		}
 		snap.Changed, snap.Notes = nil, nil
-		row := []string{snap.Name(), env.minute(snap.Time), summaryOf(snap)}
+		row := []string{snap.Name(), w.minute(snap.Time), summaryOf(snap)}
 		var files []string
 		for _, f := range snap.Files {
 			files = append(files, f.Path)
 		}
 		rows = append(rows, append(row, strings.Join(files, " ")))
 	}
-	if env.global.json {
-		return env.printJSON(list)
-	}
-	env.printTable(rows)
-	switch {
-	case len(all) == 0:
-		env.note("no snapshots")
-	case list.More > 0:
-		env.note("%s more; see --limit", plural(list.More, "snapshot"))
-	}
-	return nil
+	return w.presentTable(rows, presentation{
+		json: func(int) any { return list },
+		none: "no snapshots", left: list.More, rest: "%s more; see --limit", noun: "snapshot",
+	})
 }
 
 // summaryOf says in a few words what a snapshot holds.

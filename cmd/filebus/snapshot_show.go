@@ -1,12 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"filebus/materialize/layout"
 	runs "filebus/materialize/run"
@@ -18,31 +14,27 @@ import (
 // unless more is asked for.
 const snapshotTokens = 2000
 
-func newSnapshotShowCommand(env *environ) *cobra.Command {
-	maxTokens := snapshotTokens
-	cmd := newCommand("show RUN/LOOP [FILE]", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) error {
-		if maxTokens < 0 {
-			return usageError("--max-tokens %d is negative", maxTokens)
-		}
-		s, err := env.openFresh(ctx)
-		if err != nil {
-			return err
-		}
-		if len(args) == 2 {
-			return printSnapshotFile(ctx, env, s, args[0], args[1], maxTokens)
-		}
-		return printSnapshot(ctx, env, s, args[0])
-	})
-	cmd.Flags().IntVar(&maxTokens, "max-tokens", snapshotTokens, "")
-	return cmd
+type snapshotShow struct {
+	MaxTokens int `flag:"max-tokens" least:"0"`
 }
 
-func printSnapshot(ctx context.Context, env *environ, s *workspace, text string) error {
-	snap, err := s.book().Find(ctx, text)
+func (o *snapshotShow) run(ctx context.Context, w *workspace, args []string) error {
+	if len(args) == 1 {
+		return printSnapshot(ctx, w, args[0])
+	}
+	v, err := w.book().FileOf(ctx, args[0], args[1])
 	if err != nil {
 		return err
 	}
-	lines := []string{snap.Name() + "  " + env.minute(snap.Time) + "  " + summaryOf(snap)}
+	return w.printBody(ctx, "snapshot show", v, query.BodyRequest{MaxTokens: o.MaxTokens})
+}
+
+func printSnapshot(ctx context.Context, w *workspace, text string) error {
+	snap, err := w.book().Find(ctx, text)
+	if err != nil {
+		return err
+	}
+	lines := []string{snap.Name() + "  " + w.minute(snap.Time) + "  " + summaryOf(snap)}
 	for _, f := range snap.Files {
 		line := "  " + f.Version.Ref.Short() + "  " + f.Path + "  " + byteSize(f.Version.Record.Size)
 		if f.Path == layout.SnapshotIssues || f.Path == layout.SnapshotState {
@@ -59,53 +51,19 @@ func printSnapshot(ctx context.Context, env *environ, s *workspace, text string)
 	for _, note := range snap.Notes {
 		lines = append(lines, "note  "+note)
 	}
-	return s.presentLines(lines, presentation{maxTokens: stateTokens, json: func(int) any { return snap }})
+	return w.presentLines(lines, presentation{maxTokens: stateTokens, json: func(int) any { return snap }})
 }
 
-func printSnapshotFile(ctx context.Context, env *environ, s *workspace, text, file string, maxTokens int) error {
-	v, err := s.book().FileOf(ctx, text, file)
-	if err != nil {
-		return err
-	}
-	var buffer bytes.Buffer
-	var out io.Writer = env.out
-	if env.global.json {
-		out = &buffer
-	}
-	result, err := s.read.WriteBody(ctx, out, v, query.BodyRequest{MaxTokens: maxTokens})
-	if err != nil {
-		return err
-	}
-	s.logRead("snapshot show", v.Record.Name.String(), result.Tokens)
-	if env.global.json {
-		return env.printJSON(toBodyJSON(v, result, buffer.Bytes()))
-	}
-	return nil
+type snapshotDiff struct {
+	File      string `flag:"file"`
+	MaxTokens int    `flag:"max-tokens" least:"0"`
 }
 
-func newSnapshotDiffCommand(env *environ) *cobra.Command {
-	var file string
-	var maxTokens int
-	cmd := newCommand("diff RUN/LOOP RUN/LOOP", cobra.ExactArgs(2), func(ctx context.Context, args []string) error {
-		if maxTokens < 0 {
-			return usageError("--max-tokens %d is negative", maxTokens)
-		}
-		s, err := env.openFresh(ctx)
-		if err != nil {
-			return err
-		}
-		if file != "" {
-			return printFileDiff(ctx, env, s, file, maxTokens, args)
-		}
-		return printSnapshotDiff(ctx, env, s, maxTokens, args)
-	})
-	cmd.Flags().StringVar(&file, "file", "", "")
-	cmd.Flags().IntVar(&maxTokens, "max-tokens", snapshotTokens, "")
-	return cmd
-}
-
-func printSnapshotDiff(ctx context.Context, env *environ, s *workspace, maxTokens int, loops []string) error {
-	c, err := s.book().Compare(ctx, loops[0], loops[1])
+func (o *snapshotDiff) run(ctx context.Context, w *workspace, loops []string) error {
+	if o.File != "" {
+		return o.printFile(ctx, w, loops)
+	}
+	c, err := w.book().Compare(ctx, loops[0], loops[1])
 	if err != nil {
 		return err
 	}
@@ -115,7 +73,7 @@ func printSnapshotDiff(ctx context.Context, env *environ, s *workspace, maxToken
 	for i, line := range c.State {
 		c.State[i] = cutText(line)
 	}
-	return s.presentLines(diffLines(c), presentation{maxTokens: maxTokens, json: func(int) any { return c }})
+	return w.presentLines(diffLines(c), presentation{maxTokens: o.MaxTokens, json: func(int) any { return c }})
 }
 
 // diffLines returns a comparison in lines.
@@ -147,21 +105,21 @@ func diffLines(c *runs.Comparison) []string {
 	return lines
 }
 
-func printFileDiff(ctx context.Context, env *environ, s *workspace, file string, maxTokens int, loops []string) error {
-	diff, err := s.book().CompareFile(ctx, loops[0], loops[1], file)
+func (o *snapshotDiff) printFile(ctx context.Context, w *workspace, loops []string) error {
+	diff, err := w.book().CompareFile(ctx, loops[0], loops[1], o.File)
 	if err != nil {
 		return err
 	}
-	text, left := cutLines(string(diff), maxTokens)
-	if env.global.json {
-		return env.printJSON(runs.Comparison{From: loops[0], To: loops[1], Diff: text, Left: left})
+	text, left := cutLines(string(diff), o.MaxTokens)
+	if w.global.json {
+		return w.printJSON(runs.Comparison{From: loops[0], To: loops[1], Diff: text, Left: left})
 	}
-	env.printf("%s", text)
+	w.printf("%s", text)
 	switch {
 	case text == "":
-		env.note("%s is the same in both", file)
+		w.note("%s is the same in both", o.File)
 	case left > 0:
-		env.note("%s more; see --max-tokens", tokenText(left))
+		w.note("%s more; see --max-tokens", tokenText(left))
 	}
 	return nil
 }
@@ -176,29 +134,25 @@ func cutLines(text string, n int) (head string, left int) {
 	return text[:end], (len(text) - end + 3) / 4
 }
 
-func newSnapshotRestoreCommand(env *environ) *cobra.Command {
-	return newCommand("restore-state RUN/LOOP", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		s, err := env.open(ctx)
-		if err != nil {
-			return err
-		}
-		r, err := s.book().RestoreState(ctx, args[0])
-		if err != nil {
-			return err
-		}
-		if env.global.json {
-			return env.printJSON(r)
-		}
-		switch {
-		case r.Unchanged:
-			env.note("%s is as it was at the end of %s", r.File, r.From)
-		case r.Before == record.ShortRef{}:
-			env.note("%s is there again, as it was at the end of %s", r.File, r.From)
-		default:
-			env.note("%s is as it was at the end of %s again; filebus get %s is what stood there", r.File, r.From,
-				r.Before)
-		}
-		env.printf("%s  %s\n", r.Ref, r.File)
-		return nil
-	})
+type snapshotRestore struct{}
+
+func (snapshotRestore) run(ctx context.Context, w *workspace, args []string) error {
+	r, err := w.book().RestoreState(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	if w.global.json {
+		return w.printJSON(r)
+	}
+	switch {
+	case r.Unchanged:
+		w.note("%s is as it was at the end of %s", r.File, r.From)
+	case r.Before == record.ShortRef{}:
+		w.note("%s is there again, as it was at the end of %s", r.File, r.From)
+	default:
+		w.note("%s is as it was at the end of %s again; filebus get %s is what stood there", r.File, r.From,
+			r.Before)
+	}
+	w.printf("%s  %s\n", r.Ref, r.File)
+	return nil
 }

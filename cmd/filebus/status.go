@@ -6,48 +6,46 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
+	"filebus/materialize/dialogue"
 	runs "filebus/materialize/run"
+	sessions "filebus/materialize/session"
 	"filebus/store/record"
 )
 
 // defaultLate is how long a task usually takes at most.
 const defaultLate = 30 * time.Minute
 
-func newStatusCommand(env *environ) *cobra.Command {
-	var late time.Duration
-	var maxTokens int
-	cmd := newCommand("status", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		return runStatus(ctx, env, late, maxTokens)
-	})
-	cmd.Flags().DurationVar(&late, "late", defaultLate, "")
-	cmd.Flags().IntVar(&maxTokens, "max-tokens", stateTokens, "")
-	return cmd
+type statusCommand struct {
+	Late      time.Duration `flag:"late"`
+	MaxTokens int           `flag:"max-tokens"`
 }
 
-func runStatus(ctx context.Context, env *environ, late time.Duration, maxTokens int) error {
-	if maxTokens < 100 {
-		return usageError("--max-tokens %d: a status takes 100 tokens at least", maxTokens)
+func (o *statusCommand) check(*environ, []string) error {
+	if o.MaxTokens < 100 {
+		return usageError("--max-tokens %d: a status takes 100 tokens at least", o.MaxTokens)
 	}
+	return checkLate(o.Late)
+}
+
+func checkLate(late time.Duration) error {
 	if late <= 0 {
 		return usageError("--late %v is no time that a task may take", late)
 	}
-	s, err := env.openFresh(ctx)
+	return nil
+}
+
+func (o *statusCommand) run(ctx context.Context, w *workspace, _ []string) error {
+	w.takeInNew(ctx, record.KindState, "session_state")
+	status, err := w.book().Status(ctx, o.Late)
 	if err != nil {
 		return err
 	}
-	s.takeInNew(ctx, record.KindState, "session_state")
-	status, err := s.book().Status(ctx, late)
+	going, err := w.goingOn(ctx, status)
 	if err != nil {
 		return err
 	}
-	going, err := s.goingOn(ctx, status)
-	if err != nil {
-		return err
-	}
-	return s.presentLines(statusLines(status, going), presentation{
-		op: "status", what: "status", maxTokens: maxTokens, json: func(int) any { return status },
+	return w.presentLines(statusLines(status, going), presentation{
+		op: "status", what: "status", maxTokens: o.MaxTokens, json: func(int) any { return status },
 	})
 }
 
@@ -131,4 +129,43 @@ func issueLine(c runs.IssueCount) string {
 		line += "; next " + c.Next + " " + c.Title
 	}
 	return line
+}
+
+// goingOn adds to a status what agents of the project itself have begun together and not
+// ended: dialogues that have not converged, and sessions. It returns the lines that say
+// so, none where nothing goes on.
+func (w *workspace) goingOn(ctx context.Context, status *runs.Status) (lines []string, err error) {
+	items, _, err := w.forum().List(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	d := &status.Dialogues
+	for _, item := range items {
+		if !item.Key.IsOwn() || item.Status == dialogue.DialogueConverged {
+			continue
+		}
+		if d.Open++; d.Open > 1 {
+			continue
+		}
+		d.Last, d.Round, d.Turns, d.Owed = item.Key.String(), item.Last, item.Turns, item.Owed
+		lines = append(lines, lastRound(item))
+	}
+	if d.Open > 0 {
+		lines[0] = fmt.Sprintf("dialogues  %d open; %s %s", d.Open, d.Last, lines[0])
+	}
+	list, _, err := w.registry().List(ctx, "", 0)
+	artifacts := 0
+	for _, one := range list {
+		if !one.Key.IsOwn() || one.Status != sessions.StatusInProgress {
+			continue
+		}
+		if status.Sessions.InProgress++; status.Sessions.InProgress == 1 {
+			status.Sessions.Last, artifacts = one.Key.String(), len(one.Artifacts)
+		}
+	}
+	if n := status.Sessions.InProgress; n > 0 {
+		lines = append(lines, fmt.Sprintf("sessions   %d in progress; %s %s",
+			n, status.Sessions.Last, plural(artifacts, "artifact")))
+	}
+	return lines, err
 }

@@ -8,43 +8,25 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/layout"
 	"filebus/materialize/task"
 	"filebus/store/record"
 )
 
-// handoffOptions are the flags that say what a task hands over.
-type handoffOptions struct {
-	outcome, summary              string
-	files, created, modified      []string
-	blockers, patterns, gotchas   []string
-	nextSteps, questions, depends []string
-	jsonInput, yaml               string // files
-
-}
-
-// add gives cmd the flags; without the one for the outcome where the command says it
-// itself.
-func (o *handoffOptions) add(cmd *cobra.Command, withOutcome bool) {
-	flags := cmd.Flags()
-	if withOutcome {
-		flags.StringVar(&o.outcome, "outcome", "", "")
-	}
-	flags.StringVar(&o.summary, "summary", "", "")
-	flags.StringSliceVar(&o.files, "files", nil, "")
-	flags.StringSliceVar(&o.created, "created", nil, "")
-	flags.StringSliceVar(&o.modified, "modified", nil, "")
-	flags.StringArrayVar(&o.blockers, "blocker", nil, "")
-	flags.StringArrayVar(&o.patterns, "pattern", nil, "")
-	flags.StringArrayVar(&o.gotchas, "gotcha", nil, "")
-	flags.StringArrayVar(&o.nextSteps, "next", nil, "")
-	flags.StringArrayVar(&o.questions, "question", nil, "")
-	flags.StringArrayVar(&o.depends, "depends", nil, "")
-	flags.StringVar(&o.jsonInput, "json-input", "", "")
-	flags.StringVar(&o.yaml, "yaml", "", "")
-	cmd.MarkFlagsMutuallyExclusive("json-input", "yaml")
+// handoffFlags say what a task hands over.
+type handoffFlags struct {
+	Summary   string   `flag:"summary"`
+	Files     []string `flag:"files"`
+	Created   []string `flag:"created"`
+	Modified  []string `flag:"modified"`
+	Blockers  texts    `flag:"blocker"`
+	Patterns  texts    `flag:"pattern"`
+	Gotchas   texts    `flag:"gotcha"`
+	NextSteps texts    `flag:"next"`
+	Questions texts    `flag:"question"`
+	Depends   texts    `flag:"depends"`
+	JSONInput string   `flag:"json-input" not:"yaml"` // a file
+	YAML      string   `flag:"yaml"`                  // a file
 }
 
 // maxHandoff is how large a handoff may be that is read, in bytes.
@@ -52,15 +34,15 @@ const maxHandoff = 256 << 10
 
 // read returns the handoff that the flags describe: what a file says, with the
 // other flags in place of its fields.
-func (o *handoffOptions) read(env *environ) (layout.Handoff, error) {
+func (o *handoffFlags) read(env *environ, outcome string) (layout.Handoff, error) {
 	var h layout.Handoff
-	name := o.jsonInput + o.yaml
+	name := o.JSONInput + o.YAML
 	if name != "" {
 		text, err := readAtMost(env, name, maxHandoff)
 		if err != nil {
 			return h, err
 		}
-		if o.jsonInput != "" {
+		if o.JSONInput != "" {
 			h, err = layout.ParseHandoffJSON(text)
 		} else {
 			h, err = parseHandoffText(name, text)
@@ -72,7 +54,7 @@ func (o *handoffOptions) read(env *environ) (layout.Handoff, error) {
 			env.note("%s: %q is no field of a handoff; it is kept as it is, and nothing reads it", name, extra.Key)
 		}
 	}
-	return task.Merge(h, o.fields()), nil
+	return task.Merge(h, o.fields(outcome)), nil
 }
 
 func parseHandoffText(name string, text []byte) (layout.Handoff, error) {
@@ -85,25 +67,26 @@ func parseHandoffText(name string, text []byte) (layout.Handoff, error) {
 }
 
 // fields returns what the flags say that are no files.
-func (o *handoffOptions) fields() layout.Handoff {
+func (o *handoffFlags) fields(outcome string) layout.Handoff {
 	h := layout.Handoff{
-		Outcome: o.outcome, Summary: strings.TrimSpace(o.summary), Blockers: filled(o.blockers), Dependencies: filled(o.depends), NextSteps: filled(o.nextSteps),
+		Outcome: outcome, Summary: strings.TrimSpace(o.Summary), Blockers: filled(o.Blockers),
+		Dependencies: filled(o.Depends), NextSteps: filled(o.NextSteps),
 	}
 	for _, given := range []struct {
 		change string
 		paths  []string
-	}{{"", o.files}, {"created", o.created}, {"modified", o.modified}} {
+	}{{"", o.Files}, {"created", o.Created}, {"modified", o.Modified}} {
 		for _, p := range filled(given.paths) {
 			h.Files = append(h.Files, layout.HandoffFile{Path: p, Change: given.change})
 		}
 	}
-	for _, p := range filled(o.patterns) {
+	for _, p := range filled(o.Patterns) {
 		h.Patterns = append(h.Patterns, layout.HandoffPattern{Pattern: p})
 	}
-	for _, g := range filled(o.gotchas) {
+	for _, g := range filled(o.Gotchas) {
 		h.Gotchas = append(h.Gotchas, layout.HandoffGotcha{Issue: g})
 	}
-	for _, q := range filled(o.questions) {
+	for _, q := range filled(o.Questions) {
 		h.Questions = append(h.Questions, layout.HandoffQuestion{Question: q})
 	}
 	return h
@@ -141,34 +124,20 @@ func readAtMost(env *environ, name string, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-func newTaskHandoffCommand(env *environ) *cobra.Command {
-	var opts handoffOptions
-	cmd := newCommand("handoff ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		return runTaskEnd(ctx, env, &opts, args[0], (*task.Board).HandOver)
-	})
-	opts.add(cmd, true)
-	return cmd
+type taskHandoff struct {
+	Outcome string `flag:"outcome"`
+	handoffFlags
 }
 
-// newTaskVerbCommand returns a command that ends a task; without an outcome it is the
-// flag's, else completed.
-func newTaskVerbCommand(env *environ, use, outcome string) *cobra.Command {
-	var opts handoffOptions
-	cmd := newCommand(use, cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		if outcome != "" {
-			opts.outcome = outcome
-		} else if err := checkDone(opts.outcome); err != nil {
-			return err
-		}
-		return runTaskEnd(ctx, env, &opts, args[0], (*task.Board).Finish)
-	})
-	opts.add(cmd, outcome == "")
-	return cmd
+func (o *taskHandoff) run(ctx context.Context, w *workspace, args []string) error {
+	return o.end(ctx, w, o.Outcome, args[0], (*task.Board).HandOver)
 }
 
-// checkDone refuses an outcome that has a command of its own.
-func checkDone(outcome string) error {
-	switch layout.NormalizeStatus(outcome) {
+type taskDone taskHandoff
+
+// check refuses an outcome that has a command of its own.
+func (o *taskDone) check(*environ, []string) error {
+	switch layout.NormalizeStatus(o.Outcome) {
 	case layout.StatusFailed:
 		return coded(record.Usage, "filebus task fail ID --summary TEXT --next TEXT",
 			errors.New("a task that failed is not done"))
@@ -179,15 +148,29 @@ func checkDone(outcome string) error {
 	return nil
 }
 
-// A taskEnd is a rule that ends a task.
-type taskEnd func(*task.Board, context.Context, task.ID, layout.Handoff) (*task.Finished, error)
+func (o *taskDone) run(ctx context.Context, w *workspace, args []string) error {
+	return o.end(ctx, w, o.Outcome, args[0], (*task.Board).Finish)
+}
 
-func runTaskEnd(ctx context.Context, env *environ, opts *handoffOptions, text string, end taskEnd) error {
-	h, err := opts.read(env)
+// A taskEnd ends a task with the outcome that its name says.
+type taskEnd struct {
+	handoffFlags
+	outcome string
+}
+
+func (o *taskEnd) run(ctx context.Context, w *workspace, args []string) error {
+	return o.end(ctx, w, o.outcome, args[0], (*task.Board).Finish)
+}
+
+// An endTask is a rule that ends a task.
+type endTask func(*task.Board, context.Context, task.ID, layout.Handoff) (*task.Finished, error)
+
+func (o *handoffFlags) end(ctx context.Context, w *workspace, outcome, text string, end endTask) error {
+	h, err := o.read(w.environ, outcome)
 	if err != nil {
 		return err
 	}
-	b, id, err := env.openBoard(ctx, text)
+	b, id, err := w.openBoard(ctx, text)
 	if err != nil {
 		return err
 	}
@@ -195,13 +178,9 @@ func runTaskEnd(ctx context.Context, env *environ, opts *handoffOptions, text st
 	if err != nil {
 		return err
 	}
-	if env.global.json {
-		return env.printJSON(f)
-	}
 	line := fmt.Sprintf("%s  %s  %s", id, f.Status, f.Ref)
 	if f.Marker != "" {
 		line += "  " + f.Marker
 	}
-	env.printf("%s\n", oneLine(line))
-	return nil
+	return w.print(f, "%s\n", oneLine(line))
 }

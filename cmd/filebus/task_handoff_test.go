@@ -11,10 +11,10 @@ import (
 // TestHandoffFiles gives files with all three flags: the handoff always names them
 // in the same order, so that the same line again changes nothing.
 func TestHandoffFiles(t *testing.T) {
-	opts := handoffOptions{files: []string{"a", " "}, created: []string{"b"}, modified: []string{"c", "d"}}
+	opts := handoffFlags{Files: []string{"a", " "}, Created: []string{"b"}, Modified: []string{"c", "d"}}
 	want := []layout.HandoffFile{{Path: "a"}, {Path: "b", Change: "created"}, {Path: "c", Change: "modified"}, {Path: "d", Change: "modified"}}
 	for range 50 {
-		if diff := cmp.Diff(want, opts.fields().Files); diff != "" {
+		if diff := cmp.Diff(want, opts.fields("").Files); diff != "" {
 			t.Fatalf("files of %+v (-want +got):\n%s", opts, diff)
 		}
 	}

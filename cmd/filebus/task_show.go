@@ -7,31 +7,19 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/layout"
 	runs "filebus/materialize/run"
 	"filebus/materialize/task"
 	"filebus/store/record"
 )
 
-type taskShowOptions struct {
-	full      bool
-	maxTokens int
+type taskShow struct {
+	Full      bool `flag:"full"`
+	MaxTokens int  `flag:"max-tokens"`
 }
 
 // taskTokens is how long a handoff, and a list of tasks, may be.
 const taskTokens = 1000
-
-func newTaskShowCommand(env *environ) *cobra.Command {
-	var opts taskShowOptions
-	cmd := newCommand("show ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		return runTaskShow(ctx, env, opts, args[0])
-	})
-	cmd.Flags().BoolVar(&opts.full, "full", false, "")
-	cmd.Flags().IntVar(&opts.maxTokens, "max-tokens", taskTokens, "")
-	return cmd
-}
 
 // A taskShowJSON is a task with its handoff, in JSON.
 type taskShowJSON struct {
@@ -48,22 +36,21 @@ type taskShowJSON struct {
 	Text      string          `json:"text,omitempty"`    // the journal, with --full
 }
 
-func runTaskShow(ctx context.Context, env *environ, opts taskShowOptions, text string) error {
-	id, err := task.ParseID(text)
+func (o *taskShow) run(ctx context.Context, w *workspace, args []string) error {
+	id, err := task.ParseID(args[0])
 	if err != nil {
 		return err
 	}
-	s, err := env.openFresh(ctx)
+	if w, err = w.openFresh(ctx); err != nil {
+		return err
+	}
+	j, err := w.freshJournal(ctx, id)
 	if err != nil {
 		return err
 	}
-	j, err := s.freshJournal(ctx, id)
-	if err != nil {
-		return err
-	}
-	shown := shownHandoff(j)
-	if opts.full {
-		shown, opts.maxTokens = strings.TrimSuffix(string(j.Text), "\n"), 0
+	shown, maxTokens := shownHandoff(j), o.MaxTokens
+	if o.Full {
+		shown, maxTokens = strings.TrimSuffix(string(j.Text), "\n"), 0
 	}
 	cut := func(n int) string {
 		if n < len(shown) {
@@ -71,13 +58,13 @@ func runTaskShow(ctx context.Context, env *environ, opts taskShowOptions, text s
 		}
 		return shown + "\n"
 	}
-	_, err = s.present(presentation{
-		entries: len(shown), maxTokens: opts.maxTokens, op: "task show", what: string(id),
-		json: func(n int) any { return taskView(j, opts.full, cut(n)) },
+	_, err = w.present(presentation{
+		entries: len(shown), maxTokens: maxTokens, op: "task show", what: string(id),
+		json: func(n int) any { return taskView(j, o.Full, cut(n)) },
 		text: cut,
 	})
-	if err == nil && j.Handoff == nil && !opts.full && !env.global.json {
-		env.note("%s has not handed over yet: filebus wait %s", id, quote(string(id)))
+	if err == nil && j.Handoff == nil && !o.Full && !w.global.json {
+		w.note("%s has not handed over yet: filebus wait %s", id, quote(string(id)))
 	}
 	return err
 }
@@ -131,47 +118,27 @@ func progressLines(j *task.Journal) []string {
 	return lines
 }
 
-type taskListOptions struct {
-	task.ListOptions
-	maxTokens int
+type taskList struct {
+	Running   bool          `flag:"running"`
+	Late      time.Duration `flag:"late"`
+	MaxTokens int           `flag:"max-tokens" least:"0"`
 }
 
-func newTaskListCommand(env *environ) *cobra.Command {
-	var opts taskListOptions
-	cmd := newCommand("list", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		if opts.Late <= 0 {
-			return usageError("--late %v is no time that a task may take", opts.Late)
-		}
-		if opts.maxTokens < 0 {
-			return usageError("--max-tokens %d is negative", opts.maxTokens)
-		}
-		s, err := env.openFresh(ctx)
-		if err != nil {
-			return err
-		}
-		items, err := s.board().List(ctx, opts.ListOptions)
-		if err != nil {
-			return err
-		}
-		var rows [][]string
-		for _, item := range items {
-			rows = append(rows, taskRow(item))
-		}
-		printed, err := s.present(presentation{
-			entries: len(items), maxTokens: opts.maxTokens, op: "task list",
-			json: func(n int) any { return taskListJSON{items[:n], len(items) - n} },
-			text: func(n int) string { return env.table(rows[:n]) },
-		})
-		if more := len(items) - printed; err == nil && more > 0 && !env.global.json {
-			env.note("and %s; --max-tokens 0 lists all", plural(more, "more task"))
-		}
+func (o *taskList) check(*environ, []string) error { return checkLate(o.Late) }
+
+func (o *taskList) run(ctx context.Context, w *workspace, _ []string) error {
+	items, err := w.board().List(ctx, task.ListOptions{Running: o.Running, Late: o.Late})
+	if err != nil {
 		return err
+	}
+	var rows [][]string
+	for _, item := range items {
+		rows = append(rows, taskRow(item))
+	}
+	return w.presentTable(rows, presentation{
+		maxTokens: o.MaxTokens, op: "task list", rest: "and %s; --max-tokens 0 lists all", noun: "more task",
+		json: func(n int) any { return taskListJSON{items[:n], len(items) - n} },
 	})
-	flags := cmd.Flags()
-	flags.BoolVar(&opts.Running, "running", false, "")
-	flags.DurationVar(&opts.Late, "late", defaultLate, "")
-	flags.IntVar(&opts.maxTokens, "max-tokens", taskTokens, "")
-	return cmd
 }
 
 // A taskListJSON is a list of tasks in JSON.

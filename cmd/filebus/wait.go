@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/materialize/task"
 	"filebus/store/record"
 )
@@ -144,7 +144,7 @@ func durationText(d time.Duration) string {
 
 // inJSON returns an ending without what is too long of its summary.
 func inJSON(e task.Ending) task.Ending {
-	e.Summary = layout.Clip(oneLine(e.Summary), maxWaitSummary)
+	e.Summary = markdown.Clip(oneLine(e.Summary), maxWaitSummary)
 	return e
 }
 

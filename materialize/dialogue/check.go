@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 // A FindingKind says what a check has found.
@@ -203,7 +204,7 @@ func needsID(m layout.Marker) bool {
 }
 
 func malformedText(m layout.Marker) string {
-	text := "malformed: " + layout.Clip(oneSpaced(m.Raw), 60)
+	text := "malformed: " + markdown.Clip(oneSpaced(m.Raw), 60)
 	if needsID(m) {
 		text += ", which has no id"
 	}

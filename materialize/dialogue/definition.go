@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 // A Definition is how an agent is set up: a Markdown file whose front matter lists
@@ -44,7 +44,7 @@ func ReadDefinition(file string) (Definition, error) {
 	if err != nil {
 		return Definition{}, fmt.Errorf("reading the definition %s: %w", file, err)
 	}
-	fields, _ := layout.FrontMatter(text)
+	fields, _ := markdown.FrontMatter(text)
 	return Definition{file, toolsOf(fields["tools"]), toolsOf(fields["disallowedtools"])}, nil
 }
 

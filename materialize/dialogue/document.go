@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -26,7 +27,7 @@ func PartsOf(d *Dialogue) Parts {
 	p := Parts{Scores: b.Scoreboard, Tensions: b.TensionRows(), Converged: b.Converged}
 	for _, v := range b.Perspectives {
 		p.Perspectives = append(p.Perspectives, layout.PerspectiveRow{
-			ID: v.ID, Agent: v.Agent, Perspective: layout.Clip(v.Label, maxLabel), Round: strconv.Itoa(v.Round),
+			ID: v.ID, Agent: v.Agent, Perspective: markdown.Clip(v.Label, maxLabel), Round: strconv.Itoa(v.Round),
 		})
 	}
 	return p

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 // rounds checks that there are rounds with turns.
@@ -83,7 +84,7 @@ func (l *linter) markers() {
 			case len(m.Refs) > 0:
 				level = LintNote
 			}
-			shown := layout.Clip(oneSpaced(m.Raw), 60)
+			shown := markdown.Clip(oneSpaced(m.Raw), 60)
 			l.addIn(t.file, level, m.Line, "write "+markerForm(m.Kind), "the marker %s departs from the grammar", shown)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // launch records in the panel of a round that agents owe a file, and makes the
 // round's folder, so that they can write at once. Names are folded; those of the
 // panel already stay as they are, and the time is that of the first launch. It
-// returns ErrNoRound, ErrNotInPool, ErrName, or materialize.ErrLink if the folder would be
+// returns ErrNoRound, ErrNotInPool, ErrName, or mirror.ErrLink if the folder would be
 // behind a link.
 func (f *Forum) launch(ctx context.Context, d *Dialogue, round int, agents ...string) error {
 	if err := d.checkRound(round); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -51,7 +52,7 @@ type Made struct {
 // New makes a dialogue: its expert pool, and the folder of round 0. Where the slug is
 // taken, it gets the first free number from 1 to 99; many processes may make the same
 // one at once. It returns ErrRequest, ErrTwice, ErrName or ErrSlug for what cannot be,
-// ErrSlugTaken, or materialize.ErrLink if somebody has put a symbolic link where the
+// ErrSlugTaken, or mirror.ErrLink if somebody has put a symbolic link where the
 // dialogue's folder would be.
 func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
 	pool, err := f.newPool(r)
@@ -187,7 +188,7 @@ func isTaken(folder string) (bool, error) {
 	case err != nil:
 		return false, fmt.Errorf("looking at %s: %w", folder, err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		return false, materialize.LinkInTheWay(folder)
+		return false, mirror.LinkInTheWay(folder)
 	}
 	return true, nil
 }

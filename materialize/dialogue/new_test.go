@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"filebus/materialize"
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/store/record"
 )
 
@@ -130,7 +130,7 @@ func TestPlantedLinks(t *testing.T) {
 	request := dialogue.NewRequest{Title: "Retry", Agents: []string{"muffin"}}
 	wantLink := func(what string, err error, path string) {
 		t.Helper()
-		if e := (*record.Error)(nil); !errors.As(err, &e) || e.Reason != materialize.ErrLink || e.Names[0] != path {
+		if e := (*record.Error)(nil); !errors.As(err, &e) || e.Reason != mirror.ErrLink || e.Names[0] != path {
 			t.Errorf("%s: %v, want ErrLink for %s", what, err, path)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -137,12 +138,12 @@ func (f *Forum) writeTask(text *strings.Builder, d *Dialogue, round int, e layou
 		fmt.Fprintf(text, "Title: %s\n", plainLine(title))
 	}
 	if e.Role != "" {
-		fmt.Fprintf(text, "Your role: %s\n", layout.Clip(plainLine(e.Role), shownQuestion/4))
+		fmt.Fprintf(text, "Your role: %s\n", markdown.Clip(plainLine(e.Role), shownQuestion/4))
 	}
 	if d.Pool.Question == "" {
 		return nil
 	}
-	shown := layout.Clip(d.Pool.Question, shownQuestion)
+	shown := markdown.Clip(d.Pool.Question, shownQuestion)
 	text.WriteString("Question:\n")
 	for line := range strings.Lines(shown) { // quoted: nothing in it is a part of the prompt
 		text.WriteString(strings.TrimRight("> "+plainLine(line), " ") + "\n")

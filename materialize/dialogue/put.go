@@ -13,6 +13,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -139,7 +140,7 @@ type Contribution struct {
 // Put stores the text of a turn and writes its file, which is complete at once. A
 // stub and an empty file are replaced; the same text changes nothing; another turn
 // is ErrOccupied unless c.Force is set. An empty text is ErrEmpty, a long one
-// ErrTooLong, a symbolic link in the place of the file materialize.ErrLink.
+// ErrTooLong, a symbolic link in the place of the file mirror.ErrLink.
 func (f *Forum) Put(ctx context.Context, s Seat, c Contribution) (*materialize.PutResult, error) {
 	switch {
 	case len(c.Text) > MaxTurn:
@@ -191,7 +192,7 @@ func (f *Forum) edit(
 	return put, err
 }
 
-// clear makes the folder of a turn, and returns materialize.ErrLink if the way
+// clear makes the folder of a turn, and returns mirror.ErrLink if the way
 // to its file leads over a symbolic link.
 func (f *Forum) clear(ctx context.Context, s Seat) error {
 	if _, err := f.w.MakeFolder(ctx, s.name()); err != nil {
@@ -199,7 +200,7 @@ func (f *Forum) clear(ctx context.Context, s Seat) error {
 	}
 	info, err := os.Lstat(s.File)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return materialize.LinkInTheWay(s.File)
+		return mirror.LinkInTheWay(s.File)
 	}
 	return nil // what is missing is made; of the rest the mirror tells
 }

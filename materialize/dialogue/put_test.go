@@ -13,6 +13,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/store/record"
 )
 
@@ -150,11 +151,11 @@ func TestPutThroughLink(t *testing.T) {
 			}
 			var link *record.Error
 			_, err := h.Put(t.Context(), seat, dialogue.Contribution{Text: []byte(turnText)})
-			if !errors.As(err, &link) || link.Reason != materialize.ErrLink || link.Names[0] != test.link {
+			if !errors.As(err, &link) || link.Reason != mirror.ErrLink || link.Names[0] != test.link {
 				t.Errorf("%s: putting over the link %s: %v", profile.Name, test.link, err)
 			}
 			_, err = h.Wait(t.Context(), h.key, dialogue.WaitRequest{Limit: time.Millisecond})
-			if !errors.As(err, &link) || link.Reason != materialize.ErrLink || link.Names[0] != test.link {
+			if !errors.As(err, &link) || link.Reason != mirror.ErrLink || link.Names[0] != test.link {
 				t.Errorf("%s: waiting for the link %s: %v", profile.Name, test.link, err)
 			}
 			if err := os.Remove(test.link); err != nil {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"filebus/materialize"
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -138,7 +138,7 @@ func TestRecoverLink(t *testing.T) {
 	file, elsewhere := filepath.Join(root, "retry", "round-0", "muffin.md"), filepath.Join(t.TempDir(), "a.md")
 	link(t, elsewhere, file)
 	_, err := h.recover(t, key, strings.NewReader(says(t, "", "a")), true)
-	if e := (*record.Error)(nil); !errors.As(err, &e) || e.Reason != materialize.ErrLink || e.Names[0] != file {
+	if e := (*record.Error)(nil); !errors.As(err, &e) || e.Reason != mirror.ErrLink || e.Names[0] != file {
 		t.Errorf("Recover = %v, want ErrLink for %s", err, file)
 	}
 	if _, err := os.Lstat(elsewhere); !errors.Is(err, fs.ErrNotExist) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 // A Board is a dialogue in numbers.
@@ -219,7 +220,7 @@ func (b *Board) TensionRows() []layout.TensionRow {
 		}
 		status, by := t.At(last.Number)
 		row := layout.TensionRow{
-			ID: t.String(), Tension: layout.Clip(t.Label, maxLabel), Status: string(status), Raised: b.who(t.Agent, t.Round),
+			ID: t.String(), Tension: markdown.Clip(t.Label, maxLabel), Status: string(status), Raised: b.who(t.Agent, t.Round),
 		}
 		if by != nil && !status.IsOpen() {
 			row.Resolved = b.who(by.Agent, by.Round)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 // maxSummary is how long the summary of a round may be, in bytes: about 600 tokens.
@@ -21,7 +22,7 @@ type summaryPart struct {
 // would have in numbers and names.
 func (b *Board) summaryText(i int) []byte {
 	r, p := b.Rounds[i], b.Presence[i]
-	head := fmt.Sprintf("# Round %d summary — %s\n\n", r.Round, layout.Clip(oneSpaced(b.Dialogue.Pool.Title), maxLabel))
+	head := fmt.Sprintf("# Round %d summary — %s\n\n", r.Round, markdown.Clip(oneSpaced(b.Dialogue.Pool.Title), maxLabel))
 	head += fmt.Sprintf("Open tensions: %d | New perspectives: %d | **Velocity: %d** | Converge: %d%%",
 		r.OpenTensions, r.NewPerspectives, r.Velocity, r.Converge)
 	if r.Judged {
@@ -39,12 +40,12 @@ func (b *Board) presenceLine(p Presence) string {
 	for _, a := range p.Absent {
 		text := b.label(a.Agent) + " " + string(a.Reason)
 		if a.Stub != "" {
-			text += " (" + layout.Clip(a.Stub, 60) + ")"
+			text += " (" + markdown.Clip(a.Stub, 60) + ")"
 		}
 		absent = append(absent, text)
 	}
 	if len(absent) > 0 {
-		line += "; " + layout.Clip(strings.Join(absent, ", "), 300)
+		line += "; " + markdown.Clip(strings.Join(absent, ", "), 300)
 	}
 	return line + "."
 }
@@ -97,7 +98,7 @@ func (b *Board) moves(round int) []summaryPart {
 	return parts
 }
 
-func clipLabel(label string) string { return layout.Clip(oneSpaced(label), 90) }
+func clipLabel(label string) string { return markdown.Clip(oneSpaced(label), 90) }
 
 // fitParts writes the sections that there are, a line each in turn until the room in
 // bytes is used up, so that none takes it all. Each says how many lines it lacks.

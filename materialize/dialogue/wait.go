@@ -14,6 +14,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 	"filebus/store/turnstile"
@@ -67,7 +68,7 @@ type WaitRequest struct {
 // file that goes on changing, the standings come with ErrLate.
 //
 // The end of ctx ends the wait, and no stubs are written. A symbolic link in the
-// place of a turn is materialize.ErrLink.
+// place of a turn is mirror.ErrLink.
 func (f *Forum) Wait(ctx context.Context, key Key, r WaitRequest) ([]Standing, error) {
 	w, err := f.newWaiter(ctx, key, r)
 	if err != nil {
@@ -200,7 +201,7 @@ func (w *waiter) lookAt(ctx context.Context, a *awaited) (again time.Duration, e
 	case err != nil:
 		return 0, fmt.Errorf("looking at the turn of %s: %w", a.Agent, err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		return 0, materialize.LinkInTheWay(a.File)
+		return 0, mirror.LinkInTheWay(a.File)
 	case !info.Mode().IsRegular():
 		return 0, fmt.Errorf("%s is no file: the turn of %s has its place there", a.File, a.Agent)
 	case info.Size() == 0:

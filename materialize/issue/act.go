@@ -9,6 +9,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -79,7 +80,7 @@ func (q *Queue) apply(c Change, a Action, i Issue) ([]byte, error) {
 		text = q.fields.Set(text, "Task Ref", taskRef(c.Task))
 	}
 	if c.Rationale != "" {
-		text = q.fields.Set(text, "Rationale", paragraphs(i.Rationale, layout.CleanText(c.Rationale)))
+		text = q.fields.Set(text, "Rationale", paragraphs(i.Rationale, markdown.CleanText(c.Rationale)))
 	}
 	return q.setHold(text, c, a, i), nil
 }
@@ -92,12 +93,12 @@ func (q *Queue) setHold(text []byte, c Change, a Action, i Issue) []byte {
 		if !sameAgent(assigneeOf(i.Issue), c.Agent) {
 			text = q.fields.Set(text, "Assignee")
 		}
-		text = q.fields.Set(text, "Claimed By", layout.OneLine(c.Agent))
+		text = q.fields.Set(text, "Claimed By", markdown.OneLine(c.Agent))
 		text = q.fields.Set(text, "Claimed At", formatTime(now))
 		return q.fields.Set(text, "Lease Until", formatTime(now.Add(cmp.Or(c.Lease, DefaultLease))))
 	case Finish: // who did it stays
 		if i.Hold.Agent != "" && c.Agent != "" && !sameAgent(i.Hold.Agent, c.Agent) {
-			text = q.fields.Set(text, "Claimed By", layout.OneLine(c.Agent))
+			text = q.fields.Set(text, "Claimed By", markdown.OneLine(c.Agent))
 		}
 		return q.fields.Set(text, "Lease Until")
 	case MarkDuplicate:
@@ -114,7 +115,7 @@ func (q *Queue) setHold(text []byte, c Change, a Action, i Issue) []byte {
 }
 
 // taskRef returns the id of a task as it is stored: 003 is task-003.
-func taskRef(id string) string { return layout.TaskID(layout.OneLine(id)) }
+func taskRef(id string) string { return layout.TaskID(markdown.OneLine(id)) }
 
 // paragraphs joins two texts with a blank line between.
 func paragraphs(first, second string) string {

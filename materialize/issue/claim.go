@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 // DefaultLease is how long a claim holds unless it is made again.
@@ -46,7 +47,7 @@ func extra(i layout.Issue, name string) string {
 // plain returns a value of a field as one line without marks and control
 // characters; a dash, and none, stand for nothing.
 func plain(value string) string {
-	value = strings.Trim(layout.OneLine(value), "`* ")
+	value = strings.Trim(markdown.OneLine(value), "`* ")
 	switch strings.ToLower(value) {
 	case "-", "–", "—", "none", "n/a", "nobody", "unassigned":
 		return ""
@@ -73,7 +74,7 @@ func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // parseTime reads a time as agents write it; what is no time is the zero one.
 func parseTime(text string) time.Time {
-	text = strings.Trim(layout.OneLine(text), "`* ")
+	text = strings.Trim(markdown.OneLine(text), "`* ")
 	for _, form := range []string{
 		time.RFC3339Nano, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly,
 	} {

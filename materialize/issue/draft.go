@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 // A Draft is what somebody says of an issue that is new, or that is changed: the
@@ -16,7 +17,7 @@ const reporter = "Reported By"
 
 // By returns the draft as one that an agent reports.
 func (d Draft) By(agent string) Draft {
-	if agent = layout.OneLine(agent); agent != "" {
+	if agent = markdown.OneLine(agent); agent != "" {
 		d.Extra = append(slices.Clone(d.Extra), layout.ExtraField{Name: reporter, Value: agent})
 	}
 	return d

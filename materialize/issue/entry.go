@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -48,7 +49,7 @@ func (q *Queue) issue(name record.Name, path string, text []byte) Issue {
 		Status:      cmp.Or(Status(facts.Status), Pending),
 		Type:        facts.Attributes[record.AttributeType],
 		Priority:    facts.Attributes[record.AttributePriority],
-		Summary:     layout.OneLine(cmp.Or(fields.Summary, fields.Title)),
+		Summary:     markdown.OneLine(cmp.Or(fields.Summary, fields.Title)),
 		DuplicateOf: fields.DuplicateOf, Task: fields.TaskRef,
 		Created: parseTime(fields.Created),
 		Hold:    holdOf(fields), attributes: facts.Attributes,

@@ -72,12 +72,10 @@ func (b *Base) Edit(ctx context.Context, name record.Name, d Draft, flags []stri
 		text := e.Text
 		fields := layout.Knowledge(d)
 		for _, usual := range layout.KnowledgeFields().Inputs() { // the order in which they are added
-			inputs := f.Inputs()
-			at := slices.IndexFunc(inputs, func(own layout.Field[layout.Knowledge]) bool { return own.Flag == usual.Flag })
 			if !slices.Contains(flags, usual.Flag) {
 				continue
 			}
-			field := inputs[at]
+			field := f.Input(usual.Flag)
 			values := field.Get(&fields)
 			if field.Flag == "title" && e.Fields.ID == "" {
 				const why = "one to be changed to: the id of the entry is made from its title"

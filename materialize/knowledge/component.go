@@ -14,6 +14,7 @@ import (
 	"filebus/index"
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -112,8 +113,8 @@ type Touch struct {
 const maxCell = 1000
 
 func (t Touch) clean() (Touch, error) {
-	t.Name = strings.TrimSpace(strings.Trim(layout.OneLine(t.Name), "` "))
-	t.Notes, t.Location, t.Task = layout.OneLine(t.Notes), layout.OneLine(t.Location), taskID(t.Task)
+	t.Name = strings.TrimSpace(strings.Trim(markdown.OneLine(t.Name), "` "))
+	t.Notes, t.Location, t.Task = markdown.OneLine(t.Notes), markdown.OneLine(t.Location), taskID(t.Task)
 	size := len(t.Name) + len(t.Notes) + len(t.Location) + len(t.Task)
 	switch {
 	case layout.PlainPath(t.Name) == "":

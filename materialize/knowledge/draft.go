@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -32,7 +33,7 @@ func (d Draft) clean() Draft {
 
 // taskID returns the id of a task as it is stored: 003 is task-003.
 func taskID(text string) string {
-	text = layout.OneLine(text)
+	text = markdown.OneLine(text)
 	return cmp.Or(layout.TaskID(text), text)
 }
 

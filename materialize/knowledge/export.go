@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -84,9 +84,9 @@ func drawingOf(part query.Part) drawing {
 	for i, k := range part.Nodes {
 		r := k.Version.Record
 		n := drawnNode{
-			ID: shortName(r.Name), Type: layout.OneLine(k.Type), Tags: r.Tags,
-			Summary:    layout.OneLine(cmp.Or(k.Description.Title, k.Description.Preview)),
-			Confidence: layout.OneLine(k.Confidence), Source: layout.OneLine(r.Task),
+			ID: shortName(r.Name), Type: markdown.OneLine(k.Type), Tags: r.Tags,
+			Summary:    markdown.OneLine(cmp.Or(k.Description.Title, k.Description.Preview)),
+			Confidence: markdown.OneLine(k.Confidence), Source: markdown.OneLine(r.Task),
 		}
 		if !k.SupersededBy.IsZero() {
 			n.SupersededBy = shortName(k.SupersededBy)
@@ -100,9 +100,9 @@ func drawingOf(part query.Part) drawing {
 		if isFrom && isTo {
 			shared := slices.Clone(e.Shared)
 			for i := range shared {
-				shared[i] = layout.OneLine(shared[i])
+				shared[i] = markdown.OneLine(shared[i])
 			}
-			kind := layout.OneLine(e.Type)
+			kind := markdown.OneLine(e.Type)
 			d.Edges = append(d.Edges, drawnEdge{d.Nodes[from].ID, d.Nodes[to].ID, kind, shared, from, to, e.IsStated()})
 		}
 	}
@@ -111,9 +111,9 @@ func drawingOf(part query.Part) drawing {
 
 // shortName returns the id of an entry, behind its tree if it is captured.
 func shortName(name record.Name) string {
-	id := layout.OneLine(name.ID)
+	id := markdown.OneLine(name.ID)
 	if name.Tree != "" {
-		return layout.OneLine(string(name.Tree)) + ":" + id
+		return markdown.OneLine(string(name.Tree)) + ":" + id
 	}
 	return id
 }

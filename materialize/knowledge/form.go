@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -16,7 +17,7 @@ type form interface {
 	Set(text []byte, field string, values ...string) []byte
 	AddLink(text []byte, l record.Link) []byte
 	DropLink(text []byte, l record.Link) []byte
-	Inputs() []layout.Field[layout.Knowledge]
+	Input(flag string) layout.Field[layout.Knowledge]
 }
 
 // formOf returns the form of the entries of a file.
@@ -69,8 +70,9 @@ func (nodeForm) Read(text []byte) layout.Knowledge {
 // Append appends a node.
 func (f nodeForm) Append(dst []byte, k layout.Knowledge) []byte {
 	n := layout.KnowledgeNode{
-		ID: k.ID, Type: k.Type, Tags: k.Tags, Summary: cmp.Or(k.Title, firstWords(k.Content, maxTitle)), Content: k.Content,
-		Source: k.Source, Confidence: k.Confidence, Created: k.Created, File: extra(k, "File"),
+		ID: k.ID, Type: k.Type, Tags: k.Tags, Content: k.Content,
+		Summary: cmp.Or(k.Title, firstWords(k.Content, maxTitle)),
+		Source:  k.Source, Confidence: k.Confidence, Created: k.Created, File: extra(k, "File"),
 	}
 	if n.Content == n.Summary {
 		n.Content = ""
@@ -126,7 +128,7 @@ func extra(k layout.Knowledge, name string) string {
 // firstWords returns the beginning of a text in one line, of at most some
 // characters, cut between words.
 func firstWords(text string, limit int) string {
-	text = layout.OneLine(text)
+	text = markdown.OneLine(text)
 	if utf8.RuneCountInString(text) <= limit {
 		return text
 	}
@@ -138,4 +140,4 @@ func firstWords(text string, limit int) string {
 }
 
 // word returns a value of one word as entries have it, in lower case.
-func word(value string) string { return strings.ToLower(layout.OneLine(value)) }
+func word(value string) string { return strings.ToLower(markdown.OneLine(value)) }

@@ -11,6 +11,7 @@ import (
 	"filebus/index"
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -112,7 +113,7 @@ func (b *Base) handoff(ctx context.Context, v store.Version) (layout.Handoff, er
 // same task.
 func (d Draft) saysAs(e Entry) bool {
 	return e.Type == d.Type && layout.TaskID(e.Fields.Source) == d.Source &&
-		layout.OneLine(e.Fields.Content) == layout.OneLine(d.Content)
+		markdown.OneLine(e.Fields.Content) == markdown.OneLine(d.Content)
 }
 
 // learnedIn returns the entries of the own tree that come from a task, as they are
@@ -167,7 +168,7 @@ func drafts(h layout.Handoff, task string) []Draft {
 }
 
 func appendClause(text, lead, clause string) string {
-	if clause = layout.OneLine(clause); clause == "" || text == "" {
+	if clause = markdown.OneLine(clause); clause == "" || text == "" {
 		return text
 	}
 	return strings.TrimRight(text, ".;, ") + "; " + lead + clause
@@ -183,10 +184,10 @@ func sentences(text string, isCell bool) []string {
 	parts := strings.Split(text, "; ")
 	short := slices.ContainsFunc(parts, func(p string) bool { return len(strings.Fields(p)) < leastWords })
 	if !isCell || short {
-		return []string{layout.OneLine(text)}
+		return []string{markdown.OneLine(text)}
 	}
 	for i, p := range parts {
-		parts[i] = layout.OneLine(p)
+		parts[i] = markdown.OneLine(p)
 	}
 	return parts
 }

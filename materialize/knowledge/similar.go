@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"filebus/index"
-	"filebus/materialize/layout"
 	"filebus/materialize/likeness"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -37,7 +37,7 @@ func (d Draft) compare(words map[string]bool, e Entry) (l Likeness, likely bool)
 		return Likeness{}, false
 	}
 	l = Likeness{
-		ID: e.ID, Summary: layout.Clip(layout.OneLine(e.Fields.Content), maxSummary), Entry: e,
+		ID: e.ID, Summary: markdown.Clip(markdown.OneLine(e.Fields.Content), maxSummary), Entry: e,
 		Shared: index.Shared(words, index.Terms(e.Fields.Title+" "+e.Fields.Content)),
 	}
 	have := record.NormalizeTags(e.Fields.Tags)
@@ -73,7 +73,7 @@ const maxQuery = 1000
 // content. Entries that others supersede are left out.
 func (b *Base) Similar(ctx context.Context, d Draft) ([]Likeness, error) {
 	d = d.clean()
-	text := layout.OneLine(d.Title + " " + d.Content)
+	text := markdown.OneLine(d.Title + " " + d.Content)
 	text = strings.ToValidUTF8(text[:min(maxQuery, len(text))], "")
 	if text == "" {
 		return nil, nil

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -56,8 +58,8 @@ func (AgentLogs) Parse(path string, text []byte) (File, []*SyntaxError) {
 // AppendAgentEvent appends the line of e: "time | event | agent | message".
 func AppendAgentEvent(dst []byte, e AgentEvent) []byte {
 	// Only the message may hold what separates the fields.
-	field := func(text string) string { return strings.ReplaceAll(singleSpaced(text), "|", "/") }
-	return fmt.Appendf(dst, "%s | %s | %s | %s\n", field(e.Time), field(e.Event), field(e.Agent), singleSpaced(e.Message))
+	field := func(text string) string { return strings.ReplaceAll(markdown.SingleSpaced(text), "|", "/") }
+	return fmt.Appendf(dst, "%s | %s | %s | %s\n", field(e.Time), field(e.Event), field(e.Agent), markdown.SingleSpaced(e.Message))
 }
 
 // ParseAgentLog reads the events of a log. Empty lines are skipped; others that
@@ -66,7 +68,7 @@ func ParseAgentLog(text []byte) (events []AgentEvent, problems []*SyntaxError) {
 	line := 0
 	for raw := range bytes.Lines(text) {
 		line++
-		content := strings.TrimSpace(strings.TrimPrefix(string(raw), byteOrderMark))
+		content := strings.TrimSpace(strings.TrimPrefix(string(raw), markdown.ByteOrderMark))
 		if content == "" {
 			continue
 		}
@@ -75,7 +77,7 @@ func ParseAgentLog(text []byte) (events []AgentEvent, problems []*SyntaxError) {
 			problems = append(problems,
 				&SyntaxError{Line: line,
 					Err: fmt.Errorf("%q is no event: time | START, SUCCESS or ERROR | agent | message",
-						Clip(content, 60))})
+						markdown.Clip(content, 60))})
 			continue
 		}
 		events = append(events, e)

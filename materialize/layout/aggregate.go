@@ -8,11 +8,10 @@ import (
 	"strings"
 	"unicode"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
-
-// maxEntryLevel is the deepest heading that can begin an entry.
-const maxEntryLevel = 4
 
 // A headingFormat is an aggregate format whose entries begin with headings. The
 // formats differ in what makes a heading an entry and in what an entry says; how
@@ -22,9 +21,9 @@ type headingFormat struct {
 	title string // of a new file
 	// identify reports whether the heading at lines[i] begins an entry. An empty
 	// id is made from the path and the title.
-	identify func(lines []scanLine, i int) (id, title string, ok bool)
+	identify func(lines []markdown.Line, i int) (id, title string, ok bool)
 	// describe reads an entry; its errors lack the file.
-	describe func(lines []scanLine) (Facts, []*SyntaxError)
+	describe func(lines []markdown.Line) (Facts, []*SyntaxError)
 	// section returns the title of the section that an entry belongs to.
 	section func(e Entry) string
 }
@@ -32,20 +31,20 @@ type headingFormat struct {
 // parse cuts text at the headings of its entries. An entry ends where the next
 // one begins, or at a heading of its own level or above.
 func (h headingFormat) parse(path string, text []byte) (File, []*SyntaxError) {
-	lines := scanLines(text)
+	lines := markdown.Lines(text)
 	c := newFileCutter(path, text)
 	c.reportOpen(lines)
 	spans := h.spans(lines)
 	for _, s := range spans {
-		id, ok := c.claim(s.id, s.title, lines[s.first].number)
+		id, ok := c.claim(s.id, s.title, lines[s.first].Number)
 		if !ok {
 			continue
 		}
 		part := lines[s.first:s.next]
 		facts, errs := h.describe(part)
 		c.report(errs)
-		c.add(&Entry{Kind: h.kind, ID: id, Line: part[0].number, Facts: facts},
-			part[0].start, part[len(part)-1].end)
+		c.add(&Entry{Kind: h.kind, ID: id, Line: part[0].Number, Facts: facts},
+			part[0].Start, part[len(part)-1].End)
 	}
 	return c.finish()
 }
@@ -58,22 +57,22 @@ type entrySpan struct {
 
 // spans returns where the entries stand, in the order of the file. Every line is
 // in one span at most.
-func (h headingFormat) spans(lines []scanLine) []entrySpan {
+func (h headingFormat) spans(lines []markdown.Line) []entrySpan {
 	var spans []entrySpan
 	level := 0 // of the entry that is not ended yet
 	for i, l := range lines {
-		if l.level == 0 {
+		if l.Level == 0 {
 			continue
 		}
 		id, title, isEntry := h.identify(lines, i)
 		// A deeper heading that is no entry belongs to the entry it stands in.
-		if level > 0 && (isEntry || l.level <= level) {
+		if level > 0 && (isEntry || l.Level <= level) {
 			spans[len(spans)-1].next = i
 			level = 0
 		}
 		if isEntry {
 			spans = append(spans, entrySpan{i, len(lines), id, title})
-			level = l.level
+			level = l.Level
 		}
 	}
 	return spans
@@ -124,7 +123,7 @@ func (c *fileCutter) finish() (File, []*SyntaxError) {
 
 // errorf reports what is wrong at a line.
 func (c *fileCutter) errorf(line int, format string, args ...any) {
-	c.errs = append(c.errs, &SyntaxError{c.file.Path, line, fmt.Errorf(format, args...)})
+	c.errs = append(c.errs, &SyntaxError{File: c.file.Path, Line: line, Err: fmt.Errorf(format, args...)})
 }
 
 // report takes the errors of an entry, which do not know their file.
@@ -137,12 +136,12 @@ func (c *fileCutter) report(errs []*SyntaxError) {
 
 // reportOpen reports the fences and comments that are never closed: Markdown
 // takes all text below them for code, this package does not.
-func (c *fileCutter) reportOpen(lines []scanLine) {
+func (c *fileCutter) reportOpen(lines []markdown.Line) {
 	for _, l := range lines {
-		if l.open && startsComment(l.text) {
-			c.errorf(l.number, "comment is never closed")
-		} else if l.open {
-			c.errorf(l.number, "code fence is never closed")
+		if l.Open && markdown.StartsComment(l.Text) {
+			c.errorf(l.Number, "comment is never closed")
+		} else if l.Open {
+			c.errorf(l.Number, "code fence is never closed")
 		}
 	}
 }
@@ -243,7 +242,7 @@ func (h headingFormat) insert(f File, e Entry) File {
 // insertAt puts e at an offset in text, the bytes of f, with one blank line on
 // either side, and intro before it.
 func (h headingFormat) insertAt(f File, text []byte, at int, intro string, e Entry) File {
-	eol := LineEnding(text)
+	eol := markdown.LineEnding(text)
 	if isBlankText(text) {
 		intro = "# " + h.title + "\n\n" + intro
 	}
@@ -264,19 +263,19 @@ func (h headingFormat) insertAt(f File, text []byte, at int, intro string, e Ent
 // sectionEnd returns the place for a new entry of the section with that title,
 // and the heading to write before it when there is no such section.
 func (h headingFormat) sectionEnd(f File, text []byte, title string) (at int, intro string) {
-	lines := scanLines(text)
+	lines := markdown.Lines(text)
 	for i, l := range lines {
-		if _, heading := scanHeading(l.text); l.level == 0 || !isSectionTitle(heading, title) {
+		if _, heading := markdown.Heading(l.Text); l.Level == 0 || !isSectionTitle(heading, title) {
 			continue
 		}
 		end := len(text)
 		for _, next := range lines[i+1:] {
-			if next.level > 0 && next.level <= l.level {
-				end = next.start
+			if next.Level > 0 && next.Level <= l.Level {
+				end = next.Start
 				break
 			}
 		}
-		if last := lastEntryEnd(f, l.end, end); last > 0 {
+		if last := lastEntryEnd(f, l.End, end); last > 0 {
 			return last, ""
 		}
 		return end, ""

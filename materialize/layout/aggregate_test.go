@@ -367,7 +367,7 @@ func FuzzEntryText(f *testing.F) {
 	}
 	f.Add("**Files:** a\n---\n\\# b\n```\n# c\n```\n~~~\n<!--\n | a | b |\n- Tags: x\n\n  d\n\te")
 	f.Fuzz(func(t *testing.T, text string) {
-		want := strings.TrimSpace(unixLines(text))
+		want := strings.TrimSpace(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text))
 		issue := issueFields.Append(nil, Issue{ID: "ISSUE-1", Details: text, Rationale: text})
 		i, _ := parseEntry(issueFields, issue)
 		knowledge := knowledgeFields.Append(nil, Knowledge{ID: "a-1", Content: text})

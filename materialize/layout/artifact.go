@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -23,7 +25,7 @@ func jsonProblems(path string, text []byte) []*SyntaxError {
 		return nil
 	}
 	var value json.RawMessage
-	if problem := decodeJSON(text, &value); problem != nil {
+	if problem := markdown.DecodeJSON(text, &value); problem != nil {
 		return inFile(path, []*SyntaxError{problem})
 	}
 	return nil
@@ -49,7 +51,7 @@ func ArtifactName(path, workflow, session string) string {
 		return strings.TrimSuffix(path, name) + artifactID(name)
 	}
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	if in, artifact, found := cutReview(workflow, name); found && in == session {
+	if in, artifact, found := cutReview(name); found && workflow == reviews && in == session {
 		name = artifact
 	}
 	return artifactID(name)
@@ -65,4 +67,4 @@ func IsSummary(name string) (of string, is bool) { return strings.CutSuffix(name
 
 // IsReviewSession reports whether a session is the review of a pull request, of
 // type pr_reviews with an id such as pr_42, whose files lie flat.
-func IsReviewSession(workflow, session string) bool { return isReview([]string{workflow, session}) }
+func IsReviewSession(workflow, session string) bool { return workflow == reviews && isReview(session) }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -41,14 +43,14 @@ type contextTable struct {
 
 // findContextTable finds the first table with a column Component below a
 // heading "Context Map".
-func findContextTable(lines []scanLine) contextTable {
+func findContextTable(lines []markdown.Line) contextTable {
 	t := contextTable{section: -1, header: -1, next: len(lines)}
 	for i, l := range lines {
-		if l.level > 0 && t.section >= 0 && l.level <= lines[t.section].level {
+		if l.Level > 0 && t.section >= 0 && l.Level <= lines[t.section].Level {
 			t.next = i
 			break
 		}
-		if _, title := scanHeading(l.text); l.level > 0 && t.section < 0 && fieldKey(title) == "context map" {
+		if _, title := markdown.Heading(l.Text); l.Level > 0 && t.section < 0 && markdown.Key(title) == "context map" {
 			t.section = i
 		}
 	}
@@ -59,49 +61,25 @@ func findContextTable(lines []scanLine) contextTable {
 }
 
 // findHeader finds the table of the section. Other tables may stand before it.
-func (t *contextTable) findHeader(lines []scanLine) {
+func (t *contextTable) findHeader(lines []markdown.Line) {
 	for i := t.section + 1; i+1 < t.next; i++ {
-		cells, found := tableHead(lines, i)
+		cells, found := markdown.TableHead(lines, i)
 		if !found {
 			continue
 		}
 		var columns []string
 		for _, c := range cells {
-			columns = append(columns, unescapeCell(strings.Trim(c.text, "*` ")))
+			columns = append(columns, markdown.UnescapeCell(strings.Trim(c.Text, "*` ")))
 		}
 		if columnOf(columns, "component") < 0 {
 			continue
 		}
 		t.columns, t.header, t.delimiter, t.end = columns, i, i+1, i+2
-		for t.end < t.next && isTableLine(lines[t.end]) {
+		for t.end < t.next && markdown.IsTableLine(lines[t.end]) {
 			t.end++
 		}
 		return
 	}
-}
-
-// tableCells returns the cells of a row that is not inside a fence.
-func tableCells(l scanLine) ([]scanCell, bool) {
-	if l.quiet {
-		return nil, false
-	}
-	return scanRow(l.text)
-}
-
-// tableHead returns the cells of the line at index i if it is the header of a table:
-// a delimiter row stands below it.
-func tableHead(lines []scanLine, i int) (head []scanCell, found bool) {
-	if i+1 >= len(lines) {
-		return nil, false
-	}
-	head, isRow := tableCells(lines[i])
-	below, isBelow := tableCells(lines[i+1])
-	return head, isRow && isBelow && isTableDelimiter(below)
-}
-
-// isTableLine reports whether a line goes on with a table.
-func isTableLine(l scanLine) bool {
-	return !l.quiet && bytes.HasPrefix(bytes.TrimSpace(l.text), []byte("|"))
 }
 
 // columnOf returns the index of a column, -1 without it.
@@ -112,7 +90,7 @@ func columnOf(columns []string, key string) int {
 // componentKey folds the names that a column goes by. Both forms in use name the
 // component first; one has the last change next, the other the location.
 func componentKey(column string) string {
-	switch key := fieldKey(column); key {
+	switch key := markdown.Key(column); key {
 	case "components":
 		return "component"
 	case "last modified", "modified", "last modified by", "modified by":
@@ -129,7 +107,7 @@ func componentKey(column string) string {
 // Columns returns the headings of the table in f, which ParseComponent and
 // AppendComponent need, or ComponentColumns when there is no table.
 func (ContextMap) Columns(f File) []string {
-	if t := findContextTable(scanLines(f.Append(nil))); t.header >= 0 {
+	if t := findContextTable(markdown.Lines(f.Append(nil))); t.header >= 0 {
 		return t.columns
 	}
 	return ComponentColumns()
@@ -139,7 +117,7 @@ func (ContextMap) Columns(f File) []string {
 // is known by its component, without quotes and final "/". Rows that do not fit
 // the header are reported.
 func (ContextMap) Parse(path string, text []byte) (File, []*SyntaxError) {
-	lines := scanLines(text)
+	lines := markdown.Lines(text)
 	c := newFileCutter(path, text)
 	c.reportOpen(lines)
 	t := findContextTable(lines)
@@ -149,15 +127,15 @@ func (ContextMap) Parse(path string, text []byte) (File, []*SyntaxError) {
 	for _, l := range lines[t.delimiter+1 : t.end] {
 		// A row with too many or too few cells is still a row; one without a
 		// component is no entry.
-		component, err := ParseComponent(l.text, t.columns)
+		component, err := ParseComponent(l.Text, t.columns)
 		if err != nil {
-			c.errorf(l.number, "%w", err)
+			c.errorf(l.Number, "%w", err)
 		}
 		if component.Name == "" {
 			continue
 		}
-		if id, ok := c.claim(component.ID(), component.Name, l.number); ok {
-			c.add(&Entry{Kind: record.KindComponent, ID: id, Line: l.number, Facts: component.Facts()}, l.start, l.end)
+		if id, ok := c.claim(component.ID(), component.Name, l.Number); ok {
+			c.add(&Entry{Kind: record.KindComponent, ID: id, Line: l.Number, Facts: component.Facts()}, l.Start, l.End)
 		}
 	}
 	return c.finish()
@@ -181,14 +159,14 @@ func (ContextMap) Insert(f File, e Entry) File {
 		e.Kind = record.KindComponent
 	}
 	text := f.Append(nil)
-	eol := LineEnding(text)
-	lines := scanLines(text)
+	eol := markdown.LineEnding(text)
+	lines := markdown.Lines(text)
 	t := findContextTable(lines)
 	e.Text = []byte(strings.TrimRight(string(e.Text), " \t\r\n") + eol)
-	table := strings.ReplaceAll(string(appendWideHead(nil, ComponentColumns()...)), "\n", eol)
+	table := strings.ReplaceAll(string(markdown.AppendWideHead(nil, ComponentColumns()...)), "\n", eol)
 	switch {
 	case t.header >= 0:
-		at, before := lines[t.end-1].end, ""
+		at, before := lines[t.end-1].End, ""
 		if !bytes.HasSuffix(text[:at], []byte("\n")) {
 			before = eol
 		}
@@ -202,7 +180,7 @@ func (ContextMap) Insert(f File, e Entry) File {
 	}
 	at, after := len(text), ""
 	if t.next < len(lines) {
-		at, after = lines[t.next].start, eol
+		at, after = lines[t.next].Start, eol
 	}
 	return spliceEntry(f, at, blankBefore(text[:at], eol)+table, e, after)
 }
@@ -210,13 +188,13 @@ func (ContextMap) Insert(f File, e Entry) File {
 // ParseComponent reads a row of a context map whose table has the columns
 // given. A row that does not fit them is reported beside what it gives.
 func ParseComponent(row []byte, columns []string) (Component, error) {
-	cells, ok := scanRow(bytes.TrimRight(row, "\r\n"))
+	cells, ok := markdown.Row(bytes.TrimRight(row, "\r\n"))
 	if !ok {
 		return Component{}, errors.New("line is not a table row")
 	}
 	var component Component
 	for i, c := range cells[:min(len(cells), len(columns))] {
-		value := unescapeCell(c.text)
+		value := markdown.UnescapeCell(c.Text)
 		if to := component.field(columns[i]); to != nil {
 			*to = value
 		} else {
@@ -227,7 +205,7 @@ func ParseComponent(row []byte, columns []string) (Component, error) {
 	case component.Name == "":
 		return component, errors.New("table row names no component")
 	case len(cells) != len(columns):
-		return component, fmt.Errorf("table row has %s, its header %d", countOf(len(cells), "cell"), len(columns))
+		return component, fmt.Errorf("table row has %s, its header %d", markdown.CountOf(len(cells), "cell"), len(columns))
 	}
 	return component, nil
 }
@@ -265,7 +243,7 @@ func AppendComponent(dst []byte, c Component, columns []string) []byte {
 	for _, column := range columns {
 		cells = append(cells, c.value(column))
 	}
-	return appendTightRow(dst, cells...)
+	return markdown.AppendTightRow(dst, cells...)
 }
 
 // value returns what a row holds in a column.
@@ -287,24 +265,19 @@ func (c Component) value(column string) string {
 func SetComponentField(row []byte, columns []string, field, value string) []byte {
 	line := bytes.TrimRight(row, "\r\n")
 	i := columnOf(columns, componentKey(field))
-	cells, ok := scanRow(line)
+	cells, ok := markdown.Row(line)
 	switch {
 	case i < 0 || !ok:
 		return row
 	case i < len(cells):
-		return replaceCell(row, cells[i].start, cells[i].end, value)
+		return markdown.ReplaceCell(row, cells[i].Start, cells[i].End, value)
 	}
 	end := bytes.TrimRight(line, " \t")
 	out := slices.Clone(end)
-	if !isClosedRow(end) {
+	if !markdown.IsClosedRow(end) {
 		out = append(out, " |"...)
 	}
 	out = append(out, strings.Repeat("  |", i-len(cells))...)
-	out = append(out, " "+escapeCell(value)+" |"...)
+	out = append(out, " "+markdown.EscapeCell(value)+" |"...)
 	return append(out, row[len(end):]...)
-}
-
-// isClosedRow reports whether a row ends with the "|" of its last cell.
-func isClosedRow(row []byte) bool {
-	return bytes.HasSuffix(row, []byte("|")) && !bytes.HasSuffix(row, []byte(`\|`))
 }

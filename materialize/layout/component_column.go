@@ -3,25 +3,27 @@ package layout
 import (
 	"bytes"
 	"slices"
+
+	"filebus/materialize/markdown"
 )
 
 // AddComponentColumn returns the text of a context map's file with one more
 // column at the end of its table: its heading, its part of the delimiter row, and
 // an empty cell in each row. A file without the table stays as it is.
 func AddComponentColumn(text []byte, column string) []byte {
-	lines := scanLines(text)
+	lines := markdown.Lines(text)
 	t := findContextTable(lines)
 	if t.header < 0 {
 		return text
 	}
-	out := slices.Clone(text[:lines[t.header].start])
+	out := slices.Clone(text[:lines[t.header].Start])
 	for i := t.header; i < t.end; i++ {
 		l := lines[i]
-		whole := text[l.start:l.end]
+		whole := text[l.Start:l.End]
 		line := bytes.TrimRight(whole, " \t\r\n")
-		cells, _ := scanRow(line)
+		cells, _ := markdown.Row(line)
 		out = append(out, line...)
-		if !isClosedRow(line) {
+		if !markdown.IsClosedRow(line) {
 			out = append(out, " |"...)
 		}
 		for n := len(cells); n < len(t.columns); n++ { // a short row
@@ -29,7 +31,7 @@ func AddComponentColumn(text []byte, column string) []byte {
 		}
 		switch i {
 		case t.header:
-			out = append(append(append(out, ' '), escapeCell(column)...), " |"...)
+			out = append(append(append(out, ' '), markdown.EscapeCell(column)...), " |"...)
 		case t.delimiter:
 			out = append(out, bytes.Repeat([]byte("-"), len(column)+2)...)
 			out = append(out, '|')
@@ -38,5 +40,5 @@ func AddComponentColumn(text []byte, column string) []byte {
 		}
 		out = append(out, whole[len(line):]...)
 	}
-	return append(out, text[lines[t.end-1].end:]...)
+	return append(out, text[lines[t.end-1].End:]...)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -19,7 +21,7 @@ func (Dialogues) Parse(path string, text []byte) (File, []*SyntaxError) {
 	var f Facts
 	if strings.HasSuffix(path, ".md") {
 		if head, found := ParseDialogueHead(text); found {
-			f.Title = Clip(collapseSpace(head.Title), 120)
+			f.Title = markdown.Clip(markdown.CollapseSpace(head.Title), 120)
 			f.Status = word(head.Status)
 			f.setFact(record.AttributeCreated, head.Date)
 		}
@@ -43,13 +45,13 @@ const dialogueTitle = "Alignment Dialogue:"
 
 // AppendDialogueHead appends the heading and the metadata lines of a document.
 func AppendDialogueHead(dst []byte, h DialogueHead) []byte {
-	dst = fmt.Appendf(dst, "# %s %s\n\n", dialogueTitle, singleSpaced(h.Title))
+	dst = fmt.Appendf(dst, "# %s %s\n\n", dialogueTitle, markdown.SingleSpaced(h.Title))
 	lines := []Property{
 		{"Draft", h.Draft}, {"Date", h.Date}, {"Status", h.Status}, {"Participants", strings.Join(h.Participants, ", ")},
 	}
 	for _, p := range append(lines, h.Extra...) {
-		if value := singleSpaced(p.Value); value != "" {
-			dst = fmt.Appendf(dst, "**%s**: %s\n", singleSpaced(p.Key), value)
+		if value := markdown.SingleSpaced(p.Value); value != "" {
+			dst = fmt.Appendf(dst, "**%s**: %s\n", markdown.SingleSpaced(p.Key), value)
 		}
 	}
 	return dst
@@ -58,8 +60,8 @@ func AppendDialogueHead(dst []byte, h DialogueHead) []byte {
 // ParseDialogueHead reads the head of an assembled document. A text whose first
 // heading is not "# Alignment Dialogue: title" is none.
 func ParseDialogueHead(text []byte) (h DialogueHead, found bool) {
-	for raw := range bytes.Lines(bytes.TrimPrefix(text, []byte(byteOrderMark))) {
-		level, title := scanHeading(bytes.TrimRight(raw, "\r\n"))
+	for raw := range bytes.Lines(bytes.TrimPrefix(text, []byte(markdown.ByteOrderMark))) {
+		level, title := markdown.Heading(bytes.TrimRight(raw, "\r\n"))
 		switch {
 		case level == 0 && found:
 			if p, isProperty := cutProperty(string(raw)); isProperty {
@@ -80,7 +82,7 @@ func ParseDialogueHead(text []byte) (h DialogueHead, found bool) {
 
 // set takes in one metadata line.
 func (h *DialogueHead) set(p Property) {
-	switch fold(p.Key) {
+	switch markdown.Fold(p.Key) {
 	case "draft":
 		h.Draft = p.Value
 	case "date":

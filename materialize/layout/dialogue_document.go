@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"filebus/materialize/markdown"
 )
 
 // A DialogueDocument is an assembled dialogue: everything that was said in it, and
@@ -135,7 +137,7 @@ const PropertyPart = "Part of"
 
 // appendTitle appends a heading between blank lines.
 func appendTitle(dst []byte, level int, title string) []byte {
-	return fmt.Appendf(dst, "\n%s %s\n\n", strings.Repeat("#", level), singleSpaced(title))
+	return fmt.Appendf(dst, "\n%s %s\n\n", strings.Repeat("#", level), markdown.SingleSpaced(title))
 }
 
 // appendVerbatim appends a text in a block that keeps its bytes.
@@ -148,7 +150,7 @@ func appendVerbatim(dst []byte, text string) []byte {
 
 func appendSections(dst []byte, sections []DocumentSection) []byte {
 	for _, s := range sections {
-		dst = fmt.Appendf(dst, "\n## %s\n", singleSpaced(s.Title))
+		dst = fmt.Appendf(dst, "\n## %s\n", markdown.SingleSpaced(s.Title))
 		dst = appendVerbatim(dst, s.Text)
 	}
 	return dst
@@ -156,9 +158,9 @@ func appendSections(dst []byte, sections []DocumentSection) []byte {
 
 // appendPanel appends the table of the experts.
 func appendPanel(dst []byte, experts []DocumentExpert) []byte {
-	dst = appendHead(dst, "Agent", "Role", "Tier", "Relevance", "Emoji")
+	dst = markdown.AppendHead(dst, "Agent", "Role", "Tier", "Relevance", "Emoji")
 	for _, e := range experts {
-		dst = appendRow(dst, named(e.Label, e.Emoji), orNone(e.Role), orNone(e.Tier), relevance(e.Relevance), orNone(e.Emoji))
+		dst = markdown.AppendRow(dst, named(e.Label, e.Emoji), orNone(e.Role), orNone(e.Tier), relevance(e.Relevance), orNone(e.Emoji))
 	}
 	return dst
 }
@@ -167,8 +169,8 @@ func appendPanel(dst []byte, experts []DocumentExpert) []byte {
 func named(label, emoji string) string { return strings.TrimSpace(emoji + " " + label) }
 
 func orNone(text string) string {
-	if singleSpaced(text) == "" {
-		return noCell
+	if markdown.SingleSpaced(text) == "" {
+		return markdown.NoCell
 	}
 	return text
 }
@@ -176,7 +178,7 @@ func orNone(text string) string {
 // relevance returns a relevance with two decimals at least.
 func relevance(r float64) string {
 	if r == 0 {
-		return noCell
+		return markdown.NoCell
 	}
 	text := strconv.FormatFloat(r, 'f', -1, 64)
 	if two := strconv.FormatFloat(r, 'f', 2, 64); len(two) > len(text) {
@@ -217,31 +219,31 @@ func appendScores(dst []byte, b Scoreboard) []byte {
 
 // appendAgentMarks appends the table of the agents with their four numbers.
 func appendAgentMarks(dst []byte, agents []AgentScore) []byte {
-	dst = appendHead(dst, "Agent", "Wisdom", "Consistency", "Truth", "Relationships", "**Total**")
+	dst = markdown.AppendHead(dst, "Agent", "Wisdom", "Consistency", "Truth", "Relationships", "**Total**")
 	for _, a := range agents {
 		cells := []string{a.Agent}
 		for _, n := range []int{a.Marks.Wisdom, a.Marks.Consistency, a.Marks.Truth, a.Marks.Relationships} {
 			cells = append(cells, strconv.Itoa(n))
 		}
-		dst = appendRow(dst, append(cells, bold(a.Total))...)
+		dst = markdown.AppendRow(dst, append(cells, bold(a.Total))...)
 	}
 	return dst
 }
 
 // appendRoundScores appends the table of the rounds.
 func appendRoundScores(dst []byte, rounds []RoundScore) []byte {
-	dst = appendHead(dst, "Round", "W", "C", "T", "R", "Score", "S", "Open T", "New P", "Velocity", "Converge %")
+	dst = markdown.AppendHead(dst, "Round", "W", "C", "T", "R", "Score", "S", "Open T", "New P", "Velocity", "Converge %")
 	for _, r := range rounds {
-		dst = appendRow(dst, r.Cells(noCell)...)
+		dst = markdown.AppendRow(dst, r.Cells(markdown.NoCell)...)
 	}
 	return dst
 }
 
 // appendPerspectives appends the table of the perspectives.
 func appendPerspectives(dst []byte, rows []PerspectiveRow) []byte {
-	dst = appendHead(dst, "ID", "Agent", "Perspective", "Round")
+	dst = markdown.AppendHead(dst, "ID", "Agent", "Perspective", "Round")
 	for _, r := range rows {
-		dst = appendRow(dst, orNone(r.ID), orNone(r.Agent), orNone(r.Perspective), orNone(r.Round))
+		dst = markdown.AppendRow(dst, orNone(r.ID), orNone(r.Agent), orNone(r.Perspective), orNone(r.Round))
 	}
 	return dst
 }
@@ -249,7 +251,7 @@ func appendPerspectives(dst []byte, rows []PerspectiveRow) []byte {
 // appendRound appends a round with its turns, or with a link to them.
 func appendRound(dst []byte, r DocumentRound) []byte {
 	title := "Round " + strconv.Itoa(r.Number)
-	if label := singleSpaced(r.Label); label != "" {
+	if label := markdown.SingleSpaced(r.Label); label != "" {
 		title += ": " + label
 	}
 	dst = fmt.Appendf(dst, "\n## %s\n", title)
@@ -266,11 +268,11 @@ func appendRound(dst []byte, r DocumentRound) []byte {
 
 // appendTurn appends a turn below its heading.
 func appendTurn(dst []byte, round int, t DocumentTurn) []byte {
-	title := singleSpaced(t.Label + " " + t.Emoji + " " + t.Note)
+	title := markdown.SingleSpaced(t.Label + " " + t.Emoji + " " + t.Note)
 	dst = fmt.Appendf(dst, "\n### %s\n", title)
 	name := fmt.Sprintf("%s round %d", escapeName(t.Name), round)
 	if t.Absent != "" {
-		dst = fmt.Appendf(dst, "\n<!-- %s%s -->\n%s%s*\n", noTurnComment, name, noTurn, singleSpaced(t.Absent))
+		dst = fmt.Appendf(dst, "\n<!-- %s%s -->\n%s%s*\n", noTurnComment, name, noTurn, markdown.SingleSpaced(t.Absent))
 		if t.Text == "" {
 			return dst
 		}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"filebus/materialize/markdown"
 )
 
 // A block is a text between two comments of a document, which keeps its bytes:
@@ -43,7 +45,7 @@ var blockTail = Pattern(`(?m)^<!-- end of ((?:turn [^ \r\n]+ round \d{1,9})|text
 func appendBlock(dst []byte, name string, text []byte) []byte {
 	dst = fmt.Appendf(dst, "<!-- %s bytes:%d sha256:%s -->\n", name, len(text), shortDigest(text))
 	dst = append(append(dst, text...), '\n')
-	for _, closer := range openEnds(text) {
+	for _, closer := range markdown.OpenEnds(text) {
 		dst = append(append(dst, closer...), '\n')
 	}
 	return append(append(dst, blockEnd(name)...), '\n')
@@ -55,21 +57,6 @@ func blockEnd(name string) string { return "<!-- end of " + name + " -->" }
 func shortDigest(text []byte) string {
 	digest := sha256.Sum256(text)
 	return hex.EncodeToString(digest[:8])
-}
-
-// openEnds returns the lines that close the fence or the comment that a text
-// leaves open. Only the first one counts: all behind it is inside.
-func openEnds(text []byte) []string {
-	for _, l := range scanLines(text) {
-		if !l.open {
-			continue
-		}
-		if mark, size, _ := scanFence(l.text); mark != 0 {
-			return []string{strings.Repeat(string(mark), size)}
-		}
-		return []string{"-->"}
-	}
-	return nil
 }
 
 // findBlocks returns the blocks of a document in their order, and the document

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"filebus/materialize/markdown"
 )
 
 // ParseDialogueDocument reads an assembled document, in the forms of others too:
@@ -21,7 +23,7 @@ func ParseDialogueDocument(text []byte) (d DialogueDocument, found bool) {
 		text = text[:m[0]+1]
 	}
 	blocks, rest := findBlocks(text)
-	r := &documentReader{text: text, rest: rest, blocks: blocks, lines: scanLines(rest)}
+	r := &documentReader{text: text, rest: rest, blocks: blocks, lines: markdown.Lines(rest)}
 	r.findTurns()
 	heads := r.headings()
 	first := slices.IndexFunc(heads, func(h docHeading) bool { return h.level == 1 })
@@ -45,9 +47,9 @@ type documentReader struct {
 	text   []byte
 	rest   []byte // the text with spaces in place of the blocks
 	blocks []block
-	lines  []scanLine   // of rest
-	names  []string     // of the agents and the judge, as the panel and the head give them
-	turns  map[int]bool // the headings, by the index of the line, that a turn of filebus follows
+	lines  []markdown.Line // of rest
+	names  []string        // of the agents and the judge, as the panel and the head give them
+	turns  map[int]bool    // the headings, by the index of the line, that a turn of filebus follows
 }
 
 // A docHeading is a heading that begins a part of a document.
@@ -62,11 +64,11 @@ func (r *documentReader) findTurns() {
 	r.turns = map[int]bool{}
 	heading, blocks := -1, r.blocks
 	for i, l := range r.lines {
-		if l.level > 0 {
+		if l.Level > 0 {
 			heading = i
 		}
-		isTurn := l.quiet && noTurnLine().Match(l.text)
-		for len(blocks) > 0 && blocks[0].start < l.end {
+		isTurn := l.Quiet && noTurnLine().Match(l.Text)
+		for len(blocks) > 0 && blocks[0].start < l.End {
 			_, isBlock := blocks[0].turnOf()
 			isTurn = isTurn || isBlock
 			blocks = blocks[1:]
@@ -81,9 +83,9 @@ func (r *documentReader) findTurns() {
 func (r *documentReader) headings() []docHeading {
 	var heads []docHeading
 	for i, l := range r.lines {
-		if l.level == 1 || l.level == 2 {
-			_, title := scanHeading(l.text)
-			heads = append(heads, docHeading{l.level, singleSpaced(title), i})
+		if l.Level == 1 || l.Level == 2 {
+			_, title := markdown.Heading(l.Text)
+			heads = append(heads, docHeading{l.Level, markdown.SingleSpaced(title), i})
 		}
 	}
 	return heads
@@ -103,7 +105,7 @@ var docTitle = Pattern(`(?i)^(?:(?:alignment|rfc)\s+)?(dialogue(?:\s+\d+)?)\s*:\
 
 // readHead reads the title and what stands below it, up to the line end.
 func (r *documentReader) readHead(d *DialogueDocument, h docHeading, end int) {
-	d.HeadLine = r.lines[h.line].number
+	d.HeadLine = r.lines[h.line].Number
 	d.Head.Title = h.title
 	if m := docTitle().FindStringSubmatch(h.title); m != nil {
 		d.Head.Title = h.title[len(m[0]):]
@@ -114,11 +116,11 @@ func (r *documentReader) readHead(d *DialogueDocument, h docHeading, end int) {
 	var intro []int
 	for i := h.line + 1; i < end; i++ {
 		l := r.lines[i]
-		if p, isProperty := headProperty(l); isProperty && !l.quiet {
+		if p, isProperty := headProperty(l); isProperty && !l.Quiet {
 			d.Head.set(p)
-		} else if cells, isRow := scanRow(l.text); l.quiet || !isRow ||
-			!isTableDelimiter(cells) &&
-				strings.Trim(string(l.text), "| \t") != "" { // a table's line that says something
+		} else if cells, isRow := markdown.Row(l.Text); l.Quiet || !isRow ||
+			!markdown.IsDelimiter(cells) &&
+				strings.Trim(string(l.Text), "| \t") != "" { // a table's line that says something
 			intro = append(intro, i)
 		}
 	}
@@ -126,20 +128,20 @@ func (r *documentReader) readHead(d *DialogueDocument, h docHeading, end int) {
 }
 
 // headProperty reads a line of metadata, or a row of a table with two columns.
-func headProperty(l scanLine) (Property, bool) {
-	cells, isRow := scanRow(l.text)
+func headProperty(l markdown.Line) (Property, bool) {
+	cells, isRow := markdown.Row(l.Text)
 	if !isRow {
-		if !bytes.HasPrefix(bytes.TrimSpace(l.text), []byte("**")) {
+		if !bytes.HasPrefix(bytes.TrimSpace(l.Text), []byte("**")) {
 			return Property{}, false
 		}
-		p, found := cutProperty(string(l.text))
-		p.Key, p.Value = singleSpaced(p.Key), singleSpaced(p.Value)
+		p, found := cutProperty(string(l.Text))
+		p.Key, p.Value = markdown.SingleSpaced(p.Key), markdown.SingleSpaced(p.Value)
 		return p, found && p.Value != ""
 	}
-	if len(cells) != 2 || cells[0].text == "" || isTableDelimiter(cells) {
+	if len(cells) != 2 || cells[0].Text == "" || markdown.IsDelimiter(cells) {
 		return Property{}, false
 	}
-	p := Property{singleSpaced(plainCell(cells[0].text)), singleSpaced(plainCell(cells[1].text))}
+	p := Property{markdown.SingleSpaced(markdown.PlainCell(cells[0].Text)), markdown.SingleSpaced(markdown.PlainCell(cells[1].Text))}
 	return p, p.Key != "" && p.Value != ""
 }
 
@@ -149,7 +151,7 @@ func (r *documentReader) textOfLines(lines []int) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	from, to := r.lines[lines[0]].start, r.lines[lines[len(lines)-1]].end
+	from, to := r.lines[lines[0]].Start, r.lines[lines[len(lines)-1]].End
 	for _, b := range r.blocksIn(from, to) {
 		if b.name == blockText {
 			return b.text
@@ -157,7 +159,7 @@ func (r *documentReader) textOfLines(lines []int) string {
 	}
 	var out strings.Builder
 	for _, i := range lines {
-		out.Write(bytes.TrimRight(r.rest[r.lines[i].start:r.lines[i].end], " \t\r\n"))
+		out.Write(bytes.TrimRight(r.rest[r.lines[i].Start:r.lines[i].End], " \t\r\n"))
 		out.WriteByte('\n')
 	}
 	text, _ := trimDocText(out.String())
@@ -188,7 +190,7 @@ func trimDocText(text string) (trimmed string, skipped int) {
 	for {
 		text = strings.TrimRight(text, " \t\r\n")
 		at := strings.LastIndexByte(text, '\n') + 1
-		if !isScanRule([]byte(text[at:])) {
+		if !markdown.IsRule([]byte(text[at:])) {
 			return text, skipped
 		}
 		text = text[:at]
@@ -197,7 +199,7 @@ func trimDocText(text string) (trimmed string, skipped int) {
 
 // readTables reads a section with tables, if it is one.
 func (r *documentReader) readTables(d *DialogueDocument, h docHeading, end int) {
-	title, line := docPart(h.title), r.lines[h.line].number
+	title, line := docPart(h.title), r.lines[h.line].Number
 	if title == "" {
 		return
 	}
@@ -232,7 +234,7 @@ func (r *documentReader) part(from, to int) []byte {
 	if from >= to {
 		return nil
 	}
-	return append(bytes.Repeat([]byte("\n"), from), r.rest[r.lines[from].start:r.lines[to-1].end]...)
+	return append(bytes.Repeat([]byte("\n"), from), r.rest[r.lines[from].Start:r.lines[to-1].End]...)
 }
 
 // docPart returns which of the sections with tables a title is: titles differ in
@@ -253,24 +255,24 @@ func docPart(title string) string {
 
 func parsePanelTable(text []byte) []DocumentExpert {
 	var experts []DocumentExpert
-	for _, s := range readSheets(text) {
-		agent := s.column("agent", "expert")
+	for _, s := range markdown.Tables(text) {
+		agent := s.Column("agent", "expert")
 		if agent < 0 {
 			continue
 		}
-		role, tier, relevance, emoji := s.column("role", "domain", "perspective"), s.column("tier"), s.column("relevance"), s.column("emoji")
-		for _, row := range s.rows {
-			e := DocumentExpert{Line: row.line}
-			e.Emoji, e.Label = cutEmoji(row.cell(agent))
-			if isNoCell(e.Label) {
+		role, tier, relevance, emoji := s.Column("role", "domain", "perspective"), s.Column("tier"), s.Column("relevance"), s.Column("emoji")
+		for _, row := range s.Rows {
+			e := DocumentExpert{Line: row.Line}
+			e.Emoji, e.Label = cutEmoji(row.Cell(agent))
+			if markdown.IsNoCell(e.Label) {
 				continue
 			}
-			e.Role, e.Tier = value(row.cell(role)), value(row.cell(tier))
-			e.Relevance, _ = strconv.ParseFloat(row.cell(relevance), 64) // 0 where there is none
+			e.Role, e.Tier = value(row.Cell(role)), value(row.Cell(tier))
+			e.Relevance, _ = strconv.ParseFloat(row.Cell(relevance), 64) // 0 where there is none
 			if e.Relevance < 0 || e.Relevance > 1000 || e.Relevance != e.Relevance {
 				e.Relevance = 0
 			}
-			if own, name := cutEmoji(row.cell(emoji)); own != "" && name == "" {
+			if own, name := cutEmoji(row.Cell(emoji)); own != "" && name == "" {
 				e.Emoji = own
 			}
 			experts = append(experts, e)
@@ -281,7 +283,7 @@ func parsePanelTable(text []byte) []DocumentExpert {
 
 // value returns a cell's text, "" if it says that there is none.
 func value(cell string) string {
-	if isNoCell(cell) {
+	if markdown.IsNoCell(cell) {
 		return ""
 	}
 	return cell
@@ -289,15 +291,15 @@ func value(cell string) string {
 
 func parsePerspectives(text []byte) []PerspectiveRow {
 	var rows []PerspectiveRow
-	for _, s := range readSheets(text) {
-		id, what := s.column("id"), s.column("perspective")
+	for _, s := range markdown.Tables(text) {
+		id, what := s.Column("id"), s.Column("perspective")
 		if id < 0 || what < 0 {
 			continue
 		}
-		agent, round := s.column("agent", "surfaced_by", "expert"), s.column("round")
-		for _, row := range s.rows {
-			r := PerspectiveRow{ID: value(row.cell(id)), Perspective: value(row.cell(what)), Round: value(row.cell(round)), Line: row.line}
-			_, r.Agent = cutEmoji(value(row.cell(agent)))
+		agent, round := s.Column("agent", "surfaced_by", "expert"), s.Column("round")
+		for _, row := range s.Rows {
+			r := PerspectiveRow{ID: value(row.Cell(id)), Perspective: value(row.Cell(what)), Round: value(row.Cell(round)), Line: row.Line}
+			_, r.Agent = cutEmoji(value(row.Cell(agent)))
 			if r.ID != "" || r.Agent != "" && r.Perspective != "" { // else it stands for rows to come
 				rows = append(rows, r)
 			}
@@ -327,14 +329,14 @@ func cutRound(title string) (number int, label string, found bool) {
 			digits, label = m[2], m[1]
 		}
 		number, _ = strconv.Atoi(digits) // at most nine digits
-		return number, singleSpaced(label), true
+		return number, markdown.SingleSpaced(label), true
 	}
 	return 0, "", false
 }
 
 // readSection reads a round, or keeps a section that the form does not have.
 func (r *documentReader) readSection(d *DialogueDocument, h docHeading, end int) {
-	line := r.lines[h.line].number
+	line := r.lines[h.line].Number
 	if n, label, found := cutRound(h.title); found && h.level == 2 {
 		d.Rounds = append(d.Rounds, r.readRound(DocumentRound{Number: n, Label: label, Line: line}, h.line+1, end))
 		return
@@ -369,7 +371,7 @@ func (r *documentReader) readRound(round DocumentRound, from, to int) DocumentRo
 	}
 	var starts []start
 	for i := from; i < to; i++ {
-		if l := r.lines[i]; l.level == 3 {
+		if l := r.lines[i]; l.Level == 3 {
 			if t, found := r.cutTurn(l, r.turns[i]); found {
 				starts = append(starts, start{i, t})
 			}
@@ -381,8 +383,8 @@ func (r *documentReader) readRound(round DocumentRound, from, to int) DocumentRo
 	}
 	round.Intro = r.textOfLines(between(from, first))
 	if m := roundFile().FindStringSubmatch(round.Intro); m != nil || from < first {
-		if at := roundFile().FindSubmatchIndex(r.rest[r.lines[from].start:r.lines[first-1].end]); at != nil {
-			round.File = unescapeName(string(r.rest[r.lines[from].start+at[2] : r.lines[from].start+at[3]]))
+		if at := roundFile().FindSubmatchIndex(r.rest[r.lines[from].Start:r.lines[first-1].End]); at != nil {
+			round.File = unescapeName(string(r.rest[r.lines[from].Start+at[2] : r.lines[from].Start+at[3]]))
 			if m != nil {
 				round.Intro = "" // the link
 			}
@@ -400,11 +402,11 @@ func (r *documentReader) readRound(round DocumentRound, from, to int) DocumentRo
 
 // cutTurn reads the heading of a turn: one with the emoji of an agent, that begins
 // with an agent's name, or that is one for sure.
-func (r *documentReader) cutTurn(l scanLine, sure bool) (t DocumentTurn, found bool) {
-	_, title := scanHeading(l.text)
-	title = singleSpaced(title)
+func (r *documentReader) cutTurn(l markdown.Line, sure bool) (t DocumentTurn, found bool) {
+	_, title := markdown.Heading(l.Text)
+	title = markdown.SingleSpaced(title)
 	before, emoji, after := splitEmoji(title)
-	t.Line, t.Emoji = l.number, emoji
+	t.Line, t.Emoji = l.Number, emoji
 	if before == "" {
 		before = after
 		if label, isNamed := r.nameIn(before); isNamed {
@@ -453,14 +455,14 @@ func (r *documentReader) readTurn(t DocumentTurn, from, to int) DocumentTurn {
 	if from >= to {
 		return t
 	}
-	start, end := r.lines[from].start, r.lines[to-1].end
+	start, end := r.lines[from].Start, r.lines[to-1].End
 	t.Absent, t.Name = absence(r.rest[start:end], t.Name)
 	for _, b := range r.blocksIn(start, end) {
 		if agent, isTurn := b.turnOf(); isTurn {
 			t.Name, t.Text, t.Exact, t.Edited = agent, b.text, b.exact, !b.exact
-			behind, _ := slices.BinarySearchFunc(r.lines, b.at, func(l scanLine,
+			behind, _ := slices.BinarySearchFunc(r.lines, b.at, func(l markdown.Line,
 				at int) int {
-				return cmp.Compare(l.end, at+1)
+				return cmp.Compare(l.End, at+1)
 			})
 			t.TextLine = 1 + behind
 			return t
@@ -471,7 +473,7 @@ func (r *documentReader) readTurn(t DocumentTurn, from, to int) DocumentTurn {
 	}
 	var skipped int
 	t.Text, skipped = trimDocText(string(r.text[start:end]))
-	t.TextLine = r.lines[from].number + skipped
+	t.TextLine = r.lines[from].Number + skipped
 	return t
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"filebus/materialize/markdown"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
@@ -225,7 +227,7 @@ func FuzzDialogueTurns(f *testing.F) {
 	f.Fuzz(func(t *testing.T, one, two, reason string) {
 		d := retryPolicy()
 		d.Rounds[0].Turns[0].Text, d.Rounds[1].Turns[1].Text, d.Rounds[1].After[0].Text = one, two, two
-		d.Rounds[1].Turns[0].Absent = "for " + singleSpaced(reason)
+		d.Rounds[1].Turns[0].Absent = "for " + markdown.SingleSpaced(reason)
 		d.Rounds[1].Turns[0].Absent = strings.TrimSpace(d.Rounds[1].Turns[0].Absent)
 		text := AppendDialogueDocument(nil, d)
 		got, found := ParseDialogueDocument(text)

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"filebus/materialize/markdown"
 )
 
 // A Voice says who speaks at a place of a document, by its headings.
@@ -20,7 +22,7 @@ func turnVoice(path string) (Voice, bool) {
 	if len(parts) < 3 {
 		return Voice{Round: -1}, false
 	}
-	place, found := readDialoguePath(strings.Join(parts[len(parts)-3:], "/"))
+	place, found := familyDialogues.read(strings.Join(parts[len(parts)-3:], "/"))
 	_, isTurn := place.Layout.(Turns)
 	round, err := strconv.Atoi(place.Facts.Attributes[AttributeRound])
 	if !found || !isTurn || err != nil {
@@ -36,12 +38,12 @@ func turnVoice(path string) (Voice, bool) {
 func voicesIn(text []byte, markers []Marker) []Voice {
 	r := voiceReader{names: participantNames(text), round: roundExpression(), now: Voice{Round: -1}}
 	voices := make([]Voice, 0, len(markers))
-	for _, l := range scanLines(text) {
-		if l.level > 0 && !l.quiet {
-			_, title := scanHeading(l.text)
-			r.heading(l.level, title)
+	for _, l := range markdown.Lines(text) {
+		if l.Level > 0 && !l.Quiet {
+			_, title := markdown.Heading(l.Text)
+			r.heading(l.Level, title)
 		}
-		for len(voices) < len(markers) && markers[len(voices)].Line <= l.number {
+		for len(voices) < len(markers) && markers[len(voices)].Line <= l.Number {
 			voices = append(voices, r.now)
 		}
 	}
@@ -99,7 +101,7 @@ func voiceName(title string) string {
 	if end >= 0 {
 		name = name[:end]
 	}
-	return strings.ToLower(singleSpaced(name))
+	return strings.ToLower(markdown.SingleSpaced(name))
 }
 
 // participantNames returns the names in a document's head.

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"filebus/materialize/markdown"
+
 	"github.com/google/go-cmp/cmp"
 
 	"filebus/store/record"
@@ -86,8 +88,8 @@ func TestParseList(t *testing.T) {
 		{", ,", nil},
 	}
 	for _, test := range tests {
-		if diff := cmp.Diff(test.want, parseList(test.value)); diff != "" {
-			t.Errorf("parseList(%q) (-want +got):\n%s", test.value, diff)
+		if diff := cmp.Diff(test.want, markdown.ParseList(test.value)); diff != "" {
+			t.Errorf("markdown.ParseList(%q) (-want +got):\n%s", test.value, diff)
 		}
 	}
 }
@@ -95,9 +97,9 @@ func TestParseList(t *testing.T) {
 func TestFormatList(t *testing.T) {
 	tests := [][]string{nil, {"a"}, {"a", "b c"}, {"a, b", "c"}, {"{a,b}", "c"}}
 	for _, items := range tests {
-		text := "[" + formatList(items) + "]"
-		if diff := cmp.Diff(items, parseList(text)); diff != "" {
-			t.Errorf("parseList(%q) (-want +got):\n%s", text, diff)
+		text := "[" + markdown.FormatList(items) + "]"
+		if diff := cmp.Diff(items, markdown.ParseList(text)); diff != "" {
+			t.Errorf("markdown.ParseList(%q) (-want +got):\n%s", text, diff)
 		}
 	}
 }
@@ -118,9 +120,9 @@ func TestParseItems(t *testing.T) {
 		{"", nil, false},
 	}
 	for _, test := range tests {
-		got, isList := parseItems(test.value)
+		got, isList := markdown.ParseItems(test.value)
 		if diff := cmp.Diff(test.want, got); diff != "" || isList != test.isList {
-			t.Errorf("parseItems(%q), %t (-want +got):\n%s", test.value, isList, diff)
+			t.Errorf("markdown.ParseItems(%q), %t (-want +got):\n%s", test.value, isList, diff)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -18,7 +19,7 @@ type FieldTable[T any] struct {
 	cutID  func(heading string) (id, title string)
 	extra  func(*T) *[]ExtraField
 	facts  func(*T, *Facts) // what else an entry says
-	rules  fieldRules
+	rules  markdown.Rules
 	fields []Field[T]
 }
 
@@ -71,7 +72,7 @@ const (
 
 // newFieldTable returns a table with the rules that follow from its fields.
 func newFieldTable[T any](t FieldTable[T]) *FieldTable[T] {
-	known := slices.Clone(t.rules.known)
+	known := slices.Clone(t.rules.Known)
 	var blocks []string
 	for i := range t.fields {
 		f := &t.fields[i]
@@ -81,10 +82,10 @@ func newFieldTable[T any](t FieldTable[T]) *FieldTable[T] {
 		}
 		known = append(known, f.keys()...)
 		if f.form != lineForm && f.form != tagsForm {
-			blocks = append(append(blocks, fieldKey(f.Name)), f.also...)
+			blocks = append(append(blocks, markdown.Key(f.Name)), f.also...)
 		}
 	}
-	t.rules.known, t.rules.blocks = known, blocks
+	t.rules.Known, t.rules.Blocks = known, blocks
 	return &t
 }
 
@@ -100,28 +101,34 @@ func (t *FieldTable[T]) Inputs() []Field[T] {
 	return slices.DeleteFunc(slices.Clone(t.fields), func(f Field[T]) bool { return f.Flag == "" })
 }
 
+// Input returns the field that a flag gives.
+func (t *FieldTable[T]) Input(flag string) Field[T] {
+	i := slices.IndexFunc(t.fields, func(f Field[T]) bool { return f.Flag == flag })
+	return t.fields[i]
+}
+
 // Filters returns the fields by which lists are filtered.
 func (t *FieldTable[T]) Filters() []Field[T] {
 	return slices.DeleteFunc(slices.Clone(t.fields), func(f Field[T]) bool { return !f.Filter })
 }
 
 // Values returns the values that a field can have.
-func (t *FieldTable[T]) Values(name string) []string {
-	f, _ := t.find(name)
-	return f.Values
-}
+func (t *FieldTable[T]) Values(name string) []string { return t.field(name).Values }
 
-// find returns the field with a name.
-func (t *FieldTable[T]) find(name string) (f Field[T], found bool) {
-	i := slices.IndexFunc(t.fields, func(f Field[T]) bool { return f.Name == name })
-	if i < 0 {
-		return f, false
+// field returns the field with a name, the zero one if there is none.
+func (t *FieldTable[T]) field(name string) Field[T] {
+	for _, f := range t.fields {
+		if f.Name == name {
+			return f
+		}
 	}
-	return t.fields[i], true
+	return Field[T]{}
 }
 
 // keys returns the names of a field, folded.
-func (f *Field[T]) keys() []string { return slices.Concat([]string{fieldKey(f.Name)}, f.also, f.rows) }
+func (f *Field[T]) keys() []string {
+	return slices.Concat([]string{markdown.Key(f.Name)}, f.also, f.rows)
+}
 
 // IsList reports whether a field can have several values, and whether they stand
 // between commas.
@@ -153,7 +160,7 @@ func (f *Field[T]) Put(v *T, values ...string) {
 	case f.text != nil:
 		*f.text(v) = value
 	default:
-		isOld := func(e ExtraField) bool { return slices.Contains(f.keys(), fieldKey(e.Name)) }
+		isOld := func(e ExtraField) bool { return slices.Contains(f.keys(), markdown.Key(e.Name)) }
 		kept := slices.DeleteFunc(slices.Clone(*f.extra(v)), isOld)
 		if value != "" {
 			kept = append(kept, ExtraField{f.Name, value})
@@ -173,7 +180,7 @@ func first(values []string) string {
 // extraValue returns the value of the first further field with one of some folded names.
 func extraValue(extra []ExtraField, keys ...string) string {
 	for _, e := range extra {
-		if slices.Contains(keys, fieldKey(e.Name)) {
+		if slices.Contains(keys, markdown.Key(e.Name)) {
 			return e.Value
 		}
 	}
@@ -182,21 +189,21 @@ func extraValue(extra []ExtraField, keys ...string) string {
 
 // Read reads the text of an entry. It takes what it finds.
 func (t *FieldTable[T]) Read(text []byte) T {
-	v, _ := t.parse(scanLines(text))
+	v, _ := t.parse(markdown.Lines(text))
 	return v
 }
 
 // parse is Read for lines of a whole file, with their numbers: a field that is missing,
 // unknown or given twice is reported.
-func (t *FieldTable[T]) parse(lines []scanLine) (v T, errs []*SyntaxError) {
+func (t *FieldTable[T]) parse(lines []markdown.Line) (v T, errs []*SyntaxError) {
 	if len(lines) == 0 {
 		noun, _, _ := strings.Cut(t.noun, " ")
 		return v, []*SyntaxError{{Line: 1, Err: errors.New(noun + " is empty")}}
 	}
 	// The id and title are in the heading; all else is found by name, so that the
 	// forms and their order are of no concern.
-	values, errs := readFields(lines, t.rules)
-	_, heading := scanHeading(lines[0].text)
+	values, errs := markdown.ReadFields(lines, t.rules)
+	_, heading := markdown.Heading(lines[0].Text)
 	id, title := t.head(&v)
 	*id, *title = t.cutID(heading)
 	var own []string
@@ -204,22 +211,22 @@ func (t *FieldTable[T]) parse(lines []scanLine) (v T, errs []*SyntaxError) {
 		f := &t.fields[i]
 		if f.form < titleForm && (f.text != nil || f.list != nil) {
 			own = append(own, f.keys()...)
-			f.read(&v, values.get(f.keys()...))
+			f.read(&v, values.Get(f.keys()...))
 		}
 	}
-	*t.extra(&v) = values.extra(own)
-	return v, append(errs, t.check(&v, lines[0].number)...)
+	*t.extra(&v) = extraFields(values, own)
+	return v, append(errs, t.check(&v, lines[0].Number)...)
 }
 
 // read sets the field to what its text says.
 func (f *Field[T]) read(v *T, text string) {
 	switch f.form {
 	case itemsForm:
-		*f.list(v), _ = parseItems(text)
+		*f.list(v), _ = markdown.ParseItems(text)
 	case pathsForm:
 		*f.list(v) = parseFiles(text)
 	case tagsForm:
-		*f.list(v) = parseList(text)
+		*f.list(v) = markdown.ParseList(text)
 	case leadForm:
 		*f.text(v) = firstParagraph(text)
 	default:
@@ -249,7 +256,7 @@ func (t *FieldTable[T]) check(v *T, line int) (errs []*SyntaxError) {
 	}
 	for _, f := range t.fields {
 		if word := f.factOf(v); f.Needed && f.Values != nil && word != "" && !slices.Contains(f.Values, word) {
-			report("has the unknown %s %q", fieldKey(f.Name), f.Get(v)[0])
+			report("has the unknown %s %q", markdown.Key(f.Name), f.Get(v)[0])
 		}
 	}
 	return errs
@@ -260,10 +267,10 @@ func (t *FieldTable[T]) check(v *T, line int) (errs []*SyntaxError) {
 // fields of one line.
 func (t *FieldTable[T]) Append(dst []byte, v T) []byte {
 	id, title := t.head(&v)
-	dst = appendHeading(dst, 3, *id, *title)
-	isTable := t.rules.form == fieldRow
+	dst = markdown.AppendHeading(dst, 3, *id, *title)
+	isTable := t.rules.Form == markdown.RowForm
 	if isTable {
-		dst = appendWideHead(append(dst, '\n'), "Field", "Value")
+		dst = markdown.AppendWideHead(append(dst, '\n'), "Field", "Value")
 	}
 	for i := range t.fields {
 		f := &t.fields[i]
@@ -285,58 +292,58 @@ func (t *FieldTable[T]) Append(dst []byte, v T) []byte {
 
 // append appends the values of a field. One that is needed is there even if it is
 // empty, unless it is a row.
-func (f *Field[T]) append(dst []byte, r fieldRules, values []string) []byte {
+func (f *Field[T]) append(dst []byte, r markdown.Rules, values []string) []byte {
 	value := first(values)
 	switch {
-	case f.implied != "" && singleSpaced(value) == f.implied:
+	case f.implied != "" && markdown.SingleSpaced(value) == f.implied:
 		return dst
 	case f.form == lineForm:
-		return appendLine(dst, r, f.Name, singleSpaced(value))
+		return appendLine(dst, r, f.Name, markdown.SingleSpaced(value))
 	}
-	if r.form == fieldRow {
+	if r.Form == markdown.RowForm {
 		dst = append(dst, '\n')
 	}
 	switch f.form {
 	case belowForm:
-		return r.appendBlock(r.appendLabel(dst, f.Name, ""), "", value)
+		return r.AppendBlock(r.AppendLabel(dst, f.Name, ""), "", value)
 	case itemsForm:
-		return r.appendItems(r.appendLabel(dst, f.Name, ""), values)
+		return r.AppendItems(r.AppendLabel(dst, f.Name, ""), values)
 	case pathsForm:
 		if value = pathsLine(values); value == "" {
-			return r.appendItems(r.appendLabel(dst, f.Name, ""), values)
+			return r.AppendItems(r.AppendLabel(dst, f.Name, ""), values)
 		}
 	case tagsForm:
-		value = tagsText(r, formatList(values))
+		value = tagsText(r, markdown.FormatList(values))
 	case leadForm:
-		value = singleSpaced(value)
+		value = markdown.SingleSpaced(value)
 	}
 	return appendNamed(dst, r, f.Name, value)
 }
 
 // appendLine appends a field of one line as the kind has it. A row is not empty.
-func appendLine(dst []byte, r fieldRules, name, value string) []byte {
+func appendLine(dst []byte, r markdown.Rules, name, value string) []byte {
 	switch {
-	case r.form == fieldLabel:
-		return r.appendLabel(dst, name, singleSpaced(value))
-	case r.form == fieldBullet:
-		return r.appendBullet(dst, name, value)
+	case r.Form == markdown.LabelForm:
+		return r.AppendLabel(dst, name, markdown.SingleSpaced(value))
+	case r.Form == markdown.BulletForm:
+		return r.AppendBullet(dst, name, value)
 	case value == "":
 		return dst
 	}
-	return appendTightRow(dst, name, value)
+	return markdown.AppendTightRow(dst, name, value)
 }
 
 // appendNamed appends a field as a bullet where a kind has those, else as a label.
-func appendNamed(dst []byte, r fieldRules, name, value string) []byte {
-	if r.form == fieldBullet {
-		return r.appendBullet(dst, name, value)
+func appendNamed(dst []byte, r markdown.Rules, name, value string) []byte {
+	if r.Form == markdown.BulletForm {
+		return r.AppendBullet(dst, name, value)
 	}
-	return r.appendLabel(dst, name, value)
+	return r.AppendLabel(dst, name, value)
 }
 
 // tagsText returns a list as a field has it: bullets have brackets around it.
-func tagsText(r fieldRules, list string) string {
-	if r.form == fieldBullet {
+func tagsText(r markdown.Rules, list string) string {
+	if r.Form == markdown.BulletForm {
 		return "[" + list + "]"
 	}
 	return list
@@ -347,7 +354,7 @@ func tagsText(r fieldRules, list string) string {
 // value stays as an empty field. A field that the entry lacks becomes a new row or
 // bullet; in an entry with a table, one that text runs on below is added at the end.
 func (t *FieldTable[T]) Set(text []byte, name string, values ...string) []byte {
-	f, _ := t.find(name)
+	f := t.field(name)
 	switch {
 	case f.form == titleForm && f.text != nil:
 		v := t.Read(text)
@@ -356,37 +363,37 @@ func (t *FieldTable[T]) Set(text []byte, name string, values ...string) []byte {
 	case f.list != nil && f.form != tagsForm:
 		return f.setList(text, t.rules, values)
 	case f.form == tagsForm:
-		return t.rules.setField(text, name, tagsText(t.rules, strings.Join(values, ", ")))
+		return t.rules.Set(text, name, tagsText(t.rules, strings.Join(values, ", ")))
 	case len(values) == 0:
-		return t.rules.dropField(text, name)
+		return t.rules.Drop(text, name)
 	}
 	return setText(text, t.rules, name, values[0])
 }
 
 // setList sets a field that is a list, under the name that the entry has it by.
-func (f *Field[T]) setList(text []byte, r fieldRules, items []string) []byte {
+func (f *Field[T]) setList(text []byte, r markdown.Rules, items []string) []byte {
 	name := f.Name
 	if len(items) == 0 {
 		for _, key := range f.keys() {
-			text = r.dropField(text, key)
+			text = r.Drop(text, key)
 		}
 		return text
 	}
-	if i := slices.IndexFunc(f.also, func(key string) bool { return r.has(text, key) }); i >= 0 && !r.has(text, name) {
+	if i := slices.IndexFunc(f.also, func(key string) bool { return r.Has(text, key) }); i >= 0 && !r.Has(text, name) {
 		name = f.also[i]
 	}
 	if line := pathsLine(items); f.form == pathsForm && line != "" {
 		return setText(text, r, name, line)
 	}
-	return r.setItems(text, name, items)
+	return r.SetItems(text, name, items)
 }
 
 // setText sets a field to a text.
-func setText(text []byte, r fieldRules, name, value string) []byte {
-	if r.form == fieldRow && slices.Contains(r.blocks, fieldKey(name)) && !r.has(text, name) {
-		return r.addBlock(text, name, value)
+func setText(text []byte, r markdown.Rules, name, value string) []byte {
+	if r.Form == markdown.RowForm && slices.Contains(r.Blocks, markdown.Key(name)) && !r.Has(text, name) {
+		return r.AddBlock(text, name, value)
 	}
-	return r.setField(text, name, value)
+	return r.Set(text, name, value)
 }
 
 // factOf returns a field's value as a fact.
@@ -421,7 +428,7 @@ func (t *FieldTable[T]) Facts(v T) Facts {
 		}
 	}
 	for _, e := range *t.extra(&v) {
-		facts.addExtra(fieldKey(e.Name), e.Value)
+		facts.addExtra(markdown.Key(e.Name), e.Value)
 	}
 	if t.facts != nil {
 		t.facts(&v, &facts)
@@ -430,7 +437,7 @@ func (t *FieldTable[T]) Facts(v T) Facts {
 }
 
 // describe reads an entry of a file.
-func (t *FieldTable[T]) describe(lines []scanLine) (Facts, []*SyntaxError) {
+func (t *FieldTable[T]) describe(lines []markdown.Line) (Facts, []*SyntaxError) {
 	v, errs := t.parse(lines)
 	return t.Facts(v), errs
 }
@@ -451,9 +458,9 @@ func (t *FieldTable[T]) Clean(v *T) {
 		switch {
 		case clean != nil:
 		case f.form == textForm, f.form == belowForm:
-			clean = CleanText
+			clean = markdown.CleanText
 		default:
-			clean = OneLine
+			clean = markdown.OneLine
 		}
 		f.Put(v, factList(f.Get(v), clean)...)
 	}

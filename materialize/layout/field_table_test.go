@@ -1,8 +1,10 @@
 package layout
 
+import "filebus/materialize/markdown"
+
 // parseEntry reads an entry with what is wrong with it.
 func parseEntry[T any](t *FieldTable[T], text []byte) (T, []*SyntaxError) {
-	return t.parse(scanLines(text))
+	return t.parse(markdown.Lines(text))
 }
 
 // setOf returns a setter of one value.

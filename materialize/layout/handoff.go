@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"filebus/materialize/markdown"
 )
 
 // A Handoff is what one task leaves to the next: the part of a journal that an
@@ -79,7 +81,7 @@ func (h *Handoff) Check() []string {
 // AppendHandoff appends the section of h in the form of a table, from its
 // heading to the last row.
 func AppendHandoff(dst []byte, h Handoff) []byte {
-	dst = appendWideHead(append(dst, "## Handoff\n\n"...), "Field", "Value")
+	dst = markdown.AppendWideHead(append(dst, "## Handoff\n\n"...), "Field", "Value")
 	var files, patterns, gotchas []string
 	for _, f := range h.Files {
 		files = append(files, f.Path)
@@ -96,7 +98,7 @@ func AppendHandoff(dst []byte, h Handoff) []byte {
 	}
 	// Nothing is written as "None", as the document has it: every handoff has these rows.
 	for _, p := range append(rows, h.Extra...) {
-		dst = appendRow(dst, p.Key, cmp.Or(p.Value, "None"))
+		dst = markdown.AppendRow(dst, p.Key, cmp.Or(p.Value, "None"))
 	}
 	return dst
 }
@@ -136,7 +138,7 @@ func splitCell(cell, separator string) []string {
 	}
 	var items []string
 	for _, part := range parts {
-		if part = strings.TrimSpace(part); !isNothing(part) {
+		if part = strings.TrimSpace(part); !markdown.IsNothing(part) {
 			items = append(items, part)
 		}
 	}
@@ -152,83 +154,32 @@ func ParseHandoff(text []byte) (Handoff, []*SyntaxError) {
 		body, line = rest, 2
 	}
 	// A fence that says it is YAML decides; then a table; what is left is YAML.
-	yaml, fenced := cutYAMLFence(body)
-	if rows := hasFieldRow(body); rows && yaml.info == "" {
+	yaml, fenced := markdown.YAMLFence(body)
+	if rows := markdown.HasRow(body); rows && yaml.Info == "" {
 		return parseHandoffTable(body, line)
 	}
 	if fenced {
-		body, line = yaml.inside, line+yaml.before
+		body, line = yaml.Inside, line+yaml.Before
 	}
-	node, problems := parseYAML(body, line)
+	node, problems := markdown.ParseYAML(body, line)
 	return handoffOf(node), problems
-}
-
-// A yamlFence is a code fence that holds YAML, or may.
-type yamlFence struct {
-	info   string // "yaml", "yml" or ""
-	inside string
-	before int // lines up to inside
-}
-
-// cutYAMLFence returns the first fence of text that is marked as YAML, else the
-// first that is not marked at all. One that is never closed runs to the end.
-func cutYAMLFence(text string) (fence yamlFence, found bool) {
-	var open byte // the mark of the fence that the line is in
-	var size, offset, line int
-	begin := -1 // of the inside, when the fence is taken
-	for raw := range strings.Lines(text) {
-		mark, n, closes := scanFence([]byte(strings.TrimRight(raw, "\r\n")))
-		switch {
-		case open != 0 && closes && mark == open && n >= size:
-			if begin >= 0 {
-				fence.inside = text[begin:offset]
-			}
-			if fence.info != "" {
-				return fence, true
-			}
-			open, begin = 0, -1
-		case open == 0 && mark != 0:
-			open, size = mark, n
-			info := strings.ToLower(strings.Trim(raw, string(mark)+" \t\r\n"))
-			if info == "yaml" || info == "yml" || info == "" && !found {
-				begin, found = offset+len(raw), true
-				fence = yamlFence{info: info, before: line + 1}
-			}
-		}
-		offset += len(raw)
-		line++
-	}
-	if begin >= 0 {
-		fence.inside = text[begin:]
-	}
-	return fence, found
-}
-
-// hasFieldRow reports whether a line of text, outside of fences, is a table's row.
-func hasFieldRow(text string) bool {
-	for _, l := range scanLines([]byte(text)) {
-		if _, isRow := scanRow(l.text); isRow && !l.quiet {
-			return true
-		}
-	}
-	return false
 }
 
 // parseHandoffTable reads the rows of all tables in text, whose first line has
 // the number line. Rows in code fences are examples.
 func parseHandoffTable(text string, line int) (h Handoff, problems []*SyntaxError) {
-	for _, l := range scanLines([]byte(text)) {
-		cells, isRow := scanRow(l.text)
+	for _, l := range markdown.Lines([]byte(text)) {
+		cells, isRow := markdown.Row(l.Text)
 		switch {
-		case l.quiet || !isRow || isTableDelimiter(cells):
+		case l.Quiet || !isRow || markdown.IsDelimiter(cells):
 		case len(cells) < 2:
-			problems = append(problems, &SyntaxError{Line: line + l.number - 1,
-				Err: fmt.Errorf("the handoff's row %q has no value", Clip(strings.TrimSpace(string(l.text)), 60))})
+			problems = append(problems, &SyntaxError{Line: line + l.Number - 1,
+				Err: fmt.Errorf("the handoff's row %q has no value", markdown.Clip(strings.TrimSpace(string(l.Text)), 60))})
 		default:
-			value := l.text[cells[1].start:cells[len(cells)-1].end] // keeps pipes that are not escaped
-			h.setRow(unescapeCell(cells[0].text), unescapeCell(string(value)))
+			value := l.Text[cells[1].Start:cells[len(cells)-1].End] // keeps pipes that are not escaped
+			h.setRow(markdown.UnescapeCell(cells[0].Text), markdown.UnescapeCell(string(value)))
 			if len(cells) > 2 {
-				problems = append(problems, &SyntaxError{Line: line + l.number - 1, Err: fmt.Errorf("the handoff's row %q has %d cells instead of 2", cells[0].text, len(cells))})
+				problems = append(problems, &SyntaxError{Line: line + l.Number - 1, Err: fmt.Errorf("the handoff's row %q has %d cells instead of 2", cells[0].Text, len(cells))})
 			}
 		}
 	}
@@ -239,12 +190,12 @@ func parseHandoffTable(text string, line int) (h Handoff, problems []*SyntaxErro
 // is clear for these names, and any other is kept as it is.
 func (h *Handoff) setRow(key, value string) {
 	key = strings.Trim(key, "*` ")
-	switch fold(key) {
+	switch markdown.Fold(key) {
 	case "field":
 	case "outcome", "status", "result":
 		h.Outcome = value
 	case "summary":
-		if !isNothing(value) {
+		if !markdown.IsNothing(value) {
 			h.Summary = value
 		}
 	case "files_changed", "files", "files_modified", "changed_files":
@@ -272,24 +223,24 @@ func (h *Handoff) setRow(key, value string) {
 
 // handoffOf takes a handoff out of its YAML form, which may lie below a key
 // "handoff".
-func handoffOf(node yamlNode) (h Handoff) {
-	if inner := node.get("handoff"); len(inner.pairs) > 0 {
+func handoffOf(node markdown.Node) (h Handoff) {
+	if inner := node.Get("handoff"); len(inner.Pairs) > 0 {
 		node = inner
 	}
-	for _, p := range node.pairs {
-		h.setKey(fold(p.key), p.key, p.value)
+	for _, p := range node.Pairs {
+		h.setKey(markdown.Fold(p.Key), p.Key, p.Value)
 	}
 	return h
 }
 
 // setKey takes in one key of the YAML form, where any value may be a scalar in
 // place of a list or map.
-func (h *Handoff) setKey(folded, key string, value yamlNode) {
+func (h *Handoff) setKey(folded, key string, value markdown.Node) {
 	switch folded {
 	case "outcome", "status", "result":
-		h.Outcome = value.text()
+		h.Outcome = value.Text()
 	case "summary":
-		h.Summary = value.text()
+		h.Summary = value.Text()
 	case "files_created":
 		h.addFiles(changeCreated, value)
 	case "files_modified":
@@ -297,48 +248,39 @@ func (h *Handoff) setKey(folded, key string, value yamlNode) {
 	case "files_changed", "files":
 		h.addFiles("", value)
 	case "blockers", "blocker":
-		h.Blockers = append(h.Blockers, value.texts()...)
+		h.Blockers = append(h.Blockers, value.Texts()...)
 	case "patterns_discovered", "patterns":
-		for _, item := range value.items() {
-			h.Patterns = append(h.Patterns, HandoffPattern{item.first("pattern", "name"), item.get("location").text(), item.get("applies_to").text()})
+		for _, item := range value.Items() {
+			h.Patterns = append(h.Patterns, HandoffPattern{item.First("pattern", "name"), item.Get("location").Text(), item.Get("applies_to").Text()})
 		}
 	case "gotchas", "gotcha":
-		for _, item := range value.items() {
-			h.Gotchas = append(h.Gotchas, HandoffGotcha{item.first("issue", "gotcha"), item.get("mitigation").text(), item.get("severity").text()})
+		for _, item := range value.Items() {
+			h.Gotchas = append(h.Gotchas, HandoffGotcha{item.First("issue", "gotcha"), item.Get("mitigation").Text(), item.Get("severity").Text()})
 		}
 	case "dependencies_for_next":
-		h.Dependencies = append(h.Dependencies, value.texts()...)
+		h.Dependencies = append(h.Dependencies, value.Texts()...)
 	case "open_questions", "questions":
-		for _, item := range value.items() {
-			blocking := fold(item.get("blocking").text())
-			h.Questions = append(h.Questions, HandoffQuestion{item.first("question"), blocking == "true" || blocking == "yes"})
+		for _, item := range value.Items() {
+			blocking := markdown.Fold(item.Get("blocking").Text())
+			h.Questions = append(h.Questions, HandoffQuestion{item.First("question"), blocking == "true" || blocking == "yes"})
 		}
 	case "suggested_next_steps", "next_steps":
-		h.NextSteps = append(h.NextSteps, value.texts()...)
+		h.NextSteps = append(h.NextSteps, value.Texts()...)
 	default:
-		if text := value.text(); text != "" {
+		if text := value.Text(); text != "" {
 			h.Extra = append(h.Extra, Property{key, text})
 		}
 	}
 }
 
 // addFiles takes in a list of files: maps, or paths alone.
-func (h *Handoff) addFiles(change string, value yamlNode) {
-	for _, item := range value.items() {
+func (h *Handoff) addFiles(change string, value markdown.Node) {
+	for _, item := range value.Items() {
 		h.Files = append(h.Files, HandoffFile{
-			Path: item.first("path", "file"), Change: change, Lines: item.get("lines").text(),
-			Type: item.get("change_type").text(), Description: item.get("description").text(),
+			Path: item.First("path", "file"), Change: change, Lines: item.Get("lines").Text(),
+			Type: item.Get("change_type").Text(), Description: item.Get("description").Text(),
 		})
 	}
-}
-
-// first returns the value of one of the keys, or all of n as text when n has
-// none of them: agents write "- a.go" where the form has "- path: a.go".
-func (n yamlNode) first(keys ...string) string {
-	if value := n.get(keys...); !value.isEmpty() {
-		return value.text()
-	}
-	return n.text()
 }
 
 // AppendHandoffYAML appends the section of h in the form of a fenced YAML
@@ -367,8 +309,8 @@ func AppendHandoffYAML(dst []byte, h Handoff) []byte {
 	w.texts("suggested_next_steps", h.NextSteps)
 	w.texts("blockers", h.Blockers)
 	for _, p := range h.Extra {
-		key := singleSpaced(strings.ToValidUTF8(p.Key, "\ufffd"))
-		if read, _, isKey := cutYAMLKey(key + ": x"); isKey && read == key {
+		key := markdown.SingleSpaced(strings.ToValidUTF8(p.Key, "\ufffd"))
+		if read, _, isKey := markdown.CutYAMLKey(key + ": x"); isKey && read == key {
 			w.pair("", key, p.Value)
 		}
 	}
@@ -381,8 +323,8 @@ type yamlWriter struct{ dst []byte }
 
 // pair writes "key: value"; indent may hold the dash of an item.
 func (w *yamlWriter) pair(indent, key, value string) {
-	w.dst = append(append(append(w.dst, indent...), singleSpaced(key)...), ": "...)
-	w.dst = append(appendYAMLScalar(w.dst, value), '\n')
+	w.dst = append(append(append(w.dst, indent...), markdown.SingleSpaced(key)...), ": "...)
+	w.dst = append(markdown.AppendYAML(w.dst, value), '\n')
 }
 
 // texts writes a list of scalars, or nothing for an empty one.
@@ -392,7 +334,7 @@ func (w *yamlWriter) texts(key string, items []string) {
 	}
 	w.dst = append(append(w.dst, key...), ":\n"...)
 	for _, item := range items {
-		w.dst = append(appendYAMLScalar(append(w.dst, "  - "...), item), '\n')
+		w.dst = append(markdown.AppendYAML(append(w.dst, "  - "...), item), '\n')
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"filebus/materialize/markdown"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -180,8 +182,8 @@ func TestCutYAMLFence(t *testing.T) {
 		{"```yaml", "", "yaml", 1, true},
 	}
 	for _, test := range tests {
-		got, found := cutYAMLFence(test.text)
-		if got.inside != test.inside || got.info != test.info || got.before != test.before || found != test.found {
+		got, found := markdown.YAMLFence(test.text)
+		if got.Inside != test.inside || got.Info != test.info || got.Before != test.before || found != test.found {
 			t.Errorf("cutYAMLFence(%q) = %+v, %t, want inside %q of %q after %d lines, %t", test.text, got, found, test.inside, test.info, test.before, test.found)
 		}
 	}

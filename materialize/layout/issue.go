@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -45,11 +46,13 @@ var issueFields = newFieldTable(FieldTable[Issue]{
 	cutID: cutEntryID,
 	extra: func(i *Issue) *[]ExtraField { return &i.Extra },
 	facts: issueFacts,
-	rules: fieldRules{rows: true, plain: plainKnown, form: fieldRow},
+	rules: markdown.Rules{Rows: true, Plain: markdown.PlainKnown, Form: markdown.RowForm},
 	fields: []Field[Issue]{
-		{Name: "Status", text: func(i *Issue) *string { return &i.Status }, Needed: true, Fact: "status", fold: issueStatus,
+		{Name: "Status", text: func(i *Issue) *string { return &i.Status }, Needed: true,
+			Fact: "status", fold: issueStatus,
 			Values: []string{"pending", "accepted", "in_progress", "complete", "duplicate", "wont_fix"}},
-		{Name: "Source", text: func(i *Issue) *string { return &i.Source }, Fact: record.AttributeSource, fold: factWord,
+		{Name: "Source", text: func(i *Issue) *string { return &i.Source },
+			Fact: record.AttributeSource, fold: factWord,
 			Values: []string{"user", "generated"},
 			Input:  Input{Flag: "source", Default: "generated", Example: "user", clean: snakeWord}},
 		{Name: "Type", text: func(i *Issue) *string { return &i.Type }, Needed: true,
@@ -78,7 +81,8 @@ var issueFields = newFieldTable(FieldTable[Issue]{
 			Input: Input{Flag: "details"}},
 		{Name: "Acceptance Criteria", also: []string{"criteria"}, form: itemsForm,
 			list: func(i *Issue) *[]string { return &i.Criteria }, Input: Input{Flag: "criteria"}},
-		{Name: "Files", form: pathsForm, list: func(i *Issue) *[]string { return &i.Files }, Input: Input{Flag: "file"}},
+		{Name: "Files", form: pathsForm, list: func(i *Issue) *[]string { return &i.Files },
+			Input: Input{Flag: "file"}},
 		{Name: "Rationale", form: textForm, text: func(i *Issue) *string { return &i.Rationale },
 			Input: Input{Flag: "rationale"}},
 		{Name: "Task Ref", rows: []string{"task"}, form: leadForm, text: func(i *Issue) *string { return &i.TaskRef },
@@ -104,7 +108,7 @@ func issueStatus(text string) string {
 // snakeWord returns a value of one word as issues have it: "In Progress" is
 // in_progress.
 func snakeWord(value string) string {
-	return strings.ReplaceAll(strings.ToLower(OneLine(value)), " ", "_")
+	return strings.ReplaceAll(strings.ToLower(markdown.OneLine(value)), " ", "_")
 }
 
 // isShortWord reports whether a value is made of letters, digits, "_" and "-".
@@ -117,26 +121,26 @@ func isShortWord(value string) bool {
 func isNumber(value string) bool { return strings.Trim(value, "0123456789") == "" }
 
 // lineTaskID returns the id of a task as it is stored: 003 is task-003.
-func lineTaskID(id string) string { return TaskID(OneLine(id)) }
+func lineTaskID(id string) string { return TaskID(markdown.OneLine(id)) }
 
 // firstParagraph returns the text up to the first blank line as one line.
 func firstParagraph(text string) string {
 	text, _, _ = strings.Cut(text, "\n\n")
-	return singleSpaced(text)
+	return markdown.SingleSpaced(text)
 }
 
 // parseFiles reads the files of an issue: a list, or paths between commas.
 func parseFiles(value string) []string {
-	items, isList := parseItems(value)
+	items, isList := markdown.ParseItems(value)
 	if !isList {
-		return splitList(value)
+		return markdown.SplitList(value)
 	}
 	return factList(items, func(item string) string { return strings.TrimSpace(strings.Trim(item, "`")) })
 }
 
 // pathsLine returns paths as one line, "" when a name would not be read back from it.
 func pathsLine(files []string) string {
-	line := singleSpaced(strings.Join(files, ", ")) // no quotes: paths stay as they are
+	line := markdown.SingleSpaced(strings.Join(files, ", ")) // no quotes: paths stay as they are
 	if !slices.Equal(parseFiles(line), files) {
 		return ""
 	}

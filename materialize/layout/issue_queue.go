@@ -3,6 +3,8 @@ package layout
 import (
 	"strings"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -15,12 +17,12 @@ func (IssueQueue) format() headingFormat {
 	return headingFormat{
 		kind:  record.KindIssue,
 		title: "Issue Queue",
-		identify: func(lines []scanLine, i int) (id, title string, ok bool) {
-			_, heading := scanHeading(lines[i].text)
+		identify: func(lines []markdown.Line, i int) (id, title string, ok bool) {
+			_, heading := markdown.Heading(lines[i].Text)
 			id, title = cutEntryID(heading)
 			// The date and the number may have any length: ISSUE-001 occurs as well.
 			isID := strings.HasPrefix(id, "ISSUE-") && strings.ContainsAny(id, "0123456789")
-			return id, title, isID && lines[i].level >= 2 && lines[i].level <= maxEntryLevel
+			return id, title, isID && lines[i].Level >= 2 && lines[i].Level <= markdown.MaxEntryLevel
 		},
 		describe: issueFields.describe,
 	}
@@ -52,7 +54,7 @@ func issueFacts(i *Issue, facts *Facts) {
 func cutEntryID(heading string) (id, title string) {
 	rest := strings.TrimLeft(heading, "[`*")
 	end := strings.IndexFunc(rest, func(r rune) bool {
-		return r > 0x7f || r != '.' && r != '_' && r != '-' && (r < '0' || r > '9') && !isASCIILetter(byte(r))
+		return r > 0x7f || r != '.' && r != '_' && r != '-' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z')
 	})
 	if end < 0 {
 		end = len(rest)

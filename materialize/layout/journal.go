@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -39,10 +41,10 @@ func (Journals) Parse(path string, text []byte) (File, []*SyntaxError) {
 // facts returns what the journal says about its task. Agents add who and where
 // they are to the metadata under these names.
 func (j *Journal) facts() Facts {
-	f := Facts{Title: Clip(collapseSpace(j.Task), 120), Status: NormalizeStatus(j.Status)}
+	f := Facts{Title: markdown.Clip(markdown.CollapseSpace(j.Task), 120), Status: NormalizeStatus(j.Status)}
 	f.setFact(AttributeStarted, j.Started)
 	for _, p := range j.Extra {
-		switch fold(p.Key) {
+		switch markdown.Fold(p.Key) {
 		case "agent":
 			f.Agent = word(p.Value)
 		case "run", "run_id":
@@ -66,11 +68,11 @@ func (j *Journal) facts() Facts {
 // AppendJournal appends the text of j: heading, metadata, progress log, handoff
 // in the form of a table, notes.
 func AppendJournal(dst []byte, j Journal) []byte {
-	dst = fmt.Appendf(dst, "# Task: %s\n\n## Metadata\n", singleSpaced(j.Task))
+	dst = fmt.Appendf(dst, "# Task: %s\n\n## Metadata\n", markdown.SingleSpaced(j.Task))
 	metadata := []Property{{"Status", j.Status}, {"Started", j.Started}, {"Completed", j.Completed}}
 	for _, p := range append(metadata, j.Extra...) {
 		if p.Value != "" {
-			dst = fmt.Appendf(dst, "- %s: %s\n", singleSpaced(p.Key), singleSpaced(p.Value))
+			dst = fmt.Appendf(dst, "- %s: %s\n", markdown.SingleSpaced(p.Key), markdown.SingleSpaced(p.Value))
 		}
 	}
 	dst = append(dst, "\n## Progress Log\n"...)
@@ -89,9 +91,9 @@ func AppendJournal(dst []byte, j Journal) []byte {
 // line returns the entry as it stands in a log.
 func (p Progress) line() string {
 	if p.Time == "" {
-		return "- " + singleSpaced(p.Text) + "\n"
+		return "- " + markdown.SingleSpaced(p.Text) + "\n"
 	}
-	return "- [" + singleSpaced(p.Time) + "] " + singleSpaced(p.Text) + "\n"
+	return "- [" + markdown.SingleSpaced(p.Time) + "] " + markdown.SingleSpaced(p.Text) + "\n"
 }
 
 // ParseJournal reads a journal as agents write them: sections in any order and
@@ -101,14 +103,14 @@ func (p Progress) line() string {
 func ParseJournal(text []byte) (Journal, []*SyntaxError) {
 	var j Journal
 	var problems []*SyntaxError
-	sections := Outline(text)
+	sections := markdown.Outline(text)
 	if title := taskTitle(sections); title != "" {
 		j.Task = title
 	} else {
 		problems = append(problems, &SyntaxError{Line: 1, Err: errors.New("a journal begins with a heading \"# Task: name\"")})
 	}
 	for _, s := range sections {
-		switch body := sectionBody(text, s); fold(s.Title) {
+		switch body := markdown.SectionBody(text, s); markdown.Fold(s.Title) {
 		case "metadata":
 			problems = append(problems, j.readMetadata(body, s.Line+1)...)
 		case "progress_log", "progress":
@@ -132,7 +134,7 @@ func ParseJournal(text []byte) (Journal, []*SyntaxError) {
 
 // taskTitle returns the name of the task: the text of the first heading of
 // level 1, or of the first that says "Task:".
-func taskTitle(sections []Section) string {
+func taskTitle(sections []markdown.Section) string {
 	for _, s := range sections {
 		rest, found := strings.CutPrefix(s.Title, "Task:")
 		if found || s.Level == 1 {
@@ -142,37 +144,17 @@ func taskTitle(sections []Section) string {
 	return ""
 }
 
-// sectionBody returns what stands below a section's heading, its subsections
-// included.
-func sectionBody(text []byte, s Section) []byte {
-	body := text[s.Start:s.End]
-	heading := body
-	if end := bytes.IndexByte(body, '\n'); end >= 0 {
-		heading, body = body[:end], body[end+1:]
-	} else {
-		body = nil
-	}
-	// A heading that is underlined has one line more.
-	if !bytes.HasPrefix(bytes.TrimLeft(heading, " \ufeff"), []byte("#")) { // underlined
-		if end := bytes.IndexByte(body, '\n'); end >= 0 {
-			return body[end+1:]
-		}
-		return nil
-	}
-	return body
-}
-
 // readMetadata takes in the "- Key: value" lines of the section.
 func (j *Journal) readMetadata(body []byte, line int) (problems []*SyntaxError) {
 	for raw := range bytes.Lines(body) {
 		p, found := cutProperty(string(raw))
-		switch fold(p.Key) {
+		switch markdown.Fold(p.Key) {
 		case "":
 		case "status":
 			j.Status = p.Value
 			if NormalizeStatus(p.Value) == "" {
 				problems = append(problems, &SyntaxError{Line: line,
-					Err: fmt.Errorf("unknown status %q", Clip(p.Value, 60))})
+					Err: fmt.Errorf("unknown status %q", markdown.Clip(p.Value, 60))})
 			}
 		case "started":
 			j.Started = p.Value
@@ -240,7 +222,7 @@ func AppendProgress(text []byte, entry Progress) []byte {
 	if heading && len(after) > 0 {
 		line += "\n"
 	}
-	line = strings.ReplaceAll(line, "\n", LineEnding(text))
+	line = strings.ReplaceAll(line, "\n", markdown.LineEnding(text))
 	return slices.Concat(before, []byte(line), after)
 }
 
@@ -248,10 +230,10 @@ func AppendProgress(text []byte, entry Progress) []byte {
 // it needs the section's heading.
 func progressEnd(text []byte) (at int, heading bool) {
 	handoff := len(text)
-	for _, s := range Outline(text) {
-		switch fold(s.Title) {
+	for _, s := range markdown.Outline(text) {
+		switch markdown.Fold(s.Title) {
 		case "progress_log", "progress":
-			return lastText(text, s.End-len(sectionBody(text, s)), s.End), false
+			return lastText(text, s.End-len(markdown.SectionBody(text, s)), s.End), false
 		case "handoff":
 			handoff = min(handoff, s.Start)
 		}
@@ -281,8 +263,8 @@ func endsBlank(text []byte) bool {
 // heading to the next heading of its level: the part to read instead of the
 // whole journal.
 func HandoffSection(text []byte) (start, end int, ok bool) {
-	for _, s := range Outline(text) {
-		if fold(s.Title) == "handoff" {
+	for _, s := range markdown.Outline(text) {
+		if markdown.Fold(s.Title) == "handoff" {
 			return s.Start, s.End, true
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"filebus/materialize/markdown"
 )
 
 // SetJournalField returns text, a journal, with another value for one line of
@@ -13,11 +15,11 @@ import (
 // missing is added behind the last one; a journal without metadata gets the
 // section below its heading.
 func SetJournalField(text []byte, key, value string) []byte {
-	eol := LineEnding(text)
-	line := "- " + singleSpaced(key) + ": " + singleSpaced(value) + eol
-	var title *Section
-	for _, s := range Outline(text) {
-		if fold(s.Title) == "metadata" {
+	eol := markdown.LineEnding(text)
+	line := "- " + markdown.SingleSpaced(key) + ": " + markdown.SingleSpaced(value) + eol
+	var title *markdown.Section
+	for _, s := range markdown.Outline(text) {
+		if markdown.Fold(s.Title) == "metadata" {
 			return setMetadata(text, s, key, value, line)
 		}
 		if title == nil && (s.Level == 1 || strings.HasPrefix(s.Title, "Task:")) {
@@ -26,7 +28,7 @@ func SetJournalField(text []byte, key, value string) []byte {
 	}
 	at := 0
 	if title != nil {
-		at = title.End - len(sectionBody(text, *title))
+		at = title.End - len(markdown.SectionBody(text, *title))
 	}
 	section := "## Metadata" + eol + line
 	if at > 0 {
@@ -41,18 +43,18 @@ func SetJournalField(text []byte, key, value string) []byte {
 // insertOwnLine inserts whole lines, on a line of their own.
 func insertOwnLine(text []byte, at int, lines string) []byte {
 	if at > 0 && text[at-1] != '\n' {
-		lines = LineEnding(text) + lines
+		lines = markdown.LineEnding(text) + lines
 	}
 	return slices.Concat(text[:at], []byte(lines), text[at:])
 }
 
 // setMetadata sets a line of the section.
-func setMetadata(text []byte, s Section, key, value, line string) []byte {
-	at := s.End - len(sectionBody(text, s))
+func setMetadata(text []byte, s markdown.Section, key, value, line string) []byte {
+	at := s.End - len(markdown.SectionBody(text, s))
 	start := at
 	for raw := range bytes.Lines(text[start:s.End]) {
-		if p, found := cutProperty(string(raw)); found && fold(p.Key) == fold(key) {
-			return replaceValue(text, at, raw, p.Value, singleSpaced(value))
+		if p, found := cutProperty(string(raw)); found && markdown.Fold(p.Key) == markdown.Fold(key) {
+			return replaceValue(text, at, raw, p.Value, markdown.SingleSpaced(value))
 		}
 		at += len(raw)
 	}
@@ -74,9 +76,9 @@ func replaceValue(text []byte, at int, raw []byte, old, value string) []byte {
 // the one it has, but for its subsections, else before its notes, else at the
 // end. All other bytes stay; the line breaks are those of the text.
 func SetHandoff(text []byte, section []byte) []byte {
-	eol := LineEnding(text)
+	eol := markdown.LineEnding(text)
 	lines := strings.ReplaceAll(strings.TrimRight(string(section), "\n")+"\n", "\n", eol)
-	sections := Outline(text)
+	sections := markdown.Outline(text)
 	if start, end, found := ownHandoff(sections); found {
 		if end < len(text) { // the blank line before what follows
 			lines += eol
@@ -85,7 +87,7 @@ func SetHandoff(text []byte, section []byte) []byte {
 	}
 	at := len(text)
 	for _, s := range sections {
-		if fold(s.Title) == "notes" {
+		if markdown.Fold(s.Title) == "notes" {
 			at, lines = s.Start, lines+eol
 			break
 		}
@@ -101,9 +103,9 @@ func SetHandoff(text []byte, section []byte) []byte {
 }
 
 // ownHandoff returns the bytes of the handoff without its subsections.
-func ownHandoff(sections []Section) (start, end int, found bool) {
+func ownHandoff(sections []markdown.Section) (start, end int, found bool) {
 	for i, s := range sections {
-		if fold(s.Title) != "handoff" {
+		if markdown.Fold(s.Title) != "handoff" {
 			continue
 		}
 		if i+1 < len(sections) && sections[i+1].Start < s.End {
@@ -117,24 +119,11 @@ func ownHandoff(sections []Section) (start, end int, found bool) {
 // closeBlock returns text with a line that closes the fence or comment which was
 // left open at its end: it would hide a section that is added.
 func closeBlock(text []byte) []byte {
-	var b blockScanner
-	for rest := markdownBody(text); len(rest) > 0; {
-		var line []byte
-		line, rest = cutTextLine(rest)
-		b.next(line)
-	}
-	closing := ""
-	switch {
-	case len(b.open) > 0: // a heading ends the list or quote, and what is open in it
-	case b.leaf == leafFence:
-		closing = strings.Repeat(string(b.fence), b.fenceSize)
-	case b.leaf == leafHTML:
-		closing = b.htmlEnd
-	}
+	closing := markdown.Unclosed(text)
 	if closing == "" {
 		return text
 	}
-	return insertOwnLine(text, len(text), closing+LineEnding(text))
+	return insertOwnLine(text, len(text), closing+markdown.LineEnding(text))
 }
 
 // HandoffText returns the section of h: as a table, or as YAML if h has

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -31,7 +33,7 @@ var knowledgeFields = newFieldTable(FieldTable[Knowledge]{
 	cutID: cutKnowledgeHeading,
 	extra: func(k *Knowledge) *[]ExtraField { return &k.Extra },
 	facts: knowledgeFacts,
-	rules: fieldRules{plain: plainAny, form: fieldBullet}, // so that "- Supersedes: ..." is kept
+	rules: markdown.Rules{Plain: markdown.PlainAny, Form: markdown.BulletForm}, // so that "- Supersedes: ..." is kept
 	fields: []Field[Knowledge]{
 		{Name: "Type", text: func(k *Knowledge) *string { return &k.Type }, Needed: true,
 			Fact: record.AttributeType, fold: factWord,
@@ -49,7 +51,8 @@ var knowledgeFields = newFieldTable(FieldTable[Knowledge]{
 			Fact: record.AttributeCreated},
 		{form: extraForm},
 		{Name: "File", loose: true, Input: Input{Flag: "file"}},
-		{Name: "Title", form: titleForm, text: func(k *Knowledge) *string { return &k.Title }, Input: Input{Flag: "title"}},
+		{Name: "Title", form: titleForm, text: func(k *Knowledge) *string { return &k.Title },
+			Input: Input{Flag: "title"}},
 	},
 })
 
@@ -69,15 +72,15 @@ func (KnowledgeGraph) format() headingFormat {
 	return headingFormat{
 		kind:  record.KindKnowledge,
 		title: "Knowledge Graph",
-		identify: func(lines []scanLine, i int) (id, title string, ok bool) {
-			if lines[i].level < 3 || lines[i].level > maxEntryLevel {
+		identify: func(lines []markdown.Line, i int) (id, title string, ok bool) {
+			if lines[i].Level < 3 || lines[i].Level > markdown.MaxEntryLevel {
 				return "", "", false
 			}
-			_, heading := scanHeading(lines[i].text)
+			_, heading := markdown.Heading(lines[i].Text)
 			if id, title, ok = cutKnowledgeID(heading); ok {
 				return id, title, true
 			}
-			return "", heading, hasKnownField(lines, i, knowledgeFields.rules)
+			return "", heading, markdown.HasKnownField(lines, i, knowledgeFields.rules)
 		},
 		describe: knowledgeFields.describe,
 		section: func(e Entry) string {
@@ -109,23 +112,6 @@ func cutKnowledgeID(heading string) (id, title string, ok bool) {
 	after := strings.TrimLeft(strings.TrimLeft(heading, "[`*")[len(id):], "]`* ")
 	isSetOff := strings.IndexFunc(after, func(r rune) bool { return strings.ContainsRune(":.(-–—", r) }) == 0
 	return id, title, after == "" || isSetOff
-}
-
-// hasKnownField reports whether a field that the format defines stands between
-// the heading at lines[i] and the next one.
-func hasKnownField(lines []scanLine, i int, rules fieldRules) bool {
-	for _, l := range lines[i+1:] {
-		if l.level > 0 {
-			return false
-		}
-		if l.quiet {
-			continue
-		}
-		if name, _, _, ok := rules.cutName(l.text, true); ok && slices.Contains(rules.known, fieldKey(name)) {
-			return true
-		}
-	}
-	return false
 }
 
 // cutKnowledgeHeading returns the id and title in a heading, of which one is enough.
@@ -176,10 +162,10 @@ func knowledgeSection(kind, id string) string {
 }
 
 // lowerWord returns a value of one word as entries have it.
-func lowerWord(value string) string { return strings.ToLower(OneLine(value)) }
+func lowerWord(value string) string { return strings.ToLower(markdown.OneLine(value)) }
 
 // sourceTask returns the id of a task as it is stored, or another source as it is.
-func sourceTask(value string) string { return cmp.Or(lineTaskID(value), OneLine(value)) }
+func sourceTask(value string) string { return cmp.Or(lineTaskID(value), markdown.OneLine(value)) }
 
 // setTitle returns an entry with another heading of the same level.
 func setTitle(text []byte, id, title string) []byte {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -37,7 +39,7 @@ type KnowledgeNode struct {
 // file that is not JSON has no entries and one error.
 func (KnowledgeJSON) Parse(path string, text []byte) (File, []*SyntaxError) {
 	c := newFileCutter(path, text)
-	lines := lineCounter{text: text, line: 1}
+	lines := markdown.LineCounter{Text: text, Line: 1}
 	graph, err := scanGraph(text)
 	if isBlankText(text) {
 		return c.finish()
@@ -47,8 +49,8 @@ func (KnowledgeJSON) Parse(path string, text []byte) (File, []*SyntaxError) {
 		return c.finish()
 	}
 	for _, span := range graph.elements {
-		line := lines.at(span.start)
-		node, err := ParseKnowledgeNode(text[span.start:span.end])
+		line := lines.At(span.Start)
+		node, err := ParseKnowledgeNode(text[span.Start:span.End])
 		if err != nil {
 			c.errorf(line, "%w", err)
 			if node == nil {
@@ -56,7 +58,7 @@ func (KnowledgeJSON) Parse(path string, text []byte) (File, []*SyntaxError) {
 			}
 		}
 		if id, ok := c.claim(node.ID, node.Summary, line); ok {
-			c.add(&Entry{Kind: record.KindKnowledge, ID: id, Line: line, Facts: node.Facts()}, span.start, span.end)
+			c.add(&Entry{Kind: record.KindKnowledge, ID: id, Line: line, Facts: node.Facts()}, span.Start, span.End)
 		}
 	}
 	return c.finish()
@@ -76,9 +78,9 @@ func (KnowledgeJSON) Insert(f File, e Entry) File {
 	case isBlankText(text):
 		e.Text = indentNode(e.Text, "    ", "  ")
 		return spliceEntry(f, len(text), "{\n  \"nodes\": [\n    ", e, "\n  ],\n  \"tag_index\": {}\n}\n")
-	case err != nil && graph.object.end == 0: // no object to put it in
-		return spliceEntry(f, len(text), blankBefore(text, LineEnding(text)), e, LineEnding(text))
-	case graph.nodes.end == 0:
+	case err != nil && graph.object.End == 0: // no object to put it in
+		return spliceEntry(f, len(text), blankBefore(text, markdown.LineEnding(text)), e, markdown.LineEnding(text))
+	case graph.nodes.End == 0:
 		return insertNodes(f, text, graph, e)
 	case len(graph.elements) == 0:
 		return insertFirst(f, text, graph, e)
@@ -86,34 +88,34 @@ func (KnowledgeJSON) Insert(f File, e Entry) File {
 	// The new node stands off from the last one as that does from what is before
 	// it: on a line of its own, or on the same line.
 	last := graph.elements[len(graph.elements)-1]
-	space := spaceBefore(text, last.start)
+	space := spaceBefore(text, last.Start)
 	multiline := strings.Contains(space, "\n")
-	unit := indentUnit(text[last.start:last.end], multiline)
-	e.Text = withEnding(indentNode(e.Text, space[strings.LastIndexByte(space, '\n')+1:], unit), text)
+	unit := indentUnit(text[last.Start:last.End], multiline)
+	e.Text = markdown.WithEnding(indentNode(e.Text, space[strings.LastIndexByte(space, '\n')+1:], unit), text)
 	if !multiline && space == "" && len(graph.elements) > 1 {
-		return spliceEntry(f, last.end, ",", e, "")
+		return spliceEntry(f, last.End, ",", e, "")
 	}
 	if !multiline && len(graph.elements) == 1 {
 		space = " "
 	}
-	return spliceEntry(f, last.end, ","+space, e, "")
+	return spliceEntry(f, last.End, ","+space, e, "")
 }
 
 // insertFirst puts a node into an empty array.
 func insertFirst(f File, text []byte, graph graphSpans, e Entry) File {
-	at := graph.nodes.start + 1
-	eol := LineEnding(text)
-	inside := string(text[at : graph.nodes.end-1])
-	if !bytes.Contains(text[graph.object.start:graph.object.end], []byte("\n")) {
+	at := graph.nodes.Start + 1
+	eol := markdown.LineEnding(text)
+	inside := string(text[at : graph.nodes.End-1])
+	if !bytes.Contains(text[graph.object.Start:graph.object.End], []byte("\n")) {
 		e.Text = indentNode(e.Text, "", "")
 		return spliceEntry(f, at, "", e, "")
 	}
-	base := leadingSpace(text[bytes.LastIndexByte(text[:graph.nodes.start], '\n')+1 : graph.nodes.start])
+	base := leadingSpace(text[bytes.LastIndexByte(text[:graph.nodes.Start], '\n')+1 : graph.nodes.Start])
 	unit := "  "
 	if strings.HasPrefix(base, "\t") {
 		unit = "\t"
 	}
-	e.Text = withEnding(indentNode(e.Text, base+unit, unit), text)
+	e.Text = markdown.WithEnding(indentNode(e.Text, base+unit, unit), text)
 	after := eol + base
 	if strings.Contains(inside, "\n") {
 		after = ""
@@ -124,14 +126,14 @@ func insertFirst(f File, text []byte, graph graphSpans, e Entry) File {
 // insertNodes adds the member "nodes" with one node to an object without it.
 func insertNodes(f File, text []byte, graph graphSpans, e Entry) File {
 	at := graph.lastMember
-	eol, comma := LineEnding(text), ","
+	eol, comma := markdown.LineEnding(text), ","
 	if at == 0 {
-		at, comma = graph.object.start+1, ""
+		at, comma = graph.object.Start+1, ""
 	}
-	e.Text = withEnding(indentNode(e.Text, "    ", "  "), text)
+	e.Text = markdown.WithEnding(indentNode(e.Text, "    ", "  "), text)
 	before := comma + strings.ReplaceAll("\n  \"nodes\": [\n    ", "\n", eol)
 	after := eol + "  ]"
-	if !bytes.Contains(text[at:graph.object.end], []byte("\n")) {
+	if !bytes.Contains(text[at:graph.object.End], []byte("\n")) {
 		after += eol
 	}
 	return spliceEntry(f, at, before, e, after)
@@ -187,7 +189,7 @@ func ParseKnowledgeNode(text []byte) (*KnowledgeNode, error) {
 	}
 	node := new(KnowledgeNode)
 	var wrong []string
-	readMembers(members, node, func(key string) { wrong = append(wrong, key+" is "+jsonTypeName(members[key])) })
+	markdown.ReadMembers(members, node, func(key string) { wrong = append(wrong, key+" is "+jsonTypeName(members[key])) })
 	if node.ID == "" && len(wrong) == 0 {
 		wrong = append(wrong, "id is missing")
 	}
@@ -236,33 +238,33 @@ func AppendKnowledgeNode(dst []byte, n KnowledgeNode) []byte {
 // end. What is no JSON object is returned as it is.
 func SetKnowledgeNodeField(text []byte, field, value string) []byte {
 	if field == "tags" || field == "connections" {
-		return setNodeMember(text, field, append([]string{}, parseList(value)...))
+		return setNodeMember(text, field, append([]string{}, markdown.ParseList(value)...))
 	}
 	return setNodeMember(text, field, value)
 }
 
 // setNodeMember returns text, a node, with another value for one member.
 func setNodeMember(text []byte, field string, value any) []byte {
-	object, err := scanObject(text)
+	object, err := markdown.ParseObject(text)
 	if err != nil {
 		return text
 	}
 	encoded := encodeJSON(value, "")
-	for _, m := range object.members {
-		if m.key == field {
-			return slices.Concat(text[:m.value.start], encoded, text[m.value.end:])
+	for _, m := range object.Members {
+		if m.Key == field {
+			return slices.Concat(text[:m.Value.Start], encoded, text[m.Value.End:])
 		}
 	}
 	member := slices.Concat(encodeJSON(field, ""), []byte(": "), encoded)
-	if len(object.members) == 0 {
-		return slices.Concat(text[:object.span.start+1], member, text[object.span.start+1:])
+	if len(object.Members) == 0 {
+		return slices.Concat(text[:object.Span.Start+1], member, text[object.Span.Start+1:])
 	}
-	first, last := object.members[0], object.members[len(object.members)-1]
-	space := spaceBefore(text, first.start)
+	first, last := object.Members[0], object.Members[len(object.Members)-1]
+	space := spaceBefore(text, first.Start)
 	if space == "" {
 		space = " "
 	}
-	return slices.Concat(text[:last.value.end], []byte(","+space), member, text[last.value.end:])
+	return slices.Concat(text[:last.Value.End], []byte(","+space), member, text[last.Value.End:])
 }
 
 // encodeJSON returns value as JSON, "<" and "&" as they are; on one line without an
@@ -274,4 +276,38 @@ func encodeJSON(value any, indent string) []byte {
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(value) // strings and a buffer cannot fail
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
+
+// graphSpans are the places in a JSON knowledge graph.
+type graphSpans struct {
+	object     markdown.Span
+	lastMember int // where the object's last member ends, 0 when it has none
+	nodes      markdown.Span
+	elements   []markdown.Span // of nodes
+}
+
+// scanGraph finds the array "nodes". Without it, the places of the object are
+// given beside the error.
+func scanGraph(text []byte) (graphSpans, *SyntaxError) {
+	object, err := markdown.ParseObject(text)
+	if err != nil {
+		return graphSpans{}, err
+	}
+	graph := graphSpans{object: object.Span}
+	err = markdown.ProblemAt(text, object.Span.Start, `the array "nodes" is missing`)
+	for _, m := range object.Members {
+		graph.lastMember = m.Value.End
+		switch {
+		case m.Key != "nodes" || graph.nodes.End > 0:
+		case text[m.Value.Start] != '[':
+			err = markdown.ProblemAt(text, m.Value.Start, `"nodes" is not an array`)
+		default:
+			graph.nodes = m.Value
+			graph.elements = markdown.Elements(text, m.Value)
+		}
+	}
+	if graph.nodes.End > 0 {
+		err = nil
+	}
+	return graph, err
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"filebus/materialize/markdown"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -153,7 +155,7 @@ func FuzzKnowledgeJSONInsert(f *testing.F) {
 	f.Add([]byte("{\"x\": [1, \"]\"],\n\t\"nodes\": [ ]\n}"))
 	f.Add([]byte(`{"nodes": 1, "nodes": []}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if _, err := scanObject(text); err != nil {
+		if _, err := markdown.ParseObject(text); err != nil {
 			return
 		}
 		before, _ := KnowledgeJSON{}.Parse("g.json", text)
@@ -166,4 +168,16 @@ func FuzzKnowledgeJSONInsert(f *testing.F) {
 			t.Errorf("Insert into %q gives %d entries, before %d", text, len(after.Entries()), len(before.Entries()))
 		}
 	})
+}
+
+// TestScanGraphDeep checks that depth costs neither stack nor a panic, and that
+// what encoding/json refuses is an error.
+func TestScanGraphDeep(t *testing.T) {
+	for _, depth := range []int{100, 9_000, 20_000} {
+		text := `{"nodes": [{"id": "a", "x": ` + strings.Repeat("[", depth) + strings.Repeat("]", depth) + `}]}`
+		graph, err := scanGraph([]byte(text))
+		if refused := depth > 10_000; refused != (err != nil) || !refused && len(graph.elements) != 1 {
+			t.Errorf("%d arrays in each other: %d nodes, error %v", depth, len(graph.elements), err)
+		}
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -24,7 +26,7 @@ func LinkTypes() []string {
 // ParseLinkType reads a type of a link as agents write it: "Relates to" is
 // relates-to. It reports whether the type is one of those known here.
 func ParseLinkType(text string) (string, bool) {
-	kind := strings.ReplaceAll(fieldKey(text), " ", "-")
+	kind := strings.ReplaceAll(markdown.Key(text), " ", "-")
 	switch kind {
 	case "supersede", "replaces":
 		kind = LinkSupersedes
@@ -59,7 +61,7 @@ func (k Knowledge) Links() []record.Link {
 			for _, item := range linkItems(f.Value) {
 				links = appendLink(links, kind, item)
 			}
-		case fieldKey(f.Name) == "links":
+		case markdown.Key(f.Name) == "links":
 			for _, item := range linkItems(f.Value) {
 				kind, target := cutLink(item)
 				links = appendLink(links, kind, target)
@@ -72,16 +74,16 @@ func (k Knowledge) Links() []record.Link {
 // linkItems returns the items of a list of links: of a Markdown list, or between
 // commas.
 func linkItems(value string) []string {
-	if items, isList := parseItems(value); isList {
+	if items, isList := markdown.ParseItems(value); isList {
 		return items
 	}
-	return parseList(value)
+	return markdown.ParseList(value)
 }
 
 // cutLink cuts "supersedes pattern-001" into type and target. A target alone is
 // related; of other texts of several words the type is empty.
 func cutLink(item string) (kind, target string) {
-	first, rest, found := strings.Cut(singleSpaced(item), " ")
+	first, rest, found := strings.Cut(markdown.SingleSpaced(item), " ")
 	if !found {
 		return LinkRelatesTo, first
 	}
@@ -104,8 +106,8 @@ func appendLink(links []record.Link, kind, target string) []record.Link {
 // linkTarget returns the name that a target means: kind/id as it is, and an id
 // for that of knowledge. It returns "" for what is no id, such as an address.
 func linkTarget(text string) string {
-	text = strings.Trim(singleSpaced(text), "`[]* ")
-	if isNothing(text) || strings.Contains(text, "://") || len(text) > maxFactSource {
+	text = strings.Trim(markdown.SingleSpaced(text), "`[]* ")
+	if markdown.IsNothing(text) || strings.Contains(text, "://") || len(text) > maxFactSource {
 		return ""
 	}
 	if name, err := record.ParseName(text); err == nil {
@@ -130,8 +132,8 @@ func (t KnowledgeTable) AddLink(text []byte, l record.Link) []byte {
 		return text
 	}
 	value := extraValue(k.Extra, "links")
-	added := formatList([]string{LinkText(l)})
-	switch _, isList := parseItems(value); {
+	added := markdown.FormatList([]string{LinkText(l)})
+	switch _, isList := markdown.ParseItems(value); {
 	case value == "":
 		value = added
 	case isList:
@@ -154,10 +156,10 @@ func (t KnowledgeTable) DropLink(text []byte, l record.Link) []byte {
 	if len(kept) == len(items) {
 		return text
 	}
-	if _, isList := parseItems(value); isList && len(kept) > 1 {
+	if _, isList := markdown.ParseItems(value); isList && len(kept) > 1 {
 		return t.Set(text, "Links", "- "+strings.Join(kept, "\n- "))
 	}
-	return t.Set(text, "Links", formatList(kept))
+	return t.Set(text, "Links", markdown.FormatList(kept))
 }
 
 // A NodeLink is a typed link of a node of a JSON knowledge graph.

@@ -13,8 +13,7 @@
 package layout
 
 import (
-	"fmt"
-
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -84,17 +83,11 @@ type Facts struct {
 }
 
 // A SyntaxError locates a place where a file departs from its layout.
-type SyntaxError struct {
-	File string // slash-separated, below the tree's root
-	Line int    // counted from 1
-	Err  error
-}
+type SyntaxError = markdown.SyntaxError
 
-// Error returns "file:line: what is wrong".
-func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
-
-// Unwrap returns what is wrong, without the place.
-func (e *SyntaxError) Unwrap() error { return e.Err }
+// An ExtraField is a field of an entry that its format does not define, such as
+// Assignee in an issue. It is kept in the order of the file.
+type ExtraField struct{ Name, Value string }
 
 // Append appends the bytes of f to dst.
 func (f File) Append(dst []byte) []byte {

@@ -1,6 +1,9 @@
 package layout
 
-import "filebus/store/record"
+import (
+	"filebus/materialize/markdown"
+	"filebus/store/record"
+)
 
 // Lessons is the format of the files below lessons/: each a list of what was
 // learned about one area, described in docs/layouts/lessons.md. A heading of
@@ -16,26 +19,20 @@ var lessonFields = newFieldTable(FieldTable[Knowledge]{
 	cutID: func(heading string) (id, title string) { return "", heading },
 	extra: knowledgeFields.extra,
 	facts: knowledgeFacts,
-	rules: fieldRules{
-		known: []string{"links", "supersedes", "contradicts", "relates to", "derived from", "superseded by"},
-		form:  fieldLabel,
+	rules: markdown.Rules{
+		Known: []string{"links", "supersedes", "contradicts", "relates to", "derived from", "superseded by"},
+		Form:  markdown.LabelForm,
 	},
 	fields: []Field[Knowledge]{
 		{Name: "Date", text: func(k *Knowledge) *string { return &k.Created }, Fact: record.AttributeCreated},
 		{Name: "Type", text: func(k *Knowledge) *string { return &k.Type }, implied: "lesson",
-			Fact: record.AttributeType, fold: factWord, Input: Input{Flag: "type"}},
-		{Name: "Source", text: func(k *Knowledge) *string { return &k.Source },
-			Fact: record.AttributeSource, Input: Input{Flag: "source"}},
-		{Name: "Confidence", text: func(k *Knowledge) *string { return &k.Confidence },
-			Fact: record.AttributeConfidence, fold: factWord, Input: Input{Flag: "confidence"}},
+			Fact: record.AttributeType, fold: factWord, Input: Input{Flag: "type", clean: lowerWord}},
+		knowledgeFields.field("Source"), knowledgeFields.field("Confidence"),
 		{form: extraForm},
 		{Name: "Context", form: textForm, text: func(k *Knowledge) *string { return &k.Context }},
 		{Name: "Lesson", form: textForm, text: func(k *Knowledge) *string { return &k.Content }, Needed: true,
 			Fact: "summary", fold: factSummary, Input: Input{Flag: "content"}},
-		{Name: "Tags", form: tagsForm, list: func(k *Knowledge) *[]string { return &k.Tags },
-			Fact: "tags", Input: Input{Flag: "tag"}},
-		{Name: "File", loose: true, Input: Input{Flag: "file"}},
-		{Name: "Title", form: titleForm, text: func(k *Knowledge) *string { return &k.Title }, Input: Input{Flag: "title"}},
+		knowledgeFields.field("Tags"), knowledgeFields.field("File"), knowledgeFields.field("Title"),
 	},
 })
 
@@ -46,9 +43,9 @@ func (Lessons) format() headingFormat {
 	return headingFormat{
 		kind:  record.KindKnowledge,
 		title: "Lessons",
-		identify: func(lines []scanLine, i int) (id, title string, ok bool) {
-			_, title = scanHeading(lines[i].text)
-			return "", title, lines[i].level >= 2 && lines[i].level <= 4 && hasKnownField(lines, i, lessonFields.rules)
+		identify: func(lines []markdown.Line, i int) (id, title string, ok bool) {
+			_, title = markdown.Heading(lines[i].Text)
+			return "", title, lines[i].Level >= 2 && lines[i].Level <= 4 && markdown.HasKnownField(lines, i, lessonFields.rules)
 		},
 		describe: lessonFields.describe,
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -42,8 +44,8 @@ func AppendCompletion(dst []byte, c Completion) []byte {
 
 // ParseCompletion reads a marker file, whatever it holds.
 func ParseCompletion(text []byte) Completion {
-	content := string(bytes.TrimSpace(bytes.TrimPrefix(text, []byte(byteOrderMark))))
-	return Completion{Text: content, Outcome: NormalizeStatus(Clip(content, 200))}
+	content := string(bytes.TrimSpace(bytes.TrimPrefix(text, []byte(markdown.ByteOrderMark))))
+	return Completion{Text: content, Outcome: NormalizeStatus(markdown.Clip(content, 200))}
 }
 
 // FailedMarkers reports whether the profile's tasks announce that they failed or

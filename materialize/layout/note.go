@@ -3,6 +3,8 @@ package layout
 import (
 	"strings"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -20,7 +22,7 @@ func (Notes) Parse(path string, text []byte) (File, []*SyntaxError) {
 // frontFacts returns what the front matter of a text says about it.
 func frontFacts(text []byte) Facts {
 	var f Facts
-	fields, _ := FrontMatter(text)
+	fields, _ := markdown.FrontMatter(text)
 	value := func(keys ...string) string {
 		for _, key := range keys {
 			for _, v := range fields[key] {

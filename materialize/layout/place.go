@@ -1,9 +1,9 @@
 package layout
 
 import (
+	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -137,13 +137,22 @@ func (p Profile) find(path string) (Place, seat, bool) {
 	if record.CheckID(strings.TrimPrefix(path, "/")) != nil {
 		return Place{}, seat{}, false
 	}
+	own := p.roots()
 	for end := strings.LastIndexByte(path, '/'); end > 0; end = strings.LastIndexByte(path[:end], '/') {
+		head, rest := path[:end], path[end+1:]
+		foreign, of := foreignRoot(head)
 		for f := range familyCount {
-			s, found := p.seatOf(f, path[:end])
-			if !found {
+			s := seat{}
+			prefix, found := cutSegments(head, own[f])
+			switch outside := isOutside(own[f]); {
+			case found && (outside && prefix == "" || !outside && head[0] != '/'):
+				s.prefix = prefix
+			case of != f || head[0] == '/':
 				continue
+			default:
+				s = foreign
 			}
-			if place, found := f.read(path[end+1:]); found {
+			if place, found := f.read(rest); found {
 				return place, s, true
 			}
 		}
@@ -151,66 +160,11 @@ func (p Profile) find(path string) (Place, seat, bool) {
 	return Place{}, seat{}, false
 }
 
-// seatOf reports whether head ends with a root of the family: the profile's
-// own, one of another profile, or the bare name of an outside root.
-func (p Profile) seatOf(f family, head string) (seat, bool) {
-	root, folder := p.own(f)
-	if prefix, found := cutRoot(head, root, folder); found {
-		if outside := isOutside(root); outside && prefix == "" || !outside && head[0] != '/' {
-			return seat{prefix: prefix}, true
-		}
-	}
-	if head[0] == '/' || !endsRoot(head) {
-		return seat{}, false
-	}
-	for _, mark := range [...]string{
-		claudeRoot, claudeRoot[1:], orchestratorRoot, orchestratorRoot[1:], blueRoot, blueRoot[1:],
-	} {
-		folder := markedFolder(f, mark)
-		if folder == "" && f != familyMain {
-			continue
-		}
-		if prefix, found := cutRoot(head, mark, folder); found {
-			return seat{prefix, mark}, true
-		}
-	}
-	for _, bare := range [...]string{resultsFolder, dialogueFolder} {
-		if prefix, found := cutRoot(head, bare, ""); found && markedRoot(f, bare) != "" {
-			return seat{prefix, bare}, true
-		}
-	}
-	return seat{}, false
-}
-
-// endsRoot reports whether the last folder of head ends a root of any profile;
-// it saves trying them all on most paths.
-func endsRoot(head string) bool {
-	switch folder := head[strings.LastIndexByte(head, '/')+1:]; folder {
-	case "agent_complete", "complete", "journal", "reports", "loop_snapshots", "dialogues", "sessions", resultsFolder, dialogueFolder:
-		return true
-	default:
-		return isMain(folder)
-	}
-}
-
-// cutRoot removes root/folder, whole segments, from the end of head. An empty
-// root ends nothing.
-func cutRoot(head, root, folder string) (prefix string, found bool) {
-	if folder != "" {
-		if head, found = cutSegments(head, folder); !found || head == "" {
-			return "", false
-		}
-	}
-	if root == "" {
-		return "", false
-	}
-	return cutSegments(head, root)
-}
-
-// cutSegments removes whole segments from the end of head.
+// cutSegments removes whole segments, if there are any to remove, from the end of
+// head.
 func cutSegments(head, tail string) (rest string, found bool) {
 	n := len(head) - len(tail)
-	if n < 0 || head[n:] != tail || n > 0 && head[n-1] != '/' {
+	if tail == "" || n < 0 || head[n:] != tail || n > 0 && head[n-1] != '/' {
 		return "", false
 	}
 	return head[:max(n-1, 0)], true
@@ -227,8 +181,10 @@ func (p Profile) Path(kind record.Kind, id string) (string, error) {
 	if err := record.CheckID(id); err != nil {
 		return "", fmt.Errorf("finding a path for %s/%s: %w", kind, id, err)
 	}
-	if file := aggregateOf(kind); file != "" {
-		return p.Root + "/" + file, nil
+	for i := range templates {
+		if templates[i].entries == kind && kind != "" {
+			return p.Root + "/" + string(templates[i].path), nil
+		}
 	}
 	if kind == record.KindNote || kind == record.KindFrame {
 		return id, nil
@@ -246,79 +202,40 @@ func (p Profile) Path(kind record.Kind, id string) (string, error) {
 	return place, nil
 }
 
-// aggregateOf returns the file below the main root that new entries of a kind
-// go to, or "" for a kind that has files of its own.
-func aggregateOf(kind record.Kind) string {
-	switch kind {
-	case record.KindIssue:
-		return "issue_queue.md"
-	case record.KindTask:
-		return "task_queue.md"
-	case record.KindKnowledge:
-		return "knowledge_graph.md"
-	case record.KindComponent:
-		return "journal/index.md"
-	}
-	return ""
-}
-
 // locate returns the one path that a plain id of a single-record file stands for.
 func (p Profile) locate(kind record.Kind, id string) (string, error) {
-	segments := strings.Split(id, "/")
-	start, err := p.splitID(kind, segments)
-	if err != nil {
-		return "", err
-	}
-	prefix, rest := segments[:start], segments[start:]
-	f, file, err := write(kind, rest)
-	if err != nil {
-		return "", err
-	}
-	root := p.ownRoot(f)
-	if n := len(prefix); n > 0 {
-		if marked := markedRoot(f, prefix[n-1]); marked != "" && marked != root {
-			root, prefix = marked, prefix[:n-1]
+	err := fmt.Errorf("unknown kind %q", kind)
+	own := p.roots()
+	for i := range templates {
+		t := &templates[i]
+		if t.kind != kind || t.id == "" {
+			continue
 		}
+		err = errors.New("the id has too few segments")
+		before, bindings, fits := t.cut(id)
+		if !fits || t.first && before != "" && (strings.Contains(before, "/") || !own.isMark(t.family, before)) {
+			continue
+		}
+		if t.refusal != "" {
+			return "", errors.New(t.refusal)
+		}
+		root, prefix := own.behind(t.family, before)
+		switch {
+		case root == "" && t.family == familyDocs: // where dialogues have no place of their own for them
+			continue
+		case root == "":
+			return "", fmt.Errorf("the profile %s has no root for it", p.Name)
+		case isOutside(root) && prefix != "":
+			return "", fmt.Errorf("%s lies outside of %s", root, prefix)
+		}
+		return join(prefix, root, t.path.fill(bindings, false)), nil
 	}
-	if f == familyDialogues {
-		root, file = docsPlace(root, rest, file)
-	}
-	switch {
-	case root == "":
-		return "", fmt.Errorf("the profile %s has no root for it", p.Name)
-	case isOutside(root) && len(prefix) > 0:
-		return "", fmt.Errorf("%s lies outside of %s", root, path.Join(prefix...))
-	}
-	return join(path.Join(prefix...), root, file), nil
-}
-
-// docsPlace moves a dialogue's docs/{file}.md to where its root keeps
-// assembled documents, if it does.
-func docsPlace(root string, rest []string, file string) (string, string) {
-	dotted := root
-	if !strings.HasPrefix(root, ".") {
-		dotted = "." + root
-	}
-	docs := docsRoot(dotted)
-	if docs == "" || len(rest) != 2 || rest[0] != docsFolder {
-		return root, file
-	}
-	return docs[len(dotted)-len(root):], rest[1]
+	return "", err
 }
 
 // join joins the parts that are not empty.
 func join(parts ...string) string {
-	var b strings.Builder
-	for _, part := range parts {
-		if part == "" {
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte('/')
-		}
-		b.WriteString(part)
-	}
-	return b.String()
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "/")
 }
 
 // note returns the place of a file that no template knows.

@@ -3,6 +3,8 @@ package layout
 import (
 	"encoding/json"
 	"time"
+
+	"filebus/materialize/markdown"
 )
 
 // A Pool is expert-pool.json: what a dialogue is about, and who may be asked. Its
@@ -52,12 +54,12 @@ func appendIndented(dst []byte, value any, indent string) ([]byte, error) {
 // ParsePool reads a pool, in the forms of others too: keys that it does not know
 // are left out.
 func ParsePool(text []byte) (p Pool, problem *SyntaxError) {
-	problem = decodeJSON(text, &p)
+	problem = markdown.DecodeJSON(text, &p)
 	return p, problem
 }
 
 // ParsePanel reads a panel in the same way.
 func ParsePanel(text []byte) (p Panel, problem *SyntaxError) {
-	problem = decodeJSON(text, &p)
+	problem = markdown.DecodeJSON(text, &p)
 	return p, problem
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"sync"
 )
 
 // A Profile names the folders that a workspace keeps its files in: one root
@@ -117,114 +118,99 @@ const (
 	familyCount
 )
 
-// own returns the profile's root of a family and the folder below it that the
-// family's templates begin at; the two are kept apart to save joining them.
-// An empty root means that the profile has none.
-func (p Profile) own(f family) (root, folder string) {
-	switch f {
-	case familyMain:
-		return p.Root, ""
-	case familyMarkers:
-		return p.Markers, ""
-	case familyJournals:
-		return p.Root, "journal"
-	case familyReports:
-		return reportsRoot, ""
-	case familySnapshots:
-		return p.Root, "loop_snapshots"
-	case familyDialogues:
-		return p.Dialogues, ""
-	case familyDocs:
-		return docsRoot(p.Dialogues), ""
-	case familySessions:
-		return p.Sessions, ""
-	default:
-		return p.Results, ""
+// roots are where a profile keeps the files of each family. An empty root means
+// that it has none.
+type roots [familyCount]string
+
+func (p Profile) roots() *roots {
+	roots := &roots{
+		familyMain: p.Root, familyMarkers: p.Markers, familyReports: reportsRoot, familyDialogues: p.Dialogues,
+		familySessions: p.Sessions, familyResults: p.Results,
 	}
+	if p.Root != "" {
+		roots[familyJournals], roots[familySnapshots] = p.Root+"/journal", p.Root+"/loop_snapshots"
+	}
+	if strings.HasPrefix(p.Dialogues, ".") {
+		roots[familyDocs] = docsRoot(p.Dialogues)
+	}
+	return roots
 }
 
-// ownRoot returns the profile's whole root of a family.
-func (p Profile) ownRoot(f family) string {
-	root, folder := p.own(f)
-	if root == "" || folder == "" {
-		return root
+// isMark reports whether a folder begins a foreign root of the family.
+func (r *roots) isMark(f family, folder string) bool {
+	root := markedRoot(f, folder)
+	return root != "" && root != r[f]
+}
+
+// behind returns the root that the folders before an id stand for, and those that
+// are left before its mark.
+func (r *roots) behind(f family, before string) (root, prefix string) {
+	if f == familyDocs {
+		root, prefix = r.behind(familyDialogues, before)
+		return docsRoot(root), prefix
 	}
-	return root + "/" + folder
+	cut := strings.LastIndexByte(before, '/')
+	if mark := before[cut+1:]; r.isMark(f, mark) {
+		return markedRoot(f, mark), before[:max(cut, 0)]
+	}
+	return r[f], before
 }
 
 // docsRoot returns where the assembled documents of a dialogues root lie; only
 // those of .blue/dialogues have a place of their own.
 func docsRoot(dialogues string) string {
-	if dialogues == blueRoot+"/dialogues" {
-		return blueRoot + "/docs/dialogues"
-	}
-	return ""
-}
-
-// markedRoot returns the root of a family that begins with the folder mark,
-// which is a root of some profile with or without its leading dot, or the bare
-// name of an outside root. It returns "" when there is none.
-func markedRoot(f family, mark string) string {
-	if folder := markedFolder(f, mark); folder != "" {
-		return mark + "/" + folder
-	}
-	switch {
-	case f == familyMain && isMain(mark):
-		return mark
-	case f == familyResults && mark == resultsFolder:
-		return mark
-	case f == familyDialogues && mark == dialogueFolder:
-		return mark
-	}
-	return ""
-}
-
-// markedFolder returns the folder of a family below a main folder. Folders of
-// sessions and dialogues are common words: without the dot they count only
-// where a document names them.
-func markedFolder(f family, main string) string {
-	if !isMain(main) {
+	dot, found := strings.CutSuffix(dialogues, "blue/dialogues")
+	if !found || strings.Trim(dot, ".") != "" || len(dot) > 1 {
 		return ""
 	}
-	dotless := main[0] != '.' // as in a tree whose dot folders were copied to plain ones
-	switch name := strings.TrimPrefix(main, "."); f {
-	case familyMarkers:
-		if name == "orchestrator" {
-			return "complete"
-		}
-		return "agent_complete"
-	case familyJournals:
-		return "journal"
-	case familyReports:
-		if name == "orchestrator" {
-			return "reports"
-		}
-	case familySnapshots:
-		return "loop_snapshots"
-	case familyDialogues:
-		if !dotless || name != "orchestrator" {
-			return "dialogues"
-		}
-	case familyDocs:
-		if name == "blue" {
-			return "docs/dialogues"
-		}
-	case familySessions:
-		if !dotless || name == "claude" {
-			return "sessions"
-		}
-	case familyResults:
-		return resultsFolder
-	}
-	return ""
+	return dot + "blue/docs/dialogues"
 }
 
-// isMain reports whether a folder is the main root of a predefined profile,
-// with or without its leading dot.
-func isMain(folder string) bool {
-	switch folder {
-	case claudeRoot, claudeRoot[1:], orchestratorRoot, orchestratorRoot[1:], blueRoot, blueRoot[1:]:
-		return true
+// foreignRoots returns the roots that are recognised whatever the profile, with
+// their families: those of the predefined profiles, with or without their leading
+// dot as in a tree whose dot folders were copied to plain ones, and the bare names
+// of outside roots.
+var foreignRoots = sync.OnceValue(func() map[string]family {
+	all := map[string]family{resultsFolder: familyResults, dialogueFolder: familyDialogues}
+	for _, p := range []Profile{Claude(), Orchestrator(), Blue()} {
+		for f, root := range p.roots() {
+			if root != "" {
+				all[root], all[root[1:]] = family(f), family(f)
+			}
+		}
 	}
-	return false
+	// These are common words: without the dot they count only where a document names them.
+	for _, root := range []string{"orchestrator/dialogues", "orchestrator/sessions", "blue/sessions"} {
+		delete(all, root)
+	}
+	return all
+})
+
+// foreignRoot finds the root that head ends with, the longest if there are several,
+// and its family; -1: none.
+func foreignRoot(head string) (seat, family) {
+	found, of := seat{}, family(-1)
+	start := len(head)
+	for range 3 { // no root has more segments
+		start = strings.LastIndexByte(head[:max(start, 0)], '/')
+		if f, known := foreignRoots()[head[start+1:]]; known {
+			mark, _, _ := strings.Cut(head[start+1:], "/")
+			found, of = seat{head[:max(start, 0)], mark}, f
+		}
+	}
+	return found, of
+}
+
+// markedRoot returns the foreign root of a family that begins with the folder mark,
+// or "" when there is none.
+func markedRoot(f family, mark string) string {
+	if mark == "" {
+		return ""
+	}
+	for root, of := range foreignRoots() {
+		if first, _, _ := strings.Cut(root, "/"); of == f && first == mark {
+			return root
+		}
+	}
+	return ""
 }

@@ -3,9 +3,9 @@ package layout
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"strings"
+
+	"filebus/materialize/markdown"
 
 	"filebus/store/record"
 )
@@ -34,10 +34,10 @@ func (Reports) Parse(path string, text []byte) (File, []*SyntaxError) {
 	r, problems := ParseReport(text)
 	f := Facts{
 		Task: TaskID(r.Task), Loop: word(r.Loop), Run: word(r.Run), Agent: word(r.Agent),
-		Status: NormalizeStatus(r.Status), Title: Clip(collapseSpace(r.Title), 120), Summary: summaryOf(r.Summary),
+		Status: NormalizeStatus(r.Status), Title: markdown.Clip(markdown.CollapseSpace(r.Title), 120), Summary: summaryOf(r.Summary),
 	}
 	if f.Title == "" && f.Task != "" { // the first line of JSON is no title
-		f.Title = "Report on " + Clip(f.Task, 100)
+		f.Title = "Report on " + markdown.Clip(f.Task, 100)
 	}
 	f.setFact(AttributeModel, r.Model)
 	return single(path, record.KindHandoff, text, f), inFile(path, problems)
@@ -47,7 +47,7 @@ func (Reports) Parse(path string, text []byte) (File, []*SyntaxError) {
 // a model is text or an object with a name, notes are text or a list.
 func ParseReport(text []byte) (Report, []*SyntaxError) {
 	var fields map[string]json.RawMessage
-	if problem := decodeJSON(text, &fields); problem != nil {
+	if problem := markdown.DecodeJSON(text, &fields); problem != nil {
 		return Report{}, []*SyntaxError{problem}
 	}
 	// The names under which agents given one schema wrote the same thing.
@@ -80,7 +80,7 @@ func jsonText(raw json.RawMessage) string {
 	}
 	switch raw[0] {
 	case '"':
-		return strings.TrimSpace(stringIn(raw))
+		return strings.TrimSpace(markdown.StringIn(raw))
 	case '{':
 		var named struct {
 			Name string `json:"name"`
@@ -99,25 +99,4 @@ func jsonText(raw json.RawMessage) string {
 		return ""
 	}
 	return string(raw)
-}
-
-// decodeJSON decodes text, with or without a byte order mark, into v and
-// locates what is wrong with it.
-func decodeJSON(text []byte, v any) *SyntaxError {
-	body := bytes.TrimPrefix(text, []byte(byteOrderMark))
-	err := json.Unmarshal(body, v)
-	if err == nil {
-		return nil
-	}
-	offset := int64(len(body)) // where the text ends too early
-	var syntax *json.SyntaxError
-	var mismatch *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		offset = syntax.Offset
-	case errors.As(err, &mismatch):
-		offset, err = mismatch.Offset, fmt.Errorf("JSON %s instead of an object", mismatch.Value)
-	}
-	offset = min(max(offset-1, 0), int64(len(body)))
-	return &SyntaxError{Line: 1 + bytes.Count(body[:offset], []byte("\n")), Err: err}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"filebus/materialize/markdown"
 )
 
 // A Scoreboard is what a judge makes of a dialogue in numbers: scoreboard.md, or
@@ -104,7 +106,7 @@ func appendAgentRounds(dst []byte, agents []AgentScore) []byte {
 	for _, n := range rounds {
 		columns = append(columns, "R"+strconv.Itoa(n))
 	}
-	dst = appendHead(dst, append(columns, "Total")...)
+	dst = markdown.AppendHead(dst, append(columns, "Total")...)
 	for _, a := range agents {
 		cells := []string{a.Agent}
 		for _, n := range rounds {
@@ -112,9 +114,9 @@ func appendAgentRounds(dst []byte, agents []AgentScore) []byte {
 		}
 		total := bold(a.Total)
 		if len(a.Rounds) == 0 {
-			total = noCell // never scored
+			total = markdown.NoCell // never scored
 		}
-		dst = appendRow(dst, append(cells, total)...)
+		dst = markdown.AppendRow(dst, append(cells, total)...)
 	}
 	return dst
 }
@@ -126,7 +128,7 @@ func (a AgentScore) cell(round int) string {
 			return strconv.Itoa(r.Score)
 		}
 	}
-	return noCell
+	return markdown.NoCell
 }
 
 func bold(n int) string { return fmt.Sprintf("**%d**", n) }
@@ -139,12 +141,12 @@ func appendTotal(dst []byte, total int) []byte {
 // their columns, and may stand anywhere in the text. Cells without a number are 0.
 // Any text is accepted; found says whether there was a table of rounds or of agents.
 func ParseScoreboard(text []byte) (b Scoreboard, found bool) {
-	for _, s := range readSheets(text) {
-		switch agent := s.column("agent", "expert"); {
-		case s.column("round") >= 0 && s.column("w") >= 0:
+	for _, s := range markdown.Tables(text) {
+		switch agent := s.Column("agent", "expert"); {
+		case s.Column("round") >= 0 && s.Column("w") >= 0:
 			found = true
 			b.addRounds(s)
-		case agent >= 0 && s.column("total", "alignment") >= 0:
+		case agent >= 0 && s.Column("total", "alignment") >= 0:
 			found = true
 			b.addAgents(s, agent)
 		}
@@ -154,14 +156,14 @@ func ParseScoreboard(text []byte) (b Scoreboard, found bool) {
 }
 
 // addRounds takes in a table of rounds.
-func (b *Scoreboard) addRounds(s sheet) {
-	for _, row := range s.rows {
-		round, isRound := row.number(s.column("round"))
+func (b *Scoreboard) addRounds(s markdown.Table) {
+	for _, row := range s.Rows {
+		round, isRound := row.Number(s.Column("round"))
 		if !isRound {
 			continue // a sum
 		}
-		r := RoundScore{Round: round, Line: row.line}
-		r.Marks.Wisdom, r.Judged = row.number(s.column("w"))
+		r := RoundScore{Round: round, Line: row.Line}
+		r.Marks.Wisdom, r.Judged = row.Number(s.Column("w"))
 		for _, field := range []struct {
 			to   *int
 			name string
@@ -170,7 +172,7 @@ func (b *Scoreboard) addRounds(s sheet) {
 			{&r.Cumulative, "s"}, {&r.OpenTensions, "open_t"}, {&r.NewPerspectives, "new_p"},
 			{&r.Velocity, "velocity"}, {&r.Converge, "converge_%"},
 		} {
-			*field.to, _ = row.number(s.column(field.name)) // 0 where there is none
+			*field.to, _ = row.Number(s.Column(field.name)) // 0 where there is none
 		}
 		b.Rounds = append(b.Rounds, r)
 	}
@@ -178,10 +180,10 @@ func (b *Scoreboard) addRounds(s sheet) {
 
 // addAgents takes in a table of agents, with a column for each round or for each
 // of the four numbers.
-func (b *Scoreboard) addAgents(s sheet, agent int) {
-	for _, row := range s.rows {
-		a := AgentScore{Agent: row.cell(agent), Line: row.line}
-		if isNoCell(a.Agent) || fold(a.Agent) == "total" {
+func (b *Scoreboard) addAgents(s markdown.Table, agent int) {
+	for _, row := range s.Rows {
+		a := AgentScore{Agent: row.Cell(agent), Line: row.Line}
+		if markdown.IsNoCell(a.Agent) || markdown.Fold(a.Agent) == "total" {
 			continue
 		}
 		for _, field := range []struct {
@@ -192,12 +194,12 @@ func (b *Scoreboard) addAgents(s sheet, agent int) {
 			{&a.Marks.Truth, []string{"truth", "t"}}, {&a.Marks.Relationships, []string{"relationships", "r"}},
 			{&a.Total, []string{"total", "alignment"}},
 		} {
-			*field.to, _ = row.number(s.column(field.names...)) // 0 where there is none
+			*field.to, _ = row.Number(s.Column(field.names...)) // 0 where there is none
 		}
-		for i, column := range s.columns {
+		for i, column := range s.Columns {
 			digits, isRound := number(column, "r")
-			score, isScore := row.number(i)
-			if n, err := strconv.Atoi(digits); isRound && isScore && err == nil && n <= maxScore {
+			score, isScore := row.Number(i)
+			if n, err := strconv.Atoi(digits); isRound && isScore && err == nil && n <= markdown.MaxNumber {
 				a.Rounds = append(a.Rounds, AgentRound{n, score})
 			}
 		}
@@ -210,13 +212,13 @@ func (b *Scoreboard) addAgents(s sheet, agent int) {
 // it.
 func (b *Scoreboard) readTotal(text []byte) {
 	const name = "Total ALIGNMENT"
-	for _, l := range scanLines(text) {
-		_, rest, isTotal := strings.Cut(string(l.text), name)
-		if !isTotal || l.quiet {
+	for _, l := range markdown.Lines(text) {
+		_, rest, isTotal := strings.Cut(string(l.Text), name)
+		if !isTotal || l.Quiet {
 			continue
 		}
-		if n, isNumber := cellNumber(strings.TrimLeft(rest, ":* ")); isNumber {
-			b.Total, b.HasTotal, b.TotalLine = n, true, l.number
+		if n, isNumber := markdown.CellNumber(strings.TrimLeft(rest, ":* ")); isNumber {
+			b.Total, b.HasTotal, b.TotalLine = n, true, l.Number
 			return
 		}
 	}

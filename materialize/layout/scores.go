@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"filebus/materialize/markdown"
 )
 
 // Scores is round-{n}/scores.json: what the judge gives the agents of a round.
@@ -92,7 +94,7 @@ func AppendScores(dst []byte, s Scores) ([]byte, error) {
 // is a problem of the whole file.
 func ParseScores(text []byte) (s Scores, problem *SyntaxError) {
 	var raw Scores
-	if problem = decodeJSON(text, &raw); problem != nil {
+	if problem = markdown.DecodeJSON(text, &raw); problem != nil {
 		return s, problem
 	}
 	s.Round = raw.Round

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -34,10 +36,10 @@ type SessionMeta struct {
 // ParseSessionMeta reads metadata.json. A field that is not of the form above is
 // kept like one that is not known.
 func ParseSessionMeta(text []byte) (m SessionMeta, problem *SyntaxError) {
-	if problem = decodeJSON(text, &m.others); problem != nil {
+	if problem = markdown.DecodeJSON(text, &m.others); problem != nil {
 		return m, problem
 	}
-	readMembers(m.others, &m, func(string) {})
+	markdown.ReadMembers(m.others, &m, func(string) {})
 	return m, nil
 }
 
@@ -78,7 +80,7 @@ func (SessionMetas) Parse(path string, text []byte) (File, []*SyntaxError) {
 	m, problem := ParseSessionMeta(text)
 	f := Facts{Status: word(m.Status)}
 	if m.ID != "" {
-		f.Title = Clip(singleSpaced("Session "+cmp.Or(m.Name, m.ID)), maxFactTitle)
+		f.Title = markdown.Clip(markdown.SingleSpaced("Session "+cmp.Or(m.Name, m.ID)), maxFactTitle)
 	}
 	var problems []*SyntaxError
 	if problem != nil {

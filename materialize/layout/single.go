@@ -5,6 +5,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -111,7 +113,7 @@ func word(text string) string {
 }
 
 // summaryOf returns text as the summary of a Facts: one line, bounded.
-func summaryOf(text string) string { return Clip(collapseSpace(text), maxSummary) }
+func summaryOf(text string) string { return markdown.Clip(markdown.CollapseSpace(text), maxSummary) }
 
 // setFact adds an attribute, which may be empty, to facts.
 func (f *Facts) setFact(key, value string) {
@@ -159,15 +161,4 @@ func cutProperty(line string) (p Property, ok bool) {
 		return Property{}, false
 	}
 	return Property{key, value}, true
-}
-
-// fold returns a key in the form in which keys are compared: lower case, "_"
-// for spaces and hyphens.
-func fold(key string) string {
-	return strings.Map(func(r rune) rune {
-		if r == ' ' || r == '-' {
-			return '_'
-		}
-		return r
-	}, strings.ToLower(strings.TrimSpace(key)))
 }

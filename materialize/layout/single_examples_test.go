@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -62,14 +64,14 @@ func pageRows(t *testing.T, page string) (rows [][]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range scanLines(text) {
-		cells, isRow := scanRow(l.text)
-		if l.quiet || !isRow || isTableDelimiter(cells) {
+	for _, l := range markdown.Lines(text) {
+		cells, isRow := markdown.Row(l.Text)
+		if l.Quiet || !isRow || markdown.IsDelimiter(cells) {
 			continue
 		}
 		var row []string
 		for _, cell := range cells {
-			row = append(row, strings.ReplaceAll(unescapeCell(cell.text), "`", ""))
+			row = append(row, strings.ReplaceAll(markdown.UnescapeCell(cell.Text), "`", ""))
 		}
 		rows = append(rows, row)
 	}

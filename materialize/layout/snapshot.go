@@ -6,6 +6,8 @@ import (
 	"path"
 	"strings"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -52,7 +54,7 @@ type DiffStat struct{ Files, Added, Removed int }
 
 // String returns the counts as "2 files changed, 10 lines added, 3 removed".
 func (d DiffStat) String() string {
-	return fmt.Sprintf("%s changed, %s added, %d removed", countOf(d.Files, "file"), countOf(d.Added, "line"),
+	return fmt.Sprintf("%s changed, %s added, %d removed", markdown.CountOf(d.Files, "file"), markdown.CountOf(d.Added, "line"),
 		d.Removed)
 }
 
@@ -111,7 +113,7 @@ type CompletedIssue struct {
 func AppendCompletedIssues(dst []byte, issues []CompletedIssue) []byte {
 	dst = append(dst, "# Issues Completed\n\n"...)
 	for _, issue := range issues {
-		dst = fmt.Appendf(dst, "- %s: %s\n", singleSpaced(issue.ID), singleSpaced(issue.Summary))
+		dst = fmt.Appendf(dst, "- %s: %s\n", markdown.SingleSpaced(issue.ID), markdown.SingleSpaced(issue.Summary))
 	}
 	if len(issues) == 0 {
 		dst = append(dst, "None.\n"...)

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -48,7 +50,7 @@ func (s *State) facts() Facts {
 			about = append(about, p.Key+" "+p.Value)
 		}
 	}
-	about = append(about, fmt.Sprintf("%s running, %d completed", countOf(len(s.Running), "agent"), len(s.Completed)))
+	about = append(about, fmt.Sprintf("%s running, %d completed", markdown.CountOf(len(s.Running), "agent"), len(s.Completed)))
 	f.Summary = summaryOf(strings.Join(about, "; "))
 	return f
 }
@@ -95,7 +97,7 @@ func ParseState(text []byte) (State, []*SyntaxError) {
 func AppendState(dst []byte, s State) []byte {
 	t := readState([]byte(emptyState))
 	for i, value := range []string{s.RunID, s.Started, s.Loop, s.Focus, s.Ended} {
-		t.fields[i] = singleSpaced(value)
+		t.fields[i] = markdown.SingleSpaced(value)
 	}
 	t.change(StateChange{Done: s.Completed, History: s.History})
 	t.change(StateChange{Start: s.Running}) // last: who has ended before may be at work again

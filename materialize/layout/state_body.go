@@ -3,13 +3,15 @@ package layout
 import (
 	"slices"
 	"strings"
+
+	"filebus/materialize/markdown"
 )
 
 // A stateBody is the text of a part of a state that is being read, and the lines
 // of it that are understood.
 type stateBody struct {
 	text     []byte
-	lines    []scanLine
+	lines    []markdown.Line
 	first    int            // the number of the first line
 	taken    []bool         // the lines that are understood
 	comments map[int]string // those behind values of lines that are understood
@@ -19,7 +21,7 @@ type stateBody struct {
 }
 
 func newStateBody(text []byte, first int) *stateBody {
-	lines := scanLines(text)
+	lines := markdown.Lines(text)
 	b := &stateBody{text: text, lines: lines, first: first, comments: map[int]string{}}
 	b.taken = make([]bool, len(lines))
 	return b
@@ -33,11 +35,11 @@ func (b *stateBody) rest(eol string) (before, after string) {
 	i := 0
 	for ; !b.taken[i] && b.isBlank(i); i++ {
 	}
-	before = string(b.text[:b.lines[i].start])
+	before = string(b.text[:b.lines[i].Start])
 	var out strings.Builder
 	gap, last := false, "\n"
 	for ; i < len(b.lines); i++ {
-		line := string(b.text[b.lines[i].start:b.lines[i].end])
+		line := string(b.text[b.lines[i].Start:b.lines[i].End])
 		if b.taken[i] {
 			gap = true
 			if line = b.comments[i]; line == "" {
@@ -54,24 +56,24 @@ func (b *stateBody) rest(eol string) (before, after string) {
 	return before, out.String()
 }
 
-func (b *stateBody) isBlank(i int) bool { return len(strings.TrimSpace(string(b.lines[i].text))) == 0 }
+func (b *stateBody) isBlank(i int) bool { return len(strings.TrimSpace(string(b.lines[i].Text))) == 0 }
 
 // readLoops takes in the loops: each line that has text, without the mark of an
 // item. They stay where they are.
 func (b *stateBody) readLoops(t *stateText) (before, cleared, after string) {
 	end := 0
 	for _, l := range b.lines {
-		raw := string(b.text[l.start:l.end])
-		text := strings.TrimSpace(string(l.text))
+		raw := string(b.text[l.Start:l.End])
+		text := strings.TrimSpace(string(l.Text))
 		item := loopOf(text)
-		isLoop := !l.quiet && !isNothing(item)
+		isLoop := !l.Quiet && !markdown.IsNothing(item)
 		switch {
 		case isLoop:
 			t.standing = append(t.standing, item)
 			before += after + raw
 			cleared += after
-			after, end = "", l.end
-		case l.quiet || text == "" || isScanRule(l.text):
+			after, end = "", l.End
+		case l.Quiet || text == "" || markdown.IsRule(l.Text):
 			after += raw
 		}
 	}
@@ -83,7 +85,7 @@ func (b *stateBody) readLoops(t *stateText) (before, cleared, after string) {
 
 // loopOf returns what a line of the history says, without the marks of an item.
 func loopOf(line string) string {
-	line = singleSpaced(line)
+	line = markdown.SingleSpaced(line)
 	for {
 		item := strings.TrimPrefix(strings.TrimPrefix(line, "- "), "* ")
 		if item == line {
@@ -97,13 +99,13 @@ func loopOf(line string) string {
 // YAML, in a fence or not.
 func (b *stateBody) readAgents(a *agentTable) {
 	before := len(a.rows)
-	if hasFieldRow(string(b.text)) {
+	if markdown.HasRow(string(b.text)) {
 		b.readTables(a)
 	} else if b.readItems(a, b.outside()); len(a.rows) == before {
 		b.readFence(func(visible []bool) { b.readItems(a, visible) })
 	}
 	for i, l := range b.lines {
-		if !l.quiet && !b.isBlank(i) && isNothing(string(l.text)) && !isScanRule(l.text) {
+		if !l.Quiet && !b.isBlank(i) && markdown.IsNothing(string(l.Text)) && !markdown.IsRule(l.Text) {
 			b.taken[i] = true
 		}
 	}
@@ -114,23 +116,23 @@ func (b *stateBody) readTables(a *agentTable) {
 	head := -2      // the line of the header
 	isText := false // rows are, until the next header
 	for i, l := range b.lines {
-		cells, isRow := scanRow(l.text)
+		cells, isRow := markdown.Row(l.Text)
 		switch {
-		case l.quiet:
-			isText = isText || strings.TrimSpace(string(l.text)) == tableEnd
+		case l.Quiet:
+			isText = isText || strings.TrimSpace(string(l.Text)) == tableEnd
 		case !isRow || isText && !b.isHeader(i):
 		case columns == nil || b.isHeader(i):
 			columns, head = a.head(cells), i
 			isText = columns == nil
 			b.taken[i] = !isText
-		case isTableDelimiter(cells):
+		case markdown.IsDelimiter(cells):
 			b.taken[i] = i == head+1
 		case len(cells) != len(columns):
-			b.problems = append(b.problems, rowProblem(b.first+i, l.text, len(cells), len(columns)))
+			b.problems = append(b.problems, rowProblem(b.first+i, l.Text, len(cells), len(columns)))
 		default:
 			var values []Property
 			for j, cell := range cells {
-				values = append(values, Property{columns[j], unescapeCell(cell.text)})
+				values = append(values, Property{columns[j], markdown.UnescapeCell(cell.Text)})
 			}
 			b.taken[i] = a.add(values)
 		}
@@ -139,15 +141,15 @@ func (b *stateBody) readTables(a *agentTable) {
 
 // isHeader reports whether a row has the line of a table's header below it.
 func (b *stateBody) isHeader(i int) bool {
-	cells, found := tableHead(b.lines, i)
-	return found && !isTableDelimiter(cells)
+	cells, found := markdown.TableHead(b.lines, i)
+	return found && !markdown.IsDelimiter(cells)
 }
 
 // outside returns which lines stand outside of fences and comments.
 func (b *stateBody) outside() []bool {
 	visible := make([]bool, len(b.lines))
 	for i, l := range b.lines {
-		visible[i] = !l.quiet
+		visible[i] = !l.Quiet
 	}
 	return visible
 }
@@ -155,35 +157,35 @@ func (b *stateBody) outside() []bool {
 // readFence reads what stands in a fence that may hold YAML. If all of that is
 // understood, the fence goes with it.
 func (b *stateBody) readFence(read func(visible []bool)) {
-	fence, found := cutYAMLFence(string(b.text))
-	end := fence.before + strings.Count(fence.inside, "\n")
+	fence, found := markdown.YAMLFence(string(b.text))
+	end := fence.Before + strings.Count(fence.Inside, "\n")
 	if !found || end >= len(b.lines) {
 		return
 	}
 	visible := make([]bool, len(b.lines))
-	for i := fence.before; i < end; i++ {
+	for i := fence.Before; i < end; i++ {
 		visible[i] = true
 	}
 	read(visible)
-	all := slices.Contains(b.taken[fence.before:end], true)
-	for i := fence.before; i < end; i++ {
+	all := slices.Contains(b.taken[fence.Before:end], true)
+	for i := fence.Before; i < end; i++ {
 		all = all && (b.taken[i] && b.comments[i] == "" || b.isBlank(i))
 	}
 	if all {
-		b.taken[fence.before-1], b.taken[end] = true, true
+		b.taken[fence.Before-1], b.taken[end] = true, true
 	}
 }
 
 // yaml reads the visible lines, and reports what it cannot place.
-func (b *stateBody) yaml(visible []bool) yamlNode {
+func (b *stateBody) yaml(visible []bool) markdown.Node {
 	var text strings.Builder
 	for i, l := range b.lines {
 		if visible[i] {
-			text.Write(l.text)
+			text.Write(l.Text)
 		}
 		text.WriteByte('\n')
 	}
-	node, problems := parseYAML(text.String(), b.first)
+	node, problems := markdown.ParseYAML(text.String(), b.first)
 	b.visible, b.bad = visible, map[int]bool{}
 	for _, p := range problems {
 		b.bad[p.Line-b.first] = true
@@ -194,48 +196,30 @@ func (b *stateBody) yaml(visible []bool) yamlNode {
 
 // take marks the lines of a value as understood, without its comments and what
 // could not be placed.
-func (b *stateBody) take(node yamlNode) {
-	for i := node.from; i < min(node.to, len(b.lines)); i++ {
-		text := strings.TrimSpace(string(b.lines[i].text))
+func (b *stateBody) take(node markdown.Node) {
+	for i := node.From; i < min(node.To, len(b.lines)); i++ {
+		text := strings.TrimSpace(string(b.lines[i].Text))
 		if !b.visible[i] || text == "" || text[0] == '#' || b.bad[i] {
 			continue
 		}
 		b.taken[i] = true
-		if comment := yamlComment(text); comment != "" {
+		if comment := markdown.YAMLComment(text); comment != "" {
 			b.comments[i] = "    " + comment // so far in, it is no heading
 		}
 	}
 }
 
-// yamlComment returns what yamlScalar drops behind the value of a line.
-func yamlComment(text string) string {
-	text = strings.TrimLeft(text, "- \t")
-	if _, value, found := cutYAMLKey(text); found {
-		text = value
-	}
-	if text != "" && (text[0] == '"' || text[0] == '\'') {
-		text = text[1+max(0, strings.IndexByte(text[1:], text[0])):]
-	}
-	if strings.HasPrefix(text, "#") {
-		return text
-	}
-	if i := strings.Index(text, " #"); i >= 0 {
-		return text[i+1:]
-	}
-	return ""
-}
-
 // readItems takes in a YAML list of agents, or the keys of a single one.
 func (b *stateBody) readItems(a *agentTable, visible []bool) {
 	node := b.yaml(visible)
-	if single := agentValues(node, a); len(node.list) == 0 && len(single) > 1 {
+	if single := agentValues(node, a); len(node.List) == 0 && len(single) > 1 {
 		if a.add(single) {
-			for _, p := range node.pairs {
-				b.take(p.value)
+			for _, p := range node.Pairs {
+				b.take(p.Value)
 			}
 		}
 	}
-	for _, item := range node.list {
+	for _, item := range node.List {
 		if a.add(agentValues(item, a)) {
 			b.take(item)
 		}
@@ -244,13 +228,13 @@ func (b *stateBody) readItems(a *agentTable, visible []bool) {
 
 // agentValues returns what an item of a YAML list says of an agent; one without a
 // key that filebus knows is its id.
-func agentValues(item yamlNode, a *agentTable) []Property {
-	if !slices.ContainsFunc(item.pairs, func(p yamlPair) bool { return a.knows(p.key) }) {
-		return []Property{{"id", item.text()}}
+func agentValues(item markdown.Node, a *agentTable) []Property {
+	if !slices.ContainsFunc(item.Pairs, func(p markdown.Pair) bool { return a.knows(p.Key) }) {
+		return []Property{{"id", item.Text()}}
 	}
 	var values []Property
-	for _, p := range item.pairs {
-		values = append(values, Property{p.key, p.value.text()})
+	for _, p := range item.Pairs {
+		values = append(values, Property{p.Key, p.Value.Text()})
 	}
 	return values
 }
@@ -283,7 +267,7 @@ func (r *runReader) set(key, value string) bool {
 		return false
 	}
 	r.found = true
-	value = singleSpaced(value)
+	value = markdown.SingleSpaced(value)
 	switch {
 	case r.kind == partOther:
 		r.elsewhere[i] = value
@@ -296,19 +280,19 @@ func (r *runReader) set(key, value string) bool {
 func (r *runReader) read(visible []bool) {
 	node := r.body.yaml(visible)
 	within := make([]bool, len(r.body.lines)) // of a key of YAML: its lines are no items of their own
-	for _, p := range node.pairs {
-		if strings.HasPrefix(p.key, "**") {
+	for _, p := range node.Pairs {
+		if strings.HasPrefix(p.Key, "**") {
 			continue
 		}
-		for i := p.value.from; i < p.value.to; i++ {
+		for i := p.Value.From; i < p.Value.To; i++ {
 			within[i] = true
 		}
-		if line := r.body.lines[p.value.from].text; line[0] != ' ' && line[0] != '\t' {
+		if line := r.body.lines[p.Value.From].Text; line[0] != ' ' && line[0] != '\t' {
 			r.readPair(p)
 		}
 	}
 	for i, l := range r.body.lines {
-		text := strings.TrimSpace(string(l.text))
+		text := strings.TrimSpace(string(l.Text))
 		if !visible[i] || within[i] || !strings.HasPrefix(text, "- ") && !strings.HasPrefix(text, "**") {
 			continue
 		}
@@ -319,10 +303,10 @@ func (r *runReader) read(visible []bool) {
 }
 
 // readPair takes in a key of YAML with its value.
-func (r *runReader) readPair(p yamlPair) {
-	kind := statePartOf(fold(p.key))
+func (r *runReader) readPair(p markdown.Pair) {
+	kind := statePartOf(markdown.Fold(p.Key))
 	switch {
-	case kind == partRun && len(p.value.pairs) > 0:
+	case kind == partRun && len(p.Value.Pairs) > 0:
 		r.readNested(p)
 		return
 	case kind > partRun && r.kind == partOther:
@@ -335,40 +319,40 @@ func (r *runReader) readPair(p yamlPair) {
 		return
 	case kind == partHistory:
 		r.found = true
-		for _, loop := range p.value.texts() {
+		for _, loop := range p.Value.Texts() {
 			r.loops = append(r.loops, loopOf(loop))
 		}
-	case !r.set(p.key, p.value.text()):
+	case !r.set(p.Key, p.Value.Text()):
 		return
 	}
-	r.body.take(p.value)
+	r.body.take(p.Value)
 }
 
 // readNested takes in the properties below the key of the run.
-func (r *runReader) readNested(p yamlPair) {
+func (r *runReader) readNested(p markdown.Pair) {
 	all := true
-	for _, inner := range p.value.pairs {
-		if r.set(inner.key, inner.value.text()) {
-			r.body.take(inner.value)
+	for _, inner := range p.Value.Pairs {
+		if r.set(inner.Key, inner.Value.Text()) {
+			r.body.take(inner.Value)
 		} else {
 			all = false
 		}
 	}
 	if all {
-		r.body.take(p.value)
+		r.body.take(p.Value)
 	}
 }
 
 // readList takes in the agents below a key. What is not understood of them stays
 // below it.
-func (r *runReader) readList(p yamlPair, a *agentTable) {
+func (r *runReader) readList(p markdown.Pair, a *agentTable) {
 	r.found = true
-	r.body.take(p.value)
-	for _, item := range p.value.items() {
+	r.body.take(p.Value)
+	for _, item := range p.Value.Items() {
 		if a.add(agentValues(item, a)) {
 			continue
 		}
-		for i := item.from; i < item.to; i++ {
+		for i := item.From; i < item.To; i++ {
 			r.body.taken[i] = false
 		}
 	}

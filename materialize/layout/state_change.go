@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+
+	"filebus/materialize/markdown"
 )
 
 // A StateChange is what a command does to a session state: of its parts those
@@ -57,19 +59,19 @@ func (t *stateText) change(c StateChange) {
 	}
 	for _, p := range c.Set {
 		if i := stateFieldOf(p.Key); i >= 0 {
-			t.fields[i] = singleSpaced(p.Value)
+			t.fields[i] = markdown.SingleSpaced(p.Value)
 		}
 	}
 	for _, a := range c.Start {
 		t.running.add([]Property{{"ID", a.ID}, {"Task", a.Task}, {"Model", a.Model}, {"Started", a.Started}})
 	}
 	for _, a := range c.Done {
-		t.running.remove(singleSpaced(a.ID))
+		t.running.remove(markdown.SingleSpaced(a.ID))
 		row := []Property{{"ID", a.ID}, {"Task", a.Task}, {"Outcome", a.Outcome}, {"Duration", a.Duration}}
 		t.completed.add(row)
 	}
 	for _, line := range c.History {
-		if line = loopOf(line); !isNothing(line) {
+		if line = loopOf(line); !markdown.IsNothing(line) {
 			t.loops = append(t.loops, line)
 		}
 	}

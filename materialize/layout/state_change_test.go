@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"filebus/materialize/markdown"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
@@ -222,7 +224,7 @@ func checkLostNothing(t *testing.T, text []byte, c StateChange) []byte {
 	edited, _ := c.Apply(text)
 	counts := map[string]int{}
 	for line := range strings.Lines(string(edited)) {
-		counts[strings.TrimRight(strings.TrimPrefix(line, byteOrderMark), "\r\n")]++
+		counts[strings.TrimRight(strings.TrimPrefix(line, markdown.ByteOrderMark), "\r\n")]++
 	}
 	for _, p := range readState(text).parts {
 		for line := range strings.Lines(p.heading + p.before + p.after) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"filebus/materialize/markdown"
 )
 
 // A stateText is a session state as it stands in a file: what is understood of
@@ -78,20 +80,20 @@ var stateFields = [...]stateField{
 
 // stateFieldOf returns the index of the field with a key, or -1.
 func stateFieldOf(key string) int {
-	return slices.IndexFunc(stateFields[:], func(f stateField) bool { return slices.Contains(f.keys, fold(key)) })
+	return slices.IndexFunc(stateFields[:], func(f stateField) bool { return slices.Contains(f.keys, markdown.Fold(key)) })
 }
 
 // readState reads a state, and takes it apart so that no byte is lost.
 func readState(text []byte) *stateText {
-	t := &stateText{eol: LineEnding(text)}
+	t := &stateText{eol: markdown.LineEnding(text)}
 	t.running.own = []string{"ID", "Task", "Model", "Started"}
 	t.completed.own = []string{"ID", "Task", "Outcome", "Duration"}
-	if rest, marked := bytes.CutPrefix(text, []byte(byteOrderMark)); marked {
-		t.mark, text = byteOrderMark, rest
+	if rest, marked := bytes.CutPrefix(text, []byte(markdown.ByteOrderMark)); marked {
+		t.mark, text = markdown.ByteOrderMark, rest
 	}
-	sections := Outline(text)
+	sections := markdown.Outline(text)
 	// In a state of "key: value" lines, comments look like headings of the first level.
-	plain := !slices.ContainsFunc(sections, func(s Section) bool { return s.Level > 1 })
+	plain := !slices.ContainsFunc(sections, func(s markdown.Section) bool { return s.Level > 1 })
 	head := len(text)
 	if len(sections) > 0 {
 		head = sections[0].Start
@@ -102,9 +104,9 @@ func readState(text []byte) *stateText {
 		if i+1 < len(sections) {
 			s.End = sections[i+1].Start
 		}
-		body := sectionBody(text, s)
+		body := markdown.SectionBody(text, s)
 		heading := text[s.Start : s.End-len(body)]
-		p := statePart{kind: statePartOf(fold(s.Title)), heading: string(heading)}
+		p := statePart{kind: statePartOf(markdown.Fold(s.Title)), heading: string(heading)}
 		if p.kind == partOther && s.Level == 1 && (i == 0 || plain) {
 			p.kind = partTitle
 		}
@@ -193,7 +195,7 @@ func places(parts []statePart) (at [len(partTitles)]int) {
 func (t *stateText) withMissing() []statePart {
 	parts := slices.Clone(t.parts)
 	add := func(at int, heading string) {
-		kind := statePartOf(fold(strings.TrimLeft(heading, "# ")))
+		kind := statePartOf(markdown.Fold(strings.TrimLeft(heading, "# ")))
 		parts = slices.Insert(parts, at, statePart{kind: kind, heading: heading + t.eol, isNew: true})
 	}
 	if len(parts) == 1 {
@@ -254,7 +256,7 @@ type stateWriter struct {
 
 // lines appends lines; a last one without an ending gets it.
 func (w *stateWriter) lines(lines []string) {
-	if n := len(w.text); n > 0 && w.text[n-1] != '\n' && string(w.text) != byteOrderMark {
+	if n := len(w.text); n > 0 && w.text[n-1] != '\n' && string(w.text) != markdown.ByteOrderMark {
 		w.text = append(w.text, w.eol...)
 	}
 	for _, line := range lines {
@@ -267,11 +269,11 @@ func (w *stateWriter) lines(lines []string) {
 func (w *stateWriter) apart(next string) {
 	first, _, _ := strings.Cut(next, "\n")
 	last := w.text[bytes.LastIndexByte(bytes.TrimSuffix(w.text, []byte("\n")), '\n')+1:]
-	if strings.TrimSpace(first) == "" || len(bytes.TrimSpace(last)) == 0 || string(last) == byteOrderMark {
+	if strings.TrimSpace(first) == "" || len(bytes.TrimSpace(last)) == 0 || string(last) == markdown.ByteOrderMark {
 		return
 	}
 	w.lines([]string{""})
-	if _, isRow := scanRow([]byte(strings.TrimSpace(strings.TrimRight(next, "\r\n")))); isRow {
+	if _, isRow := markdown.Row([]byte(strings.TrimSpace(strings.TrimRight(next, "\r\n")))); isRow {
 		w.lines([]string{tableEnd})
 	}
 }
@@ -303,21 +305,21 @@ func agentKeys(column string) []string {
 	case "Started":
 		return []string{"started", "started_at"}
 	}
-	return []string{fold(column)}
+	return []string{markdown.Fold(column)}
 }
 
 // knows reports whether a column is one of filebus, under any of its names.
 func (a *agentTable) knows(name string) bool {
-	return slices.ContainsFunc(a.own, func(own string) bool { return slices.Contains(agentKeys(own), fold(name)) })
+	return slices.ContainsFunc(a.own, func(own string) bool { return slices.Contains(agentKeys(own), markdown.Fold(name)) })
 }
 
 // head takes in the columns of a table's header; nil if filebus knows none of them.
-func (a *agentTable) head(cells []scanCell) (columns []string) {
-	if !slices.ContainsFunc(cells, func(c scanCell) bool { return a.knows(unescapeCell(c.text)) }) {
+func (a *agentTable) head(cells []markdown.Cell) (columns []string) {
+	if !slices.ContainsFunc(cells, func(c markdown.Cell) bool { return a.knows(markdown.UnescapeCell(c.Text)) }) {
 		return nil
 	}
 	for _, cell := range cells {
-		columns = append(columns, unescapeCell(cell.text))
+		columns = append(columns, markdown.UnescapeCell(cell.Text))
 		if !a.knows(columns[len(columns)-1]) {
 			a.other(columns[len(columns)-1], nil)
 		}
@@ -342,20 +344,20 @@ func (a *agentTable) add(values []Property) bool {
 	for _, column := range a.own {
 		for _, key := range agentKeys(column) {
 			i := slices.IndexFunc(values, func(p Property) bool {
-				return fold(p.Key) == key && strings.TrimSpace(p.Value) != ""
+				return markdown.Fold(p.Key) == key && strings.TrimSpace(p.Value) != ""
 			})
-			if i >= 0 && row[fold(column)] == "" {
-				row[fold(column)], used[i] = singleSpaced(values[i].Value), true
+			if i >= 0 && row[markdown.Fold(column)] == "" {
+				row[markdown.Fold(column)], used[i] = markdown.SingleSpaced(values[i].Value), true
 			}
 		}
 	}
-	said := slices.ContainsFunc(values, func(p Property) bool { return !isNothing(p.Value) })
-	if id := row["id"]; !said || len(row) == 0 || id != "" && isNothing(id) {
+	said := slices.ContainsFunc(values, func(p Property) bool { return !markdown.IsNothing(p.Value) })
+	if id := row["id"]; !said || len(row) == 0 || id != "" && markdown.IsNothing(id) {
 		return !said
 	}
 	for i, p := range values {
 		if !used[i] && (strings.TrimSpace(p.Value) != "" || !a.knows(p.Key)) {
-			row[a.other(p.Key, row)] = singleSpaced(p.Value)
+			row[a.other(p.Key, row)] = markdown.SingleSpaced(p.Value)
 		}
 	}
 	a.rows = append(a.rows, row)
@@ -365,14 +367,14 @@ func (a *agentTable) add(values []Property) bool {
 // other returns the key of a column that filebus does not know. One that a row
 // has already is another one.
 func (a *agentTable) other(name string, row agentRow) string {
-	name = singleSpaced(name)
-	for _, has := row[fold(name)]; has; _, has = row[fold(name)] {
+	name = markdown.SingleSpaced(name)
+	for _, has := row[markdown.Fold(name)]; has; _, has = row[markdown.Fold(name)] {
 		name += "_"
 	}
-	if !slices.ContainsFunc(a.others, func(other string) bool { return fold(other) == fold(name) }) {
+	if !slices.ContainsFunc(a.others, func(other string) bool { return markdown.Fold(other) == markdown.Fold(name) }) {
 		a.others = append(a.others, name)
 	}
-	return fold(name)
+	return markdown.Fold(name)
 }
 
 // lines returns the table.
@@ -380,13 +382,13 @@ func (a *agentTable) lines() []string {
 	// Second names of columns that filebus knows come last: rows decide which they are.
 	slices.SortStableFunc(a.others, func(x, y string) int { return strings.Compare(a.second(x), a.second(y)) })
 	columns := slices.Concat(a.own, a.others)
-	text := appendWideHead(nil, columns...)
+	text := markdown.AppendWideHead(nil, columns...)
 	for _, row := range a.rows {
 		cells := make([]string, len(columns))
 		for i, column := range columns {
-			cells[i] = row[fold(column)]
+			cells[i] = row[markdown.Fold(column)]
 		}
-		text = appendRow(text, cells...)
+		text = markdown.AppendRow(text, cells...)
 	}
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
@@ -398,6 +400,6 @@ func (a *agentTable) remove(id string) {
 
 // rowProblem says that a row does not fit its table.
 func rowProblem(line int, text []byte, cells, columns int) *SyntaxError {
-	row := Clip(strings.TrimSpace(string(text)), 60)
+	row := markdown.Clip(strings.TrimSpace(string(text)), 60)
 	return &SyntaxError{Line: line, Err: fmt.Errorf("agent row %q has %d cells instead of %d", row, cells, columns)}
 }

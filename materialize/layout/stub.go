@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"filebus/materialize/markdown"
 )
 
 // stubHead begins a file that stands in for a turn.
@@ -12,7 +14,7 @@ const stubHead = "[ERROR:"
 // StubText returns the file that stands in for the turn of an agent that gave
 // none: a line with the reason in one, and below it what else is to be said.
 func StubText(reason, details string) []byte {
-	text := fmt.Sprintf("%s %s]\n", stubHead, singleSpaced(balanced(reason)))
+	text := fmt.Sprintf("%s %s]\n", stubHead, markdown.SingleSpaced(balanced(reason)))
 	if details = strings.TrimSpace(details); details != "" {
 		text += "\n" + details + "\n"
 	}
@@ -22,7 +24,7 @@ func StubText(reason, details string) []byte {
 // ParseStub returns the reason of a stub: a file whose first line that is not
 // blank is "[ERROR: reason]".
 func ParseStub(text []byte) (reason string, found bool) {
-	for raw := range bytes.Lines(bytes.TrimPrefix(text, []byte(byteOrderMark))) {
+	for raw := range bytes.Lines(bytes.TrimPrefix(text, []byte(markdown.ByteOrderMark))) {
 		line := strings.TrimSpace(string(raw))
 		if line == "" {
 			continue

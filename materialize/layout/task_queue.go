@@ -3,6 +3,8 @@ package layout
 import (
 	"strings"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -25,7 +27,7 @@ var taskFields = newFieldTable(FieldTable[queuedTask]{
 	cutID: cutEntryID,
 	extra: func(t *queuedTask) *[]ExtraField { return &t.Extra },
 	facts: func(t *queuedTask, facts *Facts) { facts.Task = factTask(t.ID) },
-	rules: fieldRules{rows: true, plain: plainKnown, late: true, form: fieldLabel},
+	rules: markdown.Rules{Rows: true, Plain: markdown.PlainKnown, Late: true, Form: markdown.LabelForm},
 	fields: []Field[queuedTask]{
 		{Name: "Priority", text: func(t *queuedTask) *string { return &t.Priority },
 			Fact: record.AttributePriority, fold: factWord},
@@ -49,10 +51,10 @@ func (TaskQueue) format() headingFormat {
 	return headingFormat{
 		kind:  record.KindTask,
 		title: "Task Queue",
-		identify: func(lines []scanLine, i int) (id, title string, ok bool) {
-			_, heading := scanHeading(lines[i].text)
+		identify: func(lines []markdown.Line, i int) (id, title string, ok bool) {
+			_, heading := markdown.Heading(lines[i].Text)
 			id, title = cutEntryID(heading)
-			return id, title, isTaskID(id, heading) && lines[i].level >= 3 && lines[i].level <= maxEntryLevel
+			return id, title, isTaskID(id, heading) && lines[i].Level >= 3 && lines[i].Level <= markdown.MaxEntryLevel
 		},
 		describe: taskFields.describe,
 	}

@@ -3,6 +3,8 @@ package layout
 import (
 	"testing"
 
+	"filebus/materialize/markdown"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -21,7 +23,7 @@ func TestParseQueuedTask(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, errs := taskFields.parse(scanLines([]byte(test.text)))
+			got, errs := taskFields.parse(markdown.Lines([]byte(test.text)))
 			if diff := cmp.Diff(test.want, got); diff != "" || len(errs) != test.errs {
 				t.Errorf("parse(%q) (-want +got):\n%s\nerrors %v", test.text, diff, errs)
 			}

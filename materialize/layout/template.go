@@ -1,285 +1,337 @@
 package layout
 
 import (
-	"errors"
-	"fmt"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 
 	"filebus/store/record"
 )
 
-// The templates, each behind one of the roots of its family, and the ids that
-// they name. A template is read in one direction by the read… functions and
-// written in the other by the write… functions below; splitID finds where it
-// begins in an id. What reading and writing do not agree on gets a literal id
-// from Recognize, so neither has to foresee every odd path.
-//
-//	main       session_state.md                    session_state
-//	           issue_queue.md, lessons/**/*.md, …  the whole path
-//	markers    {task}.done, {task}.failed          {task}, {task}.failed
-//	journals   task-{id}.md                        task-{id}
-//	reports    {task}-loop-{n}.json                {task}-loop-{n}
-//	snapshots  {run}/loop-{n}/{file...}            the same
-//	dialogues  {slug}/round-{n}/{name}.md          {slug}/round-{n}/{name}
-//	           {slug}/{file...}                    the same
-//	docs       {file}.md                           docs/{file}.md
-//	sessions   {type}/{session}/{artifact}.md      {type}/{session}/{artifact}
-//	           {type}/{file}.md                    {type}/{file}
-//	           pr_reviews/pr_{n}_{artifact}.md     pr_reviews/pr_{n}/{artifact}
-//	results    {conversation}/{call}.md            {conversation}/{call}
-
-// read matches what follows a root of the family in a path against the
-// family's templates. The place it returns has the id without any prefix.
-func (f family) read(rest string) (Place, bool) {
-	switch f {
-	case familyMain:
-		return readMain(rest)
-	case familyMarkers:
-		return readMarkerPath(rest)
-	case familyJournals:
-		return readJournalPath(rest)
-	case familyReports:
-		return readReportPath(rest)
-	case familySnapshots:
-		return readSnapshotPath(rest)
-	case familyDialogues:
-		return readDialoguePath(rest)
-	case familyDocs:
-		if strings.Contains(rest, "/") || !isMarkdown(rest) {
-			return Place{}, false
-		}
-		return Place{Kind: record.KindDialogue, ID: docsFolder + "/" + rest, Layout: Dialogues{}}, true
-	case familySessions:
-		return readSessionPath(rest)
-	default:
-		return readResultPath(rest)
-	}
+// A template is a row of the table of paths. It is read in both directions: what
+// the file at a path is, and where the record with an id lies. The two patterns
+// have the same variables in the same order.
+type template struct {
+	family family
+	path   pattern // of what stands behind a root of the family
+	kind   record.Kind
+	id     pattern // "": the path is the id, and another row makes it
+	layout Layout
+	extra
 }
 
-// readMain matches the files that lie directly below a main root.
-func readMain(rest string) (Place, bool) {
-	frame := func(l Layout) (Place, bool) { return Place{Kind: record.KindFrame, Layout: l}, true }
-	switch rest {
-	case "session_state.md":
-		return Place{Kind: record.KindState, ID: "session_state", Layout: States{}}, true
-	case "issue_queue.md":
-		return frame(IssueQueue{})
-	case "task_queue.md":
-		return frame(TaskQueue{})
-	case "knowledge_graph.md":
-		return frame(KnowledgeGraph{})
-	case "knowledge_graph.json":
-		return frame(KnowledgeJSON{})
-	case "journal/index.md":
-		return frame(ContextMap{})
+// An extra is what only some rows have.
+type extra struct {
+	entries      record.Kind // whose new entries go to the file
+	status, part string      // facts of every such file
+	made         bool        // paths are made by it, and none recognised
+	first        bool        // before the id stands nothing, or the mark of a root
+	refusal      string      // why the id has no path
+}
+
+// templates is the table. Of the rows of a family the first counts that a path
+// fits, of those of a kind the first that an id fits. What the two directions do
+// not agree on gets a literal id from Recognize, so that no row has to foresee
+// every odd path.
+var templates = []template{
+	{familyMain, "session_state.md", record.KindState, "session_state", States{}, extra{}},
+	{0, "", record.KindState, "{id}", nil, extra{refusal: "a state is called session_state"}},
+	{familyMain, "issue_queue.md", record.KindFrame, "", IssueQueue{}, extra{entries: record.KindIssue}},
+	{familyMain, "task_queue.md", record.KindFrame, "", TaskQueue{}, extra{entries: record.KindTask}},
+	{familyMain, "knowledge_graph.md", record.KindFrame, "", KnowledgeGraph{}, extra{entries: record.KindKnowledge}},
+	{familyMain, "knowledge_graph.json", record.KindFrame, "", KnowledgeJSON{}, extra{}},
+	{familyMain, "journal/index.md", record.KindFrame, "", ContextMap{}, extra{entries: record.KindComponent}},
+	{familyMain, "lessons/{markdown...}", record.KindFrame, "", Lessons{}, extra{}},
+
+	{familyMarkers, ".failed", record.KindMarker, ".failed", nil, extra{made: true}},
+	{familyMarkers, "{task}.failed", record.KindMarker, "{task}.failed", Completions{}, extra{status: StatusFailed}},
+	{familyMarkers, "{task}.done", record.KindMarker, "{task}", Completions{}, extra{status: StatusComplete}},
+
+	{familyReports, "{task}-loop-{loop}.json", record.KindHandoff, "{task}-loop-{loop}", Reports{}, extra{}},
+	{familyJournals, "{journal}.md", record.KindHandoff, "{journal}", Journals{}, extra{}},
+	{0, "", record.KindHandoff, "{id}", nil, extra{refusal: "a handoff is called task-{id} or {task}-loop-{n}"}},
+
+	{familySnapshots, "{run}/loop-{loop}/{file...}", record.KindSnapshot, "{run}/loop-{loop}/{file...}",
+		Snapshots{}, extra{}},
+
+	{familyDialogues, "{dialogue}/round-{round}/{agent}.prompt.md", record.KindDialogue, "", Dialogues{},
+		extra{part: "prompt"}},
+	{familyDialogues, "{dialogue}/round-{round}/{agent}.md", record.KindTurn, "{dialogue}/round-{round}/{agent}",
+		Turns{}, extra{}},
+	{0, "", record.KindTurn, "{id}/{id}/{id}", nil, extra{refusal: "a turn is called {dialogue}/round-{n}/{agent}"}},
+	{familyDialogues, "{dialogue}/round-{round}/{part}", record.KindDialogue, "", Dialogues{}, extra{}},
+	{familyDialogues, "{dialogue}/round-{round}/{file...}", record.KindDialogue, "{dialogue}/round-{round}/{file...}",
+		Dialogues{}, extra{}},
+	{familyDocs, "{markdown}", record.KindDialogue, "docs/{markdown}", Dialogues{}, extra{}},
+	{familyDocs, "{file}", record.KindDialogue, "docs/{file}", nil, extra{made: true}},
+	{familyDialogues, "docs/{document}", record.KindDialogue, "", Dialogues{}, extra{}},
+	{familyDialogues, "{dialogue}/round-{round}.summary.md", record.KindDialogue, "",
+		Dialogues{}, extra{part: "summary"}},
+	{familyDialogues, "{dialogue}/{part}", record.KindDialogue, "", Dialogues{}, extra{}},
+	{familyDialogues, "{dialogue}/{file...}", record.KindDialogue, "{dialogue}/{file}", Dialogues{}, extra{}},
+
+	// The Markdown of a review lies flat, and has the plain id of a file in its folder.
+	{familySessions, "{reviews}/{review}_{report}", record.KindArtifact, "{reviews}/{review}/{report}",
+		Artifacts{}, extra{}},
+	{familySessions, "{reviews}/{flat}", record.KindArtifact, "{reviews}/{flat}", Artifacts{}, extra{first: true}},
+	{familySessions, "{type}/{artifact}", record.KindArtifact, "{type}/{artifact}", Artifacts{}, extra{first: true}},
+	{familySessions, "{reviews}/{review}/{own...}", record.KindArtifact, "", Artifacts{}, extra{}},
+	{familySessions, "{reviews}/{session}/{filed...}", record.KindArtifact, "{reviews}/{session}/{filed}",
+		Artifacts{}, extra{}},
+	{familySessions, "{type}/{session}/{artifact...}", record.KindArtifact, "{type}/{session}/{artifact}",
+		Artifacts{}, extra{}},
+	{0, "", record.KindArtifact, "{id}", nil, extra{refusal: "an artifact is called {type}/{session}/{artifact}"}},
+
+	{familyResults, "{conversation}/{call}.pdf", record.KindResult, "{conversation}/{call}.pdf", Results{}, extra{}},
+	{familyResults, "{conversation}/{call}.md", record.KindResult, "{conversation}/{call}", Results{}, extra{}},
+}
+
+// A variable stands, in braces, for a segment of a path or a part of one; with
+// "..." behind its name for one or more segments.
+type variable struct {
+	is   func(text string) bool          // whether it stands for a text of a path; nil: for any
+	id   func(text string) string        // what an id has in place of the text; nil: the same
+	path func(text string) string        // and back
+	tell func(place *Place, text string) // what it says of a file; nil: nothing
+}
+
+var variables = map[string]variable{
+	"id": {}, "file": {}, "call": {},
+	"markdown": {is: isMarkdown},
+	"document": {is: isDocument},
+
+	"task":         {tell: func(p *Place, text string) { p.Facts.Task = TaskID(text) }},
+	"journal":      {is: isTask, path: withoutVersion, tell: func(p *Place, text string) { p.Facts.Task = word(text) }},
+	"run":          {tell: func(p *Place, text string) { p.Facts.Run = word(text) }},
+	"loop":         {is: isDigits, tell: func(p *Place, text string) { p.Facts.Loop, _ = number(text, "") }},
+	"conversation": {tell: func(p *Place, text string) { p.Facts.Conversation = word(text) }},
+
+	"dialogue": {tell: func(p *Place, text string) { p.attribute(AttributeDialogue, word(text)) }},
+	"agent":    {tell: func(p *Place, text string) { p.Facts.Agent = word(strings.ToLower(text)) }},
+	"round": {is: isDigits, tell: func(p *Place, text string) {
+		round, _ := number(text, "")
+		p.attribute(AttributeRound, round)
+	}},
+	"part": {is: isPart, tell: func(p *Place, text string) {
+		p.attribute(AttributePart, strings.TrimSuffix(text, path.Ext(text)))
+	}},
+
+	"type":     {tell: tellWorkflow},
+	"session":  {tell: func(p *Place, text string) { p.Facts.Session = word(text) }},
+	"artifact": {id: artifactID, path: artifactFile, tell: tellLayout},
+	"reviews":  {is: func(text string) bool { return text == reviews }, tell: tellWorkflow},
+	"review":   {is: isReview, tell: func(p *Place, text string) { p.Facts.Session = text }},
+	"report":   {is: isReport, id: artifactID, path: func(id string) string { return id + ".md" }, tell: tellReviewer},
+	"own":      {is: isMarkdown, tell: tellReviewer},
+	"filed": {id: artifactID, path: artifactFile, tell: func(p *Place, text string) {
+		tellLayout(p, text)
+		tellReviewer(p, text)
+	}},
+	"flat": {is: isFlat, id: artifactID, path: artifactFile, tell: func(p *Place, text string) {
+		session, artifact, _ := cutReview(text)
+		p.Facts.Session = session
+		tellLayout(p, text)
+		tellReviewer(p, artifact)
+	}},
+}
+
+// A pattern is a text with variables.
+type pattern string
+
+// next cuts a pattern behind its first variable, if it has one.
+func (p pattern) next() (literal string, v variable, long bool, rest pattern, found bool) {
+	literal, after, found := strings.Cut(string(p), "{")
+	name, end, _ := strings.Cut(after, "}")
+	name, long = strings.CutSuffix(name, "...")
+	return literal, variables[name], long, pattern(end), found
+}
+
+// A binding is a variable with the text of a path that it stands for.
+type binding struct {
+	variable
+	text string
+}
+
+// match reads a path, or an id, and returns the variables in reverse. Of several
+// ways the one counts in which the first variable is longest.
+func (p pattern) match(text string, isID bool) (bindings []binding, fits bool) {
+	literal, v, long, rest, found := p.next()
+	text, fits = strings.CutPrefix(text, literal)
+	if !fits || !found {
+		return nil, fits && text == ""
 	}
-	if strings.HasPrefix(rest, "lessons/") && isMarkdown(rest) {
-		return frame(Lessons{})
+	end := len(text)
+	if slash := strings.IndexByte(text, '/'); slash >= 0 && !long {
+		end = slash
+	}
+	for ; end > 0; end-- {
+		b := binding{v, text[:end]}
+		if bindings, fits = rest.match(text[end:], isID); !fits {
+			continue
+		}
+		if isID && v.path != nil {
+			b.text = v.path(b.text)
+		}
+		if v.is == nil || v.is(b.text) {
+			return append(bindings, b), true
+		}
+	}
+	return nil, false
+}
+
+// fill returns the path, or the id, that has the texts of variables.
+func (p pattern) fill(bindings []binding, isID bool) string {
+	var out strings.Builder
+	for _, b := range slices.Backward(bindings) {
+		literal, _, _, rest, _ := p.next()
+		out.WriteString(literal)
+		if isID && b.id != nil {
+			b.text = b.id(b.text)
+		}
+		out.WriteString(b.text)
+		p = rest
+	}
+	return out.String() + string(p)
+}
+
+// read matches what follows a root of the family in a path. The place that it
+// returns has the id without any prefix.
+func (f family) read(rest string) (Place, bool) {
+	for i := range templates {
+		t := &templates[i]
+		if t.family != f || t.made || t.refusal != "" {
+			continue
+		}
+		bindings, fits := t.path.match(rest, false)
+		if !fits {
+			continue
+		}
+		place := Place{Kind: t.kind, ID: rest, Layout: t.layout, Facts: Facts{Status: t.status}}
+		if t.id != "" {
+			place.ID = t.id.fill(bindings, true)
+		}
+		for _, b := range slices.Backward(bindings) {
+			if b.tell != nil {
+				b.tell(&place, b.text)
+			}
+		}
+		if t.part != "" {
+			place.attribute(AttributePart, t.part)
+		}
+		return place, true
 	}
 	return Place{}, false
 }
 
-// readMarkerPath matches {task}.done and {task}.failed.
-func readMarkerPath(rest string) (Place, bool) {
-	task, done := strings.CutSuffix(rest, ".done")
-	id, status := task, StatusComplete
-	if !done {
-		if task, done = strings.CutSuffix(rest, ".failed"); !done {
-			return Place{}, false
+// cut matches an id behind the segments that stand before it: as few as there can
+// be for a pattern of any length, else all but those of the pattern.
+func (t *template) cut(id string) (before string, bindings []binding, fits bool) {
+	most := strings.Count(id, "/") - strings.Count(string(t.id), "/")
+	for at, n := 0, 0; n <= most; n++ {
+		if n == most || strings.HasSuffix(string(t.id), "...}") {
+			if bindings, fits = t.id.match(id[at:], true); fits {
+				return id[:max(at-1, 0)], bindings, true
+			}
 		}
-		id, status = rest, StatusFailed
+		at += strings.IndexByte(id[at:], '/') + 1
 	}
-	if task == "" || strings.Contains(task, "/") {
-		return Place{}, false
-	}
-	return Place{record.KindMarker, id, Completions{}, Facts{Task: TaskID(task), Status: status}}, true
+	return "", nil, false
 }
 
-// readJournalPath matches task-{id}.md.
-func readJournalPath(rest string) (Place, bool) {
-	id, found := strings.CutSuffix(rest, ".md")
-	if !found || !isTask(id) {
-		return Place{}, false
+func (pl *Place) attribute(key, value string) {
+	if pl.Facts.Attributes == nil {
+		pl.Facts.Attributes = make(map[string]string)
 	}
-	return Place{record.KindHandoff, id, Journals{}, Facts{Task: word(id)}}, true
+	pl.Facts.Attributes[key] = value
 }
+
+func tellWorkflow(p *Place, text string) { p.attribute(AttributeWorkflow, word(text)) }
+
+// tellLayout gives a session's file its layout by its name.
+func tellLayout(p *Place, file string) {
+	switch {
+	case strings.HasSuffix(file, SessionLogFile):
+		p.Layout = AgentLogs{}
+	case path.Base(file) == SessionMetaFile:
+		p.Layout = SessionMetas{}
+	}
+}
+
+// tellReviewer finds the agent that a review's {agent}_report.md names.
+func tellReviewer(p *Place, file string) {
+	if agent, found := strings.CutSuffix(path.Base(file), "_report.md"); found {
+		p.Facts.Agent = word(agent)
+	}
+}
+
+// isPart reports whether a file of a dialogue is one of those that are known by name.
+func isPart(name string) bool {
+	switch name {
+	case "scoreboard.md", "tensions.md", "verdict.md", "expert-pool.json", "panel.json", "scores.json":
+		return true
+	}
+	return false
+}
+
+// isDocument reports whether a file is called like an assembled document:
+// {name}.dialogue.md, {name}.dialogue.{status}.md.
+func isDocument(name string) bool { return isMarkdown(name) && strings.Contains(name, ".dialogue.") }
 
 // isTask reports whether an id is that of a journal: one segment, task-{id}.
 func isTask(id string) bool {
 	return strings.HasPrefix(id, "task-") && len(id) > len("task-") && !strings.Contains(id, "/")
 }
 
-// readReportPath matches {task}-loop-{nnn}.json.
-func readReportPath(rest string) (Place, bool) {
-	id, found := strings.CutSuffix(rest, ".json")
-	task, loop, isReport := cutReport(id)
-	if !found || !isReport {
-		return Place{}, false
+// withoutVersion cuts the "~2" off that the next task of a name has at the same
+// place.
+func withoutVersion(id string) string {
+	if task, version, found := strings.Cut(id, "~"); found && isDigits(version) {
+		return task
 	}
-	return Place{record.KindHandoff, id, Reports{}, Facts{Task: TaskID(task), Loop: loop}}, true
-}
-
-// cutReport cuts the name of a report into its task and the number of its loop.
-func cutReport(id string) (task, loop string, found bool) {
-	at := strings.LastIndex(id, "-loop-") // a task may have the word in its own name
-	if at <= 0 || strings.Contains(id, "/") {
-		return "", "", false
-	}
-	loop, found = number(id[at+1:], "loop-")
-	return id[:at], loop, found
-}
-
-// readSnapshotPath matches {run}/loop-{n}/{file}, where the file may lie in
-// folders of its own.
-func readSnapshotPath(rest string) (Place, bool) {
-	segments := strings.SplitN(rest, "/", 3)
-	if len(segments) < 3 {
-		return Place{}, false
-	}
-	loop, found := number(segments[1], "loop-")
-	if !found { // such as the link "latest", whose files are those of another loop
-		return Place{}, false
-	}
-	return Place{record.KindSnapshot, rest, Snapshots{}, Facts{Run: word(segments[0]), Loop: loop}}, true
-}
-
-// readDialoguePath matches {slug}/round-{n}/{name}.md, an agent's turn, and
-// every other file below {slug}/.
-func readDialoguePath(rest string) (Place, bool) {
-	slug, file, found := strings.Cut(rest, "/")
-	if !found {
-		return Place{}, false
-	}
-	place := Place{Kind: record.KindDialogue, ID: rest, Layout: Dialogues{}}
-	if slug == docsFolder && isDocument(file) {
-		return place, true // where the root has no place of their own for documents
-	}
-	place.Facts.Attributes = map[string]string{AttributeDialogue: word(slug)}
-	folder, name, nested := strings.Cut(file, "/")
-	round, inRound := number(folder, "round-")
-	if nested && inRound {
-		place.Facts.Attributes[AttributeRound] = round
-	} else {
-		name = file
-	}
-	stem, markdown := strings.CutSuffix(name, ".md")
-	switch agent, isPrompt := strings.CutSuffix(stem, ".prompt"); {
-	case strings.Contains(name, "/"):
-	case markdown && isPrompt && nested && agent != "":
-		place.Facts.Attributes[AttributePart] = "prompt"
-		place.Facts.Agent = word(strings.ToLower(agent))
-	case markdown && nested && inRound && stem != "":
-		place.Kind, place.ID, place.Layout = record.KindTurn, strings.TrimSuffix(rest, ".md"), Turns{}
-		place.Facts.Agent = word(strings.ToLower(stem))
-	default: // directly in the dialogue's folder or in that of a round
-		dialoguePart(name, place.Facts.Attributes)
-	}
-	return place, true
-}
-
-// isDocument reports whether a file is called like an assembled document:
-// {name}.dialogue.md, {name}.dialogue.{status}.md.
-func isDocument(name string) bool {
-	return !strings.Contains(name, "/") && isMarkdown(name) && strings.Contains(name, ".dialogue.")
-}
-
-// dialoguePart tells which of the known files of a dialogue name is.
-func dialoguePart(name string, attributes map[string]string) {
-	switch name {
-	case "scoreboard.md", "tensions.md", "verdict.md", "expert-pool.json", "panel.json", "scores.json":
-		attributes[AttributePart] = name[:strings.LastIndexByte(name, '.')]
-		return
-	}
-	stem, found := strings.CutSuffix(name, ".summary.md")
-	if round, isRound := number(stem, "round-"); found && isRound {
-		attributes[AttributePart], attributes[AttributeRound] = "summary", round
-	}
-}
-
-// readSessionPath matches {type}/{session}/{file} and {type}/{file}.
-func readSessionPath(rest string) (Place, bool) {
-	segments := strings.Split(rest, "/")
-	if len(segments) < 2 {
-		return Place{}, false
-	}
-	workflow, name := segments[0], segments[len(segments)-1]
-	place := Place{Kind: record.KindArtifact, Layout: artifactLayout(name)}
-	place.Facts.Attributes = map[string]string{AttributeWorkflow: word(workflow)}
-	if len(segments) > 2 {
-		place.Facts.Session = word(segments[1])
-		place.ID = strings.TrimSuffix(rest, name) + artifactID(name)
-		if isReview(segments[:2]) && isMarkdown(name) {
-			place.ID = rest // the plain id is that of the flat file: see artifactFile
-		}
-		place.Facts.Agent = reviewer(workflow, name)
-		return place, true
-	}
-	place.ID = workflow + "/" + artifactID(name)
-	if session, artifact, found := cutReview(workflow, name); found {
-		place.Facts.Session = session
-		place.Facts.Agent = reviewer(workflow, artifact)
-		// Other files stay flat in the id too: the folder's file has their plain id.
-		if stem := artifactID(artifact); stem+".md" == artifact {
-			place.ID = join(workflow, session, stem)
-		}
-	}
-	return place, true
-}
-
-// artifactLayout returns the layout of a session's file by its name.
-func artifactLayout(name string) Layout {
-	switch {
-	case strings.HasSuffix(name, SessionLogFile):
-		return AgentLogs{}
-	case name == SessionMetaFile:
-		return SessionMetas{}
-	}
-	return Artifacts{}
+	return id
 }
 
 // reviews is the type of session whose files may lie flat.
 const reviews = "pr_reviews"
 
+// isReview reports whether a session is pr_{n}.
+func isReview(session string) bool {
+	digits, found := strings.CutPrefix(session, "pr_")
+	return found && isDigits(digits)
+}
+
+// isFlat reports whether a file is called pr_{n}_{artifact}.
+func isFlat(name string) bool {
+	_, _, found := cutReview(name)
+	return found
+}
+
 // cutReview cuts the name of a flat file of a pull-request review,
 // pr_{n}_{artifact}, into the session pr_{n} and the artifact.
-func cutReview(workflow, name string) (session, artifact string, found bool) {
+func cutReview(name string) (session, artifact string, found bool) {
 	rest, found := strings.CutPrefix(name, "pr_")
 	digits, artifact, cut := strings.Cut(rest, "_")
-	if workflow != reviews || !found || !cut || artifact == "" || !isDigits(digits) {
-		return "", "", false
-	}
-	return "pr_" + digits, artifact, true
+	return "pr_" + digits, artifact, found && cut && artifact != "" && isDigits(digits)
 }
 
-// isReview reports whether segments are pr_reviews and pr_{n}.
-func isReview(segments []string) bool {
-	digits, found := strings.CutPrefix(segments[1], "pr_")
-	return segments[0] == reviews && found && isDigits(digits)
-}
+// isReport reports whether a file of a session has a plain id: see artifactID.
+func isReport(file string) bool { return artifactID(file)+".md" == file }
 
-// reviewer returns the agent that a review's {agent}_report.md names.
-func reviewer(workflow, name string) string {
-	agent, found := strings.CutSuffix(name, "_report.md")
-	if workflow != reviews || !found {
-		return ""
-	}
-	return word(agent)
-}
-
-// artifactID maps the name of a session's file to the last segment of its id,
-// and artifactFile maps it back. Artifacts are Markdown files without a dot in
+// artifactID maps the name of a session's file to the end of its id, and
+// artifactFile maps it back. Artifacts are Markdown files without a dot in
 // their stem, and lose the ending; a name with another dot is kept whole, and
 // one without any gets a "~", so that x, x.md and x.json are three ids.
-func artifactID(name string) string {
+func artifactID(file string) string {
+	name := file[strings.LastIndexByte(file, '/')+1:]
 	stem, markdown := strings.CutSuffix(name, ".md")
 	switch {
 	case markdown && stem != "" && !strings.Contains(stem, ".") && !strings.HasSuffix(stem, "~"):
-		return stem
+		return strings.TrimSuffix(file, ".md")
 	case strings.Contains(name, "."):
-		return name
+		return file
 	}
-	return name + "~"
+	return file + "~"
 }
 
 // artifactFile returns the name that artifactID makes id from.
@@ -291,134 +343,6 @@ func artifactFile(id string) string {
 		return strings.TrimSuffix(id, "~")
 	}
 	return id + ".md"
-}
-
-// readResultPath matches {conversation}/{call}.md, and {conversation}/{call}.pdf,
-// a rendered document, whose id keeps its extension.
-func readResultPath(rest string) (Place, bool) {
-	conversation, call, found := strings.Cut(rest, "/")
-	if !found || strings.Contains(call, "/") || !isMarkdown(call) && !isPDF(call) {
-		return Place{}, false
-	}
-	id := strings.TrimSuffix(rest, ".md")
-	return Place{record.KindResult, id, Results{}, Facts{Conversation: word(conversation)}}, true
-}
-
-// splitID returns where the template's part of an id begins, behind the
-// folders that stand before the root and its mark. Where a template has no
-// fixed number of segments its loop or round gives the place.
-func (p Profile) splitID(kind record.Kind, segments []string) (int, error) {
-	n := len(segments)
-	start := n - 1
-	switch kind {
-	case record.KindMarker, record.KindHandoff, record.KindState:
-	case record.KindResult:
-		start = n - 2
-	case record.KindTurn:
-		start = n - 3
-	case record.KindSnapshot:
-		start = folderBefore(segments, "loop-", -1)
-	case record.KindDialogue:
-		start = folderBefore(segments, "round-", n-2)
-	case record.KindArtifact:
-		// Three segments are the rule. A flat file below a prefix looks the same
-		// and gets a literal id, except behind a mark, which is no type.
-		start = n - min(n, 3)
-		if n == 3 && p.isMark(familySessions, segments[0]) {
-			start = 1
-		}
-	default:
-		return 0, fmt.Errorf("unknown kind %q", kind)
-	}
-	if start < 0 {
-		return 0, errors.New("the id has too few segments")
-	}
-	return start, nil
-}
-
-// isMark reports whether a folder begins a root of the family that is not the
-// profile's own.
-func (p Profile) isMark(f family, folder string) bool {
-	root := markedRoot(f, folder)
-	return root != "" && root != p.ownRoot(f)
-}
-
-// folderBefore returns the index of the segment before the first folder that
-// is called by a word and a number, or otherwise.
-func folderBefore(segments []string, word string, otherwise int) int {
-	for i := 1; i < len(segments)-1; i++ {
-		if _, found := number(segments[i], word); found {
-			return i - 1
-		}
-	}
-	return otherwise
-}
-
-// write returns the family that an id belongs to and its file below the root.
-// The error says how an id of the kind looks.
-func write(kind record.Kind, rest []string) (family, string, error) {
-	id, name := strings.Join(rest, "/"), rest[len(rest)-1]
-	switch kind {
-	case record.KindMarker:
-		if strings.HasSuffix(id, ".failed") {
-			return familyMarkers, id, nil
-		}
-		return familyMarkers, id + ".done", nil
-	case record.KindHandoff:
-		return writeHandoff(id)
-	case record.KindState:
-		if id != "session_state" {
-			return 0, "", errors.New("a state is called session_state")
-		}
-		return familyMain, id + ".md", nil
-	case record.KindSnapshot:
-		return familySnapshots, id, nil
-	case record.KindTurn:
-		if _, found := number(rest[1], "round-"); !found {
-			return 0, "", errors.New("a turn is called {dialogue}/round-{n}/{agent}")
-		}
-		return familyDialogues, id + ".md", nil
-	case record.KindDialogue:
-		return familyDialogues, id, nil
-	case record.KindArtifact:
-		return writeArtifact(rest, name)
-	case record.KindResult:
-		if isPDF(name) {
-			return familyResults, id, nil
-		}
-		return familyResults, id + ".md", nil
-	}
-	return 0, "", fmt.Errorf("unknown kind %q", kind)
-}
-
-// isPDF reports whether a file of results is a rendered document.
-func isPDF(name string) bool { return strings.HasSuffix(name, ".pdf") && name != ".pdf" }
-
-// writeHandoff tells reports from journals by the loop at the end of the id.
-func writeHandoff(id string) (family, string, error) {
-	if _, _, found := cutReport(id); found {
-		return familyReports, id + ".json", nil
-	}
-	if task, version, found := strings.Cut(id, "~"); found && isDigits(version) {
-		id = task // the next task of that name, at the same place
-	}
-	if !isTask(id) {
-		return 0, "", errors.New("a handoff is called task-{id} or {task}-loop-{n}")
-	}
-	return familyJournals, id + ".md", nil
-}
-
-// writeArtifact returns the file of a session's artifact: in the folder that the
-// id names, or flat for the Markdown of a review.
-func writeArtifact(rest []string, name string) (family, string, error) {
-	if len(rest) == 1 {
-		return 0, "", errors.New("an artifact is called {type}/{session}/{artifact}")
-	}
-	folder, file := strings.Join(rest[:len(rest)-1], "/"), artifactFile(name)
-	if len(rest) == 3 && isReview(rest) && file != name && isMarkdown(file) {
-		return familySessions, reviews + "/" + rest[1] + "_" + file, nil
-	}
-	return familySessions, folder + "/" + file, nil
 }
 
 // number returns the number after word in text, without leading zeros.

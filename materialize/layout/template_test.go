@@ -1,6 +1,8 @@
 package layout
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"filebus/store/record"
@@ -23,7 +25,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-func TestCutReport(t *testing.T) {
+func TestReportPaths(t *testing.T) {
 	tests := []struct {
 		id, task, loop string
 		ok             bool
@@ -33,9 +35,9 @@ func TestCutReport(t *testing.T) {
 		{"-loop-1", "", "", false}, {"BUILD-001", "", "", false}, {"BUILD-001-loop-", "", "", false}, {"BUILD-loop-x", "", "", false}, {"a/b-loop-1", "", "", false},
 	}
 	for _, test := range tests {
-		task, loop, ok := cutReport(test.id)
-		if ok != test.ok || ok && (task != test.task || loop != test.loop) {
-			t.Errorf("cutReport(%q) = %q, %q, %t, want %q, %q, %t", test.id, task, loop, ok, test.task, test.loop, test.ok)
+		place, ok := familyReports.read(test.id + ".json")
+		if ok != test.ok || place.Facts.Task != test.task || place.Facts.Loop != test.loop {
+			t.Errorf("%s.json: %+v, %t, want %q, %q, %t", test.id, place, ok, test.task, test.loop, test.ok)
 		}
 	}
 }
@@ -120,26 +122,46 @@ func TestLayoutsOfPlaces(t *testing.T) {
 	}
 }
 
-func TestCutRoot(t *testing.T) {
+func TestCutSegments(t *testing.T) {
 	tests := []struct {
-		head, root, folder, prefix string
-		ok                         bool
+		head, root, prefix string
+		ok                 bool
 	}{
-		{".claude/journal", ".claude", "journal", "", true},
-		{"a/b/.claude/journal", ".claude", "journal", "a/b", true},
-		{"a/.claude", ".claude", "", "a", true},
-		{"work/agents", "work/agents", "", "", true},
-		{"xwork/agents", "work/agents", "", "", false},
-		{"a.claude", ".claude", "", "", false},
-		{"journal", "journal", "journal", "", false},
-		{"journal", "", "journal", "", false},
-		{"", ".claude", "", "", false},
-		{"a", "", "", "", false},
+		{".claude/journal", ".claude/journal", "", true},
+		{"a/b/.claude/journal", ".claude/journal", "a/b", true},
+		{"a/.claude", ".claude", "a", true},
+		{"work/agents", "work/agents", "", true},
+		{"xwork/agents", "work/agents", "", false},
+		{"a.claude", ".claude", "", false},
+		{"journal", "journal/journal", "", false},
+		{"", ".claude", "", false},
+		{"a", "", "", false},
 	}
 	for _, test := range tests {
-		prefix, ok := cutRoot(test.head, test.root, test.folder)
+		prefix, ok := cutSegments(test.head, test.root)
 		if ok != test.ok || ok && prefix != test.prefix {
-			t.Errorf("cutRoot(%q, %q, %q) = %q, %t, want %q, %t", test.head, test.root, test.folder, prefix, ok, test.prefix, test.ok)
+			t.Errorf("cutSegments(%q, %q) = %q, %t, want %q, %t", test.head, test.root, prefix, ok, test.prefix, test.ok)
+		}
+	}
+}
+
+// TestTemplates holds that the patterns of a template have the same variables, which
+// are known, in the same order.
+func TestTemplates(t *testing.T) {
+	names := func(p pattern) (out []string) {
+		for _, rest := range strings.Split(string(p), "{")[1:] {
+			name, _, _ := strings.Cut(rest, "}")
+			name = strings.TrimSuffix(name, "...")
+			if _, known := variables[name]; !known {
+				t.Errorf("the variable %s of %s is not known", name, p)
+			}
+			out = append(out, name)
+		}
+		return out
+	}
+	for _, row := range templates {
+		if path, id := names(row.path), names(row.id); row.id != "" && row.refusal == "" && !slices.Equal(path, id) {
+			t.Errorf("%s and %s have other variables", row.path, row.id)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package layout
 
-import "strings"
+import (
+	"strings"
+
+	"filebus/materialize/markdown"
+)
 
 // A TensionRow is one tension of tensions.md, or of the section of an assembled
 // document.
@@ -39,17 +43,17 @@ func TensionID(text string) (string, bool) { return normalMarkerID(text, 'T') }
 // AppendTensions appends the table of tensions. The status of one that is not open
 // any more is in bold, unless it holds a star.
 func AppendTensions(dst []byte, rows []TensionRow) []byte {
-	dst = appendHead(dst, "ID", "Tension", "Status", "Raised", "Resolved")
+	dst = markdown.AppendHead(dst, "ID", "Tension", "Status", "Raised", "Resolved")
 	for _, r := range rows {
-		status := singleSpaced(r.Status)
+		status := markdown.SingleSpaced(r.Status)
 		if !r.IsOpen() && !strings.Contains(status, "*") {
 			status = "**" + status + "**"
 		}
 		resolved := r.Resolved
-		if singleSpaced(resolved) == "" {
-			resolved = noCell
+		if markdown.SingleSpaced(resolved) == "" {
+			resolved = markdown.NoCell
 		}
-		dst = appendRow(dst, r.ID, r.Tension, status, r.Raised, resolved)
+		dst = markdown.AppendRow(dst, r.ID, r.Tension, status, r.Raised, resolved)
 	}
 	return dst
 }
@@ -59,21 +63,21 @@ func AppendTensions(dst []byte, rows []TensionRow) []byte {
 // for who has raised it. A row without an id is none. Any text is accepted.
 func ParseTensions(text []byte) []TensionRow {
 	var rows []TensionRow
-	for _, s := range readSheets(text) {
-		id, tension := s.column("id"), s.column("tension")
+	for _, s := range markdown.Tables(text) {
+		id, tension := s.Column("id"), s.Column("tension")
 		if id < 0 || tension < 0 {
 			continue
 		}
-		status, raised := s.column("status"), s.column("raised", "raised_by")
-		resolved := s.column("resolved", "resolved_in", "resolution")
-		for _, row := range s.rows {
-			if isNoCell(row.cell(id)) {
+		status, raised := s.Column("status"), s.Column("raised", "raised_by")
+		resolved := s.Column("resolved", "resolved_in", "resolution")
+		for _, row := range s.Rows {
+			if markdown.IsNoCell(row.Cell(id)) {
 				continue
 			}
 			r := TensionRow{
-				ID: row.cell(id), Tension: row.cell(tension), Status: row.cell(status), Raised: row.cell(raised), Line: row.line,
+				ID: row.Cell(id), Tension: row.Cell(tension), Status: row.Cell(status), Raised: row.Cell(raised), Line: row.Line,
 			}
-			if text := row.cell(resolved); !isNoCell(text) {
+			if text := row.Cell(resolved); !markdown.IsNoCell(text) {
 				r.Resolved = text
 			}
 			rows = append(rows, r)

@@ -3,34 +3,13 @@ package layout
 import (
 	"path"
 	"strings"
-	"unicode"
+
+	"filebus/materialize/markdown"
 )
-
-// OneLine returns text in one line without control characters.
-func OneLine(text string) string {
-	return singleSpaced(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text, "\ufffd")))
-}
-
-// CleanText returns Markdown without what is no text: bytes that are not UTF-8, and
-// control characters but for tabs and line ends.
-func CleanText(text string) string {
-	text = strings.NewReplacer("\ufeff", "", "\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(text, "\ufffd"))
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, text))
-}
 
 // PlainPath returns a path as agents name it in one form, without code marks; "" stays.
 func PlainPath(file string) string {
-	if file = strings.TrimSuffix(strings.Trim(OneLine(file), "` "), "/"); file == "" {
+	if file = strings.TrimSuffix(strings.Trim(markdown.OneLine(file), "` "), "/"); file == "" {
 		return ""
 	}
 	return path.Clean(file)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"filebus/materialize/markdown"
+
 	"filebus/store/record"
 )
 
@@ -31,11 +33,11 @@ func (Turns) Parse(path string, text []byte) (File, []*SyntaxError) {
 			labels = append(labels, strings.Trim(m.Raw, "[]"))
 		}
 		if !m.Exact && !m.NamesWhole() {
-			problems = append(problems, &SyntaxError{path, m.Line,
-				fmt.Errorf("marker %q does not follow the grammar", Clip(m.Raw, 60))})
+			problems = append(problems, &SyntaxError{File: path, Line: m.Line,
+				Err: fmt.Errorf("marker %q does not follow the grammar", markdown.Clip(m.Raw, 60))})
 		}
 		if f.Title == "" && m.Kind == MarkerPerspective {
-			f.Title = Clip(collapseSpace(m.Label), 120)
+			f.Title = markdown.Clip(markdown.CollapseSpace(m.Label), 120)
 		}
 	}
 	f.Summary = summaryOf(strings.Join(labels, "; "))
@@ -53,7 +55,7 @@ func (Turns) Parse(path string, text []byte) (File, []*SyntaxError) {
 func stubFacts(reason string) Facts {
 	f := Facts{Status: StatusError, Title: "No turn"}
 	if reason != "" {
-		f.Title = Clip("No turn: "+collapseSpace(reason), 120)
+		f.Title = markdown.Clip("No turn: "+markdown.CollapseSpace(reason), 120)
 	}
 	return f
 }

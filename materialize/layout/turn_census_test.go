@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"filebus/materialize/markdown"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -24,7 +26,7 @@ type plainMarker struct{ kind, raw string }
 
 // plainMarkers returns the markers of a text.
 func plainMarkers(text string) []plainMarker {
-	text = cutCode(strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), byteOrderMark))
+	text = cutCode(strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), markdown.ByteOrderMark))
 	const (
 		keyword = `PERSPECTIVE|TENSION|REFINEMENT|CONCESSION|RESOLVED|VERDICT|DISSENT`
 		inner   = `(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*`

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"filebus/materialize/markdown"
 )
 
 // A markerHead is the word that a marker begins with.
@@ -157,7 +159,7 @@ func beginsID(text string) MarkerKind {
 func (h markerHead) read(raw string, line int) Marker {
 	closed := strings.Count(raw, "[") == strings.Count(raw, "]")              // else raw is cut at a line's end
 	inside := strings.TrimRight(strings.TrimSuffix(raw, "]")[1+h.size:], `\`) // the brackets may be escaped
-	m := Marker{Kind: h.kind, Line: line, Raw: raw, Label: singleSpaced(inside)}
+	m := Marker{Kind: h.kind, Line: line, Raw: raw, Label: markdown.SingleSpaced(inside)}
 	switch {
 	case h.second:
 		m.readSecond(inside)
@@ -186,9 +188,9 @@ func (m *Marker) readFirst(inside string, closed bool) {
 	switch {
 	case !closed:
 	case isID && (hasLabel || m.Kind == MarkerResolved):
-		m.ID, m.Label, m.Exact = id, singleSpaced(label), true
+		m.ID, m.Label, m.Exact = id, markdown.SingleSpaced(label), true
 	case m.Kind.letter() == 0 && hasLabel && strings.TrimSpace(head) == "":
-		m.Label, m.Exact = singleSpaced(label), true
+		m.Label, m.Exact = markdown.SingleSpaced(label), true
 	case isID: // without a label
 		m.ID, m.Label = id, ""
 	}
@@ -207,7 +209,7 @@ func (m *Marker) readSecond(inside string) {
 		return
 	}
 	label, hasLabel := strings.CutPrefix(strings.TrimSpace(inside[len(id):]), ":")
-	m.ID, m.Agent, m.Round, m.Label = id, agent, round, singleSpaced(label)
+	m.ID, m.Agent, m.Round, m.Label = id, agent, round, markdown.SingleSpaced(label)
 	m.Exact = hasLabel && m.Label != ""
 }
 
@@ -221,7 +223,7 @@ func (m *Marker) readRe(inside string, may bool) {
 	for i := range m.Refs {
 		m.Refs[i].Verb = verb
 	}
-	if label = singleSpaced(label); may && areIDs(ids) && (label != "" || !hasLabel) {
+	if label = markdown.SingleSpaced(label); may && areIDs(ids) && (label != "" || !hasLabel) {
 		m.Label, m.Exact = label, true
 	}
 }
@@ -244,7 +246,7 @@ func (m *Marker) readVerdict(inside string) {
 	m.Refs = markerRefs(inside)
 	label, hasLabel := strings.CutPrefix(strings.TrimSpace(inside), ":")
 	if hasLabel {
-		m.Label = singleSpaced(label)
+		m.Label = markdown.SingleSpaced(label)
 	}
 	m.Exact = hasLabel && m.Label != "" || m.Kind == MarkerDissent && m.Label == ""
 }

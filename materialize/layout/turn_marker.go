@@ -2,6 +2,8 @@ package layout
 
 import (
 	"strings"
+
+	"filebus/materialize/markdown"
 )
 
 // A Marker is what an agent marks in its turn of a dialogue, by the grammar
@@ -143,7 +145,7 @@ func AppendMarkers(dst []byte, markers []Marker) []byte {
 
 // inside returns what is written between the brackets of a marker.
 func (m Marker) inside() string {
-	label := singleSpaced(balanced(m.Label))
+	label := markdown.SingleSpaced(balanced(m.Label))
 	head := string(m.Kind)
 	if _, _, _, isSecond := cutRefSecond(m.ID); isSecond {
 		head = m.ID

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"unicode/utf8"
+
+	"filebus/materialize/markdown"
 )
 
 // ParseMarkers returns the markers of a text in their order. It looks at every
@@ -13,14 +15,14 @@ import (
 // that is not closed ends with its line. Any bytes are accepted. The time is
 // linear in the text.
 func ParseMarkers(text []byte) []Marker {
-	r := markerReader{text: text, lines: scanLines(text)}
-	scanNested(r.lines)
+	r := markerReader{text: text, lines: markdown.Lines(text)}
+	markdown.MarkNested(r.lines)
 	for i := range r.lines {
 		switch l := &r.lines[i]; {
-		case l.quiet && l.behind == 0:
-			r.stop = max(r.stop, l.end)
-		case l.quiet:
-			r.stop = max(r.stop, l.behind)
+		case l.Quiet && l.Behind == 0:
+			r.stop = max(r.stop, l.End)
+		case l.Quiet:
+			r.stop = max(r.stop, l.Behind)
 			fallthrough
 		default:
 			r.scan(i)
@@ -37,7 +39,7 @@ const maxMarker = 2 << 10
 // later lines, which then begin behind it.
 type markerReader struct {
 	text    []byte
-	lines   []scanLine
+	lines   []markdown.Line
 	markers []Marker
 	stop    int  // no marker begins before this offset
 	body    int  // where the body of the last marker begins
@@ -50,15 +52,15 @@ type markerReader struct {
 // scan reads the markers that begin on the line with index i.
 func (r *markerReader) scan(i int) {
 	l := r.lines[i]
-	if isScanRule(l.text) && l.start >= r.stop {
-		r.endBody(l.start)
+	if markdown.IsRule(l.Text) && l.Start >= r.stop {
+		r.endBody(l.Start)
 		return
 	}
-	spans := codeSpans{line: l.text}
-	for at := max(l.at, r.stop); at < l.end; at++ {
+	spans := markdown.CodeSpans{Line: l.Text}
+	for at := max(l.At, r.stop); at < l.End; at++ {
 		switch c := r.text[at]; {
 		case c == '`':
-			at = l.at + spans.skip(at-l.at) - 1
+			at = l.At + spans.Skip(at-l.At) - 1
 		case c == '<':
 			at = r.skipComment(i, at) - 1
 		case c == '[':
@@ -73,14 +75,14 @@ func (r *markerReader) scan(i int) {
 // or at if none begins there.
 func (r *markerReader) take(i, at int) int {
 	l := r.lines[i]
-	margin := markerMargin(r.text, l.at, at)
-	head, found := cutMarkerHead(validStart(r.text[at+1:], maxMarkerHead), margin == l.at)
+	margin := markerMargin(r.text, l.At, at)
+	head, found := cutMarkerHead(validStart(r.text[at+1:], maxMarkerHead), margin == l.At)
 	if !found {
 		return at
 	}
 	r.endBody(margin)
 	end := r.closing(i, at)
-	r.markers = append(r.markers, head.read(string(r.text[at:end]), l.number))
+	r.markers = append(r.markers, head.read(string(r.text[at:end]), l.Number))
 	r.body, r.ended, r.stop = end, false, end
 	return end
 }
@@ -111,10 +113,10 @@ func (r *markerReader) skipComment(i, at int) int {
 		}
 	}
 	if r.paragraph <= at {
-		for i+1 < len(r.lines) && len(bytes.TrimSpace(r.lines[i+1].text)) > 0 {
+		for i+1 < len(r.lines) && len(bytes.TrimSpace(r.lines[i+1].Text)) > 0 {
 			i++
 		}
-		r.paragraph = r.lines[i].end
+		r.paragraph = r.lines[i].End
 	}
 	if r.comment > r.paragraph {
 		return at + 1
@@ -142,7 +144,7 @@ func (r *markerReader) closing(i, at int) int {
 			}
 		}
 	}
-	return r.lines[i].at + len(r.lines[i].text)
+	return r.lines[i].At + len(r.lines[i].Text)
 }
 
 // blankAfter reports whether the line that rest begins with is blank.
@@ -177,35 +179,4 @@ func (r *markerReader) endBody(at int) {
 func firstLineOf(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line
-}
-
-// codeSpans finds the code spans of a line: from a run of backticks to the next
-// of the same length. A run that has no partner in its line is text.
-type codeSpans struct {
-	line []byte
-	ends map[int][]int // by length, where runs of it end; nil until the first is met
-}
-
-// skip returns the offset behind the code span, or the lone run, that begins at
-// an offset of the line. Offsets must rise from call to call.
-func (c *codeSpans) skip(at int) int {
-	if c.ends == nil {
-		c.ends = make(map[int][]int)
-		for i := 0; i < len(c.line); i++ {
-			if n := runOf(c.line[i:], '`'); n > 0 {
-				c.ends[n] = append(c.ends[n], i+n)
-				i += n
-			}
-		}
-	}
-	n := runOf(c.line[at:], '`')
-	ends := c.ends[n]
-	for len(ends) > 0 && ends[0] <= at+n {
-		ends = ends[1:]
-	}
-	c.ends[n] = ends
-	if len(ends) == 0 {
-		return at + n
-	}
-	return ends[0]
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"filebus/materialize/markdown"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -148,7 +150,7 @@ func FuzzStub(f *testing.F) {
 	f.Fuzz(func(t *testing.T, reason, details string) {
 		text := StubText(reason, details)
 		got, found := ParseStub(text)
-		if !found || got != singleSpaced(balanced(reason)) {
+		if !found || got != markdown.SingleSpaced(balanced(reason)) {
 			t.Fatalf("ParseStub(%q) = %q, %t; the reason is %q", text, got, found, reason)
 		}
 		if again := StubText(got, details); string(again) != string(text) {

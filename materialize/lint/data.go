@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
 // data checks a file that a layout knows.
 func (c *checker) data(name, full string, seat layout.Place, text []byte) {
-	if layout.IsBinary(text) && seat.Kind != record.KindMarker {
+	if markdown.IsBinary(text) && seat.Kind != record.KindMarker {
 		c.add(Finding{name, 1, Layout, "the file is not text", "filebus show " + shellWord(name)})
 		return
 	}

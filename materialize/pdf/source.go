@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 // A frontMatter is what the lines before a document say of it.
@@ -26,7 +26,7 @@ func prepare(source []byte) ([]byte, frontMatter) {
 	}
 	source = bytes.ReplaceAll(source, []byte("\r\n"), []byte("\n"))
 	source = bytes.ReplaceAll(source, []byte("\r"), []byte("\n"))
-	fields, start := layout.FrontMatter(source)
+	fields, start := markdown.FrontMatter(source)
 	matter := frontMatter{title: strings.Join(fields["title"], ", "), date: strings.Join(fields["date"], ", ")}
 	for _, name := range slices.Concat(fields["author"], fields["authors"]) {
 		matter.authors = append(matter.authors, strings.Trim(strings.TrimPrefix(name, "name:"), ` "'`))

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"filebus/materialize"
+	"filebus/materialize/mirror"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -45,7 +46,7 @@ func (g gatherer) newOutput(ctx context.Context, file string, force bool, in *in
 
 // openOutput makes the temporary file.
 func openOutput(file string, force bool) (*output, error) {
-	tmp, err := os.OpenFile(filepath.Join(filepath.Dir(file), materialize.TemporaryName(".tmp")), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	tmp, err := os.OpenFile(filepath.Join(filepath.Dir(file), mirror.TemporaryName(".tmp")), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("writing %s: %w", file, pathReason(err))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/materialize/result"
 	"filebus/query"
 	"filebus/store"
@@ -41,7 +42,7 @@ func TestOutsideRootTaken(t *testing.T) {
 		}},
 	}
 	for _, test := range tests {
-		if err := test.act(); !errors.Is(err, materialize.ErrRootTaken) {
+		if err := test.act(); !errors.Is(err, mirror.ErrRootTaken) {
 			t.Errorf("%s in a root of another store: %v, want ErrRootTaken", test.what, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"filebus/index"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -122,7 +123,7 @@ func (b *Book) Status(ctx context.Context, late time.Duration) (*Status, error) 
 	}
 	for _, e := range results.Entries {
 		r := e.Version.Record
-		title := layout.Clip(cmp.Or(e.Description.Title, e.Description.Preview), statusTitle)
+		title := markdown.Clip(cmp.Or(e.Description.Title, e.Description.Preview), statusTitle)
 		age := max(b.opts.Now().Sub(r.Time), 0)
 		s.Results = append(s.Results, LastResult{record.ShortRef(e.Version.Ref), r.Agent, r.Status, e.Tokens, title,
 			age})
@@ -249,7 +250,7 @@ func (b *Book) countIssues(ctx context.Context, c *IssueCount) error {
 			fallthrough
 		case "accepted":
 			if c.Next == "" || rank < best || rank == best && r.Name.ID < c.Next { // lower ids are older
-				best, c.Next, c.Title = rank, r.Name.ID, layout.Clip(issue.Description.Preview, statusTitle)
+				best, c.Next, c.Title = rank, r.Name.ID, markdown.Clip(issue.Description.Preview, statusTitle)
 			}
 		}
 		c.Open++

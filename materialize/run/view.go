@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -57,7 +58,7 @@ func (b *Book) View(ctx context.Context) (*View, error) {
 }
 
 // clip cuts a value that somebody else has written.
-func clip(text string) string { return layout.Clip(text, 120) }
+func clip(text string) string { return markdown.Clip(text, 120) }
 
 // Entries returns how many entries the lists of a view have.
 func (v *View) Entries() int { return len(v.Running) + len(v.History) + len(v.Completed) }

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/materialize/session"
 	"filebus/store/record"
 )
@@ -168,7 +168,7 @@ func TestPlantedLink(t *testing.T) {
 		},
 	} {
 		var planted *record.Error
-		if err := write(); !errors.As(err, &planted) || planted.Reason != materialize.ErrLink ||
+		if err := write(); !errors.As(err, &planted) || planted.Reason != mirror.ErrLink ||
 			planted.Names[0] != filepath.Join(x.dir, ".claude", "sessions", "evil") {
 			t.Errorf("%s: %v; want the link refused and named", what, err)
 		}

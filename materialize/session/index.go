@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"filebus/materialize"
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -88,7 +88,7 @@ type indexed struct {
 
 // indexOf returns the index of a bundle, with the entries of one file together.
 func indexOf(b *Bundle, alone bool) *index {
-	x := &index{Bundle: *b, title: "# Files of session " + layout.Clip(safe(b.Session), 60)}
+	x := &index{Bundle: *b, title: "# Files of session " + markdown.Clip(safe(b.Session), 60)}
 	x.LeftOut = slices.Clone(b.LeftOut)
 	at := map[string]int{}
 	for i, m := range b.Members {
@@ -193,7 +193,7 @@ func (x *index) tail(most int) string {
 		text.WriteString("\n")
 	}
 	for _, note := range x.Notes[:min(3, len(x.Notes))] {
-		text.WriteString("Bounded: " + layout.Clip(safe(note), 300) + ".\n")
+		text.WriteString("Bounded: " + markdown.Clip(safe(note), 300) + ".\n")
 	}
 	if more := len(x.Notes) - 3; more > 0 {
 		fmt.Fprintf(&text, "%d more bounds were met.\n", more)
@@ -203,9 +203,9 @@ func (x *index) tail(most int) string {
 
 // String says on one line what is gone, why, and who refers to it.
 func (g Gone) String() string {
-	text := layout.Clip(safe(g.What), 200) + ": " + safe(g.Reason)
+	text := markdown.Clip(safe(g.What), 200) + ": " + safe(g.Reason)
 	if g.By != "" {
-		text += "; " + layout.Clip(safe(g.By), 200) + " refers to it"
+		text += "; " + markdown.Clip(safe(g.By), 200) + " refers to it"
 	}
 	return text
 }
@@ -227,7 +227,7 @@ func (x *index) lines(preview int) []string {
 		}
 		line += fmt.Sprintf(" | ~%d", f.tokens)
 		if shown := safe(strings.Join(strings.Fields(f.preview), " ")); shown != "" && preview > 0 {
-			line += " | " + layout.Clip(shown, preview)
+			line += " | " + markdown.Clip(shown, preview)
 		}
 		lines = append(lines, line+"\n")
 	}

@@ -11,6 +11,8 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -67,7 +69,7 @@ func (r *Registry) Put(ctx context.Context, key Key, request PutRequest) (*mater
 		return nil, err
 	}
 	summary := strings.Join(strings.Fields(request.Summary), " ")
-	if n := layout.Words([]byte(summary)); n > MaxSummary {
+	if n := markdown.Words([]byte(summary)); n > MaxSummary {
 		return nil, TooLong(n)
 	}
 	text := bufio.NewReader(request.Text)
@@ -173,12 +175,12 @@ func (r *Registry) Path(ctx context.Context, key Key, artifact ...string) (strin
 	return r.w.PathOf(name)
 }
 
-// orLink returns the materialize.ErrLink for a folder on the way to a file that is
+// orLink returns the mirror.ErrLink for a folder on the way to a file that is
 // a link out of the workspace, if that is why the file could not be written.
 func (r *Registry) orLink(ctx context.Context, name record.Name, err error) error {
 	var failed *fs.PathError
 	if errors.As(err, &failed) {
-		if _, why := r.w.MakeFolder(ctx, name); errors.Is(why, materialize.ErrLink) {
+		if _, why := r.w.MakeFolder(ctx, name); errors.Is(why, mirror.ErrLink) {
 			return why
 		}
 	}

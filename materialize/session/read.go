@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -102,7 +103,7 @@ func (r *Registry) session(ctx context.Context, key Key, entries []query.Summary
 // outline says in short what was read.
 func (s *Session) outline(now time.Time) {
 	s.Type, s.ID, s.Started, s.Ended = s.Key.Type, s.Key.ID, s.meta.Started, s.meta.Ended
-	s.Name, s.Archive = layout.Clip(safe(s.meta.Name), maxShown), layout.Clip(safe(s.meta.Archive), maxShown)
+	s.Name, s.Archive = markdown.Clip(safe(s.meta.Name), maxShown), markdown.Clip(safe(s.meta.Archive), maxShown)
 	s.AtWork = openAgents(s.Log)
 	s.Status = s.status(now)
 	s.Count = len(s.Artifacts)

@@ -10,6 +10,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -82,7 +83,7 @@ func (r *Registry) Start(ctx context.Context, kind, name string) (*Started, erro
 
 // isTaken reports whether a session could not begin as something has its id.
 func isTaken(err error) bool {
-	return errors.Is(err, store.ErrConflict) && !errors.Is(err, materialize.ErrLink)
+	return errors.Is(err, store.ErrConflict) && !errors.Is(err, mirror.ErrLink)
 }
 
 // slug makes a part of an id of a name.

@@ -5,7 +5,7 @@ import (
 	"context"
 	"strings"
 
-	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -35,7 +35,7 @@ func (r *Registry) Summaries(ctx context.Context, s *Session) (all []Summary, er
 		if len(words) > MaxSummary {
 			words = append(words[:MaxSummary:MaxSummary], "…")
 		}
-		short.Text = cmp.Or(strings.Join(words, " "), layout.Clip(a.Title, maxShown))
+		short.Text = cmp.Or(strings.Join(words, " "), markdown.Clip(a.Title, maxShown))
 		all = append(all, short)
 	}
 	return all, nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -65,7 +66,7 @@ func (b *Board) item(s query.Summary, late time.Duration) Item {
 		age = max(b.now().Sub(at), 0)
 	}
 	i := Item{
-		ID: cmp.Or(r.Task, r.Name.ID), Title: layout.Clip(layout.OneLine(s.Description.Title), maxItemTitle),
+		ID: cmp.Or(r.Task, r.Name.ID), Title: markdown.Clip(markdown.OneLine(s.Description.Title), maxItemTitle),
 		Status: r.Status, Agent: r.Agent, Seconds: int(age.Seconds()), Quiet: int(quiet.Seconds()),
 	}
 	if id, err := ParseID(i.ID); err == nil {

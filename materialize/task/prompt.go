@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 // A Prompt is what the agent of a task is told.
@@ -23,7 +24,7 @@ func (b *Board) Prompt(id ID, title string) Prompt {
 	var p strings.Builder
 	fmt.Fprintf(&p, "Task %s", id)
 	if title != "" && title != string(id) {
-		fmt.Fprintf(&p, ": %s", layout.Clip(strings.Join(strings.Fields(title), " "), maxTitle))
+		fmt.Fprintf(&p, ": %s", markdown.Clip(strings.Join(strings.Fields(title), " "), maxTitle))
 	}
 	fmt.Fprintf(&p, "\nJournal: %s\nMarker: %s\n", r.Journal, r.Marker)
 	fmt.Fprintf(&p, "Note each step: filebus task note %s TEXT\n", id)

@@ -1,0 +1,38 @@
+package markdown
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestPreviewsOfOutputs reads testdata/preview: each file has the rule, the line and
+// the preview that an output should get, then a line of "=", then the output.
+func TestPreviewsOfOutputs(t *testing.T) {
+	names, err := filepath.Glob("testdata/preview/*.txt")
+	if err != nil || len(names) < 60 {
+		t.Fatalf("testdata/preview: %d files, %v; want at least 60", len(names), err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, output, found := strings.Cut(string(text), "\n====\n")
+		if !found {
+			t.Fatalf("%s: no line ====", name)
+		}
+		choice := ExplainPreview([]byte(output), 500)
+		got := fmt.Sprintf("rule: %s\nline: %d\npreview: %s", choice.Rule, choice.Line, choice.Text)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if got := Preview([]byte(output), 500); got != choice.Text {
+			t.Errorf("%s: Preview = %q, ExplainPreview %q", name, got, choice.Text)
+		}
+	}
+}

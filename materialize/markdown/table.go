@@ -1,0 +1,187 @@
+package markdown
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Table is a table of Markdown, as it is read.
+type Table struct {
+	Columns []string // folded, without emphasis
+	Rows    []TableRow
+}
+
+// A TableRow is one row of a Table.
+type TableRow struct {
+	Line  int // counted from 1
+	cells []string
+}
+
+// Tables returns the tables of a text, those in code fences and comments left
+// out. A row may have fewer or more cells than there are columns.
+func Tables(text []byte) []Table {
+	var tables []Table
+	lines := Lines(text)
+	for i := 0; i+1 < len(lines); i++ {
+		head, found := TableHead(lines, i)
+		if !found {
+			continue
+		}
+		var t Table
+		for _, c := range head {
+			t.Columns = append(t.Columns, Fold(PlainCell(c.Text)))
+		}
+		for i += 2; i < len(lines) && IsTableLine(lines[i]); i++ {
+			cells, _ := LineCells(lines[i])
+			row := TableRow{Line: lines[i].Number}
+			for _, c := range cells {
+				row.cells = append(row.cells, PlainCell(c.Text))
+			}
+			t.Rows = append(t.Rows, row)
+		}
+		i--
+		tables = append(tables, t)
+	}
+	return tables
+}
+
+// PlainCell returns what a cell says, without the emphasis around it.
+func PlainCell(text string) string {
+	text = UnescapeCell(text)
+	for {
+		inner, found := strings.CutPrefix(text, "**")
+		end := strings.Index(inner, "**")
+		if !found || end < 0 {
+			return strings.TrimSpace(text)
+		}
+		text = inner[:end] + inner[end+2:] // what follows the emphasis stays
+	}
+}
+
+// Column returns the index of the first column that has one of some names, -1
+// without one.
+func (t *Table) Column(names ...string) int {
+	for _, name := range names {
+		for i, column := range t.Columns {
+			if column == name {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// Cell returns a row's cell in a column, "" where there is none.
+func (r TableRow) Cell(column int) string {
+	if column < 0 || column >= len(r.cells) {
+		return ""
+	}
+	return r.cells[column]
+}
+
+// Number returns the number that a cell begins with: "94", "100%", "R2", "92
+// points".
+func (r TableRow) Number(column int) (n int, found bool) { return CellNumber(r.Cell(column)) }
+
+// CellNumber returns the number that the text of a cell begins with.
+func CellNumber(text string) (n int, found bool) {
+	text = strings.TrimLeft(text, "*_rR ")
+	end := 0
+	for end < len(text) && text[end] >= '0' && text[end] <= '9' {
+		end++
+	}
+	n, err := strconv.Atoi(text[:end])
+	if err != nil || n > MaxNumber {
+		return 0, false
+	}
+	return n, true
+}
+
+// MaxNumber bounds the numbers of tables, so that their sums are numbers.
+const MaxNumber = 1_000_000_000
+
+// AppendRow appends a row of a table.
+func AppendRow(dst []byte, cells ...string) []byte {
+	for _, c := range cells {
+		dst = append(append(dst, "| "...), EscapeCell(c)...)
+		dst = append(dst, ' ')
+	}
+	return append(dst, "|\n"...)
+}
+
+// AppendHead appends the header of a table and the row below it.
+func AppendHead(dst []byte, columns ...string) []byte {
+	dst = AppendRow(dst, columns...)
+	for range columns {
+		dst = append(dst, "|---"...)
+	}
+	return append(dst, "|\n"...)
+}
+
+// AppendWideHead is AppendHead with dashes as wide as the columns.
+func AppendWideHead(dst []byte, columns ...string) []byte {
+	dst = AppendRow(dst, columns...)
+	for _, column := range columns {
+		dst = append(append(dst, '|'), strings.Repeat("-", utf8.RuneCountInString(column)+2)...)
+	}
+	return append(dst, "|\n"...)
+}
+
+// AppendTightRow is AppendRow with one space in an empty cell.
+func AppendTightRow(dst []byte, cells ...string) []byte {
+	for _, c := range cells {
+		dst = append(dst, '|')
+		if c = EscapeCell(c); c != "" {
+			dst = append(append(dst, ' '), c...)
+		}
+		dst = append(dst, ' ')
+	}
+	return append(dst, "|\n"...)
+}
+
+// NoCell is what a cell without a value says.
+const NoCell = "—"
+
+// IsNoCell reports whether a cell says that there is no value.
+func IsNoCell(text string) bool { return strings.Trim(text, "—–- ") == "" }
+
+// LineCells returns the cells of a row that is not inside a fence.
+func LineCells(l Line) ([]Cell, bool) {
+	if l.Quiet {
+		return nil, false
+	}
+	return Row(l.Text)
+}
+
+// TableHead returns the cells of the line at index i if it is the header of a table:
+// a delimiter row stands below it.
+func TableHead(lines []Line, i int) (head []Cell, found bool) {
+	if i+1 >= len(lines) {
+		return nil, false
+	}
+	head, isRow := LineCells(lines[i])
+	below, isBelow := LineCells(lines[i+1])
+	return head, isRow && isBelow && IsDelimiter(below)
+}
+
+// IsTableLine reports whether a line goes on with a table.
+func IsTableLine(l Line) bool {
+	return !l.Quiet && bytes.HasPrefix(bytes.TrimSpace(l.Text), []byte("|"))
+}
+
+// IsClosedRow reports whether a row ends with the "|" of its last cell.
+func IsClosedRow(row []byte) bool {
+	return bytes.HasSuffix(row, []byte("|")) && !bytes.HasSuffix(row, []byte(`\|`))
+}
+
+// HasRow reports whether a line of text, outside of fences, is a table's row.
+func HasRow(text string) bool {
+	for _, l := range Lines([]byte(text)) {
+		if _, isRow := Row(l.Text); isRow && !l.Quiet {
+			return true
+		}
+	}
+	return false
+}

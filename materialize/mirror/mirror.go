@@ -1,0 +1,190 @@
+// Package mirror owns one store's files on disk. A Mirror is one root of them: it
+// looks at files, replaces and removes them, and remembers of each the state in
+// which disk and store last agreed. It knows neither what a file means nor what the
+// store has.
+//
+// Files are written below an os.Root by temporary name and rename, and only a file
+// that is as it was seen is replaced. Agents take no lock: one that writes to a file
+// while it is replaced makes that an ErrRaced, or a LateError which says where the
+// text is. Off Linux nobody can tell whether a file is still open for writing, so
+// there a line may be missed that is written to a file opened before it was replaced.
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"filebus/store/record"
+	"filebus/store/turnstile"
+)
+
+// StoreFolder is the name of the folder that holds a workspace's store.
+const StoreFolder = ".filebus"
+
+// Options say whose files are mirrored.
+type Options struct {
+	Store   string        // the folder of the store, absolute: memories, lock and temporary files lie in it
+	Command string        // is named to those who wait for the lock
+	Wait    time.Duration // for the lock
+	Now     func() time.Time
+	Owner   func(context.Context) (record.StoreID, error) // the store, as outside roots know it
+}
+
+// Mirrors are those of one store: of its workspace, and of linked worktrees. They
+// have one lock.
+type Mirrors struct {
+	opts   Options
+	folder string // of the memories
+	lock   *turnstile.Turnstile
+}
+
+// New returns the mirrors of a store.
+func New(opts Options) *Mirrors {
+	folder := filepath.Join(opts.Store, "mirror")
+	return &Mirrors{opts, folder, turnstile.New(folder, opts.Command)}
+}
+
+// Hold runs fn while the mirror lock is held.
+func (s *Mirrors) Hold(ctx context.Context, fn func() error) error {
+	if err := os.MkdirAll(s.folder, 0o777); err != nil {
+		return fmt.Errorf("opening the mirror: %w", err)
+	}
+	hold, err := s.lock.Acquire(ctx, turnstile.Exclusive, s.opts.Wait)
+	if err != nil {
+		return err
+	}
+	err = fn()
+	return errors.Join(err, hold.Release())
+}
+
+// A Mirror is one root of a store's files. Paths are slash-separated below the root;
+// those of files in an outside root begin with its prefix.
+type Mirror struct {
+	Memory  *Memory
+	set     *Mirrors
+	Dir     string // the root, absolute
+	root    *os.Root
+	outside []Outside
+}
+
+// An Outside is a folder outside of the workspace whose files belong to its mirror.
+type Outside struct {
+	Prefix string // of the paths of its files
+	Dir    string // absolute
+	Shared bool   // everybody knows it, as one in /tmp: a link in its place is refused
+	root   *os.Root
+}
+
+// Open opens the mirror of a root, while the lock is held. Close saves its memory.
+func (s *Mirrors) Open(dir string, outside []Outside) (*Mirror, error) {
+	memory, err := loadMemory(s.folder, dir)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.OpenNew(dir)
+	if err == nil {
+		m.Memory, m.outside = memory, outside
+	}
+	return m, err
+}
+
+// OpenNew opens the mirror of a root for files that are new, without the lock: it
+// remembers only what is written until Close.
+func (s *Mirrors) OpenNew(dir string) (*Mirror, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening the mirror: %w", err)
+	}
+	return &Mirror{Memory: newMemory(s.folder, dir), set: s, Dir: dir, root: root}, nil
+}
+
+// Knows reports whether files of a root were ever in step.
+func (s *Mirrors) Knows(root string) bool {
+	_, err := os.Stat(newMemory(s.folder, root).file)
+	return err == nil
+}
+
+// Close saves the mirror's memory.
+func (m *Mirror) Close() error {
+	_ = m.root.Close() // folder handles
+	for _, o := range m.outside {
+		if o.root != nil {
+			_ = o.root.Close()
+		}
+	}
+	return m.Memory.Save()
+}
+
+// open opens an outside root when it is first needed, making it if it is missing.
+// It belongs to one store: a second one would take the first one's files for its
+// own.
+func (o *Outside) open(ctx context.Context, owner func(context.Context) (record.StoreID, error)) error {
+	if o.root != nil {
+		return nil
+	}
+	if err := o.refuseLink(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(o.Dir, 0o777); err != nil {
+		return fmt.Errorf("opening the outside root %s: %w", o.Dir, err)
+	}
+	id, err := owner(ctx)
+	if err != nil {
+		return err
+	}
+	if err := claimRoot(o.Dir, id); err != nil {
+		return err
+	}
+	o.root, err = os.OpenRoot(o.Dir)
+	return err
+}
+
+// ownerFile says which store an outside root belongs to.
+const ownerFile = ".filebus-owner"
+
+func claimRoot(dir string, id record.StoreID) error {
+	name := filepath.Join(dir, ownerFile)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err == nil {
+		_, err = f.WriteString(string(id) + "\n")
+		return errors.Join(err, f.Close())
+	}
+	text, readErr := os.ReadFile(name)
+	if readErr != nil {
+		return fmt.Errorf("opening the outside root %s: %w", dir, readErr)
+	}
+	if strings.TrimSpace(string(text)) != string(id) {
+		return record.Conflict.Errorf("%s belongs to another store", dir).Because(ErrRootTaken)
+	}
+	return nil
+}
+
+// ErrRootTaken says that an outside root belongs to another store.
+const ErrRootTaken record.Reason = "the outside root is taken"
+
+// find returns the root that a path lies in and its name below it.
+func (m *Mirror) find(ctx context.Context, p string) (*os.Root, string, error) {
+	for i := range m.outside {
+		o := &m.outside[i]
+		if rest, found := strings.CutPrefix(p, o.Prefix); found {
+			err := o.open(ctx, m.set.opts.Owner)
+			return o.root, filepath.FromSlash(rest), err
+		}
+	}
+	return m.root, filepath.FromSlash(p), nil
+}
+
+// File returns the file, absolute, that has a path. An outside root is made, and
+// claimed for the store, if it is missing.
+func (m *Mirror) File(ctx context.Context, p string) (string, error) {
+	root, name, err := m.find(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(root.Name(), name), nil
+}

@@ -1,0 +1,236 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"filebus/store/record"
+)
+
+// A Skipped is a file that was left out, and why.
+type Skipped struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+	// Harmless says that nothing was missed that could have been taken in:
+	// symbolic links and the like.
+	Harmless bool `json:"harmless,omitempty"`
+}
+
+// A Walk is what was found below a folder.
+type Walk struct {
+	root    string
+	Files   []Stat
+	Skipped []Skipped
+	Blind   []string // folders that could not be read
+	whole   bool     // a folder that is captured: temporary files are left out
+
+	deadline time.Time // when to stop looking; zero: never
+	Unlooked int       // folders that the deadline left no time for, with all below
+}
+
+// WalkTree lists the regular files below root, in the order of their paths.
+func WalkTree(ctx context.Context, root string) (*Walk, error) {
+	info, err := os.Stat(root)
+	if err != nil {
+		return nil, fmt.Errorf("capturing %s: %w", root, errors.Unwrap(err))
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("capturing %s: it is not a folder", root)
+	}
+	w := &Walk{root: root, whole: true}
+	return w, w.folder(ctx, "")
+}
+
+// folder lists what is below a folder, in the order of the paths.
+func (w *Walk) folder(ctx context.Context, dir string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return w.read(dir, func(name string) error { return w.folder(ctx, name) })
+}
+
+// levels lists what is below folders until the deadline, level by level: what
+// agents share stands above the many files of single calls.
+func (w *Walk) levels(ctx context.Context, dirs []string) error {
+	for len(dirs) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if time.Now().After(w.deadline) {
+			w.Unlooked += len(dirs)
+			return nil
+		}
+		dir := dirs[0]
+		dirs = dirs[1:]
+		_ = w.read(dir, func(name string) error { dirs = append(dirs, name); return nil }) // which never fails
+	}
+	return nil
+}
+
+// list lists what is below folders, all of it or until the deadline.
+func (w *Walk) list(ctx context.Context, dirs []string) error {
+	if !w.deadline.IsZero() {
+		return w.levels(ctx, dirs)
+	}
+	for _, dir := range dirs {
+		if err := w.folder(ctx, dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read takes in the files of a folder and calls below with the folders in it; one
+// that cannot be read is noted.
+func (w *Walk) read(dir string, below func(name string) error) error {
+	entries, err := os.ReadDir(filepath.Join(w.root, filepath.FromSlash(dir)))
+	if err != nil {
+		w.skip(dir, Cause(err))
+		w.Blind = append(w.Blind, dir)
+		return nil
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		switch {
+		case e.Name() == ".git", e.IsDir() &&
+			(e.Name() == "node_modules" || e.Name() == StoreFolder): // never walked into
+		case !e.IsDir():
+			w.file(name, e)
+		default:
+			if err := below(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *Walk) file(name string, e fs.DirEntry) {
+	info, err := e.Info()
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // removed since the folder was read
+	case err != nil:
+		w.skip(name, Cause(err))
+	case !info.Mode().IsRegular():
+		w.Skipped = append(w.Skipped, Skipped{name, typeName(info.Mode()), true})
+	case w.whole && isTemporary(name): // left by a killed process
+	case record.CheckID(name) != nil:
+		w.skip(name, record.CheckID(name).Error())
+	default:
+		w.Files = append(w.Files, Stat{name, info.Size(), info.ModTime()})
+	}
+}
+
+func (w *Walk) skip(name, why string) {
+	if name == "" {
+		name = "."
+	}
+	w.Skipped = append(w.Skipped, Skipped{Path: name, Reason: why})
+}
+
+// Cause returns an error without the operation and path that its reader is
+// told anyway.
+func Cause(err error) string {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
+
+func typeName(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	default:
+		return "not a regular file"
+	}
+}
+
+// Scan lists the files on disk that belong to the mirror: those below folders that
+// are remembered or belong to it, and all of those below folders of outside roots,
+// which are by the prefixes of the roots. At a deadline that is not zero it stops, and
+// the walk says how much it left.
+func (m *Mirror) Scan(
+	ctx context.Context, folders []string, outside map[string][]string, belongs func(path string) bool, deadline time.Time,
+) (*Walk, error) {
+	found := &Walk{root: m.Dir, deadline: deadline}
+	if err := found.list(ctx, m.tops(folders)); err != nil {
+		return nil, err
+	}
+	found.Files = slices.DeleteFunc(found.Files, func(f Stat) bool {
+		if isTemporary(f.Path) {
+			m.sweep(f)
+			return true
+		}
+		_, remembered := m.Memory.Get(f.Path) // spares most files being looked at closely
+		return !remembered && !belongs(f.Path)
+	})
+	for i := range m.outside {
+		if err := m.scanOutside(ctx, &m.outside[i], outside[m.outside[i].Prefix], found); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// tops returns the folders that there are, without those that lie in others.
+func (m *Mirror) tops(folders []string) []string {
+	var tops []string
+	for _, dir := range folders {
+		info, err := m.root.Lstat(filepath.FromSlash(dir))
+		inside := func(top string) bool { return dir == top || strings.HasPrefix(dir, top+"/") }
+		if err == nil && info.IsDir() && !slices.ContainsFunc(tops, inside) {
+			tops = append(tops, dir)
+		}
+	}
+	return tops
+}
+
+// scanOutside lists the files below folders of an outside root.
+func (m *Mirror) scanOutside(ctx context.Context, o *Outside, folders []string, found *Walk) error {
+	if len(folders) == 0 {
+		return nil
+	}
+	if err := o.open(ctx, m.set.opts.Owner); err != nil {
+		return err
+	}
+	below := &Walk{root: o.Dir, deadline: found.deadline}
+	if err := below.list(ctx, folders); err != nil {
+		return err
+	}
+	found.Unlooked += below.Unlooked
+	for _, f := range below.Files {
+		f.Path = o.Prefix + f.Path
+		found.Files = append(found.Files, f)
+	}
+	return nil
+}
+
+// isTemporary reports whether a file is one that filebus writes before it takes
+// its name.
+func isTemporary(p string) bool {
+	id, found := strings.CutPrefix(path.Base(p), temporaryPrefix)
+	return found && (strings.HasSuffix(id, ".new") || strings.HasSuffix(id, ".old"))
+}
+
+// temporaryPrefix begins the names of files that are being written.
+const temporaryPrefix = ".filebus-"
+
+// sweep removes a temporary file that a killed process left an hour ago.
+func (m *Mirror) sweep(f Stat) {
+	if m.set.opts.Now().Sub(f.ModTime) > time.Hour {
+		_ = m.root.Remove(filepath.FromSlash(f.Path)) // the next sync tries again
+	}
+}

@@ -1,0 +1,103 @@
+package mirror
+
+import (
+	"context"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// How often a watch wakes without an event: events get lost, so a scan stands
+// behind them. Where the system gives no events the scan is all there is.
+const (
+	scanInterval   = 2 * time.Second
+	scanWithoutAny = 250 * time.Millisecond
+)
+
+// watch returns a channel that has a value whenever something may have changed
+// in folders. A value is a hint and no proof: look at the files, and look once
+// before the first value. Several changes may give one value. The channel is
+// closed when ctx ends; until then the watch costs no time while nothing happens
+// but for one look every interval.
+func watch(ctx context.Context, interval time.Duration, folders []string) <-chan struct{} {
+	events, err := fsnotify.NewWatcher()
+	if err != nil { // the user's watches are used up, or the system has none
+		events = nil
+	}
+	for _, folder := range folders {
+		if events != nil && events.Add(folder) != nil {
+			_ = events.Close() // it has seen nothing
+			events = nil
+		}
+	}
+	wake := make(chan struct{}, 1)
+	go func() {
+		defer close(wake)
+		if events != nil {
+			defer func() { _ = events.Close() }() // nothing was written
+		}
+		forward(ctx, events, interval, wake)
+	}()
+	return wake
+}
+
+// A Look looks at what is waited for. It says whether the wait is over, and after what
+// time it wants to look again though nothing has happened; 0: it need not.
+type Look func(ctx context.Context) (over bool, again time.Duration, err error)
+
+// Await looks, at once and whenever something may have changed in folders,
+// until the wait is over. It returns false when the limit has passed before; 0
+// is no limit. It ends with the error of a look, or of ctx.
+func Await(ctx context.Context, limit time.Duration, look Look, folders ...string) (over bool, err error) {
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel() // ends the watch
+	if limit > 0 {
+		limited, cancel = context.WithTimeout(limited, limit)
+		defer cancel()
+	}
+	wake := watch(limited, scanInterval, folders)
+	for {
+		over, again, err := look(ctx)
+		if err != nil || over {
+			return over, err
+		}
+		var after <-chan time.Time // never
+		if again > 0 {
+			after = time.After(again)
+		}
+		select {
+		case <-after:
+		case <-wake:
+		case <-limited.Done():
+		}
+		if limited.Err() != nil {
+			return false, ctx.Err()
+		}
+	}
+}
+
+// forward makes a value of each event, of each lost one, and of each tick.
+func forward(ctx context.Context, events *fsnotify.Watcher, interval time.Duration, wake chan<- struct{}) {
+	var changes chan fsnotify.Event
+	var faults chan error
+	if events == nil {
+		interval = scanWithoutAny
+	} else {
+		changes, faults = events.Events, events.Errors
+	}
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-changes:
+		case <-faults: // an overflow: something was lost
+		case <-tick.C:
+		}
+		select {
+		case wake <- struct{}{}:
+		default: // one is waiting already
+		}
+	}
+}
