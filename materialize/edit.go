@@ -284,7 +284,7 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 	}
 	err := w.editAggregate(ctx, p, source, func(f *sourceFile, now *seated) error {
 		e := newEntries(p, now)
-		e.used = func(name record.Name) (bool, error) { return w.everStored(ctx, name) }
+		e.used = func(name record.Name) (bool, error) { return w.EverStored(ctx, name) }
 		if err := edit(e); err != nil {
 			return err
 		}
@@ -330,17 +330,14 @@ func (e *Entries) apply(f *sourceFile) error {
 	return nil
 }
 
-// everStored reports whether a name has or had a version.
-func (w *Workspace) everStored(ctx context.Context, name record.Name) (used bool, err error) {
+// EverStored reports whether a name has or had a version, also one that was destroyed.
+func (w *Workspace) EverStored(ctx context.Context, name record.Name) (stored bool, err error) {
 	err = w.Store.View(ctx, func(tx *store.Tx) error {
-		_, _, err := tx.Last(name)
-		used = err == nil || errors.Is(err, store.ErrDropped)
-		if used || errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
+		events, err := tx.History(name)
+		stored = len(events) > 0
 		return err
 	})
-	return used, err
+	return stored, err
 }
 
 // FetchFrom takes in what stands at paths of another root of the project, such as

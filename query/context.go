@@ -297,12 +297,7 @@ func (c *contextBuilder) depends(ctx context.Context) error {
 	}
 	for _, task := range dependencies(journal) {
 		name := record.Name{Kind: record.KindHandoff, ID: task}
-		var i item
-		err := c.reader.store.View(ctx, func(tx *store.Tx) (err error) {
-			i.version, err = tx.Head(name)
-			i.description = tx.Description(i.version.Ref)
-			return err
-		})
+		head, err := c.reader.Head(ctx, name)
 		if isAbsent(err) {
 			c.leftOut = append(c.leftOut, Omission{name, "named as a dependency, but has no journal"})
 			continue
@@ -310,7 +305,7 @@ func (c *contextBuilder) depends(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c.add(i, SectionDepends, 1)
+		c.add(item{head.Version, head.Description}, SectionDepends, 1)
 	}
 	return nil
 }

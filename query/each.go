@@ -20,6 +20,18 @@ func (r *Reader) Each(ctx context.Context, field store.Field, value string, visi
 	return r.eachVersion(ctx, refs, visit)
 }
 
+// Head returns the current version of a name.
+func (r *Reader) Head(ctx context.Context, name record.Name) (head Summary, err error) {
+	err = r.store.View(ctx, func(tx *store.Tx) error {
+		v, err := tx.Head(name)
+		if err == nil {
+			head = Summarize(tx, v)
+		}
+		return err
+	})
+	return head, err
+}
+
 // Values returns the values of a field that begin with prefix, in order, with the
 // number of current records that have each.
 func (r *Reader) Values(ctx context.Context, field store.Field, prefix string) (values []store.Value, err error) {

@@ -5,68 +5,59 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/result"
 	runs "filebus/materialize/run"
 	"filebus/store/record"
 )
 
-type budgetOptions struct {
-	conversation, run, session string
-	assume                     []string
-	readers                    int
+type budgetCommand struct {
+	Conversation string   `flag:"conversation" not:"run session"`
+	Run          string   `flag:"run" not:"session"`
+	Session      string   `flag:"session"`
+	Readers      int      `flag:"readers" least:"0"`
+	Assume       []string `flag:"assume"`
 }
 
-func newBudgetCommand(env *environ) *cobra.Command {
-	var opts budgetOptions
-	cmd := newCommand("budget", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		return runBudget(ctx, env, opts)
-	})
-	cmd.Flags().StringVar(&opts.conversation, "conversation", "", "")
-	cmd.Flags().StringVar(&opts.run, "run", "", "")
-	cmd.Flags().StringVar(&opts.session, "session", "", "")
-	cmd.Flags().IntVar(&opts.readers, "readers", 0, "")
-	cmd.Flags().StringSliceVar(&opts.assume, "assume", nil, "")
-	cmd.MarkFlagsMutuallyExclusive("conversation", "run", "session")
-	return cmd
-}
-
-func runBudget(ctx context.Context, env *environ, opts budgetOptions) error {
-	if opts.readers < 0 {
-		return usageError("--readers %d is negative", opts.readers)
-	}
-	if len(opts.assume) > 0 || opts.readers > 0 {
-		opts.session = env.or(opts.session, "FILEBUS_SESSION")
-		if opts.session == "" || opts.conversation+opts.run != "" {
+func (o *budgetCommand) check(env *environ, _ []string) error {
+	if len(o.Assume) > 0 || o.Readers > 0 {
+		o.Session = env.or(o.Session, "FILEBUS_SESSION")
+		if o.Session == "" || o.Conversation+o.Run != "" {
 			return usageError("--assume and --readers are of a session: give --session ID")
 		}
 	}
+	for _, of := range []struct {
+		id       *string
+		variable string
+	}{
+		{&o.Conversation, "FILEBUS_CONVERSATION"}, {&o.Run, "FILEBUS_RUN"}, {&o.Session, "FILEBUS_SESSION"},
+	} {
+		if o.Conversation+o.Run+o.Session == "" {
+			*of.id = env.getenv(of.variable)
+		}
+	}
+	if o.Conversation+o.Run+o.Session == "" {
+		return usageError("which conversation, run or session? Give --conversation ID, --run ID or --session ID; " +
+			"filebus conversation list, run show and session list have them")
+	}
+	return nil
+}
+
+func (o *budgetCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	switch {
-	case opts.session != "":
-		return runSessionBudget(ctx, env, opts)
-	case opts.run != "":
-		return runRunBudget(ctx, env, opts.run)
+	case o.Session != "":
+		return o.ofSession(ctx, w)
+	case o.Run != "":
+		b, err := w.book().BudgetOf(ctx, o.Run)
+		if err != nil {
+			return err
+		}
+		return printRunBudget(w.environ, b)
 	}
-	conversation := env.or(opts.conversation, "FILEBUS_CONVERSATION")
-	if run := env.or("", "FILEBUS_RUN"); conversation == "" && run != "" {
-		return runRunBudget(ctx, env, run)
-	}
-	if opts.session = env.or("", "FILEBUS_SESSION"); conversation == "" && opts.session != "" {
-		return runSessionBudget(ctx, env, opts)
-	}
-	if conversation == "" {
-		return usageError("which conversation, run or session? Give --conversation ID, --run ID or --session ID; filebus conversation list, run show and session list have them")
-	}
-	w, err := env.openFresh(ctx)
+	budget, err := result.BudgetOf(ctx, w.Workspace, w.read, o.Conversation)
 	if err != nil {
 		return err
 	}
-	budget, err := result.BudgetOf(ctx, w.Workspace, w.read, conversation)
-	if err != nil {
-		return err
-	}
-	return printBudget(env, budget)
+	return printBudget(w.environ, budget)
 }
 
 type stepJSON struct {

@@ -1,32 +1,18 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 
 	runs "filebus/materialize/run"
 )
 
-func runRunBudget(ctx context.Context, env *environ, run string) error {
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
-	b, err := s.book().BudgetOf(ctx, run)
-	if err != nil {
-		return err
-	}
+// printRunBudget prints the table of the channels that were read or that something
+// is stored in, and below it what else the run would have cost.
+func printRunBudget(env *environ, b *runs.Budget) error {
 	if env.global.json {
 		return env.printJSON(b)
 	}
-	printRunBudget(env, b)
-	return nil
-}
-
-// printRunBudget prints the table of the channels that were read or that something
-// is stored in, and below it what else the run would have cost.
-func printRunBudget(env *environ, b *runs.Budget) {
 	rows := [][]string{{"channel", "reads/loop", "≈tokens/read", "≈tokens", "stored", "≈tokens stored"}}
 	for _, c := range b.Channels {
 		if c.Reads+c.Stored == 0 {
@@ -58,4 +44,5 @@ func printRunBudget(env *environ, b *runs.Budget) {
 	if b.Reads == 0 {
 		env.note("no reads of this run are in the log of reads")
 	}
+	return nil
 }

@@ -9,37 +9,33 @@ import (
 	sessions "filebus/materialize/session"
 )
 
-func runSessionBudget(ctx context.Context, env *environ, opts budgetOptions) error {
-	s, err := env.openFresh(ctx)
+func (o *budgetCommand) ofSession(ctx context.Context, w *workspace) error {
+	id, trees, err := w.registry().ID(ctx, o.Session)
 	if err != nil {
 		return err
 	}
-	id, trees, err := s.registry().ID(ctx, opts.session)
-	if err != nil {
-		return err
-	}
-	if !env.global.noSync {
-		if err := s.registry().Discover(ctx, opts.session); err != nil {
+	if !w.global.noSync {
+		if err := w.registry().Discover(ctx, o.Session); err != nil {
 			return err
 		}
 	}
-	saved, err := s.registry().SavingsOf(ctx, id, sessions.Assumption{Readers: opts.readers, Agents: opts.assume}, trees...)
+	saved, err := w.registry().SavingsOf(ctx, id, sessions.Assumption{Readers: o.Readers, Agents: o.Assume}, trees...)
 	if err != nil {
 		return err
 	}
-	if env.global.json {
-		err = env.printJSON(saved)
+	if w.global.json {
+		err = w.printJSON(saved)
 	} else {
-		printSessionBudget(env, saved)
+		printSessionBudget(w.environ, saved)
 	}
 	if saved.Artifacts == 0 {
-		env.note("nobody's reads of this session are in the log of reads; --assume AGENT,AGENT or --readers N show what they would save")
+		w.note("nobody's reads of this session are in the log of reads; --assume AGENT,AGENT or --readers N show what they would save")
 	}
 	if saved.Anonymous > 0 {
-		env.note("%s not counted, as no FILEBUS_AGENT was set", plural(saved.Anonymous, "read"))
+		w.note("%s not counted, as no FILEBUS_AGENT was set", plural(saved.Anonymous, "read"))
 	}
 	if saved.Unsized > 0 {
-		env.note("%s not counted, as the content was destroyed", plural(saved.Unsized, "read"))
+		w.note("%s not counted, as the content was destroyed", plural(saved.Unsized, "read"))
 	}
 	return err
 }

@@ -1,76 +1,68 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/spf13/cobra"
 
 	"filebus/materialize/result"
 	sessions "filebus/materialize/session"
 	"filebus/store/record"
 )
 
-// callOptions are the flags of the commands that store a result.
-type callOptions struct {
-	agent, conversation, call, session, task, run string
-	tags, from                                    []string
-	preview                                       int
-	structured                                    bool
-	schema                                        string // a file
-	format                                        string // of the reference
+// callFlags are the flags of the commands that store a result: whose it is, and how its
+// reference looks.
+type callFlags struct {
+	Agent        string   `flag:"agent"`
+	Conversation string   `flag:"conversation"`
+	Call         string   `flag:"call"`
+	Session      string   `flag:"session"`
+	Task         string   `flag:"task"`
+	Run          string   `flag:"run"`
+	Tags         []string `flag:"tag"`
+	From         []string `flag:"from"`
+	Preview      int      `flag:"preview"`
+	Format       string   `flag:"format"` // empty: formatJSON
+
+	call result.Call // that check has made of them, without what it was made from
 }
 
-// add gives cmd the flags that say whose result it is and how its reference looks.
-func (o *callOptions) add(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.StringVar(&o.agent, "agent", "", "")
-	flags.StringVar(&o.conversation, "conversation", "", "")
-	flags.StringVar(&o.call, "call", "", "")
-	flags.StringVar(&o.session, "session", "", "")
-	flags.StringVar(&o.task, "task", "", "")
-	flags.StringVar(&o.run, "run", "", "")
-	flags.StringSliceVar(&o.tags, "tag", nil, "")
-	flags.StringSliceVar(&o.from, "from", nil, "")
-	flags.IntVar(&o.preview, "preview", 0, "")
-	flags.StringVar(&o.format, "format", formatJSON, "")
+// structuredFlags are for output that is a JSON object.
+type structuredFlags struct {
+	Structured bool   `flag:"structured"`
+	Schema     string `flag:"schema"` // a file
 }
 
-// addStructured gives cmd the flags for output that is a JSON object.
-func (o *callOptions) addStructured(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.structured, "structured", false, "")
-	cmd.Flags().StringVar(&o.schema, "schema", "", "")
+// usualCall returns the flags as they are when none is given.
+func usualCall() callFlags { return callFlags{Format: formatJSON} }
+
+func (o *callFlags) check(env *environ, _ []string) (err error) {
+	o.call = result.Call{
+		Agent: env.or(o.Agent, "FILEBUS_AGENT"), Conversation: env.or(o.Conversation, "FILEBUS_CONVERSATION"),
+		ID: o.Call, Session: env.or(o.Session, sessionVariables()...), Task: env.or(o.Task, "FILEBUS_TASK"),
+		Run: env.or(o.Run, "FILEBUS_RUN"), Tags: o.Tags, Preview: o.Preview,
+	}
+	if err := cmp.Or(checkPreview(o.Preview), checkFormat(o.Format)); err != nil {
+		return err
+	}
+	if o.call.Session != "" {
+		o.call.Session, err = sessions.IDOf(o.call.Session)
+	}
+	return err
 }
 
-// call returns the call that flags and environment describe, without what it was
-// made from.
-func (o *callOptions) resolve(env *environ) (result.Call, error) {
-	c := result.Call{
-		Agent: env.or(o.agent, "FILEBUS_AGENT"), Conversation: env.or(o.conversation, "FILEBUS_CONVERSATION"), ID: o.call,
-		Session: env.or(o.session, sessionVariables()...), Task: env.or(o.task, "FILEBUS_TASK"), Run: env.or(o.run, "FILEBUS_RUN"),
-		Tags: o.tags, Preview: o.preview, Structured: o.structured || o.schema != "",
-	}
-	if o.preview < 0 {
-		return c, usageError("--preview %d: a preview has at least one character", o.preview)
-	}
-	err := checkFormat(o.format)
-	if err != nil {
-		return c, err
-	}
-	if c.Session != "" {
-		if c.Session, err = sessions.IDOf(c.Session); err != nil {
-			return c, err
-		}
-	}
-	switch o.schema {
+// set makes c a call with structured output, if the flags say so.
+func (o *structuredFlags) set(env *environ, c *result.Call) (err error) {
+	c.Structured = o.Structured || o.Schema != ""
+	switch o.Schema {
 	case "":
 	case "-":
-		return c, usageError("a schema is a file; standard input is for the output")
+		return usageError("a schema is a file; standard input is for the output")
 	default:
-		c.Schema, err = env.readSchema(o.schema)
+		c.Schema, err = env.readSchema(o.Schema)
 	}
-	return c, err
+	return err
 }
 
 // The forms in which a reference is printed.
@@ -78,6 +70,13 @@ const (
 	formatJSON = "json"
 	formatLine = "line"
 )
+
+func checkPreview(n int) error {
+	if n < 0 {
+		return usageError("--preview %d: a preview has at least one character", n)
+	}
+	return nil
+}
 
 func checkFormat(format string) error {
 	if format != formatJSON && format != formatLine {
@@ -95,8 +94,8 @@ const (
 
 // printReference prints what the parent agent gets, and on stderr where the output
 // does not fit its schema; it is then an error.
-func (o *callOptions) printReference(env *environ, stored *result.Stored) error {
-	if err := env.printReference(o.format, stored.Ref, stored.Reference()); err != nil {
+func (o *callFlags) printReference(env *environ, stored *result.Stored) error {
+	if err := env.printReference(o.Format, stored.Ref, stored.Reference()); err != nil {
 		return err
 	}
 	for _, problem := range stored.Problems {

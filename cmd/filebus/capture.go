@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -8,51 +9,39 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
-type captureOptions struct {
-	tree, layout string
-	dryRun       bool
-	problems     bool
+type captureCommand struct {
+	Tree     string `flag:"tree"`
+	Layout   string `flag:"layout"`
+	DryRun   bool   `flag:"dry-run"`
+	Problems bool   `flag:"problems"`
+
+	profile *layout.Profile
 }
 
-func newCaptureCommand(env *environ) *cobra.Command {
-	var opts captureOptions
-	cmd := newCommand("capture DIR...", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) error {
-		return runCapture(ctx, env, opts, args)
-	})
-	flags := cmd.Flags()
-	flags.StringVar(&opts.tree, "tree", "", "")
-	flags.StringVar(&opts.layout, "layout", "", "")
-	flags.BoolVar(&opts.dryRun, "dry-run", false, "")
-	flags.BoolVar(&opts.problems, "problems", false, "")
-	return cmd
-}
-
-func runCapture(ctx context.Context, env *environ, opts captureOptions, dirs []string) error {
-	if len(dirs) > 1 && opts.tree != "" {
+func (o *captureCommand) check(_ *environ, dirs []string) error {
+	if len(dirs) > 1 && o.Tree != "" {
 		return usageError("--tree names one tree, and %d folders were given", len(dirs))
 	}
-	var profile *layout.Profile
-	if opts.layout != "" {
-		p, err := layout.ParseProfile(opts.layout)
-		if err != nil {
-			return coded(record.Usage, "", err)
-		}
-		profile = &p
+	if o.Layout == "" {
+		return nil
 	}
-	w, err := env.create(ctx)
+	p, err := layout.ParseProfile(o.Layout)
 	if err != nil {
-		return err
+		return coded(record.Usage, "", err)
 	}
+	o.profile = &p
+	return nil
+}
+
+func (o *captureCommand) run(ctx context.Context, w *workspace, dirs []string) error {
 	partly := false
 	for _, dir := range dirs {
-		report, err := captureOne(ctx, env, w, opts, profile, dir)
+		report, err := o.capture(ctx, w, dir)
 		if err != nil {
 			return err
 		}
@@ -64,24 +53,21 @@ func runCapture(ctx context.Context, env *environ, opts captureOptions, dirs []s
 	return nil
 }
 
-func captureOne(ctx context.Context, env *environ, w *workspace, opts captureOptions, profile *layout.Profile, dir string) (*materialize.CaptureReport, error) {
-	name := opts.tree
-	if name == "" {
-		name = filepath.Base(env.abs(dir))
-	}
+func (o *captureCommand) capture(ctx context.Context, w *workspace, dir string) (*materialize.CaptureReport, error) {
+	name := cmp.Or(o.Tree, filepath.Base(w.abs(dir)))
 	tree, err := record.ParseTree(name)
 	if err != nil {
 		return nil, coded(record.Usage, "name the tree with --tree", err)
 	}
-	show, clear := env.progress("capturing " + name)
-	report, err := w.Capture(ctx, env.abs(dir), materialize.CaptureOptions{
-		Tree: tree, Profile: profile, DryRun: opts.dryRun, Progress: counted(show),
+	show, clear := w.progress("capturing " + name)
+	report, err := w.Capture(ctx, w.abs(dir), materialize.CaptureOptions{
+		Tree: tree, Profile: o.profile, DryRun: o.DryRun, Progress: counted(show),
 	})
 	clear()
 	if err != nil {
 		return report, err
 	}
-	return report, printCapture(env, report, opts.dryRun, opts.problems)
+	return report, printCapture(w.environ, report, o.DryRun, o.Problems)
 }
 
 func printCapture(env *environ, r *materialize.CaptureReport, dryRun, all bool) error {

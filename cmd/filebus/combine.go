@@ -2,87 +2,60 @@ package main
 
 import (
 	"context"
-	"errors"
 	"slices"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/result"
-	"filebus/store"
 	"filebus/store/record"
 )
 
-type combineOptions struct {
-	callOptions
-	separator string
-	expected  int
-	output    string
-	force     bool
+type combineCommand struct {
+	given
+	callFlags
+	Separator string `flag:"separator"`
+	Expected  int    `flag:"expected-count"`
+	Output    string `flag:"output,o"`
+	Force     bool   `flag:"force"`
 }
 
-func newCombineCommand(env *environ) *cobra.Command {
-	var opts combineOptions
-	cmd := &cobra.Command{
-		Use:  "combine [flags] INPUT...",
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("expected-count") && opts.expected < 1 {
-				return usageError("--expected-count %d: there is at least one text", opts.expected)
-			}
-			return runCombine(cmd.Context(), env, opts, args)
-		},
-	}
-	opts.add(cmd)
-	flags := cmd.Flags()
-	flags.StringVar(&opts.separator, "separator", `\n\n`, "")
-	flags.IntVar(&opts.expected, "expected-count", 0, "")
-	flags.StringVarP(&opts.output, "output", "o", "", "")
-	flags.BoolVar(&opts.force, "force", false, "")
-	return cmd
-}
-
-func runCombine(ctx context.Context, env *environ, opts combineOptions, inputs []string) error {
-	if slices.Contains(inputs, "-") {
+func (o *combineCommand) check(env *environ, inputs []string) error {
+	switch {
+	case o.has("expected-count") && o.Expected < 1:
+		return usageError("--expected-count %d: there is at least one text", o.Expected)
+	case slices.Contains(inputs, "-"):
 		return usageError("standard input is no input of combine; filebus put - stores it first")
 	}
-	call, err := opts.resolve(env)
-	if err != nil {
-		return err
-	}
-	call.Agent = opts.agent // FILEBUS_AGENT says who calls the tool
-	w, err := env.openFresh(ctx)
-	if errors.Is(err, store.ErrNoStore) {
-		w, err = env.create(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	if call.From, err = w.resolveAll(ctx, opts.from); err != nil {
+	return o.callFlags.check(env, inputs)
+}
+
+func (o *combineCommand) run(ctx context.Context, w *workspace, inputs []string) (err error) {
+	call := o.call
+	call.Agent = o.Agent // FILEBUS_AGENT says who calls the tool
+	if call.From, err = w.resolveAll(ctx, o.From); err != nil {
 		return err
 	}
 	request := result.CombineRequest{
-		Call: call, Inputs: inputs, Dir: env.dir, Separator: result.ParseSeparator(opts.separator),
-		Expected: opts.expected, Force: opts.force,
+		Call: call, Inputs: inputs, Dir: w.dir, Separator: result.ParseSeparator(o.Separator),
+		Expected: o.Expected, Force: o.Force,
 	}
-	if opts.output != "" {
-		request.Output = env.abs(opts.output)
+	if o.Output != "" {
+		request.Output = w.abs(o.Output)
 	}
 	combined, err := result.Combine(ctx, w.Workspace, w.read, request)
 	if err != nil {
 		return err
 	}
-	return opts.printCombined(env, combined)
+	return o.printCombined(w.environ, combined)
 }
 
 // printCombined prints the reference, and on stderr what it is not made from.
-func (o *combineOptions) printCombined(env *environ, c *result.Combined) error {
+func (o *combineCommand) printCombined(env *environ, c *result.Combined) error {
 	for _, file := range c.Differs {
 		env.note("%s holds another text than is stored; it was read from disk", oneLine(file))
 	}
 	for _, unread := range c.Unread {
 		env.note("%s", oneLine(unread.Error()))
 	}
-	if err := env.printReference(o.format, c.Ref, c.Reference()); err != nil {
+	if err := env.printReference(o.Format, c.Ref, c.Reference()); err != nil {
 		return err
 	}
 	if len(c.Unread) > 0 {

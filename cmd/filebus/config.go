@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
-	"github.com/spf13/cobra"
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
@@ -145,9 +144,7 @@ func (e *environ) settings(at materialize.Location) (materialize.Settings, error
 	return materialize.Settings{Profile: profile, NoteFolders: c.Notes, Home: e.home(), Preview: c.Preview}, err
 }
 
-func newConfigCommand(env *environ) *cobra.Command {
-	return newCommand("config", cobra.NoArgs, func(_ context.Context, _ []string) error { return runConfig(env) })
-}
+type configCommand struct{}
 
 // configView is what config prints.
 type configView struct {
@@ -164,8 +161,8 @@ type configView struct {
 	Retention retentionConfig `json:"retention"`
 }
 
-func runConfig(env *environ) error {
-	at, err := env.locate()
+func (configCommand) run(_ context.Context, w *workspace, _ []string) error {
+	at, err := w.locate()
 	exists := err == nil
 	if err != nil && !errors.Is(err, store.ErrNoStore) {
 		return err
@@ -183,26 +180,26 @@ func runConfig(env *environ) error {
 		Profile: profile, Notes: c.Notes, Preview: cmp.Or(c.Preview, materialize.DefaultPreview),
 		PDFDir: c.PDFDir, Retention: c.Retention,
 	}
-	if env.global.json {
-		return env.printJSON(v)
+	if w.global.json {
+		return w.printJSON(v)
 	}
 	missing := ""
 	if !exists {
 		missing = " (not made yet)"
 	}
 	p := v.Profile
-	env.printf("store      %s%s\nworkspace  %s\n", v.Store, missing, v.Workspace)
+	w.printf("store      %s%s\nworkspace  %s\n", v.Store, missing, v.Workspace)
 	if v.Root != v.Workspace {
-		env.printf("worktree   %s\n", v.Root)
+		w.printf("worktree   %s\n", v.Root)
 	}
-	env.printf("config     %s\nprofile    %s\n", v.Config, p.Name)
-	env.printf("results    %s\nmarkers    %s\ndialogues  %s\nsessions   %s\nothers     %s\n", p.Results, p.Markers, p.Dialogues, p.Sessions, p.Root)
-	env.printf("notes      %s\npreview    %d characters\n", strings.Join(v.Notes, " "), v.Preview)
+	w.printf("config     %s\nprofile    %s\n", v.Config, p.Name)
+	w.printf("results    %s\nmarkers    %s\ndialogues  %s\nsessions   %s\nothers     %s\n", p.Results, p.Markers, p.Dialogues, p.Sessions, p.Root)
+	w.printf("notes      %s\npreview    %d characters\n", strings.Join(v.Notes, " "), v.Preview)
 	if v.PDFDir != "" {
-		env.printf("pdf_dir    %s\n", v.PDFDir)
+		w.printf("pdf_dir    %s\n", v.PDFDir)
 	}
 	if r := v.Retention; r != (retentionConfig{}) {
-		env.printf("retention  %s\n", r)
+		w.printf("retention  %s\n", r)
 	}
 	return nil
 }

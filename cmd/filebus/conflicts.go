@@ -5,28 +5,16 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize"
 	"filebus/store/record"
 )
 
-func newConflictsCommand(env *environ) *cobra.Command {
-	cmd := newCommand("conflicts", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		return runConflicts(ctx, env)
-	})
-	show := newCommand("show NAME", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		return runConflictsShow(ctx, env, args[0])
-	})
-	var take string
-	resolve := newCommand("resolve NAME --take store|file|both", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		return runConflictsResolve(ctx, env, args[0], take)
-	})
-	resolve.Flags().StringVar(&take, "take", "", "")
-	// The flag exists, so marking it cannot fail.
-	_ = resolve.MarkFlagRequired("take")
-	cmd.AddCommand(show, resolve)
-	return cmd
+// conflictCommands are the commands of one conflict.
+func conflictCommands() []command {
+	return []command{
+		{use: "show NAME", open: (*environ).open, do: &conflictShow{}},
+		{use: "resolve NAME --take store|file|both", open: (*environ).open, do: &conflictResolve{}},
+	}
 }
 
 // conflictView is what conflicts prints of one pair.
@@ -37,11 +25,9 @@ type conflictView struct {
 	Time  string      `json:"time"`
 }
 
-func runConflicts(ctx context.Context, env *environ) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+type conflictsCommand struct{}
+
+func (conflictsCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	open, err := w.Conflicts(ctx, record.Name{})
 	if err != nil {
 		return err
@@ -57,17 +43,10 @@ func runConflicts(ctx context.Context, env *environ) error {
 		views = append(views, v)
 		rows = append(rows, []string{v.Name.String(), "store " + head, "file " + c.File.Ref.Short(), v.Time[:19] + "Z"})
 	}
-	if env.global.json {
-		return env.printJSON(views)
-	}
-	if len(open) == 0 {
-		env.note("no conflicts")
-	}
-	env.printTable(rows)
-	return nil
+	return w.presentTable(rows, presentation{json: func(int) any { return views }, none: "no conflicts"})
 }
 
-// oneConflict returns the open conflicts of a name, of which there is at least
+// conflictsOf returns the open conflicts of a name, of which there is at least
 // one.
 func conflictsOf(ctx context.Context, w *workspace, text string) ([]materialize.Conflict, error) {
 	name, err := record.ParseName(text)
@@ -81,12 +60,10 @@ func conflictsOf(ctx context.Context, w *workspace, text string) ([]materialize.
 	return open, err
 }
 
-func runConflictsShow(ctx context.Context, env *environ, text string) error {
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
-	open, err := conflictsOf(ctx, w, text)
+type conflictShow struct{}
+
+func (conflictShow) run(ctx context.Context, w *workspace, args []string) error {
+	open, err := conflictsOf(ctx, w, args[0])
 	if err != nil {
 		return err
 	}
@@ -110,15 +87,15 @@ func runConflictsShow(ctx context.Context, env *environ, text string) error {
 		}
 		views = append(views, v)
 	}
-	if env.global.json {
-		return env.printJSON(views)
+	if w.global.json {
+		return w.printJSON(views)
 	}
 	for _, v := range views {
 		stored := "(hidden)\n"
 		if v.Store != nil {
 			stored = withNewline(*v.Store)
 		}
-		env.printf("=== %s: store\n%s=== %s: file\n%s", v.Name, stored, v.Name, withNewline(v.File))
+		w.printf("=== %s: store\n%s=== %s: file\n%s", v.Name, stored, v.Name, withNewline(v.File))
 	}
 	return nil
 }
@@ -130,32 +107,37 @@ func withNewline(text string) string {
 	return text
 }
 
-func runConflictsResolve(ctx context.Context, env *environ, text, side string) error {
-	take, err := materialize.ParseTake(side)
-	if err != nil {
+type conflictResolve struct {
+	Take string `flag:"take" need:"yes"`
+
+	take materialize.Take
+}
+
+func (o *conflictResolve) check(*environ, []string) (err error) {
+	if o.take, err = materialize.ParseTake(o.Take); err != nil {
 		return coded(record.Usage, "", err)
 	}
-	w, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
-	open, err := conflictsOf(ctx, w, text)
+	return nil
+}
+
+func (o *conflictResolve) run(ctx context.Context, w *workspace, args []string) error {
+	open, err := conflictsOf(ctx, w, args[0])
 	if err != nil {
 		return err
 	}
 	if len(open) > 1 {
 		// Each needs the head that the one before left.
 		for range open[1:] {
-			if err := resolveNewest(ctx, env, w, text, materialize.TakeStore); err != nil {
+			if err := resolveNewest(ctx, w, args[0], materialize.TakeStore); err != nil {
 				return err
 			}
 		}
-		env.note("of %d file versions the newest counts; the others stay readable by ref", len(open))
+		w.note("of %d file versions the newest counts; the others stay readable by ref", len(open))
 	}
-	return resolveNewest(ctx, env, w, text, take)
+	return resolveNewest(ctx, w, args[0], o.take)
 }
 
-func resolveNewest(ctx context.Context, env *environ, w *workspace, text string, take materialize.Take) error {
+func resolveNewest(ctx context.Context, w *workspace, text string, take materialize.Take) error {
 	open, err := conflictsOf(ctx, w, text)
 	if err != nil {
 		return err
@@ -170,11 +152,11 @@ func resolveNewest(ctx context.Context, env *environ, w *workspace, text string,
 	}
 	switch take {
 	case materialize.TakeFile:
-		env.note("%s now has the file's text", kept)
+		w.note("%s now has the file's text", kept)
 	case materialize.TakeBoth:
-		env.note("the file's text is %s", kept)
+		w.note("the file's text is %s", kept)
 	default:
-		env.note("%s stays as the store has it", c.Name)
+		w.note("%s stays as the store has it", c.Name)
 	}
 	return nil
 }

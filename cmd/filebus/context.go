@@ -8,84 +8,74 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	runs "filebus/materialize/run"
 	"filebus/query"
 	"filebus/store/record"
 )
 
-type contextOptions struct {
-	files, tags      []string
-	task, complexity string
-	maxTokens        int
-	explain          bool
+type contextCommand struct {
+	Files      []string `flag:"file"`
+	Tags       []string `flag:"tag"`
+	Task       string   `flag:"task"`
+	Complexity string   `flag:"complexity"`
+	MaxTokens  int      `flag:"max-tokens"`
+	Explain    bool     `flag:"explain"`
 }
 
-func newContextCommand(env *environ) *cobra.Command {
-	var opts contextOptions
-	cmd := newCommand("context [TEXT|-]...", cobra.ArbitraryArgs, func(ctx context.Context, args []string) error {
-		return runContext(ctx, env, opts, strings.Join(args, " "))
-	})
-	flags := cmd.Flags()
-	flags.StringSliceVar(&opts.files, "file", nil, "")
-	flags.StringSliceVar(&opts.tags, "tag", nil, "")
-	flags.StringVar(&opts.task, "task", "", "")
-	flags.StringVar(&opts.complexity, "complexity", "", "")
-	flags.IntVar(&opts.maxTokens, "max-tokens", query.DefaultContextTokens, "")
-	flags.BoolVar(&opts.explain, "explain", false, "")
-	return cmd
-}
-
-func runContext(ctx context.Context, env *environ, opts contextOptions, text string) error {
-	complexity, err := query.ParseComplexity(opts.complexity)
-	if err != nil {
-		return coded(record.Usage, "", err)
+// request returns what the flags and the text ask for.
+func (o *contextCommand) request(env *environ, text string) (r query.ContextRequest, err error) {
+	r = query.ContextRequest{
+		Text: text, Tags: o.Tags, Task: env.or(o.Task, "FILEBUS_TASK"), MaxTokens: o.MaxTokens,
 	}
-	if err := readText(env.in, "text", &text, maxContextText); err != nil {
-		return err
+	if r.Complexity, err = query.ParseComplexity(o.Complexity); err != nil {
+		return r, coded(record.Usage, "", err)
 	}
-	task := env.or(opts.task, "FILEBUS_TASK")
-	if strings.TrimSpace(text) == "" && len(opts.files)+len(opts.tags) == 0 && task == "" {
-		return usageError("say what the task is about: a text, --file, --tag or --task")
+	if err := readText(env.in, "text", &r.Text, maxContextText); err != nil {
+		return r, err
 	}
-	if opts.maxTokens < 1 {
-		return usageError("--max-tokens %d: a context has 1 at least", opts.maxTokens)
+	if strings.TrimSpace(r.Text) == "" && len(o.Files)+len(o.Tags) == 0 && r.Task == "" {
+		return r, usageError("say what the task is about: a text, --file, --tag or --task")
 	}
-	w, err := env.openFresh(ctx)
-	if err != nil {
-		return err
+	if o.MaxTokens < 1 {
+		return r, usageError("--max-tokens %d: a context has 1 at least", o.MaxTokens)
 	}
-	var size func(*query.ContextAnswer) int
 	if env.global.json {
-		size = contextJSONTokens
+		r.Size = contextJSONTokens
 	}
-	answer, err := w.read.ContextFor(ctx, query.ContextRequest{
-		Size: size,
-		Text: text, Files: workspaceFiles(env, w, opts.files), Tags: opts.tags, Task: task, Complexity: complexity,
-		MaxTokens: opts.maxTokens,
-		Changed: func(ctx context.Context, files []string) (map[string]time.Time, error) {
-			return runs.LastChanged(ctx, w.Root, files, env.variables)
-		},
-	})
+	return r, nil
+}
+
+func (o *contextCommand) run(ctx context.Context, w *workspace, args []string) error {
+	r, err := o.request(w.environ, strings.Join(args, " "))
+	if err != nil {
+		return err
+	}
+	if w, err = w.openFresh(ctx); err != nil {
+		return err
+	}
+	r.Files = workspaceFiles(w, o.Files)
+	r.Changed = func(ctx context.Context, files []string) (map[string]time.Time, error) {
+		return runs.LastChanged(ctx, w.Root, files, w.variables)
+	}
+	answer, err := w.read.ContextFor(ctx, r)
 	if err != nil {
 		return err
 	}
 	if answer.Unindexed > 0 {
-		env.note("%d log entries are not in the index yet and were not looked at", answer.Unindexed)
+		w.note("%d log entries are not in the index yet and were not looked at", answer.Unindexed)
 	}
-	w.logRead("context", text, answer.Tokens)
-	return printContext(env, answer, opts.explain)
+	w.logRead("context", r.Text, answer.Tokens)
+	return printContext(w.environ, answer, o.Explain)
 }
 
 // maxContextText is how much of a task's text is read, in bytes.
 const maxContextText = 64 << 10
 
 // workspaceFiles returns paths as the workspace has them.
-func workspaceFiles(env *environ, w *workspace, files []string) []string {
+func workspaceFiles(w *workspace, files []string) []string {
 	var paths []string
 	for _, file := range files {
-		if rel, err := filepath.Rel(w.Root, env.abs(file)); err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(w.Root, w.abs(file)); err == nil && filepath.IsLocal(rel) {
 			file = rel
 		}
 		paths = append(paths, filepath.ToSlash(file))

@@ -1,61 +1,53 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/result"
 )
 
-func newConversationCommand(env *environ) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:  "conversation",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+// conversationCommands are the commands of conversations.
+func conversationCommands() []command {
+	return []command{
+		{
+			use: "list", open: (*environ).openFresh,
+			do: &conversationList{filterFlags: filterFlags{fields: []string{"tree", "agent", "since"}}, page: page{Limit: 50}},
+		},
+		{use: "show ID", open: (*environ).openFresh, do: &conversationShow{Format: formatLines, page: page{Limit: 50}}},
 	}
-	cmd.AddCommand(newConversationListCommand(env), newConversationShowCommand(env))
-	return cmd
 }
 
-type conversationListOptions struct {
+type conversationList struct {
 	filterFlags
-	limit, offset int
+	page
 }
 
-func newConversationListCommand(env *environ) *cobra.Command {
-	var opts conversationListOptions
-	cmd := newCommand("list", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		return runConversationList(ctx, env, opts)
+func (o *conversationList) check(env *environ, args []string) error {
+	return cmp.Or(o.page.check(env, args), o.filterFlags.check(env, args))
+}
+
+func (o *conversationList) run(ctx context.Context, w *workspace, _ []string) error {
+	list, more, err := result.Conversations(ctx, w.read, result.ConversationsRequest{
+		Filter: o.filter, Limit: o.Limit, Offset: o.Offset,
 	})
-	opts.add(cmd, "tree", "agent", "since")
-	flags := cmd.Flags()
-	flags.IntVar(&opts.limit, "limit", 50, "")
-	flags.IntVar(&opts.offset, "offset", 0, "")
-	return cmd
-}
-
-func runConversationList(ctx context.Context, env *environ, opts conversationListOptions) error {
-	request := result.ConversationsRequest{Limit: opts.limit, Offset: opts.offset}
-	if opts.limit < 0 || opts.offset < 0 {
-		return usageError("--limit %d --offset %d: there is no such page", opts.limit, opts.offset)
-	}
-	var err error
-	if request.Filter, err = opts.filter(env); err != nil {
-		return err
-	}
-	w, err := env.openFresh(ctx)
 	if err != nil {
 		return err
 	}
-	page, more, err := result.Conversations(ctx, w.read, request)
-	if err != nil {
-		return err
+	var rows [][]string
+	for _, c := range list {
+		rows = append(rows, []string{
+			c.String(), plural(c.Results, "result"), plural(c.Words, "word"), tokenText(c.Tokens),
+			w.minute(c.First), w.minute(c.Last), orDash(strings.Join(c.Agents, ", ")),
+		})
 	}
-	return printConversations(env, page, more, opts.offset)
+	return w.presentTable(rows, presentation{
+		json: func(int) any { return conversationsJSON{list, more} },
+		none: "no conversations", more: o.next(more, len(rows)),
+	})
 }
 
 type conversationsJSON struct {
@@ -63,30 +55,9 @@ type conversationsJSON struct {
 	More          bool                  `json:"more,omitempty"`
 }
 
-func printConversations(env *environ, page []result.Conversation, more bool, offset int) error {
-	if env.global.json {
-		return env.printJSON(conversationsJSON{page, more})
-	}
-	var rows [][]string
-	for _, c := range page {
-		rows = append(rows, []string{
-			c.String(), plural(c.Results, "result"), plural(c.Words, "word"), tokenText(c.Tokens),
-			env.minute(c.First), env.minute(c.Last), orDash(strings.Join(c.Agents, ", ")),
-		})
-	}
-	env.printTable(rows)
-	switch {
-	case len(rows) == 0:
-		env.note("no conversations")
-	case more:
-		env.note("there are more; go on with --offset %d", offset+len(rows))
-	}
-	return nil
-}
-
-type conversationShowOptions struct {
-	format        string
-	limit, offset int
+type conversationShow struct {
+	Format string `flag:"format"`
+	page
 }
 
 // The forms in which the results of a conversation are printed.
@@ -95,49 +66,34 @@ const (
 	formatReferences = "references"
 )
 
-func newConversationShowCommand(env *environ) *cobra.Command {
-	var opts conversationShowOptions
-	cmd := newCommand("show ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		return runConversationShow(ctx, env, opts, args[0])
-	})
-	flags := cmd.Flags()
-	flags.StringVar(&opts.format, "format", formatLines, "")
-	flags.IntVar(&opts.limit, "limit", 50, "")
-	flags.IntVar(&opts.offset, "offset", 0, "")
-	return cmd
+func (o *conversationShow) check(env *environ, args []string) error {
+	if o.Format != formatLines && o.Format != formatReferences {
+		return usageError("unknown format %q: results are printed as lines or as references", o.Format)
+	}
+	return o.page.check(env, args)
 }
 
-func runConversationShow(ctx context.Context, env *environ, opts conversationShowOptions, id string) error {
-	if opts.limit < 0 || opts.offset < 0 {
-		return usageError("--limit %d --offset %d: there is no such page", opts.limit, opts.offset)
-	}
-	if opts.format != formatLines && opts.format != formatReferences {
-		return usageError("unknown format %q: results are printed as lines or as references", opts.format)
-	}
-	w, err := env.openFresh(ctx)
+func (o *conversationShow) run(ctx context.Context, w *workspace, args []string) error {
+	c, calls, err := result.Calls(ctx, w.Workspace, w.read, args[0])
 	if err != nil {
 		return err
 	}
-	c, calls, err := result.Calls(ctx, w.Workspace, w.read, id)
-	if err != nil {
-		return err
+	from := min(o.Offset, len(calls))
+	shown := calls[from:]
+	if o.Limit > 0 {
+		shown = shown[:min(o.Limit, len(shown))]
 	}
-	from := min(opts.offset, len(calls))
-	page := calls[from:]
-	if opts.limit > 0 {
-		page = page[:min(opts.limit, len(page))]
-	}
-	left := len(calls) - from - len(page)
+	left := len(calls) - from - len(shown)
 	switch {
-	case env.global.json:
-		err = env.printJSON(callsJSON{c, page, left})
-	case opts.format == formatReferences:
-		err = printReferences(env, page)
+	case w.global.json:
+		err = w.printJSON(callsJSON{c, shown, left})
+	case o.Format == formatReferences:
+		err = printReferences(w.environ, shown)
 	default:
-		printCalls(env, c, page)
+		printCalls(w.environ, c, shown)
 	}
 	if err == nil && left > 0 {
-		env.note("%d more; go on with --offset %d", left, from+len(page))
+		w.note("%d more; go on with --offset %d", left, from+len(shown))
 	}
 	return err
 }

@@ -9,20 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"filebus"
 	"filebus/store"
 	"filebus/store/record"
 )
 
-func newDemoCommand(env *environ) *cobra.Command {
-	var keep bool
-	cmd := newCommand("demo [DIR]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
-		return runDemo(ctx, env, append(args, "")[0], keep)
-	})
-	cmd.Flags().BoolVar(&keep, "keep", false, "")
-	return cmd
+type demoCommand struct {
+	Keep bool `flag:"keep"`
 }
 
 // A demo plays the steps in a folder of its own, through the same commands that
@@ -35,12 +28,13 @@ type demo struct {
 	query  string
 }
 
-func runDemo(ctx context.Context, env *environ, dir string, keep bool) (err error) {
+func (o *demoCommand) run(ctx context.Context, w *workspace, args []string) (err error) {
+	env, dir := w.environ, append(args, "")[0]
 	folder, err := os.MkdirTemp("", "filebus-demo-")
 	if err != nil {
 		return err
 	}
-	if !keep {
+	if !o.Keep {
 		defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	}
 	d := &demo{folder: folder, source: "workspace", tree: "workspace", query: "token bucket rate limiter"}
@@ -67,7 +61,7 @@ func runDemo(ctx context.Context, env *environ, dir string, keep bool) (err erro
 	if err := d.play(ctx); err != nil {
 		return err
 	}
-	if keep {
+	if o.Keep {
 		env.printf("\nKept: %s\n", folder)
 	}
 	return nil

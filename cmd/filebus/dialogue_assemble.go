@@ -53,7 +53,7 @@ func (o *dialogueAssemble) elsewhere(ctx context.Context, w *workspace, slug str
 	if err != nil {
 		return err
 	}
-	doc, err := forum.Document(ctx, d, dialogue.PartsOf(d))
+	doc, err := forum.Document(ctx, d)
 	if err != nil {
 		return err
 	}

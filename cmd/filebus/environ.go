@@ -187,6 +187,15 @@ func (e *environ) openFresh(ctx context.Context) (*workspace, error) {
 	return w, nil
 }
 
+// createFresh is openFresh, and makes the store if there is none yet.
+func (e *environ) createFresh(ctx context.Context) (*workspace, error) {
+	w, err := e.openFresh(ctx)
+	if errors.Is(err, store.ErrNoStore) {
+		return e.create(ctx)
+	}
+	return w, err
+}
+
 // takeInNew takes in the file of a name, if it was changed just now, which
 // openFresh leaves alone. What could not be taken in is said.
 func (w *workspace) takeInNew(ctx context.Context, kind record.Kind, id string) {

@@ -15,41 +15,46 @@ import (
 	"filebus/store/record"
 )
 
-type execOptions struct {
-	callOptions
-	timeout, killAfter time.Duration
-	tee                bool
-	dialogue           string
-	round              int
+type execCommand struct {
+	callFlags
+	structuredFlags
+	Timeout   time.Duration `flag:"timeout"`
+	KillAfter time.Duration `flag:"kill-after"`
+	Tee       bool          `flag:"tee"`
+	Dialogue  string        `flag:"dialogue"`
+	Round     int           `flag:"round"`
 }
 
-func newExecCommand(env *environ) *cobra.Command {
-	var opts execOptions
-	cmd := &cobra.Command{
-		Use: "exec [flags] -- CMD [ARG]...",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return execError(usageError("there is no command to run: filebus exec -- CMD [ARG]..."))
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return execError(runExec(cmd.Context(), env, opts, args))
-		},
+func (*execCommand) prepare(cmd *cobra.Command) {
+	cmd.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return execError(usageError("there is no command to run: filebus exec -- CMD [ARG]..."))
+		}
+		return nil
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return execError(coded(record.Usage, "filebus exec --help", err))
 	})
-	opts.add(cmd)
-	opts.addStructured(cmd)
-	flags := cmd.Flags()
-	flags.SetInterspersed(false) // the flags behind CMD are its own
-	flags.DurationVar(&opts.timeout, "timeout", 0, "")
-	flags.DurationVar(&opts.killAfter, "kill-after", 5*time.Second, "")
-	flags.BoolVar(&opts.tee, "tee", false, "")
-	flags.StringVar(&opts.dialogue, "dialogue", "", "")
-	flags.IntVar(&opts.round, "round", noRound, "")
-	return cmd
+	cmd.Flags().SetInterspersed(false) // the flags behind CMD are its own
+}
+
+func (o *execCommand) check(env *environ, args []string) error {
+	err := o.callFlags.check(env, args)
+	if err == nil {
+		err = o.structuredFlags.set(env, &o.call)
+	}
+	switch {
+	case err != nil:
+	case (o.Dialogue == "") != (o.Round == noRound):
+		err = usageError("--dialogue and --round say together whose turn the output becomes")
+	case o.Timeout < 0 || o.KillAfter < 0:
+		err = usageError("--timeout %v and --kill-after %v: a time is not negative", o.Timeout, o.KillAfter)
+	}
+	return execError(err)
+}
+
+func (o *execCommand) run(ctx context.Context, w *workspace, args []string) error {
+	return execError(o.exec(ctx, w, args))
 }
 
 // exitExec is the exit code of an exec that has failed itself: all others are the
@@ -73,67 +78,56 @@ func execError(err error) error {
 	return &exitError{exitExec, err}
 }
 
-func runExec(ctx context.Context, env *environ, opts execOptions, args []string) error {
-	call, err := opts.resolve(env)
+func (o *execCommand) exec(ctx context.Context, w *workspace, args []string) (err error) {
+	command := o.command(w.environ, args)
+	if err := command.Find(); err != nil && o.Task+o.Dialogue == "" { // else task or turn are told so too
+		return err
+	}
+	open := w.create
+	if o.Dialogue != "" { // it is there, perhaps as files only
+		open = w.openFresh
+	}
+	if w, err = open(ctx); err != nil {
+		return err
+	}
+	if o.call.From, err = w.resolveAll(ctx, o.From); err != nil {
+		return err
+	}
+	if w.takeSignals != nil {
+		command.Signals = w.takeSignals(result.Signals())
+	}
+	turn, err := o.beginTurn(ctx, w)
 	if err != nil {
 		return err
 	}
-	if (opts.dialogue == "") != (opts.round == noRound) {
-		return usageError("--dialogue and --round say together whose turn the output becomes")
-	}
-	if opts.timeout < 0 || opts.killAfter < 0 {
-		return usageError("--timeout %v and --kill-after %v: a time is not negative", opts.timeout, opts.killAfter)
-	}
-	command := opts.command(env, args)
-	if err := command.Find(); err != nil && opts.task+opts.dialogue == "" { // else task or turn are told so too
-		return err
-	}
-	open := env.create
-	if opts.dialogue != "" { // it is there, perhaps as files only
-		open = env.openFresh
-	}
-	w, err := open(ctx)
+	job, err := o.beginTask(ctx, w)
 	if err != nil {
 		return err
 	}
-	if call.From, err = w.resolveAll(ctx, opts.from); err != nil {
-		return err
-	}
-	if env.takeSignals != nil {
-		command.Signals = env.takeSignals(result.Signals())
-	}
-	turn, err := opts.beginTurn(ctx, env, w)
-	if err != nil {
-		return err
-	}
-	job, err := opts.beginTask(ctx, env, w)
-	if err != nil {
-		return err
-	}
-	run, err := result.Exec(ctx, w.Workspace, call, command)
+	run, err := result.Exec(ctx, w.Workspace, o.call, command)
 	after := context.WithoutCancel(ctx)
-	put, written := turn.end(after, env, w, run, err)
-	ended := errors.Join(written, job.end(after, env, run, err))
+	put, written := turn.end(after, w, run, err)
+	ended := errors.Join(written, job.end(after, w.environ, run, err))
 	switch {
 	case err == nil:
-		err = opts.report(env, run, put)
+		err = o.report(w.environ, run, put)
 	case run != nil: // its output waits
 		err = coded(record.Code(explain(err).Code), "filebus list result", err)
 	}
 	if ended != nil && err != nil {
-		env.note("%s", message(ended)) // the command's own end comes first
+		w.note("%s", message(ended)) // the command's own end comes first
 		return err
 	}
 	return errors.Join(err, ended)
 }
 
 // command returns what is to be run.
-func (o execOptions) command(env *environ, args []string) result.Command {
+func (o *execCommand) command(env *environ, args []string) result.Command {
 	c := result.Command{
 		Args: args, Dir: env.dir, Env: env.variables, Stdin: env.in, Stderr: env.err,
-		Foreground: env.inTerminal, Timeout: o.timeout, KillAfter: o.killAfter,
+		Foreground: env.inTerminal, Timeout: o.Timeout, KillAfter: o.KillAfter,
 	}
-	if o.tee {
+	if o.Tee {
 		c.Tee = env.err
 	}
 	return c
@@ -141,12 +135,12 @@ func (o execOptions) command(env *environ, args []string) result.Command {
 
 // report prints the reference, that of the turn if there is one, and ends as the
 // command did.
-func (o execOptions) report(env *environ, run *result.Execution, turn *materialize.PutResult) error {
+func (o *execCommand) report(env *environ, run *result.Execution, turn *materialize.PutResult) error {
 	if run.Background {
 		env.note("the command has left a process behind; what it writes from now on is not stored")
 	}
-	if o.call != "" && !strings.HasSuffix(run.Name.ID, "/"+o.call) {
-		env.note("the call %s got another result meanwhile; this one is %s", o.call, run.Name)
+	if o.Call != "" && !strings.HasSuffix(run.Name.ID, "/"+o.Call) {
+		env.note("the call %s got another result meanwhile; this one is %s", o.Call, run.Name)
 	}
 	err := o.printReference(env, shown(run, turn))
 	if failed := env.outputError(); failed != nil {

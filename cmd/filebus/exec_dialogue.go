@@ -26,20 +26,20 @@ type execTurn struct {
 
 // beginTurn finds the place of the turn that --dialogue names. One that is there
 // already is refused before anything is run.
-func (o *execOptions) beginTurn(ctx context.Context, env *environ, s *workspace) (t execTurn, err error) {
-	if o.dialogue == "" {
+func (o *execCommand) beginTurn(ctx context.Context, w *workspace) (t execTurn, err error) {
+	if o.Dialogue == "" {
 		return t, nil
 	}
-	agent := env.or(o.agent, "FILEBUS_AGENT")
+	agent := w.or(o.Agent, "FILEBUS_AGENT")
 	if agent == "" {
 		return t, usageError("--dialogue needs --agent: whose turn is it?")
 	}
-	forum := s.forum()
-	key, err := forum.Find(ctx, o.dialogue)
+	forum := w.forum()
+	key, err := forum.Find(ctx, o.Dialogue)
 	if err != nil {
 		return t, err
 	}
-	if t.seat, err = forum.Seat(ctx, key, o.round, agent); err != nil {
+	if t.seat, err = forum.Seat(ctx, key, o.Round, agent); err != nil {
 		return t, err
 	}
 	t.forum = forum
@@ -49,17 +49,19 @@ func (o *execOptions) beginTurn(ctx context.Context, env *environ, s *workspace)
 // end makes the output of the command the turn. A command that has failed or has put
 // out nothing gets a stub. A turn that its agent has written by itself stands. It
 // returns what then is the turn; nil if none was asked for.
-func (t execTurn) end(ctx context.Context, env *environ, s *workspace, run *result.Execution, err error) (*materialize.PutResult, error) {
+func (t execTurn) end(
+	ctx context.Context, w *workspace, run *result.Execution, err error,
+) (*materialize.PutResult, error) {
 	if t.forum == nil {
 		return nil, nil
 	}
-	c := dialogue.Contribution{Origin: env.turnOrigin(record.SourceExec)}
+	c := dialogue.Contribution{Origin: w.turnOrigin(record.SourceExec)}
 	output := ""
 	if run != nil && run.Stored != nil {
 		c.Origin.From = []record.Ref{run.Ref}
 		output = "The output is filebus get " + run.Ref.Short()
 	}
-	text, reason, endErr := turnOf(ctx, s, run, err)
+	text, reason, endErr := turnOf(ctx, w, run, err)
 	if c.Text = text; reason != "" {
 		c.Text = layout.StubText(reason, output)
 	}
@@ -68,10 +70,10 @@ func (t execTurn) end(ctx context.Context, env *environ, s *workspace, run *resu
 		put, endErr = t.forum.Put(ctx, t.seat, c)
 	}
 	if errors.Is(endErr, dialogue.ErrOccupied) {
-		env.note("%s has written its turn itself, which stands. %s", t.seat.Agent, output)
+		w.note("%s has written its turn itself, which stands. %s", t.seat.Agent, output)
 		put, endErr = t.forum.Current(ctx, t.seat)
 	} else if reason != "" && endErr == nil {
-		env.note("a stub for %s: %s", t.seat.Agent, reason)
+		w.note("a stub for %s: %s", t.seat.Agent, reason)
 	}
 	if endErr != nil {
 		return nil, fmt.Errorf("writing the turn of %s: %w", t.seat.Agent, endErr)
@@ -80,7 +82,9 @@ func (t execTurn) end(ctx context.Context, env *environ, s *workspace, run *resu
 }
 
 // turnOf returns the output of a command, or the reason why it is no turn.
-func turnOf(ctx context.Context, s *workspace, run *result.Execution, err error) (text []byte, reason string, readErr error) {
+func turnOf(
+	ctx context.Context, w *workspace, run *result.Execution, err error,
+) (text []byte, reason string, readErr error) {
 	switch {
 	case run == nil:
 		return nil, "the command was not run: " + message(err), nil
@@ -91,7 +95,7 @@ func turnOf(ctx context.Context, s *workspace, run *result.Execution, err error)
 	case run.Record.Size > dialogue.MaxTurn:
 		return nil, fmt.Sprintf("the command has put out %s, more than a turn may have", byteSize(run.Record.Size)), nil
 	}
-	text, err = s.TextOf(ctx, store.Version{Ref: run.Ref, Record: run.Record})
+	text, err = w.TextOf(ctx, store.Version{Ref: run.Ref, Record: run.Record})
 	if err == nil && strings.TrimSpace(string(text)) == "" {
 		return nil, fmt.Sprintf("the command has put out nothing, with exit code %d", run.Exit), nil
 	}

@@ -18,16 +18,16 @@ type execTask struct {
 
 // beginTask opens the journal of the task that --task names, unless it is open.
 // FILEBUS_TASK alone says only whose output it is: whoever set it ends the task.
-func (o *execOptions) beginTask(ctx context.Context, env *environ, s *workspace) (job execTask, err error) {
-	if o.task == "" {
+func (o *execCommand) beginTask(ctx context.Context, w *workspace) (job execTask, err error) {
+	if o.Task == "" {
 		return job, nil
 	}
-	if job.id, err = task.ParseID(o.task); err != nil {
+	if job.id, err = task.ParseID(o.Task); err != nil {
 		return job, err
 	}
-	job.board = s.board()
+	job.board = w.board()
 	_, err = job.board.Begin(ctx, job.id, task.StartRequest{
-		Agent: env.or(o.agent, "FILEBUS_AGENT"), Run: env.or(o.run, "FILEBUS_RUN"),
+		Agent: w.or(o.Agent, "FILEBUS_AGENT"), Run: w.or(o.Run, "FILEBUS_RUN"),
 	})
 	return job, err
 }

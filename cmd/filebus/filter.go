@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -12,9 +13,18 @@ import (
 
 // filterFlags are the flags that pick records: --kind, --tree, --tag and so on.
 type filterFlags struct {
+	fields       []string // those that there is a flag for; none: all
 	flags        *pflag.FlagSet
 	values       map[string]*[]string
 	since, until string
+	filter       record.Filter // that check has made of them
+}
+
+func (f *filterFlags) prepare(cmd *cobra.Command) { f.add(cmd, f.fields...) }
+
+func (f *filterFlags) check(env *environ, _ []string) (err error) {
+	f.filter, err = f.read(env)
+	return err
 }
 
 // add gives a command the flags for fields of a filter, all of them unless some are
@@ -35,8 +45,8 @@ func (f *filterFlags) add(cmd *cobra.Command, fields ...string) {
 	}
 }
 
-// filter returns the filter that the flags ask for.
-func (f *filterFlags) filter(env *environ) (filter record.Filter, err error) {
+// read returns the filter that the flags ask for.
+func (f *filterFlags) read(env *environ) (filter record.Filter, err error) {
 	for _, field := range record.FilterFields() {
 		if f.values[field] == nil {
 			continue
@@ -74,4 +84,25 @@ func withSlugs(agents []string) []string {
 		}
 	}
 	return all
+}
+
+// A page is the flags of a list that is printed in parts.
+type page struct {
+	Limit  int `flag:"limit"`
+	Offset int `flag:"offset"`
+}
+
+func (p *page) check(*environ, []string) error {
+	if p.Limit < 0 || p.Offset < 0 {
+		return usageError("--limit %d --offset %d: there is no such page", p.Limit, p.Offset)
+	}
+	return nil
+}
+
+// next says how to go on behind a page that has so many rows, if there are more.
+func (p *page) next(more bool, rows int) string {
+	if !more {
+		return ""
+	}
+	return fmt.Sprintf("there are more; go on with --offset %d", p.Offset+rows)
 }

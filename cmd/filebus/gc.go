@@ -6,93 +6,66 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize"
 	"filebus/store/record"
 )
 
-type gcOptions struct {
-	kind, olderThan string
-	conversations   []string
-	keep            int
-	removed, dryRun bool
+type gcCommand struct {
+	given
+	Kind          string   `flag:"kind" need:"yes"`
+	Conversations []string `flag:"conversation"`
+	OlderThan     string   `flag:"older-than"`
+	Keep          int      `flag:"keep"`
+	Removed       bool     `flag:"removed"`
+	DryRun        bool     `flag:"dry-run"`
 
-	given map[string]bool // the flags that were set
-}
-
-func newGcCommand(env *environ) *cobra.Command {
-	var opts gcOptions
-	cmd := &cobra.Command{
-		Use:  "gc --kind KIND",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			opts.given = map[string]bool{}
-			for _, flag := range selectingFlags() {
-				opts.given[flag] = cmd.Flags().Changed(flag)
-			}
-			return runGc(cmd.Context(), env, opts)
-		},
-	}
-	flags := cmd.Flags()
-	flags.StringVar(&opts.kind, "kind", "", "")
-	flags.StringSliceVar(&opts.conversations, "conversation", nil, "")
-	flags.StringVar(&opts.olderThan, "older-than", "", "")
-	flags.IntVar(&opts.keep, "keep", 0, "")
-	flags.BoolVar(&opts.removed, "removed", false, "")
-	flags.BoolVar(&opts.dryRun, "dry-run", false, "")
-	// The flag exists, so marking it cannot fail.
-	_ = cmd.MarkFlagRequired("kind")
-	return cmd
+	pick *materialize.Retention
 }
 
 // selectingFlags are the flags of which one has to say what goes.
 func selectingFlags() []string { return []string{"conversation", "older-than", "keep", "removed"} }
 
-func (o *gcOptions) retention(env *environ) (*materialize.Retention, error) {
-	kind, err := record.ParseKind(o.kind)
+func (o *gcCommand) retention(env *environ) (*materialize.Retention, error) {
+	kind, err := record.ParseKind(o.Kind)
 	if err != nil {
 		return nil, coded(record.Usage, "", err)
 	}
-	pick := &materialize.Retention{Kind: kind, Conversations: o.conversations, Keep: o.keep, Removed: o.removed}
+	pick := &materialize.Retention{Kind: kind, Conversations: o.Conversations, Keep: o.Keep, Removed: o.Removed}
 	switch {
-	case !slices.ContainsFunc(selectingFlags(), func(flag string) bool { return o.given[flag] }):
+	case !slices.ContainsFunc(selectingFlags(), o.has):
 		return nil, usageError("nothing says what to destroy: give --%s", strings.Join(selectingFlags(), ", --"))
-	case o.given["conversation"] && (len(o.conversations) == 0 || slices.Contains(o.conversations, "")):
+	case o.has("conversation") && (len(o.Conversations) == 0 || slices.Contains(o.Conversations, "")):
 		return nil, usageError("--conversation is empty")
-	case o.given["keep"] && o.keep < 1:
-		return nil, usageError("--keep %d keeps nothing: to destroy all, give --older-than 0d", o.keep)
+	case o.has("keep") && o.Keep < 1:
+		return nil, usageError("--keep %d keeps nothing: to destroy all, give --older-than 0d", o.Keep)
 	}
 	if err := pick.Check(); err != nil {
 		return nil, coded(record.Usage, "filebus rm --drop NAME", err)
 	}
-	if o.given["older-than"] {
-		pick.Before, err = parseTime(o.olderThan, env.now())
+	if o.has("older-than") {
+		pick.Before, err = parseTime(o.OlderThan, env.now())
 	}
 	return pick, err
 }
 
-func runGc(ctx context.Context, env *environ, opts gcOptions) error {
-	pick, err := opts.retention(env)
-	if err != nil {
-		return err
-	}
-	if pick.Kind == record.KindSnapshot && opts.given["keep"] {
-		return runGcSnapshots(ctx, env, opts, pick)
+func (o *gcCommand) check(env *environ, _ []string) (err error) {
+	o.pick, err = o.retention(env)
+	return err
+}
+
+func (o *gcCommand) run(ctx context.Context, w *workspace, _ []string) error {
+	if o.pick.Kind == record.KindSnapshot && o.has("keep") {
+		return o.snapshots(ctx, w)
 	}
 	// Of a session that goes name by name, agents at work would lose the context.
-	if pick.Kind == record.KindArtifact && (opts.given["keep"] || opts.given["older-than"] && !opts.given["removed"]) {
-		return runGcSessions(ctx, env, opts, pick)
+	if o.pick.Kind == record.KindArtifact && (o.has("keep") || o.has("older-than") && !o.has("removed")) {
+		return o.sessions(ctx, w)
 	}
-	w, err := env.openFresh(ctx)
+	report, err := w.release(ctx, materialize.ReleaseRequest{Retention: o.pick, DryRun: o.DryRun})
 	if err != nil {
-		return err
+		return w.stopped(report, err)
 	}
-	report, err := w.release(ctx, materialize.ReleaseRequest{Retention: pick, DryRun: opts.dryRun})
-	if err != nil {
-		return env.stopped(report, err)
-	}
-	return printRelease(env, report, opts.dryRun)
+	return printRelease(w.environ, report, o.DryRun)
 }
 
 // stopped says what was destroyed before an error.

@@ -6,46 +6,33 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
-type initOptions struct{ profile, root string }
-
-func newInitCommand(env *environ) *cobra.Command {
-	var opts initOptions
-	cmd := newCommand("init", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		return runInit(ctx, env, opts)
-	})
-	cmd.Flags().StringVar(&opts.profile, "profile", "", "")
-	cmd.Flags().StringVar(&opts.root, "root", "", "")
-	cmd.MarkFlagsMutuallyExclusive("profile", "root")
-	return cmd
+type initCommand struct {
+	Profile string `flag:"profile" not:"root"`
+	Root    string `flag:"root"`
 }
 
-func runInit(ctx context.Context, env *environ, opts initOptions) error {
-	wanted := config{Profile: opts.profile, Root: opts.root}
+func (o *initCommand) run(ctx context.Context, w *workspace, _ []string) error {
+	wanted := config{Profile: o.Profile, Root: o.Root}
 	if _, err := wanted.profile(); err != nil {
 		return coded(record.Usage, "", err)
 	}
-	at, _ := env.locate() // where there is none, at says where it will be
-	if opts != (initOptions{}) {
+	at, _ := w.locate() // where there is none, at says where it will be
+	if *o != (initCommand{}) {
 		if err := writeConfig(at, wanted); err != nil {
 			return err
 		}
 	}
-	w, err := env.create(ctx)
+	w, err := w.create(ctx)
 	if err != nil {
 		return err
 	}
-	if env.global.json {
-		return env.printJSON(map[string]string{"store": w.Location.Store, "workspace": w.Main})
-	}
-	env.printf("%s\n", w.Location.Store)
-	return nil
+	folders := map[string]string{"store": w.Location.Store, "workspace": w.Main}
+	return w.print(folders, "%s\n", w.Location.Store)
 }
 
 // seedPapers is where the file-bus document puts papers.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,7 +26,7 @@ func newKnowledgeListCommand(env *environ) *cobra.Command {
 	var r query.KnowledgeRequest
 	cmd := newCommand("list [flags] [TAG...]", cobra.ArbitraryArgs,
 		func(ctx context.Context, tags []string) (err error) {
-			if r.Filter, err = filter.filter(env); err != nil {
+			if r.Filter, err = filter.read(env); err != nil {
 				return err
 			}
 			r.Wanted = append(r.Filter.Tags, tags...)
@@ -157,17 +156,8 @@ func newKnowledgeTagsCommand(env *environ) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		_, err = s.present(presentation{
-			op: "knowledge tags", what: prefix,
-			json: func(int) any { return counts },
-			text: func(int) string {
-				var rows [][]string
-				for _, c := range counts {
-					rows = append(rows, []string{strconv.Itoa(c.Count), c.Tag})
-				}
-				return env.table(rows)
-			},
+		return s.presentTable(tagRows(counts), presentation{
+			op: "knowledge tags", what: prefix, json: func(int) any { return counts },
 		})
-		return err
 	})
 }

@@ -27,7 +27,7 @@ func newKnowledgeGraphCommand(env *environ) *cobra.Command {
 		if r.Depth < 1 || r.Depth > maxDepth || r.Limit < 0 {
 			return usageError("--depth is from 1 to %d, --limit not negative", maxDepth)
 		}
-		if r.Filter, err = filter.filter(env); err != nil {
+		if r.Filter, err = filter.read(env); err != nil {
 			return err
 		}
 		part, err := graphPart(ctx, env, r, from)

@@ -7,47 +7,38 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/layout"
 	"filebus/materialize/lint"
 	"filebus/store/record"
 )
 
-func newLintCommand(env *environ) *cobra.Command {
-	var opts lint.Options
-	cmd := newCommand("lint [DIR]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
-		return runLint(ctx, env, opts, append(args, "")[0])
-	})
-	cmd.Flags().StringSliceVar(&opts.Rules, "rule", nil, "")
-	cmd.Flags().IntVar(&opts.Limit, "limit", 50, "")
-	return cmd
+type lintCommand struct {
+	Rules []string `flag:"rule"`
+	Limit int      `flag:"limit" least:"0"`
 }
 
-func runLint(ctx context.Context, env *environ, opts lint.Options, dir string) (err error) {
-	if opts.Limit < 0 {
-		return usageError("--limit %d is negative", opts.Limit)
-	}
+func (o *lintCommand) run(ctx context.Context, w *workspace, args []string) (err error) {
 	var known []string
 	for _, r := range lint.Rules() {
 		known = append(known, r.ID)
 	}
-	for _, rule := range opts.Rules {
+	for _, rule := range o.Rules {
 		if !slices.Contains(known, rule) {
 			return usageError("--rule %q is none of %s", rule, strings.Join(known, ", "))
 		}
 	}
-	if dir, opts.Profile, err = env.lintFolder(dir); err != nil {
+	dir, opts := append(args, "")[0], lint.Options{Rules: o.Rules, Limit: o.Limit}
+	if dir, opts.Profile, err = w.lintFolder(dir); err != nil {
 		return err
 	}
 	report, err := lint.Check(ctx, dir, opts)
 	if err != nil {
 		return err
 	}
-	if env.global.json {
-		err = env.printJSON(report)
+	if w.global.json {
+		err = w.printJSON(report)
 	} else {
-		printLint(env, report)
+		printLint(w.environ, report)
 	}
 	switch {
 	case err != nil:

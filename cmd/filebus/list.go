@@ -1,63 +1,45 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"strconv"
-
-	"github.com/spf13/cobra"
 
 	"filebus/query"
 	"filebus/store"
 )
 
-type listOptions struct {
+type listCommand struct {
 	filterFlags
-	asOf          string
-	limit, offset int
+	AsOf string `flag:"as-of"`
+	page
 }
 
-func newListCommand(env *environ) *cobra.Command {
-	var opts listOptions
-	cmd := newCommand("list [flags] [KIND...]", nil, func(ctx context.Context, args []string) error {
-		*opts.values["kind"] = append(*opts.values["kind"], args...)
-		return runList(ctx, env, opts)
-	})
-	opts.add(cmd)
-	flags := cmd.Flags()
-	flags.StringVar(&opts.asOf, "as-of", "", "")
-	flags.IntVar(&opts.limit, "limit", 50, "")
-	flags.IntVar(&opts.offset, "offset", 0, "")
-	return cmd
+func (o *listCommand) check(env *environ, kinds []string) error {
+	*o.values["kind"] = append(*o.values["kind"], kinds...)
+	return cmp.Or(o.page.check(env, nil), o.filterFlags.check(env, nil))
 }
 
-func (o *listOptions) request(env *environ) (request query.ListRequest, err error) {
-	request = query.ListRequest{Limit: o.limit, Offset: o.offset}
-	if o.limit < 0 || o.offset < 0 {
-		return request, usageError("--limit %d --offset %d: there is no such page", o.limit, o.offset)
-	}
-	request.Filter, err = o.filter(env)
-	return request, err
-}
-
-func runList(ctx context.Context, env *environ, opts listOptions) error {
-	request, err := opts.request(env)
-	if err != nil {
-		return err
-	}
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
-	listing := query.Listing{}
-	request.At, err = s.position(ctx, opts.asOf)
+func (o *listCommand) run(ctx context.Context, w *workspace, _ []string) error {
+	at, err := w.position(ctx, o.AsOf)
+	list := query.Listing{}
 	// Before the first entry there was nothing; position 0 would mean now.
-	if err == nil && (opts.asOf == "" || request.At > 0) {
-		listing, err = s.read.List(ctx, request)
+	if err == nil && (o.AsOf == "" || at > 0) {
+		list, err = w.read.List(ctx, query.ListRequest{Filter: o.filter, At: at, Limit: o.Limit, Offset: o.Offset})
 	}
 	if err != nil {
 		return err
 	}
-	return printListing(env, listing, opts.offset)
+	var rows [][]string
+	for _, e := range list.Entries {
+		rows = append(rows, []string{
+			e.Name.String(), e.Ref.String(), strconv.Itoa(e.Tokens), orDash(e.Status), orDash(e.Agent),
+			w.minute(e.Time), e.Title,
+		})
+	}
+	return w.presentTable(rows, presentation{
+		json: func(int) any { return list }, none: "no records", more: o.next(list.More, len(rows)),
+	})
 }
 
 // position returns the log position that a time, or @ and a number, stands for.
@@ -80,27 +62,6 @@ func (w *workspace) position(ctx context.Context, text string) (position uint64,
 		return err
 	})
 	return position, err
-}
-
-func printListing(env *environ, listing query.Listing, offset int) error {
-	if env.global.json {
-		return env.printJSON(listing)
-	}
-	var rows [][]string
-	for _, e := range listing.Entries {
-		rows = append(rows, []string{
-			e.Name.String(), e.Ref.String(), strconv.Itoa(e.Tokens), orDash(e.Status), orDash(e.Agent),
-			env.minute(e.Time), e.Title,
-		})
-	}
-	env.printTable(rows)
-	switch {
-	case len(rows) == 0:
-		env.note("no records")
-	case listing.More:
-		env.note("there are more; go on with --offset %d", offset+len(rows))
-	}
-	return nil
 }
 
 func orDash(text string) string {

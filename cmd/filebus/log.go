@@ -9,49 +9,23 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"filebus/store"
 	"filebus/store/record"
 )
 
-type logOptions struct {
-	since string
+type logCommand struct {
+	Since string `flag:"since"`
 	filterFlags
-	follow bool
-	limit  int
+	Follow bool `flag:"follow"`
+	Limit  int  `flag:"limit" least:"0"`
 }
 
-func newLogCommand(env *environ) *cobra.Command {
-	var opts logOptions
-	cmd := newCommand("log [flags]", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		return runLog(ctx, env, opts)
-	})
-	flags := cmd.Flags()
-	flags.StringVar(&opts.since, "since", "", "")
-	opts.add(cmd, "kind")
-	flags.BoolVar(&opts.follow, "follow", false, "")
-	flags.IntVar(&opts.limit, "limit", 50, "")
-	return cmd
-}
-
-func runLog(ctx context.Context, env *environ, opts logOptions) error {
-	filter, err := opts.filter(env)
-	if err != nil {
+func (o *logCommand) run(ctx context.Context, w *workspace, _ []string) error {
+	l := logPrinter{workspace: w, kinds: o.filter.Kinds}
+	if err := l.begin(ctx, o.Since, o.Limit); err != nil {
 		return err
 	}
-	if opts.limit < 0 {
-		return usageError("--limit %d is negative", opts.limit)
-	}
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
-	l := logPrinter{env: env, workspace: s, kinds: filter.Kinds}
-	if err := l.begin(ctx, opts.since, opts.limit); err != nil {
-		return err
-	}
-	if opts.follow {
+	if o.Follow {
 		return l.follow(ctx)
 	}
 	return nil
@@ -59,7 +33,6 @@ func runLog(ctx context.Context, env *environ, opts logOptions) error {
 
 // A logPrinter prints entries of the log and knows how far it is.
 type logPrinter struct {
-	env *environ
 	*workspace
 	kinds    []record.Kind
 	position uint64 // of the last entry that was looked at
@@ -82,7 +55,7 @@ type logLine struct {
 // begin prints the entries there are: the last limit of those since a time.
 func (l *logPrinter) begin(ctx context.Context, since string, limit int) error {
 	if since != "" {
-		at, err := parseTime(since, l.env.now())
+		at, err := parseTime(since, l.now())
 		if err != nil {
 			return err
 		}
@@ -102,7 +75,7 @@ func (l *logPrinter) begin(ctx context.Context, since string, limit int) error {
 	if err != nil {
 		return err
 	}
-	return l.print(lines)
+	return l.printLines(lines)
 }
 
 // last returns the last entries behind a position, newest first, and moves to
@@ -138,7 +111,7 @@ func (l *logPrinter) forward(ctx context.Context) error {
 			return false, err
 		})
 		if err == nil {
-			err = l.print(lines)
+			err = l.printLines(lines)
 		}
 		if err != nil {
 			return err
@@ -169,11 +142,11 @@ func (l *logPrinter) add(lines []logLine, tx *store.Tx, position uint64) ([]logL
 	return append(lines, line), nil
 }
 
-func (l *logPrinter) print(lines []logLine) error {
+func (l *logPrinter) printLines(lines []logLine) error {
 	for i := range lines {
 		line := &lines[i]
-		if l.env.global.json {
-			if err := l.env.printJSON(line); err != nil {
+		if l.global.json {
+			if err := l.printJSON(line); err != nil {
 				return err
 			}
 			continue
@@ -183,13 +156,13 @@ func (l *logPrinter) print(lines []logLine) error {
 			op += "!" // a version beside the head
 		}
 		name := orDash(oneLine(line.Name))
-		text := fmt.Sprintf("@%d  %s  %-6s  %s  %s", line.Position, l.env.minute(line.Time), op, line.Ref, name)
+		text := fmt.Sprintf("@%d  %s  %-6s  %s  %s", line.Position, l.minute(line.Time), op, line.Ref, name)
 		if line.Agent != "" {
 			text += "  " + oneLine(line.Agent)
 		}
-		l.env.printf("%s\n", text)
+		l.printf("%s\n", text)
 	}
-	return l.env.outputError()
+	return l.outputError()
 }
 
 // followPause is how long a follower waits before it looks again.

@@ -4,63 +4,58 @@ import (
 	"context"
 	"slices"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize"
 	sessions "filebus/materialize/session"
+	"filebus/store/record"
 )
 
-type materializeOptions struct {
+type materializeCommand struct {
 	filterFlags
-	to, asOf  string
-	dialogues []string
-	closure   bool
-	maxTokens int // of the index
+	To        string   `flag:"to" need:"yes"`
+	AsOf      string   `flag:"as-of"`
+	Dialogues []string `flag:"dialogue"`
+	Closure   bool     `flag:"closure"`
+	MaxTokens int      `flag:"max-tokens"` // of the index
+
+	pick materialize.Selection
 }
 
-func newMaterializeCommand(env *environ) *cobra.Command {
-	var opts materializeOptions
-	cmd := newCommand("materialize --to DIR", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		return runMaterialize(ctx, env, opts)
-	})
-	flags := cmd.Flags()
-	flags.StringVar(&opts.to, "to", "", "")
-	opts.add(cmd)
-	flags.StringSliceVar(&opts.dialogues, "dialogue", nil, "")
-	flags.StringVar(&opts.asOf, "as-of", "", "")
-	flags.BoolVar(&opts.closure, "closure", false, "")
-	flags.IntVar(&opts.maxTokens, "max-tokens", sessions.DefaultIndexTokens, "")
-	// The flag exists, so marking it cannot fail.
-	_ = cmd.MarkFlagRequired("to")
-	return cmd
+func (o *materializeCommand) check(env *environ, args []string) (err error) {
+	if err := o.filterFlags.check(env, args); err != nil {
+		return err
+	}
+	o.pick = materialize.Selection{Filter: o.filter, Dialogs: o.Dialogues}
+	if o.Closure && len(o.pick.Sessions) != 1 {
+		return usageError("--closure is of one session: give one --session ID")
+	}
+	if slices.Contains(o.Dialogues, "") {
+		return usageError("--dialogue is empty: is the variable that holds it set?")
+	}
+	if err := checkIndexTokens(o.MaxTokens); err != nil || o.AsOf == "" {
+		return err
+	}
+	o.pick.AsOf, err = parseTime(o.AsOf, env.now())
+	return err
 }
 
-func runMaterialize(ctx context.Context, env *environ, opts materializeOptions) error {
-	pick, err := opts.selection(env)
-	if err != nil {
-		return err
+func (o *materializeCommand) run(ctx context.Context, w *workspace, _ []string) error {
+	if len(o.pick.Sessions) == 1 {
+		return o.session(ctx, w)
 	}
-	w, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
-	if len(pick.Sessions) == 1 {
-		return materializeSession(ctx, env, w, opts, pick)
-	}
-	show, clear := env.progress("laying out")
-	report, err := w.LayOut(ctx, env.abs(opts.to), pick, counted(show))
+	show, clear := w.progress("laying out")
+	report, err := w.LayOut(ctx, w.abs(o.To), o.pick, counted(show))
 	clear()
 	if err != nil {
 		return err
 	}
-	if env.global.json {
-		return env.printJSON(report)
+	if w.global.json {
+		return w.printJSON(report)
 	}
 	if report.Files == 0 {
-		env.note("nothing was picked; filebus list shows what there is")
+		w.note("nothing was picked; filebus list shows what there is")
 	}
-	env.printf("%s, %s in %s\n", plural(report.Files, "file"), byteSize(report.Bytes), opts.to)
-	noteLeftOut(env, report)
+	w.printf("%s, %s in %s\n", plural(report.Files, "file"), byteSize(report.Bytes), o.To)
+	noteLeftOut(w.environ, report)
 	return nil
 }
 
@@ -74,23 +69,83 @@ func noteLeftOut(env *environ, report *materialize.LayOutReport) {
 	}
 }
 
-func (o materializeOptions) selection(env *environ) (materialize.Selection, error) {
-	pick := materialize.Selection{Dialogs: o.dialogues}
-	var err error
-	if pick.Filter, err = o.filter(env); err != nil {
-		return pick, err
+func checkIndexTokens(maxTokens int) error {
+	if maxTokens < sessions.MinIndexTokens {
+		return usageError("--max-tokens %d: an index takes %d tokens at least", maxTokens, sessions.MinIndexTokens)
 	}
-	if o.closure && len(pick.Sessions) != 1 {
-		return pick, usageError("--closure is of one session: give one --session ID")
+	return nil
+}
+
+// session lays out a session for an agent, with an index.
+func (o *materializeCommand) session(ctx context.Context, w *workspace) error {
+	pick := o.pick
+	asked, session := pick.Trees, pick.Sessions[0]
+	pick.Sessions = nil
+	if o.AsOf == "" && !w.global.noSync {
+		if err := w.registry().Discover(ctx, session); err != nil {
+			return err
+		}
 	}
-	if slices.Contains(pick.Dialogs, "") {
-		return pick, usageError("--dialogue is empty: is the variable that holds it set?")
+	id, trees, err := w.registry().ID(ctx, session)
+	if err != nil {
+		return err
 	}
-	if err := checkIndexTokens(o.maxTokens); err != nil {
-		return pick, err
+	if len(asked) == 0 {
+		pick.Trees = trees
 	}
-	if o.asOf != "" {
-		pick.AsOf, err = parseTime(o.asOf, env.now())
+	request := sessions.GatherRequest{Session: id, Pick: pick, Closure: o.Closure}
+	bundle, err := w.registry().Gather(ctx, request)
+	if err != nil {
+		return err
 	}
-	return pick, err
+	return w.layOutBundle(ctx, bundle, o.To, asked, o.MaxTokens)
+}
+
+// layOutBundle lays out what was gathered and says what was done. It ends in exit
+// code 9 if something is missing.
+func (w *workspace) layOutBundle(
+	ctx context.Context, b *sessions.Bundle, to string, trees []record.Tree, maxTokens int,
+) error {
+	show, clear := w.progress("laying out")
+	out, err := w.registry().LayOut(ctx, b, w.abs(to), trees, maxTokens, counted(show))
+	clear()
+	if err != nil {
+		return err
+	}
+	if w.global.json {
+		err = w.printJSON(out)
+	} else {
+		w.printf("%s, %s, %s in %s; %s lists them\n",
+			plural(out.Files, "file"), byteSize(out.Bytes), tokenText(out.Tokens), to, out.Index)
+	}
+	if out.Files == 0 {
+		w.note("nothing was picked; filebus list --session %s shows what there is", quote(out.Session))
+	}
+	if lost := w.noteGone(out); lost+len(out.Notes) > 0 && err == nil {
+		err = silentError(record.Partly)
+	}
+	return err
+}
+
+// mostNoted is how many things that were left out are named on stderr.
+const mostNoted = 10
+
+// noteGone says what was left out and which bounds were met, and returns how many
+// things are lost by it.
+func (e *environ) noteGone(out *sessions.LaidOut) (lost int) {
+	for i, gone := range out.LeftOut {
+		if !gone.Inexact {
+			lost++
+		}
+		if i < mostNoted {
+			e.note("left out: %s", gone)
+		}
+	}
+	if more := len(out.LeftOut) - mostNoted; more > 0 {
+		e.note("%d more were left out; --json names them", more)
+	}
+	for _, note := range out.Notes {
+		e.note("%s", oneLine(note))
+	}
+	return lost
 }

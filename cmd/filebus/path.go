@@ -4,20 +4,15 @@ import (
 	"context"
 	"errors"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize"
 	"filebus/store"
 	"filebus/store/record"
 )
 
-func newPathCommand(env *environ) *cobra.Command {
-	return newCommand("path NAME", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		return runPath(ctx, env, args[0])
-	})
-}
+type pathCommand struct{}
 
-func runPath(ctx context.Context, env *environ, text string) error {
+func (pathCommand) run(ctx context.Context, w *workspace, args []string) error {
+	env, text := w.environ, args[0]
 	w, err := env.open(ctx)
 	if errors.Is(err, store.ErrNoStore) {
 		at, _ := env.locate() // there is none yet; at says where it would be
@@ -44,7 +39,7 @@ func runPath(ctx context.Context, env *environ, text string) error {
 	if env.or("", "FILEBUS_AGENT") != "" && v.Record.Session != "" {
 		w.logRead("path", v.Record.Name.String(), record.EstimateTokens(int64(len(file))))
 	}
-	return printPath(env, file)
+	return env.print(map[string]string{"file": file}, "%s\n", file)
 }
 
 // printPathOf prints where the file of a name is, or would be.
@@ -57,13 +52,5 @@ func printPathOf(env *environ, w *materialize.Workspace, text string) error {
 	if err != nil {
 		return err
 	}
-	return printPath(env, file)
-}
-
-func printPath(env *environ, file string) error {
-	if env.global.json {
-		return env.printJSON(map[string]string{"file": file})
-	}
-	env.printf("%s\n", file)
-	return nil
+	return env.print(map[string]string{"file": file}, "%s\n", file)
 }

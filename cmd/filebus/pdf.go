@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/markdown"
 	"filebus/materialize/pdf"
 	"filebus/materialize/result"
@@ -19,67 +17,47 @@ import (
 	"filebus/store/record"
 )
 
-type pdfOptions struct {
-	callOptions
-	title, filename, out, font, date string
-	authors                          []string
-	force                            bool
+type pdfCommand struct {
+	callFlags
+	Title    string   `flag:"title"`
+	Authors  []string `flag:"authors"`
+	Date     string   `flag:"date"`
+	Filename string   `flag:"filename"`
+	Out      string   `flag:"out"`
+	Font     string   `flag:"font"`
+	Force    bool     `flag:"force"`
 }
 
-func newPDFCommand(env *environ) *cobra.Command {
-	var opts pdfOptions
-	cmd := newCommand("pdf FILE|NAME|-", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		return runPDF(ctx, env, opts, args[0])
-	})
-	opts.add(cmd)
-	flags := cmd.Flags()
-	flags.StringVar(&opts.title, "title", "", "")
-	flags.StringSliceVar(&opts.authors, "authors", nil, "")
-	flags.StringVar(&opts.date, "date", "", "")
-	flags.StringVar(&opts.filename, "filename", "", "")
-	flags.StringVar(&opts.out, "out", "", "")
-	flags.StringVar(&opts.font, "font", "", "")
-	flags.BoolVar(&opts.force, "force", false, "")
-	return cmd
-}
-
-func runPDF(ctx context.Context, env *environ, opts pdfOptions, arg string) error {
-	call, err := opts.resolve(env)
+func (o *pdfCommand) run(ctx context.Context, w *workspace, args []string) error {
+	arg, call := args[0], o.call
+	call.Agent = cmp.Or(o.Agent, result.DocumentAgent)
+	target, err := o.target(w.environ)
 	if err != nil {
 		return err
 	}
-	call.Agent = cmp.Or(opts.agent, result.DocumentAgent)
-	target, err := opts.target(env)
-	if err != nil {
-		return err
-	}
-	in, err := readInput(ctx, env, arg, pdf.MaxSource)
+	in, err := readInput(ctx, w.environ, arg, pdf.MaxSource)
 	if err != nil {
 		return err
 	}
 	if err := mayRender(arg, in); err != nil {
 		return err
 	}
-	w, err := env.openFresh(ctx)
-	if errors.Is(err, store.ErrNoStore) {
-		w, err = env.create(ctx)
+	if w, err = w.createFresh(ctx); err != nil {
+		return err
 	}
+	source, err := pdfSource(ctx, w, arg, in)
 	if err != nil {
 		return err
 	}
-	source, err := pdfSource(ctx, env, w, arg, in)
-	if err != nil {
+	if call.From, err = w.resolveAll(ctx, o.From); err != nil {
 		return err
 	}
-	if call.From, err = w.resolveAll(ctx, opts.from); err != nil {
-		return err
-	}
-	document, title, err := opts.render(env, w, arg, source, in.text)
+	document, title, err := o.render(w, arg, source, in.text)
 	if err != nil {
 		return err
 	}
 	file := target.file(title)
-	if err := cmp.Or(file.checkPlace(w), file.check(document, opts.force)); err != nil {
+	if err := cmp.Or(file.checkPlace(w), file.check(document, o.Force)); err != nil {
 		return err
 	}
 	stored, err := result.PutDocument(ctx, w.Workspace, w.read, call, result.Document{
@@ -88,11 +66,11 @@ func runPDF(ctx context.Context, env *environ, opts pdfOptions, arg string) erro
 	if err != nil {
 		return err
 	}
-	if err := file.write(ctx, w, document, opts.force); err != nil {
+	if err := file.write(ctx, w, document, o.Force); err != nil {
 		return err
 	}
 	stored.File = file.path
-	return opts.printReference(env, stored)
+	return o.printReference(w.environ, stored)
 }
 
 // mayRender refuses what is no Markdown, or too much of it.
@@ -108,11 +86,11 @@ func mayRender(arg string, in inputText) error {
 
 // pdfSource returns the version that a source is stored as, or nil. A file counts as
 // stored if it has the bytes that the store has for its path.
-func pdfSource(ctx context.Context, env *environ, w *workspace, arg string, in inputText) (*store.Version, error) {
+func pdfSource(ctx context.Context, w *workspace, arg string, in inputText) (*store.Version, error) {
 	if in.found != nil || arg == "-" {
 		return in.found, nil
 	}
-	v, err := w.resolve(ctx, env.abs(arg))
+	v, err := w.resolve(ctx, w.abs(arg))
 	if errors.Is(err, store.ErrDamaged) {
 		return nil, err
 	}
@@ -123,35 +101,37 @@ func pdfSource(ctx context.Context, env *environ, w *workspace, arg string, in i
 }
 
 // render makes the PDF, says what could not be shown, and returns its title.
-func (o pdfOptions) render(env *environ, w *workspace, arg string, source *store.Version, text []byte) ([]byte, string, error) {
-	options := pdf.Options{Title: o.title, Authors: o.authors, Fallback: fallbackTitle(arg, source)}
-	if o.date != "" {
-		date, err := parseTime(o.date, env.now())
+func (o *pdfCommand) render(
+	w *workspace, arg string, source *store.Version, text []byte,
+) ([]byte, string, error) {
+	options := pdf.Options{Title: o.Title, Authors: o.Authors, Fallback: fallbackTitle(arg, source)}
+	if o.Date != "" {
+		date, err := parseTime(o.Date, w.now())
 		if err != nil {
 			return nil, "", err
 		}
 		options.Date = time.Date(date.Year(), date.Month(), date.Day(), 0, 0, 0, 0, time.UTC)
 	}
-	if o.font != "" {
-		font, err := readFont(env, o.font)
+	if o.Font != "" {
+		font, err := readFont(w.environ, o.Font)
 		if err != nil {
 			return nil, "", err
 		}
 		options.Font = font
 	}
-	folders := newImageFolders(w.Root, sourceFolder(env, w, arg, source))
+	folders := newImageFolders(w.Root, sourceFolder(w, arg, source))
 	defer folders.close()
 	options.Image = folders.read
 	var out bytes.Buffer
 	report, err := pdf.Render(&out, text, options)
 	switch {
 	case errors.Is(err, pdf.ErrFont):
-		return nil, "", coded(record.Usage, "the same without --font", fmt.Errorf("%s: %w", o.font, err))
+		return nil, "", coded(record.Usage, "the same without --font", fmt.Errorf("%s: %w", o.Font, err))
 	case err != nil:
 		return nil, "", fmt.Errorf("%s: %w", arg, err)
 	}
 	for _, warning := range report.Warnings {
-		env.note("%s: %s", arg, warning)
+		w.note("%s: %s", arg, warning)
 	}
 	return out.Bytes(), report.Title, nil
 }
@@ -190,12 +170,12 @@ func fallbackTitle(arg string, source *store.Version) string {
 
 // sourceFolder returns the folder that images are looked for in: of the file, or of
 // the file that a record is mirrored in. It is "" if there is none.
-func sourceFolder(env *environ, w *workspace, arg string, source *store.Version) string {
+func sourceFolder(w *workspace, arg string, source *store.Version) string {
 	switch {
 	case arg == "-":
-		return env.dir
+		return w.dir
 	case source == nil:
-		return filepath.Dir(env.abs(arg))
+		return filepath.Dir(w.abs(arg))
 	case source.Record.Name.Tree != "" || source.Record.Path == "":
 		return ""
 	}

@@ -28,25 +28,25 @@ type pdfTarget struct {
 }
 
 // target returns where flags and settings want the document.
-func (o pdfOptions) target(env *environ) (pdfTarget, error) {
-	t := pdfTarget{folder: env.abs(o.out), name: o.filename}
+func (o *pdfCommand) target(env *environ) (pdfTarget, error) {
+	t := pdfTarget{folder: env.abs(o.Out), name: o.Filename}
 	info, err := os.Stat(t.folder)
 	isFolder := err == nil && info.IsDir()
 	switch {
-	case o.out == "":
+	case o.Out == "":
 		if t.folder, err = env.pdfFolder(); err != nil {
 			return t, err
 		}
-	case strings.EqualFold(filepath.Ext(o.out), ".pdf") && !isFolder:
-		if o.filename != "" {
-			return t, usageError("--out %s names a file already; leave --filename out", o.out)
+	case strings.EqualFold(filepath.Ext(o.Out), ".pdf") && !isFolder:
+		if o.Filename != "" {
+			return t, usageError("--out %s names a file already; leave --filename out", o.Out)
 		}
 		return pdfTarget{filepath.Dir(t.folder), filepath.Base(t.folder)}, nil
 	case err == nil && !isFolder:
-		return t, usageError("--out %s is neither a folder nor a file that ends in .pdf", o.out)
+		return t, usageError("--out %s is neither a folder nor a file that ends in .pdf", o.Out)
 	}
-	if o.filename != "" {
-		t.name = fileName(o.filename)
+	if o.Filename != "" {
+		t.name = fileName(o.Filename)
 	}
 	return t, nil
 }

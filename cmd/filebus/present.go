@@ -25,6 +25,7 @@ type presentation struct {
 
 	// What a table says of rows that are not there.
 	none       string // of a table without any
+	more       string // what follows
 	left       int    // rows that were left out before
 	noun, rest string // what was left out, and what to do about it, with a %s for how many
 }
@@ -74,6 +75,8 @@ func (w *workspace) presentTable(rows [][]string, p presentation) error {
 		return err
 	case len(rows) == 0 && p.none != "":
 		w.note("%s", p.none)
+	case p.more != "":
+		w.note("%s", p.more)
 	case left > 0 && p.rest != "":
 		w.note(p.rest, plural(left, p.noun))
 	}

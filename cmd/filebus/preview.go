@@ -8,28 +8,18 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize"
 	"filebus/materialize/markdown"
 	"filebus/materialize/result"
 	"filebus/store/record"
 )
 
-type previewOptions struct {
-	preview    int
-	structured bool
+type previewCommand struct {
+	Preview    int  `flag:"preview"`
+	Structured bool `flag:"structured"`
 }
 
-func newPreviewCommand(env *environ) *cobra.Command {
-	var opts previewOptions
-	cmd := newCommand("preview FILE|NAME|-", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		return runPreview(ctx, env, opts, args[0])
-	})
-	cmd.Flags().IntVar(&opts.preview, "preview", 0, "")
-	cmd.Flags().BoolVar(&opts.structured, "structured", false, "")
-	return cmd
-}
+func (o *previewCommand) check(*environ, []string) error { return checkPreview(o.Preview) }
 
 // A previewJSON is a preview and its reasons in JSON.
 type previewJSON struct {
@@ -40,21 +30,21 @@ type previewJSON struct {
 	Stored    string `json:"stored,omitempty"`  // the preview of the record, if it is another
 }
 
-func runPreview(ctx context.Context, env *environ, opts previewOptions, arg string) error {
-	limit, err := opts.limit(env)
+func (o *previewCommand) run(ctx context.Context, w *workspace, args []string) error {
+	limit, err := o.limit(w.environ)
 	if err != nil {
 		return err
 	}
 	size := int64(materialize.DescribeLimit)
-	if opts.structured {
+	if o.Structured {
 		size = result.MaxStructured
 	}
-	in, err := readInput(ctx, env, arg, size)
+	in, err := readInput(ctx, w.environ, args[0], size)
 	if err != nil {
 		return err
 	}
 	view := previewJSON{
-		PreviewChoice: opts.choose(env, in.text, limit),
+		PreviewChoice: o.choose(w.environ, in.text, limit),
 		WordCount:     markdown.Words(in.text), Tokens: record.EstimateTokens(in.size), Partial: !in.whole,
 	}
 	switch view.Rule {
@@ -67,20 +57,13 @@ func runPreview(ctx context.Context, env *environ, opts previewOptions, arg stri
 	if in.stored != view.Text {
 		view.Stored = in.stored
 	}
-	if env.global.json {
-		return env.printJSON(view)
-	}
-	env.printTable(view.rows())
-	return nil
+	return w.print(view, "%s", w.table(view.rows()))
 }
 
 // limit returns the most characters that a preview may have here.
-func (o previewOptions) limit(env *environ) (int, error) {
-	if o.preview < 0 {
-		return 0, usageError("--preview %d: a preview has at least one character", o.preview)
-	}
-	if o.preview > 0 {
-		return o.preview, nil
+func (o *previewCommand) limit(env *environ) (int, error) {
+	if o.Preview > 0 {
+		return o.Preview, nil
 	}
 	at, err := env.locate()
 	if err != nil {
@@ -92,8 +75,8 @@ func (o previewOptions) limit(env *environ) (int, error) {
 
 // choose returns the preview of a text. With --structured the summary of an object
 // within it comes first.
-func (o previewOptions) choose(env *environ, text []byte, limit int) markdown.PreviewChoice {
-	if o.structured {
+func (o *previewCommand) choose(env *environ, text []byte, limit int) markdown.PreviewChoice {
+	if o.Structured {
 		object, problem := result.FindObject(text)
 		if problem != nil {
 			env.note("put --structured would store it as invalid: %s", problem.Error())

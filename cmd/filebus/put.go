@@ -8,69 +8,59 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize"
 	"filebus/materialize/result"
 	"filebus/store"
 	"filebus/store/record"
 )
 
-type putOptions struct {
-	callOptions
-	kind, name, status, expect string
+type putCommand struct {
+	callFlags
+	structuredFlags
+	Kind   string `flag:"kind" not:"name"`
+	Name   string `flag:"name"`
+	Status string `flag:"status"`
+	Expect string `flag:"expect"`
+
+	name record.Name // the id is empty if each text has its own
 }
 
-func newPutCommand(env *environ) *cobra.Command {
-	var opts putOptions
-	cmd := newCommand("put [FILE|-]...", nil, func(ctx context.Context, args []string) error {
-		return runPut(ctx, env, opts, args)
-	})
-	opts.add(cmd)
-	opts.addStructured(cmd)
-	flags := cmd.Flags()
-	flags.StringVar(&opts.kind, "kind", "", "")
-	flags.StringVar(&opts.name, "name", "", "")
-	flags.StringVar(&opts.status, "status", "", "")
-	flags.StringVar(&opts.expect, "expect", "", "")
-	cmd.MarkFlagsMutuallyExclusive("kind", "name")
-	return cmd
+func (o *putCommand) check(env *environ, args []string) (err error) {
+	if len(args) > 1 && (o.Name != "" || o.Call != "") {
+		return usageError("%s name one text, and %d were given", "--name and --call", len(args))
+	}
+	if err := o.callFlags.check(env, args); err != nil {
+		return err
+	}
+	if err := o.structuredFlags.set(env, &o.call); err != nil {
+		return err
+	}
+	o.call.Status = o.Status
+	o.name, err = o.target()
+	return err
 }
 
-func runPut(ctx context.Context, env *environ, opts putOptions, args []string) error {
+func (o *putCommand) run(ctx context.Context, w *workspace, args []string) (err error) {
 	if len(args) == 0 {
 		args = []string{"-"}
 	}
-	if len(args) > 1 && (opts.name != "" || opts.call != "") {
-		return usageError("%s name one text, and %d were given", "--name and --call", len(args))
+	open := w.create
+	if len(o.From) > 0 { // what it was made from is there, perhaps as a file only
+		open = w.openFresh
 	}
-	call, err := opts.resolve(env)
-	if err != nil {
+	if w, err = open(ctx); err != nil {
 		return err
 	}
-	call.Status = opts.status
-	name, err := opts.target()
-	if err != nil {
+	if o.call.From, err = w.resolveAll(ctx, o.From); err != nil {
 		return err
 	}
-	open := env.create
-	if len(opts.from) > 0 { // what it was made from is there, perhaps as a file only
-		open = env.openFresh
-	}
-	w, err := open(ctx)
-	if err != nil {
-		return err
-	}
-	if call.From, err = w.resolveAll(ctx, opts.from); err != nil {
-		return err
-	}
-	target := putTarget{name: name, call: call, ids: opts.kind != ""}
-	if target.expect, err = w.expectation(ctx, opts.expect); err != nil {
+	target := putTarget{name: o.name, call: o.call, ids: o.Kind != ""}
+	if target.expect, err = w.expectation(ctx, o.Expect); err != nil {
 		return err
 	}
 	var wanting error
 	for _, arg := range args {
-		err := target.put(ctx, env, w, &opts, arg)
+		err := target.put(ctx, w, o, arg)
 		if errors.Is(err, record.Wanting) {
 			wanting, err = err, nil // it is stored; so are the others
 		}
@@ -83,17 +73,17 @@ func runPut(ctx context.Context, env *environ, opts putOptions, args []string) e
 
 // target returns the name that the texts are put under, with an empty id if each
 // text has its own.
-func (o putOptions) target() (name record.Name, err error) {
+func (o *putCommand) target() (name record.Name, err error) {
 	name.Kind = record.KindResult
-	if o.kind != "" {
-		if name.Kind, err = record.ParseKind(o.kind); err != nil {
+	if o.Kind != "" {
+		if name.Kind, err = record.ParseKind(o.Kind); err != nil {
 			return name, coded(record.Usage, "", err)
 		}
 	}
-	if o.name == "" {
+	if o.Name == "" {
 		return name, nil
 	}
-	if name, err = record.ParseName(o.name); err != nil {
+	if name, err = record.ParseName(o.Name); err != nil {
 		return name, coded(record.Usage, "", err)
 	}
 	if name.Tree != "" {
@@ -110,10 +100,10 @@ type putTarget struct {
 	ids    bool // each file gives an id
 }
 
-func (t putTarget) put(ctx context.Context, env *environ, w *workspace, opts *putOptions, arg string) error {
-	text := env.in
+func (t putTarget) put(ctx context.Context, w *workspace, opts *putCommand, arg string) error {
+	text := w.in
 	if arg != "-" {
-		f, err := openInput(env, arg)
+		f, err := openInput(w.environ, arg)
 		if err != nil {
 			return err
 		}
@@ -127,13 +117,13 @@ func (t putTarget) put(ctx context.Context, env *environ, w *workspace, opts *pu
 		if err != nil {
 			return nameBoth(arg, err)
 		}
-		return opts.printReference(env, stored)
+		return opts.printReference(w.environ, stored)
 	}
 	if t.ids {
 		if arg == "-" {
 			return usageError("standard input needs a --name, as in %s/ID", t.name.Kind)
 		}
-		t.name.ID = idOf(w, env, t.name.Kind, arg)
+		t.name.ID = idOf(w, t.name.Kind, arg)
 	}
 	put, err := w.Put(ctx, materialize.PutRequest{
 		Kind: t.name.Kind, ID: t.name.ID, Text: text, Facts: t.call.Facts(), From: t.call.From, Preview: t.call.Preview,
@@ -142,7 +132,7 @@ func (t putTarget) put(ctx context.Context, env *environ, w *workspace, opts *pu
 	if err != nil {
 		return err
 	}
-	return printStored(env, put)
+	return printStored(w.environ, put)
 }
 
 // nameBoth says of a call that has another text already which one was refused.
@@ -172,9 +162,9 @@ func openInput(env *environ, file string) (*os.File, error) {
 
 // idOf returns the id of a file that is put under a kind: its path below the
 // workspace for a note, else its base name without the extension.
-func idOf(w *workspace, env *environ, kind record.Kind, file string) string {
+func idOf(w *workspace, kind record.Kind, file string) string {
 	if kind == record.KindNote {
-		if rel, err := filepath.Rel(w.Root, env.abs(file)); err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(w.Root, w.abs(file)); err == nil && filepath.IsLocal(rel) {
 			return filepath.ToSlash(rel)
 		}
 		return filepath.Base(file)

@@ -3,25 +3,15 @@ package main
 import (
 	"context"
 
-	"github.com/spf13/cobra"
-
 	"filebus/query"
 )
 
-func newReindexCommand(env *environ) *cobra.Command {
-	return newCommand("reindex", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		return runReindex(ctx, env)
-	})
-}
+type reindexCommand struct{}
 
-func runReindex(ctx context.Context, env *environ) error {
-	s, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
+func (reindexCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	var entries uint64
-	show, clear := env.progress("indexing")
-	err = env.reader(s.Store, query.Options{Progress: func(done, total uint64) {
+	show, clear := w.progress("indexing")
+	err := w.reader(w.Store, query.Options{Progress: func(done, total uint64) {
 		entries = done
 		show(done, total)
 	}}).Reindex(ctx)
@@ -29,9 +19,5 @@ func runReindex(ctx context.Context, env *environ) error {
 	if err != nil {
 		return err
 	}
-	if env.global.json {
-		return env.printJSON(map[string]uint64{"position": entries})
-	}
-	env.printf("indexed up to log entry %d\n", entries)
-	return nil
+	return w.print(map[string]uint64{"position": entries}, "indexed up to log entry %d\n", entries)
 }

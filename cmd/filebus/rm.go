@@ -5,48 +5,34 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
 
-type rmOptions struct{ restore, drop bool }
-
-func newRmCommand(env *environ) *cobra.Command {
-	var opts rmOptions
-	cmd := newCommand("rm NAME...", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) error {
-		return runRm(ctx, env, opts, args)
-	})
-	cmd.Flags().BoolVar(&opts.restore, "restore", false, "")
-	cmd.Flags().BoolVar(&opts.drop, "drop", false, "")
-	cmd.MarkFlagsMutuallyExclusive("restore", "drop")
-	return cmd
+type rmCommand struct {
+	Restore bool `flag:"restore" not:"drop"`
+	Drop    bool `flag:"drop"`
 }
 
-func runRm(ctx context.Context, env *environ, opts rmOptions, args []string) error {
-	w, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
+func (o *rmCommand) run(ctx context.Context, w *workspace, args []string) error {
 	act := hide
 	switch {
-	case opts.drop:
-		return runRmDrop(ctx, env, w, args)
-	case opts.restore:
+	case o.Drop:
+		return dropAll(ctx, w, args)
+	case o.Restore:
 		act = restore
 	}
 	for _, arg := range args {
-		if err := act(ctx, env, w, arg); err != nil {
+		if err := act(ctx, w, arg); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func hide(ctx context.Context, env *environ, w *workspace, arg string) error {
+func hide(ctx context.Context, w *workspace, arg string) error {
 	v, err := w.resolve(ctx, arg)
 	if err != nil {
 		return err
@@ -57,11 +43,11 @@ func hide(ctx context.Context, env *environ, w *workspace, arg string) error {
 	if err := w.Remove(ctx, v.Record.Name); err != nil {
 		return err
 	}
-	env.note("%s is hidden; filebus rm --restore %s brings it back", v.Record.Name, quote(v.Record.Name.String()))
+	w.note("%s is hidden; filebus rm --restore %s brings it back", v.Record.Name, quote(v.Record.Name.String()))
 	return nil
 }
 
-func restore(ctx context.Context, env *environ, w *workspace, arg string) error {
+func restore(ctx context.Context, w *workspace, arg string) error {
 	name, err := record.ParseName(arg)
 	if err != nil {
 		return coded(record.Usage, "", err)
@@ -70,14 +56,14 @@ func restore(ctx context.Context, env *environ, w *workspace, arg string) error 
 	if err != nil {
 		return err
 	}
-	return printStored(env, result)
+	return printStored(w.environ, result)
 }
 
-// runRmDrop destroys all of the names or none.
-func runRmDrop(ctx context.Context, env *environ, w *workspace, args []string) error {
+// dropAll destroys all of the names or none.
+func dropAll(ctx context.Context, w *workspace, args []string) error {
 	var names []record.Name
 	for _, arg := range args {
-		name, err := nameToDrop(ctx, env, w, arg)
+		name, err := nameToDrop(ctx, w, arg)
 		if err != nil {
 			return err
 		}
@@ -85,13 +71,13 @@ func runRmDrop(ctx context.Context, env *environ, w *workspace, args []string) e
 	}
 	report, err := w.release(ctx, materialize.ReleaseRequest{Names: names})
 	for _, n := range report.Released {
-		env.note("%s is destroyed: %s, %s; this cannot be undone", n.Name, plural(n.Versions, "version"), byteSize(n.Bytes))
+		w.note("%s is destroyed: %s, %s; this cannot be undone", n.Name, plural(n.Versions, "version"), byteSize(n.Bytes))
 	}
 	return err
 }
 
 // nameToDrop returns the name that text means, which may be hidden.
-func nameToDrop(ctx context.Context, env *environ, w *workspace, text string) (record.Name, error) {
+func nameToDrop(ctx context.Context, w *workspace, text string) (record.Name, error) {
 	v, err := w.resolve(ctx, text)
 	if hidden, found := record.Detail[store.Version](err); found && errors.Is(err, query.ErrRetired) {
 		v, err = hidden, nil

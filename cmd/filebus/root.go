@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	sessions "filebus/materialize/session"
+	"filebus/query"
 	"filebus/store"
 )
 
@@ -76,29 +79,38 @@ func newRootCommand(env *environ, args []string) *cobra.Command {
 // writingCommands returns the commands that change the store, or files.
 func writingCommands() []command {
 	return []command{
-		{use: "init", make: newInitCommand},
-		{use: "demo", make: newDemoCommand},
-		{use: "config", make: newConfigCommand},
-		{use: "put", make: newPutCommand},
-		{use: "combine", make: newCombineCommand},
-		{use: "exec", make: newExecCommand},
-		{use: "pdf", make: newPDFCommand},
-		{use: "path", make: newPathCommand},
-		{use: "rm", make: newRmCommand},
-		{use: "gc", make: newGcCommand},
-		{use: "tag", make: newTagCommand},
+		{use: "init", do: &initCommand{}},
+		{use: "demo [DIR]", do: &demoCommand{}},
+		{use: "config", do: &configCommand{}},
+		{use: "put [FILE|-]...", do: &putCommand{callFlags: usualCall()}},
+		{
+			use: "combine [flags] INPUT...", open: (*environ).createFresh,
+			do: &combineCommand{callFlags: usualCall(), Separator: `\n\n`},
+		},
+		{
+			use: "exec [flags] -- CMD [ARG]...",
+			do:  &execCommand{callFlags: usualCall(), KillAfter: 5 * time.Second, Round: noRound},
+		},
+		{use: "pdf FILE|NAME|-", do: &pdfCommand{callFlags: usualCall()}},
+		{use: "path NAME", do: &pathCommand{}},
+		{use: "rm NAME...", open: (*environ).openFresh, do: &rmCommand{}},
+		{use: "gc --kind KIND", open: (*environ).openFresh, do: &gcCommand{}},
+		{use: "tag", open: (*environ).openFresh, do: &tagList{}, below: tagCommands()},
 		{use: "task", below: taskCommands()},
-		{use: "wait", make: newWaitCommand},
+		{use: "wait TASK...", open: (*environ).create, do: &waitCommand{Limit: defaultWait}},
 		{use: "issue", make: newIssueCommand},
 		{use: "component", make: newComponentCommand},
 		{use: "run", below: runCommands()},
 		{use: "snapshot", below: snapshotCommands()},
 		{use: "dialogue", complete: completeArguments, below: dialogueCommands()},
 		{use: "session", complete: completeArguments, below: sessionCommands()},
-		{use: "capture", make: newCaptureCommand},
-		{use: "sync", make: newSyncCommand},
-		{use: "materialize", make: newMaterializeCommand},
-		{use: "conflicts", make: newConflictsCommand},
+		{use: "capture DIR...", open: (*environ).create, do: &captureCommand{}},
+		{use: "sync", open: (*environ).create, do: &syncCommand{}},
+		{
+			use: "materialize --to DIR", open: (*environ).openFresh,
+			do: &materializeCommand{MaxTokens: sessions.DefaultIndexTokens},
+		},
+		{use: "conflicts", open: (*environ).open, do: &conflictsCommand{}, below: conflictCommands()},
 	}
 }
 
@@ -110,23 +122,29 @@ func readingCommands() []command {
 			use: "show [flags] NAME", open: (*environ).openFresh, complete: completeNames,
 			do: &showCommand{MaxTokens: 300},
 		},
-		{use: "preview", make: newPreviewCommand},
-		{use: "schema", make: newSchemaCommand},
+		{use: "preview FILE|NAME|-", do: &previewCommand{}},
+		{use: "schema", below: schemaCommands()},
 		{
 			use: "status", open: (*environ).openFresh,
 			do: &statusCommand{Late: defaultLate, MaxTokens: stateTokens},
 		},
-		{use: "list", make: newListCommand},
-		{use: "search", make: newSearchCommand},
+		{use: "list [flags] [KIND...]", open: (*environ).openFresh, do: &listCommand{page: page{Limit: 50}}},
+		{
+			use: "search [flags] [WORD...]",
+			do:  &searchCommand{page: page{Limit: query.DefaultLimit}, MaxWait: query.DefaultMaxWait},
+		},
 		{use: "knowledge", make: newKnowledgeCommand},
-		{use: "context", make: newContextCommand},
-		{use: "conversation", make: newConversationCommand},
-		{use: "budget", make: newBudgetCommand},
-		{use: "lint", make: newLintCommand},
+		{use: "context [TEXT|-]...", do: &contextCommand{MaxTokens: query.DefaultContextTokens}},
+		{use: "conversation", below: conversationCommands()},
+		{use: "budget", open: (*environ).openFresh, do: &budgetCommand{}},
+		{use: "lint [DIR]", do: &lintCommand{Limit: 50}},
 		{use: "guide", make: newGuideCommand},
-		{use: "log", make: newLogCommand},
-		{use: "verify", make: newVerifyCommand},
-		{use: "reindex", make: newReindexCommand},
-		{use: "version", make: newVersionCommand},
+		{
+			use: "log [flags]", open: (*environ).openFresh,
+			do: &logCommand{filterFlags: filterFlags{fields: []string{"kind"}}, Limit: 50},
+		},
+		{use: "verify", open: (*environ).open, do: &verifyCommand{}},
+		{use: "reindex", open: (*environ).open, do: &reindexCommand{}},
+		{use: "version", do: &versionCommand{}},
 	}
 }

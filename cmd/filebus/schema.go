@@ -7,57 +7,47 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/result"
 	"filebus/store/record"
 )
 
-func newSchemaCommand(env *environ) *cobra.Command {
-	cmd := &cobra.Command{Use: "schema"}
-	cmd.AddCommand(newSchemaInjectCommand(env), newSchemaCheckCommand(env))
-	return cmd
+// schemaCommands are the commands of schemas.
+func schemaCommands() []command {
+	return []command{
+		{use: "inject FILE|-", do: &schemaInject{}},
+		{use: "check SCHEMA OUTPUT|NAME|-", do: &schemaCheck{}},
+	}
 }
 
-type injectOptions struct {
-	out   string
-	write bool
+type schemaInject struct {
+	Output string `flag:"output,o" not:"write"`
+	Write  bool   `flag:"write"`
 }
 
-func newSchemaInjectCommand(env *environ) *cobra.Command {
-	var opts injectOptions
-	cmd := newCommand("inject FILE|-", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		return runSchemaInject(ctx, env, opts, args[0])
-	})
-	cmd.Flags().StringVarP(&opts.out, "output", "o", "", "")
-	cmd.Flags().BoolVar(&opts.write, "write", false, "")
-	cmd.MarkFlagsMutuallyExclusive("output", "write")
-	return cmd
-}
-
-func runSchemaInject(ctx context.Context, env *environ, opts injectOptions, file string) error {
-	if opts.write && file == "-" {
+func (o *schemaInject) run(ctx context.Context, w *workspace, args []string) error {
+	file := args[0]
+	if o.Write && file == "-" {
 		return usageError("--write needs a file: standard input cannot be written back")
 	}
-	schema, err := env.readSchema(file)
+	schema, err := w.readSchema(file)
 	if err != nil {
 		return err
 	}
 	text, changed := schema.Inject()
 	switch {
-	case opts.write && changed:
-		err = writeText(ctx, env.abs(file), text, true)
-	case opts.write:
-	case opts.out != "":
-		if _, err := os.Lstat(env.abs(opts.out)); err == nil {
-			return coded(record.Conflict, "the same with another file", fmt.Errorf("%s exists", opts.out))
+	case o.Write && changed:
+		err = writeText(ctx, w.abs(file), text, true)
+	case o.Write:
+	case o.Output != "":
+		if _, err := os.Lstat(w.abs(o.Output)); err == nil {
+			return coded(record.Conflict, "the same with another file", fmt.Errorf("%s exists", o.Output))
 		}
-		err = writeText(ctx, env.abs(opts.out), text, false)
+		err = writeText(ctx, w.abs(o.Output), text, false)
 	default:
-		_, err = env.out.Write(text)
+		_, err = w.out.Write(text)
 	}
 	if err == nil && !changed {
-		env.note(`%s has a "summary" already`, file)
+		w.note(`%s has a "summary" already`, file)
 	}
 	return err
 }
@@ -73,11 +63,7 @@ func writeText(ctx context.Context, file string, text []byte, replace bool) (err
 	return result.WriteFile(ctx, file, text, replace)
 }
 
-func newSchemaCheckCommand(env *environ) *cobra.Command {
-	return newCommand("check SCHEMA OUTPUT|NAME|-", cobra.ExactArgs(2), func(ctx context.Context, args []string) error {
-		return runSchemaCheck(ctx, env, args[0], args[1])
-	})
-}
+type schemaCheck struct{}
 
 // A checkJSON is what is wrong with an output, in JSON.
 type checkJSON struct {
@@ -85,15 +71,16 @@ type checkJSON struct {
 	Problems []result.Problem `json:"problems"`
 }
 
-func runSchemaCheck(ctx context.Context, env *environ, file, output string) error {
+func (schemaCheck) run(ctx context.Context, w *workspace, args []string) error {
+	file, output := args[0], args[1]
 	if file == "-" && output == "-" {
 		return usageError("standard input is either the schema or the output")
 	}
-	schema, err := env.readSchema(file)
+	schema, err := w.readSchema(file)
 	if err != nil {
 		return err
 	}
-	in, err := readInput(ctx, env, output, result.MaxStructured)
+	in, err := readInput(ctx, w.environ, output, result.MaxStructured)
 	if err != nil {
 		return err
 	}
@@ -102,14 +89,14 @@ func runSchemaCheck(ctx context.Context, env *environ, file, output string) erro
 		problems = schema.Check(in.text)
 	}
 	switch {
-	case env.global.json:
-		err = env.printJSON(checkJSON{len(problems) == 0, problems})
+	case w.global.json:
+		err = w.printJSON(checkJSON{len(problems) == 0, problems})
 	case len(problems) == 0:
-		env.printf("valid\n")
+		w.printf("valid\n")
 	}
 	for i := range problems {
-		if !env.global.json {
-			env.printf("%s\n", oneLine(problems[i].Error()))
+		if !w.global.json {
+			w.printf("%s\n", oneLine(problems[i].Error()))
 		}
 	}
 	if err == nil && len(problems) > 0 {

@@ -10,54 +10,46 @@ import (
 	"filebus/query"
 )
 
-type searchOptions struct {
+type searchCommand struct {
 	filterFlags
-	answerOptions
-	notSessions             []string
-	limit, offset           int
-	history, literal        bool
-	everywhere, interactive bool
-	maxWait                 time.Duration
-	given, operators        []string // flags, and what of the text was read as such
+	answerFlags
+	page
+	NotSessions []string      `flag:"not-session"`
+	History     bool          `flag:"history"`
+	Literal     bool          `flag:"literal"`
+	Everywhere  bool          `flag:"everywhere"`
+	Interactive bool          `flag:"interactive,i"`
+	MaxWait     time.Duration `flag:"max-wait"`
+
+	given, operators []string // flags, and what of the text was read as such
+	cmd              *cobra.Command
 }
 
-func newSearchCommand(env *environ) *cobra.Command {
-	var opts searchOptions
-	cmd := &cobra.Command{
-		Use: "search [flags] [WORD...]",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.given = givenFlags(cmd)
-			return runSearch(cmd.Context(), env, opts, searchText(args))
-		},
-	}
-	opts.filterFlags.add(cmd)
-	opts.answerOptions.addTo(cmd)
-	flags := cmd.Flags()
-	flags.StringSliceVar(&opts.notSessions, "not-session", nil, "")
-	flags.IntVar(&opts.limit, "limit", query.DefaultLimit, "")
-	flags.IntVar(&opts.offset, "offset", 0, "")
-	flags.BoolVar(&opts.history, "history", false, "")
-	flags.BoolVar(&opts.literal, "literal", false, "")
-	flags.BoolVar(&opts.everywhere, "everywhere", false, "")
-	flags.BoolVarP(&opts.interactive, "interactive", "i", false, "")
-	flags.DurationVar(&opts.maxWait, "max-wait", query.DefaultMaxWait, "")
+func (o *searchCommand) prepare(cmd *cobra.Command) {
+	o.cmd = cmd
+	o.filterFlags.prepare(cmd)
+	cmd.Flags().Lookup("recent").NoOptDefVal = usualRecent
 	cmd.SetFlagErrorFunc(searchFlagError)
-	return cmd
 }
 
-func (o *searchOptions) request(env *environ, text string) (request query.SearchRequest, err error) {
-	request = query.SearchRequest{Query: text, NotSessions: o.notSessions, Offset: o.offset, History: o.history}
-	if o.limit < 0 || o.limit == 0 && len(o.facets) == 0 || o.offset < 0 {
-		return request, usageError("--limit %d --offset %d: there is no such page", o.limit, o.offset)
+func (o *searchCommand) check(*environ, []string) error {
+	o.given = givenFlags(o.cmd)
+	if o.Limit < 0 || o.Limit == 0 && len(o.Facets) == 0 || o.Offset < 0 {
+		return usageError("--limit %d --offset %d: there is no such page", o.Limit, o.Offset)
 	}
-	request.Limit = min(o.limit, math.MaxInt32) + 1 // one more tells whether there are others
+	return nil
+}
+
+func (o *searchCommand) request(env *environ, text string) (request query.SearchRequest, err error) {
+	request = query.SearchRequest{Query: text, NotSessions: o.NotSessions, Offset: o.Offset, History: o.History}
+	request.Limit = min(o.Limit, math.MaxInt32) + 1 // one more tells whether there are others
 	if err := o.ask(&request); err != nil {
 		return request, err
 	}
-	if request.Filter, err = o.filter(env); err != nil {
+	if request.Filter, err = o.read(env); err != nil {
 		return request, err
 	}
-	if o.literal {
+	if o.Literal {
 		request.Literal(text)
 	} else {
 		o.operators = request.Parse(text)
@@ -65,39 +57,40 @@ func (o *searchOptions) request(env *environ, text string) (request query.Search
 	return request, nil
 }
 
-func runSearch(ctx context.Context, env *environ, opts searchOptions, text string) error {
-	request, err := opts.request(env, text)
+func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) error {
+	env, text := w.environ, searchText(args)
+	request, err := o.request(env, text)
 	switch {
 	case err != nil:
 		return err
-	case opts.interactive:
-		return runFinder(ctx, env, opts, text)
+	case o.Interactive:
+		return o.find(ctx, env, text)
 	}
 	show, clear := env.progress("indexing")
-	wait := max(opts.maxWait, 1)
-	set, err := env.openStores(ctx, opts.everywhere, query.Options{MaxWait: wait, Progress: show})
+	wait := max(o.MaxWait, 1)
+	set, err := env.openStores(ctx, o.Everywhere, query.Options{MaxWait: wait, Progress: show})
 	if err != nil {
 		return err
 	}
 	answer, err := set.search(ctx, request, wait)
 	clear()
-	if err == nil && opts.everywhere {
+	if err == nil && o.Everywhere {
 		err = set.report(env, answer.Stores)
 	}
 	if err != nil {
 		return err
 	}
-	if !opts.everywhere {
-		opts.noteScan(env, &request, &answer.SearchAnswer)
+	if !o.Everywhere {
+		o.noteScan(env, &request, &answer.SearchAnswer)
 	}
 	p := hitPage{
-		env: env, answer: answer.SearchAnswer, opts: &opts.answerOptions, fields: request.Facets, limit: opts.limit,
+		env: env, answer: answer.SearchAnswer, opts: &o.answerFlags, fields: request.Facets, limit: o.Limit,
 		offset: request.Offset, marks: request.Marks,
 	}
-	if p.more = len(answer.Hits) > opts.limit; p.more {
-		p.answer.Hits = answer.Hits[:opts.limit]
+	if p.more = len(answer.Hits) > o.Limit; p.more {
+		p.answer.Hits = answer.Hits[:o.Limit]
 	}
-	if !opts.noGit {
+	if !o.NoGit {
 		set.countCommits(ctx, env, p.answer.Hits)
 	}
 	if !env.global.json {
@@ -109,8 +102,8 @@ func runSearch(ctx context.Context, env *environ, opts searchOptions, text strin
 		}
 	}
 	err = p.print(ctx, set, text)
-	opts.noteRead(env, &request)
-	opts.noteMissed(env, &answer.SearchAnswer, text)
+	o.noteRead(env, &request)
+	o.noteMissed(env, &answer.SearchAnswer, text)
 	return err
 }
 

@@ -6,21 +6,19 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"filebus/index"
 	"filebus/query"
 )
 
-// answerOptions say what a search prints of what it finds.
-type answerOptions struct {
-	maxTokens  int // 0: no bound, but for sections
-	sections   bool
-	facets     []string
-	explain    bool
-	recent     string // half-life; "": age does not matter
-	duplicates bool
-	noGit      bool
+// answerFlags say what a search prints of what it finds.
+type answerFlags struct {
+	MaxTokens  int      `flag:"max-tokens" least:"0"` // 0: no bound, but for sections
+	Sections   bool     `flag:"sections"`
+	Facets     []string `flag:"facets"`
+	Explain    bool     `flag:"explain"`
+	Recent     string   `flag:"recent"` // half-life; "": age does not matter
+	Duplicates bool     `flag:"duplicates"`
+	NoGit      bool     `flag:"no-git"`
 }
 
 // The half-life of a bare --recent, and the tokens of --sections without
@@ -30,40 +28,25 @@ const (
 	usualSectionTokens = 4000
 )
 
-func (o *answerOptions) addTo(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.IntVar(&o.maxTokens, "max-tokens", 0, "")
-	flags.BoolVar(&o.sections, "sections", false, "")
-	flags.StringSliceVar(&o.facets, "facets", nil, "")
-	flags.BoolVar(&o.explain, "explain", false, "")
-	flags.StringVar(&o.recent, "recent", "", "")
-	flags.Lookup("recent").NoOptDefVal = usualRecent
-	flags.BoolVar(&o.duplicates, "duplicates", false, "")
-	flags.BoolVar(&o.noGit, "no-git", false, "")
-}
-
 // ask adds what is printed to what is searched.
-func (o *answerOptions) ask(request *query.SearchRequest) (err error) {
-	if o.maxTokens < 0 {
-		return usageError("--max-tokens %d is negative", o.maxTokens)
-	}
-	request.Duplicates, request.Explain = o.duplicates, o.explain
-	if request.Facets, err = parseFacets(o.facets); err != nil {
+func (o *answerFlags) ask(request *query.SearchRequest) (err error) {
+	request.Duplicates, request.Explain = o.Duplicates, o.Explain
+	if request.Facets, err = parseFacets(o.Facets); err != nil {
 		return err
 	}
-	if o.recent != "" {
+	if o.Recent != "" {
 		request.Recent = true
-		request.HalfLife, err = parseHalfLife(o.recent)
+		request.HalfLife, err = parseHalfLife(o.Recent)
 	}
 	return err
 }
 
 // room is how many tokens may be printed; 0: any number.
-func (o *answerOptions) room() int {
-	if o.maxTokens == 0 && o.sections {
+func (o *answerFlags) room() int {
+	if o.MaxTokens == 0 && o.Sections {
 		return usualSectionTokens
 	}
-	return min(o.maxTokens, 1<<40)
+	return min(o.MaxTokens, 1<<40)
 }
 
 // bytesPerToken is how tokens are estimated, as record.EstimateTokens does it.

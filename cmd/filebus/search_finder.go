@@ -17,18 +17,18 @@ import (
 	"filebus/store/record"
 )
 
-func runFinder(ctx context.Context, env *environ, opts searchOptions, text string) error {
+func (o *searchCommand) find(ctx context.Context, env *environ, text string) error {
 	if !env.inTerminal && !env.errTerminal || env.getenv("TERM") == "dumb" {
 		return noTerminal()
 	}
-	set, err := env.openStores(ctx, opts.everywhere, query.Options{})
+	set, err := env.openStores(ctx, o.Everywhere, query.Options{})
 	if err == nil {
 		err = set.noteFailed(env, len(set.readers))
 	}
 	if err != nil {
 		return err
 	}
-	source := &finderSource{env: env, opts: opts, set: set, positions: make([]uint64, len(set.readers))}
+	source := &finderSource{env: env, opts: *o, set: set, positions: make([]uint64, len(set.readers))}
 	choice, err := finder.Run(ctx, source, finder.Options{Typed: text, NoColour: env.getenv("NO_COLOR") != ""})
 	switch {
 	case errors.Is(err, finder.ErrCancelled):
@@ -38,7 +38,7 @@ func runFinder(ctx context.Context, env *environ, opts searchOptions, text strin
 	case err != nil:
 		return err
 	case env.global.json:
-		if opts.everywhere && choice.Hit.Store == "" {
+		if o.Everywhere && choice.Hit.Store == "" {
 			choice.Hit.Store = set.own.Store.Dir()
 		}
 		p := hitPage{answer: query.SearchAnswer{Total: 1}}
@@ -56,7 +56,7 @@ func noTerminal() error {
 // Refresh brings up to date.
 type finderSource struct {
 	env       *environ
-	opts      searchOptions
+	opts      searchCommand
 	set       *storeSet
 	positions []uint64 // of the logs, up to which Refresh has come; by reader
 }
@@ -64,7 +64,7 @@ type finderSource struct {
 // Search is that of finder.Source.
 func (s *finderSource) Search(ctx context.Context, typed string, limit int) (query.SearchAnswer, error) {
 	opts := s.opts
-	opts.limit, opts.offset = limit, 0
+	opts.Limit, opts.Offset = limit, 0
 	request, err := opts.request(s.env, typed)
 	if err != nil {
 		return query.SearchAnswer{}, err

@@ -10,7 +10,7 @@ import (
 )
 
 // noteScan says what was not ranked, and what was not even seen.
-func (o *searchOptions) noteScan(env *environ, request *query.SearchRequest, answer *query.SearchAnswer) {
+func (o *searchCommand) noteScan(env *environ, request *query.SearchRequest, answer *query.SearchAnswer) {
 	phrases := len(request.Phrases)+len(request.WithoutPhrases) > 0 || answer.AsPhrase != ""
 	switch {
 	case answer.Unindexed > 0:
@@ -27,8 +27,8 @@ func (o *searchOptions) noteScan(env *environ, request *query.SearchRequest, ans
 
 // noteRead says what of a text was read otherwise than it may be meant: a kind that
 // there is none of, which is text, and what looks like a flag.
-func (o *searchOptions) noteRead(env *environ, request *query.SearchRequest) {
-	if o.literal {
+func (o *searchCommand) noteRead(env *environ, request *query.SearchRequest) {
+	if o.Literal {
 		return
 	}
 	for _, word := range strings.Fields(request.Query) {
@@ -50,7 +50,7 @@ func (o *searchOptions) noteRead(env *environ, request *query.SearchRequest) {
 
 // noteMissed says why there are no hits, or none for some words, and which search has
 // some.
-func (o *searchOptions) noteMissed(env *environ, answer *query.SearchAnswer, text string) {
+func (o *searchCommand) noteMissed(env *environ, answer *query.SearchAnswer, text string) {
 	if answer.Total > 0 {
 		o.noteUnknown(env, answer)
 		return
@@ -68,7 +68,7 @@ func (o *searchOptions) noteMissed(env *environ, answer *query.SearchAnswer, tex
 }
 
 // noteUnknown says which words no record has, and how they may be spelled.
-func (o *searchOptions) noteUnknown(env *environ, answer *query.SearchAnswer) {
+func (o *searchCommand) noteUnknown(env *environ, answer *query.SearchAnswer) {
 	if len(answer.Unknown) == 0 {
 		return
 	}

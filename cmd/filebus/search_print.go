@@ -18,7 +18,7 @@ import (
 type hitPage struct {
 	env    *environ
 	answer query.SearchAnswer
-	opts   *answerOptions
+	opts   *answerFlags
 	fields []index.Facet                     // whose values are counted
 	limit  int                               // hits at most
 	offset int                               // of the first one
@@ -40,7 +40,7 @@ const (
 func (p *hitPage) print(ctx context.Context, set *storeSet, text string) error {
 	whole := presentation{entries: len(p.answer.Hits), json: p.json, text: p.plain}
 	shown := func(entries int) int { return entries }
-	if p.opts.sections {
+	if p.opts.Sections {
 		s, err := p.readSections(ctx, set)
 		if err != nil {
 			return err
@@ -107,7 +107,7 @@ func (p *hitPage) sayRest(shown int) {
 	case shown < len(answer.Hits):
 		p.env.note("%d of %s; %d more found no room in %s; go on with --offset %d",
 			shown, plural(int(answer.Total), "hit"), len(answer.Hits)-shown, room, next)
-	case p.env.global.json && p.opts.maxTokens == 0 && !p.opts.sections:
+	case p.env.global.json && p.opts.MaxTokens == 0 && !p.opts.Sections:
 		// the value tells
 	case p.more:
 		p.env.note("%d of %s; go on with --offset %d", shown, plural(int(answer.Total), "hit"), next)
@@ -124,7 +124,7 @@ func (p *hitPage) plain(n int) string {
 		}
 		return out.String()
 	}
-	if p.opts.room() == 0 && (p.opts.explain || p.env.outTerminal) {
+	if p.opts.room() == 0 && (p.opts.Explain || p.env.outTerminal) {
 		return page(fullSnippet)
 	}
 	return page(p.snippetSize(n, page))
@@ -180,7 +180,7 @@ func (p *hitPage) writeHit(out *strings.Builder, h *query.Hit, snippet int) {
 		}
 		env.writeWrapped(out, heading, h.Clip(snippet))
 	}
-	if p.opts.explain {
+	if p.opts.Explain {
 		out.WriteString("  = " + explainText(h) + "\n")
 	}
 }

@@ -153,7 +153,7 @@ func TestTenHitsAreShort(t *testing.T) {
 				Tokens: 12345, Agent: "web_researcher", Snippet: query.Snippet{Text: strings.Repeat("heron ", 27)},
 			})
 		}
-		p := hitPage{env: env, answer: answer, opts: &answerOptions{}, limit: 10}
+		p := hitPage{env: env, answer: answer, opts: &answerFlags{}, limit: 10}
 		text := p.plain(10)
 		if tokens := record.EstimateTokens(int64(len(text))); tokens > 900 || strings.Count(text, "heron") < 10 {
 			t.Errorf("ten hits named %q in %d tokens; want at most 900\n%s", id, tokens, text)
@@ -245,7 +245,7 @@ func TestSectionsAreMarked(t *testing.T) {
 	}{{false, "two \x00\x1b herons\n"}, {true, "two    \x1b[1mherons\x1b[0m\n"}} {
 		env, _, _ := fakeEnviron(t)
 		env.outTerminal = test.terminal
-		p := hitPage{env: env, opts: &answerOptions{}, marks: request.Marks}
+		p := hitPage{env: env, opts: &answerFlags{}, marks: request.Marks}
 		s := sectionPage{hitPage: &p, sections: []hitSection{{Hit: hit, text: section}}}
 		text := s.plain(s.size())
 		plain := strings.NewReplacer("\x1b[1m", "", "\x1b[0m", "").Replace(text)

@@ -4,76 +4,61 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize"
 	"filebus/store/record"
 )
 
-type syncOptions struct{ dryRun, repair, accept, problems bool }
-
-func newSyncCommand(env *environ) *cobra.Command {
-	var opts syncOptions
-	cmd := newCommand("sync", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		return runSync(ctx, env, opts)
-	})
-	flags := cmd.Flags()
-	flags.BoolVar(&opts.dryRun, "dry-run", false, "")
-	flags.BoolVar(&opts.repair, "repair", false, "")
-	flags.BoolVar(&opts.accept, "accept", false, "")
-	flags.BoolVar(&opts.problems, "problems", false, "")
-	cmd.MarkFlagsMutuallyExclusive("repair", "accept")
-	return cmd
+type syncCommand struct {
+	DryRun   bool `flag:"dry-run"`
+	Repair   bool `flag:"repair" not:"accept"`
+	Accept   bool `flag:"accept"`
+	Problems bool `flag:"problems"`
 }
 
-func runSync(ctx context.Context, env *environ, opts syncOptions) error {
-	w, err := env.create(ctx)
-	if err != nil {
-		return err
-	}
+func (o *syncCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	var reports []*materialize.SyncReport
 	for _, root := range w.Roots() {
-		show, clear := env.progress("syncing")
+		show, clear := w.progress("syncing")
 		report, err := w.Sync(ctx, root, materialize.SyncOptions{
-			DryRun: opts.dryRun, Repair: opts.repair, Accept: opts.accept, Announced: true, Progress: counted(show),
+			DryRun: o.DryRun, Repair: o.Repair, Accept: o.Accept, Announced: true, Progress: counted(show),
 		})
 		clear()
 		reports = append(reports, report)
 		if err != nil {
 			// What was done before is told as well; the damage decides the exit code.
-			_ = printSync(env, w.Workspace, reports, opts.problems)
+			_ = printSync(w, reports, o.Problems)
 			return err
 		}
 	}
-	return printSync(env, w.Workspace, reports, opts.problems)
+	return printSync(w, reports, o.Problems)
 }
 
-func printSync(env *environ, w *materialize.Workspace, reports []*materialize.SyncReport, all bool) error {
+func printSync(w *workspace, reports []*materialize.SyncReport, all bool) error {
 	conflicts, skipped, files := 0, 0, 0
 	for _, r := range reports {
 		conflicts += r.Count(materialize.ActionConflict)
 		files += len(r.Files)
 		for _, s := range r.Skipped {
-			env.note("left out %s: %s", s.Path, s.Reason)
+			w.note("left out %s: %s", s.Path, s.Reason)
 			if !s.Harmless {
 				skipped++
 			}
 		}
-		printProblems(env, r.Problems, all)
-		if !env.global.json {
-			printSyncedFiles(env, w, r)
+		printProblems(w.environ, r.Problems, all)
+		if !w.global.json {
+			printSyncedFiles(w, r)
 		}
 	}
-	if env.global.json {
-		if err := env.printJSON(reports); err != nil {
+	if w.global.json {
+		if err := w.printJSON(reports); err != nil {
 			return err
 		}
 	} else if files+skipped == 0 {
-		env.note("in step")
+		w.note("in step")
 	}
 	switch {
 	case conflicts > 0:
-		env.note("%s: filebus conflicts shows both sides", plural(conflicts, "conflict"))
+		w.note("%s: filebus conflicts shows both sides", plural(conflicts, "conflict"))
 		return silentError(record.Conflict)
 	case skipped > 0:
 		return silentError(record.Partly)
@@ -81,7 +66,7 @@ func printSync(env *environ, w *materialize.Workspace, reports []*materialize.Sy
 	return nil
 }
 
-func printSyncedFiles(env *environ, w *materialize.Workspace, r *materialize.SyncReport) {
+func printSyncedFiles(w *workspace, r *materialize.SyncReport) {
 	var rows [][]string
 	for _, f := range r.Files {
 		file := f.Path
@@ -90,11 +75,11 @@ func printSyncedFiles(env *environ, w *materialize.Workspace, r *materialize.Syn
 		}
 		rows = append(rows, []string{string(f.Action), file, f.Detail})
 	}
-	env.printTable(rows)
+	w.printTable(rows)
 	if r.Count(materialize.ActionRolledBack) > 0 {
-		env.note("older versions are not taken in: --repair writes the current ones back, --accept takes the older ones")
+		w.note("older versions are not taken in: --repair writes the current ones back, --accept takes the older ones")
 	}
 	if r.Count(materialize.ActionAltered) > 0 {
-		env.note("write-once files were altered: --repair writes them back")
+		w.note("write-once files were altered: --repair writes them back")
 	}
 }

@@ -5,70 +5,50 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/spf13/cobra"
-
+	"filebus/query"
 	"filebus/store"
 )
 
-func newTagCommand(env *environ) *cobra.Command {
-	cmd := newCommand("tag", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		return runTagList(ctx, env, "")
-	})
-	cmd.AddCommand(
-		&cobra.Command{
-			Use: "list [PREFIX]", Args: cobra.MaximumNArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				return runTagList(cmd.Context(), env, append(args, "")[0])
-			},
-		},
-		&cobra.Command{
-			Use: "add NAME TAG...", Args: cobra.MinimumNArgs(2),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				return runTagEdit(cmd.Context(), env, args[0], args[1:], nil)
-			},
-		},
-		&cobra.Command{
-			Use: "remove NAME TAG...", Args: cobra.MinimumNArgs(2),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				return runTagEdit(cmd.Context(), env, args[0], nil, args[1:])
-			},
-		},
-	)
-	return cmd
+// tagCommands are the commands of tags.
+func tagCommands() []command {
+	return []command{
+		{use: "list [PREFIX]", open: (*environ).openFresh, do: &tagList{}},
+		{use: "add NAME TAG...", open: (*environ).openFresh, do: &tagEdit{}},
+		{use: "remove NAME TAG...", open: (*environ).openFresh, do: &tagEdit{remove: true}},
+	}
 }
 
-func runTagList(ctx context.Context, env *environ, prefix string) error {
-	w, err := env.openFresh(ctx)
+type tagList struct{}
+
+func (tagList) run(ctx context.Context, w *workspace, args []string) error {
+	counts, err := w.read.TagCounts(ctx, append(args, "")[0])
 	if err != nil {
 		return err
 	}
-	counts, err := w.read.TagCounts(ctx, prefix)
-	if err != nil {
-		return err
-	}
-	if env.global.json {
-		return env.printJSON(counts)
-	}
-	var rows [][]string
+	return w.presentTable(tagRows(counts), presentation{json: func(int) any { return counts }})
+}
+
+func tagRows(counts []query.TagCount) (rows [][]string) {
 	for _, c := range counts {
 		rows = append(rows, []string{strconv.Itoa(c.Count), c.Tag})
 	}
-	env.printTable(rows)
-	return nil
+	return rows
 }
 
 // maxTagTries bounds how often tags are set anew because another process was
 // faster. Tags do not get in each other's way, so nobody has to decide.
 const maxTagTries = 100
 
-func runTagEdit(ctx context.Context, env *environ, text string, add, remove []string) error {
-	w, err := env.openFresh(ctx)
+type tagEdit struct{ remove bool }
+
+func (o *tagEdit) run(ctx context.Context, w *workspace, args []string) error {
+	v, err := w.resolve(ctx, args[0])
 	if err != nil {
 		return err
 	}
-	v, err := w.resolve(ctx, text)
-	if err != nil {
-		return err
+	add, remove := args[1:], []string(nil)
+	if o.remove {
+		add, remove = remove, add
 	}
 	result, err := w.Tag(ctx, v.Record.Name, add, remove)
 	for tries := 1; tries < maxTagTries && errors.Is(err, store.ErrConflict); tries++ {
@@ -77,5 +57,5 @@ func runTagEdit(ctx context.Context, env *environ, text string, add, remove []st
 	if err != nil {
 		return err
 	}
-	return printStored(env, result)
+	return printStored(w.environ, result)
 }

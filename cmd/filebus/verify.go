@@ -4,17 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/spf13/cobra"
-
 	"filebus/store"
 	"filebus/store/record"
 )
 
-func newVerifyCommand(env *environ) *cobra.Command {
-	return newCommand("verify", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		return runVerify(ctx, env)
-	})
-}
+type verifyCommand struct{}
 
 // A verifyJSON is what verify prints in JSON.
 type verifyJSON struct {
@@ -22,18 +16,14 @@ type verifyJSON struct {
 	Index string `json:"index"` // ok, or what is wrong with it
 }
 
-func runVerify(ctx context.Context, env *environ) error {
-	s, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
-	show, clear := env.progress("verifying")
-	report, err := s.Store.Check(ctx, show)
+func (verifyCommand) run(ctx context.Context, w *workspace, _ []string) error {
+	show, clear := w.progress("verifying")
+	report, err := w.Store.Check(ctx, show)
 	clear()
 	if err != nil {
 		return err
 	}
-	indexErr := s.read.VerifyIndex(ctx)
+	indexErr := w.read.VerifyIndex(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -41,7 +31,7 @@ func runVerify(ctx context.Context, env *environ) error {
 	if indexErr != nil {
 		value.Index = message(indexErr)
 	}
-	if err := printVerify(env, &value); err != nil {
+	if err := printVerify(w.environ, &value); err != nil {
 		return err
 	}
 	return verdict(report, indexErr)

@@ -4,13 +4,9 @@ import (
 	"context"
 	"runtime"
 	"runtime/debug"
-
-	"github.com/spf13/cobra"
 )
 
-func newVersionCommand(env *environ) *cobra.Command {
-	return newCommand("version", cobra.NoArgs, func(_ context.Context, _ []string) error { return runVersion(env) })
-}
+type versionCommand struct{}
 
 // A buildJSON is what version prints in JSON.
 type buildJSON struct {
@@ -21,17 +17,13 @@ type buildJSON struct {
 	Platform string `json:"platform"`
 }
 
-func runVersion(env *environ) error {
+func (versionCommand) run(_ context.Context, w *workspace, _ []string) error {
 	v := versionView()
-	if env.global.json {
-		return env.printJSON(v)
-	}
 	text := "filebus " + v.Version
 	if v.Revision != "" {
 		text += " (" + v.Revision + ")"
 	}
-	env.printf("%s %s %s\n", text, v.Go, v.Platform)
-	return nil
+	return w.print(v, "%s %s %s\n", text, v.Go, v.Platform)
 }
 
 // versionView reads what the Go tool has written into the binary.

@@ -9,34 +9,22 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/markdown"
 	"filebus/materialize/task"
 	"filebus/store/record"
 )
 
-type waitOptions struct {
-	all, any      bool
-	limit, maxAge time.Duration
+type waitCommand struct {
+	All    bool          `flag:"all" not:"any"`
+	Any    bool          `flag:"any"`
+	Limit  time.Duration `flag:"limit"`
+	MaxAge time.Duration `flag:"max-age"`
+
+	ids []task.ID
 }
 
 // defaultWait is short enough for the ten minutes that most agents give a command.
 const defaultWait = 570 * time.Second
-
-func newWaitCommand(env *environ) *cobra.Command {
-	var opts waitOptions
-	cmd := newCommand("wait TASK...", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) error {
-		return runWait(ctx, env, opts, args)
-	})
-	flags := cmd.Flags()
-	flags.BoolVar(&opts.all, "all", false, "")
-	flags.BoolVar(&opts.any, "any", false, "")
-	flags.DurationVar(&opts.limit, "limit", defaultWait, "")
-	flags.DurationVar(&opts.maxAge, "max-age", 0, "")
-	cmd.MarkFlagsMutuallyExclusive("all", "any")
-	return cmd
-}
 
 // A waitJSON is how tasks have ended, in JSON.
 type waitJSON struct {
@@ -45,45 +33,45 @@ type waitJSON struct {
 	Resume  string         `json:"resume,omitempty"` // the command that goes on
 }
 
-func runWait(ctx context.Context, env *environ, opts waitOptions, args []string) error {
-	if opts.limit < 0 || opts.maxAge < 0 {
-		return usageError("--limit %v and --max-age %v: a time is not negative", opts.limit, opts.maxAge)
-	}
-	r := task.WaitRequest{
-		Any: opts.any, Limit: opts.limit, MaxAge: opts.maxAge,
-		Say: func(line string) { env.note("%s", oneLine(line)) },
+func (o *waitCommand) check(_ *environ, args []string) error {
+	if o.Limit < 0 || o.MaxAge < 0 {
+		return usageError("--limit %v and --max-age %v: a time is not negative", o.Limit, o.MaxAge)
 	}
 	for _, text := range args {
 		id, err := task.ParseID(text)
 		if err != nil {
 			return err
 		}
-		r.IDs = append(r.IDs, id)
+		o.ids = append(o.ids, id)
 	}
-	s, err := env.create(ctx)
-	if err != nil {
-		return err
+	return nil
+}
+
+func (o *waitCommand) run(ctx context.Context, w *workspace, _ []string) error {
+	r := task.WaitRequest{
+		IDs: o.ids, Any: o.Any, Limit: o.Limit, MaxAge: o.MaxAge,
+		Say: func(line string) { w.note("%s", oneLine(line)) },
 	}
-	begun := env.now()
+	begun := w.now()
 	r.Ended = func(e task.Ending) {
 		line := []byte(waitLine(e))
-		if !env.global.json {
-			env.printf("%s", line)
+		if !w.global.json {
+			w.printf("%s", line)
 		} else if text, err := json.Marshal(inJSON(e)); err == nil {
 			line = text // it is printed with the others
 		}
-		s.logWait("wait", string(e.ID), record.EstimateTokens(int64(len(line))), env.now().Sub(begun))
+		w.logWait("wait", string(e.ID), record.EstimateTokens(int64(len(line))), w.now().Sub(begun))
 	}
-	endings, err := s.board().Wait(ctx, r)
+	endings, err := w.board().Wait(ctx, r)
 	if err != nil && !errors.Is(err, task.ErrLate) {
 		return err
 	}
-	return reportWait(env, opts, endings, err)
+	return o.report(w.environ, endings, err)
 }
 
-// reportWait ends a wait as its tasks did: one that failed outranks the time that
+// report ends a wait as its tasks did: one that failed outranks the time that
 // was up.
-func reportWait(env *environ, opts waitOptions, endings []task.Ending, late error) error {
+func (o *waitCommand) report(env *environ, endings []task.Ending, late error) error {
 	failed := false
 	view := waitJSON{}
 	for _, e := range endings {
@@ -92,7 +80,7 @@ func reportWait(env *environ, opts waitOptions, endings []task.Ending, late erro
 	}
 	if late != nil {
 		view.Waiting, _ = record.Detail[[]task.Pending](late)
-		view.Resume = waitHint(view.Waiting, opts)
+		view.Resume = o.hint(view.Waiting)
 	}
 	if env.global.json {
 		if err := env.printJSON(view); err != nil {
@@ -112,20 +100,20 @@ func reportWait(env *environ, opts waitOptions, endings []task.Ending, late erro
 	return nil
 }
 
-// waitHint is how to go on with a wait whose time was up.
-func waitHint(waiting []task.Pending, opts waitOptions) string {
+// hint is how to go on with a wait whose time was up.
+func (o *waitCommand) hint(waiting []task.Pending) string {
 	line := "filebus wait"
 	for _, p := range waiting {
 		line += " " + quote(string(p.ID))
 	}
-	if opts.any {
+	if o.Any {
 		line += " --any"
 	}
-	if opts.limit != defaultWait {
-		line += " --limit " + durationText(opts.limit)
+	if o.Limit != defaultWait {
+		line += " --limit " + durationText(o.Limit)
 	}
-	if opts.maxAge > 0 {
-		line += " --max-age " + durationText(opts.maxAge)
+	if o.MaxAge > 0 {
+		line += " --max-age " + durationText(o.MaxAge)
 	}
 	return line
 }

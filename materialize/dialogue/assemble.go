@@ -163,7 +163,7 @@ func (f *Forum) assemble(ctx context.Context, key Key, opts AssembleOptions) (*A
 	if err != nil {
 		return nil, err
 	}
-	doc, err := f.Document(ctx, d, PartsOf(d))
+	doc, err := f.Document(ctx, d)
 	if err != nil {
 		return nil, err
 	}

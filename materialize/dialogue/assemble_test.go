@@ -282,7 +282,7 @@ func TestAssembleWritten(t *testing.T) {
 		h := newScoreHall(t, layout.Claude())
 		h.write(t, map[string]string{"round-0/muffin.md": "[PERSPECTIVE P01: x]\n"})
 		d := h.write(t, test.files)
-		doc, err := h.Document(t.Context(), d, dialogue.PartsOf(d))
+		doc, err := h.Document(t.Context(), d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -340,7 +340,7 @@ func TestAssembleReal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		doc, err := h.Document(t.Context(), d, dialogue.PartsOf(d))
+		doc, err := h.Document(t.Context(), d)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,8 @@
 package dialogue
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"filebus/materialize"
@@ -123,11 +125,14 @@ func (d *Dialogue) Launched(r *Round) []layout.Expert {
 	if experts := named(d.Pool.Experts); len(experts) > 0 {
 		return experts
 	}
+	return folded(writers(r.Turns))
+}
+
+// writers returns whose files some turns are.
+func writers(turns []*Turn) []layout.Expert {
 	var experts []layout.Expert
-	for _, t := range r.Turns {
-		if !isAmong(experts, t.Agent) {
-			experts = append(experts, layout.Expert{Name: t.Agent})
-		}
+	for _, t := range turns {
+		experts = append(experts, layout.Expert{Name: t.Agent})
 	}
 	return experts
 }
@@ -141,6 +146,18 @@ func named(experts []layout.Expert) []layout.Expert {
 		}
 	}
 	return out
+}
+
+// folded returns the experts that have names, each once and by the name that its
+// files have.
+func folded(experts []layout.Expert) []layout.Expert {
+	var once []layout.Expert
+	for _, e := range experts {
+		if e.Name = foldExpert(e.Name); e.Name != "" && !isAmong(once, e.Name) {
+			once = append(once, e)
+		}
+	}
+	return once
 }
 
 // names returns what experts are called.
@@ -170,4 +187,52 @@ func turnName(k Key, round int, agent string) record.Name {
 // fileName is the name of another file, by its path below the dialogue's folder.
 func fileName(k Key, path string) record.Name {
 	return record.Name{Tree: k.Tree, Kind: record.KindDialogue, ID: k.ID + "/" + path}
+}
+
+// A Perspective is one that an agent has raised.
+type Perspective struct {
+	Round int
+	Agent string
+	ID    string // P01; "" if it has none
+	Label string
+	Line  int
+}
+
+// given returns the turns of a round that hold something: those of agents that were
+// there. Of two files for one agent the one in lower case counts.
+func (r *Round) given() []*Turn {
+	var turns []*Turn
+	for _, t := range r.Turns {
+		if !t.IsStub && !t.IsEmpty() && r.Turn(t.Agent) == t {
+			turns = append(turns, t)
+		}
+	}
+	return turns
+}
+
+// fileName returns the name of a turn's file, in the letter case that it has.
+func (t *Turn) fileName() string {
+	id := t.Version.Record.Name.ID
+	return strings.TrimSuffix(id[strings.LastIndexByte(id, '/')+1:], ".md") + ".md"
+}
+
+// hasConverged reports whether an agent signals in its turn that there is nothing to
+// add.
+func (t *Turn) hasConverged() bool {
+	return slices.ContainsFunc(t.Markers, func(m layout.Marker) bool { return strings.EqualFold(m.Move(), "CONVERGE") })
+}
+
+// perspectives returns what an agent raises in a turn. An id that it uses twice
+// counts once.
+func (t *Turn) perspectives() []Perspective {
+	var all []Perspective
+	seen := map[string]bool{}
+	for _, m := range t.Markers {
+		if m.Kind != layout.MarkerPerspective || m.ID != "" && seen[m.ID] {
+			continue
+		}
+		seen[m.ID] = true
+		all = append(all, Perspective{t.Round, t.Agent, m.ID, m.Label, m.Line})
+	}
+	return all
 }

@@ -13,32 +13,12 @@ import (
 	"filebus/store/record"
 )
 
-// Parts are what is computed of a dialogue for its document.
-type Parts struct {
-	Scores       layout.Scoreboard // agents by their labels
-	Perspectives []layout.PerspectiveRow
-	Tensions     []layout.TensionRow
-	Converged    bool
-}
-
-// PartsOf computes the parts of a dialogue.
-func PartsOf(d *Dialogue) Parts {
-	b := NewBoard(d)
-	p := Parts{Scores: b.Scoreboard, Tensions: b.TensionRows(), Converged: b.Converged}
-	for _, v := range b.Perspectives {
-		p.Perspectives = append(p.Perspectives, layout.PerspectiveRow{
-			ID: v.ID, Agent: v.Agent, Perspective: markdown.Clip(v.Label, maxLabel), Round: strconv.Itoa(v.Round),
-		})
-	}
-	return p
-}
-
 // Document returns the document of a dialogue, with every turn whatever its length:
 // the same records give the same document. What an agent that owes a file did not
 // give is named as absent. Summaries and a verdict that the judge has written by
 // hand are sections of their own.
-func (f *Forum) Document(ctx context.Context, d *Dialogue, p Parts) (layout.DialogueDocument, error) {
-	b := documentBuilder{d: d, parts: p, experts: d.experts()}
+func (f *Forum) Document(ctx context.Context, d *Dialogue) (layout.DialogueDocument, error) {
+	b := documentBuilder{d: d, board: NewBoard(d), experts: d.experts()}
 	text, err := f.byHand(ctx, d, ScoreboardFile)
 	if err != nil {
 		return layout.DialogueDocument{}, err
@@ -100,7 +80,7 @@ func (f *Forum) judgeSection(ctx context.Context, d *Dialogue, path, title strin
 // A documentBuilder makes the parts of one document.
 type documentBuilder struct {
 	d       *Dialogue
-	parts   Parts
+	board   *Board
 	experts []layout.Expert // all who take part, by their place in the panel
 	// The scoreboard that the judge has written by hand.
 	written   layout.Scoreboard
@@ -110,22 +90,14 @@ type documentBuilder struct {
 // experts returns all who take part: of the pool those who were launched, of each
 // panel, and who wrote without being in one. Labels and emojis are never empty.
 func (d *Dialogue) experts() []layout.Expert {
-	var all []layout.Expert
-	add := func(e layout.Expert) {
-		if e.Name = foldExpert(e.Name); !isAmong(all, e.Name) {
-			all = append(all, plainExpert(e))
-		}
-	}
-	for _, e := range named(d.Pool.Experts) {
-		hasPart := func(r *Round) bool { return isAmong(d.takingPart(r), foldExpert(e.Name)) }
-		if slices.ContainsFunc(d.Rounds, hasPart) {
-			add(e)
-		}
-	}
+	var part []layout.Expert
 	for _, r := range d.Rounds {
-		for _, e := range d.takingPart(r) {
-			add(e)
-		}
+		part = append(part, d.takingPart(r)...)
+	}
+	all := slices.DeleteFunc(folded(d.Pool.Experts), func(e layout.Expert) bool { return !isAmong(part, e.Name) })
+	all = folded(append(all, part...))
+	for i, e := range all {
+		all[i] = plainExpert(e)
 	}
 	return all
 }
@@ -133,17 +105,7 @@ func (d *Dialogue) experts() []layout.Expert {
 // takingPart returns who owes a file in a round, and after them who wrote without being
 // asked, each once.
 func (d *Dialogue) takingPart(r *Round) []layout.Expert {
-	all := named(d.Launched(r))
-	for _, t := range r.Turns {
-		all = append(all, layout.Expert{Name: t.Agent})
-	}
-	var once []layout.Expert
-	for _, e := range all {
-		if e.Name = foldExpert(e.Name); !isAmong(once, e.Name) {
-			once = append(once, e)
-		}
-	}
-	return once
+	return folded(slices.Concat(d.Launched(r), writers(r.Turns)))
 }
 
 // plainExpert returns an expert whose label and emoji can be read back.
@@ -186,7 +148,7 @@ func (b *documentBuilder) head() layout.DialogueHead {
 		Title: b.title(), Draft: "Dialogue " + b.d.Key.Slug(), Date: b.date(), Status: "In Progress",
 		Participants: []string{layout.JudgeEmoji + " " + b.judge()},
 	}
-	if b.parts.Converged {
+	if b.board.Converged {
 		h.Status = "Converged"
 	}
 	for _, e := range b.experts {
@@ -242,7 +204,7 @@ func (b *documentBuilder) panel() []layout.DocumentExpert {
 // who were judged, so that an absent agent is never scored. Where nobody was, it is
 // the one that the judge has written by hand, else that of the rounds alone.
 func (b *documentBuilder) scores() layout.Scoreboard {
-	board := b.parts.Scores
+	board := b.board.Scoreboard
 	board.Agents = slices.DeleteFunc(slices.Clone(board.Agents), func(a layout.AgentScore) bool { return len(a.Rounds) == 0 })
 	if len(board.Agents) == 0 {
 		board.Total, board.HasTotal = 0, false
@@ -265,15 +227,17 @@ func (b *documentBuilder) scores() layout.Scoreboard {
 
 func (b *documentBuilder) perspectives() []layout.PerspectiveRow {
 	var rows []layout.PerspectiveRow
-	for _, row := range b.parts.Perspectives {
-		row.Agent, row.Perspective = b.expert(row.Agent).Label, plainCell(row.Perspective)
-		rows = append(rows, row)
+	for _, p := range b.board.Perspectives {
+		rows = append(rows, layout.PerspectiveRow{
+			ID: p.ID, Agent: b.expert(p.Agent).Label, Perspective: plainCell(markdown.Clip(p.Label, maxLabel)),
+			Round: strconv.Itoa(p.Round),
+		})
 	}
 	return rows
 }
 
 func (b *documentBuilder) tensions() []layout.TensionRow {
-	rows := slices.Clone(b.parts.Tensions)
+	rows := b.board.TensionRows()
 	for i := range rows {
 		rows[i].Tension = plainCell(rows[i].Tension)
 	}
@@ -295,7 +259,7 @@ func (b *documentBuilder) label(r *Round) string {
 	switch {
 	case r.Number == 0:
 		return "Opening Arguments"
-	case b.parts.Converged && r == b.d.Last():
+	case b.board.Converged && r == b.d.Last():
 		return "Convergence"
 	}
 	return "Responses"

@@ -80,10 +80,9 @@ func (l *linter) panel() {
 	if !slices.ContainsFunc(l.doc.Panel, isJudgeRow) {
 		l.add(LintNote, l.doc.Found.Panel, `add "| 💙 Judge | Orchestrator | — | — | 💙 |"`, "the panel has no judge")
 	}
-	missing := map[string]bool{}
 	for _, t := range turns {
-		if name := plainName(t.Label); seen[name] == 0 && !missing[name] {
-			missing[name] = true
+		if name := plainName(t.Label); seen[name] == 0 {
+			seen[name] = t.Line
 			l.addIn(t.file, LintShould, t.Line, "add a row to the panel", "%s has a turn in round %d and is not in the panel", t.Label, t.round)
 		}
 	}
@@ -106,22 +105,22 @@ func (l *linter) emoji() {
 			l.add(LintNote, e.Line, "give it one, such as "+layout.AgentEmoji, "%s has no emoji in the panel", e.Label)
 		}
 	}
-	bare, line, example, file := 0, 0, "", ""
+	var bare []lintTurn
 	for _, t := range l.turns {
-		panel := shown[plainName(t.Label)]
-		switch {
+		switch panel := shown[plainName(t.Label)]; {
 		case t.Emoji == "":
-			if bare++; bare == 1 {
-				line, example, file = t.Line, t.Label, t.file
-			}
-		case t.IsJudge() && panel != "" && panel != layout.JudgeEmoji, !t.IsJudge() && panel == layout.JudgeEmoji:
-			l.addIn(t.file, LintShould, t.Line, "give it the emoji of the panel", "%s has %s here and %s in the panel", t.Label, t.Emoji, panel)
+			bare = append(bare, t)
 		case panel != "" && panel != t.Emoji:
-			l.addIn(t.file, LintNote, t.Line, "give it the emoji of the panel", "%s has %s here and %s in the panel", t.Label, t.Emoji, panel)
+			level := LintNote
+			if t.IsJudge() || panel == layout.JudgeEmoji {
+				level = LintShould
+			}
+			l.addIn(t.file, level, t.Line, "give it the emoji of the panel", "%s has %s here and %s in the panel", t.Label, t.Emoji, panel)
 		}
 	}
-	if bare > 0 {
-		l.addIn(file, LintNote, line, "write it before or behind the name", "%d turns have no emoji in their heading, such as that of %s", bare, example)
+	if n := len(bare); n > 0 {
+		const text = "%d turns have no emoji in their heading, such as that of %s"
+		l.addIn(bare[0].file, LintNote, bare[0].Line, "write it before or behind the name", text, n, bare[0].Label)
 	}
 	if !l.hasEmojis() && len(l.doc.Panel) > 0 {
 		l.add(LintNote, l.doc.Found.Panel, "give each one, such as "+layout.AgentEmoji, "the panel has no emojis")

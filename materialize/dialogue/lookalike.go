@@ -118,7 +118,7 @@ func (w *waiter) isMisplaced(ctx context.Context, a *awaited, round int, file st
 		return false
 	}
 	h, err := w.head(ctx, Seat{Key: a.seat.Key, Round: round, Agent: a.Agent})
-	if err != nil || isCommand(h.Record.Source) && h.Record.Size == info.Size() {
+	if err != nil || isCommand(h.Version.Record.Source) && h.Version.Record.Size == info.Size() {
 		return false
 	}
 	isLate, err := w.isLate(ctx, h.Version)

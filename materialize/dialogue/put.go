@@ -8,12 +8,15 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
+	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -50,8 +53,14 @@ func (f *Forum) seats(ctx context.Context, key Key, round int, agents []string) 
 	if err != nil {
 		return nil, err
 	}
+	if len(agents) == 0 {
+		agents = names(owing)
+	}
+	if r := d.Round(round); len(agents) == 0 && r != nil { // nothing says who owes a file
+		agents = names(writers(r.Turns))
+	}
 	var seats []Seat
-	for _, text := range d.namesOr(agents, round, owing) {
+	for _, text := range agents {
 		s, err := f.seat(d, round, text, owing)
 		if err != nil {
 			return nil, err
@@ -61,21 +70,6 @@ func (f *Forum) seats(ctx context.Context, key Key, round int, agents []string) 
 		}
 	}
 	return seats, nil
-}
-
-// namesOr returns the agents, or if there are none those who owe a file; where nothing
-// says who does, those who wrote.
-func (d *Dialogue) namesOr(agents []string, round int, owing []layout.Expert) []string {
-	if len(agents) > 0 {
-		return agents
-	}
-	agents = names(owing)
-	if r := d.Round(round); len(agents) == 0 && r != nil {
-		for _, t := range r.Turns {
-			agents = append(agents, t.Agent)
-		}
-	}
-	return agents
 }
 
 // seat returns the place of an agent's turn, if the agent is one of those who owe a
@@ -172,7 +166,8 @@ func (f *Forum) Current(ctx context.Context, s Seat) (*materialize.PutResult, er
 		return nil, fmt.Errorf("the turn of %s in round %d: %w", s.Agent, s.Round, err)
 	}
 	return &materialize.PutResult{
-		Name: s.name(), Ref: h.Ref, File: s.File, Unchanged: true, Record: h.Record, Description: h.description,
+		Name: s.name(), Ref: h.Version.Ref, File: s.File, Unchanged: true, Record: h.Version.Record,
+		Description: h.Description,
 	}, nil
 }
 
@@ -187,7 +182,7 @@ func (f *Forum) edit(
 	put, err := f.w.EditTextAs(ctx, name.Kind, name.ID, origin, edit)
 	if errors.Is(err, materialize.ErrTooLarge) || errors.Is(err, ErrOccupied) {
 		head, headErr := f.head(ctx, s)
-		return nil, errors.Join(s.occupied(head.Ref), headErr)
+		return nil, errors.Join(s.occupied(head.Version.Ref), headErr)
 	}
 	return put, err
 }
@@ -226,7 +221,7 @@ func (f *Forum) CheckFree(ctx context.Context, s Seat) error {
 	if err != nil || text != nil && isVacant(text) {
 		return err
 	}
-	return s.occupied(head.Ref)
+	return s.occupied(head.Version.Ref)
 }
 
 // isVacant reports whether a text holds nobody's turn.
@@ -235,19 +230,91 @@ func isVacant(text []byte) bool {
 	return isStub || isBlank(text)
 }
 
-// A headOf is the current version of a turn, with its description.
-type headOf struct {
-	store.Version
-	description record.Description
-}
-
 // head returns the current version of a turn.
-func (f *Forum) head(ctx context.Context, s Seat) (h headOf, err error) {
-	err = f.w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		if h.Version, err = tx.Head(s.name()); err == nil {
-			h.description = tx.Description(h.Ref)
+func (f *Forum) head(ctx context.Context, s Seat) (head query.Summary, err error) {
+	err = f.w.Store.View(ctx, func(tx *store.Tx) error {
+		v, err := tx.Head(s.name())
+		if err == nil {
+			head = query.Summarize(tx, v)
 		}
 		return err
 	})
-	return h, err
+	return head, err
+}
+
+// PutStub writes a stub in the place of a turn that never came: a file that gives
+// the reason. It is never written over a text; if one stands there by now, that is
+// what the result is of, and Unchanged is set.
+func (f *Forum) PutStub(ctx context.Context, s Seat, origin materialize.Origin, reason, details string) (*materialize.PutResult, error) {
+	text := layout.StubText(reason, details)
+	return f.edit(ctx, s, origin, func(old []byte, _ *store.Version) ([]byte, error) {
+		if !isBlank(old) {
+			return old, nil
+		}
+		return text, nil
+	})
+}
+
+// maxLate bounds how many versions of a turn are looked at for a stub.
+const maxLate = 32
+
+// isLate reports whether the version of a turn came after a stub had taken its place.
+func (f *Forum) isLate(ctx context.Context, v store.Version) (bool, error) {
+	for range maxLate {
+		if v.Record.Prev == (record.Ref{}) {
+			break
+		}
+		var before store.Version
+		err := f.w.Store.View(ctx, func(tx *store.Tx) (err error) {
+			before, err = tx.Get(v.Record.Prev)
+			return err
+		})
+		if errors.Is(err, store.ErrDropped) {
+			break // nobody knows any more
+		}
+		if err != nil {
+			return false, err
+		}
+		text, err := f.text(ctx, before)
+		if err != nil {
+			return false, err
+		}
+		if _, isStub := layout.ParseStub(text); isStub {
+			return true, nil
+		}
+		v = before
+	}
+	return false, nil
+}
+
+// GiveWay takes away the file, absolute, that the turn of a seat was read from, if it
+// is one of the agent's own under another spelling, as Muffin.md beside muffin.md: an
+// agent has one file in a round. Its text stays a version of its own name.
+func (f *Forum) GiveWay(ctx context.Context, s Seat, file string) (gone bool, err error) {
+	base, own := filepath.Base(file), filepath.Base(s.File)
+	if base == own || !strings.EqualFold(base, own) {
+		return false, nil
+	}
+	there, err := os.Stat(filepath.Dir(file))
+	here, hereErr := os.Stat(filepath.Dir(s.File))
+	if err != nil || hereErr != nil || !os.SameFile(there, here) {
+		return false, nil // it lies elsewhere
+	}
+	theirs, err := os.Lstat(file)
+	turn, turnErr := os.Lstat(s.File)
+	if err != nil || turnErr != nil || os.SameFile(theirs, turn) {
+		return false, nil // on a disk that takes both names for one
+	}
+	name := turnName(s.Key, s.Round, strings.TrimSuffix(base, filepath.Ext(base)))
+	p, err := f.w.RecordPath(name.Kind, name.ID)
+	if err != nil || f.w.FilePath(p) != filepath.Join(filepath.Dir(s.File), base) {
+		return false, nil // it is no turn's: MUFFIN.MD
+	}
+	if err := f.w.TakeIn(ctx, p); err != nil {
+		return false, err
+	}
+	if err := f.w.Remove(ctx, name); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return false, err
+	}
+	return true, nil
 }

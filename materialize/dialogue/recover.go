@@ -21,7 +21,7 @@ const LinkTranscript = "transcript"
 type RecoverRequest struct {
 	Round      int
 	Agent      string    // in any case
-	Transcript io.Reader // see ReadTranscript
+	Transcript io.Reader // see Transcript
 	Origin     string    // where the transcript is, as the turn will name it
 	Force      bool      // also over a turn that is good
 }
@@ -39,7 +39,7 @@ type Recovered struct {
 // names the transcript in it by a link. The round must have begun, and the agent be in
 // its panel or in the expert pool. It returns ErrGood for a turn that is good: one
 // with markers, which is neither empty nor a stub. What was written to the turn's
-// file meanwhile is a store.ErrConflict. See ReadTranscript for what the text must be.
+// file meanwhile is a store.ErrConflict. See Transcript for what the text must be.
 func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recovered, error) {
 	name, err := f.recoverable(ctx, key, r)
 	if err != nil {
@@ -60,7 +60,7 @@ func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recove
 			return nil, t.good()
 		}
 	}
-	seen, err := ReadTranscript(&contextReader{ctx, r.Transcript}, MaxTurn)
+	seen, err := readTranscript(ctx, r.Transcript, MaxTurn)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", r.Origin, err)
 	}
@@ -145,17 +145,4 @@ func (t *Turn) good() error {
 		what = "with 1 marker"
 	}
 	return record.Conflict.Errorf("%s is there, %s", name, what).Because(ErrGood, name.String())
-}
-
-// A contextReader stops reading when its context ends.
-type contextReader struct {
-	ctx    context.Context
-	source io.Reader
-}
-
-func (r *contextReader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.source.Read(p)
 }

@@ -124,21 +124,8 @@ func (r *Round) judgedOf(agents []string) []layout.JudgedTurn {
 // owingNames returns the names of those who owe a file in a round, each once, and of those
 // who left a stub.
 func (d *Dialogue) owingNames(r *Round) []string {
-	var names []string
-	add := func(name string) {
-		if name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	for _, e := range d.Launched(r) {
-		add(foldExpert(e.Name))
-	}
-	for _, t := range r.Turns {
-		if t.IsStub || t.IsEmpty() {
-			add(t.Agent)
-		}
-	}
-	return names
+	wanting := slices.DeleteFunc(slices.Clone(r.Turns), func(t *Turn) bool { return !t.IsStub && !t.IsEmpty() })
+	return names(folded(slices.Concat(d.Launched(r), writers(wanting))))
 }
 
 // newPerspectives counts the perspectives of a round.

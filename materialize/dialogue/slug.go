@@ -103,30 +103,13 @@ func plainLetters(text string) string {
 
 // plainLetter returns what stands for a lower-case letter of Latin script in ASCII.
 func plainLetter(r rune) (string, bool) {
-	switch r {
-	case 'ß':
-		return "ss", true
-	case 'æ':
-		return "ae", true
-	case 'œ':
-		return "oe", true
-	case 'þ':
-		return "th", true
-	case 'ð', 'đ':
-		return "d", true
-	case 'ø':
-		return "o", true
-	case 'ł':
-		return "l", true
-	case 'ı':
-		return "i", true
-	}
 	for _, group := range [...]string{
-		"aàáâãäåāăą", "cçćĉċč", "dď", "eèéêëēĕėęě", "gĝğġģ", "hĥħ", "iìíîïĩīĭį", "jĵ", "kķ", "lĺļľŀ", "nñńņňŉŋ",
-		"oòóôõöōŏő", "rŕŗř", "sśŝşšș", "tţťŧț", "uùúûüũūŭůűų", "wŵ", "yýÿŷ", "zźżž",
+		"a àáâãäåāăą", "ae æ", "c çćĉċč", "d ďðđ", "e èéêëēĕėęě", "g ĝğġģ", "h ĥħ", "i ìíîïĩīĭįı", "j ĵ", "k ķ",
+		"l ĺļľŀł", "n ñńņňŉŋ", "o òóôõöōŏőø", "oe œ", "r ŕŗř", "s śŝşšș", "ss ß", "t ţťŧț", "th þ",
+		"u ùúûüũūŭůűų", "w ŵ", "y ýÿŷ", "z źżž",
 	} {
-		if strings.ContainsRune(group, r) {
-			return group[:1], true
+		if plain, letters, _ := strings.Cut(group, " "); strings.ContainsRune(letters, r) {
+			return plain, true
 		}
 	}
 	return "", false

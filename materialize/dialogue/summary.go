@@ -2,7 +2,6 @@ package dialogue
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"filebus/materialize/layout"
@@ -29,8 +28,7 @@ func (b *Board) summaryText(i int) []byte {
 		head += fmt.Sprintf(" | Score: %d", r.Score)
 	}
 	head += "\n\n" + b.presenceLine(p) + "\n"
-	parts := slices.DeleteFunc(b.summaryParts(r.Round), func(p summaryPart) bool { return len(p.lines) == 0 })
-	return derived([]byte(head + fitParts(parts, maxSummary-len(head))))
+	return derived([]byte(head + fitParts(b.summaryParts(r.Round), maxSummary-len(head))))
 }
 
 // presenceLine says who wrote and who is missing.
@@ -51,48 +49,46 @@ func (b *Board) presenceLine(p Presence) string {
 }
 
 // summaryParts returns what happened in a round, the most important first.
-func (b *Board) summaryParts(round int) []summaryPart {
-	parts := []summaryPart{{title: "Tensions raised"}, {title: "Tensions resolved"}, {title: "Tensions reopened"}, {title: "Tensions addressed"}}
+func (b *Board) summaryParts(round int) (parts []summaryPart) {
+	lines := map[string][]string{} // by title
+	add := func(title, format string, args ...any) {
+		lines[title] = append(lines[title], fmt.Sprintf(format, args...))
+	}
 	for _, t := range b.Tensions {
 		if t.Round == round && t.counts() {
-			parts[0].lines = append(parts[0].lines, fmt.Sprintf("%s %s", t, clipLabel(t.Label)))
+			add("Tensions raised", "%s %s", t, clipLabel(t.Label))
 		}
 		for _, e := range t.Events {
-			if e.Round != round || e.Agent == "" {
-				continue
+			switch by := b.label(e.Agent); {
+			case e.Round != round || e.Agent == "":
+			case e.Kind == WasResolved:
+				add("Tensions resolved", "%s by %s: %s", t, by, clipLabel(t.Label))
+			case e.Kind == WasReopened:
+				add("Tensions reopened", "%s %s by %s", t, e.Kind, by)
+			default:
+				add("Tensions addressed", "%s %s by %s", t, e.Kind, by)
 			}
-			line := fmt.Sprintf("%s %s by %s", t, e.Kind, b.label(e.Agent))
-			at := 3
-			switch e.Kind {
-			case WasResolved:
-				at, line = 1, fmt.Sprintf("%s by %s: %s", t, b.label(e.Agent), clipLabel(t.Label))
-			case WasReopened:
-				at = 2
-			}
-			parts[at].lines = append(parts[at].lines, line)
 		}
 	}
-	perspectives := summaryPart{title: "New perspectives"}
 	for _, p := range b.Perspectives {
 		if p.Round == round {
-			perspectives.lines = append(perspectives.lines, fmt.Sprintf("%s %s: %s", b.label(p.Agent), p.ID, clipLabel(p.Label)))
+			add("New perspectives", "%s %s: %s", b.label(p.Agent), p.ID, clipLabel(p.Label))
 		}
 	}
-	return append(append(parts, perspectives), b.moves(round)...)
-}
-
-// moves returns what was refined and conceded in a round.
-func (b *Board) moves(round int) []summaryPart {
-	parts := []summaryPart{{title: "Concessions"}, {title: "Refinements"}}
+	moves := map[layout.MarkerKind]string{layout.MarkerConcession: "Concessions", layout.MarkerRefinement: "Refinements"}
 	for _, t := range b.Dialogue.Round(round).given() {
 		for _, m := range t.Markers {
-			line := fmt.Sprintf("%s: %s", b.label(t.Agent), clipLabel(m.Label))
-			switch m.Kind {
-			case layout.MarkerConcession:
-				parts[0].lines = append(parts[0].lines, line)
-			case layout.MarkerRefinement:
-				parts[1].lines = append(parts[1].lines, line)
+			if title := moves[m.Kind]; title != "" {
+				add(title, "%s: %s", b.label(t.Agent), clipLabel(m.Label))
 			}
+		}
+	}
+	for _, title := range []string{
+		"Tensions raised", "Tensions resolved", "Tensions reopened", "Tensions addressed", "New perspectives", "Concessions",
+		"Refinements",
+	} {
+		if len(lines[title]) > 0 {
+			parts = append(parts, summaryPart{title, lines[title]})
 		}
 	}
 	return parts

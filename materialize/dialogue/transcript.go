@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,17 +26,17 @@ type Transcript struct {
 	Broken   int    `json:"broken,omitempty"` // lines that are not JSON
 }
 
-// ReadTranscript finds the last text of an agent in its transcript. It takes memory
+// readTranscript finds the last text of an agent in its transcript. It takes memory
 // for the texts of two messages, however long the transcript is. A line that is not JSON
 // is passed over and counted. Of a text that has more than limit bytes there is the line
 // alone.
-func ReadTranscript(text io.Reader, limit int) (*Transcript, error) {
+func readTranscript(ctx context.Context, text io.Reader, limit int) (*Transcript, error) {
 	t, in := &Transcript{}, bufio.NewReaderSize(text, 64<<10)
 	var last message
 	var line []byte
 	for at := 1; ; at++ {
 		var err error
-		line, err = appendLine(line[:0], in, limit)
+		line, err = appendLine(ctx, line[:0], in, limit)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
@@ -60,10 +61,13 @@ const maxLine = 32 << 20
 
 // appendLine appends the next line, in which a string that is too long for a text is one
 // of limit+1 bytes.
-func appendLine(line []byte, in *bufio.Reader, limit int) ([]byte, error) {
+func appendLine(ctx context.Context, line []byte, in *bufio.Reader, limit int) ([]byte, error) {
 	most := len(`\u001f`) * limit // as JSON has a text of limit bytes
 	start, inside, escaped := 0, false, false
 	for {
+		if err := ctx.Err(); err != nil {
+			return line, err
+		}
 		part, err := in.ReadSlice('\n')
 		for _, c := range part {
 			isQuote := c == '"' && !escaped

@@ -257,7 +257,7 @@ func (w *waiter) isAnnounced(ctx context.Context, a *awaited) (bool, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
-	return err == nil && h.Record.Size == a.size && isCommand(h.Record.Source), err
+	return err == nil && h.Version.Record.Size == a.size && isCommand(h.Version.Record.Source), err
 }
 
 // isCommand reports whether a version was stored whole by a command, and not taken
@@ -286,7 +286,7 @@ func (w *waiter) judge(ctx context.Context, a *awaited) error {
 		a.State = StateEmpty
 		return nil
 	}
-	a.State, a.Words = StateTurn, h.description.Words
+	a.State, a.Words = StateTurn, h.Description.Words
 	a.Late, err = w.isLate(ctx, h.Version)
 	return err
 }
@@ -295,7 +295,7 @@ func (w *waiter) judge(ctx context.Context, a *awaited) error {
 // later what a command has stored meanwhile, in another worktree.
 func (w *waiter) restore(ctx context.Context, a *awaited, first bool) (again time.Duration, err error) {
 	h, err := w.head(ctx, a.seat)
-	if errors.Is(err, store.ErrNotFound) || err == nil && !first && !isCommand(h.Record.Source) {
+	if errors.Is(err, store.ErrNotFound) || err == nil && !first && !isCommand(h.Version.Record.Source) {
 		return 0, nil
 	}
 	if err != nil {

@@ -68,39 +68,24 @@ func (b *Base) Get(ctx context.Context, name record.Name) (e Entry, err error) {
 	if name.Kind != record.KindKnowledge {
 		return e, query.NoKnowledge(name)
 	}
-	var v store.Version
-	var text []byte
-	err = b.work.Store.View(ctx, func(tx *store.Tx) (err error) {
-		if v, err = tx.Head(name); err == nil {
-			text, err = textOf(tx, v)
-		}
-		return err
-	})
+	head, err := b.read.Head(ctx, name)
 	if errors.Is(err, store.ErrNotFound) {
 		return e, query.NoKnowledge(name)
 	}
 	if err != nil {
 		return e, err
 	}
-	f, err := b.formOf(v.Record.Path)
+	text, err := b.work.TextOf(ctx, head.Version)
+	if err != nil {
+		return e, fmt.Errorf("reading %s: %w", name, err)
+	}
+	f, err := b.formOf(head.Path)
 	if err != nil {
 		return e, err
 	}
-	e = b.entry(f, name, v.Record.Path, text)
-	e.Ref = v.Ref
+	e = b.entry(f, name, head.Path, text)
+	e.Ref = head.Version.Ref
 	return e, nil
-}
-
-// textOf reads the text of an entry.
-func textOf(tx *store.Tx, v store.Version) (text []byte, err error) {
-	content, err := tx.Content(v.Record)
-	if err == nil {
-		text, err = content.Head(store.InlineLimit)
-	}
-	if err != nil {
-		err = fmt.Errorf("reading %s: %w", v.Record.Name, err)
-	}
-	return text, err
 }
 
 // file returns the path and form of the file that a new entry goes to.

@@ -32,23 +32,25 @@ type Row struct {
 
 // Rows returns all rows, in the order of their files.
 func (b *Base) Rows(ctx context.Context) ([]Row, error) {
-	paths, times, err := b.stored(ctx)
+	stored, err := b.read.List(ctx, query.ListRequest{
+		Filter: record.Filter{Kinds: []record.Kind{record.KindComponent}, Trees: []record.Tree{""}},
+	})
 	if err != nil {
 		return nil, err
 	}
+	times, paths := map[string]time.Time{}, map[string]bool{}
+	for _, s := range stored.Entries {
+		times[s.Name.ID], paths[s.Path] = s.Time, true
+	}
 	var rows []Row
-	for _, p := range paths {
-		var frame store.Version
-		err := b.work.Store.View(ctx, func(tx *store.Tx) (err error) {
-			frame, err = tx.Head(record.Name{Kind: record.KindFrame, ID: p})
-			return err
-		})
+	for _, p := range slices.Sorted(maps.Keys(paths)) {
+		frame, err := b.read.Head(ctx, record.Name{Kind: record.KindFrame, ID: p})
 		if errors.Is(err, store.ErrNotFound) {
 			continue // it went away a moment ago
 		}
 		var text bytes.Buffer
 		if err == nil {
-			_, err = b.read.WriteBody(ctx, &text, frame, query.BodyRequest{})
+			_, err = b.read.WriteBody(ctx, &text, frame.Version, query.BodyRequest{})
 		}
 		if err != nil {
 			return nil, err
@@ -61,29 +63,6 @@ func (b *Base) Rows(ctx context.Context) ([]Row, error) {
 		}
 	}
 	return rows, nil
-}
-
-// stored returns the files that hold rows, and when each row was stored.
-func (b *Base) stored(ctx context.Context) (paths []string, times map[string]time.Time, err error) {
-	times = map[string]time.Time{}
-	err = b.work.Store.View(ctx, func(tx *store.Tx) error {
-		for ref, err := range tx.Lookup(store.FieldKind, string(record.KindComponent)) {
-			if err != nil {
-				return err
-			}
-			v, err := tx.Get(ref)
-			if err != nil {
-				return err
-			}
-			if r := v.Record; r.Name.Tree == "" {
-				times[r.Name.ID] = r.Time
-				paths = append(paths, r.Path)
-			}
-		}
-		return nil
-	})
-	slices.Sort(paths)
-	return slices.Compact(paths), times, err
 }
 
 // Find returns the rows of the component with a name, spelled with or without a

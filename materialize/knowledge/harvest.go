@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -118,31 +119,31 @@ func (d Draft) saysAs(e Entry) bool {
 
 // learnedIn returns the entries of the own tree that come from a task, as they are
 // and as they once were: what was harvested and then changed is known.
-func (b *Base) learnedIn(ctx context.Context, task string) ([]Entry, error) {
-	var entries []Entry
-	err := b.work.Store.View(ctx, func(tx *store.Tx) error {
-		for ref, err := range tx.Lookup(store.FieldTask, task) {
+func (b *Base) learnedIn(ctx context.Context, task string) (entries []Entry, err error) {
+	learned, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{
+		Kinds: []record.Kind{record.KindKnowledge}, Trees: []record.Tree{""}, Tasks: []string{task},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	err = query.EachOf(ctx, b.read, learned.Entries, func(tx *store.Tx, s query.Summary) error {
+		f, err := b.formOf(s.Path)
+		if err != nil {
+			return nil // it is in no file of knowledge
+		}
+		for old, err := range query.Versions(tx, s.Name) {
 			if err != nil {
 				return err
 			}
-			v, err := tx.Get(ref)
+			content, err := tx.Content(old.Record)
 			if err != nil {
 				return err
 			}
-			f, fileErr := b.formOf(v.Record.Path)
-			if n := v.Record.Name; n.Kind != record.KindKnowledge || n.Tree != "" || fileErr != nil {
-				continue
+			text, err := content.Head(store.InlineLimit)
+			if err != nil {
+				return fmt.Errorf("reading %s: %w", s.Name, err)
 			}
-			for old, err := range query.Versions(tx, v.Record.Name) {
-				if err != nil {
-					return err
-				}
-				text, err := textOf(tx, old)
-				if err != nil {
-					return err
-				}
-				entries = append(entries, b.entry(f, old.Record.Name, old.Record.Path, text))
-			}
+			entries = append(entries, b.entry(f, s.Name, old.Record.Path, text))
 		}
 		return nil
 	})

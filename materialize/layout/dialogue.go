@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"filebus/materialize/markdown"
-
 	"filebus/store/record"
 )
 

@@ -199,31 +199,10 @@ func trimDocText(text string) (trimmed string, skipped int) {
 
 // readTables reads a section with tables, if it is one.
 func (r *documentReader) readTables(d *DialogueDocument, h docHeading, end int) {
-	title, line := docPart(h.title), r.lines[h.line].Number
-	if title == "" {
-		return
-	}
-	part := r.part(h.line+1, end)
-	switch title {
-	case titlePanel:
-		if d.Found.Panel == 0 {
-			d.Found.Panel = line
-			d.Panel = parsePanelTable(part)
-		}
-	case titleScores:
-		if d.Found.Scores == 0 {
-			d.Found.Scores = line
-			d.Scores, _ = ParseScoreboard(part)
-		}
-	case titlePerspectives:
-		if d.Found.Perspectives == 0 {
-			d.Found.Perspectives = line
-			d.Perspectives = parsePerspectives(part)
-		}
-	case titleTensions:
-		if d.Found.Tensions == 0 {
-			d.Found.Tensions = line
-			d.Tensions = ParseTensions(part)
+	for _, p := range d.parts() {
+		if *p.line == 0 && p.hasTitle(h.title) {
+			*p.line = r.lines[h.line].Number
+			p.read(r.part(h.line+1, end))
 		}
 	}
 }
@@ -237,48 +216,44 @@ func (r *documentReader) part(from, to int) []byte {
 	return append(bytes.Repeat([]byte("\n"), from), r.rest[r.lines[from].Start:r.lines[to-1].End]...)
 }
 
-// docPart returns which of the sections with tables a title is: titles differ in
-// what follows, as in "Tensions Tracker — FINAL".
-func docPart(title string) string {
-	for _, known := range []struct{ title, part string }{
-		{"Panel", titlePanel}, {titlePanel, titlePanel}, {"Scoreboard", titleScores}, {titleScores, titleScores},
-		{titlePerspectives, titlePerspectives}, {titleTensions, titleTensions},
-	} {
-		rest, found := strings.CutPrefix(title, known.title)
-		c, _ := utf8.DecodeRuneInString(strings.TrimSpace(rest))
-		if found && (c == utf8.RuneError || refWord(string(c)) == "") { // no word goes on there
-			return known.part
-		}
-	}
-	return ""
+// A documentPart is a section with tables.
+type documentPart struct {
+	titles []string // how its heading may begin
+	line   *int     // where that of its heading goes
+	read   func(text []byte)
 }
 
-func parsePanelTable(text []byte) []DocumentExpert {
-	var experts []DocumentExpert
-	for _, s := range markdown.Tables(text) {
-		agent := s.Column("agent", "expert")
-		if agent < 0 {
+// parts returns the sections with tables of a document.
+func (d *DialogueDocument) parts() []documentPart {
+	return []documentPart{
+		{[]string{titlePanel, "Panel"}, &d.Found.Panel, func(text []byte) { d.Panel = parsePanelTable(text) }},
+		{[]string{titleScores, "Scoreboard"}, &d.Found.Scores, func(text []byte) { d.Scores, _ = ParseScoreboard(text) }},
+		{[]string{titlePerspectives}, &d.Found.Perspectives, func(text []byte) { d.Perspectives = parsePerspectives(text) }},
+		{[]string{titleTensions}, &d.Found.Tensions, func(text []byte) { d.Tensions = ParseTensions(text) }},
+	}
+}
+
+// hasTitle reports whether a heading is that of a part: titles differ in what follows,
+// as in "Tensions Tracker — FINAL".
+func (p documentPart) hasTitle(heading string) bool {
+	return slices.ContainsFunc(p.titles, func(title string) bool {
+		rest, found := strings.CutPrefix(heading, title)
+		c, _ := utf8.DecodeRuneInString(strings.TrimSpace(rest))
+		return found && (c == utf8.RuneError || refWord(string(c)) == "") // no word goes on there
+	})
+}
+
+// eachRow calls visit with the rows of the tables that have some columns, and with what
+// returns a cell by the names that its column may have.
+func eachRow(text []byte, columns []string, visit func(line int, cell func(names ...string) string)) {
+	for _, t := range markdown.Tables(text) {
+		if slices.ContainsFunc(columns, func(name string) bool { return t.Column(name) < 0 }) {
 			continue
 		}
-		role, tier, relevance, emoji := s.Column("role", "domain", "perspective"), s.Column("tier"), s.Column("relevance"), s.Column("emoji")
-		for _, row := range s.Rows {
-			e := DocumentExpert{Line: row.Line}
-			e.Emoji, e.Label = cutEmoji(row.Cell(agent))
-			if markdown.IsNoCell(e.Label) {
-				continue
-			}
-			e.Role, e.Tier = value(row.Cell(role)), value(row.Cell(tier))
-			e.Relevance, _ = strconv.ParseFloat(row.Cell(relevance), 64) // 0 where there is none
-			if e.Relevance < 0 || e.Relevance > 1000 || e.Relevance != e.Relevance {
-				e.Relevance = 0
-			}
-			if own, name := cutEmoji(row.Cell(emoji)); own != "" && name == "" {
-				e.Emoji = own
-			}
-			experts = append(experts, e)
+		for _, row := range t.Rows {
+			visit(row.Line, func(names ...string) string { return row.Cell(t.Column(names...)) })
 		}
 	}
-	return experts
 }
 
 // value returns a cell's text, "" if it says that there is none.
@@ -289,22 +264,36 @@ func value(cell string) string {
 	return cell
 }
 
-func parsePerspectives(text []byte) []PerspectiveRow {
-	var rows []PerspectiveRow
-	for _, s := range markdown.Tables(text) {
-		id, what := s.Column("id"), s.Column("perspective")
-		if id < 0 || what < 0 {
-			continue
+func parsePanelTable(text []byte) (experts []DocumentExpert) {
+	eachRow(text, nil, func(line int, cell func(names ...string) string) {
+		e := DocumentExpert{Line: line}
+		e.Emoji, e.Label = cutEmoji(cell("agent", "expert"))
+		if markdown.IsNoCell(e.Label) {
+			return
 		}
-		agent, round := s.Column("agent", "surfaced_by", "expert"), s.Column("round")
-		for _, row := range s.Rows {
-			r := PerspectiveRow{ID: value(row.Cell(id)), Perspective: value(row.Cell(what)), Round: value(row.Cell(round)), Line: row.Line}
-			_, r.Agent = cutEmoji(value(row.Cell(agent)))
-			if r.ID != "" || r.Agent != "" && r.Perspective != "" { // else it stands for rows to come
-				rows = append(rows, r)
-			}
+		e.Role, e.Tier = value(cell("role", "domain", "perspective")), value(cell("tier"))
+		e.Relevance, _ = strconv.ParseFloat(cell("relevance"), 64) // 0 where there is none
+		if e.Relevance < 0 || e.Relevance > 1000 || e.Relevance != e.Relevance {
+			e.Relevance = 0
 		}
-	}
+		if own, name := cutEmoji(cell("emoji")); own != "" && name == "" {
+			e.Emoji = own
+		}
+		experts = append(experts, e)
+	})
+	return experts
+}
+
+func parsePerspectives(text []byte) (rows []PerspectiveRow) {
+	eachRow(text, []string{"id", "perspective"}, func(line int, cell func(names ...string) string) {
+		r := PerspectiveRow{
+			ID: value(cell("id")), Perspective: value(cell("perspective")), Round: value(cell("round")), Line: line,
+		}
+		_, r.Agent = cutEmoji(value(cell("agent", "surfaced_by", "expert")))
+		if r.ID != "" || r.Agent != "" && r.Perspective != "" { // else it stands for rows to come
+			rows = append(rows, r)
+		}
+	})
 	return rows
 }
 
@@ -341,7 +330,7 @@ func (r *documentReader) readSection(d *DialogueDocument, h docHeading, end int)
 		d.Rounds = append(d.Rounds, r.readRound(DocumentRound{Number: n, Label: label, Line: line}, h.line+1, end))
 		return
 	}
-	if part := docPart(h.title); part != "" && slices.Contains([]int{d.Found.Panel, d.Found.Scores, d.Found.Perspectives, d.Found.Tensions}, line) {
+	if slices.ContainsFunc(d.parts(), func(p documentPart) bool { return *p.line == line }) {
 		return
 	}
 	s := DocumentSection{Title: h.title, Text: r.textOfLines(between(h.line+1, end)), Line: line}

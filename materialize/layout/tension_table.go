@@ -61,27 +61,15 @@ func AppendTensions(dst []byte, rows []TensionRow) []byte {
 // ParseTensions reads the tables of tensions in a text, in each of their forms:
 // with the columns Raised and Resolved, with one for the resolution, or with one
 // for who has raised it. A row without an id is none. Any text is accepted.
-func ParseTensions(text []byte) []TensionRow {
-	var rows []TensionRow
-	for _, s := range markdown.Tables(text) {
-		id, tension := s.Column("id"), s.Column("tension")
-		if id < 0 || tension < 0 {
-			continue
+func ParseTensions(text []byte) (rows []TensionRow) {
+	eachRow(text, []string{"id", "tension"}, func(line int, cell func(names ...string) string) {
+		r := TensionRow{
+			ID: cell("id"), Tension: cell("tension"), Status: cell("status"), Raised: cell("raised", "raised_by"),
+			Resolved: value(cell("resolved", "resolved_in", "resolution")), Line: line,
 		}
-		status, raised := s.Column("status"), s.Column("raised", "raised_by")
-		resolved := s.Column("resolved", "resolved_in", "resolution")
-		for _, row := range s.Rows {
-			if markdown.IsNoCell(row.Cell(id)) {
-				continue
-			}
-			r := TensionRow{
-				ID: row.Cell(id), Tension: row.Cell(tension), Status: row.Cell(status), Raised: row.Cell(raised), Line: row.Line,
-			}
-			if text := row.Cell(resolved); !markdown.IsNoCell(text) {
-				r.Resolved = text
-			}
+		if !markdown.IsNoCell(r.ID) {
 			rows = append(rows, r)
 		}
-	}
+	})
 	return rows
 }

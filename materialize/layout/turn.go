@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"filebus/materialize/markdown"
-
 	"filebus/store/record"
 )
 

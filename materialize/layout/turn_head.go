@@ -25,12 +25,16 @@ func cutMarkerHead(text string, begins bool) (markerHead, bool) {
 	if text == "" || text[0] < 'A' || text[0] > 'Z' && text[0] < 0x80 {
 		return markerHead{}, false
 	}
-	for _, kind := range headKinds() {
+	for _, rule := range markerRules {
+		kind := rule.kind
 		rest, found := strings.CutPrefix(text, string(kind))
-		if found && endsHead(rest) {
+		if !found || !rule.isWord {
+			continue
+		}
+		if endsHead(rest) {
 			return markerHead{kind: kind, size: len(kind)}, true
 		}
-		if joined, isJoined := strings.CutPrefix(rest, "-"); found && isJoined && isFirstID(refWord(joined)) {
+		if joined, isJoined := strings.CutPrefix(rest, "-"); isJoined && isFirstID(refWord(joined)) {
 			return markerHead{kind: kind, size: len(kind) + 1, bent: true}, true
 		}
 	}
@@ -43,14 +47,6 @@ func cutMarkerHead(text string, begins bool) (markerHead, bool) {
 		return cutOther(text)
 	}
 	return markerHead{}, false
-}
-
-// headKinds returns the kinds whose word stands between a bracket and a space or
-// a colon.
-func headKinds() [7]MarkerKind {
-	return [...]MarkerKind{
-		MarkerPerspective, MarkerTension, MarkerRefinement, MarkerConcession, MarkerResolved, MarkerVerdict, MarkerDissent,
-	}
 }
 
 // endsHead reports whether a word may end before rest. Before a "|" it is one of

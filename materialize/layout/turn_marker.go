@@ -75,14 +75,26 @@ const (
 )
 
 // MarkerKinds returns every kind, in the order in which they are counted.
-func MarkerKinds() []MarkerKind {
-	return append(firstKinds(), MarkerRecommendation, MarkerEvidence, MarkerClaim, MarkerStance,
-		MarkerRe, MarkerMove, MarkerVerdict, MarkerDissent, MarkerOther)
+func MarkerKinds() (kinds []MarkerKind) {
+	for _, rule := range markerRules {
+		kinds = append(kinds, rule.kind)
+	}
+	return kinds
 }
 
-// firstKinds returns the kinds of the first generation.
-func firstKinds() []MarkerKind {
-	return []MarkerKind{MarkerPerspective, MarkerTension, MarkerRefinement, MarkerConcession, MarkerResolved}
+// markerRules say how each kind is written: the letter that its ids begin with, and
+// the type in the ids of the second generation that stands for it, 0 if there is none;
+// and whether its word stands between a bracket and a space or a colon.
+var markerRules = [...]struct {
+	kind          MarkerKind
+	first, second byte
+	isWord        bool
+}{
+	{MarkerPerspective, 'P', 'P', true}, {MarkerTension, 'T', 'T', true}, {MarkerRefinement, 0, 0, true},
+	{MarkerConcession, 0, 0, true}, {MarkerResolved, 'T', 0, true}, {MarkerRecommendation, 0, 'R', false},
+	{MarkerEvidence, 0, 'E', false}, {MarkerClaim, 0, 'C', false}, {MarkerStance, 0, 'S', false},
+	{MarkerRe, 0, 0, false}, {MarkerMove, 0, 0, false}, {MarkerVerdict, 0, 0, true}, {MarkerDissent, 0, 0, true},
+	{MarkerOther, 0, 0, false},
 }
 
 // markerVerbs returns the verbs that [RE:VERB id] may have.
@@ -97,11 +109,10 @@ func (k MarkerKind) isSecond() bool {
 
 // letter returns what the ids of a kind begin with, 0 if it has none.
 func (k MarkerKind) letter() byte {
-	switch k {
-	case MarkerPerspective:
-		return 'P'
-	case MarkerTension, MarkerResolved:
-		return 'T'
+	for _, rule := range markerRules {
+		if rule.kind == k {
+			return rule.first
+		}
 	}
 	return 0
 }
@@ -109,19 +120,10 @@ func (k MarkerKind) letter() byte {
 // secondKind returns the kind that a type in the ids of the second generation
 // stands for, "" if it is none.
 func secondKind(letter byte) MarkerKind {
-	switch letter {
-	case 'P':
-		return MarkerPerspective
-	case 'R':
-		return MarkerRecommendation
-	case 'T':
-		return MarkerTension
-	case 'E':
-		return MarkerEvidence
-	case 'C':
-		return MarkerClaim
-	case 'S':
-		return MarkerStance
+	for _, rule := range markerRules {
+		if rule.second == letter && letter != 0 {
+			return rule.kind
+		}
 	}
 	return ""
 }

@@ -214,16 +214,12 @@ func cutRefSecond(text string) (id, agent string, round int, found bool) {
 	}
 	text = text[:end]
 	cut := strings.LastIndexByte(text, '-')
-	if cut <= 0 || len(text)-cut != len("-T0101") || strings.IndexByte(secondLetters, text[cut+1]) < 0 || !isDigits(text[cut+2:]) {
+	if cut <= 0 || len(text)-cut != len("-T0101") || secondKind(text[cut+1]) == "" || !isDigits(text[cut+2:]) {
 		return "", "", 0, false
 	}
 	round, _ = strconv.Atoi(text[cut+2 : cut+4])
 	return text, strings.ToLower(text[:cut]), round, true
 }
-
-// secondLetters are the types of the second generation's ids: perspective,
-// recommendation, tension, evidence, claim, stance.
-const secondLetters = "PRTECS"
 
 // isAgentCapital reports whether c may stand in the name of an agent that is
 // written in capitals.

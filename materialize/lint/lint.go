@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -223,3 +224,6 @@ func shellWord(text string) string {
 }
 
 var shellPlain = pattern(`^[\w./:@%+=,#-]+$`)
+
+// pattern returns an expression that is compiled when it is first used.
+func pattern(text string) func() *regexp.Regexp { return layout.Pattern(text) }

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"filebus/materialize"
 	"filebus/query"
+	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -173,4 +175,42 @@ func (c *combiner) run(ctx context.Context) (stored *Stored, err error) {
 // line end, a tab, a carriage return and a backslash. Any other backslash is one.
 func ParseSeparator(typed string) string {
 	return strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\r`, "\r").Replace(typed)
+}
+
+// What filebus itself makes of stored texts, combined texts and documents, is the
+// same result when it is made again.
+
+// madeBefore returns the results that were made from the versions of the call, in
+// its order, by its agent and in one way: those of its conversation or, if that is
+// to be made, of all. Tags that were added later do not count.
+func (c Call) madeBefore(ctx context.Context, read *query.Reader, source record.Source) ([]*record.Record, error) {
+	var found []*record.Record
+	picked := record.Filter{
+		Trees: []record.Tree{""}, Agents: []string{c.Facts().Agent}, Conversations: record.Any(c.Conversation),
+	}
+	err := eachResult(ctx, read, picked, func(s query.Summary, first store.Version) {
+		if slices.Equal(s.Version.Record.From, c.From) && first.Record.Source == source {
+			found = append(found, s.Version.Record)
+		}
+	})
+	return found, err
+}
+
+// idOfText returns the id of the first of some results that has a text, or "".
+func idOfText(results []*record.Record, text record.Digest) string {
+	for _, r := range results {
+		if r.Body == text {
+			return r.Name.ID
+		}
+	}
+	return ""
+}
+
+// usableConversation returns the conversation of a source if it can be that of a
+// result, else "".
+func usableConversation(id string) string {
+	if _, err := resultName(id, "x"); err != nil {
+		return ""
+	}
+	return id
 }

@@ -3,7 +3,6 @@ package result
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -72,38 +71,47 @@ func Conversations(ctx context.Context, read *query.Reader, q ConversationsReque
 	})
 	for i := range page {
 		if err == nil {
-			err = page[i].each(ctx, read, func(*store.Tx, store.Version, store.Version) {}) // to fill in the figures
+			err = page[i].each(ctx, read, func(query.Summary, store.Version) {}) // to fill in the figures
 		}
 	}
 	return page, more, err
 }
 
 // each counts all results, and calls visit with each and with its first version.
-func (c *Conversation) each(ctx context.Context, read *query.Reader, visit func(tx *store.Tx, v, first store.Version)) error {
-	var failed error
-	err := read.Each(ctx, store.FieldConversation, c.ID, func(tx *store.Tx, v store.Version) bool {
-		if v.Record.Name.Tree != c.Tree || v.Record.Name.Kind != record.KindResult {
-			return false
+func (c *Conversation) each(ctx context.Context, read *query.Reader, visit func(s query.Summary, first store.Version)) error {
+	return eachResult(ctx, read, record.Filter{Conversations: []string{c.ID}, Trees: []record.Tree{c.Tree}},
+		func(s query.Summary, first store.Version) {
+			c.add(s, first.Record.Time)
+			visit(s, first)
+		})
+}
+
+// eachResult calls visit with the results that a filter picks, the newest first, and
+// with the first version of each.
+func eachResult(
+	ctx context.Context, read *query.Reader, f record.Filter, visit func(s query.Summary, first store.Version),
+) error {
+	f.Kinds = []record.Kind{record.KindResult}
+	found, err := read.List(ctx, query.ListRequest{Filter: f})
+	if err != nil {
+		return err
+	}
+	return query.EachOf(ctx, read, found.Entries, func(tx *store.Tx, s query.Summary) error {
+		first, err := query.FirstOf(tx, s.Version)
+		if err == nil {
+			visit(s, first)
 		}
-		first, err := query.FirstOf(tx, v)
-		if err != nil {
-			failed = err
-			return true
-		}
-		c.add(v.Record, tx.Description(v.Ref), first.Record.Time)
-		visit(tx, v, first)
-		return false
+		return err
 	})
-	return errors.Join(err, failed)
 }
 
 // add counts a result that came in at a time.
-func (c *Conversation) add(r *record.Record, d record.Description, at time.Time) {
+func (c *Conversation) add(s query.Summary, at time.Time) {
 	c.Results++
-	c.Words += d.Words
-	c.Tokens += tokensOf(r, d)
-	if i, found := slices.BinarySearch(c.Agents, r.Agent); !found && r.Agent != "" {
-		c.Agents = slices.Insert(c.Agents, i, r.Agent)
+	c.Words += s.Description.Words
+	c.Tokens += s.Tokens
+	if i, found := slices.BinarySearch(c.Agents, s.Agent); !found && s.Agent != "" {
+		c.Agents = slices.Insert(c.Agents, i, s.Agent)
 	}
 	if c.First.IsZero() || at.Before(c.First) {
 		c.First = at
@@ -111,15 +119,6 @@ func (c *Conversation) add(r *record.Record, d record.Description, at time.Time)
 	if at.After(c.Last) {
 		c.Last = at
 	}
-}
-
-// tokensOf returns the estimate that was made when the text was stored. An old
-// description may have none.
-func tokensOf(r *record.Record, d record.Description) int {
-	if d.Tokens > 0 {
-		return d.Tokens
-	}
-	return record.EstimateTokens(r.Size)
 }
 
 // A StoredCall is one result of a conversation: what the parent got, or would get,
@@ -170,11 +169,10 @@ func (c *Conversation) calls(ctx context.Context, w *materialize.Workspace, read
 	if c.ID == "" {
 		return nil, nil
 	}
-	err = c.each(ctx, read, func(tx *store.Tx, v, first store.Version) {
-		r, d := v.Record, tx.Description(v.Ref)
+	err = c.each(ctx, read, func(s query.Summary, first store.Version) {
 		calls = append(calls, StoredCall{
-			referenceOf(w, r, d), r.Name, record.ShortRef(v.Ref), tokensOf(r, d), first.Record.Time, r.Status, r.Exit,
-			first.Record.Source, v.Position,
+			referenceOf(w, s.Version.Record, s.Description), s.Name, s.Ref, s.Tokens, first.Record.Time, s.Status, s.Exit,
+			first.Record.Source, s.Version.Position,
 		})
 	})
 	slices.SortFunc(calls, func(a, b StoredCall) int {

@@ -2,13 +2,16 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"time"
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -175,16 +178,12 @@ const maxRead = 64 << 20
 
 // stored reads the current version of a name.
 func (b *Book) stored(ctx context.Context, name record.Name) (store.Version, []byte, error) {
-	var v store.Version
-	err := b.w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		v, err = tx.Head(name)
-		return err
-	})
+	head, err := b.read.Head(ctx, name)
 	if err != nil {
-		return v, nil, err
+		return store.Version{}, nil, err
 	}
-	text, err := b.text(ctx, v)
-	return v, text, err
+	text, err := b.text(ctx, head.Version)
+	return head.Version, text, err
 }
 
 // text reads the body of a version.
@@ -203,33 +202,14 @@ func (b *Book) list(ctx context.Context, f record.Filter) ([]query.Summary, erro
 	return listing.Entries, err
 }
 
-// everStored reports whether a name has or had a version, also one that was
-// destroyed.
-func (b *Book) everStored(ctx context.Context, name record.Name) (stored bool, err error) {
-	err = b.w.Store.View(ctx, func(tx *store.Tx) error {
-		events, err := tx.History(name)
-		stored = len(events) > 0
-		return err
-	})
-	return stored, err
-}
-
 // wasUsed reports whether an id is or was that of a run.
 func (b *Book) wasUsed(ctx context.Context, id string) (bool, error) {
-	used, err := b.everStored(ctx, snapshotName(id, 1, layout.SnapshotStart))
+	used, err := b.w.EverStored(ctx, snapshotName(id, 1, layout.SnapshotStart))
 	if err != nil || used {
 		return used, err
 	}
-	err = b.w.Store.View(ctx, func(tx *store.Tx) error {
-		for value, err := range tx.Values(store.FieldRun, id) {
-			used = used || value.Text == id
-			if err != nil || value.Text >= id {
-				return err
-			}
-		}
-		return nil
-	})
-	return used, err
+	values, err := b.read.Values(ctx, store.FieldRun, id)
+	return slices.ContainsFunc(values, func(v store.Value) bool { return v.Text == id }), err
 }
 
 // freeID returns the first id of a day that no run has had: run-2025-12-12-001.
@@ -253,3 +233,70 @@ func CheckID(what, text string) error {
 	}
 	return malformed(what, text, "letters, digits, '.', '_' and '-', at most 100")
 }
+
+// A View is the session state as it is now, each value cut where it is too long.
+type View struct {
+	Run       string          `json:"run,omitempty"`
+	Started   string          `json:"started,omitempty"`
+	Ended     string          `json:"ended,omitempty"`
+	Loop      int             `json:"loop"`
+	Loops     int             `json:"loops,omitempty"` // planned
+	Focus     string          `json:"focus,omitempty"`
+	Running   []Agent         `json:"running"`
+	Completed []Agent         `json:"completed"`
+	History   []string        `json:"history"`
+	Left      int             `json:"left,omitempty"` // entries that First has left out
+	Ref       record.ShortRef `json:"ref"`
+	File      string          `json:"file"`   // absolute
+	Tokens    int             `json:"tokens"` // of the file
+	State     layout.State    `json:"-"`      // uncut
+}
+
+// View returns the session state. Without one the error is ErrNoRun.
+func (b *Book) View(ctx context.Context) (*View, error) {
+	s, at, _, err := b.state(ctx)
+	if errors.Is(err, store.ErrNotFound) {
+		err = noRun("")
+	}
+	if err != nil {
+		return nil, err
+	}
+	v := &View{
+		Run: clip(s.RunID), Started: clip(s.Started), Ended: clip(s.Ended), Focus: clip(s.Focus), State: s,
+		Ref: record.ShortRef(at.Ref), Tokens: record.EstimateTokens(at.Record.Size),
+	}
+	v.Loop, v.Loops = s.LoopNumber()
+	for _, a := range s.Running {
+		v.Running = append(v.Running, Agent{ID: clip(a.ID), Task: clip(a.Task), Model: clip(a.Model),
+			Started: a.Started})
+	}
+	for _, a := range s.Completed {
+		ended := Agent{ID: clip(a.ID), Task: clip(a.Task), Outcome: clip(a.Outcome), Duration: a.Duration}
+		v.Completed = append(v.Completed, ended)
+	}
+	for _, line := range s.History {
+		v.History = append(v.History, clip(line))
+	}
+	v.File, err = b.w.PathOf(stateName())
+	return v, err
+}
+
+// clip cuts a value that somebody else has written.
+func clip(text string) string { return markdown.Clip(text, 120) }
+
+// Entries returns how many entries the lists of a view have.
+func (v *View) Entries() int { return len(v.Running) + len(v.History) + len(v.Completed) }
+
+// First returns the view with n of its entries: those at work first, then the last
+// lines of the history, then the agents that ended last.
+func (v *View) First(n int) *View {
+	first := *v
+	first.Left = v.Entries() - n
+	first.Running = v.Running[:min(n, len(v.Running))]
+	n -= len(first.Running)
+	first.History = last(v.History, n)
+	first.Completed = last(v.Completed, n-len(first.History))
+	return &first
+}
+
+func last[T any](list []T, n int) []T { return list[max(len(list)-n, 0):] }

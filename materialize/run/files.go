@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/store/record"
 )
@@ -96,54 +98,91 @@ func scanFile(name, path string, before layout.SnapshotFile) (layout.SnapshotFil
 	return f, errors.Join(err, file.Close())
 }
 
+// A fileChange is a file that was added, deleted or changed, with its line of diff.patch.
+type fileChange struct{ path, status, line string }
+
 // compareFiles returns how files have changed, in the order of their paths.
-func compareFiles(from, to []layout.SnapshotFile) []fileChange {
+func compareFiles(from, to []layout.SnapshotFile) (changes []fileChange) {
+	add := func(path, status string, sides ...layout.SnapshotFile) {
+		var texts []string
+		for _, f := range sides {
+			texts = append(texts, fmt.Sprintf("%d bytes, %s", f.Size, cmp.Or(f.Digest, "too large to be read")))
+		}
+		line := fmt.Sprintf("%-8s %s  (%s)\n", status, path, strings.Join(texts, " -> "))
+		changes = append(changes, fileChange{path, status, line})
+	}
 	old := map[string]layout.SnapshotFile{}
 	for _, f := range from {
 		old[f.Path] = f
 	}
-	var changes []fileChange
 	for _, f := range to {
 		was, found := old[f.Path]
 		delete(old, f.Path)
 		switch {
 		case !found:
-			changes = append(changes, fileChange{"added", layout.SnapshotFile{}, f})
+			add(f.Path, "added", f)
 		case was.Digest != f.Digest, f.Digest == "" && (was.Size != f.Size || was.Modified != f.Modified):
-			changes = append(changes, fileChange{"changed", was, f})
+			add(f.Path, "changed", was, f)
 		}
 	}
-	for _, f := range from {
-		if _, gone := old[f.Path]; gone {
-			changes = append(changes, fileChange{"deleted", f, layout.SnapshotFile{}})
-		}
+	for path, f := range old {
+		add(path, "deleted", f)
 	}
-	slices.SortFunc(changes, func(a, b fileChange) int { return strings.Compare(a.path(), b.path()) })
+	slices.SortFunc(changes, func(a, b fileChange) int { return strings.Compare(a.path, b.path) })
 	return changes
 }
 
-// A fileChange is a file with how it was and how it is.
-type fileChange struct {
-	status  string
-	was, is layout.SnapshotFile
+// The folders below the store where trees of git are kept, one for each run, so
+// that they go with the run's snapshots.
+const (
+	loopsFolder   = "loops"
+	objectsFolder = "objects"
+)
+
+// ObjectsFolder returns the folder, absolute, that holds what was kept of a run's
+// work trees. It may be deleted with the run's snapshots.
+func ObjectsFolder(store, id string) string { return filepath.Join(store, loopsFolder, id) }
+
+// git returns the git tree of the workspace, with the objects of a run.
+func (b *Book) git(ctx context.Context, id string) (*gitTree, error) {
+	objects := filepath.Join(ObjectsFolder(b.w.Location.Store, id), objectsFolder)
+	return openGit(ctx, b.w.Root, objects, b.excluded(), b.opts.Variables)
 }
 
-func (c fileChange) path() string { return c.was.Path + strings.TrimPrefix(c.is.Path, c.was.Path) }
-
-// line describes the change in one line of diff.patch.
-func (c fileChange) line() string {
-	side := func(f layout.SnapshotFile) string {
-		digest := f.Digest
-		if digest == "" {
-			digest = "too large to be read"
+// excluded returns what of the workspace is no change of a loop: the store and the
+// files of agents, which have records of their own.
+func (b *Book) excluded() []string {
+	all := []string{materialize.StoreFolder, ".claude"}
+	if below, err := filepath.Rel(b.w.Root, b.w.Location.Store); err == nil && filepath.IsLocal(below) && below != "." {
+		all = append(all, filepath.ToSlash(below))
+	}
+	p := b.w.Settings.Profile
+	for _, root := range []string{p.Root, p.Markers, p.Results, p.Dialogues, p.Sessions} {
+		if root != "" && filepath.IsLocal(filepath.FromSlash(root)) && root != "." && !strings.HasPrefix(root, "~") {
+			all = append(all, root)
 		}
-		return fmt.Sprintf("%d bytes, %s", f.Size, digest)
 	}
-	switch c.status {
-	case "added":
-		return fmt.Sprintf("added    %s  (%s)\n", c.path(), side(c.is))
-	case "deleted":
-		return fmt.Sprintf("deleted  %s  (%s)\n", c.path(), side(c.was))
+	if p.Root == "." {
+		all = append(all, "session_state.md", "issue_queue.md", "knowledge_graph.md", "journal", "loop_snapshots")
 	}
-	return fmt.Sprintf("changed  %s  (%s -> %s)\n", c.path(), side(c.was), side(c.is))
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// note notes the files as they are: as a tree of git or, without git, each with
+// its digest. The files of before spare reading those that have not changed.
+func (b *Book) note(ctx context.Context, id string, before []layout.SnapshotFile) (
+	point layout.SnapshotPoint, files []layout.SnapshotFile, leftOut []string, err error,
+) {
+	g, err := b.git(ctx, id)
+	if errors.Is(err, errNoGit) {
+		files, leftOut, err = scanFiles(ctx, b.w.Root, b.excluded(), before)
+		return point, files, leftOut, err
+	}
+	if err != nil {
+		return point, nil, nil, err
+	}
+	point.Commit = g.commit(ctx)
+	point.Tree, leftOut, err = g.capture(ctx)
+	return point, nil, leftOut, err
 }

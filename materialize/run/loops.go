@@ -181,7 +181,7 @@ func (b *Book) closeLoop(ctx context.Context, p plan) (out *Outcome, start *layo
 func (b *Book) nextLoop(ctx context.Context, s layout.State) (int, error) {
 	loop, _ := s.LoopNumber()
 	for next := loop + 1; ; next++ {
-		used, err := b.everStored(ctx, snapshotName(s.RunID, next, layout.SnapshotStart))
+		used, err := b.w.EverStored(ctx, snapshotName(s.RunID, next, layout.SnapshotStart))
 		if err != nil || !used {
 			return next, err
 		}

@@ -176,11 +176,7 @@ func (r *Registry) writeFile(ctx context.Context, out *tar.Writer, file *record.
 	if err != nil {
 		return err
 	}
-	content, err := r.content(ctx, file)
-	if err != nil {
-		return err
-	}
-	text, err := content.Open()
+	text, err := r.open(ctx, file)
 	if err != nil {
 		return err
 	}

@@ -331,17 +331,13 @@ func (g *gatherer) referencesOf(ctx context.Context, v store.Version) ([]referen
 
 // textOf returns the beginning of a body; nothing of one that is no text.
 func (g *gatherer) textOf(ctx context.Context, v store.Version) (text []byte, err error) {
-	content, err := g.registry.content(ctx, v.Record)
-	if err != nil {
-		return nil, err
-	}
-	body, err := content.Open()
+	body, err := g.registry.open(ctx, v.Record)
 	if err != nil {
 		return nil, err
 	}
 	text, err = io.ReadAll(io.LimitReader(body, citeLimit))
 	err = errors.Join(err, body.Close())
-	if content.Size > citeLimit {
+	if v.Record.Size > citeLimit {
 		g.Notes = append(g.Notes, fmt.Sprintf("%s is large: its first %d MiB were looked at for citations", v.Record.Name, citeLimit>>20))
 	}
 	if bytes.IndexByte(text[:min(len(text), 8192)], 0) >= 0 {
