@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"filebus/materialize/result"
 	runs "filebus/materialize/run"
+	sessions "filebus/materialize/session"
 	"filebus/store/record"
 )
 
@@ -77,36 +80,29 @@ type budgetJSON struct {
 }
 
 func printBudget(env *environ, b *result.Budget) error {
-	if env.global.json {
-		value := budgetJSON{
-			Conversation: b.Conversation.ID, Tree: b.Conversation.Tree, Calls: b.Calls, Words: b.Words,
-			Tokens: b.Tokens, ReferenceTokens: b.ReferenceTokens, Ratio: runs.OneDecimal(b.Ratio()),
-		}
-		for i := range b.Steps {
-			value.Steps = append(value.Steps, stepJSON{b.Steps[i], runs.OneDecimal(b.Steps[i].Ratio())})
-		}
-		return env.printJSON(value)
+	value := budgetJSON{
+		Conversation: b.Conversation.ID, Tree: b.Conversation.Tree, Calls: b.Calls, Words: b.Words,
+		Tokens: b.Tokens, ReferenceTokens: b.ReferenceTokens, Ratio: runs.OneDecimal(b.Ratio()),
 	}
 	rows := [][]string{{"step", "words", "words inline", "≈tokens inline", "≈tokens by reference", "ratio"}}
 	for i := range b.Steps {
 		s := &b.Steps[i]
+		value.Steps = append(value.Steps, stepJSON{*s, runs.OneDecimal(s.Ratio())})
 		rows = append(rows, []string{
 			stepText(s), strconv.Itoa(s.Words), strconv.Itoa(s.WordsInline), strconv.Itoa(s.TokensInline),
 			strconv.Itoa(s.TokensByReference), ratioText(s.Ratio()),
 		})
 	}
-	env.printTable(rows)
-	env.printf("%s: %s, ≈%d tokens inline, ≈%d tokens by reference (%s)\n",
+	return env.print(value, "%s%s: %s, ≈%d tokens inline, ≈%d tokens by reference (%s)\n", env.table(rows),
 		plural(b.Calls, "call"), plural(b.Words, "word"), b.Tokens, b.ReferenceTokens, ratioText(b.Ratio()))
-	return nil
 }
 
 // stepText names a step by its agent, with the number of calls.
 func stepText(s *result.Step) string {
 	if s.Calls == 1 {
-		return orDash(s.Agent)
+		return cmp.Or(s.Agent, "-")
 	}
-	return fmt.Sprintf("%s ×%d", orDash(s.Agent), s.Calls)
+	return fmt.Sprintf("%s ×%d", cmp.Or(s.Agent, "-"), s.Calls)
 }
 
 // ratioText shows how many times smaller something is.
@@ -115,4 +111,121 @@ func ratioText(f float64) string {
 		return fmt.Sprintf("%.0f×", f)
 	}
 	return fmt.Sprintf("%.1f×", f)
+}
+
+// printRunBudget prints the table of the channels that were read or that something
+// is stored in, and below it what else the run would have cost.
+func printRunBudget(env *environ, b *runs.Budget) error {
+	if env.global.json {
+		return env.printJSON(b)
+	}
+	rows := [][]string{{"channel", "reads/loop", "≈tokens/read", "≈tokens", "stored", "≈tokens stored"}}
+	for _, c := range b.Channels {
+		if c.Reads+c.Stored == 0 {
+			continue
+		}
+		rows = append(rows, []string{
+			string(c.Channel), strconv.FormatFloat(c.ReadsPerLoop, 'f', -1, 64), strconv.Itoa(c.TokensPerRead), strconv.Itoa(c.Tokens),
+			strconv.Itoa(c.Stored), strconv.Itoa(c.StoredTokens),
+		})
+	}
+	env.printTable(rows)
+	env.printf("%s: %s, %s, ≈%d tokens in %s, ≈%d a loop\n", oneLine(b.Run), plural(b.Loops, "loop"), plural(b.Tasks, "task"),
+		b.Tokens, plural(b.Reads, "read"), b.PerLoop)
+	if b.Agents.Count > 0 {
+		env.printf("agents read ≈%d tokens in %s, in contexts of their own\n", b.Agents.Tokens, plural(b.Agents.Count, "read"))
+	}
+	inline := fmt.Sprintf("with outputs inline: ≈%d tokens, %s", b.Inline.Tokens, plural(b.Inline.Count, "text"))
+	if b.Ratio > 0 {
+		inline += " (" + ratioText(b.Ratio) + ")"
+	}
+	env.printf("%s\n", inline)
+	of := "work, by the journals"
+	if b.Polling.Logged {
+		of = "waits"
+	}
+	env.printf("waiting by Glob: ≈%d tokens, %s min of %s × %d/min × %d calls\n", b.Polling.Tokens,
+		strconv.FormatFloat(b.Polling.Minutes, 'f', -1, 64), of, runs.PollsPerMinute, runs.CallsPerPoll)
+	env.printf("waiting by filebus wait: ≈%d tokens, %s\n", b.Blocking.Tokens, plural(b.Blocking.Count, "wait"))
+	if b.Reads == 0 {
+		env.note("no reads of this run are in the log of reads")
+	}
+	return nil
+}
+
+func (o *budgetCommand) ofSession(ctx context.Context, w *workspace) error {
+	id, trees, err := w.registry().ID(ctx, o.Session)
+	if err != nil {
+		return err
+	}
+	if !w.global.noSync {
+		if err := w.registry().Discover(ctx, o.Session); err != nil {
+			return err
+		}
+	}
+	saved, err := w.registry().SavingsOf(ctx, id, sessions.Assumption{Readers: o.Readers, Agents: o.Assume}, trees...)
+	if err != nil {
+		return err
+	}
+	if w.global.json {
+		err = w.printJSON(saved)
+	} else {
+		printSessionBudget(w.environ, saved)
+	}
+	if saved.Artifacts == 0 {
+		w.note("nobody's reads of this session are in the log of reads; --assume AGENT,AGENT or --readers N show what they would save")
+	}
+	if saved.Anonymous > 0 {
+		w.note("%s not counted, as no FILEBUS_AGENT was set", plural(saved.Anonymous, "read"))
+	}
+	if saved.Unsized > 0 {
+		w.note("%s not counted, as the content was destroyed", plural(saved.Unsized, "read"))
+	}
+	return err
+}
+
+// mostAgents is how many agents the table of a session has.
+const mostAgents = 30
+
+// printSessionBudget prints a row for each agent, and the sums.
+func printSessionBudget(env *environ, b *sessions.Savings) {
+	rows := [][]string{{"agent", "given", "content passing", "≈tokens", "file passing", "≈tokens", "saved"}}
+	for i, a := range b.Agents {
+		if i == mostAgents {
+			rows = append(rows, []string{fmt.Sprintf("%d more", len(b.Agents)-i)})
+			break
+		}
+		rows = append(rows, []string{
+			oneLine(a.Agent), strconv.Itoa(a.Artifacts), byteSize(a.Content.Bytes), strconv.Itoa(a.Content.Tokens),
+			byteSize(a.References.Bytes), strconv.Itoa(a.References.Tokens), byteSize(a.Saved.Bytes),
+		})
+	}
+	if len(b.Agents) > 0 {
+		env.printTable(rows)
+	}
+	env.printf("content passing: %s, ≈%d tokens\n", byteSize(b.Content.Bytes), b.Content.Tokens)
+	env.printf("file passing: %s, ≈%d tokens: %s once %s, %s %s (%s)\n", byteSize(b.Files.Bytes), b.Files.Tokens,
+		plural(b.Artifacts, "artifact"), byteSize(b.Written.Bytes), plural(b.Passed, "path"), byteSize(b.References.Bytes), reductionText(b))
+	by := "by records and reads"
+	if b.Logged {
+		by = "by the agent log"
+	}
+	env.printf("duration: %s, %s; %s\n", durationOf(b.Seconds), by, plural(b.AuditFiles, "audit file"))
+}
+
+// reductionText says how much less passing files costs, or more.
+func reductionText(b *sessions.Savings) string {
+	if b.Reduction < 0 {
+		return fmt.Sprintf("%d %% more", -b.Reduction)
+	}
+	return fmt.Sprintf("%d %% less", b.Reduction)
+}
+
+// durationOf shows seconds as 1m12s or 0.4s.
+func durationOf(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	if d >= time.Minute {
+		return durationText(d.Round(time.Second))
+	}
+	return d.Round(100 * time.Millisecond).String()
 }

@@ -39,6 +39,11 @@ type runner interface {
 	run(ctx context.Context, w *workspace, args []string) error
 }
 
+// A runFunc is a runner without flags.
+type runFunc func(ctx context.Context, w *workspace, args []string) error
+
+func (f runFunc) run(ctx context.Context, w *workspace, args []string) error { return f(ctx, w, args) }
+
 // A preparer is a runner that has more to say of its flags and arguments than tags can.
 type preparer interface{ prepare(cmd *cobra.Command) }
 
@@ -49,6 +54,33 @@ type checker interface {
 
 // texts are the values of a flag that may be repeated and whose commas mean nothing.
 type texts []string
+
+// plain returns a command that needs no workspace, or opens it itself.
+func plain(use string, do runner) command { return command{use: use, do: do} }
+
+// existing returns a command of a workspace that has to be there.
+func existing(use string, do runner) command {
+	return command{use: use, open: (*environ).open, do: do}
+}
+
+// fresh returns a command that sees what agents have changed on disk.
+func fresh(use string, do runner) command {
+	return command{use: use, open: (*environ).openFresh, do: do}
+}
+
+// creating returns a command that makes the workspace's store where there is none.
+func creating(use string, do runner) command {
+	return command{use: use, open: (*environ).create, do: do}
+}
+
+// group returns a command that has commands below it.
+func group(use string, below ...command) command { return command{use: use, below: below} }
+
+// completed returns the command, with arguments that a shell can complete.
+func (c command) completed(by completer) command {
+	c.complete = by
+	return c
+}
 
 func (c command) name() string {
 	name, _, _ := strings.Cut(c.use, " ")
@@ -68,7 +100,7 @@ func (c command) cobra(env *environ) *cobra.Command {
 		return c.run(cmd.Context(), env, args)
 	}
 	if c.do != nil {
-		addFlags(cmd, flagFields(reflect.ValueOf(c.do).Elem()))
+		addFlags(cmd, c.flags())
 		if p, ok := c.do.(preparer); ok {
 			p.prepare(cmd)
 		}
@@ -86,7 +118,7 @@ func (c command) cobra(env *environ) *cobra.Command {
 }
 
 func (c command) run(ctx context.Context, env *environ, args []string) (err error) {
-	if err := checkLeast(flagFields(reflect.ValueOf(c.do).Elem())); err != nil {
+	if err := checkLeast(c.flags()); err != nil {
 		return err
 	}
 	if checker, ok := c.do.(checker); ok {
@@ -128,6 +160,8 @@ func argumentsOf(use string) cobra.PositionalArgs {
 	return cobra.RangeArgs(least, most)
 }
 
+func (c command) flags() []flagField { return flagFields(reflect.Indirect(reflect.ValueOf(c.do))) }
+
 // A flagField is a field of a runner that is a flag.
 type flagField struct {
 	name, letter string
@@ -136,6 +170,9 @@ type flagField struct {
 }
 
 func flagFields(v reflect.Value) (all []flagField) {
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
 		if field.Anonymous && field.Type.Kind() == reflect.Struct {

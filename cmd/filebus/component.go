@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -11,22 +12,19 @@ import (
 	"filebus/store/record"
 )
 
-func newComponentCommand(env *environ) *cobra.Command {
-	return newGroup("component", newComponentTouchCommand(env), newComponentShowCommand(env),
-		newComponentForCommand(env))
+// componentCommands are the commands of the context map.
+func componentCommands() []command {
+	return []command{
+		creating("touch NAME", &componentTouch{}),
+		fresh("show [NAME]", &componentShow{MaxTokens: 1000}),
+		fresh("for FILE...", &componentFor{}),
+	}
 }
 
-func newComponentTouchCommand(env *environ) *cobra.Command {
-	var t knowledge.Touch
-	cmd := newCommand("touch NAME", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		t.Name = args[0]
-		return runComponentTouch(ctx, env, t)
-	})
-	flags := cmd.Flags()
-	flags.StringVar(&t.Task, "task", "", "")
-	flags.StringVar(&t.Notes, "notes", "", "")
-	flags.StringVar(&t.Location, "location", "", "")
-	return cmd
+type componentTouch struct {
+	Task     string `flag:"task"`
+	Notes    string `flag:"notes"`
+	Location string `flag:"location"`
 }
 
 type touchedJSON struct {
@@ -35,39 +33,28 @@ type touchedJSON struct {
 	File string `json:"file"` // absolute
 }
 
-func runComponentTouch(ctx context.Context, env *environ, t knowledge.Touch) error {
-	t.Task = env.or(t.Task, "FILEBUS_TASK")
-	s, err := env.create(ctx)
+func (o *componentTouch) run(ctx context.Context, w *workspace, args []string) error {
+	rows, err := w.base().Touch(ctx, knowledge.Touch{
+		Name: args[0], Task: w.or(o.Task, "FILEBUS_TASK"), Notes: o.Notes, Location: o.Location,
+	})
 	if err != nil {
 		return err
 	}
-	rows, err := s.base().Touch(ctx, t)
-	if err != nil {
-		return err
-	}
-	if env.global.json {
-		return env.printJSON(touchedJSON{rows[0], rows[0].New, s.FilePath(rows[0].Path)})
-	}
-	env.printTable([][]string{componentRow(rows[0])})
-	return nil
+	view := touchedJSON{rows[0], rows[0].New, w.FilePath(rows[0].Path)}
+	return w.print(view, "%s", w.table([][]string{componentRow(rows[0])}))
 }
 
 // componentRow returns the cells of a row.
 func componentRow(r knowledge.Row) []string {
-	row := []string{r.Name, orDash(r.Modified), orDash(r.Notes)}
+	row := []string{r.Name, cmp.Or(r.Modified, "-"), cmp.Or(r.Notes, "-")}
 	if r.Location != "" {
 		row[0] += " (" + r.Location + ")"
 	}
 	return row
 }
 
-func newComponentShowCommand(env *environ) *cobra.Command {
-	maxTokens := 0
-	cmd := newCommand("show [NAME]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
-		return runComponentShow(ctx, env, maxTokens, strings.Join(args, ""))
-	})
-	cmd.Flags().IntVar(&maxTokens, "max-tokens", 1000, "")
-	return cmd
+type componentShow struct {
+	MaxTokens int `flag:"max-tokens" least:"0"`
 }
 
 type componentListJSON struct {
@@ -75,20 +62,11 @@ type componentListJSON struct {
 	More       int             `json:"more,omitempty"`
 }
 
-func runComponentShow(ctx context.Context, env *environ, maxTokens int, name string) error {
-	if maxTokens < 0 {
-		return usageError("--max-tokens %d is negative", maxTokens)
-	}
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return err
-	}
-	b := s.base()
-	var rows []knowledge.Row
-	if name == "" {
-		rows, err = b.Rows(ctx)
-	} else {
-		rows, err = b.Find(ctx, name)
+func (o *componentShow) run(ctx context.Context, w *workspace, args []string) error {
+	name := strings.Join(args, "")
+	rows, err := w.base().Rows(ctx)
+	if name != "" {
+		rows, err = w.base().Find(ctx, name)
 	}
 	if err != nil {
 		return err
@@ -97,58 +75,44 @@ func runComponentShow(ctx context.Context, env *environ, maxTokens int, name str
 	for _, row := range rows {
 		table = append(table, componentRow(row))
 	}
-	printed, err := s.present(presentation{
-		entries: len(rows), maxTokens: maxTokens, op: "component show", what: name,
+	return w.presentTable(table, presentation{
+		maxTokens: o.MaxTokens, op: "component show", what: name, none: "the context map has no rows",
+		rest: "%d more of " + plural(len(rows), "component") + "; filebus component for FILE, or --max-tokens 0",
 		json: func(n int) any { return componentListJSON{rows[:n], len(rows) - n} },
-		text: func(n int) string { return env.table(table[:n]) },
 	})
-	switch more := len(rows) - printed; {
-	case err != nil || env.global.json:
-		return err
-	case len(rows) == 0:
-		env.note("the context map has no rows")
-	case more > 0:
-		env.note("%d more of %s; filebus component for FILE, or --max-tokens 0", more, plural(len(rows), "component"))
+}
+
+type componentFor struct {
+	About string `flag:"about"`
+}
+
+func (*componentFor) prepare(cmd *cobra.Command) { cmd.Args = cobra.ArbitraryArgs } // --about may do
+
+func (o *componentFor) check(_ *environ, files []string) error {
+	if len(files) == 0 && o.About == "" {
+		return coded(record.Usage, "filebus component show", usageError("no files and no --about were given"))
 	}
 	return nil
 }
 
-func newComponentForCommand(env *environ) *cobra.Command {
-	about := ""
-	cmd := newCommand("for FILE...", cobra.ArbitraryArgs, func(ctx context.Context, args []string) error {
-		files := args
-		if len(files) == 0 && about == "" {
-			return coded(record.Usage, "filebus component show", usageError("no files and no --about were given"))
+func (o *componentFor) run(ctx context.Context, w *workspace, files []string) error {
+	for i, file := range files {
+		if p, err := intoPath(w.environ, w, file); err == nil && p != "" {
+			files[i] = p
 		}
-		s, err := env.openFresh(ctx)
-		if err != nil {
-			return err
-		}
-		for i, file := range files {
-			if p, err := intoPath(env, s, file); err == nil && p != "" {
-				files[i] = p
-			}
-		}
-		matches, err := s.base().For(ctx, files, about)
-		if err != nil {
-			return err
-		}
-		var table [][]string
-		for _, m := range matches {
-			table = append(table, append([]string{strconv.Itoa(m.Score)}, componentRow(m.Row)...))
-		}
-		_, err = s.present(presentation{
-			op: "component for", what: strings.Join(files, " "),
-			json: func(int) any { return componentForJSON{matches} },
-			text: func(int) string { return env.table(table) },
-		})
-		if len(table) == 0 && !env.global.json {
-			env.note("no component concerns them")
-		}
+	}
+	matches, err := w.base().For(ctx, files, o.About)
+	if err != nil {
 		return err
+	}
+	var table [][]string
+	for _, m := range matches {
+		table = append(table, append([]string{strconv.Itoa(m.Score)}, componentRow(m.Row)...))
+	}
+	return w.presentTable(table, presentation{
+		op: "component for", what: strings.Join(files, " "), none: "no component concerns them",
+		json: func(int) any { return componentForJSON{matches} },
 	})
-	cmd.Flags().StringVar(&about, "about", "", "")
-	return cmd
 }
 
 type componentForJSON struct {

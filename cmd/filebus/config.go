@@ -17,6 +17,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/store"
+	"filebus/store/record"
 )
 
 // A config is a workspace's configuration, .filebus/config.toml. It is described
@@ -144,8 +145,6 @@ func (e *environ) settings(at materialize.Location) (materialize.Settings, error
 	return materialize.Settings{Profile: profile, NoteFolders: c.Notes, Home: e.home(), Preview: c.Preview}, err
 }
 
-type configCommand struct{}
-
 // configView is what config prints.
 type configView struct {
 	Store     string         `json:"store"`
@@ -161,7 +160,7 @@ type configView struct {
 	Retention retentionConfig `json:"retention"`
 }
 
-func (configCommand) run(_ context.Context, w *workspace, _ []string) error {
+func runConfig(_ context.Context, w *workspace, _ []string) error {
 	at, err := w.locate()
 	exists := err == nil
 	if err != nil && !errors.Is(err, store.ErrNoStore) {
@@ -202,4 +201,54 @@ func (configCommand) run(_ context.Context, w *workspace, _ []string) error {
 		w.printf("retention  %s\n", r)
 	}
 	return nil
+}
+
+type initCommand struct {
+	Profile string `flag:"profile" not:"root"`
+	Root    string `flag:"root"`
+}
+
+func (o *initCommand) run(ctx context.Context, w *workspace, _ []string) error {
+	wanted := config{Profile: o.Profile, Root: o.Root}
+	if _, err := wanted.profile(); err != nil {
+		return coded(record.Usage, "", err)
+	}
+	at, _ := w.locate() // where there is none, at says where it will be
+	if *o != (initCommand{}) {
+		if err := writeConfig(at, wanted); err != nil {
+			return err
+		}
+	}
+	w, err := w.create(ctx)
+	if err != nil {
+		return err
+	}
+	folders := map[string]string{"store": w.Location.Store, "workspace": w.Main}
+	return w.print(folders, "%s\n", w.Location.Store)
+}
+
+// seedPapers is where the file-bus document puts papers.
+const seedPapers = "~/Documents/Qark Papers"
+
+// writeConfig writes a configuration where there is none.
+func writeConfig(at materialize.Location, c config) error {
+	if err := os.MkdirAll(at.Store, 0o777); err != nil {
+		return err
+	}
+	text := fmt.Sprintf("profile = %q\n", c.Profile)
+	switch {
+	case c.Root != "":
+		text = fmt.Sprintf("root = %q\n", c.Root)
+	case c.Profile == layout.Seed().Name:
+		text += fmt.Sprintf("pdf_dir = %q\n", seedPapers)
+	}
+	file := filepath.Join(at.Store, configFile)
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return coded(record.Conflict, "edit it by hand", fmt.Errorf("%s is there already", file))
+	}
+	if _, err := f.WriteString(text); err != nil {
+		return err
+	}
+	return f.Close()
 }

@@ -12,8 +12,8 @@ import (
 // conflictCommands are the commands of one conflict.
 func conflictCommands() []command {
 	return []command{
-		{use: "show NAME", open: (*environ).open, do: &conflictShow{}},
-		{use: "resolve NAME --take store|file|both", open: (*environ).open, do: &conflictResolve{}},
+		existing("show NAME", runFunc(showConflict)),
+		existing("resolve NAME --take store|file|both", &conflictResolve{}),
 	}
 }
 
@@ -25,9 +25,7 @@ type conflictView struct {
 	Time  string      `json:"time"`
 }
 
-type conflictsCommand struct{}
-
-func (conflictsCommand) run(ctx context.Context, w *workspace, _ []string) error {
+func runConflicts(ctx context.Context, w *workspace, _ []string) error {
 	open, err := w.Conflicts(ctx, record.Name{})
 	if err != nil {
 		return err
@@ -60,9 +58,7 @@ func conflictsOf(ctx context.Context, w *workspace, text string) ([]materialize.
 	return open, err
 }
 
-type conflictShow struct{}
-
-func (conflictShow) run(ctx context.Context, w *workspace, args []string) error {
+func showConflict(ctx context.Context, w *workspace, args []string) error {
 	open, err := conflictsOf(ctx, w, args[0])
 	if err != nil {
 		return err

@@ -13,11 +13,8 @@ import (
 // conversationCommands are the commands of conversations.
 func conversationCommands() []command {
 	return []command{
-		{
-			use: "list", open: (*environ).openFresh,
-			do: &conversationList{filterFlags: filterFlags{fields: []string{"tree", "agent", "since"}}, page: page{Limit: 50}},
-		},
-		{use: "show ID", open: (*environ).openFresh, do: &conversationShow{Format: formatLines, page: page{Limit: 50}}},
+		fresh("list", &conversationList{filterFlags: picking("tree", "agent", "since"), page: page{Limit: 50}}),
+		fresh("show ID", &conversationShow{Format: formatLines, page: page{Limit: 50}}),
 	}
 }
 
@@ -41,7 +38,7 @@ func (o *conversationList) run(ctx context.Context, w *workspace, _ []string) er
 	for _, c := range list {
 		rows = append(rows, []string{
 			c.String(), plural(c.Results, "result"), plural(c.Words, "word"), tokenText(c.Tokens),
-			w.minute(c.First), w.minute(c.Last), orDash(strings.Join(c.Agents, ", ")),
+			w.minute(c.First), w.minute(c.Last), cmp.Or(strings.Join(c.Agents, ", "), "-"),
 		})
 	}
 	return w.presentTable(rows, presentation{
@@ -126,8 +123,8 @@ func printCalls(env *environ, c result.Conversation, calls []result.StoredCall) 
 			status += fmt.Sprintf(", exit %d", *call.Exit)
 		}
 		rows = append(rows, []string{
-			strings.TrimPrefix(call.Name.ID, c.ID+"/"), call.Ref.String(), orDash(call.Agent),
-			strconv.Itoa(call.WordCount) + "w", orDash(status), shortened(oneLine(call.Preview), callPreview),
+			strings.TrimPrefix(call.Name.ID, c.ID+"/"), call.Ref.String(), cmp.Or(call.Agent, "-"),
+			strconv.Itoa(call.WordCount) + "w", cmp.Or(status, "-"), shortened(oneLine(call.Preview), callPreview),
 		})
 	}
 	env.printTable(rows)

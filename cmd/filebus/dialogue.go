@@ -1,26 +1,34 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
 
 	"filebus/materialize/dialogue"
+	"filebus/store"
+	"filebus/store/record"
 )
 
 // dialogueCommands are the commands of dialogues.
 func dialogueCommands() []command {
 	return []command{
-		{use: "new TITLE", open: (*environ).create, do: &dialogueNew{}},
-		{use: "list", open: (*environ).openFresh, do: &dialogueList{Limit: 20}},
-		{use: "prompt SLUG ROUND [AGENT]", do: &dialoguePrompt{}},
-		{use: "recover SLUG ROUND AGENT", do: &dialogueRecover{}},
-		{use: "put SLUG ROUND AGENT [FILE|-]", do: &dialoguePut{}},
-		{use: "wait SLUG ROUND", do: &dialogueWait{For: defaultWait}},
-		{use: "assemble SLUG", do: &dialogueAssemble{}},
-		{use: "lint FILE|NAME|SLUG...", do: &dialogueLint{}},
-		{use: "check SLUG [ROUND]", do: &dialogueCheck{}},
-		{use: "judge SLUG ROUND [AGENT]", do: &dialogueJudge{}},
-		{use: "markers FILE|NAME|SLUG|-...", do: &dialogueMarkers{Limit: 200}},
-		{use: "score SLUG", do: &dialogueScore{}},
+		creating("new TITLE", &dialogueNew{}),
+		fresh("list", &dialogueList{Limit: 20}),
+		plain("prompt SLUG ROUND [AGENT]", &dialoguePrompt{}),
+		plain("recover SLUG ROUND AGENT", &dialogueRecover{}),
+		plain("put SLUG ROUND AGENT [FILE|-]", &dialoguePut{}),
+		plain("wait SLUG ROUND", &dialogueWait{For: defaultWait}),
+		plain("assemble SLUG", &dialogueAssemble{}),
+		plain("lint FILE|NAME|SLUG...", &dialogueLint{}),
+		plain("check SLUG [ROUND]", &dialogueCheck{}),
+		plain("judge SLUG ROUND [AGENT]", &dialogueJudge{}),
+		plain("markers FILE|NAME|SLUG|-...", &dialogueMarkers{Limit: 200}),
+		plain("score SLUG", &dialogueScore{}),
 	}
 }
 
@@ -57,4 +65,138 @@ func (e *environ) openDialogue(ctx context.Context, text string) (*workspace, *d
 		e.note("not all files were looked at: %s", oneLine(skipped.Error()))
 	}
 	return s, f, d, err
+}
+
+type dialogueNew struct {
+	Agents   []string `flag:"agents"`
+	Slug     string   `flag:"slug"`
+	Question string   `flag:"question"`
+	Role     texts    `flag:"role"`
+	Judge    string   `flag:"judge"`
+
+	roles map[string]string
+}
+
+func (o *dialogueNew) check(*environ, []string) error {
+	o.roles = make(map[string]string)
+	for _, text := range o.Role {
+		name, role, found := strings.Cut(text, "=")
+		if _, twice := o.roles[name]; !found || twice {
+			return usageError("--role %q: a role is given once, as in muffin='Site reliability'", text)
+		}
+		o.roles[name] = role
+	}
+	return nil
+}
+
+func (o *dialogueNew) run(ctx context.Context, w *workspace, args []string) error {
+	made, err := w.forum().New(ctx, dialogue.NewRequest{
+		Title: args[0], Slug: o.Slug, Question: o.Question, Agents: o.Agents, Roles: o.roles, Judge: o.Judge,
+	})
+	if err != nil {
+		return err
+	}
+	w.remark("tell the agents what to do: filebus dialogue prompt %s 0 --all", made.Key)
+	return w.print(made, "%s  %s\n", made.Key, oneLine(made.Folder))
+}
+
+type dialogueList struct {
+	Limit int `flag:"limit" least:"0"`
+}
+
+// A dialogueListJSON is a list of dialogues in JSON.
+type dialogueListJSON struct {
+	Dialogues []dialogue.Item `json:"dialogues"`
+	More      int             `json:"more,omitempty"` // that were left out
+}
+
+func (o *dialogueList) run(ctx context.Context, w *workspace, _ []string) error {
+	items, total, err := w.forum().List(ctx, o.Limit)
+	if err != nil {
+		return err
+	}
+	for i := range items {
+		items[i].Title = cutText(items[i].Title)
+	}
+	left := total - len(items)
+	var rows [][]string
+	for _, i := range items {
+		rows = append(rows, []string{
+			i.Key.String(), lastRound(i), plural(len(i.Agents), "agent"), cmp.Or(i.Status, "-"), w.minute(i.Time),
+			i.Title,
+		})
+	}
+	return w.presentTable(rows, presentation{
+		op: "dialogue list", json: func(int) any { return dialogueListJSON{items, left} },
+		left: left, rest: "and %s; --limit 0 lists all", noun: "more dialogue",
+	})
+}
+
+// lastRound says how far a dialogue is.
+func lastRound(i dialogue.Item) string {
+	switch {
+	case i.Last == nil:
+		return "no round"
+	case i.Owed > 0:
+		return fmt.Sprintf("round %d: %d/%d turns", *i.Last, i.Turns, i.Owed)
+	}
+	return "round " + strconv.Itoa(*i.Last) + ": " + plural(i.Turns, "turn")
+}
+
+// A namesOf returns names that stand for a dialogue.
+type namesOf func(context.Context, *dialogue.Forum, *dialogue.Dialogue) ([]record.Name, error)
+
+// slugNames returns arguments with the names that stand for a dialogue in place of its
+// slug. What is a file, or no dialogue, stays as it is.
+func (e *environ) slugNames(ctx context.Context, args []string, of namesOf) ([]string, error) {
+	var all []string
+	for _, arg := range args {
+		if _, err := os.Stat(e.abs(arg)); err == nil || arg == "-" || strings.ContainsAny(arg, "/.") {
+			all = append(all, arg)
+			continue
+		}
+		_, f, d, err := e.openDialogue(ctx, arg)
+		if errors.Is(err, dialogue.ErrNoDialogue) || errors.Is(err, store.ErrNoStore) {
+			all = append(all, arg) // it may be the name of something else
+			continue
+		}
+		var names []record.Name
+		if err == nil {
+			names, err = of(ctx, f, d)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			all = append(all, name.String())
+		}
+	}
+	return all, nil
+}
+
+// turnNames returns the turns of a dialogue, by round and agent.
+func turnNames(_ context.Context, _ *dialogue.Forum, d *dialogue.Dialogue) (names []record.Name, err error) {
+	for _, r := range d.Rounds {
+		for _, t := range r.Turns {
+			names = append(names, t.Version.Record.Name)
+		}
+	}
+	if len(names) == 0 {
+		err = coded(record.NotFound, "filebus dialogue check "+quote(d.Key.String()),
+			fmt.Errorf("%s has no turn yet", d.Key))
+	}
+	return names, err
+}
+
+// documentNames returns the documents of a dialogue that are stored.
+func documentNames(ctx context.Context, f *dialogue.Forum, d *dialogue.Dialogue) ([]record.Name, error) {
+	names, err := f.Documents(ctx, d)
+	if err != nil || len(names) > 0 {
+		return names, err
+	}
+	hint := "filebus dialogue assemble " + quote(d.Key.String())
+	if !d.Key.IsOwn() {
+		hint += " --stdout | filebus dialogue lint -"
+	}
+	return nil, coded(record.NotFound, hint, fmt.Errorf("%s has no document yet", d.Key))
 }

@@ -61,10 +61,8 @@ func (o *dialogueCheck) run(ctx context.Context, w *workspace, args []string) (e
 	if err != nil {
 		return err
 	}
-	if !w.global.json {
-		for _, line := range view.Mend {
-			w.note("mend: %s", line)
-		}
+	for _, line := range view.Mend {
+		w.remark("mend: %s", line)
 	}
 	if view.Wanting > 0 {
 		return silentError(record.Wanting)

@@ -189,9 +189,7 @@ func (l *markerList) printAll() error {
 	if err != nil {
 		return err
 	}
-	if !l.global.json {
-		l.note("%s", l.summary())
-	}
+	l.remark("%s", l.summary())
 	if len(l.out.Unread) > 0 {
 		return silentError(record.Partly)
 	}

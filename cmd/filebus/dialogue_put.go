@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,7 +43,9 @@ func (o *dialoguePut) run(ctx context.Context, w *workspace, args []string) erro
 		err = refuseOther(ctx, w.environ, forum, seat, file)
 	}
 	if !isStub && err == nil {
-		c.Text, err = readTurn(w.environ, file)
+		var in inputText
+		in, err = w.readFile(file, dialogue.MaxTurn+1) // one more is refused
+		c.Text = in.text
 	}
 	if err != nil {
 		return err
@@ -77,16 +78,6 @@ func (e *environ) turnOrigin(source record.Source) materialize.Origin {
 	}}
 }
 
-// readTurn reads the text of a turn, from a file or from standard input.
-func readTurn(env *environ, file string) (text []byte, err error) {
-	in, _, err := env.openTranscript(file)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = in.Close() }()                         // only read
-	return io.ReadAll(io.LimitReader(in, dialogue.MaxTurn+1)) // one more is refused
-}
-
 // refuseOther returns an error if a file is the turn of another agent in the round.
 func refuseOther(ctx context.Context, env *environ, forum *dialogue.Forum, seat dialogue.Seat, file string) error {
 	name, isTurn := strings.CutSuffix(filepath.Base(file), ".md")
@@ -105,4 +96,53 @@ func refuseOther(ctx context.Context, env *environ, forum *dialogue.Forum, seat 
 		return usageError("%s is the turn of %s, not of %s; --force takes it all the same", file, other.Agent, seat.Agent)
 	}
 	return nil
+}
+
+type dialogueRecover struct {
+	Transcript string `flag:"transcript" need:"yes"` // a file, or "-"
+	Force      bool   `flag:"force"`
+}
+
+// A dialogueRecovered is a turn that was recovered, in JSON.
+type dialogueRecovered struct {
+	storedView
+	dialogue.Recovered
+}
+
+func (o *dialogueRecover) run(ctx context.Context, w *workspace, args []string) error {
+	round, err := roundArgument(args[1])
+	if err != nil {
+		return err
+	}
+	r := dialogue.RecoverRequest{Round: round, Agent: args[2], Force: o.Force}
+	transcript, err := w.openInput(o.Transcript)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = transcript.Close() }() // only read
+	r.Transcript, r.Origin = transcript, "stdin"
+	if o.Transcript != "-" {
+		r.Origin = validText(w.abs(o.Transcript))
+	}
+	_, f, key, err := w.findDialogue(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	out, err := f.Recover(ctx, key, r)
+	if err != nil {
+		return err
+	}
+	return w.printRecovered(out)
+}
+
+func (e *environ) printRecovered(out *dialogue.Recovered) error {
+	if n := out.Broken; n > 0 {
+		e.note("%s of the transcript not JSON, and passed over", plural(n, "line"))
+	}
+	if out.Markers == 0 {
+		e.note("the text has no markers")
+	}
+	view := dialogueRecovered{storedView{out.Ref.String(), out.Name.String(), out.File, out.Unchanged}, *out}
+	return e.print(view, "%s  %s  (was %s; line %d of the transcript, %s)\n",
+		out.Ref.Short(), out.Name, oneLine(out.Was), out.Line, plural(out.Markers, "marker"))
 }

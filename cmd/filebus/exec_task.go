@@ -2,12 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"filebus/materialize"
+	"filebus/materialize/dialogue"
+	"filebus/materialize/layout"
 	"filebus/materialize/result"
 	"filebus/materialize/task"
+	"filebus/store"
+	"filebus/store/record"
 )
 
 // An execTask is the task of a command that is run; the zero value is none.
@@ -85,4 +90,100 @@ func outcomeOf(run *result.Execution, err error) task.Run {
 	}
 	r.NextStep = "read the output, " + get + ", and run it again"
 	return r
+}
+
+// noRound is the number of a round that was not given.
+const noRound = -1
+
+// An execTurn is the turn of a dialogue that the output of a command becomes; the
+// zero value is none.
+type execTurn struct {
+	forum *dialogue.Forum
+	seat  dialogue.Seat
+}
+
+// beginTurn finds the place of the turn that --dialogue names. One that is there
+// already is refused before anything is run.
+func (o *execCommand) beginTurn(ctx context.Context, w *workspace) (t execTurn, err error) {
+	if o.Dialogue == "" {
+		return t, nil
+	}
+	agent := w.or(o.Agent, "FILEBUS_AGENT")
+	if agent == "" {
+		return t, usageError("--dialogue needs --agent: whose turn is it?")
+	}
+	forum := w.forum()
+	key, err := forum.Find(ctx, o.Dialogue)
+	if err != nil {
+		return t, err
+	}
+	if t.seat, err = forum.Seat(ctx, key, o.Round, agent); err != nil {
+		return t, err
+	}
+	t.forum = forum
+	return t, forum.CheckFree(ctx, t.seat)
+}
+
+// end makes the output of the command the turn. A command that has failed or has put
+// out nothing gets a stub. A turn that its agent has written by itself stands. It
+// returns what then is the turn; nil if none was asked for.
+func (t execTurn) end(
+	ctx context.Context, w *workspace, run *result.Execution, err error,
+) (*materialize.PutResult, error) {
+	if t.forum == nil {
+		return nil, nil
+	}
+	c := dialogue.Contribution{Origin: w.turnOrigin(record.SourceExec)}
+	output := ""
+	if run != nil && run.Stored != nil {
+		c.Origin.From = []record.Ref{run.Ref}
+		output = "The output is filebus get " + run.Ref.Short()
+	}
+	text, reason, endErr := turnOf(ctx, w, run, err)
+	if c.Text = text; reason != "" {
+		c.Text = layout.StubText(reason, output)
+	}
+	var put *materialize.PutResult
+	if endErr == nil {
+		put, endErr = t.forum.Put(ctx, t.seat, c)
+	}
+	if errors.Is(endErr, dialogue.ErrOccupied) {
+		w.note("%s has written its turn itself, which stands. %s", t.seat.Agent, output)
+		put, endErr = t.forum.Current(ctx, t.seat)
+	} else if reason != "" && endErr == nil {
+		w.note("a stub for %s: %s", t.seat.Agent, reason)
+	}
+	if endErr != nil {
+		return nil, fmt.Errorf("writing the turn of %s: %w", t.seat.Agent, endErr)
+	}
+	return put, nil
+}
+
+// turnOf returns the output of a command, or the reason why it is no turn.
+func turnOf(
+	ctx context.Context, w *workspace, run *result.Execution, err error,
+) (text []byte, reason string, readErr error) {
+	switch {
+	case run == nil:
+		return nil, "the command was not run: " + message(err), nil
+	case run.Stored == nil:
+		return nil, "the output of the command could not be stored", nil
+	case run.Exit != 0:
+		return nil, fmt.Sprintf("%s with exit code %d", run.Status, run.Exit), nil
+	case run.Record.Size > dialogue.MaxTurn:
+		return nil, fmt.Sprintf("the command has put out %s, more than a turn may have", byteSize(run.Record.Size)), nil
+	}
+	text, err = w.TextOf(ctx, store.Version{Ref: run.Ref, Record: run.Record})
+	if err == nil && strings.TrimSpace(string(text)) == "" {
+		return nil, fmt.Sprintf("the command has put out nothing, with exit code %d", run.Exit), nil
+	}
+	return text, "", err
+}
+
+// shown returns what the reference is of that exec prints: the turn, if there is one.
+func shown(run *result.Execution, turn *materialize.PutResult) *result.Stored {
+	if turn == nil {
+		return run.Stored
+	}
+	return &result.Stored{PutResult: turn, Problems: run.Problems}
 }

@@ -3,6 +3,9 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -19,6 +22,9 @@ type filterFlags struct {
 	since, until string
 	filter       record.Filter // that check has made of them
 }
+
+// picking returns flags for these fields alone.
+func picking(fields ...string) filterFlags { return filterFlags{fields: fields} }
 
 func (f *filterFlags) prepare(cmd *cobra.Command) { f.add(cmd, f.fields...) }
 
@@ -105,4 +111,23 @@ func (p *page) next(more bool, rows int) string {
 		return ""
 	}
 	return fmt.Sprintf("there are more; go on with --offset %d", p.Offset+rows)
+}
+
+// parseTime reads a time as users give it: "36h" and "2d" ago, a date, or a date
+// with a time, local unless it has a zone.
+func parseTime(text string, now time.Time) (time.Time, error) {
+	if days, found := strings.CutSuffix(text, "d"); found {
+		if n, err := strconv.ParseFloat(days, 64); err == nil && n >= 0 {
+			return now.Add(-time.Duration(n * 24 * float64(time.Hour))), nil
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	for _, form := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
+		if t, err := time.ParseInLocation(form, text, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, usageError("malformed time %q: give 36h or 2d (ago), 2026-03-02 or 2026-03-02T10:00:00Z", text)
 }

@@ -92,9 +92,6 @@ func (w *workspace) release(ctx context.Context, request materialize.ReleaseRequ
 }
 
 func printRelease(env *environ, report *materialize.ReleaseReport, dryRun bool) error {
-	if env.global.json {
-		return env.printJSON(report)
-	}
 	var rows [][]string
 	for _, n := range report.Released {
 		rows = append(rows, []string{"drop", n.Name.String(), tokenText(n.Tokens), byteSize(n.Bytes)})
@@ -102,20 +99,19 @@ func printRelease(env *environ, report *materialize.ReleaseReport, dryRun bool) 
 	for _, k := range report.Kept {
 		rows = append(rows, []string{"keep", k.Name.String(), k.Because})
 	}
-	env.printTable(rows)
 	after := "this cannot be undone"
 	if dryRun {
 		after = "nothing was changed"
 	}
 	if len(report.Released) == 0 {
-		env.note("nothing to destroy")
+		env.remark("nothing to destroy")
 	} else {
-		env.note("%s; %s", released(report, dryRun), after)
+		env.remark("%s; %s", released(report, dryRun), after)
 	}
 	if report.Swept > 0 {
-		env.note("removed %s that killed processes had left", plural(report.Swept, "file"))
+		env.remark("removed %s that killed processes had left", plural(report.Swept, "file"))
 	}
-	return nil
+	return env.print(report, "%s", env.table(rows))
 }
 
 // released says what went, or would go.

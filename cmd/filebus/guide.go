@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,28 +11,22 @@ import (
 	"filebus/store/record"
 )
 
-func newGuideCommand(env *environ) *cobra.Command {
-	var names []string
-	for _, r := range roles() {
-		names = append(names, r.name)
+// roleNames are the arguments of guide.
+const roleNames = "orchestrator|subagent|judge"
+
+type guideCommand struct{ cmd *cobra.Command }
+
+func (o *guideCommand) prepare(cmd *cobra.Command) {
+	o.cmd, cmd.ValidArgs = cmd, strings.Split(roleNames, "|")
+}
+
+func (o *guideCommand) run(_ context.Context, w *workspace, args []string) error {
+	i := slices.Index(o.cmd.ValidArgs, args[0])
+	if i < 0 {
+		return usageError("%q is none of %s", args[0], strings.Join(o.cmd.ValidArgs, ", "))
 	}
-	return &cobra.Command{
-		Use:       "guide " + strings.Join(names, "|"),
-		Args:      cobra.ExactArgs(1),
-		ValidArgs: names,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			i := slices.Index(names, args[0])
-			if i < 0 {
-				return usageError("%q is none of %s", args[0], strings.Join(names, ", "))
-			}
-			text := guideText(cmd.Root(), roles()[i])
-			if env.global.json {
-				return env.printJSON(guideJSON{args[0], text, record.EstimateTokens(int64(len(text)))})
-			}
-			env.printf("%s", text)
-			return nil
-		},
-	}
+	text := guideText(o.cmd.Root(), roles()[i])
+	return w.print(guideJSON{args[0], text, record.EstimateTokens(int64(len(text)))}, "%s", text)
 }
 
 // guideTokens is how much a guide has at most.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,17 +11,14 @@ import (
 	"filebus/store/record"
 )
 
-func newHelpCommand(env *environ) *cobra.Command {
-	var markdown bool
-	cmd := &cobra.Command{
-		Use:               "help [COMMAND]...",
-		ValidArgsFunction: completeCommands,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runHelp(env, cmd.Root(), args, markdown)
-		},
-	}
-	cmd.Flags().BoolVar(&markdown, "markdown", false, "")
-	return cmd
+type helpCommand struct {
+	Markdown bool `flag:"markdown"`
+
+	cmd *cobra.Command
+}
+
+func (o *helpCommand) prepare(cmd *cobra.Command) {
+	o.cmd, cmd.ValidArgsFunction = cmd, completeCommands
 }
 
 // completeCommands lets a shell complete the path of a command.
@@ -38,8 +36,8 @@ func completeCommands(cmd *cobra.Command, args []string, typed string) ([]string
 	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
-func runHelp(env *environ, root *cobra.Command, path []string, markdown bool) error {
-	cmd, rest, err := root.Find(path)
+func (o *helpCommand) run(_ context.Context, w *workspace, path []string) error {
+	cmd, rest, err := o.cmd.Root().Find(path)
 	switch {
 	case err == nil && len(rest) > 0 && !cmd.HasAvailableSubCommands():
 		return coded(record.Usage, cmd.CommandPath()+" --help",
@@ -49,8 +47,8 @@ func runHelp(env *environ, root *cobra.Command, path []string, markdown bool) er
 		fallthrough
 	case err != nil:
 		return asUsage(cmd, err)
-	case markdown:
-		env.printf("%s", readManual().markdown(cmd))
+	case o.Markdown:
+		w.printf("%s", readManual().markdown(cmd))
 		return nil
 	}
 	return cmd.Help()

@@ -24,37 +24,53 @@ type inputText struct {
 // readInput reads at most limit bytes of a file, of standard input ("-"), or of what
 // is stored under a name. A file of the disk comes first.
 func readInput(ctx context.Context, env *environ, arg string, limit int64) (inputText, error) {
-	if arg == "-" {
-		return readLimited(env.in, limit)
+	info, err := os.Stat(env.abs(arg))
+	if arg == "-" || err == nil && !info.IsDir() {
+		return env.readFile(arg, limit)
 	}
-	if info, err := os.Stat(env.abs(arg)); err != nil || info.IsDir() {
-		in, err := readStored(ctx, env, arg, limit)
-		if info != nil && (errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrNoStore)) {
-			return in, usageError("%s is a folder, not a file", arg)
-		}
-		if errors.Is(err, store.ErrNoStore) {
-			return in, fmt.Errorf("%s is no file, and there is no store to look for the name: %w", arg, err)
-		}
-		return in, err
+	in, err := readStored(ctx, env, arg, limit)
+	if info != nil && (errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrNoStore)) {
+		return in, usageError("%s is a folder, not a file", arg)
 	}
-	f, err := openInput(env, arg)
-	if err != nil {
-		return inputText{}, err
+	if errors.Is(err, store.ErrNoStore) {
+		return in, fmt.Errorf("%s is no file, and there is no store to look for the name: %w", arg, err)
 	}
-	defer func() { _ = f.Close() }() // only read
-	in, err := readLimited(f, limit)
-	if info, statErr := f.Stat(); statErr == nil && info.Mode().IsRegular() {
-		in.size = max(in.size, info.Size())
-	}
-	if err != nil {
-		return in, fmt.Errorf("reading %s: %w", arg, err)
-	}
-	return in, nil
+	return in, err
 }
 
-func readLimited(r io.Reader, limit int64) (inputText, error) {
-	text, err := io.ReadAll(io.LimitReader(r, limit+1))
-	in := inputText{text: text[:min(int64(len(text)), limit)], whole: int64(len(text)) <= limit, size: int64(len(text))}
+// openInput opens a file that the user names, or standard input ("-").
+func (e *environ) openInput(file string) (io.ReadCloser, error) {
+	if file == "-" {
+		return io.NopCloser(e.in), nil
+	}
+	f, err := os.Open(e.abs(file))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", file, errors.Unwrap(err))
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		_ = f.Close() // only opened
+		return nil, usageError("%s is a folder; filebus capture takes folders", file)
+	}
+	return f, nil
+}
+
+// readFile reads at most limit bytes of a file that the user names, or of standard input.
+func (e *environ) readFile(file string, limit int64) (in inputText, err error) {
+	f, err := e.openInput(file)
+	if err != nil {
+		return in, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	in = inputText{text: text[:min(int64(len(text)), limit)], whole: int64(len(text)) <= limit, size: int64(len(text))}
+	if f, ok := f.(*os.File); ok {
+		if info, statErr := f.Stat(); statErr == nil && info.Mode().IsRegular() {
+			in.size = max(in.size, info.Size())
+		}
+		if err != nil {
+			err = fmt.Errorf("reading %s: %w", file, err)
+		}
+	}
 	return in, err
 }
 

@@ -1,79 +1,76 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"filebus/materialize/knowledge"
 	"filebus/query"
 	"filebus/store/record"
 )
 
-func newKnowledgeCommand(env *environ) *cobra.Command {
-	return newGroup("knowledge",
-		newKnowledgeListCommand(env), command{use: "show NAME", open: (*environ).openFresh, do: &knowledgeShow{}}.cobra(env), newKnowledgeTagsCommand(env), newKnowledgeAddCommand(env),
-		newKnowledgeEditCommand(env), newKnowledgeSupersedeCommand(env), newKnowledgeLinkCommand(env),
-		newKnowledgeRelatedCommand(env), newKnowledgeHarvestCommand(env), newKnowledgeGraphCommand(env),
-	)
+// knowledgeCommands are the commands of knowledge.
+func knowledgeCommands() []command {
+	return []command{
+		fresh("list [flags] [TAG...]", &knowledgeList{filterFlags: picking("tree", "tag"), page: page{Limit: 20}}),
+		fresh("show NAME", runFunc(showKnowledge)),
+		fresh("tags [PREFIX]", runFunc(listKnowledgeTags)),
+		{use: "add [FILE]", make: newKnowledgeAddCommand},
+		{use: "edit ID [FILE]", make: newKnowledgeEditCommand},
+		{use: "supersede OLD [NEW]", make: newKnowledgeSupersedeCommand},
+		fresh("link A TYPE B", &knowledgeLink{}).completed(completeNames),
+		fresh("related ID", &knowledgeRelated{Depth: 1, Limit: 10, MaxTokens: 800}).completed(completeNames),
+		fresh("harvest TASK", &knowledgeHarvest{}).completed(completeNames),
+		fresh("graph", &knowledgeGraph{
+			filterFlags: picking("tree", "tag"), Format: string(knowledge.FormatDOT), Depth: 1, Limit: 300,
+		}),
+	}
 }
 
-func newKnowledgeListCommand(env *environ) *cobra.Command {
-	var filter filterFlags
-	var r query.KnowledgeRequest
-	cmd := newCommand("list [flags] [TAG...]", cobra.ArbitraryArgs,
-		func(ctx context.Context, tags []string) (err error) {
-			if r.Filter, err = filter.read(env); err != nil {
-				return err
-			}
-			r.Wanted = append(r.Filter.Tags, tags...)
-			if r.Prefix {
-				r.Filter.Tags = nil // they are beginnings
-			}
-			return runKnowledgeList(ctx, env, r)
-		})
-	filter.add(cmd, "tree", "tag")
-	flags := cmd.Flags()
-	flags.BoolVar(&r.AllTags, "all-tags", false, "")
-	flags.BoolVar(&r.Superseded, "all", false, "")
-	flags.BoolVar(&r.Prefix, "prefix", false, "")
-	flags.StringSliceVar(&r.Types, "type", nil, "")
-	flags.StringVar(&r.MinConfidence, "min-confidence", "", "")
-	flags.IntVar(&r.Limit, "limit", 20, "")
-	flags.IntVar(&r.Offset, "offset", 0, "")
-	return cmd
+type knowledgeList struct {
+	filterFlags
+	page
+	AllTags       bool     `flag:"all-tags"`
+	All           bool     `flag:"all"`
+	Prefix        bool     `flag:"prefix"`
+	Types         []string `flag:"type"`
+	MinConfidence string   `flag:"min-confidence"`
 }
 
-func runKnowledgeList(ctx context.Context, env *environ, r query.KnowledgeRequest) error {
-	if c := r.MinConfidence; c != "" && !slices.Contains(knowledge.Confidences(), c) {
+func (o *knowledgeList) check(env *environ, args []string) error {
+	if c := o.MinConfidence; c != "" && !slices.Contains(knowledge.Confidences(), c) {
 		return usageError("--min-confidence %q is none of low, medium, high", c)
 	}
-	if r.Limit < 0 || r.Offset < 0 {
-		return usageError("--limit %d --offset %d: there is no such page", r.Limit, r.Offset)
+	return cmp.Or(o.page.check(env, args), o.filterFlags.check(env, args))
+}
+
+func (o *knowledgeList) run(ctx context.Context, w *workspace, tags []string) error {
+	r := query.KnowledgeRequest{
+		Filter: o.filter, Wanted: append(o.filter.Tags, tags...), AllTags: o.AllTags, Superseded: o.All,
+		Prefix: o.Prefix, Types: o.Types, MinConfidence: o.MinConfidence, Limit: o.Limit, Offset: o.Offset,
 	}
-	s, err := env.openFresh(ctx)
+	if r.Prefix {
+		r.Filter.Tags = nil // they are beginnings
+	}
+	found, total, err := w.read.Knowledge(ctx, r)
 	if err != nil {
 		return err
 	}
-	found, total, err := s.read.Knowledge(ctx, r)
-	if err != nil {
-		return err
-	}
-	_, err = s.present(presentation{
+	_, err = w.present(presentation{
 		op: "knowledge list", what: strings.Join(r.Wanted, " "),
-		json: func(int) any { return knowledgeList(found, total) },
-		text: func(int) string { return knowledgeText(env, found) },
+		json: func(int) any { return knowledgeListView(found, total) },
+		text: func(int) string { return knowledgeText(w.environ, found) },
 	})
 	switch seen := r.Offset + len(found); {
-	case err != nil || env.global.json:
+	case err != nil || w.global.json:
 		return err
 	case len(found) == 0:
-		env.note("no entries")
+		w.note("no entries")
 	case seen < total:
-		env.note("%d of %d entries; go on with --offset %d", len(found), total, seen)
+		w.note("%d of %d entries; go on with --offset %d", len(found), total, seen)
 	}
 	return nil
 }
@@ -93,8 +90,8 @@ type knowledgeJSON struct {
 	SupersededBy string `json:"superseded_by,omitempty"`
 }
 
-// knowledgeList returns a list in JSON.
-func knowledgeList(found []query.Knowledge, total int) knowledgeListJSON {
+// knowledgeListView returns a list in JSON.
+func knowledgeListView(found []query.Knowledge, total int) knowledgeListJSON {
 	value := knowledgeListJSON{Total: total}
 	for _, k := range found {
 		by := supersededText(k.SupersededBy, "")
@@ -109,7 +106,7 @@ func knowledgeText(env *environ, found []query.Knowledge) string {
 	for _, k := range found {
 		r := k.Version.Record
 		fmt.Fprintf(&text, "%s  %s  %s  %s  [%s]%s\n  %s\n", env.bold(oneLine(r.Name.String())), k.Version.Ref.Short(),
-			orDash(k.Type), orDash(k.Confidence), oneLine(strings.Join(r.Tags, ", ")),
+			cmp.Or(k.Type, "-"), cmp.Or(k.Confidence, "-"), oneLine(strings.Join(r.Tags, ", ")),
 			supersededText(k.SupersededBy, "  superseded by "), oneLine(k.Description.Preview))
 	}
 	return text.String()
@@ -124,10 +121,8 @@ func supersededText(by record.Name, words string) string {
 	return oneLine(words + linkEnd(by))
 }
 
-// knowledgeShow takes a bare id for one of knowledge, where other kinds may have it too.
-type knowledgeShow struct{}
-
-func (knowledgeShow) run(ctx context.Context, w *workspace, args []string) error {
+// showKnowledge takes a bare id for one of knowledge, where other kinds may have it too.
+func showKnowledge(ctx context.Context, w *workspace, args []string) error {
 	if err := new(getCommand).run(ctx, w, []string{nameOfKind(args[0], record.KindKnowledge)}); err != nil {
 		return err
 	}
@@ -145,19 +140,13 @@ func nameOfKind(text string, kind record.Kind) string {
 	return string(kind) + "/" + text
 }
 
-func newKnowledgeTagsCommand(env *environ) *cobra.Command {
-	return newCommand("tags [PREFIX]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
-		prefix := append(args, "")[0]
-		s, err := env.openFresh(ctx)
-		if err != nil {
-			return err
-		}
-		counts, err := s.read.TagCounts(ctx, prefix, record.KindKnowledge)
-		if err != nil {
-			return err
-		}
-		return s.presentTable(tagRows(counts), presentation{
-			op: "knowledge tags", what: prefix, json: func(int) any { return counts },
-		})
+func listKnowledgeTags(ctx context.Context, w *workspace, args []string) error {
+	prefix := append(args, "")[0]
+	counts, err := w.read.TagCounts(ctx, prefix, record.KindKnowledge)
+	if err != nil {
+		return err
+	}
+	return w.presentTable(tagRows(counts), presentation{
+		op: "knowledge tags", what: prefix, json: func(int) any { return counts },
 	})
 }

@@ -30,7 +30,7 @@ func readContent(env *environ, d *knowledge.Draft, args []string) error {
 	case len(args) > 0 && d.Content != "":
 		return usageError("the content is given twice, in %s and as --content", args[0])
 	case len(args) > 0 && args[0] != "-":
-		f, err := openInput(env, args[0])
+		f, err := env.openInput(args[0])
 		if err != nil {
 			return contentHint(args[0], err)
 		}

@@ -7,66 +7,53 @@ import (
 	"os"
 	"slices"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/knowledge"
 	"filebus/query"
 )
 
-func newKnowledgeGraphCommand(env *environ) *cobra.Command {
-	var filter filterFlags
-	var r query.PartRequest
-	var format, from, out string
-	cmd := newCommand("graph", cobra.NoArgs, func(ctx context.Context, _ []string) (err error) {
-		if env.global.json {
-			format = string(knowledge.FormatJSON)
-		}
-		if !slices.Contains(knowledge.Formats(), knowledge.Format(format)) {
-			return usageError("--format %q is none of dot, mermaid, json", format)
-		}
-		if r.Depth < 1 || r.Depth > maxDepth || r.Limit < 0 {
-			return usageError("--depth is from 1 to %d, --limit not negative", maxDepth)
-		}
-		if r.Filter, err = filter.read(env); err != nil {
-			return err
-		}
-		part, err := graphPart(ctx, env, r, from)
-		if err != nil {
-			return err
-		}
-		if len(part.Nodes) == 0 {
-			env.note("no entries")
-		}
-		return writeGraph(env, part, knowledge.Format(format), out)
-	})
-	flags := cmd.Flags()
-	flags.StringVar(&format, "format", string(knowledge.FormatDOT), "")
-	filter.add(cmd, "tree", "tag")
-	flags.StringSliceVar(&r.Types, "type", nil, "")
-	flags.StringVar(&from, "from", "", "")
-	flags.IntVar(&r.Depth, "depth", 1, "")
-	flags.IntVar(&r.Limit, "limit", 300, "")
-	flags.BoolVar(&r.Stated, "links-only", false, "")
-	flags.StringVarP(&out, "output", "o", "", "")
-	return cmd
+type knowledgeGraph struct {
+	filterFlags
+	Format string   `flag:"format"`
+	Types  []string `flag:"type"`
+	From   string   `flag:"from"`
+	Depth  int      `flag:"depth"`
+	Limit  int      `flag:"limit"`
+	Stated bool     `flag:"links-only"`
+	Output string   `flag:"output,o"`
 }
 
-// graphPart returns a part of the graph, around an entry if one is given.
-func graphPart(ctx context.Context, env *environ, r query.PartRequest, from string) (part query.Part, err error) {
-	s, err := env.openFresh(ctx)
-	if err != nil {
-		return part, err
+func (o *knowledgeGraph) check(env *environ, args []string) error {
+	if env.global.json {
+		o.Format = string(knowledge.FormatJSON)
 	}
-	if from != "" {
-		if r.From, err = s.knowledgeName(ctx, from); err != nil {
-			return part, err
+	if !slices.Contains(knowledge.Formats(), knowledge.Format(o.Format)) {
+		return usageError("--format %q is none of dot, mermaid, json", o.Format)
+	}
+	if o.Depth < 1 || o.Depth > maxDepth || o.Limit < 0 {
+		return usageError("--depth is from 1 to %d, --limit not negative", maxDepth)
+	}
+	return o.filterFlags.check(env, args)
+}
+
+func (o *knowledgeGraph) run(ctx context.Context, w *workspace, _ []string) (err error) {
+	r := query.PartRequest{Filter: o.filter, Types: o.Types, Depth: o.Depth, Limit: o.Limit, Stated: o.Stated}
+	if o.From != "" { // only what is around it
+		if r.From, err = w.knowledgeName(ctx, o.From); err != nil {
+			return err
 		}
 	}
-	g, err := s.read.Graph(ctx, r.Trees...)
+	g, err := w.read.Graph(ctx, r.Trees...)
 	if err != nil {
-		return part, err
+		return err
 	}
-	return g.Part(ctx, r)
+	part, err := g.Part(ctx, r)
+	if err != nil {
+		return err
+	}
+	if len(part.Nodes) == 0 {
+		w.note("no entries")
+	}
+	return writeGraph(w.environ, part, knowledge.Format(o.Format), o.Output)
 }
 
 func writeGraph(env *environ, part query.Part, format knowledge.Format, file string) error {

@@ -6,50 +6,40 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/knowledge"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
-func newKnowledgeHarvestCommand(env *environ) *cobra.Command {
-	var add string
-	var tags []string
-	cmd := newCommand("harvest TASK", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		task := args[0]
-		s, err := env.openFresh(ctx)
-		if err != nil {
-			return err
-		}
-		if !strings.ContainsAny(task, "/:") {
-			task = layout.TaskID(task)
-		}
-		v, err := s.resolve(ctx, nameOfKind(task, record.KindHandoff))
-		if err != nil {
-			return err
-		}
-		b := s.base()
-		h, err := b.Harvest(ctx, v, tags)
-		if err != nil {
-			return err
-		}
-		numbers, err := harvestNumbers(h, add)
-		if err != nil {
-			return err
-		}
-		added, err := b.Take(ctx, h, numbers)
-		if err != nil {
-			return err
-		}
-		return printHarvest(env, s, h, add != "", added)
-	})
-	cmd.ValidArgsFunction = completeNames(env)
-	flags := cmd.Flags()
-	flags.StringVar(&add, "add", "", "")
-	flags.StringSliceVar(&tags, "tag", nil, "")
-	return cmd
+type knowledgeHarvest struct {
+	Add  string   `flag:"add"`
+	Tags []string `flag:"tag"`
+}
+
+func (o *knowledgeHarvest) run(ctx context.Context, w *workspace, args []string) error {
+	task := args[0]
+	if !strings.ContainsAny(task, "/:") {
+		task = layout.TaskID(task)
+	}
+	v, err := w.resolve(ctx, nameOfKind(task, record.KindHandoff))
+	if err != nil {
+		return err
+	}
+	b := w.base()
+	h, err := b.Harvest(ctx, v, o.Tags)
+	if err != nil {
+		return err
+	}
+	numbers, err := harvestNumbers(h, o.Add)
+	if err != nil {
+		return err
+	}
+	added, err := b.Take(ctx, h, numbers)
+	if err != nil {
+		return err
+	}
+	return printHarvest(w, h, o.Add != "", added)
 }
 
 type harvestJSON struct {
@@ -82,19 +72,19 @@ func harvestNumbers(h *knowledge.Harvest, which string) ([]int, error) {
 	return numbers, nil
 }
 
-func printHarvest(env *environ, s *workspace, h *knowledge.Harvest, adding bool, added []string) error {
+func printHarvest(w *workspace, h *knowledge.Harvest, adding bool, added []string) error {
 	open := len(h.Open())
 	switch {
 	case len(h.Proposals) == 0:
-		env.note("the handoff of %s names no patterns, gotchas or files", h.Task)
+		w.note("the handoff of %s names no patterns, gotchas or files", h.Task)
 	case open == 0:
-		env.note("%s is already harvested: all %s are known", h.Task, plural(len(h.Proposals), "proposal"))
+		w.note("%s is already harvested: all %s are known", h.Task, plural(len(h.Proposals), "proposal"))
 	case !adding:
-		env.note("%s; add them with --add all, --add new or --add 1,3", plural(open, "new proposal"))
+		w.note("%s; add them with --add all, --add new or --add 1,3", plural(open, "new proposal"))
 	case len(added) == 0:
-		env.note("nothing was added")
+		w.note("nothing was added")
 	}
-	_, err := s.present(presentation{
+	_, err := w.present(presentation{
 		op: "knowledge harvest", what: h.Task,
 		json: func(int) any { return harvestJSON{*h, added} },
 		text: func(int) string {

@@ -1,11 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
@@ -13,14 +12,8 @@ import (
 	"filebus/store/record"
 )
 
-func newKnowledgeLinkCommand(env *environ) *cobra.Command {
-	remove := false
-	cmd := newCommand("link A TYPE B", cobra.ExactArgs(3), func(ctx context.Context, args []string) error {
-		return runKnowledgeLink(ctx, env, remove, args[0], args[1], args[2])
-	})
-	cmd.ValidArgsFunction = completeNames(env)
-	cmd.Flags().BoolVar(&remove, "remove", false, "")
-	return cmd
+type knowledgeLink struct {
+	Remove bool `flag:"remove"`
 }
 
 // A linkJSON is a link that a command made or took away.
@@ -31,40 +24,40 @@ type linkJSON struct {
 	Changed bool   `json:"changed"`
 }
 
-func runKnowledgeLink(ctx context.Context, env *environ, remove bool, a, kind, b string) error {
-	known, _ := layout.ParseLinkType(kind)
-	s, from, err := env.findKnowledge(ctx, a)
+func (o *knowledgeLink) run(ctx context.Context, w *workspace, args []string) error {
+	known, _ := layout.ParseLinkType(args[1])
+	from, err := w.knowledgeName(ctx, args[0])
 	if err != nil {
 		return err
 	}
-	to, err := s.knowledgeName(ctx, b)
+	to, err := w.knowledgeName(ctx, args[2])
 	if err != nil { // a record of another kind?
-		v, resolveErr := s.resolve(ctx, b)
+		v, resolveErr := w.resolve(ctx, args[2])
 		if resolveErr != nil {
 			return err
 		}
 		to = v.Record.Name
 	}
-	act := s.base().Link
-	if remove {
-		act = s.base().Unlink
+	act := w.base().Link
+	if o.Remove {
+		act = w.base().Unlink
 	}
 	changed, err := act(ctx, from, known, to)
 	if err != nil {
 		return err
 	}
 	l := linkJSON{linkEnd(from), known, linkEnd(to), changed}
-	if env.global.json {
-		return env.printJSON(l)
+	if w.global.json {
+		return w.printJSON(l)
 	}
-	env.printf("%s\n", oneLine(l.From+" "+l.Type+" "+l.To))
+	w.printf("%s\n", oneLine(l.From+" "+l.Type+" "+l.To))
 	switch {
-	case !changed && remove:
-		env.note("there was no such link")
+	case !changed && o.Remove:
+		w.note("there was no such link")
 	case !changed:
-		env.note("it was linked so already")
-	case remove:
-		env.note("taken away")
+		w.note("it was linked so already")
+	case o.Remove:
+		w.note("taken away")
 	}
 	return nil
 }
@@ -77,40 +70,40 @@ func linkEnd(name record.Name) string {
 	return name.String()
 }
 
-func newKnowledgeRelatedCommand(env *environ) *cobra.Command {
-	var depth, limit, maxTokens int
-	cmd := newCommand("related ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		id := args[0]
-		if depth < 1 || depth > maxDepth || limit < 1 || limit > maxRelated || maxTokens < 0 {
-			return usageError("--depth is from 1 to %d, --limit from 1 to %d, --max-tokens not negative", maxDepth, maxRelated)
-		}
-		s, name, err := env.findKnowledge(ctx, id)
-		if err != nil {
-			return err
-		}
-		g, err := s.read.Graph(ctx)
-		if err != nil {
-			return err
-		}
-		found, more, err := g.Related(ctx, name, query.RelatedRequest{Depth: depth, Limit: limit})
-		if err != nil {
-			return err
-		}
-		if g.Unread > 0 {
-			env.note("%s not looked at for the files that they changed", plural(g.Unread, "older handoff"))
-		}
-		list := relatedListJSON{Of: linkEnd(name), More: more}
-		for _, r := range found {
-			list.Related = append(list.Related, relatedView(r))
-		}
-		return printRelated(env, s, list, maxTokens)
-	})
-	cmd.ValidArgsFunction = completeNames(env)
-	flags := cmd.Flags()
-	flags.IntVar(&depth, "depth", 1, "")
-	flags.IntVar(&limit, "limit", 10, "")
-	flags.IntVar(&maxTokens, "max-tokens", 800, "")
-	return cmd
+type knowledgeRelated struct {
+	Depth     int `flag:"depth"`
+	Limit     int `flag:"limit"`
+	MaxTokens int `flag:"max-tokens"`
+}
+
+func (o *knowledgeRelated) check(*environ, []string) error {
+	if o.Depth < 1 || o.Depth > maxDepth || o.Limit < 1 || o.Limit > maxRelated || o.MaxTokens < 0 {
+		return usageError("--depth is from 1 to %d, --limit from 1 to %d, --max-tokens not negative", maxDepth, maxRelated)
+	}
+	return nil
+}
+
+func (o *knowledgeRelated) run(ctx context.Context, w *workspace, args []string) error {
+	name, err := w.knowledgeName(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	g, err := w.read.Graph(ctx)
+	if err != nil {
+		return err
+	}
+	found, more, err := g.Related(ctx, name, query.RelatedRequest{Depth: o.Depth, Limit: o.Limit})
+	if err != nil {
+		return err
+	}
+	if g.Unread > 0 {
+		w.note("%s not looked at for the files that they changed", plural(g.Unread, "older handoff"))
+	}
+	list := relatedListJSON{Of: linkEnd(name), More: more}
+	for _, r := range found {
+		list.Related = append(list.Related, relatedView(r))
+	}
+	return printRelated(w, list, o.MaxTokens)
 }
 
 type relatedListJSON struct {
@@ -169,9 +162,9 @@ func edgeText(e query.Edge, far record.Name) string {
 	return text
 }
 
-func printRelated(env *environ, s *workspace, list relatedListJSON, maxTokens int) error {
+func printRelated(w *workspace, list relatedListJSON, maxTokens int) error {
 	all := list.Related
-	printed, err := s.present(presentation{
+	printed, err := w.present(presentation{
 		entries: len(all), maxTokens: maxTokens, op: "knowledge related", what: list.Of,
 		json: func(n int) any { return relatedListJSON{list.Of, all[:n], list.More || n < len(all)} },
 		text: func(n int) (text string) {
@@ -182,19 +175,19 @@ func printRelated(env *environ, s *workspace, list relatedListJSON, maxTokens in
 		},
 	})
 	switch {
-	case err != nil || env.global.json:
+	case err != nil || w.global.json:
 		return err
 	case len(all) == 0:
-		env.note("nothing is related to %s", list.Of)
+		w.note("nothing is related to %s", list.Of)
 	case list.More || printed < len(all):
-		env.note("there are more; give --limit, or --max-tokens 0")
+		w.note("there are more; give --limit, or --max-tokens 0")
 	}
 	return nil
 }
 
 // relatedText returns the two lines of an entry.
 func relatedText(r relatedJSON) string {
-	head := r.ID + "  " + orDash(r.Confidence)
+	head := r.ID + "  " + cmp.Or(r.Confidence, "-")
 	if r.Via != "" {
 		head += "  via " + r.Via
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -59,12 +60,12 @@ func (e *environ) lintFolder(dir string) (string, layout.Profile, error) {
 	}
 	at, err := e.locate()
 	if err != nil {
-		if dir = textOr(dir, e.dir); dir != "" {
+		if dir = cmp.Or(dir, e.dir); dir != "" {
 			err = nil // no store: the default profile
 		}
 		return dir, layout.Profile{}, err
 	}
-	if dir = textOr(dir, at.Root); dir != at.Root {
+	if dir = cmp.Or(dir, at.Root); dir != at.Root {
 		return dir, layout.Profile{}, nil
 	}
 	settings, err := e.settings(at)

@@ -33,7 +33,7 @@ func (o *listCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	var rows [][]string
 	for _, e := range list.Entries {
 		rows = append(rows, []string{
-			e.Name.String(), e.Ref.String(), strconv.Itoa(e.Tokens), orDash(e.Status), orDash(e.Agent),
+			e.Name.String(), e.Ref.String(), strconv.Itoa(e.Tokens), cmp.Or(e.Status, "-"), cmp.Or(e.Agent, "-"),
 			w.minute(e.Time), e.Title,
 		})
 	}
@@ -62,11 +62,4 @@ func (w *workspace) position(ctx context.Context, text string) (position uint64,
 		return err
 	})
 	return position, err
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
 }

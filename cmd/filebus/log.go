@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,7 +156,7 @@ func (l *logPrinter) printLines(lines []logLine) error {
 		if line.Conflict {
 			op += "!" // a version beside the head
 		}
-		name := orDash(oneLine(line.Name))
+		name := cmp.Or(oneLine(line.Name), "-")
 		text := fmt.Sprintf("@%d  %s  %-6s  %s  %s", line.Position, l.minute(line.Time), op, line.Ref, name)
 		if line.Agent != "" {
 			text += "  " + oneLine(line.Agent)

@@ -13,6 +13,13 @@ func (e *environ) note(format string, args ...any) {
 	fmt.Fprintf(e.err, "filebus: "+format+"\n", args...)
 }
 
+// remark is note for people: JSON says it by itself.
+func (e *environ) remark(format string, args ...any) {
+	if !e.global.json {
+		e.note(format, args...)
+	}
+}
+
 // printf prints plain text of a result. An error of the output ends the command
 // line, not the command: see run.
 func (e *environ) printf(format string, args ...any) { fmt.Fprintf(e.out, format, args...) }
@@ -105,11 +112,14 @@ func (e *environ) minute(t time.Time) string {
 func validText(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
 
 // plural returns "1 file" or "2 files".
-func plural(n int, noun string) string {
+func plural(n int, noun string) string { return count(n, "1 "+noun, "%d "+noun+"s") }
+
+// count returns one, or many with a number that is not one.
+func count(n int, one, many string) string {
 	if n == 1 {
-		return "1 " + noun
+		return one
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf(many, n)
 }
 
 // byteSize returns a size in bytes as people read it.

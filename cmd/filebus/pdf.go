@@ -141,19 +141,11 @@ func (o *pdfCommand) render(
 const maxFont = 64 << 20
 
 func readFont(env *environ, file string) ([]byte, error) {
-	f, err := openInput(env, file)
-	if err != nil {
-		return nil, err
+	in, err := env.readFile(file, maxFont)
+	if err == nil && !in.whole {
+		err = usageError("%s has more than %d bytes: no font has", file, maxFont)
 	}
-	defer func() { _ = f.Close() }() // only read
-	in, err := readLimited(f, maxFont)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("reading the font: %w", err)
-	case !in.whole:
-		return nil, usageError("%s has more than %d bytes: no font has", file, maxFont)
-	}
-	return in.text, nil
+	return in.text, err
 }
 
 // fallbackTitle returns the title of a source that has none: the file's name.

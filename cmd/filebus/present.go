@@ -2,12 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"reflect"
 	"sort"
 	"strings"
 	"time"
 
+	"filebus/query"
 	"filebus/store/record"
 )
 
@@ -27,7 +29,7 @@ type presentation struct {
 	none       string // of a table without any
 	more       string // what follows
 	left       int    // rows that were left out before
-	noun, rest string // what was left out, and what to do about it, with a %s for how many
+	noun, rest string // what was left out, and what to say of it: "%s more"; no noun: "%d more"
 }
 
 // noteTokens is what a note costs that says how much was left out.
@@ -78,9 +80,17 @@ func (w *workspace) presentTable(rows [][]string, p presentation) error {
 	case p.more != "":
 		w.note("%s", p.more)
 	case left > 0 && p.rest != "":
-		w.note(p.rest, plural(left, p.noun))
+		w.note("%s", p.restOf(left))
 	}
 	return nil
+}
+
+// restOf says how much was left out.
+func (p presentation) restOf(left int) string {
+	if p.noun == "" {
+		return fmt.Sprintf(p.rest, left)
+	}
+	return fmt.Sprintf(p.rest, plural(left, p.noun))
 }
 
 // sizeOf is how many bytes a text has without the marks of bold words.
@@ -125,4 +135,29 @@ func emptyLists(v reflect.Value) {
 			emptyLists(v.Index(i))
 		}
 	}
+}
+
+// logRead notes what went into a reader's context. The operation is the command,
+// without "filebus": budgets tell by it which channel was read, see
+// query.Read.Channel.
+func (w *workspace) logRead(op, what string, tokens int) {
+	w.logWait(op, what, tokens, 0)
+}
+
+// logWait notes a read for which somebody waited.
+func (w *workspace) logWait(op, what string, tokens int, took time.Duration) {
+	if w.getenv("FILEBUS_NO_READS_LOG") != "" {
+		return
+	}
+	w.read.NoteRead(query.Read{
+		Op: op, What: what, Tokens: tokens, Seconds: max(took.Round(time.Millisecond), 0).Seconds(),
+		Agent: w.or("", "FILEBUS_AGENT"), Session: w.or("", sessionVariables()...),
+		Task: w.or("", "FILEBUS_TASK"), Run: w.or("", "FILEBUS_RUN"),
+	})
+}
+
+// printRead prints a value as printJSON does, and notes it as a read.
+func (w *workspace) printRead(op, what string, value any) error {
+	_, err := w.present(presentation{op: op, what: what, json: func(int) any { return value }})
+	return err
 }

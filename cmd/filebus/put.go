@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -54,13 +53,13 @@ func (o *putCommand) run(ctx context.Context, w *workspace, args []string) (err 
 	if o.call.From, err = w.resolveAll(ctx, o.From); err != nil {
 		return err
 	}
-	target := putTarget{name: o.name, call: o.call, ids: o.Kind != ""}
-	if target.expect, err = w.expectation(ctx, o.Expect); err != nil {
+	expect, err := w.expectation(ctx, o.Expect)
+	if err != nil {
 		return err
 	}
 	var wanting error
 	for _, arg := range args {
-		err := target.put(ctx, w, o, arg)
+		err := o.put(ctx, w, expect, arg)
 		if errors.Is(err, record.Wanting) {
 			wanting, err = err, nil // it is stored; so are the others
 		}
@@ -92,42 +91,32 @@ func (o *putCommand) target() (name record.Name, err error) {
 	return name, nil
 }
 
-// A putTarget is what all texts of a put have in common.
-type putTarget struct {
-	name   record.Name // the id may be empty
-	call   result.Call
-	expect store.Expect
-	ids    bool // each file gives an id
-}
-
-func (t putTarget) put(ctx context.Context, w *workspace, opts *putCommand, arg string) error {
-	text := w.in
-	if arg != "-" {
-		f, err := openInput(w.environ, arg)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = f.Close() }() // only read
-		text = f
+// put stores one of the texts.
+func (o *putCommand) put(ctx context.Context, w *workspace, expect store.Expect, arg string) error {
+	text, err := w.openInput(arg)
+	if err != nil {
+		return err
 	}
-	if t.name.Kind == record.KindResult {
-		t.call.Name = t.name.ID
-		t.call.Keep = arg == "-" // what came from a pipe cannot be given again
-		stored, err := result.Put(ctx, w.Workspace, t.call, t.expect, text)
+	defer func() { _ = text.Close() }() // only read
+	name, call := o.name, o.call
+	if name.Kind == record.KindResult {
+		call.Name = name.ID
+		call.Keep = arg == "-" // what came from a pipe cannot be given again
+		stored, err := result.Put(ctx, w.Workspace, call, expect, text)
 		if err != nil {
 			return nameBoth(arg, err)
 		}
-		return opts.printReference(w.environ, stored)
+		return o.printReference(w.environ, stored)
 	}
-	if t.ids {
+	if o.Kind != "" {
 		if arg == "-" {
-			return usageError("standard input needs a --name, as in %s/ID", t.name.Kind)
+			return usageError("standard input needs a --name, as in %s/ID", name.Kind)
 		}
-		t.name.ID = idOf(w, t.name.Kind, arg)
+		name.ID = idOf(w, name.Kind, arg)
 	}
 	put, err := w.Put(ctx, materialize.PutRequest{
-		Kind: t.name.Kind, ID: t.name.ID, Text: text, Facts: t.call.Facts(), From: t.call.From, Preview: t.call.Preview,
-		Source: record.SourcePut, Expect: t.expect,
+		Kind: name.Kind, ID: name.ID, Text: text, Facts: call.Facts(), From: call.From, Preview: call.Preview,
+		Source: record.SourcePut, Expect: expect,
 	})
 	if err != nil {
 		return err
@@ -145,19 +134,6 @@ func nameBoth(arg string, err error) error {
 		arg = "standard input"
 	}
 	return fmt.Errorf("%s was not stored: %w", arg, err)
-}
-
-// openInput opens a file that the user names.
-func openInput(env *environ, file string) (*os.File, error) {
-	f, err := os.Open(env.abs(file))
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", file, errors.Unwrap(err))
-	}
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		_ = f.Close() // only opened
-		return nil, usageError("%s is a folder; filebus capture takes folders", file)
-	}
-	return f, nil
 }
 
 // idOf returns the id of a file that is put under a kind: its path below the

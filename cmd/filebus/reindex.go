@@ -6,9 +6,7 @@ import (
 	"filebus/query"
 )
 
-type reindexCommand struct{}
-
-func (reindexCommand) run(ctx context.Context, w *workspace, _ []string) error {
+func runReindex(ctx context.Context, w *workspace, _ []string) error {
 	var entries uint64
 	show, clear := w.progress("indexing")
 	err := w.reader(w.Store, query.Options{Progress: func(done, total uint64) {

@@ -59,7 +59,7 @@ func newRootCommand(env *environ, args []string) *cobra.Command {
 	flags.BoolVar(&env.global.noSync, "no-sync", false, "")
 	flags.BoolVar(&env.global.unsafeFS, "allow-unsafe-fs", false, "")
 	flags.DurationVar(&env.global.wait, "wait", store.DefaultWait, "")
-	help := newHelpCommand(env)
+	help := plain("help [COMMAND]...", &helpCommand{}).cobra(env)
 	root.SetHelpCommand(help)
 	root.SetHelpFunc(printHelp(env, root.HelpFunc()))
 	root.AddCommand(help)
@@ -79,72 +79,58 @@ func newRootCommand(env *environ, args []string) *cobra.Command {
 // writingCommands returns the commands that change the store, or files.
 func writingCommands() []command {
 	return []command{
-		{use: "init", do: &initCommand{}},
-		{use: "demo [DIR]", do: &demoCommand{}},
-		{use: "config", do: &configCommand{}},
-		{use: "put [FILE|-]...", do: &putCommand{callFlags: usualCall()}},
+		plain("init", &initCommand{}),
+		plain("demo [DIR]", &demoCommand{}),
+		plain("config", runFunc(runConfig)),
+		plain("put [FILE|-]...", &putCommand{callFlags: usualCall()}),
 		{
 			use: "combine [flags] INPUT...", open: (*environ).createFresh,
 			do: &combineCommand{callFlags: usualCall(), Separator: `\n\n`},
 		},
-		{
-			use: "exec [flags] -- CMD [ARG]...",
-			do:  &execCommand{callFlags: usualCall(), KillAfter: 5 * time.Second, Round: noRound},
-		},
-		{use: "pdf FILE|NAME|-", do: &pdfCommand{callFlags: usualCall()}},
-		{use: "path NAME", do: &pathCommand{}},
-		{use: "rm NAME...", open: (*environ).openFresh, do: &rmCommand{}},
-		{use: "gc --kind KIND", open: (*environ).openFresh, do: &gcCommand{}},
-		{use: "tag", open: (*environ).openFresh, do: &tagList{}, below: tagCommands()},
-		{use: "task", below: taskCommands()},
-		{use: "wait TASK...", open: (*environ).create, do: &waitCommand{Limit: defaultWait}},
+		plain("exec [flags] -- CMD [ARG]...", &execCommand{
+			callFlags: usualCall(), KillAfter: 5 * time.Second, Round: noRound,
+		}),
+		plain("pdf FILE|NAME|-", &pdfCommand{callFlags: usualCall()}),
+		plain("path NAME", runFunc(runPath)),
+		fresh("rm NAME...", &rmCommand{}),
+		fresh("gc --kind KIND", &gcCommand{}),
+		{use: "tag", open: (*environ).openFresh, do: runFunc(listTags), below: tagCommands()},
+		group("task", taskCommands()...),
+		creating("wait TASK...", &waitCommand{Limit: defaultWait}),
 		{use: "issue", make: newIssueCommand},
-		{use: "component", make: newComponentCommand},
-		{use: "run", below: runCommands()},
-		{use: "snapshot", below: snapshotCommands()},
-		{use: "dialogue", complete: completeArguments, below: dialogueCommands()},
-		{use: "session", complete: completeArguments, below: sessionCommands()},
-		{use: "capture DIR...", open: (*environ).create, do: &captureCommand{}},
-		{use: "sync", open: (*environ).create, do: &syncCommand{}},
-		{
-			use: "materialize --to DIR", open: (*environ).openFresh,
-			do: &materializeCommand{MaxTokens: sessions.DefaultIndexTokens},
-		},
-		{use: "conflicts", open: (*environ).open, do: &conflictsCommand{}, below: conflictCommands()},
+		group("component", componentCommands()...),
+		group("run", runCommands()...),
+		group("snapshot", snapshotCommands()...),
+		group("dialogue", dialogueCommands()...).completed(completeArguments),
+		group("session", sessionCommands()...).completed(completeArguments),
+		creating("capture DIR...", &captureCommand{}),
+		creating("sync", &syncCommand{}),
+		fresh("materialize --to DIR", &materializeCommand{MaxTokens: sessions.DefaultIndexTokens}),
+		{use: "conflicts", open: (*environ).open, do: runFunc(runConflicts), below: conflictCommands()},
 	}
 }
 
 // readingCommands returns the commands that change nothing.
 func readingCommands() []command {
 	return []command{
-		{use: "get [flags] NAME", open: (*environ).openFresh, complete: completeNames, do: &getCommand{}},
-		{
-			use: "show [flags] NAME", open: (*environ).openFresh, complete: completeNames,
-			do: &showCommand{MaxTokens: 300},
-		},
-		{use: "preview FILE|NAME|-", do: &previewCommand{}},
-		{use: "schema", below: schemaCommands()},
-		{
-			use: "status", open: (*environ).openFresh,
-			do: &statusCommand{Late: defaultLate, MaxTokens: stateTokens},
-		},
-		{use: "list [flags] [KIND...]", open: (*environ).openFresh, do: &listCommand{page: page{Limit: 50}}},
-		{
-			use: "search [flags] [WORD...]",
-			do:  &searchCommand{page: page{Limit: query.DefaultLimit}, MaxWait: query.DefaultMaxWait},
-		},
-		{use: "knowledge", make: newKnowledgeCommand},
-		{use: "context [TEXT|-]...", do: &contextCommand{MaxTokens: query.DefaultContextTokens}},
-		{use: "conversation", below: conversationCommands()},
-		{use: "budget", open: (*environ).openFresh, do: &budgetCommand{}},
-		{use: "lint [DIR]", do: &lintCommand{Limit: 50}},
-		{use: "guide", make: newGuideCommand},
-		{
-			use: "log [flags]", open: (*environ).openFresh,
-			do: &logCommand{filterFlags: filterFlags{fields: []string{"kind"}}, Limit: 50},
-		},
-		{use: "verify", open: (*environ).open, do: &verifyCommand{}},
-		{use: "reindex", open: (*environ).open, do: &reindexCommand{}},
-		{use: "version", do: &versionCommand{}},
+		fresh("get [flags] NAME", &getCommand{}).completed(completeNames),
+		fresh("show [flags] NAME", &showCommand{MaxTokens: 300}).completed(completeNames),
+		plain("preview FILE|NAME|-", &previewCommand{}),
+		group("schema", schemaCommands()...),
+		fresh("status", &statusCommand{Late: defaultLate, MaxTokens: stateTokens}),
+		fresh("list [flags] [KIND...]", &listCommand{page: page{Limit: 50}}),
+		plain("search [flags] [WORD...]", &searchCommand{
+			page: page{Limit: query.DefaultLimit}, MaxWait: query.DefaultMaxWait,
+		}),
+		group("knowledge", knowledgeCommands()...),
+		plain("context [TEXT|-]...", &contextCommand{MaxTokens: query.DefaultContextTokens}),
+		group("conversation", conversationCommands()...),
+		fresh("budget", &budgetCommand{}),
+		plain("lint [DIR]", &lintCommand{Limit: 50}),
+		plain("guide "+roleNames, &guideCommand{}),
+		fresh("log [flags]", &logCommand{filterFlags: picking("kind"), Limit: 50}),
+		existing("verify", runFunc(runVerify)),
+		existing("reindex", runFunc(runReindex)),
+		plain("version", runFunc(runVersion)),
 	}
 }

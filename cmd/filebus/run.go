@@ -11,14 +11,14 @@ import (
 // runCommands are the commands of runs.
 func runCommands() []command {
 	return []command{
-		{use: "start", open: (*environ).create, do: &runStart{}},
-		{use: "loop", open: (*environ).open, do: &runLoop{}},
-		{use: "agent", below: []command{
-			{use: "start ID", open: (*environ).open, do: &agentStart{}},
-			{use: "done ID", open: (*environ).open, do: &agentDone{Outcome: "completed"}},
-		}},
-		{use: "end", open: (*environ).open, do: &runEnd{}},
-		{use: "show", open: (*environ).openFresh, do: &runShow{MaxTokens: stateTokens}},
+		creating("start", &runStart{}),
+		existing("loop", &runLoop{}),
+		group("agent",
+			existing("start ID", &agentStart{}),
+			existing("done ID", &agentDone{Outcome: "completed"}),
+		),
+		existing("end", runFunc(endRun)),
+		fresh("show", &runShow{MaxTokens: stateTokens}),
 	}
 }
 
@@ -49,9 +49,7 @@ func (o *runLoop) run(ctx context.Context, w *workspace, _ []string) error {
 	return w.printRun(out, err, runText)
 }
 
-type runEnd struct{}
-
-func (runEnd) run(ctx context.Context, w *workspace, _ []string) error {
+func endRun(ctx context.Context, w *workspace, _ []string) error {
 	out, err := w.book().End(ctx)
 	return w.printRun(out, err, runText)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -62,7 +63,7 @@ func (w *workspace) presentLines(lines []string, p presentation) error {
 
 // runLines returns a state in lines, what matters most first.
 func runLines(s layout.State, now time.Time) []string {
-	head := textOr(s.RunID, "no run id") + "  loop " + textOr(s.Loop, "none")
+	head := cmp.Or(s.RunID, "no run id") + "  loop " + cmp.Or(s.Loop, "none")
 	if s.Started != "" {
 		head += "  since " + s.Started
 	}
@@ -93,13 +94,6 @@ func runLines(s layout.State, now time.Time) []string {
 // words joins texts with one space between two words.
 func words(texts ...string) string {
 	return strings.Join(strings.Fields(strings.Join(texts, " ")), " ")
-}
-
-func textOr(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // maxCell is how many characters of one value a bounded output shows.

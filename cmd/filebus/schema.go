@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -14,8 +13,8 @@ import (
 // schemaCommands are the commands of schemas.
 func schemaCommands() []command {
 	return []command{
-		{use: "inject FILE|-", do: &schemaInject{}},
-		{use: "check SCHEMA OUTPUT|NAME|-", do: &schemaCheck{}},
+		plain("inject FILE|-", &schemaInject{}),
+		plain("check SCHEMA OUTPUT|NAME|-", runFunc(checkSchema)),
 	}
 }
 
@@ -63,15 +62,13 @@ func writeText(ctx context.Context, file string, text []byte, replace bool) (err
 	return result.WriteFile(ctx, file, text, replace)
 }
 
-type schemaCheck struct{}
-
 // A checkJSON is what is wrong with an output, in JSON.
 type checkJSON struct {
 	Valid    bool             `json:"valid"`
 	Problems []result.Problem `json:"problems"`
 }
 
-func (schemaCheck) run(ctx context.Context, w *workspace, args []string) error {
+func checkSchema(ctx context.Context, w *workspace, args []string) error {
 	file, output := args[0], args[1]
 	if file == "-" && output == "-" {
 		return usageError("standard input is either the schema or the output")
@@ -110,21 +107,12 @@ const schemaRead = 1<<20 + 1
 
 // readSchema reads a schema from a file, or from standard input.
 func (e *environ) readSchema(file string) (*result.Schema, error) {
-	if file == "-" {
-		return parseSchema(e.in, "from standard input")
-	}
-	f, err := openInput(e, file)
+	in, err := e.readFile(file, schemaRead)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // only read
-	return parseSchema(f, file)
-}
-
-func parseSchema(r io.Reader, name string) (*result.Schema, error) {
-	in, err := readLimited(r, schemaRead)
-	if err != nil {
-		return nil, fmt.Errorf("reading the schema %s: %w", name, err)
+	if file == "-" {
+		file = "from standard input"
 	}
-	return result.ParseSchema(name, in.text)
+	return result.ParseSchema(file, in.text)
 }

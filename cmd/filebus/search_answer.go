@@ -1,6 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +13,123 @@ import (
 	"filebus/index"
 	"filebus/query"
 )
+
+// A searchJSON is an answer in JSON.
+type searchJSON struct {
+	query.SearchAnswer
+	Facets map[index.Facet]facetJSON `json:"facets,omitempty"`
+	Next   *int                      `json:"next,omitempty"` // offset of the next page
+	Hits   []query.Hit               `json:"hits"`
+}
+
+// pageJSON returns the page with some hits in JSON, the first n of all.
+func (p *hitPage) pageJSON(n int, hits []query.Hit) searchJSON {
+	value := searchJSON{SearchAnswer: p.answer, Facets: p.facets(), Hits: hits}
+	for i := range value.Hits {
+		shorten(&value.Hits[i])
+	}
+	// Where not even the first has room, the next page is the same.
+	if n < len(p.answer.Hits) || p.more && p.limit > 0 {
+		next := p.offset + n
+		value.Next = &next
+	}
+	return value
+}
+
+// json returns the first n hits in JSON.
+func (p *hitPage) json(n int) any {
+	page := func(snippet int) searchJSON {
+		hits := make([]query.Hit, n)
+		for i, h := range p.answer.Hits[:n] {
+			h.Snippet = h.Clip(snippet)
+			hits[i] = h
+		}
+		return p.pageJSON(n, hits)
+	}
+	if p.opts.room() == 0 {
+		return page(math.MaxInt)
+	}
+	return page(p.snippetSize(n, func(snippet int) string {
+		var out strings.Builder
+		_ = writeJSON(&out, page(snippet)) // what fails is said where it is printed
+		return out.String()
+	}))
+}
+
+// shorten gives a hit the form that it has in JSON: no more digits than say
+// something, and the lines of the file where those of the body are others.
+func shorten(h *query.Hit) {
+	h.Time, h.Score, h.Nearness = h.Time.Truncate(time.Second), thousandths(h.Score), thousandths(h.Nearness)
+	for i, p := range h.Points {
+		h.Points[i].Score, h.Points[i].Rarity = thousandths(p.Score), thousandths(p.Rarity)
+	}
+	if h.FileLines == h.Lines {
+		h.FileLines = query.Span{}
+	}
+}
+
+func thousandths(f float64) float64 { return math.Round(f*1000) / 1000 }
+
+// maxFacetValues is how many values of a field are shown.
+const maxFacetValues = 10
+
+// A facetJSON is what is shown of the values of a field, in JSON.
+type facetJSON struct {
+	Values []index.FacetCount `json:"values"`
+	More   int                `json:"more,omitempty"` // values that are not shown
+}
+
+// facets returns what is shown of each field.
+func (p *hitPage) facets() map[index.Facet]facetJSON {
+	all := map[index.Facet]facetJSON{}
+	for _, field := range p.fields {
+		counts := p.answer.Facets[field]
+		shown := min(len(counts), maxFacetValues)
+		all[field] = facetJSON{append([]index.FacetCount{}, counts[:shown]...), len(counts) - shown}
+	}
+	return all
+}
+
+// facetLines returns a line for each field.
+func (p *hitPage) facetLines() string {
+	var out strings.Builder
+	shown := p.facets()
+	for _, field := range p.fields {
+		var values []string
+		for _, c := range shown[field].Values {
+			values = append(values, fmt.Sprintf("%s %d", oneLine(c.Value), c.Count))
+		}
+		if more := shown[field].More; more > 0 {
+			values = append(values, fmt.Sprintf("%d more", more))
+		}
+		fmt.Fprintf(&out, "%s: %s\n", field, cmp.Or(strings.Join(values, ", "), "none"))
+	}
+	return out.String()
+}
+
+// explainText says what a hit scores by: of each term the points, how rare it is,
+// and how often each field has it.
+func explainText(h *query.Hit) string {
+	var parts []string
+	for _, p := range h.Points {
+		facts := []string{fmt.Sprintf("rarity %.2f", p.Rarity)}
+		for _, field := range slices.Sorted(maps.Keys(p.Fields)) {
+			facts = append(facts, fmt.Sprintf("%s %d", field, p.Fields[field]))
+		}
+		parts = append(parts, fmt.Sprintf("%s %.2f (%s)", oneLine(p.Term), p.Score, strings.Join(facts, ", ")))
+	}
+	if h.Nearness != 0 {
+		parts = append(parts, fmt.Sprintf("nearness %.2f", h.Nearness))
+	}
+	if h.Scanned {
+		parts = append(parts, "scanned, not ranked")
+	}
+	text := fmt.Sprintf("%.2f", h.Score)
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	return text
+}
 
 // answerFlags say what a search prints of what it finds.
 type answerFlags struct {

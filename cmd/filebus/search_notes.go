@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -56,7 +55,7 @@ func (o *searchCommand) noteMissed(env *environ, answer *query.SearchAnswer, tex
 		return
 	}
 	for _, h := range answer.Hidden {
-		env.note("without %s there %s", conditionText(h), hitsText(h.Total))
+		env.note("without %s there %s", conditionText(h), count(int(h.Total), "is 1 hit", "are %d hits"))
 	}
 	if answer.DidYouMean != "" {
 		env.note("did you mean: %s", oneLine(searchLine(o.given, answer.DidYouMean)))
@@ -81,13 +80,6 @@ func (o *searchCommand) noteUnknown(env *environ, answer *query.SearchAnswer) {
 		note += "; did you mean: " + oneLine(searchLine(o.given, answer.DidYouMean))
 	}
 	env.note("%s", note)
-}
-
-func hitsText(n uint64) string {
-	if n == 1 {
-		return "is 1 hit"
-	}
-	return fmt.Sprintf("are %d hits", n)
 }
 
 // conditionText names a condition as one asks for it.

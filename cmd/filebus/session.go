@@ -10,17 +10,17 @@ import (
 // sessionCommands are the commands of sessions.
 func sessionCommands() []command {
 	return []command{
-		{use: "start TYPE", do: &sessionStart{}},
-		{use: "put ID ARTIFACT [FILE|-]", do: &sessionPut{Format: formatJSON}},
-		{use: "list", open: (*environ).openFresh, do: &sessionList{Limit: 20}},
-		{use: "show [ID]", do: &sessionShow{MaxTokens: stateTokens}},
-		{use: "path ID [ARTIFACT]", do: &sessionPath{}},
-		{use: "check [ID] [ARTIFACT|PATH]...", do: &sessionCheck{}},
-		{use: "summary [ID]", do: &sessionSummary{}},
-		{use: "log [ID] [START|SUCCESS|ERROR AGENT [MESSAGE]...]", do: &sessionLog{Limit: 50}},
-		{use: "end [ID]", do: &sessionEnd{}},
-		{use: "archive ID", do: &sessionArchive{}},
-		{use: "replay ID", open: (*environ).open, do: &sessionReplay{MaxTokens: sessions.DefaultIndexTokens, Limit: 50}},
+		plain("start TYPE", &sessionStart{}),
+		plain("put ID ARTIFACT [FILE|-]", &sessionPut{Format: formatJSON}),
+		fresh("list", &sessionList{Limit: 20}),
+		plain("show [ID]", &sessionShow{MaxTokens: stateTokens}),
+		plain("path ID [ARTIFACT]", runFunc(printSessionPath)),
+		plain("check [ID] [ARTIFACT|PATH]...", &sessionCheck{}),
+		plain("summary [ID]", runFunc(summarizeSession)),
+		plain("log [ID] [START|SUCCESS|ERROR AGENT [MESSAGE]...]", &sessionLog{Limit: 50}),
+		plain("end [ID]", &sessionEnd{}),
+		plain("archive ID", &sessionArchive{}),
+		existing("replay ID", &sessionReplay{MaxTokens: sessions.DefaultIndexTokens, Limit: 50}),
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -33,7 +34,7 @@ func (o *sessionCheck) run(ctx context.Context, w *workspace, args []string) err
 	}
 	var rows [][]string
 	for _, f := range view.Files {
-		row := []string{f.State, textOr(f.Artifact, f.File), tokenText(f.Tokens)}
+		row := []string{f.State, cmp.Or(f.Artifact, f.File), tokenText(f.Tokens)}
 		if f.State != sessions.FileOK {
 			row[2] = f.Detail + "; try: " + f.Do
 			view.Wanting++

@@ -6,6 +6,7 @@ import (
 
 	"filebus/materialize/layout"
 	sessions "filebus/materialize/session"
+	"filebus/store/record"
 )
 
 type sessionLog struct {
@@ -68,12 +69,56 @@ func (o *sessionLog) print(ctx context.Context, w *workspace, text string) error
 		json: func(int) any { return view }, text: func(int) string { return lines.String() },
 	})
 	switch {
-	case err != nil || w.global.json:
-		return err
+	case err != nil:
 	case len(s.Log) == 0:
-		w.note("the log of %s is empty", s.Key)
+		w.remark("the log of %s is empty", s.Key)
 	case view.Earlier > 0:
-		w.note("after %s; --limit 0 prints all", plural(view.Earlier, "earlier line"))
+		w.remark("after %s; --limit 0 prints all", plural(view.Earlier, "earlier line"))
 	}
-	return nil
+	return err
+}
+
+// A sessionSummaryJSON is the summaries of a session in JSON.
+type sessionSummaryJSON struct {
+	Session   sessions.Key       `json:"session"`
+	Summaries []sessions.Summary `json:"summaries"`
+}
+
+func summarizeSession(ctx context.Context, w *workspace, args []string) error {
+	f, s, err := w.findKnown(ctx, args)
+	if err != nil {
+		return err
+	}
+	all, err := f.registry.Summaries(ctx, s)
+	if err != nil {
+		return err
+	}
+	var out strings.Builder
+	long := 0
+	for _, a := range all {
+		out.WriteString(oneLine(summaryLine(a)) + "\n")
+		if a.Words > sessions.MaxSummary {
+			long++
+			w.note("the summary of %s has %d words and was cut: it has to have fewer than 200", a.Artifact, a.Words)
+		}
+	}
+	_, err = f.workspace.present(presentation{
+		op: "session summary", what: s.Key.String(),
+		json: func(int) any { return sessionSummaryJSON{s.Key, all} }, text: func(int) string { return out.String() },
+	})
+	if err == nil && long > 0 {
+		err = silentError(record.Wanting)
+	}
+	return err
+}
+
+// summaryLine says who wrote what.
+func summaryLine(s sessions.Summary) string {
+	switch {
+	case s.Agent == "":
+		return s.Artifact + ": " + s.Text
+	case strings.HasPrefix(s.Artifact, s.Agent):
+		return s.Agent + ": " + s.Text
+	}
+	return s.Agent + " (" + s.Artifact + "): " + s.Text
 }

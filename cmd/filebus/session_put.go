@@ -41,7 +41,7 @@ func (o *sessionPut) run(ctx context.Context, w *workspace, args []string) error
 		return usageError("standard input is the text or the summary, not both")
 	}
 	if !fromInput {
-		f, err := openInput(w.environ, rest[1])
+		f, err := w.openInput(rest[1])
 		if err != nil {
 			return err
 		}
@@ -73,16 +73,7 @@ func (o *sessionPut) readSummary(env *environ, request *sessions.PutRequest) err
 	if o.SummaryFile == "" {
 		return nil
 	}
-	from := env.in
-	if o.SummaryFile != "-" {
-		f, err := openInput(env, o.SummaryFile)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = f.Close() }() // only read
-		from = f
-	}
-	in, err := readLimited(from, maxSummaryFile)
+	in, err := env.readFile(o.SummaryFile, maxSummaryFile)
 	if err != nil {
 		return err
 	}
@@ -95,8 +86,6 @@ func (o *sessionPut) readSummary(env *environ, request *sessions.PutRequest) err
 	return nil
 }
 
-type sessionPath struct{}
-
 // A sessionPathJSON is the file of an artifact, or the folder, in JSON.
 type sessionPathJSON struct {
 	Session sessions.Key `json:"session"`
@@ -104,7 +93,7 @@ type sessionPathJSON struct {
 	Exists  bool         `json:"exists"`
 }
 
-func (sessionPath) run(ctx context.Context, w *workspace, args []string) error {
+func printSessionPath(ctx context.Context, w *workspace, args []string) error {
 	f, err := w.findSession(ctx, args[0], false)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,7 +118,7 @@ func printSteps(ctx context.Context, w *workspace, id string, trees []record.Tre
 			name += " (destroyed since)"
 		}
 		at := "@" + strconv.FormatUint(step.Position, 10)
-		rows = append(rows, []string{at, w.minute(step.Time), orDash(step.Agent), step.Event, step.Ref.String(),
+		rows = append(rows, []string{at, w.minute(step.Time), cmp.Or(step.Agent, "-"), step.Event, step.Ref.String(),
 			name})
 	}
 	err = w.print(view, "%s", w.table(rows))

@@ -12,11 +12,11 @@ import (
 // snapshotCommands are the commands of snapshots.
 func snapshotCommands() []command {
 	return []command{
-		{use: "take", open: (*environ).open, do: &snapshotTake{}},
-		{use: "list", open: (*environ).openFresh, do: &snapshotList{Limit: 20}},
-		{use: "show RUN/LOOP [FILE]", open: (*environ).openFresh, do: &snapshotShow{MaxTokens: snapshotTokens}},
-		{use: "diff RUN/LOOP RUN/LOOP", open: (*environ).openFresh, do: &snapshotDiff{MaxTokens: snapshotTokens}},
-		{use: "restore-state RUN/LOOP", open: (*environ).open, do: &snapshotRestore{}},
+		existing("take", &snapshotTake{}),
+		fresh("list", &snapshotList{Limit: 20}),
+		fresh("show RUN/LOOP [FILE]", &snapshotShow{MaxTokens: snapshotTokens}),
+		fresh("diff RUN/LOOP RUN/LOOP", &snapshotDiff{MaxTokens: snapshotTokens}),
+		existing("restore-state RUN/LOOP", runFunc(restoreState)),
 	}
 }
 
@@ -37,14 +37,10 @@ func (o *snapshotTake) run(ctx context.Context, w *workspace, _ []string) error 
 	if err != nil {
 		return err
 	}
-	if w.global.json {
-		return w.printJSON(taken)
-	}
 	for _, note := range taken.Notes {
-		w.note("%s", oneLine(note))
+		w.remark("%s", oneLine(note))
 	}
-	w.printf("%s  %s completed\n", taken.Name(), summaryOf(taken))
-	return nil
+	return w.print(taken, "%s  %s completed\n", taken.Name(), summaryOf(taken))
 }
 
 type snapshotList struct {

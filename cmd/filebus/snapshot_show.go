@@ -134,25 +134,19 @@ func cutLines(text string, n int) (head string, left int) {
 	return text[:end], (len(text) - end + 3) / 4
 }
 
-type snapshotRestore struct{}
-
-func (snapshotRestore) run(ctx context.Context, w *workspace, args []string) error {
+func restoreState(ctx context.Context, w *workspace, args []string) error {
 	r, err := w.book().RestoreState(ctx, args[0])
 	if err != nil {
 		return err
 	}
-	if w.global.json {
-		return w.printJSON(r)
-	}
 	switch {
 	case r.Unchanged:
-		w.note("%s is as it was at the end of %s", r.File, r.From)
+		w.remark("%s is as it was at the end of %s", r.File, r.From)
 	case r.Before == record.ShortRef{}:
-		w.note("%s is there again, as it was at the end of %s", r.File, r.From)
+		w.remark("%s is there again, as it was at the end of %s", r.File, r.From)
 	default:
-		w.note("%s is as it was at the end of %s again; filebus get %s is what stood there", r.File, r.From,
+		w.remark("%s is as it was at the end of %s again; filebus get %s is what stood there", r.File, r.From,
 			r.Before)
 	}
-	w.printf("%s  %s\n", r.Ref, r.File)
-	return nil
+	return w.print(r, "%s  %s\n", r.Ref, r.File)
 }

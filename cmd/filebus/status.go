@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -53,7 +54,7 @@ func (o *statusCommand) run(ctx context.Context, w *workspace, _ []string) error
 func statusLines(s *runs.Status, going []string) []string {
 	lines := []string{"run        none"}
 	if s.Run != "" {
-		lines[0] = "run        " + s.Run + ", loop " + cutText(textOr(s.State.Loop, "none"))
+		lines[0] = "run        " + s.Run + ", loop " + cutText(cmp.Or(s.State.Loop, "none"))
 		if s.Focus != "" {
 			lines[0] += ", " + s.Focus
 		}

@@ -12,15 +12,13 @@ import (
 // tagCommands are the commands of tags.
 func tagCommands() []command {
 	return []command{
-		{use: "list [PREFIX]", open: (*environ).openFresh, do: &tagList{}},
-		{use: "add NAME TAG...", open: (*environ).openFresh, do: &tagEdit{}},
-		{use: "remove NAME TAG...", open: (*environ).openFresh, do: &tagEdit{remove: true}},
+		fresh("list [PREFIX]", runFunc(listTags)),
+		fresh("add NAME TAG...", &tagEdit{}),
+		fresh("remove NAME TAG...", &tagEdit{remove: true}),
 	}
 }
 
-type tagList struct{}
-
-func (tagList) run(ctx context.Context, w *workspace, args []string) error {
+func listTags(ctx context.Context, w *workspace, args []string) error {
 	counts, err := w.read.TagCounts(ctx, append(args, "")[0])
 	if err != nil {
 		return err

@@ -12,15 +12,15 @@ import (
 // taskCommands are the commands of tasks.
 func taskCommands() []command {
 	return []command{
-		{use: "start ID", do: &taskStart{}},
-		{use: "prompt ID", do: &taskPrompt{}},
-		{use: "note ID TEXT...", do: &taskNote{}},
-		{use: "handoff ID", do: &taskHandoff{}},
-		{use: "done ID", do: &taskDone{}},
-		{use: "fail ID", do: &taskEnd{outcome: task.Failed}},
-		{use: "block ID", do: &taskEnd{outcome: task.Blocked}},
-		{use: "show ID", do: &taskShow{MaxTokens: taskTokens}},
-		{use: "list", open: (*environ).openFresh, do: &taskList{Late: defaultLate, MaxTokens: taskTokens}},
+		plain("start ID", &taskStart{}),
+		plain("prompt ID", runFunc(printTaskPrompt)),
+		plain("note ID TEXT...", runFunc(noteTask)),
+		plain("handoff ID", &taskHandoff{}),
+		plain("done ID", &taskDone{}),
+		plain("fail ID", &taskEnd{outcome: task.Failed}),
+		plain("block ID", &taskEnd{outcome: task.Blocked}),
+		plain("show ID", &taskShow{MaxTokens: taskTokens}),
+		fresh("list", &taskList{Late: defaultLate, MaxTokens: taskTokens}),
 	}
 }
 
@@ -73,16 +73,14 @@ func (o *taskStart) run(ctx context.Context, w *workspace, args []string) error 
 	if err != nil {
 		return err
 	}
-	if started.Cleared > 0 && !w.global.json {
-		w.note("cleared %s of an earlier %s", plural(started.Cleared, "marker"), id)
+	if started.Cleared > 0 {
+		w.remark("cleared %s of an earlier %s", plural(started.Cleared, "marker"), id)
 	}
 	return w.print(started, "%s  %s\njournal  %s\nmarker   %s\n", started.Name, started.Ref,
 		oneLine(started.Journal), oneLine(started.Marker))
 }
 
-type taskPrompt struct{}
-
-func (taskPrompt) run(ctx context.Context, w *workspace, args []string) error {
+func printTaskPrompt(ctx context.Context, w *workspace, args []string) error {
 	b, id, err := w.openBoard(ctx, args[0])
 	if err != nil {
 		return err
@@ -101,9 +99,7 @@ func (taskPrompt) run(ctx context.Context, w *workspace, args []string) error {
 	return w.print(p, "%s", p.Text)
 }
 
-type taskNote struct{}
-
-func (taskNote) run(ctx context.Context, w *workspace, args []string) error {
+func noteTask(ctx context.Context, w *workspace, args []string) error {
 	line := strings.Join(args[1:], " ")
 	if strings.TrimSpace(line) == "" {
 		return usageError("there is nothing to note")

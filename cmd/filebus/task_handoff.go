@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"filebus/materialize/layout"
@@ -38,14 +36,17 @@ func (o *handoffFlags) read(env *environ, outcome string) (layout.Handoff, error
 	var h layout.Handoff
 	name := o.JSONInput + o.YAML
 	if name != "" {
-		text, err := readAtMost(env, name, maxHandoff)
+		in, err := env.readFile(name, maxHandoff)
+		if err == nil && !in.whole {
+			err = usageError("%s has more than %d bytes: a handoff names results, it does not hold them", name, maxHandoff)
+		}
 		if err != nil {
 			return h, err
 		}
 		if o.JSONInput != "" {
-			h, err = layout.ParseHandoffJSON(text)
+			h, err = layout.ParseHandoffJSON(in.text)
 		} else {
-			h, err = parseHandoffText(name, text)
+			h, err = parseHandoffText(name, in.text)
 		}
 		if err != nil {
 			return h, coded(record.Usage, "", err)
@@ -101,27 +102,6 @@ func filled(texts []string) []string {
 		}
 	}
 	return all
-}
-
-// readAtMost reads a small file, or standard input.
-func readAtMost(env *environ, name string, limit int64) ([]byte, error) {
-	in := env.in
-	if name != "-" {
-		f, err := os.Open(env.abs(name))
-		if err != nil {
-			return nil, fmt.Errorf("reading the handoff: %w", err)
-		}
-		defer func() { _ = f.Close() }() // only read
-		in = f
-	}
-	text, err := io.ReadAll(io.LimitReader(in, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", name, err)
-	}
-	if int64(len(text)) > limit {
-		return nil, usageError("%s has more than %d bytes: a handoff names results, it does not hold them", name, limit)
-	}
-	return text, nil
 }
 
 type taskHandoff struct {

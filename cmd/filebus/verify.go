@@ -8,15 +8,13 @@ import (
 	"filebus/store/record"
 )
 
-type verifyCommand struct{}
-
 // A verifyJSON is what verify prints in JSON.
 type verifyJSON struct {
 	store.Report
 	Index string `json:"index"` // ok, or what is wrong with it
 }
 
-func (verifyCommand) run(ctx context.Context, w *workspace, _ []string) error {
+func runVerify(ctx context.Context, w *workspace, _ []string) error {
 	show, clear := w.progress("verifying")
 	report, err := w.Store.Check(ctx, show)
 	clear()
@@ -59,16 +57,9 @@ func printVerify(env *environ, v *verifyJSON) error {
 	for _, remark := range v.Remarks {
 		env.printf("remark: %s\n", oneLine(remark))
 	}
-	env.printf("%s, %s (%s), %d log entries, %d dropped: %s\nindex: %s\n", plural(v.Records, "record"), bodies(v.Bodies),
+	env.printf("%s, %s (%s), %d log entries, %d dropped: %s\nindex: %s\n", plural(v.Records, "record"), count(v.Bodies, "1 body", "%d bodies"),
 		byteSize(v.Bytes), v.Position, v.Dropped, soundness(len(v.Faults)), v.Index)
 	return nil
-}
-
-func bodies(n int) string {
-	if n == 1 {
-		return "1 body"
-	}
-	return fmt.Sprintf("%d bodies", n)
 }
 
 func soundness(faults int) string {

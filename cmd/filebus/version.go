@@ -6,8 +6,6 @@ import (
 	"runtime/debug"
 )
 
-type versionCommand struct{}
-
 // A buildJSON is what version prints in JSON.
 type buildJSON struct {
 	Version  string `json:"version"`
@@ -17,7 +15,7 @@ type buildJSON struct {
 	Platform string `json:"platform"`
 }
 
-func (versionCommand) run(_ context.Context, w *workspace, _ []string) error {
+func runVersion(_ context.Context, w *workspace, _ []string) error {
 	v := versionView()
 	text := "filebus " + v.Version
 	if v.Revision != "" {
