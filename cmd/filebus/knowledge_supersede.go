@@ -4,47 +4,41 @@ import (
 	"context"
 	"errors"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/knowledge"
 	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
-func newKnowledgeSupersedeCommand(env *environ) *cobra.Command {
-	var flags entryFlags[layout.Knowledge]
-	cmd := newCommand("supersede OLD [NEW]", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) error {
-		var d knowledge.Draft
-		flags.read((*layout.Knowledge)(&d))
-		return runKnowledgeSupersede(ctx, env, d, args)
-	})
-	cmd.ValidArgsFunction = completeNames(env)
-	flags = addEntryFlags(cmd, layout.KnowledgeFields().Inputs())
-	return cmd
-}
+type knowledgeSupersede struct{ entryFlags[layout.Knowledge] }
 
-func runKnowledgeSupersede(ctx context.Context, env *environ, d knowledge.Draft, args []string) error {
+func (o *knowledgeSupersede) run(ctx context.Context, w *workspace, args []string) error {
+	var d knowledge.Draft
+	o.read((*layout.Knowledge)(&d))
 	if (len(args) == 2) == (d.Content != "") {
 		return coded(record.Usage, "filebus knowledge supersede "+quote(args[0])+" --content TEXT",
 			errors.New("what takes its place is named as NEW or given as --content"))
 	}
-	if err := readContent(env, &d, nil); err != nil {
+	if err := readContent(w.environ, &d, nil); err != nil {
 		return err
 	}
-	s, old, err := env.findKnowledge(ctx, args[0])
+	w, err := w.openFresh(ctx)
 	if err != nil {
 		return err
 	}
-	b := s.base()
+	old, err := w.knowledgeName(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	b := w.base()
 	if len(args) == 1 {
-		d.Source = env.or(d.Source, "FILEBUS_TASK")
+		d.Source = w.or(d.Source, "FILEBUS_TASK")
 		made, err := b.SupersedeWith(ctx, old, d)
 		if err != nil {
 			return err
 		}
-		return printKnowledgeChange(env, s, made, old.ID, nil)
+		return w.printKnowledgeChange(made, old.ID, nil)
 	}
-	by, err := s.knowledgeName(ctx, args[1])
+	by, err := w.knowledgeName(ctx, args[1])
 	if err != nil {
 		return err
 	}
@@ -55,7 +49,7 @@ func runKnowledgeSupersede(ctx context.Context, env *environ, d knowledge.Draft,
 	if err != nil {
 		return err
 	}
-	return printKnowledgeChange(env, s, made, old.ID, nil)
+	return w.printKnowledgeChange(made, old.ID, nil)
 }
 
 // noteSuperseded says of an entry that was shown what to read in its place.
