@@ -40,7 +40,7 @@ func house() map[string]pack {
 		"filebus/store/record":         {},
 		"filebus/store/turnstile":      {modules: []string{"golang.org/x/sys"}},
 		"filebus/migrations":           {modules: []string{"go.etcd.io/bbolt"}},
-		"filebus/materialize/markdown": {modules: []string{"github.com/yuin/goldmark"}},
+		"filebus/materialize/markdown": {modules: []string{"github.com/yuin/goldmark", "go.yaml.in/yaml/v3"}},
 		"filebus/materialize/layout":   {ours: []string{"filebus/store/record", "filebus/materialize/markdown"}},
 		"filebus/index": {
 			ours:    []string{"filebus/store/record"},

@@ -99,6 +99,7 @@ func printRelease(env *environ, report *materialize.ReleaseReport, dryRun bool) 
 	for _, k := range report.Kept {
 		rows = append(rows, []string{"keep", k.Name.String(), k.Because})
 	}
+	err := env.print(report, "%s", env.table(rows))
 	after := "this cannot be undone"
 	if dryRun {
 		after = "nothing was changed"
@@ -111,7 +112,7 @@ func printRelease(env *environ, report *materialize.ReleaseReport, dryRun bool) 
 	if report.Swept > 0 {
 		env.remark("removed %s that killed processes had left", plural(report.Swept, "file"))
 	}
-	return env.print(report, "%s", env.table(rows))
+	return err
 }
 
 // released says what went, or would go.

@@ -113,7 +113,7 @@ func TestStateChangeTexts(t *testing.T) {
 				"| a3 |  |  |  |\n\n## Completed Agents\n" + completed + "| a1 | t1 | completed | 5s |\n"},
 		{"a list over two lines", "run_id: r\nrunning_agents: [a1,\n  a2]\n", start,
 			"# Session State\n\n## Current Run\n- Run ID: r\n\n## Running Agents\n" + running +
-				"| [a1, a2] |  |  |  |\n| a2 | t2 | m | 10:00:00 |\n"},
+				"| a1 |  |  |  |\n| a2 |  |  |  |\n| a2 | t2 | m | 10:00:00 |\n"},
 		{"bold keys", "# S\n## Current Run\n- **Loop:** 1 of 3\n- **Other**: x\n\n## Loop History\nNone\n", loop,
 			"# S\n## Current Run\n- Loop: 2 of 3\n\n- **Other**: x\n\n## Loop History\n- Loop 1: 1/1 tasks completed\n"},
 		{"history of its own form", "## Loop History\n1. first\n   - more\n\n```\nlog\n```\n",

@@ -8,10 +8,6 @@ import (
 // maxFrontMatter is how far into a text front matter may reach, in bytes.
 const maxFrontMatter = 64 << 10
 
-// maxScalar bounds the values that are put together from several lines, in
-// bytes, so that joining them stays cheap.
-const maxScalar = 4 << 10
-
 // FrontMatter reads the block of fields that a text may begin with: YAML between
 // "---" lines (closed by "..." too) or TOML between "+++" lines. A byte order
 // mark before it and CRLF are fine. It returns each field's values and where the
@@ -28,15 +24,71 @@ func FrontMatter(text []byte) (fields map[string][]string, bodyStart int) {
 	if bodyStart == 0 {
 		return nil, 0
 	}
-	r := fieldReader{fields: make(map[string][]string), separator: ':'}
+	source := string(block)
 	if bytes.HasPrefix(bytes.TrimPrefix(text, []byte(ByteOrderMark)), []byte("+")) {
-		r.separator = '='
+		source = yamlOfTOML(source)
 	}
-	for line := range strings.Lines(string(block)) {
-		r.line(strings.TrimRight(line, " \t\r\n"))
+	node, ok := readYAML(source)
+	if !ok {
+		r := looseReader{prose: true}
+		node = r.read(source)
 	}
-	r.endBlock()
-	return r.fields, bodyStart
+	f := frontFields{}
+	f.add("", node.Pairs)
+	return f, bodyStart
+}
+
+// frontFields are values by the keys in lower case, those of nested fields behind
+// their parents'.
+type frontFields map[string][]string
+
+// add takes in the pairs below a parent.
+func (f frontFields) add(parent string, pairs []Pair) {
+	for _, p := range pairs {
+		key := parent + strings.ToLower(p.Key)
+		f[key] = append(f[key], values(p.Value)...)
+		f.add(key+".", p.Value.Pairs)
+		for _, item := range p.Value.List {
+			if len(item.Pairs) > 0 {
+				f.add(key+".", item.Pairs[1:])
+			}
+		}
+	}
+}
+
+// values returns the texts of a field that has no nested ones.
+func values(n Node) (texts []string) {
+	if inside, isOpen := strings.CutPrefix(n.scalar, "["); isOpen { // a list that nothing closes
+		return SplitList(inside)
+	}
+	for _, item := range append(n.List, Node{scalar: n.scalar}) {
+		if len(item.Pairs) > 0 {
+			item = Node{Pairs: item.Pairs[:1]}
+		}
+		if text := item.Text(); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// yamlOfTOML returns the fields of TOML as YAML has them, line by line; those of a
+// table have its name before their own.
+func yamlOfTOML(block string) string {
+	var out strings.Builder
+	table := ""
+	for line := range strings.Lines(block) {
+		line = strings.TrimSpace(line)
+		key, value, isField := cutFrontField(line, '=')
+		switch {
+		case isField:
+			line = table + key + ": " + value
+		case strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]"):
+			table, line = strings.Trim(line, "[] \t")+".", ""
+		}
+		out.WriteString(line + "\n")
+	}
+	return out.String()
 }
 
 // cutFrontMatter returns the lines between the marks of front matter and where
@@ -105,179 +157,4 @@ func cutFrontField(line string, separator byte) (key, value string, ok bool) {
 		return "", "", false
 	}
 	return strings.ToLower(key), strings.TrimSpace(value), true
-}
-
-// A fieldReader collects fields line by line.
-type fieldReader struct {
-	fields    map[string][]string
-	separator byte
-
-	key    string // the field that indented lines and items belong to
-	parent string // of nested keys: a field without a value, or a TOML table
-
-	block byte // '|' or '>' inside a block scalar
-	lines []string
-	flow  string // the beginning of a list in brackets that is not closed yet
-}
-
-// line takes one line of the block, without its line ending.
-func (r *fieldReader) line(line string) {
-	text := strings.TrimLeft(line, " \t")
-	indented := len(text) < len(line)
-	switch _, _, isField := cutFrontField(text, r.separator); {
-	case r.flow != "" && (indented || !isField):
-		r.value(r.key, r.flow+" "+text)
-		return
-	case r.block != 0 && (indented || text == ""):
-		r.lines = append(r.lines, text)
-		return
-	}
-	r.endBlock()
-	switch {
-	case text == "" || text[0] == '#':
-	case r.separator == '=' && text[0] == '[':
-		r.parent = strings.ToLower(strings.Trim(text, "[] \t"))
-	case strings.HasPrefix(text, "- ") || text == "-":
-		r.item(strings.TrimSpace(text[1:]))
-	default:
-		r.field(text, indented)
-	}
-}
-
-// item adds one item of a list to the field above it.
-func (r *fieldReader) item(text string) {
-	if r.key == "" {
-		return
-	}
-	if text = unquoteScalar(text); text != "" {
-		r.fields[r.key] = append(r.fields[r.key], text)
-	}
-}
-
-// field takes a line "key: value".
-func (r *fieldReader) field(text string, indented bool) {
-	key, value, ok := cutFrontField(text, r.separator)
-	switch values := r.fields[r.key]; {
-	case indented && r.separator == ':' && r.parent == "" && len(values) > 0: // a scalar that goes on
-		if last := &values[len(values)-1]; len(*last) < maxScalar {
-			*last += " " + text
-		}
-		return
-	case !ok:
-		return
-	case r.separator == '=' && r.parent != "", indented && r.parent != "":
-		key = r.parent + "." + key
-	case value == "": // a list or nested fields may follow
-		r.parent = key
-	default:
-		r.parent = ""
-	}
-	r.key = key
-	if _, seen := r.fields[key]; !seen {
-		r.fields[key] = nil
-	}
-	r.value(key, value)
-}
-
-// value takes what stands after a key.
-func (r *fieldReader) value(key, text string) {
-	r.flow = ""
-	switch {
-	case text == "":
-	case text[0] == '|' || text[0] == '>':
-		r.block = text[0]
-	case text[0] == '[':
-		inside, closed := cutFlow(text)
-		// The closing bracket may stand on one of the next lines.
-		if !closed && len(text) < maxScalar {
-			r.flow = text
-			return
-		}
-		for _, item := range splitFlow(inside) {
-			r.item(item)
-		}
-	default:
-		r.item(text)
-	}
-}
-
-// endBlock ends a block scalar, or a list in brackets that nothing closed.
-func (r *fieldReader) endBlock() {
-	if r.flow != "" {
-		for _, item := range splitFlow(r.flow[1:]) {
-			r.item(item)
-		}
-		r.flow = ""
-	}
-	if r.block != 0 {
-		separator := "\n"
-		if r.block == '>' {
-			separator = " "
-		}
-		r.item(strings.TrimSpace(strings.Join(r.lines, separator)))
-	}
-	r.block, r.lines = 0, nil
-}
-
-// cutFlow returns what stands between the brackets of a list, and whether the
-// closing one is there.
-func cutFlow(text string) (inside string, closed bool) {
-	var quote byte
-	for i := 1; i < len(text); i++ {
-		switch c := text[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case (c == '"' || c == '\'') && strings.IndexByte("[, ", text[i-1]) >= 0:
-			quote = c
-		case c == ']':
-			return text[1:i], true
-		}
-	}
-	return text[1:], false
-}
-
-// splitFlow splits the inside of a list at the commas outside quotes.
-func splitFlow(text string) []string {
-	var items []string
-	var quote byte
-	start := 0
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case (c == '"' || c == '\'') && strings.TrimSpace(text[start:i]) == "":
-			quote = c
-		case c == ',':
-			items = append(items, strings.TrimSpace(text[start:i]))
-			start = i + 1
-		}
-	}
-	return append(items, strings.TrimSpace(text[start:]))
-}
-
-// unquoteScalar resolves the quotes of a scalar, or drops the comment after a bare one.
-func unquoteScalar(text string) string {
-	if text == "" {
-		return ""
-	}
-	switch quote := text[0]; quote {
-	case '\'':
-		if end := strings.LastIndexByte(text, quote); end > 0 {
-			return strings.ReplaceAll(text[1:end], "''", "'")
-		}
-	case '"':
-		if end := strings.LastIndexByte(text, quote); end > 0 {
-			return strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, "\n", `\t`, "\t").Replace(text[1:end])
-		}
-	case '#':
-		return ""
-	}
-	if i := strings.Index(text, " #"); i >= 0 {
-		text = text[:i]
-	}
-	return strings.TrimSpace(text)
 }

@@ -37,7 +37,7 @@ func TestFrontMatter(t *testing.T) {
 		{"TOML", "+++\ntitle = \"A plan\"\ntags = ['a', \"b\"]\n[extra]\nid = 7\n+++\nbody", map[string][]string{"title": {"A plan"}, "tags": {"a", "b"}, "extra.id": {"7"}}, "body"},
 		{"empty block", "---\n---\nbody", map[string][]string{}, "body"},
 		{"item before any field", "+++\n[x]\n- a\nb = 1\n+++\n", map[string][]string{"x.b": {"1"}}, ""},
-		{"no keys", "---\na: b\n- [x]: y\n{c}: d\ne:f\none two three four: g\n---\n", map[string][]string{"a": {"b", "[x]: y"}}, ""},
+		{"no keys", "---\na: b\n- [x]: y\n{c}: d\ne:f\none two three four: g\n---\n", map[string][]string{"a": {"b"}, "one two three four": {"g"}}, ""},
 		{"not closed", "---\na: 1\nbody", nil, "---\na: 1\nbody"},
 		{"prose between rules", "---\nThis is no field\n---\n", nil, "---\nThis is no field\n---\n"},
 		{"not at the start", "\n---\na: 1\n---\n", nil, "\n---\na: 1\n---\n"},
@@ -54,51 +54,6 @@ func TestFrontMatter(t *testing.T) {
 				t.Errorf("FrontMatter(%.80q): the body is %.80q, want %.80q", test.text, got, test.body)
 			}
 		})
-	}
-}
-
-func TestUnquoteScalar(t *testing.T) {
-	tests := map[string]string{
-		"":               "",
-		"a":              "a",
-		"a # b":          "a",
-		"a #":            "a",
-		"a#b":            "a#b",
-		"# b":            "",
-		"'a'":            "a",
-		"'a' # b":        "a",
-		"'it''s'":        "it's",
-		"'":              "'",
-		`"`:              `"`,
-		`"a`:             `"a`,
-		`"a\\b\"c\nd\t"`: "a\\b\"c\nd\t",
-		`"a # b"`:        "a # b",
-	}
-	for text, want := range tests {
-		if got := unquoteScalar(text); got != want {
-			t.Errorf("unquoteScalar(%q) = %q, want %q", text, got, want)
-		}
-	}
-}
-
-func TestFlowLists(t *testing.T) {
-	tests := []struct {
-		text   string
-		items  []string
-		closed bool
-	}{
-		{"[]", []string{""}, true},
-		{"[a, b]", []string{"a", "b"}, true},
-		{"[a, 'b]', \"c,d\"] e", []string{"a", "'b]'", `"c,d"`}, true},
-		{"[it's, b]", []string{"it's", "b"}, true},
-		{"[a, b", []string{"a", "b"}, false},
-		{"['a, b]", []string{"'a, b]"}, false},
-	}
-	for _, test := range tests {
-		inside, closed := cutFlow(test.text)
-		if items := splitFlow(inside); !cmp.Equal(items, test.items) || closed != test.closed {
-			t.Errorf("list %q = %q, closed %v; want %q, %v", test.text, items, closed, test.items, test.closed)
-		}
 	}
 }
 

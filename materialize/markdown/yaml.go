@@ -3,15 +3,15 @@ package markdown
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
-// A Node is a value of the part of YAML that agents write in handoffs and
-// states: scalars, quoted or not, block scalars, lists and maps by indentation,
-// and flow lists and maps on one line. Anchors, tags and several documents are
-// read as plain text. Exactly one of the fields is set; an empty value has
-// none.
+// A Node is a value of YAML or JSON as agents write them in handoffs and states. All
+// scalars are texts. Exactly one of the fields is set; an empty value has none.
 type Node struct {
 	scalar string
 	List   []Node
@@ -93,317 +93,108 @@ func (n Node) Texts() []string {
 	return out
 }
 
-// maxYAMLDepth bounds the nesting that is followed; deeper text is a scalar.
-const maxYAMLDepth = 32
+// maxYAMLDepth bounds the nesting that is followed, and maxYAML the text that is given
+// to the library, in bytes: what it takes for some texts grows with their square.
+const (
+	maxYAMLDepth = 32
+	maxYAML      = 64 << 10
+)
 
-// A yamlLine is a line of the text. The reader moves its beginning past a dash,
-// so that what stands behind the dash is read like a line of its own.
-type yamlLine struct {
-	indent int    // columns; a tab counts as one
-	text   string // without indentation and line ending
-}
-
-// A yamlReader reads one text. Every step consumes a line or returns to a
-// shallower level, so its work is linear in the text, times the depth.
-type yamlReader struct {
-	lines    []yamlLine
-	at       int
-	first    int // the number of the first line
-	problems []*SyntaxError
-}
-
-// ParseYAML reads text, whose first line has the number line. What it cannot
-// place is reported and skipped.
+// ParseYAML reads text, whose first line has the number line. What is YAML is read
+// by the library; else a looseReader takes what it can. What that cannot place is
+// reported and skipped.
 func ParseYAML(text string, line int) (Node, []*SyntaxError) {
-	r := yamlReader{first: line}
-	for raw := range strings.Lines(text) {
-		raw = strings.TrimRight(raw, "\r\n")
-		content := strings.TrimLeft(raw, " \t")
-		r.lines = append(r.lines, yamlLine{len(raw) - len(content), strings.TrimRight(content, " \t")})
+	isProse := strings.HasPrefix(strings.TrimSpace(text), "[")
+	if node, ok := readYAML(text); ok && !isProse {
+		return node, nil
 	}
-	var root Node
-	for r.skip() {
-		if r.lines[r.at].text == "---" {
-			r.at++
-			continue
+	r := looseReader{first: line}
+	return r.read(text), r.problems
+}
+
+// readYAML reads a text that is one YAML document. It refuses what stands for
+// something else: anchors, aliases and tags, which agents do not mean.
+func readYAML(text string) (node Node, ok bool) {
+	if len(text) > maxYAML || hasMarks(text) {
+		return Node{}, false
+	}
+	var document yaml.Node
+	if yaml.Unmarshal([]byte(text), &document) != nil || len(document.Content) != 1 {
+		return Node{}, false
+	}
+	root := document.Content[0]
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	return yamlTree{lines}.node(root, len(lines), 0)
+}
+
+// hasMarks reports whether a text has the marks of documents, or line breaks that are
+// none elsewhere: its lines would not be those of the library.
+func hasMarks(text string) bool {
+	return strings.ContainsAny(text, "\u0085\u2028\u2029") || strings.Count(text, "\r") > strings.Count(text, "\r\n") ||
+		strings.Contains("\n"+text, "\n---") || strings.Contains("\n"+text, "\n...")
+}
+
+// A yamlTree turns the tree of the library into ours. Positions are those of the text.
+type yamlTree struct{ lines []string }
+
+// node returns n, whose lines end before the index end.
+func (t yamlTree) node(n *yaml.Node, end, depth int) (node Node, ok bool) {
+	if depth > maxYAMLDepth || n.Anchor != "" || n.Style&yaml.TaggedStyle != 0 {
+		return Node{}, false
+	}
+	switch n.Kind {
+	case yaml.ScalarNode:
+		switch n.Style {
+		case yaml.LiteralStyle:
+			return Node{scalar: strings.Trim(n.Value, " \n")}, true
+		case yaml.FoldedStyle: // agents use it for prose: all of it is one paragraph
+			return Node{scalar: SingleSpaced(n.Value)}, true
 		}
-		node := r.block(r.lines[r.at].indent, 0)
-		root.List = append(root.List, node.List...)
-		root.Pairs = append(root.Pairs, node.Pairs...)
-		if root.scalar == "" {
-			root.scalar = node.scalar
+		if n.Style != 0 {
+			return Node{scalar: n.Value}, true
 		}
+		// A text that goes on below is often something else: "- item", "key : value".
+		isWhole := n.Line <= len(t.lines) && strings.Contains(t.lines[n.Line-1], n.Value)
+		return Node{scalar: strings.TrimSpace(n.Value)}, isWhole
+	case yaml.SequenceNode, yaml.MappingNode:
+	default:
+		return Node{}, false
 	}
-	return root, r.problems
-}
-
-// skip moves to the next line with content and reports whether there is one.
-func (r *yamlReader) skip() bool {
-	for r.at < len(r.lines) {
-		if text := r.lines[r.at].text; text != "" && text[0] != '#' {
-			return true
+	step := 1 // of the content: a mapping has keys and values in turn
+	if n.Kind == yaml.MappingNode {
+		step = 2
+	}
+	for i := len(n.Content) - step; i >= 0; i -= step {
+		key, value := n.Content[i], n.Content[i+step-1]
+		from := t.start(n, key)
+		child, ok := t.node(value, end, depth+1)
+		if !ok || step == 2 && (key.Kind != yaml.ScalarNode || key.Anchor != "" || key.Style&yaml.TaggedStyle != 0) {
+			return Node{}, false
 		}
-		r.at++
-	}
-	return false
-}
-
-// report notes a problem with the current line.
-func (r *yamlReader) report(format string, args ...any) {
-	r.problems = append(r.problems, &SyntaxError{Line: r.first + r.at, Err: fmt.Errorf(format, args...)})
-}
-
-// block reads the lines at indent as a list, a map or a scalar.
-func (r *yamlReader) block(indent, depth int) Node {
-	text := r.lines[r.at].text
-	switch _, _, isPair := CutYAMLKey(text); {
-	case depth >= maxYAMLDepth:
-		r.report("more than %d levels", maxYAMLDepth)
-		r.at++
-		return Node{scalar: text}
-	case isDash(text):
-		return r.list(indent, depth)
-	case isPair:
-		return r.pairs(indent, depth)
-	}
-	return r.scalar(text, indent-1)
-}
-
-// list reads the items that begin at indent. An item's own content stands
-// behind its dash as if that were indentation.
-func (r *yamlReader) list(indent, depth int) Node {
-	var node Node
-	for r.skip() && r.lines[r.at].indent == indent && isDash(r.lines[r.at].text) {
-		from := r.at
-		item := r.item(indent, depth)
-		node.List = append(node.List, item.at(from, r.at))
-	}
-	return node
-}
-
-// item reads the item whose dash stands at indent on the current line.
-func (r *yamlReader) item(indent, depth int) Node {
-	line := &r.lines[r.at]
-	rest := strings.TrimLeft(line.text[1:], " \t")
-	if rest == "" || rest[0] == '#' {
-		r.at++
-		return r.child(indent, depth)
-	}
-	// The lines of a block scalar are measured against the dash; a block that
-	// begins behind the dash, against its own first line.
-	if rest[0] == '|' || rest[0] == '>' || strings.IndexByte("[{\"'", rest[0]) >= 0 {
-		return r.value(rest, indent)
-	}
-	line.indent += len(line.text) - len(rest)
-	line.text = rest
-	return r.block(line.indent, depth+1)
-}
-
-// pairs reads the keys that begin at indent and their values.
-func (r *yamlReader) pairs(indent, depth int) Node {
-	var node Node
-	for r.skip() && r.lines[r.at].indent >= indent {
-		line := r.lines[r.at]
-		key, value, isPair := CutYAMLKey(line.text)
-		if line.indent == indent && (isDash(line.text) || line.text == "---") {
-			break // the list goes on that this map is an item of, or the document ends
-		}
-		if line.indent > indent || !isPair {
-			// Deeper than its map, or no key at all. The keys after it still count.
-			r.report("unexpected %q", Clip(line.text, 40))
-			r.at++
-			continue
-		}
-		from := r.at
-		var inner Node
-		if value == "" || value[0] == '#' {
-			r.at++
-			inner = r.childOf(indent, depth)
+		child.From, child.To = from, end
+		if step == 2 {
+			node.Pairs = append(node.Pairs, Pair{strings.TrimSpace(key.Value), child})
 		} else {
-			inner = r.value(value, indent)
+			node.List = append(node.List, child)
 		}
-		node.Pairs = append(node.Pairs, Pair{key, inner.at(from, r.at)})
+		end = from
 	}
-	return node
+	slices.Reverse(node.List)
+	slices.Reverse(node.Pairs)
+	return node, true
 }
 
-// child reads the value below a dash or key at indent, if it is indented.
-func (r *yamlReader) child(indent, depth int) Node {
-	if !r.skip() || r.lines[r.at].indent <= indent {
-		return Node{}
-	}
-	return r.block(r.lines[r.at].indent, depth+1)
-}
-
-// childOf reads the value below a key, where a list may stand at the key's own
-// indentation.
-func (r *yamlReader) childOf(indent, depth int) Node {
-	if r.skip() && r.lines[r.at].indent == indent && isDash(r.lines[r.at].text) {
-		return r.list(indent, depth+1)
-	}
-	return r.child(indent, depth)
-}
-
-// value reads what stands behind a key or dash at indent on the current line.
-func (r *yamlReader) value(text string, indent int) Node {
-	switch {
-	case isBlockHeader(text):
-		return r.blockScalar(text[0] == '>', indent)
-	case text[0] == '[' && strings.Contains(text, "]"):
-		r.at++
-		inside, _ := cutFlow(text)
-		return flowList(inside)
-	case text[0] == '{' && strings.HasSuffix(text, "}"):
-		r.at++
-		return flowMap(text[1 : len(text)-1])
-	}
-	return r.scalar(text, indent)
-}
-
-// flowList reads the inside of "[a, b]". Lists and maps inside it are scalars.
-func flowList(inside string) Node {
-	var node Node
-	for _, item := range splitFlow(inside) {
-		if item != "" {
-			node.List = append(node.List, Node{scalar: yamlScalar(item)})
+// start returns the index of the line on which an item of n begins, or a key. An item
+// may stand below its dash.
+func (t yamlTree) start(n, item *yaml.Node) int {
+	at := item.Line - 1
+	if n.Kind == yaml.SequenceNode && n.Style&yaml.FlowStyle == 0 {
+		isDash := func(line string) bool { return len(line) >= n.Column && line[n.Column-1] == '-' }
+		for at > n.Line-1 && !isDash(t.lines[at]) {
+			at--
 		}
 	}
-	return node
-}
-
-// flowMap reads the inside of "{a: 1, b: 2}".
-func flowMap(inside string) Node {
-	var node Node
-	for _, item := range splitFlow(inside) {
-		if key, value, found := CutYAMLKey(item); found {
-			node.Pairs = append(node.Pairs, Pair{key, Node{scalar: yamlScalar(value)}})
-		}
-	}
-	return node
-}
-
-// scalar reads a text and the lines that continue it, which are indented
-// deeper than indent.
-func (r *yamlReader) scalar(text string, indent int) Node {
-	r.at++
-	if text[0] == '"' || text[0] == '\'' {
-		return Node{scalar: yamlScalar(text)}
-	}
-	parts := []string{yamlScalar(text)}
-	for r.at < len(r.lines) {
-		next := r.lines[r.at]
-		if _, _, isPair := CutYAMLKey(next.text); next.text == "" || next.indent <= indent || isPair || isDash(next.text) {
-			break
-		}
-		parts = append(parts, yamlScalar(next.text))
-		r.at++
-	}
-	return Node{scalar: strings.TrimSpace(strings.Join(parts, " "))}
-}
-
-// isBlockHeader reports whether text announces a block scalar: "|", ">", with
-// "+", "-" or a digit.
-func isBlockHeader(text string) bool {
-	return (text[0] == '|' || text[0] == '>') && len(text) <= 3 && strings.Trim(text[1:], "+-0123456789") == ""
-}
-
-// blockScalar reads the lines indented deeper than indent, without the least
-// of their indentations; folded joins them. Trailing line breaks are dropped.
-func (r *yamlReader) blockScalar(folded bool, indent int) Node {
-	r.at++
-	begin, least := r.at, -1
-	for ; r.at < len(r.lines); r.at++ {
-		line := r.lines[r.at]
-		if line.text == "" {
-			continue
-		}
-		if line.indent <= indent {
-			break
-		}
-		if least < 0 || line.indent < least {
-			least = line.indent
-		}
-	}
-	var b strings.Builder
-	for _, line := range r.lines[begin:r.at] {
-		if line.text != "" && !folded {
-			b.WriteString(strings.Repeat(" ", line.indent-least))
-		}
-		b.WriteString(line.text)
-		if folded {
-			b.WriteByte(' ')
-		} else {
-			b.WriteByte('\n')
-		}
-	}
-	return Node{scalar: strings.Trim(b.String(), " \n")}
-}
-
-// isDash reports whether a line begins an item of a list.
-func isDash(text string) bool {
-	return text == "-" || strings.HasPrefix(text, "- ") || strings.HasPrefix(text, "-\t")
-}
-
-// CutYAMLKey cuts "key: value" at the first colon that is followed by white
-// space or the end. A key has at most 100 bytes; it may be quoted.
-func CutYAMLKey(text string) (key, value string, found bool) {
-	if text == "" || strings.IndexByte("[{#|>&!%@`", text[0]) >= 0 {
-		return "", "", false
-	}
-	limit := min(len(text), 100)
-	for at := 0; at < limit; at++ {
-		if text[at] != ':' || at+1 < len(text) && text[at+1] != ' ' && text[at+1] != '\t' {
-			continue
-		}
-		key = strings.TrimSpace(text[:at])
-		// A colon inside quotes belongs to a scalar.
-		if quote := key; len(quote) > 0 && (quote[0] == '"' || quote[0] == '\'') && (len(quote) < 2 || quote[len(quote)-1] != quote[0]) {
-			return "", "", false
-		}
-		return strings.Trim(key, `"'`), strings.TrimSpace(text[at+1:]), key != ""
-	}
-	return "", "", false
-}
-
-// yamlScalar resolves the quotes of a scalar, or drops the comment behind a
-// bare one. What has no closing quote is taken as it stands.
-func yamlScalar(text string) string {
-	if text == "" || text[0] == '#' {
-		return ""
-	}
-	switch text[0] {
-	case '"':
-		if end := closingQuote(text); end > 0 {
-			if value, err := strconv.Unquote(text[:end+1]); err == nil {
-				return value
-			}
-			return text[1:end]
-		}
-		return text
-	case '\'':
-		rest := strings.ReplaceAll(text[1:], "''", "\x00")
-		if end := strings.IndexByte(rest, '\''); end >= 0 {
-			return strings.ReplaceAll(rest[:end], "\x00", "'")
-		}
-		return text
-	}
-	if comment := strings.Index(text, " #"); comment >= 0 {
-		text = text[:comment]
-	}
-	return strings.TrimSpace(text)
-}
-
-// closingQuote returns where the double quote that text begins with is closed, or 0.
-func closingQuote(text string) int {
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i
-		}
-	}
-	return 0
+	return at
 }
 
 // AppendYAML appends a text so that ParseYAML reads it back: bare where
@@ -518,7 +309,7 @@ func DecodeJSONNode(d *json.Decoder, depth int) (n Node, err error) {
 	return n, nil
 }
 
-// YAMLComment returns what yamlScalar drops behind the value of a line.
+// YAMLComment returns what the readers drop behind the value of a line.
 func YAMLComment(text string) string {
 	text = strings.TrimLeft(text, "- \t")
 	if _, value, found := CutYAMLKey(text); found {
