@@ -25,7 +25,7 @@ func (o *budgetCommand) check(env *environ, _ []string) error {
 	if len(o.Assume) > 0 || o.Readers > 0 {
 		o.Session = env.or(o.Session, "FILEBUS_SESSION")
 		if o.Session == "" || o.Conversation+o.Run != "" {
-			return usageError("--assume and --readers are of a session: give --session ID")
+			return usageError("--assume and --readers need a session: give --session ID")
 		}
 	}
 	for _, of := range []struct {
@@ -173,7 +173,7 @@ func (o *budgetCommand) ofSession(ctx context.Context, w *workspace) error {
 		printSessionBudget(w.environ, saved)
 	}
 	if saved.Artifacts == 0 {
-		w.note("nobody's reads of this session are in the log of reads; --assume AGENT,AGENT or --readers N show what they would save")
+		w.note("no agent's reads of this session were logged; --assume AGENT,AGENT or --readers N show what reading would save")
 	}
 	if saved.Anonymous > 0 {
 		w.note("%s not counted, as no FILEBUS_AGENT was set", plural(saved.Anonymous, "read"))

@@ -57,7 +57,7 @@ func (o *captureCommand) capture(ctx context.Context, w *workspace, dir string) 
 	name := cmp.Or(o.Tree, filepath.Base(w.abs(dir)))
 	tree, err := record.ParseTree(name)
 	if err != nil {
-		return nil, coded(record.Usage, "name the tree with --tree", err)
+		return nil, coded(record.Usage, "run it again with --tree NAME", err)
 	}
 	show, clear := w.progress("capturing " + name)
 	report, err := w.Capture(ctx, w.abs(dir), materialize.CaptureOptions{

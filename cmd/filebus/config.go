@@ -245,7 +245,7 @@ func writeConfig(at materialize.Location, c config) error {
 	file := filepath.Join(at.Store, configFile)
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return coded(record.Conflict, "edit it by hand", fmt.Errorf("%s is there already", file))
+		return coded(record.Conflict, "edit the file", fmt.Errorf("%s is there already", file))
 	}
 	if _, err := f.WriteString(text); err != nil {
 		return err

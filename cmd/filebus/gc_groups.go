@@ -16,7 +16,7 @@ import (
 // with what was kept of its work trees, or not at all.
 func (o *gcCommand) snapshots(ctx context.Context, w *workspace) error {
 	if o.has("conversation") || o.has("removed") {
-		return usageError("--keep keeps runs of snapshots: it goes with --older-than alone")
+		return usageError("--keep counts runs of snapshots: only --older-than can go with it")
 	}
 	b := w.book()
 	old, err := b.OldRuns(ctx, o.Keep, o.pick.Before)
@@ -87,7 +87,7 @@ func withoutKept(old []runs.OldRun, kept []materialize.KeptName) []runs.OldRun {
 // or not at all.
 func (o *gcCommand) sessions(ctx context.Context, w *workspace) error {
 	if o.has("conversation") || o.has("removed") {
-		return usageError("artifacts go by session: give --keep, --older-than or both, or --removed without --keep")
+		return usageError("artifacts are destroyed by session: give --keep, --older-than or both, or --removed without --keep")
 	}
 	old, err := w.registry().Old(ctx, o.Keep, o.pick.Before)
 	if err != nil {

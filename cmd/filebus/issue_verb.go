@@ -65,7 +65,7 @@ func (o *issueVerb) run(ctx context.Context, w *workspace, args []string) error 
 // checkLease refuses what is no time to work in.
 func checkLease(action issue.Action, c issue.Change) error {
 	if action == issue.Claim && c.Lease < time.Second {
-		return usageError("--lease %v: a claim holds for a second at least", c.Lease)
+		return usageError("--lease %v: a claim holds for at least a second", c.Lease)
 	}
 	return nil
 }

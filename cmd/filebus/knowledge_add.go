@@ -52,8 +52,8 @@ func contentHint(arg string, err error) error {
 	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(arg, " ") {
 		return err
 	}
-	return coded(record.Usage, "the same with --content "+quote(arg),
-		fmt.Errorf("%q is no file", markdown.Clip(arg, issueSummary)))
+	return coded(record.Usage, "run it again with --content "+quote(arg),
+		fmt.Errorf("%q is not a file", markdown.Clip(arg, issueSummary)))
 }
 
 // maxContentInput is how much of an input is read, in bytes: an entry that has as
@@ -190,5 +190,5 @@ func (w *workspace) knowledgeName(ctx context.Context, text string) (record.Name
 	if name := v.Record.Name; name.Kind == record.KindKnowledge {
 		return name, nil
 	}
-	return record.Name{}, usageError("%s is no entry of knowledge", v.Record.Name)
+	return record.Name{}, usageError("%s is not an entry of knowledge", v.Record.Name)
 }

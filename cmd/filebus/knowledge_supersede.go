@@ -16,7 +16,7 @@ func (o *knowledgeSupersede) run(ctx context.Context, w *workspace, args []strin
 	o.read((*layout.Knowledge)(&d))
 	if (len(args) == 2) == (d.Content != "") {
 		return coded(record.Usage, "filebus knowledge supersede "+quote(args[0])+" --content TEXT",
-			errors.New("what takes its place is named as NEW or given as --content"))
+			errors.New("name the entry that takes its place as NEW, or give its text with --content"))
 	}
 	if err := readContent(w.environ, &d, nil); err != nil {
 		return err

@@ -63,7 +63,7 @@ func (w *workspace) printRun(out *runs.Outcome, err error, text outcomeText) err
 		return err
 	}
 	if out.Rewritten != (record.ShortRef{}) {
-		w.note("%s had a form that cannot be changed in place and was written anew; filebus get %s is what it was",
+		w.note("%s had a form that cannot be changed in place and was written anew; filebus get %s prints what it was",
 			out.File, out.Rewritten)
 	}
 	for i, left := range out.LeftOut {

@@ -23,7 +23,7 @@ type runShow struct {
 
 func (o *runShow) check(*environ, []string) error {
 	if o.MaxTokens < 50 {
-		return usageError("--max-tokens %d: a run takes 50 tokens at least", o.MaxTokens)
+		return usageError("--max-tokens %d: a run needs at least 50 tokens", o.MaxTokens)
 	}
 	return nil
 }

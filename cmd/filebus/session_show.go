@@ -67,7 +67,7 @@ const lastEvents = 5
 
 func (o *sessionShow) run(ctx context.Context, w *workspace, args []string) error {
 	if o.MaxTokens < 50 {
-		return usageError("--max-tokens %d: a session takes 50 tokens at least", o.MaxTokens)
+		return usageError("--max-tokens %d: a session needs at least 50 tokens", o.MaxTokens)
 	}
 	f, s, err := w.findKnown(ctx, args)
 	if err != nil {

@@ -145,7 +145,7 @@ func restoreState(ctx context.Context, w *workspace, args []string) error {
 	case r.Before == record.ShortRef{}:
 		w.remark("%s is there again, as it was at the end of %s", r.File, r.From)
 	default:
-		w.remark("%s is as it was at the end of %s again; filebus get %s is what stood there", r.File, r.From,
+		w.remark("%s is as it was at the end of %s again; filebus get %s prints what was there before", r.File, r.From,
 			r.Before)
 	}
 	return w.print(r, "%s  %s\n", r.Ref, r.File)

@@ -52,7 +52,7 @@ func (o *handoffFlags) read(env *environ, outcome string) (layout.Handoff, error
 			return h, coded(record.Usage, "", err)
 		}
 		for _, extra := range h.Extra {
-			env.note("%s: %q is no field of a handoff; it is kept as it is, and nothing reads it", name, extra.Key)
+			env.note("%s: %q is not a field of a handoff: it is kept, but nothing reads it", name, extra.Key)
 		}
 	}
 	return task.Merge(h, o.fields(outcome)), nil
