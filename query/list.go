@@ -83,6 +83,13 @@ func (r *Reader) List(ctx context.Context, request ListRequest) (Listing, error)
 	return p.listing, err
 }
 
+// Own returns the current records of the own tree that a filter picks, newest first.
+func (r *Reader) Own(ctx context.Context, f record.Filter) ([]Summary, error) {
+	f.Trees = []record.Tree{""}
+	listing, err := r.List(ctx, ListRequest{Filter: f})
+	return listing.Entries, err
+}
+
 // A page collects the matches that belong to it.
 type page struct {
 	request *ListRequest

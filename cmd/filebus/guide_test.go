@@ -60,7 +60,7 @@ func TestGuideWithout(t *testing.T) {
 func brokenWorkspace(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	large := strings.Repeat("x", 4*lint.MaxTokens+4)
+	large := strings.Repeat("x", 4*25_000+4)
 	for name, text := range map[string]string{
 		".claude/session_state.md":           "# Session State\n\n## Current Run\n- final_output: x\n" + large,
 		".claude/journal/task-001.md":        "# Task: a\n\n## Metadata\n- Status: completed\n",

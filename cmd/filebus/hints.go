@@ -9,6 +9,7 @@ import (
 	"filebus/materialize/issue"
 	"filebus/materialize/knowledge"
 	"filebus/materialize/mirror"
+	"filebus/materialize/release"
 	"filebus/materialize/result"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
@@ -50,7 +51,7 @@ func recordHints() map[record.Reason]hint {
 		materialize.ErrForeignFolder: say("run it again with a new or empty folder"),
 		materialize.ErrTreeTaken:     say("run it again with another --tree"),
 		mirror.ErrLink:               say("mv {1} {1}.link, then run it again"),
-		materialize.ErrStillNeeded:   say("filebus show {1}"),
+		release.ErrStillNeeded:       say("filebus show {1}"),
 		materialize.ErrTooLarge:      say("shorten the file by hand and run it again; filebus get {1} prints all of it"),
 	}
 }

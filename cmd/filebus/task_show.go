@@ -81,7 +81,7 @@ func (w *workspace) freshJournal(ctx context.Context, id task.ID) (*task.Journal
 func taskView(j *task.Journal, full bool, text string) taskShowJSON {
 	r := j.Version.Record
 	view := taskShowJSON{
-		Task: j.ID, Name: r.Name, Ref: record.ShortRef(j.Version.Ref), Title: j.Task, Status: task.Status(&j.Journal),
+		Task: j.ID, Name: r.Name, Ref: record.ShortRef(j.Version.Ref), Title: j.Task, Status: j.Journal.State(),
 		Started: j.Started, Completed: j.Completed, Agent: r.Agent, Journal: j.File,
 	}
 	if full {
@@ -107,7 +107,7 @@ const lastNotes = 3
 
 // progressLines says how far a task is.
 func progressLines(j *task.Journal) []string {
-	line := fmt.Sprintf("%s  %s", j.ID, cmp.Or(task.Status(&j.Journal), "no status"))
+	line := fmt.Sprintf("%s  %s", j.ID, cmp.Or(j.Journal.State(), "no status"))
 	if j.Started != "" {
 		line += "  started " + oneLine(j.Started)
 	}

@@ -344,21 +344,11 @@ func (w *waiter) end(ctx context.Context) ([]Standing, error) {
 
 // lastLook looks until no file is being written, but not for long.
 func (w *waiter) lastLook(ctx context.Context) error {
-	deadline := time.NewTimer(materialize.StillFor + endPause)
-	defer deadline.Stop()
-	for {
+	_, err := w.w.Await(ctx, materialize.StillFor+endPause, func(ctx context.Context) (bool, time.Duration, error) {
 		again, err := w.look(ctx)
-		if err != nil || !w.isWriting() {
-			return err
-		}
-		select {
-		case <-deadline.C:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(max(again, endPause/100)):
-		}
-	}
+		return !w.isWriting(), max(again, endPause/100), err
+	})
+	return err
 }
 
 func (w *waiter) isWriting() bool {

@@ -32,14 +32,12 @@ type Row struct {
 
 // Rows returns all rows, in the order of their files.
 func (b *Base) Rows(ctx context.Context) ([]Row, error) {
-	stored, err := b.read.List(ctx, query.ListRequest{
-		Filter: record.Filter{Kinds: []record.Kind{record.KindComponent}, Trees: []record.Tree{""}},
-	})
+	stored, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindComponent}})
 	if err != nil {
 		return nil, err
 	}
 	times, paths := map[string]time.Time{}, map[string]bool{}
-	for _, s := range stored.Entries {
+	for _, s := range stored {
 		times[s.Name.ID], paths[s.Path] = s.Time, true
 	}
 	var rows []Row
@@ -200,8 +198,8 @@ const (
 	noteScore = 1 // for each word of its notes
 )
 
-// MaxMatches is how many rows For returns.
-const MaxMatches = 10
+// maxMatches is how many rows For returns.
+const maxMatches = 10
 
 // For returns the rows that concern some files and a text about them, those with
 // most points first: 3 for a file in the component, 2 for a word that its name or
@@ -212,11 +210,11 @@ func (b *Base) For(ctx context.Context, files []string, text string) ([]Match, e
 	if err != nil {
 		return nil, err
 	}
-	return RankRows(rows, files, text), nil
+	return rankRows(rows, files, text), nil
 }
 
-// RankRows is For for rows that were read before.
-func RankRows(rows []Row, files []string, text string) []Match {
+// rankRows is For for rows that were read before.
+func rankRows(rows []Row, files []string, text string) []Match {
 	words := keywords(files, text)
 	var matches []Match
 	for _, row := range rows {
@@ -235,7 +233,7 @@ func RankRows(rows []Row, files []string, text string) []Match {
 	slices.SortStableFunc(matches, func(a, b Match) int {
 		return cmp.Or(b.Score-a.Score, b.Time.Compare(a.Time), strings.Compare(a.Name, b.Name))
 	})
-	return matches[:min(MaxMatches, len(matches))]
+	return matches[:min(maxMatches, len(matches))]
 }
 
 // inComponent reports whether a file is a component, lies below it, or is matched

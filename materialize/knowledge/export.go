@@ -118,8 +118,8 @@ func shortName(name record.Name) string {
 	return id
 }
 
-// label returns the two lines that a node shows.
-func (n drawnNode) label() (id, text string) { return n.ID, firstWords(n.Summary, maxLabel) }
+// label returns what a node shows below its id.
+func (n drawnNode) label() string { return firstWords(n.Summary, maxLabel) }
 
 // label returns what stands at an edge.
 func (e drawnEdge) label() string {
@@ -138,12 +138,11 @@ func (d drawing) dot() string {
 	var out strings.Builder
 	out.WriteString("digraph knowledge {\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\", fontsize=10];\n  edge [fontname=\"sans-serif\", fontsize=8];\n")
 	for _, n := range d.Nodes {
-		id, text := n.label()
 		style := ""
 		if n.SupersededBy != "" {
 			style = `, style="rounded,dashed"`
 		}
-		fmt.Fprintf(&out, "  %s [label=%s, fillcolor=%q%s];\n", dotQuote(n.ID), dotQuote(id, text), colour(n), style)
+		fmt.Fprintf(&out, "  %s [label=%s, fillcolor=%q%s];\n", dotQuote(n.ID), dotQuote(n.ID, n.label()), colour(n), style)
 	}
 	for _, e := range d.Edges {
 		style := ""
@@ -175,8 +174,7 @@ func (d drawing) mermaid() string {
 	var out strings.Builder
 	out.WriteString("flowchart LR\n")
 	for i, n := range d.Nodes {
-		id, text := n.label()
-		fmt.Fprintf(&out, "  n%d[\"%s<br/>%s\"]\n", i, mermaidText(id), mermaidText(text))
+		fmt.Fprintf(&out, "  n%d[\"%s<br/>%s\"]\n", i, mermaidText(n.ID), mermaidText(n.label()))
 	}
 	for _, e := range d.Edges {
 		line := "-->"

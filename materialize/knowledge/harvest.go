@@ -120,13 +120,11 @@ func (d Draft) saysAs(e Entry) bool {
 // learnedIn returns the entries of the own tree that come from a task, as they are
 // and as they once were: what was harvested and then changed is known.
 func (b *Base) learnedIn(ctx context.Context, task string) (entries []Entry, err error) {
-	learned, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{
-		Kinds: []record.Kind{record.KindKnowledge}, Trees: []record.Tree{""}, Tasks: []string{task},
-	}})
+	learned, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindKnowledge}, Tasks: []string{task}})
 	if err != nil {
 		return nil, err
 	}
-	err = query.EachOf(ctx, b.read, learned.Entries, func(tx *store.Tx, s query.Summary) error {
+	err = query.EachOf(ctx, b.read, learned, func(tx *store.Tx, s query.Summary) error {
 		f, err := b.formOf(s.Path)
 		if err != nil {
 			return nil // it is in no file of knowledge

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,7 +42,7 @@ func (Journals) Parse(path string, text []byte) (File, []*SyntaxError) {
 // facts returns what the journal says about its task. Agents add who and where
 // they are to the metadata under these names.
 func (j *Journal) facts() Facts {
-	f := Facts{Title: markdown.Clip(markdown.CollapseSpace(j.Task), 120), Status: NormalizeStatus(j.Status)}
+	f := Facts{Title: markdown.Clip(markdown.CollapseSpace(j.Task), 120), Status: j.State()}
 	f.setFact(AttributeStarted, j.Started)
 	for _, p := range j.Extra {
 		switch markdown.Fold(p.Key) {
@@ -56,13 +57,18 @@ func (j *Journal) facts() Facts {
 		}
 	}
 	if j.Handoff != nil {
-		// The handoff is written last, the metadata is often forgotten.
 		f.Summary = summaryOf(j.Handoff.Summary)
-		if outcome := NormalizeStatus(j.Handoff.Outcome); outcome != "" {
-			f.Status = outcome
-		}
 	}
 	return f
+}
+
+// State returns how far the task is, in the spelling of NormalizeStatus: as the handoff
+// says, which is written last, else the metadata, which is often forgotten.
+func (j *Journal) State() string {
+	if j.Handoff != nil {
+		return cmp.Or(NormalizeStatus(j.Handoff.Outcome), NormalizeStatus(j.Status))
+	}
+	return NormalizeStatus(j.Status)
 }
 
 // AppendJournal appends the text of j: heading, metadata, progress log, handoff

@@ -41,9 +41,9 @@ const maxHits = 20
 
 func cards() []card {
 	return []card{
-		{AgentOutput, findAgentOutput, "filebus wait TASK, then filebus task show TASK"},
-		{Polling, findPolling, "filebus wait TASK; for the issue queue filebus issue wait"},
-		{WholeJournal, findWholeJournal, "filebus task show TASK"},
+		{agentOutput, findAgentOutput, "filebus wait TASK, then filebus task show TASK"},
+		{polling, findPolling, "filebus wait TASK; for the issue queue filebus issue wait"},
+		{wholeJournal, findWholeJournal, "filebus task show TASK"},
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // data checks a file that a layout knows.
 func (c *checker) data(name, full string, seat layout.Place, text []byte) {
 	if markdown.IsBinary(text) && seat.Kind != record.KindMarker {
-		c.add(Finding{name, 1, Layout, "the file is not text", "filebus show " + shellWord(name)})
+		c.add(Finding{name, 1, badLayout, "the file is not text", "filebus show " + shellWord(name)})
 		return
 	}
 	file, problems := seat.Parse(full, text)
@@ -33,8 +33,9 @@ func (c *checker) data(name, full string, seat layout.Place, text []byte) {
 			c.tasks.of(base, e.ID).known = true
 		}
 	case layout.Journals:
-		c.tasks.addJournal(base, name, seat, text)
-		c.handoff(name, seat, text)
+		j, _ := layout.ParseJournal(text) // what departs from the layout is reported already
+		c.tasks.addJournal(base, name, seat, text, j)
+		c.handoff(name, seat, text, j)
 	case layout.Reports:
 		c.tasks.addReport(base, name, file)
 	case layout.Completions:
@@ -47,10 +48,10 @@ func (c *checker) data(name, full string, seat layout.Place, text []byte) {
 func (c *checker) syntax(name string, seat layout.Place, file layout.File, p *layout.SyntaxError) {
 	if again := (*record.Error)(nil); errors.As(p.Err, &again) && again.Reason == layout.ErrRepeatedID {
 		message := fmt.Sprintf("%s is used again, first in line %s", again.Names[0], again.Names[1])
-		c.add(Finding{name, p.Line, DuplicateID, message, remediesOf(name, seat).repeated})
+		c.add(Finding{name, p.Line, duplicateID, message, remediesOf(name, seat).repeated})
 		return
 	}
-	c.add(Finding{name, p.Line, Layout, p.Err.Error(), brokenRemedy(name, seat, file, p.Line)})
+	c.add(Finding{name, p.Line, badLayout, p.Err.Error(), brokenRemedy(name, seat, file, p.Line)})
 }
 
 // brokenRemedy returns the command that shows or mends the entry at a line.
@@ -103,7 +104,7 @@ func (c *checker) repeated(name, base string, file layout.File) {
 		}
 		key := base + "\x00" + string(e.Kind) + "\x00" + e.ID
 		if first, used := c.ids[key]; used {
-			c.add(Finding{name, e.Line, DuplicateID, fmt.Sprintf("%s is used again, first in %s:%d", e.ID, first.file, first.line),
+			c.add(Finding{name, e.Line, duplicateID, fmt.Sprintf("%s is used again, first in %s:%d", e.ID, first.file, first.line),
 				"filebus show " + shellWord(string(e.Kind)+"/"+e.ID)})
 			continue
 		}
@@ -120,5 +121,5 @@ func (c *checker) oddMarker(name string, seat layout.Place, mode fs.FileMode) {
 	case mode&fs.ModeSymlink != 0:
 		what = "a symbolic link"
 	}
-	c.add(Finding{name, 1, MarkerFile, "the marker is " + what + ", not a file", "filebus task start " + shellWord(seat.Facts.Task)})
+	c.add(Finding{name, 1, markerFile, "the marker is " + what + ", not a file", "filebus task start " + shellWord(seat.Facts.Task)})
 }

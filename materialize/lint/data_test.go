@@ -107,7 +107,7 @@ func TestState(t *testing.T) {
 			for _, line := range test.want {
 				want = append(want, ".claude/session_state.md:"+line)
 			}
-			if diff := cmp.Diff(want, found(t, dir, lint.Options{Rules: []string{lint.StateOutput}})); diff != "" {
+			if diff := cmp.Diff(want, found(t, dir, lint.Options{Rules: []string{"state-output"}})); diff != "" {
 				t.Errorf("state\n%s\nfindings (-want +got):\n%s", test.text, diff)
 			}
 		})
@@ -122,11 +122,11 @@ func TestEntries(t *testing.T) {
 		"sub/.claude/issue_queue.md":         issue("ISSUE-20260301-001"), // another project
 		".claude/knowledge_graph.md":         "### pattern-001\n- Content: x\n\n### pattern-001\n- Content: y\n",
 		".claude/task_queue.md":              "### B-1: a\n\n### B-1: b\n",
-		".claude/journal/index.md":           strings.Repeat("x", 4*lint.MaxTokens+4),
+		".claude/journal/index.md":           strings.Repeat("x", 4*25_000+4),
 		".claude/agent_complete/a.done/f":    "",
-		".claude/loop_snapshots/r/loop-1/d":  strings.Repeat("x", 4*lint.MaxTokens+4), // nobody reads it in a loop
-		".claude/agent_tool_results/c/d.md":  strings.Repeat("x", 4*lint.MaxTokens+4),
-		"src/session_state.md":               strings.Repeat("x", 4*lint.MaxTokens+4),
+		".claude/loop_snapshots/r/loop-1/d":  strings.Repeat("x", 4*25_000+4), // nobody reads it in a loop
+		".claude/agent_tool_results/c/d.md":  strings.Repeat("x", 4*25_000+4),
+		"src/session_state.md":               strings.Repeat("x", 4*25_000+4),
 		".claude/agent_tool_results/c/ok.md": "fine",
 	})
 	want := []string{
@@ -138,11 +138,11 @@ func TestEntries(t *testing.T) {
 		".claude/task_queue.md:3 duplicate-id",
 		".orchestrator/issue_queue.md:1 duplicate-id",
 	}
-	rules := []string{lint.DuplicateID, lint.LargeFile, lint.MarkerFile}
+	rules := []string{"duplicate-id", "large-file", "marker-file"}
 	if diff := cmp.Diff(want, found(t, dir, lint.Options{Rules: rules})); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
-	got := found(t, filepath.Join(dir, ".claude"), lint.Options{Rules: []string{lint.DuplicateID}})
+	got := found(t, filepath.Join(dir, ".claude"), lint.Options{Rules: []string{"duplicate-id"}})
 	if diff := cmp.Diff([]string{"issue_queue.md:8 duplicate-id", "knowledge_graph.md:4 duplicate-id", "task_queue.md:3 duplicate-id"}, got); diff != "" {
 		t.Errorf("findings in .claude itself (-want +got):\n%s", diff)
 	}
@@ -161,7 +161,7 @@ func TestLayout(t *testing.T) {
 		".claude/journal/task-001.md": "no heading\n",
 		".claude/issue_queue.md":      "# Issue Queue\n\n### ISSUE-20260301-001\n\n| Field | Value |\n|-------|-------|\n| Status | odd |\n\n**Summary:** x\n\n---\n",
 	})
-	report, err := lint.Check(t.Context(), dir, lint.Options{Rules: []string{lint.Layout}})
+	report, err := lint.Check(t.Context(), dir, lint.Options{Rules: []string{"layout"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestOdd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := found(t, dir, lint.Options{Rules: []string{lint.Layout, lint.MarkerFile}})
+	got := found(t, dir, lint.Options{Rules: []string{"layout", "marker-file"}})
 	want := []string{".claude/agent_complete/003.done:1 marker-file", ".claude/session_state.md:1 layout"}
 	if runtime.GOOS == "windows" {
 		want = want[1:]

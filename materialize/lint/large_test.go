@@ -16,7 +16,7 @@ func TestHugeInstructions(t *testing.T) {
 		"GEMINI.md":       "---\n" + strings.Repeat("- TaskOutput\n", 5_000),
 		"CLAUDE.local.md": strings.Repeat("```\nwhile true; do\n", 5_000),
 	})
-	report, err := lint.Check(t.Context(), dir, lint.Options{Rules: []string{lint.AgentOutput, lint.Polling}})
+	report, err := lint.Check(t.Context(), dir, lint.Options{Rules: []string{"agent-output", "polling"}})
 	if err != nil {
 		t.Fatal(err)
 	}

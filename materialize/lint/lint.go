@@ -1,3 +1,15 @@
+// Package lint checks the files of a workspace against the rules of file-based
+// communication: state that holds outputs, journals and markers that do not
+// belong together, ids used twice, files too large to be read, and instructions
+// that make an orchestrator read what it should not.
+//
+// [Check] walks a folder and returns a [Report] of [Finding] values. It reads
+// files alone, neither store nor index, and writes nothing; no symbolic link is
+// followed and no more is read than its limits say.
+//
+// Instructions are prose. What they forbid is told from what they ask for by the
+// words of a clause, by headings and by the lines that lead in to a list or to
+// code, so a prohibition is no finding. It errs on the side of silence.
 package lint
 
 import (
@@ -20,7 +32,7 @@ import (
 
 // The limits of the work.
 const (
-	MaxTokens = 25_000  // of a file that is read at once
+	maxTokens = 25_000  // of a file that is read at once
 	MaxFiles  = 200_000 // entries of folders that are looked at
 	maxRead   = 4 << 20 // bytes of a file that is parsed; more is only called large
 )
@@ -185,9 +197,9 @@ func (c *checker) file(name, full string, seat layout.Place, d fs.DirEntry) {
 		c.unread(name, err)
 		return
 	}
-	if tokens := record.EstimateTokens(info.Size()); tokens > MaxTokens && seat.Kind != record.KindSnapshot {
-		message := fmt.Sprintf("~%d tokens, more than %d", tokens, MaxTokens)
-		c.add(Finding{name, 1, LargeFile, message, remediesOf(name, seat).large})
+	if tokens := record.EstimateTokens(info.Size()); tokens > maxTokens && seat.Kind != record.KindSnapshot {
+		message := fmt.Sprintf("~%d tokens, more than %d", tokens, maxTokens)
+		c.add(Finding{name, 1, largeFile, message, remediesOf(name, seat).large})
 	}
 	isRead := []record.Kind{record.KindNote, record.KindFrame, record.KindHandoff, record.KindMarker, record.KindState}
 	if !slices.Contains(isRead, seat.Kind) || info.Size() > maxRead {
@@ -227,3 +239,45 @@ var shellPlain = pattern(`^[\w./:@%+=,#-]+$`)
 
 // pattern returns an expression that is compiled when it is first used.
 func pattern(text string) func() *regexp.Regexp { return layout.Pattern(text) }
+
+// A Rule is something that Check looks for.
+type Rule struct {
+	ID    string
+	About string // what is found, in a sentence
+}
+
+// The ids of the rules. They are printed, and taken by --rule: add, never rename.
+const (
+	stateOutput       = "state-output"
+	journalHandoff    = "journal-handoff"
+	handoffIncomplete = "handoff-incomplete"
+	journalMarker     = "journal-marker"
+	markerJournal     = "marker-journal"
+	markerName        = "marker-name"
+	markerFile        = "marker-file"
+	largeFile         = "large-file"
+	duplicateID       = "duplicate-id"
+	badLayout         = "layout"
+	agentOutput       = "agent-output"
+	polling           = "polling"
+	wholeJournal      = "whole-journal"
+)
+
+// Rules returns all rules, those of data first.
+func Rules() []Rule {
+	return []Rule{
+		{stateOutput, "what an agent wrote stands in the session state"},
+		{journalHandoff, "a journal whose task has ended has no Handoff section"},
+		{handoffIncomplete, "a handoff lacks its outcome, summary, blockers or next steps"},
+		{journalMarker, "a journal's task has ended without a marker"},
+		{markerJournal, "a marker's task has neither journal nor report"},
+		{markerName, "a marker has a name or place that no wait looks at"},
+		{markerFile, "a marker is a folder, a link or another thing that is no file"},
+		{largeFile, fmt.Sprintf("a file has more than %d tokens", maxTokens)},
+		{duplicateID, "an issue, a knowledge entry or a queued task has the id of another one"},
+		{badLayout, "a line departs from the layout of its file"},
+		{agentOutput, "an instruction calls AgentOutputTool or TaskOutput"},
+		{polling, "an instruction polls in place of one blocking wait"},
+		{wholeJournal, "an instruction reads a whole journal in place of its Handoff section"},
+	}
+}

@@ -15,7 +15,7 @@ const putRemedy = "filebus put FILE --agent NAME, and its reference in place of 
 // sections of prose, blocks of code, and transcripts.
 func (c *checker) state(name string, text []byte) {
 	report := func(line int, format string, args ...any) {
-		c.add(Finding{name, line, StateOutput, fmt.Sprintf(format, args...), putRemedy})
+		c.add(Finding{name, line, stateOutput, fmt.Sprintf(format, args...), putRemedy})
 	}
 	s := stateScan{report: report}
 	for i, line := range strings.Split(string(text), "\n") {

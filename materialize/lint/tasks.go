@@ -56,15 +56,10 @@ func (t *tasks) expect(base string, text []byte) {
 }
 
 // addJournal takes a journal in.
-func (t *tasks) addJournal(base, name string, seat layout.Place, text []byte) {
-	j, _ := layout.ParseJournal(text)
+func (t *tasks) addJournal(base, name string, seat layout.Place, text []byte, j layout.Journal) {
 	of := t.of(base, seat.Facts.Task)
 	of.journal, of.line = name, statusLine(text)
-	status := layout.NormalizeStatus(j.Status)
-	if j.Handoff != nil {
-		status = cmp.Or(layout.NormalizeStatus(j.Handoff.Outcome), status)
-	}
-	if layout.HasEnded(status) {
+	if status := j.State(); layout.HasEnded(status) {
 		of.status = status
 	}
 }
@@ -91,17 +86,16 @@ func statusLine(text []byte) int {
 }
 
 // handoff reports what the handoff of an ended journal lacks.
-func (c *checker) handoff(name string, seat layout.Place, text []byte) {
-	j, _ := layout.ParseJournal(text)
+func (c *checker) handoff(name string, seat layout.Place, text []byte, j layout.Journal) {
 	ended := layout.HasEnded(layout.NormalizeStatus(j.Status))
-	f := Finding{name, 1, JournalHandoff, "", "filebus task handoff " + shellWord(seat.Facts.Task)}
+	f := Finding{name, 1, journalHandoff, "", "filebus task handoff " + shellWord(seat.Facts.Task)}
 	switch {
 	case j.Handoff == nil && ended:
 		f.Line, f.Message = statusLine(text), "the task is "+oneLine(j.Status)+", but there is no Handoff section"
 	case j.Handoff == nil, !ended && layout.NormalizeStatus(j.Handoff.Outcome) == "": // a form still to be filled in
 	default:
 		start, _, _ := layout.HandoffSection(text)
-		f.Line, f.Rule = 1+bytes.Count(text[:start], []byte("\n")), HandoffIncomplete
+		f.Line, f.Rule = 1+bytes.Count(text[:start], []byte("\n")), handoffIncomplete
 		f.Message = oneLine(strings.Join(j.Handoff.Check(), "; "))
 	}
 	if f.Message != "" {
@@ -147,7 +141,7 @@ func (t *tasks) report(c *checker) {
 			taken[near] = true
 			message += "; task " + near.id + " has no marker"
 		}
-		c.add(Finding{s.file, 1, MarkerName, message, markerRemedy(near.id)})
+		c.add(Finding{s.file, 1, markerName, message, markerRemedy(near.id)})
 	}
 	keys := slices.SortedFunc(maps.Keys(t.at), func(a, b taskKey) int {
 		return cmp.Or(strings.Compare(a.base, b.base), strings.Compare(a.id, b.id))
@@ -159,7 +153,7 @@ func (t *tasks) report(c *checker) {
 	}
 	for _, key := range keys {
 		if of := t.at[key]; of.status != "" && len(of.markers) == 0 && !taken[key] {
-			c.add(Finding{of.journal, of.line, JournalMarker, fmt.Sprintf("the task is %s, but has no marker", of.status), markerRemedy(key.id)})
+			c.add(Finding{of.journal, of.line, journalMarker, fmt.Sprintf("the task is %s, but has no marker", of.status), markerRemedy(key.id)})
 		}
 	}
 }
@@ -171,10 +165,10 @@ func (t *tasks) lonely(c *checker, key taskKey, of *task, taken map[taskKey]bool
 	for _, marker := range of.markers {
 		if found && !of.known {
 			taken[near] = true
-			c.add(Finding{marker, 1, MarkerName, fmt.Sprintf("no task is called %s; task %s has no marker", key.id, near.id), markerRemedy(near.id)})
+			c.add(Finding{marker, 1, markerName, fmt.Sprintf("no task is called %s; task %s has no marker", key.id, near.id), markerRemedy(near.id)})
 			continue
 		}
-		c.add(Finding{marker, 1, MarkerJournal, "the task " + key.id + " has neither journal nor report", "filebus task start " + shellWord(key.id)})
+		c.add(Finding{marker, 1, markerJournal, "the task " + key.id + " has neither journal nor report", "filebus task start " + shellWord(key.id)})
 	}
 }
 

@@ -30,12 +30,12 @@ func (b *Book) AgentStart(ctx context.Context, a Agent) (*Outcome, error) {
 			return nil, err
 		}
 	}
-	if err := CheckID("id of an agent", a.ID); err != nil {
+	if err := checkID("id of an agent", a.ID); err != nil {
 		return nil, err
 	}
 	a.Started = b.now().Format(time.TimeOnly)
 	return b.change(ctx, func(now layout.State, _ *store.Version) (c layout.StateChange, err error) {
-		if !IsOpen(now) {
+		if !isOpen(now) {
 			return c, noRun(now.RunID)
 		}
 		for _, other := range now.Running {
@@ -59,7 +59,7 @@ func (b *Book) AgentDone(ctx context.Context, id, outcome string) (*Outcome, err
 	if err := checkField("the outcome", outcome, id, ""); err != nil {
 		return nil, err
 	}
-	if err := CheckID("id of an agent", id); err != nil {
+	if err := checkID("id of an agent", id); err != nil {
 		return nil, err
 	}
 	return b.change(ctx, func(now layout.State, _ *store.Version) (c layout.StateChange, err error) {

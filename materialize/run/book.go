@@ -1,3 +1,16 @@
+// Package run holds the rules of an orchestrator's run: its session state, with
+// loops and agents, the snapshots that are kept of each loop, and the status that
+// an orchestrator asks for.
+//
+// A [Book] is the session state of a workspace. Every change of it is one edit of
+// its file, in the form that the file is written in, so any number of processes
+// may change it at once. The state never holds what an agent wrote: a text that is
+// too long for it is a [TooLongError], with the command that stores it.
+//
+// The changes of a loop are counted from what was noted when it began, see
+// [layout.LoopStart]. In a git repository that is a tree of git with all files
+// that git does not ignore. It is written with an index and an object folder of
+// its own: the user's index, objects and refs are never touched.
 package run
 
 import (
@@ -110,20 +123,20 @@ func outcomeOf(c layout.StateChange, text []byte) *Outcome {
 // The limits of a session state: what it holds is read again and again.
 const (
 	MaxField  = 500    // characters of one value
-	MaxTokens = 25_000 // of the file
+	maxTokens = 25_000 // of the file
 )
 
 // checkSize refuses a change that makes the file too large, or larger still.
 func (b *Book) checkSize(size, before int64) error {
 	tokens := record.EstimateTokens(size)
-	if tokens <= MaxTokens || size <= before {
+	if tokens <= maxTokens || size <= before {
 		return nil
 	}
 	p, err := b.w.Settings.Profile.Path(record.KindState, stateID)
 	if err != nil {
 		p = stateID + ".md" // a profile without a root has no such file either
 	}
-	return tooLong("the session state", tokens, "tokens", MaxTokens, "filebus put "+p)
+	return tooLong("the session state", tokens, "tokens", maxTokens, "filebus put "+p)
 }
 
 // checkField refuses a value that is too long for the session state.
@@ -165,8 +178,8 @@ func (b *Book) states(ctx context.Context) (all []store.Version, err error) {
 	return all, err
 }
 
-// IsOpen reports whether the run of a state goes on.
-func IsOpen(s layout.State) bool { return s.RunID != "" && s.Ended == "" }
+// isOpen reports whether the run of a state goes on.
+func isOpen(s layout.State) bool { return s.RunID != "" && s.Ended == "" }
 
 // stateName is the name of a workspace's session state.
 func stateName() record.Name { return record.Name{Kind: record.KindState, ID: stateID} }
@@ -194,14 +207,6 @@ func (b *Book) text(ctx context.Context, v store.Version) ([]byte, error) {
 	return b.w.TextOf(ctx, v)
 }
 
-// list returns what the own tree has of the records that a filter picks, the newest
-// first.
-func (b *Book) list(ctx context.Context, f record.Filter) ([]query.Summary, error) {
-	f.Trees = []record.Tree{""}
-	listing, err := b.read.List(ctx, query.ListRequest{Filter: f})
-	return listing.Entries, err
-}
-
 // wasUsed reports whether an id is or was that of a run.
 func (b *Book) wasUsed(ctx context.Context, id string) (bool, error) {
 	used, err := b.w.EverStored(ctx, snapshotName(id, 1, layout.SnapshotStart))
@@ -222,9 +227,9 @@ func (b *Book) freeID(ctx context.Context, day time.Time) (string, error) {
 	}
 }
 
-// CheckID returns an error if a text cannot be the id of a run or of an agent: it is
+// checkID returns an error if a text cannot be the id of a run or of an agent: it is
 // part of paths and of tables.
-func CheckID(what, text string) error {
+func checkID(what, text string) error {
 	if regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`).MatchString(text) {
 		return nil
 	}

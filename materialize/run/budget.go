@@ -183,12 +183,12 @@ func around(texts []query.Summary) span {
 func (b *Book) textsOf(ctx context.Context, id string, at span) ([]query.Summary, error) {
 	kinds := []record.Kind{record.KindResult, record.KindHandoff, record.KindMarker}
 	f := record.Filter{Kinds: kinds, Runs: record.Any(id)}
-	own, err := b.list(ctx, f)
+	own, err := b.read.Own(ctx, f)
 	if err != nil || !at.isKnown() {
 		return own, err
 	}
 	f.Runs, f.Since = nil, at.from
-	others, err := b.list(ctx, f)
+	others, err := b.read.Own(ctx, f)
 	for _, o := range others {
 		if r := o.Version.Record; r.Run == "" && at.holds(r.Time) {
 			own = append(own, o)
@@ -238,7 +238,7 @@ func (b *Book) countChannels(ctx context.Context, budget *Budget, texts []query.
 	for _, c := range query.Channels() {
 		budget.Channels = append(budget.Channels, ChannelCost{Channel: c})
 	}
-	shared, err := b.list(ctx, record.Filter{
+	shared, err := b.read.Own(ctx, record.Filter{
 		Kinds: []record.Kind{record.KindIssue, record.KindState, record.KindKnowledge, record.KindComponent},
 	})
 	if err != nil {

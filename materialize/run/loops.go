@@ -40,12 +40,12 @@ func (b *Book) Start(ctx context.Context, r StartRequest) (*Outcome, error) {
 		}
 	}
 	out, err := b.change(ctx, func(now layout.State, _ *store.Version) (c layout.StateChange, err error) {
-		if IsOpen(now) && !r.Restart {
+		if isOpen(now) && !r.Restart {
 			return c, record.Conflict.Errorf("the run %s has not ended: --end ends it first, "+
 				"--restart begins again with its focus and number of loops", now.RunID).Because(ErrOpen)
 		}
 		id, focus, loops := r.ID, r.Focus, r.Loops
-		if IsOpen(now) {
+		if isOpen(now) {
 			_, planned := now.LoopNumber()
 			focus, loops = cmp.Or(focus, now.Focus), cmp.Or(max(loops, 0), planned)
 		}
@@ -68,7 +68,7 @@ func (b *Book) checkStart(ctx context.Context, r StartRequest) error {
 	if err := checkField("the focus", r.Focus, "", ""); err != nil || r.ID == "" {
 		return err
 	}
-	if err := CheckID("id of a run", r.ID); err != nil {
+	if err := checkID("id of a run", r.ID); err != nil {
 		return err
 	}
 	used, err := b.wasUsed(ctx, r.ID)
@@ -162,7 +162,7 @@ func (b *Book) closeLoop(ctx context.Context, p plan) (out *Outcome, start *layo
 		return nil, nil, err
 	}
 	out, err = b.change(ctx, func(now layout.State, head *store.Version) (c layout.StateChange, err error) {
-		if !IsOpen(now) {
+		if !isOpen(now) {
 			return c, noRun(now.RunID)
 		}
 		loop, _ := now.LoopNumber()
@@ -203,7 +203,7 @@ func (b *Book) takeIn(ctx context.Context) error {
 
 // loopStart reads what was noted when a loop began; nil if nothing was.
 func (b *Book) loopStart(ctx context.Context, id string, loop int) (*layout.LoopStart, error) {
-	if loop == 0 || CheckID("", id) != nil {
+	if loop == 0 || checkID("", id) != nil {
 		return nil, nil
 	}
 	_, text, err := b.stored(ctx, snapshotName(id, loop, layout.SnapshotStart))

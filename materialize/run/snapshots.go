@@ -66,7 +66,7 @@ func (s *Snapshot) file(name string) (File, error) {
 // Snapshots returns the snapshots that were taken, the newest first: of one run,
 // or of all. A loop that has only begun has none.
 func (b *Book) Snapshots(ctx context.Context, id string) ([]*Snapshot, error) {
-	listing, err := b.list(ctx, record.Filter{Kinds: []record.Kind{record.KindSnapshot}, Runs: record.Any(id)})
+	listing, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindSnapshot}, Runs: record.Any(id)})
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +249,7 @@ func (b *Book) OldRuns(ctx context.Context, keep int, before time.Time) ([]OldRu
 	if err != nil {
 		return nil, err
 	}
-	all, err := b.list(ctx, record.Filter{Kinds: []record.Kind{record.KindSnapshot}})
+	all, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindSnapshot}})
 	if err != nil {
 		return nil, err
 	}

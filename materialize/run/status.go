@@ -151,14 +151,14 @@ func (b *Book) behind(ctx context.Context) (*int64, error) {
 
 // work lists the agents of the run that goes on and the journals in progress.
 func (b *Book) work(ctx context.Context, s *Status, late time.Duration) error {
-	if s.State != nil && IsOpen(*s.State) {
+	if s.State != nil && isOpen(*s.State) {
 		for _, a := range s.State.Running {
 			w := Work{Agent: a.ID, Task: a.Task, Model: a.Model}
 			w.since(a.Started, b.now())
 			s.Tasks = append(s.Tasks, w)
 		}
 	}
-	journals, err := b.list(ctx, record.Filter{
+	journals, err := b.read.Own(ctx, record.Filter{
 		Kinds: []record.Kind{record.KindHandoff}, Statuses: record.Any(layout.StatusInProgress),
 	})
 	if err != nil {
@@ -195,7 +195,7 @@ func (w *Work) since(started string, now time.Time) {
 
 // markers returns when the tasks that have a marker left it.
 func (b *Book) markers(ctx context.Context) (map[string]time.Time, error) {
-	markers, err := b.list(ctx, record.Filter{Kinds: []record.Kind{record.KindMarker}})
+	markers, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindMarker}})
 	left := map[string]time.Time{}
 	for _, m := range slices.Backward(markers) { // the newest last
 		left[m.Version.Record.Task] = m.Version.Record.Time
@@ -231,7 +231,7 @@ func (b *Book) addJournal(s *Status, j query.Summary) {
 
 // countIssues counts the open issues of the own tree.
 func (b *Book) countIssues(ctx context.Context, c *IssueCount) error {
-	issues, err := b.list(ctx, record.Filter{Kinds: []record.Kind{record.KindIssue}})
+	issues, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindIssue}})
 	best := 0
 	for _, issue := range issues {
 		r := issue.Version.Record

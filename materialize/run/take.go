@@ -86,7 +86,7 @@ func (b *Book) newTaking(ctx context.Context, id string, loop int) (*taking, err
 	if id == "" {
 		return nil, noRun("")
 	}
-	if err := CheckID("id of a run", id); err != nil {
+	if err := checkID("id of a run", id); err != nil {
 		return nil, err
 	}
 	if loop == 0 && id == current.RunID {
@@ -200,7 +200,7 @@ func (t *taking) keep(ctx context.Context, file string, text []byte) error {
 // issues returns the issues that were completed in the loop, by id: those that are
 // complete at its end and were not at its beginning.
 func (t *taking) issues(ctx context.Context) ([]layout.CompletedIssue, error) {
-	all, err := t.list(ctx, record.Filter{Kinds: []record.Kind{record.KindIssue}})
+	all, err := t.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindIssue}})
 	if err != nil {
 		return nil, err
 	}

@@ -1,3 +1,14 @@
+// Package task has the rules of tasks: how one is started, what may be noted,
+// what a handoff must say before a task counts as ended, and how somebody waits
+// for that.
+//
+// A Board works on the journals and markers of a workspace's own tree. The
+// journal is an ordinary file, which an agent may write by hand at the same time:
+// every change takes in what stands there first and changes the bytes that it is
+// about. The marker is written last, when the journal can be read; a start takes
+// an old one away first, so that it never announces the new task.
+//
+// The package keeps no state of its own. What a task is, its files say.
 package task
 
 import (
@@ -40,9 +51,9 @@ func (b *Board) journalPath(id ID) string {
 	return p
 }
 
-// JournalFile returns the file of a task's journal, absolute, whether or not it
+// journalFile returns the file of a task's journal, absolute, whether or not it
 // is there.
-func (b *Board) JournalFile(id ID) string { return b.work.FilePath(b.journalPath(id)) }
+func (b *Board) journalFile(id ID) string { return b.work.FilePath(b.journalPath(id)) }
 
 // A Journal is a task's journal with the version that it is the text of.
 type Journal struct {
@@ -53,21 +64,10 @@ type Journal struct {
 	Version store.Version
 }
 
-// Status returns how far the task is, in the spelling of layout.NormalizeStatus:
-// as the handoff says, else the metadata.
-func Status(j *layout.Journal) string {
-	if j.Handoff != nil {
-		if s := layout.NormalizeStatus(j.Handoff.Outcome); s != "" {
-			return s
-		}
-	}
-	return layout.NormalizeStatus(j.Status)
-}
-
 // Get reads the journal of a task as the store has it. It returns
 // ErrNotStarted if there is none.
 func (b *Board) Get(ctx context.Context, id ID) (*Journal, error) {
-	j := &Journal{ID: id, File: b.JournalFile(id)}
+	j := &Journal{ID: id, File: b.journalFile(id)}
 	err := b.work.Store.View(ctx, func(tx *store.Tx) (err error) {
 		if j.Version, err = occupant(tx, b.journalPath(id)); err != nil {
 			return err
@@ -177,15 +177,13 @@ const maxItemTitle = 120
 // List returns the tasks of the own tree that have a journal, the one that changed
 // last first. Of several tasks that had one id, the last is listed.
 func (b *Board) List(ctx context.Context, opts ListOptions) ([]Item, error) {
-	listing, err := b.read.List(ctx, query.ListRequest{
-		Filter: record.Filter{Kinds: []record.Kind{record.KindHandoff}, Trees: []record.Tree{""}},
-	})
+	journals, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindHandoff}})
 	if err != nil {
 		return nil, err
 	}
 	var items []Item
 	seen := map[string]bool{}
-	for _, s := range listing.Entries {
+	for _, s := range journals {
 		p := s.Version.Record.Path
 		_, isJournal := layout.Recognize(p).Layout.(layout.Journals) // reports are handoffs too
 		if seen[p] || !isJournal {

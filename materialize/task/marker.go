@@ -37,9 +37,9 @@ func (b *Board) markerID(id ID, status string) string {
 	return string(id)
 }
 
-// MarkerFile returns the file of the marker, absolute, that a task leaves when it
+// markerFile returns the file of the marker, absolute, that a task leaves when it
 // ends with a status.
-func (b *Board) MarkerFile(id ID, status string) string {
+func (b *Board) markerFile(id ID, status string) string {
 	return b.work.FilePath(b.markerPath(b.markerID(id, status)))
 }
 
@@ -312,7 +312,7 @@ func (b *Board) ending(id ID, m Marker, o origin) Ending {
 	if layout.HasEnded(m.Status) {
 		e.Status = m.Status
 	}
-	file := b.JournalFile(id)
+	file := b.journalFile(id)
 	j := readJournal(file)
 	if j == nil {
 		return e // there is none, or none that can be read: the marker counts
@@ -322,7 +322,7 @@ func (b *Board) ending(id ID, m Marker, o origin) Ending {
 		e.HasHandoff = true
 		e.Summary = cmp.Or(j.Handoff.Summary, e.Summary)
 	}
-	status := Status(j)
+	status := j.State()
 	if badness(status) > badness(e.Status) || status == layout.StatusBlocked {
 		e.Status = status
 	}

@@ -13,6 +13,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -40,7 +41,7 @@ type Started struct {
 // at this place stays findable under its name, and the new one gets another. It
 // returns ErrRunning if the task is running.
 func (b *Board) Start(ctx context.Context, id ID, r StartRequest) (*Started, error) {
-	s := &Started{ID: id, Journal: b.JournalFile(id), Marker: b.MarkerFile(id, layout.StatusComplete)}
+	s := &Started{ID: id, Journal: b.journalFile(id), Marker: b.markerFile(id, layout.StatusComplete)}
 	if err := b.free(ctx, id, r.Restart); err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func (b *Board) Start(ctx context.Context, id ID, r StartRequest) (*Started, err
 func (b *Board) open(ctx context.Context, id ID, r StartRequest) (*materialize.PutResult, error) {
 	put, err := b.work.EditText(ctx, record.KindHandoff, id.Journal(), record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		before, _ := layout.ParseJournal(old) // what departs from the layout has no fields
-		if old != nil && !layout.HasEnded(Status(&before)) {
+		if old != nil && !layout.HasEnded(before.State()) {
 			return nil, errRunning(id, &before)
 		}
 		started := b.stamp()
@@ -108,7 +109,7 @@ func (b *Board) free(ctx context.Context, id ID, restart bool) error {
 	if err != nil {
 		return err
 	}
-	status := Status(&j.Journal)
+	status := j.Journal.State()
 	marker, err := b.counting(ctx, id)
 	switch {
 	case err != nil:
@@ -140,9 +141,50 @@ func (b *Board) closed(text []byte, seen *Journal, status string) []byte {
 	if j.Started == "" {
 		text = layout.SetJournalField(text, "Started", seen.Version.Record.Time.UTC().Format(time.RFC3339))
 	}
-	if !layout.HasEnded(Status(&j)) {
+	if !layout.HasEnded(j.State()) {
 		text = layout.SetJournalField(text, "Status", status)
 		text = layout.SetJournalField(text, "Completed", b.stamp())
 	}
 	return text
 }
+
+// A Prompt is what the agent of a task is told.
+type Prompt struct {
+	Task    ID     `json:"task"`
+	Journal string `json:"journal"` // absolute, as is the marker
+	Marker  string `json:"marker"`
+	Text    string `json:"prompt"`
+}
+
+// Prompt returns what the agent of a task is told: where its journal and its
+// marker are, how to note progress and how to hand over, by command and by hand.
+// It has about 250 tokens at most beside the paths.
+func (b *Board) Prompt(id ID, title string) Prompt {
+	r := Prompt{Task: id, Journal: b.journalFile(id), Marker: b.markerFile(id, layout.StatusComplete)}
+	var p strings.Builder
+	fmt.Fprintf(&p, "Task %s", id)
+	if title != "" && title != string(id) {
+		fmt.Fprintf(&p, ": %s", markdown.Clip(strings.Join(strings.Fields(title), " "), maxTitle))
+	}
+	fmt.Fprintf(&p, "\nJournal: %s\nMarker: %s\n", r.Journal, r.Marker)
+	fmt.Fprintf(&p, "Note each step: filebus task note %s TEXT\n", id)
+	fmt.Fprintf(&p, "At the end: filebus task done %s --summary TEXT --files A,B [--pattern P] [--gotcha G]\n", id)
+	fmt.Fprintf(&p, "or: task fail %s --summary S --next STEP; task block %s --summary S --blocker B\n", id, id)
+	p.WriteString(byHand)
+	if failed := b.markerFile(id, layout.StatusFailed); failed != r.Marker {
+		fmt.Fprintf(&p, "If it failed or is blocked, the marker is %s\n", failed)
+	}
+	r.Text = p.String()
+	return r
+}
+
+// maxTitle is how much of a title a prompt shows, in characters.
+const maxTitle = 100
+
+// byHand is the handoff form for agents that have no filebus.
+const byHand = "By hand: add `- [time] text` lines to \"## Progress Log\"; at the end set Status and Completed, add the\n" +
+	"table below, and only then write `done` to the marker, last of all.\n" +
+	"## Handoff\n\n" +
+	"| Field | Value |\n|-------|-------|\n" +
+	"| Outcome | completed, partial, failed or blocked |\n" +
+	"| Summary | |\n| Files Changed | |\n| Blockers | None |\n| Patterns Discovered | None |\n| Gotchas | None |\n"

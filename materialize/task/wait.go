@@ -176,7 +176,7 @@ func (w *waiter) lookAt(ctx context.Context, t *awaited) (ended bool, again time
 
 // sayUnknown says at once that nothing is known of a task: its id may be a slip.
 func (w *waiter) sayUnknown(ctx context.Context, id ID) {
-	if _, err := w.Get(ctx, id); !errors.Is(err, ErrNotStarted) || isThere(w.JournalFile(id)) {
+	if _, err := w.Get(ctx, id); !errors.Is(err, ErrNotStarted) || isThere(w.journalFile(id)) {
 		return // somebody has, perhaps by hand
 	}
 	w.say(string(id)+" unknown", "%s has no journal: nobody has started it here; it is waited for all the same", id)
@@ -234,17 +234,17 @@ func (w *waiter) lookAround(t *awaited) {
 	for _, file := range w.lookAlikes(t.id) {
 		if info, err := os.Lstat(file); err == nil {
 			w.say(file, "%s (%s old) looks like the marker of %s, which is %s",
-				file, ageText(w.now().Sub(info.ModTime())), t.id, w.MarkerFile(t.id, layout.StatusComplete))
+				file, ageText(w.now().Sub(info.ModTime())), t.id, w.markerFile(t.id, layout.StatusComplete))
 		}
 	}
-	file := w.JournalFile(t.id)
+	file := w.journalFile(t.id)
 	info, err := os.Stat(file)
 	if err != nil || info.Size() == t.size && info.ModTime().Equal(t.time) || w.now().Sub(info.ModTime()) < markerPause {
 		return
 	}
 	t.size, t.time = info.Size(), info.ModTime()
-	if j := readJournal(file); j != nil && j.Handoff != nil && layout.HasEnded(Status(j)) {
-		w.say(file, "the journal of %s has a handoff (%s), but there is no marker: filebus task done %s writes it", t.id, Status(j), t.id)
+	if j := readJournal(file); j != nil && j.Handoff != nil && layout.HasEnded(j.State()) {
+		w.say(file, "the journal of %s has a handoff (%s), but there is no marker: filebus task done %s writes it", t.id, j.State(), t.id)
 	}
 }
 
@@ -288,7 +288,7 @@ func (w *waiter) last(ctx context.Context) ([]Ending, error) {
 
 // progress says how far a task is that has no marker.
 func (w *waiter) progress(id ID) string {
-	file := w.JournalFile(id)
+	file := w.journalFile(id)
 	info, err := os.Stat(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return "no journal"
@@ -297,7 +297,7 @@ func (w *waiter) progress(id ID) string {
 	if err != nil || j == nil {
 		return "its journal cannot be read"
 	}
-	return fmt.Sprintf("%s, journal changed %s ago", cmp.Or(Status(j), "no status"),
+	return fmt.Sprintf("%s, journal changed %s ago", cmp.Or(j.State(), "no status"),
 		ageText(w.now().Sub(info.ModTime())))
 }
 

@@ -1,0 +1,7 @@
+package task
+
+// What tests look at from outside.
+var (
+	JournalFile = (*Board).journalFile
+	MarkerFile  = (*Board).markerFile
+)
