@@ -110,7 +110,8 @@ func printCapture(env *environ, r *materialize.CaptureReport, dryRun, all bool) 
 // says how often.
 func printProblems(env *environ, problems []*layout.SyntaxError, all bool) {
 	if !all && len(problems) > 0 {
-		env.note("%s from a layout, all stored as they are; --problems lists them", count(len(problems), "1 place departs", "%d places depart"))
+		env.note("%s from a layout, all stored as they are; --problems lists them",
+			count(len(problems), "1 place departs", "%d places depart"))
 		return
 	}
 	for _, p := range problems {

@@ -192,7 +192,8 @@ func runConfig(_ context.Context, w *workspace, _ []string) error {
 		w.printf("worktree   %s\n", v.Root)
 	}
 	w.printf("config     %s\nprofile    %s\n", v.Config, p.Name)
-	w.printf("results    %s\nmarkers    %s\ndialogues  %s\nsessions   %s\nothers     %s\n", p.Results, p.Markers, p.Dialogues, p.Sessions, p.Root)
+	w.printf("results    %s\nmarkers    %s\ndialogues  %s\nsessions   %s\nothers     %s\n",
+		p.Results, p.Markers, p.Dialogues, p.Sessions, p.Root)
 	w.printf("notes      %s\npreview    %d characters\n", strings.Join(v.Notes, " "), v.Preview)
 	if v.PDFDir != "" {
 		w.printf("pdf_dir    %s\n", v.PDFDir)

@@ -38,7 +38,8 @@ func (o *dialoguePut) run(ctx context.Context, w *workspace, args []string) erro
 		return err
 	}
 	file := append(args[3:], "-")[0]
-	c := dialogue.Contribution{Text: layout.StubText(o.Stub, ""), Force: o.Force, Origin: w.turnOrigin(record.SourcePut)}
+	origin := w.turnOrigin(record.SourcePut)
+	c := dialogue.Contribution{Text: layout.StubText(o.Stub, ""), Force: o.Force, Origin: origin}
 	if !isStub && !o.Force {
 		err = refuseOther(ctx, w.environ, forum, seat, file)
 	}

@@ -87,7 +87,8 @@ func withoutKept(old []runs.OldRun, kept []release.Kept) []runs.OldRun {
 // or not at all.
 func (o *gcCommand) sessions(ctx context.Context, w *workspace) error {
 	if o.has("conversation") || o.has("removed") {
-		return usageError("artifacts are destroyed by session: give --keep, --older-than or both, or --removed without --keep")
+		return usageError("artifacts are destroyed by session: " +
+			"give --keep, --older-than or both, or --removed without --keep")
 	}
 	old, err := w.registry().Old(ctx, o.Keep, o.pick.Before)
 	if err != nil {

@@ -52,7 +52,7 @@ func recordHints() map[record.Reason]hint {
 		materialize.ErrTreeTaken:     say("run it again with another --tree"),
 		mirror.ErrLink:               say("mv {1} {1}.link, then run it again"),
 		release.ErrStillNeeded:       say("filebus show {1}"),
-		materialize.ErrTooLarge:      say("shorten the file by hand and run it again; filebus get {1} prints all of it"),
+		materialize.ErrTooLarge:      say("shorten the file and run it again; filebus get {1} prints all of it"),
 	}
 }
 
@@ -113,7 +113,8 @@ func queueHints() map[record.Reason]hint {
 		issue.ErrNoIssue: say("filebus issue list --open"),
 		issue.ErrStatus:  say("filebus issue {1} {2}"),
 		issue.ErrTaken:   say("filebus issue next --claim, or run it again with --force"),
-		issue.ErrHeld:    say("run it again with --agent {1} if that is you, else with --force", "run it again with --force"),
+		issue.ErrHeld: say("run it again with --agent {1} if that is you, else with --force",
+			"run it again with --force"),
 		issue.ErrCircle:  say("filebus issue show {1}"),
 		issue.ErrKnown:   say("run it again with --merge {1}, or filebus issue show {1}"),
 		issue.ErrField:   say("run it again with --{1} {2}"),

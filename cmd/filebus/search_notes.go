@@ -20,7 +20,8 @@ func (o *searchCommand) noteScan(env *environ, request *query.SearchRequest, ans
 		env.note("not all older versions were looked at")
 	}
 	if answer.AsPhrase != "" {
-		env.note("only stop words or punctuation: the texts were searched for exactly %s", clipText(quote(answer.AsPhrase)))
+		env.note("only stop words or punctuation: the texts were searched for exactly %s",
+			clipText(quote(answer.AsPhrase)))
 	}
 }
 

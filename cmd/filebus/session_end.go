@@ -100,7 +100,8 @@ func (o *sessionArchive) run(ctx context.Context, w *workspace, args []string) e
 		w.printf("%s  %s, %s\n", o.To, plural(len(done.Files), "file"), byteSize(done.Bytes))
 	}
 	if done.Removed > 0 {
-		w.note("removed %s from the disk; filebus session replay %s --steps lists them, filebus rm --restore NAME brings one back",
+		w.note("removed %s from the disk; filebus session replay %s --steps lists them, "+
+			"filebus rm --restore NAME brings one back",
 			plural(done.Removed, "file"), quote(f.key.String()))
 	}
 	return nil

@@ -38,7 +38,8 @@ func (o *handoffFlags) read(env *environ, outcome string) (layout.Handoff, error
 	if name != "" {
 		in, err := env.readFile(name, maxHandoff)
 		if err == nil && !in.whole {
-			err = usageError("%s has more than %d bytes: a handoff names results, it does not hold them", name, maxHandoff)
+			err = usageError("%s has more than %d bytes: a handoff names results, it does not hold them",
+				name, maxHandoff)
 		}
 		if err != nil {
 			return h, err
