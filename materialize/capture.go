@@ -21,7 +21,7 @@ import (
 	"filebus/store/record"
 )
 
-// CaptureOptions say how a folder is taken in.
+// CaptureOptions say how a folder is captured.
 type CaptureOptions struct {
 	Tree     record.Tree     // the tree's name; required
 	Profile  *layout.Profile // the folder is a root of this profile; nil: files are known by their paths

@@ -93,7 +93,7 @@ func ParseTake(text string) (Take, error) {
 	return "", fmt.Errorf("unknown side %q: take store, file or both", text)
 }
 
-// Resolve settles a conflict and brings the file in step. It returns the name
+// Resolve decides a conflict and brings the file in step. It returns the name
 // under which the file's text now is current, if it is.
 func (w *Workspace) Resolve(ctx context.Context, c Conflict, take Take) (record.Name, error) {
 	kept, err := w.keep(ctx, c, take)

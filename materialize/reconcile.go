@@ -27,23 +27,6 @@ type reconciler struct {
 	edit   editMade
 }
 
-// withMirror runs fn while the mirror lock is held, for a root.
-func (w *Workspace) withMirror(ctx context.Context, root string, fn func(r *reconciler) error) error {
-	return w.mirrors.Hold(ctx, func() error {
-		m, err := w.mirrors.Open(root, w.outside())
-		if err != nil {
-			return err
-		}
-		err = fn(w.reconciler(m))
-		return errors.Join(err, m.Close())
-	})
-}
-
-// reconciler returns the one of a mirror, for a command.
-func (w *Workspace) reconciler(m *mirror.Mirror) *reconciler {
-	return &reconciler{Mirror: m, w: w, opts: SyncOptions{Announced: true}, report: &SyncReport{}, start: time.Now()}
-}
-
 // An editMade is a command's edit of a whole file while its result is written.
 // What an agent has made of the same text meanwhile is imported, and the edit is
 // made again, of that.
@@ -445,4 +428,45 @@ func (r *reconciler) keepBeside(ctx context.Context, f plan.File) error {
 		}
 		return err
 	})
+}
+
+func (w *Workspace) planner() plan.Planner {
+	return plan.Planner{Store: w.Store, Preview: w.Settings.Preview}
+}
+
+// storeFile stores one file as the newest version of what stands at its place,
+// whatever that is by now.
+func (w *Workspace) storeFile(ctx context.Context, f plan.File) (*plan.Plan, error) {
+	for try := 1; ; try++ {
+		p, err := w.planner().File(ctx, f, at(f))
+		if err != nil {
+			return nil, err
+		}
+		if err = p.CarryOut(ctx, w.Store); !IsRace(err) || isWriteOnce(err) || try == raceTries {
+			return p, err
+		}
+	}
+}
+
+// at reads what the store has at a file's path.
+func at(f plan.File) func(tx *store.Tx) (*plan.State, error) {
+	return func(tx *store.Tx) (*plan.State, error) { return plan.At(tx, f.Tree, f.Path) }
+}
+
+// storeOver stores one file in place of what was seen at its place. If that has
+// changed in a way that matters, the error is a store.ErrConflict.
+func (w *Workspace) storeOver(ctx context.Context, f plan.File, old *plan.State) (*plan.Plan, error) {
+	p, err := w.planner().Over(ctx, f, old)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.CarryOut(ctx, w.Store)
+}
+
+// rank returns in which order files are reconciled: markers, which announce others, last.
+func (r *reconciler) rank(p string) int {
+	if r.w.recognise(p).Kind == record.KindMarker {
+		return 1
+	}
+	return 0
 }

@@ -43,8 +43,14 @@ func (w *Workspace) carryOutRelease(ctx context.Context, run *release.Run) error
 		}
 		c.Retired = true
 	}
+	roots := []string{w.Root} // and all others whose files were ever in step
+	for _, root := range w.Roots() {
+		if root != w.Root && w.mirrors.Knows(root) {
+			roots = append(roots, root)
+		}
+	}
 	for isOver := false; !isOver; {
-		err := w.withMirrors(ctx, func(mirrors []*reconciler) error {
+		err := w.withMirrors(ctx, roots, func(mirrors []*reconciler) error {
 			for end := time.Now().Add(mirrorSlice); !isOver && time.Now().Before(end); {
 				batch, err := run.Next(ctx)
 				if isOver = len(batch) == 0; err == nil && !isOver {
@@ -79,7 +85,7 @@ func (w *Workspace) releaseBatch(ctx context.Context, run *release.Run, mirrors 
 }
 
 // keepAltered keeps the names whose files hold something else than the store. It
-// is taken in by that.
+// is imported by that.
 func (w *Workspace) keepAltered(ctx context.Context, run *release.Run, mirrors []*reconciler, batch []*release.Candidate) error {
 	for _, c := range run.Left(batch) {
 		if !c.HasFile() {
@@ -126,7 +132,7 @@ func (w *Workspace) alteration(ctx context.Context, mirrors []*reconciler, c *re
 // because its process has not come to it yet.
 const writingTime = 5 * time.Minute
 
-// alteration takes in what stands on disk at a path, and says what was found that
+// alteration imports what stands on disk at a path, and says what was found that
 // the store did not have.
 func (r *reconciler) alteration(ctx context.Context, p string) (string, error) {
 	r.opts = SyncOptions{Announced: true, CaptureOnly: true}
@@ -179,30 +185,6 @@ func deleteFiles(ctx context.Context, run *release.Run, mirrors []*reconciler, b
 		}
 	}
 	return nil
-}
-
-// withMirrors runs fn while the mirror lock is held, with the mirror of the
-// workspace and those of all other roots whose files were ever in step.
-func (w *Workspace) withMirrors(ctx context.Context, fn func([]*reconciler) error) error {
-	return w.mirrors.Hold(ctx, func() (err error) {
-		var opened []*reconciler
-		defer func() {
-			for _, m := range opened {
-				err = errors.Join(err, m.Close())
-			}
-		}()
-		for _, root := range append([]string{w.Root}, w.Roots()...) {
-			if len(opened) > 0 && (root == w.Root || !w.mirrors.Knows(root)) {
-				continue
-			}
-			m, err := w.mirrors.Open(root, w.outside())
-			if err != nil {
-				return err
-			}
-			opened = append(opened, w.reconciler(m))
-		}
-		return fn(opened)
-	})
 }
 
 // removeFolder removes the folder of a conversation once it is empty and no

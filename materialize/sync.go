@@ -19,7 +19,7 @@ import (
 type SyncOptions struct {
 	DryRun      bool          // only say what would be done
 	Repair      bool          // write back what was altered or rolled back on disk
-	Accept      bool          // take in files that hold an older version again
+	Accept      bool          // import files that hold an older version again
 	Announced   bool          // take files also that were written in the last 2 s
 	CaptureOnly bool          // write no files
 	Budget      time.Duration // stop looking after about this time; 0: never
@@ -100,7 +100,7 @@ func (r *reconciler) run(ctx context.Context) error {
 		return err
 	}
 	paths := r.candidates(found, touched)
-	if paths, err = r.takeNew(ctx, found, paths); err != nil {
+	if paths, err = r.importNew(ctx, found, paths); err != nil {
 		return err
 	}
 	var damage error
@@ -111,7 +111,7 @@ func (r *reconciler) run(ctx context.Context) error {
 		}
 		err := r.one(ctx, p)
 		if errors.Is(err, store.ErrDamaged) {
-			// One lost body keeps no other file from being settled.
+			// One lost body keeps no other file from being reconciled.
 			damage = errors.Join(damage, fmt.Errorf("%s: %w", p, err))
 			continue
 		}
@@ -128,9 +128,9 @@ func (r *reconciler) run(ctx context.Context) error {
 	return damage
 }
 
-// findFiles lists the files on disk, and says until when they may be settled:
+// findFiles lists the files on disk, and says until when they may be reconciled:
 // when looking took the whole budget, half as much again is left for that. Only
-// files that are there are taken in then, so that a part of them will do.
+// files that are there are imported then, so that a part of them will do.
 func (r *reconciler) findFiles(ctx context.Context) (found *mirror.Walk, deadline time.Time, err error) {
 	if r.opts.Budget > 0 {
 		deadline = r.start.Add(r.opts.Budget)
@@ -150,7 +150,7 @@ func (r *reconciler) findFiles(ctx context.Context) (found *mirror.Walk, deadlin
 }
 
 // touched returns the paths of the own tree that the log names since the mirror
-// was last settled, and the position of the log's end.
+// was last reconciled, and the position of the log's end.
 func (r *reconciler) touched(ctx context.Context) (paths map[string]bool, position uint64, err error) {
 	paths = map[string]bool{}
 	known := func(of *record.Record, position uint64) bool { // disk and store agreed after this change
@@ -220,10 +220,10 @@ func (r *reconciler) candidates(found *mirror.Walk, touched map[string]bool) []s
 	return paths
 }
 
-// takeNew stores the files that are new to both mirror and store, many in one
-// transaction, and returns the paths that are left to be settled one by one:
+// importNew stores the files that are new to both mirror and store, many in one
+// transaction, and returns the paths that are left to be reconciled one by one:
 // among them aggregates, and markers, which must come last.
-func (r *reconciler) takeNew(ctx context.Context, found *mirror.Walk, paths []string) (left []string, err error) {
+func (r *reconciler) importNew(ctx context.Context, found *mirror.Walk, paths []string) (left []string, err error) {
 	candidate := make(map[string]bool, len(paths))
 	for _, p := range paths {
 		candidate[p] = true
@@ -239,7 +239,7 @@ func (r *reconciler) takeNew(ctx context.Context, found *mirror.Walk, paths []st
 	}
 	l := &loader{w: r.w, dir: r.Dir, source: record.SourceSync, place: r.w.recognise}
 	for _, batch := range cutBatches(files) {
-		if err := r.takeBatch(ctx, l, batch, candidate); err != nil {
+		if err := r.importBatch(ctx, l, batch, candidate); err != nil {
 			return nil, err
 		}
 	}
@@ -265,9 +265,9 @@ func (r *reconciler) isNew(f mirror.Stat) bool {
 	return !isOutside(f.Path) && (r.opts.Announced || isStill(f, r.w.now()))
 }
 
-// takeBatch stores those of a batch that nothing stands for yet and takes them
+// importBatch stores those of a batch that nothing stands for yet and takes them
 // off the candidates. What cannot be read, and what loses a race, stays one.
-func (r *reconciler) takeBatch(ctx context.Context, l *loader, files []mirror.Stat, candidate map[string]bool) error {
+func (r *reconciler) importBatch(ctx context.Context, l *loader, files []mirror.Stat, candidate map[string]bool) error {
 	b := l.prepare(ctx, files)
 	if b.err != nil {
 		return b.err
@@ -296,13 +296,6 @@ func (r *reconciler) takeBatch(ctx context.Context, l *loader, files []mirror.St
 		r.report.Files = append(r.report.Files, SyncedFile{Path: f.Path, Action: ActionCaptured})
 	}
 	return nil
-}
-
-func (r *reconciler) rank(p string) int {
-	if r.w.recognise(p).Kind == record.KindMarker {
-		return 1
-	}
-	return 0
 }
 
 // one reconciles one path and reports it. What is wrong with one file is reported

@@ -213,6 +213,39 @@ func newWorkspace(at Location, s *store.Store, settings Settings, opts store.Opt
 	return w
 }
 
+// withMirror runs fn while the mirror lock is held, for a root.
+func (w *Workspace) withMirror(ctx context.Context, root string, fn func(r *reconciler) error) error {
+	return w.withMirrors(ctx, []string{root}, func(all []*reconciler) error { return fn(all[0]) })
+}
+
+// withMirrors runs fn while the mirror lock is held, for roots.
+func (w *Workspace) withMirrors(ctx context.Context, roots []string, fn func(all []*reconciler) error) error {
+	hold, err := w.mirrors.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	var all []*reconciler
+	for _, root := range roots {
+		m, openErr := w.mirrors.Open(root, w.outside())
+		if err = openErr; err != nil {
+			break
+		}
+		all = append(all, w.reconciler(m))
+	}
+	if err == nil {
+		err = fn(all)
+	}
+	for _, r := range all {
+		err = errors.Join(err, r.Close())
+	}
+	return errors.Join(err, hold.Release())
+}
+
+// reconciler returns the one of a mirror, for a command.
+func (w *Workspace) reconciler(m *mirror.Mirror) *reconciler {
+	return &reconciler{Mirror: m, w: w, opts: SyncOptions{Announced: true}, report: &SyncReport{}, start: time.Now()}
+}
+
 // view returns what a read transaction finds.
 func view[T any](ctx context.Context, s *store.Store, read func(tx *store.Tx) (T, error)) (found T, err error) {
 	err = s.View(ctx, func(tx *store.Tx) (err error) {
