@@ -202,7 +202,8 @@ func (w *Workspace) keepFrame(ctx context.Context, c Conflict) error {
 		return err
 	}
 	p := c.File.Record.Path
-	f := plan.File{Tree: c.Name.Tree, Path: p, Place: w.recognise(p), Source: record.SourceSync, Content: plan.ContentOf(encoded)}
+	f := plan.File{Tree: c.Name.Tree, Path: p, Place: w.recognise(p), Source: record.SourceSync}
+	f.Content = plan.ContentOf(encoded)
 	theirs, err := record.DecodeFrame(c.Name.Tree, encoded)
 	if err != nil && c.Head == nil { // all of a file whose frame was retired
 		_, err := w.storeFile(ctx, f)

@@ -86,7 +86,9 @@ func (w *Workspace) EditTextAs(ctx context.Context, kind record.Kind, id string,
 
 // tryEditText stores an edit of what the store has at a path, and also returns
 // that.
-func (w *Workspace) tryEditText(ctx context.Context, p string, origin Origin, edit TextEdit) (*PutResult, *plan.State, error) {
+func (w *Workspace) tryEditText(
+	ctx context.Context, p string, origin Origin, edit TextEdit,
+) (*PutResult, *plan.State, error) {
 	now, old, err := w.wholeText(ctx, p)
 	if err != nil {
 		return nil, nil, err
@@ -105,7 +107,8 @@ func (w *Workspace) tryEditText(ctx context.Context, p string, origin Origin, ed
 		return result, now, err
 	}
 	stored, err := w.storeOver(ctx, plan.File{
-		Path: p, Place: w.recognise(p), Source: origin.Source, From: origin.From, Facts: origin.Facts, Content: plan.ContentOf(text),
+		Path: p, Place: w.recognise(p), Content: plan.ContentOf(text),
+		Source: origin.Source, From: origin.From, Facts: origin.Facts,
 	}, now)
 	if err != nil {
 		return nil, nil, err

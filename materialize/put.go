@@ -140,21 +140,26 @@ func (w *Workspace) entryLocation(ctx context.Context, kind record.Kind, id stri
 }
 
 // store puts a record that is a whole file.
-func (w *Workspace) store(ctx context.Context, r PutRequest, text plan.Content, name record.Name, p string) (*PutResult, error) {
+func (w *Workspace) store(
+	ctx context.Context, r PutRequest, text plan.Content, name record.Name, p string,
+) (*PutResult, error) {
 	file, _ := w.recognise(p).Parse(p, text.Text) // what departs from the layout is stored all the same
 	facts := r.Facts
 	if entries := file.Entries(); len(entries) == 1 {
 		facts = facts.Or(entries[0].Facts)
 	}
 	draft := store.Draft{
-		Record: plan.Envelope(name, p, facts, r.Source), Body: text.Body, Expect: r.Expect, Description: w.describePut(r, text, facts),
+		Record: plan.Envelope(name, p, facts, r.Source), Body: text.Body, Expect: r.Expect,
+		Description: w.describePut(r, text, facts),
 	}
 	draft.Record.Exit, draft.Record.From, draft.Record.Links = r.Exit, r.From, slices.Clone(r.Links)
 	record.SortLinks(draft.Record.Links)
 	result := &PutResult{Name: name, File: w.FilePath(p)}
 	err := w.Store.Update(ctx, func(tx *store.Tx) error {
-		err := errors.Join(checkNew(tx, store.FieldConversation, r.newConversation), checkNew(tx, store.FieldSession, r.NewSession))
-		if err != nil {
+		if err := checkNew(tx, store.FieldConversation, r.newConversation); err != nil {
+			return err
+		}
+		if err := checkNew(tx, store.FieldSession, r.NewSession); err != nil {
 			return err
 		}
 		outcome, err := tx.Put(draft)

@@ -344,7 +344,9 @@ func (w *Workspace) MakeFolder(ctx context.Context, name record.Name) (string, e
 
 // Await waits as mirror.Await does for what happens in folders, which are paths as
 // records have them and are made if they are missing.
-func (w *Workspace) Await(ctx context.Context, limit time.Duration, look mirror.Look, folders ...string) (over bool, err error) {
+func (w *Workspace) Await(
+	ctx context.Context, limit time.Duration, look mirror.Look, folders ...string,
+) (over bool, err error) {
 	var dirs []string
 	for _, folder := range folders {
 		dir := w.FilePath(folder)
@@ -384,9 +386,8 @@ func (r *reconciler) scan(ctx context.Context, deadline time.Time) (*mirror.Walk
 
 // isMirrored reports whether sync may look at a file of the workspace.
 func (w *Workspace) isMirrored(p string) bool {
-	return w.recognise(p).Kind != record.KindNote || slices.ContainsFunc(w.Settings.NoteFolders, func(folder string) bool {
-		return strings.HasPrefix(p, strings.Trim(folder, "/")+"/")
-	})
+	below := func(folder string) bool { return strings.HasPrefix(p, strings.Trim(folder, "/")+"/") }
+	return w.recognise(p).Kind != record.KindNote || slices.ContainsFunc(w.Settings.NoteFolders, below)
 }
 
 // foldersBelow returns the first folders of the paths below a prefix that the store

@@ -163,7 +163,8 @@ func typeName(mode fs.FileMode) string {
 // which are by the prefixes of the roots. At a deadline that is not zero it stops, and
 // the walk says how much it left.
 func (m *Mirror) Scan(
-	ctx context.Context, folders []string, outside map[string][]string, belongs func(path string) bool, deadline time.Time,
+	ctx context.Context, folders []string, outside map[string][]string, belongs func(path string) bool,
+	deadline time.Time,
 ) (*Walk, error) {
 	found := &Walk{root: m.Dir, deadline: deadline}
 	if err := found.list(ctx, m.tops(folders)); err != nil {
