@@ -106,7 +106,7 @@ func (w *Workspace) tryEditText(
 		result.Unchanged = err == nil
 		return result, now, err
 	}
-	stored, err := w.storeOver(ctx, plan.File{
+	stored, err := w.planner().Over(ctx, plan.File{
 		Path: p, Place: w.recognise(p), Content: plan.ContentOf(text),
 		Source: origin.Source, From: origin.From, Facts: origin.Facts,
 	}, now)
@@ -310,7 +310,7 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 			if err != nil { // a refusal: a conflict that is no race
 				return errors.Join(err, r.writeFile(ctx, p))
 			}
-			if _, err = w.storeOver(ctx, f, now); !IsRace(err) || try == raceTries {
+			if _, err = w.planner().Over(ctx, f, now); !IsRace(err) || try == raceTries {
 				return errors.Join(err, r.writeFile(ctx, p))
 			}
 		}

@@ -261,7 +261,7 @@ func (r *reconciler) putBack(ctx context.Context, s sides, found Action, detail 
 // as reconciled if the store then had what the disk has. An entry that did not
 // change on disk may have changed in the store meanwhile.
 func (r *reconciler) capture(ctx context.Context, f plan.File, s sides) error {
-	p, err := r.w.storeOver(ctx, f, s.now)
+	p, err := r.w.planner().Over(ctx, f, s.now)
 	if err != nil {
 		return err
 	}
@@ -381,7 +381,7 @@ func (r *reconciler) storeLate(ctx context.Context, f plan.File, known mirror.Me
 	case err != nil:
 		return err
 	case r.edit.meets(now, known):
-		_, err := r.w.storeOver(ctx, f, now)
+		_, err := r.w.planner().Over(ctx, f, now)
 		r.edit.redo = err == nil
 		return err
 	case !now.IsFrame() || f.Place.Kind != record.KindFrame:
@@ -463,16 +463,6 @@ func (w *Workspace) storeFile(ctx context.Context, f plan.File) (*plan.Plan, err
 // at reads what the store has at a file's path.
 func at(f plan.File) func(tx *store.Tx) (*plan.State, error) {
 	return func(tx *store.Tx) (*plan.State, error) { return plan.At(tx, f.Tree, f.Path) }
-}
-
-// storeOver stores one file in place of what was seen at its place. If that has
-// changed in a way that matters, the error is a store.ErrConflict.
-func (w *Workspace) storeOver(ctx context.Context, f plan.File, old *plan.State) (*plan.Plan, error) {
-	p, err := w.planner().Over(ctx, f, old)
-	if err != nil {
-		return nil, err
-	}
-	return p, p.CarryOut(ctx, w.Store)
 }
 
 // rank returns in which order files are reconciled: markers, which announce others, last.

@@ -71,12 +71,6 @@ func (r *SyncReport) Count(action Action) int {
 	return n
 }
 
-// Roots returns the folders whose files mirror the store: the workspace and the
-// linked worktrees of its repository.
-func (w *Workspace) Roots() []string {
-	return append([]string{w.Main}, worktrees(w.Main)...)
-}
-
 // Sync brings the files of a root and the store in step, both ways, by comparing
 // each with the state in which they last agreed. Files that no layout recognises
 // are never looked at.
@@ -316,4 +310,53 @@ func (r *reconciler) one(ctx context.Context, p string) error {
 		r.report.Files = append(r.report.Files, done)
 	}
 	return nil
+}
+
+// scan lists the files on disk that belong to the mirror: those that a layout
+// recognises below the folders that layouts know, those of the configured note
+// folders, and below outside roots those of the conversations and dialogues that this
+// store has.
+func (r *reconciler) scan(ctx context.Context, deadline time.Time) (*mirror.Walk, error) {
+	p := r.w.Settings.Profile
+	folders := []string{".claude", ".orchestrator", ".blue", "agent_tool_results"}
+	for _, root := range []string{p.Root, p.Markers, p.Results, p.Dialogues, p.Sessions} {
+		if root != "" && !strings.HasPrefix(root, "/") && !strings.HasPrefix(root, "~/") {
+			folders = append(folders, root)
+		}
+	}
+	for _, folder := range r.w.Settings.NoteFolders {
+		folders = append(folders, strings.Trim(folder, "/"))
+	}
+	below := map[string][]string{}
+	for _, o := range r.w.outside() {
+		found, err := view(ctx, r.w.Store, func(tx *store.Tx) ([]string, error) { return foldersBelow(tx, o.Prefix) })
+		if err != nil {
+			return nil, err
+		}
+		below[o.Prefix] = found
+	}
+	return r.Scan(ctx, folders, below, r.w.isMirrored, deadline)
+}
+
+// isMirrored reports whether sync may look at a file of the workspace.
+func (w *Workspace) isMirrored(p string) bool {
+	below := func(folder string) bool { return strings.HasPrefix(p, strings.Trim(folder, "/")+"/") }
+	return w.recognise(p).Kind != record.KindNote || slices.ContainsFunc(w.Settings.NoteFolders, below)
+}
+
+// foldersBelow returns the first folders of the paths below a prefix that the store
+// has, each once.
+func foldersBelow(tx *store.Tx, prefix string) ([]string, error) {
+	var folders []string
+	prefix = store.PathValue("", prefix)
+	for value, err := range tx.Values(store.FieldPath, prefix) {
+		if err != nil {
+			return nil, err
+		}
+		folder, _, _ := strings.Cut(strings.TrimPrefix(value.Text, prefix), "/")
+		if n := len(folders); n == 0 || folders[n-1] != folder {
+			folders = append(folders, folder)
+		}
+	}
+	return folders, nil
 }

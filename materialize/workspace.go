@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -128,24 +127,6 @@ func commonDir(top, file string) string {
 	return filepath.Clean(common)
 }
 
-// worktrees returns the tops of the linked worktrees of the repository whose
-// main work tree is main.
-func worktrees(main string) []string {
-	files, err := filepath.Glob(filepath.Join(main, ".git", "worktrees", "*", "gitdir"))
-	if err != nil {
-		return nil // only a malformed pattern, which this is not
-	}
-	var tops []string
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		top := filepath.Dir(strings.TrimSpace(string(text)))
-		if info, statErr := os.Stat(top); err == nil && statErr == nil && info.IsDir() {
-			tops = append(tops, top)
-		}
-	}
-	return tops
-}
-
 // Settings are what a workspace's configuration says.
 type Settings struct {
 	Profile     layout.Profile // where new files go; the zero value means layout.Claude()
@@ -211,39 +192,6 @@ func newWorkspace(at Location, s *store.Store, settings Settings, opts store.Opt
 		Store: at.Store, Command: opts.Command, Wait: cmp.Or(opts.Wait, store.DefaultWait), Now: w.now, Owner: s.ID,
 	})
 	return w
-}
-
-// withMirror runs fn while the mirror lock is held, for a root.
-func (w *Workspace) withMirror(ctx context.Context, root string, fn func(r *reconciler) error) error {
-	return w.withMirrors(ctx, []string{root}, func(all []*reconciler) error { return fn(all[0]) })
-}
-
-// withMirrors runs fn while the mirror lock is held, for roots.
-func (w *Workspace) withMirrors(ctx context.Context, roots []string, fn func(all []*reconciler) error) error {
-	hold, err := w.mirrors.Lock(ctx)
-	if err != nil {
-		return err
-	}
-	var all []*reconciler
-	for _, root := range roots {
-		m, openErr := w.mirrors.Open(root, w.outside())
-		if err = openErr; err != nil {
-			break
-		}
-		all = append(all, w.reconciler(m))
-	}
-	if err == nil {
-		err = fn(all)
-	}
-	for _, r := range all {
-		err = errors.Join(err, r.Close())
-	}
-	return errors.Join(err, hold.Release())
-}
-
-// reconciler returns the one of a mirror, for a command.
-func (w *Workspace) reconciler(m *mirror.Mirror) *reconciler {
-	return &reconciler{Mirror: m, w: w, opts: SyncOptions{Announced: true}, report: &SyncReport{}, start: time.Now()}
 }
 
 // view returns what a read transaction finds.
@@ -356,53 +304,4 @@ func (w *Workspace) Await(
 		dirs = append(dirs, dir)
 	}
 	return mirror.Await(ctx, limit, look, dirs...)
-}
-
-// scan lists the files on disk that belong to the mirror: those that a layout
-// recognises below the folders that layouts know, those of the configured note
-// folders, and below outside roots those of the conversations and dialogues that this
-// store has.
-func (r *reconciler) scan(ctx context.Context, deadline time.Time) (*mirror.Walk, error) {
-	p := r.w.Settings.Profile
-	folders := []string{".claude", ".orchestrator", ".blue", "agent_tool_results"}
-	for _, root := range []string{p.Root, p.Markers, p.Results, p.Dialogues, p.Sessions} {
-		if root != "" && !strings.HasPrefix(root, "/") && !strings.HasPrefix(root, "~/") {
-			folders = append(folders, root)
-		}
-	}
-	for _, folder := range r.w.Settings.NoteFolders {
-		folders = append(folders, strings.Trim(folder, "/"))
-	}
-	below := map[string][]string{}
-	for _, o := range r.w.outside() {
-		found, err := view(ctx, r.w.Store, func(tx *store.Tx) ([]string, error) { return foldersBelow(tx, o.Prefix) })
-		if err != nil {
-			return nil, err
-		}
-		below[o.Prefix] = found
-	}
-	return r.Scan(ctx, folders, below, r.w.isMirrored, deadline)
-}
-
-// isMirrored reports whether sync may look at a file of the workspace.
-func (w *Workspace) isMirrored(p string) bool {
-	below := func(folder string) bool { return strings.HasPrefix(p, strings.Trim(folder, "/")+"/") }
-	return w.recognise(p).Kind != record.KindNote || slices.ContainsFunc(w.Settings.NoteFolders, below)
-}
-
-// foldersBelow returns the first folders of the paths below a prefix that the store
-// has, each once.
-func foldersBelow(tx *store.Tx, prefix string) ([]string, error) {
-	var folders []string
-	prefix = store.PathValue("", prefix)
-	for value, err := range tx.Values(store.FieldPath, prefix) {
-		if err != nil {
-			return nil, err
-		}
-		folder, _, _ := strings.Cut(strings.TrimPrefix(value.Text, prefix), "/")
-		if n := len(folders); n == 0 || folders[n-1] != folder {
-			folders = append(folders, folder)
-		}
-	}
-	return folders, nil
 }

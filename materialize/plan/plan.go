@@ -288,15 +288,17 @@ func (w Planner) entries(ctx context.Context, f File, find func(tx *store.Tx) (*
 	return p, w.frame(ctx, p, f, a.frame, old)
 }
 
-// Over plans a file in place of what was seen at its place. Carrying it out is a
-// store.ErrConflict if that has changed in a way that matters.
+// Over stores a file in place of what was seen at its place. If that has changed in a
+// way that matters, the error is a store.ErrConflict.
 func (w Planner) Over(ctx context.Context, f File, old *State) (*Plan, error) {
 	p, err := w.File(ctx, f, func(*store.Tx) (*State, error) { return old, nil })
-	had := old.IsFrame() && len(old.Entries) > 0
-	if err == nil && had && len(p.Names) == 1 && len(p.Problems) > 0 {
+	if err != nil {
+		return nil, err
+	}
+	if old.IsFrame() && len(old.Entries) > 0 && len(p.Names) == 1 && len(p.Problems) > 0 {
 		return nil, fmt.Errorf("%w: %w", errNoEntries, p.Problems[0])
 	}
-	return p, err
+	return p, p.CarryOut(ctx, w.Store)
 }
 
 // errNoEntries keeps a file that a slip has made unreadable from retiring all
