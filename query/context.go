@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -292,41 +291,44 @@ func (c *contextBuilder) depends(ctx context.Context) error {
 		return nil
 	}
 	c.request.Task = layout.TaskID(c.request.Task)
-	own, err := c.handoff(ctx, c.request.Task)
-	if err != nil || own.version.Record == nil {
+	var journal *layout.Journal
+	own, err := c.reader.Head(ctx, record.Name{Kind: record.KindHandoff, ID: c.request.Task})
+	if err == nil {
+		journal, err = c.reader.Journal(ctx, own.Version)
+	}
+	switch {
+	case IsAbsent(err):
+		return nil
+	case err != nil:
 		return err
 	}
-	content, err := c.reader.content(ctx, own.version)
-	if err != nil {
-		return err
-	}
-	text, err := content.Head(indexedText)
-	if err != nil {
-		return err
-	}
-	journal, _ := layout.ParseJournal(text) // what departs from the layout was reported when it was captured
-	for _, task := range dependencies(&journal) {
-		i, err := c.handoff(ctx, task)
-		switch {
-		case err != nil:
-			return err
-		case i.version.Record == nil:
-			name := record.Name{Kind: record.KindHandoff, ID: task}
+	for _, task := range dependencies(journal) {
+		name := record.Name{Kind: record.KindHandoff, ID: task}
+		head, err := c.reader.Head(ctx, name)
+		if IsAbsent(err) {
 			c.leftOut = append(c.leftOut, Omission{name, "named as a dependency, but has no journal"})
-		default:
-			c.add(i, SectionDepends, 1)
+			continue
 		}
+		if err != nil {
+			return err
+		}
+		c.add(item{head.Version, head.Description}, SectionDepends, 1)
 	}
 	return nil
 }
 
-// handoff returns the journal of a task of the own tree, or nothing.
-func (c *contextBuilder) handoff(ctx context.Context, task string) (item, error) {
-	head, err := c.reader.Head(ctx, record.Name{Kind: record.KindHandoff, ID: task})
-	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped) {
-		return item{}, nil
+// maxJournal bounds how much of a journal is read, in bytes.
+const maxJournal = 8 << 20
+
+// Journal reads a version of a journal, as far as it is one.
+func (r *Reader) Journal(ctx context.Context, v store.Version) (*layout.Journal, error) {
+	content, err := r.content(ctx, v)
+	if err != nil {
+		return nil, err
 	}
-	return item{head.Version, head.Description}, err
+	text, err := content.Head(maxJournal)
+	journal, _ := layout.ParseJournal(text) // what departs from the layout was reported when it was captured
+	return &journal, err
 }
 
 // dependencies returns the tasks that a journal names in its metadata.

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"path"
@@ -10,8 +11,14 @@ import (
 	"time"
 	"unicode"
 
+	"filebus/store"
 	"filebus/store/record"
 )
+
+// IsAbsent reports whether an error says that a name has no version to read.
+func IsAbsent(err error) bool {
+	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped)
+}
 
 // What a candidate scores beside the text, of which the best hit has 1. They are
 // set so that an entry that shares two tags or a file overtakes a middling hit,

@@ -215,7 +215,7 @@ func (g *gatherer) own(ctx context.Context) error {
 	dropped := func(tx *store.Tx, from store.NamedRef) iter.Seq2[store.NamedRef, error] {
 		return tx.DroppedAt(from.Name, g.Position)
 	}
-	return inSlices(ctx, g.registry.w.Store, dropped, func(_ *store.Tx, n store.NamedRef) error {
+	return inSlices(ctx, g.registry.read, dropped, func(_ *store.Tx, n store.NamedRef) error {
 		if isOf(n.Name, g.Session) {
 			g.leaveOut(Gone{What: n.Name.String(), Reason: destroyed})
 		}
