@@ -291,28 +291,25 @@ func (c *contextBuilder) depends(ctx context.Context) error {
 		return nil
 	}
 	c.request.Task = layout.TaskID(c.request.Task)
-	var journal *layout.Journal
-	own, err := c.reader.Head(ctx, record.Name{Kind: record.KindHandoff, ID: c.request.Task})
-	if err == nil {
-		journal, err = c.reader.Journal(ctx, own.Version)
+	own, err := c.handoff(ctx, c.request.Task)
+	if err != nil || own.version.Record == nil {
+		return err
 	}
-	switch {
-	case IsAbsent(err):
-		return nil
-	case err != nil:
+	journal, err := c.reader.Journal(ctx, own.version)
+	if err != nil {
 		return err
 	}
 	for _, task := range dependencies(journal) {
-		name := record.Name{Kind: record.KindHandoff, ID: task}
-		head, err := c.reader.Head(ctx, name)
-		if IsAbsent(err) {
-			c.leftOut = append(c.leftOut, Omission{name, "named as a dependency, but has no journal"})
-			continue
-		}
-		if err != nil {
+		i, err := c.handoff(ctx, task)
+		switch {
+		case err != nil:
 			return err
+		case i.version.Record == nil:
+			name := record.Name{Kind: record.KindHandoff, ID: task}
+			c.leftOut = append(c.leftOut, Omission{name, "named as a dependency, but has no journal"})
+		default:
+			c.add(i, SectionDepends, 1)
 		}
-		c.add(item{head.Version, head.Description}, SectionDepends, 1)
 	}
 	return nil
 }
@@ -329,6 +326,15 @@ func (r *Reader) Journal(ctx context.Context, v store.Version) (*layout.Journal,
 	text, err := content.Head(maxJournal)
 	journal, _ := layout.ParseJournal(text) // what departs from the layout was reported when it was captured
 	return &journal, err
+}
+
+// handoff returns the journal of a task of the own tree, or nothing.
+func (c *contextBuilder) handoff(ctx context.Context, task string) (item, error) {
+	head, err := c.reader.Head(ctx, record.Name{Kind: record.KindHandoff, ID: task})
+	if IsAbsent(err) {
+		return item{}, nil
+	}
+	return item{head.Version, head.Description}, err
 }
 
 // dependencies returns the tasks that a journal names in its metadata.

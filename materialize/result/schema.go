@@ -69,7 +69,7 @@ func compileText(text []byte) (*validator, error) {
 	if problem != nil {
 		return nil, problem
 	}
-	value := root.value
+	value := root.Data()
 	if list, ok := fieldList(value); ok {
 		fields, err := fieldsSchema(list)
 		if err != nil {
