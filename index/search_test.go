@@ -227,22 +227,6 @@ func cmpOr(a, b int) int {
 	return b
 }
 
-func TestNthHighest(t *testing.T) {
-	generator := rand.New(rand.NewPCG(1, 1))
-	for range 200 {
-		scores := make([]float64, 1+generator.IntN(50))
-		for i := range scores {
-			scores[i] = float64(generator.IntN(20))
-		}
-		sorted := slices.Sorted(slices.Values(scores))
-		slices.Reverse(sorted)
-		n := 1 + generator.IntN(len(scores))
-		if got := nthHighest(slices.Clone(scores), n); got != sorted[n-1] {
-			t.Fatalf("highest %d of %v is %v, want %v", n, scores, got, sorted[n-1])
-		}
-	}
-}
-
 func TestUnusualTexts(t *testing.T) {
 	big := strings.Repeat("filler words ", maxText/13+1)
 	binary := note("binary", "alpha\x00beta")
