@@ -69,7 +69,7 @@ func Check(d *Dialogue, round int) (*Report, error) {
 		}
 	}
 	c := &checker{d: d, report: &Report{Dialogue: d.Key}}
-	tracking := Track(d)
+	tracking := track(d)
 	for _, r := range d.Rounds {
 		if round >= 0 && r.Number != round {
 			continue
@@ -82,6 +82,11 @@ func Check(d *Dialogue, round int) (*Report, error) {
 		c.skipped()
 	}
 	c.broken(round)
+	for _, f := range c.report.Findings {
+		if f.Wanting {
+			c.report.Wanting++
+		}
+	}
 	slices.SortStableFunc(c.report.Findings, compareFindings)
 	return c.report, nil
 }
@@ -101,11 +106,11 @@ type checker struct {
 	report *Report
 }
 
-func (c *checker) add(f Finding) {
+// add adds that something is incomplete, or cannot be told, unless that is taken back.
+func (c *checker) add(kind FindingKind, round *int, agent, file string, line int, format string, args ...any) *Finding {
+	f := Finding{kind, round, agent, file, line, fmt.Sprintf(format, args...), true}
 	c.report.Findings = append(c.report.Findings, f)
-	if f.Wanting {
-		c.report.Wanting++
-	}
+	return &c.report.Findings[len(c.report.Findings)-1]
 }
 
 // round checks the files of a round.
@@ -117,8 +122,7 @@ func (c *checker) round(r *Round) {
 		if r.Turn(agent) == nil {
 			c.report.Missing++
 			file := path.Join(c.d.folder(), roundFolder(r.Number), agent+".md") // where it would be
-			c.add(Finding{Kind: FoundMissing, Round: &r.Number, Agent: agent, File: file, Text: "no file",
-				Wanting: true})
+			c.add(FoundMissing, &r.Number, agent, file, 0, "no file")
 		}
 	}
 	for _, t := range r.Turns {
@@ -133,11 +137,9 @@ func (c *checker) round(r *Round) {
 	}
 }
 
-// wanting adds that a turn is incomplete, or cannot be told.
-func (c *checker) wanting(kind FindingKind, t *Turn, line int, format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	c.add(Finding{Kind: kind, Round: &t.Round, Agent: t.Agent, File: c.d.pathOf(t), Line: line, Text: text,
-		Wanting: true})
+// wanting is add for a turn.
+func (c *checker) wanting(kind FindingKind, t *Turn, line int, format string, args ...any) *Finding {
+	return c.add(kind, &t.Round, t.Agent, c.d.pathOf(t), line, format, args...)
 }
 
 // turn checks one file.
@@ -163,8 +165,7 @@ func (c *checker) turn(t *Turn) {
 	c.markers(t)
 	if begun, known := c.d.Round(t.Round + 1).begunBy(); known && c.d.Key.IsOwn() &&
 		t.Version.Record.Time.After(begun) {
-		text := fmt.Sprintf("written after round %d began", t.Round+1) // nobody can mend it
-		c.add(Finding{Kind: FoundLate, Round: &t.Round, Agent: t.Agent, File: c.d.pathOf(t), Text: text})
+		c.wanting(FoundLate, t, 0, "written after round %d began", t.Round+1).Wanting = false // nobody can mend it
 	}
 }
 
@@ -174,10 +175,7 @@ func (c *checker) markers(t *Turn) {
 	for _, m := range t.Markers {
 		if !m.Exact && !m.NamesWhole() {
 			c.report.Malformed++
-			c.add(Finding{
-				Kind: FoundMalformed, Round: &t.Round, Agent: t.Agent, File: c.d.pathOf(t), Line: m.Line,
-				Text: malformedText(m), Wanting: needsID(m),
-			})
+			c.wanting(FoundMalformed, t, m.Line, "%s", malformedText(m)).Wanting = needsID(m)
 		}
 		if m.Agent != "" && (m.Agent != t.Agent || m.Round != t.Round) {
 			c.wanting(FoundForeign, t, m.Line, "%s is an id of %s in round %d", m.ID, m.Agent, m.Round)
@@ -212,7 +210,7 @@ func malformedText(m layout.Marker) string {
 }
 
 // references adds the references of a round that mean no tension, or several.
-func (c *checker) references(r *Round, t *Tracking) {
+func (c *checker) references(r *Round, t *tracking) {
 	for _, ref := range t.Unclear {
 		if ref.Round != r.Number {
 			continue
@@ -237,9 +235,8 @@ func (c *checker) references(r *Round, t *Tracking) {
 // scores adds the scores of agents that gave no turn.
 func (c *checker) scores(r *Round) {
 	for _, agent := range c.d.presence(r).Discarded {
-		file := path.Join(c.d.folder(), roundFolder(r.Number), ScoresFile)
-		text := agent + " is scored and gave no turn: its scores do not count"
-		c.add(Finding{Kind: FoundScored, Round: &r.Number, Agent: agent, File: file, Text: text, Wanting: true})
+		file := path.Join(c.d.folder(), roundFolder(r.Number), scoresFile)
+		c.add(FoundScored, &r.Number, agent, file, 0, "%s is scored and gave no turn: its scores do not count", agent)
 	}
 }
 
@@ -253,7 +250,7 @@ func (c *checker) skipped() {
 				text = fmt.Sprintf("rounds %d to %d are not there", next, r.Number-1)
 			}
 			file := path.Join(c.d.folder(), roundFolder(next))
-			c.add(Finding{Kind: FoundSkipped, Round: new(next), File: file, Text: text, Wanting: true})
+			c.add(FoundSkipped, new(next), "", file, 0, "%s", text)
 		}
 		next = r.Number + 1
 	}
@@ -272,7 +269,7 @@ func (c *checker) broken(round int) {
 		if round >= 0 && of != nil && *of != round {
 			continue
 		}
-		c.add(Finding{Kind: FoundBroken, Round: of, File: c.d.shown(p.File), Line: p.Line, Text: p.Err.Error(), Wanting: true})
+		c.add(FoundBroken, of, "", c.d.shown(p.File), p.Line, "%v", p.Err)
 	}
 }
 

@@ -27,8 +27,8 @@ func (l LintLevel) rank() int {
 	return slices.Index([]LintLevel{LintMust, LintShould, LintNote}, l)
 }
 
-// A LintFinding is one thing that departs from the form of a document.
-type LintFinding struct {
+// A lintFinding is one thing that departs from the form of a document.
+type lintFinding struct {
 	Check   string    `json:"check"`
 	Level   LintLevel `json:"level"`
 	File    string    `json:"file"`
@@ -37,8 +37,8 @@ type LintFinding struct {
 	Remedy  string    `json:"remedy"`
 }
 
-// A LintCheck is what a document got for one check.
-type LintCheck struct {
+// A lintCheck is what a document got for one check.
+type lintCheck struct {
 	Name   string `json:"name"`
 	Weight int    `json:"weight"` // the weights of all add up to 100
 	Points int    `json:"points"`
@@ -48,8 +48,8 @@ type LintCheck struct {
 type LintReport struct {
 	File     string        `json:"file"`
 	Score    int           `json:"score"` // 0 to 100: the points of all checks
-	Checks   []LintCheck   `json:"checks"`
-	Findings []LintFinding `json:"findings"` // the gravest first, then by line
+	Checks   []lintCheck   `json:"checks"`
+	Findings []lintFinding `json:"findings"` // the gravest first, then by line
 }
 
 // Count returns how many findings have a level.
@@ -96,7 +96,7 @@ func lintRules() []lintRule {
 func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintReport {
 	l := &linter{file: file, doc: doc, found: found}
 	l.readTurns()
-	report := &LintReport{File: file, Findings: []LintFinding{}}
+	report := &LintReport{File: file, Findings: []lintFinding{}}
 	for _, rule := range lintRules() {
 		l.check, l.findings = rule.name, nil
 		if found || rule.name == "header" { // without a title nothing else is read
@@ -116,11 +116,11 @@ func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintRe
 				points = min(points, rule.weight*3/4)
 			}
 		}
-		report.Checks = append(report.Checks, LintCheck{rule.name, rule.weight, points})
+		report.Checks = append(report.Checks, lintCheck{rule.name, rule.weight, points})
 		report.Score += points
 		report.Findings = append(report.Findings, l.findings...)
 	}
-	slices.SortStableFunc(report.Findings, func(a, b LintFinding) int {
+	slices.SortStableFunc(report.Findings, func(a, b lintFinding) int {
 		return cmp.Or(cmp.Compare(a.Level.rank(), b.Level.rank()), strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	return report
@@ -133,7 +133,7 @@ type linter struct {
 	found    bool
 	turns    []lintTurn
 	check    string // that is running
-	findings []LintFinding
+	findings []lintFinding
 }
 
 // A lintTurn is a block of a round, with its markers; their lines are those of the
@@ -152,7 +152,7 @@ func (l *linter) add(level LintLevel, line int, remedy, format string, args ...a
 
 // addIn adds a finding at a line of a file.
 func (l *linter) addIn(file string, level LintLevel, line int, remedy, format string, args ...any) {
-	l.findings = append(l.findings, LintFinding{
+	l.findings = append(l.findings, lintFinding{
 		Check: l.check, Level: level, File: file, Line: max(line, 1), Message: fmt.Sprintf(format, args...), Remedy: remedy,
 	})
 }
@@ -261,4 +261,254 @@ func roundInCell(cell string) (round int, found bool) {
 	}
 	round, _ = strconv.Atoi(m[1]) // at most four digits
 	return round, true
+}
+
+// idNumber returns the number of an id of normalID.
+func idNumber(id string) int {
+	n, _ := strconv.Atoi(id[min(1, len(id)):]) // digits alone
+	return n
+}
+
+// header checks the title and the metadata below it.
+func (l *linter) header() {
+	h, line := l.doc.Head, max(l.doc.HeadLine, 1)
+	if !l.found {
+		l.add(LintMust, 1, `begin with "# Alignment Dialogue: TITLE"`, "the document has no title")
+		return
+	}
+	if l.isPart() {
+		return
+	}
+	if strings.TrimSpace(h.Title) == "" {
+		l.add(LintShould, line, "write what the dialogue is about", "the title is empty")
+	}
+	for _, field := range []struct {
+		key, value, example string
+		level               LintLevel
+	}{
+		{"Status", h.Status, "**Status**: In Progress", LintShould},
+		{"Date", h.Date, "**Date**: 2026-03-02 09:30Z", LintNote},
+		{"Participants", strings.Join(h.Participants, ""), "**Participants**: 💙 Judge, 🧁 Muffin", LintNote},
+		{"Draft", h.Draft, "**Draft**: Dialogue 2047", LintNote},
+	} {
+		if field.value == "" {
+			l.add(field.level, line, `add "`+field.example+`"`, "the head does not say %s", field.key)
+		}
+	}
+}
+
+// isPart reports whether the document is the file of one round, which has neither
+// tables nor metadata of its own.
+func (l *linter) isPart() bool {
+	return slices.ContainsFunc(l.doc.Head.Extra, func(p layout.Property) bool { return p.Key == layout.PropertyPart })
+}
+
+// isJudgeRow reports whether a row of the panel is the judge's.
+func isJudgeRow(e layout.DocumentExpert) bool {
+	return e.Emoji == layout.JudgeEmoji || plainName(e.Label) == "judge"
+}
+
+// panel checks the table of the experts against the rounds.
+func (l *linter) panel() {
+	if l.isPart() {
+		return
+	}
+	if len(l.doc.Panel) == 0 {
+		l.add(LintNote, max(l.doc.Found.Panel, 1), `add "## Expert Panel" with a row for each agent`, "there is no table of the expert panel")
+		return
+	}
+	turns, seen := l.agentTurns(), map[string]int{}
+	for i, e := range l.doc.Panel {
+		name := plainName(e.Label)
+		if line := seen[name]; line > 0 {
+			l.add(LintShould, e.Line, "keep one row", "%s is in the panel twice, first in line %d", e.Label, line)
+		} else {
+			seen[name] = e.Line
+		}
+		if i > 0 && isJudgeRow(e) {
+			l.add(LintNote, e.Line, "put the judge first", "the judge is not the first row of the panel")
+		}
+		if len(turns) > 0 && !isJudgeRow(e) && !hasTurn(turns, e.Label) {
+			l.add(LintShould, e.Line, "add the turns, or take the row out", "%s is in the panel and in no round", e.Label)
+		}
+	}
+	if !slices.ContainsFunc(l.doc.Panel, isJudgeRow) {
+		l.add(LintNote, l.doc.Found.Panel, `add "| 💙 Judge | Orchestrator | — | — | 💙 |"`, "the panel has no judge")
+	}
+	for _, t := range turns {
+		if name := plainName(t.Label); seen[name] == 0 {
+			seen[name] = t.Line
+			l.addIn(t.file, LintShould, t.Line, "add a row to the panel", "%s has a turn in round %d and is not in the panel", t.Label, t.round)
+		}
+	}
+}
+
+// hasTurn reports whether an agent has a block in some round.
+func hasTurn(turns []*lintTurn, label string) bool {
+	return slices.ContainsFunc(turns, func(t *lintTurn) bool { return plainName(t.Label) == plainName(label) })
+}
+
+// emoji checks that all have one, and the judge alone has the judge's.
+func (l *linter) emoji() {
+	shown := map[string]string{}
+	for _, e := range l.doc.Panel {
+		shown[plainName(e.Label)] = e.Emoji
+		switch isJudge := plainName(e.Label) == "judge"; {
+		case isJudge && e.Emoji != layout.JudgeEmoji:
+			l.add(LintShould, e.Line, "give the judge "+layout.JudgeEmoji, "the judge has the emoji %q", e.Emoji)
+		case e.Emoji == "" && l.hasEmojis():
+			l.add(LintNote, e.Line, "give it one, such as "+layout.AgentEmoji, "%s has no emoji in the panel", e.Label)
+		}
+	}
+	var bare []lintTurn
+	for _, t := range l.turns {
+		switch panel := shown[plainName(t.Label)]; {
+		case t.Emoji == "":
+			bare = append(bare, t)
+		case panel != "" && panel != t.Emoji:
+			level := LintNote
+			if t.IsJudge() || panel == layout.JudgeEmoji {
+				level = LintShould
+			}
+			l.addIn(t.file, level, t.Line, "give it the emoji of the panel", "%s has %s here and %s in the panel", t.Label, t.Emoji, panel)
+		}
+	}
+	if n := len(bare); n > 0 {
+		const text = "%d turns have no emoji in their heading, such as that of %s"
+		l.addIn(bare[0].file, LintNote, bare[0].Line, "write it before or behind the name", text, n, bare[0].Label)
+	}
+	if !l.hasEmojis() && len(l.doc.Panel) > 0 {
+		l.add(LintNote, l.doc.Found.Panel, "give each one, such as "+layout.AgentEmoji, "the panel has no emojis")
+	}
+}
+
+// hasEmojis reports whether some row of the panel has an emoji.
+func (l *linter) hasEmojis() bool {
+	return slices.ContainsFunc(l.doc.Panel, func(e layout.DocumentExpert) bool { return e.Emoji != "" })
+}
+
+// hasScores reports whether somebody has been judged, so that there is a total.
+func hasScores(b layout.Scoreboard) bool {
+	return len(b.Agents) > 0 || slices.ContainsFunc(b.Rounds, func(r layout.RoundScore) bool { return r.Judged })
+}
+
+// scoreboard checks that the scores are there, for all who spoke and nobody else.
+func (l *linter) scoreboard() {
+	const mend = "filebus dialogue judge records scores, and assemble writes them"
+	b := l.doc.Scores
+	switch {
+	case l.isPart():
+		return
+	case l.doc.Found.Scores == 0:
+		l.add(LintNote, 1, mend, `there is no section "## Alignment Scoreboard"`)
+		return
+	case len(b.Agents)+len(b.Rounds) == 0:
+		l.add(LintShould, l.doc.Found.Scores, mend, "the scoreboard has no table with scores")
+		return
+	case !b.HasTotal && hasScores(b):
+		l.add(LintNote, l.doc.Found.Scores, `add "**Total ALIGNMENT**: N"`, "the scoreboard does not say the total")
+	}
+	if len(b.Agents) == 0 {
+		return
+	}
+	missing := map[string]bool{}
+	for _, t := range l.agentTurns() {
+		name := plainName(t.Label)
+		isScored := slices.ContainsFunc(b.Agents, func(a layout.AgentScore) bool { return plainName(a.Agent) == name })
+		if !isScored && t.given() && !missing[name] {
+			missing[name] = true
+			l.addIn(t.file, LintShould, t.Line, mend, "%s spoke in round %d and has no row in the scoreboard", t.Label, t.round)
+		}
+	}
+	for _, a := range b.Agents {
+		l.absentScore(a)
+	}
+}
+
+// absentScore finds scores of an agent that never spoke.
+func (l *linter) absentScore(a layout.AgentScore) {
+	turns := l.agentTurns()
+	spoke := slices.DeleteFunc(l.agentTurns(), func(t *lintTurn) bool { return !t.given() })
+	if a.Total == 0 || len(turns) == 0 || hasTurn(spoke, a.Agent) {
+		return
+	}
+	level := LintShould
+	if hasTurn(turns, a.Agent) {
+		level = LintMust
+	}
+	l.add(level, a.Line, "an absent agent is never scored: take the numbers out", "%s has %d points and gave no turn", a.Agent, a.Total)
+}
+
+// arithmetic checks the sums of the scoreboard.
+func (l *linter) arithmetic() {
+	const mend = "filebus dialogue score computes the sums"
+	b := l.doc.Scores
+	sum := 0
+	for _, a := range b.Agents {
+		sum += a.Total
+		switch given := a.Marks.Sum(); {
+		case given > 0 && given != a.Total:
+			l.add(LintMust, a.Line, mend, "the numbers of %s add up to %d, not %d", a.Agent, given, a.Total)
+		case given == 0 && len(a.Rounds) > 0:
+			rounds := 0
+			for _, r := range a.Rounds {
+				rounds += r.Score
+			}
+			if rounds != a.Total {
+				l.add(LintMust, a.Line, mend, "the rounds of %s add up to %d, not %d", a.Agent, rounds, a.Total)
+			}
+		}
+	}
+	if b.HasTotal && len(b.Agents) > 0 && sum != b.Total {
+		l.add(LintMust, b.TotalLine, mend, "the totals of the agents add up to %d, not %d", sum, b.Total)
+	}
+	cumulative, scores := 0, 0
+	for _, r := range b.Rounds {
+		scores += r.Score
+		if given := r.Marks.Sum(); r.Judged && given != r.Score {
+			l.add(LintMust, r.Line, mend, "W, C, T and R of round %d add up to %d, not %d", r.Round, given, r.Score)
+		}
+		if cumulative += r.Score; cumulative != r.Cumulative {
+			l.add(LintMust, r.Line, mend, "the scores up to round %d add up to %d, not %d", r.Round, cumulative, r.Cumulative)
+			cumulative = r.Cumulative // one slip is one finding
+		}
+		if velocity := r.OpenTensions + r.NewPerspectives; velocity != r.Velocity {
+			l.add(LintMust, r.Line, mend, "open tensions and new perspectives of round %d add up to %d, not %d", r.Round, velocity, r.Velocity)
+		}
+	}
+	if b.HasTotal && len(b.Rounds) > 0 && scores != b.Total {
+		l.add(LintMust, b.TotalLine, mend, "the rounds add up to %d, not %d", scores, b.Total)
+	}
+}
+
+// gate checks that a document which says that it has converged has.
+func (l *linter) gate() {
+	status := strings.ToLower(l.doc.Head.Status)
+	if !strings.Contains(status, "converged") || strings.Contains(status, "not converged") {
+		return
+	}
+	const mend = "resolve or defer it, or write another status"
+	for _, t := range l.doc.Tensions {
+		if isOpenStatus(t.Status) {
+			l.add(LintMust, t.Line, mend, "the document has converged, and %s is %s", t.ID, oneSpaced(t.Status))
+		}
+	}
+	if n := len(l.doc.Scores.Rounds); n > 0 {
+		last := l.doc.Scores.Rounds[n-1]
+		if last.Velocity != 0 {
+			l.add(LintMust, last.Line, mend, "the document has converged, and round %d has a velocity of %d", last.Round, last.Velocity)
+		}
+		if last.Converge < 100 {
+			l.add(LintMust, last.Line, "wait for all agents to signal [MOVE:CONVERGE], or write another status",
+				"the document has converged, and in round %d %d%% of the agents have", last.Round, last.Converge)
+		}
+	}
+}
+
+// isOpenStatus reports whether a status, in any of the words in use, means that a
+// tension is still to be resolved. One that is not known means nothing.
+func isOpenStatus(status string) bool {
+	status = strings.ToLower(status)
+	words := []string{"unresolved", "open", "active", "partial", "addressed", "pending"} // reopened is open
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(status, word) })
 }

@@ -6,6 +6,29 @@ import (
 	"filebus/materialize/layout"
 )
 
+// What only this package and its tests use.
+type (
+	AbsentAgent = absentAgent
+	Lifecycle   = lifecycle
+)
+
+const (
+	AbsentStub        = absentStub
+	LifecycleAccepted = lifecycleAccepted
+	LifecycleWIP      = lifecycleWIP
+	LinkTranscript    = linkTranscript
+	MaxDocument       = maxDocument
+	PoolFile          = poolFile
+)
+
+var (
+	CheckSlug = checkSlug
+	Example   = exampleTurn
+	Label     = labelOf
+	SlugOf    = slugOf
+	Track     = track
+)
+
 // ReadTranscript finds the last text of an agent in its transcript.
 var ReadTranscript = readTranscript
 

@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -45,7 +48,10 @@ func (f *Forum) Prompts(ctx context.Context, key Key, r PromptRequest) ([]Prompt
 	}
 	agents := r.Agents
 	if len(agents) == 0 {
-		agents = d.everybody(r.Round)
+		agents = names(named(d.Pool.Experts))
+	}
+	if before := d.Round(r.Round - 1); len(agents) == 0 && before != nil {
+		agents = names(d.Launched(before))
 	}
 	if len(agents) == 0 {
 		return nil, refuse(ErrRequest, "the expert pool of %s has no names: say which agents", key)
@@ -65,16 +71,6 @@ func (f *Forum) Prompts(ctx context.Context, key Key, r PromptRequest) ([]Prompt
 		prompts = append(prompts, p)
 	}
 	return prompts, nil
-}
-
-// everybody returns the names of the expert pool or, where it has none, of those who
-// took part in the round before.
-func (d *Dialogue) everybody(round int) []string {
-	experts := named(d.Pool.Experts)
-	if before := d.Round(round - 1); len(experts) == 0 && before != nil {
-		experts = d.Launched(before)
-	}
-	return names(experts)
 }
 
 // prompt returns what one agent is told.
@@ -98,7 +94,7 @@ func (f *Forum) prompt(d *Dialogue, round int, agent string) (Prompt, error) {
 	}
 	fmt.Fprintf(&text, outputText, p.Output)
 	text.WriteString(formatText)
-	text.Write(Example())
+	text.Write(exampleTurn())
 	text.WriteString(rulesText)
 	if round == 0 {
 		text.WriteString(firstText)
@@ -127,7 +123,7 @@ const shownQuestion = 1000 // characters
 
 // writeTask writes who the agent is and what the dialogue is about.
 func (f *Forum) writeTask(text *strings.Builder, d *Dialogue, round int, e layout.Expert) error {
-	fmt.Fprintf(text, "You are %s in round %d of the dialogue %s", plainLine(cmp.Or(e.Label, Label(e.Name))), round, d.Key.Slug())
+	fmt.Fprintf(text, "You are %s in round %d of the dialogue %s", plainLine(cmp.Or(e.Label, labelOf(e.Name))), round, d.Key.Slug())
 	if others := d.others(e); len(others) > maxOthers {
 		fmt.Fprintf(text, ", with %d others", len(others))
 	} else if len(others) > 0 {
@@ -151,7 +147,7 @@ func (f *Forum) writeTask(text *strings.Builder, d *Dialogue, round int, e layou
 	if shown == d.Pool.Question {
 		return nil
 	}
-	pool, err := f.w.PathOf(fileName(d.Key, PoolFile))
+	pool, err := f.w.PathOf(fileName(d.Key, poolFile))
 	fmt.Fprintf(text, "The whole question is in %s\n", pool)
 	return err
 }
@@ -174,7 +170,7 @@ func (d *Dialogue) others(e layout.Expert) []string {
 	var others []string
 	for _, other := range named(d.Pool.Experts) {
 		if !strings.EqualFold(other.Name, e.Name) {
-			others = append(others, cmp.Or(other.Label, Label(other.Name)))
+			others = append(others, cmp.Or(other.Label, labelOf(other.Name)))
 		}
 	}
 	return others
@@ -187,7 +183,7 @@ const maxOthers = 8
 // round before, and the turns of it; own is the place of the agent's own. A turn that is
 // empty or a stub says nothing.
 func (d *Dialogue) readings(round int, agent string) (names []record.Name, own int) {
-	for _, path := range []string{TensionsFile, SummaryFile(round - 1)} {
+	for _, path := range []string{tensionsFile, summaryFile(round - 1)} {
 		if v, found := d.file(path); found {
 			names = append(names, v.Record.Name)
 		}
@@ -235,9 +231,9 @@ func (f *Forum) writeReadings(text *strings.Builder, d *Dialogue, round int, age
 	return files, nil
 }
 
-// Example returns a turn that shows each marker once, in the form in which they are
+// exampleTurn returns a turn that shows each marker once, in the form in which they are
 // to be written.
-func Example() []byte {
+func exampleTurn() []byte {
 	return layout.AppendMarkers(nil, []layout.Marker{
 		{Kind: layout.MarkerPerspective, ID: "P01", Label: "a new point in a few words", Body: "What you see, and what speaks for it, in a few sentences.", Exact: true},
 		{Kind: layout.MarkerTension, ID: "T01", Label: "what is in conflict with what", Body: "Why both cannot be had.", Exact: true},
@@ -266,3 +262,74 @@ const (
 
 const confirmText = "\nWhen the file is written, return these four lines and nothing else:\n" +
 	"FILE_WRITTEN: %s\nPerspectives: ids and labels, or none\nTensions: ids and labels, or none\nClaim: your strongest point in one sentence\n"
+
+// A Definition is how an agent is set up: a Markdown file whose front matter lists
+// its tools, as words with commas between or as a list.
+type Definition struct {
+	File   string   // absolute
+	Tools  []string // that it has; nil: all
+	Denied []string // that it has not
+}
+
+// maxDefinition is how much of a definition is read, in bytes: its front matter.
+const maxDefinition = 64 << 10
+
+// ReadDefinition reads the definition of an agent. One without front matter, or
+// without "tools" in it, has all tools but the "disallowedTools". The error is an
+// fs.ErrNotExist if there is no such file.
+func ReadDefinition(file string) (Definition, error) {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return Definition{}, fmt.Errorf("reading the definition %s: %w", file, errors.Unwrap(err))
+	case !info.Mode().IsRegular():
+		return Definition{}, fmt.Errorf("%s is no file with the definition of an agent", file)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return Definition{}, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	text, err := io.ReadAll(io.LimitReader(f, maxDefinition))
+	if err != nil {
+		return Definition{}, fmt.Errorf("reading the definition %s: %w", file, err)
+	}
+	fields, _ := markdown.FrontMatter(text)
+	return Definition{file, toolsOf(fields["tools"]), toolsOf(fields["disallowedtools"])}, nil
+}
+
+// Definition reads the definition of an agent of the workspace, which is in
+// .claude/agents/{agent}.md. Found is false if there is none.
+func (f *Forum) Definition(agent string) (d Definition, found bool, err error) {
+	d, err = ReadDefinition(filepath.Join(f.w.Root, ".claude", "agents", agent+".md"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return d, false, nil
+	}
+	return d, err == nil, err
+}
+
+// CanWrite reports whether an agent of this definition has the Write tool.
+func (d Definition) CanWrite() bool {
+	isWrite := func(tool string) bool { return strings.EqualFold(tool, "Write") || tool == "*" }
+	return (d.Tools == nil || slices.ContainsFunc(d.Tools, isWrite)) && !slices.ContainsFunc(d.Denied, isWrite)
+}
+
+// toolsOf returns the names of tools in the values of a field, without what they are
+// limited to: Write(docs/**) is Write.
+func toolsOf(values []string) []string {
+	var tools []string
+	depth := 0
+	for _, tool := range strings.FieldsFunc(strings.Join(values, ","), func(r rune) bool {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			depth = max(depth-1, 0)
+		}
+		return depth == 0 && (r == ',' || r == ' ' || r == '\t' || r == '\n')
+	}) {
+		name, _, _ := strings.Cut(tool, "(")
+		tools = append(tools, strings.Trim(name, `"'[]`))
+	}
+	return tools
+}

@@ -1,18 +1,25 @@
 package dialogue
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
+	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/store"
+	"filebus/store/record"
 )
 
 // A Board is a dialogue in numbers.
 type Board struct {
 	Dialogue *Dialogue
-	*Tracking
+	*tracking
 	layout.Scoreboard
 	Presence []Presence // of each round, in their order
 	// Converged: the last round has no velocity, nobody owes a file in it, and all who
@@ -25,55 +32,58 @@ type Board struct {
 type Presence struct {
 	Round     int           `json:"-"`
 	Given     []string      `json:"given"` // agents that gave a turn
-	Absent    []AbsentAgent `json:"absent,omitempty"`
+	Absent    []absentAgent `json:"absent,omitempty"`
 	Converge  []string      `json:"-"`                  // who signals converge, or does by the judge's word
 	Unjudged  []string      `json:"unjudged,omitempty"` // who gave a turn that nobody has judged
 	Discarded []string      `json:"-"`                  // who was judged and gave no turn
 }
 
-// An AbsentAgent is an agent that was launched and gave no turn.
-type AbsentAgent struct {
+// An absentAgent is an agent that was launched and gave no turn.
+type absentAgent struct {
 	Agent  string
-	Reason Absence
+	Reason absence
 	Stub   string // why there is a stub
 }
 
 // MarshalText returns the agent's name.
-func (a AbsentAgent) MarshalText() ([]byte, error) { return []byte(a.Agent), nil }
+func (a absentAgent) MarshalText() ([]byte, error) { return []byte(a.Agent), nil }
 
 // NewBoard computes the numbers of a dialogue: what the judge has recorded for agents
 // that gave a turn, and what the turns themselves say. The same records give the same
 // numbers.
 func NewBoard(d *Dialogue) *Board {
-	b := &Board{Dialogue: d, Tracking: Track(d), labels: d.labelsOf()}
+	b := &Board{Dialogue: d, tracking: track(d), labels: d.labelsOf()}
 	agents := b.agents()
 	sum := 0
 	for _, r := range d.Rounds {
 		p := d.presence(r)
 		row := layout.RoundScore{Round: r.Number}
-		for _, j := range r.judgedOf(p.Given) {
-			row.Judged = true
-			row.Marks = row.Marks.Plus(j.Marks())
-			agents.add(j, r.Number)
+		for _, agent := range p.Given {
+			if j, judged := r.scores().Find(agent); judged {
+				row.Judged = true
+				row.Marks = row.Marks.Plus(j.Marks())
+				agents.add(j, r.Number)
+			}
 		}
 		row.Score = row.Marks.Sum()
 		sum += row.Score
 		row.Cumulative = sum
-		row.OpenTensions, row.NewPerspectives = len(b.Open(r.Number)), b.newPerspectives(r.Number)
+		row.OpenTensions = len(b.Open(r.Number))
+		for _, v := range b.Perspectives {
+			if v.Round == r.Number {
+				row.NewPerspectives++
+			}
+		}
 		row.Velocity = row.OpenTensions + row.NewPerspectives
 		if n := len(p.Given); n > 0 {
 			row.Converge = 100 * len(p.Converge) / n
 		}
 		b.Rounds, b.Presence = append(b.Rounds, row), append(b.Presence, p)
-		b.Converged = row.Velocity == 0 && len(p.Given) > 0 && len(p.Converge) == len(p.Given) && !p.isAwaited()
+		isAwaited := slices.ContainsFunc(p.Absent, func(a absentAgent) bool { return a.Reason == absentMissing })
+		b.Converged = row.Velocity == 0 && len(p.Given) > 0 && len(p.Converge) == len(p.Given) && !isAwaited
 	}
 	b.Agents, b.Total, b.HasTotal = agents.rows, sum, true
 	return b
-}
-
-// isAwaited reports whether an agent has neither a turn nor a stub yet.
-func (p Presence) isAwaited() bool {
-	return slices.ContainsFunc(p.Absent, func(a AbsentAgent) bool { return a.Reason == AbsentMissing })
 }
 
 // presence says who was there in a round.
@@ -110,32 +120,11 @@ func (r *Round) scores() layout.Scores {
 	return *r.Scores
 }
 
-// judgedOf returns what some agents were given in a round.
-func (r *Round) judgedOf(agents []string) []layout.JudgedTurn {
-	var all []layout.JudgedTurn
-	for _, agent := range agents {
-		if j, found := r.scores().Find(agent); found {
-			all = append(all, j)
-		}
-	}
-	return all
-}
-
 // owingNames returns the names of those who owe a file in a round, each once, and of those
 // who left a stub.
 func (d *Dialogue) owingNames(r *Round) []string {
 	wanting := slices.DeleteFunc(slices.Clone(r.Turns), func(t *Turn) bool { return !t.IsStub && !t.IsEmpty() })
 	return names(folded(slices.Concat(d.Launched(r), writers(wanting))))
-}
-
-// newPerspectives counts the perspectives of a round.
-func (t *Tracking) newPerspectives(round int) (n int) {
-	for _, p := range t.Perspectives {
-		if p.Round == round {
-			n++
-		}
-	}
-	return n
 }
 
 // agentRows are the rows of agents, in the order in which they take part.
@@ -164,7 +153,7 @@ func (a *agentRows) row(name, label string) *layout.AgentScore {
 	if at < 0 {
 		at = len(a.names)
 		a.names = append(a.names, name)
-		a.rows = append(a.rows, layout.AgentScore{Agent: cmp.Or(label, Label(name))})
+		a.rows = append(a.rows, layout.AgentScore{Agent: cmp.Or(label, labelOf(name))})
 	}
 	return &a.rows[at]
 }
@@ -178,7 +167,7 @@ func (a *agentRows) add(j layout.JudgedTurn, round int) {
 }
 
 // label returns what people call an agent.
-func (b *Board) label(agent string) string { return cmp.Or(b.labels[agent], Label(agent)) }
+func (b *Board) label(agent string) string { return cmp.Or(b.labels[agent], labelOf(agent)) }
 
 // labelsOf returns what panels and pool call agents, by name.
 func (d *Dialogue) labelsOf() map[string]string {
@@ -243,4 +232,163 @@ func (b *Board) tensionsText() []byte {
 		body = fmt.Appendf(body, "\nTo speak of one, give its whole id: [RESOLVED %s].\n", rows[0].ID)
 	}
 	return derived(body)
+}
+
+// An absence says why an agent counts as absent.
+type absence string
+
+// The reasons for which an agent counts as absent.
+const (
+	absentMissing absence = "missing" // no file
+	absentEmpty   absence = "empty"
+	absentStub    absence = "stub"
+)
+
+// absence returns an agent that counts as absent from a round; found is false for one
+// that gave a turn.
+func (r *Round) absence(agent string) (a absentAgent, found bool) {
+	a.Agent = agent
+	switch t := r.Turn(agent); {
+	case t == nil:
+		a.Reason = absentMissing
+	case t.IsStub:
+		a.Reason, a.Stub = absentStub, t.Stub
+	case t.IsEmpty():
+		a.Reason = absentEmpty
+	}
+	return a, a.Reason != ""
+}
+
+// require returns a round, or ErrNoRound.
+func (d *Dialogue) require(number int) (*Round, error) {
+	if r := d.Round(number); r != nil {
+		return r, nil
+	}
+	return nil, d.noRound(number)
+}
+
+// A Judgement is what was recorded of a judge's word.
+type Judgement struct {
+	Dialogue  Key      `json:"dialogue"`
+	Round     int      `json:"round"`
+	Agents    []Judged `json:"agents"` // as recorded, in the order given
+	File      string   `json:"file"`   // absolute
+	Unchanged bool     `json:"unchanged"`
+}
+
+// A Judged is what one agent was given.
+type Judged struct {
+	Agent string `json:"agent"`
+	layout.Marks
+	Score    int    `json:"score"` // their sum
+	Converge bool   `json:"converge,omitempty"`
+	Note     string `json:"note,omitempty"`
+	Judge    string `json:"judge,omitempty"`
+}
+
+// Judge records what the judge gives agents of a round, all or nothing. What an agent
+// was given before is replaced. It returns ErrCaptured, ErrNoRound, ErrAbsent
+// for an agent that gave no turn, ErrName, ErrTwice, or ErrMark for a number that is
+// none.
+func (f *Forum) Judge(ctx context.Context, key Key, round int, given []layout.JudgedTurn) (*Judgement, error) {
+	d, err := f.readOwn(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	r, err := d.require(round)
+	if err != nil {
+		return nil, err
+	}
+	turns, err := d.judged(r, given)
+	if err != nil {
+		return nil, err
+	}
+	name := fileName(key, roundFolder(round)+"/"+scoresFile)
+	put, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, judgeEdit(name, round, turns))
+	if err != nil {
+		return nil, err
+	}
+	out := &Judgement{Dialogue: key, Round: round, File: put.File, Unchanged: put.Unchanged}
+	for _, j := range turns {
+		out.Agents = append(out.Agents, Judged{j.Agent, j.Marks(), j.Marks().Sum(), j.Converge, j.Note, j.Judge})
+	}
+	return out, nil
+}
+
+// judged returns what is given with the names of agents as files have them.
+func (d *Dialogue) judged(r *Round, given []layout.JudgedTurn) ([]layout.JudgedTurn, error) {
+	var turns []layout.JudgedTurn
+	seen := map[string]bool{}
+	for _, j := range given {
+		name, err := FoldName(j.Agent)
+		if err != nil {
+			return nil, err
+		}
+		if seen[name] {
+			return nil, refuse(ErrTwice, "%s is among the agents twice", name)
+		}
+		if err := j.Check(); err != nil {
+			return nil, refuse(ErrMark, "%s: %s: %w", name, ErrMark, err)
+		}
+		if a, isAbsent := r.absence(name); isAbsent {
+			return nil, d.absent(r, a)
+		}
+		j.Agent, j.Note, j.Judge = name, oneSpaced(j.Note), oneSpaced(j.Judge)
+		seen[name] = true
+		turns = append(turns, j)
+	}
+	return turns, nil
+}
+
+// absent returns ErrAbsent for an agent that gave no turn.
+func (d *Dialogue) absent(r *Round, a absentAgent) error {
+	why := ""
+	switch a.Reason {
+	case absentMissing:
+		var others []string
+		for _, t := range r.given() {
+			others = append(others, t.Agent)
+		}
+		why = listed(", in which there is one of ", others)
+	case absentStub:
+		why = ", but a stub: " + a.Stub
+	case absentEmpty:
+		why = ": its file is empty"
+	}
+	const text = "%s gave no turn in round %d of %s%s; an absent agent is never scored"
+	err := record.Conflict.Errorf(text, a.Agent, r.Number, d.Key, why)
+	return err.Because(ErrAbsent, d.Key.String(), strconv.Itoa(r.Number))
+}
+
+// oneSpaced returns text as one line of valid UTF-8.
+func oneSpaced(text string) string {
+	return strings.Join(strings.Fields(strings.ToValidUTF8(text, "\ufffd")), " ")
+}
+
+// judgeEdit returns the edit that puts judged turns into the text of scores.
+func judgeEdit(name record.Name, round int, turns []layout.JudgedTurn) materialize.TextEdit {
+	return func(old []byte, _ *store.Version) ([]byte, error) {
+		scores := layout.Scores{Round: round}
+		if !isBlank(old) {
+			var problem *layout.SyntaxError
+			if scores, problem = layout.ParseScores(old); problem != nil {
+				return nil, fmt.Errorf("%s cannot be read: %w", name.ID, problem.Err)
+			}
+		}
+		scores.Round = round
+		changed := isBlank(old)
+		for _, j := range turns {
+			if was, found := scores.Find(j.Agent); !found || was != j {
+				scores, changed = scores.Set(j), true
+			}
+		}
+		if !changed {
+			return old, nil
+		}
+		text, err := layout.AppendScores(nil, scores)
+		if err == nil && bytes.Equal(text, old) {
+			return old, nil
+		}
+		return text, err
+	}
 }

@@ -10,9 +10,9 @@ import (
 	"filebus/materialize/layout"
 )
 
-// A TensionKey tells a tension from all others of its dialogue: agents count from
+// A tensionKey tells a tension from all others of its dialogue: agents count from
 // T01 each, and anew in each round.
-type TensionKey struct {
+type tensionKey struct {
 	Round int
 	Agent string // "" for one of the judge's own list
 	ID    string
@@ -20,7 +20,7 @@ type TensionKey struct {
 
 // String returns the key as a marker names it so that no other tension is meant:
 // MUFFIN R0-T01.
-func (k TensionKey) String() string {
+func (k tensionKey) String() string {
 	if k.Agent == "" || isSecond(k.ID) {
 		return k.ID
 	}
@@ -36,19 +36,19 @@ type Status string
 
 // The statuses of tensions.
 const (
-	StatusOpen      Status = "Open"
-	StatusAddressed Status = "Addressed" // refined, conceded or responded to
-	StatusResolved  Status = "Resolved"
-	StatusReopened  Status = "Reopened"
-	StatusDeferred  Status = "Deferred" // by the judge's word alone
+	statusOpen      Status = "Open"
+	statusAddressed Status = "Addressed" // refined, conceded or responded to
+	statusResolved  Status = "Resolved"
+	statusReopened  Status = "Reopened"
+	statusDeferred  Status = "Deferred" // by the judge's word alone
 )
 
 // IsOpen reports whether a tension with this status still counts.
-func (s Status) IsOpen() bool { return s != StatusResolved && s != StatusDeferred }
+func (s Status) IsOpen() bool { return s != statusResolved && s != statusDeferred }
 
 // A Tension is one that an agent has raised, or that the judge has listed.
 type Tension struct {
-	TensionKey
+	tensionKey
 	Label  string
 	Line   int     // in the turn, or in tensions.md
 	Listed bool    // of the judge's own list, or covered by it
@@ -60,34 +60,34 @@ type Event struct {
 	Round int
 	Agent string // "" for the judge's list
 	Line  int
-	Kind  EventKind
+	Kind  eventKind
 }
 
-// An EventKind says what was done about a tension.
-type EventKind string
+// An eventKind says what was done about a tension.
+type eventKind string
 
 // The kinds of events.
 const (
-	WasRefined   EventKind = "refined"
-	WasConceded  EventKind = "conceded"
-	WasResponded EventKind = "responded"
-	WasResolved  EventKind = "resolved"
-	WasDeferred  EventKind = "deferred"
-	WasReopened  EventKind = "reopened"
-	noEvent      EventKind = ""
+	wasRefined   eventKind = "refined"
+	wasConceded  eventKind = "conceded"
+	wasResponded eventKind = "responded"
+	wasResolved  eventKind = "resolved"
+	wasDeferred  eventKind = "deferred"
+	wasReopened  eventKind = "reopened"
+	noEvent      eventKind = ""
 )
 
 // status returns what an event makes of a tension.
-func (k EventKind) status() Status {
+func (k eventKind) status() Status {
 	switch k {
-	case WasResolved:
-		return StatusResolved
-	case WasDeferred:
-		return StatusDeferred
-	case WasReopened:
-		return StatusReopened
+	case wasResolved:
+		return statusResolved
+	case wasDeferred:
+		return statusDeferred
+	case wasReopened:
+		return statusReopened
 	}
-	return StatusAddressed
+	return statusAddressed
 }
 
 // At returns the status of a tension at the end of a round, and the event that made
@@ -95,16 +95,16 @@ func (k EventKind) status() Status {
 // one, reopening counts most, then resolving. What is done about a tension that is
 // resolved leaves it so, but for reopening.
 func (t *Tension) At(round int) (Status, *Event) {
-	status, by := StatusOpen, (*Event)(nil)
+	status, by := statusOpen, (*Event)(nil)
 	for i, e := range t.Events {
 		next := e.Kind.status()
 		if e.Round > round {
 			break
 		}
-		if next == StatusAddressed && (!status.IsOpen() || status == StatusReopened) || next == StatusReopened && status.IsOpen() {
+		if next == statusAddressed && (!status.IsOpen() || status == statusReopened) || next == statusReopened && status.IsOpen() {
 			continue
 		}
-		if next == StatusResolved && status == StatusResolved {
+		if next == statusResolved && status == statusResolved {
 			continue // the first one did it
 		}
 		status, by = next, &t.Events[i]
@@ -115,9 +115,9 @@ func (t *Tension) At(round int) (Status, *Event) {
 // rank orders the events of a round.
 func (e Event) rank() int {
 	switch e.Kind.status() {
-	case StatusAddressed:
+	case statusAddressed:
 		return 0
-	case StatusReopened:
+	case statusReopened:
 		return 2
 	}
 	return 1
@@ -129,15 +129,15 @@ type Reference struct {
 	Agent   string // whose turn
 	Line    int
 	Text    string       // the reference, as read
-	Matches []TensionKey // the first of several; none if there is no such tension
+	Matches []tensionKey // the first of several; none if there is no such tension
 	Count   int          // of all that match
 }
 
 // maxMatches is how many of the tensions are kept that a reference may mean.
 const maxMatches = 3
 
-// A Tracking is what agents have raised in a dialogue, and what became of it.
-type Tracking struct {
+// A tracking is what agents have raised in a dialogue, and what became of it.
+type tracking struct {
 	Tensions     []*Tension // the judge's list, then by round, agent and line
 	Perspectives []Perspective
 	Unclear      []Reference // unknown and ambiguous, by round, agent and line
@@ -146,13 +146,13 @@ type Tracking struct {
 	wordy        map[string]*Tension // by key, of agents whose names are no single words
 }
 
-// Track follows the tensions and perspectives of a dialogue through its rounds. A
+// track follows the tensions and perspectives of a dialogue through its rounds. A
 // reference to an id means the one earlier tension that has it, whoever raised it;
 // where several do, it resolves none unless it names agent or round. A list of
 // tensions that the judge has written by hand speaks for all that was raised in the
 // rounds that it covers, and ids alone mean its rows.
-func Track(d *Dialogue) *Tracking {
-	t := &Tracking{listedUpTo: -1, byID: map[string][]*Tension{}, wordy: map[string]*Tension{}}
+func track(d *Dialogue) *tracking {
+	t := &tracking{listedUpTo: -1, byID: map[string][]*Tension{}, wordy: map[string]*Tension{}}
 	t.addListed(d)
 	for _, r := range d.Rounds {
 		turns := r.given()
@@ -173,7 +173,7 @@ func Track(d *Dialogue) *Tracking {
 }
 
 // Open returns the tensions that are open at the end of a round.
-func (t *Tracking) Open(round int) []*Tension {
+func (t *tracking) Open(round int) []*Tension {
 	var open []*Tension
 	for _, tension := range t.Tensions {
 		if status, _ := tension.At(round); tension.Round <= round && tension.counts() && status.IsOpen() {
@@ -188,7 +188,7 @@ func (t *Tracking) Open(round int) []*Tension {
 func (t *Tension) counts() bool { return !t.Listed || t.Agent == "" }
 
 // raise adds the tensions of a turn.
-func (t *Tracking) raise(turn *Turn) {
+func (t *tracking) raise(turn *Turn) {
 	for _, m := range turn.Markers {
 		if m.Kind != layout.MarkerTension {
 			continue
@@ -201,18 +201,18 @@ func (t *Tracking) raise(turn *Turn) {
 				}
 			}
 		}
-		key := TensionKey{turn.Round, turn.Agent, id}
+		key := tensionKey{turn.Round, turn.Agent, id}
 		if id == "" || t.find(key) != nil {
 			continue
 		}
 		if _, after, found := strings.Cut(label, ":"); found && m.ID == "" {
 			label = strings.TrimSpace(after)
 		}
-		t.add(&Tension{TensionKey: key, Label: label, Line: m.Line, Listed: turn.Round <= t.listedUpTo})
+		t.add(&Tension{tensionKey: key, Label: label, Line: m.Line, Listed: turn.Round <= t.listedUpTo})
 	}
 }
 
-func (t *Tracking) add(tension *Tension) {
+func (t *tracking) add(tension *Tension) {
 	t.Tensions = append(t.Tensions, tension)
 	t.byID[tension.ID] = append(t.byID[tension.ID], tension)
 	if strings.ContainsAny(tension.Agent, "-.") {
@@ -220,9 +220,9 @@ func (t *Tracking) add(tension *Tension) {
 	}
 }
 
-func (t *Tracking) find(key TensionKey) *Tension {
+func (t *tracking) find(key tensionKey) *Tension {
 	for _, tension := range t.byID[key.ID] {
-		if tension.TensionKey == key {
+		if tension.tensionKey == key {
 			return tension
 		}
 	}
@@ -230,12 +230,12 @@ func (t *Tracking) find(key TensionKey) *Tension {
 }
 
 // follow takes in what a turn does about tensions.
-func (t *Tracking) follow(turn *Turn) {
+func (t *tracking) follow(turn *Turn) {
 	for _, m := range turn.Markers {
 		kind := eventOf(m)
 		for _, ref := range t.refsOf(m) {
 			what := verbOf(ref, kind)
-			if what == noEvent || !isTensionID(ref.ID) || m.Kind == layout.MarkerTension && t.find(TensionKey{turn.Round, turn.Agent, ref.ID}) != nil {
+			if what == noEvent || !isTensionID(ref.ID) || m.Kind == layout.MarkerTension && t.find(tensionKey{turn.Round, turn.Agent, ref.ID}) != nil {
 				continue
 			}
 			t.refer(ref, what, turn, m.Line)
@@ -244,9 +244,9 @@ func (t *Tracking) follow(turn *Turn) {
 }
 
 // refer adds an event to the tension that a reference means.
-func (t *Tracking) refer(ref layout.MarkerRef, kind EventKind, turn *Turn, line int) {
+func (t *tracking) refer(ref layout.MarkerRef, kind eventKind, turn *Turn, line int) {
 	found := t.match(ref, turn.Round, turn.Agent, line)
-	if len(found) == 0 && kind == WasConceded && ref.Agent != "" { // "to Strudel on T01" may be another's
+	if len(found) == 0 && kind == wasConceded && ref.Agent != "" { // "to Strudel on T01" may be another's
 		anybody := ref
 		anybody.Agent = ""
 		found = t.match(anybody, turn.Round, turn.Agent, line)
@@ -254,14 +254,14 @@ func (t *Tracking) refer(ref layout.MarkerRef, kind EventKind, turn *Turn, line 
 	if base, _, isPart := strings.Cut(ref.ID, "."); isPart && len(found) == 0 {
 		whole := ref
 		whole.ID = base
-		if found = t.match(whole, turn.Round, turn.Agent, line); kind == WasResolved {
-			kind = WasResponded // a part of it
+		if found = t.match(whole, turn.Round, turn.Agent, line); kind == wasResolved {
+			kind = wasResponded // a part of it
 		}
 	}
 	if len(found) != 1 {
 		unclear := Reference{Round: turn.Round, Agent: turn.Agent, Line: line, Text: refText(ref), Count: len(found)}
 		for _, tension := range found[:min(maxMatches, len(found))] {
-			unclear.Matches = append(unclear.Matches, tension.TensionKey)
+			unclear.Matches = append(unclear.Matches, tension.tensionKey)
 		}
 		t.Unclear = append(t.Unclear, unclear)
 		return
@@ -279,7 +279,7 @@ func (t *Tracking) refer(ref layout.MarkerRef, kind EventKind, turn *Turn, line 
 // match returns the tensions that a reference may mean: those with its id that were
 // raised before, in an earlier round or further up in the same turn. One that names
 // agent and round may speak of its own round.
-func (t *Tracking) match(ref layout.MarkerRef, round int, agent string, line int) []*Tension {
+func (t *tracking) match(ref layout.MarkerRef, round int, agent string, line int) []*Tension {
 	var found []*Tension
 	var row *Tension
 	for _, tension := range t.byID[ref.ID] {
@@ -304,7 +304,7 @@ func (t *Tracking) match(ref layout.MarkerRef, round int, agent string, line int
 
 // refsOf returns the tensions that a marker speaks of. Keys of agents whose names
 // are no single words are looked for as they are written.
-func (t *Tracking) refsOf(m layout.Marker) []layout.MarkerRef {
+func (t *tracking) refsOf(m layout.Marker) []layout.MarkerRef {
 	if len(t.wordy) == 0 {
 		return m.Refs
 	}
@@ -320,35 +320,35 @@ func (t *Tracking) refsOf(m layout.Marker) []layout.MarkerRef {
 var keyIn = layout.Pattern(`\S+ R\d+-T\d+`)
 
 // eventOf returns what a marker does about the tensions that it names.
-func eventOf(m layout.Marker) EventKind {
+func eventOf(m layout.Marker) eventKind {
 	switch m.Kind {
 	case layout.MarkerRefinement:
-		return WasRefined
+		return wasRefined
 	case layout.MarkerConcession:
-		return WasConceded
+		return wasConceded
 	case layout.MarkerResolved:
-		return WasResolved
+		return wasResolved
 	case layout.MarkerTension, layout.MarkerDissent, layout.MarkerOther:
-		return WasResponded
+		return wasResponded
 	}
 	return noEvent
 }
 
 // verbOf returns what a marker [RE:VERB id] does, else kind.
-func verbOf(ref layout.MarkerRef, kind EventKind) EventKind {
+func verbOf(ref layout.MarkerRef, kind eventKind) eventKind {
 	switch ref.Verb {
 	case "":
 		return kind
 	case "RESOLVE":
-		return WasResolved
+		return wasResolved
 	case "REOPEN":
-		return WasReopened
+		return wasReopened
 	case "REFINE":
-		return WasRefined
+		return wasRefined
 	case "DEPEND":
 		return noEvent
 	}
-	return WasResponded // SUPPORT, OPPOSE, ADDRESS, QUESTION
+	return wasResponded // SUPPORT, OPPOSE, ADDRESS, QUESTION
 }
 
 // isTensionID reports whether an id is that of a tension: T01, MUFFIN-T0101.
@@ -387,7 +387,7 @@ func cellRound(cells ...string) int {
 
 // addListed adds the tensions of the judge's list. It covers the rounds up to the
 // last that it names, or else all.
-func (t *Tracking) addListed(d *Dialogue) {
+func (t *tracking) addListed(d *Dialogue) {
 	last := -1
 	if r := d.Last(); r != nil {
 		last = r.Number
@@ -412,14 +412,14 @@ func (t *Tracking) addListed(d *Dialogue) {
 				raised = max(round-1, 0)
 			}
 		}
-		tension := &Tension{TensionKey: TensionKey{Round: raised, ID: id}, Label: row.Tension, Line: row.Line, Listed: true}
+		tension := &Tension{tensionKey: tensionKey{Round: raised, ID: id}, Label: row.Tension, Line: row.Line, Listed: true}
 		if kind := rowEvent(row); kind != noEvent {
 			if closed < 0 {
 				closed = last
 			}
 			tension.Events = []Event{{Round: max(closed, raised), Line: row.Line, Kind: kind}}
 		}
-		if t.find(tension.TensionKey) == nil {
+		if t.find(tension.tensionKey) == nil {
 			t.add(tension)
 		}
 	}
@@ -429,16 +429,16 @@ func (t *Tracking) addListed(d *Dialogue) {
 }
 
 // rowEvent returns what the judge says came of a tension.
-func rowEvent(row layout.TensionRow) EventKind {
+func rowEvent(row layout.TensionRow) eventKind {
 	switch {
 	case row.IsAddressed():
-		return WasRefined
+		return wasRefined
 	case row.IsOpen():
 		return noEvent
 	case row.IsDeferred():
-		return WasDeferred
+		return wasDeferred
 	}
-	return WasResolved
+	return wasResolved
 }
 
 // firstNamed returns for each id, without an agent, the first round whose turns speak

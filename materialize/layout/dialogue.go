@@ -3,7 +3,10 @@ package layout
 import (
 	"bytes"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"filebus/materialize/markdown"
 	"filebus/store/record"
@@ -97,4 +100,140 @@ func (h *DialogueHead) set(p Property) {
 	default:
 		h.Extra = append(h.Extra, p)
 	}
+}
+
+// A Voice says who speaks at a place of a document, by its headings.
+type Voice struct {
+	Agent string // lower case; "judge" for the judge; "" if it is not said
+	Round int    // -1 if it is not said
+}
+
+// turnVoice returns whose turn the file at a path is: {slug}/round-{n}/{agent}.md,
+// wherever the dialogue's folder lies.
+func turnVoice(path string) (Voice, bool) {
+	parts := strings.Split(path, "/")
+	if len(parts) < 3 {
+		return Voice{Round: -1}, false
+	}
+	place, found := familyDialogues.read(strings.Join(parts[len(parts)-3:], "/"))
+	_, isTurn := place.Layout.(Turns)
+	round, err := strconv.Atoi(place.Facts.Attributes[AttributeRound])
+	if !found || !isTurn || err != nil {
+		return Voice{Round: -1}, false
+	}
+	return Voice{place.Facts.Agent, round}, true
+}
+
+// voicesIn returns who speaks in an assembled document in each of its markers. A
+// heading with "Round 1" says the round; one with the name of an expert beside 🧁,
+// or of a participant of the document's head, says the agent. Both hold up to the
+// next heading of the same or a higher level.
+func voicesIn(text []byte, markers []Marker) []Voice {
+	r := voiceReader{names: participantNames(text), round: roundExpression(), now: Voice{Round: -1}}
+	voices := make([]Voice, 0, len(markers))
+	for _, l := range markdown.Lines(text) {
+		if l.Level > 0 && !l.Quiet {
+			_, title := markdown.Heading(l.Text)
+			r.heading(l.Level, title)
+		}
+		for len(voices) < len(markers) && markers[len(voices)].Line <= l.Number {
+			voices = append(voices, r.now)
+		}
+	}
+	return voices
+}
+
+// roundExpression finds the number of a round in a heading.
+var roundExpression = Pattern(`(?i)\bround[ -]?([0-9]{1,4})\b`)
+
+// A voiceReader goes through the headings of a document.
+type voiceReader struct {
+	names                  map[string]bool // of the participants, lower case
+	round                  *regexp.Regexp
+	now                    Voice
+	roundLevel, agentLevel int // of the headings that said so
+}
+
+// heading takes in a heading.
+func (r *voiceReader) heading(level int, title string) {
+	if level <= r.roundLevel {
+		r.now.Round, r.roundLevel = -1, 0
+	}
+	if level <= r.agentLevel {
+		r.now.Agent, r.agentLevel = "", 0
+	}
+	if m := r.round.FindStringSubmatch(title); m != nil {
+		r.now.Round, _ = strconv.Atoi(m[1]) // at most four digits
+		r.roundLevel = level
+	}
+	if agent := r.agent(title); agent != "" {
+		r.now.Agent, r.agentLevel = agent, level
+	}
+}
+
+// agent returns the agent that a heading names, or "".
+func (r *voiceReader) agent(title string) string {
+	if strings.Contains(title, JudgeEmoji) {
+		return "judge"
+	}
+	name := voiceName(title)
+	if strings.Contains(title, AgentEmoji) || r.names[name] {
+		return name
+	}
+	return ""
+}
+
+// voiceName returns the name in "Muffin 🧁", "🧁 Muffin (Platform Architect)" and
+// "**Muffin** 🧁: storage", lower case.
+func voiceName(title string) string {
+	title = strings.NewReplacer(AgentEmoji, " ", JudgeEmoji, " ", "*", " ", "`", " ").Replace(title)
+	name, _, _ := strings.Cut(strings.TrimSpace(title), " - ")
+	end := strings.IndexFunc(name, func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune(" -_.'", c)
+	})
+	if end >= 0 {
+		name = name[:end]
+	}
+	return strings.ToLower(markdown.SingleSpaced(name))
+}
+
+// participantNames returns the names in a document's head.
+func participantNames(text []byte) map[string]bool {
+	names := make(map[string]bool)
+	head, _ := ParseDialogueHead(text)
+	for _, p := range head.Participants {
+		if name := voiceName(p); name != "" {
+			names[name] = true
+		}
+	}
+	return names
+}
+
+// A SpokenMarker is a marker and who speaks in it.
+type SpokenMarker struct {
+	Marker
+	Voice Voice
+}
+
+// Spoken returns the markers of the file at a path with who speaks in them: as
+// an id of the second generation says, else as the path of a turn does, else as
+// the headings of a document do.
+func Spoken(path string, text []byte) []SpokenMarker {
+	markers := ParseMarkers(text)
+	turn, isTurn := turnVoice(path)
+	var voices []Voice
+	if !isTurn {
+		voices = voicesIn(text, markers)
+	}
+	said := make([]SpokenMarker, len(markers))
+	for i, m := range markers {
+		said[i] = SpokenMarker{m, turn}
+		switch {
+		case m.Agent != "":
+			said[i].Voice = Voice{m.Agent, m.Round}
+		case !isTurn:
+			said[i].Voice = voices[i]
+		}
+	}
+	return said
 }

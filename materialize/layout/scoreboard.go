@@ -2,10 +2,12 @@ package layout
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"filebus/materialize/markdown"
 )
@@ -222,4 +224,230 @@ func (b *Scoreboard) readTotal(text []byte) {
 			return
 		}
 	}
+}
+
+// Scores is round-{n}/scores.json: what the judge gives the agents of a round.
+type Scores struct {
+	Round  int          `json:"round"`
+	Agents []JudgedTurn `json:"agents"` // by agent
+}
+
+// A JudgedTurn is what the judge gives one agent in one round.
+type JudgedTurn struct {
+	Agent         string `json:"agent"` // as the file is called: muffin
+	Wisdom        int    `json:"wisdom"`
+	Consistency   int    `json:"consistency"`
+	Truth         int    `json:"truth"`
+	Relationships int    `json:"relationships"`
+	Converge      bool   `json:"converge,omitempty"` // the judge's word that the agent has converged
+	Note          string `json:"note,omitempty"`
+	Judge         string `json:"judge,omitempty"` // who has given them
+}
+
+// Marks returns the four numbers.
+func (j JudgedTurn) Marks() Marks { return Marks{j.Wisdom, j.Consistency, j.Truth, j.Relationships} }
+
+// MaxMark is the highest of the numbers that a judge may give. They are unbounded
+// in spirit; this keeps their sums numbers.
+const MaxMark = 1_000_000
+
+// Check returns an error that names a number which is not 0 to MaxMark.
+func (j JudgedTurn) Check() error {
+	for _, mark := range []struct {
+		name string
+		n    int
+	}{
+		{"wisdom", j.Wisdom}, {"consistency", j.Consistency}, {"truth", j.Truth}, {"relationships", j.Relationships},
+	} {
+		if mark.n < 0 || mark.n > MaxMark {
+			return fmt.Errorf("%s %d is not 0 to %d", mark.name, mark.n, MaxMark)
+		}
+	}
+	return nil
+}
+
+// Find returns what an agent was given.
+func (s Scores) Find(agent string) (JudgedTurn, bool) {
+	at := slices.IndexFunc(s.Agents, func(j JudgedTurn) bool { return j.Agent == agent })
+	if at < 0 {
+		return JudgedTurn{}, false
+	}
+	return s.Agents[at], true
+}
+
+// Set returns scores in which an agent has what is given, and the others what they
+// had.
+func (s Scores) Set(j JudgedTurn) Scores {
+	agents := slices.DeleteFunc(slices.Clone(s.Agents), func(old JudgedTurn) bool { return old.Agent == j.Agent })
+	agents = append(agents, j)
+	slices.SortFunc(agents, func(a, b JudgedTurn) int { return cmp.Compare(a.Agent, b.Agent) })
+	s.Agents = agents
+	return s
+}
+
+// AppendScores appends the JSON of scores: an agent a line, with a line break at
+// the end.
+func AppendScores(dst []byte, s Scores) ([]byte, error) {
+	dst = fmt.Appendf(dst, "{\n  \"round\": %d,\n  \"agents\": [", s.Round)
+	for i, j := range s.Agents {
+		line, err := json.Marshal(j)
+		if err != nil {
+			return dst, err
+		}
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(dst, "\n    "...), line...)
+	}
+	if len(s.Agents) > 0 {
+		dst = append(dst, "\n  "...)
+	}
+	return append(dst, "]\n}\n"...), nil
+}
+
+// ParseScores reads scores. Names are folded to lower case; of two entries for one
+// agent the last one counts. A number out of range, and an entry without an agent,
+// is a problem of the whole file.
+func ParseScores(text []byte) (s Scores, problem *SyntaxError) {
+	var raw Scores
+	if problem = markdown.DecodeJSON(text, &raw); problem != nil {
+		return s, problem
+	}
+	s.Round = raw.Round
+	for _, j := range raw.Agents {
+		j.Agent = strings.ToLower(strings.TrimSpace(j.Agent))
+		if err := j.Check(); err != nil {
+			return Scores{}, &SyntaxError{Line: 1, Err: fmt.Errorf("agent %q: %w", j.Agent, err)}
+		}
+		if j.Agent == "" {
+			return Scores{}, &SyntaxError{Line: 1, Err: fmt.Errorf("an entry names no agent")}
+		}
+		s = s.Set(j)
+	}
+	return s, nil
+}
+
+// A TensionRow is one tension of tensions.md, or of the section of an assembled
+// document.
+type TensionRow struct {
+	ID       string `json:"id"`                 // as in the table: T01, or MUFFIN R0-T01
+	Tension  string `json:"tension"`            // what it is about
+	Status   string `json:"status"`             // Open, Addressed, Resolved, Reopened, Deferred, ...
+	Raised   string `json:"raised"`             // by whom and when: Muffin R0
+	Resolved string `json:"resolved,omitempty"` // when and how: R1 — both; "" if it is not
+	Line     int    `json:"-"`                  // where it was read, counted from 1
+}
+
+// IsOpen reports whether a tension is still to be resolved: its status is neither
+// resolved nor deferred.
+func (r TensionRow) IsOpen() bool {
+	return !r.IsDeferred() && !r.begins("resolved") && !r.begins("closed")
+}
+
+// IsDeferred reports whether a tension was put off, and so does not count any more.
+func (r TensionRow) IsDeferred() bool { return r.begins("deferred") }
+
+// IsAddressed reports whether something was done about a tension that is open still.
+func (r TensionRow) IsAddressed() bool {
+	return r.begins("addressed") || r.begins("refined") || r.begins("partial")
+}
+
+// begins reports whether the status begins with a word in lower case.
+func (r TensionRow) begins(word string) bool {
+	return strings.HasPrefix(strings.ToLower(r.Status), word)
+}
+
+// TensionID returns an id of a tension as markers have it, two digits at least: T1,
+// T01 and T001 are T01.
+func TensionID(text string) (string, bool) { return normalMarkerID(text, 'T') }
+
+// AppendTensions appends the table of tensions. The status of one that is not open
+// any more is in bold, unless it holds a star.
+func AppendTensions(dst []byte, rows []TensionRow) []byte {
+	dst = markdown.AppendHead(dst, "ID", "Tension", "Status", "Raised", "Resolved")
+	for _, r := range rows {
+		status := markdown.SingleSpaced(r.Status)
+		if !r.IsOpen() && !strings.Contains(status, "*") {
+			status = "**" + status + "**"
+		}
+		resolved := r.Resolved
+		if markdown.SingleSpaced(resolved) == "" {
+			resolved = markdown.NoCell
+		}
+		dst = markdown.AppendRow(dst, r.ID, r.Tension, status, r.Raised, resolved)
+	}
+	return dst
+}
+
+// ParseTensions reads the tables of tensions in a text, in each of their forms:
+// with the columns Raised and Resolved, with one for the resolution, or with one
+// for who has raised it. A row without an id is none. Any text is accepted.
+func ParseTensions(text []byte) (rows []TensionRow) {
+	eachRow(text, []string{"id", "tension"}, func(line int, cell func(names ...string) string) {
+		r := TensionRow{
+			ID: cell("id"), Tension: cell("tension"), Status: cell("status"), Raised: cell("raised", "raised_by"),
+			Resolved: value(cell("resolved", "resolved_in", "resolution")), Line: line,
+		}
+		if !markdown.IsNoCell(r.ID) {
+			rows = append(rows, r)
+		}
+	})
+	return rows
+}
+
+// A Pool is expert-pool.json: what a dialogue is about, and who may be asked. Its
+// fields beyond domain, question and experts are those of filebus.
+type Pool struct {
+	Title    string    `json:"title,omitempty"`
+	Created  time.Time `json:"created,omitzero"`
+	Domain   string    `json:"domain,omitempty"`
+	Question string    `json:"question,omitempty"`
+	Judge    string    `json:"judge,omitempty"`
+	Experts  []Expert  `json:"experts"`
+}
+
+// An Expert is one who may be asked. In pools that others wrote, experts have
+// roles and no names: who takes which role, a panel says.
+type Expert struct {
+	Name      string  `json:"name,omitempty"`  // as files are called: muffin
+	Label     string  `json:"label,omitempty"` // as people call it: Muffin
+	Role      string  `json:"role,omitempty"`
+	Tier      string  `json:"tier,omitempty"` // core, adjacent or wildcard
+	Relevance float64 `json:"relevance,omitempty"`
+	Emoji     string  `json:"emoji,omitempty"`
+}
+
+// A Panel is round-{n}/panel.json: the agents that were launched in a round, each
+// of which owes a file.
+type Panel struct {
+	Round    int       `json:"round"`
+	Launched time.Time `json:"launched,omitzero"`
+	Experts  []Expert  `json:"experts"`
+}
+
+// AppendPool appends the JSON of a pool, indented, with a line break at the end.
+func AppendPool(dst []byte, p Pool) ([]byte, error) { return appendIndented(dst, p, "  ") }
+
+// AppendPanel appends the JSON of a panel in the same way.
+func AppendPanel(dst []byte, p Panel) ([]byte, error) { return appendIndented(dst, p, "  ") }
+
+func appendIndented(dst []byte, value any, indent string) ([]byte, error) {
+	text, err := json.MarshalIndent(value, "", indent)
+	if err != nil {
+		return dst, err
+	}
+	return append(append(dst, text...), '\n'), nil
+}
+
+// ParsePool reads a pool, in the forms of others too: keys that it does not know
+// are left out.
+func ParsePool(text []byte) (p Pool, problem *SyntaxError) {
+	problem = markdown.DecodeJSON(text, &p)
+	return p, problem
+}
+
+// ParsePanel reads a panel in the same way.
+func ParsePanel(text []byte) (p Panel, problem *SyntaxError) {
+	problem = markdown.DecodeJSON(text, &p)
+	return p, problem
 }

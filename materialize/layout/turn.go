@@ -1,8 +1,10 @@
 package layout
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"filebus/materialize/markdown"
 	"filebus/store/record"
@@ -20,7 +22,11 @@ type Turns struct{}
 // markers: its title says why there is no turn.
 func (Turns) Parse(path string, text []byte) (File, []*SyntaxError) {
 	if reason, isStub := ParseStub(text); isStub {
-		return single(path, record.KindTurn, text, stubFacts(reason)), nil
+		f := Facts{Status: StatusError, Title: "No turn"}
+		if reason != "" {
+			f.Title = markdown.Clip("No turn: "+markdown.CollapseSpace(reason), 120)
+		}
+		return single(path, record.KindTurn, text, f), nil
 	}
 	var f Facts
 	var problems []*SyntaxError
@@ -50,11 +56,200 @@ func (Turns) Parse(path string, text []byte) (File, []*SyntaxError) {
 	return single(path, record.KindTurn, text, f), problems
 }
 
-// stubFacts returns what a stub says.
-func stubFacts(reason string) Facts {
-	f := Facts{Status: StatusError, Title: "No turn"}
-	if reason != "" {
-		f.Title = markdown.Clip("No turn: "+markdown.CollapseSpace(reason), 120)
+// ParseMarkers returns the markers of a text in their order. It looks at every
+// bracket outside of code fences, HTML comments and code spans, on any place of
+// a line: several may stand on one, in bold or in a list. A label may hold
+// brackets in pairs and run over several lines of a paragraph, up to 2 KiB; one
+// that is not closed ends with its line. Any bytes are accepted. The time is
+// linear in the text.
+func ParseMarkers(text []byte) []Marker {
+	r := markerReader{text: text, lines: markdown.Lines(text)}
+	markdown.MarkNested(r.lines)
+	for i := range r.lines {
+		switch l := &r.lines[i]; {
+		case l.Quiet && l.Behind == 0:
+			r.stop = max(r.stop, l.End)
+		case l.Quiet:
+			r.stop = max(r.stop, l.Behind)
+			fallthrough
+		default:
+			r.scan(i)
+		}
 	}
-	return f
+	r.endBody(len(text))
+	return r.markers
+}
+
+// maxMarker bounds the length of a marker, in bytes.
+const maxMarker = 2 << 10
+
+// A markerReader goes over a text once, line by line. A marker may run on into
+// later lines, which then begin behind it.
+type markerReader struct {
+	text    []byte
+	lines   []markdown.Line
+	markers []Marker
+	stop    int  // no marker begins before this offset
+	body    int  // where the body of the last marker begins
+	ended   bool // the body of the last marker
+
+	comment   int // where the next HTML comment ends: behind the "-->", len(text)+1 if none does
+	paragraph int // where the paragraph ends that was looked at last
+}
+
+// scan reads the markers that begin on the line with index i.
+func (r *markerReader) scan(i int) {
+	l := r.lines[i]
+	if markdown.IsRule(l.Text) && l.Start >= r.stop {
+		r.endBody(l.Start)
+		return
+	}
+	spans := markdown.CodeSpans{Line: l.Text}
+	for at := max(l.At, r.stop); at < l.End; at++ {
+		switch c := r.text[at]; {
+		case c == '`':
+			at = l.At + spans.Skip(at-l.At) - 1
+		case c == '<':
+			at = r.skipComment(i, at) - 1
+		case c == '[':
+			if end := r.take(i, at); end > at {
+				at = end - 1 // a marker inside a label is part of the label
+			}
+		}
+	}
+}
+
+// take reads the marker that begins at an offset in line i and returns its end,
+// or at if none begins there.
+func (r *markerReader) take(i, at int) int {
+	l := r.lines[i]
+	margin := markerMargin(r.text, l.At, at)
+	head, found := cutMarkerHead(validStart(r.text[at+1:], maxMarkerHead), margin == l.At)
+	if !found {
+		return at
+	}
+	r.endBody(margin)
+	end := r.closing(i, at)
+	r.markers = append(r.markers, head.read(string(r.text[at:end]), l.Number))
+	r.body, r.ended, r.stop = end, false, end
+	return end
+}
+
+// validStart returns the first size bytes of text, without half a character.
+func validStart(text []byte, size int) string {
+	if len(text) > size {
+		end := size
+		for end > size-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		text = text[:end]
+	}
+	return string(text)
+}
+
+// skipComment returns the offset behind the HTML comment that begins at an
+// offset of line i, or the next one if none does. One that does not end in its
+// paragraph is text.
+func (r *markerReader) skipComment(i, at int) int {
+	if !bytes.HasPrefix(r.text[at:], []byte("<!--")) {
+		return at + 1
+	}
+	if r.comment < at+len("<!---->") {
+		r.comment = len(r.text) + 1
+		if size := bytes.Index(r.text[at+len("<!--"):], []byte("-->")); size >= 0 {
+			r.comment = at + len("<!--") + size + len("-->")
+		}
+	}
+	if r.paragraph <= at {
+		for i+1 < len(r.lines) && len(bytes.TrimSpace(r.lines[i+1].Text)) > 0 {
+			i++
+		}
+		r.paragraph = r.lines[i].End
+	}
+	if r.comment > r.paragraph {
+		return at + 1
+	}
+	r.stop = max(r.stop, r.comment)
+	return r.comment
+}
+
+// closing returns the offset behind the bracket that closes the one at the
+// offset at, in line i, or the end of that line if none does.
+func (r *markerReader) closing(i, at int) int {
+	limit := min(len(r.text), at+maxMarker)
+	depth := 0
+	for next := at; next < limit; next++ {
+		switch r.text[next] {
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth == 0 {
+				return next + 1
+			}
+		case '\n': // a paragraph that ends takes an open bracket with it
+			if blankAfter(r.text[next+1:]) {
+				limit = next
+			}
+		}
+	}
+	return r.lines[i].At + len(r.lines[i].Text)
+}
+
+// blankAfter reports whether the line that rest begins with is blank.
+func blankAfter(rest []byte) bool {
+	rest = bytes.TrimLeft(rest[:min(len(rest), 80)], " \t\r")
+	return len(rest) == 0 || rest[0] == '\n'
+}
+
+// markerMargin returns where the line's text before a marker ends: at the
+// beginning of the line if nothing but list marks and bold stand before it.
+func markerMargin(text []byte, start, at int) int {
+	if len(bytes.Trim(text[start:at], " \t-*+_>#.0123456789")) == 0 {
+		return start
+	}
+	return at
+}
+
+// endBody ends the body of the last marker.
+func (r *markerReader) endBody(at int) {
+	if r.ended || len(r.markers) == 0 {
+		return
+	}
+	r.ended = true
+	body := strings.TrimSpace(string(r.text[r.body:max(at, r.body)]))
+	first, _, _ := strings.Cut(body, "\n")
+	if strings.HasPrefix(body, "**") && strings.Count(first, "**")%2 == 1 {
+		body = strings.TrimSpace(body[2:]) // the bold around the marker ends
+	}
+	r.markers[len(r.markers)-1].Body = body
+}
+
+// stubHead begins a file that stands in for a turn.
+const stubHead = "[ERROR:"
+
+// StubText returns the file that stands in for the turn of an agent that gave
+// none: a line with the reason in one, and below it what else is to be said.
+func StubText(reason, details string) []byte {
+	text := fmt.Sprintf("%s %s]\n", stubHead, markdown.SingleSpaced(balanced(reason)))
+	if details = strings.TrimSpace(details); details != "" {
+		text += "\n" + details + "\n"
+	}
+	return []byte(text)
+}
+
+// ParseStub returns the reason of a stub: a file whose first line that is not
+// blank is "[ERROR: reason]".
+func ParseStub(text []byte) (reason string, found bool) {
+	for raw := range bytes.Lines(bytes.TrimPrefix(text, []byte(markdown.ByteOrderMark))) {
+		line := strings.TrimSpace(string(raw))
+		if line == "" {
+			continue
+		}
+		rest, found := strings.CutPrefix(line, stubHead)
+		if !found || !strings.HasSuffix(rest, "]") {
+			return "", false
+		}
+		return strings.TrimSpace(strings.TrimSuffix(rest, "]")), true
+	}
+	return "", false
 }

@@ -97,11 +97,6 @@ var markerRules = [...]struct {
 	{MarkerOther, 0, 0, false},
 }
 
-// markerVerbs returns the verbs that [RE:VERB id] may have.
-func markerVerbs() []string {
-	return []string{"SUPPORT", "OPPOSE", "REFINE", "ADDRESS", "RESOLVE", "REOPEN", "QUESTION", "DEPEND"}
-}
-
 // isSecond reports whether only an id of the second generation stands for a kind.
 func (k MarkerKind) isSecond() bool {
 	return k == MarkerRecommendation || k == MarkerEvidence || k == MarkerClaim || k == MarkerStance

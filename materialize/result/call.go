@@ -1,15 +1,23 @@
 package result
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -164,4 +172,229 @@ func (c Call) store(ctx context.Context, w *materialize.Workspace, r materialize
 		return nil, err
 	}
 	return &Stored{put, problems}, nil
+}
+
+// A Document is a PDF that was made from Markdown.
+type Document struct {
+	Source   *store.Version // that the Markdown is stored as; nil: it is not
+	Markdown []byte         // it gives the document its preview and words
+	Title    string         // empty: that of the Markdown
+	PDF      []byte
+}
+
+// DocumentAgent is whose result a document is unless the call says otherwise.
+const DocumentAgent = "pdf"
+
+// documentSuffix ends the call of a document, and so the name of its file.
+const documentSuffix = ".pdf"
+
+// PutDocument stores a document as a result that is derived from its source, in the
+// conversation of the call, else in that of the source, else in a new one. If the
+// same document of the same source is there already, it is the result.
+func PutDocument(ctx context.Context, w *materialize.Workspace, read *query.Reader, c Call, d Document) (*Stored, error) {
+	c.Agent = cmp.Or(c.Agent, DocumentAgent)
+	c.Structured, c.Schema = false, nil // a PDF has no object
+	if d.Source != nil {
+		c.From = append([]record.Ref{d.Source.Ref}, c.From...)
+		if c.Conversation == "" {
+			c.Conversation = usableConversation(d.Source.Record.Conversation)
+		}
+	}
+	r, err := c.request(record.SourcePDF, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.About, r.Facts.Title = d.Markdown, d.Title
+	if r.ID, err = documentID(ctx, read, c, record.DigestOf(d.PDF)); err != nil {
+		return nil, err
+	}
+	if r.ID != "" {
+		r.Text = bytes.NewReader(d.PDF)
+		return c.put(ctx, w, r)
+	}
+	for {
+		r.ID = cmp.Or(c.Conversation, w.NewID()) + "/" + w.NewID() + documentSuffix
+		r.Text, r.Expect = bytes.NewReader(d.PDF), store.Absent()
+		stored, err := c.store(ctx, w, r)
+		var taken *store.ConflictError
+		if !errors.As(err, &taken) { // else another process made the same id
+			return stored, err
+		}
+	}
+}
+
+// documentID returns the id that the call names, or that the document has already;
+// empty: it needs a new one.
+func documentID(ctx context.Context, read *query.Reader, c Call, body record.Digest) (string, error) {
+	if c.ID == "" {
+		before, err := c.madeBefore(ctx, read, record.SourcePDF)
+		return idOfText(before, body), err
+	}
+	if !strings.HasSuffix(c.ID, documentSuffix) {
+		c.ID += documentSuffix
+	}
+	name, err := resultName(c.Conversation, c.ID)
+	return name.ID, err
+}
+
+// Why something was refused or could not be done, with what the error then names.
+const (
+	ErrCall           record.Reason = "malformed call"         // the ids cannot be those of a result
+	ErrSchema         record.Reason = "unusable schema"        //
+	ErrTaken          record.Reason = "result taken"           // the ref of what has the ids
+	ErrNoProgram      record.Reason = "no program"             // there is none to be run
+	ErrNotExecutable  record.Reason = "not executable"         // the system does not run it
+	ErrNoConversation record.Reason = "no conversation"        // those that come near, as String writes them
+	ErrNoBudget       record.Reason = "no budget"              // likewise: it has no results to count
+	ErrOutput         record.Reason = "no place for an output" // a file cannot be written there
+	ErrOutputTaken    record.Reason = "output taken"           // the file holds another text
+)
+
+// MaxStructured is how much of an output is read for its JSON object, in bytes.
+const MaxStructured = 8 << 20
+
+// examine reads the text of a request if the call wants it structured, takes the
+// summary for the preview from it, and returns where it does not fit the schema.
+// The request's Text gives all of it again. A request with problems has the status
+// invalid, unless its command has ended worse.
+func (c Call) examine(r *materialize.PutRequest) (problems []string, err error) {
+	if !c.Structured && c.Schema == nil {
+		return nil, nil
+	}
+	text, err := io.ReadAll(io.LimitReader(r.Text, MaxStructured+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the output: %w", err)
+	}
+	r.Text = io.MultiReader(bytes.NewReader(text), r.Text)
+	summary, found := c.judge(text)
+	if summary != "" {
+		r.Facts.Summary = summary
+	}
+	for _, p := range found {
+		problems = append(problems, p.Error())
+	}
+	ended := []string{
+		materialize.StatusFailed, materialize.StatusTimeout, materialize.StatusKilled, materialize.StatusInterrupted,
+	}
+	if len(problems) > 0 && !slices.Contains(ended, r.Facts.Status) {
+		r.Facts.Status = materialize.StatusInvalid
+	}
+	return problems, nil
+}
+
+// judge returns the summary of an output, and what is wrong with it.
+func (c Call) judge(text []byte) (summary string, problems []Problem) {
+	if len(text) > MaxStructured {
+		return "", []Problem{{Message: fmt.Sprintf("the output has more than %d bytes: no JSON object was looked for", MaxStructured)}}
+	}
+	object, problem := FindObject(text)
+	if problem != nil {
+		return "", []Problem{*problem}
+	}
+	if c.Schema != nil {
+		problems = c.Schema.checkObject(object)
+	}
+	return summaryOf(object), problems
+}
+
+// summaryOf returns what an output says of itself: the string "summary" of its
+// object, in one line, or "".
+func summaryOf(object []byte) string {
+	var raw struct{ Summary json.RawMessage }
+	var text string
+	if json.Unmarshal(object, &raw) != nil || json.Unmarshal(raw.Summary, &text) != nil {
+		return ""
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// FindObject returns the JSON object of an output: the whole text; else what stands in
+// its last code fence with an object; else its last object that is not within
+// another. A text that begins as an object and is none is told where it breaks.
+func FindObject(output []byte) (object []byte, problem *Problem) {
+	start := len(output) - len(trimStart(output))
+	text := bytes.TrimRight(output[start:], " \t\r\n")
+	if len(text) == 0 {
+		return nil, &Problem{Message: "no JSON object in the output, which is empty"}
+	}
+	if text[0] == '{' && json.Valid(text) {
+		return text, nil
+	}
+	if object, problem = fencedObject(output); object != nil || problem != nil {
+		return object, problem
+	}
+	return lastObject(output, start)
+}
+
+func trimStart(text []byte) []byte {
+	return bytes.TrimLeft(bytes.TrimPrefix(text, []byte(byteOrderMark)), " \t\r\n")
+}
+
+// fence matches a code fence to its end: what it is of, and its content.
+var fence = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("(?ms)^[ \\t]*```([^\\n]*)\\n(.*?)^[ \\t]*```[ \\t\\r]*$")
+})
+
+// fencedObject returns the object in the last code fence that has one. If there is
+// none, but the last fence is of JSON, its problem is returned.
+func fencedObject(text []byte) (object []byte, broken *Problem) {
+	for _, at := range fence().FindAllSubmatchIndex(text, -1) {
+		kind, content := bytes.TrimSpace(text[at[2]:at[3]]), bytes.TrimSpace(text[at[4]:at[5]])
+		switch {
+		case len(content) == 0 || content[0] != '{':
+		case json.Valid(content):
+			object, broken = content, nil
+		case object == nil && bytes.EqualFold(kind, []byte("json")):
+			broken = syntaxIn(text, at[4])
+		}
+	}
+	return object, broken
+}
+
+// syntaxIn says how the JSON breaks that begins at a place of a text.
+func syntaxIn(text []byte, from int) *Problem {
+	var raw json.RawMessage
+	if err := json.NewDecoder(bytes.NewReader(text[from:])).Decode(&raw); err != nil {
+		return syntaxProblem(text, from, err)
+	}
+	return &Problem{Message: "no JSON object in the output"}
+}
+
+// maxTries is how many braces that begin no object are looked at.
+const maxTries = 10_000
+
+// lastObject returns the last object of a text that is not within another. What
+// follows a place where an object breaks may be a new one: each byte is read once.
+func lastObject(text []byte, start int) (object []byte, problem *Problem) {
+	problem = &Problem{Message: "no JSON object in the output"}
+	for at, tries := start, 0; tries < maxTries; {
+		i := bytes.IndexByte(text[at:], '{')
+		if i < 0 {
+			break
+		}
+		at += i
+		if next := trimStart(text[at+1:]); len(next) == 0 || next[0] != '"' {
+			at++ // an empty object, or none
+			continue
+		}
+		decoder := json.NewDecoder(bytes.NewReader(text[at:]))
+		var raw json.RawMessage
+		err := decoder.Decode(&raw)
+		if err == nil {
+			at += int(decoder.InputOffset())
+			object = text[at-len(raw) : at]
+			continue
+		}
+		tries++
+		problem = syntaxProblem(text, at, err)
+		var syntax *json.SyntaxError
+		if at == start || !errors.As(err, &syntax) {
+			break // the text is nothing but this object, or ends within it
+		}
+		at += max(1, int(syntax.Offset)-1)
+	}
+	if object == nil {
+		return nil, problem
+	}
+	return object, nil
 }

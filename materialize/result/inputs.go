@@ -369,7 +369,9 @@ func (s *shelf) fill(ctx context.Context, i int) error {
 		for _, in := range s.list[i:min(i+shelfTexts, len(s.list))] {
 			var content store.Content
 			if r := in.version.Record; r != nil && r.Name.Kind != record.KindFrame {
-				content, err = contentOf(tx, in.version)
+				if _, err = tx.Get(in.version.Ref); err == nil { // else it was destroyed since it was found
+					content, err = tx.Content(r)
+				}
 				size += min(r.Size, store.InlineLimit) // larger ones are files
 			}
 			if len(s.contents) > 0 && (err != nil || size > shelfBytes) {
@@ -382,15 +384,6 @@ func (s *shelf) fill(ctx context.Context, i int) error {
 		}
 		return nil
 	})
-}
-
-// contentOf returns the body of a version that was found earlier. If it was
-// destroyed since, that is store.ErrDropped and no damage.
-func contentOf(tx *store.Tx, v store.Version) (store.Content, error) {
-	if _, err := tx.Get(v.Ref); err != nil {
-		return store.Content{}, err
-	}
-	return tx.Content(v.Record)
 }
 
 func sameState(a, b fs.FileInfo) bool { return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) }

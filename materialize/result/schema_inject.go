@@ -173,7 +173,7 @@ type insertion struct {
 
 func newEditor(text []byte) *editor {
 	e := &editor{text: text, colon: ": ", comma: ", "}
-	if at := bytes.Index(text, []byte(`":`)); at >= 0 && at+2 < len(text) && !isSpace(text[at+2]) {
+	if at := bytes.Index(text, []byte(`":`)); at >= 0 && at+2 < len(text) && !strings.ContainsRune(" \t\r\n", rune(text[at+2])) {
 		e.colon, e.comma = ":", ","
 	}
 	return e
@@ -252,8 +252,6 @@ func (e *editor) append(to *markdown.Value, key string, value writer) {
 	}
 	e.insertions = append(e.insertions, insertion{last.End, "," + lead + text + value(inner, closing)})
 }
-
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
 // spaceBefore returns the white space that ends before an offset.
 func (e *editor) spaceBefore(end int) string {

@@ -2,7 +2,6 @@ package session
 
 import (
 	"archive/tar"
-	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -95,7 +94,11 @@ func (r *Registry) remove(ctx context.Context, s *Session, report *Archived) err
 	files := slices.DeleteFunc(slices.Clone(s.Files), func(v store.Version) bool { return v.Record.Name == meta })
 	if report.File != "" && len(files) > 0 {
 		file := filepath.Base(report.File)
-		err := r.editMeta(ctx, s.Key, func(m *layout.SessionMeta) { m.Archive = withArchive(m.Archive, file) })
+		err := r.editMeta(ctx, s.Key, func(m *layout.SessionMeta) {
+			if !slices.Contains(strings.Split(m.Archive, ", "), file) { // others may have files of it already
+				m.Archive = strings.TrimPrefix(m.Archive+", "+file, ", ")
+			}
+		})
 		if err != nil {
 			return err
 		}
@@ -108,14 +111,6 @@ func (r *Registry) remove(ctx context.Context, s *Session, report *Archived) err
 		report.Removed++
 	}
 	return nil
-}
-
-// withArchive adds an archive to those that have files of a session already.
-func withArchive(before, file string) string {
-	if before == "" || slices.Contains(strings.Split(before, ", "), file) {
-		return cmp.Or(before, file)
-	}
-	return before + ", " + file
 }
 
 func fileTaken(file string) error {

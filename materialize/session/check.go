@@ -1,15 +1,23 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
+	"unicode/utf8"
 
+	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -195,4 +203,338 @@ func (r *Registry) targetOf(ctx context.Context, file string) (target, error) {
 	}
 	t.artifact, t.of = layout.ArtifactName(p, key.Type, key.ID), s
 	return t, err
+}
+
+// A looker looks at one file.
+type looker struct {
+	*Registry
+	Finding
+	target
+	head    *store.Version // nil if the store has nothing
+	prev    *store.Version // that a sync or capture has replaced
+	retired bool
+}
+
+// look looks at the file of a name.
+func (r *Registry) look(ctx context.Context, t target) (Finding, error) {
+	l := &looker{Registry: r, target: t, Finding: Finding{Artifact: t.artifact, File: t.file, State: FileOK}}
+	if r.w != nil {
+		if err := r.w.Store.View(ctx, l.stored); err != nil {
+			return l.Finding, err
+		}
+	}
+	if err := l.disk(ctx); err != nil {
+		return l.Finding, err
+	}
+	if l.State == FileOK && l.of != nil && (l.head == nil || l.head.Record.Source != record.SourcePut) {
+		l.agent()
+	}
+	return l.Finding, nil
+}
+
+// stored reads what the store has.
+func (l *looker) stored(tx *store.Tx) error {
+	if record.CheckID(l.name.ID) != nil {
+		return nil // a path outside of the workspace
+	}
+	v, current, err := tx.Last(l.name)
+	switch {
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDropped):
+		return nil
+	case err != nil:
+		return err
+	case !current:
+		l.retired = true
+		return nil
+	}
+	l.head = &v
+	if !v.Record.Prev.IsZero() && v.Record.Source != record.SourcePut {
+		prev, err := tx.Get(v.Record.Prev)
+		if err == nil && prev.Record.Size > v.Record.Size { // else there is nothing to compare with
+			l.prev = &prev
+		}
+	}
+	return nil
+}
+
+func (l *looker) set(state, do, format string, args ...any) {
+	l.State, l.Do, l.Detail = state, do, fmt.Sprintf(format, args...)
+}
+
+// disk looks at the file itself.
+func (l *looker) disk(ctx context.Context) error {
+	info, err := os.Lstat(l.File)
+	switch {
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		l.missing("it is not there")
+	case err != nil:
+		l.set(FileUnreadable, "ls -la "+quote(filepath.Dir(l.File)), "%v", errors.Unwrap(err))
+	case !info.Mode().IsRegular():
+		l.set(FileIrregular, l.aside(info.Mode()), "it is %s, not a regular file", kindOf(info.Mode()))
+	default:
+		return l.text(ctx, info)
+	}
+	return nil
+}
+
+// text reads the file to its end.
+func (l *looker) text(ctx context.Context, info os.FileInfo) error {
+	l.Tokens = record.EstimateTokens(info.Size())
+	scan, now, err := scanFile(l.File)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		l.missing("it was deleted while it was read")
+	case err != nil:
+		l.set(FileUnreadable, "chmod u+r "+quote(l.File), "%v", errors.Unwrap(err)) // its path is said beside it
+	case now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()):
+		l.growing("it changed while it was read")
+	case info.Size() == 0:
+		l.empty()
+	default:
+		return l.compare(ctx, scan, info)
+	}
+	return nil
+}
+
+// aside returns the command line that makes room for a file of a session. Elsewhere a
+// folder or link is somebody's.
+func (l *looker) aside(mode os.FileMode) string {
+	if l.of == nil {
+		return "ls -lad " + quote(l.File)
+	}
+	if mode.IsDir() {
+		return "mv " + quote(l.File) + " " + quote(l.File+".old") + " && " + l.again()
+	}
+	return "rm " + quote(l.File) + " && " + l.again()
+}
+
+func (l *looker) growing(detail string) {
+	l.set(FileGrowing, "sleep 2 && filebus session check --files "+quote(l.File), "%s", detail)
+}
+
+// missing says what to do about a file that is not there.
+func (l *looker) missing(detail string) {
+	if l.head == nil && !l.retired && l.of != nil && len(l.of.AtWork) > 0 {
+		agent := l.of.AtWork[0].Agent
+		l.set(FileMissing, "the same again when "+agent+" has ended", "%s; %s is still at work", detail, agent)
+		return
+	}
+	l.set(FileMissing, l.again(), "%s", detail)
+}
+
+// again returns the command line that lays the file out where nothing stands.
+func (l *looker) again() string {
+	switch {
+	case l.head != nil:
+		return "filebus sync"
+	case l.retired:
+		return "filebus rm --restore " + quote(l.name.String())
+	}
+	return l.write()
+}
+
+// from returns the command line that puts a stored text in the place of what stands
+// in the file.
+func (l *looker) from(v *store.Version) string {
+	if l.of == nil || checkArtifact(l.artifact) != nil {
+		return "filebus get " + v.Ref.Short() + " > " + quote(l.File)
+	}
+	return "filebus get " + v.Ref.Short() + " | " + strings.TrimSuffix(l.write(), " FILE")
+}
+
+// empty says what to do about a file without text.
+func (l *looker) empty() {
+	do := l.write()
+	for _, v := range []*store.Version{l.prev, l.head} {
+		if v != nil && v.Record.Size > 0 {
+			do = l.from(v)
+		}
+	}
+	l.set(FileEmpty, do, "it has no byte")
+}
+
+// write returns the command line that stores the text for the first time.
+func (l *looker) write() string {
+	if l.of == nil {
+		return "ls -la " + quote(filepath.Dir(l.File))
+	}
+	if checkArtifact(l.artifact) != nil { // a name that only a hand gives
+		return "cp FILE " + quote(l.File)
+	}
+	return "filebus session put " + quote(l.of.Key.String()) + " " + quote(l.artifact) + " FILE"
+}
+
+// compare looks whether a text is whole, and that which the store has.
+func (l *looker) compare(ctx context.Context, scan *tailScan, info os.FileInfo) error {
+	digest := scan.digest.Digest()
+	l.Stored = l.head != nil && l.head.Record.Body == digest
+	longer := l.head
+	if l.Stored {
+		longer = l.prev
+	}
+	if longer != nil && longer.Record.Size > scan.size {
+		begins, err := l.beginsWith(ctx, longer.Record, scan.size, digest)
+		if err != nil {
+			return err
+		}
+		if begins {
+			l.set(FileTruncated, l.from(longer), "it ends after %d of the %d bytes that the store has", scan.size, longer.Record.Size)
+			return nil
+		}
+	}
+	age := l.now().Sub(info.ModTime())
+	cut := scan.cut(strings.HasSuffix(l.File, ".md"))
+	switch {
+	case !l.Stored && age >= 0 && age < materialize.StillFor:
+		l.growing("it was written to just now")
+	case cut != "":
+		l.set(FileTruncated, l.write(), "%s", cut)
+	case !l.Stored && l.head != nil:
+		l.set(FileChanged, "filebus sync", "it is not what the store has, %s", l.head.Ref.Short())
+	}
+	return nil
+}
+
+// agent looks whether who wrote the file by hand may still be at it.
+func (l *looker) agent() {
+	agent := ""
+	if v, found := l.of.files[l.artifact]; found {
+		agent = v.Record.Agent
+	}
+	if agent == "" {
+		p, _ := filepath.Rel(l.w.Root, l.File) // the file of a session is below the root
+		agent = l.w.Settings.Profile.Recognize(filepath.ToSlash(p)).Facts.Agent
+	}
+	for _, open := range l.of.AtWork {
+		if agent != "" && layout.Slug(open.Agent) == layout.Slug(agent) {
+			l.set(FileOpen, "filebus session log "+quote(l.of.Key.String())+" SUCCESS "+quote(open.Agent),
+				"%s has begun and not ended, and may still be writing", open.Agent)
+			return
+		}
+	}
+}
+
+// scanFile reads a file to its end, and returns its state after that. A file that
+// lost its name meanwhile is an error, even where its text can still be read.
+func scanFile(file string) (*tailScan, os.FileInfo, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	scan := newTailScan()
+	if _, err := io.Copy(scan, f); err != nil {
+		return nil, nil, err
+	}
+	info, err := os.Lstat(file)
+	return scan, info, err
+}
+
+// beginsWith reports whether the first size bytes of a body have a digest.
+func (r *Registry) beginsWith(ctx context.Context, file *record.Record, size int64, head record.Digest) (bool, error) {
+	body, err := r.open(ctx, file)
+	if err != nil {
+		return false, err
+	}
+	digest := record.NewDigester()
+	_, err = io.Copy(digest, io.LimitReader(body, size))
+	return digest.Digest() == head, errors.Join(err, body.Close())
+}
+
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case mode.IsDir():
+		return "a folder"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	}
+	return "a device or socket"
+}
+
+var plainWord = layout.Pattern(`^[A-Za-z0-9_./:~@%+=,-]+$`)
+
+// quote returns a text as a shell takes it for one word.
+func quote(text string) string {
+	if plainWord().MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// A tailScan reads a text once and says whether it seems to end too early: within a
+// code fence or within a character.
+type tailScan struct {
+	digest *record.Digester
+	size   int64
+	fence  []byte // the marks that opened the block, nil outside of one
+	line   []byte // the beginning of the line that is being read
+	tail   []byte // the last bytes
+	binary bool
+}
+
+func newTailScan() *tailScan { return &tailScan{digest: record.NewDigester()} }
+
+// maxLine is how much of a line is looked at: a fence stands at its beginning.
+const maxLine = 256
+
+// Write never fails.
+func (s *tailScan) Write(p []byte) (int, error) {
+	n := len(p)
+	_, _ = s.digest.Write(p) // never fails
+	s.size += int64(n)
+	s.binary = s.binary || bytes.IndexByte(p, 0) >= 0
+	s.tail = append(s.tail, p[max(0, n-utf8.UTFMax):]...)
+	s.tail = s.tail[max(0, len(s.tail)-utf8.UTFMax):]
+	for len(p) > 0 {
+		part, rest, ended := bytes.Cut(p, []byte("\n"))
+		s.line = append(s.line, part[:min(len(part), maxLine-len(s.line))]...)
+		if ended {
+			s.endLine()
+		}
+		p = rest
+	}
+	return n, nil
+}
+
+// endLine looks whether a line opens or closes a block of code.
+func (s *tailScan) endLine() {
+	line := bytes.TrimRight(s.line, " \t\r")
+	text := bytes.TrimLeft(line, " ")
+	s.line = s.line[:0]
+	if len(text) < 3 || len(line)-len(text) > 3 || text[0] != '`' && text[0] != '~' {
+		return
+	}
+	marks := text[:len(text)-len(bytes.TrimLeft(text, string(text[:1])))]
+	switch {
+	case len(marks) < 3:
+	case s.fence == nil && (text[0] == '~' || bytes.IndexByte(text[len(marks):], '`') < 0):
+		s.fence = bytes.Clone(marks)
+	case s.fence != nil && marks[0] == s.fence[0] && len(marks) >= len(s.fence) && len(marks) == len(text):
+		s.fence = nil
+	}
+}
+
+// cut says how the text seems to end too early, or "".
+func (s *tailScan) cut(markdown bool) string {
+	s.endLine()
+	switch {
+	case s.binary:
+	case endsInRune(s.tail):
+		return "it ends within a character"
+	case markdown && s.fence != nil:
+		return "it ends within a block of code"
+	}
+	return ""
+}
+
+// endsInRune reports whether the last character of a text is not whole.
+func endsInRune(tail []byte) bool {
+	for i := len(tail) - 1; i >= 0; i-- {
+		if utf8.RuneStart(tail[i]) {
+			return !utf8.FullRune(tail[i:])
+		}
+	}
+	return false
 }

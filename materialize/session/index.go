@@ -168,7 +168,7 @@ func (x *index) fit(maxTokens int) []byte {
 // head returns what stands before the lines.
 func (x *index) head() string {
 	others, tokens := x.sums()
-	text := fmt.Sprintf("%s\n\n%s of the session", x.title, count(len(x.files)-others))
+	text := fmt.Sprintf("%s\n\n%s of the session", x.title, markdown.CountOf(len(x.files)-others, "file"))
 	if others > 0 {
 		text += fmt.Sprintf(", %d that they refer to", others)
 	}
@@ -263,7 +263,7 @@ func (x *index) groups(key func(indexed) string) []string {
 				kinds = append(kinds, fmt.Sprintf("%d %s", n, kind))
 			}
 		}
-		lines = append(lines, fmt.Sprintf("- %s%s (%s), ~%d\n", safe(k), count(g.count), strings.Join(kinds, ", "),
+		lines = append(lines, fmt.Sprintf("- %s%s (%s), ~%d\n", safe(k), markdown.CountOf(g.count, "file"), strings.Join(kinds, ", "),
 			g.tokens))
 	}
 	return lines
@@ -276,13 +276,6 @@ func folderOf(f indexed) string { return path.Dir(f.path) + "/: " }
 func topOf(f indexed) string {
 	parts := strings.SplitN(path.Dir(f.path), "/", 3)
 	return strings.Join(parts[:min(len(parts), 2)], "/") + "/: "
-}
-
-func count(files int) string {
-	if files == 1 {
-		return "1 file"
-	}
-	return strconv.Itoa(files) + " files"
 }
 
 // safe returns text for one line of an index: raw bytes and control characters of
