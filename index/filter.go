@@ -1,9 +1,10 @@
 package index
 
 import (
-	"filebus/store/record"
 	"math/bits"
 	"time"
+
+	"filebus/store/record"
 )
 
 // A set is a set of document numbers.
