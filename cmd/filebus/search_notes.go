@@ -109,7 +109,7 @@ func conditionText(h query.Hidden) string {
 
 // treeText is a value as flags take it: the own tree is a dot.
 func treeText(condition query.Condition, value string) string {
-	if condition == query.ConditionTree && value == "" {
+	if condition == "tree" && value == "" {
 		return "."
 	}
 	return value
