@@ -34,14 +34,14 @@ type Rules struct {
 	Form   Form
 }
 
-// PlainBullets say which bullets are fields though their names are not bold.
+// PlainBullets say which bullets are fields though their names are not bold: none,
+// unless it is one of these.
 type PlainBullets int
 
 // The bullets that can be fields.
 const (
-	PlainNone  PlainBullets = iota // those with bold names alone
-	PlainKnown                     // those with names that the format defines
-	PlainAny                       // every bullet with a name
+	PlainKnown PlainBullets = iota + 1 // those with names that the format defines
+	PlainAny                           // all that have a name
 )
 
 // An entryField is a field as it stands in an entry. It holds places rather than

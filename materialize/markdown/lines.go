@@ -144,11 +144,7 @@ func Heading(text []byte) (level int, title string) {
 	if !ok || level == 0 {
 		return 0, ""
 	}
-	title = strings.TrimSpace(string(rest[level:]))
-	if open := strings.TrimRight(title, "#"); open == "" || strings.HasSuffix(open, " ") {
-		title = strings.TrimSpace(open)
-	}
-	return level, title
+	return level, strings.TrimSpace(string(headingText(rest[level:])))
 }
 
 // scanIndent returns text without the at most three spaces that may stand

@@ -19,11 +19,9 @@ type Section struct {
 	EndLine int    // the last line that belongs to the section
 }
 
-// What bounds the memory of an Outliner.
+// What bounds the memory of an outliner.
 const (
-	// MaxSections is the number of sections that are kept. Headings after them
-	// still end the sections before.
-	MaxSections = 100_000
+	maxSections = 100_000  // that are kept; headings after them still end those before
 	maxScanLine = 64 << 10 // bytes of a line that are looked at
 	maxHeading  = 1 << 10  // bytes of a heading that are kept
 )
@@ -40,42 +38,40 @@ const ByteOrderMark = "\ufeff"
 // comments, and not in YAML or TOML front matter. Lines end in LF or CRLF; any
 // bytes are accepted. It takes time in proportion to the text.
 func Outline(text []byte) []Section {
-	var o Outliner
+	var o outliner
 	o.lines(text[o.begin(text):])
 	return o.finish()
 }
 
-// OutlineReader returns what Outline returns for all that r holds, in bounded
-// memory. With an error of r come the sections found before it.
-func OutlineReader(r io.Reader) ([]Section, error) {
-	var o Outliner
-	buffer := make([]byte, 64<<10)
-	for {
-		n, err := r.Read(buffer)
-		o.Write(buffer[:n]) // never fails
-		if errors.Is(err, io.EOF) {
-			return o.Sections(), nil
-		}
-		if err != nil {
-			return o.Sections(), err
-		}
+// OutlineReader returns what Outline returns for all that r holds, in bounded memory:
+// one line and, to know front matter, the first 64 KiB. With an error of r come the
+// sections found before it.
+func OutlineReader(r io.Reader) (sections []Section, err error) {
+	buffer := make([]byte, maxFrontMatter)
+	size := 0
+	for n := 0; err == nil && size < len(buffer); size += n {
+		n, err = r.Read(buffer[size:])
 	}
+	var o outliner
+	o.lines(buffer[o.begin(buffer[:size]):size])
+	for err == nil {
+		size, err = r.Read(buffer)
+		o.lines(buffer[:size])
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return o.finish(), err
 }
 
-// An Outliner finds the sections of a text that is written to it in pieces of
-// any size. Its memory is bounded: it keeps the sections, one line and, to know
-// front matter, the first 64 KiB. The zero value is ready to use; it serves one
-// text and one goroutine.
-type Outliner struct {
+// An outliner finds the sections of a text that it is given in pieces of any size.
+type outliner struct {
 	blocks   blockScanner // knows what each line is
 	sections []Section
 	within   []int // the sections that are still open, outermost first
 
 	offset int // of the next line, in bytes
 	line   int // lines seen so far
-
-	begun bool
-	head  []byte // what came before begun
 
 	rest     []byte // the beginning of an unfinished line, at most maxScanLine bytes
 	restSize int    // the bytes of that line so far
@@ -85,34 +81,9 @@ type Outliner struct {
 	titleLine  int
 }
 
-// Write takes the next piece of the text. It never fails.
-func (o *Outliner) Write(p []byte) (int, error) {
-	size := len(p)
-	if !o.begun {
-		o.head = append(o.head, p...)
-		if len(o.head) < maxFrontMatter {
-			return size, nil
-		}
-		p = o.head[o.begin(o.head):]
-		o.head = nil
-	}
-	o.lines(p)
-	return size, nil
-}
-
-// Sections ends the text and returns its sections. Nothing may be written
-// afterwards.
-func (o *Outliner) Sections() []Section {
-	if !o.begun {
-		o.lines(o.head[o.begin(o.head):])
-	}
-	return o.finish()
-}
-
 // begin returns how many bytes of a text's head come before its Markdown: a
 // byte order mark and front matter.
-func (o *Outliner) begin(head []byte) int {
-	o.begun = true
+func (o *outliner) begin(head []byte) int {
 	_, skip := cutFrontMatter(head)
 	if skip == 0 && bytes.HasPrefix(head, []byte(ByteOrderMark)) {
 		skip = len(ByteOrderMark)
@@ -123,7 +94,7 @@ func (o *Outliner) begin(head []byte) int {
 }
 
 // lines takes each whole line of p and keeps what follows the last of them.
-func (o *Outliner) lines(p []byte) {
+func (o *outliner) lines(p []byte) {
 	for {
 		i := bytes.IndexByte(p, '\n')
 		if i < 0 {
@@ -143,13 +114,13 @@ func (o *Outliner) lines(p []byte) {
 
 // keep adds to the unfinished line. What is past maxScanLine is counted, so that
 // places stay right, and forgotten.
-func (o *Outliner) keep(p []byte) {
+func (o *outliner) keep(p []byte) {
 	o.restSize += len(p)
 	o.rest = append(o.rest, p[:min(len(p), maxScanLine-len(o.rest))]...)
 }
 
 // take handles one line, which takes size bytes of the text.
-func (o *Outliner) take(line []byte, size int) {
+func (o *outliner) take(line []byte, size int) {
 	line = bytes.TrimSuffix(line[:min(len(line), maxScanLine)], []byte("\r"))
 	info := o.blocks.next(line)
 	switch {
@@ -171,7 +142,7 @@ func (o *Outliner) take(line []byte, size int) {
 }
 
 // addTitle adds a line to the heading that is being read.
-func (o *Outliner) addTitle(text []byte) {
+func (o *outliner) addTitle(text []byte) {
 	if len(o.title) > 0 && len(o.title) < maxHeading {
 		o.title = append(o.title, ' ')
 	}
@@ -179,9 +150,9 @@ func (o *Outliner) addTitle(text []byte) {
 }
 
 // add begins a section with the title read last, and ends those it follows.
-func (o *Outliner) add(level, start, line int) {
+func (o *outliner) add(level, start, line int) {
 	o.end(level, start, line-1)
-	if len(o.sections) == MaxSections {
+	if len(o.sections) == maxSections {
 		return
 	}
 	o.within = append(o.within, len(o.sections))
@@ -190,7 +161,7 @@ func (o *Outliner) add(level, start, line int) {
 }
 
 // end ends the open sections of at least this level.
-func (o *Outliner) end(level, offset, line int) {
+func (o *outliner) end(level, offset, line int) {
 	for n := len(o.within); n > 0; n-- {
 		s := &o.sections[o.within[n-1]]
 		if s.Level < level {
@@ -202,7 +173,7 @@ func (o *Outliner) end(level, offset, line int) {
 }
 
 // finish takes the last line, if nothing ended it, and ends all sections.
-func (o *Outliner) finish() []Section {
+func (o *outliner) finish() []Section {
 	if o.restSize > 0 {
 		o.take(o.rest, o.restSize)
 		o.rest, o.restSize = nil, 0

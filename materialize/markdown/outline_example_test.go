@@ -2,7 +2,6 @@ package markdown_test
 
 import (
 	"fmt"
-	"strings"
 
 	"filebus/materialize/markdown"
 )
@@ -53,15 +52,6 @@ func ExampleFindSection() {
 	// 0.4 ms a request.
 	// [Notes#1 Notes#2]
 	// false [Results]
-}
-
-func ExampleOutliner() {
-	var o markdown.Outliner
-	for piece := range strings.SplitAfterSeq(report, " ") {
-		fmt.Fprint(&o, piece)
-	}
-	fmt.Println(len(o.Sections()), "sections")
-	// Output: 5 sections
 }
 
 func ExampleFrontMatter() {

@@ -95,7 +95,7 @@ func TestCandidatesFindTheirSections(t *testing.T) {
 
 func TestFindSectionTakesLittleTime(t *testing.T) {
 	var text strings.Builder
-	for i := range MaxSections {
+	for i := range maxSections {
 		fmt.Fprintf(&text, "%s a\n", "######"[:1+i%6])
 	}
 	sections := Outline([]byte(text.String()))

@@ -251,11 +251,11 @@ func TestOutlineReaderError(t *testing.T) {
 }
 
 func TestOutlineIsBounded(t *testing.T) {
-	got := Outline([]byte("# first\n" + strings.Repeat("## a\n", MaxSections+10) + "# last\n"))
-	if len(got) != MaxSections {
-		t.Fatalf("got %d sections, want %d", len(got), MaxSections)
+	got := Outline([]byte("# first\n" + strings.Repeat("## a\n", maxSections+10) + "# last\n"))
+	if len(got) != maxSections {
+		t.Fatalf("got %d sections, want %d", len(got), maxSections)
 	}
-	first := Section{Title: "first", Level: 1, Start: 0, End: 8 + 5*(MaxSections+10), Line: 1, EndLine: MaxSections + 11}
+	first := Section{Title: "first", Level: 1, Start: 0, End: 8 + 5*(maxSections+10), Line: 1, EndLine: maxSections + 11}
 	if diff := cmp.Diff(first, got[0]); diff != "" {
 		t.Errorf("the first section: -want +got\n%s", diff)
 	}

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -51,15 +52,12 @@ func Title(text []byte) string {
 	}
 	body := markdownBody(text)
 	heading, level := firstHeading(body)
+	if level == 1 {
+		return Clip(heading, maxTitleRunes)
+	}
 	fields, _ := FrontMatter(text)
 	title := CollapseSpace(strings.Join(fields["title"], ", "))
-	switch {
-	case heading != "" && (level == 1 || title == ""):
-		title = heading
-	case title == "":
-		title = firstLine(body)
-	}
-	return Clip(title, maxTitleRunes)
+	return Clip(cmp.Or(title, heading, firstLine(body)), maxTitleRunes)
 }
 
 // IsBinary reports whether text is no text: its first 8 KiB hold a NUL byte, or

@@ -25,7 +25,7 @@ const (
 // rule returns the rule that a rank stands for.
 func (r previewRank) rule() PreviewRule {
 	return [ranks]PreviewRule{
-		PreviewLeadIn, PreviewSentence, PreviewItem, PreviewQuote, PreviewRow, PreviewCode, PreviewField, PreviewHeading,
+		"lead-in", PreviewSentence, "list item", "quote", "table row", "line of code", "field", "heading",
 	}[r]
 }
 

@@ -9,21 +9,15 @@ import (
 // A PreviewRule says which part of a text became its preview.
 type PreviewRule string
 
-// The rules, in the order in which they are tried. Their text is printed.
+// The rules by which a text is previewed that has something to say, or has not. Their
+// text is printed; those of a text without a paragraph are in previewRank.rule.
 const (
 	PreviewBinary    PreviewRule = "binary"           // the text is none: there is no preview
 	PreviewEmpty     PreviewRule = "empty"            // there is nothing but white space
 	PreviewSummary   PreviewRule = "summary"          // of a JSON object
 	PreviewParagraph PreviewRule = "paragraph"        // the first
 	PreviewList      PreviewRule = "list"             // with the sentence that leads in to it
-	PreviewLeadIn    PreviewRule = "lead-in"          // a sentence that ends in a colon
 	PreviewSentence  PreviewRule = "sentence"         // the value of a "Key: value" line
-	PreviewItem      PreviewRule = "list item"        // the first
-	PreviewQuote     PreviewRule = "quote"            // the first
-	PreviewRow       PreviewRule = "table row"        // the first below a header
-	PreviewCode      PreviewRule = "line of code"     // the first
-	PreviewField     PreviewRule = "field"            // the first lines "Key: value"
-	PreviewHeading   PreviewRule = "heading"          // the first
 	PreviewBeginning PreviewRule = "first characters" // as they stand
 )
 
@@ -79,7 +73,7 @@ func choosePreview(text []byte, tell bool) (choice PreviewChoice, whole string) 
 	}
 	if block, start := cutFrontMatter(text); start > 0 {
 		if whole = CollapseSpace(string(headOf(block, maxProse))); whole != "" {
-			return PreviewChoice{Rule: PreviewField, Line: 2, Skipped: p.skipped}, whole
+			return PreviewChoice{Rule: "field", Line: 2, Skipped: p.skipped}, whole
 		}
 	}
 	whole = CollapseSpace(string(headOf(text, maxProse)))

@@ -26,7 +26,7 @@ func TestExplainPreview(t *testing.T) {
 				{"image", [2]int{22, 22}}, {"label", [2]int{24, 24}}, {"heading", [2]int{26, 27}},
 				{"footnote", [2]int{29, 29}}, {"lead-in", [2]int{31, 31}}}}},
 		{"no paragraph", "# T\n\n- one\n- two\n", 500,
-			PreviewChoice{"one", PreviewItem, 3, false, []SkippedLines{{"heading", [2]int{1, 1}},
+			PreviewChoice{"one", "list item", 3, false, []SkippedLines{{"heading", [2]int{1, 1}},
 				{"list", [2]int{3, 4}}}}},
 		{"list", "# T\n\nWe found:\n\n1. one.\n2. two\n\nText.\n", 500,
 			PreviewChoice{"We found: one; two", PreviewList, 3, false, []SkippedLines{{"heading", [2]int{1, 1}}}}},

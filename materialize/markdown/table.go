@@ -34,7 +34,7 @@ func Tables(text []byte) []Table {
 			t.Columns = append(t.Columns, Fold(PlainCell(c.Text)))
 		}
 		for i += 2; i < len(lines) && IsTableLine(lines[i]); i++ {
-			cells, _ := LineCells(lines[i])
+			cells, _ := lineCells(lines[i])
 			row := TableRow{Line: lines[i].Number}
 			for _, c := range cells {
 				row.cells = append(row.cells, PlainCell(c.Text))
@@ -140,8 +140,8 @@ const NoCell = "—"
 // IsNoCell reports whether a cell says that there is no value.
 func IsNoCell(text string) bool { return strings.Trim(text, "—–- ") == "" }
 
-// LineCells returns the cells of a row that is not inside a fence.
-func LineCells(l Line) ([]Cell, bool) {
+// lineCells returns the cells of a row that is not inside a fence.
+func lineCells(l Line) ([]Cell, bool) {
 	if l.Quiet {
 		return nil, false
 	}
@@ -154,8 +154,8 @@ func TableHead(lines []Line, i int) (head []Cell, found bool) {
 	if i+1 >= len(lines) {
 		return nil, false
 	}
-	head, isRow := LineCells(lines[i])
-	below, isBelow := LineCells(lines[i+1])
+	head, isRow := lineCells(lines[i])
+	below, isBelow := lineCells(lines[i+1])
 	return head, isRow && isBelow && IsDelimiter(below)
 }
 

@@ -2,7 +2,9 @@ package markdown
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,8 +120,9 @@ func readYAML(text string) (node Node, ok bool) {
 	if len(text) > maxYAML || hasMarks(text) {
 		return Node{}, false
 	}
-	var document yaml.Node
-	if yaml.Unmarshal([]byte(text), &document) != nil || len(document.Content) != 1 {
+	var document, more yaml.Node // what is indented less than its beginning is no YAML, and said only then
+	decoder := yaml.NewDecoder(strings.NewReader(text))
+	if decoder.Decode(&document) != nil || len(document.Content) != 1 || !errors.Is(decoder.Decode(&more), io.EOF) {
 		return Node{}, false
 	}
 	root := document.Content[0]

@@ -162,6 +162,9 @@ func (r *looseReader) value(text string, indent int) Node {
 		for r.at++; r.at < len(r.lines) && (r.lines[r.at].text == "" || r.lines[r.at].indent > indent); r.at++ {
 			text += "\n" + strings.Repeat(" ", r.lines[r.at].indent) + r.lines[r.at].text
 		}
+		if r.at == begin+1 {
+			return Node{}
+		}
 		text += "\n"
 	case strings.IndexByte("[{\"'", text[0]) < 0:
 		return r.scalar(text, indent)

@@ -45,6 +45,8 @@ func TestParseYAML(t *testing.T) {
 		{"empty values", "a:\nb: ~\nc: \"\"\n", `{a: "", b: "~", c: ""}`},
 		{"colons", "a: http://x/y\nb: 10:15\n\"c d\": e\n", `{a: "http://x/y", b: "10:15", c d: "e"}`},
 		{"documents", "---\na: 1\n---\nb: 2\n", `{a: "1", b: "2"}`},
+		{"indented less later", "  a: 1\nb: 2\n", `{a: "1", b: "2"}`},
+		{"list, then keys", "  - x\na: 1\n", `{a: "1"}`},
 		{"scalar", "just text\n", `"just text"`},
 		{"any bytes", "a: \xff\x00\n", `{a: "\xff\x00"}`},
 	}
