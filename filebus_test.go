@@ -56,6 +56,12 @@ func house() map[string]pack {
 				"filebus/index", "filebus/materialize/layout", "filebus/materialize/markdown",
 			},
 		},
+		"filebus/materialize/plan": {
+			ours: []string{
+				"filebus/store", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown",
+			},
+		},
+		"filebus/materialize/release": {ours: []string{"filebus/store", "filebus/store/record"}},
 		"filebus/materialize/mirror": {
 			ours:    []string{"filebus/store/record", "filebus/store/turnstile"},
 			modules: []string{"github.com/fsnotify/fsnotify"},
@@ -63,6 +69,7 @@ func house() map[string]pack {
 		"filebus/materialize": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/mirror",
+				"filebus/materialize/plan", "filebus/materialize/release",
 			},
 		},
 		"filebus/materialize/result": {
@@ -123,7 +130,7 @@ func house() map[string]pack {
 		"filebus/cmd/filebus": {
 			ours: []string{
 				"filebus", "filebus/materialize/lint", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/run", "filebus/materialize/task", "filebus/materialize/dialogue", "filebus/materialize/session", "filebus/materialize/pdf", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
-				"filebus/query", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/cmd/filebus/finder", "filebus/materialize/mirror",
+				"filebus/query", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/cmd/filebus/finder", "filebus/materialize/mirror", "filebus/materialize/release",
 			},
 			modules: []string{
 				"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/BurntSushi/toml",

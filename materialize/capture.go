@@ -1,8 +1,10 @@
 package materialize
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -10,8 +12,11 @@ import (
 	"strings"
 	"sync"
 
+	"filebus/materialize/markdown"
+
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
+	"filebus/materialize/plan"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -144,11 +149,17 @@ type loader struct {
 	place  func(path string) layout.Place
 }
 
+// A source is a file that was found in a folder, to be stored.
+type source struct {
+	plan.File
+	stat mirror.Stat // as it was listed
+}
+
 // A batch is a run of files that go into one transaction.
 type batch struct {
-	sources []sourceFile
-	states  []placeState
-	plans   []*plan
+	sources []*source
+	states  []plan.Single
+	plans   []*plan.Plan // nil: nothing to do, or an aggregate
 	skipped []mirror.Skipped
 	files   int
 	err     error
@@ -201,28 +212,29 @@ func cutBatches(files []mirror.Stat) [][]mirror.Stat {
 	return batches
 }
 
-// prepare reads, parses, describes and compresses a batch on all cores.
-func (c *loader) prepare(ctx context.Context, files []mirror.Stat) *batch {
+// prepare reads, parses, describes and compresses a batch on all cores. It plans the
+// files that are single records and changed; aggregates are planned when they are
+// written, one by one.
+func (l *loader) prepare(ctx context.Context, files []mirror.Stat) *batch {
 	b := &batch{files: len(files)}
-	read := make([]*sourceFile, len(files))
-	reasons := make([]string, len(files))
-	parallel(len(files), func(i int) { read[i], reasons[i] = c.read(ctx, files[i]) })
+	read, errs := make([]*source, len(files)), make([]error, len(files))
+	parallel(len(files), func(i int) { read[i], errs[i] = l.read(ctx, files[i]) })
 	for i, f := range read {
-		if f == nil {
-			b.skipped = append(b.skipped, mirror.Skipped{Path: files[i].Path, Reason: reasons[i]})
+		if errs[i] != nil {
+			b.skipped = append(b.skipped, mirror.Skipped{Path: files[i].Path, Reason: mirror.Cause(errs[i])})
 			continue
 		}
-		b.sources = append(b.sources, *f)
+		b.sources = append(b.sources, f)
 	}
-	b.states = make([]placeState, len(b.sources))
-	b.err = c.w.Store.View(ctx, func(tx *store.Tx) error {
+	b.states, b.plans = make([]plan.Single, len(b.sources)), make([]*plan.Plan, len(b.sources))
+	b.err = l.w.Store.View(ctx, func(tx *store.Tx) error {
 		for i, f := range b.sources {
-			if f.place.Kind == record.KindFrame {
+			if f.Place.Kind == record.KindFrame {
 				continue
 			}
-			old, err := seatedAt(tx, f.tree, f.path)
+			old, err := plan.At(tx, f.Tree, f.Path)
 			if err == nil {
-				b.states[i], err = stateOf(tx, f, old)
+				b.states[i], err = plan.SingleOf(tx, f.File, old)
 			}
 			if err != nil {
 				return err
@@ -230,39 +242,27 @@ func (c *loader) prepare(ctx context.Context, files []mirror.Stat) *batch {
 		}
 		return nil
 	})
-	if b.err == nil {
-		c.planBatch(ctx, b)
+	if b.err != nil {
+		return b
 	}
-	return b
-}
-
-// planBatch plans the files that are single records and changed; aggregates are
-// planned when they are written, one by one.
-func (c *loader) planBatch(ctx context.Context, b *batch) {
-	b.plans = make([]*plan, len(b.sources))
-	errs := make([]error, len(b.sources))
+	errs = make([]error, len(b.sources))
 	parallel(len(b.sources), func(i int) {
-		f, state := &b.sources[i], b.states[i]
-		if f.place.Kind == record.KindFrame || isStored(*f, state.old) {
+		f, state := b.sources[i], b.states[i]
+		if f.Place.Kind == record.KindFrame || isStored(&f.File, state.Old) {
 			return
 		}
-		if errs[i] = f.prepare(ctx, c.w.Store); errs[i] == nil {
-			b.plans[i] = c.w.planWhole(*f, state)
+		if errs[i] = f.Prepare(ctx, l.w.Store); errs[i] == nil {
+			b.plans[i] = l.w.planner().Single(f.File, state)
 		}
 	})
 	b.err = errors.Join(errs...)
+	return b
 }
 
 // isStored reports whether a file's bytes are those of the version at its place.
-func isStored(f sourceFile, old *seated) bool {
-	if old == nil || old.name().Kind != f.place.Kind {
-		return false
-	}
-	stored := old.version.Record
-	if f.body.Size > 0 {
-		return stored.Body == f.body.Digest
-	}
-	return stored.Size == int64(len(f.text)) && stored.Body == record.DigestOf(f.text)
+func isStored(f *plan.File, old *plan.State) bool {
+	return old != nil && old.Name().Kind == f.Place.Kind &&
+		old.Version.Record.Size == f.Size() && old.Version.Record.Body == f.Digest()
 }
 
 // parallel calls do for 0 to n-1 on all cores.
@@ -288,26 +288,35 @@ func parallel(n int, do func(i int)) {
 func (c *capture) write(ctx context.Context, b *batch) error {
 	c.report.Files += b.files - len(b.skipped)
 	c.report.Skipped = append(c.report.Skipped, b.skipped...)
+	alone := false // a file lost a race: each is stored by itself and planned anew
 	if !c.opts.DryRun {
-		files, records, _, err := c.apply(ctx, b)
-		if errors.Is(err, store.ErrConflict) {
-			files, records, err = 0, 0, c.writeSingly(ctx, b)
-		}
-		c.report.Changed += files
-		c.report.Records += records
-		if err != nil {
+		_, err := c.apply(ctx, b)
+		if alone = errors.Is(err, store.ErrConflict); err != nil && !alone {
 			return err
 		}
 	}
 	for i, f := range b.sources {
-		c.report.Bytes += max(int64(len(f.text)), f.body.Size)
-		if err := c.writeOne(ctx, f, b.states[i]); err != nil {
+		c.report.Bytes += f.Size()
+		p, names, err := b.plans[i], []record.Name{b.states[i].Name()}, error(nil)
+		switch isAggregate := f.Place.Kind == record.KindFrame; {
+		case isAggregate && c.opts.DryRun:
+			p, err = c.w.planner().File(ctx, f.File, at(f.File))
+		case isAggregate, alone && p != nil:
+			p, err = c.w.storeFile(ctx, f.File)
+		}
+		if err != nil {
 			return err
 		}
-		if p := b.plans[i]; p != nil {
-			c.report.Problems = append(c.report.Problems, p.problems...)
+		if p != nil {
+			c.report.Changed += min(p.Changed, 1)
+			c.report.Records += p.Changed
+			c.report.Problems = append(c.report.Problems, p.Problems...)
 		}
-		if err := f.body.Discard(); err != nil {
+		if f.Place.Kind == record.KindFrame {
+			names = p.Names
+		}
+		c.count(f.Path, names...)
+		if err := f.Body.Discard(); err != nil {
 			return err
 		}
 	}
@@ -318,71 +327,22 @@ func (c *capture) write(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// apply carries out the plans of a batch in one transaction and returns how many
-// files and records were stored, and the position of the log after it.
-func (c *loader) apply(ctx context.Context, b *batch) (files, records int, position uint64, err error) {
-	err = c.w.Store.Update(ctx, func(tx *store.Tx) error {
-		files, records = 0, 0
+// apply carries out the plans of a batch in one transaction and returns the position
+// of the log after it.
+func (l *loader) apply(ctx context.Context, b *batch) (position uint64, err error) {
+	err = l.w.Store.Update(ctx, func(tx *store.Tx) error {
 		for _, p := range b.plans {
 			if p == nil {
 				continue
 			}
-			n, err := p.apply(tx)
-			if err != nil {
+			if err := p.Apply(tx); err != nil {
 				return err
 			}
-			files, records = files+min(n, 1), records+n
 		}
 		position = tx.Position()
 		return nil
 	})
-	return files, records, position, err
-}
-
-// writeSingly stores the files of a batch of which one lost a race, each by
-// itself and planned anew.
-func (c *capture) writeSingly(ctx context.Context, b *batch) error {
-	for i, f := range b.sources {
-		if b.plans[i] == nil {
-			continue
-		}
-		result, err := c.w.storeFile(ctx, f)
-		if err != nil {
-			return err
-		}
-		c.report.Changed += min(result.records, 1)
-		c.report.Records += result.records
-	}
-	return nil
-}
-
-// writeOne stores an aggregate, and counts a file that is a single record.
-func (c *capture) writeOne(ctx context.Context, f sourceFile, state placeState) error {
-	if f.place.Kind != record.KindFrame {
-		name := state.fresh
-		if state.old != nil && state.old.name().Kind == name.Kind {
-			name = state.old.name()
-		}
-		c.count(f.path, name)
-		return nil
-	}
-	if c.opts.DryRun {
-		p, names, err := c.w.planFile(ctx, f, f.seated)
-		if err == nil {
-			c.report.Problems = append(c.report.Problems, p.problems...)
-			c.count(f.path, names...)
-		}
-		return err
-	}
-	result, err := c.w.storeFile(ctx, f)
-	if err != nil {
-		return err
-	}
-	c.report.Changed += min(result.records, 1)
-	c.report.Records += result.records
-	c.report.Problems = append(c.report.Problems, result.problems...)
-	c.count(f.path, result.names...)
-	return nil
+	return position, err
 }
 
 func (c *capture) count(path string, names ...record.Name) {
@@ -449,14 +409,98 @@ func missing(tx *store.Tx, tree record.Tree, here func(path string) bool) ([]sto
 
 // retireFile retires a file's record, and the entries of an aggregate with it.
 func retireFile(tx *store.Tx, v store.Version) error {
-	s, err := seat(tx, v, tx.Head)
+	s, err := plan.Read(tx, v, tx.Head, nil)
 	if err != nil {
 		return err
 	}
-	for _, name := range s.frame.slots() {
+	for _, name := range s.Frame.Slots() {
 		if err := tx.Retire(name, store.Expect{}); err != nil {
 			return err
 		}
 	}
 	return tx.Retire(v.Record.Name, store.Current(v.Ref))
+}
+
+// read reads one file. A large one is streamed into a temporary body.
+func (l *loader) read(ctx context.Context, stat mirror.Stat) (*source, error) {
+	f := &source{stat: stat, File: plan.File{Tree: l.tree, Path: stat.Path, Place: l.place(stat.Path), Source: l.source}}
+	err := readInto(ctx, l.w.Store, &f.File, filepath.Join(l.dir, filepath.FromSlash(stat.Path)), stat.Size)
+	return f, err
+}
+
+// readFile returns a file of the mirror to be stored. It must still be what was
+// seen.
+func (r *reconciler) readFile(ctx context.Context, seen mirror.File) (plan.File, error) {
+	f := plan.File{Path: seen.Path, Place: r.w.recognise(seen.Path), Source: record.SourceSync}
+	file, err := r.File(ctx, f.Path)
+	if err == nil {
+		err = readInto(ctx, r.w.Store, &f, file, seen.Size)
+	}
+	if err == nil && f.Digest() != seen.Digest {
+		err = errors.Join(mirror.ErrRaced, f.Body.Discard())
+	}
+	return f, err
+}
+
+// aggregateLimit is the size in bytes up to which a file is cut into entries: it
+// must be held in memory for that. A larger one is a note.
+const aggregateLimit = 64 << 20
+
+// readInto reads the text of f from a file, or prepares its body if it is large, and
+// makes sure that the file did not change meanwhile.
+func readInto(ctx context.Context, s *store.Store, f *plan.File, file string, size int64) error {
+	limit := int64(store.InlineLimit)
+	switch {
+	case f.Place.Kind == record.KindFrame && size > aggregateLimit:
+		f.Place = layout.Place{Kind: record.KindNote, ID: f.Path, Layout: layout.Notes{}}
+	case f.Place.Kind == record.KindFrame:
+		limit = aggregateLimit
+	}
+	err := mirror.ReadStable(file, func(from *os.File, size int64) (n int64, err error) {
+		if size > limit {
+			f.Content, err = prepareStream(ctx, s, from)
+			return f.Body.Size, err
+		}
+		whole := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+		n, err = whole.ReadFrom(io.LimitReader(from, limit+1))
+		f.Content = plan.ContentOf(whole.Bytes())
+		return n, err
+	})
+	if errors.Is(err, mirror.ErrRaced) {
+		err = errors.Join(err, f.Body.Discard())
+	}
+	return err
+}
+
+// prepareStream prepares a body of any size in flat memory and keeps its
+// beginning.
+func prepareStream(ctx context.Context, s *store.Store, r io.Reader) (plan.Content, error) {
+	head := &headWriter{limit: DescribeLimit}
+	body, err := s.PrepareReader(ctx, io.TeeReader(r, head))
+	c := plan.Content{Text: head.text, Words: head.words, Body: body}
+	if body.Size == int64(len(head.text)) {
+		c.Words = markdown.Words(head.text)
+	}
+	return c, err
+}
+
+// A headWriter keeps the first limit bytes of what is written to it and counts
+// the words of all: the runs of bytes between ASCII white space.
+type headWriter struct {
+	text   []byte
+	limit  int
+	words  int
+	inWord bool
+}
+
+func (h *headWriter) Write(p []byte) (int, error) {
+	h.text = append(h.text, p[:min(len(p), h.limit-len(h.text))]...)
+	for _, c := range p {
+		space := c == ' ' || c >= '\t' && c <= '\r'
+		if !space && !h.inWord {
+			h.words++
+		}
+		h.inWord = !space
+	}
+	return len(p), nil
 }

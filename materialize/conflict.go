@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"filebus/materialize/plan"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -113,7 +114,7 @@ func (w *Workspace) Resolve(ctx context.Context, c Conflict, take Take) (record.
 				r.Memory.Set(disk, c.File.Position)
 			}
 		}
-		return r.putOut(ctx, c.File.Record.Path)
+		return r.writeFile(ctx, c.File.Record.Path)
 	})
 }
 
@@ -155,17 +156,12 @@ func (w *Workspace) secondEntry(ctx context.Context, c Conflict, text []byte) ([
 		return nil, c.Name, fmt.Errorf("%s: its text does not hold its id, so it cannot be kept twice: take store or file", c.Name)
 	}
 	name := c.Name
-	err := w.Store.View(ctx, func(tx *store.Tx) error {
-		for n := 2; ; n++ {
-			name.ID = c.Name.ID + "-" + strconv.Itoa(n)
-			if _, _, err := tx.Last(name); errors.Is(err, store.ErrNotFound) {
-				return nil
-			} else if err != nil {
-				return err
-			}
+	for n := 2; ; n++ {
+		name.ID = c.Name.ID + "-" + strconv.Itoa(n)
+		if used, err := w.EverStored(ctx, name); err != nil || !used {
+			return bytes.Replace(text, []byte(c.Name.ID), []byte(name.ID), 1), name, err
 		}
-	})
-	return bytes.Replace(text, []byte(c.Name.ID), []byte(name.ID), 1), name, err
+	}
 }
 
 func (w *Workspace) keepWhole(ctx context.Context, c Conflict, take Take) (record.Name, error) {
@@ -190,7 +186,7 @@ func (w *Workspace) second(ctx context.Context, c Conflict) (record.Name, string
 	name := c.Name
 	// An error here shows as a conflict when the name is put as absent.
 	_ = w.Store.View(ctx, func(tx *store.Tx) error {
-		name = freeName(c.Name, takenIn(tx))
+		name = plan.FreeName(tx, c.Name)
 		return nil
 	})
 	ext := path.Ext(c.File.Record.Path)
@@ -205,48 +201,28 @@ func (w *Workspace) keepFrame(ctx context.Context, c Conflict) error {
 	if err != nil {
 		return err
 	}
-	f := sourceFile{tree: c.Name.Tree, path: c.File.Record.Path, place: w.recognise(c.File.Record.Path), source: record.SourceSync}
+	p := c.File.Record.Path
+	f := plan.File{Tree: c.Name.Tree, Path: p, Place: w.recognise(p), Source: record.SourceSync, Content: plan.ContentOf(encoded)}
 	theirs, err := record.DecodeFrame(c.Name.Tree, encoded)
 	if err != nil && c.Head == nil { // all of a file whose frame was retired
-		f.text = encoded
 		_, err := w.storeFile(ctx, f)
 		return err
 	}
 	if err != nil {
 		return err
 	}
-	p := new(plan)
-	err = w.Store.View(ctx, func(tx *store.Tx) error {
-		now, err := seatedAt(tx, c.Name.Tree, c.File.Record.Path)
-		if err != nil || frameOnly(now) == nil {
-			return errors.Join(err, fmt.Errorf("%s: %w", c.Name, store.ErrNotFound))
-		}
-		merged, err := reframe(f, frame(theirs), now)
-		if err != nil {
-			return err
-		}
-		return w.planFrame(ctx, f, merged, now, p)
-	})
+	now, err := view(ctx, w.Store, at(f))
 	if err != nil {
 		return err
 	}
-	_, err = w.carryOut(ctx, p, nil)
-	return err
-}
-
-// reframe returns a frame for the entries that there are now, which theirs was
-// not made for.
-func reframe(f sourceFile, theirs frame, now *seated) (frame, error) {
-	kept := map[record.Name]bool{}
-	for name := range now.entries {
-		kept[name] = true
+	if !now.IsFrame() {
+		return fmt.Errorf("%s: %w", c.Name, store.ErrNotFound)
 	}
-	m := &merger{f: f, now: now, disk: &aggregate{frame: theirs}}
-	merged := m.weave(theirs, now.frame, kept)
-	if !m.canBeRead(merged) {
-		return nil, fmt.Errorf("%s: the file's text around the entries does not fit them any more: take store", f.path)
+	merged, err := w.planner().Reframe(ctx, f, plan.Frame(theirs), now)
+	if err != nil {
+		return err
 	}
-	return merged, nil
+	return merged.CarryOut(ctx, w.Store)
 }
 
 // TextOf returns the text of a version.

@@ -13,7 +13,7 @@ import (
 
 // What a put takes in first must be remembered on disk before the put is stored:
 // else the file looks rolled back to a process that comes after a crash.
-func TestTakeInIsRememberedAtOnce(t *testing.T) {
+func TestImportIsRememberedAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	at := Location{Store: filepath.Join(dir, StoreFolder), Main: dir, Root: dir}
 	w, err := Create(t.Context(), at, Settings{}, store.Options{})
@@ -29,7 +29,7 @@ func TestTakeInIsRememberedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = w.withMirror(t.Context(), dir, func(r *reconciler) error {
-		if err := r.takeIn(t.Context(), ".claude/"+p); err != nil {
+		if err := r.importFile(t.Context(), ".claude/"+p); err != nil {
 			return err
 		}
 		saved, err := w.mirrors.Open(dir, nil)

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
-	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
+	"filebus/materialize/plan"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -55,11 +55,11 @@ func (w *Workspace) EditTextAs(ctx context.Context, kind record.Kind, id string,
 		return text, refusal
 	}
 	err = w.withMirror(ctx, w.Root, func(r *reconciler) error {
-		if err := r.takeIn(ctx, p); err != nil {
+		if err := r.importFile(ctx, p); err != nil {
 			return err
 		}
 		for try := 1; ; try++ {
-			var under *seated
+			var under *plan.State
 			result, under, err = w.tryEditText(ctx, p, origin, refusing)
 			switch {
 			case refusal == nil && IsRace(err) && try < raceTries:
@@ -68,10 +68,10 @@ func (w *Workspace) EditTextAs(ctx context.Context, kind record.Kind, id string,
 				return err
 			}
 			r.edit = editMade{}
-			if try < raceTries && (under == nil || under.name() == result.Name) {
-				r.edit = editMade{of: under.digest(), made: result.Record.Body}
+			if try < raceTries && (under == nil || under.Name() == result.Name) {
+				r.edit = editMade{of: under.Digest(), made: result.Record.Body}
 			}
-			if err = r.putOut(ctx, p); !r.edit.redo {
+			if err = r.writeFile(ctx, p); !r.edit.redo {
 				return err
 			}
 		}
@@ -84,32 +84,31 @@ func (w *Workspace) EditTextAs(ctx context.Context, kind record.Kind, id string,
 
 // tryEditText stores an edit of what the store has at a path, and also returns
 // that.
-func (w *Workspace) tryEditText(ctx context.Context, p string, origin Origin, edit TextEdit) (*PutResult, *seated, error) {
+func (w *Workspace) tryEditText(ctx context.Context, p string, origin Origin, edit TextEdit) (*PutResult, *plan.State, error) {
 	now, old, err := w.wholeText(ctx, p)
 	if err != nil {
 		return nil, nil, err
 	}
 	var head *store.Version
 	if now != nil {
-		head = &now.version
+		head = &now.Version
 	}
 	text, err := edit(old, head)
 	if err != nil {
 		return nil, nil, err
 	}
 	if now != nil && bytes.Equal(text, old) {
-		result, err := w.putResultOf(ctx, now.name(), p)
-		if err == nil {
-			result.Unchanged = true
-		}
+		result, err := w.putResultOf(ctx, now.Name(), p)
+		result.Unchanged = err == nil
 		return result, now, err
 	}
-	f := sourceFile{path: p, place: w.recognise(p), source: origin.Source, origin: &origin, text: text, words: markdown.Words(text)}
-	stored, err := w.storeOver(ctx, f, now)
+	stored, err := w.storeOver(ctx, plan.File{
+		Path: p, Place: w.recognise(p), Source: origin.Source, From: origin.From, Facts: origin.Facts, Content: plan.ContentOf(text),
+	}, now)
 	if err != nil {
 		return nil, nil, err
 	}
-	result, err := w.putResultOf(ctx, stored.names[0], p)
+	result, err := w.putResultOf(ctx, stored.Names[0], p)
 	return result, now, err
 }
 
@@ -118,19 +117,19 @@ func (w *Workspace) tryEditText(ctx context.Context, p string, origin Origin, ed
 const ErrTooLarge record.Reason = "too large to be edited"
 
 // wholeText reads what stands at a path as one record, with its text.
-func (w *Workspace) wholeText(ctx context.Context, p string) (now *seated, text []byte, err error) {
+func (w *Workspace) wholeText(ctx context.Context, p string) (now *plan.State, text []byte, err error) {
 	var content store.Content
 	err = w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		if now, err = seatedAt(tx, "", p); err != nil || now == nil {
+		if now, err = plan.At(tx, "", p); err != nil || now == nil {
 			return err
 		}
-		content, err = tx.Content(now.version.Record)
+		content, err = tx.Content(now.Version.Record)
 		return err
 	})
 	if err != nil || now == nil {
 		return nil, nil, err
 	}
-	if now.isFrame() {
+	if now.IsFrame() {
 		return nil, nil, fmt.Errorf("%s is a file of entries", p)
 	}
 	if content.IsLarge() {
@@ -143,17 +142,14 @@ func (w *Workspace) wholeText(ctx context.Context, p string) (now *seated, text 
 
 // Entries is an aggregate file as an edit sees and changes it.
 type Entries struct {
-	Path  string
-	now   *seated // nil when there is no such file
-	texts map[record.Name][]byte
-	gone  map[record.Name]bool
-	added []layout.Entry
-	whole []byte // what Replace was given
-	used  func(record.Name) (bool, error)
-}
-
-func newEntries(p string, now *seated) *Entries {
-	return &Entries{Path: p, now: now, texts: map[record.Name][]byte{}, gone: map[record.Name]bool{}}
+	Path   string
+	now    *plan.State // nil when there is no such file
+	texts  map[record.Name][]byte
+	gone   map[record.Name]bool
+	added  []layout.Entry
+	whole  []byte                       // what Replace was given
+	expect map[record.Name]store.Expect // of entries of which a caller said what it read
+	used   func(record.Name) (bool, error)
 }
 
 // A StoredEntry is an entry of an aggregate file.
@@ -171,9 +167,9 @@ func (e *Entries) List() []StoredEntry {
 		return nil
 	}
 	var list []StoredEntry
-	for _, name := range e.now.frame.slots() {
-		at := e.now.entries[name]
-		list = append(list, StoredEntry{name, at.version.Ref, at.version.Record, at.text})
+	for _, name := range e.now.Frame.Slots() {
+		at := e.now.Entries[name]
+		list = append(list, StoredEntry{name, at.Version.Ref, at.Version.Record, at.Text})
 	}
 	return list
 }
@@ -232,12 +228,12 @@ func (e *Entries) Text() []byte {
 	if e.now == nil {
 		return nil
 	}
-	return e.now.text()
+	return e.now.Text(e.now.Frame)
 }
 
 // Set gives an entry that List returned another text.
 func (e *Entries) Set(name record.Name, text []byte) {
-	e.texts[name] = endLike(text, e.now.entries[name].text)
+	e.texts[name] = endLike(text, e.now.Entries[name].Text)
 }
 
 // Add adds an entry, written by its layout, behind the last of its section.
@@ -282,13 +278,28 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 	if _, isAggregate := w.recognise(p).Layout.(layout.Aggregate); !isAggregate {
 		return fmt.Errorf("the file %s has no entries", p)
 	}
-	err := w.editAggregate(ctx, p, source, func(f *sourceFile, now *seated) error {
-		e := newEntries(p, now)
-		e.used = func(name record.Name) (bool, error) { return w.EverStored(ctx, name) }
-		if err := edit(e); err != nil {
+	err := w.withMirror(ctx, w.Root, func(r *reconciler) error {
+		if err := r.importFile(ctx, p); err != nil {
 			return err
 		}
-		return e.apply(f)
+		for try := 1; ; try++ {
+			now, err := r.stored(ctx, p)
+			if err != nil {
+				return errors.Join(err, r.writeFile(ctx, p))
+			}
+			f := plan.File{Path: p, Place: w.recognise(p), Source: source}
+			e := &Entries{Path: p, now: now.Aggregate(), texts: map[record.Name][]byte{}, gone: map[record.Name]bool{}}
+			e.used = func(name record.Name) (bool, error) { return w.EverStored(ctx, name) }
+			if err = edit(e); err == nil {
+				err = e.apply(&f)
+			}
+			if err != nil { // a refusal: a conflict that is no race
+				return errors.Join(err, r.writeFile(ctx, p))
+			}
+			if _, err = w.storeOver(ctx, f, now); !IsRace(err) || try == raceTries {
+				return errors.Join(err, r.writeFile(ctx, p))
+			}
+		}
 	})
 	if errors.Is(err, errUnchanged) {
 		return nil
@@ -300,33 +311,38 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 var errUnchanged = errors.New("unchanged")
 
 // apply sets the text of the file to what the edit has made of it.
-func (e *Entries) apply(f *sourceFile) error {
+func (e *Entries) apply(f *plan.File) error {
+	f.Expect = e.expect
 	if e.whole != nil {
-		f.text = e.whole
+		f.Text = e.whole
 		return nil
 	}
 	if len(e.texts)+len(e.gone)+len(e.added) == 0 {
 		return errUnchanged
 	}
+	var text []byte
 	if e.now != nil {
 		edited := *e.now
-		edited.entries = maps.Clone(edited.entries)
+		edited.Entries = maps.Clone(edited.Entries)
 		for name, text := range e.texts {
-			edited.entries[name] = entryAt{edited.entries[name].version, text}
+			edited.Entries[name] = plan.Entry{Version: edited.Entries[name].Version, Text: text}
 		}
-		f.text, f.edited = edited.text(), &edited
+		f.Edited = &edited
+		left := edited.Frame
 		if len(e.gone) > 0 {
-			f.text = edited.assemble(edited.frame.without(func(slot record.Name) bool { return e.gone[slot] }, isList(f.place)))
+			left = left.Without(func(slot record.Name) bool { return e.gone[slot] }, plan.IsList(f.Place))
 		}
+		text = edited.Text(left)
 	}
-	aggregate, ok := f.place.Layout.(layout.Aggregate)
+	aggregate, ok := f.Place.Layout.(layout.Aggregate)
 	if !ok {
-		return fmt.Errorf("the file %s has no entries", f.path)
+		return fmt.Errorf("the file %s has no entries", f.Path)
 	}
 	for _, entry := range e.added {
-		file, _ := f.place.Parse(f.path, f.text) // its problems were reported when it was captured
-		f.text = aggregate.Insert(file, entry).Append(nil)
+		file, _ := f.Place.Parse(f.Path, text) // its problems were reported when it was captured
+		text = aggregate.Insert(file, entry).Append(nil)
 	}
+	f.Text = text
 	return nil
 }
 
@@ -346,7 +362,7 @@ func (w *Workspace) EverStored(ctx context.Context, name record.Name) (stored bo
 func (w *Workspace) FetchFrom(ctx context.Context, root string, paths ...string) error {
 	err := w.withMirror(ctx, root, func(r *reconciler) (err error) {
 		for _, p := range paths {
-			err = errors.Join(err, r.takeIn(ctx, p))
+			err = errors.Join(err, r.importFile(ctx, p))
 		}
 		return err
 	})
@@ -355,7 +371,7 @@ func (w *Workspace) FetchFrom(ctx context.Context, root string, paths ...string)
 	}
 	return w.withMirror(ctx, w.Root, func(r *reconciler) error {
 		for _, p := range paths {
-			if _, err := r.settle(ctx, p); err != nil {
+			if _, err := r.reconcile(ctx, p); err != nil {
 				return fmt.Errorf("fetching from %s: %w", root, err)
 			}
 		}
@@ -385,7 +401,7 @@ func (w *Workspace) TakeInNew(ctx context.Context, kind record.Kind, id string) 
 // TakeIn stores what stands on disk at a path of the workspace, slash-separated,
 // if it is not stored yet. Where nothing stands, nothing happens.
 func (w *Workspace) TakeIn(ctx context.Context, p string) error {
-	return w.withMirror(ctx, w.Root, func(r *reconciler) error { return r.takeIn(ctx, p) })
+	return w.withMirror(ctx, w.Root, func(r *reconciler) error { return r.importFile(ctx, p) })
 }
 
 // TakeInStill is TakeIn for the file of a name that somebody may be writing to: one
@@ -399,7 +415,7 @@ func (w *Workspace) TakeInStill(ctx context.Context, kind record.Kind, id string
 	}
 	err = w.withMirror(ctx, w.Root, func(r *reconciler) error {
 		r.opts = SyncOptions{CaptureOnly: true}
-		done, err = r.settle(ctx, p)
+		done, err = r.reconcile(ctx, p)
 		if errors.Is(err, mirror.ErrRaced) {
 			done, err = SyncedFile{Path: p, Action: ActionWaiting}, nil
 		}

@@ -13,56 +13,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
-	"filebus/materialize/layout"
 	"filebus/store"
 	"filebus/store/record"
 )
-
-// A Selection says which records are laid out: those that pass the filter and all
-// other fields that are set.
-type Selection struct {
-	record.Filter
-	Dialogs []string // any of them
-
-	// Names, if not nil, are the only ones that are looked at. An entry stands for
-	// its part of an aggregate file, a frame for the whole file.
-	Names []record.Name
-
-	AsOf time.Time // zero: now
-	At   uint64    // a position of the log in place of AsOf; 0: none
-}
-
-// position returns the position of the log that the selection is of.
-func (s *Selection) position(tx *store.Tx) (uint64, error) {
-	switch {
-	case s.At > 0:
-		return min(s.At, tx.Position()), nil
-	case !s.AsOf.IsZero():
-		return tx.AsOf(s.AsOf)
-	}
-	return tx.Position(), nil
-}
-
-// picksEntries reports whether some entries of an aggregate may be picked and
-// others not: then the file is laid out with the picked ones alone.
-func (s *Selection) picksEntries() bool {
-	f := s.Filter
-	f.Trees = nil
-	return s.Names != nil || len(s.Dialogs) > 0 || !f.IsZero()
-}
-
-func (s *Selection) picksTree(tree record.Tree) bool {
-	return len(s.Trees) == 0 || slices.Contains(s.Trees, tree)
-}
-
-// Picks reports whether a record passes every filter but Names, AsOf and At. What
-// was derived from its body is only looked at when a filter needs it.
-func (s *Selection) Picks(tx *store.Tx, v store.Version) bool {
-	return s.Accepts(v.Record) &&
-		(len(s.Dialogs) == 0 || slices.Contains(s.Dialogs, tx.Description(v.Ref).Attributes["dialogue"]))
-}
 
 // A LayOutReport says what was laid out.
 type LayOutReport struct {
@@ -127,157 +81,12 @@ func (w *Workspace) layOut(ctx context.Context, to string, pick Selection, index
 	return report, errors.Join(err, syncFolder(to))
 }
 
-// The bounds of one read transaction: how many names it looks at, and how many
-// bodies it fetches.
-const (
-	viewNames  = 4000
-	viewBodies = 400
-)
-
-// selectFiles reads what the selection picks, in short transactions up to a
-// position fixed at the start.
-func (w *Workspace) selectFiles(ctx context.Context, pick Selection) (*selector, error) {
-	s := &selector{pick: pick, seats: map[string]laidAt{}}
-	step := s.step
-	if pick.Names != nil {
-		s.queue, s.asked, step = pick.Names, map[record.Name]bool{}, s.stepNamed
-		for _, name := range pick.Names {
-			s.asked[name] = true
-		}
-	}
-	var err error
-	s.position, err = view(ctx, w.Store, pick.position)
-	for more := true; more && err == nil; {
-		more, err = view(ctx, w.Store, step)
-	}
-	return s, err
-}
-
-type selector struct {
-	pick     Selection
-	position uint64
-	from     record.Name
-	seats    map[string]laidAt // by tree and path
-
-	asked map[record.Name]bool // nil: all
-	queue []record.Name        // those of them that were not
-}
-
-type laidAt struct {
-	file      laidFile
-	position  uint64
-	displaced []record.Name
-}
-
-// step looks at some names and reports whether there are more.
-func (s *selector) step(tx *store.Tx) (more bool, err error) {
-	names := tx.Names(s.from)
-	if s.position != tx.Position() {
-		names = tx.NamesAt(s.from, s.position)
-	}
-	seen := 0
-	for n, err := range names {
-		if err != nil {
-			return false, err
-		}
-		if seen++; seen > viewNames {
-			s.from = n.Name
-			return true, nil
-		}
-		if !s.pick.picksTree(n.Name.Tree) || n.Name.Kind.IsEntry() {
-			continue
-		}
-		if err := s.take(tx, n); err != nil {
-			return false, err
-		}
-	}
-	return false, nil
-}
-
-func (s *selector) take(tx *store.Tx, n store.NamedRef) error {
-	v, err := tx.Get(n.Ref)
-	if errors.Is(err, store.ErrDropped) {
-		return nil
-	}
-	if err == nil {
-		err = checkWritable(v.Record.Path)
-	}
-	if err != nil || v.Record.Path == "" {
-		return err
-	}
-	picked := n.Name.Kind == record.KindFrame && !s.pick.picksEntries()
-	switch {
-	case picked: // the whole file
-	case n.Name.Kind == record.KindFrame:
-		_, picked, err = s.aggregate(tx, v)
-	default:
-		picked = s.picks(tx, v, n.Name)
-	}
-	if err != nil || !picked {
-		return err
-	}
-	return s.seat(laidFile{path: v.Record.Path, name: n.Name, ref: n.Ref}, v.Position)
-}
-
-// aggregate assembles an aggregate file of the entries that are picked.
-func (s *selector) aggregate(tx *store.Tx, v store.Version) (text []byte, picked bool, err error) {
-	at := func(name record.Name) (store.Version, error) { return tx.HeadAt(name, s.position) }
-	list := isList(layout.Recognize(v.Record.Path))
-	seated, lost, err := seatBut(tx, v, at, func(name record.Name) (bool, error) { return wasDropped(tx, name) })
-	if err != nil {
-		return nil, false, err
-	}
-	if len(lost) > 0 {
-		seated.frame = seated.frame.without(func(slot record.Name) bool { return lost[slot] }, list)
-	}
-	if !s.pick.picksEntries() {
-		return seated.text(), true, nil
-	}
-	left := map[record.Name]bool{}
-	for name, e := range seated.entries {
-		left[name] = !s.picks(tx, e.version, v.Record.Name)
-		picked = picked || !left[name]
-	}
-	if list {
-		seated.frame = seated.frame.without(func(slot record.Name) bool { return left[slot] }, true)
-	} else {
-		seated.frame = slices.DeleteFunc(seated.frame, func(p record.Piece) bool { return left[p.Slot] })
-	}
-	return seated.text(), picked || s.asked[v.Record.Name] || slices.Contains(s.pick.Kinds, record.KindFrame), nil
-}
-
-// seat gives a place to the newest of the things that stood there, as long as
-// they are one after the other under one id (task-003, task-003~2). Two things
-// that have nothing to do with each other are refused.
-func (s *selector) seat(file laidFile, position uint64) error {
-	key := store.PathValue(file.name.Tree, file.path)
-	there, taken := s.seats[key]
-	if !taken {
-		s.seats[key] = laidAt{file: file, position: position}
-		return nil
-	}
-	if there.file.name.Kind != file.name.Kind || baseID(there.file.name.ID) != baseID(file.name.ID) {
-		return twoForOnePath(file.path, there.file.name, file.name)
-	}
-	newer := laidAt{file: file, position: position, displaced: append(there.displaced, there.file.name)}
-	if position < there.position {
-		newer = laidAt{file: there.file, position: there.position, displaced: append(there.displaced, file.name)}
-	}
-	s.seats[key] = newer
-	return nil
-}
-
-// twoForOnePath says that two records claim one path.
-func twoForOnePath(path string, first, second record.Name) error {
-	return record.Conflict.Errorf("two records for one path %s: %s and %s", path, first, second)
-}
-
 // files returns the places in the order of their paths in the output folder.
 func (s *selector) files() ([]laidFile, *LayOutReport, error) {
 	report := &LayOutReport{Displaced: []string{}}
 	alone := len(s.pick.Trees) == 1
-	files := make([]laidFile, 0, len(s.seats))
-	for _, at := range s.seats {
+	files := make([]laidFile, 0, len(s.claims))
+	for _, at := range s.claims {
 		if !alone && at.file.name.Tree != "" {
 			at.file.path = path.Join(string(at.file.name.Tree), at.file.path)
 		}
@@ -323,9 +132,6 @@ func checkFolder(to string, files []laidFile, index string) error {
 // write writes files chunk by chunk, so that few bodies are in memory: one chunk
 // is written while the next is read.
 func (s *selector) write(ctx context.Context, w *Workspace, root *os.Root, files []laidFile, report *LayOutReport, progress func(done, total int)) error {
-	if err := makeFolders(root, files); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	total := len(files)
@@ -392,19 +198,6 @@ func (s *selector) load(tx *store.Tx, f *laidFile) error {
 	return err
 }
 
-func makeFolders(root *os.Root, files []laidFile) error {
-	made := map[string]bool{".": true}
-	for _, f := range files {
-		if dir := path.Dir(f.path); !made[dir] {
-			if err := root.MkdirAll(filepath.FromSlash(dir), 0o777); err != nil {
-				return fmt.Errorf("laying out %s: %w", f.name, err)
-			}
-			made[dir] = true
-		}
-	}
-	return nil
-}
-
 // writeFiles writes files on all cores, each through a handle of its own folder:
 // that spares looking up the folders above it for every file.
 func writeFiles(ctx context.Context, root *os.Root, files []laidFile, report *LayOutReport) error {
@@ -439,7 +232,7 @@ func writeFiles(ctx context.Context, root *os.Root, files []laidFile, report *La
 	return failed
 }
 
-// openFolders opens the folders that files lie in, by their slash-separated paths.
+// openFolders makes and opens the folders that files lie in, by their slash-separated paths.
 func openFolders(root *os.Root, files []laidFile) (map[string]*os.Root, error) {
 	folders := map[string]*os.Root{}
 	for _, f := range files {
@@ -447,11 +240,14 @@ func openFolders(root *os.Root, files []laidFile) (map[string]*os.Root, error) {
 		if folders[dir] != nil {
 			continue
 		}
-		folder, err := root.OpenRoot(filepath.FromSlash(dir))
+		err := root.MkdirAll(filepath.FromSlash(dir), 0o777)
+		if err == nil {
+			folders[dir], err = root.OpenRoot(filepath.FromSlash(dir))
+		}
 		if err != nil {
+			delete(folders, dir)
 			return folders, fmt.Errorf("laying out %s: %w", f.name, err)
 		}
-		folders[dir] = folder
 	}
 	return folders, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"filebus/materialize"
+	"filebus/materialize/release"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -21,7 +22,7 @@ func TestLayOutAfterRelease(t *testing.T) {
 	var before time.Time
 	view(t, w, func(tx *store.Tx) { before = tx.Now() })
 	names := []record.Name{nameOf(t, "issue/ISSUE-20260302-002"), nameOf(t, "result/c/a")}
-	if _, err := w.Release(t.Context(), materialize.ReleaseRequest{Names: names}); err != nil {
+	if _, err := w.Release(t.Context(), release.Request{Names: names}); err != nil {
 		t.Fatal(err)
 	}
 	for label, test := range map[string]struct {

@@ -15,7 +15,7 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
-	"filebus/materialize/mirror"
+	"filebus/materialize/plan"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -66,13 +66,12 @@ func (r *PutResult) Reference() record.Reference {
 // Put stores a text and then writes its file. A text of a kind that lives in an
 // aggregate file must be one entry of it, with the id of the request.
 func (w *Workspace) Put(ctx context.Context, r PutRequest) (*PutResult, error) {
-	if r.Kind == record.KindFrame {
+	switch {
+	case r.Kind == record.KindFrame:
 		return nil, fmt.Errorf("a frame is stored with its file: put the entries, or capture the file")
-	}
-	if r.Kind.IsEntry() {
+	case r.Kind.IsEntry():
 		return w.putEntry(ctx, r)
-	}
-	if r.Kind == record.KindResult {
+	case r.Kind == record.KindResult:
 		return w.putResult(ctx, r)
 	}
 	name, p, err := w.locationOf(r.Kind, r.ID)
@@ -83,16 +82,16 @@ func (w *Workspace) Put(ctx context.Context, r PutRequest) (*PutResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = text.body.Discard() }() // a temporary file, swept later if it stays
+	defer func() { _ = text.Body.Discard() }() // a temporary file, swept later if it stays
 	var result *PutResult
 	err = w.withMirror(ctx, w.Root, func(rec *reconciler) error {
-		if err := rec.takeIn(ctx, p); err != nil { // what an agent wrote there comes first
+		if err := rec.importFile(ctx, p); err != nil { // what an agent wrote there comes first
 			return err
 		}
 		if result, err = w.store(ctx, r, text, name, p); err != nil {
 			return err
 		}
-		return rec.putOut(ctx, p)
+		return rec.writeFile(ctx, p)
 	})
 	return result, err
 }
@@ -141,44 +140,66 @@ func (w *Workspace) entryLocation(ctx context.Context, kind record.Kind, id stri
 	return name, p, err
 }
 
-// A preparedText is a text that was read, hashed and compressed, ready to be put
-// under any name.
-type preparedText struct {
-	sample
-	body store.Body
-}
-
 // store puts a record that is a whole file.
-func (w *Workspace) store(ctx context.Context, r PutRequest, text preparedText, name record.Name, p string) (*PutResult, error) {
-	file, _ := w.recognise(p).Parse(p, text.text) // what departs from the layout is stored all the same
+func (w *Workspace) store(ctx context.Context, r PutRequest, text plan.Content, name record.Name, p string) (*PutResult, error) {
+	file, _ := w.recognise(p).Parse(p, text.Text) // what departs from the layout is stored all the same
 	facts := r.Facts
 	if entries := file.Entries(); len(entries) == 1 {
 		facts = facts.Or(entries[0].Facts)
 	}
 	draft := store.Draft{
-		Record: envelope(name, p, facts, r.Source), Body: text.body, Expect: r.Expect,
+		Record: plan.Envelope(name, p, facts, r.Source), Body: text.Body, Expect: r.Expect, Description: w.describePut(r, text, facts),
 	}
 	draft.Record.Exit, draft.Record.From, draft.Record.Links = r.Exit, r.From, slices.Clone(r.Links)
-	draft.Description = w.describePut(r, text, facts)
 	record.SortLinks(draft.Record.Links)
-	var outcome store.Outcome
-	var description record.Description
-	err := w.Store.Update(ctx, func(tx *store.Tx) (err error) {
-		err = errors.Join(checkNew(tx, store.FieldConversation, r.newConversation), checkNew(tx, store.FieldSession, r.NewSession))
+	result := &PutResult{Name: name, File: w.FilePath(p)}
+	err := w.Store.Update(ctx, func(tx *store.Tx) error {
+		err := errors.Join(checkNew(tx, store.FieldConversation, r.newConversation), checkNew(tx, store.FieldSession, r.NewSession))
 		if err != nil {
 			return err
 		}
-		outcome, err = tx.Put(draft)
-		description = tx.Description(outcome.Ref) // of what was there, if nothing is new
+		outcome, err := tx.Put(draft)
+		result.Ref, result.Unchanged, result.Record = outcome.Ref, outcome.Unchanged, outcome.Record
+		result.Description = tx.Description(outcome.Ref) // of what was there, if nothing is new
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &PutResult{
-		Name: name, Ref: outcome.Ref, File: w.FilePath(p), Unchanged: outcome.Unchanged,
-		Record: outcome.Record, Description: description,
-	}, nil
+	return result, nil
+}
+
+func (w *Workspace) planner() plan.Planner {
+	return plan.Planner{Store: w.Store, Preview: w.Settings.Preview}
+}
+
+// storeFile stores one file as the newest version of what stands at its place,
+// whatever that is by now.
+func (w *Workspace) storeFile(ctx context.Context, f plan.File) (*plan.Plan, error) {
+	for try := 1; ; try++ {
+		p, err := w.planner().File(ctx, f, at(f))
+		if err != nil {
+			return nil, err
+		}
+		if err = p.CarryOut(ctx, w.Store); !IsRace(err) || isWriteOnce(err) || try == raceTries {
+			return p, err
+		}
+	}
+}
+
+// at reads what the store has at a file's path.
+func at(f plan.File) func(tx *store.Tx) (*plan.State, error) {
+	return func(tx *store.Tx) (*plan.State, error) { return plan.At(tx, f.Tree, f.Path) }
+}
+
+// storeOver stores one file in place of what was seen at its place. If that has
+// changed in a way that matters, the error is a store.ErrConflict.
+func (w *Workspace) storeOver(ctx context.Context, f plan.File, old *plan.State) (*plan.Plan, error) {
+	p, err := w.planner().Over(ctx, f, old)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.CarryOut(ctx, w.Store)
 }
 
 // checkNew returns a store.ErrConflict if something belongs already to a
@@ -193,45 +214,8 @@ func checkNew(tx *store.Tx, field store.Field, id string) error {
 	return nil
 }
 
-// takeIn stores what stands on disk at a path, if it is not stored yet, so that a
-// write to the same path builds on it. It is remembered before that write begins:
-// a process that dies in it leaves a file that is behind, not one that looks as if
-// somebody had put an older version back.
-func (r *reconciler) takeIn(ctx context.Context, p string) error {
-	r.opts = SyncOptions{Announced: true, CaptureOnly: true}
-	done, err := r.settle(ctx, p)
-	if errors.Is(err, mirror.ErrRaced) {
-		return fmt.Errorf("taking in %s: %w; try again", p, err)
-	}
-	return errors.Join(conflictOr(p, done, err), r.Memory.Save())
-}
-
-// putOut writes what the store has at a path, also over a file that was rolled
-// back: its text is one that the store has.
-func (r *reconciler) putOut(ctx context.Context, p string) error {
-	r.opts = SyncOptions{Announced: true, Repair: true}
-	done, err := r.settle(ctx, p)
-	if errors.Is(err, mirror.ErrRaced) {
-		return fmt.Errorf("writing %s: %w; the store has the change, and filebus sync writes it", p, err)
-	}
-	return conflictOr(p, done, err)
-}
-
-// IsRace reports whether somebody else was faster, so that the same can succeed when
-// it is tried again. A link in the way stays there.
-func IsRace(err error) bool {
-	return errors.Is(err, store.ErrConflict) && !errors.Is(err, mirror.ErrLink)
-}
-
-// conflictOr returns err, or the error of a file that is in conflict.
-func conflictOr(p string, done SyncedFile, err error) error {
-	if err == nil && done.Action == ActionConflict {
-		err = fmt.Errorf("%s: %w: %s; see filebus conflicts", p, store.ErrConflict, done.Detail)
-	}
-	return err
-}
-
-// putEntry puts an entry into its aggregate file.
+// putEntry puts an entry into its aggregate file: in place of the one that has its
+// name, or else as a new one.
 func (w *Workspace) putEntry(ctx context.Context, r PutRequest) (*PutResult, error) {
 	name, p, err := w.entryLocation(ctx, r.Kind, r.ID)
 	if err != nil {
@@ -245,7 +229,18 @@ func (w *Workspace) putEntry(ctx context.Context, r PutRequest) (*PutResult, err
 	if err != nil {
 		return nil, err
 	}
-	if err := w.editAggregate(ctx, p, r.Source, setEntry(name, entry, r.Expect)); err != nil {
+	err = w.EditEntriesIn(ctx, p, r.Source, func(e *Entries) error {
+		if r.Expect != (store.Expect{}) {
+			e.expect = map[record.Name]store.Expect{name: r.Expect}
+		}
+		if _, found := e.now.Entry(name); found {
+			e.Set(name, entry.Text)
+		} else {
+			e.added = append(e.added, *entry)
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	return w.putResultOf(ctx, name, p)
@@ -274,15 +269,15 @@ func (w *Workspace) parseEntry(name record.Name, p string, text []byte) (*layout
 	if !ok {
 		return nil, fmt.Errorf("%s: the file %s has no entries", name, p)
 	}
-	if isList(w.recognise(p)) {
+	if plan.IsList(w.recognise(p)) {
 		text = slices.Concat([]byte(`{"nodes": [`), bytes.TrimSpace(text), []byte("]}"))
 	}
 	file, _ := aggregate.Parse(p, text) // an entry that departs from its layout is stored all the same
-	entries := detachSpace(file).Entries()
+	entries := plan.Detach(file).Entries()
 	if len(entries) == 0 { // a row is one only in its table
 		file = aggregate.Insert(layout.File{Path: p}, layout.Entry{Kind: name.Kind, ID: name.ID, Text: text})
 		file, _ = aggregate.Parse(p, file.Append(nil))
-		entries = detachSpace(file).Entries()
+		entries = plan.Detach(file).Entries()
 	}
 	if len(entries) != 1 || !isEntryID(p, entries[0].ID, name.ID) {
 		return nil, fmt.Errorf("%s: the text is not one entry with this id; an entry of %s begins with its heading or is its row", name, p)
@@ -297,61 +292,7 @@ func isEntryID(p, id, name string) bool {
 	if found && strings.HasPrefix(id, p+"#") && number != "" && strings.Trim(number, "0123456789") == "" {
 		return true
 	}
-	return id == baseID(name)
-}
-
-// An edit sets the text of an aggregate file, given what the store has of it: nil
-// if that is nothing.
-type edit func(f *sourceFile, now *seated) error
-
-// editAggregate changes an aggregate file of the own tree: what stands on disk is
-// taken in, the file is edited, stored, and written again.
-func (w *Workspace) editAggregate(ctx context.Context, p string, source record.Source, change edit) error {
-	return w.withMirror(ctx, w.Root, func(r *reconciler) error {
-		if err := r.takeIn(ctx, p); err != nil {
-			return err
-		}
-		for try := 1; ; try++ {
-			var refusal error // of the edit: a conflict that is no race
-			err := w.tryEdit(ctx, p, source, func(f *sourceFile, now *seated) error {
-				refusal = change(f, now)
-				return refusal
-			})
-			if refusal != nil || !IsRace(err) || try == raceTries {
-				return errors.Join(err, r.putOut(ctx, p))
-			}
-		}
-	})
-}
-
-func (w *Workspace) tryEdit(ctx context.Context, p string, source record.Source, change edit) error {
-	now, err := view(ctx, w.Store, func(tx *store.Tx) (*seated, error) { return seatedAt(tx, "", p) })
-	if err != nil {
-		return err
-	}
-	f := sourceFile{path: p, place: w.recognise(p), source: source}
-	if err := change(&f, frameOnly(now)); err != nil {
-		return err
-	}
-	_, err = w.storeOver(ctx, f, now)
-	return err
-}
-
-// setEntry returns the edit that puts an entry in place of the one that has its
-// name, or else as a new one.
-func setEntry(name record.Name, entry *layout.Entry, expect store.Expect) edit {
-	return func(f *sourceFile, now *seated) error {
-		if expect != (store.Expect{}) {
-			f.expect = map[record.Name]store.Expect{name: expect}
-		}
-		e := newEntries(f.path, now)
-		e.added = []layout.Entry{*entry}
-		if now != nil && slices.Contains(now.frame.slots(), name) {
-			e.Set(name, entry.Text)
-			e.added = nil
-		}
-		return e.apply(f)
-	}
+	return id == plan.BaseID(name)
 }
 
 // endLike returns text with a newline at its end if the text that it replaces
@@ -414,13 +355,12 @@ func (w *Workspace) RemoveVersion(ctx context.Context, name record.Name, expect 
 	case name.Tree != "" || head.Record.Path == "":
 		return retire()
 	case name.Kind.IsEntry():
-		return w.editAggregate(ctx, head.Record.Path, record.SourcePut, func(f *sourceFile, now *seated) error {
-			if now == nil || !slices.Contains(now.frame.slots(), name) {
+		return w.EditEntriesIn(ctx, head.Record.Path, record.SourcePut, func(e *Entries) error {
+			if _, found := e.now.Entry(name); !found {
 				return fmt.Errorf("%s: %w", name, store.ErrNotFound)
 			}
-			e := newEntries(f.path, now)
 			e.Remove(name)
-			return e.apply(f)
+			return nil
 		})
 	}
 	return w.withMirror(ctx, w.Root, func(r *reconciler) error { return r.removeWhole(ctx, head.Record, retire) })
@@ -431,16 +371,16 @@ func (w *Workspace) RemoveVersion(ctx context.Context, name record.Name, expect 
 // a file that holds an older version was left alone: it has to be as the store has
 // it before it can go.
 func (r *reconciler) removeWhole(ctx context.Context, of *record.Record, retire func() error) error {
-	if err := r.takeIn(ctx, of.Path); err != nil {
+	if err := r.importFile(ctx, of.Path); err != nil {
 		return err
 	}
-	if err := r.putOut(ctx, of.Path); err != nil {
+	if err := r.writeFile(ctx, of.Path); err != nil {
 		return err
 	}
 	if err := retire(); err != nil {
 		return err
 	}
-	if err := r.putOut(ctx, of.Path); err != nil || of.Name.Kind != record.KindResult {
+	if err := r.writeFile(ctx, of.Path); err != nil || of.Name.Kind != record.KindResult {
 		return err
 	}
 	return r.removeFolder(ctx, path.Dir(of.Path))
@@ -448,47 +388,37 @@ func (r *reconciler) removeWhole(ctx context.Context, of *record.Record, retire 
 
 // Restore makes the last version of a retired name current again.
 func (w *Workspace) Restore(ctx context.Context, name record.Name) (*PutResult, error) {
-	var last store.Version
-	var text []byte
-	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		var current bool
-		if last, current, err = tx.Last(name); err != nil {
-			return err
+	last, err := view(ctx, w.Store, func(tx *store.Tx) (store.Version, error) {
+		last, current, err := tx.Last(name)
+		if err == nil && current {
+			err = fmt.Errorf("%s was not removed: %w", name, store.ErrConflict)
 		}
-		if current {
-			return fmt.Errorf("%s was not removed: %w", name, store.ErrConflict)
-		}
-		content, err := tx.Content(last.Record)
-		if err == nil && last.Record.Size <= store.InlineLimit {
-			text, err = content.Bytes()
-		}
-		return err
+		return last, err
 	})
 	if err != nil {
 		return nil, err
 	}
 	if name.Kind.IsEntry() {
+		text, err := w.TextOf(ctx, last)
+		if err != nil {
+			return nil, err
+		}
 		return w.putEntry(ctx, PutRequest{Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), Source: record.SourcePut})
 	}
-	if err := w.restoreFile(ctx, last); err != nil {
-		return nil, err
-	}
-	return w.putResultOf(ctx, name, last.Record.Path)
-}
-
-func (w *Workspace) restoreFile(ctx context.Context, last store.Version) error {
 	draft, err := w.again(ctx, last)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	draft.Record.Source, draft.Expect = record.SourcePut, store.Absent()
 	if _, err := w.Store.Put(ctx, draft); err != nil {
-		return err
+		return nil, err
 	}
-	if last.Record.Name.Tree != "" || last.Record.Path == "" {
-		return nil
+	if p := last.Record.Path; name.Tree == "" && p != "" {
+		if err := w.withMirror(ctx, w.Root, func(r *reconciler) error { return r.writeFile(ctx, p) }); err != nil {
+			return nil, err
+		}
 	}
-	return w.withMirror(ctx, w.Root, func(r *reconciler) error { return r.putOut(ctx, last.Record.Path) })
+	return w.putResultOf(ctx, name, last.Record.Path)
 }
 
 func (w *Workspace) contentOf(ctx context.Context, v store.Version) (content store.Content, d record.Description, err error) {

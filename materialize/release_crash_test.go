@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"filebus/materialize"
+	"filebus/materialize/release"
 	"filebus/store/record"
 )
 
@@ -18,11 +19,11 @@ func TestReleaseInterrupted(t *testing.T) {
 	w := newWorkspace(t)
 	const names = 1300
 	fill(t, w, names)
-	pick := &materialize.Retention{Kind: record.KindResult}
+	pick := &release.Retention{Kind: record.KindResult}
 	rounds := 0
 	for left := names; left > 0; rounds++ {
 		ctx, cancel := context.WithCancel(t.Context())
-		report, err := w.Release(ctx, materialize.ReleaseRequest{
+		report, err := w.Release(ctx, release.Request{
 			Retention: pick, Dropped: func(int, int) { cancel() },
 		})
 		cancel()
@@ -56,7 +57,7 @@ func fill(t testing.TB, w *materialize.Workspace, names int) {
 // TestReleaseCrash lets a process die at each step of a release: the next sync
 // brings no file back and finds no conflict, and the release is finished later.
 func TestReleaseCrash(t *testing.T) {
-	pick := materialize.Retention{Kind: record.KindResult}
+	pick := release.Retention{Kind: record.KindResult}
 	t.Run("before the files go", func(t *testing.T) {
 		w := newWorkspace(t)
 		fill(t, w, 5)
@@ -69,7 +70,7 @@ func TestReleaseCrash(t *testing.T) {
 		if report.Count(materialize.ActionDeleted) != 5 || len(report.Files) != 5 {
 			t.Errorf("sync did %v", actions(report))
 		}
-		if done := release(t, w, pick); len(done.Released) != 5 {
+		if done := releaseBy(t, w, pick); len(done.Released) != 5 {
 			t.Errorf("released %q", said(done))
 		}
 	})
@@ -78,7 +79,7 @@ func TestReleaseCrash(t *testing.T) {
 		fill(t, w, 5)
 		memory := filepath.Join(w.Location.Store, "mirror")
 		remembered := readTree(t, memory)
-		release(t, w, pick)
+		releaseBy(t, w, pick)
 		if err := os.RemoveAll(memory); err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/release"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -55,7 +56,7 @@ func putFrom(t testing.TB, w *materialize.Workspace, of, text string, from []str
 }
 
 // said shows a report as lines.
-func said(report *materialize.ReleaseReport) []string {
+func said(report *release.Report) []string {
 	lines := []string{}
 	for _, n := range report.Released {
 		lines = append(lines, "drop "+n.Name.String())
@@ -66,13 +67,13 @@ func said(report *materialize.ReleaseReport) []string {
 	return lines
 }
 
-func release(t testing.TB, w *materialize.Workspace, pick materialize.Retention) *materialize.ReleaseReport {
+func releaseBy(t testing.TB, w *materialize.Workspace, pick release.Retention) *release.Report {
 	t.Helper()
-	dry, err := w.Release(t.Context(), materialize.ReleaseRequest{Retention: &pick, DryRun: true})
+	dry, err := w.Release(t.Context(), release.Request{Retention: &pick, DryRun: true})
 	if err != nil {
 		t.Fatalf("Release(%+v), dry: %v", pick, err)
 	}
-	report, err := w.Release(t.Context(), materialize.ReleaseRequest{Retention: &pick})
+	report, err := w.Release(t.Context(), release.Request{Retention: &pick})
 	if err != nil {
 		t.Fatalf("Release(%+v): %v", pick, err)
 	}
@@ -82,7 +83,7 @@ func release(t testing.TB, w *materialize.Workspace, pick materialize.Retention)
 	return report
 }
 
-func wantSaid(t testing.TB, label string, report *materialize.ReleaseReport, want ...string) {
+func wantSaid(t testing.TB, label string, report *release.Report, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, said(report)); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", label, diff)
@@ -90,7 +91,7 @@ func wantSaid(t testing.TB, label string, report *materialize.ReleaseReport, wan
 }
 
 func TestReleaseReferences(t *testing.T) {
-	results := materialize.Retention{Kind: record.KindResult}
+	results := release.Retention{Kind: record.KindResult}
 	linkTo := func(target string) record.Link { return record.Link{Type: "see", Target: target} }
 	for label, test := range map[string]struct {
 		prepare func(t testing.TB, w *materialize.Workspace)
@@ -132,7 +133,7 @@ func TestReleaseReferences(t *testing.T) {
 		}, []string{"keep result/c/a: referred to by note/n.md"}},
 		"what referred was dropped": {func(t testing.TB, w *materialize.Workspace) {
 			putFrom(t, w, "note/n.md", "n", []string{"result/c/a"})
-			if _, err := w.Release(t.Context(), materialize.ReleaseRequest{Names: []record.Name{nameOf(t, "note/n.md")}}); err != nil {
+			if _, err := w.Release(t.Context(), release.Request{Names: []record.Name{nameOf(t, "note/n.md")}}); err != nil {
 				t.Fatal(err)
 			}
 		}, []string{"drop result/c/a"}},
@@ -200,7 +201,7 @@ func TestReleaseReferences(t *testing.T) {
 			w := newWorkspace(t)
 			putFrom(t, w, "result/c/a", "a", nil)
 			test.prepare(t, w)
-			wantSaid(t, label, release(t, w, results), test.want...)
+			wantSaid(t, label, releaseBy(t, w, results), test.want...)
 			dropped := 0
 			for _, line := range test.want {
 				if name, found := strings.CutPrefix(line, "drop "); found {
@@ -208,7 +209,7 @@ func TestReleaseReferences(t *testing.T) {
 					wantNothingOf(t, w, name)
 				}
 			}
-			if again := release(t, w, results); len(again.Released) > 0 || len(again.Kept) != len(test.want)-dropped {
+			if again := releaseBy(t, w, results); len(again.Released) > 0 || len(again.Kept) != len(test.want)-dropped {
 				t.Errorf("the second time: %q", said(again))
 			}
 			if report := runSync(t, w, materialize.SyncOptions{}); report.Count(materialize.ActionConflict)+report.Count(materialize.ActionCaptured) > 0 {
@@ -273,15 +274,15 @@ func TestReleaseNames(t *testing.T) {
 	putFrom(t, w, "result/c/a", "shared", nil)
 	putFrom(t, w, "result/c/b", "shared", []string{"result/c/a"})
 	tag(t, w, "result/c/b", "x")
-	drop := func(names ...string) (*materialize.ReleaseReport, error) {
+	drop := func(names ...string) (*release.Report, error) {
 		var list []record.Name
 		for _, n := range names {
 			list = append(list, nameOf(t, n))
 		}
-		return w.Release(t.Context(), materialize.ReleaseRequest{Names: list})
+		return w.Release(t.Context(), release.Request{Names: list})
 	}
 	before := position(t, w)
-	if _, err := drop("result/c/a"); !errors.Is(err, materialize.ErrStillNeeded) ||
+	if _, err := drop("result/c/a"); !errors.Is(err, release.ErrStillNeeded) ||
 		!errors.Is(err, store.ErrConflict) || err.Error() != "result/c/a stays: referred to by result/c/b" {
 		t.Errorf("a name that is referred to: %v", err)
 	}
@@ -331,7 +332,7 @@ func TestReleaseOfPlaces(t *testing.T) {
 			for _, n := range test.names {
 				names = append(names, nameOf(t, n))
 			}
-			report, err := w.Release(t.Context(), materialize.ReleaseRequest{Names: names})
+			report, err := w.Release(t.Context(), release.Request{Names: names})
 			if err != nil || len(report.Released) != len(names) {
 				t.Fatalf("Release: %q, %v", said(report), err)
 			}
@@ -361,7 +362,7 @@ func TestReleaseMeanwhile(t *testing.T) {
 		"hidden": {func(t testing.TB, w *materialize.Workspace) { remove(t, w, "result/c/b") },
 			[]string{"drop result/c/a", "drop result/c/b", "drop result/c/x"}},
 		"dropped by another": {func(t testing.TB, w *materialize.Workspace) {
-			if _, err := w.Release(t.Context(), materialize.ReleaseRequest{Names: []record.Name{nameOf(t, "result/c/b")}}); err != nil {
+			if _, err := w.Release(t.Context(), release.Request{Names: []record.Name{nameOf(t, "result/c/b")}}); err != nil {
 				t.Fatal(err)
 			}
 		}, []string{"drop result/c/a", "drop result/c/x"}},
@@ -412,8 +413,8 @@ func TestReleaseMeanwhile(t *testing.T) {
 			putFrom(t, w, "result/c/b", "b", []string{"result/c/a"})
 			putFrom(t, w, "result/c/x", "x", nil)
 			once := false
-			report, err := w.Release(t.Context(), materialize.ReleaseRequest{
-				Retention: &materialize.Retention{Kind: record.KindResult},
+			report, err := w.Release(t.Context(), release.Request{
+				Retention: &release.Retention{Kind: record.KindResult},
 				Dropped:   func(int, int) {},
 				Scanned: func(done, total int) {
 					if done == total && !once {
@@ -453,7 +454,7 @@ func TestReleaseManyVersions(t *testing.T) {
 		}
 	}
 	put(t, w, "note/m.md", "m")
-	report := release(t, w, materialize.Retention{Kind: record.KindNote})
+	report := releaseBy(t, w, release.Retention{Kind: record.KindNote})
 	wantSaid(t, "many versions", report, "drop note/m.md", "drop note/n.md")
 	if report.Released[1].Versions != versions {
 		t.Errorf("%d versions, want %d", report.Released[1].Versions, versions)
@@ -469,7 +470,7 @@ func TestReleaseLarge(t *testing.T) {
 	putFrom(t, w, "result/c/b", text, nil)
 	bodies := func() int { return len(readTree(t, filepath.Join(w.Location.Store, "bodies"))) }
 	for i, of := range []string{"result/c/a", "result/c/b"} {
-		report, err := w.Release(t.Context(), materialize.ReleaseRequest{Names: []record.Name{nameOf(t, of)}})
+		report, err := w.Release(t.Context(), release.Request{Names: []record.Name{nameOf(t, of)}})
 		if want := int64(i * len(text)); err != nil || report.Bytes != want || bodies() != 1-i {
 			t.Errorf("release of %s: %+v, %v; %d body files; want %d bytes", of, report, err, bodies(), want)
 		}
@@ -481,7 +482,7 @@ func TestReleaseThenFileAgain(t *testing.T) {
 	w := newWorkspace(t)
 	file := ".claude/agent_tool_results/c/a.md"
 	putFrom(t, w, "result/c/a", "a", nil)
-	release(t, w, materialize.Retention{Kind: record.KindResult})
+	releaseBy(t, w, release.Retention{Kind: record.KindResult})
 	wantActions(t, runSync(t, w, materialize.SyncOptions{}))
 	writeTree(t, w.Root, map[string]string{file: "a"})
 	wantActions(t, runSync(t, w, materialize.SyncOptions{Announced: true}), "captured "+file)
@@ -500,7 +501,7 @@ func TestReleaseInWorktrees(t *testing.T) {
 	}
 	runSync(t, there, materialize.SyncOptions{})
 	writeTree(t, linked, map[string]string{".claude/agent_tool_results/c/b.md": "mine"})
-	report, err := w.Release(t.Context(), materialize.ReleaseRequest{Retention: &materialize.Retention{Kind: record.KindResult}})
+	report, err := w.Release(t.Context(), release.Request{Retention: &release.Retention{Kind: record.KindResult}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -577,7 +578,7 @@ func TestReleaseRandom(t *testing.T) {
 				}
 			}
 			for range 3 {
-				report := release(t, w, materialize.Retention{
+				report := releaseBy(t, w, release.Retention{
 					Kind: record.KindResult, Conversations: []string{fmt.Sprint("c", random.IntN(4))}, Keep: random.IntN(3),
 				})
 				for _, n := range report.Released {

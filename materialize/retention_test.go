@@ -4,32 +4,32 @@ import (
 	"testing"
 	"time"
 
-	"filebus/materialize"
+	"filebus/materialize/release"
 	"filebus/store"
 	"filebus/store/record"
 )
 
 func TestReleaseRetention(t *testing.T) {
 	for label, test := range map[string]struct {
-		pick func(middle time.Time) materialize.Retention
+		pick func(middle time.Time) release.Retention
 		want []string
 	}{
-		"a conversation": {func(time.Time) materialize.Retention { return materialize.Retention{Conversations: []string{"b"}} },
+		"a conversation": {func(time.Time) release.Retention { return release.Retention{Conversations: []string{"b"}} },
 			[]string{"drop result/b/1", "drop result/b/2", "drop result/b/3"}},
-		"two conversations, newest stay": {func(time.Time) materialize.Retention {
-			return materialize.Retention{Conversations: []string{"a", "b", "none"}, Keep: 2}
+		"two conversations, newest stay": {func(time.Time) release.Retention {
+			return release.Retention{Conversations: []string{"a", "b", "none"}, Keep: 2}
 		}, []string{
 			"drop result/a/0", "drop result/a/1", "drop result/b/1",
 			"keep result/a/2: one of the newest 2", "keep result/a/3: one of the newest 2",
 			"keep result/b/2: one of the newest 2", "keep result/b/3: one of the newest 2",
 		}},
-		"old ones": {func(middle time.Time) materialize.Retention { return materialize.Retention{Before: middle} },
+		"old ones": {func(middle time.Time) release.Retention { return release.Retention{Before: middle} },
 			[]string{"drop result/a/0", "drop result/a/1", "drop result/b/1"}},
-		"old ones, newest stay": {func(middle time.Time) materialize.Retention { return materialize.Retention{Before: middle, Keep: 3} },
+		"old ones, newest stay": {func(middle time.Time) release.Retention { return release.Retention{Before: middle, Keep: 3} },
 			[]string{"drop result/a/0", "keep result/a/1: one of the newest 3", "keep result/b/1: one of the newest 3"}},
-		"hidden ones":            {func(time.Time) materialize.Retention { return materialize.Retention{Removed: true} }, []string{"drop result/a/0"}},
-		"hidden ones, kept none": {func(time.Time) materialize.Retention { return materialize.Retention{Removed: true, Keep: 9} }, []string{"drop result/a/0"}},
-		"none":                   {func(time.Time) materialize.Retention { return materialize.Retention{Conversations: []string{"x"}} }, []string{}},
+		"hidden ones":            {func(time.Time) release.Retention { return release.Retention{Removed: true} }, []string{"drop result/a/0"}},
+		"hidden ones, kept none": {func(time.Time) release.Retention { return release.Retention{Removed: true, Keep: 9} }, []string{"drop result/a/0"}},
+		"none":                   {func(time.Time) release.Retention { return release.Retention{Conversations: []string{"x"}} }, []string{}},
 	} {
 		t.Run(label, func(t *testing.T) {
 			t.Parallel()
@@ -45,7 +45,7 @@ func TestReleaseRetention(t *testing.T) {
 			remove(t, w, "result/a/0")
 			pick := test.pick(middle)
 			pick.Kind = record.KindResult
-			wantSaid(t, label, release(t, w, pick), test.want...)
+			wantSaid(t, label, releaseBy(t, w, pick), test.want...)
 			wantFile(t, w, "n.md", "n")
 		})
 	}
@@ -53,10 +53,10 @@ func TestReleaseRetention(t *testing.T) {
 
 func TestReleaseRefuses(t *testing.T) {
 	w := newWorkspace(t)
-	for _, pick := range []materialize.Retention{
+	for _, pick := range []release.Retention{
 		{Kind: record.KindIssue}, {Kind: record.KindKnowledge}, {Kind: record.KindFrame}, {Kind: record.KindResult, Keep: -1},
 	} {
-		if _, err := w.Release(t.Context(), materialize.ReleaseRequest{Retention: &pick}); err == nil {
+		if _, err := w.Release(t.Context(), release.Request{Retention: &pick}); err == nil {
 			t.Errorf("Release(%+v) is accepted", pick)
 		}
 	}

@@ -96,8 +96,9 @@ func (o *dialogueNew) run(ctx context.Context, w *workspace, args []string) erro
 	if err != nil {
 		return err
 	}
+	err = w.print(made, "%s  %s\n", made.Key, oneLine(made.Folder))
 	w.remark("tell the agents what to do: filebus dialogue prompt %s 0 --all", made.Key)
-	return w.print(made, "%s  %s\n", made.Key, oneLine(made.Folder))
+	return err
 }
 
 type dialogueList struct {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"filebus/materialize"
+	"filebus/materialize/release"
 	"filebus/store/record"
 )
 
@@ -19,18 +19,18 @@ type gcCommand struct {
 	Removed       bool     `flag:"removed"`
 	DryRun        bool     `flag:"dry-run"`
 
-	pick *materialize.Retention
+	pick *release.Retention
 }
 
 // selectingFlags are the flags of which one has to say what goes.
 func selectingFlags() []string { return []string{"conversation", "older-than", "keep", "removed"} }
 
-func (o *gcCommand) retention(env *environ) (*materialize.Retention, error) {
+func (o *gcCommand) retention(env *environ) (*release.Retention, error) {
 	kind, err := record.ParseKind(o.Kind)
 	if err != nil {
 		return nil, coded(record.Usage, "", err)
 	}
-	pick := &materialize.Retention{Kind: kind, Conversations: o.Conversations, Keep: o.Keep, Removed: o.Removed}
+	pick := &release.Retention{Kind: kind, Conversations: o.Conversations, Keep: o.Keep, Removed: o.Removed}
 	switch {
 	case !slices.ContainsFunc(selectingFlags(), o.has):
 		return nil, usageError("nothing says what to destroy: give --%s", strings.Join(selectingFlags(), ", --"))
@@ -61,7 +61,7 @@ func (o *gcCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	if o.pick.Kind == record.KindArtifact && (o.has("keep") || o.has("older-than") && !o.has("removed")) {
 		return o.sessions(ctx, w)
 	}
-	report, err := w.release(ctx, materialize.ReleaseRequest{Retention: o.pick, DryRun: o.DryRun})
+	report, err := w.release(ctx, release.Request{Retention: o.pick, DryRun: o.DryRun})
 	if err != nil {
 		return w.stopped(report, err)
 	}
@@ -69,7 +69,7 @@ func (o *gcCommand) run(ctx context.Context, w *workspace, _ []string) error {
 }
 
 // stopped says what was destroyed before an error.
-func (e *environ) stopped(report *materialize.ReleaseReport, err error) error {
+func (e *environ) stopped(report *release.Report, err error) error {
 	if len(report.Released) > 0 {
 		e.note("%s before that; the same command goes on", released(report, false))
 	}
@@ -77,7 +77,7 @@ func (e *environ) stopped(report *materialize.ReleaseReport, err error) error {
 }
 
 // release gives names up and shows how far it is.
-func (w *workspace) release(ctx context.Context, request materialize.ReleaseRequest) (*materialize.ReleaseReport, error) {
+func (w *workspace) release(ctx context.Context, request release.Request) (*release.Report, error) {
 	scanned, clearScan := w.progress("looking for references")
 	dropped, clearDrop := w.progress("destroying")
 	request.Scanned = counted(scanned)
@@ -91,7 +91,7 @@ func (w *workspace) release(ctx context.Context, request materialize.ReleaseRequ
 	return report, err
 }
 
-func printRelease(env *environ, report *materialize.ReleaseReport, dryRun bool) error {
+func printRelease(env *environ, report *release.Report, dryRun bool) error {
 	var rows [][]string
 	for _, n := range report.Released {
 		rows = append(rows, []string{"drop", n.Name.String(), tokenText(n.Tokens), byteSize(n.Bytes)})
@@ -99,6 +99,7 @@ func printRelease(env *environ, report *materialize.ReleaseReport, dryRun bool) 
 	for _, k := range report.Kept {
 		rows = append(rows, []string{"keep", k.Name.String(), k.Because})
 	}
+	err := env.print(report, "%s", env.table(rows))
 	after := "this cannot be undone"
 	if dryRun {
 		after = "nothing was changed"
@@ -111,11 +112,11 @@ func printRelease(env *environ, report *materialize.ReleaseReport, dryRun bool) 
 	if report.Swept > 0 {
 		env.remark("removed %s that killed processes had left", plural(report.Swept, "file"))
 	}
-	return env.print(report, "%s", env.table(rows))
+	return err
 }
 
 // released says what went, or would go.
-func released(report *materialize.ReleaseReport, dryRun bool) string {
+func released(report *release.Report, dryRun bool) string {
 	versions := 0
 	for _, n := range report.Released {
 		versions += n.Versions

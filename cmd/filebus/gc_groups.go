@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"filebus/materialize"
+	"filebus/materialize/release"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
 	"filebus/store"
@@ -43,20 +43,20 @@ func (o *gcCommand) snapshots(ctx context.Context, w *workspace) error {
 // others are given up without it.
 func (w *workspace) releaseRuns(
 	ctx context.Context, old []runs.OldRun, dryRun bool,
-) (*materialize.ReleaseReport, error) {
-	all := &materialize.ReleaseReport{}
+) (*release.Report, error) {
+	all := &release.Report{}
 	for len(old) > 0 {
 		var names []record.Name
 		for _, r := range old {
 			names = append(names, r.Names...)
 		}
-		report, err := w.release(ctx, materialize.ReleaseRequest{Names: names, DryRun: dryRun})
+		report, err := w.release(ctx, release.Request{Names: names, DryRun: dryRun})
 		if report != nil {
 			all.Released = append(all.Released, report.Released...)
 			all.Kept = append(all.Kept, report.Kept...)
 			all.Bytes += report.Bytes
 		}
-		kept, found := record.Detail[[]materialize.KeptName](err)
+		kept, found := record.Detail[[]release.Kept](err)
 		if !found {
 			return all, err
 		}
@@ -73,7 +73,7 @@ func (w *workspace) releaseRuns(
 }
 
 // withoutKept returns the runs of which nothing was kept.
-func withoutKept(old []runs.OldRun, kept []materialize.KeptName) []runs.OldRun {
+func withoutKept(old []runs.OldRun, kept []release.Kept) []runs.OldRun {
 	stays := map[record.Name]bool{}
 	for _, k := range kept {
 		stays[k.Name] = true
@@ -109,7 +109,7 @@ func (o *gcCommand) sessions(ctx context.Context, w *workspace) error {
 // all, and returns which went.
 func (w *workspace) releaseOld(
 	ctx context.Context, old []*sessions.Session, dryRun bool,
-) (*materialize.ReleaseReport, []string, error) {
+) (*release.Report, []string, error) {
 	var groups []runs.OldRun
 	for _, s := range old {
 		groups = append(groups, runs.OldRun{ID: s.Key.String(), Names: s.Names()})
@@ -148,7 +148,7 @@ func (w *workspace) retain(ctx context.Context, just sessions.Key) ([]string, er
 	}
 	old = slices.DeleteFunc(old, func(s *sessions.Session) bool { return s.Key == just })
 	_, went, err := w.releaseOld(ctx, old, false)
-	if errors.Is(err, materialize.ErrStillNeeded) ||
+	if errors.Is(err, release.ErrStillNeeded) ||
 		errors.Is(err, store.ErrNotFound) { // or another process gave it up
 		err = nil
 	}

@@ -9,6 +9,7 @@ import (
 	"filebus/materialize/issue"
 	"filebus/materialize/knowledge"
 	"filebus/materialize/mirror"
+	"filebus/materialize/release"
 	"filebus/materialize/result"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
@@ -50,7 +51,7 @@ func recordHints() map[record.Reason]hint {
 		materialize.ErrForeignFolder: say("the same with a new or empty folder"),
 		materialize.ErrTreeTaken:     say("the same with another --tree"),
 		mirror.ErrLink:               say("rm {1}, and the same again"),
-		materialize.ErrStillNeeded:   say("filebus show {1}"),
+		release.ErrStillNeeded:       say("filebus show {1}"),
 		materialize.ErrTooLarge:      say("the same after the file was cut by hand; filebus get {1} is all of it"),
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"filebus/materialize"
+	"filebus/materialize/release"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -69,7 +69,7 @@ func dropAll(ctx context.Context, w *workspace, args []string) error {
 		}
 		names = append(names, name)
 	}
-	report, err := w.release(ctx, materialize.ReleaseRequest{Names: names})
+	report, err := w.release(ctx, release.Request{Names: names})
 	for _, n := range report.Released {
 		w.note("%s is destroyed: %s, %s; this cannot be undone", n.Name, plural(n.Versions, "version"), byteSize(n.Bytes))
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"filebus/materialize"
+	"filebus/materialize/release"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -35,7 +36,7 @@ func TestInputDestroyed(t *testing.T) {
 	if err != nil || len(in.list) != 2 {
 		t.Fatalf("gather: %+v, %v", in, err)
 	}
-	if _, err := w.Release(t.Context(), materialize.ReleaseRequest{Names: names[1:]}); err != nil {
+	if _, err := w.Release(t.Context(), release.Request{Names: names[1:]}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := io.ReadAll(g.text(t.Context(), in, "-"))

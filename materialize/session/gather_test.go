@@ -15,6 +15,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/release"
 	"filebus/materialize/session"
 	"filebus/query"
 	"filebus/store"
@@ -318,7 +319,7 @@ func TestDestroyedMeanwhile(t *testing.T) {
 	b.put("artifact/build/k7/plan", "# Plan\n")
 	b.put("artifact/build/k7/report", "# Report\n")
 	bundle := b.gather(session.GatherRequest{Session: "k7"})
-	if _, err := b.Workspace.Release(t.Context(), materialize.ReleaseRequest{Names: []record.Name{{Kind: record.KindArtifact, ID: "build/k7/report"}}}); err != nil {
+	if _, err := b.Workspace.Release(t.Context(), release.Request{Names: []record.Name{{Kind: record.KindArtifact, ID: "build/k7/report"}}}); err != nil {
 		t.Fatal(err)
 	}
 	index := b.layOut(bundle, nil, 500)["INDEX.md"]

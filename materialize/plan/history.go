@@ -1,11 +1,9 @@
-package materialize
+package plan
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
-	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -14,16 +12,14 @@ import (
 // disk. Who goes back further than that means to.
 const olderVersions = 50
 
-// isOlder reports whether the bytes on disk are those of an earlier state of the
-// file: of what stands at its path, or of a thing whose place that took.
-func (r *reconciler) isOlder(ctx context.Context, now storeState, disk mirror.File) (bool, error) {
-	return view(ctx, r.w.Store, func(tx *store.Tx) (bool, error) {
-		p := &past{tx, map[record.Name][]store.Event{}, map[record.Ref]store.Version{}, map[record.Ref]frame{}}
-		if now.seated.isFrame() {
-			return p.hadAggregate(now.seated, disk)
-		}
-		return p.hadWhole(now.seated, disk.Digest)
-	})
+// Had reports whether a text is that of an earlier state of the file: of what stands
+// at its path, or of a thing whose place that took.
+func (s *State) Had(tx *store.Tx, size int64, digest record.Digest) (bool, error) {
+	p := &past{tx, map[record.Name][]store.Event{}, map[record.Ref]store.Version{}, map[record.Ref]Frame{}}
+	if s.IsFrame() {
+		return p.hadAggregate(s, size, digest)
+	}
+	return p.hadWhole(s, digest)
 }
 
 // A past looks up what was current earlier. It reads each history and each
@@ -32,7 +28,7 @@ type past struct {
 	tx       *store.Tx
 	events   map[record.Name][]store.Event
 	versions map[record.Ref]store.Version
-	frames   map[record.Ref]frame
+	frames   map[record.Ref]Frame
 }
 
 func (p *past) history(name record.Name) ([]store.Event, error) {
@@ -79,8 +75,8 @@ func (p *past) at(name record.Name, position uint64) (store.Version, error) {
 
 // hadWhole reports whether any of the things that stood at the path of a file
 // that is one record had a body.
-func (p *past) hadWhole(now *seated, digest record.Digest) (bool, error) {
-	r := now.version.Record
+func (p *past) hadWhole(now *State, digest record.Digest) (bool, error) {
+	r := now.Version.Record
 	for ref, err := range p.tx.Lookup(store.FieldPath, store.PathValue(r.Name.Tree, r.Path)) {
 		if err != nil {
 			return false, err
@@ -105,18 +101,17 @@ func (p *past) hadWhole(now *seated, digest record.Digest) (bool, error) {
 
 // hadAggregate reports whether an aggregate file once was what is on disk. Only
 // a state of the same size is put together.
-func (p *past) hadAggregate(now *seated, disk mirror.File) (bool, error) {
+func (p *past) hadAggregate(now *State, size int64, digest record.Digest) (bool, error) {
 	positions, err := p.changes(now)
 	if err != nil {
 		return false, err
 	}
 	for _, position := range positions {
-		size, err := p.size(now.name(), position)
-		if err != nil || size != disk.Size {
+		if n, err := p.size(now.Name(), position); err != nil || n != size {
 			continue // or dropped since
 		}
-		then, err := seatedBefore(p.tx, now.name(), position)
-		if err == nil && then.digest() == disk.Digest {
+		then, err := Before(p.tx, now.Name(), position)
+		if err == nil && then.Digest() == digest {
 			return true, nil
 		}
 	}
@@ -124,9 +119,9 @@ func (p *past) hadAggregate(now *seated, disk mirror.File) (bool, error) {
 }
 
 // changes returns the last positions at which a file changed, newest first.
-func (p *past) changes(now *seated) ([]uint64, error) {
+func (p *past) changes(now *State) ([]uint64, error) {
 	var positions []uint64
-	for _, name := range append(now.frame.slots(), now.name()) {
+	for _, name := range append(now.Frame.Slots(), now.Name()) {
 		events, err := p.history(name)
 		if err != nil {
 			return nil, err

@@ -1,4 +1,4 @@
-package materialize
+package plan
 
 import (
 	"bytes"
@@ -20,25 +20,25 @@ import (
 func withoutNodes(t testing.TB, text []byte, mask uint64) (out []byte, kept []string) {
 	t.Helper()
 	file, _ := layout.KnowledgeJSON{}.Parse("g.json", text)
-	file = detachSpace(file)
-	s := &seated{entries: map[record.Name]entryAt{}}
+	file = Detach(file)
+	s := &State{Entries: map[record.Name]Entry{}}
 	gone := map[record.Name]bool{}
 	var names []record.Name
 	for i, e := range file.Entries() {
 		name := record.Name{Kind: record.KindKnowledge, ID: e.ID}
 		names = append(names, name)
-		s.entries[name] = entryAt{text: e.Text}
+		s.Entries[name] = Entry{Text: e.Text}
 		if gone[name] = mask>>(i%64)&1 == 1; !gone[name] {
 			kept = append(kept, string(e.Text))
 		}
 	}
-	f := frameOf(file, names).without(func(slot record.Name) bool { return gone[slot] }, true)
-	return s.assemble(f), kept
+	f := frameOf(file, names).Without(func(slot record.Name) bool { return gone[slot] }, true)
+	return s.Text(f), kept
 }
 
 func nodesOf(text []byte) (nodes []string) {
 	file, _ := layout.KnowledgeJSON{}.Parse("g.json", text)
-	for _, e := range detachSpace(file).Entries() {
+	for _, e := range Detach(file).Entries() {
 		nodes = append(nodes, string(e.Text))
 	}
 	return nodes

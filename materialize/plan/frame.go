@@ -1,4 +1,4 @@
-package materialize
+package plan
 
 import (
 	"bytes"
@@ -8,13 +8,13 @@ import (
 	"filebus/store/record"
 )
 
-// A frame is an aggregate file with its entries taken out: literal text, and
+// A Frame is an aggregate file with its entries taken out: literal text, and
 // slots that name the records that stand in their places, in the frame's tree. It
 // is stored as a record.Frame.
-type frame []record.Piece
+type Frame []record.Piece
 
-// slots returns the names of the frame's entries in the order of the file.
-func (f frame) slots() []record.Name {
+// Slots returns the names of the frame's entries in the order of the file.
+func (f Frame) Slots() []record.Name {
 	var names []record.Name
 	for _, p := range f {
 		if p.IsSlot() {
@@ -27,7 +27,7 @@ func (f frame) slots() []record.Name {
 // literal returns the words between the entries: blank space comes and goes with
 // entries, and so do the commas of a list, so they do not count as a change of
 // the text.
-func (f frame) literal() []byte {
+func (f Frame) literal() []byte {
 	var words [][]byte
 	for i, p := range f {
 		found := bytes.Fields(p.Text)
@@ -41,7 +41,7 @@ func (f frame) literal() []byte {
 }
 
 // addText returns f with literal text behind it.
-func (f frame) addText(text []byte) frame {
+func (f Frame) addText(text []byte) Frame {
 	switch last := len(f) - 1; {
 	case len(text) == 0:
 	case last >= 0 && !f[last].IsSlot():
@@ -53,7 +53,7 @@ func (f frame) addText(text []byte) frame {
 }
 
 // neighbours returns, for each slot that stands right behind another, that one.
-func (f frame) neighbours() map[record.Name]record.Name {
+func (f Frame) neighbours() map[record.Name]record.Name {
 	before := map[record.Name]record.Name{}
 	for i := 1; i < len(f); i++ {
 		if f[i].IsSlot() && f[i-1].IsSlot() {
@@ -63,10 +63,10 @@ func (f frame) neighbours() map[record.Name]record.Name {
 	return before
 }
 
-// without returns f without some of its slots. The blank lines behind an entry
+// Without returns f without some of its slots. The blank lines behind an entry
 // go with it where others stand before it, and in a list its comma does.
-func (f frame) without(gone func(slot record.Name) bool, list bool) frame {
-	var out frame
+func (f Frame) Without(gone func(slot record.Name) bool, list bool) Frame {
+	var out Frame
 	dropped := false // the piece before
 	for _, p := range f {
 		switch {
@@ -89,7 +89,7 @@ func (f frame) without(gone func(slot record.Name) bool, list bool) frame {
 
 // closeList adds the text that followed an element which is gone: one of the
 // commas around it goes too, or, with the last element, the space before it.
-func (f frame) closeList(text []byte) frame {
+func (f Frame) closeList(text []byte) Frame {
 	if rest, found := bytes.CutPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte(",")); found {
 		return f.addText(bytes.TrimLeft(rest, " \t\r\n"))
 	}
@@ -106,7 +106,7 @@ func (f frame) closeList(text []byte) frame {
 
 // endsBlank reports whether a blank line, or nothing at all, stands before what
 // is added next.
-func (f frame) endsBlank() bool {
+func (f Frame) endsBlank() bool {
 	if len(f) == 0 {
 		return true
 	}
@@ -117,8 +117,8 @@ func (f frame) endsBlank() bool {
 
 // frameOf takes the entries of a parsed file out; names gives the record name
 // of each entry, in order.
-func frameOf(file layout.File, names []record.Name) frame {
-	var f frame
+func frameOf(file layout.File, names []record.Name) Frame {
+	var f Frame
 	for _, part := range file.Parts {
 		if part.Entry == nil {
 			f = f.addText(part.Text)
@@ -128,4 +128,64 @@ func frameOf(file layout.File, names []record.Name) frame {
 		names = names[1:]
 	}
 	return f
+}
+
+// addSlots returns f with the slots that only other has, each behind the slot
+// that it follows in other, or before all if it follows none: with the blank
+// space that follows it there, or in a list with the separator.
+func addSlots(f, other Frame, separator []byte) Frame {
+	have := map[record.Name]bool{}
+	for _, name := range f.Slots() {
+		have[name] = true
+	}
+	behind := map[record.Name][]record.Piece{} // what to add, by the slot before
+	var before record.Name
+	for i, p := range other {
+		switch {
+		case !p.IsSlot():
+		case have[p.Slot]:
+			before = p.Slot
+		case separator != nil && before.IsZero():
+			behind[before] = append(behind[before], p, record.Piece{Text: separator})
+		case separator != nil:
+			behind[before] = append(behind[before], record.Piece{Text: separator}, p)
+		default:
+			behind[before] = append(behind[before], p)
+			if i+1 < len(other) && isBlank(other[i+1]) {
+				behind[before] = append(behind[before], other[i+1])
+			}
+		}
+	}
+	return weaveIn(f, behind)
+}
+
+// weaveIn returns f with pieces behind its slots, or before all of them.
+func weaveIn(f Frame, behind map[record.Name][]record.Piece) Frame {
+	var out Frame
+	first := behind[record.Name{}]
+	for i, p := range f {
+		if p.IsSlot() {
+			out, first = append(out, first...), nil
+		}
+		out = append(out, p)
+		if slot := slotBefore(f, i); !slot.IsZero() {
+			out = append(out, behind[slot]...)
+		}
+	}
+	return append(out, first...)
+}
+
+// slotBefore returns the slot whose followers stand behind the i-th piece: the
+// piece itself, or the one before if the piece is the blank space after it.
+func slotBefore(f Frame, i int) record.Name {
+	if f[i].IsSlot() {
+		if i+1 < len(f) && isBlank(f[i+1]) {
+			return record.Name{}
+		}
+		return f[i].Slot
+	}
+	if i > 0 && isBlank(f[i]) {
+		return f[i-1].Slot
+	}
+	return record.Name{}
 }

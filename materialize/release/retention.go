@@ -1,4 +1,4 @@
-package materialize
+package release
 
 import (
 	"cmp"
@@ -33,21 +33,21 @@ func (r *Retention) Check() error {
 }
 
 // picks reports whether a name is kept no longer, but for Keep.
-func (r *Retention) picks(c *candidate) bool {
-	return (len(r.Conversations) == 0 || slices.Contains(r.Conversations, c.last.Conversation)) &&
-		(r.Before.IsZero() || c.last.Time.Before(r.Before)) && !(r.Removed && c.current)
+func (r *Retention) picks(c *Candidate) bool {
+	return (len(r.Conversations) == 0 || slices.Contains(r.Conversations, c.Last.Conversation)) &&
+		(r.Before.IsZero() || c.Last.Time.Before(r.Before)) && !(r.Removed && c.Current)
 }
 
 // split divides candidates into those that are kept no longer and those that
 // only Keep holds back.
-func (r *Retention) split(all []*candidate) (going, newest []*candidate) {
-	slices.SortFunc(all, func(a, b *candidate) int { return cmp.Compare(b.position, a.position) })
+func (r *Retention) split(all []*Candidate) (going, newest []*Candidate) {
+	slices.SortFunc(all, func(a, b *Candidate) int { return cmp.Compare(b.position, a.position) })
 	current := map[string]int{} // of each conversation
 	for _, c := range all {
 		held := false
-		if c.current {
-			current[c.last.Conversation]++
-			held = current[c.last.Conversation] <= r.Keep
+		if c.Current {
+			current[c.Last.Conversation]++
+			held = current[c.Last.Conversation] <= r.Keep
 		}
 		switch {
 		case !r.picks(c):

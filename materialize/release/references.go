@@ -1,4 +1,4 @@
-package materialize
+package release
 
 import (
 	"errors"
@@ -19,25 +19,30 @@ const scanSlice = 50 * time.Millisecond
 // that one pass over the log answers for any number of names.
 type references struct {
 	wanted   func(record.Name) bool // the names whose versions are noted
-	names    map[record.Name]*candidate
+	names    map[record.Name]*Candidate
 	byRef    map[record.Ref][]record.Name // who refers to a version
 	byText   map[string][]record.Name     // who refers to a name or a path
 	position uint64                       // of the last entry that was looked at
 }
 
-// A candidate is a name that may be given up.
-type candidate struct {
-	name     record.Name
-	versions []versionOf // oldest first; conflict versions too
-	last     *record.Record
-	position uint64 // of the last version
-	current  bool   // it has a current version
-	planned  int    // how many versions it had when it was decided about
-	count    int    // the same, which does not shrink while they are dropped
-	bytes    int64  // of those versions
-	replaced bool   // another name stands at its path
-	retired  bool   // it was hidden to be given up
-	dropped  int    // how many versions were dropped by this release
+// A Candidate is a name that may be given up.
+type Candidate struct {
+	Name     record.Name
+	Last     *record.Record // its last version
+	Current  bool           // it has a current version
+	Retired  bool           // it was hidden to be given up
+	versions []versionOf    // oldest first; conflict versions too
+	position uint64         // of the last version
+	planned  int            // how many versions it had when it was decided about
+	count    int            // the same, which does not shrink while they are dropped
+	bytes    int64          // of those versions
+	replaced bool           // another name stands at its path
+	dropped  int            // how many versions were dropped by this release
+}
+
+// HasFile reports whether a name has, or had, a file of its own in the mirror.
+func (c *Candidate) HasFile() bool {
+	return c.Name.Tree == "" && c.Last.Path != "" && !c.Name.Kind.IsEntry() && !c.replaced
 }
 
 // A versionOf is what is kept in memory of a version.
@@ -86,11 +91,11 @@ func (r *references) add(tx *store.Tx, v store.Version) {
 	if r.wanted(from.Name) {
 		c := r.names[from.Name]
 		if c == nil {
-			c = &candidate{name: from.Name}
+			c = &Candidate{Name: from.Name}
 			r.names[from.Name] = c
 		}
 		c.versions = append(c.versions, versionOf{v.Ref, from.Body, from.Size})
-		c.last, c.position = from, v.Position
+		c.Last, c.position = from, v.Position
 	}
 	for _, ref := range from.From {
 		r.byRef[ref] = addName(r.byRef[ref], from.Name)
@@ -118,16 +123,16 @@ func addName(list []record.Name, name record.Name) []record.Name {
 }
 
 // to returns the names that refer to a candidate, without itself, each once.
-func (r *references) to(c *candidate) []record.Name {
+func (r *references) to(c *Candidate) []record.Name {
 	var found []record.Name
 	for _, v := range c.versions {
 		found = append(found, r.byRef[v.ref]...)
 	}
-	found = append(found, r.byText[c.name.String()]...)
-	if c.name.Tree == "" && c.last.Path != "" {
-		found = append(found, r.byText[c.last.Path]...)
+	found = append(found, r.byText[c.Name.String()]...)
+	if c.Name.Tree == "" && c.Last.Path != "" {
+		found = append(found, r.byText[c.Last.Path]...)
 	}
-	found = slices.DeleteFunc(found, func(n record.Name) bool { return n == c.name })
+	found = slices.DeleteFunc(found, func(n record.Name) bool { return n == c.Name })
 	slices.SortFunc(found, compareNames)
 	return slices.Compact(found)
 }
@@ -135,18 +140,18 @@ func (r *references) to(c *candidate) []record.Name {
 func compareNames(a, b record.Name) int { return strings.Compare(a.String(), b.String()) }
 
 // look reads what is current of the candidate.
-func (c *candidate) look(tx *store.Tx) error {
+func (c *Candidate) look(tx *store.Tx) error {
 	c.planned, c.count = len(c.versions), len(c.versions)
 	for _, v := range c.versions {
 		c.bytes += v.size
 	}
-	last, current, err := tx.Last(c.name)
+	last, current, err := tx.Last(c.Name)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // only conflict versions are left
 	}
 	if err != nil {
 		return err
 	}
-	c.last, c.position, c.current = last.Record, last.Position, current
+	c.Last, c.position, c.Current = last.Record, last.Position, current
 	return nil
 }

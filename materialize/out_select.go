@@ -1,0 +1,304 @@
+package materialize
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"time"
+
+	"filebus/materialize/layout"
+	"filebus/materialize/plan"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A Selection says which records are laid out: those that pass the filter and all
+// other fields that are set.
+type Selection struct {
+	record.Filter
+	Dialogs []string // any of them
+
+	// Names, if not nil, are the only ones that are looked at. An entry stands for
+	// its part of an aggregate file, a frame for the whole file.
+	Names []record.Name
+
+	AsOf time.Time // zero: now
+	At   uint64    // a position of the log in place of AsOf; 0: none
+}
+
+// position returns the position of the log that the selection is of.
+func (s *Selection) position(tx *store.Tx) (uint64, error) {
+	switch {
+	case s.At > 0:
+		return min(s.At, tx.Position()), nil
+	case !s.AsOf.IsZero():
+		return tx.AsOf(s.AsOf)
+	}
+	return tx.Position(), nil
+}
+
+// picksEntries reports whether some entries of an aggregate may be picked and
+// others not: then the file is laid out with the picked ones alone.
+func (s *Selection) picksEntries() bool {
+	f := s.Filter
+	f.Trees = nil
+	return s.Names != nil || len(s.Dialogs) > 0 || !f.IsZero()
+}
+
+func (s *Selection) picksTree(tree record.Tree) bool {
+	return len(s.Trees) == 0 || slices.Contains(s.Trees, tree)
+}
+
+// Picks reports whether a record passes every filter but Names, AsOf and At. What
+// was derived from its body is only looked at when a filter needs it.
+func (s *Selection) Picks(tx *store.Tx, v store.Version) bool {
+	return s.Accepts(v.Record) &&
+		(len(s.Dialogs) == 0 || slices.Contains(s.Dialogs, tx.Description(v.Ref).Attributes["dialogue"]))
+}
+
+// The bounds of one read transaction: how many names it looks at, and how many
+// bodies it fetches.
+const (
+	viewNames  = 4000
+	viewBodies = 400
+)
+
+// selectFiles reads what the selection picks, in short transactions up to a
+// position fixed at the start.
+func (w *Workspace) selectFiles(ctx context.Context, pick Selection) (*selector, error) {
+	s := &selector{pick: pick, claims: map[string]claim{}}
+	var err error
+	if s.position, err = view(ctx, w.Store, pick.position); err != nil {
+		return s, err
+	}
+	if pick.Names == nil {
+		return s, eachName(ctx, w.Store, s.names, s.take)
+	}
+	s.asked = map[record.Name]bool{}
+	for _, name := range pick.Names {
+		s.asked[name] = true
+	}
+	return s, inViews(ctx, w.Store, pick.Names, viewNames, s.takeNamed)
+}
+
+// eachName looks at names in short transactions, each of which lists them from where
+// the one before has ended.
+func eachName(
+	ctx context.Context, s *store.Store, list func(tx *store.Tx, from record.Name) iter.Seq2[store.NamedRef, error],
+	look func(tx *store.Tx, n store.NamedRef) error,
+) (err error) {
+	var from record.Name
+	for more := true; more && err == nil; {
+		more = false
+		err = s.View(ctx, func(tx *store.Tx) error {
+			seen := 0
+			for n, err := range list(tx, from) {
+				if seen++; seen > viewNames {
+					from, more = n.Name, true
+					return err
+				}
+				if err == nil {
+					err = look(tx, n)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return err
+}
+
+// inViews looks at things in short transactions.
+func inViews[T any](ctx context.Context, s *store.Store, all []T, most int, look func(tx *store.Tx, of T) error) error {
+	for chunk := range slices.Chunk(all, most) {
+		err := s.View(ctx, func(tx *store.Tx) error {
+			for _, of := range chunk {
+				if err := look(tx, of); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type selector struct {
+	pick     Selection
+	position uint64
+	claims   map[string]claim     // by tree and path
+	asked    map[record.Name]bool // nil: all
+}
+
+// A claim is what stands at a path, and what else would.
+type claim struct {
+	file      laidFile
+	position  uint64
+	displaced []record.Name
+}
+
+// names lists the names that there were at the selection's position.
+func (s *selector) names(tx *store.Tx, from record.Name) iter.Seq2[store.NamedRef, error] {
+	if s.position != tx.Position() {
+		return tx.NamesAt(from, s.position)
+	}
+	return tx.Names(from)
+}
+
+func (s *selector) take(tx *store.Tx, n store.NamedRef) error {
+	if !s.pick.picksTree(n.Name.Tree) || n.Name.Kind.IsEntry() {
+		return nil
+	}
+	v, err := tx.Get(n.Ref)
+	if errors.Is(err, store.ErrDropped) {
+		return nil
+	}
+	if err == nil {
+		err = checkWritable(v.Record.Path)
+	}
+	if err != nil || v.Record.Path == "" {
+		return err
+	}
+	picked := n.Name.Kind == record.KindFrame && !s.pick.picksEntries()
+	switch {
+	case picked: // the whole file
+	case n.Name.Kind == record.KindFrame:
+		_, picked, err = s.aggregate(tx, v)
+	default:
+		picked = s.picks(tx, v, n.Name)
+	}
+	if err != nil || !picked {
+		return err
+	}
+	return s.claim(laidFile{path: v.Record.Path, name: n.Name, ref: n.Ref}, v.Position)
+}
+
+// aggregate assembles an aggregate file of the entries that are picked.
+func (s *selector) aggregate(tx *store.Tx, v store.Version) (text []byte, picked bool, err error) {
+	at := func(name record.Name) (store.Version, error) { return tx.HeadAt(name, s.position) }
+	state, err := plan.Read(tx, v, at, func(name record.Name) (bool, error) { return wasDropped(tx, name) })
+	if err != nil {
+		return nil, false, err
+	}
+	if !s.pick.picksEntries() {
+		return state.Text(state.Frame), true, nil
+	}
+	left := map[record.Name]bool{}
+	for name, e := range state.Entries {
+		left[name] = !s.picks(tx, e.Version, v.Record.Name)
+		picked = picked || !left[name]
+	}
+	frame := state.Frame
+	if plan.IsList(layout.Recognize(v.Record.Path)) {
+		frame = frame.Without(func(slot record.Name) bool { return left[slot] }, true)
+	} else {
+		frame = slices.DeleteFunc(frame, func(p record.Piece) bool { return left[p.Slot] })
+	}
+	return state.Text(frame), picked || s.asked[v.Record.Name] || slices.Contains(s.pick.Kinds, record.KindFrame), nil
+}
+
+// claim gives a path to the newest of the things that stood there, as long as
+// they are one after the other under one id (task-003, task-003~2). Two things
+// that have nothing to do with each other are refused.
+func (s *selector) claim(file laidFile, position uint64) error {
+	key := store.PathValue(file.name.Tree, file.path)
+	there, taken := s.claims[key]
+	newer := claim{file, position, nil}
+	switch {
+	case !taken:
+	case there.file.name.Kind != file.name.Kind || plan.BaseID(there.file.name.ID) != plan.BaseID(file.name.ID):
+		return twoForOnePath(file.path, there.file.name, file.name)
+	case position < there.position:
+		newer = there
+		newer.displaced = append(there.displaced, file.name)
+	default:
+		newer.displaced = append(there.displaced, there.file.name)
+	}
+	s.claims[key] = newer
+	return nil
+}
+
+// twoForOnePath says that two records claim one path.
+func twoForOnePath(path string, first, second record.Name) error {
+	return record.Conflict.Errorf("two records for one path %s: %s and %s", path, first, second)
+}
+
+// picks reports whether a record is picked that is a file, or an entry of the
+// file that of names.
+func (s *selector) picks(tx *store.Tx, v store.Version, of record.Name) bool {
+	if s.asked != nil && !s.asked[v.Record.Name] && !s.asked[of] {
+		return false
+	}
+	return s.pick.Picks(tx, v)
+}
+
+// takeNamed takes the file of a name, once: several entries may share one.
+func (s *selector) takeNamed(tx *store.Tx, name record.Name) error {
+	v, err := tx.HeadAt(name, s.position)
+	if err == nil && name.Kind.IsEntry() {
+		name = record.Name{Tree: name.Tree, Kind: record.KindFrame, ID: v.Record.Path}
+		v, err = tx.HeadAt(name, s.position)
+	}
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	key := store.PathValue(name.Tree, v.Record.Path)
+	if at, taken := s.claims[key]; taken && at.file.name == name {
+		return nil
+	}
+	return s.take(tx, store.NamedRef{Name: name, Ref: v.Ref})
+}
+
+// wasDropped reports whether any version of a name was destroyed.
+func wasDropped(tx *store.Tx, name record.Name) (bool, error) {
+	events, err := tx.History(name)
+	for _, e := range events {
+		if e.Change == store.ChangeDrop {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// missingAt returns the names that a selection of an earlier position would have
+// had too, if their content were not destroyed. What else they were is not known
+// any more, so only their trees and kinds are looked at.
+func (w *Workspace) missingAt(ctx context.Context, pick Selection, position uint64) ([]string, error) {
+	missing := []string{}
+	if pick.At == 0 && pick.AsOf.IsZero() {
+		return missing, nil
+	}
+	if pick.Names != nil { // those of them that have no version then, as it was destroyed
+		err := inViews(ctx, w.Store, pick.Names, viewNames, func(tx *store.Tx, name record.Name) error {
+			_, err := tx.HeadAt(name, position)
+			if !errors.Is(err, store.ErrNotFound) {
+				return err
+			}
+			dropped, err := wasDropped(tx, name)
+			if dropped && err == nil {
+				missing = append(missing, name.String())
+			}
+			return err
+		})
+		return missing, err
+	}
+	list := func(tx *store.Tx, from record.Name) iter.Seq2[store.NamedRef, error] {
+		return tx.DroppedAt(from, position)
+	}
+	err := eachName(ctx, w.Store, list, func(_ *store.Tx, n store.NamedRef) error {
+		if pick.picksTree(n.Name.Tree) && (len(pick.Kinds) == 0 || slices.Contains(pick.Kinds, n.Name.Kind)) {
+			missing = append(missing, n.Name.String())
+		}
+		return nil
+	})
+	return missing, err
+}

@@ -1,0 +1,171 @@
+package plan
+
+import (
+	"context"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// describerVersion is raised when describe gives other answers: descriptions
+// with an older version can be made again from the bodies.
+const describerVersion = 2
+
+// Content is a text that is to be stored.
+type Content struct {
+	Text  []byte     // all of it, or its beginning when the body is large
+	Words int        // of all of it
+	Body  store.Body // prepared, or nothing yet
+}
+
+// ContentOf returns a text that is held in memory.
+func ContentOf(text []byte) Content { return Content{Text: text, Words: markdown.Words(text)} }
+
+// Prepare makes sure that the body is ready to be stored.
+func (c *Content) Prepare(ctx context.Context, s *store.Store) (err error) {
+	if c.Body.Size == 0 {
+		c.Body, err = s.Prepare(ctx, c.Text)
+	}
+	return err
+}
+
+// Size returns the bytes of the whole text.
+func (c *Content) Size() int64 {
+	if c.Body.Size > 0 {
+		return c.Body.Size
+	}
+	return int64(len(c.Text))
+}
+
+// Digest returns the digest of the whole text.
+func (c *Content) Digest() record.Digest {
+	if c.Body.Size > 0 {
+		return c.Body.Digest
+	}
+	return record.DigestOf(c.Text)
+}
+
+// Describe derives what is shown of a text: facts that its layout
+// read win over what any text has.
+func Describe(c Content, facts layout.Facts, preview int) record.Description {
+	text := c.Text
+	d := record.Description{
+		Version: describerVersion,
+		Title:   facts.Title,
+		Preview: markdown.Clip(facts.Summary, preview),
+		Words:   c.Words,
+		Tokens:  record.EstimateTokens(c.Size()),
+	}
+	if markdown.IsBinary(text) {
+		d.Words = 0 // what stands between its white space is no word
+	}
+	if d.Title == "" {
+		d.Title = markdown.Title(text)
+	}
+	if d.Preview == "" {
+		d.Preview = markdown.Preview(text, preview)
+	}
+	if len(facts.Attributes) > 0 {
+		d.Attributes = maps.Clone(facts.Attributes)
+	}
+	return d
+}
+
+// Envelope makes a record of what path and text say about an entry.
+func Envelope(name record.Name, path string, facts layout.Facts, source record.Source) record.Record {
+	return record.Record{
+		Name:         name,
+		Path:         path,
+		MediaType:    mediaType(path),
+		Agent:        word(facts.Agent),
+		Conversation: word(facts.Conversation),
+		Session:      word(facts.Session),
+		Run:          word(facts.Run),
+		Loop:         word(facts.Loop),
+		Task:         word(facts.Task),
+		Status:       word(facts.Status),
+		Tags:         tags(facts.Tags),
+		Links:        links(name.Tree, facts.Links),
+		Source:       source,
+	}
+}
+
+// links returns the links that a text states, as they are stored: their targets
+// are names in the text's own tree. No text makes itself a conflict version.
+func links(tree record.Tree, stated []record.Link) []record.Link {
+	var out []record.Link
+	for _, l := range stated {
+		if name, err := record.ParseName(l.Target); err == nil && name.Tree == "" {
+			name.Tree = tree
+			l.Target = name.String()
+		}
+		if l.Type != "" && word(l.Type) == l.Type && !strings.Contains(l.Type, " ") && l.Type != record.LinkConflict && strings.IndexByte(l.Target, 0) < 0 {
+			out = append(out, l)
+		}
+	}
+	record.SortLinks(out)
+	return slices.Compact(out)
+}
+
+// maxWord is the longest field taken from a file, in bytes; what is longer is
+// not an id or a tag but prose.
+const maxWord = 200
+
+// word makes a one-line field of what an agent wrote: valid UTF-8 without
+// control characters, and nothing if it is too long to be a word.
+func word(text string) string {
+	text = strings.ToValidUTF8(text, "�")
+	text = strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)
+	if text = strings.TrimSpace(text); len(text) > maxWord {
+		return ""
+	}
+	return text
+}
+
+func tags(list []string) []string {
+	var clean []string
+	for _, tag := range list {
+		clean = append(clean, word(tag))
+	}
+	return record.NormalizeTags(clean)
+}
+
+// mediaType returns the media type of a file by its extension, and nothing for
+// one that is not known. It is a table of our own because the system's differs
+// from machine to machine, and a record must not.
+func mediaType(name string) string {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".md", ".markdown":
+		return "text/markdown"
+	case ".json":
+		return "application/json"
+	case ".jsonl":
+		return "application/jsonl"
+	case ".yaml", ".yml":
+		return "application/yaml"
+	case ".csv":
+		return "text/csv"
+	case ".txt", ".log", ".done", ".failed":
+		return "text/plain"
+	case ".patch", ".diff":
+		return "text/x-diff"
+	case ".html":
+		return "text/html"
+	case ".pdf":
+		return "application/pdf"
+	case ".png":
+		return "image/png"
+	}
+	return ""
+}

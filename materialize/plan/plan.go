@@ -1,0 +1,491 @@
+// Package plan turns the bytes of a file and its place into drafts of records. A
+// Planner compares a File with the State that the store has at its path, and makes
+// a Plan of it: the puts and retires of one transaction. It merges an aggregate file
+// that both sides have changed. It reads the store, and never a file.
+package plan
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"filebus/materialize/layout"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A Plan is what storing one file means: puts and retires that go into one
+// transaction, so that a frame and its entries never disagree.
+type Plan struct {
+	Puts      []store.Draft
+	Names     []record.Name // of what then stands in the file; that of a frame is the last
+	Problems  []*layout.SyntaxError
+	Conflicts []string // what of the file is kept beside the store's
+	Changed   int      // records that were stored or retired
+	Position  uint64   // of the log after that; 0: nothing had to be done
+	retires   []retirement
+}
+
+type retirement struct {
+	name   record.Name
+	expect store.Expect
+}
+
+func (p *Plan) retire(v store.Version) {
+	p.retires = append(p.retires, retirement{v.Record.Name, store.Current(v.Ref)})
+}
+
+// retireAll plans that what stood at a path is there no more.
+func (p *Plan) retireAll(old *State) {
+	p.retire(old.Version)
+	for _, name := range old.Frame.Slots() {
+		p.retire(old.Entries[name].Version)
+	}
+}
+
+// Apply carries the plan out. What it expects was read in an earlier
+// transaction; if that has changed, the error is a store.ErrConflict.
+func (p *Plan) Apply(tx *store.Tx) error {
+	p.Changed = 0
+	for _, r := range p.retires {
+		if err := tx.Retire(r.name, r.expect); err != nil {
+			return err
+		}
+		p.Changed++
+	}
+	for _, d := range p.Puts {
+		outcome, err := tx.Put(d)
+		if err != nil {
+			return err
+		}
+		if !outcome.Unchanged {
+			p.Changed++
+		}
+	}
+	p.Position = tx.Position()
+	return nil
+}
+
+// CarryOut is Apply in a transaction of its own, if there is anything to do.
+func (p *Plan) CarryOut(ctx context.Context, s *store.Store) error {
+	if len(p.Puts)+len(p.retires) == 0 {
+		return nil
+	}
+	return s.Update(ctx, p.Apply)
+}
+
+// A File is a file to be stored: its place and its text.
+type File struct {
+	Tree  record.Tree
+	Path  string
+	Place layout.Place
+	Content
+	Source record.Source
+	From   []record.Ref                 // what it was made from
+	Facts  layout.Facts                 // win over what the text says
+	Edited *State                       // what an edit made of the file's entries: their names are known
+	Expect map[record.Name]store.Expect // of entries of which a caller said what it read
+}
+
+// A Planner makes plans for a store.
+type Planner struct {
+	Store   *store.Store
+	Preview int // the longest preview, in characters
+}
+
+// A Single says what the store has for a file that is one record.
+type Single struct {
+	Old     *State
+	fresh   record.Name // the name of a file that is new there
+	started string      // when the old version's task began, as its text says
+}
+
+// SingleOf reads what the store has for a file, given what stands at its path.
+func SingleOf(tx *store.Tx, f File, old *State) (Single, error) {
+	name, err := record.NewName(f.Tree, f.Place.Kind, f.Place.ID)
+	if err != nil {
+		return Single{}, err
+	}
+	s := Single{Old: old, fresh: freeName(name, taken(tx))}
+	if old != nil && old.Name().Kind == record.KindHandoff {
+		s.started = tx.Description(old.Version.Ref).Attributes[layout.AttributeStarted]
+	}
+	return s, nil
+}
+
+// Name returns the name of the file, but for one that begins something new at the
+// place of what has ended.
+func (s Single) Name() record.Name {
+	if s.Old != nil && s.Old.Name().Kind == s.fresh.Kind {
+		return s.Old.Name()
+	}
+	return s.fresh
+}
+
+// Single plans a file that is a single record, and prepared.
+func (w Planner) Single(f File, at Single) *Plan {
+	file, problems := f.Place.Parse(f.Path, f.Text)
+	facts := f.Facts
+	if entries := file.Entries(); len(entries) == 1 {
+		facts = facts.Or(entries[0].Facts)
+	}
+	p := &Plan{Problems: problems}
+	name, expect := at.fresh, store.Absent()
+	switch old := at.Old; {
+	case old == nil || startsAnew(old.Version.Record, at.started, facts):
+	case old.Name().Kind != name.Kind:
+		p.retireAll(old)
+	default:
+		name, expect = old.Name(), store.Current(old.Version.Ref)
+	}
+	d := w.draft(name, f, f.Content, facts)
+	d.Expect, d.Record.From = expect, f.From
+	p.Puts, p.Names = []store.Draft{d}, []record.Name{name}
+	return p
+}
+
+// draft returns the draft of a record for a text of a file.
+func (w Planner) draft(name record.Name, f File, c Content, facts layout.Facts) store.Draft {
+	return store.Draft{
+		Record: Envelope(name, f.Path, facts, f.Source), Body: c.Body, Description: Describe(c, facts, w.Preview),
+	}
+}
+
+// Conflict returns the draft of a conflict version: a text that is kept beside
+// target, which is the ref of the store's version, or the name if there is none.
+func (w Planner) Conflict(
+	ctx context.Context, name record.Name, f File, c Content, facts layout.Facts, target string,
+) (store.Draft, error) {
+	if err := c.Prepare(ctx, w.Store); err != nil {
+		return store.Draft{}, err
+	}
+	d := w.draft(name, f, c, facts)
+	d.Record.Source = record.SourceSync
+	d.Record.Links = append(d.Record.Links, record.Link{Type: record.LinkConflict, Target: target})
+	record.SortLinks(d.Record.Links)
+	return d, nil
+}
+
+// startsAnew reports whether the place of a finished journal was taken by a new
+// task: that is a new thing, not a version of the old one.
+func startsAnew(old *record.Record, oldStarted string, facts layout.Facts) bool {
+	if old.Name.Kind != record.KindHandoff || oldStarted == "" {
+		return false
+	}
+	started := facts.Attributes[layout.AttributeStarted]
+	switch old.Status {
+	case "", "in_progress", "pending":
+		return false
+	}
+	return started != "" && started != oldStarted
+}
+
+// FreeName returns name, or name~2, name~3, ... if the store has or had it.
+func FreeName(tx *store.Tx, name record.Name) record.Name { return freeName(name, taken(tx)) }
+
+// freeName returns name, or name~2, name~3, ... if it is taken.
+func freeName(name record.Name, taken func(record.Name) bool) record.Name {
+	base := name.ID
+	for n := 2; taken(name); n++ {
+		name.ID = base + "~" + strconv.Itoa(n)
+	}
+	return name
+}
+
+// BaseID takes the "~2" of a second thing with one id away.
+func BaseID(id string) string {
+	at := strings.LastIndexByte(id, '~')
+	if at <= 0 {
+		return id
+	}
+	if _, err := strconv.ParseUint(id[at+1:], 10, 31); err != nil {
+		return id
+	}
+	return id[:at]
+}
+
+// taken reports names that exist in the store, retired ones too, or that this
+// plan has given away already.
+func taken(tx *store.Tx) func(record.Name) bool {
+	given := map[record.Name]bool{}
+	return func(name record.Name) bool {
+		_, current, err := tx.Last(name)
+		taken := given[name] || err == nil && current || err != nil && !errors.Is(err, store.ErrNotFound)
+		given[name] = given[name] || !taken
+		return taken
+	}
+}
+
+// File plans a file against what find says stands at its place.
+func (w Planner) File(ctx context.Context, f File, find func(tx *store.Tx) (*State, error)) (*Plan, error) {
+	if f.Place.Kind == record.KindFrame {
+		return w.entries(ctx, f, find)
+	}
+	if err := f.Prepare(ctx, w.Store); err != nil {
+		return nil, err
+	}
+	var at Single
+	err := w.Store.View(ctx, func(tx *store.Tx) error {
+		old, err := find(tx)
+		if err == nil {
+			at, err = SingleOf(tx, f, old)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return w.Single(f, at), nil
+}
+
+// entries plans a file of many entries: those that changed, those that are gone,
+// and the frame.
+func (w Planner) entries(ctx context.Context, f File, find func(tx *store.Tx) (*State, error)) (*Plan, error) {
+	file, problems := parseAggregate(f)
+	p := &Plan{Problems: problems}
+	var at, old *State // old: if that is an aggregate too
+	var a *aggregate
+	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
+		if at, err = find(tx); err == nil {
+			old = at.Aggregate()
+			a, err = nameEntries(tx, f.Tree, file, old, f.Edited)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range a.frame.Slots() {
+		e := a.entries[name]
+		expect := store.Absent()
+		if was, found := old.Entry(name); found {
+			if bytes.Equal(was.Text, e.Text) {
+				continue
+			}
+			expect = store.Current(was.Version.Ref)
+		}
+		if stated, found := f.Expect[name]; found {
+			expect = stated
+		}
+		if err := w.put(ctx, p, f, name, e, expect); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case old != nil:
+		for _, name := range old.Frame.Slots() {
+			if a.entries[name] == nil {
+				p.retire(old.Entries[name].Version)
+			}
+		}
+	case at != nil:
+		p.retireAll(at)
+	}
+	p.Names = append(a.frame.Slots(), record.Name{Tree: f.Tree, Kind: record.KindFrame, ID: f.Path})
+	return p, w.frame(ctx, p, f, a.frame, old)
+}
+
+// Over plans a file in place of what was seen at its place. Carrying it out is a
+// store.ErrConflict if that has changed in a way that matters.
+func (w Planner) Over(ctx context.Context, f File, old *State) (*Plan, error) {
+	p, err := w.File(ctx, f, func(*store.Tx) (*State, error) { return old, nil })
+	if lost := old.Aggregate(); err == nil && lost != nil && len(p.Names) == 1 && len(lost.Entries) > 0 && len(p.Problems) > 0 {
+		return nil, fmt.Errorf("%w: %w", errNoEntries, p.Problems[0])
+	}
+	return p, err
+}
+
+// errNoEntries keeps a file that a slip has made unreadable from retiring all
+// that it held.
+var errNoEntries = errors.New("its entries cannot be read any more")
+
+// put adds an entry to a plan.
+func (w Planner) put(ctx context.Context, p *Plan, f File, name record.Name, e *layout.Entry, expect store.Expect) error {
+	c := ContentOf(e.Text)
+	err := c.Prepare(ctx, w.Store)
+	d := w.draft(name, f, c, e.Facts)
+	d.Expect = expect
+	p.Puts = append(p.Puts, d)
+	return err
+}
+
+// frame adds the frame to a plan if it changed.
+func (w Planner) frame(ctx context.Context, p *Plan, f File, fr Frame, old *State) error {
+	encoded := record.Frame(fr).Encode()
+	expect := store.Absent()
+	if old != nil {
+		expect = store.Current(old.Version.Ref)
+		if old.Version.Record.Body == record.DigestOf(encoded) {
+			return nil
+		}
+	}
+	body, err := w.Store.Prepare(ctx, encoded)
+	if err != nil {
+		return err
+	}
+	name := record.Name{Tree: f.Tree, Kind: record.KindFrame, ID: f.Path}
+	p.Puts = append(p.Puts, store.Draft{
+		Record:      Envelope(name, f.Path, layout.Facts{}, f.Source),
+		Body:        body,
+		Description: record.Description{Version: describerVersion, Title: f.Path, Tokens: record.EstimateTokens(body.Size)},
+		Expect:      expect,
+	})
+	return nil
+}
+
+// An aggregate is a parsed aggregate file whose entries have their names.
+type aggregate struct {
+	frame   Frame
+	entries map[record.Name]*layout.Entry
+}
+
+// parseAggregate parses an aggregate file. A file with conflict markers of git
+// has no entries: nothing in it can be trusted to be whole.
+func parseAggregate(f File) (layout.File, []*layout.SyntaxError) {
+	if line := MergeMarker(f.Text); line > 0 {
+		whole := layout.File{Path: f.Path, Parts: []layout.Part{{Text: f.Text}}}
+		return whole, []*layout.SyntaxError{{File: f.Path, Line: line, Err: ErrGitConflict}}
+	}
+	file, problems := f.Place.Parse(f.Path, f.Text)
+	return Detach(file), problems
+}
+
+// Detach moves the blank lines at the end of each entry into the text around
+// the entries. They separate it from what follows: an entry that is appended to a
+// file must not be a change of the one before it.
+func Detach(file layout.File) layout.File {
+	parts := make([]layout.Part, 0, 2*len(file.Parts))
+	for _, part := range file.Parts {
+		if part.Entry == nil {
+			parts = append(parts, part)
+			continue
+		}
+		text := part.Entry.Text
+		end := endOfWords(text)
+		entry := *part.Entry
+		entry.Text = text[:end]
+		parts = append(parts, layout.Part{Entry: &entry})
+		if end < len(text) {
+			parts = append(parts, layout.Part{Text: text[end:]})
+		}
+	}
+	file.Parts = parts
+	return file
+}
+
+// endOfWords returns where the blank lines at the end of an entry begin.
+func endOfWords(text []byte) int {
+	end := len(bytes.TrimRight(text, " \t\r\n"))
+	if newline := bytes.IndexByte(text[end:], '\n'); newline >= 0 {
+		end += newline + 1
+	}
+	return end
+}
+
+// nameEntries gives the entries of a parsed file their names: an entry keeps the
+// name it has in the frame that stands at the path. Ids that are made from titles
+// depend on the order of the file, so those entries are first known by their
+// texts, as they are now or were in base, which may be nil.
+func nameEntries(tx *store.Tx, tree record.Tree, file layout.File, old, base *State) (*aggregate, error) {
+	known := knownSlots(file.Path, old, base)
+	entries := file.Entries()
+	names := make([]record.Name, len(entries))
+	for i, e := range entries {
+		names[i] = known.byText(e)
+	}
+	taken := taken(tx)
+	a := &aggregate{entries: map[record.Name]*layout.Entry{}}
+	for i, e := range entries {
+		name, err := record.NewName(tree, e.Kind, e.ID)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file.Path, e.Line, err)
+		}
+		if names[i].IsZero() {
+			names[i] = known.byID(name)
+		}
+		if names[i].IsZero() {
+			names[i] = freeName(name, taken)
+		}
+		a.entries[names[i]] = e
+	}
+	a.frame = frameOf(file, names)
+	return a, nil
+}
+
+// slotNames finds the names that entries have in a frame, each once.
+type slotNames struct {
+	made  string                      // what an id begins with that is made from a title
+	texts map[string][]record.Name    // slots with such ids by their texts
+	ids   map[record.Name]record.Name // slots by their names without "~2"
+	given map[record.Name]bool
+}
+
+func knownSlots(path string, old, base *State) *slotNames {
+	k := &slotNames{path + "#", map[string][]record.Name{}, map[record.Name]record.Name{}, map[record.Name]bool{}}
+	if old == nil {
+		return k
+	}
+	for _, slot := range old.Frame.Slots() {
+		k.ids[record.Name{Tree: slot.Tree, Kind: slot.Kind, ID: BaseID(slot.ID)}] = slot
+		if !strings.HasPrefix(slot.ID, k.made) {
+			continue
+		}
+		text := string(old.Entries[slot].Text)
+		k.texts[text] = append(k.texts[text], slot)
+		if base != nil && base.Entries[slot].Text != nil {
+			text = string(base.Entries[slot].Text)
+			k.texts[text] = append(k.texts[text], slot)
+		}
+	}
+	return k
+}
+
+func (k *slotNames) byText(e *layout.Entry) record.Name {
+	if !strings.HasPrefix(e.ID, k.made) {
+		return record.Name{}
+	}
+	for _, slot := range k.texts[string(e.Text)] {
+		if !k.given[slot] {
+			k.given[slot] = true
+			return slot
+		}
+	}
+	return record.Name{}
+}
+
+func (k *slotNames) byID(name record.Name) record.Name {
+	slot := k.ids[name]
+	if k.given[slot] {
+		return record.Name{}
+	}
+	k.given[slot] = !slot.IsZero()
+	return slot
+}
+
+// ErrGitConflict is what a file is reported with that git could not merge.
+var ErrGitConflict = errors.New("holds conflict markers of git")
+
+// MergeMarker returns the line of the first conflict marker of git, or 0: the
+// opening and the closing one must both stand at the beginning of a line.
+func MergeMarker(text []byte) int {
+	opening, closing := lineWith(text, "<<<<<<< "), lineWith(text, ">>>>>>> ")
+	if opening == 0 || closing < opening {
+		return 0
+	}
+	return opening
+}
+
+// lineWith returns the number of the first line that begins with prefix, or 0.
+func lineWith(text []byte, prefix string) int {
+	at := bytes.Index(text, []byte("\n"+prefix)) + 1
+	if at == 0 && !bytes.HasPrefix(text, []byte(prefix)) {
+		return 0
+	}
+	if bytes.HasPrefix(text, []byte(prefix)) {
+		at = 0
+	}
+	return bytes.Count(text[:at], []byte("\n")) + 1
+}

@@ -1,0 +1,345 @@
+// Package release owns the end of records: which names are given up by name or by a
+// retention, what still refers to them, and the destruction of their versions. It
+// works on the store alone; whoever carries a release out deletes the files.
+package release
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A Request says which names are given up: those that are named, or those
+// that a retention picks.
+type Request struct {
+	Names     []record.Name
+	Retention *Retention // nil: Names; these go together or not at all
+	DryRun    bool       // only say what would be done
+	// Scanned and Dropped, if not nil, are told how far looking for references and
+	// giving up are.
+	Scanned, Dropped func(done, total int)
+}
+
+// A Report says what was given up and what was not.
+type Report struct {
+	Released []Released `json:"released"`
+	Kept     []Kept     `json:"kept"`
+	Bytes    int64      `json:"bytes"` // of the texts that nothing has any more
+	Swept    int        `json:"swept"` // body files that killed processes had left
+}
+
+// A Released is a name whose versions are all destroyed.
+type Released struct {
+	Name     record.Name `json:"name"`
+	Ref      string      `json:"ref"`    // of the last version, 12 digits
+	Tokens   int         `json:"tokens"` // of the last version, about
+	Bytes    int64       `json:"bytes"`  // of all versions
+	Versions int         `json:"versions"`
+}
+
+// A Kept is a name that was picked and stays.
+type Kept struct {
+	Name    record.Name `json:"name"`
+	Because string      `json:"because"`
+}
+
+// ErrStillNeeded says that names which were to be given up together stay. It names
+// them; the detail is the []Kept.
+const ErrStillNeeded record.Reason = "still needed"
+
+func stillNeeded(kept []Kept) error {
+	var lines, names []string
+	for _, k := range kept {
+		lines = append(lines, fmt.Sprintf("%s stays: %s", k.Name, k.Because))
+		names = append(names, k.Name.String())
+	}
+	return record.Conflict.Errorf("%s", strings.Join(lines, "; ")).Because(ErrStillNeeded, names...).With(kept)
+}
+
+// A Run carries one release out: after Choose come Entries, Next until it gives
+// nothing, for each batch what keeps names, Retire and Drop, and at last Finish.
+type Run struct {
+	Report  *Report
+	store   *store.Store
+	request Request
+	refs    *references
+	going   map[record.Name]*Candidate   // picked, and neither kept nor dropped
+	uses    map[record.Name][]*Candidate // what of those a picked name refers to
+	gone    map[record.Name]bool         // dropped
+	order   []*Candidate                 // that are still to be looked at
+	total   int
+}
+
+// Choose finds the names that can be given up. A dry run is over after that.
+func Choose(ctx context.Context, s *store.Store, request Request) (*Run, error) {
+	r := &Run{
+		store: s, request: request, going: map[record.Name]*Candidate{}, gone: map[record.Name]bool{},
+		uses: map[record.Name][]*Candidate{}, Report: &Report{Released: []Released{}, Kept: []Kept{}},
+	}
+	if err := r.read(ctx); err != nil {
+		return r, err
+	}
+	if err := r.pick(ctx); err != nil {
+		return r, err
+	}
+	r.closeOver()
+	if err := r.refused(); err != nil {
+		return r, err
+	}
+	r.order = r.sort()
+	r.total = len(r.order)
+	if request.DryRun {
+		return r, r.wouldFree(ctx, r.order)
+	}
+	return r, nil
+}
+
+// refused returns ErrStillNeeded if names stay that were to go together.
+func (r *Run) refused() error {
+	if r.request.Retention != nil || len(r.Report.Kept) == 0 {
+		return nil
+	}
+	return stillNeeded(r.Report.Kept)
+}
+
+// Finish ends a release that has come to its end.
+func (r *Run) Finish(ctx context.Context) (err error) {
+	if r.request.Retention != nil {
+		r.Report.Swept, err = r.store.Sweep(ctx)
+		return err
+	}
+	return r.refused()
+}
+
+// read walks through the log once.
+func (r *Run) read(ctx context.Context) error {
+	named := map[record.Name]bool{}
+	for _, name := range r.request.Names {
+		named[name] = true
+	}
+	wanted := func(name record.Name) bool { return named[name] }
+	if keep := r.request.Retention; keep != nil {
+		if err := keep.Check(); err != nil {
+			return err
+		}
+		wanted = func(name record.Name) bool { return name.Tree == "" && name.Kind == keep.Kind }
+	}
+	r.refs = &references{
+		wanted: wanted, names: map[record.Name]*Candidate{},
+		byRef: map[record.Ref][]record.Name{}, byText: map[string][]record.Name{},
+	}
+	for {
+		var end uint64
+		err := r.store.View(ctx, func(tx *store.Tx) error {
+			end = tx.Position()
+			return r.refs.read(tx, end, func(record.Name) {})
+		})
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("looking for references: %w", err)
+		}
+		if r.request.Scanned != nil {
+			r.request.Scanned(int(r.refs.position), int(end))
+		}
+		if r.refs.position >= end {
+			return nil
+		}
+	}
+}
+
+// pick finds the names that are to go.
+func (r *Run) pick(ctx context.Context) error {
+	all := slices.Collect(maps.Values(r.refs.names))
+	err := r.inViews(ctx, all, func(tx *store.Tx, c *Candidate) error { return c.look(tx) })
+	if err != nil {
+		return err
+	}
+	going := all
+	if keep := r.request.Retention; keep != nil {
+		var newest []*Candidate
+		going, newest = keep.split(all)
+		for _, c := range newest {
+			r.Report.Kept = append(r.Report.Kept, Kept{c.Name, fmt.Sprintf("one of the newest %d", keep.Keep)})
+		}
+	}
+	for _, name := range r.request.Names {
+		if r.refs.names[name] == nil {
+			return fmt.Errorf("%s: %w", name, store.ErrNotFound)
+		}
+	}
+	for _, c := range going {
+		r.going[c.Name] = c
+	}
+	return r.inViews(ctx, going, func(tx *store.Tx, c *Candidate) error {
+		reason, err := openConflict(tx, c.Name)
+		if reason != "" {
+			r.Keep(c, reason)
+		}
+		return err
+	})
+}
+
+// viewCandidates is how many candidates one read transaction looks at.
+const viewCandidates = 2000
+
+func (r *Run) inViews(ctx context.Context, all []*Candidate, look func(tx *store.Tx, c *Candidate) error) error {
+	for chunk := range slices.Chunk(all, viewCandidates) {
+		err := r.store.View(ctx, func(tx *store.Tx) error {
+			for _, c := range chunk {
+				if err := look(tx, c); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// openConflict returns why a name whose conflict is not decided stays, or "".
+func openConflict(tx *store.Tx, name record.Name) (string, error) {
+	for _, err := range tx.Lookup(store.FieldConflict, name.String()) {
+		if err != nil {
+			return "", err
+		}
+		return "it has an open conflict", nil
+	}
+	return "", nil
+}
+
+// closeOver keeps what anything that stays refers to.
+func (r *Run) closeOver() {
+	var needed []keeping
+	for _, name := range slices.SortedFunc(maps.Keys(r.going), compareNames) {
+		c := r.going[name]
+		for _, by := range r.refs.to(c) {
+			r.uses[by] = append(r.uses[by], c)
+		}
+		if because := r.needed(c); because != "" {
+			needed = append(needed, keeping{c, because})
+		}
+	}
+	r.keepAll(needed)
+}
+
+// needed returns why a name that one refers to which is not going has to stay, or
+// "".
+func (r *Run) needed(c *Candidate) string {
+	staying := slices.DeleteFunc(r.refs.to(c), func(n record.Name) bool { return r.going[n] != nil || r.gone[n] })
+	if len(staying) == 0 {
+		return ""
+	}
+	return referredTo(staying)
+}
+
+// referredTo says who refers to a name.
+func referredTo(by []record.Name) string {
+	const most = 3
+	var list []string
+	for _, name := range by[:min(len(by), most)] {
+		list = append(list, name.String())
+	}
+	text := "referred to by " + strings.Join(list, ", ")
+	if len(by) > most {
+		text += fmt.Sprintf(" and %d more", len(by)-most)
+	}
+	return text
+}
+
+// A keeping is a name that stays, with the reason.
+type keeping struct {
+	c       *Candidate
+	because string
+}
+
+// Keep takes a name off those that are going, and with it what it refers to.
+func (r *Run) Keep(c *Candidate, because string) { r.keepAll([]keeping{{c, because}}) }
+
+func (r *Run) keepAll(queue []keeping) {
+	for ; len(queue) > 0; queue = queue[1:] {
+		next := queue[0]
+		if r.going[next.c.Name] == nil {
+			continue
+		}
+		delete(r.going, next.c.Name)
+		if next.c.Retired {
+			next.because += "; it is hidden now"
+		}
+		r.Report.Kept = append(r.Report.Kept, Kept{next.c.Name, next.because})
+		for _, used := range r.uses[next.c.Name] {
+			queue = append(queue, keeping{used, referredTo([]record.Name{next.c.Name})})
+		}
+	}
+}
+
+// sort returns what is going so that whatever refers to a name comes before it:
+// an interrupted release then leaves no record behind whose origins are gone.
+// Names that refer to each other in a circle are the exception.
+func (r *Run) sort() []*Candidate {
+	var order []*Candidate
+	entered, left := map[record.Name]bool{}, map[record.Name]bool{}
+	for _, name := range slices.SortedFunc(maps.Keys(r.going), compareNames) {
+		for stack := []record.Name{name}; len(stack) > 0; {
+			top := stack[len(stack)-1]
+			c := r.going[top]
+			if c == nil || left[top] || entered[top] {
+				stack = stack[:len(stack)-1]
+				if c != nil && !left[top] {
+					left[top] = true
+					order = append(order, c)
+				}
+				continue
+			}
+			entered[top] = true
+			for _, by := range r.refs.to(c) {
+				if !entered[by] {
+					stack = append(stack, by)
+				}
+			}
+		}
+	}
+	return order
+}
+
+// wouldFree fills in the report of a dry run.
+func (r *Run) wouldFree(ctx context.Context, order []*Candidate) error {
+	uses := map[record.Digest]uint64{}
+	for _, c := range order {
+		r.released(c)
+		for _, v := range c.versions {
+			uses[v.body]++
+		}
+	}
+	counted := map[record.Digest]bool{}
+	return r.inViews(ctx, order, func(tx *store.Tx, c *Candidate) error {
+		for _, v := range c.versions {
+			all, err := tx.Uses(v.body)
+			if err != nil {
+				return err
+			}
+			if all == uses[v.body] && !counted[v.body] {
+				counted[v.body] = true
+				r.Report.Bytes += v.size
+			}
+		}
+		return nil
+	})
+}
+
+// released adds a name to the report.
+func (r *Run) released(c *Candidate) {
+	r.Report.Released = append(r.Report.Released, Released{
+		Name: c.Name, Ref: c.versions[len(c.versions)-1].ref.Short(),
+		Tokens: record.EstimateTokens(c.Last.Size), Bytes: c.bytes, Versions: c.count,
+	})
+}
