@@ -92,7 +92,7 @@ func (a *Analyzer) forget() {
 func (a *Analyzer) Tokens(text []byte) iter.Seq[Token] {
 	return func(yield func(Token) bool) {
 		a.rest()
-		a.scan(text, func(start, position int, pieces []piece) bool {
+		a.scan(text, nil, func(start, position int, pieces []piece) bool {
 			for _, p := range pieces {
 				if !yield(Token{a.terms[p.term], start + int(p.start), start + int(p.end), position + int(p.position)}) {
 					return false
@@ -104,8 +104,9 @@ func (a *Analyzer) Tokens(text []byte) iter.Seq[Token] {
 }
 
 // scan finds the runs of text and calls visit with the start, the position of
-// the first word and the pieces of each, until visit returns false.
-func (a *Analyzer) scan(text []byte, visit func(start, position int, pieces []piece) bool) {
+// the first word and the pieces of each, until visit returns false. Plain words
+// that skip says yes to, if it is not nil, only count.
+func (a *Analyzer) scan(text []byte, skip func(run []byte) bool, visit func(start, position int, pieces []piece) bool) {
 	position := 0
 	for i := 0; i < len(text); {
 		end, paired := nextRun(text, i)
@@ -113,15 +114,16 @@ func (a *Analyzer) scan(text []byte, visit func(start, position int, pieces []pi
 			i -= end
 			continue
 		}
-		run := text[i:end]
-		pieces := a.remembered(run, paired)
-		if !visit(i, position, pieces) {
-			return
+		if run := text[i:end]; skip == nil || paired || !isPlain(run) || !skip(run) {
+			pieces := a.remembered(run, paired)
+			if !visit(i, position, pieces) {
+				return
+			}
+			if n := len(pieces); n > 0 {
+				position += int(pieces[n-1].position)
+			}
 		}
 		position++
-		if n := len(pieces); n > 0 {
-			position += int(pieces[n-1].position)
-		}
 		i = end
 	}
 }

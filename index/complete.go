@@ -123,10 +123,7 @@ func (x *Index) Completions(ctx context.Context, b *Beginning, limit int) ([]Wei
 		out = s.weighted(found, whole, max(limit, 0))
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	return out, err
 }
 
 // begun returns the terms of a Beginning with the number of documents that have

@@ -20,18 +20,8 @@ const (
 // A Document is what is indexed of the head of a name. The index keeps none of
 // its text.
 type Document struct {
-	Name     record.Name
-	Position uint64 // the log position that made it head
-	Time     time.Time
-
-	Agent        string
-	Conversation string
-	Session      string
-	Run          string
-	Loop         string
-	Task         string
-	Status       string
-	Tags         []string // as record.NormalizeTags gives them
+	record.Record        // the head
+	Position      uint64 // the log position that made it head
 
 	Title   string
 	Preview string // searched only where Text is not

@@ -72,9 +72,11 @@ func TestIsBinary(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	document := &Document{
-		Name: record.Name{Tree: "other", Kind: record.KindMarker, ID: "task-003"},
-		Time: time.Date(2026, 1, 2, 23, 30, 0, 0, time.FixedZone("", -3600)),
-		Task: "003", Tags: []string{"auth", "jwt"}, Session: strings.Repeat("s", 2*maxKey),
+		Record: record.Record{
+			Name: record.Name{Tree: "other", Kind: record.KindMarker, ID: "task-003"},
+			Time: time.Date(2026, 1, 2, 23, 30, 0, 0, time.FixedZone("", -3600)),
+			Task: "003", Tags: []string{"auth", "jwt"}, Session: strings.Repeat("s", 2*maxKey),
+		},
 	}
 	got := document.keys()
 	want := []string{
@@ -97,8 +99,12 @@ func TestQuietKinds(t *testing.T) {
 
 func TestEntryFields(t *testing.T) {
 	document := &Document{
-		Name: record.Name{Kind: record.KindNote, ID: "docs/setup.md"}, Agent: "web_researcher", Title: "Setup guide",
-		Text: []byte("# Install\n\nRun it."), Preview: "unseen", Time: time.Unix(5, 6),
+		Record: record.Record{
+			Name: record.Name{Kind: record.KindNote, ID: "docs/setup.md"}, Agent: "web_researcher", Time: time.Unix(5, 6),
+		},
+		Title:   "Setup guide",
+		Text:    []byte("# Install\n\nRun it."),
+		Preview: "unseen",
 	}
 	e := NewAnalyzer().entry(document)
 	got := map[string][]string{"keys": e.keys, "facts": {e.encoded}}

@@ -45,7 +45,7 @@ func (a *Analyzer) frequencies(text []byte) ([]termCount, int) {
 	}
 	length := 0
 	a.touched = a.touched[:0]
-	a.scan(text, func(_, _ int, pieces []piece) bool {
+	a.scan(text, nil, func(_, _ int, pieces []piece) bool {
 		length += len(pieces)
 		for _, p := range pieces {
 			if a.counts[p.term] == 0 {

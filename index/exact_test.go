@@ -76,8 +76,8 @@ func TestExactScores(t *testing.T) {
 		for _, query := range exactQueries {
 			got[query] = find(t, x, Request{Query: query, Limit: 1000})
 		}
-		if x.Documents() != 200 {
-			t.Errorf("%s: %d documents, want 200", h.name, x.Documents())
+		if x.totals.Documents != 200 {
+			t.Errorf("%s: %d documents, want 200", h.name, x.totals.Documents)
 		}
 		if want == nil {
 			want = got
@@ -128,8 +128,8 @@ func TestLargeApply(t *testing.T) {
 	apply(t, dir, puts(documents...), 1)
 	apply(t, dir, puts(documents[100:]...), 2) // all replaced, in the same way
 	x := open(t, dir)
-	if x.Position() != 2 || x.Documents() != uint64(len(documents)) {
-		t.Errorf("position %d with %d documents, want 2 with %d", x.Position(), x.Documents(), len(documents))
+	if x.Position() != 2 || x.totals.Documents != uint64(len(documents)) {
+		t.Errorf("position %d with %d documents, want 2 with %d", x.Position(), x.totals.Documents, len(documents))
 	}
 	result := find(t, x, Request{Query: "word3"})
 	if want := uint64(len(documents) / 10); result.Total < want || result.Total > want+1 {

@@ -12,32 +12,16 @@ func (a *Analyzer) Find(text []byte, wanted map[string]int) iter.Seq[Token] {
 	}
 	return func(yield func(Token) bool) {
 		a.rest()
-		position := 0
-		for i := 0; i < len(text); {
-			end, paired := nextRun(text, i)
-			if end < 0 {
-				i -= end
-				continue
-			}
-			run := text[i:end]
-			if !paired && isPlain(run) && !may.begin(run) {
-				position++ // of its one piece, or of a stop word
-				i = end
-				continue
-			}
-			pieces := a.remembered(run, paired)
+		a.scan(text, func(run []byte) bool { return !may.begin(run) }, func(start, position int, pieces []piece) bool {
 			for _, p := range pieces {
 				term := a.terms[p.term]
-				if _, ok := wanted[term]; ok && !yield(Token{term, i + int(p.start), i + int(p.end), position + int(p.position)}) {
-					return
+				token := Token{term, start + int(p.start), start + int(p.end), position + int(p.position)}
+				if _, ok := wanted[term]; ok && !yield(token) {
+					return false
 				}
 			}
-			position++
-			if n := len(pieces); n > 0 {
-				position += int(pieces[n-1].position)
-			}
-			i = end
-		}
+			return true
+		})
 	}
 }
 

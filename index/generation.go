@@ -155,7 +155,7 @@ func startEngine(generation string) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := new(totals).encode()
+	text, err := json.Marshal(totals{})
 	if err == nil {
 		err = guard(func() error { return engine.SetInternal([]byte(totalsKey), text) })
 	}

@@ -112,8 +112,8 @@ func TestUnusableIndex(t *testing.T) {
 				t.Fatalf("Open = %+v, %v, want %v", x, err, test.want)
 			}
 			w := openWriter(t, dir)
-			if !errors.Is(w.Replaced(), test.want) || w.Position() != 0 {
-				t.Errorf("OpenWriter begins at %d because %v, want 0 because %v", w.Position(), w.Replaced(), test.want)
+			if !errors.Is(w.replaced, test.want) || w.Position() != 0 {
+				t.Errorf("OpenWriter begins at %d because %v, want 0 because %v", w.Position(), w.replaced, test.want)
 			}
 			if err := errors.Join(w.Apply(t.Context(), puts(note("again", "again")), 3), w.Close()); err != nil {
 				t.Fatal(err)
@@ -129,8 +129,8 @@ func TestUnusableIndex(t *testing.T) {
 func TestReopen(t *testing.T) {
 	dir := t.TempDir()
 	w := openWriter(t, dir)
-	if !errors.Is(w.Replaced(), ErrNotExist) {
-		t.Errorf("the first writer began because %v, want %v", w.Replaced(), ErrNotExist)
+	if !errors.Is(w.replaced, ErrNotExist) {
+		t.Errorf("the first writer began because %v, want %v", w.replaced, ErrNotExist)
 	}
 	if err := errors.Join(w.Apply(t.Context(), puts(note("a", "alpha")), 5), w.Close()); err != nil {
 		t.Fatal(err)
@@ -140,8 +140,8 @@ func TestReopen(t *testing.T) {
 		t.Fatal(err)
 	}
 	w = openWriter(t, dir)
-	if w.Replaced() != nil || w.Position() != 5 {
-		t.Errorf("reopened at %d, replaced %v, want 5 and nil", w.Position(), w.Replaced())
+	if w.replaced != nil || w.Position() != 5 {
+		t.Errorf("reopened at %d, replaced %v, want 5 and nil", w.Position(), w.replaced)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
 		t.Errorf("the folder holds %v, %v, want CURRENT and one generation", entries, err)
@@ -226,8 +226,8 @@ func TestRemove(t *testing.T) {
 	}
 	only(t, dir, "*")
 	apply(t, dir, puts(note("b", "beta")), 2)
-	if x := open(t, dir); x.Position() != 2 || x.Documents() != 1 {
-		t.Errorf("position %d with %d documents, want 2 with 1", x.Position(), x.Documents())
+	if x := open(t, dir); x.Position() != 2 || x.totals.Documents != 1 {
+		t.Errorf("position %d with %d documents, want 2 with 1", x.Position(), x.totals.Documents)
 	}
 }
 

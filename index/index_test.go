@@ -17,8 +17,9 @@ const testStore = record.StoreID("0123456789abcdef0123456789abcdef")
 // note returns a document of the own tree.
 func note(id, text string) *Document {
 	return &Document{
-		Name: record.Name{Kind: record.KindNote, ID: id},
-		Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Record: record.Record{
+			Name: record.Name{Kind: record.KindNote, ID: id}, Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		},
 		Text: []byte(text),
 	}
 }

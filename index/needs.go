@@ -71,7 +71,8 @@ func wordRuns(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		start, end, characters := 0, 0, 0
 		for w := range Words(text) {
-			paired := isPairedWord(text[w.Start:w.End])
+			r, _ := utf8.DecodeRune(text[w.Start:])
+			paired := isPaired(r)
 			if paired && characters > 0 && w.Start == end {
 				end = w.End
 				characters++
@@ -89,26 +90,6 @@ func wordRuns(text []byte) iter.Seq[[]byte] {
 			yield(text[start:end])
 		}
 	}
-}
-
-// isPairedWord reports whether a word is of a script that is indexed in pairs.
-func isPairedWord(word []byte) bool {
-	r, _ := utf8.DecodeRune(word)
-	return isPaired(r)
-}
-
-// addMust requires what has the words of every text.
-func (s *search) addMust(f *filter, texts []string) error {
-	for _, n := range distinctNeeds(texts) {
-		having, err := s.meeting(n)
-		if err != nil {
-			return err
-		}
-		if f.require(having); f.required.count() == 0 {
-			break
-		}
-	}
-	return nil
 }
 
 // distinctNeeds returns the different needs of several texts, as many as are

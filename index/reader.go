@@ -48,9 +48,6 @@ func Open(dir string, store record.StoreID) (*Index, error) {
 // Position returns the log position up to which the index is complete.
 func (x *Index) Position() uint64 { return x.totals.Position }
 
-// Documents returns how many documents the index holds.
-func (x *Index) Documents() uint64 { return x.totals.Documents }
-
 // Close closes the index. No search may be running.
 func (x *Index) Close() error { return x.engine.Close() }
 

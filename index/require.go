@@ -3,8 +3,14 @@ package index
 // addTexts requires and excludes what has every term of the texts of a request.
 // A text without terms, as one of stop words, does neither.
 func (s *search) addTexts(f *filter, request *Request) error {
-	if err := s.addMust(f, request.Must); err != nil {
-		return err
+	for _, n := range distinctNeeds(request.Must) {
+		having, err := s.meeting(n)
+		if err != nil {
+			return err
+		}
+		if f.require(having); f.required.count() == 0 {
+			break
+		}
 	}
 	for _, text := range request.Without {
 		if terms := Wholes(text); len(terms) > 0 {

@@ -20,23 +20,25 @@ import (
 // filterDocuments differ in what can be filtered by. All have the word shared.
 func filterDocuments() []*Document {
 	day := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	make := func(name string, d Document) *Document {
+	make := func(name string, r record.Record) *Document {
 		parsed, err := record.ParseName(name)
 		if err != nil {
 			panic(err) // a mistake in this file
 		}
-		d.Name, d.Text = parsed, []byte("shared text")
-		return &d
+		r.Name = parsed
+		return &Document{Record: r, Text: []byte("shared text")}
 	}
+	quiet := make("dialogue/g", record.Record{Time: day.AddDate(0, 0, 5)})
+	quiet.Quiet = true
 	return []*Document{
-		make("result/c1/a", Document{Time: day, Agent: "alice", Conversation: "c1", Session: "s1", Tags: []string{"auth", "jwt"}}),
-		make("result/c1/b", Document{Time: day.Add(time.Hour), Agent: "bob", Conversation: "c1", Session: "s2", Tags: []string{"auth"}}),
-		make("handoff/c", Document{Time: day.AddDate(0, 0, 1), Agent: "alice", Task: "003", Status: "failed", Run: "r1", Loop: "l1"}),
-		make("other:note/d", Document{Time: day.AddDate(0, 0, 2), Session: "s1", Tags: []string{"jwt"}}),
-		make("note/e", Document{Time: day.AddDate(0, 0, 3)}),
-		make("marker/f", Document{Time: day.AddDate(0, 0, 4), Task: "003"}),
-		make("dialogue/g", Document{Time: day.AddDate(0, 0, 5), Quiet: true}),
-		make("dialogue/h", Document{Time: day.AddDate(0, 0, 6)}),
+		make("result/c1/a", record.Record{Time: day, Agent: "alice", Conversation: "c1", Session: "s1", Tags: []string{"auth", "jwt"}}),
+		make("result/c1/b", record.Record{Time: day.Add(time.Hour), Agent: "bob", Conversation: "c1", Session: "s2", Tags: []string{"auth"}}),
+		make("handoff/c", record.Record{Time: day.AddDate(0, 0, 1), Agent: "alice", Task: "003", Status: "failed", Run: "r1", Loop: "l1"}),
+		make("other:note/d", record.Record{Time: day.AddDate(0, 0, 2), Session: "s1", Tags: []string{"jwt"}}),
+		make("note/e", record.Record{Time: day.AddDate(0, 0, 3)}),
+		make("marker/f", record.Record{Time: day.AddDate(0, 0, 4), Task: "003"}),
+		quiet,
+		make("dialogue/h", record.Record{Time: day.AddDate(0, 0, 6)}),
 	}
 }
 

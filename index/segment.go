@@ -51,16 +51,11 @@ func (p *segmentPlugin) NewUsing(documents []api.Document, config map[string]any
 		return nil, 0, err
 	}
 	p.writers.Put(w)
-	return made.open(config)
-}
-
-// open returns the segment that was written.
-func (s *newSegment) open(config map[string]any) (segment.Segment, uint64, error) {
 	stats, ok := config[segment.StatsKey].(*segment.Stats)
 	if !ok {
 		stats = new(segment.Stats)
 	}
-	opened, err := zap.InitSegmentBase(s.bytes, crc32.ChecksumIEEE(s.bytes), zap.DefaultChunkMode, uint64(s.documents),
-		uint64(s.stored), uint64(s.sections), config, stats)
-	return opened, uint64(len(s.bytes)), err
+	opened, err := zap.InitSegmentBase(made.bytes, crc32.ChecksumIEEE(made.bytes), zap.DefaultChunkMode,
+		uint64(made.documents), uint64(made.stored), uint64(made.sections), config, stats)
+	return opened, uint64(len(made.bytes)), err
 }

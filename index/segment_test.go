@@ -80,7 +80,7 @@ func TestSegmentIsTheEngines(t *testing.T) {
 			d.Text = append(d.Text, " often often"...)
 		}
 	}
-	bare := &Document{Name: record.Name{Kind: record.KindNote, ID: "-"}, Position: 1}
+	bare := &Document{Record: record.Record{Name: record.Name{Kind: record.KindNote, ID: "-"}}, Position: 1}
 	for name, documents := range map[string][]*Document{
 		"one": generate(1, 1), "some": generate(300, 1), "many": many, "without words": {bare},
 	} {

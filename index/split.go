@@ -188,42 +188,8 @@ func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 // and other marks.
 func fold(word []byte) string {
 	word = bytes.ReplaceAll(word, []byte("’"), []byte("'"))
-	for _, suffix := range []string{"'s", "'S"} {
-		word = bytes.TrimSuffix(word, []byte(suffix))
-	}
-	ascii := true
-	out := make([]byte, 0, len(word))
-	for _, c := range word {
-		switch {
-		case c >= utf8.RuneSelf:
-			ascii = false
-		case c == '\'':
-			continue
-		case isUpper(c):
-			c |= 0x20
-		}
-		out = append(out, c)
-	}
-	if ascii {
-		return string(out)
-	}
-	return foldWide(string(out))
-}
-
-// foldWide is fold for what is not ASCII. Marks are dropped after the letters
-// that have a form with the mark were taken apart.
-func foldWide(word string) string {
-	var b strings.Builder
-	for _, r := range word {
-		switch {
-		case unicode.Is(unicode.Mn, r):
-		case r < utf8.RuneSelf:
-			b.WriteRune(r)
-		default:
-			b.WriteString(withoutAccent(unicode.ToLower(r)))
-		}
-	}
-	return b.String()
+	word = bytes.TrimSuffix(bytes.TrimSuffix(word, []byte("'s")), []byte("'S"))
+	return string(appendFolded(make([]byte, 0, len(word)), word))
 }
 
 // pair emits every two neighbouring characters of run, or the only one.

@@ -166,11 +166,8 @@ func (t *totals) average(field int) float64 {
 	return float64(t.Lengths[field]) / float64(t.Having[field])
 }
 
-// encode returns the totals as JSON, so that a damaged index can be looked at
-// with common tools.
-func (t *totals) encode() ([]byte, error) { return json.Marshal(t) }
-
-// decodeTotals reads what encode wrote; nil stands for a value that is missing.
+// decodeTotals reads totals, which are JSON so that a damaged index can be looked at
+// with common tools; nil stands for a value that is missing.
 func decodeTotals(text []byte) (totals, error) {
 	var t totals
 	if text == nil {

@@ -36,16 +36,12 @@ type Suggestion struct {
 // another thing. It helps with the first eight words. Errors are those of Search.
 func (x *Index) Suggest(ctx context.Context, query string) ([]Suggestion, error) {
 	var out []Suggestion
-	err := x.with(ctx, nil, func(s *search) error {
+	err := x.with(ctx, nil, func(s *search) (err error) {
 		speller := speller{search: s, frequencies: make(map[string]uint64)}
-		var err error
 		out, err = speller.suggest(query)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	return out, err
 }
 
 // A speller finds terms that are spelled like others.
@@ -114,7 +110,7 @@ func queryWords(query string) []spelled {
 	text := bounded(query)
 	var words []spelled
 	analyzer := NewAnalyzer()
-	analyzer.scan(text, func(start, _ int, pieces []piece) bool {
+	analyzer.scan(text, nil, func(start, _ int, pieces []piece) bool {
 		if len(pieces) == 0 {
 			return true
 		}

@@ -16,41 +16,28 @@ const (
 	maxWeight = 1e9
 )
 
-// requestTerms returns the distinct terms to score by: those of the query in the
-// order of its text, then the others.
+// requestTerms returns the distinct terms to score by, of which there is a bounded
+// number: those of the query in the order of its text, then the others.
 func requestTerms(request *Request) []queryTerm {
-	var terms termList
+	var terms []queryTerm
+	place := make(map[string]int)
+	add := func(term string, weight float64) {
+		if i, known := place[term]; known {
+			terms[i].count += weight
+		} else if len(terms) < maxQueryTerms {
+			place[term] = len(terms)
+			terms = append(terms, queryTerm{text: term, count: weight})
+		}
+	}
 	for token := range Analyze(bounded(request.Query)) {
-		terms.add(token.Term, 1)
+		add(token.Term, 1)
 	}
 	for _, more := range request.More {
 		if more.Term != "" && more.Weight >= minWeight {
-			terms.add(more.Term, min(more.Weight, maxWeight))
+			add(more.Term, min(more.Weight, maxWeight))
 		}
 	}
-	return terms.terms
-}
-
-// A termList is a list of distinct terms.
-type termList struct {
-	terms []queryTerm
-	place map[string]int
-}
-
-// add adds a term, or counts it again. There is a bound on how many there are.
-func (l *termList) add(term string, weight float64) {
-	if i, known := l.place[term]; known {
-		l.terms[i].count += weight
-		return
-	}
-	if len(l.terms) == maxQueryTerms {
-		return
-	}
-	if l.place == nil {
-		l.place = make(map[string]int)
-	}
-	l.place[term] = len(l.terms)
-	l.terms = append(l.terms, queryTerm{text: term, count: weight})
+	return terms
 }
 
 // bounded returns the part of a text that is analysed.

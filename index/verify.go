@@ -31,7 +31,11 @@ func Verify(dir string, store record.StoreID) error {
 	if err != nil {
 		return err
 	}
-	err = x.verifyUsed(noted)
+	used, err := x.engine.segmentNames()
+	if err == nil { // other files are what a killed writer left: they harm nobody
+		used = slices.DeleteFunc(used, func(name string) bool { return slices.Contains(noted, name) })
+		err = verifySegments(generation, used)
+	}
 	if err == nil {
 		err = x.verifyTotals()
 	}
@@ -48,17 +52,6 @@ func verifySegments(generation string, names []string) error {
 		}
 	}
 	return nil
-}
-
-// verifyUsed verifies the segments that the engine uses and that were not noted.
-// Other files are what a killed writer left: they harm nobody.
-func (x *Index) verifyUsed(noted []string) error {
-	used, err := x.engine.segmentNames()
-	if err != nil {
-		return err
-	}
-	used = slices.DeleteFunc(used, func(name string) bool { return slices.Contains(noted, name) })
-	return verifySegments(x.engine.generation, used)
 }
 
 // verifyTotals compares the statistics with those of the documents.

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -40,17 +41,17 @@ var errClosed = errors.New("the index writer is closed")
 // A Writer applies changes to the index. It is not safe for concurrent use, and
 // must be the only opener of its folder.
 type Writer struct {
-	engine    *engine // nil: closed
-	totals    totals  // as of the last batch
-	serial    uint64  // of the last batch that carried totals
-	replaced  error
+	engine    *engine     // nil: closed
+	totals    totals      // as of the last batch
+	serial    uint64      // of the last batch that carried totals
+	replaced  error       // why a new generation was begun; nil: there was no reason
 	analyzers []*Analyzer // one a core
 }
 
 // OpenWriter opens the index in dir, which need not exist, for the records of
 // store. If there is no index, or it belongs to another store, has another
-// format or is damaged, it begins a new generation at position 0; Replaced then
-// says why. Any other error, ErrBusy among them, leaves everything as it is.
+// format or is damaged, it begins a new generation at position 0. Any other
+// error, ErrBusy among them, leaves everything as it is.
 func OpenWriter(dir string, store record.StoreID) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -97,11 +98,6 @@ func (w *Writer) openCurrent(dir string, store record.StoreID) error {
 	sweep(dir, filepath.Base(generation))
 	return nil
 }
-
-// Replaced returns why OpenWriter began a new generation: an error that is
-// ErrNotExist, ErrForeign, ErrFormat or ErrDamaged. It is nil if the index was
-// there and in order.
-func (w *Writer) Replaced() error { return w.replaced }
 
 // Position returns the log position up to which the index is complete.
 func (w *Writer) Position() uint64 { return w.totals.Position }
@@ -448,7 +444,7 @@ func (t *totals) count(reader api.IndexReader, changes []Change, batch *api.Batc
 func (w *Writer) runWith(batch *api.Batch, after totals) error {
 	w.serial++
 	after.Serial = w.serial
-	text, err := after.encode()
+	text, err := json.Marshal(after)
 	if err != nil {
 		return err
 	}

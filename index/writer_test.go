@@ -39,8 +39,8 @@ func TestApply(t *testing.T) {
 			t.Errorf("hits for %q are %q, want %q", query, got, want)
 		}
 	}
-	if x.Position() != 8 || x.Documents() != 2 {
-		t.Errorf("position %d with %d documents, want 8 with 2", x.Position(), x.Documents())
+	if x.Position() != 8 || x.totals.Documents != 2 {
+		t.Errorf("position %d with %d documents, want 8 with 2", x.Position(), x.totals.Documents)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestApplyFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	w = openWriter(t, dir)
-	if w.Position() != 5 && w.Replaced() == nil {
+	if w.Position() != 5 && w.replaced == nil {
 		t.Errorf("reopened at %d, want 5", w.Position())
 	}
 }
@@ -140,8 +140,8 @@ func TestCrashBetweenBatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x.Position() != 5 || x.Documents() != 120 {
-		t.Errorf("after the crash position %d with %d documents, want 5 with 120", x.Position(), x.Documents())
+	if x.Position() != 5 || x.totals.Documents != 120 {
+		t.Errorf("after the crash position %d with %d documents, want 5 with 120", x.Position(), x.totals.Documents)
 	}
 	if err := x.Close(); err != nil {
 		t.Fatal(err)
@@ -174,8 +174,8 @@ func TestMalformedFactsInIndex(t *testing.T) {
 	if err := second(Open(dir, testStore)); !errors.Is(err, ErrDamaged) {
 		t.Errorf("Open afterwards: %v, want %v", err, ErrDamaged)
 	}
-	if w := openWriter(t, dir); !errors.Is(w.Replaced(), ErrDamaged) {
-		t.Errorf("OpenWriter kept the index: %v, want %v", w.Replaced(), ErrDamaged)
+	if w := openWriter(t, dir); !errors.Is(w.replaced, ErrDamaged) {
+		t.Errorf("OpenWriter kept the index: %v, want %v", w.replaced, ErrDamaged)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestChunk(t *testing.T) {
 	text := make([]byte, maxText+1)
 	big := func(n int) (changes []Change) {
 		for i := range n {
-			changes = append(changes, Change{Document: &Document{Name: record.Name{ID: fmt.Sprint(i)}, Text: text}})
+			changes = append(changes, Change{Document: &Document{Record: record.Record{Name: record.Name{ID: fmt.Sprint(i)}}, Text: text}})
 		}
 		return changes
 	}

@@ -124,22 +124,12 @@ func (b *batch) read() error {
 
 // document is what the index gets of a head, but for its text.
 func document(i *item) *index.Document {
-	r := i.version.Record
 	return &index.Document{
-		Name:         r.Name,
-		Position:     i.version.Position,
-		Time:         r.Time,
-		Agent:        r.Agent,
-		Conversation: r.Conversation,
-		Session:      r.Session,
-		Run:          r.Run,
-		Loop:         r.Loop,
-		Task:         r.Task,
-		Status:       r.Status,
-		Tags:         r.Tags,
-		Title:        i.description.Title,
-		Preview:      i.description.Preview,
-		Quiet:        isPrompt(i.description),
+		Record:   *i.version.Record,
+		Position: i.version.Position,
+		Title:    i.description.Title,
+		Preview:  i.description.Preview,
+		Quiet:    isPrompt(i.description),
 	}
 }
 

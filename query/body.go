@@ -133,7 +133,11 @@ func findPart(open source, name record.Name, request BodyRequest) (bodyPart, err
 	}
 	section, candidates, found := markdown.FindSection(sections, request.Section)
 	if !found {
-		return p, noSection(name, request.Section, candidates)
+		has := ", and no headings at all"
+		if len(candidates) > 0 {
+			has = "; it has: " + strings.Join(candidates, " | ")
+		}
+		return p, record.NotFound.Errorf("%s has no section %q%s", name, request.Section, has).Because(ErrNoPart, name.String())
 	}
 	p.start, p.end, p.line = int64(section.Start), int64(section.End), section.Line
 	if p.lines != (Span{}) {
@@ -143,13 +147,4 @@ func findPart(open source, name record.Name, request BodyRequest) (bodyPart, err
 		}
 	}
 	return p, nil
-}
-
-// noSection says that a body has no such section, and which ones it has.
-func noSection(name record.Name, section string, headings []string) error {
-	has := ", and no headings at all"
-	if len(headings) > 0 {
-		has = "; it has: " + strings.Join(headings, " | ")
-	}
-	return record.NotFound.Errorf("%s has no section %q%s", name, section, has).Because(ErrNoPart, name.String())
 }

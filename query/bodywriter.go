@@ -71,10 +71,23 @@ func (b *bodyWriter) copy(body io.Reader, p bodyPart) error {
 // copyAll passes a whole part on without looking at its lines, as pipes want it;
 // they are only counted.
 func (b *bodyWriter) copyAll(body io.Reader, p bodyPart) error {
-	counter := &lineCounter{}
-	n, err := io.Copy(io.MultiWriter(b.w, counter), body)
-	b.written, b.first, b.last = n, p.line, p.line+counter.lines()-1
+	b.first, b.last = p.line, p.line-1
+	_, err := io.Copy(b, body)
+	if b.written > 0 && !b.endedNL {
+		b.last++
+	}
 	return err
+}
+
+// Write passes text on and counts its lines.
+func (b *bodyWriter) Write(text []byte) (int, error) {
+	n, err := b.w.Write(text)
+	if n > 0 {
+		b.written += int64(n)
+		b.last += bytes.Count(text[:n], []byte("\n"))
+		b.endedNL = text[n-1] == '\n'
+	}
+	return n, err
 }
 
 // take handles the next line of the body, or a piece of a long one.
@@ -161,29 +174,6 @@ func (b *bodyWriter) finish(request BodyRequest) (BodyResult, error) {
 	}
 	_, err := fmt.Fprintf(b.w, "[about %d more tokens; go on with --lines %d-]\n", result.Left, b.last+1)
 	return result, err
-}
-
-// A lineCounter counts the lines that are written to it.
-type lineCounter struct {
-	ends int
-	open bool
-}
-
-// Write counts. It never fails.
-func (c *lineCounter) Write(p []byte) (int, error) {
-	c.ends += bytes.Count(p, []byte("\n"))
-	if len(p) > 0 {
-		c.open = p[len(p)-1] != '\n'
-	}
-	return len(p), nil
-}
-
-// lines returns the number of lines, an unfinished one included.
-func (c *lineCounter) lines() int {
-	if c.open {
-		return c.ends + 1
-	}
-	return c.ends
 }
 
 // A contextWriter ends with the context's error.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"filebus/index"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -36,7 +37,11 @@ func TestUpdateMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	put("a new ortolan")
-	result, err := c.search(t.Context(), time.Now().Add(time.Minute), &SearchRequest{Query: "ortolan", Limit: 5})
+	var result index.Result
+	err = c.ask(t.Context(), time.Now().Add(time.Minute), func(x *index.Index) (err error) {
+		result, err = c.searchIn(t.Context(), x, &SearchRequest{Query: "ortolan", Limit: 5})
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"strings"
 
 	"filebus/store/record"
@@ -33,52 +34,29 @@ func Channels() []Channel {
 	}
 }
 
-// Channel returns the channel of a read. The first word of Op, the command,
-// decides; of the commands that read any record, the kind of what was read.
-func (r Read) Channel() Channel {
-	command, _, _ := strings.Cut(r.Op, " ")
-	switch command {
-	case "wait":
-		return ChannelWaits
-	case "task":
-		return ChannelHandoffs
-	case "issue":
-		return ChannelIssues
-	case "run", "status":
-		return ChannelState
-	case "knowledge":
-		return ChannelKnowledge
-	case "component":
-		return ChannelMap
-	case "context":
-		return ChannelContext
-	case "search":
-		return ChannelSearch
-	case "get", "show":
-		if name, err := record.ParseName(r.What); err == nil {
-			return channelOf(name.Kind)
-		}
-	}
-	return ChannelOther
+// channels are those of the commands by their first words, and of records by their
+// kinds, which decide where a command reads any record.
+var channels = map[string]Channel{
+	"wait": ChannelWaits, "task": ChannelHandoffs, "issue": ChannelIssues, "run": ChannelState, "status": ChannelState,
+	"knowledge": ChannelKnowledge, "component": ChannelMap, "context": ChannelContext, "search": ChannelSearch,
+
+	kindOf + string(record.KindMarker):    ChannelWaits,
+	kindOf + string(record.KindHandoff):   ChannelHandoffs,
+	kindOf + string(record.KindIssue):     ChannelIssues,
+	kindOf + string(record.KindState):     ChannelState,
+	kindOf + string(record.KindKnowledge): ChannelKnowledge,
+	kindOf + string(record.KindComponent): ChannelMap,
+	kindOf + string(record.KindResult):    ChannelResults,
 }
 
-// channelOf returns the channel that records of a kind belong to.
-func channelOf(kind record.Kind) Channel {
-	switch kind {
-	case record.KindMarker:
-		return ChannelWaits
-	case record.KindHandoff:
-		return ChannelHandoffs
-	case record.KindIssue:
-		return ChannelIssues
-	case record.KindState:
-		return ChannelState
-	case record.KindKnowledge:
-		return ChannelKnowledge
-	case record.KindComponent:
-		return ChannelMap
-	case record.KindResult:
-		return ChannelResults
+// kindOf begins the keys of kinds.
+const kindOf = "kind "
+
+// Channel returns the channel of a read.
+func (r Read) Channel() Channel {
+	key, _, _ := strings.Cut(r.Op, " ")
+	if name, err := record.ParseName(r.What); err == nil && (key == "get" || key == "show") {
+		key = kindOf + string(name.Kind)
 	}
-	return ChannelOther
+	return cmp.Or(channels[key], ChannelOther)
 }

@@ -291,48 +291,50 @@ func (c *contextBuilder) depends(ctx context.Context) error {
 		return nil
 	}
 	c.request.Task = layout.TaskID(c.request.Task)
-	journal, err := c.journal(ctx, c.request.Task)
-	if err != nil || journal == nil {
+	own, err := c.handoff(ctx, c.request.Task)
+	if err != nil || own.version.Record == nil {
+		return err
+	}
+	journal, err := c.reader.Journal(ctx, own.version)
+	if err != nil {
 		return err
 	}
 	for _, task := range dependencies(journal) {
-		name := record.Name{Kind: record.KindHandoff, ID: task}
-		head, err := c.reader.Head(ctx, name)
-		if isAbsent(err) {
-			c.leftOut = append(c.leftOut, Omission{name, "named as a dependency, but has no journal"})
-			continue
-		}
-		if err != nil {
+		i, err := c.handoff(ctx, task)
+		switch {
+		case err != nil:
 			return err
+		case i.version.Record == nil:
+			name := record.Name{Kind: record.KindHandoff, ID: task}
+			c.leftOut = append(c.leftOut, Omission{name, "named as a dependency, but has no journal"})
+		default:
+			c.add(i, SectionDepends, 1)
 		}
-		c.add(item{head.Version, head.Description}, SectionDepends, 1)
 	}
 	return nil
 }
 
-// journal reads the journal of a task of the own tree, or nil.
-func (c *contextBuilder) journal(ctx context.Context, task string) (*layout.Journal, error) {
-	var content store.Content
-	err := c.reader.store.View(ctx, func(tx *store.Tx) error {
-		v, err := tx.Head(record.Name{Kind: record.KindHandoff, ID: task})
-		if err != nil {
-			return err
-		}
-		content, err = tx.Content(v.Record)
-		return err
-	})
-	if isAbsent(err) {
-		return nil, nil
-	}
+// maxJournal bounds how much of a journal is read, in bytes.
+const maxJournal = 8 << 20
+
+// Journal reads a version of a journal, as far as it is one.
+func (r *Reader) Journal(ctx context.Context, v store.Version) (*layout.Journal, error) {
+	content, err := r.content(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	text, err := content.Head(indexedText)
-	if err != nil {
-		return nil, err
-	}
+	text, err := content.Head(maxJournal)
 	journal, _ := layout.ParseJournal(text) // what departs from the layout was reported when it was captured
-	return &journal, nil
+	return &journal, err
+}
+
+// handoff returns the journal of a task of the own tree, or nothing.
+func (c *contextBuilder) handoff(ctx context.Context, task string) (item, error) {
+	head, err := c.reader.Head(ctx, record.Name{Kind: record.KindHandoff, ID: task})
+	if IsAbsent(err) {
+		return item{}, nil
+	}
+	return item{head.Version, head.Description}, err
 }
 
 // dependencies returns the tasks that a journal names in its metadata.

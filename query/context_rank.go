@@ -15,8 +15,8 @@ import (
 	"filebus/store/record"
 )
 
-// isAbsent reports whether an error says that a name has no version to read.
-func isAbsent(err error) bool {
+// IsAbsent reports whether an error says that a name has no version to read.
+func IsAbsent(err error) bool {
 	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped)
 }
 

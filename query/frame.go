@@ -45,15 +45,8 @@ func (r *Reader) readFile(ctx context.Context, v store.Version) (*filePlan, erro
 		at, err = validUntil(tx, v)
 		return err
 	})
-	next := 0
 	if err == nil {
-		err = r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
-			if next == len(f.pieces) {
-				return true, nil
-			}
-			next++
-			return false, f.readEntry(tx, f.pieces[next-1].Slot, at)
-		})
+		err = EachOf(ctx, r, f.pieces, func(tx *store.Tx, p record.Piece) error { return f.readEntry(tx, p.Slot, at) })
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", v.Record.Name, err)

@@ -24,7 +24,7 @@ func (r *Reader) Glob(ctx context.Context, pattern string) ([]store.Version, err
 		prefix = pattern[:meta]
 	}
 	var refs []record.Ref
-	err := r.eachNameFrom(ctx, firstName(prefix), func(_ *store.Tx, n store.NamedRef) (bool, error) {
+	err := r.eachName(ctx, firstName(prefix), func(_ *store.Tx, n store.NamedRef) (bool, error) {
 		name := n.Name.String()
 		if matched, _ := path.Match(pattern, name); matched { // the pattern is well-formed
 			refs = append(refs, n.Ref)

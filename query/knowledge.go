@@ -157,7 +157,7 @@ func confidence(word string) int {
 // the same every time.
 func compareKnowledge(a, b Knowledge) int {
 	return cmp.Or(
-		a.age()-b.age(),
+		compareBool(!a.SupersededBy.IsZero(), !b.SupersededBy.IsZero()),
 		cmp.Compare(len(b.Shared), len(a.Shared)),
 		cmp.Compare(confidence(b.Confidence), confidence(a.Confidence)),
 		b.Version.Record.Time.Compare(a.Version.Record.Time),
@@ -165,12 +165,15 @@ func compareKnowledge(a, b Knowledge) int {
 	)
 }
 
-// age is 1 for an entry that another supersedes, else 0.
-func (k Knowledge) age() int {
-	if k.SupersededBy.IsZero() {
+// compareBool puts false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
 		return 0
+	case a:
+		return 1
 	}
-	return 1
+	return -1
 }
 
 // A TagCount is a tag and the number of current records that have it.

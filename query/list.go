@@ -230,17 +230,9 @@ func (r *Reader) listAt(ctx context.Context, p *page) error {
 		return err
 	}
 	slices.SortFunc(found, func(a, b store.Version) int { return int(int64(b.Position) - int64(a.Position)) })
-	return r.addAll(ctx, p, found)
-}
-
-// addAll adds versions in the order given, with their descriptions.
-func (r *Reader) addAll(ctx context.Context, p *page, found []store.Version) error {
-	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
-		if len(found) == 0 {
-			return true, nil
-		}
-		v := found[0]
-		found = found[1:]
-		return p.add(tx, v), nil
-	})
+	var refs []record.Ref
+	for _, v := range found {
+		refs = append(refs, v.Ref)
+	}
+	return r.eachVersion(ctx, refs, p.add)
 }

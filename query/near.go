@@ -23,7 +23,7 @@ func (r *Reader) near(ctx context.Context, text string) ([]record.Name, error) {
 	wanted := nearIDs(text)
 	base := baseKey(text)
 	end := time.Now().Add(nearLimit)
-	err := r.eachName(ctx, func(_ *store.Tx, n store.NamedRef) (bool, error) {
+	err := r.eachName(ctx, record.Name{}, func(_ *store.Tx, n store.NamedRef) (bool, error) {
 		switch {
 		case slices.Contains(wanted, n.Name.ID):
 			same = append(same, n.Name)
@@ -36,14 +36,9 @@ func (r *Reader) near(ctx context.Context, text string) ([]record.Name, error) {
 	return found[:min(len(found), maxNear)], err
 }
 
-// eachName calls visit with each current name, in slices, until it says not to
-// go on.
-func (r *Reader) eachName(ctx context.Context, visit func(tx *store.Tx, n store.NamedRef) (more bool, err error)) error {
-	return r.eachNameFrom(ctx, record.Name{}, visit)
-}
-
-// eachNameFrom does so from the first name that is not before a given one.
-func (r *Reader) eachNameFrom(ctx context.Context, last record.Name, visit func(tx *store.Tx, n store.NamedRef) (more bool, err error)) error {
+// eachName calls visit with each current name that is not before a given one, in
+// slices, until it says not to go on.
+func (r *Reader) eachName(ctx context.Context, last record.Name, visit func(tx *store.Tx, n store.NamedRef) (more bool, err error)) error {
 	begun := false
 	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		end := time.Now().Add(storeSlice)
@@ -102,7 +97,7 @@ func baseKey(text string) string {
 func (r *Reader) Complete(ctx context.Context, typed string, limit int) ([]string, error) {
 	var found []string
 	end := time.Now().Add(nearLimit)
-	err := r.eachName(ctx, func(_ *store.Tx, n store.NamedRef) (bool, error) {
+	err := r.eachName(ctx, record.Name{}, func(_ *store.Tx, n store.NamedRef) (bool, error) {
 		if name := n.Name.String(); strings.HasPrefix(name, typed) {
 			found = append(found, name)
 		}

@@ -67,7 +67,8 @@ func passageOf(text []byte, matches []match, wanted terms, phrases *phraseFinder
 	all, words := parts, matches
 	if phrases != nil {
 		matches = phrases.mark(matches, text, len(wanted))
-		parts, words = withPhrases(parts, matches, len(wanted)), withoutPhrases(matches, len(wanted))
+		parts = withPhrases(parts, matches, len(wanted))
+		words = slices.DeleteFunc(slices.Clone(matches), func(m match) bool { return m.term >= len(wanted) })
 	}
 	best := bestPart(parts, words, wanted)
 	part := withNext(all, &parts[best])
@@ -124,7 +125,11 @@ type part struct {
 func partsOf(text []byte) []part {
 	sections := markdown.Outline(text)
 	parts := make([]part, 0, len(sections)+1)
-	if head := text[:firstStart(sections, len(text))]; len(bytes.TrimSpace(head)) > 0 {
+	head := text
+	if len(sections) > 0 {
+		head = text[:sections[0].Start]
+	}
+	if len(bytes.TrimSpace(head)) > 0 {
 		parts = append(parts, part{end: len(head), line: 1, last: lineCount(head)})
 	}
 	for i, s := range sections {
@@ -154,14 +159,6 @@ func withNext(parts []part, chosen *part) part {
 		p.end, p.last, p.bare, level = next.end, next.last, next.bare, next.level
 	}
 	return p
-}
-
-// firstStart returns where the first heading begins.
-func firstStart(sections []markdown.Section, size int) int {
-	if len(sections) == 0 {
-		return size
-	}
-	return sections[0].Start
 }
 
 // lineCount returns the number of lines, an unfinished one included.

@@ -12,66 +12,38 @@ import (
 // with any white space and punctuation between, in any case, with or without
 // accents. A text without words is looked for byte by byte.
 type phrase struct {
-	words   []string
+	words   []int  // their numbers in the finder
 	literal []byte // of a phrase without words
-	// back says, for each number of words that agreed, how many of their last ones
-	// agree with the phrase's first, so that no word is read twice.
-	back []int
 }
 
-// newPhrase returns the phrase of a text.
-func newPhrase(text string) phrase {
-	var p phrase
-	for w := range index.Words([]byte(text)) {
-		p.words = append(p.words, string(w.Text))
-	}
-	if len(p.words) == 0 {
-		p.literal = bytes.TrimSpace([]byte(text))
-		return p
-	}
-	p.back = make([]int, len(p.words)+1)
-	agree := 0
-	for i := 1; i < len(p.words); i++ {
-		for agree > 0 && p.words[i] != p.words[agree] {
-			agree = p.back[agree]
-		}
-		if p.words[i] == p.words[agree] {
-			agree++
-		}
-		p.back[i+1] = agree
-	}
-	return p
-}
-
-// A phraseFinder finds several phrases in one pass over a text. It is not safe for
-// concurrent use; copies are.
+// A phraseFinder finds several phrases in one pass over a text.
 type phraseFinder struct {
 	phrases []phrase
-	first   map[string][]int // the phrases that begin with a word
-	longest int              // words
-
-	agree  []int // by phrase: the words of it that the last ones of the text are
-	active []int // the phrases of which that is not 0
-	starts []int // of the last words, in turn
+	numbers map[string]int // of the words of all phrases, from 1
+	ending  map[int][]int  // the phrases that end with a word
+	longest int            // words
 }
 
 // newPhraseFinder returns a finder of texts.
 func newPhraseFinder(texts []string) *phraseFinder {
-	f := &phraseFinder{first: make(map[string][]int)}
+	f := &phraseFinder{numbers: make(map[string]int), ending: make(map[int][]int)}
 	for i, text := range texts {
-		p := newPhrase(text)
-		f.phrases = append(f.phrases, p)
-		f.longest = max(f.longest, len(p.words))
-		if len(p.words) > 0 {
-			f.first[p.words[0]] = append(f.first[p.words[0]], i)
+		var p phrase
+		for w := range index.Words([]byte(text)) {
+			if f.numbers[string(w.Text)] == 0 {
+				f.numbers[string(w.Text)] = len(f.numbers) + 1
+			}
+			p.words = append(p.words, f.numbers[string(w.Text)])
 		}
+		if n := len(p.words); n > 0 {
+			f.ending[p.words[n-1]] = append(f.ending[p.words[n-1]], i)
+			f.longest = max(f.longest, n)
+		} else {
+			p.literal = bytes.TrimSpace([]byte(text))
+		}
+		f.phrases = append(f.phrases, p)
 	}
 	return f
-}
-
-// clone returns a finder that can be used at the same time.
-func (f *phraseFinder) clone() *phraseFinder {
-	return &phraseFinder{phrases: f.phrases, first: f.first, longest: f.longest}
 }
 
 // find calls visit with each occurrence of a phrase in text, those of one phrase
@@ -91,51 +63,29 @@ func (f *phraseFinder) find(text []byte, visit func(phrase, start, end int) bool
 	if f.longest == 0 {
 		return
 	}
-	f.agree, f.active, f.starts = make([]int, len(f.phrases)), f.active[:0], make([]int, f.longest)
+	type word struct{ number, start int }
+	last := make([]word, f.longest) // words of the text, in turn
+	free := make([]int, len(f.phrases))
 	count := 0
 	for w := range index.Words(text) {
-		f.starts[count%f.longest] = w.Start
+		number := f.numbers[string(w.Text)]
+		last[count%f.longest] = word{number, w.Start}
 		count++
-		for _, i := range f.next(w.Text) {
-			if !visit(i, f.starts[(count-len(f.phrases[i].words))%f.longest], w.End) {
+		for _, i := range f.ending[number] {
+			words := f.phrases[i].words
+			first, agree := count-len(words), 0
+			for first >= free[i] && agree < len(words) && last[(first+agree)%f.longest].number == words[agree] {
+				agree++
+			}
+			if agree < len(words) {
+				continue
+			}
+			free[i] = count
+			if !visit(i, last[first%f.longest].start, w.End) {
 				return
 			}
 		}
 	}
-}
-
-// next takes in the next word of a text and returns the phrases that end with it.
-func (f *phraseFinder) next(word []byte) (ended []int) {
-	before := len(f.active)
-	begins := f.first[string(word)]
-	for _, i := range begins {
-		if f.agree[i] == 0 {
-			f.active = append(f.active, i)
-		}
-	}
-	if before == 0 && len(begins) == 0 {
-		return nil
-	}
-	kept := f.active[:0]
-	for _, i := range f.active {
-		p := &f.phrases[i]
-		n := f.agree[i]
-		for n > 0 && p.words[n] != string(word) {
-			n = p.back[n]
-		}
-		if p.words[n] == string(word) {
-			n++
-		}
-		if n == len(p.words) {
-			ended = append(ended, i)
-			n = 0
-		}
-		if f.agree[i] = n; n > 0 {
-			kept = append(kept, i)
-		}
-	}
-	f.active = kept
-	return ended
 }
 
 // A phraseFilter decides which texts have the phrases that a request wants, and
@@ -159,7 +109,7 @@ func (f *phraseFilter) passes(texts [][]byte) bool {
 	if f == nil {
 		return true
 	}
-	finder := f.finder.clone()
+	finder := f.finder
 	seen, missing, passes := make([]bool, f.wanted), f.wanted, true
 	for _, text := range texts {
 		finder.find(text, func(phrase, _, _ int) bool {

@@ -11,7 +11,7 @@ import (
 // takes out what lies inside them. Of a long one only the beginning is marked.
 func (f *phraseFinder) mark(matches []match, text []byte, first int) []match {
 	found := 0
-	f.clone().find(text, func(phrase, start, end int) bool {
+	f.find(text, func(phrase, start, end int) bool {
 		matches = append(matches, match{term: first + phrase, start: start, end: markEnd(text, start, end)})
 		found++
 		return found < maxMatches
@@ -77,11 +77,6 @@ func withPhrases(parts []part, matches []match, first int) []part {
 		}
 	}
 	return best
-}
-
-// withoutPhrases returns the matches of terms below first.
-func withoutPhrases(matches []match, first int) []match {
-	return slices.DeleteFunc(slices.Clone(matches), func(m match) bool { return m.term >= first })
 }
 
 // count returns the number of phrases.

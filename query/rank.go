@@ -8,16 +8,10 @@ import (
 	"filebus/materialize/markdown"
 )
 
-// A rating is the order of the hits of one request: by the index, and the first
-// of them by nearness.
-type rating struct {
-	pairs []neighbour // none: the index's order stands
-}
-
 // window returns which hits to ask the index for. The hits that nearness orders
 // are always the same, whatever the page; behind them, the index's pages are ours.
-func (r *rating) window(offset, limit int) (from, count int) {
-	if len(r.pairs) == 0 || offset >= nearWindow {
+func (f *finder) window(offset, limit int) (from, count int) {
+	if len(f.pairs) == 0 || offset >= nearWindow {
 		return offset, limit
 	}
 	return 0, max(nearWindow, offset+limit)
@@ -31,7 +25,8 @@ func (f *finder) resolve(ctx context.Context, hits []index.Hit, from int) ([]Hit
 	if err != nil {
 		return nil, err
 	}
-	page := f.request.page(found, from)
+	start := min(len(found), f.request.Offset-from)
+	page := found[start:min(len(found), start+f.request.Limit)]
 	// A name that has lost its head since it was indexed is no hit any more. It
 	// keeps its place until here, so that pages fit together.
 	page = slices.DeleteFunc(page, func(g finding) bool { return g.gone })
@@ -41,7 +36,7 @@ func (f *finder) resolve(ctx context.Context, hits []index.Hit, from int) ([]Hit
 // ordered reads the heads of ranked hits and orders the first of them by nearness.
 func (f *finder) ordered(ctx context.Context, hits []index.Hit, from int) ([]finding, error) {
 	found, err := f.findings(ctx, hits)
-	if err != nil || from > 0 || len(f.rating.pairs) == 0 {
+	if err != nil || from > 0 || len(f.pairs) == 0 {
 		return found, err
 	}
 	near := found[:min(len(found), nearWindow)]
@@ -50,13 +45,6 @@ func (f *finder) ordered(ctx context.Context, hits []index.Hit, from int) ([]fin
 	}
 	orderByNearness(near)
 	return found, nil
-}
-
-// page returns those of the findings, the first of which has the number from, that
-// were asked for.
-func (q *SearchRequest) page(found []finding, from int) []finding {
-	start := min(len(found), q.Offset-from)
-	return found[start:min(len(found), start+q.Limit)]
 }
 
 // readNear reads the beginnings of bodies, on all cores, and how near the query's
@@ -78,7 +66,7 @@ func (f *finder) readNearOf(found *finding) error {
 		return err
 	}
 	matches := f.matches(text[:min(len(text), nearText)], f.terms)
-	found.share = nearness(f.rating.pairs, matches, len(f.terms))
+	found.share = nearness(f.pairs, matches, len(f.terms))
 	if len(text) <= nearText {
 		found.text, found.matches, found.read = text, matches, true
 	}

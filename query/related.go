@@ -95,14 +95,8 @@ func (w *walk) next(front []step) []step {
 
 func (w *walk) compare(a, b step) int {
 	g := w.graph
-	isOld := func(s step) int {
-		if g.nodes[s.node].by.IsZero() {
-			return 0
-		}
-		return 1
-	}
 	return cmp.Or(
-		isOld(a)-isOld(b), cmp.Compare(b.strength, a.strength),
+		compareBool(!g.nodes[a.node].by.IsZero(), !g.nodes[b.node].by.IsZero()), cmp.Compare(b.strength, a.strength),
 		compareNames(g.name(a.node), g.name(b.node)), compareNames(g.name(a.from), g.name(b.from)),
 	)
 }

@@ -39,13 +39,6 @@ func (f *finder) addScanned(ctx context.Context, answer *SearchAnswer, position,
 	answer.Total += uint64(s.matched)
 	answer.ScanIncomplete = answer.ScanIncomplete || s.next > s.stop
 	found := s.best[min(skip, len(s.best)):min(skip+room, len(s.best))]
-	hits, err := f.scannedHits(ctx, found)
-	answer.Hits = append(answer.Hits, hits...)
-	return err
-}
-
-// scannedHits turns what a scan found into hits that say so.
-func (f *finder) scannedHits(ctx context.Context, found []scanned) ([]Hit, error) {
 	var findings []finding
 	for _, s := range found {
 		findings = append(findings, s.finding)
@@ -57,7 +50,8 @@ func (f *finder) scannedHits(ctx context.Context, found []scanned) ([]Hit, error
 			hits[i].FileLines = Span{} // the file has another text by now
 		}
 	}
-	return hits, err
+	answer.Hits = append(answer.Hits, hits...)
+	return err
 }
 
 // A scan looks through the log backwards, from next down to behind stop.

@@ -126,7 +126,7 @@ func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswe
 	asPhrase := request.settle()
 	f := r.newFinder(&request)
 	asked := request
-	asked.Offset, asked.Limit = f.rating.window(request.Offset, request.Limit)
+	asked.Offset, asked.Limit = f.window(request.Offset, request.Limit)
 	var answer SearchAnswer
 	if request.Prefix && asPhrase == "" {
 		if err := f.addCompletions(ctx, &asked); err != nil {
@@ -167,27 +167,16 @@ func (r *Reader) rank(ctx context.Context, request *SearchRequest) (result index
 	if c, err = r.newCatchUp(ctx); err != nil {
 		return result, c, err
 	}
-	result, err = c.search(ctx, r.deadline(request), request)
+	err = c.ask(ctx, r.deadline(request), func(x *index.Index) (err error) {
+		result, err = c.searchIn(ctx, x, request)
+		return err
+	})
 	return result, c, err
 }
 
 // behind returns the number of log entries that the index which was searched does
 // not know.
 func (c *catchUp) behind() uint64 { return c.end - min(c.end, c.position) }
-
-// isStale reports whether log entries that the index does not know will be scanned.
-func (c *catchUp) isStale(request *SearchRequest) bool {
-	return c.behind() > 0 && !request.IndexedOnly
-}
-
-// search asks the index once it is up to date, or the deadline has passed.
-func (c *catchUp) search(ctx context.Context, deadline time.Time, request *SearchRequest) (result index.Result, err error) {
-	err = c.ask(ctx, deadline, func(x *index.Index) (err error) {
-		result, err = c.searchIn(ctx, x, request)
-		return err
-	})
-	return result, err
-}
 
 // searchIn asks an index. Without one nothing is ranked and the position is 0, so that
 // all is scanned.
@@ -230,8 +219,8 @@ type finder struct {
 	*Reader
 	request   *SearchRequest
 	terms     terms
-	phrases   *phraseFinder // to be marked
-	rating    rating
+	phrases   *phraseFinder        // to be marked
+	pairs     []neighbour          // of which the first hits are put in order; none: the index's order stands
 	files     map[string]*filePlan // by PathValue
 	analyzers sync.Pool            // of *index.Analyzer
 }
@@ -241,7 +230,7 @@ func (r *Reader) newFinder(request *SearchRequest) *finder {
 	if len(request.Phrases) > 0 {
 		f.phrases = newPhraseFinder(request.Phrases)
 	}
-	f.rating.pairs = neighboursOf(request.Query, f.terms)
+	f.pairs = neighboursOf(request.Query, f.terms)
 	return f
 }
 

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,7 +91,7 @@ func versions(tx *store.Tx, v store.Version) (list []VersionEvent, current bool,
 		if err != nil {
 			return nil, false, err
 		}
-		line := VersionEvent{e.Position, entry.Time, changeWord(e.Change), record.ShortRef(e.Ref), 0, ""}
+		line := VersionEvent{e.Position, entry.Time, cmp.Or(changeWords[e.Change], string(rune(e.Change))), record.ShortRef(e.Ref), 0, ""}
 		of, err := tx.Get(e.Ref)
 		switch {
 		case errors.Is(err, store.ErrDropped):
@@ -104,21 +105,10 @@ func versions(tx *store.Tx, v store.Version) (list []VersionEvent, current bool,
 	return list, current, nil
 }
 
-// changeWord is how a change is called to users.
-func changeWord(c store.Change) string {
-	switch c {
-	case store.ChangePut:
-		return "put"
-	case store.ChangeRetire:
-		return "retire"
-	case store.ChangeConflict:
-		return "conflict"
-	case store.ChangeResolve:
-		return "resolve"
-	case store.ChangeDrop:
-		return "drop"
-	}
-	return string(rune(c))
+// changeWords are how changes are called to users.
+var changeWords = map[store.Change]string{
+	store.ChangePut: "put", store.ChangeRetire: "retire", store.ChangeConflict: "conflict", store.ChangeResolve: "resolve",
+	store.ChangeDrop: "drop",
 }
 
 // Outline returns the headings of a version's body, of any size; none of a body

@@ -27,7 +27,7 @@ const (
 // estimate by those that were. After scanTime it returns what it has, and sets
 // c.incomplete.
 func (c *catchUp) sifted(ctx context.Context, x *index.Index, request *SearchRequest, ask index.Request) (index.Result, error) {
-	filter, stale := newPhraseFilter(request), c.isStale(request)
+	filter, stale := newPhraseFilter(request), c.behind() > 0 && !request.IndexedOnly
 	if filter == nil && !stale {
 		return x.Search(ctx, ask)
 	}
@@ -143,7 +143,9 @@ func (s *sifter) passing(ctx context.Context, hits []index.Hit) (map[record.Name
 	passes := make(map[record.Name]bool)
 	var mu sync.Mutex
 	err = parallel(len(found), func(i int) error {
-		if found[i].gone || s.isScanned(&found[i]) || ctx.Err() != nil {
+		// What has changed since it was indexed is left to the scan.
+		position := found[i].version.Position
+		if found[i].gone || s.stale && position > s.position && position <= s.end || ctx.Err() != nil {
 			return nil
 		}
 		if s.filter != nil {
@@ -157,11 +159,4 @@ func (s *sifter) passing(ctx context.Context, hits []index.Hit) (map[record.Name
 		return nil
 	})
 	return passes, errors.Join(err, ctx.Err())
-}
-
-// isScanned reports whether a record has changed since it was indexed and is left to
-// the scan.
-func (s *sifter) isScanned(found *finding) bool {
-	position := found.version.Position
-	return s.stale && position > s.position && position <= s.end
 }

@@ -35,7 +35,9 @@ func (c *catchUp) correct(ctx context.Context, x *index.Index, request *SearchRe
 	most := 0
 	for _, s := range suggestions {
 		// What is not one piece of the text, as around an operator, stays as it is.
-		if request.Text[s.Start:s.End] != request.Query[s.Start:s.End] || !hasAny(s, unknown) {
+		// Of the words that a suggestion joins, others may be known.
+		isUnknown := func(word [2]int) bool { return word[0] < s.End && s.Start < word[1] }
+		if request.Text[s.Start:s.End] != request.Query[s.Start:s.End] || !slices.ContainsFunc(unknown, isUnknown) {
 			continue
 		}
 		words, err := c.spellings(ctx, x, request, s)
@@ -55,12 +57,6 @@ func (c *catchUp) correct(ctx context.Context, x *index.Index, request *SearchRe
 		}
 	}
 	return "", nil
-}
-
-// hasAny reports whether a suggestion is one for any of some words. Of those that it
-// joins, others may be known.
-func hasAny(s index.Suggestion, words [][2]int) bool {
-	return slices.ContainsFunc(words, func(w [2]int) bool { return w[0] < s.End && s.Start < w[1] })
 }
 
 // replaced returns text with the replacements in their place, of each the one that

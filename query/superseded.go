@@ -27,62 +27,86 @@ const (
 	keepEntries   = 64   // so many entries are rather read again than the file written
 )
 
-// A claim is a link of an entry of knowledge that says what takes whose place.
-type claim struct {
-	kind   string // layout.LinkSupersedes or layout.LinkSupersededBy
-	target record.Name
-}
-
-// A claims is what all entries claim, as of a position of the log.
+// claims are what all entries claim, as of a position of the log: the form of the
+// file. The claims of an entry are types of links, layout.LinkSupersedes or
+// layout.LinkSupersededBy, each with a name behind it. Names are quoted as in Go,
+// as they may hold any bytes.
 type claims struct {
-	position uint64
-	ref      record.Ref // of the log entry there: another history has another one
-	of       map[record.Name][]claim
-	kept     uint64 // the position of the file
+	Format   int                 `json:"format"`
+	Store    record.StoreID      `json:"store"`
+	Position uint64              `json:"position"`
+	Ref      record.Ref          `json:"ref"` // of the log entry there: another history has another one
+	Claims   map[string][]string `json:"claims"`
+
+	kept uint64 // the position of the file
 }
 
-// claimsOf returns what a record claims.
-func claimsOf(r *record.Record) []claim {
-	var made []claim
+// set keeps what a record, the head of its name, claims.
+func (c *claims) set(r *record.Record) {
+	var made []string
 	for _, l := range r.Links {
 		if l.Type != layout.LinkSupersedes && l.Type != layout.LinkSupersededBy {
 			continue
 		}
 		target, err := record.ParseName(l.Target)
 		if err == nil && target.Kind == record.KindKnowledge && target != r.Name {
-			made = append(made, claim{l.Type, target})
+			made = append(made, l.Type, quoteName(target))
 		}
 	}
-	return made
-}
-
-// set keeps what the head of a name claims.
-func (c *claims) set(name record.Name, made []claim) {
 	if len(made) == 0 {
-		delete(c.of, name)
+		delete(c.Claims, quoteName(r.Name))
 		return
 	}
-	c.of[name] = made
+	c.Claims[quoteName(r.Name)] = made
+}
+
+// each calls visit with each claim. The error is that of a file that nobody wrote so.
+func (c *claims) each(visit func(name record.Name, kind string, target record.Name)) error {
+	for text, made := range c.Claims {
+		name, err := unquoteName(text)
+		if err != nil || len(made)%2 != 0 {
+			return errors.Join(err, errAnew)
+		}
+		for i := 0; i < len(made); i += 2 {
+			target, err := unquoteName(made[i+1])
+			if err != nil {
+				return err
+			}
+			visit(name, made[i], target)
+		}
+	}
+	return nil
+}
+
+func quoteName(name record.Name) string { return strconv.Quote(name.String()) }
+
+func unquoteName(quoted string) (record.Name, error) {
+	text, err := strconv.Unquote(quoted)
+	if err != nil {
+		return record.Name{}, err
+	}
+	return record.ParseName(text)
 }
 
 // Superseded returns what supersedes each entry of knowledge that is superseded.
 // The names of entries that are gone may be among its keys.
 func (r *Reader) Superseded(ctx context.Context) (map[record.Name]record.Name, error) {
 	c, err := r.currentClaims(ctx)
-	if err != nil || len(c.of) == 0 {
+	if err != nil || len(c.Claims) == 0 {
 		return map[record.Name]record.Name{}, err
 	}
 	type pair struct{ newer, older record.Name }
 	stated := map[pair]bool{}
 	var by []pair // said by the older one
-	for name, made := range c.of {
-		for _, m := range made {
-			if m.kind == layout.LinkSupersedes {
-				stated[pair{name, m.target}] = true
-			} else {
-				by = append(by, pair{m.target, name})
-			}
+	err = c.each(func(name record.Name, kind string, target record.Name) {
+		if kind == layout.LinkSupersedes {
+			stated[pair{name, target}] = true
+		} else {
+			by = append(by, pair{target, name})
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	err = EachOf(ctx, r, by, func(tx *store.Tx, p pair) error {
 		_, err := tx.Head(p.newer)
@@ -122,8 +146,9 @@ func (r *Reader) currentClaims(ctx context.Context) (*claims, error) {
 			return c, nil // much is put and dropped at once: it is as good as before that
 		}
 	}
-	if err == nil && c.position >= c.kept+keepEntries {
-		c.write(file, at.origin)
+	if err == nil && c.Position >= c.kept+keepEntries {
+		c.Format, c.Store = supersededFormat, at.origin
+		c.write(file)
 	}
 	return c, err
 }
@@ -143,10 +168,10 @@ func (r *Reader) follow(ctx context.Context, c *claims) error {
 				return false, err
 			}
 		}
-		if c.position == tx.Position() {
+		if c.Position == tx.Position() {
 			return true, nil
 		}
-		e, err := tx.Entry(c.position + 1)
+		e, err := tx.Entry(c.Position + 1)
 		if err != nil {
 			return false, err
 		}
@@ -162,7 +187,7 @@ func (r *Reader) follow(ctx context.Context, c *claims) error {
 				return false, err
 			}
 		}
-		c.position, c.ref = e.Position, e.Ref
+		c.Position, c.Ref = e.Position, e.Ref
 		return false, nil
 	})
 }
@@ -170,14 +195,14 @@ func (r *Reader) follow(ctx context.Context, c *claims) error {
 // check returns errAnew unless claims are of the history of a store, and not far
 // behind.
 func (c *claims) check(tx *store.Tx) error {
-	if c.position > tx.Position() || tx.Position()-c.position > followEntries {
+	if c.Position > tx.Position() || tx.Position()-c.Position > followEntries {
 		return errAnew
 	}
-	if c.position == 0 {
+	if c.Position == 0 {
 		return nil
 	}
-	e, err := tx.Entry(c.position)
-	if err == nil && e.Ref != c.ref {
+	e, err := tx.Entry(c.Position)
+	if err == nil && e.Ref != c.Ref {
 		return errAnew
 	}
 	return err
@@ -187,11 +212,11 @@ func (c *claims) check(tx *store.Tx) error {
 func (c *claims) read(tx *store.Tx, name record.Name) error {
 	head, err := tx.Head(name)
 	if errors.Is(err, store.ErrNotFound) {
-		delete(c.of, name)
+		delete(c.Claims, quoteName(name))
 		return nil
 	}
 	if err == nil {
-		c.set(name, claimsOf(head.Record))
+		c.set(head.Record)
 	}
 	return err
 }
@@ -199,13 +224,13 @@ func (c *claims) read(tx *store.Tx, name record.Name) error {
 // claimsAnew reads all entries of knowledge. The claims are as of the position
 // before that, or later.
 func (r *Reader) claimsAnew(ctx context.Context) (*claims, error) {
-	c := &claims{of: map[record.Name][]claim{}}
+	c := &claims{Claims: map[string][]string{}}
 	err := r.store.View(ctx, func(tx *store.Tx) error {
-		if c.position = tx.Position(); c.position == 0 {
+		if c.Position = tx.Position(); c.Position == 0 {
 			return nil
 		}
-		e, err := tx.Entry(c.position)
-		c.ref = e.Ref
+		e, err := tx.Entry(c.Position)
+		c.Ref = e.Ref
 		return err
 	})
 	if err != nil {
@@ -213,67 +238,29 @@ func (r *Reader) claimsAnew(ctx context.Context) (*claims, error) {
 	}
 	versions, err := r.knowledgeVersions(ctx)
 	for _, v := range versions {
-		c.set(v.Record.Name, claimsOf(v.Record))
+		c.set(v.Record)
 	}
 	return c, err
-}
-
-// claimsJSON is the file. The claims of an entry are types of links, each with a
-// name behind it. Names are quoted as in Go, as they may hold any bytes.
-type claimsJSON struct {
-	Format   int                 `json:"format"`
-	Store    record.StoreID      `json:"store"`
-	Position uint64              `json:"position"`
-	Ref      record.Ref          `json:"ref"`
-	Claims   map[string][]string `json:"claims"`
 }
 
 // readClaims reads what is kept. If that is nothing, or not to be understood, it
 // returns claims as of the log's beginning.
 func readClaims(file string, origin record.StoreID) *claims {
-	none := &claims{of: map[record.Name][]claim{}}
-	var kept claimsJSON
+	var c claims
 	text, err := os.ReadFile(file)
-	if err != nil || json.Unmarshal(text, &kept) != nil || kept.Format != supersededFormat || kept.Store != origin {
-		return none
+	nothing := func(record.Name, string, record.Name) {}
+	if err != nil || json.Unmarshal(text, &c) != nil || c.Format != supersededFormat || c.Store != origin ||
+		c.Claims == nil || c.each(nothing) != nil {
+		return &claims{Claims: map[string][]string{}}
 	}
-	c := &claims{position: kept.Position, ref: kept.Ref, of: map[record.Name][]claim{}, kept: kept.Position}
-	for text, words := range kept.Claims {
-		name, err := unquoteName(text)
-		if err != nil || len(words)%2 != 0 {
-			return none
-		}
-		for i := 0; i < len(words); i += 2 {
-			target, err := unquoteName(words[i+1])
-			if err != nil {
-				return none
-			}
-			c.of[name] = append(c.of[name], claim{words[i], target})
-		}
-	}
-	return c
-}
-
-func unquoteName(quoted string) (record.Name, error) {
-	text, err := strconv.Unquote(quoted)
-	if err != nil {
-		return record.Name{}, err
-	}
-	return record.ParseName(text)
+	c.kept = c.Position
+	return &c
 }
 
 // write keeps claims, if the folder of the index is there and may be written. The
 // next reader does the work again if not.
-func (c *claims) write(file string, origin record.StoreID) {
-	kept := claimsJSON{supersededFormat, origin, c.position, c.ref, map[string][]string{}}
-	for name, made := range c.of {
-		words := []string{}
-		for _, m := range made {
-			words = append(words, m.kind, strconv.Quote(m.target.String()))
-		}
-		kept.Claims[strconv.Quote(name.String())] = words
-	}
-	text, err := json.Marshal(kept)
+func (c *claims) write(file string) {
+	text, err := json.Marshal(c)
 	if err != nil || os.MkdirAll(filepath.Dir(file), 0o777) != nil {
 		return
 	}

@@ -162,7 +162,7 @@ func (p *parser) filter(rest string) bool {
 		return false
 	}
 	values, length := filterValues(rest[len(key)+1:])
-	if len(values) == 0 || !p.request.addFilter(key, values) {
+	if len(values) == 0 || p.request.Add(key, values...) != nil {
 		return false
 	}
 	p.operator(len(key) + 1 + length)
@@ -188,12 +188,6 @@ func filterValues(text string) (values []string, length int) {
 		}
 	}
 	return values, length
-}
-
-// addFilter adds the values of a filter. It reports false, and adds nothing, if
-// one of them cannot be a value.
-func (q *SearchRequest) addFilter(key string, values []string) bool {
-	return q.Add(key, values...) == nil
 }
 
 // settle makes plain what a request leaves open. A typed text of nothing but stop

@@ -14,6 +14,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 	"filebus/store/turnstile"
@@ -134,24 +135,20 @@ func (w *waiter) findNew(ctx context.Context) ([]Issue, error) {
 // start.
 func (w *waiter) isNew(tx *store.Tx, name record.Name) (i Issue, isNew bool, err error) {
 	v, err := tx.Head(name)
-	if errors.Is(err, store.ErrNotFound) {
-		return Issue{}, false, nil
+	if err == nil {
+		i, err = w.readIssue(tx, v)
 	}
-	if err != nil {
-		return Issue{}, false, err
+	if query.IsAbsent(err) {
+		return i, false, nil
 	}
-	i, err = w.readIssue(tx, v)
 	if err != nil || !i.isFree("") {
-		return Issue{}, false, err
+		return i, false, err
 	}
 	old, err := tx.HeadAt(name, w.opts.From)
-	switch {
-	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDropped):
+	if query.IsAbsent(err) {
 		return i, true, nil
-	case err != nil:
-		return Issue{}, false, err
 	}
-	return i, !Status(old.Record.Status).IsOpen(), nil
+	return i, err == nil && !Status(old.Record.Status).IsOpen(), err
 }
 
 const (

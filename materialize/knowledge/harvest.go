@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -96,14 +95,13 @@ func (b *Base) Harvest(ctx context.Context, v store.Version, tags []string) (*Ha
 
 // handoff reads the handoff of a journal.
 func (b *Base) handoff(ctx context.Context, v store.Version) (layout.Handoff, error) {
-	var text bytes.Buffer
 	if v.Record.Name.Kind != record.KindHandoff {
 		return layout.Handoff{}, errNoHandoff(v.Record.Name)
 	}
-	if _, err := b.read.WriteBody(ctx, &text, v, query.BodyRequest{}); err != nil {
+	journal, err := b.read.Journal(ctx, v)
+	if err != nil {
 		return layout.Handoff{}, err
 	}
-	journal, _ := layout.ParseJournal(text.Bytes()) // what cannot be read proposes nothing
 	if journal.Handoff == nil {
 		return layout.Handoff{}, errNoHandoff(v.Record.Name)
 	}

@@ -166,7 +166,8 @@ func appendSections(dst []byte, sections []DocumentSection) []byte {
 func appendPanel(dst []byte, experts []DocumentExpert) []byte {
 	dst = markdown.AppendHead(dst, "Agent", "Role", "Tier", "Relevance", "Emoji")
 	for _, e := range experts {
-		dst = markdown.AppendRow(dst, named(e.Label, e.Emoji), orNone(e.Role), orNone(e.Tier), relevance(e.Relevance), orNone(e.Emoji))
+		dst = markdown.AppendRow(dst, named(e.Label, e.Emoji), orNone(e.Role), orNone(e.Tier),
+			relevance(e.Relevance), orNone(e.Emoji))
 	}
 	return dst
 }
@@ -238,7 +239,8 @@ func appendAgentMarks(dst []byte, agents []AgentScore) []byte {
 
 // appendRoundScores appends the table of the rounds.
 func appendRoundScores(dst []byte, rounds []RoundScore) []byte {
-	dst = markdown.AppendHead(dst, "Round", "W", "C", "T", "R", "Score", "S", "Open T", "New P", "Velocity", "Converge %")
+	dst = markdown.AppendHead(dst,
+		"Round", "W", "C", "T", "R", "Score", "S", "Open T", "New P", "Velocity", "Converge %")
 	for _, r := range rounds {
 		dst = markdown.AppendRow(dst, r.Cells(markdown.NoCell)...)
 	}

@@ -141,7 +141,8 @@ func headProperty(l markdown.Line) (Property, bool) {
 	if len(cells) != 2 || cells[0].Text == "" || markdown.IsDelimiter(cells) {
 		return Property{}, false
 	}
-	p := Property{markdown.SingleSpaced(markdown.PlainCell(cells[0].Text)), markdown.SingleSpaced(markdown.PlainCell(cells[1].Text))}
+	plain := func(c markdown.Cell) string { return markdown.SingleSpaced(markdown.PlainCell(c.Text)) }
+	p := Property{plain(cells[0]), plain(cells[1])}
 	return p, p.Key != "" && p.Value != ""
 }
 

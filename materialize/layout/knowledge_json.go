@@ -39,7 +39,6 @@ type KnowledgeNode struct {
 // file that is not JSON has no entries and one error.
 func (KnowledgeJSON) Parse(path string, text []byte) (File, []*SyntaxError) {
 	c := newFileCutter(path, text)
-	lines := markdown.LineCounter{Text: text, Line: 1}
 	graph, err := scanGraph(text)
 	if isBlankText(text) {
 		return c.finish()
@@ -48,17 +47,17 @@ func (KnowledgeJSON) Parse(path string, text []byte) (File, []*SyntaxError) {
 		c.report([]*SyntaxError{err})
 		return c.finish()
 	}
-	for _, span := range graph.elements {
-		line := lines.At(span.Start)
-		node, err := ParseKnowledgeNode(text[span.Start:span.End])
+	for _, value := range graph.nodes.Inner {
+		node, err := ParseKnowledgeNode(text[value.Start:value.End])
 		if err != nil {
-			c.errorf(line, "%w", err)
+			c.errorf(value.Line, "%w", err)
 			if node == nil {
 				continue
 			}
 		}
-		if id, ok := c.claim(node.ID, node.Summary, line); ok {
-			c.add(&Entry{Kind: record.KindKnowledge, ID: id, Line: line, Facts: node.Facts()}, span.Start, span.End)
+		if id, ok := c.claim(node.ID, node.Summary, value.Line); ok {
+			e := &Entry{Kind: record.KindKnowledge, ID: id, Line: value.Line, Facts: node.Facts()}
+			c.add(e, value.Start, value.End)
 		}
 	}
 	return c.finish()
@@ -82,27 +81,27 @@ func (KnowledgeJSON) Insert(f File, e Entry) File {
 		return spliceEntry(f, len(text), blankBefore(text, markdown.LineEnding(text)), e, markdown.LineEnding(text))
 	case graph.nodes.End == 0:
 		return insertNodes(f, text, graph, e)
-	case len(graph.elements) == 0:
+	case len(graph.nodes.Inner) == 0:
 		return insertFirst(f, text, graph, e)
 	}
 	// The new node stands off from the last one as that does from what is before
 	// it: on a line of its own, or on the same line.
-	last := graph.elements[len(graph.elements)-1]
+	last := graph.nodes.Inner[len(graph.nodes.Inner)-1]
 	space := spaceBefore(text, last.Start)
 	multiline := strings.Contains(space, "\n")
 	unit := indentUnit(text[last.Start:last.End], multiline)
 	e.Text = markdown.WithEnding(indentNode(e.Text, space[strings.LastIndexByte(space, '\n')+1:], unit), text)
-	if !multiline && space == "" && len(graph.elements) > 1 {
+	if !multiline && space == "" && len(graph.nodes.Inner) > 1 {
 		return spliceEntry(f, last.End, ",", e, "")
 	}
-	if !multiline && len(graph.elements) == 1 {
+	if !multiline && len(graph.nodes.Inner) == 1 {
 		space = " "
 	}
 	return spliceEntry(f, last.End, ","+space, e, "")
 }
 
 // insertFirst puts a node into an empty array.
-func insertFirst(f File, text []byte, graph graphSpans, e Entry) File {
+func insertFirst(f File, text []byte, graph graphTree, e Entry) File {
 	at := graph.nodes.Start + 1
 	eol := markdown.LineEnding(text)
 	inside := string(text[at : graph.nodes.End-1])
@@ -124,11 +123,11 @@ func insertFirst(f File, text []byte, graph graphSpans, e Entry) File {
 }
 
 // insertNodes adds the member "nodes" with one node to an object without it.
-func insertNodes(f File, text []byte, graph graphSpans, e Entry) File {
-	at := graph.lastMember
-	eol, comma := markdown.LineEnding(text), ","
-	if at == 0 {
-		at, comma = graph.object.Start+1, ""
+func insertNodes(f File, text []byte, graph graphTree, e Entry) File {
+	at, comma := graph.object.Start+1, ""
+	eol := markdown.LineEnding(text)
+	if n := len(graph.object.Inner); n > 0 {
+		at, comma = graph.object.Inner[n-1].End, ","
 	}
 	e.Text = markdown.WithEnding(indentNode(e.Text, "    ", "  "), text)
 	before := comma + strings.ReplaceAll("\n  \"nodes\": [\n    ", "\n", eol)
@@ -250,21 +249,21 @@ func setNodeMember(text []byte, field string, value any) []byte {
 		return text
 	}
 	encoded := encodeJSON(value, "")
-	for _, m := range object.Members {
+	for _, m := range object.Inner {
 		if m.Key == field {
-			return slices.Concat(text[:m.Value.Start], encoded, text[m.Value.End:])
+			return slices.Concat(text[:m.Start], encoded, text[m.End:])
 		}
 	}
 	member := slices.Concat(encodeJSON(field, ""), []byte(": "), encoded)
-	if len(object.Members) == 0 {
-		return slices.Concat(text[:object.Span.Start+1], member, text[object.Span.Start+1:])
+	if len(object.Inner) == 0 {
+		return slices.Concat(text[:object.Start+1], member, text[object.Start+1:])
 	}
-	first, last := object.Members[0], object.Members[len(object.Members)-1]
-	space := spaceBefore(text, first.Start)
+	first, last := object.Inner[0], object.Inner[len(object.Inner)-1]
+	space := spaceBefore(text, first.First)
 	if space == "" {
 		space = " "
 	}
-	return slices.Concat(text[:last.Value.End], []byte(","+space), member, text[last.Value.End:])
+	return slices.Concat(text[:last.End], []byte(","+space), member, text[last.End:])
 }
 
 // encodeJSON returns value as JSON, "<" and "&" as they are; on one line without an
@@ -278,36 +277,26 @@ func encodeJSON(value any, indent string) []byte {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
-// graphSpans are the places in a JSON knowledge graph.
-type graphSpans struct {
-	object     markdown.Span
-	lastMember int // where the object's last member ends, 0 when it has none
-	nodes      markdown.Span
-	elements   []markdown.Span // of nodes
-}
+// A graphTree is a JSON knowledge graph with the places of its values.
+type graphTree struct{ object, nodes markdown.Value }
 
-// scanGraph finds the array "nodes". Without it, the places of the object are
-// given beside the error.
-func scanGraph(text []byte) (graphSpans, *SyntaxError) {
+// scanGraph finds the array "nodes". Without it, the object is given beside the error.
+func scanGraph(text []byte) (graphTree, *SyntaxError) {
 	object, err := markdown.ParseObject(text)
 	if err != nil {
-		return graphSpans{}, err
+		return graphTree{}, err
 	}
-	graph := graphSpans{object: object.Span}
-	err = markdown.ProblemAt(text, object.Span.Start, `the array "nodes" is missing`)
-	for _, m := range object.Members {
-		graph.lastMember = m.Value.End
+	graph := graphTree{object: *object}
+	err = &SyntaxError{Line: object.Line, Err: errors.New(`the array "nodes" is missing`)}
+	for _, m := range object.Inner {
 		switch {
-		case m.Key != "nodes" || graph.nodes.End > 0:
-		case text[m.Value.Start] != '[':
-			err = markdown.ProblemAt(text, m.Value.Start, `"nodes" is not an array`)
+		case m.Key != "nodes":
+		case m.IsArray():
+			graph.nodes = *m
+			return graph, nil
 		default:
-			graph.nodes = m.Value
-			graph.elements = markdown.Elements(text, m.Value)
+			err = &SyntaxError{Line: m.Line, Err: errors.New(`"nodes" is not an array`)}
 		}
-	}
-	if graph.nodes.End > 0 {
-		err = nil
 	}
 	return graph, err
 }

@@ -176,8 +176,8 @@ func TestScanGraphDeep(t *testing.T) {
 	for _, depth := range []int{100, 9_000, 20_000} {
 		text := `{"nodes": [{"id": "a", "x": ` + strings.Repeat("[", depth) + strings.Repeat("]", depth) + `}]}`
 		graph, err := scanGraph([]byte(text))
-		if refused := depth > 10_000; refused != (err != nil) || !refused && len(graph.elements) != 1 {
-			t.Errorf("%d arrays in each other: %d nodes, error %v", depth, len(graph.elements), err)
+		if refused := depth > 10_000; refused != (err != nil) || !refused && len(graph.nodes.Inner) != 1 {
+			t.Errorf("%d arrays in each other: %d nodes, error %v", depth, len(graph.nodes.Inner), err)
 		}
 	}
 }

@@ -34,7 +34,8 @@ func (Reports) Parse(path string, text []byte) (File, []*SyntaxError) {
 	r, problems := ParseReport(text)
 	f := Facts{
 		Task: TaskID(r.Task), Loop: word(r.Loop), Run: word(r.Run), Agent: word(r.Agent),
-		Status: NormalizeStatus(r.Status), Title: markdown.Clip(markdown.CollapseSpace(r.Title), 120), Summary: summaryOf(r.Summary),
+		Status: NormalizeStatus(r.Status), Summary: summaryOf(r.Summary),
+		Title: markdown.Clip(markdown.CollapseSpace(r.Title), 120),
 	}
 	if f.Title == "" && f.Task != "" { // the first line of JSON is no title
 		f.Title = "Report on " + markdown.Clip(f.Task, 100)

@@ -6,100 +6,127 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
-// encoding/json says whether a text is JSON and what it means, but not where its
-// values stand. The scanner here does that and nothing else: it runs on texts
-// that encoding/json has accepted, in linear time and without recursion.
-
-// A Span is where a JSON value stands in a text.
-type Span struct{ Start, End int }
-
-// A Member is one member of an object.
-type Member struct {
-	Key   string
-	Start int // of the key
-	Value Span
+// A Value is a value of a JSON text, and where it stands there. What is not there is
+// an empty Value.
+type Value struct {
+	Key        string // of a member of an object
+	First      int    // where the key begins, or a value that has none
+	Start, End int
+	Line       int      // of Start, counted from 1
+	Inner      []*Value // the members of an object, the elements of an array
+	token      json.Token
 }
 
-// A Object is an object with the places of its members.
-type Object struct {
-	Span    Span
-	Members []Member
-}
+// IsObject reports whether v is an object.
+func (v *Value) IsObject() bool { return v.token == json.Delim('{') }
 
-// ParseObject finds the members of the object that text holds, after a byte
-// order mark. The text is checked first, so that what follows may trust it.
-func ParseObject(text []byte) (Object, *SyntaxError) {
-	start := 0
-	if bytes.HasPrefix(text, []byte("\ufeff")) {
-		start = len("\ufeff")
-	}
-	var whole json.RawMessage
-	if err := DecodeJSON(text, &whole); err != nil {
-		err.Err = fmt.Errorf("broken JSON: %w", err.Err)
-		return Object{}, err
-	}
-	d := newJSONScan(text, start)
-	span := d.next()
-	if text[span.Start] != '{' {
-		return Object{}, ProblemAt(text, span.Start, "the file is not a JSON object")
-	}
-	object := Object{Span: span}
-	for d = d.inside(span); d.More(); {
-		at := d.start + int(d.InputOffset())
-		at += len(text[at:]) - len(bytes.TrimLeft(text[at:], ", \t\r\n"))
-		token, _ := d.Token() // a string: the text is JSON
-		key, isKey := token.(string)
-		if !isKey {
-			break
+// IsArray reports whether v is an array.
+func (v *Value) IsArray() bool { return v.token == json.Delim('[') }
+
+// Member returns the value of an object's member; of several of one name the last,
+// as readers of JSON do.
+func (v *Value) Member(key string) *Value {
+	for _, member := range slices.Backward(v.Inner) {
+		if v.IsObject() && member.Key == key {
+			return member
 		}
-		object.Members = append(object.Members, Member{key, at, d.next()})
+	}
+	return &Value{}
+}
+
+// Data returns what encoding/json makes of v, numbers as they are written.
+func (v *Value) Data() any {
+	switch {
+	case v.IsObject():
+		members := make(map[string]any, len(v.Inner))
+		for _, member := range v.Inner {
+			members[member.Key] = member.Data()
+		}
+		return members
+	case v.IsArray():
+		elements := make([]any, len(v.Inner))
+		for i, element := range v.Inner {
+			elements[i] = element.Data()
+		}
+		return elements
+	}
+	return v.token
+}
+
+// ParseValue reads a text that encoding/json accepts, after a byte order mark. Each
+// token of a value is shown to check, which may be nil, with the number of objects and
+// arrays around it; its error ends the reading.
+func ParseValue(text []byte, check func(depth int, token json.Token) error) (*Value, error) {
+	skip := len(text) - len(bytes.TrimPrefix(text, []byte(ByteOrderMark)))
+	decoder := json.NewDecoder(bytes.NewReader(text[skip:]))
+	p := valueParser{Decoder: decoder, text: text, skip: skip, line: 1, check: check}
+	p.UseNumber()
+	return p.value(0)
+}
+
+// A valueParser reads a text that is known to be JSON.
+type valueParser struct {
+	*json.Decoder
+	text    []byte
+	skip    int // before what the decoder reads
+	counted int // where line is
+	line    int
+	check   func(depth int, token json.Token) error
+}
+
+// next returns where the next token begins.
+func (p *valueParser) next() int {
+	rest := p.text[p.skip+int(p.InputOffset()):]
+	at := len(p.text) - len(bytes.TrimLeft(rest, " \t\r\n,:"))
+	p.line += bytes.Count(p.text[p.counted:at], []byte("\n"))
+	p.counted = at
+	return at
+}
+
+func (p *valueParser) value(depth int) (*Value, error) {
+	v := &Value{First: p.next()}
+	v.Start, v.Line = v.First, p.line
+	v.token, _ = p.Token() // it is JSON
+	if p.check != nil {
+		if err := p.check(depth, v.token); err != nil {
+			return nil, err
+		}
+	}
+	if v.IsObject() || v.IsArray() {
+		for p.More() {
+			first, key := p.next(), ""
+			if v.IsObject() {
+				token, _ := p.Token() // as before
+				key, _ = token.(string)
+			}
+			inner, err := p.value(depth + 1)
+			if err != nil {
+				return nil, err
+			}
+			inner.First, inner.Key = first, key
+			v.Inner = append(v.Inner, inner)
+		}
+		_, _ = p.Token() // the bracket
+	}
+	v.End = p.skip + int(p.InputOffset())
+	return v, nil
+}
+
+// ParseObject reads the object that a text holds, after a byte order mark.
+func ParseObject(text []byte) (*Value, *SyntaxError) {
+	if err := DecodeJSON(text, new(json.RawMessage)); err != nil {
+		err.Err = fmt.Errorf("broken JSON: %w", err.Err)
+		return nil, err
+	}
+	object, _ := ParseValue(text, nil) // there is no check that could fail
+	if !object.IsObject() {
+		return nil, &SyntaxError{Line: object.Line, Err: errors.New("the file is not a JSON object")}
 	}
 	return object, nil
-}
-
-// ProblemAt says what is wrong at an offset.
-func ProblemAt(text []byte, at int, what string) *SyntaxError {
-	return &SyntaxError{Line: 1 + bytes.Count(text[:at], []byte("\n")), Err: errors.New(what)}
-}
-
-// Elements finds the elements of an array.
-func Elements(text []byte, array Span) []Span {
-	var elements []Span
-	for d := newJSONScan(text, 0).inside(array); d.More(); {
-		elements = append(elements, d.next())
-	}
-	return elements
-}
-
-// A jsonScan finds the values of a text that is known to be JSON.
-type jsonScan struct {
-	*json.Decoder
-	text  []byte
-	start int // of what the decoder reads
-}
-
-func newJSONScan(text []byte, start int) jsonScan {
-	return jsonScan{json.NewDecoder(bytes.NewReader(text[start:])), text, start}
-}
-
-// inside returns a scan of the members or elements of a value.
-func (d jsonScan) inside(value Span) jsonScan {
-	d = newJSONScan(d.text, value.Start)
-	d.Token() // the bracket: the text is JSON
-	return d
-}
-
-// next returns where the next value stands.
-func (d jsonScan) next() Span {
-	var value json.RawMessage
-	if d.Decode(&value) != nil {
-		return Span{d.start, len(d.text)} // never: the text is JSON
-	}
-	end := d.start + int(d.InputOffset())
-	return Span{end - len(value), end}
 }
 
 // ReadMembers takes the members of an object into the fields that are tagged with
@@ -118,20 +145,6 @@ func ReadMembers(members map[string]json.RawMessage, into any, wrong func(key st
 			delete(members, key)
 		}
 	}
-}
-
-// A LineCounter gives the lines of offsets that grow.
-type LineCounter struct {
-	Text []byte
-	pos  int
-	Line int
-}
-
-// At returns the line of an offset, which is not before the last one asked for.
-func (c *LineCounter) At(offset int) int {
-	c.Line += bytes.Count(c.Text[c.pos:offset], []byte("\n"))
-	c.pos = offset
-	return c.Line
 }
 
 // DecodeJSON decodes text, with or without a byte order mark, into v and

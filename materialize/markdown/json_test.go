@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -15,45 +16,48 @@ func TestParseObject(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, m := range object.Members {
-		got = append(got, m.Key+"="+string(text[m.Value.Start:m.Value.End]))
+	for _, m := range object.Inner {
+		got = append(got, m.Key+"="+string(text[m.Start:m.End]))
 	}
 	want := []string{"a=1.5e3", `bb=["]",{}]`, `={"x":"\"}"}`, "n=null"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("members of %s (-want +got):\n%s", text, diff)
 	}
-	if got := string(text[object.Span.Start:object.Span.End]); !strings.HasPrefix(got, "{") || !strings.HasSuffix(got, "}") {
+	if got := string(text[object.Start:object.End]); !strings.HasPrefix(got, "{") || !strings.HasSuffix(got, "}") {
 		t.Errorf("object of %s is %s", text, got)
 	}
 }
 
-func TestElements(t *testing.T) {
+// TestParseValue checks the places of all values, and what they are.
+func TestParseValue(t *testing.T) {
 	tests := []struct {
 		text string
 		want []string
 	}{
 		{"[]", nil},
 		{"[ ]", nil},
-		{"[1]", []string{"1"}},
-		{`[ true , -1.5 ,"a,]" ,[[]],{"a":[1]} ]`, []string{"true", "-1.5", `"a,]"`, "[[]]", `{"a":[1]}`}},
-		{`["\\","\""]`, []string{`"\\"`, `"\""`}},
+		{"[1]", []string{"1:1"}},
+		{"[ true , -1.5 ,\n\"a,]\" ,[[]],\n\n{\"a\":[1]} ]", []string{"1:true", "1:-1.5", `2:"a,]"`, "2:[[]]", `4:{"a":[1]}`}},
+		{`["\\","\""]`, []string{`1:"\\"`, `1:"\""`}},
 	}
 	for _, test := range tests {
+		array, err := ParseValue([]byte(test.text), nil)
+		if err != nil || !array.IsArray() {
+			t.Fatalf("ParseValue(%s) = %v, %v", test.text, array, err)
+		}
 		var got []string
-		for _, span := range Elements([]byte(test.text), Span{0, len(test.text)}) {
-			got = append(got, test.text[span.Start:span.End])
+		for _, v := range array.Inner {
+			got = append(got, fmt.Sprintf("%d:%s", v.Line, test.text[v.Start:v.End]))
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("Elements(%s) (-want +got):\n%s", test.text, diff)
+			t.Errorf("ParseValue(%s) (-want +got):\n%s", test.text, diff)
 		}
-	}
-}
-
-func TestLineCounter(t *testing.T) {
-	c := LineCounter{Text: []byte("a\n\nb\n"), Line: 1}
-	for _, test := range []struct{ offset, want int }{{0, 1}, {1, 1}, {2, 2}, {3, 3}, {3, 3}, {5, 4}} {
-		if got := c.At(test.offset); got != test.want {
-			t.Errorf("line of offset %d = %d, want %d", test.offset, got, test.want)
+		var data any
+		if err := json.Unmarshal([]byte(test.text), &data); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := fmt.Sprint(array.Data()), fmt.Sprint(data); got != want {
+			t.Errorf("the data of %s is %s, want %s", test.text, got, want)
 		}
 	}
 }
@@ -69,8 +73,8 @@ func FuzzParseObject(f *testing.F) {
 			t.Fatalf("ParseObject(%q): %v, encoding/json: %v", text, err, wantErr)
 		}
 		got := make(map[string]string)
-		for _, m := range object.Members {
-			got[m.Key] = string(text[m.Value.Start:m.Value.End])
+		for _, m := range object.Inner {
+			got[m.Key] = string(text[m.Start:m.End])
 		}
 		for key, value := range want {
 			if got[key] != string(value) {

@@ -82,10 +82,7 @@ func scanBlock(lines []Line, closers []scanCloser, i int) int {
 	mark, size, _ := scanFence(l.Text)
 	switch {
 	case mark == '`' && closers[i+1].ticks >= size, mark == '~' && closers[i+1].tildes >= size:
-		return scanQuiet(lines, i, i+1, func(text []byte) bool {
-			m, n, closes := scanFence(text)
-			return closes && m == mark && n >= size
-		})
+		return scanQuiet(lines, i, i+1, func(text []byte) bool { return closesFence(text, mark, size) })
 	case StartsComment(l.Text) && closers[i].comment:
 		next := scanQuiet(lines, i, i, func(text []byte) bool { return bytes.Contains(text, []byte("-->")) })
 		last := &lines[next-1]
@@ -124,6 +121,12 @@ func scanFence(text []byte) (mark byte, size int, closes bool) {
 		return 0, 0, false
 	}
 	return rest[0], size, len(bytes.TrimSpace(info)) == 0
+}
+
+// closesFence reports whether text closes a fence that began with size marks.
+func closesFence(text []byte, mark byte, size int) bool {
+	m, n, closes := scanFence(text)
+	return closes && m == mark && n >= size
 }
 
 // StartsComment reports whether text begins an HTML comment. Comments inside a

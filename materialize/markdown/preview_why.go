@@ -106,10 +106,11 @@ func summaryLine(text []byte, start int, object []byte, tell bool) int {
 	if !tell {
 		return line
 	}
-	members, _ := ParseObject(object) // it was read before
-	for _, m := range members.Members {
-		if strings.EqualFold(m.Key, "summary") {
-			line = lineOf(text, start+m.Start, tell)
+	if whole, err := ParseObject(object); err == nil {
+		for _, m := range whole.Inner {
+			if strings.EqualFold(m.Key, "summary") {
+				line = lineOf(text, start+m.First, tell)
+			}
 		}
 	}
 	return line

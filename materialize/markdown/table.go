@@ -131,14 +131,7 @@ func AppendWideHead(dst []byte, columns ...string) []byte {
 
 // AppendTightRow is AppendRow with one space in an empty cell.
 func AppendTightRow(dst []byte, cells ...string) []byte {
-	for _, c := range cells {
-		dst = append(dst, '|')
-		if c = EscapeCell(c); c != "" {
-			dst = append(append(dst, ' '), c...)
-		}
-		dst = append(dst, ' ')
-	}
-	return append(dst, "|\n"...)
+	return append(dst, bytes.ReplaceAll(AppendRow(nil, cells...), []byte("|  "), []byte("| "))...)
 }
 
 // NoCell is what a cell without a value says.

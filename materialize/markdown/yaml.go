@@ -228,33 +228,26 @@ type Fence struct {
 // YAMLFence returns the first fence of text that is marked as YAML, else the
 // first that is not marked at all. One that is never closed runs to the end.
 func YAMLFence(text string) (fence Fence, found bool) {
-	var open byte // the mark of the fence that the line is in
-	var size, offset, line int
-	begin := -1 // of the inside, when the fence is taken
-	for raw := range strings.Lines(text) {
-		mark, n, closes := scanFence([]byte(strings.TrimRight(raw, "\r\n")))
-		switch {
-		case open != 0 && closes && mark == open && n >= size:
-			if begin >= 0 {
-				fence.Inside = text[begin:offset]
-			}
-			if fence.Info != "" {
-				return fence, true
-			}
-			open, begin = 0, -1
-		case open == 0 && mark != 0:
-			open, size = mark, n
-			info := strings.ToLower(strings.Trim(raw, string(mark)+" \t\r\n"))
-			if info == "yaml" || info == "yml" || info == "" && !found {
-				begin, found = offset+len(raw), true
-				fence = Fence{Info: info, Before: line + 1}
-			}
+	lines := Lines([]byte(text))
+	for i := 0; i < len(lines); i++ {
+		mark, size, _ := scanFence(lines[i].Text)
+		if mark == 0 {
+			continue
 		}
-		offset += len(raw)
-		line++
-	}
-	if begin >= 0 {
-		fence.Inside = text[begin:]
+		info := strings.ToLower(strings.Trim(string(lines[i].Text), string(mark)+" \t\r"))
+		begin, end := i, len(text)
+		for i++; i < len(lines) && !closesFence(lines[i].Text, mark, size); i++ {
+		}
+		if i < len(lines) {
+			end = lines[i].Start
+		}
+		isYAML := info == "yaml" || info == "yml"
+		if isYAML || info == "" && !found {
+			fence, found = Fence{Info: info, Inside: text[lines[begin].End:end], Before: begin + 1}, true
+		}
+		if isYAML {
+			break
+		}
 	}
 	return fence, found
 }

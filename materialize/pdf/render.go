@@ -54,7 +54,10 @@ func Render(w io.Writer, source []byte, o Options) (report Report, err error) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			report, err = Report{}, asError(p)
+			report, err = Report{}, fmt.Errorf("rendering the PDF: %v", p) // a fault of a library
+			if ended, ok := p.(stop); ok {
+				err = ended.error
+			}
 		}
 	}()
 	d, err := newDocument(source, o)
@@ -70,16 +73,7 @@ func Render(w io.Writer, source []byte, o Options) (report Report, err error) {
 	return Report{Title: d.title, Pages: d.out.PageCount(), Warnings: d.notes.list()}, err
 }
 
-// asError makes an error of what a panic has thrown: an error of ours that ends the
-// rendering from deep within, or a fault of a library.
-func asError(p any) error {
-	if err, ok := p.(stop); ok {
-		return err.error
-	}
-	return fmt.Errorf("rendering the PDF: %v", p)
-}
-
-// A stop is thrown to end the rendering.
+// A stop is thrown to end the rendering from deep within.
 type stop struct{ error }
 
 // maxWarnings is how many warnings are kept word by word.

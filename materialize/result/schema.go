@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -73,7 +74,7 @@ func compileText(text []byte) (*validator, error) {
 	if problem != nil {
 		return nil, problem
 	}
-	value := root.value
+	value := root.Data()
 	if list, ok := fieldList(value); ok {
 		fields, err := fieldsSchema(list)
 		if err != nil {
@@ -137,33 +138,9 @@ func cut(text string, n int) string {
 	return text
 }
 
-// A node is a value of a JSON text, and where it stands there. What is not there is
-// an empty node.
-type node struct {
-	key        string // of a member of an object
-	first      int    // where the key begins, or the value that has none
-	start, end int
-	nodes      []*node // that an object or an array holds
-	value      any     // numbers are as they are written
-}
-
-// member returns the value of an object's member; of several of one name the last,
-// as readers of JSON do.
-func (n *node) member(key string) *node {
-	found := &node{}
-	if _, isObject := n.value.(map[string]any); isObject {
-		for _, member := range n.nodes {
-			if member.key == key {
-				found = member
-			}
-		}
-	}
-	return found
-}
-
 // decodeJSON reads one JSON value. It refuses what would take a validator too much
 // time or memory.
-func decodeJSON(text []byte) (*node, *Problem) {
+func decodeJSON(text []byte) (*markdown.Value, *Problem) {
 	text = bytes.TrimPrefix(text, []byte(byteOrderMark))
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, &Problem{Message: "there is no JSON: the text is empty"}
@@ -171,71 +148,24 @@ func decodeJSON(text []byte) (*node, *Problem) {
 	if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
 		return nil, syntaxProblem(text, 0, err)
 	}
-	d := decoder{Decoder: json.NewDecoder(bytes.NewReader(text)), text: text}
-	d.UseNumber()
-	return d.node(0)
-}
-
-// A decoder reads a text that is known to be JSON.
-type decoder struct {
-	*json.Decoder
-	text   []byte
-	values int // that were read
-}
-
-// next returns where the next token begins.
-func (d *decoder) next() int {
-	rest := d.text[d.InputOffset():]
-	return len(d.text) - len(bytes.TrimLeft(rest, " \t\r\n,:"))
-}
-
-func (d *decoder) node(depth int) (*node, *Problem) {
-	n := &node{first: d.next()}
-	n.start = n.first
-	token, _ := d.Token() // it is JSON
-	if d.values++; d.values > maxValues {
-		return nil, &Problem{Message: fmt.Sprintf("more than %d values", maxValues)}
+	values := 0
+	root, err := markdown.ParseValue(text, func(depth int, token json.Token) error {
+		number, isNumber := token.(json.Number)
+		_, isOpen := token.(json.Delim)
+		switch values++; {
+		case values > maxValues:
+			return fmt.Errorf("more than %d values", maxValues)
+		case isNumber && !isSmall(string(number)): // to compare two takes time that grows with their exponents
+			return fmt.Errorf("a number beyond all bounds: %s", cut(string(number), 40))
+		case isOpen && depth == maxDepth:
+			return fmt.Errorf("nested deeper than %d", maxDepth)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, &Problem{Message: err.Error()}
 	}
-	n.value = token
-	switch token := token.(type) {
-	case json.Number:
-		// To compare two takes time that grows with their exponents.
-		if !isSmall(string(token)) {
-			return nil, &Problem{Message: "a number beyond all bounds: " + cut(string(token), 40)}
-		}
-	case json.Delim:
-		if depth == maxDepth {
-			return nil, &Problem{Message: fmt.Sprintf("nested deeper than %d", maxDepth)}
-		}
-		if problem := d.fill(n, token == '{', depth+1); problem != nil {
-			return nil, problem
-		}
-	}
-	n.end = int(d.InputOffset())
-	return n, nil
-}
-
-// fill reads what an object or an array holds.
-func (d *decoder) fill(n *node, isObject bool, depth int) *Problem {
-	object, array := map[string]any{}, []any{}
-	for d.More() {
-		first, key := d.next(), ""
-		if isObject {
-			token, _ := d.Token() // as before
-			key, _ = token.(string)
-		}
-		inner, problem := d.node(depth)
-		if problem != nil {
-			return problem
-		}
-		inner.first, inner.key = first, key
-		n.nodes, array, object[key] = append(n.nodes, inner), append(array, inner.value), inner.value
-	}
-	_, _ = d.Token() // the bracket
-	if n.value = array; isObject {
-		n.value = object
-	}
-	return nil
+	return root, nil
 }
 
 const byteOrderMark = "\ufeff"

@@ -49,7 +49,7 @@ func (s *Schema) checkObject(object []byte) []Problem {
 	if problem != nil {
 		return []Problem{*problem}
 	}
-	all, err := s.compiled.findings(root.value)
+	all, err := s.compiled.findings(root.Data())
 	if err != nil {
 		return []Problem{{Message: err.Error()}}
 	}

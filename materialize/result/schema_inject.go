@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"filebus/materialize/markdown"
 )
 
 // What a schema without a summary gets.
@@ -24,11 +26,11 @@ func injectSummary(text []byte) ([]byte, error) {
 		return nil, problem
 	}
 	e := newEditor(body)
-	if list, ok := fieldList(root.value); ok {
+	if list, ok := fieldList(root.Data()); ok {
 		if hasField(list) {
 			return text, nil
 		}
-		if fields := root.member("fields"); fields.end > 0 {
+		if fields := root.Member("fields"); fields.End > 0 {
 			root = fields
 		}
 		e.append(root, "", e.object(
@@ -58,55 +60,55 @@ func hasField(list []any) bool {
 // declares reports whether a schema says what the summary is: itself, where it
 // refers to, or in the schemas that it is made of. What a reference leads to is
 // looked at once, and noted in seen.
-func declares(root, schema *node, seen map[string]bool) bool {
-	if schema.member("properties").member(summaryKey).end > 0 {
+func declares(root, schema *markdown.Value, seen map[string]bool) bool {
+	if schema.Member("properties").Member(summaryKey).End > 0 {
 		return true
 	}
-	if ref, ok := schema.member("$ref").value.(string); ok {
+	if ref, ok := schema.Member("$ref").Data().(string); ok {
 		if _, known := seen[ref]; !known {
 			seen[ref] = false // of a circle
-			seen[ref] = declares(root, root.resolve(ref), seen)
+			seen[ref] = declares(root, resolve(root, ref), seen)
 		}
 		if seen[ref] {
 			return true
 		}
 	}
-	one := func(part *node) bool { return declares(root, part, seen) }
-	other := func(part *node) bool { return !one(part) }
-	if slices.ContainsFunc(schema.member("allOf").nodes, one) {
+	one := func(part *markdown.Value) bool { return declares(root, part, seen) }
+	other := func(part *markdown.Value) bool { return !one(part) }
+	if slices.ContainsFunc(schema.Member("allOf").Inner, one) {
 		return true
 	}
 	return slices.ContainsFunc([]string{"anyOf", "oneOf"}, func(keyword string) bool {
-		parts := schema.member(keyword).nodes
+		parts := schema.Member(keyword).Inner
 		return len(parts) > 0 && !slices.ContainsFunc(parts, other)
 	})
 }
 
 // resolve returns the value that "#/a/b" names in a document.
-func (n *node) resolve(ref string) *node {
+func resolve(root *markdown.Value, ref string) *markdown.Value {
 	pointer, ok := strings.CutPrefix(ref, "#")
 	if !ok || pointer != "" && pointer[0] != '/' || strings.Contains(pointer, "%") {
-		return &node{}
+		return &markdown.Value{}
 	}
 	for _, key := range strings.Split(pointer, "/")[1:] {
-		n = n.member(strings.NewReplacer("~1", "/", "~0", "~").Replace(key))
+		root = root.Member(strings.NewReplacer("~1", "/", "~0", "~").Replace(key))
 	}
-	return n
+	return root
 }
 
 // target returns the object that a summary is added to: the schema, or the
 // definition that it is nothing but a reference to.
-func target(root *node) (*node, error) {
+func target(root *markdown.Value) (*markdown.Value, error) {
 	for at, seen := root, []string{}; ; {
-		ref, isRef := at.member("$ref").value.(string)
-		if !isRef || at.member("properties").end > 0 {
+		ref, isRef := at.Member("$ref").Data().(string)
+		if !isRef || at.Member("properties").End > 0 {
 			return at, nil
 		}
-		at = root.resolve(ref)
-		if _, isObject := at.value.(map[string]any); !isObject || slices.Contains(seen, ref) {
+		at = resolve(root, ref)
+		if !at.IsObject() || slices.Contains(seen, ref) {
 			return nil, fmt.Errorf(`its top is a reference, %q, that does not lead to an object in it: add "summary" by hand`, ref)
 		}
-		if countRefs(root.value, map[string]int{})[ref] > 1 {
+		if countRefs(root.Data(), map[string]int{})[ref] > 1 {
 			return nil, fmt.Errorf(`its top is a reference, %q, which is used elsewhere too: add "summary" by hand`,
 				ref)
 		}
@@ -189,16 +191,16 @@ func (e *editor) apply() []byte {
 }
 
 // addProperty adds the summary to a JSON Schema.
-func (e *editor) addProperty(schema *node) {
+func (e *editor) addProperty(schema *markdown.Value) {
 	summary := e.object("type", `"string"`, "description", quoted(summaryDescription))
-	if properties := schema.member("properties"); properties.end > 0 {
+	if properties := schema.Member("properties"); properties.End > 0 {
 		e.append(properties, summaryKey, summary)
 	} else {
 		e.append(schema, "properties", e.object(summaryKey, summary("", "")))
 	}
 	name := func(string, string) string { return quoted(summaryKey) }
-	required := schema.member("required")
-	if list, _ := required.value.([]any); required.end == 0 {
+	required := schema.Member("required")
+	if list, _ := required.Data().([]any); required.End == 0 {
 		e.append(schema, "required", func(string, string) string { return "[" + quoted(summaryKey) + "]" })
 	} else if !slices.Contains(list, any(summaryKey)) {
 		e.append(required, "", name)
@@ -224,31 +226,31 @@ func (e *editor) object(members ...string) writer {
 }
 
 // append adds a value at the end of an object, under a key, or of an array.
-func (e *editor) append(to *node, key string, value writer) {
+func (e *editor) append(to *markdown.Value, key string, value writer) {
 	text := ""
 	if key != "" {
 		text = quoted(key) + e.colon
 	}
-	n := len(to.nodes)
+	n := len(to.Inner)
 	if n == 0 {
-		text, at := text+value("", ""), to.start+1
+		text, at := text+value("", ""), to.Start+1
 		if i := len(e.insertions); i > 0 && e.insertions[i-1].at == at {
 			text = e.comma + text // the second into what was empty
 		}
 		e.insertions = append(e.insertions, insertion{at, text})
 		return
 	}
-	last := to.nodes[n-1]
-	lead, inner, closing := e.spaceBefore(last.first), "", ""
+	last := to.Inner[n-1]
+	lead, inner, closing := e.spaceBefore(last.First), "", ""
 	if n == 1 && lead == "" {
 		lead = e.comma[1:]
 	}
-	if len(last.nodes) > 0 {
-		if space := e.spaceBefore(last.nodes[0].first); strings.Contains(space, "\n") {
-			inner, closing = space, e.spaceBefore(last.end-1)
+	if len(last.Inner) > 0 {
+		if space := e.spaceBefore(last.Inner[0].First); strings.Contains(space, "\n") {
+			inner, closing = space, e.spaceBefore(last.End-1)
 		}
 	}
-	e.insertions = append(e.insertions, insertion{last.end, "," + lead + text + value(inner, closing)})
+	e.insertions = append(e.insertions, insertion{last.End, "," + lead + text + value(inner, closing)})
 }
 
 // spaceBefore returns the white space that ends before an offset.

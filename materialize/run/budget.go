@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -225,10 +224,8 @@ func (b *Book) countLoops(ctx context.Context, budget *Budget) error {
 	}
 	listed, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Runs: record.Any(budget.Run)}})
 	for _, l := range listed.Entries {
-		var loop int
-		if n, scanErr := fmt.Sscanf(l.Version.Record.Loop, "%d", &loop); scanErr == nil && n == 1 {
-			budget.Loops = max(budget.Loops, loop)
-		}
+		loop, _ := layout.State{Loop: l.Loop}.LoopNumber()
+		budget.Loops = max(budget.Loops, loop)
 	}
 	return err
 }
@@ -299,14 +296,13 @@ func (b *Book) workOf(ctx context.Context, texts []query.Summary) (sum time.Dura
 		if v.Record.Name.Kind != record.KindHandoff || v.Record.Size > store.InlineLimit {
 			continue
 		}
-		text, err := b.text(ctx, v)
+		j, err := b.read.Journal(ctx, v)
 		if errors.Is(err, store.ErrDropped) {
 			continue
 		}
 		if err != nil {
 			return 0, err
 		}
-		j, _ := layout.ParseJournal(text)
 		ended, err := time.Parse(time.RFC3339, j.Completed)
 		if err != nil {
 			continue

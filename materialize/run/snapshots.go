@@ -73,21 +73,17 @@ func (b *Book) Snapshots(ctx context.Context, id string) ([]*Snapshot, error) {
 	var all []*Snapshot
 	byName := map[string]*Snapshot{}
 	for _, entry := range listing {
-		r := entry.Version.Record
-		parts := strings.SplitN(r.Name.ID, "/", 3)
-		loop, err := strconv.Atoi(r.Loop)
+		parts := strings.SplitN(entry.Name.ID, "/", 3)
+		loop, err := strconv.Atoi(entry.Loop)
 		if len(parts) < 3 || err != nil {
 			continue // of a profile that is not the workspace's
 		}
 		key := path.Join(parts[0], parts[1])
 		s := byName[key]
-		if s == nil {
-			s = &Snapshot{Run: r.Run, Loop: loop}
+		if s == nil { // the newest comes first
+			s = &Snapshot{Run: entry.Run, Loop: loop, Time: entry.Time}
 			byName[key] = s
 			all = append(all, s)
-		}
-		if r.Time.After(s.Time) {
-			s.Time = r.Time
 		}
 		s.Files = append(s.Files, File{parts[2], entry.Version, entry.Description.Preview})
 	}
@@ -257,11 +253,10 @@ func (b *Book) OldRuns(ctx context.Context, keep int, before time.Time) ([]OldRu
 	newest := map[string]time.Time{}
 	names := map[string][]record.Name{}
 	for _, entry := range all {
-		r := entry.Version.Record
-		if names[r.Run] == nil {
-			order, newest[r.Run] = append(order, r.Run), r.Time
+		if names[entry.Run] == nil {
+			order, newest[entry.Run] = append(order, entry.Run), entry.Time
 		}
-		names[r.Run] = append(names[r.Run], r.Name)
+		names[entry.Run] = append(names[entry.Run], entry.Name)
 	}
 	var old []OldRun
 	for _, id := range order[min(keep, len(order)):] {
@@ -297,7 +292,7 @@ func (b *Book) Sweep(ctx context.Context) error {
 	left, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindSnapshot}}})
 	kept := map[string]bool{current: true}
 	for _, s := range left.Entries {
-		kept[s.Version.Record.Run] = true
+		kept[s.Run] = true
 	}
 	for _, entry := range entries {
 		if err == nil && !kept[entry.Name()] {

@@ -122,11 +122,8 @@ func (b *Book) Status(ctx context.Context, late time.Duration) (*Status, error) 
 		return nil, err
 	}
 	for _, e := range results.Entries {
-		r := e.Version.Record
-		title := markdown.Clip(cmp.Or(e.Description.Title, e.Description.Preview), statusTitle)
-		age := max(b.opts.Now().Sub(r.Time), 0)
-		s.Results = append(s.Results, LastResult{record.ShortRef(e.Version.Ref), r.Agent, r.Status, e.Tokens, title,
-			age})
+		title := markdown.Clip(cmp.Or(e.Title, e.Description.Preview), statusTitle)
+		s.Results = append(s.Results, LastResult{e.Ref, e.Agent, e.Status, e.Tokens, title, max(b.opts.Now().Sub(e.Time), 0)})
 	}
 	conflicts, err := b.w.Conflicts(ctx, record.Name{})
 	if err != nil {
@@ -198,7 +195,7 @@ func (b *Book) markers(ctx context.Context) (map[string]time.Time, error) {
 	markers, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindMarker}})
 	left := map[string]time.Time{}
 	for _, m := range slices.Backward(markers) { // the newest last
-		left[m.Version.Record.Task] = m.Version.Record.Time
+		left[m.Task] = m.Time
 	}
 	return left, err
 }
@@ -206,24 +203,23 @@ func (b *Book) markers(ctx context.Context) (map[string]time.Time, error) {
 // hasLeft reports whether the task of a journal has left its marker since it
 // began: an agent may end so and leave its journal as it was.
 func hasLeft(j query.Summary, markers map[string]time.Time) bool {
-	left, found := markers[j.Version.Record.Task]
-	started, err := time.Parse(time.RFC3339, j.Description.Attributes[layout.AttributeStarted])
+	left, found := markers[j.Task]
+	started, err := time.Parse(time.RFC3339, j.Attributes[layout.AttributeStarted])
 	return found && (err != nil || !left.Before(started))
 }
 
 // addJournal adds a journal in progress to the work of its agent, or as work of
 // its own.
 func (b *Book) addJournal(s *Status, j query.Summary) {
-	r := j.Version.Record
-	quiet := max(b.now().Sub(r.Time), 0)
+	quiet := max(b.now().Sub(j.Time), 0)
 	for i := range s.Tasks {
-		if w := &s.Tasks[i]; w.Task != "" && (layout.TaskID(w.Task) == r.Task || w.Task == r.Task) {
+		if w := &s.Tasks[i]; w.Task != "" && (layout.TaskID(w.Task) == j.Task || w.Task == j.Task) {
 			w.Quiet, w.Journal = quiet, true
 			return
 		}
 	}
-	w := Work{Agent: r.Agent, Task: cmp.Or(r.Task, r.Name.ID), Quiet: quiet, Journal: true}
-	if w.since(j.Description.Attributes[layout.AttributeStarted], b.now()); !w.Known {
+	w := Work{Agent: j.Agent, Task: cmp.Or(j.Task, j.Name.ID), Quiet: quiet, Journal: true}
+	if w.since(j.Attributes[layout.AttributeStarted], b.now()); !w.Known {
 		w.Seconds, w.Known = int(quiet.Seconds()), true
 	}
 	s.Tasks = append(s.Tasks, w)
@@ -233,14 +229,14 @@ func (b *Book) addJournal(s *Status, j query.Summary) {
 func (b *Book) countIssues(ctx context.Context, c *IssueCount) error {
 	issues, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindIssue}})
 	best := 0
+	c.Priority = map[string]int{}
 	for _, issue := range issues {
-		r := issue.Version.Record
-		rank := slices.Index(Priorities(), strings.ToLower(issue.Description.Attributes[record.AttributePriority]))
+		rank := slices.Index(Priorities(), strings.ToLower(issue.Attributes[record.AttributePriority]))
 		if rank < 0 {
 			rank = len(Priorities()) - 1
 		}
 		priority := Priorities()[rank]
-		switch r.Status {
+		switch issue.Status {
 		case "complete", "duplicate", "wont_fix":
 			continue
 		case "in_progress":
@@ -249,14 +245,11 @@ func (b *Book) countIssues(ctx context.Context, c *IssueCount) error {
 			rank += len(Priorities()) // after those that were accepted
 			fallthrough
 		case "accepted":
-			if c.Next == "" || rank < best || rank == best && r.Name.ID < c.Next { // lower ids are older
-				best, c.Next, c.Title = rank, r.Name.ID, markdown.Clip(issue.Description.Preview, statusTitle)
+			if c.Next == "" || rank < best || rank == best && issue.Name.ID < c.Next { // lower ids are older
+				best, c.Next, c.Title = rank, issue.Name.ID, markdown.Clip(issue.Description.Preview, statusTitle)
 			}
 		}
 		c.Open++
-		if c.Priority == nil {
-			c.Priority = map[string]int{}
-		}
 		c.Priority[priority]++
 	}
 	return err

@@ -80,10 +80,7 @@ func (b *Book) newTaking(ctx context.Context, id string, loop int) (*taking, err
 		return nil, err
 	}
 	now, _ := current.LoopNumber()
-	if id == "" {
-		id = current.RunID
-	}
-	if id == "" {
+	if id = cmp.Or(id, current.RunID); id == "" {
 		return nil, noRun("")
 	}
 	if err := checkID("id of a run", id); err != nil {
@@ -233,7 +230,7 @@ func (t *taking) issues(ctx context.Context) ([]layout.CompletedIssue, error) {
 func (t *taking) completedInLoop(tx *store.Tx, head store.Version) (is bool, err error) {
 	at := func(position uint64) (bool, error) {
 		v, err := tx.HeadAt(head.Record.Name, position)
-		if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped) {
+		if query.IsAbsent(err) {
 			return false, nil
 		}
 		return err == nil && v.Record.Status == layout.StatusComplete, err

@@ -218,7 +218,7 @@ func (g *gatherer) own(ctx context.Context) error {
 	dropped := func(tx *store.Tx, from store.NamedRef) iter.Seq2[store.NamedRef, error] {
 		return tx.DroppedAt(from.Name, g.Position)
 	}
-	return inSlices(ctx, g.registry.w.Store, dropped, func(_ *store.Tx, n store.NamedRef) error {
+	return inSlices(ctx, g.registry.read, dropped, func(_ *store.Tx, n store.NamedRef) error {
 		if isOf(n.Name, g.Session) {
 			g.leaveOut(Gone{What: n.Name.String(), Reason: destroyed})
 		}
@@ -425,17 +425,13 @@ func (g *gatherer) byRef(tx *store.Tx, ref record.Ref) (head store.Version, gone
 	}
 	head, err = tx.HeadAt(v.Record.Name, g.Position)
 	switch {
-	case isGone(err):
+	case query.IsAbsent(err):
 		gone.Reason, err = "retired: "+v.Record.Name.String(), nil
 	case err == nil && head.Ref != ref && head.Record.Body != v.Record.Body:
 		gone.Reason = "an older version of " + v.Record.Name.String() + ", whose current one is here"
 		gone.Inexact = true
 	}
 	return head, gone, err
-}
-
-func isGone(err error) bool {
-	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped)
 }
 
 // byName looks a name up, first in the tree of who refers to it.
@@ -445,7 +441,7 @@ func (g *gatherer) byName(tx *store.Tx, tree record.Tree, name record.Name) (v s
 		names = []record.Name{{Tree: tree, Kind: name.Kind, ID: name.ID}, name}
 	}
 	for _, name := range names {
-		if v, err = tx.HeadAt(name, g.Position); !isGone(err) {
+		if v, err = tx.HeadAt(name, g.Position); !query.IsAbsent(err) {
 			return v, Gone{}, err
 		}
 		events, err := tx.History(name)
@@ -482,7 +478,7 @@ func (g *gatherer) at(tx *store.Tx, value string) (store.Version, error) {
 		if err == nil && v.Position > g.Position {
 			v, err = tx.HeadAt(v.Record.Name, g.Position)
 		}
-		if !isGone(err) {
+		if !query.IsAbsent(err) {
 			return v, err
 		}
 	}
@@ -584,7 +580,7 @@ func (g *gatherer) frameTokens(tx *store.Tx, v store.Version) (int, error) {
 		e, err := tx.HeadAt(piece.Slot, g.Position)
 		if err == nil {
 			size += e.Record.Size
-		} else if !isGone(err) {
+		} else if !query.IsAbsent(err) {
 			return 0, err
 		}
 	}

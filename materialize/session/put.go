@@ -14,6 +14,7 @@ import (
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
+	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -239,7 +240,7 @@ func (r *Registry) summaryOf(ctx context.Context, s *Session, a Artifact) (text 
 		body, err = r.w.TextOf(ctx, v)
 		text = string(body)
 	}
-	if isGone(err) {
+	if query.IsAbsent(err) {
 		return "", false, nil
 	}
 	return text, true, err

@@ -276,7 +276,7 @@ func (m *meter) artifactOf(ctx context.Context, what string) (*artifact, error) 
 	err = m.registry.w.Store.View(ctx, func(tx *store.Tx) error {
 		v, _, err := tx.Last(name)
 		switch {
-		case isGone(err):
+		case query.IsAbsent(err):
 			m.Unsized++
 			m.artifacts[what] = nil
 			return nil

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"filebus/materialize"
@@ -184,7 +185,7 @@ func (b *Board) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 	var items []Item
 	seen := map[string]bool{}
 	for _, s := range journals {
-		p := s.Version.Record.Path
+		p := s.Path
 		_, isJournal := layout.Recognize(p).Layout.(layout.Journals) // reports are handoffs too
 		if seen[p] || !isJournal {
 			continue
@@ -199,15 +200,14 @@ func (b *Board) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 }
 
 func (b *Board) item(s query.Summary, late time.Duration) Item {
-	r := s.Version.Record
-	quiet := max(b.now().Sub(r.Time), 0)
+	quiet := max(b.now().Sub(s.Time), 0)
 	age := quiet
-	if at, err := time.Parse(time.RFC3339, s.Description.Attributes[layout.AttributeStarted]); err == nil {
+	if at, err := time.Parse(time.RFC3339, s.Attributes[layout.AttributeStarted]); err == nil {
 		age = max(b.now().Sub(at), 0)
 	}
 	i := Item{
-		ID: cmp.Or(r.Task, r.Name.ID), Title: markdown.Clip(markdown.OneLine(s.Description.Title), maxItemTitle),
-		Status: r.Status, Agent: r.Agent, Seconds: int(age.Seconds()), Quiet: int(quiet.Seconds()),
+		ID: cmp.Or(s.Task, s.Name.ID), Title: markdown.Clip(markdown.OneLine(s.Title), maxItemTitle),
+		Status: s.Status, Agent: s.Agent, Seconds: int(age.Seconds()), Quiet: int(quiet.Seconds()),
 	}
 	if id, err := ParseID(i.ID); err == nil {
 		found, _ := b.markers(id) // what stands in the place of one is none
@@ -215,4 +215,57 @@ func (b *Board) item(s query.Summary, late time.Duration) Item {
 	}
 	i.Late = late > 0 && age >= late && !i.Marked && !layout.HasEnded(i.Status)
 	return i
+}
+
+// Why something is refused, or does not end.
+const (
+	ErrNotID      record.Reason = "no id of a task"
+	ErrNotStarted record.Reason = "not started"          // names the task
+	ErrRunning    record.Reason = "task running"         // names the task
+	ErrNoHandoff  record.Reason = "no handoff"           // names the task, the outcome, and what Incomplete does
+	ErrIncomplete record.Reason = "handoff not complete" // names the flags, without dashes, that add what is missing
+	ErrNotMarker  record.Reason = "not a marker"         // names the file, and what it can be renamed to
+	ErrTooLong    record.Reason = "line too long"
+	ErrLate       record.Reason = "no marker in time" // names the tasks; has the []Pending
+)
+
+func errNotStarted(id ID) error {
+	return record.NotFound.Errorf("%s has no journal: it was never started", id).Because(ErrNotStarted, string(id))
+}
+
+// errRunning says that a task is to be started that is running.
+func errRunning(id ID, j *layout.Journal) error {
+	text := fmt.Sprintf("%s is running", id)
+	for _, p := range j.Extra {
+		if strings.EqualFold(p.Key, "agent") && p.Value != "" {
+			text += ", by " + p.Value
+		}
+	}
+	if j.Started != "" {
+		text += ", since " + j.Started
+	}
+	return record.Conflict.Errorf("%s", text).Because(ErrRunning, string(id))
+}
+
+// A Pending is a task that was waited for and has not ended.
+type Pending struct {
+	ID  ID     `json:"task"`
+	Say string `json:"say"` // how far it is, such as "in_progress, journal changed 3m ago"
+}
+
+// maxNamed is how many tasks are named that have not ended.
+const maxNamed = 5
+
+// errLate says that tasks have left no marker in the time of a wait.
+func errLate(limit fmt.Stringer, waiting []Pending) error {
+	var list, ids []string
+	for _, p := range waiting {
+		ids = append(ids, string(p.ID))
+		list = append(list, fmt.Sprintf("%s (%s)", p.ID, p.Say))
+	}
+	if more := len(list) - maxNamed; more > 0 {
+		list = append(list[:maxNamed], fmt.Sprintf("and %d more", more))
+	}
+	err := record.Timeout.Errorf("no marker after %v: %s", limit, strings.Join(list, ", "))
+	return err.Because(ErrLate, ids...).With(waiting)
 }

@@ -15,6 +15,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -246,7 +247,7 @@ func (b *Board) origin(ctx context.Context, id ID) (o origin, err error) {
 		o.cleared = err == nil && first.Record.Source == record.SourcePut
 		return err
 	})
-	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped) {
+	if query.IsAbsent(err) {
 		err = nil
 	}
 	return o, err

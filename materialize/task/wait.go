@@ -72,11 +72,7 @@ type awaited struct {
 
 func newWaiter(b *Board, r WaitRequest) *waiter {
 	w := &waiter{Board: b, WaitRequest: r, said: map[string]bool{}, begun: b.now()}
-	for _, root := range b.work.Roots() {
-		if root != b.work.Root {
-			w.others = append(w.others, root)
-		}
-	}
+	w.others = slices.DeleteFunc(b.work.Roots(), func(root string) bool { return root == b.work.Root })
 	seen := map[string]bool{}
 	for _, id := range r.IDs {
 		if !seen[id.key()] {
