@@ -35,7 +35,7 @@ type touchedJSON struct {
 
 func (o *componentTouch) run(ctx context.Context, w *workspace, args []string) error {
 	rows, err := w.base().Touch(ctx, knowledge.Touch{
-		Name: args[0], Task: w.or(o.Task, "FILEBUS_TASK"), Notes: o.Notes, Location: o.Location,
+		Name: args[0], Modified: w.or(o.Task, "FILEBUS_TASK"), Notes: o.Notes, Location: o.Location,
 	})
 	if err != nil {
 		return err

@@ -5,40 +5,12 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"filebus/materialize/issue"
+	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
-
-// addIssueFlags gives cmd a flag for each field of an issue, and returns them.
-func addIssueFlags(cmd *cobra.Command, d *issue.Draft) *pflag.FlagSet {
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	flags.StringVar(&d.Summary, "summary", "", "")
-	flags.StringVar(&d.Type, "type", "", "")
-	flags.StringVar(&d.Priority, "priority", "", "")
-	flags.StringVar(&d.Details, "details", "", "")
-	flags.StringArrayVar(&d.Criteria, "criteria", nil, "")
-	flags.StringArrayVar(&d.Files, "file", nil, "")
-	flags.StringVar(&d.Loop, "loop", "", "")
-	flags.StringVar(&d.Complexity, "complexity", "", "")
-	flags.StringVar(&d.Source, "source", "", "")
-	flags.StringVar(&d.Rationale, "rationale", "", "")
-	flags.StringVar(&d.Task, "task", "", "")
-	cmd.Flags().AddFlagSet(flags)
-	return flags
-}
-
-// changedFlags returns the names of the flags that were given.
-func changedFlags(flags *pflag.FlagSet) (names []string) {
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Changed {
-			names = append(names, f.Name)
-		}
-	})
-	return names
-}
 
 // maxDetails is how much of standard input is read, in bytes: an issue that has
 // as much is refused.
@@ -46,13 +18,16 @@ const maxDetails = 1 << 20
 
 type issueAddOptions struct {
 	draft        issue.Draft
+	agent        string
 	noDuplicates bool
 	merge        string
 }
 
 func newIssueAddCommand(env *environ) *cobra.Command {
 	var opts issueAddOptions
+	var flags entryFlags[layout.Issue]
 	cmd := newCommand("add [SUMMARY]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
+		flags.read((*layout.Issue)(&opts.draft))
 		if len(args) > 0 && opts.draft.Summary != "" {
 			return usageError("the summary is given twice, as %q and as --summary", args[0])
 		}
@@ -61,8 +36,8 @@ func newIssueAddCommand(env *environ) *cobra.Command {
 		}
 		return runIssueAdd(ctx, env, opts)
 	})
-	addIssueFlags(cmd, &opts.draft)
-	cmd.Flags().StringVar(&opts.draft.Agent, "agent", "", "")
+	flags = addEntryFlags(cmd, layout.IssueFields().Inputs())
+	cmd.Flags().StringVar(&opts.agent, "agent", "", "")
 	cmd.Flags().BoolVar(&opts.noDuplicates, "no-duplicates", false, "")
 	cmd.Flags().StringVar(&opts.merge, "merge", "", "")
 	cmd.MarkFlagsMutuallyExclusive("no-duplicates", "merge")
@@ -80,12 +55,11 @@ type issueAddedJSON struct {
 }
 
 func runIssueAdd(ctx context.Context, env *environ, opts issueAddOptions) error {
-	d := &opts.draft
-	d.Agent = env.or(d.Agent, "FILEBUS_AGENT")
+	d := opts.draft.By(env.or(opts.agent, "FILEBUS_AGENT"))
 	if err := readText(env.in, "details", &d.Details, maxDetails); err != nil {
 		return err
 	}
-	if err := d.Check(); err != nil { // before a store is made for it
+	if err := d.Check(layout.IssueFields()); err != nil { // before a store is made for it
 		return err
 	}
 	s, err := env.create(ctx)
@@ -94,17 +68,17 @@ func runIssueAdd(ctx context.Context, env *environ, opts issueAddOptions) error 
 	}
 	q := s.queue()
 	if opts.merge != "" {
-		i, err := q.Merge(ctx, opts.merge, *d)
+		i, err := q.Merge(ctx, opts.merge, d)
 		if err != nil {
 			return err
 		}
 		return printAdded(env, i, true, nil)
 	}
-	like, err := q.Likely(ctx, *d)
+	like, err := q.Likely(ctx, d)
 	if err != nil { // the issue is not lost because the index is
 		env.note("not looked at for duplicates: %v", err)
 	}
-	added, err := q.Add(ctx, *d, opts.noDuplicates, like...)
+	added, err := q.Add(ctx, d, opts.noDuplicates, like...)
 	if known, is := record.Detail[[]issue.Likeness](err); is {
 		noteDuplicates(env, known)
 	}
@@ -144,17 +118,14 @@ func printAdded(env *environ, i issue.Issue, merged bool, like []issue.Likeness)
 }
 
 func newIssueEditCommand(env *environ) *cobra.Command {
-	var d issue.Draft
-	var flags *pflag.FlagSet
+	var flags entryFlags[layout.Issue]
 	cmd := newCommand("edit ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		fields := changedFlags(flags)
-		if i := slices.Index(fields, "file"); i >= 0 {
-			fields[i] = "files"
-		}
+		var d issue.Draft
+		fields := flags.read((*layout.Issue)(&d))
 		return runIssueEdit(ctx, env, d, fields, args[0])
 	})
 	cmd.ValidArgsFunction = completeNames(env)
-	flags = addIssueFlags(cmd, &d)
+	flags = addEntryFlags(cmd, layout.IssueFields().Inputs())
 	return cmd
 }
 

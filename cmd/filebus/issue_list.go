@@ -3,35 +3,22 @@ package main
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/issue"
+	"filebus/materialize/layout"
 )
-
-// addFilterFlags gives cmd the flags that pick issues.
-func addFilterFlags(cmd *cobra.Command, f *issue.Filter) {
-	cmd.Flags().StringSliceVar(&f.Types, "type", nil, "")
-	cmd.Flags().StringSliceVar(&f.Priorities, "priority", nil, "")
-}
-
-// checkPriorities refuses what no issue has.
-func checkPriorities(f issue.Filter) error {
-	for _, p := range f.Priorities {
-		if !slices.Contains(issue.Priorities(), p) {
-			return usageError("--priority %q is none of %s", p, strings.Join(issue.Priorities(), ", "))
-		}
-	}
-	return nil
-}
 
 func newIssueListCommand(env *environ) *cobra.Command {
 	var filter issue.Filter
+	var statuses []string
 	var maxTokens int
+	var readFacts func(map[string][]string) error
 	cmd := newCommand("list", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		if err := checkPriorities(filter); err != nil {
+		filter.Facts = map[string][]string{"status": statuses}
+		if err := readFacts(filter.Facts); err != nil {
 			return err
 		}
 		if maxTokens < 0 {
@@ -48,9 +35,9 @@ func newIssueListCommand(env *environ) *cobra.Command {
 		}
 		return printIssues(env, s, "issue list", all, maxTokens)
 	})
-	addFilterFlags(cmd, &filter)
+	readFacts = addFactFlags(cmd, layout.IssueFields().Filters())
 	flags := cmd.Flags()
-	flags.StringSliceVar(&filter.Statuses, "status", nil, "")
+	flags.StringSliceVar(&statuses, "status", nil, "")
 	flags.StringSliceVar(&filter.Agents, "agent", nil, "")
 	flags.BoolVar(&filter.Open, "open", false, "")
 	flags.IntVar(&maxTokens, "max-tokens", 1000, "")

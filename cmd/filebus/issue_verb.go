@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"filebus/materialize/issue"
+	"filebus/materialize/layout"
 )
 
 // An issueVerb is a command that takes an issue from one status to another.
@@ -86,11 +87,12 @@ func runIssueVerb(ctx context.Context, env *environ, action issue.Action, c issu
 }
 
 func newIssueNextCommand(env *environ) *cobra.Command {
-	var filter issue.Filter
+	filter := issue.Filter{Facts: map[string][]string{}}
+	var readFacts func(map[string][]string) error
 	var change issue.Change
 	claim := false
 	cmd := newCommand("next", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		if err := cmp.Or(checkPriorities(filter), checkLease(issue.Claim, change)); err != nil {
+		if err := cmp.Or(readFacts(filter.Facts), checkLease(issue.Claim, change)); err != nil {
 			return err
 		}
 		change.Agent = env.actor(change.Agent)
@@ -118,7 +120,7 @@ func newIssueNextCommand(env *environ) *cobra.Command {
 		}
 		return nil
 	})
-	addFilterFlags(cmd, &filter)
+	readFacts = addFactFlags(cmd, layout.IssueFields().Filters())
 	cmd.Flags().BoolVar(&claim, "claim", false, "")
 	claimFlags(cmd, &change, []string{"agent", "lease", "task"})
 	return cmd

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"filebus/materialize/knowledge"
+	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
@@ -20,20 +20,6 @@ import (
 // base returns the knowledge of a workspace.
 func (w *workspace) base() *knowledge.Base {
 	return knowledge.New(w.Workspace, w.read, w.now)
-}
-
-// addDraftFlags gives cmd a flag for each field of an entry, and returns them.
-func addDraftFlags(cmd *cobra.Command, d *knowledge.Draft) *pflag.FlagSet {
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	flags.StringVar(&d.Type, "type", "", "")
-	flags.StringVar(&d.Content, "content", "", "")
-	flags.StringVar(&d.Title, "title", "", "")
-	flags.StringSliceVar(&d.Tags, "tag", nil, "")
-	flags.StringVar(&d.Confidence, "confidence", "", "")
-	flags.StringVar(&d.Source, "source", "", "")
-	flags.StringVar(&d.File, "file", "", "")
-	cmd.Flags().AddFlagSet(flags)
-	return flags
 }
 
 // readContent sets the content of a draft from the argument, a file or "-", or
@@ -84,10 +70,12 @@ type knowledgeAddOptions struct {
 
 func newKnowledgeAddCommand(env *environ) *cobra.Command {
 	var opts knowledgeAddOptions
+	var flags entryFlags[layout.Knowledge]
 	cmd := newCommand("add [FILE]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
+		flags.read((*layout.Knowledge)(&opts.draft))
 		return runKnowledgeAdd(ctx, env, opts, args)
 	})
-	addDraftFlags(cmd, &opts.draft)
+	flags = addEntryFlags(cmd, layout.KnowledgeFields().Inputs())
 	cmd.Flags().StringVar(&opts.into, "into", "", "")
 	cmd.Flags().BoolVar(&opts.noDuplicates, "no-duplicates", false, "")
 	return cmd
@@ -110,7 +98,8 @@ func runKnowledgeAdd(ctx context.Context, env *environ, opts knowledgeAddOptions
 	if err != nil {
 		return err
 	}
-	if d.Into, err = intoPath(env, s, opts.into); err != nil {
+	into, err := intoPath(env, s, opts.into)
+	if err != nil {
 		return err
 	}
 	b := s.base()
@@ -118,7 +107,7 @@ func runKnowledgeAdd(ctx context.Context, env *environ, opts knowledgeAddOptions
 	if err != nil { // the entry is not lost because the index is
 		env.note("not looked at for duplicates: %v", err)
 	}
-	added, err := b.Add(ctx, *d, opts.noDuplicates, like...)
+	added, err := b.Add(ctx, *d, into, opts.noDuplicates, like...)
 	if known, is := record.Detail[[]knowledge.Likeness](err); is {
 		noteLike(env, known)
 	}
@@ -187,17 +176,17 @@ func printKnowledgeChange(env *environ, s *workspace, e knowledge.Entry, superse
 }
 
 func newKnowledgeEditCommand(env *environ) *cobra.Command {
-	var d knowledge.Draft
-	var flags *pflag.FlagSet
+	var flags entryFlags[layout.Knowledge]
 	cmd := newCommand("edit ID [FILE]", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) error {
-		fields := changedFlags(flags)
+		var d knowledge.Draft
+		fields := flags.read((*layout.Knowledge)(&d))
 		if len(args) > 1 {
 			fields = append(fields, "content")
 		}
 		return runKnowledgeEdit(ctx, env, d, fields, args)
 	})
 	cmd.ValidArgsFunction = completeNames(env)
-	flags = addDraftFlags(cmd, &d)
+	flags = addEntryFlags(cmd, layout.KnowledgeFields().Inputs())
 	return cmd
 }
 

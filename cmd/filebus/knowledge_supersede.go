@@ -7,16 +7,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/knowledge"
+	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
 func newKnowledgeSupersedeCommand(env *environ) *cobra.Command {
-	var d knowledge.Draft
+	var flags entryFlags[layout.Knowledge]
 	cmd := newCommand("supersede OLD [NEW]", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) error {
+		var d knowledge.Draft
+		flags.read((*layout.Knowledge)(&d))
 		return runKnowledgeSupersede(ctx, env, d, args)
 	})
 	cmd.ValidArgsFunction = completeNames(env)
-	addDraftFlags(cmd, &d)
+	flags = addEntryFlags(cmd, layout.KnowledgeFields().Inputs())
 	return cmd
 }
 

@@ -37,7 +37,7 @@ func (q *Queue) Do(ctx context.Context, a Action, id string, c Change) (Issue, e
 		}
 		c.Of = of
 	}
-	return q.change(ctx, id, func(i Issue) ([]byte, error) { return c.apply(a, i, q.now()) })
+	return q.change(ctx, id, func(i Issue) ([]byte, error) { return q.apply(c, a, i) })
 }
 
 // maxChain bounds how many duplicates of duplicates are followed.
@@ -58,7 +58,7 @@ func (q *Queue) original(ctx context.Context, id string) (string, error) {
 }
 
 // apply returns the text of an issue after an action.
-func (c Change) apply(a Action, i Issue, now time.Time) ([]byte, error) {
+func (q *Queue) apply(c Change, a Action, i Issue) ([]byte, error) {
 	t := transition(a)
 	switch same := i.Status == t.To; {
 	case a == MarkDuplicate && c.Of == i.ID:
@@ -74,41 +74,42 @@ func (c Change) apply(a Action, i Issue, now time.Time) ([]byte, error) {
 	}
 	text := i.Text
 	if i.Status != t.To {
-		text = layout.SetIssueField(text, "Status", string(t.To))
+		text = q.fields.Set(text, "Status", string(t.To))
 	}
 	if c.Task != "" {
-		text = layout.SetIssueField(text, "Task Ref", taskRef(c.Task))
+		text = q.fields.Set(text, "Task Ref", taskRef(c.Task))
 	}
 	if c.Rationale != "" {
-		text = layout.SetIssueField(text, "Rationale", paragraphs(i.Rationale, markdown.CleanText(c.Rationale)))
+		text = q.fields.Set(text, "Rationale", paragraphs(i.Rationale, markdown.CleanText(c.Rationale)))
 	}
-	return c.setHold(text, a, i, now), nil
+	return q.setHold(text, c, a, i), nil
 }
 
 // setHold sets the rows of the claim to what an action makes of them.
-func (c Change) setHold(text []byte, a Action, i Issue, now time.Time) []byte {
+func (q *Queue) setHold(text []byte, c Change, a Action, i Issue) []byte {
+	now := q.now()
 	switch a {
 	case Claim:
 		if !sameAgent(assigneeOf(i.Issue), c.Agent) {
-			text = layout.DropIssueField(text, "Assignee")
+			text = q.fields.Set(text, "Assignee")
 		}
-		text = layout.SetIssueField(text, "Claimed By", markdown.OneLine(c.Agent))
-		text = layout.SetIssueField(text, "Claimed At", formatTime(now))
-		return layout.SetIssueField(text, "Lease Until", formatTime(now.Add(cmp.Or(c.Lease, DefaultLease))))
+		text = q.fields.Set(text, "Claimed By", markdown.OneLine(c.Agent))
+		text = q.fields.Set(text, "Claimed At", formatTime(now))
+		return q.fields.Set(text, "Lease Until", formatTime(now.Add(cmp.Or(c.Lease, DefaultLease))))
 	case Finish: // who did it stays
 		if i.Hold.Agent != "" && c.Agent != "" && !sameAgent(i.Hold.Agent, c.Agent) {
-			text = layout.SetIssueField(text, "Claimed By", markdown.OneLine(c.Agent))
+			text = q.fields.Set(text, "Claimed By", markdown.OneLine(c.Agent))
 		}
-		return layout.DropIssueField(text, "Lease Until")
+		return q.fields.Set(text, "Lease Until")
 	case MarkDuplicate:
-		text = layout.SetIssueField(text, "Duplicate Of", c.Of)
+		text = q.fields.Set(text, "Duplicate Of", c.Of)
 	case Reopen:
-		text = layout.DropIssueField(text, "Duplicate Of")
+		text = q.fields.Set(text, "Duplicate Of")
 	case Accept:
 		return text
 	}
 	for _, field := range []string{"Claimed By", "Claimed At", "Lease Until", "Assignee"} {
-		text = layout.DropIssueField(text, field)
+		text = q.fields.Set(text, field)
 	}
 	return text
 }
@@ -167,7 +168,7 @@ func (q *Queue) claimIn(ctx context.Context, path string, f Filter, c Change) (c
 			return nil
 		}
 		sortIssues(free)
-		text, err := c.apply(Claim, free[0], q.now())
+		text, err := q.apply(c, Claim, free[0])
 		if err != nil {
 			return err
 		}

@@ -1,15 +1,12 @@
 package issue
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
-	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -17,9 +14,9 @@ import (
 // strict set one that is likely to be known is refused with ErrKnown: as one of those
 // that Likely has found, or by what is in the file by now.
 func (q *Queue) Add(ctx context.Context, d Draft, strict bool, known ...Likeness) (added Issue, err error) {
-	d.Priority, d.Source = cmp.Or(d.Priority, "medium"), cmp.Or(d.Source, "generated")
-	d.Complexity = cmp.Or(d.Complexity, "normal")
-	if err := d.Check(); err != nil {
+	q.fields.Complete((*layout.Issue)(&d))
+	d, fields, err := d.checkNew(q.fields)
+	if err != nil {
 		return Issue{}, err
 	}
 	if strict && len(known) > 0 {
@@ -34,7 +31,8 @@ func (q *Queue) Add(ctx context.Context, d Draft, strict bool, known ...Likeness
 		if err != nil {
 			return err
 		}
-		text := layout.AppendIssue(nil, d.entry(id, now))
+		fields.ID, fields.Status, fields.Created = id, string(Pending), formatTime(now)
+		text := q.fields.Append(nil, fields)
 		e.Add(record.KindIssue, id, text)
 		added = q.issue(record.Name{Kind: record.KindIssue, ID: id}, e.Path, text)
 		return nil
@@ -47,7 +45,8 @@ func (q *Queue) Add(ctx context.Context, d Draft, strict bool, known ...Likeness
 // draft's text becomes an additional report below the details. The issue must be
 // open.
 func (q *Queue) Merge(ctx context.Context, id string, d Draft) (Issue, error) {
-	if err := d.Check(); err != nil {
+	_, report, err := d.checkNew(q.fields)
+	if err != nil {
 		return Issue{}, err
 	}
 	return q.change(ctx, id, func(i Issue) ([]byte, error) {
@@ -55,28 +54,27 @@ func (q *Queue) Merge(ctx context.Context, id string, d Draft) (Issue, error) {
 			err := record.Conflict.Errorf("%s is %s: a report is added to an open issue only", i.ID, i.Status)
 			return nil, err.Because(ErrStatus, string(Reopen), i.ID)
 		}
-		return d.mergeInto(i, q.now())
+		return q.merge(i, report)
 	})
 }
 
-// mergeInto returns the text of an issue with a draft merged into it.
-func (d Draft) mergeInto(i Issue, now time.Time) ([]byte, error) {
+// merge returns the text of an issue with what a draft says.
+func (q *Queue) merge(i Issue, d layout.Issue) ([]byte, error) {
 	text := i.Text
-	if p := word(d.Priority); p != "" && urgency(p) < urgency(i.Priority) {
-		text = layout.SetIssueField(text, "Priority", p)
+	if d.Priority != "" && urgency(d.Priority) < urgency(i.Priority) {
+		text = q.fields.Set(text, "Priority", d.Priority)
 	}
-	by := formatTime(now)
-	if agent := markdown.OneLine(d.Agent); agent != "" {
+	by := formatTime(q.now())
+	if agent := extra(d, reporter); agent != "" {
 		by += ", " + agent
 	}
-	report := fmt.Sprintf("**Additional report** (%s): %s", by, markdown.OneLine(d.Summary))
-	report = paragraphs(report, markdown.CleanText(d.Details))
-	text = layout.SetIssueField(text, "Details", paragraphs(i.Details, report))
+	report := paragraphs(fmt.Sprintf("**Additional report** (%s): %s", by, d.Summary), d.Details)
+	text = q.fields.Set(text, "Details", paragraphs(i.Details, report))
 	if all := union(i.Criteria, d.Criteria); len(all) > len(i.Criteria) {
-		text = layout.SetIssueCriteria(text, all)
+		text = q.fields.Set(text, "Acceptance Criteria", all...)
 	}
 	if all := union(i.Files, d.Files); len(all) > len(i.Files) {
-		text = layout.SetIssueFiles(text, all)
+		text = q.fields.Set(text, "Files", all...)
 	}
 	if len(text) > 4*maxText {
 		return nil, errTooLong(len(text))
@@ -87,7 +85,7 @@ func (d Draft) mergeInto(i Issue, now time.Time) ([]byte, error) {
 // union returns a list with the items of another that it lacks.
 func union(list, more []string) []string {
 	all := slices.Clone(list)
-	for _, item := range cleanList(more) {
+	for _, item := range more {
 		if !slices.Contains(all, item) {
 			all = append(all, item)
 		}
@@ -96,48 +94,29 @@ func union(list, more []string) []string {
 }
 
 // Edit sets fields of the issue with an id to what a draft says. The fields are
-// named in lower case, as in Draft: summary, criteria, files and so on. A field
-// whose value is empty is taken away.
-func (q *Queue) Edit(ctx context.Context, id string, d Draft, fields []string) (Issue, error) {
-	if err := d.check(); err != nil {
+// named as their flags are. A field whose value is empty is taken away.
+func (q *Queue) Edit(ctx context.Context, id string, d Draft, flags []string) (Issue, error) {
+	values, err := d.check(q.fields)
+	if err != nil {
 		return Issue{}, err
 	}
-	for _, f := range d.fields() {
-		if f.value == "" && slices.Contains(fields, f.name) && slices.Contains([]string{"summary", "type", "priority"},
-			f.name) {
-			return Issue{}, errField(f.name, "", "it cannot be taken away")
+	fields := slices.DeleteFunc(q.fields.Inputs(), func(f layout.Field[layout.Issue]) bool {
+		return !slices.Contains(flags, f.Flag)
+	})
+	for _, f := range fields {
+		if f.Needed && len(f.Get(&values)) == 0 {
+			return Issue{}, errField(f, "", "it cannot be taken away")
 		}
 	}
 	return q.change(ctx, id, func(i Issue) ([]byte, error) {
 		text := i.Text
-		for _, f := range d.fields() {
-			if slices.Contains(fields, f.name) {
-				text = setOrDrop(text, f.label, f.value)
+		for _, lists := range []bool{false, true} { // in this order they are added
+			for _, f := range fields {
+				if isList, _ := f.IsList(); isList == lists {
+					text = q.fields.Set(text, f.Name, f.Get(&values)...)
+				}
 			}
-		}
-		if criteria := cleanList(d.Criteria); slices.Contains(fields, "criteria") {
-			text = setListOrDrop(text, layout.SetIssueCriteria, criteria, "Acceptance Criteria", "Criteria")
-		}
-		if files := cleanList(d.Files); slices.Contains(fields, "files") {
-			text = setListOrDrop(text, layout.SetIssueFiles, files, "Files")
 		}
 		return text, nil
 	})
-}
-
-func setOrDrop(text []byte, label, value string) []byte {
-	if value == "" {
-		return layout.DropIssueField(text, label)
-	}
-	return layout.SetIssueField(text, label, value)
-}
-
-func setListOrDrop(text []byte, set func([]byte, []string) []byte, items []string, labels ...string) []byte {
-	if len(items) > 0 {
-		return set(text, items)
-	}
-	for _, label := range labels {
-		text = layout.DropIssueField(text, label)
-	}
-	return text
 }

@@ -20,8 +20,8 @@ func TestAdd(t *testing.T) {
 	got := f.mustAdd(t, issue.Draft{
 		Summary: "Limit\nuploads", Type: "Security", Priority: "HIGH", Source: "user", Loop: "2", Complexity: "easy",
 		Details: "First.\r\n\r\n## Not a heading of the queue\x1b[2J\xff", Criteria: []string{"one", " ", "two\nlines"},
-		Files: []string{"src/{a,b}.go", "c.go"}, Rationale: "why", Task: "task-003", Agent: "qa agent",
-	})
+		Files: []string{"src/{a,b}.go", "c.go"}, Rationale: "why", TaskRef: "task-003",
+	}.By("qa agent"))
 	want := layout.Issue{
 		ID: "ISSUE-20260302-001", Status: "pending", Source: "user", Type: "security", Priority: "high",
 		Created: "2026-03-02T10:00:00Z", Loop: "2", Complexity: "easy", Summary: "Limit uploads",
@@ -118,8 +118,8 @@ func TestMerge(t *testing.T) {
 	f := newQueue(t)
 	id := f.mustAdd(t, issue.Draft{Summary: "Limit uploads", Type: "bug", Priority: "low", Details: "First.", Criteria: []string{"a"}, Files: []string{"x.go"}}).ID
 	more := issue.Draft{
-		Summary: "Uploads too large", Type: "bug", Priority: "high", Details: "Seen again.", Criteria: []string{"a", "b"}, Files: []string{"y.go"}, Agent: "qa",
-	}
+		Summary: "Uploads too large", Type: "bug", Priority: "high", Details: "Seen again.", Criteria: []string{"a", "b"}, Files: []string{"y.go"},
+	}.By("qa")
 	got, err := f.Merge(t.Context(), id, more)
 	if err != nil {
 		t.Fatal(err)

@@ -32,10 +32,13 @@ func holdOf(i layout.Issue) Hold {
 }
 
 // assigneeOf returns who an issue was assigned to, or "".
-func assigneeOf(i layout.Issue) string {
+func assigneeOf(i layout.Issue) string { return plain(extra(i, "Assignee")) }
+
+// extra returns the first of the further fields of an issue that has a name.
+func extra(i layout.Issue, name string) string {
 	for _, f := range i.Extra {
-		if strings.EqualFold(f.Name, "assignee") {
-			return plain(f.Value)
+		if strings.EqualFold(f.Name, name) {
+			return f.Value
 		}
 	}
 	return ""

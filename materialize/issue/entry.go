@@ -30,6 +30,8 @@ type Issue struct {
 	Path         string      `json:"-"`              // of its file, slash-separated, below the workspace
 	Text         []byte      `json:"-"`
 	Name         record.Name `json:"-"`
+
+	attributes map[string]string
 }
 
 // Brief returns the issue without what is long, for lists.
@@ -40,8 +42,8 @@ func (i Issue) Brief() Issue {
 
 // issue reads an entry.
 func (q *Queue) issue(name record.Name, path string, text []byte) Issue {
-	fields, _ := layout.ParseIssue(text) // what is missing of it shows
-	facts := fields.Facts()
+	fields := q.fields.Read(text) // what is missing of it shows
+	facts := q.fields.Facts(fields)
 	i := Issue{
 		ID: name.ID, Name: name, Path: path, File: q.work.FilePath(path), Issue: fields, Text: text,
 		Status:      cmp.Or(Status(facts.Status), Pending),
@@ -50,7 +52,7 @@ func (q *Queue) issue(name record.Name, path string, text []byte) Issue {
 		Summary:     markdown.OneLine(cmp.Or(fields.Summary, fields.Title)),
 		DuplicateOf: fields.DuplicateOf, Task: fields.TaskRef,
 		Created: parseTime(fields.Created),
-		Hold:    holdOf(fields),
+		Hold:    holdOf(fields), attributes: facts.Attributes,
 	}
 	i.Expired = i.Status.IsOpen() && i.Hold.isOver(q.now())
 	if i.Created.IsZero() { // ISSUE-20251212-001
@@ -83,20 +85,24 @@ func (i Issue) isFree(agent string) bool {
 // A Filter picks issues. Of several values of one field any is enough; different
 // fields must all match. The zero Filter picks all.
 type Filter struct {
-	Statuses   []string
-	Types      []string
-	Priorities []string
-	Agents     []string // who has claimed it
-	Open       bool     // only those with something to be done
+	Facts  map[string][]string // "status", or attributes
+	Agents []string            // who has claimed it
+	Open   bool                // only those with something to be done
 }
 
 // accepts reports whether an issue passes.
 func (f Filter) accepts(i Issue) bool {
+	for name, wanted := range f.Facts {
+		value := i.attributes[name]
+		if name == "status" {
+			value = string(i.Status)
+		}
+		if len(wanted) > 0 && !slices.Contains(wanted, value) {
+			return false
+		}
+	}
 	isHolder := func(agent string) bool { return sameAgent(agent, i.Hold.Agent) }
-	return (len(f.Statuses) == 0 || slices.Contains(f.Statuses, string(i.Status))) &&
-		(len(f.Types) == 0 || slices.Contains(f.Types, i.Type)) &&
-		(len(f.Priorities) == 0 || slices.Contains(f.Priorities, i.Priority)) &&
-		(len(f.Agents) == 0 || i.Hold.Agent != "" && slices.ContainsFunc(f.Agents, isHolder)) &&
+	return (len(f.Agents) == 0 || i.Hold.Agent != "" && slices.ContainsFunc(f.Agents, isHolder)) &&
 		(!f.Open || i.Status.IsOpen())
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
@@ -78,15 +79,12 @@ func errKnown(like []Likeness) error {
 }
 
 // errField says that a value is not one for a field.
-func errField(field, value, want string) error {
-	err := record.Usage.Errorf("%s %q is not %s", field, value, want)
+func errField(f layout.Field[layout.Issue], value, want string) error {
+	err := record.Usage.Errorf("%s %q is not %s", f.Flag, value, want)
 	if value == "" {
-		err = record.Usage.Errorf("an issue needs a %s: %s", field, want)
+		err = record.Usage.Errorf("an issue needs a %s: %s", f.Flag, want)
 	}
-	examples := map[string]string{
-		"type": "bug", "priority": "medium", "source": "user", "complexity": "normal", "loop": "2",
-	}
-	return err.Because(ErrField, field, cmp.Or(examples[field], "TEXT"))
+	return err.Because(ErrField, f.Flag, cmp.Or(f.Example, "TEXT"))
 }
 
 // errTooLong says that the text of an issue is too long for the queue, which agents

@@ -32,12 +32,14 @@ type Queue struct {
 	work *materialize.Workspace
 	read *query.Reader
 	now  func() time.Time
+	// fields are those that issues have.
+	fields *layout.FieldTable[layout.Issue]
 }
 
 // New returns the queue of a workspace. The reader, of the same store, looks for
 // duplicates; now is the clock of ids, dates and leases.
 func New(w *materialize.Workspace, r *query.Reader, now func() time.Time) *Queue {
-	return &Queue{w, r, now}
+	return &Queue{w, r, now, layout.IssueFields()}
 }
 
 // TakeIn takes in the file that new issues go to, if it was changed just now.

@@ -53,10 +53,10 @@ func TestListOrder(t *testing.T) {
 	}{
 		{"all", issue.Filter{}, "6 5 3 2 1 10 4 7 8 9"},
 		{"open", issue.Filter{Open: true}, "6 5 3 2 1 10 4 7 8"},
-		{"status", issue.Filter{Statuses: []string{"pending", "complete"}}, "3 2 1 10 4 9"},
-		{"priority", issue.Filter{Priorities: []string{"critical"}}, "4 8 9"},
+		{"status", issue.Filter{Facts: map[string][]string{"status": []string{"pending", "complete"}}}, "3 2 1 10 4 9"},
+		{"priority", issue.Filter{Facts: map[string][]string{"priority": []string{"critical"}}}, "4 8 9"},
 		{"agent", issue.Filter{Agents: []string{"B", "Agent 7"}}, "4 7"},
-		{"type", issue.Filter{Types: []string{"ux"}}, ""},
+		{"type", issue.Filter{Facts: map[string][]string{"type": []string{"ux"}}}, ""},
 	} {
 		all, err := f.List(t.Context(), c.filter)
 		if got := numbers(all); got != c.want || err != nil {
@@ -89,7 +89,7 @@ func TestNextClaims(t *testing.T) {
 		t.Errorf("claimed before a lease was over: %v", err)
 	}
 	f.now = f.now.Add(time.Minute)
-	i, found, err := f.ClaimNext(t.Context(), issue.Filter{Priorities: []string{"high"}}, issue.Change{Agent: "late"})
+	i, found, err := f.ClaimNext(t.Context(), issue.Filter{Facts: map[string][]string{"priority": []string{"high"}}}, issue.Change{Agent: "late"})
 	if !found || err != nil || numbers([]issue.Issue{i}) != "3" {
 		t.Errorf("after the leases were over %s was claimed, %v; want 3", i.ID, err)
 	}

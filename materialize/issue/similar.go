@@ -8,7 +8,6 @@ import (
 	"filebus/index"
 	"filebus/materialize/layout"
 	"filebus/materialize/likeness"
-	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -30,13 +29,13 @@ const (
 	likelyApart    = 0.8
 )
 
-// compare says how much a draft is like an issue, and whether it is likely to be
+// compare says how much a checked draft is like an issue, and whether it is likely to be
 // the same.
 func (d Draft) compare(i Issue) (l Likeness, likely bool) {
-	if !i.Status.IsOpen() || i.Type != word(d.Type) {
+	if !i.Status.IsOpen() || i.Type != d.Type {
 		return Likeness{}, false
 	}
-	shared := sharedWords(markdown.OneLine(d.Summary), i.Summary)
+	shared := sharedWords(d.Summary, i.Summary)
 	l = Likeness{i.ID, i.Summary, shared, filesOverlap(d.Files, i.Files), i.Status}
 	need := index.Share(likelyShare)
 	switch {
@@ -82,10 +81,11 @@ func plainFile(file string) string {
 // Likely returns the open issues that a draft is likely to be the same as, the
 // most alike first. Candidates come from a search for the summary.
 func (q *Queue) Likely(ctx context.Context, d Draft) ([]Likeness, error) {
-	if err := d.Check(); err != nil {
+	d, _, err := d.checkNew(q.fields)
+	if err != nil {
 		return nil, err
 	}
-	found, err := likeness.Candidates(ctx, q.read, markdown.OneLine(d.Summary), record.Filter{
+	found, err := likeness.Candidates(ctx, q.read, d.Summary, record.Filter{
 		Kinds:    []record.Kind{record.KindIssue},
 		Statuses: []string{string(Pending), string(Accepted), string(InProgress)},
 	}, func(ctx context.Context, name record.Name) (Issue, error) { return q.Get(ctx, name.ID) })

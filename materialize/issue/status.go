@@ -1,6 +1,10 @@
 package issue
 
-import "slices"
+import (
+	"slices"
+
+	"filebus/materialize/layout"
+)
 
 // A Status says how far an issue is. Its text is stored.
 type Status string
@@ -71,7 +75,7 @@ func (t Transition) allows(from Status) bool {
 }
 
 // Priorities returns the priorities, the most urgent first.
-func Priorities() []string { return []string{"critical", "high", "medium", "low"} }
+func Priorities() []string { return layout.IssueFields().Values("Priority") }
 
 // urgency gives a priority its place; an unknown one is the last.
 func urgency(priority string) int {

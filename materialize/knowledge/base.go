@@ -14,6 +14,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ type Entry struct {
 
 // entry reads the text of an entry.
 func (b *Base) entry(f form, name record.Name, path string, text []byte) Entry {
-	e := Entry{ID: name.ID, Name: name, Path: path, File: b.work.FilePath(path), Fields: f.read(text), Text: text}
+	e := Entry{ID: name.ID, Name: name, Path: path, File: b.work.FilePath(path), Fields: f.Read(text), Text: text}
 	e.Type = word(e.Fields.Type)
 	if first, _, _ := strings.Cut(name.ID, "-"); e.Type == "" && slices.Contains(Types(), first) {
 		e.Type = first
@@ -105,7 +106,7 @@ func (b *Base) file(into string) (string, form, error) {
 	if into == "" {
 		p, err := b.work.Settings.Profile.Path(record.KindKnowledge, "new")
 		if err != nil {
-			return "", form{}, err
+			return "", nil, err
 		}
 		into = p
 		sibling := strings.TrimSuffix(p, path.Ext(p)) + ".json"
@@ -135,19 +136,20 @@ func (b *Base) Problems(path string) []*layout.SyntaxError {
 	return problems
 }
 
-// Add adds an entry with an id that none has or had, such as pattern-012. With
+// Add adds an entry with an id that none has or had, such as pattern-012, to a file:
+// a path below the workspace, or "" for the knowledge graph of the profile. With
 // strict set one that is likely to be known is refused with ErrKnown: as one of those
 // that Similar has found, or by what is in the file by now.
-func (b *Base) Add(ctx context.Context, d Draft, strict bool, known ...Likeness) (Entry, error) {
+func (b *Base) Add(ctx context.Context, d Draft, into string, strict bool, known ...Likeness) (Entry, error) {
 	if strict && len(known) > 0 {
 		return Entry{}, errKnown(known)
 	}
-	p, f, err := b.file(d.Into)
+	p, f, err := b.file(into)
 	if err != nil {
 		return Entry{}, err
 	}
 	d = d.clean()
-	if d.Confidence == "" && !f.isLesson {
+	if d.Confidence == "" && !isLesson(f) {
 		d.Confidence = "medium"
 	}
 	if err := d.checkNew(f); err != nil {
@@ -180,12 +182,17 @@ func (b *Base) added(ctx context.Context, name record.Name, p string) (Entry, er
 // insert adds an entry to a file that is being edited, and returns its name.
 func (b *Base) insert(e *materialize.Entries, f form, d Draft) (name record.Name, err error) {
 	id := ""
-	if !f.isLesson {
+	if !isLesson(f) {
 		if id, err = e.NextID(record.KindKnowledge, d.Type+"-"); err != nil {
 			return name, err
 		}
 	}
-	text := f.write(d.entry(id, b.now().UTC().Format(time.DateOnly)))
+	k := layout.Knowledge(d)
+	k.ID, k.Created = id, b.now().UTC().Format(time.DateOnly)
+	if isLesson(f) {
+		k.Title = cmp.Or(k.Title, firstWords(k.Content, maxTitle))
+	}
+	text := f.Append(nil, k)
 	if id, err = b.idIn(e, id, text); err != nil {
 		return name, err
 	}

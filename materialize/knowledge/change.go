@@ -59,30 +59,32 @@ func (b *Base) changeIn(all *materialize.Entries, f form, name record.Name, rewr
 }
 
 // Edit sets fields of an entry to what a draft says: type, title, tags, content,
-// source, confidence, file, as named by fields. All other bytes stay.
-func (b *Base) Edit(ctx context.Context, name record.Name, d Draft, fields []string) (Entry, error) {
+// source, confidence, file, as named by flags. All other bytes stay.
+func (b *Base) Edit(ctx context.Context, name record.Name, d Draft, flags []string) (Entry, error) {
 	d = d.clean()
 	return b.change(ctx, name, func(f form, e Entry) ([]byte, error) {
 		if err := d.check(f); err != nil {
 			return nil, err
 		}
-		if d.Content == "" && slices.Contains(fields, "content") {
+		if d.Content == "" && slices.Contains(flags, "content") {
 			return nil, errField("content", "", "it cannot be taken away")
 		}
 		text := e.Text
-		for _, field := range []struct{ name, label, value string }{
-			{"type", fieldType, d.Type}, {"tag", fieldTags, strings.Join(d.Tags, ", ")}, {"content", fieldContent, d.Content},
-			{"source", fieldSource, d.Source}, {"confidence", fieldConfidence, d.Confidence}, {"file", fieldFile, d.File},
-			{"title", fieldTitle, d.Title},
-		} {
-			if !slices.Contains(fields, field.name) {
+		fields := layout.Knowledge(d)
+		for _, usual := range layout.KnowledgeFields().Inputs() { // the order in which they are added
+			if !slices.Contains(flags, usual.Flag) {
 				continue
 			}
-			if field.label == fieldTitle && (f.isLesson || e.Fields.ID == "") {
+			field := f.Input(usual.Flag)
+			values := field.Get(&fields)
+			if field.Flag == "title" && e.Fields.ID == "" {
 				const why = "one to be changed to: the id of the entry is made from its title"
 				return nil, errField("title", cmp.Or(d.Title, "-"), why)
 			}
-			text = f.set(text, field.label, field.value)
+			if isList, _ := field.IsList(); !isList && len(values) == 0 {
+				values = []string{""} // it stays as an empty field
+			}
+			text = f.Set(text, field.Name, values...)
 		}
 		return text, nil
 	})
@@ -109,9 +111,9 @@ func (b *Base) relink(
 ) (changed bool, err error) {
 	set := func(l record.Link) edit {
 		return func(f form, e Entry) ([]byte, error) {
-			link := f.link
+			link := f.AddLink
 			if remove {
-				link = f.unlink
+				link = f.DropLink
 			}
 			text := link(e.Text, l)
 			changed = changed || string(text) != string(e.Text)
@@ -191,7 +193,8 @@ func (b *Base) SupersedeWith(ctx context.Context, old record.Name, d Draft) (Ent
 		return Entry{}, err
 	}
 	d = d.from(before).clean()
-	d.Links = append(d.Links, record.Link{Type: layout.LinkSupersedes, Target: old.String()})
+	link := layout.LinkText(record.Link{Type: layout.LinkSupersedes, Target: old.String()})
+	d.Extra = append(slices.Clone(d.Extra), layout.ExtraField{Name: "Links", Value: link})
 	var name record.Name
 	err = b.editFile(ctx, old, func(all *materialize.Entries, f form) error {
 		if err := d.checkNew(f); err != nil {
@@ -207,7 +210,7 @@ func (b *Base) SupersedeWith(ctx context.Context, old record.Name, d Draft) (Ent
 					return nil, errSuperseded(old, by)
 				}
 			}
-			return f.link(e.Text, record.Link{Type: layout.LinkSupersededBy, Target: name.String()}), nil
+			return f.AddLink(e.Text, record.Link{Type: layout.LinkSupersededBy, Target: name.String()}), nil
 		})
 	})
 	if err != nil {

@@ -78,12 +78,7 @@ func (b *Base) Find(ctx context.Context, name string) ([]Row, error) {
 }
 
 // A Touch says what a task has done to a component. What is empty stays as it is.
-type Touch struct {
-	Name     string // a path, mostly
-	Task     string
-	Notes    string
-	Location string // where it is, when the name is no path
-}
+type Touch layout.Component
 
 // maxCell bounds the text of a cell, in bytes: a row is read by agents, and costs
 // about 50 tokens.
@@ -91,8 +86,8 @@ const maxCell = 1000
 
 func (t Touch) clean() (Touch, error) {
 	t.Name = strings.TrimSpace(strings.Trim(markdown.OneLine(t.Name), "` "))
-	t.Notes, t.Location, t.Task = markdown.OneLine(t.Notes), markdown.OneLine(t.Location), taskID(t.Task)
-	size := len(t.Name) + len(t.Notes) + len(t.Location) + len(t.Task)
+	t.Notes, t.Location, t.Modified = markdown.OneLine(t.Notes), markdown.OneLine(t.Location), taskID(t.Modified)
+	size := len(t.Name) + len(t.Notes) + len(t.Location) + len(t.Modified)
 	switch {
 	case layout.PlainPath(t.Name) == "":
 		return t, record.Usage.Errorf("no component is given: the path or name of a part of the project").Because(ErrNoName)
@@ -136,9 +131,9 @@ func (t Touch) apply(e *materialize.Entries) (row Row, err error) {
 	file, _ := table.Parse(e.Path, e.Text())
 	isNew := t.find(file) == nil
 	if isNew {
-		c := layout.Component{Name: t.Name, Modified: t.Task, Location: t.Location, Notes: t.Notes}
-		text := layout.AppendComponent(nil, c, table.Columns(file))
-		file = table.Insert(file, layout.Entry{Kind: record.KindComponent, ID: c.ID(), Text: text})
+		text := layout.AppendComponent(nil, layout.Component(t), table.Columns(file))
+		id := layout.Component(t).ID()
+		file = table.Insert(file, layout.Entry{Kind: record.KindComponent, ID: id, Text: text})
 	}
 	hasLocation := slices.ContainsFunc(table.Columns(file), func(c string) bool {
 		return strings.EqualFold(c, "location") || strings.EqualFold(c, "path")
@@ -152,7 +147,7 @@ func (t Touch) apply(e *materialize.Entries) (row Row, err error) {
 	if entry == nil {
 		return Row{}, errBroken(e.Path)
 	}
-	entry.Text = t.set(entry.Text, table.Columns(file))
+	entry.Text = layout.UpdateComponent(entry.Text, table.Columns(file), layout.Component(t))
 	if text = file.Append(nil); !bytes.Equal(text, e.Text()) {
 		e.Replace(text)
 	}
@@ -169,18 +164,6 @@ func (t Touch) find(file layout.File) *layout.Entry {
 		}
 	}
 	return nil
-}
-
-// set returns a row with what the touch says.
-func (t Touch) set(row []byte, columns []string) []byte {
-	for _, f := range []struct{ column, value string }{
-		{"Last Modified", t.Task}, {"Notes", t.Notes}, {"Location", t.Location},
-	} {
-		if f.value != "" {
-			row = layout.SetComponentField(row, columns, f.column, f.value)
-		}
-	}
-	return row
 }
 
 // A Match is a row with what speaks for it.

@@ -20,8 +20,8 @@ func TestTouch(t *testing.T) {
 			touch knowledge.Touch
 			isNew bool
 		}{
-			{knowledge.Touch{Name: "src/auth/", Task: "003", Notes: "JWT | tokens\ntwo"}, true},
-			{knowledge.Touch{Name: "`src/auth`", Task: "task-004"}, false},
+			{knowledge.Touch{Name: "src/auth/", Modified: "003", Notes: "JWT | tokens\ntwo"}, true},
+			{knowledge.Touch{Name: "`src/auth`", Modified: "task-004"}, false},
 			{knowledge.Touch{Name: "/etc", Notes: "no id"}, true},
 			{knowledge.Touch{Name: "/etc/", Notes: "still none"}, false},
 			{knowledge.Touch{Name: "search", Location: "src/search"}, true},
@@ -60,7 +60,7 @@ func TestTouchRefused(t *testing.T) {
 // neither is.
 func TestTouchAllRefused(t *testing.T) {
 	f := newFixture(t, layout.Claude(), nil)
-	rows, err := f.Touch(t.Context(), knowledge.Touch{Name: "a", Task: "001"}, knowledge.Touch{Name: ""})
+	rows, err := f.Touch(t.Context(), knowledge.Touch{Name: "a", Modified: "001"}, knowledge.Touch{Name: ""})
 	if err == nil || len(rows) > 0 {
 		t.Errorf("Touch with an empty name = %+v, %v", rows, err)
 	}
@@ -74,7 +74,7 @@ func TestTouchAtOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 10 {
 		group.Go(func() {
-			touch := knowledge.Touch{Name: fmt.Sprintf("src/c%d/", i), Task: fmt.Sprint("task-", i), Location: "x"}
+			touch := knowledge.Touch{Name: fmt.Sprintf("src/c%d/", i), Modified: fmt.Sprint("task-", i), Location: "x"}
 			if _, err := f.Touch(t.Context(), touch); err != nil {
 				t.Errorf("touching %d: %v", i, err)
 			}

@@ -16,20 +16,9 @@ func Types() []string { return []string{"pattern", "gotcha", "decision", "insigh
 // Confidences returns the words for how sure an entry is, the surest first.
 func Confidences() []string { return []string{"high", "medium", "low"} }
 
-// A Draft is what somebody says of an entry that is new, or that is changed.
-type Draft struct {
-	Type       string // one of Types
-	Title      string // may be empty
-	Tags       []string
-	Content    string // Markdown
-	Source     string // the task it was learned in; 003 is task-003
-	Confidence string // one of Confidences, or empty
-	File       string // with more of it; may be empty
-	Links      []record.Link
-	// Into is the file that it goes to, slash-separated below the workspace. Empty:
-	// the knowledge graph of the profile.
-	Into string
-}
+// A Draft is what somebody says of an entry that is new, or that is changed: the
+// fields that its table has flags for.
+type Draft layout.Knowledge
 
 // maxContent bounds the text of an entry, in bytes: about 2,000 tokens, twenty
 // times what one usually has.
@@ -37,14 +26,8 @@ const maxContent = 8 << 10
 
 // clean returns a draft with its values as entries have them.
 func (d Draft) clean() Draft {
-	d.Type, d.Confidence = word(d.Type), word(d.Confidence)
-	d.Title, d.File = markdown.OneLine(d.Title), markdown.OneLine(d.File)
-	d.Content, d.Source = markdown.CleanText(d.Content), taskID(d.Source)
-	var tags []string
-	for _, tag := range d.Tags {
-		tags = append(tags, markdown.OneLine(tag))
-	}
-	d.Tags = record.NormalizeTags(tags)
+	layout.KnowledgeFields().Clean((*layout.Knowledge)(&d))
+	d.Tags = record.NormalizeTags(d.Tags)
 	return d
 }
 
@@ -57,10 +40,10 @@ func taskID(text string) string {
 // check reports the first field that has a value which it cannot have.
 func (d Draft) check(f form) error {
 	types := Types()
-	if f.isLesson {
+	if isLesson(f) {
 		types = append(types, "lesson")
 	}
-	size := len(d.Content) + len(d.Title) + len(d.File) + len(strings.Join(d.Tags, ", "))
+	size := len(d.Content) + len(d.Title) + len(extra(layout.Knowledge(d), "File")) + len(strings.Join(d.Tags, ", "))
 	switch {
 	case d.Type != "" && !slices.Contains(types, d.Type):
 		return errField("type", d.Type, "one of "+strings.Join(types, ", "))
@@ -89,29 +72,10 @@ const (
 // checkNew reports what a new entry lacks.
 func (d Draft) checkNew(f form) error {
 	switch {
-	case d.Type == "" && !f.isLesson:
+	case d.Type == "" && !isLesson(f):
 		return errField("type", "", "one of "+strings.Join(Types(), ", "))
 	case d.Content == "":
 		return errField("content", "", "what was learned, in a sentence or two")
 	}
 	return d.check(f)
-}
-
-// entry returns the fields of a new entry.
-func (d Draft) entry(id, created string) layout.Knowledge {
-	k := layout.Knowledge{
-		ID: id, Title: d.Title, Type: d.Type, Tags: d.Tags, Content: d.Content,
-		Source: d.Source, Confidence: d.Confidence, Created: created,
-	}
-	if d.File != "" {
-		k.Extra = append(k.Extra, layout.ExtraField{Name: fieldFile, Value: d.File})
-	}
-	if len(d.Links) > 0 {
-		var links []string
-		for _, l := range d.Links {
-			links = append(links, layout.LinkText(l))
-		}
-		k.Extra = append(k.Extra, layout.ExtraField{Name: "Links", Value: strings.Join(links, ", ")})
-	}
-	return k
 }

@@ -10,94 +10,43 @@ import (
 	"filebus/store/record"
 )
 
-// A form is a way to write an entry.
-type form struct {
-	read         func(text []byte) layout.Knowledge
-	write        func(k layout.Knowledge) []byte
-	set          func(text []byte, field, value string) []byte
-	link, unlink func(text []byte, l record.Link) []byte
-	isLesson     bool
+// A form is a way to write entries: layout.KnowledgeTable, or that of JSON.
+type form interface {
+	Read(text []byte) layout.Knowledge
+	Append(dst []byte, k layout.Knowledge) []byte
+	Set(text []byte, field string, values ...string) []byte
+	AddLink(text []byte, l record.Link) []byte
+	DropLink(text []byte, l record.Link) []byte
+	Input(flag string) layout.Field[layout.Knowledge]
 }
 
 // formOf returns the form of the entries of a file.
 func (b *Base) formOf(path string) (form, error) {
 	switch b.work.Settings.Profile.Recognize(path).Layout.(type) {
 	case layout.KnowledgeGraph:
-		return form{
-			readMarkdown, func(k layout.Knowledge) []byte { return layout.AppendKnowledge(nil, k) }, setMarkdown,
-			layout.AddKnowledgeLink, layout.DropKnowledgeLink, false,
-		}, nil
+		return layout.KnowledgeFields(), nil
 	case layout.KnowledgeJSON:
-		return form{readNode, writeNode, setNode, layout.AddKnowledgeNodeLink, layout.DropKnowledgeNodeLink, false}, nil
+		return nodeForm{layout.KnowledgeFields()}, nil
 	case layout.Lessons:
-		return form{readLesson, writeLesson, setLesson, layout.AddLessonLink, layout.DropLessonLink, true}, nil
+		return layout.LessonFields(), nil
 	}
 	err := record.Usage.Errorf("%s is no file of knowledge: "+
 		"those are knowledge_graph.md, knowledge_graph.json and lessons/NAME.md", path)
-	return form{}, err.Because(ErrNoFile)
+	return nil, err.Because(ErrNoFile)
 }
 
-// The names of fields, as all forms take them.
-const (
-	fieldType       = "Type"
-	fieldTags       = "Tags"
-	fieldContent    = "Content"
-	fieldSource     = "Source"
-	fieldConfidence = "Confidence"
-	fieldTitle      = "Title"
-	fieldFile       = "File"
-)
+// isLesson reports whether the entries of a form are lessons.
+func isLesson(f form) bool { return f == form(layout.LessonFields()) }
 
-func readMarkdown(text []byte) layout.Knowledge {
-	k, _ := layout.ParseKnowledge(text)
-	return k
-}
-
-func setMarkdown(text []byte, field, value string) []byte {
-	switch field {
-	case fieldTitle:
-		return setTitle(text, readMarkdown(text).ID, value)
-	case fieldTags:
-		value = "[" + value + "]"
-	}
-	return layout.SetKnowledgeField(text, field, value)
-}
-
-// setTitle returns an entry with another heading of the same level.
-func setTitle(text []byte, id, title string) []byte {
-	heading, rest := string(text), ""
-	if end := strings.IndexAny(heading, "\r\n"); end >= 0 {
-		heading, rest = heading[:end], heading[end:]
-	}
-	if title != "" {
-		id += ": " + title
-	}
-	marks := len(heading) - len(strings.TrimLeft(heading, "#"))
-	return []byte(heading[:marks] + " " + id + rest)
-}
-
-func readLesson(text []byte) layout.Knowledge {
-	k, _ := layout.ParseLesson(text)
-	return k
-}
-
-func writeLesson(k layout.Knowledge) []byte {
-	k.Title = cmp.Or(k.Title, firstWords(k.Content, maxTitle))
-	return layout.AppendLesson(nil, k)
-}
-
-func setLesson(text []byte, field, value string) []byte {
-	if field == fieldContent {
-		field = "Lesson"
-	}
-	return layout.SetLessonField(text, field, value)
-}
+// A nodeForm is the form of the nodes of JSON, with the fields of the Markdown one.
+type nodeForm struct{ layout.KnowledgeTable }
 
 // maxTitle bounds the summary of a node and the title of a lesson that are made
 // from the content, in characters.
 const maxTitle = 100
 
-func readNode(text []byte) layout.Knowledge {
+// Read reads a node.
+func (nodeForm) Read(text []byte) layout.Knowledge {
 	n, err := layout.ParseKnowledgeNode(text)
 	if n == nil || err != nil && n.ID == "" {
 		return layout.Knowledge{}
@@ -110,7 +59,7 @@ func readNode(text []byte) layout.Knowledge {
 		k.Title = n.Summary
 	}
 	if n.File != "" {
-		k.Extra = []layout.ExtraField{{Name: fieldFile, Value: n.File}}
+		k.Extra = []layout.ExtraField{{Name: "File", Value: n.File}}
 	}
 	for _, l := range n.TypedLinks() {
 		k.Extra = append(k.Extra, layout.ExtraField{Name: l.Type, Value: l.Target})
@@ -118,28 +67,41 @@ func readNode(text []byte) layout.Knowledge {
 	return k
 }
 
-func writeNode(k layout.Knowledge) []byte {
+// Append appends a node.
+func (f nodeForm) Append(dst []byte, k layout.Knowledge) []byte {
 	n := layout.KnowledgeNode{
-		ID: k.ID, Type: k.Type, Tags: k.Tags, Summary: cmp.Or(k.Title, firstWords(k.Content, maxTitle)), Content: k.Content,
-		Source: k.Source, Confidence: k.Confidence, Created: k.Created, File: extra(k, fieldFile),
+		ID: k.ID, Type: k.Type, Tags: k.Tags, Content: k.Content,
+		Summary: cmp.Or(k.Title, firstWords(k.Content, maxTitle)),
+		Source:  k.Source, Confidence: k.Confidence, Created: k.Created, File: extra(k, "File"),
 	}
 	if n.Content == n.Summary {
 		n.Content = ""
 	}
 	text := layout.AppendKnowledgeNode(nil, n)
 	for _, l := range k.Links() {
-		text = layout.AddKnowledgeNodeLink(text, l)
+		text = f.AddLink(text, l)
 	}
-	return text
+	return append(dst, text...)
 }
 
-func setNode(text []byte, field, value string) []byte {
-	key := strings.ToLower(field)
-	if field == fieldTitle {
+// AddLink returns text, a node, with one more link.
+func (nodeForm) AddLink(text []byte, l record.Link) []byte {
+	return layout.AddKnowledgeNodeLink(text, l)
+}
+
+// DropLink returns text, a node, without a link.
+func (nodeForm) DropLink(text []byte, l record.Link) []byte {
+	return layout.DropKnowledgeNodeLink(text, l)
+}
+
+// Set returns text, a node, with another value for a field.
+func (f nodeForm) Set(text []byte, field string, values ...string) []byte {
+	key, value := strings.ToLower(field), strings.Join(values, ", ")
+	if field == "Title" {
 		key = "summary"
 	}
-	if field == fieldContent {
-		old, summary := readNode(text), firstWords(value, maxTitle)
+	if field == "Content" {
+		old, summary := f.Read(text), firstWords(value, maxTitle)
 		if old.Title == "" {
 			text = layout.SetKnowledgeNodeField(text, "summary", summary)
 		}

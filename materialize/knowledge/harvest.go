@@ -234,7 +234,7 @@ func rowProposals(rows []Row, h layout.Handoff, task string) []Proposal {
 		if file == "" || path.IsAbs(file) || strings.HasPrefix(file, "..") {
 			continue
 		}
-		p := Proposal{Touch: Touch{Name: folderOf(file), Task: task}}
+		p := Proposal{Touch: Touch{Name: folderOf(file), Modified: task}}
 		if row, found := deepest(rows, file); found {
 			p.Touch.Name = row.Name
 		} else {
@@ -262,7 +262,7 @@ func (b *Base) touchedBy(ctx context.Context, t Touch) (id string, err error) {
 			if err != nil {
 				return err
 			}
-			if layout.TaskID(v.Record.Task) == t.Task {
+			if layout.TaskID(v.Record.Task) == t.Modified {
 				id = name.ID
 			}
 		}

@@ -117,7 +117,7 @@ func TestHarvestAgain(t *testing.T) {
 	if _, err := f.SupersedeWith(t.Context(), nameOf("gotcha-001"), knowledge.Draft{Content: "Clocks jump"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Touch(t.Context(), knowledge.Touch{Name: "src/auth", Task: "task-004"}); err != nil {
+	if _, err := f.Touch(t.Context(), knowledge.Touch{Name: "src/auth", Modified: "task-004"}); err != nil {
 		t.Fatal(err)
 	}
 	h, _ = f.harvest(t, "task-003")

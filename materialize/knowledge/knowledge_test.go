@@ -61,7 +61,12 @@ func newFixture(t testing.TB, profile layout.Profile, files map[string]string) *
 
 func (f *fixture) mustAdd(t testing.TB, d knowledge.Draft) knowledge.Entry {
 	t.Helper()
-	e, err := f.Add(t.Context(), d, false)
+	return f.mustAddTo(t, "", d)
+}
+
+func (f *fixture) mustAddTo(t testing.TB, into string, d knowledge.Draft) knowledge.Entry {
+	t.Helper()
+	e, err := f.Add(t.Context(), d, into, false)
 	if err != nil {
 		t.Fatalf("adding %+v: %v", d, err)
 	}
@@ -83,7 +88,7 @@ func TestAdd(t *testing.T) {
 	for _, profile := range []layout.Profile{layout.Claude(), layout.Orchestrator()} {
 		f := newFixture(t, profile, nil)
 		f.mustAdd(t, knowledge.Draft{
-			Type: "Pattern", Title: "A\ntitle", Tags: []string{"Go ", "io"}, Content: "One.\r\n\r\n# Two\x1b[2J\xff", Source: "003", File: "a.md",
+			Type: "Pattern", Title: "A\ntitle", Tags: []string{"Go ", "io"}, Content: "One.\r\n\r\n# Two\x1b[2J\xff", Source: "003", Extra: []layout.ExtraField{{Name: "File", Value: "a.md"}},
 		})
 		e := f.mustAdd(t, knowledge.Draft{Type: "gotcha", Content: "c", Confidence: "low"})
 		want := "# Knowledge Graph\n\n## Patterns\n\n### pattern-001: A title\n- Type: pattern\n- Tags: [go, io]\n- Content:\n  One.\n\n" +
@@ -101,16 +106,17 @@ func TestAddRefused(t *testing.T) {
 		draft knowledge.Draft
 		want  record.Reason
 		field string
+		into  string
 	}{
-		{knowledge.Draft{Content: "c"}, knowledge.ErrField, "type"},
-		{knowledge.Draft{Type: "trick", Content: "c"}, knowledge.ErrField, "type"},
-		{knowledge.Draft{Type: "pattern", Content: " \n"}, knowledge.ErrField, "content"},
-		{knowledge.Draft{Type: "pattern", Content: "c", Confidence: "sure"}, knowledge.ErrField, "confidence"},
-		{knowledge.Draft{Type: "pattern", Content: "c", Tags: []string{"a]"}}, knowledge.ErrField, "tag"},
-		{knowledge.Draft{Type: "pattern", Content: strings.Repeat("word ", 2000)}, knowledge.ErrTooLong, ""},
-		{knowledge.Draft{Type: "pattern", Content: "c", Into: "docs/notes.md"}, knowledge.ErrNoFile, ""},
+		{knowledge.Draft{Content: "c"}, knowledge.ErrField, "type", ""},
+		{knowledge.Draft{Type: "trick", Content: "c"}, knowledge.ErrField, "type", ""},
+		{knowledge.Draft{Type: "pattern", Content: " \n"}, knowledge.ErrField, "content", ""},
+		{knowledge.Draft{Type: "pattern", Content: "c", Confidence: "sure"}, knowledge.ErrField, "confidence", ""},
+		{knowledge.Draft{Type: "pattern", Content: "c", Tags: []string{"a]"}}, knowledge.ErrField, "tag", ""},
+		{knowledge.Draft{Type: "pattern", Content: strings.Repeat("word ", 2000)}, knowledge.ErrTooLong, "", ""},
+		{knowledge.Draft{Type: "pattern", Content: "c"}, knowledge.ErrNoFile, "", "docs/notes.md"},
 	} {
-		_, err := f.Add(t.Context(), c.draft, false)
+		_, err := f.Add(t.Context(), c.draft, c.into, false)
 		wrong := (*record.Error)(nil)
 		if !errors.As(err, &wrong) || wrong.Reason != c.want || c.field != "" && wrong.Names[0] != c.field {
 			t.Errorf("adding %+v: %v, want %v %s", c.draft, err, c.want, c.field)
@@ -125,7 +131,7 @@ func TestAddBroken(t *testing.T) {
 		".claude/knowledge_graph.json": "{broken",
 	} {
 		f := newFixture(t, layout.Claude(), map[string]string{file: text})
-		e, err := f.Add(t.Context(), knowledge.Draft{Type: "pattern", Content: "c", Into: file}, false)
+		e, err := f.Add(t.Context(), knowledge.Draft{Type: "pattern", Content: "c"}, file, false)
 		if got := f.text(t, file); err == nil || got != text {
 			t.Errorf("adding to %q in %s made %v, and %q of it", text, file, e.Name, got)
 		}
@@ -138,8 +144,8 @@ func TestForms(t *testing.T) {
 	for _, into := range []string{".claude/knowledge_graph.md", ".claude/knowledge_graph.json", ".claude/lessons/go.md"} {
 		f := newFixture(t, layout.Claude(), nil)
 		long := "A sentence that goes on and on, so that no summary of a hundred characters holds all that it has to say of it."
-		first := f.mustAdd(t, knowledge.Draft{Type: "insight", Title: "First", Content: long, Tags: []string{"a"}, Into: into})
-		second := f.mustAdd(t, knowledge.Draft{Type: "insight", Content: "Second", Into: into})
+		first := f.mustAddTo(t, into, knowledge.Draft{Type: "insight", Title: "First", Content: long, Tags: []string{"a"}})
+		second := f.mustAddTo(t, into, knowledge.Draft{Type: "insight", Content: "Second"})
 		edited, err := f.Edit(t.Context(), second.Name, knowledge.Draft{Content: "Two\nlines", Tags: []string{"x", "y"}, Confidence: "high", Source: "7"},
 			[]string{"content", "tag", "confidence", "source"})
 		if err != nil {
@@ -238,7 +244,7 @@ func TestSimilar(t *testing.T) {
 	if err != nil || len(like) != 1 || like[0].Entry.Name != nameOf("pattern-001") || !slices.Equal(like[0].Tags, []string{"redis"}) {
 		t.Errorf("Similar(%+v) = %+v, %v", draft, like, err)
 	}
-	_, err = f.Add(t.Context(), draft, true)
+	_, err = f.Add(t.Context(), draft, "", true)
 	if !errors.Is(err, knowledge.ErrKnown) {
 		t.Errorf("adding it strictly: %v", err)
 	}
@@ -256,7 +262,7 @@ func TestAddAtOnce(t *testing.T) {
 	ids := make([]string, 10)
 	for i := range ids {
 		group.Go(func() {
-			e, err := f.Add(t.Context(), knowledge.Draft{Type: "pattern", Content: fmt.Sprint("content ", i)}, false)
+			e, err := f.Add(t.Context(), knowledge.Draft{Type: "pattern", Content: fmt.Sprint("content ", i)}, "", false)
 			if err != nil {
 				t.Errorf("adding %d: %v", i, err)
 			}

@@ -12,12 +12,12 @@ func ExampleIssueQueue() {
 		ID: "ISSUE-20260114-001", Status: "pending", Type: "bug", Priority: "high", Summary: "Uploads have no limit",
 	}
 	var queue layout.IssueQueue
-	file := queue.Insert(layout.File{Path: "issue_queue.md"}, layout.Entry{ID: issue.ID, Text: layout.AppendIssue(nil, issue)})
+	file := queue.Insert(layout.File{Path: "issue_queue.md"}, layout.Entry{ID: issue.ID, Text: layout.IssueFields().Append(nil, issue)})
 
 	file, errs := queue.Parse(file.Path, file.Append(nil))
 	entry := file.Entries()[0]
 	fmt.Println(entry.ID, "at line", entry.Line, entry.Facts.Status, errs)
-	fmt.Print(string(layout.SetIssueField(entry.Text, "Status", "accepted")))
+	fmt.Print(string(layout.IssueFields().Set(entry.Text, "Status", "accepted")))
 	// Output:
 	// ISSUE-20260114-001 at line 3 pending []
 	// ### ISSUE-20260114-001
@@ -54,7 +54,7 @@ func ExampleContextMap_Columns() {
 func ExampleKnowledgeGraph_Insert() {
 	var graph layout.KnowledgeGraph
 	file, _ := graph.Parse("knowledge_graph.md", []byte("# Knowledge Graph\n\n## Patterns\n\n## Gotchas\n"))
-	entry := layout.AppendKnowledge(nil, layout.Knowledge{
+	entry := layout.KnowledgeFields().Append(nil, layout.Knowledge{
 		ID: "pattern-001", Type: "pattern", Tags: []string{"go", "http"}, Content: "Limit request bodies", Confidence: "high",
 	})
 	fmt.Print(string(graph.Insert(file, layout.Entry{ID: "pattern-001", Text: entry}).Append(nil)))

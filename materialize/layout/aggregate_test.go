@@ -368,12 +368,12 @@ func FuzzEntryText(f *testing.F) {
 	f.Add("**Files:** a\n---\n\\# b\n```\n# c\n```\n~~~\n<!--\n | a | b |\n- Tags: x\n\n  d\n\te")
 	f.Fuzz(func(t *testing.T, text string) {
 		want := strings.TrimSpace(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text))
-		issue := AppendIssue(nil, Issue{ID: "ISSUE-1", Details: text, Rationale: text})
-		i, _ := ParseIssue(issue)
-		knowledge := AppendKnowledge(nil, Knowledge{ID: "a-1", Content: text})
-		k, _ := ParseKnowledge(knowledge)
-		lesson := AppendLesson(nil, Knowledge{Title: "a", Context: text, Content: text})
-		l, _ := ParseLesson(lesson)
+		issue := issueFields.Append(nil, Issue{ID: "ISSUE-1", Details: text, Rationale: text})
+		i, _ := parseEntry(issueFields, issue)
+		knowledge := knowledgeFields.Append(nil, Knowledge{ID: "a-1", Content: text})
+		k, _ := parseEntry(knowledgeFields, knowledge)
+		lesson := lessonFields.Append(nil, Knowledge{Title: "a", Context: text, Content: text})
+		l, _ := parseEntry(lessonFields, lesson)
 		for name, got := range map[string]string{
 			"details": i.Details, "rationale": i.Rationale,
 			"content": k.Content, "context": l.Context, "lesson": l.Content,

@@ -82,26 +82,32 @@ func (t *contextTable) findHeader(lines []markdown.Line) {
 	}
 }
 
-// columnOf returns the index of a column, -1 without it.
-func columnOf(columns []string, key string) int {
-	return slices.IndexFunc(columns, func(column string) bool { return componentKey(column) == key })
+// componentFields are the columns that filebus knows, in the order in which they are
+// set. Both forms in use name the component first; one has the last change next, the
+// other the location.
+var componentFields = []Field[Component]{
+	{Name: "Component", also: []string{"components"}, text: func(c *Component) *string { return &c.Name }},
+	{Name: "Last Modified", also: []string{"modified", "last modified by", "modified by"},
+		text: func(c *Component) *string { return &c.Modified }},
+	{Name: "Notes", also: []string{"note"}, text: func(c *Component) *string { return &c.Notes }},
+	{Name: "Location", also: []string{"locations", "path"}, text: func(c *Component) *string { return &c.Location }},
 }
 
-// componentKey folds the names that a column goes by. Both forms in use name the
-// component first; one has the last change next, the other the location.
-func componentKey(column string) string {
-	switch key := markdown.Key(column); key {
-	case "components":
-		return "component"
-	case "last modified", "modified", "last modified by", "modified by":
-		return "modified"
-	case "locations", "path":
-		return "location"
-	case "note":
-		return "notes"
-	default:
-		return key
+// componentField returns the field of a column; one that is not known has no place.
+func componentField(column string) Field[Component] {
+	key := markdown.Key(column)
+	for _, f := range componentFields {
+		if slices.Contains(f.keys(), key) {
+			return f
+		}
 	}
+	return Field[Component]{Name: key}
+}
+
+// columnOf returns the index of the column of a field, -1 without it.
+func columnOf(columns []string, field string) int {
+	name := componentField(field).Name
+	return slices.IndexFunc(columns, func(column string) bool { return componentField(column).Name == name })
 }
 
 // Columns returns the headings of the table in f, which ParseComponent and
@@ -195,8 +201,8 @@ func ParseComponent(row []byte, columns []string) (Component, error) {
 	var component Component
 	for i, c := range cells[:min(len(cells), len(columns))] {
 		value := markdown.UnescapeCell(c.Text)
-		if to := component.field(columns[i]); to != nil {
-			*to = value
+		if f := componentField(columns[i]); f.text != nil {
+			*f.text(&component) = value
 		} else {
 			component.Extra = append(component.Extra, ExtraField{columns[i], value})
 		}
@@ -208,21 +214,6 @@ func ParseComponent(row []byte, columns []string) (Component, error) {
 		return component, fmt.Errorf("table row has %s, its header %d", markdown.CountOf(len(cells), "cell"), len(columns))
 	}
 	return component, nil
-}
-
-// field returns the field that a column holds, nil for a further one.
-func (c *Component) field(column string) *string {
-	switch componentKey(column) {
-	case "component":
-		return &c.Name
-	case "modified":
-		return &c.Modified
-	case "location":
-		return &c.Location
-	case "notes":
-		return &c.Notes
-	}
-	return nil
 }
 
 // Facts returns what a row says about its component.
@@ -248,8 +239,8 @@ func AppendComponent(dst []byte, c Component, columns []string) []byte {
 
 // value returns what a row holds in a column.
 func (c Component) value(column string) string {
-	if from := c.field(column); from != nil {
-		return *from
+	if f := componentField(column); f.text != nil {
+		return *f.text(&c)
 	}
 	for _, f := range c.Extra {
 		if f.Name == column {
@@ -259,12 +250,23 @@ func (c Component) value(column string) string {
 	return ""
 }
 
-// SetComponentField returns row with another value in one column, such as Last
+// UpdateComponent returns row with the values of a component that are not empty, but
+// for its name; all other bytes stay.
+func UpdateComponent(row []byte, columns []string, c Component) []byte {
+	for _, f := range componentFields[1:] {
+		if value := *f.text(&c); value != "" {
+			row = setComponentField(row, columns, f.Name, value)
+		}
+	}
+	return row
+}
+
+// setComponentField returns row with another value in one column, such as Last
 // Modified; all other bytes stay. A row that is too short gets the cell; a
 // column that the table lacks leaves the row as it is.
-func SetComponentField(row []byte, columns []string, field, value string) []byte {
+func setComponentField(row []byte, columns []string, field, value string) []byte {
 	line := bytes.TrimRight(row, "\r\n")
-	i := columnOf(columns, componentKey(field))
+	i := columnOf(columns, field)
 	cells, ok := markdown.Row(line)
 	switch {
 	case i < 0 || !ok:

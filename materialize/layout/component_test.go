@@ -67,7 +67,7 @@ func TestComponentID(t *testing.T) {
 
 func TestSetComponentField(t *testing.T) {
 	set := func(text []byte, field, value string) []byte {
-		return SetComponentField(text, ComponentColumns(), field, value)
+		return setComponentField(text, ComponentColumns(), field, value)
 	}
 	runSets(t, set, []setCase{
 		{"cell", "| src/a/  | task-1 | n |\r\n", "Last Modified", "task-2", "| src/a/  | task-2 | n |\r\n"},

@@ -55,6 +55,9 @@ func factText(value string, max int) string {
 	return markdown.Clip(markdown.SingleSpaced(value), max)
 }
 
+// factSummary returns running text as the summary of an entry.
+func factSummary(value string) string { return factText(value, maxFactSummary) }
+
 // factTask returns value when it is the id of a task, such as task-003: one
 // word that begins with a letter and holds a digit.
 func factTask(value string) string {

@@ -89,7 +89,7 @@ func TestParseList(t *testing.T) {
 	}
 	for _, test := range tests {
 		if diff := cmp.Diff(test.want, markdown.ParseList(test.value)); diff != "" {
-			t.Errorf("parseList(%q) (-want +got):\n%s", test.value, diff)
+			t.Errorf("markdown.ParseList(%q) (-want +got):\n%s", test.value, diff)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestFormatList(t *testing.T) {
 	for _, items := range tests {
 		text := "[" + markdown.FormatList(items) + "]"
 		if diff := cmp.Diff(items, markdown.ParseList(text)); diff != "" {
-			t.Errorf("parseList(%q) (-want +got):\n%s", text, diff)
+			t.Errorf("markdown.ParseList(%q) (-want +got):\n%s", text, diff)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestParseItems(t *testing.T) {
 	for _, test := range tests {
 		got, isList := markdown.ParseItems(test.value)
 		if diff := cmp.Diff(test.want, got); diff != "" || isList != test.isList {
-			t.Errorf("parseItems(%q), %t (-want +got):\n%s", test.value, isList, diff)
+			t.Errorf("markdown.ParseItems(%q), %t (-want +got):\n%s", test.value, isList, diff)
 		}
 	}
 }
@@ -132,19 +132,19 @@ func TestFactsOfTypedViews(t *testing.T) {
 		name      string
 		got, want Facts
 	}{
-		{"issue", Issue{
+		{"issue", issueFields.Facts(Issue{
 			ID: "ISSUE-1", Status: "Completed", Type: "Bug", Summary: "A `b`", Loop: "2", TaskRef: "task-3",
 			Extra: []ExtraField{{"Assignee", "agent-1"}, {"Agent", "qa"}, {"Tags", "x, y"}},
-		}.Facts(), Facts{
+		}), Facts{
 			Agent: "qa", Status: "complete", Loop: "2", Task: "task-3", Tags: []string{"x", "y"}, Title: "A b", Summary: "A b",
 			Attributes: map[string]string{record.AttributeType: "bug", record.AttributeAssignee: "agent-1"},
 		}},
-		{"bare issue", Issue{Extra: []ExtraField{{"Assignee", ""}, {"Created", "now"}}}.Facts(),
+		{"bare issue", issueFields.Facts(Issue{Extra: []ExtraField{{"Assignee", ""}, {"Created", "now"}}}),
 			Facts{Attributes: nil}},
-		{"task", QueuedTask{ID: "T1", Title: "t", Status: "Done!", Extra: []ExtraField{{"Assignee", "a"}, {"Created", "2026"}}}.Facts(),
+		{"task", taskFields.Facts(queuedTask{ID: "T1", Title: "t", Status: "Done!", Extra: []ExtraField{{"Assignee", "a"}, {"Created", "2026"}}}),
 			Facts{Task: "T1", Status: "done", Title: "t",
 				Attributes: map[string]string{record.AttributeAssignee: "a", record.AttributeCreated: "2026"}}},
-		{"knowledge", Knowledge{ID: "gotcha-1", Content: "c", Source: "review", Tags: []string{" a ", ""}}.Facts(),
+		{"knowledge", knowledgeFields.Facts(Knowledge{ID: "gotcha-1", Content: "c", Source: "review", Tags: []string{" a ", ""}}),
 			Facts{Title: "c", Summary: "c", Tags: []string{"a"},
 				Attributes: map[string]string{record.AttributeType: "gotcha", record.AttributeSource: "review"}}},
 		{"node", (&KnowledgeNode{ID: "pattern-1", Summary: "s"}).Facts(),

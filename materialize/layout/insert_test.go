@@ -16,19 +16,19 @@ func newEntry(format Aggregate, n int) Entry {
 	switch format.(type) {
 	case IssueQueue:
 		id := fmt.Sprintf("ISSUE-20260101-%03d", n)
-		return Entry{ID: id, Text: AppendIssue(nil, Issue{ID: id, Status: "pending", Type: "bug", Priority: "low", Summary: "s"})}
+		return Entry{ID: id, Text: issueFields.Append(nil, Issue{ID: id, Status: "pending", Type: "bug", Priority: "low", Summary: "s"})}
 	case TaskQueue:
 		id := fmt.Sprintf("BUILD-%03d", n)
 		return Entry{ID: id, Text: fmt.Appendf(nil, "### %s: t\n**Status:** pending\n**Depends On:** []\n", id)}
 	case KnowledgeGraph:
 		kind := knowledgeTypes()[n%4]
 		id := fmt.Sprintf("%s-%03d", kind, n)
-		return Entry{ID: id, Text: AppendKnowledge(nil, Knowledge{ID: id, Type: kind, Content: "c"})}
+		return Entry{ID: id, Text: knowledgeFields.Append(nil, Knowledge{ID: id, Type: kind, Content: "c"})}
 	case KnowledgeJSON:
 		id := fmt.Sprintf("task-%03d", n)
 		return Entry{ID: id, Text: AppendKnowledgeNode(nil, KnowledgeNode{ID: id, Type: "task", Summary: "s"})}
 	case Lessons:
-		return Entry{Text: AppendLesson(nil, Knowledge{Title: fmt.Sprint("Lesson ", n), Content: "c"})}
+		return Entry{Text: lessonFields.Append(nil, Knowledge{Title: fmt.Sprint("Lesson ", n), Content: "c"})}
 	default:
 		id := fmt.Sprintf("src/%03d", n)
 		return Entry{ID: id, Text: AppendComponent(nil, Component{Name: id, Notes: "n"}, ComponentColumns())}
@@ -113,8 +113,8 @@ func lostLines(text, after string) string {
 // line differs or is added; in JSON a comma may change one more.
 func TestSettersChangeOneLine(t *testing.T) {
 	setters := map[string]func(text []byte, field, value string) []byte{
-		"good-issue_queue.md": SetIssueField, "crlf-issue_queue.md": SetIssueField,
-		"good-knowledge_graph.md": SetKnowledgeField, "good-lessons.md": SetLessonField,
+		"good-issue_queue.md": setOf(issueFields), "crlf-issue_queue.md": setOf(issueFields),
+		"good-knowledge_graph.md": setOf(knowledgeFields), "good-lessons.md": setOf(lessonFields),
 		"good-knowledge_graph.json": SetKnowledgeNodeField,
 	}
 	for name, set := range setters {

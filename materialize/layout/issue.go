@@ -1,9 +1,9 @@
 package layout
 
 import (
-	"errors"
 	"slices"
 	"strings"
+	"unicode"
 
 	"filebus/materialize/markdown"
 	"filebus/store/record"
@@ -20,7 +20,7 @@ type Issue struct {
 	Priority   string `json:"-"`                // critical, high, medium or low
 	Created    string `json:"-"`                // as written, mostly RFC 3339
 	Loop       string `json:"loop,omitempty"`
-	Complexity string `json:"complexity,omitempty"`
+	Complexity string `json:"complexity,omitempty"` // easy, normal or complex
 
 	ClaimedBy   string `json:"-"` // the agent that works on it
 	ClaimedAt   string `json:"-"` // RFC 3339
@@ -37,84 +37,61 @@ type Issue struct {
 	Extra []ExtraField `json:"-"` // further rows, such as Assignee
 }
 
-// The values that an issue's status and priority can have.
-const (
-	issueStatuses   = " pending accepted in_progress complete duplicate wont_fix "
-	issuePriorities = " critical high medium low "
-)
+// issueTypes are the types that most queues have; others may be used.
+const issueTypes = "bug, security, performance, enhancement, ux, refactor"
 
-// issueRules returns what counts as a field in an issue.
-func issueRules() markdown.Rules {
-	return markdown.Rules{
-		Known: []string{
-			"status", "source", "type", "priority", "created", "loop", "complexity",
-			"claimed by", "claimed at", "lease until", "duplicate of", "summary", "details",
-			"acceptance criteria", "criteria", "files", "rationale", "task ref", "task",
-		},
-		Blocks: []string{"summary", "details", "acceptance criteria", "criteria", "files", "rationale", "task ref"},
-		Rows:   true,
-		Plain:  markdown.PlainKnown,
-		Form:   markdown.RowForm,
-	}
-}
+var issueFields = newFieldTable(FieldTable[Issue]{
+	noun:  "issue %s",
+	head:  func(i *Issue) (id, title *string) { return &i.ID, &i.Title },
+	cutID: cutEntryID,
+	extra: func(i *Issue) *[]ExtraField { return &i.Extra },
+	facts: issueFacts,
+	rules: markdown.Rules{Rows: true, Plain: markdown.PlainKnown, Form: markdown.RowForm},
+	fields: []Field[Issue]{
+		{Name: "Status", text: func(i *Issue) *string { return &i.Status }, Needed: true,
+			Fact: "status", fold: issueStatus,
+			Values: []string{"pending", "accepted", "in_progress", "complete", "duplicate", "wont_fix"}},
+		{Name: "Source", text: func(i *Issue) *string { return &i.Source },
+			Fact: record.AttributeSource, fold: factWord,
+			Values: []string{"user", "generated"},
+			Input:  Input{Flag: "source", Default: "generated", Example: "user", clean: snakeWord}},
+		{Name: "Type", text: func(i *Issue) *string { return &i.Type }, Needed: true,
+			Fact: record.AttributeType, Filter: true, fold: factWord,
+			Input: Input{Flag: "type", Example: "bug", Ask: issueTypes + ", or another word",
+				Want: "a word, such as " + issueTypes, valid: isShortWord, clean: snakeWord}},
+		{Name: "Priority", text: func(i *Issue) *string { return &i.Priority }, Needed: true,
+			Fact: record.AttributePriority, Filter: true, fold: factWord,
+			Values: []string{"critical", "high", "medium", "low"}, // the most urgent first
+			Input:  Input{Flag: "priority", Default: "medium", Example: "medium", clean: snakeWord}},
+		{Name: "Created", text: func(i *Issue) *string { return &i.Created }, Fact: record.AttributeCreated},
+		{Name: "Loop", text: func(i *Issue) *string { return &i.Loop }, Fact: "loop",
+			Input: Input{Flag: "loop", Example: "2", Want: "a number", valid: isNumber}},
+		{Name: "Complexity", text: func(i *Issue) *string { return &i.Complexity },
+			Values: []string{"easy", "normal", "complex"},
+			Input:  Input{Flag: "complexity", Default: "normal", Example: "normal", clean: snakeWord}},
+		{Name: "Claimed By", text: func(i *Issue) *string { return &i.ClaimedBy }},
+		{Name: "Claimed At", text: func(i *Issue) *string { return &i.ClaimedAt }},
+		{Name: "Lease Until", text: func(i *Issue) *string { return &i.LeaseUntil }},
+		{Name: "Duplicate Of", text: func(i *Issue) *string { return &i.DuplicateOf }},
+		{form: extraForm},
+		{Name: "Summary", form: leadForm, text: func(i *Issue) *string { return &i.Summary }, Needed: true,
+			Fact: "summary", fold: factSummary,
+			Input: Input{Flag: "summary", Ask: "one line that says what is wrong or wanted"}},
+		{Name: "Details", form: belowForm, text: func(i *Issue) *string { return &i.Details },
+			Input: Input{Flag: "details"}},
+		{Name: "Acceptance Criteria", also: []string{"criteria"}, form: itemsForm,
+			list: func(i *Issue) *[]string { return &i.Criteria }, Input: Input{Flag: "criteria"}},
+		{Name: "Files", form: pathsForm, list: func(i *Issue) *[]string { return &i.Files },
+			Input: Input{Flag: "file"}},
+		{Name: "Rationale", form: textForm, text: func(i *Issue) *string { return &i.Rationale },
+			Input: Input{Flag: "rationale"}},
+		{Name: "Task Ref", rows: []string{"task"}, form: leadForm, text: func(i *Issue) *string { return &i.TaskRef },
+			Fact: "task", fold: factTask, Input: Input{Flag: "task", clean: lineTaskID}},
+	},
+})
 
-// ParseIssue reads an entry of an issue queue, in its table form or its bullet
-// form. It takes what it finds: a field that is missing, unknown or given twice
-// is reported, with its line counted from the entry's heading as 1.
-func ParseIssue(text []byte) (Issue, []*SyntaxError) { return parseIssue(markdown.Lines(text)) }
-
-// parseIssue is ParseIssue for lines of a whole file, with their numbers.
-func parseIssue(lines []markdown.Line) (Issue, []*SyntaxError) {
-	if len(lines) == 0 {
-		return Issue{}, []*SyntaxError{{Line: 1, Err: errors.New("issue is empty")}}
-	}
-	// The id and title are in the heading; all else is found by name, so that the
-	// forms and their order are of no concern.
-	v, errs := markdown.ReadFields(lines, issueRules())
-	_, heading := markdown.Heading(lines[0].Text)
-	id, title := cutEntryID(heading)
-	issue := Issue{
-		ID: id, Title: title,
-		Status: v.Get("status"), Source: v.Get("source"), Type: v.Get("type"), Priority: v.Get("priority"),
-		Created: v.Get("created"), Loop: v.Get("loop"), Complexity: v.Get("complexity"),
-		ClaimedBy: v.Get("claimed by"), ClaimedAt: v.Get("claimed at"), LeaseUntil: v.Get("lease until"),
-		DuplicateOf: v.Get("duplicate of"),
-		Summary:     firstParagraph(v.Get("summary")),
-		Details:     v.Get("details"),
-		Rationale:   v.Get("rationale"),
-		Files:       parseFiles(v.Get("files")),
-		TaskRef:     firstParagraph(v.Get("task ref", "task")),
-		Extra:       extraFields(v, issueRules().Known),
-	}
-	issue.Criteria, _ = markdown.ParseItems(v.Get("acceptance criteria", "criteria"))
-	return issue, append(errs, issue.check(lines[0].Number)...)
-}
-
-// ErrValue says that a field of an entry is missing, or has a value that its format
-// does not know. The entry is one all the same.
-const ErrValue record.Reason = "a value is missing or unknown"
-
-// check reports the fields that an issue cannot be worked on without.
-func (i Issue) check(line int) []*SyntaxError {
-	var errs []*SyntaxError
-	report := func(format string, args ...any) {
-		errs = append(errs, &SyntaxError{Line: line, Err: record.Failed.Errorf(format, args...).Because(ErrValue)})
-	}
-	for _, f := range []ExtraField{
-		{"Status", i.Status}, {"Type", i.Type}, {"Priority", i.Priority}, {"Summary", i.Summary},
-	} {
-		if f.Value == "" {
-			report("issue %s has no field %s", i.ID, f.Name)
-		}
-	}
-	if status := issueStatus(i.Status); status != "" && !strings.Contains(issueStatuses, " "+status+" ") {
-		report("issue %s has the unknown status %q", i.ID, i.Status)
-	}
-	if priority := factWord(i.Priority); priority != "" && !strings.Contains(issuePriorities, " "+priority+" ") {
-		report("issue %s has the unknown priority %q", i.ID, i.Priority)
-	}
-	return errs
-}
+// IssueFields returns the table of the fields of an issue.
+func IssueFields() *FieldTable[Issue] { return issueFields }
 
 // issueStatus folds the ways to write a status.
 func issueStatus(text string) string {
@@ -128,11 +105,27 @@ func issueStatus(text string) string {
 	}
 }
 
+// snakeWord returns a value of one word as issues have it: "In Progress" is
+// in_progress.
+func snakeWord(value string) string {
+	return strings.ReplaceAll(strings.ToLower(markdown.OneLine(value)), " ", "_")
+}
+
+// isShortWord reports whether a value is made of letters, digits, "_" and "-".
+func isShortWord(value string) bool {
+	return len(value) <= 40 && strings.IndexFunc(value, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-'
+	}) < 0
+}
+
+func isNumber(value string) bool { return strings.Trim(value, "0123456789") == "" }
+
+// lineTaskID returns the id of a task as it is stored: 003 is task-003.
+func lineTaskID(id string) string { return TaskID(markdown.OneLine(id)) }
+
 // firstParagraph returns the text up to the first blank line as one line.
 func firstParagraph(text string) string {
-	if i := strings.Index(text, "\n\n"); i >= 0 {
-		text = text[:i]
-	}
+	text, _, _ = strings.Cut(text, "\n\n")
 	return markdown.SingleSpaced(text)
 }
 
@@ -142,59 +135,14 @@ func parseFiles(value string) []string {
 	if !isList {
 		return markdown.SplitList(value)
 	}
-	var files []string
-	for _, item := range items {
-		item = strings.TrimSpace(strings.Trim(item, "`"))
-		if item != "" {
-			files = append(files, item)
-		}
-	}
-	return files
+	return factList(items, func(item string) string { return strings.TrimSpace(strings.Trim(item, "`")) })
 }
 
-// AppendIssue appends the canonical text of an issue to dst: the heading, the
-// table, the blocks that are not empty, and a closing rule. ParseIssue reads
-// every value back, except for white space in fields of one line.
-func AppendIssue(dst []byte, i Issue) []byte {
-	r := issueRules()
-	dst = markdown.AppendHeading(dst, 3, i.ID, i.Title)
-	dst = markdown.AppendWideHead(append(dst, '\n'), "Field", "Value")
-	for _, f := range slices.Concat([]ExtraField{
-		{"Status", i.Status}, {"Source", i.Source}, {"Type", i.Type}, {"Priority", i.Priority},
-		{"Created", i.Created}, {"Loop", i.Loop}, {"Complexity", i.Complexity},
-		{"Claimed By", i.ClaimedBy}, {"Claimed At", i.ClaimedAt}, {"Lease Until", i.LeaseUntil},
-		{"Duplicate Of", i.DuplicateOf},
-	}, i.Extra) {
-		if f.Value != "" {
-			dst = markdown.AppendTightRow(dst, f.Name, f.Value)
-		}
-	}
-	dst = r.AppendLabel(append(dst, '\n'), "Summary", markdown.SingleSpaced(i.Summary))
-	if i.Details != "" {
-		dst = r.AppendBlock(append(dst, "\n**Details:**\n"...), "", i.Details)
-	}
-	if len(i.Criteria) > 0 {
-		dst = r.AppendItems(append(dst, "\n**Acceptance Criteria:**\n"...), i.Criteria)
-	}
-	dst = appendFiles(dst, r, i.Files)
-	if i.Rationale != "" {
-		dst = r.AppendLabel(append(dst, '\n'), "Rationale", i.Rationale)
-	}
-	if i.TaskRef != "" {
-		dst = r.AppendLabel(append(dst, '\n'), "Task Ref", markdown.SingleSpaced(i.TaskRef))
-	}
-	return append(dst, "\n---\n"...)
-}
-
-// appendFiles appends paths on one line, or as a list when a name would not be
-// read back from a line.
-func appendFiles(dst []byte, r markdown.Rules, files []string) []byte {
-	if len(files) == 0 {
-		return dst
-	}
+// pathsLine returns paths as one line, "" when a name would not be read back from it.
+func pathsLine(files []string) string {
 	line := markdown.SingleSpaced(strings.Join(files, ", ")) // no quotes: paths stay as they are
-	if slices.Equal(parseFiles(line), files) {
-		return r.AppendLabel(append(dst, '\n'), "Files", line)
+	if !slices.Equal(parseFiles(line), files) {
+		return ""
 	}
-	return r.AppendItems(append(dst, "\n**Files:**\n"...), files)
+	return line
 }

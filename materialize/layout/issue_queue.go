@@ -24,15 +24,12 @@ func (IssueQueue) format() headingFormat {
 			isID := strings.HasPrefix(id, "ISSUE-") && strings.ContainsAny(id, "0123456789")
 			return id, title, isID && lines[i].Level >= 2 && lines[i].Level <= markdown.MaxEntryLevel
 		},
-		describe: func(lines []markdown.Line) (Facts, []*SyntaxError) {
-			issue, errs := parseIssue(lines)
-			return issue.Facts(), errs
-		},
+		describe: issueFields.describe,
 	}
 }
 
 // Parse cuts an issue queue into its issues and the text around them. It
-// reports what ParseIssue reports of each issue.
+// reports what is wrong with the fields of each.
 func (q IssueQueue) Parse(path string, text []byte) (File, []*SyntaxError) {
 	return q.format().parse(path, text)
 }
@@ -42,30 +39,13 @@ func (q IssueQueue) Parse(path string, text []byte) (File, []*SyntaxError) {
 // is free: a second entry with one id would be literal text.
 func (q IssueQueue) Insert(f File, e Entry) File { return q.format().insert(f, e) }
 
-// Facts returns what an issue says about itself, with its status, type and
-// priority as single words in lower case: "Completed" is complete.
-func (i Issue) Facts() Facts {
-	facts := Facts{
-		Loop:    factLine(i.Loop),
-		Task:    factTask(i.TaskRef),
-		Status:  issueStatus(i.Status),
-		Title:   factText(i.Title, maxFactTitle),
-		Summary: factText(i.Summary, maxFactSummary),
-		Attributes: factAttributes(
-			record.AttributeType, factWord(i.Type),
-			record.AttributePriority, factWord(i.Priority),
-			record.AttributeCreated, factLine(i.Created),
-			record.AttributeSource, factWord(i.Source),
-		),
-	}
+// issueFacts adds the title of an issue without one, and who works on it: rather
+// than an Assignee.
+func issueFacts(i *Issue, facts *Facts) {
 	if facts.Title == "" {
 		facts.Title = factText(i.Summary, maxFactTitle)
 	}
-	for _, f := range i.Extra {
-		facts.addExtra(markdown.Key(f.Name), f.Value)
-	}
-	facts.setAttribute(record.AttributeAssignee, factLine(i.ClaimedBy)) // rather than an Assignee
-	return facts
+	facts.setAttribute(record.AttributeAssignee, factLine(i.ClaimedBy))
 }
 
 // cutEntryID cuts the text of a heading after the id that it begins with: a

@@ -38,13 +38,13 @@ func TestIssueQueueDocument(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 {
 		t.Errorf("issues of the document (-want +got):\n%s\nerrors %v", diff, errs)
 	}
-	issue, _ := ParseIssue(f.Entries()[0].Text)
+	issue, _ := parseEntry(issueFields, f.Entries()[0].Text)
 	files := []string{"src/upload/handler.go", "src/upload/{limit,reader}.go"}
 	if diff := cmp.Diff(files, issue.Files); diff != "" || len(issue.Criteria) != 2 {
 		t.Errorf("files (-want +got):\n%s\ncriteria %q", diff, issue.Criteria)
 	}
 	claimed := f.Entries()[2]
-	issue, _ = ParseIssue(claimed.Text)
+	issue, _ = parseEntry(issueFields, claimed.Text)
 	if got := issue.ClaimedBy + " " + issue.LeaseUntil; got != "agent-9 2026-01-14T12:30:00Z" || claimed.Facts.Attributes["assignee"] != "agent-9" {
 		t.Errorf("the claim is %q, the assignee %q", got, claimed.Facts.Attributes["assignee"])
 	}
@@ -79,10 +79,10 @@ Forms lack CSRF tokens, vulnerable to cross-site attacks.
 
 ---
 `
-	issue, errs := ParseIssue([]byte(want))
-	got := string(AppendIssue(nil, issue))
+	issue, errs := parseEntry(issueFields, []byte(want))
+	got := string(issueFields.Append(nil, issue))
 	if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 {
-		t.Errorf("AppendIssue(ParseIssue) (-want +got):\n%s\nerrors %v", diff, errs)
+		t.Errorf("issueFields.Append(ParseIssue) (-want +got):\n%s\nerrors %v", diff, errs)
 	}
 }
 

@@ -43,10 +43,10 @@ func TestIssueRoundTrip(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			want := fullIssue()
 			test.change(&want)
-			text := AppendIssue(nil, want)
-			got, errs := ParseIssue(text)
+			text := issueFields.Append(nil, want)
+			got, errs := parseEntry(issueFields, text)
 			if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 {
-				t.Errorf("ParseIssue(%s) (-want +got):\n%s\nerrors %v", text, diff, errs)
+				t.Errorf("parseEntry(issueFields, %s) (-want +got):\n%s\nerrors %v", text, diff, errs)
 			}
 			f, errs := checkAggregate(t, IssueQueue{}, "q.md", append([]byte("# Issue Queue\n\n"), text...))
 			if entries := f.Entries(); len(entries) != 1 || string(entries[0].Text) != string(text) || len(errs) > 0 {
@@ -57,7 +57,7 @@ func TestIssueRoundTrip(t *testing.T) {
 }
 
 func TestAppendIssue(t *testing.T) {
-	got := string(AppendIssue([]byte("before\n"), Issue{
+	got := string(issueFields.Append([]byte("before\n"), Issue{
 		ID: "ISSUE-20260114-001", Status: "pending", Type: "bug", Priority: "low", Summary: "One\n two",
 		Details: "Text.\r\n\r\n## More", Criteria: []string{"works", ""}, Files: []string{"a.go"},
 	}))
@@ -90,9 +90,9 @@ Text.
 }
 
 func TestParseIssueEmpty(t *testing.T) {
-	issue, errs := ParseIssue(nil)
+	issue, errs := parseEntry(issueFields, nil)
 	if diff := cmp.Diff(Issue{}, issue); diff != "" || len(errs) != 1 {
-		t.Errorf("ParseIssue(nil) = %+v with errors %v, want none and one", issue, errs)
+		t.Errorf("parseEntry(issueFields, nil) = %+v with errors %v, want none and one", issue, errs)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestIssueStatus(t *testing.T) {
 func TestSetIssueField(t *testing.T) {
 	table := "### ISSUE-1\n\n| Field  | Value   |\n|--------|---------|\n|Status|pending|\n| Priority  |  low  | \n| Loop |  |\n\n**Summary:** s\n"
 	bullets := "### ISSUE-1\r\n\r\n- **Status**: pending\r\n- **Type**: bug\r\n\r\n**Summary:** s\r\n**Files:**\r\n- a\r\n- b\r\n"
-	runSets(t, SetIssueField, []setCase{
+	runSets(t, setOf(issueFields), []setCase{
 		{"row", table, "status", "accepted", strings.Replace(table, "pending", "accepted", 1)},
 		{"row with padding", table, "Priority", "high", strings.Replace(table, "low", "high", 1)},
 		{"row with a pipe", table, "Priority", "a|b", strings.Replace(table, "low", `a\|b`, 1)},
@@ -141,7 +141,7 @@ func TestSetIssueField(t *testing.T) {
 
 func TestSetIssueBlock(t *testing.T) {
 	head := "### ISSUE-1\n\n| Status | a |\n\n**Summary:** s\n"
-	details := func(text []byte, _, value string) []byte { return SetIssueField(text, "Details", value) }
+	details := func(text []byte, _, value string) []byte { return issueFields.Set(text, "Details", value) }
 	runSets(t, details, []setCase{
 		{"no rule", head, "", "d", head + "\n**Details:** d\n"},
 		{"rule", head + "\n---\n\n", "", "d\n\ne", head + "\n**Details:**\nd\n\ne\n\n---\n\n"},
@@ -150,24 +150,26 @@ func TestSetIssueBlock(t *testing.T) {
 		{"CRLF", "### ISSUE-1\r\n\r\n---\r\n", "", "d", "### ISSUE-1\r\n\r\n**Details:** d\r\n\r\n---\r\n"},
 		{"nothing", "", "", "d", ""},
 	})
-	lists := func(set func([]byte, []string) []byte) func([]byte, string, string) []byte {
-		return func(text []byte, _, value string) []byte { return set(text, strings.Split(value, "|")) }
+	lists := func(field string) func([]byte, string, string) []byte {
+		return func(text []byte, _, value string) []byte {
+			return issueFields.Set(text, field, strings.Split(value, "|")...)
+		}
 	}
-	runSets(t, lists(SetIssueCriteria), []setCase{
+	runSets(t, lists("Acceptance Criteria"), []setCase{
 		{"new", head, "", "a|b", head + "\n**Acceptance Criteria:**\n- a\n- b\n"},
 		{"one", head + "\n---\n", "", "a", head + "\n**Acceptance Criteria:**\n- a\n\n---\n"},
 		{"other name", head + "**Criteria:**\n- x\n- y\n", "", "a", head + "**Criteria:**\n- a\n"},
 		{"bullet", "### ISSUE-1\n- **Criteria**: x\n", "", "a|b", "### ISSUE-1\n- **Criteria**:\n  - a\n  - b\n"},
 		{"row", "### ISSUE-1\n| Criteria | x |\n", "", "a|b", "### ISSUE-1\n| Criteria | a; b |\n"},
 	})
-	runSets(t, lists(SetIssueFiles), []setCase{
+	runSets(t, lists("Files"), []setCase{
 		{"line", head + "**Files:**\n- x\n", "", "a.go|b.go", head + "**Files:** a.go, b.go\n"},
 		{"list", head + "**Files:** x\n", "", "a, b.go|c.go", head + "**Files:**\n- a, b.go\n- c.go\n"},
 	})
 }
 
 func TestDropIssueField(t *testing.T) {
-	drop := func(text []byte, field, _ string) []byte { return DropIssueField(text, field) }
+	drop := func(text []byte, field, _ string) []byte { return issueFields.Set(text, field) }
 	runSets(t, drop, []setCase{
 		{"row", "### ISSUE-1\n| Status | a |\n| Claimed By | b |\n| Loop | 1 |\n", "claimed by", "", "### ISSUE-1\n| Status | a |\n| Loop | 1 |\n"},
 		{"bullet", "### ISSUE-1\r\n- **Claimed by**: b\r\n- **Loop**: 1\r\n", "Claimed By", "", "### ISSUE-1\r\n- **Loop**: 1\r\n"},
@@ -189,18 +191,21 @@ func FuzzSetIssueField(f *testing.F) {
 		if !isFieldName(field) || strings.TrimSpace(field) != field || strings.ContainsAny(field, "\r\n") {
 			return
 		}
+		if issueFields.field(field).list != nil { // see below
+			return
+		}
 		text := []byte("### ISSUE-1\n" + body)
-		set := SetIssueField(text, field, "agent-7 | x")
-		v, _ := markdown.ReadFields(markdown.Lines(set), issueRules())
+		set := issueFields.Set(text, field, "agent-7 | x")
+		v, _ := markdown.ReadFields(markdown.Lines(set), issueFields.rules)
 		if got := v.Get(markdown.Key(field)); got != "agent-7 | x" {
 			t.Errorf("%s in %q after set is %q, in %q", field, text, got, set)
 		}
-		SetIssueField(text, field, value) // any value: no panic
-		if got := DropIssueField(text, field); len(got) > len(text) {
+		issueFields.Set(text, field, value) // any value: no panic
+		if got := issueFields.Set(text, field); len(got) > len(text) {
 			t.Errorf("%q without %s is %q", text, field, got)
 		}
-		criteria := SetIssueCriteria(text, []string{"one", "two"})
-		if issue, _ := ParseIssue(criteria); len(issue.Criteria) == 0 {
+		criteria := issueFields.Set(text, "Acceptance Criteria", "one", "two")
+		if issue, _ := parseEntry(issueFields, criteria); len(issue.Criteria) == 0 {
 			t.Errorf("no criteria in %q, made from %q", criteria, text)
 		}
 	})
@@ -208,6 +213,6 @@ func FuzzSetIssueField(f *testing.F) {
 
 // isFieldName reports whether a label with a name is read as a field.
 func isFieldName(name string) bool {
-	v, _ := markdown.ReadFields(markdown.Lines([]byte("### x\n**"+name+":** y\n")), issueRules())
+	v, _ := markdown.ReadFields(markdown.Lines([]byte("### x\n**"+name+":** y\n")), issueFields.rules)
 	return v.Get(markdown.Key(name)) == "y"
 }

@@ -1,8 +1,7 @@
 package layout
 
 import (
-	"errors"
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -28,16 +27,40 @@ type Knowledge struct {
 	Extra []ExtraField // further fields
 }
 
-// knowledgeRules returns what counts as a field in an entry. Any bullet with a
-// name does, so that "- Supersedes: ..." is kept.
-func knowledgeRules() markdown.Rules {
-	return markdown.Rules{
-		Known:  []string{"type", "tags", "content", "source", "confidence", "created", "date"},
-		Blocks: []string{"content"},
-		Plain:  markdown.PlainAny,
-		Form:   markdown.BulletForm,
-	}
-}
+var knowledgeFields = newFieldTable(FieldTable[Knowledge]{
+	noun:  "entry %s",
+	head:  func(k *Knowledge) (id, title *string) { return &k.ID, &k.Title },
+	cutID: cutKnowledgeHeading,
+	extra: func(k *Knowledge) *[]ExtraField { return &k.Extra },
+	facts: knowledgeFacts,
+	rules: markdown.Rules{Plain: markdown.PlainAny, Form: markdown.BulletForm}, // so that "- Supersedes: ..." is kept
+	fields: []Field[Knowledge]{
+		{Name: "Type", text: func(k *Knowledge) *string { return &k.Type }, Needed: true,
+			Fact: record.AttributeType, fold: factWord,
+			Input: Input{Flag: "type", clean: lowerWord}},
+		{Name: "Tags", form: tagsForm, list: func(k *Knowledge) *[]string { return &k.Tags },
+			Fact: "tags", Input: Input{Flag: "tag"}},
+		{Name: "Content", form: textForm, text: func(k *Knowledge) *string { return &k.Content }, Needed: true,
+			Fact: "summary", fold: factSummary, Input: Input{Flag: "content"}},
+		{Name: "Source", text: func(k *Knowledge) *string { return &k.Source },
+			Fact: record.AttributeSource, Input: Input{Flag: "source", clean: sourceTask}},
+		{Name: "Confidence", text: func(k *Knowledge) *string { return &k.Confidence },
+			Fact: record.AttributeConfidence, fold: factWord,
+			Input: Input{Flag: "confidence", clean: lowerWord}},
+		{Name: "Created", also: []string{"date"}, text: func(k *Knowledge) *string { return &k.Created },
+			Fact: record.AttributeCreated},
+		{form: extraForm},
+		{Name: "File", loose: true, Input: Input{Flag: "file"}},
+		{Name: "Title", form: titleForm, text: func(k *Knowledge) *string { return &k.Title },
+			Input: Input{Flag: "title"}},
+	},
+})
+
+// A KnowledgeTable is the table of the fields of entries of knowledge, with their links.
+type KnowledgeTable struct{ *FieldTable[Knowledge] }
+
+// KnowledgeFields returns the table of an entry of a Markdown knowledge graph.
+func KnowledgeFields() KnowledgeTable { return KnowledgeTable{knowledgeFields} }
 
 // KnowledgeGraph is the format of knowledge_graph.md: what was learned, in
 // sections by type, described in docs/layouts/knowledge-graph.md. A heading of
@@ -57,21 +80,17 @@ func (KnowledgeGraph) format() headingFormat {
 			if id, title, ok = cutKnowledgeID(heading); ok {
 				return id, title, true
 			}
-			return "", heading, markdown.HasKnownField(lines, i, knowledgeRules())
+			return "", heading, markdown.HasKnownField(lines, i, knowledgeFields.rules)
 		},
-		describe: func(lines []markdown.Line) (Facts, []*SyntaxError) {
-			k, errs := parseKnowledge(lines)
-			return k.Facts(), append(errs, k.check(lines[0].Number)...)
-		},
+		describe: knowledgeFields.describe,
 		section: func(e Entry) string {
-			k, _ := ParseKnowledge(e.Text)
-			return knowledgeSection(k.Type, e.ID)
+			return knowledgeSection(knowledgeFields.Read(e.Text).Type, e.ID)
 		},
 	}
 }
 
 // Parse cuts a knowledge graph into its entries and the text around them. It
-// reports what ParseKnowledge reports of each entry.
+// reports what is wrong with the fields of each.
 func (g KnowledgeGraph) Parse(path string, text []byte) (File, []*SyntaxError) {
 	return g.format().parse(path, text)
 }
@@ -95,79 +114,25 @@ func cutKnowledgeID(heading string) (id, title string, ok bool) {
 	return id, title, after == "" || isSetOff
 }
 
-// ParseKnowledge reads an entry of a Markdown knowledge graph. It takes what it
-// finds: a field that is given twice is reported, with its line counted from
-// the entry's heading as 1.
-func ParseKnowledge(text []byte) (Knowledge, []*SyntaxError) {
-	return parseKnowledge(markdown.Lines(text))
-}
-
-// parseKnowledge is ParseKnowledge for lines of a whole file.
-func parseKnowledge(lines []markdown.Line) (Knowledge, []*SyntaxError) {
-	if len(lines) == 0 {
-		return Knowledge{}, []*SyntaxError{{Line: 1, Err: errors.New("knowledge entry is empty")}}
-	}
-	v, errs := markdown.ReadFields(lines, knowledgeRules())
-	_, heading := markdown.Heading(lines[0].Text)
+// cutKnowledgeHeading returns the id and title in a heading, of which one is enough.
+func cutKnowledgeHeading(heading string) (id, title string) {
 	id, title, ok := cutKnowledgeID(heading)
 	if !ok {
-		id, title = "", heading
+		return "", heading
 	}
-	return Knowledge{
-		ID: id, Title: title,
-		Type:       v.Get("type"),
-		Tags:       markdown.ParseList(v.Get("tags")),
-		Content:    v.Get("content"),
-		Source:     v.Get("source"),
-		Confidence: v.Get("confidence"),
-		Created:    v.Get("created", "date"),
-		Extra:      extraFields(v, knowledgeRules().Known),
-	}, errs
+	return id, title
 }
 
-// check reports the fields without which an entry cannot be found or used.
-func (k Knowledge) check(line int) []*SyntaxError {
-	var errs []*SyntaxError
-	name := k.ID
-	if name == "" {
-		name = k.Title
-	}
-	for _, f := range []ExtraField{{"Type", k.Type}, {"Content", k.Content}} {
-		if f.Value == "" {
-			errs = append(errs, &SyntaxError{Line: line, Err: fmt.Errorf("entry %s has no field %s", name, f.Name)})
-		}
-	}
-	return errs
-}
-
-// Facts returns what an entry says about itself, with its type and confidence
-// as single words in lower case.
-func (k Knowledge) Facts() Facts {
-	kind := factWord(k.Type)
-	if kind == "" {
-		kind = typeOfID(k.ID)
-	}
-	// What was learned in a task is found by the task as well.
-	facts := Facts{
-		Task:    factTask(k.Source),
-		Tags:    factList(k.Tags, factLine),
-		Links:   k.Links(),
-		Title:   factText(k.Title, maxFactTitle),
-		Summary: factText(k.Content, maxFactSummary),
-		Attributes: factAttributes(
-			record.AttributeType, kind,
-			record.AttributeConfidence, factWord(k.Confidence),
-			record.AttributeCreated, factLine(k.Created),
-			record.AttributeSource, factLine(k.Source),
-		),
+// knowledgeFacts adds the type that an id says, the title of an entry without one,
+// and its links. What was learned in a task is found by the task as well.
+func knowledgeFacts(k *Knowledge, facts *Facts) {
+	if factWord(k.Type) == "" {
+		facts.setAttribute(record.AttributeType, typeOfID(k.ID))
 	}
 	if facts.Title == "" {
 		facts.Title = factText(k.Content, maxFactTitle)
 	}
-	for _, f := range k.Extra {
-		facts.addExtra(markdown.Key(f.Name), f.Value)
-	}
-	return facts
+	facts.Task, facts.Links = factTask(k.Source), k.Links()
 }
 
 // typeOfID returns the type that an id such as gotcha-012 begins with.
@@ -196,32 +161,21 @@ func knowledgeSection(kind, id string) string {
 	return string(unicode.ToUpper(first[0])) + strings.ReplaceAll(string(first[1:]), "_", " ") + "s"
 }
 
-// AppendKnowledge appends the canonical text of an entry to dst: its heading
-// and a bullet for each field. ParseKnowledge reads every value back, except
-// for white space in fields of one line.
-func AppendKnowledge(dst []byte, k Knowledge) []byte {
-	r := knowledgeRules()
-	dst = markdown.AppendHeading(dst, 3, k.ID, k.Title)
-	dst = r.AppendBullet(dst, "Type", markdown.SingleSpaced(k.Type))
-	dst = r.AppendBullet(dst, "Tags", "["+markdown.FormatList(k.Tags)+"]")
-	dst = r.AppendBullet(dst, "Content", k.Content)
-	for _, f := range []ExtraField{
-		{"Source", markdown.SingleSpaced(k.Source)}, {"Confidence", markdown.SingleSpaced(k.Confidence)},
-		{"Created", markdown.SingleSpaced(k.Created)},
-	} {
-		if f.Value != "" {
-			dst = r.AppendBullet(dst, f.Name, f.Value)
-		}
-	}
-	for _, f := range k.Extra {
-		dst = r.AppendBullet(dst, f.Name, f.Value)
-	}
-	return dst
-}
+// lowerWord returns a value of one word as entries have it.
+func lowerWord(value string) string { return strings.ToLower(markdown.OneLine(value)) }
 
-// SetKnowledgeField returns text, an entry of a Markdown knowledge graph, with
-// another value for one field, such as Confidence: the value's bytes alone
-// change. A field that the entry lacks is added below the last bullet.
-func SetKnowledgeField(text []byte, field, value string) []byte {
-	return knowledgeRules().Set(text, field, value)
+// sourceTask returns the id of a task as it is stored, or another source as it is.
+func sourceTask(value string) string { return cmp.Or(lineTaskID(value), markdown.OneLine(value)) }
+
+// setTitle returns an entry with another heading of the same level.
+func setTitle(text []byte, id, title string) []byte {
+	heading, rest := string(text), ""
+	if end := strings.IndexAny(heading, "\r\n"); end >= 0 {
+		heading, rest = heading[:end], heading[end:]
+	}
+	if title != "" {
+		id += ": " + title
+	}
+	marks := len(heading) - len(strings.TrimLeft(heading, "#"))
+	return []byte(heading[:marks] + " " + id + rest)
 }

@@ -213,10 +213,10 @@ func jsonTypeName(value []byte) string {
 
 // Facts returns what a node says about itself.
 func (n *KnowledgeNode) Facts() Facts {
-	f := Knowledge{
+	f := knowledgeFields.Facts(Knowledge{
 		ID: n.ID, Type: n.Type, Tags: n.Tags, Content: cmp.Or(n.Content, n.Summary), Source: n.Source,
 		Confidence: n.Confidence, Created: n.Created,
-	}.Facts()
+	})
 	f.Title, f.Links = factText(n.Summary, maxFactTitle), n.TypedLinks()
 	return f
 }

@@ -124,24 +124,14 @@ func LinkText(l record.Link) string {
 	return l.Type + " " + strings.TrimPrefix(l.Target, knowledgePrefix)
 }
 
-// AddKnowledgeLink returns text, an entry of a Markdown knowledge graph, with
-// one more link in its field Links. A link that it has changes nothing.
-func AddKnowledgeLink(text []byte, l record.Link) []byte {
-	k, _ := ParseKnowledge(text)
-	return addLink(text, k, l, SetKnowledgeField)
-}
-
-// AddLessonLink is AddKnowledgeLink for an entry of a file of lessons.
-func AddLessonLink(text []byte, l record.Link) []byte {
-	k, _ := ParseLesson(text)
-	return addLink(text, k, l, SetLessonField)
-}
-
-func addLink(text []byte, k Knowledge, l record.Link, set func(text []byte, field, value string) []byte) []byte {
+// AddLink returns text, an entry, with one more link in its field Links. A link that
+// it has changes nothing.
+func (t KnowledgeTable) AddLink(text []byte, l record.Link) []byte {
+	k := t.Read(text)
 	if slices.Contains(k.Links(), l) {
 		return text
 	}
-	value := linksValue(k)
+	value := extraValue(k.Extra, "links")
 	added := markdown.FormatList([]string{LinkText(l)})
 	switch _, isList := markdown.ParseItems(value); {
 	case value == "":
@@ -151,34 +141,13 @@ func addLink(text []byte, k Knowledge, l record.Link, set func(text []byte, fiel
 	default:
 		value = strings.TrimSuffix(strings.TrimPrefix(value, "["), "]") + ", " + added
 	}
-	return set(text, "Links", value)
+	return t.Set(text, "Links", value)
 }
 
-// linksValue returns the value of the field Links.
-func linksValue(k Knowledge) string {
-	for _, f := range k.Extra {
-		if markdown.Key(f.Name) == "links" {
-			return f.Value
-		}
-	}
-	return ""
-}
-
-// DropKnowledgeLink returns text, an entry of a Markdown knowledge graph, without
-// a link of its field Links. Fields such as Supersedes stay.
-func DropKnowledgeLink(text []byte, l record.Link) []byte {
-	k, _ := ParseKnowledge(text)
-	return dropLink(text, k, l, SetKnowledgeField)
-}
-
-// DropLessonLink is DropKnowledgeLink for an entry of a file of lessons.
-func DropLessonLink(text []byte, l record.Link) []byte {
-	k, _ := ParseLesson(text)
-	return dropLink(text, k, l, SetLessonField)
-}
-
-func dropLink(text []byte, k Knowledge, l record.Link, set func(text []byte, field, value string) []byte) []byte {
-	value := linksValue(k)
+// DropLink returns text, an entry, without a link of its field Links. Fields such as
+// Supersedes stay.
+func (t KnowledgeTable) DropLink(text []byte, l record.Link) []byte {
+	value := extraValue(t.Read(text).Extra, "links")
 	items := linkItems(value)
 	kept := slices.DeleteFunc(slices.Clone(items), func(item string) bool {
 		kind, target := cutLink(item)
@@ -188,9 +157,9 @@ func dropLink(text []byte, k Knowledge, l record.Link, set func(text []byte, fie
 		return text
 	}
 	if _, isList := markdown.ParseItems(value); isList && len(kept) > 1 {
-		return set(text, "Links", "- "+strings.Join(kept, "\n- "))
+		return t.Set(text, "Links", "- "+strings.Join(kept, "\n- "))
 	}
-	return set(text, "Links", markdown.FormatList(kept))
+	return t.Set(text, "Links", markdown.FormatList(kept))
 }
 
 // A NodeLink is a typed link of a node of a JSON knowledge graph.

@@ -28,7 +28,7 @@ func TestKnowledgeLinks(t *testing.T) {
 		{"a sentence", "- Related: it is all one thing\n", nil},
 	}
 	for _, test := range tests {
-		k, _ := ParseKnowledge([]byte("### pattern-009\n- Content: c\n" + test.fields))
+		k, _ := parseEntry(knowledgeFields, []byte("### pattern-009\n- Content: c\n"+test.fields))
 		if diff := cmp.Diff(test.want, k.Links()); diff != "" {
 			t.Errorf("%s: links of %q (-want +got):\n%s", test.name, test.fields, diff)
 		}
@@ -50,15 +50,15 @@ func TestAddAndDropKnowledgeLink(t *testing.T) {
 		{"stated elsewhere", "### p-1\n- Supersedes: pattern-001\n", "### p-1\n- Supersedes: pattern-001\n", "### p-1\n- Supersedes: pattern-001\n"},
 	}
 	for _, test := range tests {
-		added := AddKnowledgeLink([]byte(test.text), supersedes)
+		added := KnowledgeFields().AddLink([]byte(test.text), supersedes)
 		if diff := cmp.Diff(test.added, string(added)); diff != "" {
-			t.Errorf("%s: AddKnowledgeLink(%q) (-want +got):\n%s", test.name, test.text, diff)
+			t.Errorf("%s: KnowledgeFields().AddLink(%q) (-want +got):\n%s", test.name, test.text, diff)
 		}
-		if again := AddKnowledgeLink(added, supersedes); string(again) != string(added) {
+		if again := KnowledgeFields().AddLink(added, supersedes); string(again) != string(added) {
 			t.Errorf("%s: adding the link again gives %q", test.name, again)
 		}
-		if diff := cmp.Diff(test.dropped, string(DropKnowledgeLink(added, supersedes))); diff != "" {
-			t.Errorf("%s: DropKnowledgeLink(%q) (-want +got):\n%s", test.name, added, diff)
+		if diff := cmp.Diff(test.dropped, string(KnowledgeFields().DropLink(added, supersedes))); diff != "" {
+			t.Errorf("%s: KnowledgeFields().DropLink(%q) (-want +got):\n%s", test.name, added, diff)
 		}
 	}
 }
@@ -68,13 +68,13 @@ func TestLessonLink(t *testing.T) {
 	for _, text := range []string{
 		"### T\n**Lesson:** Two\nlines.\n**Tags:** a\n", "### T\n**Date:** 2026-01-01\n**Lesson:** x\n**Contradicts:** gotcha-2\n**Links:** gotcha-1\n",
 	} {
-		added := AddLessonLink([]byte(text), l)
-		k, errs := ParseLesson(added)
+		added := LessonFields().AddLink([]byte(text), l)
+		k, errs := parseEntry(lessonFields, added)
 		if got := k.Links(); len(errs) > 0 || len(got) == 0 || got[len(got)-1] != l {
-			t.Errorf("AddLessonLink(%q) = %q has the links %v, errors %v", text, added, got, errs)
+			t.Errorf("LessonFields().AddLink(%q) = %q has the links %v, errors %v", text, added, got, errs)
 		}
-		dropped, _ := ParseLesson(DropLessonLink(added, l))
-		before, _ := ParseLesson([]byte(text))
+		dropped, _ := parseEntry(lessonFields, LessonFields().DropLink(added, l))
+		before, _ := parseEntry(lessonFields, []byte(text))
 		if diff := cmp.Diff(before.Links(), dropped.Links()); diff != "" {
 			t.Errorf("links of %q after adding and dropping one (-want +got):\n%s", text, diff)
 		}

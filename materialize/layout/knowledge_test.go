@@ -16,10 +16,11 @@ func TestKnowledgeRoundTrip(t *testing.T) {
 		{Title: "No id", Type: "decision", Content: "c"},
 	}
 	for _, want := range tests {
-		text := AppendKnowledge(nil, want)
-		got, errs := ParseKnowledge(text)
-		if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 {
-			t.Errorf("ParseKnowledge(%s) (-want +got):\n%s\nerrors %v", text, diff, errs)
+		text := knowledgeFields.Append(nil, want)
+		got, errs := parseEntry(knowledgeFields, text)
+		isWhole := want.Content != "" // else it is reported
+		if diff := cmp.Diff(want, got); diff != "" || isWhole != (len(errs) == 0) {
+			t.Errorf("parseEntry(knowledgeFields, %s) (-want +got):\n%s\nerrors %v", text, diff, errs)
 		}
 		f, _ := checkAggregate(t, KnowledgeGraph{}, "g.md", text)
 		if entries := f.Entries(); len(entries) != 1 || string(entries[0].Text) != string(text) {
@@ -38,13 +39,13 @@ func TestAppendKnowledge(t *testing.T) {
 - Source: task-003
 - Confidence: high
 `
-	k, errs := ParseKnowledge([]byte(want))
-	got := string(AppendKnowledge(nil, k))
+	k, errs := parseEntry(knowledgeFields, []byte(want))
+	got := string(knowledgeFields.Append(nil, k))
 	if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 {
-		t.Errorf("AppendKnowledge(ParseKnowledge) (-want +got):\n%s\nerrors %v", diff, errs)
+		t.Errorf("knowledgeFields.Append(ParseKnowledge) (-want +got):\n%s\nerrors %v", diff, errs)
 	}
-	if _, errs := ParseKnowledge(nil); len(errs) != 1 {
-		t.Errorf("ParseKnowledge(nil) has errors %v, want one", errs)
+	if _, errs := parseEntry(knowledgeFields, nil); len(errs) != 1 {
+		t.Errorf("parseEntry(knowledgeFields, nil) has errors %v, want one", errs)
 	}
 }
 
@@ -74,7 +75,7 @@ func TestCutKnowledgeID(t *testing.T) {
 
 func TestSetKnowledgeField(t *testing.T) {
 	text := "### pattern-1\n- Type: pattern\n- Content: a\n  b\n\n  c\n- Confidence: low\n"
-	runSets(t, SetKnowledgeField, []setCase{
+	runSets(t, setOf(knowledgeFields), []setCase{
 		{"word", text, "Confidence", "high", "### pattern-1\n- Type: pattern\n- Content: a\n  b\n\n  c\n- Confidence: high\n"},
 		{"block by a line", text, "Content", "x", "### pattern-1\n- Type: pattern\n- Content: x\n- Confidence: low\n"},
 		{"block by a block", text, "Content", "x\n\n# y", "### pattern-1\n- Type: pattern\n- Content:\n  x\n\n  \\# y\n- Confidence: low\n"},

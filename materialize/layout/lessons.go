@@ -1,11 +1,7 @@
 package layout
 
 import (
-	"errors"
-	"fmt"
-
 	"filebus/materialize/markdown"
-
 	"filebus/store/record"
 )
 
@@ -15,20 +11,33 @@ import (
 // other headings are literal text. Lessons have no ids of their own.
 type Lessons struct{}
 
-// lessonRules returns what counts as a field in a lesson: bold names alone, for
-// the indexes beside the lessons are full of bullets.
-func lessonRules() markdown.Rules {
-	return markdown.Rules{
-		Known:  append(lessonFields(), "links", "supersedes", "contradicts", "relates to", "derived from", "superseded by"),
-		Blocks: []string{"context", "lesson"},
-		Form:   markdown.LabelForm,
-	}
-}
+// lessonFields are the fields of a lesson: bold names alone are some, for the indexes
+// beside the lessons are full of bullets.
+var lessonFields = newFieldTable(FieldTable[Knowledge]{
+	noun:  "lesson %q",
+	head:  knowledgeFields.head,
+	cutID: func(heading string) (id, title string) { return "", heading },
+	extra: knowledgeFields.extra,
+	facts: knowledgeFacts,
+	rules: markdown.Rules{
+		Known: []string{"links", "supersedes", "contradicts", "relates to", "derived from", "superseded by"},
+		Form:  markdown.LabelForm,
+	},
+	fields: []Field[Knowledge]{
+		{Name: "Date", text: func(k *Knowledge) *string { return &k.Created }, Fact: record.AttributeCreated},
+		{Name: "Type", text: func(k *Knowledge) *string { return &k.Type }, implied: "lesson",
+			Fact: record.AttributeType, fold: factWord, Input: Input{Flag: "type", clean: lowerWord}},
+		knowledgeFields.field("Source"), knowledgeFields.field("Confidence"),
+		{form: extraForm},
+		{Name: "Context", form: textForm, text: func(k *Knowledge) *string { return &k.Context }},
+		{Name: "Lesson", form: textForm, text: func(k *Knowledge) *string { return &k.Content }, Needed: true,
+			Fact: "summary", fold: factSummary, Input: Input{Flag: "content"}},
+		knowledgeFields.field("Tags"), knowledgeFields.field("File"), knowledgeFields.field("Title"),
+	},
+})
 
-// lessonFields returns the fields that have a place of their own in Knowledge.
-func lessonFields() []string {
-	return []string{"date", "context", "lesson", "tags", "type", "source", "confidence"}
-}
+// LessonFields returns the table of a lesson, whose text is the content.
+func LessonFields() KnowledgeTable { return KnowledgeTable{lessonFields} }
 
 func (Lessons) format() headingFormat {
 	return headingFormat{
@@ -36,88 +45,17 @@ func (Lessons) format() headingFormat {
 		title: "Lessons",
 		identify: func(lines []markdown.Line, i int) (id, title string, ok bool) {
 			_, title = markdown.Heading(lines[i].Text)
-			return "", title, lines[i].Level >= 2 && lines[i].Level <= 4 && markdown.HasKnownField(lines, i, lessonRules())
+			return "", title, lines[i].Level >= 2 && lines[i].Level <= 4 && markdown.HasKnownField(lines, i, lessonFields.rules)
 		},
-		describe: func(lines []markdown.Line) (Facts, []*SyntaxError) {
-			k, errs := parseLesson(lines)
-			return k.Facts(), errs
-		},
+		describe: lessonFields.describe,
 	}
 }
 
 // Parse cuts a file of lessons into its entries and the text around them. It
-// reports what ParseLesson reports of each lesson.
+// reports what is wrong with the fields of each.
 func (l Lessons) Parse(path string, text []byte) (File, []*SyntaxError) {
 	return l.format().parse(path, text)
 }
 
 // Insert returns f with a new lesson after the last one.
 func (l Lessons) Insert(f File, e Entry) File { return l.format().insert(f, e) }
-
-// ParseLesson reads an entry of a file of lessons. The text of the lesson is
-// its Content; its Type is "lesson" unless it states another. A field that is
-// missing or given twice is reported, with its line counted from the entry's
-// heading as 1.
-func ParseLesson(text []byte) (Knowledge, []*SyntaxError) { return parseLesson(markdown.Lines(text)) }
-
-// parseLesson is ParseLesson for lines of a whole file.
-func parseLesson(lines []markdown.Line) (Knowledge, []*SyntaxError) {
-	if len(lines) == 0 {
-		return Knowledge{}, []*SyntaxError{{Line: 1, Err: errors.New("lesson is empty")}}
-	}
-	v, errs := markdown.ReadFields(lines, lessonRules())
-	_, title := markdown.Heading(lines[0].Text)
-	k := Knowledge{
-		Title:      title,
-		Type:       v.Get("type"),
-		Tags:       markdown.ParseList(v.Get("tags")),
-		Content:    v.Get("lesson"),
-		Context:    v.Get("context"),
-		Created:    v.Get("date"),
-		Source:     v.Get("source"),
-		Confidence: v.Get("confidence"),
-		Extra:      extraFields(v, lessonFields()),
-	}
-	if k.Type == "" {
-		k.Type = "lesson"
-	}
-	if k.Content == "" {
-		errs = append(errs, &SyntaxError{Line: lines[0].Number, Err: fmt.Errorf("lesson %q has no field Lesson", title)})
-	}
-	return k, errs
-}
-
-// AppendLesson appends the canonical text of a lesson to dst: its heading and a
-// label for each field. ParseLesson reads every value back but the id, which a
-// lesson has not, and except for white space in fields of one line.
-func AppendLesson(dst []byte, k Knowledge) []byte {
-	r := lessonRules()
-	dst = markdown.AppendHeading(dst, 3, "", k.Title)
-	kind := markdown.SingleSpaced(k.Type)
-	if kind == "lesson" {
-		kind = ""
-	}
-	for _, f := range []ExtraField{
-		{"Date", markdown.SingleSpaced(k.Created)}, {"Type", kind}, {"Source", markdown.SingleSpaced(k.Source)},
-		{"Confidence", markdown.SingleSpaced(k.Confidence)},
-	} {
-		if f.Value != "" {
-			dst = r.AppendLabel(dst, f.Name, f.Value)
-		}
-	}
-	for _, f := range k.Extra {
-		dst = r.AppendLabel(dst, f.Name, markdown.SingleSpaced(f.Value))
-	}
-	if k.Context != "" {
-		dst = r.AppendLabel(dst, "Context", k.Context)
-	}
-	dst = r.AppendLabel(dst, "Lesson", k.Content)
-	return r.AppendLabel(dst, "Tags", markdown.FormatList(k.Tags))
-}
-
-// SetLessonField returns text, an entry of a file of lessons, with another value
-// for one field, such as Tags: the value's bytes alone change. A field that the
-// entry lacks is added below the first one.
-func SetLessonField(text []byte, field, value string) []byte {
-	return lessonRules().Set(text, field, value)
-}

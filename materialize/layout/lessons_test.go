@@ -15,10 +15,10 @@ func TestLessonRoundTrip(t *testing.T) {
 		{Title: "Short", Type: "lesson", Content: "c"},
 	}
 	for _, want := range tests {
-		text := AppendLesson(nil, want)
-		got, errs := ParseLesson(text)
+		text := lessonFields.Append(nil, want)
+		got, errs := parseEntry(lessonFields, text)
 		if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 {
-			t.Errorf("ParseLesson(%s) (-want +got):\n%s\nerrors %v", text, diff, errs)
+			t.Errorf("parseEntry(lessonFields, %s) (-want +got):\n%s\nerrors %v", text, diff, errs)
 		}
 		f, errs := checkAggregate(t, Lessons{}, "l.md", text)
 		if entries := f.Entries(); len(entries) != 1 || string(entries[0].Text) != string(text) || len(errs) > 0 {
@@ -34,19 +34,19 @@ func TestAppendLesson(t *testing.T) {
 **Lesson:** Sync first.
 **Tags:** files, fsync
 `
-	k, errs := ParseLesson([]byte(want))
-	got := string(AppendLesson(nil, k))
+	k, errs := parseEntry(lessonFields, []byte(want))
+	got := string(lessonFields.Append(nil, k))
 	if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 || k.Type != "lesson" {
-		t.Errorf("AppendLesson(ParseLesson) (-want +got):\n%s\nerrors %v", diff, errs)
+		t.Errorf("lessonFields.Append(ParseLesson) (-want +got):\n%s\nerrors %v", diff, errs)
 	}
-	if _, errs := ParseLesson(nil); len(errs) != 1 {
-		t.Errorf("ParseLesson(nil) has errors %v, want one", errs)
+	if _, errs := parseEntry(lessonFields, nil); len(errs) != 1 {
+		t.Errorf("parseEntry(lessonFields, nil) has errors %v, want one", errs)
 	}
 }
 
 func TestSetLessonField(t *testing.T) {
 	text := "### A\n**Date:** 2026-03-01\n**Lesson:** a\nb\n**Tags:** x, y\n\n"
-	runSets(t, SetLessonField, []setCase{
+	runSets(t, setOf(lessonFields), []setCase{
 		{"tags", text, "Tags", "z", "### A\n**Date:** 2026-03-01\n**Lesson:** a\nb\n**Tags:** z\n\n"},
 		{"text", text, "Lesson", "c", "### A\n**Date:** 2026-03-01\n**Lesson:** c\n**Tags:** x, y\n\n"},
 		{"new", text, "Confidence", "low", "### A\n**Date:** 2026-03-01\n**Confidence:** low\n**Lesson:** a\nb\n**Tags:** x, y\n\n"},

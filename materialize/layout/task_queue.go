@@ -1,8 +1,6 @@
 package layout
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 
 	"filebus/materialize/markdown"
@@ -10,36 +8,39 @@ import (
 	"filebus/store/record"
 )
 
-// A QueuedTask is the typed view of an entry of a task queue. Its values are as
+// A queuedTask is the typed view of an entry of a task queue. Its values are as
 // the entry has them.
-type QueuedTask struct {
+type queuedTask struct {
 	ID          string // such as BUILD-001 or TEST-UNIT-001
 	Title       string
 	Priority    string
-	Status      string // pending, in_progress, completed, ...
-	Category    string
-	Description string // Markdown
-	Steps       []string
-	Expected    string   // the expected result, Markdown
-	DependsOn   []string // ids of tasks
-
-	Extra []ExtraField // further fields, such as Assignee
+	Status      string       // pending, in_progress, completed, ...
+	Description string       // Markdown
+	Extra       []ExtraField // all other fields
 }
 
-// taskRules returns what counts as a field in a task. Labels count everywhere,
-// since the queues in use have more of them than any list here would name.
-func taskRules() markdown.Rules {
-	return markdown.Rules{
-		Known: []string{
-			"priority", "status", "category", "description", "steps", "expected result", "depends on", "dependencies",
-		},
-		Blocks: []string{"description", "steps", "expected result"},
-		Rows:   true,
-		Plain:  markdown.PlainKnown,
-		Late:   true,
-		Form:   markdown.LabelForm,
-	}
-}
+// taskFields are the fields of a task. Labels are fields everywhere, since the queues
+// in use have more of them than any list here would name.
+var taskFields = newFieldTable(FieldTable[queuedTask]{
+	noun:  "task %s",
+	head:  func(t *queuedTask) (id, title *string) { return &t.ID, &t.Title },
+	cutID: cutEntryID,
+	extra: func(t *queuedTask) *[]ExtraField { return &t.Extra },
+	facts: func(t *queuedTask, facts *Facts) { facts.Task = factTask(t.ID) },
+	rules: markdown.Rules{Rows: true, Plain: markdown.PlainKnown, Late: true, Form: markdown.LabelForm},
+	fields: []Field[queuedTask]{
+		{Name: "Priority", text: func(t *queuedTask) *string { return &t.Priority },
+			Fact: record.AttributePriority, fold: factWord},
+		{Name: "Status", text: func(t *queuedTask) *string { return &t.Status }, Needed: true,
+			Fact: "status", fold: factWord},
+		{Name: "Category"},
+		{Name: "Description", form: textForm, text: func(t *queuedTask) *string { return &t.Description },
+			Fact: "summary", fold: factSummary},
+		{Name: "Steps", form: itemsForm},
+		{Name: "Expected Result", form: textForm},
+		{Name: "Depends On", also: []string{"dependencies"}},
+	},
+})
 
 // TaskQueue is the format of task_queue.md: the tasks of a run, described in
 // docs/layouts/task-queue.md. A heading of level 3 or 4 that begins with an id
@@ -55,15 +56,12 @@ func (TaskQueue) format() headingFormat {
 			id, title = cutEntryID(heading)
 			return id, title, isTaskID(id, heading) && lines[i].Level >= 3 && lines[i].Level <= markdown.MaxEntryLevel
 		},
-		describe: func(lines []markdown.Line) (Facts, []*SyntaxError) {
-			task, errs := parseQueuedTask(lines)
-			return task.Facts(), errs
-		},
+		describe: taskFields.describe,
 	}
 }
 
 // Parse cuts a task queue into its tasks and the text around them. It reports
-// what parseQueuedTask reports of each task.
+// what is wrong with the fields of each.
 func (q TaskQueue) Parse(path string, text []byte) (File, []*SyntaxError) {
 	return q.format().parse(path, text)
 }
@@ -97,55 +95,4 @@ func isTaskID(id, heading string) bool {
 		return false
 	}
 	return strings.Contains(id, "-") || strings.Contains(heading, id+":")
-}
-
-// parseQueuedTask reads the lines of an entry of a task queue. It takes what it finds:
-// a field that is missing or given twice is reported.
-func parseQueuedTask(lines []markdown.Line) (QueuedTask, []*SyntaxError) {
-	if len(lines) == 0 {
-		return QueuedTask{}, []*SyntaxError{{Line: 1, Err: errors.New("task is empty")}}
-	}
-	v, errs := markdown.ReadFields(lines, taskRules())
-	_, heading := markdown.Heading(lines[0].Text)
-	id, title := cutEntryID(heading)
-	task := QueuedTask{
-		ID: id, Title: title,
-		Priority:    v.Get("priority"),
-		Status:      v.Get("status"),
-		Category:    v.Get("category"),
-		Description: v.Get("description"),
-		Expected:    v.Get("expected result"),
-		DependsOn:   parseDependencies(v.Get("depends on", "dependencies")),
-		Extra:       extraFields(v, taskRules().Known),
-	}
-	task.Steps, _ = markdown.ParseItems(v.Get("steps"))
-	if task.Status == "" {
-		errs = append(errs, &SyntaxError{Line: lines[0].Number, Err: fmt.Errorf("task %s has no field Status", id)})
-	}
-	return task, errs
-}
-
-// parseDependencies reads a list of task ids; "none" and "-" are empty lists.
-func parseDependencies(value string) []string {
-	switch strings.ToLower(strings.TrimSpace(value)) {
-	case "none", "-", "n/a":
-		return nil
-	}
-	return markdown.ParseList(value)
-}
-
-// Facts returns what a task says about itself, with its status and priority as
-// single words in lower case.
-func (t QueuedTask) Facts() Facts {
-	facts := Facts{
-		Task:       factTask(t.ID),
-		Status:     factWord(t.Status),
-		Title:      factText(t.Title, maxFactTitle),
-		Summary:    factText(t.Description, maxFactSummary),
-		Attributes: factAttributes(record.AttributePriority, factWord(t.Priority)),
-	}
-	for _, f := range t.Extra {
-		facts.addExtra(markdown.Key(f.Name), f.Value)
-	}
-	return facts
 }

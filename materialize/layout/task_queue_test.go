@@ -11,21 +11,21 @@ import (
 func TestParseQueuedTask(t *testing.T) {
 	tests := []struct {
 		name, text string
-		want       QueuedTask
+		want       queuedTask
 		errs       int
 	}{
-		{"empty", "", QueuedTask{}, 1},
-		{"no status", "### A-1: x\n", QueuedTask{ID: "A-1", Title: "x"}, 1},
-		{"bullets", "### A-1\n- **Status:** done\n- Priority: low\n- Other: no field\n", QueuedTask{ID: "A-1", Status: "done", Priority: "low"}, 0},
-		{"no dependencies", "### A-1\n**Status:** a\n**Dependencies:** None\n", QueuedTask{ID: "A-1", Status: "a"}, 0},
+		{"empty", "", queuedTask{}, 1},
+		{"no status", "### A-1: x\n", queuedTask{ID: "A-1", Title: "x"}, 1},
+		{"bullets", "### A-1\n- **Status:** done\n- Priority: low\n- Other: no field\n", queuedTask{ID: "A-1", Status: "done", Priority: "low"}, 0},
+		{"no dependencies", "### A-1\n**Status:** a\n**Dependencies:** None\n", queuedTask{ID: "A-1", Status: "a", Extra: []ExtraField{{"Dependencies", "None"}}}, 0},
 		{"steps as bullets", "### A-1\n**Status:** a\n**Steps:**\n- one\n- two\n  more\n",
-			QueuedTask{ID: "A-1", Status: "a", Steps: []string{"one", "two more"}}, 0},
+			queuedTask{ID: "A-1", Status: "a", Extra: []ExtraField{{"Steps", "- one\n- two\n  more"}}}, 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, errs := parseQueuedTask(markdown.Lines([]byte(test.text)))
+			got, errs := taskFields.parse(markdown.Lines([]byte(test.text)))
 			if diff := cmp.Diff(test.want, got); diff != "" || len(errs) != test.errs {
-				t.Errorf("parseQueuedTask(%q) (-want +got):\n%s\nerrors %v", test.text, diff, errs)
+				t.Errorf("parse(%q) (-want +got):\n%s\nerrors %v", test.text, diff, errs)
 			}
 		})
 	}

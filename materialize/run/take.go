@@ -218,7 +218,7 @@ func (t *taking) issues(ctx context.Context) ([]layout.CompletedIssue, error) {
 		if err != nil {
 			return nil, err
 		}
-		issue, _ := layout.ParseIssue(text)
+		issue := layout.IssueFields().Read(text)
 		done = append(done, layout.CompletedIssue{ID: v.Record.Name.ID, Summary: cmp.Or(issue.Summary, issue.Title)})
 	}
 	slices.SortFunc(done, func(a, b layout.CompletedIssue) int { return strings.Compare(a.ID, b.ID) })
