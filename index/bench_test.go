@@ -1,9 +1,10 @@
 package index
 
 import (
-	"filebus/store/record"
 	"fmt"
 	"testing"
+
+	"filebus/store/record"
 )
 
 // benchDocuments are n documents of about 1 KB each.

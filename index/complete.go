@@ -131,7 +131,13 @@ func (x *Index) Completions(ctx context.Context, b *Beginning, limit int) ([]Wei
 func (s *search) begun(b *Beginning) (map[string]uint64, error) {
 	found := make(map[string]uint64)
 	for _, f := range scored {
-		if err := s.beginWith(f.name, b.text, found); err != nil {
+		walked := 0
+		err := s.eachTerm(f.name, b.text, func(term string, documents uint64) (bool, error) {
+			found[term] = max(found[term], documents)
+			walked++
+			return walked < maxWalked, s.ctx.Err()
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -147,27 +153,29 @@ func (s *search) begun(b *Beginning) (map[string]uint64, error) {
 	return found, nil
 }
 
-// beginWith adds the terms of a field that begin with a text.
-func (s *search) beginWith(field, text string, found map[string]uint64) error {
+// eachTerm calls visit with each term of a field that begins with prefix, and in how
+// many documents it is, until it returns false.
+func (s *search) eachTerm(field, prefix string, visit func(term string, documents uint64) (bool, error)) error {
 	reader, ok := s.reader.(interface {
 		FieldDictPrefix(field string, prefix []byte) (api.FieldDict, error)
 	})
 	if !ok {
 		return errors.New("the engine cannot look up how terms begin")
 	}
-	dictionary, err := reader.FieldDictPrefix(field, []byte(text))
+	dictionary, err := reader.FieldDictPrefix(field, []byte(prefix))
 	if err != nil {
 		return err
 	}
 	defer dictionary.Close()
-	for range maxWalked {
+	for {
 		entry, err := dictionary.Next()
 		if err != nil || entry == nil {
 			return err
 		}
-		found[entry.Term] = max(found[entry.Term], entry.Count)
+		if more, err := visit(entry.Term, entry.Count); !more || err != nil {
+			return err
+		}
 	}
-	return s.ctx.Err()
 }
 
 // weighted returns the most frequent terms with their weights, given the number of

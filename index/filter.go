@@ -1,9 +1,10 @@
 package index
 
 import (
-	"filebus/store/record"
 	"math/bits"
 	"time"
+
+	"filebus/store/record"
 )
 
 // A set is a set of document numbers.
@@ -145,23 +146,18 @@ func (s *search) addTimes(f *filter, since, until time.Time) error {
 	if !until.IsZero() {
 		last = key(keyDay, day(until))
 	}
-	days, err := s.daysBetween(first, last)
-	if err != nil {
-		return err
-	}
 	found := newSet(len(s.scores))
-	for _, d := range days {
-		if d == first || d == last {
-			err = s.addWithin(found, d, since, until)
-		} else {
-			err = s.addKey(found, d)
+	err := s.eachTerm(fieldKeys, key(keyDay, ""), func(day string, _ uint64) (bool, error) {
+		switch {
+		case day < first || day > last:
+			return true, nil
+		case day == first || day == last:
+			return true, s.addWithin(found, day, since, until)
 		}
-		if err != nil {
-			return err
-		}
-	}
+		return true, s.addKey(found, day)
+	})
 	f.require(found)
-	return nil
+	return err
 }
 
 // addWithin adds the documents of a day whose time is within the bounds.
@@ -180,25 +176,4 @@ func (s *search) addWithin(to set, day string, since, until time.Time) error {
 		}
 	}
 	return nil
-}
-
-// daysBetween returns the keys of the days from first to last that have
-// documents.
-func (s *search) daysBetween(first, last string) ([]string, error) {
-	if first > last {
-		return nil, nil
-	}
-	dictionary, err := s.reader.FieldDictRange(fieldKeys, []byte(first), []byte(last))
-	if err != nil {
-		return nil, err
-	}
-	defer dictionary.Close()
-	var days []string
-	for {
-		entry, err := dictionary.Next()
-		if err != nil || entry == nil {
-			return days, err
-		}
-		days = append(days, entry.Term)
-	}
 }

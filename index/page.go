@@ -106,7 +106,8 @@ func (s *search) best(count, offset int) ([]candidate, error) {
 	for i, n := range s.matched {
 		scores[i] = s.scores[n]
 	}
-	least := nthHighest(scores, count)
+	slices.Sort(scores)
+	least := scores[len(scores)-count]
 	documents := make([]uint64, 0, count)
 	for _, n := range s.matched {
 		if s.scores[n] >= least {
@@ -132,40 +133,6 @@ func (s *search) best(count, offset int) ([]candidate, error) {
 		return nil, err
 	}
 	return out[:count], nil
-}
-
-// nthHighest returns the n-th highest of scores, counted from 1, which it
-// reorders.
-func nthHighest(scores []float64, n int) float64 {
-	heap := scores[:n] // its lowest first
-	for i := n/2 - 1; i >= 0; i-- {
-		sink(heap, i)
-	}
-	for _, score := range scores[n:] {
-		if score > heap[0] {
-			heap[0] = score
-			sink(heap, 0)
-		}
-	}
-	return heap[0]
-}
-
-// sink moves the element at i down to where no child is lower.
-func sink(heap []float64, i int) {
-	for {
-		child := 2*i + 1
-		if child >= len(heap) {
-			return
-		}
-		if child+1 < len(heap) && heap[child+1] < heap[child] {
-			child++
-		}
-		if heap[i] <= heap[child] {
-			return
-		}
-		heap[i], heap[child] = heap[child], heap[i]
-		i = child
-	}
 }
 
 // order sorts candidates by score, time and name. Names are read only where they

@@ -81,6 +81,24 @@ func (r *factsReader) read(n uint64) (f facts, err error) {
 	return f, err
 }
 
+// eachDocument calls visit with the number of each document.
+func eachDocument(reader api.IndexReader, visit func(n uint64) error) error {
+	documents, err := reader.DocIDReaderAll()
+	if err != nil {
+		return err
+	}
+	defer documents.Close()
+	for {
+		id, err := documents.Next()
+		if err != nil || id == nil {
+			return err
+		}
+		if err := visit(id.Value()); err != nil {
+			return err
+		}
+	}
+}
+
 // postings calls visit with the number of each document that has term in a
 // field, in rising order, with how often it has it and how many tokens the
 // field has; zeros where neither is kept.

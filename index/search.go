@@ -324,20 +324,10 @@ func (s *search) all(filter *filter) ([]uint64, error) {
 	if filter.required != nil {
 		return filter.required.members(), nil
 	}
-	documents, err := s.reader.DocIDReaderAll()
-	if err != nil {
-		return nil, err
-	}
-	defer documents.Close()
 	var out []uint64
-	for {
-		id, err := documents.Next()
-		if err != nil {
-			return nil, err
-		}
-		if id == nil {
-			return out, nil
-		}
-		out = append(out, id.Value())
-	}
+	err := eachDocument(s.reader, func(n uint64) error {
+		out = append(out, n)
+		return nil
+	})
+	return out, err
 }

@@ -32,8 +32,12 @@ func filterDocuments() []*Document {
 	quiet.Quiet = true
 	return []*Document{
 		make("result/c1/a", record.Record{Time: day, Agent: "alice", Conversation: "c1", Session: "s1", Tags: []string{"auth", "jwt"}}),
-		make("result/c1/b", record.Record{Time: day.Add(time.Hour), Agent: "bob", Conversation: "c1", Session: "s2", Tags: []string{"auth"}}),
-		make("handoff/c", record.Record{Time: day.AddDate(0, 0, 1), Agent: "alice", Task: "003", Status: "failed", Run: "r1", Loop: "l1"}),
+		make("result/c1/b", record.Record{
+			Time: day.Add(time.Hour), Agent: "bob", Conversation: "c1", Session: "s2", Tags: []string{"auth"},
+		}),
+		make("handoff/c", record.Record{
+			Time: day.AddDate(0, 0, 1), Agent: "alice", Task: "003", Status: "failed", Run: "r1", Loop: "l1",
+		}),
 		make("other:note/d", record.Record{Time: day.AddDate(0, 0, 2), Session: "s1", Tags: []string{"jwt"}}),
 		make("note/e", record.Record{Time: day.AddDate(0, 0, 3)}),
 		make("marker/f", record.Record{Time: day.AddDate(0, 0, 4), Task: "003"}),
@@ -225,22 +229,6 @@ func cmpOr(a, b int) int {
 		return a
 	}
 	return b
-}
-
-func TestNthHighest(t *testing.T) {
-	generator := rand.New(rand.NewPCG(1, 1))
-	for range 200 {
-		scores := make([]float64, 1+generator.IntN(50))
-		for i := range scores {
-			scores[i] = float64(generator.IntN(20))
-		}
-		sorted := slices.Sorted(slices.Values(scores))
-		slices.Reverse(sorted)
-		n := 1 + generator.IntN(len(scores))
-		if got := nthHighest(slices.Clone(scores), n); got != sorted[n-1] {
-			t.Fatalf("highest %d of %v is %v, want %v", n, scores, got, sorted[n-1])
-		}
-	}
 }
 
 func TestUnusualTexts(t *testing.T) {

@@ -134,26 +134,18 @@ func (t *totals) remove(f *facts) error {
 // recount returns t with the statistics that the facts of all documents give.
 func (t totals) recount(reader api.IndexReader) (totals, error) {
 	counted := totals{Serial: t.Serial, Position: t.Position}
-	documents, err := reader.DocIDReaderAll()
-	if err != nil {
-		return t, err
-	}
-	defer documents.Close()
 	facts, err := newFactsReader(reader)
 	if err != nil {
 		return t, err
 	}
-	for {
-		id, err := documents.Next()
-		if err != nil || id == nil {
-			return counted, err
+	err = eachDocument(reader, func(n uint64) error {
+		f, err := facts.read(n)
+		if err == nil {
+			counted.add(&f)
 		}
-		f, err := facts.read(id.Value())
-		if err != nil {
-			return t, err
-		}
-		counted.add(&f)
-	}
+		return err
+	})
+	return counted, err
 }
 
 // average returns the mean number of tokens of a scored field where it is not

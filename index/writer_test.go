@@ -200,7 +200,8 @@ func TestChunk(t *testing.T) {
 	text := make([]byte, maxText+1)
 	big := func(n int) (changes []Change) {
 		for i := range n {
-			changes = append(changes, Change{Document: &Document{Record: record.Record{Name: record.Name{ID: fmt.Sprint(i)}}, Text: text}})
+			name := record.Name{ID: fmt.Sprint(i)}
+			changes = append(changes, Change{Document: &Document{Record: record.Record{Name: name}, Text: text}})
 		}
 		return changes
 	}

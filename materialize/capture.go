@@ -21,7 +21,7 @@ import (
 	"filebus/store/record"
 )
 
-// CaptureOptions say how a folder is taken in.
+// CaptureOptions say how a folder is captured.
 type CaptureOptions struct {
 	Tree     record.Tree     // the tree's name; required
 	Profile  *layout.Profile // the folder is a root of this profile; nil: files are known by their paths
@@ -82,7 +82,9 @@ func (w *Workspace) Capture(ctx context.Context, dir string, opts CaptureOptions
 	if opts.Profile != nil {
 		c.place = opts.Profile.Within
 	}
-	c.report = &CaptureReport{Tree: opts.Tree, Skipped: found.Skipped, KindCount: map[record.Kind]int{}, Removed: []string{}}
+	c.report = &CaptureReport{
+		Tree: opts.Tree, Skipped: found.Skipped, KindCount: map[record.Kind]int{}, Removed: []string{},
+	}
 	if err := c.run(ctx); err != nil {
 		return c.report, err
 	}
@@ -366,7 +368,8 @@ func (c *capture) retireMissing(ctx context.Context) error {
 	}
 	return c.w.Store.Update(ctx, func(tx *store.Tx) error {
 		gone, err := missing(tx, c.opts.Tree, func(path string) bool {
-			return here[path] || slices.ContainsFunc(c.walk.Blind, func(dir string) bool { return dir == "" || strings.HasPrefix(path, dir+"/") })
+			isAbove := func(dir string) bool { return dir == "" || strings.HasPrefix(path, dir+"/") }
+			return here[path] || slices.ContainsFunc(c.walk.Blind, isAbove)
 		})
 		if err != nil {
 			return err
@@ -423,7 +426,8 @@ func retireFile(tx *store.Tx, v store.Version) error {
 
 // read reads one file. A large one is streamed into a temporary body.
 func (l *loader) read(ctx context.Context, stat mirror.Stat) (*source, error) {
-	f := &source{stat: stat, File: plan.File{Tree: l.tree, Path: stat.Path, Place: l.place(stat.Path), Source: l.source}}
+	f := &source{stat: stat}
+	f.File = plan.File{Tree: l.tree, Path: stat.Path, Place: l.place(stat.Path), Source: l.source}
 	err := readInto(ctx, l.w.Store, &f.File, filepath.Join(l.dir, filepath.FromSlash(stat.Path)), stat.Size)
 	return f, err
 }

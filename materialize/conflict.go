@@ -93,7 +93,7 @@ func ParseTake(text string) (Take, error) {
 	return "", fmt.Errorf("unknown side %q: take store, file or both", text)
 }
 
-// Resolve settles a conflict and brings the file in step. It returns the name
+// Resolve decides a conflict and brings the file in step. It returns the name
 // under which the file's text now is current, if it is.
 func (w *Workspace) Resolve(ctx context.Context, c Conflict, take Take) (record.Name, error) {
 	kept, err := w.keep(ctx, c, take)
@@ -202,7 +202,8 @@ func (w *Workspace) keepFrame(ctx context.Context, c Conflict) error {
 		return err
 	}
 	p := c.File.Record.Path
-	f := plan.File{Tree: c.Name.Tree, Path: p, Place: w.recognise(p), Source: record.SourceSync, Content: plan.ContentOf(encoded)}
+	f := plan.File{Tree: c.Name.Tree, Path: p, Place: w.recognise(p), Source: record.SourceSync}
+	f.Content = plan.ContentOf(encoded)
 	theirs, err := record.DecodeFrame(c.Name.Tree, encoded)
 	if err != nil && c.Head == nil { // all of a file whose frame was retired
 		_, err := w.storeFile(ctx, f)

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
 	"filebus/materialize/plan"
 	"filebus/store"
@@ -25,7 +27,7 @@ import (
 type TextEdit func(old []byte, head *store.Version) ([]byte, error)
 
 // EditText replaces the text of a record that is a whole file of the own tree:
-// what stands on disk is taken in, edited, stored and written, with no change
+// what stands on disk is imported, edited, stored and written, with no change
 // of others in between. The name of the result is a new one when the text is a
 // new task at the place of a finished journal.
 func (w *Workspace) EditText(ctx context.Context, kind record.Kind, id string, source record.Source, edit TextEdit) (*PutResult, error) {
@@ -84,7 +86,9 @@ func (w *Workspace) EditTextAs(ctx context.Context, kind record.Kind, id string,
 
 // tryEditText stores an edit of what the store has at a path, and also returns
 // that.
-func (w *Workspace) tryEditText(ctx context.Context, p string, origin Origin, edit TextEdit) (*PutResult, *plan.State, error) {
+func (w *Workspace) tryEditText(
+	ctx context.Context, p string, origin Origin, edit TextEdit,
+) (*PutResult, *plan.State, error) {
 	now, old, err := w.wholeText(ctx, p)
 	if err != nil {
 		return nil, nil, err
@@ -102,8 +106,9 @@ func (w *Workspace) tryEditText(ctx context.Context, p string, origin Origin, ed
 		result.Unchanged = err == nil
 		return result, now, err
 	}
-	stored, err := w.storeOver(ctx, plan.File{
-		Path: p, Place: w.recognise(p), Source: origin.Source, From: origin.From, Facts: origin.Facts, Content: plan.ContentOf(text),
+	stored, err := w.planner().Over(ctx, plan.File{
+		Path: p, Place: w.recognise(p), Content: plan.ContentOf(text),
+		Source: origin.Source, From: origin.From, Facts: origin.Facts,
 	}, now)
 	if err != nil {
 		return nil, nil, err
@@ -236,6 +241,15 @@ func (e *Entries) Set(name record.Name, text []byte) {
 	e.texts[name] = endLike(text, e.now.Entries[name].Text)
 }
 
+// endLike returns text with a newline at its end if the text that it replaces
+// has one: something may follow.
+func endLike(text, old []byte) []byte {
+	if bytes.HasSuffix(old, []byte("\n")) && !bytes.HasSuffix(text, []byte("\n")) {
+		return slices.Concat(text, []byte(markdown.LineEnding(old)))
+	}
+	return text
+}
+
 // Add adds an entry, written by its layout, behind the last of its section.
 func (e *Entries) Add(kind record.Kind, id string, text []byte) {
 	e.added = append(e.added, layout.Entry{Kind: kind, ID: id, Text: text})
@@ -249,7 +263,7 @@ func (e *Entries) Replace(text []byte) { e.whole = text }
 func (e *Entries) Remove(name record.Name) { e.gone[name] = true }
 
 // EditEntries changes an aggregate file of the own tree, the one that holds
-// entries of a kind: what stands on disk is taken in, the edit is applied, and
+// entries of a kind: what stands on disk is imported, the edit is applied, and
 // the file is stored and written, with no change of others in between. The id is
 // that of an entry whose file is meant; if it is empty, or no entry has it, the
 // file is the one that the profile keeps for the kind. The edit is pure: it may
@@ -296,7 +310,7 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 			if err != nil { // a refusal: a conflict that is no race
 				return errors.Join(err, r.writeFile(ctx, p))
 			}
-			if _, err = w.storeOver(ctx, f, now); !IsRace(err) || try == raceTries {
+			if _, err = w.planner().Over(ctx, f, now); !IsRace(err) || try == raceTries {
 				return errors.Join(err, r.writeFile(ctx, p))
 			}
 		}
@@ -356,7 +370,7 @@ func (w *Workspace) EverStored(ctx context.Context, name record.Name) (stored bo
 	return stored, err
 }
 
-// FetchFrom takes in what stands at paths of another root of the project, such as
+// FetchFrom imports what stands at paths of another root of the project, such as
 // a linked worktree, and brings the files here in step: what an agent has left
 // there is then here too.
 func (w *Workspace) FetchFrom(ctx context.Context, root string, paths ...string) error {

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
-	"filebus/materialize/markdown"
 	"filebus/materialize/plan"
 	"filebus/store"
 	"filebus/store/record"
@@ -141,21 +140,26 @@ func (w *Workspace) entryLocation(ctx context.Context, kind record.Kind, id stri
 }
 
 // store puts a record that is a whole file.
-func (w *Workspace) store(ctx context.Context, r PutRequest, text plan.Content, name record.Name, p string) (*PutResult, error) {
+func (w *Workspace) store(
+	ctx context.Context, r PutRequest, text plan.Content, name record.Name, p string,
+) (*PutResult, error) {
 	file, _ := w.recognise(p).Parse(p, text.Text) // what departs from the layout is stored all the same
 	facts := r.Facts
 	if entries := file.Entries(); len(entries) == 1 {
 		facts = facts.Or(entries[0].Facts)
 	}
 	draft := store.Draft{
-		Record: plan.Envelope(name, p, facts, r.Source), Body: text.Body, Expect: r.Expect, Description: w.describePut(r, text, facts),
+		Record: plan.Envelope(name, p, facts, r.Source), Body: text.Body, Expect: r.Expect,
+		Description: w.describePut(r, text, facts),
 	}
 	draft.Record.Exit, draft.Record.From, draft.Record.Links = r.Exit, r.From, slices.Clone(r.Links)
 	record.SortLinks(draft.Record.Links)
 	result := &PutResult{Name: name, File: w.FilePath(p)}
 	err := w.Store.Update(ctx, func(tx *store.Tx) error {
-		err := errors.Join(checkNew(tx, store.FieldConversation, r.newConversation), checkNew(tx, store.FieldSession, r.NewSession))
-		if err != nil {
+		if err := checkNew(tx, store.FieldConversation, r.newConversation); err != nil {
+			return err
+		}
+		if err := checkNew(tx, store.FieldSession, r.NewSession); err != nil {
 			return err
 		}
 		outcome, err := tx.Put(draft)
@@ -167,39 +171,6 @@ func (w *Workspace) store(ctx context.Context, r PutRequest, text plan.Content, 
 		return nil, err
 	}
 	return result, nil
-}
-
-func (w *Workspace) planner() plan.Planner {
-	return plan.Planner{Store: w.Store, Preview: w.Settings.Preview}
-}
-
-// storeFile stores one file as the newest version of what stands at its place,
-// whatever that is by now.
-func (w *Workspace) storeFile(ctx context.Context, f plan.File) (*plan.Plan, error) {
-	for try := 1; ; try++ {
-		p, err := w.planner().File(ctx, f, at(f))
-		if err != nil {
-			return nil, err
-		}
-		if err = p.CarryOut(ctx, w.Store); !IsRace(err) || isWriteOnce(err) || try == raceTries {
-			return p, err
-		}
-	}
-}
-
-// at reads what the store has at a file's path.
-func at(f plan.File) func(tx *store.Tx) (*plan.State, error) {
-	return func(tx *store.Tx) (*plan.State, error) { return plan.At(tx, f.Tree, f.Path) }
-}
-
-// storeOver stores one file in place of what was seen at its place. If that has
-// changed in a way that matters, the error is a store.ErrConflict.
-func (w *Workspace) storeOver(ctx context.Context, f plan.File, old *plan.State) (*plan.Plan, error) {
-	p, err := w.planner().Over(ctx, f, old)
-	if err != nil {
-		return nil, err
-	}
-	return p, p.CarryOut(ctx, w.Store)
 }
 
 // checkNew returns a store.ErrConflict if something belongs already to a
@@ -295,15 +266,6 @@ func isEntryID(p, id, name string) bool {
 	return id == plan.BaseID(name)
 }
 
-// endLike returns text with a newline at its end if the text that it replaces
-// has one: something may follow.
-func endLike(text, old []byte) []byte {
-	if bytes.HasSuffix(old, []byte("\n")) && !bytes.HasSuffix(text, []byte("\n")) {
-		return slices.Concat(text, []byte(markdown.LineEnding(old)))
-	}
-	return text
-}
-
 // The alphabet of made ids: digits and letters in the order of their bytes,
 // without those that are easily misread.
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -367,7 +329,7 @@ func (w *Workspace) RemoveVersion(ctx context.Context, name record.Name, expect 
 }
 
 // removeWhole retires a record that is a whole file and deletes the file. What an
-// agent has made of a write-once file was kept as a note when it was taken in, and
+// agent has made of a write-once file was kept as a note when it was imported, and
 // a file that holds an older version was left alone: it has to be as the store has
 // it before it can go.
 func (r *reconciler) removeWhole(ctx context.Context, of *record.Record, retire func() error) error {

@@ -27,23 +27,6 @@ type reconciler struct {
 	edit   editMade
 }
 
-// withMirror runs fn while the mirror lock is held, for a root.
-func (w *Workspace) withMirror(ctx context.Context, root string, fn func(r *reconciler) error) error {
-	return w.mirrors.Hold(ctx, func() error {
-		m, err := w.mirrors.Open(root, w.outside())
-		if err != nil {
-			return err
-		}
-		err = fn(w.reconciler(m))
-		return errors.Join(err, m.Close())
-	})
-}
-
-// reconciler returns the one of a mirror, for a command.
-func (w *Workspace) reconciler(m *mirror.Mirror) *reconciler {
-	return &reconciler{Mirror: m, w: w, opts: SyncOptions{Announced: true}, report: &SyncReport{}, start: time.Now()}
-}
-
 // An editMade is a command's edit of a whole file while its result is written.
 // What an agent has made of the same text meanwhile is imported, and the edit is
 // made again, of that.
@@ -132,6 +115,14 @@ func (r *reconciler) stored(ctx context.Context, p string) (*plan.State, error) 
 	return view(ctx, r.w.Store, func(tx *store.Tx) (*plan.State, error) { return plan.At(tx, "", p) })
 }
 
+// Sides are what disk, store and memory have for a path.
+type sides struct {
+	disk      mirror.File
+	now       *plan.State
+	known     mirror.Memo
+	storeSame bool // as is remembered
+}
+
 // tryReconcile compares disk, store and memory as they are now, and acts. What it
 // writes expects that this is still so.
 func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, error) {
@@ -168,7 +159,7 @@ func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, er
 	case !r.opts.Announced && !isStill(disk.Stat, r.w.now()):
 		return SyncedFile{Action: ActionWaiting}, nil
 	}
-	return r.fromDisk(ctx, disk, now, known, storeSame)
+	return r.fromDisk(ctx, sides{disk, now, known, storeSame})
 }
 
 // act does something unless this is a dry run.
@@ -217,18 +208,20 @@ func (r *reconciler) writeStored(ctx context.Context, p string, disk mirror.File
 
 // fromDisk reconciles a file that is new or changed on disk: its text is read once,
 // and what is decided is decided about that text.
-func (r *reconciler) fromDisk(ctx context.Context, disk mirror.File, now *plan.State, known mirror.Memo, storeSame bool) (SyncedFile, error) {
-	isMarker := r.rank(disk.Path) > 0 // markers say the same again and again
-	if now != nil && !r.opts.Accept && !(storeSame && isMarker) {
-		older, err := view(ctx, r.w.Store, func(tx *store.Tx) (bool, error) { return now.Had(tx, disk.Size, disk.Digest) })
+func (r *reconciler) fromDisk(ctx context.Context, s sides) (SyncedFile, error) {
+	isMarker := r.rank(s.disk.Path) > 0 // markers say the same again and again
+	if s.now != nil && !r.opts.Accept && !(s.storeSame && isMarker) {
+		older, err := view(ctx, r.w.Store, func(tx *store.Tx) (bool, error) {
+			return s.now.Had(tx, s.disk.Size, s.disk.Digest)
+		})
 		if err != nil {
 			return SyncedFile{}, err
 		}
 		if older {
-			return r.putBack(ctx, ActionRolledBack, "it holds an older version", disk, now)
+			return r.putBack(ctx, s, ActionRolledBack, "it holds an older version")
 		}
 	}
-	f, err := r.readFile(ctx, disk)
+	f, err := r.readFile(ctx, s.disk)
 	if err != nil {
 		return SyncedFile{}, err
 	}
@@ -237,58 +230,59 @@ func (r *reconciler) fromDisk(ctx context.Context, disk mirror.File, now *plan.S
 		return SyncedFile{}, plan.ErrGitConflict
 	}
 	switch _, remembered := r.Memory.Get(f.Path); {
-	case now == nil && remembered && !isMarker: // a marker that is written again is a new one
-		return r.act(ActionConflict, "it was changed while the store retired it", func() error { return r.keepBeside(ctx, f) })
-	case now != nil && !storeSame && now.IsFrame() && f.Place.Kind == record.KindFrame:
-		return r.mergeEntries(ctx, f, disk, now, known)
-	case now != nil && !storeSame:
-		return r.mergeWhole(ctx, f, disk, now, known)
+	case s.now == nil && remembered && !isMarker: // a marker that is written again is a new one
+		detail := "it was changed while the store retired it"
+		return r.act(ActionConflict, detail, func() error { return r.keepBeside(ctx, f) })
+	case s.now != nil && !s.storeSame && s.now.IsFrame() && f.Place.Kind == record.KindFrame:
+		return r.mergeEntries(ctx, f, s)
+	case s.now != nil && !s.storeSame:
+		return r.mergeWhole(ctx, f, s)
 	}
-	done, err := r.act(ActionCaptured, "", func() error { return r.capture(ctx, f, disk, now) })
+	done, err := r.act(ActionCaptured, "", func() error { return r.capture(ctx, f, s) })
 	if isWriteOnce(err) {
-		if err := r.keepAltered(ctx, f, now); err != nil {
+		if err := r.keepAltered(ctx, f, s.now); err != nil {
 			return SyncedFile{}, err
 		}
-		return r.putBack(ctx, ActionAltered, "kept as note/"+alteredID(f.Path), disk, now)
+		return r.putBack(ctx, s, ActionAltered, "kept as note/"+alteredID(f.Path))
 	}
 	return done, err
 }
 
 // putBack reports a file that is not captured, and with Repair writes the
 // store's text back.
-func (r *reconciler) putBack(ctx context.Context, found Action, detail string, disk mirror.File, now *plan.State) (SyncedFile, error) {
+func (r *reconciler) putBack(ctx context.Context, s sides, found Action, detail string) (SyncedFile, error) {
 	if !r.opts.Repair || r.opts.CaptureOnly {
 		return SyncedFile{Action: found, Detail: detail}, nil
 	}
-	return r.act(ActionRestored, detail, func() error { return r.writeStored(ctx, disk.Path, disk, now) })
+	return r.act(ActionRestored, detail, func() error { return r.writeStored(ctx, s.disk.Path, s.disk, s.now) })
 }
 
 // capture stores a file over what the store was seen to have, and remembers it
 // as reconciled if the store then had what the disk has. An entry that did not
 // change on disk may have changed in the store meanwhile.
-func (r *reconciler) capture(ctx context.Context, f plan.File, disk mirror.File, now *plan.State) error {
-	p, err := r.w.storeOver(ctx, f, now)
+func (r *reconciler) capture(ctx context.Context, f plan.File, s sides) error {
+	p, err := r.w.planner().Over(ctx, f, s.now)
 	if err != nil {
 		return err
 	}
 	r.report.Problems = append(r.report.Problems, p.Problems...)
 	position := p.Position
 	if position == 0 {
-		position = now.Position // nothing was new
+		position = s.now.Position // nothing was new
 	}
 	then, err := view(ctx, r.w.Store, func(tx *store.Tx) (*plan.State, error) {
 		return plan.Before(tx, p.Names[len(p.Names)-1], position)
 	})
-	if err == nil && then.Digest() == disk.Digest {
-		r.Memory.Set(disk, position)
+	if err == nil && then.Digest() == s.disk.Digest {
+		r.Memory.Set(s.disk, position)
 	}
 	return err
 }
 
 // mergeEntries reconciles an aggregate file that both disk and store have changed
 // since they agreed, or that may never have been the same.
-func (r *reconciler) mergeEntries(ctx context.Context, f plan.File, disk mirror.File, now *plan.State, known mirror.Memo) (SyncedFile, error) {
-	merged, err := r.w.planner().Merge(ctx, f, now, known.Position)
+func (r *reconciler) mergeEntries(ctx context.Context, f plan.File, s sides) (SyncedFile, error) {
+	merged, err := r.w.planner().Merge(ctx, f, s.now, s.known.Position)
 	if err != nil {
 		return SyncedFile{}, err
 	}
@@ -307,43 +301,44 @@ func (r *reconciler) mergeEntries(ctx context.Context, f plan.File, disk mirror.
 		if err != nil {
 			return err
 		}
-		return r.writeStored(ctx, f.Path, disk, now)
+		return r.writeStored(ctx, f.Path, s.disk, now)
 	})
 }
 
 // mergeWhole reconciles a file that is one record: if one text goes on where the
 // other ends, the longer one is meant; else the store's stays and the file's is
 // kept as a conflict version, unless the store's is an edit that can be redone.
-func (r *reconciler) mergeWhole(ctx context.Context, f plan.File, disk mirror.File, now *plan.State, known mirror.Memo) (SyncedFile, error) {
+func (r *reconciler) mergeWhole(ctx context.Context, f plan.File, s sides) (SyncedFile, error) {
 	var stored []byte
-	if now.Version.Record.Size <= store.InlineLimit {
+	if s.now.Version.Record.Size <= store.InlineLimit {
 		var err error
-		if stored, err = r.w.TextOf(ctx, now.Version); err != nil {
+		if stored, err = r.w.TextOf(ctx, s.now.Version); err != nil {
 			return SyncedFile{}, err
 		}
 	}
 	switch {
 	case f.Body.Size > 0 || stored == nil:
-	case r.edit.meets(now, known):
+	case r.edit.meets(s.now, s.known):
 		return r.act(ActionMerged, "", func() error {
-			err := r.capture(ctx, f, disk, now)
+			err := r.capture(ctx, f, s)
 			r.edit.redo = err == nil
 			return err
 		})
 	case bytes.HasPrefix(f.Text, stored):
-		return r.act(ActionMerged, "", func() error { return r.capture(ctx, f, disk, now) })
+		return r.act(ActionMerged, "", func() error { return r.capture(ctx, f, s) })
 	case bytes.HasPrefix(stored, f.Text):
-		return r.act(ActionMerged, "", func() error { return r.writeStored(ctx, f.Path, disk, now) })
+		return r.act(ActionMerged, "", func() error { return r.writeStored(ctx, f.Path, s.disk, s.now) })
 	}
-	return r.act(ActionConflict, now.Name().String(), func() error {
-		d, err := r.w.planner().Conflict(ctx, now.Name(), f, f.Content, layout.Facts{}, now.Version.Ref.String())
+	name, ref := s.now.Name(), s.now.Version.Ref
+	return r.act(ActionConflict, name.String(), func() error {
+		d, err := r.w.planner().Conflict(ctx, name, f, f.Content, layout.Facts{}, ref.String())
 		if err == nil {
 			_, err = r.w.Store.Put(ctx, d)
 		}
 		if err != nil {
 			return err
 		}
-		return r.writeStored(ctx, f.Path, disk, now)
+		return r.writeStored(ctx, f.Path, s.disk, s.now)
 	})
 }
 
@@ -386,7 +381,7 @@ func (r *reconciler) storeLate(ctx context.Context, f plan.File, known mirror.Me
 	case err != nil:
 		return err
 	case r.edit.meets(now, known):
-		_, err := r.w.storeOver(ctx, f, now)
+		_, err := r.w.planner().Over(ctx, f, now)
 		r.edit.redo = err == nil
 		return err
 	case !now.IsFrame() || f.Place.Kind != record.KindFrame:
@@ -445,4 +440,35 @@ func (r *reconciler) keepBeside(ctx context.Context, f plan.File) error {
 		}
 		return err
 	})
+}
+
+func (w *Workspace) planner() plan.Planner {
+	return plan.Planner{Store: w.Store, Preview: w.Settings.Preview}
+}
+
+// storeFile stores one file as the newest version of what stands at its place,
+// whatever that is by now.
+func (w *Workspace) storeFile(ctx context.Context, f plan.File) (*plan.Plan, error) {
+	for try := 1; ; try++ {
+		p, err := w.planner().File(ctx, f, at(f))
+		if err != nil {
+			return nil, err
+		}
+		if err = p.CarryOut(ctx, w.Store); !IsRace(err) || isWriteOnce(err) || try == raceTries {
+			return p, err
+		}
+	}
+}
+
+// at reads what the store has at a file's path.
+func at(f plan.File) func(tx *store.Tx) (*plan.State, error) {
+	return func(tx *store.Tx) (*plan.State, error) { return plan.At(tx, f.Tree, f.Path) }
+}
+
+// rank returns in which order files are reconciled: markers, which announce others, last.
+func (r *reconciler) rank(p string) int {
+	if r.w.recognise(p).Kind == record.KindMarker {
+		return 1
+	}
+	return 0
 }

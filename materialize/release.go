@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"path"
-	"slices"
-	"strings"
 	"time"
 
 	"filebus/materialize/mirror"
@@ -28,9 +26,7 @@ func (w *Workspace) Release(ctx context.Context, request release.Request) (*rele
 	if err == nil && !request.DryRun {
 		err = w.carryOutRelease(ctx, run)
 	}
-	slices.SortFunc(run.Report.Released, func(a, b release.Released) int { return strings.Compare(a.Name.String(), b.Name.String()) })
-	slices.SortFunc(run.Report.Kept, func(a, b release.Kept) int { return strings.Compare(a.Name.String(), b.Name.String()) })
-	return run.Report, err
+	return run.Report(), err
 }
 
 // mirrorSlice is about how long a release holds the mirror lock at a time.
@@ -43,12 +39,19 @@ func (w *Workspace) carryOutRelease(ctx context.Context, run *release.Run) error
 		}
 		c.Retired = true
 	}
+	roots := []string{w.Root} // and all others whose files were ever in step
+	for _, root := range w.Roots() {
+		if root != w.Root && w.mirrors.Knows(root) {
+			roots = append(roots, root)
+		}
+	}
 	for isOver := false; !isOver; {
-		err := w.withMirrors(ctx, func(mirrors []*reconciler) error {
+		err := w.withMirrors(ctx, roots, func(mirrors []*reconciler) error {
+			r := &releaser{w, run, mirrors}
 			for end := time.Now().Add(mirrorSlice); !isOver && time.Now().Before(end); {
 				batch, err := run.Next(ctx)
 				if isOver = len(batch) == 0; err == nil && !isOver {
-					err = w.releaseBatch(ctx, run, mirrors, batch)
+					err = r.batch(ctx, batch)
 				}
 				if err != nil {
 					return err
@@ -63,50 +66,58 @@ func (w *Workspace) carryOutRelease(ctx context.Context, run *release.Run) error
 	return run.Finish(ctx)
 }
 
-// releaseBatch hides names, deletes their files and drops their versions. A process
-// that dies on the way leaves hidden names, and the next sync deletes their files.
-func (w *Workspace) releaseBatch(ctx context.Context, run *release.Run, mirrors []*reconciler, batch []*release.Candidate) error {
-	if err := w.keepAltered(ctx, run, mirrors, batch); err != nil {
+// A releaser deletes the files of what is released, in all roots.
+type releaser struct {
+	w       *Workspace
+	run     *release.Run
+	mirrors []*reconciler
+}
+
+// batch hides names, deletes their files and drops their versions. A process that
+// dies on the way leaves hidden names, and the next sync deletes their files.
+func (r *releaser) batch(ctx context.Context, batch []*release.Candidate) error {
+	if err := r.keepAltered(ctx, r.run.Left(batch)); err != nil {
 		return err
 	}
-	if err := run.Retire(ctx, run.Left(batch)); err != nil {
+	if err := r.run.Retire(ctx, r.run.Left(batch)); err != nil {
 		return err
 	}
-	if err := deleteFiles(ctx, run, mirrors, run.Left(batch)); err != nil {
+	if err := r.deleteFiles(ctx, r.run.Left(batch)); err != nil {
 		return err
 	}
-	return run.Drop(ctx, run.Left(batch))
+	return r.run.Drop(ctx, r.run.Left(batch))
 }
 
 // keepAltered keeps the names whose files hold something else than the store. It
-// is taken in by that.
-func (w *Workspace) keepAltered(ctx context.Context, run *release.Run, mirrors []*reconciler, batch []*release.Candidate) error {
-	for _, c := range run.Left(batch) {
+// is imported by that.
+func (r *releaser) keepAltered(ctx context.Context, batch []*release.Candidate) error {
+	for _, c := range batch {
 		if !c.HasFile() {
 			continue
 		}
-		because, err := w.alteration(ctx, mirrors, c)
+		because, err := r.alteration(ctx, c)
 		if err != nil {
 			return err
 		}
 		if because != "" {
-			run.Keep(c, because)
+			r.run.Keep(c, because)
 		}
 	}
 	// As for importFile: what a process that dies leaves on disk must be known.
 	var err error
-	for _, m := range mirrors {
+	for _, m := range r.mirrors {
 		err = errors.Join(err, m.Memory.Save())
 	}
 	return err
 }
 
 // alteration says why the file of a name keeps it, in any of the roots, or "".
-func (w *Workspace) alteration(ctx context.Context, mirrors []*reconciler, c *release.Candidate) (because string, err error) {
+func (r *releaser) alteration(ctx context.Context, c *release.Candidate) (because string, err error) {
 	known := false
-	for _, m := range mirrors {
+	for _, m := range r.mirrors {
 		disk, err := m.Look(ctx, c.Last.Path)
-		if inStep := err == nil && disk.Exists && disk.Digest == c.Last.Body; !inStep || !c.Current || !m.knows(c.Last.Path) {
+		inStep := err == nil && disk.Exists && disk.Digest == c.Last.Body
+		if !inStep || !c.Current || !m.knows(c.Last.Path) {
 			because, err = m.alteration(ctx, c.Last.Path)
 		}
 		if because != "" || err != nil {
@@ -115,7 +126,7 @@ func (w *Workspace) alteration(ctx context.Context, mirrors []*reconciler, c *re
 		known = known || m.knows(c.Last.Path)
 	}
 	// A result is stored first, and its file is written without the mirror lock.
-	fresh := w.now().Sub(c.Last.Time) < writingTime
+	fresh := r.w.now().Sub(c.Last.Time) < writingTime
 	if c.Name.Kind == record.KindResult && c.Current && !known && fresh {
 		return "its file is being written", nil
 	}
@@ -126,7 +137,7 @@ func (w *Workspace) alteration(ctx context.Context, mirrors []*reconciler, c *re
 // because its process has not come to it yet.
 const writingTime = 5 * time.Minute
 
-// alteration takes in what stands on disk at a path, and says what was found that
+// alteration imports what stands on disk at a path, and says what was found that
 // the store did not have.
 func (r *reconciler) alteration(ctx context.Context, p string) (string, error) {
 	r.opts = SyncOptions{Announced: true, CaptureOnly: true}
@@ -152,19 +163,19 @@ func (r *reconciler) knows(p string) bool {
 
 // deleteFiles deletes the files of names that are hidden. A name whose file could
 // not be deleted stays hidden, and is given up another time.
-func deleteFiles(ctx context.Context, run *release.Run, mirrors []*reconciler, batch []*release.Candidate) error {
+func (r *releaser) deleteFiles(ctx context.Context, batch []*release.Candidate) error {
 	folders := map[string]bool{}
 	for _, c := range batch {
 		if !c.HasFile() {
 			continue
 		}
-		for _, m := range mirrors {
+		for _, m := range r.mirrors {
 			err := m.writeFile(ctx, c.Last.Path)
 			if ctx.Err() != nil || errors.Is(err, store.ErrDamaged) {
 				return err
 			}
 			if err != nil {
-				run.Keep(c, "its file: "+mirror.Cause(err))
+				r.run.Keep(c, "its file: "+mirror.Cause(err))
 			}
 		}
 		if c.Name.Kind == record.KindResult {
@@ -172,37 +183,13 @@ func deleteFiles(ctx context.Context, run *release.Run, mirrors []*reconciler, b
 		}
 	}
 	for folder := range folders {
-		for _, m := range mirrors {
+		for _, m := range r.mirrors {
 			if err := m.removeFolder(ctx, folder); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// withMirrors runs fn while the mirror lock is held, with the mirror of the
-// workspace and those of all other roots whose files were ever in step.
-func (w *Workspace) withMirrors(ctx context.Context, fn func([]*reconciler) error) error {
-	return w.mirrors.Hold(ctx, func() (err error) {
-		var opened []*reconciler
-		defer func() {
-			for _, m := range opened {
-				err = errors.Join(err, m.Close())
-			}
-		}()
-		for _, root := range append([]string{w.Root}, w.Roots()...) {
-			if len(opened) > 0 && (root == w.Root || !w.mirrors.Knows(root)) {
-				continue
-			}
-			m, err := w.mirrors.Open(root, w.outside())
-			if err != nil {
-				return err
-			}
-			opened = append(opened, w.reconciler(m))
-		}
-		return fn(opened)
-	})
 }
 
 // removeFolder removes the folder of a conversation once it is empty and no

@@ -19,7 +19,7 @@ import (
 type SyncOptions struct {
 	DryRun      bool          // only say what would be done
 	Repair      bool          // write back what was altered or rolled back on disk
-	Accept      bool          // take in files that hold an older version again
+	Accept      bool          // import files that hold an older version again
 	Announced   bool          // take files also that were written in the last 2 s
 	CaptureOnly bool          // write no files
 	Budget      time.Duration // stop looking after about this time; 0: never
@@ -71,12 +71,6 @@ func (r *SyncReport) Count(action Action) int {
 	return n
 }
 
-// Roots returns the folders whose files mirror the store: the workspace and the
-// linked worktrees of its repository.
-func (w *Workspace) Roots() []string {
-	return append([]string{w.Main}, worktrees(w.Main)...)
-}
-
 // Sync brings the files of a root and the store in step, both ways, by comparing
 // each with the state in which they last agreed. Files that no layout recognises
 // are never looked at.
@@ -100,7 +94,7 @@ func (r *reconciler) run(ctx context.Context) error {
 		return err
 	}
 	paths := r.candidates(found, touched)
-	if paths, err = r.takeNew(ctx, found, paths); err != nil {
+	if paths, err = r.importNew(ctx, found, paths); err != nil {
 		return err
 	}
 	var damage error
@@ -111,7 +105,7 @@ func (r *reconciler) run(ctx context.Context) error {
 		}
 		err := r.one(ctx, p)
 		if errors.Is(err, store.ErrDamaged) {
-			// One lost body keeps no other file from being settled.
+			// One lost body keeps no other file from being reconciled.
 			damage = errors.Join(damage, fmt.Errorf("%s: %w", p, err))
 			continue
 		}
@@ -128,9 +122,9 @@ func (r *reconciler) run(ctx context.Context) error {
 	return damage
 }
 
-// findFiles lists the files on disk, and says until when they may be settled:
+// findFiles lists the files on disk, and says until when they may be reconciled:
 // when looking took the whole budget, half as much again is left for that. Only
-// files that are there are taken in then, so that a part of them will do.
+// files that are there are imported then, so that a part of them will do.
 func (r *reconciler) findFiles(ctx context.Context) (found *mirror.Walk, deadline time.Time, err error) {
 	if r.opts.Budget > 0 {
 		deadline = r.start.Add(r.opts.Budget)
@@ -150,7 +144,7 @@ func (r *reconciler) findFiles(ctx context.Context) (found *mirror.Walk, deadlin
 }
 
 // touched returns the paths of the own tree that the log names since the mirror
-// was last settled, and the position of the log's end.
+// was last reconciled, and the position of the log's end.
 func (r *reconciler) touched(ctx context.Context) (paths map[string]bool, position uint64, err error) {
 	paths = map[string]bool{}
 	known := func(of *record.Record, position uint64) bool { // disk and store agreed after this change
@@ -220,10 +214,10 @@ func (r *reconciler) candidates(found *mirror.Walk, touched map[string]bool) []s
 	return paths
 }
 
-// takeNew stores the files that are new to both mirror and store, many in one
-// transaction, and returns the paths that are left to be settled one by one:
+// importNew stores the files that are new to both mirror and store, many in one
+// transaction, and returns the paths that are left to be reconciled one by one:
 // among them aggregates, and markers, which must come last.
-func (r *reconciler) takeNew(ctx context.Context, found *mirror.Walk, paths []string) (left []string, err error) {
+func (r *reconciler) importNew(ctx context.Context, found *mirror.Walk, paths []string) (left []string, err error) {
 	candidate := make(map[string]bool, len(paths))
 	for _, p := range paths {
 		candidate[p] = true
@@ -239,7 +233,7 @@ func (r *reconciler) takeNew(ctx context.Context, found *mirror.Walk, paths []st
 	}
 	l := &loader{w: r.w, dir: r.Dir, source: record.SourceSync, place: r.w.recognise}
 	for _, batch := range cutBatches(files) {
-		if err := r.takeBatch(ctx, l, batch, candidate); err != nil {
+		if err := r.importBatch(ctx, l, batch, candidate); err != nil {
 			return nil, err
 		}
 	}
@@ -265,9 +259,9 @@ func (r *reconciler) isNew(f mirror.Stat) bool {
 	return !isOutside(f.Path) && (r.opts.Announced || isStill(f, r.w.now()))
 }
 
-// takeBatch stores those of a batch that nothing stands for yet and takes them
+// importBatch stores those of a batch that nothing stands for yet and takes them
 // off the candidates. What cannot be read, and what loses a race, stays one.
-func (r *reconciler) takeBatch(ctx context.Context, l *loader, files []mirror.Stat, candidate map[string]bool) error {
+func (r *reconciler) importBatch(ctx context.Context, l *loader, files []mirror.Stat, candidate map[string]bool) error {
 	b := l.prepare(ctx, files)
 	if b.err != nil {
 		return b.err
@@ -298,13 +292,6 @@ func (r *reconciler) takeBatch(ctx context.Context, l *loader, files []mirror.St
 	return nil
 }
 
-func (r *reconciler) rank(p string) int {
-	if r.w.recognise(p).Kind == record.KindMarker {
-		return 1
-	}
-	return 0
-}
-
 // one reconciles one path and reports it. What is wrong with one file is reported
 // and keeps no other from being reconciled.
 func (r *reconciler) one(ctx context.Context, p string) error {
@@ -323,4 +310,53 @@ func (r *reconciler) one(ctx context.Context, p string) error {
 		r.report.Files = append(r.report.Files, done)
 	}
 	return nil
+}
+
+// scan lists the files on disk that belong to the mirror: those that a layout
+// recognises below the folders that layouts know, those of the configured note
+// folders, and below outside roots those of the conversations and dialogues that this
+// store has.
+func (r *reconciler) scan(ctx context.Context, deadline time.Time) (*mirror.Walk, error) {
+	p := r.w.Settings.Profile
+	folders := []string{".claude", ".orchestrator", ".blue", "agent_tool_results"}
+	for _, root := range []string{p.Root, p.Markers, p.Results, p.Dialogues, p.Sessions} {
+		if root != "" && !strings.HasPrefix(root, "/") && !strings.HasPrefix(root, "~/") {
+			folders = append(folders, root)
+		}
+	}
+	for _, folder := range r.w.Settings.NoteFolders {
+		folders = append(folders, strings.Trim(folder, "/"))
+	}
+	below := map[string][]string{}
+	for _, o := range r.w.outside() {
+		found, err := view(ctx, r.w.Store, func(tx *store.Tx) ([]string, error) { return foldersBelow(tx, o.Prefix) })
+		if err != nil {
+			return nil, err
+		}
+		below[o.Prefix] = found
+	}
+	return r.Scan(ctx, folders, below, r.w.isMirrored, deadline)
+}
+
+// isMirrored reports whether sync may look at a file of the workspace.
+func (w *Workspace) isMirrored(p string) bool {
+	below := func(folder string) bool { return strings.HasPrefix(p, strings.Trim(folder, "/")+"/") }
+	return w.recognise(p).Kind != record.KindNote || slices.ContainsFunc(w.Settings.NoteFolders, below)
+}
+
+// foldersBelow returns the first folders of the paths below a prefix that the store
+// has, each once.
+func foldersBelow(tx *store.Tx, prefix string) ([]string, error) {
+	var folders []string
+	prefix = store.PathValue("", prefix)
+	for value, err := range tx.Values(store.FieldPath, prefix) {
+		if err != nil {
+			return nil, err
+		}
+		folder, _, _ := strings.Cut(strings.TrimPrefix(value.Text, prefix), "/")
+		if n := len(folders); n == 0 || folders[n-1] != folder {
+			folders = append(folders, folder)
+		}
+	}
+	return folders, nil
 }

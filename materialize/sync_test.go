@@ -508,7 +508,7 @@ func TestSameSizeSameTime(t *testing.T) {
 	}
 }
 
-// A body that is lost keeps no other file from being settled.
+// A body that is lost keeps no other file from being reconciled.
 func TestSyncGoesOnAfterDamage(t *testing.T) {
 	w := newWorkspace(t)
 	large := strings.Repeat("0123456789abcdef\n", 80_000)

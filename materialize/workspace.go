@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -126,24 +125,6 @@ func commonDir(top, file string) string {
 		common = filepath.Join(gitdir, common)
 	}
 	return filepath.Clean(common)
-}
-
-// worktrees returns the tops of the linked worktrees of the repository whose
-// main work tree is main.
-func worktrees(main string) []string {
-	files, err := filepath.Glob(filepath.Join(main, ".git", "worktrees", "*", "gitdir"))
-	if err != nil {
-		return nil // only a malformed pattern, which this is not
-	}
-	var tops []string
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		top := filepath.Dir(strings.TrimSpace(string(text)))
-		if info, statErr := os.Stat(top); err == nil && statErr == nil && info.IsDir() {
-			tops = append(tops, top)
-		}
-	}
-	return tops
 }
 
 // Settings are what a workspace's configuration says.
@@ -311,7 +292,9 @@ func (w *Workspace) MakeFolder(ctx context.Context, name record.Name) (string, e
 
 // Await waits as mirror.Await does for what happens in folders, which are paths as
 // records have them and are made if they are missing.
-func (w *Workspace) Await(ctx context.Context, limit time.Duration, look mirror.Look, folders ...string) (over bool, err error) {
+func (w *Workspace) Await(
+	ctx context.Context, limit time.Duration, look mirror.Look, folders ...string,
+) (over bool, err error) {
 	var dirs []string
 	for _, folder := range folders {
 		dir := w.FilePath(folder)
@@ -321,54 +304,4 @@ func (w *Workspace) Await(ctx context.Context, limit time.Duration, look mirror.
 		dirs = append(dirs, dir)
 	}
 	return mirror.Await(ctx, limit, look, dirs...)
-}
-
-// scan lists the files on disk that belong to the mirror: those that a layout
-// recognises below the folders that layouts know, those of the configured note
-// folders, and below outside roots those of the conversations and dialogues that this
-// store has.
-func (r *reconciler) scan(ctx context.Context, deadline time.Time) (*mirror.Walk, error) {
-	p := r.w.Settings.Profile
-	folders := []string{".claude", ".orchestrator", ".blue", "agent_tool_results"}
-	for _, root := range []string{p.Root, p.Markers, p.Results, p.Dialogues, p.Sessions} {
-		if root != "" && !strings.HasPrefix(root, "/") && !strings.HasPrefix(root, "~/") {
-			folders = append(folders, root)
-		}
-	}
-	for _, folder := range r.w.Settings.NoteFolders {
-		folders = append(folders, strings.Trim(folder, "/"))
-	}
-	below := map[string][]string{}
-	for _, o := range r.w.outside() {
-		found, err := view(ctx, r.w.Store, func(tx *store.Tx) ([]string, error) { return foldersBelow(tx, o.Prefix) })
-		if err != nil {
-			return nil, err
-		}
-		below[o.Prefix] = found
-	}
-	return r.Scan(ctx, folders, below, r.w.isMirrored, deadline)
-}
-
-// isMirrored reports whether sync may look at a file of the workspace.
-func (w *Workspace) isMirrored(p string) bool {
-	return w.recognise(p).Kind != record.KindNote || slices.ContainsFunc(w.Settings.NoteFolders, func(folder string) bool {
-		return strings.HasPrefix(p, strings.Trim(folder, "/")+"/")
-	})
-}
-
-// foldersBelow returns the first folders of the paths below a prefix that the store
-// has, each once.
-func foldersBelow(tx *store.Tx, prefix string) ([]string, error) {
-	var folders []string
-	prefix = store.PathValue("", prefix)
-	for value, err := range tx.Values(store.FieldPath, prefix) {
-		if err != nil {
-			return nil, err
-		}
-		folder, _, _ := strings.Cut(strings.TrimPrefix(value.Text, prefix), "/")
-		if n := len(folders); n == 0 || folders[n-1] != folder {
-			folders = append(folders, folder)
-		}
-	}
-	return folders, nil
 }

@@ -137,7 +137,8 @@ func findPart(open source, name record.Name, request BodyRequest) (bodyPart, err
 		if len(candidates) > 0 {
 			has = "; it has: " + strings.Join(candidates, " | ")
 		}
-		return p, record.NotFound.Errorf("%s has no section %q%s", name, request.Section, has).Because(ErrNoPart, name.String())
+		err := record.NotFound.Errorf("%s has no section %q%s", name, request.Section, has)
+		return p, err.Because(ErrNoPart, name.String())
 	}
 	p.start, p.end, p.line = int64(section.Start), int64(section.End), section.Line
 	if p.lines != (Span{}) {

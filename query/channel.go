@@ -1,7 +1,7 @@
 package query
 
 import (
-	"cmp"
+	"slices"
 	"strings"
 
 	"filebus/store/record"
@@ -11,52 +11,47 @@ import (
 // communicate: what budgets count reads by.
 type Channel string
 
-// The channels: those of the file-based communication document first, in its
-// order.
-const (
-	ChannelWaits     Channel = "waits"
-	ChannelHandoffs  Channel = "handoffs"
-	ChannelIssues    Channel = "issue queue"
-	ChannelState     Channel = "session state"
-	ChannelKnowledge Channel = "knowledge graph"
-	ChannelMap       Channel = "context map"
-	ChannelContext   Channel = "context"
-	ChannelResults   Channel = "results"
-	ChannelSearch    Channel = "search"
-	ChannelOther     Channel = "other"
-)
+// ChannelWaits is the channel of what waits for others.
+const ChannelWaits Channel = "waits"
+
+// channels are all channels in the order in which they are shown: those of the
+// file-based communication document first, in its order. Each is that of commands
+// by their first words, and of any record that is read by the kind of it.
+var channels = []struct {
+	name Channel
+	of   string
+}{
+	{ChannelWaits, "wait kind:marker"},
+	{"handoffs", "task kind:handoff"},
+	{"issue queue", "issue kind:issue"},
+	{"session state", "run status kind:state"},
+	{"knowledge graph", "knowledge kind:knowledge"},
+	{"context map", "component kind:component"},
+	{"context", "context"},
+	{"results", "kind:result"},
+	{"search", "search"},
+	{"other", ""}, // all else
+}
 
 // Channels returns all channels in the order in which they are shown.
 func Channels() []Channel {
-	return []Channel{
-		ChannelWaits, ChannelHandoffs, ChannelIssues, ChannelState, ChannelKnowledge, ChannelMap,
-		ChannelContext, ChannelResults, ChannelSearch, ChannelOther,
+	var all []Channel
+	for _, c := range channels {
+		all = append(all, c.name)
 	}
+	return all
 }
-
-// channels are those of the commands by their first words, and of records by their
-// kinds, which decide where a command reads any record.
-var channels = map[string]Channel{
-	"wait": ChannelWaits, "task": ChannelHandoffs, "issue": ChannelIssues, "run": ChannelState, "status": ChannelState,
-	"knowledge": ChannelKnowledge, "component": ChannelMap, "context": ChannelContext, "search": ChannelSearch,
-
-	kindOf + string(record.KindMarker):    ChannelWaits,
-	kindOf + string(record.KindHandoff):   ChannelHandoffs,
-	kindOf + string(record.KindIssue):     ChannelIssues,
-	kindOf + string(record.KindState):     ChannelState,
-	kindOf + string(record.KindKnowledge): ChannelKnowledge,
-	kindOf + string(record.KindComponent): ChannelMap,
-	kindOf + string(record.KindResult):    ChannelResults,
-}
-
-// kindOf begins the keys of kinds.
-const kindOf = "kind "
 
 // Channel returns the channel of a read.
 func (r Read) Channel() Channel {
-	key, _, _ := strings.Cut(r.Op, " ")
-	if name, err := record.ParseName(r.What); err == nil && (key == "get" || key == "show") {
-		key = kindOf + string(name.Kind)
+	word, _, _ := strings.Cut(r.Op, " ")
+	if name, err := record.ParseName(r.What); err == nil && (word == "get" || word == "show") {
+		word = "kind:" + string(name.Kind)
 	}
-	return cmp.Or(channels[key], ChannelOther)
+	for _, c := range channels {
+		if slices.Contains(strings.Fields(c.of), word) {
+			return c.name
+		}
+	}
+	return channels[len(channels)-1].name
 }

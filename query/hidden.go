@@ -11,22 +11,13 @@ import (
 // A Condition is something that a request asks of hits beside its words.
 type Condition string
 
-// The conditions, by what they ask for.
+// The conditions beside the fields of a record.Filter, which are called as these.
 const (
-	ConditionKind         Condition = "kind"
-	ConditionTree         Condition = "tree"
-	ConditionTag          Condition = "tag"
-	ConditionAgent        Condition = "agent"
-	ConditionConversation Condition = "conversation"
-	ConditionSession      Condition = "session"
-	ConditionNotSession   Condition = "not-session"
-	ConditionTask         Condition = "task"
-	ConditionRun          Condition = "run"
-	ConditionStatus       Condition = "status"
-	ConditionTime         Condition = "time"    // Since and Until
-	ConditionPhrase       Condition = "phrase"  // the words of Phrases need not stand in a row
-	ConditionWithout      Condition = "without" // words and phrases
-	ConditionAll          Condition = "all"     // several, none of which alone is in the way
+	ConditionNotSession Condition = "not-session"
+	ConditionTime       Condition = "time"    // Since and Until
+	ConditionPhrase     Condition = "phrase"  // the words of Phrases need not stand in a row
+	ConditionWithout    Condition = "without" // words and phrases
+	ConditionAll        Condition = "all"     // several, none of which alone is in the way
 )
 
 // A Hidden is a condition without which a request would have hits.

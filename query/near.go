@@ -38,7 +38,9 @@ func (r *Reader) near(ctx context.Context, text string) ([]record.Name, error) {
 
 // eachName calls visit with each current name that is not before a given one, in
 // slices, until it says not to go on.
-func (r *Reader) eachName(ctx context.Context, last record.Name, visit func(tx *store.Tx, n store.NamedRef) (more bool, err error)) error {
+func (r *Reader) eachName(
+	ctx context.Context, last record.Name, visit func(tx *store.Tx, n store.NamedRef) (more bool, err error),
+) error {
 	begun := false
 	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		end := time.Now().Add(storeSlice)

@@ -91,7 +91,8 @@ func versions(tx *store.Tx, v store.Version) (list []VersionEvent, current bool,
 		if err != nil {
 			return nil, false, err
 		}
-		line := VersionEvent{e.Position, entry.Time, cmp.Or(changeWords[e.Change], string(rune(e.Change))), record.ShortRef(e.Ref), 0, ""}
+		word := cmp.Or(changeWords[e.Change], string(rune(e.Change)))
+		line := VersionEvent{e.Position, entry.Time, word, record.ShortRef(e.Ref), 0, ""}
 		of, err := tx.Get(e.Ref)
 		switch {
 		case errors.Is(err, store.ErrDropped):

@@ -25,7 +25,7 @@ func (o *budgetCommand) check(env *environ, _ []string) error {
 	if len(o.Assume) > 0 || o.Readers > 0 {
 		o.Session = env.or(o.Session, "FILEBUS_SESSION")
 		if o.Session == "" || o.Conversation+o.Run != "" {
-			return usageError("--assume and --readers are of a session: give --session ID")
+			return usageError("--assume and --readers need a session: give --session ID")
 		}
 	}
 	for _, of := range []struct {
@@ -125,15 +125,16 @@ func printRunBudget(env *environ, b *runs.Budget) error {
 			continue
 		}
 		rows = append(rows, []string{
-			string(c.Channel), strconv.FormatFloat(c.ReadsPerLoop, 'f', -1, 64), strconv.Itoa(c.TokensPerRead), strconv.Itoa(c.Tokens),
-			strconv.Itoa(c.Stored), strconv.Itoa(c.StoredTokens),
+			string(c.Channel), strconv.FormatFloat(c.ReadsPerLoop, 'f', -1, 64),
+			strconv.Itoa(c.TokensPerRead), strconv.Itoa(c.Tokens), strconv.Itoa(c.Stored), strconv.Itoa(c.StoredTokens),
 		})
 	}
 	env.printTable(rows)
-	env.printf("%s: %s, %s, ≈%d tokens in %s, ≈%d a loop\n", oneLine(b.Run), plural(b.Loops, "loop"), plural(b.Tasks, "task"),
-		b.Tokens, plural(b.Reads, "read"), b.PerLoop)
+	env.printf("%s: %s, %s, ≈%d tokens in %s, ≈%d a loop\n", oneLine(b.Run), plural(b.Loops, "loop"),
+		plural(b.Tasks, "task"), b.Tokens, plural(b.Reads, "read"), b.PerLoop)
 	if b.Agents.Count > 0 {
-		env.printf("agents read ≈%d tokens in %s, in contexts of their own\n", b.Agents.Tokens, plural(b.Agents.Count, "read"))
+		env.printf("agents read ≈%d tokens in %s, in contexts of their own\n", b.Agents.Tokens,
+			plural(b.Agents.Count, "read"))
 	}
 	inline := fmt.Sprintf("with outputs inline: ≈%d tokens, %s", b.Inline.Tokens, plural(b.Inline.Count, "text"))
 	if b.Ratio > 0 {
@@ -173,7 +174,8 @@ func (o *budgetCommand) ofSession(ctx context.Context, w *workspace) error {
 		printSessionBudget(w.environ, saved)
 	}
 	if saved.Artifacts == 0 {
-		w.note("nobody's reads of this session are in the log of reads; --assume AGENT,AGENT or --readers N show what they would save")
+		w.note("no agent's reads of this session were logged; " +
+			"--assume AGENT,AGENT or --readers N show what reading would save")
 	}
 	if saved.Anonymous > 0 {
 		w.note("%s not counted, as no FILEBUS_AGENT was set", plural(saved.Anonymous, "read"))
@@ -205,7 +207,8 @@ func printSessionBudget(env *environ, b *sessions.Savings) {
 	}
 	env.printf("content passing: %s, ≈%d tokens\n", byteSize(b.Content.Bytes), b.Content.Tokens)
 	env.printf("file passing: %s, ≈%d tokens: %s once %s, %s %s (%s)\n", byteSize(b.Files.Bytes), b.Files.Tokens,
-		plural(b.Artifacts, "artifact"), byteSize(b.Written.Bytes), plural(b.Passed, "path"), byteSize(b.References.Bytes), reductionText(b))
+		plural(b.Artifacts, "artifact"), byteSize(b.Written.Bytes), plural(b.Passed, "path"),
+		byteSize(b.References.Bytes), reductionText(b))
 	by := "by records and reads"
 	if b.Logged {
 		by = "by the agent log"

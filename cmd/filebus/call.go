@@ -58,7 +58,7 @@ func (o *structuredFlags) set(env *environ, c *result.Call) (err error) {
 	switch o.Schema {
 	case "":
 	case "-":
-		return usageError("a schema is a file; standard input is for the output")
+		return usageError("the schema must be a file: standard input is for the output")
 	default:
 		c.Schema, err = env.readSchema(o.Schema)
 	}
@@ -80,7 +80,7 @@ func checkPreview(n int) error {
 
 func checkFormat(format string) error {
 	if format != formatJSON && format != formatLine {
-		return usageError("unknown format %q: a reference is printed as json or as a line", format)
+		return usageError("--format %q is neither json nor line", format)
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (o *captureCommand) capture(ctx context.Context, w *workspace, dir string) 
 	name := cmp.Or(o.Tree, filepath.Base(w.abs(dir)))
 	tree, err := record.ParseTree(name)
 	if err != nil {
-		return nil, coded(record.Usage, "name the tree with --tree", err)
+		return nil, coded(record.Usage, "run it again with --tree NAME", err)
 	}
 	show, clear := w.progress("capturing " + name)
 	report, err := w.Capture(ctx, w.abs(dir), materialize.CaptureOptions{
@@ -110,7 +110,8 @@ func printCapture(env *environ, r *materialize.CaptureReport, dryRun, all bool) 
 // says how often.
 func printProblems(env *environ, problems []*layout.SyntaxError, all bool) {
 	if !all && len(problems) > 0 {
-		env.note("%s from a layout, all stored as they are; --problems lists them", count(len(problems), "1 place departs", "%d places depart"))
+		env.note("%s from a layout, all stored as they are; --problems lists them",
+			count(len(problems), "1 place departs", "%d places depart"))
 		return
 	}
 	for _, p := range problems {

@@ -22,7 +22,7 @@ func (o *combineCommand) check(env *environ, inputs []string) error {
 	case o.has("expected-count") && o.Expected < 1:
 		return usageError("--expected-count %d: there is at least one text", o.Expected)
 	case slices.Contains(inputs, "-"):
-		return usageError("standard input is no input of combine; filebus put - stores it first")
+		return usageError("combine does not read standard input: filebus put - stores it first")
 	}
 	return o.callFlags.check(env, inputs)
 }

@@ -19,7 +19,6 @@ type command struct {
 	do       runner    // nil: it prints its help
 	complete completer // of its arguments, and of those of the commands below
 	below    []command
-	make     func(*environ) *cobra.Command // in place of all this but the name
 }
 
 // An opener opens the workspace of a command.
@@ -89,9 +88,6 @@ func (c command) name() string {
 
 // cobra returns the command as package cobra has it.
 func (c command) cobra(env *environ) *cobra.Command {
-	if c.make != nil {
-		return c.make(env)
-	}
 	cmd := &cobra.Command{Use: c.use, Args: argumentsOf(c.use)}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if c.do == nil {

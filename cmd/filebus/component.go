@@ -97,7 +97,7 @@ func (o *componentFor) check(_ *environ, files []string) error {
 
 func (o *componentFor) run(ctx context.Context, w *workspace, files []string) error {
 	for i, file := range files {
-		if p, err := intoPath(w.environ, w, file); err == nil && p != "" {
+		if p, err := w.intoPath(file); err == nil && p != "" {
 			files[i] = p
 		}
 	}

@@ -192,7 +192,8 @@ func runConfig(_ context.Context, w *workspace, _ []string) error {
 		w.printf("worktree   %s\n", v.Root)
 	}
 	w.printf("config     %s\nprofile    %s\n", v.Config, p.Name)
-	w.printf("results    %s\nmarkers    %s\ndialogues  %s\nsessions   %s\nothers     %s\n", p.Results, p.Markers, p.Dialogues, p.Sessions, p.Root)
+	w.printf("results    %s\nmarkers    %s\ndialogues  %s\nsessions   %s\nothers     %s\n",
+		p.Results, p.Markers, p.Dialogues, p.Sessions, p.Root)
 	w.printf("notes      %s\npreview    %d characters\n", strings.Join(v.Notes, " "), v.Preview)
 	if v.PDFDir != "" {
 		w.printf("pdf_dir    %s\n", v.PDFDir)
@@ -245,7 +246,7 @@ func writeConfig(at materialize.Location, c config) error {
 	file := filepath.Join(at.Store, configFile)
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return coded(record.Conflict, "edit it by hand", fmt.Errorf("%s is there already", file))
+		return coded(record.Conflict, "edit the file", fmt.Errorf("%s is there already", file))
 	}
 	if _, err := f.WriteString(text); err != nil {
 		return err

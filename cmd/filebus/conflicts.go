@@ -53,7 +53,7 @@ func conflictsOf(ctx context.Context, w *workspace, text string) ([]materialize.
 	}
 	open, err := w.Conflicts(ctx, name)
 	if err == nil && len(open) == 0 {
-		err = coded(record.NotFound, "filebus conflicts lists them", fmt.Errorf("%s: %w", name, errNoConflict))
+		err = coded(record.NotFound, "filebus conflicts", fmt.Errorf("%s: %w", name, errNoConflict))
 	}
 	return open, err
 }

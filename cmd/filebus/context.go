@@ -37,7 +37,7 @@ func (o *contextCommand) request(env *environ, text string) (r query.ContextRequ
 		return r, usageError("say what the task is about: a text, --file, --tag or --task")
 	}
 	if o.MaxTokens < 1 {
-		return r, usageError("--max-tokens %d: a context has 1 at least", o.MaxTokens)
+		return r, usageError("--max-tokens %d: a context needs at least 1", o.MaxTokens)
 	}
 	if env.global.json {
 		r.Size = contextJSONTokens

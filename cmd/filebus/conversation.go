@@ -65,7 +65,7 @@ const (
 
 func (o *conversationShow) check(env *environ, args []string) error {
 	if o.Format != formatLines && o.Format != formatReferences {
-		return usageError("unknown format %q: results are printed as lines or as references", o.Format)
+		return usageError("--format %q is neither lines nor references", o.Format)
 	}
 	return o.page.check(env, args)
 }

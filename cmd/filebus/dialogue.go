@@ -51,7 +51,9 @@ func (e *environ) findDialogue(ctx context.Context, text string) (*workspace, *d
 
 // openDialogue reads the dialogue that a text means, with what agents have written just
 // now: findDialogue leaves alone what is not still yet.
-func (e *environ) openDialogue(ctx context.Context, text string) (*workspace, *dialogue.Forum, *dialogue.Dialogue, error) {
+func (e *environ) openDialogue(
+	ctx context.Context, text string,
+) (*workspace, *dialogue.Forum, *dialogue.Dialogue, error) {
 	s, f, key, err := e.findDialogue(ctx, text)
 	if err != nil {
 		return nil, nil, nil, err

@@ -25,7 +25,7 @@ type dialogueAssemble struct {
 func (o *dialogueAssemble) run(ctx context.Context, w *workspace, args []string) error {
 	status, err := dialogue.ParseLifecycle(o.Status)
 	if err != nil {
-		return coded(record.Usage, "the same with --status accepted", err)
+		return coded(record.Usage, "run it again with --status accepted", err)
 	}
 	if o.Out != "" || o.Stdout {
 		return o.elsewhere(ctx, w, args[0])
@@ -65,7 +65,7 @@ func (o *dialogueAssemble) elsewhere(ctx context.Context, w *workspace, slug str
 	}
 	file := w.abs(o.Out)
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		hint := "the same with --out " + quote(filepath.Join(o.Out, d.Key.Slug()+".dialogue.md"))
+		hint := "run it again with --out " + quote(filepath.Join(o.Out, d.Key.Slug()+".dialogue.md"))
 		return coded(record.Usage, hint, fmt.Errorf("%s is a folder", o.Out))
 	}
 	files := dialogue.RenderDocument(doc, filepath.Base(file), o.Split)

@@ -62,7 +62,7 @@ func (o *dialogueCheck) run(ctx context.Context, w *workspace, args []string) (e
 		return err
 	}
 	for _, line := range view.Mend {
-		w.remark("mend: %s", line)
+		w.remark("to mend it: %s", line)
 	}
 	if view.Wanting > 0 {
 		return silentError(record.Wanting)

@@ -34,9 +34,9 @@ func (o *dialogueJudge) check(_ *environ, args []string) error {
 	marks := slices.DeleteFunc(markFlags(), func(name string) bool { return !o.has(name) })
 	switch {
 	case o.From == "" && len(args) < 3:
-		return usageError("judge names an agent, or has --from FILE")
+		return usageError("name an agent, or give --from FILE")
 	case o.From == "" && len(marks) < len(markFlags()):
-		return usageError("judge needs all of --%s", strings.Join(markFlags(), ", --"))
+		return usageError("give all of --%s", strings.Join(markFlags(), ", --"))
 	case o.From != "" && (len(args) > 2 || len(marks) > 0 || o.Converge || o.Note != ""):
 		return usageError("with --from the agents and their numbers come from the file")
 	}

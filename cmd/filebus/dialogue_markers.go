@@ -245,7 +245,7 @@ func (l *markerList) summary() string {
 		text += ": " + strings.Join(kinds, ", ")
 	}
 	if l.bent > 0 {
-		text += fmt.Sprintf("; %d not as the grammar has it", l.bent)
+		text += fmt.Sprintf("; %d not written as the grammar says", l.bent)
 	}
 	if l.out.More > 0 {
 		text += fmt.Sprintf("; %d not shown, see --limit and --kind", l.out.More)

@@ -25,7 +25,7 @@ type dialoguePrompts struct {
 func roundArgument(text string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimPrefix(text, "round-"))
 	if err != nil || n < 0 {
-		return 0, usageError("%q is no round: rounds are counted from 0", text)
+		return 0, usageError("%q is not a round: rounds are numbered from 0", text)
 	}
 	return n, nil
 }
@@ -33,7 +33,7 @@ func roundArgument(text string) (int, error) {
 func (o *dialoguePrompt) run(ctx context.Context, w *workspace, args []string) error {
 	r := dialogue.PromptRequest{Save: o.Save || o.All, Agents: args[2:]}
 	if o.All == (len(args) == 3) {
-		return usageError("say either which agent, or --all")
+		return usageError("name an agent, or give --all")
 	}
 	var err error
 	if r.Round, err = roundArgument(args[1]); err != nil {

@@ -38,7 +38,8 @@ func (o *dialoguePut) run(ctx context.Context, w *workspace, args []string) erro
 		return err
 	}
 	file := append(args[3:], "-")[0]
-	c := dialogue.Contribution{Text: layout.StubText(o.Stub, ""), Force: o.Force, Origin: w.turnOrigin(record.SourcePut)}
+	origin := w.turnOrigin(record.SourcePut)
+	c := dialogue.Contribution{Text: layout.StubText(o.Stub, ""), Force: o.Force, Origin: origin}
 	if !isStub && !o.Force {
 		err = refuseOther(ctx, w.environ, forum, seat, file)
 	}
@@ -66,7 +67,7 @@ func (o *dialoguePut) run(ctx context.Context, w *workspace, args []string) erro
 func giveWay(ctx context.Context, env *environ, forum *dialogue.Forum, seat dialogue.Seat, file string) error {
 	gone, err := forum.GiveWay(ctx, seat, env.abs(file))
 	if gone {
-		env.note("%s has given way to %s", file, filepath.Base(seat.File))
+		env.note("%s was removed: its text is in %s now", file, filepath.Base(seat.File))
 	}
 	return err
 }

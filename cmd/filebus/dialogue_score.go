@@ -121,13 +121,15 @@ func (e *environ) noteScore(b *dialogue.Board, kept []string) {
 			e.note("round %d: not judged: %s", p.Round, markdown.Clip(strings.Join(p.Unjudged, ", "), 200))
 		}
 		if len(p.Discarded) > 0 {
-			e.note("round %d: judged and absent, so not counted: %s", p.Round, markdown.Clip(strings.Join(p.Discarded, ", "), 200))
+			e.note("round %d: judged but absent, so not counted: %s", p.Round,
+				markdown.Clip(strings.Join(p.Discarded, ", "), 200))
 		}
 	}
 	if len(kept) > 0 {
 		e.note("written by hand, and left alone: %s; --force replaces them", strings.Join(kept, ", "))
 	}
 	if n := len(b.Unclear); n > 0 {
-		e.note("%s cannot be told: filebus dialogue check %s", plural(n, "reference"), quote(b.Dialogue.Key.String()))
+		e.note("%s cannot be resolved: filebus dialogue check %s",
+			plural(n, "reference"), quote(b.Dialogue.Key.String()))
 	}
 }

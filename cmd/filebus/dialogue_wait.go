@@ -89,7 +89,7 @@ func (w *workspace) noteAlike(seat dialogue.Seat, file string) {
 	if err != nil || !filepath.IsLocal(shown) {
 		shown = file
 	}
-	w.note("%s: missing; there is %s", seat.Agent, oneLine(shown))
+	w.note("%s: no turn yet, but there is %s", seat.Agent, oneLine(shown))
 	fmt.Fprintf(w.err, "  try: filebus dialogue put %s %d %s %s\n",
 		quote(seat.Key.String()), seat.Round, quote(seat.Agent), quote(w.near(file)))
 }

@@ -16,23 +16,23 @@ type entryFlags[T any] struct {
 	set    *pflag.FlagSet
 }
 
-// addEntryFlags gives cmd a flag for each field that a user can give.
-func addEntryFlags[T any](cmd *cobra.Command, fields []layout.Field[T]) entryFlags[T] {
-	for _, f := range fields {
+// prepare gives cmd a flag for each field.
+func (e *entryFlags[T]) prepare(cmd *cobra.Command) {
+	e.set = cmd.Flags()
+	for _, f := range e.fields {
 		switch isList, commas := f.IsList(); {
 		case commas:
-			cmd.Flags().StringSlice(f.Flag, nil, "")
+			e.set.StringSlice(f.Flag, nil, "")
 		case isList:
-			cmd.Flags().StringArray(f.Flag, nil, "")
+			e.set.StringArray(f.Flag, nil, "")
 		default:
-			cmd.Flags().String(f.Flag, "", "")
+			e.set.String(f.Flag, "", "")
 		}
 	}
-	return entryFlags[T]{fields, cmd.Flags()}
 }
 
 // read puts what was given into an entry, and returns the flags that were.
-func (e entryFlags[T]) read(to *T) (given []string) {
+func (e *entryFlags[T]) read(to *T) (given []string) {
 	for _, f := range e.fields {
 		flag := e.set.Lookup(f.Flag)
 		if !flag.Changed {
@@ -48,21 +48,30 @@ func (e entryFlags[T]) read(to *T) (given []string) {
 	return given
 }
 
-// addFactFlags gives cmd a flag for each field that lists are filtered by. It returns
-// a function that reads them, into values by fact.
-func addFactFlags[T any](cmd *cobra.Command, fields []layout.Field[T]) func(into map[string][]string) error {
-	for _, f := range fields {
-		cmd.Flags().StringSlice(f.Fact, nil, "")
+// factFlags are the flags that lists of entries are filtered by.
+type factFlags[T any] struct {
+	fields []layout.Field[T]
+	facts  map[string][]string // the values, by fact
+	set    *pflag.FlagSet
+}
+
+// prepare gives cmd a flag for each field.
+func (f *factFlags[T]) prepare(cmd *cobra.Command) {
+	f.set = cmd.Flags()
+	for _, field := range f.fields {
+		f.set.StringSlice(field.Fact, nil, "")
 	}
-	return func(into map[string][]string) error {
-		for _, f := range fields {
-			into[f.Fact], _ = cmd.Flags().GetStringSlice(f.Fact) // it is one
-			for _, value := range into[f.Fact] {
-				if f.Values != nil && !slices.Contains(f.Values, value) {
-					return usageError("--%s %q is none of %s", f.Fact, value, strings.Join(f.Values, ", "))
-				}
+}
+
+func (f *factFlags[T]) check(*environ, []string) error {
+	f.facts = map[string][]string{}
+	for _, field := range f.fields {
+		f.facts[field.Fact], _ = f.set.GetStringSlice(field.Fact) // it is one
+		for _, value := range f.facts[field.Fact] {
+			if field.Values != nil && !slices.Contains(field.Values, value) {
+				return usageError("--%s %q is none of %s", field.Fact, value, strings.Join(field.Values, ", "))
 			}
 		}
-		return nil
 	}
+	return nil
 }

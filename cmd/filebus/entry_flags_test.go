@@ -17,8 +17,10 @@ func TestEntryFlags(t *testing.T) {
 		Input: layout.Input{Flag: "severity"},
 	})
 	add := &cobra.Command{Use: "add"}
-	flags := addEntryFlags(add, fields.Inputs())
-	if err := add.ParseFlags([]string{"--severity", "major", "--file", "a, b.go", "--file", "c.go", "--loop", "2"}); err != nil {
+	flags := entryFlags[layout.Issue]{fields: fields.Inputs()}
+	flags.prepare(add)
+	line := []string{"--severity", "major", "--file", "a, b.go", "--file", "c.go", "--loop", "2"}
+	if err := add.ParseFlags(line); err != nil {
 		t.Fatal(err)
 	}
 	var got layout.Issue
@@ -33,17 +35,17 @@ func TestEntryFlags(t *testing.T) {
 		t.Errorf("flags that were given (-want +got):\n%s", diff)
 	}
 	list := &cobra.Command{Use: "list"}
-	read := addFactFlags(list, fields.Filters())
+	facts := factFlags[layout.Issue]{fields: fields.Filters()}
+	facts.prepare(list)
 	if err := list.ParseFlags([]string{"--severity", "major,minor", "--type", "bug"}); err != nil {
 		t.Fatal(err)
 	}
-	facts := map[string][]string{}
-	err := read(facts)
+	err := facts.check(nil, nil)
 	wanted := map[string][]string{"severity": {"major", "minor"}, "type": {"bug"}, "priority": {}}
-	if diff := cmp.Diff(wanted, facts); diff != "" || err != nil {
+	if diff := cmp.Diff(wanted, facts.facts); diff != "" || err != nil {
 		t.Errorf("facts of the flags (-want +got):\n%s\n%v", diff, err)
 	}
-	if err := list.ParseFlags([]string{"--severity", "huge"}); err != nil || read(facts) == nil {
+	if err := list.ParseFlags([]string{"--severity", "huge"}); err != nil || facts.check(nil, nil) == nil {
 		t.Errorf("--severity huge is accepted: %v", err)
 	}
 }

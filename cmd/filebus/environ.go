@@ -94,7 +94,7 @@ func (e *environ) locate() (materialize.Location, error) {
 	dir := e.dir
 	if dir == "" {
 		if !filepath.IsAbs(explicit) {
-			return materialize.Location{}, coded(record.NotFound, "the same from another folder", errNoDir)
+			return materialize.Location{}, coded(record.NotFound, "run it again from another folder", errNoDir)
 		}
 		dir = explicit
 	}
@@ -178,9 +178,9 @@ func (e *environ) openFresh(ctx context.Context) (*workspace, error) {
 	case errors.Is(err, turnstile.ErrBusy), errors.Is(err, fs.ErrPermission):
 		e.note("changed files were not looked at: %v", err)
 	case err != nil:
-		return nil, fmt.Errorf("taking in changed files: %w", err)
+		return nil, fmt.Errorf("importing changed files: %w", err)
 	case report.Unlooked > 0:
-		e.note("%s not looked at; filebus sync takes them in", plural(report.Unlooked, "changed file"))
+		e.note("%s not looked at; filebus sync imports them", plural(report.Unlooked, "changed file"))
 	case report.Unread > 0:
 		e.note("%s not looked at for changed files; filebus sync does", plural(report.Unread, "folder"))
 	}

@@ -46,9 +46,9 @@ func (o *execCommand) check(env *environ, args []string) error {
 	switch {
 	case err != nil:
 	case (o.Dialogue == "") != (o.Round == noRound):
-		err = usageError("--dialogue and --round say together whose turn the output becomes")
+		err = usageError("--dialogue and --round go together: they say whose turn the output becomes")
 	case o.Timeout < 0 || o.KillAfter < 0:
-		err = usageError("--timeout %v and --kill-after %v: a time is not negative", o.Timeout, o.KillAfter)
+		err = usageError("--timeout %v and --kill-after %v: a time cannot be negative", o.Timeout, o.KillAfter)
 	}
 	return execError(err)
 }
@@ -137,7 +137,7 @@ func (o *execCommand) command(env *environ, args []string) result.Command {
 // command did.
 func (o *execCommand) report(env *environ, run *result.Execution, turn *materialize.PutResult) error {
 	if run.Background {
-		env.note("the command has left a process behind; what it writes from now on is not stored")
+		env.note("the command left a process behind; what it writes from now on is not stored")
 	}
 	if o.Call != "" && !strings.HasSuffix(run.Name.ID, "/"+o.Call) {
 		env.note("the call %s got another result meanwhile; this one is %s", o.Call, run.Name)
@@ -164,7 +164,7 @@ func (e *environ) recoverOutputs(w *materialize.Workspace) {
 	// It takes its turn as any put does, and can be cut off as one.
 	all, err := result.Recover(context.Background(), w)
 	for _, stored := range all {
-		e.note("stored the output that an earlier command has left in the spool: filebus get %s", quote(stored.Name.String()))
+		e.note("stored the output of an earlier command that was cut off: filebus get %s", quote(stored.Name.String()))
 	}
 	if list, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, err := range list.Unwrap() {

@@ -148,7 +148,7 @@ func (t execTurn) end(
 		put, endErr = t.forum.Put(ctx, t.seat, c)
 	}
 	if errors.Is(endErr, dialogue.ErrOccupied) {
-		w.note("%s has written its turn itself, which stands. %s", t.seat.Agent, output)
+		w.note("%s wrote its turn itself, and that one is kept. %s", t.seat.Agent, output)
 		put, endErr = t.forum.Current(ctx, t.seat)
 	} else if reason != "" && endErr == nil {
 		w.note("a stub for %s: %s", t.seat.Agent, reason)

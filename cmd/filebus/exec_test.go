@@ -171,7 +171,7 @@ func listAtOnce(t *testing.T, dir string) int {
 			if err != nil {
 				t.Errorf("list: %v: %s", err, out)
 			}
-			notes[i] = strings.Count(string(out), "left in the spool")
+			notes[i] = strings.Count(string(out), "that was cut off")
 		})
 	}
 	wg.Wait()

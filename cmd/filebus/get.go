@@ -101,7 +101,7 @@ func parseLines(text string) (query.Span, error) {
 		span.To, err = strconv.Atoi(last)
 	}
 	if err != nil || span.From < 1 || last != "" && span.To < span.From || first+last == "" {
-		return query.Span{}, usageError("%q is no range of lines: write 40-80, 40-, -80 or 40", text)
+		return query.Span{}, usageError("%q is not a range of lines: write 40-80, 40-, -80 or 40", text)
 	}
 	return span, nil
 }

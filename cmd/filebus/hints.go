@@ -30,12 +30,12 @@ func hints() []map[record.Reason]hint {
 // recordHints are for errors of records, whatever they are for.
 func recordHints() map[record.Reason]hint {
 	return map[record.Reason]hint{
-		record.Reason(record.Busy):       say("the same again, with a longer --wait"),
+		record.Reason(record.Busy):       say("run it again with a longer --wait"),
 		record.Reason(record.Conflict):   say("filebus conflicts"),
 		record.Reason(record.Damaged):    say("filebus verify"),
 		record.Reason(record.NoStore):    say("filebus init, or --store FOLDER"),
 		record.Reason(record.UnsafeFS):   say("--store FOLDER on a local disk, or --allow-unsafe-fs"),
-		record.Reason(record.NewerStore): say("a newer filebus"),
+		record.Reason(record.NewerStore): say("install a newer filebus"),
 		"index damaged":                  say("filebus reindex"),
 		errAmbiguousRef:                  say("filebus show {1}"),
 		errWriteOnce:                     say("filebus get {1}, or another id"),
@@ -46,13 +46,13 @@ func recordHints() map[record.Reason]hint {
 		query.ErrNoPart:      say("filebus show {1}"),
 		query.ErrSeveral:     say("filebus show {1}"),
 		query.ErrNoKnowledge: say("filebus knowledge list"),
-		query.ErrTooMany:     say("the same with --tag, --type or --from ID, or with another --limit"),
+		query.ErrTooMany:     say("run it again with --tag, --type or --from ID, or with another --limit"),
 
-		materialize.ErrForeignFolder: say("the same with a new or empty folder"),
-		materialize.ErrTreeTaken:     say("the same with another --tree"),
-		mirror.ErrLink:               say("rm {1}, and the same again"),
+		materialize.ErrForeignFolder: say("run it again with a new or empty folder"),
+		materialize.ErrTreeTaken:     say("run it again with another --tree"),
+		mirror.ErrLink:               say("mv {1} {1}.link, then run it again"),
 		release.ErrStillNeeded:       say("filebus show {1}"),
-		materialize.ErrTooLarge:      say("the same after the file was cut by hand; filebus get {1} is all of it"),
+		materialize.ErrTooLarge:      say("shorten the file and run it again; filebus get {1} prints all of it"),
 	}
 }
 
@@ -80,30 +80,30 @@ func workHints() map[record.Reason]hint {
 		sessions.ErrSeveral:  say("filebus session show {each}"),
 		sessions.ErrTaken:    say("filebus session show {1}"),
 		sessions.ErrCaptured: say("filebus materialize --tree {1} --to DIR"),
-		sessions.ErrLongSummary: say("the same with a summary of at most " + strconv.Itoa(sessions.MaxSummary) +
+		sessions.ErrLongSummary: say("run it again with a summary of at most " + strconv.Itoa(sessions.MaxSummary) +
 			" words"),
-		sessions.ErrEmpty:         say("the same with a text"),
+		sessions.ErrEmpty:         say("run it again with a text"),
 		sessions.ErrNotEnded:      say("filebus session end {1}"),
-		sessions.ErrFileTaken:     say("the same with another --to"),
+		sessions.ErrFileTaken:     say("run it again with another --to"),
 		sessions.ErrNothingStored: say("filebus list --session {each}", "filebus session list"),
 		sessions.ErrTooEarly:      say("filebus session replay {1} --to DIR --until @{2}"),
-		dialogue.ErrNoDialogue:    say("the same with {all}", "filebus dialogue list"),
-		dialogue.ErrSeveral:       say("the same with one of {all}"),
-		dialogue.ErrCaptured:      say("the same with a dialogue of this project: filebus dialogue list"),
+		dialogue.ErrNoDialogue:    say("run it again with {all}", "filebus dialogue list"),
+		dialogue.ErrSeveral:       say("run it again with one of {all}"),
+		dialogue.ErrCaptured:      say("run it again with a dialogue of this project: filebus dialogue list"),
 		dialogue.ErrRequest:       say("filebus dialogue new --help"),
-		dialogue.ErrSlug:          say("the same with --slug NAME, in lower-case letters, digits and hyphens"),
-		dialogue.ErrSlugTaken:     say("the same with --slug NAME"),
+		dialogue.ErrSlug:          say("run it again with --slug NAME, in lower-case letters, digits and hyphens"),
+		dialogue.ErrSlugTaken:     say("run it again with --slug NAME"),
 		dialogue.ErrNotInPool:     say("filebus get {1}"),
-		dialogue.ErrNoRound:       say("filebus dialogue prompt {1} {2} --all", "the same with one of its rounds"),
-		dialogue.ErrNotLaunched:   say("filebus dialogue prompt {1} {2} {3}", "the same for one of them"),
-		dialogue.ErrNobody:        say("the same with --agents NAME,NAME"),
-		dialogue.ErrOccupied:      say("filebus get {1}, or the same with --force"),
-		dialogue.ErrGood:          say("filebus get {1}, or the same with --force"),
+		dialogue.ErrNoRound:       say("filebus dialogue prompt {1} {2} --all", "run it again with one of its rounds"),
+		dialogue.ErrNotLaunched:   say("filebus dialogue prompt {1} {2} {3}", "run it again for one of them"),
+		dialogue.ErrNobody:        say("run it again with --agents NAME,NAME"),
+		dialogue.ErrOccupied:      say("filebus get {1}, or run it again with --force"),
+		dialogue.ErrGood:          say("filebus get {1}, or run it again with --force"),
 		dialogue.ErrEmpty:         say("filebus dialogue put {1} {2} {3} --stub 'WHY THERE IS NONE'"),
-		dialogue.ErrTooLong:       say("filebus put FILE, and a turn that refers to it"),
+		dialogue.ErrTooLong:       say("filebus put FILE, then put a turn that refers to it"),
 		dialogue.ErrNoText:        say("filebus dialogue put {1} {2} {3} --stub REASON"),
 		dialogue.ErrAbsent:        say("filebus dialogue check {1} {2}"),
-		dialogue.ErrEdited:        say("the same with --force, or with --out FILE"),
+		dialogue.ErrEdited:        say("run it again with --out FILE, or with --force to replace it"),
 	}
 }
 
@@ -112,42 +112,43 @@ func queueHints() map[record.Reason]hint {
 	return map[record.Reason]hint{
 		issue.ErrNoIssue: say("filebus issue list --open"),
 		issue.ErrStatus:  say("filebus issue {1} {2}"),
-		issue.ErrTaken:   say("filebus issue next --claim, or the same with --force"),
-		issue.ErrHeld:    say("the same with --agent {1} if that is you, else with --force", "the same with --force"),
+		issue.ErrTaken:   say("filebus issue next --claim, or run it again with --force"),
+		issue.ErrHeld: say("run it again with --agent {1} if that is you, else with --force",
+			"run it again with --force"),
 		issue.ErrCircle:  say("filebus issue show {1}"),
-		issue.ErrKnown:   say("the same with --merge {1}, or filebus issue show {1}"),
-		issue.ErrField:   say("the same with --{1} {2}"),
+		issue.ErrKnown:   say("run it again with --merge {1}, or filebus issue show {1}"),
+		issue.ErrField:   say("run it again with --{1} {2}"),
 		issue.ErrTooLong: say("filebus put FILE"),
-		issue.ErrNoAgent: say("the same with --agent NAME, or with FILEBUS_AGENT set"),
+		issue.ErrNoAgent: say("run it again with --agent NAME, or with FILEBUS_AGENT set"),
 		issue.ErrNoNew:   say("filebus issue wait --since @{1}"),
 
-		knowledge.ErrField:       say("the same with --{1} {2}"),
+		knowledge.ErrField:       say("run it again with --{1} {2}"),
 		knowledge.ErrLinkType:    say("filebus knowledge link A supersedes B"),
 		knowledge.ErrNoName:      say("filebus component touch NAME"),
 		knowledge.ErrTooLong:     say("filebus put FILE"),
-		knowledge.ErrRowTooLong:  say("the same with a shorter --notes"),
-		knowledge.ErrNoFile:      say("the same without --into"),
+		knowledge.ErrRowTooLong:  say("run it again with a shorter --notes"),
+		knowledge.ErrNoFile:      say("run it again without --into"),
 		knowledge.ErrCaptured:    say("filebus show {1}"),
 		knowledge.ErrBroken:      say("filebus sync --problems"),
 		knowledge.ErrKnown:       say("filebus knowledge show {1}"),
 		knowledge.ErrLink:        say("filebus knowledge related {1}"),
 		knowledge.ErrSuperseded:  say("filebus knowledge show {1}"),
 		knowledge.ErrNoHandoff:   say("filebus get {1}"),
-		knowledge.ErrNoProposal:  say("the same without --add"),
+		knowledge.ErrNoProposal:  say("run it again without --add"),
 		knowledge.ErrNoComponent: say("filebus component show"),
 
 		task.ErrNotID:            say("filebus task list"),
 		task.ErrNotStarted:       say("filebus task start {1}"),
-		task.ErrRunning:          say("filebus wait {1}, or the same with --restart"),
+		task.ErrRunning:          say("filebus wait {1}, or run it again with --restart"),
 		task.ErrNoHandoff:        hintHandoff,
 		task.ErrIncomplete:       hintHandoff,
-		task.ErrNotMarker:        say("mv {1} {2}, and the same again"),
+		task.ErrNotMarker:        say("mv {1} {2}, then run it again"),
 		task.ErrTooLong:          say("filebus put FILE"),
 		result.ErrTaken:          say("filebus get {1}, or another --call"),
 		result.ErrNoConversation: say("filebus conversation show {each}", "filebus conversation list"),
 		result.ErrNoBudget:       say("filebus budget --conversation {each}", "filebus conversation list"),
-		result.ErrOutput:         say("the same with another --output"),
-		result.ErrOutputTaken:    say("the same with --force, or another --output"),
+		result.ErrOutput:         say("run it again with another --output"),
+		result.ErrOutputTaken:    say("run it again with another --output, or with --force to replace the file"),
 	}
 }
 
@@ -214,7 +215,7 @@ func hintAbsent(e *record.Error) string {
 // hintHandoff returns the line that ends a task without a handoff, or what the line
 // lacks that was tried.
 func hintHandoff(e *record.Error) string {
-	missing, line, files := e.Names, "the same with", ""
+	missing, line, files := e.Names, "run it again with", ""
 	if e.Reason == task.ErrNoHandoff {
 		id, outcome := quote(e.Names[0]), e.Names[1]
 		missing, line, files = e.Names[2:], "filebus task done "+id, " --files FILE,FILE"

@@ -33,7 +33,7 @@ func readInput(ctx context.Context, env *environ, arg string, limit int64) (inpu
 		return in, usageError("%s is a folder, not a file", arg)
 	}
 	if errors.Is(err, store.ErrNoStore) {
-		return in, fmt.Errorf("%s is no file, and there is no store to look for the name: %w", arg, err)
+		return in, fmt.Errorf("%s is not a file, and there is no store to look for the name in: %w", arg, err)
 	}
 	return in, err
 }

@@ -6,22 +6,29 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/issue"
+	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/query"
 )
 
-func newIssueCommand(env *environ) *cobra.Command {
-	cmd := newGroup("issue",
-		newIssueAddCommand(env), newIssueEditCommand(env), newIssueListCommand(env), newIssueShowCommand(env),
-		newIssueNextCommand(env), newIssueWaitCommand(env),
-	)
-	for _, verb := range issueVerbs() {
-		cmd.AddCommand(newIssueVerbCommand(env, verb))
+// issueCommands are the commands of the issue queue.
+func issueCommands() []command {
+	fields := layout.IssueFields()
+	inputs := entryFlags[layout.Issue]{fields: fields.Inputs()}
+	filters := factFlags[layout.Issue]{fields: fields.Filters()}
+	all := []command{
+		plain("add [SUMMARY]", &issueAdd{entryFlags: inputs}),
+		existing("edit ID", &issueEdit{entryFlags: inputs}).completed(completeNames),
+		fresh("list", &issueList{factFlags: filters, MaxTokens: 1000}),
+		fresh("show ID", &issueShow{MaxTokens: issueTokens}).completed(completeNames),
+		fresh("next", &issueNext{factFlags: filters}),
+		fresh("wait", &issueWait{Limit: defaultWait}),
 	}
-	return cmd
+	for _, v := range issueVerbs() {
+		all = append(all, existing(v.use, &v).completed(completeNames))
+	}
+	return all
 }
 
 // queueWait is how long adding an issue waits for the index, at most: what is not
@@ -33,23 +40,19 @@ func (w *workspace) queue() *issue.Queue {
 	return issue.New(w.Workspace, w.reader(w.Store, query.Options{MaxWait: queueWait}), w.now)
 }
 
-// openQueue opens the queue to read it.
-func (e *environ) openQueue(ctx context.Context) (*workspace, *issue.Queue, error) {
-	s, err := e.openFresh(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	q := s.queue()
-	if e.global.noSync {
-		return s, q, nil
+// freshQueue returns the queue with what was written to its file just now.
+func (w *workspace) freshQueue(ctx context.Context) (*issue.Queue, error) {
+	q := w.queue()
+	if w.global.noSync {
+		return q, nil
 	}
 	if err := q.TakeIn(ctx); err != nil {
 		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
+			return nil, ctx.Err()
 		}
-		e.note("the file of the queue was not looked at: %v", err)
+		w.note("the file of the queue was not looked at: %v", err)
 	}
-	return s, q, nil
+	return q, nil
 }
 
 // actor returns who acts: the flag, FILEBUS_AGENT, or the session.
@@ -104,9 +107,6 @@ const issueSummary = 100
 
 // printIssueLine prints an issue that was changed, in one line.
 func printIssueLine(env *environ, i issue.Issue) error {
-	if env.global.json {
-		return env.printJSON(i.Brief())
-	}
 	line := i.ID + "  " + string(i.Status)
 	switch holder := issueHolder(env, i); {
 	case i.DuplicateOf != "":
@@ -114,6 +114,5 @@ func printIssueLine(env *environ, i issue.Issue) error {
 	case holder != "-":
 		line += "  " + holder
 	}
-	env.printf("%s\n", oneLine(line))
-	return nil
+	return env.print(i.Brief(), "%s\n", oneLine(line))
 }

@@ -4,44 +4,33 @@ import (
 	"cmp"
 	"context"
 	"strings"
-
-	"github.com/spf13/cobra"
+	"time"
 
 	"filebus/materialize/issue"
 	"filebus/materialize/layout"
+	"filebus/query"
 )
 
-func newIssueListCommand(env *environ) *cobra.Command {
-	var filter issue.Filter
-	var statuses []string
-	var maxTokens int
-	var readFacts func(map[string][]string) error
-	cmd := newCommand("list", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		filter.Facts = map[string][]string{"status": statuses}
-		if err := readFacts(filter.Facts); err != nil {
-			return err
-		}
-		if maxTokens < 0 {
-			return usageError("--max-tokens %d is negative", maxTokens)
-		}
-		s, q, err := env.openQueue(ctx)
-		if err != nil {
-			return err
-		}
-		env.noteProblems(ctx, q)
-		all, err := q.List(ctx, filter)
-		if err != nil {
-			return err
-		}
-		return printIssues(env, s, "issue list", all, maxTokens)
-	})
-	readFacts = addFactFlags(cmd, layout.IssueFields().Filters())
-	flags := cmd.Flags()
-	flags.StringSliceVar(&statuses, "status", nil, "")
-	flags.StringSliceVar(&filter.Agents, "agent", nil, "")
-	flags.BoolVar(&filter.Open, "open", false, "")
-	flags.IntVar(&maxTokens, "max-tokens", 1000, "")
-	return cmd
+type issueList struct {
+	factFlags[layout.Issue]
+	Status    []string `flag:"status"`
+	Agent     []string `flag:"agent"`
+	Open      bool     `flag:"open"`
+	MaxTokens int      `flag:"max-tokens" least:"0"`
+}
+
+func (o *issueList) run(ctx context.Context, w *workspace, _ []string) error {
+	q, err := w.freshQueue(ctx)
+	if err != nil {
+		return err
+	}
+	w.noteProblems(ctx, q)
+	o.facts["status"] = o.Status
+	all, err := q.List(ctx, issue.Filter{Facts: o.facts, Agents: o.Agent, Open: o.Open})
+	if err != nil {
+		return err
+	}
+	return printIssues(w, "issue list", all, o.MaxTokens)
 }
 
 type issueListJSON struct {
@@ -50,61 +39,71 @@ type issueListJSON struct {
 }
 
 // printIssues prints as many issues as some tokens hold.
-func printIssues(env *environ, s *workspace, op string, all []issue.Issue, maxTokens int) error {
+func printIssues(w *workspace, op string, all []issue.Issue, maxTokens int) error {
 	rows := make([][]string, len(all))
 	for n, i := range all {
-		rows[n], all[n] = issueRow(env, i), i.Brief()
+		rows[n], all[n] = issueRow(w.environ, i), i.Brief()
 	}
-	printed, err := s.present(presentation{
-		entries: len(all), maxTokens: maxTokens, op: op, what: "issue_queue",
+	return w.presentTable(rows, presentation{
+		maxTokens: maxTokens, op: op, what: "issue_queue", none: "no issues",
 		json: func(n int) any { return issueListJSON{all[:n], len(all) - n} },
-		text: func(n int) string { return env.table(rows[:n]) },
+		rest: "%d more of " + plural(len(all), "issue") +
+			"; narrow it with --open, --type, --priority, or give --max-tokens 0",
 	})
-	if err != nil || env.global.json {
-		return err
-	}
-	switch more := len(all) - printed; {
-	case len(all) == 0:
-		env.note("no issues")
-	case more > 0:
-		env.note("%d more of %s; narrow it with --open, --type, --priority, or give --max-tokens 0", more,
-			plural(len(all), "issue"))
-	}
-	return nil
 }
 
-func newIssueShowCommand(env *environ) *cobra.Command {
-	var maxTokens int
-	cmd := newCommand("show ID", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-		id := args[0]
-		if maxTokens < 0 {
-			return usageError("--max-tokens %d is negative", maxTokens)
-		}
-		s, q, err := env.openQueue(ctx)
-		if err != nil {
-			return err
-		}
-		i, err := q.Get(ctx, id)
-		if err != nil {
-			return err
-		}
-		return printIssue(env, s, i, maxTokens)
-	})
-	cmd.ValidArgsFunction = completeNames(env)
-	cmd.Flags().IntVar(&maxTokens, "max-tokens", issueTokens, "")
-	return cmd
+type issueShow struct {
+	MaxTokens int `flag:"max-tokens" least:"0"`
+}
+
+func (o *issueShow) run(ctx context.Context, w *workspace, args []string) error {
+	q, err := w.freshQueue(ctx)
+	if err != nil {
+		return err
+	}
+	i, err := q.Get(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	return printIssue(w, i, o.MaxTokens)
+}
+
+type issueWait struct {
+	Since string        `flag:"since"`
+	Limit time.Duration `flag:"limit" least:"0"`
+}
+
+func (o *issueWait) run(ctx context.Context, w *workspace, _ []string) error {
+	q, err := w.freshQueue(ctx)
+	if err != nil {
+		return err
+	}
+	request := issue.WaitOptions{Limit: o.Limit, Taking: !w.global.noSync}
+	if o.Since != "" {
+		request.From, err = w.position(ctx, o.Since)
+	} else {
+		request.From, err = query.Position(ctx, w.Store)
+	}
+	if err != nil {
+		return err
+	}
+	found, err := q.Wait(ctx, request)
+	if err != nil {
+		return err
+	}
+	return printIssues(w, "issue wait", found, issueTokens)
 }
 
 // issueTokens is how much of an issue is shown unless more is asked for.
 const issueTokens = 400
 
 // printIssue prints what an agent needs to work on an issue.
-func printIssue(env *environ, s *workspace, i issue.Issue, maxTokens int) error {
-	lines := strings.SplitAfter(issueText(env, i), "\n")
-	if env.global.json {
+func printIssue(w *workspace, i issue.Issue, maxTokens int) error {
+	lines := strings.SplitAfter(issueText(w.environ, i), "\n")
+	if w.global.json {
 		maxTokens = 0
 	}
-	_, err := s.present(presentation{
+	_, err := w.present(presentation{
 		entries: len(lines), maxTokens: maxTokens, op: "issue show", what: i.Name.String(),
 		json: func(int) any { return i },
 		text: func(n int) string {

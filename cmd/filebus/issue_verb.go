@@ -16,19 +16,20 @@ import (
 type issueVerb struct {
 	action issue.Action
 	use    string
-	flags  []string // those of claimFlags that it has
+	names  []string // of those of claimFlags that it has
+	change issue.Change
 }
 
 // issueVerbs returns the commands that docs/issues.md has a row for.
 func issueVerbs() []issueVerb {
 	return []issueVerb{
-		{issue.Claim, "claim ID", []string{"agent", "lease", "task", "force"}},
-		{issue.Release, "release ID", []string{"agent", "force"}},
-		{issue.Accept, "accept ID", []string{"task"}},
-		{issue.Finish, "done ID", []string{"agent", "force", "task"}},
-		{issue.Reject, "reject ID", []string{"agent", "force", "rationale"}},
-		{issue.MarkDuplicate, "duplicate ID OF", []string{"agent", "force"}},
-		{issue.Reopen, "reopen ID", []string{"rationale"}},
+		{action: issue.Claim, use: "claim ID", names: []string{"agent", "lease", "task", "force"}},
+		{action: issue.Release, use: "release ID", names: []string{"agent", "force"}},
+		{action: issue.Accept, use: "accept ID", names: []string{"task"}},
+		{action: issue.Finish, use: "done ID", names: []string{"agent", "force", "task"}},
+		{action: issue.Reject, use: "reject ID", names: []string{"agent", "force", "rationale"}},
+		{action: issue.MarkDuplicate, use: "duplicate ID OF", names: []string{"agent", "force"}},
+		{action: issue.Reopen, use: "reopen ID", names: []string{"rationale"}},
 	}
 }
 
@@ -45,83 +46,65 @@ func claimFlags(cmd *cobra.Command, c *issue.Change, names []string) {
 	}
 }
 
-func newIssueVerbCommand(env *environ, verb issueVerb) *cobra.Command {
-	var change issue.Change
-	args := 1
-	if verb.action == issue.MarkDuplicate {
-		args = 2
+func (o *issueVerb) prepare(cmd *cobra.Command) { claimFlags(cmd, &o.change, o.names) }
+
+func (o *issueVerb) check(*environ, []string) error { return checkLease(o.action, o.change) }
+
+func (o *issueVerb) run(ctx context.Context, w *workspace, args []string) error {
+	o.change.Agent = w.actor(o.change.Agent)
+	if len(args) > 1 {
+		o.change.Of = args[1]
 	}
-	cmd := newCommand(verb.use, cobra.ExactArgs(args), func(ctx context.Context, args []string) error {
-		if len(args) > 1 {
-			change.Of = args[1]
-		}
-		return runIssueVerb(ctx, env, verb.action, change, args[0])
-	})
-	cmd.ValidArgsFunction = completeNames(env)
-	claimFlags(cmd, &change, verb.flags)
-	return cmd
+	i, err := w.queue().Do(ctx, o.action, args[0], o.change)
+	if err != nil {
+		return err
+	}
+	return printIssueLine(w.environ, i)
 }
 
 // checkLease refuses what is no time to work in.
 func checkLease(action issue.Action, c issue.Change) error {
 	if action == issue.Claim && c.Lease < time.Second {
-		return usageError("--lease %v: a claim holds for a second at least", c.Lease)
+		return usageError("--lease %v: a claim holds for at least a second", c.Lease)
 	}
 	return nil
 }
 
-func runIssueVerb(ctx context.Context, env *environ, action issue.Action, c issue.Change, id string) error {
-	if err := checkLease(action, c); err != nil {
-		return err
-	}
-	c.Agent = env.actor(c.Agent)
-	s, err := env.open(ctx)
-	if err != nil {
-		return err
-	}
-	i, err := s.queue().Do(ctx, action, id, c)
-	if err != nil {
-		return err
-	}
-	return printIssueLine(env, i)
+type issueNext struct {
+	factFlags[layout.Issue]
+	Claim  bool `flag:"claim"`
+	change issue.Change
 }
 
-func newIssueNextCommand(env *environ) *cobra.Command {
-	filter := issue.Filter{Facts: map[string][]string{}}
-	var readFacts func(map[string][]string) error
-	var change issue.Change
-	claim := false
-	cmd := newCommand("next", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-		if err := cmp.Or(readFacts(filter.Facts), checkLease(issue.Claim, change)); err != nil {
-			return err
-		}
-		change.Agent = env.actor(change.Agent)
-		s, q, err := env.openQueue(ctx)
-		if err != nil {
-			return err
-		}
-		env.noteProblems(ctx, q)
-		var found bool
-		var i issue.Issue
-		if claim {
-			i, found, err = q.ClaimNext(ctx, filter, change)
-		} else {
-			i, found, err = q.Next(ctx, filter, change.Agent)
-		}
-		switch {
-		case err != nil:
-			return err
-		case found:
-			return printIssue(env, s, i, issueTokens)
-		}
-		env.note("no issue is waiting")
-		if env.global.json {
-			return env.printJSON(nil)
-		}
-		return nil
-	})
-	readFacts = addFactFlags(cmd, layout.IssueFields().Filters())
-	cmd.Flags().BoolVar(&claim, "claim", false, "")
-	claimFlags(cmd, &change, []string{"agent", "lease", "task"})
-	return cmd
+func (o *issueNext) prepare(cmd *cobra.Command) {
+	o.factFlags.prepare(cmd)
+	claimFlags(cmd, &o.change, []string{"agent", "lease", "task"})
+}
+
+func (o *issueNext) check(env *environ, args []string) error {
+	return cmp.Or(o.factFlags.check(env, args), checkLease(issue.Claim, o.change))
+}
+
+func (o *issueNext) run(ctx context.Context, w *workspace, _ []string) error {
+	o.change.Agent = w.actor(o.change.Agent)
+	q, err := w.freshQueue(ctx)
+	if err != nil {
+		return err
+	}
+	w.noteProblems(ctx, q)
+	var found bool
+	var i issue.Issue
+	if filter := (issue.Filter{Facts: o.facts}); o.Claim {
+		i, found, err = q.ClaimNext(ctx, filter, o.change)
+	} else {
+		i, found, err = q.Next(ctx, filter, o.change.Agent)
+	}
+	switch {
+	case err != nil:
+		return err
+	case found:
+		return printIssue(w, i, issueTokens)
+	}
+	w.note("no issue is waiting")
+	return w.print(nil, "")
 }

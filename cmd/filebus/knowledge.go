@@ -8,19 +8,21 @@ import (
 	"strings"
 
 	"filebus/materialize/knowledge"
+	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store/record"
 )
 
 // knowledgeCommands are the commands of knowledge.
 func knowledgeCommands() []command {
+	inputs := entryFlags[layout.Knowledge]{fields: layout.KnowledgeFields().Inputs()}
 	return []command{
 		fresh("list [flags] [TAG...]", &knowledgeList{filterFlags: picking("tree", "tag"), page: page{Limit: 20}}),
 		fresh("show NAME", runFunc(showKnowledge)),
 		fresh("tags [PREFIX]", runFunc(listKnowledgeTags)),
-		{use: "add [FILE]", make: newKnowledgeAddCommand},
-		{use: "edit ID [FILE]", make: newKnowledgeEditCommand},
-		{use: "supersede OLD [NEW]", make: newKnowledgeSupersedeCommand},
+		plain("add [FILE]", &knowledgeAdd{entryFlags: inputs}),
+		plain("edit ID [FILE]", &knowledgeEdit{inputs}).completed(completeNames),
+		plain("supersede OLD [NEW]", &knowledgeSupersede{inputs}).completed(completeNames),
 		fresh("link A TYPE B", &knowledgeLink{}).completed(completeNames),
 		fresh("related ID", &knowledgeRelated{Depth: 1, Limit: 10, MaxTokens: 800}).completed(completeNames),
 		fresh("harvest TASK", &knowledgeHarvest{}).completed(completeNames),

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"filebus/materialize/knowledge"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
@@ -54,31 +52,18 @@ func contentHint(arg string, err error) error {
 	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(arg, " ") {
 		return err
 	}
-	return coded(record.Usage, "the same with --content "+quote(arg),
-		fmt.Errorf("%q is no file", markdown.Clip(arg, issueSummary)))
+	return coded(record.Usage, "run it again with --content "+quote(arg),
+		fmt.Errorf("%q is not a file", markdown.Clip(arg, issueSummary)))
 }
 
 // maxContentInput is how much of an input is read, in bytes: an entry that has as
 // much is refused.
 const maxContentInput = 1 << 20
 
-type knowledgeAddOptions struct {
-	draft        knowledge.Draft
-	into         string
-	noDuplicates bool
-}
-
-func newKnowledgeAddCommand(env *environ) *cobra.Command {
-	var opts knowledgeAddOptions
-	var flags entryFlags[layout.Knowledge]
-	cmd := newCommand("add [FILE]", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
-		flags.read((*layout.Knowledge)(&opts.draft))
-		return runKnowledgeAdd(ctx, env, opts, args)
-	})
-	flags = addEntryFlags(cmd, layout.KnowledgeFields().Inputs())
-	cmd.Flags().StringVar(&opts.into, "into", "", "")
-	cmd.Flags().BoolVar(&opts.noDuplicates, "no-duplicates", false, "")
-	return cmd
+type knowledgeAdd struct {
+	entryFlags[layout.Knowledge]
+	Into         string `flag:"into"`
+	NoDuplicates bool   `flag:"no-duplicates"`
 }
 
 // A knowledgeChangeJSON is what commands print of an entry that they changed.
@@ -88,49 +73,50 @@ type knowledgeChangeJSON struct {
 	Duplicates []knowledge.Likeness `json:"duplicates,omitempty"`
 }
 
-func runKnowledgeAdd(ctx context.Context, env *environ, opts knowledgeAddOptions, args []string) error {
-	d := &opts.draft
-	if err := readContent(env, d, args); err != nil {
+func (o *knowledgeAdd) run(ctx context.Context, w *workspace, args []string) error {
+	var d knowledge.Draft
+	o.read((*layout.Knowledge)(&d))
+	if err := readContent(w.environ, &d, args); err != nil {
 		return err
 	}
-	d.Source = env.or(d.Source, "FILEBUS_TASK")
-	s, err := env.create(ctx)
+	d.Source = w.or(d.Source, "FILEBUS_TASK")
+	w, err := w.create(ctx)
 	if err != nil {
 		return err
 	}
-	into, err := intoPath(env, s, opts.into)
+	into, err := w.intoPath(o.Into)
 	if err != nil {
 		return err
 	}
-	b := s.base()
-	like, err := b.Similar(ctx, *d)
+	b := w.base()
+	like, err := b.Similar(ctx, d)
 	if err != nil { // the entry is not lost because the index is
-		env.note("not looked at for duplicates: %v", err)
+		w.note("not looked at for duplicates: %v", err)
 	}
-	added, err := b.Add(ctx, *d, into, opts.noDuplicates, like...)
+	added, err := b.Add(ctx, d, into, o.NoDuplicates, like...)
 	if known, is := record.Detail[[]knowledge.Likeness](err); is {
-		noteLike(env, known)
+		noteLike(w.environ, known)
 	}
 	if err != nil {
 		return err
 	}
 	like = slices.DeleteFunc(like, func(l knowledge.Likeness) bool { return l.ID == added.ID })
-	noteLike(env, like)
+	noteLike(w.environ, like)
 	if len(like) > 0 {
 		id := quote(like[0].ID)
-		env.note("if it takes the place of %s: filebus knowledge supersede %s %s", id, id, quote(added.ID))
+		w.note("if it takes the place of %s: filebus knowledge supersede %s %s", id, id, quote(added.ID))
 	}
-	return printKnowledgeChange(env, s, added, "", like)
+	return w.printKnowledgeChange(added, "", like)
 }
 
 // intoPath returns the path below the workspace of a file that the user names.
-func intoPath(env *environ, s *workspace, file string) (string, error) {
+func (w *workspace) intoPath(file string) (string, error) {
 	if file == "" {
 		return "", nil
 	}
-	rel, err := filepath.Rel(s.Root, env.abs(file))
+	rel, err := filepath.Rel(w.Root, w.abs(file))
 	if err != nil || !filepath.IsLocal(rel) {
-		return "", usageError("--into %s is not in the workspace %s", file, s.Root)
+		return "", usageError("--into %s is not in the workspace %s", file, w.Root)
 	}
 	return filepath.ToSlash(rel), nil
 }
@@ -150,74 +136,50 @@ func likeText(l knowledge.Likeness) string {
 	return oneLine(fmt.Sprintf("%.0f %% of the words%s: %s", 100*l.Shared, tags, l.Summary))
 }
 
-// noteKnowledgeProblems says what of a file is no entry, though it may be meant as
-// one.
-func noteKnowledgeProblems(env *environ, s *workspace, path string) {
-	problems := s.base().Problems(path)
-	switch more := len(problems) - 1; {
-	case more == 0:
-		env.note("%v; nothing is lost: edit the file", problems[0])
-	case more > 0:
-		env.note("%v, and %s; nothing is lost: edit the file", problems[0], plural(more, "more problem"))
-	}
-}
-
-func printKnowledgeChange(env *environ, s *workspace, e knowledge.Entry, supersedes string, like []knowledge.Likeness) error {
-	noteKnowledgeProblems(env, s, e.Path)
-	if env.global.json {
-		return env.printJSON(knowledgeChangeJSON{e, supersedes, like[:min(shownDuplicates, len(like))]})
+func (w *workspace) printKnowledgeChange(e knowledge.Entry, supersedes string, like []knowledge.Likeness) error {
+	switch problems := w.base().Problems(e.Path); len(problems) {
+	case 0:
+	case 1: // what may be meant as an entry
+		w.note("%v; nothing is lost: edit the file", problems[0])
+	default:
+		w.note("%v, and %s; nothing is lost: edit the file", problems[0], plural(len(problems)-1, "more problem"))
 	}
 	line := e.ID
 	if supersedes != "" {
 		line += " supersedes " + supersedes
 	}
-	env.printf("%s\n", oneLine(line))
-	return nil
+	like = like[:min(shownDuplicates, len(like))]
+	return w.print(knowledgeChangeJSON{e, supersedes, like}, "%s\n", oneLine(line))
 }
 
-func newKnowledgeEditCommand(env *environ) *cobra.Command {
-	var flags entryFlags[layout.Knowledge]
-	cmd := newCommand("edit ID [FILE]", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) error {
-		var d knowledge.Draft
-		fields := flags.read((*layout.Knowledge)(&d))
-		if len(args) > 1 {
-			fields = append(fields, "content")
-		}
-		return runKnowledgeEdit(ctx, env, d, fields, args)
-	})
-	cmd.ValidArgsFunction = completeNames(env)
-	flags = addEntryFlags(cmd, layout.KnowledgeFields().Inputs())
-	return cmd
-}
+type knowledgeEdit struct{ entryFlags[layout.Knowledge] }
 
-func runKnowledgeEdit(ctx context.Context, env *environ, d knowledge.Draft, fields, args []string) error {
+func (o *knowledgeEdit) run(ctx context.Context, w *workspace, args []string) error {
+	var d knowledge.Draft
+	fields := o.read((*layout.Knowledge)(&d))
+	if len(args) > 1 {
+		fields = append(fields, "content")
+	}
 	if len(fields) == 0 {
 		hint := "filebus knowledge edit " + quote(args[0]) + " --confidence high"
 		return coded(record.Usage, hint, usageError("nothing to change was given"))
 	}
-	if err := readContent(env, &d, args[1:]); err != nil {
+	if err := readContent(w.environ, &d, args[1:]); err != nil {
 		return err
 	}
-	s, name, err := env.findKnowledge(ctx, args[0])
+	w, err := w.openFresh(ctx)
 	if err != nil {
 		return err
 	}
-	e, err := s.base().Edit(ctx, name, d, fields)
+	name, err := w.knowledgeName(ctx, args[0])
 	if err != nil {
 		return err
 	}
-	return printKnowledgeChange(env, s, e, "", nil)
-}
-
-// findKnowledge opens the workspace and returns the name of the entry that a
-// user's text means.
-func (e *environ) findKnowledge(ctx context.Context, text string) (*workspace, record.Name, error) {
-	s, err := e.openFresh(ctx)
+	e, err := w.base().Edit(ctx, name, d, fields)
 	if err != nil {
-		return nil, record.Name{}, err
+		return err
 	}
-	name, err := s.knowledgeName(ctx, text)
-	return s, name, err
+	return w.printKnowledgeChange(e, "", nil)
 }
 
 func (w *workspace) knowledgeName(ctx context.Context, text string) (record.Name, error) {
@@ -228,5 +190,61 @@ func (w *workspace) knowledgeName(ctx context.Context, text string) (record.Name
 	if name := v.Record.Name; name.Kind == record.KindKnowledge {
 		return name, nil
 	}
-	return record.Name{}, usageError("%s is no entry of knowledge", v.Record.Name)
+	return record.Name{}, usageError("%s is not an entry of knowledge", v.Record.Name)
+}
+
+type knowledgeSupersede struct{ entryFlags[layout.Knowledge] }
+
+func (o *knowledgeSupersede) run(ctx context.Context, w *workspace, args []string) error {
+	var d knowledge.Draft
+	o.read((*layout.Knowledge)(&d))
+	if (len(args) == 2) == (d.Content != "") {
+		return coded(record.Usage, "filebus knowledge supersede "+quote(args[0])+" --content TEXT",
+			errors.New("name the entry that takes its place as NEW, or give its text with --content"))
+	}
+	if err := readContent(w.environ, &d, nil); err != nil {
+		return err
+	}
+	w, err := w.openFresh(ctx)
+	if err != nil {
+		return err
+	}
+	old, err := w.knowledgeName(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	b := w.base()
+	if len(args) == 1 {
+		d.Source = w.or(d.Source, "FILEBUS_TASK")
+		made, err := b.SupersedeWith(ctx, old, d)
+		if err != nil {
+			return err
+		}
+		return w.printKnowledgeChange(made, old.ID, nil)
+	}
+	by, err := w.knowledgeName(ctx, args[1])
+	if err != nil {
+		return err
+	}
+	if _, err := b.Supersede(ctx, old, by); err != nil {
+		return err
+	}
+	made, err := b.Get(ctx, by)
+	if err != nil {
+		return err
+	}
+	return w.printKnowledgeChange(made, old.ID, nil)
+}
+
+// noteSuperseded says of an entry that was shown what to read in its place.
+func noteSuperseded(ctx context.Context, w *workspace, text string) error {
+	name, err := w.knowledgeName(ctx, text)
+	if err != nil {
+		return nil // a version that is current no more, say
+	}
+	superseded, err := w.read.Superseded(ctx)
+	if by, found := superseded[name]; found && err == nil {
+		w.note("it is superseded: filebus knowledge show %s", quote(linkEnd(by)))
+	}
+	return err
 }

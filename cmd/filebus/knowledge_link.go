@@ -78,7 +78,8 @@ type knowledgeRelated struct {
 
 func (o *knowledgeRelated) check(*environ, []string) error {
 	if o.Depth < 1 || o.Depth > maxDepth || o.Limit < 1 || o.Limit > maxRelated || o.MaxTokens < 0 {
-		return usageError("--depth is from 1 to %d, --limit from 1 to %d, --max-tokens not negative", maxDepth, maxRelated)
+		return usageError("--depth is from 1 to %d, --limit from 1 to %d, --max-tokens not negative",
+			maxDepth, maxRelated)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (w *workspace) position(ctx context.Context, text string) (position uint64,
 	}
 	if text[0] == '@' {
 		if position, err = strconv.ParseUint(text[1:], 10, 63); err != nil {
-			return 0, usageError("%q is no log position: write @ and a number", text)
+			return 0, usageError("%q is not a log position: write @ and a number", text)
 		}
 		return position, nil
 	}

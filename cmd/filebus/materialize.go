@@ -26,7 +26,7 @@ func (o *materializeCommand) check(env *environ, args []string) (err error) {
 	}
 	o.pick = materialize.Selection{Filter: o.filter, Dialogs: o.Dialogues}
 	if o.Closure && len(o.pick.Sessions) != 1 {
-		return usageError("--closure is of one session: give one --session ID")
+		return usageError("--closure needs exactly one session: give one --session ID")
 	}
 	if slices.Contains(o.Dialogues, "") {
 		return usageError("--dialogue is empty: is the variable that holds it set?")
@@ -52,7 +52,7 @@ func (o *materializeCommand) run(ctx context.Context, w *workspace, _ []string) 
 		return w.printJSON(report)
 	}
 	if report.Files == 0 {
-		w.note("nothing was picked; filebus list shows what there is")
+		w.note("nothing matches; filebus list shows what there is")
 	}
 	w.printf("%s, %s in %s\n", plural(report.Files, "file"), byteSize(report.Bytes), o.To)
 	noteLeftOut(w.environ, report)
@@ -62,7 +62,7 @@ func (o *materializeCommand) run(ctx context.Context, w *workspace, _ []string) 
 // noteLeftOut says what was picked and is not laid out.
 func noteLeftOut(env *environ, report *materialize.LayOutReport) {
 	for _, name := range report.Displaced {
-		env.note("%s is not laid out: a newer thing has its place; filebus get %s reads it", name, name)
+		env.note("%s is not laid out: a newer record has its path; filebus get %s prints it", name, name)
 	}
 	if len(report.Missing) > 0 {
 		env.note("%s not laid out, as the content was destroyed since: %s", plural(len(report.Missing), "name"), firstNames(report.Missing))
@@ -71,7 +71,7 @@ func noteLeftOut(env *environ, report *materialize.LayOutReport) {
 
 func checkIndexTokens(maxTokens int) error {
 	if maxTokens < sessions.MinIndexTokens {
-		return usageError("--max-tokens %d: an index takes %d tokens at least", maxTokens, sessions.MinIndexTokens)
+		return usageError("--max-tokens %d: an index needs at least %d tokens", maxTokens, sessions.MinIndexTokens)
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (w *workspace) layOutBundle(
 			plural(out.Files, "file"), byteSize(out.Bytes), tokenText(out.Tokens), to, out.Index)
 	}
 	if out.Files == 0 {
-		w.note("nothing was picked; filebus list --session %s shows what there is", quote(out.Session))
+		w.note("nothing matches; filebus list --session %s shows what there is", quote(out.Session))
 	}
 	if lost := w.noteGone(out); lost+len(out.Notes) > 0 && err == nil {
 		err = silentError(record.Partly)

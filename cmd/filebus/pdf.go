@@ -126,7 +126,7 @@ func (o *pdfCommand) render(
 	report, err := pdf.Render(&out, text, options)
 	switch {
 	case errors.Is(err, pdf.ErrFont):
-		return nil, "", coded(record.Usage, "the same without --font", fmt.Errorf("%s: %w", o.Font, err))
+		return nil, "", coded(record.Usage, "run it again without --font", fmt.Errorf("%s: %w", o.Font, err))
 	case err != nil:
 		return nil, "", fmt.Errorf("%s: %w", arg, err)
 	}

@@ -64,7 +64,7 @@ func (e *environ) pdfFolder() (string, error) {
 	case err != nil:
 		return "", err
 	case c.PDFDir == "" && e.dir == "":
-		return "", coded(record.NotFound, "the same with --out FOLDER", errNoDir)
+		return "", coded(record.NotFound, "run it again with --out FOLDER", errNoDir)
 	case c.PDFDir == "":
 		return e.dir, nil
 	case isAtHome && e.home() == "":
@@ -140,7 +140,7 @@ func (f pdfFile) check(document []byte, force bool) error {
 	case force || f.has(document):
 		return nil
 	}
-	return coded(record.Conflict, "the same with --force, or with another --filename",
+	return coded(record.Conflict, "run it again with another --filename, or with --force to replace the file",
 		fmt.Errorf("%s is there already, with another content", f.path))
 }
 

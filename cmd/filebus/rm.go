@@ -71,7 +71,8 @@ func dropAll(ctx context.Context, w *workspace, args []string) error {
 	}
 	report, err := w.release(ctx, release.Request{Names: names})
 	for _, n := range report.Released {
-		w.note("%s is destroyed: %s, %s; this cannot be undone", n.Name, plural(n.Versions, "version"), byteSize(n.Bytes))
+		w.note("%s is destroyed: %s, %s; this cannot be undone", n.Name,
+			plural(n.Versions, "version"), byteSize(n.Bytes))
 	}
 	return err
 }

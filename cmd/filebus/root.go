@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"time"
@@ -12,22 +11,6 @@ import (
 	"filebus/query"
 	"filebus/store"
 )
-
-// newCommand returns a command that runs a function.
-func newCommand(use string, args cobra.PositionalArgs, run func(context.Context, []string) error) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Args: args,
-		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), args) },
-	}
-}
-
-// newGroup returns a command that has commands.
-func newGroup(use string, commands ...*cobra.Command) *cobra.Command {
-	help := func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-	group := &cobra.Command{Use: use, Args: cobra.NoArgs, RunE: help}
-	group.AddCommand(commands...)
-	return group
-}
 
 // newRootCommand returns the command line with the command that arguments begin
 // with; if they begin with none, with all commands.
@@ -97,7 +80,7 @@ func writingCommands() []command {
 		{use: "tag", open: (*environ).openFresh, do: runFunc(listTags), below: tagCommands()},
 		group("task", taskCommands()...),
 		creating("wait TASK...", &waitCommand{Limit: defaultWait}),
-		{use: "issue", make: newIssueCommand},
+		group("issue", issueCommands()...),
 		group("component", componentCommands()...),
 		group("run", runCommands()...),
 		group("snapshot", snapshotCommands()...),

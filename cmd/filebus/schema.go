@@ -39,7 +39,7 @@ func (o *schemaInject) run(ctx context.Context, w *workspace, args []string) err
 	case o.Write:
 	case o.Output != "":
 		if _, err := os.Lstat(w.abs(o.Output)); err == nil {
-			return coded(record.Conflict, "the same with another file", fmt.Errorf("%s exists", o.Output))
+			return coded(record.Conflict, "run it again with another --output", fmt.Errorf("%s exists", o.Output))
 		}
 		err = writeText(ctx, w.abs(o.Output), text, false)
 	default:

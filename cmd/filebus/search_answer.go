@@ -199,7 +199,7 @@ func parseHalfLife(text string) (time.Duration, error) {
 		length = d
 	}
 	if length <= 0 {
-		return 0, usageError("--recent=%s is no length of time: give 7d or 36h", text)
+		return 0, usageError("--recent=%s is not a length of time: give 7d or 36h", text)
 	}
 	return length, nil
 }

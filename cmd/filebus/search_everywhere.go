@@ -47,7 +47,7 @@ func (e *environ) openStores(ctx context.Context, everywhere bool, opts query.Op
 		set.own = own
 		set.readers = append(set.readers, e.reader(own.Store, opts))
 	case absent && !everywhere && len(others) > 0:
-		hint := "the same with --everywhere, to search the stores that you have opened, or filebus init"
+		hint := "run it again with --everywhere to search the stores that you have opened, or filebus init"
 		return nil, coded(record.NoStore, hint, err)
 	case !absent || !everywhere:
 		return nil, err
@@ -150,7 +150,7 @@ func (s *storeSet) report(env *environ, stores []query.StoreAnswer) error {
 			env.note("%s: %d log entries are not indexed yet; they were scanned%s", env.shortPath(a.Folder), a.Unindexed,
 				env.inPartOf(a.Folder, a.ScanIncomplete))
 		case a.ScanIncomplete:
-			env.note("%s: older versions were scanned in part", env.shortPath(a.Folder))
+			env.note("%s: not all older versions were looked at", env.shortPath(a.Folder))
 		}
 		answered++
 	}

@@ -15,12 +15,13 @@ func (o *searchCommand) noteScan(env *environ, request *query.SearchRequest, ans
 	case answer.Unindexed > 0:
 		env.note("%d log entries are not indexed yet; they were scanned%s", answer.Unindexed, inPart(answer.ScanIncomplete))
 	case answer.ScanIncomplete && phrases:
-		env.note("not all texts were read for the phrase in time; more words, or filters, leave fewer to read")
+		env.note("there was no time to look for the phrase in all texts; more words or filters leave fewer of them")
 	case answer.ScanIncomplete:
-		env.note("older versions were scanned in part")
+		env.note("not all older versions were looked at")
 	}
 	if answer.AsPhrase != "" {
-		env.note("a query of stop words or punctuation alone: the texts were read for %s", clipText(quote(answer.AsPhrase)))
+		env.note("only stop words or punctuation: the texts were searched for exactly %s",
+			clipText(quote(answer.AsPhrase)))
 	}
 }
 
@@ -108,7 +109,7 @@ func conditionText(h query.Hidden) string {
 
 // treeText is a value as flags take it: the own tree is a dot.
 func treeText(condition query.Condition, value string) string {
-	if condition == query.ConditionTree && value == "" {
+	if condition == "tree" && value == "" {
 		return "."
 	}
 	return value

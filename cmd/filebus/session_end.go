@@ -43,15 +43,15 @@ func (o *sessionEnd) run(ctx context.Context, w *workspace, args []string) error
 		view.AtWork = append(view.AtWork, cutText(a.Agent))
 	}
 	if len(view.AtWork) > 0 {
-		w.note("begun and not ended: %s; what became of one says filebus session log %s ERROR %s",
+		w.note("started and not ended: %s; to record what became of one: filebus session log %s ERROR %s",
 			firstNames(view.AtWork), quote(s.Key.String()), quote(view.AtWork[0]))
 	}
 	view.Seconds = secondsSince(s.Started, s.Ended)
 	if view.GivenUp, err = f.workspace.retain(ctx, s.Key); err != nil {
-		return fmt.Errorf("%s has ended; giving up old sessions: %w", s.Key, err)
+		return fmt.Errorf("%s has ended; destroying old sessions: %w", s.Key, err)
 	}
 	if n := len(view.GivenUp); n > 0 {
-		w.note("gave up %s, as the configuration says: %s", plural(n, "old session"), firstNames(view.GivenUp))
+		w.note("destroyed %s, as the configuration says: %s", plural(n, "old session"), firstNames(view.GivenUp))
 	}
 	line := []string{s.Key.String(), s.Status, plural(s.Count, "artifact"), tokenText(s.Tokens)}
 	if view.Seconds > 0 {
@@ -77,7 +77,7 @@ func (o *sessionArchive) check(env *environ, args []string) error {
 		return usageError("--to is empty: is the variable that holds it set?")
 	case o.To != "" && !strings.HasSuffix(o.To, ".tar.gz") && !strings.HasSuffix(o.To, ".tgz"):
 		return coded(record.Usage, "filebus materialize --session "+quote(args[0])+" --to "+quote(o.To),
-			fmt.Errorf("--to %s is no file that ends with .tar.gz", o.To))
+			fmt.Errorf("--to %s is not a file that ends with .tar.gz", o.To))
 	case o.To != "":
 		o.To = env.abs(o.To)
 	}
@@ -100,7 +100,8 @@ func (o *sessionArchive) run(ctx context.Context, w *workspace, args []string) e
 		w.printf("%s  %s, %s\n", o.To, plural(len(done.Files), "file"), byteSize(done.Bytes))
 	}
 	if done.Removed > 0 {
-		w.note("took %s off the disk; filebus session replay %s --steps names them, filebus rm --restore NAME brings one back",
+		w.note("removed %s from the disk; filebus session replay %s --steps lists them, "+
+			"filebus rm --restore NAME brings one back",
 			plural(done.Removed, "file"), quote(f.key.String()))
 	}
 	return nil

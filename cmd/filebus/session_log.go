@@ -33,7 +33,7 @@ func (o *sessionLog) run(ctx context.Context, w *workspace, args []string) error
 		return o.print(ctx, w, text)
 	}
 	if len(rest) < 2 {
-		return usageError("who did it? filebus session log ID %s AGENT", rest[0])
+		return usageError("which agent? filebus session log ID %s AGENT", rest[0])
 	}
 	f, err := w.findSession(ctx, text, false)
 	if err != nil {

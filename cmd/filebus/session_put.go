@@ -35,7 +35,9 @@ func (o *sessionPut) run(ctx context.Context, w *workspace, args []string) error
 			return coded(record.Usage, "filebus session put ID "+quote(args[0])+" FILE", sessions.Unset(""))
 		}
 	}
-	request := sessions.PutRequest{Artifact: rest[0], Agent: w.or(o.Agent, "FILEBUS_AGENT"), Summary: o.Summary, Text: w.in}
+	request := sessions.PutRequest{
+		Artifact: rest[0], Agent: w.or(o.Agent, "FILEBUS_AGENT"), Summary: o.Summary, Text: w.in,
+	}
 	fromInput := len(rest) == 1 || rest[1] == "-"
 	if o.SummaryFile == "-" && fromInput {
 		return usageError("standard input is the text or the summary, not both")

@@ -7,6 +7,8 @@ import (
 
 	"filebus/materialize/layout"
 	runs "filebus/materialize/run"
+	"filebus/query"
+	"filebus/store/record"
 )
 
 // snapshotCommands are the commands of snapshots.
@@ -96,4 +98,145 @@ func summaryOf(s *runs.Snapshot) string {
 		return s.Files[0].Summary
 	}
 	return ""
+}
+
+// snapshotTokens is how much of a snapshot's file, or of a difference, is printed
+// unless more is asked for.
+const snapshotTokens = 2000
+
+type snapshotShow struct {
+	MaxTokens int `flag:"max-tokens" least:"0"`
+}
+
+func (o *snapshotShow) run(ctx context.Context, w *workspace, args []string) error {
+	if len(args) == 1 {
+		return printSnapshot(ctx, w, args[0])
+	}
+	v, err := w.book().FileOf(ctx, args[0], args[1])
+	if err != nil {
+		return err
+	}
+	return w.printBody(ctx, "snapshot show", v, query.BodyRequest{MaxTokens: o.MaxTokens})
+}
+
+func printSnapshot(ctx context.Context, w *workspace, text string) error {
+	snap, err := w.book().Find(ctx, text)
+	if err != nil {
+		return err
+	}
+	lines := []string{snap.Name() + "  " + w.minute(snap.Time) + "  " + summaryOf(snap)}
+	for _, f := range snap.Files {
+		line := "  " + f.Version.Ref.Short() + "  " + f.Path + "  " + byteSize(f.Version.Record.Size)
+		if f.Path == layout.SnapshotIssues || f.Path == layout.SnapshotState {
+			line += "  " + cutText(f.Summary)
+		}
+		lines = append(lines, line)
+	}
+	for _, c := range snap.Changed {
+		lines = append(lines, "  "+c)
+	}
+	if more := snap.FilesChanged - len(snap.Changed); more > 0 && len(snap.Changed) > 0 {
+		lines = append(lines, "  and "+plural(more, "file")+" more")
+	}
+	for _, note := range snap.Notes {
+		lines = append(lines, "note  "+note)
+	}
+	return w.presentLines(lines, presentation{maxTokens: stateTokens, json: func(int) any { return snap }})
+}
+
+type snapshotDiff struct {
+	File      string `flag:"file"`
+	MaxTokens int    `flag:"max-tokens" least:"0"`
+}
+
+func (o *snapshotDiff) run(ctx context.Context, w *workspace, loops []string) error {
+	if o.File != "" {
+		return o.printFile(ctx, w, loops)
+	}
+	c, err := w.book().Compare(ctx, loops[0], loops[1])
+	if err != nil {
+		return err
+	}
+	for i := range c.Issues {
+		c.Issues[i].Summary = cutText(c.Issues[i].Summary)
+	}
+	for i, line := range c.State {
+		c.State[i] = cutText(line)
+	}
+	return w.presentLines(diffLines(c), presentation{maxTokens: o.MaxTokens, json: func(int) any { return c }})
+}
+
+// diffLines returns a comparison in lines.
+func diffLines(c *runs.Comparison) []string {
+	lines := []string{c.From + " -> " + c.To}
+	add := func(head string, under []string) {
+		lines = append(lines, head)
+		for _, line := range under {
+			lines = append(lines, "  "+line)
+		}
+	}
+	if len(c.Missing) > 0 {
+		add("no snapshots of "+strings.Join(c.Missing, ", "), nil)
+	}
+	var issues []string
+	for _, issue := range c.Issues {
+		issues = append(issues, issue.ID+"  "+issue.Summary)
+	}
+	add(plural(len(c.Issues), "issue")+" completed", issues)
+	add(plural(c.FilesChanged, "file")+" changed", c.Files)
+	if more := c.FilesChanged - len(c.Files); more > 0 {
+		add("  and "+plural(more, "file")+" more", nil)
+	}
+	if len(c.State) == 0 {
+		add("session state the same", nil)
+	} else {
+		add("session state", c.State)
+	}
+	return lines
+}
+
+func (o *snapshotDiff) printFile(ctx context.Context, w *workspace, loops []string) error {
+	diff, err := w.book().CompareFile(ctx, loops[0], loops[1], o.File)
+	if err != nil {
+		return err
+	}
+	text, left := cutLines(string(diff), o.MaxTokens)
+	if w.global.json {
+		return w.printJSON(runs.Comparison{From: loops[0], To: loops[1], Diff: text, Left: left})
+	}
+	w.printf("%s", text)
+	switch {
+	case text == "":
+		w.note("%s is the same in both", o.File)
+	case left > 0:
+		w.note("%s more; see --max-tokens", tokenText(left))
+	}
+	return nil
+}
+
+// cutLines cuts a text at the end of a line after about n tokens, and returns how
+// many are left; 0: not at all.
+func cutLines(text string, n int) (head string, left int) {
+	if n == 0 || len(text) <= 4*n {
+		return text, 0
+	}
+	end := strings.LastIndexByte(text[:4*n], '\n') + 1
+	return text[:end], (len(text) - end + 3) / 4
+}
+
+func restoreState(ctx context.Context, w *workspace, args []string) error {
+	r, err := w.book().RestoreState(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.Unchanged:
+		w.remark("%s is as it was at the end of %s", r.File, r.From)
+	case r.Before == record.ShortRef{}:
+		w.remark("%s is there again, as it was at the end of %s", r.File, r.From)
+	default:
+		w.remark("%s is as it was at the end of %s again; filebus get %s prints what was there before", r.File, r.From,
+			r.Before)
+	}
+	return w.print(r, "%s  %s\n", r.Ref, r.File)
 }

@@ -23,14 +23,14 @@ type statusCommand struct {
 
 func (o *statusCommand) check(*environ, []string) error {
 	if o.MaxTokens < 100 {
-		return usageError("--max-tokens %d: a status takes 100 tokens at least", o.MaxTokens)
+		return usageError("--max-tokens %d: a status needs at least 100 tokens", o.MaxTokens)
 	}
 	return checkLate(o.Late)
 }
 
 func checkLate(late time.Duration) error {
 	if late <= 0 {
-		return usageError("--late %v is no time that a task may take", late)
+		return usageError("--late %v: give a time of more than 0", late)
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func statusLines(s *runs.Status, going []string) []string {
 	case s.Behind == nil:
 		lines = append(lines, "index      being written, or damaged")
 	case *s.Behind > 0:
-		lines = append(lines, fmt.Sprintf("index      %d behind; the next search takes them in", *s.Behind))
+		lines = append(lines, fmt.Sprintf("index      %d behind; the next search catches up", *s.Behind))
 	}
 	return lines
 }

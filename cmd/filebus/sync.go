@@ -77,7 +77,8 @@ func printSyncedFiles(w *workspace, r *materialize.SyncReport) {
 	}
 	w.printTable(rows)
 	if r.Count(materialize.ActionRolledBack) > 0 {
-		w.note("older versions are not taken in: --repair writes the current ones back, --accept takes the older ones")
+		w.note("older versions are not imported: " +
+			"--repair writes the current ones back, --accept imports the older ones")
 	}
 	if r.Count(materialize.ActionAltered) > 0 {
 		w.note("write-once files were altered: --repair writes them back")

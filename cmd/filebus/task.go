@@ -1,10 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"time"
 
+	"filebus/materialize/layout"
+	runs "filebus/materialize/run"
 	"filebus/materialize/task"
 	"filebus/store/record"
 )
@@ -120,4 +125,152 @@ type taskNoteJSON struct {
 	Task task.ID         `json:"task"`
 	Name record.Name     `json:"name"`
 	Ref  record.ShortRef `json:"ref"`
+}
+
+type taskShow struct {
+	Full      bool `flag:"full"`
+	MaxTokens int  `flag:"max-tokens"`
+}
+
+// taskTokens is how long a handoff, and a list of tasks, may be.
+const taskTokens = 1000
+
+// A taskShowJSON is a task with its handoff, in JSON.
+type taskShowJSON struct {
+	Task      task.ID         `json:"task"`
+	Name      record.Name     `json:"name"`
+	Ref       record.ShortRef `json:"ref"`
+	Title     string          `json:"title,omitempty"`
+	Status    string          `json:"status"`
+	Started   string          `json:"started,omitempty"`
+	Completed string          `json:"completed,omitempty"`
+	Agent     string          `json:"agent,omitempty"`
+	Journal   string          `json:"journal"`           // absolute
+	Handoff   string          `json:"handoff,omitempty"` // the section
+	Text      string          `json:"text,omitempty"`    // the journal, with --full
+}
+
+func (o *taskShow) run(ctx context.Context, w *workspace, args []string) error {
+	id, err := task.ParseID(args[0])
+	if err != nil {
+		return err
+	}
+	if w, err = w.openFresh(ctx); err != nil {
+		return err
+	}
+	j, err := w.freshJournal(ctx, id)
+	if err != nil {
+		return err
+	}
+	shown, maxTokens := shownHandoff(j), o.MaxTokens
+	if o.Full {
+		shown, maxTokens = strings.TrimSuffix(string(j.Text), "\n"), 0
+	}
+	cut := func(n int) string {
+		if n < len(shown) {
+			return shortened(shown, n) + fmt.Sprintf("\n… cut: filebus task show %s --max-tokens 0\n", j.ID)
+		}
+		return shown + "\n"
+	}
+	_, err = w.present(presentation{
+		entries: len(shown), maxTokens: maxTokens, op: "task show", what: string(id),
+		json: func(n int) any { return taskView(j, o.Full, cut(n)) },
+		text: cut,
+	})
+	if err == nil && j.Handoff == nil && !o.Full && !w.global.json {
+		w.note("%s has not handed over yet: filebus wait %s", id, quote(string(id)))
+	}
+	return err
+}
+
+// freshJournal reads a task's journal as it is on disk, if that can be taken in.
+func (w *workspace) freshJournal(ctx context.Context, id task.ID) (*task.Journal, error) {
+	b := w.board()
+	if w.global.noSync {
+		return b.Get(ctx, id)
+	}
+	return b.Look(ctx, id)
+}
+
+func taskView(j *task.Journal, full bool, text string) taskShowJSON {
+	r := j.Version.Record
+	view := taskShowJSON{
+		Task: j.ID, Name: r.Name, Ref: record.ShortRef(j.Version.Ref), Title: j.Task, Status: j.Journal.State(),
+		Started: j.Started, Completed: j.Completed, Agent: r.Agent, Journal: j.File,
+	}
+	if full {
+		view.Text = string(j.Text)
+	} else if j.Handoff != nil {
+		view.Handoff = text
+	}
+	return view
+}
+
+// shownHandoff returns the section of the handoff, or where there is none how far
+// the task is.
+func shownHandoff(j *task.Journal) string {
+	start, end, found := layout.HandoffSection(j.Text)
+	if !found {
+		return strings.Join(progressLines(j), "\n")
+	}
+	return strings.TrimRight(string(j.Text[start:end]), "\n")
+}
+
+// lastNotes is how many lines of progress stand for a handoff.
+const lastNotes = 3
+
+// progressLines says how far a task is.
+func progressLines(j *task.Journal) []string {
+	line := fmt.Sprintf("%s  %s", j.ID, cmp.Or(j.Journal.State(), "no status"))
+	if j.Started != "" {
+		line += "  started " + oneLine(j.Started)
+	}
+	lines := []string{line}
+	for _, p := range j.Progress[max(0, len(j.Progress)-lastNotes):] {
+		lines = append(lines, cutText(strings.TrimSpace(p.Time+" "+p.Text)))
+	}
+	return lines
+}
+
+type taskList struct {
+	Running   bool          `flag:"running"`
+	Late      time.Duration `flag:"late"`
+	MaxTokens int           `flag:"max-tokens" least:"0"`
+}
+
+func (o *taskList) check(*environ, []string) error { return checkLate(o.Late) }
+
+func (o *taskList) run(ctx context.Context, w *workspace, _ []string) error {
+	items, err := w.board().List(ctx, task.ListOptions{Running: o.Running, Late: o.Late})
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, item := range items {
+		rows = append(rows, taskRow(item))
+	}
+	return w.presentTable(rows, presentation{
+		maxTokens: o.MaxTokens, op: "task list", rest: "and %s; --max-tokens 0 lists all", noun: "more task",
+		json: func(n int) any { return taskListJSON{items[:n], len(items) - n} },
+	})
+}
+
+// A taskListJSON is a list of tasks in JSON.
+type taskListJSON struct {
+	Tasks []task.Item `json:"tasks"`
+	More  int         `json:"more,omitempty"` // that were left out
+}
+
+// taskRow returns the row of a task in a table.
+func taskRow(i task.Item) []string {
+	marker := "no marker"
+	if i.Marked {
+		marker = "marker"
+	}
+	status := cmp.Or(i.Status, "-")
+	if i.Late {
+		status += " LATE"
+	}
+	age := runs.DurationText(time.Duration(i.Seconds) * time.Second)
+	return []string{i.ID, status, age, cutText(cmp.Or(i.Agent, "-")), marker, i.Title}
 }

@@ -38,7 +38,8 @@ func (o *handoffFlags) read(env *environ, outcome string) (layout.Handoff, error
 	if name != "" {
 		in, err := env.readFile(name, maxHandoff)
 		if err == nil && !in.whole {
-			err = usageError("%s has more than %d bytes: a handoff names results, it does not hold them", name, maxHandoff)
+			err = usageError("%s has more than %d bytes: a handoff names results, it does not hold them",
+				name, maxHandoff)
 		}
 		if err != nil {
 			return h, err
@@ -52,7 +53,7 @@ func (o *handoffFlags) read(env *environ, outcome string) (layout.Handoff, error
 			return h, coded(record.Usage, "", err)
 		}
 		for _, extra := range h.Extra {
-			env.note("%s: %q is no field of a handoff; it is kept as it is, and nothing reads it", name, extra.Key)
+			env.note("%s: %q is not a field of a handoff: it is kept, but nothing reads it", name, extra.Key)
 		}
 	}
 	return task.Merge(h, o.fields(outcome)), nil

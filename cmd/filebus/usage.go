@@ -21,7 +21,7 @@ func asUsage(cmd *cobra.Command, err error) error {
 	switch {
 	case strings.HasPrefix(text, "unknown flag: --"):
 		if near := nearFlag(cmd, strings.TrimPrefix(text, "unknown flag: --")); near != "" {
-			help = "the same with --" + near
+			help = "run it again with --" + near
 		}
 	case strings.Contains(text, "arg(s)"):
 		text = fmt.Sprintf("the number of arguments is %d: %s", cmd.Flags().NArg(), usageLine(cmd))

@@ -57,8 +57,9 @@ func printVerify(env *environ, v *verifyJSON) error {
 	for _, remark := range v.Remarks {
 		env.printf("remark: %s\n", oneLine(remark))
 	}
-	env.printf("%s, %s (%s), %d log entries, %d dropped: %s\nindex: %s\n", plural(v.Records, "record"), count(v.Bodies, "1 body", "%d bodies"),
-		byteSize(v.Bytes), v.Position, v.Dropped, soundness(len(v.Faults)), v.Index)
+	env.printf("%s, %s (%s), %d log entries, %d dropped: %s\nindex: %s\n", plural(v.Records, "record"),
+		count(v.Bodies, "1 body", "%d bodies"), byteSize(v.Bytes),
+		v.Position, v.Dropped, soundness(len(v.Faults)), v.Index)
 	return nil
 }
 

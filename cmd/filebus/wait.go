@@ -35,7 +35,7 @@ type waitJSON struct {
 
 func (o *waitCommand) check(_ *environ, args []string) error {
 	if o.Limit < 0 || o.MaxAge < 0 {
-		return usageError("--limit %v and --max-age %v: a time is not negative", o.Limit, o.MaxAge)
+		return usageError("--limit %v and --max-age %v: a time cannot be negative", o.Limit, o.MaxAge)
 	}
 	for _, text := range args {
 		id, err := task.ParseID(text)

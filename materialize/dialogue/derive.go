@@ -167,7 +167,9 @@ func (b *Board) summaryParts(round int) (parts []summaryPart) {
 			add("New perspectives", "%s %s: %s", b.label(p.Agent), p.ID, clipLabel(p.Label))
 		}
 	}
-	moves := map[layout.MarkerKind]string{layout.MarkerConcession: "Concessions", layout.MarkerRefinement: "Refinements"}
+	moves := map[layout.MarkerKind]string{
+		layout.MarkerConcession: "Concessions", layout.MarkerRefinement: "Refinements",
+	}
 	for _, t := range b.Dialogue.Round(round).given() {
 		for _, m := range t.Markers {
 			if title := moves[m.Kind]; title != "" {
@@ -176,8 +178,8 @@ func (b *Board) summaryParts(round int) (parts []summaryPart) {
 		}
 	}
 	for _, title := range []string{
-		"Tensions raised", "Tensions resolved", "Tensions reopened", "Tensions addressed", "New perspectives", "Concessions",
-		"Refinements",
+		"Tensions raised", "Tensions resolved", "Tensions reopened", "Tensions addressed", "New perspectives",
+		"Concessions", "Refinements",
 	} {
 		if len(lines[title]) > 0 {
 			parts = append(parts, summaryPart{title, lines[title]})

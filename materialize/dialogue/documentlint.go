@@ -370,7 +370,8 @@ func (l *linter) emoji() {
 			if t.IsJudge() || panel == layout.JudgeEmoji {
 				level = LintShould
 			}
-			l.addIn(t.file, level, t.Line, "give it the emoji of the panel", "%s has %s here and %s in the panel", t.Label, t.Emoji, panel)
+			const text = "%s has %s here and %s in the panel"
+			l.addIn(t.file, level, t.Line, "give it the emoji of the panel", text, t.Label, t.Emoji, panel)
 		}
 	}
 	if n := len(bare); n > 0 {

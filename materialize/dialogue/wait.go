@@ -23,30 +23,30 @@ import (
 	"filebus/store/turnstile"
 )
 
-// A State says what stands in the place of a turn.
-type State string
+// A TurnState says what stands in the place of a turn.
+type TurnState string
 
 // The states. Turn and stub are complete.
 const (
-	StateTurn    State = "turn"
-	StateStub    State = "stub"    // why there is no turn
-	StateEmpty   State = "empty"   // a file without text
-	StateWriting State = "writing" // a file that changed in the last 2 s
-	StateMissing State = "missing" // no file
+	StateTurn    TurnState = "turn"
+	StateStub    TurnState = "stub"    // why there is no turn
+	StateEmpty   TurnState = "empty"   // a file without text
+	StateWriting TurnState = "writing" // a file that changed in the last 2 s
+	StateMissing TurnState = "missing" // no file
 )
 
 // IsComplete reports whether nothing more is to be waited for.
-func (s State) IsComplete() bool { return s == StateTurn || s == StateStub }
+func (s TurnState) IsComplete() bool { return s == StateTurn || s == StateStub }
 
 // A Standing is what stands in the place of an agent's turn.
 type Standing struct {
-	Agent  string   `json:"agent"`
-	State  State    `json:"state"`
-	Words  int      `json:"words"`            // of a turn
-	File   string   `json:"file"`             // absolute
-	Reason string   `json:"reason,omitempty"` // of a stub
-	Late   bool     `json:"late,omitempty"`   // a turn that came after a stub
-	Alike  []string `json:"alike,omitempty"`  // files, absolute, that may be meant as the turn that is missing
+	Agent  string    `json:"agent"`
+	State  TurnState `json:"state"`
+	Words  int       `json:"words"`            // of a turn
+	File   string    `json:"file"`             // absolute
+	Reason string    `json:"reason,omitempty"` // of a stub
+	Late   bool      `json:"late,omitempty"`   // a turn that came after a stub
+	Alike  []string  `json:"alike,omitempty"`  // files, absolute, that may be meant as the turn that is missing
 }
 
 // A WaitRequest says for whose turns to wait, and who hears of it.

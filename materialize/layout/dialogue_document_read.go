@@ -228,8 +228,12 @@ type documentPart struct {
 func (d *DialogueDocument) parts() []documentPart {
 	return []documentPart{
 		{[]string{titlePanel, "Panel"}, &d.Found.Panel, func(text []byte) { d.Panel = parsePanelTable(text) }},
-		{[]string{titleScores, "Scoreboard"}, &d.Found.Scores, func(text []byte) { d.Scores, _ = ParseScoreboard(text) }},
-		{[]string{titlePerspectives}, &d.Found.Perspectives, func(text []byte) { d.Perspectives = parsePerspectives(text) }},
+		{[]string{titleScores, "Scoreboard"}, &d.Found.Scores, func(text []byte) {
+			d.Scores, _ = ParseScoreboard(text)
+		}},
+		{[]string{titlePerspectives}, &d.Found.Perspectives, func(text []byte) {
+			d.Perspectives = parsePerspectives(text)
+		}},
 		{[]string{titleTensions}, &d.Found.Tensions, func(text []byte) { d.Tensions = ParseTensions(text) }},
 	}
 }

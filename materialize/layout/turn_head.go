@@ -78,7 +78,8 @@ func cutRe(text string) (markerHead, bool) {
 	if word == "" || !endsHead(behind) {
 		return markerHead{}, false
 	}
-	known := slices.Contains([]string{"SUPPORT", "OPPOSE", "REFINE", "ADDRESS", "RESOLVE", "REOPEN", "QUESTION", "DEPEND"}, word)
+	verbs := []string{"SUPPORT", "OPPOSE", "REFINE", "ADDRESS", "RESOLVE", "REOPEN", "QUESTION", "DEPEND"}
+	known := slices.Contains(verbs, word)
 	if !known && (spaced || !isCapitals(word) || beginsID(strings.TrimLeft(behind, " \t\r\n")) == "") {
 		return markerHead{}, false
 	}

@@ -49,17 +49,12 @@ func New(opts Options) *Mirrors {
 	return &Mirrors{opts, folder, turnstile.New(folder, opts.Command)}
 }
 
-// Hold runs fn while the mirror lock is held.
-func (s *Mirrors) Hold(ctx context.Context, fn func() error) error {
+// Lock takes the mirror lock. It must be held while mirrors are open.
+func (s *Mirrors) Lock(ctx context.Context) (*turnstile.Hold, error) {
 	if err := os.MkdirAll(s.folder, 0o777); err != nil {
-		return fmt.Errorf("opening the mirror: %w", err)
+		return nil, fmt.Errorf("opening the mirror: %w", err)
 	}
-	hold, err := s.lock.Acquire(ctx, turnstile.Exclusive, s.opts.Wait)
-	if err != nil {
-		return err
-	}
-	err = fn()
-	return errors.Join(err, hold.Release())
+	return s.lock.Acquire(ctx, turnstile.Exclusive, s.opts.Wait)
 }
 
 // A Mirror is one root of a store's files. Paths are slash-separated below the root;

@@ -19,7 +19,7 @@ import (
 type Skipped struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
-	// Harmless says that nothing was missed that could have been taken in:
+	// Harmless says that nothing was missed that could have been captured:
 	// symbolic links and the like.
 	Harmless bool `json:"harmless,omitempty"`
 }
@@ -88,7 +88,7 @@ func (w *Walk) list(ctx context.Context, dirs []string) error {
 	return nil
 }
 
-// read takes in the files of a folder and calls below with the folders in it; one
+// read lists the files of a folder and calls below with the folders in it; one
 // that cannot be read is noted.
 func (w *Walk) read(dir string, below func(name string) error) error {
 	entries, err := os.ReadDir(filepath.Join(w.root, filepath.FromSlash(dir)))
@@ -163,7 +163,8 @@ func typeName(mode fs.FileMode) string {
 // which are by the prefixes of the roots. At a deadline that is not zero it stops, and
 // the walk says how much it left.
 func (m *Mirror) Scan(
-	ctx context.Context, folders []string, outside map[string][]string, belongs func(path string) bool, deadline time.Time,
+	ctx context.Context, folders []string, outside map[string][]string, belongs func(path string) bool,
+	deadline time.Time,
 ) (*Walk, error) {
 	found := &Walk{root: m.Dir, deadline: deadline}
 	if err := found.list(ctx, m.tops(folders)); err != nil {

@@ -127,7 +127,9 @@ func (m *merger) put(ctx context.Context, name record.Name, e *layout.Entry, exp
 }
 
 // conflict keeps a text of the file beside the store's version.
-func (m *merger) conflict(ctx context.Context, name record.Name, c Content, facts layout.Facts, target, label string) error {
+func (m *merger) conflict(
+	ctx context.Context, name record.Name, c Content, facts layout.Facts, target, label string,
+) error {
 	d, err := m.Planner.Conflict(ctx, name, m.f, c, facts, target)
 	m.out.Conflicts = append(m.out.Conflicts, label)
 	m.out.Puts = append(m.out.Puts, d)

@@ -288,14 +288,17 @@ func (w Planner) entries(ctx context.Context, f File, find func(tx *store.Tx) (*
 	return p, w.frame(ctx, p, f, a.frame, old)
 }
 
-// Over plans a file in place of what was seen at its place. Carrying it out is a
-// store.ErrConflict if that has changed in a way that matters.
+// Over stores a file in place of what was seen at its place. If that has changed in a
+// way that matters, the error is a store.ErrConflict.
 func (w Planner) Over(ctx context.Context, f File, old *State) (*Plan, error) {
 	p, err := w.File(ctx, f, func(*store.Tx) (*State, error) { return old, nil })
-	if lost := old.Aggregate(); err == nil && lost != nil && len(p.Names) == 1 && len(lost.Entries) > 0 && len(p.Problems) > 0 {
+	if err != nil {
+		return nil, err
+	}
+	if old.IsFrame() && len(old.Entries) > 0 && len(p.Names) == 1 && len(p.Problems) > 0 {
 		return nil, fmt.Errorf("%w: %w", errNoEntries, p.Problems[0])
 	}
-	return p, err
+	return p, p.CarryOut(ctx, w.Store)
 }
 
 // errNoEntries keeps a file that a slip has made unreadable from retiring all
@@ -303,7 +306,9 @@ func (w Planner) Over(ctx context.Context, f File, old *State) (*Plan, error) {
 var errNoEntries = errors.New("its entries cannot be read any more")
 
 // put adds an entry to a plan.
-func (w Planner) put(ctx context.Context, p *Plan, f File, name record.Name, e *layout.Entry, expect store.Expect) error {
+func (w Planner) put(
+	ctx context.Context, p *Plan, f File, name record.Name, e *layout.Entry, expect store.Expect,
+) error {
 	c := ContentOf(e.Text)
 	err := c.Prepare(ctx, w.Store)
 	d := w.draft(name, f, c, e.Facts)
@@ -327,11 +332,9 @@ func (w Planner) frame(ctx context.Context, p *Plan, f File, fr Frame, old *Stat
 		return err
 	}
 	name := record.Name{Tree: f.Tree, Kind: record.KindFrame, ID: f.Path}
+	d := record.Description{Version: describerVersion, Title: f.Path, Tokens: record.EstimateTokens(body.Size)}
 	p.Puts = append(p.Puts, store.Draft{
-		Record:      Envelope(name, f.Path, layout.Facts{}, f.Source),
-		Body:        body,
-		Description: record.Description{Version: describerVersion, Title: f.Path, Tokens: record.EstimateTokens(body.Size)},
-		Expect:      expect,
+		Record: Envelope(name, f.Path, layout.Facts{}, f.Source), Body: body, Description: d, Expect: expect,
 	})
 	return nil
 }

@@ -105,7 +105,8 @@ func Before(tx *store.Tx, name record.Name, position uint64) (*State, error) {
 // of entries. Those whose texts are gone are left out if mayLose, which may be nil,
 // accepts them.
 func Read(
-	tx *store.Tx, v store.Version, head func(record.Name) (store.Version, error), mayLose func(record.Name) (bool, error),
+	tx *store.Tx, v store.Version, head func(record.Name) (store.Version, error),
+	mayLose func(record.Name) (bool, error),
 ) (s *State, err error) {
 	s = &State{Version: v, Position: tx.Position()}
 	if !s.IsFrame() {

@@ -15,7 +15,8 @@ const releaseRefs = 512
 // Entries returns the names to go that are entries of files and have to be hidden
 // there, each in its file, before anything else is done.
 func (r *Run) Entries() []*Candidate {
-	return slices.DeleteFunc(slices.Clone(r.order), func(c *Candidate) bool { return !c.Current || !c.Name.Kind.IsEntry() })
+	isNone := func(c *Candidate) bool { return !c.Current || !c.Name.Kind.IsEntry() }
+	return slices.DeleteFunc(slices.Clone(r.order), isNone)
 }
 
 // Next returns the names to be given up next, none at the end: as many as fit into
@@ -161,7 +162,7 @@ func (r *Run) dropIn(ctx context.Context, batch []*Candidate, which func(c *Cand
 		return nil
 	})
 	if err == nil {
-		r.Report.Bytes += freed
+		r.report.Bytes += freed
 	}
 	return err
 }

@@ -52,7 +52,7 @@ type versionOf struct {
 	size int64
 }
 
-// read takes in log entries up to a position, or until a slice of time is over.
+// read notes log entries up to a position, or until a slice of time is over.
 // It calls put with the name of each record that is still stored.
 func (r *references) read(tx *store.Tx, to uint64, put func(record.Name)) error {
 	end := time.Now().Add(scanSlice)

@@ -64,7 +64,7 @@ func stillNeeded(kept []Kept) error {
 // A Run carries one release out: after Choose come Entries, Next until it gives
 // nothing, for each batch what keeps names, Retire and Drop, and at last Finish.
 type Run struct {
-	Report  *Report
+	report  *Report
 	store   *store.Store
 	request Request
 	refs    *references
@@ -79,7 +79,7 @@ type Run struct {
 func Choose(ctx context.Context, s *store.Store, request Request) (*Run, error) {
 	r := &Run{
 		store: s, request: request, going: map[record.Name]*Candidate{}, gone: map[record.Name]bool{},
-		uses: map[record.Name][]*Candidate{}, Report: &Report{Released: []Released{}, Kept: []Kept{}},
+		uses: map[record.Name][]*Candidate{}, report: &Report{Released: []Released{}, Kept: []Kept{}},
 	}
 	if err := r.read(ctx); err != nil {
 		return r, err
@@ -101,16 +101,23 @@ func Choose(ctx context.Context, s *store.Store, request Request) (*Run, error) 
 
 // refused returns ErrStillNeeded if names stay that were to go together.
 func (r *Run) refused() error {
-	if r.request.Retention != nil || len(r.Report.Kept) == 0 {
+	if r.request.Retention != nil || len(r.report.Kept) == 0 {
 		return nil
 	}
-	return stillNeeded(r.Report.Kept)
+	return stillNeeded(r.report.Kept)
+}
+
+// Report says what was done until now.
+func (r *Run) Report() *Report {
+	slices.SortFunc(r.report.Released, func(a, b Released) int { return compareNames(a.Name, b.Name) })
+	slices.SortFunc(r.report.Kept, func(a, b Kept) int { return compareNames(a.Name, b.Name) })
+	return r.report
 }
 
 // Finish ends a release that has come to its end.
 func (r *Run) Finish(ctx context.Context) (err error) {
 	if r.request.Retention != nil {
-		r.Report.Swept, err = r.store.Sweep(ctx)
+		r.report.Swept, err = r.store.Sweep(ctx)
 		return err
 	}
 	return r.refused()
@@ -166,7 +173,7 @@ func (r *Run) pick(ctx context.Context) error {
 		var newest []*Candidate
 		going, newest = keep.split(all)
 		for _, c := range newest {
-			r.Report.Kept = append(r.Report.Kept, Kept{c.Name, fmt.Sprintf("one of the newest %d", keep.Keep)})
+			r.report.Kept = append(r.report.Kept, Kept{c.Name, fmt.Sprintf("one of the newest %d", keep.Keep)})
 		}
 	}
 	for _, name := range r.request.Names {
@@ -275,7 +282,7 @@ func (r *Run) keepAll(queue []keeping) {
 		if next.c.Retired {
 			next.because += "; it is hidden now"
 		}
-		r.Report.Kept = append(r.Report.Kept, Kept{next.c.Name, next.because})
+		r.report.Kept = append(r.report.Kept, Kept{next.c.Name, next.because})
 		for _, used := range r.uses[next.c.Name] {
 			queue = append(queue, keeping{used, referredTo([]record.Name{next.c.Name})})
 		}
@@ -329,7 +336,7 @@ func (r *Run) wouldFree(ctx context.Context, order []*Candidate) error {
 			}
 			if all == uses[v.body] && !counted[v.body] {
 				counted[v.body] = true
-				r.Report.Bytes += v.size
+				r.report.Bytes += v.size
 			}
 		}
 		return nil
@@ -338,7 +345,7 @@ func (r *Run) wouldFree(ctx context.Context, order []*Candidate) error {
 
 // released adds a name to the report.
 func (r *Run) released(c *Candidate) {
-	r.Report.Released = append(r.Report.Released, Released{
+	r.report.Released = append(r.report.Released, Released{
 		Name: c.Name, Ref: c.versions[len(c.versions)-1].ref.Short(),
 		Tokens: record.EstimateTokens(c.Last.Size), Bytes: c.bytes, Versions: c.count,
 	})

@@ -80,7 +80,9 @@ func Conversations(ctx context.Context, read *query.Reader, q ConversationsReque
 }
 
 // each counts all results, and calls visit with each and with its first version.
-func (c *Conversation) each(ctx context.Context, read *query.Reader, visit func(s query.Summary, first store.Version)) error {
+func (c *Conversation) each(
+	ctx context.Context, read *query.Reader, visit func(s query.Summary, first store.Version),
+) error {
 	return eachResult(ctx, read, record.Filter{Conversations: []string{c.ID}, Trees: []record.Tree{c.Tree}},
 		func(s query.Summary, first store.Version) {
 			c.add(s, first.Record.Time)
@@ -173,8 +175,8 @@ func (c *Conversation) calls(ctx context.Context, w *materialize.Workspace, read
 	}
 	err = c.each(ctx, read, func(s query.Summary, first store.Version) {
 		calls = append(calls, StoredCall{
-			referenceOf(w, s.Version.Record, s.Description), s.Name, s.Ref, s.Tokens, first.Record.Time, s.Status, s.Exit,
-			first.Record.Source, s.Version.Position,
+			referenceOf(w, s.Version.Record, s.Description), s.Name, s.Ref, s.Tokens, first.Record.Time, s.Status,
+			s.Exit, first.Record.Source, s.Version.Position,
 		})
 	})
 	slices.SortFunc(calls, func(a, b StoredCall) int {

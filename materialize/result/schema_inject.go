@@ -173,7 +173,8 @@ type insertion struct {
 
 func newEditor(text []byte) *editor {
 	e := &editor{text: text, colon: ": ", comma: ", "}
-	if at := bytes.Index(text, []byte(`":`)); at >= 0 && at+2 < len(text) && !strings.ContainsRune(" \t\r\n", rune(text[at+2])) {
+	_, rest, found := bytes.Cut(text, []byte(`":`))
+	if found && len(rest) > 0 && !strings.ContainsRune(" \t\r\n", rune(rest[0])) {
 		e.colon, e.comma = ":", ","
 	}
 	return e

@@ -263,8 +263,8 @@ func (x *index) groups(key func(indexed) string) []string {
 				kinds = append(kinds, fmt.Sprintf("%d %s", n, kind))
 			}
 		}
-		lines = append(lines, fmt.Sprintf("- %s%s (%s), ~%d\n", safe(k), markdown.CountOf(g.count, "file"), strings.Join(kinds, ", "),
-			g.tokens))
+		files, list := markdown.CountOf(g.count, "file"), strings.Join(kinds, ", ")
+		lines = append(lines, fmt.Sprintf("- %s%s (%s), ~%d\n", safe(k), files, list, g.tokens))
 	}
 	return lines
 }
