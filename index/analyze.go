@@ -28,7 +28,7 @@ type Token struct {
 
 // Analyze returns the tokens of text, in the order of the text. Use an Analyzer
 // where several texts are analysed in turn.
-func Analyze(text []byte) iter.Seq[Token] { return NewAnalyzer().Tokens(text) }
+func Analyze(text []byte) iter.Seq[Token] { return NewAnalyzer().tokens(text) }
 
 // An Analyzer turns text into terms and remembers what it made of each word.
 // It is not safe for concurrent use.
@@ -87,9 +87,9 @@ func (a *Analyzer) forget() {
 	a.terms, a.counts, a.hashes = nil, nil, nil
 }
 
-// Tokens returns the tokens of text in the order of the text. The text must not
+// tokens returns the tokens of text in the order of the text. The text must not
 // change meanwhile, and the Analyzer must not be used for another.
-func (a *Analyzer) Tokens(text []byte) iter.Seq[Token] {
+func (a *Analyzer) tokens(text []byte) iter.Seq[Token] {
 	return func(yield func(Token) bool) {
 		a.rest()
 		a.scan(text, nil, func(start, position int, pieces []piece) bool {

@@ -12,7 +12,7 @@ import (
 
 // Facets returns all fields whose values can be counted: their names are those of
 // the filters.
-func Facets() []Facet { return []Facet{FacetKind, FacetAgent, FacetTag, FacetSession} }
+func Facets() []Facet { return []Facet{facetKind, FacetAgent, FacetTag, facetSession} }
 
 // checkFacets reports a facet that there is not.
 func checkFacets(facets []Facet) error {

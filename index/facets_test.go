@@ -16,7 +16,7 @@ import (
 
 func TestFacets(t *testing.T) {
 	x := build(t, filterDocuments()...)
-	all := []Facet{FacetKind, FacetAgent, FacetTag, FacetSession}
+	all := []Facet{facetKind, FacetAgent, FacetTag, facetSession}
 	for _, test := range []struct {
 		name    string
 		request Request
@@ -24,10 +24,10 @@ func TestFacets(t *testing.T) {
 	}{
 		{"none asked for", Request{}, nil},
 		{"all", Request{Facets: all}, map[Facet][]FacetCount{
-			FacetKind:    {{"note", 2}, {"result", 2}, {"dialogue", 1}, {"handoff", 1}},
+			facetKind:    {{"note", 2}, {"result", 2}, {"dialogue", 1}, {"handoff", 1}},
 			FacetAgent:   {{"alice", 2}, {"bob", 1}},
 			FacetTag:     {{"auth", 2}, {"jwt", 2}},
-			FacetSession: {{"s1", 2}, {"s2", 1}},
+			facetSession: {{"s1", 2}, {"s2", 1}},
 		}},
 		{"of a query", Request{Query: "shared", Facets: []Facet{FacetAgent}}, map[Facet][]FacetCount{
 			FacetAgent: {{"alice", 2}, {"bob", 1}},
@@ -36,15 +36,15 @@ func TestFacets(t *testing.T) {
 			FacetAgent: {{"alice", 2}, {"bob", 1}},
 		}},
 		{"after filters", Request{Filter: record.Filter{Tags: []string{"jwt"}},
-			Facets: []Facet{FacetSession, FacetTag}}, map[Facet][]FacetCount{
-			FacetSession: {{"s1", 2}},
+			Facets: []Facet{facetSession, FacetTag}}, map[Facet][]FacetCount{
+			facetSession: {{"s1", 2}},
 			FacetTag:     {{"jwt", 2}, {"auth", 1}},
 		}},
 		{"quiet kinds", Request{Filter: record.Filter{Kinds: []record.Kind{record.KindDialogue, record.KindMarker}},
-			Facets: []Facet{FacetKind}}, map[Facet][]FacetCount{
-			FacetKind: {{"dialogue", 2}, {"marker", 1}},
+			Facets: []Facet{facetKind}}, map[Facet][]FacetCount{
+			facetKind: {{"dialogue", 2}, {"marker", 1}},
 		}},
-		{"no match", Request{Query: "nowhere", Facets: []Facet{FacetKind}}, map[Facet][]FacetCount{FacetKind: {}}},
+		{"no match", Request{Query: "nowhere", Facets: []Facet{facetKind}}, map[Facet][]FacetCount{facetKind: {}}},
 		{"twice", Request{Facets: []Facet{FacetAgent, FacetAgent}}, map[Facet][]FacetCount{FacetAgent: {{"alice", 2}, {"bob", 1}}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -76,9 +76,9 @@ func TestFacetsOfSegments(t *testing.T) {
 		dir := t.TempDir()
 		h.apply(t, dir, documents)
 		x := open(t, dir)
-		result := find(t, x, Request{Query: "handoff", Facets: []Facet{FacetSession, FacetKind}})
+		result := find(t, x, Request{Query: "handoff", Facets: []Facet{facetSession, facetKind}})
 		got := make(map[string]uint64)
-		for _, c := range result.Facets[FacetSession] {
+		for _, c := range result.Facets[facetSession] {
 			got[c.Value] = c.Count
 		}
 		for _, hit := range find(t, x, Request{Query: "handoff", Limit: 1000, Duplicates: true}).Hits {
@@ -91,7 +91,7 @@ func TestFacetsOfSegments(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: -want +got\n%s", h.name, diff)
 		}
-		if kinds := result.Facets[FacetKind]; len(kinds) != 1 || kinds[0].Count != result.Total {
+		if kinds := result.Facets[facetKind]; len(kinds) != 1 || kinds[0].Count != result.Total {
 			t.Errorf("%s: kinds %+v of %d matches", h.name, kinds, result.Total)
 		}
 	}
@@ -123,7 +123,7 @@ func BenchmarkFacets(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer x.Close()
-	for name, facets := range map[string][]Facet{"none": nil, "agents": {FacetAgent}, "sessions": {FacetSession}} {
+	for name, facets := range map[string][]Facet{"none": nil, "agents": {FacetAgent}, "sessions": {facetSession}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := x.Search(b.Context(), Request{Query: "shared", Facets: facets, Duplicates: true}); err != nil {

@@ -84,10 +84,10 @@ type Facet string
 
 // The facets.
 const (
-	FacetKind    Facet = "kind"
+	facetKind    Facet = "kind"
 	FacetAgent   Facet = "agent"
 	FacetTag     Facet = "tag"
-	FacetSession Facet = "session"
+	facetSession Facet = "session"
 )
 
 // A FacetCount says how many matches have a value.

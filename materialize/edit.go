@@ -259,8 +259,8 @@ func (e *Entries) Add(kind record.Kind, id string, text []byte) {
 // for changes of what stands around the entries. The entries keep their names.
 func (e *Entries) Replace(text []byte) { e.whole = text }
 
-// Remove takes an entry that List returned away.
-func (e *Entries) Remove(name record.Name) { e.gone[name] = true }
+// remove takes an entry that List returned away.
+func (e *Entries) remove(name record.Name) { e.gone[name] = true }
 
 // EditEntries changes an aggregate file of the own tree, the one that holds
 // entries of a kind: what stands on disk is imported, the edit is applied, and

@@ -321,7 +321,7 @@ func (w *Workspace) RemoveVersion(ctx context.Context, name record.Name, expect 
 			if _, found := e.now.Entry(name); !found {
 				return fmt.Errorf("%s: %w", name, store.ErrNotFound)
 			}
-			e.Remove(name)
+			e.remove(name)
 			return nil
 		})
 	}

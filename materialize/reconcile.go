@@ -151,11 +151,11 @@ func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, er
 	case diskSame && now == nil:
 		return r.act(ActionDeleted, "", func() error { return r.Remove(ctx, p, disk) })
 	case diskSame:
-		return r.act(ActionWritten, "", func() error { return r.writeStored(ctx, p, disk, now) })
+		return r.act(actionWritten, "", func() error { return r.writeStored(ctx, p, disk, now) })
 	case !disk.Exists && now.Name().Kind == record.KindMarker && storeSame:
-		return r.act(ActionCleared, "", func() error { return r.clear(ctx, p, now) })
+		return r.act(actionCleared, "", func() error { return r.clear(ctx, p, now) })
 	case !disk.Exists:
-		return r.act(ActionWritten, "it had been deleted", func() error { return r.writeStored(ctx, p, disk, now) })
+		return r.act(actionWritten, "it had been deleted", func() error { return r.writeStored(ctx, p, disk, now) })
 	case !r.opts.Announced && !isStill(disk.Stat, r.w.now()):
 		return SyncedFile{Action: ActionWaiting}, nil
 	}
@@ -254,7 +254,7 @@ func (r *reconciler) putBack(ctx context.Context, s sides, found Action, detail 
 	if !r.opts.Repair || r.opts.CaptureOnly {
 		return SyncedFile{Action: found, Detail: detail}, nil
 	}
-	return r.act(ActionRestored, detail, func() error { return r.writeStored(ctx, s.disk.Path, s.disk, s.now) })
+	return r.act(actionRestored, detail, func() error { return r.writeStored(ctx, s.disk.Path, s.disk, s.now) })
 }
 
 // capture stores a file over what the store was seen to have, and remembers it
@@ -286,7 +286,7 @@ func (r *reconciler) mergeEntries(ctx context.Context, f plan.File, s sides) (Sy
 	if err != nil {
 		return SyncedFile{}, err
 	}
-	action := ActionMerged
+	action := actionMerged
 	if len(merged.Conflicts) > 0 {
 		action = ActionConflict
 	}
@@ -319,15 +319,15 @@ func (r *reconciler) mergeWhole(ctx context.Context, f plan.File, s sides) (Sync
 	switch {
 	case f.Body.Size > 0 || stored == nil:
 	case r.edit.meets(s.now, s.known):
-		return r.act(ActionMerged, "", func() error {
+		return r.act(actionMerged, "", func() error {
 			err := r.capture(ctx, f, s)
 			r.edit.redo = err == nil
 			return err
 		})
 	case bytes.HasPrefix(f.Text, stored):
-		return r.act(ActionMerged, "", func() error { return r.capture(ctx, f, s) })
+		return r.act(actionMerged, "", func() error { return r.capture(ctx, f, s) })
 	case bytes.HasPrefix(stored, f.Text):
-		return r.act(ActionMerged, "", func() error { return r.writeStored(ctx, f.Path, s.disk, s.now) })
+		return r.act(actionMerged, "", func() error { return r.writeStored(ctx, f.Path, s.disk, s.now) })
 	}
 	name, ref := s.now.Name(), s.now.Version.Ref
 	return r.act(ActionConflict, name.String(), func() error {

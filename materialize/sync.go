@@ -32,14 +32,14 @@ type Action string
 // The actions of a sync.
 const (
 	ActionCaptured   Action = "captured"    // the file's changes were stored
-	ActionWritten    Action = "written"     // the store's text was written
+	actionWritten    Action = "written"     // the store's text was written
 	ActionDeleted    Action = "deleted"     // the file is gone, as the store retired it
-	ActionCleared    Action = "cleared"     // a deleted marker was retired
-	ActionMerged     Action = "merged"      // both had changed
+	actionCleared    Action = "cleared"     // a deleted marker was retired
+	actionMerged     Action = "merged"      // both had changed
 	ActionConflict   Action = "conflict"    // both had changed the same; the file's is kept beside
 	ActionRolledBack Action = "rolled back" // the file holds an older version: not captured
 	ActionAltered    Action = "altered"     // a write-once file was changed: kept as a note
-	ActionRestored   Action = "restored"    // the store's text was put back
+	actionRestored   Action = "restored"    // the store's text was put back
 	ActionWaiting    Action = "waiting"     // the file is still being written
 )
 

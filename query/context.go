@@ -45,8 +45,8 @@ func (c Complexity) limits() map[ContextSection]int {
 		n = [...]int{10, 5, 20, 8}
 	}
 	return map[ContextSection]int{
-		SectionDepends: 20, SectionPatterns: n[0], SectionGotchas: n[1], SectionComponents: n[2],
-		SectionTasks: n[3], SectionResults: n[3],
+		sectionDepends: 20, sectionPatterns: n[0], sectionGotchas: n[1], sectionComponents: n[2],
+		sectionTasks: n[3], sectionResults: n[3],
 	}
 }
 
@@ -55,16 +55,16 @@ type ContextSection string
 
 // The sections of a context, in the order in which they are printed.
 const (
-	SectionDepends    ContextSection = "Depends on"
-	SectionPatterns   ContextSection = "Patterns"
-	SectionGotchas    ContextSection = "Gotchas"
-	SectionComponents ContextSection = "Components"
-	SectionTasks      ContextSection = "Prior tasks"
-	SectionResults    ContextSection = "Results"
+	sectionDepends    ContextSection = "Depends on"
+	sectionPatterns   ContextSection = "Patterns"
+	sectionGotchas    ContextSection = "Gotchas"
+	sectionComponents ContextSection = "Components"
+	sectionTasks      ContextSection = "Prior tasks"
+	sectionResults    ContextSection = "Results"
 )
 
 func contextSections() []ContextSection {
-	return []ContextSection{SectionDepends, SectionPatterns, SectionGotchas, SectionComponents, SectionTasks, SectionResults}
+	return []ContextSection{sectionDepends, sectionPatterns, sectionGotchas, sectionComponents, sectionTasks, sectionResults}
 }
 
 // DefaultContextTokens is the size of a context that names none, about.
@@ -225,11 +225,11 @@ func (c *contextBuilder) knowledge(ctx context.Context) error {
 	section := func(i item) ContextSection {
 		switch i.description.Attributes[record.AttributeType] {
 		case "gotcha":
-			return SectionGotchas
+			return sectionGotchas
 		case "task":
-			return SectionTasks
+			return sectionTasks
 		}
-		return SectionPatterns
+		return sectionPatterns
 	}
 	var err error
 	if c.superseded, err = c.reader.Superseded(ctx); err != nil {
@@ -253,12 +253,12 @@ func (c *contextBuilder) tasks(ctx context.Context) error {
 		if r.Name.ID == c.request.Task || r.Status == layout.StatusInProgress || r.Status == layout.StatusPending {
 			return ""
 		}
-		return SectionTasks
+		return sectionTasks
 	})
 }
 
 func (c *contextBuilder) results(ctx context.Context) error {
-	return c.search(ctx, record.KindResult, func(item) ContextSection { return SectionResults })
+	return c.search(ctx, record.KindResult, func(item) ContextSection { return sectionResults })
 }
 
 // components adds the rows of the context map that have to do with the request.
@@ -277,7 +277,7 @@ func (c *contextBuilder) components(ctx context.Context) error {
 		c.seen[name] = true
 		c.candidates = append(c.candidates, candidate{
 			ContextItem: ContextItem{
-				Section: SectionComponents, Summary: row, Text: cmp.Or(row.Description.Preview, row.Description.Title), Why: why,
+				Section: sectionComponents, Summary: row, Text: cmp.Or(row.Description.Preview, row.Description.Title), Why: why,
 			},
 			fixed: score, files: []string{row.Description.Title},
 		})
@@ -308,7 +308,7 @@ func (c *contextBuilder) depends(ctx context.Context) error {
 			name := record.Name{Kind: record.KindHandoff, ID: task}
 			c.leftOut = append(c.leftOut, Omission{name, "named as a dependency, but has no journal"})
 		default:
-			c.add(i, SectionDepends, 1)
+			c.add(i, sectionDepends, 1)
 		}
 	}
 	return nil

@@ -159,9 +159,9 @@ func (i *ContextItem) handle() string {
 func (i *ContextItem) note() string {
 	var notes []string
 	switch r := i.Version.Record; {
-	case i.Section == SectionComponents && r.Task != "":
+	case i.Section == sectionComponents && r.Task != "":
 		notes = append(notes, "last "+r.Task)
-	case i.Section == SectionResults:
+	case i.Section == sectionResults:
 		notes = append(notes, fmt.Sprintf("≈%d tokens", i.Tokens))
 	case r.Status != "" && r.Name.Kind == record.KindHandoff:
 		notes = append(notes, r.Status)

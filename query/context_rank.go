@@ -43,7 +43,7 @@ func (k *candidate) judge(q *ContextRequest, newest time.Time) {
 		return
 	}
 	score := k.text
-	if k.Section == SectionDepends {
+	if k.Section == sectionDepends {
 		k.Why = append(k.Why, "the task depends on it")
 	} else if k.text > 0 {
 		k.Why = append(k.Why, fmt.Sprintf("text %.2f", k.text))

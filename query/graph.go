@@ -15,9 +15,9 @@ import (
 // The types of the edges that no entry states: what two entries share. Those of
 // stated ones are the types of links, such as layout.LinkSupersedes.
 const (
-	EdgeTags  = "tags"  // both have the tags
-	EdgeTask  = "task"  // both were learned in the task
-	EdgeFiles = "files" // the tasks that they were learned in changed the files
+	edgeTags  = "tags"  // both have the tags
+	edgeTask  = "task"  // both were learned in the task
+	edgeFiles = "files" // the tasks that they were learned in changed the files
 )
 
 // An Edge connects two entries of knowledge.
@@ -29,7 +29,7 @@ type Edge struct {
 }
 
 // IsStated reports whether an entry states the edge as a link.
-func (e Edge) IsStated() bool { return e.Type != EdgeTags && e.Type != EdgeTask && e.Type != EdgeFiles }
+func (e Edge) IsStated() bool { return e.Type != edgeTags && e.Type != edgeTask && e.Type != edgeFiles }
 
 // A Graph is the knowledge of a store with what connects it, as it was when the
 // Graph was read. It is safe for use by several goroutines.
@@ -181,9 +181,9 @@ func (g *Graph) SupersededBy(name record.Name) record.Name {
 	return g.nodes[i].by
 }
 
-// Links returns the edges that an entry or others state of it, in the order of
+// links returns the edges that an entry or others state of it, in the order of
 // type and name.
-func (g *Graph) Links(name record.Name) []Edge {
+func (g *Graph) links(name record.Name) []Edge {
 	i, found := g.numbers[name]
 	if !found {
 		return nil
@@ -238,12 +238,12 @@ func (g *Graph) neighbours(i int) map[int][]Edge {
 	r := g.nodes[i].version.Record
 	if task := g.tasks[treeKey{r.Name.Tree, r.Task}]; r.Task != "" && len(task) <= maxSharing {
 		for _, to := range task {
-			g.share(near, i, to, EdgeTask, r.Task, taskStrength)
+			g.share(near, i, to, edgeTask, r.Task, taskStrength)
 		}
 	}
 	for _, tag := range g.rarestFirst(r.Tags, func(tag string) int { return len(g.tags[tag]) }) {
 		for _, to := range g.tags[tag] {
-			g.share(near, i, to, EdgeTags, tag, rarity(len(g.tags[tag])))
+			g.share(near, i, to, edgeTags, tag, rarity(len(g.tags[tag])))
 		}
 	}
 	have := func(file string) []int { return g.files[treeKey{r.Name.Tree, file}] }
@@ -252,7 +252,7 @@ func (g *Graph) neighbours(i int) map[int][]Edge {
 			if g.nodes[to].version.Record.Task == r.Task {
 				continue // it is the same handoff
 			}
-			g.share(near, i, to, EdgeFiles, file, rarity(len(have(file))))
+			g.share(near, i, to, edgeFiles, file, rarity(len(have(file))))
 		}
 	}
 	return near

@@ -16,8 +16,8 @@ import (
 // DefaultLimit is the number of hits of a search that names none.
 const DefaultLimit = 10
 
-// DefaultHalfLife is how fast records lose rank when recent ones are asked for.
-const DefaultHalfLife = 30 * 24 * time.Hour
+// defaultHalfLife is how fast records lose rank when recent ones are asked for.
+const defaultHalfLife = 30 * 24 * time.Hour
 
 // A SearchRequest says what to search. Without a query what
 // passes the filters is returned, newest first.
@@ -211,7 +211,7 @@ func (q *SearchRequest) halfLife() time.Duration {
 	if !q.Recent {
 		return 0
 	}
-	return cmp.Or(max(q.HalfLife, 0), DefaultHalfLife)
+	return cmp.Or(max(q.HalfLife, 0), defaultHalfLife)
 }
 
 // A finder turns what was found into hits.

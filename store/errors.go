@@ -21,8 +21,8 @@ const (
 	ErrDamaged = record.Damaged
 	// ErrDropped says that the content of a record was destroyed on purpose.
 	ErrDropped = record.Dropped
-	// ErrUnsafeFS says that a store lies on a file system whose locks lie.
-	ErrUnsafeFS = record.UnsafeFS
+	// errUnsafeFS says that a store lies on a file system whose locks lie.
+	errUnsafeFS = record.UnsafeFS
 )
 
 // A ConflictError says which version of a name was expected and which one is

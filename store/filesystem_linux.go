@@ -30,7 +30,7 @@ func checkFS(dir string) error {
 		return fmt.Errorf("opening store %s: %w", dir, err)
 	}
 	if name := unsafeFileSystem(int64(stat.Type)); name != "" {
-		return fmt.Errorf("%s lies on %s: %w", dir, name, ErrUnsafeFS)
+		return fmt.Errorf("%s lies on %s: %w", dir, name, errUnsafeFS)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func TestUnsafeFileSystem(t *testing.T) {
 }
 
 func TestCheckFS(t *testing.T) {
-	if err := checkFS(t.TempDir()); err != nil && !errors.Is(err, ErrUnsafeFS) {
+	if err := checkFS(t.TempDir()); err != nil && !errors.Is(err, errUnsafeFS) {
 		t.Errorf("checkFS of a temporary folder = %v", err)
 	}
 	missing := filepath.Join(t.TempDir(), "missing")

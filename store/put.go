@@ -263,7 +263,7 @@ func (tx *Tx) insert(r *record.Record, d Draft) (Version, error) {
 	if err := tx.records.Put(ref[:], value); err != nil {
 		return Version{}, err
 	}
-	return Version{ref, position, r}, tx.Describe(ref, d.Description)
+	return Version{ref, position, r}, tx.describe(ref, d.Description)
 }
 
 // become makes v the head of its name.
@@ -280,8 +280,8 @@ func (tx *Tx) note(name []byte, e Event) error {
 	return tx.history.Put(historyKey(name, e.Position), e.encode())
 }
 
-// Describe replaces what was derived from a record's body.
-func (tx *Tx) Describe(ref record.Ref, d record.Description) error {
+// describe replaces what was derived from a record's body.
+func (tx *Tx) describe(ref record.Ref, d record.Description) error {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return err

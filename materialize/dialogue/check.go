@@ -20,17 +20,17 @@ const (
 	FoundEmpty     FindingKind = "empty"      // its file has no text
 	FoundStub      FindingKind = "stub"       // a stub stands in for its turn
 	FoundNoMarkers FindingKind = "no_markers" // of any kind, not even a move
-	FoundLong      FindingKind = "long"       // longer than MaxTurn
+	foundLong      FindingKind = "long"       // longer than MaxTurn
 	FoundMalformed FindingKind = "malformed"  // a marker that departs from the grammar
-	FoundRepeated  FindingKind = "repeated"   // an id that is used twice in one turn
-	FoundForeign   FindingKind = "foreign"    // an id that names another agent or round
-	FoundUnknown   FindingKind = "unknown"    // a reference to a tension that there is not
-	FoundAmbiguous FindingKind = "ambiguous"  // a reference to one of several
+	foundRepeated  FindingKind = "repeated"   // an id that is used twice in one turn
+	foundForeign   FindingKind = "foreign"    // an id that names another agent or round
+	foundUnknown   FindingKind = "unknown"    // a reference to a tension that there is not
+	foundAmbiguous FindingKind = "ambiguous"  // a reference to one of several
 	FoundStranger  FindingKind = "stranger"   // a turn of an agent that was not launched
 	FoundTwice     FindingKind = "twice"      // two files of one agent
-	FoundSkipped   FindingKind = "skipped"    // a round that never was, before one that is
-	FoundLate      FindingKind = "late"       // a turn that came after the next round began
-	FoundScored    FindingKind = "scored"     // scores for an agent that gave no turn
+	foundSkipped   FindingKind = "skipped"    // a round that never was, before one that is
+	foundLate      FindingKind = "late"       // a turn that came after the next round began
+	foundScored    FindingKind = "scored"     // scores for an agent that gave no turn
 	FoundBroken    FindingKind = "broken"     // a file of JSON that cannot be read
 )
 
@@ -149,7 +149,7 @@ func (c *checker) turn(t *Turn) {
 		c.report.Stubs++
 		c.wanting(FoundStub, t, 0, "a stub: %s", t.Stub)
 		return
-	case t.IsEmpty():
+	case t.isEmpty():
 		c.report.Empty++
 		c.wanting(FoundEmpty, t, 0, "the file is empty")
 		return
@@ -158,14 +158,14 @@ func (c *checker) turn(t *Turn) {
 	c.report.Markers += len(t.Markers)
 	switch {
 	case t.Text == nil:
-		c.wanting(FoundLong, t, 0, "%d bytes; markers are read in files of up to %d", t.Version.Record.Size, MaxTurn)
+		c.wanting(foundLong, t, 0, "%d bytes; markers are read in files of up to %d", t.Version.Record.Size, MaxTurn)
 	case len(t.Markers) == 0:
 		c.wanting(FoundNoMarkers, t, 0, "no markers")
 	}
 	c.markers(t)
 	if begun, known := c.d.Round(t.Round + 1).begunBy(); known && c.d.Key.IsOwn() &&
 		t.Version.Record.Time.After(begun) {
-		c.wanting(FoundLate, t, 0, "written after round %d began", t.Round+1).Wanting = false // nobody can mend it
+		c.wanting(foundLate, t, 0, "written after round %d began", t.Round+1).Wanting = false // nobody can mend it
 	}
 }
 
@@ -178,13 +178,13 @@ func (c *checker) markers(t *Turn) {
 			c.wanting(FoundMalformed, t, m.Line, "%s", malformedText(m)).Wanting = needsID(m)
 		}
 		if m.Agent != "" && (m.Agent != t.Agent || m.Round != t.Round) {
-			c.wanting(FoundForeign, t, m.Line, "%s is an id of %s in round %d", m.ID, m.Agent, m.Round)
+			c.wanting(foundForeign, t, m.Line, "%s is an id of %s in round %d", m.ID, m.Agent, m.Round)
 		}
 		if m.ID == "" || m.Kind == layout.MarkerResolved {
 			continue
 		}
 		if line, used := first[m.ID]; used {
-			c.wanting(FoundRepeated, t, m.Line, "%s is used again, first in line %d", m.ID, line)
+			c.wanting(foundRepeated, t, m.Line, "%s is used again, first in line %d", m.ID, line)
 		} else {
 			first[m.ID] = m.Line
 		}
@@ -217,7 +217,7 @@ func (c *checker) references(r *Round, t *tracking) {
 		}
 		turn := r.Turn(ref.Agent)
 		if len(ref.Matches) == 0 {
-			c.wanting(FoundUnknown, turn, ref.Line, "%s is no tension that was raised before", ref.Text)
+			c.wanting(foundUnknown, turn, ref.Line, "%s is no tension that was raised before", ref.Text)
 			continue
 		}
 		var names []string
@@ -228,7 +228,7 @@ func (c *checker) references(r *Round, t *tracking) {
 			names = append(names, "…")
 		}
 		const text = "%s is one of %d tensions: name it as %s"
-		c.wanting(FoundAmbiguous, turn, ref.Line, text, ref.Text, ref.Count, strings.Join(names, ", "))
+		c.wanting(foundAmbiguous, turn, ref.Line, text, ref.Text, ref.Count, strings.Join(names, ", "))
 	}
 }
 
@@ -236,7 +236,7 @@ func (c *checker) references(r *Round, t *tracking) {
 func (c *checker) scores(r *Round) {
 	for _, agent := range c.d.presence(r).Discarded {
 		file := path.Join(c.d.folder(), roundFolder(r.Number), scoresFile)
-		c.add(FoundScored, &r.Number, agent, file, 0, "%s is scored and gave no turn: its scores do not count", agent)
+		c.add(foundScored, &r.Number, agent, file, 0, "%s is scored and gave no turn: its scores do not count", agent)
 	}
 }
 
@@ -250,7 +250,7 @@ func (c *checker) skipped() {
 				text = fmt.Sprintf("rounds %d to %d are not there", next, r.Number-1)
 			}
 			file := path.Join(c.d.folder(), roundFolder(next))
-			c.add(FoundSkipped, new(next), "", file, 0, "%s", text)
+			c.add(foundSkipped, new(next), "", file, 0, "%s", text)
 		}
 		next = r.Number + 1
 	}

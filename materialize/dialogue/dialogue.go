@@ -84,8 +84,8 @@ type Turn struct {
 	IsStub  bool
 }
 
-// IsEmpty reports whether a turn has no text.
-func (t *Turn) IsEmpty() bool { return t.Version.Record.Size == 0 || t.Text != nil && isBlank(t.Text) }
+// isEmpty reports whether a turn has no text.
+func (t *Turn) isEmpty() bool { return t.Version.Record.Size == 0 || t.Text != nil && isBlank(t.Text) }
 
 // Round returns a round by its number, nil if there is none.
 func (d *Dialogue) Round(number int) *Round {
@@ -190,8 +190,8 @@ func fileName(k Key, path string) record.Name {
 	return record.Name{Tree: k.Tree, Kind: record.KindDialogue, ID: k.ID + "/" + path}
 }
 
-// A Perspective is one that an agent has raised.
-type Perspective struct {
+// A perspective is one that an agent has raised.
+type perspective struct {
 	Round int
 	Agent string
 	ID    string // P01; "" if it has none
@@ -204,7 +204,7 @@ type Perspective struct {
 func (r *Round) given() []*Turn {
 	var turns []*Turn
 	for _, t := range r.Turns {
-		if !t.IsStub && !t.IsEmpty() && r.Turn(t.Agent) == t {
+		if !t.IsStub && !t.isEmpty() && r.Turn(t.Agent) == t {
 			turns = append(turns, t)
 		}
 	}
@@ -225,15 +225,15 @@ func (t *Turn) hasConverged() bool {
 
 // perspectives returns what an agent raises in a turn. An id that it uses twice
 // counts once.
-func (t *Turn) perspectives() []Perspective {
-	var all []Perspective
+func (t *Turn) perspectives() []perspective {
+	var all []perspective
 	seen := map[string]bool{}
 	for _, m := range t.Markers {
 		if m.Kind != layout.MarkerPerspective || m.ID != "" && seen[m.ID] {
 			continue
 		}
 		seen[m.ID] = true
-		all = append(all, Perspective{t.Round, t.Agent, m.ID, m.Label, m.Line})
+		all = append(all, perspective{t.Round, t.Agent, m.ID, m.Label, m.Line})
 	}
 	return all
 }

@@ -191,7 +191,7 @@ func (d *Dialogue) readings(round int, agent string) (names []record.Name, own i
 	own = -1
 	if r := d.Round(round - 1); r != nil {
 		for _, t := range r.Turns {
-			if t.IsStub || t.IsEmpty() {
+			if t.IsStub || t.isEmpty() {
 				continue
 			}
 			if t.Agent == agent {

@@ -129,7 +129,7 @@ func (t *Turn) fault() (why string, isGood bool) {
 	switch {
 	case t == nil:
 		return "missing", false
-	case t.IsEmpty():
+	case t.isEmpty():
 		return "empty", false
 	case t.IsStub:
 		return fmt.Sprintf("a stub (%s)", t.Stub), false

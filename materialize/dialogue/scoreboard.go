@@ -123,7 +123,7 @@ func (r *Round) scores() layout.Scores {
 // owingNames returns the names of those who owe a file in a round, each once, and of those
 // who left a stub.
 func (d *Dialogue) owingNames(r *Round) []string {
-	wanting := slices.DeleteFunc(slices.Clone(r.Turns), func(t *Turn) bool { return !t.IsStub && !t.IsEmpty() })
+	wanting := slices.DeleteFunc(slices.Clone(r.Turns), func(t *Turn) bool { return !t.IsStub && !t.isEmpty() })
 	return names(folded(slices.Concat(d.Launched(r), writers(wanting))))
 }
 
@@ -198,7 +198,7 @@ func (b *Board) TensionRows() []layout.TensionRow {
 		row := layout.TensionRow{
 			ID: t.String(), Tension: markdown.Clip(t.Label, maxLabel), Status: string(status), Raised: b.who(t.Agent, t.Round),
 		}
-		if by != nil && !status.IsOpen() {
+		if by != nil && !status.isOpen() {
 			row.Resolved = b.who(by.Agent, by.Round)
 		}
 		rows = append(rows, row)
@@ -253,7 +253,7 @@ func (r *Round) absence(agent string) (a absentAgent, found bool) {
 		a.Reason = absentMissing
 	case t.IsStub:
 		a.Reason, a.Stub = absentStub, t.Stub
-	case t.IsEmpty():
+	case t.isEmpty():
 		a.Reason = absentEmpty
 	}
 	return a, a.Reason != ""

@@ -31,32 +31,32 @@ func (k tensionKey) String() string {
 // generation do: MUFFIN-T0101.
 func isSecond(id string) bool { return strings.Contains(id, "-") }
 
-// A Status is how far a tension is.
-type Status string
+// A status is how far a tension is.
+type status string
 
 // The statuses of tensions.
 const (
-	statusOpen      Status = "Open"
-	statusAddressed Status = "Addressed" // refined, conceded or responded to
-	statusResolved  Status = "Resolved"
-	statusReopened  Status = "Reopened"
-	statusDeferred  Status = "Deferred" // by the judge's word alone
+	statusOpen      status = "Open"
+	statusAddressed status = "Addressed" // refined, conceded or responded to
+	statusResolved  status = "Resolved"
+	statusReopened  status = "Reopened"
+	statusDeferred  status = "Deferred" // by the judge's word alone
 )
 
-// IsOpen reports whether a tension with this status still counts.
-func (s Status) IsOpen() bool { return s != statusResolved && s != statusDeferred }
+// isOpen reports whether a tension with this status still counts.
+func (s status) isOpen() bool { return s != statusResolved && s != statusDeferred }
 
-// A Tension is one that an agent has raised, or that the judge has listed.
-type Tension struct {
+// A tension is one that an agent has raised, or that the judge has listed.
+type tension struct {
 	tensionKey
 	Label  string
 	Line   int     // in the turn, or in tensions.md
 	Listed bool    // of the judge's own list, or covered by it
-	Events []Event // by round; in a round: addressed, resolved, reopened
+	Events []event // by round; in a round: addressed, resolved, reopened
 }
 
-// An Event is what an agent did about a tension.
-type Event struct {
+// An event is what an agent did about a tension.
+type event struct {
 	Round int
 	Agent string // "" for the judge's list
 	Line  int
@@ -78,7 +78,7 @@ const (
 )
 
 // status returns what an event makes of a tension.
-func (k eventKind) status() Status {
+func (k eventKind) status() status {
 	switch k {
 	case wasResolved:
 		return statusResolved
@@ -94,14 +94,14 @@ func (k eventKind) status() Status {
 // it so, nil if none did. Agents write a round at the same time: of what they do in
 // one, reopening counts most, then resolving. What is done about a tension that is
 // resolved leaves it so, but for reopening.
-func (t *Tension) At(round int) (Status, *Event) {
-	status, by := statusOpen, (*Event)(nil)
+func (t *tension) At(round int) (status, *event) {
+	status, by := statusOpen, (*event)(nil)
 	for i, e := range t.Events {
 		next := e.Kind.status()
 		if e.Round > round {
 			break
 		}
-		if next == statusAddressed && (!status.IsOpen() || status == statusReopened) || next == statusReopened && status.IsOpen() {
+		if next == statusAddressed && (!status.isOpen() || status == statusReopened) || next == statusReopened && status.isOpen() {
 			continue
 		}
 		if next == statusResolved && status == statusResolved {
@@ -113,7 +113,7 @@ func (t *Tension) At(round int) (Status, *Event) {
 }
 
 // rank orders the events of a round.
-func (e Event) rank() int {
+func (e event) rank() int {
 	switch e.Kind.status() {
 	case statusAddressed:
 		return 0
@@ -123,8 +123,8 @@ func (e Event) rank() int {
 	return 1
 }
 
-// A Reference is a marker that speaks of a tension, but not of one alone.
-type Reference struct {
+// A reference is a marker that speaks of a tension, but not of one alone.
+type reference struct {
 	Round   int
 	Agent   string // whose turn
 	Line    int
@@ -138,12 +138,12 @@ const maxMatches = 3
 
 // A tracking is what agents have raised in a dialogue, and what became of it.
 type tracking struct {
-	Tensions     []*Tension // the judge's list, then by round, agent and line
-	Perspectives []Perspective
-	Unclear      []Reference // unknown and ambiguous, by round, agent and line
+	Tensions     []*tension // the judge's list, then by round, agent and line
+	Perspectives []perspective
+	Unclear      []reference // unknown and ambiguous, by round, agent and line
 	listedUpTo   int         // the round up to which the judge's list speaks for all; -1 without one
-	byID         map[string][]*Tension
-	wordy        map[string]*Tension // by key, of agents whose names are no single words
+	byID         map[string][]*tension
+	wordy        map[string]*tension // by key, of agents whose names are no single words
 }
 
 // track follows the tensions and perspectives of a dialogue through its rounds. A
@@ -152,7 +152,7 @@ type tracking struct {
 // tensions that the judge has written by hand speaks for all that was raised in the
 // rounds that it covers, and ids alone mean its rows.
 func track(d *Dialogue) *tracking {
-	t := &tracking{listedUpTo: -1, byID: map[string][]*Tension{}, wordy: map[string]*Tension{}}
+	t := &tracking{listedUpTo: -1, byID: map[string][]*tension{}, wordy: map[string]*tension{}}
 	t.addListed(d)
 	for _, r := range d.Rounds {
 		turns := r.given()
@@ -165,7 +165,7 @@ func track(d *Dialogue) *tracking {
 		}
 	}
 	for _, tension := range t.Tensions {
-		slices.SortStableFunc(tension.Events, func(a, b Event) int {
+		slices.SortStableFunc(tension.Events, func(a, b event) int {
 			return cmp.Or(cmp.Compare(a.Round, b.Round), cmp.Compare(a.rank(), b.rank()))
 		})
 	}
@@ -173,10 +173,10 @@ func track(d *Dialogue) *tracking {
 }
 
 // Open returns the tensions that are open at the end of a round.
-func (t *tracking) Open(round int) []*Tension {
-	var open []*Tension
+func (t *tracking) Open(round int) []*tension {
+	var open []*tension
 	for _, tension := range t.Tensions {
-		if status, _ := tension.At(round); tension.Round <= round && tension.counts() && status.IsOpen() {
+		if status, _ := tension.At(round); tension.Round <= round && tension.counts() && status.isOpen() {
 			open = append(open, tension)
 		}
 	}
@@ -185,7 +185,7 @@ func (t *tracking) Open(round int) []*Tension {
 
 // counts reports whether a tension is one of those to be resolved: not if a row of
 // the judge's list stands for it.
-func (t *Tension) counts() bool { return !t.Listed || t.Agent == "" }
+func (t *tension) counts() bool { return !t.Listed || t.Agent == "" }
 
 // raise adds the tensions of a turn.
 func (t *tracking) raise(turn *Turn) {
@@ -208,11 +208,11 @@ func (t *tracking) raise(turn *Turn) {
 		if _, after, found := strings.Cut(label, ":"); found && m.ID == "" {
 			label = strings.TrimSpace(after)
 		}
-		t.add(&Tension{tensionKey: key, Label: label, Line: m.Line, Listed: turn.Round <= t.listedUpTo})
+		t.add(&tension{tensionKey: key, Label: label, Line: m.Line, Listed: turn.Round <= t.listedUpTo})
 	}
 }
 
-func (t *tracking) add(tension *Tension) {
+func (t *tracking) add(tension *tension) {
 	t.Tensions = append(t.Tensions, tension)
 	t.byID[tension.ID] = append(t.byID[tension.ID], tension)
 	if strings.ContainsAny(tension.Agent, "-.") {
@@ -220,7 +220,7 @@ func (t *tracking) add(tension *Tension) {
 	}
 }
 
-func (t *tracking) find(key tensionKey) *Tension {
+func (t *tracking) find(key tensionKey) *tension {
 	for _, tension := range t.byID[key.ID] {
 		if tension.tensionKey == key {
 			return tension
@@ -259,7 +259,7 @@ func (t *tracking) refer(ref layout.MarkerRef, kind eventKind, turn *Turn, line 
 		}
 	}
 	if len(found) != 1 {
-		unclear := Reference{Round: turn.Round, Agent: turn.Agent, Line: line, Text: refText(ref), Count: len(found)}
+		unclear := reference{Round: turn.Round, Agent: turn.Agent, Line: line, Text: refText(ref), Count: len(found)}
 		for _, tension := range found[:min(maxMatches, len(found))] {
 			unclear.Matches = append(unclear.Matches, tension.tensionKey)
 		}
@@ -273,15 +273,15 @@ func (t *tracking) refer(ref layout.MarkerRef, kind eventKind, turn *Turn, line 
 	if tension.Listed && turn.Round <= t.listedUpTo {
 		return // the list says what came of it
 	}
-	tension.Events = append(tension.Events, Event{turn.Round, turn.Agent, line, kind})
+	tension.Events = append(tension.Events, event{turn.Round, turn.Agent, line, kind})
 }
 
 // match returns the tensions that a reference may mean: those with its id that were
 // raised before, in an earlier round or further up in the same turn. One that names
 // agent and round may speak of its own round.
-func (t *tracking) match(ref layout.MarkerRef, round int, agent string, line int) []*Tension {
-	var found []*Tension
-	var row *Tension
+func (t *tracking) match(ref layout.MarkerRef, round int, agent string, line int) []*tension {
+	var found []*tension
+	var row *tension
 	for _, tension := range t.byID[ref.ID] {
 		if tension.Agent == "" {
 			if ref.Round < 0 || ref.Round == tension.Round {
@@ -297,7 +297,7 @@ func (t *tracking) match(ref layout.MarkerRef, round int, agent string, line int
 		}
 	}
 	if row != nil && (len(found) == 0 || ref.Agent == "" && (ref.Round < 0 || len(found) > 1)) {
-		return []*Tension{row} // an agent that is named may be the one who is answered
+		return []*tension{row} // an agent that is named may be the one who is answered
 	}
 	return found
 }
@@ -412,12 +412,12 @@ func (t *tracking) addListed(d *Dialogue) {
 				raised = max(round-1, 0)
 			}
 		}
-		tension := &Tension{tensionKey: tensionKey{Round: raised, ID: id}, Label: row.Tension, Line: row.Line, Listed: true}
+		tension := &tension{tensionKey: tensionKey{Round: raised, ID: id}, Label: row.Tension, Line: row.Line, Listed: true}
 		if kind := rowEvent(row); kind != noEvent {
 			if closed < 0 {
 				closed = last
 			}
-			tension.Events = []Event{{Round: max(closed, raised), Line: row.Line, Kind: kind}}
+			tension.Events = []event{{Round: max(closed, raised), Line: row.Line, Kind: kind}}
 		}
 		if t.find(tension.tensionKey) == nil {
 			t.add(tension)

@@ -30,13 +30,13 @@ type TurnState string
 const (
 	StateTurn    TurnState = "turn"
 	StateStub    TurnState = "stub"    // why there is no turn
-	StateEmpty   TurnState = "empty"   // a file without text
-	StateWriting TurnState = "writing" // a file that changed in the last 2 s
-	StateMissing TurnState = "missing" // no file
+	stateEmpty   TurnState = "empty"   // a file without text
+	stateWriting TurnState = "writing" // a file that changed in the last 2 s
+	stateMissing TurnState = "missing" // no file
 )
 
-// IsComplete reports whether nothing more is to be waited for.
-func (s TurnState) IsComplete() bool { return s == StateTurn || s == StateStub }
+// isComplete reports whether nothing more is to be waited for.
+func (s TurnState) isComplete() bool { return s == StateTurn || s == StateStub }
 
 // A Standing is what stands in the place of an agent's turn.
 type Standing struct {
@@ -141,7 +141,7 @@ func (f *Forum) newWaiter(ctx context.Context, key Key, r WaitRequest) (*waiter,
 		w.since = begun
 	}
 	for _, s := range seats {
-		w.turns = append(w.turns, &awaited{Standing: Standing{Agent: s.Agent, State: StateMissing, File: s.File},
+		w.turns = append(w.turns, &awaited{Standing: Standing{Agent: s.Agent, State: stateMissing, File: s.File},
 			seat: s})
 	}
 	return w, nil
@@ -157,7 +157,7 @@ func (w *waiter) say(format string, args ...any) {
 }
 
 func (w *waiter) isOver() bool {
-	return !slices.ContainsFunc(w.turns, func(a *awaited) bool { return !a.State.IsComplete() })
+	return !slices.ContainsFunc(w.turns, func(a *awaited) bool { return !a.State.isComplete() })
 }
 
 func (w *waiter) standings() []Standing {
@@ -175,7 +175,7 @@ const busyPause = time.Second
 // nothing happens; 0: never.
 func (w *waiter) look(ctx context.Context) (again time.Duration, err error) {
 	for _, a := range w.turns {
-		if a.State.IsComplete() {
+		if a.State.isComplete() {
 			continue
 		}
 		pause, err := w.lookAt(ctx, a)
@@ -199,7 +199,7 @@ func (w *waiter) lookAt(ctx context.Context, a *awaited) (again time.Duration, e
 	info, err := os.Lstat(a.File)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		a.State, a.judged = StateMissing, false
+		a.State, a.judged = stateMissing, false
 		return w.restore(ctx, a, first)
 	case err != nil:
 		return 0, fmt.Errorf("looking at the turn of %s: %w", a.Agent, err)
@@ -208,7 +208,7 @@ func (w *waiter) lookAt(ctx context.Context, a *awaited) (again time.Duration, e
 	case !info.Mode().IsRegular():
 		return 0, fmt.Errorf("%s is no file: the turn of %s has its place there", a.File, a.Agent)
 	case info.Size() == 0:
-		a.State, a.judged = StateEmpty, false
+		a.State, a.judged = stateEmpty, false
 		return 0, nil
 	}
 	now := w.now()
@@ -232,7 +232,7 @@ func (w *waiter) take(ctx context.Context, a *awaited, now time.Time) (again tim
 		still = now.Sub(a.first)
 	}
 	if !announced && still < materialize.StillFor {
-		a.State = StateWriting
+		a.State = stateWriting
 		return materialize.StillFor - still, nil
 	}
 	name := a.seat.name()
@@ -245,7 +245,7 @@ func (w *waiter) take(ctx context.Context, a *awaited, now time.Time) (again tim
 	case err != nil:
 		return 0, err
 	case done.Action == materialize.ActionWaiting:
-		a.State = StateWriting
+		a.State = stateWriting
 		return materialize.StillFor / 10, nil
 	case done.Action == materialize.ActionConflict, done.Action == materialize.ActionRolledBack:
 		w.say("%s: %s: %s; the store's text counts", a.File, done.Action, done.Detail)
@@ -286,7 +286,7 @@ func (w *waiter) judge(ctx context.Context, a *awaited) error {
 		a.State, a.Reason = StateStub, reason
 		return nil
 	case text != nil && isBlank(text):
-		a.State = StateEmpty
+		a.State = stateEmpty
 		return nil
 	}
 	a.State, a.Words = StateTurn, h.Description.Words
@@ -333,7 +333,7 @@ func (w *waiter) end(ctx context.Context) ([]Standing, error) {
 	}
 	var late, names []string
 	for _, a := range w.turns {
-		if !a.State.IsComplete() {
+		if !a.State.isComplete() {
 			late, names = append(late, fmt.Sprintf("%s (%s)", a.Agent, a.State)), append(names, a.Agent)
 		}
 	}
@@ -355,17 +355,17 @@ func (w *waiter) lastLook(ctx context.Context) error {
 }
 
 func (w *waiter) isWriting() bool {
-	return slices.ContainsFunc(w.turns, func(a *awaited) bool { return a.State == StateWriting })
+	return slices.ContainsFunc(w.turns, func(a *awaited) bool { return a.State == stateWriting })
 }
 
 // stubs writes stubs for those who have nothing.
 func (w *waiter) stubs(ctx context.Context) error {
 	for _, a := range w.turns {
-		if a.State != StateMissing && a.State != StateEmpty {
+		if a.State != stateMissing && a.State != stateEmpty {
 			continue
 		}
 		reason := fmt.Sprintf("no file within %v", w.Limit)
-		if a.State == StateEmpty {
+		if a.State == stateEmpty {
 			reason = fmt.Sprintf("an empty file after %v", w.Limit)
 		}
 		if _, err := w.PutStub(ctx, a.seat, materialize.Origin{Source: record.SourcePut}, reason,
@@ -405,7 +405,7 @@ func (w *waiter) lookAround(ctx context.Context, atEnd bool) {
 	}
 	w.around = now
 	for _, a := range w.turns {
-		if a.State.IsComplete() {
+		if a.State.isComplete() {
 			continue
 		}
 		a.Alike = w.alikes(ctx, a)

@@ -31,7 +31,7 @@ func (q *Queue) Add(ctx context.Context, d Draft, strict bool, known ...Likeness
 		if err != nil {
 			return err
 		}
-		fields.ID, fields.Status, fields.Created = id, string(Pending), formatTime(now)
+		fields.ID, fields.Status, fields.Created = id, string(pending), formatTime(now)
 		text := q.fields.Append(nil, fields)
 		e.Add(record.KindIssue, id, text)
 		added = q.issue(record.Name{Kind: record.KindIssue, ID: id}, e.Path, text)

@@ -46,7 +46,7 @@ func (q *Queue) issue(name record.Name, path string, text []byte) Issue {
 	facts := q.fields.Facts(fields)
 	i := Issue{
 		ID: name.ID, Name: name, Path: path, File: q.work.FilePath(path), Issue: fields, Text: text,
-		Status:      cmp.Or(Status(facts.Status), Pending),
+		Status:      cmp.Or(Status(facts.Status), pending),
 		Type:        facts.Attributes[record.AttributeType],
 		Priority:    facts.Attributes[record.AttributePriority],
 		Summary:     markdown.OneLine(cmp.Or(fields.Summary, fields.Title)),
@@ -74,9 +74,9 @@ func (i Issue) isKeptFrom(agent string) bool {
 // may be the one.
 func (i Issue) isFree(agent string) bool {
 	switch i.Status {
-	case Pending, Accepted:
+	case pending, accepted:
 		return !i.isKeptFrom(agent)
-	case InProgress:
+	case inProgress:
 		return i.Expired
 	}
 	return false
@@ -125,11 +125,11 @@ func sortIssues(all []Issue) {
 func (i Issue) rank() int {
 	isHeld := i.Hold.Agent != "" && !i.Expired
 	switch {
-	case i.Status == InProgress && !i.Expired, isHeld && (i.Status == Accepted || i.Status == Pending):
+	case i.Status == inProgress && !i.Expired, isHeld && (i.Status == accepted || i.Status == pending):
 		return 2
-	case i.Status == Accepted, i.Expired:
+	case i.Status == accepted, i.Expired:
 		return 0
-	case i.Status == Pending:
+	case i.Status == pending:
 		return 1
 	case i.Status.IsOpen():
 		return 3

@@ -39,7 +39,7 @@ func errStatus(i Issue, a Action) error {
 	switch {
 	case !i.Status.IsOpen():
 		way = string(Reopen)
-	case i.Status == InProgress:
+	case i.Status == inProgress:
 		way = string(Release)
 	case a == Release:
 		way = string(Accept)

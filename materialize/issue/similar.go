@@ -87,7 +87,7 @@ func (q *Queue) Likely(ctx context.Context, d Draft) ([]Likeness, error) {
 	}
 	found, err := likeness.Candidates(ctx, q.read, d.Summary, record.Filter{
 		Kinds:    []record.Kind{record.KindIssue},
-		Statuses: []string{string(Pending), string(Accepted), string(InProgress)},
+		Statuses: []string{string(pending), string(accepted), string(inProgress)},
 	}, func(ctx context.Context, name record.Name) (Issue, error) { return q.Get(ctx, name.ID) })
 	return d.among(found), err
 }

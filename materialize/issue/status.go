@@ -12,21 +12,21 @@ type Status string
 // The statuses. Agents write others too, which no rule knows: such an issue is
 // open, is never handed out, and may be changed to any status.
 const (
-	Pending    Status = "pending"     // found, nobody has decided about it
-	Accepted   Status = "accepted"    // to be done
-	InProgress Status = "in_progress" // somebody works on it
-	Complete   Status = "complete"
+	pending    Status = "pending"     // found, nobody has decided about it
+	accepted   Status = "accepted"    // to be done
+	inProgress Status = "in_progress" // somebody works on it
+	complete   Status = "complete"
 	Duplicate  Status = "duplicate" // of another issue
-	WontFix    Status = "wont_fix"
+	wontFix    Status = "wont_fix"
 )
 
 // Statuses returns the statuses in the order of an issue's life.
 func Statuses() []Status {
-	return []Status{Pending, Accepted, InProgress, Complete, Duplicate, WontFix}
+	return []Status{pending, accepted, inProgress, complete, Duplicate, wontFix}
 }
 
 // IsOpen reports whether there is still something to be done.
-func (s Status) IsOpen() bool { return s != Complete && s != Duplicate && s != WontFix }
+func (s Status) IsOpen() bool { return s != complete && s != Duplicate && s != wontFix }
 
 // An Action is what a command does to an issue.
 type Action string
@@ -53,13 +53,13 @@ type Transition struct {
 // issue has already changes nothing, but for a claim, which is made longer.
 func Transitions() []Transition {
 	return []Transition{
-		{Accept, []Status{Pending}, Accepted},
-		{Claim, []Status{Pending, Accepted, InProgress}, InProgress},
-		{Release, []Status{Accepted, InProgress}, Accepted},
-		{Finish, []Status{Pending, Accepted, InProgress}, Complete},
-		{Reject, []Status{Pending, Accepted, InProgress}, WontFix},
-		{MarkDuplicate, []Status{Pending, Accepted, InProgress}, Duplicate},
-		{Reopen, []Status{Complete, Duplicate, WontFix}, Pending},
+		{Accept, []Status{pending}, accepted},
+		{Claim, []Status{pending, accepted, inProgress}, inProgress},
+		{Release, []Status{accepted, inProgress}, accepted},
+		{Finish, []Status{pending, accepted, inProgress}, complete},
+		{Reject, []Status{pending, accepted, inProgress}, wontFix},
+		{MarkDuplicate, []Status{pending, accepted, inProgress}, Duplicate},
+		{Reopen, []Status{complete, Duplicate, wontFix}, pending},
 	}
 }
 
@@ -74,13 +74,13 @@ func (t Transition) allows(from Status) bool {
 	return slices.Contains(t.From, from) || !slices.Contains(Statuses(), from)
 }
 
-// Priorities returns the priorities, the most urgent first.
-func Priorities() []string { return layout.IssueFields().Values("Priority") }
+// priorities returns the priorities, the most urgent first.
+func priorities() []string { return layout.IssueFields().Values("Priority") }
 
 // urgency gives a priority its place; an unknown one is the last.
 func urgency(priority string) int {
-	if i := slices.Index(Priorities(), priority); i >= 0 {
+	if i := slices.Index(priorities(), priority); i >= 0 {
 		return i
 	}
-	return len(Priorities())
+	return len(priorities())
 }

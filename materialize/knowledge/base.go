@@ -61,7 +61,7 @@ type Entry struct {
 func (b *Base) entry(f form, name record.Name, path string, text []byte) Entry {
 	e := Entry{ID: name.ID, Name: name, Path: path, File: b.work.FilePath(path), Fields: f.Read(text), Text: text}
 	e.Type = word(e.Fields.Type)
-	if first, _, _ := strings.Cut(name.ID, "-"); e.Type == "" && slices.Contains(Types(), first) {
+	if first, _, _ := strings.Cut(name.ID, "-"); e.Type == "" && slices.Contains(types(), first) {
 		e.Type = first
 	}
 	return e

@@ -10,8 +10,8 @@ import (
 	"filebus/store/record"
 )
 
-// Types returns the types of entries, in the order of the documentation.
-func Types() []string { return []string{"pattern", "gotcha", "decision", "insight", "task"} }
+// types returns the types of entries, in the order of the documentation.
+func types() []string { return []string{"pattern", "gotcha", "decision", "insight", "task"} }
 
 // Confidences returns the words for how sure an entry is, the surest first.
 func Confidences() []string { return []string{"high", "medium", "low"} }
@@ -39,7 +39,7 @@ func taskID(text string) string {
 
 // check reports the first field that has a value which it cannot have.
 func (d Draft) check(f form) error {
-	types := Types()
+	types := types()
 	if isLesson(f) {
 		types = append(types, "lesson")
 	}
@@ -73,7 +73,7 @@ const (
 func (d Draft) checkNew(f form) error {
 	switch {
 	case d.Type == "" && !isLesson(f):
-		return errField("type", "", "one of "+strings.Join(Types(), ", "))
+		return errField("type", "", "one of "+strings.Join(types(), ", "))
 	case d.Content == "":
 		return errField("content", "", "what was learned, in a sentence or two")
 	}

@@ -19,13 +19,13 @@ type Format string
 // The formats of graphs.
 const (
 	FormatDOT     Format = "dot"     // of Graphviz
-	FormatMermaid Format = "mermaid" // a flowchart, for Markdown
+	formatMermaid Format = "mermaid" // a flowchart, for Markdown
 	FormatJSON    Format = "json"
 )
 
 // Formats returns all formats, the default first.
 func Formats() []Format {
-	return []Format{FormatDOT, FormatMermaid, FormatJSON}
+	return []Format{FormatDOT, formatMermaid, FormatJSON}
 }
 
 // WriteGraph writes a part of a graph. The same part gives the same bytes.
@@ -35,7 +35,7 @@ func WriteGraph(w io.Writer, part query.Part, format Format) error {
 	switch format {
 	case FormatDOT:
 		text = d.dot()
-	case FormatMermaid:
+	case formatMermaid:
 		text = d.mermaid()
 	case FormatJSON:
 		encoder := json.NewEncoder(w)

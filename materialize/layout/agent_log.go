@@ -26,13 +26,13 @@ const (
 	EventError   = "ERROR"
 )
 
-// AgentLogs is the layout of a session's .agent_log: one record a file.
-type AgentLogs struct{}
+// agentLogs is the layout of a session's .agent_log: one record a file.
+type agentLogs struct{}
 
 // Parse makes the whole file one artifact record. The status is complete when
 // the last thing that happened was a success, failed for an error, in progress
 // for a start. Lines that are no events are reported.
-func (AgentLogs) Parse(path string, text []byte) (File, []*SyntaxError) {
+func (agentLogs) Parse(path string, text []byte) (File, []*SyntaxError) {
 	events, problems := ParseAgentLog(text)
 	f := Facts{Title: "Agent log"}
 	counts := make(map[string]int)

@@ -26,7 +26,7 @@ func TestAgentLogExample(t *testing.T) {
 	if diff := cmp.Diff(string(text), string(again)); diff != "" {
 		t.Errorf("written again (-want +got):\n%s", diff)
 	}
-	facts, _ := parseOne(t, AgentLogs{}, ".agent_log", text)
+	facts, _ := parseOne(t, agentLogs{}, ".agent_log", text)
 	if diff := cmp.Diff(Facts{Status: "failed", Title: "Agent log", Summary: "2 started, 1 succeeded, 1 failed"}, facts); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
@@ -38,7 +38,7 @@ func TestAgentLogProblems(t *testing.T) {
 	if diff := cmp.Diff([]AgentEvent{{"now", EventStart, "a", ""}, {"now", EventSuccess, "a", ""}}, events); diff != "" {
 		t.Errorf("events of %q (-want +got):\n%s", text, diff)
 	}
-	facts, problems := parseOne(t, AgentLogs{}, "b/.agent_log", []byte(text))
+	facts, problems := parseOne(t, agentLogs{}, "b/.agent_log", []byte(text))
 	want := []string{
 		`b/.agent_log:3: "now | DONE | a | x" is no event: time | START, SUCCESS or ERROR | agent | message`,
 		`b/.agent_log:4: "just text" is no event: time | START, SUCCESS or ERROR | agent | message`,

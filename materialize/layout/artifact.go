@@ -9,13 +9,13 @@ import (
 	"filebus/store/record"
 )
 
-// Artifacts is the layout of the files of a session: context, plan, progress,
+// artifacts is the layout of the files of a session: context, plan, progress,
 // reports and whatever else its agents left. Their text has no form of its own.
-type Artifacts struct{}
+type artifacts struct{}
 
 // Parse makes the whole file one artifact record, with the facts of its front
 // matter. JSON that is broken is reported with its line.
-func (Artifacts) Parse(path string, text []byte) (File, []*SyntaxError) {
+func (artifacts) Parse(path string, text []byte) (File, []*SyntaxError) {
 	return single(path, record.KindArtifact, text, frontFacts(text)), jsonProblems(path, text)
 }
 

@@ -27,8 +27,8 @@ type Component struct {
 // The header says which column is which.
 type ContextMap struct{}
 
-// ComponentColumns returns the headings of the table that filebus writes.
-func ComponentColumns() []string { return []string{"Component", "Last Modified", "Notes"} }
+// componentColumns returns the headings of the table that filebus writes.
+func componentColumns() []string { return []string{"Component", "Last Modified", "Notes"} }
 
 // A contextTable is where the table of a context map stands. All places are
 // indexes of lines.
@@ -116,7 +116,7 @@ func (ContextMap) Columns(f File) []string {
 	if t := findContextTable(markdown.Lines(f.Append(nil))); t.header >= 0 {
 		return t.columns
 	}
-	return ComponentColumns()
+	return componentColumns()
 }
 
 // Parse cuts the file of a context map into rows and the text around them. A row
@@ -141,7 +141,7 @@ func (ContextMap) Parse(path string, text []byte) (File, []*SyntaxError) {
 			continue
 		}
 		if id, ok := c.claim(component.ID(), component.Name, l.Number); ok {
-			c.add(&Entry{Kind: record.KindComponent, ID: id, Line: l.Number, Facts: component.Facts()}, l.Start, l.End)
+			c.add(&Entry{Kind: record.KindComponent, ID: id, Line: l.Number, Facts: component.facts()}, l.Start, l.End)
 		}
 	}
 	return c.finish()
@@ -169,7 +169,7 @@ func (ContextMap) Insert(f File, e Entry) File {
 	lines := markdown.Lines(text)
 	t := findContextTable(lines)
 	e.Text = []byte(strings.TrimRight(string(e.Text), " \t\r\n") + eol)
-	table := strings.ReplaceAll(string(markdown.AppendWideHead(nil, ComponentColumns()...)), "\n", eol)
+	table := strings.ReplaceAll(string(markdown.AppendWideHead(nil, componentColumns()...)), "\n", eol)
 	switch {
 	case t.header >= 0:
 		at, before := lines[t.end-1].End, ""
@@ -216,8 +216,8 @@ func ParseComponent(row []byte, columns []string) (Component, error) {
 	return component, nil
 }
 
-// Facts returns what a row says about its component.
-func (c Component) Facts() Facts {
+// facts returns what a row says about its component.
+func (c Component) facts() Facts {
 	facts := Facts{Title: factLine(c.Name), Task: factTask(c.Modified)}
 	summary := c.Notes
 	if c.Location != "" {

@@ -13,9 +13,9 @@ func TestComponentRoundTrip(t *testing.T) {
 		component Component
 		row       string
 	}{
-		{ComponentColumns(), Component{Name: "src/auth/", Modified: "task-003", Notes: "JWT | tokens"},
+		{componentColumns(), Component{Name: "src/auth/", Modified: "task-003", Notes: "JWT | tokens"},
 			"| src/auth/ | task-003 | JWT \\| tokens |\n"},
-		{ComponentColumns(), Component{Name: "src/a"}, "| src/a | | |\n"},
+		{componentColumns(), Component{Name: "src/a"}, "| src/a | | |\n"},
 		{[]string{"Notes", "Owner", "component", "Location"},
 			Component{Name: "Form", Location: "src/Form.tsx", Notes: `\`, Extra: []ExtraField{{"Owner", "agent-1"}}},
 			"| \\ | agent-1 | Form | src/Form.tsx |\n"},
@@ -42,7 +42,7 @@ func TestParseComponentErrors(t *testing.T) {
 		{"", "", "line is not a table row"},
 	}
 	for _, test := range tests {
-		got, err := ParseComponent([]byte(test.row), ComponentColumns())
+		got, err := ParseComponent([]byte(test.row), componentColumns())
 		message := ""
 		if err != nil {
 			message = err.Error()
@@ -67,7 +67,7 @@ func TestComponentID(t *testing.T) {
 
 func TestSetComponentField(t *testing.T) {
 	set := func(text []byte, field, value string) []byte {
-		return setComponentField(text, ComponentColumns(), field, value)
+		return setComponentField(text, componentColumns(), field, value)
 	}
 	runSets(t, set, []setCase{
 		{"cell", "| src/a/  | task-1 | n |\r\n", "Last Modified", "task-2", "| src/a/  | task-2 | n |\r\n"},
@@ -105,7 +105,7 @@ func TestContextMapColumns(t *testing.T) {
 	if diff := cmp.Diff([]string{"Component", "Location"}, ContextMap{}.Columns(f)); diff != "" {
 		t.Errorf("Columns (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(ComponentColumns(), ContextMap{}.Columns(File{})); diff != "" {
+	if diff := cmp.Diff(componentColumns(), ContextMap{}.Columns(File{})); diff != "" {
 		t.Errorf("Columns of an empty file (-want +got):\n%s", diff)
 	}
 }

@@ -12,17 +12,17 @@ import (
 	"filebus/store/record"
 )
 
-// Dialogues is the layout of the files of a dialogue that are no turns:
+// dialogues is the layout of the files of a dialogue that are no turns:
 // scoreboard, tensions, summaries, verdict, prompts, panels, and the assembled
 // documents.
-type Dialogues struct{}
+type dialogues struct{}
 
 // Parse makes the whole file one dialogue record. An assembled document gives
 // its title, status and date; JSON that is broken is reported with its line.
-func (Dialogues) Parse(path string, text []byte) (File, []*SyntaxError) {
+func (dialogues) Parse(path string, text []byte) (File, []*SyntaxError) {
 	var f Facts
 	if strings.HasSuffix(path, ".md") {
-		if head, found := ParseDialogueHead(text); found {
+		if head, found := parseDialogueHead(text); found {
 			f.Title = markdown.Clip(markdown.CollapseSpace(head.Title), 120)
 			f.Status = word(head.Status)
 			f.setFact(record.AttributeCreated, head.Date)
@@ -45,8 +45,8 @@ type DialogueHead struct {
 // dialogueTitle begins the heading that tells a document from other files.
 const dialogueTitle = "Alignment Dialogue:"
 
-// AppendDialogueHead appends the heading and the metadata lines of a document.
-func AppendDialogueHead(dst []byte, h DialogueHead) []byte {
+// appendDialogueHead appends the heading and the metadata lines of a document.
+func appendDialogueHead(dst []byte, h DialogueHead) []byte {
 	dst = fmt.Appendf(dst, "# %s %s\n\n", dialogueTitle, markdown.SingleSpaced(h.Title))
 	lines := []Property{
 		{"Draft", h.Draft}, {"Date", h.Date}, {"Status", h.Status}, {"Participants", strings.Join(h.Participants, ", ")},
@@ -59,9 +59,9 @@ func AppendDialogueHead(dst []byte, h DialogueHead) []byte {
 	return dst
 }
 
-// ParseDialogueHead reads the head of an assembled document. A text whose first
+// parseDialogueHead reads the head of an assembled document. A text whose first
 // heading is not "# Alignment Dialogue: title" is none.
-func ParseDialogueHead(text []byte) (h DialogueHead, found bool) {
+func parseDialogueHead(text []byte) (h DialogueHead, found bool) {
 	for raw := range bytes.Lines(bytes.TrimPrefix(text, []byte(markdown.ByteOrderMark))) {
 		level, title := markdown.Heading(bytes.TrimRight(raw, "\r\n"))
 		switch {
@@ -116,7 +116,7 @@ func turnVoice(path string) (Voice, bool) {
 		return Voice{Round: -1}, false
 	}
 	place, found := familyDialogues.read(strings.Join(parts[len(parts)-3:], "/"))
-	_, isTurn := place.Layout.(Turns)
+	_, isTurn := place.Layout.(turns)
 	round, err := strconv.Atoi(place.Facts.Attributes[AttributeRound])
 	if !found || !isTurn || err != nil {
 		return Voice{Round: -1}, false
@@ -200,7 +200,7 @@ func voiceName(title string) string {
 // participantNames returns the names in a document's head.
 func participantNames(text []byte) map[string]bool {
 	names := make(map[string]bool)
-	head, _ := ParseDialogueHead(text)
+	head, _ := parseDialogueHead(text)
 	for _, p := range head.Participants {
 		if name := voiceName(p); name != "" {
 			names[name] = true

@@ -110,7 +110,7 @@ const (
 // comment with the digest of all before it: see CheckSeal.
 func AppendDialogueDocument(dst []byte, d DialogueDocument) []byte {
 	start := len(dst)
-	dst = AppendDialogueHead(dst, d.Head)
+	dst = appendDialogueHead(dst, d.Head)
 	dst = appendVerbatim(dst, d.Intro)
 	if len(d.Panel) > 0 {
 		dst = appendPanel(appendTitle(dst, 2, titlePanel), d.Panel)
@@ -134,7 +134,7 @@ func AppendDialogueDocument(dst []byte, d DialogueDocument) []byte {
 func AppendDialogueRound(dst []byte, title, index string, r DocumentRound) []byte {
 	start := len(dst)
 	r.File, r.After = "", nil // those stand in the index
-	dst = AppendDialogueHead(dst, DialogueHead{Title: title, Extra: []Property{{PropertyPart, "[" + index + "](" + index + ")"}}})
+	dst = appendDialogueHead(dst, DialogueHead{Title: title, Extra: []Property{{PropertyPart, "[" + index + "](" + index + ")"}}})
 	return appendSeal(appendRound(dst, r), start)
 }
 

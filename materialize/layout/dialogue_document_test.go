@@ -102,7 +102,7 @@ func TestDialogueDocumentExample(t *testing.T) {
 	if diff := cmp.Diff(want, got, sameDocument()); diff != "" || !found || !got.Rounds[0].Turns[0].Exact {
 		t.Errorf("found %t, read (-want +got):\n%s", found, diff)
 	}
-	if written := appendRound(AppendDialogueHead(nil, got.Head), got.Rounds[0]); string(written) != string(text) {
+	if written := appendRound(appendDialogueHead(nil, got.Head), got.Rounds[0]); string(written) != string(text) {
 		t.Errorf("written (-want +got):\n%s", cmp.Diff(string(text), string(written)))
 	}
 }

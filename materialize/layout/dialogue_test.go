@@ -8,17 +8,17 @@ import (
 
 func TestDialogueExample(t *testing.T) {
 	text := docExample(t, "dialogue", "retry-policy.dialogue.md")
-	got, found := ParseDialogueHead(text)
+	got, found := parseDialogueHead(text)
 	want := DialogueHead{
 		Title: "Retry policy", Draft: "12", Date: "2026-03-02", Status: "Converged", Participants: []string{"Muffin", "Scone", "Eclair"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || !found {
 		t.Errorf("found %t, head (-want +got):\n%s", found, diff)
 	}
-	if again := string(AppendDialogueHead(nil, got)) + "\n## Expert Panel\n"; again != string(text) {
+	if again := string(appendDialogueHead(nil, got)) + "\n## Expert Panel\n"; again != string(text) {
 		t.Errorf("written again (-want +got):\n%s", cmp.Diff(string(text), again))
 	}
-	facts, problems := parseOne(t, Dialogues{}, "docs/retry-policy.dialogue.md", text)
+	facts, problems := parseOne(t, dialogues{}, "docs/retry-policy.dialogue.md", text)
 	wantFacts := Facts{Title: "Retry policy", Status: "Converged", Attributes: map[string]string{"created": "2026-03-02"}}
 	if diff := cmp.Diff(wantFacts, facts); diff != "" || len(problems) > 0 {
 		t.Errorf("problems %q, facts (-want +got):\n%s", problems, diff)
@@ -40,7 +40,7 @@ func TestDialogueHeads(t *testing.T) {
 		{"# Alignment Dialogue: A\n** *Judge** x**: 💙\n", DialogueHead{Title: "A", Extra: []Property{{"Judge** x", "💙"}}}, true},
 	}
 	for _, test := range tests {
-		got, found := ParseDialogueHead([]byte(test.text))
+		got, found := parseDialogueHead([]byte(test.text))
 		if diff := cmp.Diff(test.want, got); diff != "" || found != test.found {
 			t.Errorf("ParseDialogueHead(%q): found %t (-want +got):\n%s", test.text, found, diff)
 		}
@@ -48,7 +48,7 @@ func TestDialogueHeads(t *testing.T) {
 }
 
 func TestDialogueProblems(t *testing.T) {
-	_, problems := parseOne(t, Dialogues{}, "s/expert-pool.json", []byte("{\n  \"experts\": [\n    {\"name\": \"Muffin\"\n  ]\n}\n"))
+	_, problems := parseOne(t, dialogues{}, "s/expert-pool.json", []byte("{\n  \"experts\": [\n    {\"name\": \"Muffin\"\n  ]\n}\n"))
 	want := []string{"s/expert-pool.json:4: invalid character ']' after object key:value pair"}
 	if diff := cmp.Diff(want, problems); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
@@ -58,13 +58,13 @@ func TestDialogueProblems(t *testing.T) {
 func FuzzDialogue(f *testing.F) {
 	f.Add(docExample(f, "dialogue", "retry-policy.dialogue.md"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		first, found := ParseDialogueHead(text)
+		first, found := parseDialogueHead(text)
 		if !found {
 			return
 		}
-		once, _ := ParseDialogueHead(AppendDialogueHead(nil, first))
-		written := AppendDialogueHead(nil, once)
-		if twice, found := ParseDialogueHead(written); !found || cmp.Diff(once, twice) != "" {
+		once, _ := parseDialogueHead(appendDialogueHead(nil, first))
+		written := appendDialogueHead(nil, once)
+		if twice, found := parseDialogueHead(written); !found || cmp.Diff(once, twice) != "" {
 			t.Fatalf("%q is read as (-want +got):\n%s", written, cmp.Diff(once, twice))
 		}
 	})

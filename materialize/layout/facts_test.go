@@ -147,9 +147,9 @@ func TestFactsOfTypedViews(t *testing.T) {
 		{"knowledge", knowledgeFields.Facts(Knowledge{ID: "gotcha-1", Content: "c", Source: "review", Tags: []string{" a ", ""}}),
 			Facts{Title: "c", Summary: "c", Tags: []string{"a"},
 				Attributes: map[string]string{record.AttributeType: "gotcha", record.AttributeSource: "review"}}},
-		{"node", (&KnowledgeNode{ID: "pattern-1", Summary: "s"}).Facts(),
+		{"node", (&KnowledgeNode{ID: "pattern-1", Summary: "s"}).facts(),
 			Facts{Title: "s", Summary: "s", Attributes: map[string]string{record.AttributeType: "pattern"}}},
-		{"component", Component{Name: "`a`", Modified: "task-1", Location: "l", Notes: "n"}.Facts(),
+		{"component", Component{Name: "`a`", Modified: "task-1", Location: "l", Notes: "n"}.facts(),
 			Facts{Title: "a", Task: "task-1", Summary: "l n"}},
 	}
 	tests[1].want.Attributes = map[string]string{record.AttributeCreated: "now"}

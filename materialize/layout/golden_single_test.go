@@ -91,7 +91,7 @@ func dumpSingle(place Place, e *Entry, problems []*SyntaxError) string {
 			fmt.Fprintf(&out, "progress %q %q\n", p.Time, p.Text)
 		}
 		if j.Handoff != nil {
-			out.Write(AppendHandoffYAML(nil, *j.Handoff))
+			out.Write(appendHandoffYAML(nil, *j.Handoff))
 		}
 	}
 	for _, p := range problems {

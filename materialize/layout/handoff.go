@@ -78,9 +78,9 @@ func (h *Handoff) Check() []string {
 	return missing
 }
 
-// AppendHandoff appends the section of h in the form of a table, from its
+// appendHandoff appends the section of h in the form of a table, from its
 // heading to the last row.
-func AppendHandoff(dst []byte, h Handoff) []byte {
+func appendHandoff(dst []byte, h Handoff) []byte {
 	dst = markdown.AppendWideHead(append(dst, "## Handoff\n\n"...), "Field", "Value")
 	var files, patterns, gotchas []string
 	for _, f := range h.Files {
@@ -283,10 +283,10 @@ func (h *Handoff) addFiles(change string, value markdown.Node) {
 	}
 }
 
-// AppendHandoffYAML appends the section of h in the form of a fenced YAML
+// appendHandoffYAML appends the section of h in the form of a fenced YAML
 // block, from its heading to the end of the fence. Empty keys are left out,
 // except outcome and summary.
-func AppendHandoffYAML(dst []byte, h Handoff) []byte {
+func appendHandoffYAML(dst []byte, h Handoff) []byte {
 	w := yamlWriter{append(dst, "## Handoff\n\n```yaml\n"...)}
 	w.pair("", "outcome", h.Outcome)
 	w.pair("", "summary", h.Summary)

@@ -31,7 +31,7 @@ func fullHandoff() Handoff {
 
 func TestHandoffYAMLKeepsEverything(t *testing.T) {
 	want := fullHandoff()
-	text := AppendHandoffYAML([]byte("before\n"), want)
+	text := appendHandoffYAML([]byte("before\n"), want)
 	section, _ := strings.CutPrefix(string(text), "before\n")
 	got, problems := ParseHandoff([]byte(section))
 	// Created files are written before modified ones, those before the others.
@@ -42,7 +42,7 @@ func TestHandoffYAMLKeepsEverything(t *testing.T) {
 
 func TestHandoffTableKeepsItsFields(t *testing.T) {
 	full := fullHandoff()
-	got, problems := ParseHandoff(AppendHandoff(nil, full))
+	got, problems := ParseHandoff(appendHandoff(nil, full))
 	want := Handoff{
 		Outcome:  full.Outcome,
 		Summary:  "Two | pipes | and a line break",
@@ -59,7 +59,7 @@ func TestHandoffTableKeepsItsFields(t *testing.T) {
 
 func TestAppendHandoffKeepsItsArgument(t *testing.T) {
 	h := Handoff{Blockers: []string{"a<br>b", "c"}, Files: []HandoffFile{{Path: "x<br>y"}}}
-	AppendHandoff(nil, h)
+	appendHandoff(nil, h)
 	if want := []string{"a<br>b", "c"}; !cmp.Equal(h.Blockers, want) || h.Files[0].Path != "x<br>y" {
 		t.Errorf("AppendHandoff left %q and %q", h.Blockers, h.Files)
 	}
@@ -68,11 +68,11 @@ func TestAppendHandoffKeepsItsArgument(t *testing.T) {
 func TestEmptyHandoffs(t *testing.T) {
 	const table = "## Handoff\n\n| Field | Value |\n|-------|-------|\n| Outcome | None |\n| Summary | None |\n" +
 		"| Files Changed | None |\n| Blockers | None |\n| Patterns Discovered | None |\n| Gotchas | None |\n"
-	if got := string(AppendHandoff(nil, Handoff{})); got != table {
+	if got := string(appendHandoff(nil, Handoff{})); got != table {
 		t.Errorf("AppendHandoff of nothing = %q, want %q", got, table)
 	}
 	const yaml = "## Handoff\n\n```yaml\noutcome: \"\"\nsummary: \"\"\n```\n"
-	if got := string(AppendHandoffYAML(nil, Handoff{})); got != yaml {
+	if got := string(appendHandoffYAML(nil, Handoff{})); got != yaml {
 		t.Errorf("AppendHandoffYAML of nothing = %q, want %q", got, yaml)
 	}
 	for _, text := range []string{"", "## Handoff", "## Handoff\n", yaml, "## Handoff\n\nTo be written.\n", "## Handoff\n```yaml\n", "## Handoff\n<!-- | Outcome | done | -->\n"} {

@@ -53,7 +53,7 @@ func (j *Journal) facts() Facts {
 		case "loop":
 			f.Loop = word(p.Value)
 		case "model":
-			f.setFact(AttributeModel, p.Value)
+			f.setFact(attributeModel, p.Value)
 		}
 	}
 	if j.Handoff != nil {
@@ -86,7 +86,7 @@ func AppendJournal(dst []byte, j Journal) []byte {
 		dst = append(dst, p.line()...)
 	}
 	if j.Handoff != nil {
-		dst = AppendHandoff(append(dst, '\n'), *j.Handoff)
+		dst = appendHandoff(append(dst, '\n'), *j.Handoff)
 	}
 	if notes := strings.TrimSpace(j.Notes); notes != "" {
 		dst = append(append(append(dst, "\n## Notes\n"...), notes...), '\n')

@@ -140,9 +140,9 @@ func HandoffText(h Handoff) []byte {
 		detailed = detailed || g.Mitigation != "" || g.Severity != ""
 	}
 	if detailed {
-		return AppendHandoffYAML(nil, h)
+		return appendHandoffYAML(nil, h)
 	}
-	return AppendHandoff(nil, h)
+	return appendHandoff(nil, h)
 }
 
 // JournalID returns the id of the journal of a task: task-{id}.

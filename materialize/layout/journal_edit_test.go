@@ -65,7 +65,7 @@ func FuzzJournalEdit(f *testing.F) {
 	f.Add(docExample(f, "journal", "task-003.md"))
 	f.Add(docExample(f, "journal", "task-004.md"))
 	f.Add([]byte("# A\n## Metadata\n## Handoff\n"))
-	section := AppendHandoff(nil, Handoff{Outcome: "completed", Summary: "Done."})
+	section := appendHandoff(nil, Handoff{Outcome: "completed", Summary: "Done."})
 	cr := []byte("\r") // a text without a line break gets one, which tells how the next are written
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, edit := range []func([]byte) []byte{

@@ -70,7 +70,7 @@ func TestJournalYAMLExample(t *testing.T) {
 		t.Errorf("handoff of the example (-want +got):\n%s", diff)
 	}
 	start, end, ok := HandoffSection(text)
-	if again := AppendHandoffYAML(nil, *j.Handoff); !ok || !bytes.Equal(again, text[start:end]) {
+	if again := appendHandoffYAML(nil, *j.Handoff); !ok || !bytes.Equal(again, text[start:end]) {
 		t.Errorf("AppendHandoffYAML of the example:\n%s", cmp.Diff(string(text[start:end]), string(again)))
 	}
 }
@@ -245,7 +245,7 @@ func FuzzJournal(f *testing.F) {
 // written, once what they cannot hold is gone.
 func checkHandoff(t *testing.T, h Handoff) {
 	t.Helper()
-	for name, write := range map[string]func([]byte, Handoff) []byte{"table": AppendHandoff, "YAML": AppendHandoffYAML} {
+	for name, write := range map[string]func([]byte, Handoff) []byte{"table": appendHandoff, "YAML": appendHandoffYAML} {
 		once, _ := ParseHandoff(write(nil, h))
 		text := write(nil, once)
 		twice, problems := ParseHandoff(text)

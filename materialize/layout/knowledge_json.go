@@ -56,7 +56,7 @@ func (KnowledgeJSON) Parse(path string, text []byte) (File, []*SyntaxError) {
 			}
 		}
 		if id, ok := c.claim(node.ID, node.Summary, value.Line); ok {
-			e := &Entry{Kind: record.KindKnowledge, ID: id, Line: value.Line, Facts: node.Facts()}
+			e := &Entry{Kind: record.KindKnowledge, ID: id, Line: value.Line, Facts: node.facts()}
 			c.add(e, value.Start, value.End)
 		}
 	}
@@ -211,8 +211,8 @@ func jsonTypeName(value []byte) string {
 	return string(value[:min(len(value), maxFactWord)])
 }
 
-// Facts returns what a node says about itself.
-func (n *KnowledgeNode) Facts() Facts {
+// facts returns what a node says about itself.
+func (n *KnowledgeNode) facts() Facts {
 	f := knowledgeFields.Facts(Knowledge{
 		ID: n.ID, Type: n.Type, Tags: n.Tags, Content: cmp.Or(n.Content, n.Summary), Source: n.Source,
 		Confidence: n.Confidence, Created: n.Created,

@@ -12,15 +12,15 @@ import (
 // The types of links between entries of knowledge. Their text is stored.
 const (
 	LinkSupersedes   = "supersedes"
-	LinkContradicts  = "contradicts"
+	linkContradicts  = "contradicts"
 	LinkRelatesTo    = "relates-to"
-	LinkDerivedFrom  = "derived-from"
+	linkDerivedFrom  = "derived-from"
 	LinkSupersededBy = "superseded-by" // the other end of supersedes
 )
 
 // LinkTypes returns the types of links that one entry states of another.
 func LinkTypes() []string {
-	return []string{LinkSupersedes, LinkContradicts, LinkRelatesTo, LinkDerivedFrom}
+	return []string{LinkSupersedes, linkContradicts, LinkRelatesTo, linkDerivedFrom}
 }
 
 // ParseLinkType reads a type of a link as agents write it: "Relates to" is
@@ -31,11 +31,11 @@ func ParseLinkType(text string) (string, bool) {
 	case "supersede", "replaces":
 		kind = LinkSupersedes
 	case "contradict":
-		kind = LinkContradicts
+		kind = linkContradicts
 	case "relates", "related", "related-to", "see", "see-also":
 		kind = LinkRelatesTo
 	case "derived", "derives-from":
-		kind = LinkDerivedFrom
+		kind = linkDerivedFrom
 	case "replaced-by":
 		kind = LinkSupersededBy
 	}

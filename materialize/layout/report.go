@@ -10,10 +10,10 @@ import (
 	"filebus/store/record"
 )
 
-// A Report is what filebus reads of an agent's report on one task in one loop.
+// A report is what filebus reads of an agent's report on one task in one loop.
 // Reports are JSON of many shapes: of 17 by agents that were given one schema, no
 // key was in all of them. What has no field here stays in the text.
-type Report struct {
+type report struct {
 	Task    string
 	Loop    string
 	Run     string
@@ -31,7 +31,7 @@ type Reports struct{}
 // Parse makes the whole file one handoff record. Text that is not one JSON
 // object is reported with its line and gives no facts.
 func (Reports) Parse(path string, text []byte) (File, []*SyntaxError) {
-	r, problems := ParseReport(text)
+	r, problems := parseReport(text)
 	f := Facts{
 		Task: TaskID(r.Task), Loop: word(r.Loop), Run: word(r.Run), Agent: word(r.Agent),
 		Status: NormalizeStatus(r.Status), Summary: summaryOf(r.Summary),
@@ -40,16 +40,16 @@ func (Reports) Parse(path string, text []byte) (File, []*SyntaxError) {
 	if f.Title == "" && f.Task != "" { // the first line of JSON is no title
 		f.Title = "Report on " + markdown.Clip(f.Task, 100)
 	}
-	f.setFact(AttributeModel, r.Model)
+	f.setFact(attributeModel, r.Model)
 	return single(path, record.KindHandoff, text, f), inFile(path, problems)
 }
 
-// ParseReport reads a report, whose keys may have several names and any type:
+// parseReport reads a report, whose keys may have several names and any type:
 // a model is text or an object with a name, notes are text or a list.
-func ParseReport(text []byte) (Report, []*SyntaxError) {
+func parseReport(text []byte) (report, []*SyntaxError) {
 	var fields map[string]json.RawMessage
 	if problem := markdown.DecodeJSON(text, &fields); problem != nil {
-		return Report{}, []*SyntaxError{problem}
+		return report{}, []*SyntaxError{problem}
 	}
 	// The names under which agents given one schema wrote the same thing.
 	first := func(keys ...string) string {
@@ -60,7 +60,7 @@ func ParseReport(text []byte) (Report, []*SyntaxError) {
 		}
 		return ""
 	}
-	return Report{
+	return report{
 		Task:    first("task_id", "task", "id"),
 		Loop:    first("loop_number", "loop"),
 		Run:     first("run_id", "run"),

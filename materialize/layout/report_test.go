@@ -10,8 +10,8 @@ import (
 
 func TestReportExample(t *testing.T) {
 	text := docExample(t, "reports", "BUILD-007-loop-002.json")
-	got, problems := ParseReport(text)
-	want := Report{
+	got, problems := parseReport(text)
+	want := report{
 		Task: "BUILD-007", Loop: "2", Run: "run-20260302-091400", Agent: "backend", Status: "completed", Model: "sonnet",
 		Title: "Limit requests per API key", Summary: "Requests are limited to 600 a minute per key",
 	}
@@ -23,20 +23,20 @@ func TestReportExample(t *testing.T) {
 func TestReportShapes(t *testing.T) {
 	tests := []struct {
 		text string
-		want Report
+		want report
 	}{
-		{`{}`, Report{}},
-		{"\ufeff{\"task_id\": \"a\"}", Report{Task: "a"}},
-		{`{"task": 7, "loop": "003", "result": "ok"}`, Report{Task: "7", Loop: "003", Status: "ok"}},
-		{`{"model_used": "m", "model": null}`, Report{Model: "m"}},
-		{`{"model": {"version": "4"}, "agent": true, "status": ["x"], "summary": {"done": true}}`, Report{Status: "x"}},
-		{`{"notes": [], "description": "d"}`, Report{Summary: "d"}},
-		{`{"notes": [{"a": 1}], "objective": "o"}`, Report{Title: "o", Summary: "o"}},
-		{`{"status": "a", "status": "b"}`, Report{Status: "b"}},
-		{`{"title": "\ud800 \u00e9"}`, Report{Title: "\ufffd é"}},
+		{`{}`, report{}},
+		{"\ufeff{\"task_id\": \"a\"}", report{Task: "a"}},
+		{`{"task": 7, "loop": "003", "result": "ok"}`, report{Task: "7", Loop: "003", Status: "ok"}},
+		{`{"model_used": "m", "model": null}`, report{Model: "m"}},
+		{`{"model": {"version": "4"}, "agent": true, "status": ["x"], "summary": {"done": true}}`, report{Status: "x"}},
+		{`{"notes": [], "description": "d"}`, report{Summary: "d"}},
+		{`{"notes": [{"a": 1}], "objective": "o"}`, report{Title: "o", Summary: "o"}},
+		{`{"status": "a", "status": "b"}`, report{Status: "b"}},
+		{`{"title": "\ud800 \u00e9"}`, report{Title: "\ufffd é"}},
 	}
 	for _, test := range tests {
-		if got, problems := ParseReport([]byte(test.text)); got != test.want || len(problems) > 0 {
+		if got, problems := parseReport([]byte(test.text)); got != test.want || len(problems) > 0 {
 			t.Errorf("ParseReport(%s) = %+v, %v, want %+v", test.text, got, problems, test.want)
 		}
 	}
@@ -73,7 +73,7 @@ func TestReportFacts(t *testing.T) {
 func TestDeepReportsTakeLittleTime(t *testing.T) {
 	for _, unit := range []string{"[", `{"a":`, `{"notes":[`, `"x",`} {
 		began := time.Now()
-		ParseReport([]byte(`{"notes": [` + strings.Repeat(unit, 200_000)))
+		parseReport([]byte(`{"notes": [` + strings.Repeat(unit, 200_000)))
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("%q x 200,000 took %v", unit, took)
 		}

@@ -7,14 +7,14 @@ import (
 	"filebus/store/record"
 )
 
-// Results is the layout of results: the full output of one call, as the
+// results is the layout of results: the full output of one call, as the
 // sub-agent gave it. Its text has no form of its own; what describes it is
 // found by Title and Preview.
-type Results struct{}
+type results struct{}
 
 // Parse makes the whole file one result record. It takes the agent and the tags
 // from front matter, if there is any, and never reports an error.
-func (Results) Parse(path string, text []byte) (File, []*SyntaxError) {
+func (results) Parse(path string, text []byte) (File, []*SyntaxError) {
 	facts := frontFacts(text)
 	facts.Agent = Slug(facts.Agent)
 	return single(path, record.KindResult, text, facts), nil

@@ -247,9 +247,9 @@ type JudgedTurn struct {
 // Marks returns the four numbers.
 func (j JudgedTurn) Marks() Marks { return Marks{j.Wisdom, j.Consistency, j.Truth, j.Relationships} }
 
-// MaxMark is the highest of the numbers that a judge may give. They are unbounded
+// maxMark is the highest of the numbers that a judge may give. They are unbounded
 // in spirit; this keeps their sums numbers.
-const MaxMark = 1_000_000
+const maxMark = 1_000_000
 
 // Check returns an error that names a number which is not 0 to MaxMark.
 func (j JudgedTurn) Check() error {
@@ -259,8 +259,8 @@ func (j JudgedTurn) Check() error {
 	}{
 		{"wisdom", j.Wisdom}, {"consistency", j.Consistency}, {"truth", j.Truth}, {"relationships", j.Relationships},
 	} {
-		if mark.n < 0 || mark.n > MaxMark {
-			return fmt.Errorf("%s %d is not 0 to %d", mark.name, mark.n, MaxMark)
+		if mark.n < 0 || mark.n > maxMark {
+			return fmt.Errorf("%s %d is not 0 to %d", mark.name, mark.n, maxMark)
 		}
 	}
 	return nil

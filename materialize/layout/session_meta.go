@@ -72,11 +72,11 @@ func AppendSessionMeta(dst []byte, m SessionMeta) ([]byte, error) {
 	return append(append(dst, out.Bytes()...), '\n'), nil
 }
 
-// SessionMetas is the layout of a session's metadata.json: one record a file.
-type SessionMetas struct{}
+// sessionMetas is the layout of a session's metadata.json: one record a file.
+type sessionMetas struct{}
 
 // Parse makes the whole file one artifact record, with the status that it states.
-func (SessionMetas) Parse(path string, text []byte) (File, []*SyntaxError) {
+func (sessionMetas) Parse(path string, text []byte) (File, []*SyntaxError) {
 	m, problem := ParseSessionMeta(text)
 	f := Facts{Status: word(m.Status)}
 	if m.ID != "" {

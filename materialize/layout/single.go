@@ -17,8 +17,8 @@ const (
 	AttributePart     = "part"     // dialogue and snapshot: which of the known files it is
 	AttributeWorkflow = "workflow" // artifact: the type of its session
 	AttributeStarted  = "started"  // handoff and state: as the text has it
-	AttributeModel    = "model"    // report: what the agent ran on
-	AttributeMarkers  = "markers"  // turn: how many of each kind, "PERSPECTIVE=2 TENSION=1"
+	attributeModel    = "model"    // report: what the agent ran on
+	attributeMarkers  = "markers"  // turn: how many of each kind, "PERSPECTIVE=2 TENSION=1"
 )
 
 // The statuses that Facts use. Files spell them in many ways: see

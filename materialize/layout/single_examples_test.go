@@ -126,7 +126,7 @@ func TestSnapshotTable(t *testing.T) {
 	for _, row := range pageRows(t, "snapshots")[1:] {
 		parts := strings.Split(row[1], ", ")
 		for i, file := range strings.Split(row[0], ", ") {
-			parsed, _ := Snapshots{}.Parse("r/loop-1/"+file, []byte("{}"))
+			parsed, _ := snapshots{}.Parse("r/loop-1/"+file, []byte("{}"))
 			if got := parsed.Entries()[0].Facts.Attributes["part"]; got != parts[i] {
 				t.Errorf("%s has the part %q, the page says %q", file, got, parts[i])
 			}
@@ -140,15 +140,15 @@ func TestSnapshotTable(t *testing.T) {
 
 // TestReportKeys holds that every key that the page on reports names is read.
 func TestReportKeys(t *testing.T) {
-	keys := map[string]func(Report) string{
-		"task_id": func(r Report) string { return r.Task }, "task": func(r Report) string { return r.Task }, "id": func(r Report) string { return r.Task },
-		"loop_number": func(r Report) string { return r.Loop }, "loop": func(r Report) string { return r.Loop },
-		"run_id": func(r Report) string { return r.Run }, "run": func(r Report) string { return r.Run },
-		"status": func(r Report) string { return r.Status }, "outcome": func(r Report) string { return r.Status }, "result": func(r Report) string { return r.Status },
-		"model": func(r Report) string { return r.Model }, "model_used": func(r Report) string { return r.Model },
-		"title": func(r Report) string { return r.Title }, "task_title": func(r Report) string { return r.Title }, "task_name": func(r Report) string { return r.Title },
-		"name": func(r Report) string { return r.Title }, "objective": func(r Report) string { return r.Title },
-		"summary": func(r Report) string { return r.Summary }, "notes": func(r Report) string { return r.Summary }, "description": func(r Report) string { return r.Summary },
+	keys := map[string]func(report) string{
+		"task_id": func(r report) string { return r.Task }, "task": func(r report) string { return r.Task }, "id": func(r report) string { return r.Task },
+		"loop_number": func(r report) string { return r.Loop }, "loop": func(r report) string { return r.Loop },
+		"run_id": func(r report) string { return r.Run }, "run": func(r report) string { return r.Run },
+		"status": func(r report) string { return r.Status }, "outcome": func(r report) string { return r.Status }, "result": func(r report) string { return r.Status },
+		"model": func(r report) string { return r.Model }, "model_used": func(r report) string { return r.Model },
+		"title": func(r report) string { return r.Title }, "task_title": func(r report) string { return r.Title }, "task_name": func(r report) string { return r.Title },
+		"name": func(r report) string { return r.Title }, "objective": func(r report) string { return r.Title },
+		"summary": func(r report) string { return r.Summary }, "notes": func(r report) string { return r.Summary }, "description": func(r report) string { return r.Summary },
 	}
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "layouts", "reports.md"))
 	if err != nil {
@@ -158,7 +158,7 @@ func TestReportKeys(t *testing.T) {
 		if !bytes.Contains(page, []byte("`"+key+"`")) {
 			t.Errorf("the page does not name the key %s", key)
 		}
-		r, problems := ParseReport([]byte(`{"` + key + `": "value"}`))
+		r, problems := parseReport([]byte(`{"` + key + `": "value"}`))
 		if got := field(r); got != "value" || len(problems) > 0 {
 			t.Errorf("the key %s is read as %q, %v, want %q", key, got, problems, "value")
 		}

@@ -11,13 +11,13 @@ import (
 	"filebus/store/record"
 )
 
-// Snapshots is the layout of the files of a loop's snapshot: diff.patch,
+// snapshots is the layout of the files of a loop's snapshot: diff.patch,
 // state.md, issues_completed.md and what else lies there.
-type Snapshots struct{}
+type snapshots struct{}
 
 // Parse makes the whole file one snapshot record. Which file it is becomes the
 // attribute "part"; the ones that are known by name give a title and a summary.
-func (Snapshots) Parse(name string, text []byte) (File, []*SyntaxError) {
+func (snapshots) Parse(name string, text []byte) (File, []*SyntaxError) {
 	var f Facts
 	var problems []*SyntaxError
 	switch part := path.Base(name); part {

@@ -43,7 +43,7 @@ func TestSnapshotFacts(t *testing.T) {
 		{"other.bin", "\x00", Facts{}, nil},
 	}
 	for _, test := range tests {
-		got, problems := parseOne(t, Snapshots{}, "r/loop-1/"+test.file, []byte(test.text))
+		got, problems := parseOne(t, snapshots{}, "r/loop-1/"+test.file, []byte(test.text))
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s: facts of %q (-want +got):\n%s", test.file, test.text, diff)
 		}
@@ -95,7 +95,7 @@ func TestLongSnapshotsTakeLittleTime(t *testing.T) {
 	} {
 		began := time.Now()
 		ParseDiff([]byte(text))
-		Snapshots{}.Parse("r/loop-1/issues_completed.md", []byte(text))
+		snapshots{}.Parse("r/loop-1/issues_completed.md", []byte(text))
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("%.20q… of %d bytes took %v", text, len(text), took)
 		}

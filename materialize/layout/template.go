@@ -53,38 +53,38 @@ var templates = []template{
 	{0, "", record.KindHandoff, "{id}", nil, extra{refusal: "a handoff is called task-{id} or {task}-loop-{n}"}},
 
 	{familySnapshots, "{run}/loop-{loop}/{file...}", record.KindSnapshot, "{run}/loop-{loop}/{file...}",
-		Snapshots{}, extra{}},
+		snapshots{}, extra{}},
 
-	{familyDialogues, "{dialogue}/round-{round}/{agent}.prompt.md", record.KindDialogue, "", Dialogues{},
+	{familyDialogues, "{dialogue}/round-{round}/{agent}.prompt.md", record.KindDialogue, "", dialogues{},
 		extra{part: "prompt"}},
 	{familyDialogues, "{dialogue}/round-{round}/{agent}.md", record.KindTurn, "{dialogue}/round-{round}/{agent}",
-		Turns{}, extra{}},
+		turns{}, extra{}},
 	{0, "", record.KindTurn, "{id}/{id}/{id}", nil, extra{refusal: "a turn is called {dialogue}/round-{n}/{agent}"}},
-	{familyDialogues, "{dialogue}/round-{round}/{part}", record.KindDialogue, "", Dialogues{}, extra{}},
+	{familyDialogues, "{dialogue}/round-{round}/{part}", record.KindDialogue, "", dialogues{}, extra{}},
 	{familyDialogues, "{dialogue}/round-{round}/{file...}", record.KindDialogue, "{dialogue}/round-{round}/{file...}",
-		Dialogues{}, extra{}},
-	{familyDocs, "{markdown}", record.KindDialogue, "docs/{markdown}", Dialogues{}, extra{}},
+		dialogues{}, extra{}},
+	{familyDocs, "{markdown}", record.KindDialogue, "docs/{markdown}", dialogues{}, extra{}},
 	{familyDocs, "{file}", record.KindDialogue, "docs/{file}", nil, extra{made: true}},
-	{familyDialogues, "docs/{document}", record.KindDialogue, "", Dialogues{}, extra{}},
+	{familyDialogues, "docs/{document}", record.KindDialogue, "", dialogues{}, extra{}},
 	{familyDialogues, "{dialogue}/round-{round}.summary.md", record.KindDialogue, "",
-		Dialogues{}, extra{part: "summary"}},
-	{familyDialogues, "{dialogue}/{part}", record.KindDialogue, "", Dialogues{}, extra{}},
-	{familyDialogues, "{dialogue}/{file...}", record.KindDialogue, "{dialogue}/{file}", Dialogues{}, extra{}},
+		dialogues{}, extra{part: "summary"}},
+	{familyDialogues, "{dialogue}/{part}", record.KindDialogue, "", dialogues{}, extra{}},
+	{familyDialogues, "{dialogue}/{file...}", record.KindDialogue, "{dialogue}/{file}", dialogues{}, extra{}},
 
 	// The Markdown of a review lies flat, and has the plain id of a file in its folder.
 	{familySessions, "{reviews}/{review}_{report}", record.KindArtifact, "{reviews}/{review}/{report}",
-		Artifacts{}, extra{}},
-	{familySessions, "{reviews}/{flat}", record.KindArtifact, "{reviews}/{flat}", Artifacts{}, extra{first: true}},
-	{familySessions, "{type}/{artifact}", record.KindArtifact, "{type}/{artifact}", Artifacts{}, extra{first: true}},
-	{familySessions, "{reviews}/{review}/{own...}", record.KindArtifact, "", Artifacts{}, extra{}},
+		artifacts{}, extra{}},
+	{familySessions, "{reviews}/{flat}", record.KindArtifact, "{reviews}/{flat}", artifacts{}, extra{first: true}},
+	{familySessions, "{type}/{artifact}", record.KindArtifact, "{type}/{artifact}", artifacts{}, extra{first: true}},
+	{familySessions, "{reviews}/{review}/{own...}", record.KindArtifact, "", artifacts{}, extra{}},
 	{familySessions, "{reviews}/{session}/{filed...}", record.KindArtifact, "{reviews}/{session}/{filed}",
-		Artifacts{}, extra{}},
+		artifacts{}, extra{}},
 	{familySessions, "{type}/{session}/{artifact...}", record.KindArtifact, "{type}/{session}/{artifact}",
-		Artifacts{}, extra{}},
+		artifacts{}, extra{}},
 	{0, "", record.KindArtifact, "{id}", nil, extra{refusal: "an artifact is called {type}/{session}/{artifact}"}},
 
-	{familyResults, "{conversation}/{call}.pdf", record.KindResult, "{conversation}/{call}.pdf", Results{}, extra{}},
-	{familyResults, "{conversation}/{call}.md", record.KindResult, "{conversation}/{call}", Results{}, extra{}},
+	{familyResults, "{conversation}/{call}.pdf", record.KindResult, "{conversation}/{call}.pdf", results{}, extra{}},
+	{familyResults, "{conversation}/{call}.md", record.KindResult, "{conversation}/{call}", results{}, extra{}},
 }
 
 // A variable stands, in braces, for a segment of a path or a part of one; with
@@ -252,9 +252,9 @@ func tellWorkflow(p *Place, text string) { p.attribute(AttributeWorkflow, word(t
 func tellLayout(p *Place, file string) {
 	switch {
 	case strings.HasSuffix(file, SessionLogFile):
-		p.Layout = AgentLogs{}
+		p.Layout = agentLogs{}
 	case path.Base(file) == SessionMetaFile:
-		p.Layout = SessionMetas{}
+		p.Layout = sessionMetas{}
 	}
 }
 

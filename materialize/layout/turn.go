@@ -10,19 +10,19 @@ import (
 	"filebus/store/record"
 )
 
-// StatusError is the status of a stub, which stands in for a turn.
-const StatusError = "error"
+// statusError is the status of a stub, which stands in for a turn.
+const statusError = "error"
 
-// Turns is the layout of one agent's file of a dialogue round: one record a
+// turns is the layout of one agent's file of a dialogue round: one record a
 // file.
-type Turns struct{}
+type turns struct{}
 
 // Parse makes the whole file one turn record. Its summary lists the markers; a
 // marker that does not follow the grammar is reported, and kept. A stub has no
 // markers: its title says why there is no turn.
-func (Turns) Parse(path string, text []byte) (File, []*SyntaxError) {
+func (turns) Parse(path string, text []byte) (File, []*SyntaxError) {
 	if reason, isStub := ParseStub(text); isStub {
-		f := Facts{Status: StatusError, Title: "No turn"}
+		f := Facts{Status: statusError, Title: "No turn"}
 		if reason != "" {
 			f.Title = markdown.Clip("No turn: "+markdown.CollapseSpace(reason), 120)
 		}
@@ -52,7 +52,7 @@ func (Turns) Parse(path string, text []byte) (File, []*SyntaxError) {
 			kinds = append(kinds, fmt.Sprintf("%s=%d", kind, counts[kind]))
 		}
 	}
-	f.setFact(AttributeMarkers, strings.Join(kinds, " "))
+	f.setFact(attributeMarkers, strings.Join(kinds, " "))
 	return single(path, record.KindTurn, text, f), problems
 }
 

@@ -97,7 +97,7 @@ func cutMove(text string) (markerHead, bool) {
 	if word == "" || !endsHead(label[len(word):]) || spaced && !isCapitals(word) {
 		return markerHead{}, false
 	}
-	return markerHead{kind: MarkerMove, size: len("MOVE:"), bent: spaced || !isCapitals(word)}, true
+	return markerHead{kind: markerMove, size: len("MOVE:"), bent: spaced || !isCapitals(word)}, true
 }
 
 // moveWord returns the word that the label of a move begins with.
@@ -165,13 +165,13 @@ func (h markerHead) read(raw string, line int) Marker {
 		m.readSecond(inside)
 	case h.kind == MarkerRe:
 		m.readRe(inside, closed && !h.bent)
-	case h.kind == MarkerMove:
+	case h.kind == markerMove:
 		m.Exact = true
 		m.Refs = markerRefs(inside[len(moveWord(inside)):])
 	case h.kind == MarkerOther:
 		_, rest, _ := strings.Cut(inside, " ")
 		m.Refs = markerRefs(rest)
-	case h.kind == MarkerVerdict, h.kind == MarkerDissent:
+	case h.kind == markerVerdict, h.kind == MarkerDissent:
 		m.readVerdict(inside)
 	default:
 		m.readFirst(inside, closed)

@@ -41,7 +41,7 @@ type Marker struct {
 // Move returns what a marker MOVE says that its agent does, such as CONVERGE.
 // It is "" for all other markers.
 func (m Marker) Move() string {
-	if m.Kind != MarkerMove {
+	if m.Kind != markerMove {
 		return ""
 	}
 	return moveWord(m.Label)
@@ -60,13 +60,13 @@ const (
 	MarkerConcession  MarkerKind = "CONCESSION"
 	MarkerResolved    MarkerKind = "RESOLVED"
 
-	MarkerRecommendation MarkerKind = "RECOMMENDATION" // R
-	MarkerEvidence       MarkerKind = "EVIDENCE"       // E
-	MarkerClaim          MarkerKind = "CLAIM"          // C
-	MarkerStance         MarkerKind = "STANCE"         // S
+	markerRecommendation MarkerKind = "RECOMMENDATION" // R
+	markerEvidence       MarkerKind = "EVIDENCE"       // E
+	markerClaim          MarkerKind = "CLAIM"          // C
+	markerStance         MarkerKind = "STANCE"         // S
 	MarkerRe             MarkerKind = "RE"             // says something of other markers: see MarkerRef.Verb
-	MarkerMove           MarkerKind = "MOVE"
-	MarkerVerdict        MarkerKind = "VERDICT"
+	markerMove           MarkerKind = "MOVE"
+	markerVerdict        MarkerKind = "VERDICT"
 	MarkerDissent        MarkerKind = "DISSENT"
 
 	// MarkerOther is any other word in capitals that begins a line and stands
@@ -91,15 +91,15 @@ var markerRules = [...]struct {
 	isWord        bool
 }{
 	{MarkerPerspective, 'P', 'P', true}, {MarkerTension, 'T', 'T', true}, {MarkerRefinement, 0, 0, true},
-	{MarkerConcession, 0, 0, true}, {MarkerResolved, 'T', 0, true}, {MarkerRecommendation, 0, 'R', false},
-	{MarkerEvidence, 0, 'E', false}, {MarkerClaim, 0, 'C', false}, {MarkerStance, 0, 'S', false},
-	{MarkerRe, 0, 0, false}, {MarkerMove, 0, 0, false}, {MarkerVerdict, 0, 0, true}, {MarkerDissent, 0, 0, true},
+	{MarkerConcession, 0, 0, true}, {MarkerResolved, 'T', 0, true}, {markerRecommendation, 0, 'R', false},
+	{markerEvidence, 0, 'E', false}, {markerClaim, 0, 'C', false}, {markerStance, 0, 'S', false},
+	{MarkerRe, 0, 0, false}, {markerMove, 0, 0, false}, {markerVerdict, 0, 0, true}, {MarkerDissent, 0, 0, true},
 	{MarkerOther, 0, 0, false},
 }
 
 // isSecond reports whether only an id of the second generation stands for a kind.
 func (k MarkerKind) isSecond() bool {
-	return k == MarkerRecommendation || k == MarkerEvidence || k == MarkerClaim || k == MarkerStance
+	return k == markerRecommendation || k == markerEvidence || k == markerClaim || k == markerStance
 }
 
 // letter returns what the ids of a kind begin with, 0 if it has none.
@@ -154,7 +154,7 @@ func (m Marker) inside() string {
 		return label // which begins with a word of its own
 	case m.Kind == MarkerRe && m.Exact:
 		head += ":" + verbOf(m.Refs) + " " + refIDs(m.Refs)
-	case m.Kind == MarkerRe, m.Kind == MarkerMove, m.Kind == MarkerVerdict && m.Exact:
+	case m.Kind == MarkerRe, m.Kind == markerMove, m.Kind == markerVerdict && m.Exact:
 		return head + ":" + label
 	}
 	switch {

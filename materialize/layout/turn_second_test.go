@@ -26,10 +26,10 @@ func TestSecondGeneration(t *testing.T) {
 	}{
 		{"[MUFFIN-P0101: a [b]]", mark(MarkerPerspective, "MUFFIN-P0101", "muffin", 1, "a [b]")},
 		{"[MUFFIN-T0002:a]", mark(MarkerTension, "MUFFIN-T0002", "muffin", 0, "a")},
-		{"[MUFFIN-R1203: a]", mark(MarkerRecommendation, "MUFFIN-R1203", "muffin", 12, "a")},
-		{"[MUFFIN-E0101: a]", mark(MarkerEvidence, "MUFFIN-E0101", "muffin", 1, "a")},
-		{"[MUFFIN-C0101: a]", mark(MarkerClaim, "MUFFIN-C0101", "muffin", 1, "a")},
-		{"[MUFFIN-S0101: a]", mark(MarkerStance, "MUFFIN-S0101", "muffin", 1, "a")},
+		{"[MUFFIN-R1203: a]", mark(markerRecommendation, "MUFFIN-R1203", "muffin", 12, "a")},
+		{"[MUFFIN-E0101: a]", mark(markerEvidence, "MUFFIN-E0101", "muffin", 1, "a")},
+		{"[MUFFIN-C0101: a]", mark(markerClaim, "MUFFIN-C0101", "muffin", 1, "a")},
+		{"[MUFFIN-S0101: a]", mark(markerStance, "MUFFIN-S0101", "muffin", 1, "a")},
 		{"[CREME-BRULEE_2-P0101: a\nb]", mark(MarkerPerspective, "CREME-BRULEE_2-P0101", "creme-brulee_2", 1, "a b")},
 		{"[ÉCLAIR-P0101: a]", mark(MarkerPerspective, "ÉCLAIR-P0101", "éclair", 1, "a")},
 		{"[MUFFIN-P0101]", Marker{Kind: MarkerPerspective, ID: "MUFFIN-P0101", Agent: "muffin", Round: 1}},
@@ -48,14 +48,14 @@ func TestSecondGeneration(t *testing.T) {
 		{"[RE:QUESTION T01:]", bent(MarkerRe, "QUESTION T01:", ref("QUESTION", "", -1, "T01"))},
 		{"[RE:ENDORSE T01]", bent(MarkerRe, "ENDORSE T01", ref("ENDORSE", "", -1, "T01"))},
 
-		{"[MOVE:CONVERGE]", exact(MarkerMove, "CONVERGE")},
-		{"[MOVE:CHALLENGE SCONE-C0001: why]", exact(MarkerMove, "CHALLENGE SCONE-C0001: why", ref("", "scone", 0, "SCONE-C0001"))},
-		{"[MOVE: CONVERGE]", bent(MarkerMove, "CONVERGE")},
-		{"[MOVE:Converge]", bent(MarkerMove, "Converge")},
-		{"[VERDICT:Adopt it]", exact(MarkerVerdict, "Adopt it")},
-		{"[VERDICT: Adopt it]", exact(MarkerVerdict, "Adopt it")},
-		{"[VERDICT]", bent(MarkerVerdict, "")},
-		{"[VERDICT pending]", bent(MarkerVerdict, "pending")},
+		{"[MOVE:CONVERGE]", exact(markerMove, "CONVERGE")},
+		{"[MOVE:CHALLENGE SCONE-C0001: why]", exact(markerMove, "CHALLENGE SCONE-C0001: why", ref("", "scone", 0, "SCONE-C0001"))},
+		{"[MOVE: CONVERGE]", bent(markerMove, "CONVERGE")},
+		{"[MOVE:Converge]", bent(markerMove, "Converge")},
+		{"[VERDICT:Adopt it]", exact(markerVerdict, "Adopt it")},
+		{"[VERDICT: Adopt it]", exact(markerVerdict, "Adopt it")},
+		{"[VERDICT]", bent(markerVerdict, "")},
+		{"[VERDICT pending]", bent(markerVerdict, "pending")},
 		{"[DISSENT]", exact(MarkerDissent, "")},
 		{"[DISSENT: T02 stays open]", exact(MarkerDissent, "T02 stays open", ref("", "", -1, "T02"))},
 		{"[DISSENT on T02: it stays open]", bent(MarkerDissent, "on T02: it stays open", ref("", "", -1, "T02"))},
@@ -135,8 +135,8 @@ func TestStubTurns(t *testing.T) {
 		{"[ERROR: " + strings.Repeat("a", 300) + "]", "No turn: " + strings.Repeat("a", 110) + "…"},
 	}
 	for _, test := range tests {
-		facts, problems := parseOne(t, Turns{}, "s/round-1/scone.md", []byte(test.text))
-		want := Facts{Status: StatusError, Title: test.title}
+		facts, problems := parseOne(t, turns{}, "s/round-1/scone.md", []byte(test.text))
+		want := Facts{Status: statusError, Title: test.title}
 		if diff := cmp.Diff(want, facts); diff != "" || len(problems) > 0 {
 			t.Errorf("%q: problems %q, facts (-want +got):\n%s", test.text, problems, diff)
 		}

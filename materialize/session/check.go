@@ -24,14 +24,14 @@ import (
 // The states in which a check finds a file. Their text is printed.
 const (
 	FileOK         = "ok"
-	FileMissing    = "missing"
-	FileUnreadable = "unreadable"
-	FileIrregular  = "irregular" // a link, a folder, a pipe
-	FileEmpty      = "empty"
-	FileTruncated  = "truncated"
-	FileGrowing    = "growing" // or just written by nobody's command
-	FileChanged    = "changed" // it is not what the store has
-	FileOpen       = "open"    // its agent has not ended
+	fileMissing    = "missing"
+	fileUnreadable = "unreadable"
+	fileIrregular  = "irregular" // a link, a folder, a pipe
+	fileEmpty      = "empty"
+	fileTruncated  = "truncated"
+	fileGrowing    = "growing" // or just written by nobody's command
+	fileChanged    = "changed" // it is not what the store has
+	fileOpen       = "open"    // its agent has not ended
 )
 
 // A Finding says how an agent finds a file that it was told to read.
@@ -268,9 +268,9 @@ func (l *looker) disk(ctx context.Context) error {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		l.missing("it is not there")
 	case err != nil:
-		l.set(FileUnreadable, "ls -la "+quote(filepath.Dir(l.File)), "%v", errors.Unwrap(err))
+		l.set(fileUnreadable, "ls -la "+quote(filepath.Dir(l.File)), "%v", errors.Unwrap(err))
 	case !info.Mode().IsRegular():
-		l.set(FileIrregular, l.aside(info.Mode()), "it is %s, not a regular file", kindOf(info.Mode()))
+		l.set(fileIrregular, l.aside(info.Mode()), "it is %s, not a regular file", kindOf(info.Mode()))
 	default:
 		return l.text(ctx, info)
 	}
@@ -285,7 +285,7 @@ func (l *looker) text(ctx context.Context, info os.FileInfo) error {
 	case errors.Is(err, os.ErrNotExist):
 		l.missing("it was deleted while it was read")
 	case err != nil:
-		l.set(FileUnreadable, "chmod u+r "+quote(l.File), "%v", errors.Unwrap(err)) // its path is said beside it
+		l.set(fileUnreadable, "chmod u+r "+quote(l.File), "%v", errors.Unwrap(err)) // its path is said beside it
 	case now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()):
 		l.growing("it changed while it was read")
 	case info.Size() == 0:
@@ -309,17 +309,17 @@ func (l *looker) aside(mode os.FileMode) string {
 }
 
 func (l *looker) growing(detail string) {
-	l.set(FileGrowing, "sleep 2 && filebus session check --files "+quote(l.File), "%s", detail)
+	l.set(fileGrowing, "sleep 2 && filebus session check --files "+quote(l.File), "%s", detail)
 }
 
 // missing says what to do about a file that is not there.
 func (l *looker) missing(detail string) {
 	if l.head == nil && !l.retired && l.of != nil && len(l.of.AtWork) > 0 {
 		agent := l.of.AtWork[0].Agent
-		l.set(FileMissing, "the same again when "+agent+" has ended", "%s; %s is still at work", detail, agent)
+		l.set(fileMissing, "the same again when "+agent+" has ended", "%s; %s is still at work", detail, agent)
 		return
 	}
-	l.set(FileMissing, l.again(), "%s", detail)
+	l.set(fileMissing, l.again(), "%s", detail)
 }
 
 // again returns the command line that lays the file out where nothing stands.
@@ -350,7 +350,7 @@ func (l *looker) empty() {
 			do = l.from(v)
 		}
 	}
-	l.set(FileEmpty, do, "it has no byte")
+	l.set(fileEmpty, do, "it has no byte")
 }
 
 // write returns the command line that stores the text for the first time.
@@ -378,7 +378,7 @@ func (l *looker) compare(ctx context.Context, scan *tailScan, info os.FileInfo) 
 			return err
 		}
 		if begins {
-			l.set(FileTruncated, l.from(longer), "it ends after %d of the %d bytes that the store has", scan.size, longer.Record.Size)
+			l.set(fileTruncated, l.from(longer), "it ends after %d of the %d bytes that the store has", scan.size, longer.Record.Size)
 			return nil
 		}
 	}
@@ -388,9 +388,9 @@ func (l *looker) compare(ctx context.Context, scan *tailScan, info os.FileInfo) 
 	case !l.Stored && age >= 0 && age < materialize.StillFor:
 		l.growing("it was written to just now")
 	case cut != "":
-		l.set(FileTruncated, l.write(), "%s", cut)
+		l.set(fileTruncated, l.write(), "%s", cut)
 	case !l.Stored && l.head != nil:
-		l.set(FileChanged, "filebus sync", "it is not what the store has, %s", l.head.Ref.Short())
+		l.set(fileChanged, "filebus sync", "it is not what the store has, %s", l.head.Ref.Short())
 	}
 	return nil
 }
@@ -407,7 +407,7 @@ func (l *looker) agent() {
 	}
 	for _, open := range l.of.AtWork {
 		if agent != "" && layout.Slug(open.Agent) == layout.Slug(agent) {
-			l.set(FileOpen, "filebus session log "+quote(l.of.Key.String())+" SUCCESS "+quote(open.Agent),
+			l.set(fileOpen, "filebus session log "+quote(l.of.Key.String())+" SUCCESS "+quote(open.Agent),
 				"%s has begun and not ended, and may still be writing", open.Agent)
 			return
 		}

@@ -174,7 +174,7 @@ const (
 	StatusInProgress  = layout.StatusInProgress
 	StatusCompleted   = "completed"
 	StatusInterrupted = "interrupted"
-	StatusFailed      = layout.StatusFailed
+	statusFailed      = layout.StatusFailed
 )
 
 // recent is how long after the last sign of life a session that nobody has ended
@@ -185,7 +185,7 @@ const recent = time.Hour
 func (s *Session) hasEnded() bool { return isEnd(s.meta.Status) }
 
 func isEnd(status string) bool {
-	return status == StatusCompleted || status == StatusInterrupted || status == StatusFailed
+	return status == StatusCompleted || status == StatusInterrupted || status == statusFailed
 }
 
 // status says how a session stands at a time: as End has said; else in progress, if
@@ -211,7 +211,7 @@ func isRecent(at, now time.Time) bool { return !at.IsZero() && now.Sub(at) < rec
 // outcome says how a session has ended by its artifacts: a review or report makes it
 // completed, progress, plan or context alone interrupted, nothing of these failed.
 func (s *Session) outcome() string {
-	status := StatusFailed
+	status := statusFailed
 	for _, a := range s.Artifacts {
 		name := strings.ToLower(a.Name)
 		if result().MatchString(name) {

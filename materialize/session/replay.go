@@ -19,10 +19,10 @@ import (
 
 // The events of a session's steps.
 const (
-	EventPut      = "put"      // a first version
-	EventChange   = "change"   // a further one
-	EventConflict = "conflict" // one that was kept beside the head
-	EventRetire   = "retire"   // the name has no current version any more
+	eventPut      = "put"      // a first version
+	eventChange   = "change"   // a further one
+	eventConflict = "conflict" // one that was kept beside the head
+	eventRetire   = "retire"   // the name has no current version any more
 	EventDrop     = "drop"     // a content was destroyed
 )
 
@@ -152,14 +152,14 @@ func (s *stepper) read(tx *store.Tx, e store.Entry) error {
 }
 
 func (s *stepper) add(e store.Entry, r *record.Record) {
-	event := EventChange
+	event := eventChange
 	switch {
 	case e.Op == store.OpRetire:
-		event = EventRetire
+		event = eventRetire
 	case r.IsConflict():
-		event = EventConflict
+		event = eventConflict
 	case !s.names[r.Name] && r.Prev.IsZero():
-		event = EventPut
+		event = eventPut
 	}
 	s.names[r.Name] = true
 	s.steps = append(s.steps, Step{e.Position, e.Time, event, r.Name, record.ShortRef(e.Ref), r.Agent, false})
@@ -192,10 +192,10 @@ func (s *stepper) addLost() {
 		if !ours {
 			continue
 		}
-		step := Step{e.Position, e.Time, EventPut, name, record.ShortRef(e.Ref), "", true}
+		step := Step{e.Position, e.Time, eventPut, name, record.ShortRef(e.Ref), "", true}
 		switch e.Op {
 		case store.OpRetire:
-			step.Event = EventRetire
+			step.Event = eventRetire
 		case store.OpDrop:
 			step.Event = EventDrop
 		}

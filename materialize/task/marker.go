@@ -53,8 +53,8 @@ func (b *Board) markerIDs(id ID) []string {
 	return ids
 }
 
-// A Marker is the file that announces that a task has ended.
-type Marker struct {
+// A marker is the file that announces that a task has ended.
+type marker struct {
 	File   string // absolute
 	Time   time.Time
 	Text   string // beyond "done"
@@ -65,7 +65,7 @@ type Marker struct {
 
 // markers returns the markers of a task that are on disk. What stands in the
 // place of one and is none is ErrNotMarker beside them.
-func (b *Board) markers(id ID) (found []Marker, err error) {
+func (b *Board) markers(id ID) (found []marker, err error) {
 	for _, markerID := range b.markerIDs(id) {
 		m, is, lookErr := b.lookAt(b.markerPath(markerID))
 		if is {
@@ -80,23 +80,23 @@ func (b *Board) markers(id ID) (found []Marker, err error) {
 const maxMarker = 4 << 10
 
 // lookAt reads the marker at a path, if there is one.
-func (b *Board) lookAt(p string) (m Marker, found bool, err error) {
+func (b *Board) lookAt(p string) (m marker, found bool, err error) {
 	file := b.work.FilePath(p)
 	info, err := os.Lstat(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Marker{}, false, nil
+		return marker{}, false, nil
 	}
 	if err != nil {
-		return Marker{}, false, fmt.Errorf("looking at the marker: %w", err)
+		return marker{}, false, fmt.Errorf("looking at the marker: %w", err)
 	}
 	if what := typeName(info.Mode()); what != "" {
 		err := record.Conflict.Errorf("%s is %s, not a marker", file, what)
-		return Marker{}, false, err.Because(ErrNotMarker, file, file+".old")
+		return marker{}, false, err.Because(ErrNotMarker, file, file+".old")
 	}
-	m = Marker{File: file, Time: info.ModTime(), path: p, empty: info.Size() == 0, Status: layout.StatusComplete}
+	m = marker{File: file, Time: info.ModTime(), path: p, empty: info.Size() == 0, Status: layout.StatusComplete}
 	text, err := readFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Marker{}, false, nil
+		return marker{}, false, nil
 	}
 	if err != nil {
 		m.Text = "" // that it is there is the signal
@@ -254,7 +254,7 @@ func (b *Board) origin(ctx context.Context, id ID) (o origin, err error) {
 }
 
 // isOld reports whether a marker is from before the start of its task.
-func (o origin) isOld(m Marker) bool {
+func (o origin) isOld(m marker) bool {
 	return !o.cleared && !o.since.IsZero() && m.Time.Before(o.since.Add(-markerSlack))
 }
 
@@ -263,10 +263,10 @@ func (o origin) isKnown() bool { return o.cleared || !o.since.IsZero() }
 
 // counting returns the marker of a task that counts, the one with the worst news
 // if there are several; without a file: there is none.
-func (b *Board) counting(ctx context.Context, id ID) (best Marker, err error) {
+func (b *Board) counting(ctx context.Context, id ID) (best marker, err error) {
 	all, err := b.markers(id)
 	if len(all) == 0 {
-		return Marker{}, err
+		return marker{}, err
 	}
 	o, err := b.origin(ctx, id)
 	for _, m := range all {
@@ -279,7 +279,7 @@ func (b *Board) counting(ctx context.Context, id ID) (best Marker, err error) {
 
 // isWorse reports whether a marker has worse news than another one, or there is no
 // other.
-func (m Marker) isWorse(other Marker) bool {
+func (m marker) isWorse(other marker) bool {
 	return other.File == "" || badness(m.Status) > badness(other.Status)
 }
 
@@ -304,7 +304,7 @@ type Ending struct {
 func (e Ending) Failed() bool { return badness(e.Status) > 1 }
 
 // ending puts together what the marker and the journal on disk say.
-func (b *Board) ending(id ID, m Marker, o origin) Ending {
+func (b *Board) ending(id ID, m marker, o origin) Ending {
 	e := Ending{ID: id, Status: layout.StatusComplete, Summary: m.Text, Marker: m.File}
 	if !o.isKnown() {
 		seconds := int(max(b.now().Sub(m.Time), 0).Seconds())

@@ -148,7 +148,7 @@ func (w *waiter) lookAt(ctx context.Context, t *awaited) (ended bool, again time
 	if len(found) == 0 {
 		return false, 0, nil
 	}
-	if !t.empty && slices.ContainsFunc(found, func(m Marker) bool { return m.empty }) {
+	if !t.empty && slices.ContainsFunc(found, func(m marker) bool { return m.empty }) {
 		t.empty = true
 		return false, emptyPause, nil
 	}
@@ -179,12 +179,12 @@ func (w *waiter) sayUnknown(ctx context.Context, id ID) {
 }
 
 // choose returns the marker that counts, of those that were found, or none.
-func (w *waiter) choose(ctx context.Context, t *awaited, found []Marker) (best Marker, o origin, err error) {
+func (w *waiter) choose(ctx context.Context, t *awaited, found []marker) (best marker, o origin, err error) {
 	if o, err = w.origin(ctx, t.id); err != nil {
-		return Marker{}, o, err
+		return marker{}, o, err
 	}
-	if slices.ContainsFunc(found, func(m Marker) bool { return !t.before[m.path] }) {
-		found = slices.DeleteFunc(slices.Clone(found), func(m Marker) bool { return t.before[m.path] })
+	if slices.ContainsFunc(found, func(m marker) bool { return !t.before[m.path] }) {
+		found = slices.DeleteFunc(slices.Clone(found), func(m marker) bool { return t.before[m.path] })
 		o.cleared = true
 	}
 	for _, m := range found {

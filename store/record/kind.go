@@ -65,7 +65,7 @@ type Source string
 const (
 	SourcePut        Source = "put"
 	SourceExec       Source = "exec"
-	SourceHook       Source = "hook"
+	sourceHook       Source = "hook"
 	SourceCapture    Source = "capture"
 	SourceSync       Source = "sync"
 	SourceMCP        Source = "mcp"
@@ -78,7 +78,7 @@ const (
 // ParseSource reads the name of a source.
 func ParseSource(text string) (Source, error) {
 	switch s := Source(text); s {
-	case SourcePut, SourceExec, SourceHook, SourceCapture, SourceSync, SourceMCP,
+	case SourcePut, SourceExec, sourceHook, SourceCapture, SourceSync, SourceMCP,
 		SourceCombine, SourcePDF, SourceTranscript, SourceImport:
 		return s, nil
 	}

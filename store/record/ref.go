@@ -16,7 +16,7 @@ type Ref [sha256.Size]byte
 // MinPrefixLength the fewest that ParsePrefix accepts.
 const (
 	ShortRefLength  = 12
-	MinPrefixLength = 8
+	minPrefixLength = 8
 )
 
 // ParseRef reads the 64 lower-case hex digits that String writes, and nothing
@@ -64,7 +64,7 @@ type Prefix string
 // ParsePrefix reports whether text can be the beginning of a ref. It accepts
 // upper-case digits, which people paste, and folds them.
 func ParsePrefix(text string) (Prefix, bool) {
-	if len(text) < MinPrefixLength || len(text) > 2*sha256.Size {
+	if len(text) < minPrefixLength || len(text) > 2*sha256.Size {
 		return "", false
 	}
 	folded := strings.ToLower(text)
