@@ -33,7 +33,7 @@ func (o *dialoguePut) run(ctx context.Context, w *workspace, args []string) erro
 	if err != nil {
 		return err
 	}
-	seat, err := forum.Seat(ctx, key, round, args[2])
+	slot, err := forum.Slot(ctx, key, round, args[2])
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (o *dialoguePut) run(ctx context.Context, w *workspace, args []string) erro
 	origin := w.turnOrigin(record.SourcePut)
 	c := dialogue.Contribution{Text: layout.StubText(o.Stub, ""), Force: o.Force, Origin: origin}
 	if !isStub && !o.Force {
-		err = refuseOther(ctx, w.environ, forum, seat, file)
+		err = refuseOther(ctx, w.environ, forum, slot, file)
 	}
 	if !isStub && err == nil {
 		var in inputText
@@ -51,12 +51,12 @@ func (o *dialoguePut) run(ctx context.Context, w *workspace, args []string) erro
 	if err != nil {
 		return err
 	}
-	put, err := forum.Put(ctx, seat, c)
+	put, err := forum.Put(ctx, slot, c)
 	if err != nil {
 		return err
 	}
 	if file != "-" {
-		if err := giveWay(ctx, w.environ, forum, seat, file); err != nil {
+		if err := giveWay(ctx, w.environ, forum, slot, file); err != nil {
 			return err
 		}
 	}
@@ -64,10 +64,10 @@ func (o *dialoguePut) run(ctx context.Context, w *workspace, args []string) erro
 }
 
 // giveWay takes away the file that a turn was read from, if there is one too many now.
-func giveWay(ctx context.Context, env *environ, forum *dialogue.Forum, seat dialogue.Seat, file string) error {
-	gone, err := forum.GiveWay(ctx, seat, env.abs(file))
+func giveWay(ctx context.Context, env *environ, forum *dialogue.Forum, slot dialogue.Slot, file string) error {
+	gone, err := forum.GiveWay(ctx, slot, env.abs(file))
 	if gone {
-		env.note("%s was removed: its text is in %s now", file, filepath.Base(seat.File))
+		env.note("%s was removed: its text is in %s now", file, filepath.Base(slot.File))
 	}
 	return err
 }
@@ -80,13 +80,13 @@ func (e *environ) turnOrigin(source record.Source) materialize.Origin {
 }
 
 // refuseOther returns an error if a file is the turn of another agent in the round.
-func refuseOther(ctx context.Context, env *environ, forum *dialogue.Forum, seat dialogue.Seat, file string) error {
+func refuseOther(ctx context.Context, env *environ, forum *dialogue.Forum, slot dialogue.Slot, file string) error {
 	name, isTurn := strings.CutSuffix(filepath.Base(file), ".md")
 	if !isTurn {
 		return nil
 	}
-	other, err := forum.Seat(ctx, seat.Key, seat.Round, name)
-	if err != nil || other.Agent == seat.Agent {
+	other, err := forum.Slot(ctx, slot.Key, slot.Round, name)
+	if err != nil || other.Agent == slot.Agent {
 		return nil // it is nobody's
 	}
 	theirs, err := os.Stat(other.File)
@@ -94,7 +94,7 @@ func refuseOther(ctx context.Context, env *environ, forum *dialogue.Forum, seat 
 		return nil // they have none
 	}
 	if given, err := os.Stat(env.abs(file)); err == nil && os.SameFile(theirs, given) {
-		return usageError("%s is the turn of %s, not of %s; --force takes it all the same", file, other.Agent, seat.Agent)
+		return usageError("%s is the turn of %s, not of %s; --force takes it all the same", file, other.Agent, slot.Agent)
 	}
 	return nil
 }

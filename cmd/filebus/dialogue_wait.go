@@ -42,7 +42,7 @@ func (o *dialogueWait) run(ctx context.Context, w *workspace, args []string) err
 	begun := w.now()
 	all, err := forum.Wait(ctx, key, dialogue.WaitRequest{
 		Round: round, Agents: o.Agents, Limit: o.For, NoStubs: o.NoStubs,
-		Alike: func(seat dialogue.Seat, file string) { w.noteAlike(seat, file) },
+		Alike: func(slot dialogue.Slot, file string) { w.noteAlike(slot, file) },
 		Say:   func(line string) { w.note("%s", oneLine(line)) },
 	})
 	isLate := errors.Is(err, dialogue.ErrLate)
@@ -84,14 +84,14 @@ func (view *dialogueRound) stubs() (agents []string) {
 }
 
 // noteAlike names a file that may be meant as a turn, and the command that takes it.
-func (w *workspace) noteAlike(seat dialogue.Seat, file string) {
-	shown, err := filepath.Rel(filepath.Dir(filepath.Dir(seat.File)), file)
+func (w *workspace) noteAlike(slot dialogue.Slot, file string) {
+	shown, err := filepath.Rel(filepath.Dir(filepath.Dir(slot.File)), file)
 	if err != nil || !filepath.IsLocal(shown) {
 		shown = file
 	}
-	w.note("%s: no turn yet, but there is %s", seat.Agent, oneLine(shown))
+	w.note("%s: no turn yet, but there is %s", slot.Agent, oneLine(shown))
 	fmt.Fprintf(w.err, "  try: filebus dialogue put %s %d %s %s\n",
-		quote(seat.Key.String()), seat.Round, quote(seat.Agent), quote(w.near(file)))
+		quote(slot.Key.String()), slot.Round, quote(slot.Agent), quote(w.near(file)))
 }
 
 // near returns a file's path as seen from the working directory, if it lies in the

@@ -99,7 +99,7 @@ const noRound = -1
 // zero value is none.
 type execTurn struct {
 	forum *dialogue.Forum
-	seat  dialogue.Seat
+	slot  dialogue.Slot
 }
 
 // beginTurn finds the place of the turn that --dialogue names. One that is there
@@ -117,11 +117,11 @@ func (o *execCommand) beginTurn(ctx context.Context, w *workspace) (t execTurn, 
 	if err != nil {
 		return t, err
 	}
-	if t.seat, err = forum.Seat(ctx, key, o.Round, agent); err != nil {
+	if t.slot, err = forum.Slot(ctx, key, o.Round, agent); err != nil {
 		return t, err
 	}
 	t.forum = forum
-	return t, forum.CheckFree(ctx, t.seat)
+	return t, forum.CheckFree(ctx, t.slot)
 }
 
 // end makes the output of the command the turn. A command that has failed or has put
@@ -145,16 +145,16 @@ func (t execTurn) end(
 	}
 	var put *materialize.PutResult
 	if endErr == nil {
-		put, endErr = t.forum.Put(ctx, t.seat, c)
+		put, endErr = t.forum.Put(ctx, t.slot, c)
 	}
 	if errors.Is(endErr, dialogue.ErrOccupied) {
-		w.note("%s wrote its turn itself, and that one is kept. %s", t.seat.Agent, output)
-		put, endErr = t.forum.Current(ctx, t.seat)
+		w.note("%s wrote its turn itself, and that one is kept. %s", t.slot.Agent, output)
+		put, endErr = t.forum.Current(ctx, t.slot)
 	} else if reason != "" && endErr == nil {
-		w.note("a stub for %s: %s", t.seat.Agent, reason)
+		w.note("a stub for %s: %s", t.slot.Agent, reason)
 	}
 	if endErr != nil {
-		return nil, fmt.Errorf("writing the turn of %s: %w", t.seat.Agent, endErr)
+		return nil, fmt.Errorf("writing the turn of %s: %w", t.slot.Agent, endErr)
 	}
 	return put, nil
 }

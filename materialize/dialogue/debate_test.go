@@ -54,10 +54,10 @@ func (h *debate) launch(t testing.TB, round int, agents ...string) {
 	}
 }
 
-// seat returns the place of a turn, which must be there.
-func (h *debate) seat(t testing.TB, round int, agent string) dialogue.Seat {
+// slot returns the place of a turn, which must be there.
+func (h *debate) slot(t testing.TB, round int, agent string) dialogue.Slot {
 	t.Helper()
-	s, err := h.Seat(t.Context(), h.key, round, agent)
+	s, err := h.Slot(t.Context(), h.key, round, agent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func (h *debate) seat(t testing.TB, round int, agent string) dialogue.Seat {
 // put stores a turn by command.
 func (h *debate) put(t testing.TB, round int, agent, text string) {
 	t.Helper()
-	_, err := h.Put(t.Context(), h.seat(t, round, agent), dialogue.Contribution{Text: []byte(text), Origin: materialize.Origin{Source: record.SourcePut}})
+	_, err := h.Put(t.Context(), h.slot(t, round, agent), dialogue.Contribution{Text: []byte(text), Origin: materialize.Origin{Source: record.SourcePut}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +77,8 @@ func (h *debate) put(t testing.TB, round int, agent, text string) {
 // for some time.
 func (h *debate) write(t testing.TB, name, text string, age time.Duration) string {
 	t.Helper()
-	seat := h.seat(t, 0, "muffin")
-	file := filepath.Join(filepath.Dir(filepath.Dir(seat.File)), filepath.FromSlash(name))
+	slot := h.slot(t, 0, "muffin")
+	file := filepath.Join(filepath.Dir(filepath.Dir(slot.File)), filepath.FromSlash(name))
 	at := time.Now().Add(-age)
 	tmp := file + ".writing"
 	err := errors.Join(

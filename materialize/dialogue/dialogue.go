@@ -308,8 +308,8 @@ func (d *Dialogue) noRound(number int) error {
 	return err.Because(ErrNoRound, d.Key.String(), strconv.Itoa(last+1))
 }
 
-// occupied returns ErrOccupied for the turn that stands at a seat.
-func (s Seat) occupied(ref record.Ref) error {
+// occupied returns ErrOccupied for the turn that stands at a slot.
+func (s Slot) occupied(ref record.Ref) error {
 	err := record.Conflict.Errorf("%s has another turn in round %d already: %s", s.Agent, s.Round, s.File)
 	return err.Because(ErrOccupied, ref.Short())
 }

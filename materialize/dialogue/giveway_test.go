@@ -22,15 +22,15 @@ func TestGiveWay(t *testing.T) {
 				t.Skip("the disk takes Muffin.md and muffin.md for one")
 			}
 			h.put(t, 0, "muffin", turnText)
-			seat := h.seat(t, 0, "muffin")
+			slot := h.slot(t, 0, "muffin")
 			h.write(t, "round-0/muffin_2.md", turnText, time.Minute)
 			h.write(t, "round-1/Muffin.md", turnText, time.Minute)
 			h.write(t, "round-0/MUFFIN.MD", turnText, time.Minute)
 			h.write(t, "round-0/Muffin.md", turnText, time.Minute)
 			got := map[string]bool{}
 			for _, file := range []string{"round-0/muffin.md", "round-0/muffin_2.md", "round-1/Muffin.md", "round-0/MUFFIN.MD", "round-0/Muffin.md", "round-0/mUffin.md"} {
-				path := filepath.Join(filepath.Dir(filepath.Dir(seat.File)), filepath.FromSlash(file))
-				gone, err := h.GiveWay(t.Context(), seat, path)
+				path := filepath.Join(filepath.Dir(filepath.Dir(slot.File)), filepath.FromSlash(file))
+				gone, err := h.GiveWay(t.Context(), slot, path)
 				if err != nil {
 					t.Fatalf("GiveWay to %s: %v", file, err)
 				}

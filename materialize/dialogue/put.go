@@ -22,8 +22,8 @@ import (
 	"filebus/store/record"
 )
 
-// A Seat is the place of an agent's turn in a round of an own dialogue.
-type Seat struct {
+// A Slot is the place of an agent's turn in a round of an own dialogue.
+type Slot struct {
 	Key   Key
 	Round int
 	Agent string // as its file is called
@@ -31,21 +31,21 @@ type Seat struct {
 }
 
 // name returns the name of the turn.
-func (s Seat) name() record.Name { return turnName(s.Key, s.Round, s.Agent) }
+func (s Slot) name() record.Name { return turnName(s.Key, s.Round, s.Agent) }
 
-// Seat returns the place of an agent's turn, for an agent that owes a file in the
+// Slot returns the place of an agent's turn, for an agent that owes a file in the
 // round. It returns ErrCaptured, ErrNoRound, ErrNotLaunched, or ErrName for a text that
 // names nobody.
-func (f *Forum) Seat(ctx context.Context, key Key, round int, agent string) (Seat, error) {
-	seats, err := f.seats(ctx, key, round, []string{agent})
+func (f *Forum) Slot(ctx context.Context, key Key, round int, agent string) (Slot, error) {
+	slots, err := f.slots(ctx, key, round, []string{agent})
 	if err != nil {
-		return Seat{}, err
+		return Slot{}, err
 	}
-	return seats[0], nil
+	return slots[0], nil
 }
 
-// seats returns the places of agents; if none is named, of all who owe a file.
-func (f *Forum) seats(ctx context.Context, key Key, round int, agents []string) ([]Seat, error) {
+// slots returns the places of agents; if none is named, of all who owe a file.
+func (f *Forum) slots(ctx context.Context, key Key, round int, agents []string) ([]Slot, error) {
 	d, err := f.readOwn(ctx, key)
 	if err != nil {
 		return nil, err
@@ -60,23 +60,23 @@ func (f *Forum) seats(ctx context.Context, key Key, round int, agents []string) 
 	if r := d.Round(round); len(agents) == 0 && r != nil { // nothing says who owes a file
 		agents = names(writers(r.Turns))
 	}
-	var seats []Seat
+	var slots []Slot
 	for _, text := range agents {
-		s, err := f.seat(d, round, text, owing)
+		s, err := f.slot(d, round, text, owing)
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(seats, s) {
-			seats = append(seats, s)
+		if !slices.Contains(slots, s) {
+			slots = append(slots, s)
 		}
 	}
-	return seats, nil
+	return slots, nil
 }
 
-// seat returns the place of an agent's turn, if the agent is one of those who owe a
+// slot returns the place of an agent's turn, if the agent is one of those who owe a
 // file.
-func (f *Forum) seat(d *Dialogue, round int, text string, owing []layout.Expert) (s Seat, err error) {
-	s = Seat{Key: d.Key, Round: round}
+func (f *Forum) slot(d *Dialogue, round int, text string, owing []layout.Expert) (s Slot, err error) {
+	s = Slot{Key: d.Key, Round: round}
 	if s.Agent, err = FoldName(text); err != nil {
 		return s, err
 	}
@@ -136,7 +136,7 @@ type Contribution struct {
 // stub and an empty file are replaced; the same text changes nothing; another turn
 // is ErrOccupied unless c.Force is set. An empty text is ErrEmpty, a long one
 // ErrTooLong, a symbolic link in the place of the file mirror.ErrLink.
-func (f *Forum) Put(ctx context.Context, s Seat, c Contribution) (*materialize.PutResult, error) {
+func (f *Forum) Put(ctx context.Context, s Slot, c Contribution) (*materialize.PutResult, error) {
 	switch {
 	case len(c.Text) > MaxTurn:
 		return nil, refuse(ErrTooLong, "the turn of %s in round %d has more than %d bytes", s.Agent, s.Round, MaxTurn)
@@ -161,7 +161,7 @@ func (f *Forum) Put(ctx context.Context, s Seat, c Contribution) (*materialize.P
 }
 
 // Current returns what stands as the turn of an agent in the store, however long.
-func (f *Forum) Current(ctx context.Context, s Seat) (*materialize.PutResult, error) {
+func (f *Forum) Current(ctx context.Context, s Slot) (*materialize.PutResult, error) {
 	h, err := f.head(ctx, s)
 	if err != nil {
 		return nil, fmt.Errorf("the turn of %s in round %d: %w", s.Agent, s.Round, err)
@@ -174,7 +174,7 @@ func (f *Forum) Current(ctx context.Context, s Seat) (*materialize.PutResult, er
 
 // edit changes the file of a turn. One that is too long to be edited is ErrOccupied.
 func (f *Forum) edit(
-	ctx context.Context, s Seat, origin materialize.Origin, edit materialize.TextEdit,
+	ctx context.Context, s Slot, origin materialize.Origin, edit materialize.TextEdit,
 ) (*materialize.PutResult, error) {
 	if err := f.clear(ctx, s); err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func (f *Forum) edit(
 
 // clear makes the folder of a turn, and returns mirror.ErrLink if the way
 // to its file leads over a symbolic link.
-func (f *Forum) clear(ctx context.Context, s Seat) error {
+func (f *Forum) clear(ctx context.Context, s Slot) error {
 	if _, err := f.w.MakeFolder(ctx, s.name()); err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (f *Forum) clear(ctx context.Context, s Seat) error {
 
 // CheckFree returns ErrOccupied if the turn of an agent has a text that is no
 // stub, on disk or in the store.
-func (f *Forum) CheckFree(ctx context.Context, s Seat) error {
+func (f *Forum) CheckFree(ctx context.Context, s Slot) error {
 	name := s.name()
 	if err := f.clear(ctx, s); err != nil {
 		return err
@@ -232,7 +232,7 @@ func isVacant(text []byte) bool {
 }
 
 // head returns the current version of a turn.
-func (f *Forum) head(ctx context.Context, s Seat) (head query.Summary, err error) {
+func (f *Forum) head(ctx context.Context, s Slot) (head query.Summary, err error) {
 	err = f.w.Store.View(ctx, func(tx *store.Tx) error {
 		v, err := tx.Head(s.name())
 		if err == nil {
@@ -246,7 +246,7 @@ func (f *Forum) head(ctx context.Context, s Seat) (head query.Summary, err error
 // PutStub writes a stub in the place of a turn that never came: a file that gives
 // the reason. It is never written over a text; if one stands there by now, that is
 // what the result is of, and Unchanged is set.
-func (f *Forum) PutStub(ctx context.Context, s Seat, origin materialize.Origin, reason, details string) (*materialize.PutResult, error) {
+func (f *Forum) PutStub(ctx context.Context, s Slot, origin materialize.Origin, reason, details string) (*materialize.PutResult, error) {
 	text := layout.StubText(reason, details)
 	return f.edit(ctx, s, origin, func(old []byte, _ *store.Version) ([]byte, error) {
 		if !isBlank(old) {
@@ -288,10 +288,10 @@ func (f *Forum) isLate(ctx context.Context, v store.Version) (bool, error) {
 	return false, nil
 }
 
-// GiveWay takes away the file, absolute, that the turn of a seat was read from, if it
+// GiveWay takes away the file, absolute, that the turn of a slot was read from, if it
 // is one of the agent's own under another spelling, as Muffin.md beside muffin.md: an
 // agent has one file in a round. Its text stays a version of its own name.
-func (f *Forum) GiveWay(ctx context.Context, s Seat, file string) (gone bool, err error) {
+func (f *Forum) GiveWay(ctx context.Context, s Slot, file string) (gone bool, err error) {
 	base, own := filepath.Base(file), filepath.Base(s.File)
 	if base == own || !strings.EqualFold(base, own) {
 		return false, nil

@@ -53,12 +53,12 @@ func TestPut(t *testing.T) {
 		for i, test := range tests {
 			round := i
 			h.launch(t, round, "muffin")
-			seat := h.seat(t, round, "Muffin")
+			slot := h.slot(t, round, "Muffin")
 			if test.hand != "" {
 				h.write(t, fmt.Sprintf("round-%d/muffin.md", round), test.hand, time.Minute)
 			}
 			c := dialogue.Contribution{Text: []byte(test.text), Force: test.force, Origin: materialize.Origin{Source: record.SourcePut}}
-			put, err := h.Put(t.Context(), seat, c)
+			put, err := h.Put(t.Context(), slot, c)
 			if test.want == "" {
 				if !errors.Is(err, dialogue.ErrOccupied) && !errors.Is(err, dialogue.ErrEmpty) &&
 					!errors.Is(err, dialogue.ErrTooLong) {
@@ -72,15 +72,15 @@ func TestPut(t *testing.T) {
 				continue
 			}
 			text, err := os.ReadFile(put.File)
-			if err != nil || string(text) != test.want || put.File != seat.File || put.Record.Agent != "muffin" {
+			if err != nil || string(text) != test.want || put.File != slot.File || put.Record.Agent != "muffin" {
 				t.Errorf("%s, %s: the file %s has %d bytes, %v; want %d", profile.Name, test.what, put.File, len(text), err, len(test.want))
 			}
 		}
 	}
 }
 
-// TestSeats says whose turn may be put, and whose not.
-func TestSeats(t *testing.T) {
+// TestSlots says whose turn may be put, and whose not.
+func TestSlots(t *testing.T) {
 	h := newDebate(t, layout.Claude())
 	h.put(t, 0, "muffin", turnText)
 	h.launch(t, 1, "muffin", "scone")
@@ -102,7 +102,7 @@ func TestSeats(t *testing.T) {
 		{dialogue.Key{Tree: "lib", ID: "x"}, 0, "muffin", dialogue.ErrCaptured},
 	}
 	for _, test := range tests {
-		s, err := h.Seat(t.Context(), test.key, test.round, test.agent)
+		s, err := h.Slot(t.Context(), test.key, test.round, test.agent)
 		switch {
 		case test.want == nil && (err != nil || s.Agent != strings.ToLower(strings.TrimSpace(test.agent))):
 			t.Errorf("round %d, %q: %+v, %v", test.round, test.agent, s, err)
@@ -110,11 +110,11 @@ func TestSeats(t *testing.T) {
 			t.Errorf("round %d, %q: %v, want %v", test.round, test.agent, err, test.want)
 		}
 	}
-	if _, err := h.Seat(t.Context(), h.key, 0, "cannoli"); !failsWith(err, dialogue.ErrNotLaunched, h.key.ID, "0",
+	if _, err := h.Slot(t.Context(), h.key, 0, "cannoli"); !failsWith(err, dialogue.ErrNotLaunched, h.key.ID, "0",
 		"cannoli") {
 		t.Errorf("cannoli is in the pool: %+v", err)
 	}
-	if _, err := h.Seat(t.Context(), h.key, 0, "mufin"); !failsWith(err, dialogue.ErrNotLaunched) ||
+	if _, err := h.Slot(t.Context(), h.key, 0, "mufin"); !failsWith(err, dialogue.ErrNotLaunched) ||
 		!strings.HasSuffix(err.Error(), "by muffin, scone, eclair, donut") {
 		t.Errorf("names near mufin: %+v", err)
 	}
@@ -128,7 +128,7 @@ func TestSkippedRound(t *testing.T) {
 	if _, err := h.work.Sync(t.Context(), h.work.Root, materialize.SyncOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := h.Seat(t.Context(), h.key, 1, "muffin")
+	_, err := h.Slot(t.Context(), h.key, 1, "muffin")
 	if !failsWith(err, dialogue.ErrNoRound) || !strings.Contains(err.Error(), "skipped") {
 		t.Errorf("round 1 between 0 and 2: %v", err)
 	}
@@ -139,18 +139,18 @@ func TestSkippedRound(t *testing.T) {
 func TestPutThroughLink(t *testing.T) {
 	for _, profile := range profiles() {
 		h := newDebate(t, profile)
-		seat := h.seat(t, 0, "muffin")
+		slot := h.slot(t, 0, "muffin")
 		elsewhere := filepath.Join(t.TempDir(), "secret.md")
 		if err := os.WriteFile(elsewhere, []byte("secret\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		folder := filepath.Dir(seat.File)
-		for _, test := range []struct{ link, to string }{{seat.File, elsewhere}, {folder, filepath.Dir(elsewhere)}} {
+		folder := filepath.Dir(slot.File)
+		for _, test := range []struct{ link, to string }{{slot.File, elsewhere}, {folder, filepath.Dir(elsewhere)}} {
 			if err := errors.Join(os.RemoveAll(test.link), os.Symlink(test.to, test.link)); err != nil {
 				t.Skipf("links: %v", err)
 			}
 			var link *record.Error
-			_, err := h.Put(t.Context(), seat, dialogue.Contribution{Text: []byte(turnText)})
+			_, err := h.Put(t.Context(), slot, dialogue.Contribution{Text: []byte(turnText)})
 			if !errors.As(err, &link) || link.Reason != mirror.ErrLink || link.Names[0] != test.link {
 				t.Errorf("%s: putting over the link %s: %v", profile.Name, test.link, err)
 			}
@@ -171,14 +171,14 @@ func TestPutThroughLink(t *testing.T) {
 // TestPutAtOnce has many put a text of their own as the same turn: one wins.
 func TestPutAtOnce(t *testing.T) {
 	h := newDebate(t, layout.Claude())
-	seat := h.seat(t, 0, "muffin")
+	slot := h.slot(t, 0, "muffin")
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var won []string
 	for i := range 10 {
 		wg.Go(func() {
 			text := fmt.Sprintf("turn %d\n", i)
-			_, err := h.Put(t.Context(), seat, dialogue.Contribution{Text: []byte(text), Origin: materialize.Origin{Source: record.SourcePut}})
+			_, err := h.Put(t.Context(), slot, dialogue.Contribution{Text: []byte(text), Origin: materialize.Origin{Source: record.SourcePut}})
 			switch {
 			case err == nil:
 				mu.Lock()
@@ -208,7 +208,7 @@ func TestPutStub(t *testing.T) {
 		if hand != "" {
 			h.write(t, "round-0/muffin.md", hand, 0)
 		}
-		put, err := h.PutStub(t.Context(), h.seat(t, 0, "muffin"), materialize.Origin{Source: record.SourcePut}, "it died", "Of hunger.")
+		put, err := h.PutStub(t.Context(), h.slot(t, 0, "muffin"), materialize.Origin{Source: record.SourcePut}, "it died", "Of hunger.")
 		if err != nil || put.Unchanged != (hand == want) {
 			t.Errorf("over %q: %+v, %v", hand, put, err)
 		}
@@ -223,7 +223,7 @@ func TestUpperCase(t *testing.T) {
 	h := newDebate(t, layout.Claude())
 	h.write(t, "round-0/Scone.md", "of Scone\n", time.Minute)
 	upper := h.write(t, "round-0/Muffin.md", "of Muffin\n", time.Minute)
-	if _, err := os.Stat(h.seat(t, 0, "muffin").File); err == nil {
+	if _, err := os.Stat(h.slot(t, 0, "muffin").File); err == nil {
 		t.Skip("the disk takes both writings for one")
 	}
 	h.put(t, 0, "muffin", "of muffin\n")

@@ -57,7 +57,7 @@ type WaitRequest struct {
 	NoStubs bool          // write none when the time is up
 	// Alike is called once for a file that may be meant as the turn of an agent,
 	// though it has another name or place; nil: nobody listens.
-	Alike func(s Seat, file string)
+	Alike func(s Slot, file string)
 	// Say is called with a line about what else keeps a wait from ending, each once;
 	// nil: nobody listens.
 	Say func(line string)
@@ -77,7 +77,7 @@ func (f *Forum) Wait(ctx context.Context, key Key, r WaitRequest) ([]Standing, e
 	if err != nil {
 		return nil, err
 	}
-	p, err := f.w.RecordPath(record.KindTurn, w.turns[0].seat.name().ID)
+	p, err := f.w.RecordPath(record.KindTurn, w.turns[0].slot.name().ID)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ type waiter struct {
 // An awaited is a turn that is waited for.
 type awaited struct {
 	Standing
-	seat   Seat
+	slot   Slot
 	looked bool // once at least
 	// The state of the file on disk in which it was seen last, since when, and
 	// whether its text was judged in that state.
@@ -122,15 +122,15 @@ type awaited struct {
 }
 
 func (f *Forum) newWaiter(ctx context.Context, key Key, r WaitRequest) (*waiter, error) {
-	seats, err := f.seats(ctx, key, r.Round, r.Agents)
+	slots, err := f.slots(ctx, key, r.Round, r.Agents)
 	if err != nil {
 		return nil, err
 	}
-	if len(seats) == 0 {
+	if len(slots) == 0 {
 		err = record.NotFound.Errorf("nobody is known to owe a file in round %d of %s", r.Round, key).Because(ErrNobody)
 		return nil, err
 	}
-	if err := f.clear(ctx, seats[0]); err != nil {
+	if err := f.clear(ctx, slots[0]); err != nil {
 		return nil, err
 	}
 	w := &waiter{Forum: f, WaitRequest: r, said: map[string]bool{}, since: f.now()}
@@ -140,9 +140,9 @@ func (f *Forum) newWaiter(ctx context.Context, key Key, r WaitRequest) (*waiter,
 	if begun, known := w.dialogue.Round(r.Round).begunBy(); known {
 		w.since = begun
 	}
-	for _, s := range seats {
+	for _, s := range slots {
 		w.turns = append(w.turns, &awaited{Standing: Standing{Agent: s.Agent, State: stateMissing, File: s.File},
-			seat: s})
+			slot: s})
 	}
 	return w, nil
 }
@@ -235,7 +235,7 @@ func (w *waiter) take(ctx context.Context, a *awaited, now time.Time) (again tim
 		a.State = stateWriting
 		return materialize.StillFor - still, nil
 	}
-	name := a.seat.name()
+	name := a.slot.name()
 	done, err := w.w.TakeInStill(ctx, name.Kind, name.ID)
 	if err == nil && done.Action == materialize.ActionWaiting && a.time.After(now) {
 		p, pathErr := w.w.RecordPath(name.Kind, name.ID)
@@ -256,7 +256,7 @@ func (w *waiter) take(ctx context.Context, a *awaited, now time.Time) (again tim
 // isAnnounced reports whether the file of a turn looks like what a command has
 // written.
 func (w *waiter) isAnnounced(ctx context.Context, a *awaited) (bool, error) {
-	h, err := w.head(ctx, a.seat)
+	h, err := w.head(ctx, a.slot)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
@@ -272,7 +272,7 @@ func isCommand(source record.Source) bool {
 // judge tells by what is stored of a turn what it is.
 func (w *waiter) judge(ctx context.Context, a *awaited) error {
 	a.judged = true
-	h, err := w.head(ctx, a.seat)
+	h, err := w.head(ctx, a.slot)
 	if err != nil {
 		return fmt.Errorf("reading the turn of %s: %w", a.Agent, err)
 	}
@@ -297,14 +297,14 @@ func (w *waiter) judge(ctx context.Context, a *awaited) error {
 // restore writes the file of a turn that the store has and the disk lacks: at first any,
 // later what a command has stored meanwhile, in another worktree.
 func (w *waiter) restore(ctx context.Context, a *awaited, first bool) (again time.Duration, err error) {
-	h, err := w.head(ctx, a.seat)
+	h, err := w.head(ctx, a.slot)
 	if errors.Is(err, store.ErrNotFound) || err == nil && !first && !isCommand(h.Version.Record.Source) {
 		return 0, nil
 	}
 	if err != nil {
 		return 0, err
 	}
-	name := a.seat.name()
+	name := a.slot.name()
 	_, err = w.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		return old, nil
 	})
@@ -368,7 +368,7 @@ func (w *waiter) stubs(ctx context.Context) error {
 		if a.State == stateEmpty {
 			reason = fmt.Sprintf("an empty file after %v", w.Limit)
 		}
-		if _, err := w.PutStub(ctx, a.seat, materialize.Origin{Source: record.SourcePut}, reason,
+		if _, err := w.PutStub(ctx, a.slot, materialize.Origin{Source: record.SourcePut}, reason,
 			w.details(a)); err != nil {
 			return fmt.Errorf("writing a stub for %s: %w", a.Agent, err)
 		}
@@ -416,7 +416,7 @@ func (w *waiter) lookAround(ctx context.Context, atEnd bool) {
 			}
 			w.said[file] = true
 			if w.Alike != nil {
-				w.Alike(a.seat, file)
+				w.Alike(a.slot, file)
 			}
 		}
 	}
@@ -470,7 +470,7 @@ func (w *waiter) alikes(ctx context.Context, a *awaited) []string {
 			if file := filepath.Join(dir, filepath.Base(a.File)); w.isMisplaced(ctx, a, n, file) {
 				found = append(found, file)
 			}
-		case digitsOf(entry.Name()) == strconv.Itoa(a.seat.Round):
+		case digitsOf(entry.Name()) == strconv.Itoa(a.slot.Round):
 			found = append(found, w.alikesIn(dir, a)...)
 		}
 	}
@@ -486,13 +486,13 @@ func (w *waiter) isMisplaced(ctx context.Context, a *awaited, round int, file st
 		return false
 	}
 	r := w.dialogue.Round(round)
-	if round > a.seat.Round && r.panel() == nil {
+	if round > a.slot.Round && r.panel() == nil {
 		return true
 	}
 	if r == nil || r.Turn(a.Agent) == nil || r.Turn(a.Agent).IsStub || !info.ModTime().After(w.since) {
 		return false
 	}
-	h, err := w.head(ctx, Seat{Key: a.seat.Key, Round: round, Agent: a.Agent})
+	h, err := w.head(ctx, Slot{Key: a.slot.Key, Round: round, Agent: a.Agent})
 	if err != nil || isCommand(h.Version.Record.Source) && h.Version.Record.Size == info.Size() {
 		return false
 	}
@@ -517,7 +517,7 @@ func (w *waiter) alikesIn(dir string, a *awaited) []string {
 func (w *waiter) elsewhere(a *awaited) []string {
 	var found []string
 	for _, profile := range layout.Profiles() {
-		p, err := profile.Path(record.KindTurn, a.seat.name().ID)
+		p, err := profile.Path(record.KindTurn, a.slot.name().ID)
 		if err != nil || strings.HasPrefix(p, "~/") {
 			continue
 		}

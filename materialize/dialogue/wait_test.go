@@ -83,12 +83,12 @@ func TestWaitForWorktree(t *testing.T) {
 		agent.put(t, 0, "muffin", "one two\n")
 	}()
 	got, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{
-		Agents: []string{"muffin"}, Limit: time.Minute, NoStubs: true, Alike: func(dialogue.Seat, string) { close(looked) },
+		Agents: []string{"muffin"}, Limit: time.Minute, NoStubs: true, Alike: func(dialogue.Slot, string) { close(looked) },
 	})
 	if diff := cmp.Diff([]string{"muffin turn 2"}, lines(got)); diff != "" || err != nil {
 		t.Errorf("%v; standings (-want +got):\n%s", err, diff)
 	}
-	if text, err := os.ReadFile(h.seat(t, 0, "muffin").File); err != nil || string(text) != "one two\n" {
+	if text, err := os.ReadFile(h.slot(t, 0, "muffin").File); err != nil || string(text) != "one two\n" {
 		t.Errorf("the file is %q, %v", text, err)
 	}
 }
@@ -132,13 +132,13 @@ func TestWaitEnds(t *testing.T) {
 func TestWaitForWriter(t *testing.T) {
 	t.Parallel()
 	h := newDebate(t, layout.Claude())
-	seat := h.seat(t, 0, "muffin")
+	slot := h.slot(t, 0, "muffin")
 	begun, done := make(chan struct{}), make(chan struct{})
 	written := 0
 	go func() {
 		defer close(done)
 		for {
-			f, err := os.OpenFile(seat.File, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+			f, err := os.OpenFile(slot.File, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
 			if err == nil {
 				_, err = fmt.Fprintf(f, "piece %d\n", written)
 				err = errors.Join(err, f.Close())
@@ -223,15 +223,15 @@ func TestWaitNobody(t *testing.T) {
 func TestWaitRestores(t *testing.T) {
 	h := newDebate(t, layout.Claude())
 	h.put(t, 0, "muffin", turnText)
-	seat := h.seat(t, 0, "muffin")
-	if err := os.Remove(seat.File); err != nil {
+	slot := h.slot(t, 0, "muffin")
+	if err := os.Remove(slot.File); err != nil {
 		t.Fatal(err)
 	}
 	got, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{Agents: []string{"muffin"}, Limit: time.Minute})
 	if err != nil || len(got) != 1 || got[0].State != dialogue.StateTurn {
 		t.Errorf("for a deleted turn: %+v, %v", got, err)
 	}
-	if text, err := os.ReadFile(seat.File); err != nil || string(text) != turnText {
+	if text, err := os.ReadFile(slot.File); err != nil || string(text) != turnText {
 		t.Errorf("the file: %q, %v", text, err)
 	}
 }
@@ -244,7 +244,7 @@ func TestWaitCanceled(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("waiting: %v, want canceled", err)
 	}
-	if _, err := os.Stat(h.seat(t, 0, "muffin").File); err == nil {
+	if _, err := os.Stat(h.slot(t, 0, "muffin").File); err == nil {
 		t.Error("there is a stub after the wait was canceled")
 	}
 }
@@ -283,13 +283,13 @@ func TestAlike(t *testing.T) {
 	for _, test := range tests {
 		h := newDebate(t, layout.Claude())
 		file := h.write(t, test.file, turnText, old)
-		if _, err := os.Stat(h.seat(t, 0, "muffin").File); err == nil {
+		if _, err := os.Stat(h.slot(t, 0, "muffin").File); err == nil {
 			continue // the disk takes both for one
 		}
 		var found []string
 		got, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{
 			Agents: []string{"muffin"}, Limit: time.Millisecond,
-			Alike: func(s dialogue.Seat, file string) { found = append(found, s.Agent, file) },
+			Alike: func(s dialogue.Slot, file string) { found = append(found, s.Agent, file) },
 		})
 		var want []string
 		if test.alike {
@@ -325,7 +325,7 @@ func TestAlikeElsewhere(t *testing.T) {
 	}
 	found := map[string]string{}
 	_, err = h.Wait(t.Context(), h.key, dialogue.WaitRequest{
-		Round: 1, Limit: time.Millisecond, NoStubs: true, Alike: func(s dialogue.Seat, file string) { found[s.Agent] = file },
+		Round: 1, Limit: time.Millisecond, NoStubs: true, Alike: func(s dialogue.Slot, file string) { found[s.Agent] = file },
 	})
 	if diff := cmp.Diff(map[string]string{"scone": changed, "eclair": elsewhere}, found); diff != "" ||
 		!errors.Is(err, dialogue.ErrLate) {

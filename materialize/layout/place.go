@@ -40,7 +40,7 @@ const literal = "~/"
 // Two paths never have the same kind and id: a file whose plain id Path would
 // lay out at another path has "~/" and its whole path as id.
 func (p Profile) Recognize(path string) Place {
-	place, seat, found := p.find(path)
+	place, root, found := p.find(path)
 	if !found {
 		return note(path)
 	}
@@ -48,7 +48,7 @@ func (p Profile) Recognize(path string) Place {
 		place.ID = path
 		return place
 	}
-	place.ID = join(seat.prefix, seat.mark, place.ID)
+	place.ID = join(root.prefix, root.mark, place.ID)
 	back, err := p.locate(place.Kind, place.ID)
 	if err != nil || back != path || strings.HasPrefix(place.ID, literal) {
 		place.ID = literal + path
@@ -125,24 +125,24 @@ func (f Facts) Or(other Facts) Facts {
 	return f
 }
 
-// A seat is where a root was found in a path.
-type seat struct {
+// A rootMatch is where a root was found in a path.
+type rootMatch struct {
 	prefix string // the folders before the root
 	mark   string // the root's first folder, "" for the profile's own root
 }
 
 // find returns the place of the last root in path that is followed by the rest
-// of a template. The id of the place lacks the seat.
-func (p Profile) find(path string) (Place, seat, bool) {
+// of a template. The id of the place lacks what stands before it.
+func (p Profile) find(path string) (Place, rootMatch, bool) {
 	if record.CheckID(strings.TrimPrefix(path, "/")) != nil {
-		return Place{}, seat{}, false
+		return Place{}, rootMatch{}, false
 	}
 	own := p.roots()
 	for end := strings.LastIndexByte(path, '/'); end > 0; end = strings.LastIndexByte(path[:end], '/') {
 		head, rest := path[:end], path[end+1:]
 		foreign, of := foreignRoot(head)
 		for f := range familyCount {
-			s := seat{}
+			s := rootMatch{}
 			prefix, found := cutSegments(head, own[f])
 			switch outside := isOutside(own[f]); {
 			case found && (outside && prefix == "" || !outside && head[0] != '/'):
@@ -157,7 +157,7 @@ func (p Profile) find(path string) (Place, seat, bool) {
 			}
 		}
 	}
-	return Place{}, seat{}, false
+	return Place{}, rootMatch{}, false
 }
 
 // cutSegments removes whole segments, if there are any to remove, from the end of

@@ -188,14 +188,14 @@ var foreignRoots = sync.OnceValue(func() map[string]family {
 
 // foreignRoot finds the root that head ends with, the longest if there are several,
 // and its family; -1: none.
-func foreignRoot(head string) (seat, family) {
-	found, of := seat{}, family(-1)
+func foreignRoot(head string) (rootMatch, family) {
+	found, of := rootMatch{}, family(-1)
 	start := len(head)
 	for range 3 { // no root has more segments
 		start = strings.LastIndexByte(head[:max(start, 0)], '/')
 		if f, known := foreignRoots()[head[start+1:]]; known {
 			mark, _, _ := strings.Cut(head[start+1:], "/")
-			found, of = seat{head[:max(start, 0)], mark}, f
+			found, of = rootMatch{head[:max(start, 0)], mark}, f
 		}
 	}
 	return found, of

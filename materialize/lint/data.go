@@ -13,18 +13,18 @@ import (
 )
 
 // data checks a file that a layout knows.
-func (c *checker) data(name, full string, seat layout.Place, text []byte) {
-	if markdown.IsBinary(text) && seat.Kind != record.KindMarker {
+func (c *checker) data(name, full string, location layout.Place, text []byte) {
+	if markdown.IsBinary(text) && location.Kind != record.KindMarker {
 		c.add(Finding{name, 1, badLayout, "the file is not text", "filebus show " + shellWord(name)})
 		return
 	}
-	file, problems := seat.Parse(full, text)
+	file, problems := location.Parse(full, text)
 	for _, p := range problems {
-		c.syntax(name, seat, file, p)
+		c.syntax(name, location, file, p)
 	}
 	base := baseOf(full, c.opts.Profile)
 	c.repeated(name, base, file)
-	switch seat.Layout.(type) {
+	switch location.Layout.(type) {
 	case layout.States:
 		c.state(name, text)
 		c.tasks.expect(base, text)
@@ -34,50 +34,50 @@ func (c *checker) data(name, full string, seat layout.Place, text []byte) {
 		}
 	case layout.Journals:
 		j, _ := layout.ParseJournal(text) // what departs from the layout is reported already
-		c.tasks.addJournal(base, name, seat, text, j)
-		c.handoff(name, seat, text, j)
+		c.tasks.addJournal(base, name, location, text, j)
+		c.handoff(name, location, text, j)
 	case layout.Reports:
 		c.tasks.addReport(base, name, file)
 	case layout.Completions:
-		of := c.tasks.of(base, seat.Facts.Task)
+		of := c.tasks.of(base, location.Facts.Task)
 		of.markers = append(of.markers, name)
 	}
 }
 
 // syntax reports a line that departs from its layout.
-func (c *checker) syntax(name string, seat layout.Place, file layout.File, p *layout.SyntaxError) {
+func (c *checker) syntax(name string, location layout.Place, file layout.File, p *layout.SyntaxError) {
 	if again := (*record.Error)(nil); errors.As(p.Err, &again) && again.Reason == layout.ErrRepeatedID {
 		message := fmt.Sprintf("%s is used again, first in line %s", again.Names[0], again.Names[1])
-		c.add(Finding{name, p.Line, duplicateID, message, remediesOf(name, seat).repeated})
+		c.add(Finding{name, p.Line, duplicateID, message, remediesOf(name, location).repeated})
 		return
 	}
-	c.add(Finding{name, p.Line, badLayout, p.Err.Error(), brokenRemedy(name, seat, file, p.Line)})
+	c.add(Finding{name, p.Line, badLayout, p.Err.Error(), brokenRemedy(name, location, file, p.Line)})
 }
 
 // brokenRemedy returns the command that shows or mends the entry at a line.
-func brokenRemedy(name string, seat layout.Place, file layout.File, line int) string {
+func brokenRemedy(name string, location layout.Place, file layout.File, line int) string {
 	for _, e := range file.Entries() {
 		isEntry := e.Kind == record.KindIssue || e.Kind == record.KindKnowledge
 		if isEntry && e.Line <= line && line <= e.Line+strings.Count(string(e.Text), "\n") {
 			return fmt.Sprintf("filebus %s edit %s", e.Kind, shellWord(e.ID))
 		}
 	}
-	return remediesOf(name, seat).broken
+	return remediesOf(name, location).broken
 }
 
 // remedies are the commands that help with a file: that give an entry an id of its
 // own, that show or mend a line, and that read a part of what is large.
 type remedies struct{ repeated, broken, large string }
 
-func remediesOf(name string, seat layout.Place) remedies {
+func remediesOf(name string, location layout.Place) remedies {
 	r := remedies{
 		"filebus component show", "filebus show " + shellWord(name) + ", and the line by hand",
 		"filebus get " + shellWord(name) + " --section HEADING",
 	}
-	if seat.Kind == record.KindNote {
+	if location.Kind == record.KindNote {
 		r.large += ", after filebus capture; or several smaller files"
 	}
-	switch seat.Layout.(type) {
+	switch location.Layout.(type) {
 	case layout.IssueQueue:
 		r.repeated = "filebus issue add SUMMARY, in place of the second entry"
 		r.large = "filebus issue list --open --max-tokens 1000"
@@ -88,7 +88,7 @@ func remediesOf(name string, seat layout.Place) remedies {
 	case layout.ContextMap:
 		r.large = "filebus component for FILE"
 	case layout.Journals:
-		task := shellWord(seat.Facts.Task)
+		task := shellWord(location.Facts.Task)
 		r.broken, r.large = "filebus task handoff "+task, "filebus task show "+task
 	case layout.States:
 		r.broken, r.large = "filebus run show, and the line by hand", "filebus run show"
@@ -113,7 +113,7 @@ func (c *checker) repeated(name, base string, file layout.File) {
 }
 
 // oddMarker reports a marker that is no regular file.
-func (c *checker) oddMarker(name string, seat layout.Place, mode fs.FileMode) {
+func (c *checker) oddMarker(name string, location layout.Place, mode fs.FileMode) {
 	what := "a thing that is no file"
 	switch {
 	case mode.IsDir():
@@ -121,5 +121,5 @@ func (c *checker) oddMarker(name string, seat layout.Place, mode fs.FileMode) {
 	case mode&fs.ModeSymlink != 0:
 		what = "a symbolic link"
 	}
-	c.add(Finding{name, 1, markerFile, "the marker is " + what + ", not a file", "filebus task start " + shellWord(seat.Facts.Task)})
+	c.add(Finding{name, 1, markerFile, "the marker is " + what + ", not a file", "filebus task start " + shellWord(location.Facts.Task)})
 }

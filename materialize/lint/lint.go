@@ -170,25 +170,25 @@ func (c *checker) visit(name string, d fs.DirEntry, err error) error {
 		return fs.SkipAll
 	}
 	full := path.Join(c.within, name)
-	seat := c.opts.Profile.Recognize(full)
+	location := c.opts.Profile.Recognize(full)
 	switch {
 	case name == ".":
 	case d.IsDir() && slices.Contains(leftOut(), d.Name()):
 		return fs.SkipDir
-	case seat.Kind == record.KindMarker && !d.Type().IsRegular():
-		c.oddMarker(name, seat, d.Type())
+	case location.Kind == record.KindMarker && !d.Type().IsRegular():
+		c.oddMarker(name, location, d.Type())
 	case d.Type().IsRegular():
-		c.file(name, full, seat, d)
+		c.file(name, full, location, d)
 	}
 	return nil
 }
 
 // file checks a file, if it is one that agents communicate by.
-func (c *checker) file(name, full string, seat layout.Place, d fs.DirEntry) {
-	if c.tasks.stray(name, full, seat, c.opts.Profile) {
+func (c *checker) file(name, full string, location layout.Place, d fs.DirEntry) {
+	if c.tasks.stray(name, full, location, c.opts.Profile) {
 		return
 	}
-	known := seat.Kind != record.KindNote
+	known := location.Kind != record.KindNote
 	if !known && !isInstruction(full, c.opts.Profile) {
 		return
 	}
@@ -197,12 +197,12 @@ func (c *checker) file(name, full string, seat layout.Place, d fs.DirEntry) {
 		c.unread(name, err)
 		return
 	}
-	if tokens := record.EstimateTokens(info.Size()); tokens > maxTokens && seat.Kind != record.KindSnapshot {
+	if tokens := record.EstimateTokens(info.Size()); tokens > maxTokens && location.Kind != record.KindSnapshot {
 		message := fmt.Sprintf("~%d tokens, more than %d", tokens, maxTokens)
-		c.add(Finding{name, 1, largeFile, message, remediesOf(name, seat).large})
+		c.add(Finding{name, 1, largeFile, message, remediesOf(name, location).large})
 	}
 	isRead := []record.Kind{record.KindNote, record.KindFrame, record.KindHandoff, record.KindMarker, record.KindState}
-	if !slices.Contains(isRead, seat.Kind) || info.Size() > maxRead {
+	if !slices.Contains(isRead, location.Kind) || info.Size() > maxRead {
 		return
 	}
 	text, err := c.read(name)
@@ -210,7 +210,7 @@ func (c *checker) file(name, full string, seat layout.Place, d fs.DirEntry) {
 	case err != nil:
 		c.unread(name, err)
 	case known:
-		c.data(name, full, seat, text)
+		c.data(name, full, location, text)
 	default:
 		c.instruction(name, text)
 	}

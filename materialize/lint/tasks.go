@@ -56,8 +56,8 @@ func (t *tasks) expect(base string, text []byte) {
 }
 
 // addJournal takes a journal in.
-func (t *tasks) addJournal(base, name string, seat layout.Place, text []byte, j layout.Journal) {
-	of := t.of(base, seat.Facts.Task)
+func (t *tasks) addJournal(base, name string, location layout.Place, text []byte, j layout.Journal) {
+	of := t.of(base, location.Facts.Task)
 	of.journal, of.line = name, statusLine(text)
 	if status := j.State(); layout.HasEnded(status) {
 		of.status = status
@@ -86,9 +86,9 @@ func statusLine(text []byte) int {
 }
 
 // handoff reports what the handoff of an ended journal lacks.
-func (c *checker) handoff(name string, seat layout.Place, text []byte, j layout.Journal) {
+func (c *checker) handoff(name string, location layout.Place, text []byte, j layout.Journal) {
 	ended := layout.HasEnded(layout.NormalizeStatus(j.Status))
-	f := Finding{name, 1, journalHandoff, "", "filebus task handoff " + shellWord(seat.Facts.Task)}
+	f := Finding{name, 1, journalHandoff, "", "filebus task handoff " + shellWord(location.Facts.Task)}
 	switch {
 	case j.Handoff == nil && ended:
 		f.Line, f.Message = statusLine(text), "the task is "+oneLine(j.Status)+", but there is no Handoff section"
@@ -105,8 +105,8 @@ func (c *checker) handoff(name string, seat layout.Place, text []byte, j layout.
 
 // stray takes in a file that looks like a marker, but lies or is named where
 // nothing waits for it, and reports whether it is one.
-func (t *tasks) stray(name, full string, seat layout.Place, p layout.Profile) bool {
-	if seat.Kind != record.KindNote {
+func (t *tasks) stray(name, full string, location layout.Place, p layout.Profile) bool {
+	if location.Kind != record.KindNote {
 		return false
 	}
 	folder, file := path.Base(path.Dir(full)), path.Base(full)

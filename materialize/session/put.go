@@ -81,7 +81,7 @@ func (r *Registry) Put(ctx context.Context, key Key, request PutRequest) (*mater
 	} else if err != nil {
 		return nil, fmt.Errorf("reading the text of %s: %w", request.Artifact, err)
 	}
-	name, err := r.seat(ctx, key, request.Artifact)
+	name, err := r.artifactName(ctx, key, request.Artifact)
 	if err != nil {
 		return nil, err
 	}
@@ -127,9 +127,9 @@ func (r *Registry) putSummary(ctx context.Context, of record.Name, artifact, age
 	return put.Ref, nil
 }
 
-// seat returns the name of an artifact: the one that it has if it is there, in a
+// artifactName returns the name of an artifact: the one that it has if it is there, in a
 // folder or flat, else the one that the layout gives it.
-func (r *Registry) seat(ctx context.Context, key Key, artifact string) (record.Name, error) {
+func (r *Registry) artifactName(ctx context.Context, key Key, artifact string) (record.Name, error) {
 	entries, err := r.entries(ctx, key.ID)
 	want := nameOf(key, artifact)
 	for _, e := range entries {
@@ -147,7 +147,7 @@ func (r *Registry) readable(ctx context.Context, key Key, artifact string) (reco
 	if err := checkArtifact(artifact); err != nil && !isOwnFile(artifact) {
 		return record.Name{}, err
 	}
-	return r.seat(ctx, key, artifact)
+	return r.artifactName(ctx, key, artifact)
 }
 
 // nameOf returns what an artifact is called that a user has named with its extension
