@@ -148,7 +148,7 @@ type loader struct {
 	dir    string // that the paths lie below
 	tree   record.Tree
 	source record.Source
-	place  func(path string) layout.Place
+	place  func(path string) layout.Location
 }
 
 // A source is a file that was found in a folder, to be stored.
@@ -231,7 +231,7 @@ func (l *loader) prepare(ctx context.Context, files []mirror.Stat) *batch {
 	b.states, b.plans = make([]plan.Single, len(b.sources)), make([]*plan.Plan, len(b.sources))
 	b.err = l.w.Store.View(ctx, func(tx *store.Tx) error {
 		for i, f := range b.sources {
-			if f.Place.Kind == record.KindFrame {
+			if f.Location.Kind == record.KindFrame {
 				continue
 			}
 			old, err := plan.At(tx, f.Tree, f.Path)
@@ -250,7 +250,7 @@ func (l *loader) prepare(ctx context.Context, files []mirror.Stat) *batch {
 	errs = make([]error, len(b.sources))
 	parallel(len(b.sources), func(i int) {
 		f, state := b.sources[i], b.states[i]
-		if f.Place.Kind == record.KindFrame || isStored(&f.File, state.Old) {
+		if f.Location.Kind == record.KindFrame || isStored(&f.File, state.Old) {
 			return
 		}
 		if errs[i] = f.Prepare(ctx, l.w.Store); errs[i] == nil {
@@ -263,7 +263,7 @@ func (l *loader) prepare(ctx context.Context, files []mirror.Stat) *batch {
 
 // isStored reports whether a file's bytes are those of the version at its place.
 func isStored(f *plan.File, old *plan.State) bool {
-	return old != nil && old.Name().Kind == f.Place.Kind &&
+	return old != nil && old.Name().Kind == f.Location.Kind &&
 		old.Version.Record.Size == f.Size() && old.Version.Record.Body == f.Digest()
 }
 
@@ -300,7 +300,7 @@ func (c *capture) write(ctx context.Context, b *batch) error {
 	for i, f := range b.sources {
 		c.report.Bytes += f.Size()
 		p, names, err := b.plans[i], []record.Name{b.states[i].Name()}, error(nil)
-		switch isAggregate := f.Place.Kind == record.KindFrame; {
+		switch isAggregate := f.Location.Kind == record.KindFrame; {
 		case isAggregate && c.opts.DryRun:
 			p, err = c.w.planner().File(ctx, f.File, at(f.File))
 		case isAggregate, alone && p != nil:
@@ -314,7 +314,7 @@ func (c *capture) write(ctx context.Context, b *batch) error {
 			c.report.Records += p.Changed
 			c.report.Problems = append(c.report.Problems, p.Problems...)
 		}
-		if f.Place.Kind == record.KindFrame {
+		if f.Location.Kind == record.KindFrame {
 			names = p.Names
 		}
 		c.count(f.Path, names...)
@@ -427,7 +427,7 @@ func retireFile(tx *store.Tx, v store.Version) error {
 // read reads one file. A large one is streamed into a temporary body.
 func (l *loader) read(ctx context.Context, stat mirror.Stat) (*source, error) {
 	f := &source{stat: stat}
-	f.File = plan.File{Tree: l.tree, Path: stat.Path, Place: l.place(stat.Path), Source: l.source}
+	f.File = plan.File{Tree: l.tree, Path: stat.Path, Location: l.place(stat.Path), Source: l.source}
 	err := readInto(ctx, l.w.Store, &f.File, filepath.Join(l.dir, filepath.FromSlash(stat.Path)), stat.Size)
 	return f, err
 }
@@ -435,7 +435,7 @@ func (l *loader) read(ctx context.Context, stat mirror.Stat) (*source, error) {
 // readFile returns a file of the mirror to be stored. It must still be what was
 // seen.
 func (r *reconciler) readFile(ctx context.Context, seen mirror.File) (plan.File, error) {
-	f := plan.File{Path: seen.Path, Place: r.w.recognise(seen.Path), Source: record.SourceSync}
+	f := plan.File{Path: seen.Path, Location: r.w.recognise(seen.Path), Source: record.SourceSync}
 	file, err := r.File(ctx, f.Path)
 	if err == nil {
 		err = readInto(ctx, r.w.Store, &f, file, seen.Size)
@@ -455,9 +455,9 @@ const aggregateLimit = 64 << 20
 func readInto(ctx context.Context, s *store.Store, f *plan.File, file string, size int64) error {
 	limit := int64(store.InlineLimit)
 	switch {
-	case f.Place.Kind == record.KindFrame && size > aggregateLimit:
-		f.Place = layout.Place{Kind: record.KindNote, ID: f.Path, Layout: layout.Notes{}}
-	case f.Place.Kind == record.KindFrame:
+	case f.Location.Kind == record.KindFrame && size > aggregateLimit:
+		f.Location = layout.Location{Kind: record.KindNote, ID: f.Path, Layout: layout.Notes{}}
+	case f.Location.Kind == record.KindFrame:
 		limit = aggregateLimit
 	}
 	err := mirror.ReadStable(file, func(from *os.File, size int64) (n int64, err error) {

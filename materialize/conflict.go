@@ -202,7 +202,7 @@ func (w *Workspace) keepFrame(ctx context.Context, c Conflict) error {
 		return err
 	}
 	p := c.File.Record.Path
-	f := plan.File{Tree: c.Name.Tree, Path: p, Place: w.recognise(p), Source: record.SourceSync}
+	f := plan.File{Tree: c.Name.Tree, Path: p, Location: w.recognise(p), Source: record.SourceSync}
 	f.Content = plan.ContentOf(encoded)
 	theirs, err := record.DecodeFrame(c.Name.Tree, encoded)
 	if err != nil && c.Head == nil { // all of a file whose frame was retired

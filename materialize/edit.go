@@ -107,7 +107,7 @@ func (w *Workspace) tryEditText(
 		return result, now, err
 	}
 	stored, err := w.planner().Over(ctx, plan.File{
-		Path: p, Place: w.recognise(p), Content: plan.ContentOf(text),
+		Path: p, Location: w.recognise(p), Content: plan.ContentOf(text),
 		Source: origin.Source, From: origin.From, Facts: origin.Facts,
 	}, now)
 	if err != nil {
@@ -301,7 +301,7 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 			if err != nil {
 				return errors.Join(err, r.writeFile(ctx, p))
 			}
-			f := plan.File{Path: p, Place: w.recognise(p), Source: source}
+			f := plan.File{Path: p, Location: w.recognise(p), Source: source}
 			e := &Entries{Path: p, now: now.Aggregate(), texts: map[record.Name][]byte{}, gone: map[record.Name]bool{}}
 			e.used = func(name record.Name) (bool, error) { return w.EverStored(ctx, name) }
 			if err = edit(e); err == nil {
@@ -344,16 +344,16 @@ func (e *Entries) apply(f *plan.File) error {
 		f.Edited = &edited
 		left := edited.Frame
 		if len(e.gone) > 0 {
-			left = left.Without(func(slot record.Name) bool { return e.gone[slot] }, plan.IsList(f.Place))
+			left = left.Without(func(slot record.Name) bool { return e.gone[slot] }, plan.IsList(f.Location))
 		}
 		text = edited.Text(left)
 	}
-	aggregate, ok := f.Place.Layout.(layout.Aggregate)
+	aggregate, ok := f.Location.Layout.(layout.Aggregate)
 	if !ok {
 		return fmt.Errorf("the file %s has no entries", f.Path)
 	}
 	for _, entry := range e.added {
-		file, _ := f.Place.Parse(f.Path, text) // its problems were reported when it was captured
+		file, _ := f.Location.Parse(f.Path, text) // its problems were reported when it was captured
 		text = aggregate.Insert(file, entry).Append(nil)
 	}
 	f.Text = text

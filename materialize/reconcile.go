@@ -226,14 +226,14 @@ func (r *reconciler) fromDisk(ctx context.Context, s sides) (SyncedFile, error) 
 		return SyncedFile{}, err
 	}
 	defer func() { _ = f.Body.Discard() }() // a temporary file, swept later if it stays
-	if f.Place.Kind == record.KindFrame && plan.MergeMarker(f.Text) > 0 {
+	if f.Location.Kind == record.KindFrame && plan.MergeMarker(f.Text) > 0 {
 		return SyncedFile{}, plan.ErrGitConflict
 	}
 	switch _, remembered := r.Memory.Get(f.Path); {
 	case s.now == nil && remembered && !isMarker: // a marker that is written again is a new one
 		detail := "it was changed while the store retired it"
 		return r.act(ActionConflict, detail, func() error { return r.keepBeside(ctx, f) })
-	case s.now != nil && !s.storeSame && s.now.IsFrame() && f.Place.Kind == record.KindFrame:
+	case s.now != nil && !s.storeSame && s.now.IsFrame() && f.Location.Kind == record.KindFrame:
 		return r.mergeEntries(ctx, f, s)
 	case s.now != nil && !s.storeSame:
 		return r.mergeWhole(ctx, f, s)
@@ -345,9 +345,9 @@ func (r *reconciler) mergeWhole(ctx context.Context, f plan.File, s sides) (Sync
 // importLate stores what an agent wrote to a file that was being replaced: it is
 // merged like any other change, known being the state that the file had before.
 func (r *reconciler) importLate(ctx context.Context, p string, late *mirror.LateError, known mirror.Memo) error {
-	f := plan.File{Path: p, Place: r.w.recognise(p), Source: record.SourceSync}
+	f := plan.File{Path: p, Location: r.w.recognise(p), Source: record.SourceSync}
 	if late.Lost {
-		f.Place = layout.Place{Kind: record.KindNote, ID: p, Layout: layout.Notes{}}
+		f.Location = layout.Location{Kind: record.KindNote, ID: p, Layout: layout.Notes{}}
 	}
 	if err := readInto(ctx, r.w.Store, &f, late.File(), 0); err != nil {
 		return errors.Join(late, err)
@@ -384,7 +384,7 @@ func (r *reconciler) storeLate(ctx context.Context, f plan.File, known mirror.Me
 		_, err := r.w.planner().Over(ctx, f, now)
 		r.edit.redo = err == nil
 		return err
-	case !now.IsFrame() || f.Place.Kind != record.KindFrame:
+	case !now.IsFrame() || f.Location.Kind != record.KindFrame:
 		return r.keepBeside(ctx, f)
 	}
 	merged, err := r.w.planner().Merge(ctx, f, now, known.Position)
@@ -421,7 +421,7 @@ func (w *Workspace) keepNote(ctx context.Context, f plan.File, id string, links 
 // keepBeside keeps the text of a file as a conflict version: the store retired its
 // record, or has another text by now, and nobody can know which is meant.
 func (r *reconciler) keepBeside(ctx context.Context, f plan.File) error {
-	name := record.Name{Kind: f.Place.Kind, ID: f.Place.ID}
+	name := record.Name{Kind: f.Location.Kind, ID: f.Location.ID}
 	if err := f.Prepare(ctx, r.w.Store); err != nil {
 		return err
 	}

@@ -255,7 +255,7 @@ func (w *Workspace) FilePath(recordPath string) string {
 }
 
 // recognise returns what the file at a record's path is in this workspace.
-func (w *Workspace) recognise(p string) layout.Place {
+func (w *Workspace) recognise(p string) layout.Location {
 	if rest, found := strings.CutPrefix(p, outside); found && strings.HasPrefix(rest, "/") {
 		p = rest
 	}

@@ -65,7 +65,7 @@ func checkSingleGolden(t *testing.T, path, name string) record.Kind {
 }
 
 // dumpSingle shows what is known of a single-record file, one fact a line.
-func dumpSingle(place Place, e *Entry, problems []*SyntaxError) string {
+func dumpSingle(place Location, e *Entry, problems []*SyntaxError) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s/%s\n", place.Kind, place.ID)
 	f := e.Facts

@@ -90,10 +90,10 @@ var templates = []template{
 // A variable stands, in braces, for a segment of a path or a part of one; with
 // "..." behind its name for one or more segments.
 type variable struct {
-	is   func(text string) bool          // whether it stands for a text of a path; nil: for any
-	id   func(text string) string        // what an id has in place of the text; nil: the same
-	path func(text string) string        // and back
-	tell func(place *Place, text string) // what it says of a file; nil: nothing
+	is   func(text string) bool             // whether it stands for a text of a path; nil: for any
+	id   func(text string) string           // what an id has in place of the text; nil: the same
+	path func(text string) string           // and back
+	tell func(place *Location, text string) // what it says of a file; nil: nothing
 }
 
 var variables = map[string]variable{
@@ -101,34 +101,34 @@ var variables = map[string]variable{
 	"markdown": {is: isMarkdown},
 	"document": {is: isDocument},
 
-	"task":         {tell: func(p *Place, text string) { p.Facts.Task = TaskID(text) }},
-	"journal":      {is: isTask, path: withoutVersion, tell: func(p *Place, text string) { p.Facts.Task = word(text) }},
-	"run":          {tell: func(p *Place, text string) { p.Facts.Run = word(text) }},
-	"loop":         {is: isDigits, tell: func(p *Place, text string) { p.Facts.Loop, _ = number(text, "") }},
-	"conversation": {tell: func(p *Place, text string) { p.Facts.Conversation = word(text) }},
+	"task":         {tell: func(p *Location, text string) { p.Facts.Task = TaskID(text) }},
+	"journal":      {is: isTask, path: withoutVersion, tell: func(p *Location, text string) { p.Facts.Task = word(text) }},
+	"run":          {tell: func(p *Location, text string) { p.Facts.Run = word(text) }},
+	"loop":         {is: isDigits, tell: func(p *Location, text string) { p.Facts.Loop, _ = number(text, "") }},
+	"conversation": {tell: func(p *Location, text string) { p.Facts.Conversation = word(text) }},
 
-	"dialogue": {tell: func(p *Place, text string) { p.attribute(AttributeDialogue, word(text)) }},
-	"agent":    {tell: func(p *Place, text string) { p.Facts.Agent = word(strings.ToLower(text)) }},
-	"round": {is: isDigits, tell: func(p *Place, text string) {
+	"dialogue": {tell: func(p *Location, text string) { p.attribute(AttributeDialogue, word(text)) }},
+	"agent":    {tell: func(p *Location, text string) { p.Facts.Agent = word(strings.ToLower(text)) }},
+	"round": {is: isDigits, tell: func(p *Location, text string) {
 		round, _ := number(text, "")
 		p.attribute(AttributeRound, round)
 	}},
-	"part": {is: isPart, tell: func(p *Place, text string) {
+	"part": {is: isPart, tell: func(p *Location, text string) {
 		p.attribute(AttributePart, strings.TrimSuffix(text, path.Ext(text)))
 	}},
 
 	"type":     {tell: tellWorkflow},
-	"session":  {tell: func(p *Place, text string) { p.Facts.Session = word(text) }},
+	"session":  {tell: func(p *Location, text string) { p.Facts.Session = word(text) }},
 	"artifact": {id: artifactID, path: artifactFile, tell: tellLayout},
 	"reviews":  {is: func(text string) bool { return text == reviews }, tell: tellWorkflow},
-	"review":   {is: isReview, tell: func(p *Place, text string) { p.Facts.Session = text }},
+	"review":   {is: isReview, tell: func(p *Location, text string) { p.Facts.Session = text }},
 	"report":   {is: isReport, id: artifactID, path: func(id string) string { return id + ".md" }, tell: tellReviewer},
 	"own":      {is: isMarkdown, tell: tellReviewer},
-	"filed": {id: artifactID, path: artifactFile, tell: func(p *Place, text string) {
+	"filed": {id: artifactID, path: artifactFile, tell: func(p *Location, text string) {
 		tellLayout(p, text)
 		tellReviewer(p, text)
 	}},
-	"flat": {is: isFlat, id: artifactID, path: artifactFile, tell: func(p *Place, text string) {
+	"flat": {is: isFlat, id: artifactID, path: artifactFile, tell: func(p *Location, text string) {
 		session, artifact, _ := cutReview(text)
 		p.Facts.Session = session
 		tellLayout(p, text)
@@ -197,7 +197,7 @@ func (p pattern) fill(bindings []binding, isID bool) string {
 
 // read matches what follows a root of the family in a path. The place that it
 // returns has the id without any prefix.
-func (f family) read(rest string) (Place, bool) {
+func (f family) read(rest string) (Location, bool) {
 	for i := range templates {
 		t := &templates[i]
 		if t.family != f || t.made || t.refusal != "" {
@@ -207,7 +207,7 @@ func (f family) read(rest string) (Place, bool) {
 		if !fits {
 			continue
 		}
-		place := Place{Kind: t.kind, ID: rest, Layout: t.layout, Facts: Facts{Status: t.status}}
+		place := Location{Kind: t.kind, ID: rest, Layout: t.layout, Facts: Facts{Status: t.status}}
 		if t.id != "" {
 			place.ID = t.id.fill(bindings, true)
 		}
@@ -221,7 +221,7 @@ func (f family) read(rest string) (Place, bool) {
 		}
 		return place, true
 	}
-	return Place{}, false
+	return Location{}, false
 }
 
 // cut matches an id behind the segments that stand before it: as few as there can
@@ -239,17 +239,17 @@ func (t *template) cut(id string) (before string, bindings []binding, fits bool)
 	return "", nil, false
 }
 
-func (pl *Place) attribute(key, value string) {
+func (pl *Location) attribute(key, value string) {
 	if pl.Facts.Attributes == nil {
 		pl.Facts.Attributes = make(map[string]string)
 	}
 	pl.Facts.Attributes[key] = value
 }
 
-func tellWorkflow(p *Place, text string) { p.attribute(AttributeWorkflow, word(text)) }
+func tellWorkflow(p *Location, text string) { p.attribute(AttributeWorkflow, word(text)) }
 
 // tellLayout gives a session's file its layout by its name.
-func tellLayout(p *Place, file string) {
+func tellLayout(p *Location, file string) {
 	switch {
 	case strings.HasSuffix(file, SessionLogFile):
 		p.Layout = agentLogs{}
@@ -259,7 +259,7 @@ func tellLayout(p *Place, file string) {
 }
 
 // tellReviewer finds the agent that a review's {agent}_report.md names.
-func tellReviewer(p *Place, file string) {
+func tellReviewer(p *Location, file string) {
 	if agent, found := strings.CutSuffix(path.Base(file), "_report.md"); found {
 		p.Facts.Agent = word(agent)
 	}

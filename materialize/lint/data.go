@@ -13,7 +13,7 @@ import (
 )
 
 // data checks a file that a layout knows.
-func (c *checker) data(name, full string, location layout.Place, text []byte) {
+func (c *checker) data(name, full string, location layout.Location, text []byte) {
 	if markdown.IsBinary(text) && location.Kind != record.KindMarker {
 		c.add(Finding{name, 1, badLayout, "the file is not text", "filebus show " + shellWord(name)})
 		return
@@ -45,7 +45,7 @@ func (c *checker) data(name, full string, location layout.Place, text []byte) {
 }
 
 // syntax reports a line that departs from its layout.
-func (c *checker) syntax(name string, location layout.Place, file layout.File, p *layout.SyntaxError) {
+func (c *checker) syntax(name string, location layout.Location, file layout.File, p *layout.SyntaxError) {
 	if again := (*record.Error)(nil); errors.As(p.Err, &again) && again.Reason == layout.ErrRepeatedID {
 		message := fmt.Sprintf("%s is used again, first in line %s", again.Names[0], again.Names[1])
 		c.add(Finding{name, p.Line, duplicateID, message, remediesOf(name, location).repeated})
@@ -55,7 +55,7 @@ func (c *checker) syntax(name string, location layout.Place, file layout.File, p
 }
 
 // brokenRemedy returns the command that shows or mends the entry at a line.
-func brokenRemedy(name string, location layout.Place, file layout.File, line int) string {
+func brokenRemedy(name string, location layout.Location, file layout.File, line int) string {
 	for _, e := range file.Entries() {
 		isEntry := e.Kind == record.KindIssue || e.Kind == record.KindKnowledge
 		if isEntry && e.Line <= line && line <= e.Line+strings.Count(string(e.Text), "\n") {
@@ -69,7 +69,7 @@ func brokenRemedy(name string, location layout.Place, file layout.File, line int
 // own, that show or mend a line, and that read a part of what is large.
 type remedies struct{ repeated, broken, large string }
 
-func remediesOf(name string, location layout.Place) remedies {
+func remediesOf(name string, location layout.Location) remedies {
 	r := remedies{
 		"filebus component show", "filebus show " + shellWord(name) + ", and the line by hand",
 		"filebus get " + shellWord(name) + " --section HEADING",
@@ -113,7 +113,7 @@ func (c *checker) repeated(name, base string, file layout.File) {
 }
 
 // oddMarker reports a marker that is no regular file.
-func (c *checker) oddMarker(name string, location layout.Place, mode fs.FileMode) {
+func (c *checker) oddMarker(name string, location layout.Location, mode fs.FileMode) {
 	what := "a thing that is no file"
 	switch {
 	case mode.IsDir():

@@ -184,7 +184,7 @@ func (c *checker) visit(name string, d fs.DirEntry, err error) error {
 }
 
 // file checks a file, if it is one that agents communicate by.
-func (c *checker) file(name, full string, location layout.Place, d fs.DirEntry) {
+func (c *checker) file(name, full string, location layout.Location, d fs.DirEntry) {
 	if c.tasks.stray(name, full, location, c.opts.Profile) {
 		return
 	}

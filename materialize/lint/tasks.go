@@ -56,7 +56,7 @@ func (t *tasks) expect(base string, text []byte) {
 }
 
 // addJournal takes a journal in.
-func (t *tasks) addJournal(base, name string, location layout.Place, text []byte, j layout.Journal) {
+func (t *tasks) addJournal(base, name string, location layout.Location, text []byte, j layout.Journal) {
 	of := t.of(base, location.Facts.Task)
 	of.journal, of.line = name, statusLine(text)
 	if status := j.State(); layout.HasEnded(status) {
@@ -86,7 +86,7 @@ func statusLine(text []byte) int {
 }
 
 // handoff reports what the handoff of an ended journal lacks.
-func (c *checker) handoff(name string, location layout.Place, text []byte, j layout.Journal) {
+func (c *checker) handoff(name string, location layout.Location, text []byte, j layout.Journal) {
 	ended := layout.HasEnded(layout.NormalizeStatus(j.Status))
 	f := Finding{name, 1, journalHandoff, "", "filebus task handoff " + shellWord(location.Facts.Task)}
 	switch {
@@ -105,7 +105,7 @@ func (c *checker) handoff(name string, location layout.Place, text []byte, j lay
 
 // stray takes in a file that looks like a marker, but lies or is named where
 // nothing waits for it, and reports whether it is one.
-func (t *tasks) stray(name, full string, location layout.Place, p layout.Profile) bool {
+func (t *tasks) stray(name, full string, location layout.Location, p layout.Profile) bool {
 	if location.Kind != record.KindNote {
 		return false
 	}

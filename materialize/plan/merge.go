@@ -216,10 +216,10 @@ func (m *merger) between(fits func(p record.Piece) bool) []byte {
 	return nil
 }
 
-func (m *merger) list() bool { return IsList(m.f.Place) }
+func (m *merger) list() bool { return IsList(m.f.Location) }
 
 // IsList reports whether the entries of a file are the elements of a JSON array.
-func IsList(place layout.Place) bool {
+func IsList(place layout.Location) bool {
 	_, json := place.Layout.(layout.KnowledgeJSON)
 	return json
 }
@@ -248,7 +248,7 @@ func (m *merger) canBeRead(merged Frame) bool {
 		}
 		text = append(text, p.Text...)
 	}
-	file, _ := parseAggregate(File{Path: m.f.Path, Place: m.f.Place, Content: Content{Text: text}})
+	file, _ := parseAggregate(File{Path: m.f.Path, Location: m.f.Location, Content: Content{Text: text}})
 	return slices.EqualFunc(file.Entries(), want, func(e *layout.Entry, text []byte) bool { return sameText(e.Text, text) })
 }
 

@@ -79,9 +79,9 @@ func (p *Plan) CarryOut(ctx context.Context, s *store.Store) error {
 
 // A File is a file to be stored: its place and its text.
 type File struct {
-	Tree  record.Tree
-	Path  string
-	Place layout.Place
+	Tree     record.Tree
+	Path     string
+	Location layout.Location
 	Content
 	Source record.Source
 	From   []record.Ref                 // what it was made from
@@ -105,7 +105,7 @@ type Single struct {
 
 // SingleOf reads what the store has for a file, given what stands at its path.
 func SingleOf(tx *store.Tx, f File, old *State) (Single, error) {
-	name, err := record.NewName(f.Tree, f.Place.Kind, f.Place.ID)
+	name, err := record.NewName(f.Tree, f.Location.Kind, f.Location.ID)
 	if err != nil {
 		return Single{}, err
 	}
@@ -127,7 +127,7 @@ func (s Single) Name() record.Name {
 
 // Single plans a file that is a single record, and prepared.
 func (w Planner) Single(f File, at Single) *Plan {
-	file, problems := f.Place.Parse(f.Path, f.Text)
+	file, problems := f.Location.Parse(f.Path, f.Text)
 	facts := f.Facts
 	if entries := file.Entries(); len(entries) == 1 {
 		facts = facts.Or(entries[0].Facts)
@@ -221,7 +221,7 @@ func taken(tx *store.Tx) func(record.Name) bool {
 
 // File plans a file against what find says stands at its place.
 func (w Planner) File(ctx context.Context, f File, find func(tx *store.Tx) (*State, error)) (*Plan, error) {
-	if f.Place.Kind == record.KindFrame {
+	if f.Location.Kind == record.KindFrame {
 		return w.entries(ctx, f, find)
 	}
 	if err := f.Prepare(ctx, w.Store); err != nil {
@@ -352,7 +352,7 @@ func parseAggregate(f File) (layout.File, []*layout.SyntaxError) {
 		whole := layout.File{Path: f.Path, Parts: []layout.Part{{Text: f.Text}}}
 		return whole, []*layout.SyntaxError{{File: f.Path, Line: line, Err: ErrGitConflict}}
 	}
-	file, problems := f.Place.Parse(f.Path, f.Text)
+	file, problems := f.Location.Parse(f.Path, f.Text)
 	return Detach(file), problems
 }
 

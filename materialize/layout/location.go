@@ -10,8 +10,8 @@ import (
 	"filebus/store/record"
 )
 
-// A Place says what the file at a path is, from the path alone.
-type Place struct {
+// A Location says what the file at a path is, from the path alone.
+type Location struct {
 	Kind   record.Kind // KindFrame for an aggregate file, KindNote for a file no template knows
 	ID     string
 	Layout Layout
@@ -21,7 +21,7 @@ type Place struct {
 // Recognize returns what the default profile takes the file at path to be. It
 // always answers: a path that no template matches is a note with the path as
 // its id.
-func Recognize(path string) Place { return Claude().Recognize(path) }
+func Recognize(path string) Location { return Claude().Recognize(path) }
 
 // literal begins the id of a file whose plain id would name another file; the
 // rest of the id is the whole path.
@@ -39,7 +39,7 @@ const literal = "~/"
 //
 // Two paths never have the same kind and id: a file whose plain id Path would
 // lay out at another path has "~/" and its whole path as id.
-func (p Profile) Recognize(path string) Place {
+func (p Profile) Recognize(path string) Location {
 	place, root, found := p.find(path)
 	if !found {
 		return note(path)
@@ -64,7 +64,7 @@ func (p Profile) Recognize(path string) Place {
 // task-1.md), or an outside root of dialogues (slug/round-0/muffin.md) or
 // results (conversation/call.md). What matches none of them is a note. The ids
 // are those of Recognize; frames and notes keep their own path.
-func (p Profile) Within(path string) Place {
+func (p Profile) Within(path string) Location {
 	roots := []string{p.Root}
 	for _, root := range []string{p.Dialogues, p.Results} {
 		if isOutside(root) {
@@ -90,7 +90,7 @@ func (p Profile) Within(path string) Place {
 
 // Parse reads the file at path with the place's Layout and completes the entry
 // of a single-record file with what its path says, which wins over the text.
-func (pl Place) Parse(path string, text []byte) (File, []*SyntaxError) {
+func (pl Location) Parse(path string, text []byte) (File, []*SyntaxError) {
 	file, problems := pl.Layout.Parse(path, text)
 	if pl.Kind != record.KindFrame {
 		for _, e := range file.Entries() {
@@ -133,9 +133,9 @@ type rootMatch struct {
 
 // find returns the place of the last root in path that is followed by the rest
 // of a template. The id of the place lacks what stands before it.
-func (p Profile) find(path string) (Place, rootMatch, bool) {
+func (p Profile) find(path string) (Location, rootMatch, bool) {
 	if record.CheckID(strings.TrimPrefix(path, "/")) != nil {
-		return Place{}, rootMatch{}, false
+		return Location{}, rootMatch{}, false
 	}
 	own := p.roots()
 	for end := strings.LastIndexByte(path, '/'); end > 0; end = strings.LastIndexByte(path[:end], '/') {
@@ -157,7 +157,7 @@ func (p Profile) find(path string) (Place, rootMatch, bool) {
 			}
 		}
 	}
-	return Place{}, rootMatch{}, false
+	return Location{}, rootMatch{}, false
 }
 
 // cutSegments removes whole segments, if there are any to remove, from the end of
@@ -239,6 +239,6 @@ func join(parts ...string) string {
 }
 
 // note returns the place of a file that no template knows.
-func note(path string) Place {
-	return Place{Kind: record.KindNote, ID: path, Layout: Notes{}}
+func note(path string) Location {
+	return Location{Kind: record.KindNote, ID: path, Layout: Notes{}}
 }
