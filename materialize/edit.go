@@ -397,10 +397,10 @@ func (w *Workspace) FetchFrom(ctx context.Context, root string, paths ...string)
 // waits until a file is still.
 const justWritten = 5 * time.Second
 
-// TakeInNew is TakeIn for the file of a name, if it was changed just now: an agent
+// ImportNew is Import for the file of a name, if it was changed just now: an agent
 // that has left its marker may have written to it a moment before. Changes that
 // are older are a sync's to find.
-func (w *Workspace) TakeInNew(ctx context.Context, kind record.Kind, id string) error {
+func (w *Workspace) ImportNew(ctx context.Context, kind record.Kind, id string) error {
 	p, err := w.RecordPath(kind, id)
 	if err != nil {
 		return err
@@ -409,20 +409,20 @@ func (w *Workspace) TakeInNew(ctx context.Context, kind record.Kind, id string) 
 	if err != nil || w.now().Sub(info.ModTime()) > justWritten {
 		return nil // one that cannot be looked at has nothing new to read
 	}
-	return w.TakeIn(ctx, p)
+	return w.Import(ctx, p)
 }
 
-// TakeIn stores what stands on disk at a path of the workspace, slash-separated,
+// Import stores what stands on disk at a path of the workspace, slash-separated,
 // if it is not stored yet. Where nothing stands, nothing happens.
-func (w *Workspace) TakeIn(ctx context.Context, p string) error {
+func (w *Workspace) Import(ctx context.Context, p string) error {
 	return w.withMirror(ctx, w.Root, func(r *reconciler) error { return r.importFile(ctx, p) })
 }
 
-// TakeInStill is TakeIn for the file of a name that somebody may be writing to: one
+// ImportStill is Import for the file of a name that somebody may be writing to: one
 // that has changed in the last 2 s is left alone, unless the store has its text
 // already. It returns what was done about the file: "" if the store has its text or
 // nothing stands there, ActionWaiting if it was left alone.
-func (w *Workspace) TakeInStill(ctx context.Context, kind record.Kind, id string) (done SyncedFile, err error) {
+func (w *Workspace) ImportStill(ctx context.Context, kind record.Kind, id string) (done SyncedFile, err error) {
 	p, err := w.RecordPath(kind, id)
 	if err != nil {
 		return done, err

@@ -204,14 +204,14 @@ func TestEditNothing(t *testing.T) {
 	}
 }
 
-// TestTakeIn takes in one file, and nothing where nothing stands.
-func TestTakeIn(t *testing.T) {
+// TestImport takes in one file, and nothing where nothing stands.
+func TestImport(t *testing.T) {
 	w := newWorkspace(t)
 	writeTree(t, w.Root, map[string]string{
 		".claude/agent_complete/task-001.done": "done", ".claude/agent_complete/task-002.done": "done",
 	})
 	for _, p := range []string{".claude/agent_complete/task-001.done", ".claude/agent_complete/task-003.done"} {
-		if err := w.TakeIn(t.Context(), p); err != nil {
+		if err := w.Import(t.Context(), p); err != nil {
 			t.Errorf("taking in %s: %v", p, err)
 		}
 	}
@@ -227,7 +227,7 @@ func TestTakeIn(t *testing.T) {
 	if err := os.Mkdir(w.FilePath(".claude/agent_complete/task-004.done"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.TakeIn(t.Context(), ".claude/agent_complete/task-004.done"); err == nil {
+	if err := w.Import(t.Context(), ".claude/agent_complete/task-004.done"); err == nil {
 		t.Error("a folder was taken in")
 	}
 }
@@ -281,8 +281,8 @@ func TestEditTextAs(t *testing.T) {
 	}
 }
 
-// TestTakeInStill leaves a file alone that was changed just now.
-func TestTakeInStill(t *testing.T) {
+// TestImportStill leaves a file alone that was changed just now.
+func TestImportStill(t *testing.T) {
 	w := newWorkspace(t)
 	const p = ".claude/dialogues/x/round-0/muffin.md"
 	w, err := materialize.Open(w.Location, w.Settings, store.Options{}) // by the clock that files have
@@ -307,7 +307,7 @@ func TestTakeInStill(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got, err := w.TakeInStill(t.Context(), record.KindTurn, "x/round-0/muffin")
+		got, err := w.ImportStill(t.Context(), record.KindTurn, "x/round-0/muffin")
 		if err != nil || got.Action != test.want {
 			t.Errorf("%q, %v old: %q, %v; want %q", test.text, test.age, got.Action, err, test.want)
 		}

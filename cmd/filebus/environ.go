@@ -196,13 +196,13 @@ func (e *environ) createFresh(ctx context.Context) (*workspace, error) {
 	return w, err
 }
 
-// takeInNew takes in the file of a name, if it was changed just now, which
+// importNew takes in the file of a name, if it was changed just now, which
 // openFresh leaves alone. What could not be taken in is said.
-func (w *workspace) takeInNew(ctx context.Context, kind record.Kind, id string) {
+func (w *workspace) importNew(ctx context.Context, kind record.Kind, id string) {
 	if w.global.noSync {
 		return
 	}
-	if err := w.TakeInNew(ctx, kind, id); err != nil && ctx.Err() == nil {
+	if err := w.ImportNew(ctx, kind, id); err != nil && ctx.Err() == nil {
 		w.note("the file of %s/%s was not looked at: %v", kind, id, err)
 	}
 }

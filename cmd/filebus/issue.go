@@ -46,7 +46,7 @@ func (w *workspace) freshQueue(ctx context.Context) (*issue.Queue, error) {
 	if w.global.noSync {
 		return q, nil
 	}
-	if err := q.TakeIn(ctx); err != nil {
+	if err := q.Import(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

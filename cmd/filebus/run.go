@@ -151,7 +151,7 @@ func (o *runShow) check(*environ, []string) error {
 }
 
 func (o *runShow) run(ctx context.Context, w *workspace, _ []string) error {
-	w.takeInNew(ctx, record.KindState, "session_state")
+	w.importNew(ctx, record.KindState, "session_state")
 	view, err := w.book().View(ctx)
 	if err != nil {
 		return err

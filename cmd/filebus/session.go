@@ -83,7 +83,7 @@ func (e *environ) findKnown(ctx context.Context, args []string) (*foundSession, 
 		return nil, nil, err
 	}
 	if !e.global.noSync {
-		if err := f.registry.TakeInNew(ctx, f.key); err != nil && ctx.Err() == nil {
+		if err := f.registry.ImportNew(ctx, f.key); err != nil && ctx.Err() == nil {
 			e.note("the newest files of %s were not looked at: %v", f.key, err)
 		}
 	}

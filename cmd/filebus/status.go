@@ -36,7 +36,7 @@ func checkLate(late time.Duration) error {
 }
 
 func (o *statusCommand) run(ctx context.Context, w *workspace, _ []string) error {
-	w.takeInNew(ctx, record.KindState, "session_state")
+	w.importNew(ctx, record.KindState, "session_state")
 	status, err := w.book().Status(ctx, o.Late)
 	if err != nil {
 		return err

@@ -170,7 +170,7 @@ func TestCheckLate(t *testing.T) {
 	if err := os.Chtimes(file, h.now, h.now); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.work.TakeIn(t.Context(), ".claude/dialogues/x/round-0/scone.md"); err != nil {
+	if err := h.work.Import(t.Context(), ".claude/dialogues/x/round-0/scone.md"); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"~late round-0/scone.md:0 written after round 1 began"}

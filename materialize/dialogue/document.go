@@ -519,7 +519,7 @@ func (f *Forum) documentFiles(ctx context.Context, folder, base string) ([]docum
 		ids[file.name.ID] = true
 	}
 	for id := range ids {
-		if err := f.w.TakeInNew(ctx, record.KindDialogue, id); err != nil {
+		if err := f.w.ImportNew(ctx, record.KindDialogue, id); err != nil {
 			return nil, err
 		}
 	}

@@ -208,7 +208,7 @@ func (f *Forum) CheckFree(ctx context.Context, s Slot) error {
 	if err := f.clear(ctx, s); err != nil {
 		return err
 	}
-	if _, err := f.w.TakeInStill(ctx, name.Kind, name.ID); err != nil {
+	if _, err := f.w.ImportStill(ctx, name.Kind, name.ID); err != nil {
 		return err
 	}
 	head, err := f.head(ctx, s)
@@ -311,7 +311,7 @@ func (f *Forum) GiveWay(ctx context.Context, s Slot, file string) (gone bool, er
 	if err != nil || f.w.FilePath(p) != filepath.Join(filepath.Dir(s.File), base) {
 		return false, nil // it is no turn's: MUFFIN.MD
 	}
-	if err := f.w.TakeIn(ctx, p); err != nil {
+	if err := f.w.Import(ctx, p); err != nil {
 		return false, err
 	}
 	if err := f.w.Remove(ctx, name); err != nil && !errors.Is(err, store.ErrNotFound) {

@@ -362,11 +362,11 @@ func (f *Forum) ReadFresh(ctx context.Context, key Key) (d *Dialogue, skipped, e
 		for _, agent := range agents {
 			name := turnName(key, r.Number, agent)
 			if record.CheckID(name.ID) == nil {
-				skipped = errors.Join(skipped, f.w.TakeInNew(ctx, name.Kind, name.ID))
+				skipped = errors.Join(skipped, f.w.ImportNew(ctx, name.Kind, name.ID))
 			}
 		}
 		name := fileName(key, roundFolder(r.Number)+"/"+scoresFile)
-		skipped = errors.Join(skipped, f.w.TakeInNew(ctx, name.Kind, name.ID))
+		skipped = errors.Join(skipped, f.w.ImportNew(ctx, name.Kind, name.ID))
 	}
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()

@@ -51,7 +51,7 @@ func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recove
 		return nil, err
 	}
 	// What the agent wrote a moment ago counts.
-	if err := f.w.TakeInNew(ctx, name.Kind, name.ID); err != nil {
+	if err := f.w.ImportNew(ctx, name.Kind, name.ID); err != nil {
 		return nil, err
 	}
 	d, err := f.Read(ctx, key)

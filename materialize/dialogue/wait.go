@@ -236,10 +236,10 @@ func (w *waiter) take(ctx context.Context, a *awaited, now time.Time) (again tim
 		return materialize.StillFor - still, nil
 	}
 	name := a.slot.name()
-	done, err := w.w.TakeInStill(ctx, name.Kind, name.ID)
+	done, err := w.w.ImportStill(ctx, name.Kind, name.ID)
 	if err == nil && done.Action == materialize.ActionWaiting && a.time.After(now) {
 		p, pathErr := w.w.RecordPath(name.Kind, name.ID)
-		done, err = materialize.SyncedFile{}, errors.Join(pathErr, w.w.TakeIn(ctx, p))
+		done, err = materialize.SyncedFile{}, errors.Join(pathErr, w.w.Import(ctx, p))
 	}
 	switch {
 	case err != nil:

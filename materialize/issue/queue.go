@@ -42,9 +42,9 @@ func New(w *materialize.Workspace, r *query.Reader, now func() time.Time) *Queue
 	return &Queue{w, r, now, layout.IssueFields()}
 }
 
-// TakeIn takes in the file that new issues go to, if it was changed just now.
-func (q *Queue) TakeIn(ctx context.Context) error {
-	return q.work.TakeInNew(ctx, record.KindIssue, "new")
+// Import takes in the file that new issues go to, if it was changed just now.
+func (q *Queue) Import(ctx context.Context) error {
+	return q.work.ImportNew(ctx, record.KindIssue, "new")
 }
 
 // List returns the issues that pass a filter, the one to be done next first.

@@ -159,7 +159,7 @@ func (b *Book) End(ctx context.Context) (*Outcome, error) {
 // closeLoop makes a change that closes the loop that is going on, and returns what
 // was noted when that began. What agents have written by hand is stored before.
 func (b *Book) closeLoop(ctx context.Context, p plan) (out *Outcome, start *layout.LoopStart, err error) {
-	if err := b.takeIn(ctx); err != nil {
+	if err := b.importFiles(ctx); err != nil {
 		return nil, nil, err
 	}
 	out, err = b.change(ctx, func(now layout.State, head *store.Version) (c layout.StateChange, err error) {
@@ -196,8 +196,8 @@ func filesOf(start *layout.LoopStart) []layout.SnapshotFile {
 	return start.Files
 }
 
-// takeIn stores what agents have written by hand.
-func (b *Book) takeIn(ctx context.Context) error {
+// importFiles stores what agents have written by hand.
+func (b *Book) importFiles(ctx context.Context) error {
 	_, err := b.w.Sync(ctx, b.w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true})
 	return err
 }

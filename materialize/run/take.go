@@ -20,7 +20,7 @@ import (
 // The snapshot of a loop that another one has followed ends where that one began.
 // It is written once: ErrTaken says that it is there.
 func (b *Book) Take(ctx context.Context, id string, loop int) (*Snapshot, error) {
-	if err := b.takeIn(ctx); err != nil {
+	if err := b.importFiles(ctx); err != nil {
 		return nil, err
 	}
 	t, err := b.newTaking(ctx, id, loop)

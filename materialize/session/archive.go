@@ -38,7 +38,7 @@ func (r *Registry) Archive(ctx context.Context, key Key, to string, remove bool)
 	if err := key.checkOwn(); err != nil && remove {
 		return nil, err
 	}
-	if err := r.takeIn(ctx, key, 0); err != nil {
+	if err := r.importFiles(ctx, key, 0); err != nil {
 		return nil, err
 	}
 	s, err := r.Read(ctx, key)
@@ -60,9 +60,9 @@ func (r *Registry) Archive(ctx context.Context, key Key, to string, remove bool)
 	return report, err
 }
 
-// takeIn stores the files of a session of the workspace that were written less than
+// importFiles stores the files of a session of the workspace that were written less than
 // age ago, or all for 0. What is no regular file is nobody's text.
-func (r *Registry) takeIn(ctx context.Context, key Key, age time.Duration) error {
+func (r *Registry) importFiles(ctx context.Context, key Key, age time.Duration) error {
 	if !key.IsOwn() {
 		return nil
 	}
@@ -70,16 +70,16 @@ func (r *Registry) takeIn(ctx context.Context, key Key, age time.Duration) error
 	for _, p := range paths {
 		info, statErr := os.Lstat(r.w.FilePath(p))
 		if statErr == nil && info.Mode().IsRegular() && (age == 0 || r.now().Sub(info.ModTime()) < age) {
-			err = errors.Join(err, r.w.TakeIn(ctx, p))
+			err = errors.Join(err, r.w.Import(ctx, p))
 		}
 	}
 	return err
 }
 
-// TakeInNew stores what was written to the folder of a session just now, which the
+// ImportNew stores what was written to the folder of a session just now, which the
 // commands that read otherwise leave alone until it is still.
-func (r *Registry) TakeInNew(ctx context.Context, key Key) error {
-	return r.takeIn(ctx, key, justWritten)
+func (r *Registry) ImportNew(ctx context.Context, key Key) error {
+	return r.importFiles(ctx, key, justWritten)
 }
 
 // justWritten is the age up to which a change may be too new for a sync.

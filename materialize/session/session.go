@@ -261,7 +261,7 @@ func (r *Registry) Discover(ctx context.Context, text string) error {
 	key, err := r.Find(ctx, text)
 	switch {
 	case err == nil:
-		return r.TakeInNew(ctx, key)
+		return r.ImportNew(ctx, key)
 	case errors.Is(err, ErrSeveral):
 		return nil
 	case !errors.Is(err, ErrNoSession):
@@ -277,7 +277,7 @@ func (r *Registry) Discover(ctx context.Context, text string) error {
 	types, _ := os.ReadDir(r.w.FilePath(r.w.Settings.Profile.Sessions)) // there may be none
 	for _, d := range types {
 		if d.IsDir() && (kind == "*" || kind == d.Name()) {
-			if err := r.takeIn(ctx, Key{Type: d.Name(), ID: id}, 0); err != nil {
+			if err := r.importFiles(ctx, Key{Type: d.Name(), ID: id}, 0); err != nil {
 				return err
 			}
 		}

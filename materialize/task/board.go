@@ -148,7 +148,7 @@ func (b *Board) Note(ctx context.Context, id ID, text string) (*materialize.PutR
 
 // Look takes in the journal of a task as it stands on disk, and reads it.
 func (b *Board) Look(ctx context.Context, id ID) (*Journal, error) {
-	if err := b.work.TakeIn(ctx, b.journalPath(id)); err != nil {
+	if err := b.work.Import(ctx, b.journalPath(id)); err != nil {
 		return nil, err
 	}
 	return b.Get(ctx, id)

@@ -185,7 +185,7 @@ func TestNotes(t *testing.T) {
 func TestList(t *testing.T) {
 	d := newDesk(t, layout.Claude())
 	d.write(t, ".claude/journal/task-hand.md", "# Task: By hand\n\n## Metadata\n- Status: in_progress\n")
-	if err := d.work.TakeIn(t.Context(), ".claude/journal/task-hand.md"); err != nil {
+	if err := d.work.Import(t.Context(), ".claude/journal/task-hand.md"); err != nil {
 		t.Fatal(err)
 	}
 	d.start(t, "T1", task.StartRequest{Title: "One", Agent: "a"})

@@ -160,7 +160,7 @@ func (b *Board) clear(ctx context.Context, markerID string) (cleared bool, err e
 	for range clearTries {
 		if isThere(file) {
 			cleared = true
-			if err := b.work.TakeIn(ctx, p); err != nil {
+			if err := b.work.Import(ctx, p); err != nil {
 				return false, err
 			}
 		}

@@ -152,7 +152,7 @@ func (w *waiter) lookAt(ctx context.Context, t *awaited) (ended bool, again time
 		t.empty = true
 		return false, emptyPause, nil
 	}
-	if err := w.takeIn(ctx, w.journalPath(t.id)); err != nil {
+	if err := w.importFiles(ctx, w.journalPath(t.id)); err != nil {
 		return false, 0, err
 	}
 	m, o, err := w.choose(ctx, t, found)
@@ -160,7 +160,7 @@ func (w *waiter) lookAt(ctx context.Context, t *awaited) (ended bool, again time
 		return false, 0, err
 	}
 	e := w.ending(t.id, m, o)
-	if err := w.takeIn(ctx, m.path); err != nil {
+	if err := w.importFiles(ctx, m.path); err != nil {
 		return false, 0, err
 	}
 	w.endings = append(w.endings, e)
@@ -201,10 +201,10 @@ func (w *waiter) choose(ctx context.Context, t *awaited, found []marker) (best m
 	return best, o, nil
 }
 
-// takeIn stores a journal or a marker as it stands on disk. What cannot be stored now
+// importFiles stores a journal or a marker as it stands on disk. What cannot be stored now
 // is found by a later command.
-func (w *waiter) takeIn(ctx context.Context, p string) error {
-	err := w.work.TakeIn(ctx, p)
+func (w *waiter) importFiles(ctx context.Context, p string) error {
+	err := w.work.Import(ctx, p)
 	if err != nil && ctx.Err() == nil {
 		w.say(p, "%s is not stored yet: %v", p, err)
 	}
