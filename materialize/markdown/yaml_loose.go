@@ -187,8 +187,12 @@ func (r *looseReader) value(text string, indent int) Node {
 			text = inner[:len(inner)-1]
 		}
 		return Node{scalar: text}
-	case quote == '|' || quote == '>':
-		return Node{scalar: strings.TrimSpace(text)}
+	case quote == '|' || quote == '>': // its first line is indented deeper than another
+		_, text, _ = strings.Cut(text, "\n")
+		if quote == '>' {
+			return Node{scalar: SingleSpaced(text)}
+		}
+		return Node{scalar: strings.Trim(dedent(text), " \n")}
 	}
 	r.at = begin
 	joined := r.scalar(text, indent) // a list over several lines
@@ -196,6 +200,21 @@ func (r *looseReader) value(text string, indent int) Node {
 		return node
 	}
 	return joined
+}
+
+// dedent returns a text without the indentation that all its lines have.
+func dedent(text string) string {
+	lines := strings.Split(text, "\n")
+	least := len(text)
+	for _, line := range lines {
+		if bare := strings.TrimLeft(line, " "); bare != "" {
+			least = min(least, len(line)-len(bare))
+		}
+	}
+	for i, line := range lines {
+		lines[i] = line[min(least, len(line)):]
+	}
+	return strings.Join(lines, "\n")
 }
 
 // bareScalar returns a text without the comment behind it.

@@ -45,6 +45,7 @@ func TestParseYAML(t *testing.T) {
 		{"empty values", "a:\nb: ~\nc: \"\"\n", `{a: "", b: "~", c: ""}`},
 		{"colons", "a: http://x/y\nb: 10:15\n\"c d\": e\n", `{a: "http://x/y", b: "10:15", c d: "e"}`},
 		{"documents", "---\na: 1\n---\nb: 2\n", `{a: "1", b: "2"}`},
+		{"first line deeper", "a: |\n    x\n  y\nb: >\n    x\n  y\n", `{a: "x\ny", b: "x y"}`},
 		{"indented less later", "  a: 1\nb: 2\n", `{a: "1", b: "2"}`},
 		{"list, then keys", "  - x\na: 1\n", `{a: "1"}`},
 		{"scalar", "just text\n", `"just text"`},
