@@ -50,16 +50,17 @@ func (q *Queue) Import(ctx context.Context) error {
 // List returns the issues that pass a filter, the one to be done next first.
 func (q *Queue) List(ctx context.Context, f Filter) (all []Issue, err error) {
 	var unread error
-	err = q.read.Each(ctx, store.FieldKind, string(record.KindIssue), func(tx *store.Tx, v store.Version) (enough bool) {
-		if v.Record.Name.Tree != "" {
-			return false
-		}
-		var i Issue
-		if i, unread = q.readIssue(tx, v); unread == nil && f.accepts(i) {
-			all = append(all, i)
-		}
-		return unread != nil
-	})
+	err = q.read.Each(ctx, store.FieldKind, string(record.KindIssue),
+		func(tx *store.Tx, v store.Version) (enough bool) {
+			if v.Record.Name.Tree != "" {
+				return false
+			}
+			var i Issue
+			if i, unread = q.readIssue(tx, v); unread == nil && f.accepts(i) {
+				all = append(all, i)
+			}
+			return unread != nil
+		})
 	sortIssues(all)
 	return all, errors.Join(err, unread)
 }

@@ -174,12 +174,15 @@ func parseHandoffTable(text string, line int) (h Handoff, problems []*SyntaxErro
 		case l.Quiet || !isRow || markdown.IsDelimiter(cells):
 		case len(cells) < 2:
 			problems = append(problems, &SyntaxError{Line: line + l.Number - 1,
-				Err: fmt.Errorf("the handoff's row %q has no value", markdown.Clip(strings.TrimSpace(string(l.Text)), 60))})
+				Err: fmt.Errorf("the handoff's row %q has no value", markdown.Clip(strings.TrimSpace(string(l.Text)),
+					60))})
 		default:
 			value := l.Text[cells[1].Start:cells[len(cells)-1].End] // keeps pipes that are not escaped
 			h.setRow(markdown.UnescapeCell(cells[0].Text), markdown.UnescapeCell(string(value)))
 			if len(cells) > 2 {
-				problems = append(problems, &SyntaxError{Line: line + l.Number - 1, Err: fmt.Errorf("the handoff's row %q has %d cells instead of 2", cells[0].Text, len(cells))})
+				problems = append(problems,
+					&SyntaxError{Line: line + l.Number - 1,
+						Err: fmt.Errorf("the handoff's row %q has %d cells instead of 2", cells[0].Text, len(cells))})
 			}
 		}
 	}

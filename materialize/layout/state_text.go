@@ -80,7 +80,8 @@ var stateFields = [...]stateField{
 
 // stateFieldOf returns the index of the field with a key, or -1.
 func stateFieldOf(key string) int {
-	return slices.IndexFunc(stateFields[:], func(f stateField) bool { return slices.Contains(f.keys, markdown.Fold(key)) })
+	return slices.IndexFunc(stateFields[:],
+		func(f stateField) bool { return slices.Contains(f.keys, markdown.Fold(key)) })
 }
 
 // readState reads a state, and takes it apart so that no byte is lost.
@@ -310,7 +311,8 @@ func agentKeys(column string) []string {
 
 // knows reports whether a column is one of filebus, under any of its names.
 func (a *agentTable) knows(name string) bool {
-	return slices.ContainsFunc(a.own, func(own string) bool { return slices.Contains(agentKeys(own), markdown.Fold(name)) })
+	return slices.ContainsFunc(a.own,
+		func(own string) bool { return slices.Contains(agentKeys(own), markdown.Fold(name)) })
 }
 
 // head takes in the columns of a table's header; nil if filebus knows none of them.

@@ -316,7 +316,8 @@ func nearest(keys []Key, text string) []Key {
 		id = text
 	}
 	keys = slices.DeleteFunc(slices.Clone(keys), func(k Key) bool {
-		return !(found && k.Type == kind) && !strings.Contains(k.String(), id) && !strings.Contains(text, k.ID) && likeness.Slips(k.ID, id) > 1
+		return !(found && k.Type == kind) && !strings.Contains(k.String(), id) && !strings.Contains(text, k.ID) &&
+			likeness.Slips(k.ID, id) > 1
 	})
 	return keys[:min(len(keys), 5)]
 }
