@@ -206,7 +206,7 @@ func TestEditNothing(t *testing.T) {
 	}
 }
 
-// TestImport takes in one file, and nothing where nothing stands.
+// TestImport imports one file, and nothing where nothing stands.
 func TestImport(t *testing.T) {
 	w := newWorkspace(t)
 	writeTree(t, w.Root, map[string]string{

@@ -230,7 +230,7 @@ func (t *tracking) find(key tensionKey) *tension {
 	return nil
 }
 
-// follow takes in what a turn does about tensions.
+// follow reads what a turn does about tensions.
 func (t *tracking) follow(turn *Turn) {
 	for _, m := range turn.Markers {
 		kind := eventOf(m)

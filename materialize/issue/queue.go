@@ -3,7 +3,7 @@
 // to be known already. docs/issues.md has the table of transitions.
 //
 // A Queue reads the issues of a workspace's own tree and changes them in their
-// file, one change at a time: what an agent has written there by hand is taken in
+// file, one change at a time: what an agent has written there by hand is imported
 // first, and only the fields that change get other bytes. Ids are allocated, and
 // claims are made, within such a change, so that no two processes get the same.
 //
@@ -42,7 +42,7 @@ func New(w *materialize.Workspace, r *query.Reader, now func() time.Time) *Queue
 	return &Queue{w, r, now, layout.IssueFields()}
 }
 
-// Import takes in the file that new issues go to, if it was changed just now.
+// Import imports the file that new issues go to, if it was changed just now.
 func (q *Queue) Import(ctx context.Context) error {
 	return q.work.ImportNew(ctx, record.KindIssue, "new")
 }

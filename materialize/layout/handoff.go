@@ -189,7 +189,7 @@ func parseHandoffTable(text string, line int) (h Handoff, problems []*SyntaxErro
 	return h, problems
 }
 
-// setRow takes in one row of the table form. Agents rename rows; what they mean
+// setRow reads one row of the table form. Agents rename rows; what they mean
 // is clear for these names, and any other is kept as it is.
 func (h *Handoff) setRow(key, value string) {
 	key = strings.Trim(key, "*` ")
@@ -236,7 +236,7 @@ func handoffOf(node markdown.Node) (h Handoff) {
 	return h
 }
 
-// setKey takes in one key of the YAML form, where any value may be a scalar in
+// setKey reads one key of the YAML form, where any value may be a scalar in
 // place of a list or map.
 func (h *Handoff) setKey(folded, key string, value markdown.Node) {
 	switch folded {
@@ -276,7 +276,7 @@ func (h *Handoff) setKey(folded, key string, value markdown.Node) {
 	}
 }
 
-// addFiles takes in a list of files: maps, or paths alone.
+// addFiles reads a list of files: maps, or paths alone.
 func (h *Handoff) addFiles(change string, value markdown.Node) {
 	for _, item := range value.Items() {
 		h.Files = append(h.Files, HandoffFile{

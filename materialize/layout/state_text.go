@@ -116,7 +116,7 @@ func readState(text []byte) *stateText {
 	return t
 }
 
-// readPart takes in a part whose text begins at line.
+// readPart reads a part whose text begins at line.
 func (t *stateText) readPart(p statePart, text []byte, line int) {
 	b := newStateBody(text, line)
 	switch p.kind {
@@ -315,7 +315,7 @@ func (a *agentTable) knows(name string) bool {
 		func(own string) bool { return slices.Contains(agentKeys(own), markdown.Fold(name)) })
 }
 
-// head takes in the columns of a table's header; nil if filebus knows none of them.
+// head reads the columns of a table's header; nil if filebus knows none of them.
 func (a *agentTable) head(cells []markdown.Cell) (columns []string) {
 	if !slices.ContainsFunc(cells, func(c markdown.Cell) bool { return a.knows(markdown.UnescapeCell(c.Text)) }) {
 		return nil
@@ -337,7 +337,7 @@ func (a *agentTable) second(name string) string {
 	return ""
 }
 
-// add takes in an agent, with the values that filebus does not know. It reports
+// add reads an agent, with the values that filebus does not know. It reports
 // whether the values are understood: words for nothing alone say that there is no
 // agent.
 func (a *agentTable) add(values []Property) bool {

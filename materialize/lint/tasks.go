@@ -103,7 +103,7 @@ func (c *checker) handoff(name string, location layout.Location, text []byte, j 
 	}
 }
 
-// stray takes in a file that looks like a marker, but lies or is named where
+// stray reads a file that looks like a marker, but lies or is named where
 // nothing waits for it, and reports whether it is one.
 func (t *tasks) stray(name, full string, location layout.Location, p layout.Profile) bool {
 	if location.Kind != record.KindNote {
