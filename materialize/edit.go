@@ -297,6 +297,7 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 			return err
 		}
 		for try := 1; ; try++ {
+			r.edit = editMade{}
 			now, err := r.stored(ctx, p)
 			if err != nil {
 				return errors.Join(err, r.writeFile(ctx, p))
@@ -310,8 +311,15 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 			if err != nil { // a refusal: a conflict that is no race
 				return errors.Join(err, r.writeFile(ctx, p))
 			}
-			if _, err = w.planner().Over(ctx, f, now); !IsRace(err) || try == raceTries {
-				return errors.Join(err, r.writeFile(ctx, p))
+			_, err = w.planner().Over(ctx, f, now)
+			if IsRace(err) && try < raceTries {
+				continue
+			}
+			if err == nil && try < raceTries {
+				r.edit = editMade{of: now.Digest(), made: record.DigestOf(f.Text)}
+			}
+			if err = errors.Join(err, r.writeFile(ctx, p)); !r.edit.redo {
+				return err
 			}
 		}
 	})

@@ -33,7 +33,7 @@ func appendTo(t testing.TB, file, text string, later time.Duration) {
 // Agents append to a file all the time while commands put other entries of it: no
 // line is ever lost.
 func TestAppenderNeverLosesALine(t *testing.T) {
-	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue})
+	w := impatient(t, syncedWorkspace(t, map[string]string{issueFile: issueQueue}))
 	file := filepath.Join(w.Root, issueFile)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup

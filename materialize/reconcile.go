@@ -27,9 +27,9 @@ type reconciler struct {
 	edit   editMade
 }
 
-// An editMade is a command's edit of a whole file while its result is written.
-// What an agent has made of the same text meanwhile is imported, and the edit is
-// made again, of that.
+// An editMade is a command's edit of a file while its result is written. What an
+// agent has made of the same text meanwhile is imported, if it cannot be merged, and
+// the edit is made again, of that.
 type editMade struct {
 	of, made record.Digest // zero: there is none
 	redo     bool          // the agent's text was imported
@@ -62,9 +62,9 @@ func isWriteOnce(err error) bool {
 // somebody had put an older version back.
 func (r *reconciler) importFile(ctx context.Context, p string) error {
 	r.opts = SyncOptions{Announced: true, CaptureOnly: true}
-	done, err := r.reconcile(ctx, p)
+	done, err := r.insist(ctx, p)
 	if errors.Is(err, mirror.ErrRaced) {
-		return fmt.Errorf("taking in %s: %w; try again", p, err)
+		return fmt.Errorf("taking in %s: %w: %w; try again", p, record.Busy, err)
 	}
 	return errors.Join(conflictOr(p, done, err), r.Memory.Save())
 }
@@ -78,6 +78,17 @@ func (r *reconciler) writeFile(ctx context.Context, p string) error {
 		return fmt.Errorf("writing %s: %w; the store has the change, and filebus sync writes it", p, err)
 	}
 	return conflictOr(p, done, err)
+}
+
+// insist is reconcile for a command that has stored nothing yet: a file that changes
+// all the time is tried for as long as the command waits for its turn.
+func (r *reconciler) insist(ctx context.Context, p string) (SyncedFile, error) {
+	for start := time.Now(); ; {
+		done, err := r.reconcile(ctx, p)
+		if !errors.Is(err, mirror.ErrRaced) || time.Since(start) >= r.w.mirrors.Wait() || ctx.Err() != nil {
+			return done, err
+		}
+	}
 }
 
 // conflictOr returns err, or the error of a file that is in conflict.
@@ -283,6 +294,9 @@ func (r *reconciler) capture(ctx context.Context, f plan.File, s sides) error {
 // since they agreed, or that may never have been the same.
 func (r *reconciler) mergeEntries(ctx context.Context, f plan.File, s sides) (SyncedFile, error) {
 	merged, err := r.w.planner().Merge(ctx, f, s.now, s.known.Position)
+	if (err != nil || len(merged.Conflicts) > 0) && r.edit.meets(s.now, s.known) {
+		return r.captureToRedo(ctx, f, s)
+	}
 	if err != nil {
 		return SyncedFile{}, err
 	}
@@ -319,11 +333,7 @@ func (r *reconciler) mergeWhole(ctx context.Context, f plan.File, s sides) (Sync
 	switch {
 	case f.Body.Size > 0 || stored == nil:
 	case r.edit.meets(s.now, s.known):
-		return r.act(actionMerged, "", func() error {
-			err := r.capture(ctx, f, s)
-			r.edit.redo = err == nil
-			return err
-		})
+		return r.captureToRedo(ctx, f, s)
 	case bytes.HasPrefix(f.Text, stored):
 		return r.act(actionMerged, "", func() error { return r.capture(ctx, f, s) })
 	case bytes.HasPrefix(stored, f.Text):
@@ -339,6 +349,15 @@ func (r *reconciler) mergeWhole(ctx context.Context, f plan.File, s sides) (Sync
 			return err
 		}
 		return r.writeStored(ctx, f.Path, s.disk, s.now)
+	})
+}
+
+// captureToRedo stores a file in place of the edit that it has met.
+func (r *reconciler) captureToRedo(ctx context.Context, f plan.File, s sides) (SyncedFile, error) {
+	return r.act(actionMerged, "", func() error {
+		err := r.capture(ctx, f, s)
+		r.edit.redo = err == nil
+		return err
 	})
 }
 
@@ -377,18 +396,22 @@ func (r *reconciler) importLate(ctx context.Context, p string, late *mirror.Late
 // storeLate merges the text of a late file, or keeps it as a conflict version.
 func (r *reconciler) storeLate(ctx context.Context, f plan.File, known mirror.Memo) error {
 	now, err := r.stored(ctx, f.Path)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case r.edit.meets(now, known):
+	}
+	var merged *plan.Plan
+	isFrame := now.IsFrame() && f.Location.Kind == record.KindFrame
+	if isFrame {
+		merged, err = r.w.planner().Merge(ctx, f, now, known.Position)
+	}
+	switch collides := !isFrame || err != nil || len(merged.Conflicts) > 0; {
+	case collides && r.edit.meets(now, known):
 		_, err := r.w.planner().Over(ctx, f, now)
 		r.edit.redo = err == nil
 		return err
-	case !now.IsFrame() || f.Location.Kind != record.KindFrame:
+	case !isFrame:
 		return r.keepBeside(ctx, f)
-	}
-	merged, err := r.w.planner().Merge(ctx, f, now, known.Position)
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	return merged.CarryOut(ctx, r.w.Store)

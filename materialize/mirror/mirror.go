@@ -49,6 +49,9 @@ func New(opts Options) *Mirrors {
 	return &Mirrors{opts, folder, turnstile.New(folder, opts.Command)}
 }
 
+// Wait returns how long a command waits for its turn.
+func (s *Mirrors) Wait() time.Duration { return s.opts.Wait }
+
 // Lock takes the mirror lock. It must be held while mirrors are open.
 func (s *Mirrors) Lock(ctx context.Context) (*turnstile.Hold, error) {
 	if err := os.MkdirAll(s.folder, 0o777); err != nil {
