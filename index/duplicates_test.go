@@ -277,7 +277,8 @@ func TestFactsVersion(t *testing.T) {
 // TestCollapser puts together what a search has not: the same hits come out.
 func TestCollapser(t *testing.T) {
 	words := prose(400, 1)
-	x := build(t, note("a", "common "+strings.Join(words, " ")), note("b", "common "+strings.Join(changed(words, 2), " ")),
+	x := build(t, note("a", "common "+strings.Join(words, " ")),
+		note("b", "common "+strings.Join(changed(words, 2), " ")),
 		note("c", "common "+strings.Join(prose(400, 3), " ")))
 	var c Collapser
 	for _, hit := range find(t, x, Request{Query: "common", Duplicates: true}).Hits {

@@ -31,7 +31,8 @@ func filterDocuments() []*Document {
 	quiet := make("dialogue/g", record.Record{Time: day.AddDate(0, 0, 5)})
 	quiet.Quiet = true
 	return []*Document{
-		make("result/c1/a", record.Record{Time: day, Agent: "alice", Conversation: "c1", Session: "s1", Tags: []string{"auth", "jwt"}}),
+		make("result/c1/a", record.Record{Time: day, Agent: "alice", Conversation: "c1", Session: "s1",
+			Tags: []string{"auth", "jwt"}}),
 		make("result/c1/b", record.Record{
 			Time: day.Add(time.Hour), Agent: "bob", Conversation: "c1", Session: "s2", Tags: []string{"auth"},
 		}),

@@ -11,7 +11,7 @@ import (
 	"filebus/store"
 )
 
-// What a put takes in first must be remembered on disk before the put is stored:
+// What a put imports first must be remembered on disk before the put is stored:
 // else the file looks rolled back to a process that comes after a crash.
 func TestImportIsRememberedAtOnce(t *testing.T) {
 	dir := t.TempDir()

@@ -132,7 +132,8 @@ func TestEditEntries(t *testing.T) {
 		return w.EditEntries(t.Context(), record.KindIssue, "", record.SourcePut, func(e *materialize.Entries) error {
 			id, err := e.NextID(record.KindIssue, "ISSUE-20260302-")
 			if err == nil {
-				e.Add(record.KindIssue, id, layout.IssueFields().Append(nil, layout.Issue{ID: id, Status: "pending", Summary: summary}))
+				e.Add(record.KindIssue, id,
+					layout.IssueFields().Append(nil, layout.Issue{ID: id, Status: "pending", Summary: summary}))
 			}
 			return err
 		})
@@ -161,7 +162,8 @@ func TestEditEntries(t *testing.T) {
 		}
 		first, _ := e.Find("ISSUE-20260302-001")
 		e.Set(first.Name, layout.IssueFields().Set(first.Text, "Status", "accepted"))
-		e.Add(record.KindIssue, "ISSUE-20260303-001", layout.IssueFields().Append(nil, layout.Issue{ID: "ISSUE-20260303-001", Status: "pending"}))
+		e.Add(record.KindIssue, "ISSUE-20260303-001",
+			layout.IssueFields().Append(nil, layout.Issue{ID: "ISSUE-20260303-001", Status: "pending"}))
 		return nil
 	})
 	if err != nil {
@@ -204,7 +206,7 @@ func TestEditNothing(t *testing.T) {
 	}
 }
 
-// TestImport takes in one file, and nothing where nothing stands.
+// TestImport imports one file, and nothing where nothing stands.
 func TestImport(t *testing.T) {
 	w := newWorkspace(t)
 	writeTree(t, w.Root, map[string]string{

@@ -37,10 +37,12 @@ func TestLayOutNames(t *testing.T) {
 		pick materialize.Selection
 		want map[string]string
 	}{
-		"none":      {materialize.Selection{Names: []record.Name{}}, map[string]string{}},
-		"unknown":   {materialize.Selection{Names: namesOf(t, "note/none", "lib:issue/none")}, map[string]string{}},
-		"two trees": {materialize.Selection{Names: namesOf(t, "lib:note/docs/a.md", "note/docs/own.md", "note/docs/own.md")}, map[string]string{"lib/docs/a.md": "two", "docs/own.md": "own"}},
-		"then":      {materialize.Selection{At: first, Names: namesOf(t, "lib:note/docs/a.md")}, map[string]string{"lib/docs/a.md": "one"}},
+		"none":    {materialize.Selection{Names: []record.Name{}}, map[string]string{}},
+		"unknown": {materialize.Selection{Names: namesOf(t, "note/none", "lib:issue/none")}, map[string]string{}},
+		"two trees": {materialize.Selection{Names: namesOf(t, "lib:note/docs/a.md", "note/docs/own.md",
+			"note/docs/own.md")}, map[string]string{"lib/docs/a.md": "two", "docs/own.md": "own"}},
+		"then": {materialize.Selection{At: first, Names: namesOf(t, "lib:note/docs/a.md")},
+			map[string]string{"lib/docs/a.md": "one"}},
 		"one tree": {materialize.Selection{Filter: record.Filter{Trees: trees("lib")},
 			Names: namesOf(t, "lib:note/docs/b.md", "note/docs/own.md")}, map[string]string{"docs/b.md": "b"}},
 		"an entry": {materialize.Selection{Filter: record.Filter{Trees: trees("lib")},

@@ -133,7 +133,8 @@ func TestReleaseReferences(t *testing.T) {
 		}, []string{"keep result/c/a: referred to by note/n.md"}},
 		"what referred was dropped": {func(t testing.TB, w *materialize.Workspace) {
 			putFrom(t, w, "note/n.md", "n", []string{"result/c/a"})
-			if _, err := w.Release(t.Context(), release.Request{Names: []record.Name{nameOf(t, "note/n.md")}}); err != nil {
+			if _, err := w.Release(t.Context(),
+				release.Request{Names: []record.Name{nameOf(t, "note/n.md")}}); err != nil {
 				t.Fatal(err)
 			}
 		}, []string{"drop result/c/a"}},
@@ -362,7 +363,8 @@ func TestReleaseMeanwhile(t *testing.T) {
 		"hidden": {func(t testing.TB, w *materialize.Workspace) { remove(t, w, "result/c/b") },
 			[]string{"drop result/c/a", "drop result/c/b", "drop result/c/x"}},
 		"dropped by another": {func(t testing.TB, w *materialize.Workspace) {
-			if _, err := w.Release(t.Context(), release.Request{Names: []record.Name{nameOf(t, "result/c/b")}}); err != nil {
+			if _, err := w.Release(t.Context(),
+				release.Request{Names: []record.Name{nameOf(t, "result/c/b")}}); err != nil {
 				t.Fatal(err)
 			}
 		}, []string{"drop result/c/a", "drop result/c/x"}},

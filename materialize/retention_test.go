@@ -25,11 +25,18 @@ func TestReleaseRetention(t *testing.T) {
 		}},
 		"old ones": {func(middle time.Time) release.Retention { return release.Retention{Before: middle} },
 			[]string{"drop result/a/0", "drop result/a/1", "drop result/b/1"}},
-		"old ones, newest stay": {func(middle time.Time) release.Retention { return release.Retention{Before: middle, Keep: 3} },
+		"old ones, newest stay": {func(middle time.Time) release.Retention {
+			return release.Retention{Before: middle,
+				Keep: 3}
+		},
 			[]string{"drop result/a/0", "keep result/a/1: one of the newest 3", "keep result/b/1: one of the newest 3"}},
-		"hidden ones":            {func(time.Time) release.Retention { return release.Retention{Removed: true} }, []string{"drop result/a/0"}},
-		"hidden ones, kept none": {func(time.Time) release.Retention { return release.Retention{Removed: true, Keep: 9} }, []string{"drop result/a/0"}},
-		"none":                   {func(time.Time) release.Retention { return release.Retention{Conversations: []string{"x"}} }, []string{}},
+		"hidden ones": {func(time.Time) release.Retention { return release.Retention{Removed: true} },
+			[]string{"drop result/a/0"}},
+		"hidden ones, kept none": {func(time.Time) release.Retention {
+			return release.Retention{Removed: true,
+				Keep: 9}
+		}, []string{"drop result/a/0"}},
+		"none": {func(time.Time) release.Retention { return release.Retention{Conversations: []string{"x"}} }, []string{}},
 	} {
 		t.Run(label, func(t *testing.T) {
 			t.Parallel()

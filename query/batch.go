@@ -55,7 +55,7 @@ func (c *catchUp) gather(ctx context.Context, after uint64, size int) (*batch, e
 // database is closed, some 50 MB.
 const sliceEntries = 64
 
-// add takes in one entry. The index has the heads of names, so only the entry
+// add imports one entry. The index has the heads of names, so only the entry
 // that made a head gives a document; that of a head newer than end counts too,
 // or its name would be found by neither version. A conflict version is never a
 // head, so it changes nothing.

@@ -12,7 +12,7 @@ import (
 )
 
 // Behind returns how many log entries the index does not have yet: those that the
-// next search takes in. An index that does not exist, or that the next search
+// next search imports. An index that does not exist, or that the next search
 // makes again, lacks all of them. It returns index.ErrBusy or turnstile.ErrBusy
 // while a writer is at work, and index.ErrDamaged.
 func (r *Reader) Behind(ctx context.Context) (entries uint64, err error) {

@@ -64,7 +64,8 @@ const (
 )
 
 func contextSections() []ContextSection {
-	return []ContextSection{sectionDepends, sectionPatterns, sectionGotchas, sectionComponents, sectionTasks, sectionResults}
+	return []ContextSection{sectionDepends, sectionPatterns, sectionGotchas, sectionComponents, sectionTasks,
+		sectionResults}
 }
 
 // DefaultContextTokens is the size of a context that names none, about.
@@ -277,7 +278,8 @@ func (c *contextBuilder) components(ctx context.Context) error {
 		c.seen[name] = true
 		c.candidates = append(c.candidates, candidate{
 			ContextItem: ContextItem{
-				Section: sectionComponents, Summary: row, Text: cmp.Or(row.Description.Preview, row.Description.Title), Why: why,
+				Section: sectionComponents, Summary: row, Text: cmp.Or(row.Description.Preview,
+					row.Description.Title), Why: why,
 			},
 			fixed: score, files: []string{row.Description.Title},
 		})

@@ -97,7 +97,7 @@ type page struct {
 	listing Listing
 }
 
-// add takes in a version that may match, and reports whether the page is full.
+// add imports a version that may match, and reports whether the page is full.
 func (p *page) add(tx *store.Tx, v store.Version) (full bool) {
 	if !p.request.Accepts(v.Record) {
 		return false

@@ -119,7 +119,8 @@ func (b *bench) draft(of, text string, edits ...edit) store.Draft {
 		Body:   body,
 		Record: record.Record{Name: name(b, of), Source: record.SourceCapture},
 		Description: record.Description{
-			Title: markdown.Title([]byte(text)), Preview: markdown.Preview([]byte(text), 300), Tokens: record.EstimateTokens(body.Size),
+			Title: markdown.Title([]byte(text)), Preview: markdown.Preview([]byte(text),
+				300), Tokens: record.EstimateTokens(body.Size),
 		},
 	}
 	for _, e := range edits {

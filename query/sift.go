@@ -115,7 +115,7 @@ func (s *sifter) take(ctx context.Context, hits []index.Hit, until time.Time) er
 	return nil
 }
 
-// sift takes in the hits that pass.
+// sift imports the hits that pass.
 func (s *sifter) sift(ctx context.Context, hits []index.Hit) error {
 	passes, err := s.passing(ctx, hits)
 	if err != nil {

@@ -113,7 +113,7 @@ type markerList struct {
 	files int
 }
 
-// add takes in the markers of what a user named.
+// add reads the markers of what a user named.
 func (l *markerList) add(ctx context.Context, arg string) error {
 	in, err := readInput(ctx, l.environ, arg, maxMarkersText)
 	if err != nil {

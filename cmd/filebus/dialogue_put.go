@@ -94,7 +94,8 @@ func refuseOther(ctx context.Context, env *environ, forum *dialogue.Forum, slot 
 		return nil // they have none
 	}
 	if given, err := os.Stat(env.abs(file)); err == nil && os.SameFile(theirs, given) {
-		return usageError("%s is the turn of %s, not of %s; --force takes it all the same", file, other.Agent, slot.Agent)
+		return usageError("%s is the turn of %s, not of %s; --force takes it all the same", file, other.Agent,
+			slot.Agent)
 	}
 	return nil
 }

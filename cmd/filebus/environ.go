@@ -166,8 +166,8 @@ func (e *environ) create(ctx context.Context) (*workspace, error) {
 // usualSyncBudget is how long a reading command looks for changed files.
 const usualSyncBudget = 50 * time.Millisecond
 
-// openFresh opens the workspace and takes in what agents have changed on disk
-// since. What could not be taken in is said; reading goes on without it.
+// openFresh opens the workspace and imports what agents have changed on disk
+// since. What could not be imported is said; reading goes on without it.
 func (e *environ) openFresh(ctx context.Context) (*workspace, error) {
 	w, err := e.open(ctx)
 	if err != nil || e.global.noSync {
@@ -196,8 +196,8 @@ func (e *environ) createFresh(ctx context.Context) (*workspace, error) {
 	return w, err
 }
 
-// importNew takes in the file of a name, if it was changed just now, which
-// openFresh leaves alone. What could not be taken in is said.
+// importNew imports the file of a name, if it was changed just now, which
+// openFresh leaves alone. What could not be imported is said.
 func (w *workspace) importNew(ctx context.Context, kind record.Kind, id string) {
 	if w.global.noSync {
 		return

@@ -166,7 +166,7 @@ func (s *finderSource) fileOf(h *query.Hit) (string, error) {
 }
 
 // isAt reports whether a line of the file is the first line of the hit: the file may
-// have changed since it was taken in.
+// have changed since it was imported.
 func (s *finderSource) isAt(ctx context.Context, h *query.Hit, file string, line int) bool {
 	r := s.set.reader(h)
 	v, err := r.Resolve(ctx, h.Ref.String(), query.ResolveOptions{})

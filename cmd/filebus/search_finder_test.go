@@ -24,7 +24,8 @@ func newFinderSource(t *testing.T, text, tag string) *finderSource {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &finderSource{env: env, opts: searchCommand{page: page{Limit: 10}}, set: &storeSet{own: s, readers: []*query.Reader{s.read}}}
+	return &finderSource{env: env, opts: searchCommand{page: page{Limit: 10}},
+		set: &storeSet{own: s, readers: []*query.Reader{s.read}}}
 }
 
 // TestFinderSourceKeepsOptions reads a text for what was typed: searches, which run
@@ -88,7 +89,8 @@ func TestFinderSourceAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	source := &finderSource{
-		env: env, opts: searchCommand{page: page{Limit: 10}}, set: &storeSet{own: s, readers: []*query.Reader{s.read}}, positions: make([]uint64, 1),
+		env: env, opts: searchCommand{page: page{Limit: 10}}, set: &storeSet{own: s,
+			readers: []*query.Reader{s.read}}, positions: make([]uint64, 1),
 	}
 	var work sync.WaitGroup
 	work.Go(func() {

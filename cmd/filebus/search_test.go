@@ -256,7 +256,7 @@ func TestSectionsAreMarked(t *testing.T) {
 	}
 }
 
-// TestCommitsSince commits files that a note names, after it was taken in.
+// TestCommitsSince commits files that a note names, after it was imported.
 func TestCommitsSince(t *testing.T) {
 	d := newDesk(t)
 	program, err := exec.LookPath("git")

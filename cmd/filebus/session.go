@@ -52,7 +52,7 @@ type foundSession struct {
 }
 
 // findSession opens the workspace and finds a session. With fresh, and where it is
-// not known, changed files are taken in first.
+// not known, changed files are imported first.
 func (e *environ) findSession(ctx context.Context, text string, fresh bool) (*foundSession, error) {
 	open := e.open
 	if fresh {

@@ -183,7 +183,7 @@ func (o *taskShow) run(ctx context.Context, w *workspace, args []string) error {
 	return err
 }
 
-// freshJournal reads a task's journal as it is on disk, if that can be taken in.
+// freshJournal reads a task's journal as it is on disk, if that can be imported.
 func (w *workspace) freshJournal(ctx context.Context, id task.ID) (*task.Journal, error) {
 	b := w.board()
 	if w.global.noSync {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"filebus/materialize/likeness"
 	"filebus/store/record"
 )
 
@@ -67,12 +68,16 @@ func unknownCommand(cmd *cobra.Command, text, help string) (say, hint string) {
 	return say, strings.Join(near, "\n       ")
 }
 
-// nearFlag returns the flag of a command that begins as name does, or that name
-// begins with: --files for --file. It returns none if there are several.
+// nearFlag returns the flag of a command that begins as name does, that name begins
+// with, or that is one slip of the pen away: --files for --file. It returns none if
+// there are several, and never one that gives up a protection.
 func nearFlag(cmd *cobra.Command, name string) string {
 	var near []string
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		if len(name) > 2 && (strings.HasPrefix(flag.Name, name) || strings.HasPrefix(name, flag.Name)) {
+		isBold := flag.Name == "force" || strings.HasPrefix(flag.Name, "allow-")
+		isNear := strings.HasPrefix(flag.Name, name) || strings.HasPrefix(name, flag.Name) ||
+			likeness.Slips(flag.Name, name) == 1
+		if len(name) > 2 && isNear && !isBold {
 			near = append(near, flag.Name)
 		}
 	})

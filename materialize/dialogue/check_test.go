@@ -151,7 +151,7 @@ func TestCheckSameSecond(t *testing.T) {
 	}
 }
 
-// TestCheckLate finds a turn that came after the next round began, and takes in one
+// TestCheckLate finds a turn that came after the next round began, and imports one
 // that was written a moment ago.
 func TestCheckLate(t *testing.T) {
 	h := newScoreHall(t, layout.Claude())

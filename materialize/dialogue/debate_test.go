@@ -67,7 +67,8 @@ func (h *debate) slot(t testing.TB, round int, agent string) dialogue.Slot {
 // put stores a turn by command.
 func (h *debate) put(t testing.TB, round int, agent, text string) {
 	t.Helper()
-	_, err := h.Put(t.Context(), h.slot(t, round, agent), dialogue.Contribution{Text: []byte(text), Origin: materialize.Origin{Source: record.SourcePut}})
+	_, err := h.Put(t.Context(), h.slot(t, round, agent),
+		dialogue.Contribution{Text: []byte(text), Origin: materialize.Origin{Source: record.SourcePut}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,8 @@ func (b *Board) Derive() []DerivedFile {
 	if len(b.Rounds) == 0 {
 		return nil
 	}
-	files := []DerivedFile{{Path: scoreboardFile, Text: b.scoreboardText()}, {Path: tensionsFile, Text: b.tensionsText()}}
+	files := []DerivedFile{{Path: scoreboardFile, Text: b.scoreboardText()},
+		{Path: tensionsFile, Text: b.tensionsText()}}
 	for i, r := range b.Rounds {
 		files = append(files, DerivedFile{Path: summaryFile(r.Round), Text: b.summaryText(i)})
 	}
@@ -113,7 +114,8 @@ type summaryPart struct {
 // would have in numbers and names.
 func (b *Board) summaryText(i int) []byte {
 	r, p := b.Rounds[i], b.Presence[i]
-	head := fmt.Sprintf("# Round %d summary — %s\n\n", r.Round, markdown.Clip(oneSpaced(b.Dialogue.Pool.Title), maxLabel))
+	head := fmt.Sprintf("# Round %d summary — %s\n\n", r.Round, markdown.Clip(oneSpaced(b.Dialogue.Pool.Title),
+		maxLabel))
 	head += fmt.Sprintf("Open tensions: %d | New perspectives: %d | **Velocity: %d** | Converge: %d%%",
 		r.OpenTensions, r.NewPerspectives, r.Velocity, r.Converge)
 	if r.Judged {

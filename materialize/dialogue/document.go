@@ -365,7 +365,7 @@ type Assembled struct {
 	Rounds   int             `json:"rounds"`
 	Turns    int             `json:"turns"`
 	Absent   int             `json:"absent"` // agents that owed a turn and gave none
-	Skipped  error           `json:"-"`      // what was written just now and could not be taken in
+	Skipped  error           `json:"-"`      // what was written just now and could not be imported
 }
 
 // An AssembledFile is a file of a document that was written.

@@ -123,7 +123,8 @@ const shownQuestion = 1000 // characters
 
 // writeTask writes who the agent is and what the dialogue is about.
 func (f *Forum) writeTask(text *strings.Builder, d *Dialogue, round int, e layout.Expert) error {
-	fmt.Fprintf(text, "You are %s in round %d of the dialogue %s", plainLine(cmp.Or(e.Label, labelOf(e.Name))), round, d.Key.Slug())
+	fmt.Fprintf(text, "You are %s in round %d of the dialogue %s", plainLine(cmp.Or(e.Label, labelOf(e.Name))), round,
+		d.Key.Slug())
 	if others := d.others(e); len(others) > maxOthers {
 		fmt.Fprintf(text, ", with %d others", len(others))
 	} else if len(others) > 0 {

@@ -246,7 +246,8 @@ func (f *Forum) head(ctx context.Context, s Slot) (head query.Summary, err error
 // PutStub writes a stub in the place of a turn that never came: a file that gives
 // the reason. It is never written over a text; if one stands there by now, that is
 // what the result is of, and Unchanged is set.
-func (f *Forum) PutStub(ctx context.Context, s Slot, origin materialize.Origin, reason, details string) (*materialize.PutResult, error) {
+func (f *Forum) PutStub(ctx context.Context, s Slot, origin materialize.Origin, reason,
+	details string) (*materialize.PutResult, error) {
 	text := layout.StubText(reason, details)
 	return f.edit(ctx, s, origin, func(old []byte, _ *store.Version) ([]byte, error) {
 		if !isBlank(old) {

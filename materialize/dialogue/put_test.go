@@ -178,7 +178,8 @@ func TestPutAtOnce(t *testing.T) {
 	for i := range 10 {
 		wg.Go(func() {
 			text := fmt.Sprintf("turn %d\n", i)
-			_, err := h.Put(t.Context(), slot, dialogue.Contribution{Text: []byte(text), Origin: materialize.Origin{Source: record.SourcePut}})
+			_, err := h.Put(t.Context(), slot,
+				dialogue.Contribution{Text: []byte(text), Origin: materialize.Origin{Source: record.SourcePut}})
 			switch {
 			case err == nil:
 				mu.Lock()
@@ -208,7 +209,8 @@ func TestPutStub(t *testing.T) {
 		if hand != "" {
 			h.write(t, "round-0/muffin.md", hand, 0)
 		}
-		put, err := h.PutStub(t.Context(), h.slot(t, 0, "muffin"), materialize.Origin{Source: record.SourcePut}, "it died", "Of hunger.")
+		put, err := h.PutStub(t.Context(), h.slot(t, 0, "muffin"), materialize.Origin{Source: record.SourcePut},
+			"it died", "Of hunger.")
 		if err != nil || put.Unchanged != (hand == want) {
 			t.Errorf("over %q: %+v, %v", hand, put, err)
 		}

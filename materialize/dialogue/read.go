@@ -222,7 +222,7 @@ func addJSON[T any](
 	return nil
 }
 
-// addListed takes in the tensions that the judge has listed by hand.
+// addListed imports the tensions that the judge has listed by hand.
 func (f *Forum) addListed(ctx context.Context, d *Dialogue, v store.Version) error {
 	text, err := f.text(ctx, v)
 	if err == nil && !isDerived(text) {
@@ -347,8 +347,8 @@ func startingWith(tx *store.Tx, from record.Name) (all []query.Summary, err erro
 	return all, nil
 }
 
-// ReadFresh is Read after what agents have written just now was taken in: a sync waits
-// until a file is still. What could not be taken in is returned as skipped; what is
+// ReadFresh is Read after what agents have written just now was imported: a sync waits
+// until a file is still. What could not be imported is returned as skipped; what is
 // stored is read all the same.
 func (f *Forum) ReadFresh(ctx context.Context, key Key) (d *Dialogue, skipped, err error) {
 	if d, err = f.Read(ctx, key); err != nil || !key.IsOwn() {

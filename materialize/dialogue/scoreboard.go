@@ -196,7 +196,8 @@ func (b *Board) TensionRows() []layout.TensionRow {
 		}
 		status, by := t.At(last.Number)
 		row := layout.TensionRow{
-			ID: t.String(), Tension: markdown.Clip(t.Label, maxLabel), Status: string(status), Raised: b.who(t.Agent, t.Round),
+			ID: t.String(), Tension: markdown.Clip(t.Label, maxLabel), Status: string(status), Raised: b.who(t.Agent,
+				t.Round),
 		}
 		if by != nil && !status.isOpen() {
 			row.Resolved = b.who(by.Agent, by.Round)

@@ -101,7 +101,8 @@ func (t *tension) At(round int) (status, *event) {
 		if e.Round > round {
 			break
 		}
-		if next == statusAddressed && (!status.isOpen() || status == statusReopened) || next == statusReopened && status.isOpen() {
+		if next == statusAddressed && (!status.isOpen() || status == statusReopened) || next == statusReopened &&
+			status.isOpen() {
 			continue
 		}
 		if next == statusResolved && status == statusResolved {
@@ -229,13 +230,14 @@ func (t *tracking) find(key tensionKey) *tension {
 	return nil
 }
 
-// follow takes in what a turn does about tensions.
+// follow reads what a turn does about tensions.
 func (t *tracking) follow(turn *Turn) {
 	for _, m := range turn.Markers {
 		kind := eventOf(m)
 		for _, ref := range t.refsOf(m) {
 			what := verbOf(ref, kind)
-			if what == noEvent || !isTensionID(ref.ID) || m.Kind == layout.MarkerTension && t.find(tensionKey{turn.Round, turn.Agent, ref.ID}) != nil {
+			if what == noEvent || !isTensionID(ref.ID) || m.Kind == layout.MarkerTension &&
+				t.find(tensionKey{turn.Round, turn.Agent, ref.ID}) != nil {
 				continue
 			}
 			t.refer(ref, what, turn, m.Line)

@@ -91,11 +91,13 @@ func TestLongText(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{"not the last": says(t, "1", long) + says(t, "2", fits), "escaped": says(t, "1", fits)} {
-		if got, err := dialogue.ReadTranscript(t.Context(), strings.NewReader(text), limit); err != nil || got.Text != fits {
+		if got, err := dialogue.ReadTranscript(t.Context(), strings.NewReader(text), limit); err != nil ||
+			got.Text != fits {
 			t.Errorf("%s = %+v, %v", name, got, err)
 		}
 	}
-	if _, err := dialogue.ReadTranscript(t.Context(), iotest.ErrReader(io.ErrNoProgress), limit); !errors.Is(err, io.ErrNoProgress) {
+	if _, err := dialogue.ReadTranscript(t.Context(), iotest.ErrReader(io.ErrNoProgress), limit); !errors.Is(err,
+		io.ErrNoProgress) {
 		t.Errorf("a reader that fails = %v", err)
 	}
 }

@@ -221,7 +221,7 @@ func (w *waiter) lookAt(ctx context.Context, a *awaited) (again time.Duration, e
 	return w.take(ctx, a, now)
 }
 
-// take takes in a file if it is complete, and judges it.
+// take reads a file if it is complete, and judges it.
 func (w *waiter) take(ctx context.Context, a *awaited, now time.Time) (again time.Duration, err error) {
 	announced, err := w.isAnnounced(ctx, a)
 	if err != nil {

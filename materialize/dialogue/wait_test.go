@@ -83,7 +83,10 @@ func TestWaitForWorktree(t *testing.T) {
 		agent.put(t, 0, "muffin", "one two\n")
 	}()
 	got, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{
-		Agents: []string{"muffin"}, Limit: time.Minute, NoStubs: true, Alike: func(dialogue.Slot, string) { close(looked) },
+		Agents: []string{"muffin"}, Limit: time.Minute, NoStubs: true, Alike: func(dialogue.Slot,
+			string) {
+			close(looked)
+		},
 	})
 	if diff := cmp.Diff([]string{"muffin turn 2"}, lines(got)); diff != "" || err != nil {
 		t.Errorf("%v; standings (-want +got):\n%s", err, diff)
@@ -325,7 +328,10 @@ func TestAlikeElsewhere(t *testing.T) {
 	}
 	found := map[string]string{}
 	_, err = h.Wait(t.Context(), h.key, dialogue.WaitRequest{
-		Round: 1, Limit: time.Millisecond, NoStubs: true, Alike: func(s dialogue.Slot, file string) { found[s.Agent] = file },
+		Round: 1, Limit: time.Millisecond, NoStubs: true, Alike: func(s dialogue.Slot,
+			file string) {
+			found[s.Agent] = file
+		},
 	})
 	if diff := cmp.Diff(map[string]string{"scone": changed, "eclair": elsewhere}, found); diff != "" ||
 		!errors.Is(err, dialogue.ErrLate) {

@@ -118,7 +118,8 @@ func TestMerge(t *testing.T) {
 	f := newQueue(t)
 	id := f.mustAdd(t, issue.Draft{Summary: "Limit uploads", Type: "bug", Priority: "low", Details: "First.", Criteria: []string{"a"}, Files: []string{"x.go"}}).ID
 	more := issue.Draft{
-		Summary: "Uploads too large", Type: "bug", Priority: "high", Details: "Seen again.", Criteria: []string{"a", "b"}, Files: []string{"y.go"},
+		Summary: "Uploads too large", Type: "bug", Priority: "high", Details: "Seen again.", Criteria: []string{"a",
+			"b"}, Files: []string{"y.go"},
 	}.By("qa")
 	got, err := f.Merge(t.Context(), id, more)
 	if err != nil {

@@ -80,7 +80,7 @@ func (f *fixture) write(t testing.TB, text string) {
 	}
 }
 
-// sync takes in what was written by hand.
+// sync imports what was written by hand.
 func (f *fixture) sync(t testing.TB) {
 	t.Helper()
 	if _, err := f.work.Sync(t.Context(), f.work.Root, materialize.SyncOptions{Announced: true}); err != nil {

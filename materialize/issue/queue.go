@@ -3,7 +3,7 @@
 // to be known already. docs/issues.md has the table of transitions.
 //
 // A Queue reads the issues of a workspace's own tree and changes them in their
-// file, one change at a time: what an agent has written there by hand is taken in
+// file, one change at a time: what an agent has written there by hand is imported
 // first, and only the fields that change get other bytes. Ids are allocated, and
 // claims are made, within such a change, so that no two processes get the same.
 //
@@ -42,7 +42,7 @@ func New(w *materialize.Workspace, r *query.Reader, now func() time.Time) *Queue
 	return &Queue{w, r, now, layout.IssueFields()}
 }
 
-// Import takes in the file that new issues go to, if it was changed just now.
+// Import imports the file that new issues go to, if it was changed just now.
 func (q *Queue) Import(ctx context.Context) error {
 	return q.work.ImportNew(ctx, record.KindIssue, "new")
 }
@@ -50,16 +50,17 @@ func (q *Queue) Import(ctx context.Context) error {
 // List returns the issues that pass a filter, the one to be done next first.
 func (q *Queue) List(ctx context.Context, f Filter) (all []Issue, err error) {
 	var unread error
-	err = q.read.Each(ctx, store.FieldKind, string(record.KindIssue), func(tx *store.Tx, v store.Version) (enough bool) {
-		if v.Record.Name.Tree != "" {
-			return false
-		}
-		var i Issue
-		if i, unread = q.readIssue(tx, v); unread == nil && f.accepts(i) {
-			all = append(all, i)
-		}
-		return unread != nil
-	})
+	err = q.read.Each(ctx, store.FieldKind, string(record.KindIssue),
+		func(tx *store.Tx, v store.Version) (enough bool) {
+			if v.Record.Name.Tree != "" {
+				return false
+			}
+			var i Issue
+			if i, unread = q.readIssue(tx, v); unread == nil && f.accepts(i) {
+				all = append(all, i)
+			}
+			return unread != nil
+		})
 	sortIssues(all)
 	return all, errors.Join(err, unread)
 }

@@ -89,7 +89,8 @@ func TestNextClaims(t *testing.T) {
 		t.Errorf("claimed before a lease was over: %v", err)
 	}
 	f.now = f.now.Add(time.Minute)
-	i, found, err := f.ClaimNext(t.Context(), issue.Filter{Facts: map[string][]string{"priority": []string{"high"}}}, issue.Change{Agent: "late"})
+	i, found, err := f.ClaimNext(t.Context(), issue.Filter{Facts: map[string][]string{"priority": []string{"high"}}},
+		issue.Change{Agent: "late"})
 	if !found || err != nil || numbers([]issue.Issue{i}) != "3" {
 		t.Errorf("after the leases were over %s was claimed, %v; want 3", i.ID, err)
 	}

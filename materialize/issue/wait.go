@@ -25,7 +25,7 @@ type WaitOptions struct {
 	// From is the log position after which an issue counts as new. See query.Position.
 	From  uint64
 	Limit time.Duration // 0: none
-	// Taking says that files which agents change by hand are taken in.
+	// Taking says that files which agents change by hand are imported.
 	Taking bool
 }
 
@@ -96,7 +96,7 @@ func (w *waiter) look(ctx context.Context) (over bool, again time.Duration, err 
 	return len(w.found) > 0, 0, err
 }
 
-// findNew takes in changed files, and returns the issues that are new.
+// findNew imports changed files, and returns the issues that are new.
 func (w *waiter) findNew(ctx context.Context) ([]Issue, error) {
 	if w.opts.Taking {
 		_, err := w.work.Sync(ctx, w.work.Root, materialize.SyncOptions{CaptureOnly: true, Budget: takeBudget})
@@ -154,7 +154,7 @@ func (w *waiter) isNew(tx *store.Tx, name record.Name) (i Issue, isNew bool, err
 const (
 	// takeBudget is how long changed files are looked for at a time.
 	takeBudget = 50 * time.Millisecond
-	// settles is how long after a change a file may still not be taken in, as
+	// settles is how long after a change a file may still not be imported, as
 	// somebody may be writing to it: see materialize.SyncOptions.
 	settles = 5 * time.Second
 )

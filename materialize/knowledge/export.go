@@ -142,7 +142,8 @@ func (d drawing) dot() string {
 		if n.SupersededBy != "" {
 			style = `, style="rounded,dashed"`
 		}
-		fmt.Fprintf(&out, "  %s [label=%s, fillcolor=%q%s];\n", dotQuote(n.ID), dotQuote(n.ID, n.label()), colour(n), style)
+		fmt.Fprintf(&out, "  %s [label=%s, fillcolor=%q%s];\n", dotQuote(n.ID), dotQuote(n.ID, n.label()), colour(n),
+			style)
 	}
 	for _, e := range d.Edges {
 		style := ""

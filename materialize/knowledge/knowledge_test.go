@@ -88,7 +88,8 @@ func TestAdd(t *testing.T) {
 	for _, profile := range []layout.Profile{layout.Claude(), layout.Orchestrator()} {
 		f := newFixture(t, profile, nil)
 		f.mustAdd(t, knowledge.Draft{
-			Type: "Pattern", Title: "A\ntitle", Tags: []string{"Go ", "io"}, Content: "One.\r\n\r\n# Two\x1b[2J\xff", Source: "003", Extra: []layout.ExtraField{{Name: "File", Value: "a.md"}},
+			Type: "Pattern", Title: "A\ntitle", Tags: []string{"Go ",
+				"io"}, Content: "One.\r\n\r\n# Two\x1b[2J\xff", Source: "003", Extra: []layout.ExtraField{{Name: "File", Value: "a.md"}},
 		})
 		e := f.mustAdd(t, knowledge.Draft{Type: "gotcha", Content: "c", Confidence: "low"})
 		want := "# Knowledge Graph\n\n## Patterns\n\n### pattern-001: A title\n- Type: pattern\n- Tags: [go, io]\n- Content:\n  One.\n\n" +
@@ -144,7 +145,8 @@ func TestForms(t *testing.T) {
 	for _, into := range []string{".claude/knowledge_graph.md", ".claude/knowledge_graph.json", ".claude/lessons/go.md"} {
 		f := newFixture(t, layout.Claude(), nil)
 		long := "A sentence that goes on and on, so that no summary of a hundred characters holds all that it has to say of it."
-		first := f.mustAddTo(t, into, knowledge.Draft{Type: "insight", Title: "First", Content: long, Tags: []string{"a"}})
+		first := f.mustAddTo(t, into, knowledge.Draft{Type: "insight", Title: "First", Content: long,
+			Tags: []string{"a"}})
 		second := f.mustAddTo(t, into, knowledge.Draft{Type: "insight", Content: "Second"})
 		edited, err := f.Edit(t.Context(), second.Name, knowledge.Draft{Content: "Two\nlines", Tags: []string{"x", "y"}, Confidence: "high", Source: "7"},
 			[]string{"content", "tag", "confidence", "source"})
@@ -262,7 +264,8 @@ func TestAddAtOnce(t *testing.T) {
 	ids := make([]string, 10)
 	for i := range ids {
 		group.Go(func() {
-			e, err := f.Add(t.Context(), knowledge.Draft{Type: "pattern", Content: fmt.Sprint("content ", i)}, "", false)
+			e, err := f.Add(t.Context(), knowledge.Draft{Type: "pattern", Content: fmt.Sprint("content ", i)}, "",
+				false)
 			if err != nil {
 				t.Errorf("adding %d: %v", i, err)
 			}

@@ -78,7 +78,8 @@ func (b *Base) Similar(ctx context.Context, d Draft) ([]Likeness, error) {
 	if text == "" {
 		return nil, nil
 	}
-	found, err := likeness.Candidates(ctx, b.read, text, record.Filter{Kinds: []record.Kind{record.KindKnowledge}}, b.Get)
+	found, err := likeness.Candidates(ctx, b.read, text, record.Filter{Kinds: []record.Kind{record.KindKnowledge}},
+		b.Get)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

@@ -59,7 +59,8 @@ func (agentLogs) Parse(path string, text []byte) (File, []*SyntaxError) {
 func AppendAgentEvent(dst []byte, e AgentEvent) []byte {
 	// Only the message may hold what separates the fields.
 	field := func(text string) string { return strings.ReplaceAll(markdown.SingleSpaced(text), "|", "/") }
-	return fmt.Appendf(dst, "%s | %s | %s | %s\n", field(e.Time), field(e.Event), field(e.Agent), markdown.SingleSpaced(e.Message))
+	return fmt.Appendf(dst, "%s | %s | %s | %s\n", field(e.Time), field(e.Event), field(e.Agent),
+		markdown.SingleSpaced(e.Message))
 }
 
 // ParseAgentLog reads the events of a log. Empty lines are skipped; others that

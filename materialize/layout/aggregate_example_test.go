@@ -12,7 +12,8 @@ func ExampleIssueQueue() {
 		ID: "ISSUE-20260114-001", Status: "pending", Type: "bug", Priority: "high", Summary: "Uploads have no limit",
 	}
 	var queue layout.IssueQueue
-	file := queue.Insert(layout.File{Path: "issue_queue.md"}, layout.Entry{ID: issue.ID, Text: layout.IssueFields().Append(nil, issue)})
+	file := queue.Insert(layout.File{Path: "issue_queue.md"},
+		layout.Entry{ID: issue.ID, Text: layout.IssueFields().Append(nil, issue)})
 
 	file, errs := queue.Parse(file.Path, file.Append(nil))
 	entry := file.Entries()[0]

@@ -211,7 +211,8 @@ func ParseComponent(row []byte, columns []string) (Component, error) {
 	case component.Name == "":
 		return component, errors.New("table row names no component")
 	case len(cells) != len(columns):
-		return component, fmt.Errorf("table row has %s, its header %d", markdown.CountOf(len(cells), "cell"), len(columns))
+		return component, fmt.Errorf("table row has %s, its header %d", markdown.CountOf(len(cells), "cell"),
+			len(columns))
 	}
 	return component, nil
 }

@@ -82,7 +82,7 @@ func parseDialogueHead(text []byte) (h DialogueHead, found bool) {
 	return h, found
 }
 
-// set takes in one metadata line.
+// set reads one metadata line.
 func (h *DialogueHead) set(p Property) {
 	switch markdown.Fold(p.Key) {
 	case "draft":
@@ -154,7 +154,7 @@ type voiceReader struct {
 	roundLevel, agentLevel int // of the headings that said so
 }
 
-// heading takes in a heading.
+// heading reads a heading.
 func (r *voiceReader) heading(level int, title string) {
 	if level <= r.roundLevel {
 		r.now.Round, r.roundLevel = -1, 0

@@ -134,7 +134,8 @@ func AppendDialogueDocument(dst []byte, d DialogueDocument) []byte {
 func AppendDialogueRound(dst []byte, title, index string, r DocumentRound) []byte {
 	start := len(dst)
 	r.File, r.After = "", nil // those stand in the index
-	dst = appendDialogueHead(dst, DialogueHead{Title: title, Extra: []Property{{PropertyPart, "[" + index + "](" + index + ")"}}})
+	dst = appendDialogueHead(dst,
+		DialogueHead{Title: title, Extra: []Property{{PropertyPart, "[" + index + "](" + index + ")"}}})
 	return appendSeal(appendRound(dst, r), start)
 }
 

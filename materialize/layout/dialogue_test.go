@@ -48,7 +48,8 @@ func TestDialogueHeads(t *testing.T) {
 }
 
 func TestDialogueProblems(t *testing.T) {
-	_, problems := parseOne(t, dialogues{}, "s/expert-pool.json", []byte("{\n  \"experts\": [\n    {\"name\": \"Muffin\"\n  ]\n}\n"))
+	_, problems := parseOne(t, dialogues{}, "s/expert-pool.json",
+		[]byte("{\n  \"experts\": [\n    {\"name\": \"Muffin\"\n  ]\n}\n"))
 	want := []string{"s/expert-pool.json:4: invalid character ']' after object key:value pair"}
 	if diff := cmp.Diff(want, problems); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)

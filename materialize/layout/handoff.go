@@ -174,19 +174,22 @@ func parseHandoffTable(text string, line int) (h Handoff, problems []*SyntaxErro
 		case l.Quiet || !isRow || markdown.IsDelimiter(cells):
 		case len(cells) < 2:
 			problems = append(problems, &SyntaxError{Line: line + l.Number - 1,
-				Err: fmt.Errorf("the handoff's row %q has no value", markdown.Clip(strings.TrimSpace(string(l.Text)), 60))})
+				Err: fmt.Errorf("the handoff's row %q has no value", markdown.Clip(strings.TrimSpace(string(l.Text)),
+					60))})
 		default:
 			value := l.Text[cells[1].Start:cells[len(cells)-1].End] // keeps pipes that are not escaped
 			h.setRow(markdown.UnescapeCell(cells[0].Text), markdown.UnescapeCell(string(value)))
 			if len(cells) > 2 {
-				problems = append(problems, &SyntaxError{Line: line + l.Number - 1, Err: fmt.Errorf("the handoff's row %q has %d cells instead of 2", cells[0].Text, len(cells))})
+				problems = append(problems,
+					&SyntaxError{Line: line + l.Number - 1,
+						Err: fmt.Errorf("the handoff's row %q has %d cells instead of 2", cells[0].Text, len(cells))})
 			}
 		}
 	}
 	return h, problems
 }
 
-// setRow takes in one row of the table form. Agents rename rows; what they mean
+// setRow reads one row of the table form. Agents rename rows; what they mean
 // is clear for these names, and any other is kept as it is.
 func (h *Handoff) setRow(key, value string) {
 	key = strings.Trim(key, "*` ")
@@ -233,7 +236,7 @@ func handoffOf(node markdown.Node) (h Handoff) {
 	return h
 }
 
-// setKey takes in one key of the YAML form, where any value may be a scalar in
+// setKey reads one key of the YAML form, where any value may be a scalar in
 // place of a list or map.
 func (h *Handoff) setKey(folded, key string, value markdown.Node) {
 	switch folded {
@@ -273,7 +276,7 @@ func (h *Handoff) setKey(folded, key string, value markdown.Node) {
 	}
 }
 
-// addFiles takes in a list of files: maps, or paths alone.
+// addFiles reads a list of files: maps, or paths alone.
 func (h *Handoff) addFiles(change string, value markdown.Node) {
 	for _, item := range value.Items() {
 		h.Files = append(h.Files, HandoffFile{

@@ -16,7 +16,8 @@ func newEntry(format Aggregate, n int) Entry {
 	switch format.(type) {
 	case IssueQueue:
 		id := fmt.Sprintf("ISSUE-20260101-%03d", n)
-		return Entry{ID: id, Text: issueFields.Append(nil, Issue{ID: id, Status: "pending", Type: "bug", Priority: "low", Summary: "s"})}
+		return Entry{ID: id,
+			Text: issueFields.Append(nil, Issue{ID: id, Status: "pending", Type: "bug", Priority: "low", Summary: "s"})}
 	case TaskQueue:
 		id := fmt.Sprintf("BUILD-%03d", n)
 		return Entry{ID: id, Text: fmt.Appendf(nil, "### %s: t\n**Status:** pending\n**Depends On:** []\n", id)}

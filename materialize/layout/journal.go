@@ -150,7 +150,7 @@ func taskTitle(sections []markdown.Section) string {
 	return ""
 }
 
-// readMetadata takes in the "- Key: value" lines of the section.
+// readMetadata reads the "- Key: value" lines of the section.
 func (j *Journal) readMetadata(body []byte, line int) (problems []*SyntaxError) {
 	for raw := range bytes.Lines(body) {
 		p, found := cutProperty(string(raw))

@@ -245,7 +245,8 @@ func FuzzJournal(f *testing.F) {
 // written, once what they cannot hold is gone.
 func checkHandoff(t *testing.T, h Handoff) {
 	t.Helper()
-	for name, write := range map[string]func([]byte, Handoff) []byte{"table": appendHandoff, "YAML": appendHandoffYAML} {
+	for name, write := range map[string]func([]byte, Handoff) []byte{"table": appendHandoff,
+		"YAML": appendHandoffYAML} {
 		once, _ := ParseHandoff(write(nil, h))
 		text := write(nil, once)
 		twice, problems := ParseHandoff(text)

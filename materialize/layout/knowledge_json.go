@@ -188,7 +188,8 @@ func ParseKnowledgeNode(text []byte) (*KnowledgeNode, error) {
 	}
 	node := new(KnowledgeNode)
 	var wrong []string
-	markdown.ReadMembers(members, node, func(key string) { wrong = append(wrong, key+" is "+jsonTypeName(members[key])) })
+	markdown.ReadMembers(members, node,
+		func(key string) { wrong = append(wrong, key+" is "+jsonTypeName(members[key])) })
 	if node.ID == "" && len(wrong) == 0 {
 		wrong = append(wrong, "id is missing")
 	}

@@ -45,7 +45,8 @@ func (Lessons) format() headingFormat {
 		title: "Lessons",
 		identify: func(lines []markdown.Line, i int) (id, title string, ok bool) {
 			_, title = markdown.Heading(lines[i].Text)
-			return "", title, lines[i].Level >= 2 && lines[i].Level <= 4 && markdown.HasKnownField(lines, i, lessonFields.rules)
+			return "", title, lines[i].Level >= 2 && lines[i].Level <= 4 &&
+				markdown.HasKnownField(lines, i, lessonFields.rules)
 		},
 		describe: lessonFields.describe,
 	}

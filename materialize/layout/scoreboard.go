@@ -157,7 +157,7 @@ func ParseScoreboard(text []byte) (b Scoreboard, found bool) {
 	return b, found
 }
 
-// addRounds takes in a table of rounds.
+// addRounds reads a table of rounds.
 func (b *Scoreboard) addRounds(s markdown.Table) {
 	for _, row := range s.Rows {
 		round, isRound := row.Number(s.Column("round"))
@@ -180,7 +180,7 @@ func (b *Scoreboard) addRounds(s markdown.Table) {
 	}
 }
 
-// addAgents takes in a table of agents, with a column for each round or for each
+// addAgents reads a table of agents, with a column for each round or for each
 // of the four numbers.
 func (b *Scoreboard) addAgents(s markdown.Table, agent int) {
 	for _, row := range s.Rows {

@@ -54,7 +54,8 @@ type DiffStat struct{ Files, Added, Removed int }
 
 // String returns the counts as "2 files changed, 10 lines added, 3 removed".
 func (d DiffStat) String() string {
-	return fmt.Sprintf("%s changed, %s added, %d removed", markdown.CountOf(d.Files, "file"), markdown.CountOf(d.Added, "line"),
+	return fmt.Sprintf("%s changed, %s added, %d removed", markdown.CountOf(d.Files, "file"),
+		markdown.CountOf(d.Added, "line"),
 		d.Removed)
 }
 

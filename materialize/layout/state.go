@@ -50,7 +50,8 @@ func (s *State) facts() Facts {
 			about = append(about, p.Key+" "+p.Value)
 		}
 	}
-	about = append(about, fmt.Sprintf("%s running, %d completed", markdown.CountOf(len(s.Running), "agent"), len(s.Completed)))
+	about = append(about, fmt.Sprintf("%s running, %d completed", markdown.CountOf(len(s.Running), "agent"),
+		len(s.Completed)))
 	f.Summary = summaryOf(strings.Join(about, "; "))
 	return f
 }

@@ -58,7 +58,7 @@ func (b *stateBody) rest(eol string) (before, after string) {
 
 func (b *stateBody) isBlank(i int) bool { return len(strings.TrimSpace(string(b.lines[i].Text))) == 0 }
 
-// readLoops takes in the loops: each line that has text, without the mark of an
+// readLoops reads the loops: each line that has text, without the mark of an
 // item. They stay where they are.
 func (b *stateBody) readLoops(t *stateText) (before, cleared, after string) {
 	end := 0
@@ -95,7 +95,7 @@ func loopOf(line string) string {
 	}
 }
 
-// readAgents takes in tables whose headers name their columns, in any order, or
+// readAgents reads tables whose headers name their columns, in any order, or
 // YAML, in a fence or not.
 func (b *stateBody) readAgents(a *agentTable) {
 	before := len(a.rows)
@@ -209,7 +209,7 @@ func (b *stateBody) take(node markdown.Node) {
 	}
 }
 
-// readItems takes in a YAML list of agents, or the keys of a single one.
+// readItems reads a YAML list of agents, or the keys of a single one.
 func (b *stateBody) readItems(a *agentTable, visible []bool) {
 	node := b.yaml(visible)
 	if single := agentValues(node, a); len(node.List) == 0 && len(single) > 1 {
@@ -239,7 +239,7 @@ func agentValues(item markdown.Node, a *agentTable) []Property {
 	return values
 }
 
-// readRun takes in the properties of the run. Those of a section of no known
+// readRun reads the properties of the run. Those of a section of no known
 // title stay there, and count if no other says it.
 func (t *stateText) readRun(b *stateBody, kind statePartKind) {
 	r := runReader{t, b, kind, false}
@@ -260,7 +260,7 @@ type runReader struct {
 	found bool
 }
 
-// set takes in a property, if it is one that filebus knows.
+// set reads a property, if it is one that filebus knows.
 func (r *runReader) set(key, value string) bool {
 	i := stateFieldOf(key)
 	if i < 0 {
@@ -302,7 +302,7 @@ func (r *runReader) read(visible []bool) {
 	}
 }
 
-// readPair takes in a key of YAML with its value.
+// readPair reads a key of YAML with its value.
 func (r *runReader) readPair(p markdown.Pair) {
 	kind := statePartOf(markdown.Fold(p.Key))
 	switch {
@@ -328,7 +328,7 @@ func (r *runReader) readPair(p markdown.Pair) {
 	r.body.take(p.Value)
 }
 
-// readNested takes in the properties below the key of the run.
+// readNested reads the properties below the key of the run.
 func (r *runReader) readNested(p markdown.Pair) {
 	all := true
 	for _, inner := range p.Value.Pairs {
@@ -343,7 +343,7 @@ func (r *runReader) readNested(p markdown.Pair) {
 	}
 }
 
-// readList takes in the agents below a key. What is not understood of them stays
+// readList reads the agents below a key. What is not understood of them stays
 // below it.
 func (r *runReader) readList(p markdown.Pair, a *agentTable) {
 	r.found = true

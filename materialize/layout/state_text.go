@@ -80,7 +80,8 @@ var stateFields = [...]stateField{
 
 // stateFieldOf returns the index of the field with a key, or -1.
 func stateFieldOf(key string) int {
-	return slices.IndexFunc(stateFields[:], func(f stateField) bool { return slices.Contains(f.keys, markdown.Fold(key)) })
+	return slices.IndexFunc(stateFields[:],
+		func(f stateField) bool { return slices.Contains(f.keys, markdown.Fold(key)) })
 }
 
 // readState reads a state, and takes it apart so that no byte is lost.
@@ -115,7 +116,7 @@ func readState(text []byte) *stateText {
 	return t
 }
 
-// readPart takes in a part whose text begins at line.
+// readPart reads a part whose text begins at line.
 func (t *stateText) readPart(p statePart, text []byte, line int) {
 	b := newStateBody(text, line)
 	switch p.kind {
@@ -310,10 +311,11 @@ func agentKeys(column string) []string {
 
 // knows reports whether a column is one of filebus, under any of its names.
 func (a *agentTable) knows(name string) bool {
-	return slices.ContainsFunc(a.own, func(own string) bool { return slices.Contains(agentKeys(own), markdown.Fold(name)) })
+	return slices.ContainsFunc(a.own,
+		func(own string) bool { return slices.Contains(agentKeys(own), markdown.Fold(name)) })
 }
 
-// head takes in the columns of a table's header; nil if filebus knows none of them.
+// head reads the columns of a table's header; nil if filebus knows none of them.
 func (a *agentTable) head(cells []markdown.Cell) (columns []string) {
 	if !slices.ContainsFunc(cells, func(c markdown.Cell) bool { return a.knows(markdown.UnescapeCell(c.Text)) }) {
 		return nil
@@ -335,7 +337,7 @@ func (a *agentTable) second(name string) string {
 	return ""
 }
 
-// add takes in an agent, with the values that filebus does not know. It reports
+// add reads an agent, with the values that filebus does not know. It reports
 // whether the values are understood: words for nothing alone say that there is no
 // agent.
 func (a *agentTable) add(values []Property) bool {

@@ -16,8 +16,10 @@ func TestParseQueuedTask(t *testing.T) {
 	}{
 		{"empty", "", queuedTask{}, 1},
 		{"no status", "### A-1: x\n", queuedTask{ID: "A-1", Title: "x"}, 1},
-		{"bullets", "### A-1\n- **Status:** done\n- Priority: low\n- Other: no field\n", queuedTask{ID: "A-1", Status: "done", Priority: "low"}, 0},
-		{"no dependencies", "### A-1\n**Status:** a\n**Dependencies:** None\n", queuedTask{ID: "A-1", Status: "a", Extra: []ExtraField{{"Dependencies", "None"}}}, 0},
+		{"bullets", "### A-1\n- **Status:** done\n- Priority: low\n- Other: no field\n",
+			queuedTask{ID: "A-1", Status: "done", Priority: "low"}, 0},
+		{"no dependencies", "### A-1\n**Status:** a\n**Dependencies:** None\n",
+			queuedTask{ID: "A-1", Status: "a", Extra: []ExtraField{{"Dependencies", "None"}}}, 0},
 		{"steps as bullets", "### A-1\n**Status:** a\n**Steps:**\n- one\n- two\n  more\n",
 			queuedTask{ID: "A-1", Status: "a", Extra: []ExtraField{{"Steps", "- one\n- two\n  more"}}}, 0},
 	}

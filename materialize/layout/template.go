@@ -101,8 +101,9 @@ var variables = map[string]variable{
 	"markdown": {is: isMarkdown},
 	"document": {is: isDocument},
 
-	"task":         {tell: func(p *Location, text string) { p.Facts.Task = TaskID(text) }},
-	"journal":      {is: isTask, path: withoutVersion, tell: func(p *Location, text string) { p.Facts.Task = word(text) }},
+	"task": {tell: func(p *Location, text string) { p.Facts.Task = TaskID(text) }},
+	"journal": {is: isTask, path: withoutVersion,
+		tell: func(p *Location, text string) { p.Facts.Task = word(text) }},
 	"run":          {tell: func(p *Location, text string) { p.Facts.Run = word(text) }},
 	"loop":         {is: isDigits, tell: func(p *Location, text string) { p.Facts.Loop, _ = number(text, "") }},
 	"conversation": {tell: func(p *Location, text string) { p.Facts.Conversation = word(text) }},

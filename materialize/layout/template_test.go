@@ -107,9 +107,12 @@ func TestLayoutsOfPlaces(t *testing.T) {
 		{".claude/issue_queue.md", IssueQueue{}}, {".claude/task_queue.md", TaskQueue{}}, {".claude/knowledge_graph.md", KnowledgeGraph{}},
 		{".claude/knowledge_graph.json", KnowledgeJSON{}}, {".claude/lessons/a.md", Lessons{}}, {".claude/journal/index.md", ContextMap{}},
 		{".claude/journal/task-1.md", Journals{}}, {".orchestrator/reports/a-loop-1.json", Reports{}}, {".claude/agent_complete/a.done", Completions{}},
-		{".claude/session_state.md", States{}}, {".claude/loop_snapshots/r/loop-1/f", snapshots{}}, {".claude/dialogues/s/round-0/a.md", turns{}},
-		{".claude/dialogues/s/verdict.md", dialogues{}}, {".claude/sessions/build/k/plan.md", artifacts{}}, {".claude/sessions/build/k/.agent_log", agentLogs{}},
-		{".claude/sessions/build/k/x.agent_log", agentLogs{}}, {".claude/agent_tool_results/c/x.md", results{}}, {"a.md", Notes{}},
+		{".claude/session_state.md", States{}}, {".claude/loop_snapshots/r/loop-1/f",
+			snapshots{}}, {".claude/dialogues/s/round-0/a.md", turns{}},
+		{".claude/dialogues/s/verdict.md", dialogues{}}, {".claude/sessions/build/k/plan.md",
+			artifacts{}}, {".claude/sessions/build/k/.agent_log", agentLogs{}},
+		{".claude/sessions/build/k/x.agent_log", agentLogs{}}, {".claude/agent_tool_results/c/x.md",
+			results{}}, {"a.md", Notes{}},
 	}
 	for _, test := range tests {
 		place := Recognize(test.path)
@@ -140,7 +143,8 @@ func TestCutSegments(t *testing.T) {
 	for _, test := range tests {
 		prefix, ok := cutSegments(test.head, test.root)
 		if ok != test.ok || ok && prefix != test.prefix {
-			t.Errorf("cutSegments(%q, %q) = %q, %t, want %q, %t", test.head, test.root, prefix, ok, test.prefix, test.ok)
+			t.Errorf("cutSegments(%q, %q) = %q, %t, want %q, %t", test.head, test.root, prefix, ok, test.prefix,
+				test.ok)
 		}
 	}
 }

@@ -213,7 +213,7 @@ func (m *Marker) readSecond(inside string) {
 	m.Exact = hasLabel && m.Label != ""
 }
 
-// readRe reads "VERB id, id: label". References of other forms are taken in too,
+// readRe reads "VERB id, id: label". References of other forms are read too,
 // and make the marker inexact.
 func (m *Marker) readRe(inside string, may bool) {
 	text := strings.TrimLeft(inside, " ")

@@ -49,7 +49,8 @@ func TestSecondGeneration(t *testing.T) {
 		{"[RE:ENDORSE T01]", bent(MarkerRe, "ENDORSE T01", ref("ENDORSE", "", -1, "T01"))},
 
 		{"[MOVE:CONVERGE]", exact(markerMove, "CONVERGE")},
-		{"[MOVE:CHALLENGE SCONE-C0001: why]", exact(markerMove, "CHALLENGE SCONE-C0001: why", ref("", "scone", 0, "SCONE-C0001"))},
+		{"[MOVE:CHALLENGE SCONE-C0001: why]", exact(markerMove, "CHALLENGE SCONE-C0001: why",
+			ref("", "scone", 0, "SCONE-C0001"))},
 		{"[MOVE: CONVERGE]", bent(markerMove, "CONVERGE")},
 		{"[MOVE:Converge]", bent(markerMove, "Converge")},
 		{"[VERDICT:Adopt it]", exact(markerVerdict, "Adopt it")},

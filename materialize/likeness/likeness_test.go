@@ -25,7 +25,8 @@ func TestContains(t *testing.T) {
 		all, part string
 		want      bool
 	}{
-		{"a b c", "b c", true}, {"a b c", "a", true}, {"a bc", "b", false}, {"a b c", "a c", false}, {"a", "", false}, {"", "", false},
+		{"a b c", "b c", true}, {"a b c", "a", true}, {"a bc", "b", false}, {"a b c", "a c", false}, {"a", "",
+			false}, {"", "", false},
 	} {
 		if got := likeness.Contains(strings.Fields(c.all), strings.Fields(c.part)); got != c.want {
 			t.Errorf("Contains(%q, %q) = %t", c.all, c.part, got)

@@ -104,7 +104,8 @@ func (c *checker) repeated(name, base string, file layout.File) {
 		}
 		key := base + "\x00" + string(e.Kind) + "\x00" + e.ID
 		if first, used := c.ids[key]; used {
-			c.add(Finding{name, e.Line, duplicateID, fmt.Sprintf("%s is used again, first in %s:%d", e.ID, first.file, first.line),
+			c.add(Finding{name, e.Line, duplicateID, fmt.Sprintf("%s is used again, first in %s:%d", e.ID, first.file,
+				first.line),
 				"filebus show " + shellWord(string(e.Kind)+"/"+e.ID)})
 			continue
 		}
@@ -121,5 +122,6 @@ func (c *checker) oddMarker(name string, location layout.Location, mode fs.FileM
 	case mode&fs.ModeSymlink != 0:
 		what = "a symbolic link"
 	}
-	c.add(Finding{name, 1, markerFile, "the marker is " + what + ", not a file", "filebus task start " + shellWord(location.Facts.Task)})
+	c.add(Finding{name, 1, markerFile, "the marker is " + what + ", not a file", "filebus task start " +
+		shellWord(location.Facts.Task)})
 }

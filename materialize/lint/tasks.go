@@ -103,7 +103,7 @@ func (c *checker) handoff(name string, location layout.Location, text []byte, j 
 	}
 }
 
-// stray takes in a file that looks like a marker, but lies or is named where
+// stray reads a file that looks like a marker, but lies or is named where
 // nothing waits for it, and reports whether it is one.
 func (t *tasks) stray(name, full string, location layout.Location, p layout.Profile) bool {
 	if location.Kind != record.KindNote {
@@ -153,7 +153,8 @@ func (t *tasks) report(c *checker) {
 	}
 	for _, key := range keys {
 		if of := t.at[key]; of.status != "" && len(of.markers) == 0 && !taken[key] {
-			c.add(Finding{of.journal, of.line, journalMarker, fmt.Sprintf("the task is %s, but has no marker", of.status), markerRemedy(key.id)})
+			c.add(Finding{of.journal, of.line, journalMarker, fmt.Sprintf("the task is %s, but has no marker",
+				of.status), markerRemedy(key.id)})
 		}
 	}
 }
@@ -165,10 +166,12 @@ func (t *tasks) lonely(c *checker, key taskKey, of *task, taken map[taskKey]bool
 	for _, marker := range of.markers {
 		if found && !of.known {
 			taken[near] = true
-			c.add(Finding{marker, 1, markerName, fmt.Sprintf("no task is called %s; task %s has no marker", key.id, near.id), markerRemedy(near.id)})
+			c.add(Finding{marker, 1, markerName, fmt.Sprintf("no task is called %s; task %s has no marker", key.id,
+				near.id), markerRemedy(near.id)})
 			continue
 		}
-		c.add(Finding{marker, 1, markerJournal, "the task " + key.id + " has neither journal nor report", "filebus task start " + shellWord(key.id)})
+		c.add(Finding{marker, 1, markerJournal, "the task " + key.id + " has neither journal nor report",
+			"filebus task start " + shellWord(key.id)})
 	}
 }
 

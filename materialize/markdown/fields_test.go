@@ -187,7 +187,8 @@ func knowledgeRules() Rules {
 
 func taskRules() Rules {
 	return Rules{
-		Known:  []string{"priority", "status", "category", "description", "steps", "expected result", "depends on", "dependencies"},
+		Known: []string{"priority", "status", "category", "description", "steps", "expected result", "depends on",
+			"dependencies"},
 		Blocks: []string{"description", "steps", "expected result"},
 		Rows:   true,
 		Plain:  PlainKnown,

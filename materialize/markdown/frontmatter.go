@@ -42,7 +42,7 @@ func FrontMatter(text []byte) (fields map[string][]string, bodyStart int) {
 // their parents'.
 type frontFields map[string][]string
 
-// add takes in the pairs below a parent.
+// add reads the pairs below a parent.
 func (f frontFields) add(parent string, pairs []Pair) {
 	for _, p := range pairs {
 		key := parent + strings.ToLower(p.Key)

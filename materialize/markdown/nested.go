@@ -24,7 +24,8 @@ func isNested(l *Line) bool {
 	if l.Quiet {
 		return false
 	}
-	return len(bytes.TrimSpace(l.Text)) == 0 || strings.IndexByte(" \t>", l.Text[0]) >= 0 || len(skipListMark(l.Text)) < len(l.Text)
+	return len(bytes.TrimSpace(l.Text)) == 0 || strings.IndexByte(" \t>", l.Text[0]) >= 0 ||
+		len(skipListMark(l.Text)) < len(l.Text)
 }
 
 // skipListMark returns text without the mark of a list item that it begins with.

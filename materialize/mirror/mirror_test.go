@@ -18,7 +18,8 @@ func open(t testing.TB, id record.StoreID, outside ...Outside) *Mirror {
 	t.Helper()
 	root := t.TempDir()
 	set := New(Options{
-		Store: filepath.Join(root, StoreFolder), Wait: time.Second, Now: func() time.Time { return time.Now().Add(2 * time.Hour) },
+		Store: filepath.Join(root,
+			StoreFolder), Wait: time.Second, Now: func() time.Time { return time.Now().Add(2 * time.Hour) },
 		Owner: func(context.Context) (record.StoreID, error) { return id, nil },
 	})
 	hold, err := set.Lock(t.Context())

@@ -55,7 +55,8 @@ func (x *bench) take(loop int) *layout.Manifest {
 // putIssue adds an issue to the queue, or gives it another status.
 func (x *bench) putIssue(id, status string) {
 	x.t.Helper()
-	text := layout.IssueFields().Append(nil, layout.Issue{ID: id, Status: status, Type: "bug", Priority: "high", Summary: "About " + id})
+	text := layout.IssueFields().Append(nil, layout.Issue{ID: id, Status: status, Type: "bug", Priority: "high",
+		Summary: "About " + id})
 	_, err := x.w.Put(x.t.Context(), materialize.PutRequest{Kind: record.KindIssue, ID: id, Text: bytes.NewReader(text), Source: record.SourcePut})
 	x.must(err)
 }

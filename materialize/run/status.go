@@ -123,7 +123,8 @@ func (b *Book) Status(ctx context.Context, late time.Duration) (*Status, error) 
 	}
 	for _, e := range results.Entries {
 		title := markdown.Clip(cmp.Or(e.Title, e.Description.Preview), statusTitle)
-		s.Results = append(s.Results, LastResult{e.Ref, e.Agent, e.Status, e.Tokens, title, max(b.opts.Now().Sub(e.Time), 0)})
+		s.Results = append(s.Results, LastResult{e.Ref, e.Agent, e.Status, e.Tokens, title,
+			max(b.opts.Now().Sub(e.Time), 0)})
 	}
 	conflicts, err := b.w.Conflicts(ctx, record.Name{})
 	if err != nil {

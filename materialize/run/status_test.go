@@ -26,7 +26,8 @@ func TestStatus(t *testing.T) {
 	x.start(run.StartRequest{Focus: "speed", Loops: 3})
 	x.agent("a1", "task-001", "completed", time.Minute)
 	x.agent("a2", "ISSUE-20260302-001", "", 90*time.Minute)
-	x.put(record.KindHandoff, "task-002", "# Task: Measure\n\n## Metadata\n- Status: in_progress\n- Started: 2026-03-02T10:30:00Z\n")
+	x.put(record.KindHandoff, "task-002",
+		"# Task: Measure\n\n## Metadata\n- Status: in_progress\n- Started: 2026-03-02T10:30:00Z\n")
 	x.putIssue("ISSUE-20260302-001", "in_progress")
 	x.putIssue("ISSUE-20260302-002", "pending")
 	x.putIssue("ISSUE-20260302-003", "accepted")

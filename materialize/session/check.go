@@ -378,7 +378,8 @@ func (l *looker) compare(ctx context.Context, scan *tailScan, info os.FileInfo) 
 			return err
 		}
 		if begins {
-			l.set(fileTruncated, l.from(longer), "it ends after %d of the %d bytes that the store has", scan.size, longer.Record.Size)
+			l.set(fileTruncated, l.from(longer), "it ends after %d of the %d bytes that the store has", scan.size,
+				longer.Record.Size)
 			return nil
 		}
 	}

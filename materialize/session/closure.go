@@ -191,7 +191,7 @@ func (g *gatherer) readPast(ctx context.Context) error {
 	return err
 }
 
-// own takes in the session's own records, by path, and names those of an earlier
+// own reads the session's own records, by path, and names those of an earlier
 // position that are destroyed.
 func (g *gatherer) own(ctx context.Context) error {
 	entries, err := g.current(ctx, record.Filter{Sessions: []string{g.Session}})

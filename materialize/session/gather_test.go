@@ -319,7 +319,8 @@ func TestDestroyedMeanwhile(t *testing.T) {
 	b.put("artifact/build/k7/plan", "# Plan\n")
 	b.put("artifact/build/k7/report", "# Report\n")
 	bundle := b.gather(session.GatherRequest{Session: "k7"})
-	if _, err := b.Workspace.Release(t.Context(), release.Request{Names: []record.Name{{Kind: record.KindArtifact, ID: "build/k7/report"}}}); err != nil {
+	if _, err := b.Workspace.Release(t.Context(),
+		release.Request{Names: []record.Name{{Kind: record.KindArtifact, ID: "build/k7/report"}}}); err != nil {
 		t.Fatal(err)
 	}
 	index := b.layOut(bundle, nil, 500)["INDEX.md"]

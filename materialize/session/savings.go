@@ -142,7 +142,7 @@ func (s *span) add(t time.Time) {
 	}
 }
 
-// measure takes in the session's records. The times of its own log are better than
+// measure imports the session's records. The times of its own log are better than
 // those of records that were captured later.
 func (m *meter) measure(ctx context.Context) error {
 	listing, err := m.registry.read.List(ctx, query.ListRequest{Filter: m.pick})
@@ -221,7 +221,7 @@ func (m *meter) countReads(ctx context.Context, reads []query.Read, assume Assum
 		if err != nil {
 			return err
 		}
-		// What takes in a record, or the path of one.
+		// What imports a record, or the path of one.
 		command, _, _ := strings.Cut(read.Op, " ")
 		if a == nil || command != "get" && command != "show" && command != "path" {
 			continue

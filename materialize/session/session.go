@@ -254,7 +254,7 @@ func noSession(text string, near []Key) error {
 	return record.NotFound.Errorf("there is no session %s", text).Because(ErrNoSession, texts(near)...)
 }
 
-// Discover takes in what was written just now to the folder of the session that a text
+// Discover imports what was written just now to the folder of the session that a text
 // means. One that is not known is looked for on disk: an agent may have written its
 // first file a moment before.
 func (r *Registry) Discover(ctx context.Context, text string) error {
@@ -316,7 +316,8 @@ func nearest(keys []Key, text string) []Key {
 		id = text
 	}
 	keys = slices.DeleteFunc(slices.Clone(keys), func(k Key) bool {
-		return !(found && k.Type == kind) && !strings.Contains(k.String(), id) && !strings.Contains(text, k.ID) && likeness.Slips(k.ID, id) > 1
+		return !(found && k.Type == kind) && !strings.Contains(k.String(), id) && !strings.Contains(text, k.ID) &&
+			likeness.Slips(k.ID, id) > 1
 	})
 	return keys[:min(len(keys), 5)]
 }

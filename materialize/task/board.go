@@ -4,7 +4,7 @@
 //
 // A Board works on the journals and markers of a workspace's own tree. The
 // journal is an ordinary file, which an agent may write by hand at the same time:
-// every change takes in what stands there first and changes the bytes that it is
+// every change imports what stands there first and changes the bytes that it is
 // about. The marker is written last, when the journal can be read; a start takes
 // an old one away first, so that it never announces the new task.
 //
@@ -146,7 +146,7 @@ func (b *Board) Note(ctx context.Context, id ID, text string) (*materialize.PutR
 	return b.edit(ctx, id, func(old []byte) ([]byte, error) { return layout.AppendProgress(old, entry), nil })
 }
 
-// Look takes in the journal of a task as it stands on disk, and reads it.
+// Look imports the journal of a task as it stands on disk, and reads it.
 func (b *Board) Look(ctx context.Context, id ID) (*Journal, error) {
 	if err := b.work.Import(ctx, b.journalPath(id)); err != nil {
 		return nil, err

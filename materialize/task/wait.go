@@ -240,7 +240,8 @@ func (w *waiter) lookAround(t *awaited) {
 	}
 	t.size, t.time = info.Size(), info.ModTime()
 	if j := readJournal(file); j != nil && j.Handoff != nil && layout.HasEnded(j.State()) {
-		w.say(file, "the journal of %s has a handoff (%s), but there is no marker: filebus task done %s writes it", t.id, j.State(), t.id)
+		w.say(file, "the journal of %s has a handoff (%s), but there is no marker: filebus task done %s writes it",
+			t.id, j.State(), t.id)
 	}
 }
 

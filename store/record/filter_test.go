@@ -14,7 +14,8 @@ import (
 // the values, says what they are, and picks everything again without them.
 func TestFilterFields(t *testing.T) {
 	r := record.Record{
-		Name: record.Name{Tree: "lib", Kind: record.KindIssue, ID: "ISSUE-1"}, Tags: []string{"api", "slow"}, Agent: "scout",
+		Name: record.Name{Tree: "lib", Kind: record.KindIssue, ID: "ISSUE-1"}, Tags: []string{"api",
+			"slow"}, Agent: "scout",
 		Conversation: "c1", Session: "s1", Task: "task-001", Run: "r1", Loop: "2", Status: "pending",
 	}
 	for field, has := range map[string]string{
@@ -52,7 +53,8 @@ func TestFilterValues(t *testing.T) {
 	}{
 		{"agent", []string{"other", "scout"}, true}, {"agent", []string{"other", "third"}, false},
 		{"tag", []string{"api", "slow"}, true}, {"tag", []string{"api", "new"}, false},
-		{"kind", []string{"note", "issue"}, true}, {"tree", []string{"lib", "."}, true}, {"tree", []string{"lib"}, false},
+		{"kind", []string{"note", "issue"}, true}, {"tree", []string{"lib", "."}, true}, {"tree", []string{"lib"},
+			false},
 	} {
 		var f record.Filter
 		if err := f.Add(test.field, test.values...); err != nil || f.Accepts(&r) != test.want {
