@@ -123,3 +123,29 @@ func TestContextMapDocument(t *testing.T) {
 }
 
 func FuzzContextMap(f *testing.F) { fuzzAggregate(f, ContextMap{}, "*-index.md") }
+
+func TestUpdateComponent(t *testing.T) {
+	columns := []string{"Component", "Location", "Notes"}
+	for _, test := range []struct {
+		label, row string
+		update     Component
+		want       string
+	}{
+		{"some cells", "| a |  x  | n |\r\n", Component{Location: "y"}, "| a |  y  | n |\r\n"},
+		{"a cell that is not there yet", "| a | x\n", Component{Notes: "m | n"}, "| a | x | m \\| n |\n"},
+		{"a column that the table lacks", "| a | x | n |\n", Component{Modified: "task-1"}, "| a | x | n |\n"},
+		{"the name stays", "| a | x | n |\n", Component{Name: "b"}, "| a | x | n |\n"},
+		{"nothing", "| a | x | n |\n", Component{}, "| a | x | n |\n"},
+	} {
+		if got := string(UpdateComponent([]byte(test.row), columns, test.update)); got != test.want {
+			t.Errorf("%s: UpdateComponent(%q, %+v) = %q, want %q", test.label, test.row, test.update, got, test.want)
+		}
+	}
+}
+
+func TestComponentUnknownColumn(t *testing.T) {
+	row := AppendComponent(nil, Component{Name: "a", Extra: []ExtraField{{"Owner", "x"}}}, []string{"Component", "Risk", "Owner"})
+	if string(row) != "| a | | x |\n" {
+		t.Errorf("a column without a value: %q", row)
+	}
+}

@@ -1,13 +1,11 @@
 package layout
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"filebus/materialize/markdown"
-
 	"filebus/store/record"
 )
 
@@ -78,16 +76,6 @@ func factList(items []string, clean func(string) string) []string {
 		}
 	}
 	return out
-}
-
-// factAttributes returns the attributes that are not empty, from names and values
-// in turn.
-func factAttributes(pairs ...string) map[string]string {
-	var f Facts
-	for pair := range slices.Chunk(pairs, 2) {
-		f.setAttribute(pair[0], pair[1])
-	}
-	return f.Attributes
 }
 
 // extraFields returns the fields of an entry that are not known, in its order.

@@ -79,3 +79,44 @@ func FuzzJournalEdit(f *testing.F) {
 		}
 	})
 }
+
+// TestHandoffText writes handoffs as a table where that holds all they say, and else
+// as YAML; either is read back as it was.
+func TestHandoffText(t *testing.T) {
+	plain := Handoff{
+		Outcome: "complete", Summary: "Done.", Files: []HandoffFile{{Path: "a.go"}},
+		Patterns: []HandoffPattern{{Pattern: "p"}}, Gotchas: []HandoffGotcha{{Issue: "g"}},
+	}
+	for _, test := range []struct {
+		label  string
+		change func(h *Handoff)
+		isYAML bool
+	}{
+		{"nothing more", func(*Handoff) {}, false},
+		{"a blocker", func(h *Handoff) { h.Blockers = []string{"b"} }, false},
+		{"lines of a file", func(h *Handoff) { h.Files = []HandoffFile{{Path: "a.go", Lines: "1-2"}} }, true},
+		{"the place of a pattern", func(h *Handoff) { h.Patterns = []HandoffPattern{{Pattern: "p", Location: "b.go"}} }, true},
+		{"the cure of a gotcha", func(h *Handoff) { h.Gotchas = []HandoffGotcha{{Issue: "g", Mitigation: "m"}} }, true},
+		{"next steps", func(h *Handoff) { h.NextSteps = []string{"n"} }, true},
+	} {
+		h := plain
+		test.change(&h)
+		text := HandoffText(h)
+		if isYAML := bytes.Contains(text, []byte("```yaml")); isYAML != test.isYAML {
+			t.Errorf("%s: as YAML: %t, want %t\n%s", test.label, isYAML, test.isYAML, text)
+		}
+		again, problems := ParseHandoff(text)
+		if diff := cmp.Diff(h, again); diff != "" || len(problems) > 0 {
+			t.Errorf("%s, read again (-want +got):\n%s\nproblems %v", test.label, diff, problems)
+		}
+	}
+}
+
+// TestSetHandoffSubsections replaces a handoff, and leaves the sections below it.
+func TestSetHandoffSubsections(t *testing.T) {
+	const text = "# Task: A\n\n## Handoff\n\nold\n\n### Own notes\nn\n"
+	got := string(SetHandoff([]byte(text), []byte("## Handoff\n\nnew\n")))
+	if want := "# Task: A\n\n## Handoff\n\nnew\n\n### Own notes\nn\n"; got != want {
+		t.Errorf("SetHandoff(%q) = %q, want %q", text, got, want)
+	}
+}

@@ -127,3 +127,60 @@ func TestAddComponentColumn(t *testing.T) {
 		}
 	}
 }
+
+func TestParseLinkType(t *testing.T) {
+	for text, want := range map[string]string{
+		"Supersede": LinkSupersedes, "replaces": LinkSupersedes, "contradict": "contradicts", "See also": LinkRelatesTo,
+		"derived": "derived-from", "Derives_From": "derived-from", "replaced by": LinkSupersededBy, "superseded-by": LinkSupersededBy,
+	} {
+		if got, known := ParseLinkType(text); got != want || !known {
+			t.Errorf("ParseLinkType(%q) = %q, %t, want %q", text, got, known, want)
+		}
+	}
+	if got, known := ParseLinkType("blocks"); known {
+		t.Errorf("ParseLinkType(blocks) = %q, which is known", got)
+	}
+}
+
+// TestDropLinkOfSeveral leaves the other items of a list as they were written.
+func TestDropLinkOfSeveral(t *testing.T) {
+	const text = "### p-1\n- Links:\n  - gotcha-1\n  - see the wiki\n  - supersedes pattern-001\n"
+	l := record.Link{Type: LinkSupersedes, Target: "knowledge/pattern-001"}
+	want := "### p-1\n- Links:\n  - gotcha-1\n  - see the wiki\n"
+	if got := string(KnowledgeFields().DropLink([]byte(text), l)); got != want {
+		t.Errorf("DropLink(%q) = %q, want %q", text, got, want)
+	}
+	l.Target = "knowledge/other"
+	if got := string(KnowledgeFields().DropLink([]byte(text), l)); got != text {
+		t.Errorf("DropLink of a link that %q lacks = %q", text, got)
+	}
+}
+
+// TestNodeLinkUnchanged adds and drops links where there is nothing to do, and adds
+// one whose target is connected already.
+func TestNodeLinkUnchanged(t *testing.T) {
+	related := record.Link{Type: LinkRelatesTo, Target: "knowledge/b"}
+	superseded := record.Link{Type: LinkSupersededBy, Target: "knowledge/b"}
+	for _, test := range []struct {
+		label string
+		edit  func([]byte, record.Link) []byte
+		text  string
+		l     record.Link
+		want  string
+	}{
+		{"add to what is no node", AddKnowledgeNodeLink, "[1", related, "[1"},
+		{"add a link that is there", AddKnowledgeNodeLink, `{"id": "a", "connections": ["b"]}`, related, `{"id": "a", "connections": ["b"]}`},
+		{"drop from what is no node", DropKnowledgeNodeLink, "[1", related, "[1"},
+		{"drop a link that is not there", DropKnowledgeNodeLink, `{"id": "a", "connections": ["c"]}`, related, `{"id": "a", "connections": ["c"]}`},
+		{"drop a connection", DropKnowledgeNodeLink, `{"id": "a", "connections": ["b"]}`, related, `{"id": "a", "connections": []}`},
+	} {
+		if got := string(test.edit([]byte(test.text), test.l)); got != test.want {
+			t.Errorf("%s: %s becomes %s, want %s", test.label, test.text, got, test.want)
+		}
+	}
+	got := AddKnowledgeNodeLink([]byte(`{"id": "a", "connections": ["c"]}`), superseded)
+	node, err := ParseKnowledgeNode(got)
+	if err != nil || len(node.Links) != 1 || len(node.Connections) != 1 {
+		t.Errorf("what supersedes a node is no connection of it: %s, %v", got, err)
+	}
+}

@@ -206,3 +206,53 @@ func FuzzScores(f *testing.F) {
 		}
 	})
 }
+
+func TestMarks(t *testing.T) {
+	j := JudgedTurn{Agent: "muffin", Wisdom: 1, Consistency: 2, Truth: 3, Relationships: 4}
+	if got := j.Marks().Plus(Marks{Wisdom: 10, Consistency: 20, Truth: 30, Relationships: 40}); got != (Marks{11, 22, 33, 44}) || got.Sum() != 110 {
+		t.Errorf("the sums are %v, together %d", got, got.Sum())
+	}
+	s := Scores{Round: 1}.Set(JudgedTurn{Agent: "scone", Truth: 9}).Set(j)
+	if got, found := s.Find("muffin"); got != j || !found {
+		t.Errorf("Find(muffin) = %v, %t", got, found)
+	}
+	if got, found := s.Find("bun"); got != (JudgedTurn{}) || found {
+		t.Errorf("Find(bun) = %v, %t of those who were given nothing", got, found)
+	}
+}
+
+func TestTensionStatus(t *testing.T) {
+	for status, want := range map[string][3]bool{ // open, deferred, addressed
+		"Open": {true, false, false}, "": {true, false, false}, "ADDRESSED in R2": {true, false, true},
+		"Refined": {true, false, true}, "partially resolved": {true, false, true}, "Resolved": {false, false, false},
+		"Deferred": {false, true, false}, "closed": {false, false, false}, "Reopened": {true, false, false},
+	} {
+		r := TensionRow{Status: status}
+		if got := [3]bool{r.IsOpen(), r.IsDeferred(), r.IsAddressed()}; got != want {
+			t.Errorf("a tension with the status %q is open, deferred, addressed: %v, want %v", status, got, want)
+		}
+	}
+}
+
+func TestTensionID(t *testing.T) {
+	for text, want := range map[string]string{"T1": "T01", "T01": "T01", "T001": "T01", "T123": "T123", "P01": "", "T": "", "tension": ""} {
+		if got, ok := TensionID(text); got != want && ok || ok != (want != "") {
+			t.Errorf("TensionID(%q) = %q, %t, want %q", text, got, ok, want)
+		}
+	}
+}
+
+// TestScoreboardAbsence writes an agent that had no turn in a round.
+func TestScoreboardAbsence(t *testing.T) {
+	b := Scoreboard{
+		Rounds: []RoundScore{{Round: 0}, {Round: 1}},
+		Agents: []AgentScore{
+			{Agent: "Scone", Rounds: []AgentRound{{Round: 0, Score: 2}, {Round: 1, Score: 1}}, Total: 3},
+			{Agent: "Muffin", Rounds: []AgentRound{{Round: 1, Score: 5}}, Total: 5},
+		},
+	}
+	text := AppendScoreboard(nil, b)
+	if !strings.Contains(string(text), "| Muffin | — | 5 | **5** |") {
+		t.Errorf("the round without a turn is no dash:\n%s", text)
+	}
+}

@@ -215,3 +215,14 @@ func TestEveryPlaceParses(t *testing.T) {
 		}
 	}
 }
+
+func TestHasEnded(t *testing.T) {
+	for status, want := range map[string]bool{
+		StatusComplete: true, StatusPartial: true, StatusBlocked: true, StatusFailed: true,
+		StatusPending: false, StatusInProgress: false, "": false,
+	} {
+		if got := HasEnded(status); got != want {
+			t.Errorf("HasEnded(%q) = %t, want %t", status, got, want)
+		}
+	}
+}

@@ -115,3 +115,51 @@ func FuzzSnapshot(f *testing.F) {
 		}
 	})
 }
+
+// TestSnapshotManifests writes start.json and manifest.json and reads them again.
+func TestSnapshotManifests(t *testing.T) {
+	start := LoopStart{Run: "r", Loop: 2, SnapshotPoint: SnapshotPoint{Position: 7, Commit: "c"}, LeftOut: []string{"big: too large"}}
+	text, err := AppendLoopStart([]byte("before"), start)
+	if err != nil || !strings.HasPrefix(string(text), "before{\n") {
+		t.Fatalf("AppendLoopStart: %q, %v", text, err)
+	}
+	start.Version = 1
+	again, err := ParseLoopStart(text[len("before"):])
+	if diff := cmp.Diff(start, again); diff != "" || err != nil {
+		t.Errorf("start.json read again (-want +got):\n%s\nerror %v", diff, err)
+	}
+	manifest := Manifest{Run: "r", Loop: 2, Method: MethodGit, Changed: []SnapshotChange{{Path: "a", Status: "added", Added: 3}}}
+	if text, err = AppendManifest(nil, manifest); err != nil {
+		t.Fatal(err)
+	}
+	manifest.Version = 1
+	read, err := ParseManifest(text)
+	if diff := cmp.Diff(manifest, read); diff != "" || err != nil {
+		t.Errorf("manifest.json read again (-want +got):\n%s\nerror %v", diff, err)
+	}
+}
+
+func TestSnapshotManifestsOfOthers(t *testing.T) {
+	for _, test := range []struct{ text, run, want string }{
+		{`{"version": 2, "run": "r"}`, "r", "version 2 instead of 1"},
+		{`{"run": "r", "files": [], "unknown": 1}`, "r", "version 0 instead of 1"},
+		{`{`, "", "unexpected end of JSON input"},
+		{`{"run": 1}`, "", "cannot unmarshal number"},
+	} {
+		m, err := ParseManifest([]byte(test.text))
+		if err == nil || !strings.Contains(err.Error(), test.want) || m.Run != test.run {
+			t.Errorf("ParseManifest(%s) = run %q, %v, want %q, %s", test.text, m.Run, err, test.run, test.want)
+		}
+		s, err := ParseLoopStart([]byte(test.text))
+		if err == nil || !strings.Contains(err.Error(), test.want) || s.Run != test.run {
+			t.Errorf("ParseLoopStart(%s) = run %q, %v, want %q, %s", test.text, s.Run, err, test.run, test.want)
+		}
+	}
+}
+
+func TestParseDiffWithoutNumbers(t *testing.T) {
+	const text = "--- a/x\n+++ b/x\n@@ -1\n+a\n"
+	if got, want := ParseDiff([]byte(text)), (DiffStat{Files: 1}); got != want {
+		t.Errorf("a hunk without its numbers counts as %v, want %v", got, want)
+	}
+}
