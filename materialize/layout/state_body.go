@@ -1,6 +1,9 @@
 package layout
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,6 +17,7 @@ type stateBody struct {
 	lines    []markdown.Line
 	first    int            // the number of the first line
 	taken    []bool         // the lines that are understood
+	stale    []bool         // those that later ones say otherwise: they stay, before what filebus writes
 	comments map[int]string // those behind values of lines that are understood
 	visible  []bool         // the lines that are being read as YAML
 	bad      map[int]bool   // those of them that could not be placed
@@ -23,7 +27,7 @@ type stateBody struct {
 func newStateBody(text []byte, first int) *stateBody {
 	lines := markdown.Lines(text)
 	b := &stateBody{text: text, lines: lines, first: first, comments: map[int]string{}}
-	b.taken = make([]bool, len(lines))
+	b.taken, b.stale = make([]bool, len(lines)), make([]bool, len(lines))
 	return b
 }
 
@@ -36,10 +40,18 @@ func (b *stateBody) rest(eol string) (before, after string) {
 	for ; !b.taken[i] && b.isBlank(i); i++ {
 	}
 	before = string(b.text[:b.lines[i].Start])
+	for k := i; k < len(b.lines); k++ {
+		if b.stale[k] {
+			before += string(b.text[b.lines[k].Start:b.lines[k].End])
+		}
+	}
 	var out strings.Builder
 	gap, last := false, "\n"
 	for ; i < len(b.lines); i++ {
 		line := string(b.text[b.lines[i].Start:b.lines[i].End])
+		if b.stale[i] {
+			continue
+		}
 		if b.taken[i] {
 			gap = true
 			if line = b.comments[i]; line == "" {
@@ -124,6 +136,10 @@ func (b *stateBody) readTables(a *agentTable) {
 		case columns == nil || b.isHeader(i):
 			columns, head = a.head(cells), i
 			isText = columns == nil
+			if isText && b.isHeader(i) {
+				b.problems = append(b.problems, &SyntaxError{Line: b.first + i,
+					Err: errors.New("a table of agents has no column that says which agent or task")})
+			}
 			b.taken[i] = !isText
 		case markdown.IsDelimiter(cells):
 			b.taken[i] = i == head+1
@@ -261,7 +277,7 @@ type runReader struct {
 }
 
 // set reads a property, if it is one that filebus knows.
-func (r *runReader) set(key, value string) bool {
+func (r *runReader) set(key, value string, first, next int) bool {
 	i := stateFieldOf(key)
 	if i < 0 {
 		return false
@@ -272,9 +288,29 @@ func (r *runReader) set(key, value string) bool {
 	case r.kind == partOther:
 		r.elsewhere[i] = value
 	case value != "" || r.kind == partRun:
-		r.fields[i] = value
+		if r.fields[i] != "" && r.fields[i] != value {
+			r.sources[i].keep(r.body.first+first, stateFields[i].name)
+			r.body.problems = append(r.body.problems, r.sources[i].problem...)
+		}
+		r.fields[i], r.sources[i] = value, stateSource{body: r.body, first: first, next: next}
 	}
 	return true
+}
+
+// A stateSource is where a property of the run is said.
+type stateSource struct {
+	body        *stateBody
+	first, next int // its lines
+	problem     []*SyntaxError
+}
+
+// keep leaves the lines where they are, since a later line says something else.
+func (s *stateSource) keep(later int, name string) {
+	s.problem = []*SyntaxError{{Line: later, Err: fmt.Errorf("%s is given again (first at line %d), the last one counts",
+		name, s.body.first+s.first)}}
+	for i := s.first; i < s.next; i++ {
+		s.body.stale[i], s.body.taken[i] = s.body.taken[i], false
+	}
 }
 
 func (r *runReader) read(visible []bool) {
@@ -296,7 +332,8 @@ func (r *runReader) read(visible []bool) {
 		if !visible[i] || within[i] || !strings.HasPrefix(text, "- ") && !strings.HasPrefix(text, "**") {
 			continue
 		}
-		if p, found := cutProperty(text); found && r.set(p.Key, p.Value) {
+		p, found := cutProperty(text)
+		if isParent := p.Value == "" && r.body.isDeeper(i); found && !isParent && r.set(p.Key, p.Value, i, i+1) {
 			r.body.taken[i] = true
 		}
 	}
@@ -322,17 +359,28 @@ func (r *runReader) readPair(p markdown.Pair) {
 		for _, loop := range p.Value.Texts() {
 			r.loops = append(r.loops, loopOf(loop))
 		}
-	case !r.set(p.Key, p.Value.Text()):
+	case !isScalar(p.Value) || !r.set(p.Key, p.Value.Text(), p.Value.From, min(p.Value.To, len(r.body.lines))):
 		return
 	}
 	r.body.take(p.Value)
+}
+
+// isScalar reports whether a value is neither a list nor a mapping.
+func isScalar(n markdown.Node) bool { return len(n.List) == 0 && len(n.Pairs) == 0 }
+
+// isDeeper reports whether the line below the one at i is indented further: an item
+// or a text that belongs to it.
+func (b *stateBody) isDeeper(i int) bool {
+	indent := func(text []byte) int { return len(text) - len(bytes.TrimLeft(text, " \t")) }
+	return i+1 < len(b.lines) && !b.isBlank(i+1) && indent(b.lines[i+1].Text) > indent(b.lines[i].Text)
 }
 
 // readNested reads the properties below the key of the run.
 func (r *runReader) readNested(p markdown.Pair) {
 	all := true
 	for _, inner := range p.Value.Pairs {
-		if r.set(inner.Key, inner.Value.Text()) {
+		if isScalar(inner.Value) &&
+			r.set(inner.Key, inner.Value.Text(), inner.Value.From, min(inner.Value.To, len(r.body.lines))) {
 			r.body.take(inner.Value)
 		} else {
 			all = false

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -262,4 +263,40 @@ func FuzzStateChange(f *testing.F) {
 			text = edited
 		}
 	})
+}
+
+// What a text says twice, or in a form that no property has, is not lost when a command
+// writes the state.
+func TestChangeKeepsWhatIsSaidTwice(t *testing.T) {
+	for name, text := range map[string]string{
+		"a key again":     "# S\n\n## Current Run\n- Run ID: r1\n- Loop: 1\n- Focus: alpha\n- Focus: second\n",
+		"front matter":    "---\nrun_id: front\nloop: 3\n---\n# S\n\n## Current Run\n- Run ID: r1\n- Loop: 1\n- Focus: alpha\n",
+		"a section again": "# S\n\n## Current Run\n- Focus: alpha\n\n## Current Run\n- Focus: beta\n",
+		"items below":     "# S\n\n## Current Run\n- Run ID: r1\n- Focus:\n  - punkt eins\n  - punkt zwei\n- Loop: 1\n",
+		"a YAML list":     "# S\n\n## Current Run\n```yaml\nrun_id: r1\nfocus: [eins, zwei]\nloop: 1\n```\n",
+		"Windows lines":   "# S\r\n\r\n## Current Run\r\n- Focus: alpha\r\n- Focus: zwei\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			before, _ := ParseState([]byte(text))
+			edited, _ := StateChange{Set: []Property{{"Loop", "7"}}}.Apply([]byte(text))
+			after, _ := ParseState(edited)
+			before.Loop = "7"
+			if !reflect.DeepEqual(after, before) {
+				t.Errorf("is read as %+v, not %+v, in\n%s", after, before, edited)
+			}
+			for _, word := range []string{"alpha", "second", "front", "3", "beta", "eins", "zwei", "punkt"} {
+				if strings.Contains(text, word) && !strings.Contains(string(edited), word) {
+					t.Errorf("%q is gone from\n%s", word, edited)
+				}
+			}
+		})
+	}
+	_, problems := ParseState([]byte("# S\n\n## Current Run\n- Focus: alpha\n- Focus: second\n"))
+	if len(problems) != 1 || problems[0].Line != 5 {
+		t.Errorf("a key that is given again is reported as %v", problems)
+	}
+	_, problems = ParseState([]byte("# S\n\n## Running Agents\n| Name | Job |\n|---|---|\n| x | y |\n"))
+	if len(problems) != 1 || problems[0].Line != 4 {
+		t.Errorf("a table without a known column is reported as %v", problems)
+	}
 }

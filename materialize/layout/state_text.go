@@ -15,6 +15,7 @@ type stateText struct {
 	mark, eol          string
 	parts              []statePart
 	fields             [len(stateFields)]string // of the run
+	sources            [len(stateFields)]stateSource
 	elsewhere          [len(stateFields)]string // the same, as sections of no known title say it
 	running, completed agentTable
 	standing           []string // the loops that stay where they stand
@@ -29,7 +30,8 @@ type statePart struct {
 	heading       string // with its line ending
 	before, after string // what stays before and behind what filebus writes
 	cleared       string // before, without the loops
-	isNew         bool   // the text does not have it yet
+	body          *stateBody
+	isNew         bool // the text does not have it yet
 }
 
 // A statePartKind says what a part is about.
@@ -113,6 +115,11 @@ func readState(text []byte) *stateText {
 		}
 		t.readPart(p, body, s.Line+bytes.Count(heading, []byte("\n")))
 	}
+	for i := range t.parts { // only now is it known which lines count
+		if p := &t.parts[i]; p.body != nil {
+			p.before, p.after = p.body.rest(t.eol)
+		}
+	}
 	return t
 }
 
@@ -132,7 +139,7 @@ func (t *stateText) readPart(p statePart, text []byte, line int) {
 		t.readRun(b, p.kind)
 	}
 	t.problems = append(t.problems, b.problems...)
-	p.before, p.after = b.rest(t.eol)
+	p.body = b
 	t.parts = append(t.parts, p)
 }
 
