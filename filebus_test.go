@@ -130,7 +130,8 @@ func house() map[string]pack {
 		"filebus/cmd/filebus": {
 			ours: []string{
 				"filebus", "filebus/materialize/lint", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/run", "filebus/materialize/task", "filebus/materialize/dialogue", "filebus/materialize/session", "filebus/materialize/pdf", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
-				"filebus/query", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/cmd/filebus/finder", "filebus/materialize/mirror", "filebus/materialize/release",
+				"filebus/query", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown",
+				"filebus/materialize/likeness", "filebus/cmd/filebus/finder", "filebus/materialize/mirror", "filebus/materialize/release",
 			},
 			modules: []string{
 				"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/BurntSushi/toml",

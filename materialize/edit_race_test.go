@@ -21,8 +21,10 @@ func TestEditMeetsHand(t *testing.T) {
 	for label, c := range map[string]struct{ before, hand string }{
 		"a new file of entries":            {"", byHand},
 		"a new file with a heading":        {"", "# Our own queue\n\nRead this first.\n" + byHand},
-		"a new file with the same id":      {"", "# Issue Queue\n" + strings.ReplaceAll(byHand, "HAND-1", "20260302-001")},
-		"an old file with the same id":     {issueQueue, issueQueue + strings.ReplaceAll(byHand, "HAND-1", "20260302-003")},
+		"a new file with the same id":      {"", "# Issue Queue\n" +
+			strings.ReplaceAll(byHand, "HAND-1", "20260302-001")},
+		"an old file with the same id":     {issueQueue, issueQueue +
+			strings.ReplaceAll(byHand, "HAND-1", "20260302-003")},
 		"an old file with another text":    {issueQueue, "Read this first.\n\n" + issueQueue + byHand},
 		"an old file with another entry":   {issueQueue, issueQueue + byHand},
 		"an old file that is empty by now": {"# Issue Queue\n", byHand},
@@ -36,7 +38,8 @@ func TestEditMeetsHand(t *testing.T) {
 			w := syncedWorkspace(t, files)
 			var id string
 			calls := 0
-			err := w.EditEntries(t.Context(), record.KindIssue, "", record.SourcePut, func(e *materialize.Entries) (err error) {
+			err := w.EditEntries(t.Context(), record.KindIssue, "", record.SourcePut,
+				func(e *materialize.Entries) (err error) {
 				if calls++; calls == 1 {
 					writeTree(t, w.Root, map[string]string{issueFile: c.hand})
 				}
@@ -98,7 +101,8 @@ func TestEditOfFileHeldOpen(t *testing.T) {
 	}
 	add := func(t *testing.T, w *materialize.Workspace) error {
 		return w.EditEntries(t.Context(), record.KindIssue, "", record.SourcePut, func(e *materialize.Entries) error {
-			e.Add(record.KindIssue, "ISSUE-20260302-009", []byte("### ISSUE-20260302-009\n\n- **Status**: by_command\n"))
+			e.Add(record.KindIssue, "ISSUE-20260302-009",
+				[]byte("### ISSUE-20260302-009\n\n- **Status**: by_command\n"))
 			return nil
 		})
 	}

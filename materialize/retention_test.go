@@ -36,7 +36,8 @@ func TestReleaseRetention(t *testing.T) {
 			return release.Retention{Removed: true,
 				Keep: 9}
 		}, []string{"drop result/a/0"}},
-		"none": {func(time.Time) release.Retention { return release.Retention{Conversations: []string{"x"}} }, []string{}},
+		"none": {func(time.Time) release.Retention { return release.Retention{Conversations: []string{"x"}} },
+			[]string{}},
 	} {
 		t.Run(label, func(t *testing.T) {
 			t.Parallel()

@@ -144,7 +144,8 @@ func TestUpdateComponent(t *testing.T) {
 }
 
 func TestComponentUnknownColumn(t *testing.T) {
-	row := AppendComponent(nil, Component{Name: "a", Extra: []ExtraField{{"Owner", "x"}}}, []string{"Component", "Risk", "Owner"})
+	row := AppendComponent(nil, Component{Name: "a", Extra: []ExtraField{{"Owner", "x"}}},
+		[]string{"Component", "Risk", "Owner"})
 	if string(row) != "| a | | x |\n" {
 		t.Errorf("a column without a value: %q", row)
 	}

@@ -78,7 +78,8 @@ func TestFieldPut(t *testing.T) {
 	put("Tags", "a", "b")
 	put("Content", "text")
 	put("File", "new.go") // one of the further fields, by whatever name it stood
-	want := Knowledge{Tags: []string{"a", "b"}, Content: "text", Extra: []ExtraField{{"Owner", "agent-1"}, {"File", "new.go"}}}
+	want := Knowledge{Tags: []string{"a", "b"}, Content: "text",
+		Extra: []ExtraField{{"Owner", "agent-1"}, {"File", "new.go"}}}
 	if diff := cmp.Diff(want, k); diff != "" {
 		t.Errorf("after Put (-want +got):\n%s", diff)
 	}
@@ -94,7 +95,8 @@ func TestFieldPut(t *testing.T) {
 // unknown to the table that it was made from.
 func TestFieldWith(t *testing.T) {
 	var noun string
-	with := IssueFields().With(Field[Issue]{Name: "Noun", text: func(*Issue) *string { return &noun }, Input: Input{Flag: "noun"}})
+	with := IssueFields().With(Field[Issue]{Name: "Noun", text: func(*Issue) *string { return &noun },
+		Input: Input{Flag: "noun"}})
 	text := []byte("### ISSUE-1\n\n| Field | Value |\n|-------|-------|\n| Status | pending |\n| Noun | lamp |\n")
 	if i := with.Read(text); noun != "lamp" || len(i.Extra) > 0 {
 		t.Errorf("with the field, %q has the noun %q and the further fields %v", text, noun, i.Extra)
@@ -147,9 +149,11 @@ func TestFieldWrong(t *testing.T) {
 		name, value, want string
 	}{
 		{"nothing", func(*Issue) {}, "", "", ""},
-		{"not one of the values", func(i *Issue) { i.Priority = "urgent" }, "Priority", "urgent", "one of critical, high, medium, low"},
+		{"not one of the values", func(i *Issue) { i.Priority = "urgent" }, "Priority", "urgent",
+			"one of critical, high, medium, low"},
 		{"no word", func(i *Issue) { i.Type = "dark mode" }, "Type", "dark mode", "a word, such as " + issueTypes},
-		{"a long word", func(i *Issue) { i.Type = strings.Repeat("x", 41) }, "Type", strings.Repeat("x", 41), "a word, such as " + issueTypes},
+		{"a long word", func(i *Issue) { i.Type = strings.Repeat("x", 41) }, "Type", strings.Repeat("x", 41),
+			"a word, such as " + issueTypes},
 		{"no number", func(i *Issue) { i.Loop = "2nd" }, "Loop", "2nd", "a number"},
 		{"the first of two", func(i *Issue) { i.Source, i.Loop = "x", "y" }, "Source", "x", "one of user, generated"},
 		{"one that no user gives", func(i *Issue) { i.Status = "odd" }, "", "", ""},
@@ -158,7 +162,8 @@ func TestFieldWrong(t *testing.T) {
 		test.change(&i)
 		f, value, want := IssueFields().Wrong(&i)
 		if value != test.value || want != test.want || value != "" && f.Name != test.name {
-			t.Errorf("%s: Wrong(%+v) = %q, %q, %q, want %q, %q, %q", test.label, i, f.Name, value, want, test.name, test.value, test.want)
+			t.Errorf("%s: Wrong(%+v) = %q, %q, %q, want %q, %q, %q", test.label, i, f.Name, value, want, test.name,
+				test.value, test.want)
 		}
 	}
 }
@@ -168,7 +173,8 @@ func TestFieldMissing(t *testing.T) {
 		issue Issue
 		want  string
 	}{
-		{Issue{}, "Summary"}, {Issue{Summary: "s"}, "Type"}, {Issue{Type: "bug"}, "Summary"}, {Issue{Summary: "s", Type: "bug"}, ""},
+		{Issue{}, "Summary"}, {Issue{Summary: "s"}, "Type"}, {Issue{Type: "bug"},
+			"Summary"}, {Issue{Summary: "s", Type: "bug"}, ""},
 	} {
 		f, is := IssueFields().Missing(&test.issue)
 		if is != (test.want != "") || is && f.Name != test.want {
@@ -192,10 +198,29 @@ func TestFieldSet(t *testing.T) {
 		{"no list, by whatever name", IssueFields().Set([]byte(issue), "Acceptance Criteria"),
 			strings.Replace(issue, "\n**Criteria**:\n- a\n- b\n", "", 1)},
 		{"no field", IssueFields().Set([]byte(issue), "Details"), strings.Replace(issue, "**Details**:\nd\n", "", 1)},
-		{"tags in brackets", KnowledgeFields().Set([]byte("### p-1\n- Tags: [a]\n"), "Tags", "b", "c"), "### p-1\n- Tags: [b, c]\n"},
+		{"tags in brackets", KnowledgeFields().Set([]byte("### p-1\n- Tags: [a]\n"), "Tags", "b", "c"),
+			"### p-1\n- Tags: [b, c]\n"},
 	} {
 		if diff := cmp.Diff(test.want, string(test.got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.label, diff)
+		}
+	}
+}
+
+// A field that is set twice takes no text away that stands below the heading.
+func TestSetKeepsIntroduction(t *testing.T) {
+	for _, text := range []string{
+		"## L\n\nIntro text.\n\n**Lesson:** x\n", "## L\nIntro text.\n**Lesson:** x\n", "## L\n\nIntro text.\n",
+		"## L\r\n\r\nIntro text.\r\n\r\n**Context:** y\r\n**Lesson:** x\r\n",
+	} {
+		got := []byte(text)
+		for _, value := range []string{"pattern", "gotcha"} {
+			got = LessonFields().Set(got, "Type", value)
+		}
+		lesson, before := lessonFields.Read(got), lessonFields.Read([]byte(text))
+		if !strings.Contains(string(got), "Intro text.") || lesson.Type != "gotcha" ||
+			lesson.Content != before.Content {
+			t.Errorf("%q became %q: %+v", text, got, lesson)
 		}
 	}
 }

@@ -169,10 +169,13 @@ func TestNodeLinkUnchanged(t *testing.T) {
 		want  string
 	}{
 		{"add to what is no node", AddKnowledgeNodeLink, "[1", related, "[1"},
-		{"add a link that is there", AddKnowledgeNodeLink, `{"id": "a", "connections": ["b"]}`, related, `{"id": "a", "connections": ["b"]}`},
+		{"add a link that is there", AddKnowledgeNodeLink, `{"id": "a", "connections": ["b"]}`, related,
+			`{"id": "a", "connections": ["b"]}`},
 		{"drop from what is no node", DropKnowledgeNodeLink, "[1", related, "[1"},
-		{"drop a link that is not there", DropKnowledgeNodeLink, `{"id": "a", "connections": ["c"]}`, related, `{"id": "a", "connections": ["c"]}`},
-		{"drop a connection", DropKnowledgeNodeLink, `{"id": "a", "connections": ["b"]}`, related, `{"id": "a", "connections": []}`},
+		{"drop a link that is not there", DropKnowledgeNodeLink, `{"id": "a", "connections": ["c"]}`, related,
+			`{"id": "a", "connections": ["c"]}`},
+		{"drop a connection", DropKnowledgeNodeLink, `{"id": "a", "connections": ["b"]}`, related,
+			`{"id": "a", "connections": []}`},
 	} {
 		if got := string(test.edit([]byte(test.text), test.l)); got != test.want {
 			t.Errorf("%s: %s becomes %s, want %s", test.label, test.text, got, test.want)

@@ -209,7 +209,8 @@ func FuzzScores(f *testing.F) {
 
 func TestMarks(t *testing.T) {
 	j := JudgedTurn{Agent: "muffin", Wisdom: 1, Consistency: 2, Truth: 3, Relationships: 4}
-	if got := j.Marks().Plus(Marks{Wisdom: 10, Consistency: 20, Truth: 30, Relationships: 40}); got != (Marks{11, 22, 33, 44}) || got.Sum() != 110 {
+	if got := j.Marks().Plus(Marks{Wisdom: 10, Consistency: 20, Truth: 30, Relationships: 40}); got != (Marks{11, 22,
+		33, 44}) || got.Sum() != 110 {
 		t.Errorf("the sums are %v, together %d", got, got.Sum())
 	}
 	s := Scores{Round: 1}.Set(JudgedTurn{Agent: "scone", Truth: 9}).Set(j)
@@ -235,7 +236,8 @@ func TestTensionStatus(t *testing.T) {
 }
 
 func TestTensionID(t *testing.T) {
-	for text, want := range map[string]string{"T1": "T01", "T01": "T01", "T001": "T01", "T123": "T123", "P01": "", "T": "", "tension": ""} {
+	for text, want := range map[string]string{"T1": "T01", "T01": "T01", "T001": "T01", "T123": "T123", "P01": "",
+		"T": "", "tension": ""} {
 		if got, ok := TensionID(text); got != want && ok || ok != (want != "") {
 			t.Errorf("TensionID(%q) = %q, %t, want %q", text, got, ok, want)
 		}

@@ -118,7 +118,8 @@ func FuzzSnapshot(f *testing.F) {
 
 // TestSnapshotManifests writes start.json and manifest.json and reads them again.
 func TestSnapshotManifests(t *testing.T) {
-	start := LoopStart{Run: "r", Loop: 2, SnapshotPoint: SnapshotPoint{Position: 7, Commit: "c"}, LeftOut: []string{"big: too large"}}
+	start := LoopStart{Run: "r", Loop: 2, SnapshotPoint: SnapshotPoint{Position: 7, Commit: "c"},
+		LeftOut: []string{"big: too large"}}
 	text, err := AppendLoopStart([]byte("before"), start)
 	if err != nil || !strings.HasPrefix(string(text), "before{\n") {
 		t.Fatalf("AppendLoopStart: %q, %v", text, err)
@@ -128,7 +129,8 @@ func TestSnapshotManifests(t *testing.T) {
 	if diff := cmp.Diff(start, again); diff != "" || err != nil {
 		t.Errorf("start.json read again (-want +got):\n%s\nerror %v", diff, err)
 	}
-	manifest := Manifest{Run: "r", Loop: 2, Method: MethodGit, Changed: []SnapshotChange{{Path: "a", Status: "added", Added: 3}}}
+	manifest := Manifest{Run: "r", Loop: 2, Method: MethodGit,
+		Changed: []SnapshotChange{{Path: "a", Status: "added", Added: 3}}}
 	if text, err = AppendManifest(nil, manifest); err != nil {
 		t.Fatal(err)
 	}

@@ -306,7 +306,8 @@ type stateSource struct {
 
 // keep leaves the lines where they are, since a later line says something else.
 func (s *stateSource) keep(later int, name string) {
-	s.problem = []*SyntaxError{{Line: later, Err: fmt.Errorf("%s is given again (first at line %d), the last one counts",
+	s.problem = []*SyntaxError{{Line: later,
+		Err: fmt.Errorf("%s is given again (first at line %d), the last one counts",
 		name, s.body.first+s.first)}}
 	for i := s.first; i < s.next; i++ {
 		s.body.stale[i], s.body.taken[i] = s.body.taken[i], false

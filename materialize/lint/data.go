@@ -58,7 +58,8 @@ func (c *checker) syntax(name string, location layout.Location, file layout.File
 func brokenRemedy(name string, location layout.Location, file layout.File, line int) string {
 	for _, e := range file.Entries() {
 		isEntry := e.Kind == record.KindIssue || e.Kind == record.KindKnowledge
-		if isEntry && e.Line <= line && line <= e.Line+strings.Count(string(e.Text), "\n") {
+		below := strings.Count(strings.TrimSuffix(string(e.Text), "\n"), "\n") // its heading
+		if isEntry && e.Line <= line && line <= e.Line+below {
 			return fmt.Sprintf("filebus %s edit %s", e.Kind, shellWord(e.ID))
 		}
 	}

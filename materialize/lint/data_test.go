@@ -159,7 +159,8 @@ func TestOwnRoot(t *testing.T) {
 func TestLayout(t *testing.T) {
 	dir := write(t, map[string]string{
 		".claude/journal/task-001.md": "no heading\n",
-		".claude/issue_queue.md":      "# Issue Queue\n\n### ISSUE-20260301-001\n\n| Field | Value |\n|-------|-------|\n| Status | odd |\n\n**Summary:** x\n\n---\n",
+		".claude/issue_queue.md": "# Issue Queue\n\n### ISSUE-20260301-001\n**Status:** pending\n**Type:** bug\n" +
+			"**Priority:** high\n**Summary:** x\n### ISSUE-20260301-002\n\n| Field | Value |\n|-------|-------|\n| Status | odd |\n\n**Summary:** x\n\n---\n",
 	})
 	report, err := lint.Check(t.Context(), dir, lint.Options{Rules: []string{"layout"}})
 	if err != nil {
@@ -170,7 +171,8 @@ func TestLayout(t *testing.T) {
 		remedies[f.File] = f.Remedy
 	}
 	want := map[string]string{
-		".claude/journal/task-001.md": "filebus task handoff task-001", ".claude/issue_queue.md": "filebus issue edit ISSUE-20260301-001",
+		".claude/journal/task-001.md": "filebus task handoff task-001",
+		".claude/issue_queue.md":      "filebus issue edit ISSUE-20260301-002", // the entry that the line is in
 	}
 	if diff := cmp.Diff(want, remedies); diff != "" {
 		t.Errorf("remedies (-want +got):\n%s", diff)

@@ -151,7 +151,19 @@ func ReplaceCell(text []byte, at, end int, value string) []byte {
 func (r Rules) addField(text []byte, lines []Line, name, value string) []byte {
 	fields, _ := scanFields(lines, r)
 	if len(fields) == 0 || fields[0].form == LabelForm && slices.Contains(r.Blocks, fields[0].key) {
-		// Below a block's label a new field would be past the head, and not be read.
+		// Below a block's label a new field would be past the head, and not be read. Above a
+		// text that stands there a label would take it for its value.
+		intro := lines[1:]
+		if len(fields) > 0 {
+			intro = lines[1:fields[0].first]
+		}
+		isText := func(l Line) bool { return len(bytes.TrimSpace(l.Text)) > 0 }
+		if r.Form == LabelForm && slices.ContainsFunc(intro, isText) {
+			if len(fields) == 0 {
+				return r.AddBlock(text, name, value)
+			}
+			return insertLines(text, lines[fields[0].first].Start, append(r.AppendLabel(nil, name, value), '\n'))
+		}
 		first := r.firstField(name, value)
 		if len(lines) > 1 && len(bytes.TrimSpace(lines[1].Text)) > 0 {
 			// Below a label, a label is no part of it.

@@ -96,7 +96,8 @@ func TestMember(t *testing.T) {
 	if got := object.Member("ä").Member("b"); !got.IsArray() || len(got.Inner) != 1 || got.Line != 3 {
 		t.Errorf("a member of a member is %v at line %d", got.Data(), got.Line)
 	}
-	for _, v := range []*Value{object.Member("c"), object.Member("a").Member("b"), object.Member("ä").Member("b").Member("")} {
+	for _, v := range []*Value{object.Member("c"), object.Member("a").Member("b"),
+		object.Member("ä").Member("b").Member("")} {
 		if v.Data() != nil || v.End != 0 {
 			t.Errorf("a member that is not there is %v, up to %d", v.Data(), v.End)
 		}

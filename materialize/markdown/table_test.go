@@ -44,11 +44,13 @@ func TestTableCells(t *testing.T) {
 		text        string
 		n           int
 		found       bool
-	}{{0, 0, "T1", 0, false}, {0, 1, "94%", 94, true}, {0, 2, "R2", 2, true}, {1, 1, "none", 0, false}, {1, 2, "", 0, false}, {1, -1, "", 0, false}} {
+	}{{0, 0, "T1", 0, false}, {0, 1, "94%", 94, true}, {0, 2, "R2", 2, true}, {1, 1, "none", 0, false}, {1, 2, "", 0,
+		false}, {1, -1, "", 0, false}} {
 		row := table.Rows[test.row]
 		n, found := row.Number(test.column)
 		if got := row.Cell(test.column); got != test.text || n != test.n || found != test.found {
-			t.Errorf("cell %d of row %d is %q, %d, %t, want %q, %d, %t", test.column, test.row, got, n, found, test.text, test.n, test.found)
+			t.Errorf("cell %d of row %d is %q, %d, %t, want %q, %d, %t", test.column, test.row, got, n, found,
+				test.text, test.n, test.found)
 		}
 	}
 }
@@ -103,7 +105,8 @@ func TestClosedRow(t *testing.T) {
 }
 
 func TestHasRow(t *testing.T) {
-	for text, want := range map[string]bool{"a\n  | b |": true, "a | b": false, "~~~\n| a |\n~~~\n": false, "~~~\n| a |\n": true, "": false} {
+	for text, want := range map[string]bool{"a\n  | b |": true, "a | b": false, "~~~\n| a |\n~~~\n": false,
+		"~~~\n| a |\n": true, "": false} {
 		if got := HasRow(text); got != want {
 			t.Errorf("HasRow(%q) = %t, want %t", text, got, want)
 		}

@@ -88,8 +88,10 @@ func TestUnlikeTexts(t *testing.T) {
 	}
 	for label, spelling := range map[string]string{
 		"as it is": text, "CRLF": strings.ReplaceAll(text, "\n", "\r\n"), "byte order mark": "\ufeff" + text,
-		"no line end": strings.TrimSuffix(text, "\n"), "spaces behind lines": strings.ReplaceAll(text, "\n\n", "  \n \n"),
-		"indented headings": strings.ReplaceAll(text, "## ", "   ## "), "closed headings": strings.Replace(text, "## Ende", "## Ende ##", 1),
+		"no line end": strings.TrimSuffix(text, "\n"), "spaces behind lines": strings.ReplaceAll(text, "\n\n",
+			"  \n \n"),
+		"indented headings": strings.ReplaceAll(text, "## ", "   ## "), "closed headings": strings.Replace(text,
+			"## Ende", "## Ende ##", 1),
 		"underlined headings": strings.Replace(text, "# Überblick", "Überblick\n=========", 1),
 		"tildes":              strings.ReplaceAll(text, "```", "~~~~"), "other bullets": strings.ReplaceAll(text, "* ", "+ "),
 	} {

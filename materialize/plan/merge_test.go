@@ -59,7 +59,8 @@ func (b *bench) file(text string) plan.File {
 // after it.
 func (b *bench) save(text string) uint64 {
 	b.Helper()
-	p, err := b.File(b.Context(), b.file(text), func(tx *store.Tx) (*plan.State, error) { return plan.At(tx, "", b.path) })
+	p, err := b.File(b.Context(), b.file(text),
+		func(tx *store.Tx) (*plan.State, error) { return plan.At(tx, "", b.path) })
 	if err == nil {
 		err = p.CarryOut(b.Context(), b.Store)
 	}
@@ -155,7 +156,8 @@ func TestMerge(t *testing.T) {
 		},
 		"one entry changed on both sides": {
 			graphFile, base, graph("G", "1=stored", "2=b", "3=c"), graph("G", "1=disk", "2=b", "3=d"),
-			graph("G", "1=stored", "2=b", "3=d"), []string{"knowledge/pattern-1"}, map[string]string{"knowledge/pattern-1": entry("disk")},
+			graph("G", "1=stored", "2=b",
+				"3=d"), []string{"knowledge/pattern-1"}, map[string]string{"knowledge/pattern-1": entry("disk")},
 		},
 		"the same change twice": {
 			graphFile, base, graph("G", "1=new", "2=b", "3=c"), graph("G", "1=new", "2=b", "3=c"),
@@ -179,10 +181,12 @@ func TestMerge(t *testing.T) {
 		},
 		"removed in the store, and changed on disk": {
 			graphFile, base, graph("G", "2=b", "3=c"), graph("G", "1=disk", "2=b", "3=c"),
-			graph("G", "2=b", "3=c"), []string{"knowledge/pattern-1"}, map[string]string{"knowledge/pattern-1": entry("disk")},
+			graph("G", "2=b",
+				"3=c"), []string{"knowledge/pattern-1"}, map[string]string{"knowledge/pattern-1": entry("disk")},
 		},
 		"removed on both sides": {
-			graphFile, base, graph("G", "1=a", "2=b"), graph("G", "1=a", "2=disk"), graph("G", "1=a", "2=disk"), nil, nil,
+			graphFile, base, graph("G", "1=a", "2=b"), graph("G", "1=a", "2=disk"), graph("G", "1=a",
+				"2=disk"), nil, nil,
 		},
 		"new entries on both sides": {
 			graphFile, base, graph("G", "1=a", "2=b", "3=c", "4=d"), graph("G", "0=e", "1=a", "2=b", "3=c"),
@@ -201,8 +205,10 @@ func TestMerge(t *testing.T) {
 			graph("G", "1=a", "2=b", "3=c", "4=d"), nil, nil,
 		},
 		"nodes of a list": {
-			listFile, list(`{"id": "a"}`, `{"id": "b"}`, `{"id": "c"}`), list(`{"id": "a", "x": 1}`, `{"id": "b"}`, `{"id": "c"}`),
-			list(`{"id": "a"}`, `{"id": "c"}`, `{"id": "d"}`), list(`{"id": "a", "x": 1}`, `{"id": "c"}`, `{"id": "d"}`), nil, nil,
+			listFile, list(`{"id": "a"}`, `{"id": "b"}`, `{"id": "c"}`), list(`{"id": "a", "x": 1}`, `{"id": "b"}`,
+				`{"id": "c"}`),
+			list(`{"id": "a"}`, `{"id": "c"}`, `{"id": "d"}`), list(`{"id": "a", "x": 1}`, `{"id": "c"}`,
+				`{"id": "d"}`), nil, nil,
 		},
 	} {
 		t.Run(label, func(t *testing.T) {
@@ -240,7 +246,8 @@ func TestMergeFrames(t *testing.T) {
 	if err == nil {
 		err = merged.CarryOut(t.Context(), b.Store)
 	}
-	if want := "text around the entries of " + graphFile; err != nil || len(merged.Conflicts) != 1 || merged.Conflicts[0] != want {
+	if want := "text around the entries of " + graphFile; err != nil || len(merged.Conflicts) != 1 ||
+		merged.Conflicts[0] != want {
 		t.Fatalf("conflicts %q, %v, want %q", merged.Conflicts, err, want)
 	}
 	if got, want := b.text(), graph("Stored", "1=b"); got != want {

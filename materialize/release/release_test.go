@@ -129,7 +129,8 @@ func (b *bench) want(keep release.Retention, want ...string) {
 	if diff := cmp.Diff(dry, report); diff != "" {
 		b.Errorf("a dry run says another thing than is done (-dry +done):\n%s", diff)
 	}
-	if diff := cmp.Diff(want, said(report), cmp.Transformer("all", func(s []string) string { return strings.Join(s, "\n") })); diff != "" {
+	if diff := cmp.Diff(want, said(report),
+		cmp.Transformer("all", func(s []string) string { return strings.Join(s, "\n") })); diff != "" {
 		b.Errorf("the report (-want +got):\n%s", diff)
 	}
 	for _, n := range report.Released {
@@ -168,9 +169,12 @@ func TestRetention(t *testing.T) {
 		keep release.Retention
 		want []string
 	}{
-		"all of a kind":                {release.Retention{}, []string{"drop dialogue/a/1 x2", "drop dialogue/a/2 x1", "drop dialogue/a/3 x1", "drop dialogue/b/1 x1"}},
-		"of a conversation":            {release.Retention{Conversations: []string{"b", "none"}}, []string{"drop dialogue/b/1 x1"}},
-		"older, by the newest version": {release.Retention{Before: start.Add(150 * time.Minute)}, []string{"drop dialogue/a/2 x1"}},
+		"all of a kind":                {release.Retention{}, []string{"drop dialogue/a/1 x2", "drop dialogue/a/2 x1",
+			"drop dialogue/a/3 x1", "drop dialogue/b/1 x1"}},
+		"of a conversation":            {release.Retention{Conversations: []string{"b", "none"}},
+			[]string{"drop dialogue/b/1 x1"}},
+		"older, by the newest version": {release.Retention{Before: start.Add(150 * time.Minute)},
+			[]string{"drop dialogue/a/2 x1"}},
 		"hidden":                       {release.Retention{Removed: true}, []string{"drop dialogue/a/3 x1"}},
 		"but the newest of each": {release.Retention{Keep: 1}, []string{
 			"drop dialogue/a/2 x1", "drop dialogue/a/3 x1", "keep dialogue/a/1: one of the newest 1", "keep dialogue/b/1: one of the newest 1",
@@ -228,7 +232,8 @@ func TestReferencesProtect(t *testing.T) {
 	b.want(release.Retention{Kind: record.KindDialogue},
 		"keep dialogue/c/1: referred to by dialogue/c/2", "keep dialogue/c/2: referred to by dialogue/c/3", "keep dialogue/c/3: referred to by note/n")
 	b.want(release.Retention{Kind: record.KindNote}, "drop note/n x1")
-	b.want(release.Retention{Kind: record.KindDialogue}, "drop dialogue/c/1 x1", "drop dialogue/c/2 x2", "drop dialogue/c/3 x1")
+	b.want(release.Retention{Kind: record.KindDialogue}, "drop dialogue/c/1 x1", "drop dialogue/c/2 x2",
+		"drop dialogue/c/3 x1")
 }
 
 // TestNamesTogether releases names that go together or not at all.
@@ -247,11 +252,13 @@ func TestNamesTogether(t *testing.T) {
 	if !errors.Is(err, release.ErrStillNeeded) || len(report.Released) > 0 || b.last(b.name("dialogue/c/1")) != nil {
 		t.Errorf("what is referred to was released: %v, %v", said(report), err)
 	}
-	if _, err := release1("dialogue/c/2", "dialogue/c/none"); !errors.Is(err, store.ErrNotFound) || b.last(b.name("dialogue/c/2")) != nil {
+	if _, err := release1("dialogue/c/2", "dialogue/c/none"); !errors.Is(err, store.ErrNotFound) ||
+		b.last(b.name("dialogue/c/2")) != nil {
 		t.Errorf("with a name that there is not: %v", err)
 	}
 	report, err = release1("dialogue/c/1", "dialogue/c/2")
-	if diff := cmp.Diff([]string{"drop dialogue/c/1 x1", "drop dialogue/c/2 x1"}, said(report)); diff != "" || err != nil {
+	if diff := cmp.Diff([]string{"drop dialogue/c/1 x1", "drop dialogue/c/2 x1"}, said(report)); diff != "" ||
+		err != nil {
 		t.Errorf("both together (-want +got):\n%s\nerror %v", diff, err)
 	}
 	if want := int64(len("one") + len("two")); report.Bytes != want {
@@ -286,7 +293,8 @@ func TestMeanwhile(t *testing.T) {
 		b.put("dialogue/c/1", "one, changed")
 		b.put("note/n", "n", from(second))
 	})
-	want := []string{"drop dialogue/c/3 x1", "keep dialogue/c/1: it has changed meanwhile", "keep dialogue/c/2: referred to by note/n"}
+	want := []string{"drop dialogue/c/3 x1", "keep dialogue/c/1: it has changed meanwhile",
+		"keep dialogue/c/2: referred to by note/n"}
 	if diff := cmp.Diff(want, said(report)); diff != "" || err != nil {
 		t.Errorf("after a change in between (-want +got):\n%s\nerror %v", diff, err)
 	}
@@ -317,7 +325,8 @@ func TestManyVersions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		drafts = append(drafts, store.Draft{Body: body, Record: record.Record{Name: b.name("dialogue/c/1"), Source: record.SourcePut}})
+		drafts = append(drafts,
+			store.Draft{Body: body, Record: record.Record{Name: b.name("dialogue/c/1"), Source: record.SourcePut}})
 	}
 	if _, err := b.store.Put(t.Context(), drafts...); err != nil {
 		t.Fatal(err)
@@ -329,7 +338,8 @@ func TestManyVersions(t *testing.T) {
 		Dropped:   func(done, total int) { dropped = [2]int{done, total} },
 		Scanned:   func(done, total int) { scanned = [2]int{done, total} },
 	}, func() {})
-	if diff := cmp.Diff([]string{"drop dialogue/c/1 x600", "drop dialogue/c/2 x1"}, said(report)); diff != "" || err != nil {
+	if diff := cmp.Diff([]string{"drop dialogue/c/1 x600", "drop dialogue/c/2 x1"}, said(report)); diff != "" ||
+		err != nil {
 		t.Errorf("the report (-want +got):\n%s\nerror %v", diff, err)
 	}
 	if dropped != [2]int{2, 2} || scanned != [2]int{601, 601} {
