@@ -19,11 +19,11 @@ import (
 func TestEditMeetsHand(t *testing.T) {
 	const byHand = "\n### ISSUE-HAND-1\n\n- **Status**: pending\n\n---\n"
 	for label, c := range map[string]struct{ before, hand string }{
-		"a new file of entries":            {"", byHand},
-		"a new file with a heading":        {"", "# Our own queue\n\nRead this first.\n" + byHand},
-		"a new file with the same id":      {"", "# Issue Queue\n" +
+		"a new file of entries":     {"", byHand},
+		"a new file with a heading": {"", "# Our own queue\n\nRead this first.\n" + byHand},
+		"a new file with the same id": {"", "# Issue Queue\n" +
 			strings.ReplaceAll(byHand, "HAND-1", "20260302-001")},
-		"an old file with the same id":     {issueQueue, issueQueue +
+		"an old file with the same id": {issueQueue, issueQueue +
 			strings.ReplaceAll(byHand, "HAND-1", "20260302-003")},
 		"an old file with another text":    {issueQueue, "Read this first.\n\n" + issueQueue + byHand},
 		"an old file with another entry":   {issueQueue, issueQueue + byHand},
@@ -40,13 +40,13 @@ func TestEditMeetsHand(t *testing.T) {
 			calls := 0
 			err := w.EditEntries(t.Context(), record.KindIssue, "", record.SourcePut,
 				func(e *materialize.Entries) (err error) {
-				if calls++; calls == 1 {
-					writeTree(t, w.Root, map[string]string{issueFile: c.hand})
-				}
-				id, err = e.NextID(record.KindIssue, "ISSUE-20260302-")
-				e.Add(record.KindIssue, id, []byte("### "+id+"\n\n- **Status**: by_command\n"))
-				return err
-			})
+					if calls++; calls == 1 {
+						writeTree(t, w.Root, map[string]string{issueFile: c.hand})
+					}
+					id, err = e.NextID(record.KindIssue, "ISSUE-20260302-")
+					e.Add(record.KindIssue, id, []byte("### "+id+"\n\n- **Status**: by_command\n"))
+					return err
+				})
 			if err != nil {
 				t.Errorf("EditEntries: %v", err)
 			}

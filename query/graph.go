@@ -181,21 +181,6 @@ func (g *Graph) SupersededBy(name record.Name) record.Name {
 	return g.nodes[i].by
 }
 
-// links returns the edges that an entry or others state of it, in the order of
-// type and name.
-func (g *Graph) links(name record.Name) []Edge {
-	i, found := g.numbers[name]
-	if !found {
-		return nil
-	}
-	var edges []Edge
-	for _, l := range g.nodes[i].links {
-		edges = append(edges, g.stated(i, l))
-	}
-	slices.SortFunc(edges, compareEdges)
-	return edges
-}
-
 // compareEdges orders edges by type, then by their ends.
 func compareEdges(a, b Edge) int {
 	return cmp.Or(strings.Compare(a.Type, b.Type), compareNames(a.From, b.From), compareNames(a.To, b.To))

@@ -12,14 +12,8 @@ import (
 	"filebus/materialize/layout"
 )
 
-// completeBelow lets a shell complete the arguments of the commands below one, by the
-// words of their usage: SLUG and ID are what the store has.
-func completeBelow(env *environ, parent *cobra.Command) {
-	for _, cmd := range parent.Commands() {
-		cmd.ValidArgsFunction = completeArguments(env)
-	}
-}
-
+// completeArguments lets a shell complete the arguments of a command, by the words of its
+// usage: SLUG and ID are what the store has.
 func completeArguments(env *environ) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		usage := strings.Fields(cmd.Use)[1:]

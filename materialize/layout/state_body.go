@@ -308,7 +308,7 @@ type stateSource struct {
 func (s *stateSource) keep(later int, name string) {
 	s.problem = []*SyntaxError{{Line: later,
 		Err: fmt.Errorf("%s is given again (first at line %d), the last one counts",
-		name, s.body.first+s.first)}}
+			name, s.body.first+s.first)}}
 	for i := s.first; i < s.next; i++ {
 		s.body.stale[i], s.body.taken[i] = s.body.taken[i], false
 	}

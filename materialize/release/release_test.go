@@ -169,13 +169,13 @@ func TestRetention(t *testing.T) {
 		keep release.Retention
 		want []string
 	}{
-		"all of a kind":                {release.Retention{}, []string{"drop dialogue/a/1 x2", "drop dialogue/a/2 x1",
+		"all of a kind": {release.Retention{}, []string{"drop dialogue/a/1 x2", "drop dialogue/a/2 x1",
 			"drop dialogue/a/3 x1", "drop dialogue/b/1 x1"}},
-		"of a conversation":            {release.Retention{Conversations: []string{"b", "none"}},
+		"of a conversation": {release.Retention{Conversations: []string{"b", "none"}},
 			[]string{"drop dialogue/b/1 x1"}},
 		"older, by the newest version": {release.Retention{Before: start.Add(150 * time.Minute)},
 			[]string{"drop dialogue/a/2 x1"}},
-		"hidden":                       {release.Retention{Removed: true}, []string{"drop dialogue/a/3 x1"}},
+		"hidden": {release.Retention{Removed: true}, []string{"drop dialogue/a/3 x1"}},
 		"but the newest of each": {release.Retention{Keep: 1}, []string{
 			"drop dialogue/a/2 x1", "drop dialogue/a/3 x1", "keep dialogue/a/1: one of the newest 1", "keep dialogue/b/1: one of the newest 1",
 		}},
