@@ -43,8 +43,7 @@ func (o outcome) megabytes() sample {
 	return sample{float64(o.Peak) / 1e6}
 }
 
-// execute runs a process and waits for it. Another exit code than 0 is an error
-// that tells what the process said.
+// execute runs a process and waits for it. An exit code other than 0 is an error with what the process said.
 func (b *bench) execute(ctx context.Context, c command) (outcome, error) {
 	args, report := c.args, filepath.Join(b.temp, "usage")
 	if c.peak {

@@ -73,6 +73,9 @@ func FuzzParseObject(f *testing.F) {
 		if wantErr := json.Unmarshal([]byte(strings.TrimPrefix(string(text), "\ufeff")), &want); (wantErr != nil || want == nil) != (err != nil) {
 			t.Fatalf("ParseObject(%q): %v, encoding/json: %v", text, err, wantErr)
 		}
+		if err != nil {
+			return
+		}
 		got := make(map[string]string)
 		for _, m := range object.Inner {
 			got[m.Key] = string(text[m.Start:m.End])
