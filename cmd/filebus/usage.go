@@ -57,15 +57,28 @@ func unknownCommand(cmd *cobra.Command, text, help string) (say, hint string) {
 	if len(quoted) < 3 {
 		return say, help
 	}
-	cmd.SuggestionsMinimumDistance = 2
-	var near []string
-	for _, name := range cmd.SuggestionsFor(quoted[1]) {
-		near = append(near, cmd.CommandPath()+" "+name)
-	}
+	near := nearCommands(cmd, quoted[1])
 	if len(near) == 0 {
 		return say, help
 	}
 	return say, strings.Join(near, "\n       ")
+}
+
+// nearCommands returns the commands below one that are spelled most like a word, of
+// which a third of the letters may be wrong.
+func nearCommands(cmd *cobra.Command, word string) (near []string) {
+	least := max(1, len(word)/3)
+	for _, sub := range cmd.Commands() {
+		slips := likeness.Slips(sub.Name(), word)
+		if slips > least || !sub.IsAvailableCommand() {
+			continue
+		}
+		if slips < least {
+			least, near = slips, nil
+		}
+		near = append(near, cmd.CommandPath()+" "+sub.Name())
+	}
+	return near
 }
 
 // nearFlag returns the flag of a command that begins as name does, that name begins
