@@ -6,14 +6,14 @@
 // The program is cmd/filebus; docs/architecture.md is the map of the packages.
 package filebus
 
-import "embed"
+import (
+	"embed"
+	"io/fs"
+)
 
 var (
-	// SampleWorkspace is a small project whose agents left files of every kind under
-	// testdata/workspace.
-	//
 	//go:embed all:testdata/workspace
-	SampleWorkspace embed.FS
+	sample embed.FS
 
 	// CommandLine is docs/cli.md: what there is to say of each command and flag.
 	//
@@ -21,5 +21,6 @@ var (
 	CommandLine string
 )
 
-// SampleRoot is the folder of SampleWorkspace that stands for the project.
-const SampleRoot = "testdata/workspace"
+// Sample returns testdata/workspace, a small project whose agents left files of every
+// kind.
+func Sample() (fs.FS, error) { return fs.Sub(sample, "testdata/workspace") }

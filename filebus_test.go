@@ -75,7 +75,7 @@ func house() map[string]pack {
 		"filebus/materialize/result": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/mirror",
+				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness", "filebus/materialize/mirror",
 			},
 			modules: []string{"github.com/kaptinlin/jsonschema", "golang.org/x/sys"},
 		},
@@ -113,6 +113,7 @@ func house() map[string]pack {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index", "filebus/query",
 				"filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown",
+				"filebus/materialize/mirror", // which runs git
 			},
 			modules: []string{"github.com/rogpeppe/go-internal/diff"},
 		},
@@ -654,11 +655,15 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// TestSampleWorkspace makes sure that the embedded sample is what lies on disk,
+// TestSample makes sure that the embedded sample is what lies on disk,
 // dot folders included.
-func TestSampleWorkspace(t *testing.T) {
+func TestSample(t *testing.T) {
 	embedded, onDisk := map[string]bool{}, 0
-	err := fs.WalkDir(filebus.SampleWorkspace, filebus.SampleRoot, func(name string, d fs.DirEntry, err error) error {
+	sample, err := filebus.Sample()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = fs.WalkDir(sample, ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			embedded[name] = true
 		}
@@ -668,11 +673,12 @@ func TestSampleWorkspace(t *testing.T) {
 		t.Fatalf("walking the sample: %v", err)
 	}
 	for _, name := range files(t) {
-		if !strings.HasPrefix(name, filebus.SampleRoot+"/") {
+		inside, isSample := strings.CutPrefix(name, "testdata/workspace/")
+		if !isSample {
 			continue
 		}
 		onDisk++
-		if !embedded[name] {
+		if !embedded[inside] {
 			t.Errorf("%s is not embedded", name)
 		}
 	}

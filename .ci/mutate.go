@@ -21,7 +21,7 @@
 // touched: Go gets the changed file as an overlay. The tests of the changed package
 // run first; if they pass, those of cmd/filebus and of -also. Each mutant is a line:
 //
-//	caught-by-package  query/rank.go:40  n < 2 became n <= 2
+//	caught-by-package  query/scan.go:40  n < 2 became n <= 2
 //
 // where a test that does not end within -timeout counts as failed, and the line
 // says so. The last line is the sum. It takes from seconds to minutes for each

@@ -3,6 +3,7 @@ package index
 import (
 	"bytes"
 	"iter"
+	"strconv"
 	"unicode"
 	"unicode/utf8"
 )
@@ -329,4 +330,91 @@ func isPicture(r rune) bool {
 func isPaired(r rune) bool {
 	return r >= 0x0e00 && (r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
 		unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
+}
+
+// Find returns those tokens of text whose terms are wanted: the same as Analyze
+// gives, faster, as most words are seen not to be among them before they are
+// analysed. The values of wanted mean nothing here.
+func (a *Analyzer) Find(text []byte, wanted map[string]int) iter.Seq[Token] {
+	var may beginnings
+	for term := range wanted {
+		may.add(term)
+	}
+	return func(yield func(Token) bool) {
+		a.rest()
+		a.scan(text, func(run []byte) bool { return !may.begin(run) }, func(start, position int, pieces []piece) bool {
+			for _, p := range pieces {
+				term := a.terms[p.term]
+				token := Token{term, start + int(p.start), start + int(p.end), position + int(p.position)}
+				if _, ok := wanted[term]; ok && !yield(token) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+}
+
+// beginnings are what plain words begin with whose stems are wanted. A stem has
+// the first two letters of its word, unless it has but one letter, or the second
+// is a y: dying gives die.
+type beginnings struct {
+	one [26]bool      // letters that some term begins with
+	two [26 * 26]bool // pairs of letters that some term begins with
+	all [26]bool      // terms of one letter
+}
+
+// add notes the beginning of a term. Those that do not begin with a small letter
+// are no stems of plain words.
+func (b *beginnings) add(term string) {
+	if term == "" || !isLower(term[0]) {
+		return
+	}
+	first := int(term[0] - 'a')
+	b.one[first] = true
+	switch {
+	case len(term) == 1:
+		b.all[first] = true
+	case isLower(term[1]):
+		b.two[26*first+int(term[1]-'a')] = true
+	}
+}
+
+// begin reports whether a plain word may have one of the terms for a stem.
+func (b *beginnings) begin(word []byte) bool {
+	first := int(word[0]|0x20) - 'a'
+	switch {
+	case len(word) == 1 || word[1] == 'y':
+		return b.one[first]
+	}
+	return b.all[first] || b.two[26*first+int(word[1]-'a')]
+}
+
+// Terms returns the terms that a text is found by.
+func Terms(text string) map[string]bool {
+	all := map[string]bool{}
+	for token := range Analyze([]byte(text)) {
+		all[token.Term] = true
+	}
+	return all
+}
+
+// A Share is a part of what two texts have, from 0 to 1. JSON has two digits of it.
+type Share float64
+
+// MarshalJSON leaves out all but two digits.
+func (s Share) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(int(100*s))/100, 'f', -1, 64), nil
+}
+
+// Shared returns twice the number of terms that two texts share, divided by the number
+// of terms of both.
+func Shared(a, b map[string]bool) Share {
+	shared := 0
+	for term := range a {
+		if b[term] {
+			shared++
+		}
+	}
+	return Share(2*shared) / Share(max(len(a)+len(b), 1))
 }

@@ -3,13 +3,10 @@ package index
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	api "github.com/blevesearch/bleve_index_api"
 )
 
 const (
@@ -156,13 +153,7 @@ func (s *search) begun(b *Beginning) (map[string]uint64, error) {
 // eachTerm calls visit with each term of a field that begins with prefix, and in how
 // many documents it is, until it returns false.
 func (s *search) eachTerm(field, prefix string, visit func(term string, documents uint64) (bool, error)) error {
-	reader, ok := s.reader.(interface {
-		FieldDictPrefix(field string, prefix []byte) (api.FieldDict, error)
-	})
-	if !ok {
-		return errors.New("the engine cannot look up how terms begin")
-	}
-	dictionary, err := reader.FieldDictPrefix(field, []byte(prefix))
+	dictionary, err := s.state.FieldDictPrefix(field, []byte(prefix))
 	if err != nil {
 		return err
 	}
@@ -204,7 +195,7 @@ func (s *search) weighted(found map[string]uint64, whole uint64, limit int) []We
 // have it.
 func (s *search) documentsWith(term string) (most uint64, err error) {
 	for _, f := range scored {
-		list, err := s.reader.TermFieldReader(s.ctx, []byte(term), f.name, false, false, false)
+		list, err := s.state.TermFieldReader(s.ctx, []byte(term), f.name, false, false, false)
 		if err != nil {
 			return 0, err
 		}

@@ -285,10 +285,10 @@ func TestCollapser(t *testing.T) {
 		c.Add(hit)
 	}
 	want := find(t, x, Request{Query: "common"})
-	if got := (Result{Hits: c.Hits()}); names(got) != names(want) || len(got.Hits) != 2 {
+	if got := (Result{Hits: c.Hits}); names(got) != names(want) || len(got.Hits) != 2 {
 		t.Fatalf("got %q, want %q", names(got), names(want))
 	}
-	for i, hit := range c.Hits() {
+	for i, hit := range c.Hits {
 		if diff := cmp.Diff(want.Hits[i].Like, hit.Like); diff != "" {
 			t.Errorf("behind %s (-want +got):\n%s", hit.Name, diff)
 		}

@@ -19,12 +19,18 @@ import (
 // one of the machine (permission denied, disk full), and says nothing about
 // the index.
 var (
-	ErrNotExist = errors.New("there is no index")
-	ErrForeign  = errors.New("the index belongs to another store")
-	ErrFormat   = errors.New("the index has another format")
+	errNotExist = errors.New("there is no index")
+	errForeign  = errors.New("the index belongs to another store")
+	errFormat   = errors.New("the index has another format")
 	ErrDamaged  = errors.New("the index is damaged")
 	ErrBusy     = errors.New("the index is busy") // retry; never a reason to rebuild
 )
+
+// MustRenew reports whether err says that there is no index that could be used, as
+// opposed to one that cannot be had now.
+func MustRenew(err error) bool {
+	return errors.Is(err, errNotExist) || errors.Is(err, errForeign) || errors.Is(err, errFormat) || errors.Is(err, ErrDamaged)
+}
 
 // lockTimeout bounds the wait for the engine's own lock. Callers hold a lock
 // of theirs, so only a foreign program can be in the way.
@@ -119,48 +125,60 @@ func (e *engine) staleSegments() (int, error) {
 // failures returns how many errors the engine has reported so far.
 func (e *engine) failures() any { return e.StatsMap()["TotOnErrors"] }
 
+// read calls fn with the state of the engine as it is now.
+func (e *engine) read(fn func(state *scorch.IndexSnapshot) error) error {
+	reader, err := e.Reader()
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	state, ok := reader.(*scorch.IndexSnapshot)
+	if !ok {
+		return errors.New("the engine does not show its segments")
+	}
+	return fn(state)
+}
+
+// blame says what the engine could not do, and condemns its generation if that is
+// damaged.
+func (e *engine) blame(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return condemn(e.generation, fmt.Errorf("%s: %w", doing, classify(err)))
+}
+
 // readTotals returns the totals of an engine. Their absence means that the
 // engine could not load what it had stored.
 func readTotals(engine *engine) (t totals, err error) {
 	err = guard(func() error {
-		reader, err := engine.Reader()
-		if err != nil {
+		return engine.read(func(state *scorch.IndexSnapshot) error {
+			text, err := state.GetInternal([]byte(totalsKey))
+			if err != nil {
+				return err
+			}
+			if t, err = decodeTotals(text); err != nil {
+				return err
+			}
+			if err = engine.checkSerial(t.Serial); err != nil || !t.Unfinished {
+				return err
+			}
+			t, err = t.recount(state)
 			return err
-		}
-		defer reader.Close()
-		text, err := reader.GetInternal([]byte(totalsKey))
-		if err != nil {
-			return err
-		}
-		if t, err = decodeTotals(text); err != nil {
-			return err
-		}
-		if err = engine.checkSerial(t.Serial); err != nil || !t.Unfinished {
-			return err
-		}
-		t, err = t.recount(reader)
-		return err
+		})
 	})
-	if err != nil {
-		return t, condemn(engine.generation, fmt.Errorf("reading the totals of %s: %w", engine.generation, classify(err)))
-	}
-	return t, nil
+	return t, engine.blame("reading the totals of "+engine.generation, err)
 }
 
 // places returns a number above all document numbers.
-func (e *engine) places() (int, error) {
-	reader, err := e.Reader()
-	if err != nil {
-		return 0, err
-	}
-	defer reader.Close()
-	places := 0
-	if snapshot, ok := reader.(*scorch.IndexSnapshot); ok {
-		for _, segment := range snapshot.Segments() {
+func (e *engine) places() (places int, err error) {
+	err = e.read(func(state *scorch.IndexSnapshot) error {
+		for _, segment := range state.Segments() {
 			places += int(segment.FullSize())
 		}
-	}
-	return places, nil
+		return nil
+	})
+	return places, err
 }
 
 // guard calls f, and turns a panic or a fault in mapped memory, with which

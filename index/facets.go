@@ -2,7 +2,6 @@ package index
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,9 +9,8 @@ import (
 	"github.com/blevesearch/bleve/v2/index/scorch"
 )
 
-// Facets returns all fields whose values can be counted: their names are those of
-// the filters.
-func Facets() []Facet { return []Facet{facetKind, FacetAgent, FacetTag, facetSession} }
+// Facets returns all fields whose values can be counted, as the filters call them.
+func Facets() []Facet { return []Facet{keyKind, keyAgent, keyTag, keySession} }
 
 // checkFacets reports a facet that there is not.
 func checkFacets(facets []Facet) error {
@@ -69,13 +67,9 @@ func sortedCounts(values map[string]uint64) []FacetCount {
 // follows it. It goes through the dictionary of each segment by itself: most
 // values are in few of them, and a look-up in all would cost more than to count.
 func (s *search) countValues(prefix string, matched set) (map[string]uint64, error) {
-	snapshot, ok := s.reader.(*scorch.IndexSnapshot)
-	if !ok {
-		return nil, errors.New("the engine does not show its segments")
-	}
 	values := make(map[string]uint64)
 	first := uint64(0) // document number of the segment
-	for _, segment := range snapshot.Segments() {
+	for _, segment := range s.state.Segments() {
 		if s.ctx.Err() != nil {
 			return nil, s.ctx.Err()
 		}

@@ -16,7 +16,7 @@ import (
 
 func TestFacets(t *testing.T) {
 	x := build(t, filterDocuments()...)
-	all := []Facet{facetKind, FacetAgent, FacetTag, facetSession}
+	all := []Facet{keyKind, keyAgent, keyTag, keySession}
 	for _, test := range []struct {
 		name    string
 		request Request
@@ -24,28 +24,28 @@ func TestFacets(t *testing.T) {
 	}{
 		{"none asked for", Request{}, nil},
 		{"all", Request{Facets: all}, map[Facet][]FacetCount{
-			facetKind:    {{"note", 2}, {"result", 2}, {"dialogue", 1}, {"handoff", 1}},
-			FacetAgent:   {{"alice", 2}, {"bob", 1}},
-			FacetTag:     {{"auth", 2}, {"jwt", 2}},
-			facetSession: {{"s1", 2}, {"s2", 1}},
+			keyKind:    {{"note", 2}, {"result", 2}, {"dialogue", 1}, {"handoff", 1}},
+			keyAgent:   {{"alice", 2}, {"bob", 1}},
+			keyTag:     {{"auth", 2}, {"jwt", 2}},
+			keySession: {{"s1", 2}, {"s2", 1}},
 		}},
-		{"of a query", Request{Query: "shared", Facets: []Facet{FacetAgent}}, map[Facet][]FacetCount{
-			FacetAgent: {{"alice", 2}, {"bob", 1}},
+		{"of a query", Request{Query: "shared", Facets: []Facet{keyAgent}}, map[Facet][]FacetCount{
+			keyAgent: {{"alice", 2}, {"bob", 1}},
 		}},
-		{"whatever the page", Request{Query: "shared", Facets: []Facet{FacetAgent}, Limit: 1, Offset: 3}, map[Facet][]FacetCount{
-			FacetAgent: {{"alice", 2}, {"bob", 1}},
+		{"whatever the page", Request{Query: "shared", Facets: []Facet{keyAgent}, Limit: 1, Offset: 3}, map[Facet][]FacetCount{
+			keyAgent: {{"alice", 2}, {"bob", 1}},
 		}},
 		{"after filters", Request{Filter: record.Filter{Tags: []string{"jwt"}},
-			Facets: []Facet{facetSession, FacetTag}}, map[Facet][]FacetCount{
-			facetSession: {{"s1", 2}},
-			FacetTag:     {{"jwt", 2}, {"auth", 1}},
+			Facets: []Facet{keySession, keyTag}}, map[Facet][]FacetCount{
+			keySession: {{"s1", 2}},
+			keyTag:     {{"jwt", 2}, {"auth", 1}},
 		}},
 		{"quiet kinds", Request{Filter: record.Filter{Kinds: []record.Kind{record.KindDialogue, record.KindMarker}},
-			Facets: []Facet{facetKind}}, map[Facet][]FacetCount{
-			facetKind: {{"dialogue", 2}, {"marker", 1}},
+			Facets: []Facet{keyKind}}, map[Facet][]FacetCount{
+			keyKind: {{"dialogue", 2}, {"marker", 1}},
 		}},
-		{"no match", Request{Query: "nowhere", Facets: []Facet{facetKind}}, map[Facet][]FacetCount{facetKind: {}}},
-		{"twice", Request{Facets: []Facet{FacetAgent, FacetAgent}}, map[Facet][]FacetCount{FacetAgent: {{"alice", 2}, {"bob", 1}}}},
+		{"no match", Request{Query: "nowhere", Facets: []Facet{keyKind}}, map[Facet][]FacetCount{keyKind: {}}},
+		{"twice", Request{Facets: []Facet{keyAgent, keyAgent}}, map[Facet][]FacetCount{keyAgent: {{"alice", 2}, {"bob", 1}}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := find(t, x, test.request).Facets
@@ -76,9 +76,9 @@ func TestFacetsOfSegments(t *testing.T) {
 		dir := t.TempDir()
 		h.apply(t, dir, documents)
 		x := open(t, dir)
-		result := find(t, x, Request{Query: "handoff", Facets: []Facet{facetSession, facetKind}})
+		result := find(t, x, Request{Query: "handoff", Facets: []Facet{keySession, keyKind}})
 		got := make(map[string]uint64)
-		for _, c := range result.Facets[facetSession] {
+		for _, c := range result.Facets[keySession] {
 			got[c.Value] = c.Count
 		}
 		for _, hit := range find(t, x, Request{Query: "handoff", Limit: 1000, Duplicates: true}).Hits {
@@ -91,7 +91,7 @@ func TestFacetsOfSegments(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: -want +got\n%s", h.name, diff)
 		}
-		if kinds := result.Facets[facetKind]; len(kinds) != 1 || kinds[0].Count != result.Total {
+		if kinds := result.Facets[keyKind]; len(kinds) != 1 || kinds[0].Count != result.Total {
 			t.Errorf("%s: kinds %+v of %d matches", h.name, kinds, result.Total)
 		}
 	}
@@ -123,7 +123,7 @@ func BenchmarkFacets(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer x.Close()
-	for name, facets := range map[string][]Facet{"none": nil, "agents": {FacetAgent}, "sessions": {facetSession}} {
+	for name, facets := range map[string][]Facet{"none": nil, "agents": {keyAgent}, "sessions": {keySession}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := x.Search(b.Context(), Request{Query: "shared", Facets: facets, Duplicates: true}); err != nil {

@@ -129,7 +129,7 @@ func (s *search) addAny(add func(set), filter string, values []string) error {
 
 // addKey adds the documents that have an exact term.
 func (s *search) addKey(to set, term string) error {
-	return postings(s.ctx, s.reader, fieldKeys, term, false, func(n, _ uint64, _ float64) { to.add(n) })
+	return postings(s.ctx, s.state, fieldKeys, term, false, func(n, _ uint64, _ float64) { to.add(n) })
 }
 
 // addTimes requires a time from since on and before until. Whole days are

@@ -56,11 +56,11 @@ func mappingHash() string {
 func (m *manifest) check(store record.StoreID) error {
 	switch {
 	case m.Format != format:
-		return fmt.Errorf("%w: %d instead of %d", ErrFormat, m.Format, format)
+		return fmt.Errorf("%w: %d instead of %d", errFormat, m.Format, format)
 	case m.Mapping != mappingHash():
-		return fmt.Errorf("%w: mapping %s instead of %s", ErrFormat, m.Mapping, mappingHash())
+		return fmt.Errorf("%w: mapping %s instead of %s", errFormat, m.Mapping, mappingHash())
 	case m.Store != store:
-		return fmt.Errorf("%w: %s instead of %s", ErrForeign, m.Store, store)
+		return fmt.Errorf("%w: %s instead of %s", errForeign, m.Store, store)
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (m *manifest) check(store record.StoreID) error {
 func currentGeneration(dir string, store record.StoreID) (string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, currentFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", ErrNotExist
+		return "", errNotExist
 	}
 	if err != nil {
 		return "", err

@@ -80,16 +80,16 @@ func TestUnusableIndex(t *testing.T) {
 		spoil func(*testing.T, string)
 		want  error
 	}{
-		{"no CURRENT", remove(currentFile), ErrNotExist},
-		{"no folder", func(t *testing.T, dir string) { os.RemoveAll(dir) }, ErrNotExist},
+		{"no CURRENT", remove(currentFile), errNotExist},
+		{"no folder", func(t *testing.T, dir string) { os.RemoveAll(dir) }, errNotExist},
 		{"empty CURRENT", change(currentFile, empty), ErrDamaged},
 		{"CURRENT points outside", change(currentFile, func([]byte) []byte { return []byte("../g000001\n") }), ErrDamaged},
 		{"CURRENT names what is not there", change(currentFile, func([]byte) []byte { return []byte("g000009\n") }), ErrDamaged},
 		{"no manifest", remove("g*/manifest.json"), ErrDamaged},
 		{"torn manifest", change("g*/manifest.json", half), ErrDamaged},
-		{"other format", manifestEdit(func(m *manifest) { m.Format++ }), ErrFormat},
-		{"other mapping", manifestEdit(func(m *manifest) { m.Mapping = "0000" }), ErrFormat},
-		{"foreign", manifestEdit(func(m *manifest) { m.Store = "ffff" }), ErrForeign},
+		{"other format", manifestEdit(func(m *manifest) { m.Format++ }), errFormat},
+		{"other mapping", manifestEdit(func(m *manifest) { m.Mapping = "0000" }), errFormat},
+		{"foreign", manifestEdit(func(m *manifest) { m.Store = "ffff" }), errForeign},
 		{"no engine", remove("g*/bleve"), ErrDamaged},
 		{"no segment", remove(segment), ErrDamaged},
 		{"empty segment", change(segment, empty), ErrDamaged},
@@ -129,8 +129,8 @@ func TestUnusableIndex(t *testing.T) {
 func TestReopen(t *testing.T) {
 	dir := t.TempDir()
 	w := openWriter(t, dir)
-	if !errors.Is(w.replaced, ErrNotExist) {
-		t.Errorf("the first writer began because %v, want %v", w.replaced, ErrNotExist)
+	if !errors.Is(w.replaced, errNotExist) {
+		t.Errorf("the first writer began because %v, want %v", w.replaced, errNotExist)
 	}
 	if err := errors.Join(w.Apply(t.Context(), puts(note("a", "alpha")), 5), w.Close()); err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func TestMachineErrors(t *testing.T) {
 		"OpenWriter": second(OpenWriter(dir, testStore)),
 		"Open":       second(Open(dir, testStore)),
 	} {
-		for _, reason := range []error{ErrNotExist, ErrForeign, ErrFormat, ErrDamaged, ErrBusy} {
+		for _, reason := range []error{errNotExist, errForeign, errFormat, ErrDamaged, ErrBusy} {
 			if err == nil || errors.Is(err, reason) {
 				t.Errorf("%s with an unreadable %s: %v, want an error of the machine", name, currentFile, err)
 			}
@@ -221,8 +221,8 @@ func TestRemove(t *testing.T) {
 	if err := Remove(dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(dir, testStore); !errors.Is(err, ErrNotExist) {
-		t.Errorf("Open after Remove: %v, want %v", err, ErrNotExist)
+	if _, err := Open(dir, testStore); !errors.Is(err, errNotExist) {
+		t.Errorf("Open after Remove: %v, want %v", err, errNotExist)
 	}
 	only(t, dir, "*")
 	apply(t, dir, puts(note("b", "beta")), 2)
@@ -237,11 +237,11 @@ func TestVerify(t *testing.T) {
 	if err := Verify(dir, testStore); err != nil {
 		t.Fatalf("Verify of a good index: %v", err)
 	}
-	if err := Verify(dir, record.StoreID(strings.Repeat("f", 32))); !errors.Is(err, ErrForeign) {
-		t.Errorf("Verify for another store: %v, want %v", err, ErrForeign)
+	if err := Verify(dir, record.StoreID(strings.Repeat("f", 32))); !errors.Is(err, errForeign) {
+		t.Errorf("Verify for another store: %v, want %v", err, errForeign)
 	}
-	if err := Verify(t.TempDir(), testStore); !errors.Is(err, ErrNotExist) {
-		t.Errorf("Verify of nothing: %v, want %v", err, ErrNotExist)
+	if err := Verify(t.TempDir(), testStore); !errors.Is(err, errNotExist) {
+		t.Errorf("Verify of nothing: %v, want %v", err, errNotExist)
 	}
 	segment := only(t, dir, "g*/bleve/*.zap")
 	good := read(t, segment)

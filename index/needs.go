@@ -3,12 +3,72 @@ package index
 import (
 	"bytes"
 	"iter"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// maxNeeds bounds the words of a request's Must that are looked up; the others
+// A queryTerm is a term to score by.
+type queryTerm struct {
+	text   string
+	count  float64 // how often the query has it, and what is added to it
+	having uint64  // documents of this index that have it; see search.score
+	rarity float64 // likewise
+}
+
+// The bounds of a WeightedTerm: a score stays a number above 0.
+const (
+	minWeight = 1e-9
+	maxWeight = 1e9
+)
+
+// requestTerms returns the distinct terms to score by, of which there is a bounded
+// number: those of the query in the order of its text, then the others.
+func requestTerms(request *Request) []queryTerm {
+	var terms []queryTerm
+	place := make(map[string]int)
+	add := func(term string, weight float64) {
+		if i, known := place[term]; known {
+			terms[i].count += weight
+		} else if len(terms) < maxQueryTerms {
+			place[term] = len(terms)
+			terms = append(terms, queryTerm{text: term, count: weight})
+		}
+	}
+	for token := range Analyze(bounded(request.Query)) {
+		add(token.Term, 1)
+	}
+	for _, more := range request.More {
+		if more.Term != "" && more.Weight >= minWeight {
+			add(more.Term, min(more.Weight, maxWeight))
+		}
+	}
+	return terms
+}
+
+// bounded returns the part of a text that is analysed.
+func bounded(text string) []byte { return []byte(text[:min(len(text), maxText)]) }
+
+// Wholes returns the distinct terms of a text, a bounded number of them, without the
+// parts of an identifier whose whole form is a term: a text has those too when it has
+// them apart. See Request.Without.
+func Wholes(text string) []string {
+	var terms []string
+	covered := 0 // up to where a whole form reaches
+	for token := range Analyze(bounded(text)) {
+		if token.End <= covered {
+			continue
+		}
+		covered = token.End
+		if len(terms) < maxQueryTerms && !slices.Contains(terms, token.Term) {
+			terms = append(terms, token.Term)
+		}
+	}
+	return terms
+}
+
+// maxNeeds bounds the words of a request's Phrases that are looked up; the others
 // need not be there.
 const maxNeeds = maxQueryTerms
 
@@ -120,4 +180,52 @@ func (s *search) meeting(n need) (set, error) {
 		found.unite(whole)
 	}
 	return found, err
+}
+
+// addTexts requires and excludes what has every term of the texts of a request.
+// A text without terms, as one of stop words, does neither.
+func (s *search) addTexts(f *filter, request *Request) error {
+	for _, n := range distinctNeeds(request.Phrases) {
+		having, err := s.meeting(n)
+		if err != nil {
+			return err
+		}
+		if f.require(having); f.required.count() == 0 {
+			break
+		}
+	}
+	for _, text := range request.Without {
+		if terms := Wholes(text); len(terms) > 0 {
+			having, err := s.having(terms)
+			if err != nil {
+				return err
+			}
+			f.exclude(having)
+		}
+	}
+	return nil
+}
+
+// having returns the set of the documents that have every one of the terms, each
+// in any scored field.
+func (s *search) having(terms []string) (set, error) {
+	var all set
+	for _, term := range terms {
+		one := newSet(len(s.scores))
+		for _, f := range scored {
+			err := postings(s.ctx, s.state, f.name, term, false, func(n, _ uint64, _ float64) { one.add(n) })
+			if err != nil {
+				return nil, err
+			}
+		}
+		if all == nil {
+			all = one
+		} else {
+			all.intersect(one)
+		}
+		if all.count() == 0 {
+			break
+		}
+	}
+	return all, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/blevesearch/bleve/v2/index/scorch"
 	api "github.com/blevesearch/bleve_index_api"
 
 	"filebus/store/record"
@@ -20,8 +21,8 @@ type Index struct {
 }
 
 // Open opens the index in dir to search it. The error says why it cannot be
-// used: ErrNotExist, ErrForeign if it is of another store, ErrFormat,
-// ErrDamaged, ErrBusy while a writer has it open, or one of the machine.
+// used: what MustRenew knows, if it is not there, of another store, of another format
+// or ErrDamaged; ErrBusy while a writer has it open, or one of the machine.
 func Open(dir string, store record.StoreID) (*Index, error) {
 	generation, err := currentGeneration(dir, store)
 	if err != nil {
@@ -58,8 +59,8 @@ type factsReader struct {
 }
 
 // newFactsReader returns a reader for one goroutine.
-func newFactsReader(reader api.IndexReader) (*factsReader, error) {
-	values, err := reader.DocValueReader([]string{fieldFacts})
+func newFactsReader(state *scorch.IndexSnapshot) (*factsReader, error) {
+	values, err := state.DocValueReader([]string{fieldFacts})
 	return &factsReader{values: values}, err
 }
 
@@ -82,8 +83,8 @@ func (r *factsReader) read(n uint64) (f facts, err error) {
 }
 
 // eachDocument calls visit with the number of each document.
-func eachDocument(reader api.IndexReader, visit func(n uint64) error) error {
-	documents, err := reader.DocIDReaderAll()
+func eachDocument(state *scorch.IndexSnapshot, visit func(n uint64) error) error {
+	documents, err := state.DocIDReaderAll()
 	if err != nil {
 		return err
 	}
@@ -102,8 +103,8 @@ func eachDocument(reader api.IndexReader, visit func(n uint64) error) error {
 // postings calls visit with the number of each document that has term in a
 // field, in rising order, with how often it has it and how many tokens the
 // field has; zeros where neither is kept.
-func postings(ctx context.Context, reader api.IndexReader, field, term string, counted bool, visit func(n, frequency uint64, length float64)) error {
-	list, err := reader.TermFieldReader(ctx, []byte(term), field, counted, counted, false)
+func postings(ctx context.Context, state *scorch.IndexSnapshot, field, term string, counted bool, visit func(n, frequency uint64, length float64)) error {
+	list, err := state.TermFieldReader(ctx, []byte(term), field, counted, counted, false)
 	if err != nil {
 		return err
 	}

@@ -57,19 +57,19 @@ func TestMust(t *testing.T) {
 		{[]string{"parse\x00\xff(errors"}, "whole titled tagged"},
 		{[]string{strings.Repeat("parse errors ", 10000)}, "whole titled tagged"},
 	} {
-		if got := names(find(t, x, Request{Must: test.must, Limit: 100})); got != test.want {
+		if got := names(find(t, x, Request{Phrases: test.must, Limit: 100})); got != test.want {
 			t.Errorf("hits that must have %.100q\n got %q\nwant %q", test.must, got, test.want)
 		}
 	}
 	// What must be there adds nothing to the score.
-	for _, hit := range find(t, x, Request{Query: "errors", Must: []string{"parse"}}).Hits {
+	for _, hit := range find(t, x, Request{Query: "errors", Phrases: []string{"parse"}}).Hits {
 		for _, plain := range find(t, x, Request{Query: "errors"}).Hits {
 			if plain.Name == hit.Name && plain.Score != hit.Score {
 				t.Errorf("%s scores %v where a word must be there, else %v", hit.Name, hit.Score, plain.Score)
 			}
 		}
 	}
-	if got := names(find(t, x, Request{Query: "http", Must: []string{"errors"}})); got != "tagged whole" {
+	if got := names(find(t, x, Request{Query: "http", Phrases: []string{"errors"}})); got != "tagged whole" {
 		t.Errorf("hits for http that must have errors: %q, want %q", got, "tagged whole")
 	}
 }
@@ -98,7 +98,7 @@ func TestWithout(t *testing.T) {
 			t.Errorf("hits without %.100q\n got %q\nwant %q", test.without, got, test.left)
 		}
 	}
-	got := find(t, x, Request{Query: "errors", Must: []string{"parse"}, Without: []string{"http", "nowhere"}})
+	got := find(t, x, Request{Query: "errors", Phrases: []string{"parse"}, Without: []string{"http", "nowhere"}})
 	if names(got) != "titled" || got.Total != 1 {
 		t.Errorf("hits for errors with parse, without http: %q of %d, want titled of 1", names(got), got.Total)
 	}
@@ -114,7 +114,7 @@ func TestManyRequired(t *testing.T) {
 		t.Errorf("%d words are required, want %d", got, maxNeeds)
 	}
 	x := build(t, note("a", text.String()), note("b", "w other"))
-	if got := names(find(t, x, Request{Must: []string{text.String()}})); got != "a" {
+	if got := names(find(t, x, Request{Phrases: []string{text.String()}})); got != "a" {
 		t.Errorf("hits that must have many words: %q, want a", got)
 	}
 }
@@ -187,7 +187,7 @@ func TestHalfLife(t *testing.T) {
 		}
 	}
 	// Age counts against the newest match, not against the newest document or now.
-	if got := find(t, x, Request{Query: "alpha", HalfLife: day, Must: []string{"filler"}}); got.Hits[0].Score != plain["day"] {
+	if got := find(t, x, Request{Query: "alpha", HalfLife: day, Phrases: []string{"filler"}}); got.Hits[0].Score != plain["day"] {
 		t.Errorf("the newest of the matches scores %v, want %v", got.Hits[0].Score, plain["day"])
 	}
 	for _, request := range []Request{{HalfLife: day}, {Query: "alpha", HalfLife: 1}, {Query: "alpha", HalfLife: -day}, {Query: "nowhere", HalfLife: day}} {

@@ -2,12 +2,11 @@ package index
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"time"
 
-	api "github.com/blevesearch/bleve_index_api"
+	"github.com/blevesearch/bleve/v2/index/scorch"
 
 	"filebus/store/record"
 )
@@ -39,10 +38,10 @@ type Request struct {
 	record.Filter          // without Kinds: all but quiet documents
 	NotSessions   []string // none of them
 
-	// Must are texts, such as quoted phrases: a hit has the words of each of them, in
-	// whatever field, of an identifier its whole form or its parts. What Words finds
-	// in a row in a document is never missed. They add nothing to the score.
-	Must []string
+	// Phrases are quoted texts: a hit has the words of each of them, in whatever field
+	// and order, of an identifier its whole form or its parts. What Words finds in a row
+	// in a document is never missed. They add nothing to the score.
+	Phrases []string
 	// Without are texts, such as words to leave out: what has every term of one of
 	// them is no hit. Of an identifier only the whole form counts: parseHTTP leaves
 	// out parse_http, and not what has parse and HTTP in different places.
@@ -81,14 +80,6 @@ type WeightedTerm struct {
 
 // A Facet is a field whose values can be counted.
 type Facet string
-
-// The facets.
-const (
-	facetKind    Facet = "kind"
-	FacetAgent   Facet = "agent"
-	FacetTag     Facet = "tag"
-	facetSession Facet = "session"
-)
 
 // A FacetCount says how many matches have a value.
 type FacetCount struct {
@@ -150,27 +141,24 @@ func (x *Index) Search(ctx context.Context, request Request) (result Result, err
 // with calls f with a search of the index. Nil statistics are those of the index.
 func (x *Index) with(ctx context.Context, statistics *Statistics, f func(*search) error) error {
 	err := guard(func() error {
-		reader, err := x.engine.Reader()
-		if err != nil {
-			return err
-		}
-		defer reader.Close()
-		s := search{ctx: ctx, reader: reader, totals: &x.totals}
-		if statistics != nil {
-			s.totals, s.statistics = &statistics.totals, statistics
-		}
-		room := x.room()
-		defer x.rooms.Put(room)
-		s.scores, s.weights = (*room)[:x.places], (*room)[x.places:]
-		if s.facts, err = newFactsReader(reader); err != nil {
-			return err
-		}
-		return f(&s)
+		return x.engine.read(func(state *scorch.IndexSnapshot) (err error) {
+			s := search{ctx: ctx, state: state, totals: &x.totals}
+			if statistics != nil {
+				s.totals, s.statistics = &statistics.totals, statistics
+			}
+			room := x.room()
+			defer x.rooms.Put(room)
+			s.scores, s.weights = (*room)[:x.places], (*room)[x.places:]
+			if s.facts, err = newFactsReader(state); err != nil {
+				return err
+			}
+			return f(&s)
+		})
 	})
-	if err != nil && ctx.Err() == nil {
-		return condemn(x.engine.generation, fmt.Errorf("searching the index: %w", classify(err)))
+	if ctx.Err() != nil {
+		return err
 	}
-	return err
+	return x.engine.blame("searching the index", err)
 }
 
 // room returns zeros for the scores and the weights of all documents, which a
@@ -186,9 +174,9 @@ func (x *Index) room() *[]float64 {
 
 // A search is the state of one request.
 type search struct {
-	ctx    context.Context
-	reader api.IndexReader
-	facts  *factsReader
+	ctx   context.Context
+	state *scorch.IndexSnapshot
+	facts *factsReader
 
 	totals     *totals
 	statistics *Statistics // those of several indexes; nil: our own
@@ -280,7 +268,7 @@ func (s *search) weigh(term string) error {
 	found := s.found[:0]
 	for i, f := range scored {
 		perToken := lengthBias / s.totals.average(i)
-		err := postings(s.ctx, s.reader, f.name, term, true, func(n, frequency uint64, length float64) {
+		err := postings(s.ctx, s.state, f.name, term, true, func(n, frequency uint64, length float64) {
 			if s.weights[n] == 0 {
 				found = append(found, n)
 			}
@@ -325,9 +313,83 @@ func (s *search) all(filter *filter) ([]uint64, error) {
 		return filter.required.members(), nil
 	}
 	var out []uint64
-	err := eachDocument(s.reader, func(n uint64) error {
+	err := eachDocument(s.state, func(n uint64) error {
 		out = append(out, n)
 		return nil
 	})
 	return out, err
+}
+
+// fade makes the scores of the matches smaller with age: by half for each half
+// life that one is older than the newest.
+func (s *search) fade(halfLife time.Duration) error {
+	times := make([]time.Time, len(s.matched))
+	newest, err := s.times(func(i int, t time.Time) { times[i] = t })
+	if err != nil {
+		return err
+	}
+	if s.statistics != nil && s.statistics.newest.After(newest) {
+		newest = s.statistics.newest
+	}
+	for i, n := range s.matched {
+		// In seconds: a duration holds no more than 292 years.
+		age := float64(newest.Unix()-times[i].Unix()) + float64(newest.Nanosecond()-times[i].Nanosecond())/1e9
+		s.scores[n] *= math.Exp2(-age / halfLife.Seconds())
+	}
+	return nil
+}
+
+// times sorts the matches by number, calls visit with the place and the time of
+// each, and returns the newest time.
+func (s *search) times(visit func(i int, t time.Time)) (newest time.Time, err error) {
+	slices.Sort(s.matched) // the order in which facts are read fastest
+	for i, n := range s.matched {
+		if i%1024 == 0 && s.ctx.Err() != nil {
+			return newest, s.ctx.Err()
+		}
+		facts, err := s.facts.read(n)
+		if err != nil {
+			return newest, err
+		}
+		if i == 0 || facts.time.After(newest) {
+			newest = facts.time
+		}
+		visit(i, facts.time)
+	}
+	return newest, nil
+}
+
+// scoreTimes gives every match its time for a score, to find the newest by. A
+// float is exact enough: equal ones are compared in full afterwards.
+func (s *search) scoreTimes() error {
+	_, err := s.times(func(i int, t time.Time) {
+		s.scores[s.matched[i]] = float64(t.Unix()) + float64(t.Nanosecond())/1e9
+	})
+	return err
+}
+
+// unknown returns the words of a query none of whose terms a document has, as start
+// and end in bytes of the query. The terms have been looked up.
+func (s *search) unknown(query string, terms []queryTerm) [][2]int {
+	missing := make(map[string]bool)
+	for i := range terms {
+		if s.documentsHaving(&terms[i]) == 0 {
+			missing[terms[i].text] = true
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	var out [][2]int
+	for _, w := range queryWords(query) {
+		known := false
+		for _, term := range w.terms {
+			// One that is beyond the bound on terms was not looked up.
+			known = known || !missing[term.Term]
+		}
+		if !known {
+			out = append(out, [2]int{w.start, w.end})
+		}
+	}
+	return out
 }

@@ -10,10 +10,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/blevesearch/bleve/v2/index/scorch"
+
+	"filebus/store/record"
 )
 
 // The engine trusts its files. It opens damaged segments, asks for as much
@@ -43,21 +46,16 @@ func (e *engine) note(serial uint64) error {
 }
 
 // segmentNames returns the names of the segment files that the engine uses.
-func (e *engine) segmentNames() ([]string, error) {
-	reader, err := e.Reader()
-	if err != nil {
-		return nil, err
-	}
-	defer reader.Close()
-	var names []string
-	if snapshot, ok := reader.(*scorch.IndexSnapshot); ok {
-		for _, segment := range snapshot.Segments() {
+func (e *engine) segmentNames() (names []string, err error) {
+	err = e.read(func(state *scorch.IndexSnapshot) error {
+		for _, segment := range state.Segments() {
 			if file, ok := segment.Segment().(interface{ Path() string }); ok {
 				names = append(names, filepath.Base(file.Path()))
 			}
 		}
-	}
-	return names, nil
+		return nil
+	})
+	return names, err
 }
 
 // readNoted returns what note recorded, or zeros.
@@ -168,4 +166,62 @@ func verifySegment(path string) error {
 		return fmt.Errorf("%w: %s has the checksum %08x instead of %08x", ErrDamaged, path, sum.Sum32(), stored)
 	}
 	return nil
+}
+
+// Verify reads the whole index in dir and reports the first damage: a segment
+// file whose checksum is wrong, which no other call notices, or statistics that
+// are not those of the documents. The error names the file and is ErrDamaged,
+// or what Open returns. The next OpenWriter replaces a damaged index.
+func Verify(dir string, store record.StoreID) error {
+	generation, err := currentGeneration(dir, store)
+	if err != nil {
+		return fmt.Errorf("index in %s: %w", dir, err)
+	}
+	// First what was noted as durable: opening a damaged segment can end the process.
+	_, noted, err := readNoted(generation)
+	if err != nil {
+		return err
+	}
+	if err := verifySegments(generation, noted); err != nil {
+		return err
+	}
+	x, err := Open(dir, store)
+	if err != nil {
+		return err
+	}
+	used, err := x.engine.segmentNames()
+	if err == nil { // other files are what a killed writer left: they harm nobody
+		used = slices.DeleteFunc(used, func(name string) bool { return slices.Contains(noted, name) })
+		err = verifySegments(generation, used)
+	}
+	if err == nil {
+		err = x.verifyTotals()
+	}
+	return errors.Join(err, x.Close())
+}
+
+// verifySegments verifies segments by their names. One that is not there was
+// merged into another since, or the engine will go back; see checkSerial.
+func verifySegments(generation string, names []string) error {
+	for _, name := range names {
+		err := verifySegment(filepath.Join(generation, engineFolder, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return condemn(generation, err)
+		}
+	}
+	return nil
+}
+
+// verifyTotals compares the statistics with those of the documents.
+func (x *Index) verifyTotals() error {
+	err := guard(func() error {
+		return x.engine.read(func(state *scorch.IndexSnapshot) error {
+			counted, err := x.totals.recount(state)
+			if err == nil && counted != x.totals {
+				err = fmt.Errorf("statistics %v instead of %v", x.totals, counted)
+			}
+			return err
+		})
+	})
+	return x.engine.blame("verifying the statistics of the index", err)
 }

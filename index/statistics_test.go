@@ -34,7 +34,7 @@ func TestSummedStatistics(t *testing.T) {
 		requests := []Request{
 			{Query: "token lonely", More: []WeightedTerm{{"queue", 0.3}, {"pars", 0.1}}},
 			{Query: "session", HalfLife: 5 * time.Hour, Filter: record.Filter{Agents: []string{"agent_3"}}},
-			{Query: "session", HalfLife: 5 * time.Hour, Must: []string{"retry"}},
+			{Query: "session", HalfLife: 5 * time.Hour, Phrases: []string{"retry"}},
 			{},
 		}
 		for _, query := range exactQueries {

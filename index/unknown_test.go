@@ -31,7 +31,7 @@ func TestUnknown(t *testing.T) {
 		{Request{Query: "parse_http_zebra zebra-token zebra/yak 検察"}, "zebra/yak 検察"},
 		{Request{Query: "token zebra", Filter: record.Filter{Kinds: []record.Kind{record.KindIssue}}}, "zebra"},
 		{Request{Query: "token", More: []WeightedTerm{{"zebra", 1}}, Without: []string{"yak"}}, ""},
-		{Request{Query: "token zebra", Must: []string{"token"}, HalfLife: 1, Explain: true}, "zebra"},
+		{Request{Query: "token zebra", Phrases: []string{"token"}, HalfLife: 1, Explain: true}, "zebra"},
 		{Request{Query: "token schedule zebra"}, "schedule zebra"},
 		{Request{Query: "token schedule zebra", Statistics: both}, "zebra"},
 		{Request{Query: strings.Repeat("x", 200)}, strings.Repeat("x", 200)},

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Word is a word as it is written: what quoted phrases are made of.
-type Word struct {
+// A writtenWord is a word as it is written: what quoted phrases are made of.
+type writtenWord struct {
 	// Text is folded as terms are, to lower case without accents, but is neither
 	// stemmed nor cut into parts. It is valid until the next word.
 	Text       []byte
@@ -20,8 +20,8 @@ type Word struct {
 // between its digits (1.2.3), and the signs of C++ and C#. All else separates
 // words: a hyphen, a slash, a dot between letters. Each character of a script
 // without spaces, and each emoji, is a word.
-func Words(text []byte) iter.Seq[Word] {
-	return func(yield func(Word) bool) {
+func Words(text []byte) iter.Seq[writtenWord] {
+	return func(yield func(writtenWord) bool) {
 		var scratch []byte
 		run := 0 // where the analyser's run ends that i is in
 		for i := 0; i < len(text); {
@@ -36,7 +36,7 @@ func Words(text []byte) iter.Seq[Word] {
 			if end < run && (text[end] == '+' || text[end] == '#') { // C++, C#
 				end = run
 			}
-			w := Word{text[i:end], i, end}
+			w := writtenWord{text[i:end], i, end}
 			if !isFolded(w.Text) {
 				scratch = appendFolded(scratch[:0], w.Text)
 				w.Text = scratch

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/blevesearch/bleve/v2/index/scorch"
 	api "github.com/blevesearch/bleve_index_api"
 
 	"filebus/store/record"
@@ -64,17 +65,14 @@ func OpenWriter(dir string, store record.StoreID) (*Writer, error) {
 	if err == nil {
 		return w, nil
 	}
-	for _, reason := range []error{ErrNotExist, ErrForeign, ErrFormat, ErrDamaged} {
-		if !errors.Is(err, reason) {
-			continue
-		}
-		w.replaced = err
-		if w.engine, err = newGeneration(dir, store); err != nil {
-			return nil, fmt.Errorf("beginning a new index in %s: %w", dir, err)
-		}
-		return w, nil
+	if !MustRenew(err) {
+		return nil, fmt.Errorf("index in %s: %w", dir, err)
 	}
-	return nil, fmt.Errorf("index in %s: %w", dir, err)
+	w.replaced = err
+	if w.engine, err = newGeneration(dir, store); err != nil {
+		return nil, fmt.Errorf("beginning a new index in %s: %w", dir, err)
+	}
+	return w, nil
 }
 
 // openCurrent opens the generation in use. Its error says whether there is
@@ -217,18 +215,16 @@ func lastChanges(changes []Change) []Change {
 
 // apply makes changes, one a name. If they are few, that is one batch.
 func (w *Writer) apply(ctx context.Context, changes []Change, position uint64) error {
-	reader, err := w.engine.Reader()
-	if err != nil {
-		return err
-	}
-	defer reader.Close()
 	after := w.totals
 	batch := api.NewBatch()
-	if size := w.chunkSize(changes); chunk(changes, size) < len(changes) {
-		after, err = w.applyChunks(ctx, reader, changes, size)
-	} else if batch, err = w.prepare(ctx, changes); err == nil {
-		err = after.count(reader, changes, batch)
-	}
+	err := w.engine.read(func(state *scorch.IndexSnapshot) (err error) {
+		if size := w.chunkSize(changes); chunk(changes, size) < len(changes) {
+			after, err = w.applyChunks(ctx, state, changes, size)
+		} else if batch, err = w.prepare(ctx, changes); err == nil {
+			err = after.count(state, changes, batch)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -243,8 +239,8 @@ func (w *Writer) apply(ctx context.Context, changes []Change, position uint64) e
 // A load is an Apply that is cut into chunks.
 type load struct {
 	writer *Writer
-	reader api.IndexReader // of the index before
-	size   int             // bytes of text in a chunk
+	state  *scorch.IndexSnapshot // of the index before
+	size   int                   // bytes of text in a chunk
 
 	mutex   sync.Mutex
 	changes []Change // not yet taken
@@ -255,13 +251,13 @@ type load struct {
 // applyChunks makes changes in several batches, as many at a time as there are
 // cores: the engine uses one core a batch. It returns the totals after them, and
 // leaves the index unfinished.
-func (w *Writer) applyChunks(ctx context.Context, reader api.IndexReader, changes []Change, size int) (totals, error) {
+func (w *Writer) applyChunks(ctx context.Context, state *scorch.IndexSnapshot, changes []Change, size int) (totals, error) {
 	unfinished := w.totals
 	unfinished.Unfinished = true
 	if err := w.runWith(api.NewBatch(), unfinished); err != nil {
 		return totals{}, err
 	}
-	l := &load{writer: w, reader: reader, size: size, changes: changes, after: w.totals}
+	l := &load{writer: w, state: state, size: size, changes: changes, after: w.totals}
 	var workers sync.WaitGroup
 	for _, analyzer := range w.analyzers {
 		workers.Go(func() { l.fail(guard(func() error { return l.work(ctx, analyzer) })) })
@@ -308,7 +304,7 @@ func (l *load) take() []Change {
 func (l *load) count(changes []Change, batch *api.Batch) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	return l.after.count(l.reader, changes, batch)
+	return l.after.count(l.state, changes, batch)
 }
 
 // fail remembers an error, if it is one.
@@ -410,14 +406,14 @@ func newBatch(changes []Change, entries []*entry) *api.Batch {
 
 // count brings the totals from before batch to after it: what the changes
 // replace is counted out with the lengths that were stored with it.
-func (t *totals) count(reader api.IndexReader, changes []Change, batch *api.Batch) error {
-	facts, err := newFactsReader(reader)
+func (t *totals) count(state *scorch.IndexSnapshot, changes []Change, batch *api.Batch) error {
+	facts, err := newFactsReader(state)
 	if err != nil {
 		return err
 	}
 	for _, c := range changes {
 		name := c.Name.String()
-		id, err := reader.InternalID(name)
+		id, err := state.InternalID(name)
 		if err != nil {
 			return err
 		}

@@ -21,10 +21,10 @@ func TestSyncBudget(t *testing.T) {
 	start := time.Now()
 	for {
 		report := runSync(t, w, materialize.SyncOptions{CaptureOnly: true, Budget: 300 * time.Microsecond})
-		if report.Unread == 0 && report.Unlooked == 0 && report.Count(materialize.ActionCaptured) == 0 {
+		if report.Unread == 0 && report.Unlooked == 0 && report.Count("captured") == 0 {
 			t.Fatalf("looking at 300 folders in 0.3 ms left none out: %+v", report)
 		}
-		if report.Count(materialize.ActionCaptured) > 0 {
+		if report.Count("captured") > 0 {
 			break // the queue was reached, though the folders were not
 		}
 		if time.Since(start) > 20*time.Second {

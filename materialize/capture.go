@@ -5,16 +5,17 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
-
-	"filebus/materialize/markdown"
+	"sync/atomic"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
 	"filebus/materialize/plan"
 	"filebus/store"
@@ -39,12 +40,12 @@ type CaptureReport struct {
 	Removed   []string              `json:"removed"`       // paths that the folder has no more; they were retired
 	Skipped   []mirror.Skipped      `json:"skipped"`
 	Problems  []*layout.SyntaxError `json:"-"` // places where files depart from their layout; stored all the same
-	Planned   []PlannedFile         `json:"planned,omitempty"`
+	Planned   []plannedFile         `json:"planned,omitempty"`
 	KindCount map[record.Kind]int   `json:"kinds"` // files and entries by kind
 }
 
-// A PlannedFile says what a file is taken to be.
-type PlannedFile struct {
+// A plannedFile says what a file is taken to be.
+type plannedFile struct {
 	Path  string        `json:"path"`
 	Names []record.Name `json:"names"`
 }
@@ -161,37 +162,40 @@ type source struct {
 type batch struct {
 	sources []*source
 	states  []plan.Single
-	plans   []*plan.Plan // nil: nothing to do, or an aggregate
+	plans   []*plan.Plan // nil: an aggregate
 	skipped []mirror.Skipped
-	files   int
-	err     error
 }
 
-// run reads and prepares batches on one goroutine's schedule while another
-// writes the batch before.
+// run reads and prepares each batch while the one before is written.
 func (c *capture) run(ctx context.Context) error {
+	return ahead(ctx, slices.Values(cutBatches(c.walk.Files)), c.prepare, c.write)
+}
+
+// ahead makes something of each item and takes it, while the next is being made.
+func ahead[I, T any](
+	ctx context.Context, items iter.Seq[I],
+	prepare func(context.Context, I) (T, error), take func(context.Context, T) error,
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ready := make(chan *batch, 1)
+	made := make(chan func() (T, error), 1)
 	go func() {
-		defer close(ready)
-		for _, files := range cutBatches(c.walk.Files) {
-			b := c.prepare(ctx, files)
+		defer close(made)
+		for item := range items {
+			next, err := prepare(ctx, item)
 			select {
-			case ready <- b:
+			case made <- func() (T, error) { return next, err }:
 			case <-ctx.Done():
-				return
-			}
-			if b.err != nil {
 				return
 			}
 		}
 	}()
-	for b := range ready {
-		if b.err != nil {
-			return b.err
+	for result := range made {
+		next, err := result()
+		if err == nil {
+			err = take(ctx, next)
 		}
-		if err := c.write(ctx, b); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -217,8 +221,8 @@ func cutBatches(files []mirror.Stat) [][]mirror.Stat {
 // prepare reads, parses, describes and compresses a batch on all cores. It plans the
 // files that are single records and changed; aggregates are planned when they are
 // written, one by one.
-func (l *loader) prepare(ctx context.Context, files []mirror.Stat) *batch {
-	b := &batch{files: len(files)}
+func (l *loader) prepare(ctx context.Context, files []mirror.Stat) (*batch, error) {
+	b := &batch{}
 	read, errs := make([]*source, len(files)), make([]error, len(files))
 	parallel(len(files), func(i int) { read[i], errs[i] = l.read(ctx, files[i]) })
 	for i, f := range read {
@@ -229,7 +233,7 @@ func (l *loader) prepare(ctx context.Context, files []mirror.Stat) *batch {
 		b.sources = append(b.sources, f)
 	}
 	b.states, b.plans = make([]plan.Single, len(b.sources)), make([]*plan.Plan, len(b.sources))
-	b.err = l.w.Store.View(ctx, func(tx *store.Tx) error {
+	err := l.w.Store.View(ctx, func(tx *store.Tx) error {
 		for i, f := range b.sources {
 			if f.Location.Kind == record.KindFrame {
 				continue
@@ -244,21 +248,23 @@ func (l *loader) prepare(ctx context.Context, files []mirror.Stat) *batch {
 		}
 		return nil
 	})
-	if b.err != nil {
-		return b
+	if err != nil {
+		return nil, err
 	}
 	errs = make([]error, len(b.sources))
 	parallel(len(b.sources), func(i int) {
-		f, state := b.sources[i], b.states[i]
-		if f.Location.Kind == record.KindFrame || isStored(&f.File, state.Old) {
-			return
-		}
-		if errs[i] = f.Prepare(ctx, l.w.Store); errs[i] == nil {
-			b.plans[i] = l.w.planner().Single(f.File, state)
+		f, old := b.sources[i], b.states[i].Old
+		switch {
+		case f.Location.Kind == record.KindFrame:
+		case isStored(&f.File, old):
+			b.plans[i] = &plan.Plan{Names: []record.Name{old.Name()}}
+		default:
+			if errs[i] = f.Prepare(ctx, l.w.Store); errs[i] == nil {
+				b.plans[i] = l.w.planner().Single(f.File, b.states[i])
+			}
 		}
 	})
-	b.err = errors.Join(errs...)
-	return b
+	return b, errors.Join(errs...)
 }
 
 // isStored reports whether a file's bytes are those of the version at its place.
@@ -270,25 +276,21 @@ func isStored(f *plan.File, old *plan.State) bool {
 // parallel calls do for 0 to n-1 on all cores.
 func parallel(n int, do func(i int)) {
 	var wg sync.WaitGroup
-	next := make(chan int)
+	var begun atomic.Int64
 	for range min(n, runtime.GOMAXPROCS(0)) {
 		wg.Go(func() {
-			for i := range next {
-				do(i)
+			for i := int(begun.Add(1)); i <= n; i = int(begun.Add(1)) {
+				do(i - 1)
 			}
 		})
 	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
 	wg.Wait()
 }
 
 // write stores a batch: the single records in one transaction, then each
 // aggregate in one of its own.
 func (c *capture) write(ctx context.Context, b *batch) error {
-	c.report.Files += b.files - len(b.skipped)
+	c.report.Files += len(b.sources)
 	c.report.Skipped = append(c.report.Skipped, b.skipped...)
 	alone := false // a file lost a race: each is stored by itself and planned anew
 	if !c.opts.DryRun {
@@ -298,31 +300,22 @@ func (c *capture) write(ctx context.Context, b *batch) error {
 		}
 	}
 	for i, f := range b.sources {
-		c.report.Bytes += f.Size()
-		p, names, err := b.plans[i], []record.Name{b.states[i].Name()}, error(nil)
-		switch isAggregate := f.Location.Kind == record.KindFrame; {
-		case isAggregate && c.opts.DryRun:
+		p, err := b.plans[i], error(nil)
+		switch {
+		case p == nil && c.opts.DryRun:
 			p, err = c.w.planner().File(ctx, f.File, at(f.File))
-		case isAggregate, alone && p != nil:
+		case p == nil, alone && len(p.Puts) > 0:
 			p, err = c.w.storeFile(ctx, f.File)
 		}
 		if err != nil {
 			return err
 		}
-		if p != nil {
-			c.report.Changed += min(p.Changed, 1)
-			c.report.Records += p.Changed
-			c.report.Problems = append(c.report.Problems, p.Problems...)
-		}
-		if f.Location.Kind == record.KindFrame {
-			names = p.Names
-		}
-		c.count(f.Path, names...)
+		c.count(f.File, p)
 		if err := f.Body.Discard(); err != nil {
 			return err
 		}
 	}
-	c.done += b.files
+	c.done += len(b.sources) + len(b.skipped)
 	if c.opts.Progress != nil {
 		c.opts.Progress(c.done, len(c.walk.Files))
 	}
@@ -347,12 +340,17 @@ func (l *loader) apply(ctx context.Context, b *batch) (position uint64, err erro
 	return position, err
 }
 
-func (c *capture) count(path string, names ...record.Name) {
-	for _, name := range names {
+// count adds a file to the report.
+func (c *capture) count(f plan.File, p *plan.Plan) {
+	c.report.Bytes += f.Size()
+	c.report.Changed += min(p.Changed, 1)
+	c.report.Records += p.Changed
+	c.report.Problems = append(c.report.Problems, p.Problems...)
+	for _, name := range p.Names {
 		c.report.KindCount[name.Kind]++
 	}
 	if c.opts.DryRun {
-		c.report.Planned = append(c.report.Planned, PlannedFile{path, names})
+		c.report.Planned = append(c.report.Planned, plannedFile{f.Path, p.Names})
 	}
 }
 
@@ -367,12 +365,27 @@ func (c *capture) retireMissing(ctx context.Context) error {
 		here[s.Path] = true
 	}
 	return c.w.Store.Update(ctx, func(tx *store.Tx) error {
-		gone, err := missing(tx, c.opts.Tree, func(path string) bool {
+		var gone []store.Version // what is found is not changed while it is read
+		prefix := store.PathValue(c.opts.Tree, "")
+		for value, err := range tx.Values(store.FieldPath, prefix) {
+			if err != nil {
+				return err
+			}
+			path := strings.TrimPrefix(value.Text, prefix)
 			isAbove := func(dir string) bool { return dir == "" || strings.HasPrefix(path, dir+"/") }
-			return here[path] || slices.ContainsFunc(c.walk.Blind, isAbove)
-		})
-		if err != nil {
-			return err
+			if here[path] || slices.ContainsFunc(c.walk.Blind, isAbove) {
+				continue
+			}
+			for ref, err := range tx.Lookup(store.FieldPath, value.Text) {
+				if err != nil {
+					return err
+				}
+				v, err := tx.Get(ref)
+				if err != nil {
+					return err
+				}
+				gone = append(gone, v)
+			}
 		}
 		for _, v := range gone {
 			if err := retireFile(tx, v); err != nil {
@@ -382,32 +395,6 @@ func (c *capture) retireMissing(ctx context.Context) error {
 		}
 		return nil
 	})
-}
-
-// missing returns the files of a tree whose paths are not here.
-func missing(tx *store.Tx, tree record.Tree, here func(path string) bool) ([]store.Version, error) {
-	var gone []store.Version
-	prefix := store.PathValue(tree, "")
-	for value, err := range tx.Values(store.FieldPath, prefix) {
-		if err != nil {
-			return nil, err
-		}
-		path := strings.TrimPrefix(value.Text, prefix)
-		if here(path) {
-			continue
-		}
-		for ref, err := range tx.Lookup(store.FieldPath, value.Text) {
-			if err != nil {
-				return nil, err
-			}
-			v, err := tx.Get(ref)
-			if err != nil {
-				return nil, err
-			}
-			gone = append(gone, v)
-		}
-	}
-	return gone, nil
 }
 
 // retireFile retires a file's record, and the entries of an aggregate with it.
@@ -456,7 +443,7 @@ func readInto(ctx context.Context, s *store.Store, f *plan.File, file string, si
 	limit := int64(store.InlineLimit)
 	switch {
 	case f.Location.Kind == record.KindFrame && size > aggregateLimit:
-		f.Location = layout.Location{Kind: record.KindNote, ID: f.Path, Layout: layout.Notes{}}
+		f.Location = layout.Note(f.Path)
 	case f.Location.Kind == record.KindFrame:
 		limit = aggregateLimit
 	}

@@ -60,19 +60,26 @@ func TestSyncUnreadableAggregate(t *testing.T) {
 	w := syncedWorkspace(t, map[string]string{graphFile: graph})
 	writeTree(t, w.Root, map[string]string{graphFile: strings.TrimSuffix(graph, "}\n")})
 	for range 2 {
-		report := runSync(t, w, materialize.SyncOptions{})
-		if len(report.Skipped) != 1 || !strings.Contains(report.Skipped[0].Reason, "cannot be read") {
-			t.Errorf("sync of half a graph: %v", actions(report))
-		}
+		wantActions(t, runSync(t, w, materialize.SyncOptions{}), "conflict "+graphFile)
+		wantFile(t, w, graphFile, strings.TrimSuffix(graph, "}\n"))
 	}
 	if n := heads(t, w, record.KindKnowledge); n != 2 {
 		t.Errorf("%d of 2 nodes are left", n)
 	}
 	writeTree(t, w.Root, map[string]string{graphFile: ""})
-	wantActions(t, runSync(t, w, materialize.SyncOptions{}), "captured "+graphFile)
-	if n := heads(t, w, record.KindKnowledge); n != 0 {
-		t.Errorf("%d nodes of a file that was emptied are left", n)
+	wantActions(t, runSync(t, w, materialize.SyncOptions{}), "conflict "+graphFile)
+	wantFile(t, w, graphFile, graph)
+	open, err := w.Conflicts(t.Context(), record.Name{})
+	if err != nil || len(open) != 1 {
+		t.Fatalf("conflicts of a file that was emptied = %v, %v", open, err)
 	}
+	if _, err := w.Resolve(t.Context(), open[0], "file"); err != nil {
+		t.Fatal(err)
+	}
+	if n := heads(t, w, record.KindKnowledge); n != 0 {
+		t.Errorf("%d nodes are left of a file that was emptied on purpose", n)
+	}
+	wantFile(t, w, graphFile, "")
 	wantActions(t, runSync(t, w, materialize.SyncOptions{}))
 }
 
@@ -99,7 +106,7 @@ func TestRemoveNodes(t *testing.T) {
 }
 
 // The first sync of a second folder, in which another version lies already: what
-// either side has more stays, what differs is kept twice.
+// either side has more stays, and what stands there is imported.
 func TestSyncUnknownFolder(t *testing.T) {
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue, stateFile: "run_id: a\n"})
 	there := secondRoot(t, w)
@@ -107,18 +114,9 @@ func TestSyncUnknownFolder(t *testing.T) {
 	writeTree(t, there.Root, map[string]string{
 		issueFile: edited(issueQueue[:at], "Issue Queue", "Our issues") + "### ISSUE-20260302-007\n\n- **Status**: pending\n", stateFile: "run_id: b\n",
 	})
-	wantActions(t, runSync(t, there, materialize.SyncOptions{}), "conflict "+issueFile, "conflict "+stateFile)
+	wantActions(t, runSync(t, there, materialize.SyncOptions{}), "merged "+issueFile, "captured "+stateFile)
 	if n := heads(t, w, record.KindIssue); n != 3 {
 		t.Errorf("%d issues, want 001, 002 and 007", n)
-	}
-	open, err := w.Conflicts(t.Context(), record.Name{})
-	if err != nil || len(open) != 2 {
-		t.Fatalf("conflicts = %v, %v", open, err)
-	}
-	for _, c := range open {
-		if _, err := there.Resolve(t.Context(), c, materialize.TakeFile); err != nil {
-			t.Errorf("resolving %s: %v", c.Name, err)
-		}
 	}
 	text, err := os.ReadFile(filepath.Join(there.Root, issueFile))
 	if err != nil || !strings.HasPrefix(string(text), "# Our issues") || strings.Count(string(text), "### ISSUE") != 3 {
@@ -181,7 +179,7 @@ func TestEntriesOfOtherFiles(t *testing.T) {
 	if err != nil || len(open) != 1 {
 		t.Fatalf("conflicts = %v, %v", open, err)
 	}
-	if _, err := w.Resolve(t.Context(), open[0], materialize.TakeFile); err != nil {
+	if _, err := w.Resolve(t.Context(), open[0], "file"); err != nil {
 		t.Fatal(err)
 	}
 	wantFile(t, w, nested, edited(issueQueue, firstPending, "| Status | done |"))
@@ -204,7 +202,7 @@ func TestResolveRetiredAfterFurtherChanges(t *testing.T) {
 	if err != nil || len(open) != 1 {
 		t.Fatalf("conflicts = %v, %v", open, err)
 	}
-	if _, err := w.Resolve(t.Context(), open[0], materialize.TakeStore); !errors.Is(err, store.ErrConflict) {
+	if _, err := w.Resolve(t.Context(), open[0], "store"); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("resolving a conflict whose file has changed again: %v, want a conflict", err)
 	}
 	wantFile(t, w, stateFile, "run_id: b\nmore\n")
@@ -218,7 +216,7 @@ func TestResolveRetiredAfterFurtherChanges(t *testing.T) {
 
 // An aggregate file that was changed while the store retired all of it.
 func TestResolveRetiredAggregate(t *testing.T) {
-	for _, take := range []materialize.Take{materialize.TakeFile, materialize.TakeStore} {
+	for _, take := range []string{"file", "store"} {
 		w := syncedWorkspace(t, map[string]string{issueFile: issueQueue})
 		err := w.Store.Update(t.Context(), func(tx *store.Tx) error {
 			for _, name := range []record.Name{
@@ -245,7 +243,7 @@ func TestResolveRetiredAggregate(t *testing.T) {
 			t.Fatalf("take %s: %v", take, err)
 		}
 		want := map[string]string{}
-		if take == materialize.TakeFile {
+		if take == "file" {
 			want[issueFile] = changed
 		}
 		if diff := cmp.Diff(want, readTree(t, w.Root)); diff != "" {
@@ -277,7 +275,7 @@ func TestResolveSeveral(t *testing.T) {
 		if err != nil || len(open) != n {
 			t.Fatalf("conflicts = %v, %v; want %d", open, err, n)
 		}
-		if _, err := w.Resolve(t.Context(), open[n-1], materialize.TakeFile); err != nil {
+		if _, err := w.Resolve(t.Context(), open[n-1], "file"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -306,4 +304,29 @@ func TestPutEntryExpects(t *testing.T) {
 		}
 	}
 	wantFile(t, w, issueFile, edited(issueQueue, firstPending, "| Status | reopened |"))
+}
+
+// Two folders change the text around the entries: the store's stays until somebody
+// decides, and the file's then stands around all entries that there are.
+func TestSyncAroundEntries(t *testing.T) {
+	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue})
+	there := secondRoot(t, w)
+	writeTree(t, there.Root, map[string]string{issueFile: issueQueue})
+	wantActions(t, runSync(t, there, materialize.SyncOptions{}))
+	more := "\n### ISSUE-20260302-007\n\n- **Status**: pending\n"
+	writeTree(t, w.Root, map[string]string{issueFile: edited(issueQueue, "Issue Queue", "Ours") + more})
+	wantActions(t, runSync(t, w, materialize.SyncOptions{}), "captured "+issueFile)
+	writeTree(t, there.Root, map[string]string{issueFile: edited(issueQueue, "Issue Queue", "Theirs")})
+	wantActions(t, runSync(t, there, materialize.SyncOptions{}), "conflict "+issueFile)
+	wantFile(t, there, issueFile, edited(issueQueue, "Issue Queue", "Ours")+more)
+	open, err := w.Conflicts(t.Context(), record.Name{})
+	if err != nil || len(open) != 1 {
+		t.Fatalf("conflicts = %v, %v", open, err)
+	}
+	if _, err := there.Resolve(t.Context(), open[0], "file"); err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, there, issueFile, edited(issueQueue, "Issue Queue", "Theirs")+more)
+	runSync(t, w, materialize.SyncOptions{})
+	wantFile(t, w, issueFile, edited(issueQueue, "Issue Queue", "Theirs")+more)
 }

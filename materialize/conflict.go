@@ -38,64 +38,49 @@ func (w *Workspace) Conflicts(ctx context.Context, of record.Name) ([]Conflict, 
 			if !of.IsZero() && value.Text != prefix {
 				continue
 			}
-			found, err := conflictsOf(tx, value.Text)
-			if err != nil {
-				return err
+			for ref, err := range tx.Lookup(store.FieldConflict, value.Text) {
+				if err != nil {
+					return err
+				}
+				c, err := readConflict(tx, ref)
+				if err != nil {
+					return err
+				}
+				open = append(open, c)
 			}
-			open = append(open, found...)
 		}
 		return nil
 	})
 	return open, err
 }
 
-func conflictsOf(tx *store.Tx, text string) ([]Conflict, error) {
-	name, err := record.ParseName(text)
-	if err != nil {
-		return nil, err
+// readConflict reads the conflict of a conflict version.
+func readConflict(tx *store.Tx, ref record.Ref) (c Conflict, err error) {
+	if c.File, err = tx.Get(ref); err != nil {
+		return c, err
 	}
-	var open []Conflict
-	for ref, err := range tx.Lookup(store.FieldConflict, text) {
-		if err != nil {
-			return nil, err
-		}
-		c := Conflict{Name: name}
-		if c.File, err = tx.Get(ref); err != nil {
-			return nil, err
-		}
-		head, err := tx.Head(name)
-		if err == nil {
-			c.Head = &head
-		} else if !errors.Is(err, store.ErrNotFound) {
-			return nil, err
-		}
-		open = append(open, c)
+	c.Name = c.File.Record.Name
+	head, err := tx.Head(c.Name)
+	if errors.Is(err, store.ErrNotFound) {
+		return c, nil
 	}
-	return open, nil
+	c.Head = &head
+	return c, err
 }
 
-// A Take says which side of a conflict is kept.
-type Take string
+// Sides are what can be kept of a conflict: the store's version, the file's text as the
+// next version, or that as a thing of its own.
+var Sides = []string{takeStore, takeFile, takeBoth}
 
-// The sides of a conflict.
 const (
-	TakeStore Take = "store" // the store's version stays
-	TakeFile  Take = "file"  // the file's text becomes the next version
-	TakeBoth  Take = "both"  // the file's text becomes a thing of its own
+	takeStore = "store"
+	takeFile  = "file"
+	takeBoth  = "both"
 )
 
-// ParseTake reads the name of a side.
-func ParseTake(text string) (Take, error) {
-	switch t := Take(text); t {
-	case TakeStore, TakeFile, TakeBoth:
-		return t, nil
-	}
-	return "", fmt.Errorf("unknown side %q: take store, file or both", text)
-}
-
-// Resolve decides a conflict and brings the file in step. It returns the name
-// under which the file's text now is current, if it is.
-func (w *Workspace) Resolve(ctx context.Context, c Conflict, take Take) (record.Name, error) {
+// Resolve decides a conflict, keeping one of Sides, and brings the file in step. It
+// returns the name under which the file's text now is current, if it is.
+func (w *Workspace) Resolve(ctx context.Context, c Conflict, take string) (record.Name, error) {
 	kept, err := w.keep(ctx, c, take)
 	if err != nil {
 		return kept, err
@@ -105,7 +90,7 @@ func (w *Workspace) Resolve(ctx context.Context, c Conflict, take Take) (record.
 		return kept, err
 	}
 	return kept, w.withMirror(ctx, w.Root, func(r *reconciler) error {
-		if c.Head == nil && take != TakeFile {
+		if c.Head == nil && take != takeFile {
 			disk, err := r.Look(ctx, c.File.Record.Path)
 			if err != nil {
 				return err
@@ -119,12 +104,12 @@ func (w *Workspace) Resolve(ctx context.Context, c Conflict, take Take) (record.
 }
 
 // keep stores the file's text as the side that is taken says.
-func (w *Workspace) keep(ctx context.Context, c Conflict, take Take) (record.Name, error) {
-	if take == TakeStore {
+func (w *Workspace) keep(ctx context.Context, c Conflict, take string) (record.Name, error) {
+	if take == takeStore {
 		return record.Name{}, nil
 	}
 	if c.Name.Kind == record.KindFrame {
-		if take == TakeBoth {
+		if take == takeBoth {
 			return c.Name, fmt.Errorf("%s: the text around the entries cannot be kept twice: take store or file", c.Name)
 		}
 		return c.Name, w.keepFrame(ctx, c)
@@ -135,13 +120,13 @@ func (w *Workspace) keep(ctx context.Context, c Conflict, take Take) (record.Nam
 	return w.keepWhole(ctx, c, take)
 }
 
-func (w *Workspace) keepEntry(ctx context.Context, c Conflict, take Take) (record.Name, error) {
+func (w *Workspace) keepEntry(ctx context.Context, c Conflict, take string) (record.Name, error) {
 	text, err := w.TextOf(ctx, c.File)
 	if err != nil {
 		return c.Name, err
 	}
 	name := c.Name
-	if take == TakeBoth {
+	if take == takeBoth {
 		if text, name, err = w.secondEntry(ctx, c, text); err != nil {
 			return name, err
 		}
@@ -164,21 +149,20 @@ func (w *Workspace) secondEntry(ctx context.Context, c Conflict, text []byte) ([
 	}
 }
 
-func (w *Workspace) keepWhole(ctx context.Context, c Conflict, take Take) (record.Name, error) {
-	draft, err := w.again(ctx, c.File)
-	if err != nil {
-		return c.Name, err
-	}
-	draft.Expect = store.Absent()
-	isConflict := func(l record.Link) bool { return l.Type == record.LinkConflict }
-	draft.Record.Links = slices.DeleteFunc(slices.Clone(draft.Record.Links), isConflict)
-	if take == TakeBoth {
-		draft.Record.Name, draft.Record.Path = w.second(ctx, c)
-	} else if c.Head != nil {
-		draft.Expect = store.Current(c.Head.Ref)
-	}
-	_, err = w.Store.Put(ctx, draft)
-	return draft.Record.Name, err
+func (w *Workspace) keepWhole(ctx context.Context, c Conflict, take string) (record.Name, error) {
+	name := c.Name
+	err := w.putAgain(ctx, c.File, func(draft *store.Draft) {
+		draft.Expect = store.Absent()
+		isConflict := func(l record.Link) bool { return l.Type == record.LinkConflict }
+		draft.Record.Links = slices.DeleteFunc(slices.Clone(draft.Record.Links), isConflict)
+		if take == takeBoth {
+			draft.Record.Name, draft.Record.Path = w.second(ctx, c)
+			name = draft.Record.Name
+		} else if c.Head != nil {
+			draft.Expect = store.Current(c.Head.Ref)
+		}
+	})
+	return name, err
 }
 
 // second returns a free name and path beside those of a conflict.
@@ -205,14 +189,15 @@ func (w *Workspace) keepFrame(ctx context.Context, c Conflict) error {
 	f := plan.File{Tree: c.Name.Tree, Path: p, Location: w.recognise(p), Source: record.SourceSync}
 	f.Content = plan.ContentOf(encoded)
 	theirs, err := record.DecodeFrame(c.Name.Tree, encoded)
-	if err != nil && c.Head == nil { // all of a file whose frame was retired
-		_, err := w.storeFile(ctx, f)
-		return err
-	}
-	if err != nil {
-		return err
-	}
+	isWhole := err != nil // as keepBeside keeps a file
 	now, err := view(ctx, w.Store, at(f))
+	if err == nil && isWhole && !now.IsFrame() {
+		_, err = w.storeFile(ctx, f)
+		return err
+	}
+	if err == nil && isWhole {
+		return w.keepWholeFrame(ctx, c, f, now)
+	}
 	if err != nil {
 		return err
 	}
@@ -226,11 +211,73 @@ func (w *Workspace) keepFrame(ctx context.Context, c Conflict) error {
 	return merged.CarryOut(ctx, w.Store)
 }
 
+// keepWholeFrame gives an aggregate file a text that was kept beside it: what that has no
+// more goes, but not what was added or changed since.
+func (w *Workspace) keepWholeFrame(ctx context.Context, c Conflict, f plan.File, now *plan.State) error {
+	then, err := view(ctx, w.Store, func(tx *store.Tx) (*plan.State, error) {
+		return plan.Before(tx, c.Name, c.File.Position)
+	})
+	if err != nil {
+		return err
+	}
+	merged, err := w.planner().Merge(ctx, f, now, plan.Base{State: then.Aggregate()}, false)
+	if err != nil {
+		return err
+	}
+	return merged.CarryOut(ctx, w.Store)
+}
+
 // TextOf returns the text of a version.
 func (w *Workspace) TextOf(ctx context.Context, v store.Version) ([]byte, error) {
-	content, _, err := w.contentOf(ctx, v)
+	content, err := view(ctx, w.Store, func(tx *store.Tx) (store.Content, error) { return tx.Content(v.Record) })
 	if err != nil {
 		return nil, err
 	}
 	return content.Bytes()
+}
+
+// alteredID is the id of the note that keeps the text of an altered file.
+func alteredID(p string) string { return p + "~altered" }
+
+// keepAltered keeps the text of a write-once file that was changed on disk.
+func (r *reconciler) keepAltered(ctx context.Context, f plan.File, now *plan.State) error {
+	return r.w.keepNote(ctx, f, alteredID(f.Path), record.Link{Type: "altered", Target: now.Version.Ref.String()})
+}
+
+// keepNote keeps a text that belongs in no file as a note.
+func (w *Workspace) keepNote(ctx context.Context, f plan.File, id string, links ...record.Link) error {
+	name, err := record.NewName("", record.KindNote, id)
+	if err != nil {
+		return err
+	}
+	f.Path = ""
+	d, err := w.planner().Beside(ctx, name, f, links...)
+	if err == nil {
+		_, err = w.Store.Put(ctx, d)
+	}
+	return err
+}
+
+// keepBeside keeps the text of a file as a conflict version: the store retired its
+// record, or has another text by now, and nobody can know which is meant.
+func (r *reconciler) keepBeside(ctx context.Context, f plan.File) error {
+	name := record.Name{Kind: f.Location.Kind, ID: f.Location.ID}
+	if err := f.Prepare(ctx, r.w.Store); err != nil { // before the transaction
+		return err
+	}
+	return r.w.Store.Update(ctx, func(tx *store.Tx) error {
+		last, _, err := tx.Last(name)
+		target := last.Ref.String()
+		if errors.Is(err, store.ErrNotFound) {
+			target, err = name.String(), nil // every version was dropped
+		}
+		if err != nil {
+			return err
+		}
+		d, err := r.w.planner().Beside(ctx, name, f, plan.Conflict(target))
+		if err == nil {
+			_, err = tx.Put(d)
+		}
+		return err
+	})
 }

@@ -32,12 +32,12 @@ func TestImportIsRememberedAtOnce(t *testing.T) {
 		if err := r.importFile(t.Context(), ".claude/"+p); err != nil {
 			return err
 		}
-		saved, err := w.mirrors.Open(dir, nil)
-		if err == nil && !maps.Equal(remembered(saved.Memory), remembered(r.Memory)) {
-			t.Errorf("on disk is remembered %v, want %v", remembered(saved.Memory), remembered(r.Memory))
+		saved, err := w.mirrors.Open(t.Context(), dir, nil)
+		if err == nil && !maps.Equal(remembered(saved), remembered(r.Mirror)) {
+			t.Errorf("on disk is remembered %v, want %v", remembered(saved), remembered(r.Mirror))
 		}
-		if len(remembered(r.Memory)) != 1 {
-			t.Errorf("remembered is %v", remembered(r.Memory))
+		if len(remembered(r.Mirror)) != 1 {
+			t.Errorf("remembered is %v", remembered(r.Mirror))
 		}
 		return errors.Join(err, saved.Close())
 	})
@@ -46,11 +46,7 @@ func TestImportIsRememberedAtOnce(t *testing.T) {
 	}
 }
 
-// remembered returns all that a memory knows.
-func remembered(m *mirror.Memory) map[string]mirror.Memo {
-	files := map[string]mirror.Memo{}
-	for path := range m.Paths() {
-		files[path], _ = m.Get(path)
-	}
-	return files
+// remembered returns all that the memory of a mirror knows.
+func remembered(m *mirror.Mirror) map[string]mirror.Memo {
+	return maps.Collect(m.Memory.All())
 }

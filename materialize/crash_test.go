@@ -73,7 +73,7 @@ func TestCrashBetweenStoreAndFile(t *testing.T) {
 			}
 			dieBeforeWriting(t, w, func() { test.during(t, w) })
 			report := runSync(t, w, materialize.SyncOptions{})
-			if len(report.Skipped) > 0 || report.Count(materialize.ActionConflict) > 0 {
+			if len(report.Skipped) > 0 || report.Count("conflict") > 0 {
 				t.Errorf("the next sync did %v", actions(report))
 			}
 			for path := range readTree(t, w.Root) {

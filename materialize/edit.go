@@ -62,7 +62,7 @@ func (w *Workspace) EditTextAs(ctx context.Context, kind record.Kind, id string,
 		}
 		for try := 1; ; try++ {
 			var under *plan.State
-			result, under, err = w.tryEditText(ctx, p, origin, refusing)
+			result, under, err = w.tryEditText(ctx, r, p, origin, refusing)
 			switch {
 			case refusal == nil && IsRace(err) && try < raceTries:
 				continue
@@ -87,9 +87,12 @@ func (w *Workspace) EditTextAs(ctx context.Context, kind record.Kind, id string,
 // tryEditText stores an edit of what the store has at a path, and also returns
 // that.
 func (w *Workspace) tryEditText(
-	ctx context.Context, p string, origin Origin, edit TextEdit,
+	ctx context.Context, r *reconciler, p string, origin Origin, edit TextEdit,
 ) (*PutResult, *plan.State, error) {
 	now, old, err := w.wholeText(ctx, p)
+	if err == nil {
+		err = r.catchUp(ctx, p, now)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -189,9 +192,9 @@ func (e *Entries) Find(id string) (StoredEntry, bool) {
 	return StoredEntry{}, false
 }
 
-// Used reports whether an entry has or had an id: also one that is gone, or in
+// isUsed reports whether an entry has or had an id: also one that is gone, or in
 // another file, so that none is given twice.
-func (e *Entries) Used(kind record.Kind, id string) (bool, error) {
+func (e *Entries) isUsed(kind record.Kind, id string) (bool, error) {
 	for _, entry := range e.added {
 		if entry.Kind == kind && entry.ID == id {
 			return true, nil
@@ -221,7 +224,7 @@ func (e *Entries) NextID(kind record.Kind, prefix string) (string, error) {
 	}
 	for n := highest + 1; ; n++ {
 		id := fmt.Sprintf("%s%03d", prefix, n)
-		used, err := e.Used(kind, id)
+		used, err := e.isUsed(kind, id)
 		if err != nil || !used {
 			return id, err
 		}
@@ -302,6 +305,9 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 			if err != nil {
 				return errors.Join(err, r.writeFile(ctx, p))
 			}
+			if err := r.catchUp(ctx, p, now); err != nil && try == 1 {
+				return err
+			}
 			f := plan.File{Path: p, Location: w.recognise(p), Source: source}
 			e := &Entries{Path: p, now: now.Aggregate(), texts: map[record.Name][]byte{}, gone: map[record.Name]bool{}}
 			e.used = func(name record.Name) (bool, error) { return w.EverStored(ctx, name) }
@@ -318,7 +324,7 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 			if err == nil && try < raceTries {
 				r.edit = editMade{of: now.Digest(), made: record.DigestOf(f.Text)}
 			}
-			if err = errors.Join(err, r.writeFile(ctx, p)); !r.edit.redo {
+			if err = errors.Join(err, r.writeEdit(ctx, p, now)); !r.edit.redo {
 				return err
 			}
 		}
@@ -356,16 +362,9 @@ func (e *Entries) apply(f *plan.File) error {
 		}
 		text = edited.Text(left)
 	}
-	aggregate, ok := f.Location.Layout.(layout.Aggregate)
-	if !ok {
-		return fmt.Errorf("the file %s has no entries", f.Path)
-	}
-	for _, entry := range e.added {
-		file, _ := f.Location.Parse(f.Path, text) // its problems were reported when it was captured
-		text = aggregate.Insert(file, entry).Append(nil)
-	}
+	text, err := plan.Insert(*f, text, e.added)
 	f.Text = text
-	return nil
+	return err
 }
 
 // EverStored reports whether a name has or had a version, also one that was destroyed.
@@ -392,6 +391,7 @@ func (w *Workspace) FetchFrom(ctx context.Context, root string, paths ...string)
 		return fmt.Errorf("fetching from %s: %w", root, err)
 	}
 	return w.withMirror(ctx, w.Root, func(r *reconciler) error {
+		r.command = true // that is what was asked for
 		for _, p := range paths {
 			if _, err := r.reconcile(ctx, p); err != nil {
 				return fmt.Errorf("fetching from %s: %w", root, err)
@@ -417,7 +417,14 @@ func (w *Workspace) ImportNew(ctx context.Context, kind record.Kind, id string) 
 	if err != nil || w.now().Sub(info.ModTime()) > justWritten {
 		return nil // one that cannot be looked at has nothing new to read
 	}
-	return w.Import(ctx, p)
+	return w.withMirror(ctx, w.Root, func(r *reconciler) error {
+		r.onlyReads = kind.IsEntry()
+		err := r.importFile(ctx, p)
+		if r.onlyReads && errors.Is(err, store.ErrConflict) {
+			err = fmt.Errorf("%w, after filebus sync", err)
+		}
+		return err
+	})
 }
 
 // Import stores what stands on disk at a path of the workspace, slash-separated,
@@ -429,7 +436,7 @@ func (w *Workspace) Import(ctx context.Context, p string) error {
 // ImportStill is Import for the file of a name that somebody may be writing to: one
 // that has changed in the last 2 s is left alone, unless the store has its text
 // already. It returns what was done about the file: "" if the store has its text or
-// nothing stands there, ActionWaiting if it was left alone.
+// nothing stands there, actionWaiting if it was left alone.
 func (w *Workspace) ImportStill(ctx context.Context, kind record.Kind, id string) (done SyncedFile, err error) {
 	p, err := w.RecordPath(kind, id)
 	if err != nil {
@@ -439,7 +446,7 @@ func (w *Workspace) ImportStill(ctx context.Context, kind record.Kind, id string
 		r.opts = SyncOptions{CaptureOnly: true}
 		done, err = r.reconcile(ctx, p)
 		if errors.Is(err, mirror.ErrRaced) {
-			done, err = SyncedFile{Path: p, Action: ActionWaiting}, nil
+			done, err = SyncedFile{Path: p, Action: actionWaiting}, nil
 		}
 		return err
 	})

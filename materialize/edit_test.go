@@ -294,12 +294,12 @@ func TestImportStill(t *testing.T) {
 	for _, test := range []struct {
 		text string
 		age  time.Duration
-		want materialize.Action
+		want string
 	}{
 		{"", 0, ""},
-		{"half", 0, materialize.ActionWaiting},
-		{"half of it", time.Second, materialize.ActionWaiting},
-		{"half of it, and all\n", materialize.StillFor, materialize.ActionCaptured},
+		{"half", 0, "waiting"},
+		{"half of it", time.Second, "waiting"},
+		{"half of it, and all\n", materialize.StillFor, "captured"},
 		{"half of it, and all\n", 0, ""}, // touched
 	} {
 		if test.text != "" {

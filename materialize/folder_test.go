@@ -65,7 +65,7 @@ func TestMakeFolderLinks(t *testing.T) {
 // a folder that is everybody's. One in the home folder is the user's own.
 func TestOutsideRootLink(t *testing.T) {
 	home, elsewhere := t.TempDir(), t.TempDir()
-	profile := layout.Seed()
+	profile := profileOf("seed")
 	dialogues := filepath.Join(t.TempDir(), "blue-dialogue")
 	profile.Dialogues = filepath.ToSlash(dialogues)
 	for _, from := range []string{dialogues, filepath.Join(home, ".qark")} {
@@ -84,4 +84,13 @@ func TestOutsideRootLink(t *testing.T) {
 	if entries, err := os.ReadDir(elsewhere); err != nil || len(entries) != 1 || entries[0].Name() != "agent_tool_results" {
 		t.Errorf("the folder behind the links has %v, %v", entries, err)
 	}
+}
+
+// profileOf returns the predefined profile of a name.
+func profileOf(name string) layout.Profile {
+	p, err := layout.ParseProfile(name)
+	if err != nil {
+		panic(err)
+	}
+	return p
 }

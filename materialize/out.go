@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -78,7 +80,7 @@ func (w *Workspace) layOut(ctx context.Context, to string, pick Selection, index
 	if err == nil {
 		err = index.write(root, report)
 	}
-	return report, errors.Join(err, syncFolder(to))
+	return report, errors.Join(err, store.SyncFolder(to))
 }
 
 // files returns the places in the order of their paths in the output folder.
@@ -132,56 +134,24 @@ func checkFolder(to string, files []laidFile, index string) error {
 // write writes files chunk by chunk, so that few bodies are in memory: one chunk
 // is written while the next is read.
 func (s *selector) write(ctx context.Context, w *Workspace, root *os.Root, files []laidFile, report *LayOutReport, progress func(done, total int)) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	total := len(files)
-	for l := range s.loadAhead(ctx, w, files) {
-		err := l.err
-		if err == nil {
-			err = writeFiles(ctx, root, l.files, report)
-		}
-		if err != nil {
-			return err
-		}
-		if progress != nil {
-			progress(report.Files, total)
-		}
-		clear(l.files)
-	}
-	return ctx.Err()
-}
-
-// A loadedChunk is a run of files with their bytes.
-type loadedChunk struct {
-	files []laidFile
-	err   error
-}
-
-// loadAhead reads the bytes of files, a chunk in a transaction, until ctx ends.
-func (s *selector) loadAhead(ctx context.Context, w *Workspace, files []laidFile) <-chan loadedChunk {
-	loaded := make(chan loadedChunk, 1)
-	go func() {
-		defer close(loaded)
-		for chunk := range slices.Chunk(files, viewBodies) {
-			err := w.Store.View(ctx, func(tx *store.Tx) error {
-				for i := range chunk {
-					if err := s.load(tx, &chunk[i]); err != nil {
-						return fmt.Errorf("laying out %s: %w", chunk[i].name, err)
-					}
+	load := func(ctx context.Context, chunk []laidFile) ([]laidFile, error) {
+		return chunk, w.Store.View(ctx, func(tx *store.Tx) error {
+			for i := range chunk {
+				if err := s.load(tx, &chunk[i]); err != nil {
+					return fmt.Errorf("laying out %s: %w", chunk[i].name, err)
 				}
-				return nil
-			})
-			select {
-			case loaded <- loadedChunk{chunk, err}:
-			case <-ctx.Done():
-				return
 			}
-			if err != nil {
-				return
-			}
+			return nil
+		})
+	}
+	return ahead(ctx, slices.Chunk(files, viewBodies), load, func(ctx context.Context, chunk []laidFile) error {
+		err := writeFiles(ctx, root, chunk, report)
+		if err == nil && progress != nil {
+			progress(report.Files, len(files))
 		}
-	}()
-	return loaded
+		clear(chunk)
+		return err
+	})
 }
 
 // load fetches the bytes of a file.
@@ -315,15 +285,91 @@ func (f *laidFile) compare(root *os.Root, name string, source io.Reader) (n int6
 
 func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
-// syncFolder makes new files below a folder durable as far as one call can.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
+// LayOutIndexed lays out as LayOut does, and at last writes a file at the top of
+// the folder that says what the others are: INDEX.md, or another name when a file
+// that is laid out has that one. It returns the name. The text is made when all
+// files are written, and its first line is the title: a file of that name and
+// title is one that was made before and is replaced, any other is
+// ErrForeignFolder.
+func (w *Workspace) LayOutIndexed(ctx context.Context, to string, pick Selection, title string, text func(*LayOutReport) []byte, progress func(done, total int)) (*LayOutReport, string, error) {
+	index := &indexFile{title: title, text: text}
+	report, err := w.layOut(ctx, to, pick, index, progress)
+	return report, index.name, err
+}
+
+// unfinishedIndex is the name of an index that is being written. A killed process
+// may leave it behind.
+const unfinishedIndex = ".filebus-index.tmp"
+
+// An indexFile says what was laid out. A nil one is none.
+type indexFile struct {
+	name  string
+	title string
+	text  func(*LayOutReport) []byte
+}
+
+// choose takes a name that no file or folder at the top has, in any case, as file
+// systems may not tell the cases apart. It returns "" if there is no index.
+func (x *indexFile) choose(files []laidFile) string {
+	if x == nil {
+		return ""
+	}
+	tops := map[string]bool{}
+	for _, f := range files {
+		top, _, _ := strings.Cut(f.path, "/")
+		tops[strings.ToLower(top)] = true
+	}
+	x.name = "INDEX.md"
+	for n := 1; tops[strings.ToLower(x.name)]; n++ {
+		x.name = "INDEX.filebus.md"
+		if n > 1 {
+			x.name = "INDEX.filebus-" + strconv.Itoa(n) + ".md"
+		}
+	}
+	return x.name
+}
+
+// clear takes an index away that was made before: it is written last, so that
+// where it stands, all files do.
+func (x *indexFile) clear(root *os.Root) error {
+	if x == nil {
+		return nil
+	}
+	info, err := root.Lstat(x.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	err = d.Sync()
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
-		err = nil // Windows has no such thing
+	if !info.Mode().IsRegular() {
+		err := record.Conflict.Errorf("laying out: %w: %s is no file that was made before", ErrForeignFolder, x.name)
+		return err.Because(ErrForeignFolder)
 	}
-	return errors.Join(err, d.Close())
+	f, err := root.Open(x.name)
+	if err != nil {
+		return err
+	}
+	line, err := bufio.NewReader(f).ReadSlice('\n')
+	_ = f.Close() // only read
+	if err != nil || strings.TrimSuffix(string(line), "\n") != x.title {
+		return record.Conflict.Errorf("laying out: %w: %s", ErrForeignFolder, x.name).Because(ErrForeignFolder)
+	}
+	return root.Remove(x.name)
+}
+
+// write writes the index under a temporary name and renames it.
+func (x *indexFile) write(root *os.Root, report *LayOutReport) error {
+	if x == nil {
+		return nil
+	}
+	err := root.WriteFile(unfinishedIndex, x.text(report), 0o666)
+	if err == nil {
+		err = root.Rename(unfinishedIndex, x.name)
+	}
+	if err != nil {
+		_ = root.Remove(unfinishedIndex) // what is left of it is worth nothing
+		return fmt.Errorf("writing %s: %w", x.name, err)
+	}
+	return nil
 }

@@ -79,7 +79,7 @@ func (w *Workspace) selectFiles(ctx context.Context, pick Selection) (*selector,
 	for _, name := range pick.Names {
 		s.asked[name] = true
 	}
-	return s, inViews(ctx, w.Store, pick.Names, viewNames, s.takeNamed)
+	return s, store.ViewEach(ctx, w.Store, pick.Names, s.takeNamed)
 }
 
 // eachName looks at names in short transactions, each of which lists them from where
@@ -109,24 +109,6 @@ func eachName(
 		})
 	}
 	return err
-}
-
-// inViews looks at things in short transactions.
-func inViews[T any](ctx context.Context, s *store.Store, all []T, most int, look func(tx *store.Tx, of T) error) error {
-	for chunk := range slices.Chunk(all, most) {
-		err := s.View(ctx, func(tx *store.Tx) error {
-			for _, of := range chunk {
-				if err := look(tx, of); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 type selector struct {
@@ -278,7 +260,7 @@ func (w *Workspace) missingAt(ctx context.Context, pick Selection, position uint
 		return missing, nil
 	}
 	if pick.Names != nil { // those of them that have no version then, as it was destroyed
-		err := inViews(ctx, w.Store, pick.Names, viewNames, func(tx *store.Tx, name record.Name) error {
+		err := store.ViewEach(ctx, w.Store, pick.Names, func(tx *store.Tx, name record.Name) error {
 			_, err := tx.HeadAt(name, position)
 			if !errors.Is(err, store.ErrNotFound) {
 				return err

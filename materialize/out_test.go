@@ -162,7 +162,7 @@ func TestTwoForOnePath(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := record.Record{Name: record.Name{Kind: record.KindNote, ID: id}, Path: "same.md", Source: record.SourceImport}
+		r := record.Record{Name: record.Name{Kind: record.KindNote, ID: id}, Path: "same.md", Source: "import"}
 		if _, err := w.Store.Put(t.Context(), store.Draft{Record: r, Body: body}); err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package materialize
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -47,12 +48,12 @@ type PutRequest struct {
 
 // A PutResult says what a put did. The file holds the text when it is returned.
 type PutResult struct {
-	Name        record.Name
-	Ref         record.Ref
-	File        string // absolute; empty for a record that has no file
-	Unchanged   bool
-	Record      *record.Record
-	Description record.Description
+	Ref         record.Ref         `json:"ref"`
+	Name        record.Name        `json:"name"`
+	File        string             `json:"file,omitempty"` // absolute; empty for a record that has no file
+	Unchanged   bool               `json:"unchanged"`
+	Record      *record.Record     `json:"-"`
+	Description record.Description `json:"-"`
 }
 
 // Reference returns what a parent agent gets in place of the text.
@@ -143,17 +144,16 @@ func (w *Workspace) entryLocation(ctx context.Context, kind record.Kind, id stri
 func (w *Workspace) store(
 	ctx context.Context, r PutRequest, text plan.Content, name record.Name, p string,
 ) (*PutResult, error) {
-	file, _ := w.recognise(p).Parse(p, text.Text) // what departs from the layout is stored all the same
-	facts := r.Facts
-	if entries := file.Entries(); len(entries) == 1 {
-		facts = facts.Or(entries[0].Facts)
+	planner := plan.Planner{Store: w.Store, Preview: cmp.Or(r.Preview, w.Settings.Preview)}
+	f := plan.File{
+		Path: p, Location: w.recognise(p), Content: text, About: r.About, Source: r.Source, From: r.From, Facts: r.Facts,
 	}
-	draft := store.Draft{
-		Record: plan.Envelope(name, p, facts, r.Source), Body: text.Body, Expect: r.Expect,
-		Description: w.describePut(r, text, facts),
-	}
-	draft.Record.Exit, draft.Record.From, draft.Record.Links = r.Exit, r.From, slices.Clone(r.Links)
+	draft, _ := planner.Draft(name, f) // what departs from the layout is stored all the same
+	draft.Expect, draft.Record.Exit, draft.Record.Links = r.Expect, r.Exit, slices.Clone(r.Links)
 	record.SortLinks(draft.Record.Links)
+	if name.Kind == record.KindResult {
+		draft.Description.Preview = resultPreview(draft, f, planner.Preview)
+	}
 	result := &PutResult{Name: name, File: w.FilePath(p)}
 	err := w.Store.Update(ctx, func(tx *store.Tx) error {
 		if err := checkNew(tx, store.FieldConversation, r.newConversation); err != nil {
@@ -367,12 +367,10 @@ func (w *Workspace) Restore(ctx context.Context, name record.Name) (*PutResult, 
 		}
 		return w.putEntry(ctx, PutRequest{Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), Source: record.SourcePut})
 	}
-	draft, err := w.again(ctx, last)
+	err = w.putAgain(ctx, last, func(draft *store.Draft) {
+		draft.Record.Source, draft.Expect = record.SourcePut, store.Absent()
+	})
 	if err != nil {
-		return nil, err
-	}
-	draft.Record.Source, draft.Expect = record.SourcePut, store.Absent()
-	if _, err := w.Store.Put(ctx, draft); err != nil {
 		return nil, err
 	}
 	if p := last.Record.Path; name.Tree == "" && p != "" {
@@ -383,27 +381,27 @@ func (w *Workspace) Restore(ctx context.Context, name record.Name) (*PutResult, 
 	return w.putResultOf(ctx, name, last.Record.Path)
 }
 
-func (w *Workspace) contentOf(ctx context.Context, v store.Version) (content store.Content, d record.Description, err error) {
-	err = w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		d = tx.Description(v.Ref)
-		content, err = tx.Content(v.Record)
-		return err
+// putAgain puts what change makes of a version, with the same body.
+func (w *Workspace) putAgain(ctx context.Context, v store.Version, change func(*store.Draft)) error {
+	draft := store.Draft{Record: *v.Record}
+	content, err := view(ctx, w.Store, func(tx *store.Tx) (store.Content, error) {
+		draft.Description = tx.Description(v.Ref)
+		return tx.Content(v.Record)
 	})
-	return content, d, err
-}
-
-// again returns a draft of a version, its body prepared for another put.
-func (w *Workspace) again(ctx context.Context, v store.Version) (store.Draft, error) {
-	content, description, err := w.contentOf(ctx, v)
 	if err != nil {
-		return store.Draft{}, err
+		return err
 	}
 	r, err := content.Open()
 	if err != nil {
-		return store.Draft{}, err
+		return err
 	}
-	body, err := w.Store.PrepareReader(ctx, r)
-	return store.Draft{Record: *v.Record, Body: body, Description: description}, errors.Join(err, r.Close())
+	draft.Body, err = w.Store.PrepareReader(ctx, r)
+	if err = errors.Join(err, r.Close()); err != nil {
+		return err
+	}
+	change(&draft)
+	_, err = w.Store.Put(ctx, draft)
+	return err
 }
 
 // Tag adds and removes tags of a name: a new version with the same body.
@@ -413,16 +411,13 @@ func (w *Workspace) Tag(ctx context.Context, name record.Name, add, remove []str
 	if err != nil {
 		return nil, err
 	}
-	draft, err := w.again(ctx, head)
+	err = w.putAgain(ctx, head, func(draft *store.Draft) {
+		tags := record.NormalizeTags(append(slices.Clone(head.Record.Tags), add...))
+		draft.Record.Tags = slices.DeleteFunc(tags, func(tag string) bool { return slices.Contains(remove, tag) })
+		draft.Record.Source, draft.Expect = record.SourcePut, store.Current(head.Ref)
+	})
 	if err != nil {
 		return nil, err
 	}
-	tagged := &draft.Record
-	tagged.Source, draft.Expect = record.SourcePut, store.Current(head.Ref)
-	tagged.Tags = record.NormalizeTags(append(slices.Clone(tagged.Tags), add...))
-	tagged.Tags = slices.DeleteFunc(tagged.Tags, func(tag string) bool { return slices.Contains(remove, tag) })
-	if _, err := w.Store.Put(ctx, draft); err != nil {
-		return nil, err
-	}
-	return w.putResultOf(ctx, name, tagged.Path)
+	return w.putResultOf(ctx, name, head.Record.Path)
 }

@@ -8,9 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
-
 	"filebus/materialize/mirror"
 	"filebus/materialize/plan"
 	"filebus/store"
@@ -86,7 +84,7 @@ func (w *Workspace) writeResult(ctx context.Context, p string) error {
 	if isOutside(p) {
 		return w.enforce(ctx, p)
 	}
-	m, err := w.mirrors.OpenNew(w.Root)
+	m, err := w.mirrors.OpenNew(ctx, w.Root)
 	if err != nil {
 		return err
 	}
@@ -144,30 +142,21 @@ func (w *Workspace) MayPut(ctx context.Context, id string) error {
 	return w.claimOutside(ctx, p)
 }
 
-// describePut derives what is shown of a text that was put. The preview of a
-// result begins with how its command ended, unless that went well, and says
-// something of any output: a parent agent has nothing else to go by.
-func (w *Workspace) describePut(r PutRequest, text plan.Content, facts layout.Facts) record.Description {
-	limit := r.Preview
-	if limit == 0 {
-		limit = w.Settings.Preview
+// resultPreview returns the preview of a result. It begins with how its command ended,
+// unless that went well, and says something of any output: a parent agent has nothing
+// else to go by.
+func resultPreview(d store.Draft, f plan.File, limit int) string {
+	preview := d.Description.Preview
+	switch {
+	case preview == "" && f.About != nil:
+		preview = EmptyPreview(f.About, int64(len(f.About)))
+	case preview == "":
+		preview = EmptyPreview(f.Text, f.Size())
 	}
-	about := text
-	if r.About != nil {
-		about = plan.ContentOf(r.About)
+	if note := outcomeNote(d.Record.Status, d.Record.Exit); note != "" {
+		return markdown.Clip(strings.TrimSpace(note+" "+preview), max(limit, utf8.RuneCountInString(note)))
 	}
-	d := plan.Describe(about, facts, limit)
-	d.Tokens = record.EstimateTokens(text.Size())
-	if r.Kind != record.KindResult {
-		return d
-	}
-	if d.Preview == "" {
-		d.Preview = EmptyPreview(about.Text, about.Size())
-	}
-	if note := outcomeNote(facts.Status, r.Exit); note != "" {
-		d.Preview = markdown.Clip(strings.TrimSpace(note+" "+d.Preview), max(limit, utf8.RuneCountInString(note)))
-	}
-	return d
+	return preview
 }
 
 // outcomeNote returns what the preview of a result begins with when its command

@@ -20,11 +20,18 @@ import (
 // held.
 type reconciler struct {
 	*mirror.Mirror
-	w      *Workspace
-	opts   SyncOptions
-	report *SyncReport
-	start  time.Time
-	edit   editMade
+	w         *Workspace
+	opts      SyncOptions
+	report    *SyncReport
+	start     time.Time
+	edit      editMade
+	found     []mirror.Stat // the files on disk, in a sync
+	onto      *ontoEdit
+	onlyReads bool // for who looks at the entries of one file
+	command   bool // what is written is a command's change, made in this root
+	git       *mirror.Repository
+	retired   map[record.Digest][]store.Version       // notes whose files are gone, by their bytes
+	others    []func(path string) (mirror.Memo, bool) // what other roots know, once they are asked
 }
 
 // An editMade is a command's edit of a file while its result is written. What an
@@ -63,8 +70,11 @@ func isWriteOnce(err error) bool {
 func (r *reconciler) importFile(ctx context.Context, p string) error {
 	r.opts = SyncOptions{Announced: true, CaptureOnly: true}
 	done, err := r.insist(ctx, p)
-	if errors.Is(err, mirror.ErrRaced) {
+	switch {
+	case errors.Is(err, mirror.ErrRaced):
 		return fmt.Errorf("taking in %s: %w: %w; try again", p, record.Busy, err)
+	case errors.Is(err, plan.ErrGitConflict):
+		err = fmt.Errorf("%s %w: resolve them first", p, err)
 	}
 	return errors.Join(conflictOr(p, done, err), r.Memory.Save())
 }
@@ -72,12 +82,28 @@ func (r *reconciler) importFile(ctx context.Context, p string) error {
 // writeFile writes what the store has at a path, also over a file that was rolled
 // back: its text is one that the store has.
 func (r *reconciler) writeFile(ctx context.Context, p string) error {
-	r.opts = SyncOptions{Announced: true, Repair: true}
+	r.opts, r.command = SyncOptions{Announced: true, Repair: true}, r.Dir == r.w.Root
 	done, err := r.reconcile(ctx, p)
-	if errors.Is(err, mirror.ErrRaced) {
-		return fmt.Errorf("writing %s: %w; the store has the change, and filebus sync writes it", p, err)
+	r.command = false
+	if err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrDamaged) {
+		return fmt.Errorf("the store has the change, but %s is not written: %w; filebus sync --restore %s writes it", p, err, p)
 	}
 	return conflictOr(p, done, err)
+}
+
+// catchUp makes sure, before an edit, that a file which was imported has what the store
+// has: if it could not be written before, nothing is changed that would be stored a
+// second time when the command is tried again.
+func (r *reconciler) catchUp(ctx context.Context, p string, now *plan.State) error {
+	known, remembered := r.Memory.Get(p)
+	isBehind := !remembered || known.State == mirror.Agreed && now != nil && now.Changed() > known.Position
+	if now == nil || !isBehind || r.repository().Tracks(ctx, p) {
+		return nil
+	}
+	if err := r.writeFile(ctx, p); err != nil {
+		return fmt.Errorf("nothing was changed, as an earlier change has not reached its file: %w", err)
+	}
+	return nil
 }
 
 // insist is reconcile for a command that has stored nothing yet: a file that changes
@@ -93,7 +119,7 @@ func (r *reconciler) insist(ctx context.Context, p string) (SyncedFile, error) {
 
 // conflictOr returns err, or the error of a file that is in conflict.
 func conflictOr(p string, done SyncedFile, err error) error {
-	if err == nil && done.Action == ActionConflict {
+	if err == nil && done.Action == actionConflict {
 		err = fmt.Errorf("%s: %w: %s; see filebus conflicts", p, store.ErrConflict, done.Detail)
 	}
 	return err
@@ -128,69 +154,80 @@ func (r *reconciler) stored(ctx context.Context, p string) (*plan.State, error) 
 
 // Sides are what disk, store and memory have for a path.
 type sides struct {
-	disk      mirror.File
-	now       *plan.State
-	known     mirror.Memo
-	storeSame bool // as is remembered
+	path       string
+	disk       mirror.File
+	now        *plan.State // nil: the store has nothing
+	position   uint64      // of the log, when the store was read
+	known      mirror.Memo
+	remembered bool
+	storeSame  bool // nothing changed in the store since the two were compared
+}
+
+// agreed reports whether disk and store had the same bytes when they were compared.
+func (s sides) agreed() bool { return s.remembered && s.known.State == mirror.Agreed }
+
+// diskSame reports whether the file is as it was when they were compared.
+func (s sides) diskSame() bool {
+	if !s.remembered || s.known.State == mirror.Deleted {
+		return !s.disk.Exists
+	}
+	return s.disk.Exists && s.disk.Digest == s.known.Digest
+}
+
+// compare reads what disk, store and memory have for a path.
+func (r *reconciler) compare(ctx context.Context, p string) (s sides, err error) {
+	s.path = p
+	s.known, s.remembered = r.Memory.Get(p)
+	s.disk, err = r.Look(ctx, p)
+	if errors.Is(err, mirror.ErrFolder) && s.remembered && !r.opts.CaptureOnly {
+		err = nil // the file is gone
+	}
+	if err != nil {
+		return s, err
+	}
+	err = r.w.Store.View(ctx, func(tx *store.Tx) (err error) {
+		s.position = tx.Position()
+		s.now, err = plan.At(tx, "", p)
+		return err
+	})
+	s.storeSame = s.remembered && s.now != nil && s.now.Changed() <= s.known.Position
+	return s, err
 }
 
 // tryReconcile compares disk, store and memory as they are now, and acts. What it
 // writes expects that this is still so.
 func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, error) {
-	disk, err := r.Look(ctx, p)
+	s, err := r.compare(ctx, p)
 	if err != nil {
 		return SyncedFile{}, err
 	}
-	now, err := r.stored(ctx, p)
-	if err != nil {
-		return SyncedFile{}, err
-	}
-	known, remembered := r.Memory.Get(p)
-	stored := now.Digest()
-	if disk.Exists && now != nil && disk.Digest == stored {
-		r.Memory.Set(disk, now.Position)
-		return SyncedFile{}, nil
-	}
-	diskSame := remembered && disk.Exists && disk.Digest == known.Digest || !remembered && !disk.Exists
-	storeSame := remembered && now != nil && stored == known.Digest
 	switch {
-	case !disk.Exists && now == nil:
-		r.Memory.Forget(p)
+	case s.disk.Exists && s.now != nil && s.disk.Digest == s.now.Digest():
+		r.Memory.Set(s.disk, s.position)
 		return SyncedFile{}, nil
-	case (diskSame || !disk.Exists) && r.opts.CaptureOnly:
+	case !s.disk.Exists:
+		return r.missing(ctx, s)
+	case s.diskSame() && (r.opts.CaptureOnly || s.storeSame && !s.agreed() && !r.isAsked(p, false)):
 		return SyncedFile{}, nil
-	case diskSame && now == nil:
-		return r.act(ActionDeleted, "", func() error { return r.Remove(ctx, p, disk) })
-	case diskSame:
-		return r.act(actionWritten, "", func() error { return r.writeStored(ctx, p, disk, now) })
-	case !disk.Exists && now.Name().Kind == record.KindMarker && storeSame:
-		return r.act(actionCleared, "", func() error { return r.clear(ctx, p, now) })
-	case !disk.Exists:
-		return r.act(actionWritten, "it had been deleted", func() error { return r.writeStored(ctx, p, disk, now) })
-	case !r.opts.Announced && !isStill(disk.Stat, r.w.now()):
-		return SyncedFile{Action: ActionWaiting}, nil
+	case s.diskSame() && s.now == nil:
+		return r.toDisk(ctx, s, actionDeleted, "", func() error { return r.Remove(ctx, p, s.disk) })
+	case s.diskSame() && r.onto != nil && r.isApart(ctx, s):
+		return r.act(actionWritten, "", func() error { return r.writeOnto(ctx, s) })
+	case s.diskSame():
+		return r.toDisk(ctx, s, actionWritten, "", func() error { return r.writeStored(ctx, p, s.disk, s.now) })
+	case !r.opts.Announced && !isStill(s.disk.Stat, r.w.now()) && !(r.opts.Finished && r.isFinished(ctx, p)):
+		return SyncedFile{Action: actionWaiting}, nil
 	}
-	return r.fromDisk(ctx, sides{disk, now, known, storeSame})
+	return r.fromDisk(ctx, s)
 }
 
 // act does something unless this is a dry run.
-func (r *reconciler) act(action Action, detail string, do func() error) (SyncedFile, error) {
+func (r *reconciler) act(action, detail string, do func() error) (SyncedFile, error) {
 	done := SyncedFile{Action: action, Detail: detail}
 	if r.opts.DryRun {
 		return done, nil
 	}
 	return done, do()
-}
-
-// clear retires a marker whose file somebody has removed.
-func (r *reconciler) clear(ctx context.Context, p string, now *plan.State) error {
-	err := r.w.Store.Update(ctx, func(tx *store.Tx) error {
-		return tx.Retire(now.Name(), store.Current(now.Version.Ref))
-	})
-	if err == nil {
-		r.Memory.Forget(p)
-	}
-	return err
 }
 
 // writeStored writes the store's text over the file that was seen.
@@ -220,16 +257,13 @@ func (r *reconciler) writeStored(ctx context.Context, p string, disk mirror.File
 // fromDisk reconciles a file that is new or changed on disk: its text is read once,
 // and what is decided is decided about that text.
 func (r *reconciler) fromDisk(ctx context.Context, s sides) (SyncedFile, error) {
-	isMarker := r.rank(s.disk.Path) > 0 // markers say the same again and again
-	if s.now != nil && !r.opts.Accept && !(s.storeSame && isMarker) {
+	isMarker := r.rank(s.path) > 0 // markers say the same again and again
+	if s.now != nil && !s.now.IsFrame() && !r.opts.Accept && !(s.storeSame && isMarker) {
 		older, err := view(ctx, r.w.Store, func(tx *store.Tx) (bool, error) {
-			return s.now.Had(tx, s.disk.Size, s.disk.Digest)
+			return s.now.Had(tx, s.disk.Digest)
 		})
-		if err != nil {
-			return SyncedFile{}, err
-		}
-		if older {
-			return r.putBack(ctx, s, ActionRolledBack, "it holds an older version")
+		if err != nil || older && !r.isCurrentAgain(ctx, s) {
+			return r.putBack(ctx, s, actionRolledBack, "it holds an older version", err)
 		}
 	}
 	f, err := r.readFile(ctx, s.disk)
@@ -237,35 +271,44 @@ func (r *reconciler) fromDisk(ctx context.Context, s sides) (SyncedFile, error) 
 		return SyncedFile{}, err
 	}
 	defer func() { _ = f.Body.Discard() }() // a temporary file, swept later if it stays
-	if f.Location.Kind == record.KindFrame && plan.MergeMarker(f.Text) > 0 {
+	isFrame := f.Location.Kind == record.KindFrame
+	if isFrame && plan.MergeMarker(f.Text) > 0 {
 		return SyncedFile{}, plan.ErrGitConflict
 	}
-	switch _, remembered := r.Memory.Get(f.Path); {
-	case s.now == nil && remembered && !isMarker: // a marker that is written again is a new one
+	switch {
+	case s.now == nil && s.agreed() && !isMarker: // a marker that is written again is a new one
 		detail := "it was changed while the store retired it"
-		return r.act(ActionConflict, detail, func() error { return r.keepBeside(ctx, f) })
-	case s.now != nil && !s.storeSame && s.now.IsFrame() && f.Location.Kind == record.KindFrame:
-		return r.mergeEntries(ctx, f, s)
-	case s.now != nil && !s.storeSame:
+		return r.act(actionConflict, detail, func() error { return r.keepBeside(ctx, f) })
+	case isFrame && s.now.IsFrame() && !r.opts.Accept:
+		return r.entriesFromDisk(ctx, f, s)
+	case s.now != nil && !s.storeSame && (s.remembered || r.command) && !r.opts.Accept:
 		return r.mergeWhole(ctx, f, s)
 	}
-	done, err := r.act(ActionCaptured, "", func() error { return r.capture(ctx, f, s) })
+	action, detail := actionCaptured, ""
+	if from, moved := r.movedFrom(f); moved && s.now == nil {
+		r.Memory.Forget(from.Record.Path) // it was not deleted: nothing is there to be restored
+		action, detail, f.From = actionRenamed, "it was "+from.Record.Path, []record.Ref{from.Ref}
+	}
+	done, err := r.act(action, detail, func() error { return r.capture(ctx, f, s) })
 	if isWriteOnce(err) {
-		if err := r.keepAltered(ctx, f, s.now); err != nil {
-			return SyncedFile{}, err
-		}
-		return r.putBack(ctx, s, ActionAltered, "kept as note/"+alteredID(f.Path))
+		return r.putBack(ctx, s, actionAltered, "kept as note/"+alteredID(f.Path), r.keepAltered(ctx, f, s.now))
 	}
 	return done, err
 }
 
 // putBack reports a file that is not captured, and with Repair writes the
-// store's text back.
-func (r *reconciler) putBack(ctx context.Context, s sides, found Action, detail string) (SyncedFile, error) {
-	if !r.opts.Repair || r.opts.CaptureOnly {
-		return SyncedFile{Action: found, Detail: detail}, nil
+// store's text back. What another root has of its own is no news.
+func (r *reconciler) putBack(ctx context.Context, s sides, found string, detail string, err error) (SyncedFile, error) {
+	switch {
+	case err != nil:
+		return SyncedFile{}, err
+	case r.opts.Repair && !r.opts.CaptureOnly:
+		return r.act(actionRestored, detail, func() error { return r.writeStored(ctx, s.path, s.disk, s.now) })
+	case found == actionRolledBack && r.isLinked():
+		r.Memory.Keep(s.disk, s.position)
+		return SyncedFile{}, nil
 	}
-	return r.act(actionRestored, detail, func() error { return r.writeStored(ctx, s.disk.Path, s.disk, s.now) })
+	return SyncedFile{Action: found, Detail: detail}, nil
 }
 
 // capture stores a file over what the store was seen to have, and remembers it
@@ -290,10 +333,90 @@ func (r *reconciler) capture(ctx context.Context, f plan.File, s sides) error {
 	return err
 }
 
+// entriesFromDisk reconciles an aggregate file that is new or changed on disk. Who
+// wrote it need not have seen what the store has: it is compared with the state that
+// it was made from.
+func (r *reconciler) entriesFromDisk(ctx context.Context, f plan.File, s sides) (SyncedFile, error) {
+	base, err := r.w.planner().BaseOf(ctx, f, s.now, s.known.Position)
+	if err != nil {
+		return SyncedFile{}, err
+	}
+	if !r.isLinked() && !s.diskSame() && base.Stale && r.repository().HasBytes(ctx, f.Path) {
+		return r.mergeEntries(ctx, f, s, plan.Base{State: s.now}, true) // as git has them they count
+	}
+	if base.Exact { // an older state: nothing in it is new
+		return r.toDisk(ctx, s, actionMerged, "it held an older version", func() error {
+			return r.writeStored(ctx, f.Path, s.disk, s.now)
+		})
+	}
+	if r.command && !s.agreed() { // written by hand while the command's change was stored
+		base = plan.Base{}
+	}
+	// Only who had the entries before can have removed them, and git is not meant to.
+	keep := base.Gone > 0 && (!s.agreed() || r.repository().HasBytes(ctx, f.Path))
+	if base.Gone > 0 && !keep { // the others may be about to follow
+		if !r.opts.Announced && !isStill(s.disk.Stat, r.w.now()) {
+			return SyncedFile{Action: actionWaiting}, nil
+		}
+		if err := r.checkWhole(ctx, s); err != nil {
+			return SyncedFile{}, err
+		}
+	}
+	if !keep && base.Gone > 0 && (base.TooManyGone() || len(bytes.TrimSpace(f.Text)) == 0) {
+		return r.refuseLoss(ctx, f, s, base)
+	}
+	if s.agreed() && s.storeSame && !base.Stale && !keep {
+		return r.act(actionCaptured, "", func() error { return r.capture(ctx, f, s) })
+	}
+	return r.mergeEntries(ctx, f, s, base, keep)
+}
+
+// decidesNothing reports whether a conflict is left for a sync, which has an exit code
+// for it: whoever imports files only wants to read.
+func (r *reconciler) decidesNothing() bool { return r.opts.Finished || r.onlyReads }
+
+// isFinished reports whether nobody has a file open for writing, if that can be told.
+func (r *reconciler) isFinished(ctx context.Context, p string) bool {
+	isWritten, known := r.IsBeingWritten(ctx, p)
+	return known && !isWritten
+}
+
+// checkWhole returns mirror.ErrRaced for a file that somebody is just writing.
+func (r *reconciler) checkWhole(ctx context.Context, s sides) error {
+	if isWritten, _ := r.IsBeingWritten(ctx, s.path); isWritten {
+		return mirror.ErrRaced
+	}
+	again, err := r.Look(ctx, s.path)
+	if err == nil && again.Digest != s.disk.Digest {
+		err = mirror.ErrRaced
+	}
+	return err
+}
+
+// refuseLoss retires no entries of a text that has lost more of them than anybody
+// removes by hand: it is kept beside the store's, and what is new in it is merged. A
+// file that a slip has made unreadable stays.
+func (r *reconciler) refuseLoss(ctx context.Context, f plan.File, s sides, base plan.Base) (SyncedFile, error) {
+	detail := fmt.Sprintf("%d of its %d entries are gone", base.Gone, base.Gone+base.Common)
+	if base.Unreadable != nil {
+		detail += ": " + base.Unreadable.Error()
+	}
+	if base.Unreadable != nil || r.decidesNothing() {
+		return SyncedFile{Action: actionConflict, Detail: detail}, nil
+	}
+	done, err := r.act(actionConflict, detail, func() error { return r.keepBeside(ctx, f) })
+	if err == nil {
+		_, err = r.mergeEntries(ctx, f, s, base, true)
+	}
+	return done, err
+}
+
 // mergeEntries reconciles an aggregate file that both disk and store have changed
-// since they agreed, or that may never have been the same.
-func (r *reconciler) mergeEntries(ctx context.Context, f plan.File, s sides) (SyncedFile, error) {
-	merged, err := r.w.planner().Merge(ctx, f, s.now, s.known.Position)
+// since they had a base, or that may never have been the same.
+func (r *reconciler) mergeEntries(
+	ctx context.Context, f plan.File, s sides, base plan.Base, keep bool,
+) (SyncedFile, error) {
+	merged, err := r.w.planner().Merge(ctx, f, s.now, base, keep)
 	if (err != nil || len(merged.Conflicts) > 0) && r.edit.meets(s.now, s.known) {
 		return r.captureToRedo(ctx, f, s)
 	}
@@ -302,20 +425,25 @@ func (r *reconciler) mergeEntries(ctx context.Context, f plan.File, s sides) (Sy
 	}
 	action := actionMerged
 	if len(merged.Conflicts) > 0 {
-		action = ActionConflict
+		action = actionConflict
+	}
+	if action == actionConflict && r.decidesNothing() {
+		return SyncedFile{Action: action, Detail: strings.Join(merged.Conflicts, ", ")}, nil
 	}
 	return r.act(action, strings.Join(merged.Conflicts, ", "), func() error {
 		if err := merged.CarryOut(ctx, r.w.Store); err != nil {
 			return err
 		}
-		now, err := r.stored(ctx, f.Path)
-		if err == nil && now == nil {
+		then, err := r.compare(ctx, f.Path)
+		if err == nil && then.now == nil {
 			err = mirror.ErrRaced
 		}
 		if err != nil {
 			return err
 		}
-		return r.writeStored(ctx, f.Path, s.disk, now)
+		then.disk = s.disk // what was merged: what it has become since is another change
+		_, err = r.toDisk(ctx, then, action, "", func() error { return r.writeStored(ctx, f.Path, then.disk, then.now) })
+		return err
 	})
 }
 
@@ -337,18 +465,21 @@ func (r *reconciler) mergeWhole(ctx context.Context, f plan.File, s sides) (Sync
 	case bytes.HasPrefix(f.Text, stored):
 		return r.act(actionMerged, "", func() error { return r.capture(ctx, f, s) })
 	case bytes.HasPrefix(stored, f.Text):
-		return r.act(actionMerged, "", func() error { return r.writeStored(ctx, f.Path, s.disk, s.now) })
+		return r.toDisk(ctx, s, actionMerged, "", func() error { return r.writeStored(ctx, f.Path, s.disk, s.now) })
 	}
 	name, ref := s.now.Name(), s.now.Version.Ref
-	return r.act(ActionConflict, name.String(), func() error {
-		d, err := r.w.planner().Conflict(ctx, name, f, f.Content, layout.Facts{}, ref.String())
+	if r.decidesNothing() {
+		return SyncedFile{Action: actionConflict, Detail: name.String()}, nil
+	}
+	return r.act(actionConflict, name.String(), func() error {
+		d, err := r.w.planner().Beside(ctx, name, f, plan.Conflict(ref.String()))
 		if err == nil {
 			_, err = r.w.Store.Put(ctx, d)
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = r.toDisk(ctx, s, actionConflict, "", func() error { return r.writeStored(ctx, f.Path, s.disk, s.now) })
 		}
-		return r.writeStored(ctx, f.Path, s.disk, s.now)
+		return err
 	})
 }
 
@@ -366,7 +497,7 @@ func (r *reconciler) captureToRedo(ctx context.Context, f plan.File, s sides) (S
 func (r *reconciler) importLate(ctx context.Context, p string, late *mirror.LateError, known mirror.Memo) error {
 	f := plan.File{Path: p, Location: r.w.recognise(p), Source: record.SourceSync}
 	if late.Lost {
-		f.Location = layout.Location{Kind: record.KindNote, ID: p, Layout: layout.Notes{}}
+		f.Location = layout.Note(p)
 	}
 	if err := readInto(ctx, r.w.Store, &f, late.File(), 0); err != nil {
 		return errors.Join(late, err)
@@ -382,7 +513,7 @@ func (r *reconciler) importLate(ctx context.Context, p string, late *mirror.Late
 		}
 	}
 	id := p + "~" + r.w.NewID()
-	if noteErr := r.w.keepNote(ctx, f, id, nil); noteErr != nil {
+	if noteErr := r.w.keepNote(ctx, f, id); noteErr != nil {
 		return errors.Join(late, err, noteErr)
 	}
 	if late.Lost {
@@ -402,7 +533,10 @@ func (r *reconciler) storeLate(ctx context.Context, f plan.File, known mirror.Me
 	var merged *plan.Plan
 	isFrame := now.IsFrame() && f.Location.Kind == record.KindFrame
 	if isFrame {
-		merged, err = r.w.planner().Merge(ctx, f, now, known.Position)
+		var base plan.Base
+		if base, err = r.w.planner().BaseOf(ctx, f, now, known.Position); err == nil {
+			merged, err = r.w.planner().Merge(ctx, f, now, base, true) // who came late had no time to read
+		}
 	}
 	switch collides := !isFrame || err != nil || len(merged.Conflicts) > 0; {
 	case collides && r.edit.meets(now, known):
@@ -415,54 +549,6 @@ func (r *reconciler) storeLate(ctx context.Context, f plan.File, known mirror.Me
 		return err
 	}
 	return merged.CarryOut(ctx, r.w.Store)
-}
-
-// alteredID is the id of the note that keeps the text of an altered file.
-func alteredID(p string) string { return p + "~altered" }
-
-// keepAltered keeps the text of a write-once file that was changed on disk.
-func (r *reconciler) keepAltered(ctx context.Context, f plan.File, now *plan.State) error {
-	return r.w.keepNote(ctx, f, alteredID(f.Path), []record.Link{{Type: "altered", Target: now.Version.Ref.String()}})
-}
-
-// keepNote keeps a text that belongs in no file as a note.
-func (w *Workspace) keepNote(ctx context.Context, f plan.File, id string, links []record.Link) error {
-	name, err := record.NewName("", record.KindNote, id)
-	if err != nil {
-		return err
-	}
-	if err := f.Prepare(ctx, w.Store); err != nil {
-		return err
-	}
-	r := plan.Envelope(name, "", layout.Facts{}, f.Source)
-	r.Links = links
-	d := store.Draft{Record: r, Body: f.Body, Description: plan.Describe(f.Content, layout.Facts{}, w.Settings.Preview)}
-	_, err = w.Store.Put(ctx, d)
-	return err
-}
-
-// keepBeside keeps the text of a file as a conflict version: the store retired its
-// record, or has another text by now, and nobody can know which is meant.
-func (r *reconciler) keepBeside(ctx context.Context, f plan.File) error {
-	name := record.Name{Kind: f.Location.Kind, ID: f.Location.ID}
-	if err := f.Prepare(ctx, r.w.Store); err != nil {
-		return err
-	}
-	return r.w.Store.Update(ctx, func(tx *store.Tx) error {
-		last, _, err := tx.Last(name)
-		target := last.Ref.String()
-		if errors.Is(err, store.ErrNotFound) {
-			target, err = name.String(), nil // every version was dropped
-		}
-		if err != nil {
-			return err
-		}
-		d, err := r.w.planner().Conflict(ctx, name, f, f.Content, layout.Facts{}, target)
-		if err == nil {
-			_, err = tx.Put(d)
-		}
-		return err
-	})
 }
 
 func (w *Workspace) planner() plan.Planner {

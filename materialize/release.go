@@ -147,10 +147,10 @@ func (r *reconciler) alteration(ctx context.Context, p string) (string, error) {
 		return "", err
 	case err != nil:
 		return "its file: " + mirror.Cause(err), nil
-	case done.Action == ActionAltered:
+	case done.Action == actionAltered:
 		return "its file was altered; the text is note/" + alteredID(p), nil
 	case done.Action != "":
-		return "its file was changed (" + string(done.Action) + ")", nil
+		return "its file was changed (" + done.Action + ")", nil
 	}
 	return "", nil
 }

@@ -67,7 +67,7 @@ func TestReleaseCrash(t *testing.T) {
 			}
 		})
 		report := runSync(t, w, materialize.SyncOptions{})
-		if report.Count(materialize.ActionDeleted) != 5 || len(report.Files) != 5 {
+		if report.Count("deleted") != 5 || len(report.Files) != 5 {
 			t.Errorf("sync did %v", actions(report))
 		}
 		if done := releaseBy(t, w, pick); len(done.Released) != 5 {

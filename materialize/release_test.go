@@ -213,7 +213,7 @@ func TestReleaseReferences(t *testing.T) {
 			if again := releaseBy(t, w, results); len(again.Released) > 0 || len(again.Kept) != len(test.want)-dropped {
 				t.Errorf("the second time: %q", said(again))
 			}
-			if report := runSync(t, w, materialize.SyncOptions{}); report.Count(materialize.ActionConflict)+report.Count(materialize.ActionCaptured) > 0 {
+			if report := runSync(t, w, materialize.SyncOptions{}); report.Count("conflict")+report.Count("captured") > 0 {
 				t.Errorf("sync after a release did %v", actions(report))
 			}
 		})

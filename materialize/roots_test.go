@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"filebus/materialize"
-	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
@@ -18,7 +17,7 @@ import (
 
 func TestOutsideRoots(t *testing.T) {
 	home, dialogues := t.TempDir(), filepath.Join(t.TempDir(), "blue-dialogue")
-	profile := layout.Seed()
+	profile := profileOf("seed")
 	profile.Dialogues = filepath.ToSlash(dialogues)
 	settings := materialize.Settings{Profile: profile, Home: home}
 	w := workspaceIn(t, t.TempDir(), settings)
@@ -111,7 +110,7 @@ func TestWorktree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantActions(t, runSync(t, there, materialize.SyncOptions{}), "written "+issueFile)
+	wantActions(t, runSync(t, there, materialize.SyncOptions{})) // nothing is written unasked
 	put(t, there, "issue/ISSUE-20260302-002", "### ISSUE-20260302-002\n\n- **Status**: pending\n")
 	if roots := w.Roots(); len(roots) != 2 || roots[1] != linked {
 		t.Errorf("Roots = %v", roots)

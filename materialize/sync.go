@@ -17,36 +17,39 @@ import (
 
 // SyncOptions say how disk and store are brought in step.
 type SyncOptions struct {
-	DryRun      bool          // only say what would be done
-	Repair      bool          // write back what was altered or rolled back on disk
-	Accept      bool          // import files that hold an older version again
-	Announced   bool          // take files also that were written in the last 2 s
-	CaptureOnly bool          // write no files
-	Budget      time.Duration // stop looking after about this time; 0: never
+	DryRun      bool // only say what would be done
+	Repair      bool // write back what was altered or rolled back on disk
+	Accept      bool // import files that hold an older version again
+	Announced   bool // take files also that were written in the last 2 s
+	Finished    bool // of those, the ones that nobody has open for writing
+	CaptureOnly bool // write no files
 	Progress    func(done, total int)
+	// Restore says which files are written again; nil: none. A file may have been deleted
+	// in this root, or never have been here.
+	Restore func(path string, wasDeleted bool) bool
+	Budget  time.Duration // stop looking after about this time; 0: never
 }
 
-// An Action is what sync did, or in a dry run would do, about a file.
-type Action string
-
-// The actions of a sync.
+// What sync did, or in a dry run would do, about a file. The words are printed.
 const (
-	ActionCaptured   Action = "captured"    // the file's changes were stored
-	actionWritten    Action = "written"     // the store's text was written
-	ActionDeleted    Action = "deleted"     // the file is gone, as the store retired it
-	actionCleared    Action = "cleared"     // a deleted marker was retired
-	actionMerged     Action = "merged"      // both had changed
-	ActionConflict   Action = "conflict"    // both had changed the same; the file's is kept beside
-	ActionRolledBack Action = "rolled back" // the file holds an older version: not captured
-	ActionAltered    Action = "altered"     // a write-once file was changed: kept as a note
-	actionRestored   Action = "restored"    // the store's text was put back
-	ActionWaiting    Action = "waiting"     // the file is still being written
+	actionCaptured   = "captured"    // the file's changes were stored
+	actionWritten    = "written"     // the store's text was written
+	actionDeleted    = "deleted"     // the file is gone, as the store retired it
+	actionCleared    = "cleared"     // a deleted marker was retired
+	actionRetired    = "retired"     // as was a note, or the entries of a file
+	actionRenamed    = "renamed"     // the file of a record was moved
+	actionMerged     = "merged"      // both had changed
+	actionConflict   = "conflict"    // both had changed the same; the file's is kept beside
+	actionRolledBack = "rolled back" // the file holds an older version: not captured
+	actionAltered    = "altered"     // a write-once file was changed: kept as a note
+	actionRestored   = "restored"    // the store's text was put back
+	actionWaiting    = "waiting"     // the file is still being written
 )
 
 // A SyncedFile is a file that something was done about.
 type SyncedFile struct {
 	Path   string `json:"path"`
-	Action Action `json:"action"`
+	Action string `json:"action"` // such as "captured"
 	Detail string `json:"detail,omitempty"`
 }
 
@@ -55,13 +58,16 @@ type SyncReport struct {
 	Root     string                `json:"root"`
 	Files    []SyncedFile          `json:"files"`
 	Skipped  []mirror.Skipped      `json:"skipped"`
+	Kept     int                   `json:"kept,omitempty"` // files left as they are, as git tracks them
+	Git      string                `json:"git,omitempty"`  // why git could not be asked
 	Problems []*layout.SyntaxError `json:"-"`
 	Unlooked int                   `json:"unlooked"` // changed files that the budget left no time for
+	Failed   int                   `json:"-"`        // of the skipped: changes that could not be stored or written
 	Unread   int                   `json:"-"`        // folders, with all below them, that it left no time for
 }
 
 // Count returns how many files an action was taken on.
-func (r *SyncReport) Count(action Action) int {
+func (r *SyncReport) Count(action string) int {
 	n := 0
 	for _, f := range r.Files {
 		if f.Action == action {
@@ -78,7 +84,11 @@ func (w *Workspace) Sync(ctx context.Context, root string, opts SyncOptions) (*S
 	report := &SyncReport{Root: root, Files: []SyncedFile{}, Skipped: []mirror.Skipped{}}
 	err := w.withMirror(ctx, root, func(r *reconciler) error {
 		r.opts, r.report = opts, report
-		return r.run(ctx)
+		err := r.run(ctx)
+		if r.git != nil && r.git.Err() != nil {
+			report.Git = r.git.Err().Error()
+		}
+		return err
 	})
 	return report, err
 }
@@ -93,33 +103,47 @@ func (r *reconciler) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	paths := r.candidates(found, touched)
-	if paths, err = r.importNew(ctx, found, paths); err != nil {
+	if err := r.addRestored(ctx, found, touched); err != nil {
 		return err
 	}
-	var damage error
+	r.found = found.Files
+	gone, paths := r.candidates(found, touched)
+	damage, err := r.each(ctx, gone, time.Time{})
+	if err == nil {
+		paths, err = r.importNew(ctx, found, paths)
+	}
+	if err != nil {
+		return err
+	}
+	more, err := r.each(ctx, paths, deadline)
+	if damage = errors.Join(damage, more); err != nil || damage != nil {
+		return errors.Join(damage, err)
+	}
+	if !r.opts.DryRun && !r.opts.CaptureOnly && r.report.Failed == 0 { // else the next sync tries again
+		r.Memory.Settle(position)
+	}
+	return nil
+}
+
+// each reconciles paths until a deadline, which may be zero. One lost body keeps no other
+// file from being reconciled: that is the damage.
+func (r *reconciler) each(ctx context.Context, paths []string, deadline time.Time) (damage, err error) {
 	for i, p := range paths {
 		if !deadline.IsZero() && time.Now().After(deadline) {
 			r.report.Unlooked = len(paths) - i
-			return nil
+			break
 		}
 		err := r.one(ctx, p)
-		if errors.Is(err, store.ErrDamaged) {
-			// One lost body keeps no other file from being reconciled.
+		switch {
+		case errors.Is(err, store.ErrDamaged):
 			damage = errors.Join(damage, fmt.Errorf("%s: %w", p, err))
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if r.opts.Progress != nil {
+		case err != nil:
+			return damage, err
+		case r.opts.Progress != nil:
 			r.opts.Progress(i+1, len(paths))
 		}
 	}
-	if damage == nil && !r.opts.DryRun && !r.opts.CaptureOnly {
-		r.Memory.Settle(position)
-	}
-	return damage
+	return damage, nil
 }
 
 // findFiles lists the files on disk, and says until when they may be reconciled:
@@ -181,37 +205,73 @@ func (r *reconciler) touched(ctx context.Context) (paths map[string]bool, positi
 	}
 }
 
-// candidates returns the paths that may have something to be done about them,
-// markers last: they announce the other files.
-func (r *reconciler) candidates(found *mirror.Walk, touched map[string]bool) []string {
+// addRestored adds the paths of the store whose files are to be written again.
+func (r *reconciler) addRestored(ctx context.Context, found *mirror.Walk, paths map[string]bool) error {
+	if r.opts.Restore == nil {
+		return nil
+	}
+	here := map[string]bool{}
+	for _, f := range found.Files {
+		here[f.Path] = true
+	}
+	add := func(p string) {
+		if !here[p] && r.isRestored(p, true) {
+			paths[p] = true
+		}
+	}
+	for p, f := range r.Memory.All() { // what was retired is in no look-up
+		if f.State == mirror.Deleted {
+			add(p)
+		}
+	}
+	return r.w.Store.View(ctx, func(tx *store.Tx) error {
+		prefix := store.PathValue("", "")
+		for value, err := range tx.Values(store.FieldPath, prefix) {
+			if err != nil {
+				return err
+			}
+			add(strings.TrimPrefix(value.Text, prefix))
+		}
+		return nil
+	})
+}
+
+// candidates returns the paths that may have something to be done about them: those at
+// which no file is, which may have been moved, and the others, markers last, as they
+// announce the other files.
+func (r *reconciler) candidates(found *mirror.Walk, touched map[string]bool) (gone, paths []string) {
 	onDisk := make(map[string]bool, len(found.Files))
-	var paths []string
 	remembered := 0
 	for _, f := range found.Files {
 		onDisk[f.Path] = true
 		known, ok := r.Memory.Get(f.Path)
-		if ok {
+		if ok && known.State != mirror.Deleted {
 			remembered++
 		}
-		if !ok || !known.Matches(f) {
+		if !ok || !known.Matches(f) || known.State == mirror.Kept && (r.isAsked(f.Path, false) || r.opts.Accept) {
 			paths = append(paths, f.Path)
 			delete(touched, f.Path)
 		}
 	}
-	if !r.opts.CaptureOnly && remembered < r.Memory.Count { // some are not on disk
-		for p := range r.Memory.Paths() {
-			if !onDisk[p] && !touched[p] {
-				paths = append(paths, p)
+	if !r.opts.CaptureOnly && remembered < r.Memory.OnDisk() { // some are not on disk
+		for p, f := range r.Memory.All() {
+			if f.State != mirror.Deleted && !onDisk[p] {
+				touched[p] = true
 			}
 		}
 	}
 	for p := range touched {
-		paths = append(paths, p)
+		if !onDisk[p] && r.rank(p) == 0 {
+			gone = append(gone, p)
+		} else {
+			paths = append(paths, p)
+		}
 	}
+	slices.Sort(gone)
 	slices.SortFunc(paths, func(a, b string) int {
 		return cmp.Or(cmp.Compare(r.rank(a), r.rank(b)), strings.Compare(a, b))
 	})
-	return paths
+	return gone, paths
 }
 
 // importNew stores the files that are new to both mirror and store, many in one
@@ -253,7 +313,7 @@ const StillFor = 2 * time.Second
 func isStill(stat mirror.Stat, now time.Time) bool { return now.Sub(stat.ModTime) >= StillFor }
 
 func (r *reconciler) isNew(f mirror.Stat) bool {
-	if _, remembered := r.Memory.Get(f.Path); remembered || r.rank(f.Path) > 0 {
+	if _, remembered := r.Memory.Get(f.Path); remembered || r.rank(f.Path) > 0 || r.mayBeMoved(f) {
 		return false
 	}
 	return !isOutside(f.Path) && (r.opts.Announced || isStill(f, r.w.now()))
@@ -262,9 +322,9 @@ func (r *reconciler) isNew(f mirror.Stat) bool {
 // importBatch stores those of a batch that nothing stands for yet and takes them
 // off the candidates. What cannot be read, and what loses a race, stays one.
 func (r *reconciler) importBatch(ctx context.Context, l *loader, files []mirror.Stat, candidate map[string]bool) error {
-	b := l.prepare(ctx, files)
-	if b.err != nil {
-		return b.err
+	b, err := l.prepare(ctx, files)
+	if err != nil {
+		return err
 	}
 	for i := range b.sources {
 		if b.states[i].Old != nil {
@@ -287,7 +347,7 @@ func (r *reconciler) importBatch(ctx context.Context, l *loader, files []mirror.
 		delete(candidate, f.Path)
 		r.Memory.Set(mirror.File{Stat: f.stat, Exists: true, Digest: f.Digest()}, position)
 		r.report.Problems = append(r.report.Problems, p.Problems...)
-		r.report.Files = append(r.report.Files, SyncedFile{Path: f.Path, Action: ActionCaptured})
+		r.report.Files = append(r.report.Files, SyncedFile{Path: f.Path, Action: actionCaptured})
 	}
 	return nil
 }
@@ -298,12 +358,13 @@ func (r *reconciler) one(ctx context.Context, p string) error {
 	done, err := r.reconcile(ctx, p)
 	switch {
 	case errors.Is(err, mirror.ErrRaced):
-		done = SyncedFile{Path: p, Action: ActionWaiting}
+		done = SyncedFile{Path: p, Action: actionWaiting}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
 		errors.Is(err, store.ErrDamaged), errors.Is(err, store.ErrNoStore):
 		return err
 	case err != nil:
 		r.report.Skipped = append(r.report.Skipped, mirror.Skipped{Path: p, Reason: mirror.Cause(err)})
+		r.report.Failed++
 		return nil
 	}
 	if done.Action != "" {

@@ -121,9 +121,15 @@ func storeOnly(t testing.TB, w *materialize.Workspace, name, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = w.Store.Edit(t.Context(), n, func(old *store.Version, _ []byte) (store.Draft, []byte, error) {
-		return store.Draft{Record: *old.Record}, []byte(text), nil
-	})
+	body, err := w.Store.Prepare(t.Context(), []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var old store.Version
+	view(t, w, func(tx *store.Tx) { old, err = tx.Head(n) })
+	if err == nil {
+		_, err = w.Store.Put(t.Context(), store.Draft{Record: *old.Record, Body: body})
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,10 +159,9 @@ func TestSyncBothAdded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The file lost 003, which it never saw, and has 004: that is a deletion by
-	// hand, so only 004 remains.
-	wantActions(t, report, "captured "+issueFile)
-	if !strings.Contains(string(text), "004") {
+	// An editor has read the file before 003 was added: it never removed that.
+	wantActions(t, report, "merged "+issueFile)
+	if !strings.Contains(string(text), "003") || !strings.Contains(string(text), "004") {
 		t.Errorf("the file = %q", text)
 	}
 }
@@ -177,7 +182,7 @@ func TestSyncEntryConflict(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "wont_fix") {
 		t.Errorf("the file's side = %q, %v", text, err)
 	}
-	if _, err := w.Resolve(t.Context(), open[0], materialize.TakeFile); err != nil {
+	if _, err := w.Resolve(t.Context(), open[0], "file"); err != nil {
 		t.Fatal(err)
 	}
 	wantFile(t, w, issueFile, edited(issueQueue, firstPending, "| Status | wont_fix |"))
@@ -200,7 +205,7 @@ func TestSyncTakeBoth(t *testing.T) {
 		t.Fatalf("conflicts = %v, %v", open, err)
 	}
 	for _, c := range open {
-		if _, err := w.Resolve(t.Context(), c, materialize.TakeBoth); err != nil {
+		if _, err := w.Resolve(t.Context(), c, "both"); err != nil {
 			t.Fatalf("resolving %s: %v", c.Name, err)
 		}
 	}
@@ -215,20 +220,35 @@ func TestSyncTakeBoth(t *testing.T) {
 	wantActions(t, runSync(t, w, materialize.SyncOptions{}))
 }
 
+// What was deleted stays deleted: issues and markers are retired, a journal stays in
+// the store, and comes back when it is asked for.
 func TestSyncDeleted(t *testing.T) {
-	marker := ".claude/agent_complete/task-001.done"
-	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue, marker: "done"})
-	for _, path := range []string{issueFile, marker} {
+	marker, journal := ".claude/agent_complete/task-001.done", ".claude/journal/task-001.md"
+	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue, marker: "done", journal: "# Task: a\n"})
+	for _, path := range []string{issueFile, marker, journal} {
 		if err := os.Remove(filepath.Join(w.Root, path)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	wantActions(t, runSync(t, w, materialize.SyncOptions{}), "written "+issueFile, "cleared "+marker)
-	wantFile(t, w, issueFile, issueQueue)
-	if _, err := os.Stat(filepath.Join(w.Root, marker)); err == nil {
-		t.Error("the cleared marker was written again")
+	wantActions(t, runSync(t, w, materialize.SyncOptions{}), "retired "+issueFile, "cleared "+marker)
+	for range 2 {
+		wantActions(t, runSync(t, w, materialize.SyncOptions{}))
+		for _, path := range []string{issueFile, marker, journal} {
+			if _, err := os.Stat(filepath.Join(w.Root, path)); err == nil {
+				t.Errorf("%s was written again", path)
+			}
+		}
 	}
-	wantActions(t, runSync(t, w, materialize.SyncOptions{}))
+	if n := heads(t, w, record.KindIssue); n != 0 {
+		t.Errorf("%d issues of a file that was deleted are left", n)
+	}
+	all := func(string, bool) bool { return true }
+	wantActions(t, runSync(t, w, materialize.SyncOptions{Restore: all}), "written "+issueFile, "written "+journal)
+	wantFile(t, w, issueFile, issueQueue)
+	if n := heads(t, w, record.KindIssue); n != 2 {
+		t.Errorf("%d issues are back, want 2", n)
+	}
+	wantFile(t, w, journal, "# Task: a\n")
 }
 
 func TestSyncRetired(t *testing.T) {
@@ -254,7 +274,7 @@ func TestSyncRetired(t *testing.T) {
 	if err != nil || len(open) != 1 || open[0].Head != nil {
 		t.Fatalf("conflicts = %v, %v", open, err)
 	}
-	if _, err := w.Resolve(t.Context(), open[0], materialize.TakeStore); err != nil {
+	if _, err := w.Resolve(t.Context(), open[0], "store"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(w.Root, stateFile)); err == nil {
@@ -264,17 +284,19 @@ func TestSyncRetired(t *testing.T) {
 }
 
 func TestSyncRolledBack(t *testing.T) {
-	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue})
+	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue, stateFile: "run_id: a\n"})
 	newer := edited(issueQueue, firstPending, "| Status | accepted |")
-	writeTree(t, w.Root, map[string]string{issueFile: newer})
+	writeTree(t, w.Root, map[string]string{issueFile: newer, stateFile: "run_id: b\n"})
 	runSync(t, w, materialize.SyncOptions{})
-	writeTree(t, w.Root, map[string]string{issueFile: issueQueue})
-	wantActions(t, runSync(t, w, materialize.SyncOptions{}), "rolled back "+issueFile)
-	wantFile(t, w, issueFile, issueQueue)
-	wantActions(t, runSync(t, w, materialize.SyncOptions{Repair: true}), "restored "+issueFile)
+	older := map[string]string{issueFile: issueQueue, stateFile: "run_id: a\n"}
+	writeTree(t, w.Root, older)
+	wantActions(t, runSync(t, w, materialize.SyncOptions{}), "merged "+issueFile, "rolled back "+stateFile)
 	wantFile(t, w, issueFile, newer)
-	writeTree(t, w.Root, map[string]string{issueFile: issueQueue})
-	wantActions(t, runSync(t, w, materialize.SyncOptions{Accept: true}), "captured "+issueFile)
+	wantFile(t, w, stateFile, "run_id: a\n")
+	wantActions(t, runSync(t, w, materialize.SyncOptions{Repair: true}), "restored "+stateFile)
+	wantFile(t, w, stateFile, "run_id: b\n")
+	writeTree(t, w.Root, older)
+	wantActions(t, runSync(t, w, materialize.SyncOptions{Accept: true}), "captured "+issueFile, "captured "+stateFile)
 	if got := textOf(t, w, "issue/ISSUE-20260302-001"); !strings.Contains(got, "pending") {
 		t.Errorf("issue 1 = %q", got)
 	}
@@ -336,13 +358,23 @@ func TestSyncLostMemory(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(w.Location.Store, "mirror")); err != nil {
 		t.Fatal(err)
 	}
-	// Nobody knows now whether the store or the file is newer.
+	// Nobody knows now whether the store or the file is newer: what stands there counts.
 	queue := edited(issueQueue, firstPending, "| Status | done |") + "\n### ISSUE-20260302-003\n\n- **Status**: pending\n"
 	writeTree(t, w.Root, map[string]string{stateFile: "run_id: b\n", issueFile: queue})
-	wantActions(t, runSync(t, w, materialize.SyncOptions{}), "conflict "+issueFile, "conflict "+stateFile)
-	wantFile(t, w, stateFile, "run_id: a\n")
-	wantFile(t, w, issueFile, issueQueue+"\n### ISSUE-20260302-003\n\n- **Status**: pending\n")
+	wantActions(t, runSync(t, w, materialize.SyncOptions{}), "merged "+issueFile, "captured "+stateFile)
+	wantFile(t, w, stateFile, "run_id: b\n")
+	wantFile(t, w, issueFile, queue)
 	wantActions(t, runSync(t, w, materialize.SyncOptions{}))
+
+	// What is not there is not written back.
+	err := errors.Join(os.RemoveAll(filepath.Join(w.Location.Store, "mirror")), os.RemoveAll(filepath.Join(w.Root, ".claude")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantActions(t, runSync(t, w, materialize.SyncOptions{}))
+	if _, err := os.Stat(filepath.Join(w.Root, issueFile)); err == nil {
+		t.Error("a new memory wrote what it did not know")
+	}
 }
 
 func TestRemoveAndRestore(t *testing.T) {
@@ -527,7 +559,8 @@ func TestSyncGoesOnAfterDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err = w.Sync(t.Context(), w.Root, materialize.SyncOptions{Announced: true})
+	all := func(string, bool) bool { return true }
+	_, err = w.Sync(t.Context(), w.Root, materialize.SyncOptions{Announced: true, Restore: all})
 	if !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), "task-001") {
 		t.Errorf("Sync with a lost body = %v, want damaged with its path", err)
 	}
@@ -535,6 +568,6 @@ func TestSyncGoesOnAfterDamage(t *testing.T) {
 	if err := os.Rename(kept, bodies[0]); err != nil {
 		t.Fatal(err)
 	}
-	runSync(t, w, materialize.SyncOptions{})
+	runSync(t, w, materialize.SyncOptions{Restore: all})
 	wantFile(t, w, ".claude/journal/task-001.md", "# Task: a\n"+large)
 }

@@ -11,11 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"filebus/store/record"
-
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
 	"filebus/store"
+	"filebus/store/record"
 )
 
 // StoreFolder is the name of the folder that holds a workspace's store.
@@ -133,6 +132,7 @@ type Settings struct {
 	NoteFolders []string       // folders whose files are synced as notes, slash-separated
 	Home        string         // the user's home folder, for outside roots that begin with "~"
 	Preview     int            // the longest preview, in characters; 0 means DefaultPreview
+	Variables   []string       // the environment, for git
 }
 
 // DefaultPreview is the longest preview of a reference, in characters, as the
@@ -190,8 +190,14 @@ func newWorkspace(at Location, s *store.Store, settings Settings, opts store.Opt
 	}
 	w.mirrors = mirror.New(mirror.Options{
 		Store: at.Store, Command: opts.Command, Wait: cmp.Or(opts.Wait, store.DefaultWait), Now: w.now, Owner: s.ID,
+		End: w.logEnd,
 	})
 	return w
+}
+
+// logEnd returns the position of the last log entry.
+func (w *Workspace) logEnd(ctx context.Context) (uint64, error) {
+	return view(ctx, w.Store, func(tx *store.Tx) (uint64, error) { return tx.Position(), nil })
 }
 
 // view returns what a read transaction finds.
@@ -304,4 +310,63 @@ func (w *Workspace) Await(
 		dirs = append(dirs, dir)
 	}
 	return mirror.Await(ctx, limit, look, dirs...)
+}
+
+// Roots returns the folders whose files mirror the store: the workspace and the
+// linked worktrees of its repository.
+func (w *Workspace) Roots() []string {
+	return append([]string{w.Main}, worktrees(w.Main)...)
+}
+
+// worktrees returns the tops of the linked worktrees of the repository whose
+// main work tree is main.
+func worktrees(main string) []string {
+	files, err := filepath.Glob(filepath.Join(main, ".git", "worktrees", "*", "gitdir"))
+	if err != nil {
+		return nil // only a malformed pattern, which this is not
+	}
+	var tops []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		top := filepath.Dir(strings.TrimSpace(string(text)))
+		if info, statErr := os.Stat(top); err == nil && statErr == nil && info.IsDir() {
+			tops = append(tops, top)
+		}
+	}
+	return tops
+}
+
+// withMirror runs fn while the mirror lock is held, for a root.
+func (w *Workspace) withMirror(ctx context.Context, root string, fn func(r *reconciler) error) error {
+	return w.withMirrors(ctx, []string{root}, func(all []*reconciler) error { return fn(all[0]) })
+}
+
+// withMirrors runs fn while the mirror lock is held, for roots.
+func (w *Workspace) withMirrors(ctx context.Context, roots []string, fn func(all []*reconciler) error) error {
+	hold, err := w.mirrors.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	var all []*reconciler
+	for _, root := range roots {
+		m, openErr := w.mirrors.Open(ctx, root, w.outside())
+		if err = openErr; err != nil {
+			break
+		}
+		all = append(all, w.reconciler(m))
+	}
+	if err == nil {
+		err = fn(all)
+	}
+	for _, r := range all {
+		err = errors.Join(err, r.Close())
+	}
+	return errors.Join(err, hold.Release())
+}
+
+// reconciler returns the one of a mirror, for a command.
+func (w *Workspace) reconciler(m *mirror.Mirror) *reconciler {
+	return &reconciler{Mirror: m, w: w, opts: SyncOptions{Announced: true}, report: &SyncReport{}, start: time.Now(),
+		retired: map[record.Digest][]store.Version{},
+	}
 }

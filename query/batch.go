@@ -3,7 +3,7 @@ package query
 import (
 	"context"
 	"errors"
-	"time"
+	"iter"
 
 	"filebus/index"
 	"filebus/materialize/layout"
@@ -27,35 +27,18 @@ type batch struct {
 // or has reached the end.
 func (c *catchUp) gather(ctx context.Context, after uint64, size int) (*batch, error) {
 	b := &batch{position: after}
-	err := c.InSlices(ctx, func(tx *store.Tx) (bool, error) {
-		end, most := time.Now().Add(storeSlice), b.position+sliceEntries
-		for e, err := range tx.Log(b.position + 1) {
-			if err != nil {
-				return false, err
-			}
-			if err := b.add(tx, e, c.end); err != nil {
-				return false, err
-			}
-			b.position = e.Position
-			if e.Position == c.end || b.size >= size || len(b.changes) >= maxChanges {
-				return true, nil
-			}
-			if e.Position >= most || time.Now().After(end) {
-				return false, nil
-			}
+	entries := func(tx *store.Tx) iter.Seq2[store.Entry, error] { return tx.Log(b.position + 1) }
+	err := eachFrom(ctx, c.Reader, entries, func(tx *store.Tx, e store.Entry) (bool, error) {
+		if err := b.add(tx, e, c.end); err != nil {
+			return false, err
 		}
-		return true, nil
+		b.position = e.Position
+		return e.Position == c.end || b.size >= size || len(b.changes) >= maxChanges, nil
 	})
 	return b, err
 }
 
-// sliceEntries is how many log entries are read of the database before it is
-// opened anew. The records, descriptions and bodies that they lead to lie anywhere
-// in it, and the system maps 64 KB around each: so much stays in memory until the
-// database is closed, some 50 MB.
-const sliceEntries = 64
-
-// add imports one entry. The index has the heads of names, so only the entry
+// add takes one entry in. The index has the heads of names, so only the entry
 // that made a head gives a document; that of a head newer than end counts too,
 // or its name would be found by neither version. A conflict version is never a
 // head, so it changes nothing.
@@ -86,7 +69,7 @@ func (b *batch) add(tx *store.Tx, e store.Entry, end uint64) error {
 		return err
 	}
 	b.size += int(min(head.Record.Size, indexedText))
-	b.changes = append(b.changes, index.Change{Name: head.Record.Name, Document: document(&item{head, tx.Description(head.Ref)})})
+	b.changes = append(b.changes, index.Change{Name: head.Record.Name, Document: document(head, tx.Description(head.Ref))})
 	b.contents = append(b.contents, content)
 	return nil
 }
@@ -123,13 +106,9 @@ func (b *batch) read() error {
 }
 
 // document is what the index gets of a head, but for its text.
-func document(i *item) *index.Document {
+func document(v store.Version, d record.Description) *index.Document {
 	return &index.Document{
-		Record:   *i.version.Record,
-		Position: i.version.Position,
-		Title:    i.description.Title,
-		Preview:  i.description.Preview,
-		Quiet:    isPrompt(i.description),
+		Record: *v.Record, Position: v.Position, Title: d.Title, Preview: d.Preview, Quiet: isPrompt(d),
 	}
 }
 

@@ -3,6 +3,7 @@ package query_test
 import (
 	"testing"
 
+	"filebus/index"
 	"filebus/query"
 )
 
@@ -19,7 +20,7 @@ func TestBehind(t *testing.T) {
 	b.put("note/a.md", "alpha")
 	b.put("note/b.md", "beta")
 	want("before the first search", 2)
-	b.search(query.SearchRequest{Query: "alpha"})
+	b.search(query.SearchRequest{Request: index.Request{Query: "alpha"}})
 	want("after a search", 0)
 	b.put("note/a.md", "gamma")
 	want("after another put", 1)

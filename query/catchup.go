@@ -105,7 +105,7 @@ func (c *catchUp) ask(ctx context.Context, deadline time.Time, fn func(x *index.
 		if err = errors.Join(err, closeIndex(x, hold)); !errors.Is(err, index.ErrDamaged) {
 			break
 		}
-		if removeErr := c.exclusive(ctx, func() error { return index.Remove(c.dir) }); removeErr != nil {
+		if removeErr := c.remove(ctx); removeErr != nil {
 			return errors.Join(err, removeErr)
 		}
 	}
@@ -130,7 +130,7 @@ func (c *catchUp) open(ctx context.Context) (*index.Index, *turnstile.Hold, erro
 	x, err := index.Open(c.dir, c.origin)
 	switch {
 	case err == nil:
-	case mustRenew(err), isReadOnly(err): // readable for others alone
+	case index.MustRenew(err), isReadOnly(err): // readable for others alone
 		return nil, hold, nil
 	default:
 		return nil, nil, errors.Join(err, hold.Release())
@@ -144,28 +144,14 @@ func (c *catchUp) open(ctx context.Context) (*index.Index, *turnstile.Hold, erro
 	return x, hold, nil
 }
 
-// mustRenew reports whether err says that there is no index that could be used,
-// as opposed to one that cannot be had now.
-func mustRenew(err error) bool {
-	for _, reason := range []error{index.ErrNotExist, index.ErrForeign, index.ErrFormat, index.ErrDamaged} {
-		if errors.Is(err, reason) {
-			return true
-		}
-	}
-	return false
-}
-
 // isAhead reports whether the index knows of entries that the store does not
 // have, as after an older store was put back.
-func (c *catchUp) isAhead(ctx context.Context, position uint64) (ahead bool, err error) {
+func (c *catchUp) isAhead(ctx context.Context, position uint64) (bool, error) {
 	if position <= c.end {
 		return false, nil
 	}
-	err = c.store.View(ctx, func(tx *store.Tx) error {
-		ahead = position > tx.Position()
-		return nil
-	})
-	return ahead, err
+	end, err := Position(ctx, c.store)
+	return err == nil && position > end, err
 }
 
 // closeIndex gives both back, in the reverse of the order in which they were got.
@@ -183,16 +169,14 @@ func closeIndex(x *index.Index, hold *turnstile.Hold) (err error) {
 // advance holds the index's lock for one slice and indexes what it can. An index
 // that turns out to be damaged is begun again, once.
 func (c *catchUp) advance(ctx context.Context) error {
-	hold, err := c.turn.Acquire(ctx, turnstile.Exclusive, c.opts.Wait)
-	if err != nil {
+	return c.locked(ctx, turnstile.Exclusive, func() error {
+		err := c.advanceHeld(ctx)
+		if errors.Is(err, index.ErrDamaged) && !c.renewed {
+			c.renewed = true
+			err = index.Remove(c.dir)
+		}
 		return err
-	}
-	err = c.advanceHeld(ctx)
-	if errors.Is(err, index.ErrDamaged) && !c.renewed {
-		c.renewed = true
-		err = index.Remove(c.dir)
-	}
-	return errors.Join(err, hold.Release())
+	})
 }
 
 // advanceHeld indexes under the held lock, with a sweep between when one is due.
@@ -338,13 +322,13 @@ func (r *Reader) Reindex(ctx context.Context) error {
 	if err := os.MkdirAll(c.dir, 0o777); err != nil {
 		return fmt.Errorf("making the index: %w", err)
 	}
-	if err := c.exclusive(ctx, func() error { return index.Remove(c.dir) }); err != nil {
+	if err := c.remove(ctx); err != nil {
 		return err
 	}
 	if err := c.finish(ctx); err != nil {
 		return err
 	}
-	return c.exclusive(ctx, func() error {
+	return c.locked(ctx, turnstile.Exclusive, func() error {
 		w, err := index.OpenWriter(c.dir, c.origin)
 		if err != nil {
 			return err
@@ -370,9 +354,14 @@ func (c *catchUp) finish(ctx context.Context) error {
 	return errors.Join(err, closeIndex(x, hold), c.full)
 }
 
-// exclusive runs fn while nobody else uses the index.
-func (r *Reader) exclusive(ctx context.Context, fn func() error) error {
-	hold, err := r.turn.Acquire(ctx, turnstile.Exclusive, r.opts.Wait)
+// remove throws the index away.
+func (c *catchUp) remove(ctx context.Context) error {
+	return c.locked(ctx, turnstile.Exclusive, func() error { return index.Remove(c.dir) })
+}
+
+// locked runs fn while nobody else uses the index, or while nobody writes to it.
+func (r *Reader) locked(ctx context.Context, mode turnstile.Mode, fn func() error) error {
+	hold, err := r.turn.Acquire(ctx, mode, r.opts.Wait)
 	if err != nil {
 		return err
 	}

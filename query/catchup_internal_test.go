@@ -39,7 +39,7 @@ func TestUpdateMeanwhile(t *testing.T) {
 	put("a new ortolan")
 	var result index.Result
 	err = c.ask(t.Context(), time.Now().Add(time.Minute), func(x *index.Index) (err error) {
-		result, err = c.searchIn(t.Context(), x, &SearchRequest{Query: "ortolan", Limit: 5})
+		result, err = c.searchIn(t.Context(), x, &SearchRequest{Request: index.Request{Query: "ortolan", Limit: 5}})
 		return err
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"filebus/index"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -41,7 +42,7 @@ func birds(i int) string {
 func TestFarBehind(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	request := query.SearchRequest{Query: "heron ibis", Limit: 50}
+	request := query.SearchRequest{Request: index.Request{Query: "heron ibis", Limit: 50}}
 	for part := range 5 {
 		b.putMany(fmt.Sprint(part, "-"), 500, birds)
 		b.search(request)
@@ -70,7 +71,7 @@ func TestFarBehind(t *testing.T) {
 // context, and wants the next search to make up for it.
 func TestCatchUpInterrupted(t *testing.T) {
 	b := newBench(t)
-	request := query.SearchRequest{Query: "heron ibis", Limit: 50}
+	request := query.SearchRequest{Request: index.Request{Query: "heron ibis", Limit: 50}}
 	for round := range 8 {
 		b.putMany(fmt.Sprint(round, "-"), 60, birds)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(round)*time.Millisecond)
@@ -78,7 +79,7 @@ func TestCatchUpInterrupted(t *testing.T) {
 			t.Errorf("round %d: %v; want nothing but the context's error", round, err)
 		}
 		cancel()
-		if answer := b.search(query.SearchRequest{Limit: 1}); answer.Total != uint64(60*(round+1)) || answer.Unindexed > 0 {
+		if answer := b.search(query.SearchRequest{Request: index.Request{Limit: 1}}); answer.Total != uint64(60*(round+1)) || answer.Unindexed > 0 {
 			t.Errorf("round %d: %d records found, %d unindexed; want %d", round, answer.Total, answer.Unindexed, 60*(round+1))
 		}
 	}
@@ -97,19 +98,18 @@ func TestSweepLeavesOthers(t *testing.T) {
 	v := b.put("note/victim", "wryneck")
 	b.put("lib:note/victim", "wryneck")
 	b.put("state/quiet", "wryneck")
-	if got := found(b.search(query.SearchRequest{Query: "wryneck"})); len(got) != 2 {
+	if got := found(b.search(query.SearchRequest{Request: index.Request{Query: "wryneck"}})); len(got) != 2 {
 		t.Fatalf("before: %v", got)
 	}
 	b.drop(v.Ref)
 	b.drop(b.put("note/never", "wryneck").Ref)
-	if got, want := found(b.search(query.SearchRequest{Query: "wryneck"})), []string{"lib:note/victim"}; !slices.Equal(got, want) {
+	if got, want := found(b.search(query.SearchRequest{Request: index.Request{Query: "wryneck"}})), []string{"lib:note/victim"}; !slices.Equal(got, want) {
 		t.Errorf("after: %v; want %v", got, want)
 	}
 	if answer := b.search(query.SearchRequest{}); answer.Total != 51 {
 		t.Errorf("%d records left; want 51", answer.Total)
 	}
-	if got := found(b.search(query.SearchRequest{Query: "wryneck",
-		Filter: record.Filter{Kinds: []record.Kind{record.KindState}}})); !slices.Equal(got, []string{"state/quiet"}) {
+	if got := found(b.search(query.SearchRequest{Request: index.Request{Query: "wryneck", Filter: record.Filter{Kinds: []record.Kind{record.KindState}}}})); !slices.Equal(got, []string{"state/quiet"}) {
 		t.Errorf("quiet record: %v", got)
 	}
 }
@@ -137,7 +137,7 @@ func TestDamagedBody(t *testing.T) {
 		}
 		for _, wait := range []time.Duration{1, 0} {
 			b.deleteIndexFolder()
-			answer, err := b.reader(query.Options{MaxWait: wait}).Search(t.Context(), query.SearchRequest{Query: "waders whimbrel"})
+			answer, err := b.reader(query.Options{MaxWait: wait}).Search(t.Context(), query.SearchRequest{Request: index.Request{Query: "waders whimbrel"}})
 			if err != nil {
 				t.Fatal(err)
 			}

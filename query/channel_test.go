@@ -9,9 +9,9 @@ import (
 func TestChannel(t *testing.T) {
 	tests := []struct {
 		op, what string
-		want     query.Channel
+		want     string
 	}{
-		{"wait", "003", query.ChannelWaits},
+		{"wait", "003", "waits"},
 		{"task show", "003", "handoffs"},
 		{"get", "handoff/task-003", "handoffs"},
 		{"show", "lib:result/c/d", "results"},

@@ -57,7 +57,7 @@ func TestPrefix(t *testing.T) {
 			t.Errorf("%q: marks of %s = %q, want %q", test.text, answer.Hits[0].Name, got, test.marks)
 		}
 	}
-	request := query.SearchRequest{Query: "vulnerab", Prefix: true}
+	request := query.SearchRequest{Request: index.Request{Query: "vulnerab"}, Prefix: true}
 	if h := b.search(request).Hits[0]; h.Section != "Findings" {
 		t.Errorf("vulnerab: section %q, want Findings", h.Section)
 	}
@@ -72,7 +72,7 @@ func TestPrefixOrder(t *testing.T) {
 		b.put(fmt.Sprintf("note/other%02d", i), fmt.Sprintf("Of category%d and catalogue%[1]d there is a list.", i))
 	}
 	b.put("note/both", "The category of the cat is in the catalogue.")
-	request := query.SearchRequest{Query: "cat", Limit: 50, Duplicates: true}
+	request := query.SearchRequest{Request: index.Request{Query: "cat", Limit: 50, Duplicates: true}}
 	plain := b.search(request)
 	request.Prefix = true
 	answer := b.search(request)
@@ -97,19 +97,19 @@ func TestPrefixOrder(t *testing.T) {
 // indexed, and any text.
 func TestPrefixWithOthers(t *testing.T) {
 	b := newBench(t)
-	if answer := b.search(query.SearchRequest{Query: "her", Prefix: true, IndexedOnly: true}); len(answer.Hits) != 0 {
+	if answer := b.search(query.SearchRequest{Request: index.Request{Query: "her"}, Prefix: true, IndexedOnly: true}); len(answer.Hits) != 0 {
 		t.Errorf("hits of no index: %q", found(answer))
 	}
 	putBirds(b)
 	more := []index.WeightedTerm{{Term: "invoic", Weight: 1}}
-	request := query.SearchRequest{Query: "hero", Prefix: true, More: more}
+	request := query.SearchRequest{Request: index.Request{Query: "hero", More: more}, Prefix: true}
 	if got := sorted(found(b.search(request))); cmp.Diff([]string{"note/four", "note/one", "note/two"}, got) != "" {
 		t.Errorf("with More: %q", got)
 	}
 	other := newBench(t)
 	other.put("note/five", "Heroes of the marsh.")
-	answer := everywhere(t, query.SearchRequest{Query: "hero", Prefix: true}, b, other)
-	if got := sorted(found(answer.SearchAnswer)); cmp.Diff([]string{"note/five", "note/one", "note/two"}, got) != "" {
+	answer := everywhere(t, query.SearchRequest{Request: index.Request{Query: "hero"}, Prefix: true}, b, other)
+	if got := sorted(found(answer)); cmp.Diff([]string{"note/five", "note/one", "note/two"}, got) != "" {
 		t.Errorf("of two stores: %q", got)
 	}
 	for _, text := range []string{

@@ -9,62 +9,53 @@ import (
 	"strings"
 	"time"
 
+	"filebus/index"
 	"filebus/materialize/layout"
 	"filebus/store"
 	"filebus/store/record"
 )
 
-// A Complexity says how much context a task deserves.
-type Complexity string
+// A complexity says how much context a task deserves: how many patterns, gotchas,
+// components and prior tasks.
+type complexity string
 
-// The complexities of tasks.
-const (
-	ComplexityEasy    Complexity = "easy"
-	ComplexityNormal  Complexity = "normal"
-	ComplexityComplex Complexity = "complex"
-)
+var complexities = map[complexity][4]int{
+	"easy": {3, 2, 5, 2}, "normal": {5, 3, 10, 4}, "complex": {10, 5, 20, 8},
+}
 
 // ParseComplexity reads the name of a complexity; an empty text is normal.
-func ParseComplexity(text string) (Complexity, error) {
-	switch c := Complexity(text); c {
-	case "":
-		return ComplexityNormal, nil
-	case ComplexityEasy, ComplexityNormal, ComplexityComplex:
-		return c, nil
+func ParseComplexity(text string) (complexity, error) {
+	c := complexity(cmp.Or(text, "normal"))
+	if _, known := complexities[c]; !known {
+		return "", fmt.Errorf("unknown complexity %q: it is easy, normal or complex", text)
 	}
-	return "", fmt.Errorf("unknown complexity %q: it is easy, normal or complex", text)
+	return c, nil
 }
 
 // limits returns how many items each section of a context has.
-func (c Complexity) limits() map[ContextSection]int {
-	n := [...]int{5, 3, 10, 4} // patterns, gotchas, components, prior tasks
-	switch c {
-	case ComplexityEasy:
-		n = [...]int{3, 2, 5, 2}
-	case ComplexityComplex:
-		n = [...]int{10, 5, 20, 8}
-	}
-	return map[ContextSection]int{
+func (c complexity) limits() map[contextSection]int {
+	n := complexities[cmp.Or(c, "normal")]
+	return map[contextSection]int{
 		sectionDepends: 20, sectionPatterns: n[0], sectionGotchas: n[1], sectionComponents: n[2],
 		sectionTasks: n[3], sectionResults: n[3],
 	}
 }
 
-// A ContextSection is a part of a context, by its heading.
-type ContextSection string
+// A contextSection is a part of a context, by its heading.
+type contextSection string
 
 // The sections of a context, in the order in which they are printed.
 const (
-	sectionDepends    ContextSection = "Depends on"
-	sectionPatterns   ContextSection = "Patterns"
-	sectionGotchas    ContextSection = "Gotchas"
-	sectionComponents ContextSection = "Components"
-	sectionTasks      ContextSection = "Prior tasks"
-	sectionResults    ContextSection = "Results"
+	sectionDepends    contextSection = "Depends on"
+	sectionPatterns   contextSection = "Patterns"
+	sectionGotchas    contextSection = "Gotchas"
+	sectionComponents contextSection = "Components"
+	sectionTasks      contextSection = "Prior tasks"
+	sectionResults    contextSection = "Results"
 )
 
-func contextSections() []ContextSection {
-	return []ContextSection{sectionDepends, sectionPatterns, sectionGotchas, sectionComponents, sectionTasks,
+func contextSections() []contextSection {
+	return []contextSection{sectionDepends, sectionPatterns, sectionGotchas, sectionComponents, sectionTasks,
 		sectionResults}
 }
 
@@ -77,7 +68,7 @@ type ContextRequest struct {
 	Files      []string // paths that the task touches, as the workspace has them
 	Tags       []string
 	Task       string // a task whose journal may name the tasks that it depends on
-	Complexity Complexity
+	Complexity complexity
 	MaxTokens  int // of all that is printed, about; 0: DefaultContextTokens
 	// Size tells how many tokens an answer has as it will be printed, about. Nil:
 	// it is printed as Markdown.
@@ -87,9 +78,9 @@ type ContextRequest struct {
 	Changed func(ctx context.Context, files []string) (map[string]time.Time, error)
 }
 
-// A ContextItem is a record that a new task should know of.
-type ContextItem struct {
-	Section ContextSection
+// A contextItem is a record that a new task should know of.
+type contextItem struct {
+	Section contextSection
 	Summary
 	Text    string   // what it says, on one line, perhaps cut
 	Score   float64  // within its section
@@ -105,7 +96,7 @@ type Omission struct {
 
 // A ContextAnswer is what is handed to a new task.
 type ContextAnswer struct {
-	Items     []ContextItem // in the order of the sections, best first
+	Items     []contextItem // in the order of the sections, best first
 	LeftOut   []Omission
 	NoRoom    int    // of those left out: how many MaxTokens has no room for
 	Tokens    int    // as it is printed, about
@@ -148,7 +139,7 @@ type contextBuilder struct {
 
 // A candidate is an item that has not been judged yet.
 type candidate struct {
-	ContextItem
+	contextItem
 	text  float64  // the score of the index, 1 for the best of its search
 	fixed float64  // a score that nothing is added to
 	files []string // that it names
@@ -160,14 +151,14 @@ type candidate struct {
 const maxCandidates = 60
 
 // search adds the hits of a kind.
-func (c *contextBuilder) search(ctx context.Context, kind record.Kind, section func(item) ContextSection) error {
+func (c *contextBuilder) search(ctx context.Context, kind record.Kind, section func(Summary) contextSection) error {
 	queries := append([]string{c.request.Text}, c.request.Files...)
 	for i, query := range queries {
 		if strings.TrimSpace(query) == "" {
 			continue
 		}
-		request := SearchRequest{Query: query, Filter: record.Filter{Kinds: []record.Kind{kind}}, Limit: maxCandidates,
-			Duplicates: true}
+		request := SearchRequest{Request: index.Request{Query: query, Limit: maxCandidates, Duplicates: true}}
+		request.Kinds = []record.Kind{kind}
 		ranked, caughtUp, err := c.reader.rank(ctx, &request)
 		if err != nil {
 			return err
@@ -185,15 +176,15 @@ func (c *contextBuilder) search(ctx context.Context, kind record.Kind, section f
 			if i > 0 { // a search for a file finds what names it; how often says little
 				score = 0
 			}
-			c.add(f.item, section(f.item), score)
+			c.add(f.Summary, section(f.Summary), score)
 		}
 	}
 	return nil
 }
 
 // add takes a candidate in, once.
-func (c *contextBuilder) add(i item, section ContextSection, text float64) {
-	name := i.version.Record.Name
+func (c *contextBuilder) add(s Summary, section contextSection, text float64) {
+	name := s.Name
 	if c.seen[name] || section == "" {
 		return
 	}
@@ -203,15 +194,14 @@ func (c *contextBuilder) add(i item, section ContextSection, text float64) {
 		return
 	}
 	c.candidates = append(c.candidates, candidate{
-		ContextItem: ContextItem{Section: section, Summary: summary(i), Text: contextText(i)},
-		text:        text, files: filesNamed(i.description.Title + " " + i.description.Preview),
+		contextItem: contextItem{Section: section, Summary: s, Text: contextText(s.Title, s.Description.Preview)},
+		text:        text, files: filesNamed(s.Title + " " + s.Description.Preview),
 	})
 }
 
 // contextText returns what a record says in one line: its title where the preview
 // does not begin with it, and its preview.
-func contextText(i item) string {
-	title, preview := i.description.Title, i.description.Preview
+func contextText(title, preview string) string {
 	switch start := strings.TrimSuffix(title, "…"); {
 	case preview == "" || strings.HasPrefix(title, preview):
 		return title
@@ -223,8 +213,8 @@ func contextText(i item) string {
 
 // knowledge adds entries of the graph, by text and by tag.
 func (c *contextBuilder) knowledge(ctx context.Context) error {
-	section := func(i item) ContextSection {
-		switch i.description.Attributes[record.AttributeType] {
+	section := func(s Summary) contextSection {
+		switch s.Attributes[record.AttributeType] {
 		case "gotcha":
 			return sectionGotchas
 		case "task":
@@ -241,17 +231,15 @@ func (c *contextBuilder) knowledge(ctx context.Context) error {
 	}
 	found, _, err := c.reader.Knowledge(ctx, KnowledgeRequest{Wanted: c.request.Tags, Limit: maxCandidates})
 	for _, k := range found {
-		i := item{k.Version, k.Description}
-		c.add(i, section(i), 0)
+		c.add(k.Summary, section(k.Summary), 0)
 	}
 	return err
 }
 
 // tasks adds the journals of other tasks that have ended.
 func (c *contextBuilder) tasks(ctx context.Context) error {
-	return c.search(ctx, record.KindHandoff, func(i item) ContextSection {
-		r := i.version.Record
-		if r.Name.ID == c.request.Task || r.Status == layout.StatusInProgress || r.Status == layout.StatusPending {
+	return c.search(ctx, record.KindHandoff, func(s Summary) contextSection {
+		if s.Name.ID == c.request.Task || s.Status == layout.StatusInProgress || s.Status == layout.StatusPending {
 			return ""
 		}
 		return sectionTasks
@@ -259,7 +247,7 @@ func (c *contextBuilder) tasks(ctx context.Context) error {
 }
 
 func (c *contextBuilder) results(ctx context.Context) error {
-	return c.search(ctx, record.KindResult, func(item) ContextSection { return sectionResults })
+	return c.search(ctx, record.KindResult, func(Summary) contextSection { return sectionResults })
 }
 
 // components adds the rows of the context map that have to do with the request.
@@ -277,7 +265,7 @@ func (c *contextBuilder) components(ctx context.Context) error {
 		}
 		c.seen[name] = true
 		c.candidates = append(c.candidates, candidate{
-			ContextItem: ContextItem{
+			contextItem: contextItem{
 				Section: sectionComponents, Summary: row, Text: cmp.Or(row.Description.Preview,
 					row.Description.Title), Why: why,
 			},
@@ -294,23 +282,23 @@ func (c *contextBuilder) depends(ctx context.Context) error {
 	}
 	c.request.Task = layout.TaskID(c.request.Task)
 	own, err := c.handoff(ctx, c.request.Task)
-	if err != nil || own.version.Record == nil {
+	if err != nil || own.Version.Record == nil {
 		return err
 	}
-	journal, err := c.reader.Journal(ctx, own.version)
+	journal, err := c.reader.Journal(ctx, own.Version)
 	if err != nil {
 		return err
 	}
 	for _, task := range dependencies(journal) {
-		i, err := c.handoff(ctx, task)
+		s, err := c.handoff(ctx, task)
 		switch {
 		case err != nil:
 			return err
-		case i.version.Record == nil:
+		case s.Version.Record == nil:
 			name := record.Name{Kind: record.KindHandoff, ID: task}
 			c.leftOut = append(c.leftOut, Omission{name, "named as a dependency, but has no journal"})
 		default:
-			c.add(i, sectionDepends, 1)
+			c.add(s, sectionDepends, 1)
 		}
 	}
 	return nil
@@ -331,12 +319,12 @@ func (r *Reader) Journal(ctx context.Context, v store.Version) (*layout.Journal,
 }
 
 // handoff returns the journal of a task of the own tree, or nothing.
-func (c *contextBuilder) handoff(ctx context.Context, task string) (item, error) {
+func (c *contextBuilder) handoff(ctx context.Context, task string) (Summary, error) {
 	head, err := c.reader.Head(ctx, record.Name{Kind: record.KindHandoff, ID: task})
 	if IsAbsent(err) {
-		return item{}, nil
+		return Summary{}, nil
 	}
-	return item{head.Version, head.Description}, err
+	return head, err
 }
 
 // dependencies returns the tasks that a journal names in its metadata.

@@ -130,7 +130,7 @@ func TestContextFits(t *testing.T) {
 	}
 	last := 0
 	for _, limit := range []int{20, 60, 100, 200, 400, 800, 4000} {
-		request := query.ContextRequest{Text: "caches", Complexity: query.ComplexityComplex, MaxTokens: limit}
+		request := query.ContextRequest{Text: "caches", Complexity: "complex", MaxTokens: limit}
 		answer := contextOf(b, request)
 		text := string(answer.Append(nil))
 		if tokens := record.EstimateTokens(int64(len(text))); tokens > limit || tokens != answer.Tokens {
@@ -177,8 +177,8 @@ func TestContextOfTags(t *testing.T) {
 }
 
 func TestParseComplexity(t *testing.T) {
-	for text, want := range map[string]query.Complexity{"": query.ComplexityNormal, "easy": query.ComplexityEasy, "hard": ""} {
-		if got, err := query.ParseComplexity(text); got != want || (err == nil) == (want == "") {
+	for text, want := range map[string]string{"": "normal", "easy": "easy", "hard": ""} {
+		if got, err := query.ParseComplexity(text); string(got) != want || (err == nil) == (want == "") {
 			t.Errorf("ParseComplexity(%q) = %q, %v; want %q", text, got, err, want)
 		}
 	}

@@ -7,7 +7,7 @@
 // processes get their turn. Everything else answers from the store alone, so it
 // works without an index and is never behind.
 //
-// Locks are imported the order index, store. A Reader holds none between calls
+// Locks are taken in the order index, store. A Reader holds none between calls
 // and is safe for use by several goroutines. No read transaction lasts much
 // longer than 50 ms: long answers are put together from several, so records
 // that change meanwhile may be seen as they were or as they are.

@@ -14,52 +14,20 @@ import (
 // several. What is left then is scanned, or waits for a search of its own.
 const otherWait = time.Second
 
-// A shared is what the searches of several stores for one request have in common.
-// Nil is that of a search of one store.
-type shared struct {
-	statistics *index.Statistics
-	scanUntil  time.Time
-}
-
-// sum returns the statistics of all stores, or nil for those of the one.
-func (s *shared) sum() *index.Statistics {
-	if s == nil {
-		return nil
-	}
-	return s.statistics
-}
-
-// scanEnd returns when a scan must end.
-func (s *shared) scanEnd() time.Time {
-	if s == nil {
-		return time.Now().Add(scanTime)
-	}
-	return s.scanUntil
-}
-
 // deadline returns until when a search may catch up. Stores that are searched
 // together have caught up before.
 func (r *Reader) deadline(request *SearchRequest) time.Time {
-	if r.shared != nil || request.IndexedOnly {
+	if request.Statistics != nil || request.IndexedOnly {
 		return time.Time{}
 	}
 	return time.Now().Add(r.opts.MaxWait)
 }
 
-// An EverywhereAnswer is one page of hits from several stores.
-type EverywhereAnswer struct {
-	SearchAnswer
-	Stores []StoreAnswer // in the order of the readers
-}
-
 // A StoreAnswer says how the search of one of several stores went.
 type StoreAnswer struct {
 	Folder string // of the store
-	// Err says why the store did not answer; the others have. Else:
-	Err            error
-	Total          uint64
-	Unindexed      uint64 // as in SearchAnswer
-	ScanIncomplete bool
+	Err    error  // why the store did not answer; the others have
+	SearchAnswer
 }
 
 // SearchEverywhere searches several stores as if they were one: scores are computed
@@ -67,11 +35,8 @@ type StoreAnswer struct {
 // wait to catch up, the others little of it. Near-duplicates in different stores
 // stay hits of their own. A store that cannot answer is named in the answer; only
 // the end of ctx is an error.
-func SearchEverywhere(ctx context.Context, readers []*Reader, request SearchRequest, wait time.Duration) (EverywhereAnswer, error) {
-	e := everywhere{
-		readers: readers, request: request, shared: shared{statistics: new(index.Statistics)},
-		answers: make([]SearchAnswer, len(readers)), stores: make([]StoreAnswer, len(readers)),
-	}
+func SearchEverywhere(ctx context.Context, readers []*Reader, request SearchRequest, wait time.Duration) (SearchAnswer, error) {
+	e := everywhere{readers: readers, request: request, stores: make([]StoreAnswer, len(readers))}
 	e.request.tidy()
 	for i, r := range readers {
 		e.stores[i].Folder = r.store.Dir()
@@ -79,23 +44,22 @@ func SearchEverywhere(ctx context.Context, readers []*Reader, request SearchRequ
 	e.sum(ctx, time.Now().Add(wait))
 	e.search(ctx)
 	if err := ctx.Err(); err != nil {
-		return EverywhereAnswer{}, err
+		return SearchAnswer{}, err
 	}
-	return EverywhereAnswer{e.merge(), e.stores}, nil
+	return e.merge(), nil
 }
 
 // An everywhere is a search of several stores.
 type everywhere struct {
 	readers []*Reader
 	request SearchRequest
-	shared  shared
-	answers []SearchAnswer // by reader
-	stores  []StoreAnswer
+	stores  []StoreAnswer // by reader
 }
 
 // sum lets the stores catch up one after the other, so that the memory of one is
 // enough, and adds up their statistics.
 func (e *everywhere) sum(ctx context.Context, deadline time.Time) {
+	sum := new(index.Statistics)
 	for i, r := range e.readers {
 		until := deadline
 		if other := time.Now().Add(otherWait); i > 0 && other.Before(deadline) {
@@ -106,9 +70,10 @@ func (e *everywhere) sum(ctx context.Context, deadline time.Time) {
 		}
 		statistics, err := r.statistics(ctx, until, &e.request)
 		if e.stores[i].Err = err; err == nil && statistics != nil {
-			e.shared.statistics.Add(statistics)
+			sum.Add(statistics)
 		}
 	}
+	e.request.Statistics = sum
 }
 
 // statistics returns those of the store's index once it has caught up, or the
@@ -130,7 +95,7 @@ func (r *Reader) statistics(ctx context.Context, deadline time.Time, request *Se
 // search asks every store that has statistics for its first hits, as any of them
 // may be on the page.
 func (e *everywhere) search(ctx context.Context) {
-	e.shared.scanUntil = time.Now().Add(scanTime)
+	scanUntil := time.Now().Add(scanTime)
 	request := e.request
 	request.Limit, request.Offset = e.request.Offset+e.request.Limit, 0
 	_ = parallel(len(e.readers), func(i int) error { // each store says what is wrong with it
@@ -139,69 +104,55 @@ func (e *everywhere) search(ctx context.Context) {
 			return nil
 		}
 		r := *e.readers[i]
-		r.shared = &e.shared
-		answer, err := r.Search(ctx, request)
-		if s.Err = err; err == nil {
-			e.answers[i] = answer
-			s.Total, s.Unindexed, s.ScanIncomplete = answer.Total, answer.Unindexed, answer.ScanIncomplete
-		}
+		r.scanUntil = scanUntil
+		s.SearchAnswer, s.Err = r.Search(ctx, request)
 		return nil
 	})
+}
+
+// A placedHit is a hit with its place among those of its store.
+type placedHit struct {
+	Hit
+	place int
 }
 
 // merge puts the answers together: ranked hits by score, as within one store, then
 // scanned ones, of which the best of each store come first.
 func (e *everywhere) merge() SearchAnswer {
-	var out SearchAnswer
-	queues := make([][]Hit, len(e.answers))
-	for i := range e.answers {
-		queues[i] = e.answers[i].Hits
-		for j := range queues[i] {
-			queues[i][j].Store = e.stores[i].Folder
+	out := SearchAnswer{Stores: e.stores}
+	var all []placedHit
+	for i := range e.stores {
+		for place, hit := range e.stores[i].Hits {
+			hit.Store = e.stores[i].Folder
+			all = append(all, placedHit{hit, place})
 		}
-		out.add(&e.answers[i])
+		out.add(&e.stores[i].SearchAnswer)
 	}
-	end := e.request.Offset + e.request.Limit
-	var hits []Hit
-	for taken := make([]int, len(queues)); len(hits) < end; {
-		best := -1
-		for i := range queues {
-			if taken[i] == len(queues[i]) {
-				continue
-			}
-			if best < 0 || before(&queues[i][taken[i]], &queues[best][taken[best]], taken[i]-taken[best]) {
-				best = i
-			}
-		}
-		if best < 0 {
-			break
-		}
-		hits = append(hits, queues[best][taken[best]])
-		taken[best]++
+	slices.SortStableFunc(all, compareHits)
+	for _, hit := range all[min(e.request.Offset, len(all)):min(e.request.Offset+e.request.Limit, len(all))] {
+		out.Hits = append(out.Hits, hit.Hit)
 	}
-	out.Hits = hits[min(e.request.Offset, len(hits)):]
-	if len(hits) > 0 {
+	if len(all) > 0 {
 		out.Hidden = nil
 	}
 	if out.Unindexed > 0 {
 		out.Unknown = nil
 	}
-	if len(hits) > 0 && len(out.Unknown) == 0 {
+	if len(all) > 0 && len(out.Unknown) == 0 {
 		out.DidYouMean = ""
 	}
 	return out
 }
 
-// before reports whether a comes before b, of another store, whose lists have been
-// taken further for a by lead.
-func before(a, b *Hit, lead int) bool {
-	if a.Scanned != b.Scanned {
-		return b.Scanned
+// compareHits puts the hit to read first in front.
+func compareHits(a, b placedHit) int {
+	switch {
+	case a.Scanned != b.Scanned:
+		return compareBool(a.Scanned, b.Scanned)
+	case a.Scanned && a.place != b.place:
+		return a.place - b.place
 	}
-	if a.Scanned && lead != 0 {
-		return lead < 0
-	}
-	return cmp.Or(cmp.Compare(b.Score, a.Score), b.Time.Compare(a.Time), strings.Compare(a.Name.String(), b.Name.String())) < 0
+	return cmp.Or(cmp.Compare(b.Score, a.Score), b.Time.Compare(a.Time), strings.Compare(a.Name.String(), b.Name.String()))
 }
 
 // add adds what other says besides its hits.

@@ -19,7 +19,7 @@ import (
 )
 
 // everywhere searches the stores of benches, which must all answer.
-func everywhere(t *testing.T, request query.SearchRequest, benches ...*bench) query.EverywhereAnswer {
+func everywhere(t *testing.T, request query.SearchRequest, benches ...*bench) query.SearchAnswer {
 	t.Helper()
 	var readers []*query.Reader
 	for _, b := range benches {
@@ -72,7 +72,7 @@ func TestSearchEverywhereAsOne(t *testing.T) {
 		part.put(of, text, at(of), same)
 	}
 	for _, text := range []string{"dog", "axolotl cat", "the sleeping pelican", "nothing of the kind", "report"} {
-		request := query.SearchRequest{Query: text, Limit: 100, Duplicates: true, Facets: []index.Facet{index.FacetTag}}
+		request := query.SearchRequest{Request: index.Request{Query: text, Limit: 100, Duplicates: true, Facets: []index.Facet{"tag"}}}
 		want := one.search(request)
 		got := everywhere(t, request, parts...)
 		if diff := cmp.Diff(scores(want.Hits), scores(got.Hits)); diff != "" {
@@ -109,7 +109,7 @@ func TestSearchEverywhereNamesStores(t *testing.T) {
 	a, b := newBench(t), newBench(t)
 	a.put("note/x.md", "The pelican of a sleeps.\n", at("x.md"))
 	b.put("note/x.md", "The pelican of b sleeps.\n", at("x.md"))
-	answer := everywhere(t, query.SearchRequest{Query: "pelican"}, a, b)
+	answer := everywhere(t, query.SearchRequest{Request: index.Request{Query: "pelican"}}, a, b)
 	got := map[string]bool{}
 	for _, h := range answer.Hits {
 		got[h.Store+" "+h.Name.String()] = true
@@ -136,9 +136,9 @@ func TestSearchEverywhereDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	readers := []*query.Reader{query.New(s, query.Options{}), good.Reader}
-	answer, err := query.SearchEverywhere(t.Context(), readers, query.SearchRequest{Query: "pelican"}, time.Minute)
+	answer, err := query.SearchEverywhere(t.Context(), readers, query.SearchRequest{Request: index.Request{Query: "pelican"}}, time.Minute)
 	if err != nil || len(answer.Hits) != 1 {
-		t.Fatalf("SearchEverywhere beside a damaged store: %v, %v; want one hit", found(answer.SearchAnswer), err)
+		t.Fatalf("SearchEverywhere beside a damaged store: %v, %v; want one hit", found(answer), err)
 	}
 	if got := answer.Stores[0].Err; !errors.Is(got, store.ErrDamaged) {
 		t.Errorf("error of the damaged store: %v; want that it is damaged", got)
@@ -160,12 +160,12 @@ func TestSearchEverywhereUnindexed(t *testing.T) {
 	b.put("note/b1.md", "A pelican pelican.\n", at("b1.md"))
 	b.put("note/b2.md", "One more pelican.\n", at("b2.md"))
 	readers := []*query.Reader{a.Reader, b.Reader}
-	request := query.SearchRequest{Query: "pelican"}
+	request := query.SearchRequest{Request: index.Request{Query: "pelican"}}
 	answer, err := query.SearchEverywhere(t.Context(), readers, request, -time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := found(answer.SearchAnswer), []string{"note/old.md", "note/b2.md", "note/new.md", "note/b1.md"}; !cmp.Equal(got, want) &&
+	if got, want := found(answer), []string{"note/old.md", "note/b2.md", "note/new.md", "note/b1.md"}; !cmp.Equal(got, want) &&
 		!cmp.Equal(got, []string{"note/old.md", "note/new.md", "note/b2.md", "note/b1.md"}) {
 		t.Errorf("hits without time = %v; want %v, or the middle two the other way round", got, want)
 	}
@@ -174,7 +174,7 @@ func TestSearchEverywhereUnindexed(t *testing.T) {
 	}
 	answer = everywhere(t, request, a, b)
 	if answer.Unindexed != 0 || len(answer.Hits) != 4 {
-		t.Errorf("with time: %d unindexed, hits %v; want 0 and four", answer.Unindexed, found(answer.SearchAnswer))
+		t.Errorf("with time: %d unindexed, hits %v; want 0 and four", answer.Unindexed, found(answer))
 	}
 }
 
@@ -190,7 +190,7 @@ func TestSearchEverywhereInterrupted(t *testing.T) {
 func TestSearchIndexedOnly(t *testing.T) {
 	b := newBench(t)
 	b.put("note/x.md", "The pelican sleeps.\n", at("x.md"))
-	request := query.SearchRequest{Query: "pelican", IndexedOnly: true}
+	request := query.SearchRequest{Request: index.Request{Query: "pelican"}, IndexedOnly: true}
 	if got := b.search(request); len(got.Hits) != 0 || got.Unindexed != 1 {
 		t.Errorf("before the index is made: hits %v, %d unindexed; want none and 1", found(got), got.Unindexed)
 	}
@@ -208,16 +208,16 @@ func TestMarks(t *testing.T) {
 		text    string
 		want    []string
 	}{
-		{query.SearchRequest{Query: "rotating keys"}, "Keys are rotated.", []string{"Keys", "rotated"}},
-		{query.SearchRequest{Query: "parse request"}, "call parseHTTPRequest now", []string{"parse", "Request"}},
-		{query.SearchRequest{Query: "parseHTTPRequest request"}, "call parseHTTPRequest now", []string{"parseHTTPRequest"}},
-		{query.SearchRequest{Query: "none"}, "nothing here", nil},
-		{query.SearchRequest{Phrases: []string{"sleeping pelican"}}, "a pelican sleeps", []string{"pelican", "sleeps"}},
-		{query.SearchRequest{Query: "key"}, "\x00key", nil},
-		{query.SearchRequest{Query: "the vulnerab", Prefix: true}, "Vulnerability of the vulture, vulnerable", []string{"Vulnerability", "vulnerable"}},
-		{query.SearchRequest{Query: "keys vu ", Prefix: true}, "vulture key", []string{"key"}},
-		{query.SearchRequest{Query: "keys vu", Prefix: true}, "vulture key", []string{"vulture", "key"}},
-		{query.SearchRequest{Query: "keys vu"}, "vulture key", []string{"key"}},
+		{query.SearchRequest{Request: index.Request{Query: "rotating keys"}}, "Keys are rotated.", []string{"Keys", "rotated"}},
+		{query.SearchRequest{Request: index.Request{Query: "parse request"}}, "call parseHTTPRequest now", []string{"parse", "Request"}},
+		{query.SearchRequest{Request: index.Request{Query: "parseHTTPRequest request"}}, "call parseHTTPRequest now", []string{"parseHTTPRequest"}},
+		{query.SearchRequest{Request: index.Request{Query: "none"}}, "nothing here", nil},
+		{query.SearchRequest{Request: index.Request{Phrases: []string{"sleeping pelican"}}}, "a pelican sleeps", []string{"pelican", "sleeps"}},
+		{query.SearchRequest{Request: index.Request{Query: "key"}}, "\x00key", nil},
+		{query.SearchRequest{Request: index.Request{Query: "the vulnerab"}, Prefix: true}, "Vulnerability of the vulture, vulnerable", []string{"Vulnerability", "vulnerable"}},
+		{query.SearchRequest{Request: index.Request{Query: "keys vu "}, Prefix: true}, "vulture key", []string{"key"}},
+		{query.SearchRequest{Request: index.Request{Query: "keys vu"}, Prefix: true}, "vulture key", []string{"vulture", "key"}},
+		{query.SearchRequest{Request: index.Request{Query: "keys vu"}}, "vulture key", []string{"key"}},
 	}
 	for _, test := range tests {
 		var got []string

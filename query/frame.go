@@ -10,17 +10,18 @@ import (
 	"filebus/store/record"
 )
 
-// A fileEntry is an entry of an aggregate file, with its text.
+// A fileEntry is an entry of an aggregate file.
 type fileEntry struct {
-	item
+	Summary
+	Line    int `json:"line"` // of the file, where it begins, counted from 1
 	content store.Content
-	line    int // of the file, where it begins, counted from 1
 }
 
-// A filePlan is an aggregate file as it stood at a position: what to write in
-// order, and its entries.
+// A filePlan is an aggregate file as it stood at a position: what it is made of, in
+// order, its text and its entries.
 type filePlan struct {
 	pieces  record.Frame
+	text    []byte
 	entries map[record.Name]*fileEntry
 }
 
@@ -51,7 +52,7 @@ func (r *Reader) readFile(ctx context.Context, v store.Version) (*filePlan, erro
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", v.Record.Name, err)
 	}
-	return f, f.countLines()
+	return f, f.write()
 }
 
 // validUntil returns the last position at which v was its name's head, or a
@@ -63,7 +64,8 @@ func validUntil(tx *store.Tx, v store.Version) (uint64, error) {
 		return 0, err
 	}
 	for _, e := range events {
-		if e.Position > v.Position && e.Change != store.ChangeConflict && e.Change != store.ChangeResolve {
+		movesHead := e.Change == store.ChangePut || e.Change == store.ChangeRetire || e.Change == store.ChangeDrop
+		if e.Position > v.Position && movesHead {
 			entry, err := tx.Entry(e.Position)
 			if err != nil {
 				return 0, err
@@ -85,42 +87,27 @@ func (f *filePlan) readEntry(tx *store.Tx, slot record.Name, at uint64) error {
 		return err
 	}
 	content, err := tx.Content(v.Record)
-	f.entries[slot] = &fileEntry{item: item{v, tx.Description(v.Ref)}, content: content}
+	f.entries[slot] = &fileEntry{Summary: Summarize(tx, v), content: content}
 	return err
 }
 
-// countLines fills in where each entry begins. A text that does not end its line
-// shares it with what follows.
-func (f *filePlan) countLines() error {
+// write puts the file together and notes where each entry begins. A text that does not
+// end its line shares it with what follows.
+func (f *filePlan) write() error {
 	line := 1
 	for _, p := range f.pieces {
 		text := p.Text
 		if e := f.entries[p.Slot]; e != nil {
-			e.line = line
+			e.Line = line
 			var err error
 			if text, err = e.content.Bytes(); err != nil {
 				return err
 			}
 		}
 		line += bytes.Count(text, []byte("\n"))
+		f.text = append(f.text, text...)
 	}
 	return nil
-}
-
-// text returns the bytes of the file.
-func (f *filePlan) text() ([]byte, error) {
-	var out []byte
-	for _, p := range f.pieces {
-		text := p.Text
-		if e := f.entries[p.Slot]; e != nil {
-			var err error
-			if text, err = e.content.Bytes(); err != nil {
-				return nil, err
-			}
-		}
-		out = append(out, text...)
-	}
-	return out, nil
 }
 
 // offset returns how many lines of its mirrored file stand before a version: 0
@@ -140,10 +127,10 @@ func (f *finder) offset(ctx context.Context, v *store.Version) (int, error) {
 		}
 		f.files[value] = plan
 	}
-	if plan == nil || plan.entries[r.Name] == nil || plan.entries[r.Name].version.Ref != v.Ref {
+	if plan == nil || plan.entries[r.Name] == nil || plan.entries[r.Name].Version.Ref != v.Ref {
 		return -1, nil
 	}
-	return plan.entries[r.Name].line - 1, nil
+	return plan.entries[r.Name].Line - 1, nil
 }
 
 // fileAt returns the aggregate file at a path, or nil when there is none.

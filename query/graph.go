@@ -31,9 +31,9 @@ type Edge struct {
 // IsStated reports whether an entry states the edge as a link.
 func (e Edge) IsStated() bool { return e.Type != edgeTags && e.Type != edgeTask && e.Type != edgeFiles }
 
-// A Graph is the knowledge of a store with what connects it, as it was when the
-// Graph was read. It is safe for use by several goroutines.
-type Graph struct {
+// A graph is the knowledge of a store with what connects it, as it was when the
+// graph was read. It is safe for use by several goroutines.
+type graph struct {
 	reader  *Reader
 	nodes   []graphNode
 	numbers map[record.Name]int
@@ -68,8 +68,8 @@ type graphLink struct {
 }
 
 // Graph reads the knowledge of some trees; without trees, of all.
-func (r *Reader) Graph(ctx context.Context, trees ...record.Tree) (*Graph, error) {
-	g := &Graph{
+func (r *Reader) Graph(ctx context.Context, trees ...record.Tree) (*graph, error) {
+	g := &graph{
 		reader: r, numbers: map[record.Name]int{},
 		tags: map[string][]int{}, tasks: map[treeKey][]int{}, files: map[treeKey][]int{},
 	}
@@ -104,20 +104,18 @@ func (r *Reader) knowledgeVersions(ctx context.Context) ([]store.Version, error)
 		return nil, err
 	}
 	half := len(refs) / 2
-	parts := [][]record.Ref{refs[:half], refs[half:]}
-	found := make([][]store.Version, len(parts))
-	err = parallel(len(parts), func(i int) error {
-		return r.eachVersion(ctx, parts[i], func(_ *store.Tx, v store.Version) bool {
-			found[i] = append(found[i], v)
-			return false
-		})
+	parts := [2][]record.Ref{refs[:half], refs[half:]}
+	var found [2][]store.Version
+	err = parallel(len(parts), func(i int) (err error) {
+		found[i], err = r.versions(ctx, parts[i])
+		return err
 	})
-	return slices.Concat(found...), err
+	return slices.Concat(found[:]...), err
 }
 
 // connect adds the stated edges to both of their ends, and finds out what is
 // superseded. Targets that no entry has are left out.
-func (g *Graph) connect() {
+func (g *graph) connect() {
 	for from := range g.nodes {
 		for _, l := range g.nodes[from].version.Record.Links {
 			name, err := record.ParseName(l.Target)
@@ -137,7 +135,7 @@ func (g *Graph) connect() {
 	}
 }
 
-func (g *Graph) link(from, to int, kind string) {
+func (g *graph) link(from, to int, kind string) {
 	out := graphLink{to, kind, false}
 	if slices.Contains(g.nodes[from].links, out) {
 		return // both ends state it
@@ -148,7 +146,7 @@ func (g *Graph) link(from, to int, kind string) {
 
 // superseder returns the name of an entry that supersedes a node. Of two that
 // supersede each other neither does.
-func (g *Graph) superseder(i int) (by record.Name) {
+func (g *graph) superseder(i int) (by record.Name) {
 	for _, l := range g.nodes[i].links {
 		name := g.nodes[l.to].version.Record.Name
 		if l.kind != layout.LinkSupersedes || !l.back || slices.Contains(g.nodes[i].links, graphLink{l.to, l.kind, false}) {
@@ -163,22 +161,6 @@ func (g *Graph) superseder(i int) (by record.Name) {
 
 func compareNames(a, b record.Name) int {
 	return cmp.Or(cmp.Compare(a.Tree, b.Tree), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
-}
-
-// Has reports whether an entry is in the graph.
-func (g *Graph) Has(name record.Name) bool {
-	_, found := g.numbers[name]
-	return found
-}
-
-// SupersededBy returns what supersedes an entry, and the zero Name if nothing
-// does.
-func (g *Graph) SupersededBy(name record.Name) record.Name {
-	i, found := g.numbers[name]
-	if !found {
-		return record.Name{}
-	}
-	return g.nodes[i].by
 }
 
 // compareEdges orders edges by type, then by their ends.
@@ -201,7 +183,7 @@ const maxSharing = 200
 // rarity is what it says of two entries that they share something which n have.
 func rarity(n int) float64 { return 1 / (1 + math.Log2(float64(max(n, 2)))) }
 
-func (g *Graph) stated(from int, l graphLink) Edge {
+func (g *graph) stated(from int, l graphLink) Edge {
 	e := Edge{Type: l.kind, From: g.name(from), To: g.name(l.to), Strength: statedStrength}
 	if l.back {
 		e.From, e.To = e.To, e.From
@@ -212,10 +194,10 @@ func (g *Graph) stated(from int, l graphLink) Edge {
 	return e
 }
 
-func (g *Graph) name(i int) record.Name { return g.nodes[i].version.Record.Name }
+func (g *graph) name(i int) record.Name { return g.nodes[i].version.Record.Name }
 
 // neighbours returns the edges of a node, by the node at their other end.
-func (g *Graph) neighbours(i int) map[int][]Edge {
+func (g *graph) neighbours(i int) map[int][]Edge {
 	near := map[int][]Edge{}
 	for _, l := range g.nodes[i].links {
 		near[l.to] = append(near[l.to], g.stated(i, l))
@@ -244,7 +226,7 @@ func (g *Graph) neighbours(i int) map[int][]Edge {
 }
 
 // rarestFirst returns those of some things that lead somewhere, the rarest first.
-func (g *Graph) rarestFirst(things []string, count func(string) int) []string {
+func (g *graph) rarestFirst(things []string, count func(string) int) []string {
 	var rare []string
 	for _, thing := range things {
 		if n := count(thing); n > 1 && n <= maxSharing {
@@ -256,7 +238,7 @@ func (g *Graph) rarestFirst(things []string, count func(string) int) []string {
 }
 
 // share adds a thing that two nodes share to the edge between them.
-func (g *Graph) share(near map[int][]Edge, from, to int, kind, thing string, strength float64) {
+func (g *graph) share(near map[int][]Edge, from, to int, kind, thing string, strength float64) {
 	if from == to {
 		return
 	}
@@ -277,7 +259,7 @@ const maxHandoffs = 500
 
 // readFiles finds the files that the tasks of the entries have changed, in the
 // handoffs of these tasks.
-func (g *Graph) readFiles(ctx context.Context) error {
+func (g *graph) readFiles(ctx context.Context) error {
 	var texts []store.Content
 	var keys []treeKey
 	refs, err := g.reader.refs(ctx, store.FieldKind, string(record.KindHandoff))
@@ -314,7 +296,7 @@ func (g *Graph) readFiles(ctx context.Context) error {
 	return err
 }
 
-func (g *Graph) addFiles(n int, files []string) {
+func (g *graph) addFiles(n int, files []string) {
 	for _, file := range files {
 		if slices.Contains(g.nodes[n].files, file) {
 			continue // another handoff of the task has it

@@ -41,9 +41,9 @@ func (b *bench) graph(trees ...record.Tree) *query.Graph {
 }
 
 // related returns, for each entry, its distance, id and edges.
-func (b *bench) related(g *query.Graph, of string, request query.RelatedRequest) (list []string, more bool) {
+func (b *bench) related(g *query.Graph, of string, depth, limit int) (list []string, more bool) {
 	b.Helper()
-	found, more, err := g.Related(b.Context(), name(b, of), request)
+	found, more, err := g.Related(b.Context(), name(b, of), depth, limit)
 	if err != nil {
 		b.Fatalf("Related(%s): %v", of, err)
 	}
@@ -73,7 +73,7 @@ func TestRelated(t *testing.T) {
 	b.put("handoff/task-2", handoffText("src/b.go"), fromTask("task-2"))
 	b.put("lib:knowledge/a", "other", fromTask("task-1"))
 	g := b.graph()
-	got, more := b.related(g, "knowledge/a", query.RelatedRequest{Depth: 2})
+	got, more := b.related(g, "knowledge/a", 2, 0)
 	want := []string{
 		"1 b contradicts:b>a[] tags:a>b[go]",
 		"1 d task:a>d[task-1]",
@@ -84,18 +84,18 @@ func TestRelated(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || more {
 		t.Errorf("related to a, more %t (-want +got):\n%s", more, diff)
 	}
-	got, more = b.related(g, "knowledge/f", query.RelatedRequest{Limit: 1, Depth: 3})
+	got, more = b.related(g, "knowledge/f", 3, 1)
 	if diff := cmp.Diff([]string{"1 e derived-from:f>e[]"}, got); diff != "" || !more {
 		t.Errorf("related to f, more %t (-want +got):\n%s", more, diff)
 	}
-	got, more = b.related(g, "knowledge/b", query.RelatedRequest{Limit: 5, Depth: 9})
+	got, more = b.related(g, "knowledge/b", 9, 5)
 	if len(got) != 5 || more {
 		t.Errorf("related to b, all that there is: %q, more %t", got, more)
 	}
-	if got, more := b.related(g, "knowledge/g", query.RelatedRequest{Depth: 5}); len(got) > 0 || more {
+	if got, more := b.related(g, "knowledge/g", 5, 0); len(got) > 0 || more {
 		t.Errorf("related to g: %q, %t", got, more)
 	}
-	_, _, err := g.Related(t.Context(), name(t, "knowledge/gone"), query.RelatedRequest{})
+	_, _, err := g.Related(t.Context(), name(t, "knowledge/gone"), 0, 0)
 	if !errors.Is(err, query.ErrNoKnowledge) || !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("related to what is not there: %v", err)
 	}
@@ -195,7 +195,7 @@ func TestRelatedCommonTags(t *testing.T) {
 	if _, err := b.store.Put(t.Context(), drafts...); err != nil {
 		t.Fatal(err)
 	}
-	got, more := b.related(b.graph(), "knowledge/x", query.RelatedRequest{Depth: 3})
+	got, more := b.related(b.graph(), "knowledge/x", 3, 0)
 	if diff := cmp.Diff([]string{"1 y tags:x>y[rare]"}, got); diff != "" || more {
 		t.Errorf("related to x, more %t (-want +got):\n%s", more, diff)
 	}
@@ -216,6 +216,6 @@ func BenchmarkRelated(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		bench.related(bench.graph(), "knowledge/n77", query.RelatedRequest{Depth: 2})
+		bench.related(bench.graph(), "knowledge/n77", 2, 0)
 	}
 }

@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -32,11 +33,11 @@ type KnowledgeRequest struct {
 // A Knowledge is an entry that was found.
 type Knowledge struct {
 	Summary
-	Type       string
-	Confidence string
-	Shared     []string // the tags asked for that it has
+	Type       string   `json:"type,omitempty"`
+	Confidence string   `json:"confidence,omitempty"`
+	Shared     []string `json:"shared,omitempty"` // the tags asked for that it has
 	// SupersededBy is what is to be read in its place; zero: nothing.
-	SupersededBy record.Name
+	SupersededBy record.Name `json:"-"`
 }
 
 // Knowledge returns the entries that have the tags, ranked by how many of them
@@ -58,7 +59,7 @@ func (r *Reader) Knowledge(ctx context.Context, request KnowledgeRequest) (found
 		if !by.IsZero() && !request.Superseded {
 			return false
 		}
-		if k, ok := request.match(item{v, tx.Description(v.Ref)}); ok {
+		if k, ok := request.match(Summarize(tx, v)); ok {
 			k.SupersededBy = by
 			found = append(found, k)
 		}
@@ -76,7 +77,7 @@ func (r *Reader) Knowledge(ctx context.Context, request KnowledgeRequest) (found
 	return found[from:to], len(found), nil
 }
 
-// knowledgeRefs returns the union over the tags, without repeats.
+// knowledgeRefs returns the union over the tags, in any order.
 func (r *Reader) knowledgeRefs(ctx context.Context, request *KnowledgeRequest) ([]record.Ref, error) {
 	if len(request.Wanted) == 0 {
 		return r.refs(ctx, store.FieldKind, string(record.KindKnowledge))
@@ -94,37 +95,29 @@ func (r *Reader) knowledgeRefs(ctx context.Context, request *KnowledgeRequest) (
 			}
 		}
 	}
-	var all []record.Ref
-	seen := make(map[record.Ref]bool)
+	all := make(map[record.Ref]bool)
 	for _, tag := range tags {
 		refs, err := r.refs(ctx, store.FieldTag, tag)
 		if err != nil {
 			return nil, err
 		}
 		for _, ref := range refs {
-			if !seen[ref] {
-				seen[ref] = true
-				all = append(all, ref)
-			}
+			all[ref] = true
 		}
 	}
-	return all, nil
+	return slices.Collect(maps.Keys(all)), nil
 }
 
 // match reports whether an entry passes all of the filters. The tags of an entry
 // are looked at again: a head may have changed since it was looked up.
-func (q *KnowledgeRequest) match(i item) (Knowledge, bool) {
-	r := i.version.Record
-	attributes := i.description.Attributes
+func (q *KnowledgeRequest) match(s Summary) (Knowledge, bool) {
 	k := Knowledge{
-		Summary:    summary(i),
-		Type:       attributes[record.AttributeType],
-		Confidence: attributes[record.AttributeConfidence],
-		Shared:     q.shared(r.Tags),
+		Summary: s, Type: s.Attributes[record.AttributeType], Confidence: s.Attributes[record.AttributeConfidence],
+		Shared: q.shared(s.Tags),
 	}
 	switch {
-	case r.Name.Kind != record.KindKnowledge,
-		!q.Accepts(r),
+	case s.Name.Kind != record.KindKnowledge,
+		!q.Accepts(s.Version.Record),
 		len(q.Types) > 0 && !slices.Contains(q.Types, k.Type),
 		q.MinConfidence != "" && confidence(k.Confidence) < confidence(q.MinConfidence),
 		len(q.Wanted) > 0 && len(k.Shared) == 0,

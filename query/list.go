@@ -1,9 +1,11 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"iter"
+	"math"
 	"slices"
 	"time"
 
@@ -52,15 +54,10 @@ type Summary struct {
 
 // Summarize returns what lists say of a version.
 func Summarize(tx *store.Tx, v store.Version) Summary {
-	return summary(item{v, tx.Description(v.Ref)})
-}
-
-func summary(i item) Summary {
-	r, d := i.version.Record, i.description
+	r, d := v.Record, tx.Description(v.Ref)
 	return Summary{
-		Version: i.version, Description: d, Name: r.Name, Ref: record.ShortRef(i.version.Ref), Path: r.Path,
-		Title:  d.Title,
-		Tokens: i.tokens(), Time: r.Time, Agent: r.Agent, Conversation: r.Conversation, Session: r.Session, Run: r.Run,
+		Version: v, Description: d, Name: r.Name, Ref: record.ShortRef(v.Ref), Path: r.Path, Title: d.Title,
+		Tokens: cmp.Or(d.Tokens, record.EstimateTokens(r.Size)), Time: r.Time, Agent: r.Agent, Conversation: r.Conversation, Session: r.Session, Run: r.Run,
 		Loop: r.Loop, Task: r.Task, Status: r.Status, Exit: r.Exit, Tags: r.Tags, Attributes: d.Attributes,
 	}
 }
@@ -97,7 +94,7 @@ type page struct {
 	listing Listing
 }
 
-// add imports a version that may match, and reports whether the page is full.
+// add takes in a version that may match, and reports whether the page is full.
 func (p *page) add(tx *store.Tx, v store.Version) (full bool) {
 	if !p.request.Accepts(v.Record) {
 		return false
@@ -117,8 +114,7 @@ func (p *page) add(tx *store.Tx, v store.Version) (full bool) {
 // field returns the look-up that is likely to have the fewest records.
 func (q *ListRequest) field() (store.Field, string) {
 	for _, f := range []store.Field{
-		store.FieldTask, store.FieldConversation, store.FieldSession, store.FieldRun, store.FieldTag, store.FieldAgent,
-		store.FieldStatus, store.FieldKind,
+		"task", "conversation", "session", "run", store.FieldTag, "agent", "status", "kind",
 	} {
 		if values := q.Values(string(f)); len(values) == 1 || f == store.FieldTag && len(values) > 0 {
 			return f, values[0]
@@ -128,17 +124,8 @@ func (q *ListRequest) field() (store.Field, string) {
 }
 
 // refs returns the heads whose field has a value, newest first.
-func (r *Reader) refs(ctx context.Context, field store.Field, value string) (refs []record.Ref, err error) {
-	err = r.store.View(ctx, func(tx *store.Tx) error {
-		for ref, err := range tx.Lookup(field, value) {
-			if err != nil {
-				return err
-			}
-			refs = append(refs, ref)
-		}
-		return nil
-	})
-	return refs, err
+func (r *Reader) refs(ctx context.Context, field store.Field, value string) ([]record.Ref, error) {
+	return collect(ctx, r, func(tx *store.Tx) iter.Seq2[record.Ref, error] { return tx.Lookup(field, value) })
 }
 
 // eachVersion calls visit with the versions of refs, in slices, until it says
@@ -157,45 +144,21 @@ func (r *Reader) eachVersion(ctx context.Context, refs []record.Ref, visit func(
 	})
 }
 
-// mustFind makes a record that the store's own look-ups, names or log lead to, and
-// that is neither there nor dropped, what it is: damage.
-func mustFind(v store.Version, err error) (store.Version, error) {
-	if errors.Is(err, store.ErrNotFound) {
-		err = fmt.Errorf("%w: the store leads to a missing record: %w", store.ErrDamaged, err)
-	}
-	return v, err
+// versions returns the versions of refs that are still stored.
+func (r *Reader) versions(ctx context.Context, refs []record.Ref) (found []store.Version, err error) {
+	err = r.eachVersion(ctx, refs, func(_ *store.Tx, v store.Version) bool {
+		found = append(found, v)
+		return false
+	})
+	return found, err
 }
 
 // listLog reads the log from its end: a put whose record is still head counts.
 func (r *Reader) listLog(ctx context.Context, p *page) error {
-	next, begun := uint64(0), false
-	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
-		if !begun {
-			next, begun = tx.Position(), true
-		}
-		if next == 0 {
-			return true, nil
-		}
-		e, err := tx.Entry(next)
-		if err != nil {
-			return false, err
-		}
-		next--
-		if e.Op != store.OpPut {
-			return false, nil
-		}
-		v, err := mustFind(tx.Get(e.Ref))
-		if errors.Is(err, store.ErrDropped) {
-			return false, nil
-		}
-		if err != nil || v.Record.IsConflict() {
-			return false, err
-		}
+	next := uint64(math.MaxUint64)
+	return r.eachPut(ctx, &next, 0, func(tx *store.Tx, _ store.Entry, v store.Version) (bool, error) {
 		head, isHead, err := tx.Last(v.Record.Name)
-		if err != nil {
-			return false, err
-		}
-		return isHead && head.Ref == v.Ref && p.add(tx, v), nil
+		return err == nil && isHead && head.Ref == v.Ref && p.add(tx, v), err
 	})
 }
 
@@ -203,36 +166,91 @@ func (r *Reader) listLog(ctx context.Context, p *page) error {
 func (r *Reader) listAt(ctx context.Context, p *page) error {
 	var found []store.Version
 	var last record.Name
-	err := r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
-		end := time.Now().Add(storeSlice)
-		for n, err := range tx.NamesAt(last, p.request.At) {
-			if err != nil {
-				return false, err
-			}
-			if n.Name == last {
-				continue // it ended the slice before
-			}
-			last = n.Name
-			v, err := mustFind(tx.Get(n.Ref))
-			if err != nil {
-				return false, err
-			}
-			if p.request.Accepts(v.Record) {
-				found = append(found, v)
-			}
-			if time.Now().After(end) {
-				return false, nil
-			}
+	names := func(tx *store.Tx) iter.Seq2[store.NamedRef, error] { return tx.NamesAt(last, p.request.At) }
+	err := eachFrom(ctx, r, names, func(tx *store.Tx, n store.NamedRef) (bool, error) {
+		if n.Name == last {
+			return false, nil // it ended the slice before
 		}
-		return true, nil
+		last = n.Name
+		v, err := mustFind(tx.Get(n.Ref))
+		if err == nil && p.request.Accepts(v.Record) {
+			found = append(found, v)
+		}
+		return false, err
 	})
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(found, func(a, b store.Version) int { return int(int64(b.Position) - int64(a.Position)) })
+	slices.SortFunc(found, func(a, b store.Version) int { return cmp.Compare(b.Position, a.Position) })
 	var refs []record.Ref
 	for _, v := range found {
 		refs = append(refs, v.Ref)
 	}
 	return r.eachVersion(ctx, refs, p.add)
+}
+
+// Each calls visit with the current versions whose field has a value, newest
+// first, until it says that it has enough. The transaction is valid during the
+// call alone.
+func (r *Reader) Each(ctx context.Context, field store.Field, value string, visit func(tx *store.Tx, v store.Version) (enough bool)) error {
+	refs, err := r.refs(ctx, field, value)
+	if err != nil {
+		return err
+	}
+	return r.eachVersion(ctx, refs, visit)
+}
+
+// Head returns the current version of a name.
+func (r *Reader) Head(ctx context.Context, name record.Name) (Summary, error) {
+	return view(ctx, r.store, func(tx *store.Tx) (Summary, error) {
+		v, err := tx.Head(name)
+		if err != nil {
+			return Summary{}, err
+		}
+		return Summarize(tx, v), nil
+	})
+}
+
+// Values returns the values of a field that begin with prefix, in order, with the
+// number of current records that have each.
+func (r *Reader) Values(ctx context.Context, field store.Field, prefix string) ([]store.Value, error) {
+	return collect(ctx, r, func(tx *store.Tx) iter.Seq2[store.Value, error] { return tx.Values(field, prefix) })
+}
+
+// FirstOf returns the first version of v's name that is still stored: tags that
+// were added later do not change when something came in. It is v itself if there
+// is no older one.
+func FirstOf(tx *store.Tx, v store.Version) (store.Version, error) {
+	if v.Record.Prev.IsZero() {
+		return v, nil
+	}
+	for first, err := range Versions(tx, v.Record.Name) {
+		return first, err
+	}
+	return v, nil
+}
+
+// Versions returns the versions of a name that are still stored, the oldest first. It
+// ends after the first error.
+func Versions(tx *store.Tx, name record.Name) iter.Seq2[store.Version, error] {
+	return func(yield func(store.Version, error) bool) {
+		events, err := tx.History(name)
+		if err != nil {
+			yield(store.Version{}, err)
+		}
+		for _, e := range events {
+			if e.Change != store.ChangePut {
+				continue
+			}
+			v, err := tx.Get(e.Ref)
+			if !errors.Is(err, store.ErrDropped) && (!yield(v, err) || err != nil) {
+				return
+			}
+		}
+	}
+}
+
+// Position returns the position of the last entry of a store's log.
+func Position(ctx context.Context, s *store.Store) (uint64, error) {
+	return view(ctx, s, func(tx *store.Tx) (uint64, error) { return tx.Position(), nil })
 }

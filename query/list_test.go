@@ -258,9 +258,9 @@ func TestOutline(t *testing.T) {
 		{"binary", "# A\n\x00\n# B\n", 0},
 		{"large", "# A\n" + strings.Repeat("some words in a line\n", 100_000) + "# B\n", 2},
 	} {
-		outline, err := b.Outline(t.Context(), b.put("note/x", c.text))
-		if err != nil || len(outline) != c.want {
-			t.Errorf("%s: %d headings, %v; want %d", c.name, len(outline), err, c.want)
+		d, err := b.Show(t.Context(), b.put("note/x", c.text))
+		if err != nil || len(d.Outline) != c.want {
+			t.Errorf("%s: %d headings, %v; want %d", c.name, len(d.Outline), err, c.want)
 		}
 	}
 }

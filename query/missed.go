@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"unicode"
 
 	"filebus/index"
+	"filebus/store/record"
 )
 
 const (
@@ -71,4 +73,248 @@ func (c *catchUp) count(ctx context.Context, x *index.Index, request SearchReque
 	request.Limit, request.Offset, request.Facets, request.Explain = 1, 0, nil, false
 	result, err := c.sifted(ctx, x, &request, request.forIndex())
 	return result.Total, err
+}
+
+// A Hidden is a condition without which a request would have hits.
+type Hidden struct {
+	// Condition is a field of a record.Filter, "not-session", "time" for Since and Until,
+	// "phrase" if the words of Phrases need not stand in a row, "without" for words and
+	// phrases, or "all" for several, none of which alone is in the way.
+	Condition string   `json:"condition"`
+	Values    []string `json:"values,omitempty"` // of the condition, as the request has them; of a time, none
+	Total     uint64   `json:"total"`            // hits without it, about
+}
+
+// A relaxation takes a condition out of a request.
+type relaxation struct {
+	condition string
+	values    []string
+	drop      func(q *SearchRequest)
+}
+
+// relaxations returns one for each condition of the request.
+func (q *SearchRequest) relaxations() []relaxation {
+	all := []relaxation{
+		{"phrase", q.Phrases, func(q *SearchRequest) { q.Phrases = nil }},
+		{"without", append(q.Without[:len(q.Without):len(q.Without)], q.WithoutPhrases...), func(q *SearchRequest) {
+			q.Without, q.WithoutPhrases = nil, nil
+		}},
+	}
+	for _, field := range record.FilterFields() {
+		all = append(all, relaxation{field, q.Values(field), func(q *SearchRequest) { q.Clear(field) }})
+	}
+	all = append(all, relaxation{"not-session", q.NotSessions, func(q *SearchRequest) { q.NotSessions = nil }})
+	if !index.Findable(q.Query) {
+		all = all[1:] // without its phrases nothing would be left to look for
+	}
+	var set []relaxation
+	for _, r := range all {
+		if len(r.values) > 0 {
+			set = append(set, r)
+		}
+	}
+	if !q.Since.IsZero() || !q.Until.IsZero() {
+		set = append(set, relaxation{"time", nil, func(q *SearchRequest) { q.Since, q.Until = time.Time{}, time.Time{} }})
+	}
+	return set
+}
+
+// hidden returns the conditions that are in the way of hits, each alone; if none
+// is, all together.
+func (c *catchUp) hidden(ctx context.Context, x *index.Index, request *SearchRequest) (found []Hidden, err error) {
+	relaxations := request.relaxations()
+	free := *request
+	for _, r := range relaxations {
+		one := *request
+		r.drop(&one)
+		r.drop(&free)
+		n, err := c.count(ctx, x, one)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			found = append(found, Hidden{r.condition, r.values, n})
+		}
+	}
+	if len(found) > 0 || len(relaxations) < 2 {
+		return found, nil
+	}
+	n, err := c.count(ctx, x, free)
+	if n > 0 {
+		found = append(found, Hidden{"all", nil, n})
+	}
+	return found, err
+}
+
+const (
+	maxSpellings   = 5 // texts that are tried for one that finds nothing
+	spellingBodies = 3 // records that are looked at for how a word is written
+)
+
+// A replacement is a part of a text that may be written otherwise.
+type replacement struct {
+	start, end int // bytes of the text
+	words      []string
+}
+
+// correct returns the text of a request with unknown words, which are bytes of the
+// query, in the spelling of others, if that finds something.
+func (c *catchUp) correct(ctx context.Context, x *index.Index, request *SearchRequest, unknown [][2]int) (string, error) {
+	if len(request.Text) != len(request.Query) || len(unknown) == 0 {
+		return "", nil // the words of one are elsewhere in the other
+	}
+	suggestions, err := x.Suggest(ctx, request.Query)
+	if err != nil {
+		return "", err
+	}
+	var replacements []replacement
+	most := 0
+	for _, s := range suggestions {
+		// What is not one piece of the text, as around an operator, stays as it is.
+		// Of the words that a suggestion joins, others may be known.
+		isUnknown := func(word [2]int) bool { return word[0] < s.End && s.Start < word[1] }
+		if request.Text[s.Start:s.End] != request.Query[s.Start:s.End] || !slices.ContainsFunc(unknown, isUnknown) {
+			continue
+		}
+		words, err := c.spellings(ctx, x, request, s)
+		if err != nil {
+			return "", err
+		}
+		if len(words) > 0 {
+			replacements = append(replacements, replacement{s.Start, s.End, words})
+			most = max(most, len(words))
+		}
+	}
+	for try := range min(most, maxSpellings) {
+		text := replaced(request.Text, replacements, try)
+		n, err := c.count(ctx, x, request.withText(text))
+		if n > 0 || err != nil {
+			return text, err
+		}
+	}
+	return "", nil
+}
+
+// replaced returns text with the replacements in their place, of each the one that
+// comes at a try, or its last.
+func replaced(text string, replacements []replacement, try int) string {
+	var out strings.Builder
+	last := 0
+	for _, r := range replacements {
+		out.WriteString(text[last:r.start] + r.words[min(try, len(r.words)-1)])
+		last = r.end
+	}
+	return out.String() + text[last:]
+}
+
+// withText returns the request with another text, read as its own was.
+func (q *SearchRequest) withText(text string) SearchRequest {
+	var read SearchRequest
+	if q.Query == q.Text {
+		read.Literal(text)
+	} else {
+		read.Parse(text)
+	}
+	read.settle()
+	out := *q // has the filters of the text
+	out.Text, out.Query = read.Text, read.Query
+	out.Phrases, out.Without, out.WithoutPhrases = read.Phrases, read.Without, read.WithoutPhrases
+	return out
+}
+
+// spellings returns what a part of a query may be written as, the likeliest first.
+func (c *catchUp) spellings(ctx context.Context, x *index.Index, request *SearchRequest, s index.Suggestion) (words []string, err error) {
+	if s.Apart > s.Start && s.Apart < s.End {
+		words = append(words, request.Query[s.Start:s.Apart]+" "+request.Query[s.Apart:s.End])
+	}
+	for _, term := range s.Terms {
+		word, err := c.written(ctx, x, request, term, s.Word)
+		if err != nil {
+			return nil, err
+		}
+		if word != "" && !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	slices.SortStableFunc(words, func(a, b string) int {
+		return slipsBetween(a, s.Word) - slipsBetween(b, s.Word)
+	})
+	return words, nil
+}
+
+// written returns a term as records write it that the request's filters let
+// through: of several ways the one most like what was typed, then the most frequent.
+func (c *catchUp) written(ctx context.Context, x *index.Index, request *SearchRequest, term, typed string) (string, error) {
+	ask := request.forIndex()
+	ask.Query, ask.Phrases, ask.Without, ask.Statistics = "", nil, nil, nil
+	ask.More, ask.Limit, ask.Offset = []index.WeightedTerm{{Term: term, Weight: 1}}, spellingBodies, 0
+	result, err := x.Search(ctx, ask)
+	if err != nil {
+		return "", err
+	}
+	found, err := c.findings(ctx, result.Hits)
+	if err != nil {
+		return "", err
+	}
+	counts := make(map[string]int)
+	for i := range found {
+		if found[i].gone {
+			continue
+		}
+		texts, err := found[i].texts()
+		if err != nil {
+			return "", err
+		}
+		for _, text := range texts {
+			countForms(counts, text, term, typed)
+		}
+	}
+	best, least := "", 0
+	for form, n := range counts {
+		slips := slipsBetween(form, typed)
+		if best == "" || cmp.Or(cmp.Compare(slips, least), cmp.Compare(counts[best], n), strings.Compare(form, best)) < 0 {
+			best, least = form, slips
+		}
+	}
+	return best, nil
+}
+
+// countForms counts how text writes a term. A capital that only begins a word is
+// left out, unless what was typed has one.
+func countForms(counts map[string]int, text []byte, term, typed string) {
+	lower := !strings.ContainsFunc(typed, unicode.IsUpper)
+	for token := range index.Analyze(text) {
+		if token.Term != term {
+			continue
+		}
+		form := string(text[token.Start:token.End])
+		if rest := []rune(form)[1:]; lower && !strings.ContainsFunc(string(rest), unicode.IsUpper) {
+			form = strings.ToLower(form)
+		}
+		if !strings.ContainsFunc(form, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == unicode.ReplacementChar }) {
+			counts[form]++
+		}
+	}
+}
+
+// slipsBetween returns how many letters must be put in, left out or changed to make
+// one word of another, in any case.
+func slipsBetween(a, b string) int {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"filebus/index"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -108,7 +109,7 @@ func (m *model) matches(words []string) []string {
 // check asks the index, and a scan, for a query, and compares with the model.
 func (m *model) check(step int) {
 	words := []string{vocabulary[m.random.IntN(len(vocabulary))], vocabulary[m.random.IntN(len(vocabulary))]}
-	request := query.SearchRequest{Query: strings.Join(words, " "), Limit: 100}
+	request := query.SearchRequest{Request: index.Request{Query: strings.Join(words, " "), Limit: 100}}
 	want := m.matches(words)
 	for _, wait := range []string{"hurried", "patient"} {
 		r := m.reader(query.Options{})
@@ -141,7 +142,7 @@ func TestRandomHistories(t *testing.T) {
 				}
 			}
 			m.check(60)
-			request := query.SearchRequest{Query: strings.Join(vocabulary, " "), Limit: 100}
+			request := query.SearchRequest{Request: index.Request{Query: strings.Join(vocabulary, " "), Limit: 100}}
 			grown := ranked(m.search(request))
 			m.deleteIndexFolder()
 			if diff := cmp.Diff(ranked(m.search(request)), grown); diff != "" {

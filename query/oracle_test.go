@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -86,7 +87,9 @@ func (o *oracle) ask() query.SearchRequest {
 	if o.random.IntN(4) == 0 {
 		q.Agents = []string{"ada", "cid"}[:1+o.random.IntN(2)]
 	}
-	q.Recent = o.random.IntN(4) == 0
+	if o.random.IntN(4) == 0 {
+		q.HalfLife = 30 * 24 * time.Hour
+	}
 	q.Duplicates = o.random.IntN(2) == 0
 	return q
 }
@@ -148,7 +151,7 @@ func (o *oracle) all(t *testing.T, q query.SearchRequest, size int, benches []*b
 		if len(benches) == 1 {
 			answer = benches[0].search(q)
 		} else {
-			answer = everywhere(t, q, benches...).SearchAnswer
+			answer = everywhere(t, q, benches...)
 		}
 		hits = append(hits, answer.Hits...)
 		if len(answer.Hits) < size {
@@ -205,7 +208,7 @@ func (o *oracle) checkFacets(t *testing.T, q query.SearchRequest, benches []*ben
 	if len(q.Phrases)+len(q.WithoutPhrases) > 0 {
 		return
 	}
-	q.Facets = []index.Facet{index.FacetAgent, index.FacetTag}
+	q.Facets = []index.Facet{"agent", "tag"}
 	want := map[string]uint64{}
 	for _, s := range o.specimens {
 		if s.wanted(&q) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"filebus/index"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -25,7 +26,7 @@ func TestStalePages(t *testing.T) {
 	for i := range 60 {
 		b.put(fmt.Sprintf("note/%02d", i), fmt.Sprintf("heron number%d stands here", i), tagged("open"))
 	}
-	b.search(query.SearchRequest{Query: "heron"})
+	b.search(query.SearchRequest{Request: index.Request{Query: "heron"}})
 	want := []string{}
 	for i := range 60 {
 		of := fmt.Sprintf("note/%02d", i)
@@ -55,10 +56,7 @@ func TestStalePages(t *testing.T) {
 		for _, limit := range []int{1, 3, 7, 10, 100} {
 			got := []string{}
 			for offset := 0; offset < 200; offset += limit {
-				answer, err := hurried.Search(t.Context(), query.SearchRequest{
-					Query: text, Filter: record.Filter{Tags: []string{"open"}}, Duplicates: true, Limit: limit,
-					Offset: offset,
-				})
+				answer, err := hurried.Search(t.Context(), query.SearchRequest{Request: index.Request{Query: text, Filter: record.Filter{Tags: []string{"open"}}, Duplicates: true, Limit: limit, Offset: offset}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -85,7 +83,7 @@ func TestPhraseInADuplicate(t *testing.T) {
 	b.putMany("", 900, func(i int) string { return fmt.Sprintf("lapwing%d, dunlin, lapwing, number%d", i, i) })
 	b.put("note/last", "walks with dunlin lapwing"+filler, func(d *store.Draft) { d.Description.Title = "" })
 	for _, limit := range []int{1, 10, 1000} {
-		answer := b.search(query.SearchRequest{Query: "dunlin lapwing", Phrases: []string{"with dunlin lapwing"}, Limit: limit})
+		answer := b.search(query.SearchRequest{Request: index.Request{Query: "dunlin lapwing", Phrases: []string{"with dunlin lapwing"}, Limit: limit}})
 		if diff := cmp.Diff([]string{"note/last"}, found(answer)); diff != "" || answer.Total != 1 {
 			t.Errorf("pages of %d: %d hits (-want +got):\n%s", limit, answer.Total, diff)
 		}
@@ -101,7 +99,7 @@ func TestPagesBehindTheEnd(t *testing.T) {
 	for _, offset := range []int{0, 1, math.MaxInt - 5, math.MaxInt} {
 		for _, limit := range []int{1, 10, math.MaxInt} {
 			for _, text := range []string{"", "heron", "heron again"} {
-				request := query.SearchRequest{Query: text, Offset: offset, Limit: limit, History: true}
+				request := query.SearchRequest{Request: index.Request{Query: text, Offset: offset, Limit: limit}, History: true}
 				answer := b.search(request)
 				for range everywhere(t, request, b, newBench(t)).Hits {
 					if offset > 1 {
@@ -124,12 +122,12 @@ func TestSearchOfAnUnreadableIndex(t *testing.T) {
 	}
 	b := newBench(t)
 	b.put("note/a", "heron")
-	b.search(query.SearchRequest{Query: "heron"})
+	b.search(query.SearchRequest{Request: index.Request{Query: "heron"}})
 	current := filepath.Join(b.store.Dir(), "index", "CURRENT")
 	if err := os.Chmod(current, 0); err != nil {
 		t.Fatal(err)
 	}
-	answer := b.search(query.SearchRequest{Query: "heron"})
+	answer := b.search(query.SearchRequest{Request: index.Request{Query: "heron"}})
 	if got := found(answer); !slices.Equal(got, []string{"note/a"}) || answer.Unindexed != 1 {
 		t.Errorf("search for heron: %v, %d unindexed; want note/a, 1 unindexed", got, answer.Unindexed)
 	}

@@ -3,6 +3,7 @@ package query
 import (
 	"bytes"
 	"slices"
+	"unicode/utf8"
 
 	"filebus/index"
 	"filebus/materialize/markdown"
@@ -133,13 +134,161 @@ func (f *phraseFilter) passes(texts [][]byte) bool {
 // knows of a record.
 func (f *finding) texts() ([][]byte, error) {
 	body, _, err := headOf(f.content)
-	r, d := f.version.Record, f.description
-	texts := [][]byte{[]byte(d.Title), []byte(d.Preview), []byte(r.Name.ID), []byte(r.Agent), []byte(r.Task)}
-	for _, tag := range r.Tags {
+	texts := [][]byte{[]byte(f.Title), []byte(f.Description.Preview), []byte(f.Name.ID), []byte(f.Agent), []byte(f.Task)}
+	for _, tag := range f.Tags {
 		texts = append(texts, []byte(tag))
 	}
 	if !markdown.IsBinary(body) {
 		texts = append(texts, body)
 	}
 	return texts, err
+}
+
+// mark adds the places of phrases to matches, as terms numbered from first on, and
+// takes out what lies inside them. Of a long one only the beginning is marked.
+func (f *phraseFinder) mark(matches []match, text []byte, first int) []match {
+	found := 0
+	f.find(text, func(phrase, start, end int) bool {
+		matches = append(matches, match{term: first + phrase, start: start, end: markEnd(text, start, end)})
+		found++
+		return found < maxMatches
+	})
+	slices.SortStableFunc(matches, func(a, b match) int {
+		if a.start != b.start {
+			return a.start - b.start
+		}
+		return min(b.term, first) - min(a.term, first) // phrases before words
+	})
+	covered := 0 // up to where the last phrase reaches
+	return slices.DeleteFunc(matches, func(m match) bool {
+		if m.end <= covered {
+			return true
+		}
+		if m.term >= first {
+			covered = m.end
+		}
+		return false
+	})
+}
+
+// markEnd returns where the mark of a phrase ends that is not much longer than a
+// snippet.
+func markEnd(text []byte, start, end int) int {
+	if end-start <= maxSnippet {
+		return end
+	}
+	last := start
+	for w := range index.Words(text[start:end]) {
+		if w.End > maxSnippet {
+			break
+		}
+		last = start + w.End
+	}
+	if last > start {
+		return last
+	}
+	last = start + maxSnippet
+	for last < end && !utf8.RuneStart(text[last]) {
+		last++
+	}
+	return last
+}
+
+// withPhrases returns the parts that have the most phrases, which are the matches of
+// terms from first on: all parts, if none has any.
+func withPhrases(parts []part, matches []match, first int) []part {
+	var best []part
+	most := 0
+	for i := range parts {
+		seen := make(map[int]bool)
+		for _, m := range parts[i].of(matches) {
+			if m.term >= first {
+				seen[m.term] = true
+			}
+		}
+		if len(seen) > most {
+			best, most = nil, len(seen)
+		}
+		if len(seen) == most {
+			best = append(best, parts[i])
+		}
+	}
+	return best
+}
+
+// count returns the number of phrases.
+func (f *phraseFinder) count() int {
+	if f == nil {
+		return 0
+	}
+	return len(f.phrases)
+}
+
+// phraseWindow returns the run of matches around the first phrase behind the
+// heading, in the body, that a snippet has room for. Phrases are the terms from
+// first on.
+func phraseWindow(matches []match, first, body int) (w window, found bool) {
+	at := slices.IndexFunc(matches, func(m match) bool { return m.term >= first && m.start >= body })
+	if at < 0 {
+		return w, false
+	}
+	w = window{at, at}
+	for w.last+1 < len(matches) && matches[w.last+1].end-matches[at].start <= maxSnippet {
+		w.last++
+	}
+	for w.first > 0 && matches[w.last].end-matches[w.first-1].start <= maxSnippet {
+		w.first--
+	}
+	return w, true
+}
+
+// exclusions are words to leave out, for what no index knows.
+type exclusions struct {
+	terms terms
+	words [][]int // the terms of each
+}
+
+// newExclusions returns those of a request, or nil if it has none. A word means what
+// it means to the index: of an identifier the whole form.
+func newExclusions(texts []string) *exclusions {
+	if len(texts) == 0 {
+		return nil
+	}
+	e := &exclusions{terms: make(terms)}
+	for _, text := range texts {
+		var word []int
+		for _, term := range index.Wholes(text) {
+			if _, known := e.terms[term]; !known {
+				e.terms[term] = len(e.terms)
+			}
+			word = append(word, e.terms[term])
+		}
+		if len(word) > 0 {
+			e.words = append(e.words, word)
+		}
+	}
+	return e
+}
+
+// exclude reports whether texts, those of one record, have all of a word.
+func (e *exclusions) exclude(analyzer *index.Analyzer, texts ...[]byte) bool {
+	if e == nil {
+		return false
+	}
+	has := make([]bool, len(e.terms))
+	for _, text := range texts {
+		for _, m := range findMatches(analyzer, text, e.terms) {
+			has[m.term] = true
+		}
+	}
+	for _, word := range e.words {
+		all := true
+		for _, term := range word {
+			all = all && has[term]
+		}
+		if all {
+			return true
+		}
+	}
+	return false
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"filebus/index"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -25,7 +26,7 @@ func (b *bench) hurried() *query.Reader {
 // typed searches for a text as somebody types it.
 func (b *bench) typed(r *query.Reader, text string, limit, offset int) query.SearchAnswer {
 	b.Helper()
-	request := query.SearchRequest{Limit: limit, Offset: offset}
+	request := query.SearchRequest{Request: index.Request{Limit: limit, Offset: offset}}
 	request.Parse(text)
 	answer, err := r.Search(b.Context(), request)
 	if err != nil {
@@ -163,7 +164,7 @@ func TestSearchPhraseOfDuplicate(t *testing.T) {
 		{false, []string{"note/again"}, 1}, // the newer of two that score alike
 		{true, []string{"note/again", "note/row"}, 0},
 	} {
-		request := query.SearchRequest{Limit: 5, Duplicates: test.duplicates}
+		request := query.SearchRequest{Request: index.Request{Limit: 5, Duplicates: test.duplicates}}
 		request.Parse(`"heron egret"`)
 		answer := b.search(request)
 		got := found(answer)

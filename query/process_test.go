@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"filebus/index"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -61,8 +62,7 @@ func putAndSearch(ctx context.Context, s *store.Store, r *query.Reader, id strin
 		if _, err := s.Put(ctx, draft); err != nil {
 			return err
 		}
-		answer, err := r.Search(ctx, query.SearchRequest{Query: "sandpiper",
-			Filter: record.Filter{Agents: []string{id}}, Limit: puts})
+		answer, err := r.Search(ctx, query.SearchRequest{Request: index.Request{Query: "sandpiper", Filter: record.Filter{Agents: []string{id}}, Limit: puts}})
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func TestConcurrentSearchers(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	request := query.SearchRequest{Query: "sandpiper number", Limit: 1000}
+	request := query.SearchRequest{Request: index.Request{Query: "sandpiper number", Limit: 1000}}
 	before := b.search(request)
 	if want := (processes + goroutines) * puts; len(before.Hits) != want {
 		t.Errorf("%d hits after all; want %d", len(before.Hits), want)
@@ -113,13 +113,13 @@ func TestReadOnlyStore(t *testing.T) {
 	}
 	b := newBench(t)
 	b.put("note/a", "turnstone")
-	index := filepath.Join(b.store.Dir(), "index")
+	folder := filepath.Join(b.store.Dir(), "index")
 	if err := os.Chmod(b.store.Dir(), 0o555); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(b.store.Dir(), 0o755) })
-	answer := b.search(query.SearchRequest{Query: "turnstone"})
+	answer := b.search(query.SearchRequest{Request: index.Request{Query: "turnstone"}})
 	if len(answer.Hits) != 1 || answer.Unindexed != 1 {
-		t.Errorf("without %s: %+v; want one scanned hit", index, answer)
+		t.Errorf("without %s: %+v; want one scanned hit", folder, answer)
 	}
 }

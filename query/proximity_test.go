@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"filebus/index"
 	"filebus/query"
 )
 
@@ -51,7 +52,7 @@ func TestNearness(t *testing.T) {
 			want = append(want, name)
 		}
 		slices.Reverse(want)
-		answer := b.search(query.SearchRequest{Query: test.query, Duplicates: true})
+		answer := b.search(query.SearchRequest{Request: index.Request{Query: test.query, Duplicates: true}})
 		if diff := cmp.Diff(want, found(answer)); diff != "" {
 			t.Errorf("%s: %q in %q: -want +got\n%s", test.name, test.query, test.texts, diff)
 		}
@@ -70,7 +71,7 @@ func TestNearnessOfNothing(t *testing.T) {
 	b.put("note/a", "heron egret heron")
 	b.put("note/b", "\x00\x01\x02heron egret")
 	for _, q := range []string{"heron", "heron heron", "the heron", "heron ibis", "", "the of", "\"(", strings.Repeat("heron ", 10_000)} {
-		for _, h := range b.search(query.SearchRequest{Query: q}).Hits {
+		for _, h := range b.search(query.SearchRequest{Request: index.Request{Query: q}}).Hits {
 			if h.Nearness != 0 {
 				t.Errorf("%.40q: nearness of %s is %v; want 0", q, h.Name, h.Nearness)
 			}
@@ -93,7 +94,7 @@ func TestNearPages(t *testing.T) {
 		b.put(fmt.Sprintf("note/%02d", i), strings.Join(text, " "))
 	}
 	for _, q := range []string{"heron egret", "stork egret heron ibis", "heron"} {
-		request := query.SearchRequest{Query: q, Limit: 100, Duplicates: true}
+		request := query.SearchRequest{Request: index.Request{Query: q, Limit: 100, Duplicates: true}}
 		all := b.search(request)
 		if len(all.Hits) != 70 {
 			t.Fatalf("%q: %d hits; want 70", q, len(all.Hits))
@@ -111,7 +112,7 @@ func TestNearPages(t *testing.T) {
 				t.Errorf("%q in pages of %d: -one page +pages\n%s", q, size, diff)
 			}
 		}
-		again := b.search(query.SearchRequest{Query: q, Limit: 100, Duplicates: true})
+		again := b.search(query.SearchRequest{Request: index.Request{Query: q, Limit: 100, Duplicates: true}})
 		for i := range again.Hits {
 			if again.Hits[i].Name != all.Hits[i].Name || again.Hits[i].Score != all.Hits[i].Score {
 				t.Fatalf("%q: hit %d is %v (%v) once, then %v (%v)", q, i, all.Hits[i].Name, all.Hits[i].Score, again.Hits[i].Name, again.Hits[i].Score)
@@ -137,7 +138,7 @@ func TestNearInLongTexts(t *testing.T) {
 	filler := strings.Repeat("nothing of interest stands here\n", 5000) // 160 KB
 	b.put("note/near", "heron egret\n"+filler+"\n## Last\n\nheron egret heron egret\n")
 	b.put("note/far", "heron\n"+filler+"\n## Last\n\nstork heron, then a good while later also egret\n")
-	answer := b.search(query.SearchRequest{Query: "heron egret"})
+	answer := b.search(query.SearchRequest{Request: index.Request{Query: "heron egret"}})
 	if diff := cmp.Diff([]string{"note/near", "note/far"}, found(answer)); diff != "" {
 		t.Fatalf("-want +got\n%s", diff)
 	}

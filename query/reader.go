@@ -1,8 +1,11 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"iter"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -10,7 +13,6 @@ import (
 	"time"
 
 	"filebus/store"
-	"filebus/store/record"
 	"filebus/store/turnstile"
 )
 
@@ -43,7 +45,7 @@ type Reader struct {
 	dir   string // of the index
 	turn  *turnstile.Turnstile
 
-	shared *shared // with other stores that are searched; see SearchEverywhere
+	scanUntil time.Time // when a scan ends; zero: scanTime after its beginning
 }
 
 // New returns the Reader of a store.
@@ -51,12 +53,7 @@ func New(s *store.Store, opts Options) *Reader {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	if opts.MaxWait == 0 {
-		opts.MaxWait = DefaultMaxWait
-	}
-	if opts.Wait == 0 {
-		opts.Wait = store.DefaultWait
-	}
+	opts.MaxWait, opts.Wait = cmp.Or(opts.MaxWait, DefaultMaxWait), cmp.Or(opts.Wait, store.DefaultWait)
 	if opts.Progress == nil {
 		opts.Progress = func(uint64, uint64) {}
 	}
@@ -87,18 +84,88 @@ func (r *Reader) InSlices(ctx context.Context, step func(tx *store.Tx) (done boo
 	return nil
 }
 
-// An item is a version with what was derived from its body.
-type item struct {
-	version     store.Version
-	description record.Description
+// view returns what fn reads in one transaction.
+func view[T any](ctx context.Context, s *store.Store, fn func(tx *store.Tx) (T, error)) (value T, err error) {
+	err = s.View(ctx, func(tx *store.Tx) (err error) {
+		value, err = fn(tx)
+		return err
+	})
+	return value, err
 }
 
-// tokens estimates what reading the whole body costs.
-func (i *item) tokens() int {
-	if i.description.Tokens > 0 {
-		return i.description.Tokens
+// collect returns all that a sequence of the store has.
+func collect[T any](ctx context.Context, r *Reader, of func(tx *store.Tx) iter.Seq2[T, error]) ([]T, error) {
+	return view(ctx, r.store, func(tx *store.Tx) (all []T, err error) {
+		for value, err := range of(tx) {
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, value)
+		}
+		return all, nil
+	})
+}
+
+// eachFrom calls visit with what a sequence has, in slices, until it says that it is
+// done. The sequence of a slice begins behind what was visited last.
+func eachFrom[T any](
+	ctx context.Context, r *Reader, from func(tx *store.Tx) iter.Seq2[T, error],
+	visit func(tx *store.Tx, value T) (done bool, err error),
+) error {
+	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
+		end := time.Now().Add(storeSlice)
+		for value, err := range from(tx) {
+			if err != nil {
+				return false, err
+			}
+			if done, err := visit(tx, value); done || err != nil {
+				return true, err
+			}
+			if time.Now().After(end) {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+}
+
+// eachPut calls visit with the versions that log entries put, in slices, from position
+// next, or the log's end, back to behind another one, until it says that it is done.
+// What was dropped and conflict versions are left out.
+func (r *Reader) eachPut(
+	ctx context.Context, next *uint64, stop uint64, visit func(tx *store.Tx, e store.Entry, v store.Version) (done bool, err error),
+) error {
+	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
+		*next = min(*next, tx.Position())
+		if *next <= stop {
+			return true, nil
+		}
+		e, err := tx.Entry(*next)
+		if err != nil {
+			return false, err
+		}
+		*next--
+		if e.Op != store.OpPut {
+			return false, nil
+		}
+		v, err := mustFind(tx.Get(e.Ref))
+		if errors.Is(err, store.ErrDropped) {
+			return false, nil
+		}
+		if err != nil || v.Record.IsConflict() {
+			return false, err
+		}
+		return visit(tx, e, v)
+	})
+}
+
+// mustFind makes a record that the store's own look-ups, names or log lead to, and
+// that is neither there nor dropped, what it is: damage.
+func mustFind(v store.Version, err error) (store.Version, error) {
+	if errors.Is(err, store.ErrNotFound) {
+		err = fmt.Errorf("%w: the store leads to a missing record: %w", store.ErrDamaged, err)
 	}
-	return record.EstimateTokens(i.version.Record.Size)
+	return v, err
 }
 
 // parallel calls work with each number below n, on all cores, and joins the errors.

@@ -8,7 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
+
+	"filebus/store/record"
 )
 
 // readsFile is the log of what was read, below the store's folder.
@@ -88,3 +92,44 @@ const maxReadLine = 64 << 10
 
 // readsPath lies beside the database, so that it goes where the store goes.
 func (r *Reader) readsPath() string { return filepath.Join(r.store.Dir(), readsFile) }
+
+// channels are all channels, the ways in which an orchestrator and its agents
+// communicate, in the order in which they are shown: those of the file-based
+// communication document first, in its order. Each is that of commands by their first
+// words, and of any record that is read by the kind of it.
+var channels = []struct{ name, of string }{
+	{"waits", "wait kind:marker"},
+	{"handoffs", "task kind:handoff"},
+	{"issue queue", "issue kind:issue"},
+	{"session state", "run status kind:state"},
+	{"knowledge graph", "knowledge kind:knowledge"},
+	{"context map", "component kind:component"},
+	{"context", "context"},
+	{"results", "kind:result"},
+	{"search", "search"},
+	{"other", ""}, // all else
+}
+
+// Channels returns all channels, which budgets count reads by, in the order in which
+// they are shown.
+func Channels() []string {
+	var all []string
+	for _, c := range channels {
+		all = append(all, c.name)
+	}
+	return all
+}
+
+// Channel returns the channel of a read.
+func (r Read) Channel() string {
+	word, _, _ := strings.Cut(r.Op, " ")
+	if name, err := record.ParseName(r.What); err == nil && (word == "get" || word == "show") {
+		word = "kind:" + string(name.Kind)
+	}
+	for _, c := range channels {
+		if slices.Contains(strings.Fields(c.of), word) {
+			return c.name
+		}
+	}
+	return channels[len(channels)-1].name
+}

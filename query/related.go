@@ -9,12 +9,6 @@ import (
 	"filebus/store/record"
 )
 
-// A RelatedRequest says how far to go from an entry.
-type RelatedRequest struct {
-	Depth int // edges away from it; 0: 1
-	Limit int // entries at most; 0: 10
-}
-
 // A Related is an entry that edges lead to from another.
 type Related struct {
 	Knowledge
@@ -29,23 +23,23 @@ func NoKnowledge(name record.Name) error {
 }
 
 // Related walks breadth-first over all edges, in both directions, from the entry
-// with a name. The nearer entries come first, of one distance those that are not
+// with a name, up to depth edges away from it, 0: 1, and to a limit of entries, 0: 10. The nearer entries come first, of one distance those that are not
 // superseded, then those with the stronger edges, then by name. More says that
 // there are others.
-func (g *Graph) Related(ctx context.Context, name record.Name, request RelatedRequest) (found []Related, more bool, err error) {
+func (g *graph) Related(ctx context.Context, name record.Name, depth, limit int) (found []Related, more bool, err error) {
 	start, known := g.numbers[name]
 	if !known {
 		return nil, false, NoKnowledge(name)
 	}
-	limit := cmp.Or(request.Limit, DefaultLimit)
+	limit = cmp.Or(limit, DefaultLimit)
 	w := walk{graph: g, seen: map[int]bool{start: true}}
 	var all []step
 	front := []step{{node: start}}
-	for depth := 1; depth <= max(request.Depth, 1) && len(front) > 0; depth++ {
+	for away := 1; away <= max(depth, 1) && len(front) > 0; away++ {
 		front = w.next(front)
 		all = append(all, front...)
 		if len(all) >= limit {
-			more = len(all) > limit || depth < request.Depth && len(w.next(front)) > 0
+			more = len(all) > limit || away < depth && len(w.next(front)) > 0
 			all = all[:limit]
 			break
 		}
@@ -56,7 +50,7 @@ func (g *Graph) Related(ctx context.Context, name record.Name, request RelatedRe
 
 // A walk goes through a graph, level by level.
 type walk struct {
-	graph *Graph
+	graph *graph
 	seen  map[int]bool
 }
 
@@ -101,7 +95,7 @@ func (w *walk) compare(a, b step) int {
 	)
 }
 
-func (g *Graph) describeSteps(ctx context.Context, steps []step) ([]Related, error) {
+func (g *graph) describeSteps(ctx context.Context, steps []step) ([]Related, error) {
 	nodes := make([]int, len(steps))
 	for i, s := range steps {
 		nodes[i] = s.node
@@ -121,11 +115,11 @@ func (g *Graph) describeSteps(ctx context.Context, steps []step) ([]Related, err
 }
 
 // describe reads what lists show of nodes.
-func (g *Graph) describe(ctx context.Context, nodes []int) ([]Knowledge, error) {
+func (g *graph) describe(ctx context.Context, nodes []int) ([]Knowledge, error) {
 	var entries []Knowledge
 	err := EachOf(ctx, g.reader, nodes, func(tx *store.Tx, node int) error {
 		n := g.nodes[node]
-		entry, _ := (&KnowledgeRequest{}).match(item{n.version, tx.Description(n.version.Ref)})
+		entry, _ := (&KnowledgeRequest{}).match(Summarize(tx, n.version))
 		entry.SupersededBy = n.by
 		entries = append(entries, entry)
 		return nil
@@ -158,7 +152,7 @@ func tooMany(nodes, limit int) error {
 // Part returns a part of the graph. Of the edges that no entry states each node
 // has its three strongest, so that a picture can be read. It returns a
 // ErrTooMany if there are more nodes than allowed.
-func (g *Graph) Part(ctx context.Context, request PartRequest) (Part, error) {
+func (g *graph) Part(ctx context.Context, request PartRequest) (Part, error) {
 	nodes, err := g.within(request)
 	if err != nil {
 		return Part{}, err
@@ -189,7 +183,7 @@ func (g *Graph) Part(ctx context.Context, request PartRequest) (Part, error) {
 }
 
 // within returns the nodes around the one that a request begins at, or all.
-func (g *Graph) within(request PartRequest) ([]int, error) {
+func (g *graph) within(request PartRequest) ([]int, error) {
 	if request.From.IsZero() {
 		all := make([]int, len(g.nodes))
 		for i := range all {
@@ -223,7 +217,7 @@ const maxWithin = 5000
 const sharedEdges = 3
 
 // edgesIn returns the edges between some nodes, in a fixed order.
-func (g *Graph) edgesIn(in map[int]bool, statedOnly bool) []Edge {
+func (g *graph) edgesIn(in map[int]bool, statedOnly bool) []Edge {
 	var edges []Edge
 	paired := map[[2]int]bool{}
 	for n := range in {
@@ -247,7 +241,7 @@ func (g *Graph) edgesIn(in map[int]bool, statedOnly bool) []Edge {
 
 // strongest returns the edges that no entry states from a node to the neighbours
 // that share most with it. Pairs that have theirs already are left out.
-func (g *Graph) strongest(n int, in map[int]bool, paired map[[2]int]bool) []Edge {
+func (g *graph) strongest(n int, in map[int]bool, paired map[[2]int]bool) []Edge {
 	var near []step
 	w := walk{graph: g}
 	for to, edges := range g.neighbours(n) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -164,6 +165,11 @@ func (s *resolver) path() (store.Version, error) {
 	return store.Version{}, store.ErrNotFound
 }
 
+// IsPath reports whether a user's text is the path that a record has.
+func (o ResolveOptions) IsPath(text string, r *record.Record) bool {
+	return r.Name.Tree == "" && slices.Contains(o.paths(text), r.Path) && text != r.Name.String()
+}
+
 // paths returns what a typed path can be below the workspace's root. Names are
 // raw bytes, so the text itself comes first.
 func (o ResolveOptions) paths(text string) []string {
@@ -248,10 +254,31 @@ func (s *resolver) bareID() (store.Version, error) {
 	case 1:
 		return found[0], nil
 	}
-	names := make([]string, len(found))
-	for i, v := range found {
-		names[i] = v.Record.Name.String()
+	var names []string
+	for _, v := range found {
+		names = append(names, v.Record.Name.String())
 	}
 	err := record.Ambiguous.Errorf("%q is ambiguous: it can be %s", s.text, strings.Join(names, ", "))
 	return store.Version{}, err.Because(ErrSeveral, names...)
+}
+
+// A resolution is what one of several texts means.
+type resolution struct {
+	Version store.Version // zero if there is an error
+	Err     error         // as of Resolve; ErrAbsent names nothing that comes near
+}
+
+// ResolveAll resolves many texts, each as Resolve does.
+func (r *Reader) ResolveAll(ctx context.Context, texts []string, opts ResolveOptions) ([]resolution, error) {
+	found := make([]resolution, 0, len(texts))
+	err := EachOf(ctx, r, texts, func(tx *store.Tx, text string) error {
+		s := resolver{tx: tx, text: text, opts: opts}
+		v, err := s.resolve()
+		if errors.Is(err, store.ErrNotFound) {
+			err = absent(s.text, s.retired, nil)
+		}
+		found = append(found, resolution{v, err})
+		return nil
+	})
+	return found, err
 }

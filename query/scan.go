@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -77,7 +76,11 @@ type scanned struct {
 
 // run scans until all is seen or the time is over.
 func (s *scan) run(ctx context.Context) error {
-	for end := s.shared.scanEnd(); s.next > s.stop && time.Now().Before(end); {
+	end := s.scanUntil
+	if end.IsZero() {
+		end = time.Now().Add(scanTime)
+	}
+	for s.next > s.stop && time.Now().Before(end) {
 		candidates, err := s.gather(ctx)
 		if err != nil {
 			return err
@@ -90,39 +93,23 @@ func (s *scan) run(ctx context.Context) error {
 }
 
 // gather returns the next versions that pass the filters.
-func (s *scan) gather(ctx context.Context) ([]scanned, error) {
-	var found []scanned
+func (s *scan) gather(ctx context.Context) (found []scanned, err error) {
 	size := int64(0)
-	err := s.InSlices(ctx, func(tx *store.Tx) (bool, error) {
-		if s.next <= s.stop || size > scanBatch {
-			return true, nil
-		}
-		e, err := tx.Entry(s.next)
-		if err != nil {
-			return false, err
-		}
-		s.next--
-		if e.Op != store.OpPut {
-			return false, nil
-		}
-		c, wanted, err := s.candidate(tx, e)
+	err = s.eachPut(ctx, &s.next, s.stop, func(tx *store.Tx, e store.Entry, v store.Version) (bool, error) {
+		c, wanted, err := s.candidate(tx, e, v)
 		if wanted && err == nil {
 			found = append(found, c)
-			size += min(c.version.Record.Size, indexedText)
+			size += min(v.Record.Size, indexedText)
 		}
-		return false, err
+		return size > scanBatch, err
 	})
 	return found, err
 }
 
-// candidate reads what an entry put, and reports whether it can be a hit.
-func (s *scan) candidate(tx *store.Tx, e store.Entry) (c scanned, wanted bool, err error) {
-	v, err := tx.Get(e.Ref)
-	if errors.Is(err, store.ErrDropped) {
+// candidate returns what an entry put, and whether it can be a hit.
+func (s *scan) candidate(tx *store.Tx, e store.Entry, v store.Version) (c scanned, wanted bool, err error) {
+	if !s.request.accepts(v.Record) {
 		return c, false, nil
-	}
-	if err != nil || v.Record.IsConflict() || !s.request.accepts(v.Record) {
-		return c, false, err
 	}
 	last, isHead, err := tx.Last(v.Record.Name)
 	if err != nil {
@@ -132,13 +119,13 @@ func (s *scan) candidate(tx *store.Tx, e store.Entry) (c scanned, wanted bool, e
 	if older && !s.request.History || !older && e.Position <= s.indexed || s.seen[v.Ref] {
 		return c, false, nil
 	}
-	description := tx.Description(v.Ref)
-	if len(s.request.Kinds) == 0 && isPrompt(description) {
+	summary := Summarize(tx, v)
+	if len(s.request.Kinds) == 0 && isPrompt(summary.Description) {
 		return c, false, nil
 	}
 	s.seen[v.Ref] = true
 	content, err := contentOf(tx, v)
-	return scanned{finding: finding{item: item{v, description}, content: content}, older: older}, true, err
+	return scanned{finding: finding{Summary: summary, content: content}, older: older}, true, err
 }
 
 // look counts the query's terms in candidates, on all cores, and keeps the best.
@@ -151,7 +138,7 @@ func (s *scan) look(candidates []scanned) error {
 		}
 	}
 	slices.SortStableFunc(s.best, func(a, b scanned) int {
-		return cmp.Or(cmp.Compare(b.terms, a.terms), cmp.Compare(b.version.Position, a.version.Position))
+		return cmp.Or(cmp.Compare(b.terms, a.terms), cmp.Compare(b.Version.Position, a.Version.Position))
 	})
 	s.best = s.best[:min(len(s.best), s.keep)]
 	return err

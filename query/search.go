@@ -1,7 +1,7 @@
 package query
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"errors"
 	"sync"
@@ -16,47 +16,30 @@ import (
 // DefaultLimit is the number of hits of a search that names none.
 const DefaultLimit = 10
 
-// defaultHalfLife is how fast records lose rank when recent ones are asked for.
-const defaultHalfLife = 30 * 24 * time.Hour
-
-// A SearchRequest says what to search. Without a query what
-// passes the filters is returned, newest first.
+// A SearchRequest says what to search. Without a query what passes the filters is
+// returned, newest first.
 type SearchRequest struct {
-	Query string // any text; none is malformed
+	// Of Query any text will do. Without Kinds the filter picks all but markers, states,
+	// snapshots, frames and prompts. The words of Phrases follow one another in a hit.
+	index.Request
 	// Text is what Query was made of, as somebody typed it: see Parse and Literal.
 	// Only with it an answer says why there are no hits, or none for some words.
 	Text string
-
-	record.Filter          // without Kinds: all but markers, states, snapshots, frames and prompts
-	NotSessions   []string // none of them
-
-	// Phrases are texts whose words a hit has one after another, as a query's quoted
-	// texts; Without and WithoutPhrases are words and phrases that no hit has. See
-	// Parse.
-	Phrases, Without, WithoutPhrases []string
-
-	// More are terms to score besides those of Query.
-	More []index.WeightedTerm
+	// WithoutPhrases are phrases that no hit has, as Without are words. See Parse.
+	WithoutPhrases []string
 	// Prefix takes the last word of Query, if nothing stands behind it, for the
 	// beginning of a word that is still typed: longer words are found as well, behind
 	// those that have it whole. A word of one letter is not completed.
 	Prefix bool
-	// Recent makes recent records rank higher.
-	Recent bool
-	// HalfLife is how much older than the newest match a record is that counts half
-	// as much, with Recent. 0: DefaultHalfLife.
-	HalfLife time.Duration
-	// Duplicates lists near-duplicates as hits of their own.
-	Duplicates bool
-	Facets     []index.Facet // fields whose values are counted over all matches
-	Explain    bool          // fill in Hit.Points
-
-	Limit, Offset int
 	// History adds versions that are current no more, found by a scan of bounded
 	// time, behind the ranked hits.
 	History bool
 	// IndexedOnly answers from the index as it is: nothing is caught up or scanned.
 	IndexedOnly bool
+	// Here returns the text of the file that stands at a path of the own tree, if that
+	// is not what the store has had since a position of the log: lines are then counted
+	// in it. Nil: all files are.
+	Here func(path string, since uint64) (text []byte, apart bool)
 }
 
 // A SearchAnswer is one page of hits.
@@ -84,6 +67,8 @@ type SearchAnswer struct {
 	Hidden []Hidden `json:"hidden,omitempty"`
 	// Facets are the counts that were asked for, most frequent value first.
 	Facets map[index.Facet][]index.FacetCount `json:"-"`
+	// Stores say how the search of several stores went, in the order of the readers.
+	Stores []StoreAnswer `json:"-"`
 }
 
 // A Hit is a record that was found, with the part of it to read.
@@ -186,9 +171,7 @@ func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchR
 		return result, nil
 	}
 	c.position = x.Position()
-	ask := request.forIndex()
-	ask.Statistics = c.shared.sum()
-	result, err = c.sifted(ctx, x, request, ask)
+	result, err = c.sifted(ctx, x, request, request.forIndex())
 	if err == nil && request.Text != "" && (result.Total == 0 || len(result.Unknown) > 0) {
 		c.missed, err = c.explain(ctx, x, request, &result)
 	}
@@ -198,20 +181,10 @@ func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchR
 // forIndex is the request as the index takes it: all filters act there, so that
 // pages and totals are right.
 func (q *SearchRequest) forIndex() index.Request {
-	return index.Request{
-		Query: q.Query, Filter: q.Filter, NotSessions: q.NotSessions, Must: q.Phrases, Without: q.Without,
-		Limit: q.Limit, Offset: q.Offset, More: q.More,
-		// Scanned hits follow the last ranked one: what is no hit must not be counted.
-		Duplicates: q.Duplicates || q.History, HalfLife: q.halfLife(), Facets: q.Facets, Explain: q.Explain,
-	}
-}
-
-// halfLife is that of the request, or 0 when age does not matter.
-func (q *SearchRequest) halfLife() time.Duration {
-	if !q.Recent {
-		return 0
-	}
-	return cmp.Or(max(q.HalfLife, 0), defaultHalfLife)
+	ask := q.Request
+	// Scanned hits follow the last ranked one: what is no hit must not be counted.
+	ask.Duplicates = q.Duplicates || q.History
+	return ask
 }
 
 // A finder turns what was found into hits.
@@ -236,7 +209,7 @@ func (r *Reader) newFinder(request *SearchRequest) *finder {
 
 // A finding is a version on its way to become a hit.
 type finding struct {
-	item
+	Summary
 	content store.Content
 	ranked  index.Hit // zero for what a scan found
 
@@ -247,6 +220,7 @@ type finding struct {
 	read    bool    // the next two are known
 	text    []byte  // as headOf gives it
 	matches []match // of the query's terms
+	shown   []byte  // the lines of the passage that is shown
 }
 
 // findings reads the heads of ranked hits.
@@ -261,7 +235,7 @@ func (r *Reader) findings(ctx context.Context, hits []index.Hit) (found []findin
 			return err
 		}
 		content, err := contentOf(tx, v)
-		found = append(found, finding{item: item{v, tx.Description(v.Ref)}, content: content, ranked: hit})
+		found = append(found, finding{Summary: Summarize(tx, v), content: content, ranked: hit})
 		return err
 	})
 	return found, err
@@ -279,7 +253,7 @@ func (f *finder) hits(ctx context.Context, found []finding) ([]Hit, error) {
 		return nil, err
 	}
 	for i := range out {
-		offset, err := f.offset(ctx, &found[i].version)
+		offset, err := f.offset(ctx, &found[i].Version)
 		if err != nil {
 			return nil, err
 		}
@@ -290,18 +264,32 @@ func (f *finder) hits(ctx context.Context, found []finding) ([]Hit, error) {
 		if out[i].Lines.From > 0 {
 			out[i].FileLines = Span{out[i].Lines.From + offset, out[i].Lines.To + offset}
 		}
+		if f.request.Here != nil && out[i].Tree == "" && out[i].Path != "" && out[i].Kind != record.KindResult {
+			if text, apart := f.request.Here(out[i].Path, found[i].Version.Position); apart {
+				out[i].FileLines = linesHere(text, found[i].shown)
+			}
+		}
 	}
 	return out, nil
 }
 
+// linesHere returns the lines at which a passage stands in a file, zero if it does not.
+func linesHere(file, passage []byte) Span {
+	passage = bytes.TrimSpace(passage)
+	at := bytes.Index(file, passage)
+	if at < 0 || len(passage) == 0 {
+		return Span{}
+	}
+	from := 1 + bytes.Count(file[:at], []byte("\n"))
+	return Span{from, from + bytes.Count(passage, []byte("\n"))}
+}
+
 // hit reads the beginning of a body and finds the passage to show.
 func (f *finder) hit(found *finding) (Hit, error) {
-	r := found.version.Record
+	s := &found.Summary
 	h := Hit{
-		Name: r.Name, Ref: record.ShortRef(found.version.Ref), Tree: r.Name.Tree, Kind: r.Name.Kind, Path: r.Path,
-		Title:  found.description.Title,
-		Tokens: found.tokens(), Agent: r.Agent, Time: r.Time, Score: found.ranked.Score,
-		Like: found.ranked.Like, Points: found.ranked.Points,
+		Name: s.Name, Ref: s.Ref, Tree: s.Name.Tree, Kind: s.Name.Kind, Path: s.Path, Title: s.Title, Tokens: s.Tokens,
+		Agent: s.Agent, Time: s.Time, Score: found.ranked.Score, Like: found.ranked.Like, Points: found.ranked.Points,
 		Nearness: found.nearness,
 	}
 	p, err := f.passage(found, &h)
@@ -311,7 +299,7 @@ func (f *finder) hit(found *finding) (Hit, error) {
 	h.Section, h.Lines, h.Words, h.Snippet = p.section, p.lines, p.words, p.snippet
 	h.Files = p.files
 	if h.Snippet.Text == "" {
-		h.Snippet = cutSnippet([]byte(found.description.Preview), nil)
+		h.Snippet = cutSnippet([]byte(s.Description.Preview), nil)
 	}
 	return h, nil
 }
@@ -326,7 +314,8 @@ func (f *finder) passage(found *finding, h *Hit) (p passage, err error) {
 		matches = f.matches(text, f.terms)
 	}
 	p = passageOf(text, matches, f.terms, f.phrases)
-	if p.files = mentions(linesOf(text, p.lines), h.Path); len(p.files) == 0 && p.lines.From > 0 {
+	found.shown = linesOf(text, p.lines)
+	if p.files = mentions(found.shown, h.Path); len(p.files) == 0 && p.lines.From > 0 {
 		p.files = mentions(text[:min(len(text), mentionHead)], h.Path)
 	}
 	return p, nil

@@ -38,7 +38,7 @@ func TestSearchFindsTheSection(t *testing.T) {
 	b := newBench(t)
 	b.put("note/a.md", report, at("a.md"), with(func(r *record.Record) { r.Agent = "scout" }))
 	b.put("note/b.md", "# Other\n\nNothing to see.\n", at("b.md"))
-	answer := b.search(query.SearchRequest{Query: "rotating keys"})
+	answer := b.search(query.SearchRequest{Request: index.Request{Query: "rotating keys"}})
 	if len(answer.Hits) != 1 {
 		t.Fatalf("hits = %v; want one", found(answer))
 	}
@@ -91,12 +91,12 @@ func TestSearchHistories(t *testing.T) {
 		{"drop a head", func(b *bench) { b.drop(b.put("note/c", "falcon five").Ref) }, []string{"note/a", "note/b"}},
 		{"drop an indexed head", func(b *bench) {
 			v := b.put("note/d", "falcon six")
-			b.search(query.SearchRequest{Query: "falcon"})
+			b.search(query.SearchRequest{Request: index.Request{Query: "falcon"}})
 			b.drop(v.Ref)
 		}, []string{"note/a", "note/b"}},
 		{"retire, then drop", func(b *bench) {
 			v := b.put("note/e", "falcon seven")
-			b.search(query.SearchRequest{Query: "falcon"})
+			b.search(query.SearchRequest{Request: index.Request{Query: "falcon"}})
 			b.retire("note/e")
 			b.drop(v.Ref)
 		}, []string{"note/a", "note/b"}},
@@ -110,7 +110,7 @@ func TestSearchHistories(t *testing.T) {
 				if !every && i < len(steps)-1 {
 					continue
 				}
-				answer := b.search(query.SearchRequest{Query: "falcon"})
+				answer := b.search(query.SearchRequest{Request: index.Request{Query: "falcon"}})
 				got := found(answer)
 				slices.Sort(got)
 				if diff := cmp.Diff(step.want, got); diff != "" {
@@ -121,7 +121,7 @@ func TestSearchHistories(t *testing.T) {
 				}
 				before := ranked(answer)
 				b.deleteIndexFolder()
-				if diff := cmp.Diff(ranked(b.search(query.SearchRequest{Query: "falcon"})), before); diff != "" {
+				if diff := cmp.Diff(ranked(b.search(query.SearchRequest{Request: index.Request{Query: "falcon"}})), before); diff != "" {
 					t.Errorf("after %q: new index against old (-new +old):\n%s", step.name, diff)
 				}
 			}
@@ -147,28 +147,27 @@ func TestSearchFilters(t *testing.T) {
 		want    []string
 	}{
 		{"all", query.SearchRequest{}, []string{"handoff/task-1", "lib:note/plain", "note/late", "note/plain", "result/c1/call"}},
-		{"kind", query.SearchRequest{Filter: record.Filter{Kinds: []record.Kind{"note", "state"}}},
+		{"kind", query.SearchRequest{Request: index.Request{Filter: record.Filter{Kinds: []record.Kind{"note", "state"}}}},
 			[]string{"lib:note/plain", "note/late", "note/plain", "state/s"}},
-		{"prompts", query.SearchRequest{Filter: record.Filter{Kinds: []record.Kind{"turn"}}},
+		{"prompts", query.SearchRequest{Request: index.Request{Filter: record.Filter{Kinds: []record.Kind{"turn"}}}},
 			[]string{"turn/d/round-0/muffin.prompt"}},
-		{"tags", query.SearchRequest{Filter: record.Filter{Tags: []string{"Y ", "x"}}}, []string{"note/plain"}},
-		{"own tree", query.SearchRequest{Filter: record.Filter{Trees: []record.Tree{""}, Kinds: []record.Kind{"note"}}},
+		{"tags", query.SearchRequest{Request: index.Request{Filter: record.Filter{Tags: []string{"Y ", "x"}}}}, []string{"note/plain"}},
+		{"own tree", query.SearchRequest{Request: index.Request{Filter: record.Filter{Trees: []record.Tree{""}, Kinds: []record.Kind{"note"}}}},
 			[]string{"note/late", "note/plain"}},
-		{"tree", query.SearchRequest{Filter: record.Filter{Trees: []record.Tree{"lib"}}}, []string{"lib:note/plain"}},
-		{"agent", query.SearchRequest{Filter: record.Filter{Agents: []string{"web", "other"}}},
+		{"tree", query.SearchRequest{Request: index.Request{Filter: record.Filter{Trees: []record.Tree{"lib"}}}}, []string{"lib:note/plain"}},
+		{"agent", query.SearchRequest{Request: index.Request{Filter: record.Filter{Agents: []string{"web", "other"}}}},
 			[]string{"result/c1/call"}},
-		{"conversation", query.SearchRequest{Filter: record.Filter{Conversations: []string{"c1"}}},
+		{"conversation", query.SearchRequest{Request: index.Request{Filter: record.Filter{Conversations: []string{"c1"}}}},
 			[]string{"result/c1/call"}},
-		{"session", query.SearchRequest{Filter: record.Filter{Sessions: []string{"s1"}}}, []string{"handoff/task-1"}},
-		{"not session", query.SearchRequest{NotSessions: []string{"s1"},
-			Filter: record.Filter{Trees: []record.Tree{""}}}, []string{"note/late", "note/plain", "result/c1/call"}},
-		{"task", query.SearchRequest{Filter: record.Filter{Tasks: []string{"task-1"}}}, []string{"handoff/task-1"}},
-		{"status and run", query.SearchRequest{Filter: record.Filter{Statuses: []string{"completed"},
-			Runs: []string{"r1"}}}, []string{"handoff/task-1"}},
-		{"since", query.SearchRequest{Filter: record.Filter{Since: day}}, []string{"note/late"}},
-		{"until", query.SearchRequest{Filter: record.Filter{Until: day, Kinds: []record.Kind{"note"},
-			Trees: []record.Tree{""}}}, []string{"note/plain"}},
-		{"none", query.SearchRequest{Filter: record.Filter{Agents: []string{"nobody"}}}, []string{}},
+		{"session", query.SearchRequest{Request: index.Request{Filter: record.Filter{Sessions: []string{"s1"}}}}, []string{"handoff/task-1"}},
+		{"not session", query.SearchRequest{Request: index.Request{NotSessions: []string{"s1"}, Filter: record.Filter{Trees: []record.Tree{""}}}}, []string{"note/late", "note/plain", "result/c1/call"}},
+		{"task", query.SearchRequest{Request: index.Request{Filter: record.Filter{Tasks: []string{"task-1"}}}}, []string{"handoff/task-1"}},
+		{"status and run", query.SearchRequest{Request: index.Request{Filter: record.Filter{Statuses: []string{"completed"},
+			Runs: []string{"r1"}}}}, []string{"handoff/task-1"}},
+		{"since", query.SearchRequest{Request: index.Request{Filter: record.Filter{Since: day}}}, []string{"note/late"}},
+		{"until", query.SearchRequest{Request: index.Request{Filter: record.Filter{Until: day, Kinds: []record.Kind{"note"},
+			Trees: []record.Tree{""}}}}, []string{"note/plain"}},
+		{"none", query.SearchRequest{Request: index.Request{Filter: record.Filter{Agents: []string{"nobody"}}}}, []string{}},
 	} {
 		for _, text := range []string{"owl", ""} {
 			// Ranked, and scanned by a reader that has no time for the index.
@@ -204,7 +203,7 @@ func TestSearchPages(t *testing.T) {
 		b.deleteIndexFolder()
 		var all []string
 		for offset := 0; offset < 30; offset += 7 {
-			answer, err := b.reader(query.Options{MaxWait: wait}).Search(t.Context(), query.SearchRequest{Query: "heron", Limit: 7, Offset: offset})
+			answer, err := b.reader(query.Options{MaxWait: wait}).Search(t.Context(), query.SearchRequest{Request: index.Request{Query: "heron", Limit: 7, Offset: offset}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -227,7 +226,7 @@ func TestSearchUnindexed(t *testing.T) {
 	b.put("note/new", "# Title\n\nthe kestrel came")
 	b.put("note/other", "nothing")
 	hurried := b.reader(query.Options{MaxWait: 1})
-	answer, err := hurried.Search(t.Context(), query.SearchRequest{Query: "kestrels"})
+	answer, err := hurried.Search(t.Context(), query.SearchRequest{Request: index.Request{Query: "kestrels"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +239,7 @@ func TestSearchUnindexed(t *testing.T) {
 	if got := marked(answer.Hits[1].Snippet); !slices.Equal(got, []string{"kestrel"}) || answer.Hits[1].Lines.From != 1 {
 		t.Errorf("scanned hit marks %q at %v", got, answer.Hits[1].Lines)
 	}
-	if answer = b.search(query.SearchRequest{Query: "kestrels"}); answer.Unindexed != 0 || answer.Hits[1].Scanned {
+	if answer = b.search(query.SearchRequest{Request: index.Request{Query: "kestrels"}}); answer.Unindexed != 0 || answer.Hits[1].Scanned {
 		t.Errorf("with time to wait: %+v", answer)
 	}
 }
@@ -252,7 +251,7 @@ func TestSearchHistory(t *testing.T) {
 	b.put("note/gone", "a pelican too")
 	b.retire("note/gone")
 	b.put("note/now", "pelican")
-	request := query.SearchRequest{Query: "pelican"}
+	request := query.SearchRequest{Request: index.Request{Query: "pelican"}}
 	if got, want := found(b.search(request)), []string{"note/now"}; !slices.Equal(got, want) {
 		t.Errorf("found %v; want %v", got, want)
 	}
@@ -272,7 +271,7 @@ func TestSearchEntries(t *testing.T) {
 	b.putFile(".claude/issue_queue.md",
 		"# Issue Queue\n\n", "slot issue/ISSUE-1", "### ISSUE-1\n\nThe lapwing.\n\n",
 		"slot issue/ISSUE-2", "### ISSUE-2\n\nThe plover.\n", "\n---\n")
-	answer := b.search(query.SearchRequest{Query: "plover"})
+	answer := b.search(query.SearchRequest{Request: index.Request{Query: "plover"}})
 	if len(answer.Hits) != 1 {
 		t.Fatalf("found %v", found(answer))
 	}
@@ -288,10 +287,10 @@ func TestSearchBodies(t *testing.T) {
 	b.put("note/binary", "avocet\x00\x01\x02"+strings.Repeat("\x00\xff", 3000))
 	b.put("note/invalid", "avocet \xff\xfe and more text here, mostly plain\n")
 	b.put("note/empty", "")
-	if got, want := found(b.search(query.SearchRequest{Query: "bittern"})), []string{}; !slices.Equal(got, want) {
+	if got, want := found(b.search(query.SearchRequest{Request: index.Request{Query: "bittern"}})), []string{}; !slices.Equal(got, want) {
 		t.Errorf("behind the first MiB: found %v", got)
 	}
-	answer := b.search(query.SearchRequest{Query: "avocet"})
+	answer := b.search(query.SearchRequest{Request: index.Request{Query: "avocet"}})
 	got := found(answer)
 	slices.Sort(got)
 	if want := []string{"note/invalid", "note/large"}; !slices.Equal(got, want) {
@@ -302,7 +301,7 @@ func TestSearchBodies(t *testing.T) {
 			t.Errorf("%s: lines %v, snippet of %d bytes", h.Name, h.Lines, len(h.Snippet.Text))
 		}
 	}
-	if got := found(b.search(query.SearchRequest{Query: "", Limit: 20})); len(got) != 4 {
+	if got := found(b.search(query.SearchRequest{Request: index.Request{Query: "", Limit: 20}})); len(got) != 4 {
 		t.Errorf("without a query: found %v; want all four", got)
 	}
 }
@@ -312,7 +311,7 @@ func TestSearchDamagedIndex(t *testing.T) {
 	for i := range 30 {
 		b.put(fmt.Sprintf("note/%d", i), strings.Repeat(fmt.Sprintf("curlew number %d. ", i), 20))
 	}
-	request := query.SearchRequest{Query: "curlew", Limit: 50}
+	request := query.SearchRequest{Request: index.Request{Query: "curlew", Limit: 50}}
 	want := ranked(b.search(request))
 	for _, damage := range []struct {
 		pattern string
@@ -352,11 +351,11 @@ func TestSearchAhead(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.put("note/b", "godwit")
-	b.search(query.SearchRequest{Query: "godwit"})
+	b.search(query.SearchRequest{Request: index.Request{Query: "godwit"}})
 	if err := os.WriteFile(database, old, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	answer := b.search(query.SearchRequest{Query: "godwit"})
+	answer := b.search(query.SearchRequest{Request: index.Request{Query: "godwit"}})
 	if got, want := found(answer), []string{"note/a"}; !slices.Equal(got, want) || answer.Total != 1 {
 		t.Errorf("found %v of %d; want %v", got, answer.Total, want)
 	}
@@ -370,14 +369,14 @@ func TestSearchBusy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = b.reader(query.Options{Wait: 20 * time.Millisecond}).Search(t.Context(), query.SearchRequest{Query: "snipe"})
+	_, err = b.reader(query.Options{Wait: 20 * time.Millisecond}).Search(t.Context(), query.SearchRequest{Request: index.Request{Query: "snipe"}})
 	if !errors.Is(err, turnstile.ErrBusy) || !strings.Contains(err.Error(), "a long rebuild") {
 		t.Errorf("Search of a busy index: %v; want busy with its holder", err)
 	}
 	if err := hold.Release(); err != nil {
 		t.Fatal(err)
 	}
-	if got := found(b.search(query.SearchRequest{Query: "snipe"})); len(got) != 1 {
+	if got := found(b.search(query.SearchRequest{Request: index.Request{Query: "snipe"}})); len(got) != 1 {
 		t.Errorf("after the release: found %v", got)
 	}
 }
@@ -395,7 +394,7 @@ func TestReindex(t *testing.T) {
 	if last != 5 || total != 5 {
 		t.Errorf("progress ended at %d of %d; want 5 of 5", last, total)
 	}
-	answer, err := b.reader(query.Options{MaxWait: 1}).Search(t.Context(), query.SearchRequest{Query: "dunlin"})
+	answer, err := b.reader(query.Options{MaxWait: 1}).Search(t.Context(), query.SearchRequest{Request: index.Request{Query: "dunlin"}})
 	if err != nil || answer.Unindexed != 0 || answer.Total != 5 {
 		t.Errorf("after Reindex: %d hits, %d unindexed, %v", answer.Total, answer.Unindexed, err)
 	}
@@ -434,7 +433,7 @@ func TestVerifyIndex(t *testing.T) {
 func TestSearchDamagedSegment(t *testing.T) {
 	b := newBench(t)
 	b.putMany("", 200, birds)
-	request := query.SearchRequest{Query: "heron ibis curlew", Limit: 50}
+	request := query.SearchRequest{Request: index.Request{Query: "heron ibis curlew", Limit: 50}}
 	want := ranked(b.search(request))
 	paths, err := filepath.Glob(filepath.Join(b.store.Dir(), "index", "g*", "*", "*.zap"))
 	if err != nil || len(paths) == 0 {
@@ -469,11 +468,11 @@ func TestSearchFarPage(t *testing.T) {
 		request query.SearchRequest
 		want    int
 	}{
-		{query.SearchRequest{Query: "heron", Offset: math.MaxInt}, 0},
-		{query.SearchRequest{Query: "heron", Offset: math.MaxInt, History: true}, 0},
-		{query.SearchRequest{Query: "heron", Offset: math.MaxInt, Limit: math.MaxInt}, 0},
-		{query.SearchRequest{Query: "heron", Offset: 1, Limit: math.MaxInt}, 1},
-		{query.SearchRequest{Query: "heron", Offset: math.MinInt, Limit: math.MinInt, History: true}, 2},
+		{query.SearchRequest{Request: index.Request{Query: "heron", Offset: math.MaxInt}}, 0},
+		{query.SearchRequest{Request: index.Request{Query: "heron", Offset: math.MaxInt}, History: true}, 0},
+		{query.SearchRequest{Request: index.Request{Query: "heron", Offset: math.MaxInt, Limit: math.MaxInt}}, 0},
+		{query.SearchRequest{Request: index.Request{Query: "heron", Offset: 1, Limit: math.MaxInt}}, 1},
+		{query.SearchRequest{Request: index.Request{Query: "heron", Offset: math.MinInt, Limit: math.MinInt}, History: true}, 2},
 	} {
 		for _, r := range []*query.Reader{hurried, b.Reader} {
 			test.request.Duplicates = true

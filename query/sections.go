@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 
 	"filebus/store"
@@ -72,18 +73,17 @@ func (r *Reader) Section(ctx context.Context, h *Hit, size int) (SectionText, er
 	if h.Lines.From == 0 {
 		return SectionText{}, nil
 	}
-	var content store.Content
-	err := r.store.View(ctx, func(tx *store.Tx) error {
+	content, err := view(ctx, r.store, func(tx *store.Tx) (store.Content, error) {
 		v, err := tx.Get(record.Ref(h.Ref))
-		if err == nil {
-			content, err = tx.Content(v.Record)
+		if err != nil {
+			return store.Content{}, err
 		}
-		return err
+		return tx.Content(v.Record)
 	})
-	if err != nil {
-		return SectionText{}, fmt.Errorf("reading %s: %w", h.Name, err)
+	var body io.ReadCloser
+	if err == nil {
+		body, err = content.Open()
 	}
-	body, err := content.Open()
 	if err != nil {
 		return SectionText{}, fmt.Errorf("reading %s: %w", h.Name, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"filebus/index"
 	"filebus/query"
 )
 
@@ -17,7 +18,7 @@ func TestSection(t *testing.T) {
 	b := newBench(t)
 	text := "# Birds\n\nMany.\n\n## Heron\n\nThe heron stands.\r\nIt is grey é.\n\nEnd of it"
 	b.put("note/a", text)
-	h := b.search(query.SearchRequest{Query: "heron"}).Hits[0]
+	h := b.search(query.SearchRequest{Request: index.Request{Query: "heron"}}).Hits[0]
 	whole := "## Heron\n\nThe heron stands.\r\nIt is grey é.\n\nEnd of it"
 	b.put("note/a", "# Other\n\nNothing of it.\n")
 	for size := range len(whole) + 3 {
@@ -88,7 +89,7 @@ func TestHistoryPages(t *testing.T) {
 	for _, limit := range []int{1, 2, 3, 7, 20} {
 		seen := map[string]int{}
 		for offset := 0; ; offset += limit {
-			page := b.search(query.SearchRequest{Query: "heron", History: true, Limit: limit, Offset: offset})
+			page := b.search(query.SearchRequest{Request: index.Request{Query: "heron", Limit: limit, Offset: offset}, History: true})
 			for _, h := range page.Hits {
 				seen[h.Ref.String()]++
 			}

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,13 +23,13 @@ type Detail struct {
 	Source   record.Source  `json:"source"`
 	Links    []record.Link  `json:"links,omitempty"`
 	From     []record.Ref   `json:"from,omitempty"`
-	Versions []VersionEvent `json:"versions"`          // what happened to its name, oldest first
-	Outline  []Heading      `json:"outline,omitempty"` // of a text
-	Entries  []FileEntry    `json:"entries,omitempty"` // of a frame: those of its file, in order
+	Versions []versionEvent `json:"versions"`          // what happened to its name, oldest first
+	Outline  []heading      `json:"outline,omitempty"` // of a text
+	Entries  []fileEntry    `json:"entries,omitempty"` // of a frame: those of its file, in order
 }
 
-// A VersionEvent is one line of a name's history.
-type VersionEvent struct {
+// A versionEvent is one line of a name's history.
+type versionEvent struct {
 	Position uint64          `json:"position"`
 	Time     time.Time       `json:"time"`
 	Change   string          `json:"change"` // put, retire, conflict, resolve, drop
@@ -39,18 +38,12 @@ type VersionEvent struct {
 	Agent    string          `json:"agent,omitempty"`  // that made the version
 }
 
-// A Heading is a line of an outline.
-type Heading struct {
+// A heading is a line of an outline.
+type heading struct {
 	Title  string `json:"title"`
 	Level  int    `json:"level"`  // 1 to 6
 	Lines  Span   `json:"lines"`  // in the body, of the whole section
 	Tokens int    `json:"tokens"` // of the whole section, about
-}
-
-// A FileEntry is an entry of an aggregate file.
-type FileEntry struct {
-	Summary
-	Line int `json:"line"` // of the file, where it begins
 }
 
 // Show returns the details of a version.
@@ -70,13 +63,13 @@ func (r *Reader) Show(ctx context.Context, v store.Version) (Detail, error) {
 		d.Entries, err = r.entries(ctx, v)
 		return d, err
 	}
-	d.Outline, err = r.Outline(ctx, v)
+	d.Outline, err = r.outline(ctx, v)
 	return d, err
 }
 
 // versions lists what happened to the name of v, and reports whether v is its head.
 // A dropped version is listed without what its content would tell.
-func versions(tx *store.Tx, v store.Version) (list []VersionEvent, current bool, err error) {
+func versions(tx *store.Tx, v store.Version) (list []versionEvent, current bool, err error) {
 	head, isHead, err := tx.Last(v.Record.Name)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, false, err
@@ -91,8 +84,7 @@ func versions(tx *store.Tx, v store.Version) (list []VersionEvent, current bool,
 		if err != nil {
 			return nil, false, err
 		}
-		word := cmp.Or(changeWords[e.Change], string(rune(e.Change)))
-		line := VersionEvent{e.Position, entry.Time, word, record.ShortRef(e.Ref), 0, ""}
+		line := versionEvent{e.Position, entry.Time, e.Change.String(), record.ShortRef(e.Ref), 0, ""}
 		of, err := tx.Get(e.Ref)
 		switch {
 		case errors.Is(err, store.ErrDropped):
@@ -106,15 +98,9 @@ func versions(tx *store.Tx, v store.Version) (list []VersionEvent, current bool,
 	return list, current, nil
 }
 
-// changeWords are how changes are called to users.
-var changeWords = map[store.Change]string{
-	store.ChangePut: "put", store.ChangeRetire: "retire", store.ChangeConflict: "conflict", store.ChangeResolve: "resolve",
-	store.ChangeDrop: "drop",
-}
-
-// Outline returns the headings of a version's body, of any size; none of a body
+// outline returns the headings of a version's body, of any size; none of a body
 // that is not text.
-func (r *Reader) Outline(ctx context.Context, v store.Version) ([]Heading, error) {
+func (r *Reader) outline(ctx context.Context, v store.Version) ([]heading, error) {
 	content, err := r.content(ctx, v)
 	if err != nil {
 		return nil, err
@@ -131,24 +117,24 @@ func (r *Reader) Outline(ctx context.Context, v store.Version) ([]Heading, error
 	if err = errors.Join(err, body.Close()); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", v.Record.Name, err)
 	}
-	var outline []Heading
+	var outline []heading
 	for _, s := range sections {
 		tokens := record.EstimateTokens(int64(s.End - s.Start))
-		outline = append(outline, Heading{s.Title, s.Level, Span{s.Line, s.EndLine}, tokens})
+		outline = append(outline, heading{s.Title, s.Level, Span{s.Line, s.EndLine}, tokens})
 	}
 	return outline, nil
 }
 
 // entries lists what stands in an aggregate file.
-func (r *Reader) entries(ctx context.Context, v store.Version) ([]FileEntry, error) {
+func (r *Reader) entries(ctx context.Context, v store.Version) ([]fileEntry, error) {
 	plan, err := r.readFile(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	var entries []FileEntry
+	var entries []fileEntry
 	for _, p := range plan.pieces {
 		if e := plan.entries[p.Slot]; e != nil {
-			entries = append(entries, FileEntry{summary(e.item), e.line})
+			entries = append(entries, *e)
 		}
 	}
 	return entries, nil

@@ -83,7 +83,7 @@ func (s *sifter) hits() []index.Hit {
 	if s.duplicates {
 		return s.passed
 	}
-	return s.collapsed.Hits()
+	return s.collapsed.Hits
 }
 
 // enough reports whether the page is full, and the total known well enough.
@@ -115,7 +115,7 @@ func (s *sifter) take(ctx context.Context, hits []index.Hit, until time.Time) er
 	return nil
 }
 
-// sift imports the hits that pass.
+// sift takes in the hits that pass.
 func (s *sifter) sift(ctx context.Context, hits []index.Hit) error {
 	passes, err := s.passing(ctx, hits)
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *sifter) passing(ctx context.Context, hits []index.Hit) (map[record.Name
 	var mu sync.Mutex
 	err = parallel(len(found), func(i int) error {
 		// What has changed since it was indexed is left to the scan.
-		position := found[i].version.Position
+		position := found[i].Version.Position
 		if found[i].gone || s.stale && position > s.position && position <= s.end || ctx.Err() != nil {
 			return nil
 		}
@@ -154,7 +154,7 @@ func (s *sifter) passing(ctx context.Context, hits []index.Hit) (map[record.Name
 			}
 		}
 		mu.Lock()
-		passes[found[i].version.Record.Name] = true
+		passes[found[i].Name] = true
 		mu.Unlock()
 		return nil
 	})

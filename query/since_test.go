@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"filebus/index"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -26,7 +27,7 @@ func TestFilesOfAHit(t *testing.T) {
 	for _, test := range tests {
 		b := newBench(t)
 		b.put("note/own", "# Heron\n\nheron "+test.text+"\n", at("notes/own.md"))
-		h := b.search(query.SearchRequest{Query: "heron"}).Hits[0]
+		h := b.search(query.SearchRequest{Request: index.Request{Query: "heron"}}).Hits[0]
 		if diff := cmp.Diff(test.want, h.Files); diff != "" {
 			t.Errorf("%s: files of %q (-want +got):\n%s", test.name, test.text, diff)
 		}
@@ -39,7 +40,7 @@ func TestFilesOfTheSection(t *testing.T) {
 	b := newBench(t)
 	b.put("note/a", "# Report\n\nAbout one.go.\n\n## Heron\n\nThe heron of two.go.\n\n## Stork\n\nNo file here, stork.\n")
 	for word, want := range map[string][]string{"heron": {"two.go"}, "stork": {"one.go", "two.go"}} {
-		if got := b.search(query.SearchRequest{Query: word}).Hits[0].Files; !slices.Equal(got, want) {
+		if got := b.search(query.SearchRequest{Request: index.Request{Query: word}}).Hits[0].Files; !slices.Equal(got, want) {
 			t.Errorf("files of the hit for %s = %q; want %q", word, got, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"filebus/index"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -52,7 +53,7 @@ func TestSearchDidYouMean(t *testing.T) {
 	if got, want := b.search(literal).DidYouMean, "-scheduler kind:issue"; got != want {
 		t.Errorf("literal text: did you mean %q; want %q", got, want)
 	}
-	if got := b.search(query.SearchRequest{Query: "schedulr"}); got.DidYouMean != "" {
+	if got := b.search(query.SearchRequest{Request: index.Request{Query: "schedulr"}}); got.DidYouMean != "" {
 		t.Errorf("a query that nobody typed: did you mean %q; want none", got.DidYouMean)
 	}
 }
@@ -95,7 +96,7 @@ func TestSearchUnknown(t *testing.T) {
 	if long.Unknown != nil || long.Total == 0 {
 		t.Errorf("10,000 words: %d hits, unknown %q; want hits alone", long.Total, long.Unknown)
 	}
-	if got := b.search(query.SearchRequest{Query: "schedulr token"}); got.Unknown != nil || got.DidYouMean != "" {
+	if got := b.search(query.SearchRequest{Request: index.Request{Query: "schedulr token"}}); got.Unknown != nil || got.DidYouMean != "" {
 		t.Errorf("a query that nobody typed: unknown %q, did you mean %q; want none", got.Unknown, got.DidYouMean)
 	}
 	for _, request := range []query.SearchRequest{{IndexedOnly: true}, {History: true}} {
@@ -144,21 +145,21 @@ func TestSearchHidden(t *testing.T) {
 		want    []hidden
 	}{
 		{"heron", query.SearchRequest{}, nil},
-		{"kite", query.SearchRequest{Filter: record.Filter{Tags: []string{"x"}}}, nil},
+		{"kite", query.SearchRequest{Request: index.Request{Filter: record.Filter{Tags: []string{"x"}}}}, nil},
 		{"heron kind:issue", query.SearchRequest{}, []hidden{{"kind", []string{"issue"}, 2}}},
-		{"heron", query.SearchRequest{Filter: record.Filter{Kinds: []record.Kind{"issue", "result"}}},
+		{"heron", query.SearchRequest{Request: index.Request{Filter: record.Filter{Kinds: []record.Kind{"issue", "result"}}}},
 			[]hidden{{"kind", []string{"issue", "result"}, 2}}},
-		{`"egret heron"`, query.SearchRequest{}, []hidden{{query.ConditionPhrase, []string{"egret heron"}, 2}}},
-		{`heron -heron`, query.SearchRequest{}, []hidden{{query.ConditionWithout, []string{"heron"}, 2}}},
-		{`heron -alone -"egret"`, query.SearchRequest{}, []hidden{{query.ConditionWithout, []string{"alone", "egret"}, 2}}},
-		{"heron", query.SearchRequest{Filter: record.Filter{Since: year}}, []hidden{{query.ConditionTime, nil, 2}}},
-		{"heron agent:nobody kind:issue", query.SearchRequest{}, []hidden{{query.ConditionAll, nil, 2}}},
+		{`"egret heron"`, query.SearchRequest{}, []hidden{{"phrase", []string{"egret heron"}, 2}}},
+		{`heron -heron`, query.SearchRequest{}, []hidden{{"without", []string{"heron"}, 2}}},
+		{`heron -alone -"egret"`, query.SearchRequest{}, []hidden{{"without", []string{"alone", "egret"}, 2}}},
+		{"heron", query.SearchRequest{Request: index.Request{Filter: record.Filter{Since: year}}}, []hidden{{"time", nil, 2}}},
+		{"heron agent:nobody kind:issue", query.SearchRequest{}, []hidden{{"all", nil, 2}}},
 		{"heron agent:nobody tag:x", query.SearchRequest{}, []hidden{{"agent", []string{"nobody"}, 1}}},
 		{"heron -session:s1 tag:x", query.SearchRequest{}, []hidden{
-			{"tag", []string{"x"}, 1}, {query.ConditionNotSession, []string{"s1"}, 1},
+			{"tag", []string{"x"}, 1}, {"not-session", []string{"s1"}, 1},
 		}},
-		{"heron tree:.", query.SearchRequest{Filter: record.Filter{Trees: []record.Tree{"lib"},
-			Until: time.Unix(1, 0)}}, []hidden{{query.ConditionTime, nil, 2}}},
+		{"heron tree:.", query.SearchRequest{Request: index.Request{Filter: record.Filter{Trees: []record.Tree{"lib"},
+			Until: time.Unix(1, 0)}}}, []hidden{{"time", nil, 2}}},
 		{"the of", query.SearchRequest{}, nil},
 	} {
 		test.request.Parse(test.text)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"filebus/index"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -33,57 +34,55 @@ func TestParse(t *testing.T) {
 	}{
 		{"", reading{}},
 		{" \t\n ", reading{}},
-		{"token refresh race", reading{request{Query: "token refresh race"}, nil}},
+		{"token refresh race", reading{request{Request: index.Request{Query: "token refresh race"}}, nil}},
 
-		{`"token refresh" race`, reading{request{Query: "token refresh race", Phrases: []string{"token refresh"}}, nil}},
-		{"“token refresh” „le mot“", reading{request{Query: "token refresh le mot", Phrases: []string{"token refresh", "le mot"}}, nil}},
-		{`"a b""c d"`, reading{request{Query: "a b c d", Phrases: []string{"a b", "c d"}}, nil}},
-		{`"a b", c`, reading{request{Query: "a b , c", Phrases: []string{"a b"}}, nil}},
-		{`"a b"-c`, reading{request{Query: "a b -c", Phrases: []string{"a b"}}, nil}},
-		{`"a b"tag:c`, reading{request{Query: "a b tag:c", Phrases: []string{"a b"}}, nil}},
-		{`““x”`, reading{request{Query: "“x", Phrases: []string{"“x"}}, nil}},
-		{`"`, reading{request{Query: `"`}, nil}},
-		{`"" " "`, reading{request{Query: `"" " "`}, nil}},
-		{`"open ended`, reading{request{Query: `"open ended`}, nil}},
-		{`3.5" disk 5" x`, reading{request{Query: `3.5" disk 5" x`}, nil}},
-		{`don't say "hello`, reading{request{Query: `don't say "hello`}, nil}},
+		{`"token refresh" race`, reading{request{Request: index.Request{Query: "token refresh race", Phrases: []string{"token refresh"}}}, nil}},
+		{"“token refresh” „le mot“", reading{request{Request: index.Request{Query: "token refresh le mot", Phrases: []string{"token refresh", "le mot"}}}, nil}},
+		{`"a b""c d"`, reading{request{Request: index.Request{Query: "a b c d", Phrases: []string{"a b", "c d"}}}, nil}},
+		{`"a b", c`, reading{request{Request: index.Request{Query: "a b , c", Phrases: []string{"a b"}}}, nil}},
+		{`"a b"-c`, reading{request{Request: index.Request{Query: "a b -c", Phrases: []string{"a b"}}}, nil}},
+		{`"a b"tag:c`, reading{request{Request: index.Request{Query: "a b tag:c", Phrases: []string{"a b"}}}, nil}},
+		{`““x”`, reading{request{Request: index.Request{Query: "“x", Phrases: []string{"“x"}}}, nil}},
+		{`"`, reading{request{Request: index.Request{Query: `"`}}, nil}},
+		{`"" " "`, reading{request{Request: index.Request{Query: `"" " "`}}, nil}},
+		{`"open ended`, reading{request{Request: index.Request{Query: `"open ended`}}, nil}},
+		{`3.5" disk 5" x`, reading{request{Request: index.Request{Query: `3.5" disk 5" x`}}, nil}},
+		{`don't say "hello`, reading{request{Request: index.Request{Query: `don't say "hello`}}, nil}},
 
-		{"jwt -refresh", reading{request{Query: "jwt", Without: []string{"refresh"}}, []string{"-refresh"}}},
-		{"-a -5 -é", reading{request{Without: []string{"a", "5", "é"}}, []string{"-a", "-5", "-é"}}},
-		{`x -"a b" -“c d”`, reading{request{Query: "x", WithoutPhrases: []string{"a b", "c d"}}, []string{`-"a b"`, "-“c d”"}}},
-		{"-parseHTTP.go", reading{request{Without: []string{"parseHTTP.go"}}, []string{"-parseHTTP.go"}}},
-		{"-session:s1 x", reading{request{Query: "x", NotSessions: []string{"s1"}}, []string{"-session:s1"}}},
-		{"-tag:x", reading{request{Without: []string{"tag:x"}}, []string{"-tag:x"}}},
-		{"- -- --flag -> -- -", reading{request{Query: "- -- --flag -> -- -"}, nil}},
-		{`-" x -"open -""`, reading{request{Query: `open -""`, WithoutPhrases: []string{" x -"}}, []string{`-" x -"`}}},
-		{`-"x -“y`, reading{request{Query: `-"x -“y`}, nil}},
-		{"e-mail a- x-1", reading{request{Query: "e-mail a- x-1"}, nil}},
+		{"jwt -refresh", reading{request{Request: index.Request{Query: "jwt", Without: []string{"refresh"}}}, []string{"-refresh"}}},
+		{"-a -5 -é", reading{request{Request: index.Request{Without: []string{"a", "5", "é"}}}, []string{"-a", "-5", "-é"}}},
+		{`x -"a b" -“c d”`, reading{request{Request: index.Request{Query: "x"}, WithoutPhrases: []string{"a b", "c d"}}, []string{`-"a b"`, "-“c d”"}}},
+		{"-parseHTTP.go", reading{request{Request: index.Request{Without: []string{"parseHTTP.go"}}}, []string{"-parseHTTP.go"}}},
+		{"-session:s1 x", reading{request{Request: index.Request{Query: "x", NotSessions: []string{"s1"}}}, []string{"-session:s1"}}},
+		{"-tag:x", reading{request{Request: index.Request{Without: []string{"tag:x"}}}, []string{"-tag:x"}}},
+		{"- -- --flag -> -- -", reading{request{Request: index.Request{Query: "- -- --flag -> -- -"}}, nil}},
+		{`-" x -"open -""`, reading{request{Request: index.Request{Query: `open -""`}, WithoutPhrases: []string{" x -"}}, []string{`-" x -"`}}},
+		{`-"x -“y`, reading{request{Request: index.Request{Query: `-"x -“y`}}, nil}},
+		{"e-mail a- x-1", reading{request{Request: index.Request{Query: "e-mail a- x-1"}}, nil}},
 
 		{"tag:auth kind:issue x", reading{
-			request{Query: "x", Filter: record.Filter{Tags: []string{"auth"}, Kinds: []record.Kind{"issue"}}},
+			request{Request: index.Request{Query: "x", Filter: record.Filter{Tags: []string{"auth"}, Kinds: []record.Kind{"issue"}}}},
 			[]string{"tag:auth", "kind:issue"},
 		}},
 		{"kind:issue,note kind:result", reading{
-			request{Filter: record.Filter{Kinds: []record.Kind{"issue", "note", "result"}}},
+			request{Request: index.Request{Filter: record.Filter{Kinds: []record.Kind{"issue", "note", "result"}}}},
 			[]string{"kind:issue,note", "kind:result"},
 		}},
-		{`tag:"two words" tag:“a,b”`, reading{request{Filter: record.Filter{Tags: []string{"two words", "a,b"}}},
+		{`tag:"two words" tag:“a,b”`, reading{request{Request: index.Request{Filter: record.Filter{Tags: []string{"two words", "a,b"}}}},
 			[]string{`tag:"two words"`, "tag:“a,b”"}}},
 		{"agent:a session:s task:t run:r status:done conversation:c", reading{
-			request{
-				Filter: record.Filter{Agents: []string{"a"}, Sessions: []string{"s"}, Tasks: []string{"t"},
-					Runs: []string{"r"}, Statuses: []string{"done"}, Conversations: []string{"c"}},
-			},
+			request{Request: index.Request{Filter: record.Filter{Agents: []string{"a"}, Sessions: []string{"s"}, Tasks: []string{"t"},
+				Runs: []string{"r"}, Statuses: []string{"done"}, Conversations: []string{"c"}}}},
 			[]string{"agent:a", "session:s", "task:t", "run:r", "status:done", "conversation:c"},
 		}},
-		{"tree:. tree:lib", reading{request{Filter: record.Filter{Trees: []record.Tree{"", "lib"}}},
+		{"tree:. tree:lib", reading{request{Request: index.Request{Filter: record.Filter{Trees: []record.Tree{"", "lib"}}}},
 			[]string{"tree:.", "tree:lib"}}},
-		{"kind:foo tree:a/b tag: tag:, agent:a, : :x", reading{request{Query: "kind:foo tree:a/b tag: tag:, agent:a, : :x"}, nil}},
-		{`http://x C:\x std::vector npm:run Tag:x task: do`, reading{request{Query: `http://x C:\x std::vector npm:run Tag:x task: do`}, nil}},
-		{`tag:"open agent:“a`, reading{request{Query: `tag:"open agent:“a`}, nil}},
-		{`tag:a"b c"`, reading{request{Query: `tag:a"b c"`}, nil}},
-		{"(tag:x) .*[a-z]+$ a|b", reading{request{Query: "(tag:x) .*[a-z]+$ a|b"}, nil}},
-		{"a\x00b \x1b[1m \xff\xfe", reading{request{Query: "a\x00b \x1b[1m \xff\xfe"}, nil}},
+		{"kind:foo tree:a/b tag: tag:, agent:a, : :x", reading{request{Request: index.Request{Query: "kind:foo tree:a/b tag: tag:, agent:a, : :x"}}, nil}},
+		{`http://x C:\x std::vector npm:run Tag:x task: do`, reading{request{Request: index.Request{Query: `http://x C:\x std::vector npm:run Tag:x task: do`}}, nil}},
+		{`tag:"open agent:“a`, reading{request{Request: index.Request{Query: `tag:"open agent:“a`}}, nil}},
+		{`tag:a"b c"`, reading{request{Request: index.Request{Query: `tag:a"b c"`}}, nil}},
+		{"(tag:x) .*[a-z]+$ a|b", reading{request{Request: index.Request{Query: "(tag:x) .*[a-z]+$ a|b"}}, nil}},
+		{"a\x00b \x1b[1m \xff\xfe", reading{request{Request: index.Request{Query: "a\x00b \x1b[1m \xff\xfe"}}, nil}},
 	} {
 		if diff := cmp.Diff(test.want, parse(test.text)); diff != "" {
 			t.Errorf("Parse(%q) (-want +got):\n%s", test.text, diff)
@@ -92,12 +91,9 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseAddsToFilters(t *testing.T) {
-	r := query.SearchRequest{Filter: record.Filter{Tags: []string{"a"}, Kinds: []record.Kind{"note"}}}
+	r := query.SearchRequest{Request: index.Request{Filter: record.Filter{Tags: []string{"a"}, Kinds: []record.Kind{"note"}}}}
 	r.Parse("tag:b kind:issue")
-	want := query.SearchRequest{
-		Text: "tag:b kind:issue", Query: strings.Repeat(" ", 16),
-		Filter: record.Filter{Tags: []string{"a", "b"}, Kinds: []record.Kind{"note", "issue"}},
-	}
+	want := query.SearchRequest{Request: index.Request{Query: strings.Repeat(" ", 16), Filter: record.Filter{Tags: []string{"a", "b"}, Kinds: []record.Kind{"note", "issue"}}}, Text: "tag:b kind:issue"}
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Errorf("Parse into filters (-want +got):\n%s", diff)
 	}

@@ -219,7 +219,7 @@ func TestSealed(t *testing.T) {
 	}{
 		{"result/c/1", record.SourcePut, 0, true},
 		{"result/c/1", record.SourceExec, 0, true},
-		{"lib:result/c/1", record.SourceImport, 0, true},
+		{"lib:result/c/1", "import", 0, true},
 		{"snapshot/run/1/diff.patch", record.SourcePut, 0, true},
 		{"result/c/1", record.SourceCapture, 0, false},
 		{"result/c/1", record.SourceSync, 4 * time.Minute, false},

@@ -336,7 +336,7 @@ func (s *Store) placeLarge(b Body) error {
 	if err != nil {
 		return fmt.Errorf("storing body: %w", err)
 	}
-	return errors.Join(syncDir(dir), syncDir(s.path(bodiesDir)))
+	return errors.Join(SyncFolder(dir), SyncFolder(s.path(bodiesDir)))
 }
 
 // uses counts the records that have a body. A body that only one has, as most,

@@ -216,7 +216,7 @@ func (c *checker) checkEntry(tx *Tx, position uint64) error {
 	switch e.Op {
 	case OpPut:
 		return c.checkRecord(tx, e)
-	case OpRetire:
+	case opRetire:
 		return c.checkRetired(tx, e)
 	}
 	c.drops++
@@ -235,7 +235,7 @@ func (c *checker) checkRetired(tx *Tx, e Entry) error {
 	}
 	change := ChangeRetire
 	if v.Record.IsConflict() {
-		change = ChangeResolve
+		change = changeResolve
 	}
 	c.checkEvent(tx, v.Record.Name, Event{e.Position, change, e.Ref})
 	return nil
@@ -270,7 +270,7 @@ func (c *checker) checkRecord(tx *Tx, e Entry) error {
 // the name.
 func (c *checker) checkPlace(tx *Tx, e Entry, r *record.Record) {
 	if r.IsConflict() {
-		c.checkEvent(tx, r.Name, Event{e.Position, ChangeConflict, e.Ref})
+		c.checkEvent(tx, r.Name, Event{e.Position, changeConflict, e.Ref})
 		return
 	}
 	c.checkEvent(tx, r.Name, Event{e.Position, ChangePut, e.Ref})

@@ -291,7 +291,7 @@ func (s *Store) copyDatabase(btx *bbolt.Tx, name string) error {
 	if err := os.Rename(tmp.Name(), s.path(name)); err != nil {
 		return err
 	}
-	return syncDir(s.dir)
+	return SyncFolder(s.dir)
 }
 
 // ID returns the store's id, which every record made here carries as origin.

@@ -143,8 +143,8 @@ func TestDocumentedBuckets(t *testing.T) {
 		t.Error(err)
 	}
 	closeBolt(t, db)
-	for _, field := range []store.Field{store.FieldSession, store.FieldConversation, store.FieldTask, store.FieldRun, store.FieldTag,
-		store.FieldAgent, store.FieldKind, store.FieldStatus, store.FieldPath, store.FieldConflict} {
+	for _, field := range []store.Field{store.FieldSession, store.FieldConversation, "task", "run", store.FieldTag,
+		"agent", store.FieldKind, "status", store.FieldPath, store.FieldConflict} {
 		if !strings.Contains(section(t, "## 5. Look-ups", "## 6."), "`"+string(field)+"`") {
 			t.Errorf("docs/format.md does not tell of the look-up field %s", field)
 		}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 
@@ -118,10 +119,18 @@ type Change byte
 const (
 	ChangePut      Change = 'p' // the ref became the head
 	ChangeRetire   Change = 'r' // the name lost its head, which was the ref
-	ChangeConflict Change = 'c' // the ref was kept beside the head
-	ChangeResolve  Change = 's' // the conflict version was settled
+	changeConflict Change = 'c' // the ref was kept beside the head
+	changeResolve  Change = 's' // the conflict version was settled
 	ChangeDrop     Change = 'x' // the ref was put here; its content is destroyed
 )
+
+// String returns how the change is called to users.
+func (c Change) String() string {
+	words := map[Change]string{
+		ChangePut: "put", ChangeRetire: "retire", changeConflict: "conflict", changeResolve: "resolve", ChangeDrop: "drop",
+	}
+	return cmp.Or(words[c], string(rune(c)))
+}
 
 // encode returns the value under a history key.
 func (e Event) encode() []byte { return append([]byte{byte(e.Change)}, e.Ref[:]...) }

@@ -18,8 +18,8 @@ type Op string
 // The operations of the log.
 const (
 	OpPut    Op = "put"    // a new version of a name, or a conflict version
-	OpRetire Op = "retire" // the name has no current version; or a conflict is settled
-	OpDrop   Op = "drop"   // the content of the ref is destroyed, the ref kept for ever
+	opRetire Op = "retire" // the name has no current version; or a conflict is settled
+	opDrop   Op = "drop"   // the content of the ref is destroyed, the ref kept for ever
 )
 
 // An Entry is one line of the log.
@@ -61,7 +61,7 @@ func decodeEntry(text []byte) (e Entry, err error) {
 		return e, damaged("malformed log entry %q", text)
 	}
 	switch e.Op {
-	case OpPut, OpRetire, OpDrop:
+	case OpPut, opRetire, opDrop:
 		return e, nil
 	}
 	return e, damaged("log entry %d has an unknown operation %q", position, parts[2])

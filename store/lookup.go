@@ -14,12 +14,12 @@ type Field string
 const (
 	FieldSession      Field = "session"
 	FieldConversation Field = "conversation"
-	FieldTask         Field = "task"
-	FieldRun          Field = "run"
+	fieldTask         Field = "task"
+	fieldRun          Field = "run"
 	FieldTag          Field = "tag"
-	FieldAgent        Field = "agent"
+	fieldAgent        Field = "agent"
 	FieldKind         Field = "kind"
-	FieldStatus       Field = "status"
+	fieldStatus       Field = "status"
 	FieldPath         Field = "path"     // "tree:path"; of records that are whole files, and of frames
 	FieldConflict     Field = "conflict" // the name; of conflict versions that are not settled
 )
@@ -42,10 +42,10 @@ func lookupKeys(r *record.Record, position uint64) [][]byte {
 	add(FieldKind, string(r.Name.Kind))
 	add(FieldSession, r.Session)
 	add(FieldConversation, r.Conversation)
-	add(FieldTask, r.Task)
-	add(FieldRun, r.Run)
-	add(FieldAgent, r.Agent)
-	add(FieldStatus, r.Status)
+	add(fieldTask, r.Task)
+	add(fieldRun, r.Run)
+	add(fieldAgent, r.Agent)
+	add(fieldStatus, r.Status)
 	for _, tag := range r.Tags {
 		add(FieldTag, tag)
 	}

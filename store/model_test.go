@@ -160,7 +160,7 @@ func (m *model) putConflict(t *testing.T, tx *store.Tx, d store.Draft, text stri
 	}
 	v := version{got.Version, text}
 	m.stored, m.open = append(m.stored, v), append(m.open, v)
-	m.entry(d.Record.Name, store.ChangeConflict, v.Ref)
+	m.entry(d.Record.Name, store.Change('c'), v.Ref)
 }
 
 func (m *model) retire(t *testing.T, tx *store.Tx, of record.Name) {
@@ -187,7 +187,7 @@ func (m *model) settle(t *testing.T, tx *store.Tx) {
 		t.Fatalf("Settle: %v", err)
 	}
 	m.open = slices.Delete(m.open, at, at+1)
-	m.entry(v.Record.Name, store.ChangeResolve, v.Ref)
+	m.entry(v.Record.Name, store.Change('s'), v.Ref)
 	if err := tx.Settle(v.Ref); !errors.Is(err, store.ErrNotFound) {
 		t.Fatalf("Settle again = %v, want not found", err)
 	}
@@ -241,19 +241,13 @@ func (m *model) newest(of record.Name, ref record.Ref) {
 func (m *model) edit(t *testing.T, s *store.Store) {
 	t.Helper()
 	of := m.pick(t)
-	head, known := m.heads[of]
-	text := head.body + "+"
-	d := store.Draft{Record: record.Record{Name: of, Source: record.SourceMCP}}
+	text := m.heads[of].body + "+"
+	d := store.Draft{Record: record.Record{Name: of, Source: "mcp"}}
 	d.Body.Digest, d.Body.Size = record.DigestOf([]byte(text)), int64(len(text))
 	want, wrong := m.outcome(d)
-	got, err := s.Edit(t.Context(), of, func(old *store.Version, body []byte) (store.Draft, []byte, error) {
-		if (old != nil) != known || string(body) != head.body || known && old.Ref != head.Ref {
-			t.Errorf("Edit(%s) shows %v with %.10q, want %v with %.10q", of, old, body, head.Ref, head.body)
-		}
-		return store.Draft{Record: record.Record{Source: record.SourceMCP}}, append(body, '+'), nil
-	})
+	got, err := appendTo(t.Context(), s, of, "+")
 	if !errors.Is(err, wrong) {
-		t.Fatalf("Edit(%s) = %v, want %v", of, err, wrong)
+		t.Fatalf("appending to %s = %v, want %v", of, err, wrong)
 	}
 	m.accept(t, got, want, err, text)
 }
@@ -406,7 +400,7 @@ func (m *model) compareLookups(t *testing.T, tx *store.Tx) {
 	}
 	for _, v := range m.heads {
 		add(store.FieldKind, string(v.Record.Name.Kind), v)
-		add(store.FieldAgent, v.Record.Agent, v)
+		add("agent", v.Record.Agent, v)
 		for _, tag := range v.Record.Tags {
 			add(store.FieldTag, tag, v)
 		}
@@ -417,7 +411,7 @@ func (m *model) compareLookups(t *testing.T, tx *store.Tx) {
 	for _, v := range m.open {
 		add(store.FieldConflict, v.Record.Name.String(), v)
 	}
-	for _, field := range []store.Field{store.FieldKind, store.FieldAgent, store.FieldTag, store.FieldPath, store.FieldConflict, store.FieldSession} {
+	for _, field := range []store.Field{store.FieldKind, "agent", store.FieldTag, store.FieldPath, store.FieldConflict, store.FieldSession} {
 		var values []store.Value
 		for _, value := range slices.Sorted(maps.Keys(want[field])) {
 			versions := want[field][value]

@@ -63,50 +63,6 @@ func (s *Store) Put(ctx context.Context, drafts ...Draft) ([]Outcome, error) {
 	return outcomes, nil
 }
 
-// Edit replaces the current version of a name by what edit makes of it, inside
-// one write transaction, so that no other change can come between. The old
-// version is nil when there is none. The edit must be pure and quick, and the
-// body it returns at most InlineLimit bytes.
-func (s *Store) Edit(ctx context.Context, name record.Name, edit func(old *Version, body []byte) (Draft, []byte, error)) (Outcome, error) {
-	var outcome Outcome
-	err := s.Update(ctx, func(tx *Tx) error {
-		old, body, err := tx.headAndBody(name)
-		if err != nil {
-			return err
-		}
-		draft, text, err := edit(old, body)
-		if err != nil {
-			return err
-		}
-		if len(text) > InlineLimit {
-			return fmt.Errorf("editing %s: %d bytes are more than %d", name, len(text), InlineLimit)
-		}
-		draft.Record.Name = name
-		if draft.Body, err = s.Prepare(ctx, text); err != nil {
-			return err
-		}
-		outcome, err = tx.Put(draft)
-		return err
-	})
-	return outcome, err
-}
-
-func (tx *Tx) headAndBody(name record.Name) (*Version, []byte, error) {
-	head, err := tx.Head(name)
-	if errors.Is(err, ErrNotFound) {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	content, err := tx.Content(head.Record)
-	if err != nil {
-		return nil, nil, err
-	}
-	body, err := content.Bytes()
-	return &head, body, err
-}
-
 // Put makes the draft the newest version of its name. A draft that says nothing
 // new is not stored: its Outcome is the version that is there. It returns a
 // *ConflictError if the name's version is not the expected one, or if the name
@@ -312,7 +268,7 @@ func (tx *Tx) putConflict(r record.Record, d Draft, head *Version) (Outcome, err
 		return Outcome{}, err
 	}
 	return Outcome{Version: v}, errors.Join(
-		tx.note(nameKey(r.Name), Event{v.Position, ChangeConflict, v.Ref}),
+		tx.note(nameKey(r.Name), Event{v.Position, changeConflict, v.Ref}),
 		tx.addLookups(v.Record, v.Ref, v.Position),
 	)
 }
@@ -327,7 +283,7 @@ func (tx *Tx) Retire(name record.Name, expect Expect) error {
 	if err := expected(expect, name, &head); err != nil {
 		return err
 	}
-	position, err := tx.append(OpRetire, head.Ref)
+	position, err := tx.append(opRetire, head.Ref)
 	if err != nil {
 		return err
 	}
@@ -349,12 +305,12 @@ func (tx *Tx) Settle(ref record.Ref) error {
 	if !v.Record.IsConflict() || len(key) == 0 || tx.lookups.Get(key[0]) == nil {
 		return fmt.Errorf("open conflict version %s: %w", ref.Short(), ErrNotFound)
 	}
-	position, err := tx.append(OpRetire, ref)
+	position, err := tx.append(opRetire, ref)
 	if err != nil {
 		return err
 	}
 	return errors.Join(
-		tx.note(nameKey(v.Record.Name), Event{position, ChangeResolve, ref}),
+		tx.note(nameKey(v.Record.Name), Event{position, changeResolve, ref}),
 		tx.removeLookups(v),
 	)
 }
@@ -376,7 +332,7 @@ func (tx *Tx) Drop(ref record.Ref) error {
 			return err
 		}
 	}
-	position, err := tx.append(OpDrop, ref)
+	position, err := tx.append(opDrop, ref)
 	if err != nil {
 		return err
 	}

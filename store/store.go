@@ -141,7 +141,7 @@ func (s *Store) initialise() error {
 		return fmt.Errorf("making store: %w", err)
 	}
 	s.made = true
-	return syncDir(s.dir)
+	return SyncFolder(s.dir)
 }
 
 // IsNew reports whether Create has made the store: of several processes that
@@ -170,8 +170,8 @@ func (s *Store) writeEmpty(path string) error {
 	return errors.Join(err, db.Sync(), db.Close())
 }
 
-// syncDir makes a rename in dir durable.
-func syncDir(dir string) error {
+// SyncFolder makes new files and renames in a folder durable as far as one call can.
+func SyncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

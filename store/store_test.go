@@ -273,16 +273,36 @@ func TestWriteOnce(t *testing.T) {
 	}
 }
 
-func TestEdit(t *testing.T) {
+// appendTo appends to the text of a name inside one transaction.
+func appendTo(ctx context.Context, s *store.Store, of record.Name, more string) (put store.Outcome, err error) {
+	err = s.Update(ctx, func(tx *store.Tx) error {
+		d := store.Draft{Record: record.Record{Name: of, Source: "mcp"}}
+		var body []byte
+		head, err := tx.Head(of)
+		if err == nil {
+			var content store.Content
+			if content, err = tx.Content(head.Record); err == nil {
+				body, err = content.Bytes()
+			}
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if d.Body, err = s.Prepare(ctx, append(body, more...)); err != nil {
+			return err
+		}
+		put, err = tx.Put(d)
+		return err
+	})
+	return put, err
+}
+
+func TestAppendAtOnce(t *testing.T) {
 	s, _ := testStore(t)
 	var wg sync.WaitGroup
 	for i := range 20 {
 		wg.Go(func() {
-			_, err := s.Edit(t.Context(), name(t, "handoff/task-003"), func(old *store.Version, body []byte) (store.Draft, []byte, error) {
-				d := store.Draft{Record: record.Record{Source: record.SourcePut}}
-				return d, fmt.Appendf(body, "line %02d\n", i), nil
-			})
-			if err != nil {
+			if _, err := appendTo(t.Context(), s, name(t, "handoff/task-003"), fmt.Sprintf("line %02d\n", i)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -292,27 +312,7 @@ func TestEdit(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	slices.Sort(lines)
 	if err != nil || len(slices.Compact(lines)) != 20 {
-		t.Errorf("after 20 edits at once: %d lines, %v\n%s", len(lines), err, text)
-	}
-}
-
-func TestEditFails(t *testing.T) {
-	s, _ := testStore(t)
-	stop := errors.New("stop")
-	_, err := s.Edit(t.Context(), name(t, "note/a"), func(old *store.Version, _ []byte) (store.Draft, []byte, error) {
-		if old != nil {
-			t.Errorf("old version of a new name = %v", old)
-		}
-		return store.Draft{}, nil, stop
-	})
-	if !errors.Is(err, stop) {
-		t.Errorf("Edit = %v, want the edit's error", err)
-	}
-	_, err = s.Edit(t.Context(), name(t, "note/a"), func(*store.Version, []byte) (store.Draft, []byte, error) {
-		return store.Draft{Record: record.Record{Source: record.SourcePut}}, make([]byte, store.InlineLimit+1), nil
-	})
-	if err == nil {
-		t.Error("Edit accepted a body over the limit")
+		t.Errorf("after 20 transactions at once: %d lines, %v\n%s", len(lines), err, text)
 	}
 }
 
@@ -329,7 +329,7 @@ func TestRetire(t *testing.T) {
 		if err != nil || head || last.Ref != first.Ref {
 			t.Errorf("Last = %v, %v, %v; want the retired version", last.Ref, head, err)
 		}
-		if got := collect(t, tx.Lookup(store.FieldTask, "task-003")); len(got) != 0 {
+		if got := collect(t, tx.Lookup("task", "task-003")); len(got) != 0 {
 			t.Errorf("look-up of a retired name = %v", got)
 		}
 	})
@@ -648,5 +648,40 @@ func TestBadDrafts(t *testing.T) {
 		if _, err := s.Put(t.Context(), d); err == nil {
 			t.Errorf("%s: the put was accepted", label)
 		}
+	}
+}
+
+// TestViewEach looks at more things than one transaction takes, and ends with what goes
+// wrong at one of them.
+func TestViewEach(t *testing.T) {
+	s, _ := testStore(t)
+	numbers := make([]int, 5000)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	stop := errors.New("stop")
+	for _, last := range []int{0, 1999, 2000, 4999, 5000} {
+		var seen []int
+		views := map[*store.Tx]int{}
+		err := store.ViewEach(t.Context(), s, numbers, func(tx *store.Tx, n int) error {
+			seen = append(seen, n)
+			views[tx]++
+			if n == last {
+				return stop
+			}
+			return nil
+		})
+		want := numbers[:min(last+1, len(numbers))]
+		if !slices.Equal(seen, want) || errors.Is(err, stop) != (last < len(numbers)) {
+			t.Errorf("up to %d: looked at %d of them, %v, want %d", last, len(seen), err, len(want))
+		}
+		if last == len(numbers) && len(views) < 2 {
+			t.Errorf("all were looked at in %d transactions", len(views))
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := store.ViewEach(ended, s, numbers, func(*store.Tx, int) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("in a context that has ended: %v", err)
 	}
 }

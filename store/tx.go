@@ -2,11 +2,13 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"os"
+	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -101,6 +103,27 @@ func (tx *Tx) now() time.Time {
 		}
 	}
 	return tx.began
+}
+
+// viewMost is how many things one read transaction of ViewEach looks at.
+const viewMost = 2000
+
+// ViewEach looks at many things in read transactions that are short.
+func ViewEach[T any](ctx context.Context, s *Store, all []T, look func(tx *Tx, of T) error) error {
+	for chunk := range slices.Chunk(all, viewMost) {
+		err := s.View(ctx, func(tx *Tx) error {
+			for _, of := range chunk {
+				if err := look(tx, of); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
 }
 
 // Origin returns the id of the store.

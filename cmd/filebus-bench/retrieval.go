@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"filebus/index"
 	"filebus/query"
 )
 
@@ -40,7 +41,7 @@ func ask(reader *query.Reader, topics []topic, relevance judgements) measurement
 				continue // not judged
 			}
 			a.step(func() error {
-				answer, err := reader.Search(a.ctx, query.SearchRequest{Query: t.text, Limit: rankingDepth})
+				answer, err := reader.Search(a.ctx, query.SearchRequest{Request: index.Request{Query: t.text, Limit: rankingDepth}})
 				if err != nil {
 					return fmt.Errorf("topic %s: %w", t.id, err)
 				}

@@ -61,7 +61,7 @@ func planSearch(a *attempt) []comparison {
 // asking returns a search as the search command does it, within this process.
 func asking(reader *query.Reader) func(ctx context.Context, words string) error {
 	return func(ctx context.Context, words string) error {
-		_, err := reader.Search(ctx, query.SearchRequest{Query: words})
+		_, err := reader.Search(ctx, query.SearchRequest{Request: index.Request{Query: words}})
 		return err
 	}
 }

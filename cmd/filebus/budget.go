@@ -10,7 +10,6 @@ import (
 	"filebus/materialize/result"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
-	"filebus/store/record"
 )
 
 type budgetCommand struct {
@@ -54,47 +53,26 @@ func (o *budgetCommand) run(ctx context.Context, w *workspace, _ []string) error
 		if err != nil {
 			return err
 		}
-		return printRunBudget(w.environ, b)
+		return w.printRunBudget(b)
 	}
 	budget, err := result.BudgetOf(ctx, w.Workspace, w.read, o.Conversation)
 	if err != nil {
 		return err
 	}
-	return printBudget(w.environ, budget)
+	return w.printBudget(budget)
 }
 
-type stepJSON struct {
-	result.Step
-	Ratio float64 `json:"ratio"`
-}
-
-type budgetJSON struct {
-	Conversation    string      `json:"conversation"`
-	Tree            record.Tree `json:"tree,omitempty"`
-	Steps           []stepJSON  `json:"steps"`
-	Calls           int         `json:"calls"`
-	Words           int         `json:"words"`
-	Tokens          int         `json:"tokens"`
-	ReferenceTokens int         `json:"reference_tokens"`
-	Ratio           float64     `json:"ratio"`
-}
-
-func printBudget(env *environ, b *result.Budget) error {
-	value := budgetJSON{
-		Conversation: b.Conversation.ID, Tree: b.Conversation.Tree, Calls: b.Calls, Words: b.Words,
-		Tokens: b.Tokens, ReferenceTokens: b.ReferenceTokens, Ratio: runs.OneDecimal(b.Ratio()),
-	}
+func (e *environ) printBudget(b *result.Budget) error {
 	rows := [][]string{{"step", "words", "words inline", "≈tokens inline", "≈tokens by reference", "ratio"}}
 	for i := range b.Steps {
 		s := &b.Steps[i]
-		value.Steps = append(value.Steps, stepJSON{*s, runs.OneDecimal(s.Ratio())})
 		rows = append(rows, []string{
 			stepText(s), strconv.Itoa(s.Words), strconv.Itoa(s.WordsInline), strconv.Itoa(s.TokensInline),
-			strconv.Itoa(s.TokensByReference), ratioText(s.Ratio()),
+			strconv.Itoa(s.TokensByReference), ratioText(float64(s.Ratio)),
 		})
 	}
-	return env.print(value, "%s%s: %s, ≈%d tokens inline, ≈%d tokens by reference (%s)\n", env.table(rows),
-		plural(b.Calls, "call"), plural(b.Words, "word"), b.Tokens, b.ReferenceTokens, ratioText(b.Ratio()))
+	return e.print(b, "%s%s: %s, ≈%d tokens inline, ≈%d tokens by reference (%s)\n", e.table(rows),
+		plural(b.Calls, "call"), plural(b.Words, "word"), b.Tokens, b.ReferenceTokens, ratioText(float64(b.Ratio)))
 }
 
 // stepText names a step by its agent, with the number of calls.
@@ -115,9 +93,9 @@ func ratioText(f float64) string {
 
 // printRunBudget prints the table of the channels that were read or that something
 // is stored in, and below it what else the run would have cost.
-func printRunBudget(env *environ, b *runs.Budget) error {
-	if env.global.json {
-		return env.printJSON(b)
+func (e *environ) printRunBudget(b *runs.Budget) error {
+	if e.global.json {
+		return e.printJSON(b)
 	}
 	rows := [][]string{{"channel", "reads/loop", "≈tokens/read", "≈tokens", "stored", "≈tokens stored"}}
 	for _, c := range b.Channels {
@@ -129,27 +107,27 @@ func printRunBudget(env *environ, b *runs.Budget) error {
 			strconv.Itoa(c.TokensPerRead), strconv.Itoa(c.Tokens), strconv.Itoa(c.Stored), strconv.Itoa(c.StoredTokens),
 		})
 	}
-	env.printTable(rows)
-	env.printf("%s: %s, %s, ≈%d tokens in %s, ≈%d a loop\n", oneLine(b.Run), plural(b.Loops, "loop"),
+	e.printTable(rows)
+	e.printf("%s: %s, %s, ≈%d tokens in %s, ≈%d a loop\n", oneLine(b.Run), plural(b.Loops, "loop"),
 		plural(b.Tasks, "task"), b.Tokens, plural(b.Reads, "read"), b.PerLoop)
 	if b.Agents.Count > 0 {
-		env.printf("agents read ≈%d tokens in %s, in contexts of their own\n", b.Agents.Tokens,
+		e.printf("agents read ≈%d tokens in %s, in contexts of their own\n", b.Agents.Tokens,
 			plural(b.Agents.Count, "read"))
 	}
 	inline := fmt.Sprintf("with outputs inline: ≈%d tokens, %s", b.Inline.Tokens, plural(b.Inline.Count, "text"))
 	if b.Ratio > 0 {
 		inline += " (" + ratioText(b.Ratio) + ")"
 	}
-	env.printf("%s\n", inline)
+	e.printf("%s\n", inline)
 	of := "work, by the journals"
 	if b.Polling.Logged {
 		of = "waits"
 	}
-	env.printf("waiting by Glob: ≈%d tokens, %s min of %s × %d/min × %d calls\n", b.Polling.Tokens,
+	e.printf("waiting by Glob: ≈%d tokens, %s min of %s × %d/min × %d calls\n", b.Polling.Tokens,
 		strconv.FormatFloat(b.Polling.Minutes, 'f', -1, 64), of, runs.PollsPerMinute, runs.CallsPerPoll)
-	env.printf("waiting by filebus wait: ≈%d tokens, %s\n", b.Blocking.Tokens, plural(b.Blocking.Count, "wait"))
+	e.printf("waiting by filebus wait: ≈%d tokens, %s\n", b.Blocking.Tokens, plural(b.Blocking.Count, "wait"))
 	if b.Reads == 0 {
-		env.note("no reads of this run are in the log of reads")
+		e.note("no reads of this run are in the log of reads")
 	}
 	return nil
 }
@@ -171,7 +149,7 @@ func (o *budgetCommand) ofSession(ctx context.Context, w *workspace) error {
 	if w.global.json {
 		err = w.printJSON(saved)
 	} else {
-		printSessionBudget(w.environ, saved)
+		w.printSessionBudget(saved)
 	}
 	if saved.Artifacts == 0 {
 		w.note("no agent's reads of this session were logged; " +
@@ -190,7 +168,7 @@ func (o *budgetCommand) ofSession(ctx context.Context, w *workspace) error {
 const mostAgents = 30
 
 // printSessionBudget prints a row for each agent, and the sums.
-func printSessionBudget(env *environ, b *sessions.Savings) {
+func (e *environ) printSessionBudget(b *sessions.Savings) {
 	rows := [][]string{{"agent", "given", "content passing", "≈tokens", "file passing", "≈tokens", "saved"}}
 	for i, a := range b.Agents {
 		if i == mostAgents {
@@ -203,17 +181,17 @@ func printSessionBudget(env *environ, b *sessions.Savings) {
 		})
 	}
 	if len(b.Agents) > 0 {
-		env.printTable(rows)
+		e.printTable(rows)
 	}
-	env.printf("content passing: %s, ≈%d tokens\n", byteSize(b.Content.Bytes), b.Content.Tokens)
-	env.printf("file passing: %s, ≈%d tokens: %s once %s, %s %s (%s)\n", byteSize(b.Files.Bytes), b.Files.Tokens,
+	e.printf("content passing: %s, ≈%d tokens\n", byteSize(b.Content.Bytes), b.Content.Tokens)
+	e.printf("file passing: %s, ≈%d tokens: %s once %s, %s %s (%s)\n", byteSize(b.Files.Bytes), b.Files.Tokens,
 		plural(b.Artifacts, "artifact"), byteSize(b.Written.Bytes), plural(b.Passed, "path"),
 		byteSize(b.References.Bytes), reductionText(b))
 	by := "by records and reads"
 	if b.Logged {
 		by = "by the agent log"
 	}
-	env.printf("duration: %s, %s; %s\n", durationOf(b.Seconds), by, plural(b.AuditFiles, "audit file"))
+	e.printf("duration: %s, %s; %s\n", durationOf(b.Seconds), by, plural(b.AuditFiles, "audit file"))
 }
 
 // reductionText says how much less passing files costs, or more.

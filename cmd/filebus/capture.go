@@ -67,16 +67,16 @@ func (o *captureCommand) capture(ctx context.Context, w *workspace, dir string) 
 	if err != nil {
 		return report, err
 	}
-	return report, printCapture(w.environ, report, o.DryRun, o.Problems)
+	return report, w.printCapture(report, o.DryRun, o.Problems)
 }
 
-func printCapture(env *environ, r *materialize.CaptureReport, dryRun, all bool) error {
+func (e *environ) printCapture(r *materialize.CaptureReport, dryRun, all bool) error {
 	for _, s := range r.Skipped {
-		env.note("left out %s: %s", s.Path, s.Reason)
+		e.note("left out %s: %s", s.Path, s.Reason)
 	}
-	printProblems(env, r.Problems, all)
-	if env.global.json {
-		return env.printJSON(r)
+	e.printProblems(r.Problems, all)
+	if e.global.json {
+		return e.printJSON(r)
 	}
 	if dryRun {
 		for _, p := range r.Planned {
@@ -84,15 +84,15 @@ func printCapture(env *environ, r *materialize.CaptureReport, dryRun, all bool) 
 			for _, name := range p.Names {
 				names = append(names, name.String())
 			}
-			env.printf("%s\t%s\n", p.Path, strings.Join(names, "\t"))
+			e.printf("%s\t%s\n", p.Path, strings.Join(names, "\t"))
 		}
 		return nil
 	}
-	env.printf("%s: %s, %s; %s stored", r.Tree, plural(r.Files, "file"), byteSize(r.Bytes), plural(r.Records, "record"))
+	e.printf("%s: %s, %s; %s stored", r.Tree, plural(r.Files, "file"), byteSize(r.Bytes), plural(r.Records, "record"))
 	if len(r.Removed) > 0 {
-		env.printf(", %s gone and hidden", plural(len(r.Removed), "file"))
+		e.printf(", %s gone and hidden", plural(len(r.Removed), "file"))
 	}
-	env.printf("\n")
+	e.printf("\n")
 	var kinds []string
 	for _, kind := range slices.Sorted(maps.Keys(r.KindCount)) {
 		if kind != record.KindFrame {
@@ -100,7 +100,7 @@ func printCapture(env *environ, r *materialize.CaptureReport, dryRun, all bool) 
 		}
 	}
 	if len(kinds) > 0 {
-		env.printf("  %s\n", strings.Join(kinds, ", "))
+		e.printf("  %s\n", strings.Join(kinds, ", "))
 	}
 	return nil
 }
@@ -108,13 +108,13 @@ func printCapture(env *environ, r *materialize.CaptureReport, dryRun, all bool) 
 // printProblems says where files depart from their layout. They are stored all
 // the same, and agents depart from layouts all the time, so by default it only
 // says how often.
-func printProblems(env *environ, problems []*layout.SyntaxError, all bool) {
+func (e *environ) printProblems(problems []*layout.SyntaxError, all bool) {
 	if !all && len(problems) > 0 {
-		env.note("%s from a layout, all stored as they are; --problems lists them",
+		e.note("%s from a layout, all stored as they are; --problems lists them",
 			count(len(problems), "1 place departs", "%d places depart"))
 		return
 	}
 	for _, p := range problems {
-		env.note("%v", p)
+		e.note("%v", p)
 	}
 }

@@ -32,6 +32,7 @@ type completer func(*environ) cobra.CompletionFunc
 // beginning is the usual one. Further tags of them are
 //
 //	least  the smallest number that the flag takes
+//	in     what needs at least so many tokens
 //	not    flags that exclude it, with a space between two
 //	need   it must be given
 type runner interface {
@@ -74,6 +75,12 @@ func creating(use string, do runner) command {
 
 // group returns a command that has commands below it.
 func group(use string, below ...command) command { return command{use: use, below: below} }
+
+// with returns the command, with commands below it.
+func (c command) with(below ...command) command {
+	c.below = below
+	return c
+}
 
 // completed returns the command, with arguments that a shell can complete.
 func (c command) completed(by completer) command {
@@ -215,9 +222,14 @@ func addFlag(flags *pflag.FlagSet, name, letter string, value any) {
 // checkLeast refuses numbers that are too small.
 func checkLeast(fields []flagField) error {
 	for _, f := range fields {
-		if least, err := strconv.Atoi(f.tag.Get("least")); err == nil && f.value.Int() < int64(least) {
-			return usageError("--%s %v is negative", f.name, f.value.Interface())
+		least, err := strconv.Atoi(f.tag.Get("least"))
+		if err != nil || f.value.Int() >= int64(least) {
+			continue
 		}
+		if in := f.tag.Get("in"); in != "" {
+			return usageError("--%s %v: %s needs at least %d tokens", f.name, f.value.Interface(), in, least)
+		}
+		return usageError("--%s %v is negative", f.name, f.value.Interface())
 	}
 	return nil
 }

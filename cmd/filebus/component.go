@@ -12,15 +12,6 @@ import (
 	"filebus/store/record"
 )
 
-// componentCommands are the commands of the context map.
-func componentCommands() []command {
-	return []command{
-		creating("touch NAME", &componentTouch{}),
-		fresh("show [NAME]", &componentShow{MaxTokens: 1000}),
-		fresh("for FILE...", &componentFor{}),
-	}
-}
-
 type componentTouch struct {
 	Task     string `flag:"task"`
 	Notes    string `flag:"notes"`
@@ -71,6 +62,7 @@ func (o *componentShow) run(ctx context.Context, w *workspace, args []string) er
 	if err != nil {
 		return err
 	}
+	w.noteNotHere(ctx, record.KindComponent)
 	var table [][]string
 	for _, row := range rows {
 		table = append(table, componentRow(row))

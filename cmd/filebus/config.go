@@ -142,7 +142,9 @@ func (e *environ) settings(at materialize.Location) (materialize.Settings, error
 		return materialize.Settings{}, err
 	}
 	profile, err := c.profile()
-	return materialize.Settings{Profile: profile, NoteFolders: c.Notes, Home: e.home(), Preview: c.Preview}, err
+	return materialize.Settings{
+		Profile: profile, NoteFolders: c.Notes, Home: e.home(), Preview: c.Preview, Variables: e.variables,
+	}, err
 }
 
 // configView is what config prints.
@@ -240,7 +242,7 @@ func writeConfig(at materialize.Location, c config) error {
 	switch {
 	case c.Root != "":
 		text = fmt.Sprintf("root = %q\n", c.Root)
-	case c.Profile == layout.Seed().Name:
+	case c.Profile == "seed":
 		text += fmt.Sprintf("pdf_dir = %q\n", seedPapers)
 	}
 	file := filepath.Join(at.Store, configFile)

@@ -4,18 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"filebus/materialize"
+	"filebus/query"
 	"filebus/store/record"
 )
-
-// conflictCommands are the commands of one conflict.
-func conflictCommands() []command {
-	return []command{
-		existing("show NAME", runFunc(showConflict)),
-		existing("resolve NAME --take store|file|both", &conflictResolve{}),
-	}
-}
 
 // conflictView is what conflicts prints of one pair.
 type conflictView struct {
@@ -76,6 +71,11 @@ func showConflict(ctx context.Context, w *workspace, args []string) error {
 			var text []byte
 			text, err = w.TextOf(ctx, *c.Head)
 			stored := string(text)
+			if _, notFrame := record.DecodeFrame("", file); c.Name.Kind == record.KindFrame && notFrame != nil {
+				var whole strings.Builder // as the file's side is
+				_, err = w.read.WriteBody(ctx, &whole, *c.Head, query.BodyRequest{})
+				stored = whole.String()
+			}
 			v.Store = &stored
 		}
 		if err != nil {
@@ -105,13 +105,11 @@ func withNewline(text string) string {
 
 type conflictResolve struct {
 	Take string `flag:"take" need:"yes"`
-
-	take materialize.Take
 }
 
-func (o *conflictResolve) check(*environ, []string) (err error) {
-	if o.take, err = materialize.ParseTake(o.Take); err != nil {
-		return coded(record.Usage, "", err)
+func (o *conflictResolve) check(*environ, []string) error {
+	if !slices.Contains(materialize.Sides, o.Take) {
+		return usageError("unknown side %q: take store, file or both", o.Take)
 	}
 	return nil
 }
@@ -124,16 +122,16 @@ func (o *conflictResolve) run(ctx context.Context, w *workspace, args []string) 
 	if len(open) > 1 {
 		// Each needs the head that the one before left.
 		for range open[1:] {
-			if err := resolveNewest(ctx, w, args[0], materialize.TakeStore); err != nil {
+			if err := resolveNewest(ctx, w, args[0], "store"); err != nil {
 				return err
 			}
 		}
 		w.note("of %d file versions the newest counts; the others stay readable by ref", len(open))
 	}
-	return resolveNewest(ctx, w, args[0], o.take)
+	return resolveNewest(ctx, w, args[0], o.Take)
 }
 
-func resolveNewest(ctx context.Context, w *workspace, text string, take materialize.Take) error {
+func resolveNewest(ctx context.Context, w *workspace, text, take string) error {
 	open, err := conflictsOf(ctx, w, text)
 	if err != nil {
 		return err
@@ -147,9 +145,9 @@ func resolveNewest(ctx context.Context, w *workspace, text string, take material
 		return err
 	}
 	switch take {
-	case materialize.TakeFile:
+	case "file":
 		w.note("%s now has the file's text", kept)
-	case materialize.TakeBoth:
+	case "both":
 		w.note("the file's text is %s", kept)
 	default:
 		w.note("%s stays as the store has it", c.Name)

@@ -20,39 +20,35 @@ type contextCommand struct {
 	Complexity string   `flag:"complexity"`
 	MaxTokens  int      `flag:"max-tokens"`
 	Explain    bool     `flag:"explain"`
+
+	request query.ContextRequest // that check has made of them and of the text
 }
 
-// request returns what the flags and the text ask for.
-func (o *contextCommand) request(env *environ, text string) (r query.ContextRequest, err error) {
-	r = query.ContextRequest{
-		Text: text, Tags: o.Tags, Task: env.or(o.Task, "FILEBUS_TASK"), MaxTokens: o.MaxTokens,
+func (o *contextCommand) check(env *environ, args []string) (err error) {
+	r := &o.request
+	*r = query.ContextRequest{
+		Text: strings.Join(args, " "), Tags: o.Tags, Task: env.or(o.Task, "FILEBUS_TASK"), MaxTokens: o.MaxTokens,
 	}
 	if r.Complexity, err = query.ParseComplexity(o.Complexity); err != nil {
-		return r, coded(record.Usage, "", err)
+		return coded(record.Usage, "", err)
 	}
 	if err := readText(env.in, "text", &r.Text, maxContextText); err != nil {
-		return r, err
+		return err
 	}
 	if strings.TrimSpace(r.Text) == "" && len(o.Files)+len(o.Tags) == 0 && r.Task == "" {
-		return r, usageError("say what the task is about: a text, --file, --tag or --task")
+		return usageError("say what the task is about: a text, --file, --tag or --task")
 	}
 	if o.MaxTokens < 1 {
-		return r, usageError("--max-tokens %d: a context needs at least 1", o.MaxTokens)
+		return usageError("--max-tokens %d: a context needs at least 1", o.MaxTokens)
 	}
 	if env.global.json {
 		r.Size = contextJSONTokens
 	}
-	return r, nil
+	return nil
 }
 
-func (o *contextCommand) run(ctx context.Context, w *workspace, args []string) error {
-	r, err := o.request(w.environ, strings.Join(args, " "))
-	if err != nil {
-		return err
-	}
-	if w, err = w.openFresh(ctx); err != nil {
-		return err
-	}
+func (o *contextCommand) run(ctx context.Context, w *workspace, _ []string) error {
+	r := o.request
 	r.Files = workspaceFiles(w, o.Files)
 	r.Changed = func(ctx context.Context, files []string) (map[string]time.Time, error) {
 		return runs.LastChanged(ctx, w.Root, files, w.variables)
@@ -65,7 +61,7 @@ func (o *contextCommand) run(ctx context.Context, w *workspace, args []string) e
 		w.note("%d log entries are not in the index yet and were not looked at", answer.Unindexed)
 	}
 	w.logRead("context", r.Text, answer.Tokens)
-	return printContext(w.environ, answer, o.Explain)
+	return w.printContext(answer, o.Explain)
 }
 
 // maxContextText is how much of a task's text is read, in bytes.
@@ -85,14 +81,14 @@ func workspaceFiles(w *workspace, files []string) []string {
 
 // A contextView is an item of a context in JSON.
 type contextView struct {
-	Section query.ContextSection `json:"section"`
-	Name    record.Name          `json:"name"`
-	Ref     record.Ref           `json:"ref"`
-	Text    string               `json:"text"`
-	Tokens  int                  `json:"tokens"` // of the whole record, about
-	Score   float64              `json:"score"`
-	Why     []string             `json:"why,omitempty"`
-	Changed []string             `json:"changed,omitempty"`
+	Section string      `json:"section"`
+	Name    record.Name `json:"name"`
+	Ref     record.Ref  `json:"ref"`
+	Text    string      `json:"text"`
+	Tokens  int         `json:"tokens"` // of the whole record, about
+	Score   float64     `json:"score"`
+	Why     []string    `json:"why,omitempty"`
+	Changed []string    `json:"changed,omitempty"`
 }
 
 // A contextListing is a context in JSON.
@@ -106,7 +102,7 @@ func newContextListing(a *query.ContextAnswer) contextListing {
 	listing := contextListing{Tokens: a.Tokens}
 	for _, i := range a.Items {
 		listing.Items = append(listing.Items, contextView{
-			i.Section, i.Version.Record.Name, i.Version.Ref, i.Text, i.Tokens, i.Score, i.Why, i.Changed,
+			string(i.Section), i.Version.Record.Name, i.Version.Ref, i.Text, i.Tokens, i.Score, i.Why, i.Changed,
 		})
 	}
 	return listing
@@ -124,28 +120,28 @@ func contextJSONTokens(a *query.ContextAnswer) int {
 	return record.EstimateTokens(int64(out.Len()))
 }
 
-func printContext(env *environ, a query.ContextAnswer, explain bool) error {
+func (e *environ) printContext(a query.ContextAnswer, explain bool) error {
 	if len(a.Items) == 0 && a.NoRoom > 0 {
-		env.note("%d that have to do with it have no room; give more --max-tokens", a.NoRoom)
+		e.note("%d that have to do with it have no room; give more --max-tokens", a.NoRoom)
 	}
-	if env.global.json {
+	if e.global.json {
 		listing := newContextListing(&a)
 		if explain {
 			listing.LeftOut = a.LeftOut
 		}
-		return env.printJSON(listing)
+		return e.printJSON(listing)
 	}
 	if len(a.Items) > 0 || a.NoRoom == 0 {
-		env.printf("%s", a.Append(nil))
+		e.printf("%s", a.Append(nil))
 	}
 	if !explain {
 		return nil
 	}
 	for _, i := range a.Items {
-		env.note("%s: %.2f, %s", i.Version.Record.Name, i.Score, strings.Join(i.Why, ", "))
+		e.note("%s: %.2f, %s", i.Version.Record.Name, i.Score, strings.Join(i.Why, ", "))
 	}
 	for _, o := range a.LeftOut {
-		env.note("left out %s: %s", o.Name, o.Reason)
+		e.note("left out %s: %s", o.Name, o.Reason)
 	}
 	return nil
 }

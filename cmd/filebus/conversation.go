@@ -10,14 +10,6 @@ import (
 	"filebus/materialize/result"
 )
 
-// conversationCommands are the commands of conversations.
-func conversationCommands() []command {
-	return []command{
-		fresh("list", &conversationList{filterFlags: picking("tree", "agent", "since"), page: page{Limit: 50}}),
-		fresh("show ID", &conversationShow{Format: formatLines, page: page{Limit: 50}}),
-	}
-}
-
 type conversationList struct {
 	filterFlags
 	page
@@ -28,9 +20,7 @@ func (o *conversationList) check(env *environ, args []string) error {
 }
 
 func (o *conversationList) run(ctx context.Context, w *workspace, _ []string) error {
-	list, more, err := result.Conversations(ctx, w.read, result.ConversationsRequest{
-		Filter: o.filter, Limit: o.Limit, Offset: o.Offset,
-	})
+	list, more, err := result.Conversations(ctx, w.read, o.filter, o.Limit, o.Offset)
 	if err != nil {
 		return err
 	}
@@ -85,9 +75,11 @@ func (o *conversationShow) run(ctx context.Context, w *workspace, args []string)
 	case w.global.json:
 		err = w.printJSON(callsJSON{c, shown, left})
 	case o.Format == formatReferences:
-		err = printReferences(w.environ, shown)
+		for i := 0; i < len(shown) && err == nil; i++ {
+			err = w.printJSON(shown[i].Reference)
+		}
 	default:
-		printCalls(w.environ, c, shown)
+		w.printCalls(c, shown)
 	}
 	if err == nil && left > 0 {
 		w.note("%d more; go on with --offset %d", left, from+len(shown))
@@ -101,21 +93,12 @@ type callsJSON struct {
 	More  int                 `json:"more,omitempty"`
 }
 
-func printReferences(env *environ, calls []result.StoredCall) error {
-	for i := range calls {
-		if err := env.printJSON(calls[i].Reference); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // callPreview is how much of a preview the line of a result shows, in bytes.
 const callPreview = 100
 
-func printCalls(env *environ, c result.Conversation, calls []result.StoredCall) {
-	env.printf("%s  %s, %s, %s, %s to %s\n", env.bold(oneLine(c.String())), plural(c.Results, "result"), plural(c.Words, "word"),
-		tokenText(c.Tokens), env.minute(c.First), env.minute(c.Last))
+func (e *environ) printCalls(c result.Conversation, calls []result.StoredCall) {
+	e.printf("%s  %s, %s, %s, %s to %s\n", e.bold(oneLine(c.String())), plural(c.Results, "result"), plural(c.Words, "word"),
+		tokenText(c.Tokens), e.minute(c.First), e.minute(c.Last))
 	var rows [][]string
 	for _, call := range calls {
 		status := call.Status
@@ -127,5 +110,5 @@ func printCalls(env *environ, c result.Conversation, calls []result.StoredCall) 
 			strconv.Itoa(call.WordCount) + "w", cmp.Or(status, "-"), shortened(oneLine(call.Preview), callPreview),
 		})
 	}
-	env.printTable(rows)
+	e.printTable(rows)
 }

@@ -82,7 +82,7 @@ func (d *demo) useFolder(dir string) error {
 }
 
 func copySample(to string) error {
-	sample, err := fs.Sub(filebus.SampleWorkspace, filebus.SampleRoot)
+	sample, err := filebus.Sample()
 	if err != nil {
 		return err
 	}

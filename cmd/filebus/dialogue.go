@@ -14,24 +14,6 @@ import (
 	"filebus/store/record"
 )
 
-// dialogueCommands are the commands of dialogues.
-func dialogueCommands() []command {
-	return []command{
-		creating("new TITLE", &dialogueNew{}),
-		fresh("list", &dialogueList{Limit: 20}),
-		plain("prompt SLUG ROUND [AGENT]", &dialoguePrompt{}),
-		plain("recover SLUG ROUND AGENT", &dialogueRecover{}),
-		plain("put SLUG ROUND AGENT [FILE|-]", &dialoguePut{}),
-		plain("wait SLUG ROUND", &dialogueWait{For: defaultWait}),
-		plain("assemble SLUG", &dialogueAssemble{}),
-		plain("lint FILE|NAME|SLUG...", &dialogueLint{}),
-		plain("check SLUG [ROUND]", &dialogueCheck{}),
-		plain("judge SLUG ROUND [AGENT]", &dialogueJudge{}),
-		plain("markers FILE|NAME|SLUG|-...", &dialogueMarkers{Limit: 200}),
-		plain("score SLUG", &dialogueScore{}),
-	}
-}
-
 // forum returns the dialogues of a workspace.
 func (w *workspace) forum() *dialogue.Forum {
 	return dialogue.Open(w.Workspace, w.read, w.now)
@@ -107,7 +89,6 @@ type dialogueList struct {
 	Limit int `flag:"limit" least:"0"`
 }
 
-// A dialogueListJSON is a list of dialogues in JSON.
 type dialogueListJSON struct {
 	Dialogues []dialogue.Item `json:"dialogues"`
 	More      int             `json:"more,omitempty"` // that were left out
@@ -185,7 +166,7 @@ func turnNames(_ context.Context, _ *dialogue.Forum, d *dialogue.Dialogue) (name
 		}
 	}
 	if len(names) == 0 {
-		err = coded(record.NotFound, "filebus dialogue check "+quote(d.Key.String()),
+		err = coded(record.NotFound, "filebus dialogue check "+record.ShellWord(d.Key.String()),
 			fmt.Errorf("%s has no turn yet", d.Key))
 	}
 	return names, err
@@ -197,7 +178,7 @@ func documentNames(ctx context.Context, f *dialogue.Forum, d *dialogue.Dialogue)
 	if err != nil || len(names) > 0 {
 		return names, err
 	}
-	hint := "filebus dialogue assemble " + quote(d.Key.String())
+	hint := "filebus dialogue assemble " + record.ShellWord(d.Key.String())
 	if !d.Key.IsOwn() {
 		hint += " --stdout | filebus dialogue lint -"
 	}

@@ -18,7 +18,6 @@ type dialogueCheck struct {
 	All bool `flag:"all"`
 }
 
-// A dialogueCheckJSON is what is printed of a report.
 type dialogueCheckJSON struct {
 	dialogue.Report
 	More int      `json:"more,omitempty"` // findings that were left out
@@ -54,11 +53,7 @@ func (o *dialogueCheck) run(ctx context.Context, w *workspace, args []string) (e
 	if more := len(view.Findings) - findingsShown; more > 0 && !o.All {
 		view.Findings, view.More = view.Findings[:findingsShown], more
 	}
-	_, err = w.present(presentation{
-		json: func(int) any { return view }, text: func(int) string { return view.text() },
-		op: "dialogue check", what: d.Key.String(),
-	})
-	if err != nil {
+	if err := w.presentWhole("dialogue check", d.Key.String(), view, view.text()); err != nil {
 		return err
 	}
 	for _, line := range view.Mend {
@@ -77,7 +72,7 @@ func folded(findings []dialogue.Finding) []dialogue.Finding {
 	var lines []string
 	for i, f := range findings {
 		isForm := func(other dialogue.Finding) bool {
-			return other.Kind == dialogue.FoundMalformed && !other.Wanting && other.File == f.File
+			return other.Kind == "malformed" && !other.Wanting && other.File == f.File
 		}
 		if !isForm(f) {
 			out = append(out, f)
@@ -105,18 +100,18 @@ func mendLines(key dialogue.Key, findings []dialogue.Finding) []string {
 	var turn, file []string
 	for _, f := range findings {
 		switch f.Kind {
-		case dialogue.FoundMissing, dialogue.FoundEmpty, dialogue.FoundStub, dialogue.FoundNoMarkers:
+		case "missing", "empty", "stub", "no_markers":
 			if turn != nil {
 				continue
 			}
-			of := fmt.Sprintf("%s %d %s", quote(key.String()), *f.Round, quote(f.Agent))
+			of := fmt.Sprintf("%s %d %s", record.ShellWord(key.String()), *f.Round, record.ShellWord(f.Agent))
 			turn = []string{"filebus dialogue recover " + of + " --transcript FILE.jsonl", "filebus dialogue put " + of + " FILE"}
-			if f.Kind == dialogue.FoundNoMarkers {
+			if f.Kind == "no_markers" {
 				turn[1] += " --force" // another turn stands there
 			}
-		case dialogue.FoundStranger, dialogue.FoundTwice:
+		case "stranger", "twice":
 			if file == nil {
-				file = []string{"filebus rm " + quote(f.File)}
+				file = []string{"filebus rm " + record.ShellWord(f.File)}
 			}
 		}
 	}

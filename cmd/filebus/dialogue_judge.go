@@ -16,6 +16,7 @@ import (
 
 type dialogueJudge struct {
 	given
+	roundArg
 	Wisdom        int    `flag:"wisdom"`
 	Consistency   int    `flag:"consistency"`
 	Truth         int    `flag:"truth"`
@@ -30,7 +31,7 @@ type dialogueJudge struct {
 func markFlags() []string { return []string{"wisdom", "consistency", "truth", "relationships"} }
 
 // check refuses a line that says too little or too much.
-func (o *dialogueJudge) check(_ *environ, args []string) error {
+func (o *dialogueJudge) check(env *environ, args []string) error {
 	marks := slices.DeleteFunc(markFlags(), func(name string) bool { return !o.has(name) })
 	switch {
 	case o.From == "" && len(args) < 3:
@@ -40,18 +41,15 @@ func (o *dialogueJudge) check(_ *environ, args []string) error {
 	case o.From != "" && (len(args) > 2 || len(marks) > 0 || o.Converge || o.Note != ""):
 		return usageError("with --from the agents and their numbers come from the file")
 	}
-	return nil
+	return o.roundArg.check(env, args)
 }
 
 func (o *dialogueJudge) run(ctx context.Context, w *workspace, args []string) error {
-	round, err := roundArgument(args[1])
-	if err != nil {
-		return err
-	}
 	judge := w.or(o.Judge, "FILEBUS_AGENT")
 	var given []layout.JudgedTurn
 	if o.From != "" {
-		if given, err = readJudged(ctx, w.environ, o.From, judge); err != nil {
+		var err error
+		if given, err = w.readJudged(ctx, o.From, judge); err != nil {
 			return err
 		}
 	} else {
@@ -64,7 +62,7 @@ func (o *dialogueJudge) run(ctx context.Context, w *workspace, args []string) er
 	if err != nil {
 		return err
 	}
-	out, err := f.Judge(ctx, d.Key, round, given)
+	out, err := f.Judge(ctx, d.Key, o.round, given)
 	if err != nil {
 		return err
 	}
@@ -72,7 +70,7 @@ func (o *dialogueJudge) run(ctx context.Context, w *workspace, args []string) er
 		return w.printJSON(out)
 	}
 	for _, j := range out.Agents {
-		w.printf("%s\n", oneLine(fmt.Sprintf("%s round %d %s: W %d C %d T %d R %d = %d", out.Dialogue, round, j.Agent,
+		w.printf("%s\n", oneLine(fmt.Sprintf("%s round %d %s: W %d C %d T %d R %d = %d", out.Dialogue, o.round, j.Agent,
 			j.Wisdom, j.Consistency, j.Truth, j.Relationships, j.Score)))
 	}
 	if out.Unchanged {
@@ -85,8 +83,8 @@ func (o *dialogueJudge) run(ctx context.Context, w *workspace, args []string) er
 const maxJudged = 1 << 20
 
 // readJudged reads the agents of a file: a list of them, or a scores.json.
-func readJudged(ctx context.Context, env *environ, from, judge string) ([]layout.JudgedTurn, error) {
-	in, err := readInput(ctx, env, from, maxJudged)
+func (e *environ) readJudged(ctx context.Context, from, judge string) ([]layout.JudgedTurn, error) {
+	in, err := e.readInput(ctx, from, maxJudged)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (o *dialogueLint) run(ctx context.Context, w *workspace, args []string) err
 	var reports []*dialogue.LintReport
 	wanting, unread := false, error(nil)
 	for _, arg := range args {
-		report, err := lintDocument(ctx, w.environ, arg)
+		report, err := w.lintDocument(ctx, arg)
 		if err != nil && (len(args) == 1 || ctx.Err() != nil) {
 			return err
 		}
@@ -43,11 +43,9 @@ func (o *dialogueLint) run(ctx context.Context, w *workspace, args []string) err
 			continue
 		}
 		reports = append(reports, report)
-		wanting = wanting || report.Count(dialogue.LintMust) > 0 || report.Score < o.Min
+		wanting = wanting || report.Count("must") > 0 || report.Score < o.Min
 	}
-	_, err = w.present(presentation{
-		json: func(int) any { return reports }, text: func(int) string { return lintText(reports, o.All) },
-	})
+	err = w.presentWhole("", "", reports, lintText(reports, o.All))
 	if err == nil && unread == nil && wanting {
 		unread = silentError(record.Wanting)
 	}
@@ -55,15 +53,15 @@ func (o *dialogueLint) run(ctx context.Context, w *workspace, args []string) err
 }
 
 // lintDocument reads a document, with the files of its rounds, and checks it.
-func lintDocument(ctx context.Context, env *environ, arg string) (*dialogue.LintReport, error) {
-	in, err := readInput(ctx, env, arg, maxLintedDocument)
+func (e *environ) lintDocument(ctx context.Context, arg string) (*dialogue.LintReport, error) {
+	in, err := e.readInput(ctx, arg, maxLintedDocument)
 	if err != nil {
 		return nil, err
 	}
 	if !in.whole {
 		return nil, coded(record.Usage, "", fmt.Errorf("%s has more than %d bytes", arg, maxLintedDocument))
 	}
-	shown := arg
+	shown := arg // the name of what other files lie beside
 	if in.found != nil {
 		shown = in.found.Record.Name.String()
 	}
@@ -71,25 +69,17 @@ func lintDocument(ctx context.Context, env *environ, arg string) (*dialogue.Lint
 		if arg == "-" {
 			return nil, fmt.Errorf("%s: standard input has no files beside it", name)
 		}
-		part, err := readInput(ctx, env, path.Join(path.Dir(besideOf(arg, in)), name), maxLintedDocument)
+		part, err := e.readInput(ctx, path.Join(path.Dir(shown), name), maxLintedDocument)
 		return part.text, err
 	})
 	return dialogue.LintDocument(shown, &doc, found), nil
-}
-
-// besideOf returns the name of an input that others lie beside.
-func besideOf(arg string, in inputText) string {
-	if in.found != nil {
-		return in.found.Record.Name.String()
-	}
-	return arg
 }
 
 func lintText(reports []*dialogue.LintReport, all bool) string {
 	var texts []string
 	for _, r := range reports {
 		text := fmt.Sprintf("%s: %d of 100", oneLine(r.File), r.Score)
-		for _, level := range []dialogue.LintLevel{dialogue.LintMust, dialogue.LintShould, dialogue.LintNote} {
+		for _, level := range dialogue.LintLevels() {
 			if n := r.Count(level); n > 0 {
 				text += fmt.Sprintf(", %d %s", n, level)
 			}

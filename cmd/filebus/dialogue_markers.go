@@ -115,7 +115,7 @@ type markerList struct {
 
 // add reads the markers of what a user named.
 func (l *markerList) add(ctx context.Context, arg string) error {
-	in, err := readInput(ctx, l.environ, arg, maxMarkersText)
+	in, err := l.readInput(ctx, arg, maxMarkersText)
 	if err != nil {
 		return err
 	}
@@ -183,10 +183,7 @@ func knownRound(round int) *int {
 
 // printAll prints what was collected. What could not be read makes it partly.
 func (l *markerList) printAll() error {
-	_, err := l.present(presentation{
-		json: func(int) any { return l.out }, text: func(int) string { return l.text() },
-	})
-	if err != nil {
+	if err := l.presentWhole("", "", l.out, l.text()); err != nil {
 		return err
 	}
 	l.remark("%s", l.summary())
@@ -218,7 +215,7 @@ func (m markerJSON) line() string {
 	if m.ID != "" {
 		words = append(words, m.ID)
 	}
-	if m.Exact && m.Kind == kindWord(layout.MarkerRe) {
+	if m.Exact && len(m.Refs) > 0 && m.Refs[0].Verb != "" {
 		words = append(words, m.Refs[0].Verb)
 		for _, r := range m.Refs {
 			words = append(words, r.ID)

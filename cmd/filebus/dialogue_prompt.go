@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -9,6 +12,7 @@ import (
 )
 
 type dialoguePrompt struct {
+	roundArg
 	All        bool   `flag:"all"`
 	Save       bool   `flag:"save"`
 	Definition string `flag:"definition"` // a file
@@ -21,6 +25,14 @@ type dialoguePrompts struct {
 	Prompts  []dialogue.Prompt `json:"prompts"`
 }
 
+// A roundArg is the ROUND of SLUG ROUND.
+type roundArg struct{ round int }
+
+func (a *roundArg) check(_ *environ, args []string) (err error) {
+	a.round, err = roundArgument(args[1])
+	return err
+}
+
 // roundArgument reads the number of a round: 0, 1, round-2.
 func roundArgument(text string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimPrefix(text, "round-"))
@@ -30,22 +42,20 @@ func roundArgument(text string) (int, error) {
 	return n, nil
 }
 
-func (o *dialoguePrompt) run(ctx context.Context, w *workspace, args []string) error {
-	r := dialogue.PromptRequest{Save: o.Save || o.All, Agents: args[2:]}
+func (o *dialoguePrompt) check(env *environ, args []string) error {
 	if o.All == (len(args) == 3) {
 		return usageError("name an agent, or give --all")
 	}
-	var err error
-	if r.Round, err = roundArgument(args[1]); err != nil {
-		return err
-	}
-	var shared *dialogue.Definition
+	return o.roundArg.check(env, args)
+}
+
+func (o *dialoguePrompt) run(ctx context.Context, w *workspace, args []string) error {
+	r := dialogue.PromptRequest{Round: o.round, Save: o.Save || o.All, Agents: args[2:]}
 	if o.Definition != "" {
-		d, err := dialogue.ReadDefinition(w.abs(o.Definition))
-		if err != nil {
+		o.Definition = w.abs(o.Definition)
+		if _, err := dialogue.CanWrite(o.Definition); err != nil {
 			return err
 		}
-		shared = &d
 	}
 	w, f, d, err := w.openDialogue(ctx, args[0]) // the turns of the round before are there to be read
 	if err != nil {
@@ -57,7 +67,7 @@ func (o *dialoguePrompt) run(ctx context.Context, w *workspace, args []string) e
 	}
 	for i := range prompts {
 		p := &prompts[i]
-		p.NoWrite = w.warnWrite(f, d.Key, r.Round, p.Agent, shared)
+		p.NoWrite = w.warnWrite(f, d.Key, r.Round, p.Agent, o.Definition)
 		if p.File != "" {
 			p.Text = ""
 		}
@@ -66,30 +76,28 @@ func (o *dialoguePrompt) run(ctx context.Context, w *workspace, args []string) e
 }
 
 // warnWrite says if an agent cannot write its file, and returns the definition that
-// says so. One that cannot be read is said too.
-func (e *environ) warnWrite(f *dialogue.Forum, key dialogue.Key, round int, agent string, shared *dialogue.Definition) string {
-	d, found, err := dialogue.Definition{}, true, error(nil)
-	if shared != nil {
-		d = *shared
-	} else {
-		d, found, err = f.Definition(agent)
-	}
+// says so: the one that is given, or else its own. One that cannot be read is said too.
+func (e *environ) warnWrite(f *dialogue.Forum, key dialogue.Key, round int, agent, definition string) string {
+	definition = cmp.Or(definition, f.Definition(agent))
+	can, err := dialogue.CanWrite(definition)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ""
 	case err != nil:
 		e.note("%v", err)
 		return ""
-	case !found || d.CanWrite():
+	case can:
 		return ""
 	}
 	e.note("%s cannot write its file: %s lacks the Write tool; add it, or store the answer: filebus dialogue put %s %d %s FILE",
-		agent, oneLine(d.File), key, round, agent)
-	return d.File
+		agent, oneLine(definition), key, round, agent)
+	return definition
 }
 
 // printPrompts prints prompts: the text of one, or a line for each that has a file.
 func (w *workspace) printPrompts(view dialoguePrompts) error {
 	if w.global.json {
-		return w.printRead("dialogue prompt", view.Dialogue.String(), view)
+		return w.presentWhole("dialogue prompt", view.Dialogue.String(), view, "")
 	}
 	var rows [][]string
 	for _, p := range view.Prompts {

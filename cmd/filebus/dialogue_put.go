@@ -14,16 +14,14 @@ import (
 
 type dialoguePut struct {
 	given
+	roundArg
 	Stub  string `flag:"stub"`
 	Force bool   `flag:"force"`
 }
 
 func (o *dialoguePut) run(ctx context.Context, w *workspace, args []string) error {
-	round, err := roundArgument(args[1])
 	isStub := o.has("stub")
 	switch {
-	case err != nil:
-		return err
 	case isStub && len(args) > 3:
 		return usageError("--stub is written in place of a text: %s is not read", args[3])
 	case isStub && strings.TrimSpace(o.Stub) == "":
@@ -33,7 +31,7 @@ func (o *dialoguePut) run(ctx context.Context, w *workspace, args []string) erro
 	if err != nil {
 		return err
 	}
-	slot, err := forum.Slot(ctx, key, round, args[2])
+	slot, err := forum.Slot(ctx, key, o.round, args[2])
 	if err != nil {
 		return err
 	}
@@ -41,7 +39,7 @@ func (o *dialoguePut) run(ctx context.Context, w *workspace, args []string) erro
 	origin := w.turnOrigin(record.SourcePut)
 	c := dialogue.Contribution{Text: layout.StubText(o.Stub, ""), Force: o.Force, Origin: origin}
 	if !isStub && !o.Force {
-		err = refuseOther(ctx, w.environ, forum, slot, file)
+		err = w.refuseOther(ctx, forum, slot, file)
 	}
 	if !isStub && err == nil {
 		var in inputText
@@ -55,21 +53,16 @@ func (o *dialoguePut) run(ctx context.Context, w *workspace, args []string) erro
 	if err != nil {
 		return err
 	}
-	if file != "-" {
-		if err := giveWay(ctx, w.environ, forum, slot, file); err != nil {
+	if file != "-" { // it gives way if there is one too many now
+		gone, err := forum.GiveWay(ctx, slot, w.abs(file))
+		if gone {
+			w.note("%s was removed: its text is in %s now", file, filepath.Base(slot.File))
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return w.printReference(formatJSON, put.Ref, put.Reference())
-}
-
-// giveWay takes away the file that a turn was read from, if there is one too many now.
-func giveWay(ctx context.Context, env *environ, forum *dialogue.Forum, slot dialogue.Slot, file string) error {
-	gone, err := forum.GiveWay(ctx, slot, env.abs(file))
-	if gone {
-		env.note("%s was removed: its text is in %s now", file, filepath.Base(slot.File))
-	}
-	return err
 }
 
 // turnOrigin says of a turn from whose hands it comes.
@@ -80,7 +73,7 @@ func (e *environ) turnOrigin(source record.Source) materialize.Origin {
 }
 
 // refuseOther returns an error if a file is the turn of another agent in the round.
-func refuseOther(ctx context.Context, env *environ, forum *dialogue.Forum, slot dialogue.Slot, file string) error {
+func (e *environ) refuseOther(ctx context.Context, forum *dialogue.Forum, slot dialogue.Slot, file string) error {
 	name, isTurn := strings.CutSuffix(filepath.Base(file), ".md")
 	if !isTurn {
 		return nil
@@ -93,7 +86,7 @@ func refuseOther(ctx context.Context, env *environ, forum *dialogue.Forum, slot 
 	if err != nil {
 		return nil // they have none
 	}
-	if given, err := os.Stat(env.abs(file)); err == nil && os.SameFile(theirs, given) {
+	if given, err := os.Stat(e.abs(file)); err == nil && os.SameFile(theirs, given) {
 		return usageError("%s is the turn of %s, not of %s; --force takes it all the same", file, other.Agent,
 			slot.Agent)
 	}
@@ -101,22 +94,13 @@ func refuseOther(ctx context.Context, env *environ, forum *dialogue.Forum, slot 
 }
 
 type dialogueRecover struct {
+	roundArg
 	Transcript string `flag:"transcript" need:"yes"` // a file, or "-"
 	Force      bool   `flag:"force"`
 }
 
-// A dialogueRecovered is a turn that was recovered, in JSON.
-type dialogueRecovered struct {
-	storedView
-	dialogue.Recovered
-}
-
 func (o *dialogueRecover) run(ctx context.Context, w *workspace, args []string) error {
-	round, err := roundArgument(args[1])
-	if err != nil {
-		return err
-	}
-	r := dialogue.RecoverRequest{Round: round, Agent: args[2], Force: o.Force}
+	r := dialogue.RecoverRequest{Round: o.round, Agent: args[2], Force: o.Force}
 	transcript, err := w.openInput(o.Transcript)
 	if err != nil {
 		return err
@@ -144,7 +128,6 @@ func (e *environ) printRecovered(out *dialogue.Recovered) error {
 	if out.Markers == 0 {
 		e.note("the text has no markers")
 	}
-	view := dialogueRecovered{storedView{out.Ref.String(), out.Name.String(), out.File, out.Unchanged}, *out}
-	return e.print(view, "%s  %s  (was %s; line %d of the transcript, %s)\n",
+	return e.print(out, "%s  %s  (was %s; line %d of the transcript, %s)\n",
 		out.Ref.Short(), out.Name, oneLine(out.Was), out.Line, plural(out.Markers, "marker"))
 }

@@ -8,6 +8,7 @@ import (
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/store/record"
 )
 
 type dialogueScore struct {
@@ -15,7 +16,6 @@ type dialogueScore struct {
 	DryRun bool `flag:"dry-run"`
 }
 
-// A dialogueScoreJSON is a dialogue in numbers, in JSON.
 type dialogueScoreJSON struct {
 	Dialogue  dialogue.Key        `json:"dialogue"`
 	Converged bool                `json:"converged"`
@@ -130,6 +130,6 @@ func (e *environ) noteScore(b *dialogue.Board, kept []string) {
 	}
 	if n := len(b.Unclear); n > 0 {
 		e.note("%s cannot be resolved: filebus dialogue check %s",
-			plural(n, "reference"), quote(b.Dialogue.Key.String()))
+			plural(n, "reference"), record.ShellWord(b.Dialogue.Key.String()))
 	}
 }

@@ -13,6 +13,7 @@ import (
 )
 
 type dialogueWait struct {
+	roundArg
 	For     time.Duration `flag:"for"`
 	Agents  []string      `flag:"agents"`
 	NoStubs bool          `flag:"no-stubs"`
@@ -28,10 +29,6 @@ type dialogueRound struct {
 }
 
 func (o *dialogueWait) run(ctx context.Context, w *workspace, args []string) error {
-	round, err := roundArgument(args[1])
-	if err != nil {
-		return err
-	}
 	if o.For <= 0 {
 		return usageError("--for %v: a wait for turns takes some time, and has an end", o.For)
 	}
@@ -41,7 +38,7 @@ func (o *dialogueWait) run(ctx context.Context, w *workspace, args []string) err
 	}
 	begun := w.now()
 	all, err := forum.Wait(ctx, key, dialogue.WaitRequest{
-		Round: round, Agents: o.Agents, Limit: o.For, NoStubs: o.NoStubs,
+		Round: o.round, Agents: o.Agents, Limit: o.For, NoStubs: o.NoStubs,
 		Alike: func(slot dialogue.Slot, file string) { w.noteAlike(slot, file) },
 		Say:   func(line string) { w.note("%s", oneLine(line)) },
 	})
@@ -49,9 +46,9 @@ func (o *dialogueWait) run(ctx context.Context, w *workspace, args []string) err
 	if err != nil && !isLate {
 		return err
 	}
-	view := dialogueRound{Dialogue: key, Round: round, Agents: all}
+	view := dialogueRound{Dialogue: key, Round: o.round, Agents: all}
 	if isLate {
-		view.Resume = o.hint(key, round)
+		view.Resume = o.hint(key)
 	}
 	stubs := view.stubs()
 	view.Stubs = len(stubs)
@@ -67,16 +64,16 @@ func (o *dialogueWait) run(ctx context.Context, w *workspace, args []string) err
 	case len(stubs) == 0:
 		return nil
 	}
-	place := fmt.Sprintf("%s %d %s", quote(key.String()), round, quote(stubs[0]))
+	place := fmt.Sprintf("%s %d %s", record.ShellWord(key.String()), o.round, record.ShellWord(stubs[0]))
 	hint := "filebus dialogue recover " + place + " --transcript FILE, or filebus dialogue put " + place + " FILE"
 	const text = "%d of %d have stubs in round %d of %s: %s"
-	return coded(record.Wanting, hint, fmt.Errorf(text, len(stubs), len(all), round, key, strings.Join(stubs, ", ")))
+	return coded(record.Wanting, hint, fmt.Errorf(text, len(stubs), len(all), o.round, key, strings.Join(stubs, ", ")))
 }
 
 // stubs returns the agents that have one.
 func (view *dialogueRound) stubs() (agents []string) {
 	for _, a := range view.Agents {
-		if a.State == dialogue.StateStub {
+		if a.State == "stub" {
 			agents = append(agents, a.Agent)
 		}
 	}
@@ -91,7 +88,7 @@ func (w *workspace) noteAlike(slot dialogue.Slot, file string) {
 	}
 	w.note("%s: no turn yet, but there is %s", slot.Agent, oneLine(shown))
 	fmt.Fprintf(w.err, "  try: filebus dialogue put %s %d %s %s\n",
-		quote(slot.Key.String()), slot.Round, quote(slot.Agent), quote(w.near(file)))
+		record.ShellWord(slot.Key.String()), slot.Round, record.ShellWord(slot.Agent), record.ShellWord(w.near(file)))
 }
 
 // near returns a file's path as seen from the working directory, if it lies in the
@@ -110,7 +107,7 @@ func (w *workspace) near(file string) string {
 func (w *workspace) roundTable(all []dialogue.Standing) string {
 	var rows [][]string
 	for _, a := range all {
-		row := []string{a.Agent, string(a.State), fmt.Sprint(a.Words), w.near(a.File)}
+		row := []string{a.Agent, a.State, fmt.Sprint(a.Words), w.near(a.File)}
 		if a.Late {
 			a.Reason = "late: it came after a stub"
 		}
@@ -126,10 +123,10 @@ func (w *workspace) roundTable(all []dialogue.Standing) string {
 const maxRemark = 120
 
 // hint is how to go on with a wait whose time was up.
-func (o *dialogueWait) hint(key dialogue.Key, round int) string {
-	line := fmt.Sprintf("filebus dialogue wait %s %d", quote(key.String()), round)
+func (o *dialogueWait) hint(key dialogue.Key) string {
+	line := fmt.Sprintf("filebus dialogue wait %s %d", record.ShellWord(key.String()), o.round)
 	if len(o.Agents) > 0 {
-		line += " --agents " + quote(strings.Join(o.Agents, ","))
+		line += " --agents " + record.ShellWord(strings.Join(o.Agents, ","))
 	}
 	if o.For != defaultWait {
 		line += " --for " + durationText(o.For)

@@ -6,7 +6,6 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -26,6 +25,7 @@ import (
 	"filebus/materialize/dialogue"
 	"filebus/materialize/issue"
 	"filebus/materialize/layout"
+	"filebus/materialize/result"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
 	"filebus/materialize/task"
@@ -252,11 +252,11 @@ func jsonShapes() map[string]any {
 	tags := []query.TagCount{}
 	return map[string]any{
 		"filebus config":                 configView{},
-		"filebus put":                    storedView{},
+		"filebus put":                    materialize.PutResult{},
 		"filebus tag":                    tags,
 		"filebus tag list":               tags,
-		"filebus tag add":                storedView{},
-		"filebus tag remove":             storedView{},
+		"filebus tag add":                materialize.PutResult{},
+		"filebus tag remove":             materialize.PutResult{},
 		"filebus capture":                materialize.CaptureReport{},
 		"filebus sync":                   []materialize.SyncReport{},
 		"filebus materialize":            materialize.LayOutReport{},
@@ -266,7 +266,7 @@ func jsonShapes() map[string]any {
 		"filebus list":                   query.Listing{},
 		"filebus conversation list":      conversationsJSON{},
 		"filebus conversation show":      callsJSON{},
-		"filebus budget":                 budgetJSON{},
+		"filebus budget":                 result.Budget{},
 		"filebus search":                 searchJSON{},
 		"filebus knowledge list":         knowledgeListJSON{},
 		"filebus knowledge show":         bodyJSON{},
@@ -565,7 +565,7 @@ func TestExamples(t *testing.T) {
 				t.Fatalf("%s has %d examples", name, len(all))
 			}
 			dir := filepath.Join(t.TempDir(), "shop")
-			sample, err := fs.Sub(filebus.SampleWorkspace, filebus.SampleRoot)
+			sample, err := filebus.Sample()
 			if err == nil {
 				err = os.CopyFS(dir, sample)
 			}

@@ -14,7 +14,7 @@ import (
 func TestEntryFlags(t *testing.T) {
 	fields := layout.IssueFields().With(layout.Field[layout.Issue]{
 		Name: "Severity", Values: []string{"minor", "major"}, Fact: "severity", Filter: true,
-		Input: layout.Input{Flag: "severity"},
+		Flag: "severity",
 	})
 	add := &cobra.Command{Use: "add"}
 	flags := entryFlags[layout.Issue]{fields: fields.Inputs()}

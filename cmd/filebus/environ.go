@@ -5,16 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"filebus/materialize"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
-	"filebus/store/turnstile"
 )
 
 // An environ is what a command sees of the world. Commands take nothing of it
@@ -173,12 +172,17 @@ func (e *environ) openFresh(ctx context.Context) (*workspace, error) {
 	if err != nil || e.global.noSync {
 		return w, err
 	}
-	report, err := w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Budget: e.syncBudget})
+	report, err := w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Finished: true, Budget: e.syncBudget})
 	switch {
-	case errors.Is(err, turnstile.ErrBusy), errors.Is(err, fs.ErrPermission):
-		e.note("changed files were not looked at: %v", err)
-	case err != nil:
-		return nil, fmt.Errorf("importing changed files: %w", err)
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil: // what is stored can be read all the same
+		e.note("not all changed files were looked at: %v", err)
+	case report.Failed > 0:
+		last := report.Skipped[len(report.Skipped)-1]
+		e.note("%s not imported, such as %s: %s", plural(report.Failed, "changed file"), last.Path, last.Reason)
+	case report.Count("conflict") > 0:
+		e.note("%s in files that were changed: filebus sync says which", plural(report.Count("conflict"), "conflict"))
 	case report.Unlooked > 0:
 		e.note("%s not looked at; filebus sync imports them", plural(report.Unlooked, "changed file"))
 	case report.Unread > 0:
@@ -209,7 +213,30 @@ func (w *workspace) importNew(ctx context.Context, kind record.Kind, id string) 
 
 // resolve returns the version that a user's text means.
 func (w *workspace) resolve(ctx context.Context, text string) (store.Version, error) {
-	return w.read.Resolve(ctx, text, query.ResolveOptions{Root: w.Root, Dir: w.dir})
+	return w.read.Resolve(ctx, text, w.paths())
+}
+
+// paths says what a user's paths are relative to.
+func (w *workspace) paths() query.ResolveOptions {
+	return query.ResolveOptions{Root: w.Root, Dir: w.dir}
+}
+
+// noteNotHere names the entries of a kind that the files here do not have, as after a
+// checkout of another branch.
+func (w *workspace) noteNotHere(ctx context.Context, kind record.Kind) {
+	names, err := w.NotHere(ctx, kind)
+	if err != nil || len(names) == 0 {
+		return // what could not be looked at is an error of the list itself
+	}
+	var ids []string
+	for _, n := range names[:min(len(names), 5)] {
+		ids = append(ids, n.ID)
+	}
+	more := ""
+	if left := len(names) - len(ids); left > 0 {
+		more = fmt.Sprintf(" and %d more", left)
+	}
+	w.note("not in this checkout: %s%s", strings.Join(ids, ", "), more)
 }
 
 // find opens the workspace to read it and returns the version that text means.

@@ -1,15 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"syscall"
 
 	"filebus/index"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 	"filebus/store/turnstile"
@@ -33,29 +34,13 @@ const (
 
 // exitOf returns the exit code that stands for a code.
 func exitOf(code record.Code) int {
-	switch code {
-	case record.Usage, record.Ambiguous:
-		return exitUsage
-	case record.NotFound, record.NoStore, record.Dropped:
-		return exitNotFound
-	case record.Conflict:
-		return exitConflict
-	case record.Busy, record.Timeout:
-		return exitBusy
-	case record.TaskFailed:
-		return exitTaskFailed
-	case record.Damaged:
-		return exitDamaged
-	case record.Wanting:
-		return exitWanting
-	case record.Partly:
-		return exitPartly
-	case record.Interrupted:
-		return exitInterrupted
-	case record.Pipe:
-		return exitPipe
-	}
-	return exitFailed
+	return cmp.Or(map[record.Code]int{
+		record.Usage: exitUsage, record.Ambiguous: exitUsage, record.Conflict: exitConflict,
+		record.NotFound: exitNotFound, record.NoStore: exitNotFound, record.Dropped: exitNotFound,
+		record.Busy: exitBusy, record.Timeout: exitBusy, record.TaskFailed: exitTaskFailed,
+		record.Damaged: exitDamaged, record.Wanting: exitWanting, record.Partly: exitPartly,
+		record.Interrupted: exitInterrupted, record.Pipe: exitPipe,
+	}[code], exitFailed)
 }
 
 // An exitError ends the program with the exit code of a command that it has run, or
@@ -199,12 +184,4 @@ func (f *failure) setCode(code record.Code) {
 }
 
 // message puts an error on one line.
-func message(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
-
-// quote returns text as a shell takes it for one word.
-func quote(text string) string {
-	if text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:~@%+=,-#") == "" {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
+func message(err error) string { return markdown.SingleSpaced(err.Error()) }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"filebus/index"
-	"filebus/materialize/result"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -63,11 +62,9 @@ func TestExplain(t *testing.T) {
 			"filebus show 'note/a b.md'", false},
 		{&store.AmbiguousError{Prefix: "2d711642", Candidates: []record.Ref{ref}}, 2, "ambiguous", "filebus show " + ref.String()[:24], false},
 		{&store.SchemaError{Dir: "d", Have: 1, Want: 2}, 1, "newer_store", "install a newer filebus", false},
-		{record.NotFound.Errorf("x").Because(result.ErrNoConversation, "a b", "c"), 3, "not_found",
+		{record.NotFound.Errorf("x").Try("filebus conversation show {each}", "a b", "c"), 3, "not_found",
 			"filebus conversation show 'a b'\n       filebus conversation show c", false},
-		{record.NotFound.Errorf("x").Because(result.ErrNoBudget), 3, "not_found", "filebus conversation list", false},
-		{record.Conflict.Errorf("x").Because(result.ErrOutputTaken), 4, "conflict",
-			"run it again with another --output, or with --force to replace the file", false},
+		{record.NotFound.Errorf("x").Try("filebus {2} {1}", "a b", "c"), 3, "not_found", "filebus c 'a b'", false},
 		{store.ErrNoStore, 3, "no_store", "filebus init, or --store FOLDER", false},
 		{store.ErrDropped, 3, "dropped", "", false},
 		{&store.ConflictError{Name: name}, 4, "conflict", "filebus show 'note/a b.md'", false},
@@ -85,19 +82,6 @@ func TestExplain(t *testing.T) {
 		want := failure{c.exit, c.code, got.Message, c.hint, c.retryable}
 		if got != want {
 			t.Errorf("explain(%v) = %+v; want %+v", c.err, got, want)
-		}
-	}
-}
-
-// A reason that two packages use would have the hint of one of them.
-func TestHintsAreDistinct(t *testing.T) {
-	seen := map[record.Reason]bool{}
-	for _, table := range hints() {
-		for reason := range table {
-			if seen[reason] {
-				t.Errorf("the reason %q is in two tables", reason)
-			}
-			seen[reason] = true
 		}
 	}
 }
@@ -179,15 +163,5 @@ func TestBusyStore(t *testing.T) {
 	}
 	if err := hold.Release(); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestQuote(t *testing.T) {
-	for text, want := range map[string]string{
-		"": "''", "note/a.md": "note/a.md", "a b": "'a b'", "it's": `'it'\''s'`, "$x": "'$x'", "task-003~2": "task-003~2",
-	} {
-		if got := quote(text); got != want {
-			t.Errorf("quote(%q) = %s; want %s", text, got, want)
-		}
 	}
 }

@@ -65,13 +65,12 @@ const exitExec = 125
 func execError(err error) error {
 	var own *exitError
 	var turn *record.Error
+	exit, known := record.Detail[result.ExitCode](err)
 	switch {
 	case err == nil, errors.Is(err, context.Canceled), errors.As(err, &own):
 		return err
-	case errors.Is(err, result.ErrNoProgram):
-		return &exitError{result.ExitNotFound, err}
-	case errors.Is(err, result.ErrNotExecutable):
-		return &exitError{result.ExitNotExecutable, err}
+	case known:
+		return &exitError{int(exit), err}
 	case errors.As(err, &turn) && turn.Reason == dialogue.ErrOccupied:
 		err = coded(record.Conflict, "filebus get "+turn.Names[0], err)
 	}
@@ -164,7 +163,8 @@ func (e *environ) recoverOutputs(w *materialize.Workspace) {
 	// It takes its turn as any put does, and can be cut off as one.
 	all, err := result.Recover(context.Background(), w)
 	for _, stored := range all {
-		e.note("stored the output of an earlier command that was cut off: filebus get %s", quote(stored.Name.String()))
+		e.note("stored the output of an earlier command that was cut off: filebus get %s",
+			record.ShellWord(stored.Name.String()))
 	}
 	if list, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, err := range list.Unwrap() {

@@ -64,9 +64,9 @@ const maxRunSummary = 300
 func outcomeOf(run *result.Execution, err error) task.Run {
 	switch {
 	case run == nil:
-		return task.Run{Outcome: task.Blocked, Summary: "The command was not run.", Problem: message(err)}
+		return task.Run{Outcome: layout.StatusBlocked, Summary: "The command was not run.", Problem: message(err)}
 	case run.Stored == nil:
-		r := task.Run{Outcome: task.Failed, Summary: "The command's output could not be stored.", NextStep: "filebus list result"}
+		r := task.Run{Outcome: layout.StatusFailed, Summary: "The command's output could not be stored.", NextStep: "filebus list result"}
 		if err != nil {
 			r.Problem = message(err)
 		}
@@ -77,16 +77,16 @@ func outcomeOf(run *result.Execution, err error) task.Run {
 	if strings.TrimSpace(summary) == "" {
 		summary = "The command printed nothing."
 	}
-	r := task.Run{Outcome: task.Completed, Summary: summary + " (" + get + ")"}
+	r := task.Run{Outcome: layout.StatusComplete, Summary: summary + " (" + get + ")"}
 	switch {
 	case run.Status == materialize.StatusTimeout:
-		r.Outcome, r.Problem = task.Failed, "its time was over"
+		r.Outcome, r.Problem = layout.StatusFailed, "its time was over"
 	case run.Exit == exitTemporary:
-		r.Outcome, r.Problem = task.Blocked, fmt.Sprintf("exit code %d: try again later", run.Exit)
+		r.Outcome, r.Problem = layout.StatusBlocked, fmt.Sprintf("exit code %d: try again later", run.Exit)
 	case run.Exit != 0:
-		r.Outcome, r.Problem = task.Failed, fmt.Sprintf("%s with exit code %d", run.Status, run.Exit)
+		r.Outcome, r.Problem = layout.StatusFailed, fmt.Sprintf("%s with exit code %d", run.Status, run.Exit)
 	case len(run.Problems) > 0:
-		r.Outcome, r.Problem = task.Partial, "the output does not fit its schema: "+run.Problems[0]
+		r.Outcome, r.Problem = layout.StatusPartial, "the output does not fit its schema: "+run.Problems[0]
 	}
 	r.NextStep = "read the output, " + get + ", and run it again"
 	return r

@@ -26,28 +26,23 @@ type filterFlags struct {
 // picking returns flags for these fields alone.
 func picking(fields ...string) filterFlags { return filterFlags{fields: fields} }
 
-func (f *filterFlags) prepare(cmd *cobra.Command) { f.add(cmd, f.fields...) }
-
 func (f *filterFlags) check(env *environ, _ []string) (err error) {
 	f.filter, err = f.read(env)
 	return err
 }
 
-// add gives a command the flags for fields of a filter, all of them unless some are
-// named.
-func (f *filterFlags) add(cmd *cobra.Command, fields ...string) {
-	flags := cmd.Flags()
-	f.flags = flags
-	f.values = map[string]*[]string{}
+// prepare gives a command the flags for the fields.
+func (f *filterFlags) prepare(cmd *cobra.Command) {
+	f.flags, f.values = cmd.Flags(), map[string]*[]string{}
+	isWanted := func(field string) bool { return len(f.fields) == 0 || slices.Contains(f.fields, field) }
 	for _, field := range record.FilterFields() {
-		if field == "loop" || len(fields) > 0 && !slices.Contains(fields, field) {
-			continue
+		if field != "loop" && isWanted(field) {
+			f.values[field] = f.flags.StringSlice(field, nil, "")
 		}
-		f.values[field] = flags.StringSlice(field, nil, "")
 	}
-	if len(fields) == 0 || slices.Contains(fields, "since") {
-		flags.StringVar(&f.since, "since", "", "")
-		flags.StringVar(&f.until, "until", "", "")
+	if isWanted("since") {
+		f.flags.StringVar(&f.since, "since", "", "")
+		f.flags.StringVar(&f.until, "until", "", "")
 	}
 }
 

@@ -69,7 +69,7 @@ func (o *gcCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	if err != nil {
 		return w.stopped(report, err)
 	}
-	return printRelease(w.environ, report, o.DryRun)
+	return w.printRelease(report, o.DryRun)
 }
 
 // stopped says what was destroyed before an error.
@@ -95,7 +95,7 @@ func (w *workspace) release(ctx context.Context, request release.Request) (*rele
 	return report, err
 }
 
-func printRelease(env *environ, report *release.Report, dryRun bool) error {
+func (e *environ) printRelease(report *release.Report, dryRun bool) error {
 	var rows [][]string
 	for _, n := range report.Released {
 		rows = append(rows, []string{"drop", n.Name.String(), tokenText(n.Tokens), byteSize(n.Bytes)})
@@ -103,18 +103,18 @@ func printRelease(env *environ, report *release.Report, dryRun bool) error {
 	for _, k := range report.Kept {
 		rows = append(rows, []string{"keep", k.Name.String(), k.Because})
 	}
-	err := env.print(report, "%s", env.table(rows))
+	err := e.print(report, "%s", e.table(rows))
 	after := "this cannot be undone"
 	if dryRun {
 		after = "nothing was changed"
 	}
 	if len(report.Released) == 0 {
-		env.remark("nothing to destroy")
+		e.remark("nothing to destroy")
 	} else {
-		env.remark("%s; %s", released(report, dryRun), after)
+		e.remark("%s; %s", released(report, dryRun), after)
 	}
 	if report.Swept > 0 {
-		env.remark("removed %s that killed processes had left", plural(report.Swept, "file"))
+		e.remark("removed %s that killed processes had left", plural(report.Swept, "file"))
 	}
 	return err
 }
@@ -149,24 +149,12 @@ func (o *gcCommand) snapshots(ctx context.Context, w *workspace) error {
 	if o.has("conversation") || o.has("removed") {
 		return usageError("--keep counts runs of snapshots: only --older-than can go with it")
 	}
-	b := w.book()
-	old, err := b.OldRuns(ctx, o.Keep, o.pick.Before)
+	old, err := w.book().OldRuns(ctx, o.Keep, o.pick.Before)
 	if err != nil {
 		return err
 	}
 	all, err := w.releaseRuns(ctx, old, o.DryRun)
-	if err != nil {
-		return w.stopped(all, err)
-	}
-	if !o.DryRun {
-		if all.Swept, err = w.Store.Sweep(ctx); err != nil {
-			return err
-		}
-		if err := b.Sweep(ctx); err != nil {
-			return err
-		}
-	}
-	return printRelease(w.environ, all, o.DryRun)
+	return o.end(ctx, w, all, err)
 }
 
 // releaseRuns gives up the snapshots of runs, all at once, so that the log is read
@@ -226,15 +214,24 @@ func (o *gcCommand) sessions(ctx context.Context, w *workspace) error {
 		return err
 	}
 	report, _, err := w.releaseOld(ctx, old, o.DryRun)
+	return o.end(ctx, w, report, err)
+}
+
+// end sweeps up behind what was given up by runs or sessions, and prints it.
+func (o *gcCommand) end(ctx context.Context, w *workspace, report *release.Report, err error) error {
 	if err != nil {
 		return w.stopped(report, err)
 	}
 	if !o.DryRun {
-		if report.Swept, err = w.Store.Sweep(ctx); err != nil {
-			return err
-		}
+		report.Swept, err = w.Store.Sweep(ctx)
 	}
-	return printRelease(w.environ, report, o.DryRun)
+	if err == nil && !o.DryRun && o.pick.Kind == record.KindSnapshot {
+		err = w.book().Sweep(ctx) // of what was kept of work trees
+	}
+	if err != nil {
+		return err
+	}
+	return w.printRelease(report, o.DryRun)
 }
 
 // releaseOld gives up sessions, each with all its files and its folder or not at

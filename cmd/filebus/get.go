@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -28,12 +30,50 @@ func (o *getCommand) check(*environ, []string) (err error) {
 	return err
 }
 
+// lineOfPath is a path with lines behind it, as searches print it.
+var lineOfPath = layout.Pattern(`^(.+):([0-9]+(?:-[0-9]*)?)$`)
+
 func (o *getCommand) run(ctx context.Context, w *workspace, args []string) error {
-	v, err := w.resolve(ctx, args[0])
+	name := args[0]
+	v, err := w.resolve(ctx, name)
+	if at := lineOfPath().FindStringSubmatch(name); at != nil && errors.Is(err, store.ErrNotFound) && o.Lines == "" {
+		if found, pathErr := w.resolve(ctx, at[1]); pathErr == nil {
+			v, name, err = found, at[1], nil
+			o.lines, err = parseLines(at[2])
+		}
+	}
 	if err != nil {
 		return err
 	}
-	return w.printBody(ctx, "get", v, query.BodyRequest{Section: o.Section, Lines: o.lines, MaxTokens: o.MaxTokens})
+	request := query.BodyRequest{Section: o.Section, Lines: o.lines, MaxTokens: o.MaxTokens}
+	if err := w.textHere(name, v, &request); err != nil {
+		return err
+	}
+	return w.printBody(ctx, "get", v, request)
+}
+
+// textHere makes a request read the file that a user's text names by its path, if that
+// has another text than the version. It is said.
+func (w *workspace) textHere(text string, v store.Version, request *query.BodyRequest) error {
+	if w.global.noSync || !w.paths().IsPath(text, v.Record) {
+		return nil
+	}
+	file, size, altered, err := w.TextHere(v)
+	switch {
+	case err != nil || file == nil:
+		if altered {
+			w.note("%s was changed since it was written: this is the stored text", text)
+		}
+		return err
+	case v.Record.Name.Kind != record.KindFrame:
+		w.note("this is the file as it stands here; filebus get %s prints the text that the store has", v.Record.Name)
+	}
+	request.Size = size
+	request.Open = func() (io.ReadCloser, error) { // as often as needed, until the command ends
+		_, err := file.Seek(0, io.SeekStart)
+		return io.NopCloser(file), err
+	}
+	return nil
 }
 
 // printBody prints a body, or a part of it.
@@ -48,13 +88,21 @@ func (w *workspace) printBody(ctx context.Context, op string, v store.Version, r
 		return err
 	}
 	w.logRead(op, v.Record.Name.String(), result.Tokens)
-	if w.global.json {
-		return w.printJSON(toBodyJSON(v, result, buffer.Bytes()))
+	if !w.global.json {
+		return nil
 	}
-	return nil
+	b := bodyJSON{
+		Name: v.Record.Name, Ref: record.ShortRef(v.Ref), Lines: lineRange(result.Lines), Tokens: result.Tokens,
+		Left: result.Left,
+	}
+	if text := buffer.String(); utf8.ValidString(text) {
+		b.Text = &text
+	} else {
+		b.Base64 = buffer.Bytes()
+	}
+	return w.printJSON(b)
 }
 
-// A bodyJSON is a body in JSON: as text, or in base64 if it is not UTF-8.
 type bodyJSON struct {
 	Name   record.Name     `json:"name"`
 	Ref    record.ShortRef `json:"ref"`
@@ -69,19 +117,6 @@ type bodyJSON struct {
 type lineRange struct {
 	From int `json:"from"`
 	To   int `json:"to"`
-}
-
-func toBodyJSON(v store.Version, result query.BodyResult, body []byte) bodyJSON {
-	b := bodyJSON{
-		Name: v.Record.Name, Ref: record.ShortRef(v.Ref), Lines: lineRange(result.Lines), Tokens: result.Tokens,
-		Left: result.Left,
-	}
-	if text := string(body); utf8.ValidString(text) {
-		b.Text = &text
-	} else {
-		b.Base64 = body
-	}
-	return b
 }
 
 // parseLines reads a range of lines: 40-80, 40-, -80 or 40.

@@ -29,9 +29,6 @@ func (o *guideCommand) run(_ context.Context, w *workspace, args []string) error
 	return w.print(guideJSON{args[0], text, record.EstimateTokens(int64(len(text)))}, "%s", text)
 }
 
-// guideTokens is how much a guide has at most.
-const guideTokens = 500
-
 // A role is somebody who works with filebus.
 type role struct {
 	name  string

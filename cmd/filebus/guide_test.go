@@ -23,8 +23,8 @@ func TestGuide(t *testing.T) {
 	commands := commandTree(t)
 	for _, r := range roles() {
 		text := guideText(commands["filebus"], r)
-		if tokens := record.EstimateTokens(int64(len(text))); tokens > guideTokens {
-			t.Errorf("the guide of %s has %d tokens, more than %d", r.name, tokens, guideTokens)
+		if tokens := record.EstimateTokens(int64(len(text))); tokens > 500 {
+			t.Errorf("the guide of %s has %d tokens, more than 500", r.name, tokens)
 		}
 		for _, s := range r.steps {
 			cmd := commands["filebus "+s.path]
@@ -158,9 +158,9 @@ func TestReadsAreNoted(t *testing.T) {
 		do("component", "touch", "src/", "--task", "001", "--notes", "sessions")
 		tests := []struct {
 			args []string
-			want query.Channel
+			want string
 		}{
-			{[]string{"wait", "001"}, query.ChannelWaits},
+			{[]string{"wait", "001"}, "waits"},
 			{[]string{"task", "show", "001"}, "handoffs"},
 			{[]string{"task", "list"}, "handoffs"},
 			{[]string{"issue", "list"}, "issue queue"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -206,7 +207,7 @@ func wrappedBlock(block string, columns int) string {
 // wrapped writes a text in lines of so many columns at most, the first behind a lead
 // and the others below its end.
 func wrapped(lead, text string, columns int) string {
-	text = strings.Join(strings.Fields(text), " ")
+	text = markdown.SingleSpaced(text)
 	out, last := lead, 0
 	for _, place := range wrapPlaces(text, columns-len(lead)) {
 		out += text[last:place] + "\n" + strings.Repeat(" ", len(lead))

@@ -23,12 +23,12 @@ type inputText struct {
 
 // readInput reads at most limit bytes of a file, of standard input ("-"), or of what
 // is stored under a name. A file of the disk comes first.
-func readInput(ctx context.Context, env *environ, arg string, limit int64) (inputText, error) {
-	info, err := os.Stat(env.abs(arg))
+func (e *environ) readInput(ctx context.Context, arg string, limit int64) (inputText, error) {
+	info, err := os.Stat(e.abs(arg))
 	if arg == "-" || err == nil && !info.IsDir() {
-		return env.readFile(arg, limit)
+		return e.readFile(arg, limit)
 	}
-	in, err := readStored(ctx, env, arg, limit)
+	in, err := e.readStored(ctx, arg, limit)
 	if info != nil && (errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrNoStore)) {
 		return in, usageError("%s is a folder, not a file", arg)
 	}
@@ -74,8 +74,8 @@ func (e *environ) readFile(file string, limit int64) (in inputText, err error) {
 	return in, err
 }
 
-func readStored(ctx context.Context, env *environ, arg string, limit int64) (inputText, error) {
-	s, v, err := env.find(ctx, arg)
+func (e *environ) readStored(ctx context.Context, arg string, limit int64) (inputText, error) {
+	s, v, err := e.find(ctx, arg)
 	if err != nil {
 		return inputText{}, err
 	}

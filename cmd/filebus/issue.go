@@ -81,38 +81,38 @@ func (e *environ) noteProblems(ctx context.Context, q *issue.Queue) {
 }
 
 // issueHolder shows who has claimed an issue and for how long.
-func issueHolder(env *environ, i issue.Issue) string {
+func (e *environ) issueHolder(i issue.Issue) string {
 	switch {
-	case i.Hold.Agent == "":
+	case i.Agent == "":
 		return "-"
-	case !i.Status.IsOpen() || i.Hold.Until.IsZero():
-		return i.Hold.Agent
+	case !i.Status.IsOpen() || i.Until.IsZero():
+		return i.Agent
 	case i.Expired:
-		return i.Hold.Agent + " (expired)"
+		return i.Agent + " (expired)"
 	}
-	return i.Hold.Agent + " until " + env.minute(i.Hold.Until)
+	return i.Agent + " until " + e.minute(i.Until)
 }
 
 // issueRow returns the row of an issue in a table.
-func issueRow(env *environ, i issue.Issue) []string {
+func (e *environ) issueRow(i issue.Issue) []string {
 	summary := markdown.Clip(i.Summary, issueSummary)
 	if i.DuplicateOf != "" {
 		summary = "(of " + i.DuplicateOf + ") " + summary
 	}
-	return []string{i.ID, string(i.Status), cmp.Or(i.Priority, "-"), cmp.Or(i.Type, "-"), issueHolder(env, i), summary}
+	return []string{i.ID, string(i.Status), cmp.Or(i.Priority, "-"), cmp.Or(i.Type, "-"), e.issueHolder(i), summary}
 }
 
 // issueSummary is how many characters of a summary a table shows.
 const issueSummary = 100
 
 // printIssueLine prints an issue that was changed, in one line.
-func printIssueLine(env *environ, i issue.Issue) error {
+func (e *environ) printIssueLine(i issue.Issue) error {
 	line := i.ID + "  " + string(i.Status)
-	switch holder := issueHolder(env, i); {
+	switch holder := e.issueHolder(i); {
 	case i.DuplicateOf != "":
 		line += "  of " + i.DuplicateOf
 	case holder != "-":
 		line += "  " + holder
 	}
-	return env.print(i.Brief(), "%s\n", oneLine(line))
+	return e.print(i.Brief(), "%s\n", oneLine(line))
 }

@@ -22,7 +22,6 @@ type issueAdd struct {
 	Merge        string `flag:"merge"`
 }
 
-// issueAddedJSON is what issue add prints.
 type issueAddedJSON struct {
 	ID         string           `json:"id"`
 	Status     issue.Status     `json:"status"`
@@ -56,7 +55,7 @@ func (o *issueAdd) run(ctx context.Context, w *workspace, args []string) error {
 		if err != nil {
 			return err
 		}
-		return printAdded(w.environ, i, true, nil)
+		return w.printAdded(i, true, nil)
 	}
 	like, err := q.Likely(ctx, d)
 	if err != nil { // the issue is not lost because the index is
@@ -64,37 +63,37 @@ func (o *issueAdd) run(ctx context.Context, w *workspace, args []string) error {
 	}
 	added, err := q.Add(ctx, d, o.NoDuplicates, like...)
 	if known, is := record.Detail[[]issue.Likeness](err); is {
-		noteDuplicates(w.environ, known)
+		w.noteDuplicates(known)
 	}
 	if err != nil {
 		return err
 	}
 	like = slices.DeleteFunc(like, func(l issue.Likeness) bool { return l.ID == added.ID })
-	noteDuplicates(w.environ, like)
+	w.noteDuplicates(like)
 	if len(like) > 0 {
 		w.note("if it is the same: filebus issue duplicate %s %s", added.ID, like[0].ID)
 	}
 	w.noteProblems(ctx, q)
-	return printAdded(w.environ, added, false, like)
+	return w.printAdded(added, false, like)
 }
 
 // shownDuplicates is how many likely duplicates are named.
 const shownDuplicates = 3
 
-func noteDuplicates(env *environ, like []issue.Likeness) {
+func (e *environ) noteDuplicates(like []issue.Likeness) {
 	for _, l := range like[:min(shownDuplicates, len(like))] {
 		files := ""
 		if l.Files {
 			files = ", same files"
 		}
-		env.note("likely duplicate: %s (%s, %.0f %% of the words%s): %s", l.ID, l.Status, 100*l.Shared, files,
+		e.note("likely duplicate: %s (%s, %.0f %% of the words%s): %s", l.ID, l.Status, 100*l.Shared, files,
 			markdown.Clip(l.Summary, issueSummary))
 	}
 }
 
-func printAdded(env *environ, i issue.Issue, merged bool, like []issue.Likeness) error {
+func (e *environ) printAdded(i issue.Issue, merged bool, like []issue.Likeness) error {
 	like = like[:min(shownDuplicates, len(like))]
-	return env.print(issueAddedJSON{i.ID, i.Status, i.Priority, i.File, merged, like}, "%s\n", i.ID)
+	return e.print(issueAddedJSON{i.ID, i.Status, i.Priority, i.File, merged, like}, "%s\n", i.ID)
 }
 
 type issueEdit struct{ entryFlags[layout.Issue] }
@@ -103,7 +102,7 @@ func (o *issueEdit) run(ctx context.Context, w *workspace, args []string) error 
 	var d issue.Draft
 	fields := o.read((*layout.Issue)(&d))
 	if len(fields) == 0 {
-		hint := "filebus issue edit " + quote(args[0]) + " --priority high"
+		hint := "filebus issue edit " + record.ShellWord(args[0]) + " --priority high"
 		return coded(record.Usage, hint, usageError("nothing to change was given"))
 	}
 	if err := readText(w.in, "details", &d.Details, maxDetails); err != nil {
@@ -113,5 +112,5 @@ func (o *issueEdit) run(ctx context.Context, w *workspace, args []string) error 
 	if err != nil {
 		return err
 	}
-	return printIssueLine(w.environ, i)
+	return w.printIssueLine(i)
 }

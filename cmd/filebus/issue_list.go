@@ -9,6 +9,7 @@ import (
 	"filebus/materialize/issue"
 	"filebus/materialize/layout"
 	"filebus/query"
+	"filebus/store/record"
 )
 
 type issueList struct {
@@ -25,6 +26,7 @@ func (o *issueList) run(ctx context.Context, w *workspace, _ []string) error {
 		return err
 	}
 	w.noteProblems(ctx, q)
+	w.noteNotHere(ctx, record.KindIssue)
 	o.facts["status"] = o.Status
 	all, err := q.List(ctx, issue.Filter{Facts: o.facts, Agents: o.Agent, Open: o.Open})
 	if err != nil {
@@ -42,7 +44,7 @@ type issueListJSON struct {
 func printIssues(w *workspace, op string, all []issue.Issue, maxTokens int) error {
 	rows := make([][]string, len(all))
 	for n, i := range all {
-		rows[n], all[n] = issueRow(w.environ, i), i.Brief()
+		rows[n], all[n] = w.issueRow(i), i.Brief()
 	}
 	return w.presentTable(rows, presentation{
 		maxTokens: maxTokens, op: op, what: "issue_queue", none: "no issues",
@@ -99,32 +101,20 @@ const issueTokens = 400
 
 // printIssue prints what an agent needs to work on an issue.
 func printIssue(w *workspace, i issue.Issue, maxTokens int) error {
-	lines := strings.SplitAfter(issueText(w.environ, i), "\n")
-	if w.global.json {
-		maxTokens = 0
-	}
-	_, err := w.present(presentation{
-		entries: len(lines), maxTokens: maxTokens, op: "issue show", what: i.Name.String(),
-		json: func(int) any { return i },
-		text: func(n int) string {
-			text := strings.Join(lines[:n], "")
-			if n < len(lines) {
-				text += "… cut; all of it: filebus get " + quote(i.Name.String()) + "\n"
-			}
-			return text
-		},
+	return w.presentLines(w.issueLines(i), presentation{
+		maxTokens: maxTokens, op: "issue show", what: i.Name.String(), json: func(int) any { return i },
+		rest: "… cut; all of it: filebus get " + record.ShellWord(i.Name.String()),
 	})
-	return err
 }
 
-// issueText returns an issue as people and agents read it.
-func issueText(env *environ, i issue.Issue) string {
+// issueLines returns an issue as people and agents read it.
+func (e *environ) issueLines(i issue.Issue) []string {
 	f := i.Issue
 	lines := []string{strings.Join([]string{
 		i.ID, string(i.Status), cmp.Or(i.Priority, "-"), cmp.Or(i.Type, "-"), cmp.Or(oneLine(f.Complexity), "-"),
 	}, "  ")}
 	for _, field := range []struct{ name, value string }{
-		{"claimed by", strings.TrimPrefix(issueHolder(env, i), "-")}, {"duplicate of", f.DuplicateOf},
+		{"claimed by", strings.TrimPrefix(e.issueHolder(i), "-")}, {"duplicate of", f.DuplicateOf},
 		{"created", f.Created}, {"source", f.Source}, {"loop", f.Loop}, {"task", f.TaskRef},
 		{"summary", i.Summary}, {"files", strings.Join(f.Files, ", ")},
 	} {
@@ -147,5 +137,5 @@ func issueText(env *environ, i issue.Issue) string {
 			lines = append(lines, oneLine(line))
 		}
 	}
-	return strings.Join(lines, "\n") + "\n"
+	return lines
 }

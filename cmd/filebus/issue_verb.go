@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,8 +15,7 @@ import (
 
 // An issueVerb is a command that takes an issue from one status to another.
 type issueVerb struct {
-	action issue.Action
-	use    string
+	use    string   // its first word is the action
 	names  []string // of those of claimFlags that it has
 	change issue.Change
 }
@@ -23,13 +23,13 @@ type issueVerb struct {
 // issueVerbs returns the commands that docs/issues.md has a row for.
 func issueVerbs() []issueVerb {
 	return []issueVerb{
-		{action: issue.Claim, use: "claim ID", names: []string{"agent", "lease", "task", "force"}},
-		{action: issue.Release, use: "release ID", names: []string{"agent", "force"}},
-		{action: issue.Accept, use: "accept ID", names: []string{"task"}},
-		{action: issue.Finish, use: "done ID", names: []string{"agent", "force", "task"}},
-		{action: issue.Reject, use: "reject ID", names: []string{"agent", "force", "rationale"}},
-		{action: issue.MarkDuplicate, use: "duplicate ID OF", names: []string{"agent", "force"}},
-		{action: issue.Reopen, use: "reopen ID", names: []string{"rationale"}},
+		{use: "claim ID", names: []string{"agent", "lease", "task", "force"}},
+		{use: "release ID", names: []string{"agent", "force"}},
+		{use: "accept ID", names: []string{"task"}},
+		{use: "done ID", names: []string{"agent", "force", "task"}},
+		{use: "reject ID", names: []string{"agent", "force", "rationale"}},
+		{use: "duplicate ID OF", names: []string{"agent", "force"}},
+		{use: "reopen ID", names: []string{"rationale"}},
 	}
 }
 
@@ -48,23 +48,24 @@ func claimFlags(cmd *cobra.Command, c *issue.Change, names []string) {
 
 func (o *issueVerb) prepare(cmd *cobra.Command) { claimFlags(cmd, &o.change, o.names) }
 
-func (o *issueVerb) check(*environ, []string) error { return checkLease(o.action, o.change) }
+func (o *issueVerb) check(*environ, []string) error { return checkLease(o.change) }
 
 func (o *issueVerb) run(ctx context.Context, w *workspace, args []string) error {
 	o.change.Agent = w.actor(o.change.Agent)
 	if len(args) > 1 {
 		o.change.Of = args[1]
 	}
-	i, err := w.queue().Do(ctx, o.action, args[0], o.change)
+	action, _, _ := strings.Cut(o.use, " ")
+	i, err := w.queue().Do(ctx, issue.Action(action), args[0], o.change)
 	if err != nil {
 		return err
 	}
-	return printIssueLine(w.environ, i)
+	return w.printIssueLine(i)
 }
 
 // checkLease refuses what is no time to work in.
-func checkLease(action issue.Action, c issue.Change) error {
-	if action == issue.Claim && c.Lease < time.Second {
+func checkLease(c issue.Change) error {
+	if c.Lease < time.Second {
 		return usageError("--lease %v: a claim holds for at least a second", c.Lease)
 	}
 	return nil
@@ -82,7 +83,7 @@ func (o *issueNext) prepare(cmd *cobra.Command) {
 }
 
 func (o *issueNext) check(env *environ, args []string) error {
-	return cmp.Or(o.factFlags.check(env, args), checkLease(issue.Claim, o.change))
+	return cmp.Or(o.factFlags.check(env, args), checkLease(o.change))
 }
 
 func (o *issueNext) run(ctx context.Context, w *workspace, _ []string) error {

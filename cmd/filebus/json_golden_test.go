@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,7 +78,7 @@ func TestJSONGolden(t *testing.T) {
 // setupGolden makes the workspace of a script: the sample, and over it the
 // script's own files.
 func setupGolden(env *testscript.Env) error {
-	sample, err := fs.Sub(filebus.SampleWorkspace, filebus.SampleRoot)
+	sample, err := filebus.Sample()
 	if err == nil {
 		err = os.CopyFS(env.WorkDir, sample)
 	}

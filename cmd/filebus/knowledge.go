@@ -27,7 +27,7 @@ func knowledgeCommands() []command {
 		fresh("related ID", &knowledgeRelated{Depth: 1, Limit: 10, MaxTokens: 800}).completed(completeNames),
 		fresh("harvest TASK", &knowledgeHarvest{}).completed(completeNames),
 		fresh("graph", &knowledgeGraph{
-			filterFlags: picking("tree", "tag"), Format: string(knowledge.FormatDOT), Depth: 1, Limit: 300,
+			filterFlags: picking("tree", "tag"), Format: knowledge.Formats()[0], Depth: 1, Limit: 300,
 		}),
 	}
 }
@@ -61,11 +61,9 @@ func (o *knowledgeList) run(ctx context.Context, w *workspace, tags []string) er
 	if err != nil {
 		return err
 	}
-	_, err = w.present(presentation{
-		op: "knowledge list", what: strings.Join(r.Wanted, " "),
-		json: func(int) any { return knowledgeListView(found, total) },
-		text: func(int) string { return knowledgeText(w.environ, found) },
-	})
+	w.noteNotHere(ctx, record.KindKnowledge)
+	err = w.presentWhole("knowledge list", strings.Join(r.Wanted, " "),
+		knowledgeListView(found, total), w.knowledgeText(found))
 	switch seen := r.Offset + len(found); {
 	case err != nil || w.global.json:
 		return err
@@ -83,13 +81,9 @@ type knowledgeListJSON struct {
 }
 
 type knowledgeJSON struct {
-	query.Summary
-	Type       string   `json:"type,omitempty"`
-	Confidence string   `json:"confidence,omitempty"`
-	Shared     []string `json:"shared,omitempty"`
-	Text       string   `json:"summary,omitempty"`
-	// SupersededBy is the entry to read in its place.
-	SupersededBy string `json:"superseded_by,omitempty"`
+	query.Knowledge
+	Text         string `json:"summary,omitempty"`
+	SupersededBy string `json:"superseded_by,omitempty"` // the entry to read in its place
 }
 
 // knowledgeListView returns a list in JSON.
@@ -97,17 +91,16 @@ func knowledgeListView(found []query.Knowledge, total int) knowledgeListJSON {
 	value := knowledgeListJSON{Total: total}
 	for _, k := range found {
 		by := supersededText(k.SupersededBy, "")
-		entry := knowledgeJSON{k.Summary, k.Type, k.Confidence, k.Shared, k.Description.Preview, by}
-		value.Entries = append(value.Entries, entry)
+		value.Entries = append(value.Entries, knowledgeJSON{k, k.Description.Preview, by})
 	}
 	return value
 }
 
-func knowledgeText(env *environ, found []query.Knowledge) string {
+func (e *environ) knowledgeText(found []query.Knowledge) string {
 	var text strings.Builder
 	for _, k := range found {
 		r := k.Version.Record
-		fmt.Fprintf(&text, "%s  %s  %s  %s  [%s]%s\n  %s\n", env.bold(oneLine(r.Name.String())), k.Version.Ref.Short(),
+		fmt.Fprintf(&text, "%s  %s  %s  %s  [%s]%s\n  %s\n", e.bold(oneLine(r.Name.String())), k.Version.Ref.Short(),
 			cmp.Or(k.Type, "-"), cmp.Or(k.Confidence, "-"), oneLine(strings.Join(r.Tags, ", ")),
 			supersededText(k.SupersededBy, "  superseded by "), oneLine(k.Description.Preview))
 	}

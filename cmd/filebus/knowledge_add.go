@@ -22,13 +22,13 @@ func (w *workspace) base() *knowledge.Base {
 
 // readContent sets the content of a draft from the argument, a file or "-", or
 // from standard input if the flag says so.
-func readContent(env *environ, d *knowledge.Draft, args []string) error {
-	in := env.in
+func (e *environ) readContent(d *knowledge.Draft, args []string) error {
+	in := e.in
 	switch {
 	case len(args) > 0 && d.Content != "":
 		return usageError("the content is given twice, in %s and as --content", args[0])
 	case len(args) > 0 && args[0] != "-":
-		f, err := env.openInput(args[0])
+		f, err := e.openInput(args[0])
 		if err != nil {
 			return contentHint(args[0], err)
 		}
@@ -52,7 +52,7 @@ func contentHint(arg string, err error) error {
 	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(arg, " ") {
 		return err
 	}
-	return coded(record.Usage, "run it again with --content "+quote(arg),
+	return coded(record.Usage, "run it again with --content "+record.ShellWord(arg),
 		fmt.Errorf("%q is not a file", markdown.Clip(arg, issueSummary)))
 }
 
@@ -66,7 +66,6 @@ type knowledgeAdd struct {
 	NoDuplicates bool   `flag:"no-duplicates"`
 }
 
-// A knowledgeChangeJSON is what commands print of an entry that they changed.
 type knowledgeChangeJSON struct {
 	knowledge.Entry
 	Supersedes string               `json:"supersedes,omitempty"`
@@ -76,7 +75,7 @@ type knowledgeChangeJSON struct {
 func (o *knowledgeAdd) run(ctx context.Context, w *workspace, args []string) error {
 	var d knowledge.Draft
 	o.read((*layout.Knowledge)(&d))
-	if err := readContent(w.environ, &d, args); err != nil {
+	if err := w.readContent(&d, args); err != nil {
 		return err
 	}
 	d.Source = w.or(d.Source, "FILEBUS_TASK")
@@ -95,16 +94,16 @@ func (o *knowledgeAdd) run(ctx context.Context, w *workspace, args []string) err
 	}
 	added, err := b.Add(ctx, d, into, o.NoDuplicates, like...)
 	if known, is := record.Detail[[]knowledge.Likeness](err); is {
-		noteLike(w.environ, known)
+		w.noteLike(known)
 	}
 	if err != nil {
 		return err
 	}
 	like = slices.DeleteFunc(like, func(l knowledge.Likeness) bool { return l.ID == added.ID })
-	noteLike(w.environ, like)
+	w.noteLike(like)
 	if len(like) > 0 {
-		id := quote(like[0].ID)
-		w.note("if it takes the place of %s: filebus knowledge supersede %s %s", id, id, quote(added.ID))
+		id := record.ShellWord(like[0].ID)
+		w.note("if it takes the place of %s: filebus knowledge supersede %s %s", id, id, record.ShellWord(added.ID))
 	}
 	return w.printKnowledgeChange(added, "", like)
 }
@@ -121,9 +120,9 @@ func (w *workspace) intoPath(file string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-func noteLike(env *environ, like []knowledge.Likeness) {
+func (e *environ) noteLike(like []knowledge.Likeness) {
 	for _, l := range like[:min(shownDuplicates, len(like))] {
-		env.note("%s says much the same: %s", l.ID, likeText(l))
+		e.note("%s says much the same: %s", l.ID, likeText(l))
 	}
 }
 
@@ -161,10 +160,10 @@ func (o *knowledgeEdit) run(ctx context.Context, w *workspace, args []string) er
 		fields = append(fields, "content")
 	}
 	if len(fields) == 0 {
-		hint := "filebus knowledge edit " + quote(args[0]) + " --confidence high"
+		hint := "filebus knowledge edit " + record.ShellWord(args[0]) + " --confidence high"
 		return coded(record.Usage, hint, usageError("nothing to change was given"))
 	}
-	if err := readContent(w.environ, &d, args[1:]); err != nil {
+	if err := w.readContent(&d, args[1:]); err != nil {
 		return err
 	}
 	w, err := w.openFresh(ctx)
@@ -199,10 +198,10 @@ func (o *knowledgeSupersede) run(ctx context.Context, w *workspace, args []strin
 	var d knowledge.Draft
 	o.read((*layout.Knowledge)(&d))
 	if (len(args) == 2) == (d.Content != "") {
-		return coded(record.Usage, "filebus knowledge supersede "+quote(args[0])+" --content TEXT",
+		return coded(record.Usage, "filebus knowledge supersede "+record.ShellWord(args[0])+" --content TEXT",
 			errors.New("name the entry that takes its place as NEW, or give its text with --content"))
 	}
-	if err := readContent(w.environ, &d, nil); err != nil {
+	if err := w.readContent(&d, nil); err != nil {
 		return err
 	}
 	w, err := w.openFresh(ctx)
@@ -244,7 +243,7 @@ func noteSuperseded(ctx context.Context, w *workspace, text string) error {
 	}
 	superseded, err := w.read.Superseded(ctx)
 	if by, found := superseded[name]; found && err == nil {
-		w.note("it is superseded: filebus knowledge show %s", quote(linkEnd(by)))
+		w.note("it is superseded: filebus knowledge show %s", record.ShellWord(linkEnd(by)))
 	}
 	return err
 }

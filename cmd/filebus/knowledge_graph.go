@@ -24,9 +24,9 @@ type knowledgeGraph struct {
 
 func (o *knowledgeGraph) check(env *environ, args []string) error {
 	if env.global.json {
-		o.Format = string(knowledge.FormatJSON)
+		o.Format = "json"
 	}
-	if !slices.Contains(knowledge.Formats(), knowledge.Format(o.Format)) {
+	if !slices.Contains(knowledge.Formats(), o.Format) {
 		return usageError("--format %q is none of dot, mermaid, json", o.Format)
 	}
 	if o.Depth < 1 || o.Depth > maxDepth || o.Limit < 0 {
@@ -53,20 +53,20 @@ func (o *knowledgeGraph) run(ctx context.Context, w *workspace, _ []string) (err
 	if len(part.Nodes) == 0 {
 		w.note("no entries")
 	}
-	return writeGraph(w.environ, part, knowledge.Format(o.Format), o.Output)
+	return w.writeGraph(part, o.Format, o.Output)
 }
 
-func writeGraph(env *environ, part query.Part, format knowledge.Format, file string) error {
+func (e *environ) writeGraph(part query.Part, format string, file string) error {
 	if file == "" || file == "-" {
-		return knowledge.WriteGraph(env.out, part, format)
+		return knowledge.WriteGraph(e.out, part, format)
 	}
 	var text bytes.Buffer
 	if err := knowledge.WriteGraph(&text, part, format); err != nil {
 		return err
 	}
-	if err := os.WriteFile(env.abs(file), text.Bytes(), 0o666); err != nil {
+	if err := os.WriteFile(e.abs(file), text.Bytes(), 0o666); err != nil {
 		return fmt.Errorf("writing the graph: %w", err)
 	}
-	env.note("wrote %s and %s to %s", plural(len(part.Nodes), "node"), plural(len(part.Edges), "edge"), file)
+	e.note("wrote %s and %s to %s", plural(len(part.Nodes), "node"), plural(len(part.Edges), "edge"), file)
 	return nil
 }

@@ -84,23 +84,16 @@ func printHarvest(w *workspace, h *knowledge.Harvest, adding bool, added []strin
 	case len(added) == 0:
 		w.note("nothing was added")
 	}
-	_, err := w.present(presentation{
-		op: "knowledge harvest", what: h.Task,
-		json: func(int) any { return harvestJSON{*h, added} },
-		text: func(int) string {
-			text := ""
-			for _, id := range added {
-				text += "added " + oneLine(id) + "\n"
-			}
-			for _, p := range h.Proposals {
-				if !adding {
-					text += proposalText(p)
-				}
-			}
-			return text
-		},
-	})
-	return err
+	text := ""
+	for _, id := range added {
+		text += "added " + oneLine(id) + "\n"
+	}
+	for _, p := range h.Proposals {
+		if !adding {
+			text += proposalText(p)
+		}
+	}
+	return w.presentWhole("knowledge harvest", h.Task, harvestJSON{*h, added}, text)
 }
 
 // proposalText returns the lines of a proposal.

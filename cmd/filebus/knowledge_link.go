@@ -16,7 +16,6 @@ type knowledgeLink struct {
 	Remove bool `flag:"remove"`
 }
 
-// A linkJSON is a link that a command made or took away.
 type linkJSON struct {
 	From    string `json:"from"`
 	Type    string `json:"type"`
@@ -47,19 +46,16 @@ func (o *knowledgeLink) run(ctx context.Context, w *workspace, args []string) er
 		return err
 	}
 	l := linkJSON{linkEnd(from), known, linkEnd(to), changed}
-	if w.global.json {
-		return w.printJSON(l)
-	}
-	w.printf("%s\n", oneLine(l.From+" "+l.Type+" "+l.To))
+	err = w.print(l, "%s\n", oneLine(l.From+" "+l.Type+" "+l.To))
 	switch {
 	case !changed && o.Remove:
-		w.note("there was no such link")
+		w.remark("there was no such link")
 	case !changed:
-		w.note("it was linked so already")
+		w.remark("it was linked so already")
 	case o.Remove:
-		w.note("taken away")
+		w.remark("taken away")
 	}
-	return nil
+	return err
 }
 
 // linkEnd is how an end of a link is shown: an entry by its id.
@@ -93,7 +89,7 @@ func (o *knowledgeRelated) run(ctx context.Context, w *workspace, args []string)
 	if err != nil {
 		return err
 	}
-	found, more, err := g.Related(ctx, name, query.RelatedRequest{Depth: o.Depth, Limit: o.Limit})
+	found, more, err := g.Related(ctx, name, o.Depth, o.Limit)
 	if err != nil {
 		return err
 	}

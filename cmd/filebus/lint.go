@@ -39,7 +39,7 @@ func (o *lintCommand) run(ctx context.Context, w *workspace, args []string) (err
 	if w.global.json {
 		err = w.printJSON(report)
 	} else {
-		printLint(w.environ, report)
+		w.printLint(report)
 	}
 	switch {
 	case err != nil:
@@ -72,25 +72,25 @@ func (e *environ) lintFolder(dir string) (string, layout.Profile, error) {
 	return dir, settings.Profile, err
 }
 
-func printLint(env *environ, report *lint.Report) {
+func (e *environ) printLint(report *lint.Report) {
 	for i, f := range report.Findings {
-		env.printf("%s:%d  %s  %s\n", oneLine(env.seenFrom(report.Dir, f.File)), f.Line, f.Rule, oneLine(f.Message))
+		e.printf("%s:%d  %s  %s\n", oneLine(e.seenFrom(report.Dir, f.File)), f.Line, f.Rule, oneLine(f.Message))
 		// Remedies are said once for all findings that one command mends.
 		if i+1 == len(report.Findings) || report.Findings[i+1].Remedy != f.Remedy {
-			env.printf("  %s\n", oneLine(f.Remedy))
+			e.printf("  %s\n", oneLine(f.Remedy))
 		}
 	}
 	for _, name := range report.Unread {
-		env.note("not read: %s", oneLine(name))
+		e.note("not read: %s", oneLine(name))
 	}
 	if report.Cut {
-		env.note("more than %d files and folders: the rest was not looked at; check a folder of it", lint.MaxFiles)
+		e.note("more than %d files and folders: the rest was not looked at; check a folder of it", lint.MaxFiles)
 	}
 	found := fmt.Sprintf("%s in %s", plural(len(report.Findings)+report.More, "finding"), plural(report.Files, "file"))
 	if report.More > 0 {
 		found += fmt.Sprintf("; %d not shown, see --limit and --rule", report.More)
 	}
-	env.note("%s", found)
+	e.note("%s", found)
 }
 
 // seenFrom returns a file of a folder as it is called from the working directory.

@@ -14,9 +14,9 @@ import (
 	"syscall"
 	"time"
 
-	"filebus/store/record"
-
 	"golang.org/x/term"
+
+	"filebus/store/record"
 )
 
 func main() {

@@ -1,13 +1,12 @@
 package main
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"filebus"
+	"filebus/materialize/layout"
 )
 
 // A manual is docs/cli.md, taken apart. What help, shells and guides say of commands
@@ -94,7 +93,7 @@ func parseSection(text string) *section {
 	return s
 }
 
-var flagWord = expression("`--([a-z-]+)( [^`]+|\\[=[A-Z]+\\])?`")
+var flagWord = layout.Pattern("`--([a-z-]+)( [^`]+|\\[=[A-Z]+\\])?`")
 
 // addRows reads the rows of a table that are about flags: one flag, or several.
 func (s *section) addRows(block string) {
@@ -117,7 +116,7 @@ func (s *section) addExamples(block string) {
 	}
 }
 
-var asFor = expression("^as for `([a-z ]+)`")
+var asFor = layout.Pattern("^as for `([a-z ]+)`")
 
 // flags returns what the section of a command, or another heading, says of flags. A
 // meaning "as for `put`" is replaced by the one that the flag has there.
@@ -161,12 +160,7 @@ func (m *manual) describe(cmd *cobra.Command) {
 // globalFlags is the heading below which the flags of all commands stand.
 const globalFlags = "Global flags"
 
-var link = expression(`\[([^\]]*)\]\([^)]*\)`)
-
-// expression compiles a regular expression when it is needed first.
-func expression(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
+var link = layout.Pattern(`\[([^\]]*)\]\([^)]*\)`)
 
 // plainText returns Markdown as a terminal shows it: without marks of code and links.
 func plainText(text string) string {

@@ -15,7 +15,7 @@ type materializeCommand struct {
 	AsOf      string   `flag:"as-of"`
 	Dialogues []string `flag:"dialogue"`
 	Closure   bool     `flag:"closure"`
-	MaxTokens int      `flag:"max-tokens"` // of the index
+	MaxTokens int      `flag:"max-tokens" least:"100" in:"an index"` // of the index
 
 	pick materialize.Selection
 }
@@ -31,10 +31,9 @@ func (o *materializeCommand) check(env *environ, args []string) (err error) {
 	if slices.Contains(o.Dialogues, "") {
 		return usageError("--dialogue is empty: is the variable that holds it set?")
 	}
-	if err := checkIndexTokens(o.MaxTokens); err != nil || o.AsOf == "" {
-		return err
+	if o.AsOf != "" {
+		o.pick.AsOf, err = parseTime(o.AsOf, env.now())
 	}
-	o.pick.AsOf, err = parseTime(o.AsOf, env.now())
 	return err
 }
 
@@ -55,25 +54,18 @@ func (o *materializeCommand) run(ctx context.Context, w *workspace, _ []string) 
 		w.note("nothing matches; filebus list shows what there is")
 	}
 	w.printf("%s, %s in %s\n", plural(report.Files, "file"), byteSize(report.Bytes), o.To)
-	noteLeftOut(w.environ, report)
+	w.noteLeftOut(report)
 	return nil
 }
 
 // noteLeftOut says what was picked and is not laid out.
-func noteLeftOut(env *environ, report *materialize.LayOutReport) {
+func (e *environ) noteLeftOut(report *materialize.LayOutReport) {
 	for _, name := range report.Displaced {
-		env.note("%s is not laid out: a newer record has its path; filebus get %s prints it", name, name)
+		e.note("%s is not laid out: a newer record has its path; filebus get %s prints it", name, name)
 	}
 	if len(report.Missing) > 0 {
-		env.note("%s not laid out, as the content was destroyed since: %s", plural(len(report.Missing), "name"), firstNames(report.Missing))
+		e.note("%s not laid out, as the content was destroyed since: %s", plural(len(report.Missing), "name"), firstNames(report.Missing))
 	}
-}
-
-func checkIndexTokens(maxTokens int) error {
-	if maxTokens < sessions.MinIndexTokens {
-		return usageError("--max-tokens %d: an index needs at least %d tokens", maxTokens, sessions.MinIndexTokens)
-	}
-	return nil
 }
 
 // session lays out a session for an agent, with an index.
@@ -119,7 +111,7 @@ func (w *workspace) layOutBundle(
 			plural(out.Files, "file"), byteSize(out.Bytes), tokenText(out.Tokens), to, out.Index)
 	}
 	if out.Files == 0 {
-		w.note("nothing matches; filebus list --session %s shows what there is", quote(out.Session))
+		w.note("nothing matches; filebus list --session %s shows what there is", record.ShellWord(out.Session))
 	}
 	if lost := w.noteGone(out); lost+len(out.Notes) > 0 && err == nil {
 		err = silentError(record.Partly)

@@ -75,15 +75,15 @@ func TestParseLines(t *testing.T) {
 	}
 }
 
-func TestSomeLines(t *testing.T) {
+func TestPresentLines(t *testing.T) {
 	lines := strings.Split(strings.Repeat("a line of text\n", 100), "\n")
 	env, out, _ := fakeEnviron(t)
 	show := func(maxTokens int) string {
 		out.Reset()
 		p := presentation{
-			entries: len(lines), maxTokens: maxTokens, text: func(n int) string { return someLines(lines, n) },
+			maxTokens: maxTokens, noun: "more line", rest: "[%s left out; --max-tokens 0 prints all]",
 		}
-		if _, err := (&workspace{environ: env}).present(p); err != nil {
+		if err := (&workspace{environ: env}).presentLines(lines, p); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()

@@ -35,7 +35,7 @@ func (o *pdfCommand) run(ctx context.Context, w *workspace, args []string) error
 	if err != nil {
 		return err
 	}
-	in, err := readInput(ctx, w.environ, arg, pdf.MaxSource)
+	in, err := w.readInput(ctx, arg, pdf.MaxSource)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (o *pdfCommand) render(
 		options.Date = time.Date(date.Year(), date.Month(), date.Day(), 0, 0, 0, 0, time.UTC)
 	}
 	if o.Font != "" {
-		font, err := readFont(w.environ, o.Font)
+		font, err := w.readFont(o.Font)
 		if err != nil {
 			return nil, "", err
 		}
@@ -140,8 +140,8 @@ func (o *pdfCommand) render(
 // the basic plane have some 30 MB.
 const maxFont = 64 << 20
 
-func readFont(env *environ, file string) ([]byte, error) {
-	in, err := env.readFile(file, maxFont)
+func (e *environ) readFont(file string) ([]byte, error) {
+	in, err := e.readFile(file, maxFont)
 	if err == nil && !in.whole {
 		err = usageError("%s has more than %d bytes: no font has", file, maxFont)
 	}

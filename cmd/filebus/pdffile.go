@@ -12,11 +12,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"filebus/materialize/layout"
 	"filebus/materialize/result"
 	"filebus/store"
 	"filebus/store/record"
@@ -112,17 +112,14 @@ func fileName(title string) string {
 	if name = strings.TrimRight(name, ". "); name == "" {
 		name = "Document"
 	}
-	if isDevice(name) {
+	if isDevice().MatchString(name) {
 		name = "_" + name
 	}
 	return name + ext
 }
 
-// isDevice reports whether Windows takes a name for that of a device.
-func isDevice(name string) bool {
-	devices := regexp.MustCompile(`(?i)^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])\s*(\.|$)`)
-	return devices.MatchString(name)
-}
+// isDevice finds names that Windows takes for those of devices.
+var isDevice = layout.Pattern(`(?i)^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])\s*(\.|$)`)
 
 // A pdfFile is a file that a document is written to.
 type pdfFile struct{ path string }

@@ -2,13 +2,14 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"reflect"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -25,11 +26,11 @@ type presentation struct {
 	op, what  string // of the line in the log of reads; no op: there is none
 	took      time.Duration
 
-	// What a table says of rows that are not there.
+	// What a table says of rows that are not there, and what lines end with.
 	none       string // of a table without any
 	more       string // what follows
 	left       int    // rows that were left out before
-	noun, rest string // what was left out, and what to say of it: "%s more"; no noun: "%d more"
+	noun, rest string // what was left out, and what to say of it: "%s more" or, without a noun, "%d more"
 }
 
 // noteTokens is what a note costs that says how much was left out.
@@ -87,10 +88,40 @@ func (w *workspace) presentTable(rows [][]string, p presentation) error {
 
 // restOf says how much was left out.
 func (p presentation) restOf(left int) string {
-	if p.noun == "" {
-		return fmt.Sprintf(p.rest, left)
+	return strings.NewReplacer("%d", strconv.Itoa(left), "%s", plural(left, p.noun)).Replace(p.rest)
+}
+
+// presentLines presents a result whose text is lines, what matters most first.
+func (w *workspace) presentLines(lines []string, p presentation) error {
+	p.text = func(n int) string {
+		text := strings.Join(append(lines[:n:n], ""), "\n")
+		if left := len(lines) - n; left > 0 {
+			text += p.restOf(left) + "\n"
+		}
+		return text
 	}
-	return fmt.Sprintf(p.rest, plural(left, p.noun))
+	if !w.global.json {
+		p.entries = len(lines)
+	}
+	_, err := w.present(p)
+	return err
+}
+
+// presentShort is presentLines for lines of which none may be long.
+func (w *workspace) presentShort(lines []string, p presentation) error {
+	for i, line := range lines {
+		lines[i] = markdown.Clip(oneLine(line), 2*maxCell)
+	}
+	p.noun, p.rest = "line", "… %s more"
+	return w.presentLines(lines, p)
+}
+
+// presentWhole presents a result that is never cut.
+func (w *workspace) presentWhole(op, what string, value any, text string) error {
+	_, err := w.present(presentation{
+		op: op, what: what, json: func(int) any { return value }, text: func(int) string { return text },
+	})
+	return err
 }
 
 // sizeOf is how many bytes a text has without the marks of bold words.
@@ -154,10 +185,4 @@ func (w *workspace) logWait(op, what string, tokens int, took time.Duration) {
 		Agent: w.or("", "FILEBUS_AGENT"), Session: w.or("", sessionVariables()...),
 		Task: w.or("", "FILEBUS_TASK"), Run: w.or("", "FILEBUS_RUN"),
 	})
-}
-
-// printRead prints a value as printJSON does, and notes it as a read.
-func (w *workspace) printRead(op, what string, value any) error {
-	_, err := w.present(presentation{op: op, what: what, json: func(int) any { return value }})
-	return err
 }

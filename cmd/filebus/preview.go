@@ -21,7 +21,6 @@ type previewCommand struct {
 
 func (o *previewCommand) check(*environ, []string) error { return checkPreview(o.Preview) }
 
-// A previewJSON is a preview and its reasons in JSON.
 type previewJSON struct {
 	markdown.PreviewChoice
 	WordCount int    `json:"word_count"`
@@ -39,7 +38,7 @@ func (o *previewCommand) run(ctx context.Context, w *workspace, args []string) e
 	if o.Structured {
 		size = result.MaxStructured
 	}
-	in, err := readInput(ctx, w.environ, args[0], size)
+	in, err := w.readInput(ctx, args[0], size)
 	if err != nil {
 		return err
 	}
@@ -48,10 +47,10 @@ func (o *previewCommand) run(ctx context.Context, w *workspace, args []string) e
 		WordCount:     markdown.Words(in.text), Tokens: record.EstimateTokens(in.size), Partial: !in.whole,
 	}
 	switch view.Rule {
-	case markdown.PreviewBinary:
+	case "binary":
 		view.WordCount = 0
 		fallthrough
-	case markdown.PreviewEmpty:
+	case "empty":
 		view.Text = materialize.EmptyPreview(in.text, in.size)
 	}
 	if in.stored != view.Text {
@@ -82,7 +81,7 @@ func (o *previewCommand) choose(env *environ, text []byte, limit int) markdown.P
 			env.note("put --structured would store it as invalid: %s", problem.Error())
 			return markdown.ExplainPreview(text, limit)
 		}
-		if choice := markdown.ExplainPreview(object, limit); choice.Rule == markdown.PreviewSummary {
+		if choice := markdown.ExplainPreview(object, limit); choice.Rule == "summary" {
 			choice.Line += bytes.Count(text[:bytes.LastIndex(text, object)], []byte("\n")) // the last one counts
 			return choice
 		}
@@ -110,18 +109,18 @@ func (p previewJSON) rows() [][]string {
 // why says in words which rule chose the preview.
 func (p previewJSON) why() string {
 	switch p.Rule {
-	case markdown.PreviewBinary:
+	case "binary":
 		return "the text is binary"
-	case markdown.PreviewEmpty:
+	case "empty":
 		return "the text is empty"
 	}
-	why := cmp.Or(map[markdown.PreviewRule]string{
-		markdown.PreviewSummary:   `the "summary" of the JSON object`,
-		markdown.PreviewParagraph: "the first paragraph",
-		markdown.PreviewList:      "a sentence that ends in a colon, with the list after it",
-		markdown.PreviewSentence:  "no paragraph, so the first field that is a sentence",
-		markdown.PreviewBeginning: `neither a paragraph nor a "summary", so the text as it begins`,
-	}[p.Rule], "no paragraph, so the first "+string(p.Rule))
+	why := cmp.Or(map[string]string{
+		"summary":          `the "summary" of the JSON object`,
+		"paragraph":        "the first paragraph",
+		"list":             "a sentence that ends in a colon, with the list after it",
+		"sentence":         "no paragraph, so the first field that is a sentence",
+		"first characters": `neither a paragraph nor a "summary", so the text as it begins`,
+	}[p.Rule], "no paragraph, so the first "+p.Rule)
 	why += fmt.Sprintf(", line %d", p.Line)
 	if p.Cut {
 		why += ", cut"

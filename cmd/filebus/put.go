@@ -121,7 +121,7 @@ func (o *putCommand) put(ctx context.Context, w *workspace, expect store.Expect,
 	if err != nil {
 		return err
 	}
-	return printStored(w.environ, put)
+	return w.printStored(put)
 }
 
 // nameBoth says of a call that has another text already which one was refused.
@@ -149,20 +149,8 @@ func idOf(w *workspace, kind record.Kind, file string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// storedView is what a command prints of a version it made.
-type storedView struct {
-	Ref       string `json:"ref"`
-	Name      string `json:"name"`
-	File      string `json:"file,omitempty"`
-	Unchanged bool   `json:"unchanged"`
-}
-
-func storedViewOf(r *materialize.PutResult) storedView {
-	return storedView{r.Ref.String(), r.Name.String(), r.File, r.Unchanged}
-}
-
-func printStored(env *environ, r *materialize.PutResult) error {
-	return env.print(storedViewOf(r), "%s  %s\n", r.Ref.Short(), r.Name)
+func (e *environ) printStored(r *materialize.PutResult) error {
+	return e.print(r, "%s  %s\n", r.Ref.Short(), r.Name)
 }
 
 func (w *workspace) resolveAll(ctx context.Context, texts []string) ([]record.Ref, error) {

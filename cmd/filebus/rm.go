@@ -43,7 +43,8 @@ func hide(ctx context.Context, w *workspace, arg string) error {
 	if err := w.Remove(ctx, v.Record.Name); err != nil {
 		return err
 	}
-	w.note("%s is hidden; filebus rm --restore %s brings it back", v.Record.Name, quote(v.Record.Name.String()))
+	w.note("%s is hidden; filebus rm --restore %s brings it back", v.Record.Name,
+		record.ShellWord(v.Record.Name.String()))
 	return nil
 }
 
@@ -56,7 +57,7 @@ func restore(ctx context.Context, w *workspace, arg string) error {
 	if err != nil {
 		return err
 	}
-	return printStored(w.environ, result)
+	return w.printStored(result)
 }
 
 // dropAll destroys all of the names or none.
@@ -100,7 +101,7 @@ func mustBeLast(ctx context.Context, w *workspace, v store.Version, command stri
 	return w.Store.View(ctx, func(tx *store.Tx) error {
 		last, _, err := tx.Last(name)
 		if err == nil && last.Ref != v.Ref {
-			err = coded(record.Usage, command+quote(name.String()),
+			err = coded(record.Usage, command+record.ShellWord(name.String()),
 				fmt.Errorf("%s is an older version of %s, whose versions go together", v.Ref.Short(), name))
 		}
 		return err

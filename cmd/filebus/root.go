@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"filebus/materialize/layout"
 	sessions "filebus/materialize/session"
 	"filebus/query"
 	"filebus/store"
@@ -46,7 +47,7 @@ func newRootCommand(env *environ, args []string) *cobra.Command {
 	root.SetHelpCommand(help)
 	root.SetHelpFunc(printHelp(env, root.HelpFunc()))
 	root.AddCommand(help)
-	all := slices.Concat(writingCommands(), readingCommands())
+	all := commands()
 	asked := func(c command) bool { // guide tells of the others
 		return len(args) > 0 && c.name() == args[0] && args[0] != "guide"
 	}
@@ -58,6 +59,9 @@ func newRootCommand(env *environ, args []string) *cobra.Command {
 	}
 	return root
 }
+
+// commands returns the commands, each with those below it.
+func commands() []command { return slices.Concat(writingCommands(), workCommands(), readingCommands()) }
 
 // writingCommands returns the commands that change the store, or files.
 func writingCommands() []command {
@@ -77,20 +81,99 @@ func writingCommands() []command {
 		plain("path NAME", runFunc(runPath)),
 		fresh("rm NAME...", &rmCommand{}),
 		fresh("gc --kind KIND", &gcCommand{}),
-		{use: "tag", open: (*environ).openFresh, do: runFunc(listTags), below: tagCommands()},
-		group("task", taskCommands()...),
+		fresh("tag", runFunc(listTags)).with(
+			fresh("list [PREFIX]", runFunc(listTags)),
+			fresh("add NAME TAG...", &tagEdit{}),
+			fresh("remove NAME TAG...", &tagEdit{remove: true}),
+		),
+		creating("capture DIR...", &captureCommand{}),
+		creating("sync [PATH]...", &syncCommand{}),
+		fresh("materialize --to DIR", &materializeCommand{MaxTokens: sessions.DefaultIndexTokens}),
+		existing("conflicts", runFunc(runConflicts)).with(
+			existing("show NAME", runFunc(showConflict)),
+			existing("resolve NAME --take store|file|both", &conflictResolve{}),
+		),
+		group("component",
+			creating("touch NAME", &componentTouch{}),
+			fresh("show [NAME]", &componentShow{MaxTokens: 1000}),
+			fresh("for FILE...", &componentFor{}),
+		),
+	}
+}
+
+// workCommands returns the commands of the work that agents do together.
+func workCommands() []command {
+	return []command{
+		taskCommands(),
 		creating("wait TASK...", &waitCommand{Limit: defaultWait}),
 		group("issue", issueCommands()...),
-		group("component", componentCommands()...),
-		group("run", runCommands()...),
-		group("snapshot", snapshotCommands()...),
-		group("dialogue", dialogueCommands()...).completed(completeArguments),
-		group("session", sessionCommands()...).completed(completeArguments),
-		creating("capture DIR...", &captureCommand{}),
-		creating("sync", &syncCommand{}),
-		fresh("materialize --to DIR", &materializeCommand{MaxTokens: sessions.DefaultIndexTokens}),
-		{use: "conflicts", open: (*environ).open, do: runFunc(runConflicts), below: conflictCommands()},
+		group("run",
+			creating("start", &runStart{}),
+			existing("loop", &runLoop{}),
+			group("agent",
+				existing("start ID", &agentStart{}),
+				existing("done ID", &agentDone{Outcome: "completed"}),
+			),
+			existing("end", runFunc(endRun)),
+			fresh("show", &runShow{MaxTokens: stateTokens}),
+		),
+		group("snapshot",
+			existing("take", &snapshotTake{}),
+			fresh("list", &snapshotList{Limit: 20}),
+			fresh("show RUN/LOOP [FILE]", &snapshotShow{MaxTokens: snapshotTokens}),
+			fresh("diff RUN/LOOP RUN/LOOP", &snapshotDiff{MaxTokens: snapshotTokens}),
+			existing("restore-state RUN/LOOP", runFunc(restoreState)),
+		),
+		dialogueCommands(),
+		sessionCommands(),
 	}
+}
+
+func taskCommands() command {
+	return group("task",
+		plain("start ID", &taskStart{}),
+		plain("prompt ID", runFunc(printTaskPrompt)),
+		plain("note ID TEXT...", runFunc(noteTask)),
+		plain("handoff ID", &taskHandoff{}),
+		plain("done ID", &taskDone{}),
+		plain("fail ID", &taskEnd{outcome: layout.StatusFailed}),
+		plain("block ID", &taskEnd{outcome: layout.StatusBlocked}),
+		plain("show ID", &taskShow{MaxTokens: taskTokens}),
+		fresh("list", &taskList{Late: defaultLate, MaxTokens: taskTokens}),
+	)
+}
+
+func dialogueCommands() command {
+	return group("dialogue",
+		creating("new TITLE", &dialogueNew{}),
+		fresh("list", &dialogueList{Limit: 20}),
+		plain("prompt SLUG ROUND [AGENT]", &dialoguePrompt{}),
+		plain("recover SLUG ROUND AGENT", &dialogueRecover{}),
+		plain("put SLUG ROUND AGENT [FILE|-]", &dialoguePut{}),
+		plain("wait SLUG ROUND", &dialogueWait{For: defaultWait}),
+		plain("assemble SLUG", &dialogueAssemble{}),
+		plain("lint FILE|NAME|SLUG...", &dialogueLint{}),
+		plain("check SLUG [ROUND]", &dialogueCheck{}),
+		plain("judge SLUG ROUND [AGENT]", &dialogueJudge{}),
+		plain("markers FILE|NAME|SLUG|-...", &dialogueMarkers{Limit: 200}),
+		plain("score SLUG", &dialogueScore{}),
+	).completed(completeArguments)
+}
+
+func sessionCommands() command {
+	return group("session",
+		creating("start TYPE", &sessionStart{}),
+		plain("put ID ARTIFACT [FILE|-]", &sessionPut{Format: formatJSON}),
+		fresh("list", &sessionList{Limit: 20}),
+		plain("show [ID]", &sessionShow{MaxTokens: stateTokens}),
+		plain("path ID [ARTIFACT]", runFunc(printSessionPath)),
+		plain("check [ID] [ARTIFACT|PATH]...", &sessionCheck{}),
+		plain("summary [ID]", runFunc(summarizeSession)),
+		plain("log [ID] [START|SUCCESS|ERROR AGENT [MESSAGE]...]", &sessionLog{Limit: 50}),
+		plain("end [ID]", &sessionEnd{}),
+		plain("archive ID", &sessionArchive{}),
+		existing("replay ID", &sessionReplay{MaxTokens: sessions.DefaultIndexTokens, Limit: 50}),
+	).completed(completeArguments)
 }
 
 // readingCommands returns the commands that change nothing.
@@ -99,15 +182,21 @@ func readingCommands() []command {
 		fresh("get [flags] NAME", &getCommand{}).completed(completeNames),
 		fresh("show [flags] NAME", &showCommand{MaxTokens: 300}).completed(completeNames),
 		plain("preview FILE|NAME|-", &previewCommand{}),
-		group("schema", schemaCommands()...),
+		group("schema",
+			plain("inject FILE|-", &schemaInject{}),
+			plain("check SCHEMA OUTPUT|NAME|-", runFunc(checkSchema)),
+		),
 		fresh("status", &statusCommand{Late: defaultLate, MaxTokens: stateTokens}),
 		fresh("list [flags] [KIND...]", &listCommand{page: page{Limit: 50}}),
 		plain("search [flags] [WORD...]", &searchCommand{
 			page: page{Limit: query.DefaultLimit}, MaxWait: query.DefaultMaxWait,
 		}),
 		group("knowledge", knowledgeCommands()...),
-		plain("context [TEXT|-]...", &contextCommand{MaxTokens: query.DefaultContextTokens}),
-		group("conversation", conversationCommands()...),
+		fresh("context [TEXT|-]...", &contextCommand{MaxTokens: query.DefaultContextTokens}),
+		group("conversation",
+			fresh("list", &conversationList{filterFlags: picking("tree", "agent", "since"), page: page{Limit: 50}}),
+			fresh("show ID", &conversationShow{Format: formatLines, page: page{Limit: 50}}),
+		),
 		fresh("budget", &budgetCommand{}),
 		plain("lint [DIR]", &lintCommand{Limit: 50}),
 		plain("guide "+roleNames, &guideCommand{}),

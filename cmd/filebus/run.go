@@ -14,20 +14,6 @@ import (
 	"filebus/store/record"
 )
 
-// runCommands are the commands of runs.
-func runCommands() []command {
-	return []command{
-		creating("start", &runStart{}),
-		existing("loop", &runLoop{}),
-		group("agent",
-			existing("start ID", &agentStart{}),
-			existing("done ID", &agentDone{Outcome: "completed"}),
-		),
-		existing("end", runFunc(endRun)),
-		fresh("show", &runShow{MaxTokens: stateTokens}),
-	}
-}
-
 // book returns the session state of a workspace.
 func (w *workspace) book() *runs.Book {
 	return runs.Open(w.Workspace, w.read, runs.Options{Now: w.now, Variables: w.variables})
@@ -140,14 +126,7 @@ func agentText(out *runs.Outcome) (json any, line string) {
 const stateTokens = 300
 
 type runShow struct {
-	MaxTokens int `flag:"max-tokens"`
-}
-
-func (o *runShow) check(*environ, []string) error {
-	if o.MaxTokens < 50 {
-		return usageError("--max-tokens %d: a run needs at least 50 tokens", o.MaxTokens)
-	}
-	return nil
+	MaxTokens int `flag:"max-tokens" least:"50" in:"a run"`
 }
 
 func (o *runShow) run(ctx context.Context, w *workspace, _ []string) error {
@@ -156,31 +135,10 @@ func (o *runShow) run(ctx context.Context, w *workspace, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return w.presentLines(runLines(view.State, w.now()), presentation{
-		op: "run show", what: "state/session_state", maxTokens: o.MaxTokens,
+	return w.presentShort(runLines(view.State, w.now()), presentation{
+		op: "run show", what: "state/session_state", maxTokens: o.MaxTokens, exact: true,
 		entries: view.Entries(), json: func(n int) any { return view.First(n) },
 	})
-}
-
-// presentLines prints a result whose text is lines, what matters most first. The last
-// line says how many are missing.
-func (w *workspace) presentLines(lines []string, p presentation) error {
-	p.exact = true
-	p.text = func(n int) string {
-		var out strings.Builder
-		for _, line := range lines[:n] {
-			out.WriteString(markdown.Clip(oneLine(line), 2*maxCell) + "\n")
-		}
-		if n < len(lines) {
-			fmt.Fprintf(&out, "… %s more\n", plural(len(lines)-n, "line"))
-		}
-		return out.String()
-	}
-	if !w.global.json {
-		p.entries = len(lines)
-	}
-	_, err := w.present(p)
-	return err
 }
 
 // runLines returns a state in lines, what matters most first.
@@ -215,7 +173,7 @@ func runLines(s layout.State, now time.Time) []string {
 
 // words joins texts with one space between two words.
 func words(texts ...string) string {
-	return strings.Join(strings.Fields(strings.Join(texts, " ")), " ")
+	return markdown.SingleSpaced(strings.Join(texts, " "))
 }
 
 // maxCell is how many characters of one value a bounded output shows.

@@ -17,15 +17,16 @@ func TestManyAgents(t *testing.T) {
 	t.Parallel()
 	const agents = 50
 	dir := t.TempDir()
-	state := layout.State{RunID: "run-1", Loop: "1"}
+	state := layout.StateChange{Set: []layout.Property{{Key: "Run ID", Value: "run-1"}, {Key: "Loop", Value: "1"}}}
 	for i := range agents {
-		state.Running = append(state.Running, layout.RunningAgent{ID: fmt.Sprintf("a%d", i), Task: fmt.Sprintf("task-%03d", i), Started: "10:00:00"})
+		state.Start = append(state.Start, layout.RunningAgent{ID: fmt.Sprintf("a%d", i), Task: fmt.Sprintf("task-%03d", i), Started: "10:00:00"})
 	}
 	file := filepath.Join(dir, ".claude", "session_state.md")
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, append(layout.AppendState(nil, state), "\n## Notes\nby hand\n"...), 0o666); err != nil {
+	text, _ := state.Apply(nil)
+	if err := os.WriteFile(file, append(text, "\n## Notes\nby hand\n"...), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	mustRun(t, dir, "init")

@@ -10,14 +10,6 @@ import (
 	"filebus/store/record"
 )
 
-// schemaCommands are the commands of schemas.
-func schemaCommands() []command {
-	return []command{
-		plain("inject FILE|-", &schemaInject{}),
-		plain("check SCHEMA OUTPUT|NAME|-", runFunc(checkSchema)),
-	}
-}
-
 type schemaInject struct {
 	Output string `flag:"output,o" not:"write"`
 	Write  bool   `flag:"write"`
@@ -62,7 +54,6 @@ func writeText(ctx context.Context, file string, text []byte, replace bool) (err
 	return result.WriteFile(ctx, file, text, replace)
 }
 
-// A checkJSON is what is wrong with an output, in JSON.
 type checkJSON struct {
 	Valid    bool             `json:"valid"`
 	Problems []result.Problem `json:"problems"`
@@ -77,7 +68,7 @@ func checkSchema(ctx context.Context, w *workspace, args []string) error {
 	if err != nil {
 		return err
 	}
-	in, err := readInput(ctx, w.environ, output, result.MaxStructured)
+	in, err := w.readInput(ctx, output, result.MaxStructured)
 	if err != nil {
 		return err
 	}

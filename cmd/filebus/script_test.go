@@ -44,20 +44,30 @@ func speak() {
 // its own with a store of its own.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+	testscript.Run(t, scriptParams("testdata/script", func(env *testscript.Env) {
+		env.Setenv("FILEBUS_STORE", env.WorkDir+"/.filebus")
+	}))
+}
+
+// scriptParams say how the scripts of a folder are run; setup sets what they find
+// besides in their environment.
+func scriptParams(dir string, setup func(env *testscript.Env)) testscript.Params {
+	return testscript.Params{
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("FILEBUS_STORE", env.WorkDir+"/.filebus")
 			env.Setenv("FILEBUS_STATE", env.WorkDir+"/.tmp/state")
 			env.Setenv("TZ", "UTC")
+			setup(env)
 			env.Values[variablesKey{}] = env.Vars
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"filebus": cmdFilebus,
 			"code":    cmdCode,
+			"aged":    cmdAged,
+			"repeat":  cmdRepeat,
 		},
-	})
+	}
 }

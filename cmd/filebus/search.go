@@ -45,7 +45,7 @@ func (o *searchCommand) check(*environ, []string) error {
 }
 
 func (o *searchCommand) request(env *environ, text string) (request query.SearchRequest, err error) {
-	request = query.SearchRequest{Query: text, NotSessions: o.NotSessions, Offset: o.Offset, History: o.History}
+	request.NotSessions, request.Offset, request.History = o.NotSessions, o.Offset, o.History
 	request.Limit = min(o.Limit, math.MaxInt32) + 1 // one more tells whether there are others
 	if err := o.ask(&request); err != nil {
 		return request, err
@@ -85,10 +85,10 @@ func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) er
 		return err
 	}
 	if !o.Everywhere {
-		o.noteScan(env, &request, &answer.SearchAnswer)
+		o.noteScan(env, &request, &answer)
 	}
 	p := hitPage{
-		env: env, answer: answer.SearchAnswer, opts: &o.answerFlags, fields: request.Facets, limit: o.Limit,
+		env: env, answer: answer, opts: &o.answerFlags, fields: request.Facets, limit: o.Limit,
 		offset: request.Offset, marks: request.Marks,
 	}
 	if p.more = len(answer.Hits) > o.Limit; p.more {
@@ -107,15 +107,8 @@ func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) er
 	}
 	err = p.print(ctx, set, text)
 	o.noteRead(env, &request)
-	o.noteMissed(env, &answer.SearchAnswer, text)
+	o.noteMissed(env, &answer, text)
 	return err
-}
-
-func inPart(incomplete bool) string {
-	if incomplete {
-		return " in part; run the search again, or filebus reindex"
-	}
-	return ""
 }
 
 // searchArguments returns the arguments of a command line, with those of a search
@@ -190,7 +183,7 @@ func searchFlagError(cmd *cobra.Command, err error) error {
 	if !unknown || nearFlag(cmd, name) != "" {
 		return err
 	}
-	return coded(record.Usage, "filebus search -- "+quote("--"+name)+", to search for that text", err)
+	return coded(record.Usage, "filebus search -- "+record.ShellWord("--"+name)+", to search for that text", err)
 }
 
 // givenFlags returns the flags of a command line, but those of the page, as they can
@@ -210,9 +203,9 @@ func givenFlags(cmd *cobra.Command) []string {
 			case flag.Value.Type() == "bool" && value == "true":
 				given = append(given, "--"+flag.Name)
 			case flag.NoOptDefVal != "":
-				given = append(given, "--"+flag.Name+"="+quote(value))
+				given = append(given, "--"+flag.Name+"="+record.ShellWord(value))
 			default:
-				given = append(given, "--"+flag.Name, quote(value))
+				given = append(given, "--"+flag.Name, record.ShellWord(value))
 			}
 		}
 	})
@@ -225,5 +218,5 @@ func searchLine(given []string, text string) string {
 	if strings.HasPrefix(text, "-") {
 		words = append(words, "--")
 	}
-	return strings.Join(append(words, quote(text)), " ")
+	return strings.Join(append(words, record.ShellWord(text)), " ")
 }

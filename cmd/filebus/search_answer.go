@@ -14,7 +14,6 @@ import (
 	"filebus/query"
 )
 
-// A searchJSON is an answer in JSON.
 type searchJSON struct {
 	query.SearchAnswer
 	Facets map[index.Facet]facetJSON `json:"facets,omitempty"`
@@ -73,7 +72,6 @@ func thousandths(f float64) float64 { return math.Round(f*1000) / 1000 }
 // maxFacetValues is how many values of a field are shown.
 const maxFacetValues = 10
 
-// A facetJSON is what is shown of the values of a field, in JSON.
 type facetJSON struct {
 	Values []index.FacetCount `json:"values"`
 	More   int                `json:"more,omitempty"` // values that are not shown
@@ -156,7 +154,6 @@ func (o *answerFlags) ask(request *query.SearchRequest) (err error) {
 		return err
 	}
 	if o.Recent != "" {
-		request.Recent = true
 		request.HalfLife, err = parseHalfLife(o.Recent)
 	}
 	return err

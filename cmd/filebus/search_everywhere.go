@@ -75,12 +75,14 @@ func (e *environ) openStores(ctx context.Context, everywhere bool, opts query.Op
 // search searches the stores. The first may take wait to catch up.
 func (s *storeSet) search(
 	ctx context.Context, request query.SearchRequest, wait time.Duration,
-) (answer query.EverywhereAnswer, err error) {
+) (answer query.SearchAnswer, err error) {
 	if s.everywhere {
 		return query.SearchEverywhere(ctx, s.readers, request, wait)
 	}
-	answer.SearchAnswer, err = s.readers[0].Search(ctx, request)
-	return answer, err
+	if s.own != nil {
+		request.Here = s.own.Apart()
+	}
+	return s.readers[0].Search(ctx, request)
 }
 
 func isSameFolder(a, b string) bool {
@@ -148,7 +150,7 @@ func (s *storeSet) report(env *environ, stores []query.StoreAnswer) error {
 			continue
 		case a.Unindexed > 0:
 			env.note("%s: %d log entries are not indexed yet; they were scanned%s", env.shortPath(a.Folder), a.Unindexed,
-				env.inPartOf(a.Folder, a.ScanIncomplete))
+				inPart(a.ScanIncomplete, "; filebus reindex"+env.storeFlag(a.Folder)+" indexes them"))
 		case a.ScanIncomplete:
 			env.note("%s: not all older versions were looked at", env.shortPath(a.Folder))
 		}
@@ -173,9 +175,10 @@ func (s *storeSet) noteFailed(env *environ, answered int) error {
 	return nil
 }
 
-func (e *environ) inPartOf(folder string, incomplete bool) string {
+// inPart says of entries that were scanned that not all were, and what to do.
+func inPart(incomplete bool, hint string) string {
 	if incomplete {
-		return " in part; filebus reindex" + e.storeFlag(folder) + " indexes them"
+		return " in part" + hint
 	}
 	return ""
 }
@@ -187,9 +190,9 @@ func (e *environ) storeFlag(folder string) string {
 		return ""
 	}
 	if short := e.shortPath(folder); short != folder {
-		return " --store ~/" + quote(filepath.ToSlash(short[2:])) // a shell expands no tilde in quotes
+		return " --store ~/" + record.ShellWord(filepath.ToSlash(short[2:])) // a shell expands no tilde in quotes
 	}
-	return " --store " + quote(folder)
+	return " --store " + record.ShellWord(folder)
 }
 
 // shortPath writes a path below the home folder with a tilde.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -72,7 +71,7 @@ func (s *finderSource) Search(ctx context.Context, typed string, limit int) (que
 	request.IndexedOnly, request.Prefix = true, true
 	answer, err := s.set.search(ctx, request, 0)
 	s.set.unnameOwn(answer.Hits)
-	return answer.SearchAnswer, err
+	return answer, err
 }
 
 // maxWhole bounds how much of a record is shown, in tokens.
@@ -110,7 +109,7 @@ func (s *finderSource) Text(ctx context.Context, typed string, hit query.Hit, wh
 // Refresh is that of finder.Source.
 func (s *finderSource) Refresh(ctx context.Context) (changed bool, err error) {
 	if own := s.set.own; own != nil && !s.env.global.noSync {
-		_, err = own.Sync(ctx, own.Root, materialize.SyncOptions{CaptureOnly: true, Budget: s.env.syncBudget})
+		_, err = own.Sync(ctx, own.Root, materialize.SyncOptions{CaptureOnly: true, Finished: true, Budget: s.env.syncBudget})
 	}
 	for i, r := range s.set.readers {
 		position, readErr := query.Position(ctx, r.Store())
@@ -132,7 +131,7 @@ func (s *finderSource) placeOf(ctx context.Context, choice finder.Choice) string
 	h := &choice.Hit
 	where := ""
 	if h.Store != "" {
-		where = " --store " + quote(h.Store)
+		where = " --store " + record.ShellWord(h.Store)
 	}
 	if choice.Ref {
 		return h.Ref.String() + where
@@ -140,7 +139,7 @@ func (s *finderSource) placeOf(ctx context.Context, choice finder.Choice) string
 	file, err := s.fileOf(h)
 	info, statErr := os.Stat(file)
 	if err != nil || statErr != nil || !info.Mode().IsRegular() {
-		return quote(h.Name.String()) + where
+		return record.ShellWord(h.Name.String()) + where
 	}
 	line := cmp.Or(h.FileLines.From, h.Lines.From)
 	if line > 0 && s.isAt(ctx, h, file, line) {
@@ -177,29 +176,16 @@ func (s *finderSource) isAt(ctx context.Context, h *query.Hit, file string, line
 	if _, err := r.WriteBody(ctx, &want, v, query.BodyRequest{Lines: query.Span{From: h.Lines.From, To: h.Lines.From}}); err != nil {
 		return false
 	}
-	f, err := os.Open(file)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return false
 	}
-	defer f.Close()
-	lines := bufio.NewReader(f)
-	for ; line > 1; line-- {
-		if skipLine(lines) != nil {
-			return false
+	for got := range bytes.Lines(text) {
+		if line--; line == 0 {
+			return bytes.Equal(bytes.TrimRight(got, "\r\n"), bytes.TrimRight(want.Bytes(), "\r\n"))
 		}
 	}
-	got, err := lines.ReadBytes('\n')
-	return (err == nil || len(got) > 0) && bytes.Equal(bytes.TrimRight(got, "\r\n"), bytes.TrimRight(want.Bytes(), "\r\n"))
-}
-
-// skipLine reads over a line of any length.
-func skipLine(r *bufio.Reader) error {
-	for {
-		_, err := r.ReadSlice('\n')
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return err
-		}
-	}
+	return false
 }
 
 // fromHere returns a path as it is written in the working directory.

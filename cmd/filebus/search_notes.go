@@ -13,7 +13,8 @@ func (o *searchCommand) noteScan(env *environ, request *query.SearchRequest, ans
 	phrases := len(request.Phrases)+len(request.WithoutPhrases) > 0 || answer.AsPhrase != ""
 	switch {
 	case answer.Unindexed > 0:
-		env.note("%d log entries are not indexed yet; they were scanned%s", answer.Unindexed, inPart(answer.ScanIncomplete))
+		env.note("%d log entries are not indexed yet; they were scanned%s", answer.Unindexed,
+			inPart(answer.ScanIncomplete, "; run the search again, or filebus reindex"))
 	case answer.ScanIncomplete && phrases:
 		env.note("there was no time to look for the phrase in all texts; more words or filters leave fewer of them")
 	case answer.ScanIncomplete:
@@ -21,7 +22,7 @@ func (o *searchCommand) noteScan(env *environ, request *query.SearchRequest, ans
 	}
 	if answer.AsPhrase != "" {
 		env.note("only stop words or punctuation: the texts were searched for exactly %s",
-			clipText(quote(answer.AsPhrase)))
+			clipText(record.ShellWord(answer.AsPhrase)))
 	}
 }
 
@@ -86,18 +87,18 @@ func (o *searchCommand) noteUnknown(env *environ, answer *query.SearchAnswer) {
 // conditionText names a condition as one asks for it.
 func conditionText(h query.Hidden) string {
 	switch h.Condition {
-	case query.ConditionPhrase:
+	case "phrase":
 		return "the quotes"
-	case query.ConditionAll:
+	case "all":
 		return "any filter"
-	case query.ConditionTime:
+	case "time":
 		return "--since and --until"
 	}
 	var words []string
 	for _, value := range h.Values {
 		switch {
-		case h.Condition != query.ConditionWithout:
-			words = append(words, "--"+string(h.Condition)+" "+quote(treeText(h.Condition, value)))
+		case h.Condition != "without":
+			words = append(words, "--"+h.Condition+" "+record.ShellWord(treeText(h.Condition, value)))
 		case strings.ContainsFunc(value, isSpace):
 			words = append(words, `-"`+value+`"`)
 		default:
@@ -108,7 +109,7 @@ func conditionText(h query.Hidden) string {
 }
 
 // treeText is a value as flags take it: the own tree is a dot.
-func treeText(condition query.Condition, value string) string {
+func treeText(condition, value string) string {
 	if condition == "tree" && value == "" {
 		return "."
 	}

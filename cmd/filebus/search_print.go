@@ -12,6 +12,7 @@ import (
 	"filebus/index"
 	"filebus/materialize/markdown"
 	"filebus/query"
+	"filebus/store/record"
 )
 
 // A hitPage is an answer on its way to the output.
@@ -189,7 +190,7 @@ func (p *hitPage) writeHit(out *strings.Builder, h *query.Hit, snippet int) {
 func shellName(h *query.Hit) string {
 	name := oneLine(h.Name.String())
 	if strings.ContainsAny(name, " '\"`$&|;<>()*?[]{}!\\") {
-		return quote(name)
+		return record.ShellWord(name)
 	}
 	return name
 }

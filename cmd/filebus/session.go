@@ -8,27 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"filebus/materialize/markdown"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
+	"filebus/store/record"
 )
-
-// sessionCommands are the commands of sessions.
-func sessionCommands() []command {
-	return []command{
-		plain("start TYPE", &sessionStart{}),
-		plain("put ID ARTIFACT [FILE|-]", &sessionPut{Format: formatJSON}),
-		fresh("list", &sessionList{Limit: 20}),
-		plain("show [ID]", &sessionShow{MaxTokens: stateTokens}),
-		plain("path ID [ARTIFACT]", runFunc(printSessionPath)),
-		plain("check [ID] [ARTIFACT|PATH]...", &sessionCheck{}),
-		plain("summary [ID]", runFunc(summarizeSession)),
-		plain("log [ID] [START|SUCCESS|ERROR AGENT [MESSAGE]...]", &sessionLog{Limit: 50}),
-		plain("end [ID]", &sessionEnd{}),
-		plain("archive ID", &sessionArchive{}),
-		existing("replay ID", &sessionReplay{MaxTokens: sessions.DefaultIndexTokens, Limit: 50}),
-	}
-}
 
 // registry returns the sessions of a workspace.
 func (w *workspace) registry() *sessions.Registry {
@@ -95,14 +78,9 @@ type sessionStart struct {
 	Name string `flag:"name"`
 }
 
+func (*sessionStart) check(_ *environ, args []string) error { return sessions.CheckType(args[0]) }
+
 func (o *sessionStart) run(ctx context.Context, w *workspace, args []string) error {
-	if err := sessions.CheckType(args[0]); err != nil {
-		return err // before a store is made for it
-	}
-	w, err := w.create(ctx)
-	if err != nil {
-		return err
-	}
 	started, err := w.registry().Start(ctx, args[0], o.Name)
 	if err != nil {
 		return err
@@ -115,7 +93,6 @@ type sessionList struct {
 	Limit int    `flag:"limit" least:"0"`
 }
 
-// A sessionListJSON is a list of sessions in JSON.
 type sessionListJSON struct {
 	Sessions []*sessions.Session `json:"sessions"`
 	More     int                 `json:"more,omitempty"` // that were left out
@@ -140,10 +117,9 @@ func (o *sessionList) run(ctx context.Context, w *workspace, _ []string) error {
 }
 
 type sessionShow struct {
-	MaxTokens int `flag:"max-tokens"`
+	MaxTokens int `flag:"max-tokens" least:"50" in:"a session"`
 }
 
-// A sessionShowJSON is a session with its artifacts in JSON.
 type sessionShowJSON struct {
 	sessions.Session
 	Files  []sessions.Artifact `json:"files"`
@@ -153,7 +129,6 @@ type sessionShowJSON struct {
 	Left   int                 `json:"left,omitempty"`   // entries that there was no room for
 }
 
-// An atWorkJSON is an agent that has begun and not ended.
 type atWorkJSON struct {
 	Agent   string `json:"agent"`
 	Seconds int    `json:"seconds,omitempty"`
@@ -164,9 +139,6 @@ type atWorkJSON struct {
 const lastEvents = 5
 
 func (o *sessionShow) run(ctx context.Context, w *workspace, args []string) error {
-	if o.MaxTokens < 50 {
-		return usageError("--max-tokens %d: a session needs at least 50 tokens", o.MaxTokens)
-	}
 	f, s, err := w.findKnown(ctx, args)
 	if err != nil {
 		return err
@@ -183,21 +155,10 @@ func (o *sessionShow) run(ctx context.Context, w *workspace, args []string) erro
 	for _, e := range s.Log[max(0, len(s.Log)-lastEvents):] {
 		view.Log = append(view.Log, cutText(strings.Join([]string{e.Time, e.Event, e.Agent, e.Message}, " | ")))
 	}
-	shown := presentation{entries: view.entries(), maxTokens: o.MaxTokens, op: "session show", what: s.Key.String()}
-	shown.json = func(n int) any { return view.first(n) }
-	if !w.global.json {
-		lines := sessionLines(w.environ, s)
-		shown.entries = len(lines)
-		shown.text = func(n int) string {
-			text := strings.Join(lines[:n], "")
-			if n < len(lines) {
-				text += fmt.Sprintf("… %s more\n", plural(len(lines)-n, "line"))
-			}
-			return text
-		}
-	}
-	_, err = f.workspace.present(shown)
-	return err
+	return f.workspace.presentShort(sessionLines(w.environ, s), presentation{
+		entries: view.entries(), maxTokens: o.MaxTokens, op: "session show", what: s.Key.String(),
+		json: func(n int) any { return view.first(n) },
+	})
 }
 
 func (v sessionShowJSON) entries() int { return len(v.AtWork) + len(v.Files) + len(v.Log) }
@@ -223,7 +184,7 @@ func secondsSince(at, now time.Time) int {
 func sessionLines(env *environ, s *sessions.Session) (lines []string) {
 	add := func(words ...string) {
 		words = slices.DeleteFunc(words, func(word string) bool { return word == "" })
-		lines = append(lines, markdown.Clip(oneLine(strings.Join(words, "  ")), 2*maxCell)+"\n")
+		lines = append(lines, strings.Join(words, "  "))
 	}
 	since := func(word string, at time.Time) string {
 		if at.IsZero() {
@@ -253,7 +214,7 @@ func sessionLines(env *environ, s *sessions.Session) (lines []string) {
 		add("log", cutText(strings.TrimRight(strings.Join([]string{e.Time, e.Event, e.Agent, e.Message}, "  "), " ")))
 	}
 	if s.Others > 0 {
-		add("other records", fmt.Sprintf("%d: filebus list --session %s", s.Others, quote(s.ID)))
+		add("other records", fmt.Sprintf("%d: filebus list --session %s", s.Others, record.ShellWord(s.ID)))
 	}
 	return lines
 }

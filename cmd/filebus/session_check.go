@@ -14,7 +14,6 @@ type sessionCheck struct {
 	Files bool `flag:"files"`
 }
 
-// A sessionCheckJSON is how the files of a session were found, in JSON.
 type sessionCheckJSON struct {
 	Session string             `json:"session,omitempty"`
 	Files   []sessions.Finding `json:"files"`
@@ -25,9 +24,9 @@ func (o *sessionCheck) run(ctx context.Context, w *workspace, args []string) err
 	var view sessionCheckJSON
 	var err error
 	if o.Files {
-		view.Files, err = checkFiles(ctx, w.environ, args)
+		view.Files, err = w.checkFiles(ctx, args)
 	} else {
-		view.Session, view.Files, err = checkArtifacts(ctx, w.environ, args)
+		view.Session, view.Files, err = w.checkArtifacts(ctx, args)
 	}
 	if err != nil {
 		return err
@@ -35,7 +34,7 @@ func (o *sessionCheck) run(ctx context.Context, w *workspace, args []string) err
 	var rows [][]string
 	for _, f := range view.Files {
 		row := []string{f.State, cmp.Or(f.Artifact, f.File), tokenText(f.Tokens)}
-		if f.State != sessions.FileOK {
+		if f.State != "ok" {
 			row[2] = f.Detail + "; try: " + f.Do
 			view.Wanting++
 		}
@@ -45,7 +44,7 @@ func (o *sessionCheck) run(ctx context.Context, w *workspace, args []string) err
 	case err != nil:
 		return err
 	case len(view.Files) == 0:
-		return coded(record.Wanting, "filebus session show "+quote(view.Session),
+		return coded(record.Wanting, "filebus session show "+record.ShellWord(view.Session),
 			errors.New("the session has no artifact to read"))
 	case view.Wanting > 0:
 		return silentError(record.Wanting)
@@ -53,12 +52,12 @@ func (o *sessionCheck) run(ctx context.Context, w *workspace, args []string) err
 	return nil
 }
 
-func checkArtifacts(ctx context.Context, env *environ, args []string) (string, []sessions.Finding, error) {
-	text, artifacts := env.sessionArg(args)
-	f, err := env.findSession(ctx, text, false)
-	if set := env.or("", "FILEBUS_SESSION"); set != "" && len(args) > 0 && errors.Is(err, sessions.ErrNoSession) {
+func (e *environ) checkArtifacts(ctx context.Context, args []string) (string, []sessions.Finding, error) {
+	text, artifacts := e.sessionArg(args)
+	f, err := e.findSession(ctx, text, false)
+	if set := e.or("", "FILEBUS_SESSION"); set != "" && len(args) > 0 && errors.Is(err, sessions.ErrNoSession) {
 		artifacts = args
-		f, err = env.findSession(ctx, set, false)
+		f, err = e.findSession(ctx, set, false)
 	}
 	if err != nil {
 		return "", nil, err
@@ -68,7 +67,7 @@ func checkArtifacts(ctx context.Context, env *environ, args []string) (string, [
 }
 
 // checkFiles checks files by their paths, also where there is no store.
-func checkFiles(ctx context.Context, env *environ, args []string) ([]sessions.Finding, error) {
+func (e *environ) checkFiles(ctx context.Context, args []string) ([]sessions.Finding, error) {
 	if len(args) == 0 {
 		return nil, usageError("--files needs at least one path")
 	}
@@ -80,11 +79,11 @@ func checkFiles(ctx context.Context, env *environ, args []string) ([]sessions.Fi
 		if err := sessions.UnsetIn(arg); err != nil {
 			return nil, err
 		}
-		files = append(files, env.abs(arg))
+		files = append(files, e.abs(arg))
 	}
-	w, err := env.open(ctx)
+	w, err := e.open(ctx)
 	if errors.Is(err, store.ErrNoStore) {
-		return sessions.Open(nil, nil, env.now).CheckFiles(ctx, files)
+		return sessions.Open(nil, nil, e.now).CheckFiles(ctx, files)
 	}
 	if err != nil {
 		return nil, err

@@ -17,7 +17,6 @@ type sessionEnd struct {
 	Status string `flag:"status"`
 }
 
-// A sessionEndJSON is a session that has ended, in JSON.
 type sessionEndJSON struct {
 	sessions.Session
 	AtWork  []string `json:"at_work"`           // agents that have begun and not ended
@@ -44,7 +43,7 @@ func (o *sessionEnd) run(ctx context.Context, w *workspace, args []string) error
 	}
 	if len(view.AtWork) > 0 {
 		w.note("started and not ended: %s; to record what became of one: filebus session log %s ERROR %s",
-			firstNames(view.AtWork), quote(s.Key.String()), quote(view.AtWork[0]))
+			firstNames(view.AtWork), record.ShellWord(s.Key.String()), record.ShellWord(view.AtWork[0]))
 	}
 	view.Seconds = secondsSince(s.Started, s.Ended)
 	if view.GivenUp, err = f.workspace.retain(ctx, s.Key); err != nil {
@@ -76,8 +75,8 @@ func (o *sessionArchive) check(env *environ, args []string) error {
 	case o.has("to") && o.To == "":
 		return usageError("--to is empty: is the variable that holds it set?")
 	case o.To != "" && !strings.HasSuffix(o.To, ".tar.gz") && !strings.HasSuffix(o.To, ".tgz"):
-		return coded(record.Usage, "filebus materialize --session "+quote(args[0])+" --to "+quote(o.To),
-			fmt.Errorf("--to %s is not a file that ends with .tar.gz", o.To))
+		hint := "filebus materialize --session " + record.ShellWord(args[0]) + " --to " + record.ShellWord(o.To)
+		return coded(record.Usage, hint, fmt.Errorf("--to %s is not a file that ends with .tar.gz", o.To))
 	case o.To != "":
 		o.To = env.abs(o.To)
 	}
@@ -102,7 +101,7 @@ func (o *sessionArchive) run(ctx context.Context, w *workspace, args []string) e
 	if done.Removed > 0 {
 		w.note("removed %s from the disk; filebus session replay %s --steps lists them, "+
 			"filebus rm --restore NAME brings one back",
-			plural(done.Removed, "file"), quote(f.key.String()))
+			plural(done.Removed, "file"), record.ShellWord(f.key.String()))
 	}
 	return nil
 }

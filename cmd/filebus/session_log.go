@@ -13,20 +13,15 @@ type sessionLog struct {
 	Limit int `flag:"limit" least:"0"`
 }
 
-// A sessionLogJSON is the log of a session in JSON.
 type sessionLogJSON struct {
 	Session sessions.Key        `json:"session"`
 	Events  []layout.AgentEvent `json:"events"`
 	Earlier int                 `json:"earlier,omitempty"` // lines that are not shown
 }
 
-func isEvent(text string) bool {
-	return text == layout.EventStart || text == layout.EventSuccess || text == layout.EventError
-}
-
 func (o *sessionLog) run(ctx context.Context, w *workspace, args []string) error {
 	text, rest := w.sessionArg(args)
-	if len(args) > 0 && isEvent(args[0]) {
+	if len(args) > 0 && layout.IsAgentEvent(args[0]) {
 		text, rest = w.or("", "FILEBUS_SESSION"), args
 	}
 	if len(rest) == 0 {
@@ -43,7 +38,7 @@ func (o *sessionLog) run(ctx context.Context, w *workspace, args []string) error
 	if err != nil {
 		return err
 	}
-	return w.print(storedViewOf(put), "")
+	return w.print(put, "")
 }
 
 func (o *sessionLog) print(ctx context.Context, w *workspace, text string) error {
@@ -64,10 +59,7 @@ func (o *sessionLog) print(ctx context.Context, w *workspace, text string) error
 		line := strings.TrimSuffix(string(layout.AppendAgentEvent(nil, e)), "\n")
 		lines.WriteString(strings.TrimRight(oneLine(line), " ") + "\n")
 	}
-	_, err = f.workspace.present(presentation{
-		op: "session log", what: s.Key.String(),
-		json: func(int) any { return view }, text: func(int) string { return lines.String() },
-	})
+	err = f.workspace.presentWhole("session log", s.Key.String(), view, lines.String())
 	switch {
 	case err != nil:
 	case len(s.Log) == 0:
@@ -78,7 +70,6 @@ func (o *sessionLog) print(ctx context.Context, w *workspace, text string) error
 	return err
 }
 
-// A sessionSummaryJSON is the summaries of a session in JSON.
 type sessionSummaryJSON struct {
 	Session   sessions.Key       `json:"session"`
 	Summaries []sessions.Summary `json:"summaries"`
@@ -97,15 +88,12 @@ func summarizeSession(ctx context.Context, w *workspace, args []string) error {
 	long := 0
 	for _, a := range all {
 		out.WriteString(oneLine(summaryLine(a)) + "\n")
-		if a.Words > sessions.MaxSummary {
+		if a.Cut {
 			long++
 			w.note("the summary of %s has %d words and was cut: it has to have fewer than 200", a.Artifact, a.Words)
 		}
 	}
-	_, err = f.workspace.present(presentation{
-		op: "session summary", what: s.Key.String(),
-		json: func(int) any { return sessionSummaryJSON{s.Key, all} }, text: func(int) string { return out.String() },
-	})
+	err = f.workspace.presentWhole("session summary", s.Key.String(), sessionSummaryJSON{s.Key, all}, out.String())
 	if err == nil && long > 0 {
 		err = silentError(record.Wanting)
 	}

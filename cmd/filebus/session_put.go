@@ -32,7 +32,7 @@ func (o *sessionPut) run(ctx context.Context, w *workspace, args []string) error
 	if of := w.or("", "FILEBUS_SESSION"); len(args) == 1 || len(args) == 2 && args[1] == "-" && of != "" {
 		text, rest = of, args
 		if text == "" {
-			return coded(record.Usage, "filebus session put ID "+quote(args[0])+" FILE", sessions.Unset(""))
+			return coded(record.Usage, "filebus session put ID "+record.ShellWord(args[0])+" FILE", sessions.Unset(""))
 		}
 	}
 	request := sessions.PutRequest{
@@ -88,7 +88,6 @@ func (o *sessionPut) readSummary(env *environ, request *sessions.PutRequest) err
 	return nil
 }
 
-// A sessionPathJSON is the file of an artifact, or the folder, in JSON.
 type sessionPathJSON struct {
 	Session sessions.Key `json:"session"`
 	File    string       `json:"file"` // absolute

@@ -20,14 +20,12 @@ type sessionReplay struct {
 	To        string `flag:"to" not:"steps"`
 	Until     string `flag:"until"`
 	Closure   bool   `flag:"closure"`
-	MaxTokens int    `flag:"max-tokens"`
+	MaxTokens int    `flag:"max-tokens" least:"100" in:"an index"`
 	Steps     bool   `flag:"steps"`
 	Limit     int    `flag:"limit" least:"0"`
 }
 
 func (*sessionReplay) prepare(cmd *cobra.Command) { cmd.MarkFlagsOneRequired("to", "steps") }
-
-func (o *sessionReplay) check(*environ, []string) error { return checkIndexTokens(o.MaxTokens) }
 
 func (o *sessionReplay) run(ctx context.Context, w *workspace, args []string) error {
 	id, trees, err := w.registry().ID(ctx, args[0])
@@ -90,7 +88,6 @@ func (w *workspace) replayPosition(ctx context.Context, text string) (uint64, er
 	return w.registry().Moment(ctx, position)
 }
 
-// A sessionStepsJSON is what happened in a session, in JSON.
 type sessionStepsJSON struct {
 	Session string          `json:"session"`
 	Steps   []sessions.Step `json:"steps"` // oldest first
@@ -114,7 +111,7 @@ func printSteps(ctx context.Context, w *workspace, id string, trees []record.Tre
 	var rows [][]string
 	for _, step := range view.Steps {
 		name := step.Name.String()
-		if step.Destroyed && step.Event != sessions.EventDrop {
+		if step.Destroyed && step.Event != "drop" {
 			name += " (destroyed since)"
 		}
 		at := "@" + strconv.FormatUint(step.Position, 10)

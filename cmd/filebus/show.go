@@ -24,30 +24,18 @@ func (o *showCommand) run(ctx context.Context, w *workspace, args []string) erro
 	if err != nil {
 		return err
 	}
-	lines := detailLines(w.environ, &detail)
-	_, err = w.present(presentation{
-		entries: len(lines), maxTokens: o.MaxTokens, op: "show", what: detail.Name.String(),
-		json: func(int) any { return detail },
-		text: func(n int) string { return someLines(lines, n) },
+	return w.presentLines(w.detailLines(&detail), presentation{
+		maxTokens: o.MaxTokens, op: "show", what: detail.Name.String(), json: func(int) any { return detail },
+		noun: "more line", rest: "[%s left out; --max-tokens 0 prints all]",
 	})
-	return err
 }
 
-// someLines joins the first n lines, and says how many are left out.
-func someLines(lines []string, n int) string {
-	text := ""
-	for _, line := range lines[:n] {
-		text += line + "\n"
-	}
-	if left := len(lines) - n; left > 0 {
-		text += fmt.Sprintf("[%s left out; --max-tokens 0 prints all]\n", plural(left, "more line"))
-	}
-	return text
-}
-
-func detailLines(env *environ, d *query.Detail) []string {
+func (e *environ) detailLines(d *query.Detail) []string {
 	r := d.Version.Record
-	lines := []string{env.bold(oneLine(r.Name.String())) + "  " + d.Ref.String() + currentWord(d)}
+	lines := []string{e.bold(oneLine(r.Name.String())) + "  " + d.Ref.String()}
+	if !d.Current {
+		lines[0] += "  (not current)"
+	}
 	add := func(label, value string) {
 		if value != "" {
 			lines = append(lines, fmt.Sprintf("%-13s %s", label, oneLine(value)))
@@ -56,7 +44,7 @@ func detailLines(env *environ, d *query.Detail) []string {
 	add("title", d.Description.Title)
 	add("path", r.Path)
 	add("size", fmt.Sprintf("%d bytes, ~%d tokens, %s", r.Size, d.Tokens, plural(d.Description.Words, "word")))
-	add("time", env.minute(r.Time)+"  from "+string(r.Source))
+	add("time", e.minute(r.Time)+"  from "+string(r.Source))
 	for _, f := range [][2]string{
 		{"agent", r.Agent}, {"conversation", r.Conversation}, {"session", r.Session}, {"run", r.Run}, {"loop", r.Loop},
 		{"task", r.Task}, {"status", r.Status}, {"tags", strings.Join(r.Tags, " ")},
@@ -76,25 +64,18 @@ func detailLines(env *environ, d *query.Detail) []string {
 		add("from", from.Short())
 	}
 	add("preview", d.Description.Preview)
-	return slices.Concat(lines, versionLines(env, d), outlineLines(d), entryLines(d))
-}
-
-func currentWord(d *query.Detail) string {
-	if d.Current {
-		return ""
-	}
-	return "  (not current)"
+	return slices.Concat(lines, e.versionLines(d), outlineLines(d), entryLines(d))
 }
 
 // versionLines lists what happened to the name, newest first; of a name that has
 // one version there is nothing to say.
-func versionLines(env *environ, d *query.Detail) []string {
+func (e *environ) versionLines(d *query.Detail) []string {
 	if len(d.Versions) < 2 {
 		return nil
 	}
 	lines := []string{"versions"}
 	for _, v := range slices.Backward(d.Versions) {
-		line := fmt.Sprintf("  @%d  %s  %-8s  %s", v.Position, env.minute(v.Time), v.Change, v.Ref)
+		line := fmt.Sprintf("  @%d  %s  %-8s  %s", v.Position, e.minute(v.Time), v.Change, v.Ref)
 		if v.Tokens > 0 && v.Change == "put" {
 			line += "  " + tokenText(v.Tokens)
 		}

@@ -11,17 +11,6 @@ import (
 	"filebus/store/record"
 )
 
-// snapshotCommands are the commands of snapshots.
-func snapshotCommands() []command {
-	return []command{
-		existing("take", &snapshotTake{}),
-		fresh("list", &snapshotList{Limit: 20}),
-		fresh("show RUN/LOOP [FILE]", &snapshotShow{MaxTokens: snapshotTokens}),
-		fresh("diff RUN/LOOP RUN/LOOP", &snapshotDiff{MaxTokens: snapshotTokens}),
-		existing("restore-state RUN/LOOP", runFunc(restoreState)),
-	}
-}
-
 type snapshotTake struct {
 	Run  string `flag:"run"`
 	Loop int    `flag:"loop"`
@@ -50,7 +39,6 @@ type snapshotList struct {
 	Limit int    `flag:"limit" least:"0"`
 }
 
-// A snapshotListJSON is a list of snapshots in JSON.
 type snapshotListJSON struct {
 	Snapshots []*runs.Snapshot `json:"snapshots"`
 	More      int              `json:"more,omitempty"`
@@ -89,7 +77,7 @@ func (o *snapshotList) run(ctx context.Context, w *workspace, _ []string) error 
 func summaryOf(s *runs.Snapshot) string {
 	if m := s.Manifest; m != nil {
 		text := plural(m.FilesChanged, "file") + " changed"
-		if m.Method == layout.MethodGit {
+		if m.Method == "git" {
 			text += fmt.Sprintf(" +%d -%d", m.LinesAdded, m.LinesRemoved)
 		}
 		return text + ", " + plural(len(m.Issues), "issue")
@@ -141,7 +129,7 @@ func printSnapshot(ctx context.Context, w *workspace, text string) error {
 	for _, note := range snap.Notes {
 		lines = append(lines, "note  "+note)
 	}
-	return w.presentLines(lines, presentation{maxTokens: stateTokens, json: func(int) any { return snap }})
+	return w.presentShort(lines, presentation{maxTokens: stateTokens, exact: true, json: func(int) any { return snap }})
 }
 
 type snapshotDiff struct {
@@ -163,7 +151,9 @@ func (o *snapshotDiff) run(ctx context.Context, w *workspace, loops []string) er
 	for i, line := range c.State {
 		c.State[i] = cutText(line)
 	}
-	return w.presentLines(diffLines(c), presentation{maxTokens: o.MaxTokens, json: func(int) any { return c }})
+	return w.presentShort(diffLines(c), presentation{
+		maxTokens: o.MaxTokens, exact: true, json: func(int) any { return c },
+	})
 }
 
 // diffLines returns a comparison in lines.

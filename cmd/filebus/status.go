@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"filebus/materialize/dialogue"
+	"filebus/materialize/layout"
 	runs "filebus/materialize/run"
-	sessions "filebus/materialize/session"
 	"filebus/store/record"
 )
 
@@ -18,15 +17,10 @@ const defaultLate = 30 * time.Minute
 
 type statusCommand struct {
 	Late      time.Duration `flag:"late"`
-	MaxTokens int           `flag:"max-tokens"`
+	MaxTokens int           `flag:"max-tokens" least:"100" in:"a status"`
 }
 
-func (o *statusCommand) check(*environ, []string) error {
-	if o.MaxTokens < 100 {
-		return usageError("--max-tokens %d: a status needs at least 100 tokens", o.MaxTokens)
-	}
-	return checkLate(o.Late)
-}
+func (o *statusCommand) check(*environ, []string) error { return checkLate(o.Late) }
 
 func checkLate(late time.Duration) error {
 	if late <= 0 {
@@ -45,8 +39,8 @@ func (o *statusCommand) run(ctx context.Context, w *workspace, _ []string) error
 	if err != nil {
 		return err
 	}
-	return w.presentLines(statusLines(status, going), presentation{
-		op: "status", what: "status", maxTokens: o.MaxTokens, json: func(int) any { return status },
+	return w.presentShort(statusLines(status, going), presentation{
+		op: "status", what: "status", maxTokens: o.MaxTokens, exact: true, json: func(int) any { return status },
 	})
 }
 
@@ -142,7 +136,7 @@ func (w *workspace) goingOn(ctx context.Context, status *runs.Status) (lines []s
 	}
 	d := &status.Dialogues
 	for _, item := range items {
-		if !item.Key.IsOwn() || item.Status == dialogue.DialogueConverged {
+		if !item.Key.IsOwn() || item.Status == "converged" {
 			continue
 		}
 		if d.Open++; d.Open > 1 {
@@ -157,7 +151,7 @@ func (w *workspace) goingOn(ctx context.Context, status *runs.Status) (lines []s
 	list, _, err := w.registry().List(ctx, "", 0)
 	artifacts := 0
 	for _, one := range list {
-		if !one.Key.IsOwn() || one.Status != sessions.StatusInProgress {
+		if !one.Key.IsOwn() || one.Status != layout.StatusInProgress {
 			continue
 		}
 		if status.Sessions.InProgress++; status.Sessions.InProgress == 1 {

@@ -1,8 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"filebus/materialize"
 	"filebus/store/record"
@@ -12,31 +18,65 @@ type syncCommand struct {
 	DryRun   bool `flag:"dry-run"`
 	Repair   bool `flag:"repair" not:"accept"`
 	Accept   bool `flag:"accept"`
+	Restore  bool `flag:"restore" not:"accept"`
 	Problems bool `flag:"problems"`
 }
 
-func (o *syncCommand) run(ctx context.Context, w *workspace, _ []string) error {
+func (o *syncCommand) run(ctx context.Context, w *workspace, paths []string) error {
+	opts := materialize.SyncOptions{DryRun: o.DryRun, Repair: o.Repair, Accept: o.Accept, Announced: true}
+	restore, err := o.restored(w, paths)
+	if err != nil {
+		return err
+	}
 	var reports []*materialize.SyncReport
 	for _, root := range w.Roots() {
 		show, clear := w.progress("syncing")
-		report, err := w.Sync(ctx, root, materialize.SyncOptions{
-			DryRun: o.DryRun, Repair: o.Repair, Accept: o.Accept, Announced: true, Progress: counted(show),
-		})
+		opts.Progress = counted(show)
+		if opts.Restore = nil; o.Restore && root == w.Root { // the files of another root are not asked for
+			opts.Restore = restore
+		}
+		report, err := w.Sync(ctx, root, opts)
 		clear()
 		reports = append(reports, report)
 		if err != nil {
 			// What was done before is told as well; the damage decides the exit code.
-			_ = printSync(w, reports, o.Problems)
+			_ = printSync(w, reports, o.Problems, err)
 			return err
 		}
 	}
-	return printSync(w, reports, o.Problems)
+	return errors.Join(printSync(w, reports, o.Problems, nil), o.missing(w, paths))
 }
 
-func printSync(w *workspace, reports []*materialize.SyncReport, all bool) error {
+// missing is the error of a file or folder at which nothing stands after it was restored.
+func (o *syncCommand) missing(w *workspace, paths []string) error {
+	for _, p := range paths {
+		if _, err := os.Lstat(w.abs(p)); errors.Is(err, fs.ErrNotExist) && !o.DryRun {
+			return record.NotFound.Errorf("nothing that was deleted is known at or below %s", p)
+		}
+	}
+	return nil
+}
+
+// restored returns which files are to be written again: those at or below paths, or all
+// that were deleted.
+func (o *syncCommand) restored(w *workspace, paths []string) (func(string, bool) bool, error) {
+	if !o.Restore && len(paths) > 0 {
+		return nil, record.Usage.Errorf("sync takes paths only with --restore")
+	}
+	return func(recordPath string, wasDeleted bool) bool {
+		file := w.FilePath(recordPath)
+		isAt := func(p string) bool {
+			top := w.abs(p)
+			return file == top || strings.HasPrefix(file, top+string(filepath.Separator))
+		}
+		return len(paths) == 0 && wasDeleted || slices.ContainsFunc(paths, isAt)
+	}, nil
+}
+
+func printSync(w *workspace, reports []*materialize.SyncReport, all bool, failure error) error {
 	conflicts, skipped, files := 0, 0, 0
 	for _, r := range reports {
-		conflicts += r.Count(materialize.ActionConflict)
+		conflicts += r.Count("conflict")
 		files += len(r.Files)
 		for _, s := range r.Skipped {
 			w.note("left out %s: %s", s.Path, s.Reason)
@@ -44,16 +84,17 @@ func printSync(w *workspace, reports []*materialize.SyncReport, all bool) error 
 				skipped++
 			}
 		}
-		printProblems(w.environ, r.Problems, all)
+		w.printProblems(r.Problems, all)
 		if !w.global.json {
 			printSyncedFiles(w, r)
 		}
 	}
+	isAsked := printGit(w, reports)
 	if w.global.json {
 		if err := w.printJSON(reports); err != nil {
 			return err
 		}
-	} else if files+skipped == 0 {
+	} else if files+skipped == 0 && failure == nil && isAsked {
 		w.note("in step")
 	}
 	switch {
@@ -66,21 +107,37 @@ func printSync(w *workspace, reports []*materialize.SyncReport, all bool) error 
 	return nil
 }
 
+// printGit says, once, what was left to git, and reports whether git could be asked.
+func printGit(w *workspace, reports []*materialize.SyncReport) bool {
+	kept, failure := 0, ""
+	for _, r := range reports {
+		kept += r.Kept
+		failure = cmp.Or(failure, r.Git)
+	}
+	switch {
+	case failure != "":
+		w.note("%s: files that it may track were left as they are", failure)
+	case kept > 0:
+		w.note("left to git: %s that it tracks", plural(kept, "file"))
+	}
+	return failure == ""
+}
+
 func printSyncedFiles(w *workspace, r *materialize.SyncReport) {
 	var rows [][]string
 	for _, f := range r.Files {
 		file := f.Path
-		if r.Root != w.Main {
+		if r.Root != w.Root {
 			file = filepath.Join(r.Root, filepath.FromSlash(f.Path))
 		}
-		rows = append(rows, []string{string(f.Action), file, f.Detail})
+		rows = append(rows, []string{f.Action, file, f.Detail})
 	}
 	w.printTable(rows)
-	if r.Count(materialize.ActionRolledBack) > 0 {
+	if r.Count("rolled back") > 0 {
 		w.note("older versions are not imported: " +
 			"--repair writes the current ones back, --accept imports the older ones")
 	}
-	if r.Count(materialize.ActionAltered) > 0 {
+	if r.Count("altered") > 0 {
 		w.note("write-once files were altered: --repair writes them back")
 	}
 }

@@ -9,15 +9,6 @@ import (
 	"filebus/store"
 )
 
-// tagCommands are the commands of tags.
-func tagCommands() []command {
-	return []command{
-		fresh("list [PREFIX]", runFunc(listTags)),
-		fresh("add NAME TAG...", &tagEdit{}),
-		fresh("remove NAME TAG...", &tagEdit{remove: true}),
-	}
-}
-
 func listTags(ctx context.Context, w *workspace, args []string) error {
 	counts, err := w.read.TagCounts(ctx, append(args, "")[0])
 	if err != nil {
@@ -55,5 +46,5 @@ func (o *tagEdit) run(ctx context.Context, w *workspace, args []string) error {
 	if err != nil {
 		return err
 	}
-	return printStored(w.environ, result)
+	return w.printStored(result)
 }

@@ -14,21 +14,6 @@ import (
 	"filebus/store/record"
 )
 
-// taskCommands are the commands of tasks.
-func taskCommands() []command {
-	return []command{
-		plain("start ID", &taskStart{}),
-		plain("prompt ID", runFunc(printTaskPrompt)),
-		plain("note ID TEXT...", runFunc(noteTask)),
-		plain("handoff ID", &taskHandoff{}),
-		plain("done ID", &taskDone{}),
-		plain("fail ID", &taskEnd{outcome: task.Failed}),
-		plain("block ID", &taskEnd{outcome: task.Blocked}),
-		plain("show ID", &taskShow{MaxTokens: taskTokens}),
-		fresh("list", &taskList{Late: defaultLate, MaxTokens: taskTokens}),
-	}
-}
-
 // board returns the tasks of a workspace.
 func (w *workspace) board() *task.Board { return task.New(w.Workspace, w.read, w.now) }
 
@@ -120,7 +105,6 @@ func noteTask(ctx context.Context, w *workspace, args []string) error {
 	return w.print(taskNoteJSON{id, put.Name, record.ShortRef(put.Ref)}, "")
 }
 
-// A taskNoteJSON is a journal that got a line, in JSON.
 type taskNoteJSON struct {
 	Task task.ID         `json:"task"`
 	Name record.Name     `json:"name"`
@@ -135,7 +119,6 @@ type taskShow struct {
 // taskTokens is how long a handoff, and a list of tasks, may be.
 const taskTokens = 1000
 
-// A taskShowJSON is a task with its handoff, in JSON.
 type taskShowJSON struct {
 	Task      task.ID         `json:"task"`
 	Name      record.Name     `json:"name"`
@@ -178,7 +161,7 @@ func (o *taskShow) run(ctx context.Context, w *workspace, args []string) error {
 		text: cut,
 	})
 	if err == nil && j.Handoff == nil && !o.Full && !w.global.json {
-		w.note("%s has not handed over yet: filebus wait %s", id, quote(string(id)))
+		w.note("%s has not handed over yet: filebus wait %s", id, record.ShellWord(string(id)))
 	}
 	return err
 }
@@ -255,7 +238,6 @@ func (o *taskList) run(ctx context.Context, w *workspace, _ []string) error {
 	})
 }
 
-// A taskListJSON is a list of tasks in JSON.
 type taskListJSON struct {
 	Tasks []task.Item `json:"tasks"`
 	More  int         `json:"more,omitempty"` // that were left out

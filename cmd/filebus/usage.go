@@ -3,12 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"filebus/materialize/layout"
 	"filebus/materialize/likeness"
 	"filebus/store/record"
 )
@@ -31,7 +31,7 @@ func asUsage(cmd *cobra.Command, err error) error {
 	case strings.HasPrefix(text, "required flag(s)"):
 		text = "a required flag is missing: " + usageLine(cmd)
 	case strings.HasPrefix(text, "if any flags in the group"):
-		if m := flagGroup.FindStringSubmatch(text); m != nil {
+		if m := flagGroup().FindStringSubmatch(text); m != nil {
 			text = "--" + strings.Join(strings.Fields(m[1]), " and --") + " exclude each other"
 		}
 	case strings.Contains(text, "in duration") || strings.Contains(text, "invalid duration"):
@@ -40,7 +40,7 @@ func asUsage(cmd *cobra.Command, err error) error {
 	return coded(record.Usage, help, errors.New(text))
 }
 
-var flagGroup = regexp.MustCompile(`\[([^\]]*)\] were all set`)
+var flagGroup = layout.Pattern(`\[([^\]]*)\] were all set`)
 
 // usageLine returns how a command is called, without the word for its flags.
 func usageLine(cmd *cobra.Command) string {

@@ -6,7 +6,6 @@ import (
 	"runtime/debug"
 )
 
-// A buildJSON is what version prints in JSON.
 type buildJSON struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`

@@ -26,7 +26,6 @@ type waitCommand struct {
 // defaultWait is short enough for the ten minutes that most agents give a command.
 const defaultWait = 570 * time.Second
 
-// A waitJSON is how tasks have ended, in JSON.
 type waitJSON struct {
 	Tasks   []task.Ending  `json:"tasks"`
 	Waiting []task.Pending `json:"waiting,omitempty"`
@@ -104,7 +103,7 @@ func (o *waitCommand) report(env *environ, endings []task.Ending, late error) er
 func (o *waitCommand) hint(waiting []task.Pending) string {
 	line := "filebus wait"
 	for _, p := range waiting {
-		line += " " + quote(string(p.ID))
+		line += " " + record.ShellWord(string(p.ID))
 	}
 	if o.Any {
 		line += " --any"

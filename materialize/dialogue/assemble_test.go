@@ -1,7 +1,8 @@
-package dialogue_test
+package dialogue
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"filebus/materialize"
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 )
 
@@ -72,13 +72,13 @@ func roundLines(doc layout.DialogueDocument) []string {
 }
 
 // readBack reads the files of a document from disk.
-func readBack(t *testing.T, done *dialogue.Assembled) layout.DialogueDocument {
+func readBack(t *testing.T, done *Assembled) layout.DialogueDocument {
 	t.Helper()
 	text, err := os.ReadFile(done.Files[0].File)
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, found, err := dialogue.ReadDocument(text, func(name string) ([]byte, error) {
+	doc, found, err := ReadDocument(text, func(name string) ([]byte, error) {
 		return os.ReadFile(filepath.Join(filepath.Dir(done.Files[0].File), name))
 	})
 	if !found || err != nil {
@@ -89,15 +89,15 @@ func readBack(t *testing.T, done *dialogue.Assembled) layout.DialogueDocument {
 
 func TestAssemble(t *testing.T) {
 	profiles := map[string]func() layout.Profile{
-		"claude": layout.Claude, "blue": layout.Blue, "outside": func() layout.Profile { return outside(t) },
+		"claude": layout.Claude, "blue": func() layout.Profile { return profileOf("blue") }, "outside": func() layout.Profile { return outside(t) },
 	}
 	for name, profile := range profiles {
 		for _, split := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s %t", name, split), func(t *testing.T) {
 				h := newScoreHall(t, profile())
 				h.write(t, mixed())
-				opts := dialogue.AssembleOptions{Split: split}
-				done, err := h.Assemble(t.Context(), dialogue.Key{ID: "x"}, opts)
+				opts := AssembleOptions{Split: split}
+				done, err := h.Assemble(t.Context(), Key{ID: "x"}, opts)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -126,7 +126,7 @@ func TestAssemble(t *testing.T) {
 				if n := len(doc.Scores.Agents); n != 1 || doc.Scores.Total != 9 || len(doc.Perspectives) != 1 || len(doc.Tensions) != 2 {
 					t.Errorf("%d agents with scores, total %d, perspectives %+v, tensions %+v", n, doc.Scores.Total, doc.Perspectives, doc.Tensions)
 				}
-				again, err := h.Assemble(t.Context(), dialogue.Key{ID: "x"}, opts)
+				again, err := h.Assemble(t.Context(), Key{ID: "x"}, opts)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -135,8 +135,8 @@ func TestAssemble(t *testing.T) {
 						t.Errorf("assembled again, %s is changed", f.Name)
 					}
 				}
-				keys, err := h.Keys(t.Context())
-				if diff := cmp.Diff([]dialogue.Key{{ID: "x"}}, keys); diff != "" || err != nil {
+				keys, _, err := h.byKey(t.Context())
+				if diff := cmp.Diff([]Key{{ID: "x"}}, keys); diff != "" || err != nil {
 					t.Errorf("dialogues, %v (-want +got):\n%s", err, diff)
 				}
 			})
@@ -146,21 +146,21 @@ func TestAssemble(t *testing.T) {
 
 // TestAssembleStatus renames a document, splits it, and makes it one again.
 func TestAssembleStatus(t *testing.T) {
-	h := newScoreHall(t, layout.Blue())
+	h := newScoreHall(t, profileOf("blue"))
 	h.write(t, mixed())
 	folder := filepath.Join(h.work.Root, ".blue", "docs", "dialogues")
 	steps := []struct {
-		opts dialogue.AssembleOptions
+		opts AssembleOptions
 		want []string
 	}{
-		{dialogue.AssembleOptions{}, []string{"draft"}},
-		{dialogue.AssembleOptions{Status: dialogue.LifecycleAccepted}, []string{"accepted"}},
-		{dialogue.AssembleOptions{Split: true}, []string{"accepted", "round-0.accepted", "round-1.accepted"}},
-		{dialogue.AssembleOptions{Status: dialogue.LifecycleWIP, Split: true}, []string{"round-0.wip", "round-1.wip", "wip"}},
-		{dialogue.AssembleOptions{}, []string{"wip"}},
+		{AssembleOptions{}, []string{"draft"}},
+		{AssembleOptions{Status: "accepted"}, []string{"accepted"}},
+		{AssembleOptions{Split: true}, []string{"accepted", "round-0.accepted", "round-1.accepted"}},
+		{AssembleOptions{Status: "wip", Split: true}, []string{"round-0.wip", "round-1.wip", "wip"}},
+		{AssembleOptions{}, []string{"wip"}},
 	}
 	for _, step := range steps {
-		done, err := h.Assemble(t.Context(), dialogue.Key{ID: "x"}, step.opts)
+		done, err := h.Assemble(t.Context(), Key{ID: "x"}, step.opts)
 		if err != nil {
 			t.Fatalf("%+v: %v", step.opts, err)
 		}
@@ -192,10 +192,10 @@ func filesIn(t *testing.T, folder string) []string {
 
 // TestAssembleByHand makes sure that what somebody has changed is not lost.
 func TestAssembleByHand(t *testing.T) {
-	for _, status := range []dialogue.Lifecycle{"", dialogue.LifecycleAccepted} {
+	for _, status := range []string{"", "accepted"} {
 		h := newScoreHall(t, layout.Claude())
 		h.write(t, mixed())
-		done, err := h.Assemble(t.Context(), dialogue.Key{ID: "x"}, dialogue.AssembleOptions{})
+		done, err := h.Assemble(t.Context(), Key{ID: "x"}, AssembleOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,15 +211,16 @@ func TestAssembleByHand(t *testing.T) {
 		if _, err := h.work.Sync(t.Context(), h.work.Root, materialize.SyncOptions{Announced: true}); err != nil {
 			t.Fatal(err)
 		}
-		opts := dialogue.AssembleOptions{Status: status}
-		if _, err := h.Assemble(t.Context(), dialogue.Key{ID: "x"}, opts); !failsWith(err, dialogue.ErrEdited, file) {
+		opts := AssembleOptions{Status: status}
+		if _, err := h.Assemble(t.Context(), Key{ID: "x"}, opts); !errors.Is(err, errEdited) ||
+			!failsWith(err, "run it again with --out FILE, or with --force to replace it", file) {
 			t.Errorf("status %q over a file changed by hand: %v", status, err)
 		}
 		if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, text) {
 			t.Errorf("status %q: the file is\n%s\n%v", status, now, err)
 		}
 		opts.Force = true
-		if _, err := h.Assemble(t.Context(), dialogue.Key{ID: "x"}, opts); err != nil {
+		if _, err := h.Assemble(t.Context(), Key{ID: "x"}, opts); err != nil {
 			t.Errorf("status %q with force: %v", status, err)
 		}
 	}
@@ -229,14 +230,14 @@ func TestAssembleByHand(t *testing.T) {
 // turn that is too long to be read for its markers.
 func TestAssembleLong(t *testing.T) {
 	h := newScoreHall(t, layout.Claude())
-	long := "[PERSPECTIVE P01: x]\n" + strings.Repeat("line of text\n", dialogue.MaxTurn/10)
+	long := "[PERSPECTIVE P01: x]\n" + strings.Repeat("line of text\n", MaxTurn/10)
 	h.write(t, map[string]string{"round-0/muffin.md": long, "round-0/scone.md": "[PERSPECTIVE P01: y]\n"})
 	for i := range 2 {
-		done, err := h.Assemble(t.Context(), dialogue.Key{ID: "x"}, dialogue.AssembleOptions{})
+		done, err := h.Assemble(t.Context(), Key{ID: "x"}, AssembleOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(done.Files) != 2 || done.Files[0].Tokens > dialogue.MaxDocument/4 || done.Files[1].Unchanged != (i > 0) {
+		if len(done.Files) != 2 || done.Files[0].Tokens > maxDocument/4 || done.Files[1].Unchanged != (i > 0) {
 			t.Errorf("run %d: %d files, the first of %d tokens, the second unchanged: %t", i, len(done.Files),
 				done.Files[0].Tokens, done.Files[1].Unchanged)
 		}
@@ -254,7 +255,7 @@ func TestAssembleAtOnce(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 4 {
 		wait.Go(func() {
-			if _, err := h.Assemble(t.Context(), dialogue.Key{ID: "x"}, dialogue.AssembleOptions{}); err != nil {
+			if _, err := h.Assemble(t.Context(), Key{ID: "x"}, AssembleOptions{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -308,7 +309,7 @@ func TestReadDocumentErrors(t *testing.T) {
 	part := layout.AppendDialogueRound(nil, "A", "index.md", layout.DocumentRound{Number: 1})
 	for _, file := range []string{"missing.md", "../escape.md", "part.md"} {
 		var opened []string
-		doc, found, err := dialogue.ReadDocument(index(file), func(name string) ([]byte, error) {
+		doc, found, err := ReadDocument(index(file), func(name string) ([]byte, error) {
 			opened = append(opened, name)
 			if name == "part.md" {
 				return part, nil
@@ -317,6 +318,50 @@ func TestReadDocumentErrors(t *testing.T) {
 		})
 		if !found || err == nil || len(doc.Rounds) != 1 || slices.Contains(opened, "../escape.md") {
 			t.Errorf("%s: found %t, %v, rounds %+v, opened %q", file, found, err, doc.Rounds, opened)
+		}
+	}
+}
+
+// TestWriteDocument writes a document in parts, each once, the document last; one that
+// somebody has changed is replaced by force alone.
+func TestWriteDocument(t *testing.T) {
+	h := newScoreHall(t, layout.Claude())
+	h.write(t, mixed())
+	d, err := h.Read(t.Context(), Key{ID: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := h.Document(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	var written []string
+	write := func(file string, text []byte, replaces bool) error {
+		written = append(written, fmt.Sprintf("%s %t", filepath.Base(file), replaces))
+		return os.WriteFile(file, text, 0o666)
+	}
+	change := func() error { return os.WriteFile(filepath.Join(dir, "d.round-1.md"), []byte("mine\n"), 0o666) }
+	for _, step := range []struct {
+		before func() error
+		force  bool
+		want   []string
+		err    error
+	}{
+		{nil, false, []string{"d.round-1.md false", "d.round-0.md false", "d.md false"}, nil},
+		{nil, false, nil, nil},
+		{change, false, nil, errEdited},
+		{nil, true, []string{"d.round-1.md true"}, nil},
+	} {
+		if step.before != nil {
+			if err := step.before(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		written = nil
+		done, err := WriteDocument(d.Key, doc, filepath.Join(dir, "d.md"), true, step.force, write)
+		if diff := cmp.Diff(step.want, written); diff != "" || !errors.Is(err, step.err) || err == nil && len(done.Files) != 3 {
+			t.Errorf("force %t: %v, %+v, written (-want +got):\n%s", step.force, err, done, diff)
 		}
 	}
 }
@@ -331,7 +376,7 @@ func TestAssembleReal(t *testing.T) {
 	if _, err := h.work.Capture(t.Context(), corpus, materialize.CaptureOptions{Tree: "blue"}); err != nil {
 		t.Fatal(err)
 	}
-	keys, err := h.Keys(t.Context())
+	keys, _, err := h.byKey(t.Context())
 	if err != nil || len(keys) == 0 {
 		t.Fatalf("%d dialogues: %v", len(keys), err)
 	}
@@ -345,14 +390,14 @@ func TestAssembleReal(t *testing.T) {
 			t.Fatal(err)
 		}
 		files := map[string][]byte{}
-		for _, f := range dialogue.RenderDocument(doc, "d.md", false) {
+		for _, f := range renderDocument(doc, "d.md", false) {
 			files[f.Name] = f.Text
 		}
-		again, found, err := dialogue.ReadDocument(files["d.md"], func(name string) ([]byte, error) { return files[name], nil })
+		again, found, err := ReadDocument(files["d.md"], func(name string) ([]byte, error) { return files[name], nil })
 		if diff := cmp.Diff(roundLines(doc), roundLines(again)); diff != "" || !found || err != nil {
 			t.Errorf("%s: found %t, %v, read back (-want +got):\n%s", key, found, err, diff)
 		}
-		if r := dialogue.LintDocument("d.md", &again, found); r.Count(dialogue.LintMust) > 0 {
+		if r := LintDocument("d.md", &again, found); r.Count(lintMust) > 0 {
 			t.Errorf("%s: findings %q", key, findingLines(r))
 		}
 		turns := 0

@@ -11,38 +11,20 @@ import (
 	"filebus/materialize/markdown"
 )
 
-// A FindingKind says what a check has found.
-type FindingKind string
-
-// The kinds of findings.
-const (
-	FoundMissing   FindingKind = "missing"    // a launched agent has no file
-	FoundEmpty     FindingKind = "empty"      // its file has no text
-	FoundStub      FindingKind = "stub"       // a stub stands in for its turn
-	FoundNoMarkers FindingKind = "no_markers" // of any kind, not even a move
-	foundLong      FindingKind = "long"       // longer than MaxTurn
-	FoundMalformed FindingKind = "malformed"  // a marker that departs from the grammar
-	foundRepeated  FindingKind = "repeated"   // an id that is used twice in one turn
-	foundForeign   FindingKind = "foreign"    // an id that names another agent or round
-	foundUnknown   FindingKind = "unknown"    // a reference to a tension that there is not
-	foundAmbiguous FindingKind = "ambiguous"  // a reference to one of several
-	FoundStranger  FindingKind = "stranger"   // a turn of an agent that was not launched
-	FoundTwice     FindingKind = "twice"      // two files of one agent
-	foundSkipped   FindingKind = "skipped"    // a round that never was, before one that is
-	foundLate      FindingKind = "late"       // a turn that came after the next round began
-	foundScored    FindingKind = "scored"     // scores for an agent that gave no turn
-	FoundBroken    FindingKind = "broken"     // a file of JSON that cannot be read
-)
-
-// A Finding is one thing that a check has found.
+// A Finding is one thing that a check has found. Its kinds are those of files: missing,
+// empty, stub, no_markers, long, late, stranger (of an agent that was not launched),
+// twice (two of one agent), broken (of JSON that cannot be read); those of markers and
+// ids: malformed, repeated (in one turn), foreign (it names another agent or round),
+// unknown and ambiguous (it means no tension, or several); skipped, of a round that never
+// was before one that is; and scored, of scores for an agent that gave no turn.
 type Finding struct {
-	Kind    FindingKind `json:"kind"`
-	Round   *int        `json:"round,omitempty"` // nil: of the dialogue
-	Agent   string      `json:"agent,omitempty"` // "" if it is not about one
-	File    string      `json:"file"`            // below the workspace or its tree; where it would be, if it is missing
-	Line    int         `json:"line,omitempty"`  // counted from 1; 0: the whole file
-	Text    string      `json:"text"`            // what is found
-	Wanting bool        `json:"wanting"`         // it is incomplete or cannot be told; else it departs in form alone
+	Kind    string `json:"kind"`
+	Round   *int   `json:"round,omitempty"` // nil: of the dialogue
+	Agent   string `json:"agent,omitempty"` // "" if it is not about one
+	File    string `json:"file"`            // below the workspace or its tree; where it would be, if it is missing
+	Line    int    `json:"line,omitempty"`  // counted from 1; 0: the whole file
+	Text    string `json:"text"`            // what is found
+	Wanting bool   `json:"wanting"`         // it is incomplete or cannot be told; else it departs in form alone
 }
 
 // A Report is what a check has found.
@@ -61,7 +43,7 @@ type Report struct {
 }
 
 // Check looks at what was written in a round, or in all for a negative number. It
-// returns ErrNoRound for a round that there is not.
+// fails for a round that there is not.
 func Check(d *Dialogue, round int) (*Report, error) {
 	if round >= 0 {
 		if _, err := d.require(round); err != nil {
@@ -92,13 +74,8 @@ func Check(d *Dialogue, round int) (*Report, error) {
 }
 
 func compareFindings(a, b Finding) int {
-	round := func(f Finding) int {
-		if f.Round == nil {
-			return -1
-		}
-		return *f.Round
-	}
-	return cmp.Or(round(a)-round(b), strings.Compare(a.Agent, b.Agent), a.Line-b.Line)
+	whole := -1 // a finding of no round comes first
+	return cmp.Or(*cmp.Or(a.Round, &whole)-*cmp.Or(b.Round, &whole), strings.Compare(a.Agent, b.Agent), a.Line-b.Line)
 }
 
 type checker struct {
@@ -107,7 +84,7 @@ type checker struct {
 }
 
 // add adds that something is incomplete, or cannot be told, unless that is taken back.
-func (c *checker) add(kind FindingKind, round *int, agent, file string, line int, format string, args ...any) *Finding {
+func (c *checker) add(kind string, round *int, agent, file string, line int, format string, args ...any) *Finding {
 	f := Finding{kind, round, agent, file, line, fmt.Sprintf(format, args...), true}
 	c.report.Findings = append(c.report.Findings, f)
 	return &c.report.Findings[len(c.report.Findings)-1]
@@ -122,50 +99,50 @@ func (c *checker) round(r *Round) {
 		if r.Turn(agent) == nil {
 			c.report.Missing++
 			file := path.Join(c.d.folder(), roundFolder(r.Number), agent+".md") // where it would be
-			c.add(FoundMissing, &r.Number, agent, file, 0, "no file")
+			c.add("missing", &r.Number, agent, file, 0, "no file")
 		}
 	}
 	for _, t := range r.Turns {
 		if first := r.Turn(t.Agent); first != t {
-			c.wanting(FoundTwice, t, 0, "a second file of %s, beside %s", t.Agent, first.fileName())
+			c.wanting("twice", t, 0, "a second file of %s, beside %s", t.Agent, first.fileName())
 			continue
 		}
 		if !t.IsStub && !slices.Contains(owing, t.Agent) {
-			c.wanting(FoundStranger, t, 0, "%s was not launched in this round", t.Agent)
+			c.wanting("stranger", t, 0, "%s was not launched in this round", t.Agent)
 		}
 		c.turn(t)
 	}
 }
 
 // wanting is add for a turn.
-func (c *checker) wanting(kind FindingKind, t *Turn, line int, format string, args ...any) *Finding {
+func (c *checker) wanting(kind string, t *Turn, line int, format string, args ...any) *Finding {
 	return c.add(kind, &t.Round, t.Agent, c.d.pathOf(t), line, format, args...)
 }
 
 // turn checks one file.
 func (c *checker) turn(t *Turn) {
-	switch {
-	case t.IsStub:
+	switch t.state() {
+	case stateStub:
 		c.report.Stubs++
-		c.wanting(FoundStub, t, 0, "a stub: %s", t.Stub)
+		c.wanting("stub", t, 0, "a stub: %s", t.Stub)
 		return
-	case t.isEmpty():
+	case stateEmpty:
 		c.report.Empty++
-		c.wanting(FoundEmpty, t, 0, "the file is empty")
+		c.wanting("empty", t, 0, "the file is empty")
 		return
 	}
 	c.report.Given++
 	c.report.Markers += len(t.Markers)
 	switch {
 	case t.Text == nil:
-		c.wanting(foundLong, t, 0, "%d bytes; markers are read in files of up to %d", t.Version.Record.Size, MaxTurn)
+		c.wanting("long", t, 0, "%d bytes; markers are read in files of up to %d", t.Version.Record.Size, MaxTurn)
 	case len(t.Markers) == 0:
-		c.wanting(FoundNoMarkers, t, 0, "no markers")
+		c.wanting("no_markers", t, 0, "no markers")
 	}
 	c.markers(t)
 	if begun, known := c.d.Round(t.Round + 1).begunBy(); known && c.d.Key.IsOwn() &&
 		t.Version.Record.Time.After(begun) {
-		c.wanting(foundLate, t, 0, "written after round %d began", t.Round+1).Wanting = false // nobody can mend it
+		c.wanting("late", t, 0, "written after round %d began", t.Round+1).Wanting = false // nobody can mend it
 	}
 }
 
@@ -175,16 +152,16 @@ func (c *checker) markers(t *Turn) {
 	for _, m := range t.Markers {
 		if !m.Exact && !m.NamesWhole() {
 			c.report.Malformed++
-			c.wanting(FoundMalformed, t, m.Line, "%s", malformedText(m)).Wanting = needsID(m)
+			c.wanting("malformed", t, m.Line, "%s", malformedText(m)).Wanting = needsID(m)
 		}
 		if m.Agent != "" && (m.Agent != t.Agent || m.Round != t.Round) {
-			c.wanting(foundForeign, t, m.Line, "%s is an id of %s in round %d", m.ID, m.Agent, m.Round)
+			c.wanting("foreign", t, m.Line, "%s is an id of %s in round %d", m.ID, m.Agent, m.Round)
 		}
 		if m.ID == "" || m.Kind == layout.MarkerResolved {
 			continue
 		}
 		if line, used := first[m.ID]; used {
-			c.wanting(foundRepeated, t, m.Line, "%s is used again, first in line %d", m.ID, line)
+			c.wanting("repeated", t, m.Line, "%s is used again, first in line %d", m.ID, line)
 		} else {
 			first[m.ID] = m.Line
 		}
@@ -217,18 +194,18 @@ func (c *checker) references(r *Round, t *tracking) {
 		}
 		turn := r.Turn(ref.Agent)
 		if len(ref.Matches) == 0 {
-			c.wanting(foundUnknown, turn, ref.Line, "%s is no tension that was raised before", ref.Text)
+			c.wanting("unknown", turn, ref.Line, "%s is no tension that was raised before", ref.Text)
 			continue
 		}
 		var names []string
 		for _, key := range ref.Matches[:min(2, len(ref.Matches))] {
-			names = append(names, key.String())
+			names = append(names, refText(key))
 		}
 		if ref.Count > 2 {
 			names = append(names, "…")
 		}
 		const text = "%s is one of %d tensions: name it as %s"
-		c.wanting(foundAmbiguous, turn, ref.Line, text, ref.Text, ref.Count, strings.Join(names, ", "))
+		c.wanting("ambiguous", turn, ref.Line, text, ref.Text, ref.Count, strings.Join(names, ", "))
 	}
 }
 
@@ -236,7 +213,7 @@ func (c *checker) references(r *Round, t *tracking) {
 func (c *checker) scores(r *Round) {
 	for _, agent := range c.d.presence(r).Discarded {
 		file := path.Join(c.d.folder(), roundFolder(r.Number), scoresFile)
-		c.add(foundScored, &r.Number, agent, file, 0, "%s is scored and gave no turn: its scores do not count", agent)
+		c.add("scored", &r.Number, agent, file, 0, "%s is scored and gave no turn: its scores do not count", agent)
 	}
 }
 
@@ -250,7 +227,7 @@ func (c *checker) skipped() {
 				text = fmt.Sprintf("rounds %d to %d are not there", next, r.Number-1)
 			}
 			file := path.Join(c.d.folder(), roundFolder(next))
-			c.add(foundSkipped, new(next), "", file, 0, "%s", text)
+			c.add("skipped", new(next), "", file, 0, "%s", text)
 		}
 		next = r.Number + 1
 	}
@@ -269,7 +246,7 @@ func (c *checker) broken(round int) {
 		if round >= 0 && of != nil && *of != round {
 			continue
 		}
-		c.add(FoundBroken, of, "", c.d.shown(p.File), p.Line, "%v", p.Err)
+		c.add("broken", of, "", c.d.shown(p.File), p.Line, "%v", p.Err)
 	}
 }
 

@@ -1,7 +1,6 @@
-package dialogue_test
+package dialogue
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,14 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 )
 
 // found writes findings as lines: what departs in form alone begins with a "~".
-func found(t *testing.T, d *dialogue.Dialogue, round int) []string {
+func found(t *testing.T, d *Dialogue, round int) []string {
 	t.Helper()
-	report, err := dialogue.Check(d, round)
+	report, err := Check(d, round)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +90,7 @@ func TestCheckLaunched(t *testing.T) {
 				"round-00/scone.md":   "[PERSPECTIVE P01: no turn of round 0, and none is missing less for it]",
 				"round-0/scores.json": `{"agents": [{"agent": "scone", "wisdom": 1}]}`,
 				"round-1/panel.json":  `{"round": 1, "experts": [{"name": "scone"}]}`,
-				"round-1/scone.md":    strings.Repeat("[PERSPECTIVE P01: x] ", dialogue.MaxTurn/20),
+				"round-1/scone.md":    strings.Repeat("[PERSPECTIVE P01: x] ", MaxTurn/20),
 				"round-2/panel.json":  `{"round": 2,`,
 				"round-2/muffin.md":   "[PERSPECTIVE P01: x]",
 			})
@@ -101,7 +99,7 @@ func TestCheckLaunched(t *testing.T) {
 				folder = filepath.ToSlash(rel)
 			}
 			var got []string
-			report, err := dialogue.Check(d, -1)
+			report, err := Check(d, -1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,11 +122,11 @@ func TestCheckLaunched(t *testing.T) {
 				report.Wanting != 6 {
 				t.Errorf("counts: %+v", report)
 			}
-			report, err = dialogue.Check(d, 1)
+			report, err = Check(d, 1)
 			if err != nil || report.Rounds != 1 || len(report.Findings) != 1 {
 				t.Errorf("round 1 alone: %+v, %v", report, err)
 			}
-			if _, err := dialogue.Check(d, 7); !errors.Is(err, dialogue.ErrNoRound) {
+			if _, err := Check(d, 7); !refuses(err, tryPrompt) {
 				t.Errorf("round 7: %v", err)
 			}
 		})
@@ -142,7 +140,7 @@ func TestCheckSameSecond(t *testing.T) {
 	h.now = h.now.Add(300 * time.Millisecond)
 	h.write(t, map[string]string{"round-0/muffin.md": "[PERSPECTIVE P01: x]"})
 	h.now = h.now.Add(300 * time.Millisecond)
-	if _, err := h.Launch(t.Context(), dialogue.Key{ID: "x"}, 1, "muffin"); err != nil {
+	if _, err := h.launched(t.Context(), Key{ID: "x"}, 1, "muffin"); err != nil {
 		t.Fatal(err)
 	}
 	h.write(t, map[string]string{"round-1/muffin.md": "[PERSPECTIVE P01: x]"})

@@ -1,4 +1,4 @@
-package dialogue_test
+package dialogue
 
 import (
 	"errors"
@@ -9,16 +9,15 @@ import (
 	"time"
 
 	"filebus/materialize"
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
 // A debate is a forum in a workspace of its own, with a dialogue of five agents.
 type debate struct {
-	*dialogue.Forum
+	*Forum
 	work *materialize.Workspace
-	key  dialogue.Key
+	key  Key
 }
 
 // newDebate makes the dialogue and launches all agents in round 0. Files are as old as
@@ -30,16 +29,16 @@ func newDebate(t testing.TB, profile layout.Profile) *debate {
 		profile.Results = "results"
 	}
 	forum, w := newForum(t, profile, nil, time.Now)
-	h := &debate{forum, w, dialogue.Key{ID: "x"}}
+	h := &debate{forum, w, Key{ID: "x"}}
 	pool := layout.Pool{Title: "X", Question: "Who retries?"}
 	for _, name := range []string{"muffin", "scone", "eclair", "donut", "cannoli"} {
 		pool.Experts = append(pool.Experts, layout.Expert{Name: name})
 	}
-	text, err := layout.AppendPool(nil, pool)
+	text, err := layout.AppendJSON(nil, pool)
 	if err != nil {
 		t.Fatal(err)
 	}
-	put := materialize.PutRequest{Kind: record.KindDialogue, ID: "x/" + dialogue.PoolFile, Text: strings.NewReader(string(text)), Source: record.SourcePut}
+	put := materialize.PutRequest{Kind: record.KindDialogue, ID: "x/" + poolFile, Text: strings.NewReader(string(text)), Source: record.SourcePut}
 	if _, err := w.Put(t.Context(), put); err != nil {
 		t.Fatal(err)
 	}
@@ -49,13 +48,13 @@ func newDebate(t testing.TB, profile layout.Profile) *debate {
 
 func (h *debate) launch(t testing.TB, round int, agents ...string) {
 	t.Helper()
-	if _, err := h.Launch(t.Context(), h.key, round, agents...); err != nil {
+	if _, err := h.launched(t.Context(), h.key, round, agents...); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // slot returns the place of a turn, which must be there.
-func (h *debate) slot(t testing.TB, round int, agent string) dialogue.Slot {
+func (h *debate) slot(t testing.TB, round int, agent string) Slot {
 	t.Helper()
 	s, err := h.Slot(t.Context(), h.key, round, agent)
 	if err != nil {
@@ -68,7 +67,7 @@ func (h *debate) slot(t testing.TB, round int, agent string) dialogue.Slot {
 func (h *debate) put(t testing.TB, round int, agent, text string) {
 	t.Helper()
 	_, err := h.Put(t.Context(), h.slot(t, round, agent),
-		dialogue.Contribution{Text: []byte(text), Origin: materialize.Origin{Source: record.SourcePut}})
+		Contribution{Text: []byte(text), Origin: materialize.Origin{Source: record.SourcePut}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,5 +107,5 @@ func (h *debate) textOf(t testing.TB, round int, agent string) string {
 // profiles are those that dialogues are tested with: within the workspace and
 // outside of it.
 func profiles() []layout.Profile {
-	return []layout.Profile{layout.Claude(), layout.Blue(), layout.Seed()}
+	return []layout.Profile{layout.Claude(), profileOf("blue"), profileOf("seed")}
 }

@@ -1,6 +1,8 @@
-package dialogue_test
+package dialogue
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -35,15 +37,14 @@ func TestDefinition(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "muffin.md"), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		d, found, err := h.Definition("muffin")
-		if err != nil || !found || d.CanWrite() != want {
-			t.Errorf("%q: CanWrite = %v, %v, %v, want %v", text, d.CanWrite(), found, err, want)
+		if can, err := CanWrite(h.Definition("muffin")); err != nil || can != want {
+			t.Errorf("%q: CanWrite = %v, %v, want %v", text, can, err, want)
 		}
 	}
-	if _, found, err := h.Definition("scone"); found || err != nil {
-		t.Errorf("no definition = %v, %v", found, err)
+	if _, err := CanWrite(h.Definition("scone")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no definition = %v", err)
 	}
-	if _, found, err := h.Definition("folder"); found || err == nil {
-		t.Errorf("a folder = %v, %v, want an error", found, err)
+	if _, err := CanWrite(h.Definition("folder")); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder = %v, want an error", err)
 	}
 }

@@ -24,10 +24,10 @@ type DerivedFile struct {
 	Kept      bool // somebody wrote it by hand, so it was left alone
 }
 
-// Derive returns the files that are computed from the turns and the scores of a
+// derive returns the files that are computed from the turns and the scores of a
 // dialogue: scoreboard.md, tensions.md, and the summary of each round. The same
 // records give the same bytes.
-func (b *Board) Derive() []DerivedFile {
+func (b *Board) derive() []DerivedFile {
 	if len(b.Rounds) == 0 {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (b *Board) Derive() []DerivedFile {
 // summaryFile returns the name of the summary of a round, below the dialogue's folder.
 func summaryFile(round int) string { return roundFolder(round) + ".summary.md" }
 
-// WriteDerived stores and writes the files of Derive. One that somebody has written or
+// WriteDerived stores and writes the files of derive. One that somebody has written or
 // changed by hand is left alone, unless force is set. For a dialogue of a captured
 // tree it returns ErrCaptured.
 func (f *Forum) WriteDerived(ctx context.Context, b *Board, force bool) ([]DerivedFile, error) {
@@ -50,7 +50,7 @@ func (f *Forum) WriteDerived(ctx context.Context, b *Board, force bool) ([]Deriv
 	if err := key.checkOwn(); err != nil {
 		return nil, err
 	}
-	files := b.Derive()
+	files := b.derive()
 	for i := range files {
 		file := &files[i]
 		name := fileName(key, file.Path)
@@ -104,12 +104,6 @@ func derivedDigest(body []byte) string {
 // maxSummary is how long the summary of a round may be, in bytes: about 600 tokens.
 const maxSummary = 2400
 
-// A summaryPart is a section of a summary.
-type summaryPart struct {
-	title string
-	lines []string
-}
-
 // summaryText returns the summary of the round with an index: what a judge's own
 // would have in numbers and names.
 func (b *Board) summaryText(i int) []byte {
@@ -122,7 +116,7 @@ func (b *Board) summaryText(i int) []byte {
 		head += fmt.Sprintf(" | Score: %d", r.Score)
 	}
 	head += "\n\n" + b.presenceLine(p) + "\n"
-	return derived([]byte(head + fitParts(b.summaryParts(r.Round), maxSummary-len(head))))
+	return derived([]byte(head + fitParts(b.summaryLines(r.Round), maxSummary-len(head))))
 }
 
 // presenceLine says who wrote and who is missing.
@@ -130,7 +124,7 @@ func (b *Board) presenceLine(p Presence) string {
 	line := fmt.Sprintf("%d of %d agents gave a turn", len(p.Given), len(p.Given)+len(p.Absent))
 	var absent []string
 	for _, a := range p.Absent {
-		text := b.label(a.Agent) + " " + string(a.Reason)
+		text := b.label(a.Agent) + " " + a.Reason
 		if a.Stub != "" {
 			text += " (" + markdown.Clip(a.Stub, 60) + ")"
 		}
@@ -142,9 +136,17 @@ func (b *Board) presenceLine(p Presence) string {
 	return line + "."
 }
 
-// summaryParts returns what happened in a round, the most important first.
-func (b *Board) summaryParts(round int) (parts []summaryPart) {
-	lines := map[string][]string{} // by title
+// summaryTitles returns the sections of a summary, the most important first.
+func summaryTitles() []string {
+	return []string{
+		"Tensions raised", "Tensions resolved", "Tensions reopened", "Tensions addressed", "New perspectives",
+		"Concessions", "Refinements",
+	}
+}
+
+// summaryLines returns what happened in a round, by the titles of sections.
+func (b *Board) summaryLines(round int) map[string][]string {
+	lines := map[string][]string{}
 	add := func(title, format string, args ...any) {
 		lines[title] = append(lines[title], fmt.Sprintf(format, args...))
 	}
@@ -179,46 +181,41 @@ func (b *Board) summaryParts(round int) (parts []summaryPart) {
 			}
 		}
 	}
-	for _, title := range []string{
-		"Tensions raised", "Tensions resolved", "Tensions reopened", "Tensions addressed", "New perspectives",
-		"Concessions", "Refinements",
-	} {
-		if len(lines[title]) > 0 {
-			parts = append(parts, summaryPart{title, lines[title]})
-		}
-	}
-	return parts
+	return lines
 }
 
 func clipLabel(label string) string { return markdown.Clip(oneSpaced(label), 90) }
 
 // fitParts writes the sections that there are, a line each in turn until the room in
 // bytes is used up, so that none takes it all. Each says how many lines it lacks.
-func fitParts(parts []summaryPart, room int) string {
-	shown := make([]int, len(parts))
-	for _, p := range parts {
-		room -= len("\n## \n\n- and 9999 more\n") + len(p.title) + len(" (9999)")
+func fitParts(lines map[string][]string, room int) string {
+	shown := map[string]int{}
+	for title := range lines {
+		room -= len("\n## \n\n- and 9999 more\n") + len(title) + len(" (9999)")
 	}
 	for more := true; more; {
 		more = false
-		for i, p := range parts {
-			if shown[i] == len(p.lines) {
+		for _, title := range summaryTitles() {
+			if shown[title] == len(lines[title]) {
 				continue
 			}
-			if size := len(p.lines[shown[i]]) + len("- \n"); size <= room {
+			if size := len(lines[title][shown[title]]) + len("- \n"); size <= room {
 				room -= size
-				shown[i]++
+				shown[title]++
 				more = true
 			}
 		}
 	}
 	var out strings.Builder
-	for i, p := range parts {
-		fmt.Fprintf(&out, "\n## %s (%d)\n\n", p.title, len(p.lines))
-		for _, line := range p.lines[:shown[i]] {
+	for _, title := range summaryTitles() {
+		if len(lines[title]) == 0 {
+			continue
+		}
+		fmt.Fprintf(&out, "\n## %s (%d)\n\n", title, len(lines[title]))
+		for _, line := range lines[title][:shown[title]] {
 			out.WriteString("- " + line + "\n")
 		}
-		if left := len(p.lines) - shown[i]; left > 0 {
+		if left := len(lines[title]) - shown[title]; left > 0 {
 			fmt.Fprintf(&out, "- and %d more\n", left)
 		}
 	}

@@ -51,7 +51,7 @@ type Dialogue struct {
 	Key    Key
 	Pool   layout.Pool // without a pool only the title is set, to the slug
 	Rounds []*Round    // by number; one that was skipped is not there
-	Files  []File      // directly below the dialogue's folder, by path
+	Files  []extraFile // directly below the dialogue's folder, by path
 
 	Listed   []layout.TensionRow   // tensions.md, if the judge has written it by hand
 	Problems []*layout.SyntaxError // files of JSON that could not be read
@@ -63,11 +63,11 @@ type Round struct {
 	Panel  *layout.Panel  // nil if there is none
 	Scores *layout.Scores // nil if there are none
 	Turns  []*Turn        // by agent
-	Files  []File         // what else lies in its folder, by path
+	Files  []extraFile    // what else lies in its folder, by path
 }
 
-// A File is a file of a dialogue.
-type File struct {
+// An extraFile is a file of a dialogue that is none of the known ones.
+type extraFile struct {
 	Path    string // below the dialogue's folder
 	Version store.Version
 }
@@ -84,17 +84,35 @@ type Turn struct {
 	IsStub  bool
 }
 
-// isEmpty reports whether a turn has no text.
-func (t *Turn) isEmpty() bool { return t.Version.Record.Size == 0 || t.Text != nil && isBlank(t.Text) }
+// What stands in the place of a turn. A turn and a stub are complete.
+const (
+	stateTurn    = "turn"
+	stateStub    = "stub"    // why there is no turn
+	stateEmpty   = "empty"   // a file without text
+	stateWriting = "writing" // a file that changed in the last 2 s
+	stateMissing = "missing" // no file
+)
+
+// state returns the state of a turn, which is nil if it is missing.
+func (t *Turn) state() string {
+	switch {
+	case t == nil:
+		return stateMissing
+	case t.IsStub:
+		return stateStub
+	case t.Version.Record.Size == 0 || t.Text != nil && isBlank(t.Text):
+		return stateEmpty
+	}
+	return stateTurn
+}
 
 // Round returns a round by its number, nil if there is none.
 func (d *Dialogue) Round(number int) *Round {
-	for _, r := range d.Rounds {
-		if r.Number == number {
-			return r
-		}
+	at := slices.IndexFunc(d.Rounds, func(r *Round) bool { return r.Number == number })
+	if at < 0 {
+		return nil
 	}
-	return nil
+	return d.Rounds[at]
 }
 
 // Last returns the round with the highest number, nil if there is none.
@@ -140,13 +158,7 @@ func writers(turns []*Turn) []layout.Expert {
 
 // named returns the experts that have names.
 func named(experts []layout.Expert) []layout.Expert {
-	var out []layout.Expert
-	for _, e := range experts {
-		if e.Name != "" {
-			out = append(out, e)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(experts), func(e layout.Expert) bool { return e.Name == "" })
 }
 
 // folded returns the experts that have names, each once and by the name that its
@@ -202,13 +214,8 @@ type perspective struct {
 // given returns the turns of a round that hold something: those of agents that were
 // there. Of two files for one agent the one in lower case counts.
 func (r *Round) given() []*Turn {
-	var turns []*Turn
-	for _, t := range r.Turns {
-		if !t.IsStub && !t.isEmpty() && r.Turn(t.Agent) == t {
-			turns = append(turns, t)
-		}
-	}
-	return turns
+	isAway := func(t *Turn) bool { return t.state() != stateTurn || r.Turn(t.Agent) != t }
+	return slices.DeleteFunc(slices.Clone(r.Turns), isAway)
 }
 
 // fileName returns the name of a turn's file, in the letter case that it has.
@@ -240,27 +247,11 @@ func (t *Turn) perspectives() []perspective {
 
 // Why something fails that is asked of dialogues.
 const (
-	ErrNoDialogue  record.Reason = "no such dialogue"    // names those that are called alike, at most five
-	ErrSeveral     record.Reason = "several dialogues"   // names them, at most five
-	ErrCaptured    record.Reason = "a captured dialogue" // which is only read
-	ErrRequest     record.Reason = "malformed dialogue"  // nothing that a dialogue can be made of
-	ErrSlug        record.Reason = "malformed slug"
-	ErrSlugTaken   record.Reason = "slug taken"      // and so are all of its numbers
-	ErrName        record.Reason = "malformed agent" // a text that cannot name one
-	ErrTwice       record.Reason = "agent named twice"
-	ErrNotInPool   record.Reason = "agent not in the pool"   // names the pool
-	ErrNoRound     record.Reason = "no such round"           // names the dialogue and the round that can begin, if one can
-	ErrNotLaunched record.Reason = "agent not launched"      // names dialogue, round and agent, if it takes part
-	ErrNobody      record.Reason = "nobody owes a turn"      // neither a panel nor the pool has names
-	ErrLate        record.Reason = "turns are late"          // names who has none
-	ErrOccupied    record.Reason = "another turn is there"   // nothing was changed; names its ref
-	ErrGood        record.Reason = "the turn is good"        // and so was not replaced; names it
-	ErrEmpty       record.Reason = "nothing in the turn"     // names dialogue, round and agent
-	ErrTooLong     record.Reason = "turn too long"           // longer than MaxTurn
-	ErrNoText      record.Reason = "no text of the agent"    // that is a turn; names dialogue, round and agent
-	ErrAbsent      record.Reason = "an absent agent"         // is never scored; names the dialogue and the round
-	ErrMark        record.Reason = "malformed mark"          // a number that no judge may give
-	ErrEdited      record.Reason = "document edited by hand" // or not one that was assembled; names its file
+	ErrNoDialogue record.Reason = "no such dialogue"        // names those that are called alike, at most five
+	ErrCaptured   record.Reason = "a captured dialogue"     // which is only read
+	ErrLate       record.Reason = "turns are late"          // names who has none
+	ErrOccupied   record.Reason = "another turn is there"   // nothing was changed; names its ref
+	errEdited     record.Reason = "document edited by hand" // or not one that was assembled; names its file
 )
 
 // maxNear is how many names an error lists.
@@ -280,13 +271,20 @@ func (k Key) checkOwn() error {
 	if k.IsOwn() {
 		return nil
 	}
-	return record.Usage.Errorf("%s is in a captured tree, which is only read", k).Because(ErrCaptured)
+	return record.Usage.Errorf("%s is in a captured tree, which is only read", k).
+		Try("run it again with a dialogue of this project: filebus dialogue list").Because(ErrCaptured)
 }
 
-// noRound returns ErrNoRound for a number, of which there is no round.
+// What helps where a round is not there, or cannot begin yet.
+const (
+	tryRounds = "run it again with one of its rounds"
+	tryPrompt = "filebus dialogue prompt {1} {2} --all" // the dialogue, the round that can begin
+)
+
+// noRound returns the error that a dialogue has no round of a number.
 func (d *Dialogue) noRound(number int) error {
 	if number < 0 {
-		return record.NotFound.Errorf("round %d: rounds are counted from 0", number).Because(ErrNoRound)
+		return record.NotFound.Errorf("round %d: rounds are counted from 0", number).Try(tryRounds)
 	}
 	var has []string
 	for _, r := range d.Rounds {
@@ -296,27 +294,27 @@ func (d *Dialogue) noRound(number int) error {
 	}
 	list, last := strings.Join(has, ", "), d.lastBegun()
 	if number < last {
-		return record.NotFound.Errorf("round %d of %s was skipped; it has %s", number, d.Key, list).Because(ErrNoRound)
+		return record.NotFound.Errorf("round %d of %s was skipped; it has %s", number, d.Key, list).Try(tryRounds)
 	}
 	err := record.NotFound.Errorf("%s has no round %d; it has %s", d.Key, number, list)
 	if list == "" {
 		err = record.NotFound.Errorf("%s has no round %d: none has begun", d.Key, number)
 	}
 	if !d.Key.IsOwn() {
-		return err.Because(ErrNoRound)
+		return err.Try(tryRounds)
 	}
-	return err.Because(ErrNoRound, d.Key.String(), strconv.Itoa(last+1))
+	return err.Try(tryPrompt, d.Key.String(), strconv.Itoa(last+1))
 }
 
 // occupied returns ErrOccupied for the turn that stands at a slot.
 func (s Slot) occupied(ref record.Ref) error {
 	err := record.Conflict.Errorf("%s has another turn in round %d already: %s", s.Agent, s.Round, s.File)
-	return err.Because(ErrOccupied, ref.Short())
+	return err.Try("filebus get {1}, or run it again with --force", ref.Short()).Because(ErrOccupied)
 }
 
-// refuse returns an error about what a user asked for.
-func refuse(reason record.Reason, format string, args ...any) error {
-	return record.Usage.Errorf(format, args...).Because(reason)
+// refuse returns an error about what a user asked for, with what helps.
+func refuse(hint, format string, args ...any) error {
+	return record.Usage.Errorf(format, args...).Try(hint)
 }
 
 // listed returns names behind a text, nothing where there are none.

@@ -2,6 +2,7 @@ package dialogue
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -12,29 +13,24 @@ import (
 	"filebus/materialize/layout"
 )
 
-// A LintLevel says how much a finding takes of the points of its check.
-type LintLevel string
-
-// The levels of findings.
+// The levels of findings, which say how much one takes of the points of its check.
 const (
-	LintMust   LintLevel = "must"   // all: what the document says is wrong, or not there at all
-	LintShould LintLevel = "should" // half: something is missing or does not agree
-	LintNote   LintLevel = "note"   // a quarter: another form, such as that of older documents
+	lintMust   = "must"   // all: what the document says is wrong, or not there at all
+	lintShould = "should" // half: something is missing or does not agree
+	lintNote   = "note"   // a quarter: another form, such as that of older documents
 )
 
-// rank orders levels, the gravest first.
-func (l LintLevel) rank() int {
-	return slices.Index([]LintLevel{LintMust, LintShould, LintNote}, l)
-}
+// LintLevels returns the levels of findings, the gravest first.
+func LintLevels() []string { return []string{lintMust, lintShould, lintNote} }
 
 // A lintFinding is one thing that departs from the form of a document.
 type lintFinding struct {
-	Check   string    `json:"check"`
-	Level   LintLevel `json:"level"`
-	File    string    `json:"file"`
-	Line    int       `json:"line"` // counted from 1
-	Message string    `json:"message"`
-	Remedy  string    `json:"remedy"`
+	Check   string `json:"check"`
+	Level   string `json:"level"`
+	File    string `json:"file"`
+	Line    int    `json:"line"` // counted from 1
+	Message string `json:"message"`
+	Remedy  string `json:"remedy"`
 }
 
 // A lintCheck is what a document got for one check.
@@ -53,7 +49,7 @@ type LintReport struct {
 }
 
 // Count returns how many findings have a level.
-func (r *LintReport) Count(level LintLevel) int {
+func (r *LintReport) Count(level string) int {
 	n := 0
 	for _, f := range r.Findings {
 		if f.Level == level {
@@ -89,6 +85,44 @@ func lintRules() []lintRule {
 	}
 }
 
+// ReadDocument reads a document, with its rounds from the files beside it, which
+// open returns by their names. A file that is not there, or is none of its
+// document, leaves the round without turns, and its error is returned beside the
+// document.
+func ReadDocument(text []byte, open func(name string) ([]byte, error)) (doc layout.DialogueDocument, found bool, err error) {
+	doc, found = layout.ParseDialogueDocument(text)
+	for i, r := range doc.Rounds {
+		if r.File == "" {
+			continue
+		}
+		part, partErr := readRound(r, open)
+		if partErr != nil {
+			err = errors.Join(err, fmt.Errorf("round %d: %w", r.Number, partErr))
+			continue
+		}
+		doc.Rounds[i].Turns = part.Turns
+	}
+	return doc, found, err
+}
+
+// readRound reads the file of a round.
+func readRound(r layout.DocumentRound, open func(name string) ([]byte, error)) (layout.DocumentRound, error) {
+	if strings.ContainsAny(r.File, `/\`) {
+		return r, fmt.Errorf("%q is no file beside the document", r.File)
+	}
+	text, err := open(r.File)
+	if err != nil {
+		return r, err
+	}
+	part, _ := layout.ParseDialogueDocument(text)
+	for _, found := range part.Rounds {
+		if found.Number == r.Number {
+			return found, nil
+		}
+	}
+	return r, fmt.Errorf("%s has no round %d", r.File, r.Number)
+}
+
 // LintDocument checks a document that ReadDocument has read: what it says against
 // itself, and its form against the one that Assemble writes. What documents of
 // another generation do not have is a note; the emoji of an agent may stand before
@@ -96,6 +130,7 @@ func lintRules() []lintRule {
 func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintReport {
 	l := &linter{file: file, doc: doc, found: found}
 	l.readTurns()
+	left := map[string]int{lintMust: 0, lintShould: 2, lintNote: 3} // quarters of the points
 	report := &LintReport{File: file, Findings: []lintFinding{}}
 	for _, rule := range lintRules() {
 		l.check, l.findings = rule.name, nil
@@ -107,21 +142,14 @@ func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintRe
 			points = 0
 		}
 		for _, f := range l.findings {
-			switch f.Level {
-			case LintMust:
-				points = 0
-			case LintShould:
-				points = min(points, rule.weight/2)
-			case LintNote:
-				points = min(points, rule.weight*3/4)
-			}
+			points = min(points, rule.weight*left[f.Level]/4)
 		}
 		report.Checks = append(report.Checks, lintCheck{rule.name, rule.weight, points})
 		report.Score += points
 		report.Findings = append(report.Findings, l.findings...)
 	}
 	slices.SortStableFunc(report.Findings, func(a, b lintFinding) int {
-		return cmp.Or(cmp.Compare(a.Level.rank(), b.Level.rank()), strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(left[a.Level]-left[b.Level], strings.Compare(a.File, b.File), a.Line-b.Line)
 	})
 	return report
 }
@@ -131,8 +159,9 @@ type linter struct {
 	file     string
 	doc      *layout.DialogueDocument
 	found    bool
-	turns    []lintTurn
-	check    string // that is running
+	turns    []*lintTurn
+	agents   []*lintTurn // those of turns that are not the judge's, of absent agents too
+	check    string      // that is running
 	findings []lintFinding
 }
 
@@ -146,12 +175,12 @@ type lintTurn struct {
 }
 
 // add adds a finding at a line of the document.
-func (l *linter) add(level LintLevel, line int, remedy, format string, args ...any) {
+func (l *linter) add(level string, line int, remedy, format string, args ...any) {
 	l.addIn(l.file, level, line, remedy, format, args...)
 }
 
 // addIn adds a finding at a line of a file.
-func (l *linter) addIn(file string, level LintLevel, line int, remedy, format string, args ...any) {
+func (l *linter) addIn(file string, level string, line int, remedy, format string, args ...any) {
 	l.findings = append(l.findings, lintFinding{
 		Check: l.check, Level: level, File: file, Line: max(line, 1), Message: fmt.Sprintf(format, args...), Remedy: remedy,
 	})
@@ -161,14 +190,16 @@ func (l *linter) addIn(file string, level LintLevel, line int, remedy, format st
 func (l *linter) readTurns() {
 	for _, r := range l.doc.Rounds {
 		for _, t := range r.Turns {
-			turn := lintTurn{DocumentTurn: t, round: r.Number, file: l.fileOf(r)}
+			turn := &lintTurn{DocumentTurn: t, round: r.Number, file: l.fileOf(r)}
 			if t.Absent == "" && !isPlaceholder(t.Text) && len(t.Text) <= MaxTurn { // as in the dialogue itself
 				turn.markers = layout.ParseMarkers([]byte(t.Text))
 				for i := range turn.markers {
 					turn.markers[i].Line += t.TextLine - 1
 				}
 			}
-			l.turns = append(l.turns, turn)
+			if l.turns = append(l.turns, turn); !t.IsJudge() {
+				l.agents = append(l.agents, turn)
+			}
 		}
 	}
 }
@@ -183,17 +214,6 @@ func (l *linter) fileOf(r layout.DocumentRound) string {
 
 // given reports whether a block holds what an agent said.
 func (t *lintTurn) given() bool { return !t.IsJudge() && t.Absent == "" && !isPlaceholder(t.Text) }
-
-// agentTurns returns the blocks of agents, those who were absent included.
-func (l *linter) agentTurns() []*lintTurn {
-	var turns []*lintTurn
-	for i := range l.turns {
-		if !l.turns[i].IsJudge() {
-			turns = append(turns, &l.turns[i])
-		}
-	}
-	return turns
-}
 
 // placeholder is what stands in documents for a turn that is still to come.
 var placeholder = layout.Pattern(`(?i)^\[(?:awaiting|pending|to be)[^\]\n]*\]$`)
@@ -253,14 +273,9 @@ func normalID(text string) (id string, found bool) {
 // lintRound is a round as cells name it: 0, R1, "Muffin R2".
 var lintRound = layout.Pattern(`(?:^|[^A-Za-z0-9])R?(\d{1,4})(?:[^A-Za-z0-9.]|$)`)
 
-// roundInCell returns the round that a cell names.
-func roundInCell(cell string) (round int, found bool) {
-	m := lintRound().FindStringSubmatch(cell)
-	if m == nil {
-		return 0, false
-	}
-	round, _ = strconv.Atoi(m[1]) // at most four digits
-	return round, true
+// roundInCells returns the round that the first of some cells names, -1 if none does.
+func roundInCells(cells ...string) int {
+	return firstRound(lintRound(), cells)
 }
 
 // idNumber returns the number of an id of normalID.
@@ -273,23 +288,23 @@ func idNumber(id string) int {
 func (l *linter) header() {
 	h, line := l.doc.Head, max(l.doc.HeadLine, 1)
 	if !l.found {
-		l.add(LintMust, 1, `begin with "# Alignment Dialogue: TITLE"`, "the document has no title")
+		l.add(lintMust, 1, `begin with "# Alignment Dialogue: TITLE"`, "the document has no title")
 		return
 	}
 	if l.isPart() {
 		return
 	}
 	if strings.TrimSpace(h.Title) == "" {
-		l.add(LintShould, line, "write what the dialogue is about", "the title is empty")
+		l.add(lintShould, line, "write what the dialogue is about", "the title is empty")
 	}
 	for _, field := range []struct {
 		key, value, example string
-		level               LintLevel
+		level               string
 	}{
-		{"Status", h.Status, "**Status**: In Progress", LintShould},
-		{"Date", h.Date, "**Date**: 2026-03-02 09:30Z", LintNote},
-		{"Participants", strings.Join(h.Participants, ""), "**Participants**: 💙 Judge, 🧁 Muffin", LintNote},
-		{"Draft", h.Draft, "**Draft**: Dialogue 2047", LintNote},
+		{"Status", h.Status, "**Status**: In Progress", lintShould},
+		{"Date", h.Date, "**Date**: 2026-03-02 09:30Z", lintNote},
+		{"Participants", strings.Join(h.Participants, ""), "**Participants**: 💙 Judge, 🧁 Muffin", lintNote},
+		{"Draft", h.Draft, "**Draft**: Dialogue 2047", lintNote},
 	} {
 		if field.value == "" {
 			l.add(field.level, line, `add "`+field.example+`"`, "the head does not say %s", field.key)
@@ -314,31 +329,31 @@ func (l *linter) panel() {
 		return
 	}
 	if len(l.doc.Panel) == 0 {
-		l.add(LintNote, max(l.doc.Found.Panel, 1), `add "## Expert Panel" with a row for each agent`, "there is no table of the expert panel")
+		l.add(lintNote, max(l.doc.Found.Panel, 1), `add "## Expert Panel" with a row for each agent`, "there is no table of the expert panel")
 		return
 	}
-	turns, seen := l.agentTurns(), map[string]int{}
+	turns, seen := l.agents, map[string]int{}
 	for i, e := range l.doc.Panel {
 		name := plainName(e.Label)
 		if line := seen[name]; line > 0 {
-			l.add(LintShould, e.Line, "keep one row", "%s is in the panel twice, first in line %d", e.Label, line)
+			l.add(lintShould, e.Line, "keep one row", "%s is in the panel twice, first in line %d", e.Label, line)
 		} else {
 			seen[name] = e.Line
 		}
 		if i > 0 && isJudgeRow(e) {
-			l.add(LintNote, e.Line, "put the judge first", "the judge is not the first row of the panel")
+			l.add(lintNote, e.Line, "put the judge first", "the judge is not the first row of the panel")
 		}
 		if len(turns) > 0 && !isJudgeRow(e) && !hasTurn(turns, e.Label) {
-			l.add(LintShould, e.Line, "add the turns, or take the row out", "%s is in the panel and in no round", e.Label)
+			l.add(lintShould, e.Line, "add the turns, or take the row out", "%s is in the panel and in no round", e.Label)
 		}
 	}
 	if !slices.ContainsFunc(l.doc.Panel, isJudgeRow) {
-		l.add(LintNote, l.doc.Found.Panel, `add "| 💙 Judge | Orchestrator | — | — | 💙 |"`, "the panel has no judge")
+		l.add(lintNote, l.doc.Found.Panel, `add "| 💙 Judge | Orchestrator | — | — | 💙 |"`, "the panel has no judge")
 	}
 	for _, t := range turns {
 		if name := plainName(t.Label); seen[name] == 0 {
 			seen[name] = t.Line
-			l.addIn(t.file, LintShould, t.Line, "add a row to the panel", "%s has a turn in round %d and is not in the panel", t.Label, t.round)
+			l.addIn(t.file, lintShould, t.Line, "add a row to the panel", "%s has a turn in round %d and is not in the panel", t.Label, t.round)
 		}
 	}
 }
@@ -355,20 +370,20 @@ func (l *linter) emoji() {
 		shown[plainName(e.Label)] = e.Emoji
 		switch isJudge := plainName(e.Label) == "judge"; {
 		case isJudge && e.Emoji != layout.JudgeEmoji:
-			l.add(LintShould, e.Line, "give the judge "+layout.JudgeEmoji, "the judge has the emoji %q", e.Emoji)
+			l.add(lintShould, e.Line, "give the judge "+layout.JudgeEmoji, "the judge has the emoji %q", e.Emoji)
 		case e.Emoji == "" && l.hasEmojis():
-			l.add(LintNote, e.Line, "give it one, such as "+layout.AgentEmoji, "%s has no emoji in the panel", e.Label)
+			l.add(lintNote, e.Line, "give it one, such as "+layout.AgentEmoji, "%s has no emoji in the panel", e.Label)
 		}
 	}
-	var bare []lintTurn
+	var bare []*lintTurn
 	for _, t := range l.turns {
 		switch panel := shown[plainName(t.Label)]; {
 		case t.Emoji == "":
 			bare = append(bare, t)
 		case panel != "" && panel != t.Emoji:
-			level := LintNote
+			level := lintNote
 			if t.IsJudge() || panel == layout.JudgeEmoji {
-				level = LintShould
+				level = lintShould
 			}
 			const text = "%s has %s here and %s in the panel"
 			l.addIn(t.file, level, t.Line, "give it the emoji of the panel", text, t.Label, t.Emoji, panel)
@@ -376,10 +391,10 @@ func (l *linter) emoji() {
 	}
 	if n := len(bare); n > 0 {
 		const text = "%d turns have no emoji in their heading, such as that of %s"
-		l.addIn(bare[0].file, LintNote, bare[0].Line, "write it before or behind the name", text, n, bare[0].Label)
+		l.addIn(bare[0].file, lintNote, bare[0].Line, "write it before or behind the name", text, n, bare[0].Label)
 	}
 	if !l.hasEmojis() && len(l.doc.Panel) > 0 {
-		l.add(LintNote, l.doc.Found.Panel, "give each one, such as "+layout.AgentEmoji, "the panel has no emojis")
+		l.add(lintNote, l.doc.Found.Panel, "give each one, such as "+layout.AgentEmoji, "the panel has no emojis")
 	}
 }
 
@@ -401,24 +416,24 @@ func (l *linter) scoreboard() {
 	case l.isPart():
 		return
 	case l.doc.Found.Scores == 0:
-		l.add(LintNote, 1, mend, `there is no section "## Alignment Scoreboard"`)
+		l.add(lintNote, 1, mend, `there is no section "## Alignment Scoreboard"`)
 		return
 	case len(b.Agents)+len(b.Rounds) == 0:
-		l.add(LintShould, l.doc.Found.Scores, mend, "the scoreboard has no table with scores")
+		l.add(lintShould, l.doc.Found.Scores, mend, "the scoreboard has no table with scores")
 		return
 	case !b.HasTotal && hasScores(b):
-		l.add(LintNote, l.doc.Found.Scores, `add "**Total ALIGNMENT**: N"`, "the scoreboard does not say the total")
+		l.add(lintNote, l.doc.Found.Scores, `add "**Total ALIGNMENT**: N"`, "the scoreboard does not say the total")
 	}
 	if len(b.Agents) == 0 {
 		return
 	}
 	missing := map[string]bool{}
-	for _, t := range l.agentTurns() {
+	for _, t := range l.agents {
 		name := plainName(t.Label)
 		isScored := slices.ContainsFunc(b.Agents, func(a layout.AgentScore) bool { return plainName(a.Agent) == name })
 		if !isScored && t.given() && !missing[name] {
 			missing[name] = true
-			l.addIn(t.file, LintShould, t.Line, mend, "%s spoke in round %d and has no row in the scoreboard", t.Label, t.round)
+			l.addIn(t.file, lintShould, t.Line, mend, "%s spoke in round %d and has no row in the scoreboard", t.Label, t.round)
 		}
 	}
 	for _, a := range b.Agents {
@@ -428,14 +443,13 @@ func (l *linter) scoreboard() {
 
 // absentScore finds scores of an agent that never spoke.
 func (l *linter) absentScore(a layout.AgentScore) {
-	turns := l.agentTurns()
-	spoke := slices.DeleteFunc(l.agentTurns(), func(t *lintTurn) bool { return !t.given() })
-	if a.Total == 0 || len(turns) == 0 || hasTurn(spoke, a.Agent) {
+	spoke := slices.DeleteFunc(slices.Clone(l.agents), func(t *lintTurn) bool { return !t.given() })
+	if a.Total == 0 || len(l.agents) == 0 || hasTurn(spoke, a.Agent) {
 		return
 	}
-	level := LintShould
-	if hasTurn(turns, a.Agent) {
-		level = LintMust
+	level := lintShould
+	if hasTurn(l.agents, a.Agent) {
+		level = lintMust
 	}
 	l.add(level, a.Line, "an absent agent is never scored: take the numbers out", "%s has %d points and gave no turn", a.Agent, a.Total)
 }
@@ -443,42 +457,42 @@ func (l *linter) absentScore(a layout.AgentScore) {
 // arithmetic checks the sums of the scoreboard.
 func (l *linter) arithmetic() {
 	const mend = "filebus dialogue score computes the sums"
+	check := func(line, sum, said int, what string, args ...any) {
+		if sum != said {
+			l.add(lintMust, line, mend, "%s add up to %d, not %d", fmt.Sprintf(what, args...), sum, said)
+		}
+	}
 	b := l.doc.Scores
-	sum := 0
+	total := 0
 	for _, a := range b.Agents {
-		sum += a.Total
+		total += a.Total
 		switch given := a.Marks.Sum(); {
-		case given > 0 && given != a.Total:
-			l.add(LintMust, a.Line, mend, "the numbers of %s add up to %d, not %d", a.Agent, given, a.Total)
+		case given > 0:
+			check(a.Line, given, a.Total, "the numbers of %s", a.Agent)
 		case given == 0 && len(a.Rounds) > 0:
 			rounds := 0
 			for _, r := range a.Rounds {
 				rounds += r.Score
 			}
-			if rounds != a.Total {
-				l.add(LintMust, a.Line, mend, "the rounds of %s add up to %d, not %d", a.Agent, rounds, a.Total)
-			}
+			check(a.Line, rounds, a.Total, "the rounds of %s", a.Agent)
 		}
 	}
-	if b.HasTotal && len(b.Agents) > 0 && sum != b.Total {
-		l.add(LintMust, b.TotalLine, mend, "the totals of the agents add up to %d, not %d", sum, b.Total)
+	if b.HasTotal && len(b.Agents) > 0 {
+		check(b.TotalLine, total, b.Total, "the totals of the agents")
 	}
-	cumulative, scores := 0, 0
+	before, scores := 0, 0
 	for _, r := range b.Rounds {
 		scores += r.Score
-		if given := r.Marks.Sum(); r.Judged && given != r.Score {
-			l.add(LintMust, r.Line, mend, "W, C, T and R of round %d add up to %d, not %d", r.Round, given, r.Score)
+		if r.Judged {
+			check(r.Line, r.Marks.Sum(), r.Score, "W, C, T and R of round %d", r.Round)
 		}
-		if cumulative += r.Score; cumulative != r.Cumulative {
-			l.add(LintMust, r.Line, mend, "the scores up to round %d add up to %d, not %d", r.Round, cumulative, r.Cumulative)
-			cumulative = r.Cumulative // one slip is one finding
-		}
-		if velocity := r.OpenTensions + r.NewPerspectives; velocity != r.Velocity {
-			l.add(LintMust, r.Line, mend, "open tensions and new perspectives of round %d add up to %d, not %d", r.Round, velocity, r.Velocity)
-		}
+		check(r.Line, before+r.Score, r.Cumulative, "the scores up to round %d", r.Round)
+		before = r.Cumulative // one slip is one finding
+		velocity := r.OpenTensions + r.NewPerspectives
+		check(r.Line, velocity, r.Velocity, "open tensions and new perspectives of round %d", r.Round)
 	}
-	if b.HasTotal && len(b.Rounds) > 0 && scores != b.Total {
-		l.add(LintMust, b.TotalLine, mend, "the rounds add up to %d, not %d", scores, b.Total)
+	if b.HasTotal && len(b.Rounds) > 0 {
+		check(b.TotalLine, scores, b.Total, "the rounds")
 	}
 }
 
@@ -491,16 +505,16 @@ func (l *linter) gate() {
 	const mend = "resolve or defer it, or write another status"
 	for _, t := range l.doc.Tensions {
 		if isOpenStatus(t.Status) {
-			l.add(LintMust, t.Line, mend, "the document has converged, and %s is %s", t.ID, oneSpaced(t.Status))
+			l.add(lintMust, t.Line, mend, "the document has converged, and %s is %s", t.ID, oneSpaced(t.Status))
 		}
 	}
 	if n := len(l.doc.Scores.Rounds); n > 0 {
 		last := l.doc.Scores.Rounds[n-1]
 		if last.Velocity != 0 {
-			l.add(LintMust, last.Line, mend, "the document has converged, and round %d has a velocity of %d", last.Round, last.Velocity)
+			l.add(lintMust, last.Line, mend, "the document has converged, and round %d has a velocity of %d", last.Round, last.Velocity)
 		}
 		if last.Converge < 100 {
-			l.add(LintMust, last.Line, "wait for all agents to signal [MOVE:CONVERGE], or write another status",
+			l.add(lintMust, last.Line, "wait for all agents to signal [MOVE:CONVERGE], or write another status",
 				"the document has converged, and in round %d %d%% of the agents have", last.Round, last.Converge)
 		}
 	}

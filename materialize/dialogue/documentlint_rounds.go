@@ -1,6 +1,7 @@
 package dialogue
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,42 +14,35 @@ import (
 func (l *linter) rounds() {
 	const mend = "filebus dialogue assemble SLUG writes every turn of a dialogue"
 	if len(l.doc.Rounds) == 0 {
-		l.add(LintMust, 1, mend, `there is no round: no heading "## Round N: LABEL"`)
+		l.add(lintMust, 1, mend, `there is no round: no heading "## Round N: LABEL"`)
 		return
 	}
 	for _, r := range l.doc.Rounds {
 		switch {
 		case r.File != "" && len(r.Turns) == 0:
-			l.add(LintMust, r.Line, mend, "the file %s, which has the turns of round %d, is not there or has none", r.File, r.Number)
-		case !slices.ContainsFunc(l.agentTurns(), func(t *lintTurn) bool { return t.round == r.Number }):
-			l.add(LintNote, r.Line, `put each turn below a heading "### NAME 🧁"`, "round %d has no turn of an agent", r.Number)
+			l.add(lintMust, r.Line, mend, "the file %s, which has the turns of round %d, is not there or has none", r.File, r.Number)
+		case !slices.ContainsFunc(l.agents, func(t *lintTurn) bool { return t.round == r.Number }):
+			l.add(lintNote, r.Line, `put each turn below a heading "### NAME 🧁"`, "round %d has no turn of an agent", r.Number)
 		}
 	}
-	for _, t := range l.agentTurns() {
+	for _, t := range l.agents {
 		if t.Edited {
-			l.addIn(t.file, LintNote, t.Line, mend, "the turn of %s in round %d was changed after it was assembled", t.Label, t.round)
+			l.addIn(t.file, lintNote, t.Line, mend, "the turn of %s in round %d was changed after it was assembled", t.Label, t.round)
 		}
 	}
 	for _, r := range l.doc.Rounds {
-		l.awaited(r)
-	}
-}
-
-// awaited finds the blocks of a round that hold nothing yet.
-func (l *linter) awaited(r layout.DocumentRound) {
-	var names []string
-	line := 0
-	for _, t := range l.agentTurns() {
-		if t.round == r.Number && t.Absent == "" && isPlaceholder(t.Text) {
-			if names = append(names, t.Label); line == 0 {
-				line = t.Line
-			}
+		awaited := slices.DeleteFunc(slices.Clone(l.agents), func(t *lintTurn) bool {
+			return t.round != r.Number || t.Absent != "" || !isPlaceholder(t.Text)
+		})
+		var names []string
+		for _, t := range awaited {
+			names = append(names, t.Label)
 		}
-	}
-	if len(names) > 0 {
-		l.addIn(l.fileOf(r), LintShould, line,
-			"filebus dialogue wait SLUG "+strconv.Itoa(r.Number)+", and assemble again",
-			"round %d has no text of %s", r.Number, strings.Join(names, ", "))
+		if len(awaited) > 0 {
+			l.addIn(l.fileOf(r), lintShould, awaited[0].Line,
+				"filebus dialogue wait SLUG "+strconv.Itoa(r.Number)+", and assemble again",
+				"round %d has no text of %s", r.Number, strings.Join(names, ", "))
+		}
 	}
 }
 
@@ -59,14 +53,14 @@ func (l *linter) sequence() {
 		before := l.doc.Rounds[max(0, i-1)].Number
 		switch {
 		case i == 0 && r.Number > 1:
-			l.add(LintMust, r.Line, mend, "the first round is round %d", r.Number)
+			l.add(lintMust, r.Line, mend, "the first round is round %d", r.Number)
 		case i == 0:
 		case r.Number == before:
-			l.add(LintMust, r.Line, mend, "round %d is there twice", r.Number)
+			l.add(lintMust, r.Line, mend, "round %d is there twice", r.Number)
 		case r.Number < before:
-			l.add(LintMust, r.Line, mend, "round %d stands behind round %d", r.Number, before)
+			l.add(lintMust, r.Line, mend, "round %d stands behind round %d", r.Number, before)
 		case r.Number > before+1:
-			l.add(LintMust, r.Line, mend, "round %d follows round %d", r.Number, before)
+			l.add(lintMust, r.Line, mend, "round %d follows round %d", r.Number, before)
 		}
 	}
 }
@@ -76,13 +70,13 @@ func (l *linter) sequence() {
 func (l *linter) markers() {
 	for _, t := range l.turns {
 		for _, m := range t.markers {
-			level := LintShould
+			level := lintShould
 			isPart := func(r layout.MarkerRef) bool { return r.Agent == "" || r.Round < 0 }
 			switch {
 			case m.Exact, len(m.Refs) > 0 && !slices.ContainsFunc(m.Refs, isPart):
 				continue
 			case len(m.Refs) > 0:
-				level = LintNote
+				level = lintNote
 			}
 			shown := markdown.Clip(oneSpaced(m.Raw), 60)
 			l.addIn(t.file, level, m.Line, "write "+markerForm(m.Kind), "the marker %s departs from the grammar", shown)
@@ -120,17 +114,17 @@ func (l *linter) ids() {
 		}
 		return first[k]
 	}
-	for _, t := range l.agentTurns() {
+	for _, t := range l.agents {
 		agent := plainName(t.Label)
 		if line := used(key{t.round, agent, ""}, t.Line); line > 0 {
-			l.addIn(t.file, LintShould, t.Line, "join the two", "%s has two blocks in round %d, the first in line %d", t.Label, t.round, line)
+			l.addIn(t.file, lintShould, t.Line, "join the two", "%s has two blocks in round %d, the first in line %d", t.Label, t.round, line)
 		}
 		for _, m := range t.markers {
 			if m.ID == "" || m.Kind == layout.MarkerResolved || !m.Exact {
 				continue
 			}
 			if line := used(key{t.round, agent, m.ID}, m.Line); line > 0 {
-				l.addIn(t.file, LintShould, m.Line, "give it the next number",
+				l.addIn(t.file, lintShould, m.Line, "give it the next number",
 					"%s uses %s twice in round %d, first in line %d",
 					t.Label, m.ID, t.round, line)
 			}
@@ -138,12 +132,12 @@ func (l *linter) ids() {
 	}
 	clear(first)
 	for _, p := range l.doc.Perspectives {
-		round, _ := roundInCell(p.Round)
+		round := max(roundInCells(p.Round), 0)
 		if p.ID == "" {
 			continue
 		}
 		if line := used(key{round, plainName(p.Agent), p.ID}, p.Line); line > 0 {
-			l.add(LintShould, p.Line, "give it the next number", "the inventory has %s of %s twice, first in line %d", p.ID, p.Agent, line)
+			l.add(lintShould, p.Line, "give it the next number", "the inventory has %s of %s twice, first in line %d", p.ID, p.Agent, line)
 		}
 	}
 }
@@ -151,7 +145,7 @@ func (l *linter) ids() {
 // numbering checks that ids are counted without gaps, and have two digits.
 func (l *linter) numbering() {
 	short, line, example, file := 0, 0, "", ""
-	for _, t := range l.agentTurns() {
+	for _, t := range l.agents {
 		last := map[layout.MarkerKind]int{}
 		for _, m := range t.markers {
 			if m.Kind != layout.MarkerPerspective && m.Kind != layout.MarkerTension || !m.Exact {
@@ -164,7 +158,7 @@ func (l *linter) numbering() {
 			n := idNumber(id)
 			before := last[m.Kind]
 			if before > 0 && n != before+1 && n != before {
-				l.addIn(t.file, LintNote, m.Line, "count on without gaps", "in the turn of %s in round %d, %s follows %s%02d", t.Label, t.round, id, id[:1], before)
+				l.addIn(t.file, lintNote, m.Line, "count on without gaps", "in the turn of %s in round %d, %s follows %s%02d", t.Label, t.round, id, id[:1], before)
 			}
 			last[m.Kind] = n
 			if !strings.Contains(m.Raw, id) {
@@ -176,40 +170,30 @@ func (l *linter) numbering() {
 		}
 	}
 	if short > 0 {
-		l.addIn(file, LintNote, line, "write ids with two digits: T01", "%d ids have not two digits, such as %s", short, example)
+		l.addIn(file, lintNote, line, "write ids with two digits: T01", "%d ids have not two digits, such as %s", short, example)
 	}
-	l.rowNumbers()
+	rows, tracked := l.doc.Perspectives, l.doc.Tensions
+	l.rowNumbers("inventory", len(rows), func(i int) (string, int) { return rows[i].ID, rows[i].Line })
+	l.rowNumbers("tracker", len(tracked), func(i int) (string, int) { return tracked[i].ID, tracked[i].Line })
 }
 
-// rowNumbers checks the numbers of the inventory and the tracker, where they are
-// counted for the whole document.
-func (l *linter) rowNumbers() {
-	var perspectives, tensions []inventoryRow
-	for _, p := range l.doc.Perspectives {
-		perspectives = append(perspectives, inventoryRow{id: p.ID, line: p.Line})
-	}
-	for _, t := range l.doc.Tensions {
-		tensions = append(tensions, inventoryRow{id: t.ID, line: t.Line})
-	}
-	l.rowsInOrder("inventory", perspectives)
-	l.rowsInOrder("tracker", tensions)
-}
-
-// rowsInOrder checks ids that are unique in their table.
-func (l *linter) rowsInOrder(table string, rows []inventoryRow) {
+// rowNumbers checks the ids of a table that counts them for the whole document, of which
+// it has n rows.
+func (l *linter) rowNumbers(table string, n int, row func(i int) (id string, line int)) {
+	var ids []string
 	seen := map[string]bool{}
-	for _, r := range rows {
-		id, isShort := normalID(r.id)
+	for i := range n {
+		text, _ := row(i)
+		id, isShort := normalID(text)
 		if !isShort || seen[id] {
 			return // counted for each agent
 		}
-		seen[id] = true
+		seen[id], ids = true, append(ids, id)
 	}
-	for i, r := range rows[min(1, len(rows)):] {
-		id, _ := normalID(r.id)
-		before, _ := normalID(rows[i].id)
-		if idNumber(id) != idNumber(before)+1 {
-			l.add(LintNote, r.line, "count on without gaps", "in the %s, %s follows %s", table, id, before)
+	for i := 1; i < n; i++ {
+		if idNumber(ids[i]) != idNumber(ids[i-1])+1 {
+			_, line := row(i)
+			l.add(lintNote, line, "count on without gaps", "in the %s, %s follows %s", table, ids[i], ids[i-1])
 		}
 	}
 }
@@ -232,12 +216,12 @@ func (l *linter) inventories() {
 		marked := l.marked(table.kind)
 		switch {
 		case table.line == 0:
-			l.add(LintNote, 1, "filebus dialogue assemble writes one", "there is no section %q", "## "+table.title)
+			l.add(lintNote, 1, "filebus dialogue assemble writes one", "there is no section %q", "## "+table.title)
 		case len(marked) == 0 && len(table.rows) > 0:
-			l.add(LintNote, table.line, "mark them in the turns: "+markerForm(table.kind),
+			l.add(lintNote, table.line, "mark them in the turns: "+markerForm(table.kind),
 				"%s has %d rows, and the rounds have no marker of the kind", table.title, len(table.rows))
 		case isRenumbered(table.rows, marked):
-			l.add(LintNote, table.line, "filebus dialogue assemble writes the ids of the turns",
+			l.add(lintNote, table.line, "filebus dialogue assemble writes the ids of the turns",
 				"%s has ids of its own: it counts its %d rows through, while agents count for themselves", table.title, len(table.rows))
 		default:
 			l.compare(table.title, table.rows, marked)
@@ -287,7 +271,7 @@ type markedID struct {
 func (l *linter) marked(kind layout.MarkerKind) []markedID {
 	var all []markedID
 	seen := map[markedID]bool{}
-	for _, t := range l.agentTurns() {
+	for _, t := range l.agents {
 		for _, m := range t.markers {
 			id := markedID{id: m.ID, agent: t.Label, file: t.file, round: t.round}
 			if m.Kind == kind && m.ID != "" && !seen[id] {
@@ -303,19 +287,11 @@ func (l *linter) marked(kind layout.MarkerKind) []markedID {
 func (l *linter) perspectiveRows() []inventoryRow {
 	var rows []inventoryRow
 	for _, p := range l.doc.Perspectives {
-		row := inventoryRow{cell: p.Agent, round: -1, line: p.Line}
-		var found bool
-		if row.id, found = normalID(p.ID); !found {
-			if row.id = p.ID; !secondForm().MatchString(p.ID) {
-				continue
-			}
+		id, found := normalID(p.ID)
+		if !found && !secondForm().MatchString(p.ID) {
+			continue
 		}
-		if round, found := roundInCell(p.Round); found {
-			row.round = round
-		} else if round, found := roundInCell(p.Agent); found {
-			row.round = round
-		}
-		rows = append(rows, row)
+		rows = append(rows, inventoryRow{cmp.Or(id, p.ID), p.Agent, roundInCells(p.Round, p.Agent), p.Line})
 	}
 	return rows
 }
@@ -328,10 +304,7 @@ var secondForm = layout.Pattern(`^[\p{Lu}\d_-]+-[A-Z]\d{4}$`)
 func (l *linter) tensionRows() []inventoryRow {
 	var rows []inventoryRow
 	for _, t := range l.doc.Tensions {
-		row := inventoryRow{cell: t.Raised, round: -1, line: t.Line}
-		if round, found := roundInCell(t.Raised); found {
-			row.round = round
-		}
+		row := inventoryRow{cell: t.Raised, round: roundInCells(t.Raised), line: t.Line}
 		if id, found := normalID(t.ID); found {
 			row.id = id
 		} else if ref, found := tensionRef(t.ID); found {
@@ -370,7 +343,7 @@ func tensionRef(text string) (layout.MarkerRef, bool) {
 
 // namesAgent reports whether a cell names somebody who has a turn, or all.
 func (l *linter) namesAgent(cell string) bool {
-	return slices.ContainsFunc(l.agentTurns(), func(t *lintTurn) bool { return hasName(cell, t.Label) || hasName(cell, t.Name) })
+	return slices.ContainsFunc(l.agents, func(t *lintTurn) bool { return hasName(cell, t.Label) || hasName(cell, t.Name) })
 }
 
 // fits reports whether a row lists a marker.
@@ -392,14 +365,14 @@ func (l *linter) compare(title string, rows []inventoryRow, marked []markedID) {
 			}
 		}
 		if len(ids) > 0 {
-			l.addIn(m.file, LintShould, m.line, "add a row, or assemble again", "%s of %s in round %d: no row in %s",
+			l.addIn(m.file, lintShould, m.line, "add a row, or assemble again", "%s of %s in round %d: no row in %s",
 				strings.Join(ids, ", "), m.agent, m.round, title)
 		}
 	}
 	for _, r := range rows {
 		if !slices.ContainsFunc(marked, r.fits) {
 			mend := "mark it in the turn as " + r.id + ", or assemble again"
-			l.add(LintShould, r.line, mend, "%s%s is raised by no marker", r.id, r.whose())
+			l.add(lintShould, r.line, mend, "%s%s is raised by no marker", r.id, r.whose())
 		}
 	}
 }
@@ -410,7 +383,7 @@ func (r inventoryRow) whose() string {
 	if r.cell != "" {
 		text = " of " + oneSpaced(r.cell)
 	}
-	if _, inCell := roundInCell(r.cell); r.round >= 0 && !inCell {
+	if r.round >= 0 && roundInCells(r.cell) < 0 {
 		text += " in round " + strconv.Itoa(r.round)
 	}
 	return text

@@ -1,4 +1,4 @@
-package dialogue_test
+package dialogue
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 )
 
@@ -84,12 +83,12 @@ const sound = `# Alignment Dialogue: Retry policy
 Nothing to add.
 `
 
-func lint(text string) *dialogue.LintReport {
-	doc, found, _ := dialogue.ReadDocument([]byte(text), func(string) ([]byte, error) { return nil, os.ErrNotExist })
-	return dialogue.LintDocument("d.md", &doc, found)
+func lint(text string) *LintReport {
+	doc, found, _ := ReadDocument([]byte(text), func(string) ([]byte, error) { return nil, os.ErrNotExist })
+	return LintDocument("d.md", &doc, found)
 }
 
-func findingLines(r *dialogue.LintReport) []string {
+func findingLines(r *LintReport) []string {
 	lines := []string{}
 	for _, f := range r.Findings {
 		lines = append(lines, fmt.Sprintf("%s %s:%d %s", f.Level, f.Check, f.Line, f.Message))
@@ -209,13 +208,13 @@ func TestLintAssembled(t *testing.T) {
 	for _, split := range []bool{false, true} {
 		h := newScoreHall(t, layout.Claude())
 		h.write(t, mixed())
-		done, err := h.Assemble(t.Context(), dialogue.Key{ID: "x"}, dialogue.AssembleOptions{Split: split})
+		done, err := h.Assemble(t.Context(), Key{ID: "x"}, AssembleOptions{Split: split})
 		if err != nil {
 			t.Fatal(err)
 		}
 		doc := readBack(t, done)
-		r := dialogue.LintDocument("d.md", &doc, true)
-		if r.Count(dialogue.LintMust) > 0 || r.Score < 92 {
+		r := LintDocument("d.md", &doc, true)
+		if r.Count(lintMust) > 0 || r.Score < 92 {
 			t.Errorf("split %t: %d of 100, findings %q", split, r.Score, findingLines(r))
 		}
 		for _, f := range r.Findings {

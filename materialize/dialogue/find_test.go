@@ -1,10 +1,9 @@
-package dialogue_test
+package dialogue
 
 import (
 	"testing"
 
 	"filebus/materialize"
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 )
 
@@ -34,15 +33,15 @@ func TestFind(t *testing.T) {
 			t.Errorf("Find(%q) = %s, %v; want %s", test.text, key, err, test.want)
 		}
 	}
-	if _, err := h.Find(t.Context(), "queue"); !failsWith(err, dialogue.ErrSeveral, "lib:2026-03-03-queue",
+	if _, err := h.Find(t.Context(), "queue"); !failsWith(err, "run it again with one of {all}", "lib:2026-03-03-queue",
 		"lib:2026-03-02-queue") {
-		t.Errorf("Find(queue): %v, want ErrSeveral of two", err)
+		t.Errorf("Find(queue): %v, want one of two", err)
 	}
-	if _, err := h.Find(t.Context(), "etry"); !failsWith(err, dialogue.ErrNoDialogue, "lib:2026-03-02T0930Z-retry",
+	if _, err := h.Find(t.Context(), "etry"); !failsWith(err, "run it again with {all}", "lib:2026-03-02T0930Z-retry",
 		"2026-03-02T0930Z-retry") {
-		t.Errorf("Find(etry): %v, want ErrNoDialogue with two names", err)
+		t.Errorf("Find(etry): %v, want none with two names", err)
 	}
-	if _, err := h.Find(t.Context(), ""); !failsWith(err, dialogue.ErrNoDialogue) {
-		t.Errorf("Find of nothing: %v, want ErrNoDialogue", err)
+	if _, err := h.Find(t.Context(), ""); !failsWith(err, "filebus dialogue list") {
+		t.Errorf("Find of nothing: %v, want none", err)
 	}
 }

@@ -1,4 +1,4 @@
-package dialogue_test
+package dialogue
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"filebus/materialize"
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store"
@@ -18,7 +17,7 @@ import (
 
 // newForum makes a workspace whose dialogues lie where a profile says, and checks its
 // store when the test ends. The clocks are those of the store and of the forum.
-func newForum(t testing.TB, profile layout.Profile, stored, now func() time.Time) (*dialogue.Forum, *materialize.Workspace) {
+func newForum(t testing.TB, profile layout.Profile, stored, now func() time.Time) (*Forum, *materialize.Workspace) {
 	t.Helper()
 	dir := t.TempDir()
 	at := materialize.Location{Store: filepath.Join(dir, ".filebus"), Main: dir, Root: dir}
@@ -32,13 +31,13 @@ func newForum(t testing.TB, profile layout.Profile, stored, now func() time.Time
 			t.Errorf("the store after the test: %v", err)
 		}
 	})
-	return dialogue.Open(w, query.New(w.Store, query.Options{}), now), w
+	return Open(w, query.New(w.Store, query.Options{}), now), w
 }
 
 // outside is a profile whose dialogues lie outside of the workspace, in a folder that
 // is not there yet.
 func outside(t testing.TB) layout.Profile {
-	profile := layout.Seed()
+	profile := profileOf("seed")
 	profile.Dialogues = filepath.ToSlash(filepath.Join(t.TempDir(), "blue-dialogue"))
 	return profile
 }

@@ -1,4 +1,4 @@
-package dialogue_test
+package dialogue
 
 import (
 	"os"
@@ -14,7 +14,7 @@ import (
 // TestGiveWay puts turns that agents have written under other spellings of their names,
 // and under names that are nobody's.
 func TestGiveWay(t *testing.T) {
-	for name, profile := range map[string]layout.Profile{"claude": layout.Claude(), "outside": layout.Seed()} {
+	for name, profile := range map[string]layout.Profile{"claude": layout.Claude(), "outside": profileOf("seed")} {
 		t.Run(name, func(t *testing.T) {
 			h := newDebate(t, profile)
 			probe := h.write(t, "round-0/Probe", "", time.Minute)

@@ -1,4 +1,4 @@
-package dialogue_test
+package dialogue
 
 import (
 	"errors"
@@ -11,16 +11,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 	"filebus/store"
 	"filebus/store/record"
 )
 
 func TestLaunch(t *testing.T) {
-	for _, profile := range []layout.Profile{layout.Claude(), layout.Blue()} {
+	for _, profile := range []layout.Profile{layout.Claude(), profileOf("blue")} {
 		h := newParlour(t, profile)
-		made, err := h.New(t.Context(), dialogue.NewRequest{
+		made, err := h.New(t.Context(), NewRequest{
 			Title: "Retry", Agents: []string{"muffin", "scone"}, Roles: map[string]string{"muffin": "Caller"},
 		})
 		if err != nil {
@@ -28,7 +27,7 @@ func TestLaunch(t *testing.T) {
 		}
 		first := h.now
 		for _, names := range [][]string{{"Muffin"}, {"muffin"}, {"scone", "MUFFIN"}, {}} {
-			if _, err := h.Launch(t.Context(), made.Key, 0, names...); err != nil {
+			if _, err := h.launched(t.Context(), made.Key, 0, names...); err != nil {
 				t.Fatalf("Launch(%v): %v", names, err)
 			}
 			h.now = h.now.Add(time.Minute)
@@ -39,7 +38,7 @@ func TestLaunch(t *testing.T) {
 		if diff := cmp.Diff(want, h.read(t, made.Key).Round(0).Panel); diff != "" {
 			t.Errorf("%s: the panel (-want +got):\n%s", profile.Name, diff)
 		}
-		if _, err := h.Launch(t.Context(), made.Key, 1, "scone"); err != nil {
+		if _, err := h.launched(t.Context(), made.Key, 1, "scone"); err != nil {
 			t.Fatal(err)
 		}
 		if info, err := os.Stat(filepath.Join(made.Folder, "round-1")); err != nil || !info.IsDir() {
@@ -51,34 +50,34 @@ func TestLaunch(t *testing.T) {
 func TestLaunchRefused(t *testing.T) {
 	h := newParlour(t, layout.Claude())
 	key := h.make(t, "Retry", "muffin", "scone").Key
-	_, err := h.Launch(t.Context(), key, 2, "muffin")
-	if !failsWith(err, dialogue.ErrNoRound, key.ID, "0") {
+	_, err := h.launched(t.Context(), key, 2, "muffin")
+	if !failsWith(err, tryPrompt, key.ID, "0") {
 		t.Errorf("round 2 before round 0 = %v, want that 0 is the next", err)
 	}
-	_, err = h.Launch(t.Context(), key, -1, "muffin")
+	_, err = h.launched(t.Context(), key, -1, "muffin")
 	if !errors.Is(err, record.Usage) || !strings.Contains(err.Error(), "counted from 0") {
 		t.Errorf("round -1 = %v", err)
 	}
-	_, err = h.Launch(t.Context(), key, 0, "muffn")
-	if !failsWith(err, dialogue.ErrNotInPool, "dialogue/retry/expert-pool.json") ||
+	_, err = h.launched(t.Context(), key, 0, "muffn")
+	if !failsWith(err, "filebus get {1}", "dialogue/retry/expert-pool.json") ||
 		!strings.HasSuffix(err.Error(), "which has muffin, scone") {
 		t.Errorf("muffn = %v, want both names", err)
 	}
-	if _, err = h.Launch(t.Context(), key, 0, "../muffin"); !errors.Is(err, dialogue.ErrName) {
+	if _, err = h.launched(t.Context(), key, 0, "../muffin"); !refuses(err, "is no name of an agent") {
 		t.Errorf("../muffin = %v", err)
 	}
-	if _, err = h.Launch(t.Context(), dialogue.Key{Tree: "lib", ID: "retry"}, 0, "muffin"); !errors.Is(err,
-		dialogue.ErrCaptured) {
+	if _, err = h.launched(t.Context(), Key{Tree: "lib", ID: "retry"}, 0, "muffin"); !errors.Is(err,
+		ErrCaptured) {
 		t.Errorf("a captured dialogue = %v", err)
 	}
-	if _, err = h.Launch(t.Context(), dialogue.Key{ID: "other"}, 0, "muffin"); !errors.Is(err, store.ErrNotFound) {
+	if _, err = h.launched(t.Context(), Key{ID: "other"}, 0, "muffin"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("an unknown dialogue = %v", err)
 	}
 	if d := h.read(t, key); len(d.Rounds) > 0 {
 		t.Errorf("what was refused has begun a round: %+v", d.Rounds[0])
 	}
 	h.put(t, "dialogue/retry/round-0/panel.json", "{")
-	if _, err = h.Launch(t.Context(), key, 0, "muffin"); err == nil || !strings.Contains(err.Error(), "panel.json") {
+	if _, err = h.launched(t.Context(), key, 0, "muffin"); err == nil || !strings.Contains(err.Error(), "panel.json") {
 		t.Errorf("a broken panel = %v", err)
 	}
 }
@@ -92,7 +91,7 @@ func TestLaunchForeign(t *testing.T) {
 	for id, want := range map[string]layout.Expert{
 		"a": {Name: "muffin", Role: "Caller"}, "b": {Name: "muffin", Label: "Muffin"},
 	} {
-		panel, err := h.Launch(t.Context(), dialogue.Key{ID: id}, 0, "MUFFIN")
+		panel, err := h.launched(t.Context(), Key{ID: id}, 0, "MUFFIN")
 		if err != nil || len(panel.Experts) != 1 || panel.Experts[0] != want {
 			t.Errorf("%s: Launch = %+v, %v, want %+v", id, panel, err, want)
 		}
@@ -110,7 +109,7 @@ func TestLaunchAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, agent := range agents {
 		wg.Go(func() {
-			if _, err := h.Launch(t.Context(), made.Key, 0, agent); err != nil {
+			if _, err := h.launched(t.Context(), made.Key, 0, agent); err != nil {
 				t.Error(err)
 			}
 		})
@@ -128,10 +127,10 @@ func TestRoundOfHand(t *testing.T) {
 	key := h.make(t, "Retry", "muffin", "scone").Key
 	h.put(t, "turn/retry/round-0/muffin", "[PERSPECTIVE P01: One]\n")
 	h.put(t, "turn/retry/round-0/stranger", "[PERSPECTIVE P01: One]\n")
-	if _, err := h.Launch(t.Context(), key, 1, "muffin"); err != nil {
+	if _, err := h.launched(t.Context(), key, 1, "muffin"); err != nil {
 		t.Errorf("round 1 after a turn of round 0: %v", err)
 	}
-	panel, err := h.Launch(t.Context(), key, 0, "scone")
+	panel, err := h.launched(t.Context(), key, 0, "scone")
 	want := []layout.Expert{{Name: "muffin", Label: "Muffin"}, {Name: "scone", Label: "Scone"}}
 	if err != nil || !cmp.Equal(panel.Experts, want) {
 		t.Errorf("Launch = %+v, %v, want %+v", panel, err, want)

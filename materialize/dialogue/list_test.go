@@ -1,11 +1,10 @@
-package dialogue_test
+package dialogue
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 )
 
@@ -19,7 +18,7 @@ func TestList(t *testing.T) {
 	h.make(t, "First", "muffin", "scone")
 	second := h.make(t, "Second", "muffin")
 	h.put(t, "turn/second/round-0/muffin", "[PERSPECTIVE P01: One]\n")
-	if _, err := h.Prompts(t.Context(), second.Key, dialogue.PromptRequest{Round: 1}); err != nil {
+	if _, err := h.Prompts(t.Context(), second.Key, PromptRequest{Round: 1}); err != nil {
 		t.Fatal(err)
 	}
 	h.put(t, "turn/third/round-0/eclair", "[ERROR: died]\n")
@@ -36,12 +35,12 @@ func TestList(t *testing.T) {
 		}
 		items[i].Time = h.now
 	}
-	want := []dialogue.Item{
-		{Key: dialogue.Key{ID: "first"}, Title: "First", Agents: []string{"muffin", "scone"},
-			Status: dialogue.DialogueOpen},
-		{Key: dialogue.Key{ID: "third"}, Title: "third", Rounds: 1, Last: new(0), Turns: 1, Agents: []string{"eclair"},
-			Status: dialogue.DialogueConverged},
-		{Key: dialogue.Key{ID: "second"}, Title: "Second", Rounds: 2, Last: new(1), Owed: 1,
+	want := []Item{
+		{Key: Key{ID: "first"}, Title: "First", Agents: []string{"muffin", "scone"},
+			Status: "open"},
+		{Key: Key{ID: "third"}, Title: "third", Rounds: 1, Last: new(0), Turns: 1, Agents: []string{"eclair"},
+			Status: "converged"},
+		{Key: Key{ID: "second"}, Title: "Second", Rounds: 2, Last: new(1), Owed: 1,
 			Agents: []string{"muffin"}},
 	}
 	for i := range want {

@@ -50,10 +50,15 @@ type Made struct {
 	Agents []string        `json:"agents"`
 }
 
+// What helps where a request or a slug makes no dialogue.
+const (
+	tryNew  = "filebus dialogue new --help"
+	trySlug = "run it again with --slug NAME, in lower-case letters, digits and hyphens"
+)
+
 // New makes a dialogue: its expert pool, and the folder of round 0. Where the slug is
 // taken, it gets the first free number from 1 to 99; many processes may make the same
-// one at once. It returns ErrRequest, ErrTwice, ErrName or ErrSlug for what cannot be,
-// ErrSlugTaken, or mirror.ErrLink if somebody has put a symbolic link where the
+// one at once. It returns mirror.ErrLink if somebody has put a symbolic link where the
 // dialogue's folder would be.
 func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
 	pool, err := f.newPool(r)
@@ -70,7 +75,7 @@ func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := layout.AppendPool(nil, pool)
+	text, err := layout.AppendJSON(nil, pool)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +90,7 @@ func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
 		}
 	}
 	taken := record.Conflict.Errorf("%s is taken, and so are %s-1 to %s-%d", slug, slug, slug, lastNumber)
-	return nil, taken.Because(ErrSlugTaken)
+	return nil, taken.Try("run it again with --slug NAME")
 }
 
 // newPool returns the expert pool that a request describes.
@@ -95,17 +100,17 @@ func (f *Forum) newPool(r NewRequest) (layout.Pool, error) {
 	}
 	switch {
 	case pool.Title == "":
-		return pool, refuse(ErrRequest, "the title is empty")
+		return pool, refuse(tryNew, "the title is empty")
 	case !utf8.ValidString(r.Title) || !utf8.ValidString(r.Question):
-		return pool, refuse(ErrRequest, "the title and the question are text in UTF-8")
+		return pool, refuse(tryNew, "the title and the question are text in UTF-8")
 	case len(pool.Title) > maxTitle:
 		const text = "the title has %d bytes, more than %d: what is long belongs into the question"
-		return pool, refuse(ErrRequest, text, len(pool.Title), maxTitle)
+		return pool, refuse(tryNew, text, len(pool.Title), maxTitle)
 	case len(pool.Question) > maxQuestion:
 		const text = "the question has %d bytes, more than %d: put it into a file, and name the file"
-		return pool, refuse(ErrRequest, text, len(pool.Question), maxQuestion)
+		return pool, refuse(tryNew, text, len(pool.Question), maxQuestion)
 	case len(r.Agents) == 0:
-		return pool, refuse(ErrRequest, "a dialogue has at least one agent")
+		return pool, refuse(tryNew, "a dialogue has at least one agent")
 	}
 	var err error
 	if pool.Experts, err = newExperts(r); err != nil || r.Judge == "" {
@@ -115,7 +120,7 @@ func (f *Forum) newPool(r NewRequest) (layout.Pool, error) {
 		return pool, err
 	}
 	if isAmong(pool.Experts, pool.Judge) {
-		err = refuse(ErrRequest, "%s cannot judge a dialogue and take part in it", pool.Judge)
+		err = refuse(tryNew, "%s cannot judge a dialogue and take part in it", pool.Judge)
 	}
 	return pool, err
 }
@@ -129,7 +134,7 @@ func newExperts(r NewRequest) ([]layout.Expert, error) {
 			return nil, err
 		}
 		if _, twice := roles[name]; twice {
-			return nil, refuse(ErrRequest, "%s has two roles", name)
+			return nil, refuse(tryNew, "%s has two roles", name)
 		}
 		roles[name] = strings.Join(strings.Fields(role), " ")
 	}
@@ -140,13 +145,13 @@ func newExperts(r NewRequest) ([]layout.Expert, error) {
 			return nil, err
 		}
 		if isAmong(experts, name) {
-			return nil, refuse(ErrTwice, "%s is among the agents twice", name)
+			return nil, refuse("", "%s is among the agents twice", name)
 		}
 		experts = append(experts, layout.Expert{Name: name, Label: labelOf(name), Role: roles[name]})
 		delete(roles, name)
 	}
 	for name := range roles {
-		return nil, refuse(ErrRequest, "%s has a role and is not among the agents", name)
+		return nil, refuse(tryNew, "%s has a role and is not among the agents", name)
 	}
 	return experts, nil
 }
@@ -202,7 +207,7 @@ const maxSlug = 80
 const maxName = 80
 
 // FoldName returns the name of an agent as its files have it: in lower case, one word
-// of letters, digits, "-", "_" and ".". It returns ErrName for a text that is none,
+// of letters, digits, "-", "_" and ".". It refuses a text that is none,
 // among them those whose file would be another one of the round.
 func FoldName(text string) (string, error) {
 	name := strings.ToLower(strings.TrimSpace(text))
@@ -230,7 +235,7 @@ func FoldName(text string) (string, error) {
 		why = "a name has no .md, its file has"
 	}
 	if why != "" {
-		return "", refuse(ErrName, "%q is no name of an agent: %s", text, why)
+		return "", refuse("", "%q is no name of an agent: %s", text, why)
 	}
 	return name, nil
 }
@@ -251,7 +256,7 @@ func labelOf(name string) string {
 
 // slugOf makes a slug from a title: its words in lower-case ASCII, joined by hyphens,
 // at most maxSlug bytes of whole words. Letters with accents lose them, letters of
-// other alphabets are left out. It returns ErrSlug if nothing remains.
+// other alphabets are left out. It fails if nothing remains.
 func slugOf(title string) (string, error) {
 	slug := ""
 	for _, word := range strings.FieldsFunc(plainLetters(title), func(r rune) bool { return r == ' ' }) {
@@ -265,7 +270,7 @@ func slugOf(title string) (string, error) {
 		slug = longer
 	}
 	if slug == "" {
-		return "", refuse(ErrSlug, "%q is no slug: %s", title, "it has no letters or digits that a slug can be made of")
+		return "", refuse(trySlug, "%q is no slug: %s", title, "it has no letters or digits that a slug can be made of")
 	}
 	return slug, nil
 }
@@ -302,7 +307,7 @@ func plainLetter(r rune) (string, bool) {
 	return "", false
 }
 
-// checkSlug returns ErrSlug if a text is no slug of the form that slugOf gives:
+// checkSlug returns an error if a text is no slug of the form that slugOf gives:
 // lower-case letters, digits and hyphens between them, at most maxSlug bytes.
 func checkSlug(slug string) error {
 	why := ""
@@ -325,7 +330,7 @@ func checkSlug(slug string) error {
 		why = "it begins or ends with a hyphen"
 	}
 	if why != "" {
-		return refuse(ErrSlug, "%q is no slug: %s", slug, why)
+		return refuse(trySlug, "%q is no slug: %s", slug, why)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package dialogue_test
+package dialogue
 
 import (
 	"errors"
@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
 	"filebus/store/record"
@@ -20,7 +19,7 @@ import (
 
 func TestNew(t *testing.T) {
 	h := newParlour(t, layout.Claude())
-	made, err := h.New(t.Context(), dialogue.NewRequest{
+	made, err := h.New(t.Context(), NewRequest{
 		Title: "Retry\n policy", Question: " Who retries?\n", Judge: "Donut", Agents: []string{"Muffin", "scone"},
 		Roles: map[string]string{"SCONE": "Site  reliability"},
 	})
@@ -41,7 +40,7 @@ func TestNew(t *testing.T) {
 	if info, err := os.Stat(made.Round); err != nil || !info.IsDir() {
 		t.Errorf("the folder of round 0: %v", err)
 	}
-	pool, problem := layout.ParsePool([]byte(textOf(t, filepath.Join(folder, dialogue.PoolFile))))
+	pool, problem := layout.ParseJSON[layout.Pool]([]byte(textOf(t, filepath.Join(folder, poolFile))))
 	if diff := cmp.Diff(want, pool); diff != "" || problem != nil {
 		t.Errorf("the pool on disk: %v (-want +got):\n%s", problem, diff)
 	}
@@ -50,7 +49,7 @@ func TestNew(t *testing.T) {
 func TestNewRefused(t *testing.T) {
 	h := newParlour(t, layout.Claude())
 	one := []string{"muffin"}
-	for why, r := range map[string]dialogue.NewRequest{
+	for why, r := range map[string]NewRequest{
 		"the title is empty":               {Title: " \n", Agents: one},
 		"UTF-8":                            {Title: "a\xff", Agents: one},
 		"the title has 501 bytes":          {Title: strings.Repeat("x", 501), Agents: one},
@@ -78,7 +77,7 @@ func TestNewRefused(t *testing.T) {
 // TestNewNumbers makes dialogues with a title that is taken: by another dialogue, or
 // by a folder that nobody knows.
 func TestNewNumbers(t *testing.T) {
-	for _, profile := range []layout.Profile{layout.Claude(), layout.Blue()} {
+	for _, profile := range []layout.Profile{layout.Claude(), profileOf("blue")} {
 		h := newParlour(t, profile)
 		var got []string
 		for range 3 {
@@ -95,8 +94,8 @@ func TestNewNumbers(t *testing.T) {
 		if got := h.make(t, "Same", "muffin").Key.ID; got != "same-99" {
 			t.Errorf("%s: slug = %s, want same-99", profile.Name, got)
 		}
-		_, err := h.New(t.Context(), dialogue.NewRequest{Title: "Same", Agents: []string{"muffin"}})
-		if !errors.Is(err, dialogue.ErrSlugTaken) || !strings.HasPrefix(err.Error(), "same is taken") {
+		_, err := h.New(t.Context(), NewRequest{Title: "Same", Agents: []string{"muffin"}})
+		if !refuses(err, "run it again with --slug NAME") || !strings.HasPrefix(err.Error(), "same is taken") {
 			t.Errorf("%s: the hundred and first = %v", profile.Name, err)
 		}
 	}
@@ -109,7 +108,7 @@ func TestNewAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			made, err := h.New(t.Context(), dialogue.NewRequest{Title: "Same", Agents: []string{"muffin"}})
+			made, err := h.New(t.Context(), NewRequest{Title: "Same", Agents: []string{"muffin"}})
 			if err != nil {
 				t.Error(err)
 				return
@@ -127,7 +126,7 @@ func TestNewAtOnce(t *testing.T) {
 // TestPlantedLinks has somebody put links where the files of a dialogue would be, in a
 // folder that everybody may write to.
 func TestPlantedLinks(t *testing.T) {
-	request := dialogue.NewRequest{Title: "Retry", Agents: []string{"muffin"}}
+	request := NewRequest{Title: "Retry", Agents: []string{"muffin"}}
 	wantLink := func(what string, err error, path string) {
 		t.Helper()
 		if e := (*record.Error)(nil); !errors.As(err, &e) || e.Reason != mirror.ErrLink || e.Names[0] != path {
@@ -159,12 +158,12 @@ func TestPlantedLinks(t *testing.T) {
 	if err != nil || made.Folder != filepath.Join(root, "other") {
 		t.Fatalf("New = %+v, %v, want it in %s", made, err, root)
 	}
-	if _, err := h.Launch(t.Context(), made.Key, 0, "muffin"); err != nil {
+	if _, err := h.launched(t.Context(), made.Key, 0, "muffin"); err != nil {
 		t.Fatal(err)
 	}
 	// A link stays refused where it leads to another folder of the same root.
 	link(t, filepath.Join(root, "other", "round-0"), filepath.Join(root, "other", "round-1"))
-	_, err = h.Launch(t.Context(), made.Key, 1, "muffin")
+	_, err = h.launched(t.Context(), made.Key, 1, "muffin")
 	wantLink("the round", err, filepath.Join(root, "other", "round-1"))
 
 	h = newParlour(t, layout.Claude())

@@ -1,6 +1,7 @@
-package dialogue_test
+package dialogue
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,14 +11,13 @@ import (
 	"time"
 
 	"filebus/materialize"
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
 // A parlour is a forum in a workspace of its own, at a time that stands still.
 type parlour struct {
-	*dialogue.Forum
+	*Forum
 	work *materialize.Workspace
 	now  time.Time
 }
@@ -37,9 +37,9 @@ func outsideParlour(t testing.TB) (*parlour, string) {
 	return newParlour(t, profile), filepath.FromSlash(profile.Dialogues)
 }
 
-func (h *parlour) make(t testing.TB, title string, agents ...string) *dialogue.Made {
+func (h *parlour) make(t testing.TB, title string, agents ...string) *Made {
 	t.Helper()
-	made, err := h.New(t.Context(), dialogue.NewRequest{Title: title, Agents: agents})
+	made, err := h.New(t.Context(), NewRequest{Title: title, Agents: agents})
 	if err != nil {
 		t.Fatalf("New(%q): %v", title, err)
 	}
@@ -62,7 +62,7 @@ func (h *parlour) put(t testing.TB, name, text string) *materialize.PutResult {
 	return put
 }
 
-func (h *parlour) read(t testing.TB, key dialogue.Key) *dialogue.Dialogue {
+func (h *parlour) read(t testing.TB, key Key) *Dialogue {
 	t.Helper()
 	d, err := h.Read(t.Context(), key)
 	if err != nil {
@@ -87,8 +87,38 @@ func link(t testing.TB, to, from string) {
 	}
 }
 
-// failsWith reports whether an error has a reason, and names these.
-func failsWith(err error, reason record.Reason, names ...string) bool {
+// failsWith reports whether an error says what helps, and names these.
+func failsWith(err error, hint string, names ...string) bool {
 	e := (*record.Error)(nil)
-	return errors.As(err, &e) && e.Reason == reason && slices.Equal(e.Names, names)
+	return errors.As(err, &e) && e.Hint == hint && slices.Equal(e.Names, names)
+}
+
+// refuses reports whether an error says a text, or says that it helps.
+func refuses(err error, text string) bool {
+	e := (*record.Error)(nil)
+	return errors.As(err, &e) && (e.Hint == text || strings.Contains(err.Error(), text))
+}
+
+// launched has agents owe a file in a round, and returns the round's panel.
+func (f *Forum) launched(ctx context.Context, key Key, round int, agents ...string) (*layout.Panel, error) {
+	d, err := f.readOwn(ctx, key)
+	if err == nil {
+		err = f.launch(ctx, d, round, agents...)
+	}
+	if err == nil {
+		d, err = f.Read(ctx, key)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.Round(round).Panel, nil
+}
+
+// profileOf returns the predefined profile of a name.
+func profileOf(name string) layout.Profile {
+	p, err := layout.ParseProfile(name)
+	if err != nil {
+		panic(err)
+	}
+	return p
 }

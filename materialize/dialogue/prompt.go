@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
@@ -39,8 +38,7 @@ type PromptRequest struct {
 }
 
 // Prompts returns what agents are told in a round, and launches them: see launch,
-// whose errors it returns. A pool without names has nobody to be told without Agents;
-// that is ErrRequest.
+// whose errors it returns. A pool without names has nobody to be told without Agents.
 func (f *Forum) Prompts(ctx context.Context, key Key, r PromptRequest) ([]Prompt, error) {
 	d, err := f.readOwn(ctx, key)
 	if err != nil {
@@ -54,7 +52,7 @@ func (f *Forum) Prompts(ctx context.Context, key Key, r PromptRequest) ([]Prompt
 		agents = names(d.Launched(before))
 	}
 	if len(agents) == 0 {
-		return nil, refuse(ErrRequest, "the expert pool of %s has no names: say which agents", key)
+		return nil, refuse(tryNew, "the expert pool of %s has no names: say which agents", key)
 	}
 	if err := f.launch(ctx, d, r.Round, agents...); err != nil {
 		return nil, err
@@ -123,19 +121,19 @@ const shownQuestion = 1000 // characters
 
 // writeTask writes who the agent is and what the dialogue is about.
 func (f *Forum) writeTask(text *strings.Builder, d *Dialogue, round int, e layout.Expert) error {
-	fmt.Fprintf(text, "You are %s in round %d of the dialogue %s", plainLine(cmp.Or(e.Label, labelOf(e.Name))), round,
+	fmt.Fprintf(text, "You are %s in round %d of the dialogue %s", markdown.OneLine(cmp.Or(e.Label, labelOf(e.Name))), round,
 		d.Key.Slug())
 	if others := d.others(e); len(others) > maxOthers {
 		fmt.Fprintf(text, ", with %d others", len(others))
 	} else if len(others) > 0 {
-		fmt.Fprintf(text, ", with %s", plainLine(strings.Join(others, ", ")))
+		fmt.Fprintf(text, ", with %s", markdown.OneLine(strings.Join(others, ", ")))
 	}
 	text.WriteString(".\n")
 	if title := d.title(); title != "" {
-		fmt.Fprintf(text, "Title: %s\n", plainLine(title))
+		fmt.Fprintf(text, "Title: %s\n", markdown.OneLine(title))
 	}
 	if e.Role != "" {
-		fmt.Fprintf(text, "Your role: %s\n", markdown.Clip(plainLine(e.Role), shownQuestion/4))
+		fmt.Fprintf(text, "Your role: %s\n", markdown.Clip(markdown.OneLine(e.Role), shownQuestion/4))
 	}
 	if d.Pool.Question == "" {
 		return nil
@@ -143,7 +141,7 @@ func (f *Forum) writeTask(text *strings.Builder, d *Dialogue, round int, e layou
 	shown := markdown.Clip(d.Pool.Question, shownQuestion)
 	text.WriteString("Question:\n")
 	for line := range strings.Lines(shown) { // quoted: nothing in it is a part of the prompt
-		text.WriteString(strings.TrimRight("> "+plainLine(line), " ") + "\n")
+		text.WriteString(strings.TrimRight("> "+markdown.OneLine(line), " ") + "\n")
 	}
 	if shown == d.Pool.Question {
 		return nil
@@ -159,11 +157,6 @@ func (d *Dialogue) title() string {
 		return d.Pool.Domain
 	}
 	return d.Pool.Title
-}
-
-// plainLine puts text on one line that terminals show as it is.
-func plainLine(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
 // others returns what people call the other agents of the pool.
@@ -192,7 +185,7 @@ func (d *Dialogue) readings(round int, agent string) (names []record.Name, own i
 	own = -1
 	if r := d.Round(round - 1); r != nil {
 		for _, t := range r.Turns {
-			if t.IsStub || t.isEmpty() {
+			if t.state() != stateTurn {
 				continue
 			}
 			if t.Agent == agent {
@@ -264,55 +257,39 @@ const (
 const confirmText = "\nWhen the file is written, return these four lines and nothing else:\n" +
 	"FILE_WRITTEN: %s\nPerspectives: ids and labels, or none\nTensions: ids and labels, or none\nClaim: your strongest point in one sentence\n"
 
-// A Definition is how an agent is set up: a Markdown file whose front matter lists
-// its tools, as words with commas between or as a list.
-type Definition struct {
-	File   string   // absolute
-	Tools  []string // that it has; nil: all
-	Denied []string // that it has not
-}
-
 // maxDefinition is how much of a definition is read, in bytes: its front matter.
 const maxDefinition = 64 << 10
 
-// ReadDefinition reads the definition of an agent. One without front matter, or
-// without "tools" in it, has all tools but the "disallowedTools". The error is an
-// fs.ErrNotExist if there is no such file.
-func ReadDefinition(file string) (Definition, error) {
-	info, err := os.Stat(file)
+// Definition returns the file that sets up an agent of the workspace, if there is one.
+func (f *Forum) Definition(agent string) string {
+	return filepath.Join(f.w.Root, ".claude", "agents", agent+".md")
+}
+
+// CanWrite reports whether an agent has the Write tool by its definition: a Markdown file
+// whose front matter lists its tools, as words with commas between or as a list; without
+// "tools" it has all but the "disallowedTools". The error is an fs.ErrNotExist if there is
+// no such file.
+func CanWrite(definition string) (bool, error) {
+	info, err := os.Stat(definition)
 	switch {
 	case err != nil:
-		return Definition{}, fmt.Errorf("reading the definition %s: %w", file, errors.Unwrap(err))
+		return false, fmt.Errorf("reading the definition %s: %w", definition, errors.Unwrap(err))
 	case !info.Mode().IsRegular():
-		return Definition{}, fmt.Errorf("%s is no file with the definition of an agent", file)
+		return false, fmt.Errorf("%s is no file with the definition of an agent", definition)
 	}
-	f, err := os.Open(file)
+	f, err := os.Open(definition)
 	if err != nil {
-		return Definition{}, err
+		return false, err
 	}
 	defer func() { _ = f.Close() }() // only read
 	text, err := io.ReadAll(io.LimitReader(f, maxDefinition))
 	if err != nil {
-		return Definition{}, fmt.Errorf("reading the definition %s: %w", file, err)
+		return false, fmt.Errorf("reading the definition %s: %w", definition, err)
 	}
 	fields, _ := markdown.FrontMatter(text)
-	return Definition{file, toolsOf(fields["tools"]), toolsOf(fields["disallowedtools"])}, nil
-}
-
-// Definition reads the definition of an agent of the workspace, which is in
-// .claude/agents/{agent}.md. Found is false if there is none.
-func (f *Forum) Definition(agent string) (d Definition, found bool, err error) {
-	d, err = ReadDefinition(filepath.Join(f.w.Root, ".claude", "agents", agent+".md"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return d, false, nil
-	}
-	return d, err == nil, err
-}
-
-// CanWrite reports whether an agent of this definition has the Write tool.
-func (d Definition) CanWrite() bool {
+	tools, denied := toolsOf(fields["tools"]), toolsOf(fields["disallowedtools"])
 	isWrite := func(tool string) bool { return strings.EqualFold(tool, "Write") || tool == "*" }
-	return (d.Tools == nil || slices.ContainsFunc(d.Tools, isWrite)) && !slices.ContainsFunc(d.Denied, isWrite)
+	return (tools == nil || slices.ContainsFunc(tools, isWrite)) && !slices.ContainsFunc(denied, isWrite), nil
 }
 
 // toolsOf returns the names of tools in the values of a field, without what they are

@@ -1,4 +1,4 @@
-package dialogue_test
+package dialogue
 
 import (
 	"errors"
@@ -9,14 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 )
 
 // promptFor returns what one agent is told.
-func (h *parlour) promptFor(t testing.TB, key dialogue.Key, round int, agent string) dialogue.Prompt {
+func (h *parlour) promptFor(t testing.TB, key Key, round int, agent string) Prompt {
 	t.Helper()
-	prompts, err := h.Prompts(t.Context(), key, dialogue.PromptRequest{Round: round, Agents: []string{agent}})
+	prompts, err := h.Prompts(t.Context(), key, PromptRequest{Round: round, Agents: []string{agent}})
 	if err != nil || len(prompts) != 1 {
 		t.Fatalf("Prompts(%s, %d, %s) = %d, %v", key, round, agent, len(prompts), err)
 	}
@@ -27,7 +26,7 @@ func (h *parlour) promptFor(t testing.TB, key dialogue.Key, round int, agent str
 // grammar, and each kind must be shown.
 func TestExample(t *testing.T) {
 	kinds := map[layout.MarkerKind]int{}
-	for _, m := range layout.ParseMarkers(dialogue.Example()) {
+	for _, m := range layout.ParseMarkers(exampleTurn()) {
 		kinds[m.Kind]++
 		if !m.Exact {
 			t.Errorf("%s does not follow the grammar", m.Raw)
@@ -43,9 +42,9 @@ func TestExample(t *testing.T) {
 }
 
 func TestPrompt(t *testing.T) {
-	for _, profile := range []layout.Profile{layout.Claude(), layout.Blue()} {
+	for _, profile := range []layout.Profile{layout.Claude(), profileOf("blue")} {
 		h := newParlour(t, profile)
-		made, err := h.New(t.Context(), dialogue.NewRequest{
+		made, err := h.New(t.Context(), NewRequest{
 			Title: "Retry policy", Question: "Who retries?\n\n```\nfunc retry()", Agents: []string{"muffin", "scone"},
 			Roles: map[string]string{"scone": "Site reliability"},
 		})
@@ -59,7 +58,7 @@ func TestPrompt(t *testing.T) {
 		for _, want := range []string{
 			"You are Scone in round 0 of the dialogue retry-policy, with Muffin.", "Your role: Site reliability\n", "> Who retries?\n>\n> ```\n",
 			"WRITE YOUR OUTPUT: use the Write tool to write your complete response to:\n  " + p.Output + "\n", "This is MANDATORY.", "then stop.",
-			string(dialogue.Example()), "`[ERROR: the reason]`", "FILE_WRITTEN: " + p.Output + "\n",
+			string(exampleTurn()), "`[ERROR: the reason]`", "FILE_WRITTEN: " + p.Output + "\n",
 		} {
 			if !strings.Contains(p.Text, want) {
 				t.Errorf("the prompt lacks %q:\n%s", want, p.Text)
@@ -84,7 +83,7 @@ func TestPromptSize(t *testing.T) {
 	for c := 'a'; c <= 'z'; c++ {
 		agents = append(agents, strings.Repeat(string(c), 60))
 	}
-	made, err := h.New(t.Context(), dialogue.NewRequest{
+	made, err := h.New(t.Context(), NewRequest{
 		Title: strings.Repeat("word ", 99), Question: strings.Repeat("Why is it so? ", 1100), Agents: agents,
 		Roles: map[string]string{"muffin": strings.Repeat("role ", 1000)},
 	})
@@ -95,7 +94,7 @@ func TestPromptSize(t *testing.T) {
 	if len(p.Text) > 4*1200 {
 		t.Errorf("the prompt has %d bytes", len(p.Text))
 	}
-	if pool := filepath.Join(made.Folder, dialogue.PoolFile); !strings.Contains(p.Text, "The whole question is in "+pool+"\n") {
+	if pool := filepath.Join(made.Folder, poolFile); !strings.Contains(p.Text, "The whole question is in "+pool+"\n") {
 		t.Errorf("the prompt does not say where the question is:\n%s", p.Text)
 	}
 }
@@ -138,9 +137,9 @@ func TestPromptReads(t *testing.T) {
 func TestPromptAll(t *testing.T) {
 	h := newParlour(t, layout.Claude())
 	made := h.make(t, "Retry", "muffin", "scone")
-	var first []dialogue.Prompt
+	var first []Prompt
 	for range 2 { // the second time nothing changes
-		prompts, err := h.Prompts(t.Context(), made.Key, dialogue.PromptRequest{Save: true})
+		prompts, err := h.Prompts(t.Context(), made.Key, PromptRequest{Save: true})
 		if err != nil || len(prompts) != 2 {
 			t.Fatalf("Prompts = %d, %v", len(prompts), err)
 		}
@@ -162,17 +161,17 @@ func TestPromptAll(t *testing.T) {
 		t.Errorf("the round has %d turns, %d files", len(r.Turns), len(r.Files))
 	}
 	h.put(t, "dialogue/foreign/expert-pool.json", `{"experts":[{"role":"Caller"}]}`)
-	_, err := h.Prompts(t.Context(), dialogue.Key{ID: "foreign"}, dialogue.PromptRequest{Save: true})
-	if !errors.Is(err, dialogue.ErrRequest) {
+	_, err := h.Prompts(t.Context(), Key{ID: "foreign"}, PromptRequest{Save: true})
+	if !refuses(err, tryNew) {
 		t.Errorf("a pool without names = %v", err)
 	}
 	h.put(t, "turn/foreign/round-0/eclair", "[PERSPECTIVE P01: One]\n")
-	prompts, err := h.Prompts(t.Context(), dialogue.Key{ID: "foreign"}, dialogue.PromptRequest{Round: 1})
+	prompts, err := h.Prompts(t.Context(), Key{ID: "foreign"}, PromptRequest{Round: 1})
 	if err != nil || len(prompts) != 1 || prompts[0].Agent != "eclair" {
 		t.Errorf("the round after one that eclair wrote = %+v, %v", prompts, err)
 	}
-	if _, err = h.Prompts(t.Context(), dialogue.Key{Tree: "lib", ID: "x"}, dialogue.PromptRequest{}); !errors.Is(err,
-		dialogue.ErrCaptured) {
+	if _, err = h.Prompts(t.Context(), Key{Tree: "lib", ID: "x"}, PromptRequest{}); !errors.Is(err,
+		ErrCaptured) {
 		t.Errorf("a captured dialogue = %v", err)
 	}
 }

@@ -34,8 +34,7 @@ type Slot struct {
 func (s Slot) name() record.Name { return turnName(s.Key, s.Round, s.Agent) }
 
 // Slot returns the place of an agent's turn, for an agent that owes a file in the
-// round. It returns ErrCaptured, ErrNoRound, ErrNotLaunched, or ErrName for a text that
-// names nobody.
+// round of a dialogue of the workspace.
 func (f *Forum) Slot(ctx context.Context, key Key, round int, agent string) (Slot, error) {
 	slots, err := f.slots(ctx, key, round, []string{agent})
 	if err != nil {
@@ -103,7 +102,7 @@ func (d *Dialogue) owing(number int) ([]layout.Expert, error) {
 	return named(d.Pool.Experts), nil
 }
 
-// checkOwing returns ErrNotLaunched for an agent that is not among those who
+// checkOwing returns an error for an agent that is not among those who
 // owe a file. Where none is known, anybody may write one.
 func (d *Dialogue) checkOwing(round int, agent string, owing []layout.Expert) error {
 	if len(owing) == 0 && d.Round(round).panel() == nil || isAmong(owing, agent) {
@@ -112,9 +111,9 @@ func (d *Dialogue) checkOwing(round int, agent string, owing []layout.Expert) er
 	near := listed("; one is owed by ", nearNames(agent, named(owing)))
 	err := record.NotFound.Errorf("%s owes no file in round %d of %s%s", agent, round, d.Key, near)
 	if !isAmong(d.Pool.Experts, agent) {
-		return err.Because(ErrNotLaunched)
+		return err.Try("run it again for one of them")
 	}
-	return err.Because(ErrNotLaunched, d.Key.String(), strconv.Itoa(round), agent)
+	return err.Try("filebus dialogue prompt {1} {2} {3}", d.Key.String(), strconv.Itoa(round), agent)
 }
 
 // panel returns the panel of a round, which may be nil.
@@ -134,15 +133,17 @@ type Contribution struct {
 
 // Put stores the text of a turn and writes its file, which is complete at once. A
 // stub and an empty file are replaced; the same text changes nothing; another turn
-// is ErrOccupied unless c.Force is set. An empty text is ErrEmpty, a long one
-// ErrTooLong, a symbolic link in the place of the file mirror.ErrLink.
+// is ErrOccupied unless c.Force is set. An empty text and one longer than MaxTurn are
+// refused, a symbolic link in the place of the file is mirror.ErrLink.
 func (f *Forum) Put(ctx context.Context, s Slot, c Contribution) (*materialize.PutResult, error) {
 	switch {
 	case len(c.Text) > MaxTurn:
-		return nil, refuse(ErrTooLong, "the turn of %s in round %d has more than %d bytes", s.Agent, s.Round, MaxTurn)
+		return nil, refuse("filebus put FILE, then put a turn that refers to it",
+			"the turn of %s in round %d has more than %d bytes", s.Agent, s.Round, MaxTurn)
 	case isBlank(c.Text):
 		err := record.Wanting.Errorf("the turn of %s in round %d is empty", s.Agent, s.Round)
-		return nil, err.Because(ErrEmpty, s.Key.String(), strconv.Itoa(s.Round), s.Agent)
+		return nil, err.Try("filebus dialogue put {1} {2} {3} --stub 'WHY THERE IS NONE'",
+			s.Key.String(), strconv.Itoa(s.Round), s.Agent)
 	}
 	c.Origin.Source = cmp.Or(c.Origin.Source, record.SourcePut)
 	put, err := f.edit(ctx, s, c.Origin, func(old []byte, _ *store.Version) ([]byte, error) {
@@ -243,10 +244,10 @@ func (f *Forum) head(ctx context.Context, s Slot) (head query.Summary, err error
 	return head, err
 }
 
-// PutStub writes a stub in the place of a turn that never came: a file that gives
+// putStub writes a stub in the place of a turn that never came: a file that gives
 // the reason. It is never written over a text; if one stands there by now, that is
 // what the result is of, and Unchanged is set.
-func (f *Forum) PutStub(ctx context.Context, s Slot, origin materialize.Origin, reason,
+func (f *Forum) putStub(ctx context.Context, s Slot, origin materialize.Origin, reason,
 	details string) (*materialize.PutResult, error) {
 	text := layout.StubText(reason, details)
 	return f.edit(ctx, s, origin, func(old []byte, _ *store.Version) ([]byte, error) {
@@ -324,7 +325,7 @@ func (f *Forum) GiveWay(ctx context.Context, s Slot, file string) (gone bool, er
 // launch records in the panel of a round that agents owe a file, and makes the
 // round's folder, so that they can write at once. Names are folded; those of the
 // panel already stay as they are, and the time is that of the first launch. It
-// returns ErrNoRound, ErrNotInPool, ErrName, or mirror.ErrLink if the folder would be
+// returns mirror.ErrLink if the folder would be
 // behind a link.
 func (f *Forum) launch(ctx context.Context, d *Dialogue, round int, agents ...string) error {
 	if err := d.checkRound(round); err != nil {
@@ -354,7 +355,7 @@ func panelEdit(name record.Name, fresh layout.Panel, experts []layout.Expert) ma
 		panel, changed := fresh, isBlank(old)
 		if !changed {
 			var problem *layout.SyntaxError
-			if panel, problem = layout.ParsePanel(old); problem != nil {
+			if panel, problem = layout.ParseJSON[layout.Panel](old); problem != nil {
 				return nil, fmt.Errorf("%s, line %d: %w", name, problem.Line, problem.Err)
 			}
 		}
@@ -369,7 +370,7 @@ func panelEdit(name record.Name, fresh layout.Panel, experts []layout.Expert) ma
 		if panel.Launched.IsZero() {
 			panel.Launched = fresh.Launched
 		}
-		return layout.AppendPanel(nil, panel)
+		return layout.AppendJSON(nil, panel)
 	}
 }
 
@@ -387,7 +388,7 @@ func (d *Dialogue) wrote(round int) []layout.Expert {
 	return experts
 }
 
-// checkRound returns ErrNoRound if a round cannot begin yet.
+// checkRound returns an error if a round cannot begin yet.
 func (d *Dialogue) checkRound(round int) error {
 	if round < 0 {
 		return record.Usage.Errorf("round %d: rounds are counted from 0", round)
@@ -400,7 +401,7 @@ func (d *Dialogue) checkRound(round int) error {
 		next++
 	}
 	err := record.Conflict.Errorf("round %d of %s cannot begin: there is no round %d", round, d.Key, round-1)
-	return err.Because(ErrNoRound, d.Key.String(), strconv.Itoa(next))
+	return err.Try(tryPrompt, d.Key.String(), strconv.Itoa(next))
 }
 
 // hasBegun reports whether a round has a panel or a turn. One that is nil has not.
@@ -446,7 +447,7 @@ func (d *Dialogue) expert(text string) (layout.Expert, error) {
 	}
 	near := listed(", which has ", nearNames(name, experts))
 	unknown := record.NotFound.Errorf("%s is not in the expert pool of %s%s", name, d.Key, near)
-	return layout.Expert{}, unknown.Because(ErrNotInPool, fileName(d.Key, poolFile).String())
+	return layout.Expert{}, unknown.Try("filebus get {1}", fileName(d.Key, poolFile).String())
 }
 
 // isAmong reports whether one of the experts has a name, which is folded.

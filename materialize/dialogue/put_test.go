@@ -1,4 +1,4 @@
-package dialogue_test
+package dialogue
 
 import (
 	"errors"
@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"filebus/materialize"
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
 	"filebus/store/record"
@@ -42,10 +41,10 @@ func TestPut(t *testing.T) {
 		{"stub over a stub", stub, string(layout.StubText("another reason", "")), false, "[ERROR: another reason]\n"},
 		{"stub over a turn", turnText, stub, false, ""},
 		{"empty", "", " \n\t\n", false, ""},
-		{"too long", "", strings.Repeat("x", dialogue.MaxTurn+1), false, ""},
-		{"as long as it may be", "", strings.Repeat("x", dialogue.MaxTurn), false, strings.Repeat("x", dialogue.MaxTurn)},
-		{"over a long one by force", strings.Repeat("x", dialogue.MaxTurn+1), turnText, true, turnText},
-		{"over a long one", strings.Repeat("x", dialogue.MaxTurn+1), turnText, false, ""},
+		{"too long", "", strings.Repeat("x", MaxTurn+1), false, ""},
+		{"as long as it may be", "", strings.Repeat("x", MaxTurn), false, strings.Repeat("x", MaxTurn)},
+		{"over a long one by force", strings.Repeat("x", MaxTurn+1), turnText, true, turnText},
+		{"over a long one", strings.Repeat("x", MaxTurn+1), turnText, false, ""},
 		{"bytes", "", "\x00\xff", false, "\x00\xff"},
 	}
 	for _, profile := range profiles() {
@@ -57,11 +56,10 @@ func TestPut(t *testing.T) {
 			if test.hand != "" {
 				h.write(t, fmt.Sprintf("round-%d/muffin.md", round), test.hand, time.Minute)
 			}
-			c := dialogue.Contribution{Text: []byte(test.text), Force: test.force, Origin: materialize.Origin{Source: record.SourcePut}}
+			c := Contribution{Text: []byte(test.text), Force: test.force, Origin: materialize.Origin{Source: record.SourcePut}}
 			put, err := h.Put(t.Context(), slot, c)
 			if test.want == "" {
-				if !errors.Is(err, dialogue.ErrOccupied) && !errors.Is(err, dialogue.ErrEmpty) &&
-					!errors.Is(err, dialogue.ErrTooLong) {
+				if !errors.Is(err, ErrOccupied) && !refuses(err, "is empty") && !refuses(err, "bytes") {
 					t.Errorf("%s, %s: %v, want it refused", profile.Name, test.what, err)
 				}
 				h.write(t, fmt.Sprintf("round-%d/muffin.md", round), "so that the next round can begin\n", time.Minute)
@@ -85,36 +83,36 @@ func TestSlots(t *testing.T) {
 	h.put(t, 0, "muffin", turnText)
 	h.launch(t, 1, "muffin", "scone")
 	tests := []struct {
-		key   dialogue.Key
+		key   Key
 		round int
 		agent string
-		want  error // nil: none
+		want  string // "": none
 	}{
-		{h.key, 0, "muffin", nil},
-		{h.key, 1, " Scone ", nil},
-		{h.key, 1, "eclair", dialogue.ErrNotLaunched}, // not launched in this round
-		{h.key, 0, "cannoli", dialogue.ErrNotLaunched},
-		{h.key, 0, "croissant", dialogue.ErrNotLaunched},
-		{h.key, 2, "muffin", dialogue.ErrNoRound},
-		{h.key, -1, "muffin", dialogue.ErrNoRound},
-		{h.key, 0, "../muffin", dialogue.ErrName},
-		{h.key, 0, "", dialogue.ErrName},
-		{dialogue.Key{Tree: "lib", ID: "x"}, 0, "muffin", dialogue.ErrCaptured},
+		{h.key, 0, "muffin", ""},
+		{h.key, 1, " Scone ", ""},
+		{h.key, 1, "eclair", "filebus dialogue prompt {1} {2} {3}"}, // not launched in this round
+		{h.key, 0, "cannoli", "filebus dialogue prompt {1} {2} {3}"},
+		{h.key, 0, "croissant", "run it again for one of them"},
+		{h.key, 2, "muffin", tryPrompt},
+		{h.key, -1, "muffin", tryRounds},
+		{h.key, 0, "../muffin", "is no name of an agent"},
+		{h.key, 0, "", "is no name of an agent"},
+		{Key{Tree: "lib", ID: "x"}, 0, "muffin", "is in a captured tree"},
 	}
 	for _, test := range tests {
 		s, err := h.Slot(t.Context(), test.key, test.round, test.agent)
 		switch {
-		case test.want == nil && (err != nil || s.Agent != strings.ToLower(strings.TrimSpace(test.agent))):
+		case test.want == "" && (err != nil || s.Agent != strings.ToLower(strings.TrimSpace(test.agent))):
 			t.Errorf("round %d, %q: %+v, %v", test.round, test.agent, s, err)
-		case test.want != nil && (err == nil || !errors.Is(err, test.want)):
+		case test.want != "" && !refuses(err, test.want):
 			t.Errorf("round %d, %q: %v, want %v", test.round, test.agent, err, test.want)
 		}
 	}
-	if _, err := h.Slot(t.Context(), h.key, 0, "cannoli"); !failsWith(err, dialogue.ErrNotLaunched, h.key.ID, "0",
+	if _, err := h.Slot(t.Context(), h.key, 0, "cannoli"); !failsWith(err, "filebus dialogue prompt {1} {2} {3}", h.key.ID, "0",
 		"cannoli") {
 		t.Errorf("cannoli is in the pool: %+v", err)
 	}
-	if _, err := h.Slot(t.Context(), h.key, 0, "mufin"); !failsWith(err, dialogue.ErrNotLaunched) ||
+	if _, err := h.Slot(t.Context(), h.key, 0, "mufin"); !failsWith(err, "run it again for one of them") ||
 		!strings.HasSuffix(err.Error(), "by muffin, scone, eclair, donut") {
 		t.Errorf("names near mufin: %+v", err)
 	}
@@ -129,7 +127,7 @@ func TestSkippedRound(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := h.Slot(t.Context(), h.key, 1, "muffin")
-	if !failsWith(err, dialogue.ErrNoRound) || !strings.Contains(err.Error(), "skipped") {
+	if !failsWith(err, tryRounds) || !strings.Contains(err.Error(), "skipped") {
 		t.Errorf("round 1 between 0 and 2: %v", err)
 	}
 }
@@ -150,11 +148,11 @@ func TestPutThroughLink(t *testing.T) {
 				t.Skipf("links: %v", err)
 			}
 			var link *record.Error
-			_, err := h.Put(t.Context(), slot, dialogue.Contribution{Text: []byte(turnText)})
+			_, err := h.Put(t.Context(), slot, Contribution{Text: []byte(turnText)})
 			if !errors.As(err, &link) || link.Reason != mirror.ErrLink || link.Names[0] != test.link {
 				t.Errorf("%s: putting over the link %s: %v", profile.Name, test.link, err)
 			}
-			_, err = h.Wait(t.Context(), h.key, dialogue.WaitRequest{Limit: time.Millisecond})
+			_, err = h.Wait(t.Context(), h.key, WaitRequest{Limit: time.Millisecond})
 			if !errors.As(err, &link) || link.Reason != mirror.ErrLink || link.Names[0] != test.link {
 				t.Errorf("%s: waiting for the link %s: %v", profile.Name, test.link, err)
 			}
@@ -179,13 +177,13 @@ func TestPutAtOnce(t *testing.T) {
 		wg.Go(func() {
 			text := fmt.Sprintf("turn %d\n", i)
 			_, err := h.Put(t.Context(), slot,
-				dialogue.Contribution{Text: []byte(text), Origin: materialize.Origin{Source: record.SourcePut}})
+				Contribution{Text: []byte(text), Origin: materialize.Origin{Source: record.SourcePut}})
 			switch {
 			case err == nil:
 				mu.Lock()
 				defer mu.Unlock()
 				won = append(won, text)
-			case !errors.Is(err, dialogue.ErrOccupied):
+			case !errors.Is(err, ErrOccupied):
 				t.Errorf("turn %d: %v", i, err)
 			}
 		})
@@ -209,7 +207,7 @@ func TestPutStub(t *testing.T) {
 		if hand != "" {
 			h.write(t, "round-0/muffin.md", hand, 0)
 		}
-		put, err := h.PutStub(t.Context(), h.slot(t, 0, "muffin"), materialize.Origin{Source: record.SourcePut},
+		put, err := h.putStub(t.Context(), h.slot(t, 0, "muffin"), materialize.Origin{Source: record.SourcePut},
 			"it died", "Of hunger.")
 		if err != nil || put.Unchanged != (hand == want) {
 			t.Errorf("over %q: %+v, %v", hand, put, err)

@@ -43,13 +43,8 @@ func (k Key) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 // may be written.
 func (k Key) IsOwn() bool { return k.Tree == "" }
 
-// Keys returns every dialogue, the one with the newest record first.
-func (f *Forum) Keys(ctx context.Context) ([]Key, error) {
-	keys, _, err := f.byKey(ctx)
-	return keys, err
-}
-
-// byKey returns every dialogue, as Keys does, and their records by their paths.
+// byKey returns every dialogue, the one with the newest record first, and their records
+// by their paths.
 func (f *Forum) byKey(ctx context.Context) (keys []Key, files map[Key]map[string]query.Summary, err error) {
 	entries, err := f.entries(ctx)
 	files = map[Key]map[string]query.Summary{}
@@ -90,14 +85,14 @@ var stamp = layout.Pattern(`^\d{4}-\d{2}-\d{2}(T\d{4,6}Z)?-`)
 // Find returns the dialogue that a text means: its key, or the name of its folder,
 // with or without the time that it begins with. An own dialogue comes before captured
 // ones, and one with just this name before one with a time. It returns
-// ErrNoDialogue or ErrSeveral.
+// ErrNoDialogue.
 func (f *Forum) Find(ctx context.Context, text string) (Key, error) {
 	if own := (Key{ID: text}); text != "" && !strings.Contains(text, ":") {
 		if entries, err := f.entriesBelow(ctx, own); err != nil || len(entries) > 0 {
 			return own, err
 		}
 	}
-	keys, err := f.Keys(ctx)
+	keys, _, err := f.byKey(ctx)
 	if err != nil {
 		return Key{}, err
 	}
@@ -115,11 +110,20 @@ func (f *Forum) Find(ctx context.Context, text string) (Key, error) {
 			return found[0], nil
 		case len(found) > 1:
 			err := record.Usage.Errorf("%s is the name of %d dialogues", text, len(found))
-			return Key{}, err.Because(ErrSeveral, typed(found)...)
+			return Key{}, err.Try("run it again with one of {all}", typed(found)...)
 		}
 	}
 	near := slices.DeleteFunc(keys, func(k Key) bool { return text == "" || !strings.Contains(k.String(), text) })
-	return Key{}, record.NotFound.Errorf("there is no dialogue %s", text).Because(ErrNoDialogue, typed(near)...)
+	return Key{}, noDialogue(text, near...)
+}
+
+// noDialogue returns ErrNoDialogue for a text, with the keys that come near.
+func noDialogue(text string, near ...Key) error {
+	hint := "run it again with {all}"
+	if len(near) == 0 {
+		hint = "filebus dialogue list"
+	}
+	return record.NotFound.Errorf("there is no dialogue %s", text).Try(hint, typed(near)...).Because(ErrNoDialogue)
 }
 
 // Read returns all that is stored of a dialogue.
@@ -130,7 +134,7 @@ func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
 	}
 	d := &Dialogue{Key: key, Pool: layout.Pool{Title: key.Slug()}}
 	if len(entries) == 0 {
-		return nil, record.NotFound.Errorf("there is no dialogue %s", key).Because(ErrNoDialogue)
+		return nil, noDialogue(key.String())
 	}
 	for _, e := range entries {
 		_, path, _ := cutKey(e)
@@ -141,7 +145,11 @@ func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
 	slices.SortFunc(d.Rounds, func(a, b *Round) int { return cmp.Compare(a.Number, b.Number) })
 	slices.SortFunc(d.Files, compareFiles)
 	for _, r := range d.Rounds {
-		r.sort()
+		slices.SortFunc(r.Files, compareFiles)
+		// Capitals come before the others: of muffin.md and Muffin.md the first is the one in lower case.
+		slices.SortFunc(r.Turns, func(a, b *Turn) int {
+			return cmp.Or(strings.Compare(a.Agent, b.Agent), strings.Compare(b.fileName(), a.fileName()))
+		})
 	}
 	return d, nil
 }
@@ -154,16 +162,7 @@ func (f *Forum) readOwn(ctx context.Context, key Key) (*Dialogue, error) {
 	return f.Read(ctx, key)
 }
 
-// sort puts turns and files in order. Of turns whose files are called after one agent,
-// as muffin.md and Muffin.md, the one in lower case comes first.
-func (r *Round) sort() {
-	slices.SortFunc(r.Turns, func(a, b *Turn) int {
-		return cmp.Or(strings.Compare(a.Agent, b.Agent), -strings.Compare(a.fileName(), b.fileName())) // capitals come before the others
-	})
-	slices.SortFunc(r.Files, compareFiles)
-}
-
-func compareFiles(a, b File) int { return strings.Compare(a.Path, b.Path) }
+func compareFiles(a, b extraFile) int { return strings.Compare(a.Path, b.Path) }
 
 // roundOf returns the round in whose folder a file lies. Of the workspace's own files
 // one in a folder of another spelling, such as round-00, is in none: agents are told to
@@ -182,7 +181,7 @@ func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path stri
 		return f.addTurn(ctx, d.round(number), v, path)
 	}
 	if !inRound {
-		d.Files = append(d.Files, File{path, v})
+		d.Files = append(d.Files, extraFile{path, v})
 		switch path {
 		case poolFile:
 			return f.addPool(ctx, d, v)
@@ -192,10 +191,10 @@ func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path stri
 		return nil
 	}
 	r := d.round(number)
-	r.Files = append(r.Files, File{path, v})
+	r.Files = append(r.Files, extraFile{path, v})
 	switch path[strings.LastIndexByte(path, '/')+1:] {
 	case panelFile:
-		return addJSON(ctx, f, d, v, layout.ParsePanel, func(p layout.Panel) { r.Panel = &p })
+		return addJSON(ctx, f, d, v, layout.ParseJSON[layout.Panel], func(p layout.Panel) { r.Panel = &p })
 	case scoresFile:
 		return addJSON(ctx, f, d, v, layout.ParseScores, func(s layout.Scores) { r.Scores = &s })
 	}
@@ -232,7 +231,7 @@ func (f *Forum) addListed(ctx context.Context, d *Dialogue, v store.Version) err
 }
 
 func (f *Forum) addPool(ctx context.Context, d *Dialogue, v store.Version) error {
-	return addJSON(ctx, f, d, v, layout.ParsePool, func(p layout.Pool) {
+	return addJSON(ctx, f, d, v, layout.ParseJSON[layout.Pool], func(p layout.Pool) {
 		d.Pool = p
 		d.Pool.Title = cmp.Or(p.Title, d.Key.Slug())
 	})
@@ -309,18 +308,13 @@ func newestFirst(a, b query.Summary) int { return cmp.Compare(b.Version.Position
 // entriesBelow lists the records of one dialogue, newest first, and reads no others but
 // those whose paths are not canonical.
 func (f *Forum) entriesBelow(ctx context.Context, key Key) (all []query.Summary, err error) {
-	err = f.w.Store.View(ctx, func(tx *store.Tx) error {
-		for _, kind := range kinds() {
-			for _, prefix := range []string{key.ID + "/", elsewhere} {
-				some, err := startingWith(tx, record.Name{Tree: key.Tree, Kind: kind, ID: prefix})
-				if err != nil {
-					return err
-				}
-				all = append(all, some...)
-			}
+	var from []record.Name
+	for _, kind := range kinds() {
+		for _, prefix := range []string{key.ID + "/", elsewhere} {
+			from = append(from, record.Name{Tree: key.Tree, Kind: kind, ID: prefix})
 		}
-		return nil
-	})
+	}
+	all, err = f.startingWith(ctx, from...)
 	all = slices.DeleteFunc(all, func(e query.Summary) bool {
 		of, _, found := cutKey(e)
 		return !found || of != key
@@ -329,22 +323,27 @@ func (f *Forum) entriesBelow(ctx context.Context, key Key) (all []query.Summary,
 	return all, err
 }
 
-// startingWith returns the records whose names begin as one does.
-func startingWith(tx *store.Tx, from record.Name) (all []query.Summary, err error) {
-	for n, err := range tx.Names(from) {
-		if err != nil {
-			return nil, err
+// startingWith returns the records whose names begin as one of some does.
+func (f *Forum) startingWith(ctx context.Context, names ...record.Name) (all []query.Summary, err error) {
+	err = f.w.Store.View(ctx, func(tx *store.Tx) error {
+		for _, from := range names {
+			for n, err := range tx.Names(from) {
+				if err != nil {
+					return err
+				}
+				if n.Name.Tree != from.Tree || n.Name.Kind != from.Kind || !strings.HasPrefix(n.Name.ID, from.ID) {
+					break
+				}
+				v, err := tx.Get(n.Ref)
+				if err != nil {
+					return err
+				}
+				all = append(all, query.Summarize(tx, v))
+			}
 		}
-		if n.Name.Tree != from.Tree || n.Name.Kind != from.Kind || !strings.HasPrefix(n.Name.ID, from.ID) {
-			return all, nil
-		}
-		v, err := tx.Get(n.Ref)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, query.Summarize(tx, v))
-	}
-	return all, nil
+		return nil
+	})
+	return all, err
 }
 
 // ReadFresh is Read after what agents have written just now was imported: a sync waits
@@ -387,12 +386,6 @@ type Item struct {
 	Status string    `json:"status,omitempty"` // open or converged, by the last scoreboard; "" without one
 	Time   time.Time `json:"time"`             // of the newest record
 }
-
-// The statuses of a dialogue.
-const (
-	DialogueOpen      = "open"
-	DialogueConverged = "converged"
-)
 
 // List returns the dialogues with the newest record first, limit of them at most,
 // and how many there are. A limit of 0 is none.
@@ -456,19 +449,15 @@ func (f *Forum) item(ctx context.Context, key Key, files map[string]query.Summar
 
 // addKnown reads the pool, the last panel and the scoreboard.
 func (f *Forum) addKnown(ctx context.Context, d *Dialogue, item *Item, last int, files map[string]query.Summary) error {
-	if e, found := files[poolFile]; found {
-		if err := f.addPool(ctx, d, e.Version); err != nil {
-			return err
+	for _, path := range []string{poolFile, roundFolder(last) + "/" + panelFile} {
+		if e, found := files[path]; found {
+			if err := f.add(ctx, d, e, path); err != nil {
+				return err
+			}
 		}
 	}
-	path := roundFolder(last) + "/" + panelFile
-	if e, found := files[path]; found {
-		if err := f.add(ctx, d, e, path); err != nil {
-			return err
-		}
-		if r := d.Last(); r != nil && r.Panel != nil {
-			item.Owed = len(r.Panel.Experts)
-		}
+	if r := d.Last(); r != nil && r.Panel != nil {
+		item.Owed = len(r.Panel.Experts)
 	}
 	e, found := files[scoreboardFile]
 	if !found {
@@ -480,9 +469,9 @@ func (f *Forum) addKnown(ctx context.Context, d *Dialogue, item *Item, last int,
 	}
 	board, found := layout.ParseScoreboard(text)
 	if n := len(board.Rounds); found && n > 0 {
-		item.Status = DialogueOpen
+		item.Status = "open"
 		if r := board.Rounds[n-1]; r.Velocity == 0 && r.Converge >= 100 && r.Round >= last {
-			item.Status = DialogueConverged
+			item.Status = "converged"
 		}
 	}
 	return nil

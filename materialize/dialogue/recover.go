@@ -14,6 +14,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -26,25 +27,25 @@ const linkTranscript = "transcript"
 type RecoverRequest struct {
 	Round      int
 	Agent      string    // in any case
-	Transcript io.Reader // see Transcript
+	Transcript io.Reader // see transcript
 	Origin     string    // where the transcript is, as the turn will name it
 	Force      bool      // also over a turn that is good
 }
 
 // A Recovered is a turn that was recovered.
 type Recovered struct {
-	*materialize.PutResult `json:"-"`
+	*materialize.PutResult
 	// Why the turn was wanting: "missing", "empty", "a stub (reason)", "without markers", "good".
 	Was string `json:"was"`
-	Transcript
+	transcript
 	Markers int `json:"markers"` // of the text
 }
 
 // Recover stores the last text of an agent, from its transcript, as its turn, and
 // names the transcript in it by a link. The round must have begun, and the agent be in
-// its panel or in the expert pool. It returns ErrGood for a turn that is good: one
+// its panel or in the expert pool. It refuses to replace a turn that is good: one
 // with markers, which is neither empty nor a stub. What was written to the turn's
-// file meanwhile is a store.ErrConflict. See Transcript for what the text must be.
+// file meanwhile is a store.ErrConflict. See transcript for what the text must be.
 func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recovered, error) {
 	name, err := f.recoverable(ctx, key, r)
 	if err != nil {
@@ -58,7 +59,11 @@ func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recove
 	if err != nil {
 		return nil, err
 	}
-	turn, other := d.turnNamed(name)
+	round, err := d.require(r.Round)
+	if err != nil {
+		return nil, err
+	}
+	turn, other := round.turnNamed(name)
 	was, _ := turn.fault()
 	for _, t := range []*Turn{other, turn} {
 		if _, isGood := t.fault(); isGood && !r.Force {
@@ -70,7 +75,8 @@ func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recove
 		return nil, fmt.Errorf("reading %s: %w", r.Origin, err)
 	}
 	if err := seen.check(r.Origin, MaxTurn); err != nil {
-		return nil, err.Because(ErrNoText, key.String(), strconv.Itoa(r.Round), r.Agent)
+		const hint = "filebus dialogue put {1} {2} {3} --stub REASON"
+		return nil, err.Try(hint, key.String(), strconv.Itoa(r.Round), r.Agent)
 	}
 	expect := store.Absent()
 	if turn != nil {
@@ -108,17 +114,15 @@ func (f *Forum) recoverable(ctx context.Context, key Key, r RecoverRequest) (rec
 	return turnName(key, r.Round, agent), nil
 }
 
-// turnNamed returns the turn that has a name, and one of the same agent and round whose
+// turnNamed returns the turn of a round that has a name, and one of the same agent whose
 // file is called otherwise, as Muffin.md is. Both are nil if they are not there.
-func (d *Dialogue) turnNamed(name record.Name) (turn, other *Turn) {
-	for _, r := range d.Rounds {
-		for _, t := range r.Turns {
-			switch id := t.Version.Record.Name.ID; {
-			case id == name.ID:
-				turn = t
-			case strings.EqualFold(id, name.ID):
-				other = t
-			}
+func (r *Round) turnNamed(name record.Name) (turn, other *Turn) {
+	for _, t := range r.Turns {
+		switch id := t.Version.Record.Name.ID; {
+		case id == name.ID:
+			turn = t
+		case strings.EqualFold(id, name.ID):
+			other = t
 		}
 	}
 	return turn, other
@@ -126,36 +130,32 @@ func (d *Dialogue) turnNamed(name record.Name) (turn, other *Turn) {
 
 // fault says why a turn, which may be nil, is wanting, or that it is good.
 func (t *Turn) fault() (why string, isGood bool) {
-	switch {
-	case t == nil:
-		return "missing", false
-	case t.isEmpty():
-		return "empty", false
-	case t.IsStub:
+	switch state := t.state(); {
+	case state == stateStub:
 		return fmt.Sprintf("a stub (%s)", t.Stub), false
+	case state != stateTurn:
+		return state, false
 	case len(t.Markers) == 0 && t.Text != nil:
 		return "without markers", false
 	}
 	return "good", true
 }
 
-// good returns ErrGood for a turn.
+// good returns the error that a turn is good and was not replaced.
 func (t *Turn) good() error {
 	name, n := t.Version.Record.Name, len(t.Markers)
-	what := fmt.Sprintf("with %d markers", n)
-	switch n {
-	case 0:
+	what := "with " + markdown.CountOf(n, "marker")
+	if n == 0 {
 		what = "and too long to be checked"
-	case 1:
-		what = "with 1 marker"
 	}
-	return record.Conflict.Errorf("%s is there, %s", name, what).Because(ErrGood, name.String())
+	return record.Conflict.Errorf("%s is there, %s", name, what).
+		Try("filebus get {1}, or run it again with --force", name.String())
 }
 
-// A Transcript is what a reader saw of the record that a run of an agent leaves: a
+// A transcript is what a reader saw of the record that a run of an agent leaves: a
 // line of JSON for each message, {"type":"assistant","message":{"role":"assistant",
 // "content":[{"type":"text","text":…}]}}, where content may be a string too.
-type Transcript struct {
+type transcript struct {
 	Text     string `json:"-"`                // the last text of the agent: all blocks of its message, with blank lines between
 	Line     int    `json:"line"`             // of its last block, counted from 1; 0: there is no text
 	Lines    int    `json:"lines"`            // that are not blank
@@ -168,8 +168,8 @@ type Transcript struct {
 // for the texts of two messages, however long the transcript is. A line that is not JSON
 // is passed over and counted. Of a text that has more than limit bytes there is the line
 // alone.
-func readTranscript(ctx context.Context, text io.Reader, limit int) (*Transcript, error) {
-	t, in := &Transcript{}, bufio.NewReaderSize(text, 64<<10)
+func readTranscript(ctx context.Context, text io.Reader, limit int) (*transcript, error) {
+	t, in := &transcript{}, bufio.NewReaderSize(text, 64<<10)
 	var last message
 	var line []byte
 	for at := 1; ; at++ {
@@ -270,7 +270,7 @@ func isBroken(err error) bool {
 }
 
 // message counts a line, and returns what the agent says in it.
-func (t *Transcript) message(line []byte) (m message) {
+func (t *transcript) message(line []byte) (m message) {
 	line = bytes.Trim(line, " \t\r\n")
 	if len(line) == 0 {
 		return m
@@ -307,7 +307,7 @@ func (t *Transcript) message(line []byte) (m message) {
 
 // check returns an error if there is no text of at most limit bytes in a transcript that
 // comes from origin.
-func (t *Transcript) check(origin string, limit int) *record.Error {
+func (t *transcript) check(origin string, limit int) *record.Error {
 	switch {
 	case t.Text != "":
 		return nil

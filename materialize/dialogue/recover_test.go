@@ -1,4 +1,4 @@
-package dialogue_test
+package dialogue
 
 import (
 	"errors"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
 	"filebus/store"
@@ -21,9 +20,9 @@ import (
 const goodTurn = "[PERSPECTIVE P01: One]\nIts body.\n"
 
 // recover recovers the turn of muffin in round 0.
-func (h *parlour) recover(t testing.TB, key dialogue.Key, transcript io.Reader, force bool) (*dialogue.Recovered, error) {
+func (h *parlour) recover(t testing.TB, key Key, transcript io.Reader, force bool) (*Recovered, error) {
 	t.Helper()
-	return h.Recover(t.Context(), key, dialogue.RecoverRequest{
+	return h.Recover(t.Context(), key, RecoverRequest{
 		Agent: "Muffin", Transcript: transcript, Origin: "/tmp/agent.jsonl", Force: force,
 	})
 }
@@ -39,11 +38,11 @@ func TestRecover(t *testing.T) {
 		{"a stub (died)", "[ERROR: died]\n", false},
 		{"without markers", "Some text.\n", false},
 		{"good", goodTurn, true},
-		{"good", strings.Repeat("x", dialogue.MaxTurn+1), true},
+		{"good", strings.Repeat("x", MaxTurn+1), true},
 	} {
 		h := newParlour(t, layout.Claude())
 		key := h.make(t, "Retry", "muffin").Key
-		if _, err := h.Launch(t.Context(), key, 0, "muffin"); err != nil {
+		if _, err := h.launched(t.Context(), key, 0, "muffin"); err != nil {
 			t.Fatal(err)
 		}
 		if test.stored != "" {
@@ -51,8 +50,8 @@ func TestRecover(t *testing.T) {
 		}
 		out, err := h.recover(t, key, strings.NewReader(text), false)
 		if test.isGood {
-			if !failsWith(err, dialogue.ErrGood, "turn/retry/round-0/muffin") {
-				t.Errorf("over %.40q = %v, want ErrGood", test.stored, err)
+			if !failsWith(err, "filebus get {1}, or run it again with --force", "turn/retry/round-0/muffin") {
+				t.Errorf("over %.40q = %v, want it refused", test.stored, err)
 			}
 			out, err = h.recover(t, key, strings.NewReader(text), true)
 		}
@@ -66,7 +65,7 @@ func TestRecover(t *testing.T) {
 		}
 		turn := h.read(t, key).Round(0).Turn("muffin")
 		r := turn.Version.Record
-		links := []record.Link{{Type: dialogue.LinkTranscript, Target: "/tmp/agent.jsonl:1"}}
+		links := []record.Link{{Type: linkTranscript, Target: "/tmp/agent.jsonl:1"}}
 		if diff := cmp.Diff(links, r.Links); diff != "" || r.Source != record.SourceTranscript || string(turn.Text) != want {
 			t.Errorf("over %.40q: the turn is from %s (-want +got):\n%s", test.stored, r.Source, diff)
 		}
@@ -77,10 +76,10 @@ func TestRecoverRefused(t *testing.T) {
 	h := newParlour(t, layout.Claude())
 	key := h.make(t, "Retry", "muffin").Key
 	_, err := h.recover(t, key, strings.NewReader(says(t, "", "a")), false)
-	if !errors.Is(err, dialogue.ErrNoRound) {
+	if !refuses(err, tryPrompt) {
 		t.Errorf("before the launch = %v", err)
 	}
-	if _, err := h.Launch(t.Context(), key, 0, "muffin"); err != nil {
+	if _, err := h.launched(t.Context(), key, 0, "muffin"); err != nil {
 		t.Fatal(err)
 	}
 	for why, text := range map[string]string{
@@ -90,31 +89,31 @@ func TestRecoverRefused(t *testing.T) {
 		"of 1 lines 0 are messages of it, 1 are errors in its name":                `{"type":"assistant","isApiErrorMessage":true,"message":{"content":"no"}}`,
 	} {
 		_, err := h.recover(t, key, strings.NewReader(text), false)
-		if !errors.Is(err, store.ErrNotFound) || !failsWith(err, dialogue.ErrNoText, "retry", "0", "Muffin") ||
+		if !errors.Is(err, store.ErrNotFound) || !failsWith(err, "filebus dialogue put {1} {2} {3} --stub REASON", "retry", "0", "Muffin") ||
 			!strings.Contains(err.Error(), why) {
 			t.Errorf("Recover(%q) = %v, want %q", text, err, why)
 		}
 	}
-	_, err = h.recover(t, key, strings.NewReader(says(t, "", strings.Repeat("x", dialogue.MaxTurn+1))), false)
-	if !failsWith(err, dialogue.ErrNoText, "retry", "0", "Muffin") || !strings.Contains(err.Error(), "has more than") {
+	_, err = h.recover(t, key, strings.NewReader(says(t, "", strings.Repeat("x", MaxTurn+1))), false)
+	if !failsWith(err, "filebus dialogue put {1} {2} {3} --stub REASON", "retry", "0", "Muffin") || !strings.Contains(err.Error(), "has more than") {
 		t.Errorf("a text that is too long = %v", err)
 	}
 	for _, test := range []struct {
-		request dialogue.RecoverRequest
-		want    error
+		request RecoverRequest
+		want    string
 	}{
-		{dialogue.RecoverRequest{Agent: "scone"}, dialogue.ErrNotInPool},
-		{dialogue.RecoverRequest{Agent: ".."}, dialogue.ErrName},
-		{dialogue.RecoverRequest{Agent: "muffin", Round: 1}, dialogue.ErrNoRound},
-		{dialogue.RecoverRequest{Agent: "muffin", Round: 2}, dialogue.ErrNoRound},
-		{dialogue.RecoverRequest{Agent: "muffin", Round: -1}, dialogue.ErrNoRound},
+		{RecoverRequest{Agent: "scone"}, "filebus get {1}"},
+		{RecoverRequest{Agent: ".."}, "is no name of an agent"},
+		{RecoverRequest{Agent: "muffin", Round: 1}, tryPrompt},
+		{RecoverRequest{Agent: "muffin", Round: 2}, tryPrompt},
+		{RecoverRequest{Agent: "muffin", Round: -1}, tryRounds},
 	} {
-		if _, err := h.Recover(t.Context(), key, test.request); err == nil || !errors.Is(err, test.want) {
+		if _, err := h.Recover(t.Context(), key, test.request); !refuses(err, test.want) {
 			t.Errorf("Recover(%+v) = %v, want %v", test.request, err, test.want)
 		}
 	}
-	if _, err = h.Recover(t.Context(), dialogue.Key{Tree: "lib", ID: "retry"},
-		dialogue.RecoverRequest{Agent: "muffin"}); !errors.Is(err, dialogue.ErrCaptured) {
+	if _, err = h.Recover(t.Context(), Key{Tree: "lib", ID: "retry"},
+		RecoverRequest{Agent: "muffin"}); !errors.Is(err, ErrCaptured) {
 		t.Errorf("a captured dialogue = %v", err)
 	}
 	if r := h.read(t, key).Round(0); len(r.Turns) > 0 {
@@ -123,8 +122,8 @@ func TestRecoverRefused(t *testing.T) {
 	// An agent has written Muffin.md, which is no file of muffin.
 	h.put(t, "turn/retry/round-0/Muffin", goodTurn)
 	_, err = h.recover(t, key, strings.NewReader(says(t, "", "a")), false)
-	if !failsWith(err, dialogue.ErrGood, "turn/retry/round-0/Muffin") {
-		t.Errorf("beside Muffin.md = %v, want an ErrGood that names it", err)
+	if !failsWith(err, "filebus get {1}, or run it again with --force", "turn/retry/round-0/Muffin") {
+		t.Errorf("beside Muffin.md = %v, want one that names it", err)
 	}
 }
 
@@ -132,7 +131,7 @@ func TestRecoverRefused(t *testing.T) {
 func TestRecoverLink(t *testing.T) {
 	h, root := outsideParlour(t)
 	key := h.make(t, "Retry", "muffin").Key
-	if _, err := h.Launch(t.Context(), key, 0, "muffin"); err != nil {
+	if _, err := h.launched(t.Context(), key, 0, "muffin"); err != nil {
 		t.Fatal(err)
 	}
 	file, elsewhere := filepath.Join(root, "retry", "round-0", "muffin.md"), filepath.Join(t.TempDir(), "a.md")
@@ -165,7 +164,7 @@ func (w *writer) Read(p []byte) (int, error) {
 func TestRecoverMeanwhile(t *testing.T) {
 	h := newParlour(t, layout.Claude())
 	key := h.make(t, "Retry", "muffin").Key
-	if _, err := h.Launch(t.Context(), key, 0, "muffin"); err != nil {
+	if _, err := h.launched(t.Context(), key, 0, "muffin"); err != nil {
 		t.Fatal(err)
 	}
 	_, err := h.recover(t, key, &writer{strings.NewReader(says(t, "", "a")), func() { h.put(t, "turn/retry/round-0/muffin", goodTurn) }}, true)

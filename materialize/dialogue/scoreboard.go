@@ -1,7 +1,6 @@
 package dialogue
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -41,7 +40,7 @@ type Presence struct {
 // An absentAgent is an agent that was launched and gave no turn.
 type absentAgent struct {
 	Agent  string
-	Reason absence
+	Reason string // its state: missing, empty or stub
 	Stub   string // why there is a stub
 }
 
@@ -79,7 +78,7 @@ func NewBoard(d *Dialogue) *Board {
 			row.Converge = 100 * len(p.Converge) / n
 		}
 		b.Rounds, b.Presence = append(b.Rounds, row), append(b.Presence, p)
-		isAwaited := slices.ContainsFunc(p.Absent, func(a absentAgent) bool { return a.Reason == absentMissing })
+		isAwaited := slices.ContainsFunc(p.Absent, func(a absentAgent) bool { return a.Reason == stateMissing })
 		b.Converged = row.Velocity == 0 && len(p.Given) > 0 && len(p.Converge) == len(p.Given) && !isAwaited
 	}
 	b.Agents, b.Total, b.HasTotal = agents.rows, sum, true
@@ -123,7 +122,7 @@ func (r *Round) scores() layout.Scores {
 // owingNames returns the names of those who owe a file in a round, each once, and of those
 // who left a stub.
 func (d *Dialogue) owingNames(r *Round) []string {
-	wanting := slices.DeleteFunc(slices.Clone(r.Turns), func(t *Turn) bool { return !t.IsStub && !t.isEmpty() })
+	wanting := slices.DeleteFunc(slices.Clone(r.Turns), func(t *Turn) bool { return t.state() == stateTurn })
 	return names(folded(slices.Concat(d.Launched(r), writers(wanting))))
 }
 
@@ -235,32 +234,18 @@ func (b *Board) tensionsText() []byte {
 	return derived(body)
 }
 
-// An absence says why an agent counts as absent.
-type absence string
-
-// The reasons for which an agent counts as absent.
-const (
-	absentMissing absence = "missing" // no file
-	absentEmpty   absence = "empty"
-	absentStub    absence = "stub"
-)
-
 // absence returns an agent that counts as absent from a round; found is false for one
 // that gave a turn.
 func (r *Round) absence(agent string) (a absentAgent, found bool) {
-	a.Agent = agent
-	switch t := r.Turn(agent); {
-	case t == nil:
-		a.Reason = absentMissing
-	case t.IsStub:
-		a.Reason, a.Stub = absentStub, t.Stub
-	case t.isEmpty():
-		a.Reason = absentEmpty
+	t := r.Turn(agent)
+	a.Agent, a.Reason = agent, t.state()
+	if a.Reason == stateStub {
+		a.Stub = t.Stub
 	}
-	return a, a.Reason != ""
+	return a, a.Reason != stateTurn
 }
 
-// require returns a round, or ErrNoRound.
+// require returns a round, or what noRound says.
 func (d *Dialogue) require(number int) (*Round, error) {
 	if r := d.Round(number); r != nil {
 		return r, nil
@@ -270,15 +255,15 @@ func (d *Dialogue) require(number int) (*Round, error) {
 
 // A Judgement is what was recorded of a judge's word.
 type Judgement struct {
-	Dialogue  Key      `json:"dialogue"`
-	Round     int      `json:"round"`
-	Agents    []Judged `json:"agents"` // as recorded, in the order given
-	File      string   `json:"file"`   // absolute
-	Unchanged bool     `json:"unchanged"`
+	Dialogue  Key          `json:"dialogue"`
+	Round     int          `json:"round"`
+	Agents    []judgedTurn `json:"agents"` // as recorded, in the order given
+	File      string       `json:"file"`   // absolute
+	Unchanged bool         `json:"unchanged"`
 }
 
-// A Judged is what one agent was given.
-type Judged struct {
+// A judgedTurn is what one agent was given.
+type judgedTurn struct {
 	Agent string `json:"agent"`
 	layout.Marks
 	Score    int    `json:"score"` // their sum
@@ -288,9 +273,8 @@ type Judged struct {
 }
 
 // Judge records what the judge gives agents of a round, all or nothing. What an agent
-// was given before is replaced. It returns ErrCaptured, ErrNoRound, ErrAbsent
-// for an agent that gave no turn, ErrName, ErrTwice, or ErrMark for a number that is
-// none.
+// was given before is replaced. An agent that gave no turn
+// is never judged.
 func (f *Forum) Judge(ctx context.Context, key Key, round int, given []layout.JudgedTurn) (*Judgement, error) {
 	d, err := f.readOwn(ctx, key)
 	if err != nil {
@@ -311,7 +295,7 @@ func (f *Forum) Judge(ctx context.Context, key Key, round int, given []layout.Ju
 	}
 	out := &Judgement{Dialogue: key, Round: round, File: put.File, Unchanged: put.Unchanged}
 	for _, j := range turns {
-		out.Agents = append(out.Agents, Judged{j.Agent, j.Marks(), j.Marks().Sum(), j.Converge, j.Note, j.Judge})
+		out.Agents = append(out.Agents, judgedTurn{j.Agent, j.Marks(), j.Marks().Sum(), j.Converge, j.Note, j.Judge})
 	}
 	return out, nil
 }
@@ -326,10 +310,10 @@ func (d *Dialogue) judged(r *Round, given []layout.JudgedTurn) ([]layout.JudgedT
 			return nil, err
 		}
 		if seen[name] {
-			return nil, refuse(ErrTwice, "%s is among the agents twice", name)
+			return nil, refuse("", "%s is among the agents twice", name)
 		}
 		if err := j.Check(); err != nil {
-			return nil, refuse(ErrMark, "%s: %s: %w", name, ErrMark, err)
+			return nil, refuse("", "%s: malformed mark: %w", name, err)
 		}
 		if a, isAbsent := r.absence(name); isAbsent {
 			return nil, d.absent(r, a)
@@ -341,29 +325,29 @@ func (d *Dialogue) judged(r *Round, given []layout.JudgedTurn) ([]layout.JudgedT
 	return turns, nil
 }
 
-// absent returns ErrAbsent for an agent that gave no turn.
+// absent returns the error for an agent that gave no turn.
 func (d *Dialogue) absent(r *Round, a absentAgent) error {
 	why := ""
 	switch a.Reason {
-	case absentMissing:
+	case stateMissing:
 		var others []string
 		for _, t := range r.given() {
 			others = append(others, t.Agent)
 		}
 		why = listed(", in which there is one of ", others)
-	case absentStub:
+	case stateStub:
 		why = ", but a stub: " + a.Stub
-	case absentEmpty:
+	case stateEmpty:
 		why = ": its file is empty"
 	}
 	const text = "%s gave no turn in round %d of %s%s; an absent agent is never scored"
 	err := record.Conflict.Errorf(text, a.Agent, r.Number, d.Key, why)
-	return err.Because(ErrAbsent, d.Key.String(), strconv.Itoa(r.Number))
+	return err.Try("filebus dialogue check {1} {2}", d.Key.String(), strconv.Itoa(r.Number))
 }
 
 // oneSpaced returns text as one line of valid UTF-8.
 func oneSpaced(text string) string {
-	return strings.Join(strings.Fields(strings.ToValidUTF8(text, "\ufffd")), " ")
+	return markdown.SingleSpaced(strings.ToValidUTF8(text, "\ufffd"))
 }
 
 // judgeEdit returns the edit that puts judged turns into the text of scores.
@@ -386,10 +370,6 @@ func judgeEdit(name record.Name, round int, turns []layout.JudgedTurn) materiali
 		if !changed {
 			return old, nil
 		}
-		text, err := layout.AppendScores(nil, scores)
-		if err == nil && bytes.Equal(text, old) {
-			return old, nil
-		}
-		return text, err
+		return layout.AppendScores(nil, scores)
 	}
 }

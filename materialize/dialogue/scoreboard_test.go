@@ -1,4 +1,4 @@
-package dialogue_test
+package dialogue
 
 import (
 	"errors"
@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"filebus/materialize"
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 )
 
@@ -39,7 +38,7 @@ func retries() map[string]string {
 
 func TestBoard(t *testing.T) {
 	h := newScoreHall(t, layout.Claude())
-	board := dialogue.NewBoard(h.write(t, retries()))
+	board := NewBoard(h.write(t, retries()))
 	want := layout.Scoreboard{
 		Rounds: []layout.RoundScore{
 			{Round: 0, Judged: true, Marks: layout.Marks{Wisdom: 9, Consistency: 8, Truth: 10, Relationships: 5}, Score: 32, Cumulative: 32,
@@ -57,8 +56,8 @@ func TestBoard(t *testing.T) {
 	if diff := cmp.Diff(want, board.Scoreboard); diff != "" {
 		t.Errorf("scoreboard (-want +got):\n%s", diff)
 	}
-	presence := []dialogue.Presence{
-		{Round: 0, Given: []string{"muffin", "scone"}, Absent: []dialogue.AbsentAgent{{Agent: "donut", Reason: dialogue.AbsentStub, Stub: "out of time"}}, Discarded: []string{"donut"}},
+	presence := []Presence{
+		{Round: 0, Given: []string{"muffin", "scone"}, Absent: []absentAgent{{Agent: "donut", Reason: stateStub, Stub: "out of time"}}, Discarded: []string{"donut"}},
 		{Round: 1, Given: []string{"donut", "muffin", "scone"}, Converge: []string{"donut", "muffin"}, Unjudged: []string{"scone"}},
 	}
 	if diff := cmp.Diff(presence, board.Presence); diff != "" || board.Converged {
@@ -89,13 +88,13 @@ func TestConverged(t *testing.T) {
 		{map[string]string{}, false},
 	}
 	for _, test := range tests {
-		if got := dialogue.NewBoard(talk(test.texts)).Converged; got != test.want {
+		if got := NewBoard(talk(test.texts)).Converged; got != test.want {
 			t.Errorf("%q: converged %t, want %t", test.texts, got, test.want)
 		}
 	}
 	running := talk(map[string]string{"0/a": "[MOVE:CONVERGE]"})
 	running.Round(0).Panel = &layout.Panel{Experts: []layout.Expert{{Name: "a"}, {Name: "b"}}}
-	if dialogue.NewBoard(running).Converged {
+	if NewBoard(running).Converged {
 		t.Error("a round in which b still owes a file has converged")
 	}
 }
@@ -128,10 +127,10 @@ func (h *scoreHall) file(t testing.TB, p string) string {
 }
 
 func TestDerive(t *testing.T) {
-	for _, profile := range []layout.Profile{layout.Claude(), layout.Blue(), outside(t)} {
+	for _, profile := range []layout.Profile{layout.Claude(), profileOf("blue"), outside(t)} {
 		t.Run(profile.Name, func(t *testing.T) {
 			h := newScoreHall(t, profile)
-			board := dialogue.NewBoard(h.write(t, retries()))
+			board := NewBoard(h.write(t, retries()))
 			if _, err := h.WriteDerived(t.Context(), board, false); err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +151,7 @@ func TestDerive(t *testing.T) {
 			if !strings.Contains(texts["round-0.summary.md"], "2 of 3 agents gave a turn; Donut stub (out of time).") {
 				t.Errorf("round-0.summary.md does not say who is absent:\n%s", texts["round-0.summary.md"])
 			}
-			files, err := h.WriteDerived(t.Context(), dialogue.NewBoard(h.readAll(t)), false)
+			files, err := h.WriteDerived(t.Context(), NewBoard(h.readAll(t)), false)
 			for _, f := range files {
 				if !f.Unchanged || f.Kept {
 					t.Errorf("%s, written again: %+v", f.Path, f)
@@ -171,7 +170,7 @@ func TestDeriveByHand(t *testing.T) {
 	h := newScoreHall(t, layout.Claude())
 	files := retries()
 	files["round-0.summary.md"] = "# Mine\n"
-	board := dialogue.NewBoard(h.write(t, files))
+	board := NewBoard(h.write(t, files))
 	if _, err := h.WriteDerived(t.Context(), board, false); err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +210,7 @@ func TestDeriveByHand(t *testing.T) {
 // TestDeriveCaptured scores a dialogue of a captured tree, to which nothing is written.
 func TestDeriveCaptured(t *testing.T) {
 	h := newScoreHall(t, layout.Claude())
-	other := newScoreHall(t, layout.Blue())
+	other := newScoreHall(t, profileOf("blue"))
 	other.write(t, retries())
 	if _, err := h.work.Capture(t.Context(), other.work.Root, materialize.CaptureOptions{Tree: "blue"}); err != nil {
 		t.Fatal(err)
@@ -224,11 +223,11 @@ func TestDeriveCaptured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	board := dialogue.NewBoard(d)
+	board := NewBoard(d)
 	if board.Total != 39 {
 		t.Errorf("total %d, want 39", board.Total)
 	}
-	if _, err := h.WriteDerived(t.Context(), board, true); !errors.Is(err, dialogue.ErrCaptured) {
+	if _, err := h.WriteDerived(t.Context(), board, true); !errors.Is(err, ErrCaptured) {
 		t.Errorf("writing to a captured tree: %v", err)
 	}
 }
@@ -247,7 +246,7 @@ func TestDerivedExamples(t *testing.T) {
 		}
 	}
 	h := newScoreHall(t, layout.Claude())
-	got, err := h.WriteDerived(t.Context(), dialogue.NewBoard(h.write(t, files)), false)
+	got, err := h.WriteDerived(t.Context(), NewBoard(h.write(t, files)), false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package dialogue_test
+package dialogue
 
 import (
 	"errors"
@@ -10,13 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"filebus/materialize"
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 )
 
 // A scoreHall is a workspace with dialogues, and a clock that tests set.
 type scoreHall struct {
-	*dialogue.Forum
+	*Forum
 	work *materialize.Workspace
 	now  time.Time
 }
@@ -31,15 +30,15 @@ func newScoreHall(t testing.TB, profile layout.Profile) *scoreHall {
 }
 
 // write stores files of the dialogue x and returns it.
-func (h *scoreHall) write(t testing.TB, files map[string]string) *dialogue.Dialogue {
+func (h *scoreHall) write(t testing.TB, files map[string]string) *Dialogue {
 	t.Helper()
 	putFiles(t, h.work, files)
 	return h.readAll(t)
 }
 
-func (h *scoreHall) readAll(t testing.TB) *dialogue.Dialogue {
+func (h *scoreHall) readAll(t testing.TB) *Dialogue {
 	t.Helper()
-	d, skipped, err := h.ReadFresh(t.Context(), dialogue.Key{ID: "x"})
+	d, skipped, err := h.ReadFresh(t.Context(), Key{ID: "x"})
 	if err = errors.Join(err, skipped); err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +50,9 @@ func marks(agent string, w, c, truth, r int) layout.JudgedTurn {
 }
 
 func TestJudge(t *testing.T) {
-	for _, profile := range []layout.Profile{layout.Claude(), layout.Blue(), outside(t)} {
+	for _, profile := range []layout.Profile{layout.Claude(), profileOf("blue"), outside(t)} {
 		h := newScoreHall(t, profile)
-		key := dialogue.Key{ID: "x"}
+		key := Key{ID: "x"}
 		h.write(t, map[string]string{"round-0/muffin.md": "[PERSPECTIVE P01: a]\n", "round-0/scone.md": "[TENSION T01: b]\n"})
 		first, err := h.Judge(t.Context(), key, 0, []layout.JudgedTurn{marks("Scone", 1, 2, 3, 4), marks("muffin", 5, 6, 7, 8)})
 		if err != nil || first.Unchanged {
@@ -89,33 +88,33 @@ func TestJudgeRefuses(t *testing.T) {
 		"round-1/muffin.md":  "[PERSPECTIVE P01: a]\n",
 		"round-1/panel.json": "{}",
 	})
-	key := dialogue.Key{ID: "x"}
+	key := Key{ID: "x"}
 	tests := []struct {
-		key   dialogue.Key
+		key   Key
 		round int
 		given []layout.JudgedTurn
-		want  error
+		want  string
 		text  string
 	}{
-		{dialogue.Key{Tree: "blue", ID: "x"}, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1)}, dialogue.ErrCaptured,
+		{Key{Tree: "blue", ID: "x"}, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1)}, "run it again with a dialogue of this project: filebus dialogue list",
 			"captured tree"},
-		{key, 2, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1)}, dialogue.ErrNoRound,
+		{key, 2, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1)}, tryPrompt,
 			"x has no round 2; it has 0, 1"},
-		{key, 0, []layout.JudgedTurn{marks("scone", 1, 1, 1, 1)}, dialogue.ErrAbsent,
+		{key, 0, []layout.JudgedTurn{marks("scone", 1, 1, 1, 1)}, "filebus dialogue check {1} {2}",
 			"but a stub: out of time; an absent agent is never scored"},
-		{key, 0, []layout.JudgedTurn{marks("donut", 1, 1, 1, 1)}, dialogue.ErrAbsent, "its file is empty"},
-		{key, 0, []layout.JudgedTurn{marks("eclair", 1, 1, 1, 1)}, dialogue.ErrAbsent,
+		{key, 0, []layout.JudgedTurn{marks("donut", 1, 1, 1, 1)}, "filebus dialogue check {1} {2}", "its file is empty"},
+		{key, 0, []layout.JudgedTurn{marks("eclair", 1, 1, 1, 1)}, "filebus dialogue check {1} {2}",
 			"eclair gave no turn in round 0 of x"},
-		{key, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1), marks("eclair", 1, 1, 1, 1)}, dialogue.ErrAbsent,
+		{key, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1), marks("eclair", 1, 1, 1, 1)}, "filebus dialogue check {1} {2}",
 			"eclair"},
-		{key, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1), marks("Muffin", 2, 1, 1, 1)}, dialogue.ErrTwice,
+		{key, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1), marks("Muffin", 2, 1, 1, 1)}, "is among the agents twice",
 			"muffin is among the agents twice"},
-		{key, 0, []layout.JudgedTurn{marks("muffin", 1, -1, 1, 1)}, dialogue.ErrMark, "consistency -1 is not 0 to 1000000"},
-		{key, 0, []layout.JudgedTurn{marks("../muffin", 1, 1, 1, 1)}, dialogue.ErrName, "slash"},
+		{key, 0, []layout.JudgedTurn{marks("muffin", 1, -1, 1, 1)}, "malformed mark", "consistency -1 is not 0 to 1000000"},
+		{key, 0, []layout.JudgedTurn{marks("../muffin", 1, 1, 1, 1)}, "is no name of an agent", "slash"},
 	}
 	for _, test := range tests {
 		_, err := h.Judge(t.Context(), test.key, test.round, test.given)
-		if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.text) {
+		if !refuses(err, test.want) || !strings.Contains(err.Error(), test.text) {
 			t.Errorf("Judge(%s, %d, %+v): %v, want %v with %q", test.key, test.round, test.given, err, test.want,
 				test.text)
 		}
@@ -133,8 +132,8 @@ func TestJudgeBroken(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "round-0/scores.json cannot be read") {
 		t.Errorf("judging with broken scores: %v", err)
 	}
-	report, err := dialogue.Check(d, 0)
-	if err != nil || len(report.Findings) != 1 || report.Findings[0].Kind != dialogue.FoundBroken || report.Findings[0].Line != 2 {
+	report, err := Check(d, 0)
+	if err != nil || len(report.Findings) != 1 || report.Findings[0].Kind != "broken" || report.Findings[0].Line != 2 {
 		t.Errorf("check: %+v, %v; want one broken file, line 2", report, err)
 	}
 }

@@ -1,11 +1,8 @@
-package dialogue_test
+package dialogue
 
 import (
-	"errors"
 	"strings"
 	"testing"
-
-	"filebus/materialize/dialogue"
 )
 
 func TestSlugOf(t *testing.T) {
@@ -25,15 +22,15 @@ func TestSlugOf(t *testing.T) {
 		strings.Repeat("y", 78) + " z zz":  strings.Repeat("y", 78) + "-z",
 		"an\x00odd\ttitle\nof \xff bytes ": "an-odd-title-of-bytes",
 	} {
-		got, err := dialogue.SlugOf(title)
+		got, err := slugOf(title)
 		if got != want || (err == nil) != (want != "") {
-			t.Errorf("SlugOf(%q) = %q, %v; want %q", title, got, err, want)
+			t.Errorf("slugOf(%q) = %q, %v; want %q", title, got, err, want)
 		}
-		if err != nil && !errors.Is(err, dialogue.ErrSlug) {
-			t.Errorf("SlugOf(%q): %v is no ErrSlug", title, err)
+		if err != nil && !refuses(err, trySlug) {
+			t.Errorf("slugOf(%q): %v is another error", title, err)
 		}
-		if err := dialogue.CheckSlug(got); want != "" && err != nil {
-			t.Errorf("CheckSlug(SlugOf(%q)): %v", title, err)
+		if err := checkSlug(got); want != "" && err != nil {
+			t.Errorf("checkSlug(slugOf(%q)): %v", title, err)
 		}
 	}
 }
@@ -43,9 +40,9 @@ func TestCheckSlug(t *testing.T) {
 		"retry-policy-2": "", "": "empty", "..": `".."`, "../x": `".."`, "a/b": "slash", `a\b`: "slash", "Retry": "capital letters",
 		"é": "only letters", "a b": "only letters", "-a": "hyphen", "a-": "hyphen", "docs": "documents", strings.Repeat("a", 81): "80 bytes",
 	} {
-		err := dialogue.CheckSlug(slug)
+		err := checkSlug(slug)
 		if (err == nil) != (why == "") || err != nil && !strings.Contains(err.Error(), why) {
-			t.Errorf("CheckSlug(%q) = %v, want %q", slug, err, why)
+			t.Errorf("checkSlug(%q) = %v, want %q", slug, err, why)
 		}
 	}
 }
@@ -56,20 +53,20 @@ func TestFoldName(t *testing.T) {
 		"": "", " ": "", ".": "", "..": "", "a/b": "", `a\b`: "", "a b": "", "-a": "", ".a": "", "a.": "", "a.prompt": "", "A.Prompt": "",
 		"muffin.md": "", "a\x00": "", "\xff": "", "a~2": "", "a:b": "", strings.Repeat("a", 81): "",
 	} {
-		got, err := dialogue.FoldName(text)
+		got, err := FoldName(text)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("FoldName(%q) = %q, %v; want %q", text, got, err, want)
 		}
-		if err != nil && !errors.Is(err, dialogue.ErrName) {
-			t.Errorf("FoldName(%q): %v is no ErrName", text, err)
+		if err != nil && !refuses(err, "is no name of an agent") {
+			t.Errorf("FoldName(%q): %v is another error", text, err)
 		}
 	}
 }
 
 func TestLabel(t *testing.T) {
 	for name, want := range map[string]string{"muffin": "Muffin", "éclair": "Éclair", "": ""} {
-		if got := dialogue.Label(name); got != want {
-			t.Errorf("Label(%q) = %q, want %q", name, got, want)
+		if got := labelOf(name); got != want {
+			t.Errorf("labelOf(%q) = %q, want %q", name, got, want)
 		}
 	}
 }

@@ -3,33 +3,13 @@ package dialogue
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"filebus/materialize/layout"
 )
-
-// A tensionKey tells a tension from all others of its dialogue: agents count from
-// T01 each, and anew in each round.
-type tensionKey struct {
-	Round int
-	Agent string // "" for one of the judge's own list
-	ID    string
-}
-
-// String returns the key as a marker names it so that no other tension is meant:
-// MUFFIN R0-T01.
-func (k tensionKey) String() string {
-	if k.Agent == "" || isSecond(k.ID) {
-		return k.ID
-	}
-	return fmt.Sprintf("%s R%d-%s", strings.ToUpper(k.Agent), k.Round, k.ID)
-}
-
-// isSecond reports whether an id names agent and round itself, as those of the second
-// generation do: MUFFIN-T0101.
-func isSecond(id string) bool { return strings.Contains(id, "-") }
 
 // A status is how far a tension is.
 type status string
@@ -46,14 +26,28 @@ const (
 // isOpen reports whether a tension with this status still counts.
 func (s status) isOpen() bool { return s != statusResolved && s != statusDeferred }
 
-// A tension is one that an agent has raised, or that the judge has listed.
+// A tension is one that an agent has raised, or that the judge has listed. Its reference
+// tells it from all others, as agents count from T01 each, and anew in each round; that
+// of the judge's list names no agent.
 type tension struct {
-	tensionKey
+	layout.MarkerRef
 	Label  string
 	Line   int     // in the turn, or in tensions.md
 	Listed bool    // of the judge's own list, or covered by it
 	Events []event // by round; in a round: addressed, resolved, reopened
 }
+
+// String returns the id by which a marker means this tension alone.
+func (t *tension) String() string {
+	if t.Agent == "" {
+		return t.ID
+	}
+	return refText(t.MarkerRef)
+}
+
+// isSecond reports whether an id names agent and round itself, as those of the second
+// generation do: MUFFIN-T0101.
+func isSecond(id string) bool { return strings.Contains(id, "-") }
 
 // An event is what an agent did about a tension.
 type event struct {
@@ -113,25 +107,14 @@ func (t *tension) At(round int) (status, *event) {
 	return status, by
 }
 
-// rank orders the events of a round.
-func (e event) rank() int {
-	switch e.Kind.status() {
-	case statusAddressed:
-		return 0
-	case statusReopened:
-		return 2
-	}
-	return 1
-}
-
 // A reference is a marker that speaks of a tension, but not of one alone.
 type reference struct {
 	Round   int
 	Agent   string // whose turn
 	Line    int
-	Text    string       // the reference, as read
-	Matches []tensionKey // the first of several; none if there is no such tension
-	Count   int          // of all that match
+	Text    string             // the reference, as read
+	Matches []layout.MarkerRef // the first of several; none if there is no such tension
+	Count   int                // of all that match
 }
 
 // maxMatches is how many of the tensions are kept that a reference may mean.
@@ -165,9 +148,10 @@ func track(d *Dialogue) *tracking {
 			t.follow(turn)
 		}
 	}
+	rank := map[status]int{statusAddressed: 0, statusResolved: 1, statusDeferred: 1, statusReopened: 2}
 	for _, tension := range t.Tensions {
 		slices.SortStableFunc(tension.Events, func(a, b event) int {
-			return cmp.Or(cmp.Compare(a.Round, b.Round), cmp.Compare(a.rank(), b.rank()))
+			return cmp.Or(a.Round-b.Round, rank[a.Kind.status()]-rank[b.Kind.status()])
 		})
 	}
 	return t
@@ -202,14 +186,14 @@ func (t *tracking) raise(turn *Turn) {
 				}
 			}
 		}
-		key := tensionKey{turn.Round, turn.Agent, id}
+		key := layout.MarkerRef{Agent: turn.Agent, Round: turn.Round, ID: id}
 		if id == "" || t.find(key) != nil {
 			continue
 		}
 		if _, after, found := strings.Cut(label, ":"); found && m.ID == "" {
 			label = strings.TrimSpace(after)
 		}
-		t.add(&tension{tensionKey: key, Label: label, Line: m.Line, Listed: turn.Round <= t.listedUpTo})
+		t.add(&tension{MarkerRef: key, Label: label, Line: m.Line, Listed: turn.Round <= t.listedUpTo})
 	}
 }
 
@@ -221,9 +205,9 @@ func (t *tracking) add(tension *tension) {
 	}
 }
 
-func (t *tracking) find(key tensionKey) *tension {
+func (t *tracking) find(key layout.MarkerRef) *tension {
 	for _, tension := range t.byID[key.ID] {
-		if tension.tensionKey == key {
+		if tension.MarkerRef == key {
 			return tension
 		}
 	}
@@ -237,7 +221,7 @@ func (t *tracking) follow(turn *Turn) {
 		for _, ref := range t.refsOf(m) {
 			what := verbOf(ref, kind)
 			if what == noEvent || !isTensionID(ref.ID) || m.Kind == layout.MarkerTension &&
-				t.find(tensionKey{turn.Round, turn.Agent, ref.ID}) != nil {
+				t.find(layout.MarkerRef{Agent: turn.Agent, Round: turn.Round, ID: ref.ID}) != nil {
 				continue
 			}
 			t.refer(ref, what, turn, m.Line)
@@ -263,7 +247,7 @@ func (t *tracking) refer(ref layout.MarkerRef, kind eventKind, turn *Turn, line 
 	if len(found) != 1 {
 		unclear := reference{Round: turn.Round, Agent: turn.Agent, Line: line, Text: refText(ref), Count: len(found)}
 		for _, tension := range found[:min(maxMatches, len(found))] {
-			unclear.Matches = append(unclear.Matches, tension.tensionKey)
+			unclear.Matches = append(unclear.Matches, tension.MarkerRef)
 		}
 		t.Unclear = append(t.Unclear, unclear)
 		return
@@ -312,7 +296,7 @@ func (t *tracking) refsOf(m layout.Marker) []layout.MarkerRef {
 	}
 	for _, word := range keyIn().FindAllString(strings.ToUpper(m.Raw), -1) {
 		if tension := t.wordy[strings.TrimLeft(word, "[(*`\"'")]; tension != nil {
-			return []layout.MarkerRef{{Agent: tension.Agent, Round: tension.Round, ID: tension.ID}}
+			return []layout.MarkerRef{tension.MarkerRef}
 		}
 	}
 	return m.Refs
@@ -358,13 +342,17 @@ func isTensionID(id string) bool {
 	return strings.HasPrefix(id[strings.LastIndexByte(id, '-')+1:], "T")
 }
 
-// refText returns a reference as a key is written.
+// refText returns a reference as a marker writes it so that no other tension is meant:
+// MUFFIN R0-T01.
 func refText(ref layout.MarkerRef) string {
 	text := ref.ID
-	if ref.Round >= 0 && !isSecond(ref.ID) {
+	if isSecond(ref.ID) {
+		return text
+	}
+	if ref.Round >= 0 {
 		text = fmt.Sprintf("R%d-%s", ref.Round, ref.ID)
 	}
-	if ref.Agent != "" && !isSecond(ref.ID) {
+	if ref.Agent != "" {
 		text = strings.ToUpper(ref.Agent) + " " + text
 	}
 	return text
@@ -377,9 +365,13 @@ var roundIn = layout.Pattern(`\b(?:R|[Rr]ound )(\d{1,4})\b`)
 var keyForm = layout.Pattern(`^\S+ R\d+-T\d+$`)
 
 // cellRound returns the round that the first of some cells names, -1 if none does.
-func cellRound(cells ...string) int {
+func cellRound(cells ...string) int { return firstRound(roundIn(), cells) }
+
+// firstRound returns the number that a pattern finds in the first of some cells, -1 if it
+// finds none.
+func firstRound(pattern *regexp.Regexp, cells []string) int {
 	for _, cell := range cells {
-		if m := roundIn().FindStringSubmatch(cell); m != nil {
+		if m := pattern.FindStringSubmatch(cell); m != nil {
 			n, _ := strconv.Atoi(m[1]) // four digits at most
 			return n
 		}
@@ -414,14 +406,14 @@ func (t *tracking) addListed(d *Dialogue) {
 				raised = max(round-1, 0)
 			}
 		}
-		tension := &tension{tensionKey: tensionKey{Round: raised, ID: id}, Label: row.Tension, Line: row.Line, Listed: true}
+		tension := &tension{MarkerRef: layout.MarkerRef{Round: raised, ID: id}, Label: row.Tension, Line: row.Line, Listed: true}
 		if kind := rowEvent(row); kind != noEvent {
 			if closed < 0 {
 				closed = last
 			}
 			tension.Events = []event{{Round: max(closed, raised), Line: row.Line, Kind: kind}}
 		}
-		if t.find(tension.tensionKey) == nil {
+		if t.find(tension.MarkerRef) == nil {
 			t.add(tension)
 		}
 	}

@@ -1,4 +1,4 @@
-package dialogue_test
+package dialogue
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 	"filebus/store"
 	"filebus/store/record"
@@ -17,8 +16,8 @@ import (
 
 // talk makes a dialogue of turns: "0/muffin" is muffin's of round 0. "list" is the
 // text of a tensions.md that the judge has written.
-func talk(texts map[string]string) *dialogue.Dialogue {
-	d := &dialogue.Dialogue{Key: dialogue.Key{ID: "x"}, Pool: layout.Pool{Title: "X"}}
+func talk(texts map[string]string) *Dialogue {
+	d := &Dialogue{Key: Key{ID: "x"}, Pool: layout.Pool{Title: "X"}}
 	var keys []string
 	for key := range texts {
 		keys = append(keys, key)
@@ -36,7 +35,7 @@ func talk(texts map[string]string) *dialogue.Dialogue {
 			panic(err)
 		}
 		id := fmt.Sprintf("x/round-%d/%s", round, agent)
-		t := &dialogue.Turn{
+		t := &Turn{
 			Agent: strings.ToLower(agent), Round: round, Text: text, Markers: layout.ParseMarkers(text),
 			Version: store.Version{Record: &record.Record{
 				Name: record.Name{Kind: record.KindTurn, ID: id}, Path: ".claude/dialogues/" + id + ".md", Size: int64(len(text)),
@@ -46,7 +45,7 @@ func talk(texts map[string]string) *dialogue.Dialogue {
 			t.Markers = nil
 		}
 		if d.Round(round) == nil {
-			d.Rounds = append(d.Rounds, &dialogue.Round{Number: round})
+			d.Rounds = append(d.Rounds, &Round{Number: round})
 		}
 		r := d.Round(round)
 		r.Turns = append(r.Turns, t)
@@ -56,8 +55,8 @@ func talk(texts map[string]string) *dialogue.Dialogue {
 
 // tracked writes what became of the tensions of a dialogue at the end of a round, a
 // line each, and then the references that are unclear.
-func tracked(d *dialogue.Dialogue, round int) []string {
-	t := dialogue.Track(d)
+func tracked(d *Dialogue, round int) []string {
+	t := track(d)
 	var lines []string
 	for _, tension := range t.Tensions {
 		if tension.Listed && tension.Agent != "" {
@@ -207,8 +206,8 @@ func FuzzTrack(f *testing.F) {
 	f.Add("[PERSPECTIVE P01: a]\n[TENSION T01-R1: b]", "[CONCESSION to A on T01.1]\n[MOVE:CONVERGE]", "")
 	f.Fuzz(func(t *testing.T, first, second, list string) {
 		texts := map[string]string{"0/a": first, "0/b-c": second, "2/a": second, "2/b-c": first, "list": list}
-		board := dialogue.NewBoard(talk(texts))
-		again := dialogue.NewBoard(talk(texts))
+		board := NewBoard(talk(texts))
+		again := NewBoard(talk(texts))
 		for i, r := range board.Rounds {
 			if r.Velocity != r.OpenTensions+r.NewPerspectives || r.Converge < 0 || r.Converge > 100 || r.OpenTensions != len(board.Open(r.Round)) {
 				t.Fatalf("round %+v of %q", r, texts)
@@ -217,7 +216,7 @@ func FuzzTrack(f *testing.F) {
 				t.Fatalf("round of %q again (-first +second):\n%s", texts, diff)
 			}
 		}
-		files, same := board.Derive(), again.Derive()
+		files, same := board.derive(), again.derive()
 		for i, file := range files {
 			if !bytes.Equal(file.Text, same[i].Text) {
 				t.Fatalf("%s of %q differs:\n%s\n%s", file.Path, texts, file.Text, same[i].Text)

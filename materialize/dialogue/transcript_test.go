@@ -1,4 +1,4 @@
-package dialogue_test
+package dialogue
 
 import (
 	"bytes"
@@ -11,8 +11,6 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
-
-	"filebus/materialize/dialogue"
 )
 
 // says returns a line of an agent with blocks of text.
@@ -38,7 +36,7 @@ func says(t testing.TB, id string, texts ...string) string {
 const asked = `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":[{"type":"text","text":"no"}]},{"type":"text","text":"no"}]}}` + "\n"
 
 func TestReadTranscript(t *testing.T) {
-	type seen = dialogue.Transcript
+	type seen = transcript
 	for _, test := range []struct {
 		name, text string
 		want       seen
@@ -64,13 +62,13 @@ func TestReadTranscript(t *testing.T) {
 			seen{Text: "a", Line: 2, Lines: 8, Messages: 1, Broken: 7}},
 	} {
 		for what, r := range map[string]io.Reader{"whole": strings.NewReader(test.text), "byte by byte": iotest.OneByteReader(strings.NewReader(test.text))} {
-			got, err := dialogue.ReadTranscript(t.Context(), r, 1000)
+			got, err := readTranscript(t.Context(), r, 1000)
 			if err != nil {
 				t.Errorf("%s, %s: %v", test.name, what, err)
 				continue
 			}
 			if diff := cmp.Diff(&test.want, got); diff != "" {
-				t.Errorf("%s, %s: ReadTranscript(%s) (-want +got):\n%s", test.name, what, test.text, diff)
+				t.Errorf("%s, %s: readTranscript(%s) (-want +got):\n%s", test.name, what, test.text, diff)
 			}
 		}
 	}
@@ -85,18 +83,18 @@ func TestLongText(t *testing.T) {
 		"one block": says(t, "1", long), "two blocks": says(t, "1", long[:60], long[:60]), "two lines": says(t, "1", long[:60]) + says(t, "1", long[:60]),
 		"far too long": says(t, "1", strings.Repeat(long, 100)), "before a block": says(t, "1", long, "a"), "before a line": says(t, "1", long) + says(t, "1", "a"),
 	} {
-		seen, err := dialogue.ReadTranscript(t.Context(), strings.NewReader(says(t, "0", "a")+text), limit)
+		seen, err := readTranscript(t.Context(), strings.NewReader(says(t, "0", "a")+text), limit)
 		if err != nil || seen.Text != "" || seen.Line < 2 {
 			t.Errorf("%s = %+v, %v, want its line without the text", name, seen, err)
 		}
 	}
 	for name, text := range map[string]string{"not the last": says(t, "1", long) + says(t, "2", fits), "escaped": says(t, "1", fits)} {
-		if got, err := dialogue.ReadTranscript(t.Context(), strings.NewReader(text), limit); err != nil ||
+		if got, err := readTranscript(t.Context(), strings.NewReader(text), limit); err != nil ||
 			got.Text != fits {
 			t.Errorf("%s = %+v, %v", name, got, err)
 		}
 	}
-	if _, err := dialogue.ReadTranscript(t.Context(), iotest.ErrReader(io.ErrNoProgress), limit); !errors.Is(err,
+	if _, err := readTranscript(t.Context(), iotest.ErrReader(io.ErrNoProgress), limit); !errors.Is(err,
 		io.ErrNoProgress) {
 		t.Errorf("a reader that fails = %v", err)
 	}
@@ -133,10 +131,10 @@ func TestTranscriptMemory(t *testing.T) {
 	)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	got, err := dialogue.ReadTranscript(t.Context(), text, 100_000)
+	got, err := readTranscript(t.Context(), text, 100_000)
 	runtime.ReadMemStats(&after)
 	if err != nil || got.Text != "[PERSPECTIVE P01: One]" {
-		t.Fatalf("ReadTranscript = %+v, %v", got, err)
+		t.Fatalf("readTranscript = %+v, %v", got, err)
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 10_000_000 {
 		t.Errorf("%d bytes were allocated for a transcript of 60 MB", used)
@@ -187,13 +185,13 @@ func FuzzTranscript(f *testing.F) {
 		id = id[:min(len(id), 80)] // longer ones tell no messages apart
 		text := says(t, id, one, two) + asked + says(t, "2", two) + says(t, id, one)
 		want, found := plainTranscript([]byte(text))
-		got, err := dialogue.ReadTranscript(t.Context(), strings.NewReader(text), 1<<20)
+		got, err := readTranscript(t.Context(), strings.NewReader(text), 1<<20)
 		if err != nil || !found || got.Text != want || got.Broken > 0 {
-			t.Errorf("ReadTranscript(%q) = %+v, %v, want %q", text, got, err, want)
+			t.Errorf("readTranscript(%q) = %+v, %v, want %q", text, got, err, want)
 		}
-		got, err = dialogue.ReadTranscript(t.Context(), bytes.NewReader(raw), 1<<20)
+		got, err = readTranscript(t.Context(), bytes.NewReader(raw), 1<<20)
 		if err != nil || got.Lines < got.Broken+got.Messages+got.Faults {
-			t.Errorf("ReadTranscript(%q) = %+v, %v", raw, got, err)
+			t.Errorf("readTranscript(%q) = %+v, %v", raw, got, err)
 		}
 	})
 }

@@ -23,31 +23,19 @@ import (
 	"filebus/store/turnstile"
 )
 
-// A TurnState says what stands in the place of a turn.
-type TurnState string
-
-// The states. Turn and stub are complete.
-const (
-	StateTurn    TurnState = "turn"
-	StateStub    TurnState = "stub"    // why there is no turn
-	stateEmpty   TurnState = "empty"   // a file without text
-	stateWriting TurnState = "writing" // a file that changed in the last 2 s
-	stateMissing TurnState = "missing" // no file
-)
-
-// isComplete reports whether nothing more is to be waited for.
-func (s TurnState) isComplete() bool { return s == StateTurn || s == StateStub }
-
 // A Standing is what stands in the place of an agent's turn.
 type Standing struct {
-	Agent  string    `json:"agent"`
-	State  TurnState `json:"state"`
-	Words  int       `json:"words"`            // of a turn
-	File   string    `json:"file"`             // absolute
-	Reason string    `json:"reason,omitempty"` // of a stub
-	Late   bool      `json:"late,omitempty"`   // a turn that came after a stub
-	Alike  []string  `json:"alike,omitempty"`  // files, absolute, that may be meant as the turn that is missing
+	Agent  string   `json:"agent"`
+	State  string   `json:"state"`            // turn, stub, empty, writing or missing
+	Words  int      `json:"words"`            // of a turn
+	File   string   `json:"file"`             // absolute
+	Reason string   `json:"reason,omitempty"` // of a stub
+	Late   bool     `json:"late,omitempty"`   // a turn that came after a stub
+	Alike  []string `json:"alike,omitempty"`  // files, absolute, that may be meant as the turn that is missing
 }
+
+// isComplete reports whether nothing more is to be waited for.
+func (s *Standing) isComplete() bool { return s.State == stateTurn || s.State == stateStub }
 
 // A WaitRequest says for whose turns to wait, and who hears of it.
 type WaitRequest struct {
@@ -127,8 +115,8 @@ func (f *Forum) newWaiter(ctx context.Context, key Key, r WaitRequest) (*waiter,
 		return nil, err
 	}
 	if len(slots) == 0 {
-		err = record.NotFound.Errorf("nobody is known to owe a file in round %d of %s", r.Round, key).Because(ErrNobody)
-		return nil, err
+		err := record.NotFound.Errorf("nobody is known to owe a file in round %d of %s", r.Round, key)
+		return nil, err.Try("run it again with --agents NAME,NAME")
 	}
 	if err := f.clear(ctx, slots[0]); err != nil {
 		return nil, err
@@ -157,7 +145,7 @@ func (w *waiter) say(format string, args ...any) {
 }
 
 func (w *waiter) isOver() bool {
-	return !slices.ContainsFunc(w.turns, func(a *awaited) bool { return !a.State.isComplete() })
+	return !slices.ContainsFunc(w.turns, func(a *awaited) bool { return !a.isComplete() })
 }
 
 func (w *waiter) standings() []Standing {
@@ -175,7 +163,7 @@ const busyPause = time.Second
 // nothing happens; 0: never.
 func (w *waiter) look(ctx context.Context) (again time.Duration, err error) {
 	for _, a := range w.turns {
-		if a.State.isComplete() {
+		if a.isComplete() {
 			continue
 		}
 		pause, err := w.lookAt(ctx, a)
@@ -237,17 +225,17 @@ func (w *waiter) take(ctx context.Context, a *awaited, now time.Time) (again tim
 	}
 	name := a.slot.name()
 	done, err := w.w.ImportStill(ctx, name.Kind, name.ID)
-	if err == nil && done.Action == materialize.ActionWaiting && a.time.After(now) {
+	if err == nil && done.Action == "waiting" && a.time.After(now) {
 		p, pathErr := w.w.RecordPath(name.Kind, name.ID)
 		done, err = materialize.SyncedFile{}, errors.Join(pathErr, w.w.Import(ctx, p))
 	}
 	switch {
 	case err != nil:
 		return 0, err
-	case done.Action == materialize.ActionWaiting:
+	case done.Action == "waiting":
 		a.State = stateWriting
 		return materialize.StillFor / 10, nil
-	case done.Action == materialize.ActionConflict, done.Action == materialize.ActionRolledBack:
+	case done.Action == "conflict", done.Action == "rolled back":
 		w.say("%s: %s: %s; the store's text counts", a.File, done.Action, done.Detail)
 	}
 	return 0, w.judge(ctx, a)
@@ -283,13 +271,13 @@ func (w *waiter) judge(ctx context.Context, a *awaited) error {
 	reason, isStub := layout.ParseStub(text)
 	switch {
 	case isStub:
-		a.State, a.Reason = StateStub, reason
+		a.State, a.Reason = stateStub, reason
 		return nil
 	case text != nil && isBlank(text):
 		a.State = stateEmpty
 		return nil
 	}
-	a.State, a.Words = StateTurn, h.Description.Words
+	a.State, a.Words = stateTurn, h.Description.Words
 	a.Late, err = w.isLate(ctx, h.Version)
 	return err
 }
@@ -333,7 +321,7 @@ func (w *waiter) end(ctx context.Context) ([]Standing, error) {
 	}
 	var late, names []string
 	for _, a := range w.turns {
-		if !a.State.isComplete() {
+		if !a.isComplete() {
 			late, names = append(late, fmt.Sprintf("%s (%s)", a.Agent, a.State)), append(names, a.Agent)
 		}
 	}
@@ -368,7 +356,7 @@ func (w *waiter) stubs(ctx context.Context) error {
 		if a.State == stateEmpty {
 			reason = fmt.Sprintf("an empty file after %v", w.Limit)
 		}
-		if _, err := w.PutStub(ctx, a.slot, materialize.Origin{Source: record.SourcePut}, reason,
+		if _, err := w.putStub(ctx, a.slot, materialize.Origin{Source: record.SourcePut}, reason,
 			w.details(a)); err != nil {
 			return fmt.Errorf("writing a stub for %s: %w", a.Agent, err)
 		}
@@ -405,7 +393,7 @@ func (w *waiter) lookAround(ctx context.Context, atEnd bool) {
 	}
 	w.around = now
 	for _, a := range w.turns {
-		if a.State.isComplete() {
+		if a.isComplete() {
 			continue
 		}
 		a.Alike = w.alikes(ctx, a)
@@ -573,15 +561,11 @@ func (w *waiter) isAlike(file, agent string) bool {
 
 // stemOf returns a name without what may be taken for its ending.
 func stemOf(name string) string {
-	for {
-		ending := filepath.Ext(name)
-		switch ending {
-		case ".md", ".markdown", ".mdx", ".txt", ".text", ".tmp", ".part", ".new", ".bak":
-			name = strings.TrimSuffix(name, ending)
-		default:
-			return name
-		}
+	endings := []string{".md", ".markdown", ".mdx", ".txt", ".text", ".tmp", ".part", ".new", ".bak"}
+	for slices.Contains(endings, filepath.Ext(name)) {
+		name = strings.TrimSuffix(name, filepath.Ext(name))
 	}
+	return name
 }
 
 // digitsOf returns the number in a name that has one, without zeros before it.

@@ -1,4 +1,4 @@
-package dialogue_test
+package dialogue
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"filebus/materialize"
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store"
@@ -24,7 +23,7 @@ import (
 const old = time.Minute
 
 // lines shows standings, a line each.
-func lines(all []dialogue.Standing) []string {
+func lines(all []Standing) []string {
 	var out []string
 	for _, s := range all {
 		line := fmt.Sprintf("%s %s %d", s.Agent, s.State, s.Words)
@@ -50,7 +49,7 @@ func TestWait(t *testing.T) {
 				h.write(t, "round-0/eclair.md", "[ERROR: I have no opinion]\n", old)
 				h.put(t, 0, "donut", "one\n")
 			}()
-			got, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{Limit: 2 * time.Minute})
+			got, err := h.Wait(t.Context(), h.key, WaitRequest{Limit: 2 * time.Minute})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,15 +74,15 @@ func TestWaitForWorktree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agent := &debate{dialogue.Open(linked, query.New(linked.Store, query.Options{}), time.Now), linked, h.key}
+	agent := &debate{Open(linked, query.New(linked.Store, query.Options{}), time.Now), linked, h.key}
 	h.write(t, "round-0/muffin.txt", "what looks like the turn shows that the wait has looked\n", old)
 	looked := make(chan struct{})
 	go func() {
 		<-looked
 		agent.put(t, 0, "muffin", "one two\n")
 	}()
-	got, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{
-		Agents: []string{"muffin"}, Limit: time.Minute, NoStubs: true, Alike: func(dialogue.Slot,
+	got, err := h.Wait(t.Context(), h.key, WaitRequest{
+		Agents: []string{"muffin"}, Limit: time.Minute, NoStubs: true, Alike: func(Slot,
 			string) {
 			close(looked)
 		},
@@ -103,10 +102,10 @@ func TestWaitEnds(t *testing.T) {
 		h.put(t, 0, "muffin", "one\n")
 		empty := h.write(t, "round-0/scone.md", "", old)
 		h.write(t, "round-0/eclair.md", " \n", old)
-		r := dialogue.WaitRequest{Limit: time.Millisecond, NoStubs: true}
+		r := WaitRequest{Limit: time.Millisecond, NoStubs: true}
 		got, err := h.Wait(t.Context(), h.key, r)
 		want := []string{"muffin turn 1", "scone empty 0", "eclair empty 0", "donut missing 0"}
-		if diff := cmp.Diff(want, lines(got)); diff != "" || !failsWith(err, dialogue.ErrLate, "scone", "eclair",
+		if diff := cmp.Diff(want, lines(got)); diff != "" || !errors.Is(err, ErrLate) || !failsWith(err, "", "scone", "eclair",
 			"donut") {
 			t.Errorf("without stubs: %v (-want +got):\n%s", err, diff)
 		}
@@ -164,9 +163,9 @@ func TestWaitForWriter(t *testing.T) {
 		}
 	}()
 	<-begun
-	r := dialogue.WaitRequest{Agents: []string{"muffin"}, Limit: time.Millisecond}
+	r := WaitRequest{Agents: []string{"muffin"}, Limit: time.Millisecond}
 	got, err := h.Wait(t.Context(), h.key, r)
-	if diff := cmp.Diff([]string{"muffin writing 0"}, lines(got)); diff != "" || !errors.Is(err, dialogue.ErrLate) {
+	if diff := cmp.Diff([]string{"muffin writing 0"}, lines(got)); diff != "" || !errors.Is(err, ErrLate) {
 		t.Errorf("while it is written: %v (-want +got):\n%s", err, diff)
 	}
 	if d, err := h.Read(t.Context(), h.key); err != nil || d.Round(0).Turn("muffin") != nil {
@@ -184,39 +183,37 @@ func TestWaitForWriter(t *testing.T) {
 func TestWaitAgents(t *testing.T) {
 	h := newDebate(t, layout.Claude())
 	h.put(t, 0, "scone", "one\n")
-	r := dialogue.WaitRequest{Agents: []string{"Scone", "scone"}, Limit: time.Minute}
+	r := WaitRequest{Agents: []string{"Scone", "scone"}, Limit: time.Minute}
 	got, err := h.Wait(t.Context(), h.key, r)
 	if diff := cmp.Diff([]string{"scone turn 1"}, lines(got)); diff != "" || err != nil {
 		t.Errorf("only scone: %v (-want +got):\n%s", err, diff)
 	}
 	r.Agents = []string{"cannoli"}
-	if _, err := h.Wait(t.Context(), h.key, r); !errors.Is(err, dialogue.ErrNotLaunched) {
-		t.Errorf("for cannoli: %v, want ErrNotLaunched", err)
+	if _, err := h.Wait(t.Context(), h.key, r); !refuses(err, "filebus dialogue prompt {1} {2} {3}") {
+		t.Errorf("for cannoli: %v, want it refused", err)
 	}
-	if _, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{Round: 3, Limit: time.Minute}); !errors.Is(err,
-		dialogue.ErrNoRound) {
-		t.Errorf("in round 3: %v, want ErrNoRound", err)
+	if _, err := h.Wait(t.Context(), h.key, WaitRequest{Round: 3, Limit: time.Minute}); !refuses(err, tryPrompt) {
+		t.Errorf("in round 3: %v, want it refused", err)
 	}
 }
 
 // TestWaitNobody waits in a dialogue without a pool, of which only files are known.
 func TestWaitNobody(t *testing.T) {
 	h := newDebate(t, layout.Claude())
-	key := dialogue.Key{ID: "y"}
+	key := Key{ID: "y"}
 	h.write(t, "../y/round-0/muffin.md", "one\n", old)
 	if _, err := h.work.Sync(t.Context(), h.work.Root, materialize.SyncOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := h.Wait(t.Context(), key, dialogue.WaitRequest{Limit: time.Minute})
+	got, err := h.Wait(t.Context(), key, WaitRequest{Limit: time.Minute})
 	if diff := cmp.Diff([]string{"muffin turn 1"}, lines(got)); diff != "" || err != nil {
 		t.Errorf("those who wrote: %v (-want +got):\n%s", err, diff)
 	}
-	if _, err := h.Wait(t.Context(), key, dialogue.WaitRequest{Round: 1, Limit: time.Minute}); !errors.Is(err,
-		dialogue.ErrNobody) {
-		t.Errorf("in the next round: %v, want ErrNobody", err)
+	if _, err := h.Wait(t.Context(), key, WaitRequest{Round: 1, Limit: time.Minute}); !refuses(err, "run it again with --agents NAME,NAME") {
+		t.Errorf("in the next round: %v, want it refused", err)
 	}
 	h.write(t, "../y/round-1/scone.md", "one\n", old)
-	got, err = h.Wait(t.Context(), key, dialogue.WaitRequest{Round: 1, Agents: []string{"scone"}, Limit: time.Minute})
+	got, err = h.Wait(t.Context(), key, WaitRequest{Round: 1, Agents: []string{"scone"}, Limit: time.Minute})
 	if diff := cmp.Diff([]string{"scone turn 1"}, lines(got)); diff != "" || err != nil {
 		t.Errorf("named: %v (-want +got):\n%s", err, diff)
 	}
@@ -230,8 +227,8 @@ func TestWaitRestores(t *testing.T) {
 	if err := os.Remove(slot.File); err != nil {
 		t.Fatal(err)
 	}
-	got, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{Agents: []string{"muffin"}, Limit: time.Minute})
-	if err != nil || len(got) != 1 || got[0].State != dialogue.StateTurn {
+	got, err := h.Wait(t.Context(), h.key, WaitRequest{Agents: []string{"muffin"}, Limit: time.Minute})
+	if err != nil || len(got) != 1 || got[0].State != stateTurn {
 		t.Errorf("for a deleted turn: %+v, %v", got, err)
 	}
 	if text, err := os.ReadFile(slot.File); err != nil || string(text) != turnText {
@@ -243,7 +240,7 @@ func TestWaitCanceled(t *testing.T) {
 	h := newDebate(t, layout.Claude())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := h.Wait(ctx, h.key, dialogue.WaitRequest{Limit: time.Minute})
+	_, err := h.Wait(ctx, h.key, WaitRequest{Limit: time.Minute})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("waiting: %v, want canceled", err)
 	}
@@ -290,9 +287,9 @@ func TestAlike(t *testing.T) {
 			continue // the disk takes both for one
 		}
 		var found []string
-		got, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{
+		got, err := h.Wait(t.Context(), h.key, WaitRequest{
 			Agents: []string{"muffin"}, Limit: time.Millisecond,
-			Alike: func(s dialogue.Slot, file string) { found = append(found, s.Agent, file) },
+			Alike: func(s Slot, file string) { found = append(found, s.Agent, file) },
 		})
 		var want []string
 		if test.alike {
@@ -301,7 +298,7 @@ func TestAlike(t *testing.T) {
 		if diff := cmp.Diff(want, found); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", test.file, err, diff)
 		}
-		if stub := h.textOf(t, 0, "muffin"); len(got) != 1 || got[0].State != dialogue.StateStub || strings.Contains(stub, test.file) != test.alike {
+		if stub := h.textOf(t, 0, "muffin"); len(got) != 1 || got[0].State != stateStub || strings.Contains(stub, test.file) != test.alike {
 			t.Errorf("%s: %+v, and the stub is %q", test.file, got, stub)
 		}
 	}
@@ -313,12 +310,12 @@ func TestAlikeElsewhere(t *testing.T) {
 	h := newDebate(t, layout.Claude())
 	h.write(t, "round-0/muffin.md", turnText, old)
 	h.write(t, "round-0/scone.md", turnText, old)
-	if _, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{Agents: []string{"muffin", "scone"}, Limit: time.Minute}); err != nil {
+	if _, err := h.Wait(t.Context(), h.key, WaitRequest{Agents: []string{"muffin", "scone"}, Limit: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	h.launch(t, 1, "muffin", "scone", "eclair")
 	changed := h.write(t, "round-0/scone.md", turnText+"Once more.\n", -old)
-	blue, err := layout.Blue().Path(record.KindTurn, "x/round-1/eclair")
+	blue, err := profileOf("blue").Path(record.KindTurn, "x/round-1/eclair")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,14 +324,14 @@ func TestAlikeElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := map[string]string{}
-	_, err = h.Wait(t.Context(), h.key, dialogue.WaitRequest{
-		Round: 1, Limit: time.Millisecond, NoStubs: true, Alike: func(s dialogue.Slot,
+	_, err = h.Wait(t.Context(), h.key, WaitRequest{
+		Round: 1, Limit: time.Millisecond, NoStubs: true, Alike: func(s Slot,
 			file string) {
 			found[s.Agent] = file
 		},
 	})
 	if diff := cmp.Diff(map[string]string{"scone": changed, "eclair": elsewhere}, found); diff != "" ||
-		!errors.Is(err, dialogue.ErrLate) {
+		!errors.Is(err, ErrLate) {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
@@ -346,7 +343,7 @@ func TestStrangers(t *testing.T) {
 	h.write(t, "round-0/scone.md", turnText, old)
 	h.write(t, "round-0/scone.prompt.md", "Write.\n", old)
 	var said []string
-	_, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{
+	_, err := h.Wait(t.Context(), h.key, WaitRequest{
 		Agents: []string{"muffin"}, Limit: time.Millisecond, Say: func(line string) { said = append(said, line) },
 	})
 	if diff := cmp.Diff([]string{file + " is of nobody who owes a file in round 0"}, said); diff != "" || err != nil {
@@ -361,8 +358,8 @@ func TestFutureFile(t *testing.T) {
 	h := newDebate(t, layout.Claude())
 	h.write(t, "round-0/muffin.md", turnText, -time.Hour)
 	begun := time.Now()
-	got, err := h.Wait(t.Context(), h.key, dialogue.WaitRequest{Agents: []string{"muffin"}, Limit: time.Minute})
-	if err != nil || len(got) != 1 || got[0].State != dialogue.StateTurn || time.Since(begun) < materialize.StillFor {
+	got, err := h.Wait(t.Context(), h.key, WaitRequest{Agents: []string{"muffin"}, Limit: time.Minute})
+	if err != nil || len(got) != 1 || got[0].State != stateTurn || time.Since(begun) < materialize.StillFor {
 		t.Errorf("after %v: %+v, %v", time.Since(begun), got, err)
 	}
 }

@@ -1,4 +1,4 @@
-package issue_test
+package issue
 
 import (
 	"errors"
@@ -10,14 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"filebus/materialize/issue"
 	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
 func TestAdd(t *testing.T) {
 	f := newQueue(t)
-	got := f.mustAdd(t, issue.Draft{
+	got := f.mustAdd(t, Draft{
 		Summary: "Limit\nuploads", Type: "Security", Priority: "HIGH", Source: "user", Loop: "2", Complexity: "easy",
 		Details: "First.\r\n\r\n## Not a heading of the queue\x1b[2J\xff", Criteria: []string{"one", " ", "two\nlines"},
 		Files: []string{"src/{a,b}.go", "c.go"}, Rationale: "why", TaskRef: "task-003",
@@ -44,26 +43,26 @@ func TestAdd(t *testing.T) {
 func TestAddRefused(t *testing.T) {
 	f := newQueue(t)
 	for _, c := range []struct {
-		draft issue.Draft
+		draft Draft
 		field string
 	}{
-		{issue.Draft{Type: "bug"}, "summary"},
-		{issue.Draft{Summary: " \n", Type: "bug"}, "summary"},
-		{issue.Draft{Summary: "s"}, "type"},
-		{issue.Draft{Summary: "s", Type: "a | b"}, "type"},
-		{issue.Draft{Summary: "s", Type: "bug", Priority: "urgent"}, "priority"},
-		{issue.Draft{Summary: "s", Type: "bug", Source: "me"}, "source"},
-		{issue.Draft{Summary: "s", Type: "bug", Complexity: "hard"}, "complexity"},
+		{Draft{Type: "bug"}, "summary"},
+		{Draft{Summary: " \n", Type: "bug"}, "summary"},
+		{Draft{Summary: "s"}, "type"},
+		{Draft{Summary: "s", Type: "a | b"}, "type"},
+		{Draft{Summary: "s", Type: "bug", Priority: "urgent"}, "priority"},
+		{Draft{Summary: "s", Type: "bug", Source: "me"}, "source"},
+		{Draft{Summary: "s", Type: "bug", Complexity: "hard"}, "complexity"},
 	} {
 		_, err := f.Add(t.Context(), c.draft, false)
-		if wrong := (*record.Error)(nil); !errors.As(err, &wrong) || wrong.Reason != issue.ErrField ||
+		if wrong := (*record.Error)(nil); !errors.As(err, &wrong) || wrong.Hint != "run it again with --{1} {2}" ||
 			wrong.Names[0] != c.field {
-			t.Errorf("adding %+v: %v, want ErrField of %s", c.draft, err, c.field)
+			t.Errorf("adding %+v: %v, want field of %s", c.draft, err, c.field)
 		}
 	}
-	_, err := f.Add(t.Context(), issue.Draft{Summary: "s", Type: "bug", Details: strings.Repeat("x", 20000)}, false)
-	if !errors.Is(err, issue.ErrTooLong) {
-		t.Errorf("adding 20 KB: %v, want ErrTooLong", err)
+	_, err := f.Add(t.Context(), Draft{Summary: "s", Type: "bug", Details: strings.Repeat("x", 20000)}, false)
+	if !tries(err, "filebus put FILE") {
+		t.Errorf("adding 20 KB: %v, want too long", err)
 	}
 }
 
@@ -72,17 +71,17 @@ func TestIDs(t *testing.T) {
 	f := newQueue(t)
 	f.write(t, "# Issue Queue\n\n"+entry("ISSUE-20260302-007", "Status=pending")+entry("ISSUE-20260302-99999999999", "Status=pending")+
 		entry("ISSUE-20260301-050", "Status=pending"))
-	if id := f.mustAdd(t, issue.Draft{Summary: "a", Type: "bug"}).ID; id != "ISSUE-20260302-008" {
+	if id := f.mustAdd(t, Draft{Summary: "a", Type: "bug"}).ID; id != "ISSUE-20260302-008" {
 		t.Errorf("the id after 007 is %s", id)
 	}
 	if err := f.work.Remove(t.Context(), record.Name{Kind: record.KindIssue, ID: "ISSUE-20260302-008"}); err != nil {
 		t.Fatal(err)
 	}
-	if id := f.mustAdd(t, issue.Draft{Summary: "b", Type: "bug"}).ID; id != "ISSUE-20260302-009" {
+	if id := f.mustAdd(t, Draft{Summary: "b", Type: "bug"}).ID; id != "ISSUE-20260302-009" {
 		t.Errorf("the id after one that was removed is %s", id)
 	}
 	f.now = f.now.In(time.FixedZone("", -12*3600)).Add(14 * time.Hour) // the next day in UTC only
-	if id := f.mustAdd(t, issue.Draft{Summary: "c", Type: "bug"}).ID; id != "ISSUE-20260303-001" {
+	if id := f.mustAdd(t, Draft{Summary: "c", Type: "bug"}).ID; id != "ISSUE-20260303-001" {
 		t.Errorf("the first id of the next day is %s", id)
 	}
 }
@@ -95,13 +94,13 @@ func TestAddAtOnce(t *testing.T) {
 	added, refused := 0, 0
 	for range 8 {
 		group.Go(func() {
-			_, err := f.Add(t.Context(), issue.Draft{Summary: "The limiter leaks memory", Type: "bug"}, true)
+			_, err := f.Add(t.Context(), Draft{Summary: "The limiter leaks memory", Type: "bug"}, true)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
 			case err == nil:
 				added++
-			case errors.Is(err, issue.ErrKnown):
+			case tries(err, "run it again with --merge {1}, or"):
 				refused++
 			default:
 				t.Errorf("adding: %v", err)
@@ -116,8 +115,8 @@ func TestAddAtOnce(t *testing.T) {
 
 func TestMerge(t *testing.T) {
 	f := newQueue(t)
-	id := f.mustAdd(t, issue.Draft{Summary: "Limit uploads", Type: "bug", Priority: "low", Details: "First.", Criteria: []string{"a"}, Files: []string{"x.go"}}).ID
-	more := issue.Draft{
+	id := f.mustAdd(t, Draft{Summary: "Limit uploads", Type: "bug", Priority: "low", Details: "First.", Criteria: []string{"a"}, Files: []string{"x.go"}}).ID
+	more := Draft{
 		Summary: "Uploads too large", Type: "bug", Priority: "high", Details: "Seen again.", Criteria: []string{"a",
 			"b"}, Files: []string{"y.go"},
 	}.By("qa")
@@ -129,17 +128,17 @@ func TestMerge(t *testing.T) {
 	if got.Details != want || got.Priority != "high" || fmt.Sprint(got.Criteria, got.Files) != "[a b] [x.go y.go]" {
 		t.Errorf("merged:\n%s", got.Text)
 	}
-	if got, err = f.Merge(t.Context(), id, issue.Draft{Summary: "And again", Type: "bug",
+	if got, err = f.Merge(t.Context(), id, Draft{Summary: "And again", Type: "bug",
 		Priority: "low"}); err != nil || got.Priority != "high" || !strings.HasPrefix(got.Details, want) {
 		t.Errorf("merged again: %v\n%s", err, got.Text)
 	}
-	all, err := f.List(t.Context(), issue.Filter{})
+	all, err := f.List(t.Context(), Filter{})
 	if err != nil || len(all) != 1 {
 		t.Errorf("%d issues after merges, %v; want 1", len(all), err)
 	}
-	f.mustDo(t, issue.Reject, id, issue.Change{})
+	f.mustDo(t, reject, id, Change{})
 	_, err = f.Merge(t.Context(), id, more)
-	if closed := (*record.Error)(nil); !errors.As(err, &closed) || closed.Reason != issue.ErrStatus ||
+	if closed := (*record.Error)(nil); !errors.As(err, &closed) || closed.Hint != "filebus issue {1} {2}" ||
 		closed.Names[0] != "reopen" {
 		t.Errorf("merging into a closed issue: %v", err)
 	}
@@ -149,16 +148,30 @@ func TestEdit(t *testing.T) {
 	f := newQueue(t)
 	hand := "# Issue Queue\r\n\r\n### ISSUE-1\r\n\r\n- **Status**: pending\r\n- **Type**:   bug\r\n- **Priority**: low\r\n- **Odd**: kept\r\n\r\n**Summary:** s\r\n\r\nfree text\r\n"
 	f.write(t, hand)
-	got, err := f.Edit(t.Context(), "ISSUE-1", issue.Draft{Priority: "critical", Details: "d"}, []string{"priority", "details"})
+	got, err := f.Edit(t.Context(), "ISSUE-1", Draft{Priority: "critical", Details: "d"}, []string{"priority", "details"})
 	want := strings.Replace(hand, "low", "critical", 1) + "\r\n**Details:** d\r\n"
 	if diff := cmp.Diff(want, f.text(t)); diff != "" || err != nil || got.Priority != "critical" {
 		t.Errorf("edited (-want +got): %v\n%s", err, diff)
 	}
-	if _, err = f.Edit(t.Context(), "ISSUE-1", issue.Draft{}, []string{"details"}); err != nil || strings.Contains(f.text(t), "Details") {
+	if _, err = f.Edit(t.Context(), "ISSUE-1", Draft{}, []string{"details"}); err != nil || strings.Contains(f.text(t), "Details") {
 		t.Errorf("details taken away: %v\n%s", err, f.text(t))
 	}
-	_, err = f.Edit(t.Context(), "ISSUE-1", issue.Draft{}, []string{"summary"})
-	if !errors.Is(err, issue.ErrField) {
-		t.Errorf("the summary taken away: %v, want ErrField", err)
+	_, err = f.Edit(t.Context(), "ISSUE-1", Draft{}, []string{"summary"})
+	if !tries(err, "run it again with --{1} {2}") {
+		t.Errorf("the summary taken away: %v, want field", err)
+	}
+}
+
+func TestDraftCheck(t *testing.T) {
+	f := newQueue(t)
+	if err := (Draft{Summary: "s", Type: "bug"}).Check(f.fields); err != nil {
+		t.Errorf("a whole draft: %v", err)
+	}
+	if err := (Draft{Type: "bug"}).Check(f.fields); !tries(err, "run it again with --{1} {2}") {
+		t.Errorf("a draft without a summary: %v", err)
+	}
+	known := Likeness{ID: "ISSUE-1", Summary: "s"}
+	if _, err := f.Add(t.Context(), Draft{Summary: "s", Type: "bug"}, true, known); !tries(err, "run it again with --merge {1}, or") {
+		t.Errorf("what is known already: %v", err)
 	}
 }

@@ -1,20 +1,18 @@
-package issue_test
+package issue
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
 
-	"filebus/materialize/issue"
 	"filebus/materialize/layout"
 )
 
 func TestClaimRows(t *testing.T) {
-	for _, profile := range []layout.Profile{layout.Claude(), layout.Orchestrator()} {
+	for _, profile := range []layout.Profile{layout.Claude(), profileOf("orchestrator")} {
 		f := queueOf(t, profile)
-		id := f.mustAdd(t, issue.Draft{Summary: "s", Type: "bug"}).ID
-		f.mustDo(t, issue.Claim, id, issue.Change{Agent: "agent-7", Lease: time.Hour, Task: "task-003"})
+		id := f.mustAdd(t, Draft{Summary: "s", Type: "bug"}).ID
+		f.mustDo(t, claim, id, Change{Agent: "agent-7", Lease: time.Hour, Task: "task-003"})
 		for _, row := range []string{
 			"| Status | in_progress |", "| Claimed By | agent-7 |", "| Claimed At | 2026-03-02T10:00:00Z |", "| Lease Until | 2026-03-02T11:00:00Z |",
 		} {
@@ -25,7 +23,7 @@ func TestClaimRows(t *testing.T) {
 		if !strings.Contains(f.file(t), profile.Root) || !strings.Contains(f.text(t), "task-003") {
 			t.Errorf("profile %s: %s\n%s", profile.Name, f.file(t), f.text(t))
 		}
-		f.mustDo(t, issue.Release, id, issue.Change{Agent: "agent-7"})
+		f.mustDo(t, release, id, Change{Agent: "agent-7"})
 		if text := f.text(t); strings.Contains(text, "Claimed") || strings.Contains(text, "Lease") || !strings.Contains(text, "| accepted |") {
 			t.Errorf("released:\n%s", text)
 		}
@@ -35,35 +33,35 @@ func TestClaimRows(t *testing.T) {
 func TestClaimHolds(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		action issue.Action
-		change issue.Change
+		action Action
+		change Change
 		after  time.Duration
 		ok     bool
 	}{
-		{"the holder again", issue.Claim, issue.Change{Agent: "QA Agent"}, time.Minute, true},
-		{"another", issue.Claim, issue.Change{Agent: "b"}, time.Minute, false},
-		{"another with force", issue.Claim, issue.Change{Agent: "b", Force: true}, time.Minute, true},
-		{"another, late", issue.Claim, issue.Change{Agent: "b"}, 30 * time.Minute, true},
-		{"the last moment", issue.Claim, issue.Change{Agent: "b"}, 30*time.Minute - time.Second, false},
-		{"clock a little back", issue.Claim, issue.Change{Agent: "b"}, -30 * time.Second, false},
-		{"clock back", issue.Claim, issue.Change{Agent: "b"}, -2 * time.Hour, true},
-		{"done by another", issue.Finish, issue.Change{Agent: "b"}, time.Minute, false},
-		{"done by nobody", issue.Finish, issue.Change{}, time.Minute, false},
-		{"done by another, late", issue.Finish, issue.Change{Agent: "b"}, time.Hour, true},
-		{"done by the holder, late", issue.Finish, issue.Change{Agent: "qa_agent"}, time.Hour, true},
-		{"released by another", issue.Release, issue.Change{Agent: "b"}, time.Minute, false},
-		{"released with force", issue.Release, issue.Change{Agent: "b", Force: true}, time.Minute, true},
-		{"rejected by another", issue.Reject, issue.Change{Agent: "b"}, time.Minute, false},
-		{"duplicate by another", issue.MarkDuplicate, issue.Change{Agent: "b", Of: "ISSUE-20260302-002"}, time.Minute, false},
+		{"the holder again", claim, Change{Agent: "QA Agent"}, time.Minute, true},
+		{"another", claim, Change{Agent: "b"}, time.Minute, false},
+		{"another with force", claim, Change{Agent: "b", Force: true}, time.Minute, true},
+		{"another, late", claim, Change{Agent: "b"}, 30 * time.Minute, true},
+		{"the last moment", claim, Change{Agent: "b"}, 30*time.Minute - time.Second, false},
+		{"clock a little back", claim, Change{Agent: "b"}, -30 * time.Second, false},
+		{"clock back", claim, Change{Agent: "b"}, -2 * time.Hour, true},
+		{"done by another", finish, Change{Agent: "b"}, time.Minute, false},
+		{"done by nobody", finish, Change{}, time.Minute, false},
+		{"done by another, late", finish, Change{Agent: "b"}, time.Hour, true},
+		{"done by the holder, late", finish, Change{Agent: "qa_agent"}, time.Hour, true},
+		{"released by another", release, Change{Agent: "b"}, time.Minute, false},
+		{"released with force", release, Change{Agent: "b", Force: true}, time.Minute, true},
+		{"rejected by another", reject, Change{Agent: "b"}, time.Minute, false},
+		{"duplicate by another", markDuplicate, Change{Agent: "b", Of: "ISSUE-20260302-002"}, time.Minute, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newQueue(t)
-			id := f.mustAdd(t, issue.Draft{Summary: "s", Type: "bug"}).ID
-			f.mustAdd(t, issue.Draft{Summary: "t", Type: "bug"})
-			f.mustDo(t, issue.Claim, id, issue.Change{Agent: "QA Agent"})
+			id := f.mustAdd(t, Draft{Summary: "s", Type: "bug"}).ID
+			f.mustAdd(t, Draft{Summary: "t", Type: "bug"})
+			f.mustDo(t, claim, id, Change{Agent: "QA Agent"})
 			f.now = f.now.Add(c.after)
 			_, err := f.Do(t.Context(), c.action, id, c.change)
-			held := errors.Is(err, issue.ErrHeld) || errors.Is(err, issue.ErrTaken)
+			held := tries(err, "run it again with --") || tries(err, "filebus issue next --claim, or")
 			if c.ok && err != nil || !c.ok && (!held || !strings.Contains(err.Error(), "claimed by QA Agent until ")) {
 				t.Errorf("%s by %q after %v: %v; want success %t, or that QA Agent has it", c.action, c.change.Agent,
 					c.after, err, c.ok)
@@ -76,12 +74,12 @@ func TestClaimHolds(t *testing.T) {
 // counts from the new time.
 func TestLeaseNeverLonger(t *testing.T) {
 	f := newQueue(t)
-	id := f.mustAdd(t, issue.Draft{Summary: "s", Type: "bug"}).ID
-	f.mustDo(t, issue.Claim, id, issue.Change{Agent: "a"})
+	id := f.mustAdd(t, Draft{Summary: "s", Type: "bug"}).ID
+	f.mustDo(t, claim, id, Change{Agent: "a"})
 	f.now = f.now.Add(-3 * time.Hour)
-	got := f.mustDo(t, issue.Claim, id, issue.Change{Agent: "a"})
-	if want := f.now.Add(issue.DefaultLease); !got.Hold.Until.Equal(want) || !got.Hold.At.Equal(f.now) {
-		t.Errorf("the lease is from %v until %v, want until %v", got.Hold.At, got.Hold.Until, want)
+	got := f.mustDo(t, claim, id, Change{Agent: "a"})
+	if want := f.now.Add(DefaultLease); !got.hold.Until.Equal(want) || !got.hold.At.Equal(f.now) {
+		t.Errorf("the lease is from %v until %v, want until %v", got.hold.At, got.hold.Until, want)
 	}
 }
 
@@ -94,31 +92,40 @@ func TestHandClaims(t *testing.T) {
 		entry("ISSUE-20260301-004", "Status=Completed", "Type=bug", "Claimed By=agent-8", "Lease Until=2026-01-01T00:00:00Z")+
 		entry("ISSUE-20260301-005", "Status=blocked", "Type=bug"))
 	f.sync(t)
-	if i, found, err := f.Next(t.Context(), issue.Filter{}, "b"); found || err != nil {
+	if i, found, err := f.Next(t.Context(), Filter{}, "b"); found || err != nil {
 		t.Errorf("next of b is %s, %v; want none", i.ID, err)
 	}
-	i, found, err := f.ClaimNext(t.Context(), issue.Filter{}, issue.Change{Agent: "agent-7"})
+	i, found, err := f.ClaimNext(t.Context(), Filter{}, Change{Agent: "agent-7"})
 	if !found || err != nil || i.ID != "ISSUE-20260301-001" {
 		t.Errorf("next of agent-7 is %s, %v; want the one it is assigned", i.ID, err)
 	}
-	i = f.mustDo(t, issue.Claim, "ISSUE-20260301-002", issue.Change{Agent: "b"})
-	if i.Hold.Agent != "b" {
-		t.Errorf("what nobody holds is claimed by %q", i.Hold.Agent)
+	i = f.mustDo(t, claim, "ISSUE-20260301-002", Change{Agent: "b"})
+	if i.hold.Agent != "b" {
+		t.Errorf("what nobody holds is claimed by %q", i.hold.Agent)
 	}
-	if i = f.mustDo(t, issue.Claim, "ISSUE-20260301-001", issue.Change{Agent: "b", Force: true}); strings.Contains(string(i.Text), "agent-7") {
+	if i = f.mustDo(t, claim, "ISSUE-20260301-001", Change{Agent: "b", Force: true}); strings.Contains(string(i.Text), "agent-7") {
 		t.Errorf("the old holder is still there:\n%s", i.Text)
 	}
-	if i = f.mustDo(t, issue.Finish, "ISSUE-20260301-001", issue.Change{Agent: "b"}); !strings.Contains(string(i.Text), "| Claimed By | b |") || strings.Contains(string(i.Text), "Lease") {
+	if i = f.mustDo(t, finish, "ISSUE-20260301-001", Change{Agent: "b"}); !strings.Contains(string(i.Text), "| Claimed By | b |") || strings.Contains(string(i.Text), "Lease") {
 		t.Errorf("who did it is not there, or the lease still is:\n%s", i.Text)
 	}
 }
 
 func TestClaimNeedsAgent(t *testing.T) {
 	f := newQueue(t)
-	id := f.mustAdd(t, issue.Draft{Summary: "s", Type: "bug"}).ID
-	_, err := f.Do(t.Context(), issue.Claim, id, issue.Change{})
-	_, _, nextErr := f.ClaimNext(t.Context(), issue.Filter{}, issue.Change{})
-	if !errors.Is(err, issue.ErrNoAgent) || !errors.Is(nextErr, issue.ErrNoAgent) {
+	id := f.mustAdd(t, Draft{Summary: "s", Type: "bug"}).ID
+	_, err := f.Do(t.Context(), claim, id, Change{})
+	_, _, nextErr := f.ClaimNext(t.Context(), Filter{}, Change{})
+	if !tries(err, "run it again with --agent NAME, or") || !tries(nextErr, "run it again with --agent NAME, or") {
 		t.Errorf("claims without an agent: %v, %v", err, nextErr)
 	}
+}
+
+// profileOf returns the predefined profile of a name.
+func profileOf(name string) layout.Profile {
+	p, err := layout.ParseProfile(name)
+	if err != nil {
+		panic(err)
+	}
+	return p
 }

@@ -1,12 +1,10 @@
-package issue_test
+package issue
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 
-	"filebus/materialize/issue"
 	"filebus/materialize/layout"
 )
 
@@ -15,12 +13,12 @@ import (
 func TestNewField(t *testing.T) {
 	fields := layout.IssueFields().With(layout.Field[layout.Issue]{
 		Name: "Severity", Values: []string{"minor", "major"}, Fact: "severity", Filter: true,
-		Input: layout.Input{Flag: "severity", Default: "minor"},
+		Flag: "severity", Default: "minor",
 	})
 	f := newQueue(t)
-	f.SetFields(fields)
+	f.fields = fields
 	severity := fields.Input("severity")
-	draft := issue.Draft{Summary: "Limit uploads", Type: "bug"}
+	draft := Draft{Summary: "Limit uploads", Type: "bug"}
 	minor := f.mustAdd(t, draft)
 	severity.Put((*layout.Issue)(&draft), "major")
 	major := f.mustAdd(t, draft)
@@ -36,7 +34,7 @@ func TestNewField(t *testing.T) {
 		t.Errorf("the attribute is %q, want major", got)
 	}
 	for value, want := range map[string]string{"minor": minor.ID, "major": major.ID} {
-		found, err := f.List(t.Context(), issue.Filter{Facts: map[string][]string{"severity": {value}}})
+		found, err := f.List(t.Context(), Filter{Facts: map[string][]string{"severity": {value}}})
 		if err != nil || len(found) != 1 || found[0].ID != want {
 			t.Errorf("%s issues: %v, %v, want %s", value, found, err, want)
 		}
@@ -45,12 +43,12 @@ func TestNewField(t *testing.T) {
 	if got := severity.Get(&set.Issue); err != nil || !slices.Equal(got, []string{"major"}) {
 		t.Errorf("set to %q: %v", got, err)
 	}
-	set, err = f.Edit(t.Context(), minor.ID, issue.Draft{}, []string{"severity"})
+	set, err = f.Edit(t.Context(), minor.ID, Draft{}, []string{"severity"})
 	if err != nil || strings.Contains(string(set.Text), "Severity") {
 		t.Errorf("taken away: %v in\n%s", err, set.Text)
 	}
 	severity.Put((*layout.Issue)(&draft), "huge")
-	if _, err := f.Add(t.Context(), draft, false); !errors.Is(err, issue.ErrField) {
-		t.Errorf("huge: %v, want ErrField", err)
+	if _, err := f.Add(t.Context(), draft, false); !tries(err, "run it again with --{1} {2}") {
+		t.Errorf("huge: %v, want field", err)
 	}
 }

@@ -1,4 +1,4 @@
-package issue_test
+package issue
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"filebus/materialize"
-	"filebus/materialize/issue"
 	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store"
@@ -19,13 +18,19 @@ import (
 
 // A fixture is a queue in a workspace of its own, with a clock that tests set.
 type fixture struct {
-	*issue.Queue
+	*Queue
 	work *materialize.Workspace
 	now  time.Time
 }
 
 // start is the time at which the clock of tests begins.
 func start() time.Time { return time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC) }
+
+// tries reports whether an error says what helps, in words that begin so.
+func tries(err error, hint string) bool {
+	e := (*record.Error)(nil)
+	return errors.As(err, &e) && strings.HasPrefix(e.Hint, hint)
+}
 
 func newQueue(t testing.TB) *fixture { return queueOf(t, layout.Claude()) }
 
@@ -40,7 +45,7 @@ func queueOf(t testing.TB, profile layout.Profile) *fixture {
 		t.Fatal(err)
 	}
 	f.work = w
-	f.Queue = issue.New(w, query.New(w.Store, query.Options{}), clock)
+	f.Queue = New(w, query.New(w.Store, query.Options{}), clock)
 	t.Cleanup(func() {
 		report, err := w.Store.Check(context.Background(), nil)
 		if err = errors.Join(err, report.Err()); err != nil {
@@ -88,7 +93,7 @@ func (f *fixture) sync(t testing.TB) {
 	}
 }
 
-func (f *fixture) mustAdd(t testing.TB, d issue.Draft) issue.Issue {
+func (f *fixture) mustAdd(t testing.TB, d Draft) Issue {
 	t.Helper()
 	added, err := f.Add(t.Context(), d, false)
 	if err != nil {
@@ -97,7 +102,7 @@ func (f *fixture) mustAdd(t testing.TB, d issue.Draft) issue.Issue {
 	return added
 }
 
-func (f *fixture) mustDo(t testing.TB, a issue.Action, id string, c issue.Change) issue.Issue {
+func (f *fixture) mustDo(t testing.TB, a Action, id string, c Change) Issue {
 	t.Helper()
 	i, err := f.Do(t.Context(), a, id, c)
 	if err != nil {

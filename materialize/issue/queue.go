@@ -107,6 +107,13 @@ func idForms(id string) []string {
 	return []string{id, strings.ToUpper(id), "ISSUE-" + id}
 }
 
+// errAbsent is the reason of an error that an issue is not there.
+const errAbsent record.Reason = "no such issue"
+
+func errNoIssue(id string) error {
+	return record.NotFound.Errorf("there is no issue %s", id).Try("filebus issue list --open").Because(errAbsent)
+}
+
 // issuesIn reads the entries of a file that is being edited.
 func (q *Queue) issuesIn(e *materialize.Entries) (all []Issue) {
 	for _, entry := range e.List() {
@@ -119,7 +126,7 @@ func (q *Queue) issuesIn(e *materialize.Entries) (all []Issue) {
 // the issue as it is then.
 func (q *Queue) change(ctx context.Context, id string, rule func(Issue) ([]byte, error)) (changed Issue, err error) {
 	at, err := q.Get(ctx, id)
-	if errors.Is(err, ErrNoIssue) {
+	if errors.Is(err, errAbsent) {
 		at.ID = "" // it may have been written by hand just now
 	} else if err != nil {
 		return Issue{}, err
@@ -167,7 +174,7 @@ func (q *Queue) Problems(ctx context.Context) ([]*layout.SyntaxError, error) {
 		if err != nil {
 			continue // the store has the issues all the same
 		}
-		_, errs := layout.IssueQueue{}.Parse(p, text)
+		_, errs := q.work.Settings.Profile.Recognize(p).Parse(p, text)
 		for _, problem := range errs {
 			if !errors.Is(problem, layout.ErrValue) {
 				problems = append(problems, problem)

@@ -1,4 +1,4 @@
-package issue_test
+package issue
 
 import (
 	"errors"
@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"filebus/materialize/issue"
 )
 
 // mixed is a queue with an issue for each place of the order.
@@ -34,7 +32,7 @@ func mixed() string {
 }
 
 // numbers returns the last digits of the ids.
-func numbers(all []issue.Issue) string {
+func numbers(all []Issue) string {
 	var out []string
 	for _, i := range all {
 		out = append(out, strings.TrimLeft(i.ID[len(i.ID)-3:], "0"))
@@ -48,15 +46,15 @@ func TestListOrder(t *testing.T) {
 	f.sync(t)
 	for _, c := range []struct {
 		name   string
-		filter issue.Filter
+		filter Filter
 		want   string
 	}{
-		{"all", issue.Filter{}, "6 5 3 2 1 10 4 7 8 9"},
-		{"open", issue.Filter{Open: true}, "6 5 3 2 1 10 4 7 8"},
-		{"status", issue.Filter{Facts: map[string][]string{"status": []string{"pending", "complete"}}}, "3 2 1 10 4 9"},
-		{"priority", issue.Filter{Facts: map[string][]string{"priority": []string{"critical"}}}, "4 8 9"},
-		{"agent", issue.Filter{Agents: []string{"B", "Agent 7"}}, "4 7"},
-		{"type", issue.Filter{Facts: map[string][]string{"type": []string{"ux"}}}, ""},
+		{"all", Filter{}, "6 5 3 2 1 10 4 7 8 9"},
+		{"open", Filter{Open: true}, "6 5 3 2 1 10 4 7 8"},
+		{"status", Filter{Facts: map[string][]string{"status": []string{"pending", "complete"}}}, "3 2 1 10 4 9"},
+		{"priority", Filter{Facts: map[string][]string{"priority": []string{"critical"}}}, "4 8 9"},
+		{"agent", Filter{Agents: []string{"B", "Agent 7"}}, "4 7"},
+		{"type", Filter{Facts: map[string][]string{"type": []string{"ux"}}}, ""},
 	} {
 		all, err := f.List(t.Context(), c.filter)
 		if got := numbers(all); got != c.want || err != nil {
@@ -69,10 +67,10 @@ func TestListOrder(t *testing.T) {
 func TestNextClaims(t *testing.T) {
 	f := newQueue(t)
 	f.write(t, mixed())
-	var got []issue.Issue
+	var got []Issue
 	for n := 0; ; n++ {
-		next, isNext, err := f.Next(t.Context(), issue.Filter{}, "agent")
-		i, found, claimErr := f.ClaimNext(t.Context(), issue.Filter{}, issue.Change{Agent: fmt.Sprintf("agent-%d", n+100)})
+		next, isNext, err := f.Next(t.Context(), Filter{}, "agent")
+		i, found, claimErr := f.ClaimNext(t.Context(), Filter{}, Change{Agent: fmt.Sprintf("agent-%d", n+100)})
 		if err != nil || claimErr != nil || isNext && found && next.ID != i.ID {
 			t.Fatalf("next is %s, %v, and %s was claimed, %v", next.ID, err, i.ID, claimErr)
 		}
@@ -85,13 +83,13 @@ func TestNextClaims(t *testing.T) {
 		t.Errorf("claimed one after another (-want +got):\n%s", diff)
 	}
 	f.now = f.now.Add(29 * time.Minute)
-	if _, found, err := f.ClaimNext(t.Context(), issue.Filter{}, issue.Change{Agent: "late"}); found || err != nil {
+	if _, found, err := f.ClaimNext(t.Context(), Filter{}, Change{Agent: "late"}); found || err != nil {
 		t.Errorf("claimed before a lease was over: %v", err)
 	}
 	f.now = f.now.Add(time.Minute)
-	i, found, err := f.ClaimNext(t.Context(), issue.Filter{Facts: map[string][]string{"priority": []string{"high"}}},
-		issue.Change{Agent: "late"})
-	if !found || err != nil || numbers([]issue.Issue{i}) != "3" {
+	i, found, err := f.ClaimNext(t.Context(), Filter{Facts: map[string][]string{"priority": []string{"high"}}},
+		Change{Agent: "late"})
+	if !found || err != nil || numbers([]Issue{i}) != "3" {
 		t.Errorf("after the leases were over %s was claimed, %v; want 3", i.ID, err)
 	}
 }
@@ -99,7 +97,7 @@ func TestNextClaims(t *testing.T) {
 func TestClaimAtOnce(t *testing.T) {
 	f := newQueue(t)
 	for n := range 8 {
-		f.mustAdd(t, issue.Draft{Summary: fmt.Sprint("issue ", n), Type: "bug"})
+		f.mustAdd(t, Draft{Summary: fmt.Sprint("issue ", n), Type: "bug"})
 	}
 	var group sync.WaitGroup
 	var mu sync.Mutex
@@ -107,7 +105,7 @@ func TestClaimAtOnce(t *testing.T) {
 	for n := range 10 {
 		group.Go(func() {
 			agent := fmt.Sprint("agent-", n)
-			i, found, err := f.ClaimNext(t.Context(), issue.Filter{}, issue.Change{Agent: agent})
+			i, found, err := f.ClaimNext(t.Context(), Filter{}, Change{Agent: agent})
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil || found && holders[i.ID] != "" {
@@ -136,10 +134,10 @@ func TestTwoFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.sync(t)
-	own := f.mustAdd(t, issue.Draft{Summary: "s", Type: "bug"})
+	own := f.mustAdd(t, Draft{Summary: "s", Type: "bug"})
 	var got []string
 	for range 3 {
-		i, _, err := f.ClaimNext(t.Context(), issue.Filter{}, issue.Change{Agent: "a"})
+		i, _, err := f.ClaimNext(t.Context(), Filter{}, Change{Agent: "a"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +146,7 @@ func TestTwoFiles(t *testing.T) {
 	if diff := cmp.Diff([]string{".orchestrator/issue_queue.md", own.Path, ""}, got); diff != "" {
 		t.Errorf("files of the claimed issues (-want +got):\n%s", diff)
 	}
-	f.mustDo(t, issue.Finish, "ISSUE-20260301-001", issue.Change{Agent: "a"})
+	f.mustDo(t, finish, "ISSUE-20260301-001", Change{Agent: "a"})
 	if text, err := os.ReadFile(other); err != nil || !strings.Contains(string(text), "| complete |") {
 		t.Errorf("%s: %v\n%s", other, err, text)
 	}
@@ -161,16 +159,16 @@ func TestBrokenFile(t *testing.T) {
 	broken := "intro\n\n" + entry("ISSUE-20260301-001", "Status=pending|x|y", "Type=bug") +
 		"### ISSUE-20260301-001\n\nagain, with a used id\n\n### ISSUE-20260301-002\n| Status\n|-\nno table\n```\nnever closed\n\n### ISSUE-20260301-003\n"
 	f.write(t, broken)
-	added := f.mustAdd(t, issue.Draft{Summary: "s", Type: "bug"})
-	f.mustDo(t, issue.Claim, "ISSUE-20260301-002", issue.Change{Agent: "a"})
-	f.mustDo(t, issue.Finish, "ISSUE-20260301-003", issue.Change{Agent: "a"})
+	added := f.mustAdd(t, Draft{Summary: "s", Type: "bug"})
+	f.mustDo(t, claim, "ISSUE-20260301-002", Change{Agent: "a"})
+	f.mustDo(t, finish, "ISSUE-20260301-003", Change{Agent: "a"})
 	got := f.text(t)
 	for _, line := range strings.Split(broken, "\n") {
 		if !strings.Contains(got, line+"\n") {
 			t.Errorf("the line %q is lost:\n%s", line, got)
 		}
 	}
-	all, err := f.List(t.Context(), issue.Filter{})
+	all, err := f.List(t.Context(), Filter{})
 	if err != nil || len(all) != 4 {
 		t.Errorf("%d issues, %v; want 4", len(all), err)
 	}
@@ -188,12 +186,12 @@ func TestBrokenFile(t *testing.T) {
 
 func TestNotFound(t *testing.T) {
 	f := newQueue(t)
-	f.mustAdd(t, issue.Draft{Summary: "s", Type: "bug"})
+	f.mustAdd(t, Draft{Summary: "s", Type: "bug"})
 	for _, id := range []string{"", "x", "ISSUE-20260302-002", "issue/", "../x", "a\nb", "~"} {
 		_, err := f.Get(t.Context(), id)
-		_, doErr := f.Do(t.Context(), issue.Accept, id, issue.Change{})
-		if !errors.Is(err, issue.ErrNoIssue) || !errors.Is(doErr, issue.ErrNoIssue) {
-			t.Errorf("issue %q: %v and %v, want ErrNoIssue twice", id, err, doErr)
+		_, doErr := f.Do(t.Context(), accept, id, Change{})
+		if !errors.Is(err, errAbsent) || !errors.Is(doErr, errAbsent) {
+			t.Errorf("issue %q: %v and %v, want no issue twice", id, err, doErr)
 		}
 	}
 	for _, id := range []string{"ISSUE-20260302-001", "issue/ISSUE-20260302-001", "issue-20260302-001", "20260302-001"} {
@@ -207,7 +205,7 @@ func TestNotFound(t *testing.T) {
 // entries and all changes must be there.
 func TestHandEdits(t *testing.T) {
 	f := newQueue(t)
-	f.mustAdd(t, issue.Draft{Summary: "first", Type: "bug"})
+	f.mustAdd(t, Draft{Summary: "first", Type: "bug"})
 	var group sync.WaitGroup
 	group.Go(func() {
 		for n := range 10 {
@@ -223,12 +221,12 @@ func TestHandEdits(t *testing.T) {
 		}
 	})
 	for n := range 10 {
-		added := f.mustAdd(t, issue.Draft{Summary: fmt.Sprint("by command ", n), Type: "bug"})
-		f.mustDo(t, issue.Accept, added.ID, issue.Change{})
+		added := f.mustAdd(t, Draft{Summary: fmt.Sprint("by command ", n), Type: "bug"})
+		f.mustDo(t, accept, added.ID, Change{})
 	}
 	group.Wait()
 	f.sync(t)
-	all, err := f.List(t.Context(), issue.Filter{Open: true})
+	all, err := f.List(t.Context(), Filter{Open: true})
 	if err != nil || len(all) != 21 {
 		t.Errorf("%d issues, %v; want 21\n%s", len(all), err, f.text(t))
 	}

@@ -1,14 +1,12 @@
-package issue_test
+package issue
 
 import (
 	"fmt"
 	"testing"
-
-	"filebus/materialize/issue"
 )
 
 // shares returns ids with the shares of words.
-func shares(like []issue.Likeness) string {
+func shares(like []Likeness) string {
 	out := "nothing"
 	for i, l := range like {
 		if i == 0 {
@@ -20,34 +18,34 @@ func shares(like []issue.Likeness) string {
 }
 
 func TestLikely(t *testing.T) {
-	old := issue.Draft{Summary: "The upload handler has no size limit", Type: "security", Files: []string{"src/upload/handler.go", "docs/"}}
+	old := Draft{Summary: "The upload handler has no size limit", Type: "security", Files: []string{"src/upload/handler.go", "docs/"}}
 	for _, c := range []struct {
 		name  string
-		draft issue.Draft
+		draft Draft
 		want  bool
 	}{
 		{"the same", old, true},
-		{"other words of the same stems", issue.Draft{Summary: "Upload handlers have no size limits", Type: "security"}, true},
-		{"other type", issue.Draft{Summary: old.Summary, Type: "bug"}, false},
-		{"another thing", issue.Draft{Summary: "Passwords are logged", Type: "security"}, false},
-		{"another thing in the same file", issue.Draft{Summary: "Passwords are logged", Type: "security", Files: old.Files}, false},
-		{"half of it", issue.Draft{Summary: "Limit the size of imports", Type: "security"}, false},
-		{"half of it in the same file", issue.Draft{Summary: "Limit the size of imports", Type: "security", Files: []string{"./src/upload/handler.go:12"}}, true},
-		{"half of it in a file that a pattern matches", issue.Draft{Summary: "Limit the size of imports", Type: "security", Files: []string{"src/*/handler.go"}}, true},
-		{"half of it below a folder", issue.Draft{Summary: "Limit the size of imports", Type: "security", Files: []string{"docs/a/b.md"}}, true},
-		{"half of it in a deep pattern", issue.Draft{Summary: "Limit the size of imports", Type: "security", Files: []string{"src/**/x.go"}}, true},
-		{"most of it elsewhere", issue.Draft{Summary: "The download handler has no size limit", Type: "security", Files: []string{"src/download.go"}}, false},
-		{"most of it anywhere", issue.Draft{Summary: "The download handler has no size limit", Type: "security"}, true},
+		{"other words of the same stems", Draft{Summary: "Upload handlers have no size limits", Type: "security"}, true},
+		{"other type", Draft{Summary: old.Summary, Type: "bug"}, false},
+		{"another thing", Draft{Summary: "Passwords are logged", Type: "security"}, false},
+		{"another thing in the same file", Draft{Summary: "Passwords are logged", Type: "security", Files: old.Files}, false},
+		{"half of it", Draft{Summary: "Limit the size of imports", Type: "security"}, false},
+		{"half of it in the same file", Draft{Summary: "Limit the size of imports", Type: "security", Files: []string{"./src/upload/handler.go:12"}}, true},
+		{"half of it in a file that a pattern matches", Draft{Summary: "Limit the size of imports", Type: "security", Files: []string{"src/*/handler.go"}}, true},
+		{"half of it below a folder", Draft{Summary: "Limit the size of imports", Type: "security", Files: []string{"docs/a/b.md"}}, true},
+		{"half of it in a deep pattern", Draft{Summary: "Limit the size of imports", Type: "security", Files: []string{"src/**/x.go"}}, true},
+		{"most of it elsewhere", Draft{Summary: "The download handler has no size limit", Type: "security", Files: []string{"src/download.go"}}, false},
+		{"most of it anywhere", Draft{Summary: "The download handler has no size limit", Type: "security"}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newQueue(t)
-			f.mustAdd(t, issue.Draft{Summary: "Something else altogether", Type: "security"})
+			f.mustAdd(t, Draft{Summary: "Something else altogether", Type: "security"})
 			id := f.mustAdd(t, old).ID
 			like, err := f.Likely(t.Context(), c.draft)
 			if err != nil || (len(like) == 1 && like[0].ID == id) != c.want || !c.want && len(like) > 0 {
 				t.Errorf("%+v is like %s, %v; want like %s: %t", c.draft, shares(like), err, id, c.want)
 			}
-			f.mustDo(t, issue.Finish, id, issue.Change{})
+			f.mustDo(t, finish, id, Change{})
 			if like, err = f.Likely(t.Context(), c.draft); err != nil || len(like) > 0 {
 				t.Errorf("like a closed issue: %s, %v", shares(like), err)
 			}

@@ -1,4 +1,4 @@
-package issue_test
+package issue
 
 import (
 	"errors"
@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"filebus/materialize/issue"
 )
 
 // TestTransitionTable compares docs/issues.md with the code.
@@ -28,7 +26,7 @@ func TestTransitionTable(t *testing.T) {
 	section, _, _ = strings.Cut(section, "\n## ")
 	got := regexp.MustCompile("(?m)^\\| `[a-z]+` \\| .* \\|$").FindAllString(section, -1)
 	var want []string
-	for _, tr := range issue.Transitions() {
+	for _, tr := range transitions() {
 		var from []string
 		for _, s := range tr.From {
 			from = append(from, fmt.Sprintf("`%s`", s))
@@ -42,25 +40,25 @@ func TestTransitionTable(t *testing.T) {
 
 // TestTransitions tries each action from each status.
 func TestTransitions(t *testing.T) {
-	for _, tr := range issue.Transitions() {
-		for _, from := range append(issue.Statuses(), "blocked") {
+	for _, tr := range transitions() {
+		for _, from := range append(statuses(), "blocked") {
 			t.Run(fmt.Sprintf("%s from %s", tr.Action, from), func(t *testing.T) {
 				f := newQueue(t)
 				f.write(t, "# Issue Queue\n\n"+entry("ISSUE-20260301-001", "Status="+string(from), "Type=bug")+entry("ISSUE-20260301-002", "Status=pending", "Type=bug"))
 				f.sync(t)
 				before := f.text(t)
-				got, err := f.Do(t.Context(), tr.Action, "ISSUE-20260301-001", issue.Change{Agent: "a", Of: "ISSUE-20260301-002"})
-				isDuplicate := tr.Action == issue.MarkDuplicate && from == issue.Duplicate // of another issue
+				got, err := f.Do(t.Context(), tr.Action, "ISSUE-20260301-001", Change{Agent: "a", Of: "ISSUE-20260301-002"})
+				isDuplicate := tr.Action == markDuplicate && from == duplicate // of another issue
 				switch allowed := slices.Contains(tr.From, from) || from == tr.To || from == "blocked"; {
 				case allowed && !isDuplicate && (err != nil || got.Status != tr.To):
 					t.Errorf("status %s, %v; want %s", got.Status, err, tr.To)
-				case (!allowed || isDuplicate) && (!errors.Is(err, issue.ErrStatus) ||
+				case (!allowed || isDuplicate) && (!tries(err, "filebus issue {1} {2}") ||
 					!strings.Contains(err.Error(), " is "+string(from)+": ") || f.text(t) != before):
-					t.Errorf("%v; want ErrStatus, and the file as it was:\n%s", err, f.text(t))
+					t.Errorf("%v; want status, and the file as it was:\n%s", err, f.text(t))
 				case allowed && !isDuplicate && !strings.Contains(f.text(t), "| Status | "+string(tr.To)+" |"):
 					t.Errorf("the file has not the status %s:\n%s", tr.To, f.text(t))
 				}
-				if after, _ := strings.CutPrefix(f.text(t), before); from == tr.To && tr.Action != issue.Claim && after != "" {
+				if after, _ := strings.CutPrefix(f.text(t), before); from == tr.To && tr.Action != claim && after != "" {
 					t.Errorf("%s of an issue that is %s changed the file:\n%s", tr.Action, from, f.text(t))
 				}
 			})
@@ -72,24 +70,24 @@ func TestDuplicateOf(t *testing.T) {
 	f := newQueue(t)
 	var ids []string
 	for range 3 {
-		ids = append(ids, f.mustAdd(t, issue.Draft{Summary: "same", Type: "bug"}).ID)
+		ids = append(ids, f.mustAdd(t, Draft{Summary: "same", Type: "bug"}).ID)
 	}
-	f.mustDo(t, issue.MarkDuplicate, ids[1], issue.Change{Of: ids[0]})
-	if got := f.mustDo(t, issue.MarkDuplicate, ids[2], issue.Change{Of: ids[1]}); got.DuplicateOf != ids[0] {
+	f.mustDo(t, markDuplicate, ids[1], Change{Of: ids[0]})
+	if got := f.mustDo(t, markDuplicate, ids[2], Change{Of: ids[1]}); got.DuplicateOf != ids[0] {
 		t.Errorf("a duplicate of a duplicate is one of %s, want %s", got.DuplicateOf, ids[0])
 	}
-	f.mustDo(t, issue.MarkDuplicate, ids[2], issue.Change{Of: ids[0]}) // again
+	f.mustDo(t, markDuplicate, ids[2], Change{Of: ids[0]}) // again
 	for _, of := range ids {
-		_, err := f.Do(t.Context(), issue.MarkDuplicate, ids[0], issue.Change{Of: of})
-		if !errors.Is(err, issue.ErrCircle) {
-			t.Errorf("duplicate %s of %s: %v, want ErrCircle", ids[0], of, err)
+		_, err := f.Do(t.Context(), markDuplicate, ids[0], Change{Of: of})
+		if !tries(err, "filebus issue show {1}") {
+			t.Errorf("duplicate %s of %s: %v, want circle", ids[0], of, err)
 		}
 	}
-	_, err := f.Do(t.Context(), issue.MarkDuplicate, ids[0], issue.Change{Of: "ISSUE-1"})
-	if !errors.Is(err, issue.ErrNoIssue) || !strings.Contains(err.Error(), "ISSUE-1") {
+	_, err := f.Do(t.Context(), markDuplicate, ids[0], Change{Of: "ISSUE-1"})
+	if !errors.Is(err, errAbsent) || !strings.Contains(err.Error(), "ISSUE-1") {
 		t.Errorf("duplicate of what is not there: %v", err)
 	}
-	if got := f.mustDo(t, issue.Reopen, ids[1], issue.Change{Rationale: "it is not"}); got.DuplicateOf != "" ||
+	if got := f.mustDo(t, reopen, ids[1], Change{Rationale: "it is not"}); got.DuplicateOf != "" ||
 		got.Rationale != "it is not" {
 		t.Errorf("reopened: duplicate of %q, rationale %q", got.DuplicateOf, got.Rationale)
 	}

@@ -31,7 +31,7 @@ type WaitOptions struct {
 
 // Wait blocks until an issue is to be done that was not at a position of the log:
 // one that was added, by a command or by hand, or that was reopened. It returns
-// all of them, the one to be done next first, or ErrNoNew when the time is up.
+// all of them, the one to be done next first, or an error when the time is up.
 func (q *Queue) Wait(ctx context.Context, opts WaitOptions) ([]Issue, error) {
 	w := waiter{Queue: q, opts: opts, seen: opts.From, touched: map[record.Name]bool{}}
 	folders, err := w.follow(ctx)
@@ -40,7 +40,7 @@ func (q *Queue) Wait(ctx context.Context, opts WaitOptions) ([]Issue, error) {
 	}
 	over, err := q.work.Await(ctx, opts.Limit, w.look, folders...)
 	if err == nil && !over {
-		return nil, record.Timeout.Errorf("no new issue in %v", opts.Limit).Because(ErrNoNew,
+		return nil, record.Timeout.Errorf("no new issue in %v", opts.Limit).Try("filebus issue wait --since @{1}",
 			strconv.FormatUint(opts.From, 10))
 	}
 	return w.found, err

@@ -1,4 +1,4 @@
-package issue_test
+package issue
 
 import (
 	"context"
@@ -7,38 +7,37 @@ import (
 	"testing"
 	"time"
 
-	"filebus/materialize/issue"
 	"filebus/query"
 	"filebus/store/record"
 )
 
 // waitFor waits while another goroutine does something.
-func waitFor(t *testing.T, f *fixture, from uint64, do func()) ([]issue.Issue, error) {
+func waitFor(t *testing.T, f *fixture, from uint64, do func()) ([]Issue, error) {
 	t.Helper()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		do()
 	}()
-	found, err := f.Wait(t.Context(), issue.WaitOptions{From: from, Limit: time.Minute, Taking: true})
+	found, err := f.Wait(t.Context(), WaitOptions{From: from, Limit: time.Minute, Taking: true})
 	<-done
 	return found, err
 }
 
 func TestWait(t *testing.T) {
-	add := func(t *testing.T, f *fixture, _ string) { f.mustAdd(t, issue.Draft{Summary: "new", Type: "bug"}) }
+	add := func(t *testing.T, f *fixture, _ string) { f.mustAdd(t, Draft{Summary: "new", Type: "bug"}) }
 	for _, c := range []struct {
 		name string
 		do   func(t *testing.T, f *fixture, old string)
 		want string
 	}{
 		{"added", add, "ISSUE-21000302-002"},
-		{"reopened", func(t *testing.T, f *fixture, old string) { f.mustDo(t, issue.Reopen, old, issue.Change{}) }, "ISSUE-21000302-001"},
+		{"reopened", func(t *testing.T, f *fixture, old string) { f.mustDo(t, reopen, old, Change{}) }, "ISSUE-21000302-001"},
 		{"by hand", func(t *testing.T, f *fixture, _ string) {
 			f.write(t, f.text(t)+"\n"+entry("ISSUE-21000302-050", "Status=pending", "Type=bug"))
 		}, "ISSUE-21000302-050"},
 		{"after what is not new", func(t *testing.T, f *fixture, old string) {
-			if _, err := f.Edit(t.Context(), old, issue.Draft{Loop: "2"}, []string{"loop"}); err != nil {
+			if _, err := f.Edit(t.Context(), old, Draft{Loop: "2"}, []string{"loop"}); err != nil {
 				t.Error(err)
 			}
 			add(t, f, old)
@@ -47,8 +46,8 @@ func TestWait(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := newQueue(t)
 			f.now = time.Date(2100, 3, 2, 10, 0, 0, 0, time.UTC) // files count as still
-			old := f.mustAdd(t, issue.Draft{Summary: "old", Type: "bug"}).ID
-			f.mustDo(t, issue.Finish, old, issue.Change{})
+			old := f.mustAdd(t, Draft{Summary: "old", Type: "bug"}).ID
+			f.mustDo(t, finish, old, Change{})
 			from, err := query.Position(t.Context(), f.work.Store)
 			if err != nil {
 				t.Fatal(err)
@@ -63,22 +62,22 @@ func TestWait(t *testing.T) {
 
 func TestWaitEnds(t *testing.T) {
 	f := newQueue(t)
-	f.mustAdd(t, issue.Draft{Summary: "old", Type: "bug"})
+	f.mustAdd(t, Draft{Summary: "old", Type: "bug"})
 	from, err := query.Position(t.Context(), f.work.Store)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.Wait(t.Context(), issue.WaitOptions{From: from, Limit: time.Millisecond})
-	if late := (*record.Error)(nil); !errors.As(err, &late) || late.Reason != issue.ErrNoNew ||
+	_, err = f.Wait(t.Context(), WaitOptions{From: from, Limit: time.Millisecond})
+	if late := (*record.Error)(nil); !errors.As(err, &late) || late.Hint != "filebus issue wait --since @{1}" ||
 		late.Names[0] != fmt.Sprint(from) {
-		t.Errorf("after its time: %v, want ErrNoNew from %d", err, from)
+		t.Errorf("after its time: %v, want no new from %d", err, from)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err = f.Wait(ctx, issue.WaitOptions{From: from, Limit: time.Minute}); !errors.Is(err, context.Canceled) {
+	if _, err = f.Wait(ctx, WaitOptions{From: from, Limit: time.Minute}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if found, err := f.Wait(t.Context(), issue.WaitOptions{From: 0, Limit: time.Minute}); err != nil || len(found) != 1 {
+	if found, err := f.Wait(t.Context(), WaitOptions{From: 0, Limit: time.Minute}); err != nil || len(found) != 1 {
 		t.Errorf("from the beginning: %+v, %v; want the one that there is", found, err)
 	}
 }

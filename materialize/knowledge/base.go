@@ -26,6 +26,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -138,7 +139,7 @@ func (b *Base) Problems(path string) []*layout.SyntaxError {
 
 // Add adds an entry with an id that none has or had, such as pattern-012, to a file:
 // a path below the workspace, or "" for the knowledge graph of the profile. With
-// strict set one that is likely to be known is refused with ErrKnown: as one of those
+// strict set one that is likely to be known is refused: as one of those
 // that Similar has found, or by what is in the file by now.
 func (b *Base) Add(ctx context.Context, d Draft, into string, strict bool, known ...Likeness) (Entry, error) {
 	if strict && len(known) > 0 {
@@ -149,7 +150,7 @@ func (b *Base) Add(ctx context.Context, d Draft, into string, strict bool, known
 		return Entry{}, err
 	}
 	d = d.clean()
-	if d.Confidence == "" && !isLesson(f) {
+	if d.Confidence == "" && !f.IsLesson() {
 		d.Confidence = "medium"
 	}
 	if err := d.checkNew(f); err != nil {
@@ -182,15 +183,15 @@ func (b *Base) added(ctx context.Context, name record.Name, p string) (Entry, er
 // insert adds an entry to a file that is being edited, and returns its name.
 func (b *Base) insert(e *materialize.Entries, f form, d Draft) (name record.Name, err error) {
 	id := ""
-	if !isLesson(f) {
+	if !f.IsLesson() {
 		if id, err = e.NextID(record.KindKnowledge, d.Type+"-"); err != nil {
 			return name, err
 		}
 	}
 	k := layout.Knowledge(d)
 	k.ID, k.Created = id, b.now().UTC().Format(time.DateOnly)
-	if isLesson(f) {
-		k.Title = cmp.Or(k.Title, firstWords(k.Content, maxTitle))
+	if f.IsLesson() {
+		k.Title = cmp.Or(k.Title, markdown.FirstWords(k.Content, layout.MaxKnowledgeTitle))
 	}
 	text := f.Append(nil, k)
 	if id, err = b.idIn(e, id, text); err != nil {

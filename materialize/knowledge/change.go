@@ -23,8 +23,7 @@ func (b *Base) change(ctx context.Context, name record.Name, rewrite edit) (Entr
 	if _, err := b.Get(ctx, name); err != nil {
 		return Entry{}, err
 	}
-	err := b.editFile(ctx, name, func(all *materialize.Entries,
-		f form) error {
+	err := b.editFile(ctx, name, func(all *materialize.Entries, f form) error {
 		return b.changeIn(all, f, name, rewrite)
 	})
 	if err != nil {
@@ -138,7 +137,7 @@ func (b *Base) checkLink(ctx context.Context, from record.Name, kind string, to 
 		return errLink(from, kind, to, "it is the same entry")
 	case !slices.Contains(layout.LinkTypes(), kind):
 		types := strings.Join(layout.LinkTypes(), ", ")
-		return record.Usage.Errorf("link %q is not one of %s", kind, types).Because(ErrLinkType)
+		return record.Usage.Errorf("link %q is not one of %s", kind, types).Try("filebus knowledge link A supersedes B")
 	case kind == layout.LinkSupersedes && to.Kind != record.KindKnowledge:
 		return errLink(from, kind, to, "it is no entry of knowledge")
 	case kind != layout.LinkSupersedes:
@@ -159,7 +158,7 @@ func (b *Base) checkLink(ctx context.Context, from record.Name, kind string, to 
 }
 
 // Supersede lets one entry take the place of an older one. An older one that
-// another has superseded is refused with ErrSuperseded.
+// another has superseded is refused.
 func (b *Base) Supersede(ctx context.Context, old, by record.Name) (changed bool, err error) {
 	if err := b.checkOld(ctx, old, by); err != nil {
 		return false, err

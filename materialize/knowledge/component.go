@@ -53,11 +53,9 @@ func (b *Base) Rows(ctx context.Context) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		file, _ := layout.ContextMap{}.Parse(p, text.Bytes())
-		columns := layout.ContextMap{}.Columns(file)
-		for _, e := range file.Entries() {
-			c, _ := layout.ParseComponent(e.Text, columns) // a row that is too short is one too
-			rows = append(rows, Row{Component: c, ID: e.ID, Path: p, Time: times[e.ID]})
+		entries, components := layout.Components(p, text.Bytes())
+		for i, e := range entries {
+			rows = append(rows, Row{Component: components[i], ID: e.ID, Path: p, Time: times[e.ID]})
 		}
 	}
 	return rows, nil
@@ -72,7 +70,7 @@ func (b *Base) Find(ctx context.Context, name string) ([]Row, error) {
 	}
 	rows = slices.DeleteFunc(rows, func(r Row) bool { return layout.PlainPath(r.Name) != layout.PlainPath(name) })
 	if len(rows) == 0 {
-		return nil, record.NotFound.Errorf("the context map has no component %s", name).Because(ErrNoComponent)
+		return nil, record.NotFound.Errorf("the context map has no component %s", name).Try("filebus component show")
 	}
 	return rows, nil
 }
@@ -90,10 +88,11 @@ func (t Touch) clean() (Touch, error) {
 	size := len(t.Name) + len(t.Notes) + len(t.Location) + len(t.Modified)
 	switch {
 	case layout.PlainPath(t.Name) == "":
-		return t, record.Usage.Errorf("no component is given: the path or name of a part of the project").Because(ErrNoName)
+		err := record.Usage.Errorf("no component is given: the path or name of a part of the project")
+		return t, err.Try("filebus component touch NAME")
 	case size > maxCell:
 		return t, record.Usage.Errorf("a row of %d bytes is too long for the context map, which takes %d: "+
-			"say what to know in a sentence", size, maxCell).Because(ErrRowTooLong)
+			"say what to know in a sentence", size, maxCell).Try("run it again with a shorter --notes")
 	}
 	return t, nil
 }
@@ -124,46 +123,16 @@ func (b *Base) Touch(ctx context.Context, touches ...Touch) (rows []Row, err err
 	return rows, nil
 }
 
-// apply carries out a touch in the file of the map. A table that has no column for the
-// location gets one if it needs it.
-func (t Touch) apply(e *materialize.Entries) (row Row, err error) {
-	var table layout.ContextMap
-	file, _ := table.Parse(e.Path, e.Text())
-	isNew := t.find(file) == nil
-	if isNew {
-		text := layout.AppendComponent(nil, layout.Component(t), table.Columns(file))
-		id := layout.Component(t).ID()
-		file = table.Insert(file, layout.Entry{Kind: record.KindComponent, ID: id, Text: text})
-	}
-	hasLocation := slices.ContainsFunc(table.Columns(file), func(c string) bool {
-		return strings.EqualFold(c, "location") || strings.EqualFold(c, "path")
-	})
-	text := file.Append(nil)
-	if t.Location != "" && !hasLocation {
-		text = layout.AddComponentColumn(text, "Location")
-	}
-	file, _ = table.Parse(e.Path, text)
-	entry := t.find(file)
-	if entry == nil {
+// apply carries out a touch in the file of the map.
+func (t Touch) apply(e *materialize.Entries) (Row, error) {
+	text, c, id, isNew := layout.SetComponent(e.Path, e.Text(), layout.Component(t))
+	if id == "" {
 		return Row{}, errBroken(e.Path)
 	}
-	entry.Text = layout.UpdateComponent(entry.Text, table.Columns(file), layout.Component(t))
-	if text = file.Append(nil); !bytes.Equal(text, e.Text()) {
+	if !bytes.Equal(text, e.Text()) {
 		e.Replace(text)
 	}
-	c, _ := layout.ParseComponent(entry.Text, table.Columns(file))
-	return Row{Component: c, ID: entry.ID, Path: e.Path, New: isNew}, nil
-}
-
-// find returns the row of the component in a file, or nil.
-func (t Touch) find(file layout.File) *layout.Entry {
-	columns := layout.ContextMap{}.Columns(file)
-	for _, entry := range file.Entries() {
-		if c, _ := layout.ParseComponent(entry.Text, columns); layout.PlainPath(c.Name) == layout.PlainPath(t.Name) {
-			return entry
-		}
-	}
-	return nil
+	return Row{Component: c, ID: id, Path: e.Path, New: isNew}, nil
 }
 
 // A Match is a row with what speaks for it.

@@ -11,10 +11,11 @@ import (
 
 	"filebus/materialize/knowledge"
 	"filebus/materialize/layout"
+	"filebus/store/record"
 )
 
 func TestTouch(t *testing.T) {
-	for _, profile := range []layout.Profile{layout.Claude(), layout.Orchestrator()} {
+	for _, profile := range []layout.Profile{layout.Claude(), profileOf("orchestrator")} {
 		f := newFixture(t, profile, nil)
 		for _, c := range []struct {
 			touch knowledge.Touch
@@ -41,7 +42,7 @@ func TestTouch(t *testing.T) {
 			t.Errorf("%s: Find = %+v, %v", profile.Name, rows, err)
 		}
 		_, err = f.Find(t.Context(), "nothing")
-		if !errors.Is(err, knowledge.ErrNoComponent) {
+		if !errors.Is(err, record.NotFound) || !strings.Contains(err.Error(), "no component nothing") {
 			t.Errorf("%s: Find of what is not there: %v", profile.Name, err)
 		}
 	}

@@ -13,36 +13,25 @@ import (
 	"filebus/store/record"
 )
 
-// A Format is a form in which a graph is written for other programs.
-type Format string
-
-// The formats of graphs.
-const (
-	FormatDOT     Format = "dot"     // of Graphviz
-	formatMermaid Format = "mermaid" // a flowchart, for Markdown
-	FormatJSON    Format = "json"
-)
-
-// Formats returns all formats, the default first.
-func Formats() []Format {
-	return []Format{FormatDOT, formatMermaid, FormatJSON}
-}
+// Formats returns the forms in which a graph is written for other programs, the default
+// first: of Graphviz, a flowchart for Markdown, and JSON.
+func Formats() []string { return []string{"dot", "mermaid", "json"} }
 
 // WriteGraph writes a part of a graph. The same part gives the same bytes.
-func WriteGraph(w io.Writer, part query.Part, format Format) error {
+func WriteGraph(w io.Writer, part query.Part, format string) error {
 	d := drawingOf(part)
 	text := ""
 	switch format {
-	case FormatDOT:
+	case "dot":
 		text = d.dot()
-	case formatMermaid:
+	case "mermaid":
 		text = d.mermaid()
-	case FormatJSON:
+	case "json":
 		encoder := json.NewEncoder(w)
 		encoder.SetEscapeHTML(false)
 		return encoder.Encode(d)
 	default:
-		return record.Usage.Errorf("format %q is not one of dot, mermaid, json", string(format))
+		return record.Usage.Errorf("format %q is not one of dot, mermaid, json", format)
 	}
 	_, err := io.WriteString(w, text)
 	return err
@@ -119,14 +108,14 @@ func shortName(name record.Name) string {
 }
 
 // label returns what a node shows below its id.
-func (n drawnNode) label() string { return firstWords(n.Summary, maxLabel) }
+func (n drawnNode) label() string { return markdown.FirstWords(n.Summary, maxLabel) }
 
 // label returns what stands at an edge.
 func (e drawnEdge) label() string {
 	if e.stated {
 		return e.Type
 	}
-	return firstWords(e.Type+": "+strings.Join(e.Shared, ", "), maxLabel)
+	return markdown.FirstWords(e.Type+": "+strings.Join(e.Shared, ", "), maxLabel)
 }
 
 // dotQuote writes a string of DOT, in which a backslash begins an escape.

@@ -238,7 +238,7 @@ func rowProposals(rows []Row, h layout.Handoff, task string) []Proposal {
 		if row, found := deepest(rows, file); found {
 			p.Touch.Name = row.Name
 		} else {
-			p.Touch.Notes = firstWords(cmp.Or(f.Description, h.Summary), maxTitle)
+			p.Touch.Notes = markdown.FirstWords(cmp.Or(f.Description, h.Summary), layout.MaxKnowledgeTitle)
 		}
 		p.Type, p.Component, p.Text = "component", p.Touch.Name, p.Touch.Notes
 		if key := layout.PlainPath(p.Component); !seen[key] {
@@ -299,7 +299,7 @@ func (b *Base) Take(ctx context.Context, h *Harvest, numbers []int) (added []str
 	for _, n := range numbers {
 		if n < 1 || n > len(h.Proposals) {
 			err := record.Usage.Errorf("there is no proposal %d: the last is %d", n, len(h.Proposals))
-			return nil, err.Because(ErrNoProposal)
+			return nil, err.Try("run it again without --add")
 		}
 		switch p := h.Proposals[n-1]; {
 		case p.Known != "":

@@ -61,7 +61,7 @@ func (f *fixture) harvest(t *testing.T, task string) (h *knowledge.Harvest, line
 }
 
 func TestHarvest(t *testing.T) {
-	for _, profile := range []layout.Profile{layout.Claude(), layout.Orchestrator()} {
+	for _, profile := range []layout.Profile{layout.Claude(), profileOf("orchestrator")} {
 		f := newFixture(t, profile, map[string]string{
 			profile.Root + "/journal/task-003.md": tableJournal,
 			profile.Root + "/journal/index.md":    "# J\n\n## Context Map\n\n| Component | Last Modified | Notes |\n|---|---|---|\n| src/auth/ | task-001 | old |\n",
@@ -150,7 +150,7 @@ func TestHarvestNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = f.Harvest(t.Context(), v, nil)
-	if !errors.Is(err, knowledge.ErrNoHandoff) {
+	if !errors.Is(err, record.NotFound) || !strings.Contains(err.Error(), "has no handoff yet") {
 		t.Errorf("a journal without a handoff: %v", err)
 	}
 }

@@ -11,10 +11,10 @@ func TestAgentLogExample(t *testing.T) {
 	text := docExample(t, "sessions", ".agent_log")
 	got, problems := ParseAgentLog(text)
 	want := []AgentEvent{
-		{"2026-03-02T09:00:00Z", EventStart, "context-gatherer", "Reading pull request 42"},
-		{"2026-03-02T09:01:12Z", EventSuccess, "context-gatherer", "context written"},
-		{"2026-03-02T09:01:13Z", EventStart, "security-scanner", "src/http | src/auth"},
-		{"2026-03-02T09:03:40Z", EventError, "security-scanner", "timed out after 120 s"},
+		{"2026-03-02T09:00:00Z", "START", "context-gatherer", "Reading pull request 42"},
+		{"2026-03-02T09:01:12Z", "SUCCESS", "context-gatherer", "context written"},
+		{"2026-03-02T09:01:13Z", "START", "security-scanner", "src/http | src/auth"},
+		{"2026-03-02T09:03:40Z", "ERROR", "security-scanner", "timed out after 120 s"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || len(problems) > 0 {
 		t.Errorf("problems %v, events (-want +got):\n%s", problems, diff)
@@ -26,7 +26,7 @@ func TestAgentLogExample(t *testing.T) {
 	if diff := cmp.Diff(string(text), string(again)); diff != "" {
 		t.Errorf("written again (-want +got):\n%s", diff)
 	}
-	facts, _ := parseOne(t, agentLogs{}, ".agent_log", text)
+	facts, _ := parseOne(t, agentLogs, ".agent_log", text)
 	if diff := cmp.Diff(Facts{Status: "failed", Title: "Agent log", Summary: "2 started, 1 succeeded, 1 failed"}, facts); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
@@ -35,10 +35,10 @@ func TestAgentLogExample(t *testing.T) {
 func TestAgentLogProblems(t *testing.T) {
 	text := "\ufeffnow|START|a\r\n\r\nnow | DONE | a | x\r\njust text\nnow | SUCCESS | a |\n| | |\n"
 	events, _ := ParseAgentLog([]byte(text))
-	if diff := cmp.Diff([]AgentEvent{{"now", EventStart, "a", ""}, {"now", EventSuccess, "a", ""}}, events); diff != "" {
+	if diff := cmp.Diff([]AgentEvent{{"now", "START", "a", ""}, {"now", "SUCCESS", "a", ""}}, events); diff != "" {
 		t.Errorf("events of %q (-want +got):\n%s", text, diff)
 	}
-	facts, problems := parseOne(t, agentLogs{}, "b/.agent_log", []byte(text))
+	facts, problems := parseOne(t, agentLogs, "b/.agent_log", []byte(text))
 	want := []string{
 		`b/.agent_log:3: "now | DONE | a | x" is no event: time | START, SUCCESS or ERROR | agent | message`,
 		`b/.agent_log:4: "just text" is no event: time | START, SUCCESS or ERROR | agent | message`,

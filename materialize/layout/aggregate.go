@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -26,11 +27,16 @@ type headingFormat struct {
 	describe func(lines []markdown.Line) (Facts, []*SyntaxError)
 	// section returns the title of the section that an entry belongs to.
 	section func(e Entry) string
+	// series returns what the ids of entries that stand together have in common.
+	series func(id string) string
 }
 
-// parse cuts text at the headings of its entries. An entry ends where the next
-// one begins, or at a heading of its own level or above.
-func (h headingFormat) parse(path string, text []byte) (File, []*SyntaxError) {
+func (h *headingFormat) kindOf() record.Kind { return h.kind }
+
+// Parse cuts text at the headings of its entries. An entry ends where the next
+// one begins, or at a heading of its own level or above. It reports what is wrong
+// with the fields of each.
+func (h *headingFormat) Parse(path string, text []byte) (File, []*SyntaxError) {
 	lines := markdown.Lines(text)
 	c := newFileCutter(path, text)
 	c.reportOpen(lines)
@@ -57,7 +63,7 @@ type entrySpan struct {
 
 // spans returns where the entries stand, in the order of the file. Every line is
 // in one span at most.
-func (h headingFormat) spans(lines []markdown.Line) []entrySpan {
+func (h *headingFormat) spans(lines []markdown.Line) []entrySpan {
 	var spans []entrySpan
 	level := 0 // of the entry that is not ended yet
 	for i, l := range lines {
@@ -220,28 +226,25 @@ func titleSlug(title string) string {
 	return slug.String()
 }
 
-// insert puts e after the last entry of its section, or at the end of the file
-// under a new heading when the file lacks that section.
+// Insert puts e after the last entry of its series, or of its section, or at the end
+// of the file under a new heading when the file lacks that section. The caller sees
+// to it that its id is free: a second entry with one id would be literal text.
 //
 // The line ending or blank line that sets e off from the entry before it is
 // literal text in the result, so that the entry keeps its bytes. When the file is
 // read again it is the end of that entry, since an entry runs to the next
 // heading: compare entries without the white space at their ends, or store what
 // Parse returns for the new file.
-func (h headingFormat) insert(f File, e Entry) File {
+func (h *headingFormat) Insert(f File, e Entry) File {
 	text := f.Append(nil)
 	at, intro := len(text), ""
+	inSeries := func(_ int, old *Entry) bool { return h.series != nil && h.series(old.ID) == h.series(e.ID) }
+	isAny := func(int, *Entry) bool { return true }
 	if h.section != nil {
 		at, intro = h.sectionEnd(f, text, h.section(e))
-	} else if end := lastEntryEnd(f, 0, len(text)); end > 0 {
+	} else if end := cmp.Or(lastEntryEnd(f, inSeries), lastEntryEnd(f, isAny)); end > 0 {
 		at = end
 	}
-	return h.insertAt(f, text, at, intro, e)
-}
-
-// insertAt puts e at an offset in text, the bytes of f, with one blank line on
-// either side, and intro before it.
-func (h headingFormat) insertAt(f File, text []byte, at int, intro string, e Entry) File {
 	eol := markdown.LineEnding(text)
 	if isBlankText(text) {
 		intro = "# " + h.title + "\n\n" + intro
@@ -262,7 +265,7 @@ func (h headingFormat) insertAt(f File, text []byte, at int, intro string, e Ent
 
 // sectionEnd returns the place for a new entry of the section with that title,
 // and the heading to write before it when there is no such section.
-func (h headingFormat) sectionEnd(f File, text []byte, title string) (at int, intro string) {
+func (h *headingFormat) sectionEnd(f File, text []byte, title string) (at int, intro string) {
 	lines := markdown.Lines(text)
 	for i, l := range lines {
 		if _, heading := markdown.Heading(l.Text); l.Level == 0 || !isSectionTitle(heading, title) {
@@ -275,7 +278,8 @@ func (h headingFormat) sectionEnd(f File, text []byte, title string) (at int, in
 				break
 			}
 		}
-		if last := lastEntryEnd(f, l.End, end); last > 0 {
+		isWithin := func(start int, _ *Entry) bool { return start >= l.End && start < end }
+		if last := lastEntryEnd(f, isWithin); last > 0 {
 			return last, ""
 		}
 		return end, ""
@@ -290,14 +294,14 @@ func isSectionTitle(heading, title string) bool {
 	return word == want || word+"s" == want
 }
 
-// lastEntryEnd returns where the last entry that begins in [from, to) ends, or
-// 0 when there is none.
-func lastEntryEnd(f File, from, to int) int {
+// lastEntryEnd returns where the last entry that fits ends, by where it begins, or 0
+// when there is none.
+func lastEntryEnd(f File, fits func(start int, e *Entry) bool) int {
 	end, pos := 0, 0
 	for _, p := range f.Parts {
 		start := pos
 		pos += p.size()
-		if p.Entry != nil && start >= from && start < to {
+		if p.Entry != nil && fits(start, p.Entry) {
 			end = pos
 		}
 	}

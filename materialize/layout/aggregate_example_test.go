@@ -7,11 +7,11 @@ import (
 )
 
 // An issue is written, read back with its queue, and claimed.
-func ExampleIssueQueue() {
+func ExampleAggregate() {
 	issue := layout.Issue{
 		ID: "ISSUE-20260114-001", Status: "pending", Type: "bug", Priority: "high", Summary: "Uploads have no limit",
 	}
-	var queue layout.IssueQueue
+	queue := layout.Recognize(".claude/issue_queue.md").Layout.(layout.Aggregate)
 	file := queue.Insert(layout.File{Path: "issue_queue.md"},
 		layout.Entry{ID: issue.ID, Text: layout.IssueFields().Append(nil, issue)})
 
@@ -35,13 +35,10 @@ func ExampleIssueQueue() {
 }
 
 // A row is written for the columns that the table at hand has.
-func ExampleContextMap_Columns() {
+func ExampleSetComponent() {
 	text := "## Context Map\n\n| Notes | Component |\n|---|---|\n| Tokens | src/auth/ |\n"
-	var format layout.ContextMap
-	file, _ := format.Parse("journal/index.md", []byte(text))
-	row := layout.AppendComponent(nil, layout.Component{Name: "src/api/", Notes: "Routes"}, format.Columns(file))
-	file = format.Insert(file, layout.Entry{ID: "src/api", Text: row})
-	fmt.Print(string(file.Append(nil)))
+	edited, _, _, _ := layout.SetComponent("journal/index.md", []byte(text), layout.Component{Name: "src/api/", Notes: "Routes"})
+	fmt.Print(string(edited))
 	// Output:
 	// ## Context Map
 	//
@@ -52,8 +49,8 @@ func ExampleContextMap_Columns() {
 }
 
 // A note goes into the section of its type.
-func ExampleKnowledgeGraph_Insert() {
-	var graph layout.KnowledgeGraph
+func ExampleAggregate_knowledge() {
+	graph := layout.Recognize(".claude/knowledge_graph.md").Layout.(layout.Aggregate)
 	file, _ := graph.Parse("knowledge_graph.md", []byte("# Knowledge Graph\n\n## Patterns\n\n## Gotchas\n"))
 	entry := layout.KnowledgeFields().Append(nil, layout.Knowledge{
 		ID: "pattern-001", Type: "pattern", Tags: []string{"go", "http"}, Content: "Limit request bodies", Confidence: "high",

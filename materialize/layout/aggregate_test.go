@@ -109,12 +109,12 @@ func dumpFacts(out *strings.Builder, facts Facts) {
 // their names end with.
 func goldenFormats() map[string]Aggregate {
 	return map[string]Aggregate{
-		"issue_queue.md":       IssueQueue{},
-		"task_queue.md":        TaskQueue{},
-		"knowledge_graph.md":   KnowledgeGraph{},
-		"knowledge_graph.json": KnowledgeJSON{},
-		"lessons.md":           Lessons{},
-		"index.md":             ContextMap{},
+		"issue_queue.md":       issueQueue,
+		"task_queue.md":        taskQueue,
+		"knowledge_graph.md":   knowledgeGraph,
+		"knowledge_graph.json": knowledgeJSON{},
+		"lessons.md":           lessons,
+		"index.md":             contextMap{},
 	}
 }
 
@@ -182,7 +182,7 @@ func TestAggregateBytes(t *testing.T) {
 
 func TestAggregateEntryBytes(t *testing.T) {
 	text := "# Queue\n\nIntro\n\n### ISSUE-1\none\n#### part\n\n### ISSUE-2: b\ntwo\n\n## Notes\nn\n### ISSUE-3\nthree\n# End\n"
-	f, _ := checkAggregate(t, IssueQueue{}, "q.md", []byte(text))
+	f, _ := checkAggregate(t, issueQueue, "q.md", []byte(text))
 	var got []string
 	for _, e := range f.Entries() {
 		got = append(got, string(e.Text))
@@ -198,20 +198,20 @@ func TestAggregateEntryBytes(t *testing.T) {
 func TestAggregateLarge(t *testing.T) {
 	const n = 10_000
 	nodes := make([]string, n)
-	var issues, tasks, knowledge, lessons, rows bytes.Buffer
+	var issues, tasks, knowledge, learned, rows bytes.Buffer
 	rows.WriteString("## Context Map\n\n| Component | Notes |\n|---|---|\n")
 	for i := range n {
 		fmt.Fprintf(&issues, "### ISSUE-20260101-%d\n\n| Field | Value |\n|---|---|\n| Status | pending |\n\n**Summary:** s\n\n", i)
 		fmt.Fprintf(&tasks, "### BUILD-%d: t\n**Status:** pending\n**Description:** d\n\n", i)
 		fmt.Fprintf(&knowledge, "### pattern-%d\n- Type: pattern\n- Content: c\n\n", i)
-		lessons.WriteString("### same title\n**Lesson:** l\n\n")
+		learned.WriteString("### same title\n**Lesson:** l\n\n")
 		fmt.Fprintf(&rows, "| src/%d | n |\n", i)
 		nodes[i] = fmt.Sprintf(`{"id": "n-%d", "type": "task", "tags": ["a"], "summary": "s"}`, i)
 	}
 	files := map[Aggregate]string{
-		IssueQueue{}: issues.String(), TaskQueue{}: tasks.String(), KnowledgeGraph{}: knowledge.String(),
-		Lessons{}: lessons.String(), ContextMap{}: rows.String(),
-		KnowledgeJSON{}: `{"nodes": [` + strings.Join(nodes, ",\n") + `]}`,
+		issueQueue: issues.String(), taskQueue: tasks.String(), knowledgeGraph: knowledge.String(),
+		lessons: learned.String(), contextMap{}: rows.String(),
+		knowledgeJSON{}: `{"nodes": [` + strings.Join(nodes, ",\n") + `]}`,
 	}
 	for format, text := range files {
 		f, _ := checkAggregate(t, format, "big", []byte(text))
@@ -383,7 +383,7 @@ func FuzzEntryText(f *testing.F) {
 			}
 		}
 		for format, entry := range map[Aggregate][]byte{
-			IssueQueue{}: issue, KnowledgeGraph{}: knowledge, Lessons{}: lesson,
+			issueQueue: issue, knowledgeGraph: knowledge, lessons: lesson,
 		} {
 			file, _ := checkAggregate(t, format, "f.md", entry)
 			if n := len(file.Entries()); n != 1 || len(file.Parts) != 1 {

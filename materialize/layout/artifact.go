@@ -11,13 +11,9 @@ import (
 
 // artifacts is the layout of the files of a session: context, plan, progress,
 // reports and whatever else its agents left. Their text has no form of its own.
-type artifacts struct{}
-
-// Parse makes the whole file one artifact record, with the facts of its front
-// matter. JSON that is broken is reported with its line.
-func (artifacts) Parse(path string, text []byte) (File, []*SyntaxError) {
-	return single(path, record.KindArtifact, text, frontFacts(text)), jsonProblems(path, text)
-}
+var artifacts = &single{record.KindArtifact, func(path string, text []byte) (Facts, []*SyntaxError) {
+	return frontFacts(text), jsonProblems(path, text)
+}}
 
 // jsonProblems returns what is wrong with a file that is called .json.
 func jsonProblems(path string, text []byte) []*SyntaxError {
@@ -26,7 +22,7 @@ func jsonProblems(path string, text []byte) []*SyntaxError {
 	}
 	var value json.RawMessage
 	if problem := markdown.DecodeJSON(text, &value); problem != nil {
-		return inFile(path, []*SyntaxError{problem})
+		return []*SyntaxError{problem}
 	}
 	return nil
 }

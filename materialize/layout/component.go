@@ -22,10 +22,12 @@ type Component struct {
 	Extra    []ExtraField `json:"-"` // further columns, by their headings
 }
 
-// ContextMap is the format of the section "Context Map" in journal/index.md: a
+// contextMap is the format of the section "Context Map" in journal/index.md: a
 // table with a row for each component, described in docs/layouts/context-map.md.
 // The header says which column is which.
-type ContextMap struct{}
+type contextMap struct{}
+
+func (contextMap) kindOf() record.Kind { return record.KindComponent }
 
 // componentColumns returns the headings of the table that filebus writes.
 func componentColumns() []string { return []string{"Component", "Last Modified", "Notes"} }
@@ -33,53 +35,44 @@ func componentColumns() []string { return []string{"Component", "Last Modified",
 // A contextTable is where the table of a context map stands. All places are
 // indexes of lines.
 type contextTable struct {
-	section   int // line of the heading, -1 without one
-	next      int // line after the section
-	columns   []string
-	header    int // line of the header, -1 without a table
-	delimiter int // line of the delimiter row
-	end       int // line after the last row
+	lines       []markdown.Line
+	section     int      // the heading, -1 without one
+	next        int      // the line after the section
+	columns     []string // those that filebus writes if there is no table
+	header, end int      // the first line of the table, -1 without one, and the one after it
 }
 
 // findContextTable finds the first table with a column Component below a
 // heading "Context Map".
-func findContextTable(lines []markdown.Line) contextTable {
-	t := contextTable{section: -1, header: -1, next: len(lines)}
+func findContextTable(text []byte) contextTable {
+	lines := markdown.Lines(text)
+	t := contextTable{lines: lines, section: -1, next: len(lines), columns: componentColumns(), header: -1}
 	for i, l := range lines {
+		_, title := markdown.Heading(l.Text)
 		if l.Level > 0 && t.section >= 0 && l.Level <= lines[t.section].Level {
 			t.next = i
 			break
 		}
-		if _, title := markdown.Heading(l.Text); l.Level > 0 && t.section < 0 && markdown.Key(title) == "context map" {
+		if l.Level > 0 && t.section < 0 && markdown.Key(title) == "context map" {
 			t.section = i
 		}
 	}
-	if t.section >= 0 {
-		t.findHeader(lines)
-	}
-	return t
-}
-
-// findHeader finds the table of the section. Other tables may stand before it.
-func (t *contextTable) findHeader(lines []markdown.Line) {
-	for i := t.section + 1; i+1 < t.next; i++ {
+	for i := t.section + 1; t.section >= 0 && i+1 < t.next; i++ { // other tables may stand before it
 		cells, found := markdown.TableHead(lines, i)
-		if !found {
-			continue
-		}
 		var columns []string
 		for _, c := range cells {
 			columns = append(columns, markdown.UnescapeCell(strings.Trim(c.Text, "*` ")))
 		}
-		if columnOf(columns, "component") < 0 {
+		if !found || columnOf(columns, "component") < 0 {
 			continue
 		}
-		t.columns, t.header, t.delimiter, t.end = columns, i, i+1, i+2
+		t.columns, t.header, t.end = columns, i, i+2
 		for t.end < t.next && markdown.IsTableLine(lines[t.end]) {
 			t.end++
 		}
-		return
+		break
 	}
+	return t
 }
 
 // componentFields are the columns that filebus knows, in the order in which they are
@@ -93,7 +86,7 @@ var componentFields = []Field[Component]{
 	{Name: "Location", also: []string{"locations", "path"}, text: func(c *Component) *string { return &c.Location }},
 }
 
-// componentField returns the field of a column; one that is not known has no place.
+// componentField returns the field of a column; one that is not known is a further one.
 func componentField(column string) Field[Component] {
 	key := markdown.Key(column)
 	for _, f := range componentFields {
@@ -110,30 +103,18 @@ func columnOf(columns []string, field string) int {
 	return slices.IndexFunc(columns, func(column string) bool { return componentField(column).Name == name })
 }
 
-// Columns returns the headings of the table in f, which ParseComponent and
-// AppendComponent need, or ComponentColumns when there is no table.
-func (ContextMap) Columns(f File) []string {
-	if t := findContextTable(markdown.Lines(f.Append(nil))); t.header >= 0 {
-		return t.columns
-	}
-	return componentColumns()
-}
-
 // Parse cuts the file of a context map into rows and the text around them. A row
 // is known by its component, without quotes and final "/". Rows that do not fit
 // the header are reported.
-func (ContextMap) Parse(path string, text []byte) (File, []*SyntaxError) {
-	lines := markdown.Lines(text)
+func (contextMap) Parse(path string, text []byte) (File, []*SyntaxError) {
 	c := newFileCutter(path, text)
-	c.reportOpen(lines)
-	t := findContextTable(lines)
-	if t.header < 0 {
-		return c.finish()
-	}
-	for _, l := range lines[t.delimiter+1 : t.end] {
+	t := findContextTable(text)
+	c.reportOpen(t.lines)
+	for i := t.header + 2; i < t.end; i++ {
 		// A row with too many or too few cells is still a row; one without a
 		// component is no entry.
-		component, err := ParseComponent(l.Text, t.columns)
+		l := t.lines[i]
+		component, err := parseComponent(l.Text, t.columns)
 		if err != nil {
 			c.errorf(l.Number, "%w", err)
 		}
@@ -145,6 +126,17 @@ func (ContextMap) Parse(path string, text []byte) (File, []*SyntaxError) {
 		}
 	}
 	return c.finish()
+}
+
+// Components reads a context map: its entries, and the row of each.
+func Components(path string, text []byte) (entries []*Entry, rows []Component) {
+	file, _ := contextMap{}.Parse(path, text)
+	columns := findContextTable(text).columns
+	for _, e := range file.Entries() {
+		row, _ := parseComponent(e.Text, columns) // a row that is too short is one too
+		rows = append(rows, row)
+	}
+	return file.Entries(), rows
 }
 
 // ID returns the id that the component's name gives, or "" when it gives none.
@@ -159,20 +151,17 @@ func (c Component) ID() string {
 
 // Insert returns f with a new row, e, after the last one. The table, its
 // section, and the title of an empty file are made when they are missing. The
-// row is taken as it is: write it for Columns(f).
-func (ContextMap) Insert(f File, e Entry) File {
-	if e.Kind == "" {
-		e.Kind = record.KindComponent
-	}
+// row is taken as it is, written for the columns of the table.
+func (contextMap) Insert(f File, e Entry) File {
+	e.Kind = record.KindComponent
 	text := f.Append(nil)
 	eol := markdown.LineEnding(text)
-	lines := markdown.Lines(text)
-	t := findContextTable(lines)
+	t := findContextTable(text)
 	e.Text = []byte(strings.TrimRight(string(e.Text), " \t\r\n") + eol)
 	table := strings.ReplaceAll(string(markdown.AppendWideHead(nil, componentColumns()...)), "\n", eol)
 	switch {
 	case t.header >= 0:
-		at, before := lines[t.end-1].End, ""
+		at, before := t.lines[t.end-1].End, ""
 		if !bytes.HasSuffix(text[:at], []byte("\n")) {
 			before = eol
 		}
@@ -185,15 +174,15 @@ func (ContextMap) Insert(f File, e Entry) File {
 		return spliceEntry(f, len(text), blankBefore(text, eol)+intro+table, e, "")
 	}
 	at, after := len(text), ""
-	if t.next < len(lines) {
-		at, after = lines[t.next].Start, eol
+	if t.next < len(t.lines) {
+		at, after = t.lines[t.next].Start, eol
 	}
 	return spliceEntry(f, at, blankBefore(text[:at], eol)+table, e, after)
 }
 
-// ParseComponent reads a row of a context map whose table has the columns
+// parseComponent reads a row of a context map whose table has the columns
 // given. A row that does not fit them is reported beside what it gives.
-func ParseComponent(row []byte, columns []string) (Component, error) {
+func parseComponent(row []byte, columns []string) (Component, error) {
 	cells, ok := markdown.Row(bytes.TrimRight(row, "\r\n"))
 	if !ok {
 		return Component{}, errors.New("line is not a table row")
@@ -219,68 +208,114 @@ func ParseComponent(row []byte, columns []string) (Component, error) {
 
 // facts returns what a row says about its component.
 func (c Component) facts() Facts {
-	facts := Facts{Title: factLine(c.Name), Task: factTask(c.Modified)}
 	summary := c.Notes
 	if c.Location != "" {
 		summary = strings.TrimSpace(c.Location + " " + c.Notes)
 	}
-	facts.Summary = factText(summary, maxFactSummary)
-	return facts
+	return Facts{Title: factLine(c.Name), Task: factTask(c.Modified), Summary: factText(summary, maxFactSummary)}
 }
 
-// AppendComponent appends the row of a component to dst, for a table with the
+// appendComponent appends the row of a component to dst, for a table with the
 // columns given. Values for other columns are left out.
-func AppendComponent(dst []byte, c Component, columns []string) []byte {
+func appendComponent(dst []byte, c Component, columns []string) []byte {
 	var cells []string
 	for _, column := range columns {
-		cells = append(cells, c.value(column))
+		value := ""
+		if f := componentField(column); f.text != nil {
+			value = *f.text(&c)
+		} else if i := slices.IndexFunc(c.Extra, func(e ExtraField) bool { return e.Name == column }); i >= 0 {
+			value = c.Extra[i].Value
+		}
+		cells = append(cells, value)
 	}
 	return markdown.AppendTightRow(dst, cells...)
 }
 
-// value returns what a row holds in a column.
-func (c Component) value(column string) string {
-	if f := componentField(column); f.text != nil {
-		return *f.text(&c)
-	}
-	for _, f := range c.Extra {
-		if f.Name == column {
-			return f.Value
+// SetComponent returns the text of a context map's file with what is said of a
+// component in its row: the values that are not empty. A component without a row gets
+// one, and a table that has no column for the location gets that if it needs it; all
+// other bytes stay. The id is empty if the row is not read again.
+func SetComponent(path string, text []byte, c Component) (edited []byte, row Component, id string, isNew bool) {
+	find := func() *Entry {
+		entries, rows := Components(path, text)
+		for i, row := range rows {
+			if PlainPath(row.Name) == PlainPath(c.Name) {
+				return entries[i]
+			}
 		}
+		return nil
 	}
-	return ""
+	isNew = find() == nil
+	columns := findContextTable(text).columns
+	if isNew {
+		file, _ := contextMap{}.Parse(path, text)
+		text = contextMap{}.Insert(file, Entry{Text: appendComponent(nil, c, columns)}).Append(nil)
+	}
+	hasLocation := slices.ContainsFunc(columns, func(column string) bool {
+		return strings.EqualFold(column, "location") || strings.EqualFold(column, "path")
+	})
+	if c.Location != "" && !hasLocation {
+		text = addComponentColumn(text, "Location")
+	}
+	e := find()
+	if e == nil {
+		return text, row, "", isNew
+	}
+	columns = findContextTable(text).columns
+	l := markdown.Lines(text)[e.Line-1]
+	changed := updateComponent(e.Text, columns, c)
+	row, _ = parseComponent(changed, columns)
+	return slices.Concat(text[:l.Start], changed, text[l.End:]), row, e.ID, isNew
 }
 
-// UpdateComponent returns row with the values of a component that are not empty, but
-// for its name; all other bytes stay.
-func UpdateComponent(row []byte, columns []string, c Component) []byte {
+// updateComponent returns row with the values of a component that are not empty, but
+// for its name; all other bytes stay. A row that is too short gets the cells; a column
+// that the table lacks changes nothing.
+func updateComponent(row []byte, columns []string, c Component) []byte {
 	for _, f := range componentFields[1:] {
-		if value := *f.text(&c); value != "" {
-			row = setComponentField(row, columns, f.Name, value)
+		value, i := *f.text(&c), columnOf(columns, f.Name)
+		cells, ok := markdown.Row(bytes.TrimRight(row, "\r\n"))
+		switch {
+		case value == "" || i < 0 || !ok:
+		case i < len(cells):
+			row = markdown.ReplaceCell(row, cells[i].Start, cells[i].End, value)
+		default:
+			row = addCells(row, i, " "+markdown.EscapeCell(value)+" |")
 		}
 	}
 	return row
 }
 
-// setComponentField returns row with another value in one column, such as Last
-// Modified; all other bytes stay. A row that is too short gets the cell; a
-// column that the table lacks leaves the row as it is.
-func setComponentField(row []byte, columns []string, field, value string) []byte {
-	line := bytes.TrimRight(row, "\r\n")
-	i := columnOf(columns, field)
-	cells, ok := markdown.Row(line)
-	switch {
-	case i < 0 || !ok:
-		return row
-	case i < len(cells):
-		return markdown.ReplaceCell(row, cells[i].Start, cells[i].End, value)
+// addCells returns a row with one more cell behind n others: empty ones fill it up.
+func addCells(row []byte, n int, cell string) []byte {
+	line := bytes.TrimRight(row, " \t\r\n")
+	cells, _ := markdown.Row(line)
+	closing := ""
+	if !markdown.IsClosedRow(line) {
+		closing = " |"
 	}
-	end := bytes.TrimRight(line, " \t")
-	out := slices.Clone(end)
-	if !markdown.IsClosedRow(end) {
-		out = append(out, " |"...)
+	added := closing + strings.Repeat("  |", max(n-len(cells), 0)) + cell
+	return slices.Concat(line, []byte(added), row[len(line):])
+}
+
+// addComponentColumn returns the text of a context map's file with one more
+// column at the end of its table: its heading, its part of the delimiter row, and
+// an empty cell in each row. A file without the table stays as it is.
+func addComponentColumn(text []byte, column string) []byte {
+	t := findContextTable(text)
+	if t.header < 0 {
+		return text
 	}
-	out = append(out, strings.Repeat("  |", i-len(cells))...)
-	out = append(out, " "+markdown.EscapeCell(value)+" |"...)
-	return append(out, row[len(end):]...)
+	out := slices.Clone(text[:t.lines[t.header].Start])
+	for i, l := range t.lines[t.header:t.end] {
+		cell := " |"
+		switch i {
+		case 0:
+			cell = " " + markdown.EscapeCell(column) + " |"
+		case 1:
+			cell = strings.Repeat("-", len(column)+2) + "|"
+		}
+		out = append(out, addCells(text[l.Start:l.End], len(t.columns), cell)...)
+	}
+	return append(out, text[t.lines[t.end-1].End:]...)
 }

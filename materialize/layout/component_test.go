@@ -21,13 +21,13 @@ func TestComponentRoundTrip(t *testing.T) {
 			"| \\ | agent-1 | Form | src/Form.tsx |\n"},
 	}
 	for _, test := range tests {
-		row := AppendComponent(nil, test.component, test.columns)
+		row := appendComponent(nil, test.component, test.columns)
 		if string(row) != test.row {
-			t.Errorf("AppendComponent(%+v) = %q, want %q", test.component, row, test.row)
+			t.Errorf("appendComponent(%+v) = %q, want %q", test.component, row, test.row)
 		}
-		got, err := ParseComponent(row, test.columns)
+		got, err := parseComponent(row, test.columns)
 		if diff := cmp.Diff(test.component, got); diff != "" || err != nil {
-			t.Errorf("ParseComponent(%q) (-want +got):\n%s\nerror %v", row, diff, err)
+			t.Errorf("parseComponent(%q) (-want +got):\n%s\nerror %v", row, diff, err)
 		}
 	}
 }
@@ -42,13 +42,13 @@ func TestParseComponentErrors(t *testing.T) {
 		{"", "", "line is not a table row"},
 	}
 	for _, test := range tests {
-		got, err := ParseComponent([]byte(test.row), componentColumns())
+		got, err := parseComponent([]byte(test.row), componentColumns())
 		message := ""
 		if err != nil {
 			message = err.Error()
 		}
 		if got.Name != test.name || message != test.err {
-			t.Errorf("ParseComponent(%q) = %q, %q, want %q, %q", test.row, got.Name, message, test.name, test.err)
+			t.Errorf("parseComponent(%q) = %q, %q, want %q, %q", test.row, got.Name, message, test.name, test.err)
 		}
 	}
 }
@@ -67,7 +67,11 @@ func TestComponentID(t *testing.T) {
 
 func TestSetComponentField(t *testing.T) {
 	set := func(text []byte, field, value string) []byte {
-		return setComponentField(text, componentColumns(), field, value)
+		var c Component
+		if f := componentField(field); f.text != nil {
+			*f.text(&c) = value
+		}
+		return updateComponent(text, componentColumns(), c)
 	}
 	runSets(t, set, []setCase{
 		{"cell", "| src/a/  | task-1 | n |\r\n", "Last Modified", "task-2", "| src/a/  | task-2 | n |\r\n"},
@@ -85,7 +89,7 @@ func TestContextMapInsert(t *testing.T) {
 	const header = "| Component | Last Modified | Notes |\n|-----------|---------------|-------|\n"
 	row := "| b | task-2 | n |\n"
 	crlf := strings.ReplaceAll("## Context Map\n\n"+header+row, "\n", "\r\n")
-	runInserts(t, ContextMap{}, []insertCase{
+	runInserts(t, contextMap{}, []insertCase{
 		{"empty file", "", "b", row, "# Journal Index\n\n## Context Map\n\n" + header + row, []string{"b"}},
 		{"after the last", "## Context Map\n" + header + "| a | | |\n\nText\n", "b", row,
 			"## Context Map\n" + header + "| a | | |\n" + row + "\nText\n", []string{"a", "b"}},
@@ -101,17 +105,17 @@ func TestContextMapInsert(t *testing.T) {
 }
 
 func TestContextMapColumns(t *testing.T) {
-	f, _ := ContextMap{}.Parse("i.md", []byte("# Context Map\n|**Component**|Location|\n|-|-|\n|a|b|\n"))
-	if diff := cmp.Diff([]string{"Component", "Location"}, ContextMap{}.Columns(f)); diff != "" {
-		t.Errorf("Columns (-want +got):\n%s", diff)
+	text := []byte("# Context Map\n|**Component**|Location|\n|-|-|\n|a|b|\n")
+	if diff := cmp.Diff([]string{"Component", "Location"}, findContextTable(text).columns); diff != "" {
+		t.Errorf("columns (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(componentColumns(), ContextMap{}.Columns(File{})); diff != "" {
-		t.Errorf("Columns of an empty file (-want +got):\n%s", diff)
+	if diff := cmp.Diff(componentColumns(), findContextTable(nil).columns); diff != "" {
+		t.Errorf("columns of an empty file (-want +got):\n%s", diff)
 	}
 }
 
 func TestContextMapDocument(t *testing.T) {
-	f, errs := checkAggregate(t, ContextMap{}, "journal/index.md", docExample(t, "context-map", "journal/index.md"))
+	f, errs := checkAggregate(t, contextMap{}, "journal/index.md", docExample(t, "context-map", "journal/index.md"))
 	var got []string
 	for _, e := range f.Entries() {
 		got = append(got, e.ID+" "+e.Facts.Task)
@@ -122,7 +126,7 @@ func TestContextMapDocument(t *testing.T) {
 	}
 }
 
-func FuzzContextMap(f *testing.F) { fuzzAggregate(f, ContextMap{}, "*-index.md") }
+func FuzzContextMap(f *testing.F) { fuzzAggregate(f, contextMap{}, "*-index.md") }
 
 func TestUpdateComponent(t *testing.T) {
 	columns := []string{"Component", "Location", "Notes"}
@@ -137,14 +141,14 @@ func TestUpdateComponent(t *testing.T) {
 		{"the name stays", "| a | x | n |\n", Component{Name: "b"}, "| a | x | n |\n"},
 		{"nothing", "| a | x | n |\n", Component{}, "| a | x | n |\n"},
 	} {
-		if got := string(UpdateComponent([]byte(test.row), columns, test.update)); got != test.want {
-			t.Errorf("%s: UpdateComponent(%q, %+v) = %q, want %q", test.label, test.row, test.update, got, test.want)
+		if got := string(updateComponent([]byte(test.row), columns, test.update)); got != test.want {
+			t.Errorf("%s: updateComponent(%q, %+v) = %q, want %q", test.label, test.row, test.update, got, test.want)
 		}
 	}
 }
 
 func TestComponentUnknownColumn(t *testing.T) {
-	row := AppendComponent(nil, Component{Name: "a", Extra: []ExtraField{{"Owner", "x"}}},
+	row := appendComponent(nil, Component{Name: "a", Extra: []ExtraField{{"Owner", "x"}}},
 		[]string{"Component", "Risk", "Owner"})
 	if string(row) != "| a | | x |\n" {
 		t.Errorf("a column without a value: %q", row)

@@ -15,20 +15,18 @@ import (
 // dialogues is the layout of the files of a dialogue that are no turns:
 // scoreboard, tensions, summaries, verdict, prompts, panels, and the assembled
 // documents.
-type dialogues struct{}
+var dialogues = &single{record.KindDialogue, dialogueFacts}
 
-// Parse makes the whole file one dialogue record. An assembled document gives
-// its title, status and date; JSON that is broken is reported with its line.
-func (dialogues) Parse(path string, text []byte) (File, []*SyntaxError) {
-	var f Facts
+// dialogueFacts takes title, status and date from an assembled document.
+func dialogueFacts(path string, text []byte) (f Facts, problems []*SyntaxError) {
 	if strings.HasSuffix(path, ".md") {
 		if head, found := parseDialogueHead(text); found {
-			f.Title = markdown.Clip(markdown.CollapseSpace(head.Title), 120)
+			f.Title = titleOf(head.Title)
 			f.Status = word(head.Status)
 			f.setFact(record.AttributeCreated, head.Date)
 		}
 	}
-	return single(path, record.KindDialogue, text, f), jsonProblems(path, text)
+	return f, jsonProblems(path, text)
 }
 
 // A DialogueHead is what an assembled dialogue document says of itself before
@@ -102,35 +100,34 @@ func (h *DialogueHead) set(p Property) {
 	}
 }
 
-// A Voice says who speaks at a place of a document, by its headings.
-type Voice struct {
+// A voice says who speaks at a place of a document, by its headings.
+type voice struct {
 	Agent string // lower case; "judge" for the judge; "" if it is not said
 	Round int    // -1 if it is not said
 }
 
 // turnVoice returns whose turn the file at a path is: {slug}/round-{n}/{agent}.md,
 // wherever the dialogue's folder lies.
-func turnVoice(path string) (Voice, bool) {
+func turnVoice(path string) (voice, bool) {
 	parts := strings.Split(path, "/")
 	if len(parts) < 3 {
-		return Voice{Round: -1}, false
+		return voice{Round: -1}, false
 	}
 	place, found := familyDialogues.read(strings.Join(parts[len(parts)-3:], "/"))
-	_, isTurn := place.Layout.(turns)
 	round, err := strconv.Atoi(place.Facts.Attributes[AttributeRound])
-	if !found || !isTurn || err != nil {
-		return Voice{Round: -1}, false
+	if !found || place.Kind != record.KindTurn || err != nil {
+		return voice{Round: -1}, false
 	}
-	return Voice{place.Facts.Agent, round}, true
+	return voice{place.Facts.Agent, round}, true
 }
 
 // voicesIn returns who speaks in an assembled document in each of its markers. A
 // heading with "Round 1" says the round; one with the name of an expert beside 🧁,
 // or of a participant of the document's head, says the agent. Both hold up to the
 // next heading of the same or a higher level.
-func voicesIn(text []byte, markers []Marker) []Voice {
-	r := voiceReader{names: participantNames(text), round: roundExpression(), now: Voice{Round: -1}}
-	voices := make([]Voice, 0, len(markers))
+func voicesIn(text []byte, markers []Marker) []voice {
+	r := voiceReader{names: participantNames(text), round: roundExpression(), now: voice{Round: -1}}
+	voices := make([]voice, 0, len(markers))
 	for _, l := range markdown.Lines(text) {
 		if l.Level > 0 && !l.Quiet {
 			_, title := markdown.Heading(l.Text)
@@ -150,7 +147,7 @@ var roundExpression = Pattern(`(?i)\bround[ -]?([0-9]{1,4})\b`)
 type voiceReader struct {
 	names                  map[string]bool // of the participants, lower case
 	round                  *regexp.Regexp
-	now                    Voice
+	now                    voice
 	roundLevel, agentLevel int // of the headings that said so
 }
 
@@ -212,7 +209,7 @@ func participantNames(text []byte) map[string]bool {
 // A SpokenMarker is a marker and who speaks in it.
 type SpokenMarker struct {
 	Marker
-	Voice Voice
+	Voice voice
 }
 
 // Spoken returns the markers of the file at a path with who speaks in them: as
@@ -221,7 +218,7 @@ type SpokenMarker struct {
 func Spoken(path string, text []byte) []SpokenMarker {
 	markers := ParseMarkers(text)
 	turn, isTurn := turnVoice(path)
-	var voices []Voice
+	var voices []voice
 	if !isTurn {
 		voices = voicesIn(text, markers)
 	}
@@ -230,7 +227,7 @@ func Spoken(path string, text []byte) []SpokenMarker {
 		said[i] = SpokenMarker{m, turn}
 		switch {
 		case m.Agent != "":
-			said[i].Voice = Voice{m.Agent, m.Round}
+			said[i].Voice = voice{m.Agent, m.Round}
 		case !isTurn:
 			said[i].Voice = voices[i]
 		}

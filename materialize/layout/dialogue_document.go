@@ -28,12 +28,12 @@ type DialogueDocument struct {
 	Tensions     []TensionRow
 	Front        []DocumentSection // other sections before the first round
 	Rounds       []DocumentRound
-	Found        DocumentParts
+	Found        documentParts
 }
 
-// DocumentParts says which sections a document has, by the line of the heading; 0
+// documentParts says which sections a document has, by the line of the heading; 0
 // for one that it has not.
-type DocumentParts struct {
+type documentParts struct {
 	Panel, Scores, Perspectives, Tensions int
 }
 
@@ -229,11 +229,8 @@ func appendScores(dst []byte, b Scoreboard) []byte {
 func appendAgentMarks(dst []byte, agents []AgentScore) []byte {
 	dst = markdown.AppendHead(dst, "Agent", "Wisdom", "Consistency", "Truth", "Relationships", "**Total**")
 	for _, a := range agents {
-		cells := []string{a.Agent}
-		for _, n := range []int{a.Marks.Wisdom, a.Marks.Consistency, a.Marks.Truth, a.Marks.Relationships} {
-			cells = append(cells, strconv.Itoa(n))
-		}
-		dst = markdown.AppendRow(dst, append(cells, bold(a.Total))...)
+		cells := slices.Concat([]string{a.Agent}, a.Marks.cells(), []string{bold(a.Total)})
+		dst = markdown.AppendRow(dst, cells...)
 	}
 	return dst
 }

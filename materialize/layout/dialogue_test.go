@@ -18,7 +18,7 @@ func TestDialogueExample(t *testing.T) {
 	if again := string(appendDialogueHead(nil, got)) + "\n## Expert Panel\n"; again != string(text) {
 		t.Errorf("written again (-want +got):\n%s", cmp.Diff(string(text), again))
 	}
-	facts, problems := parseOne(t, dialogues{}, "docs/retry-policy.dialogue.md", text)
+	facts, problems := parseOne(t, dialogues, "docs/retry-policy.dialogue.md", text)
 	wantFacts := Facts{Title: "Retry policy", Status: "Converged", Attributes: map[string]string{"created": "2026-03-02"}}
 	if diff := cmp.Diff(wantFacts, facts); diff != "" || len(problems) > 0 {
 		t.Errorf("problems %q, facts (-want +got):\n%s", problems, diff)
@@ -48,7 +48,7 @@ func TestDialogueHeads(t *testing.T) {
 }
 
 func TestDialogueProblems(t *testing.T) {
-	_, problems := parseOne(t, dialogues{}, "s/expert-pool.json",
+	_, problems := parseOne(t, dialogues, "s/expert-pool.json",
 		[]byte("{\n  \"experts\": [\n    {\"name\": \"Muffin\"\n  ]\n}\n"))
 	want := []string{"s/expert-pool.json:4: invalid character ']' after object key:value pair"}
 	if diff := cmp.Diff(want, problems); diff != "" {

@@ -11,18 +11,18 @@ import (
 func TestTurnVoice(t *testing.T) {
 	tests := []struct {
 		path  string
-		want  Voice
+		want  voice
 		found bool
 	}{
-		{".claude/dialogues/retry-policy/round-1/Muffin.md", Voice{"muffin", 1}, true},
-		{"/tmp/blue-dialogue/x/round-012/scone.md", Voice{"scone", 12}, true},
-		{"x/round-0/muffin.prompt.md", Voice{"", -1}, false},
-		{"x/round-0/notes/muffin.md", Voice{"", -1}, false},
-		{"x/round-0/panel.json", Voice{"", -1}, false},
-		{"x/round-0.summary.md", Voice{"", -1}, false},
-		{"x/rounds/muffin.md", Voice{"", -1}, false},
-		{"muffin.md", Voice{"", -1}, false},
-		{"", Voice{"", -1}, false},
+		{".claude/dialogues/retry-policy/round-1/Muffin.md", voice{"muffin", 1}, true},
+		{"/tmp/blue-dialogue/x/round-012/scone.md", voice{"scone", 12}, true},
+		{"x/round-0/muffin.prompt.md", voice{"", -1}, false},
+		{"x/round-0/notes/muffin.md", voice{"", -1}, false},
+		{"x/round-0/panel.json", voice{"", -1}, false},
+		{"x/round-0.summary.md", voice{"", -1}, false},
+		{"x/rounds/muffin.md", voice{"", -1}, false},
+		{"muffin.md", voice{"", -1}, false},
+		{"", voice{"", -1}, false},
 	}
 	for _, test := range tests {
 		if got, found := turnVoice(test.path); got != test.want || found != test.found {

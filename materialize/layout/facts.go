@@ -91,7 +91,7 @@ func extraFields(v markdown.Values, known []string) []ExtraField {
 func (f *Facts) addExtra(key, value string) {
 	switch key {
 	case "assignee":
-		f.setAttribute(record.AttributeAssignee, factLine(value))
+		f.setAttribute(attributeAssignee, factLine(value))
 	case "agent", "reporter", "reported by":
 		f.Agent = factLine(value)
 	case "tags":

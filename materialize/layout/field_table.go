@@ -41,12 +41,8 @@ type Field[T any] struct {
 	fold    func(string) string // the value as a fact; nil: its first line
 	Needed  bool                // an entry without it is reported
 	implied string              // what a value that is not written means
-	Input
-}
 
-// An Input is what a user may give as a field's value.
-type Input struct {
-	Flag    string              // of the commands that add and edit; "": none
+	Flag    string              // that gives it, of the commands that add and edit; "": none
 	Default string              // of a new entry
 	Example string              // of a value
 	Ask     string              // what is asked for where it is missing; "": it may be
@@ -111,9 +107,6 @@ func (t *FieldTable[T]) Input(flag string) Field[T] {
 func (t *FieldTable[T]) Filters() []Field[T] {
 	return slices.DeleteFunc(slices.Clone(t.fields), func(f Field[T]) bool { return !f.Filter })
 }
-
-// Values returns the values that a field can have.
-func (t *FieldTable[T]) Values(name string) []string { return t.field(name).Values }
 
 // field returns the field with a name, the zero one if there is none.
 func (t *FieldTable[T]) field(name string) Field[T] {

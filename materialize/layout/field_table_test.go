@@ -38,9 +38,9 @@ func TestFieldSelections(t *testing.T) {
 			"Type, Tags, Content, Source, Confidence, File, Title"},
 		{"filters of an issue", namesOfFields(issues.Filters()), "Type, Priority"},
 		{"field of --criteria", issues.Input("criteria").Name, "Acceptance Criteria"},
-		{"values of a priority", strings.Join(issues.Values("Priority"), " "), "critical high medium low"},
-		{"values of a free field", strings.Join(issues.Values("Type"), " "), ""},
-		{"values of no field", strings.Join(issues.Values("Colour"), " "), ""},
+		{"values of a priority", strings.Join(issues.field("Priority").Values, " "), "critical high medium low"},
+		{"values of a free field", strings.Join(issues.field("Type").Values, " "), ""},
+		{"values of no field", strings.Join(issues.field("Colour").Values, " "), ""},
 	} {
 		if test.got != test.want {
 			t.Errorf("%s: got %q, want %q", test.what, test.got, test.want)
@@ -96,7 +96,7 @@ func TestFieldPut(t *testing.T) {
 func TestFieldWith(t *testing.T) {
 	var noun string
 	with := IssueFields().With(Field[Issue]{Name: "Noun", text: func(*Issue) *string { return &noun },
-		Input: Input{Flag: "noun"}})
+		Flag: "noun"})
 	text := []byte("### ISSUE-1\n\n| Field | Value |\n|-------|-------|\n| Status | pending |\n| Noun | lamp |\n")
 	if i := with.Read(text); noun != "lamp" || len(i.Extra) > 0 {
 		t.Errorf("with the field, %q has the noun %q and the further fields %v", text, noun, i.Extra)
@@ -215,12 +215,21 @@ func TestSetKeepsIntroduction(t *testing.T) {
 	} {
 		got := []byte(text)
 		for _, value := range []string{"pattern", "gotcha"} {
-			got = LessonFields().Set(got, "Type", value)
+			got = knowledgeTable{lessonFields}.Set(got, "Type", value)
 		}
 		lesson, before := lessonFields.Read(got), lessonFields.Read([]byte(text))
 		if !strings.Contains(string(got), "Intro text.") || lesson.Type != "gotcha" ||
 			lesson.Content != before.Content {
 			t.Errorf("%q became %q: %+v", text, got, lesson)
+		}
+	}
+}
+
+func TestExtraValue(t *testing.T) {
+	extra := []ExtraField{{"Assignee", "muffin"}, {"assignee", "scone"}}
+	for name, want := range map[string]string{"ASSIGNEE": "muffin", "Reporter": ""} {
+		if got := ExtraValue(extra, name); got != want {
+			t.Errorf("ExtraValue(%s) = %q, want %q", name, got, want)
 		}
 	}
 }

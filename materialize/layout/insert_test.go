@@ -13,26 +13,26 @@ import (
 
 // newEntry returns the n-th new entry of a format, with its id where it has one.
 func newEntry(format Aggregate, n int) Entry {
-	switch format.(type) {
-	case IssueQueue:
+	switch format {
+	case issueQueue:
 		id := fmt.Sprintf("ISSUE-20260101-%03d", n)
 		return Entry{ID: id,
 			Text: issueFields.Append(nil, Issue{ID: id, Status: "pending", Type: "bug", Priority: "low", Summary: "s"})}
-	case TaskQueue:
+	case taskQueue:
 		id := fmt.Sprintf("BUILD-%03d", n)
 		return Entry{ID: id, Text: fmt.Appendf(nil, "### %s: t\n**Status:** pending\n**Depends On:** []\n", id)}
-	case KnowledgeGraph:
+	case knowledgeGraph:
 		kind := knowledgeTypes()[n%4]
 		id := fmt.Sprintf("%s-%03d", kind, n)
 		return Entry{ID: id, Text: knowledgeFields.Append(nil, Knowledge{ID: id, Type: kind, Content: "c"})}
-	case KnowledgeJSON:
+	case knowledgeJSON{}:
 		id := fmt.Sprintf("task-%03d", n)
-		return Entry{ID: id, Text: AppendKnowledgeNode(nil, KnowledgeNode{ID: id, Type: "task", Summary: "s"})}
-	case Lessons:
+		return Entry{ID: id, Text: nodeFields.Append(nil, Knowledge{ID: id, Type: "task", Content: "s"})}
+	case lessons:
 		return Entry{Text: lessonFields.Append(nil, Knowledge{Title: fmt.Sprint("Lesson ", n), Content: "c"})}
 	default:
 		id := fmt.Sprintf("src/%03d", n)
-		return Entry{ID: id, Text: AppendComponent(nil, Component{Name: id, Notes: "n"}, componentColumns())}
+		return Entry{ID: id, Text: appendComponent(nil, Component{Name: id, Notes: "n"}, componentColumns())}
 	}
 }
 
@@ -116,7 +116,7 @@ func TestSettersChangeOneLine(t *testing.T) {
 	setters := map[string]func(text []byte, field, value string) []byte{
 		"good-issue_queue.md": setOf(issueFields), "crlf-issue_queue.md": setOf(issueFields),
 		"good-knowledge_graph.md": setOf(knowledgeFields), "good-lessons.md": setOf(lessonFields),
-		"good-knowledge_graph.json": SetKnowledgeNodeField,
+		"good-knowledge_graph.json": setNode,
 	}
 	for name, set := range setters {
 		_, kind, _ := strings.Cut(name, "-")
@@ -216,11 +216,11 @@ func BenchmarkAggregateParse(b *testing.B) {
 func manyEntries(format Aggregate, n int) []byte {
 	first := format.Insert(File{}, newEntry(format, 0)).Append(nil)
 	between, end := "\n", ""
-	switch format.(type) {
-	case KnowledgeJSON:
+	switch format {
+	case knowledgeJSON{}:
 		between, end = ",\n", "\n]}\n"
 		first = append([]byte("{\"nodes\": [\n"), newEntry(format, 0).Text...)
-	case ContextMap:
+	case contextMap{}:
 		between = ""
 	}
 	for i := 1; i < n; i++ {

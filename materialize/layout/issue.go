@@ -52,23 +52,23 @@ var issueFields = newFieldTable(FieldTable[Issue]{
 			Fact: "status", fold: issueStatus,
 			Values: []string{"pending", "accepted", "in_progress", "complete", "duplicate", "wont_fix"}},
 		{Name: "Source", text: func(i *Issue) *string { return &i.Source },
-			Fact: record.AttributeSource, fold: factWord,
+			Fact: attributeSource, fold: factWord,
 			Values: []string{"user", "generated"},
-			Input:  Input{Flag: "source", Default: "generated", Example: "user", clean: snakeWord}},
+			Flag:   "source", Default: "generated", Example: "user", clean: snakeWord},
 		{Name: "Type", text: func(i *Issue) *string { return &i.Type }, Needed: true,
 			Fact: record.AttributeType, Filter: true, fold: factWord,
-			Input: Input{Flag: "type", Example: "bug", Ask: issueTypes + ", or another word",
-				Want: "a word, such as " + issueTypes, valid: isShortWord, clean: snakeWord}},
+			Flag: "type", Example: "bug", Ask: issueTypes + ", or another word",
+			Want: "a word, such as " + issueTypes, valid: isShortWord, clean: snakeWord},
 		{Name: "Priority", text: func(i *Issue) *string { return &i.Priority }, Needed: true,
 			Fact: record.AttributePriority, Filter: true, fold: factWord,
 			Values: []string{"critical", "high", "medium", "low"}, // the most urgent first
-			Input:  Input{Flag: "priority", Default: "medium", Example: "medium", clean: snakeWord}},
+			Flag:   "priority", Default: "medium", Example: "medium", clean: snakeWord},
 		{Name: "Created", text: func(i *Issue) *string { return &i.Created }, Fact: record.AttributeCreated},
 		{Name: "Loop", text: func(i *Issue) *string { return &i.Loop }, Fact: "loop",
-			Input: Input{Flag: "loop", Example: "2", Want: "a number", valid: isNumber}},
+			Flag: "loop", Example: "2", Want: "a number", valid: isNumber},
 		{Name: "Complexity", text: func(i *Issue) *string { return &i.Complexity },
 			Values: []string{"easy", "normal", "complex"},
-			Input:  Input{Flag: "complexity", Default: "normal", Example: "normal", clean: snakeWord}},
+			Flag:   "complexity", Default: "normal", Example: "normal", clean: snakeWord},
 		{Name: "Claimed By", text: func(i *Issue) *string { return &i.ClaimedBy }},
 		{Name: "Claimed At", text: func(i *Issue) *string { return &i.ClaimedAt }},
 		{Name: "Lease Until", text: func(i *Issue) *string { return &i.LeaseUntil }},
@@ -76,17 +76,15 @@ var issueFields = newFieldTable(FieldTable[Issue]{
 		{form: extraForm},
 		{Name: "Summary", form: leadForm, text: func(i *Issue) *string { return &i.Summary }, Needed: true,
 			Fact: "summary", fold: factSummary,
-			Input: Input{Flag: "summary", Ask: "one line that says what is wrong or wanted"}},
-		{Name: "Details", form: belowForm, text: func(i *Issue) *string { return &i.Details },
-			Input: Input{Flag: "details"}},
+			Flag: "summary", Ask: "one line that says what is wrong or wanted"},
+		{Name: "Details", form: belowForm, text: func(i *Issue) *string { return &i.Details }, Flag: "details"},
 		{Name: "Acceptance Criteria", also: []string{"criteria"}, form: itemsForm,
-			list: func(i *Issue) *[]string { return &i.Criteria }, Input: Input{Flag: "criteria"}},
-		{Name: "Files", form: pathsForm, list: func(i *Issue) *[]string { return &i.Files },
-			Input: Input{Flag: "file"}},
+			list: func(i *Issue) *[]string { return &i.Criteria }, Flag: "criteria"},
+		{Name: "Files", form: pathsForm, list: func(i *Issue) *[]string { return &i.Files }, Flag: "file"},
 		{Name: "Rationale", form: textForm, text: func(i *Issue) *string { return &i.Rationale },
-			Input: Input{Flag: "rationale"}},
+			Flag: "rationale"},
 		{Name: "Task Ref", rows: []string{"task"}, form: leadForm, text: func(i *Issue) *string { return &i.TaskRef },
-			Fact: "task", fold: factTask, Input: Input{Flag: "task", clean: lineTaskID}},
+			Fact: "task", fold: factTask, Flag: "task", clean: lineTaskID},
 	},
 })
 
@@ -145,4 +143,51 @@ func pathsLine(files []string) string {
 		return ""
 	}
 	return line
+}
+
+// issueQueue is the format of issue_queue.md: issues that agents found and that
+// wait for work, described in docs/layouts/issue-queue.md. A heading of level 2
+// to 4 that begins with an id such as ISSUE-20251212-001 begins an entry.
+var issueQueue = &headingFormat{
+	kind:  record.KindIssue,
+	title: "Issue Queue",
+	identify: func(lines []markdown.Line, i int) (id, title string, ok bool) {
+		_, heading := markdown.Heading(lines[i].Text)
+		id, title = cutEntryID(heading)
+		// The date and the number may have any length: ISSUE-001 occurs as well.
+		isID := strings.HasPrefix(id, "ISSUE-") && strings.ContainsAny(id, "0123456789")
+		return id, title, isID && lines[i].Level >= 2 && lines[i].Level <= markdown.MaxEntryLevel
+	},
+	describe: issueFields.describe,
+}
+
+// issueFacts adds the title of an issue without one, and who works on it: rather
+// than an Assignee.
+func issueFacts(i *Issue, facts *Facts) {
+	if facts.Title == "" {
+		facts.Title = factText(i.Summary, maxFactTitle)
+	}
+	facts.setAttribute(attributeAssignee, factLine(i.ClaimedBy))
+}
+
+// cutEntryID cuts the text of a heading after the id that it begins with: a
+// word of letters, digits, ".", "_" and "-". Brackets, code and bold marks
+// around the id, and a colon or dash after it, are dropped.
+func cutEntryID(heading string) (id, title string) {
+	rest := strings.TrimLeft(heading, "[`*")
+	end := strings.IndexFunc(rest, func(r rune) bool {
+		return r > 0x7f || r != '.' && r != '_' && r != '-' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z')
+	})
+	if end < 0 {
+		end = len(rest)
+	}
+	id = strings.TrimRight(rest[:end], "._-")
+	title = strings.TrimLeft(rest[len(id):], "]`*:.")
+	title = strings.TrimSpace(title)
+	for _, dash := range []string{"- ", "– ", "— "} {
+		if after, ok := strings.CutPrefix(title, dash); ok {
+			return id, strings.TrimSpace(after)
+		}
+	}
+	return id, title
 }

@@ -8,7 +8,7 @@ import (
 
 func TestIssueQueueInsert(t *testing.T) {
 	entry := "### ISSUE-9\n\n**Summary:** new\n\n---\n"
-	runInserts(t, IssueQueue{}, []insertCase{
+	runInserts(t, issueQueue, []insertCase{
 		{"empty file", "", "ISSUE-9", entry, "# Issue Queue\n\n" + entry, []string{"ISSUE-9"}},
 		{"byte order mark", "\ufeff", "ISSUE-9", entry, "\ufeff# Issue Queue\n\n" + entry, nil},
 		{"title", "# Issue Queue\n", "ISSUE-9", entry, "# Issue Queue\n\n" + entry, nil},
@@ -29,7 +29,7 @@ func TestIssueQueueInsert(t *testing.T) {
 }
 
 func TestIssueQueueDocument(t *testing.T) {
-	f, errs := checkAggregate(t, IssueQueue{}, "issue_queue.md", docExample(t, "issue-queue", "issue_queue.md"))
+	f, errs := checkAggregate(t, issueQueue, "issue_queue.md", docExample(t, "issue-queue", "issue_queue.md"))
 	var got []string
 	for _, e := range f.Entries() {
 		got = append(got, e.ID+" "+e.Facts.Status)
@@ -108,4 +108,4 @@ func TestCutEntryID(t *testing.T) {
 	}
 }
 
-func FuzzIssueQueue(f *testing.F) { fuzzAggregate(f, IssueQueue{}, "*-issue_queue.md") }
+func FuzzIssueQueue(f *testing.F) { fuzzAggregate(f, issueQueue, "*-issue_queue.md") }

@@ -48,7 +48,7 @@ func TestIssueRoundTrip(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 {
 				t.Errorf("parseEntry(issueFields, %s) (-want +got):\n%s\nerrors %v", text, diff, errs)
 			}
-			f, errs := checkAggregate(t, IssueQueue{}, "q.md", append([]byte("# Issue Queue\n\n"), text...))
+			f, errs := checkAggregate(t, issueQueue, "q.md", append([]byte("# Issue Queue\n\n"), text...))
 			if entries := f.Entries(); len(entries) != 1 || string(entries[0].Text) != string(text) || len(errs) > 0 {
 				t.Errorf("%s\nhas %d entries, errors %v", text, len(entries), errs)
 			}

@@ -29,20 +29,16 @@ type Journal struct {
 // A Progress is one line of a journal's progress log: "- [time] text".
 type Progress struct{ Time, Text string }
 
-// Journals is the layout of journals: one record a file.
-type Journals struct{}
-
-// Parse makes the whole file one handoff record. Its status is the handoff's
-// outcome, else the metadata's status.
-func (Journals) Parse(path string, text []byte) (File, []*SyntaxError) {
+// journals is the layout of journals.
+var journals = &single{record.KindHandoff, func(_ string, text []byte) (Facts, []*SyntaxError) {
 	j, problems := ParseJournal(text)
-	return single(path, record.KindHandoff, text, j.facts()), inFile(path, problems)
-}
+	return j.facts(), problems
+}}
 
 // facts returns what the journal says about its task. Agents add who and where
 // they are to the metadata under these names.
 func (j *Journal) facts() Facts {
-	f := Facts{Title: markdown.Clip(markdown.CollapseSpace(j.Task), 120), Status: j.State()}
+	f := Facts{Title: titleOf(j.Task), Status: j.State()}
 	f.setFact(AttributeStarted, j.Started)
 	for _, p := range j.Extra {
 		switch markdown.Fold(p.Key) {

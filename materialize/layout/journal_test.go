@@ -95,7 +95,7 @@ func TestJournalFacts(t *testing.T) {
 		{"template", "# Task: A\n## Metadata\n- Status: in_progress | completed | failed\n", Facts{Title: "A"}},
 	}
 	for _, test := range tests {
-		file, _ := Journals{}.Parse("task-1.md", []byte(test.text))
+		file, _ := journals.Parse("task-1.md", []byte(test.text))
 		if got := file.Append(nil); string(got) != test.text {
 			t.Errorf("%s: the parts of %q are %q", test.name, test.text, got)
 		}
@@ -120,7 +120,7 @@ func TestJournalProblems(t *testing.T) {
 		{"# Task: A\n## Handoff\noutcome: done\n## Handoff\noutcome: failed\n", []string{`a.md:4: a second handoff; the first one counts`}},
 	}
 	for _, test := range tests {
-		_, problems := Journals{}.Parse("a.md", []byte(test.text))
+		_, problems := journals.Parse("a.md", []byte(test.text))
 		var got []string
 		for _, p := range problems {
 			got = append(got, p.Error())
@@ -225,7 +225,7 @@ func FuzzJournal(f *testing.F) {
 	f.Add([]byte("Task: A\r\n====\r\n- [x\n## Progress\n## Handoff\n|a|b|c|\n|Files|a, b<br>c|\n"))
 	f.Add([]byte("# Task: A\n\n## Handoff\n\n| Files: \xffd | Val"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		file, _ := Journals{}.Parse("j.md", text)
+		file, _ := journals.Parse("j.md", text)
 		if got := file.Append(nil); !bytes.Equal(got, text) {
 			t.Fatalf("the parts of %q are %q", text, got)
 		}

@@ -7,7 +7,6 @@ import (
 	"unicode"
 
 	"filebus/materialize/markdown"
-
 	"filebus/store/record"
 )
 
@@ -37,68 +36,79 @@ var knowledgeFields = newFieldTable(FieldTable[Knowledge]{
 	fields: []Field[Knowledge]{
 		{Name: "Type", text: func(k *Knowledge) *string { return &k.Type }, Needed: true,
 			Fact: record.AttributeType, fold: factWord,
-			Input: Input{Flag: "type", clean: lowerWord}},
+			Flag: "type", clean: lowerWord},
 		{Name: "Tags", form: tagsForm, list: func(k *Knowledge) *[]string { return &k.Tags },
-			Fact: "tags", Input: Input{Flag: "tag"}},
+			Fact: "tags", Flag: "tag"},
 		{Name: "Content", form: textForm, text: func(k *Knowledge) *string { return &k.Content }, Needed: true,
-			Fact: "summary", fold: factSummary, Input: Input{Flag: "content"}},
+			Fact: "summary", fold: factSummary, Flag: "content"},
 		{Name: "Source", text: func(k *Knowledge) *string { return &k.Source },
-			Fact: record.AttributeSource, Input: Input{Flag: "source", clean: sourceTask}},
+			Fact: attributeSource, Flag: "source", clean: sourceTask},
 		{Name: "Confidence", text: func(k *Knowledge) *string { return &k.Confidence },
 			Fact: record.AttributeConfidence, fold: factWord,
-			Input: Input{Flag: "confidence", clean: lowerWord}},
+			Flag: "confidence", clean: lowerWord},
 		{Name: "Created", also: []string{"date"}, text: func(k *Knowledge) *string { return &k.Created },
 			Fact: record.AttributeCreated},
 		{form: extraForm},
-		{Name: "File", loose: true, Input: Input{Flag: "file"}},
-		{Name: "Title", form: titleForm, text: func(k *Knowledge) *string { return &k.Title },
-			Input: Input{Flag: "title"}},
+		{Name: "File", loose: true, Flag: "file"},
+		{Name: "Title", form: titleForm, text: func(k *Knowledge) *string { return &k.Title }, Flag: "title"},
 	},
 })
 
-// A KnowledgeTable is the table of the fields of entries of knowledge, with their links.
-type KnowledgeTable struct{ *FieldTable[Knowledge] }
-
 // KnowledgeFields returns the table of an entry of a Markdown knowledge graph.
-func KnowledgeFields() KnowledgeTable { return KnowledgeTable{knowledgeFields} }
+func KnowledgeFields() *FieldTable[Knowledge] { return knowledgeFields }
 
-// KnowledgeGraph is the format of knowledge_graph.md: what was learned, in
+// A KnowledgeForm is a way to write entries of knowledge.
+type KnowledgeForm interface {
+	Read(text []byte) Knowledge
+	Append(dst []byte, k Knowledge) []byte
+	Set(text []byte, field string, values ...string) []byte
+	AddLink(text []byte, l record.Link) []byte
+	DropLink(text []byte, l record.Link) []byte
+	Input(flag string) Field[Knowledge]
+	IsLesson() bool // the entries have no ids of their own
+}
+
+// KnowledgeForm returns the form of the entries of a file, nil if they are none of
+// knowledge.
+func (pl Location) KnowledgeForm() KnowledgeForm {
+	switch pl.Layout {
+	case Layout(knowledgeGraph):
+		return knowledgeTable{knowledgeFields}
+	case Layout(lessons):
+		return knowledgeTable{lessonFields}
+	case Layout(knowledgeJSON{}):
+		return nodeForm{knowledgeFields}
+	}
+	return nil
+}
+
+// A knowledgeTable is the form of entries in Markdown.
+type knowledgeTable struct{ *FieldTable[Knowledge] }
+
+// IsLesson reports whether the entries are lessons.
+func (t knowledgeTable) IsLesson() bool { return t.FieldTable == lessonFields }
+
+// knowledgeGraph is the format of knowledge_graph.md: what was learned, in
 // sections by type, described in docs/layouts/knowledge-graph.md. A heading of
 // level 3 or 4 begins an entry when it is an id such as pattern-001, or when
 // fields such as "- Content:" follow it.
-type KnowledgeGraph struct{}
-
-func (KnowledgeGraph) format() headingFormat {
-	return headingFormat{
-		kind:  record.KindKnowledge,
-		title: "Knowledge Graph",
-		identify: func(lines []markdown.Line, i int) (id, title string, ok bool) {
-			if lines[i].Level < 3 || lines[i].Level > markdown.MaxEntryLevel {
-				return "", "", false
-			}
-			_, heading := markdown.Heading(lines[i].Text)
-			if id, title, ok = cutKnowledgeID(heading); ok {
-				return id, title, true
-			}
-			return "", heading, markdown.HasKnownField(lines, i, knowledgeFields.rules)
-		},
-		describe: knowledgeFields.describe,
-		section: func(e Entry) string {
-			return knowledgeSection(knowledgeFields.Read(e.Text).Type, e.ID)
-		},
-	}
+var knowledgeGraph = &headingFormat{
+	kind:  record.KindKnowledge,
+	title: "Knowledge Graph",
+	identify: func(lines []markdown.Line, i int) (id, title string, ok bool) {
+		if lines[i].Level < 3 || lines[i].Level > markdown.MaxEntryLevel {
+			return "", "", false
+		}
+		_, heading := markdown.Heading(lines[i].Text)
+		if id, title, ok = cutKnowledgeID(heading); ok {
+			return id, title, true
+		}
+		return "", heading, markdown.HasKnownField(lines, i, knowledgeFields.rules)
+	},
+	describe: knowledgeFields.describe,
+	// Patterns, Gotchas, Decisions, Insights, Tasks, ...
+	section: func(e Entry) string { return knowledgeSection(knowledgeFields.Read(e.Text).Type, e.ID) },
 }
-
-// Parse cuts a knowledge graph into its entries and the text around them. It
-// reports what is wrong with the fields of each.
-func (g KnowledgeGraph) Parse(path string, text []byte) (File, []*SyntaxError) {
-	return g.format().parse(path, text)
-}
-
-// Insert returns f with a new entry after the last one in the section of its
-// type: Patterns, Gotchas, Decisions, Insights, Tasks, ... The caller sees to it
-// that its id is free.
-func (g KnowledgeGraph) Insert(f File, e Entry) File { return g.format().insert(f, e) }
 
 // cutKnowledgeID cuts a heading after an id that ends in a number, such as
 // pattern-001. More text must be set off by a colon or dash: "UTF-8 in names" is
@@ -178,4 +188,44 @@ func setTitle(text []byte, id, title string) []byte {
 	}
 	marks := len(heading) - len(strings.TrimLeft(heading, "#"))
 	return []byte(heading[:marks] + " " + id + rest)
+}
+
+// lessonFields are the fields of a lesson: bold names alone are some, for the indexes
+// beside the lessons are full of bullets.
+var lessonFields = newFieldTable(FieldTable[Knowledge]{
+	noun:  "lesson %q",
+	head:  knowledgeFields.head,
+	cutID: func(heading string) (id, title string) { return "", heading },
+	extra: knowledgeFields.extra,
+	facts: knowledgeFacts,
+	rules: markdown.Rules{
+		Known: []string{"links", "supersedes", "contradicts", "relates to", "derived from", "superseded by"},
+		Form:  markdown.LabelForm,
+	},
+	fields: []Field[Knowledge]{
+		{Name: "Date", text: func(k *Knowledge) *string { return &k.Created }, Fact: record.AttributeCreated},
+		{Name: "Type", text: func(k *Knowledge) *string { return &k.Type }, implied: "lesson",
+			Fact: record.AttributeType, fold: factWord, Flag: "type", clean: lowerWord},
+		knowledgeFields.field("Source"), knowledgeFields.field("Confidence"),
+		{form: extraForm},
+		{Name: "Context", form: textForm, text: func(k *Knowledge) *string { return &k.Context }},
+		{Name: "Lesson", form: textForm, text: func(k *Knowledge) *string { return &k.Content }, Needed: true,
+			Fact: "summary", fold: factSummary, Flag: "content"},
+		knowledgeFields.field("Tags"), knowledgeFields.field("File"), knowledgeFields.field("Title"),
+	},
+})
+
+// lessons is the format of the files below lessons/: each a list of what was
+// learned about one area, described in docs/layouts/lessons.md. A heading of
+// level 2 to 4 begins an entry when a label such as "**Lesson:**" follows it;
+// other headings are literal text. Lessons have no ids of their own.
+var lessons = &headingFormat{
+	kind:  record.KindKnowledge,
+	title: "Lessons",
+	identify: func(lines []markdown.Line, i int) (id, title string, ok bool) {
+		_, title = markdown.Heading(lines[i].Text)
+		return "", title, lines[i].Level >= 2 && lines[i].Level <= 4 &&
+			markdown.HasKnownField(lines, i, lessonFields.rules)
+	},
+	describe: lessonFields.describe,
 }

@@ -10,29 +10,39 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+var nodeFields = nodeForm{knowledgeFields}
+
+// setNode sets a member of a node that is a field, or another one.
+func setNode(text []byte, key, value string) []byte {
+	if key == "tags" {
+		return nodeFields.Set(text, "Tags", value)
+	}
+	return setNodeMember(text, key, value)
+}
+
 func TestKnowledgeNodeRoundTrip(t *testing.T) {
-	tests := []KnowledgeNode{
+	tests := []knowledgeNode{
 		{ID: "task-003", Type: "task", Tags: []string{"http", "a,b"}, Summary: "A <b> & \"c\"\nd", File: "journal/task-003.md",
 			Created: "2026-02-03", Connections: []string{"gotcha-001"}},
 		{ID: "x-1", Type: "insight", Tags: []string{}, Summary: ""},
 	}
 	for _, want := range tests {
-		text := AppendKnowledgeNode(nil, want)
-		got, err := ParseKnowledgeNode(text)
+		text := encodeJSON(want, "  ")
+		got, err := parseNode(text)
 		if err != nil {
-			t.Fatalf("ParseKnowledgeNode(%s): %v", text, err)
+			t.Fatalf("parseNode(%s): %v", text, err)
 		}
 		if diff := cmp.Diff(want, *got); diff != "" {
-			t.Errorf("ParseKnowledgeNode(%s) (-want +got):\n%s", text, diff)
+			t.Errorf("parseNode(%s) (-want +got):\n%s", text, diff)
 		}
 	}
 }
 
 func TestAppendKnowledgeNode(t *testing.T) {
-	got := string(AppendKnowledgeNode([]byte("before"), KnowledgeNode{ID: "a-1", Type: "task", Summary: "a & b"}))
+	got := string(nodeFields.Append([]byte("before"), Knowledge{ID: "a-1", Type: "task", Content: "a & b"}))
 	want := "before{\n  \"id\": \"a-1\",\n  \"type\": \"task\",\n  \"tags\": [],\n  \"summary\": \"a & b\"\n}"
 	if got != want {
-		t.Errorf("AppendKnowledgeNode = %s, want %s", got, want)
+		t.Errorf("Append = %s, want %s", got, want)
 	}
 }
 
@@ -44,18 +54,18 @@ func TestParseKnowledgeNode(t *testing.T) {
 		{`{}`, "", `node "": id is missing`},
 	}
 	for _, test := range tests {
-		node, err := ParseKnowledgeNode([]byte(test.text))
+		node, err := parseNode([]byte(test.text))
 		message := ""
 		if err != nil {
 			message = err.Error()
 		}
 		if node == nil || node.ID != test.id || message != test.err {
-			t.Errorf("ParseKnowledgeNode(%s) = %+v, %q, want id %q, %q", test.text, node, message, test.id, test.err)
+			t.Errorf("parseNode(%s) = %+v, %q, want id %q, %q", test.text, node, message, test.id, test.err)
 		}
 	}
 	for _, text := range []string{"", "null", "[]", "1", `"a"`, "{"} {
-		if node, err := ParseKnowledgeNode([]byte(text)); node != nil || err == nil {
-			t.Errorf("ParseKnowledgeNode(%q) = %+v, %v, want an error alone", text, node, err)
+		if node, err := parseNode([]byte(text)); node != nil || err == nil {
+			t.Errorf("parseNode(%q) = %+v, %v, want an error alone", text, node, err)
 		}
 	}
 }
@@ -72,7 +82,7 @@ func TestKnowledgeJSONErrors(t *testing.T) {
 		{"\ufeff{\n}}", "g.json:2: broken JSON: invalid character '}' after top-level value"},
 	}
 	for _, test := range tests {
-		f, errs := checkAggregate(t, KnowledgeJSON{}, "g.json", []byte(test.text))
+		f, errs := checkAggregate(t, knowledgeJSON{}, "g.json", []byte(test.text))
 		got := ""
 		for _, err := range errs {
 			got += err.Error()
@@ -87,7 +97,7 @@ func TestKnowledgeJSONInsert(t *testing.T) {
 	node := "{\n  \"id\": \"n\",\n  \"tags\": [\n    \"a\"\n  ]\n}"
 	indented := "    {\n      \"id\": \"n\",\n      \"tags\": [\n        \"a\"\n      ]\n    }"
 	const compact = `{"id":"n","tags":["a"]}`
-	runInserts(t, KnowledgeJSON{}, []insertCase{
+	runInserts(t, knowledgeJSON{}, []insertCase{
 		{"empty file", "", "n", node, "{\n  \"nodes\": [\n" + indented + "\n  ],\n  \"tag_index\": {}\n}\n", []string{"n"}},
 		{"empty array", "{\n  \"nodes\": [],\n  \"tag_index\": {}\n}\n", "n", node,
 			"{\n  \"nodes\": [\n" + indented + "\n  ],\n  \"tag_index\": {}\n}\n", nil},
@@ -111,8 +121,8 @@ func TestKnowledgeJSONInsert(t *testing.T) {
 }
 
 func TestKnowledgeJSONInsertBroken(t *testing.T) {
-	f, _ := KnowledgeJSON{}.Parse("g.json", []byte("{broken"))
-	out := KnowledgeJSON{}.Insert(f, Entry{ID: "n", Text: []byte(`{"id": "n"}`)})
+	f, _ := knowledgeJSON{}.Parse("g.json", []byte("{broken"))
+	out := knowledgeJSON{}.Insert(f, Entry{ID: "n", Text: []byte(`{"id": "n"}`)})
 	if got, want := string(out.Append(nil)), "{broken\n\n{\"id\": \"n\"}\n"; got != want || len(out.Entries()) != 1 {
 		t.Errorf("Insert into broken JSON = %q with %d entries, want %q with one", got, len(out.Entries()), want)
 	}
@@ -120,7 +130,7 @@ func TestKnowledgeJSONInsertBroken(t *testing.T) {
 
 func TestSetKnowledgeNodeField(t *testing.T) {
 	node := "{\n  \"id\": \"a\",\n  \"tags\": [\"x\"],\n  \"weight\": 1.50\n}"
-	runSets(t, SetKnowledgeNodeField, []setCase{
+	runSets(t, setNode, []setCase{
 		{"string", node, "id", "b \"c\"", strings.Replace(node, `"a"`, `"b \"c\""`, 1)},
 		{"list", node, "tags", "y, z", strings.Replace(node, `["x"]`, `["y","z"]`, 1)},
 		{"empty list", node, "tags", "", strings.Replace(node, `["x"]`, `[]`, 1)},
@@ -134,7 +144,7 @@ func TestSetKnowledgeNodeField(t *testing.T) {
 
 func TestKnowledgeJSONDocument(t *testing.T) {
 	text := docExample(t, "knowledge-graph", "knowledge_graph.json")
-	f, errs := checkAggregate(t, KnowledgeJSON{}, "knowledge_graph.json", text)
+	f, errs := checkAggregate(t, knowledgeJSON{}, "knowledge_graph.json", text)
 	var got []string
 	for _, e := range f.Entries() {
 		got = append(got, e.ID+" "+e.Facts.Attributes["type"])
@@ -147,7 +157,7 @@ func TestKnowledgeJSONDocument(t *testing.T) {
 	}
 }
 
-func FuzzKnowledgeJSON(f *testing.F) { fuzzAggregate(f, KnowledgeJSON{}, "*-knowledge_graph.json") }
+func FuzzKnowledgeJSON(f *testing.F) { fuzzAggregate(f, knowledgeJSON{}, "*-knowledge_graph.json") }
 
 // FuzzKnowledgeJSONInsert checks that a JSON object stays one.
 func FuzzKnowledgeJSONInsert(f *testing.F) {
@@ -158,12 +168,12 @@ func FuzzKnowledgeJSONInsert(f *testing.F) {
 		if _, err := markdown.ParseObject(text); err != nil {
 			return
 		}
-		before, _ := KnowledgeJSON{}.Parse("g.json", text)
-		out := KnowledgeJSON{}.Insert(before, Entry{ID: "new", Text: []byte(`{"id": "new"}`)}).Append(nil)
+		before, _ := knowledgeJSON{}.Parse("g.json", text)
+		out := knowledgeJSON{}.Insert(before, Entry{ID: "new", Text: []byte(`{"id": "new"}`)}).Append(nil)
 		if !json.Valid([]byte(strings.TrimPrefix(string(out), "\ufeff"))) {
 			t.Fatalf("Insert into %q gives broken JSON %q", text, out)
 		}
-		after, _ := checkAggregate(t, KnowledgeJSON{}, "g.json", out)
+		after, _ := checkAggregate(t, knowledgeJSON{}, "g.json", out)
 		if len(after.Entries()) < len(before.Entries()) {
 			t.Errorf("Insert into %q gives %d entries, before %d", text, len(after.Entries()), len(before.Entries()))
 		}

@@ -126,7 +126,7 @@ func LinkText(l record.Link) string {
 
 // AddLink returns text, an entry, with one more link in its field Links. A link that
 // it has changes nothing.
-func (t KnowledgeTable) AddLink(text []byte, l record.Link) []byte {
+func (t knowledgeTable) AddLink(text []byte, l record.Link) []byte {
 	k := t.Read(text)
 	if slices.Contains(k.Links(), l) {
 		return text
@@ -146,7 +146,7 @@ func (t KnowledgeTable) AddLink(text []byte, l record.Link) []byte {
 
 // DropLink returns text, an entry, without a link of its field Links. Fields such as
 // Supersedes stay.
-func (t KnowledgeTable) DropLink(text []byte, l record.Link) []byte {
+func (t knowledgeTable) DropLink(text []byte, l record.Link) []byte {
 	value := extraValue(t.Read(text).Extra, "links")
 	items := linkItems(value)
 	kept := slices.DeleteFunc(slices.Clone(items), func(item string) bool {
@@ -160,68 +160,4 @@ func (t KnowledgeTable) DropLink(text []byte, l record.Link) []byte {
 		return t.Set(text, "Links", "- "+strings.Join(kept, "\n- "))
 	}
 	return t.Set(text, "Links", markdown.FormatList(kept))
-}
-
-// A NodeLink is a typed link of a node of a JSON knowledge graph.
-type NodeLink struct {
-	Type   string `json:"type"`
-	Target string `json:"target"`
-}
-
-// TypedLinks returns the links that a node states: its link objects, and its
-// connections as related entries where no object has their target.
-func (n *KnowledgeNode) TypedLinks() []record.Link {
-	var links []record.Link
-	typed := map[string]bool{}
-	for _, l := range n.Links {
-		kind, isKnown := ParseLinkType(l.Type)
-		if isKnown {
-			links = appendLink(links, kind, l.Target)
-			typed[linkTarget(l.Target)] = true
-		}
-	}
-	for _, target := range n.Connections {
-		if !typed[linkTarget(target)] {
-			links = appendLink(links, LinkRelatesTo, target)
-		}
-	}
-	return links
-}
-
-// AddKnowledgeNodeLink returns text, a node, with one more link object, whose
-// target is one of its connections as well. A link that it has changes nothing.
-func AddKnowledgeNodeLink(text []byte, l record.Link) []byte {
-	node, err := ParseKnowledgeNode(text)
-	if node == nil || err != nil || slices.Contains(node.TypedLinks(), l) {
-		return text
-	}
-	target := strings.TrimPrefix(l.Target, knowledgePrefix)
-	text = setNodeMember(text, "links", append(slices.Clone(node.Links), NodeLink{l.Type, target}))
-	if l.Type == LinkSupersededBy || slices.Contains(node.Connections, target) {
-		return text
-	}
-	return setNodeMember(text, "connections", append(slices.Clone(node.Connections), target))
-}
-
-// DropKnowledgeNodeLink returns text, a node, without a link.
-func DropKnowledgeNodeLink(text []byte, l record.Link) []byte {
-	node, err := ParseKnowledgeNode(text)
-	if node == nil || err != nil || !slices.Contains(node.TypedLinks(), l) {
-		return text
-	}
-	links := slices.DeleteFunc(slices.Clone(node.Links), func(n NodeLink) bool {
-		kind, _ := ParseLinkType(n.Type)
-		return kind == l.Type && linkTarget(n.Target) == l.Target
-	})
-	if len(links) < len(node.Links) {
-		text = setNodeMember(text, "links", links)
-	}
-	stays := slices.ContainsFunc(links, func(n NodeLink) bool { return linkTarget(n.Target) == l.Target })
-	connections := slices.DeleteFunc(slices.Clone(node.Connections), func(target string) bool {
-		return !stays && linkTarget(target) == l.Target
-	})
-	if len(connections) < len(node.Connections) {
-		text = setNodeMember(text, "connections", connections)
-	}
-	return text
 }

@@ -33,7 +33,7 @@ func TestKnowledgeLinks(t *testing.T) {
 			t.Errorf("%s: links of %q (-want +got):\n%s", test.name, test.fields, diff)
 		}
 	}
-	f, _ := KnowledgeGraph{}.Parse("g.md", []byte("### pattern-009\n- Content: c\n- Links: supersedes pattern-001\n"))
+	f, _ := knowledgeGraph.Parse("g.md", []byte("### pattern-009\n- Content: c\n- Links: supersedes pattern-001\n"))
 	if got := f.Entries()[0].Facts.Links; len(got) != 1 {
 		t.Errorf("facts have the links %v, want one", got)
 	}
@@ -50,15 +50,15 @@ func TestAddAndDropKnowledgeLink(t *testing.T) {
 		{"stated elsewhere", "### p-1\n- Supersedes: pattern-001\n", "### p-1\n- Supersedes: pattern-001\n", "### p-1\n- Supersedes: pattern-001\n"},
 	}
 	for _, test := range tests {
-		added := KnowledgeFields().AddLink([]byte(test.text), supersedes)
+		added := linked.AddLink([]byte(test.text), supersedes)
 		if diff := cmp.Diff(test.added, string(added)); diff != "" {
-			t.Errorf("%s: KnowledgeFields().AddLink(%q) (-want +got):\n%s", test.name, test.text, diff)
+			t.Errorf("%s: AddLink(%q) (-want +got):\n%s", test.name, test.text, diff)
 		}
-		if again := KnowledgeFields().AddLink(added, supersedes); string(again) != string(added) {
+		if again := linked.AddLink(added, supersedes); string(again) != string(added) {
 			t.Errorf("%s: adding the link again gives %q", test.name, again)
 		}
-		if diff := cmp.Diff(test.dropped, string(KnowledgeFields().DropLink(added, supersedes))); diff != "" {
-			t.Errorf("%s: KnowledgeFields().DropLink(%q) (-want +got):\n%s", test.name, added, diff)
+		if diff := cmp.Diff(test.dropped, string(linked.DropLink(added, supersedes))); diff != "" {
+			t.Errorf("%s: DropLink(%q) (-want +got):\n%s", test.name, added, diff)
 		}
 	}
 }
@@ -68,12 +68,12 @@ func TestLessonLink(t *testing.T) {
 	for _, text := range []string{
 		"### T\n**Lesson:** Two\nlines.\n**Tags:** a\n", "### T\n**Date:** 2026-01-01\n**Lesson:** x\n**Contradicts:** gotcha-2\n**Links:** gotcha-1\n",
 	} {
-		added := LessonFields().AddLink([]byte(text), l)
+		added := knowledgeTable{lessonFields}.AddLink([]byte(text), l)
 		k, errs := parseEntry(lessonFields, added)
 		if got := k.Links(); len(errs) > 0 || len(got) == 0 || got[len(got)-1] != l {
-			t.Errorf("LessonFields().AddLink(%q) = %q has the links %v, errors %v", text, added, got, errs)
+			t.Errorf("knowledgeTable{lessonFields}.AddLink(%q) = %q has the links %v, errors %v", text, added, got, errs)
 		}
-		dropped, _ := parseEntry(lessonFields, LessonFields().DropLink(added, l))
+		dropped, _ := parseEntry(lessonFields, knowledgeTable{lessonFields}.DropLink(added, l))
 		before, _ := parseEntry(lessonFields, []byte(text))
 		if diff := cmp.Diff(before.Links(), dropped.Links()); diff != "" {
 			t.Errorf("links of %q after adding and dropping one (-want +got):\n%s", text, diff)
@@ -81,31 +81,33 @@ func TestLessonLink(t *testing.T) {
 	}
 }
 
+var linked = knowledgeTable{knowledgeFields}
+
 func TestKnowledgeNodeLinks(t *testing.T) {
 	text := []byte(`{"id": "a", "connections": ["b", "c"], "links": [{"type": "contradicts", "target": "c"}, {"type": "odd", "target": "d"}]}`)
-	node, err := ParseKnowledgeNode(text)
+	node, err := parseNode(text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []record.Link{{Type: "contradicts", Target: "knowledge/c"}, {Type: "relates-to", Target: "knowledge/b"}}
-	if diff := cmp.Diff(want, node.TypedLinks()); diff != "" {
+	if diff := cmp.Diff(want, node.links()); diff != "" {
 		t.Errorf("links of %s (-want +got):\n%s", text, diff)
 	}
 	l := record.Link{Type: LinkSupersedes, Target: "knowledge/e"}
-	added := AddKnowledgeNodeLink(text, l)
-	node, err = ParseKnowledgeNode(added)
+	added := nodeFields.AddLink(text, l)
+	node, err = parseNode(added)
 	if err != nil || !cmp.Equal(node.Connections, []string{"b", "c", "e"}) || len(node.Links) != 3 {
-		t.Errorf("AddKnowledgeNodeLink = %s, %v", added, err)
+		t.Errorf("AddLink = %s, %v", added, err)
 	}
-	if again := AddKnowledgeNodeLink(added, l); string(again) != string(added) {
+	if again := nodeFields.AddLink(added, l); string(again) != string(added) {
 		t.Errorf("adding the link again gives %s", again)
 	}
-	node, _ = ParseKnowledgeNode(DropKnowledgeNodeLink(added, l))
-	if diff := cmp.Diff(want, node.TypedLinks()); diff != "" {
+	node, _ = parseNode(nodeFields.DropLink(added, l))
+	if diff := cmp.Diff(want, node.links()); diff != "" {
 		t.Errorf("links after adding and dropping one (-want +got):\n%s", diff)
 	}
-	if got := AddKnowledgeNodeLink([]byte("[1]"), l); string(got) != "[1]" {
-		t.Errorf("AddKnowledgeNodeLink of no node = %s", got)
+	if got := nodeFields.AddLink([]byte("[1]"), l); string(got) != "[1]" {
+		t.Errorf("AddLink of no node = %s", got)
 	}
 }
 
@@ -117,11 +119,11 @@ func TestAddComponentColumn(t *testing.T) {
 		{"no table", "# Context Map\n", "# Context Map\n"},
 	}
 	for _, test := range tests {
-		got := AddComponentColumn([]byte(test.text), "Location")
+		got := addComponentColumn([]byte(test.text), "Location")
 		if diff := cmp.Diff(test.want, string(got)); diff != "" {
-			t.Errorf("%s: AddComponentColumn(%q) (-want +got):\n%s", test.name, test.text, diff)
+			t.Errorf("%s: addComponentColumn(%q) (-want +got):\n%s", test.name, test.text, diff)
 		}
-		file, errs := ContextMap{}.Parse("i.md", got)
+		file, errs := contextMap{}.Parse("i.md", got)
 		if len(errs) > 0 {
 			t.Errorf("%s: %q has errors %v in %v", test.name, got, errs, file)
 		}
@@ -147,11 +149,11 @@ func TestDropLinkOfSeveral(t *testing.T) {
 	const text = "### p-1\n- Links:\n  - gotcha-1\n  - see the wiki\n  - supersedes pattern-001\n"
 	l := record.Link{Type: LinkSupersedes, Target: "knowledge/pattern-001"}
 	want := "### p-1\n- Links:\n  - gotcha-1\n  - see the wiki\n"
-	if got := string(KnowledgeFields().DropLink([]byte(text), l)); got != want {
+	if got := string(linked.DropLink([]byte(text), l)); got != want {
 		t.Errorf("DropLink(%q) = %q, want %q", text, got, want)
 	}
 	l.Target = "knowledge/other"
-	if got := string(KnowledgeFields().DropLink([]byte(text), l)); got != text {
+	if got := string(linked.DropLink([]byte(text), l)); got != text {
 		t.Errorf("DropLink of a link that %q lacks = %q", text, got)
 	}
 }
@@ -168,21 +170,21 @@ func TestNodeLinkUnchanged(t *testing.T) {
 		l     record.Link
 		want  string
 	}{
-		{"add to what is no node", AddKnowledgeNodeLink, "[1", related, "[1"},
-		{"add a link that is there", AddKnowledgeNodeLink, `{"id": "a", "connections": ["b"]}`, related,
+		{"add to what is no node", nodeFields.AddLink, "[1", related, "[1"},
+		{"add a link that is there", nodeFields.AddLink, `{"id": "a", "connections": ["b"]}`, related,
 			`{"id": "a", "connections": ["b"]}`},
-		{"drop from what is no node", DropKnowledgeNodeLink, "[1", related, "[1"},
-		{"drop a link that is not there", DropKnowledgeNodeLink, `{"id": "a", "connections": ["c"]}`, related,
+		{"drop from what is no node", nodeFields.DropLink, "[1", related, "[1"},
+		{"drop a link that is not there", nodeFields.DropLink, `{"id": "a", "connections": ["c"]}`, related,
 			`{"id": "a", "connections": ["c"]}`},
-		{"drop a connection", DropKnowledgeNodeLink, `{"id": "a", "connections": ["b"]}`, related,
+		{"drop a connection", nodeFields.DropLink, `{"id": "a", "connections": ["b"]}`, related,
 			`{"id": "a", "connections": []}`},
 	} {
 		if got := string(test.edit([]byte(test.text), test.l)); got != test.want {
 			t.Errorf("%s: %s becomes %s, want %s", test.label, test.text, got, test.want)
 		}
 	}
-	got := AddKnowledgeNodeLink([]byte(`{"id": "a", "connections": ["c"]}`), superseded)
-	node, err := ParseKnowledgeNode(got)
+	got := nodeFields.AddLink([]byte(`{"id": "a", "connections": ["c"]}`), superseded)
+	node, err := parseNode(got)
 	if err != nil || len(node.Links) != 1 || len(node.Connections) != 1 {
 		t.Errorf("what supersedes a node is no connection of it: %s, %v", got, err)
 	}

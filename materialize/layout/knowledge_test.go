@@ -22,7 +22,7 @@ func TestKnowledgeRoundTrip(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" || isWhole != (len(errs) == 0) {
 			t.Errorf("parseEntry(knowledgeFields, %s) (-want +got):\n%s\nerrors %v", text, diff, errs)
 		}
-		f, _ := checkAggregate(t, KnowledgeGraph{}, "g.md", text)
+		f, _ := checkAggregate(t, knowledgeGraph, "g.md", text)
 		if entries := f.Entries(); len(entries) != 1 || string(entries[0].Text) != string(text) {
 			t.Errorf("%s\nhas %d entries", text, len(entries))
 		}
@@ -89,7 +89,7 @@ func TestSetKnowledgeField(t *testing.T) {
 func TestKnowledgeGraphInsert(t *testing.T) {
 	text := "# Knowledge Graph\n\n## Patterns\n\n### pattern-001\n- Type: pattern\n\n## Gotchas\n\n### gotcha-001\n- Type: gotcha\n"
 	pattern, gotcha := "### pattern-002\n- Type: pattern\n", "### gotcha-002\n- Type: Gotcha\n"
-	runInserts(t, KnowledgeGraph{}, []insertCase{
+	runInserts(t, knowledgeGraph, []insertCase{
 		{"empty file", "", "pattern-002", pattern, "# Knowledge Graph\n\n## Patterns\n\n" + pattern, []string{"pattern-002"}},
 		{"first section", text, "pattern-002", pattern,
 			"# Knowledge Graph\n\n## Patterns\n\n### pattern-001\n- Type: pattern\n\n" + pattern + "\n## Gotchas\n\n### gotcha-001\n- Type: gotcha\n",
@@ -107,7 +107,7 @@ func TestKnowledgeGraphInsert(t *testing.T) {
 }
 
 func TestKnowledgeGraphDocument(t *testing.T) {
-	f, errs := checkAggregate(t, KnowledgeGraph{}, "knowledge_graph.md", docExample(t, "knowledge-graph", "knowledge_graph.md"))
+	f, errs := checkAggregate(t, knowledgeGraph, "knowledge_graph.md", docExample(t, "knowledge-graph", "knowledge_graph.md"))
 	var got []string
 	for _, e := range f.Entries() {
 		got = append(got, e.ID+" "+e.Facts.Attributes["type"]+" "+e.Facts.Task)
@@ -118,4 +118,4 @@ func TestKnowledgeGraphDocument(t *testing.T) {
 	}
 }
 
-func FuzzKnowledgeGraph(f *testing.F) { fuzzAggregate(f, KnowledgeGraph{}, "*-knowledge_graph.md") }
+func FuzzKnowledgeGraph(f *testing.F) { fuzzAggregate(f, knowledgeGraph, "*-knowledge_graph.md") }

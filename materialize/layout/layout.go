@@ -13,6 +13,9 @@
 package layout
 
 import (
+	"slices"
+	"strings"
+
 	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
@@ -24,6 +27,7 @@ type Layout interface {
 	// errors and in the ids of entries that have none of their own. What the
 	// layout did not understand is reported beside the File.
 	Parse(path string, text []byte) (File, []*SyntaxError)
+	kindOf() record.Kind // of the entries
 }
 
 // An Aggregate is a Layout of files that hold many entries, each a record of
@@ -88,6 +92,15 @@ type SyntaxError = markdown.SyntaxError
 // An ExtraField is a field of an entry that its format does not define, such as
 // Assignee in an issue. It is kept in the order of the file.
 type ExtraField struct{ Name, Value string }
+
+// ExtraValue returns the value of the first field that has a name, in any case.
+func ExtraValue(extra []ExtraField, name string) string {
+	at := slices.IndexFunc(extra, func(f ExtraField) bool { return strings.EqualFold(f.Name, name) })
+	if at < 0 {
+		return ""
+	}
+	return extra[at].Value
+}
 
 // Append appends the bytes of f to dst.
 func (f File) Append(dst []byte) []byte {

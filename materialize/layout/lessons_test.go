@@ -20,7 +20,7 @@ func TestLessonRoundTrip(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 {
 			t.Errorf("parseEntry(lessonFields, %s) (-want +got):\n%s\nerrors %v", text, diff, errs)
 		}
-		f, errs := checkAggregate(t, Lessons{}, "l.md", text)
+		f, errs := checkAggregate(t, lessons, "l.md", text)
 		if entries := f.Entries(); len(entries) != 1 || string(entries[0].Text) != string(text) || len(errs) > 0 {
 			t.Errorf("%s\nhas %d entries, errors %v", text, len(entries), errs)
 		}
@@ -55,7 +55,7 @@ func TestSetLessonField(t *testing.T) {
 
 func TestLessonsInsert(t *testing.T) {
 	entry := "### B\n**Lesson:** b\n"
-	runInserts(t, Lessons{}, []insertCase{
+	runInserts(t, lessons, []insertCase{
 		{"empty file", "", "", entry, "# Lessons\n\n" + entry, []string{"file.md#b"}},
 		{"after the last", "# L\n\n### A\n**Lesson:** a\n", "", entry, "# L\n\n### A\n**Lesson:** a\n\n" + entry, []string{"file.md#a", "file.md#b"}},
 		{"before literal headings", "### A\n**Lesson:** a\n\n### More\n\ntext\n", "", entry,
@@ -66,7 +66,7 @@ func TestLessonsInsert(t *testing.T) {
 
 func TestLessonsDocument(t *testing.T) {
 	const path = "lessons/storage/entries.md"
-	f, errs := checkAggregate(t, Lessons{}, path, docExample(t, "lessons", path))
+	f, errs := checkAggregate(t, lessons, path, docExample(t, "lessons", path))
 	var got []string
 	for _, e := range f.Entries() {
 		got = append(got, e.ID+" "+e.Facts.Attributes["created"])
@@ -82,11 +82,11 @@ func TestLessonsDocument(t *testing.T) {
 
 func TestLessonsBadPath(t *testing.T) {
 	for _, path := range []string{"/abs.md", "a//b.md", "a\x00.md"} {
-		f, errs := Lessons{}.Parse(path, []byte("### A\n**Lesson:** a\n"))
+		f, errs := lessons.Parse(path, []byte("### A\n**Lesson:** a\n"))
 		if len(f.Entries()) != 0 || len(errs) != 1 {
 			t.Errorf("lessons in %q: %d entries, errors %v, want none and one", path, len(f.Entries()), errs)
 		}
 	}
 }
 
-func FuzzLessons(f *testing.F) { fuzzAggregate(f, Lessons{}, "*-lessons.md") }
+func FuzzLessons(f *testing.F) { fuzzAggregate(f, lessons, "*-lessons.md") }

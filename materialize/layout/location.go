@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,6 +17,8 @@ type Location struct {
 	ID     string
 	Layout Layout
 	Facts  Facts // what the path says: task, session, round, ...
+
+	Entries record.Kind // what the file holds: Kind, or those of an aggregate file's entries
 }
 
 // Recognize returns what the default profile takes the file at path to be. It
@@ -42,7 +45,7 @@ const literal = "~/"
 func (p Profile) Recognize(path string) Location {
 	place, root, found := p.find(path)
 	if !found {
-		return note(path)
+		return Note(path)
 	}
 	if place.Kind == record.KindFrame {
 		place.ID = path
@@ -54,7 +57,7 @@ func (p Profile) Recognize(path string) Location {
 		place.ID = literal + path
 	}
 	if record.CheckID(place.ID) != nil {
-		return note(path)
+		return Note(path)
 	}
 	return place
 }
@@ -85,7 +88,7 @@ func (p Profile) Within(path string) Location {
 			return place
 		}
 	}
-	return note(path)
+	return Note(path)
 }
 
 // Parse reads the file at path with the place's Layout and completes the entry
@@ -103,18 +106,10 @@ func (pl Location) Parse(path string, text []byte) (File, []*SyntaxError) {
 // Or returns f with its zero fields taken from other, and the tags and
 // attributes of both.
 func (f Facts) Or(other Facts) Facts {
-	for _, field := range []struct {
-		dst *string
-		src string
-	}{
-		{&f.Agent, other.Agent}, {&f.Conversation, other.Conversation}, {&f.Session, other.Session},
-		{&f.Run, other.Run}, {&f.Loop, other.Loop}, {&f.Task, other.Task}, {&f.Status, other.Status},
-		{&f.Title, other.Title}, {&f.Summary, other.Summary},
-	} {
-		if *field.dst == "" {
-			*field.dst = field.src
-		}
-	}
+	f.Agent, f.Conversation = cmp.Or(f.Agent, other.Agent), cmp.Or(f.Conversation, other.Conversation)
+	f.Session, f.Run, f.Loop = cmp.Or(f.Session, other.Session), cmp.Or(f.Run, other.Run), cmp.Or(f.Loop, other.Loop)
+	f.Task, f.Status = cmp.Or(f.Task, other.Task), cmp.Or(f.Status, other.Status)
+	f.Title, f.Summary = cmp.Or(f.Title, other.Title), cmp.Or(f.Summary, other.Summary)
 	f.Tags = append(slices.Clone(f.Tags), other.Tags...)
 	f.Links = append(slices.Clone(f.Links), other.Links...)
 	if len(other.Attributes) > 0 {
@@ -238,7 +233,7 @@ func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "/")
 }
 
-// note returns the place of a file that no template knows.
-func note(path string) Location {
-	return Location{Kind: record.KindNote, ID: path, Layout: Notes{}}
+// Note returns the place of a file that no template knows, or that is to be a note.
+func Note(path string) Location {
+	return Location{Kind: record.KindNote, ID: path, Layout: notes, Entries: record.KindNote}
 }

@@ -16,19 +16,18 @@ type Completion struct {
 	Outcome string // the status that Text begins with, such as failed, or ""
 }
 
-// Completions is the layout of marker files: {task}.done and {task}.failed.
-type Completions struct{}
+// completions is the layout of marker files: {task}.done and {task}.failed.
+var completions = &single{record.KindMarker, completionFacts}
 
-// Parse makes the whole file one marker record. The status is its path's, so
-// only a text beyond "done" gives facts. It never reports an error.
-func (Completions) Parse(path string, text []byte) (File, []*SyntaxError) {
+// completionFacts takes the facts of a text beyond "done": the status is its path's.
+func completionFacts(_ string, text []byte) (Facts, []*SyntaxError) {
 	var f Facts
 	c := ParseCompletion(text)
 	if c.Text != "" && !strings.EqualFold(c.Text, doneText) {
 		f.Summary = summaryOf(c.Text)
 		f.Status = c.Outcome
 	}
-	return single(path, record.KindMarker, text, f), nil
+	return f, nil
 }
 
 // doneText is what the document asks agents to write.

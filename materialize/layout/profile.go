@@ -32,7 +32,6 @@ const (
 	blueRoot         = ".blue"
 	resultsFolder    = "agent_tool_results"
 	dialogueFolder   = "blue-dialogue"
-	docsFolder       = "docs"
 	reportsRoot      = orchestratorRoot + "/reports"
 )
 
@@ -55,27 +54,27 @@ func ProfileBelow(root string) Profile {
 // Claude returns the default profile: everything below .claude.
 func Claude() Profile { return ProfileBelow(claudeRoot).named("claude") }
 
-// Seed returns the profile with the exact roots of the documents that define
+// seed returns the profile with the exact roots of the documents that define
 // the formats: results and dialogues lie outside the workspace, in
 // ~/.qark/agent_tool_results and /tmp/blue-dialogue; the rest is below .claude.
-func Seed() Profile {
+func seed() Profile {
 	p := ProfileBelow(claudeRoot).named("seed")
 	p.Results = "~/.qark/" + resultsFolder
 	p.Dialogues = "/tmp/" + dialogueFolder
 	return p
 }
 
-// Orchestrator returns the profile of newer orchestrators: everything below
+// orchestrator returns the profile of newer orchestrators: everything below
 // .orchestrator, markers in .orchestrator/complete.
-func Orchestrator() Profile {
+func orchestrator() Profile {
 	p := ProfileBelow(orchestratorRoot).named("orchestrator")
 	p.Markers = orchestratorRoot + "/complete"
 	return p
 }
 
-// Blue returns the profile with everything below .blue, which also knows the
+// blue returns the profile with everything below .blue, which also knows the
 // assembled documents in .blue/docs/dialogues.
-func Blue() Profile { return ProfileBelow(blueRoot).named("blue") }
+func blue() Profile { return ProfileBelow(blueRoot).named("blue") }
 
 func (p Profile) named(name string) Profile {
 	p.Name = name
@@ -83,7 +82,7 @@ func (p Profile) named(name string) Profile {
 }
 
 // Profiles returns the predefined profiles, the default first.
-func Profiles() []Profile { return []Profile{Claude(), Seed(), Orchestrator(), Blue()} }
+func Profiles() []Profile { return []Profile{Claude(), seed(), orchestrator(), blue()} }
 
 // ParseProfile returns the predefined profile of that name.
 func ParseProfile(name string) (Profile, error) {
@@ -172,7 +171,7 @@ func docsRoot(dialogues string) string {
 // of outside roots.
 var foreignRoots = sync.OnceValue(func() map[string]family {
 	all := map[string]family{resultsFolder: familyResults, dialogueFolder: familyDialogues}
-	for _, p := range []Profile{Claude(), Orchestrator(), Blue()} {
+	for _, p := range []Profile{Claude(), orchestrator(), blue()} {
 		for f, root := range p.roots() {
 			if root != "" {
 				all[root], all[root[1:]] = family(f), family(f)

@@ -10,46 +10,18 @@ import (
 	"filebus/store/record"
 )
 
-// A report is what filebus reads of an agent's report on one task in one loop.
-// Reports are JSON of many shapes: of 17 by agents that were given one schema, no
-// key was in all of them. What has no field here stays in the text.
-type report struct {
-	Task    string
-	Loop    string
-	Run     string
-	Agent   string
-	Status  string // as written
-	Model   string
-	Title   string
-	Summary string
-}
+// reports is the layout of JSON reports, which are of the kind of a task's handoff.
+// They have many shapes: of 17 by agents that were given one schema, no key was in
+// all of them. What gives no fact stays in the text.
+var reports = &single{record.KindHandoff, reportFacts}
 
-// Reports is the layout of JSON reports: one record a file, of the kind of a
-// task's handoff.
-type Reports struct{}
-
-// Parse makes the whole file one handoff record. Text that is not one JSON
-// object is reported with its line and gives no facts.
-func (Reports) Parse(path string, text []byte) (File, []*SyntaxError) {
-	r, problems := parseReport(text)
-	f := Facts{
-		Task: TaskID(r.Task), Loop: word(r.Loop), Run: word(r.Run), Agent: word(r.Agent),
-		Status: NormalizeStatus(r.Status), Summary: summaryOf(r.Summary),
-		Title: markdown.Clip(markdown.CollapseSpace(r.Title), 120),
-	}
-	if f.Title == "" && f.Task != "" { // the first line of JSON is no title
-		f.Title = "Report on " + markdown.Clip(f.Task, 100)
-	}
-	f.setFact(attributeModel, r.Model)
-	return single(path, record.KindHandoff, text, f), inFile(path, problems)
-}
-
-// parseReport reads a report, whose keys may have several names and any type:
-// a model is text or an object with a name, notes are text or a list.
-func parseReport(text []byte) (report, []*SyntaxError) {
+// reportFacts reads a report, whose keys may have several names and any type: a model
+// is text or an object with a name, notes are text or a list. Text that is not one
+// JSON object is reported with its line.
+func reportFacts(_ string, text []byte) (f Facts, problems []*SyntaxError) {
 	var fields map[string]json.RawMessage
 	if problem := markdown.DecodeJSON(text, &fields); problem != nil {
-		return report{}, []*SyntaxError{problem}
+		return f, []*SyntaxError{problem}
 	}
 	// The names under which agents given one schema wrote the same thing.
 	first := func(keys ...string) string {
@@ -60,16 +32,20 @@ func parseReport(text []byte) (report, []*SyntaxError) {
 		}
 		return ""
 	}
-	return report{
-		Task:    first("task_id", "task", "id"),
-		Loop:    first("loop_number", "loop"),
-		Run:     first("run_id", "run"),
-		Agent:   first("agent", "agent_type", "agent_name"),
-		Status:  first("status", "outcome", "result"),
-		Model:   first("model", "model_used"),
-		Title:   first("title", "task_title", "task_name", "name", "objective"),
-		Summary: first("summary", "notes", "description", "objective"),
-	}, nil
+	f = Facts{
+		Task:    TaskID(first("task_id", "task", "id")),
+		Loop:    word(first("loop_number", "loop")),
+		Run:     word(first("run_id", "run")),
+		Agent:   word(first("agent", "agent_type", "agent_name")),
+		Status:  NormalizeStatus(first("status", "outcome", "result")),
+		Title:   titleOf(first("title", "task_title", "task_name", "name", "objective")),
+		Summary: summaryOf(first("summary", "notes", "description", "objective")),
+	}
+	if f.Title == "" && f.Task != "" { // the first line of JSON is no title
+		f.Title = "Report on " + markdown.Clip(f.Task, 100)
+	}
+	f.setFact(attributeModel, first("model", "model_used"))
+	return f, nil
 }
 
 // jsonText returns a value as text: a string or number, the name or first

@@ -10,34 +10,36 @@ import (
 
 func TestReportExample(t *testing.T) {
 	text := docExample(t, "reports", "BUILD-007-loop-002.json")
-	got, problems := parseReport(text)
-	want := report{
-		Task: "BUILD-007", Loop: "2", Run: "run-20260302-091400", Agent: "backend", Status: "completed", Model: "sonnet",
+	got, problems := reportFacts("", text)
+	want := Facts{
+		Task: "BUILD-007", Loop: "2", Run: "run-20260302-091400", Agent: "backend", Status: "complete",
 		Title: "Limit requests per API key", Summary: "Requests are limited to 600 a minute per key",
+		Attributes: map[string]string{"model": "sonnet"},
 	}
-	if got != want || len(problems) > 0 {
-		t.Errorf("ParseReport of the example = %+v, %v, want %+v", got, problems, want)
+	if diff := cmp.Diff(want, got); diff != "" || len(problems) > 0 {
+		t.Errorf("facts of the example (-want +got):\n%s\nproblems %v", diff, problems)
 	}
 }
 
 func TestReportShapes(t *testing.T) {
 	tests := []struct {
 		text string
-		want report
+		want Facts
 	}{
-		{`{}`, report{}},
-		{"\ufeff{\"task_id\": \"a\"}", report{Task: "a"}},
-		{`{"task": 7, "loop": "003", "result": "ok"}`, report{Task: "7", Loop: "003", Status: "ok"}},
-		{`{"model_used": "m", "model": null}`, report{Model: "m"}},
-		{`{"model": {"version": "4"}, "agent": true, "status": ["x"], "summary": {"done": true}}`, report{Status: "x"}},
-		{`{"notes": [], "description": "d"}`, report{Summary: "d"}},
-		{`{"notes": [{"a": 1}], "objective": "o"}`, report{Title: "o", Summary: "o"}},
-		{`{"status": "a", "status": "b"}`, report{Status: "b"}},
-		{`{"title": "\ud800 \u00e9"}`, report{Title: "\ufffd é"}},
+		{`{}`, Facts{}},
+		{"\ufeff{\"task_id\": \"a\"}", Facts{Task: "a", Title: "Report on a"}},
+		{`{"task": 7, "loop": "003", "result": "ok"}`, Facts{Task: "task-7", Loop: "003", Status: "complete", Title: "Report on task-7"}},
+		{`{"model_used": "m", "model": null}`, Facts{Attributes: map[string]string{"model": "m"}}},
+		{`{"model": {"version": "4"}, "agent": true, "status": ["ok"], "summary": {"done": true}}`, Facts{Status: "complete"}},
+		{`{"notes": [], "description": "d"}`, Facts{Summary: "d"}},
+		{`{"notes": [{"a": 1}], "objective": "o"}`, Facts{Title: "o", Summary: "o"}},
+		{`{"status": "failed", "status": "ok"}`, Facts{Status: "complete"}},
+		{`{"title": "\ud800 \u00e9"}`, Facts{Title: "\ufffd é"}},
 	}
 	for _, test := range tests {
-		if got, problems := parseReport([]byte(test.text)); got != test.want || len(problems) > 0 {
-			t.Errorf("ParseReport(%s) = %+v, %v, want %+v", test.text, got, problems, test.want)
+		got, problems := reportFacts("", []byte(test.text))
+		if diff := cmp.Diff(test.want, got); diff != "" || len(problems) > 0 {
+			t.Errorf("facts of %s (-want +got):\n%s\nproblems %v", test.text, diff, problems)
 		}
 	}
 }
@@ -51,7 +53,7 @@ func TestReportProblems(t *testing.T) {
 		{"{}\n{}\n", "r.json:2: invalid character '{' after top-level value"},
 	}
 	for _, test := range tests {
-		facts, problems := parseOne(t, Reports{}, "r.json", []byte(test.text))
+		facts, problems := parseOne(t, reports, "r.json", []byte(test.text))
 		if len(problems) != 1 || problems[0] != test.want {
 			t.Errorf("problems of %q: %q, want %q", test.text, problems, test.want)
 		}
@@ -73,7 +75,7 @@ func TestReportFacts(t *testing.T) {
 func TestDeepReportsTakeLittleTime(t *testing.T) {
 	for _, unit := range []string{"[", `{"a":`, `{"notes":[`, `"x",`} {
 		began := time.Now()
-		parseReport([]byte(`{"notes": [` + strings.Repeat(unit, 200_000)))
+		reportFacts("", []byte(`{"notes": [`+strings.Repeat(unit, 200_000)))
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("%q x 200,000 took %v", unit, took)
 		}
@@ -84,7 +86,7 @@ func FuzzReport(f *testing.F) {
 	f.Add(docExample(f, "reports", "BUILD-007-loop-002.json"))
 	f.Add([]byte(`{"model": {"name": ["x"]}, "notes": [[["y"]]]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		file, _ := Reports{}.Parse("r.json", text)
+		file, _ := reports.Parse("r.json", text)
 		checkFacts(t, file)
 	})
 }

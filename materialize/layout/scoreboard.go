@@ -30,6 +30,27 @@ type Marks struct {
 	Relationships int `json:"relationships"`
 }
 
+// A mark is one of the four numbers, with the names of its columns.
+type mark struct {
+	name, letter string
+	n            *int
+}
+
+func (m *Marks) each() []mark {
+	return []mark{
+		{"wisdom", "w", &m.Wisdom}, {"consistency", "c", &m.Consistency}, {"truth", "t", &m.Truth},
+		{"relationships", "r", &m.Relationships},
+	}
+}
+
+// cells returns the four numbers as they stand in a row.
+func (m Marks) cells() (cells []string) {
+	for _, mark := range m.each() {
+		cells = append(cells, strconv.Itoa(*mark.n))
+	}
+	return cells
+}
+
 // Sum returns the ALIGNMENT of marks.
 func (m Marks) Sum() int { return m.Wisdom + m.Consistency + m.Truth + m.Relationships }
 
@@ -82,10 +103,7 @@ func AppendScoreboard(dst []byte, b Scoreboard) []byte {
 func (r RoundScore) Cells(none string) []string {
 	marks := []string{none, none, none, none, none}
 	if r.Judged {
-		m := r.Marks
-		for i, n := range []int{m.Wisdom, m.Consistency, m.Truth, m.Relationships, r.Score} {
-			marks[i] = strconv.Itoa(n)
-		}
+		marks = append(r.Marks.cells(), strconv.Itoa(r.Score))
 	}
 	cells := append([]string{strconv.Itoa(r.Round)}, marks...)
 	for _, n := range []int{r.Cumulative, r.OpenTensions, r.NewPerspectives, r.Velocity} {
@@ -165,16 +183,15 @@ func (b *Scoreboard) addRounds(s markdown.Table) {
 			continue // a sum
 		}
 		r := RoundScore{Round: round, Line: row.Line}
-		r.Marks.Wisdom, r.Judged = row.Number(s.Column("w"))
-		for _, field := range []struct {
-			to   *int
-			name string
-		}{
-			{&r.Marks.Consistency, "c"}, {&r.Marks.Truth, "t"}, {&r.Marks.Relationships, "r"}, {&r.Score, "score"},
-			{&r.Cumulative, "s"}, {&r.OpenTensions, "open_t"}, {&r.NewPerspectives, "new_p"},
-			{&r.Velocity, "velocity"}, {&r.Converge, "converge_%"},
+		_, r.Judged = row.Number(s.Column("w"))
+		for name, n := range map[string]*int{
+			"score": &r.Score, "s": &r.Cumulative, "open_t": &r.OpenTensions, "new_p": &r.NewPerspectives,
+			"velocity": &r.Velocity, "converge_%": &r.Converge,
 		} {
-			*field.to, _ = row.Number(s.Column(field.name)) // 0 where there is none
+			*n, _ = row.Number(s.Column(name)) // 0 where there is none
+		}
+		for _, mark := range r.Marks.each() {
+			*mark.n, _ = row.Number(s.Column(mark.letter))
 		}
 		b.Rounds = append(b.Rounds, r)
 	}
@@ -188,20 +205,14 @@ func (b *Scoreboard) addAgents(s markdown.Table, agent int) {
 		if markdown.IsNoCell(a.Agent) || markdown.Fold(a.Agent) == "total" {
 			continue
 		}
-		for _, field := range []struct {
-			to    *int
-			names []string
-		}{
-			{&a.Marks.Wisdom, []string{"wisdom", "w"}}, {&a.Marks.Consistency, []string{"consistency", "c"}},
-			{&a.Marks.Truth, []string{"truth", "t"}}, {&a.Marks.Relationships, []string{"relationships", "r"}},
-			{&a.Total, []string{"total", "alignment"}},
-		} {
-			*field.to, _ = row.Number(s.Column(field.names...)) // 0 where there is none
+		for _, mark := range a.Marks.each() {
+			*mark.n, _ = row.Number(s.Column(mark.name, mark.letter)) // 0 where there is none
 		}
+		a.Total, _ = row.Number(s.Column("total", "alignment"))
 		for i, column := range s.Columns {
 			digits, isRound := number(column, "r")
 			score, isScore := row.Number(i)
-			if n, err := strconv.Atoi(digits); isRound && isScore && err == nil && n <= markdown.MaxNumber {
+			if n, isNumber := markdown.CellNumber(digits); isRound && isScore && isNumber {
 				a.Rounds = append(a.Rounds, AgentRound{n, score})
 			}
 		}
@@ -253,14 +264,10 @@ const maxMark = 1_000_000
 
 // Check returns an error that names a number which is not 0 to MaxMark.
 func (j JudgedTurn) Check() error {
-	for _, mark := range []struct {
-		name string
-		n    int
-	}{
-		{"wisdom", j.Wisdom}, {"consistency", j.Consistency}, {"truth", j.Truth}, {"relationships", j.Relationships},
-	} {
-		if mark.n < 0 || mark.n > maxMark {
-			return fmt.Errorf("%s %d is not 0 to %d", mark.name, mark.n, maxMark)
+	marks := j.Marks()
+	for _, mark := range marks.each() {
+		if *mark.n < 0 || *mark.n > maxMark {
+			return fmt.Errorf("%s %d is not 0 to %d", mark.name, *mark.n, maxMark)
 		}
 	}
 	return nil
@@ -425,11 +432,8 @@ type Panel struct {
 	Experts  []Expert  `json:"experts"`
 }
 
-// AppendPool appends the JSON of a pool, indented, with a line break at the end.
-func AppendPool(dst []byte, p Pool) ([]byte, error) { return appendIndented(dst, p, "  ") }
-
-// AppendPanel appends the JSON of a panel in the same way.
-func AppendPanel(dst []byte, p Panel) ([]byte, error) { return appendIndented(dst, p, "  ") }
+// AppendJSON appends the JSON of a pool or panel, indented, with a line break at the end.
+func AppendJSON(dst []byte, value any) ([]byte, error) { return appendIndented(dst, value, "  ") }
 
 func appendIndented(dst []byte, value any, indent string) ([]byte, error) {
 	text, err := json.MarshalIndent(value, "", indent)
@@ -439,15 +443,9 @@ func appendIndented(dst []byte, value any, indent string) ([]byte, error) {
 	return append(append(dst, text...), '\n'), nil
 }
 
-// ParsePool reads a pool, in the forms of others too: keys that it does not know
-// are left out.
-func ParsePool(text []byte) (p Pool, problem *SyntaxError) {
-	problem = markdown.DecodeJSON(text, &p)
-	return p, problem
-}
-
-// ParsePanel reads a panel in the same way.
-func ParsePanel(text []byte) (p Panel, problem *SyntaxError) {
-	problem = markdown.DecodeJSON(text, &p)
-	return p, problem
+// ParseJSON reads a pool or panel, in the forms of others too: keys that it does not
+// know are left out.
+func ParseJSON[T Pool | Panel](text []byte) (value T, problem *SyntaxError) {
+	problem = markdown.DecodeJSON(text, &value)
+	return value, problem
 }

@@ -6,12 +6,13 @@ import (
 	"unicode/utf8"
 
 	"filebus/materialize/markdown"
-
 	"filebus/store/record"
 )
 
-// The attributes of single-record files, beside those of package record.
+// The attributes beside those of package record.
 const (
+	attributeAssignee = "assignee" // issue: who has claimed it
+	attributeSource   = "source"   // issue: who it is from; knowledge: the task it was learned in
 	AttributeDialogue = "dialogue" // turn and dialogue: the slug
 	AttributeRound    = "round"    // turn and dialogue: the number, without zeros
 	AttributePart     = "part"     // dialogue and snapshot: which of the known files it is
@@ -115,22 +116,30 @@ func word(text string) string {
 // summaryOf returns text as the summary of a Facts: one line, bounded.
 func summaryOf(text string) string { return markdown.Clip(markdown.CollapseSpace(text), maxSummary) }
 
+// titleOf returns text as the title of a Facts: one line, bounded.
+func titleOf(text string) string { return markdown.Clip(markdown.CollapseSpace(text), maxFactTitle) }
+
 // setFact adds an attribute, which may be empty, to facts.
 func (f *Facts) setFact(key, value string) {
 	f.setAttribute(key, word(value))
 }
 
-// single returns the File of a file that is one record.
-func single(path string, kind record.Kind, text []byte, facts Facts) File {
-	return File{Path: path, Parts: []Part{{Entry: &Entry{Kind: kind, Text: text, Line: 1, Facts: facts}}}}
+// A single is the layout of files that are one record each.
+type single struct {
+	kind record.Kind
+	// read returns what a text says, and its problems without the file.
+	read func(path string, text []byte) (Facts, []*SyntaxError)
 }
 
-// inFile names the file of problems that were found in its text alone.
-func inFile(path string, problems []*SyntaxError) []*SyntaxError {
+func (s *single) kindOf() record.Kind { return s.kind }
+
+// Parse makes the whole file one record.
+func (s *single) Parse(path string, text []byte) (File, []*SyntaxError) {
+	facts, problems := s.read(path, text)
 	for _, p := range problems {
 		p.File = path
 	}
-	return problems
+	return File{Path: path, Parts: []Part{{Entry: &Entry{Kind: s.kind, Text: text, Line: 1, Facts: facts}}}}, problems
 }
 
 // A Property is one "key: value" of a text, for what a typed view has no field
@@ -161,4 +170,53 @@ func cutProperty(line string) (p Property, ok bool) {
 		return Property{}, false
 	}
 	return Property{key, value}, true
+}
+
+// notes is the layout of every file that no template knows. A note may hold anything.
+var notes = &single{record.KindNote, func(_ string, text []byte) (Facts, []*SyntaxError) { return frontFacts(text), nil }}
+
+// frontFacts returns what the front matter of a text says about it: an agent, a
+// session, a conversation or thread, a task, a status or tags; the document's own id
+// becomes the attribute "id".
+func frontFacts(text []byte) Facts {
+	var f Facts
+	fields, _ := markdown.FrontMatter(text)
+	value := func(keys ...string) string {
+		for _, key := range keys {
+			for _, v := range fields[key] {
+				if v = word(v); v != "" {
+					return v
+				}
+			}
+		}
+		return ""
+	}
+	f.Agent = value("agent", "agent_id", "author")
+	f.Session = value("session", "session_id")
+	f.Conversation = value("thread", "thread_id", "conversation", "conversation_id")
+	f.Task = TaskID(value("task", "task_id"))
+	f.Status = strings.ToLower(value("status"))
+	f.Tags = factList(fields["tags"], word)
+	f.setFact("id", value("id"))
+	return f
+}
+
+// results is the layout of results: the full output of one call, as the
+// sub-agent gave it. Its text has no form of its own; what describes it is
+// found by Title and Preview.
+var results = &single{record.KindResult, func(_ string, text []byte) (Facts, []*SyntaxError) {
+	facts := frontFacts(text)
+	facts.Agent = Slug(facts.Agent)
+	return facts, nil
+}}
+
+// Slug returns the name of an agent as references give it: letters and digits
+// in lower case, with one "_" for everything between them, so that "Web
+// Researcher" and "@web-researcher" are web_researcher. A name without letters
+// or digits gives "".
+func Slug(agent string) string {
+	words := strings.FieldsFunc(strings.ToLower(agent), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+	})
+	return strings.Join(words, "_")
 }

@@ -79,10 +79,10 @@ func TestCutProperty(t *testing.T) {
 // singleLayouts are the layouts of files that are one record each.
 func singleLayouts() map[string]Layout {
 	return map[string]Layout{
-		"a.md": results{}, "task-1.md": Journals{}, "r.json": Reports{}, "x.done": Completions{}, "session_state.md": States{},
-		"r/loop-1/state.md": snapshots{}, "r/loop-1/diff.patch": snapshots{}, "r/loop-1/issues_completed.md": snapshots{},
-		"r/loop-1/manifest.json": snapshots{}, "s/round-0/a.md": turns{}, "s/scoreboard.md": dialogues{}, "s/expert-pool.json": dialogues{},
-		"plan.md": artifacts{}, "metadata.json": artifacts{}, ".agent_log": agentLogs{}, "n.md": Notes{},
+		"a.md": results, "task-1.md": journals, "r.json": reports, "x.done": completions, "session_state.md": states,
+		"r/loop-1/state.md": snapshots, "r/loop-1/diff.patch": snapshots, "r/loop-1/issues_completed.md": snapshots,
+		"r/loop-1/manifest.json": snapshots, "s/round-0/a.md": turns, "s/scoreboard.md": dialogues, "s/expert-pool.json": dialogues,
+		"plan.md": artifacts, "metadata.json": artifacts, ".agent_log": agentLogs, "n.md": notes,
 	}
 }
 
@@ -151,23 +151,23 @@ func TestFileFacts(t *testing.T) {
 		want     Facts
 		problems []string
 	}{
-		{"a.md", results{}, string(docExample(t, "results", "call_8f2c.md")),
+		{"a.md", results, string(docExample(t, "results", "call_8f2c.md")),
 			Facts{Agent: "web_researcher", Tags: []string{"rate-limiting", "http"}}, nil},
-		{"a.md", results{}, "plain\n", Facts{}, nil},
-		{"n.md", Notes{}, string(docExample(t, "notes", "2026-03-02-handover.md")),
+		{"a.md", results, "plain\n", Facts{}, nil},
+		{"n.md", notes, string(docExample(t, "notes", "2026-03-02-handover.md")),
 			Facts{Agent: "planner", Session: "k7m2p9", Conversation: "billing-migration", Tags: []string{"billing", "migration"},
 				Attributes: map[string]string{"id": "msg-0412"}}, nil},
-		{"n.md", Notes{}, "---\ntask: 7\nstatus: Draft\nagent:\n---\n", Facts{Task: "task-7", Status: "draft"}, nil},
-		{"n.md", Notes{}, "---\nagent: " + strings.Repeat("x", 2000) + "\n---\n", Facts{}, nil},
-		{"pr_42_security_report.md", artifacts{}, string(docExample(t, "sessions", "pr_42_security_report.md")),
+		{"n.md", notes, "---\ntask: 7\nstatus: Draft\nagent:\n---\n", Facts{Task: "task-7", Status: "draft"}, nil},
+		{"n.md", notes, "---\nagent: " + strings.Repeat("x", 2000) + "\n---\n", Facts{}, nil},
+		{"pr_42_security_report.md", artifacts, string(docExample(t, "sessions", "pr_42_security_report.md")),
 			Facts{Agent: "security-scanner", Tags: []string{"security", "pr-42"}}, nil},
-		{"m.json", artifacts{}, "{\"a\": 1}\n", Facts{}, nil},
-		{"m.json", artifacts{}, "{\n\"a\": 1,\n}\n", Facts{},
+		{"m.json", artifacts, "{\"a\": 1}\n", Facts{}, nil},
+		{"m.json", artifacts, "{\n\"a\": 1,\n}\n", Facts{},
 			[]string{"m.json:3: invalid character '}' looking for beginning of object key string"}},
-		{"m.md", artifacts{}, "{\n", Facts{}, nil},
-		{"x.done", Completions{}, string(docExample(t, "markers", "task-003.done")), Facts{}, nil},
-		{"x.done", Completions{}, "", Facts{}, nil},
-		{"x.done", Completions{}, string(docExample(t, "markers", "task-004.done")),
+		{"m.md", artifacts, "{\n", Facts{}, nil},
+		{"x.done", completions, string(docExample(t, "markers", "task-003.done")), Facts{}, nil},
+		{"x.done", completions, "", Facts{}, nil},
+		{"x.done", completions, string(docExample(t, "markers", "task-004.done")),
 			Facts{Status: "partial", Summary: "Partial: the copy is done, the reads still go to the old table."}, nil},
 	}
 	for _, test := range tests {

@@ -2,28 +2,26 @@ package layout
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"path"
 	"strings"
 
 	"filebus/materialize/markdown"
-
 	"filebus/store/record"
 )
 
 // snapshots is the layout of the files of a loop's snapshot: diff.patch,
 // state.md, issues_completed.md and what else lies there.
-type snapshots struct{}
+var snapshots = &single{record.KindSnapshot, snapshotFacts}
 
-// Parse makes the whole file one snapshot record. Which file it is becomes the
-// attribute "part"; the ones that are known by name give a title and a summary.
-func (snapshots) Parse(name string, text []byte) (File, []*SyntaxError) {
-	var f Facts
-	var problems []*SyntaxError
+// snapshotFacts makes which file it is the attribute "part"; the ones that are known
+// by name give a title and a summary.
+func snapshotFacts(name string, text []byte) (f Facts, problems []*SyntaxError) {
 	switch part := path.Base(name); part {
 	case "diff.patch":
 		f.Title = "Changes of the loop"
-		f.Summary = ParseDiff(text).String()
+		f.Summary = parseDiff(text).String()
 		f.setFact(AttributePart, "diff")
 	case "state.md":
 		f, problems = snapshotState(text)
@@ -36,7 +34,7 @@ func (snapshots) Parse(name string, text []byte) (File, []*SyntaxError) {
 		f.setFact(AttributePart, strings.ToLower(strings.TrimSuffix(part, path.Ext(part))))
 		problems = jsonProblems(name, text)
 	}
-	return single(name, record.KindSnapshot, text, f), inFile(name, problems)
+	return f, problems
 }
 
 // snapshotState describes the session state at the end of a loop. Its run and
@@ -59,10 +57,10 @@ func (d DiffStat) String() string {
 		d.Removed)
 }
 
-// ParseDiff counts the files and lines of a unified diff. It follows the line
+// parseDiff counts the files and lines of a unified diff. It follows the line
 // counts of the hunks, so changed lines that look like headers do not mislead
 // it; what is no diff counts nothing.
-func ParseDiff(text []byte) (d DiffStat) {
+func parseDiff(text []byte) (d DiffStat) {
 	var oldLeft, newLeft int // of the current hunk
 	for line := range bytes.Lines(text) {
 		switch inHunk := oldLeft > 0 || newLeft > 0; {
@@ -158,4 +156,124 @@ func completedSummary(issues []CompletedIssue) string {
 		lines = append(lines, strings.TrimSuffix(issue.ID+": "+issue.Summary, ": "))
 	}
 	return strings.Join(lines, "; ")
+}
+
+// The files of a loop's snapshot, in the order in which they are listed.
+const (
+	SnapshotDiff     = "diff.patch"
+	SnapshotState    = "state.md"
+	SnapshotIssues   = "issues_completed.md"
+	SnapshotManifest = "manifest.json"
+	SnapshotStart    = "start.json" // there before the snapshot is taken
+)
+
+// snapshotVersion is the version of manifest.json and start.json.
+const snapshotVersion = 1
+
+// A LoopStart is what start.json says: from where on a loop's changes count.
+type LoopStart struct {
+	Version int    `json:"version"`
+	Run     string `json:"run"`
+	Loop    int    `json:"loop"`
+	Time    string `json:"time"` // RFC 3339
+	// State is the version of the session state with which the loop before ended;
+	// empty in a run's first loop.
+	State string `json:"state,omitempty"`
+	// Completed is how many agents of the session state had ended by then.
+	Completed int `json:"completed"`
+	SnapshotPoint
+	// Files are those of the workspace, where there is no git repository.
+	Files []SnapshotFile `json:"files,omitempty"`
+	// LeftOut names the files that are not in the tree, or not in Files, with the
+	// reason.
+	LeftOut []string `json:"left_out,omitempty"`
+}
+
+// A SnapshotPoint is a moment between which and another one changes are counted.
+type SnapshotPoint struct {
+	Position uint64 `json:"position"`         // of the store's log
+	Commit   string `json:"commit,omitempty"` // of git; empty before the first one, and without git
+	Tree     string `json:"tree,omitempty"`   // the work tree as an object of git, uncommitted files included
+}
+
+// A SnapshotFile is a file with its content's size and digest.
+type SnapshotFile struct {
+	Path     string `json:"path"`
+	Size     int64  `json:"size"`
+	Modified string `json:"modified,omitempty"` // RFC 3339
+	Digest   string `json:"sha256,omitempty"`   // empty of a large file: size and time count
+}
+
+// A SnapshotChange is a file that was changed in a loop.
+type SnapshotChange struct {
+	Path    string `json:"path"`
+	Was     string `json:"was,omitempty"` // its path before it was renamed
+	Status  string `json:"status"`        // added, changed, deleted, renamed or mode
+	Added   int    `json:"added,omitempty"`
+	Removed int    `json:"removed,omitempty"`
+	Binary  bool   `json:"binary,omitempty"`
+	// Cut says that diff.patch only names the file, because the patch would be too
+	// large.
+	Cut bool `json:"cut,omitempty"`
+}
+
+// A Manifest is what manifest.json says of a loop's snapshot.
+type Manifest struct {
+	Version int    `json:"version"`
+	Run     string `json:"run"`
+	Loop    int    `json:"loop"`
+	Started string `json:"started,omitempty"` // the loop, RFC 3339
+	Taken   string `json:"taken"`             // the snapshot
+	Method  string `json:"method"`            // how the changes were found: "git" or "files"
+
+	From SnapshotPoint `json:"from"`
+	To   SnapshotPoint `json:"to"`
+
+	FilesChanged int              `json:"files_changed"`
+	LinesAdded   int              `json:"lines_added"`
+	LinesRemoved int              `json:"lines_removed"`
+	Changed      []SnapshotChange `json:"changed,omitempty"` // not all of very many
+
+	Issues    []string `json:"issues,omitempty"` // ids of those completed
+	Running   int      `json:"running"`          // agents at the loop's end
+	Completed int      `json:"completed"`        // agents that ended in the loop
+
+	Files []SnapshotFile `json:"files"` // of the snapshot, the manifest left out
+	Notes []string       `json:"notes,omitempty"`
+}
+
+// AppendLoopStart appends start.json.
+func AppendLoopStart(dst []byte, s LoopStart) ([]byte, error) {
+	s.Version = snapshotVersion
+	return appendIndented(dst, s, " ")
+}
+
+// AppendManifest appends manifest.json.
+func AppendManifest(dst []byte, m Manifest) ([]byte, error) {
+	m.Version = snapshotVersion
+	return appendIndented(dst, m, " ")
+}
+
+// ParseLoopStart reads start.json, of this version alone.
+func ParseLoopStart(text []byte) (s LoopStart, err error) {
+	if err := json.Unmarshal(text, &s); err != nil {
+		return LoopStart{}, err
+	}
+	return s, checkSnapshotVersion(s.Version)
+}
+
+// ParseManifest reads manifest.json. One that others have written has other
+// fields: what is not known is left out, and the version is an error.
+func ParseManifest(text []byte) (m Manifest, err error) {
+	if err := json.Unmarshal(text, &m); err != nil {
+		return Manifest{}, err
+	}
+	return m, checkSnapshotVersion(m.Version)
+}
+
+func checkSnapshotVersion(version int) error {
+	if version != snapshotVersion {
+		return fmt.Errorf("version %d instead of %d", version, snapshotVersion)
+	}
+	return nil
 }

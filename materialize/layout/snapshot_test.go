@@ -21,8 +21,8 @@ func TestSnapshotExamples(t *testing.T) {
 	if again := string(AppendCompletedIssues(nil, issues)); again != string(text) {
 		t.Errorf("written again (-want +got):\n%s", cmp.Diff(string(text), again))
 	}
-	if got := ParseDiff(docExample(t, "snapshots", "diff.patch")); got != (DiffStat{1, 2, 1}) {
-		t.Errorf("ParseDiff of the example = %v", got)
+	if got := parseDiff(docExample(t, "snapshots", "diff.patch")); got != (DiffStat{1, 2, 1}) {
+		t.Errorf("parseDiff of the example = %v", got)
 	}
 }
 
@@ -43,7 +43,7 @@ func TestSnapshotFacts(t *testing.T) {
 		{"other.bin", "\x00", Facts{}, nil},
 	}
 	for _, test := range tests {
-		got, problems := parseOne(t, snapshots{}, "r/loop-1/"+test.file, []byte(test.text))
+		got, problems := parseOne(t, snapshots, "r/loop-1/"+test.file, []byte(test.text))
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s: facts of %q (-want +got):\n%s", test.file, test.text, diff)
 		}
@@ -68,8 +68,8 @@ func TestParseDiff(t *testing.T) {
 		{"crlf", "+++ b/x\r\n@@ -1 +1 @@\r\n-a\r\n+b\r\n", DiffStat{1, 1, 1}},
 	}
 	for _, test := range tests {
-		if got := ParseDiff([]byte(test.text)); got != test.want {
-			t.Errorf("%s: ParseDiff(%q) = %v, want %v", test.name, test.text, got, test.want)
+		if got := parseDiff([]byte(test.text)); got != test.want {
+			t.Errorf("%s: parseDiff(%q) = %v, want %v", test.name, test.text, got, test.want)
 		}
 	}
 }
@@ -94,8 +94,8 @@ func TestLongSnapshotsTakeLittleTime(t *testing.T) {
 		strings.Repeat("- ISSUE-1: x\n", 100_000),
 	} {
 		began := time.Now()
-		ParseDiff([]byte(text))
-		snapshots{}.Parse("r/loop-1/issues_completed.md", []byte(text))
+		parseDiff([]byte(text))
+		snapshots.Parse("r/loop-1/issues_completed.md", []byte(text))
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("%.20q… of %d bytes took %v", text, len(text), took)
 		}
@@ -106,8 +106,8 @@ func FuzzSnapshot(f *testing.F) {
 	f.Add(docExample(f, "snapshots", "issues_completed.md"))
 	f.Add(docExample(f, "snapshots", "diff.patch"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if d := ParseDiff(text); d.Added < 0 || d.Removed < 0 || d.Files < 0 {
-			t.Fatalf("ParseDiff(%q) = %v", text, d)
+		if d := parseDiff(text); d.Added < 0 || d.Removed < 0 || d.Files < 0 {
+			t.Fatalf("parseDiff(%q) = %v", text, d)
 		}
 		once := ParseCompletedIssues(AppendCompletedIssues(nil, ParseCompletedIssues(text)))
 		if diff := cmp.Diff(once, ParseCompletedIssues(AppendCompletedIssues(nil, once))); diff != "" {
@@ -129,7 +129,7 @@ func TestSnapshotManifests(t *testing.T) {
 	if diff := cmp.Diff(start, again); diff != "" || err != nil {
 		t.Errorf("start.json read again (-want +got):\n%s\nerror %v", diff, err)
 	}
-	manifest := Manifest{Run: "r", Loop: 2, Method: MethodGit,
+	manifest := Manifest{Run: "r", Loop: 2, Method: "git",
 		Changed: []SnapshotChange{{Path: "a", Status: "added", Added: 3}}}
 	if text, err = AppendManifest(nil, manifest); err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestSnapshotManifestsOfOthers(t *testing.T) {
 
 func TestParseDiffWithoutNumbers(t *testing.T) {
 	const text = "--- a/x\n+++ b/x\n@@ -1\n+a\n"
-	if got, want := ParseDiff([]byte(text)), (DiffStat{Files: 1}); got != want {
+	if got, want := parseDiff([]byte(text)), (DiffStat{Files: 1}); got != want {
 		t.Errorf("a hunk without its numbers counts as %v, want %v", got, want)
 	}
 }

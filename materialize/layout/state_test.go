@@ -38,15 +38,15 @@ func TestStateExamples(t *testing.T) {
 		if diff := cmp.Diff(test.want, got); diff != "" || len(problems) > 0 {
 			t.Errorf("%s: problems %v, state (-want +got):\n%s", test.file, problems, diff)
 		}
-		facts, _ := parseOne(t, States{}, "session_state.md", text)
+		facts, _ := parseOne(t, states, "session_state.md", text)
 		if facts.Run != run || facts.Loop != "2" {
 			t.Errorf("%s: run %q and loop %q, want %q and 2", test.file, facts.Run, facts.Loop, run)
 		}
 	}
 	text := docExample(t, "session-state", "session_state.md")
 	state, _ := ParseState(text)
-	if again := AppendState(nil, state); !bytes.Equal(again, text) {
-		t.Errorf("AppendState of the example:\n%s", cmp.Diff(string(text), string(again)))
+	if again := appendState(nil, state); !bytes.Equal(again, text) {
+		t.Errorf("appendState of the example:\n%s", cmp.Diff(string(text), string(again)))
 	}
 }
 
@@ -92,7 +92,7 @@ func TestStateProblems(t *testing.T) {
 		{"# S\n## Completed Agents\n\n```yaml\n- id: a\n     b: c\n```\n", []string{`s.md:6: unexpected "b: c"`}},
 	}
 	for _, test := range tests {
-		_, problems := parseOne(t, States{}, "s.md", []byte(test.text))
+		_, problems := parseOne(t, states, "s.md", []byte(test.text))
 		if diff := cmp.Diff(test.want, problems); diff != "" {
 			t.Errorf("problems of %q (-want +got):\n%s", test.text, diff)
 		}
@@ -121,8 +121,8 @@ func FuzzState(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		first, _ := ParseState(text)
-		once, _ := ParseState(AppendState(nil, first))
-		written := AppendState(nil, once)
+		once, _ := ParseState(appendState(nil, first))
+		written := appendState(nil, once)
 		twice, problems := ParseState(written)
 		if diff := cmp.Diff(once, twice, cmpopts.EquateEmpty()); diff != "" || len(problems) > 0 {
 			t.Fatalf("%q is read with %v as (-want +got):\n%s", written, problems, diff)

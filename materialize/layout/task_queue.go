@@ -42,47 +42,21 @@ var taskFields = newFieldTable(FieldTable[queuedTask]{
 	},
 })
 
-// TaskQueue is the format of task_queue.md: the tasks of a run, described in
+// taskQueue is the format of task_queue.md: the tasks of a run, described in
 // docs/layouts/task-queue.md. A heading of level 3 or 4 that begins with an id
 // in capitals, such as BUILD-001, begins an entry.
-type TaskQueue struct{}
-
-func (TaskQueue) format() headingFormat {
-	return headingFormat{
-		kind:  record.KindTask,
-		title: "Task Queue",
-		identify: func(lines []markdown.Line, i int) (id, title string, ok bool) {
-			_, heading := markdown.Heading(lines[i].Text)
-			id, title = cutEntryID(heading)
-			return id, title, isTaskID(id, heading) && lines[i].Level >= 3 && lines[i].Level <= markdown.MaxEntryLevel
-		},
-		describe: taskFields.describe,
-	}
-}
-
-// Parse cuts a task queue into its tasks and the text around them. It reports
-// what is wrong with the fields of each.
-func (q TaskQueue) Parse(path string, text []byte) (File, []*SyntaxError) {
-	return q.format().parse(path, text)
-}
-
-// Insert returns f with a new task after the last one whose id has the same
-// words, as BUILD in BUILD-001; after the last task when there is none. The
-// caller sees to it that its id is free.
-func (q TaskQueue) Insert(f File, e Entry) File {
+var taskQueue = &headingFormat{
+	kind:  record.KindTask,
+	title: "Task Queue",
+	identify: func(lines []markdown.Line, i int) (id, title string, ok bool) {
+		_, heading := markdown.Heading(lines[i].Text)
+		id, title = cutEntryID(heading)
+		return id, title, isTaskID(id, heading) && lines[i].Level >= 3 && lines[i].Level <= markdown.MaxEntryLevel
+	},
+	describe: taskFields.describe,
 	// A queue has a section for each series, under headings of any words: the
 	// series itself is the better guide to the place.
-	last, pos := 0, 0
-	for _, p := range f.Parts {
-		pos += p.size()
-		if p.Entry != nil && taskSeries(p.Entry.ID) == taskSeries(e.ID) {
-			last = pos
-		}
-	}
-	if last == 0 {
-		return q.format().insert(f, e)
-	}
-	return q.format().insertAt(f, f.Append(nil), last, "", e)
+	series: taskSeries,
 }
 
 // taskSeries returns an id without its number.

@@ -35,7 +35,7 @@ func TestParseQueuedTask(t *testing.T) {
 
 func TestTaskQueueInsert(t *testing.T) {
 	text := "# Task Queue\n\n## Build\n\n### BUILD-001: a\nx\n\n### BUILD-002: b\ny\n\n---\n\n## Tests\n\n### Unit\n\n#### TEST-001: c\nz\n"
-	runInserts(t, TaskQueue{}, []insertCase{
+	runInserts(t, taskQueue, []insertCase{
 		{"empty file", "", "BUILD-001", "### BUILD-001: a\n", "# Task Queue\n\n### BUILD-001: a\n", []string{"BUILD-001"}},
 		{"of its series", text, "BUILD-003", "### BUILD-003: n\n",
 			"# Task Queue\n\n## Build\n\n### BUILD-001: a\nx\n\n### BUILD-002: b\ny\n\n---\n\n### BUILD-003: n\n\n" +
@@ -46,7 +46,7 @@ func TestTaskQueueInsert(t *testing.T) {
 }
 
 func TestTaskQueueDocument(t *testing.T) {
-	f, errs := checkAggregate(t, TaskQueue{}, "task_queue.md", docExample(t, "task-queue", "task_queue.md"))
+	f, errs := checkAggregate(t, taskQueue, "task_queue.md", docExample(t, "task-queue", "task_queue.md"))
 	var got []string
 	for _, e := range f.Entries() {
 		got = append(got, e.ID+" "+e.Facts.Status)
@@ -57,4 +57,4 @@ func TestTaskQueueDocument(t *testing.T) {
 	}
 }
 
-func FuzzTaskQueue(f *testing.F) { fuzzAggregate(f, TaskQueue{}, "*-task_queue.md") }
+func FuzzTaskQueue(f *testing.F) { fuzzAggregate(f, taskQueue, "*-task_queue.md") }

@@ -35,56 +35,56 @@ type extra struct {
 // not agree on gets a literal id from Recognize, so that no row has to foresee
 // every odd path.
 var templates = []template{
-	{familyMain, "session_state.md", record.KindState, "session_state", States{}, extra{}},
+	{familyMain, "session_state.md", record.KindState, "session_state", states, extra{}},
 	{0, "", record.KindState, "{id}", nil, extra{refusal: "a state is called session_state"}},
-	{familyMain, "issue_queue.md", record.KindFrame, "", IssueQueue{}, extra{entries: record.KindIssue}},
-	{familyMain, "task_queue.md", record.KindFrame, "", TaskQueue{}, extra{entries: record.KindTask}},
-	{familyMain, "knowledge_graph.md", record.KindFrame, "", KnowledgeGraph{}, extra{entries: record.KindKnowledge}},
-	{familyMain, "knowledge_graph.json", record.KindFrame, "", KnowledgeJSON{}, extra{}},
-	{familyMain, "journal/index.md", record.KindFrame, "", ContextMap{}, extra{entries: record.KindComponent}},
-	{familyMain, "lessons/{markdown...}", record.KindFrame, "", Lessons{}, extra{}},
+	{familyMain, "issue_queue.md", record.KindFrame, "", issueQueue, extra{entries: record.KindIssue}},
+	{familyMain, "task_queue.md", record.KindFrame, "", taskQueue, extra{entries: record.KindTask}},
+	{familyMain, "knowledge_graph.md", record.KindFrame, "", knowledgeGraph, extra{entries: record.KindKnowledge}},
+	{familyMain, "knowledge_graph.json", record.KindFrame, "", knowledgeJSON{}, extra{}},
+	{familyMain, "journal/index.md", record.KindFrame, "", contextMap{}, extra{entries: record.KindComponent}},
+	{familyMain, "lessons/{markdown...}", record.KindFrame, "", lessons, extra{}},
 
 	{familyMarkers, ".failed", record.KindMarker, ".failed", nil, extra{made: true}},
-	{familyMarkers, "{task}.failed", record.KindMarker, "{task}.failed", Completions{}, extra{status: StatusFailed}},
-	{familyMarkers, "{task}.done", record.KindMarker, "{task}", Completions{}, extra{status: StatusComplete}},
+	{familyMarkers, "{task}.failed", record.KindMarker, "{task}.failed", completions, extra{status: StatusFailed}},
+	{familyMarkers, "{task}.done", record.KindMarker, "{task}", completions, extra{status: StatusComplete}},
 
-	{familyReports, "{task}-loop-{loop}.json", record.KindHandoff, "{task}-loop-{loop}", Reports{}, extra{}},
-	{familyJournals, "{journal}.md", record.KindHandoff, "{journal}", Journals{}, extra{}},
+	{familyReports, "{task}-loop-{loop}.json", record.KindHandoff, "{task}-loop-{loop}", reports, extra{}},
+	{familyJournals, "{journal}.md", record.KindHandoff, "{journal}", journals, extra{}},
 	{0, "", record.KindHandoff, "{id}", nil, extra{refusal: "a handoff is called task-{id} or {task}-loop-{n}"}},
 
 	{familySnapshots, "{run}/loop-{loop}/{file...}", record.KindSnapshot, "{run}/loop-{loop}/{file...}",
-		snapshots{}, extra{}},
+		snapshots, extra{}},
 
-	{familyDialogues, "{dialogue}/round-{round}/{agent}.prompt.md", record.KindDialogue, "", dialogues{},
+	{familyDialogues, "{dialogue}/round-{round}/{agent}.prompt.md", record.KindDialogue, "", dialogues,
 		extra{part: "prompt"}},
 	{familyDialogues, "{dialogue}/round-{round}/{agent}.md", record.KindTurn, "{dialogue}/round-{round}/{agent}",
-		turns{}, extra{}},
+		turns, extra{}},
 	{0, "", record.KindTurn, "{id}/{id}/{id}", nil, extra{refusal: "a turn is called {dialogue}/round-{n}/{agent}"}},
-	{familyDialogues, "{dialogue}/round-{round}/{part}", record.KindDialogue, "", dialogues{}, extra{}},
+	{familyDialogues, "{dialogue}/round-{round}/{part}", record.KindDialogue, "", dialogues, extra{}},
 	{familyDialogues, "{dialogue}/round-{round}/{file...}", record.KindDialogue, "{dialogue}/round-{round}/{file...}",
-		dialogues{}, extra{}},
-	{familyDocs, "{markdown}", record.KindDialogue, "docs/{markdown}", dialogues{}, extra{}},
+		dialogues, extra{}},
+	{familyDocs, "{markdown}", record.KindDialogue, "docs/{markdown}", dialogues, extra{}},
 	{familyDocs, "{file}", record.KindDialogue, "docs/{file}", nil, extra{made: true}},
-	{familyDialogues, "docs/{document}", record.KindDialogue, "", dialogues{}, extra{}},
+	{familyDialogues, "docs/{document}", record.KindDialogue, "", dialogues, extra{}},
 	{familyDialogues, "{dialogue}/round-{round}.summary.md", record.KindDialogue, "",
-		dialogues{}, extra{part: "summary"}},
-	{familyDialogues, "{dialogue}/{part}", record.KindDialogue, "", dialogues{}, extra{}},
-	{familyDialogues, "{dialogue}/{file...}", record.KindDialogue, "{dialogue}/{file}", dialogues{}, extra{}},
+		dialogues, extra{part: "summary"}},
+	{familyDialogues, "{dialogue}/{part}", record.KindDialogue, "", dialogues, extra{}},
+	{familyDialogues, "{dialogue}/{file...}", record.KindDialogue, "{dialogue}/{file}", dialogues, extra{}},
 
 	// The Markdown of a review lies flat, and has the plain id of a file in its folder.
 	{familySessions, "{reviews}/{review}_{report}", record.KindArtifact, "{reviews}/{review}/{report}",
-		artifacts{}, extra{}},
-	{familySessions, "{reviews}/{flat}", record.KindArtifact, "{reviews}/{flat}", artifacts{}, extra{first: true}},
-	{familySessions, "{type}/{artifact}", record.KindArtifact, "{type}/{artifact}", artifacts{}, extra{first: true}},
-	{familySessions, "{reviews}/{review}/{own...}", record.KindArtifact, "", artifacts{}, extra{}},
+		artifacts, extra{}},
+	{familySessions, "{reviews}/{flat}", record.KindArtifact, "{reviews}/{flat}", artifacts, extra{first: true}},
+	{familySessions, "{type}/{artifact}", record.KindArtifact, "{type}/{artifact}", artifacts, extra{first: true}},
+	{familySessions, "{reviews}/{review}/{own...}", record.KindArtifact, "", artifacts, extra{}},
 	{familySessions, "{reviews}/{session}/{filed...}", record.KindArtifact, "{reviews}/{session}/{filed}",
-		artifacts{}, extra{}},
+		artifacts, extra{}},
 	{familySessions, "{type}/{session}/{artifact...}", record.KindArtifact, "{type}/{session}/{artifact}",
-		artifacts{}, extra{}},
+		artifacts, extra{}},
 	{0, "", record.KindArtifact, "{id}", nil, extra{refusal: "an artifact is called {type}/{session}/{artifact}"}},
 
-	{familyResults, "{conversation}/{call}.pdf", record.KindResult, "{conversation}/{call}.pdf", results{}, extra{}},
-	{familyResults, "{conversation}/{call}.md", record.KindResult, "{conversation}/{call}", results{}, extra{}},
+	{familyResults, "{conversation}/{call}.pdf", record.KindResult, "{conversation}/{call}.pdf", results, extra{}},
+	{familyResults, "{conversation}/{call}.md", record.KindResult, "{conversation}/{call}", results, extra{}},
 }
 
 // A variable stands, in braces, for a segment of a path or a part of one; with
@@ -208,7 +208,8 @@ func (f family) read(rest string) (Location, bool) {
 		if !fits {
 			continue
 		}
-		place := Location{Kind: t.kind, ID: rest, Layout: t.layout, Facts: Facts{Status: t.status}}
+		place := Location{Kind: t.kind, ID: rest, Layout: t.layout, Facts: Facts{Status: t.status},
+			Entries: t.layout.kindOf()}
 		if t.id != "" {
 			place.ID = t.id.fill(bindings, true)
 		}
@@ -253,9 +254,9 @@ func tellWorkflow(p *Location, text string) { p.attribute(AttributeWorkflow, wor
 func tellLayout(p *Location, file string) {
 	switch {
 	case strings.HasSuffix(file, SessionLogFile):
-		p.Layout = agentLogs{}
+		p.Layout = agentLogs
 	case path.Base(file) == SessionMetaFile:
-		p.Layout = sessionMetas{}
+		p.Layout = sessionMetas
 	}
 }
 

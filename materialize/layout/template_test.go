@@ -104,15 +104,15 @@ func TestLayoutsOfPlaces(t *testing.T) {
 		path string
 		want Layout
 	}{
-		{".claude/issue_queue.md", IssueQueue{}}, {".claude/task_queue.md", TaskQueue{}}, {".claude/knowledge_graph.md", KnowledgeGraph{}},
-		{".claude/knowledge_graph.json", KnowledgeJSON{}}, {".claude/lessons/a.md", Lessons{}}, {".claude/journal/index.md", ContextMap{}},
-		{".claude/journal/task-1.md", Journals{}}, {".orchestrator/reports/a-loop-1.json", Reports{}}, {".claude/agent_complete/a.done", Completions{}},
-		{".claude/session_state.md", States{}}, {".claude/loop_snapshots/r/loop-1/f",
-			snapshots{}}, {".claude/dialogues/s/round-0/a.md", turns{}},
-		{".claude/dialogues/s/verdict.md", dialogues{}}, {".claude/sessions/build/k/plan.md",
-			artifacts{}}, {".claude/sessions/build/k/.agent_log", agentLogs{}},
-		{".claude/sessions/build/k/x.agent_log", agentLogs{}}, {".claude/agent_tool_results/c/x.md",
-			results{}}, {"a.md", Notes{}},
+		{".claude/issue_queue.md", issueQueue}, {".claude/task_queue.md", taskQueue}, {".claude/knowledge_graph.md", knowledgeGraph},
+		{".claude/knowledge_graph.json", knowledgeJSON{}}, {".claude/lessons/a.md", lessons}, {".claude/journal/index.md", contextMap{}},
+		{".claude/journal/task-1.md", journals}, {".orchestrator/reports/a-loop-1.json", reports}, {".claude/agent_complete/a.done", completions},
+		{".claude/session_state.md", states}, {".claude/loop_snapshots/r/loop-1/f",
+			snapshots}, {".claude/dialogues/s/round-0/a.md", turns},
+		{".claude/dialogues/s/verdict.md", dialogues}, {".claude/sessions/build/k/plan.md",
+			artifacts}, {".claude/sessions/build/k/.agent_log", agentLogs},
+		{".claude/sessions/build/k/x.agent_log", agentLogs}, {".claude/agent_tool_results/c/x.md",
+			results}, {"a.md", notes},
 	}
 	for _, test := range tests {
 		place := Recognize(test.path)

@@ -2,7 +2,9 @@ package layout
 
 import (
 	"path"
+	"regexp"
 	"strings"
+	"sync"
 
 	"filebus/materialize/markdown"
 )
@@ -25,4 +27,10 @@ func Covers(place, file string) bool {
 	matched, err := path.Match(place, file)
 	return file == place || err == nil && matched || strings.HasPrefix(file, place+"/") ||
 		deep && folder != "" && strings.HasPrefix(file, folder)
+}
+
+// Pattern returns an expression that is compiled when it is first used: the
+// program has many commands, and all of them start with every package.
+func Pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

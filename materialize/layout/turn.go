@@ -13,23 +13,19 @@ import (
 // statusError is the status of a stub, which stands in for a turn.
 const statusError = "error"
 
-// turns is the layout of one agent's file of a dialogue round: one record a
-// file.
-type turns struct{}
+// turns is the layout of one agent's file of a dialogue round.
+var turns = &single{record.KindTurn, turnFacts}
 
-// Parse makes the whole file one turn record. Its summary lists the markers; a
-// marker that does not follow the grammar is reported, and kept. A stub has no
-// markers: its title says why there is no turn.
-func (turns) Parse(path string, text []byte) (File, []*SyntaxError) {
+// turnFacts lists the markers in the summary; a marker that does not follow the
+// grammar is reported. A stub has no markers: its title says why there is no turn.
+func turnFacts(_ string, text []byte) (f Facts, problems []*SyntaxError) {
 	if reason, isStub := ParseStub(text); isStub {
-		f := Facts{Status: statusError, Title: "No turn"}
+		f = Facts{Status: statusError, Title: "No turn"}
 		if reason != "" {
-			f.Title = markdown.Clip("No turn: "+markdown.CollapseSpace(reason), 120)
+			f.Title = titleOf("No turn: " + reason)
 		}
-		return single(path, record.KindTurn, text, f), nil
+		return f, nil
 	}
-	var f Facts
-	var problems []*SyntaxError
 	var labels []string // the first 20; the summary is cut long before
 	counts := make(map[MarkerKind]int)
 	for _, m := range ParseMarkers(text) {
@@ -38,11 +34,11 @@ func (turns) Parse(path string, text []byte) (File, []*SyntaxError) {
 			labels = append(labels, strings.Trim(m.Raw, "[]"))
 		}
 		if !m.Exact && !m.NamesWhole() {
-			problems = append(problems, &SyntaxError{File: path, Line: m.Line,
+			problems = append(problems, &SyntaxError{Line: m.Line,
 				Err: fmt.Errorf("marker %q does not follow the grammar", markdown.Clip(m.Raw, 60))})
 		}
 		if f.Title == "" && m.Kind == MarkerPerspective {
-			f.Title = markdown.Clip(markdown.CollapseSpace(m.Label), 120)
+			f.Title = titleOf(m.Label)
 		}
 	}
 	f.Summary = summaryOf(strings.Join(labels, "; "))
@@ -53,7 +49,7 @@ func (turns) Parse(path string, text []byte) (File, []*SyntaxError) {
 		}
 	}
 	f.setFact(attributeMarkers, strings.Join(kinds, " "))
-	return single(path, record.KindTurn, text, f), problems
+	return f, problems
 }
 
 // ParseMarkers returns the markers of a text in their order. It looks at every

@@ -83,7 +83,7 @@ func cutRe(text string) (markerHead, bool) {
 	if !known && (spaced || !isCapitals(word) || beginsID(strings.TrimLeft(behind, " \t\r\n")) == "") {
 		return markerHead{}, false
 	}
-	return markerHead{kind: MarkerRe, size: len("RE:"), bent: spaced || !known}, true
+	return markerHead{kind: markerRe, size: len("RE:"), bent: spaced || !known}, true
 }
 
 // cutMove takes "MOVE:", before a word.
@@ -163,7 +163,7 @@ func (h markerHead) read(raw string, line int) Marker {
 	switch {
 	case h.second:
 		m.readSecond(inside)
-	case h.kind == MarkerRe:
+	case h.kind == markerRe:
 		m.readRe(inside, closed && !h.bent)
 	case h.kind == markerMove:
 		m.Exact = true

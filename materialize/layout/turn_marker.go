@@ -64,7 +64,7 @@ const (
 	markerEvidence       MarkerKind = "EVIDENCE"       // E
 	markerClaim          MarkerKind = "CLAIM"          // C
 	markerStance         MarkerKind = "STANCE"         // S
-	MarkerRe             MarkerKind = "RE"             // says something of other markers: see MarkerRef.Verb
+	markerRe             MarkerKind = "RE"             // says something of other markers: see MarkerRef.Verb
 	markerMove           MarkerKind = "MOVE"
 	markerVerdict        MarkerKind = "VERDICT"
 	MarkerDissent        MarkerKind = "DISSENT"
@@ -93,7 +93,7 @@ var markerRules = [...]struct {
 	{MarkerPerspective, 'P', 'P', true}, {MarkerTension, 'T', 'T', true}, {MarkerRefinement, 0, 0, true},
 	{MarkerConcession, 0, 0, true}, {MarkerResolved, 'T', 0, true}, {markerRecommendation, 0, 'R', false},
 	{markerEvidence, 0, 'E', false}, {markerClaim, 0, 'C', false}, {markerStance, 0, 'S', false},
-	{MarkerRe, 0, 0, false}, {markerMove, 0, 0, false}, {markerVerdict, 0, 0, true}, {MarkerDissent, 0, 0, true},
+	{markerRe, 0, 0, false}, {markerMove, 0, 0, false}, {markerVerdict, 0, 0, true}, {MarkerDissent, 0, 0, true},
 	{MarkerOther, 0, 0, false},
 }
 
@@ -152,9 +152,9 @@ func (m Marker) inside() string {
 	switch {
 	case m.Kind == MarkerOther, head == string(m.Kind) && m.Kind.isSecond():
 		return label // which begins with a word of its own
-	case m.Kind == MarkerRe && m.Exact:
+	case m.Kind == markerRe && m.Exact:
 		head += ":" + verbOf(m.Refs) + " " + refIDs(m.Refs)
-	case m.Kind == MarkerRe, m.Kind == markerMove, m.Kind == markerVerdict && m.Exact:
+	case m.Kind == markerRe, m.Kind == markerMove, m.Kind == markerVerdict && m.Exact:
 		return head + ":" + label
 	}
 	switch {

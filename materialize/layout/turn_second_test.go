@@ -37,16 +37,16 @@ func TestSecondGeneration(t *testing.T) {
 		{"[MUFFIN-P101: a]", bent(MarkerPerspective, "MUFFIN-P101: a")},
 		{"[MUFFIN-T01: a]", bent(MarkerTension, "MUFFIN-T01: a", ref("", "muffin", -1, "T01"))},
 
-		{"[RE:SUPPORT MUFFIN-P0101]", exact(MarkerRe, "", ref("SUPPORT", "muffin", 1, "MUFFIN-P0101"))},
-		{"[RE:OPPOSE MUFFIN-P0101: why: so]", exact(MarkerRe, "why: so", ref("OPPOSE", "muffin", 1, "MUFFIN-P0101"))},
-		{"[RE:RESOLVE T1, SCONE-T0203]", exact(MarkerRe, "", ref("RESOLVE", "", -1, "T01"), ref("RESOLVE", "scone", 2, "SCONE-T0203"))},
-		{"[RE:DEPEND TO-C0001]", exact(MarkerRe, "", ref("DEPEND", "to", 0, "TO-C0001"))},
-		{"[RE: REFINE P02]", bent(MarkerRe, "REFINE P02", ref("REFINE", "", -1, "P02"))},
-		{"[RE:ADDRESS Muffin's T02: how]", bent(MarkerRe, "ADDRESS Muffin's T02: how", ref("ADDRESS", "muffin", -1, "T02"))},
-		{"[RE:REOPEN MUFFIN R1-T01]", bent(MarkerRe, "REOPEN MUFFIN R1-T01", ref("REOPEN", "muffin", 1, "T01"))},
-		{"[RE:QUESTION]", bent(MarkerRe, "QUESTION")},
-		{"[RE:QUESTION T01:]", bent(MarkerRe, "QUESTION T01:", ref("QUESTION", "", -1, "T01"))},
-		{"[RE:ENDORSE T01]", bent(MarkerRe, "ENDORSE T01", ref("ENDORSE", "", -1, "T01"))},
+		{"[RE:SUPPORT MUFFIN-P0101]", exact(markerRe, "", ref("SUPPORT", "muffin", 1, "MUFFIN-P0101"))},
+		{"[RE:OPPOSE MUFFIN-P0101: why: so]", exact(markerRe, "why: so", ref("OPPOSE", "muffin", 1, "MUFFIN-P0101"))},
+		{"[RE:RESOLVE T1, SCONE-T0203]", exact(markerRe, "", ref("RESOLVE", "", -1, "T01"), ref("RESOLVE", "scone", 2, "SCONE-T0203"))},
+		{"[RE:DEPEND TO-C0001]", exact(markerRe, "", ref("DEPEND", "to", 0, "TO-C0001"))},
+		{"[RE: REFINE P02]", bent(markerRe, "REFINE P02", ref("REFINE", "", -1, "P02"))},
+		{"[RE:ADDRESS Muffin's T02: how]", bent(markerRe, "ADDRESS Muffin's T02: how", ref("ADDRESS", "muffin", -1, "T02"))},
+		{"[RE:REOPEN MUFFIN R1-T01]", bent(markerRe, "REOPEN MUFFIN R1-T01", ref("REOPEN", "muffin", 1, "T01"))},
+		{"[RE:QUESTION]", bent(markerRe, "QUESTION")},
+		{"[RE:QUESTION T01:]", bent(markerRe, "QUESTION T01:", ref("QUESTION", "", -1, "T01"))},
+		{"[RE:ENDORSE T01]", bent(markerRe, "ENDORSE T01", ref("ENDORSE", "", -1, "T01"))},
 
 		{"[MOVE:CONVERGE]", exact(markerMove, "CONVERGE")},
 		{"[MOVE:CHALLENGE SCONE-C0001: why]", exact(markerMove, "CHALLENGE SCONE-C0001: why",
@@ -136,7 +136,7 @@ func TestStubTurns(t *testing.T) {
 		{"[ERROR: " + strings.Repeat("a", 300) + "]", "No turn: " + strings.Repeat("a", 110) + "…"},
 	}
 	for _, test := range tests {
-		facts, problems := parseOne(t, turns{}, "s/round-1/scone.md", []byte(test.text))
+		facts, problems := parseOne(t, turns, "s/round-1/scone.md", []byte(test.text))
 		want := Facts{Status: statusError, Title: test.title}
 		if diff := cmp.Diff(want, facts); diff != "" || len(problems) > 0 {
 			t.Errorf("%q: problems %q, facts (-want +got):\n%s", test.text, problems, diff)

@@ -26,7 +26,7 @@ func TestTurnExample(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("markers (-want +got):\n%s", diff)
 	}
-	facts, problems := parseOne(t, turns{}, "s/round-0/muffin.md", text)
+	facts, problems := parseOne(t, turns, "s/round-0/muffin.md", text)
 	wantFacts := Facts{
 		Title: "Retries belong to the caller",
 		Summary: "PERSPECTIVE P01: Retries belong to the caller; TENSION T01: Safety against convenience; REFINEMENT: a budget instead of a count; " +
@@ -143,7 +143,7 @@ func TestMarkerBodies(t *testing.T) {
 
 func TestTurnProblems(t *testing.T) {
 	text := "[PERSPECTIVE P01: a]\n\n[RESOLVED on T02 -- adopting the adapter]\n[REFINEMENT]\n[RESOLVED MUFFIN R0-T01]\n"
-	facts, problems := parseOne(t, turns{}, "s/round-1/scone.md", []byte(text))
+	facts, problems := parseOne(t, turns, "s/round-1/scone.md", []byte(text))
 	want := []string{
 		`s/round-1/scone.md:3: marker "[RESOLVED on T02 -- adopting the adapter]" does not follow the grammar`,
 		`s/round-1/scone.md:4: marker "[REFINEMENT]" does not follow the grammar`,

@@ -84,7 +84,8 @@ func Candidates[T any](
 	get func(ctx context.Context, name record.Name) (T, error),
 ) (found []T, err error) {
 	f.Trees = []record.Tree{""}
-	answer, err := read.Search(ctx, query.SearchRequest{Query: text, Limit: maxCandidates, Duplicates: true, Filter: f})
+	request := index.Request{Query: text, Limit: maxCandidates, Duplicates: true, Filter: f}
+	answer, err := read.Search(ctx, query.SearchRequest{Request: request})
 	for _, hit := range answer.Hits {
 		entry, getErr := get(ctx, hit.Name)
 		switch {

@@ -6,16 +6,18 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/run"
 	"filebus/store/record"
 )
 
 // data checks a file that a layout knows.
 func (c *checker) data(name, full string, location layout.Location, text []byte) {
 	if markdown.IsBinary(text) && location.Kind != record.KindMarker {
-		c.add(Finding{name, 1, badLayout, "the file is not text", "filebus show " + shellWord(name)})
+		c.add(finding{name, 1, badLayout, "the file is not text", "filebus show " + record.ShellWord(name)})
 		return
 	}
 	file, problems := location.Parse(full, text)
@@ -24,21 +26,23 @@ func (c *checker) data(name, full string, location layout.Location, text []byte)
 	}
 	base := baseOf(full, c.opts.Profile)
 	c.repeated(name, base, file)
-	switch location.Layout.(type) {
-	case layout.States:
+	switch location.Entries {
+	case record.KindState:
 		c.state(name, text)
 		c.tasks.expect(base, text)
-	case layout.TaskQueue:
+	case record.KindTask:
 		for _, e := range file.Entries() {
 			c.tasks.of(base, e.ID).known = true
 		}
-	case layout.Journals:
+	case record.KindHandoff:
+		if strings.HasSuffix(name, ".json") {
+			c.tasks.addReport(base, name, file)
+			break
+		}
 		j, _ := layout.ParseJournal(text) // what departs from the layout is reported already
 		c.tasks.addJournal(base, name, location, text, j)
 		c.handoff(name, location, text, j)
-	case layout.Reports:
-		c.tasks.addReport(base, name, file)
-	case layout.Completions:
+	case record.KindMarker:
 		of := c.tasks.of(base, location.Facts.Task)
 		of.markers = append(of.markers, name)
 	}
@@ -48,10 +52,10 @@ func (c *checker) data(name, full string, location layout.Location, text []byte)
 func (c *checker) syntax(name string, location layout.Location, file layout.File, p *layout.SyntaxError) {
 	if again := (*record.Error)(nil); errors.As(p.Err, &again) && again.Reason == layout.ErrRepeatedID {
 		message := fmt.Sprintf("%s is used again, first in line %s", again.Names[0], again.Names[1])
-		c.add(Finding{name, p.Line, duplicateID, message, remediesOf(name, location).repeated})
+		c.add(finding{name, p.Line, duplicateID, message, remediesOf(name, location).repeated})
 		return
 	}
-	c.add(Finding{name, p.Line, badLayout, p.Err.Error(), brokenRemedy(name, location, file, p.Line)})
+	c.add(finding{name, p.Line, badLayout, p.Err.Error(), brokenRemedy(name, location, file, p.Line)})
 }
 
 // brokenRemedy returns the command that shows or mends the entry at a line.
@@ -60,7 +64,7 @@ func brokenRemedy(name string, location layout.Location, file layout.File, line 
 		isEntry := e.Kind == record.KindIssue || e.Kind == record.KindKnowledge
 		below := strings.Count(strings.TrimSuffix(string(e.Text), "\n"), "\n") // its heading
 		if isEntry && e.Line <= line && line <= e.Line+below {
-			return fmt.Sprintf("filebus %s edit %s", e.Kind, shellWord(e.ID))
+			return fmt.Sprintf("filebus %s edit %s", e.Kind, record.ShellWord(e.ID))
 		}
 	}
 	return remediesOf(name, location).broken
@@ -72,26 +76,27 @@ type remedies struct{ repeated, broken, large string }
 
 func remediesOf(name string, location layout.Location) remedies {
 	r := remedies{
-		"filebus component show", "filebus show " + shellWord(name) + ", and the line by hand",
-		"filebus get " + shellWord(name) + " --section HEADING",
+		"filebus component show", "filebus show " + record.ShellWord(name) + ", and the line by hand",
+		"filebus get " + record.ShellWord(name) + " --section HEADING",
 	}
 	if location.Kind == record.KindNote {
 		r.large += ", after filebus capture; or several smaller files"
 	}
-	switch location.Layout.(type) {
-	case layout.IssueQueue:
+	switch location.Entries {
+	case record.KindIssue:
 		r.repeated = "filebus issue add SUMMARY, in place of the second entry"
 		r.large = "filebus issue list --open --max-tokens 1000"
-	case layout.KnowledgeGraph, layout.KnowledgeJSON, layout.Lessons:
+	case record.KindKnowledge:
 		r.repeated, r.large = "filebus knowledge add TEXT, in place of the second entry", "filebus knowledge list TAG"
-	case layout.TaskQueue:
+	case record.KindTask:
 		r.repeated = "filebus task list, and another id for the second entry"
-	case layout.ContextMap:
+	case record.KindComponent:
 		r.large = "filebus component for FILE"
-	case layout.Journals:
-		task := shellWord(location.Facts.Task)
-		r.broken, r.large = "filebus task handoff "+task, "filebus task show "+task
-	case layout.States:
+	case record.KindHandoff:
+		if task := record.ShellWord(location.Facts.Task); !strings.HasSuffix(name, ".json") { // reports have no command
+			r.broken, r.large = "filebus task handoff "+task, "filebus task show "+task
+		}
+	case record.KindState:
 		r.broken, r.large = "filebus run show, and the line by hand", "filebus run show"
 	}
 	return r
@@ -105,9 +110,9 @@ func (c *checker) repeated(name, base string, file layout.File) {
 		}
 		key := base + "\x00" + string(e.Kind) + "\x00" + e.ID
 		if first, used := c.ids[key]; used {
-			c.add(Finding{name, e.Line, duplicateID, fmt.Sprintf("%s is used again, first in %s:%d", e.ID, first.file,
+			c.add(finding{name, e.Line, duplicateID, fmt.Sprintf("%s is used again, first in %s:%d", e.ID, first.file,
 				first.line),
-				"filebus show " + shellWord(string(e.Kind)+"/"+e.ID)})
+				"filebus show " + record.ShellWord(string(e.Kind)+"/"+e.ID)})
 			continue
 		}
 		c.ids[key] = place{name, e.Line}
@@ -123,6 +128,134 @@ func (c *checker) oddMarker(name string, location layout.Location, mode fs.FileM
 	case mode&fs.ModeSymlink != 0:
 		what = "a symbolic link"
 	}
-	c.add(Finding{name, 1, markerFile, "the marker is " + what + ", not a file", "filebus task start " +
-		shellWord(location.Facts.Task)})
+	c.add(finding{name, 1, markerFile, "the marker is " + what + ", not a file", "filebus task start " +
+		record.ShellWord(location.Facts.Task)})
 }
+
+// putRemedy stores what does not belong into a state.
+const putRemedy = "filebus put FILE --agent NAME, and its reference in place of the text"
+
+// state reports what does not belong into a session state: long lines and
+// sections of prose, blocks of code, and transcripts.
+func (c *checker) state(name string, text []byte) {
+	report := func(line int, format string, args ...any) {
+		c.add(finding{name, line, stateOutput, fmt.Sprintf(format, args...), putRemedy})
+	}
+	s := stateScan{report: report}
+	for i, line := range strings.Split(string(text), "\n") {
+		s.line(i+1, strings.TrimRight(line, "\r"))
+	}
+	s.endProse()
+}
+
+// A stateScan goes through the lines of a session state.
+type stateScan struct {
+	report     func(line int, format string, args ...any)
+	fence      string // the mark of the fence that the line is in
+	fenceLine  int
+	prose      int // characters of the section's prose
+	proseLine  int
+	transcript bool // one was reported: its lines are one finding
+}
+
+func (s *stateScan) line(number int, line string) {
+	trimmed := strings.TrimSpace(line)
+	mark, info := fenceOf(trimmed)
+	switch {
+	case s.fence != "" && mark != "" && strings.HasPrefix(mark, s.fence) && info == "":
+		s.fence = ""
+	case s.fence != "":
+		s.fenced(number, trimmed)
+	case mark != "":
+		s.fence, s.fenceLine = mark, number
+		if info = strings.ToLower(info); info != "" && info != "yaml" && info != "yml" {
+			s.report(number, "a block of %s in the session state", info)
+			s.fenceLine = 0
+		}
+	default:
+		s.plain(number, trimmed)
+	}
+}
+
+// fenceOf returns the mark of a code fence and what follows it.
+func fenceOf(line string) (mark, info string) {
+	for _, of := range []string{"`", "~"} {
+		if rest := strings.TrimLeft(line, of); len(line)-len(rest) >= 3 && !strings.Contains(rest, "`") {
+			return line[:len(line)-len(rest)], strings.TrimSpace(rest)
+		}
+	}
+	return "", ""
+}
+
+// fenced looks at a line in a fence without a language: a state may be YAML
+// there, anything else is an output.
+func (s *stateScan) fenced(number int, line string) {
+	if s.fenceLine == 0 || line == "" {
+		return
+	}
+	s.long(number, line)
+	if !yamlLine().MatchString(line) {
+		s.report(s.fenceLine, "a block of text in the session state")
+		s.fenceLine = 0
+	}
+}
+
+var yamlLine = pattern(`^(- |-$|#|[\w .-]+:(\s|$)|\]|\})`)
+
+// plain looks at a line outside of fences.
+func (s *stateScan) plain(number int, line string) {
+	switch {
+	case strings.HasPrefix(line, "#"):
+		s.endProse()
+		s.transcript = false
+		return
+	case transcriptLine().MatchString(line):
+		if !s.transcript {
+			s.report(number, "a transcript in the session state")
+		}
+		s.transcript = true
+		return
+	case outputKey().MatchString(line):
+		s.report(number, "a field for an agent's output in the session state")
+		return
+	}
+	if s.long(number, line) || line == "" || strings.HasPrefix(line, "|") || yamlLine().MatchString(line) ||
+		strings.HasPrefix(line, "* ") {
+		return
+	}
+	if s.prose == 0 {
+		s.proseLine = number
+	}
+	s.prose += utf8.RuneCountInString(line)
+}
+
+// long reports a line or a cell with more than a field has.
+func (s *stateScan) long(number int, line string) bool {
+	cells := []string{line}
+	if strings.HasPrefix(line, "|") {
+		cells = strings.Split(line, "|")
+	}
+	for _, cell := range cells {
+		if n := utf8.RuneCountInString(strings.TrimSpace(cell)); n > run.MaxField {
+			s.report(number, "%d characters in one field of the session state, more than %d", n, run.MaxField)
+			return true
+		}
+	}
+	return false
+}
+
+// endProse reports the prose of a section that ends, if it is too long.
+func (s *stateScan) endProse() {
+	if s.prose > run.MaxField {
+		s.report(s.proseLine, "%d characters of prose in one section of the session state, more than %d", s.prose, run.MaxField)
+	}
+	s.prose = 0
+}
+
+// transcriptLine is a line from the transcript of an agent.
+var transcriptLine = pattern(`^(\*\*)?(Human|Assistant|User|System)(\*\*)?:(\*\*)?(\s|$)|^[⏺⎿]|^</?(function_calls|function_results|thinking|tool_use|invoke)\b|` +
+	`^\{.*"(role|type)"\s*:\s*"(assistant|user|tool_use|tool_result)"`)
+
+// outputKey is a field that holds an output, such as the final_output that the
+// document warns of.
+var outputKey = pattern(`(?i)^[-*\s]*(\*\*)?"?(final|agent|raw|full)[_ ]?(output|result|response|transcript)"?(\*\*)?\s*[:=](\*\*)?\s*\S`)

@@ -3,7 +3,7 @@
 // belong together, ids used twice, files too large to be read, and instructions
 // that make an orchestrator read what it should not.
 //
-// [Check] walks a folder and returns a [Report] of [Finding] values. It reads
+// [Check] walks a folder and returns a [Report] of [finding] values. It reads
 // files alone, neither store nor index, and writes nothing; no symbolic link is
 // followed and no more is read than its limits say.
 //
@@ -37,8 +37,8 @@ const (
 	maxRead   = 4 << 20 // bytes of a file that is parsed; more is only called large
 )
 
-// A Finding is a place that breaks a rule.
-type Finding struct {
+// A finding is a place that breaks a rule.
+type finding struct {
 	File    string `json:"file"` // slash-separated, below the folder
 	Line    int    `json:"line"` // counted from 1; 1 where the whole file is meant
 	Rule    string `json:"rule"`
@@ -50,7 +50,7 @@ type Finding struct {
 type Report struct {
 	Dir      string    `json:"dir"`              // absolute
 	Files    int       `json:"files"`            // that were read
-	Findings []Finding `json:"findings"`         // by file, line and rule
+	Findings []finding `json:"findings"`         // by file, line and rule
 	More     int       `json:"more,omitempty"`   // findings beyond the limit
 	Unread   []string  `json:"unread,omitempty"` // what could not be read, with the reason
 	Cut      bool      `json:"-"`                // MaxFiles was reached: the rest was not looked at
@@ -120,7 +120,7 @@ type place struct {
 }
 
 // add adds a finding, unless its rule was not asked for.
-func (c *checker) add(f Finding) {
+func (c *checker) add(f finding) {
 	if len(c.opts.Rules) == 0 || slices.Contains(c.opts.Rules, f.Rule) {
 		c.report.Findings = append(c.report.Findings, f)
 	}
@@ -136,10 +136,10 @@ func (c *checker) unread(name string, err error) {
 
 // finish returns the report in order, each finding once.
 func (c *checker) finish() *Report {
-	slices.SortStableFunc(c.report.Findings, func(a, b Finding) int {
+	slices.SortStableFunc(c.report.Findings, func(a, b finding) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Rule, b.Rule))
 	})
-	all := slices.CompactFunc(c.report.Findings, func(a, b Finding) bool {
+	all := slices.CompactFunc(c.report.Findings, func(a, b finding) bool {
 		a.Remedy = b.Remedy
 		return a == b
 	})
@@ -199,7 +199,7 @@ func (c *checker) file(name, full string, location layout.Location, d fs.DirEntr
 	}
 	if tokens := record.EstimateTokens(info.Size()); tokens > maxTokens && location.Kind != record.KindSnapshot {
 		message := fmt.Sprintf("~%d tokens, more than %d", tokens, maxTokens)
-		c.add(Finding{name, 1, largeFile, message, remediesOf(name, location).large})
+		c.add(finding{name, 1, largeFile, message, remediesOf(name, location).large})
 	}
 	isRead := []record.Kind{record.KindNote, record.KindFrame, record.KindHandoff, record.KindMarker, record.KindState}
 	if !slices.Contains(isRead, location.Kind) || info.Size() > maxRead {
@@ -227,21 +227,11 @@ func (c *checker) read(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxRead))
 }
 
-// shellWord returns text as a shell takes it for one word.
-func shellWord(text string) string {
-	if shellPlain().MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-var shellPlain = pattern(`^[\w./:@%+=,#-]+$`)
-
 // pattern returns an expression that is compiled when it is first used.
 func pattern(text string) func() *regexp.Regexp { return layout.Pattern(text) }
 
-// A Rule is something that Check looks for.
-type Rule struct {
+// A rule is something that Check looks for.
+type rule struct {
 	ID    string
 	About string // what is found, in a sentence
 }
@@ -264,8 +254,8 @@ const (
 )
 
 // Rules returns all rules, those of data first.
-func Rules() []Rule {
-	return []Rule{
+func Rules() []rule {
+	return []rule{
 		{stateOutput, "what an agent wrote stands in the session state"},
 		{journalHandoff, "a journal whose task has ended has no Handoff section"},
 		{handoffIncomplete, "a handoff lacks its outcome, summary, blockers or next steps"},

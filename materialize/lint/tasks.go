@@ -88,7 +88,7 @@ func statusLine(text []byte) int {
 // handoff reports what the handoff of an ended journal lacks.
 func (c *checker) handoff(name string, location layout.Location, text []byte, j layout.Journal) {
 	ended := layout.HasEnded(layout.NormalizeStatus(j.Status))
-	f := Finding{name, 1, journalHandoff, "", "filebus task handoff " + shellWord(location.Facts.Task)}
+	f := finding{name, 1, journalHandoff, "", "filebus task handoff " + record.ShellWord(location.Facts.Task)}
 	switch {
 	case j.Handoff == nil && ended:
 		f.Line, f.Message = statusLine(text), "the task is "+oneLine(j.Status)+", but there is no Handoff section"
@@ -141,7 +141,7 @@ func (t *tasks) report(c *checker) {
 			taken[near] = true
 			message += "; task " + near.id + " has no marker"
 		}
-		c.add(Finding{s.file, 1, markerName, message, markerRemedy(near.id)})
+		c.add(finding{s.file, 1, markerName, message, markerRemedy(near.id)})
 	}
 	keys := slices.SortedFunc(maps.Keys(t.at), func(a, b taskKey) int {
 		return cmp.Or(strings.Compare(a.base, b.base), strings.Compare(a.id, b.id))
@@ -153,7 +153,7 @@ func (t *tasks) report(c *checker) {
 	}
 	for _, key := range keys {
 		if of := t.at[key]; of.status != "" && len(of.markers) == 0 && !taken[key] {
-			c.add(Finding{of.journal, of.line, journalMarker, fmt.Sprintf("the task is %s, but has no marker",
+			c.add(finding{of.journal, of.line, journalMarker, fmt.Sprintf("the task is %s, but has no marker",
 				of.status), markerRemedy(key.id)})
 		}
 	}
@@ -166,12 +166,12 @@ func (t *tasks) lonely(c *checker, key taskKey, of *task, taken map[taskKey]bool
 	for _, marker := range of.markers {
 		if found && !of.known {
 			taken[near] = true
-			c.add(Finding{marker, 1, markerName, fmt.Sprintf("no task is called %s; task %s has no marker", key.id,
+			c.add(finding{marker, 1, markerName, fmt.Sprintf("no task is called %s; task %s has no marker", key.id,
 				near.id), markerRemedy(near.id)})
 			continue
 		}
-		c.add(Finding{marker, 1, markerJournal, "the task " + key.id + " has neither journal nor report",
-			"filebus task start " + shellWord(key.id)})
+		c.add(finding{marker, 1, markerJournal, "the task " + key.id + " has neither journal nor report",
+			"filebus task start " + record.ShellWord(key.id)})
 	}
 }
 
@@ -180,7 +180,7 @@ func markerRemedy(id string) string {
 	if id == "" {
 		return "filebus task done ID"
 	}
-	return "filebus task done " + shellWord(id)
+	return "filebus task done " + record.ShellWord(id)
 }
 
 // near returns the task without a marker whose id looks most like a name: the

@@ -9,13 +9,13 @@ import (
 	"unicode"
 )
 
-// A Form is a way to write a field.
-type Form int
+// A fieldForm is a way to write a field.
+type fieldForm int
 
 const (
-	RowForm    Form = iota // | Status | pending |
-	BulletForm             // - Status: pending, or - **Status:** pending
-	LabelForm              // **Status:** pending, and text below it
+	RowForm    fieldForm = iota // | Status | pending |
+	BulletForm                  // - Status: pending, or - **Status:** pending
+	LabelForm                   // **Status:** pending, and text below it
 )
 
 // Rules say what counts as a field in the entries of a format. Agents write
@@ -29,18 +29,18 @@ type Rules struct {
 	Known  []string // keys that the format defines
 	Blocks []string // keys of fields whose text runs on below their label
 	Rows   bool     // rows are fields
-	Plain  PlainBullets
+	Plain  plainBullets
 	Late   bool // after the head, labels with unknown names are fields too
-	Form   Form
+	Form   fieldForm
 }
 
-// PlainBullets say which bullets are fields though their names are not bold: none,
+// plainBullets say which bullets are fields though their names are not bold: none,
 // unless it is one of these.
-type PlainBullets int
+type plainBullets int
 
 // The bullets that can be fields.
 const (
-	PlainKnown PlainBullets = iota + 1 // those with names that the format defines
+	PlainKnown plainBullets = iota + 1 // those with names that the format defines
 	PlainAny                           // all that have a name
 )
 
@@ -48,7 +48,7 @@ const (
 // text, so that a setter can change the value and nothing else.
 type entryField struct {
 	key, name   string
-	form        Form
+	form        fieldForm
 	first, last int // lines, by index: the one with the name, and the last of the value
 	at, end     int // where the value's text lies in the file
 	lead        int // offset in the first line of what follows the name
@@ -143,7 +143,7 @@ func (s *fieldScanner) isHeaderRow(i int, cells []Cell) bool {
 }
 
 // add takes a bullet or label whose value begins on line i.
-func (s *fieldScanner) add(i int, name string, lead int, form Form) {
+func (s *fieldScanner) add(i int, name string, lead int, form fieldForm) {
 	l := s.lines[i]
 	value := bytes.TrimSpace(l.Text[lead:])
 	f := entryField{key: Key(name), name: name, form: form, first: i, last: i, lead: lead}
@@ -198,7 +198,7 @@ func (s *fieldScanner) errorf(i int, format string, args ...any) {
 
 // cutName returns the name of the field that line begins, and the offset of
 // what follows it.
-func (r Rules) cutName(line []byte, head bool) (name string, lead int, form Form, ok bool) {
+func (r Rules) cutName(line []byte, head bool) (name string, lead int, form fieldForm, ok bool) {
 	if len(line) > 0 && line[0] == ' ' {
 		name, lead, form, ok = r.cutNameAt(line[1:], head)
 		return name, lead + 1, form, ok
@@ -207,7 +207,7 @@ func (r Rules) cutName(line []byte, head bool) (name string, lead int, form Form
 }
 
 // cutNameAt is cutName for a line without indent.
-func (r Rules) cutNameAt(line []byte, head bool) (name string, lead int, form Form, ok bool) {
+func (r Rules) cutNameAt(line []byte, head bool) (name string, lead int, form fieldForm, ok bool) {
 	if !isBulletLine(line) {
 		name, lead, ok = cutBoldName(line)
 		return name, lead, LabelForm, ok && (head || r.Late || slices.Contains(r.Known, Key(name)))

@@ -9,7 +9,7 @@ import (
 )
 
 // formName names a form in a message.
-func formName(form Form) string { return [...]string{"row", "bullet", "label"}[form] }
+func formName(form fieldForm) string { return [...]string{"row", "bullet", "label"}[form] }
 
 func TestReadFields(t *testing.T) {
 	tests := []struct {

@@ -104,7 +104,7 @@ func TestYAMLFence(t *testing.T) {
 		{"empty", "```yaml", "yaml", "", 1, true},
 	} {
 		got, found := YAMLFence(test.text)
-		want := Fence{Info: test.info, Inside: test.inside, Before: test.before}
+		want := yamlFence{Info: test.info, Inside: test.inside, Before: test.before}
 		if got != want || found != test.found {
 			t.Errorf("%s: YAMLFence(%q) = %+v, %t, want %+v, %t", test.label, test.text, got, found, want, test.found)
 		}

@@ -180,3 +180,17 @@ func CleanText(text string) string {
 		return r
 	}, text))
 }
+
+// FirstWords returns the beginning of a text in one line, of at most some
+// characters, cut between words.
+func FirstWords(text string, limit int) string {
+	text = OneLine(text)
+	if utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	cut := string([]rune(text)[:limit-1])
+	if space := strings.LastIndexByte(cut, ' '); space > limit/2 {
+		cut = cut[:space]
+	}
+	return strings.TrimRight(cut, " ,;:") + "…"
+}

@@ -23,9 +23,9 @@ const (
 )
 
 // rule returns the rule that a rank stands for.
-func (r previewRank) rule() PreviewRule {
-	return [ranks]PreviewRule{
-		"lead-in", PreviewSentence, "list item", "quote", "table row", "line of code", "field", "heading",
+func (r previewRank) rule() string {
+	return [ranks]string{
+		"lead-in", ruleSentence, "list item", "quote", "table row", "line of code", "field", "heading",
 	}[r]
 }
 
@@ -48,9 +48,9 @@ type prosePicker struct {
 	first   int // of the paragraph
 	at      [ranks]int
 	tell    bool // what is skipped
-	skipped []SkippedLines
-	rule    PreviewRule // of what was picked
-	chosen  int         // its line
+	skipped []skippedLines
+	rule    string // of what was picked
+	chosen  int    // its line
 }
 
 // A leadIn is a sentence that ends in a colon, with the list that follows it.
@@ -191,7 +191,7 @@ func (p *prosePicker) flush() string {
 		p.startLead(rankLeadIn, bytes.Join(lines, []byte("\n")))
 	default: // nothing speaks against it
 		if prose := p.plain(dropFootnoteMarks(bytes.Join(lines, []byte("\n")))); prose != "" {
-			p.rule, p.chosen = PreviewParagraph, p.first
+			p.rule, p.chosen = ruleParagraph, p.first
 			return prose
 		}
 		what = "image"
@@ -230,7 +230,7 @@ func (p *prosePicker) endLead() string {
 	lead := p.lead
 	p.lead = leadIn{}
 	if len(lead.items) > 0 {
-		p.rule, p.chosen = PreviewList, lead.line
+		p.rule, p.chosen = ruleList, lead.line
 		return lead.text + " " + strings.Join(lead.items, "; ")
 	}
 	if lead.text != "" && p.instead[lead.rank] == "" {

@@ -6,36 +6,33 @@ import (
 	"strings"
 )
 
-// A PreviewRule says which part of a text became its preview.
-type PreviewRule string
-
 // The rules by which a text is previewed that has something to say, or has not. Their
 // text is printed; those of a text without a paragraph are in previewRank.rule.
 const (
-	PreviewBinary    PreviewRule = "binary"           // the text is none: there is no preview
-	PreviewEmpty     PreviewRule = "empty"            // there is nothing but white space
-	PreviewSummary   PreviewRule = "summary"          // of a JSON object
-	PreviewParagraph PreviewRule = "paragraph"        // the first
-	PreviewList      PreviewRule = "list"             // with the sentence that leads in to it
-	PreviewSentence  PreviewRule = "sentence"         // the value of a "Key: value" line
-	PreviewBeginning PreviewRule = "first characters" // as they stand
+	ruleBinary    = "binary"           // the text is none: there is no preview
+	ruleEmpty     = "empty"            // there is nothing but white space
+	ruleSummary   = "summary"          // of a JSON object
+	ruleParagraph = "paragraph"        // the first
+	ruleList      = "list"             // with the sentence that leads in to it
+	ruleSentence  = "sentence"         // the value of a "Key: value" line
+	ruleBeginning = "first characters" // as they stand
 )
 
 // A PreviewChoice is a preview with the reason why it is that.
 type PreviewChoice struct {
-	Text string      `json:"preview"`
-	Rule PreviewRule `json:"rule"`
+	Text string `json:"preview"`
+	Rule string `json:"rule"`
 	// Line is where what was chosen begins, counted from 1; 0 if there is nothing.
 	Line int `json:"line,omitempty"`
 	// Cut says that more was chosen than the preview may have.
 	Cut bool `json:"cut,omitempty"`
 	// Skipped is what stands before Line and is no paragraph, the first 50 pieces;
 	// all of the text if it has no paragraph.
-	Skipped []SkippedLines `json:"skipped"`
+	Skipped []skippedLines `json:"skipped"`
 }
 
-// SkippedLines are lines that say nothing of a text as a whole, counted from 1.
-type SkippedLines struct {
+// skippedLines are lines that say nothing of a text as a whole, counted from 1.
+type skippedLines struct {
 	What  string `json:"what"`  // front matter, thinking, tag, heading, fields, table, list, quote, code, HTML, rule, label, lead-in, image or footnote
 	Lines [2]int `json:"lines"` // the first and the last
 }
@@ -58,7 +55,7 @@ func ExplainPreview(text []byte, max int) PreviewChoice {
 // skipped only if it is to be told.
 func choosePreview(text []byte, tell bool) (choice PreviewChoice, whole string) {
 	if IsBinary(text) {
-		return PreviewChoice{Rule: PreviewBinary}, ""
+		return PreviewChoice{Rule: ruleBinary}, ""
 	}
 	if fields, ok := parseSummary(text); ok {
 		return chooseJSON(text, fields, tell)
@@ -78,18 +75,18 @@ func choosePreview(text []byte, tell bool) (choice PreviewChoice, whole string) 
 	}
 	whole = CollapseSpace(string(headOf(text, maxProse)))
 	if whole == "" {
-		return PreviewChoice{Rule: PreviewEmpty}, ""
+		return PreviewChoice{Rule: ruleEmpty}, ""
 	}
-	return PreviewChoice{Rule: PreviewBeginning, Line: 1, Skipped: p.skipped}, whole
+	return PreviewChoice{Rule: ruleBeginning, Line: 1, Skipped: p.skipped}, whole
 }
 
 // chooseJSON returns the summary of a JSON object, or how the object begins.
 func chooseJSON(text []byte, fields jsonFields, tell bool) (PreviewChoice, string) {
 	start := bytes.Index(text, fields.text)
 	if whole := CollapseSpace(fields.summary); whole != "" {
-		return PreviewChoice{Rule: PreviewSummary, Line: summaryLine(text, start, fields.text, tell)}, whole
+		return PreviewChoice{Rule: ruleSummary, Line: summaryLine(text, start, fields.text, tell)}, whole
 	}
-	choice := PreviewChoice{Rule: PreviewBeginning, Line: lineOf(text, start, tell)}
+	choice := PreviewChoice{Rule: ruleBeginning, Line: lineOf(text, start, tell)}
 	return choice, CollapseSpace(string(headOf(fields.text, maxProse)))
 }
 
@@ -140,16 +137,16 @@ func (p *prosePicker) skip(what string, from, to int) {
 		p.skipped[n-1].Lines[1] = to
 		return
 	}
-	p.skipped = append(p.skipped, SkippedLines{what, [2]int{from, to}})
+	p.skipped = append(p.skipped, skippedLines{what, [2]int{from, to}})
 }
 
 // passedOver returns what was skipped before the text that was picked; all of it if
 // that was picked for want of a paragraph.
-func (p *prosePicker) passedOver() []SkippedLines {
-	if p.rule != PreviewParagraph && p.rule != PreviewList {
+func (p *prosePicker) passedOver() []skippedLines {
+	if p.rule != ruleParagraph && p.rule != ruleList {
 		return p.skipped
 	}
-	return slices.DeleteFunc(p.skipped, func(s SkippedLines) bool { return s.Lines[0] >= p.chosen })
+	return slices.DeleteFunc(p.skipped, func(s skippedLines) bool { return s.Lines[0] >= p.chosen })
 }
 
 // skipLine remembers a line that belongs to no paragraph.

@@ -15,31 +15,31 @@ func TestExplainPreview(t *testing.T) {
 		want       PreviewChoice
 	}{
 		{"front matter, fields, heading", "---\nid: 7\n---\n\n**Status:** done\n\n# T\n\nThe first paragraph.\n\n## More\n", 500,
-			PreviewChoice{"The first paragraph.", PreviewParagraph, 9, false,
-				[]SkippedLines{{"front matter", [2]int{1, 3}}, {"fields", [2]int{5, 5}}, {"heading", [2]int{7, 7}}}}},
+			PreviewChoice{"The first paragraph.", ruleParagraph, 9, false,
+				[]skippedLines{{"front matter", [2]int{1, 3}}, {"fields", [2]int{5, 5}}, {"heading", [2]int{7, 7}}}}},
 		{"every kind of block",
 			"<answer>\n\n> quote\n> on\n\n- list\n\n- goes on\n\n| a | b |\n|---|---|\n| c | d |\n\n```\ncode\n```\n***\n<div>\nHTML\n</div>\n\n" +
 				"![i](i.png)\n\n**Label**\n\nT\n=\n\n[^1]: Foot.\n\nThis is what was found:\n\nText[^1].\n", 500,
-			PreviewChoice{"Text.", PreviewParagraph, 33, false, []SkippedLines{
+			PreviewChoice{"Text.", ruleParagraph, 33, false, []skippedLines{
 				{"tag", [2]int{1, 1}}, {"quote", [2]int{3, 4}}, {"list", [2]int{6, 8}}, {"table", [2]int{10, 12}},
 				{"code", [2]int{14, 16}}, {"rule", [2]int{17, 17}}, {"HTML", [2]int{18, 21}},
 				{"image", [2]int{22, 22}}, {"label", [2]int{24, 24}}, {"heading", [2]int{26, 27}},
 				{"footnote", [2]int{29, 29}}, {"lead-in", [2]int{31, 31}}}}},
 		{"no paragraph", "# T\n\n- one\n- two\n", 500,
-			PreviewChoice{"one", "list item", 3, false, []SkippedLines{{"heading", [2]int{1, 1}},
+			PreviewChoice{"one", "list item", 3, false, []skippedLines{{"heading", [2]int{1, 1}},
 				{"list", [2]int{3, 4}}}}},
 		{"list", "# T\n\nWe found:\n\n1. one.\n2. two\n\nText.\n", 500,
-			PreviewChoice{"We found: one; two", PreviewList, 3, false, []SkippedLines{{"heading", [2]int{1, 1}}}}},
-		{"list at the end", "We found:\n* one\n    - inner\n", 500, PreviewChoice{"We found: one; inner", PreviewList, 1, false, nil}},
-		{"cut", "one two three", 8, PreviewChoice{"one two…", PreviewParagraph, 1, true, nil}},
-		{"no room", "one", 0, PreviewChoice{"", PreviewParagraph, 1, true, nil}},
-		{"summary", "\n{\n  \"a\": {\"summary\": 1},\n  \"summary\": \"S.\"\n}", 500, PreviewChoice{"S.", PreviewSummary, 4, false, nil}},
-		{"JSON without summary", "\n{\"a\": 1}", 500, PreviewChoice{`{"a": 1}`, PreviewBeginning, 2, false, nil}},
+			PreviewChoice{"We found: one; two", ruleList, 3, false, []skippedLines{{"heading", [2]int{1, 1}}}}},
+		{"list at the end", "We found:\n* one\n    - inner\n", 500, PreviewChoice{"We found: one; inner", ruleList, 1, false, nil}},
+		{"cut", "one two three", 8, PreviewChoice{"one two…", ruleParagraph, 1, true, nil}},
+		{"no room", "one", 0, PreviewChoice{"", ruleParagraph, 1, true, nil}},
+		{"summary", "\n{\n  \"a\": {\"summary\": 1},\n  \"summary\": \"S.\"\n}", 500, PreviewChoice{"S.", ruleSummary, 4, false, nil}},
+		{"JSON without summary", "\n{\"a\": 1}", 500, PreviewChoice{`{"a": 1}`, ruleBeginning, 2, false, nil}},
 		{"thinking", "---\na: b\n---\n<think>\nHm.\n\nSo.\n</think>\nText.\n", 500,
-			PreviewChoice{"Text.", PreviewParagraph, 9, false,
-				[]SkippedLines{{"front matter", [2]int{1, 3}}, {"thinking", [2]int{4, 7}}}}},
-		{"empty", " \n", 500, PreviewChoice{Rule: PreviewEmpty}},
-		{"binary", "\x00", 500, PreviewChoice{Rule: PreviewBinary}},
+			PreviewChoice{"Text.", ruleParagraph, 9, false,
+				[]skippedLines{{"front matter", [2]int{1, 3}}, {"thinking", [2]int{4, 7}}}}},
+		{"empty", " \n", 500, PreviewChoice{Rule: ruleEmpty}},
+		{"binary", "\x00", 500, PreviewChoice{Rule: ruleBinary}},
 	}
 	for _, test := range tests {
 		if diff := cmp.Diff(test.want, ExplainPreview([]byte(test.text), test.max), cmpopts.EquateEmpty()); diff != "" {

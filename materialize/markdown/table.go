@@ -10,11 +10,11 @@ import (
 // A Table is a table of Markdown, as it is read.
 type Table struct {
 	Columns []string // folded, without emphasis
-	Rows    []TableRow
+	Rows    []tableRow
 }
 
-// A TableRow is one row of a Table.
-type TableRow struct {
+// A tableRow is one row of a Table.
+type tableRow struct {
 	Line  int // counted from 1
 	cells []string
 }
@@ -35,7 +35,7 @@ func Tables(text []byte) []Table {
 		}
 		for i += 2; i < len(lines) && IsTableLine(lines[i]); i++ {
 			cells, _ := lineCells(lines[i])
-			row := TableRow{Line: lines[i].Number}
+			row := tableRow{Line: lines[i].Number}
 			for _, c := range cells {
 				row.cells = append(row.cells, PlainCell(c.Text))
 			}
@@ -74,7 +74,7 @@ func (t *Table) Column(names ...string) int {
 }
 
 // Cell returns a row's cell in a column, "" where there is none.
-func (r TableRow) Cell(column int) string {
+func (r tableRow) Cell(column int) string {
 	if column < 0 || column >= len(r.cells) {
 		return ""
 	}
@@ -83,7 +83,7 @@ func (r TableRow) Cell(column int) string {
 
 // Number returns the number that a cell begins with: "94", "100%", "R2", "92
 // points".
-func (r TableRow) Number(column int) (n int, found bool) { return CellNumber(r.Cell(column)) }
+func (r tableRow) Number(column int) (n int, found bool) { return CellNumber(r.Cell(column)) }
 
 // CellNumber returns the number that the text of a cell begins with.
 func CellNumber(text string) (n int, found bool) {
@@ -93,14 +93,14 @@ func CellNumber(text string) (n int, found bool) {
 		end++
 	}
 	n, err := strconv.Atoi(text[:end])
-	if err != nil || n > MaxNumber {
+	if err != nil || n > maxNumber {
 		return 0, false
 	}
 	return n, true
 }
 
-// MaxNumber bounds the numbers of tables, so that their sums are numbers.
-const MaxNumber = 1_000_000_000
+// maxNumber bounds the numbers of tables, so that their sums are numbers.
+const maxNumber = 1_000_000_000
 
 // AppendRow appends a row of a table.
 func AppendRow(dst []byte, cells ...string) []byte {

@@ -57,7 +57,7 @@ func TestTableCells(t *testing.T) {
 
 func TestCellNumber(t *testing.T) {
 	for text, want := range map[string]int{
-		"12": 12, "**12**": 12, "r 3": 3, "92 points": 92, "1000000000": MaxNumber,
+		"12": 12, "**12**": 12, "r 3": 3, "92 points": 92, "1000000000": maxNumber,
 		"1000000001": -1, "99999999999999999999": -1, "-3": -1, "x1": -1, "": -1,
 	} {
 		if n, found := CellNumber(text); found != (want >= 0) || found && n != want {

@@ -133,3 +133,13 @@ func TestCodeSpans(t *testing.T) {
 		}
 	}
 }
+
+func TestFirstWords(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"short\n text", "short text"}, {"one two three", "one two…"}, {"one, twothree", "one, twot…"}, {"", ""},
+	} {
+		if got := FirstWords(test.text, 10); got != test.want {
+			t.Errorf("FirstWords(%q) = %q, want %q", test.text, got, test.want)
+		}
+	}
+}

@@ -221,8 +221,8 @@ func isBareScalar(text string) bool {
 	return !IsNothing(text) && !strings.ContainsFunc(text, func(r rune) bool { return r < 0x20 || r == 0x7f || r == '\u0085' || r == '\ufeff' })
 }
 
-// A Fence is a code fence that holds YAML, or may.
-type Fence struct {
+// A yamlFence is a code fence that holds YAML, or may.
+type yamlFence struct {
 	Info   string // "yaml", "yml" or ""
 	Inside string
 	Before int // lines up to inside
@@ -230,7 +230,7 @@ type Fence struct {
 
 // YAMLFence returns the first fence of text that is marked as YAML, else the
 // first that is not marked at all. One that is never closed runs to the end.
-func YAMLFence(text string) (fence Fence, found bool) {
+func YAMLFence(text string) (fence yamlFence, found bool) {
 	lines := Lines([]byte(text))
 	for i := 0; i < len(lines); i++ {
 		mark, size, _ := scanFence(lines[i].Text)
@@ -246,7 +246,7 @@ func YAMLFence(text string) (fence Fence, found bool) {
 		}
 		isYAML := info == "yaml" || info == "yml"
 		if isYAML || info == "" && !found {
-			fence, found = Fence{Info: info, Inside: text[lines[begin].End:end], Before: begin + 1}, true
+			fence, found = yamlFence{Info: info, Inside: text[lines[begin].End:end], Before: begin + 1}, true
 		}
 		if isYAML {
 			break

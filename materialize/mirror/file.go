@@ -45,6 +45,9 @@ func (m *Mirror) Look(ctx context.Context, p string) (File, error) {
 	if info.Mode()&fs.ModeSymlink != 0 {
 		return File{}, LinkInTheWay(filepath.Join(root.Name(), name))
 	}
+	if info.IsDir() {
+		return File{}, fmt.Errorf("%s is %w", p, ErrFolder)
+	}
 	if !info.Mode().IsRegular() {
 		return File{}, fmt.Errorf("%s is %s", p, typeName(info.Mode()))
 	}
@@ -54,6 +57,24 @@ func (m *Mirror) Look(ctx context.Context, p string) (File, error) {
 	}
 	digest, err := m.digest(root, name, stat)
 	return File{stat, true, digest}, err
+}
+
+// ErrFolder says that a folder stands where a file was expected.
+var ErrFolder = errors.New("not a regular file")
+
+// IsBeingWritten reports whether somebody has a file open for writing, and whether that
+// can be told here.
+func (m *Mirror) IsBeingWritten(ctx context.Context, p string) (isWritten, known bool) {
+	root, name, err := m.find(ctx, p)
+	if err != nil || !tellsWriters {
+		return false, false
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return false, false
+	}
+	defer func() { _ = f.Close() }() // only read
+	return isBeingWritten(f), true
 }
 
 // digest reads a file to its end and makes sure that it did not change meanwhile.

@@ -16,34 +16,50 @@ import (
 	"filebus/store/record"
 )
 
-// A Memo is what is known of a file on disk: the state in which disk and store
-// last agreed.
+// A Memo is what is known of a file: how it was when disk and store were last
+// compared, and up to where in the log.
 type Memo struct {
-	Position uint64 // of the log, at which the store had these bytes
-	size     int64
-	modTime  int64 // nanoseconds since 1970
+	Position uint64 // of the log; later changes of the store are not in the file
+	Size     int64  // bytes
+	modTime  int64  // nanoseconds since 1970
 	Digest   record.Digest
+	State    MemoState
 }
+
+// A MemoState says how a file stood to the store when they were compared.
+type MemoState byte
+
+// The states of a file.
+const (
+	Agreed  MemoState = iota // disk and store had the same bytes
+	Kept                     // they differed, and the file was left as it is: it is git's, or older
+	Deleted                  // the file was here once, and was gone
+)
 
 // Matches reports whether a file has the size and time that are remembered.
 func (m Memo) Matches(stat Stat) bool {
-	return m.size == stat.Size && m.modTime == stat.ModTime.UnixNano()
+	return m.State != Deleted && m.Size == stat.Size && m.modTime == stat.ModTime.UnixNano()
 }
 
-// A Memory is what is known of one root's files. It is a text file to which
-// lines are appended, the last one about a path counting; it is derived, so a
-// line that was cut short by a crash is ignored, and a lost file costs only
-// reading the mirror again.
-type Memory struct {
+// A memory is what is known of one root's files. It is a text file to which
+// lines are appended, the last one about a path counting; a line that was cut
+// short by a crash is ignored. It is state: who loses it loses nothing that is
+// stored, but a new memory knows of no file that it was deleted, and begins at the
+// end of the log, so that nothing is written which is not new.
+type memory struct {
 	file    string
 	root    string
 	saved   savedLines
 	changed map[string]change // since it was loaded
-	Count   int               // files that are remembered, or more where lines are broken
-	Settled uint64            // every log entry up to here was looked at
+	counts  stateCounts
+	Settled uint64 // every log entry up to here was looked at
+	IsNew   bool   // nothing says where in the log it begins: see Begin
 	lines   int
 	pending bytes.Buffer
 }
+
+// stateCounts counts files by their states, too many where lines are broken.
+type stateCounts [Deleted + 1]int
 
 // A change is what became of a path since a memory was loaded.
 type change struct {
@@ -54,48 +70,61 @@ type change struct {
 // memoryHeader begins the file, with the root after it.
 const memoryHeader = "filebus mirror 1 "
 
-func newMemory(folder, root string) *Memory {
+func newMemory(folder, root string) *memory {
 	file := filepath.Join(folder, record.DigestOf([]byte(root)).String()[:16]+".txt")
-	return &Memory{file: file, root: root, changed: map[string]change{}}
+	return &memory{file: file, root: root, changed: map[string]change{}}
 }
 
-func loadMemory(folder, root string) (*Memory, error) {
+func loadMemory(folder, root string) (*memory, error) {
 	m := newMemory(folder, root)
 	text, err := os.ReadFile(m.file)
 	if errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(&m.pending, "%s%s\n", memoryHeader, root)
+		m.IsNew = true
 		return m, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the mirror's memory: %w", err)
 	}
 	m.saved = findLines(text)
-	m.Count, m.Settled, m.lines = m.saved.files, m.saved.settled, m.saved.lines
+	m.counts, m.lines = m.saved.counts, m.saved.lines
+	m.Settled, m.IsNew = m.saved.settled, !m.saved.hasSettled
 	if len(text) > 0 && text[len(text)-1] != '\n' {
 		m.pending.WriteByte('\n') // after a line that was cut short
 	}
 	return m, nil
 }
 
-// Get returns what is known of a path.
-func (m *Memory) Get(path string) (f Memo, remembered bool) {
+// Begin says at which position of the log a new memory begins: nothing that the
+// store had before is written unasked.
+func (m *memory) Begin(position uint64) {
+	fmt.Fprintf(&m.pending, "%s%s\n%s%d\n", memoryHeader, m.root, lineSettled, position)
+	m.Settled, m.IsNew = position, false
+	m.lines += 2
+}
+
+// Get returns what is known of a path, also of one that was deleted.
+func (m *memory) Get(path string) (f Memo, remembered bool) {
 	if c, found := m.changed[path]; found {
 		return c.memo, !c.gone
 	}
 	return m.saved.get(path)
 }
 
-// Paths returns the paths that are remembered, in no order. The memory must not
-// be changed meanwhile.
-func (m *Memory) Paths() iter.Seq[string] {
-	return func(yield func(string) bool) {
+// OnDisk returns how many files are remembered to be there, too many where lines are
+// broken.
+func (m *memory) OnDisk() int { return m.counts[Agreed] + m.counts[Kept] }
+
+// All returns what is known of each path, also of those that were deleted, in no order.
+// The memory must not be changed meanwhile.
+func (m *memory) All() iter.Seq2[string, Memo] {
+	return func(yield func(string, Memo) bool) {
 		for path, c := range m.changed {
-			if !c.gone && !yield(path) {
+			if !c.gone && !yield(path, c.memo) {
 				return
 			}
 		}
-		for path := range m.saved.paths() {
-			if _, found := m.changed[path]; !found && !yield(path) {
+		for path, f := range m.saved.all() {
+			if _, found := m.changed[path]; !found && !yield(path, f) {
 				return
 			}
 		}
@@ -104,35 +133,48 @@ func (m *Memory) Paths() iter.Seq[string] {
 
 // Set remembers the state of a file that the store has as well, at a position of the
 // log.
-func (m *Memory) Set(f File, position uint64) {
-	m.set(f.Path, Memo{Position: position, size: f.Size, modTime: f.ModTime.UnixNano(), Digest: f.Digest})
+func (m *memory) Set(f File, position uint64) { m.set(f.Path, memoOf(f, position, Agreed)) }
+
+// Keep remembers the state of a file that is left as it is, though the store has
+// something else for it at a position of the log.
+func (m *memory) Keep(f File, position uint64) { m.set(f.Path, memoOf(f, position, Kept)) }
+
+// Delete remembers that a file is gone which was here, at a position of the log.
+func (m *memory) Delete(path string, position uint64) {
+	m.set(path, Memo{Position: position, State: Deleted})
 }
 
-func (m *Memory) set(path string, f Memo) {
+func memoOf(f File, position uint64, state MemoState) Memo {
+	return Memo{Position: position, Size: f.Size, modTime: f.ModTime.UnixNano(), Digest: f.Digest, State: state}
+}
+
+func (m *memory) set(path string, f Memo) {
 	known, remembered := m.Get(path)
 	if remembered && known == f {
 		return
 	}
-	if !remembered {
-		m.Count++
+	if remembered {
+		m.counts[known.State]--
 	}
+	m.counts[f.State]++
 	m.changed[path] = change{memo: f}
 	m.lines++
-	fmt.Fprintf(&m.pending, "file %d %d %d %s %s\n", f.Position, f.size, f.modTime, f.Digest, strconv.Quote(path))
+	fmt.Fprintf(&m.pending, "%s%d %d %d %s %s\n",
+		stateWords[f.State], f.Position, f.Size, f.modTime, f.Digest, strconv.Quote(path))
 }
 
 // Forget says that nothing is known of a path any more.
-func (m *Memory) Forget(path string) {
-	if _, remembered := m.Get(path); remembered {
+func (m *memory) Forget(path string) {
+	if known, remembered := m.Get(path); remembered {
+		m.counts[known.State]--
 		m.changed[path] = change{gone: true}
-		m.Count--
 		m.lines++
-		fmt.Fprintf(&m.pending, "gone %s\n", strconv.Quote(path))
+		fmt.Fprintf(&m.pending, "%s%s\n", lineGone, strconv.Quote(path))
 	}
 }
 
 // Settle says that every log entry up to a position was looked at.
-func (m *Memory) Settle(position uint64) {
+func (m *memory) Settle(position uint64) {
 	if position > m.Settled {
 		m.Settled = position
 		m.lines++
@@ -141,11 +183,11 @@ func (m *Memory) Settle(position uint64) {
 }
 
 // Save appends what is new, or writes the file anew when most of it is old.
-func (m *Memory) Save() error {
+func (m *memory) Save() error {
 	if m.pending.Len() == 0 {
 		return nil
 	}
-	if m.lines > 2*m.Count+1000 {
+	if m.lines > 2*(m.OnDisk()+m.counts[Deleted])+1000 {
 		return m.rewrite()
 	}
 	return m.append()
@@ -153,7 +195,7 @@ func (m *Memory) Save() error {
 
 // append writes what is new behind what is there, in one call, so that several
 // processes may do so at once.
-func (m *Memory) append() error {
+func (m *memory) append() error {
 	if err := os.MkdirAll(filepath.Dir(m.file), 0o777); err != nil {
 		return fmt.Errorf("writing the mirror's memory: %w", err)
 	}
@@ -166,15 +208,12 @@ func (m *Memory) append() error {
 	return errors.Join(err, f.Close())
 }
 
-func (m *Memory) rewrite() error {
-	anew := &Memory{file: m.file, root: m.root, changed: map[string]change{}}
-	anew.lines = 1
-	fmt.Fprintf(&anew.pending, "%s%s\n", memoryHeader, m.root)
-	for path := range m.Paths() {
-		f, _ := m.Get(path)
+func (m *memory) rewrite() error {
+	anew := &memory{file: m.file, root: m.root, changed: map[string]change{}}
+	anew.Begin(m.Settled)
+	for path, f := range m.All() {
 		anew.set(path, f)
 	}
-	anew.Settle(m.Settled)
 	tmp := m.file + ".new"
 	err := os.WriteFile(tmp, anew.pending.Bytes(), 0o666)
 	anew.pending.Reset()
@@ -182,32 +221,47 @@ func (m *Memory) rewrite() error {
 	return errors.Join(err, os.Rename(tmp, m.file))
 }
 
-// The lines of a memory: "settled POSITION", "file POSITION SIZE TIME DIGEST PATH"
-// and "gone PATH". Paths are quoted as in Go.
+// The lines of a memory: "settled POSITION", "gone PATH", of which nothing is known, and
+// "file POSITION SIZE TIME DIGEST PATH", or another word for another state. Paths are
+// quoted as in Go.
 const (
-	lineFile    = "file "
 	lineGone    = "gone "
 	lineSettled = "settled "
 )
+
+var stateWords = [...]string{Agreed: "file ", Kept: "kept ", Deleted: "deleted "}
+
+// cutState returns the state that a line about a file begins with, and the rest of it.
+func cutState(line []byte) (state MemoState, rest []byte, found bool) {
+	for i, word := range stateWords {
+		if rest, found = bytes.CutPrefix(line, []byte(word)); found {
+			return MemoState(i), rest, true
+		}
+	}
+	return 0, nil, false
+}
 
 // savedLines are the lines of a memory's file. Every reading command loads them,
 // of 100,000 files 15 MB, and asks for the few files that it gets to look at. So
 // loading only finds the last line about each path; it is read when it is asked
 // for.
 type savedLines struct {
-	text    []byte
-	seed    maphash.Seed
-	table   []lastLine // by the hash of the quoted path; a power of two, half of it empty
-	files   int        // paths whose last line does not say that they are gone; some may be broken
-	lines   int
-	settled uint64
+	text   []byte
+	seed   maphash.Seed
+	table  []lastLine // by the hash of the quoted path; a power of two, half of it empty
+	counts stateCounts
+	lines  int
+
+	settled    uint64
+	hasSettled bool
 }
 
 // A lastLine is where the last line about a path begins.
 type lastLine struct {
-	hash uint64 // of the path
-	next int    // the place plus 1; 0: there is none
-	gone bool   // it says that the path is gone
+	hash  uint64 // of the path
+	next  int    // the place plus 1; 0: there is none
+	state MemoState
+	gone  bool // it says that nothing is known
 }
 
 // findLines finds the last line about each path of a text.
@@ -221,10 +275,10 @@ func findLines(text []byte) savedLines {
 		s.lines++
 		if position, found := bytes.CutPrefix(line, []byte(lineSettled)); found {
 			if n, err := strconv.ParseUint(string(position), 10, 64); err == nil {
-				s.settled = n
+				s.settled, s.hasSettled = n, true
 			}
 		} else if path := quotedPath(line); path != nil {
-			s.add(path, begin, isGone(line, path))
+			s.add(path, line, begin)
 		}
 	}
 	return s
@@ -244,7 +298,7 @@ func (s *savedLines) lineOf(at int) []byte { return bytes.TrimRight(lineAt(s.tex
 // quotedPath returns the path that a line is about, in its quotes. It is nil if
 // the line is about none, as one that was cut short.
 func quotedPath(line []byte) []byte {
-	if !bytes.HasPrefix(line, []byte(lineFile)) && !bytes.HasPrefix(line, []byte(lineGone)) {
+	if _, _, isFile := cutState(line); !isFile && !bytes.HasPrefix(line, []byte(lineGone)) {
 		return nil
 	}
 	quote := bytes.IndexByte(line, '"') // neither numbers nor digests have one
@@ -254,21 +308,23 @@ func quotedPath(line []byte) []byte {
 	return line[quote:]
 }
 
-// isGone reports whether a line about a quoted path says that it is gone.
+// isGone reports whether a line about a quoted path says that nothing is known of it.
 func isGone(line, quoted []byte) bool {
 	return len(line) == len(lineGone)+len(quoted) && line[0] == lineGone[0]
 }
 
-// add makes the line at a place the last one about its path.
-func (s *savedLines) add(path []byte, at int, gone bool) {
+// add makes the line at a place the last one about its path. Of one that is broken the
+// one before it counts in its place.
+func (s *savedLines) add(path, line []byte, at int) {
 	last := s.find(path)
 	if last.next > 0 && !last.gone {
-		s.files--
+		s.counts[last.state]--
 	}
-	if !gone {
-		s.files++
+	last.next, last.gone = at+1, isGone(line, path)
+	if !last.gone {
+		last.state, _, _ = cutState(line)
+		s.counts[last.state]++
 	}
-	last.next, last.gone = at+1, gone
 }
 
 // find returns the place in the table of a path, which is empty if there is no
@@ -339,10 +395,9 @@ func (s *savedLines) before(at int, quoted []byte) int {
 	return -1
 }
 
-// paths returns the paths whose last line does not say that they are gone, in no
-// order.
-func (s *savedLines) paths() iter.Seq[string] {
-	return func(yield func(string) bool) {
+// all returns what the lines say of each path, in no order.
+func (s *savedLines) all() iter.Seq2[string, Memo] {
+	return func(yield func(string, Memo) bool) {
 		for _, last := range s.table {
 			if last.next == 0 || last.gone {
 				continue
@@ -352,7 +407,7 @@ func (s *savedLines) paths() iter.Seq[string] {
 			if err != nil {
 				continue
 			}
-			if _, found := s.read(last.next-1, quoted); found && !yield(path) {
+			if f, found := s.read(last.next-1, quoted); found && !yield(path, f) {
 				return
 			}
 		}
@@ -361,7 +416,7 @@ func (s *savedLines) paths() iter.Seq[string] {
 
 // readFileLine reads a line about a file. It reports whether it is whole.
 func readFileLine(line []byte) (f Memo, whole bool) {
-	text, found := bytes.CutPrefix(line, []byte(lineFile))
+	state, text, found := cutState(line)
 	if !found {
 		return Memo{}, false
 	}
@@ -378,7 +433,7 @@ func readFileLine(line []byte) (f Memo, whole bool) {
 	if numbers[0] < 0 || len(text) < digits+2 || text[digits] != ' ' || text[digits+1] != '"' || bytes.ContainsAny(text[:digits], "ABCDEF") {
 		return Memo{}, false
 	}
-	f = Memo{Position: uint64(numbers[0]), size: numbers[1], modTime: numbers[2]}
+	f = Memo{Position: uint64(numbers[0]), Size: numbers[1], modTime: numbers[2], State: state}
 	_, err := hex.Decode(f.Digest[:], text[:digits])
 	return f, err == nil
 }

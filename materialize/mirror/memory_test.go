@@ -15,11 +15,11 @@ import (
 )
 
 func memoNumber(n int) Memo {
-	return Memo{Position: uint64(n), size: int64(n), modTime: int64(n), Digest: record.DigestOf(fmt.Append(nil, n))}
+	return Memo{Position: uint64(n), Size: int64(n), modTime: int64(n), Digest: record.DigestOf(fmt.Append(nil, n))}
 }
 
 // reload returns what is remembered on disk.
-func reload(t testing.TB, folder string) *Memory {
+func reload(t testing.TB, folder string) *memory {
 	t.Helper()
 	m, err := loadMemory(folder, "/root")
 	if err != nil {
@@ -28,7 +28,7 @@ func reload(t testing.TB, folder string) *Memory {
 	return m
 }
 
-func save(t testing.TB, m *Memory) {
+func save(t testing.TB, m *memory) {
 	t.Helper()
 	if err := m.Save(); err != nil {
 		t.Fatal(err)
@@ -36,15 +36,11 @@ func save(t testing.TB, m *Memory) {
 }
 
 // remembered returns all that a memory knows.
-func remembered(m *Memory) map[string]Memo {
-	files := map[string]Memo{}
-	for path := range m.Paths() {
-		files[path], _ = m.Get(path)
-	}
-	return files
+func remembered(m *memory) map[string]Memo {
+	return maps.Collect(m.All())
 }
 
-func wantMemory(t testing.TB, got *Memory, settled uint64, want map[string]Memo) {
+func wantMemory(t testing.TB, got *memory, settled uint64, want map[string]Memo) {
 	t.Helper()
 	if diff := cmp.Diff(want, remembered(got), cmp.AllowUnexported(Memo{})); diff != "" || got.Settled != settled {
 		t.Errorf("settled at %d, want %d; files (-want +got):\n%s", got.Settled, settled, diff)
@@ -64,9 +60,16 @@ func TestMemoryComesBack(t *testing.T) {
 	m.set(odd, memoNumber(2))
 	m.set("gone.md", memoNumber(3))
 	m.Forget("gone.md")
+	if !m.IsNew {
+		t.Error("a memory without a file is not new")
+	}
+	m.Begin(6)
 	m.Settle(7)
 	m.Settle(5) // never back
 	save(t, m)
+	if m = reload(t, folder); m.IsNew {
+		t.Error("a memory that has begun is new again")
+	}
 	wantMemory(t, reload(t, folder), 7, map[string]Memo{"plain.md": memoNumber(1), odd: memoNumber(2)})
 }
 
@@ -185,16 +188,18 @@ func TestMemoryAgainstMap(t *testing.T) {
 			m.Forget(path)
 			delete(want, path)
 		default:
-			m.set(path, memoNumber(n))
-			want[path] = memoNumber(n)
+			f := memoNumber(n)
+			f.State = MemoState(random.IntN(3))
+			m.set(path, f)
+			want[path] = f
 		}
 		if random.IntN(2000) == 0 {
 			save(t, m)
 			m = reload(t, folder)
 			wantMemory(t, m, 0, want)
 		}
-		if m.Count != len(want) {
-			t.Fatalf("%d files are counted after %d changes, want %d", m.Count, n+1, len(want))
+		if got := m.OnDisk() + m.counts[Deleted]; got != len(want) {
+			t.Fatalf("%d files are counted after %d changes, want %d", got, n+1, len(want))
 		}
 	}
 	wantMemory(t, m, 0, want)

@@ -1,7 +1,7 @@
 // Package mirror owns one store's files on disk. A Mirror is one root of them: it
 // looks at files, replaces and removes them, and remembers of each the state in
-// which disk and store last agreed. It knows neither what a file means nor what the
-// store has.
+// which disk and store were compared last. It asks git whose a file is, and knows
+// neither what the file means nor what the store has.
 //
 // Files are written below an os.Root by temporary name and rename, and only a file
 // that is as it was seen is replaced. Agents take no lock: one that writes to a file
@@ -33,6 +33,7 @@ type Options struct {
 	Wait    time.Duration // for the lock
 	Now     func() time.Time
 	Owner   func(context.Context) (record.StoreID, error) // the store, as outside roots know it
+	End     func(context.Context) (uint64, error)         // the position of the log's end
 }
 
 // Mirrors are those of one store: of its workspace, and of linked worktrees. They
@@ -63,7 +64,7 @@ func (s *Mirrors) Lock(ctx context.Context) (*turnstile.Hold, error) {
 // A Mirror is one root of a store's files. Paths are slash-separated below the root;
 // those of files in an outside root begin with its prefix.
 type Mirror struct {
-	Memory  *Memory
+	Memory  *memory
 	set     *Mirrors
 	Dir     string // the root, absolute
 	root    *os.Root
@@ -79,26 +80,59 @@ type Outside struct {
 }
 
 // Open opens the mirror of a root, while the lock is held. Close saves its memory.
-func (s *Mirrors) Open(dir string, outside []Outside) (*Mirror, error) {
+func (s *Mirrors) Open(ctx context.Context, dir string, outside []Outside) (*Mirror, error) {
 	memory, err := loadMemory(s.folder, dir)
+	if err == nil {
+		err = s.begin(ctx, memory)
+	}
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.OpenNew(dir)
+	m, err := s.open(dir, memory)
 	if err == nil {
-		m.Memory, m.outside = memory, outside
+		m.outside = outside
 	}
 	return m, err
 }
 
+// begin makes a new memory begin at the end of the log.
+func (s *Mirrors) begin(ctx context.Context, memory *memory) error {
+	if !memory.IsNew {
+		return nil
+	}
+	end, err := s.opts.End(ctx)
+	if err == nil {
+		memory.Begin(end)
+	}
+	return err
+}
+
 // OpenNew opens the mirror of a root for files that are new, without the lock: it
 // remembers only what is written until Close.
-func (s *Mirrors) OpenNew(dir string) (*Mirror, error) {
+func (s *Mirrors) OpenNew(ctx context.Context, dir string) (*Mirror, error) {
+	memory := newMemory(s.folder, dir)
+	memory.IsNew = !s.Knows(dir)
+	if err := s.begin(ctx, memory); err != nil {
+		return nil, err
+	}
+	return s.open(dir, memory)
+}
+
+func (s *Mirrors) open(dir string, memory *memory) (*Mirror, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening the mirror: %w", err)
 	}
-	return &Mirror{Memory: newMemory(s.folder, dir), set: s, Dir: dir, root: root}, nil
+	return &Mirror{Memory: memory, set: s, Dir: dir, root: root}, nil
+}
+
+// Remembered returns how to ask what is known of the files of a root by their paths.
+func (s *Mirrors) Remembered(dir string) (func(path string) (Memo, bool), error) {
+	m, err := loadMemory(s.folder, dir)
+	if err != nil {
+		m = newMemory(s.folder, dir)
+	}
+	return m.Get, err
 }
 
 // Knows reports whether files of a root were ever in step.

@@ -21,12 +21,13 @@ func open(t testing.TB, id record.StoreID, outside ...Outside) *Mirror {
 		Store: filepath.Join(root,
 			StoreFolder), Wait: time.Second, Now: func() time.Time { return time.Now().Add(2 * time.Hour) },
 		Owner: func(context.Context) (record.StoreID, error) { return id, nil },
+		End:   func(context.Context) (uint64, error) { return 0, nil },
 	})
 	hold, err := set.Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := set.Open(root, outside)
+	m, err := set.Open(t.Context(), root, outside)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,9 @@ const (
 	readLease = syscall.F_RDLCK
 )
 
+// tellsWriters says that isBeingWritten can be told.
+const tellsWriters = true
+
 // isBeingWritten reports whether any process has a file open for writing: then
 // the kernel refuses a read lease. A file system without leases is taken to have
 // no writers. Closing the file gives the lease back.

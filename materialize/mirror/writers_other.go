@@ -4,5 +4,8 @@ package mirror
 
 import "os"
 
+// tellsWriters says that isBeingWritten can be told.
+const tellsWriters = false
+
 // isBeingWritten cannot be told here.
 func isBeingWritten(*os.File) bool { return false }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-pdf/fpdf"
 	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
 )
 
 // citations links numbers in brackets to the entries of the list of references. A
@@ -179,4 +180,38 @@ func trimBreak(pieces []piece) []piece {
 		pieces = pieces[:len(pieces)-1]
 	}
 	return pieces
+}
+
+// footnotes are shown at the end. Number and note lead to each other.
+type footnotes struct {
+	out  *fpdf.Fpdf
+	to   map[int]int // number to the link that leads to the note
+	back map[int]int // number to the link that leads to its first mention
+}
+
+func (f *footnotes) link(links map[int]int, number int) int {
+	if links[number] == 0 {
+		links[number] = f.out.AddLink()
+	}
+	return links[number]
+}
+
+// writeFootnotes writes the notes below a short rule.
+func (d *document) writeFootnotes(list ast.Node) {
+	d.gap(16)
+	d.need(40)
+	d.rule(d.left, d.left+120)
+	d.gap(6)
+	before := d.size
+	d.size = smallSize
+	for n := list.FirstChild(); n != nil; n = n.NextSibling() {
+		note, ok := n.(*east.Footnote)
+		if !ok {
+			continue
+		}
+		mark := d.footnotes.link(d.footnotes.to, note.Index)
+		back := target{id: d.footnotes.link(d.footnotes.back, note.Index)}
+		d.item(marker{text: strconv.Itoa(note.Index), link: back, mark: mark}, 16, func() { d.blocks(note, true) })
+	}
+	d.size = before
 }

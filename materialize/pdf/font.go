@@ -2,8 +2,11 @@ package pdf
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"codeberg.org/go-fonts/dejavu/dejavusans"
@@ -13,6 +16,8 @@ import (
 	"codeberg.org/go-fonts/dejavu/dejavusansmonobold"
 	"codeberg.org/go-fonts/dejavu/dejavusansoblique"
 	"github.com/go-pdf/fpdf"
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
 )
 
 // A face names one of the fonts of a document.
@@ -150,4 +155,114 @@ func (f *fonts) warn(n *notes) {
 		list += " …"
 	}
 	n.add("no font has %d of the characters, shown as boxes:%s", len(all), list)
+}
+
+// metrics tell which characters a TrueType font has, and how wide they are.
+type metrics struct {
+	font   *sfnt.Font
+	buffer sfnt.Buffer
+	widths map[rune]float64 // of the characters that were asked for
+}
+
+const (
+	noGlyph  = -1
+	unhinted = 0 // font.HintingNone: widths are not rounded to pixels
+)
+
+func readMetrics(ttf []byte) (*metrics, error) {
+	f, err := sfnt.Parse(ttf)
+	return &metrics{font: f, widths: map[rune]float64{}}, err
+}
+
+func (m *metrics) has(r rune) bool { return m.width(r) != noGlyph }
+
+// width returns the width of a character in sizes of the font, rounded as fpdf rounds
+// it, or noGlyph.
+func (m *metrics) width(r rune) float64 {
+	width, known := m.widths[r]
+	if !known {
+		width = noGlyph
+		em := fixed.I(int(m.font.UnitsPerEm()))
+		if g, err := m.font.GlyphIndex(&m.buffer, r); err == nil && g > 0 && r > 0 && r < 0xFFFF {
+			if advance, err := m.font.GlyphAdvance(&m.buffer, g, em, unhinted); err == nil {
+				width = math.Round(1000*float64(advance)/float64(em)) / 1000
+			}
+		}
+		m.widths[r] = width
+	}
+	return width
+}
+
+// readOwn reads a font of the user, which may be any file.
+func readOwn(ttf []byte) (*metrics, error) {
+	switch string(ttf[:min(4, len(ttf))]) {
+	case "\x00\x01\x00\x00", "true":
+	case "OTTO":
+		return nil, errors.New("an OpenType font with PostScript outlines; only TrueType outlines can be embedded")
+	case "ttcf":
+		return nil, errors.New("a collection of fonts; only a single TrueType font can be embedded")
+	default:
+		return nil, errors.New("not a TrueType font")
+	}
+	m, err := readMetrics(ttf)
+	if err == nil {
+		err = checkFont(ttf, m)
+	}
+	return m, err
+}
+
+// checkFont refuses fonts that fpdf cannot embed. It does not always say so itself: it
+// prints to stdout, and follows a glyph that is made of itself for ever.
+func checkFont(ttf []byte, m *metrics) (err error) {
+	switch rights := u16(table(ttf, "OS/2"), 8); {
+	case rights == 2 || rights&0x300 != 0:
+		return errors.New("its license does not allow it to be embedded")
+	case u16(table(ttf, "name"), 0) != 0 || u16(table(ttf, "head"), 52) != 0 || u16(table(ttf, "hhea"), 32) != 0:
+		return errors.New("its tables have an unknown format")
+	case !mapsBasicPlane(table(ttf, "cmap")):
+		return errors.New("it has no table of Unicode characters")
+	}
+	em := fixed.I(int(m.font.UnitsPerEm()))
+	for g := range m.font.NumGlyphs() {
+		if _, err := m.font.LoadGlyph(&m.buffer, sfnt.GlyphIndex(g), em, nil); err != nil {
+			return fmt.Errorf("its glyph %d: %w", g, err)
+		}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("damaged TrueType file: %v", p)
+		}
+	}()
+	fpdf.New("", "", "", "").AddUTF8FontFromBytes("own", "", bytes.Clone(ttf))
+	return nil
+}
+
+// table returns a table of a font that sfnt has read, so that it lies in the file.
+func table(ttf []byte, name string) []byte {
+	for i := range u16(ttf, 4) {
+		if entry := ttf[12+16*i:]; string(entry[:4]) == name {
+			start, size := binary.BigEndian.Uint32(entry[8:]), binary.BigEndian.Uint32(entry[12:])
+			return ttf[start : start+size]
+		}
+	}
+	return nil
+}
+
+// mapsBasicPlane reports whether characters have the only kind of map that fpdf reads.
+func mapsBasicPlane(cmap []byte) bool {
+	for i := range u16(cmap, 2) {
+		platform, encoding, at := u16(cmap, 4+8*i), u16(cmap, 6+8*i), u16(cmap, 8+8*i)<<16|u16(cmap, 10+8*i)
+		if (platform == 0 || platform == 3 && encoding == 1) && u16(cmap, at) == 4 {
+			return true
+		}
+	}
+	return false
+}
+
+// u16 reads a number; beyond the end there are zeros.
+func u16(b []byte, at int) int {
+	if at+2 > len(b) {
+		return 0
+	}
+	return int(binary.BigEndian.Uint16(b[at:]))
 }

@@ -92,7 +92,7 @@ func (m *images) add(data []byte) (*picture, error) {
 		return nil, fmt.Errorf("it is damaged: %w", err)
 	}
 	kind := "png"
-	if format == "jpeg" && isCommon(config.ColorModel) {
+	if format == "jpeg" && (config.ColorModel == color.GrayModel || config.ColorModel == color.YCbCrModel) {
 		kind = "jpg"
 	} else if data, err = encode(decoded); err != nil {
 		return nil, err
@@ -105,9 +105,6 @@ func (m *images) add(data []byte) (*picture, error) {
 	}
 	return p, distinguish(info, len(m.read))
 }
-
-// isCommon reports whether a JPEG is in gray or in the usual colours.
-func isCommon(m color.Model) bool { return m == color.GrayModel || m == color.YCbCrModel }
 
 // encode writes an image as the simplest kind of PNG.
 func encode(m image.Image) ([]byte, error) {

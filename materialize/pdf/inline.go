@@ -3,11 +3,14 @@ package pdf
 import (
 	"bytes"
 	"html"
+	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/util"
+
+	"filebus/materialize/markdown"
 )
 
 // A style says how a piece of text looks.
@@ -119,7 +122,12 @@ func (c *inliner) node(n ast.Node, s style, link target) style {
 	case *ast.RawHTML:
 		return c.tag(string(n.Segments.Value(c.d.source)), s)
 	case *east.FootnoteLink:
-		c.d.footnotes.reference(c, n)
+		notes := &c.d.footnotes
+		p := piece{text: strconv.Itoa(n.Index), style: style{rise: 1}, link: target{id: notes.link(notes.to, n.Index)}}
+		if n.RefIndex == 0 { // the first mention
+			p.mark = notes.link(notes.back, n.Index)
+		}
+		c.pieces = append(c.pieces, p)
 	case *east.TaskCheckBox, *east.FootnoteBacklink:
 	default:
 		c.children(n, s, link)
@@ -222,7 +230,7 @@ func (d *document) plainText(pieces []piece) string {
 			out.WriteString(p.text)
 		}
 	}
-	return strings.Join(strings.Fields(out.String()), " ")
+	return markdown.SingleSpaced(out.String())
 }
 
 // alt returns the alternative text of an image.
@@ -241,7 +249,7 @@ func htmlText(source string) []string {
 	source = html.UnescapeString(htmlTag().ReplaceAllString(source, " "))
 	var lines []string
 	for line := range strings.Lines(source) {
-		if line = strings.Join(strings.Fields(clean(line)), " "); line != "" {
+		if line = markdown.SingleSpaced(clean(line)); line != "" {
 			lines = append(lines, line)
 		}
 	}

@@ -128,7 +128,13 @@ func (d *document) paintLine(line textLine, x, width float64, b block) {
 	case alignRight:
 		x += max(0, free)
 	case alignBoth:
-		if gaps := countGaps(line); !line.last && gaps > 0 && free > 0 && free/float64(gaps) < b.size*0.7 {
+		gaps := 0
+		for _, a := range line.atoms {
+			if a.space > 0 {
+				gaps++
+			}
+		}
+		if !line.last && gaps > 0 && free > 0 && free/float64(gaps) < b.size*0.7 {
 			extra = free / float64(gaps)
 		}
 	}
@@ -144,16 +150,6 @@ func (d *document) paintLine(line textLine, x, width float64, b block) {
 	}
 	d.decorate(all, baseline)
 	d.paintText(all, baseline, extra > 0, b.ink)
-}
-
-func countGaps(line textLine) int {
-	n := 0
-	for _, a := range line.atoms {
-		if a.space > 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // decorate paints what lies below the text of a line, and makes its links.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
@@ -51,16 +50,18 @@ func (c *Content) Digest() record.Digest {
 	return record.DigestOf(c.Text)
 }
 
-// Describe derives what is shown of a text: facts that its layout
-// read win over what any text has.
-func Describe(c Content, facts layout.Facts, preview int) record.Description {
-	text := c.Text
+// describe derives what is shown of a text: its facts win over what any text has.
+func describe(f File, preview int) record.Description {
+	text, words, facts := f.Text, f.Words, f.Facts
+	if f.About != nil {
+		text, words = f.About, markdown.Words(f.About)
+	}
 	d := record.Description{
 		Version: describerVersion,
 		Title:   facts.Title,
 		Preview: markdown.Clip(facts.Summary, preview),
-		Words:   c.Words,
-		Tokens:  record.EstimateTokens(c.Size()),
+		Words:   words,
+		Tokens:  record.EstimateTokens(f.Size()),
 	}
 	if markdown.IsBinary(text) {
 		d.Words = 0 // what stands between its white space is no word
@@ -77,12 +78,13 @@ func Describe(c Content, facts layout.Facts, preview int) record.Description {
 	return d
 }
 
-// Envelope makes a record of what path and text say about an entry.
-func Envelope(name record.Name, path string, facts layout.Facts, source record.Source) record.Record {
+// envelope makes a record of what path and facts say about a text.
+func envelope(name record.Name, f File) record.Record {
+	facts := f.Facts
 	return record.Record{
 		Name:         name,
-		Path:         path,
-		MediaType:    mediaType(path),
+		Path:         f.Path,
+		MediaType:    mediaType(f.Path),
 		Agent:        word(facts.Agent),
 		Conversation: word(facts.Conversation),
 		Session:      word(facts.Session),
@@ -92,7 +94,7 @@ func Envelope(name record.Name, path string, facts layout.Facts, source record.S
 		Status:       word(facts.Status),
 		Tags:         tags(facts.Tags),
 		Links:        links(name.Tree, facts.Links),
-		Source:       source,
+		Source:       f.Source,
 	}
 }
 
@@ -145,27 +147,14 @@ func tags(list []string) []string {
 // one that is not known. It is a table of our own because the system's differs
 // from machine to machine, and a record must not.
 func mediaType(name string) string {
-	switch strings.ToLower(path.Ext(name)) {
-	case ".md", ".markdown":
-		return "text/markdown"
-	case ".json":
-		return "application/json"
-	case ".jsonl":
-		return "application/jsonl"
-	case ".yaml", ".yml":
-		return "application/yaml"
-	case ".csv":
-		return "text/csv"
-	case ".txt", ".log", ".done", ".failed":
-		return "text/plain"
-	case ".patch", ".diff":
-		return "text/x-diff"
-	case ".html":
-		return "text/html"
-	case ".pdf":
-		return "application/pdf"
-	case ".png":
-		return "image/png"
-	}
-	return ""
+	return mediaTypes[strings.ToLower(path.Ext(name))]
+}
+
+var mediaTypes = map[string]string{
+	".md": "text/markdown", ".markdown": "text/markdown",
+	".json": "application/json", ".jsonl": "application/jsonl",
+	".yaml": "application/yaml", ".yml": "application/yaml",
+	".csv": "text/csv", ".html": "text/html", ".pdf": "application/pdf", ".png": "image/png",
+	".txt": "text/plain", ".log": "text/plain", ".done": "text/plain", ".failed": "text/plain",
+	".patch": "text/x-diff", ".diff": "text/x-diff",
 }

@@ -19,7 +19,7 @@ import (
 // bits of mask give, and returns the text and the ids that are left.
 func withoutNodes(t testing.TB, text []byte, mask uint64) (out []byte, kept []string) {
 	t.Helper()
-	file, _ := layout.KnowledgeJSON{}.Parse("g.json", text)
+	file, _ := layout.Recognize(".claude/knowledge_graph.json").Parse("g.json", text)
 	file = Detach(file)
 	s := &State{Entries: map[record.Name]Entry{}}
 	gone := map[record.Name]bool{}
@@ -37,7 +37,7 @@ func withoutNodes(t testing.TB, text []byte, mask uint64) (out []byte, kept []st
 }
 
 func nodesOf(text []byte) (nodes []string) {
-	file, _ := layout.KnowledgeJSON{}.Parse("g.json", text)
+	file, _ := layout.Recognize(".claude/knowledge_graph.json").Parse("g.json", text)
 	for _, e := range Detach(file).Entries() {
 		nodes = append(nodes, string(e.Text))
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
@@ -18,24 +19,23 @@ import (
 type merger struct {
 	Planner
 	f    File
-	base *State // nil if it cannot be told any more
+	base Base // without a State if it cannot be told any more
 	disk *aggregate
 	now  *State
+	keep bool                   // no entry is retired
 	text map[record.Name][]byte // of the entries that come from the file
 	out  *Plan
 }
 
-// Merge plans an aggregate file that both disk and store have changed since a
-// position at which they agreed, or that may never have agreed.
-func (w Planner) Merge(ctx context.Context, f File, now *State, since uint64) (*Plan, error) {
+// Merge plans an aggregate file that both disk and store have changed since they had
+// a base, which is nil if that is not known. With keep, what the file has no more
+// stays: it was git that took it out, or nobody knows who.
+func (w Planner) Merge(ctx context.Context, f File, now *State, base Base, keep bool) (*Plan, error) {
 	file, problems := parseAggregate(f)
-	m := &merger{Planner: w, f: f, now: now, text: map[record.Name][]byte{}, out: &Plan{Problems: problems}}
-	err := w.Store.View(ctx, func(tx *store.Tx) error {
-		base, err := Before(tx, now.Name(), since)
-		if err == nil {
-			m.base = base.Aggregate()
-			m.disk, err = nameEntries(tx, "", file, now, m.base)
-		}
+	m := &merger{Planner: w, f: f, base: base, now: now, keep: keep, text: map[record.Name][]byte{}}
+	m.out = &Plan{Problems: problems}
+	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
+		m.disk, err = nameEntries(tx, "", file, now, base.State)
 		return err
 	})
 	if err != nil {
@@ -81,14 +81,14 @@ func (m *merger) entries(ctx context.Context) (kept map[record.Name]bool, err er
 		isBase := func(text []byte) bool { return base.Text != nil && sameText(text, base.Text) }
 		switch {
 		case onDisk == nil && !inStore:
-		case onDisk == nil && isBase(stored.Text): // deleted on disk
+		case onDisk == nil && isBase(stored.Text) && !m.keep && m.base.had(name): // deleted on disk
 			m.out.retire(stored.Version)
 		case onDisk == nil:
 			kept[name] = true // added by the store, or changed while the file lost it
 		case inStore && (sameText(onDisk.Text, stored.Text) || isBase(onDisk.Text)):
 			kept[name] = true
 		case !inStore && isBase(onDisk.Text): // retired by the store
-		case inStore && isBase(stored.Text):
+		case inStore && isBase(stored.Text) && m.base.had(name):
 			kept[name] = true
 			err = m.put(ctx, name, onDisk, store.Current(stored.Version.Ref))
 		case !inStore && base.Text == nil:
@@ -100,7 +100,7 @@ func (m *merger) entries(ctx context.Context) (kept map[record.Name]bool, err er
 			if inStore {
 				target = stored.Version.Ref.String()
 			}
-			err = m.conflict(ctx, name, ContentOf(onDisk.Text), onDisk.Facts, target, name.String())
+			err = m.conflict(ctx, name, onDisk, target, name.String())
 		}
 		if err != nil {
 			return nil, err
@@ -127,10 +127,10 @@ func (m *merger) put(ctx context.Context, name record.Name, e *layout.Entry, exp
 }
 
 // conflict keeps a text of the file beside the store's version.
-func (m *merger) conflict(
-	ctx context.Context, name record.Name, c Content, facts layout.Facts, target, label string,
-) error {
-	d, err := m.Planner.Conflict(ctx, name, m.f, c, facts, target)
+func (m *merger) conflict(ctx context.Context, name record.Name, of *layout.Entry, target, label string) error {
+	f := m.f
+	f.Content, f.Facts = ContentOf(of.Text), of.Facts
+	d, err := m.Beside(ctx, name, f, Conflict(target))
 	m.out.Conflicts = append(m.out.Conflicts, label)
 	m.out.Puts = append(m.out.Puts, d)
 	return err
@@ -144,7 +144,7 @@ func (m *merger) frame(ctx context.Context, kept map[record.Name]bool) (Frame, e
 	main, other := m.now.Frame, m.disk.frame
 	stored, onDisk := main.literal(), other.literal()
 	collides := !bytes.Equal(stored, onDisk)
-	if m.base != nil {
+	if m.base.State != nil && !(m.keep && m.base.isLost()) {
 		switch before := m.base.Frame.literal(); {
 		case bytes.Equal(stored, before):
 			main, other, collides = m.disk.frame, m.now.Frame, false
@@ -159,10 +159,9 @@ func (m *merger) frame(ctx context.Context, kept map[record.Name]bool) (Frame, e
 	if !m.canBeRead(merged) {
 		return nil, errUnmergeable
 	}
-	if collides {
-		name, text := m.now.Name(), ContentOf(record.Frame(m.disk.frame).Encode())
-		label := "text around the entries of " + name.ID
-		return merged, m.conflict(ctx, name, text, layout.Facts{}, m.now.Version.Ref.String(), label)
+	if collides && !m.keep { // else git has the file's text, or it is kept whole
+		name, text := m.now.Name(), &layout.Entry{Text: record.Frame(m.disk.frame).Encode()}
+		return merged, m.conflict(ctx, name, text, m.now.Version.Ref.String(), "text around the entries of "+name.ID)
 	}
 	return merged, nil
 }
@@ -220,8 +219,7 @@ func (m *merger) list() bool { return IsList(m.f.Location) }
 
 // IsList reports whether the entries of a file are the elements of a JSON array.
 func IsList(place layout.Location) bool {
-	_, json := place.Layout.(layout.KnowledgeJSON)
-	return json
+	return place.Kind == record.KindFrame && strings.HasSuffix(place.ID, ".json")
 }
 
 // separator returns what stands between the elements of a list, and nil if the

@@ -86,6 +86,19 @@ func (b *bench) now() (now *plan.State) {
 	return now
 }
 
+// at returns the state that the file had at a position.
+func (b *bench) at(position uint64) (then *plan.State) {
+	b.Helper()
+	err := b.Store.View(b.Context(), func(tx *store.Tx) (err error) {
+		then, err = plan.Before(tx, b.now().Name(), position)
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return then
+}
+
 func (b *bench) text() string {
 	b.Helper()
 	now := b.now()
@@ -216,7 +229,7 @@ func TestMerge(t *testing.T) {
 			b := newBench(t, test.path)
 			since := b.save(test.base)
 			b.save(test.stored)
-			merged, err := b.Merge(t.Context(), b.file(test.disk), b.now(), since)
+			merged, err := b.Merge(t.Context(), b.file(test.disk), b.now(), plan.Base{State: b.at(since)}, false)
 			if err == nil {
 				err = merged.CarryOut(t.Context(), b.Store)
 			}
@@ -242,7 +255,7 @@ func TestMergeFrames(t *testing.T) {
 	b := newBench(t, graphFile)
 	since := b.save(graph("G", "1=a"))
 	b.save(graph("Stored", "1=a"))
-	merged, err := b.Merge(t.Context(), b.file(graph("Disk", "1=b")), b.now(), since)
+	merged, err := b.Merge(t.Context(), b.file(graph("Disk", "1=b")), b.now(), plan.Base{State: b.at(since)}, false)
 	if err == nil {
 		err = merged.CarryOut(t.Context(), b.Store)
 	}
@@ -266,7 +279,7 @@ func TestMergeUnreadable(t *testing.T) {
 	stored := graph("G", "1=stored", "2=b")
 	b.save(stored)
 	marked := "# G\n\n<<<<<<< HEAD\n### pattern-1\n- Content: x\n=======\n### pattern-1\n- Content: y\n>>>>>>> other\n"
-	merged, err := b.Merge(t.Context(), b.file(marked), b.now(), since)
+	merged, err := b.Merge(t.Context(), b.file(marked), b.now(), plan.Base{State: b.at(since)}, false)
 	if !errors.Is(err, plan.ErrGitConflict) || !strings.Contains(err.Error(), graphFile+":3:") {
 		t.Errorf("a file with markers of git gives %+v, %v", merged, err)
 	}
@@ -280,7 +293,7 @@ func TestMergeRaced(t *testing.T) {
 	b := newBench(t, graphFile)
 	since := b.save(graph("G", "1=a", "2=b"))
 	b.save(graph("G", "1=a", "2=stored"))
-	merged, err := b.Merge(t.Context(), b.file(graph("G", "1=disk", "2=b")), b.now(), since)
+	merged, err := b.Merge(t.Context(), b.file(graph("G", "1=disk", "2=b")), b.now(), plan.Base{State: b.at(since)}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,6 +83,7 @@ type File struct {
 	Path     string
 	Location layout.Location
 	Content
+	About  []byte // describes the text where it cannot say itself what it says; nil: the text
 	Source record.Source
 	From   []record.Ref                 // what it was made from
 	Facts  layout.Facts                 // win over what the text says
@@ -116,66 +117,64 @@ func SingleOf(tx *store.Tx, f File, old *State) (Single, error) {
 	return s, nil
 }
 
-// Name returns the name of the file, but for one that begins something new at the
-// place of what has ended.
-func (s Single) Name() record.Name {
-	if s.Old != nil && s.Old.Name().Kind == s.fresh.Kind {
-		return s.Old.Name()
-	}
-	return s.fresh
-}
-
 // Single plans a file that is a single record, and prepared.
 func (w Planner) Single(f File, at Single) *Plan {
-	file, problems := f.Location.Parse(f.Path, f.Text)
-	facts := f.Facts
-	if entries := file.Entries(); len(entries) == 1 {
-		facts = facts.Or(entries[0].Facts)
-	}
+	d, problems := w.Draft(at.fresh, f)
+	d.Expect = store.Absent()
 	p := &Plan{Problems: problems}
-	name, expect := at.fresh, store.Absent()
 	switch old := at.Old; {
-	case old == nil || startsAnew(old.Version.Record, at.started, facts):
-	case old.Name().Kind != name.Kind:
+	case old == nil || startsAnew(old.Version.Record, at.started, d.Description.Attributes[layout.AttributeStarted]):
+	case old.Name().Kind != at.fresh.Kind:
 		p.retireAll(old)
 	default:
-		name, expect = old.Name(), store.Current(old.Version.Ref)
+		d.Record.Name, d.Expect = old.Name(), store.Current(old.Version.Ref)
 	}
-	d := w.draft(name, f, f.Content, facts)
-	d.Expect, d.Record.From = expect, f.From
-	p.Puts, p.Names = []store.Draft{d}, []record.Name{name}
+	p.Puts, p.Names = []store.Draft{d}, []record.Name{d.Record.Name}
 	return p
 }
 
-// draft returns the draft of a record for a text of a file.
-func (w Planner) draft(name record.Name, f File, c Content, facts layout.Facts) store.Draft {
-	return store.Draft{
-		Record: Envelope(name, f.Path, facts, f.Source), Body: c.Body, Description: Describe(c, facts, w.Preview),
+// Draft returns the draft of a record that is a whole file, and prepared, with the
+// places where the file departs from its layout.
+func (w Planner) Draft(name record.Name, f File) (store.Draft, []*layout.SyntaxError) {
+	file, problems := f.Location.Parse(f.Path, f.Text)
+	if entries := file.Entries(); len(entries) == 1 {
+		f.Facts = f.Facts.Or(entries[0].Facts)
 	}
+	d := w.draft(name, f)
+	d.Record.From = f.From
+	return d, problems
 }
 
-// Conflict returns the draft of a conflict version: a text that is kept beside
-// target, which is the ref of the store's version, or the name if there is none.
-func (w Planner) Conflict(
-	ctx context.Context, name record.Name, f File, c Content, facts layout.Facts, target string,
-) (store.Draft, error) {
-	if err := c.Prepare(ctx, w.Store); err != nil {
+// draft returns the draft of a record for a text of which only the facts are known.
+func (w Planner) draft(name record.Name, f File) store.Draft {
+	return store.Draft{Record: envelope(name, f), Body: f.Body, Description: describe(f, w.Preview)}
+}
+
+// Beside returns the draft of a text that is kept beside what the store has, which its
+// links name.
+func (w Planner) Beside(ctx context.Context, name record.Name, f File, links ...record.Link) (store.Draft, error) {
+	if err := f.Prepare(ctx, w.Store); err != nil {
 		return store.Draft{}, err
 	}
-	d := w.draft(name, f, c, facts)
+	d := w.draft(name, f)
 	d.Record.Source = record.SourceSync
-	d.Record.Links = append(d.Record.Links, record.Link{Type: record.LinkConflict, Target: target})
+	d.Record.Links = append(d.Record.Links, links...)
 	record.SortLinks(d.Record.Links)
 	return d, nil
 }
 
+// Conflict is the link of a conflict version to target: the ref of the store's version,
+// or the name if there is none.
+func Conflict(target string) record.Link {
+	return record.Link{Type: record.LinkConflict, Target: target}
+}
+
 // startsAnew reports whether the place of a finished journal was taken by a new
 // task: that is a new thing, not a version of the old one.
-func startsAnew(old *record.Record, oldStarted string, facts layout.Facts) bool {
+func startsAnew(old *record.Record, oldStarted, started string) bool {
 	if old.Name.Kind != record.KindHandoff || oldStarted == "" {
 		return false
 	}
-	started := facts.Attributes[layout.AttributeStarted]
 	switch old.Status {
 	case "", "in_progress", "pending":
 		return false
@@ -186,7 +185,6 @@ func startsAnew(old *record.Record, oldStarted string, facts layout.Facts) bool 
 // FreeName returns name, or name~2, name~3, ... if the store has or had it.
 func FreeName(tx *store.Tx, name record.Name) record.Name { return freeName(name, taken(tx)) }
 
-// freeName returns name, or name~2, name~3, ... if it is taken.
 func freeName(name record.Name, taken func(record.Name) bool) record.Name {
 	base := name.ID
 	for n := 2; taken(name); n++ {
@@ -309,9 +307,9 @@ var errNoEntries = errors.New("its entries cannot be read any more")
 func (w Planner) put(
 	ctx context.Context, p *Plan, f File, name record.Name, e *layout.Entry, expect store.Expect,
 ) error {
-	c := ContentOf(e.Text)
-	err := c.Prepare(ctx, w.Store)
-	d := w.draft(name, f, c, e.Facts)
+	f.Content, f.Facts = ContentOf(e.Text), e.Facts
+	err := f.Prepare(ctx, w.Store)
+	d := w.draft(name, f)
 	d.Expect = expect
 	p.Puts = append(p.Puts, d)
 	return err
@@ -333,9 +331,8 @@ func (w Planner) frame(ctx context.Context, p *Plan, f File, fr Frame, old *Stat
 	}
 	name := record.Name{Tree: f.Tree, Kind: record.KindFrame, ID: f.Path}
 	d := record.Description{Version: describerVersion, Title: f.Path, Tokens: record.EstimateTokens(body.Size)}
-	p.Puts = append(p.Puts, store.Draft{
-		Record: Envelope(name, f.Path, layout.Facts{}, f.Source), Body: body, Description: d, Expect: expect,
-	})
+	f.Facts = layout.Facts{}
+	p.Puts = append(p.Puts, store.Draft{Record: envelope(name, f), Body: body, Description: d, Expect: expect})
 	return nil
 }
 
@@ -474,21 +471,18 @@ var ErrGitConflict = errors.New("holds conflict markers of git")
 // MergeMarker returns the line of the first conflict marker of git, or 0: the
 // opening and the closing one must both stand at the beginning of a line.
 func MergeMarker(text []byte) int {
-	opening, closing := lineWith(text, "<<<<<<< "), lineWith(text, ">>>>>>> ")
-	if opening == 0 || closing < opening {
+	number, opening, closing := 0, 0, 0
+	for line := range bytes.Lines(text) {
+		number++
+		switch {
+		case opening == 0 && bytes.HasPrefix(line, []byte("<<<<<<< ")):
+			opening = number
+		case closing == 0 && bytes.HasPrefix(line, []byte(">>>>>>> ")):
+			closing = number
+		}
+	}
+	if closing < opening {
 		return 0
 	}
 	return opening
-}
-
-// lineWith returns the number of the first line that begins with prefix, or 0.
-func lineWith(text []byte, prefix string) int {
-	at := bytes.Index(text, []byte("\n"+prefix)) + 1
-	if at == 0 && !bytes.HasPrefix(text, []byte(prefix)) {
-		return 0
-	}
-	if bytes.HasPrefix(text, []byte(prefix)) {
-		at = 0
-	}
-	return bytes.Count(text[:at], []byte("\n")) + 1
 }

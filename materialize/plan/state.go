@@ -51,6 +51,30 @@ func (s *State) Digest() record.Digest {
 	return s.Version.Record.Body
 }
 
+// Changed returns the position of the log at which the file changed last.
+func (s *State) Changed() uint64 {
+	last := s.Version.Position
+	for _, e := range s.Entries {
+		last = max(last, e.Version.Position)
+	}
+	return last
+}
+
+// ChangedByCommand reports whether a command has changed the file since a position, and
+// not only a file that was captured.
+func (s *State) ChangedByCommand(since uint64) bool {
+	by := func(v store.Version) bool { return v.Position > since && v.Record.Source != record.SourceSync }
+	if by(s.Version) {
+		return true
+	}
+	for _, e := range s.Entries {
+		if by(e.Version) {
+			return true
+		}
+	}
+	return false
+}
+
 // Text returns the bytes of an aggregate file that a frame makes of the entries.
 func (s *State) Text(f Frame) []byte {
 	var text []byte

@@ -36,7 +36,7 @@ func (r *Run) Next(ctx context.Context) ([]*Candidate, error) {
 		}
 	}
 	r.order = r.order[len(batch):]
-	err := r.inViews(ctx, batch, func(tx *store.Tx, c *Candidate) error {
+	err := store.ViewEach(ctx, r.store, batch, func(tx *store.Tx, c *Candidate) error {
 		if !c.HasFile() {
 			return nil
 		}

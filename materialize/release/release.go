@@ -4,11 +4,13 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"filebus/store"
 	"filebus/store/record"
@@ -27,14 +29,14 @@ type Request struct {
 
 // A Report says what was given up and what was not.
 type Report struct {
-	Released []Released `json:"released"`
-	Kept     []Kept     `json:"kept"`
-	Bytes    int64      `json:"bytes"` // of the texts that nothing has any more
-	Swept    int        `json:"swept"` // body files that killed processes had left
+	Released []releasedName `json:"released"`
+	Kept     []Kept         `json:"kept"`
+	Bytes    int64          `json:"bytes"` // of the texts that nothing has any more
+	Swept    int            `json:"swept"` // body files that killed processes had left
 }
 
-// A Released is a name whose versions are all destroyed.
-type Released struct {
+// A releasedName is a name whose versions are all destroyed.
+type releasedName struct {
 	Name     record.Name `json:"name"`
 	Ref      string      `json:"ref"`    // of the last version, 12 digits
 	Tokens   int         `json:"tokens"` // of the last version, about
@@ -51,15 +53,6 @@ type Kept struct {
 // ErrStillNeeded says that names which were to be given up together stay. It names
 // them; the detail is the []Kept.
 const ErrStillNeeded record.Reason = "still needed"
-
-func stillNeeded(kept []Kept) error {
-	var lines, names []string
-	for _, k := range kept {
-		lines = append(lines, fmt.Sprintf("%s stays: %s", k.Name, k.Because))
-		names = append(names, k.Name.String())
-	}
-	return record.Conflict.Errorf("%s", strings.Join(lines, "; ")).Because(ErrStillNeeded, names...).With(kept)
-}
 
 // A Run carries one release out: after Choose come Entries, Next until it gives
 // nothing, for each batch what keeps names, Retire and Drop, and at last Finish.
@@ -79,7 +72,7 @@ type Run struct {
 func Choose(ctx context.Context, s *store.Store, request Request) (*Run, error) {
 	r := &Run{
 		store: s, request: request, going: map[record.Name]*Candidate{}, gone: map[record.Name]bool{},
-		uses: map[record.Name][]*Candidate{}, report: &Report{Released: []Released{}, Kept: []Kept{}},
+		uses: map[record.Name][]*Candidate{}, report: &Report{Released: []releasedName{}, Kept: []Kept{}},
 	}
 	if err := r.read(ctx); err != nil {
 		return r, err
@@ -104,12 +97,17 @@ func (r *Run) refused() error {
 	if r.request.Retention != nil || len(r.report.Kept) == 0 {
 		return nil
 	}
-	return stillNeeded(r.report.Kept)
+	var lines, names []string
+	for _, k := range r.report.Kept {
+		lines = append(lines, fmt.Sprintf("%s stays: %s", k.Name, k.Because))
+		names = append(names, k.Name.String())
+	}
+	return record.Conflict.Errorf("%s", strings.Join(lines, "; ")).Because(ErrStillNeeded, names...).With(r.report.Kept)
 }
 
 // Report says what was done until now.
 func (r *Run) Report() *Report {
-	slices.SortFunc(r.report.Released, func(a, b Released) int { return compareNames(a.Name, b.Name) })
+	slices.SortFunc(r.report.Released, func(a, b releasedName) int { return compareNames(a.Name, b.Name) })
 	slices.SortFunc(r.report.Kept, func(a, b Kept) int { return compareNames(a.Name, b.Name) })
 	return r.report
 }
@@ -164,7 +162,7 @@ func (r *Run) read(ctx context.Context) error {
 // pick finds the names that are to go.
 func (r *Run) pick(ctx context.Context) error {
 	all := slices.Collect(maps.Values(r.refs.names))
-	err := r.inViews(ctx, all, func(tx *store.Tx, c *Candidate) error { return c.look(tx) })
+	err := store.ViewEach(ctx, r.store, all, func(tx *store.Tx, c *Candidate) error { return c.look(tx) })
 	if err != nil {
 		return err
 	}
@@ -184,44 +182,15 @@ func (r *Run) pick(ctx context.Context) error {
 	for _, c := range going {
 		r.going[c.Name] = c
 	}
-	return r.inViews(ctx, going, func(tx *store.Tx, c *Candidate) error {
-		reason, err := openConflict(tx, c.Name)
-		if reason != "" {
-			r.Keep(c, reason)
-		}
-		return err
-	})
-}
-
-// viewCandidates is how many candidates one read transaction looks at.
-const viewCandidates = 2000
-
-func (r *Run) inViews(ctx context.Context, all []*Candidate, look func(tx *store.Tx, c *Candidate) error) error {
-	for chunk := range slices.Chunk(all, viewCandidates) {
-		err := r.store.View(ctx, func(tx *store.Tx) error {
-			for _, c := range chunk {
-				if err := look(tx, c); err != nil {
-					return err
-				}
+	return store.ViewEach(ctx, r.store, going, func(tx *store.Tx, c *Candidate) error {
+		for _, err := range tx.Lookup(store.FieldConflict, c.Name.String()) {
+			if err == nil {
+				r.Keep(c, "it has an open conflict")
 			}
-			return nil
-		})
-		if err != nil {
 			return err
 		}
-	}
-	return ctx.Err()
-}
-
-// openConflict returns why a name whose conflict is not decided stays, or "".
-func openConflict(tx *store.Tx, name record.Name) (string, error) {
-	for _, err := range tx.Lookup(store.FieldConflict, name.String()) {
-		if err != nil {
-			return "", err
-		}
-		return "it has an open conflict", nil
-	}
-	return "", nil
+		return nil
+	})
 }
 
 // closeOver keeps what anything that stays refers to.
@@ -328,7 +297,7 @@ func (r *Run) wouldFree(ctx context.Context, order []*Candidate) error {
 		}
 	}
 	counted := map[record.Digest]bool{}
-	return r.inViews(ctx, order, func(tx *store.Tx, c *Candidate) error {
+	return store.ViewEach(ctx, r.store, order, func(tx *store.Tx, c *Candidate) error {
 		for _, v := range c.versions {
 			all, err := tx.Uses(v.body)
 			if err != nil {
@@ -345,8 +314,59 @@ func (r *Run) wouldFree(ctx context.Context, order []*Candidate) error {
 
 // released adds a name to the report.
 func (r *Run) released(c *Candidate) {
-	r.report.Released = append(r.report.Released, Released{
+	r.report.Released = append(r.report.Released, releasedName{
 		Name: c.Name, Ref: c.versions[len(c.versions)-1].ref.Short(),
 		Tokens: record.EstimateTokens(c.Last.Size), Bytes: c.bytes, Versions: c.count,
 	})
+}
+
+// A Retention says which names of the project's own tree are kept no longer. All
+// fields that are set must be met.
+type Retention struct {
+	Kind          record.Kind // neither entries of files nor frames: those live in their files
+	Conversations []string    // any of them; none: all
+	Before        time.Time   // only names whose newest version is older; zero: of any age
+	// Keep is how many of the newest current names of each conversation stay,
+	// whatever else is said.
+	Keep    int
+	Removed bool // only names that are hidden
+}
+
+// Check reports what keeps the retention from being carried out.
+func (r *Retention) Check() error {
+	if r.Kind.IsEntry() || r.Kind == record.KindFrame {
+		return fmt.Errorf("the kind %s lives in files with others: it is given up name by name", r.Kind)
+	}
+	if r.Keep < 0 {
+		return fmt.Errorf("%d names cannot be kept", r.Keep)
+	}
+	return nil
+}
+
+// picks reports whether a name is kept no longer, but for Keep.
+func (r *Retention) picks(c *Candidate) bool {
+	return (len(r.Conversations) == 0 || slices.Contains(r.Conversations, c.Last.Conversation)) &&
+		(r.Before.IsZero() || c.Last.Time.Before(r.Before)) && !(r.Removed && c.Current)
+}
+
+// split divides candidates into those that are kept no longer and those that
+// only Keep holds back.
+func (r *Retention) split(all []*Candidate) (going, newest []*Candidate) {
+	slices.SortFunc(all, func(a, b *Candidate) int { return cmp.Compare(b.position, a.position) })
+	current := map[string]int{} // of each conversation
+	for _, c := range all {
+		held := false
+		if c.Current {
+			current[c.Last.Conversation]++
+			held = current[c.Last.Conversation] <= r.Keep
+		}
+		switch {
+		case !r.picks(c):
+		case held:
+			newest = append(newest, c)
+		default:
+			going = append(going, c)
+		}
+	}
+	return going, newest
 }

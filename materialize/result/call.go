@@ -1,3 +1,12 @@
+// Package result has the rules of results: the full output of one call of a
+// sub-agent, stored once, for which the parent agent gets a reference.
+//
+// Put stores an output that is there, Exec runs the command that makes one, and
+// Combine joins several. All of them answer with a Stored, whose Reference is the
+// same four keys whatever the agent was. Conversations groups results by the run
+// of the parent that they belong to, and Budget says what its context was spared.
+//
+// The package writes through materialize alone and keeps no state of its own.
 package result
 
 import (
@@ -45,22 +54,22 @@ type Call struct {
 func (c Call) id() (string, error) {
 	switch {
 	case c.Name != "" && !utf8.ValidString(c.Name):
-		return "", record.Usage.Errorf("%w: the id %q is not UTF-8", ErrCall, c.Name)
+		return "", errCall("the id %q is not UTF-8", c.Name)
 	case c.Name != "":
 		return c.Name, nil
 	case strings.ContainsAny(c.Conversation+c.ID, `/\`):
-		return "", record.Usage.Errorf("%w: %q and %q: the ids of a conversation and a call are one word each, without a slash",
-			ErrCall, c.Conversation, c.ID)
+		return "", errCall("%q and %q: the ids of a conversation and a call are one word each, without a slash",
+			c.Conversation, c.ID)
 	case unfit(c.Conversation) != "":
-		return "", record.Usage.Errorf("%w: the conversation %q %s", ErrCall, c.Conversation, unfit(c.Conversation))
+		return "", errCall("the conversation %q %s", c.Conversation, unfit(c.Conversation))
 	case unfit(c.ID) != "":
-		return "", record.Usage.Errorf("%w: the call %q %s", ErrCall, c.ID, unfit(c.ID))
+		return "", errCall("the call %q %s", c.ID, unfit(c.ID))
 	case len(c.Conversation) > maxID:
-		return "", record.Usage.Errorf("%w: the id of a conversation has at most %d bytes", ErrCall, maxID)
+		return "", errCall("the id of a conversation has at most %d bytes", maxID)
 	case c.Conversation != "":
 		return c.Conversation + "/" + c.ID, nil
 	case c.ID != "":
-		return "", record.Usage.Errorf("%w: call %q needs a conversation", ErrCall, c.ID)
+		return "", errCall("call %q needs a conversation", c.ID)
 	}
 	return "", nil
 }
@@ -237,17 +246,15 @@ func documentID(ctx context.Context, read *query.Reader, c Call, body record.Dig
 	return name.ID, err
 }
 
-// Why something was refused or could not be done, with what the error then names.
+// errCall says that a call cannot be that of a result.
+func errCall(format string, args ...any) error {
+	return record.Usage.Errorf("malformed call: "+format, args...)
+}
+
+// Why something was refused.
 const (
-	ErrCall           record.Reason = "malformed call"         // the ids cannot be those of a result
-	ErrSchema         record.Reason = "unusable schema"        //
-	ErrTaken          record.Reason = "result taken"           // the ref of what has the ids
-	ErrNoProgram      record.Reason = "no program"             // there is none to be run
-	ErrNotExecutable  record.Reason = "not executable"         // the system does not run it
-	ErrNoConversation record.Reason = "no conversation"        // those that come near, as String writes them
-	ErrNoBudget       record.Reason = "no budget"              // likewise: it has no results to count
-	ErrOutput         record.Reason = "no place for an output" // a file cannot be written there
-	ErrOutputTaken    record.Reason = "output taken"           // the file holds another text
+	errTaken       record.Reason = "result taken" // the ids are those of another
+	ErrOutputTaken record.Reason = "output taken" // the file holds another text
 )
 
 // MaxStructured is how much of an output is read for its JSON object, in bytes.

@@ -18,6 +18,10 @@ import (
 	"filebus/store/record"
 )
 
+func isMalformed(err error) bool {
+	return errors.Is(err, record.Usage) && strings.HasPrefix(err.Error(), "malformed call: ")
+}
+
 // TestPutAgain makes the same call again: the reference stays the same.
 func TestPutAgain(t *testing.T) {
 	text := "# Title\n\nThe first paragraph of the result.\n"
@@ -136,8 +140,8 @@ func TestMalformedCalls(t *testing.T) {
 	for _, c := range []result.Call{
 		{ID: "k1"}, {Conversation: "a/b"}, {Conversation: "c1", ID: "a/b"}, {Conversation: `a\b`, ID: "k"},
 	} {
-		if _, err := result.Put(t.Context(), d.Workspace, c, store.Expect{}, strings.NewReader("x")); !errors.Is(err, result.ErrCall) {
-			t.Errorf("Put(%+v): %v, want %v", c, err, result.ErrCall)
+		if _, err := result.Put(t.Context(), d.Workspace, c, store.Expect{}, strings.NewReader("x")); !isMalformed(err) {
+			t.Errorf("Put(%+v): %v, want a malformed call", c, err)
 		}
 	}
 	for _, c := range []result.Call{
@@ -201,8 +205,8 @@ func TestPutIDs(t *testing.T) {
 		stored, err := result.Put(t.Context(), d.Workspace, test.call, store.Expect{}, strings.NewReader("one"))
 		switch {
 		case test.want != "":
-			if !errors.Is(err, result.ErrCall) || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("Put(%+v): %v, want an ErrCall with %q", test.call, err, test.want)
+			if !isMalformed(err) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("Put(%+v): %v, want a malformed call with %q", test.call, err, test.want)
 			}
 		case err != nil:
 			t.Errorf("Put(%+v): %v", test.call, err)

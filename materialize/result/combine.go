@@ -81,7 +81,7 @@ func countError(read, expected int, unread []error) error {
 // made, in any.
 //
 // If the number of texts is not the expected one, or none can be read, it returns
-// an error; if the output may not be written, ErrOutput or ErrOutputTaken. An input
+// an error, as if the output may not be written. An input
 // that changes or fails while it is read is an error too. Nothing is stored then.
 func Combine(ctx context.Context, w *materialize.Workspace, read *query.Reader, r CombineRequest) (*Combined, error) {
 	c := combiner{gatherer: gatherer{w, read, r.Dir}, CombineRequest: r}
@@ -224,7 +224,7 @@ func usableConversation(id string) string {
 
 // refused says why a file is not written.
 func refused(file, why string) error {
-	return record.Failed.Errorf("%s %s", file, why).Because(ErrOutput)
+	return record.Failed.Errorf("%s %s", file, why).Try("run it again with another --output")
 }
 
 // An output is a file that a result is written to besides its own. The text is
@@ -394,7 +394,8 @@ func (o *output) isDone(ctx context.Context, text record.Digest) (bool, error) {
 }
 
 func (o *output) conflict() error {
-	return record.Conflict.Errorf("%s holds another text", o.file).Because(ErrOutputTaken)
+	err := record.Conflict.Errorf("%s holds another text", o.file).Because(ErrOutputTaken)
+	return err.Try("run it again with another --output, or with --force to replace the file")
 }
 
 // publish gives the file its name. A file that has come up there meanwhile is not
@@ -428,7 +429,7 @@ func (o *output) publish(ctx context.Context, text record.Digest) error {
 
 // settle makes the new name durable, where the file system can: an output may lie
 // on any, and its text is in the store too.
-func (o *output) settle() { _ = syncFolder(filepath.Dir(o.file)) }
+func (o *output) settle() { _ = store.SyncFolder(filepath.Dir(o.file)) }
 
 // discard removes the temporary file, if it is still there.
 func (o *output) discard() {

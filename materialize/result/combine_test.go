@@ -15,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"filebus/materialize"
-	"filebus/materialize/layout"
 	"filebus/materialize/result"
 	"filebus/query"
 	"filebus/store"
@@ -295,7 +294,7 @@ func TestCombineDiffering(t *testing.T) {
 }
 
 func TestCombineOutsideRoot(t *testing.T) {
-	d := deskIn(t, materialize.Settings{Home: t.TempDir(), Profile: layout.Seed()}, time.Now)
+	d := deskIn(t, materialize.Settings{Home: t.TempDir(), Profile: profileOf("seed")}, time.Now)
 	stored := d.put("c1/a", "scout", "outside")
 	combined := d.mustCombine(result.CombineRequest{Inputs: []string{stored.File}})
 	if diff := cmp.Diff([]record.Ref{stored.Ref}, combined.Record.From); diff != "" || combined.Record.Conversation != "c1" {

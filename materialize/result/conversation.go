@@ -5,11 +5,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"filebus/materialize"
+	"filebus/materialize/likeness"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -36,37 +38,32 @@ func (c Conversation) String() string {
 	return string(c.Tree) + ":" + c.ID
 }
 
-// A ConversationsRequest says which conversations to list: those with a result
-// that passes all fields that are set.
-type ConversationsRequest struct {
-	record.Filter
-	Limit, Offset int // a Limit of 0 is none
-}
-
-// Conversations lists conversations, the one with the newest result first, and
-// reports whether there are more behind them. What is hidden or destroyed does not
-// count.
-func Conversations(ctx context.Context, read *query.Reader, q ConversationsRequest) (page []Conversation, more bool, err error) {
+// Conversations lists the conversations with a result that a filter picks, the one with
+// the newest result first, and reports whether there are more behind them. A limit of 0
+// is none. What is hidden or destroyed does not count.
+func Conversations(
+	ctx context.Context, read *query.Reader, f record.Filter, limit, offset int,
+) (page []Conversation, more bool, err error) {
 	type key struct {
 		tree record.Tree
 		id   string
 	}
 	field, value := store.FieldKind, string(record.KindResult)
-	if len(q.Agents) == 1 {
-		field, value = store.FieldAgent, q.Agents[0]
+	if len(f.Agents) == 1 {
+		field, value = "agent", f.Agents[0]
 	}
 	seen := map[key]bool{}
 	err = read.Each(ctx, field, value, func(_ *store.Tx, v store.Version) bool {
 		r := v.Record
 		k := key{r.Name.Tree, r.Conversation}
-		if k.id == "" || r.Name.Kind != record.KindResult || seen[k] || !q.Accepts(r) {
+		if k.id == "" || r.Name.Kind != record.KindResult || seen[k] || !f.Accepts(r) {
 			return false
 		}
-		if q.Limit > 0 && len(page) == q.Limit {
+		if limit > 0 && len(page) == limit {
 			more = true
 			return true
 		}
-		if seen[k] = true; len(seen) > q.Offset {
+		if seen[k] = true; len(seen) > offset {
 			page = append(page, Conversation{Tree: k.tree, ID: k.id})
 		}
 		return false
@@ -141,13 +138,14 @@ type StoredCall struct {
 }
 
 // Calls returns a conversation, by its id or "tree:id", with its results in the
-// order in which they came in. One that is not there is ErrNoConversation.
+// order in which they came in.
 func Calls(ctx context.Context, w *materialize.Workspace, read *query.Reader, text string) (Conversation, []StoredCall, error) {
-	return callsOf(ctx, w, read, text, ErrNoConversation)
+	return callsOf(ctx, w, read, text, "filebus conversation show {each}")
 }
 
+// callsOf is Calls with what is to be tried with one of those that come near.
 func callsOf(
-	ctx context.Context, w *materialize.Workspace, read *query.Reader, text string, unknown record.Reason,
+	ctx context.Context, w *materialize.Workspace, read *query.Reader, text, try string,
 ) (Conversation, []StoredCall, error) {
 	forms := []Conversation{{ID: text}}
 	if head, id, found := strings.Cut(text, ":"); found {
@@ -165,7 +163,10 @@ func callsOf(
 	if err != nil {
 		return Conversation{}, nil, err
 	}
-	return Conversation{}, nil, record.NotFound.Errorf("there is no conversation %q", text).Because(unknown, near...)
+	if len(near) == 0 {
+		try = "filebus conversation list"
+	}
+	return Conversation{}, nil, record.NotFound.Errorf("there is no conversation %q", text).Try(try, near...)
 }
 
 // calls returns the results in order, and fills in the figures.
@@ -228,26 +229,12 @@ func nearConversations(ctx context.Context, read *query.Reader, text string) ([]
 	return near, nil
 }
 
-// isNear reports whether two ids are alike but for letter case, or one is the
-// beginning of the other.
+// isNear reports whether two ids are alike but for letter case, one is the beginning
+// of the other, or one place of it is a slip.
 func isNear(a, b string) bool {
 	a, b = strings.ToLower(a), strings.ToLower(b)
-	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a) || isTypo(a, b))
-}
-
-// isTypo reports whether two ids of the same length differ in one place, or in
-// two that are exchanged.
-func isTypo(a, b string) bool {
-	if len(a) != len(b) || len(a) < 3 {
-		return false
-	}
-	for len(a) > 0 && a[0] == b[0] {
-		a, b = a[1:], b[1:]
-	}
-	for len(a) > 0 && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	return len(a) == 1 || len(a) == 2 && a[0] == b[1] && a[1] == b[0]
+	isSlip := len(a) == len(b) && len(a) >= 3 && likeness.Slips(a, b) == 1
+	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a) || isSlip)
 }
 
 // A Step is a run of consecutive calls of one agent, with what they returned: in
@@ -265,42 +252,45 @@ type Step struct {
 	TokensInline      int `json:"tokens_inline"`
 	TokensByReference int `json:"tokens_by_reference"`
 
+	Ratio Ratio `json:"ratio"` // of the last two
+
 	returnsPath bool
 }
 
+// A Ratio is how many times smaller something is; in JSON it has one decimal.
+type Ratio float64
+
+// MarshalJSON returns the ratio as JSON has it.
+func (r Ratio) MarshalJSON() ([]byte, error) { return json.Marshal(math.Round(float64(r)*10) / 10) }
+
 // A Budget is what the calls of a conversation cost the context of the parent.
 type Budget struct {
-	Conversation    Conversation
-	Steps           []Step
-	Calls           int
-	Words           int // that the calls would have returned inline
-	Tokens          int // of these words, about
-	ReferenceTokens int // of all references with their previews, about
+	Conversation    string      `json:"conversation"`
+	Tree            record.Tree `json:"tree,omitempty"`
+	Steps           []Step      `json:"steps"`
+	Calls           int         `json:"calls"`
+	Words           int         `json:"words"`            // that the calls would have returned inline
+	Tokens          int         `json:"tokens"`           // of these words, about
+	ReferenceTokens int         `json:"reference_tokens"` // of all references with their previews, about
+	Ratio           Ratio       `json:"ratio"`            // of the last two
 }
 
-// Ratio returns how many times the parent's context is smaller by reference.
-func (b *Budget) Ratio() float64 { return ratio(b.Tokens, b.ReferenceTokens) }
-
-// Ratio returns how many times the parent's context is smaller after the step.
-func (s *Step) Ratio() float64 { return ratio(s.TokensInline, s.TokensByReference) }
-
-func ratio(inline, byReference int) float64 {
+func ratio(inline, byReference int) Ratio {
 	if byReference == 0 {
 		return 0
 	}
-	return float64(inline) / float64(byReference)
+	return Ratio(inline) / Ratio(byReference)
 }
 
 // BudgetOf returns the budget of a conversation, by its id or "tree:id", from what
 // is stored. The tools that give a path in any case, combine and pdf, return no
-// words inline; their references count. What was hidden or destroyed does not. An
-// unknown conversation is ErrNoBudget.
+// words inline; their references count. What was hidden or destroyed does not.
 func BudgetOf(ctx context.Context, w *materialize.Workspace, read *query.Reader, conversation string) (*Budget, error) {
-	c, calls, err := callsOf(ctx, w, read, conversation, ErrNoBudget)
+	c, calls, err := callsOf(ctx, w, read, conversation, "filebus budget --conversation {each}")
 	if err != nil {
 		return nil, err
 	}
-	b := &Budget{Conversation: c}
+	b := &Budget{Conversation: c.ID, Tree: c.Tree}
 	for i := range calls {
 		if err := b.add(&calls[i]); err != nil {
 			return nil, err
@@ -332,7 +322,9 @@ func (b *Budget) add(call *StoredCall) error {
 		b.Words += call.WordCount
 		b.Tokens += call.Tokens
 	}
+	b.Ratio = ratio(b.Tokens, b.ReferenceTokens)
 	step.WordsInline, step.TokensInline, step.TokensByReference = b.Words, b.Tokens, b.ReferenceTokens
+	step.Ratio = b.Ratio
 	return nil
 }
 

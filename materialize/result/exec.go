@@ -38,12 +38,15 @@ type Command struct {
 	program string // the file to run
 }
 
-// The exit codes of Exec that are not the command's own, as timeout(1) has them.
+// An ExitCode is one that is not the command's own, as timeout(1) has them. It is the
+// detail of an error that a program cannot be run.
+type ExitCode int
+
 const (
-	ExitTimeout       = 124
-	ExitNotExecutable = 126
-	ExitNotFound      = 127
-	exitSignal        = 128 // and the number of the signal
+	exitTimeout       ExitCode = 124
+	exitNotExecutable ExitCode = 126
+	exitNotFound      ExitCode = 127
+	exitSignal        ExitCode = 128 // and the number of the signal
 )
 
 // startError tells whose fault it is that a program could not be started: its
@@ -57,18 +60,18 @@ func startError(program string, err error) error {
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	code, reason, format := record.Failed, ErrNotExecutable, "running %s: %w"
+	code, exit, format := record.Failed, exitNotExecutable, "running %s: %w"
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && lookUp == nil:
-		code, reason, format = record.NotFound, ErrNoProgram, "running %s: the program that it is for is missing: %w"
+		code, exit, format = record.NotFound, exitNotFound, "running %s: the program that it is for is missing: %w"
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		code, reason = record.NotFound, ErrNoProgram
+		code, exit = record.NotFound, exitNotFound
 	case errors.Is(err, syscall.ENOEXEC):
 		format += ": a script begins with #! and the program that it is for"
 	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return fmt.Errorf(format, program, err)
 	}
-	return code.Errorf(format, program, err).Because(reason)
+	return code.Errorf(format, program, err).With(exit)
 }
 
 // startError does the same for the command, of whose folder the system says only
@@ -83,13 +86,13 @@ func (c *Command) startError(err error) error {
 }
 
 // Find looks for the program, so that a mistake shows before anything is made.
-// The error is ErrNoProgram or ErrNotExecutable. Exec does it too.
+// The error has an ExitCode. Exec does it too.
 func (c *Command) Find() error {
 	switch {
 	case c.program != "":
 		return nil
 	case len(c.Args) == 0 || c.Args[0] == "":
-		return record.NotFound.Errorf(`running "": there is no program to run`).Because(ErrNoProgram)
+		return record.NotFound.Errorf(`running "": there is no program to run`).With(exitNotFound)
 	}
 	file, err := exec.LookPath(c.Args[0])
 	if err != nil {
@@ -119,7 +122,7 @@ type Execution struct {
 	// or StatusTimeout. The record's may be StatusInvalid instead.
 	Status string
 	// Exit is the command's exit code, 128 and the signal that killed it, or
-	// ExitTimeout.
+	// 124 after its time.
 	Exit int
 	// Background says that a process which the command has left behind could
 	// still write when its output was stored. Only what came until then is.
@@ -143,9 +146,8 @@ func (e *Execution) waits(file string, err error) (*Execution, error) {
 // The output goes directly into a file of the spool: it takes no memory, and
 // survives this process. Once the command runs, the end of ctx stops nothing.
 //
-// A result that is there already is ErrTaken, a command that cannot be started
-// ErrNoProgram or ErrNotExecutable; nothing is stored then, and there is no Execution.
-// With an output that cannot be stored there is one.
+// A result that is there already is an error, as is a command that cannot be started:
+// that has an ExitCode. Nothing is stored then, and there is no Execution. With an output that cannot be stored there is one.
 func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command) (*Execution, error) {
 	if err := command.Find(); err != nil {
 		return nil, err
@@ -217,9 +219,9 @@ func endingOf(state *os.ProcessState, timedOut bool) ending {
 	end := ending{Status: materialize.StatusDone, Exit: &exit}
 	switch {
 	case timedOut:
-		end.Status, exit = materialize.StatusTimeout, ExitTimeout
+		end.Status, exit = materialize.StatusTimeout, int(exitTimeout)
 	case killed:
-		end.Status, exit = materialize.StatusKilled, exitSignal+signal
+		end.Status, exit = materialize.StatusKilled, int(exitSignal)+signal
 	case exit != 0:
 		end.Status = materialize.StatusFailed
 	}
@@ -273,7 +275,7 @@ func copyNew(to io.Writer, f *os.File) error {
 // takenError says that there is a result with the ids that a call was given.
 func takenError(name record.Name, ref record.Ref) error {
 	return record.Conflict.Errorf("%s is there already (%s), and results are written once: nothing was run",
-		name, ref.Short()).Because(ErrTaken, ref.Short())
+		name, ref.Short()).Try("filebus get {1}, or another --call", ref.Short()).Because(errTaken)
 }
 
 // maxID is the longest id of a conversation or a call, in bytes: they become names
@@ -287,16 +289,15 @@ func resultName(conversation, call string) (record.Name, error) {
 		return record.Name{}, err
 	}
 	if len(conversation) > maxID || len(call) > maxID {
-		return record.Name{}, record.Usage.Errorf("%w: the ids of a conversation and a call have at most %d bytes each",
-			ErrCall, maxID)
+		return record.Name{}, errCall("the ids of a conversation and a call have at most %d bytes each", maxID)
 	}
 	name, err := record.NewName("", record.KindResult, id)
 	if err != nil {
-		return name, record.Usage.Errorf("%w: %w", ErrCall, err)
+		return name, errCall("%w", err)
 	}
 	for _, folder := range []string{".git", materialize.StoreFolder} {
 		if strings.EqualFold(conversation, folder) {
-			return name, record.Usage.Errorf("%w: the conversation %q is %w", ErrCall, conversation,
+			return name, errCall("the conversation %q is %w", conversation,
 				materialize.ErrProtected)
 		}
 	}

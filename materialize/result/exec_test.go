@@ -365,17 +365,19 @@ func TestStartError(t *testing.T) {
 	}
 	tests := []struct {
 		program string
-		want    record.Reason
+		want    result.ExitCode
 	}{
-		{"no-such-program", result.ErrNoProgram},
-		{filepath.Join(t.TempDir(), "none"), result.ErrNoProgram},
-		{plain, result.ErrNotExecutable},
-		{t.TempDir(), result.ErrNotExecutable},
+		{"no-such-program", 127},
+		{filepath.Join(t.TempDir(), "none"), 127},
+		{plain, 126},
+		{t.TempDir(), 126},
 	}
 	for _, test := range tests {
 		c := result.Command{Args: []string{test.program}}
-		if err := c.Find(); !errors.Is(err, test.want) {
-			t.Errorf("Find(%q) = %v, want that it is %q", test.program, err, test.want)
+		if err := c.Find(); err == nil {
+			t.Errorf("Find(%q) finds it", test.program)
+		} else if got, _ := record.Detail[result.ExitCode](err); got != test.want {
+			t.Errorf("Find(%q) = %v, with %d, want %d", test.program, err, got, test.want)
 		}
 	}
 }
@@ -430,7 +432,7 @@ func TestExecTimeout(t *testing.T) {
 	c := command("wait", never)
 	c.Timeout, c.KillAfter = 300*time.Millisecond, 0
 	run := mustExec(t, w, result.Call{}, c)
-	if run.Status != "timeout" || run.Exit != result.ExitTimeout || exitOf(run.Record) != "124" {
+	if run.Status != "timeout" || run.Exit != 124 || exitOf(run.Record) != "124" {
 		t.Errorf("after its time: %s, exit %d, of the record %s", run.Status, run.Exit, exitOf(run.Record))
 	}
 	if got := run.Reference().Preview; !strings.HasPrefix(got, "[timeout, exit 124]") {

@@ -122,7 +122,7 @@ func TestExecKill(t *testing.T) {
 	c := command("stubborn")
 	c.Timeout, c.KillAfter = 300*time.Millisecond, 100*time.Millisecond
 	run := mustExec(t, w, result.Call{}, c)
-	if run.Status != "timeout" || run.Exit != result.ExitTimeout {
+	if run.Status != "timeout" || run.Exit != 124 {
 		t.Errorf("a stubborn command after its time: %s, exit %d", run.Status, run.Exit)
 	}
 }

@@ -19,7 +19,7 @@ import (
 // TestOutsideRootTaken gives nothing to a store whose folder of results is another
 // store's, and runs nothing for it.
 func TestOutsideRootTaken(t *testing.T) {
-	settings := materialize.Settings{Profile: layout.Seed(), Home: t.TempDir()}
+	settings := materialize.Settings{Profile: profileOf("seed"), Home: t.TempDir()}
 	first, second := deskIn(t, settings, time.Now), deskIn(t, settings, time.Now)
 	first.put("c1/a", "scout", "first")
 
@@ -71,4 +71,13 @@ func TestLongIDs(t *testing.T) {
 	if _, err := result.Put(t.Context(), d.Workspace, result.Call{Conversation: "c1", ID: long[:252]}, store.Expect{}, strings.NewReader("one")); err != nil {
 		t.Errorf("Put with an id of 252 bytes: %v", err)
 	}
+}
+
+// profileOf returns the predefined profile of a name.
+func profileOf(name string) layout.Profile {
+	p, err := layout.ParseProfile(name)
+	if err != nil {
+		panic(err)
+	}
+	return p
 }

@@ -48,7 +48,7 @@ func (s *spool) path(file string) string { return filepath.Join(s.dir, file) }
 // left of it after an error.
 func newSpool(ctx context.Context, w *materialize.Workspace, c Call, args []string) (*spool, error) {
 	if c.Name != "" {
-		return nil, record.Usage.Errorf("%w: the result of a command is named by its conversation and call", ErrCall)
+		return nil, errCall("the result of a command is named by its conversation and call")
 	}
 	if _, err := c.id(); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func newSpool(ctx context.Context, w *materialize.Workspace, c Call, args []stri
 			ids.ID = folder
 		}
 		err := mayStore(ctx, w, ids, c.Conversation == "")
-		if errors.Is(err, ErrTaken) && c.ID == "" {
+		if errors.Is(err, errTaken) && c.ID == "" {
 			continue
 		}
 		if err != nil {
@@ -331,7 +331,7 @@ func writeFile(file string, text []byte, synced bool) error {
 	if err := os.Rename(file+newSuffix, file); err != nil || !synced {
 		return err
 	}
-	return syncFolder(filepath.Dir(file))
+	return store.SyncFolder(filepath.Dir(file))
 }
 
 // maxSpooledCommand is how much of a command line is kept, in bytes.

@@ -42,12 +42,3 @@ func isFree(file string) (bool, error) {
 	free, err := tryLock(f)
 	return free, errors.Join(err, f.Close())
 }
-
-// syncFolder makes the names in a folder durable.
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}

@@ -213,7 +213,7 @@ func (b *Book) wasUsed(ctx context.Context, id string) (bool, error) {
 	if err != nil || used {
 		return used, err
 	}
-	values, err := b.read.Values(ctx, store.FieldRun, id)
+	values, err := b.read.Values(ctx, "run", id)
 	return slices.ContainsFunc(values, func(v store.Value) bool { return v.Text == id }), err
 }
 
@@ -257,7 +257,7 @@ type View struct {
 	State     layout.State    `json:"-"`      // uncut
 }
 
-// View returns the session state. Without one the error is ErrNoRun.
+// View returns the session state. Without one the error is errNoRun.
 func (b *Book) View(ctx context.Context) (*View, error) {
 	s, at, _, err := b.state(ctx)
 	if errors.Is(err, store.ErrNotFound) {
@@ -306,29 +306,15 @@ func (v *View) First(n int) *View {
 
 func last[T any](list []T, n int) []T { return list[max(len(list)-n, 0):] }
 
-// Why runs and snapshots refuse what they are asked for.
-const (
-	ErrOpen         record.Reason = "run open"
-	ErrNoRun        record.Reason = "no run"
-	ErrUsed         record.Reason = "run id used"
-	ErrLoopsDone    record.Reason = "loops done"    // names the number of the next loop
-	ErrAgentRunning record.Reason = "agent running" // names the agent
-	ErrNoAgent      record.Reason = "no agent"      // names the agent
-	ErrAgentEnded   record.Reason = "agent ended"
-	ErrUnknownRun   record.Reason = "unknown run"    // names the run of the session state, if there is one
-	ErrTaken        record.Reason = "snapshot taken" // names the snapshot: it is written once
-	ErrNoSnapshot   record.Reason = "no snapshot"
-	ErrNoFile       record.Reason = "no snapshot file" // names the snapshot
-	ErrNoLoop       record.Reason = "no loop"          // the session state never was in it
-	ErrNotBegun     record.Reason = "loop not begun"   // names the loop that the run is in
-)
+// errNoRun is the reason of an error that no run is going on.
+const errNoRun record.Reason = "no run"
 
 // noRun returns the error that no run is going on, with the one that ended last.
 func noRun(ended string) error {
 	if ended != "" {
-		return record.NotFound.Errorf("no run is going on: %s has ended", ended).Because(ErrNoRun)
+		ended = ": " + ended + " has ended"
 	}
-	return record.NotFound.Errorf("no run is going on").Because(ErrNoRun)
+	return record.NotFound.Errorf("no run is going on%s", ended).Try("filebus run start").Because(errNoRun)
 }
 
 // malformed returns the error of a text that cannot be the id of a run or of an
@@ -341,6 +327,5 @@ func malformed(what, text, want string) error {
 // with the command line that stores it as a result.
 func tooLong(what string, size int, unit string, most int, put string) error {
 	err := record.Usage.Errorf("%s has %d %s, more than %d: store a result, keep the reference", what, size, unit, most)
-	err.Hint = put
-	return err
+	return err.Try(put)
 }

@@ -29,37 +29,37 @@ type Budget struct {
 	Ended    time.Time     `json:"ended,omitzero"`   // zero: it goes on, or not known
 	Loops    int           `json:"loops"`            // at least 1
 	Tasks    int           `json:"tasks"`            // with a journal or a report
-	Channels []ChannelCost `json:"channels"`
+	Channels []channelCost `json:"channels"`
 	Reads    int           `json:"reads"`  // of all channels
 	Tokens   int           `json:"tokens"` // of them
 	PerLoop  int           `json:"tokens_per_loop"`
-	Agents   Cost          `json:"agents"` // what agents read in their own contexts: reads that name a task
-	Inline   Cost          `json:"inline"` // all results and journals of the run, as outputs
-	Polling  Poll          `json:"polling"`
-	Blocking Cost          `json:"blocking"` // the waits, as they were
+	Agents   cost          `json:"agents"` // what agents read in their own contexts: reads that name a task
+	Inline   cost          `json:"inline"` // all results and journals of the run, as outputs
+	Polling  pollCost      `json:"polling"`
+	Blocking cost          `json:"blocking"` // the waits, as they were
 	Ratio    float64       `json:"ratio"`    // of inline to tokens; 0: nothing was read
 }
 
-// A Cost counts texts and what they have in tokens.
-type Cost struct {
+// A cost counts texts and what they have in tokens.
+type cost struct {
 	Count  int `json:"count"`
 	Tokens int `json:"tokens"`
 }
 
-// A ChannelCost is what one channel has cost, and what lies there now: what reading
+// A channelCost is what one channel has cost, and what lies there now: what reading
 // whole files would cost.
-type ChannelCost struct {
-	Channel       query.Channel `json:"channel"`
-	Reads         int           `json:"reads"`
-	ReadsPerLoop  float64       `json:"reads_per_loop"`
-	TokensPerRead int           `json:"tokens_per_read"`
-	Tokens        int           `json:"tokens"`
-	Stored        int           `json:"stored"`
-	StoredTokens  int           `json:"stored_tokens"`
+type channelCost struct {
+	Channel       string  `json:"channel"`
+	Reads         int     `json:"reads"`
+	ReadsPerLoop  float64 `json:"reads_per_loop"`
+	TokensPerRead int     `json:"tokens_per_read"`
+	Tokens        int     `json:"tokens"`
+	Stored        int     `json:"stored"`
+	StoredTokens  int     `json:"stored_tokens"`
 }
 
-// A Poll is what waiting by Glob would have cost.
-type Poll struct {
+// A pollCost is what waiting by Glob would have cost.
+type pollCost struct {
 	Minutes float64 `json:"minutes"` // waited for all tasks together
 	Logged  bool    `json:"logged"`  // in waits; else how long the tasks took by their journals
 	Calls   int     `json:"calls"`
@@ -77,8 +77,7 @@ func (s span) holds(t time.Time) bool {
 
 // BudgetOf returns the budget of a run from the log of reads and what is stored.
 // What belongs to it says so in its field for the run, or says of no run and is
-// from its time, as the versions of the session state tell it. Of an unknown run
-// it is ErrUnknownRun.
+// from its time, as the versions of the session state tell it.
 func (b *Book) BudgetOf(ctx context.Context, id string) (*Budget, error) {
 	at, err := b.spanOf(ctx, id)
 	if err != nil {
@@ -89,9 +88,11 @@ func (b *Book) BudgetOf(ctx context.Context, id string) (*Budget, error) {
 		return nil, err
 	}
 	if !at.isKnown() && len(texts) == 0 {
-		current, _ := b.currentRun(ctx) // only for the hint
-		return nil, record.NotFound.Errorf("nothing is stored of a run %q", id).Because(ErrUnknownRun,
-			record.Any(current)...)
+		err := record.NotFound.Errorf("nothing is stored of a run %q", id).Try("filebus run show")
+		if current, _ := b.currentRun(ctx); current != "" { // only for the hint
+			return nil, err.Try("filebus budget --run {1}", current)
+		}
+		return nil, err
 	}
 	if !at.isKnown() {
 		at = around(texts)
@@ -233,7 +234,7 @@ func (b *Book) countLoops(ctx context.Context, budget *Budget) error {
 // countChannels makes the rows of all channels and counts what is stored there.
 func (b *Book) countChannels(ctx context.Context, budget *Budget, texts []query.Summary) error {
 	for _, c := range query.Channels() {
-		budget.Channels = append(budget.Channels, ChannelCost{Channel: c})
+		budget.Channels = append(budget.Channels, channelCost{Channel: c})
 	}
 	shared, err := b.read.Own(ctx, record.Filter{
 		Kinds: []record.Kind{record.KindIssue, record.KindState, record.KindKnowledge, record.KindComponent},
@@ -249,7 +250,7 @@ func (b *Book) countChannels(ctx context.Context, budget *Budget, texts []query.
 	return nil
 }
 
-func (b *Budget) row(c query.Channel) *ChannelCost {
+func (b *Budget) row(c string) *channelCost {
 	for i := range b.Channels {
 		if b.Channels[i].Channel == c {
 			return &b.Channels[i]
@@ -274,7 +275,7 @@ func (b *Budget) countReads(reads []query.Read, at span) (waited time.Duration) 
 		of.Tokens += r.Tokens
 		b.Reads++
 		b.Tokens += r.Tokens
-		if of.Channel == query.ChannelWaits && r.Op == "wait" {
+		if r.Op == "wait" {
 			b.Blocking.add(r.Tokens)
 			waited += time.Duration(r.Seconds * float64(time.Second))
 			b.Polling.Logged = true
@@ -283,7 +284,7 @@ func (b *Budget) countReads(reads []query.Read, at span) (waited time.Duration) 
 	return waited
 }
 
-func (c *Cost) add(tokens int) {
+func (c *cost) add(tokens int) {
 	c.Count++
 	c.Tokens += tokens
 }
@@ -318,13 +319,13 @@ func (b *Book) workOf(ctx context.Context, texts []query.Summary) (sum time.Dura
 // polling would have. A task that ended before the first look still has one.
 func (b *Budget) finish(waited time.Duration) {
 	b.PerLoop = int(math.Round(per(b.Tokens, b.Loops)))
-	b.Ratio = OneDecimal(per(b.Inline.Tokens, b.Tokens))
+	b.Ratio = oneDecimal(per(b.Inline.Tokens, b.Tokens))
 	for i := range b.Channels {
 		c := &b.Channels[i]
-		c.ReadsPerLoop, c.TokensPerRead = OneDecimal(per(c.Reads, b.Loops)), int(math.Round(per(c.Tokens, c.Reads)))
+		c.ReadsPerLoop, c.TokensPerRead = oneDecimal(per(c.Reads, b.Loops)), int(math.Round(per(c.Tokens, c.Reads)))
 	}
 	p := &b.Polling
-	p.Minutes, p.Calls = OneDecimal(waited.Minutes()), CallsPerPoll*int(math.Ceil(waited.Minutes()*PollsPerMinute))
+	p.Minutes, p.Calls = oneDecimal(waited.Minutes()), CallsPerPoll*int(math.Ceil(waited.Minutes()*PollsPerMinute))
 	p.Tokens = int(math.Round(float64(p.Calls) * tokensPerCall))
 }
 
@@ -336,5 +337,5 @@ func per(sum, n int) float64 {
 	return float64(sum) / float64(n)
 }
 
-// OneDecimal rounds a figure as budgets show it.
-func OneDecimal(f float64) float64 { return math.Round(f*10) / 10 }
+// oneDecimal rounds a figure as budgets show it.
+func oneDecimal(f float64) float64 { return math.Round(f*10) / 10 }

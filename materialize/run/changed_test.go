@@ -1,4 +1,4 @@
-package run_test
+package run
 
 import (
 	"os"
@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"filebus/materialize/layout"
-	"filebus/materialize/run"
 )
 
 // TestLastChanged asks git for files that it tracks, has changed, ignores or never
@@ -43,7 +42,7 @@ func TestLastChanged(t *testing.T) {
 		x.must(os.Chtimes(filepath.Join(x.dir, "sub", name), own, own))
 	}
 	files := []string{"old.go", "dir/", "dir/a.go", "ü \"q\".go", "edited.go", "new.go", "*.go", "gone.go", "../old.go", "dir"}
-	got, err := run.LastChanged(t.Context(), filepath.Join(x.dir, "sub"), files, os.Environ())
+	got, err := LastChanged(t.Context(), filepath.Join(x.dir, "sub"), files, os.Environ())
 	want := map[string]time.Time{
 		"old.go": first, "dir/": second, "dir/a.go": first, "ü \"q\".go": first, "edited.go": own, "new.go": own, "*.go": second, "dir": second,
 	}
@@ -51,7 +50,7 @@ func TestLastChanged(t *testing.T) {
 		t.Errorf("LastChanged(%q), %v (-want +got):\n%s", files, err, diff)
 	}
 	only := []string{"old.go"}
-	got, err = run.LastChanged(t.Context(), filepath.Join(x.dir, "sub"), only, os.Environ())
+	got, err = LastChanged(t.Context(), filepath.Join(x.dir, "sub"), only, os.Environ())
 	if diff := cmp.Diff(map[string]time.Time{"old.go": first}, got); diff != "" || err != nil {
 		t.Errorf("LastChanged(%q), %v (-want +got):\n%s", only, err, diff)
 	}

@@ -212,15 +212,17 @@ func compareStates(a, b layout.State) []string {
 	}
 	before, after := stateLists(a), stateLists(b)
 	for i, what := range []string{"at work", "ended", "history"} {
-		for _, text := range after[i] {
-			if !slices.Contains(before[i], text) {
-				lines = append(lines, "+ "+what+": "+text)
-			}
-		}
-		for _, text := range before[i] {
-			if !slices.Contains(after[i], text) {
-				lines = append(lines, "- "+what+": "+text)
-			}
+		lines = appendMissing(lines, "+ "+what+": ", after[i], before[i])
+		lines = appendMissing(lines, "- "+what+": ", before[i], after[i])
+	}
+	return lines
+}
+
+// appendMissing appends the texts of a list that another lacks, with a lead.
+func appendMissing(lines []string, lead string, list, other []string) []string {
+	for _, text := range list {
+		if !slices.Contains(other, text) {
+			lines = append(lines, lead+text)
 		}
 	}
 	return lines

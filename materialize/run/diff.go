@@ -28,10 +28,19 @@ func (t *taking) diff(ctx context.Context) ([]byte, error) {
 	return t.diffTrees(ctx, g)
 }
 
+// The ways in which a snapshot finds the changes of a loop.
+const (
+	methodGit   = "git"   // the difference of two trees of git
+	methodFiles = "files" // size, time and digest of each file
+)
+
+// maxChanges is how many changed files a manifest names.
+const maxChanges = 1000
+
 // diffTrees makes diff.patch with git.
 func (t *taking) diffTrees(ctx context.Context, g *gitTree) ([]byte, error) {
 	m := &t.manifest
-	m.Method = layout.MethodGit
+	m.Method = methodGit
 	if m.To.Tree == "" {
 		if err := t.endWithGit(ctx, g); err != nil {
 			return nil, err
@@ -124,7 +133,7 @@ func (t *taking) header(counts string) []byte {
 // how.
 func (t *taking) diffFiles(ctx context.Context, why error) ([]byte, error) {
 	m := &t.manifest
-	m.Method = layout.MethodFiles
+	m.Method = methodFiles
 	t.note("%v: this says which files have changed, by size, time and SHA-256, not how", why)
 	before, end := filesOf(t.start), t.next
 	if end == nil {
@@ -151,7 +160,7 @@ func (t *taking) diffFiles(ctx context.Context, why error) ([]byte, error) {
 		lines.WriteString(c.line)
 	}
 	m.FilesChanged = len(changes)
-	for _, c := range changes[:min(len(changes), layout.MaxSnapshotChanges)] {
+	for _, c := range changes[:min(len(changes), maxChanges)] {
 		m.Changed = append(m.Changed, layout.SnapshotChange{Path: c.path, Status: c.status})
 	}
 	return append(t.header(fmt.Sprintf("changed files: %d,", len(changes))), lines.String()...), nil
@@ -245,7 +254,7 @@ func (p *patch) end() {
 		p.total++
 		p.added += p.now.Added
 		p.removed += p.now.Removed
-		if len(p.changes) < layout.MaxSnapshotChanges {
+		if len(p.changes) < maxChanges {
 			p.changes = append(p.changes, p.now)
 		}
 	}

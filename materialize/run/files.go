@@ -139,13 +139,13 @@ const (
 	objectsFolder = "objects"
 )
 
-// ObjectsFolder returns the folder, absolute, that holds what was kept of a run's
+// objectsOf returns the folder, absolute, that holds what was kept of a run's
 // work trees. It may be deleted with the run's snapshots.
-func ObjectsFolder(store, id string) string { return filepath.Join(store, loopsFolder, id) }
+func objectsOf(store, id string) string { return filepath.Join(store, loopsFolder, id) }
 
 // git returns the git tree of the workspace, with the objects of a run.
 func (b *Book) git(ctx context.Context, id string) (*gitTree, error) {
-	objects := filepath.Join(ObjectsFolder(b.w.Location.Store, id), objectsFolder)
+	objects := filepath.Join(objectsOf(b.w.Location.Store, id), objectsFolder)
 	return openGit(ctx, b.w.Root, objects, b.excluded(), b.opts.Variables)
 }
 

@@ -2,48 +2,41 @@ package run
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"filebus/materialize/mirror"
 )
 
 // A gitTree makes trees of git from a folder of files and compares them. It has
 // an index and an object folder of its own, below the store; the repository's are
 // only read.
 type gitTree struct {
-	program string
-	root    string   // the folder, absolute
+	*mirror.Git
 	objects string   // where new objects go
 	borrow  string   // the repository's objects
 	others  []string // the objects of other runs
 	index   string   // of the repository
 	exclude []string // folders and files, slash-separated below root, that do not count
-	env     []string
 }
 
 // errNoGit says that a folder's changes cannot be had from git.
 var errNoGit = errors.New("there is no git repository")
 
-// newGit returns git for a folder, or errNoGit, with an environment without what
-// would make it work on another repository, or otherwise than by default.
+// newGit returns git for a folder, or errNoGit.
 func newGit(root string, variables []string, more ...string) (*gitTree, error) {
-	program, err := exec.LookPath("git")
+	g, err := mirror.NewGit(root, variables, more...)
 	if err != nil {
 		return nil, fmt.Errorf("%w that can be read, as there is no git program", errNoGit)
 	}
-	env := slices.DeleteFunc(slices.Clone(variables), func(v string) bool {
-		return strings.HasPrefix(v, "GIT_") || strings.HasPrefix(v, "LC_ALL=")
-	})
-	env = append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat")
-	return &gitTree{program: program, root: root, env: append(env, more...)}, nil
+	return &gitTree{Git: g}, nil
 }
 
 // openGit returns the git tree of a folder, or errNoGit with the reason.
@@ -53,7 +46,7 @@ func openGit(ctx context.Context, root, objects string, exclude, variables []str
 		return nil, err
 	}
 	g.objects, g.exclude = objects, exclude
-	out, err := g.run(ctx, nil,
+	out, err := g.Run(ctx, nil, nil,
 		"rev-parse", "--path-format=absolute", "--is-inside-work-tree", "--git-path", "objects", "--git-path", "index")
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -71,53 +64,9 @@ func openGit(ctx context.Context, root, objects string, exclude, variables []str
 	return g, err
 }
 
-// command returns a command of git that no setting of the user's makes behave in
-// another way, and that runs no hook.
-func (g *gitTree) command(ctx context.Context, env []string, args ...string) *exec.Cmd {
-	settings := []string{
-		"core.hooksPath=" + os.DevNull, "core.fsmonitor=false", "core.untrackedCache=false", "core.splitIndex=false",
-		"core.quotePath=false", "core.looseCompression=1", "core.safecrlf=false", "core.bigFileThreshold=" + fmt.Sprint(maxFile),
-		"gc.auto=0", "maintenance.auto=false", "color.ui=false", "diff.renameLimit=400",
-	}
-	all := []string{"-C", g.root, "--no-pager"}
-	for _, setting := range settings {
-		all = append(all, "-c", setting)
-	}
-	cmd := exec.CommandContext(ctx, g.program, append(all, args...)...)
-	cmd.Env = append(slices.Clone(g.env), env...)
-	return cmd
-}
-
-// run runs git to its end and returns what it prints.
-func (g *gitTree) run(ctx context.Context, env []string, args ...string) ([]byte, error) {
-	return g.feed(ctx, nil, env, args...)
-}
-
-// feed is run with an input.
-func (g *gitTree) feed(ctx context.Context, in []byte, env []string, args ...string) ([]byte, error) {
-	cmd := g.command(ctx, env, args...)
-	cmd.Stdin = bytes.NewReader(in)
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	out, err := cmd.Output()
-	return out, gitError(args[0], err, &said)
-}
-
-// gitError says what git said before it failed.
-func gitError(command string, err error, said *bytes.Buffer) error {
-	if err == nil {
-		return nil
-	}
-	text := strings.Join(strings.Fields(said.String()), " ")
-	if len(text) > 300 {
-		text = text[:300]
-	}
-	return fmt.Errorf("git %s: %w: %s", command, err, text)
-}
-
 // commit returns the commit that is checked out, or "" before the first one.
 func (g *gitTree) commit(ctx context.Context) string {
-	out, err := g.run(ctx, nil, "rev-parse", "-q", "--verify", "HEAD^{commit}")
+	out, err := g.Run(ctx, nil, nil, "rev-parse", "-q", "--verify", "HEAD^{commit}")
 	if err != nil {
 		return ""
 	}
@@ -146,17 +95,17 @@ func (g *gitTree) capture(ctx context.Context) (tree string, leftOut []string, e
 	// A tree has all of its objects in its own run's folder, or in the repository:
 	// the folders of other runs may go.
 	env := []string{alternates(g.borrow), "GIT_INDEX_FILE=" + index, "GIT_OBJECT_DIRECTORY=" + g.objects}
-	if _, err := g.run(ctx, env, "update-index", "-q", "--refresh", "--unmerged"); ctx.Err() != nil {
+	if _, err := g.Run(ctx, nil, env, "update-index", "-q", "--refresh", "--unmerged"); ctx.Err() != nil {
 		return "", nil, err // that some files differ is no error
 	}
 	paths, leftOut, err := g.candidates(ctx, env)
 	if err != nil {
 		return "", nil, err
 	}
-	if _, err := g.feed(ctx, paths, env, "update-index", "-z", "--add", "--remove", "--replace", "--stdin"); err != nil {
+	if _, err := g.Run(ctx, paths, env, "update-index", "-z", "--add", "--remove", "--replace", "--stdin"); err != nil {
 		return "", nil, err
 	}
-	out, err := g.run(ctx, env, "write-tree")
+	out, err := g.Run(ctx, nil, env, "write-tree")
 	return strings.TrimSpace(string(out)), leftOut, err
 }
 
@@ -168,11 +117,11 @@ func alternates(folders ...string) string {
 // candidates returns the paths that differ from the index or are not in it, each
 // with a zero byte behind it.
 func (g *gitTree) candidates(ctx context.Context, env []string) (paths []byte, leftOut []string, err error) {
-	changed, err := g.run(ctx, env, "diff-files", "-z", "--name-only", "--relative", "--ignore-submodules=dirty")
+	changed, err := g.Run(ctx, nil, env, "diff-files", "-z", "--name-only", "--relative", "--ignore-submodules=dirty")
 	if err != nil {
 		return nil, nil, err
 	}
-	untracked, err := g.run(ctx, env, "ls-files", "-z", "--others", "--exclude-standard")
+	untracked, err := g.Run(ctx, nil, env, "ls-files", "-z", "--others", "--exclude-standard")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -197,7 +146,7 @@ func (g *gitTree) unfit(path string) string {
 	if strings.HasSuffix(path, "/") {
 		return "a git repository of its own"
 	}
-	file := filepath.Join(g.root, filepath.FromSlash(path))
+	file := filepath.Join(g.Dir, filepath.FromSlash(path))
 	info, err := os.Lstat(file)
 	switch {
 	case err != nil, info.IsDir(), info.Mode()&fs.ModeSymlink != 0:
@@ -217,13 +166,13 @@ func (g *gitTree) unfit(path string) string {
 
 // has reports whether there is an object.
 func (g *gitTree) has(ctx context.Context, object string) bool {
-	_, err := g.run(ctx, g.objectsToRead(), "cat-file", "-e", object+"^{tree}")
+	_, err := g.Run(ctx, nil, g.objectsToRead(), "cat-file", "-e", object+"^{tree}")
 	return err == nil
 }
 
 // emptyTree returns the tree without files, which every repository knows.
 func (g *gitTree) emptyTree(ctx context.Context) (string, error) {
-	out, err := g.run(ctx, nil, "hash-object", "-t", "tree", "--stdin")
+	out, err := g.Run(ctx, nil, nil, "hash-object", "-t", "tree", "--stdin")
 	return strings.TrimSpace(string(out)), err
 }
 
@@ -253,23 +202,12 @@ func (g *gitTree) diff(ctx context.Context, from, to string, only []string, writ
 	for _, path := range g.exclude {
 		args = append(args, ":(exclude,literal)"+path)
 	}
-	return g.stream(ctx, g.objectsToRead(), write, args...)
+	return g.Stream(ctx, g.objectsToRead(), linesTo(write), args...)
 }
 
-// stream runs git and calls write with each line that it prints, as eachLine does.
-func (g *gitTree) stream(ctx context.Context, env []string, write func(line []byte) error, args ...string) error {
-	cmd := g.command(ctx, env, args...)
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		return err
-	}
-	readErr := eachLine(out, write)
-	return errors.Join(readErr, gitError(args[0], cmd.Wait(), &said))
+// linesTo returns how to read lines to write, as eachLine does.
+func linesTo(write func(line []byte) error) func(io.Reader) error {
+	return func(r io.Reader) error { return eachLine(r, write) }
 }
 
 // eachLine calls write with each line of r, its ending included; a long line comes

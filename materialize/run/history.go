@@ -16,8 +16,8 @@ import (
 // for.
 const maxCommits = 1000
 
-// A Commit is a commit with those of the files asked for that it changed.
-type Commit struct {
+// A commit is a commit with those of the files asked for that it changed.
+type commit struct {
 	Time  time.Time // of the committer, whole seconds
 	Files []string  // as they were asked for
 }
@@ -29,7 +29,7 @@ type Commit struct {
 // commits at most, and as long as the context goes on, so that of a long history the
 // older part may be missing. Without git, or outside of a work tree, there are no
 // commits. The variables are the environment for git, as of os.Environ.
-func Commits(ctx context.Context, root string, since time.Time, files, variables []string) []Commit {
+func Commits(ctx context.Context, root string, since time.Time, files, variables []string) []commit {
 	if len(files) == 0 || !inWorkTree(root) {
 		return nil
 	}
@@ -41,14 +41,14 @@ func Commits(ctx context.Context, root string, since time.Time, files, variables
 	if len(names) == 0 {
 		return nil
 	}
-	var all []Commit
+	var all []commit
 	last := 0
 	g.log(ctx, slices.Sorted(maps.Keys(names)), func(n int, at time.Time, p string) {
 		if len(names[p]) == 0 {
 			return
 		}
 		if n != last {
-			all = append(all, Commit{Time: at})
+			all = append(all, commit{Time: at})
 		}
 		last = n
 		of := &all[len(all)-1]
@@ -80,7 +80,7 @@ func (g *gitTree) tracked(ctx context.Context, files []string) map[string][]stri
 		if !filepath.IsLocal(filepath.FromSlash(clean)) {
 			continue
 		}
-		if info, err := os.Lstat(filepath.Join(g.root, filepath.FromSlash(clean))); err != nil {
+		if info, err := os.Lstat(filepath.Join(g.Dir, filepath.FromSlash(clean))); err != nil {
 			open[path.Base(clean)] = append(open[path.Base(clean)], name)
 		} else if !info.IsDir() {
 			names[clean] = append(names[clean], name)
@@ -131,10 +131,11 @@ func (g *gitTree) log(
 // lines runs git and calls visit with each line that it prints, as long as the
 // context goes on. What git does not say for whatever reason is not visited.
 func (g *gitTree) lines(ctx context.Context, visit func(line string), args ...string) {
-	_ = g.stream(ctx, nil, func(line []byte) error { // what was read before an error counts
+	read := func(line []byte) error {
 		visit(unquotePath(strings.TrimSuffix(string(line), "\n")))
 		return ctx.Err()
-	}, args...)
+	}
+	_ = g.Stream(ctx, nil, linesTo(read), args...) // what was read before an error counts
 }
 
 // LastChanged tells when files of a folder last changed: by git where it tracks
@@ -193,7 +194,7 @@ func concerns(p, file string) bool {
 
 // paths runs git about some files, and returns the paths that it prints.
 func (g *gitTree) paths(ctx context.Context, files []string, args ...string) ([]string, error) {
-	out, err := g.run(ctx, nil, slices.Concat(args, []string{"-z", "--"}, files)...)
+	out, err := g.Run(ctx, nil, nil, slices.Concat(args, []string{"-z", "--"}, files)...)
 	return strings.Split(string(out), "\x00"), err
 }
 

@@ -25,7 +25,7 @@ type StartRequest struct {
 	Loops int // planned; 0: not said
 	// End ends a run that is going on before. Restart leaves it as it is, and
 	// begins again with its focus and number of loops. Without either an open run
-	// is ErrOpen.
+	// is refused.
 	End, Restart bool
 }
 
@@ -36,14 +36,14 @@ func (b *Book) Start(ctx context.Context, r StartRequest) (*Outcome, error) {
 		return nil, err
 	}
 	if r.End {
-		if _, err := b.End(ctx); err != nil && !errors.Is(err, ErrNoRun) {
+		if _, err := b.End(ctx); err != nil && !errors.Is(err, errNoRun) {
 			return nil, err
 		}
 	}
 	out, err := b.change(ctx, func(now layout.State, _ *store.Version) (c layout.StateChange, err error) {
 		if isOpen(now) && !r.Restart {
 			return c, record.Conflict.Errorf("the run %s has not ended: --end ends it first, "+
-				"--restart begins again with its focus and number of loops", now.RunID).Because(ErrOpen)
+				"--restart begins again with its focus and number of loops", now.RunID).Try("filebus run start --end")
 		}
 		id, focus, loops := r.ID, r.Focus, r.Loops
 		if isOpen(now) {
@@ -74,7 +74,7 @@ func (b *Book) checkStart(ctx context.Context, r StartRequest) error {
 	}
 	used, err := b.wasUsed(ctx, r.ID)
 	if err == nil && used {
-		err = record.Conflict.Errorf("there was a run %s before", r.ID).Because(ErrUsed)
+		err = record.Conflict.Errorf("there was a run %s before", r.ID).Try("filebus run start, for the next free id")
 	}
 	return err
 }
@@ -132,7 +132,7 @@ func (b *Book) Loop(ctx context.Context, planned int) (*Outcome, error) {
 		}
 		if err == nil && plan > 0 && next > plan {
 			err = record.Conflict.Errorf("the run %s has had its %d loops: end it, or plan more with --loops",
-				now.RunID, next-1).Because(ErrLoopsDone, strconv.Itoa(next))
+				now.RunID, next-1).Try("filebus run end, or filebus run loop --loops {1}", strconv.Itoa(next))
 		}
 		begin = layout.LoopStart{Run: now.RunID, Loop: next, Completed: len(now.Completed)}
 		if head != nil {
@@ -294,8 +294,8 @@ func (b *Book) AgentStart(ctx context.Context, a Agent) (*Outcome, error) {
 				if on != "" {
 					on = ", on " + on
 				}
-				return c, record.Conflict.Errorf("the agent %s is at work already%s", a.ID, on).Because(ErrAgentRunning,
-					a.ID)
+				err := record.Conflict.Errorf("the agent %s is at work already%s", a.ID, on)
+				return c, err.Try("filebus run agent done {1}", a.ID)
 			}
 		}
 		c.Start = []layout.RunningAgent{{ID: a.ID, Task: a.Task, Model: a.Model, Started: a.Started}}
@@ -334,9 +334,9 @@ func noAgent(s layout.State, id string) error {
 	}
 	at := cmp.Or(strings.Join(running, ", "), "nobody is")
 	if slices.ContainsFunc(s.Completed, func(a layout.CompletedAgent) bool { return a.ID == id }) {
-		return record.Conflict.Errorf("the agent %s has ended already; at work: %s", id, at).Because(ErrAgentEnded)
+		return record.Conflict.Errorf("the agent %s has ended already; at work: %s", id, at).Try("filebus run show")
 	}
-	return record.NotFound.Errorf("no agent %s is at work; at work: %s", id, at).Because(ErrNoAgent, id)
+	return record.NotFound.Errorf("no agent %s is at work; at work: %s", id, at).Try("filebus run agent start {1}", id)
 }
 
 // Since returns how long ago an agent was started, from the text that its state

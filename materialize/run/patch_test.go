@@ -71,7 +71,7 @@ func TestPatchOfManyFiles(t *testing.T) {
 		}
 	}
 	p.end()
-	if p.total != 2000 || p.added != 2000 || len(p.changes) != layout.MaxSnapshotChanges || len(p.text) > 12_000 || p.unnamed == 0 {
+	if p.total != 2000 || p.added != 2000 || len(p.changes) != maxChanges || len(p.text) > 12_000 || p.unnamed == 0 {
 		t.Errorf("%d files, %d lines added, %d named changes, %d bytes, %d unnamed", p.total, p.added, len(p.changes), len(p.text), p.unnamed)
 	}
 }

@@ -1,10 +1,11 @@
-package run_test
+package run
 
 import (
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,6 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
-	"filebus/materialize/run"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -25,7 +25,7 @@ type bench struct {
 	dir string
 	now time.Time
 	w   *materialize.Workspace
-	b   *run.Book
+	b   *Book
 }
 
 func newBench(t *testing.T, profile layout.Profile) *bench {
@@ -44,7 +44,7 @@ func newBench(t *testing.T, profile layout.Profile) *bench {
 		}
 	})
 	x.w = w
-	x.b = run.Open(w, query.New(w.Store, query.Options{Now: clock}), run.Options{Now: clock, Variables: os.Environ()})
+	x.b = Open(w, query.New(w.Store, query.Options{Now: clock}), Options{Now: clock, Variables: os.Environ()})
 	return x
 }
 
@@ -81,7 +81,7 @@ func (x *bench) must(err error) {
 	}
 }
 
-func (x *bench) start(r run.StartRequest) *run.Outcome {
+func (x *bench) start(r StartRequest) *Outcome {
 	x.t.Helper()
 	out, err := x.b.Start(x.t.Context(), r)
 	x.must(err)
@@ -91,7 +91,7 @@ func (x *bench) start(r run.StartRequest) *run.Outcome {
 // agent starts an agent, and ends it after a while unless outcome is empty.
 func (x *bench) agent(id, task, outcome string, took time.Duration) {
 	x.t.Helper()
-	_, err := x.b.AgentStart(x.t.Context(), run.Agent{ID: id, Task: task, Model: "small"})
+	_, err := x.b.AgentStart(x.t.Context(), Agent{ID: id, Task: task, Model: "small"})
 	x.must(err)
 	if x.now = x.now.Add(took); outcome != "" {
 		_, err = x.b.AgentDone(x.t.Context(), id, outcome)
@@ -126,9 +126,9 @@ const wholeRun = `# Session State
 
 // TestRun plays a run in each profile.
 func TestRun(t *testing.T) {
-	for _, profile := range []layout.Profile{layout.Claude(), layout.Orchestrator(), layout.ProfileBelow("agents")} {
+	for _, profile := range []layout.Profile{layout.Claude(), profileOf("orchestrator"), layout.ProfileBelow("agents")} {
 		x := newBench(t, profile)
-		x.start(run.StartRequest{Focus: "security | speed", Loops: 3})
+		x.start(StartRequest{Focus: "security | speed", Loops: 3})
 		x.agent("a1", "task-001", "completed", 45*time.Second)
 		x.agent("a2", "task-002", "failed: no | yes", 80*time.Minute)
 		_, err := x.b.Loop(t.Context(), 0)
@@ -148,23 +148,23 @@ func TestRun(t *testing.T) {
 func TestRunRefusals(t *testing.T) {
 	x := newBench(t, layout.Claude())
 	ctx := t.Context()
-	long := strings.Repeat("x", run.MaxField+1)
+	long := strings.Repeat("x", MaxField+1)
 	_, err := x.b.Loop(ctx, 0)
-	wantError(t, "a loop without a run", err, run.ErrNoRun)
-	_, err = x.b.AgentStart(ctx, run.Agent{ID: "a1"})
-	wantError(t, "an agent without a run", err, run.ErrNoRun)
-	x.start(run.StartRequest{Loops: 2})
-	_, err = x.b.Start(ctx, run.StartRequest{})
-	wantError(t, "a second run", err, run.ErrOpen)
-	_, err = x.b.Start(ctx, run.StartRequest{ID: "../x"})
+	wantTry(t, "a loop without a run", err, "filebus run start")
+	_, err = x.b.AgentStart(ctx, Agent{ID: "a1"})
+	wantTry(t, "an agent without a run", err, "filebus run start")
+	x.start(StartRequest{Loops: 2})
+	_, err = x.b.Start(ctx, StartRequest{})
+	wantTry(t, "a second run", err, "filebus run start --end")
+	_, err = x.b.Start(ctx, StartRequest{ID: "../x"})
 	wantError(t, "an id that is a path", err, record.Usage)
-	_, err = x.b.Start(ctx, run.StartRequest{ID: "run-2026-03-02-001", End: true})
-	wantError(t, "an id that was used", err, run.ErrUsed)
+	_, err = x.b.Start(ctx, StartRequest{ID: "run-2026-03-02-001", End: true})
+	wantTry(t, "an id that was used", err, "filebus run start, for the next free id")
 	x.agent("a1", "task-001", "", 0)
-	_, err = x.b.AgentStart(ctx, run.Agent{ID: "a1"})
-	wantError(t, "an agent twice", err, run.ErrAgentRunning)
+	_, err = x.b.AgentStart(ctx, Agent{ID: "a1"})
+	wantTry(t, "an agent twice", err, "filebus run agent done {1}")
 	_, err = x.b.AgentDone(ctx, "a2", "completed")
-	wantError(t, "an agent that is not there", err, run.ErrNoAgent)
+	wantTry(t, "an agent that is not there", err, "filebus run agent start {1}")
 	_, err = x.b.AgentDone(ctx, "a1", long)
 	e := wantError(t, "an outcome with the whole output", err, record.Usage)
 	if e != nil && e.Hint != "filebus put - --agent a1" {
@@ -173,11 +173,11 @@ func TestRunRefusals(t *testing.T) {
 	_, err = x.b.AgentDone(ctx, "a1", "completed")
 	x.must(err)
 	_, err = x.b.AgentDone(ctx, "a1", "completed")
-	wantError(t, "an agent that has ended", err, run.ErrAgentEnded)
+	wantTry(t, "an agent that has ended", err, "filebus run show")
 	_, err = x.b.Loop(ctx, 0)
 	x.must(err)
 	_, err = x.b.Loop(ctx, 0)
-	wantError(t, "a loop too many", err, run.ErrLoopsDone)
+	wantTry(t, "a loop too many", err, "filebus run end, or filebus run loop --loops {1}")
 	out, err := x.b.Loop(ctx, 5)
 	x.must(err)
 	if out.State.Loop != "3 of 5" {
@@ -195,16 +195,24 @@ func wantError(t *testing.T, what string, err, kind error) (e *record.Error) {
 	return e
 }
 
+// wantTry is wantError for the command that helps.
+func wantTry(t *testing.T, what string, err error, hint string) {
+	t.Helper()
+	if e := (*record.Error)(nil); !errors.As(err, &e) || e.Hint != hint {
+		t.Errorf("%s: %v, want one that says: %s", what, err, hint)
+	}
+}
+
 // TestSecondRun begins a run while another goes on, in both ways.
 func TestSecondRun(t *testing.T) {
 	x := newBench(t, layout.Claude())
-	x.start(run.StartRequest{Focus: "speed", Loops: 4})
+	x.start(StartRequest{Focus: "speed", Loops: 4})
 	x.agent("a1", "", "completed", time.Second)
-	again := x.start(run.StartRequest{Restart: true})
+	again := x.start(StartRequest{Restart: true})
 	if s := again.State; s.RunID != "run-2026-03-02-002" || s.Focus != "speed" || s.Loop != "1 of 4" || len(s.Completed) > 0 {
 		t.Errorf("begun again: %+v", s)
 	}
-	other := x.start(run.StartRequest{End: true})
+	other := x.start(StartRequest{End: true})
 	if s := other.State; s.RunID != "run-2026-03-02-003" || s.Focus != "" || s.Loop != "1" {
 		t.Errorf("begun after the end of another: %+v", s)
 	}
@@ -237,9 +245,9 @@ func TestStatesByHand(t *testing.T) {
 func TestLargeStates(t *testing.T) {
 	for _, size := range []int{150_000, 10 << 20} {
 		x := newBench(t, layout.Claude())
-		x.start(run.StartRequest{})
+		x.start(StartRequest{})
 		x.write(".claude/session_state.md", x.state()+"\n## Notes\n"+strings.Repeat("all that an agent wrote\n", size/24))
-		_, err := x.b.AgentStart(t.Context(), run.Agent{ID: "a1"})
+		_, err := x.b.AgentStart(t.Context(), Agent{ID: "a1"})
 		e := wantError(t, "an agent for a large state", err, record.Usage)
 		if e != nil && (!strings.Contains(e.Error(), "tokens") || e.Hint != "filebus put .claude/session_state.md") {
 			t.Errorf("%d bytes: %v, %s", size, e, e.Hint)
@@ -251,7 +259,7 @@ func TestLargeStates(t *testing.T) {
 // that there were keep their snapshots.
 func TestRestoreState(t *testing.T) {
 	x := newBench(t, layout.Claude())
-	x.start(run.StartRequest{Loops: 9})
+	x.start(StartRequest{Loops: 9})
 	x.agent("a1", "task-001", "completed", time.Second)
 	_, err := x.b.Take(t.Context(), "", 0)
 	x.must(err)
@@ -299,11 +307,34 @@ func TestSince(t *testing.T) {
 	}
 	for _, test := range tests {
 		got := "unknown"
-		if took, known := run.Since(test.started, now); known {
-			got = run.DurationText(took)
+		if took, known := Since(test.started, now); known {
+			got = DurationText(took)
 		}
 		if got != test.want {
 			t.Errorf("started %q at 00:10: %s ago, want %s", test.started, got, test.want)
 		}
 	}
+}
+
+// TestBudgetOfUnknownRun holds that the run that goes on is named in place of one that
+// nothing is stored of.
+func TestBudgetOfUnknownRun(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	_, err := x.b.BudgetOf(t.Context(), "nope")
+	wantTry(t, "a budget without any run", err, "filebus run show")
+	x.start(StartRequest{})
+	_, err = x.b.BudgetOf(t.Context(), "nope")
+	wantTry(t, "a budget of another run", err, "filebus budget --run {1}")
+	if e := (*record.Error)(nil); errors.As(err, &e) && !slices.Equal(e.Names, []string{"run-2026-03-02-001"}) {
+		t.Errorf("the hint names %q", e.Names)
+	}
+}
+
+// profileOf returns the predefined profile of a name.
+func profileOf(name string) layout.Profile {
+	p, err := layout.ParseProfile(name)
+	if err != nil {
+		panic(err)
+	}
+	return p
 }

@@ -1,4 +1,4 @@
-package run_test
+package run
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"filebus/materialize/layout"
-	"filebus/materialize/run"
 )
 
 // TestCommits asks for files by path, by the end of a path and by names that are
@@ -57,7 +56,7 @@ func TestCommits(t *testing.T) {
 	}
 	for _, test := range tests {
 		var got []string
-		for _, c := range run.Commits(t.Context(), filepath.Join(x.dir, "sub"), test.since, test.files, os.Environ()) {
+		for _, c := range Commits(t.Context(), filepath.Join(x.dir, "sub"), test.since, test.files, os.Environ()) {
 			slices.Sort(c.Files)
 			got = append(got, fmt.Sprintf("%d %v", int(c.Time.Sub(start).Hours())/24, c.Files))
 		}
@@ -67,7 +66,7 @@ func TestCommits(t *testing.T) {
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := run.Commits(over, filepath.Join(x.dir, "sub"), day(0), []string{"jwt.go"}, os.Environ()); len(got) > 0 {
+	if got := Commits(over, filepath.Join(x.dir, "sub"), day(0), []string{"jwt.go"}, os.Environ()); len(got) > 0 {
 		t.Errorf("Commits in no time = %v; want none", got)
 	}
 }
@@ -75,13 +74,13 @@ func TestCommits(t *testing.T) {
 // TestCommitsWithoutRepository asks in folders that git knows nothing of.
 func TestCommitsWithoutRepository(t *testing.T) {
 	dir := t.TempDir()
-	if got := run.Commits(t.Context(), dir, time.Time{}, []string{"a.go"}, os.Environ()); got != nil {
+	if got := Commits(t.Context(), dir, time.Time{}, []string{"a.go"}, os.Environ()); got != nil {
 		t.Errorf("Commits without a repository = %v; want none", got)
 	}
 	if err := os.WriteFile(filepath.Join(dir, ".git"), []byte("no such thing"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if got := run.Commits(t.Context(), dir, time.Time{}, []string{"a.go"}, os.Environ()); got != nil {
+	if got := Commits(t.Context(), dir, time.Time{}, []string{"a.go"}, os.Environ()); got != nil {
 		t.Errorf("Commits with a broken repository = %v; want none", got)
 	}
 }

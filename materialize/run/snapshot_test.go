@@ -1,4 +1,4 @@
-package run_test
+package run
 
 import (
 	"bytes"
@@ -17,7 +17,6 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
-	"filebus/materialize/run"
 	"filebus/store/record"
 )
 
@@ -81,7 +80,7 @@ func TestSnapshotGit(t *testing.T) {
 	x.git("commit", "-qm", "one")
 	x.write("before.txt", "untracked before the run\n")
 	x.write("kept.txt", "1\n2\n3\nuncommitted before\n")
-	x.start(run.StartRequest{})
+	x.start(StartRequest{})
 	x.putIssue("ISSUE-20260302-001", "pending")
 	x.putIssue("ISSUE-20260302-002", "complete")
 	x.write("kept.txt", "1\nchanged\n3\nuncommitted before\n")
@@ -103,11 +102,11 @@ func TestSnapshotGit(t *testing.T) {
 	if diff := cmp.Diff([]string{"ISSUE-20260302-002"}, m.Issues); diff != "" {
 		t.Errorf("issues (-want +got):\n%s", diff)
 	}
-	if got := layout.ParseDiff([]byte(x.patch(1))); got != (layout.DiffStat{Files: 3, Added: 2, Removed: 2}) {
-		t.Errorf("the patch has %v:\n%s", got, x.patch(1))
+	if n := strings.Count("\n"+x.patch(1), "\n+++ "); n != 3 || m.LinesAdded != 2 || m.LinesRemoved != 2 {
+		t.Errorf("the patch of %d files, +%d -%d:\n%s", n, m.LinesAdded, m.LinesRemoved, x.patch(1))
 	}
 	_, err := x.b.Take(t.Context(), "", 0)
-	wantError(t, "taking it again", err, run.ErrTaken)
+	wantTry(t, "taking it again", err, "filebus snapshot show {1}, or filebus run loop")
 
 	x.git("add", "-A")
 	x.git("commit", "-qm", "all that was there is no change")
@@ -136,7 +135,7 @@ func TestPatchApplies(t *testing.T) {
 	x.write("crlf.txt", "a\r\nb\r\n")
 	x.git("add", ".")
 	x.git("commit", "-qm", "one")
-	x.start(run.StartRequest{})
+	x.start(StartRequest{})
 	x.write("a.txt", "first\n"+strings.Repeat("line\n", 40)+"--- no header\n+++ either\n")
 	x.write("crlf.txt", "a\r\nc\r\n")
 	x.write("ünï/\"q\".txt", "diff --git a/x b/x\n")
@@ -205,7 +204,7 @@ func TestSnapshotOddRepositories(t *testing.T) {
 			x.git("commit", "-qm", "1")
 			x.write("a", "2\n")
 		}, func(x *bench) {
-			x.must(os.RemoveAll(run.ObjectsFolder(x.w.Location.Store, "run-2026-03-02-001")))
+			x.must(os.RemoveAll(objectsOf(x.w.Location.Store, "run-2026-03-02-001")))
 			x.write("a", "3\n")
 		}, []string{"changed a +1 -1"}, "is gone"},
 	}
@@ -213,7 +212,7 @@ func TestSnapshotOddRepositories(t *testing.T) {
 		x := newBench(t, layout.Claude())
 		x.git("init", "-q")
 		test.before(x)
-		x.start(run.StartRequest{})
+		x.start(StartRequest{})
 		test.during(x)
 		m := x.take(0)
 		if diff := cmp.Diff(test.want, statuses(m)); diff != "" || !strings.Contains(strings.Join(m.Notes, "\n"), test.note) {
@@ -234,14 +233,14 @@ func TestSnapshotFiles(t *testing.T) {
 	x.write("touched.txt", "touched\n")
 	x.write("gone.txt", "gone\n")
 	x.write("node_modules/x.js", "1")
-	x.start(run.StartRequest{})
+	x.start(StartRequest{})
 	later := time.Now().Add(time.Hour)
 	x.must(os.Chtimes(filepath.Join(x.dir, "touched.txt"), later, later))
 	x.must(os.Remove(filepath.Join(x.dir, "gone.txt")))
 	x.write("new.txt", "new\n")
 	x.write("node_modules/x.js", "2")
 	m := x.take(0)
-	if diff := cmp.Diff([]string{"deleted gone.txt +0 -0", "added new.txt +0 -0"}, statuses(m)); diff != "" || m.Method != layout.MethodFiles {
+	if diff := cmp.Diff([]string{"deleted gone.txt +0 -0", "added new.txt +0 -0"}, statuses(m)); diff != "" || m.Method != methodFiles {
 		t.Errorf("%s, changes (-want +got):\n%s", m.Method, diff)
 	}
 	for _, line := range []string{"# there is no git repository", "deleted  gone.txt  (5 bytes, ", "added    new.txt  (4 bytes, 7aa7a5359173d05b63cfd682e3c38487f3cb4f7f1d60659fe59fab1505977d4c)"} {
@@ -255,7 +254,7 @@ func TestSnapshotFiles(t *testing.T) {
 // that an agent has put there.
 func TestCutShort(t *testing.T) {
 	x := newBench(t, layout.Claude())
-	x.start(run.StartRequest{})
+	x.start(StartRequest{})
 	x.write(".claude/loop_snapshots/run-2026-03-02-001/loop-1/issues_completed.md", "- ISSUE-7: by hand\n")
 	m := x.take(0)
 	if notes := strings.Join(m.Notes, "\n"); !strings.Contains(notes, "issues_completed.md was there before") {
@@ -273,7 +272,7 @@ func TestCutShort(t *testing.T) {
 // late is told so, and the manifest says what is kept.
 func TestTakesAtOnce(t *testing.T) {
 	x := newBench(t, layout.Claude())
-	x.start(run.StartRequest{})
+	x.start(StartRequest{})
 	var takings sync.WaitGroup
 	var taken atomic.Int32
 	for i := range 6 {
@@ -282,7 +281,7 @@ func TestTakesAtOnce(t *testing.T) {
 			_, err := x.b.Take(t.Context(), "", 0)
 			if err == nil {
 				taken.Add(1)
-			} else if !errors.Is(err, run.ErrTaken) {
+			} else if !strings.Contains(err.Error(), "was taken before, and is written once") {
 				t.Errorf("a taking beside others: %v", err)
 			}
 		})
@@ -306,7 +305,7 @@ func TestTakesAtOnce(t *testing.T) {
 
 func TestSnapshotNames(t *testing.T) {
 	x := newBench(t, layout.Claude())
-	x.start(run.StartRequest{})
+	x.start(StartRequest{})
 	x.take(0)
 	for _, name := range []string{"1", "loop-1", "run-2026-03-02-001/1", "run-2026-03-02-001/loop-1/"} {
 		if s, err := x.b.Find(t.Context(), name); err != nil || s.Name() != "run-2026-03-02-001/loop-1" || s.Manifest == nil {
@@ -318,15 +317,15 @@ func TestSnapshotNames(t *testing.T) {
 		wantError(t, fmt.Sprintf("the name %q", name), err, record.Usage)
 	}
 	_, err := x.b.Find(t.Context(), "7")
-	wantError(t, "a loop without one", err, run.ErrNoSnapshot)
+	wantTry(t, "a loop without one", err, "filebus snapshot list")
 	_, err = x.b.FileOf(t.Context(), "1", "diff")
-	wantError(t, "a file that it does not have", err, run.ErrNoFile)
+	wantTry(t, "a file that it does not have", err, "filebus snapshot show {1}")
 	_, err = x.b.Take(t.Context(), "", 5)
-	wantError(t, "a loop that has not begun", err, run.ErrNotBegun)
+	wantTry(t, "a loop that has not begun", err, "filebus snapshot take --loop {1}")
 	_, err = x.b.Take(t.Context(), "another", 0)
 	wantError(t, "another run without a loop", err, record.Usage)
 	_, err = x.b.Take(t.Context(), "another", 1)
-	wantError(t, "a run that never was", err, run.ErrNoLoop)
+	wantTry(t, "a run that never was", err, "filebus run show")
 	if errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a run that never was is a missing file: %v", err)
 	}
@@ -335,7 +334,7 @@ func TestSnapshotNames(t *testing.T) {
 func TestCompare(t *testing.T) {
 	x := newBench(t, layout.Claude())
 	x.git("init", "-q")
-	x.start(run.StartRequest{Loops: 3})
+	x.start(StartRequest{Loops: 3})
 	x.agent("a1", "task-001", "", 0)
 	x.take(0)
 	_, err := x.b.Loop(t.Context(), 0)
@@ -347,7 +346,7 @@ func TestCompare(t *testing.T) {
 	x.take(0)
 	c, err := x.b.Compare(t.Context(), "1", "2")
 	x.must(err)
-	want := &run.Comparison{
+	want := &Comparison{
 		From: "run-2026-03-02-001/loop-1", To: "run-2026-03-02-001/loop-2",
 		Issues:       []layout.CompletedIssue{{ID: "ISSUE-20260302-001", Summary: "About ISSUE-20260302-001"}},
 		FilesChanged: 1, Files: []string{"added a.txt +1 -0"},

@@ -22,36 +22,36 @@ import (
 
 // A Snapshot is what is kept of a loop.
 type Snapshot struct {
-	Run          string    `json:"run"`
-	Loop         int       `json:"loop"`
-	Time         time.Time `json:"time"` // of its newest file
-	FilesChanged int       `json:"files_changed"`
-	LinesAdded   int       `json:"lines_added"`
-	LinesRemoved int       `json:"lines_removed"`
-	Issues       []string  `json:"issues,omitempty"`
-	Completed    int       `json:"completed"`         // agents that ended in the loop
-	Changed      []string  `json:"changed,omitempty"` // the first files
-	Files        []File    `json:"files"`             // those of the documents first, then by name
-	Notes        []string  `json:"notes,omitempty"`
+	Run          string         `json:"run"`
+	Loop         int            `json:"loop"`
+	Time         time.Time      `json:"time"` // of its newest file
+	FilesChanged int            `json:"files_changed"`
+	LinesAdded   int            `json:"lines_added"`
+	LinesRemoved int            `json:"lines_removed"`
+	Issues       []string       `json:"issues,omitempty"`
+	Completed    int            `json:"completed"`         // agents that ended in the loop
+	Changed      []string       `json:"changed,omitempty"` // the first files
+	Files        []snapshotFile `json:"files"`             // those of the documents first, then by name
+	Notes        []string       `json:"notes,omitempty"`
 
 	Manifest *layout.Manifest `json:"-"`
 }
 
-// A File is a file of a snapshot.
-type File struct {
+// A snapshotFile is a file of a snapshot.
+type snapshotFile struct {
 	Path    string // below the loop's folder
 	Version store.Version
 	Summary string
 }
 
 // MarshalText returns the path.
-func (f File) MarshalText() ([]byte, error) { return []byte(f.Path), nil }
+func (f snapshotFile) MarshalText() ([]byte, error) { return []byte(f.Path), nil }
 
 // Name returns RUN/loop-N.
 func (s *Snapshot) Name() string { return fmt.Sprintf("%s/loop-%d", s.Run, s.Loop) }
 
 // file returns a file of the snapshot.
-func (s *Snapshot) file(name string) (File, error) {
+func (s *Snapshot) file(name string) (snapshotFile, error) {
 	var have []string
 	for _, f := range s.Files {
 		if f.Path == name {
@@ -59,8 +59,8 @@ func (s *Snapshot) file(name string) (File, error) {
 		}
 		have = append(have, f.Path)
 	}
-	return File{}, record.NotFound.Errorf("the snapshot %s has no %s; it has %s",
-		s.Name(), name, strings.Join(have, ", ")).Because(ErrNoFile, fmt.Sprintf("%s/%d", s.Run, s.Loop))
+	return snapshotFile{}, record.NotFound.Errorf("the snapshot %s has no %s; it has %s",
+		s.Name(), name, strings.Join(have, ", ")).Try("filebus snapshot show {1}", fmt.Sprintf("%s/%d", s.Run, s.Loop))
 }
 
 // Snapshots returns the snapshots that were taken, the newest first: of one run,
@@ -85,13 +85,13 @@ func (b *Book) Snapshots(ctx context.Context, id string) ([]*Snapshot, error) {
 			byName[key] = s
 			all = append(all, s)
 		}
-		s.Files = append(s.Files, File{parts[2], entry.Version, entry.Description.Preview})
+		s.Files = append(s.Files, snapshotFile{parts[2], entry.Version, entry.Description.Preview})
 	}
 	all = slices.DeleteFunc(all, func(s *Snapshot) bool {
-		return !slices.ContainsFunc(s.Files, func(f File) bool { return f.Path != layout.SnapshotStart })
+		return !slices.ContainsFunc(s.Files, func(f snapshotFile) bool { return f.Path != layout.SnapshotStart })
 	})
 	for _, s := range all {
-		slices.SortFunc(s.Files, func(a, b File) int {
+		slices.SortFunc(s.Files, func(a, b snapshotFile) int {
 			return cmp.Or(fileOrder(a.Path)-fileOrder(b.Path), strings.Compare(a.Path, b.Path))
 		})
 	}
@@ -121,7 +121,7 @@ func (b *Book) Find(ctx context.Context, text string) (*Snapshot, error) {
 			return s, b.ReadManifest(ctx, s)
 		}
 	}
-	return nil, record.NotFound.Errorf("no snapshot %s/loop-%d", id, loop).Because(ErrNoSnapshot)
+	return nil, record.NotFound.Errorf("no snapshot %s/loop-%d", id, loop).Try("filebus snapshot list")
 }
 
 func (b *Book) parseName(ctx context.Context, text string) (id string, loop int, err error) {
@@ -296,7 +296,7 @@ func (b *Book) Sweep(ctx context.Context) error {
 	}
 	for _, entry := range entries {
 		if err == nil && !kept[entry.Name()] {
-			err = os.RemoveAll(ObjectsFolder(b.w.Location.Store, entry.Name()))
+			err = os.RemoveAll(objectsOf(b.w.Location.Store, entry.Name()))
 		}
 	}
 	return err

@@ -28,11 +28,11 @@ type Status struct {
 	Completed int           `json:"completed"` // agents that have ended
 	Working   int           `json:"working"`   // agents and tasks at work
 	Late      int           `json:"late"`
-	Tasks     []Work        `json:"tasks"` // of those at work the oldest
+	Tasks     []work        `json:"tasks"` // of those at work the oldest
 	Issues    IssueCount    `json:"issues"`
-	Dialogues DialogueCount `json:"dialogues"` // for others to fill in, as Sessions
-	Sessions  SessionCount  `json:"sessions"`
-	Results   []LastResult  `json:"results"`
+	Dialogues dialogueCount `json:"dialogues"` // for others to fill in, as Sessions
+	Sessions  sessionCount  `json:"sessions"`
+	Results   []lastResult  `json:"results"`
 	Conflicts int           `json:"conflicts"`
 	// Behind is how many log entries the index lacks; nil: nobody knows, as
 	// somebody is writing it, or it is damaged.
@@ -41,9 +41,9 @@ type Status struct {
 	State *layout.State `json:"-"` // uncut; nil without a session state
 }
 
-// A Work is an agent of the session state, or a task whose journal is in
+// A work is an agent of the session state, or a task whose journal is in
 // progress and that has left no marker, or both.
-type Work struct {
+type work struct {
 	Agent   string        `json:"agent,omitempty"`
 	Task    string        `json:"task,omitempty"`
 	Seconds int           `json:"seconds"` // since it began
@@ -64,8 +64,8 @@ type IssueCount struct {
 	Title string `json:"-"` // of the next
 }
 
-// A DialogueCount counts open dialogues, with how far the last one is.
-type DialogueCount struct {
+// A dialogueCount counts open dialogues, with how far the last one is.
+type dialogueCount struct {
 	Open  int    `json:"open"`
 	Last  string `json:"last,omitempty"` // the one that changed last
 	Round *int   `json:"round,omitempty"`
@@ -73,14 +73,14 @@ type DialogueCount struct {
 	Owed  int    `json:"owed,omitempty"`
 }
 
-// A SessionCount counts sessions.
-type SessionCount struct {
+// A sessionCount counts sessions.
+type sessionCount struct {
 	InProgress int    `json:"in_progress"`
 	Last       string `json:"last,omitempty"`
 }
 
-// A LastResult is one of the last results.
-type LastResult struct {
+// A lastResult is one of the last results.
+type lastResult struct {
 	Ref    record.ShortRef `json:"ref"`
 	Agent  string          `json:"agent,omitempty"`
 	Status string          `json:"status,omitempty"`
@@ -123,7 +123,7 @@ func (b *Book) Status(ctx context.Context, late time.Duration) (*Status, error) 
 	}
 	for _, e := range results.Entries {
 		title := markdown.Clip(cmp.Or(e.Title, e.Description.Preview), statusTitle)
-		s.Results = append(s.Results, LastResult{e.Ref, e.Agent, e.Status, e.Tokens, title,
+		s.Results = append(s.Results, lastResult{e.Ref, e.Agent, e.Status, e.Tokens, title,
 			max(b.opts.Now().Sub(e.Time), 0)})
 	}
 	conflicts, err := b.w.Conflicts(ctx, record.Name{})
@@ -151,7 +151,7 @@ func (b *Book) behind(ctx context.Context) (*int64, error) {
 func (b *Book) work(ctx context.Context, s *Status, late time.Duration) error {
 	if s.State != nil && isOpen(*s.State) {
 		for _, a := range s.State.Running {
-			w := Work{Agent: a.ID, Task: a.Task, Model: a.Model}
+			w := work{Agent: a.ID, Task: a.Task, Model: a.Model}
 			w.since(a.Started, b.now())
 			s.Tasks = append(s.Tasks, w)
 		}
@@ -179,13 +179,13 @@ func (b *Book) work(ctx context.Context, s *Status, late time.Duration) error {
 		}
 		w.Agent, w.Task = clip(w.Agent), clip(w.Task)
 	}
-	slices.SortStableFunc(s.Tasks, func(a, b Work) int { return b.Seconds - a.Seconds })
+	slices.SortStableFunc(s.Tasks, func(a, b work) int { return b.Seconds - a.Seconds })
 	s.Tasks = s.Tasks[:min(len(s.Tasks), statusTasks)]
 	return nil
 }
 
 // since sets how long ago work was started.
-func (w *Work) since(started string, now time.Time) {
+func (w *work) since(started string, now time.Time) {
 	var took time.Duration
 	took, w.Known = Since(started, now)
 	w.Seconds = int(took.Seconds())
@@ -219,7 +219,7 @@ func (b *Book) addJournal(s *Status, j query.Summary) {
 			return
 		}
 	}
-	w := Work{Agent: j.Agent, Task: cmp.Or(j.Task, j.Name.ID), Quiet: quiet, Journal: true}
+	w := work{Agent: j.Agent, Task: cmp.Or(j.Task, j.Name.ID), Quiet: quiet, Journal: true}
 	if w.since(j.Attributes[layout.AttributeStarted], b.now()); !w.Known {
 		w.Seconds, w.Known = int(quiet.Seconds()), true
 	}

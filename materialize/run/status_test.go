@@ -1,4 +1,4 @@
-package run_test
+package run
 
 import (
 	"strings"
@@ -10,7 +10,6 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
-	"filebus/materialize/run"
 	"filebus/store/record"
 )
 
@@ -23,7 +22,7 @@ func TestStatus(t *testing.T) {
 	if got.State != nil || got.Run != "" || got.Working+got.Late+got.Issues.Open+len(got.Results) != 0 {
 		t.Errorf("before there is anything: %+v", got)
 	}
-	x.start(run.StartRequest{Focus: "speed", Loops: 3})
+	x.start(StartRequest{Focus: "speed", Loops: 3})
 	x.agent("a1", "task-001", "completed", time.Minute)
 	x.agent("a2", "ISSUE-20260302-001", "", 90*time.Minute)
 	x.put(record.KindHandoff, "task-002",
@@ -36,18 +35,18 @@ func TestStatus(t *testing.T) {
 	if got, err = x.b.Status(t.Context(), time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	want := &run.Status{
+	want := &Status{
 		Run: "run-2026-03-02-001", Loop: 1, Loops: 3, Focus: "speed", Completed: 1, Working: 2, Late: 1,
-		Tasks: []run.Work{
+		Tasks: []work{
 			{Agent: "a2", Task: "ISSUE-20260302-001", Seconds: 5400, Late: true, Model: "small", Known: true},
 			{Task: "task-002", Seconds: 60, Known: true, Journal: true},
 		},
-		Issues: run.IssueCount{
+		Issues: IssueCount{
 			Open: 3, Working: 1, Priority: map[string]int{"high": 3}, Next: "ISSUE-20260302-003", Title: got.Issues.Title,
 		},
-		Results: []run.LastResult{{Ref: got.Results[0].Ref, Tokens: 6, Title: "Found"}},
+		Results: []lastResult{{Ref: got.Results[0].Ref, Tokens: 6, Title: "Found"}},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(run.Status{}, "State", "Behind")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Status{}, "State", "Behind")); diff != "" {
 		t.Errorf("in a run (-want +got):\n%s", diff)
 	}
 	if got.Behind == nil || *got.Behind == 0 || !strings.Contains(got.Issues.Title, "ISSUE-20260302-003") {
@@ -68,8 +67,8 @@ func (x *bench) put(kind record.Kind, id, text string) {
 func TestView(t *testing.T) {
 	x := newBench(t, layout.Claude())
 	_, err := x.b.View(t.Context())
-	wantError(t, "a view without a run", err, run.ErrNoRun)
-	x.start(run.StartRequest{Loops: 2, Focus: strings.Repeat("long ", 60)})
+	wantTry(t, "a view without a run", err, "filebus run start")
+	x.start(StartRequest{Loops: 2, Focus: strings.Repeat("long ", 60)})
 	x.agent("a1", "task-001", "completed", time.Minute)
 	x.agent("a2", "task-002", "failed", time.Minute)
 	_, err = x.b.Loop(t.Context(), 0)
@@ -93,7 +92,7 @@ func TestView(t *testing.T) {
 func TestOldRuns(t *testing.T) {
 	x := newBench(t, layout.Claude())
 	for range 3 {
-		x.start(run.StartRequest{End: true})
+		x.start(StartRequest{End: true})
 		x.now = x.now.Add(time.Hour)
 	}
 	for _, test := range []struct {

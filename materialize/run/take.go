@@ -18,7 +18,7 @@ import (
 // Take keeps the snapshot of a loop: diff.patch, state.md, issues_completed.md
 // and manifest.json. An empty run and a loop of 0 are those of the session state.
 // The snapshot of a loop that another one has followed ends where that one began.
-// It is written once: ErrTaken says that it is there.
+// It is written once.
 func (b *Book) Take(ctx context.Context, id string, loop int) (*Snapshot, error) {
 	if err := b.importFiles(ctx); err != nil {
 		return nil, err
@@ -42,18 +42,19 @@ func (b *Book) Take(ctx context.Context, id string, loop int) (*Snapshot, error)
 	s := &Snapshot{Run: m.Run, Loop: m.Loop, Time: b.opts.Now().UTC()}
 	s.describe(m)
 	for _, f := range m.Files {
-		s.Files = append(s.Files, File{Path: f.Path})
+		s.Files = append(s.Files, snapshotFile{Path: f.Path})
 	}
 	return s, err
 }
 
 func taken(id string, loop int) error {
 	return record.Conflict.Errorf("the snapshot %s/loop-%d was taken before, and is written once", id, loop).
-		Because(ErrTaken, fmt.Sprintf("%s/%d", id, loop))
+		Try("filebus snapshot show {1}, or filebus run loop", fmt.Sprintf("%s/%d", id, loop))
 }
 
 func neverIn(id string, loop int) error {
-	return record.NotFound.Errorf("the session state never was in loop %d of the run %s", loop, id).Because(ErrNoLoop)
+	err := record.NotFound.Errorf("the session state never was in loop %d of the run %s", loop, id)
+	return err.Try("filebus run show")
 }
 
 // isWriteOnce reports whether a file of a snapshot was there, with another text.
@@ -97,7 +98,7 @@ func (b *Book) newTaking(ctx context.Context, id string, loop int) (*taking, err
 			return nil, neverIn(id, loop)
 		}
 		return nil, record.Conflict.Errorf("the run %s has not begun loop %d: it is in loop %d", id, loop, now).
-			Because(ErrNotBegun, fmt.Sprint(now))
+			Try("filebus snapshot take --loop {1}", fmt.Sprint(now))
 	}
 	t.manifest = layout.Manifest{Run: id, Loop: loop, Taken: b.now().Format(time.RFC3339)}
 	if _, _, err := b.stored(ctx, snapshotName(id, loop, layout.SnapshotManifest)); !errors.Is(err, store.ErrNotFound) {

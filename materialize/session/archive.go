@@ -46,7 +46,8 @@ func (r *Registry) Archive(ctx context.Context, key Key, to string, remove bool)
 		return nil, err
 	}
 	if remove && !s.hasEnded() {
-		return nil, record.Conflict.Errorf("the session %s has not ended", key).Because(ErrNotEnded, key.String())
+		err := record.Conflict.Errorf("the session %s has not ended", key)
+		return nil, err.Try("filebus session end {1}", key.String())
 	}
 	report := &Archived{Key: key, File: to}
 	if to != "" {
@@ -114,7 +115,7 @@ func (r *Registry) remove(ctx context.Context, s *Session, report *Archived) err
 }
 
 func fileTaken(file string) error {
-	return record.Conflict.Errorf("%s is there already", file).Because(ErrFileTaken)
+	return record.Conflict.Errorf("%s is there already", file).Try("run it again with another --to")
 }
 
 // pack writes the archive under a temporary name first. A file that is there stays.

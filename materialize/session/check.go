@@ -17,24 +17,15 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
 
-// The states in which a check finds a file. Their text is printed.
-const (
-	FileOK         = "ok"
-	fileMissing    = "missing"
-	fileUnreadable = "unreadable"
-	fileIrregular  = "irregular" // a link, a folder, a pipe
-	fileEmpty      = "empty"
-	fileTruncated  = "truncated"
-	fileGrowing    = "growing" // or just written by nobody's command
-	fileChanged    = "changed" // it is not what the store has
-	fileOpen       = "open"    // its agent has not ended
-)
-
-// A Finding says how an agent finds a file that it was told to read.
+// A Finding says how an agent finds a file that it was told to read: ok, missing,
+// unreadable, irregular (a link, a folder, a pipe), empty, truncated, growing (or just
+// written by nobody's command), changed (it is not what the store has) or open (its agent
+// has not ended).
 type Finding struct {
 	Artifact string `json:"artifact,omitempty"` // "" for a file of no session
 	File     string `json:"file"`               // absolute
@@ -217,7 +208,7 @@ type looker struct {
 
 // look looks at the file of a name.
 func (r *Registry) look(ctx context.Context, t target) (Finding, error) {
-	l := &looker{Registry: r, target: t, Finding: Finding{Artifact: t.artifact, File: t.file, State: FileOK}}
+	l := &looker{Registry: r, target: t, Finding: Finding{Artifact: t.artifact, File: t.file, State: "ok"}}
 	if r.w != nil {
 		if err := r.w.Store.View(ctx, l.stored); err != nil {
 			return l.Finding, err
@@ -226,7 +217,7 @@ func (r *Registry) look(ctx context.Context, t target) (Finding, error) {
 	if err := l.disk(ctx); err != nil {
 		return l.Finding, err
 	}
-	if l.State == FileOK && l.of != nil && (l.head == nil || l.head.Record.Source != record.SourcePut) {
+	if l.State == "ok" && l.of != nil && (l.head == nil || l.head.Record.Source != record.SourcePut) {
 		l.agent()
 	}
 	return l.Finding, nil
@@ -268,9 +259,9 @@ func (l *looker) disk(ctx context.Context) error {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		l.missing("it is not there")
 	case err != nil:
-		l.set(fileUnreadable, "ls -la "+quote(filepath.Dir(l.File)), "%v", errors.Unwrap(err))
+		l.set("unreadable", "ls -la "+record.ShellWord(filepath.Dir(l.File)), "%v", errors.Unwrap(err))
 	case !info.Mode().IsRegular():
-		l.set(fileIrregular, l.aside(info.Mode()), "it is %s, not a regular file", kindOf(info.Mode()))
+		l.set("irregular", l.aside(info.Mode()), "it is %s, not a regular file", kindOf(info.Mode()))
 	default:
 		return l.text(ctx, info)
 	}
@@ -280,12 +271,12 @@ func (l *looker) disk(ctx context.Context) error {
 // text reads the file to its end.
 func (l *looker) text(ctx context.Context, info os.FileInfo) error {
 	l.Tokens = record.EstimateTokens(info.Size())
-	scan, now, err := scanFile(l.File)
+	scan, now, err := readFile(l.File)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		l.missing("it was deleted while it was read")
 	case err != nil:
-		l.set(fileUnreadable, "chmod u+r "+quote(l.File), "%v", errors.Unwrap(err)) // its path is said beside it
+		l.set("unreadable", "chmod u+r "+record.ShellWord(l.File), "%v", errors.Unwrap(err)) // its path is said beside it
 	case now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()):
 		l.growing("it changed while it was read")
 	case info.Size() == 0:
@@ -300,35 +291,35 @@ func (l *looker) text(ctx context.Context, info os.FileInfo) error {
 // folder or link is somebody's.
 func (l *looker) aside(mode os.FileMode) string {
 	if l.of == nil {
-		return "ls -lad " + quote(l.File)
+		return "ls -lad " + record.ShellWord(l.File)
 	}
 	if mode.IsDir() {
-		return "mv " + quote(l.File) + " " + quote(l.File+".old") + " && " + l.again()
+		return "mv " + record.ShellWord(l.File) + " " + record.ShellWord(l.File+".old") + " && " + l.again()
 	}
-	return "rm " + quote(l.File) + " && " + l.again()
+	return "rm " + record.ShellWord(l.File) + " && " + l.again()
 }
 
 func (l *looker) growing(detail string) {
-	l.set(fileGrowing, "sleep 2 && filebus session check --files "+quote(l.File), "%s", detail)
+	l.set("growing", "sleep 2 && filebus session check --files "+record.ShellWord(l.File), "%s", detail)
 }
 
 // missing says what to do about a file that is not there.
 func (l *looker) missing(detail string) {
 	if l.head == nil && !l.retired && l.of != nil && len(l.of.AtWork) > 0 {
 		agent := l.of.AtWork[0].Agent
-		l.set(fileMissing, "the same again when "+agent+" has ended", "%s; %s is still at work", detail, agent)
+		l.set("missing", "check again when "+agent+" has ended", "%s; %s is still at work", detail, agent)
 		return
 	}
-	l.set(fileMissing, l.again(), "%s", detail)
+	l.set("missing", l.again(), "%s", detail)
 }
 
 // again returns the command line that lays the file out where nothing stands.
 func (l *looker) again() string {
 	switch {
 	case l.head != nil:
-		return "filebus sync"
+		return "filebus sync --restore " + record.ShellWord(l.File)
 	case l.retired:
-		return "filebus rm --restore " + quote(l.name.String())
+		return "filebus rm --restore " + record.ShellWord(l.name.String())
 	}
 	return l.write()
 }
@@ -337,7 +328,7 @@ func (l *looker) again() string {
 // in the file.
 func (l *looker) from(v *store.Version) string {
 	if l.of == nil || checkArtifact(l.artifact) != nil {
-		return "filebus get " + v.Ref.Short() + " > " + quote(l.File)
+		return "filebus get " + v.Ref.Short() + " > " + record.ShellWord(l.File)
 	}
 	return "filebus get " + v.Ref.Short() + " | " + strings.TrimSuffix(l.write(), " FILE")
 }
@@ -350,48 +341,47 @@ func (l *looker) empty() {
 			do = l.from(v)
 		}
 	}
-	l.set(fileEmpty, do, "it has no byte")
+	l.set("empty", do, "it has no byte")
 }
 
 // write returns the command line that stores the text for the first time.
 func (l *looker) write() string {
 	if l.of == nil {
-		return "ls -la " + quote(filepath.Dir(l.File))
+		return "ls -la " + record.ShellWord(filepath.Dir(l.File))
 	}
 	if checkArtifact(l.artifact) != nil { // a name that only a hand gives
-		return "cp FILE " + quote(l.File)
+		return "cp FILE " + record.ShellWord(l.File)
 	}
-	return "filebus session put " + quote(l.of.Key.String()) + " " + quote(l.artifact) + " FILE"
+	return "filebus session put " + record.ShellWord(l.of.Key.String()) + " " + record.ShellWord(l.artifact) + " FILE"
 }
 
 // compare looks whether a text is whole, and that which the store has.
-func (l *looker) compare(ctx context.Context, scan *tailScan, info os.FileInfo) error {
-	digest := scan.digest.Digest()
-	l.Stored = l.head != nil && l.head.Record.Body == digest
+func (l *looker) compare(ctx context.Context, scan scan, info os.FileInfo) error {
+	l.Stored = l.head != nil && l.head.Record.Body == scan.digest
 	longer := l.head
 	if l.Stored {
 		longer = l.prev
 	}
 	if longer != nil && longer.Record.Size > scan.size {
-		begins, err := l.beginsWith(ctx, longer.Record, scan.size, digest)
+		begins, err := l.beginsWith(ctx, longer.Record, scan.size, scan.digest)
 		if err != nil {
 			return err
 		}
 		if begins {
-			l.set(fileTruncated, l.from(longer), "it ends after %d of the %d bytes that the store has", scan.size,
+			l.set("truncated", l.from(longer), "it ends after %d of the %d bytes that the store has", scan.size,
 				longer.Record.Size)
 			return nil
 		}
 	}
 	age := l.now().Sub(info.ModTime())
-	cut := scan.cut(strings.HasSuffix(l.File, ".md"))
+	cut := endsEarly(scan.text, strings.HasSuffix(l.File, ".md"))
 	switch {
 	case !l.Stored && age >= 0 && age < materialize.StillFor:
 		l.growing("it was written to just now")
 	case cut != "":
-		l.set(fileTruncated, l.write(), "%s", cut)
+		l.set("truncated", l.write(), "%s", cut)
 	case !l.Stored && l.head != nil:
-		l.set(fileChanged, "filebus sync", "it is not what the store has, %s", l.head.Ref.Short())
+		l.set("changed", "filebus sync", "it is not what the store has, %s", l.head.Ref.Short())
 	}
 	return nil
 }
@@ -408,27 +398,46 @@ func (l *looker) agent() {
 	}
 	for _, open := range l.of.AtWork {
 		if agent != "" && layout.Slug(open.Agent) == layout.Slug(agent) {
-			l.set(fileOpen, "filebus session log "+quote(l.of.Key.String())+" SUCCESS "+quote(open.Agent),
+			l.set("open", "filebus session log "+record.ShellWord(l.of.Key.String())+" SUCCESS "+record.ShellWord(open.Agent),
 				"%s has begun and not ended, and may still be writing", open.Agent)
 			return
 		}
 	}
 }
 
-// scanFile reads a file to its end, and returns its state after that. A file that
-// lost its name meanwhile is an error, even where its text can still be read.
-func scanFile(file string) (*tailScan, os.FileInfo, error) {
+// A scan is what was read of a file.
+type scan struct {
+	text   []byte // nil if it is longer than maxScan
+	size   int64
+	digest record.Digest
+}
+
+// maxScan is the longest text, in bytes, of which it is told whether it ends too early.
+const maxScan = 16 << 20
+
+// readFile reads a file to its end, and returns its state after that. A file that lost
+// its name meanwhile is an error, even where its text can still be read.
+func readFile(file string) (s scan, after os.FileInfo, err error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, nil, err
+		return s, nil, err
 	}
 	defer func() { _ = f.Close() }() // only read
-	scan := newTailScan()
-	if _, err := io.Copy(scan, f); err != nil {
-		return nil, nil, err
+	digest := record.NewDigester()
+	in := io.TeeReader(f, digest)
+	if s.text, err = io.ReadAll(io.LimitReader(in, maxScan)); err != nil {
+		return s, nil, err
 	}
-	info, err := os.Lstat(file)
-	return scan, info, err
+	rest, err := io.Copy(io.Discard, in)
+	if err != nil {
+		return s, nil, err
+	}
+	s.size, s.digest = int64(len(s.text))+rest, digest.Digest()
+	if rest > 0 {
+		s.text = nil
+	}
+	after, err = os.Lstat(file)
+	return s, after, err
 }
 
 // beginsWith reports whether the first size bytes of a body have a digest.
@@ -454,77 +463,15 @@ func kindOf(mode fs.FileMode) string {
 	return "a device or socket"
 }
 
-var plainWord = layout.Pattern(`^[A-Za-z0-9_./:~@%+=,-]+$`)
-
-// quote returns a text as a shell takes it for one word.
-func quote(text string) string {
-	if plainWord().MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-// A tailScan reads a text once and says whether it seems to end too early: within a
-// code fence or within a character.
-type tailScan struct {
-	digest *record.Digester
-	size   int64
-	fence  []byte // the marks that opened the block, nil outside of one
-	line   []byte // the beginning of the line that is being read
-	tail   []byte // the last bytes
-	binary bool
-}
-
-func newTailScan() *tailScan { return &tailScan{digest: record.NewDigester()} }
-
-// maxLine is how much of a line is looked at: a fence stands at its beginning.
-const maxLine = 256
-
-// Write never fails.
-func (s *tailScan) Write(p []byte) (int, error) {
-	n := len(p)
-	_, _ = s.digest.Write(p) // never fails
-	s.size += int64(n)
-	s.binary = s.binary || bytes.IndexByte(p, 0) >= 0
-	s.tail = append(s.tail, p[max(0, n-utf8.UTFMax):]...)
-	s.tail = s.tail[max(0, len(s.tail)-utf8.UTFMax):]
-	for len(p) > 0 {
-		part, rest, ended := bytes.Cut(p, []byte("\n"))
-		s.line = append(s.line, part[:min(len(part), maxLine-len(s.line))]...)
-		if ended {
-			s.endLine()
-		}
-		p = rest
-	}
-	return n, nil
-}
-
-// endLine looks whether a line opens or closes a block of code.
-func (s *tailScan) endLine() {
-	line := bytes.TrimRight(s.line, " \t\r")
-	text := bytes.TrimLeft(line, " ")
-	s.line = s.line[:0]
-	if len(text) < 3 || len(line)-len(text) > 3 || text[0] != '`' && text[0] != '~' {
-		return
-	}
-	marks := text[:len(text)-len(bytes.TrimLeft(text, string(text[:1])))]
+// endsEarly says how a text seems to end too early, within a character or within a code
+// fence of Markdown, or "".
+func endsEarly(text []byte, isMarkdown bool) string {
+	isOpen := func(l markdown.Line) bool { return l.Open && !markdown.StartsComment(l.Text) }
 	switch {
-	case len(marks) < 3:
-	case s.fence == nil && (text[0] == '~' || bytes.IndexByte(text[len(marks):], '`') < 0):
-		s.fence = bytes.Clone(marks)
-	case s.fence != nil && marks[0] == s.fence[0] && len(marks) >= len(s.fence) && len(marks) == len(text):
-		s.fence = nil
-	}
-}
-
-// cut says how the text seems to end too early, or "".
-func (s *tailScan) cut(markdown bool) string {
-	s.endLine()
-	switch {
-	case s.binary:
-	case endsInRune(s.tail):
+	case bytes.IndexByte(text, 0) >= 0: // it is no text
+	case endsInRune(text[max(0, len(text)-utf8.UTFMax):]):
 		return "it ends within a character"
-	case markdown && s.fence != nil:
+	case isMarkdown && slices.ContainsFunc(markdown.Lines(text), isOpen):
 		return "it ends within a block of code"
 	}
 	return ""

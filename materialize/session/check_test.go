@@ -1,4 +1,4 @@
-package session_test
+package session
 
 import (
 	"errors"
@@ -11,7 +11,6 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
-	"filebus/materialize/session"
 	"filebus/store/record"
 )
 
@@ -20,70 +19,70 @@ func TestCheck(t *testing.T) {
 	const long = "# Plan\n\nOne.\n\nTwo.\n"
 	tests := []struct {
 		name  string
-		make  func(x *bench, key session.Key, file string)
+		make  func(x *bench, key Key, file string)
 		state string
 		do    string // the beginning of the command
 	}{
-		{"stored", func(x *bench, key session.Key, _ string) { x.put(key, "plan", long, "") }, "ok", ""},
-		{"by hand", func(x *bench, _ session.Key, file string) { x.file(file, long) }, "ok", ""},
-		{"a closed block", func(x *bench, _ session.Key, file string) { x.file(file, "````md\n```\nx\n````\n~~~\n```\n~~~") }, "ok", ""},
-		{"an open block", func(x *bench, _ session.Key, file string) { x.file(file, "a\n```go\nx\n```go\n") }, "truncated", "filebus session put"},
-		{"within a character", func(x *bench, _ session.Key, file string) { x.file(file, "na\xc3") }, "truncated", "filebus session put"},
-		{"nothing", func(*bench, session.Key, string) {}, "missing", "filebus session put"},
-		{"deleted", func(x *bench, key session.Key, file string) {
+		{"stored", func(x *bench, key Key, _ string) { x.put(key, "plan", long, "") }, "ok", ""},
+		{"by hand", func(x *bench, _ Key, file string) { x.file(file, long) }, "ok", ""},
+		{"a closed block", func(x *bench, _ Key, file string) { x.file(file, "````md\n```\nx\n````\n~~~\n```\n~~~") }, "ok", ""},
+		{"an open block", func(x *bench, _ Key, file string) { x.file(file, "a\n```go\nx\n```go\n") }, "truncated", "filebus session put"},
+		{"within a character", func(x *bench, _ Key, file string) { x.file(file, "na\xc3") }, "truncated", "filebus session put"},
+		{"nothing", func(*bench, Key, string) {}, "missing", "filebus session put"},
+		{"deleted", func(x *bench, key Key, file string) {
 			x.put(key, "plan", long, "")
 			x.remove(file)
 		}, "missing", "filebus sync"},
-		{"retired", func(x *bench, key session.Key, file string) {
+		{"retired", func(x *bench, key Key, file string) {
 			put := x.put(key, "plan", long, "")
 			if err := x.w.Remove(x.t.Context(), put.Name); err != nil {
 				x.t.Fatal(err)
 			}
 		}, "missing", "filebus rm --restore artifact/"},
-		{"empty", func(x *bench, _ session.Key, file string) { x.file(file, "") }, "empty", "filebus session put"},
-		{"emptied", func(x *bench, key session.Key, file string) {
+		{"empty", func(x *bench, _ Key, file string) { x.file(file, "") }, "empty", "filebus session put"},
+		{"emptied", func(x *bench, key Key, file string) {
 			x.put(key, "plan", long, "")
 			x.file(file, "")
 		}, "empty", "filebus get "},
-		{"emptied and taken in", func(x *bench, key session.Key, file string) {
+		{"emptied and taken in", func(x *bench, key Key, file string) {
 			x.put(key, "plan", long, "")
 			x.file(file, "")
 			x.sync()
 		}, "empty", "filebus get "},
-		{"cut", func(x *bench, key session.Key, file string) {
+		{"cut", func(x *bench, key Key, file string) {
 			x.put(key, "plan", long, "")
 			x.file(file, long[:9])
 		}, "truncated", "filebus get "},
-		{"cut and taken in", func(x *bench, key session.Key, file string) {
+		{"cut and taken in", func(x *bench, key Key, file string) {
 			x.put(key, "plan", long, "")
 			x.file(file, long[:9])
 			x.sync()
 		}, "truncated", "filebus get "},
-		{"changed", func(x *bench, key session.Key, file string) {
+		{"changed", func(x *bench, key Key, file string) {
 			x.put(key, "plan", long, "")
 			x.file(file, "# Other\n")
 		}, "changed", "filebus sync"},
-		{"just written", func(x *bench, _ session.Key, file string) { x.touch(x.file(file, long)) }, "growing", "sleep 2 && filebus session check "},
-		{"just stored", func(x *bench, key session.Key, file string) {
+		{"just written", func(x *bench, _ Key, file string) { x.touch(x.file(file, long)) }, "growing", "sleep 2 && filebus session check "},
+		{"just stored", func(x *bench, key Key, file string) {
 			x.put(key, "plan", long, "")
 			x.touch(filepath.Join(x.dir, filepath.FromSlash(file)))
 		}, "ok", ""},
-		{"a folder", func(x *bench, _ session.Key, file string) { x.file(file+"/x", "x") }, "irregular", "mv "},
-		{"its agent at work", func(x *bench, key session.Key, file string) {
+		{"a folder", func(x *bench, _ Key, file string) { x.file(file+"/x", "x") }, "irregular", "mv "},
+		{"its agent at work", func(x *bench, key Key, file string) {
 			x.file(file, "---\nagent: web-tester\n---\nText.\n")
 			x.sync()
 			x.note(key, "START", "Web Tester")
 		}, "open", "filebus session log "},
-		{"another agent at work", func(x *bench, key session.Key, file string) {
+		{"another agent at work", func(x *bench, key Key, file string) {
 			x.file(file, "---\nagent: other\n---\nText.\n")
 			x.sync()
 			x.note(key, "START", "Web Tester")
 		}, "ok", ""},
-		{"announced while its agent goes on", func(x *bench, key session.Key, file string) {
+		{"announced while its agent goes on", func(x *bench, key Key, file string) {
 			x.note(key, "START", "Web Tester")
 			x.put(key, "plan", long, "")
 		}, "ok", ""},
-		{"awaited", func(x *bench, key session.Key, file string) { x.note(key, "START", "Web Tester") }, "missing", "the same again when Web Tester"},
+		{"awaited", func(x *bench, key Key, file string) { x.note(key, "START", "Web Tester") }, "missing", "check again when Web Tester"},
 	}
 	for _, test := range tests {
 		x := newBench(t, layout.Claude())
@@ -119,7 +118,7 @@ func (x *bench) touch(file string) {
 	}
 }
 
-func (x *bench) note(key session.Key, event, agent string) {
+func (x *bench) note(key Key, event, agent string) {
 	x.t.Helper()
 	if _, err := x.Note(x.t.Context(), key, event, agent, ""); err != nil {
 		x.t.Fatal(err)
@@ -153,17 +152,17 @@ func TestPlantedLink(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(x.dir, ".claude", "sessions", "evil")); err != nil {
 		t.Skipf("there are no symbolic links here: %v", err)
 	}
-	key := session.Key{Type: "evil", ID: "k7"}
+	key := Key{Type: "evil", ID: "k7"}
 	for what, write := range map[string]func() error{
 		"start": func() error { _, err := x.Start(t.Context(), "evil", ""); return err },
 		"path":  func() error { _, err := x.Path(t.Context(), key); return err },
 		"log":   func() error { _, err := x.Note(t.Context(), key, "START", "a", ""); return err },
 		"put": func() error {
-			_, err := x.Put(t.Context(), key, session.PutRequest{Artifact: "plan", Text: strings.NewReader("text")})
+			_, err := x.Put(t.Context(), key, PutRequest{Artifact: "plan", Text: strings.NewReader("text")})
 			return err
 		},
 		"summary": func() error {
-			_, err := x.Put(t.Context(), key, session.PutRequest{Artifact: "plan", Text: strings.NewReader("text"), Summary: "short"})
+			_, err := x.Put(t.Context(), key, PutRequest{Artifact: "plan", Text: strings.NewReader("text"), Summary: "short"})
 			return err
 		},
 	} {
@@ -282,7 +281,7 @@ func TestUnsetIn(t *testing.T) {
 		{"oursessions/build//context.md", false},
 	}
 	for _, test := range tests {
-		if got := session.UnsetIn(test.path) != nil; got != test.want {
+		if got := UnsetIn(test.path) != nil; got != test.want {
 			t.Errorf("UnsetIn(%q) = %t, want %t", test.path, got, test.want)
 		}
 	}
@@ -295,7 +294,7 @@ func TestCheckAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	later := func() time.Time { return time.Now().Add(time.Minute) }
-	got, err := session.Open(nil, nil, later).CheckFiles(t.Context(), []string{file, dir, filepath.Join(file, "x")})
+	got, err := Open(nil, nil, later).CheckFiles(t.Context(), []string{file, dir, filepath.Join(file, "x")})
 	if err != nil {
 		t.Fatal(err)
 	}

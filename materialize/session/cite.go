@@ -12,9 +12,9 @@ import (
 	"filebus/store/record"
 )
 
-// A Citation is a part of a text that may name a record: a path, a name or a
+// A citation is a part of a text that may name a record: a path, a name or a
 // reference. Whether it does is only known by looking it up.
-type Citation struct {
+type citation struct {
 	Text string // without what surrounds it
 	Line int    // counted from 1, where it stands first
 	// Link says that it can only mean a file: it is the target of a Markdown link,
@@ -29,10 +29,10 @@ const (
 	maxQuoted   = 512 // with spaces in it
 )
 
-// Citations returns what may name a record in a text, each once, in the order of
+// citations returns what may name a record in a text, each once, in the order of
 // the lines, most of them at most; more says that there are others. The time that
 // it takes grows with the text alone, whatever the text is.
-func Citations(text []byte, most int) (found []Citation, more bool) {
+func citations(text []byte, most int) (found []citation, more bool) {
 	s := citer{most: most, seen: map[string]int{}}
 	for line := range bytes.Lines(text) {
 		s.line++
@@ -49,7 +49,7 @@ type citer struct {
 	line  int
 	most  int
 	seen  map[string]int // where in found
-	found []Citation
+	found []citation
 	more  bool
 }
 
@@ -141,7 +141,7 @@ func (s *citer) add(text string, link bool) {
 		return
 	}
 	s.seen[text] = len(s.found)
-	s.found = append(s.found, Citation{text, s.line, link})
+	s.found = append(s.found, citation{text, s.line, link})
 }
 
 // isPlausible reports whether a text can be a path, a name or a reference.
@@ -192,7 +192,7 @@ func withoutPlace(text string) string {
 }
 
 // forms returns what a citation can stand for, the most literal first.
-func (c Citation) forms() []string {
+func (c citation) forms() []string {
 	forms := []string{c.Text}
 	add := func(form string) {
 		if len(form) >= minCitation && !slices.Contains(forms, form) {
@@ -215,7 +215,7 @@ func (c Citation) forms() []string {
 }
 
 // bare returns the citation without the signs that mark words in a text.
-func (c Citation) bare() string {
+func (c citation) bare() string {
 	bare := strings.TrimLeft(strings.TrimPrefix(c.Text, "file://"), "*_@=+")
 	if strings.HasPrefix(bare, "~") && !strings.HasPrefix(bare, "~/") {
 		bare = strings.TrimLeft(bare, "~*")
@@ -224,7 +224,7 @@ func (c Citation) bare() string {
 }
 
 // plain returns the path that the citation most likely means.
-func (c Citation) plain() string {
+func (c citation) plain() string {
 	bare := withoutPlace(c.bare())
 	if decoded, err := url.PathUnescape(bare); err == nil {
 		return decoded
@@ -245,4 +245,22 @@ func asciiRuns(text string) []string {
 		}
 	}
 	return runs
+}
+
+// isMeant reports whether a citation can hardly mean anything but something that
+// is stored.
+func (c reference) isMeant(g *gatherer, form string) bool {
+	if c.Link {
+		return true
+	}
+	if name, err := record.ParseName(form); err == nil {
+		return strings.ContainsAny(name.ID, "/0123456789") // note/comment are two words
+	}
+	if strings.HasPrefix(form, "/") {
+		form = g.absolute(form)[0]
+	}
+	form = path.Clean(form)
+	isRoot := strings.Contains("/"+form, "/.") || strings.HasPrefix(form, "~/") || strings.HasPrefix(form, "file:")
+	return isRoot && record.CheckID(form) == nil && hasExtension(form) &&
+		g.registry.w.Settings.Profile.Recognize(form).Kind != record.KindNote
 }

@@ -1,15 +1,14 @@
-package session_test
+package session
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"filebus/materialize/session"
 )
 
-func texts(found []session.Citation) []string {
+func citedTexts(found []citation) []string {
 	all := []string{}
 	for _, c := range found {
 		all = append(all, c.Text)
@@ -43,47 +42,38 @@ func TestCitations(t *testing.T) {
 		{strings.Repeat("x", 5000) + ".md " + strings.Repeat("a/", 3000), []string{}},
 	}
 	for _, test := range tests {
-		found, more := session.Citations([]byte(test.text), 100)
-		got := texts(found)
+		found, more := citations([]byte(test.text), 100)
+		got := citedTexts(found)
 		missing := []string{}
 		for _, want := range test.want {
-			if i := index(got, want); i < 0 {
+			if i := slices.Index(got, want); i < 0 {
 				missing = append(missing, want)
 			} else {
 				got = append(got[:i], got[i+1:]...)
 			}
 		}
 		if len(missing) > 0 || len(got) > 0 || more {
-			t.Errorf("Citations(%.80q): not found %q, not wanted %q, more %t", test.text, missing, got, more)
+			t.Errorf("citations(%.80q): not found %q, not wanted %q, more %t", test.text, missing, got, more)
 		}
 	}
-}
-
-func index(all []string, one string) int {
-	for i, text := range all {
-		if text == one {
-			return i
-		}
-	}
-	return -1
 }
 
 func TestCitationsLinesAndLinks(t *testing.T) {
-	found, _ := session.Citations([]byte("a/b.md\n\nc/d.md [x](a/b.md)\n{\"result_file\":\"e/f\"}\n"), 100)
-	want := []session.Citation{{"a/b.md", 1, true}, {"c/d.md", 3, false}, {"e/f", 4, true}}
+	found, _ := citations([]byte("a/b.md\n\nc/d.md [x](a/b.md)\n{\"result_file\":\"e/f\"}\n"), 100)
+	want := []citation{{"a/b.md", 1, true}, {"c/d.md", 3, false}, {"e/f", 4, true}}
 	for i := range want {
-		if j := index(texts(found), want[i].Text); j < 0 || found[j] != want[i] {
+		if j := slices.Index(citedTexts(found), want[i].Text); j < 0 || found[j] != want[i] {
 			t.Errorf("citations = %+v, want %+v among them", found, want[i])
 		}
 	}
 }
 
 func TestCitationsAreBounded(t *testing.T) {
-	found, more := session.Citations([]byte("a/1 a/2 a/3 a/1 a/4"), 3)
-	if diff := cmp.Diff([]string{"a/1", "a/2", "a/3"}, texts(found)); diff != "" || !more {
+	found, more := citations([]byte("a/1 a/2 a/3 a/1 a/4"), 3)
+	if diff := cmp.Diff([]string{"a/1", "a/2", "a/3"}, citedTexts(found)); diff != "" || !more {
 		t.Errorf("more %t, citations (-want +got):\n%s", more, diff)
 	}
-	found, more = session.Citations([]byte("a/1 a/2 a/3 a/1"), 3)
+	found, more = citations([]byte("a/1 a/2 a/3 a/1"), 3)
 	if len(found) != 3 || more {
 		t.Errorf("with as many as allowed: %d citations, more %t", len(found), more)
 	}
@@ -98,8 +88,8 @@ func TestCitationsOfHugeLines(t *testing.T) {
 			size = 2 << 20
 		}
 		text := strings.Repeat(part, size/len(part)) + " docs/end.md"
-		found, more := session.Citations([]byte(text), 1000)
-		if len(found) > 1000 || !more && index(texts(found), "docs/end.md") < 0 {
+		found, more := citations([]byte(text), 1000)
+		if len(found) > 1000 || !more && slices.Index(citedTexts(found), "docs/end.md") < 0 {
 			t.Errorf("%d bytes of %q: %d citations, more %t, and the last one is not found", size, part, len(found), more)
 		}
 	}
@@ -112,16 +102,16 @@ func FuzzCitations(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		found, more := session.Citations(text, 50)
+		found, more := citations(text, 50)
 		if len(found) > 50 || more && len(found) != 50 {
-			t.Errorf("Citations(%q) = %d of 50, more %t", text, len(found), more)
+			t.Errorf("citations(%q) = %d of 50, more %t", text, len(found), more)
 		}
 		seen := map[string]bool{}
 		for _, c := range found {
 			// What was cited stands there, but for the slashes that JSON may escape.
 			plain := strings.ReplaceAll(string(text), `\/`, "/")
 			if !strings.Contains(plain, c.Text) || seen[c.Text] || c.Line < 1 || c.Line > 1+strings.Count(string(text), "\n") {
-				t.Errorf("Citations(%q) has %+v", text, c)
+				t.Errorf("citations(%q) has %+v", text, c)
 			}
 			seen[c.Text] = true
 		}

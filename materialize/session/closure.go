@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"filebus/materialize"
-	"filebus/materialize/likeness"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -50,19 +49,19 @@ type GatherRequest struct {
 // the log.
 type Bundle struct {
 	LaidOut          // as far as it is known before it is laid out
-	Members []Member // the session's own by path, then the others as they were found
+	Members []member // the session's own by path, then the others as they were found
 }
 
-// A Member is a record of a bundle.
-type Member struct {
+// A member is a record of a bundle.
+type member struct {
 	Version store.Version
 	Tokens  int // of the text, about; of a frame, of the whole file
 	Preview string
 	Depth   int // how many steps away it was found
 }
 
-// A Gone is something that a record refers to and that cannot be laid out.
-type Gone struct {
+// A loss is something that a record refers to and that cannot be laid out.
+type loss struct {
 	What   string `json:"what"`         // as it is referred to
 	By     string `json:"by,omitempty"` // who refers to it; "": it was the session's own
 	Reason string `json:"reason"`
@@ -74,8 +73,8 @@ type Gone struct {
 }
 
 // Gather returns a session's records and what they refer to. Cycles are followed
-// once. A session of which nothing is stored is ErrNothingStored; one that had
-// not begun at an earlier position is ErrTooEarly.
+// once. A session of which nothing is stored, or which had not begun at an earlier
+// position, is a record.NotFound.
 func (r *Registry) Gather(ctx context.Context, request GatherRequest) (*Bundle, error) {
 	g, err := r.begin(ctx, request)
 	if err == nil {
@@ -220,7 +219,7 @@ func (g *gatherer) own(ctx context.Context) error {
 	}
 	return inSlices(ctx, g.registry.read, dropped, func(_ *store.Tx, n store.NamedRef) error {
 		if isOf(n.Name, g.Session) {
-			g.leaveOut(Gone{What: n.Name.String(), Reason: destroyed})
+			g.leaveOut(loss{What: n.Name.String(), Reason: destroyed})
 		}
 		return nil
 	})
@@ -232,7 +231,7 @@ func (g *gatherer) add(tx *store.Tx, v store.Version, depth int) error {
 		return nil // it is no file
 	}
 	d := tx.Description(v.Ref)
-	m := Member{v, record.EstimateTokens(v.Record.Size), cmp.Or(d.Preview, d.Title), depth}
+	m := member{v, record.EstimateTokens(v.Record.Size), cmp.Or(d.Preview, d.Title), depth}
 	var err error
 	if v.Record.Name.Kind == record.KindFrame {
 		m.Preview = "the whole file"
@@ -279,7 +278,7 @@ func (g *gatherer) follow(ctx context.Context) error {
 	})
 }
 
-func (g *gatherer) leaveOut(gone Gone) {
+func (g *gatherer) leaveOut(gone loss) {
 	key := gone.What + "\x00" + gone.Reason
 	switch {
 	case g.gone[key]:
@@ -294,7 +293,7 @@ func (g *gatherer) leaveOut(gone Gone) {
 // A reference is what a record refers to: a citation of its text, or what its
 // envelope says.
 type reference struct {
-	Citation
+	citation
 	ref record.Ref // that it was made from; zero: none
 }
 
@@ -307,19 +306,19 @@ func (g *gatherer) referencesOf(ctx context.Context, v store.Version) ([]referen
 	}
 	for _, l := range v.Record.Links {
 		if l.Type != record.LinkConflict {
-			all = append(all, reference{Citation: Citation{Text: l.Target}})
+			all = append(all, reference{citation: citation{Text: l.Target}})
 		}
 	}
 	text, err := g.textOf(ctx, v)
 	if errors.Is(err, store.ErrDropped) {
 		return all, nil
 	}
-	cited, more := Citations(text, citeMost)
+	cited, more := citations(text, citeMost)
 	if more {
 		g.Notes = append(g.Notes, fmt.Sprintf("%s cites more than %d things: the others were not looked up", v.Record.Name, citeMost))
 	}
 	for _, c := range cited {
-		all = append(all, reference{Citation: c})
+		all = append(all, reference{citation: c})
 	}
 	return all, err
 }
@@ -341,27 +340,10 @@ func (g *gatherer) textOf(ctx context.Context, v store.Version) (text []byte, er
 	return text, err
 }
 
-// nothing returns the error that nothing is stored of a session, with at most five
-// ids that come near.
-func (r *Registry) nothing(ctx context.Context, id string) error {
-	values, err := r.read.Values(ctx, store.FieldSession, "")
-	var near []string
-	wanted := strings.ToLower(id)
-	for _, v := range values {
-		have := strings.ToLower(v.Text)
-		isNear := strings.Contains(have, wanted) || strings.Contains(wanted, have) || likeness.Slips(wanted, have) <= 1
-		if isNear && id != "" && v.Text != id && len(near) < 5 {
-			near = append(near, v.Text)
-		}
-	}
-	nothing := record.NotFound.Errorf("nothing is stored of a session %q", id)
-	return errors.Join(nothing.Because(ErrNothingStored, near...), err)
-}
-
 // find returns the version that a reference of a record means, as it was at the
 // position, and what is gone of it. If neither is set, nothing shows that a record
 // was meant.
-func (g *gatherer) find(tx *store.Tx, by *record.Record, c reference) (v store.Version, lost Gone, err error) {
+func (g *gatherer) find(tx *store.Tx, by *record.Record, c reference) (v store.Version, lost loss, err error) {
 	if !c.ref.IsZero() {
 		return g.byRef(tx, c.ref)
 	}
@@ -381,7 +363,7 @@ func (g *gatherer) find(tx *store.Tx, by *record.Record, c reference) (v store.V
 }
 
 // form looks one form of a citation up: as a reference, a name, a path.
-func (g *gatherer) form(tx *store.Tx, by *record.Record, form string) (v store.Version, gone Gone, err error) {
+func (g *gatherer) form(tx *store.Tx, by *record.Record, form string) (v store.Version, gone loss, err error) {
 	if prefix, ok := record.ParsePrefix(form); ok {
 		ref, err := tx.Resolve(prefix)
 		var ambiguous *store.AmbiguousError
@@ -391,7 +373,7 @@ func (g *gatherer) form(tx *store.Tx, by *record.Record, form string) (v store.V
 		case errors.As(err, &ambiguous), errors.Is(err, store.ErrNotFound):
 			return v, gone, nil // one of many numbers that are no references
 		case errors.Is(err, store.ErrDropped):
-			return v, Gone{What: form, Reason: destroyed}, nil
+			return v, loss{What: form, Reason: destroyed}, nil
 		}
 		return v, gone, err
 	}
@@ -410,7 +392,7 @@ func (g *gatherer) form(tx *store.Tx, by *record.Record, form string) (v store.V
 }
 
 // byRef returns the version that a name had whose record is referred to.
-func (g *gatherer) byRef(tx *store.Tx, ref record.Ref) (head store.Version, gone Gone, err error) {
+func (g *gatherer) byRef(tx *store.Tx, ref record.Ref) (head store.Version, gone loss, err error) {
 	gone.What = ref.Short()
 	v, err := tx.Get(ref)
 	switch {
@@ -435,14 +417,14 @@ func (g *gatherer) byRef(tx *store.Tx, ref record.Ref) (head store.Version, gone
 }
 
 // byName looks a name up, first in the tree of who refers to it.
-func (g *gatherer) byName(tx *store.Tx, tree record.Tree, name record.Name) (v store.Version, gone Gone, err error) {
+func (g *gatherer) byName(tx *store.Tx, tree record.Tree, name record.Name) (v store.Version, gone loss, err error) {
 	names := []record.Name{name}
 	if name.Tree == "" && tree != "" {
 		names = []record.Name{{Tree: tree, Kind: name.Kind, ID: name.ID}, name}
 	}
 	for _, name := range names {
 		if v, err = tx.HeadAt(name, g.Position); !query.IsAbsent(err) {
-			return v, Gone{}, err
+			return v, loss{}, err
 		}
 		events, err := tx.History(name)
 		if err != nil {
@@ -452,7 +434,7 @@ func (g *gatherer) byName(tx *store.Tx, tree record.Tree, name record.Name) (v s
 			if e.Position > g.Position {
 				break
 			}
-			gone = Gone{What: name.String(), Reason: "retired"}
+			gone = loss{What: name.String(), Reason: "retired"}
 			if e.Change == store.ChangeDrop {
 				gone.Reason = destroyed
 			}
@@ -589,13 +571,13 @@ func (g *gatherer) frameTokens(tx *store.Tx, v store.Version) (int, error) {
 
 // unknown says of a citation that leads nowhere whether it was meant as one of
 // something stored: a name, a path that a layout knows, or a link.
-func (g *gatherer) unknown(by *record.Record, c reference) (gone Gone) {
+func (g *gatherer) unknown(by *record.Record, c reference) (gone loss) {
 	form := c.plain()
 	isPattern := strings.ContainsAny(form, "*?${}<>\n") || strings.Contains(form, "...") || strings.HasSuffix(form, "/")
 	if isPattern || !c.isMeant(g, form) {
 		return gone
 	}
-	gone = Gone{What: c.Text, Reason: notStored}
+	gone = loss{What: c.Text, Reason: notStored}
 	if by.Name.Tree == "" {
 		gone.files = g.values(by, form)
 	}
@@ -615,22 +597,4 @@ func (g *gatherer) isFile(value string) bool {
 	info, err := os.Stat(g.registry.w.FilePath(below))
 	return err == nil && info.Mode().IsRegular() && !strings.HasPrefix(below, "~/") &&
 		!strings.HasPrefix(below, "file:")
-}
-
-// isMeant reports whether a citation can hardly mean anything but something that
-// is stored.
-func (c reference) isMeant(g *gatherer, form string) bool {
-	if c.Link {
-		return true
-	}
-	if name, err := record.ParseName(form); err == nil {
-		return strings.ContainsAny(name.ID, "/0123456789") // note/comment are two words
-	}
-	if strings.HasPrefix(form, "/") {
-		form = g.absolute(form)[0]
-	}
-	form = path.Clean(form)
-	isRoot := strings.Contains("/"+form, "/.") || strings.HasPrefix(form, "~/") || strings.HasPrefix(form, "file:")
-	return isRoot && record.CheckID(form) == nil && hasExtension(form) &&
-		g.registry.w.Settings.Profile.Recognize(form).Kind != record.KindNote
 }

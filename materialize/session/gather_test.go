@@ -1,4 +1,4 @@
-package session_test
+package session
 
 import (
 	"errors"
@@ -16,7 +16,6 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/release"
-	"filebus/materialize/session"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -38,7 +37,7 @@ func (c *clock) Now() time.Time {
 // A scene is a workspace with its sessions.
 type scene struct {
 	*materialize.Workspace
-	*session.Registry
+	*Registry
 	t testing.TB
 }
 
@@ -47,7 +46,7 @@ func newScene(t testing.TB, settings materialize.Settings) *scene {
 	t.Helper()
 	c := &clock{now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}
 	w := newWorkspace(t, settings, c.Now)
-	return &scene{w, session.Open(w, query.New(w.Store, query.Options{Now: c.Now}), c.Now), t}
+	return &scene{w, Open(w, query.New(w.Store, query.Options{Now: c.Now}), c.Now), t}
 }
 
 // put stores a text under a name.
@@ -66,7 +65,7 @@ func (b *scene) put(name, text string, from ...record.Ref) record.Ref {
 	return put.Ref
 }
 
-func (b *scene) gather(request session.GatherRequest) *session.Bundle {
+func (b *scene) gather(request GatherRequest) *Bundle {
 	b.t.Helper()
 	bundle, err := b.Gather(b.t.Context(), request)
 	if err != nil {
@@ -76,7 +75,7 @@ func (b *scene) gather(request session.GatherRequest) *session.Bundle {
 }
 
 // members lists the names of a bundle's members.
-func members(b *session.Bundle) []string {
+func members(b *Bundle) []string {
 	var names []string
 	for _, m := range b.Members {
 		names = append(names, m.Version.Record.Name.String())
@@ -85,7 +84,7 @@ func members(b *session.Bundle) []string {
 }
 
 // layOut lays a bundle out and returns the texts by path.
-func (b *scene) layOut(bundle *session.Bundle, trees []record.Tree, maxTokens int) map[string]string {
+func (b *scene) layOut(bundle *Bundle, trees []record.Tree, maxTokens int) map[string]string {
 	b.t.Helper()
 	dir := b.t.TempDir()
 	if _, err := b.Registry.LayOut(b.t.Context(), bundle, dir, trees, maxTokens, nil); err != nil {
@@ -156,7 +155,7 @@ func TestClosure(t *testing.T) {
 	for i, test := range tests {
 		id := fmt.Sprintf("k%d", i)
 		b.put("artifact/build/"+id+"/plan", test.text)
-		bundle := b.gather(session.GatherRequest{Session: id, Closure: true})
+		bundle := b.gather(GatherRequest{Session: id, Closure: true})
 		want := []string{"artifact/build/" + id + "/plan"}
 		if test.want != "" {
 			want = append(want, test.want)
@@ -179,14 +178,14 @@ func TestClosureOfEnvelopes(t *testing.T) {
 	b := newScene(t, materialize.Settings{})
 	source := b.put("note/source.md", "The source, which cites artifact/build/k7/plan again.")
 	b.put("artifact/build/k7/plan", "# Plan\n", source)
-	got := members(b.gather(session.GatherRequest{Session: "k7", Closure: true}))
+	got := members(b.gather(GatherRequest{Session: "k7", Closure: true}))
 	if diff := cmp.Diff([]string{"artifact/build/k7/plan", "note/source.md"}, got); diff != "" {
 		t.Errorf("members (-want +got):\n%s", diff)
 	}
 	if err := b.Workspace.Remove(t.Context(), record.Name{Kind: record.KindNote, ID: "source.md"}); err != nil {
 		t.Fatal(err)
 	}
-	bundle := b.gather(session.GatherRequest{Session: "k7", Closure: true})
+	bundle := b.gather(GatherRequest{Session: "k7", Closure: true})
 	if len(bundle.LeftOut) != 1 || bundle.LeftOut[0].Reason != "retired: note/source.md" {
 		t.Errorf("left out = %+v, want the retired source", bundle.LeftOut)
 	}
@@ -199,7 +198,7 @@ func TestCircles(t *testing.T) {
 	b.put("artifact/build/k7/b", "docs/c.md")
 	b.put("note/docs/c.md", ".claude/sessions/build/k7/a.md and docs/d.md")
 	b.put("note/docs/d.md", "docs/c.md")
-	bundle := b.gather(session.GatherRequest{Session: "k7", Closure: true})
+	bundle := b.gather(GatherRequest{Session: "k7", Closure: true})
 	want := []string{"artifact/build/k7/a", "artifact/build/k7/b", "note/docs/c.md", "note/docs/d.md"}
 	if diff := cmp.Diff(want, members(bundle)); diff != "" || bundle.Own != 2 || len(bundle.Notes)+len(bundle.LeftOut) > 0 {
 		t.Errorf("own %d, notes %q, left out %v, members (-want +got):\n%s", bundle.Own, bundle.Notes, bundle.LeftOut, diff)
@@ -212,11 +211,11 @@ func TestClosureIsBounded(t *testing.T) {
 	for i := range 10 {
 		b.put(fmt.Sprintf("note/docs/%d.md", i), fmt.Sprintf("docs/%d.md", i+1))
 	}
-	bundle := b.gather(session.GatherRequest{Session: "k7", Closure: true, Depth: 3})
+	bundle := b.gather(GatherRequest{Session: "k7", Closure: true, Depth: 3})
 	if len(bundle.Members) != 4 || len(bundle.Notes) != 1 || !strings.Contains(bundle.Notes[0], "more than 3 steps away") {
 		t.Errorf("3 steps: %d members, notes %q", len(bundle.Members), bundle.Notes)
 	}
-	bundle = b.gather(session.GatherRequest{Session: "k7", Closure: true, Records: 5})
+	bundle = b.gather(GatherRequest{Session: "k7", Closure: true, Records: 5})
 	if len(bundle.Members) != 6 || len(bundle.Notes) != 1 || !strings.Contains(bundle.Notes[0], "more than 5 records are referred to") {
 		t.Errorf("5 records: %d members, notes %q", len(bundle.Members), bundle.Notes)
 	}
@@ -248,11 +247,11 @@ func TestClosureOfManyThings(t *testing.T) {
 	if _, err := b.Workspace.Capture(t.Context(), dir, materialize.CaptureOptions{Tree: "lib"}); err != nil {
 		t.Fatal(err)
 	}
-	bundle := b.gather(session.GatherRequest{Session: "k7", Closure: true})
+	bundle := b.gather(GatherRequest{Session: "k7", Closure: true})
 	if bundle.Own != artifacts || len(bundle.Members) != artifacts+50 || len(bundle.LeftOut) > 0 {
 		t.Fatalf("%d of %d members are the session's, %d left out; want 400 of 450, none", bundle.Own, len(bundle.Members), len(bundle.LeftOut))
 	}
-	for _, maxTokens := range []int{session.MinIndexTokens, session.DefaultIndexTokens, 20_000} {
+	for _, maxTokens := range []int{100, DefaultIndexTokens, 20_000} {
 		files := b.layOut(bundle, nil, maxTokens)
 		index := files["INDEX.md"]
 		if len(files) != artifacts+51 || len(index) > 4*maxTokens || !strings.Contains(index, "400 files of the session, 50 that they refer to") {
@@ -266,7 +265,7 @@ func TestClosureOfManyThings(t *testing.T) {
 		}
 	}
 	// The tree alone stands at the top.
-	files := b.layOut(bundle, []record.Tree{"lib"}, session.DefaultIndexTokens)
+	files := b.layOut(bundle, []record.Tree{"lib"}, DefaultIndexTokens)
 	if files["docs/7.md"] != "A note.\n" {
 		t.Errorf("the captured tree alone has no docs/7.md at the top: %d files", len(files))
 	}
@@ -276,11 +275,14 @@ func TestUnknownSession(t *testing.T) {
 	b := newScene(t, materialize.Settings{})
 	b.put("artifact/build/k7m2p9/plan", "# Plan\n")
 	for id, near := range map[string][]string{"k7m2p8": {"k7m2p9"}, "K7M2P9": {"k7m2p9"}, "7m2": {"k7m2p9"}, "xyz": nil, "": nil, "7km2p9": {"k7m2p9"}, "k7m2p99": {"k7m2p9"}} {
-		_, err := b.Gather(t.Context(), session.GatherRequest{Session: id})
+		_, err := b.Gather(t.Context(), GatherRequest{Session: id})
 		var nothing *record.Error
-		if !errors.As(err, &nothing) || nothing.Reason != session.ErrNothingStored ||
-			!errors.Is(err, store.ErrNotFound) {
-			t.Errorf("%q: error %v, want ErrNothingStored", id, err)
+		hint := "filebus session list"
+		if near != nil {
+			hint = "filebus list --session {each}"
+		}
+		if !errors.As(err, &nothing) || nothing.Hint != hint || !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%q: error %v, want one that says: %s", id, err, hint)
 			continue
 		}
 		if diff := cmp.Diff(near, nothing.Names); diff != "" {
@@ -296,8 +298,8 @@ func TestOutsideRoot(t *testing.T) {
 		profile layout.Profile
 		want    string
 	}{
-		{layout.Seed(), "~/.qark/agent_tool_results/c1/a.md"},
-		{layout.Blue(), ".blue/agent_tool_results/c1/a.md"},
+		{profileOf("seed"), "~/.qark/agent_tool_results/c1/a.md"},
+		{profileOf("blue"), ".blue/agent_tool_results/c1/a.md"},
 	} {
 		b := newScene(t, materialize.Settings{Profile: test.profile, Home: home})
 		put, err := b.Workspace.Put(t.Context(), materialize.PutRequest{Kind: record.KindResult, ID: "c1/a", Text: strings.NewReader("A result."), Source: record.SourcePut})
@@ -305,7 +307,7 @@ func TestOutsideRoot(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.put("artifact/build/k7/plan", "Read "+filepath.ToSlash(put.File)+" first.")
-		files := b.layOut(b.gather(session.GatherRequest{Session: "k7", Closure: true}), nil, 500)
+		files := b.layOut(b.gather(GatherRequest{Session: "k7", Closure: true}), nil, 500)
 		if files[test.want] != "A result." {
 			t.Errorf("%s: %s is not laid out: %v", test.profile.Name, test.want, files)
 		}
@@ -318,7 +320,7 @@ func TestDestroyedMeanwhile(t *testing.T) {
 	b := newScene(t, materialize.Settings{})
 	b.put("artifact/build/k7/plan", "# Plan\n")
 	b.put("artifact/build/k7/report", "# Report\n")
-	bundle := b.gather(session.GatherRequest{Session: "k7"})
+	bundle := b.gather(GatherRequest{Session: "k7"})
 	if _, err := b.Workspace.Release(t.Context(),
 		release.Request{Names: []record.Name{{Kind: record.KindArtifact, ID: "build/k7/report"}}}); err != nil {
 		t.Fatal(err)
@@ -342,7 +344,7 @@ func TestWholeFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files := b.layOut(b.gather(session.GatherRequest{Session: "k7", Closure: true}), nil, 500)
+		files := b.layOut(b.gather(GatherRequest{Session: "k7", Closure: true}), nil, 500)
 		index := files["INDEX.md"]
 		want := fmt.Sprintf("\n- .claude/issue_queue.md | frame | ~%d | the whole file\n", record.EstimateTokens(int64(len(queue))))
 		if len(files) != 3 || files[".claude/issue_queue.md"] != string(queue) || strings.Count(index, want) != 1 || strings.Count(index, "- .claude/issue_queue.md") != 1 {

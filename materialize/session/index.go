@@ -17,11 +17,8 @@ import (
 	"filebus/store/record"
 )
 
-// The bounds of an index, in tokens.
-const (
-	DefaultIndexTokens = 2000
-	MinIndexTokens     = 100
-)
+// DefaultIndexTokens bounds an index where nobody says how long it may be.
+const DefaultIndexTokens = 2000
 
 // A LaidOut says what was laid out of a bundle.
 type LaidOut struct {
@@ -34,7 +31,7 @@ type LaidOut struct {
 	Tokens   int       `json:"tokens"`          // of the files, about
 	Own      int       `json:"own"`             // records of the session itself
 	Others   int       `json:"others"`          // records that they refer to
-	LeftOut  []Gone    `json:"left_out"`        // also what a newer thing has the place of
+	LeftOut  []loss    `json:"left_out"`        // also what a newer thing has the place of
 	Notes    []string  `json:"notes,omitempty"` // which bounds were met
 }
 
@@ -134,7 +131,7 @@ func (x *index) sums() (others, tokens int) {
 // leaveOut moves what was not laid out after all to what was left out.
 func (x *index) leaveOut(names []string, reason string) {
 	for _, name := range names {
-		x.LeftOut = append(x.LeftOut, Gone{What: name, Reason: reason})
+		x.LeftOut = append(x.LeftOut, loss{What: name, Reason: reason})
 		x.files = slices.DeleteFunc(x.files, func(f indexed) bool { return len(f.names) == 1 && f.names[0] == name })
 	}
 }
@@ -202,7 +199,7 @@ func (x *index) tail(most int) string {
 }
 
 // String says on one line what is gone, why, and who refers to it.
-func (g Gone) String() string {
+func (g loss) String() string {
 	text := markdown.Clip(safe(g.What), 200) + ": " + safe(g.Reason)
 	if g.By != "" {
 		text += "; " + markdown.Clip(safe(g.By), 200) + " refers to it"

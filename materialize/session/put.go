@@ -19,9 +19,9 @@ import (
 	"filebus/store/record"
 )
 
-// MaxSummary is how many words a summary has at most: fewer than 200, as the ADR on
+// maxSummary is how many words a summary has at most: fewer than 200, as the ADR on
 // file-based context sharing has it.
-const MaxSummary = 199
+const maxSummary = 199
 
 // linkSummary is the type of the link from an artifact to what says it in short.
 const linkSummary = "summary"
@@ -30,7 +30,7 @@ const linkSummary = "summary"
 type PutRequest struct {
 	Artifact string // plan, plan.md or plan.json
 	Agent    string
-	Summary  string // of at most MaxSummary words; "": the preview stands in
+	Summary  string // of at most maxSummary words; "": the preview stands in
 	Text     io.Reader
 	Expect   store.Expect
 }
@@ -71,13 +71,13 @@ func (r *Registry) Put(ctx context.Context, key Key, request PutRequest) (*mater
 		return nil, err
 	}
 	summary := strings.Join(strings.Fields(request.Summary), " ")
-	if n := markdown.Words([]byte(summary)); n > MaxSummary {
+	if n := markdown.Words([]byte(summary)); n > maxSummary {
 		return nil, TooLong(n)
 	}
 	text := bufio.NewReader(request.Text)
 	if _, err := text.Peek(1); errors.Is(err, io.EOF) {
 		err := record.Wanting.Errorf("the text of %s is empty, so nothing was stored", request.Artifact)
-		return nil, err.Because(ErrEmpty)
+		return nil, err.Try("run it again with a text")
 	} else if err != nil {
 		return nil, fmt.Errorf("reading the text of %s: %w", request.Artifact, err)
 	}
@@ -193,13 +193,14 @@ func (r *Registry) orLink(ctx context.Context, name record.Name, err error) erro
 type Summary struct {
 	Artifact string `json:"artifact"`
 	Agent    string `json:"agent,omitempty"`
-	Text     string `json:"summary"` // one line of at most MaxSummary words
+	Text     string `json:"summary"` // one line of at most maxSummary words
 	Words    int    `json:"words"`   // of all of it, also where the text is cut
+	Cut      bool   `json:"-"`       // it has more words than a summary may have
 	Given    bool   `json:"given"`   // by who wrote the artifact; else it is its preview
 }
 
 // Summaries returns what the artifacts of a session say in short. One that is too
-// long, as an agent's hand may have written it, is cut; its Words tell.
+// long, as an agent's hand may have written it, is cut.
 func (r *Registry) Summaries(ctx context.Context, s *Session) (all []Summary, err error) {
 	for _, a := range s.Artifacts {
 		short := Summary{Artifact: a.Name, Agent: a.Agent}
@@ -211,8 +212,8 @@ func (r *Registry) Summaries(ctx context.Context, s *Session) (all []Summary, er
 		}
 		words := strings.Fields(short.Text)
 		short.Words = len(words)
-		if len(words) > MaxSummary {
-			words = append(words[:MaxSummary:MaxSummary], "…")
+		if short.Cut = len(words) > maxSummary; short.Cut {
+			words = append(words[:maxSummary:maxSummary], "…")
 		}
 		short.Text = cmp.Or(strings.Join(words, " "), markdown.Clip(a.Title, maxShown))
 		all = append(all, short)

@@ -33,7 +33,7 @@ type Session struct {
 	Archive string    `json:"archive,omitempty"`
 
 	Artifacts   []Artifact            `json:"-"` // by name; without the log, the metadata and the summaries
-	AtWork      []OpenAgent           `json:"-"`
+	AtWork      []openAgent           `json:"-"`
 	Log         []layout.AgentEvent   `json:"-"`
 	LogProblems []*layout.SyntaxError `json:"-"`
 	Others      int                   `json:"-"` // other records of the session, such as results; List does not count them
@@ -148,13 +148,8 @@ func (r *Registry) List(ctx context.Context, kind string, limit int) (list []*Se
 	if err != nil {
 		return nil, 0, err
 	}
-	keys := slices.DeleteFunc(keysOf(entries), func(k Key) bool { return kind != "" && k.Type != kind })
-	of := map[Key][]query.Summary{}
-	for _, e := range entries {
-		if k, found := keyOf(e); found {
-			of[k] = append(of[k], e)
-		}
-	}
+	keys, of := byKey(entries)
+	keys = slices.DeleteFunc(keys, func(k Key) bool { return kind != "" && k.Type != kind })
 	all = len(keys)
 	if limit > 0 {
 		keys = keys[:min(len(keys), limit)]
@@ -169,12 +164,10 @@ func (r *Registry) List(ctx context.Context, kind string, limit int) (list []*Se
 	return list, all, nil
 }
 
-// The statuses of sessions. Their text is stored.
+// The statuses of sessions that no task has. Their text is stored.
 const (
-	StatusInProgress  = layout.StatusInProgress
-	StatusCompleted   = "completed"
-	StatusInterrupted = "interrupted"
-	statusFailed      = layout.StatusFailed
+	statusCompleted   = "completed"
+	statusInterrupted = "interrupted"
 )
 
 // recent is how long after the last sign of life a session that nobody has ended
@@ -185,7 +178,7 @@ const recent = time.Hour
 func (s *Session) hasEnded() bool { return isEnd(s.meta.Status) }
 
 func isEnd(status string) bool {
-	return status == StatusCompleted || status == StatusInterrupted || status == statusFailed
+	return status == statusCompleted || status == statusInterrupted || status == layout.StatusFailed
 }
 
 // status says how a session stands at a time: as End has said; else in progress, if
@@ -196,12 +189,12 @@ func (s *Session) status(now time.Time) string {
 	if s.hasEnded() {
 		return s.meta.Status
 	}
-	if slices.ContainsFunc(s.AtWork, func(a OpenAgent) bool { return isRecent(a.Since, now) }) {
-		return StatusInProgress
+	if slices.ContainsFunc(s.AtWork, func(a openAgent) bool { return isRecent(a.Since, now) }) {
+		return layout.StatusInProgress
 	}
 	status := s.outcome()
-	if status != StatusCompleted && s.meta.ID != "" && isRecent(s.Changed, now) {
-		return StatusInProgress
+	if status != statusCompleted && s.meta.ID != "" && isRecent(s.Changed, now) {
+		return layout.StatusInProgress
 	}
 	return status
 }
@@ -211,14 +204,14 @@ func isRecent(at, now time.Time) bool { return !at.IsZero() && now.Sub(at) < rec
 // outcome says how a session has ended by its artifacts: a review or report makes it
 // completed, progress, plan or context alone interrupted, nothing of these failed.
 func (s *Session) outcome() string {
-	status := statusFailed
+	status := layout.StatusFailed
 	for _, a := range s.Artifacts {
 		name := strings.ToLower(a.Name)
 		if result().MatchString(name) {
-			return StatusCompleted
+			return statusCompleted
 		}
 		if work().MatchString(name) {
-			status = StatusInterrupted
+			status = statusInterrupted
 		}
 	}
 	return status
@@ -235,7 +228,7 @@ func (r *Registry) Note(ctx context.Context, key Key, event, agent, message stri
 	if err := key.checkOwn(); err != nil {
 		return nil, err
 	}
-	if event != layout.EventStart && event != layout.EventSuccess && event != layout.EventError {
+	if !layout.IsAgentEvent(event) {
 		return nil, noWord("event", event, "it is START, SUCCESS or ERROR")
 	}
 	if strings.TrimSpace(agent) == "" {
@@ -254,8 +247,8 @@ func (r *Registry) Note(ctx context.Context, key Key, event, agent, message stri
 	return noted, r.orLink(ctx, name, err)
 }
 
-// An OpenAgent is an agent that has begun and not ended.
-type OpenAgent struct {
+// An openAgent is an agent that has begun and not ended.
+type openAgent struct {
 	Agent   string
 	Message string
 	Since   time.Time // zero if the log has no time that can be read
@@ -263,13 +256,13 @@ type OpenAgent struct {
 
 // openAgents returns the agents that have begun and not ended, the one that began
 // last first.
-func openAgents(log []layout.AgentEvent) (open []OpenAgent) {
-	begun := map[string][]OpenAgent{}
+func openAgents(log []layout.AgentEvent) (open []openAgent) {
+	begun := map[string][]openAgent{}
 	for _, e := range log {
 		key := layout.Slug(e.Agent)
-		if e.Event == layout.EventStart {
+		if e.Event == "START" {
 			at, _ := time.Parse(time.RFC3339, e.Time) // zero if it is no time
-			begun[key] = append(begun[key], OpenAgent{e.Agent, e.Message, at})
+			begun[key] = append(begun[key], openAgent{e.Agent, e.Message, at})
 		} else if n := len(begun[key]); n > 0 {
 			begun[key] = begun[key][:n-1]
 		}
@@ -277,7 +270,7 @@ func openAgents(log []layout.AgentEvent) (open []OpenAgent) {
 	for _, agents := range begun {
 		open = append(open, agents...)
 	}
-	slices.SortFunc(open, func(a, b OpenAgent) int { return cmp.Or(b.Since.Compare(a.Since), strings.Compare(a.Agent, b.Agent)) })
+	slices.SortFunc(open, func(a, b openAgent) int { return cmp.Or(b.Since.Compare(a.Since), strings.Compare(a.Agent, b.Agent)) })
 	return open
 }
 

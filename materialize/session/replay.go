@@ -17,16 +17,10 @@ import (
 	"filebus/store/record"
 )
 
-// The events of a session's steps.
-const (
-	eventPut      = "put"      // a first version
-	eventChange   = "change"   // a further one
-	eventConflict = "conflict" // one that was kept beside the head
-	eventRetire   = "retire"   // the name has no current version any more
-	EventDrop     = "drop"     // a content was destroyed
-)
-
-// A Step is an entry of the log about a record of a session.
+// A Step is an entry of the log about a record of a session. Its event is put, for a first
+// version; change, for a further one; conflict, for one that was kept beside the head;
+// retire, when the name has no current version any more; drop, when a content was
+// destroyed.
 type Step struct {
 	Position  uint64          `json:"position"`
 	Time      time.Time       `json:"time"`
@@ -40,7 +34,7 @@ type Step struct {
 // Replay gathers a session as it was at a position of the log, with what its
 // records cited as that was then. What was current and is destroyed is among what
 // is left out. Of trees, if any are given, the session's own records in others are
-// not gathered. Before the session's first step it is ErrTooEarly.
+// not gathered. Before the session's first step there is nothing to gather.
 func (r *Registry) Replay(ctx context.Context, id string, position uint64, closure bool, trees ...record.Tree) (*Bundle, error) {
 	if position == 0 {
 		return nil, r.nothingAt(ctx, id, 0)
@@ -58,7 +52,8 @@ func (r *Registry) nothingAt(ctx context.Context, id string, position uint64) er
 	case steps[0].Position > position:
 		first := strconv.FormatUint(steps[0].Position, 10)
 		const message = "session %q had nothing at position %d of the log: it begins at %s"
-		return record.NotFound.Errorf(message, id, position, first).Because(ErrTooEarly, id, first)
+		return record.NotFound.Errorf(message, id, position, first).
+			Try("filebus session replay {1} --to DIR --until @{2}", id, first)
 	}
 	return fmt.Errorf("session %q at position %d: everything was taken away: %w", id, position, store.ErrNotFound)
 }
@@ -107,7 +102,7 @@ func inSlices[T any](
 }
 
 // Steps returns what happened in a session, oldest first. It reads the whole log.
-// A session of which nothing was ever stored is ErrNothingStored.
+// A session of which nothing was ever stored is a record.NotFound.
 func (r *Registry) Steps(ctx context.Context, id string) ([]Step, error) {
 	s := &stepper{id: id, names: map[record.Name]bool{}, lost: map[record.Ref]record.Name{}}
 	log := func(tx *store.Tx, from store.Entry) iter.Seq2[store.Entry, error] {
@@ -152,14 +147,14 @@ func (s *stepper) read(tx *store.Tx, e store.Entry) error {
 }
 
 func (s *stepper) add(e store.Entry, r *record.Record) {
-	event := eventChange
+	event := "change"
 	switch {
-	case e.Op == store.OpRetire:
-		event = eventRetire
+	case e.Op != store.OpPut:
+		event = string(e.Op)
 	case r.IsConflict():
-		event = eventConflict
+		event = "conflict"
 	case !s.names[r.Name] && r.Prev.IsZero():
-		event = eventPut
+		event = "put"
 	}
 	s.names[r.Name] = true
 	s.steps = append(s.steps, Step{e.Position, e.Time, event, r.Name, record.ShortRef(e.Ref), r.Agent, false})
@@ -192,13 +187,6 @@ func (s *stepper) addLost() {
 		if !ours {
 			continue
 		}
-		step := Step{e.Position, e.Time, eventPut, name, record.ShortRef(e.Ref), "", true}
-		switch e.Op {
-		case store.OpRetire:
-			step.Event = eventRetire
-		case store.OpDrop:
-			step.Event = EventDrop
-		}
-		s.steps = append(s.steps, step)
+		s.steps = append(s.steps, Step{e.Position, e.Time, string(e.Op), name, record.ShortRef(e.Ref), "", true})
 	}
 }

@@ -1,14 +1,15 @@
-package session_test
+package session
 
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"filebus/materialize"
-	"filebus/materialize/session"
+	"filebus/materialize/release"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -24,7 +25,7 @@ func TestReplay(t *testing.T) {
 		}
 		var history []moment
 		note := func() {
-			files := b.layOut(b.gather(session.GatherRequest{Session: "k7", Closure: true}), nil, 1000)
+			files := b.layOut(b.gather(GatherRequest{Session: "k7", Closure: true}), nil, 1000)
 			delete(files, "INDEX.md")
 			history = append(history, moment{b.position(), files})
 		}
@@ -100,8 +101,8 @@ func TestReplayTooEarly(t *testing.T) {
 	for _, position := range []uint64{0, 1} {
 		_, err := b.Replay(t.Context(), "k7", position, true)
 		var early *record.Error
-		if !errors.As(err, &early) || early.Reason != session.ErrTooEarly || early.Names[1] != "2" {
-			t.Errorf("replaying to %d: %v, want ErrTooEarly with 2", position, err)
+		if !errors.As(err, &early) || !strings.HasPrefix(early.Hint, "filebus session replay") || early.Names[1] != "2" {
+			t.Errorf("replaying to %d: %v, want one with 2", position, err)
 		}
 	}
 	if err := b.Workspace.Remove(t.Context(), record.Name{Kind: record.KindArtifact, ID: "build/k7/plan"}); err != nil {
@@ -119,6 +120,30 @@ func TestReplayTooEarly(t *testing.T) {
 		events = append(events, fmt.Sprintf("%d %s %s", s.Position, s.Event, s.Name))
 	}
 	if diff := cmp.Diff([]string{"2 put artifact/build/k7/plan", "3 retire artifact/build/k7/plan"}, events); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+}
+
+// TestStepsOfDestroyed destroys a version between others: what put it is a step still, and
+// so is the end of it.
+func TestStepsOfDestroyed(t *testing.T) {
+	b := newScene(t, materialize.Settings{})
+	b.put("artifact/build/k7/plan", "# Plan\n")
+	b.put("artifact/build/k7/report", "# Report\n")
+	name := record.Name{Kind: record.KindArtifact, ID: "build/k7/report"}
+	if _, err := b.Workspace.Release(t.Context(), release.Request{Names: []record.Name{name}}); err != nil {
+		t.Fatal(err)
+	}
+	steps, err := b.Steps(t.Context(), "k7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []string
+	for _, s := range steps {
+		events = append(events, fmt.Sprintf("%s %s %t", s.Event, s.Name.ID, s.Destroyed))
+	}
+	want := []string{"put build/k7/plan false", "put build/k7/report true", "retire build/k7/report true", "drop build/k7/report true"}
+	if diff := cmp.Diff(want, events); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}
 }

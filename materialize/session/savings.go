@@ -21,12 +21,12 @@ import (
 // paths in place of texts.
 type Savings struct {
 	Session    string         `json:"session"`
-	Agents     []AgentSavings `json:"agents"`     // in the order in which they first wrote or read
+	Agents     []agentSavings `json:"agents"`     // in the order in which they first wrote or read
 	Artifacts  int            `json:"artifacts"`  // that were read
-	Content    Size           `json:"content"`    // what passing contents costs
-	Files      Size           `json:"files"`      // what passing paths costs: written and references
-	Written    Size           `json:"written"`    // the artifacts that were read, each once
-	References Size           `json:"references"` // a path for each reader and artifact
+	Content    textSize       `json:"content"`    // what passing contents costs
+	Files      textSize       `json:"files"`      // what passing paths costs: written and references
+	Written    textSize       `json:"written"`    // the artifacts that were read, each once
+	References textSize       `json:"references"` // a path for each reader and artifact
 	Passed     int            `json:"passed"`     // how many references
 	Reduction  int            `json:"reduction"`  // by how many per cent files cost less; negative if more
 	Started    time.Time      `json:"started"`
@@ -40,26 +40,26 @@ type Savings struct {
 	Unsized   int `json:"-"` // artifacts that were read and whose size is not known any more
 }
 
-// AgentSavings are those of one agent, or of several that are assumed.
-type AgentSavings struct {
-	Agent      string `json:"agent"`
-	Artifacts  int    `json:"artifacts"`   // that it was given to read, all readers together
-	Content    Size   `json:"content"`     // of them: what passing content costs
-	References Size   `json:"files"`       // to them: what passing paths costs
-	Saved      Size   `json:"saved"`       // of its prompt
-	Read       int    `json:"tokens_read"` // by the log of reads
+// agentSavings are those of one agent, or of several that are assumed.
+type agentSavings struct {
+	Agent      string   `json:"agent"`
+	Artifacts  int      `json:"artifacts"`   // that it was given to read, all readers together
+	Content    textSize `json:"content"`     // of them: what passing content costs
+	References textSize `json:"files"`       // to them: what passing paths costs
+	Saved      textSize `json:"saved"`       // of its prompt
+	Read       int      `json:"tokens_read"` // by the log of reads
 
 	readers int // 1, or how many such agents are assumed
 	first   time.Time
 }
 
-// A Size is that of texts.
-type Size struct {
+// A textSize is that of texts.
+type textSize struct {
 	Bytes  int64 `json:"bytes"`
 	Tokens int   `json:"tokens"` // about
 }
 
-func (s *Size) add(n int64) {
+func (s *textSize) add(n int64) {
 	s.Bytes += n
 	s.Tokens = record.EstimateTokens(max(s.Bytes, -s.Bytes))
 	if s.Bytes < 0 {
@@ -76,12 +76,12 @@ type Assumption struct {
 
 // SavingsOf returns the savings of a session from its artifacts and the log of
 // reads. An agent counts an artifact once, and none that it wrote itself. Of trees,
-// if any are given, others are left out. An unknown session is ErrNothingStored.
+// if any are given, others are left out. An unknown session is a record.NotFound.
 func (r *Registry) SavingsOf(ctx context.Context, id string, assume Assumption, trees ...record.Tree) (*Savings, error) {
 	m := &meter{
 		Savings: &Savings{Session: id}, registry: r,
 		pick:      record.Filter{Kinds: []record.Kind{record.KindArtifact}, Trees: trees, Sessions: []string{id}},
-		artifacts: map[string]*artifact{}, rows: map[string]*AgentSavings{},
+		artifacts: map[string]*artifact{}, rows: map[string]*agentSavings{},
 	}
 	if err := m.measure(ctx); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (r *Registry) SavingsOf(ctx context.Context, id string, assume Assumption, 
 	for _, row := range m.rows {
 		m.Agents = append(m.Agents, *row)
 	}
-	slices.SortFunc(m.Agents, func(a, b AgentSavings) int {
+	slices.SortFunc(m.Agents, func(a, b agentSavings) int {
 		return cmp.Or(a.first.Compare(b.first), cmp.Compare(a.Agent, b.Agent))
 	})
 	if all := m.Content.Bytes; all > 0 {
@@ -118,7 +118,7 @@ type meter struct {
 	registry  *Registry
 	pick      record.Filter
 	artifacts map[string]*artifact // by name; nil for those that do not count
-	rows      map[string]*AgentSavings
+	rows      map[string]*agentSavings
 	span      span
 }
 
@@ -197,11 +197,11 @@ func (m *meter) take(v store.Version, words int) {
 }
 
 // row returns the row of an agent, which has done something at a time.
-func (m *meter) row(agent string, at time.Time) *AgentSavings {
+func (m *meter) row(agent string, at time.Time) *agentSavings {
 	key := layout.Slug(agent)
 	row := m.rows[key]
 	if row == nil {
-		row = &AgentSavings{Agent: agent, readers: 1, first: at}
+		row = &agentSavings{Agent: agent, readers: 1, first: at}
 		m.rows[key] = row
 	}
 	if at.Before(row.first) {
@@ -242,7 +242,7 @@ func (m *meter) countReads(ctx context.Context, reads []query.Read, assume Assum
 }
 
 // give notes that an artifact was given to an agent, once.
-func (m *meter) give(a *artifact, row *AgentSavings, reader string) {
+func (m *meter) give(a *artifact, row *agentSavings, reader string) {
 	if a.readers[reader] {
 		return
 	}
@@ -292,7 +292,7 @@ func (m *meter) artifactOf(ctx context.Context, what string) (*artifact, error) 
 func (m *meter) assume(assume Assumption) {
 	m.Assumed = true
 	last := m.span.until.Add(1)
-	var rows []*AgentSavings
+	var rows []*agentSavings
 	for _, agent := range assume.Agents {
 		rows = append(rows, m.row(agent, last))
 	}

@@ -1,4 +1,4 @@
-package session_test
+package session
 
 import (
 	"fmt"
@@ -9,19 +9,18 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
-	"filebus/materialize/session"
 	"filebus/query"
 	"filebus/store/record"
 )
 
-func blueProfile() layout.Profile { return layout.Blue() }
+func blueProfile() layout.Profile { return profileOf("blue") }
 
 // read notes that an agent was given a record.
 func (b *scene) read(op, what, agent, id string) {
 	query.New(b.Store, query.Options{}).NoteRead(query.Read{Op: op, What: what, Agent: agent, Session: id, Tokens: 7})
 }
 
-func (b *scene) savings(id string, assume session.Assumption) *session.Savings {
+func (b *scene) savings(id string, assume Assumption) *Savings {
 	b.t.Helper()
 	s, err := b.SavingsOf(b.t.Context(), id, assume)
 	if err != nil {
@@ -57,7 +56,7 @@ func TestSavings(t *testing.T) {
 	if err := b.Workspace.Remove(t.Context(), record.Name{Kind: record.KindArtifact, ID: "build/k7/gone"}); err != nil {
 		t.Fatal(err)
 	}
-	s := b.savings("k7", session.Assumption{})
+	s := b.savings("k7", Assumption{})
 	var rows []string
 	for _, a := range s.Agents {
 		rows = append(rows, fmt.Sprintf("%s %d %d", a.Agent, a.Artifacts, a.Content.Bytes))
@@ -82,7 +81,7 @@ func TestSavingsOfTheDecision(t *testing.T) {
 	b := newScene(t, materialize.Settings{Profile: blueProfile()})
 	b.put("artifact/pr_reviews/pr_789/context", strings.Repeat("0123456789", 1000))
 	b.put("artifact/pr_reviews/pr_789/metadata.json", "{}")
-	for _, assume := range []session.Assumption{{Readers: 6}, {Agents: []string{"a", "b", "c", "d", "e", "f", "f"}}} {
+	for _, assume := range []Assumption{{Readers: 6}, {Agents: []string{"a", "b", "c", "d", "e", "f", "f"}}} {
 		s := b.savings("pr_789", assume)
 		references, number := s.References.Bytes, s.Passed
 		// 60 KB against 10 KB and six paths: by hand, (60,000 - 10,000 - references) / 60,000.
@@ -94,10 +93,10 @@ func TestSavingsOfTheDecision(t *testing.T) {
 		}
 	}
 	// One reader costs more than its prompt did.
-	if s := b.savings("pr_789", session.Assumption{Readers: 1}); s.Reduction > 0 || s.Files.Bytes <= s.Content.Bytes {
+	if s := b.savings("pr_789", Assumption{Readers: 1}); s.Reduction > 0 || s.Files.Bytes <= s.Content.Bytes {
 		t.Errorf("one reader: %d bytes against %d, %d %% less", s.Files.Bytes, s.Content.Bytes, s.Reduction)
 	}
-	if s := b.savings("pr_789", session.Assumption{}); s.Reduction != 0 || s.Artifacts != 0 || s.AuditFiles != 2 {
+	if s := b.savings("pr_789", Assumption{}); s.Reduction != 0 || s.Artifacts != 0 || s.AuditFiles != 2 {
 		t.Errorf("nobody has read: %+v", s)
 	}
 }
@@ -109,7 +108,7 @@ func TestSavingsWithoutContext(t *testing.T) {
 	for _, name := range []string{"plan", "report", "metadata.json", ".agent_log", "plan.summary.md"} {
 		b.put("artifact/build/k7/"+name, strings.Repeat("{", 100))
 	}
-	if s := b.savings("k7", session.Assumption{Readers: 3}); s.Content.Bytes != 600 || s.Artifacts != 2 {
+	if s := b.savings("k7", Assumption{Readers: 3}); s.Content.Bytes != 600 || s.Artifacts != 2 {
 		t.Errorf("content %d of %d artifacts, want 600 of 2", s.Content.Bytes, s.Artifacts)
 	}
 }

@@ -85,9 +85,8 @@ func (k Key) file(name string) record.Name {
 // checkOwn refuses to write to a captured session.
 func (k Key) checkOwn() error {
 	if !k.IsOwn() {
-		return record.Conflict.Errorf("the session %s is part of the captured tree %s, which does not change", k,
-			k.Tree).
-			Because(ErrCaptured, string(k.Tree))
+		const text = "the session %s is part of the captured tree %s, which does not change"
+		return record.Conflict.Errorf(text, k, k.Tree).Try("filebus materialize --tree {1} --to DIR", string(k.Tree))
 	}
 	return nil
 }
@@ -110,18 +109,8 @@ func keyIn(name record.Name, id string, attributes map[string]string) (Key, bool
 
 // Reasons of errors of this package, with what they name.
 const (
-	ErrUnset         record.Reason = "session left out" // a text has no id, as where a variable is not set
-	ErrWord          record.Reason = "no such word"     // for a type, the name of a session, an artifact
-	ErrNoSession     record.Reason = "no such session"  // names those that come near, at most five
-	ErrSeveral       record.Reason = "several sessions" // names them, at most five
-	ErrTaken         record.Reason = "session taken"    // names it
-	ErrCaptured      record.Reason = "session captured" // it does not change; names its tree
-	ErrLongSummary   record.Reason = "summary too long"
-	ErrEmpty         record.Reason = "artifact empty"
-	ErrNotEnded      record.Reason = "session not ended"   // names it
-	ErrFileTaken     record.Reason = "archive taken"       // a file stands there
-	ErrNothingStored record.Reason = "nothing of session"  // names ids that may have been meant
-	ErrTooEarly      record.Reason = "session begun later" // names it and the position of its first step
+	ErrNoSession record.Reason = "no such session"  // names those that come near, at most five
+	errSeveral   record.Reason = "several sessions" // names them, at most five
 )
 
 // Unset returns the error that a text leaves the id of a session out.
@@ -131,18 +120,19 @@ func Unset(text string) error {
 		wrong = fmt.Sprintf("missing in %q", text)
 	}
 	return record.Usage.Errorf("the id of the session is %s: is the variable that holds it set?",
-		wrong).Because(ErrUnset)
+		wrong).Try("filebus session list")
 }
 
 // noWord returns the error that a text cannot be what it is meant for.
 func noWord(what, text, rule string) error {
-	return record.Usage.Errorf("%q is no %s: %s", text, what, rule).Because(ErrWord)
+	return record.Usage.Errorf("%q is no %s: %s", text, what, rule).Try("filebus session --help")
 }
 
 // TooLong returns the error that a summary has too many words.
 func TooLong(words int) error {
 	const message = "the summary has %d words; it has to have fewer than %d, so nothing was stored"
-	return record.Wanting.Errorf(message, words, MaxSummary+1).Because(ErrLongSummary)
+	err := record.Wanting.Errorf(message, words, maxSummary+1)
+	return err.Try(fmt.Sprintf("run it again with a summary of at most %d words", maxSummary))
 }
 
 // texts returns the first keys as they are typed.
@@ -157,7 +147,8 @@ func texts(keys []Key) []string {
 // Keys returns every session, the one with the newest record first.
 func (r *Registry) Keys(ctx context.Context) ([]Key, error) {
 	entries, err := r.entries(ctx, "")
-	return keysOf(entries), err
+	keys, _ := byKey(entries)
+	return keys, err
 }
 
 // entries lists the artifacts of all sessions, or of those with an id, newest first.
@@ -167,16 +158,21 @@ func (r *Registry) entries(ctx context.Context, id string) ([]query.Summary, err
 	return listing.Entries, err
 }
 
-func keysOf(entries []query.Summary) []Key {
-	var keys []Key
-	seen := map[Key]bool{}
+// byKey returns the sessions that records belong to, in the order of the records, and the
+// records of each.
+func byKey(entries []query.Summary) (keys []Key, of map[Key][]query.Summary) {
+	of = map[Key][]query.Summary{}
 	for _, e := range entries {
-		if k, found := keyOf(e); found && !seen[k] {
-			seen[k] = true
+		k, found := keyOf(e)
+		if !found {
+			continue
+		}
+		if of[k] == nil {
 			keys = append(keys, k)
 		}
+		of[k] = append(of[k], e)
 	}
-	return keys
+	return keys, of
 }
 
 // Find returns the session that a text means: its key, its id alone, or the name
@@ -229,8 +225,8 @@ func only(text string, found, near []Key) (Key, error) {
 	case 1:
 		return found[0], nil
 	}
-	return Key{}, record.Ambiguous.Errorf("%s can be %d sessions", text, len(found)).Because(ErrSeveral,
-		texts(found)...)
+	several := record.Ambiguous.Errorf("%s can be %d sessions", text, len(found))
+	return Key{}, several.Try("filebus session show {each}", texts(found)...).Because(errSeveral)
 }
 
 // lookup returns the sessions that a text means or, if there are none, those that
@@ -242,7 +238,8 @@ func (r *Registry) lookup(ctx context.Context, text string) (found, near []Key, 
 	}
 	for _, id := range []string{id, ""} { // most have the id
 		entries, err := r.entries(ctx, id)
-		found, near = choose(keysOf(entries), text), nearest(keysOf(entries), text)
+		keys, _ := byKey(entries)
+		found, near = choose(keys, text), nearest(keys, text)
 		if err != nil || len(found) > 0 {
 			return found, nil, err
 		}
@@ -251,7 +248,32 @@ func (r *Registry) lookup(ctx context.Context, text string) (found, near []Key, 
 }
 
 func noSession(text string, near []Key) error {
-	return record.NotFound.Errorf("there is no session %s", text).Because(ErrNoSession, texts(near)...)
+	hint := "filebus session show {each}"
+	if len(near) == 0 {
+		hint = "filebus session list, or filebus session start TYPE"
+	}
+	return record.NotFound.Errorf("there is no session %s", text).Try(hint, texts(near)...).Because(ErrNoSession)
+}
+
+// nothing returns the error that nothing is stored of a session, with at most five
+// ids that come near.
+func (r *Registry) nothing(ctx context.Context, id string) error {
+	values, err := r.read.Values(ctx, store.FieldSession, "")
+	var near []string
+	wanted := strings.ToLower(id)
+	for _, v := range values {
+		have := strings.ToLower(v.Text)
+		isNear := strings.Contains(have, wanted) || strings.Contains(wanted, have) || likeness.Slips(wanted, have) <= 1
+		if isNear && id != "" && v.Text != id && len(near) < 5 {
+			near = append(near, v.Text)
+		}
+	}
+	hint := "filebus list --session {each}"
+	if len(near) == 0 {
+		hint = "filebus session list"
+	}
+	nothing := record.NotFound.Errorf("nothing is stored of a session %q", id)
+	return errors.Join(nothing.Try(hint, near...), err)
 }
 
 // Discover imports what was written just now to the folder of the session that a text
@@ -262,7 +284,7 @@ func (r *Registry) Discover(ctx context.Context, text string) error {
 	switch {
 	case err == nil:
 		return r.ImportNew(ctx, key)
-	case errors.Is(err, ErrSeveral):
+	case errors.Is(err, errSeveral):
 		return nil
 	case !errors.Is(err, ErrNoSession):
 		return err

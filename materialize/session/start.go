@@ -44,7 +44,7 @@ var (
 	review   = layout.Pattern(`^pr_[0-9]{1,18}$`)
 )
 
-// CheckType returns an ErrWord for what cannot be the type of a session.
+// CheckType returns an error for what cannot be the type of a session.
 func CheckType(kind string) error {
 	if !typeWord().MatchString(kind) || device().MatchString(kind) {
 		return noWord("type of a session", kind, "it is a word of at most 40 lower-case letters, digits, - and _")
@@ -64,7 +64,7 @@ func (r *Registry) Start(ctx context.Context, kind, name string) (*Started, erro
 		started, err := r.claim(ctx, Key{Type: kind, ID: name}, "")
 		if isTaken(err) {
 			key := kind + "/" + name
-			err = record.Conflict.Errorf("the session %s is there already", key).Because(ErrTaken, key)
+			err = record.Conflict.Errorf("the session %s is there already", key).Try("filebus session show {1}", key)
 		}
 		return started, err
 	}
@@ -131,10 +131,10 @@ func (r *Registry) End(ctx context.Context, key Key, status string) (*Session, e
 	if err != nil {
 		return nil, err
 	}
-	if status == "" && s.hasEnded() {
+	switch {
+	case status == "" && s.hasEnded():
 		return s, nil
-	}
-	if status == "" {
+	case status == "":
 		status = s.outcome()
 	}
 	now := r.now().UTC().Truncate(time.Second)
@@ -180,7 +180,7 @@ func (r *Registry) Old(ctx context.Context, keep int, before time.Time) (old []*
 	seen := map[string]int{}
 	for _, s := range list {
 		// A first report makes a session completed while the others are still written.
-		inUse := s.Status == StatusInProgress || !s.hasEnded() && isRecent(s.Changed, r.now())
+		inUse := s.Status == layout.StatusInProgress || !s.hasEnded() && isRecent(s.Changed, r.now())
 		if !s.Key.IsOwn() || inUse {
 			continue
 		}

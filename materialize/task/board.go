@@ -48,7 +48,7 @@ func (b *Board) stamp() string { return b.now().UTC().Format(time.RFC3339) }
 // journalPath returns the path of a task's journal below the workspace. Every id that
 // ParseID returns has one, and markers.
 func (b *Board) journalPath(id ID) string {
-	p, _ := b.work.Settings.Profile.Path(record.KindHandoff, id.Journal())
+	p, _ := b.work.Settings.Profile.Path(record.KindHandoff, id.journal())
 	return p
 }
 
@@ -123,7 +123,7 @@ func readFile(name string) ([]byte, error) {
 
 // edit changes the text of a task's journal, which must be there.
 func (b *Board) edit(ctx context.Context, id ID, change func(text []byte) ([]byte, error)) (*materialize.PutResult, error) {
-	return b.work.EditText(ctx, record.KindHandoff, id.Journal(), record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
+	return b.work.EditText(ctx, record.KindHandoff, id.journal(), record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		if old == nil {
 			return nil, errNotStarted(id)
 		}
@@ -140,7 +140,7 @@ func (b *Board) Note(ctx context.Context, id ID, text string) (*materialize.PutR
 	if len(text) > maxNote {
 		err := record.Usage.Errorf("a line of progress has %d bytes, more than %d: "+
 			"store it as a result and name its reference", len(text), maxNote)
-		return nil, err.Because(ErrTooLong)
+		return nil, err.Try("filebus put FILE")
 	}
 	entry := layout.Progress{Time: b.stamp(), Text: text}
 	return b.edit(ctx, id, func(old []byte) ([]byte, error) { return layout.AppendProgress(old, entry), nil })
@@ -186,7 +186,7 @@ func (b *Board) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 	seen := map[string]bool{}
 	for _, s := range journals {
 		p := s.Path
-		_, isJournal := layout.Recognize(p).Layout.(layout.Journals) // reports are handoffs too
+		isJournal := layout.Recognize(p).Kind == record.KindHandoff && strings.HasSuffix(p, ".md") // reports are JSON
 		if seen[p] || !isJournal {
 			continue
 		}
@@ -219,18 +219,14 @@ func (b *Board) item(s query.Summary, late time.Duration) Item {
 
 // Why something is refused, or does not end.
 const (
-	ErrNotID      record.Reason = "no id of a task"
-	ErrNotStarted record.Reason = "not started"          // names the task
-	ErrRunning    record.Reason = "task running"         // names the task
-	ErrNoHandoff  record.Reason = "no handoff"           // names the task, the outcome, and what Incomplete does
-	ErrIncomplete record.Reason = "handoff not complete" // names the flags, without dashes, that add what is missing
-	ErrNotMarker  record.Reason = "not a marker"         // names the file, and what it can be renamed to
-	ErrTooLong    record.Reason = "line too long"
+	ErrNotStarted record.Reason = "not started"
+	errIsRunning  record.Reason = "task running"
 	ErrLate       record.Reason = "no marker in time" // names the tasks; has the []Pending
 )
 
 func errNotStarted(id ID) error {
-	return record.NotFound.Errorf("%s has no journal: it was never started", id).Because(ErrNotStarted, string(id))
+	err := record.NotFound.Errorf("%s has no journal: it was never started", id)
+	return err.Try("filebus task start {1}", string(id)).Because(ErrNotStarted)
 }
 
 // errRunning says that a task is to be started that is running.
@@ -244,7 +240,8 @@ func errRunning(id ID, j *layout.Journal) error {
 	if j.Started != "" {
 		text += ", since " + j.Started
 	}
-	return record.Conflict.Errorf("%s", text).Because(ErrRunning, string(id))
+	err := record.Conflict.Errorf("%s", text)
+	return err.Try("filebus wait {1}, or run it again with --restart", string(id)).Because(errIsRunning)
 }
 
 // A Pending is a task that was waited for and has not ended.

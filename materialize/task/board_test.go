@@ -15,6 +15,7 @@ import (
 	"filebus/materialize/task"
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/record"
 )
 
 // A clock tells the time that a test sets.
@@ -160,7 +161,7 @@ func TestStartsAtOnce(t *testing.T) {
 
 // TestNotes appends lines from many goroutines while an agent does so by hand.
 func TestNotes(t *testing.T) {
-	d := newDesk(t, layout.Orchestrator())
+	d := newDesk(t, profileOf("orchestrator"))
 	s := d.start(t, "T1", task.StartRequest{})
 	var wg sync.WaitGroup
 	for range 10 {
@@ -174,8 +175,8 @@ func TestNotes(t *testing.T) {
 	if n := strings.Count(readText(t, s.Journal), "] by command\n"); n != 10 {
 		t.Errorf("%d of 10 lines are there", n)
 	}
-	if _, err := d.Note(t.Context(), "T1", strings.Repeat("x", 5000)); !errors.Is(err, task.ErrTooLong) {
-		t.Errorf("noting 5000 bytes: %v, want ErrTooLong", err)
+	if _, err := d.Note(t.Context(), "T1", strings.Repeat("x", 5000)); !errors.Is(err, record.Usage) {
+		t.Errorf("noting 5000 bytes: %v, want a refusal", err)
 	}
 	if _, err := d.Note(t.Context(), "T2", "x"); !errors.Is(err, task.ErrNotStarted) {
 		t.Errorf("noting for no task: %v, want ErrNotStarted", err)

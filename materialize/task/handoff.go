@@ -10,20 +10,16 @@ import (
 	"filebus/store/record"
 )
 
-// The outcomes of a handoff, as the document spells them.
-const (
-	Completed = "completed"
-	Partial   = "partial"
-	Failed    = "failed"
-	Blocked   = "blocked"
-)
+// completed is the outcome of a handoff that the document spells in another way than
+// the status that it becomes.
+const completed = "completed"
 
 // outcomeWord returns the document's spelling of an outcome.
 func outcomeWord(text string) string {
 	status := layout.NormalizeStatus(text)
 	switch {
 	case status == layout.StatusComplete:
-		return Completed
+		return completed
 	case layout.HasEnded(status):
 		return status
 	}
@@ -71,6 +67,32 @@ func gaps(h *layout.Handoff) (flags, why []string) {
 	return flags, why
 }
 
+// lineFor returns the line that ends a task of which nothing is said but an outcome.
+func lineFor(outcome string, flags []string) string {
+	const files = " --files FILE,FILE"
+	switch outcome {
+	case layout.StatusFailed:
+		return withFlags("filebus task fail {1}", flags...) + files
+	case layout.StatusBlocked:
+		return withFlags("filebus task block {1}", flags...) + files
+	case layout.StatusPartial:
+		return withFlags("filebus task done {1}", flags...) + " --outcome partial" + files
+	}
+	return withFlags("filebus task done {1}", "summary") + files
+}
+
+// withFlags returns a line with examples of flags.
+func withFlags(line string, flags ...string) string {
+	examples := map[string]string{
+		"outcome": "completed", "summary": `"WHAT WAS DONE"`,
+		"blocker": `"WHAT STANDS IN THE WAY"`, "next": `"HOW TO RESOLVE IT"`,
+	}
+	for _, flag := range flags {
+		line += " --" + flag + " " + examples[flag]
+	}
+	return line
+}
+
 // A Finished is a task that has handed over.
 type Finished struct {
 	ID        ID              `json:"task"`
@@ -82,8 +104,8 @@ type Finished struct {
 }
 
 // HandOver writes the handoff of a task into its journal and closes it. Given
-// fields replace those that the journal's handoff has. It returns ErrNoHandoff or
-// ErrIncomplete, and changes nothing, if something is missing.
+// fields replace those that the journal's handoff has. If something is
+// missing that is an error, and nothing is changed.
 func (b *Board) HandOver(ctx context.Context, id ID, given layout.Handoff) (*Finished, error) {
 	return b.handOver(ctx, id, func(layout.Handoff) layout.Handoff { return given })
 }
@@ -110,16 +132,16 @@ func (b *Board) handedOver(text []byte, f *Finished, give func(layout.Handoff) l
 	given := give(before)
 	h := Merge(before, given)
 	h.Outcome = outcomeWord(h.Outcome)
-	if h.Outcome == Completed && outcomeWord(before.Outcome) != Completed { // what stood in its way does so no more
+	if h.Outcome == completed && outcomeWord(before.Outcome) != completed { // what stood in its way does so no more
 		h.Blockers, h.NextSteps = given.Blockers, given.NextSteps
 	}
 	switch flags, why := gaps(&h); {
 	case len(flags) > 0 && j.Handoff == nil && given.Summary == "":
 		err := record.Wanting.Errorf("%s has no handoff: say at least what was done (--summary)", f.ID)
-		return nil, err.Because(ErrNoHandoff, append([]string{string(f.ID), h.Outcome}, flags...)...)
+		return nil, err.Try(lineFor(h.Outcome, flags), string(f.ID))
 	case len(flags) > 0:
 		err := record.Wanting.Errorf("the handoff of %s is not complete: %s", f.ID, strings.Join(why, "; "))
-		return nil, err.Because(ErrIncomplete, flags...)
+		return nil, err.Try(withFlags("run it again with", flags...))
 	}
 	before.Outcome = outcomeWord(before.Outcome) // another spelling is no change
 	f.Status = layout.NormalizeStatus(h.Outcome)
@@ -147,7 +169,7 @@ func (b *Board) Finish(ctx context.Context, id ID, given layout.Handoff) (*Finis
 	f, err := b.handOver(ctx, id, func(before layout.Handoff) layout.Handoff {
 		g := given
 		if g.Outcome == "" && (g.Summary != "" || before.Outcome == "") {
-			g.Outcome = Completed
+			g.Outcome = completed
 		}
 		return g
 	})
@@ -160,7 +182,7 @@ func (b *Board) Finish(ctx context.Context, id ID, given layout.Handoff) (*Finis
 
 // A Run is how a command has ended that worked on a task.
 type Run struct {
-	Outcome  string // Completed, Failed or Blocked
+	Outcome  string // a status of package layout
 	Summary  string
 	Problem  string // of one that is not complete: what went wrong
 	NextStep string // likewise: how to find out more
@@ -169,7 +191,7 @@ type Run struct {
 // Begin makes sure before a command runs for a task that its journal is open and
 // no marker is there. It reports whether it has opened the journal.
 func (b *Board) Begin(ctx context.Context, id ID, r StartRequest) (opened bool, err error) {
-	if _, err = b.Start(ctx, id, r); !errors.Is(err, ErrRunning) {
+	if _, err = b.Start(ctx, id, r); !errors.Is(err, errIsRunning) {
 		return err == nil, err
 	}
 	_, err = b.clearMarkers(ctx, id, "")
@@ -203,7 +225,7 @@ func (b *Board) End(ctx context.Context, id ID, run Run) (*Finished, error) {
 		return f, nil
 	}
 	status := f.Status
-	if run.Outcome != Completed && b.work.Settings.Profile.FailedMarkers() {
+	if run.Outcome != layout.StatusComplete && b.work.Settings.Profile.FailedMarkers() {
 		status = layout.NormalizeStatus(run.Outcome) // the agent says complete, its exit code does not
 	}
 	f.Marker, err = b.mark(ctx, id, status)

@@ -2,6 +2,7 @@ package task_test
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -34,10 +35,10 @@ func TestFinishGaps(t *testing.T) {
 			_, err := d.Finish(t.Context(), "T1", test.given)
 			var flags []string
 			if gap := (*record.Error)(nil); errors.As(err, &gap) {
-				flags, err = gap.Names, nil
-				if gap.Reason == task.ErrNoHandoff {
-					flags = gap.Names[2:] // behind the task and the outcome
+				for _, m := range regexp.MustCompile(`--(outcome|summary|blocker|next) `).FindAllStringSubmatch(gap.Hint, -1) {
+					flags = append(flags, m[1])
 				}
+				err = nil
 			}
 			if diff := cmp.Diff(test.flags, flags); diff != "" || err != nil {
 				t.Errorf("%+v: %v; missing flags (-want +got):\n%s", test.given, err, diff)
@@ -61,7 +62,7 @@ func TestMerge(t *testing.T) {
 // TestEnd ends the task of a command: what the agent has written stands, what is
 // missing is added.
 func TestEnd(t *testing.T) {
-	failed := task.Run{Outcome: task.Failed, Summary: "out", Problem: "exit code 3", NextStep: "look"}
+	failed := task.Run{Outcome: layout.StatusFailed, Summary: "out", Problem: "exit code 3", NextStep: "look"}
 	tests := []struct {
 		name    string
 		journal string // below the heading and metadata
@@ -69,7 +70,7 @@ func TestEnd(t *testing.T) {
 		marker  string // the status of an orchestrator's
 		want    layout.Handoff
 	}{
-		{"none, complete", "", task.Run{Outcome: task.Completed, Summary: "out"}, layout.StatusComplete,
+		{"none, complete", "", task.Run{Outcome: layout.StatusComplete, Summary: "out"}, layout.StatusComplete,
 			layout.Handoff{Outcome: "completed", Summary: "out"}},
 		{"none, failed", "", failed, layout.StatusFailed,
 			layout.Handoff{Outcome: "failed", Summary: "out", Blockers: []string{"exit code 3"}, NextSteps: []string{"look"}}},
@@ -77,12 +78,12 @@ func TestEnd(t *testing.T) {
 			layout.Handoff{Outcome: "completed", Summary: "mine"}},
 		{"half, failed", "## Handoff\n| Outcome | blocked |\n", failed, layout.StatusFailed,
 			layout.Handoff{Outcome: "blocked", Summary: "out", Blockers: []string{"exit code 3"}}},
-		{"half, complete", "## Handoff\n| Outcome | partial |\n| Summary | mine |\n", task.Run{Outcome: task.Completed, Summary: "out"}, layout.StatusComplete,
+		{"half, complete", "## Handoff\n| Outcome | partial |\n| Summary | mine |\n", task.Run{Outcome: layout.StatusComplete, Summary: "out"}, layout.StatusComplete,
 			layout.Handoff{Outcome: "partial", Summary: "mine", Blockers: []string{"not named"}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			d := newDesk(t, layout.Orchestrator())
+			d := newDesk(t, profileOf("orchestrator"))
 			if opened, err := d.Begin(t.Context(), "T1", task.StartRequest{}); err != nil || !opened {
 				t.Fatalf("beginning: %t, %v", opened, err)
 			}
@@ -123,6 +124,23 @@ func TestHandKeeps(t *testing.T) {
 	for _, want := range []string{"- [10:00] mine\r\n", "## Notes\r\nKept.\r\n", "# Task: One\n", "| Summary | s |"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+}
+
+// TestFinishSaysHow holds what a task without a handoff is told to say.
+func TestFinishSaysHow(t *testing.T) {
+	d := newDesk(t, layout.Claude())
+	d.start(t, "T1", task.StartRequest{})
+	for outcome, want := range map[string]string{
+		"":        `filebus task done {1} --summary "WHAT WAS DONE" --files FILE,FILE`,
+		"failed":  `filebus task fail {1} --summary "WHAT WAS DONE" --next "HOW TO RESOLVE IT" --files FILE,FILE`,
+		"blocked": `filebus task block {1} --summary "WHAT WAS DONE" --blocker "WHAT STANDS IN THE WAY" --files FILE,FILE`,
+		"partial": `filebus task done {1} --summary "WHAT WAS DONE" --blocker "WHAT STANDS IN THE WAY" --outcome partial --files FILE,FILE`,
+	} {
+		_, err := d.Finish(t.Context(), "T1", layout.Handoff{Outcome: outcome})
+		if e := (*record.Error)(nil); !errors.As(err, &e) || e.Hint != want || e.Names[0] != "T1" {
+			t.Errorf("outcome %q: %v, want that it says: %s", outcome, err, want)
 		}
 	}
 }

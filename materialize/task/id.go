@@ -2,11 +2,15 @@ package task
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/likeness"
 	"filebus/store/record"
 )
 
@@ -39,7 +43,7 @@ func ParseID(text string) (ID, error) {
 		why = "it is one word, of letters, digits, - _ . and the like"
 	}
 	if why != "" {
-		return "", record.Usage.Errorf("%q is no id of a task: %s", text, why).Because(ErrNotID)
+		return "", record.Usage.Errorf("%q is no id of a task: %s", text, why).Try("filebus task list")
 	}
 	return ID(layout.TaskID(id)), nil
 }
@@ -50,8 +54,8 @@ func isForeign(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(`,~*?"<>|:`, r)
 }
 
-// Journal returns the id of the task's journal: task-{id}.
-func (id ID) Journal() string { return layout.JournalID(string(id)) }
+// journal returns the id of the task's journal: task-{id}.
+func (id ID) journal() string { return layout.JournalID(string(id)) }
 
 // key returns what all forms of an id have in common.
 func (id ID) key() string { return strings.TrimPrefix(string(id), "task-") }
@@ -65,4 +69,103 @@ func (id ID) forms() []string {
 		}
 	}
 	return forms
+}
+
+// looksLike reports whether a file's name may be meant as the marker of a task,
+// though it is not: another case or ending, a prefix or suffix, a slip of the
+// pen. Numbers must be the same, as those of two tasks differ.
+func looksLike(file string, id ID) bool {
+	name, want := strings.ToLower(stem(file)), strings.ToLower(id.key())
+	if name == want || name == "task-"+want {
+		return true
+	}
+	parts, wanted := likeness.Pieces(name), likeness.Pieces(want)
+	switch {
+	case len(wanted) == 0 || len(parts) == 0:
+		return false
+	case len(wanted) == 1 && digits(wanted) != "":
+		isWanted := func(word string) bool { return slices.Equal(likeness.Pieces(word), wanted) }
+		return slices.ContainsFunc(likeness.Words(name), isWanted) // L001 is not 001
+	case likeness.Contains(parts, wanted):
+		return true
+	case wanted[0] != "task" && parts[0] == "task":
+		parts = parts[1:]
+	}
+	whole := strings.Join(wanted, "")
+	return digits(parts) == digits(wanted) && likeness.Slips(strings.Join(parts, ""), whole) <= min(2, len(whole)/4)
+}
+
+// stem returns the name of a file without what may be taken for its ending.
+func stem(file string) string {
+	for _, ending := range []string{".tmp", ".md", ".txt", ".json"} {
+		file = strings.TrimSuffix(file, ending)
+	}
+	lower := strings.ToLower(file)
+	for _, ending := range []string{".done", ".failed", ".complete", ".completed", ".finished", "_done", "-done"} {
+		if strings.HasSuffix(lower, ending) {
+			return file[:len(file)-len(ending)]
+		}
+	}
+	return file
+}
+
+// digits returns the numbers among pieces, joined.
+func digits(parts []string) string {
+	isWord := func(p string) bool { return p[0] < '0' || p[0] > '9' }
+	return strings.Join(slices.DeleteFunc(slices.Clone(parts), isWord), " ")
+}
+
+// maxLookAlike is the longest name that is compared, in bytes.
+const maxLookAlike = 255
+
+// A place is a folder of markers, absolute, with the profile that keeps them there.
+type place struct {
+	dir     string
+	profile layout.Profile
+}
+
+// lookAlikes returns the files, absolute, that may be meant as the marker of a
+// task: in the folder of markers, or in that of another profile, as an agent may have
+// been told of one of those. Markers of tasks that have a journal are those tasks' own.
+func (b *Board) lookAlikes(id ID) (found []string) {
+	seen := map[string]bool{}
+	for _, markerID := range b.markerIDs(id) {
+		seen[b.work.FilePath(b.markerPath(markerID))] = true
+	}
+	places := []place{{b.work.FilePath(b.markerFolder()), b.work.Settings.Profile}}
+	for _, profile := range layout.Profiles() {
+		places = append(places, place{filepath.Join(b.work.Root, filepath.FromSlash(profile.Markers)), profile})
+	}
+	for _, place := range places {
+		entries, err := os.ReadDir(place.dir)
+		if err != nil || seen[place.dir] {
+			continue // there is none, or the watch makes it again
+		}
+		seen[place.dir] = true
+		for _, entry := range entries {
+			name, file := entry.Name(), filepath.Join(place.dir, entry.Name())
+			if len(name) <= maxLookAlike && !seen[file] && looksLike(name, id) && !b.isOthers(place.profile, name, id) {
+				found = append(found, file)
+			}
+		}
+	}
+	return found
+}
+
+// isOthers reports whether a file is the marker of another task, which has a
+// journal.
+func (b *Board) isOthers(profile layout.Profile, name string, id ID) bool {
+	base, found := strings.CutSuffix(name, ".done")
+	if !found {
+		base, found = strings.CutSuffix(name, failedSuffix)
+	}
+	other, err := ParseID(base)
+	if !found || err != nil || other.key() == id.key() {
+		return false
+	}
+	p, err := profile.Path(record.KindHandoff, other.journal())
+	if err == nil {
+		_, err = os.Stat(b.work.FilePath(p))
+	}
+	return err == nil
 }

@@ -91,7 +91,7 @@ func (b *Board) lookAt(p string) (m marker, found bool, err error) {
 	}
 	if what := typeName(info.Mode()); what != "" {
 		err := record.Conflict.Errorf("%s is %s, not a marker", file, what)
-		return marker{}, false, err.Because(ErrNotMarker, file, file+".old")
+		return marker{}, false, err.Try("mv {1} {2}, then run it again", file, file+".old")
 	}
 	m = marker{File: file, Time: info.ModTime(), path: p, empty: info.Size() == 0, Status: layout.StatusComplete}
 	text, err := readFile(file)

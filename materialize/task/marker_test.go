@@ -20,7 +20,7 @@ func TestMarkerAgain(t *testing.T) {
 		{"done", "failed", "done"},
 		{"", "done", ""},
 	} {
-		d := newDesk(t, layout.Orchestrator())
+		d := newDesk(t, profileOf("orchestrator"))
 		for i, text := range texts {
 			if i != 2 {
 				d.start(t, "T1", task.StartRequest{})
@@ -47,7 +47,7 @@ func TestMarkerAgain(t *testing.T) {
 // its marker again and again: what is said of the old task is no conflict.
 func TestMarkerWhileCleared(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, layout.Orchestrator())
+	d := newDesk(t, profileOf("orchestrator"))
 	file := filepath.Join(d.work.Root, ".orchestrator", "complete", "T1.done")
 	d.start(t, "T1", task.StartRequest{})
 	for range 20 {
@@ -79,4 +79,13 @@ func noConflicts(t testing.TB, d *desk) {
 	if open, err := d.work.Conflicts(t.Context(), record.Name{}); err != nil || len(open) > 0 {
 		t.Errorf("conflicts: %+v, %v", open, err)
 	}
+}
+
+// profileOf returns the predefined profile of a name.
+func profileOf(name string) layout.Profile {
+	p, err := layout.ParseProfile(name)
+	if err != nil {
+		panic(err)
+	}
+	return p
 }

@@ -39,7 +39,7 @@ type Started struct {
 
 // Start takes an old marker away and opens the journal. A journal that has ended
 // at this place stays findable under its name, and the new one gets another. It
-// returns ErrRunning if the task is running.
+// returns errIsRunning if the task is running.
 func (b *Board) Start(ctx context.Context, id ID, r StartRequest) (*Started, error) {
 	s := &Started{ID: id, Journal: b.journalFile(id), Marker: b.markerFile(id, layout.StatusComplete)}
 	if err := b.free(ctx, id, r.Restart); err != nil {
@@ -66,7 +66,7 @@ func (b *Board) Start(ctx context.Context, id ID, r StartRequest) (*Started, err
 // open writes the journal of a task that begins. One that is too large to be
 // edited becomes an older version of it.
 func (b *Board) open(ctx context.Context, id ID, r StartRequest) (*materialize.PutResult, error) {
-	put, err := b.work.EditText(ctx, record.KindHandoff, id.Journal(), record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
+	put, err := b.work.EditText(ctx, record.KindHandoff, id.journal(), record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		before, _ := layout.ParseJournal(old) // what departs from the layout has no fields
 		if old != nil && !layout.HasEnded(before.State()) {
 			return nil, errRunning(id, &before)
@@ -79,7 +79,7 @@ func (b *Board) open(ctx context.Context, id ID, r StartRequest) (*materialize.P
 	})
 	if errors.Is(err, materialize.ErrTooLarge) {
 		return b.work.Put(ctx, materialize.PutRequest{
-			Kind: record.KindHandoff, ID: id.Journal(), Text: bytes.NewReader(r.journal(id, b.stamp())), Source: record.SourcePut,
+			Kind: record.KindHandoff, ID: id.journal(), Text: bytes.NewReader(r.journal(id, b.stamp())), Source: record.SourcePut,
 		})
 	}
 	return put, err

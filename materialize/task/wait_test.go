@@ -22,7 +22,7 @@ import (
 // TestWaitMany waits for tasks that end one after the other, by hand and by
 // command, in a folder that is missing at first.
 func TestWaitMany(t *testing.T) {
-	for _, profile := range []layout.Profile{layout.Claude(), layout.Orchestrator()} {
+	for _, profile := range []layout.Profile{layout.Claude(), profileOf("orchestrator")} {
 		t.Run(profile.Name, func(t *testing.T) {
 			d := newDesk(t, profile)
 			var ids []task.ID
@@ -111,7 +111,7 @@ func TestWorstCounts(t *testing.T) {
 		{"task-T1.done", "done", "failed", layout.StatusFailed},
 	}
 	for _, test := range tests {
-		d := newDesk(t, layout.Orchestrator())
+		d := newDesk(t, profileOf("orchestrator"))
 		text := "# Task: One\n\n## Metadata\n- Status: in_progress\n"
 		if test.outcome != "" {
 			text += "\n## Handoff\n| Field | Value |\n|---|---|\n| Outcome | " + test.outcome + " |\n| Summary | s |\n"

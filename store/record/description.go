@@ -16,9 +16,7 @@ const (
 	AttributeType       = "type"       // issue and knowledge: bug, pattern, gotcha, ...
 	AttributePriority   = "priority"   // issue and task: critical, high, medium, low
 	AttributeConfidence = "confidence" // knowledge: high, medium, low
-	AttributeAssignee   = "assignee"   // issue: who has claimed it
 	AttributeCreated    = "created"    // the date that the text itself gives
-	AttributeSource     = "source"     // knowledge: the task it was learned in
 )
 
 // EstimateTokens returns about how many tokens a text of size bytes costs a

@@ -132,7 +132,7 @@ func fieldRules() [22]fieldRule {
 		{"tag", false, true, func(r *Record, v string) error { r.Tags = append(r.Tags, v); return nil }},
 		{"link", false, true, readLink},
 		{"from", false, true, readFrom},
-		{"source", true, false, func(r *Record, v string) (err error) { r.Source, err = ParseSource(v); return err }},
+		{"source", true, false, func(r *Record, v string) (err error) { r.Source, err = parseSource(v); return err }},
 	}
 }
 

@@ -66,7 +66,7 @@ type Error struct {
 	Code   Code
 	Reason Reason   // "": the code says it all
 	Names  []string // what the way out names, such as the id of the task; as the reason says
-	Hint   string   // the command that helps, where it is known here; "": the reason stands for it
+	Hint   string   // the command that helps, as Try has it; "": the reason stands for it
 	Detail any      // what callers need besides, as the reason says; nil for most
 	Err    error    // what is said of it; nil: it was said already
 }
@@ -88,7 +88,14 @@ func (e *Error) Is(target error) bool {
 
 // Because gives the error a reason, and the names that the way out is made of.
 func (e *Error) Because(reason Reason, names ...string) *Error {
-	e.Reason, e.Names = reason, names
+	e.Reason, e.Names = reason, append(e.Names, names...)
+	return e
+}
+
+// Try gives the error the command that helps. {1}, {2}, … in it stand for names, as
+// a shell takes them. Of a text with {each} there is a line for each name.
+func (e *Error) Try(hint string, names ...string) *Error {
+	e.Hint, e.Names = hint, append(e.Names, names...)
 	return e
 }
 
@@ -107,4 +114,14 @@ func Detail[T any](err error) (detail T, found bool) {
 		}
 	}
 	return detail, false
+}
+
+// ShellWord returns text as a shell takes it for one word, for the commands that
+// help.
+func ShellWord(text string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:~@%+=,-#"
+	if text != "" && text[0] != '#' && text[0] != '~' && strings.Trim(text, plain) == "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -14,7 +14,7 @@ const errLocked record.Reason = "door locked"
 
 func TestError(t *testing.T) {
 	cause := fmt.Errorf("the door: %w", io.ErrUnexpectedEOF)
-	e := record.Conflict.Errorf("opening: %w", cause).Because(errLocked, "front", "back").With(7)
+	e := record.Conflict.Errorf("opening: %w", cause).Because(errLocked, "front", "back").With(7).Try("open {3}", "side")
 	wrapped := fmt.Errorf("going in: %w", e)
 	if got, want := wrapped.Error(), "going in: opening: the door: unexpected EOF"; got != want {
 		t.Errorf("says %q, want %q", got, want)
@@ -30,8 +30,8 @@ func TestError(t *testing.T) {
 		}
 	}
 	var found *record.Error
-	if !errors.As(wrapped, &found) || !slices.Equal(found.Names, []string{"front", "back"}) {
-		t.Errorf("the names are %+v", found)
+	if !errors.As(wrapped, &found) || !slices.Equal(found.Names, []string{"front", "back", "side"}) || found.Hint != "open {3}" {
+		t.Errorf("the names and the hint are %+v", found)
 	}
 	if got, want := errLocked.Error(), "door locked"; got != want {
 		t.Errorf("the reason says %q, want %q", got, want)
@@ -76,5 +76,16 @@ func TestDetail(t *testing.T) {
 	}
 	if _, found := record.Detail[int](io.EOF); found {
 		t.Error("there is a detail of another error")
+	}
+}
+
+func TestShellWord(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "''", "note/a.md": "note/a.md", "a b": "'a b'", "it's": `'it'\''s'`, "$x": "'$x'",
+		"task-003~2": "task-003~2", "a#b": "a#b", "#a": "'#a'", "~a": "'~a'",
+	} {
+		if got := record.ShellWord(text); got != want {
+			t.Errorf("record.ShellWord(%q) = %s; want %s", text, got, want)
+		}
 	}
 }

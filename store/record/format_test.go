@@ -74,7 +74,7 @@ func TestDocumentedWords(t *testing.T) {
 		t.Errorf("kinds in docs/format.md (-want +got):\n%s", diff)
 	}
 	for _, word := range strings.Fields(between(t, doc, "- **source**: `", "`")) {
-		if _, err := record.ParseSource(word); err != nil {
+		if err := sourced(word).Validate(); err != nil {
 			t.Errorf("docs/format.md: %v", err)
 		}
 	}

@@ -68,18 +68,18 @@ const (
 	sourceHook       Source = "hook"
 	SourceCapture    Source = "capture"
 	SourceSync       Source = "sync"
-	SourceMCP        Source = "mcp"
+	sourceMCP        Source = "mcp"
 	SourceCombine    Source = "combine"
 	SourcePDF        Source = "pdf"
 	SourceTranscript Source = "transcript"
-	SourceImport     Source = "import"
+	sourceImport     Source = "import"
 )
 
-// ParseSource reads the name of a source.
-func ParseSource(text string) (Source, error) {
+// parseSource reads the name of a source.
+func parseSource(text string) (Source, error) {
 	switch s := Source(text); s {
-	case SourcePut, SourceExec, sourceHook, SourceCapture, SourceSync, SourceMCP,
-		SourceCombine, SourcePDF, SourceTranscript, SourceImport:
+	case SourcePut, SourceExec, sourceHook, SourceCapture, SourceSync, sourceMCP,
+		SourceCombine, SourcePDF, SourceTranscript, sourceImport:
 		return s, nil
 	}
 	return "", fmt.Errorf("unknown source %q", text)

@@ -137,13 +137,20 @@ func TestKinds(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"put", "exec", "hook", "capture", "sync", "mcp", "combine", "pdf", "transcript", "import"} {
-		if got, err := record.ParseSource(text); err != nil || string(got) != text {
-			t.Errorf("ParseSource(%q) = %q, %v", text, got, err)
+		if err := sourced(text).Validate(); err != nil {
+			t.Errorf("a record of source %q: %v", text, err)
 		}
 	}
 	for _, text := range []string{"", "Put", "copy"} {
-		if got, err := record.ParseSource(text); err == nil {
-			t.Errorf("ParseSource(%q) = %q, want an error", text, got)
+		if err := sourced(text).Validate(); err == nil {
+			t.Errorf("a record of source %q is valid, want an error", text)
 		}
 	}
+}
+
+// sourced returns a record that came from a source.
+func sourced(text string) *record.Record {
+	r := minimal()
+	r.Source = record.Source(text)
+	return r
 }

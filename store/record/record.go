@@ -96,7 +96,7 @@ func (r *Record) validateFields() error {
 	if year := r.Time.UTC().Year(); r.Time.IsZero() || year < 0 || year > 9999 {
 		return fmt.Errorf("time %v is missing or out of range", r.Time)
 	}
-	if _, err := ParseSource(string(r.Source)); err != nil {
+	if _, err := parseSource(string(r.Source)); err != nil {
 		return err
 	}
 	for _, f := range r.words() {

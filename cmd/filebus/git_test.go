@@ -1,0 +1,86 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestGit runs testdata/git/*.txtar: what sync does after git, an editor or a hand
+// has changed the files of a repository. docs/sync.md has the table of them. The
+// store is found as a user's is, by the folder that a command runs in.
+func TestGit(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git program")
+	}
+	testscript.Run(t, scriptParams("testdata/git", func(env *testscript.Env) {
+		env.Setenv("HOME", env.WorkDir+"/home")
+		env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+		env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+		env.Setenv("GIT_EDITOR", ":")
+		for _, role := range []string{"AUTHOR", "COMMITTER"} {
+			env.Setenv("GIT_"+role+"_NAME", "Ada")
+			env.Setenv("GIT_"+role+"_EMAIL", "ada@example.org")
+		}
+	}))
+}
+
+// TestSyncScenarios compares the table of docs/sync.md with the scripts that there
+// are.
+func TestSyncScenarios(t *testing.T) {
+	t.Parallel()
+	rows := map[string]bool{}
+	lastCell := regexp.MustCompile("(?m)^\\|.*\\| `(\\w+)` \\|$")
+	for _, m := range lastCell.FindAllStringSubmatch(readDocument(t, "docs/sync.md"), -1) {
+		rows[m[1]] = true
+	}
+	scripts, err := filepath.Glob("testdata/git/*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("testdata/git: %d scripts, %v", len(scripts), err)
+	}
+	for _, script := range scripts {
+		name := strings.TrimSuffix(filepath.Base(script), ".txtar")
+		if !rows[name] {
+			t.Errorf("docs/sync.md has no row for %s", name)
+		}
+		delete(rows, name)
+	}
+	for name := range rows {
+		t.Errorf("docs/sync.md has a row for %s, which is no script", name)
+	}
+}
+
+// cmdRepeat is the script command "repeat N ARG...": filebus with these arguments and a
+// number behind them, N times.
+func cmdRepeat(ts *testscript.TestScript, neg bool, args []string) {
+	n, err := strconv.Atoi(args[0])
+	if neg || err != nil {
+		ts.Fatalf("usage: repeat n arg...")
+	}
+	for i := range n {
+		if code := runFilebus(ts, append(slices.Clone(args[1:]), strconv.Itoa(i))); code != 0 {
+			ts.Fatalf("filebus %v %d ended with exit code %d", args[1:], i, code)
+		}
+	}
+}
+
+// cmdAged is the script command "aged FILE...": the files were last changed an hour
+// ago, so that nobody can be writing to them.
+func cmdAged(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: aged file...")
+	}
+	then := time.Now().Add(-time.Hour)
+	for _, name := range args {
+		ts.Check(os.Chtimes(ts.MkAbs(name), then, then))
+	}
+}

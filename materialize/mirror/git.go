@@ -1,0 +1,241 @@
+package mirror
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ErrNoGit says that there is no git program.
+var ErrNoGit = errors.New("there is no git program")
+
+// A Git runs the git program in a folder, so that no setting of the user's makes it
+// behave in another way, work on another repository, or run a hook.
+type Git struct {
+	program string
+	Dir     string   // absolute
+	env     []string // of all commands
+}
+
+// NewGit returns git for a folder, given the environment, or ErrNoGit.
+func NewGit(dir string, variables []string, more ...string) (*Git, error) {
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return nil, ErrNoGit
+	}
+	env := slices.DeleteFunc(slices.Clone(variables), func(v string) bool {
+		return strings.HasPrefix(v, "GIT_") || strings.HasPrefix(v, "LC_ALL=")
+	})
+	env = append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat")
+	return &Git{program, dir, append(env, more...)}, nil
+}
+
+// command returns a command of git.
+func (g *Git) command(ctx context.Context, env []string, args ...string) *exec.Cmd {
+	all := []string{"-C", g.Dir, "--no-pager"}
+	for _, setting := range []string{
+		"core.hooksPath=" + os.DevNull, "core.fsmonitor=false", "core.untrackedCache=false", "core.splitIndex=false",
+		"core.quotePath=false", "core.looseCompression=1", "core.safecrlf=false", "core.bigFileThreshold=5m",
+		"gc.auto=0", "maintenance.auto=false", "color.ui=false", "diff.renameLimit=400",
+	} {
+		all = append(all, "-c", setting)
+	}
+	cmd := exec.CommandContext(ctx, g.program, append(all, args...)...)
+	cmd.Env = append(slices.Clone(g.env), env...)
+	return cmd
+}
+
+// Run runs git to its end, with an input that may be nil, and returns what it prints.
+func (g *Git) Run(ctx context.Context, in []byte, env []string, args ...string) ([]byte, error) {
+	cmd := g.command(ctx, env, args...)
+	cmd.Stdin = bytes.NewReader(in)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	return out, gitError(args[0], err, &said)
+}
+
+// Stream runs git and reads what it prints meanwhile.
+func (g *Git) Stream(ctx context.Context, env []string, read func(io.Reader) error, args ...string) error {
+	cmd := g.command(ctx, env, args...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return err
+	}
+	readErr := read(out)
+	return errors.Join(readErr, gitError(args[0], cmd.Wait(), &said))
+}
+
+// gitError says what git said before it failed.
+func gitError(command string, err error, said *bytes.Buffer) error {
+	if err == nil {
+		return nil
+	}
+	text := strings.Join(strings.Fields(said.String()), " ")
+	if len(text) > 300 {
+		text = text[:300]
+	}
+	return fmt.Errorf("git %s: %w: %s", command, err, text)
+}
+
+// A Repository is what git knows of the files of a root. It is asked when it is
+// needed first, and then once. Where git cannot say, every file counts as git's, so
+// that none is written; without the git program, none does.
+type Repository struct {
+	git     *Git // nil: there is no repository, or no program
+	err     error
+	asked   bool
+	tracked map[string]bool // paths below the root
+	changed map[string]bool // of those, that are not as in git's index
+	nested  map[string]*Repository
+	dir     string
+	env     []string
+}
+
+// Repository returns what git knows of the files of the root.
+func (m *Mirror) Repository(variables []string) *Repository { return newRepository(m.Dir, variables) }
+
+func newRepository(dir string, variables []string) *Repository {
+	g := &Repository{dir: dir, env: variables, nested: map[string]*Repository{}}
+	if !isInRepository(dir) {
+		return g
+	}
+	g.git, g.err = NewGit(dir, variables, "GIT_NO_LAZY_FETCH=1")
+	return g
+}
+
+// isInRepository reports whether a folder or one above it has a .git.
+func isInRepository(dir string) bool {
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+// Err returns why git could not be asked, if it could not: to be told once.
+func (g *Repository) Err() error { return g.err }
+
+// Has reports whether the root lies in a repository that can be asked.
+func (g *Repository) Has() bool { return g.git != nil }
+
+// of returns the repository that a path belongs to, which may be one inside of the
+// root such as a submodule, and the path in it.
+func (g *Repository) of(p string) (*Repository, string) {
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		if inner, known := g.nested[dir]; known {
+			if inner != nil {
+				return inner, strings.TrimPrefix(p, dir+"/")
+			}
+			continue
+		}
+		g.nested[dir] = nil
+		full := filepath.Join(g.dir, filepath.FromSlash(dir))
+		if _, err := os.Lstat(filepath.Join(full, ".git")); err == nil {
+			g.nested[dir] = newRepository(full, g.env)
+			return g.of(p)
+		}
+	}
+	return g, p
+}
+
+// ask reads git's index, once.
+func (g *Repository) ask(ctx context.Context) {
+	if g.asked || g.git == nil {
+		return
+	}
+	g.asked = true
+	out, err := g.run(ctx, nil, "rev-parse", "--is-inside-work-tree")
+	if g.err = err; err == nil && string(out) != "true\n" {
+		g.err = fmt.Errorf("git says %.20q of %s", out, g.dir)
+	}
+	if g.err == nil {
+		g.tracked, g.err = g.list(ctx, "ls-files", "-z")
+	}
+	if g.err == nil {
+		g.changed, g.err = g.list(ctx, "diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff",
+			"--ignore-submodules")
+	}
+}
+
+// gitPatience is how long git may take for an answer, while others wait for the mirror.
+const gitPatience = 5 * time.Second
+
+func (g *Repository) run(ctx context.Context, in []byte, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, gitPatience)
+	defer cancel()
+	return g.git.Run(ctx, in, nil, args...)
+}
+
+// list returns the paths that a command of git prints, each ended by a NUL byte.
+func (g *Repository) list(ctx context.Context, args ...string) (map[string]bool, error) {
+	out, err := g.run(ctx, nil, args...)
+	if err != nil {
+		return nil, err
+	}
+	paths := map[string]bool{}
+	for p := range strings.SplitSeq(string(out), "\x00") {
+		paths[p] = true
+	}
+	return paths, nil
+}
+
+// Tracks reports whether a file is git's: one that it tracks. It is if git cannot say.
+func (g *Repository) Tracks(ctx context.Context, p string) bool {
+	g, p = g.of(p)
+	g.ask(ctx)
+	return g.git != nil && (g.err != nil || g.tracked[p])
+}
+
+// HasBytes reports whether a tracked file on disk is as it is in git's index: git has
+// put it there, or has taken it over.
+func (g *Repository) HasBytes(ctx context.Context, p string) bool {
+	g, p = g.of(p)
+	g.ask(ctx)
+	return g.git != nil && g.err == nil && g.tracked[p] && !g.changed[p]
+}
+
+// Ignores reports whether git ignores a path, at which there need not be a file.
+func (g *Repository) Ignores(ctx context.Context, p string) bool {
+	g, p = g.of(p)
+	if g.git == nil {
+		return false
+	}
+	_, err := g.run(ctx, nil, "check-ignore", "-q", "--", p)
+	return err == nil
+}
+
+// reflogDepth is how many places where HEAD stood are looked at for a file.
+const reflogDepth = 100
+
+// Had reports whether git had a file that is gone, at HEAD or where that stood of
+// late: then git may have taken it away.
+func (g *Repository) Had(ctx context.Context, p string) bool {
+	if g, p = g.of(p); g.git == nil {
+		return false
+	}
+	var names bytes.Buffer
+	for n := range reflogDepth {
+		fmt.Fprintf(&names, "HEAD@{%d}:./%s\n", n, p)
+	}
+	// It fails where HEAD has stood at fewer places, after it has named the others.
+	out, _ := g.run(ctx, names.Bytes(), "cat-file", "--batch-check=%(objecttype)")
+	return bytes.Contains(out, []byte("blob\n"))
+}

@@ -1,0 +1,388 @@
+package materialize
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"filebus/materialize/mirror"
+	"filebus/materialize/plan"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// The disk belongs to its owner and to git. This file says what sync may do to it:
+// which files it may write, and what a file means that is not there.
+
+// repository returns what git knows of the files of the root.
+func (r *reconciler) repository() *mirror.Repository {
+	if r.git == nil {
+		r.git = r.Repository(r.w.Settings.Variables)
+	}
+	return r.git
+}
+
+// isLinked reports whether the root is a linked worktree.
+func (r *reconciler) isLinked() bool { return r.Dir != r.w.Main }
+
+// isAsked reports whether the user has asked for a file to be written, which may be gone.
+func (r *reconciler) isAsked(p string, isGone bool) bool {
+	return r.command || r.opts.Repair || r.isRestored(p, isGone)
+}
+
+// isRestored reports whether the user has asked for a file back.
+func (r *reconciler) isRestored(p string, isGone bool) bool {
+	_, remembered := r.Memory.Get(p)
+	return r.opts.Restore != nil && r.opts.Restore(p, isGone && remembered)
+}
+
+// mayWrite reports whether sync may write or delete a file, or make it where there is
+// none: not one that git tracks, and a new one only where git ignores it. A command
+// may in the root that it runs in.
+func (r *reconciler) mayWrite(ctx context.Context, s sides) bool {
+	if r.isAsked(s.path, !s.disk.Exists) || isOutside(s.path) {
+		return true
+	}
+	g := r.repository()
+	if s.disk.Exists || g.Tracks(ctx, s.path) {
+		return !g.Tracks(ctx, s.path)
+	}
+	return g.Err() == nil && (!g.Has() || g.Ignores(ctx, s.path))
+}
+
+// toDisk does something to a file unless it may not: then the file stays as it is, and
+// that is remembered.
+func (r *reconciler) toDisk(ctx context.Context, s sides, action string, detail string, do func() error) (SyncedFile, error) {
+	if r.mayWrite(ctx, s) {
+		return r.act(action, detail, do)
+	}
+	if s.disk.Exists && !r.opts.DryRun {
+		r.Memory.Keep(s.disk, s.position)
+	}
+	if s.disk.Exists {
+		r.report.Kept++
+	}
+	return SyncedFile{}, nil
+}
+
+// isCurrentAgain reports whether a file that holds an older text has been put back, so
+// that this text counts again: a note of the main root, or a file that git has put
+// there.
+func (r *reconciler) isCurrentAgain(ctx context.Context, s sides) bool {
+	return !r.isLinked() && !r.opts.Repair && (s.now.Name().Kind == record.KindNote || r.repository().HasBytes(ctx, s.path))
+}
+
+// missing decides about a path at which no file is: one that was never here, or was
+// deleted. What was deleted stays deleted, unless a command has changed it since.
+func (r *reconciler) missing(ctx context.Context, s sides) (SyncedFile, error) {
+	wasHere := s.remembered && s.known.State != mirror.Deleted
+	switch {
+	case r.opts.CaptureOnly:
+		return SyncedFile{}, nil
+	case s.now == nil && s.remembered && r.isRestored(s.path, true) && r.rank(s.path) == 0: // markers say the same anew
+		return r.act(actionWritten, "it had been deleted", func() error { return r.revive(ctx, s) })
+	case s.now == nil && wasHere:
+		return r.act("", "", func() error { return r.forgetDeleted(s) })
+	case s.now == nil:
+		return SyncedFile{}, nil
+	case r.isAsked(s.path, true), !s.remembered, s.now.ChangedByCommand(s.known.Position):
+		detail := ""
+		if s.remembered {
+			detail = "it had been deleted"
+		}
+		return r.toDisk(ctx, s, actionWritten, detail, func() error { return r.writeStored(ctx, s.path, s.disk, s.now) })
+	case !wasHere:
+		return SyncedFile{}, nil
+	case s.now.Name().Kind == record.KindMarker:
+		return r.act(actionCleared, "", func() error { return r.retire(ctx, s) })
+	}
+	if to := r.movedTo(ctx, s); to != "" { // its entries keep their names
+		return r.act(actionRenamed, "it is "+to, func() error { return r.retire(ctx, s) })
+	}
+	if r.isRetiredWith(ctx, s) {
+		return r.act(actionRetired, "its file was deleted", func() error { return r.retire(ctx, s) })
+	}
+	return r.act("", "", func() error { return r.forgetDeleted(s) })
+}
+
+// revive writes a file again that was deleted and retired, and stores it anew.
+func (r *reconciler) revive(ctx context.Context, s sides) error {
+	at := r.w.recognise(s.path)
+	name := record.Name{Kind: at.Kind, ID: at.ID}
+	if at.Kind == record.KindFrame {
+		name.ID = s.path
+	}
+	last, err := view(ctx, r.w.Store, func(tx *store.Tx) (*plan.State, error) { return lastState(tx, name) })
+	if err != nil || last == nil {
+		return err
+	}
+	if err := r.writeStored(ctx, s.path, s.disk, last); err != nil {
+		return err
+	}
+	r.Memory.Forget(s.path) // what stands there now is new to the store
+	_, err = r.tryReconcile(ctx, s.path)
+	return err
+}
+
+// lastState returns what stood under a name before it was retired, or nil. The entries
+// of a file are retired together with it, just before.
+func lastState(tx *store.Tx, name record.Name) (*plan.State, error) {
+	events, err := tx.History(name)
+	if err != nil || len(events) == 0 {
+		return nil, err
+	}
+	for position := events[len(events)-1].Position - 1; position >= events[0].Position; position-- {
+		if s, err := plan.Before(tx, name, position); s != nil || err != nil {
+			return s, err
+		}
+	}
+	return nil, nil
+}
+
+// forgetDeleted remembers that the file is not here any more.
+func (r *reconciler) forgetDeleted(s sides) error {
+	r.Memory.Delete(s.path, s.position)
+	return nil
+}
+
+// isRetiredWith reports whether a record goes when its file is deleted: a note, and
+// the entries of an aggregate that git did not take away, if no other root has it.
+// Results, handoffs and all else stay findable.
+func (r *reconciler) isRetiredWith(ctx context.Context, s sides) bool {
+	switch {
+	case s.now.IsFrame() && r.repository().Had(ctx, s.path):
+		return false
+	case !s.now.IsFrame() && s.now.Name().Kind != record.KindNote:
+		return false
+	}
+	return !r.isElsewhere(s.path)
+}
+
+// movedTo returns the path of the one new file that has the bytes of an aggregate file
+// which is gone from all roots, or "".
+func (r *reconciler) movedTo(ctx context.Context, s sides) (to string) {
+	if !s.now.IsFrame() || r.isElsewhere(s.path) {
+		return ""
+	}
+	for _, f := range r.found {
+		known, remembered := r.Memory.Get(f.Path)
+		isNew := !remembered || known.State == mirror.Deleted
+		if !isNew || f.Size != s.known.Size || r.w.recognise(f.Path).Kind != record.KindFrame {
+			continue
+		}
+		if disk, err := r.Look(ctx, f.Path); err == nil && disk.Digest == s.known.Digest {
+			if to != "" {
+				return "" // nobody knows which
+			}
+			to = f.Path
+		}
+	}
+	return to
+}
+
+// isElsewhere reports whether another root has a file at a path.
+func (r *reconciler) isElsewhere(p string) bool {
+	if r.others == nil {
+		for _, root := range r.w.Roots() {
+			if known, err := r.w.mirrors.Remembered(root); err == nil && root != r.Dir {
+				r.others = append(r.others, known)
+			}
+		}
+	}
+	return slices.ContainsFunc(r.others, func(known func(string) (mirror.Memo, bool)) bool {
+		f, remembered := known(p)
+		return remembered && f.State != mirror.Deleted
+	})
+}
+
+// retire retires what the store has for a file that somebody has removed.
+func (r *reconciler) retire(ctx context.Context, s sides) error {
+	position := uint64(0)
+	err := r.w.Store.Update(ctx, func(tx *store.Tx) error {
+		err := retireFile(tx, s.now.Version)
+		position = tx.Position()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.Memory.Delete(s.path, position)
+	if s.now.Name().Kind == record.KindNote {
+		body := s.now.Version.Record.Body
+		r.retired[body] = append(r.retired[body], s.now.Version)
+	}
+	return nil
+}
+
+// movedFrom returns the version of the note that a new file has the bytes of, if it was
+// the one that was retired in this sync: it was moved, and its history goes on.
+func (r *reconciler) movedFrom(f plan.File) (from store.Version, moved bool) {
+	gone := r.retired[f.Digest()]
+	if len(gone) != 1 || f.Location.Kind != record.KindNote {
+		return from, false
+	}
+	delete(r.retired, f.Digest())
+	return gone[0], true
+}
+
+// mayBeMoved reports whether a new file may be one that was retired in this sync.
+func (r *reconciler) mayBeMoved(f mirror.Stat) bool {
+	for _, gone := range r.retired {
+		if gone[0].Record.Size == f.Size {
+			return true
+		}
+	}
+	return false
+}
+
+// An ontoEdit is a command's edit of an aggregate file, which had a state before.
+type ontoEdit struct{ before *plan.State }
+
+// writeEdit writes what an edit has made of an aggregate file.
+func (r *reconciler) writeEdit(ctx context.Context, p string, before *plan.State) error {
+	r.onto = &ontoEdit{before}
+	defer func() { r.onto = nil }()
+	return r.writeFile(ctx, p)
+}
+
+// isApart reports whether an aggregate file, before it was edited, was not what the store
+// had: it is git's for this branch, and others have changed the store.
+func (r *reconciler) isApart(ctx context.Context, s sides) bool {
+	if !s.now.IsFrame() || !s.disk.Exists || !r.onto.before.IsFrame() {
+		return false
+	}
+	isBehind := r.onto.before.Changed() > s.known.Position
+	return s.known.State == mirror.Kept || isBehind && r.repository().Tracks(ctx, s.path)
+}
+
+// writeOnto makes an edit in a file that is git's own for this branch: none of the
+// entries of others come into it.
+func (r *reconciler) writeOnto(ctx context.Context, s sides) error {
+	f, err := r.readFile(ctx, s.disk)
+	if err != nil {
+		return err
+	}
+	text, err := r.w.planner().Onto(ctx, f, r.onto.before, s.now)
+	if err == nil {
+		err = r.Write(ctx, s.path, bytes.NewReader(text), s.position, s.disk)
+	}
+	if err != nil {
+		return err
+	}
+	written, err := r.Look(ctx, s.path)
+	if err == nil && written.Digest != s.now.Digest() {
+		r.Memory.Keep(written, s.position)
+	}
+	return err
+}
+
+// NotHere returns the entries of a kind that the store has, but not the files of the
+// root as git or their owner left them: those of another branch, say.
+func (w *Workspace) NotHere(ctx context.Context, kind record.Kind) (names []record.Name, err error) {
+	apart := w.Apart()
+	var files []plan.File
+	err = w.Store.View(ctx, func(tx *store.Tx) error {
+		for ref, err := range tx.Lookup(store.FieldKind, string(record.KindFrame)) {
+			if err != nil {
+				return err
+			}
+			v, err := tx.Get(ref)
+			if err != nil {
+				return err
+			}
+			f := plan.File{Path: v.Record.Path, Location: w.recognise(v.Record.Path)}
+			if v.Record.Name.Tree != "" || f.Location.Entries != kind {
+				continue
+			}
+			if text, differs := apart(f.Path, v.Position); differs && plan.MergeMarker(text) == 0 {
+				f.Content = plan.ContentOf(text)
+				files = append(files, f)
+			}
+		}
+		return nil
+	})
+	for _, f := range files {
+		now, err := view(ctx, w.Store, at(f))
+		if err == nil && now.IsFrame() {
+			var missing []record.Name
+			missing, err = w.planner().Missing(ctx, f, now)
+			names = append(names, missing...)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(names, func(a, b record.Name) int { return cmp.Compare(a.String(), b.String()) })
+	return names, err
+}
+
+// Apart returns how to read the files of the root that are not what the store has had
+// since a position of the log, by their paths: as git or their owner left them. Of one
+// that is gone there is no text.
+func (w *Workspace) Apart() func(path string, since uint64) (text []byte, apart bool) {
+	var known func(path string) (mirror.Memo, bool)
+	return func(p string, since uint64) (text []byte, apart bool) {
+		if known == nil {
+			known, _ = w.mirrors.Remembered(w.Root) // what cannot be read knows nothing
+		}
+		if f, remembered := known(p); remembered && f.State == mirror.Agreed && f.Position >= since {
+			return nil, false
+		}
+		if f, _ := w.openHere(p); f != nil {
+			text, _ = io.ReadAll(f) // what cannot be read is not here
+			_ = f.Close()
+		}
+		return text, true
+	}
+}
+
+// openHere opens the regular file at a path of the root, and returns nil where there is
+// none: nothing is read through a link that leads out of the root, and no pipe.
+func (w *Workspace) openHere(p string) (*os.File, int64) {
+	file := w.FilePath(p)
+	info, err := os.Lstat(file)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, 0
+	}
+	var f *os.File
+	if below, relErr := filepath.Rel(w.Root, file); relErr == nil && filepath.IsLocal(below) {
+		f, err = os.OpenInRoot(w.Root, below)
+	} else {
+		f, err = os.Open(file)
+	}
+	if err != nil {
+		return nil, 0
+	}
+	return f, info.Size()
+}
+
+// TextHere opens the file that a version of the own tree has in the root, if its text is
+// another one than the version's: what git has put there, or nobody has stored yet. It
+// is nil if it is the same or there is no file, and also for a result or snapshot,
+// which does not change; altered says that its file did.
+func (w *Workspace) TextHere(v store.Version) (here *os.File, size int64, altered bool, err error) {
+	if v.Record.Name.Tree != "" || v.Record.Path == "" {
+		return nil, 0, false, nil
+	}
+	f, size := w.openHere(v.Record.Path)
+	if f == nil {
+		return nil, 0, false, nil // what is stored answers
+	}
+	digest := record.NewDigester()
+	_, err = io.Copy(digest, f)
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	kind := v.Record.Name.Kind
+	isWritten := kind == record.KindResult || kind == record.KindSnapshot
+	differs := kind == record.KindFrame || digest.Digest() != v.Record.Body
+	if err != nil || !differs || isWritten {
+		return nil, 0, differs && isWritten, errors.Join(err, f.Close())
+	}
+	return f, size, false, nil
+}
