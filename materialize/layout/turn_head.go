@@ -55,7 +55,7 @@ func cutMarkerHead(text string, begins bool) (markerHead, bool) {
 // endsHead reports whether a word may end before rest. Before a "|" it is one of
 // several to choose from, and at the end of a text it may have been cut.
 func endsHead(rest string) bool {
-	return rest != "" && strings.IndexByte(": \t]\r\n", rest[0]) >= 0 && !strings.HasPrefix(strings.TrimLeft(rest, " \t"), "|")
+	return rest != "" && strings.IndexByte(": \t]\r\n", rest[0]) >= 0 && !strings.HasPrefix(strings.TrimLeft(rest, " \t\r\n"), "|")
 }
 
 func isFirstID(word string) bool {

@@ -193,6 +193,7 @@ func FuzzTurn(f *testing.F) {
 	for _, file := range []string{"answers", "second", "slips", "noise"} {
 		f.Add(readGolden(f, "testdata/turns/"+file+".md"))
 	}
+	f.Add([]byte("[RESOLVED\n| T"))
 	f.Add([]byte("**[TENSION T1: a [b]** c\n```\n[RESOLVED T01]\n```\n[REFINEMENT on T01] `[RESOLVED"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		markers := ParseMarkers(text)
