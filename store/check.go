@@ -28,6 +28,8 @@ type Report struct {
 	Bytes    int64    `json:"bytes"`             // of all bodies, uncompressed
 	Faults   []string `json:"faults"`            // each breaks an invariant; none in a sound store
 	Remarks  []string `json:"remarks,omitempty"` // what costs space or can be rebuilt
+
+	others int // faults of other things than bodies
 }
 
 // Err returns ErrDamaged if there are faults.
@@ -86,6 +88,12 @@ type largeBody struct {
 }
 
 func (c *checker) fault(format string, args ...any) {
+	c.report.others++
+	c.bodyFault(format, args...)
+}
+
+// bodyFault is the fault of a body: all else may be sound.
+func (c *checker) bodyFault(format string, args ...any) {
 	if len(c.report.Faults) < maxFaults {
 		c.report.Faults = append(c.report.Faults, fmt.Sprintf(format, args...))
 	}
@@ -285,7 +293,7 @@ func (c *checker) checkBody(tx *Tx, r *record.Record) error {
 	}
 	content, err := tx.Content(r)
 	if err != nil {
-		c.fault("%v", err)
+		c.bodyFault("%v", err)
 		return nil
 	}
 	c.report.Bodies++
@@ -296,7 +304,7 @@ func (c *checker) checkBody(tx *Tx, r *record.Record) error {
 	}
 	text, err := content.Bytes()
 	if err != nil {
-		c.fault("%s: %v", r.Name, err)
+		c.bodyFault("%s: %v", r.Name, err)
 	} else if int64(len(text)) != r.Size {
 		c.fault("%s: the body has %d bytes, the record says %d", r.Name, len(text), r.Size)
 	}
@@ -315,7 +323,7 @@ func (c *checker) checkLarge(l largeBody) error {
 	}
 	return c.store.View(c.ctx, func(tx *Tx) error {
 		if tx.bodies.Get(l.content.Digest[:]) != nil { // else it was dropped meanwhile
-			c.fault("%s: %v", l.name, err)
+			c.bodyFault("%s: %v", l.name, err)
 		}
 		return nil
 	})

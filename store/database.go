@@ -221,7 +221,7 @@ func openBolt(path string, options *bbolt.Options) (*bbolt.DB, error) {
 // checkSize finds a file that ends before its last page. Reading that page
 // would fault, writing would hide that pages are lost.
 func (s *Store) checkSize(btx *bbolt.Tx) error {
-	path := s.path(databaseFile)
+	path := btx.DB().Path()
 	info, err := os.Stat(path)
 	if err == nil && info.Size() < btx.Size() {
 		return damaged("%s was cut short: %d of %d bytes", path, info.Size(), btx.Size())
