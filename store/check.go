@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -305,11 +304,7 @@ func (c *checker) checkBody(tx *Tx, r *record.Record) error {
 
 // checkLarge reads a body that is a file, without the lock.
 func (c *checker) checkLarge(l largeBody) error {
-	r, err := l.content.Open()
-	if err == nil {
-		_, err = io.Copy(io.Discard, contextReader{c.ctx, r})
-		err = errors.Join(err, r.Close())
-	}
+	err := l.content.Verify(c.ctx)
 	if !errors.Is(err, ErrDamaged) {
 		return err
 	}
