@@ -66,7 +66,7 @@ func (s *Store) PrepareReader(ctx context.Context, r io.Reader) (Body, error) {
 		return s.Prepare(ctx, head)
 	}
 	s.sweepTemporary()
-	tmp, err := os.CreateTemp(s.path(tmpDir), "body-*")
+	tmp, err := s.temporary()
 	if err != nil {
 		return Body{}, fmt.Errorf("storing body: %w", err)
 	}
@@ -79,6 +79,15 @@ func (s *Store) PrepareReader(ctx context.Context, r io.Reader) (Body, error) {
 		body.broken = errors.Is(err, ErrDamaged)
 	}
 	return body, nil
+}
+
+// temporary makes a file that is swept if it stays. A copy of a store that left
+// empty folders out has none for it.
+func (s *Store) temporary() (*os.File, error) {
+	if err := os.MkdirAll(s.path(tmpDir), 0o777); err != nil {
+		return nil, err
+	}
+	return os.CreateTemp(s.path(tmpDir), "body-*")
 }
 
 func writeLarge(ctx context.Context, tmp *os.File, r io.Reader) (Body, error) {

@@ -262,6 +262,9 @@ func (c *checker) checkRecord(tx *Tx, e Entry) error {
 		c.fault("record %s stands at position %d of %v, its log entry at %d", e.Ref, v.Position, v.Record.Time, e.Position)
 	}
 	c.checkPlace(tx, e, v.Record)
+	if _, sound := tx.description(e.Ref); !sound {
+		c.fault("%s: the description of its version %s is damaged or missing", v.Record.Name, e.Ref.Short())
+	}
 	return c.checkBody(tx, v.Record)
 }
 

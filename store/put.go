@@ -99,6 +99,9 @@ func (tx *Tx) Put(d Draft) (Outcome, error) {
 		if err == nil && r.Body == head.Record.Body {
 			healed, err = tx.heal(d.Body)
 		}
+		if _, sound := tx.description(head.Ref); unchanged && err == nil && !sound {
+			err = tx.describe(head.Ref, d.Description)
+		}
 		if unchanged || err != nil {
 			return Outcome{*head, unchanged, healed}, err
 		}
@@ -247,7 +250,8 @@ func (tx *Tx) describe(ref record.Ref, d record.Description) error {
 	if err != nil {
 		return err
 	}
-	return tx.descriptions.Put(ref[:], tx.store.pack(text))
+	packed := tx.store.pack(text)
+	return tx.descriptions.Put(ref[:], append(sumDescription(ref, packed), packed...))
 }
 
 // putConflict keeps r beside the head. The same body for the same head is kept
