@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -271,6 +270,9 @@ func (c *checker) checkRecord(tx *Tx, e Entry) error {
 		c.fault("record %s stands at position %d of %v, its log entry at %d", e.Ref, v.Position, v.Record.Time, e.Position)
 	}
 	c.checkPlace(tx, e, v.Record)
+	if _, sound := tx.description(e.Ref); !sound {
+		c.fault("%s: the description of its version %s is damaged or missing", v.Record.Name, e.Ref.Short())
+	}
 	return c.checkBody(tx, v.Record)
 }
 
@@ -313,11 +315,7 @@ func (c *checker) checkBody(tx *Tx, r *record.Record) error {
 
 // checkLarge reads a body that is a file, without the lock.
 func (c *checker) checkLarge(l largeBody) error {
-	r, err := l.content.Open()
-	if err == nil {
-		_, err = io.Copy(io.Discard, contextReader{c.ctx, r})
-		err = errors.Join(err, r.Close())
-	}
+	err := l.content.Verify(c.ctx)
 	if !errors.Is(err, ErrDamaged) {
 		return err
 	}

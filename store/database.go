@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"runtime/debug"
@@ -67,19 +66,8 @@ func databaseOptions(a access) *bbolt.Options {
 // should take at most 50 ms and do no I/O. The Tx and the slices it returns are
 // valid only inside fn; Records and Contents remain valid.
 func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
-	err := s.view(ctx, forReading, fn)
-	if errors.Is(err, errOldSchema) {
-		// Any write migrates; this one has nothing else to do.
-		if err := s.Update(ctx, func(*Tx) error { return nil }); err != nil {
-			return err
-		}
-		return s.view(ctx, forReading, fn)
-	}
-	return err
+	return s.view(ctx, forReading, fn)
 }
-
-// errOldSchema says that a store must be migrated before it can be read.
-var errOldSchema = errors.New("the store has an older schema")
 
 func (s *Store) view(ctx context.Context, a access, fn func(*Tx) error) error {
 	return s.locked(ctx, turnstile.Shared, func() error {
@@ -243,13 +231,10 @@ func (s *Store) checkFile(path string) error {
 }
 
 // migrate brings an older store to the newest schema, after a copy was made.
+// Readers know the older ones too, so it waits for the first write.
 func (s *Store) migrate(btx *bbolt.Tx) error {
-	err := s.checkSchema(btx)
-	if !errors.Is(err, errOldSchema) {
-		return err
-	}
-	version, err := migrations.Version(btx)
-	if err != nil {
+	version, err := s.schema(btx)
+	if err != nil || version == s.latest() {
 		return err
 	}
 	if err := s.copyDatabase(btx, databaseFile+".schema"+strconv.Itoa(version)); err != nil {
@@ -261,35 +246,37 @@ func (s *Store) migrate(btx *bbolt.Tx) error {
 
 func (s *Store) latest() int { return s.opts.steps[len(s.opts.steps)-1].Version }
 
-// checkSchema tells a store that a newer filebus wrote from one that is older
-// and one that is none.
-func (s *Store) checkSchema(btx *bbolt.Tx) error {
+// schema returns the version of a store. One that a newer filebus wrote and one
+// that is none are errors.
+func (s *Store) schema(btx *bbolt.Tx) (int, error) {
 	version, err := migrations.Version(btx)
 	switch {
 	case err != nil:
-		return damaged("store %s: %w", s.dir, err)
+		return 0, damaged("store %s: %w", s.dir, err)
 	case version > s.latest():
-		return &SchemaError{Dir: s.dir, Have: s.latest(), Want: version}
+		return 0, &SchemaError{Dir: s.dir, Have: s.latest(), Want: version}
 	case version == 0:
-		return damaged("store %s has no schema version", s.dir)
-	case version < s.latest():
-		return errOldSchema
+		return 0, damaged("store %s has no schema version", s.dir)
 	}
-	return nil
+	return version, nil
 }
 
-// copyDatabase writes the database as the transaction sees it, durably.
+// copyDatabase writes the database as the transaction sees it, durably. Whatever
+// has the name of the copy gives way to it, but for a folder.
 func (s *Store) copyDatabase(btx *bbolt.Tx, name string) error {
-	tmp, err := os.CreateTemp(s.dir, name+".*")
+	tmp, err := s.temporary()
 	if err != nil {
 		return err
 	}
-	_, err = btx.WriteTo(io.Writer(tmp))
-	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
+	_, err = btx.WriteTo(tmp)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), s.path(name))
 	}
-	if err := os.Rename(tmp.Name(), s.path(name)); err != nil {
-		return err
+	if info, statErr := os.Lstat(s.path(name)); err != nil && statErr == nil && info.IsDir() {
+		err = record.Conflict.Errorf("%w: a folder has its name", err).Try("mv {1} {2}", s.path(name), s.path(name)+".folder")
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(tmp.Name()))
 	}
 	return SyncFolder(s.dir)
 }
