@@ -28,7 +28,7 @@ type Report struct {
 	Faults   []string `json:"faults"`            // each breaks an invariant; none in a sound store
 	Remarks  []string `json:"remarks,omitempty"` // what costs space or can be rebuilt
 
-	others int // faults of other things than bodies
+	others int // faults of other things than bodies and descriptions
 }
 
 // Err returns ErrDamaged if there are faults.
@@ -91,7 +91,7 @@ func (c *checker) fault(format string, args ...any) {
 	c.bodyFault(format, args...)
 }
 
-// bodyFault is the fault of a body: all else may be sound.
+// bodyFault is the fault of a body or description: all else may be sound.
 func (c *checker) bodyFault(format string, args ...any) {
 	if len(c.report.Faults) < maxFaults {
 		c.report.Faults = append(c.report.Faults, fmt.Sprintf(format, args...))
@@ -271,7 +271,7 @@ func (c *checker) checkRecord(tx *Tx, e Entry) error {
 	}
 	c.checkPlace(tx, e, v.Record)
 	if _, sound := tx.description(e.Ref); !sound {
-		c.fault("%s: the description of its version %s is damaged or missing", v.Record.Name, e.Ref.Short())
+		c.bodyFault("%s: the description of its version %s is damaged or missing", v.Record.Name, e.Ref.Short())
 	}
 	return c.checkBody(tx, v.Record)
 }

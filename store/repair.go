@@ -64,9 +64,9 @@ func (s *Store) Repair(ctx context.Context, opts RepairOptions) (*Repaired, erro
 		return nil, err
 	}
 	out := &Repaired{Faults: report.Faults, Healed: []Piece{}, Gone: []Piece{}}
-	for report.Err() != nil && !out.Rebuilt {
+	for again := false; report.Err() != nil && !out.Rebuilt; again = true {
 		h := &healer{ctx: ctx, opts: opts, out: out, whole: map[record.Digest]bool{}}
-		if out.Rebuilt = report.others > 0; out.Rebuilt {
+		if out.Rebuilt = again || report.others > 0; out.Rebuilt {
 			err = s.locked(ctx, turnstile.Exclusive, func() error { return s.rebuild(h) })
 		} else {
 			err = s.Update(ctx, func(tx *Tx) error { return s.healInPlace(tx, h) })
@@ -214,7 +214,7 @@ func (h *healer) body(tx *Tx, v Version) error {
 	if !known {
 		content, err := tx.Content(v.Record)
 		if err == nil {
-			err = readThrough(h.ctx, content)
+			err = content.Verify(h.ctx)
 		}
 		if system := syscall.Errno(0); errors.As(err, &system) || err != nil && !errors.Is(err, ErrDamaged) {
 			return err // the body may be whole: the disk, or somebody, says no
@@ -229,21 +229,12 @@ func (h *healer) body(tx *Tx, v Version) error {
 	return err
 }
 
-func readThrough(ctx context.Context, c Content) error {
-	r, err := c.Open()
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(io.Discard, contextReader{ctx, r})
-	return errors.Join(err, r.Close())
-}
-
 // heal replaces a body by the first text on offer that has its digest.
 func (h *healer) heal(tx *Tx, v Version) (healed bool, err error) {
 	try := func(from string, text io.Reader) bool {
 		b, prepareErr := tx.store.PrepareReader(h.ctx, text)
 		if prepareErr == nil && b.Digest == v.Record.Body && err == nil {
-			err = tx.replaceBody(b)
+			_, err = tx.heal(b)
 			healed = err == nil
 			h.out.Healed = append(h.out.Healed, pieceOf(v, from))
 		}
@@ -264,20 +255,14 @@ func (h *healer) heal(tx *Tx, v Version) (healed bool, err error) {
 	return healed, errors.Join(err, h.ctx.Err())
 }
 
-// replaceBody puts a body in the place of a damaged one.
-func (tx *Tx) replaceBody(b Body) error {
-	if b.file != "" {
-		if err := tx.store.placeLarge(b); err != nil {
-			return err
-		}
-	}
-	return tx.bodies.Put(b.Digest[:], b.packed)
-}
-
-// describe derives a description again that cannot be read.
+// describe derives a description again that is damaged or missing.
 func (h *healer) describe(tx *Tx, v Version) error {
-	if h.opts.Describe == nil || tx.Description(v.Ref).Version != 0 {
+	if _, sound := tx.description(v.Ref); sound {
 		return nil
+	}
+	h.out.Described++
+	if h.opts.Describe == nil {
+		return tx.describe(v.Ref, record.Description{})
 	}
 	content, err := tx.Content(v.Record)
 	if err != nil {
@@ -287,7 +272,6 @@ func (h *healer) describe(tx *Tx, v Version) error {
 	if err != nil {
 		return err
 	}
-	h.out.Described++
 	return tx.describe(v.Ref, h.opts.Describe(v.Record, head))
 }
 

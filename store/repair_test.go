@@ -145,7 +145,7 @@ func TestRepairEveryKey(t *testing.T) {
 					expected, after = withoutTimes(before), withoutTimes(after)
 				}
 				switch diff := cmp.Diff(expected, after); {
-				case bucketName == "meta":
+				case bucketName == "meta", bucketName == "descriptions" && label == "other key": // costs only space
 				case !lossy && diff != "":
 					t.Errorf("%s: the database differs (-before +after):\n%s", where, diff)
 				case lossy:
