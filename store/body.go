@@ -254,7 +254,7 @@ func (c Content) Open() (io.ReadCloser, error) {
 		}
 		return io.NopCloser(bytes.NewReader(text)), nil
 	}
-	f, err := os.Open(c.store.bodyFile(c.Digest))
+	f, err := openOwn(c.store.bodyFile(c.Digest), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, damaged("body %s: its file is missing", c.Digest)
 	}

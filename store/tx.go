@@ -31,6 +31,7 @@ type Tx struct {
 	began    time.Time // the time of all entries of this transaction
 	wrote    bool
 	released []string // body files to remove after the commit
+	before   *signoff // of a log that is not this one's beginning; nil: there is none
 }
 
 // A Version is a record as it stands under its name.
@@ -42,9 +43,6 @@ type Version struct {
 
 func (s *Store) newTx(btx *bbolt.Tx) (*Tx, error) {
 	if err := s.checkSchema(btx); err != nil {
-		return nil, err
-	}
-	if err := s.checkSize(btx); err != nil {
 		return nil, err
 	}
 	tx := &Tx{store: s}
