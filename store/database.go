@@ -48,17 +48,15 @@ type access int
 const (
 	forReading access = iota
 	forWriting
-	forChecking // reading, and the list of free pages too
 )
 
 func databaseOptions(a access) *bbolt.Options {
 	return &bbolt.Options{
-		ReadOnly:        a != forWriting,
-		PreLoadFreelist: a == forChecking,
-		Timeout:         time.Second, // only a foreign program can hold the file
-		FreelistType:    bbolt.FreelistMapType,
-		PageSize:        pageSize,
-		NoStatistics:    true,
+		ReadOnly:     a != forWriting,
+		Timeout:      time.Second, // only a foreign program can hold the file
+		FreelistType: bbolt.FreelistMapType,
+		PageSize:     pageSize,
+		NoStatistics: true,
 	}
 }
 
@@ -66,12 +64,12 @@ func databaseOptions(a access) *bbolt.Options {
 // should take at most 50 ms and do no I/O. The Tx and the slices it returns are
 // valid only inside fn; Records and Contents remain valid.
 func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
-	return s.view(ctx, forReading, fn)
+	return s.view(ctx, fn)
 }
 
-func (s *Store) view(ctx context.Context, a access, fn func(*Tx) error) error {
+func (s *Store) view(ctx context.Context, fn func(*Tx) error) error {
 	return s.locked(ctx, turnstile.Shared, func() error {
-		db, err := s.openDatabase(a)
+		db, err := s.openDatabase(forReading)
 		if err != nil {
 			return err
 		}
@@ -81,6 +79,7 @@ func (s *Store) view(ctx context.Context, a access, fn func(*Tx) error) error {
 			if err != nil {
 				return err
 			}
+			s.compare(db, tx)
 			return fn(tx)
 		})
 	})
@@ -97,6 +96,11 @@ func (s *Store) Update(ctx context.Context, fn func(*Tx) error) error {
 		}
 		defer func() { _ = db.Close() }() // after a panic; else it is closed already
 		tx, err := s.update(db, fn)
+		if tx != nil && err == nil {
+			if now, err := db.state(true); err == nil {
+				s.signAs(now, tx)
+			}
+		}
 		closeErr := db.Close()
 		if tx != nil && err != nil {
 			err = s.lookAgain(tx, err)
@@ -109,7 +113,7 @@ func (s *Store) Update(ctx context.Context, fn func(*Tx) error) error {
 }
 
 // update returns the transaction only once it was given to Commit.
-func (s *Store) update(db *bbolt.DB, fn func(*Tx) error) (*Tx, error) {
+func (s *Store) update(db *database, fn func(*Tx) error) (*Tx, error) {
 	btx, err := db.Begin(true)
 	if err != nil {
 		return nil, err
@@ -122,6 +126,7 @@ func (s *Store) update(db *bbolt.DB, fn func(*Tx) error) (*Tx, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.compare(db, tx)
 	if err := fn(tx); err != nil {
 		return nil, err
 	}
@@ -166,68 +171,58 @@ func (s *Store) locked(ctx context.Context, mode turnstile.Mode, fn func() error
 	return fn()
 }
 
-func (s *Store) openDatabase(a access) (*bbolt.DB, error) {
-	path := s.path(databaseFile)
-	if err := s.checkFile(path); err != nil {
-		return nil, err
+// openDatabase opens the database, once it is known that bbolt will find no page there
+// that keeps it busy or makes it fail: see look.
+func (s *Store) openDatabase(a access) (*database, error) {
+	flag := os.O_RDONLY
+	if a == forWriting {
+		flag = os.O_RDWR
 	}
-	db, err := openBolt(path, databaseOptions(a))
+	file, err := openOwn(s.path(databaseFile), flag)
+	if err != nil {
+		return nil, s.openError(err)
+	}
+	d := &database{file: file}
+	d.signed, _ = s.readSignoff()
+	if err := d.look(a); err != nil {
+		return nil, errors.Join(s.openError(err), file.Close())
+	}
+	if d.DB, err = openBolt(file, databaseOptions(a)); err != nil {
+		return nil, s.openError(err)
+	}
+	return d, nil
+}
+
+// openError says what an error of opening the database means.
+func (s *Store) openError(err error) error {
+	path := s.path(databaseFile)
 	var system syscall.Errno
 	switch {
-	case err == nil:
-		return db, nil
+	case errors.Is(err, ErrDamaged):
+		return err
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return nil, &turnstile.BusyError{Path: path, Waited: time.Second, Holder: "a program that is not filebus"}
+		return &turnstile.BusyError{Path: path, Waited: time.Second, Holder: "a program that is not filebus"}
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: %w", s.dir, ErrNoStore)
+		return fmt.Errorf("%s: %w", s.dir, ErrNoStore)
 	case errors.As(err, &system): // no permission, no descriptors left, ...
-		return nil, fmt.Errorf("opening store: %w", err)
-	default:
-		return nil, damaged("opening %s: %w", path, err)
+		return fmt.Errorf("opening store: %w", err)
 	}
+	return damaged("opening %s: %w", path, err)
 }
 
 // openBolt unlocks the file when bbolt panics on what it finds there: else the
 // next caller would take the store for busy.
-func openBolt(path string, options *bbolt.Options) (*bbolt.DB, error) {
-	var file *os.File
-	options.OpenFile = func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
-		file, err = os.OpenFile(name, flag, mode)
-		return file, err
-	}
+func openBolt(file *os.File, options *bbolt.Options) (*bbolt.DB, error) {
+	options.OpenFile = func(string, int, os.FileMode) (*os.File, error) { return file, nil }
 	done := false
 	defer func() {
-		if !done && file != nil {
+		if !done {
 			_, _ = unlock(file), file.Close() // the panic says more
 		}
 	}()
-	db, err := bbolt.Open(path, 0o666, options)
+	db, err := bbolt.Open(file.Name(), 0o666, options)
 	done = true
 	return db, err
-}
-
-// checkSize finds a file that ends before its last page. Reading that page
-// would fault, writing would hide that pages are lost.
-func (s *Store) checkSize(btx *bbolt.Tx) error {
-	path := btx.DB().Path()
-	info, err := os.Stat(path)
-	if err == nil && info.Size() < btx.Size() {
-		return damaged("%s was cut short: %d of %d bytes", path, info.Size(), btx.Size())
-	}
-	return err
-}
-
-// checkFile finds what bbolt would take for a new database or fault on: a file
-// that was cut short.
-func (s *Store) checkFile(path string) error {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w", s.dir, ErrNoStore)
-	}
-	if err == nil && info.Size() < 2*pageSize {
-		return damaged("%s has only %d bytes", path, info.Size())
-	}
-	return err
 }
 
 // migrate brings an older store to the newest schema, after a copy was made.

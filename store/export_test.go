@@ -21,3 +21,9 @@ func (s *Store) Rebuild(ctx context.Context) (*Repaired, error) {
 	err := s.locked(ctx, turnstile.Exclusive, func() error { return s.rebuild(h) })
 	return out, err
 }
+
+// WalkPages reads the pages of a database as a repair does.
+var WalkPages = walkPages
+
+// Orphaned stands for the bucket of leaves that no tree leads to.
+const Orphaned = orphaned

@@ -64,6 +64,14 @@ func (s *Store) Repair(ctx context.Context, opts RepairOptions) (*Repaired, erro
 		return nil, err
 	}
 	out := &Repaired{Faults: report.Faults, Healed: []Piece{}, Gone: []Piece{}}
+	if report.Err() != nil { // that the log once went on is accepted, whatever else is wrong
+		if err = s.forgetSignoff(); err == nil {
+			report, err = s.Check(ctx, nil)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("repairing: %w", err)
+		}
+	}
 	for again := false; report.Err() != nil && !out.Rebuilt; again = true {
 		h := &healer{ctx: ctx, opts: opts, out: out, whole: map[record.Digest]bool{}}
 		if out.Rebuilt = again || report.others > 0; out.Rebuilt {
@@ -114,9 +122,13 @@ func (s *Store) rebuild(h *healer) error {
 	if err := os.RemoveAll(tmp); err != nil { // of a repair that was killed
 		return err
 	}
+	file, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
 	options := databaseOptions(forWriting)
-	options.NoSync = true
-	db, err := openBolt(tmp, options)
+	options.NoSync = true // until the end
+	db, err := openBolt(file, options)
 	if err != nil {
 		return err
 	}
@@ -150,10 +162,18 @@ func (s *Store) exchange(tmp string, out *Repaired) error {
 		}
 	}
 	out.Kept = kept
-	if err := os.Rename(tmp, path); err != nil {
+	if err := errors.Join(s.forgetSignoff(), os.Rename(tmp, path)); err != nil {
 		return err
 	}
 	return SyncFolder(s.dir)
+}
+
+// forgetSignoff gives up what was known of the database.
+func (s *Store) forgetSignoff() error {
+	if err := os.Remove(s.path(signoffFile)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // copyFile is for file systems without links.
@@ -294,16 +314,21 @@ func (h *healer) drop(tx *Tx, lost []Version) error {
 	return nil
 }
 
-// eachLeaf reads the keys and values of a database that can be read.
-func (s *Store) eachLeaf(leaf func(bucket string, key, value []byte) error) error {
-	db, err := s.openDatabase(forReading)
+// eachPair reads the keys and values of a database that can be read.
+func (s *Store) eachPair(leaf func(bucket string, key, value []byte) error) error {
+	file, err := openOwn(s.path(databaseFile), os.O_RDONLY)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = db.Close() }()
-	return db.View(func(btx *bbolt.Tx) error {
-		return btx.ForEach(func(name []byte, b *bbolt.Bucket) error {
-			return b.ForEach(func(k, v []byte) error { return leaf(string(name), k, v) })
-		})
-	})
+	defer func() { _ = file.Close() }() // only read
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if _, err := readMeta(file); err != nil { // any page may be a leaf
+		pages := uint64(info.Size()) / pageSize
+		w := &walker{file: file, meta: metaPage{end: pages}, seen: make([]uint64, pages/64+1), leaf: leaf}
+		return w.orphans()
+	}
+	return walkPages(file, info.Size(), leaf, func(uint64, string) {})
 }

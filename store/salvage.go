@@ -53,7 +53,16 @@ func (v *salvage) read(s *Store) error {
 		return err
 	})
 	if err == nil {
-		err = errors.Join(s.eachLeaf(v.take), v.flush())
+		err = errors.Join(s.eachPair(func(bucket string, key, value []byte) error {
+			if bucket == orphaned {
+				bucket = s.bucketOf(key, value)
+			}
+			return v.take(bucket, key, value)
+		}), v.flush())
+	}
+	if err == nil && v.origin() == "" {
+		err = record.Damaged.Errorf("nothing of %s can be read", s.path(databaseFile)).
+			Try("mv {1} {2}, then filebus sync", s.dir, s.dir+".damaged")
 	}
 	if err != nil {
 		return err
@@ -63,6 +72,30 @@ func (v *salvage) read(s *Store) error {
 		created := cmp.Or(v.meta[metaCreated], record.FormatTime(s.opts.Now()))
 		return errors.Join(meta.Put([]byte(metaOrigin), []byte(v.origin())), meta.Put([]byte(metaCreated), []byte(created)))
 	})
+}
+
+// bucketOf returns the bucket that a pair belongs to, or "": its page does not say.
+func (s *Store) bucketOf(key, value []byte) string {
+	isBody := func() bool {
+		text, err := s.unpack(value)
+		return isFile(value) || err == nil && record.DigestOf(text) == record.Digest(key)
+	}
+	switch isDigest := len(key) == sha256.Size; {
+	case isDigest && len(value) > positionSize && record.RefOf(value[positionSize:]) == record.Ref(key):
+		return string(bucketRecords)
+	case isDigest && len(value) > descriptionSum &&
+		bytes.Equal(value[:descriptionSum], sumDescription(record.Ref(key), value[descriptionSum:])):
+		return string(bucketDescriptions)
+	case isDigest && isBody():
+		return string(bucketBodies)
+	case len(key) == positionSize:
+		return string(bucketLog)
+	case len(value) == len(nameEntry{}.encode()):
+		return string(bucketNames)
+	case len(value) == len(Event{}.encode()):
+		return string(bucketHistory)
+	}
+	return ""
 }
 
 // origin returns the store's id: where it is lost, the one that most records have.
@@ -101,7 +134,8 @@ func (v *salvage) take(bucket string, key, value []byte) error {
 		}
 	case string(bucketLog):
 		if len(key) == positionSize {
-			if link, e, err := readLink(readPosition(key), value); err == nil {
+			link, e, err := readLink(readPosition(key), value)
+			if _, known := v.log[e.Position]; err == nil && !known {
 				v.log[e.Position] = logLine{link, e}
 			}
 		}
@@ -114,7 +148,8 @@ func (v *salvage) take(bucket string, key, value []byte) error {
 func (v *salvage) takeName(bucket string, key, value []byte) {
 	if bucket == string(bucketNames) {
 		name, err := parseNameKey(key)
-		if entry, entryErr := decodeNameEntry(value); err == nil && entryErr == nil {
+		entry, entryErr := decodeNameEntry(value)
+		if _, known := v.heads[name]; err == nil && entryErr == nil && !known {
 			v.heads[name] = entry
 		}
 		return

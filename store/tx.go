@@ -32,6 +32,7 @@ type Tx struct {
 	began    time.Time // the time of all entries of this transaction
 	wrote    bool
 	released []string // body files to remove after the commit
+	before   *signoff // of a log that is not this one's beginning; nil: there is none
 }
 
 // A Version is a record as it stands under its name.
@@ -44,9 +45,6 @@ type Version struct {
 func (s *Store) newTx(btx *bbolt.Tx) (*Tx, error) {
 	schema, err := s.schema(btx)
 	if err != nil {
-		return nil, err
-	}
-	if err := s.checkSize(btx); err != nil {
 		return nil, err
 	}
 	tx := &Tx{store: s, schema: schema}
