@@ -64,7 +64,8 @@ func (s *Store) Repair(ctx context.Context, opts RepairOptions) (*Repaired, erro
 		return nil, err
 	}
 	out := &Repaired{Faults: report.Faults, Healed: []Piece{}, Gone: []Piece{}}
-	if report.Err() != nil { // that the log once went on is accepted, whatever else is wrong
+	signed, _ := s.readSignoff()
+	if report.Err() != nil { // that the log once went on is accepted, if nothing else is wrong
 		if err = s.forgetSignoff(); err == nil {
 			report, err = s.Check(ctx, nil)
 		}
@@ -73,7 +74,7 @@ func (s *Store) Repair(ctx context.Context, opts RepairOptions) (*Repaired, erro
 		}
 	}
 	for again := false; report.Err() != nil && !out.Rebuilt; again = true {
-		h := &healer{ctx: ctx, opts: opts, out: out, whole: map[record.Digest]bool{}}
+		h := &healer{ctx: ctx, opts: opts, out: out, whole: map[record.Digest]bool{}, least: signed.position}
 		if out.Rebuilt = again || report.others > 0; out.Rebuilt {
 			err = s.locked(ctx, turnstile.Exclusive, func() error { return s.rebuild(h) })
 		} else {
@@ -197,6 +198,7 @@ type healer struct {
 	opts  RepairOptions
 	out   *Repaired
 	whole map[record.Digest]bool // of the bodies that were looked at
+	least uint64                 // the log was known to go so far
 }
 
 // look heals what can be healed and returns the versions whose bodies are lost.

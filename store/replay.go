@@ -29,7 +29,7 @@ type player struct {
 // replay makes the buckets that follow from records and log, then heals bodies, and drops what
 // is lost.
 func (v *salvage) replay(tx *Tx, h *healer) error {
-	entries, err := v.entries(tx, h.out)
+	entries, err := v.entries(tx, h)
 	if err != nil {
 		return err
 	}

@@ -210,8 +210,8 @@ type logRebuild struct {
 
 // entries returns the entries of the log, without gaps. Positions never change: mirror and
 // index know them.
-func (v *salvage) entries(tx *Tx, out *Repaired) ([]Entry, error) {
-	l := &logRebuild{v, map[uint64]bool{}, map[claim]bool{}, map[uint64]map[claim]int{}, 0, map[record.Ref]time.Time{}, out}
+func (v *salvage) entries(tx *Tx, h *healer) ([]Entry, error) {
+	l := &logRebuild{v, map[uint64]bool{}, map[claim]bool{}, map[uint64]map[claim]int{}, 0, map[record.Ref]time.Time{}, h.out}
 	l.prove(firstChain(tx.origin))
 	for ref, position := range v.dropped {
 		l.claim(position, opDrop, ref, 3)
@@ -239,7 +239,7 @@ func (v *salvage) entries(tx *Tx, out *Repaired) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.fill(l.place(l.choose()), tx.store.opts.Now().UTC()), nil
+	return l.fill(l.place(l.choose(h.least)), tx.store.opts.Now().UTC()), nil
 }
 
 func opOf(c Change) Op {
@@ -280,11 +280,14 @@ func (l *logRebuild) claim(position uint64, op Op, ref record.Ref, weight int) {
 	l.claims[position][claim{op, ref}] += weight
 }
 
-// choose takes the weightiest claim of each position. A record without a place gets a gap
+// choose takes the weightiest claim of each position, of at least so many. A record without a place gets a gap
 // that its time fits.
-func (l *logRebuild) choose() []Entry {
+func (l *logRebuild) choose(least uint64) []Entry {
 	var entries []Entry
 	end := uint64(0)
+	if least < l.limit+1<<20 { // else it is none of ours
+		end = least
+	}
 	for position := range l.claims {
 		end = max(end, position)
 	}
