@@ -3,10 +3,13 @@ package store
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"go.etcd.io/bbolt"
@@ -29,6 +32,8 @@ type signoff struct {
 	chain    chain
 }
 
+const signoffWords = 10
+
 // encode returns the line, which is always of the same length.
 func (o signoff) encode() []byte {
 	line := fmt.Appendf(nil, "filebus signoff 1 %020d %x %020d %020d %020d %x ",
@@ -45,12 +50,18 @@ func (s *Store) readSignoff() (o signoff, known bool) {
 	defer func() { _ = file.Close() }() // was only read
 	text := make([]byte, 512)           // more than a line has
 	n, _ := file.Read(text)             // the digest says whether it is whole
-	var free, link, sum []byte
-	_, err = fmt.Sscanf(string(text[:n]), "filebus signoff 1 %d %x %d %d %d %x %x\n",
-		&o.txid, &free, &o.size, &o.modified, &o.position, &link, &sum)
-	copy(o.free[:], free)
-	copy(o.chain[:], link)
-	if err != nil || !bytes.Equal(o.encode(), text[:n]) {
+	words := strings.Fields(string(text[:n]))
+	if len(words) != signoffWords {
+		return signoff{}, false
+	}
+	number := func(word int) uint64 { // what is none makes another line
+		n, _ := strconv.ParseUint(words[word], 10, 64)
+		return n
+	}
+	o.txid, o.size, o.modified, o.position = number(3), int64(number(5)), int64(number(6)), number(7)
+	_, _ = hex.Decode(o.free[:], []byte(words[4][:min(len(words[4]), 2*sha256.Size)]))
+	_, _ = hex.Decode(o.chain[:], []byte(words[8][:min(len(words[8]), 2*sha256.Size)]))
+	if !bytes.Equal(o.encode(), text[:n]) {
 		return signoff{}, false
 	}
 	return o, true
