@@ -172,25 +172,22 @@ func (d *database) state(withFree bool) (now signoff, err error) {
 func (s *Store) compare(d *database, tx *Tx) {
 	if tx.lacks(d.signed) {
 		tx.before = &d.signed
-		if s.opts.Notify != nil {
-			s.told.Do(func() { s.opts.Notify(tx.goneBack() + "; " + backHint) })
-		}
+		_ = s.GoneBack(tx.before.position, tx.position) // is used all the same
 	}
 	if d.walked {
 		s.signAs(d.now, tx)
 	}
 }
 
-// backHint is what to do about a store that has gone back.
-const backHint = "if the newer store.db is still there, put it back; else filebus verify --repair accepts this one"
-
-// goneBack says that the log once went on, or "".
-func (tx *Tx) goneBack() string {
-	if tx.before == nil {
-		return ""
+// GoneBack returns ErrDamaged, and tells it once, when something else knows more of the
+// log than there is: its position is behind the end.
+func (s *Store) GoneBack(position, end uint64) error {
+	e := ErrDamaged.Errorf("the store %s has gone back from log position %d to %d: what was stored since is not there; "+
+		"put the newer store.db back if there is one, else filebus verify --repair accepts this one", s.dir, position, end)
+	if s.opts.Notify != nil {
+		s.told.Do(func() { s.opts.Notify(e.Error()) })
 	}
-	return fmt.Sprintf("the store %s has gone back from log position %d to %d, or to another log: what was stored since is lost",
-		tx.store.dir, tx.before.position, tx.position)
+	return e.Try("filebus verify --repair")
 }
 
 // lacks reports whether the log is not the one of which o was signed, or one that was
