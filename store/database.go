@@ -104,6 +104,11 @@ func (s *Store) Update(ctx context.Context, fn func(*Tx) error) error {
 		}
 		if err == nil && tx != nil {
 			tx.removeReleased()
+			for _, name := range tx.healed {
+				if s.opts.Healed != nil {
+					s.opts.Healed(name)
+				}
+			}
 		}
 		return errors.Join(err, closeErr)
 	})

@@ -243,9 +243,9 @@ func TestHeal(t *testing.T) {
 		edit      func(*store.Draft)
 		unchanged bool
 	}{
-		"the same":          {"note/a", func(*store.Draft) {}, true},
-		"with another tag":  {"note/a", tagged("new"), false},
-		"under a new name":  {"note/b", func(*store.Draft) {}, false},
+		"the same":         {"note/a", func(*store.Draft) {}, true},
+		"with another tag": {"note/a", tagged("new"), false},
+		"under a new name": {"note/b", func(*store.Draft) {}, false},
 	}
 	for body, text := range bodies {
 		for damage, harm := range damages {

@@ -32,6 +32,7 @@ type Tx struct {
 	began    time.Time // the time of all entries of this transaction
 	wrote    bool
 	released []string // body files to remove after the commit
+	healed   []record.Name
 }
 
 // A Version is a record as it stands under its name.
