@@ -26,6 +26,7 @@ type reconciler struct {
 	start     time.Time
 	edit      editMade
 	found     []mirror.Stat // the files on disk, in a sync
+	syncs     bool          // it is a sync, and no command that looks at one file
 	onto      *ontoEdit
 	onlyReads bool // for who looks at the entries of one file
 	command   bool // what is written is a command's change, made in this root
@@ -227,7 +228,7 @@ func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, er
 // heal makes whole what the store has of a file, from the file, which has the same
 // text. Only a sync that looks at the file does so.
 func (r *reconciler) heal(ctx context.Context, s sides) error {
-	if r.opts.Announced || r.opts.DryRun || s.now.IsFrame() {
+	if !r.syncs || r.opts.DryRun || s.now.IsFrame() {
 		return nil
 	}
 	content, err := view(ctx, r.w.Store, func(tx *store.Tx) (store.Content, error) { return tx.Content(s.now.Version.Record) })
