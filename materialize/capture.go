@@ -233,6 +233,7 @@ func (l *loader) prepare(ctx context.Context, files []mirror.Stat) (*batch, erro
 		b.sources = append(b.sources, f)
 	}
 	b.states, b.plans = make([]plan.Single, len(b.sources)), make([]*plan.Plan, len(b.sources))
+	contents := make([]store.Content, len(b.sources))
 	err := l.w.Store.View(ctx, func(tx *store.Tx) error {
 		for i, f := range b.sources {
 			if f.Location.Kind == record.KindFrame {
@@ -241,6 +242,11 @@ func (l *loader) prepare(ctx context.Context, files []mirror.Stat) (*batch, erro
 			old, err := plan.At(tx, f.Tree, f.Path)
 			if err == nil {
 				b.states[i], err = plan.SingleOf(tx, f.File, old)
+			}
+			if err == nil && old != nil && old.Version.Record.Size == f.Size() {
+				if contents[i], err = tx.Content(old.Version.Record); errors.Is(err, store.ErrDamaged) {
+					err = nil // its text is here
+				}
 			}
 			if err != nil {
 				return err
@@ -256,8 +262,10 @@ func (l *loader) prepare(ctx context.Context, files []mirror.Stat) (*batch, erro
 		f, old := b.sources[i], b.states[i].Old
 		switch {
 		case f.Location.Kind == record.KindFrame:
-		case isStored(&f.File, old):
+		case isStored(&f.File, old) && contents[i].Holds(f.Text, f.Body):
 			b.plans[i] = &plan.Plan{Names: []record.Name{old.Name()}}
+		case isStored(&f.File, old):
+			b.plans[i], errs[i] = l.w.planner().Again(ctx, f.File, old)
 		default:
 			if errs[i] = f.Prepare(ctx, l.w.Store); errs[i] == nil {
 				b.plans[i] = l.w.planner().Single(f.File, b.states[i])

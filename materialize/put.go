@@ -52,6 +52,7 @@ type PutResult struct {
 	Name        record.Name        `json:"name"`
 	File        string             `json:"file,omitempty"` // absolute; empty for a record that has no file
 	Unchanged   bool               `json:"unchanged"`
+	Healed      bool               `json:"healed,omitempty"` // what was stored of the text was damaged, and is whole again
 	Record      *record.Record     `json:"-"`
 	Description record.Description `json:"-"`
 }
@@ -163,7 +164,7 @@ func (w *Workspace) store(
 			return err
 		}
 		outcome, err := tx.Put(draft)
-		result.Ref, result.Unchanged, result.Record = outcome.Ref, outcome.Unchanged, outcome.Record
+		result.Ref, result.Unchanged, result.Healed, result.Record = outcome.Ref, outcome.Unchanged, outcome.Healed, outcome.Record
 		result.Description = tx.Description(outcome.Ref) // of what was there, if nothing is new
 		return err
 	})
@@ -395,9 +396,14 @@ func (w *Workspace) putAgain(ctx context.Context, v store.Version, change func(*
 	if err != nil {
 		return err
 	}
-	draft.Body, err = w.Store.PrepareReader(ctx, r)
+	text, err := prepareStream(ctx, w.Store, r)
 	if err = errors.Join(err, r.Close()); err != nil {
 		return err
+	}
+	if draft.Body = text.Body; draft.Description.Version == 0 { // it is damaged
+		f := plan.File{Tree: v.Record.Name.Tree, Path: v.Record.Path, Location: w.recognise(v.Record.Path), Content: text}
+		again, _ := w.planner().Draft(v.Record.Name, f)
+		draft.Description = again.Description
 	}
 	change(&draft)
 	_, err = w.Store.Put(ctx, draft)

@@ -26,6 +26,7 @@ type reconciler struct {
 	start     time.Time
 	edit      editMade
 	found     []mirror.Stat // the files on disk, in a sync
+	syncs     bool          // it is a sync, and no command that looks at one file
 	onto      *ontoEdit
 	onlyReads bool // for who looks at the entries of one file
 	command   bool // what is written is a command's change, made in this root
@@ -203,6 +204,9 @@ func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, er
 	}
 	switch {
 	case s.disk.Exists && s.now != nil && s.disk.Digest == s.now.Digest():
+		if err := r.heal(ctx, s); err != nil {
+			return SyncedFile{}, err
+		}
 		r.Memory.Set(s.disk, s.position)
 		return SyncedFile{}, nil
 	case !s.disk.Exists:
@@ -219,6 +223,31 @@ func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, er
 		return SyncedFile{Action: actionWaiting}, nil
 	}
 	return r.fromDisk(ctx, s)
+}
+
+// heal makes whole what the store has of a file, from the file, which has the same
+// text. Only a sync that looks at the file does so.
+func (r *reconciler) heal(ctx context.Context, s sides) error {
+	if !r.syncs || r.opts.DryRun || s.now.IsFrame() {
+		return nil
+	}
+	content, err := view(ctx, r.w.Store, func(tx *store.Tx) (store.Content, error) { return tx.Content(s.now.Version.Record) })
+	if err == nil {
+		err = content.Verify(ctx)
+	}
+	if !errors.Is(err, store.ErrDamaged) {
+		return err
+	}
+	f, err := r.readFile(ctx, s.disk)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Body.Discard() }() // a temporary file, swept later if it stays
+	p, err := r.w.planner().Again(ctx, f, s.now)
+	if err == nil {
+		err = p.CarryOut(ctx, r.w.Store)
+	}
+	return err
 }
 
 // act does something unless this is a dry run.

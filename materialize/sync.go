@@ -106,7 +106,7 @@ func (r *reconciler) run(ctx context.Context) error {
 	if err := r.addRestored(ctx, found, touched); err != nil {
 		return err
 	}
-	r.found = found.Files
+	r.found, r.syncs = found.Files, true
 	gone, paths := r.candidates(found, touched)
 	damage, err := r.each(ctx, gone, time.Time{})
 	if err == nil {

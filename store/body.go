@@ -299,28 +299,26 @@ func (tx *Tx) keepBody(b Body) (healed bool, err error) {
 // damaged or lost, and reports whether it was. Chunk digests that schema 1 did
 // not write are added.
 func (tx *Tx) heal(b Body) (bool, error) {
-	stored := tx.bodies.Get(b.Digest[:])
-	sound := bytes.Equal(stored, b.packed)
+	stored := Content{b.Digest, b.Size, tx.store, tx.bodies.Get(b.Digest[:])}
+	same := bytes.Equal(stored.packed, b.packed)
 	if b.file == "" {
-		if !sound { // that is dear; another compressor may have made it
-			sound = Content{b.Digest, b.Size, tx.store, stored}.Verify(context.Background()) == nil
-		}
-		if sound {
+		// That is dear, and rare: another compressor may have made it.
+		if same || stored.Verify(context.Background()) == nil {
 			return false, nil
 		}
 		return true, tx.bodies.Put(b.Digest[:], b.packed)
 	}
-	info, err := os.Lstat(tx.store.bodyFile(b.Digest))
-	whole := err == nil && info.Mode().IsRegular() && !b.broken
-	if whole && sound {
-		return false, nil
+	whole, err := stored.hasFile()
+	whole = whole && !b.broken
+	if whole && same || err != nil {
+		return false, err
 	}
 	if !whole {
 		if err := tx.store.placeLarge(b); err != nil {
 			return false, err
 		}
 	}
-	return !whole || !bytes.Equal(stored, []byte{codecFile}), tx.bodies.Put(b.Digest[:], b.packed)
+	return !whole || !bytes.Equal(stored.packed, []byte{codecFile}), tx.bodies.Put(b.Digest[:], b.packed)
 }
 
 func (s *Store) placeLarge(b Body) error {

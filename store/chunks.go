@@ -84,11 +84,14 @@ func (c Content) marks() ([]byte, error) {
 // openFile opens the file of a large body. Whatever stands there in place of a
 // file is damage, and never waited for.
 func (c Content) openFile() (*os.File, *zstd.Decoder, error) {
-	path := c.store.bodyFile(c.Digest)
-	if info, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+	found, err := c.hasFile()
+	if err != nil {
+		return nil, nil, err
+	}
+	if !found {
 		return nil, nil, damaged("body %s: its file is missing", c.Digest)
 	}
-	file, err := os.Open(path)
+	file, err := os.Open(c.store.bodyFile(c.Digest))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -167,6 +170,29 @@ func (r *largeReader) next() error {
 func (r *largeReader) Close() error {
 	r.decoder.Close()
 	return r.file.Close()
+}
+
+// Holds reports whether what is stored is whole, and as a put of the same text would
+// store it: a text that is in memory, or a large one that was prepared.
+func (c Content) Holds(text []byte, prepared Body) bool {
+	if prepared.file != "" {
+		found, err := c.hasFile()
+		return found && err == nil && !prepared.broken && bytes.Equal(c.packed, prepared.packed)
+	}
+	if c.store == nil || c.IsLarge() { // it is missing, or its codec damaged
+		return false
+	}
+	stored, err := c.store.unpack(c.packed)
+	return err == nil && bytes.Equal(stored, text)
+}
+
+// hasFile reports whether a large body has its file.
+func (c Content) hasFile() (bool, error) {
+	info, err := os.Lstat(c.store.bodyFile(c.Digest))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && info.Mode().IsRegular(), err
 }
 
 // Verify reads the whole body, and returns ErrDamaged if it is not what was stored.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"runtime/debug"
@@ -107,6 +108,11 @@ func (s *Store) Update(ctx context.Context, fn func(*Tx) error) error {
 		}
 		if err == nil && tx != nil {
 			tx.removeReleased()
+			for _, name := range tx.healed {
+				if s.opts.Healed != nil {
+					s.opts.Healed(name)
+				}
+			}
 		}
 		return errors.Join(err, closeErr)
 	})
@@ -232,7 +238,7 @@ func (s *Store) migrate(btx *bbolt.Tx) error {
 	if err != nil || version == s.latest() {
 		return err
 	}
-	if err := s.copyDatabase(btx, databaseFile+".schema"+strconv.Itoa(version)); err != nil {
+	if err := s.copyDatabase(databaseFile + ".schema" + strconv.Itoa(version)); err != nil {
 		return fmt.Errorf("copying the store before migration: %w", err)
 	}
 	_, err = migrations.Apply(btx, s.opts.steps)
@@ -256,15 +262,19 @@ func (s *Store) schema(btx *bbolt.Tx) (int, error) {
 	return version, nil
 }
 
-// copyDatabase writes the database as the transaction sees it, durably. Whatever
-// has the name of the copy gives way to it, but for a folder.
-func (s *Store) copyDatabase(btx *bbolt.Tx, name string) error {
-	tmp, err := s.temporary()
+// copyDatabase copies the database durably, before anything is written to it.
+// Whatever has the name of the copy gives way to it, but for a folder.
+func (s *Store) copyDatabase(name string) error {
+	database, err := os.Open(s.path(databaseFile))
 	if err != nil {
 		return err
 	}
-	_, err = btx.WriteTo(tmp)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
+	tmp, err := s.temporary()
+	if err != nil {
+		return errors.Join(err, database.Close())
+	}
+	_, err = io.Copy(tmp, database)
+	if err = errors.Join(err, database.Close(), tmp.Sync(), tmp.Close()); err == nil {
 		err = os.Rename(tmp.Name(), s.path(name))
 	}
 	if info, statErr := os.Lstat(s.path(name)); err != nil && statErr == nil && info.IsDir() {

@@ -136,6 +136,49 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
+// TestDiskFullAtMigration leaves less and less room for a migration: it happens or
+// not, the store is read all the same, and migrated when there is room again.
+func TestDiskFullAtMigration(t *testing.T) {
+	for _, room := range []int{0, 4, 32, 64, 72, 100, 132, 200} { // in KiB; the database has 64
+		s := smallDisk(t)
+		dir := s.Dir()
+		if err := errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(filepath.Join("..", "testdata", "schema", "1")))); err != nil {
+			t.Fatal(err)
+		}
+		filler := filepath.Join(filepath.Dir(dir), "filler")
+		if err := os.WriteFile(filler, make([]byte, 4<<20), 0o666); !errors.Is(err, syscall.ENOSPC) {
+			t.Fatalf("filling the disk = %v", err)
+		}
+		info, err := os.Stat(filler)
+		if err = errors.Join(err, os.Truncate(filler, info.Size()-int64(room)<<10)); err != nil {
+			t.Fatal(err)
+		}
+		records := 5
+		if err := putNote(t, s, "a", []byte("text")); err == nil {
+			records++
+		} else if !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrDamaged) {
+			t.Errorf("%d KiB of room: put = %v, want no space left", room, err)
+		}
+		if report, err := s.Check(t.Context(), nil); err != nil || report.Err() != nil || report.Records != records {
+			t.Errorf("%d KiB of room: Check = %+v, %v", room, report, err)
+		}
+		copied := s.path(databaseFile + ".schema1")
+		if info, err := os.Stat(copied); err == nil && info.Size() != 65536 || err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%d KiB of room: the copy has %d bytes, %v", room, info.Size(), err)
+		}
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
+		if err := putNote(t, s, "b", []byte("text")); err != nil {
+			t.Errorf("put after there was room again: %v", err)
+		}
+		if _, err := os.Stat(copied); err != nil {
+			t.Errorf("no copy after the migration: %v", err)
+		}
+		wantSound(t, s, records+1)
+	}
+}
+
 // TestDiskFullAtCreation has no room for an empty store.
 func TestDiskFullAtCreation(t *testing.T) {
 	s := smallDisk(t)

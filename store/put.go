@@ -69,7 +69,18 @@ func (s *Store) Put(ctx context.Context, drafts ...Draft) ([]Outcome, error) {
 // *ConflictError if the name's version is not the expected one, or if the name
 // is write-once and has another body. A draft with a conflict link is kept
 // beside the head instead of becoming it.
+//
+// What is stored of the draft's body is healed if it is damaged, also where the
+// draft says nothing new.
 func (tx *Tx) Put(d Draft) (Outcome, error) {
+	outcome, err := tx.put(d)
+	if outcome.Healed {
+		tx.healed = append(tx.healed, d.Record.Name)
+	}
+	return outcome, err
+}
+
+func (tx *Tx) put(d Draft) (Outcome, error) {
 	r := d.Record
 	entry, known, err := tx.name(r.Name)
 	if err != nil {

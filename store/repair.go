@@ -99,7 +99,7 @@ func (s *Store) healInPlace(tx *Tx, h *healer) error {
 		return err
 	}
 	name := s.damagedName()
-	if err := s.copyDatabase(tx.log.Tx(), name); err != nil {
+	if err := s.copyDatabase(name); err != nil {
 		return err
 	}
 	h.out.Kept = s.path(name)

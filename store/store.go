@@ -38,6 +38,9 @@ type Options struct {
 	Wait          time.Duration    // the longest wait for a turn; default DefaultWait
 	Command       string           // what others are told of who holds the lock
 	AllowUnsafeFS bool             // accept network and FUSE file systems
+	// Healed, if not nil, is told of each put that has made a damaged body whole,
+	// once it is committed.
+	Healed func(record.Name)
 
 	// Notify, if not nil, is told once what somebody should know of a store that is used
 	// all the same, from whatever goroutine uses it.

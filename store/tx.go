@@ -33,6 +33,7 @@ type Tx struct {
 	wrote    bool
 	released []string // body files to remove after the commit
 	before   *signoff // of a log that is not this one's beginning; nil: there is none
+	healed   []record.Name
 }
 
 // A Version is a record as it stands under its name.

@@ -81,6 +81,9 @@ func (e *environ) storeOptions() store.Options {
 	return store.Options{
 		Now: e.now, Wait: e.global.wait, Command: e.command, AllowUnsafeFS: e.global.unsafeFS,
 		Notify: func(text string) { e.note("%s", oneLine(text)) },
+		Healed: func(name record.Name) {
+			e.note("%s: the stored text was damaged; it is whole again", oneLine(name.String()))
+		},
 	}
 }
 

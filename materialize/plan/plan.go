@@ -133,6 +133,17 @@ func (w Planner) Single(f File, at Single) *Plan {
 	return p
 }
 
+// Again plans to put the text of a version once more, which heals what is damaged of
+// it in the store and changes nothing else.
+func (w Planner) Again(ctx context.Context, f File, old *State) (*Plan, error) {
+	if err := f.Prepare(ctx, w.Store); err != nil {
+		return nil, err
+	}
+	d, _ := w.Draft(old.Name(), f)
+	d.Record, d.Expect = *old.Version.Record, store.Current(old.Version.Ref)
+	return &Plan{Puts: []store.Draft{d}, Names: []record.Name{old.Name()}}, nil
+}
+
 // Draft returns the draft of a record that is a whole file, and prepared, with the
 // places where the file departs from its layout.
 func (w Planner) Draft(name record.Name, f File) (store.Draft, []*layout.SyntaxError) {
