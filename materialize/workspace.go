@@ -14,6 +14,7 @@ import (
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -158,17 +159,22 @@ func Open(at Location, settings Settings, opts store.Options) (*Workspace, error
 	return newWorkspace(at, s, settings, opts), nil
 }
 
+// ignoreFile keeps the folder of a store out of git.
+const ignoreFile = ".gitignore"
+
 // Create opens the store at a location, making it if there is none: the folder,
 // with a .gitignore that keeps it out of git, and an empty store.
 func Create(ctx context.Context, at Location, settings Settings, opts store.Options) (*Workspace, error) {
-	if err := os.MkdirAll(at.Store, 0o777); err != nil {
-		return nil, fmt.Errorf("making store: %w", err)
+	own := folder.At(at.Store)
+	err := own.Make(".")
+	if err == nil {
+		_, err = own.Stat(ignoreFile)
 	}
-	ignore := filepath.Join(at.Store, ".gitignore")
-	if _, err := os.Stat(ignore); errors.Is(err, fs.ErrNotExist) {
-		if err := os.WriteFile(ignore, []byte("*\n"), 0o666); err != nil {
-			return nil, fmt.Errorf("making store: %w", err)
-		}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = own.WriteFile(ignoreFile, []byte("*\n"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("making store: %w", err)
 	}
 	s, err := store.Create(ctx, at.Store, opts)
 	if err != nil {

@@ -10,12 +10,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
 
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -30,6 +32,9 @@ const (
 	codecFile = 2 // nothing: the bytes are in the file bodies/ab/<digest>.zst
 )
 
+// bodySuffix ends the names of the files of large bodies.
+const bodySuffix = ".zst"
+
 // smallest is the size in bytes below which compression does not pay.
 const smallest = 300
 
@@ -41,7 +46,8 @@ type Body struct {
 	Size   int64 // in bytes
 
 	packed []byte // codec and data
-	file   string // the temporary file of a large body
+	file   string // the temporary file of a large body, below own
+	own    folder.Folder
 }
 
 // Prepare prepares a body that is in memory.
@@ -65,14 +71,15 @@ func (s *Store) PrepareReader(ctx context.Context, r io.Reader) (Body, error) {
 		return s.Prepare(ctx, head)
 	}
 	s.sweepTemporary()
-	tmp, err := os.CreateTemp(s.path(tmpDir), "body-*")
+	tmp, name, err := s.own.CreateTemp(tmpDir)
 	if err != nil {
 		return Body{}, fmt.Errorf("storing body: %w", err)
 	}
 	body, err := writeLarge(ctx, tmp, io.MultiReader(bytes.NewReader(head), r))
 	if err = errors.Join(err, tmp.Close()); err != nil {
-		return Body{}, fmt.Errorf("storing body: %w", errors.Join(err, os.Remove(tmp.Name())))
+		return Body{}, fmt.Errorf("storing body: %w", errors.Join(err, s.own.Remove(name)))
 	}
+	body.own, body.file = s.own, name
 	return body, nil
 }
 
@@ -86,7 +93,7 @@ func writeLarge(ctx context.Context, tmp *os.File, r io.Reader) (Body, error) {
 	if err = errors.Join(err, z.Close(), tmp.Sync()); err != nil {
 		return Body{}, err
 	}
-	return Body{Digest: record.Digest(digest.Sum(nil)), Size: n, packed: []byte{codecFile}, file: tmp.Name()}, nil
+	return Body{Digest: record.Digest(digest.Sum(nil)), Size: n, packed: []byte{codecFile}}, nil
 }
 
 // A contextReader ends with the context's error.
@@ -108,7 +115,7 @@ func (b Body) Discard() error {
 	if b.file == "" {
 		return nil
 	}
-	if err := os.Remove(b.file); !errors.Is(err, fs.ErrNotExist) {
+	if err := b.own.Remove(b.file); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -117,13 +124,16 @@ func (b Body) Discard() error {
 // sweepTemporary removes what killed processes left a day ago.
 func (s *Store) sweepTemporary() {
 	old := s.opts.Now().Add(-24 * time.Hour)
-	entries, err := os.ReadDir(s.path(tmpDir))
+	entries, err := s.own.ReadDir(tmpDir)
 	if err != nil {
 		return // the write that follows says what is wrong
 	}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.ModTime().Before(old) {
-			_ = os.Remove(s.path(tmpDir, e.Name())) // another sweep may have been first
+		// What was made before all temporary files had names of one form.
+		digits, isBody := strings.CutPrefix(e.Name(), "body-")
+		isOurs := folder.IsTemporary(e.Name()) || isBody && strings.Trim(digits, "0123456789") == ""
+		if info, err := e.Info(); isOurs && err == nil && info.Mode().IsRegular() && info.ModTime().Before(old) {
+			_ = s.own.Remove(path.Join(tmpDir, e.Name())) // another sweep may have been first
 		}
 	}
 }
@@ -176,9 +186,10 @@ func (s *Store) unpack(packed []byte) ([]byte, error) {
 	return nil, fmt.Errorf("unknown codec %d", packed[0])
 }
 
-func (s *Store) bodyFile(digest record.Digest) string {
+// bodyFile returns the name of the file of a large body.
+func bodyFile(digest record.Digest) string {
 	hex := digest.String()
-	return s.path(bodiesDir, hex[:2], hex+".zst")
+	return path.Join(bodiesDir, hex[:2], hex+bodySuffix)
 }
 
 // A Content gives the bytes of a stored body. It remains valid after its
@@ -254,7 +265,7 @@ func (c Content) Open() (io.ReadCloser, error) {
 		}
 		return io.NopCloser(bytes.NewReader(text)), nil
 	}
-	f, err := os.Open(c.store.bodyFile(c.Digest))
+	f, err := c.store.own.Open(bodyFile(c.Digest))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, damaged("body %s: its file is missing", c.Digest)
 	}
@@ -302,7 +313,7 @@ func (r *largeReader) Close() error {
 // nothing refers to.
 func (tx *Tx) keepBody(b Body) error {
 	if tx.bodies.Get(b.Digest[:]) != nil {
-		if _, err := os.Stat(tx.store.bodyFile(b.Digest)); b.file != "" && errors.Is(err, fs.ErrNotExist) {
+		if _, err := tx.store.own.Stat(bodyFile(b.Digest)); b.file != "" && errors.Is(err, fs.ErrNotExist) {
 			// The file was lost; here are its bytes again.
 			if err := tx.store.placeLarge(b); err != nil {
 				return err
@@ -315,28 +326,28 @@ func (tx *Tx) keepBody(b Body) error {
 			return err
 		}
 		// An earlier drop in this transaction must not take the file away.
-		path := tx.store.bodyFile(b.Digest)
-		tx.released = slices.DeleteFunc(tx.released, func(other string) bool { return other == path })
+		name := bodyFile(b.Digest)
+		tx.released = slices.DeleteFunc(tx.released, func(other string) bool { return other == name })
 	}
 	return tx.bodies.Put(b.Digest[:], b.packed)
 }
 
 func (s *Store) placeLarge(b Body) error {
-	path := s.bodyFile(b.Digest)
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	name := bodyFile(b.Digest)
+	dir := path.Dir(name)
+	if err := s.own.Make(dir); err != nil {
 		return fmt.Errorf("storing body: %w", err)
 	}
 	// A file that is there already is damaged or was left by a crash; ours was
 	// just hashed. A Body that is put a second time has no file any more.
-	err := os.Rename(b.file, path)
+	err := s.own.Rename(b.file, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		_, err = os.Stat(path)
+		_, err = s.own.Stat(name)
 	}
 	if err != nil {
 		return fmt.Errorf("storing body: %w", err)
 	}
-	return errors.Join(SyncFolder(dir), SyncFolder(s.path(bodiesDir)))
+	return errors.Join(s.own.Sync(dir), s.own.Sync(bodiesDir))
 }
 
 // uses counts the records that have a body. A body that only one has, as most,
@@ -373,7 +384,7 @@ func (tx *Tx) releaseBody(digest record.Digest) error {
 		return tx.addUse(digest, -1)
 	}
 	if packed := tx.bodies.Get(digest[:]); len(packed) > 0 && packed[0] == codecFile {
-		tx.released = append(tx.released, tx.store.bodyFile(digest))
+		tx.released = append(tx.released, bodyFile(digest))
 	}
 	return tx.bodies.Delete(digest[:])
 }

@@ -16,6 +16,7 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"filebus/migrations"
+	"filebus/store/folder"
 	"filebus/store/record"
 	"filebus/store/turnstile"
 )
@@ -179,11 +180,11 @@ func (s *Store) locked(ctx context.Context, mode turnstile.Mode, fn func() error
 }
 
 func (s *Store) openDatabase(a access) (*bbolt.DB, error) {
-	path := s.path(databaseFile)
+	path := s.own.Path(databaseFile)
 	if err := s.checkFile(path); err != nil {
 		return nil, err
 	}
-	db, err := openBolt(path, databaseOptions(a))
+	db, err := s.openBolt(databaseFile, databaseOptions(a))
 	var system syscall.Errno
 	switch {
 	case err == nil:
@@ -192,7 +193,7 @@ func (s *Store) openDatabase(a access) (*bbolt.DB, error) {
 		return nil, &turnstile.BusyError{Path: path, Waited: time.Second, Holder: "a program that is not filebus"}
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: %w", s.dir, ErrNoStore)
-	case errors.As(err, &system): // no permission, no descriptors left, ...
+	case errors.As(err, &system), errors.Is(err, folder.ErrForeign): // no permission, no descriptors left, ...
 		return nil, fmt.Errorf("opening store: %w", err)
 	default:
 		return nil, damaged("opening %s: %w", path, err)
@@ -201,10 +202,10 @@ func (s *Store) openDatabase(a access) (*bbolt.DB, error) {
 
 // openBolt unlocks the file when bbolt panics on what it finds there: else the
 // next caller would take the store for busy.
-func openBolt(path string, options *bbolt.Options) (*bbolt.DB, error) {
+func (s *Store) openBolt(name string, options *bbolt.Options) (*bbolt.DB, error) {
 	var file *os.File
-	options.OpenFile = func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
-		file, err = os.OpenFile(name, flag, mode)
+	options.OpenFile = func(_ string, flag int, _ os.FileMode) (f *os.File, err error) {
+		file, err = s.own.OpenFile(name, flag)
 		return file, err
 	}
 	done := false
@@ -213,7 +214,7 @@ func openBolt(path string, options *bbolt.Options) (*bbolt.DB, error) {
 			_, _ = unlock(file), file.Close() // the panic says more
 		}
 	}()
-	db, err := bbolt.Open(path, 0o666, options)
+	db, err := bbolt.Open(s.own.Path(name), 0, options)
 	done = true
 	return db, err
 }
@@ -221,10 +222,9 @@ func openBolt(path string, options *bbolt.Options) (*bbolt.DB, error) {
 // checkSize finds a file that ends before its last page. Reading that page
 // would fault, writing would hide that pages are lost.
 func (s *Store) checkSize(btx *bbolt.Tx) error {
-	path := s.path(databaseFile)
-	info, err := os.Stat(path)
+	info, err := s.own.Stat(databaseFile)
 	if err == nil && info.Size() < btx.Size() {
-		return damaged("%s was cut short: %d of %d bytes", path, info.Size(), btx.Size())
+		return damaged("%s was cut short: %d of %d bytes", s.own.Path(databaseFile), info.Size(), btx.Size())
 	}
 	return err
 }
@@ -232,7 +232,7 @@ func (s *Store) checkSize(btx *bbolt.Tx) error {
 // checkFile finds what bbolt would take for a new database or fault on: a file
 // that was cut short.
 func (s *Store) checkFile(path string) error {
-	info, err := os.Stat(path)
+	info, err := s.own.Stat(databaseFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", s.dir, ErrNoStore)
 	}
@@ -280,18 +280,18 @@ func (s *Store) checkSchema(btx *bbolt.Tx) error {
 
 // copyDatabase writes the database as the transaction sees it, durably.
 func (s *Store) copyDatabase(btx *bbolt.Tx, name string) error {
-	tmp, err := os.CreateTemp(s.dir, name+".*")
+	tmp, tmpName, err := s.own.CreateTemp(".")
 	if err != nil {
 		return err
 	}
 	_, err = btx.WriteTo(io.Writer(tmp))
 	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
+		return errors.Join(err, s.own.Remove(tmpName))
 	}
-	if err := os.Rename(tmp.Name(), s.path(name)); err != nil {
+	if err := s.own.Rename(tmpName, name); err != nil {
 		return err
 	}
-	return SyncFolder(s.dir)
+	return s.own.Sync(".")
 }
 
 // ID returns the store's id, which every record made here carries as origin.

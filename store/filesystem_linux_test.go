@@ -92,7 +92,7 @@ func wantSound(t *testing.T, s *Store, records int) {
 	if err != nil || report.Err() != nil || report.Records != records {
 		t.Errorf("Check = %d records, %v, %v; want %d and no faults", report.Records, report.Err(), err, records)
 	}
-	left, err := os.ReadDir(s.path(tmpDir))
+	left, err := s.own.ReadDir(tmpDir)
 	if err != nil || len(left) != 0 {
 		t.Errorf("left in the temporary folder: %v, %v", left, err)
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"slices"
 	"time"
 
@@ -378,7 +377,7 @@ func (tx *Tx) Description(ref record.Ref) record.Description {
 // removeReleased removes the files of bodies that nothing refers to any more.
 // A file that stays behind costs only space: Check reports it.
 func (tx *Tx) removeReleased() {
-	for _, path := range tx.released {
-		_ = os.Remove(path)
+	for _, name := range tx.released {
+		_ = tx.store.own.Remove(name)
 	}
 }

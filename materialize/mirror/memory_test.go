@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	fold "filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -21,7 +22,7 @@ func memoNumber(n int) Memo {
 // reload returns what is remembered on disk.
 func reload(t testing.TB, folder string) *memory {
 	t.Helper()
-	m, err := loadMemory(folder, "/root")
+	m, err := loadMemory(fold.At(folder), "/root")
 	if err != nil {
 		t.Fatal(err)
 	}
