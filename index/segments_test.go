@@ -24,9 +24,9 @@ func TestSerial(t *testing.T) {
 		{"torn", "9999999999999999999999", 7, nil},
 		{"zeros", "\x00\x00", 7, nil},
 	} {
-		e := &engine{generation: t.TempDir()}
+		e := &engine{generation: folder.At(t.TempDir())}
 		if test.noted != "" {
-			write(t, filepath.Join(e.generation, notedFile), []byte(test.noted))
+			write(t, e.generation.Path(notedFile), []byte(test.noted))
 		}
 		if got := e.checkSerial(test.serial); !errors.Is(got, test.want) || got != nil && test.want == nil {
 			t.Errorf("%s: checkSerial(%d) with %q noted = %v, want %v", test.name, test.serial, test.noted, got, test.want)

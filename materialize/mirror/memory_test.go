@@ -244,19 +244,3 @@ func BenchmarkGetMemory(b *testing.B) {
 		}
 	}
 }
-
-// TestTemporaryNames takes many names in one moment: processes that write at once
-// must not meet in one file.
-func TestTemporaryNames(t *testing.T) {
-	seen := map[string]bool{}
-	for range 10_000 {
-		name := TemporaryName(".new")
-		if seen[name] {
-			t.Fatalf("%s is given twice", name)
-		}
-		if !isTemporary("a/" + name) {
-			t.Fatalf("%s is not known for a temporary file", name)
-		}
-		seen[name] = true
-	}
-}

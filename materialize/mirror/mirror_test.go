@@ -117,7 +117,7 @@ func TestScan(t *testing.T) {
 	if want := []string{"x/in.md", "file:/shared/c/out.md"}; !slices.Equal(got, want) {
 		t.Errorf("Scan found %q, want %q", got, want)
 	}
-	if left, err := filepath.Glob(filepath.Join(m.Dir, "x", temporaryPrefix+"*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(m.Dir, "x", ".filebus-*")); err != nil || len(left) > 0 {
 		t.Errorf("temporary files are left: %q, %v", left, err)
 	}
 	other := open(t, "b", Outside{Prefix: "file:/shared/", Dir: shared, Shared: true})
