@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
@@ -278,15 +279,35 @@ func (w *Workspace) recognise(p string) layout.Location {
 // where nothing is ever written for a record.
 const ErrProtected record.Reason = "a folder that filebus does not write to"
 
-// checkWritable refuses paths into .git and .filebus, in any letter case: some
-// disks do not tell them apart.
+// checkWritable refuses paths into .git and .filebus, and those that do not stay where
+// they begin.
 func checkWritable(p string) error {
 	for segment := range strings.SplitSeq(p, "/") {
-		if strings.EqualFold(segment, ".git") || strings.EqualFold(segment, StoreFolder) {
-			return record.Usage.Errorf("%s leads into %s: %w", p, segment, ErrProtected)
+		switch {
+		case IsProtected(segment):
+			return record.Usage.Errorf("%s leads into %s: %w", p, segment, ErrProtected).Because(ErrProtected)
+		case segment == "..":
+			return record.Usage.Errorf("%s leads out of its folder: %w", p, ErrProtected).Because(ErrProtected)
 		}
 	}
 	return nil
+}
+
+// IsProtected reports whether a part of a path is .git or .filebus on some disk: they
+// may not tell letter cases apart, give long names short ones, or leave out characters
+// that nobody sees and what stands at the end.
+func IsProtected(segment string) bool {
+	segment = strings.Map(func(c rune) rune {
+		if unicode.Is(unicode.Cf, c) {
+			return -1
+		}
+		return c
+	}, segment)
+	segment, _, _ = strings.Cut(segment, ":") // a stream of a file
+	segment = strings.TrimRight(segment, " .")
+	short, number, _ := strings.Cut(strings.ToLower(segment), "~")
+	isShort := number != "" && strings.Trim(number, "0123456789") == "" && (short == "git" || short == "filebu")
+	return isShort || strings.EqualFold(segment, ".git") || strings.EqualFold(segment, StoreFolder)
 }
 
 // MakeFolder makes the folder that the file of a name of the own tree lies in, so

@@ -82,13 +82,13 @@ func TestMemoryCutShort(t *testing.T) {
 	m.set("a.md", memoNumber(1))
 	m.set("b.md", memoNumber(2))
 	save(t, m)
-	text, err := os.ReadFile(m.file)
+	text, err := os.ReadFile(m.own.Path(m.file))
 	if err != nil {
 		t.Fatal(err)
 	}
 	last := bytes.LastIndexByte(text[:len(text)-1], '\n') + 1
 	for cut := len(text) - 1; cut > last; cut-- {
-		if err := os.WriteFile(m.file, text[:cut], 0o666); err != nil {
+		if err := os.WriteFile(m.own.Path(m.file), text[:cut], 0o666); err != nil {
 			t.Fatal(err)
 		}
 		again := reload(t, folder)
@@ -139,7 +139,7 @@ func TestMemoryIgnoresOtherLines(t *testing.T) {
 		m := reload(t, folder)
 		m.set("b.md", memoNumber(2))
 		save(t, m)
-		f, err := os.OpenFile(m.file, os.O_APPEND|os.O_WRONLY, 0)
+		f, err := os.OpenFile(m.own.Path(m.file), os.O_APPEND|os.O_WRONLY, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -95,7 +96,7 @@ func TestWriteAndRemove(t *testing.T) {
 func TestScan(t *testing.T) {
 	shared := filepath.Join(t.TempDir(), "shared")
 	m := open(t, "a", Outside{Prefix: "file:/shared/", Dir: shared, Shared: true})
-	for _, name := range []string{"x/in.md", "x/other.txt", "x/" + TemporaryName(".new"), "y/in.md"} {
+	for _, name := range []string{"x/in.md", "x/other.txt", "x/" + folder.TemporaryName(".new"), "y/in.md"} {
 		file := filepath.Join(m.Dir, filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, nil, 0o666)); err != nil {
 			t.Fatal(err)
