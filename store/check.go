@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -189,7 +189,7 @@ func (c *checker) checkPages() error {
 
 // walkSlice goes on where the walk before paused, and takes over what that has found.
 func (c *checker) walkSlice(before *walker) (*walker, error) {
-	file, err := openOwn(c.store.path(databaseFile), os.O_RDONLY)
+	file, err := c.store.own.Open(databaseFile)
 	if err != nil {
 		return nil, c.store.openError(err)
 	}
@@ -224,9 +224,9 @@ func (c *checker) walkSlice(before *walker) (*walker, error) {
 
 // begin fixes how far the log is checked.
 func (c *checker) begin() error {
-	_, err := os.Lstat(c.store.path(signoffFile))
-	if _, known := c.store.readSignoff(); err == nil && !known {
-		c.remark("%s cannot be read: that the store has gone back would not be noticed", c.store.path(signoffFile))
+	_, err := c.store.own.Stat(signoffFile)
+	if _, known := c.store.readSignoff(); !errors.Is(err, fs.ErrNotExist) && !known {
+		c.remark("%s cannot be read: that the store has gone back would not be noticed", c.store.own.Path(signoffFile))
 	}
 	return c.store.View(c.ctx, func(tx *Tx) error {
 		c.report.Position, c.chain = tx.position, firstChain(tx.origin)
@@ -560,14 +560,14 @@ func (c *checker) inUnchanged(of func(*Tx) *bbolt.Bucket, look func(tx *Tx, key 
 func (c *checker) checkFiles() error {
 	wanted := map[string]bool{}
 	for _, l := range c.large {
-		wanted[filepath.Base(c.store.bodyFile(l.content.Digest))] = true
+		wanted[bodyFile(l.content.Digest)] = true
 	}
 	stray := map[string]bool{}
-	err := filepath.WalkDir(c.store.path(bodiesDir), func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".zst") && !wanted[d.Name()] {
-			stray[path] = true
+	err := c.store.own.Walk(bodiesDir, func(name string, e fs.DirEntry) error {
+		if !e.IsDir() && strings.HasSuffix(name, bodySuffix) && !wanted[name] {
+			stray[name] = true
 		}
-		return err
+		return nil
 	})
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -576,11 +576,11 @@ func (c *checker) checkFiles() error {
 		return err
 	}
 	return c.store.View(c.ctx, func(tx *Tx) error {
-		for _, path := range slices.Sorted(maps.Keys(stray)) {
+		for _, name := range slices.Sorted(maps.Keys(stray)) {
 			// A put that went on meanwhile may have made it.
-			digest, err := record.ParseDigest(strings.TrimSuffix(filepath.Base(path), ".zst"))
+			digest, err := record.ParseDigest(strings.TrimSuffix(path.Base(name), bodySuffix))
 			if err != nil || tx.bodies.Get(digest[:]) == nil {
-				c.remark("%s belongs to no record", path)
+				c.remark("%s belongs to no record", c.store.own.Path(name))
 			}
 		}
 		return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -91,7 +92,7 @@ func (c Content) openFile() (*os.File, *zstd.Decoder, error) {
 	if !found {
 		return nil, nil, damaged("body %s: its file is missing", c.Digest)
 	}
-	file, err := os.Open(c.store.bodyFile(c.Digest))
+	file, err := c.store.own.Open(bodyFile(c.Digest))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -188,11 +189,11 @@ func (c Content) Holds(text []byte, prepared Body) bool {
 
 // hasFile reports whether a large body has its file.
 func (c Content) hasFile() (bool, error) {
-	info, err := os.Lstat(c.store.bodyFile(c.Digest))
-	if errors.Is(err, fs.ErrNotExist) {
+	_, err := c.store.own.Stat(bodyFile(c.Digest))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, folder.ErrForeign) {
 		return false, nil
 	}
-	return err == nil && info.Mode().IsRegular(), err
+	return err == nil, err
 }
 
 // Verify reads the whole body, and returns ErrDamaged if it is not what was stored.

@@ -16,6 +16,7 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"filebus/migrations"
+	"filebus/store/folder"
 	"filebus/store/record"
 	"filebus/store/turnstile"
 )
@@ -184,7 +185,7 @@ func (s *Store) openDatabase(a access) (*database, error) {
 	if a == forWriting {
 		flag = os.O_RDWR
 	}
-	file, err := openOwn(s.path(databaseFile), flag)
+	file, err := s.own.OpenFile(databaseFile, flag)
 	if err != nil {
 		return nil, s.openError(err)
 	}
@@ -201,7 +202,7 @@ func (s *Store) openDatabase(a access) (*database, error) {
 
 // openError says what an error of opening the database means.
 func (s *Store) openError(err error) error {
-	path := s.path(databaseFile)
+	path := s.own.Path(databaseFile)
 	var system syscall.Errno
 	switch {
 	case errors.Is(err, ErrDamaged):
@@ -210,7 +211,7 @@ func (s *Store) openError(err error) error {
 		return &turnstile.BusyError{Path: path, Waited: time.Second, Holder: "a program that is not filebus"}
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: %w", s.dir, ErrNoStore)
-	case errors.As(err, &system): // no permission, no descriptors left, ...
+	case errors.As(err, &system), errors.Is(err, folder.ErrForeign): // no permission, no descriptors left, ...
 		return fmt.Errorf("opening store: %w", err)
 	}
 	return damaged("opening %s: %w", path, err)
@@ -226,7 +227,7 @@ func openBolt(file *os.File, options *bbolt.Options) (*bbolt.DB, error) {
 			_, _ = unlock(file), file.Close() // the panic says more
 		}
 	}()
-	db, err := bbolt.Open(file.Name(), 0o666, options)
+	db, err := bbolt.Open(file.Name(), 0, options)
 	done = true
 	return db, err
 }
@@ -263,27 +264,23 @@ func (s *Store) schema(btx *bbolt.Tx) (int, error) {
 }
 
 // copyDatabase copies the database durably, before anything is written to it.
-// Whatever has the name of the copy gives way to it, but for a folder.
 func (s *Store) copyDatabase(name string) error {
-	database, err := os.Open(s.path(databaseFile))
+	database, err := s.own.Open(databaseFile)
 	if err != nil {
 		return err
 	}
-	tmp, err := s.temporary()
+	tmp, tmpName, err := s.own.CreateTemp(tmpDir)
 	if err != nil {
 		return errors.Join(err, database.Close())
 	}
 	_, err = io.Copy(tmp, database)
 	if err = errors.Join(err, database.Close(), tmp.Sync(), tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), s.path(name))
-	}
-	if info, statErr := os.Lstat(s.path(name)); err != nil && statErr == nil && info.IsDir() {
-		err = record.Conflict.Errorf("%w: a folder has its name", err).Try("mv {1} {2}", s.path(name), s.path(name)+".folder")
+		err = s.own.Rename(tmpName, name)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
+		return errors.Join(err, s.own.Remove(tmpName))
 	}
-	return SyncFolder(s.dir)
+	return s.own.Sync(".")
 }
 
 // ID returns the store's id, which every record made here carries as origin.

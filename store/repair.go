@@ -102,7 +102,7 @@ func (s *Store) healInPlace(tx *Tx, h *healer) error {
 	if err := s.copyDatabase(name); err != nil {
 		return err
 	}
-	h.out.Kept = s.path(name)
+	h.out.Kept = s.own.Path(name)
 	return h.drop(tx, lost)
 }
 
@@ -110,7 +110,7 @@ func (s *Store) healInPlace(tx *Tx, h *healer) error {
 func (s *Store) damagedName() string {
 	name := databaseFile + ".damaged-" + s.opts.Now().UTC().Format("20060102T150405")
 	for free, n := name, 2; ; n++ {
-		if _, err := os.Lstat(s.path(free)); errors.Is(err, fs.ErrNotExist) {
+		if _, err := s.own.Stat(free); errors.Is(err, fs.ErrNotExist) {
 			return free
 		}
 		free = name + "-" + strconv.Itoa(n)
@@ -119,11 +119,11 @@ func (s *Store) damagedName() string {
 
 // rebuild makes the database again. The lock is held.
 func (s *Store) rebuild(h *healer) error {
-	tmp := s.path(databaseFile + ".repair")
-	if err := os.RemoveAll(tmp); err != nil { // of a repair that was killed
+	tmp := databaseFile + ".repair"
+	if err := s.own.RemoveAll(tmp); err != nil { // of a repair that was killed
 		return err
 	}
-	file, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := s.own.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (s *Store) rebuild(h *healer) error {
 		})
 	}
 	if err = errors.Join(err, db.Sync(), db.Close()); err != nil {
-		return errors.Join(err, os.Remove(tmp))
+		return errors.Join(err, s.own.Remove(tmp))
 	}
 	if err := s.exchange(tmp, h.out); err != nil {
 		return err
@@ -156,40 +156,25 @@ func (s *Store) rebuild(h *healer) error {
 // exchange puts the new database in the place of the old one, which keeps another name.
 // There is a store at every moment.
 func (s *Store) exchange(tmp string, out *Repaired) error {
-	path, kept := s.path(databaseFile), s.path(s.damagedName())
-	if err := os.Link(path, kept); err != nil {
-		if err := copyFile(path, kept); err != nil {
+	kept := s.damagedName()
+	if err := s.own.Link(databaseFile, kept); err != nil {
+		if err := s.copyDatabase(kept); err != nil { // of file systems without links
 			return fmt.Errorf("keeping the damaged database: %w", err)
 		}
 	}
-	out.Kept = kept
-	if err := errors.Join(s.forgetSignoff(), os.Rename(tmp, path)); err != nil {
+	out.Kept = s.own.Path(kept)
+	if err := errors.Join(s.forgetSignoff(), s.own.Rename(tmp, databaseFile)); err != nil {
 		return err
 	}
-	return SyncFolder(s.dir)
+	return s.own.Sync(".")
 }
 
 // forgetSignoff gives up what was known of the database.
 func (s *Store) forgetSignoff() error {
-	if err := os.Remove(s.path(signoffFile)); !errors.Is(err, fs.ErrNotExist) {
+	if err := s.own.Remove(signoffFile); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
-}
-
-// copyFile is for file systems without links.
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = in.Close() }() // only read
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Sync(), out.Close())
 }
 
 // A healer looks at every body, and puts those right that it can.
@@ -266,7 +251,7 @@ func (h *healer) heal(tx *Tx, v Version) (healed bool, err error) {
 	// The file of a large body may have lost no more than its entry in the database.
 	own := Content{v.Record.Body, v.Record.Size, tx.store, []byte{codecFile}}
 	if r, openErr := own.Open(); openErr == nil {
-		taken := try(tx.store.bodyFile(own.Digest), r)
+		taken := try(tx.store.own.Path(bodyFile(own.Digest)), r)
 		if err = errors.Join(err, r.Close()); taken || err != nil {
 			return healed, err
 		}
@@ -308,8 +293,8 @@ func (h *healer) drop(tx *Tx, lost []Version) error {
 			return err
 		}
 	}
-	for _, path := range tx.released {
-		if err := os.Rename(path, path+".damaged"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, name := range tx.released {
+		if err := tx.store.own.Rename(name, name+".damaged"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -318,7 +303,7 @@ func (h *healer) drop(tx *Tx, lost []Version) error {
 
 // eachPair reads the keys and values of a database that can be read.
 func (s *Store) eachPair(leaf func(bucket string, key, value []byte) error) error {
-	file, err := openOwn(s.path(databaseFile), os.O_RDONLY)
+	file, err := s.own.Open(databaseFile)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func (v *salvage) read(s *Store) error {
 		}), v.flush())
 	}
 	if err == nil && v.origin() == "" {
-		err = record.Damaged.Errorf("nothing of %s can be read", s.path(databaseFile)).
+		err = record.Damaged.Errorf("nothing of %s can be read", s.own.Path(databaseFile)).
 			Try("mv {1} {2}, then filebus sync", s.dir, s.dir+".damaged")
 	}
 	if err != nil {

@@ -6,11 +6,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"go.etcd.io/bbolt"
 )
@@ -43,7 +41,7 @@ func (o signoff) encode() []byte {
 
 // readSignoff returns what was signed, if that can be read: nothing depends on it.
 func (s *Store) readSignoff() (o signoff, known bool) {
-	file, err := openOwn(s.path(signoffFile), os.O_RDONLY)
+	file, err := s.own.Open(signoffFile)
 	if err != nil {
 		return signoff{}, false
 	}
@@ -69,11 +67,7 @@ func (s *Store) readSignoff() (o signoff, known bool) {
 
 // sign leaves a line. Where it cannot be written, the next one looks at every page.
 func (s *Store) sign(o signoff) {
-	path := s.path(signoffFile)
-	file, err := openOwn(path, os.O_WRONLY)
-	if errors.Is(err, fs.ErrNotExist) {
-		file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	}
+	file, err := s.own.OpenFile(signoffFile, os.O_WRONLY|os.O_CREATE)
 	if err != nil {
 		return
 	}
@@ -83,26 +77,6 @@ func (s *Store) sign(o signoff) {
 		_ = file.Truncate(int64(len(line))) // else it cannot be read
 	}
 	_ = file.Close() // as above
-}
-
-// openOwn opens a file of the store. One that is no regular file is damage: opening a
-// FIFO would block, a link leads elsewhere.
-func openOwn(path string, flag int) (*os.File, error) {
-	before, err := os.Lstat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !before.Mode().IsRegular() {
-		return nil, damaged("%s is not a file", path)
-	}
-	file, err := os.OpenFile(path, flag|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	if after, err := file.Stat(); err != nil || !os.SameFile(before, after) {
-		return nil, errors.Join(damaged("%s was replaced while it was opened", path), file.Close())
-	}
-	return file, nil
 }
 
 // A database is store.db, open, with what was signed of it.

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"filebus/materialize/mirror"
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -23,7 +23,7 @@ func runVerify(ctx context.Context, w *workspace, _ []string) error {
 	if err != nil {
 		return err
 	}
-	known := mirror.Settled(filepath.Join(w.Store.Dir(), "mirror")) // before the end: others write
+	known := mirror.Settled(folder.At(w.Store.Dir()).Sub("mirror")) // before the end: others write
 	if end, err := query.Position(ctx, w.Store); err == nil && known > end {
 		report.Faults = append(report.Faults, w.Store.GoneBack(known, end).Error())
 	}
