@@ -72,7 +72,7 @@ func (s *Store) PrepareReader(ctx context.Context, r io.Reader) (Body, error) {
 		return s.Prepare(ctx, head)
 	}
 	s.sweepTemporary()
-	tmp, name, err := s.own.CreateTemp(tmpDir)
+	tmp, name, err := s.temporary()
 	if err != nil {
 		return Body{}, fmt.Errorf("storing body: %w", err)
 	}
@@ -86,6 +86,15 @@ func (s *Store) PrepareReader(ctx context.Context, r io.Reader) (Body, error) {
 		body.broken = errors.Is(err, ErrDamaged)
 	}
 	return body, nil
+}
+
+// temporary makes a file that is swept if it stays. A copy of a store that left
+// empty folders out has none for it.
+func (s *Store) temporary() (*os.File, string, error) {
+	if err := s.own.Make(tmpDir); err != nil {
+		return nil, "", err
+	}
+	return s.own.CreateTemp(tmpDir)
 }
 
 func writeLarge(ctx context.Context, tmp *os.File, r io.Reader) (Body, error) {
@@ -331,6 +340,9 @@ func (s *Store) placeLarge(b Body) error {
 	}
 	// A file that is there already is damaged or was left by a crash; ours was
 	// just hashed. A Body that is put a second time has no file any more.
+	if _, err := s.own.Stat(name); errors.Is(err, folder.ErrForeign) {
+		_ = s.own.Remove(name) // a link, not what it leads to; else the rename says what is wrong
+	}
 	err := s.own.Rename(b.file, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		_, err = s.own.Stat(name)

@@ -269,7 +269,7 @@ func (s *Store) copyDatabase(name string) error {
 	if err != nil {
 		return err
 	}
-	tmp, tmpName, err := s.own.CreateTemp(tmpDir)
+	tmp, tmpName, err := s.temporary()
 	if err != nil {
 		return errors.Join(err, database.Close())
 	}
