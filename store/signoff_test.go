@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -85,7 +86,7 @@ func TestGoneBack(t *testing.T) {
 	writeFile(t, database, older)
 	for range 3 {
 		told := notes(t, s.Dir())
-		if len(told) != 1 || !strings.Contains(told[0], "gone back from log position 2 to") {
+		if len(told) != 1 || !strings.Contains(told[0], "gone back from log position 2, it is at") {
 			t.Errorf("the store that has gone back says %q, want it once", told)
 		}
 		report, err := s.Check(t.Context(), nil)
@@ -148,6 +149,32 @@ func TestFalseFreeList(t *testing.T) {
 	report, err := s.Check(t.Context(), nil)
 	if err != nil || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], "listed as free") {
 		t.Errorf("Check = %q, %v; want the list of free pages", report.Faults, err)
+	}
+}
+
+// TestBoastfulMeta makes a database whose meta page, with a right checksum, claims 2^40
+// pages, and whose list of free pages as many numbers: nobody takes memory for them.
+func TestBoastfulMeta(t *testing.T) {
+	s := unchecked(t)
+	populated(t, s)
+	database := filepath.Join(s.Dir(), "store.db")
+	data := readFile(t, database)
+	at, _, free, _ := newestMeta(data)
+	binary.NativeEndian.PutUint64(data[at+16+40:], 1<<40)
+	sum := fnv.New64a()
+	_, _ = sum.Write(data[at+16 : at+16+56])
+	binary.NativeEndian.PutUint64(data[at+16+56:], sum.Sum64())
+	list := data[free*4096:]
+	binary.NativeEndian.PutUint16(list[10:], 0xffff)
+	binary.NativeEndian.PutUint32(list[12:], 1<<31)
+	binary.NativeEndian.PutUint64(list[16:], 1<<38)
+	writeFile(t, database, data)
+	if _, err := s.Put(t.Context(), draft(t, s, "note/new", "x")); !errors.Is(err, store.ErrDamaged) {
+		t.Errorf("Put = %v, want damaged", err)
+	}
+	report, err := s.Check(t.Context(), nil)
+	if err != nil || !strings.Contains(strings.Join(report.Faults, " "), "cut short") {
+		t.Errorf("Check = %q, %v; want that it was cut short", report.Faults, err)
 	}
 }
 
