@@ -53,7 +53,8 @@ const maxFaults = 100
 // meanwhile, and takes about 60 bytes of memory for each body, and what one record takes.
 // The progress function, if not nil, is told how far it is.
 func (s *Store) Check(ctx context.Context, progress func(done, total uint64)) (*Report, error) {
-	c := &checker{store: s, ctx: ctx, bodies: map[record.Digest]uint32{}, conflicts: map[record.Ref]bool{}, progress: progress}
+	c := &checker{store: s, ctx: ctx, progress: progress}
+	c.bodies, c.conflicts = map[record.Digest]uint32{}, map[record.Ref]bool{}
 	for _, pass := range []func() error{
 		c.checkPages, c.begin, c.checkLog, c.checkConflicts, c.checkNames, c.checkHistory, c.checkLookups,
 		c.checkBodies, c.checkFiles,

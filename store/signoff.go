@@ -133,6 +133,7 @@ func (d *database) state(withFree bool) (now signoff, err error) {
 	}
 	meta, err := readMeta(d.file)
 	now = signoff{txid: meta.txid, size: info.Size(), modified: info.ModTime().UnixNano()}
+	meta.end = min(meta.end, uint64(info.Size())/pageSize) // what it says of itself may be anything
 	if err == nil && withFree {
 		if list, _, err := readFree(d.file, meta); err == nil {
 			now.free = sha256.Sum256(list)
@@ -156,8 +157,9 @@ func (s *Store) compare(d *database, tx *Tx) {
 // GoneBack returns ErrDamaged, and tells it once, when something else knows more of the
 // log than there is: its position is behind the end.
 func (s *Store) GoneBack(position, end uint64) error {
-	e := ErrDamaged.Errorf("the store %s has gone back from log position %d to %d: what was stored since is not there; "+
-		"put the newer store.db back if there is one, else filebus verify --repair accepts this one", s.dir, position, end)
+	e := ErrDamaged.Errorf("the store %s has gone back from log position %d, it is at %d now: what was stored before is "+
+		"not there; put the newer store.db back if there is one, else filebus verify --repair accepts this one",
+		s.dir, position, end)
 	if s.opts.Notify != nil {
 		s.told.Do(func() { s.opts.Notify(e.Error()) })
 	}
