@@ -44,9 +44,13 @@ type spool struct {
 	call   spooledCall
 }
 
-func newFolder(all folder.Folder, name string) *spool { return &spool{all: all, name: name, own: all.Sub(name)} }
+func newFolder(all folder.Folder, name string) *spool {
+	return &spool{all: all, name: name, own: all.Sub(name)}
+}
 
-func spools(w *materialize.Workspace) folder.Folder { return folder.At(w.Location.Store).Sub(spoolFolder) }
+func spools(w *materialize.Workspace) folder.Folder {
+	return folder.At(w.Location.Store).Sub(spoolFolder)
+}
 
 // newSpool makes the folder of a command, under ids that nobody has. Nothing is
 // left of it after an error.
