@@ -27,7 +27,7 @@ type LayOutReport struct {
 	Unchanged int      `json:"unchanged"` // files that were there already, with the same bytes
 	Displaced []string `json:"displaced"` // names whose place was taken by a newer thing
 	Missing   []string `json:"missing"`   // names whose version of that time was destroyed since
-	Protected []string `json:"protected"` // names whose paths lead into .git, .filebus or out of the folder
+	Protected []string `json:"protected"` // names whose paths lead into .git or .filebus
 }
 
 // A laidFile is a file to be written. Its bytes are read when its turn comes.

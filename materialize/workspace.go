@@ -177,6 +177,7 @@ func Create(ctx context.Context, at Location, settings Settings, opts store.Opti
 	if err != nil {
 		return nil, fmt.Errorf("making store: %w", err)
 	}
+	_, _ = own.Tighten() // the next command tries again, and says so
 	s, err := store.Create(ctx, at.Store, opts)
 	if err != nil {
 		return nil, err
@@ -279,15 +280,11 @@ func (w *Workspace) recognise(p string) layout.Location {
 // where nothing is ever written for a record.
 const ErrProtected record.Reason = "a folder that filebus does not write to"
 
-// checkWritable refuses paths into .git and .filebus, and those that do not stay where
-// they begin.
+// checkWritable refuses paths into .git and .filebus.
 func checkWritable(p string) error {
 	for segment := range strings.SplitSeq(p, "/") {
-		switch {
-		case IsProtected(segment):
-			return record.Usage.Errorf("%s leads into %s: %w", p, segment, ErrProtected).Because(ErrProtected)
-		case segment == "..":
-			return record.Usage.Errorf("%s leads out of its folder: %w", p, ErrProtected).Because(ErrProtected)
+		if IsProtected(segment) {
+			return record.Usage.Errorf("%s leads into %s: %w", p, segment, ErrProtected)
 		}
 	}
 	return nil

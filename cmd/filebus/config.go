@@ -17,6 +17,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -42,22 +43,24 @@ type retentionConfig struct {
 const configFile = "config.toml"
 
 // readConfig reads the configuration of a store; a missing file is an empty one.
-func readConfig(folder string) (c config, err error) {
-	file := filepath.Join(folder, configFile)
-	if err = c.read(file); err != nil {
-		err = fmt.Errorf("reading %s: %w", file, err)
+func readConfig(dir string) (c config, err error) {
+	own := folder.At(dir)
+	if err = c.read(own); err != nil {
+		err = fmt.Errorf("reading %s: %w", own.Path(configFile), err)
 	}
 	return c, err
 }
 
-func (c *config) read(file string) error {
-	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-		return errors.New("it is not a regular file") // a pipe would keep us for ever
-	}
-	meta, err := toml.DecodeFile(file, c)
-	switch unknown := meta.Undecoded(); {
-	case errors.Is(err, fs.ErrNotExist):
+func (c *config) read(own folder.Folder) error {
+	text, err := own.ReadFile(configFile)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
+	}
+	if err != nil {
+		return err
+	}
+	meta, err := toml.Decode(string(text), c)
+	switch unknown := meta.Undecoded(); {
 	case err != nil:
 		return err
 	case len(unknown) > 0:
@@ -235,7 +238,8 @@ const seedPapers = "~/Documents/Qark Papers"
 
 // writeConfig writes a configuration where there is none.
 func writeConfig(at materialize.Location, c config) error {
-	if err := os.MkdirAll(at.Store, 0o777); err != nil {
+	own := folder.At(at.Store)
+	if err := own.Make("."); err != nil {
 		return err
 	}
 	text := fmt.Sprintf("profile = %q\n", c.Profile)
@@ -245,10 +249,12 @@ func writeConfig(at materialize.Location, c config) error {
 	case c.Profile == "seed":
 		text += fmt.Sprintf("pdf_dir = %q\n", seedPapers)
 	}
-	file := filepath.Join(at.Store, configFile)
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := own.OpenFile(configFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	if errors.Is(err, fs.ErrExist) {
+		return coded(record.Conflict, "edit the file", fmt.Errorf("%s is there already", own.Path(configFile)))
+	}
 	if err != nil {
-		return coded(record.Conflict, "edit the file", fmt.Errorf("%s is there already", file))
+		return err
 	}
 	if _, err := f.WriteString(text); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"filebus/materialize"
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -139,6 +140,9 @@ func (e *environ) open(ctx context.Context) (*workspace, error) {
 	}
 	s, err := e.newWorkspace(materialize.Open(at, settings, e.storeOptions()))
 	if err == nil {
+		if tightened, _ := folder.At(at.Store).Tighten(); tightened { // else the next command tries again
+			e.note("others could use the store %s; it is its owner's alone now", at.Store)
+		}
 		e.rememberStore(at.Store)
 		e.recoverOutputs(s.Workspace)
 	}

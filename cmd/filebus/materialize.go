@@ -48,20 +48,28 @@ func (o *materializeCommand) run(ctx context.Context, w *workspace, _ []string) 
 		return err
 	}
 	if w.global.json {
-		return w.printJSON(report)
+		err = w.printJSON(report)
+	} else {
+		if report.Files == 0 {
+			w.note("nothing matches; filebus list shows what there is")
+		}
+		w.printf("%s, %s in %s\n", plural(report.Files, "file"), byteSize(report.Bytes), o.To)
+		w.noteLeftOut(report)
 	}
-	if report.Files == 0 {
-		w.note("nothing matches; filebus list shows what there is")
+	if err == nil && len(report.Protected) > 0 {
+		err = silentError(record.Partly)
 	}
-	w.printf("%s, %s in %s\n", plural(report.Files, "file"), byteSize(report.Bytes), o.To)
-	w.noteLeftOut(report)
-	return nil
+	return err
 }
 
 // noteLeftOut says what was picked and is not laid out.
 func (e *environ) noteLeftOut(report *materialize.LayOutReport) {
 	for _, name := range report.Displaced {
 		e.note("%s is not laid out: a newer record has its path; filebus get %s prints it", name, name)
+	}
+	for _, name := range report.Protected {
+		e.note("%s is not laid out: its path leads into .git or .filebus; filebus get %s prints it",
+			name, record.ShellWord(name))
 	}
 	if len(report.Missing) > 0 {
 		e.note("%s not laid out, as the content was destroyed since: %s", plural(len(report.Missing), "name"), firstNames(report.Missing))

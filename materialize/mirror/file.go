@@ -149,7 +149,7 @@ func (m *Mirror) Write(ctx context.Context, p string, source io.Reader, position
 		return err
 	}
 	tmp := m.temporary(root, name, ".new")
-	digest, err := writeTemporary(root, tmp, source)
+	digest, err := writeTemporary(root, tmp, source, modeOf(root, name))
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", p, err)
 	}
@@ -186,10 +186,23 @@ func (m *Mirror) confirm(root *os.Root, name, p string, seen File) error {
 	return err
 }
 
-func writeTemporary(root *os.Root, tmp string, source io.Reader) (record.Digest, error) {
+// modeOf returns the mode that a file has, or 0 if there is none.
+func modeOf(root *os.Root, name string) fs.FileMode {
+	info, err := root.Lstat(name)
+	if err != nil {
+		return 0
+	}
+	return info.Mode().Perm()
+}
+
+// writeTemporary writes a file with a mode, or with the usual one.
+func writeTemporary(root *os.Root, tmp string, source io.Reader, mode fs.FileMode) (record.Digest, error) {
 	out, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return record.Digest{}, err
+	}
+	if mode != 0 {
+		_ = out.Chmod(mode) // some file systems have no modes
 	}
 	h := record.NewDigester()
 	_, err = io.Copy(io.MultiWriter(out, h), source)

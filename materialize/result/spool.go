@@ -422,10 +422,10 @@ func isBodyOf(
 func Recover(ctx context.Context, w *materialize.Workspace) ([]*Stored, error) {
 	spools := spools(w)
 	entries, err := spools.ReadDir(".")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	if err != nil {
+		return nil, unlessGone(err)
 	}
-	all, failed := []*Stored(nil), []error{err}
+	all, failed := []*Stored(nil), []error(nil)
 	for _, entry := range entries {
 		stored, err := recoverFolder(ctx, w, newFolder(spools, entry.Name()))
 		if err != nil {

@@ -55,6 +55,7 @@ func (r *Registry) LayOut(
 	report, name, err := r.w.LayOutIndexed(ctx, to, pick, index.title, func(report *materialize.LayOutReport) []byte {
 		index.leaveOut(report.Displaced, "a newer thing has its place")
 		index.leaveOut(report.Missing, destroyed)
+		index.leaveOut(report.Protected, "its path leads into .git or .filebus")
 		return index.fit(maxTokens)
 	}, progress)
 	if err != nil {
