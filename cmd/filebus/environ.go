@@ -80,7 +80,9 @@ func (e *environ) abs(path string) string {
 func (e *environ) storeOptions() store.Options {
 	return store.Options{
 		Now: e.now, Wait: e.global.wait, Command: e.command, AllowUnsafeFS: e.global.unsafeFS,
-		Healed: func(name record.Name) { e.note("%s: the stored text was damaged; it is whole again", oneLine(name.String())) },
+		Healed: func(name record.Name) {
+			e.note("%s: the stored text was damaged; it is whole again", oneLine(name.String()))
+		},
 	}
 }
 
