@@ -38,21 +38,24 @@ func house() map[string]pack {
 	return map[string]pack{
 		"filebus":                      {},
 		"filebus/store/record":         {},
-		"filebus/store/turnstile":      {modules: []string{"golang.org/x/sys"}},
+		"filebus/store/folder":         {ours: []string{"filebus/store/record"}},
+		"filebus/store/turnstile":      {ours: []string{"filebus/store/folder"}, modules: []string{"golang.org/x/sys"}},
 		"filebus/migrations":           {modules: []string{"go.etcd.io/bbolt"}},
 		"filebus/materialize/markdown": {modules: []string{"github.com/yuin/goldmark", "go.yaml.in/yaml/v3"}},
 		"filebus/materialize/layout":   {ours: []string{"filebus/store/record", "filebus/materialize/markdown"}},
 		"filebus/index": {
-			ours:    []string{"filebus/store/record"},
+			ours:    []string{"filebus/store/folder", "filebus/store/record"},
 			modules: []string{"github.com/blevesearch", "github.com/RoaringBitmap/roaring"},
 		},
 		"filebus/store": {
-			ours:    []string{"filebus/store/record", "filebus/store/turnstile", "filebus/migrations"},
+			ours: []string{
+				"filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/migrations",
+			},
 			modules: []string{"go.etcd.io/bbolt", "github.com/klauspost/compress/zstd"},
 		},
 		"filebus/query": {
 			ours: []string{
-				"filebus/store", "filebus/store/record", "filebus/store/turnstile",
+				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile",
 				"filebus/index", "filebus/materialize/layout", "filebus/materialize/markdown",
 			},
 		},
@@ -63,18 +66,18 @@ func house() map[string]pack {
 		},
 		"filebus/materialize/release": {ours: []string{"filebus/store", "filebus/store/record"}},
 		"filebus/materialize/mirror": {
-			ours:    []string{"filebus/store/record", "filebus/store/turnstile"},
+			ours:    []string{"filebus/store/folder", "filebus/store/record", "filebus/store/turnstile"},
 			modules: []string{"github.com/fsnotify/fsnotify"},
 		},
 		"filebus/materialize": {
 			ours: []string{
-				"filebus/store", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/mirror",
+				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/mirror",
 				"filebus/materialize/plan", "filebus/materialize/release",
 			},
 		},
 		"filebus/materialize/result": {
 			ours: []string{
-				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
+				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
 				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness", "filebus/materialize/mirror",
 			},
 			modules: []string{"github.com/kaptinlin/jsonschema", "golang.org/x/sys"},
@@ -111,7 +114,7 @@ func house() map[string]pack {
 		},
 		"filebus/materialize/run": {
 			ours: []string{
-				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index", "filebus/query",
+				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/index", "filebus/query",
 				"filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown",
 				"filebus/materialize/mirror", // which runs git
 			},

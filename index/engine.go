@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	api "github.com/blevesearch/bleve_index_api"
+
+	"filebus/store/folder"
 )
 
 // The reasons why an index cannot be used. Any other error of this package is
@@ -47,20 +48,23 @@ const tier = 40
 
 // openEngine opens the engine of a generation. Its error is ErrBusy, ErrDamaged
 // or one of the machine.
-func openEngine(generation string, readOnly bool) (*engine, error) {
-	path := filepath.Join(generation, engineFolder)
-	if readOnly {
+func openEngine(generation folder.Folder, readOnly bool) (*engine, error) {
+	path := generation.Path(engineFolder)
+	// The engine opens by their paths what lies there.
+	err := generation.Check(engineFolder)
+	if readOnly && err == nil {
 		// A read-only engine would make the file that is missing.
-		if _, err := os.Stat(filepath.Join(path, "root.bolt")); err != nil {
-			return nil, condemn(generation, classify(err))
-		}
+		_, err = generation.Stat(engineFolder + "/root.bolt")
+	}
+	if err != nil && (readOnly || !errors.Is(err, fs.ErrNotExist)) {
+		return nil, condemn(generation, classify(err))
 	}
 	usePlugin()
 	e := &engine{generation: generation}
 	if !readOnly {
 		e.queue = api.NewAnalysisQueue(1)
 	}
-	err := guard(func() (err error) {
+	err = guard(func() (err error) {
 		e.Index, err = scorch.NewScorch(scorch.Name, map[string]any{
 			"path":         path,
 			"read_only":    readOnly,
@@ -85,7 +89,7 @@ func openEngine(generation string, readOnly bool) (*engine, error) {
 // An engine is Bleve's index of one generation.
 type engine struct {
 	api.Index
-	generation string             // its folder
+	generation folder.Folder
 	queue      *api.AnalysisQueue // nil if read-only; has nothing to do, since entries come analysed
 }
 
@@ -114,7 +118,7 @@ func (e *engine) merge(ctx context.Context) error {
 // staleSegments returns how many segment files there are that the engine uses no
 // more.
 func (e *engine) staleSegments() (int, error) {
-	files, err := filepath.Glob(filepath.Join(e.generation, engineFolder, "*.zap"))
+	files, err := filepath.Glob(e.generation.Path(engineFolder + "/*.zap"))
 	if err != nil {
 		return 0, err
 	}
@@ -167,7 +171,7 @@ func readTotals(engine *engine) (t totals, err error) {
 			return err
 		})
 	})
-	return t, engine.blame("reading the totals of "+engine.generation, err)
+	return t, engine.blame("reading the totals of "+engine.generation.Path("."), err)
 }
 
 // places returns a number above all document numbers.
@@ -199,7 +203,7 @@ func classify(err error) error {
 	if err.Error() == "timeout" { // bbolt's ErrTimeout, which may not be imported here
 		return fmt.Errorf("%w: another program holds it", ErrBusy)
 	}
-	for _, known := range []error{ErrDamaged, ErrBusy, fs.ErrPermission} {
+	for _, known := range []error{ErrDamaged, ErrBusy, fs.ErrPermission, folder.ErrForeign} {
 		if errors.Is(err, known) {
 			return err
 		}

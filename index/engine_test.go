@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"filebus/store/folder"
 )
 
 func TestClassify(t *testing.T) {
@@ -65,30 +67,13 @@ func TestCondemn(t *testing.T) {
 		{fmt.Errorf("searching: %w", ErrDamaged), true},
 	} {
 		dir := t.TempDir()
-		if got := condemn(dir, test.err); got != test.err {
+		if got := condemn(folder.At(dir), test.err); got != test.err {
 			t.Errorf("condemn returns %v, want %v", got, test.err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, damagedFile)); (err == nil) != test.want {
 			t.Errorf("condemn(%v): the mark is there: %v, want %v", test.err, err == nil, test.want)
 		}
 	}
-}
-
-func TestWriteFile(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "file")
-	for _, text := range []string{"first", "", "a longer text than before"} {
-		if err := writeFile(path, []byte(text)); err != nil || string(read(t, path)) != text {
-			t.Errorf("writeFile(%q): error %v, file %q", text, err, read(t, path))
-		}
-	}
-	if err := writeFile(filepath.Join(dir, "none", "file"), nil); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("writeFile in a folder that is not there: %v, want %v", err, fs.ErrNotExist)
-	}
-	if err := writeFile(dir, []byte("text")); err == nil {
-		t.Error("writeFile replaced a folder")
-	}
-	only(t, dir, "*") // no temporary file is left
 }
 
 // A failure of the machine says nothing about the index, also when the engine

@@ -7,12 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
 
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -26,7 +25,7 @@ const (
 
 	segmentSuffix = ".zap"
 
-	temporaryPrefix = ".tmp-"
+	temporaryPrefix = ".tmp-" // of what was made before all temporary files had names of one form
 
 	// format is that of the folders and files around the engine's.
 	format = 1
@@ -67,32 +66,33 @@ func (m *manifest) check(store record.StoreID) error {
 
 // currentGeneration returns the folder of the generation in use, after checking
 // that its manifest fits.
-func currentGeneration(dir string, store record.StoreID) (string, error) {
-	text, err := os.ReadFile(filepath.Join(dir, currentFile))
+func currentGeneration(dir string, store record.StoreID) (none folder.Folder, err error) {
+	own := folder.Within(dir)
+	text, err := own.ReadFile(currentFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", errNotExist
+		return none, errNotExist
 	}
 	if err != nil {
-		return "", err
+		return none, err
 	}
 	name := strings.TrimSuffix(string(text), "\n")
 	if _, ok := generationNumber(name); !ok {
-		return "", fmt.Errorf("%w: %s names %q", ErrDamaged, currentFile, name)
+		return none, fmt.Errorf("%w: %s names %q", ErrDamaged, currentFile, name)
 	}
-	generation := filepath.Join(dir, name)
-	if reason, err := os.ReadFile(filepath.Join(generation, damagedFile)); err == nil {
-		return "", fmt.Errorf("%w: generation %s: %s", ErrDamaged, name, reason)
+	generation := own.Sub(name)
+	if reason, err := generation.ReadFile(damagedFile); err == nil {
+		return none, fmt.Errorf("%w: generation %s: %s", ErrDamaged, name, reason)
 	}
-	text, err = os.ReadFile(filepath.Join(generation, manifestFile))
+	text, err = generation.ReadFile(manifestFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%w: generation %s has no %s", ErrDamaged, name, manifestFile)
+		return none, fmt.Errorf("%w: generation %s has no %s", ErrDamaged, name, manifestFile)
 	}
 	if err != nil {
-		return "", err
+		return none, err
 	}
 	var m manifest
 	if err := json.Unmarshal(text, &m); err != nil {
-		return "", fmt.Errorf("%w: %s of generation %s: %w", ErrDamaged, manifestFile, name, err)
+		return none, fmt.Errorf("%w: %s of generation %s: %w", ErrDamaged, manifestFile, name, err)
 	}
 	return generation, m.check(store)
 }
@@ -100,10 +100,10 @@ func currentGeneration(dir string, store record.StoreID) (string, error) {
 // condemn makes sure that a generation in which damage was met is not used
 // again, if err is that: most damage shows only in some searches, and opening
 // damaged files can end in a panic that leaves them locked. It returns err.
-func condemn(generation string, err error) error {
+func condemn(generation folder.Folder, err error) error {
 	if errors.Is(err, ErrDamaged) {
 		// Where this cannot be written, the damage will be met again.
-		_ = os.WriteFile(filepath.Join(generation, damagedFile), []byte(err.Error()), 0o644)
+		_ = generation.WriteFile(damagedFile, []byte(err.Error()))
 	}
 	return err
 }
@@ -121,19 +121,20 @@ func generationName(n int) string { return fmt.Sprintf("g%06d", n) }
 // newGeneration makes an empty generation, makes it the current one and removes
 // all others. It returns the opened engine.
 func newGeneration(dir string, store record.StoreID) (*engine, error) {
-	name, err := freeName(dir)
+	own := folder.Within(dir)
+	name, err := freeName(own)
 	if err != nil {
 		return nil, err
 	}
-	generation := filepath.Join(dir, name)
-	if err := os.Mkdir(generation, 0o755); err != nil {
+	generation := own.Sub(name)
+	if err := own.Make(name); err != nil {
 		return nil, err
 	}
 	text, err := json.Marshal(manifest{format, mappingHash(), store, bleveVersion()})
 	if err != nil {
 		return nil, err
 	}
-	if err := writeFile(filepath.Join(generation, manifestFile), append(text, '\n')); err != nil {
+	if err := generation.Replace(manifestFile, append(text, '\n'), true); err != nil {
 		return nil, err
 	}
 	engine, err := startEngine(generation)
@@ -141,16 +142,16 @@ func newGeneration(dir string, store record.StoreID) (*engine, error) {
 		return nil, err
 	}
 	// Only now, with an engine that can be opened, does anybody see it.
-	if err := writeFile(filepath.Join(dir, currentFile), []byte(name+"\n")); err != nil {
+	if err := own.Replace(currentFile, []byte(name+"\n"), true); err != nil {
 		return nil, errors.Join(err, engine.Close())
 	}
-	sweep(dir, name)
+	sweep(own, name)
 	return engine, nil
 }
 
 // startEngine opens the engine of a new generation and stores empty totals, by
 // whose absence damage is seen later.
-func startEngine(generation string) (*engine, error) {
+func startEngine(generation folder.Folder) (*engine, error) {
 	engine, err := openEngine(generation, false)
 	if err != nil {
 		return nil, err
@@ -160,14 +161,14 @@ func startEngine(generation string) (*engine, error) {
 		err = guard(func() error { return engine.SetInternal([]byte(totalsKey), text) })
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("starting %s: %w", generation, err), engine.Close())
+		return nil, errors.Join(fmt.Errorf("starting %s: %w", generation.Path("."), err), engine.Close())
 	}
 	return engine, nil
 }
 
 // freeName returns a name that no generation in dir has, in use or left over.
-func freeName(dir string) (string, error) {
-	entries, err := os.ReadDir(dir)
+func freeName(dir folder.Folder) (string, error) {
+	entries, err := dir.ReadDir(".")
 	if err != nil {
 		return "", err
 	}
@@ -180,18 +181,20 @@ func freeName(dir string) (string, error) {
 	return generationName(last + 1), nil
 }
 
-// sweep removes every generation but the one to keep, and what a crash left of
-// writeFile. What cannot be removed
-// now (on Windows: a file that is still open) is left for the next time.
-func sweep(dir, keep string) {
-	entries, err := os.ReadDir(dir)
+// sweep removes every generation but the one to keep, and temporary files that a crash
+// left. What cannot be removed now (on Windows: a file that is still open) is left for
+// the next time.
+func sweep(dir folder.Folder, keep string) {
+	entries, err := dir.ReadDir(".")
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
 		_, ok := generationNumber(e.Name())
-		if ok && e.Name() != keep || strings.HasPrefix(e.Name(), temporaryPrefix) {
-			_ = os.RemoveAll(filepath.Join(dir, e.Name())) // see above
+		digits, isOld := strings.CutPrefix(e.Name(), temporaryPrefix)
+		isTemporary := folder.IsTemporary(e.Name()) || isOld && strings.Trim(digits, "0123456789") == ""
+		if ok && e.IsDir() && e.Name() != keep || isTemporary && e.Type().IsRegular() {
+			_ = dir.RemoveAll(e.Name()) // see above
 		}
 	}
 }
@@ -199,18 +202,19 @@ func sweep(dir, keep string) {
 // Remove removes the index in dir, which may not exist. The next OpenWriter
 // begins at position 0.
 func Remove(dir string) error {
-	if err := os.Remove(filepath.Join(dir, currentFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	own := folder.Within(dir)
+	if err := own.Remove(currentFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	entries, err := os.ReadDir(dir)
+	entries, err := own.ReadDir(".")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, e := range entries {
-		if _, ok := generationNumber(e.Name()); !ok {
+		if _, ok := generationNumber(e.Name()); !ok || !e.IsDir() {
 			continue
 		}
-		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+		if err := own.RemoveAll(e.Name()); err != nil {
 			return err
 		}
 	}
@@ -227,41 +231,4 @@ func bleveVersion() string {
 		}
 	}
 	return "unknown"
-}
-
-// writeFile makes a file appear whole, and durably, in place of an older one.
-func writeFile(path string, text []byte) error { return replaceFile(path, text, true) }
-
-// replaceFile makes a file appear whole. If not durably, a crash of the machine
-// may leave the older one or a torn one.
-func replaceFile(path string, text []byte, durably bool) error {
-	temporary, err := os.CreateTemp(filepath.Dir(path), temporaryPrefix+"*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temporary.Name()) // gone already when all went well
-	_, err = temporary.Write(text)
-	if err == nil && durably {
-		err = temporary.Sync()
-	}
-	if err := errors.Join(err, temporary.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(temporary.Name(), path); err != nil {
-		return err
-	}
-	if !durably {
-		return nil
-	}
-	return syncFolder(filepath.Dir(path))
-}
-
-// syncFolder makes the names in a folder durable, where the system can.
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	_ = folder.Sync() // Windows and some file systems refuse it; the index can be rebuilt
-	return folder.Close()
 }

@@ -8,7 +8,6 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/blevesearch/bleve/v2/index/scorch"
 
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -42,7 +42,7 @@ func (e *engine) note(serial uint64) error {
 	for _, name := range names {
 		text = append(append(text, '\n'), name...)
 	}
-	return os.WriteFile(filepath.Join(e.generation, notedFile), text, 0o644)
+	return e.generation.WriteFile(notedFile, text)
 }
 
 // segmentNames returns the names of the segment files that the engine uses.
@@ -59,8 +59,8 @@ func (e *engine) segmentNames() (names []string, err error) {
 }
 
 // readNoted returns what note recorded, or zeros.
-func readNoted(generation string) (serial uint64, segments []string, err error) {
-	text, err := os.ReadFile(filepath.Join(generation, notedFile))
+func readNoted(generation folder.Folder) (serial uint64, segments []string, err error) {
+	text, err := generation.ReadFile(notedFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, nil, err
 	}
@@ -90,13 +90,13 @@ func (e *engine) checkSerial(serial uint64) error {
 
 // checkSegments verifies the checksums of those segments of a generation that
 // nobody has verified yet. It must come before the engine opens them.
-func checkSegments(generation string) error {
+func checkSegments(generation folder.Folder) error {
 	_, segments, err := readNoted(generation)
 	if err != nil {
 		return err
 	}
 	// If it cannot be read, all are verified again.
-	checked, _ := os.ReadFile(filepath.Join(generation, checkedFile))
+	checked, _ := generation.ReadFile(checkedFile)
 	known := make(map[string]bool)
 	for stamp := range strings.SplitSeq(string(checked), "\n") {
 		known[stamp] = true
@@ -104,7 +104,7 @@ func checkSegments(generation string) error {
 	var stamps []string
 	fresh := false
 	for _, name := range segments {
-		stamp, err := checkSegment(filepath.Join(generation, engineFolder, name), known)
+		stamp, err := checkSegment(generation.Sub(engineFolder), name, known)
 		if err != nil {
 			return condemn(generation, err)
 		}
@@ -115,7 +115,7 @@ func checkSegments(generation string) error {
 	}
 	if fresh {
 		// Best effort: where it cannot be written, all are verified again.
-		_ = replaceFile(filepath.Join(generation, checkedFile), []byte(strings.Join(stamps, "\n")+"\n"), false)
+		_ = generation.Replace(checkedFile, []byte(strings.Join(stamps, "\n")+"\n"), false)
 	}
 	return nil
 }
@@ -123,25 +123,25 @@ func checkSegments(generation string) error {
 // checkSegment verifies the checksum of a segment unless its stamp is known. It
 // returns the stamp, which is empty if the segment is not there: then it was
 // merged into another since, or the engine will go back; see checkSerial.
-func checkSegment(path string, known map[string]bool) (stamp string, err error) {
-	info, err := os.Stat(path)
+func checkSegment(engine folder.Folder, name string, known map[string]bool) (stamp string, err error) {
+	info, err := engine.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	stamp = fmt.Sprintf("%s %d %d", filepath.Base(path), info.Size(), info.ModTime().UnixNano())
+	stamp = fmt.Sprintf("%s %d %d", name, info.Size(), info.ModTime().UnixNano())
 	if known[stamp] {
 		return stamp, nil
 	}
-	return stamp, verifySegment(path)
+	return stamp, verifySegment(engine, name)
 }
 
 // verifySegment compares the checksum at the end of a segment file with that of
 // its bytes: CRC-32 (IEEE), big-endian.
-func verifySegment(path string) error {
-	file, err := os.Open(path)
+func verifySegment(engine folder.Folder, name string) error {
+	file, err := engine.Open(name)
 	if err != nil {
 		return err
 	}
@@ -151,19 +151,19 @@ func verifySegment(path string) error {
 		return err
 	}
 	if info.Size() < crc32.Size {
-		return fmt.Errorf("%w: %s has %d bytes", ErrDamaged, path, info.Size())
+		return fmt.Errorf("%w: %s has %d bytes", ErrDamaged, file.Name(), info.Size())
 	}
 	sum := crc32.NewIEEE()
 	reader := bufio.NewReaderSize(file, 1<<20)
 	if _, err := io.CopyN(sum, reader, info.Size()-crc32.Size); err != nil {
-		return fmt.Errorf("reading %s: %w", path, err)
+		return fmt.Errorf("reading %s: %w", file.Name(), err)
 	}
 	var stored uint32
 	if err := binary.Read(reader, binary.BigEndian, &stored); err != nil {
-		return fmt.Errorf("reading %s: %w", path, err)
+		return fmt.Errorf("reading %s: %w", file.Name(), err)
 	}
 	if stored != sum.Sum32() {
-		return fmt.Errorf("%w: %s has the checksum %08x instead of %08x", ErrDamaged, path, sum.Sum32(), stored)
+		return fmt.Errorf("%w: %s has the checksum %08x instead of %08x", ErrDamaged, file.Name(), sum.Sum32(), stored)
 	}
 	return nil
 }
@@ -202,9 +202,9 @@ func Verify(dir string, store record.StoreID) error {
 
 // verifySegments verifies segments by their names. One that is not there was
 // merged into another since, or the engine will go back; see checkSerial.
-func verifySegments(generation string, names []string) error {
+func verifySegments(generation folder.Folder, names []string) error {
 	for _, name := range names {
-		err := verifySegment(filepath.Join(generation, engineFolder, name))
+		err := verifySegment(generation.Sub(engineFolder), name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return condemn(generation, err)
 		}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"filebus/store/folder"
 )
 
 func TestSerial(t *testing.T) {
@@ -22,9 +24,9 @@ func TestSerial(t *testing.T) {
 		{"torn", "9999999999999999999999", 7, nil},
 		{"zeros", "\x00\x00", 7, nil},
 	} {
-		e := &engine{generation: t.TempDir()}
+		e := &engine{generation: folder.At(t.TempDir())}
 		if test.noted != "" {
-			write(t, filepath.Join(e.generation, notedFile), []byte(test.noted))
+			write(t, e.generation.Path(notedFile), []byte(test.noted))
 		}
 		if got := e.checkSerial(test.serial); !errors.Is(got, test.want) || got != nil && test.want == nil {
 			t.Errorf("%s: checkSerial(%d) with %q noted = %v, want %v", test.name, test.serial, test.noted, got, test.want)
@@ -69,7 +71,7 @@ func TestCheckedSegments(t *testing.T) {
 	dir := t.TempDir()
 	apply(t, dir, puts(note("a", "alpha")), 1)
 	generation := only(t, dir, "g*")
-	if err := checkSegments(generation); err != nil {
+	if err := checkSegments(folder.At(generation)); err != nil {
 		t.Fatal(err)
 	}
 	segment := only(t, dir, "g*/bleve/*.zap")
@@ -83,14 +85,14 @@ func TestCheckedSegments(t *testing.T) {
 	if err := os.Chtimes(segment, info.ModTime(), info.ModTime()); err != nil {
 		t.Fatal(err)
 	}
-	if err := checkSegments(generation); err != nil {
+	if err := checkSegments(folder.At(generation)); err != nil {
 		t.Errorf("a segment with the same size and time was read again: %v", err)
 	}
 	later := info.ModTime().Add(1e9)
 	if err := os.Chtimes(segment, later, later); err != nil {
 		t.Fatal(err)
 	}
-	if err := checkSegments(generation); !errors.Is(err, ErrDamaged) {
+	if err := checkSegments(folder.At(generation)); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a segment with another time: %v, want %v", err, ErrDamaged)
 	}
 	pardon(t, dir)
@@ -120,7 +122,7 @@ func TestReadNoted(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, notedFile), []byte(test.text))
-		serial, segments, err := readNoted(dir)
+		serial, segments, err := readNoted(folder.At(dir))
 		if serial != test.serial || !slices.Equal(segments, test.segments) || err != nil {
 			t.Errorf("readNoted of %q = %d, %q, %v, want %d, %q", test.text, serial, segments, err, test.serial, test.segments)
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	api "github.com/blevesearch/bleve_index_api"
 
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -54,7 +54,7 @@ type Writer struct {
 // format or is damaged, it begins a new generation at position 0. Any other
 // error, ErrBusy among them, leaves everything as it is.
 func OpenWriter(dir string, store record.StoreID) (*Writer, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := folder.Within(dir).Make("."); err != nil {
 		return nil, err
 	}
 	w := &Writer{}
@@ -93,7 +93,7 @@ func (w *Writer) openCurrent(dir string, store record.StoreID) error {
 		return errors.Join(err, engine.Close())
 	}
 	w.engine, w.serial = engine, w.totals.Serial
-	sweep(dir, filepath.Base(generation))
+	sweep(folder.Within(dir), filepath.Base(generation.Path(".")))
 	return nil
 }
 

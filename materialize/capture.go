@@ -19,6 +19,7 @@ import (
 	"filebus/materialize/mirror"
 	"filebus/materialize/plan"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -99,8 +100,8 @@ func (w *Workspace) Capture(ctx context.Context, dir string, opts CaptureOptions
 // two projects that both call a folder "src" must not overwrite each other. With
 // it the note keeps the profile that the tree's files are named by.
 func (w *Workspace) claimTree(tree record.Tree, dir string, dryRun bool) (layout.Profile, error) {
-	note := filepath.Join(w.Location.Store, "trees", string(tree))
-	text, err := os.ReadFile(note)
+	notes := folder.At(w.Location.Store).Sub("trees")
+	text, err := notes.ReadFile(string(tree))
 	folder, rest, _ := strings.Cut(string(text), "\n")
 	if err == nil && folder != dir {
 		if _, err := os.Stat(folder); err == nil {
@@ -115,10 +116,10 @@ func (w *Workspace) claimTree(tree record.Tree, dir string, dryRun bool) (layout
 	if dryRun || err == nil && folder == dir {
 		return profile, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(note), 0o777); err != nil {
+	if err := notes.Make("."); err != nil {
 		return profile, err
 	}
-	return profile, os.WriteFile(note, []byte(dir+"\n"+profile.Name+"\n"), 0o666)
+	return profile, notes.WriteFile(string(tree), []byte(dir+"\n"+profile.Name+"\n"))
 }
 
 // profileIn returns the first profile whose root a folder has, so that the names

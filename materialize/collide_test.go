@@ -69,7 +69,7 @@ func TestSyncUnreadableAggregate(t *testing.T) {
 	writeTree(t, w.Root, map[string]string{graphFile: ""})
 	wantActions(t, runSync(t, w, materialize.SyncOptions{}), "conflict "+graphFile)
 	wantFile(t, w, graphFile, graph)
-	open, err := w.Conflicts(t.Context(), record.Name{})
+	open, err := w.Conflicts(t.Context())
 	if err != nil || len(open) != 1 {
 		t.Fatalf("conflicts of a file that was emptied = %v, %v", open, err)
 	}
@@ -175,7 +175,7 @@ func TestEntriesOfOtherFiles(t *testing.T) {
 	storeOnly(t, w, name, entryText(t, w, name, "accepted", "in_progress"))
 	writeTree(t, w.Root, map[string]string{nested: edited(changed, "| Status | accepted |", "| Status | done |")})
 	wantActions(t, runSync(t, w, materialize.SyncOptions{}), "conflict "+nested)
-	open, err := w.Conflicts(t.Context(), record.Name{})
+	open, err := w.Conflicts(t.Context())
 	if err != nil || len(open) != 1 {
 		t.Fatalf("conflicts = %v, %v", open, err)
 	}
@@ -198,7 +198,7 @@ func TestResolveRetiredAfterFurtherChanges(t *testing.T) {
 	writeTree(t, w.Root, map[string]string{stateFile: "run_id: b\n"})
 	runSync(t, w, materialize.SyncOptions{})
 	writeTree(t, w.Root, map[string]string{stateFile: "run_id: b\nmore\n"})
-	open, err := w.Conflicts(t.Context(), record.Name{})
+	open, err := w.Conflicts(t.Context())
 	if err != nil || len(open) != 1 {
 		t.Fatalf("conflicts = %v, %v", open, err)
 	}
@@ -206,7 +206,7 @@ func TestResolveRetiredAfterFurtherChanges(t *testing.T) {
 		t.Errorf("resolving a conflict whose file has changed again: %v, want a conflict", err)
 	}
 	wantFile(t, w, stateFile, "run_id: b\nmore\n")
-	if open, err = w.Conflicts(t.Context(), record.Name{}); err != nil || len(open) != 1 {
+	if open, err = w.Conflicts(t.Context()); err != nil || len(open) != 1 {
 		t.Fatalf("conflicts = %v, %v; want one of the new text", open, err)
 	}
 	if text, err := w.TextOf(t.Context(), open[0].File); err != nil || string(text) != "run_id: b\nmore\n" {
@@ -235,7 +235,7 @@ func TestResolveRetiredAggregate(t *testing.T) {
 		changed := edited(issueQueue, firstPending, "| Status | accepted |")
 		writeTree(t, w.Root, map[string]string{issueFile: changed})
 		wantActions(t, runSync(t, w, materialize.SyncOptions{}), "conflict "+issueFile)
-		open, err := w.Conflicts(t.Context(), record.Name{})
+		open, err := w.Conflicts(t.Context())
 		if err != nil || len(open) != 1 {
 			t.Fatalf("conflicts = %v, %v", open, err)
 		}
@@ -266,12 +266,12 @@ func TestResolveSeveral(t *testing.T) {
 		changed := edited(string(text), "| Status | pending |", "| Status | "+side+" |", "| Status | accepted |", "| Status | "+side+" |")
 		writeTree(t, w.Root, map[string]string{issueFile: changed})
 		wantActions(t, runSync(t, w, materialize.SyncOptions{}), "conflict "+issueFile)
-		if open, err := w.Conflicts(t.Context(), record.Name{}); err != nil || len(open) != i+1 {
+		if open, err := w.Conflicts(t.Context()); err != nil || len(open) != i+1 {
 			t.Fatalf("conflicts = %v, %v", open, err)
 		}
 	}
 	for n := 2; n > 0; n-- {
-		open, err := w.Conflicts(t.Context(), record.Name{Kind: record.KindIssue, ID: "ISSUE-20260302-001"})
+		open, err := w.Conflicts(t.Context())
 		if err != nil || len(open) != n {
 			t.Fatalf("conflicts = %v, %v; want %d", open, err, n)
 		}
@@ -319,7 +319,7 @@ func TestSyncAroundEntries(t *testing.T) {
 	writeTree(t, there.Root, map[string]string{issueFile: edited(issueQueue, "Issue Queue", "Theirs")})
 	wantActions(t, runSync(t, there, materialize.SyncOptions{}), "conflict "+issueFile)
 	wantFile(t, there, issueFile, edited(issueQueue, "Issue Queue", "Ours")+more)
-	open, err := w.Conflicts(t.Context(), record.Name{})
+	open, err := w.Conflicts(t.Context())
 	if err != nil || len(open) != 1 {
 		t.Fatalf("conflicts = %v, %v", open, err)
 	}

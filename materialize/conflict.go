@@ -23,20 +23,13 @@ type Conflict struct {
 	Head *store.Version `json:"-"` // what the store has; nil if it was retired
 }
 
-// Conflicts returns the open conflicts, of one name or, for the zero Name, all.
-func (w *Workspace) Conflicts(ctx context.Context, of record.Name) ([]Conflict, error) {
+// Conflicts returns the open conflicts, those of a name one behind the other.
+func (w *Workspace) Conflicts(ctx context.Context) ([]Conflict, error) {
 	var open []Conflict
 	err := w.Store.View(ctx, func(tx *store.Tx) error {
-		prefix := ""
-		if !of.IsZero() {
-			prefix = of.String()
-		}
-		for value, err := range tx.Values(store.FieldConflict, prefix) {
+		for value, err := range tx.Values(store.FieldConflict, "") {
 			if err != nil {
 				return err
-			}
-			if !of.IsZero() && value.Text != prefix {
-				continue
 			}
 			for ref, err := range tx.Lookup(store.FieldConflict, value.Text) {
 				if err != nil {

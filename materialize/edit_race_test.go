@@ -62,7 +62,7 @@ func TestEditMeetsHand(t *testing.T) {
 			if strings.Count(string(text), "### "+id+"\n") != 1 || !strings.Contains(string(text), "by_command") {
 				t.Errorf("%s is not there once after %d calls:\n%s", id, calls, text)
 			}
-			if open, err := w.Conflicts(t.Context(), record.Name{}); err != nil || len(open) > 0 {
+			if open, err := w.Conflicts(t.Context()); err != nil || len(open) > 0 {
 				t.Errorf("conflicts: %v, %v", open, err)
 			}
 			wantActions(t, runSync(t, w, materialize.SyncOptions{}))

@@ -93,7 +93,7 @@ func TestEditTextMeanwhile(t *testing.T) {
 				t.Errorf("%d times: %q stands %d times in\n%s", times, line, n, text)
 			}
 		}
-		if conflicts, err := w.Conflicts(t.Context(), record.Name{}); err != nil || len(conflicts) > 0 {
+		if conflicts, err := w.Conflicts(t.Context()); err != nil || len(conflicts) > 0 {
 			t.Errorf("%d times: conflicts %v, %v", times, conflicts, err)
 		}
 	}
@@ -261,7 +261,7 @@ func TestEditTextNewMeanwhile(t *testing.T) {
 		t.Errorf("texts that were edited (-want +got):\n%s", diff)
 	}
 	wantFile(t, w, ".claude/dialogues/x/round-0/muffin.md", "by hand\n")
-	if conflicts, err := w.Conflicts(t.Context(), record.Name{}); err != nil || len(conflicts) > 0 {
+	if conflicts, err := w.Conflicts(t.Context()); err != nil || len(conflicts) > 0 {
 		t.Errorf("conflicts %v, %v", conflicts, err)
 	}
 }

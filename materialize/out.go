@@ -27,6 +27,7 @@ type LayOutReport struct {
 	Unchanged int      `json:"unchanged"` // files that were there already, with the same bytes
 	Displaced []string `json:"displaced"` // names whose place was taken by a newer thing
 	Missing   []string `json:"missing"`   // names whose version of that time was destroyed since
+	Protected []string `json:"protected"` // names whose paths lead into .git, .filebus or out of the folder
 }
 
 // A laidFile is a file to be written. Its bytes are read when its turn comes.
@@ -85,7 +86,7 @@ func (w *Workspace) layOut(ctx context.Context, to string, pick Selection, index
 
 // files returns the places in the order of their paths in the output folder.
 func (s *selector) files() ([]laidFile, *LayOutReport, error) {
-	report := &LayOutReport{Displaced: []string{}}
+	report := &LayOutReport{Displaced: []string{}, Protected: append([]string{}, s.protected...)}
 	alone := len(s.pick.Trees) == 1
 	files := make([]laidFile, 0, len(s.claims))
 	for _, at := range s.claims {

@@ -116,6 +116,8 @@ type selector struct {
 	position uint64
 	claims   map[string]claim     // by tree and path
 	asked    map[record.Name]bool // nil: all
+
+	protected []string // names whose paths lead where nothing is written
 }
 
 // A claim is what stands at a path, and what else would.
@@ -141,9 +143,6 @@ func (s *selector) take(tx *store.Tx, n store.NamedRef) error {
 	if errors.Is(err, store.ErrDropped) {
 		return nil
 	}
-	if err == nil {
-		err = checkWritable(v.Record.Path)
-	}
 	if err != nil || v.Record.Path == "" {
 		return err
 	}
@@ -157,6 +156,10 @@ func (s *selector) take(tx *store.Tx, n store.NamedRef) error {
 	}
 	if err != nil || !picked {
 		return err
+	}
+	if checkWritable(v.Record.Path) != nil {
+		s.protected = append(s.protected, n.Name.String())
+		return nil
 	}
 	return s.claim(laidFile{path: v.Record.Path, name: n.Name, ref: n.Ref}, v.Position)
 }

@@ -42,9 +42,12 @@ func (r *reconciler) isRestored(p string, isGone bool) bool {
 }
 
 // mayWrite reports whether sync may write or delete a file, or make it where there is
-// none: not one that git tracks, and a new one only where git ignores it. A command
-// may in the root that it runs in.
+// none: only a file of a layout or of a note folder, not one that git tracks, and a new
+// one only where git ignores it. A command may in the root that it runs in.
 func (r *reconciler) mayWrite(ctx context.Context, s sides) bool {
+	if !r.command && !r.w.isMirrored(s.path) { // the store may be one that came with a repository
+		return false
+	}
 	if r.isAsked(s.path, !s.disk.Exists) || isOutside(s.path) {
 		return true
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"filebus/materialize"
-	"filebus/store/record"
 )
 
 // TestRemoveAltered hides a result whose file was changed by hand: that text is
@@ -22,7 +21,7 @@ func TestRemoveAltered(t *testing.T) {
 	if got := readTree(t, w.Root); len(got) > 0 {
 		t.Errorf("files are left: %v", got)
 	}
-	if open, err := w.Conflicts(t.Context(), record.Name{}); err != nil || len(open) > 0 {
+	if open, err := w.Conflicts(t.Context()); err != nil || len(open) > 0 {
 		t.Errorf("conflicts: %v, %v", open, err)
 	}
 }
@@ -39,7 +38,7 @@ func TestRemoveRolledBack(t *testing.T) {
 	if got := readTree(t, filepath.Join(w.Root, ".claude")); len(got) > 0 {
 		t.Errorf("files are left: %v", got)
 	}
-	if open, err := w.Conflicts(t.Context(), record.Name{}); err != nil || len(open) > 0 {
+	if open, err := w.Conflicts(t.Context()); err != nil || len(open) > 0 {
 		t.Errorf("conflicts: %v, %v", open, err)
 	}
 }

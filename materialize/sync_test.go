@@ -174,7 +174,7 @@ func TestSyncEntryConflict(t *testing.T) {
 	wantActions(t, report, "conflict "+issueFile)
 	wantFile(t, w, issueFile, edited(issueQueue, firstPending, "| Status | accepted |"))
 
-	open, err := w.Conflicts(t.Context(), record.Name{})
+	open, err := w.Conflicts(t.Context())
 	if err != nil || len(open) != 1 || open[0].Name.String() != "issue/ISSUE-20260302-001" {
 		t.Fatalf("conflicts = %v, %v", open, err)
 	}
@@ -186,7 +186,7 @@ func TestSyncEntryConflict(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantFile(t, w, issueFile, edited(issueQueue, firstPending, "| Status | wont_fix |"))
-	if open, _ := w.Conflicts(t.Context(), record.Name{}); len(open) != 0 {
+	if open, _ := w.Conflicts(t.Context()); len(open) != 0 {
 		t.Errorf("conflicts after resolving = %v", open)
 	}
 	wantActions(t, runSync(t, w, materialize.SyncOptions{}))
@@ -200,7 +200,7 @@ func TestSyncTakeBoth(t *testing.T) {
 		issueFile: edited(issueQueue, firstPending, "| Status | wont_fix |"), stateFile: "run_id: c\n",
 	})
 	wantActions(t, runSync(t, w, materialize.SyncOptions{}), "conflict "+issueFile, "conflict "+stateFile)
-	open, err := w.Conflicts(t.Context(), record.Name{})
+	open, err := w.Conflicts(t.Context())
 	if err != nil || len(open) != 2 {
 		t.Fatalf("conflicts = %v, %v", open, err)
 	}
@@ -270,7 +270,7 @@ func TestSyncRetired(t *testing.T) {
 	writeTree(t, w.Root, map[string]string{stateFile: "run_id: c\n"})
 	wantActions(t, runSync(t, w, materialize.SyncOptions{}), "conflict "+stateFile)
 	wantFile(t, w, stateFile, "run_id: c\n")
-	open, err := w.Conflicts(t.Context(), record.Name{})
+	open, err := w.Conflicts(t.Context())
 	if err != nil || len(open) != 1 || open[0].Head != nil {
 		t.Fatalf("conflicts = %v, %v", open, err)
 	}

@@ -10,10 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -158,17 +160,22 @@ func Open(at Location, settings Settings, opts store.Options) (*Workspace, error
 	return newWorkspace(at, s, settings, opts), nil
 }
 
+// ignoreFile keeps the folder of a store out of git.
+const ignoreFile = ".gitignore"
+
 // Create opens the store at a location, making it if there is none: the folder,
 // with a .gitignore that keeps it out of git, and an empty store.
 func Create(ctx context.Context, at Location, settings Settings, opts store.Options) (*Workspace, error) {
-	if err := os.MkdirAll(at.Store, 0o777); err != nil {
-		return nil, fmt.Errorf("making store: %w", err)
+	own := folder.At(at.Store)
+	err := own.Make(".")
+	if err == nil {
+		_, err = own.Stat(ignoreFile)
 	}
-	ignore := filepath.Join(at.Store, ".gitignore")
-	if _, err := os.Stat(ignore); errors.Is(err, fs.ErrNotExist) {
-		if err := os.WriteFile(ignore, []byte("*\n"), 0o666); err != nil {
-			return nil, fmt.Errorf("making store: %w", err)
-		}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = own.WriteFile(ignoreFile, []byte("*\n"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("making store: %w", err)
 	}
 	s, err := store.Create(ctx, at.Store, opts)
 	if err != nil {
@@ -272,15 +279,35 @@ func (w *Workspace) recognise(p string) layout.Location {
 // where nothing is ever written for a record.
 const ErrProtected record.Reason = "a folder that filebus does not write to"
 
-// checkWritable refuses paths into .git and .filebus, in any letter case: some
-// disks do not tell them apart.
+// checkWritable refuses paths into .git and .filebus, and those that do not stay where
+// they begin.
 func checkWritable(p string) error {
 	for segment := range strings.SplitSeq(p, "/") {
-		if strings.EqualFold(segment, ".git") || strings.EqualFold(segment, StoreFolder) {
-			return record.Usage.Errorf("%s leads into %s: %w", p, segment, ErrProtected)
+		switch {
+		case IsProtected(segment):
+			return record.Usage.Errorf("%s leads into %s: %w", p, segment, ErrProtected).Because(ErrProtected)
+		case segment == "..":
+			return record.Usage.Errorf("%s leads out of its folder: %w", p, ErrProtected).Because(ErrProtected)
 		}
 	}
 	return nil
+}
+
+// IsProtected reports whether a part of a path is .git or .filebus on some disk: they
+// may not tell letter cases apart, give long names short ones, or leave out characters
+// that nobody sees and what stands at the end.
+func IsProtected(segment string) bool {
+	segment = strings.Map(func(c rune) rune {
+		if unicode.Is(unicode.Cf, c) {
+			return -1
+		}
+		return c
+	}, segment)
+	segment, _, _ = strings.Cut(segment, ":") // a stream of a file
+	segment = strings.TrimRight(segment, " .")
+	short, number, _ := strings.Cut(strings.ToLower(segment), "~")
+	isShort := number != "" && strings.Trim(number, "0123456789") == "" && (short == "git" || short == "filebu")
+	return isShort || strings.EqualFold(segment, ".git") || strings.EqualFold(segment, StoreFolder)
 }
 
 // MakeFolder makes the folder that the file of a name of the own tree lies in, so

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"runtime/debug"
 	"syscall"
 	"time"
@@ -62,7 +61,7 @@ func (r *Reader) newCatchUp(ctx context.Context) (*catchUp, error) {
 // once it has every entry up to c.end, or as it is when the deadline has passed.
 // The index is nil when there is none by then.
 func (c *catchUp) openCurrent(ctx context.Context, deadline time.Time) (*index.Index, *turnstile.Hold, error) {
-	if err := os.MkdirAll(c.dir, 0o777); err != nil {
+	if err := c.own.Make(indexFolder); err != nil {
 		if isReadOnly(err) {
 			return nil, nil, nil // the store can be read, the index cannot be made
 		}
@@ -319,7 +318,7 @@ func (r *Reader) Reindex(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(c.dir, 0o777); err != nil {
+	if err := c.own.Make(indexFolder); err != nil {
 		return fmt.Errorf("making the index: %w", err)
 	}
 	if err := c.remove(ctx); err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/turnstile"
 )
 
@@ -42,7 +43,8 @@ type Options struct {
 type Reader struct {
 	store *store.Store
 	opts  Options
-	dir   string // of the index
+	own   folder.Folder // of the store
+	dir   string        // of the index
 	turn  *turnstile.Turnstile
 
 	scanUntil time.Time // when a scan ends; zero: scanTime after its beginning
@@ -58,7 +60,8 @@ func New(s *store.Store, opts Options) *Reader {
 		opts.Progress = func(uint64, uint64) {}
 	}
 	dir := filepath.Join(s.Dir(), indexFolder)
-	return &Reader{store: s, opts: opts, dir: dir, turn: turnstile.New(dir, opts.Command)}
+	own := folder.At(s.Dir())
+	return &Reader{store: s, opts: opts, own: own, dir: dir, turn: turnstile.New(own.Sub(indexFolder), opts.Command)}
 }
 
 // Store returns the store that the Reader answers from.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,21 +47,13 @@ func (r *Reader) NoteRead(read Read) {
 	if err != nil {
 		return // as with any other failure: the line is lost
 	}
-	if info, err := os.Stat(r.readsPath()); err == nil && !info.Mode().IsRegular() {
-		return // opening a pipe would wait for its reader
-	}
-	f, err := os.OpenFile(r.readsPath(), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
-	if err != nil {
-		return
-	}
-	_, _ = f.Write(append(line, '\n')) // lossy by contract
-	_ = f.Close()
+	_ = r.own.Append(readsFile, append(line, '\n')) // lossy by contract
 }
 
 // Reads returns the logged reads since a time, oldest first. Lines that are
 // damaged are left out; a log that does not exist is empty.
 func (r *Reader) Reads(since time.Time) ([]Read, error) {
-	f, err := os.Open(r.readsPath())
+	f, err := r.own.Open(readsFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -16,6 +16,7 @@ import (
 	"filebus/index"
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 	"filebus/store/turnstile"
 )
@@ -365,7 +366,7 @@ func TestSearchBusy(t *testing.T) {
 	b := newBench(t)
 	b.put("note/a", "snipe")
 	b.search(query.SearchRequest{})
-	hold, err := turnstile.New(filepath.Join(b.store.Dir(), "index"), "a long rebuild").Acquire(t.Context(), turnstile.Exclusive, time.Second)
+	hold, err := turnstile.New(folder.At(filepath.Join(b.store.Dir(), "index")), "a long rebuild").Acquire(t.Context(), turnstile.Exclusive, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
+	"path"
 	"strconv"
 
 	"filebus/materialize/layout"
@@ -135,8 +134,7 @@ func (r *Reader) currentClaims(ctx context.Context) (*claims, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := filepath.Join(r.dir, supersededFile)
-	c := readClaims(file, at.origin)
+	c := r.readClaims(at.origin)
 	err = r.follow(ctx, c)
 	if errors.Is(err, errAnew) {
 		if c, err = r.claimsAnew(ctx); err == nil {
@@ -148,7 +146,7 @@ func (r *Reader) currentClaims(ctx context.Context) (*claims, error) {
 	}
 	if err == nil && c.Position >= c.kept+keepEntries {
 		c.Format, c.Store = supersededFormat, at.origin
-		c.write(file)
+		r.writeClaims(c)
 	}
 	return c, err
 }
@@ -245,9 +243,9 @@ func (r *Reader) claimsAnew(ctx context.Context) (*claims, error) {
 
 // readClaims reads what is kept. If that is nothing, or not to be understood, it
 // returns claims as of the log's beginning.
-func readClaims(file string, origin record.StoreID) *claims {
+func (r *Reader) readClaims(origin record.StoreID) *claims {
 	var c claims
-	text, err := os.ReadFile(file)
+	text, err := r.own.ReadFile(path.Join(indexFolder, supersededFile))
 	nothing := func(record.Name, string, record.Name) {}
 	if err != nil || json.Unmarshal(text, &c) != nil || c.Format != supersededFormat || c.Store != origin ||
 		c.Claims == nil || c.each(nothing) != nil {
@@ -257,23 +255,11 @@ func readClaims(file string, origin record.StoreID) *claims {
 	return &c
 }
 
-// write keeps claims, if the folder of the index is there and may be written. The
-// next reader does the work again if not.
-func (c *claims) write(file string) {
+// writeClaims keeps claims, if the folder of the index may be written. The next
+// reader does the work again if not.
+func (r *Reader) writeClaims(c *claims) {
 	text, err := json.Marshal(c)
-	if err != nil || os.MkdirAll(filepath.Dir(file), 0o777) != nil {
-		return
-	}
-	// A name that the index's writers remove, if a crash leaves it.
-	temporary, err := os.CreateTemp(filepath.Dir(file), ".tmp-*")
-	if err != nil {
-		return
-	}
-	_, err = temporary.Write(text)
-	if err = errors.Join(err, temporary.Close()); err == nil {
-		err = os.Rename(temporary.Name(), file)
-	}
-	if err != nil {
-		_ = os.Remove(temporary.Name())
+	if err == nil && r.own.Make(indexFolder) == nil {
+		_ = r.own.Replace(path.Join(indexFolder, supersededFile), text, false) // see above
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"math"
-	"os"
 
 	"filebus/index"
 	"filebus/store"
@@ -48,7 +47,7 @@ func (r *Reader) VerifyIndex(ctx context.Context) error {
 // look calls fn while nobody writes to the index, if there is one. That it is of no
 // use, unless it is damaged, is no error.
 func (c *catchUp) look(ctx context.Context, fn func() error) error {
-	if _, err := os.Stat(c.dir); errors.Is(err, fs.ErrNotExist) {
+	if _, err := c.own.ReadDir(indexFolder); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return c.locked(ctx, turnstile.Shared, func() error {

@@ -8,12 +8,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
 
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -30,6 +32,9 @@ const (
 	codecMarked = 3 // the marks of its chunks
 )
 
+// bodySuffix ends the names of the files of large bodies.
+const bodySuffix = ".zst"
+
 // smallest is the size in bytes below which compression does not pay.
 const smallest = 300
 
@@ -41,8 +46,9 @@ type Body struct {
 	Size   int64 // in bytes
 
 	packed []byte // codec and data
-	file   string // the temporary file of a large body
 	broken bool   // another file of it was there, and damaged
+	file   string // the temporary file of a large body, below own
+	own    folder.Folder
 }
 
 // Prepare prepares a body that is in memory.
@@ -66,15 +72,16 @@ func (s *Store) PrepareReader(ctx context.Context, r io.Reader) (Body, error) {
 		return s.Prepare(ctx, head)
 	}
 	s.sweepTemporary()
-	tmp, err := s.temporary()
+	tmp, name, err := s.temporary()
 	if err != nil {
 		return Body{}, fmt.Errorf("storing body: %w", err)
 	}
 	body, err := writeLarge(ctx, tmp, io.MultiReader(bytes.NewReader(head), r))
 	if err = errors.Join(err, tmp.Close()); err != nil {
-		return Body{}, fmt.Errorf("storing body: %w", errors.Join(err, os.Remove(tmp.Name())))
+		return Body{}, fmt.Errorf("storing body: %w", errors.Join(err, s.own.Remove(name)))
 	}
-	if _, err := os.Lstat(s.bodyFile(body.Digest)); err == nil {
+	body.own, body.file = s.own, name
+	if found, err := (Content{body.Digest, body.Size, s, body.packed}).hasFile(); found && err == nil {
 		err = Content{body.Digest, body.Size, s, body.packed}.Verify(ctx)
 		body.broken = errors.Is(err, ErrDamaged)
 	}
@@ -83,11 +90,11 @@ func (s *Store) PrepareReader(ctx context.Context, r io.Reader) (Body, error) {
 
 // temporary makes a file that is swept if it stays. A copy of a store that left
 // empty folders out has none for it.
-func (s *Store) temporary() (*os.File, error) {
-	if err := os.MkdirAll(s.path(tmpDir), 0o777); err != nil {
-		return nil, err
+func (s *Store) temporary() (*os.File, string, error) {
+	if err := s.own.Make(tmpDir); err != nil {
+		return nil, "", err
 	}
-	return os.CreateTemp(s.path(tmpDir), "body-*")
+	return s.own.CreateTemp(tmpDir)
 }
 
 func writeLarge(ctx context.Context, tmp *os.File, r io.Reader) (Body, error) {
@@ -100,8 +107,7 @@ func writeLarge(ctx context.Context, tmp *os.File, r io.Reader) (Body, error) {
 	if err = errors.Join(err, z.Close(), tmp.Sync()); err != nil {
 		return Body{}, err
 	}
-	packed := append([]byte{codecMarked}, m.marks...)
-	return Body{Digest: record.Digest(m.Sum(nil)), Size: n, packed: packed, file: tmp.Name()}, nil
+	return Body{Digest: record.Digest(m.Sum(nil)), Size: n, packed: append([]byte{codecMarked}, m.marks...)}, nil
 }
 
 // A contextReader ends with the context's error.
@@ -123,7 +129,7 @@ func (b Body) Discard() error {
 	if b.file == "" {
 		return nil
 	}
-	if err := os.Remove(b.file); !errors.Is(err, fs.ErrNotExist) {
+	if err := b.own.Remove(b.file); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -132,13 +138,16 @@ func (b Body) Discard() error {
 // sweepTemporary removes what killed processes left a day ago.
 func (s *Store) sweepTemporary() {
 	old := s.opts.Now().Add(-24 * time.Hour)
-	entries, err := os.ReadDir(s.path(tmpDir))
+	entries, err := s.own.ReadDir(tmpDir)
 	if err != nil {
 		return // the write that follows says what is wrong
 	}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.ModTime().Before(old) {
-			_ = os.Remove(s.path(tmpDir, e.Name())) // another sweep may have been first
+		// What was made before all temporary files had names of one form.
+		digits, isBody := strings.CutPrefix(e.Name(), "body-")
+		isOurs := folder.IsTemporary(e.Name()) || isBody && strings.Trim(digits, "0123456789") == ""
+		if info, err := e.Info(); isOurs && err == nil && info.Mode().IsRegular() && info.ModTime().Before(old) {
+			_ = s.own.Remove(path.Join(tmpDir, e.Name())) // another sweep may have been first
 		}
 	}
 }
@@ -191,9 +200,10 @@ func (s *Store) unpack(packed []byte) ([]byte, error) {
 	return nil, fmt.Errorf("unknown codec %d", packed[0])
 }
 
-func (s *Store) bodyFile(digest record.Digest) string {
+// bodyFile returns the name of the file of a large body.
+func bodyFile(digest record.Digest) string {
 	hex := digest.String()
-	return s.path(bodiesDir, hex[:2], hex+".zst")
+	return path.Join(bodiesDir, hex[:2], hex+bodySuffix)
 }
 
 // A Content gives the bytes of a stored body. It remains valid after its
@@ -289,8 +299,8 @@ func (tx *Tx) keepBody(b Body) (healed bool, err error) {
 			return false, err
 		}
 		// An earlier drop in this transaction must not take the file away.
-		path := tx.store.bodyFile(b.Digest)
-		tx.released = slices.DeleteFunc(tx.released, func(other string) bool { return other == path })
+		name := bodyFile(b.Digest)
+		tx.released = slices.DeleteFunc(tx.released, func(other string) bool { return other == name })
 	}
 	return false, tx.bodies.Put(b.Digest[:], b.packed)
 }
@@ -322,21 +332,21 @@ func (tx *Tx) heal(b Body) (bool, error) {
 }
 
 func (s *Store) placeLarge(b Body) error {
-	path := s.bodyFile(b.Digest)
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	name := bodyFile(b.Digest)
+	dir := path.Dir(name)
+	if err := s.own.Make(dir); err != nil {
 		return fmt.Errorf("storing body: %w", err)
 	}
 	// A file that is there already is damaged or was left by a crash; ours was
 	// just hashed. A Body that is put a second time has no file any more.
-	err := os.Rename(b.file, path)
+	err := s.own.Rename(b.file, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		_, err = os.Stat(path)
+		_, err = s.own.Stat(name)
 	}
 	if err != nil {
 		return fmt.Errorf("storing body: %w", err)
 	}
-	return errors.Join(SyncFolder(dir), SyncFolder(s.path(bodiesDir)))
+	return errors.Join(s.own.Sync(dir), s.own.Sync(bodiesDir))
 }
 
 // uses counts the records that have a body. A body that only one has, as most,
@@ -373,7 +383,7 @@ func (tx *Tx) releaseBody(digest record.Digest) error {
 		return tx.addUse(digest, -1)
 	}
 	if packed := tx.bodies.Get(digest[:]); isFile(packed) {
-		tx.released = append(tx.released, tx.store.bodyFile(digest))
+		tx.released = append(tx.released, bodyFile(digest))
 	}
 	return tx.bodies.Delete(digest[:])
 }

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -434,14 +434,14 @@ func (c *checker) checkBodies() error {
 func (c *checker) checkFiles() error {
 	wanted := map[string]bool{}
 	for _, l := range c.large {
-		wanted[filepath.Base(c.store.bodyFile(l.content.Digest))] = true
+		wanted[bodyFile(l.content.Digest)] = true
 	}
 	stray := map[string]bool{}
-	err := filepath.WalkDir(c.store.path(bodiesDir), func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".zst") && !wanted[d.Name()] {
-			stray[path] = true
+	err := c.store.own.Walk(bodiesDir, func(name string, e fs.DirEntry) error {
+		if !e.IsDir() && strings.HasSuffix(name, bodySuffix) && !wanted[name] {
+			stray[name] = true
 		}
-		return err
+		return nil
 	})
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -450,11 +450,11 @@ func (c *checker) checkFiles() error {
 		return err
 	}
 	return c.store.View(c.ctx, func(tx *Tx) error {
-		for _, path := range slices.Sorted(maps.Keys(stray)) {
+		for _, name := range slices.Sorted(maps.Keys(stray)) {
 			// A put that went on meanwhile may have made it.
-			digest, err := record.ParseDigest(strings.TrimSuffix(filepath.Base(path), ".zst"))
+			digest, err := record.ParseDigest(strings.TrimSuffix(path.Base(name), bodySuffix))
 			if err != nil || tx.bodies.Get(digest[:]) == nil {
-				c.remark("%s belongs to no record", path)
+				c.remark("%s belongs to no record", c.store.own.Path(name))
 			}
 		}
 		return nil

@@ -81,17 +81,12 @@ func (c Content) marks() ([]byte, error) {
 	return m.marks, m.check(c)
 }
 
-// openFile opens the file of a large body. Whatever stands there in place of a
-// file is damage, and never waited for.
+// openFile opens the file of a large body.
 func (c Content) openFile() (*os.File, *zstd.Decoder, error) {
-	found, err := c.hasFile()
-	if err != nil {
-		return nil, nil, err
-	}
-	if !found {
+	file, err := c.store.own.Open(bodyFile(c.Digest))
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, damaged("body %s: its file is missing", c.Digest)
 	}
-	file, err := os.Open(c.store.bodyFile(c.Digest))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -188,11 +183,11 @@ func (c Content) Holds(text []byte, prepared Body) bool {
 
 // hasFile reports whether a large body has its file.
 func (c Content) hasFile() (bool, error) {
-	info, err := os.Lstat(c.store.bodyFile(c.Digest))
+	_, err := c.store.own.Stat(bodyFile(c.Digest))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	return err == nil && info.Mode().IsRegular(), err
+	return err == nil, err
 }
 
 // Verify reads the whole body, and returns ErrDamaged if it is not what was stored.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -117,8 +118,8 @@ func TestNoStore(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "store.db"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Open(dir, store.Options{}); !errors.Is(err, store.ErrNoStore) {
-		t.Errorf("Open of a folder with a folder store.db = %v, want ErrNoStore", err)
+	if _, err := store.Open(dir, store.Options{}); !errors.Is(err, folder.ErrForeign) {
+		t.Errorf("Open of a folder with a folder store.db = %v, want ErrForeign", err)
 	}
 	s := unchecked(t)
 	if err := os.Remove(filepath.Join(s.Dir(), "store.db")); err != nil {

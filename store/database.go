@@ -16,6 +16,7 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"filebus/migrations"
+	"filebus/store/folder"
 	"filebus/store/record"
 	"filebus/store/turnstile"
 )
@@ -173,11 +174,11 @@ func (s *Store) locked(ctx context.Context, mode turnstile.Mode, fn func() error
 }
 
 func (s *Store) openDatabase(a access) (*bbolt.DB, error) {
-	path := s.path(databaseFile)
+	path := s.own.Path(databaseFile)
 	if err := s.checkFile(path); err != nil {
 		return nil, err
 	}
-	db, err := openBolt(path, databaseOptions(a))
+	db, err := s.openBolt(databaseFile, databaseOptions(a))
 	var system syscall.Errno
 	switch {
 	case err == nil:
@@ -186,7 +187,7 @@ func (s *Store) openDatabase(a access) (*bbolt.DB, error) {
 		return nil, &turnstile.BusyError{Path: path, Waited: time.Second, Holder: "a program that is not filebus"}
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: %w", s.dir, ErrNoStore)
-	case errors.As(err, &system): // no permission, no descriptors left, ...
+	case errors.As(err, &system), errors.Is(err, folder.ErrForeign): // no permission, no descriptors left, ...
 		return nil, fmt.Errorf("opening store: %w", err)
 	default:
 		return nil, damaged("opening %s: %w", path, err)
@@ -195,10 +196,10 @@ func (s *Store) openDatabase(a access) (*bbolt.DB, error) {
 
 // openBolt unlocks the file when bbolt panics on what it finds there: else the
 // next caller would take the store for busy.
-func openBolt(path string, options *bbolt.Options) (*bbolt.DB, error) {
+func (s *Store) openBolt(name string, options *bbolt.Options) (*bbolt.DB, error) {
 	var file *os.File
-	options.OpenFile = func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
-		file, err = os.OpenFile(name, flag, mode)
+	options.OpenFile = func(_ string, flag int, _ os.FileMode) (f *os.File, err error) {
+		file, err = s.own.OpenFile(name, flag)
 		return file, err
 	}
 	done := false
@@ -207,7 +208,7 @@ func openBolt(path string, options *bbolt.Options) (*bbolt.DB, error) {
 			_, _ = unlock(file), file.Close() // the panic says more
 		}
 	}()
-	db, err := bbolt.Open(path, 0o666, options)
+	db, err := bbolt.Open(s.own.Path(name), 0, options)
 	done = true
 	return db, err
 }
@@ -215,10 +216,9 @@ func openBolt(path string, options *bbolt.Options) (*bbolt.DB, error) {
 // checkSize finds a file that ends before its last page. Reading that page
 // would fault, writing would hide that pages are lost.
 func (s *Store) checkSize(btx *bbolt.Tx) error {
-	path := s.path(databaseFile)
-	info, err := os.Stat(path)
+	info, err := s.own.Stat(databaseFile)
 	if err == nil && info.Size() < btx.Size() {
-		return damaged("%s was cut short: %d of %d bytes", path, info.Size(), btx.Size())
+		return damaged("%s was cut short: %d of %d bytes", s.own.Path(databaseFile), info.Size(), btx.Size())
 	}
 	return err
 }
@@ -226,7 +226,7 @@ func (s *Store) checkSize(btx *bbolt.Tx) error {
 // checkFile finds what bbolt would take for a new database or fault on: a file
 // that was cut short.
 func (s *Store) checkFile(path string) error {
-	info, err := os.Stat(path)
+	info, err := s.own.Stat(databaseFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", s.dir, ErrNoStore)
 	}
@@ -268,27 +268,23 @@ func (s *Store) schema(btx *bbolt.Tx) (int, error) {
 }
 
 // copyDatabase copies the database durably, before anything is written to it.
-// Whatever has the name of the copy gives way to it, but for a folder.
 func (s *Store) copyDatabase(name string) error {
-	database, err := os.Open(s.path(databaseFile))
+	database, err := s.own.Open(databaseFile)
 	if err != nil {
 		return err
 	}
-	tmp, err := s.temporary()
+	tmp, tmpName, err := s.temporary()
 	if err != nil {
 		return errors.Join(err, database.Close())
 	}
 	_, err = io.Copy(tmp, database)
 	if err = errors.Join(err, database.Close(), tmp.Sync(), tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), s.path(name))
-	}
-	if info, statErr := os.Lstat(s.path(name)); err != nil && statErr == nil && info.IsDir() {
-		err = record.Conflict.Errorf("%w: a folder has its name", err).Try("mv {1} {2}", s.path(name), s.path(name)+".folder")
+		err = s.own.Rename(tmpName, name)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
+		return errors.Join(err, s.own.Remove(tmpName))
 	}
-	return SyncFolder(s.dir)
+	return s.own.Sync(".")
 }
 
 // ID returns the store's id, which every record made here carries as origin.

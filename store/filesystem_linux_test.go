@@ -92,7 +92,7 @@ func wantSound(t *testing.T, s *Store, records int) {
 	if err != nil || report.Err() != nil || report.Records != records {
 		t.Errorf("Check = %d records, %v, %v; want %d and no faults", report.Records, report.Err(), err, records)
 	}
-	left, err := os.ReadDir(s.path(tmpDir))
+	left, err := s.own.ReadDir(tmpDir)
 	if err != nil || len(left) != 0 {
 		t.Errorf("left in the temporary folder: %v, %v", left, err)
 	}
@@ -162,7 +162,7 @@ func TestDiskFullAtMigration(t *testing.T) {
 		if report, err := s.Check(t.Context(), nil); err != nil || report.Err() != nil || report.Records != records {
 			t.Errorf("%d KiB of room: Check = %+v, %v", room, report, err)
 		}
-		copied := s.path(databaseFile + ".schema1")
+		copied := s.own.Path(databaseFile + ".schema1")
 		if info, err := os.Stat(copied); err == nil && info.Size() != 65536 || err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%d KiB of room: the copy has %d bytes, %v", room, info.Size(), err)
 		}

@@ -17,6 +17,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 	"filebus/store/turnstile"
 )
@@ -172,7 +173,7 @@ func TestKill(t *testing.T) {
 
 func TestBusy(t *testing.T) {
 	s, _ := testStore(t)
-	holder := turnstile.New(s.Dir(), "a long import")
+	holder := turnstile.New(folder.At(s.Dir()), "a long import")
 	hold, err := holder.Acquire(t.Context(), turnstile.Exclusive, time.Second)
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"filebus/migrations"
+	"filebus/store/folder"
 	"filebus/store/record"
 	"filebus/store/turnstile"
 )
@@ -49,6 +49,7 @@ type Options struct {
 // goroutines, and holds no file open between calls.
 type Store struct {
 	dir  string
+	own  folder.Folder
 	opts Options
 	turn *turnstile.Turnstile
 	made bool
@@ -61,14 +62,12 @@ type Store struct {
 // Open returns the store in dir. It returns ErrNoStore if there is none, and
 // reads nothing: damage shows when the store is used.
 func Open(dir string, opts Options) (*Store, error) {
-	info, err := os.Stat(filepath.Join(dir, databaseFile))
+	_, err := folder.At(dir).Stat(databaseFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: %w", dir, ErrNoStore)
 	case err != nil:
 		return nil, fmt.Errorf("opening store: %w", err)
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: %w: %s is not a file", dir, ErrNoStore, databaseFile)
 	}
 	return open(dir, opts)
 }
@@ -76,15 +75,15 @@ func Open(dir string, opts Options) (*Store, error) {
 // Create returns the store in dir, making dir and an empty store if there is
 // none. Any number of processes may do so at once.
 func Create(ctx context.Context, dir string, opts Options) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := folder.At(dir).Make("."); err != nil {
 		return nil, fmt.Errorf("making store: %w", err)
 	}
 	s, err := open(dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(s.path(databaseFile)); err == nil {
-		return s, nil
+	if _, err := s.own.Stat(databaseFile); !errors.Is(err, fs.ErrNotExist) {
+		return s, err
 	}
 	hold, err := s.turn.Acquire(ctx, turnstile.Exclusive, s.opts.Wait)
 	if err != nil {
@@ -115,48 +114,45 @@ func open(dir string, opts Options) (*Store, error) {
 			return nil, err
 		}
 	}
-	return &Store{dir: dir, opts: opts, turn: turnstile.New(dir, opts.Command)}, nil
+	own := folder.At(dir)
+	return &Store{dir: dir, own: own, opts: opts, turn: turnstile.New(own, opts.Command)}, nil
 }
 
 // Dir returns the store's directory, absolute.
 func (s *Store) Dir() string { return s.dir }
 
-func (s *Store) path(elements ...string) string {
-	return filepath.Join(append([]string{s.dir}, elements...)...)
-}
-
 // initialise makes the database under a temporary name, so that a crash never
 // leaves a half-made one under the real name. The lock is held.
 func (s *Store) initialise() error {
-	if _, err := os.Stat(s.path(databaseFile)); err == nil {
-		return nil // another process was first
+	if _, err := s.own.Stat(databaseFile); !errors.Is(err, fs.ErrNotExist) {
+		return err // another process was first
 	}
 	for _, sub := range []string{bodiesDir, tmpDir} {
-		if err := os.MkdirAll(s.path(sub), 0o777); err != nil {
+		if err := s.own.Make(sub); err != nil {
 			return fmt.Errorf("making store: %w", err)
 		}
 	}
-	tmp := s.path(databaseFile + ".new")
-	if err := errors.Join(os.RemoveAll(tmp), s.writeEmpty(tmp)); err != nil {
+	const tmp = databaseFile + ".new"
+	if err := errors.Join(s.own.RemoveAll(tmp), s.writeEmpty(tmp)); err != nil {
 		return fmt.Errorf("making store: %w", err)
 	}
-	if err := os.Rename(tmp, s.path(databaseFile)); err != nil {
+	if err := s.own.Rename(tmp, databaseFile); err != nil {
 		return fmt.Errorf("making store: %w", err)
 	}
 	s.made = true
-	return SyncFolder(s.dir)
+	return s.own.Sync(".")
 }
 
 // IsNew reports whether Create has made the store: of several processes that
 // create one at once, one has.
 func (s *Store) IsNew() bool { return s.made }
 
-func (s *Store) writeEmpty(path string) error {
+func (s *Store) writeEmpty(name string) error {
 	var id [16]byte
 	if _, err := io.ReadFull(s.opts.Random, id[:]); err != nil {
 		return err
 	}
-	db, err := bbolt.Open(path, 0o666, databaseOptions(forWriting))
+	db, err := s.openBolt(name, databaseOptions(forWriting))
 	if err != nil {
 		return err
 	}
@@ -174,14 +170,4 @@ func (s *Store) writeEmpty(path string) error {
 }
 
 // SyncFolder makes new files and renames in a folder durable as far as one call can.
-func SyncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
-		err = nil // Windows has no such thing
-	}
-	return errors.Join(err, d.Close())
-}
+func SyncFolder(dir string) error { return folder.At(dir).Sync(".") }

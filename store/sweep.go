@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"filebus/store/record"
@@ -34,11 +32,11 @@ func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
 	// commits before it gives the lock back: what has no record now, under that
 	// lock, will never have one.
 	err = s.Update(ctx, func(tx *Tx) error {
-		for path, digest := range stray {
+		for name, digest := range stray {
 			if tx.bodies.Get(digest[:]) != nil {
 				continue
 			}
-			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := s.own.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("sweeping bodies: %w", err)
 			}
 			removed++
@@ -48,19 +46,22 @@ func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
 	return removed, err
 }
 
-// strayBodies returns the files of bodies that no record has at the moment.
-func (s *Store) strayBodies(ctx context.Context) (map[string]record.Digest, error) {
-	stray := map[string]record.Digest{}
-	err := filepath.WalkDir(s.path(bodiesDir), func(path string, d fs.DirEntry, err error) error {
-		hex, isBody := strings.CutSuffix(filepath.Base(path), ".zst")
-		if err != nil || d.IsDir() || !isBody {
-			return err
-		}
-		if digest, err := record.ParseDigest(hex); err == nil {
-			stray[path] = digest
+// walkBodies visits the files that have the name of a body, and its place.
+func (s *Store) walkBodies(visit func(name string, digest record.Digest)) error {
+	return s.own.Walk(bodiesDir, func(name string, e fs.DirEntry) error {
+		hex, isBody := strings.CutSuffix(e.Name(), bodySuffix)
+		digest, err := record.ParseDigest(hex)
+		if isBody && err == nil && e.Type().IsRegular() && name == bodyFile(digest) {
+			visit(name, digest)
 		}
 		return nil
 	})
+}
+
+// strayBodies returns the files of bodies that no record has at the moment.
+func (s *Store) strayBodies(ctx context.Context) (map[string]record.Digest, error) {
+	stray := map[string]record.Digest{}
+	err := s.walkBodies(func(name string, digest record.Digest) { stray[name] = digest })
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

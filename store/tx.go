@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"slices"
 	"time"
 
@@ -401,7 +400,7 @@ func sumDescription(ref record.Ref, packed []byte) []byte {
 // removeReleased removes the files of bodies that nothing refers to any more.
 // A file that stays behind costs only space: Check reports it.
 func (tx *Tx) removeReleased() {
-	for _, path := range tx.released {
-		_ = os.Remove(path)
+	for _, name := range tx.released {
+		_ = tx.store.own.Remove(name)
 	}
 }

@@ -116,7 +116,7 @@ func (r retentionConfig) String() string {
 func mayHoldFiles(folder string) bool {
 	clean := filepath.ToSlash(filepath.Clean(folder))
 	return filepath.IsLocal(folder) && clean != "." && !slices.ContainsFunc(strings.Split(clean, "/"), func(segment string) bool {
-		return strings.EqualFold(segment, ".git") || strings.EqualFold(segment, materialize.StoreFolder)
+		return materialize.IsProtected(segment)
 	})
 }
 

@@ -21,7 +21,7 @@ type conflictView struct {
 }
 
 func runConflicts(ctx context.Context, w *workspace, _ []string) error {
-	open, err := w.Conflicts(ctx, record.Name{})
+	open, err := w.Conflicts(ctx)
 	if err != nil {
 		return err
 	}
@@ -42,15 +42,25 @@ func runConflicts(ctx context.Context, w *workspace, _ []string) error {
 // conflictsOf returns the open conflicts of a name, of which there is at least
 // one.
 func conflictsOf(ctx context.Context, w *workspace, text string) ([]materialize.Conflict, error) {
-	name, err := record.ParseName(text)
+	all, err := w.Conflicts(ctx)
 	if err != nil {
-		return nil, coded(record.Usage, "", err)
+		return nil, err
 	}
-	open, err := w.Conflicts(ctx, name)
-	if err == nil && len(open) == 0 {
-		err = coded(record.NotFound, "filebus conflicts", fmt.Errorf("%s: %w", name, errNoConflict))
+	isMeant := func(c materialize.Conflict) bool { return c.Name.String() == text || c.Name.ID == text }
+	var open []materialize.Conflict
+	for _, c := range all {
+		switch {
+		case !isMeant(c):
+		case len(open) > 0 && open[0].Name != c.Name:
+			return nil, coded(record.Usage, "", fmt.Errorf("%q can be %s or %s", text, open[0].Name, c.Name))
+		default:
+			open = append(open, c)
+		}
 	}
-	return open, err
+	if len(open) == 0 {
+		return nil, coded(record.NotFound, "filebus conflicts", fmt.Errorf("%s: %w", text, errNoConflict))
+	}
+	return open, nil
 }
 
 func showConflict(ctx context.Context, w *workspace, args []string) error {

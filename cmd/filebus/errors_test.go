@@ -14,6 +14,7 @@ import (
 	"filebus/index"
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 	"filebus/store/turnstile"
 )
@@ -152,7 +153,7 @@ func TestBusyStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hold, err := turnstile.New(at.Store, "a long import").Acquire(t.Context(), turnstile.Exclusive, time.Second)
+	hold, err := turnstile.New(folder.At(at.Store), "a long import").Acquire(t.Context(), turnstile.Exclusive, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,11 @@ const dialogueTitle = "Alignment Dialogue:"
 
 // appendDialogueHead appends the heading and the metadata lines of a document.
 func appendDialogueHead(dst []byte, h DialogueHead) []byte {
-	dst = fmt.Appendf(dst, "# %s %s\n\n", dialogueTitle, markdown.SingleSpaced(h.Title))
+	title := dialogueTitle + " " + markdown.SingleSpaced(h.Title)
+	if strings.HasSuffix(title, "#") {
+		title += " #" // which closes the heading, as the last ones of a title otherwise would
+	}
+	dst = fmt.Appendf(dst, "# %s\n\n", title)
 	lines := []Property{
 		{"Draft", h.Draft}, {"Date", h.Date}, {"Status", h.Status}, {"Participants", strings.Join(h.Participants, ", ")},
 	}

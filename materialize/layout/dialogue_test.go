@@ -58,6 +58,7 @@ func TestDialogueProblems(t *testing.T) {
 
 func FuzzDialogue(f *testing.F) {
 	f.Add(docExample(f, "dialogue", "retry-policy.dialogue.md"))
+	f.Add([]byte("# Alignment Dialogue: ports of C # #"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		first, found := parseDialogueHead(text)
 		if !found {

@@ -2,7 +2,6 @@ package mirror
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -49,7 +49,7 @@ func (m *Mirror) Look(ctx context.Context, p string) (File, error) {
 		return File{}, fmt.Errorf("%s is %w", p, ErrFolder)
 	}
 	if !info.Mode().IsRegular() {
-		return File{}, fmt.Errorf("%s is %s", p, typeName(info.Mode()))
+		return File{}, fmt.Errorf("%s is %s", p, folder.TypeName(info.Mode()))
 	}
 	stat := Stat{p, info.Size(), info.ModTime()}
 	if known, found := m.Memory.Get(p); found && known.Matches(stat) {
@@ -119,7 +119,7 @@ func ReadStable(file string, read func(f *os.File, size int64) (int64, error)) e
 		return err
 	}
 	if !before.Mode().IsRegular() {
-		return errors.New("it is " + typeName(before.Mode()))
+		return errors.New("it is " + folder.TypeName(before.Mode()))
 	}
 	n, err := read(f, before.Size())
 	if err != nil {
@@ -263,18 +263,11 @@ func (m *Mirror) temporary(root *os.Root, name, suffix string) string {
 	dir := filepath.Dir(name)
 	if own, err := filepath.Rel(m.Dir, m.set.opts.Store); err == nil && root == m.root && filepath.IsLocal(own) {
 		tmp := filepath.Join(own, "tmp")
-		if root.MkdirAll(tmp, 0o777) == nil && sameDevice(root, tmp, dir) {
+		if folder.At(m.set.opts.Store).Make("tmp") == nil && sameDevice(root, tmp, dir) {
 			dir = tmp
 		}
 	}
-	return filepath.Join(dir, TemporaryName(suffix))
-}
-
-// TemporaryName returns the name of a file while it is written. No other process
-// ever has the same: what two of them write to one file would get the name of
-// either.
-func TemporaryName(suffix string) string {
-	return temporaryPrefix + strings.ToLower(rand.Text()) + suffix
+	return filepath.Join(dir, folder.TemporaryName(suffix))
 }
 
 // sameDevice reports whether two folders of a root lie on one disk, so that a file

@@ -65,7 +65,7 @@ func TestLateWriter(t *testing.T) {
 func TestWalkTree(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{
-		"a/b.md", "a.md", "a/.filebus-x.new", ".filebus-x.md", "node_modules/c.md", "d/node_modules", ".filebus/e.md", ".git", "raw\xff.md",
+		"a/b.md", "a.md", "a/.filebus-abcdefghijklmnopqrstuvwxyz.new", ".filebus-x.md", "node_modules/c.md", "d/node_modules", ".filebus/e.md", ".git", "raw\xff.md",
 	} {
 		file := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(name), 0o666)); err != nil {

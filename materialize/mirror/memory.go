@@ -9,10 +9,9 @@ import (
 	"io/fs"
 	"iter"
 	"math/bits"
-	"os"
-	"path/filepath"
 	"strconv"
 
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -47,7 +46,8 @@ func (m Memo) Matches(stat Stat) bool {
 // stored, but a new memory knows of no file that it was deleted, and begins at the
 // end of the log, so that nothing is written which is not new.
 type memory struct {
-	file    string
+	own     folder.Folder
+	file    string // its name there
 	root    string
 	saved   savedLines
 	changed map[string]change // since it was loaded
@@ -70,14 +70,14 @@ type change struct {
 // memoryHeader begins the file, with the root after it.
 const memoryHeader = "filebus mirror 1 "
 
-func newMemory(folder, root string) *memory {
-	file := filepath.Join(folder, record.DigestOf([]byte(root)).String()[:16]+".txt")
-	return &memory{file: file, root: root, changed: map[string]change{}}
+func newMemory(own folder.Folder, root string) *memory {
+	file := record.DigestOf([]byte(root)).String()[:16] + ".txt"
+	return &memory{own: own, file: file, root: root, changed: map[string]change{}}
 }
 
-func loadMemory(folder, root string) (*memory, error) {
-	m := newMemory(folder, root)
-	text, err := os.ReadFile(m.file)
+func loadMemory(own folder.Folder, root string) (*memory, error) {
+	m := newMemory(own, root)
+	text, err := own.ReadFile(m.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		m.IsNew = true
 		return m, nil
@@ -196,29 +196,27 @@ func (m *memory) Save() error {
 // append writes what is new behind what is there, in one call, so that several
 // processes may do so at once.
 func (m *memory) append() error {
-	if err := os.MkdirAll(filepath.Dir(m.file), 0o777); err != nil {
-		return fmt.Errorf("writing the mirror's memory: %w", err)
+	err := m.own.Make(".")
+	if err == nil {
+		err = m.own.Append(m.file, m.pending.Bytes())
 	}
-	f, err := os.OpenFile(m.file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
 		return fmt.Errorf("writing the mirror's memory: %w", err)
 	}
-	_, err = f.Write(m.pending.Bytes())
 	m.pending.Reset()
-	return errors.Join(err, f.Close())
+	return nil
 }
 
 func (m *memory) rewrite() error {
-	anew := &memory{file: m.file, root: m.root, changed: map[string]change{}}
+	anew := newMemory(m.own, m.root)
 	anew.Begin(m.Settled)
 	for path, f := range m.All() {
 		anew.set(path, f)
 	}
-	tmp := m.file + ".new"
-	err := os.WriteFile(tmp, anew.pending.Bytes(), 0o666)
+	err := m.own.Replace(m.file, anew.pending.Bytes(), false)
 	anew.pending.Reset()
 	*m = *anew
-	return errors.Join(err, os.Rename(tmp, m.file))
+	return err
 }
 
 // The lines of a memory: "settled POSITION", "gone PATH", of which nothing is known, and

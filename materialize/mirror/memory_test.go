@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	fold "filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -21,7 +22,7 @@ func memoNumber(n int) Memo {
 // reload returns what is remembered on disk.
 func reload(t testing.TB, folder string) *memory {
 	t.Helper()
-	m, err := loadMemory(folder, "/root")
+	m, err := loadMemory(fold.At(folder), "/root")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,13 +82,13 @@ func TestMemoryCutShort(t *testing.T) {
 	m.set("a.md", memoNumber(1))
 	m.set("b.md", memoNumber(2))
 	save(t, m)
-	text, err := os.ReadFile(m.file)
+	text, err := os.ReadFile(m.own.Path(m.file))
 	if err != nil {
 		t.Fatal(err)
 	}
 	last := bytes.LastIndexByte(text[:len(text)-1], '\n') + 1
 	for cut := len(text) - 1; cut > last; cut-- {
-		if err := os.WriteFile(m.file, text[:cut], 0o666); err != nil {
+		if err := os.WriteFile(m.own.Path(m.file), text[:cut], 0o666); err != nil {
 			t.Fatal(err)
 		}
 		again := reload(t, folder)
@@ -138,7 +139,7 @@ func TestMemoryIgnoresOtherLines(t *testing.T) {
 		m := reload(t, folder)
 		m.set("b.md", memoNumber(2))
 		save(t, m)
-		f, err := os.OpenFile(m.file, os.O_APPEND|os.O_WRONLY, 0)
+		f, err := os.OpenFile(m.own.Path(m.file), os.O_APPEND|os.O_WRONLY, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,21 +242,5 @@ func BenchmarkGetMemory(b *testing.B) {
 		if f, found := m.Get(paths[i%len(paths)]); !found || f.Position != uint64(i%len(paths)) {
 			b.Fatalf("get(%q) = %v, %t", paths[i%len(paths)], f, found)
 		}
-	}
-}
-
-// TestTemporaryNames takes many names in one moment: processes that write at once
-// must not meet in one file.
-func TestTemporaryNames(t *testing.T) {
-	seen := map[string]bool{}
-	for range 10_000 {
-		name := TemporaryName(".new")
-		if seen[name] {
-			t.Fatalf("%s is given twice", name)
-		}
-		if !isTemporary("a/" + name) {
-			t.Fatalf("%s is not known for a temporary file", name)
-		}
-		seen[name] = true
 	}
 }

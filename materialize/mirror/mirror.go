@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/store/folder"
 	"filebus/store/record"
 	"filebus/store/turnstile"
 )
@@ -40,14 +41,14 @@ type Options struct {
 // have one lock.
 type Mirrors struct {
 	opts   Options
-	folder string // of the memories
+	folder folder.Folder // of the memories
 	lock   *turnstile.Turnstile
 }
 
 // New returns the mirrors of a store.
 func New(opts Options) *Mirrors {
-	folder := filepath.Join(opts.Store, "mirror")
-	return &Mirrors{opts, folder, turnstile.New(folder, opts.Command)}
+	own := folder.At(opts.Store).Sub("mirror")
+	return &Mirrors{opts, own, turnstile.New(own, opts.Command)}
 }
 
 // Wait returns how long a command waits for its turn.
@@ -55,7 +56,7 @@ func (s *Mirrors) Wait() time.Duration { return s.opts.Wait }
 
 // Lock takes the mirror lock. It must be held while mirrors are open.
 func (s *Mirrors) Lock(ctx context.Context) (*turnstile.Hold, error) {
-	if err := os.MkdirAll(s.folder, 0o777); err != nil {
+	if err := s.folder.Make("."); err != nil {
 		return nil, fmt.Errorf("opening the mirror: %w", err)
 	}
 	return s.lock.Acquire(ctx, turnstile.Exclusive, s.opts.Wait)
@@ -137,7 +138,7 @@ func (s *Mirrors) Remembered(dir string) (func(path string) (Memo, bool), error)
 
 // Knows reports whether files of a root were ever in step.
 func (s *Mirrors) Knows(root string) bool {
-	_, err := os.Stat(newMemory(s.folder, root).file)
+	_, err := s.folder.Stat(newMemory(s.folder, root).file)
 	return err == nil
 }
 

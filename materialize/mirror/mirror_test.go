@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -95,7 +96,7 @@ func TestWriteAndRemove(t *testing.T) {
 func TestScan(t *testing.T) {
 	shared := filepath.Join(t.TempDir(), "shared")
 	m := open(t, "a", Outside{Prefix: "file:/shared/", Dir: shared, Shared: true})
-	for _, name := range []string{"x/in.md", "x/other.txt", "x/" + TemporaryName(".new"), "y/in.md"} {
+	for _, name := range []string{"x/in.md", "x/other.txt", "x/" + folder.TemporaryName(".new"), "y/in.md"} {
 		file := filepath.Join(m.Dir, filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, nil, 0o666)); err != nil {
 			t.Fatal(err)
@@ -117,7 +118,7 @@ func TestScan(t *testing.T) {
 	if want := []string{"x/in.md", "file:/shared/c/out.md"}; !slices.Equal(got, want) {
 		t.Errorf("Scan found %q, want %q", got, want)
 	}
-	if left, err := filepath.Glob(filepath.Join(m.Dir, "x", temporaryPrefix+"*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(m.Dir, "x", ".filebus-*")); err != nil || len(left) > 0 {
 		t.Errorf("temporary files are left: %q, %v", left, err)
 	}
 	other := open(t, "b", Outside{Prefix: "file:/shared/", Dir: shared, Shared: true})

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -120,8 +121,8 @@ func (w *Walk) file(name string, e fs.DirEntry) {
 	case err != nil:
 		w.skip(name, Cause(err))
 	case !info.Mode().IsRegular():
-		w.Skipped = append(w.Skipped, Skipped{name, typeName(info.Mode()), true})
-	case w.whole && isTemporary(name): // left by a killed process
+		w.Skipped = append(w.Skipped, Skipped{name, folder.TypeName(info.Mode()), true})
+	case w.whole && folder.IsTemporary(e.Name()): // left by a killed process
 	case record.CheckID(name) != nil:
 		w.skip(name, record.CheckID(name).Error())
 	default:
@@ -145,19 +146,6 @@ func Cause(err error) string {
 	return err.Error()
 }
 
-func typeName(mode fs.FileMode) string {
-	switch {
-	case mode&fs.ModeSymlink != 0:
-		return "a symbolic link"
-	case mode&fs.ModeSocket != 0:
-		return "a socket"
-	case mode&fs.ModeNamedPipe != 0:
-		return "a named pipe"
-	default:
-		return "not a regular file"
-	}
-}
-
 // Scan lists the files on disk that belong to the mirror: those below folders that
 // are remembered or belong to it, and all of those below folders of outside roots,
 // which are by the prefixes of the roots. At a deadline that is not zero it stops, and
@@ -171,7 +159,7 @@ func (m *Mirror) Scan(
 		return nil, err
 	}
 	found.Files = slices.DeleteFunc(found.Files, func(f Stat) bool {
-		if isTemporary(f.Path) {
+		if folder.IsTemporary(path.Base(f.Path)) {
 			m.sweep(f)
 			return true
 		}
@@ -218,16 +206,6 @@ func (m *Mirror) scanOutside(ctx context.Context, o *Outside, folders []string, 
 	}
 	return nil
 }
-
-// isTemporary reports whether a file is one that filebus writes before it takes
-// its name.
-func isTemporary(p string) bool {
-	id, found := strings.CutPrefix(path.Base(p), temporaryPrefix)
-	return found && (strings.HasSuffix(id, ".new") || strings.HasSuffix(id, ".old"))
-}
-
-// temporaryPrefix begins the names of files that are being written.
-const temporaryPrefix = ".filebus-"
 
 // sweep removes a temporary file that a killed process left an hour ago.
 func (m *Mirror) sweep(f Stat) {

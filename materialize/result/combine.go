@@ -14,9 +14,9 @@ import (
 	"strings"
 
 	"filebus/materialize"
-	"filebus/materialize/mirror"
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -251,7 +251,7 @@ func (g gatherer) newOutput(ctx context.Context, file string, force bool, in *in
 
 // openOutput makes the temporary file.
 func openOutput(file string, force bool) (*output, error) {
-	tmp, err := os.OpenFile(filepath.Join(filepath.Dir(file), mirror.TemporaryName(".tmp")),
+	tmp, err := os.OpenFile(filepath.Join(filepath.Dir(file), folder.TemporaryName(".tmp")),
 		os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("writing %s: %w", file, pathReason(err))

@@ -14,6 +14,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -165,12 +166,12 @@ func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command
 	}
 	copied := func() {}
 	if command.Tee != nil {
-		copied = follow(s.path(outputFile), command.Tee)
+		copied = follow(s.own, command.Tee)
 	}
 	end, err := command.wait(process)
 	if err != nil {
 		copied()
-		return (&Execution{}).waits(s.path(outputFile), errors.Join(err, s.output.Close(), s.release()))
+		return (&Execution{}).waits(s.own.Path(outputFile), errors.Join(err, s.output.Close(), s.release()))
 	}
 	run := &Execution{Status: end.Status, Exit: *end.Exit, Background: !s.quiet()}
 	_ = s.writeEnd(end) // without it the result would be called interrupted
@@ -178,7 +179,7 @@ func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command
 	run.Stored, err = s.store(ctx, w, s.call.Call, &end)
 	copied()
 	if err != nil {
-		return run.waits(s.path(outputFile), errors.Join(err, s.release()))
+		return run.waits(s.own.Path(outputFile), errors.Join(err, s.release()))
 	}
 	_ = s.discard() // it is stored; what could not be removed the next command removes
 	return run, nil
@@ -233,8 +234,8 @@ const followPause = 20 * time.Millisecond
 
 // follow copies a file to a writer while it grows. The function that it returns
 // copies the rest, and returns when that is done.
-func follow(file string, to io.Writer) (finish func()) {
-	f, err := os.Open(file)
+func follow(own folder.Folder, to io.Writer) (finish func()) {
+	f, err := own.Open(outputFile)
 	if err != nil {
 		return func() {}
 	}

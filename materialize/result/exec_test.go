@@ -22,6 +22,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/result"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 	"filebus/store/turnstile"
 )
@@ -548,7 +549,7 @@ func TestExecBusyStore(t *testing.T) {
 	}
 	var hold *turnstile.Hold
 	whileRunning(t, hasty, func() {
-		if hold, err = turnstile.New(w.Location.Store, "test").Acquire(t.Context(), turnstile.Exclusive, time.Minute); err != nil {
+		if hold, err = turnstile.New(folder.At(w.Location.Store), "test").Acquire(t.Context(), turnstile.Exclusive, time.Minute); err != nil {
 			t.Fatal(err)
 		}
 	}, func(run *result.Execution, err error) {

@@ -10,13 +10,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"filebus/materialize"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -36,13 +36,21 @@ const (
 
 // A spool is the folder of one command, which this process has locked.
 type spool struct {
-	dir    string // absolute
+	all    folder.Folder // of all commands
+	name   string        // of the folder there
+	own    folder.Folder // the folder itself
 	lock   *os.File
 	output *os.File // that the command writes to; nil when it is closed
 	call   spooledCall
 }
 
-func (s *spool) path(file string) string { return filepath.Join(s.dir, file) }
+func newFolder(all folder.Folder, name string) *spool {
+	return &spool{all: all, name: name, own: all.Sub(name)}
+}
+
+func spools(w *materialize.Workspace) folder.Folder {
+	return folder.At(w.Location.Store).Sub(spoolFolder)
+}
 
 // newSpool makes the folder of a command, under ids that nobody has. Nothing is
 // left of it after an error.
@@ -54,12 +62,12 @@ func newSpool(ctx context.Context, w *materialize.Workspace, c Call, args []stri
 		return nil, err
 	}
 	for {
-		ids, folder := c, w.NewID() // unique among the commands that run
+		ids, name := c, w.NewID() // unique among the commands that run
 		switch {
 		case c.Conversation == "":
-			ids.Conversation, ids.ID = folder, w.NewID()
+			ids.Conversation, ids.ID = name, w.NewID()
 		case c.ID == "":
-			ids.ID = folder
+			ids.ID = name
 		}
 		err := mayStore(ctx, w, ids, c.Conversation == "")
 		if errors.Is(err, errTaken) && c.ID == "" {
@@ -68,7 +76,7 @@ func newSpool(ctx context.Context, w *materialize.Workspace, c Call, args []stri
 		if err != nil {
 			return nil, err
 		}
-		s, err := makeSpool(filepath.Join(w.Location.Store, spoolFolder, folder), ids, args)
+		s, err := makeSpool(spools(w), name, ids, args)
 		if err == nil {
 			return s, nil
 		}
@@ -83,21 +91,22 @@ var errRaced = errors.New("another process was faster")
 
 // makeSpool makes a folder, locks it, and writes call.json last. Recover may
 // find it half-made and take it away: then it is errRaced.
-func makeSpool(dir string, c Call, args []string) (*spool, error) {
-	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+func makeSpool(all folder.Folder, name string, c Call, args []string) (*spool, error) {
+	s := newFolder(all, name)
+	if err := all.Make("."); err != nil {
 		return nil, err
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	err := all.MakeNew(name)
+	if err != nil {
 		return nil, racedIf(err, fs.ErrExist, fs.ErrNotExist)
 	}
-	lock, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
+	s.call = spooled(c, args)
+	if s.lock, err = s.own.OpenFile(lockFile, os.O_RDWR|os.O_CREATE); err != nil {
 		return nil, racedIf(err, fs.ErrNotExist)
 	}
-	s := &spool{dir: dir, lock: lock, call: spooled(c, args)}
-	free, err := tryLock(lock)
+	free, err := tryLock(s.lock)
 	if err != nil || !free {
-		return nil, errors.Join(cmp.Or(err, errRaced), lock.Close())
+		return nil, errors.Join(cmp.Or(err, errRaced), s.lock.Close())
 	}
 	if err := s.fill(c.Schema); err != nil {
 		return nil, errors.Join(racedIf(err, fs.ErrNotExist), s.discard())
@@ -114,7 +123,7 @@ func racedIf(err error, raced ...error) error {
 
 // fill makes the files of a locked folder.
 func (s *spool) fill(schema *Schema) (err error) {
-	s.output, err = os.OpenFile(s.path(outputFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	s.output, err = s.own.OpenFile(outputFile, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return err
 	}
@@ -123,18 +132,18 @@ func (s *spool) fill(schema *Schema) (err error) {
 	}
 	if schema != nil { // as the command is to see it: with a summary
 		text, _ := schema.Inject()
-		if err := writeFile(s.path(schemaFile), text, false); err != nil {
+		if err := s.own.Replace(schemaFile, text, false); err != nil {
 			return err
 		}
 	}
-	if err := os.WriteFile(s.path(endFile+newSuffix), roomForEnd(), 0o600); err != nil {
+	if err := s.own.WriteFile(endFile+newSuffix, roomForEnd()); err != nil {
 		return err
 	}
 	text, err := json.Marshal(s.call)
 	if err != nil {
 		return err
 	}
-	return writeFile(s.path(callFile), append(text, '\n'), true)
+	return s.own.Replace(callFile, append(text, '\n'), true)
 }
 
 // roomForEnd returns what stands in place of end.json while the command runs: the
@@ -143,11 +152,11 @@ func roomForEnd() []byte { return bytes.Repeat([]byte{'\n'}, 128) }
 
 // readSchema reads the schema that an output is to fit, if there is one.
 func (s *spool) readSchema() *Schema {
-	text, err := os.ReadFile(s.path(schemaFile))
+	text, err := s.own.ReadFile(schemaFile)
 	if err != nil {
 		return nil
 	}
-	schema, err := ParseSchema(s.path(schemaFile), text)
+	schema, err := ParseSchema(s.own.Path(schemaFile), text)
 	if err != nil {
 		return nil // it was one when the command began; the output counts more
 	}
@@ -162,7 +171,7 @@ func (s *spool) environ(w *materialize.Workspace, base []string) []string {
 	file, _ := w.PathOf(name)                   // as before
 	schema := ""
 	if c.Schema != nil {
-		schema = s.path(schemaFile)
+		schema = s.own.Path(schemaFile)
 	}
 	known := [][2]string{
 		{"FILEBUS_STORE", w.Location.Store}, {"FILEBUS_CONVERSATION", c.Conversation}, {"FILEBUS_CALL", c.ID},
@@ -190,7 +199,7 @@ func (s *spool) quiet() bool {
 	_ = s.output.Close() // the command has written it, not we
 	s.output = nil
 	for end := time.Now().Add(settle); ; time.Sleep(settle / 40) {
-		if free, err := isFree(s.path(outputFile)); free || err != nil {
+		if free, err := isFree(s.own); free || err != nil {
 			return true
 		}
 		if time.Now().After(end) {
@@ -206,7 +215,7 @@ func (s *spool) writeEnd(end ending) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(s.path(endFile+newSuffix), os.O_WRONLY, 0)
+	f, err := s.own.OpenFile(endFile+newSuffix, os.O_WRONLY)
 	if err != nil {
 		return err
 	}
@@ -214,7 +223,7 @@ func (s *spool) writeEnd(end ending) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(s.path(endFile+newSuffix), s.path(endFile))
+	return s.own.Rename(endFile+newSuffix, endFile)
 }
 
 // release lets others have the folder.
@@ -226,19 +235,19 @@ func (s *spool) discard() error {
 	if s.output != nil {
 		_ = s.output.Close() // it is removed
 	}
-	if err := os.Rename(s.path(callFile), s.path(storedFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := s.own.Rename(callFile, storedFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, s.release())
 	}
 	for _, file := range []string{outputFile, endFile, endFile + newSuffix, schemaFile, schemaFile + newSuffix, callFile + newSuffix} {
-		if err := os.Remove(s.path(file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.own.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(err, s.release())
 		}
 	}
 	err := s.release() // Windows removes no open files
-	_ = os.Remove(s.path(lockFile))
-	_ = os.Remove(s.path(storedFile))
-	_ = os.Remove(s.dir) // if something is in it, Recover names it
-	_ = os.Remove(filepath.Dir(s.dir))
+	_ = s.own.Remove(lockFile)
+	_ = s.own.Remove(storedFile)
+	_ = s.all.Remove(s.name) // if something is in it, Recover names it
+	_ = s.all.Remove(".")
 	return err
 }
 
@@ -264,17 +273,17 @@ type ending struct {
 // maxSpooledJSON is the longest JSON file of a spool that is read, in bytes.
 const maxSpooledJSON = 16 << 20
 
-// readJSON reads one JSON object with the known keys and nothing else from a
-// regular file.
-func readJSON(file string, to any) error {
-	info, err := os.Lstat(file)
-	switch {
-	case err != nil:
-		return err
-	case !info.Mode().IsRegular() || info.Size() > maxSpooledJSON:
-		return fmt.Errorf("%s is not a file of filebus", file)
+// readJSON reads one JSON object with the known keys and nothing else.
+func readJSON(own folder.Folder, name string, to any) error {
+	file := own.Path(name)
+	info, err := own.Stat(name)
+	if err == nil && info.Size() > maxSpooledJSON {
+		err = fmt.Errorf("%s is not a file of filebus", file)
 	}
-	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	text, err := own.ReadFile(name)
 	if err != nil {
 		return err
 	}
@@ -289,22 +298,22 @@ func readJSON(file string, to any) error {
 	return nil
 }
 
-func readCall(file string) (spooledCall, error) {
+func (s *spool) readCall() (spooledCall, error) {
 	var c spooledCall
-	if err := readJSON(file, &c); err != nil {
+	if err := readJSON(s.own, callFile, &c); err != nil {
 		return c, err
 	}
 	if c.Version != callVersion {
-		return c, fmt.Errorf("reading %s: version %d; this filebus knows %d", file, c.Version, callVersion)
+		return c, fmt.Errorf("reading %s: version %d; this filebus knows %d", s.own.Path(callFile), c.Version, callVersion)
 	}
 	_, err := resultName(c.Conversation, c.ID)
 	return c, err
 }
 
 // readEnding reads how a command has ended. Nil means that nobody knows.
-func readEnding(file string) *ending {
+func (s *spool) readEnding() *ending {
 	var end ending
-	if err := readJSON(file, &end); err != nil || end.Exit == nil {
+	if err := readJSON(s.own, endFile, &end); err != nil || end.Exit == nil {
 		return nil
 	}
 	switch end.Status {
@@ -312,26 +321,6 @@ func readEnding(file string) *ending {
 		return &end
 	}
 	return nil
-}
-
-// writeFile writes a file that is either whole or not there; a synced one survives
-// the machine.
-func writeFile(file string, text []byte, synced bool) error {
-	f, err := os.OpenFile(file+newSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err == nil && synced {
-		err = f.Sync()
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(file+newSuffix, file); err != nil || !synced {
-		return err
-	}
-	return store.SyncFolder(filepath.Dir(file))
 }
 
 // maxSpooledCommand is how much of a command line is kept, in bytes.
@@ -357,7 +346,7 @@ func spooled(c Call, args []string) spooledCall {
 // store stores the output under the call's ids; end is nil if nobody knows how
 // the command has ended. Ids that hold another text by now are left to it.
 func (s *spool) store(ctx context.Context, w *materialize.Workspace, c Call, end *ending) (*Stored, error) {
-	f, err := os.Open(s.path(outputFile))
+	f, err := s.own.Open(outputFile)
 	if err != nil {
 		return nil, err
 	}
@@ -431,24 +420,23 @@ func isBodyOf(
 // that it left alone, because it could not be stored or is none of filebus. It costs
 // the listing of a folder that is mostly not there.
 func Recover(ctx context.Context, w *materialize.Workspace) ([]*Stored, error) {
-	folder := filepath.Join(w.Location.Store, spoolFolder)
-	entries, err := os.ReadDir(folder)
+	spools := spools(w)
+	entries, err := spools.ReadDir(".")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	all, failed := []*Stored(nil), []error{err}
 	for _, entry := range entries {
-		dir := filepath.Join(folder, entry.Name())
-		stored, err := recoverFolder(ctx, w, dir)
+		stored, err := recoverFolder(ctx, w, newFolder(spools, entry.Name()))
 		if err != nil {
-			failed = append(failed, fmt.Errorf("%s is left alone: %w", dir, err))
+			failed = append(failed, fmt.Errorf("%s is left alone: %w", spools.Path(entry.Name()), err))
 		}
 		if stored != nil {
 			all = append(all, stored)
 		}
 	}
 	if len(all) > 0 || len(entries) == 0 {
-		_ = os.Remove(folder) // unless something is in it
+		_ = spools.Remove(".") // unless something is in it
 	}
 	return all, errors.Join(failed...)
 }
@@ -459,9 +447,8 @@ var errForeign = errors.New("it is not the output of a command")
 
 // recoverFolder stores the output of one folder of the spool, or finishes what was
 // begun with it. It returns nil if there is nothing to store, or not yet.
-func recoverFolder(ctx context.Context, w *materialize.Workspace, dir string) (*Stored, error) {
-	s, err := lockSpool(dir)
-	if s == nil || err != nil {
+func recoverFolder(ctx context.Context, w *materialize.Workspace, s *spool) (*Stored, error) {
+	if err := s.takeLock(); s.lock == nil || err != nil {
 		return nil, err
 	}
 	call, err := s.waiting()
@@ -471,10 +458,10 @@ func recoverFolder(ctx context.Context, w *materialize.Workspace, dir string) (*
 	case call == nil:
 		return nil, s.discard()
 	}
-	if free, err := isFree(s.path(outputFile)); err != nil || !free {
+	if free, err := isFree(s.own); err != nil || !free {
 		return nil, errors.Join(err, s.release())
 	}
-	end := readEnding(s.path(endFile))
+	end := s.readEnding()
 	if end != nil {
 		call.Schema = s.readSchema()
 	}
@@ -486,28 +473,22 @@ func recoverFolder(ctx context.Context, w *materialize.Workspace, dir string) (*
 	return stored, nil
 }
 
-// lockSpool locks a folder that nobody else has. It returns nil if somebody has
-// it, or if it is gone by now.
-func lockSpool(dir string) (*spool, error) {
-	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
-		return nil, unlessGone(cmp.Or(err, errForeign))
+// takeLock locks a folder that nobody else has. There is no lock if somebody has it,
+// or if it is gone by now.
+func (s *spool) takeLock() (err error) {
+	s.lock, err = s.own.OpenFile(lockFile, os.O_RDWR)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s.removeEmpty()
 	}
-	s := &spool{dir: dir}
-	info, err := os.Lstat(s.path(lockFile))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, removeEmpty(dir)
-	case err != nil || !info.Mode().IsRegular():
-		return nil, unlessGone(cmp.Or(err, errForeign))
-	}
-	if s.lock, err = os.OpenFile(s.path(lockFile), os.O_RDWR, 0); err != nil {
-		return nil, unlessGone(err)
+	if err != nil {
+		return err
 	}
 	free, err := tryLock(s.lock)
 	if err != nil || !free {
-		return nil, errors.Join(err, s.release())
+		err = errors.Join(err, s.release())
+		s.lock = nil
 	}
-	return s, nil
+	return err
 }
 
 // unlessGone takes what is not there any more for the work of another process.
@@ -520,8 +501,8 @@ func unlessGone(err error) error {
 
 // removeEmpty removes a folder without a lock that was only begun, or that is all
 // but removed. One that has a lock by now is being filled.
-func removeEmpty(dir string) error {
-	entries, err := os.ReadDir(dir)
+func (s *spool) removeEmpty() error {
+	entries, err := s.own.ReadDir(".")
 	if err != nil {
 		return unlessGone(err)
 	}
@@ -534,30 +515,28 @@ func removeEmpty(dir string) error {
 			return errForeign
 		}
 	}
-	_ = os.Remove(filepath.Join(dir, storedFile)) // it may be gone
-	_ = os.Remove(dir)                            // a process that is making it makes another
+	_ = s.own.Remove(storedFile) // it may be gone
+	_ = s.all.Remove(s.name)     // a process that is making it makes another
 	return nil
 }
 
 // waiting returns whose output a locked folder holds. Nil means that nothing in it
 // is to be stored: it was only begun, or its output is stored.
 func (s *spool) waiting() (*Call, error) {
-	output, outputErr := os.Lstat(s.path(outputFile))
-	if _, err := os.Lstat(s.path(storedFile)); err == nil {
+	output, outputErr := s.own.Stat(outputFile)
+	if _, err := s.own.Stat(storedFile); err == nil {
 		return nil, nil
 	}
-	call, err := readCall(s.path(callFile))
+	call, err := s.readCall()
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && errors.Is(outputErr, fs.ErrNotExist):
 		return nil, nil
-	case errors.Is(err, fs.ErrNotExist) && outputErr == nil && output.Mode().IsRegular() && output.Size() == 0:
+	case errors.Is(err, fs.ErrNotExist) && outputErr == nil && output.Size() == 0:
 		return nil, nil // no command starts before there is a call
 	case err != nil:
 		return nil, err
 	case outputErr != nil:
 		return nil, outputErr
-	case !output.Mode().IsRegular():
-		return nil, errForeign
 	}
 	return &call.Call, nil
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"syscall"
+
+	"filebus/store/folder"
 )
 
 // A lock of flock(2) belongs to the open file description. A process that a
@@ -34,8 +36,8 @@ func lockOutput(f *os.File) error {
 }
 
 // isFree reports whether nobody has an output open as stdout.
-func isFree(file string) (bool, error) {
-	f, err := os.Open(file)
+func isFree(own folder.Folder) (bool, error) {
+	f, err := own.Open(outputFile)
 	if err != nil {
 		return false, err
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/windows"
+
+	"filebus/store/folder"
 )
 
 // tryLock locks a file exclusively if nobody else has.
@@ -22,4 +24,4 @@ func tryLock(f *os.File) (bool, error) {
 func lockOutput(*os.File) error { return nil }
 
 // isFree reports that nobody can be told to have an output open.
-func isFree(string) (bool, error) { return true, nil }
+func isFree(folder.Folder) (bool, error) { return true, nil }

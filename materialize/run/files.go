@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -145,6 +147,11 @@ func objectsOf(store, id string) string { return filepath.Join(store, loopsFolde
 
 // git returns the git tree of the workspace, with the objects of a run.
 func (b *Book) git(ctx context.Context, id string) (*gitTree, error) {
+	// Git opens by their paths what lies there.
+	err := folder.At(b.w.Location.Store).Check(path.Join(loopsFolder, id))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
 	objects := filepath.Join(objectsOf(b.w.Location.Store, id), objectsFolder)
 	return openGit(ctx, b.w.Root, objects, b.excluded(), b.opts.Variables)
 }

@@ -80,7 +80,7 @@ const maxFile = 5 << 20
 // capture returns the tree of the files as they are, also of those that are not
 // committed and not ignored, and says which it left out.
 func (g *gitTree) capture(ctx context.Context) (tree string, leftOut []string, err error) {
-	if err := os.MkdirAll(g.objects, 0o777); err != nil {
+	if err := os.MkdirAll(g.objects, 0o700); err != nil {
 		return "", nil, err
 	}
 	folder, err := os.MkdirTemp(filepath.Dir(g.objects), "index-*")
@@ -240,7 +240,7 @@ func copyFile(from, to string) error {
 	}
 	text, err := os.ReadFile(from)
 	if err == nil {
-		err = os.WriteFile(to, text, 0o666)
+		err = os.WriteFile(to, text, 0o600)
 	}
 	return errors.Join(err, os.Chtimes(to, info.ModTime(), info.ModTime()))
 }

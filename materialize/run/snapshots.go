@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +15,7 @@ import (
 	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -279,7 +278,7 @@ func (b *Book) currentRun(ctx context.Context) (string, error) {
 // Sweep deletes what was kept of the work trees of runs that have no snapshots any
 // more.
 func (b *Book) Sweep(ctx context.Context) error {
-	entries, err := os.ReadDir(filepath.Join(b.w.Location.Store, loopsFolder))
+	entries, err := folder.At(b.w.Location.Store).ReadDir(loopsFolder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -296,7 +295,7 @@ func (b *Book) Sweep(ctx context.Context) error {
 	}
 	for _, entry := range entries {
 		if err == nil && !kept[entry.Name()] {
-			err = os.RemoveAll(objectsOf(b.w.Location.Store, entry.Name()))
+			err = folder.At(b.w.Location.Store).RemoveAll(path.Join(loopsFolder, entry.Name()))
 		}
 	}
 	return err

@@ -126,7 +126,7 @@ func (b *Book) Status(ctx context.Context, late time.Duration) (*Status, error) 
 		s.Results = append(s.Results, lastResult{e.Ref, e.Agent, e.Status, e.Tokens, title,
 			max(b.opts.Now().Sub(e.Time), 0)})
 	}
-	conflicts, err := b.w.Conflicts(ctx, record.Name{})
+	conflicts, err := b.w.Conflicts(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
-	"filebus/materialize/mirror"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -124,7 +124,7 @@ func (r *Registry) pack(ctx context.Context, s *Session, report *Archived) error
 	if _, err := os.Lstat(to); err == nil {
 		return fileTaken(to)
 	}
-	tmp := filepath.Join(filepath.Dir(to), mirror.TemporaryName(".new"))
+	tmp := filepath.Join(filepath.Dir(to), folder.TemporaryName(".new"))
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", to, errors.Unwrap(err))

@@ -8,7 +8,6 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/task"
-	"filebus/store/record"
 )
 
 // TestMarkerAgain ends a task with the text that its marker had in an earlier
@@ -76,7 +75,7 @@ func TestMarkerWhileCleared(t *testing.T) {
 
 func noConflicts(t testing.TB, d *desk) {
 	t.Helper()
-	if open, err := d.work.Conflicts(t.Context(), record.Name{}); err != nil || len(open) > 0 {
+	if open, err := d.work.Conflicts(t.Context()); err != nil || len(open) > 0 {
 		t.Errorf("conflicts: %+v, %v", open, err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"filebus/materialize/task"
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 	"filebus/store/turnstile"
 )
@@ -76,7 +77,7 @@ func TestWaitBusy(t *testing.T) {
 		t.Fatal(err)
 	}
 	impatient := task.New(w, query.New(w.Store, query.Options{}), d.clock.Now)
-	hold, err := turnstile.New(d.work.Location.Store, "a long import").Acquire(t.Context(), turnstile.Exclusive, time.Minute)
+	hold, err := turnstile.New(folder.At(d.work.Location.Store), "a long import").Acquire(t.Context(), turnstile.Exclusive, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"filebus/store/folder"
 )
 
 // childEnv makes the test program do a job in place of running tests.
@@ -38,7 +40,7 @@ func child(text string) error {
 	if _, err := fmt.Sscan(text, &job, &times, &dir); err != nil {
 		return err
 	}
-	of := New(dir, "child "+job)
+	of := New(folder.At(dir), "child "+job)
 	worst := time.Duration(0)
 	for range times {
 		start := time.Now()
@@ -109,25 +111,25 @@ func TestKilledHolder(t *testing.T) {
 	if !out.Scan() || out.Text() != "held" {
 		t.Fatalf("the child says %q, %v", out.Text(), out.Err())
 	}
-	busy := wantBusy(t, New(dir, "put"), Shared)
+	busy := wantBusy(t, New(folder.At(dir), "put"), Shared)
 	if want := fmt.Sprintf("pid %d on ", cmd.Process.Pid); !strings.HasPrefix(busy.Holder, want) || !strings.HasSuffix(busy.Holder, "child hold") {
 		t.Errorf("the error names %q, want %q", busy.Holder, want)
 	}
 	kill(t, cmd)
-	reader := acquire(t, New(dir, "show"), Shared)
-	if busy := wantBusy(t, New(dir, "put"), Exclusive); busy.Holder != "" {
+	reader := acquire(t, New(folder.At(dir), "show"), Shared)
+	if busy := wantBusy(t, New(folder.At(dir), "put"), Exclusive); busy.Holder != "" {
 		t.Errorf("a reader holds it, the error names the killed %q", busy.Holder)
 	}
 	release(t, reader)
-	release(t, acquire(t, New(dir, "put"), Exclusive))
+	release(t, acquire(t, New(folder.At(dir), "put"), Exclusive))
 }
 
 // TestKilledWaiter kills a process that holds the gate while it waits.
 func TestKilledWaiter(t *testing.T) {
 	dir := t.TempDir()
-	hold := acquire(t, New(dir, "holder"), Exclusive)
+	hold := acquire(t, New(folder.At(dir), "holder"), Exclusive)
 	cmd, _ := start(t, "count", 1, dir)
-	gate, err := open(filepath.Join(dir, "gate"))
+	gate, err := New(folder.At(dir), "").open(gateFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +148,7 @@ func TestKilledWaiter(t *testing.T) {
 	}
 	kill(t, cmd)
 	release(t, hold)
-	release(t, acquire(t, New(dir, "next"), Exclusive))
+	release(t, acquire(t, New(folder.At(dir), "next"), Exclusive))
 	if err := gate.Close(); err != nil {
 		t.Error(err)
 	}
@@ -166,7 +168,7 @@ func TestNoStarvationByProcesses(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("worst wait of the writer: %v", worstWait(t, New(dir, "writer"), 20))
+	t.Logf("worst wait of the writer: %v", worstWait(t, New(folder.At(dir), "writer"), 20))
 }
 
 func TestManyProcesses(t *testing.T) {

@@ -19,9 +19,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
+
+	"filebus/store/folder"
 )
 
 // ErrBusy is what a BusyError is, for errors.Is.
@@ -61,9 +63,15 @@ const (
 	lastPause  = 2 * time.Millisecond
 )
 
+// The files, below the folder that is guarded.
+const (
+	gateFile = "gate"
+	lockFile = "lock"
+)
+
 // A Turnstile guards one directory.
 type Turnstile struct {
-	dir    string
+	dir    folder.Folder
 	holder string
 	turn   chan struct{} // one goroutine of the process waits at a time
 }
@@ -71,12 +79,12 @@ type Turnstile struct {
 // New returns the turnstile of the files "gate" and "lock" in dir, which must
 // exist; the files are made when first needed. The command is what a waiter is
 // told of an exclusive holder.
-func New(dir, command string) *Turnstile {
+func New(dir folder.Folder, command string) *Turnstile {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown host"
 	}
-	holder := fmt.Sprintf("pid %d on %s: %s", os.Getpid(), host, command)
+	holder := fmt.Sprintf("pid %d on %s: %.*s", os.Getpid(), host, maxNote/8, command)
 	return &Turnstile{dir: dir, holder: holder, turn: make(chan struct{}, 1)}
 }
 
@@ -111,7 +119,7 @@ func (t *Turnstile) Acquire(ctx context.Context, mode Mode, wait time.Duration) 
 // passGate returns the gate, held exclusively. A waiter that gives up leaves its
 // blocked call behind; that one closes the file as soon as it gets through.
 func (t *Turnstile) passGate(ctx context.Context, start time.Time) (*os.File, error) {
-	gate, err := open(filepath.Join(t.dir, "gate"))
+	gate, err := t.open(gateFile)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +148,7 @@ func (t *Turnstile) passGate(ctx context.Context, start time.Time) (*os.File, er
 }
 
 func (t *Turnstile) takeLock(ctx context.Context, mode Mode, start time.Time) (*Hold, error) {
-	lock, err := open(filepath.Join(t.dir, "lock"))
+	lock, err := t.open(lockFile)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +158,7 @@ func (t *Turnstile) takeLock(ctx context.Context, mode Mode, start time.Time) (*
 			return nil, errors.Join(err, lock.Close())
 		}
 		if free {
-			return t.hold(lock, mode), nil
+			return t.hold(lock, mode)
 		}
 		select {
 		case <-ctx.Done():
@@ -162,32 +170,50 @@ func (t *Turnstile) takeLock(ctx context.Context, mode Mode, start time.Time) (*
 
 // hold notes in the lock file who holds it, and wipes the note of a writer that
 // was killed: behind the gate nobody else can have written one. The note only
-// serves error messages: failing to write it harms nobody.
-func (t *Turnstile) hold(lock *os.File, mode Mode) *Hold {
+// serves error messages: failing to write it harms nobody. A file that holds
+// anything else is not ours to wipe.
+func (t *Turnstile) hold(lock *os.File, mode Mode) (*Hold, error) {
 	if info, err := lock.Stat(); err == nil && info.Size() > 0 {
+		if !isNote(lock) {
+			err := t.dir.Refuse(lockFile, "holds a text that filebus has not written")
+			return nil, errors.Join(err, lock.Close())
+		}
 		_ = lock.Truncate(0)
 	}
 	if mode == Exclusive {
 		_, _ = lock.WriteAt([]byte(t.holder+"\n"), 0)
 	}
-	return &Hold{lock, mode}
+	return &Hold{lock, mode}, nil
 }
+
+// isNote reports whether a lock file holds one note, or what a crash of the machine
+// has left of it.
+func isNote(lock *os.File) bool {
+	text, err := io.ReadAll(io.NewSectionReader(lock, 0, maxNote+1))
+	text = bytes.Trim(text, "\x00")
+	pid, rest, found := bytes.Cut(bytes.TrimPrefix(text, []byte("pid ")), []byte(" on "))
+	_, notPID := strconv.Atoi(string(pid))
+	isWhole := found && notPID == nil && bytes.HasPrefix(text, []byte("pid ")) && bytes.Contains(rest, []byte(": "))
+	return err == nil && len(text) <= maxNote && (isWhole || len(text) == 0)
+}
+
+// maxNote is the longest note, in bytes.
+const maxNote = 4096
 
 func (t *Turnstile) gaveUp(ctx context.Context, start time.Time) error {
 	if err := context.Cause(ctx); !errors.Is(err, ErrBusy) {
 		return err
 	}
-	path := filepath.Join(t.dir, "lock")
-	return &BusyError{Path: path, Waited: time.Since(start), Holder: readHolder(path)}
+	return &BusyError{Path: t.dir.Path(lockFile), Waited: time.Since(start), Holder: t.readHolder()}
 }
 
-func readHolder(path string) string {
-	f, err := os.Open(path)
+func (t *Turnstile) readHolder() string {
+	f, err := t.dir.Open(lockFile)
 	if err != nil {
 		return ""
 	}
 	defer func() { _ = f.Close() }() // only read
-	text, err := io.ReadAll(io.LimitReader(f, 4096))
+	text, err := io.ReadAll(io.LimitReader(f, maxNote))
 	if err != nil {
 		return ""
 	}
@@ -206,10 +232,10 @@ func (h *Hold) Release() error {
 // open opens a lock file, making it when it is missing. In a folder or on a file
 // system that cannot be written, a file that exists is opened for reading: that
 // is enough to lock.
-func open(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+func (t *Turnstile) open(name string) (*os.File, error) {
+	f, err := t.dir.OpenFile(name, os.O_RDWR|os.O_CREATE)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		if f, readErr := os.Open(path); readErr == nil {
+		if f, readErr := t.dir.Open(name); readErr == nil {
 			return f, nil
 		}
 	}

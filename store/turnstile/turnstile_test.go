@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"filebus/store/folder"
 )
 
 // long is a wait that no sound test uses up.
@@ -57,7 +59,7 @@ func TestModes(t *testing.T) {
 	} {
 		t.Run(test.label, func(t *testing.T) {
 			dir := t.TempDir()
-			one, other := New(dir, "one"), New(dir, "other")
+			one, other := New(folder.At(dir), "one"), New(folder.At(dir), "other")
 			hold := acquire(t, one, test.first)
 			if !test.together {
 				wantBusy(t, other, test.second)
@@ -82,8 +84,8 @@ func TestHolderIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hold := acquire(t, New(dir, "a long import"), Exclusive)
-	busy := wantBusy(t, New(dir, "put"), Shared)
+	hold := acquire(t, New(folder.At(dir), "a long import"), Exclusive)
+	busy := wantBusy(t, New(folder.At(dir), "put"), Shared)
 	want := fmt.Sprintf("pid %d on %s: a long import", os.Getpid(), host)
 	if busy.Holder != want || busy.Path != filepath.Join(dir, "lock") || busy.Waited < 30*time.Millisecond {
 		t.Errorf("busy = %+v, want holder %q", busy, want)
@@ -93,8 +95,8 @@ func TestHolderIsNamed(t *testing.T) {
 	}
 	release(t, hold)
 
-	reader := acquire(t, New(dir, "show"), Shared)
-	busy = wantBusy(t, New(dir, "put"), Exclusive)
+	reader := acquire(t, New(folder.At(dir), "show"), Shared)
+	busy = wantBusy(t, New(folder.At(dir), "put"), Exclusive)
 	if busy.Holder != "" || !strings.Contains(busy.Error(), "held by readers") {
 		t.Errorf("busy while a reader holds it: %v, want readers", busy)
 	}
@@ -105,30 +107,54 @@ func TestHolderIsNamed(t *testing.T) {
 // not be taken for it.
 func TestStaleNote(t *testing.T) {
 	dir := t.TempDir()
-	for _, note := range []string{"pid 1 on host: killed\n", "no line feed", strings.Repeat("x", 10000), "\xff\x00"} {
+	for _, note := range []string{"pid 1 on host: killed\n", "pid 1 on host: no line feed", "pid 1 on host: two\nlines", "\x00\x00\x00"} {
 		if err := os.WriteFile(filepath.Join(dir, "lock"), []byte(note), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		reader := acquire(t, New(dir, "show"), Shared)
-		if busy := wantBusy(t, New(dir, "put"), Exclusive); busy.Holder != "" {
+		reader := acquire(t, New(folder.At(dir), "show"), Shared)
+		if busy := wantBusy(t, New(folder.At(dir), "put"), Exclusive); busy.Holder != "" {
 			t.Errorf("after the note %.30q a reader holds it; the error names %q", note, busy.Holder)
 		}
 		release(t, reader)
 		if err := os.WriteFile(filepath.Join(dir, "lock"), []byte(note), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		writer := acquire(t, New(dir, "put"), Exclusive)
-		if busy := wantBusy(t, New(dir, "show"), Shared); !strings.HasSuffix(busy.Holder, ": put") {
+		writer := acquire(t, New(folder.At(dir), "put"), Exclusive)
+		if busy := wantBusy(t, New(folder.At(dir), "show"), Shared); !strings.HasSuffix(busy.Holder, ": put") {
 			t.Errorf("after the note %.30q put holds it; the error names %q", note, busy.Holder)
 		}
 		release(t, writer)
 	}
 }
 
+// TestForeignText leaves a text in a lock file that no filebus has written: it is
+// somebody's, and stays.
+func TestForeignText(t *testing.T) {
+	for _, text := range []string{
+		"no line feed", "\n", strings.Repeat("x", 10000), "\xff\x00", "pid x on host: put\n", "pid 1", "pid 1 on host",
+		"pid 1 on host: put" + strings.Repeat("x", 10000),
+	} {
+		for _, mode := range []Mode{Shared, Exclusive} {
+			dir := t.TempDir()
+			file := filepath.Join(dir, "lock")
+			if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			_, err := New(folder.At(dir), "put").Acquire(t.Context(), mode, time.Second)
+			if !errors.Is(err, folder.ErrForeign) || !strings.Contains(err.Error(), file) {
+				t.Errorf("with the text %.30q: %v, want an error that names %s", text, err, file)
+			}
+			if left, err := os.ReadFile(file); err != nil || string(left) != text {
+				t.Errorf("the text %.30q became %.30q, %v", text, left, err)
+			}
+		}
+	}
+}
+
 // holdGate blocks the gate as a foreign program would.
 func holdGate(t *testing.T, dir string) *os.File {
 	t.Helper()
-	gate, err := open(filepath.Join(dir, "gate"))
+	gate, err := New(folder.At(dir), "").open(gateFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,25 +175,25 @@ func letGo(t *testing.T, gate *os.File) {
 // others get in, and whether goroutines or open files are left.
 func TestTimeoutLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
-	release(t, acquire(t, New(dir, "first"), Exclusive))
+	release(t, acquire(t, New(folder.At(dir), "first"), Exclusive))
 	goroutines, files := runtime.NumGoroutine(), openFiles()
 
-	hold := acquire(t, New(dir, "holder"), Exclusive)
+	hold := acquire(t, New(folder.At(dir), "holder"), Exclusive)
 	for range 5 {
-		wantBusy(t, New(dir, "waiter"), Shared)
+		wantBusy(t, New(folder.At(dir), "waiter"), Shared)
 	}
 	release(t, hold)
-	release(t, acquire(t, New(dir, "next"), Exclusive))
+	release(t, acquire(t, New(folder.At(dir), "next"), Exclusive))
 
 	gate := holdGate(t, dir)
-	one := New(dir, "waiter")
+	one := New(folder.At(dir), "waiter")
 	for range 5 {
 		wantBusy(t, one, Exclusive)
-		wantBusy(t, New(dir, "waiter"), Shared)
+		wantBusy(t, New(folder.At(dir), "waiter"), Shared)
 	}
 	letGo(t, gate)
 	release(t, acquire(t, one, Exclusive))
-	release(t, acquire(t, New(dir, "next"), Shared))
+	release(t, acquire(t, New(folder.At(dir), "next"), Shared))
 
 	for end := time.Now().Add(long); ; time.Sleep(time.Millisecond) {
 		if runtime.NumGoroutine() <= goroutines && openFiles() <= files {
@@ -203,13 +229,13 @@ func TestContext(t *testing.T) {
 			return func() { letGo(t, gate) }
 		}},
 		{"waiting for the lock", func(t *testing.T, dir string, _ *Turnstile) func() {
-			hold := acquire(t, New(dir, "holder"), Exclusive)
+			hold := acquire(t, New(folder.At(dir), "holder"), Exclusive)
 			return func() { release(t, hold) }
 		}},
 	} {
 		t.Run(test.label, func(t *testing.T) {
 			dir := t.TempDir()
-			waiter := New(dir, "waiter")
+			waiter := New(folder.At(dir), "waiter")
 			free := test.block(t, dir, waiter)
 			ctx, cancel := context.WithCancelCause(t.Context())
 			time.AfterFunc(20*time.Millisecond, func() { cancel(reason) })
@@ -233,7 +259,7 @@ func TestContext(t *testing.T) {
 
 func TestManyGoroutines(t *testing.T) {
 	const goroutines, rounds = 40, 10
-	of := New(t.TempDir(), "test")
+	of := New(folder.At(t.TempDir()), "test")
 	var writers, readers, together atomic.Int32
 	var wg sync.WaitGroup
 	for i := range goroutines {
@@ -271,7 +297,7 @@ func TestNoStarvation(t *testing.T) {
 	var stop atomic.Bool
 	var reads atomic.Int64
 	for range 6 {
-		reader := New(dir, "reader")
+		reader := New(folder.At(dir), "reader")
 		wg.Go(func() {
 			for !stop.Load() {
 				hold := acquire(t, reader, Shared)
@@ -284,7 +310,7 @@ func TestNoStarvation(t *testing.T) {
 	for reads.Load() < 6 {
 		time.Sleep(time.Millisecond)
 	}
-	t.Logf("worst wait of the writer: %v", worstWait(t, New(dir, "writer"), 20))
+	t.Logf("worst wait of the writer: %v", worstWait(t, New(folder.At(dir), "writer"), 20))
 	for end, before := time.Now().Add(long), reads.Load(); reads.Load() < before+6; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the readers do not get in again")
@@ -311,7 +337,7 @@ func worstWait(t *testing.T, of *Turnstile, times int) (worst time.Duration) {
 
 func TestMissingFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "gone")
-	if _, err := New(dir, "test").Acquire(t.Context(), Shared, long); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), dir) {
+	if _, err := New(folder.At(dir), "test").Acquire(t.Context(), Shared, long); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), dir) {
 		t.Errorf("Acquire in a folder that does not exist = %v, want an error that names it", err)
 	}
 }
