@@ -81,7 +81,7 @@ func (s *Store) PrepareReader(ctx context.Context, r io.Reader) (Body, error) {
 		return Body{}, fmt.Errorf("storing body: %w", errors.Join(err, s.own.Remove(name)))
 	}
 	body.own, body.file = s.own, name
-	if _, err := s.own.Stat(bodyFile(body.Digest)); err == nil {
+	if found, err := (Content{body.Digest, body.Size, s, body.packed}).hasFile(); found && err == nil {
 		err = Content{body.Digest, body.Size, s, body.packed}.Verify(ctx)
 		body.broken = errors.Is(err, ErrDamaged)
 	}
@@ -107,8 +107,7 @@ func writeLarge(ctx context.Context, tmp *os.File, r io.Reader) (Body, error) {
 	if err = errors.Join(err, z.Close(), tmp.Sync()); err != nil {
 		return Body{}, err
 	}
-	packed := append([]byte{codecMarked}, m.marks...)
-	return Body{Digest: record.Digest(m.Sum(nil)), Size: n, packed: packed}, nil
+	return Body{Digest: record.Digest(m.Sum(nil)), Size: n, packed: append([]byte{codecMarked}, m.marks...)}, nil
 }
 
 // A contextReader ends with the context's error.

@@ -82,17 +82,12 @@ func (c Content) marks() ([]byte, error) {
 	return m.marks, m.check(c)
 }
 
-// openFile opens the file of a large body. Whatever stands there in place of a
-// file is damage, and never waited for.
+// openFile opens the file of a large body.
 func (c Content) openFile() (*os.File, *zstd.Decoder, error) {
-	found, err := c.hasFile()
-	if err != nil {
-		return nil, nil, err
-	}
-	if !found {
+	file, err := c.store.own.Open(bodyFile(c.Digest))
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, damaged("body %s: its file is missing", c.Digest)
 	}
-	file, err := c.store.own.Open(bodyFile(c.Digest))
 	if err != nil {
 		return nil, nil, err
 	}

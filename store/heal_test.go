@@ -231,12 +231,6 @@ func TestHeal(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"a link for a file": func(t *testing.T, s *store.Store, _ record.Digest) {
-			path := bodyFile(t, s)
-			if err := errors.Join(os.Rename(path, s.Dir()+"/elsewhere"), os.Symlink(s.Dir()+"/elsewhere", path)); err != nil {
-				t.Skip(err)
-			}
-		},
 	}
 	puts := map[string]struct {
 		name      string
