@@ -187,12 +187,12 @@ func (r *reconciler) compare(ctx context.Context, p string) (s sides, err error)
 	}
 	err = r.w.Store.View(ctx, func(tx *store.Tx) (err error) {
 		s.position = tx.Position()
+		if tx.HasGoneBack() || s.known.Position > s.position { // what the store has is not newer
+			s.known, s.remembered = mirror.Memo{}, false
+		}
 		s.now, err = plan.At(tx, "", p)
 		return err
 	})
-	if s.known.Position > s.position { // the store has gone back: what it has is not newer
-		s.known, s.remembered = mirror.Memo{}, false
-	}
 	s.storeSame = s.remembered && s.now != nil && s.now.Changed() <= s.known.Position
 	return s, err
 }

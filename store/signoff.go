@@ -173,6 +173,10 @@ func (s *Store) compare(d *database, tx *Tx) {
 // backHint is what to do about a store that has gone back.
 const backHint = "if the newer store.db is still there, put it back; else filebus verify --repair accepts this one"
 
+// HasGoneBack reports whether the log once went on, or was another one, as after an older copy
+// of the database was put back. A repair accepts that.
+func (tx *Tx) HasGoneBack() bool { return tx.before != nil }
+
 // goneBack says that the log once went on, or "".
 func (tx *Tx) goneBack() string {
 	if tx.before == nil {
