@@ -49,6 +49,10 @@ func (w *Workspace) repair(ctx context.Context) (*RepairReport, error) {
 			return report, err
 		}
 	}
+	end, err := w.logEnd(ctx)
+	if known := mirror.Settled(filepath.Join(w.Location.Store, "mirror")); err == nil && known > end {
+		report.Faults = append(report.Faults, w.Store.GoneBack(known, end).Error())
+	}
 	for _, root := range files.roots {
 		if !w.mirrors.Knows(root) {
 			continue

@@ -136,6 +136,9 @@ func (c *catchUp) open(ctx context.Context) (*index.Index, *turnstile.Hold, erro
 		return nil, nil, errors.Join(err, hold.Release())
 	}
 	if ahead, err := c.isAhead(ctx, x.Position()); ahead || err != nil {
+		if ahead {
+			_ = c.store.GoneBack(x.Position(), c.end) // another index is made
+		}
 		if err := errors.Join(err, x.Close()); err != nil {
 			return nil, nil, errors.Join(err, hold.Release())
 		}

@@ -35,14 +35,28 @@ func (r *Reader) Behind(ctx context.Context) (uint64, error) {
 }
 
 // VerifyIndex reads the whole index and returns index.ErrDamaged with the name
-// of the damaged file. An index that does not exist, or that the next search
-// makes again because it is of another store or format, is not damaged.
+// of the damaged file, and store.ErrDamaged if it knows more of the log than there is.
+// An index that does not exist, or that the next search makes again because it is of
+// another store or format, is not damaged.
 func (r *Reader) VerifyIndex(ctx context.Context) error {
 	c, err := r.newCatchUp(ctx)
 	if err != nil {
 		return err
 	}
-	return c.look(ctx, func() error { return index.Verify(c.dir, c.origin) })
+	return c.look(ctx, func() error {
+		if err := index.Verify(c.dir, c.origin); err != nil {
+			return err
+		}
+		x, err := index.Open(c.dir, c.origin)
+		if err != nil {
+			return err
+		}
+		ahead, err := c.isAhead(ctx, x.Position())
+		if ahead {
+			err = c.store.GoneBack(x.Position(), c.end)
+		}
+		return errors.Join(err, x.Close())
+	})
 }
 
 // look calls fn while nobody writes to the index, if there is one. That it is of no

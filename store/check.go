@@ -230,8 +230,8 @@ func (c *checker) begin() error {
 	}
 	return c.store.View(c.ctx, func(tx *Tx) error {
 		c.report.Position, c.chain = tx.position, firstChain(tx.origin)
-		if back := tx.goneBack(); back != "" {
-			c.fault("%s", back)
+		if tx.before != nil {
+			c.fault("%v", c.store.GoneBack(tx.before.position, tx.position))
 		}
 		return nil
 	})

@@ -3,10 +3,13 @@ package store
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"go.etcd.io/bbolt"
@@ -29,6 +32,8 @@ type signoff struct {
 	chain    chain
 }
 
+const signoffWords = 10
+
 // encode returns the line, which is always of the same length.
 func (o signoff) encode() []byte {
 	line := fmt.Appendf(nil, "filebus signoff 1 %020d %x %020d %020d %020d %x ",
@@ -45,12 +50,18 @@ func (s *Store) readSignoff() (o signoff, known bool) {
 	defer func() { _ = file.Close() }() // was only read
 	text := make([]byte, 512)           // more than a line has
 	n, _ := file.Read(text)             // the digest says whether it is whole
-	var free, link, sum []byte
-	_, err = fmt.Sscanf(string(text[:n]), "filebus signoff 1 %d %x %d %d %d %x %x\n",
-		&o.txid, &free, &o.size, &o.modified, &o.position, &link, &sum)
-	copy(o.free[:], free)
-	copy(o.chain[:], link)
-	if err != nil || !bytes.Equal(o.encode(), text[:n]) {
+	words := strings.Fields(string(text[:n]))
+	if len(words) != signoffWords {
+		return signoff{}, false
+	}
+	number := func(word int) uint64 { // what is none makes another line
+		n, _ := strconv.ParseUint(words[word], 10, 64)
+		return n
+	}
+	o.txid, o.size, o.modified, o.position = number(3), int64(number(5)), int64(number(6)), number(7)
+	_, _ = hex.Decode(o.free[:], []byte(words[4][:min(len(words[4]), 2*sha256.Size)]))
+	_, _ = hex.Decode(o.chain[:], []byte(words[8][:min(len(words[8]), 2*sha256.Size)]))
+	if !bytes.Equal(o.encode(), text[:n]) {
 		return signoff{}, false
 	}
 	return o, true
@@ -161,29 +172,26 @@ func (d *database) state(withFree bool) (now signoff, err error) {
 func (s *Store) compare(d *database, tx *Tx) {
 	if tx.lacks(d.signed) {
 		tx.before = &d.signed
-		if s.opts.Notify != nil {
-			s.told.Do(func() { s.opts.Notify(tx.goneBack() + "; " + backHint) })
-		}
+		_ = s.GoneBack(tx.before.position, tx.position) // is used all the same
 	}
 	if d.walked {
 		s.signAs(d.now, tx)
 	}
 }
 
-// backHint is what to do about a store that has gone back.
-const backHint = "if the newer store.db is still there, put it back; else filebus verify --repair accepts this one"
-
 // HasGoneBack reports whether the log once went on, or was another one, as after an older copy
 // of the database was put back. A repair accepts that.
 func (tx *Tx) HasGoneBack() bool { return tx.before != nil }
 
-// goneBack says that the log once went on, or "".
-func (tx *Tx) goneBack() string {
-	if tx.before == nil {
-		return ""
+// GoneBack returns ErrDamaged, and tells it once, when something else knows more of the
+// log than there is: its position is behind the end.
+func (s *Store) GoneBack(position, end uint64) error {
+	e := ErrDamaged.Errorf("the store %s has gone back from log position %d to %d: what was stored since is not there; "+
+		"put the newer store.db back if there is one, else filebus verify --repair accepts this one", s.dir, position, end)
+	if s.opts.Notify != nil {
+		s.told.Do(func() { s.opts.Notify(e.Error()) })
 	}
-	return fmt.Sprintf("the store %s has gone back from log position %d to %d, or to another log: what was stored since is lost",
-		tx.store.dir, tx.before.position, tx.position)
+	return e.Try("filebus verify --repair")
 }
 
 // lacks reports whether the log is not the one of which o was signed, or one that was

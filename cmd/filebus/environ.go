@@ -78,7 +78,10 @@ func (e *environ) abs(path string) string {
 
 // storeOptions returns what stores and locks are opened with.
 func (e *environ) storeOptions() store.Options {
-	return store.Options{Now: e.now, Wait: e.global.wait, Command: e.command, AllowUnsafeFS: e.global.unsafeFS}
+	return store.Options{
+		Now: e.now, Wait: e.global.wait, Command: e.command, AllowUnsafeFS: e.global.unsafeFS,
+		Notify: func(text string) { e.note("%s", oneLine(text)) },
+	}
 }
 
 var errNoDir = errors.New("the working directory does not exist any more")

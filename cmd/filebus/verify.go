@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"filebus/materialize"
+	"filebus/materialize/mirror"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -37,6 +39,10 @@ func (o *verifyCommand) run(ctx context.Context, w *workspace, _ []string) error
 	clear()
 	if err != nil {
 		return err
+	}
+	known := mirror.Settled(filepath.Join(w.Store.Dir(), "mirror")) // before the end: others write
+	if end, err := query.Position(ctx, w.Store); err == nil && known > end {
+		report.Faults = append(report.Faults, w.Store.GoneBack(known, end).Error())
 	}
 	indexErr := w.read.VerifyIndex(ctx)
 	if ctx.Err() != nil {

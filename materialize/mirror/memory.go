@@ -75,6 +75,20 @@ func newMemory(folder, root string) *memory {
 	return &memory{file: file, root: root, changed: map[string]change{}}
 }
 
+// Settled returns the farthest position of the log that a memory in the folder knows.
+func Settled(folder string) (farthest uint64) {
+	files, _ := filepath.Glob(filepath.Join(folder, "*.txt")) // the pattern is a good one
+	for _, file := range files {
+		if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if text, err := os.ReadFile(file); err == nil {
+			farthest = max(farthest, findLines(text).settled)
+		}
+	}
+	return farthest
+}
+
 func loadMemory(folder, root string) (*memory, error) {
 	m := newMemory(folder, root)
 	text, err := os.ReadFile(m.file)
