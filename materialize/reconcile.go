@@ -188,6 +188,9 @@ func (r *reconciler) compare(ctx context.Context, p string) (s sides, err error)
 	}
 	err = r.w.Store.View(ctx, func(tx *store.Tx) (err error) {
 		s.position = tx.Position()
+		if tx.HasGoneBack() || s.known.Position > s.position { // what the store has is not newer
+			s.known, s.remembered = mirror.Memo{}, false
+		}
 		s.now, err = plan.At(tx, "", p)
 		return err
 	})

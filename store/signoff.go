@@ -154,6 +154,10 @@ func (s *Store) compare(d *database, tx *Tx) {
 	}
 }
 
+// HasGoneBack reports whether the log once went on, or was another one, as after an older copy
+// of the database was put back. A repair accepts that.
+func (tx *Tx) HasGoneBack() bool { return tx.before != nil }
+
 // GoneBack returns ErrDamaged, and tells it once, when something else knows more of the
 // log than there is: its position is behind the end.
 func (s *Store) GoneBack(position, end uint64) error {

@@ -78,13 +78,23 @@ func newMemory(own folder.Folder, root string) *memory {
 
 // Settled returns the farthest position of the log that a memory in the folder knows.
 func Settled(own folder.Folder) (farthest uint64) {
-	entries, _ := own.ReadDir(".") // no folder: no memories
-	for _, e := range entries {
-		if text, err := own.ReadFile(e.Name()); err == nil && strings.HasSuffix(e.Name(), ".txt") {
-			farthest = max(farthest, findLines(text).settled)
-		}
+	for text := range memories(own) {
+		farthest = max(farthest, findLines(text).settled)
 	}
 	return farthest
+}
+
+// memories returns the texts of those in a folder that can be read.
+func memories(own folder.Folder) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		entries, _ := own.ReadDir(".") // no folder: no memories
+		for _, e := range entries {
+			text, err := own.ReadFile(e.Name())
+			if err == nil && strings.HasSuffix(e.Name(), ".txt") && !yield(text) {
+				return
+			}
+		}
+	}
 }
 
 func loadMemory(own folder.Folder, root string) (*memory, error) {
