@@ -135,9 +135,10 @@ func (c config) profile() (layout.Profile, error) {
 	return layout.Claude(), nil
 }
 
-// settings reads what the workspace at a location is configured to.
+// settings reads what the workspace at a location is configured to, if its store is
+// trusted: every command that opens a store comes by here.
 func (e *environ) settings(at materialize.Location) (materialize.Settings, error) {
-	c, err := readConfig(at.Store)
+	c, err := e.config(at)
 	if err != nil {
 		return materialize.Settings{}, err
 	}
@@ -168,7 +169,7 @@ func runConfig(_ context.Context, w *workspace, _ []string) error {
 	if err != nil && !errors.Is(err, store.ErrNoStore) {
 		return err
 	}
-	c, err := readConfig(at.Store)
+	c, err := w.config(at)
 	if err != nil {
 		return err
 	}
@@ -218,6 +219,9 @@ func (o *initCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	}
 	at, _ := w.locate() // where there is none, at says where it will be
 	if *o != (initCommand{}) {
+		if _, err := w.config(at); err != nil {
+			return err
+		}
 		if err := writeConfig(at, wanted); err != nil {
 			return err
 		}

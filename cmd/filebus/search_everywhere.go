@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,16 +50,25 @@ func (e *environ) openStores(ctx context.Context, everywhere bool, opts query.Op
 	case absent && !everywhere && len(others) > 0:
 		hint := "run it again with --everywhere to search the stores that you have opened, or filebus init"
 		return nil, coded(record.NoStore, hint, err)
+	case everywhere && errors.Is(err, record.Untrusted):
+		if at, locateErr := e.locate(); locateErr == nil && !slices.Contains(others, at.Store) {
+			others = append(others, at.Store) // which is named below
+		}
 	case !absent || !everywhere:
 		return nil, err
 	}
+	user := e.user()
 	for _, folder := range others {
 		if own != nil && isSameFolder(folder, own.Store.Dir()) {
 			continue
 		}
 		options := e.storeOptions()
 		options.Wait = min(options.Wait, otherStoreWait)
-		s, err := store.Open(folder, options)
+		err := user.Check(folder)
+		var s *store.Store
+		if err == nil {
+			s, err = store.Open(folder, options)
+		}
 		if err != nil {
 			set.failed = append(set.failed, query.StoreAnswer{Folder: folder, Err: err})
 			continue
