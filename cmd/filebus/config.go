@@ -173,38 +173,54 @@ func runConfig(_ context.Context, w *workspace, _ []string) error {
 	if err != nil {
 		return err
 	}
-	profile, err := c.profile()
+	v, err := c.view(at, exists)
 	if err != nil {
 		return err
-	}
-	v := configView{
-		Store: at.Store, Exists: exists, Workspace: at.Main, Root: at.Root, Config: filepath.Join(at.Store, configFile),
-		Profile: profile, Notes: c.Notes, Preview: cmp.Or(c.Preview, materialize.DefaultPreview),
-		PDFDir: c.PDFDir, Retention: c.Retention,
 	}
 	if w.global.json {
 		return w.printJSON(v)
 	}
+	w.printConfig(v)
+	return nil
+}
+
+// view returns what there is to say of the configuration of a workspace.
+func (c config) view(at materialize.Location, exists bool) (configView, error) {
+	profile, err := c.profile()
+	return configView{
+		Store: at.Store, Exists: exists, Workspace: at.Main, Root: at.Root, Config: filepath.Join(at.Store, configFile),
+		Profile: profile, Notes: c.Notes, Preview: cmp.Or(c.Preview, materialize.DefaultPreview),
+		PDFDir: c.PDFDir, Retention: c.Retention,
+	}, err
+}
+
+func (w *workspace) printConfig(v configView) {
+	line := func(name, text string) {
+		w.printf("%s\n", strings.TrimRight(fmt.Sprintf("%-10s %s", name, oneLine(text)), " "))
+	}
 	missing := ""
-	if !exists {
+	if !v.Exists {
 		missing = " (not made yet)"
 	}
 	p := v.Profile
-	w.printf("store      %s%s\nworkspace  %s\n", v.Store, missing, v.Workspace)
+	line("store", v.Store+missing)
+	line("workspace", v.Workspace)
 	if v.Root != v.Workspace {
-		w.printf("worktree   %s\n", v.Root)
+		line("worktree", v.Root)
 	}
-	w.printf("config     %s\nprofile    %s\n", v.Config, p.Name)
-	w.printf("results    %s\nmarkers    %s\ndialogues  %s\nsessions   %s\nothers     %s\n",
-		p.Results, p.Markers, p.Dialogues, p.Sessions, p.Root)
-	w.printf("notes      %s\npreview    %d characters\n", strings.Join(v.Notes, " "), v.Preview)
+	for _, row := range [][2]string{
+		{"config", v.Config}, {"profile", p.Name}, {"results", p.Results}, {"markers", p.Markers},
+		{"dialogues", p.Dialogues}, {"sessions", p.Sessions}, {"others", p.Root}, {"notes", strings.Join(v.Notes, " ")},
+		{"preview", fmt.Sprint(v.Preview, " characters")},
+	} {
+		line(row[0], row[1])
+	}
 	if v.PDFDir != "" {
-		w.printf("pdf_dir    %s\n", v.PDFDir)
+		line("pdf_dir", v.PDFDir)
 	}
-	if r := v.Retention; r != (retentionConfig{}) {
-		w.printf("retention  %s\n", r)
+	if v.Retention != (retentionConfig{}) {
+		line("retention", v.Retention.String())
 	}
-	return nil
 }
 
 type initCommand struct {

@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"filebus/cmd/filebus/trust"
 	runs "filebus/materialize/run"
 	"filebus/query"
 	"filebus/store"
@@ -59,7 +59,7 @@ func (e *environ) openStores(ctx context.Context, everywhere bool, opts query.Op
 	}
 	user := e.user()
 	for _, folder := range others {
-		if own != nil && isSameFolder(folder, own.Store.Dir()) {
+		if own != nil && trust.IsSame(folder, own.Store.Dir()) {
 			continue
 		}
 		options := e.storeOptions()
@@ -93,18 +93,6 @@ func (s *storeSet) search(
 		request.Here = s.own.Apart()
 	}
 	return s.readers[0].Search(ctx, request)
-}
-
-func isSameFolder(a, b string) bool {
-	if a == b {
-		return true
-	}
-	first, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	second, err := os.Stat(b)
-	return err == nil && os.SameFile(first, second)
 }
 
 // reader returns that of a hit's store.
