@@ -195,31 +195,26 @@ func (c config) view(at materialize.Location, exists bool) (configView, error) {
 }
 
 func (w *workspace) printConfig(v configView) {
-	line := func(name, text string) {
-		w.printf("%s\n", strings.TrimRight(fmt.Sprintf("%-10s %s", name, oneLine(text)), " "))
-	}
-	missing := ""
+	missing, worktree, retention := "", "", ""
 	if !v.Exists {
 		missing = " (not made yet)"
 	}
-	p := v.Profile
-	line("store", v.Store+missing)
-	line("workspace", v.Workspace)
 	if v.Root != v.Workspace {
-		line("worktree", v.Root)
-	}
-	for _, row := range [][2]string{
-		{"config", v.Config}, {"profile", p.Name}, {"results", p.Results}, {"markers", p.Markers},
-		{"dialogues", p.Dialogues}, {"sessions", p.Sessions}, {"others", p.Root}, {"notes", strings.Join(v.Notes, " ")},
-		{"preview", fmt.Sprint(v.Preview, " characters")},
-	} {
-		line(row[0], row[1])
-	}
-	if v.PDFDir != "" {
-		line("pdf_dir", v.PDFDir)
+		worktree = v.Root
 	}
 	if v.Retention != (retentionConfig{}) {
-		line("retention", v.Retention.String())
+		retention = v.Retention.String()
+	}
+	p := v.Profile
+	for _, row := range [][2]string{
+		{"store", v.Store + missing}, {"workspace", v.Workspace}, {"worktree", worktree}, {"config", v.Config},
+		{"profile", p.Name}, {"results", p.Results}, {"markers", p.Markers}, {"dialogues", p.Dialogues},
+		{"sessions", p.Sessions}, {"others", p.Root}, {"notes", strings.Join(v.Notes, " ")},
+		{"preview", fmt.Sprint(v.Preview, " characters")}, {"pdf_dir", v.PDFDir}, {"retention", retention},
+	} {
+		if row[1] != "" || row[0] == "notes" {
+			w.printf("%-10s %s\n", row[0], oneLine(row[1]))
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -80,8 +81,7 @@ type trustCommand struct {
 // trustView is what trust prints.
 type trustView struct {
 	configView
-	Problem string   `json:"problem,omitempty"` // what is wrong with the configuration
-	Reasons []string `json:"reasons"`           // for which it is refused without consent
+	Reasons []string `json:"reasons"` // for which it is refused without consent
 	Trusted bool     `json:"trusted"`
 }
 
@@ -91,17 +91,14 @@ func (o *trustCommand) run(_ context.Context, w *workspace, args []string) error
 		return err
 	}
 	u := w.user()
-	view := trustView{Reasons: u.Reasons(at.Store)}
-	c, problem := readConfig(at.Store)
 	_, missing := os.Lstat(filepath.Join(at.Store, storeFile))
-	view.configView, err = c.view(at, missing == nil)
-	if problem = errors.Join(problem, err); problem != nil {
-		view.Problem = message(problem)
+	c, err := readConfig(at.Store)
+	view, viewErr := c.view(at, missing == nil)
+	if err = errors.Join(err, viewErr); err != nil {
+		w.note("%s", message(err)) // consent can be given and taken back all the same
 	}
-	if !w.global.json {
-		w.printTrust(&view)
-	}
-	switch {
+	v := trustView{configView: view, Reasons: u.Reasons(at.Store)}
+	switch err = nil; {
 	case o.Revoke:
 		err = u.Revoke(at.Store)
 	case !o.DryRun && u.State == "":
@@ -110,12 +107,11 @@ func (o *trustCommand) run(_ context.Context, w *workspace, args []string) error
 	case !o.DryRun:
 		err = u.Consent(at.Store)
 	}
-	if view.Trusted = len(view.Reasons) == 0 || u.Trusts(at.Store); err == nil && w.global.json {
-		return w.printJSON(view)
+	v.Trusted = len(v.Reasons) == 0 || u.Trusts(at.Store)
+	if w.global.json && err == nil {
+		return w.printJSON(v)
 	}
-	if err == nil {
-		w.noteTrust(o, &view)
-	}
+	w.printTrust(&v)
 	return err
 }
 
@@ -126,42 +122,28 @@ func (e *environ) storeOf(args []string) (at materialize.Location, err error) {
 		at, err = e.locate()
 	} else {
 		folder := e.abs(args[0])
-		if _, err := os.Lstat(filepath.Join(folder, storeFile)); filepath.Base(folder) != materialize.StoreFolder && err != nil {
+		_, missing := os.Lstat(filepath.Join(folder, storeFile))
+		if filepath.Base(folder) != materialize.StoreFolder && missing != nil {
 			folder = filepath.Join(folder, materialize.StoreFolder)
 		}
 		at = materialize.Location{Store: folder, Main: filepath.Dir(folder), Root: filepath.Dir(folder)}
 	}
-	if at.Store == "" {
-		return at, err
-	}
 	if _, missing := os.Lstat(at.Store); missing != nil {
-		return at, record.NoStore.Errorf("there is no store in %s", at.Main)
+		return at, cmp.Or(err, error(record.NoStore.Errorf("there is no store in %s", at.Main)))
 	}
 	return at, nil
 }
 
-// printTrust prints what a store would read and write, and why it is refused.
+// printTrust prints what a store reads and writes, why it is refused, and what helps.
 func (w *workspace) printTrust(v *trustView) {
 	w.printConfig(v.configView)
-	if v.Problem != "" {
-		w.printf("problem    %s\n", v.Problem)
-	}
 	for _, reason := range v.Reasons {
 		w.printf("refused    %s\n", oneLine(reason))
 	}
-}
-
-// noteTrust says what has come of it.
-func (w *workspace) noteTrust(o *trustCommand, v *trustView) {
 	word := record.ShellWord(v.Store)
-	switch {
-	case v.Trusted && o.Revoke:
-		w.note("%s needs no consent", v.Store)
-	case v.Trusted && o.DryRun:
-		w.note("%s is trusted", v.Store)
-	case v.Trusted:
-		w.note("%s is trusted from now on; filebus trust --revoke %s takes that back", v.Store, word)
-	default:
+	if v.Trusted {
+		w.note("%s is trusted; filebus trust --revoke %s takes consent back", v.Store, word)
+	} else {
 		w.note("%s is not trusted; filebus trust %s consents to it", v.Store, word)
 	}
 }
