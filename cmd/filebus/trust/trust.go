@@ -39,7 +39,10 @@ func Key(store string) string {
 // Check returns an error of record.Untrusted if the user has to consent to a store
 // first. One that does not exist is nobody's.
 func (u *User) Check(store string) error {
-	if reasons := u.Reasons(store); len(reasons) > 0 && !u.Trusts(store) {
+	if u.Trusts(store) {
+		return nil
+	}
+	if reasons := u.Reasons(store); len(reasons) > 0 {
 		return u.Refuse(store, strings.Join(reasons, "; "))
 	}
 	return nil

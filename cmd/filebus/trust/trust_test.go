@@ -245,3 +245,72 @@ func TestConsentDamaged(t *testing.T) {
 		t.Error("Consent of a user of whom nothing is remembered: no error")
 	}
 }
+
+// TestRemembered takes the git program away after it was asked: its "no" stands until
+// the index changes or the store is another one, and is no consent.
+func TestRemembered(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git program")
+	}
+	path := os.Getenv("PATH")
+	dir := t.TempDir()
+	folder := newStore(t, dir)
+	git(t, dir, "init", "-q")
+	if err := os.WriteFile(filepath.Join(dir, "x.filebus"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	git(t, dir, "add", "x.filebus")
+	user := &trust.User{State: t.TempDir(), Variables: os.Environ()}
+	check := func(what string, refused bool) {
+		t.Helper()
+		if err := user.Check(folder); errors.Is(err, record.Untrusted) != refused || user.Trusts(folder) {
+			t.Errorf("%s: Check = %v, Trusts = %v", what, err, user.Trusts(folder))
+		}
+	}
+	t.Setenv("PATH", t.TempDir())
+	check("without git", true)
+	t.Setenv("PATH", path)
+	check("with git", false)
+	t.Setenv("PATH", t.TempDir())
+	check("remembered", false)
+	if err := (&trust.User{}).Check(folder); err == nil {
+		t.Error("Check of a user of whom nothing is remembered: no error")
+	}
+	t.Setenv("PATH", path)
+	git(t, dir, "add", "-f", ".filebus/config.toml")
+	check("tracked since", true)
+	git(t, dir, "rm", "-q", "--cached", ".filebus/config.toml")
+	check("tracked no more", false)
+	t.Setenv("PATH", t.TempDir())
+	if err := os.Rename(folder, folder+".away"); err != nil {
+		t.Fatal(err)
+	}
+	newStore(t, dir)
+	check("another store", true)
+
+	t.Setenv("PATH", path)
+	if err := user.Consent(folder); err != nil {
+		t.Fatal(err)
+	}
+	if reasons := user.Reasons(folder); len(reasons) != 0 || !user.Trusts(folder) {
+		t.Errorf("after consent and a no of git: Reasons = %v, Trusts = %v", reasons, user.Trusts(folder))
+	}
+}
+
+// TestConsents trusts by the environment what another user has made, as in a container.
+func TestConsents(t *testing.T) {
+	dir := t.TempDir()
+	folder := newStore(t, dir)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(folder, link); err != nil {
+		t.Skip(err)
+	}
+	for consent, refused := range map[string]bool{
+		filepath.Dir(link): false, link: false, folder: false, dir: true, filepath.Dir(dir): true, "": true,
+	} {
+		err := (&trust.User{Consents: []string{consent}}).Check(link)
+		if errors.Is(err, record.Untrusted) != refused {
+			t.Errorf("Check of a link with consent to %q = %v, want refused: %v", consent, err, refused)
+		}
+	}
+}
