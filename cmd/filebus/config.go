@@ -250,7 +250,7 @@ const seedPapers = "~/Documents/Qark Papers"
 
 // writeConfig writes a configuration where there is none.
 func writeConfig(at materialize.Location, c config) error {
-	if err := os.MkdirAll(at.Store, 0o777); err != nil {
+	if err := os.MkdirAll(at.Store, 0o700); err != nil {
 		return err
 	}
 	text := fmt.Sprintf("profile = %q\n", c.Profile)
@@ -261,7 +261,7 @@ func writeConfig(at materialize.Location, c config) error {
 		text += fmt.Sprintf("pdf_dir = %q\n", seedPapers)
 	}
 	file := filepath.Join(at.Store, configFile)
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return coded(record.Conflict, "edit the file", fmt.Errorf("%s is there already", file))
 	}

@@ -40,8 +40,9 @@ func (u *User) tracked(store string) (reasons []string) {
 	var out []byte
 	git, err := mirror.NewGit(filepath.Dir(store), u.Variables, "GIT_NO_LAZY_FETCH=1")
 	if err == nil {
-		// On some disks letters of another size name the same folder.
-		out, err = git.Run(ctx, nil, nil, "ls-files", "-z", "--", ":(icase,literal)"+filepath.Base(store))
+		// On some disks letters of another size name the same folder, or a short name.
+		out, err = git.Run(ctx, nil, nil, "ls-files", "-z", "--", ":(icase,literal)"+filepath.Base(store),
+			":(icase,glob)filebu~*")
 	}
 	switch {
 	case len(out) > 0:

@@ -184,13 +184,15 @@ func TestRepositories(t *testing.T) {
 		t.Error("Check of a store that is a submodule: no error")
 	}
 
-	// Letters of another size are the same folder on some disks.
-	other := filepath.Join(top, "other")
-	git(t, top, "init", "-q", "other")
-	folder = newStore(t, other)
-	git(t, other, "update-index", "--add", "--cacheinfo", "100644,e69de29bb2d1d6434b8b29ae775ad8c2e48c5391,.FileBus/a")
-	if err := user.Check(folder); err == nil {
-		t.Error("Check of .filebus where git tracks .FileBus: no error")
+	// Letters of another size are the same folder on some disks, and so is a short name.
+	for _, name := range []string{".FileBus/a", "FILEBU~1/a", "filebu~1"} {
+		other := t.TempDir()
+		git(t, other, "init", "-q")
+		folder = newStore(t, other)
+		git(t, other, "update-index", "--add", "--cacheinfo", "100644,e69de29bb2d1d6434b8b29ae775ad8c2e48c5391,"+name)
+		if err := user.Check(folder); err == nil {
+			t.Errorf("Check of .filebus where git tracks %s: no error", name)
+		}
 	}
 }
 
