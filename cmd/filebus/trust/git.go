@@ -42,7 +42,7 @@ func (u *User) tracked(store string) (reasons []string) {
 	if err == nil {
 		// On some disks letters of another size name the same folder, or a short name.
 		out, err = git.Run(ctx, nil, nil, "ls-files", "-z", "--", ":(icase,literal)"+filepath.Base(store),
-			":(icase,glob)filebu~*")
+			":(icase)filebu~*")
 	}
 	switch {
 	case len(out) > 0:
