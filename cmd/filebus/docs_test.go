@@ -252,6 +252,7 @@ func jsonShapes() map[string]any {
 	tags := []query.TagCount{}
 	return map[string]any{
 		"filebus config":                 configView{},
+		"filebus trust":                  trustView{},
 		"filebus put":                    materialize.PutResult{},
 		"filebus tag":                    tags,
 		"filebus tag list":               tags,

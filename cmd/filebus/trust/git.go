@@ -28,11 +28,11 @@ func (u *User) tracked(store string) (reasons []string) {
 	if index == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil // nothing was ever added
 	}
-	no := fmt.Sprint("git tracks none of it: ", err)
+	no := fmt.Sprint("tracks none of it: ", err)
 	if err == nil {
 		no += fmt.Sprint(number(info), " ", info.Size(), " ", info.ModTime().UnixNano())
 	}
-	if u.remembers(store, no) {
+	if u.remembers(store, byGit, no) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), gitPatience)
@@ -49,8 +49,8 @@ func (u *User) tracked(store string) (reasons []string) {
 		return []string{"git tracks files in it"}
 	case err != nil && names(index, filepath.Base(store)):
 		return []string{"git cannot say whether it tracks files in it: " + err.Error()}
-	case err == nil && u.State != "" && !u.Trusts(store):
-		_ = u.remember(store, no) // else git is asked again
+	case err == nil:
+		_ = u.remember(store, byGit, no) // else git is asked again
 	}
 	return nil
 }

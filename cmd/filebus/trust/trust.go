@@ -59,7 +59,7 @@ func (u *User) Refuse(store, reason string) error {
 
 // Trusts reports whether the user has consented to the store that is there now.
 func (u *User) Trusts(store string) bool {
-	return u.remembers(store, consented) || slices.ContainsFunc(u.Consents, func(dir string) bool {
+	return u.remembers(store, byUser, trusted) || slices.ContainsFunc(u.Consents, func(dir string) bool {
 		return IsSame(dir, store) || IsSame(dir, filepath.Dir(store))
 	})
 }
@@ -77,18 +77,22 @@ func IsSame(a, b string) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
-// consented is what is remembered of a store that the user trusts.
-const consented = "trusted"
+// What is remembered of a store, in a file each, is the word of the user and that of git.
+const (
+	byUser  = ".user"
+	byGit   = ".git"
+	trusted = "trusted"
+)
 
 // Consent remembers that the user trusts a store.
-func (u *User) Consent(store string) error { return u.remember(store, consented) }
+func (u *User) Consent(store string) error { return u.remember(store, byUser, trusted) }
 
 // Revoke forgets that the user trusts a store.
-func (u *User) Revoke(store string) error { return u.remember(store, "asked again") }
+func (u *User) Revoke(store string) error { return u.remember(store, byUser, "not trusted") }
 
-func (u *User) file(store string) string { return filepath.Join(u.State, "trust", Key(store)) }
+func (u *User) file(store, by string) string { return filepath.Join(u.State, "trust", Key(store)+by) }
 
-// entry is the text of that file. A link is remembered with the folder that it leads to.
+// entry is the text of such a file. A link is remembered with the folder that it leads to.
 func entry(store, what string) string {
 	text := store
 	for _, look := range []func(string) (fs.FileInfo, error){os.Lstat, os.Stat} {
@@ -99,19 +103,19 @@ func entry(store, what string) string {
 	return text + "\n" + what + "\n"
 }
 
-func (u *User) remembers(store, what string) bool {
+func (u *User) remembers(store, by, what string) bool {
 	if u.State == "" {
 		return false
 	}
-	text, err := os.ReadFile(u.file(store))
+	text, err := os.ReadFile(u.file(store, by))
 	return err == nil && string(text) == entry(store, what)
 }
 
-func (u *User) remember(store, what string) error {
+func (u *User) remember(store, by, what string) error {
 	if u.State == "" {
 		return errors.New("nothing is remembered of this user")
 	}
-	file := u.file(store)
+	file := u.file(store, by)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}

@@ -227,7 +227,7 @@ func TestConsentDamaged(t *testing.T) {
 	if err := user.Consent(folder); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(user.State, "trust", trust.Key(folder))
+	file := filepath.Join(user.State, "trust", trust.Key(folder)+".user")
 	whole, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
