@@ -184,23 +184,6 @@ func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command
 	return run, nil
 }
 
-// Pass runs a command whose output is not stored but goes to out, and returns its exit
-// code as an Execution has it. The errors are those of Exec.
-func Pass(command Command, out io.Writer) (exit int, err error) {
-	if err := command.Find(); err != nil {
-		return 0, err
-	}
-	process := command.process(out, command.Env)
-	if err := process.Start(); err != nil {
-		return 0, command.startError(err)
-	}
-	end, err := command.wait(process)
-	if err != nil {
-		return 0, err
-	}
-	return *end.Exit, nil
-}
-
 // wait waits until the process ends, which signals and time bring about.
 func (c *Command) wait(process *exec.Cmd) (ending, error) {
 	done := make(chan error, 1)
@@ -243,6 +226,23 @@ func endingOf(state *os.ProcessState, timedOut bool) ending {
 		end.Status = materialize.StatusFailed
 	}
 	return end
+}
+
+// Pass runs a command whose output is not stored but goes to out, and returns its exit
+// code as an Execution has it. The errors are those of Exec.
+func Pass(command Command, out io.Writer) (exit int, err error) {
+	if err := command.Find(); err != nil {
+		return 0, err
+	}
+	process := command.process(out, command.Env)
+	if err := process.Start(); err != nil {
+		return 0, command.startError(err)
+	}
+	end, err := command.wait(process)
+	if err != nil {
+		return 0, err
+	}
+	return *end.Exit, nil
 }
 
 // followPause is how long the copy of an output lies behind, at most.
