@@ -138,9 +138,10 @@ func (c config) profile() (layout.Profile, error) {
 	return layout.Claude(), nil
 }
 
-// settings reads what the workspace at a location is configured to.
+// settings reads what the workspace at a location is configured to, if its store is
+// trusted: every command that opens a store comes by here.
 func (e *environ) settings(at materialize.Location) (materialize.Settings, error) {
-	c, err := readConfig(at.Store)
+	c, err := e.config(at)
 	if err != nil {
 		return materialize.Settings{}, err
 	}
@@ -171,42 +172,53 @@ func runConfig(_ context.Context, w *workspace, _ []string) error {
 	if err != nil && !errors.Is(err, store.ErrNoStore) {
 		return err
 	}
-	c, err := readConfig(at.Store)
+	c, err := w.config(at)
 	if err != nil {
 		return err
 	}
-	profile, err := c.profile()
+	v, err := c.view(at, exists)
 	if err != nil {
 		return err
-	}
-	v := configView{
-		Store: at.Store, Exists: exists, Workspace: at.Main, Root: at.Root, Config: filepath.Join(at.Store, configFile),
-		Profile: profile, Notes: c.Notes, Preview: cmp.Or(c.Preview, materialize.DefaultPreview),
-		PDFDir: c.PDFDir, Retention: c.Retention,
 	}
 	if w.global.json {
 		return w.printJSON(v)
 	}
-	missing := ""
-	if !exists {
+	w.printConfig(v)
+	return nil
+}
+
+// view returns what there is to say of the configuration of a workspace.
+func (c config) view(at materialize.Location, exists bool) (configView, error) {
+	profile, err := c.profile()
+	return configView{
+		Store: at.Store, Exists: exists, Workspace: at.Main, Root: at.Root, Config: filepath.Join(at.Store, configFile),
+		Profile: profile, Notes: c.Notes, Preview: cmp.Or(c.Preview, materialize.DefaultPreview),
+		PDFDir: c.PDFDir, Retention: c.Retention,
+	}, err
+}
+
+func (w *workspace) printConfig(v configView) {
+	missing, worktree, retention := "", "", ""
+	if !v.Exists {
 		missing = " (not made yet)"
 	}
-	p := v.Profile
-	w.printf("store      %s%s\nworkspace  %s\n", v.Store, missing, v.Workspace)
 	if v.Root != v.Workspace {
-		w.printf("worktree   %s\n", v.Root)
+		worktree = v.Root
 	}
-	w.printf("config     %s\nprofile    %s\n", v.Config, p.Name)
-	w.printf("results    %s\nmarkers    %s\ndialogues  %s\nsessions   %s\nothers     %s\n",
-		p.Results, p.Markers, p.Dialogues, p.Sessions, p.Root)
-	w.printf("notes      %s\npreview    %d characters\n", strings.Join(v.Notes, " "), v.Preview)
-	if v.PDFDir != "" {
-		w.printf("pdf_dir    %s\n", v.PDFDir)
+	if v.Retention != (retentionConfig{}) {
+		retention = v.Retention.String()
 	}
-	if r := v.Retention; r != (retentionConfig{}) {
-		w.printf("retention  %s\n", r)
+	p := v.Profile
+	for _, row := range [][2]string{
+		{"store", v.Store + missing}, {"workspace", v.Workspace}, {"worktree", worktree}, {"config", v.Config},
+		{"profile", p.Name}, {"results", p.Results}, {"markers", p.Markers}, {"dialogues", p.Dialogues},
+		{"sessions", p.Sessions}, {"others", p.Root}, {"notes", strings.Join(v.Notes, " ")},
+		{"preview", fmt.Sprint(v.Preview, " characters")}, {"pdf_dir", v.PDFDir}, {"retention", retention},
+	} {
+		if row[1] != "" || row[0] == "notes" {
+			w.printf("%-10s %s\n", row[0], oneLine(row[1]))
+		}
 	}
-	return nil
 }
 
 type initCommand struct {
@@ -221,6 +233,9 @@ func (o *initCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	}
 	at, _ := w.locate() // where there is none, at says where it will be
 	if *o != (initCommand{}) {
+		if _, err := w.config(at); err != nil {
+			return err
+		}
 		if err := writeConfig(at, wanted); err != nil {
 			return err
 		}

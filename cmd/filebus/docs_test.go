@@ -252,6 +252,7 @@ func jsonShapes() map[string]any {
 	tags := []query.TagCount{}
 	return map[string]any{
 		"filebus config":                 configView{},
+		"filebus trust":                  trustView{},
 		"filebus put":                    materialize.PutResult{},
 		"filebus tag":                    tags,
 		"filebus tag list":               tags,
@@ -465,7 +466,7 @@ func TestDocumentedExitCodes(t *testing.T) {
 // TestDocumentedVariables compares the environment variables that the program's
 // sources name with those in docs/config.md.
 func TestDocumentedVariables(t *testing.T) {
-	names := regexp.MustCompile(`"((?:FILEBUS|CLAUDE|CODEX)_[A-Z_]+|NO_COLOR|TERM|HOME|USERPROFILE|XDG_STATE_HOME|LOCALAPPDATA)"`)
+	names := regexp.MustCompile(`"((?:FILEBUS|CLAUDE|CODEX)_[A-Z_]+|NO_COLOR|TERM|SUDO_UID|HOME|USERPROFILE|XDG_STATE_HOME|LOCALAPPDATA)"`)
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("listing sources: %d, %v", len(files), err)

@@ -86,7 +86,12 @@ func (o *execCommand) exec(ctx context.Context, w *workspace, args []string) (er
 	if o.Dialogue != "" { // it is there, perhaps as files only
 		open = w.openFresh
 	}
-	if w, err = open(ctx); err != nil {
+	env := w.environ
+	w, err = open(ctx)
+	if errors.Is(err, record.Untrusted) {
+		return o.pass(env, command, err)
+	}
+	if err != nil {
 		return err
 	}
 	if o.call.From, err = w.resolveAll(ctx, o.From); err != nil {
@@ -118,6 +123,24 @@ func (o *execCommand) exec(ctx context.Context, w *workspace, args []string) (er
 		return err
 	}
 	return errors.Join(err, ended)
+}
+
+// pass runs a command whose output cannot be stored, for the reason why.
+func (o *execCommand) pass(env *environ, command result.Command, why error) error {
+	env.note("nothing is stored: %s", message(why))
+	fmt.Fprintf(env.err, "  try: %s\n", explain(why).Hint)
+	if env.takeSignals != nil {
+		command.Signals = env.takeSignals(result.Signals())
+	}
+	out := env.out
+	if own, ok := out.(*resultWriter); ok {
+		out = own.w // the command's own, if it is a file
+	}
+	exit, err := result.Pass(command, out)
+	if err == nil && exit != 0 {
+		return &exitError{exit: exit}
+	}
+	return err
 }
 
 // command returns what is to be run.

@@ -68,7 +68,7 @@ func (e *environ) lintFolder(dir string) (string, layout.Profile, error) {
 	if dir = cmp.Or(dir, at.Root); dir != at.Root {
 		return dir, layout.Profile{}, nil
 	}
-	settings, err := e.settings(at)
+	settings, err := e.usualSettings(at)
 	return dir, settings.Profile, err
 }
 

@@ -58,7 +58,7 @@ func (e *environ) pdfFolder() (string, error) {
 	if err != nil && !errors.Is(err, store.ErrNoStore) {
 		return "", err
 	}
-	c, err := readConfig(at.Store)
+	c, err := e.config(at)
 	below, isAtHome := strings.CutPrefix(filepath.ToSlash(c.PDFDir), "~/")
 	switch {
 	case err != nil:
@@ -70,11 +70,11 @@ func (e *environ) pdfFolder() (string, error) {
 	case isAtHome && e.home() == "":
 		return "", usageError("there is no home folder for pdf_dir = %q: give --out FOLDER", c.PDFDir)
 	case isAtHome:
-		return filepath.Join(e.home(), below), nil
-	case filepath.IsAbs(c.PDFDir):
-		return c.PDFDir, nil
+		c.PDFDir = filepath.Join(e.home(), below)
+	case !filepath.IsAbs(c.PDFDir):
+		c.PDFDir = filepath.Join(at.Root, c.PDFDir)
 	}
-	return filepath.Join(at.Root, c.PDFDir), nil
+	return c.PDFDir, e.mayPointTo(at, "pdf_dir", c.PDFDir)
 }
 
 // file returns the file of a document with this title.

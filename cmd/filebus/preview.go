@@ -68,7 +68,7 @@ func (o *previewCommand) limit(env *environ) (int, error) {
 	if err != nil {
 		return materialize.DefaultPreview, nil // without a store nothing is configured
 	}
-	settings, err := env.settings(at)
+	settings, err := env.usualSettings(at)
 	return cmp.Or(settings.Preview, materialize.DefaultPreview), err
 }
 

@@ -69,6 +69,7 @@ func writingCommands() []command {
 		plain("init", &initCommand{}),
 		plain("demo [DIR]", &demoCommand{}),
 		plain("config", runFunc(runConfig)),
+		plain("trust [DIR]", &trustCommand{}),
 		plain("put [FILE|-]...", &putCommand{callFlags: usualCall()}),
 		{
 			use: "combine [flags] INPUT...", open: (*environ).createFresh,

@@ -63,6 +63,12 @@ func scriptParams(dir string, setup func(env *testscript.Env)) testscript.Params
 			env.Values[variablesKey{}] = env.Vars
 			return nil
 		},
+		Condition: func(name string) (bool, error) {
+			if name != "root" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return os.Geteuid() == 0, nil
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"filebus": cmdFilebus,
 			"code":    cmdCode,

@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"filebus/cmd/filebus/trust"
 	runs "filebus/materialize/run"
 	"filebus/query"
 	"filebus/store"
@@ -49,16 +50,25 @@ func (e *environ) openStores(ctx context.Context, everywhere bool, opts query.Op
 	case absent && !everywhere && len(others) > 0:
 		hint := "run it again with --everywhere to search the stores that you have opened, or filebus init"
 		return nil, coded(record.NoStore, hint, err)
+	case everywhere && errors.Is(err, record.Untrusted):
+		if at, locateErr := e.locate(); locateErr == nil && !slices.Contains(others, at.Store) {
+			others = append(others, at.Store) // which is named below
+		}
 	case !absent || !everywhere:
 		return nil, err
 	}
+	user := e.user()
 	for _, folder := range others {
-		if own != nil && isSameFolder(folder, own.Store.Dir()) {
+		if own != nil && trust.IsSame(folder, own.Store.Dir()) {
 			continue
 		}
 		options := e.storeOptions()
 		options.Wait = min(options.Wait, otherStoreWait)
-		s, err := store.Open(folder, options)
+		err := user.Check(folder)
+		var s *store.Store
+		if err == nil {
+			s, err = store.Open(folder, options)
+		}
 		if err != nil {
 			set.failed = append(set.failed, query.StoreAnswer{Folder: folder, Err: err})
 			continue
@@ -83,18 +93,6 @@ func (s *storeSet) search(
 		request.Here = s.own.Apart()
 	}
 	return s.readers[0].Search(ctx, request)
-}
-
-func isSameFolder(a, b string) bool {
-	if a == b {
-		return true
-	}
-	first, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	second, err := os.Stat(b)
-	return err == nil && os.SameFile(first, second)
 }
 
 // reader returns that of a hit's store.

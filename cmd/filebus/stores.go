@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io/fs"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"filebus/cmd/filebus/trust"
 )
 
 // The stores that a user has opened are remembered in a folder of the user's: a
@@ -34,17 +35,31 @@ const (
 // storesDir returns the folder of the remembered stores, or "" where none are
 // remembered.
 func (e *environ) storesDir() string {
+	if dir := e.stateDir(); dir != "" {
+		return filepath.Join(dir, storesFolder)
+	}
+	return ""
+}
+
+// stateDir returns the folder for what is remembered of the user, or "" where nothing
+// is. A home folder that does not exist is not made.
+func (e *environ) stateDir() string {
 	switch dir := e.getenv("FILEBUS_STATE"); {
 	case dir == "off":
 		return ""
 	case dir != "":
-		return filepath.Join(e.abs(dir), storesFolder)
+		return e.abs(dir)
 	}
 	base := e.stateBase(runtime.GOOS)
+	if home := e.home(); home != "" {
+		if _, err := os.Stat(home); err != nil {
+			return ""
+		}
+	}
 	if base == "" {
 		return ""
 	}
-	return filepath.Join(base, "filebus", storesFolder)
+	return filepath.Join(base, "filebus")
 }
 
 // stateBase returns where programs keep what they remember of a user, or "".
@@ -67,12 +82,6 @@ func (e *environ) stateBase(system string) string {
 	return filepath.Join(home, ".local", "state")
 }
 
-// storeKey names the entry of a store.
-func storeKey(folder string) string {
-	digest := sha256.Sum256([]byte(folder))
-	return hex.EncodeToString(digest[:16])
-}
-
 // rememberStore notes that a store was opened. Of a store that is noted already
 // it costs one look at a file.
 func (e *environ) rememberStore(folder string) {
@@ -80,7 +89,7 @@ func (e *environ) rememberStore(folder string) {
 	if dir == "" {
 		return
 	}
-	file := filepath.Join(dir, storeKey(folder))
+	file := filepath.Join(dir, trust.Key(folder))
 	info, err := os.Lstat(file)
 	if err == nil {
 		if now := e.now(); now.Sub(info.ModTime()) > usedAgain {
@@ -88,24 +97,13 @@ func (e *environ) rememberStore(folder string) {
 		}
 		return
 	}
-	if !errors.Is(err, fs.ErrNotExist) || !e.mayRemember(folder) {
+	if !errors.Is(err, fs.ErrNotExist) || isPrivate(folder) {
 		return
 	}
 	if os.MkdirAll(dir, 0o700) == nil {
 		// Two processes write the same; half an entry does not fit its name.
 		_ = os.WriteFile(file, []byte(folder+"\n"), 0o600) // see above: lossy
 	}
-}
-
-// mayRemember reports whether a store may be found from elsewhere. A home folder
-// that does not exist is not made.
-func (e *environ) mayRemember(folder string) bool {
-	if home := e.home(); home != "" && e.getenv("FILEBUS_STATE") == "" {
-		if _, err := os.Stat(home); err != nil {
-			return false
-		}
-	}
-	return !isPrivate(folder)
 }
 
 // A rememberedStore is an entry.
@@ -160,7 +158,7 @@ func readEntry(file string) (rememberedStore, error) {
 		return s, err
 	}
 	name := filepath.Base(file)
-	if _, err := hex.DecodeString(name); err != nil || len(name) != len(storeKey("")) || !info.Mode().IsRegular() {
+	if _, err := hex.DecodeString(name); err != nil || len(name) != len(trust.Key("")) || !info.Mode().IsRegular() {
 		return s, fs.ErrInvalid
 	}
 	s.used = info.ModTime()
@@ -171,7 +169,7 @@ func readEntry(file string) (rememberedStore, error) {
 	if err != nil {
 		return s, err
 	}
-	if folder := strings.TrimSuffix(string(text), "\n"); storeKey(folder) == name {
+	if folder := strings.TrimSuffix(string(text), "\n"); trust.Key(folder) == name {
 		s.folder = folder
 	}
 	return s, nil
@@ -184,7 +182,7 @@ func (e *environ) isGone(s *rememberedStore) bool {
 	_, err := os.Stat(filepath.Join(s.folder, storeFile))
 	switch {
 	case err == nil:
-		return isPrivate(s.folder)
+		return e.user().Check(s.folder) == nil && isPrivate(s.folder)
 	case !isAbsent(err):
 		return false
 	}

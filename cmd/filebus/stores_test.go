@@ -8,6 +8,8 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"filebus/cmd/filebus/trust"
 )
 
 // environWith returns an environment with variables, in a folder.
@@ -91,7 +93,7 @@ func TestRememberedStores(t *testing.T) {
 			makeStore(t, filepath.Join(dir, "disk", "other", ".filebus"))
 			must(t, os.WriteFile(filepath.Join(filepath.Dir(store), "README.md"), nil, 0o666))
 			env.rememberStore(store)
-			entry := filepath.Join(dir, "state", "stores", storeKey(store))
+			entry := filepath.Join(dir, "state", "stores", trust.Key(store))
 			if _, err := os.Stat(entry); err != nil {
 				t.Fatalf("the store was not noted: %v", err)
 			}
@@ -156,7 +158,7 @@ func TestRememberOrder(t *testing.T) {
 		store := makeStore(t, filepath.Join(dir, name, ".filebus"))
 		env.rememberStore(store)
 		at := time.Now().Add(-time.Duration(i+2) * usedAgain)
-		must(t, os.Chtimes(filepath.Join(dir, "state", "stores", storeKey(store)), at, at))
+		must(t, os.Chtimes(filepath.Join(dir, "state", "stores", trust.Key(store)), at, at))
 		want = append(want, store)
 	}
 	env.rememberStore(want[2])

@@ -108,7 +108,7 @@ func (c *Command) Find() error {
 const inputGrace = time.Second
 
 // process returns the process that the command becomes.
-func (c *Command) process(output *os.File, env []string) *exec.Cmd {
+func (c *Command) process(output io.Writer, env []string) *exec.Cmd {
 	return &exec.Cmd{
 		Path: c.program, Args: c.Args, Dir: c.Dir, Env: env,
 		Stdin: c.Stdin, Stdout: output, Stderr: c.Stderr,
@@ -227,6 +227,23 @@ func endingOf(state *os.ProcessState, timedOut bool) ending {
 		end.Status = materialize.StatusFailed
 	}
 	return end
+}
+
+// Pass runs a command whose output is not stored but goes to out, and returns its exit
+// code as an Execution has it. The errors are those of Exec.
+func Pass(command Command, out io.Writer) (exit int, err error) {
+	if err := command.Find(); err != nil {
+		return 0, err
+	}
+	process := command.process(out, command.Env)
+	if err := process.Start(); err != nil {
+		return 0, command.startError(err)
+	}
+	end, err := command.wait(process)
+	if err != nil {
+		return 0, err
+	}
+	return *end.Exit, nil
 }
 
 // followPause is how long the copy of an output lies behind, at most.

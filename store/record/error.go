@@ -16,7 +16,8 @@ const (
 	Failed      Code = "failed" // for a reason that no other code stands for
 	NewerStore  Code = "newer_store"
 	UnsafeFS    Code = "unsafe_fs"
-	Usage       Code = "usage" // what was asked for makes no sense
+	Untrusted   Code = "untrusted" // the store may be somebody else's
+	Usage       Code = "usage"     // what was asked for makes no sense
 	Ambiguous   Code = "ambiguous"
 	NotFound    Code = "not_found"
 	NoStore     Code = "no_store"
@@ -35,7 +36,7 @@ const (
 // Codes returns every code. Where an error can be of several, the first one counts.
 func Codes() []Code {
 	return []Code{
-		Damaged, Busy, Usage, Conflict, NoStore, Dropped, NotFound, UnsafeFS, NewerStore, Ambiguous, Timeout,
+		Untrusted, Damaged, Busy, Usage, Conflict, NoStore, Dropped, NotFound, UnsafeFS, NewerStore, Ambiguous, Timeout,
 		TaskFailed,
 		Wanting, Partly, Interrupted, Pipe, Failed,
 	}
