@@ -56,6 +56,7 @@ func openEngine(generation string, readOnly bool) (*engine, error) {
 		}
 	}
 	usePlugin()
+	lastFailures.Delete(path)
 	e := &engine{generation: generation}
 	if !readOnly {
 		e.queue = api.NewAnalysisQueue(1)
@@ -65,6 +66,8 @@ func openEngine(generation string, readOnly bool) (*engine, error) {
 			"path":         path,
 			"read_only":    readOnly,
 			"bolt_timeout": lockTimeout,
+
+			"asyncErrorCallbackName": keepFailure,
 			// Segments go to disk as they are. A chunk of a bulk load makes one that
 			// need not be merged soon.
 			"scorchPersisterOptions": map[string]any{"MemoryPressurePauseThreshold": 0},
@@ -214,7 +217,7 @@ func classify(err error) error {
 // passes on only the text of some.
 func causeOf(err error) syscall.Errno {
 	for _, cause := range []syscall.Errno{
-		syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC, syscall.EROFS, syscall.EIO,
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO,
 	} {
 		if errors.Is(err, cause) || strings.Contains(err.Error(), cause.Error()) {
 			return cause

@@ -44,7 +44,7 @@ type catchUp struct {
 
 	swept   uint64 // drops up to here left nothing in the index; see sweep
 	renewed bool   // a damaged index was thrown away once
-	full    error  // the disk is: the rest is scanned
+	cannot  error  // why the index cannot be read or written, as on a full disk: all that it lacks is scanned
 }
 
 // newCatchUp fixes the end: what is put from now on is left to later searches, so
@@ -63,7 +63,7 @@ func (r *Reader) newCatchUp(ctx context.Context) (*catchUp, error) {
 // The index is nil when there is none by then.
 func (c *catchUp) openCurrent(ctx context.Context, deadline time.Time) (*index.Index, *turnstile.Hold, error) {
 	if err := os.MkdirAll(c.dir, 0o777); err != nil {
-		if isReadOnly(err) {
+		if c.isRefused(err) {
 			return nil, nil, nil // the store can be read, the index cannot be made
 		}
 		return nil, nil, fmt.Errorf("making the index: %w", err)
@@ -81,10 +81,7 @@ func (c *catchUp) openCurrent(ctx context.Context, deadline time.Time) (*index.I
 			return nil, nil, err
 		}
 		if err := c.advance(ctx); err != nil {
-			if errors.Is(err, syscall.ENOSPC) {
-				c.full = err
-			}
-			if c.full != nil || isReadOnly(err) || errors.Is(err, turnstile.ErrBusy) && time.Now().After(deadline) {
+			if c.isRefused(err) || errors.Is(err, turnstile.ErrBusy) && time.Now().After(deadline) {
 				deadline = time.Time{}
 				continue
 			}
@@ -105,7 +102,9 @@ func (c *catchUp) ask(ctx context.Context, deadline time.Time, fn func(x *index.
 		if err = errors.Join(err, closeIndex(x, hold)); !errors.Is(err, index.ErrDamaged) {
 			break
 		}
-		if removeErr := c.remove(ctx); removeErr != nil {
+		if removeErr := c.remove(ctx); c.isRefused(removeErr) {
+			return fn(nil)
+		} else if removeErr != nil {
 			return errors.Join(err, removeErr)
 		}
 	}
@@ -115,22 +114,47 @@ func (c *catchUp) ask(ctx context.Context, deadline time.Time, fn func(x *index.
 	return err
 }
 
-// isReadOnly reports whether err says that a folder may not be written, or not read.
-func isReadOnly(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+// isRefused reports whether err says that the machine does not let the index be read
+// or written, which is no fault of the index. It remembers why.
+func (c *catchUp) isRefused(err error) bool {
+	for _, cause := range []error{
+		fs.ErrPermission, syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT, syscall.EIO,
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM,
+	} {
+		if errors.Is(err, cause) {
+			c.cannot = err
+			return true
+		}
+	}
+	return false
 }
+
+// enough returns when reading texts ends, if nothing else is said: what the index will
+// never have by itself is read to the end.
+func (c *catchUp) enough() time.Time {
+	if c.cannot != nil {
+		return time.Now().Add(never)
+	}
+	return time.Now().Add(scanTime)
+}
+
+// never is longer than anything takes.
+const never = 365 * 24 * time.Hour
 
 // open opens the index to search it. It is nil if there is none that can be
 // used.
 func (c *catchUp) open(ctx context.Context) (*index.Index, *turnstile.Hold, error) {
 	hold, err := c.turn.Acquire(ctx, turnstile.Shared, c.opts.Wait)
+	if c.isRefused(err) {
+		return nil, nil, nil
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	x, err := index.Open(c.dir, c.origin)
 	switch {
 	case err == nil:
-	case index.MustRenew(err), isReadOnly(err): // readable for others alone
+	case c.isRefused(err), index.MustRenew(err):
 		return nil, hold, nil
 	default:
 		return nil, nil, errors.Join(err, hold.Release())
@@ -349,9 +373,8 @@ func (r *Reader) CatchUp(ctx context.Context) error {
 
 // finish catches up without a deadline.
 func (c *catchUp) finish(ctx context.Context) error {
-	const never = 365 * 24 * time.Hour
 	x, hold, err := c.openCurrent(ctx, time.Now().Add(never))
-	return errors.Join(err, closeIndex(x, hold), c.full)
+	return errors.Join(err, closeIndex(x, hold), c.cannot)
 }
 
 // remove throws the index away.
