@@ -93,7 +93,7 @@ func (o *execCommand) exec(ctx context.Context, w *workspace, args []string) (er
 		return err
 	}
 	if w.takeSignals != nil {
-		command.Signals = w.takeSignals(result.Signals())
+		command.Signals, command.Alone = w.takeSignals(result.Signals()), true
 	}
 	turn, err := o.beginTurn(ctx, w)
 	if err != nil {
