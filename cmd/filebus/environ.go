@@ -27,7 +27,8 @@ type environ struct {
 
 	outTerminal, errTerminal bool // whether somebody looks at out and err
 	inTerminal               bool // whether somebody types in
-	columns                  int  // of the terminal that out is; 0: not known
+	styles                   styles
+	columns                  int // of the terminal that out is; 0: not known
 
 	syncBudget time.Duration // how long a reading command looks for changed files
 	gitBudget  time.Duration // how long a search looks at the history of git

@@ -123,11 +123,11 @@ func (o *execCommand) exec(ctx context.Context, w *workspace, args []string) (er
 // command returns what is to be run.
 func (o *execCommand) command(env *environ, args []string) result.Command {
 	c := result.Command{
-		Args: args, Dir: env.dir, Env: env.variables, Stdin: env.in, Stderr: env.err,
+		Args: args, Dir: env.dir, Env: env.variables, Stdin: env.in, Stderr: env.rawErr(),
 		Foreground: env.inTerminal, Timeout: o.Timeout, KillAfter: o.KillAfter,
 	}
 	if o.Tee {
-		c.Tee = env.err
+		c.Tee = env.rawErr()
 	}
 	return c
 }
