@@ -34,8 +34,11 @@ const (
 type catchUp struct {
 	*Reader
 	origin record.StoreID
-	end    uint64  // of the log, fixed
-	speed  float64 // bytes of text per second; 0: not known yet
+	end    uint64 // of the log, fixed
+	// An index that ends before stepped, where the log's time went back last, takes
+	// what stands behind again once more, which got wrong times.
+	stepped, again uint64
+	speed          float64 // bytes of text per second; 0: not known yet
 
 	position   uint64    // of the index that was searched
 	incomplete bool      // its hits were not all read
@@ -51,9 +54,10 @@ type catchUp struct {
 // that a search ends however fast others write.
 func (r *Reader) newCatchUp(ctx context.Context) (*catchUp, error) {
 	c := &catchUp{Reader: r}
-	err := r.store.View(ctx, func(tx *store.Tx) error {
+	err := r.store.View(ctx, func(tx *store.Tx) (err error) {
 		c.origin, c.end = tx.Origin(), tx.Position()
-		return nil
+		c.stepped, c.again, err = tx.SteppedBack()
+		return err
 	})
 	return c, err
 }
@@ -252,7 +256,11 @@ func limitMemory() (end func()) {
 func (c *catchUp) fillUntil(ctx context.Context, w *index.Writer, end time.Time, small time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	next := c.load(ctx, w.Position(), time.Until(end))
+	from := w.Position()
+	if from < c.stepped {
+		from = min(from, c.again)
+	}
+	next := c.load(ctx, from, time.Until(end))
 	for next != nil {
 		began := time.Now()
 		l := <-next
@@ -263,9 +271,10 @@ func (c *catchUp) fillUntil(ctx context.Context, w *index.Writer, end time.Time,
 		if l.position < c.end && time.Until(end) > small+l.cost(c.speed) {
 			next = c.load(ctx, l.position, time.Until(end))
 		}
-		if err := w.Apply(ctx, l.changes, l.position); err != nil {
+		if err := w.Apply(ctx, l.changes, max(l.position, w.Position())); err != nil {
 			return err
 		}
+		c.again = max(c.again, l.position)
 		if l.size >= minBatch {
 			c.speed = float64(l.size) / time.Since(began).Seconds()
 		}

@@ -38,6 +38,7 @@ var (
 const (
 	metaOrigin  = "origin"
 	metaCreated = "created"
+	metaSteps   = "steps"
 )
 
 // pageSize is fixed, so that a store is the same on every machine.
@@ -115,6 +116,9 @@ func (s *Store) Update(ctx context.Context, fn func(*Tx) error) error {
 		}
 		if err == nil && tx != nil {
 			tx.removeReleased()
+			if s.opts.SteppedBack != nil && !tx.wasAhead.IsZero() {
+				s.opts.SteppedBack(tx.wasAhead)
+			}
 		}
 		return errors.Join(err, closeErr)
 	})

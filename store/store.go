@@ -38,6 +38,9 @@ type Options struct {
 	Wait          time.Duration    // the longest wait for a turn; default DefaultWait
 	Command       string           // what others are told of who holds the lock
 	AllowUnsafeFS bool             // accept network and FUSE file systems
+	// SteppedBack is told of the time of the log's last entry that was so far ahead of
+	// the clock that the next one has an earlier time. Nil: nobody is.
+	SteppedBack func(from time.Time)
 
 	steps []migrations.Step // default migrations.Steps(); tests add one
 }

@@ -79,7 +79,13 @@ func (e *environ) abs(path string) string {
 
 // storeOptions returns what stores and locks are opened with.
 func (e *environ) storeOptions() store.Options {
-	return store.Options{Now: e.now, Wait: e.global.wait, Command: e.command, AllowUnsafeFS: e.global.unsafeFS}
+	return store.Options{
+		Now: e.now, Wait: e.global.wait, Command: e.command, AllowUnsafeFS: e.global.unsafeFS,
+		SteppedBack: func(from time.Time) {
+			e.note("the log's last entry was of %s, ahead of this clock: the log's time goes back, and what lay ahead counts "+
+				"as of now; check the clocks of whoever writes here", record.FormatTime(from))
+		},
+	}
 }
 
 var errNoDir = errors.New("the working directory does not exist any more")
