@@ -1,11 +1,21 @@
 package store
 
-import "filebus/migrations"
+import (
+	"context"
+	"time"
+
+	"filebus/migrations"
+)
 
 // WithSteps returns options under which a store knows other schemas.
 func WithSteps(opts Options, steps []migrations.Step) Options {
 	opts.steps = steps
 	return opts
+}
+
+// CheckIn is Check in slices of another length.
+func (s *Store) CheckIn(ctx context.Context, slice time.Duration) (*Report, error) {
+	return s.checkIn(ctx, slice, nil)
 }
 
 // WalkPages reads the pages of a database as a repair does.

@@ -72,10 +72,11 @@ type walker struct {
 	fault func(page uint64, format string, args ...any) // page 0: the database
 	pause func() bool                                   // asked after each leaf; nil: never
 
-	bucket string // that is walked; "": the one of all buckets
-	from   place  // what lies before it was walked
-	heads  [maxDepth + 2][]byte
-	faults int
+	bucket  string // that is walked; "": the one of all buckets
+	from    place  // what lies before it was walked
+	changed bool   // since then: seen is not all of it
+	heads   [maxDepth + 2][]byte
+	faults  int
 }
 
 // A place in a database is a key in a bucket.
