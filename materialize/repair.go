@@ -165,7 +165,9 @@ func (f *lostAndFound) offer(r *record.Record, try func(from string, text io.Rea
 	}
 }
 
-func (f *lostAndFound) offerFile(file string, r *record.Record, try func(from string, text io.Reader) bool) (taken bool) {
+func (f *lostAndFound) offerFile(
+	file string, r *record.Record, try func(from string, text io.Reader) bool,
+) (taken bool) {
 	info, err := os.Lstat(file)
 	if err != nil || !info.Mode().IsRegular() || info.Size() != r.Size {
 		return false

@@ -117,7 +117,7 @@ func (e *environ) printRepair(r *materialize.RepairReport) {
 		{r.Described, "derived again: 1 description", "derived again: %d descriptions"},
 		{r.Derived, "derived again: 1 log entry", "derived again: %d log entries"},
 		{r.Unknown, "gone: what 1 log entry said", "gone: what %d log entries said"},
-		{r.Memory, "taken out: 1 broken line of the mirror's memory", "taken out: %d broken lines of the mirror's memory"},
+		{r.Memory, "taken out of the mirror's memory: 1 broken line", "taken out of the mirror's memory: %d broken lines"},
 	} {
 		if did.n > 0 {
 			e.printf("%s\n", count(did.n, did.one, did.many))
