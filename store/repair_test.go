@@ -128,7 +128,7 @@ func TestRepairEveryKey(t *testing.T) {
 				if err := os.WriteFile(database, sound, 0o666); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.Remove(filepath.Join(s.Dir(), "signoff")); err != nil { // of the one before
+				if err := os.RemoveAll(filepath.Join(s.Dir(), "signoff")); err != nil { // of the one before
 					t.Fatal(err)
 				}
 				tamper(t, s, func(tx *bbolt.Tx) error {
