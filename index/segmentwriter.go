@@ -402,7 +402,7 @@ var usePlugin = sync.OnceFunc(func() {
 // lastFailures by their path: the error of a batch that hangs for it says nothing.
 const keepFailure = "filebus"
 
-var lastFailures sync.Map
+var lastFailures = new(sync.Map)
 
 // New makes a segment in memory from documents, which are entries.
 func (p *segmentPlugin) New(documents []api.Document) (segment.Segment, uint64, error) {

@@ -199,7 +199,7 @@ func (c *Command) wait(process *exec.Cmd) (ending, error) {
 	c.began = startTime(process.Process)
 	done := make(chan error, 1)
 	go func() { done <- process.Wait() }()
-	children, stop := childEnds()
+	children, stop := childEnds() // of those that we have adopted, too
 	defer stop()
 	var timeout, kill <-chan time.Time
 	if c.Timeout > 0 {
