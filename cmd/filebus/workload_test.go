@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -288,10 +289,23 @@ func (j job) run(t testing.TB, dir string, l *ledger, after time.Duration) bool 
 	return false
 }
 
-// copyTree copies a folder with all that is in it.
+// copyTree copies a folder with all that is in it, and its files' times.
 func copyTree(t testing.TB, from, to string) {
 	t.Helper()
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+	err := os.CopyFS(to, os.DirFS(from))
+	if err == nil {
+		err = filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			return os.Chtimes(filepath.Join(to, strings.TrimPrefix(name, from)), info.ModTime(), info.ModTime())
+		})
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 }
