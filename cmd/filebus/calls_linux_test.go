@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,28 +91,6 @@ func wantLaidOut(t testing.TB, dir, _ string) {
 	}
 }
 
-// populate puts a few records of each sort and says in the ledger what they are.
-func populate(t testing.TB, dir string, l *ledger) {
-	t.Helper()
-	put := func(name, text string) {
-		mustProcess(t, dir, text, "put", "--name", name, "-")
-		l.exact[name] = text
-	}
-	mustProcess(t, dir, "", "init")
-	put("note/small.md", "# Small\n\nA small text.\n")
-	put("note/large", strings.Repeat("A line of another large text.\n", 60_000))
-	for _, conversation := range []string{"c", "waste"} {
-		text := "# Result\n\nOf " + conversation + ".\n"
-		mustProcess(t, dir, text, "put", "--agent", "a", "--conversation", conversation, "--call", "k")
-		if conversation != "waste" {
-			l.exact["result/c/k"] = text
-		}
-	}
-	contains("issue", "An old issue")(l, mustProcess(t, dir, "", "issue", "add", "An old issue", "--type", "bug"))
-	contains("knowledge", "Once learned")(l, mustProcess(t, dir, "", "knowledge", "add", "--type", "gotcha", "--content", "Once learned"))
-	mustProcess(t, dir, "", "search", "text")
-}
-
 // appendByHand adds an issue to the queue's file, as an editor does that was done
 // with it some time ago.
 func appendByHand(t testing.TB, dir string) {
@@ -133,45 +110,34 @@ func appendByHand(t testing.TB, dir string) {
 	}
 }
 
-// A stage holds what a scenario begins with. The workspace always stands at the
-// same path, which the mirror's memory knows.
-type stage struct {
+// A rehearsal is a scenario on its stage.
+type rehearsal struct {
 	scenario
-	dir, kept string
-	ledger    *ledger
+	*stage
 }
 
-func newStage(t testing.TB, s scenario) *stage {
+func newRehearsal(t testing.TB, s scenario) *rehearsal {
 	t.Helper()
-	st := &stage{scenario: s, dir: filepath.Join(t.TempDir(), "work"), kept: filepath.Join(t.TempDir(), "kept"), ledger: newLedger()}
-	if err := os.Mkdir(st.dir, 0o777); err != nil {
-		t.Fatal(err)
+	if s.prepare == nil {
+		s.prepare = populate
 	}
-	if st.prepare == nil {
-		st.prepare = populate
+	if s.again == nil {
+		s.again = s.args
 	}
-	if st.again == nil {
-		st.again = st.args
-	}
-	st.prepare(t, st.dir, st.ledger)
-	copyTree(t, st.dir, st.kept)
-	return st
+	return &rehearsal{s, newStage(t, s.prepare)}
 }
 
 // broken runs the command once, as the judge says, and holds what must hold after
 // it: a clear answer, nothing lost, a sound store, and a next run that works. It
 // returns how many calls there were.
-func (st *stage) broken(t testing.TB, judge func(n int, c fileCall) verdict) (calls int) {
+func (st *rehearsal) broken(t testing.TB, judge func(n int, c fileCall) verdict) (calls int) {
 	t.Helper()
-	if err := os.RemoveAll(st.dir); err != nil {
-		t.Fatal(err)
-	}
-	copyTree(t, st.kept, st.dir)
+	st.set(t)
 	tr := trace(t, st.dir, st.input, st.args, judge)
 	if tr.code > 0 && !strings.HasPrefix(tr.err, "filebus: ") && !strings.Contains(tr.err, "\nfilebus: ") {
 		t.Errorf("exit code %d without a message: %q", tr.code, tr.err)
 	}
-	l := &ledger{exact: maps.Clone(st.ledger.exact), holds: st.ledger.holds, maybe: maps.Clone(st.ledger.maybe)}
+	l := st.ledger.clone()
 	if _, err := os.Stat(filepath.Join(st.dir, ".filebus", "store.db")); err == nil {
 		wantSound(t, st.dir)
 		l.wantKept(t, st.dir)
@@ -230,7 +196,7 @@ func TestEveryCall(t *testing.T) {
 	most := effort(t, "FILEBUS_CALLS", 2)
 	for label, s := range scenarios() {
 		t.Run(label, func(t *testing.T) {
-			st := newStage(t, s)
+			st := newRehearsal(t, s)
 			calls := st.broken(t, func(int, fileCall) verdict { return verdict{} })
 			type fault struct {
 				way string

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -102,6 +103,10 @@ type ledger struct {
 
 func newLedger() *ledger {
 	return &ledger{exact: map[string]string{}, holds: map[string]string{}, maybe: map[string]string{}}
+}
+
+func (l *ledger) clone() *ledger {
+	return &ledger{exact: maps.Clone(l.exact), holds: maps.Clone(l.holds), maybe: maps.Clone(l.maybe), last: l.last}
 }
 
 func (l *ledger) next() int {
@@ -289,20 +294,70 @@ func (j job) run(t testing.TB, dir string, l *ledger, after time.Duration) bool 
 	return false
 }
 
-// copyTree copies a folder with all that is in it, and its files' times.
+// populate puts a few records of each sort and says in the ledger what they are.
+func populate(t testing.TB, dir string, l *ledger) {
+	t.Helper()
+	put := func(name, text string) {
+		mustProcess(t, dir, text, "put", "--name", name, "-")
+		l.exact[name] = text
+	}
+	mustProcess(t, dir, "", "init")
+	put("note/small.md", "# Small\n\nA small text.\n")
+	put("note/large", strings.Repeat("A line of another large text.\n", 60_000))
+	for _, conversation := range []string{"c", "waste"} {
+		text := "# Result\n\nOf " + conversation + ".\n"
+		mustProcess(t, dir, text, "put", "--agent", "a", "--conversation", conversation, "--call", "k")
+		if conversation != "waste" {
+			l.exact["result/c/k"] = text
+		}
+	}
+	contains("issue", "An old issue")(l, mustProcess(t, dir, "", "issue", "add", "An old issue", "--type", "bug"))
+	contains("knowledge", "Once learned")(l, mustProcess(t, dir, "", "knowledge", "add", "--type", "gotcha", "--content", "Once learned"))
+	mustProcess(t, dir, "", "search", "text")
+}
+
+// A stage holds what a harness begins with, again and again. The workspace always
+// stands at the same path, which the mirror's memory knows.
+type stage struct {
+	dir, kept string
+	ledger    *ledger
+}
+
+func newStage(t testing.TB, prepare func(t testing.TB, dir string, l *ledger)) *stage {
+	t.Helper()
+	st := &stage{filepath.Join(t.TempDir(), "work"), filepath.Join(t.TempDir(), "kept"), newLedger()}
+	if err := os.Mkdir(st.dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	prepare(t, st.dir, st.ledger)
+	copyTree(t, st.dir, st.kept)
+	return st
+}
+
+// set puts everything back as it was at the beginning.
+func (st *stage) set(t testing.TB) {
+	t.Helper()
+	if err := os.RemoveAll(st.dir); err != nil {
+		t.Fatal(err)
+	}
+	copyTree(t, st.kept, st.dir)
+}
+
+// copyTree copies a folder with all that is in it, with modes and times.
 func copyTree(t testing.TB, from, to string) {
 	t.Helper()
 	err := os.CopyFS(to, os.DirFS(from))
 	if err == nil {
 		err = filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
-			if err != nil || !d.Type().IsRegular() {
+			if err != nil {
 				return err
 			}
 			info, err := d.Info()
 			if err != nil {
 				return err
 			}
-			return os.Chtimes(filepath.Join(to, strings.TrimPrefix(name, from)), info.ModTime(), info.ModTime())
+			twin := filepath.Join(to, strings.TrimPrefix(name, from))
+			return errors.Join(os.Chmod(twin, info.Mode().Perm()), os.Chtimes(twin, info.ModTime(), info.ModTime()))
 		})
 	}
 	if err != nil {
