@@ -75,7 +75,9 @@ func folderDamages() map[string]damage {
 			aside := older + "-aside"
 			return errors.Join(os.MkdirAll(filepath.Dir(aside), 0o700), os.RemoveAll(aside), os.Rename(file, aside), os.Symlink(aside, file))
 		},
-		"FIFO": func(file, _ string, _ int64) error { return errors.Join(os.RemoveAll(file), syscall.Mkfifo(file, 0o600)) },
+		"FIFO": func(file, _ string, _ int64) error {
+			return errors.Join(os.RemoveAll(file), syscall.Mkfifo(file, 0o600))
+		},
 	}
 }
 
