@@ -106,10 +106,3 @@ func FuzzYAML(f *testing.F) {
 }
 
 // nestedYAML returns keys in each other.
-func nestedYAML(levels int) string {
-	var b strings.Builder
-	for i := range levels {
-		fmt.Fprintf(&b, "%sk:\n", strings.Repeat(" ", i))
-	}
-	return b.String()
-}
