@@ -128,6 +128,7 @@ func TestWorkGrowsWithTheText(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(256 << 20)) // it may not come to that between two lengths
 	texts := slowShapes()
 	for _, start := range from {
 		for _, unit := range slowUnits() {
