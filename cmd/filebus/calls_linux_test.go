@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,7 +15,8 @@ import (
 
 // A scenario is a command that is broken at each of its calls that change files.
 type scenario struct {
-	prepare func(t testing.TB, dir string, l *ledger) // makes what is there before
+	prepare func(t testing.TB, dir string) // makes what is there before, instead of a populated store
+	change  func(t testing.TB, st *stage)  // adds to a populated store
 	args    []string
 	input   string
 	again   []string // what is run afterwards; default: args
@@ -28,25 +30,19 @@ func scenarios() map[string]scenario {
 	large := strings.Repeat("A long line of a large text.\n", 100_000)
 	result := []string{"put", "--agent", "a", "--conversation", "new", "--call", "k"}
 	return map[string]scenario{
-		"init":      {prepare: func(testing.TB, string, *ledger) {}, args: []string{"init"}},
-		"first put": {prepare: func(testing.TB, string, *ledger) {}, args: result, input: small, done: wantHead("result/new/k", small)},
+		"init":      {prepare: nothing, args: []string{"init"}},
+		"first put": {prepare: nothing, args: result, input: small, done: wantHead("result/new/k", small)},
 		"put":       {args: result, input: small, done: wantHead("result/new/k", small)},
 		"large put": {args: []string{"put", "--name", "note/new", "-"}, input: large, done: wantHead("note/new", large)},
 		"edit": {args: []string{"put", "--name", "note/small.md", "-"}, input: small, done: wantHead("note/small.md", small),
-			prepare: func(t testing.TB, dir string, l *ledger) {
-				populate(t, dir, l)
-				l.maybe["note/small.md"] = small
-			}},
+			change: func(_ testing.TB, st *stage) { st.ledger.maybe["note/small.md"] = small }},
 		"issue add": {args: []string{"issue", "add", "A new issue", "--type", "bug"}, done: func(t testing.TB, dir, out string) {
 			name := "issue/" + strings.TrimSpace(out)
 			if got := heads(t, dir)[name]; !strings.Contains(got, "A new issue") {
 				t.Errorf("%s is %q", name, got)
 			}
 		}},
-		"sync": {prepare: func(t testing.TB, dir string, l *ledger) {
-			populate(t, dir, l)
-			appendByHand(t, dir)
-		}, args: []string{"sync"}, done: func(t testing.TB, dir, _ string) {
+		"sync": {change: appendByHand, args: []string{"sync"}, done: func(t testing.TB, dir, _ string) {
 			if got := heads(t, dir)["issue/ISSUE-20260101-077"]; !strings.Contains(got, "By hand") {
 				t.Errorf("what was written by hand is %q", got)
 			}
@@ -58,12 +54,13 @@ func scenarios() map[string]scenario {
 				t.Errorf("what was collected is there: %q", text)
 			}
 		}},
-		"migration": {prepare: func(t testing.TB, dir string, _ *ledger) {
-			folder := filepath.Join(dir, ".filebus")
-			copyTree(t, filepath.Join("..", "..", "testdata", "schema", "1"), folder)
+		"migration": {prepare: func(t testing.TB, dir string) {
+			copyTree(t, filepath.Join("..", "..", "testdata", "schema", "1"), filepath.Join(dir, ".filebus"))
 		}, args: []string{"put", "--name", "note/new", "-"}, input: small, done: wantHead("note/new", small)},
 	}
 }
+
+func nothing(testing.TB, string) {}
 
 func wantHead(name, text string) func(t testing.TB, dir, out string) {
 	return func(t testing.TB, dir, _ string) {
@@ -93,19 +90,16 @@ func wantLaidOut(t testing.TB, dir, _ string) {
 
 // appendByHand adds an issue to the queue's file, as an editor does that was done
 // with it some time ago.
-func appendByHand(t testing.TB, dir string) {
+func appendByHand(t testing.TB, st *stage) {
 	t.Helper()
-	file := filepath.Join(dir, ".claude", "issue_queue.md")
+	file := filepath.Join(st.kept, ".claude", "issue_queue.md")
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	text = append(text, "\n### ISSUE-20260101-077\n\n- **Status**: pending\n- **Summary**: By hand\n"...)
-	if err := os.WriteFile(file, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
 	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(file, old, old); err != nil {
+	if err := errors.Join(os.WriteFile(file, text, 0o666), os.Chtimes(file, old, old)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -116,15 +110,22 @@ type rehearsal struct {
 	*stage
 }
 
-func newRehearsal(t testing.TB, s scenario) *rehearsal {
+// newRehearsal sets a scenario on a stage of its own: a copy of the populated one,
+// at the same path.
+func newRehearsal(t testing.TB, s scenario, populated *stage) *rehearsal {
 	t.Helper()
-	if s.prepare == nil {
-		s.prepare = populate
-	}
 	if s.again == nil {
 		s.again = s.args
 	}
-	return &rehearsal{s, newStage(t, s.prepare)}
+	if s.prepare != nil {
+		return &rehearsal{s, newStage(t, func(t testing.TB, dir string, _ *ledger) { s.prepare(t, dir) })}
+	}
+	st := &stage{populated.dir, filepath.Join(t.TempDir(), "kept"), populated.ledger.clone()}
+	copyTree(t, populated.kept, st.kept)
+	if s.change != nil {
+		s.change(t, st)
+	}
+	return &rehearsal{s, st}
 }
 
 // broken runs the command once, as the judge says, and holds what must hold after
@@ -194,9 +195,10 @@ func ways() map[string]func(k, n int) verdict {
 func TestEveryCall(t *testing.T) {
 	t.Parallel()
 	most := effort(t, "FILEBUS_CALLS", 2)
+	populated := newStage(t, populate)
 	for label, s := range scenarios() {
 		t.Run(label, func(t *testing.T) {
-			st := newRehearsal(t, s)
+			st := newRehearsal(t, s, populated)
 			calls := st.broken(t, func(int, fileCall) verdict { return verdict{} })
 			type fault struct {
 				way string
