@@ -3,6 +3,7 @@ package materialize
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,8 @@ type LayOutReport struct {
 	Unchanged int      `json:"unchanged"` // files that were there already, with the same bytes
 	Displaced []string `json:"displaced"` // names whose place was taken by a newer thing
 	Missing   []string `json:"missing"`   // names whose version of that time was destroyed since
+
+	Damaged []string `json:"damaged,omitempty"` // names that are left out, as something of them is damaged
 }
 
 // A laidFile is a file to be written. Its bytes are read when its turn comes.
@@ -37,6 +40,7 @@ type laidFile struct {
 
 	text    []byte        // of an aggregate
 	content store.Content // of a single record
+	err     error         // why there is neither
 }
 
 // ErrForeignFolder says that a folder to be written to holds something else.
@@ -74,6 +78,8 @@ func (w *Workspace) layOut(ctx context.Context, to string, pick Selection, index
 	if err == nil {
 		err = s.write(ctx, w, root, files, report, progress)
 	}
+	slices.Sort(s.damaged)
+	report.Damaged = slices.Compact(s.damaged)
 	if err == nil {
 		report.Missing, err = w.missingAt(ctx, pick, s.position)
 	}
@@ -137,15 +143,13 @@ func (s *selector) write(ctx context.Context, w *Workspace, root *os.Root, files
 	load := func(ctx context.Context, chunk []laidFile) ([]laidFile, error) {
 		return chunk, w.Store.View(ctx, func(tx *store.Tx) error {
 			for i := range chunk {
-				if err := s.load(tx, &chunk[i]); err != nil {
-					return fmt.Errorf("laying out %s: %w", chunk[i].name, err)
-				}
+				chunk[i].err = s.load(tx, &chunk[i])
 			}
 			return nil
 		})
 	}
 	return ahead(ctx, slices.Chunk(files, viewBodies), load, func(ctx context.Context, chunk []laidFile) error {
-		err := writeFiles(ctx, root, chunk, report)
+		err := s.writeFiles(ctx, root, chunk, report)
 		if err == nil && progress != nil {
 			progress(report.Files, len(files))
 		}
@@ -170,7 +174,7 @@ func (s *selector) load(tx *store.Tx, f *laidFile) error {
 
 // writeFiles writes files on all cores, each through a handle of its own folder:
 // that spares looking up the folders above it for every file.
-func writeFiles(ctx context.Context, root *os.Root, files []laidFile, report *LayOutReport) error {
+func (s *selector) writeFiles(ctx context.Context, root *os.Root, files []laidFile, report *LayOutReport) error {
 	folders, err := openFolders(root, files)
 	defer func() {
 		for _, f := range folders {
@@ -183,7 +187,7 @@ func writeFiles(ctx context.Context, root *os.Root, files []laidFile, report *La
 	var mu sync.Mutex
 	var failed error
 	parallel(len(files), func(i int) {
-		n, same, err := int64(0), false, ctx.Err()
+		n, same, err := int64(0), false, cmp.Or(ctx.Err(), files[i].err)
 		if err == nil {
 			n, same, err = files[i].write(folders[path.Dir(files[i].path)])
 		}
@@ -191,7 +195,7 @@ func writeFiles(ctx context.Context, root *os.Root, files []laidFile, report *La
 		defer mu.Unlock()
 		switch {
 		case err != nil:
-			failed = errors.Join(failed, fmt.Errorf("laying out %s: %w", files[i].name, err))
+			failed = errors.Join(failed, s.leaveOut(files[i].name, fmt.Errorf("laying out %s: %w", files[i].name, err)))
 			return
 		case same:
 			report.Unchanged++

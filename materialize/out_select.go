@@ -25,6 +25,8 @@ type Selection struct {
 
 	AsOf time.Time // zero: now
 	At   uint64    // a position of the log in place of AsOf; 0: none
+
+	Partial bool // leaves out what is damaged, the whole file of a damaged entry, and names it
 }
 
 // position returns the position of the log that the selection is of.
@@ -116,6 +118,16 @@ type selector struct {
 	position uint64
 	claims   map[string]claim     // by tree and path
 	asked    map[record.Name]bool // nil: all
+	damaged  []string             // names that are left out
+}
+
+// leaveOut returns nil for damage, if the selection leaves it out.
+func (s *selector) leaveOut(name record.Name, err error) error {
+	if !s.pick.Partial || !errors.Is(err, store.ErrDamaged) {
+		return err
+	}
+	s.damaged = append(s.damaged, name.String())
+	return nil
 }
 
 // A claim is what stands at a path, and what else would.
@@ -134,6 +146,10 @@ func (s *selector) names(tx *store.Tx, from record.Name) iter.Seq2[store.NamedRe
 }
 
 func (s *selector) take(tx *store.Tx, n store.NamedRef) error {
+	return s.leaveOut(n.Name, s.takeWhole(tx, n))
+}
+
+func (s *selector) takeWhole(tx *store.Tx, n store.NamedRef) error {
 	if !s.pick.picksTree(n.Name.Tree) || n.Name.Kind.IsEntry() {
 		return nil
 	}
@@ -231,7 +247,7 @@ func (s *selector) takeNamed(tx *store.Tx, name record.Name) error {
 		return nil
 	}
 	if err != nil {
-		return err
+		return s.leaveOut(name, err)
 	}
 	key := store.PathValue(name.Tree, v.Record.Path)
 	if at, taken := s.claims[key]; taken && at.file.name == name {

@@ -190,6 +190,9 @@ func (r *reconciler) compare(ctx context.Context, p string) (s sides, err error)
 		s.now, err = plan.At(tx, "", p)
 		return err
 	})
+	if s.known.Position > s.position { // the store has gone back: what it has is not newer
+		s.known, s.remembered = mirror.Memo{}, false
+	}
 	s.storeSame = s.remembered && s.now != nil && s.now.Changed() <= s.known.Position
 	return s, err
 }

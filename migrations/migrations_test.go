@@ -1,7 +1,9 @@
 package migrations_test
 
 import (
+	"crypto/sha256"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -99,6 +101,41 @@ func TestVersion1(t *testing.T) {
 	}
 	if ran, err := apply(db, steps); ran != 0 || err != nil {
 		t.Errorf("Apply again = %d, %v; want no step", ran, err)
+	}
+}
+
+// TestVersion2 gives many descriptions their digest, each once, whatever they hold.
+func TestVersion2(t *testing.T) {
+	db := database(t)
+	if _, err := apply(db, migrations.Steps()[:1]); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	err := db.Update(func(tx *bbolt.Tx) error {
+		b := tx.Bucket([]byte("descriptions"))
+		for n := range 3001 {
+			key := sha256.Sum256([]byte(strconv.Itoa(n)))
+			value := strings.Repeat(strconv.Itoa(n), n%200)
+			sum := sha256.Sum256([]byte(string(key[:]) + value))
+			want[string(key[:])] = string(sum[:8]) + value
+			if err := b.Put(key[:], []byte(value)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ran, err := apply(db, migrations.Steps()[:2]); ran != 1 || err != nil {
+		t.Fatalf("Apply = %d, %v; want 1 step", ran, err)
+	}
+	got := map[string]string{}
+	err = db.View(func(tx *bbolt.Tx) error {
+		return tx.Bucket([]byte("descriptions")).ForEach(func(k, v []byte) error { got[string(k)] = string(v); return nil })
+	})
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("%d descriptions after the migration of %d, %v; or their bytes differ", len(got), len(want), err)
 	}
 }
 

@@ -3,10 +3,8 @@ package store
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -27,7 +25,9 @@ const InlineLimit = 1 << 20
 const (
 	codecRaw  = 0 // the bytes themselves
 	codecZstd = 1 // one zstd frame
-	codecFile = 2 // nothing: the bytes are in the file bodies/ab/<digest>.zst
+	// The bytes are in the file bodies/ab/<digest>.zst.
+	codecFile   = 2 // nothing follows; as schema 1 wrote it
+	codecMarked = 3 // the marks of its chunks
 )
 
 // smallest is the size in bytes below which compression does not pay.
@@ -42,6 +42,7 @@ type Body struct {
 
 	packed []byte // codec and data
 	file   string // the temporary file of a large body
+	broken bool   // another file of it was there, and damaged
 }
 
 // Prepare prepares a body that is in memory.
@@ -65,7 +66,7 @@ func (s *Store) PrepareReader(ctx context.Context, r io.Reader) (Body, error) {
 		return s.Prepare(ctx, head)
 	}
 	s.sweepTemporary()
-	tmp, err := os.CreateTemp(s.path(tmpDir), "body-*")
+	tmp, err := s.temporary()
 	if err != nil {
 		return Body{}, fmt.Errorf("storing body: %w", err)
 	}
@@ -73,7 +74,20 @@ func (s *Store) PrepareReader(ctx context.Context, r io.Reader) (Body, error) {
 	if err = errors.Join(err, tmp.Close()); err != nil {
 		return Body{}, fmt.Errorf("storing body: %w", errors.Join(err, os.Remove(tmp.Name())))
 	}
+	if _, err := os.Lstat(s.bodyFile(body.Digest)); err == nil {
+		err = Content{body.Digest, body.Size, s, body.packed}.Verify(ctx)
+		body.broken = errors.Is(err, ErrDamaged)
+	}
 	return body, nil
+}
+
+// temporary makes a file that is swept if it stays. A copy of a store that left
+// empty folders out has none for it.
+func (s *Store) temporary() (*os.File, error) {
+	if err := os.MkdirAll(s.path(tmpDir), 0o777); err != nil {
+		return nil, err
+	}
+	return os.CreateTemp(s.path(tmpDir), "body-*")
 }
 
 func writeLarge(ctx context.Context, tmp *os.File, r io.Reader) (Body, error) {
@@ -81,12 +95,13 @@ func writeLarge(ctx context.Context, tmp *os.File, r io.Reader) (Body, error) {
 	if err != nil {
 		return Body{}, err
 	}
-	digest := sha256.New()
-	n, err := io.Copy(io.MultiWriter(z, digest), contextReader{ctx, r})
+	m := newMarker()
+	n, err := io.Copy(io.MultiWriter(z, m), contextReader{ctx, r})
 	if err = errors.Join(err, z.Close(), tmp.Sync()); err != nil {
 		return Body{}, err
 	}
-	return Body{Digest: record.Digest(digest.Sum(nil)), Size: n, packed: []byte{codecFile}, file: tmp.Name()}, nil
+	packed := append([]byte{codecMarked}, m.marks...)
+	return Body{Digest: record.Digest(m.Sum(nil)), Size: n, packed: packed, file: tmp.Name()}, nil
 }
 
 // A contextReader ends with the context's error.
@@ -206,7 +221,11 @@ func (tx *Tx) Content(r *record.Record) (Content, error) {
 }
 
 // IsLarge reports whether the body is a file of its own, to be streamed.
-func (c Content) IsLarge() bool { return len(c.packed) > 0 && c.packed[0] == codecFile }
+func (c Content) IsLarge() bool { return isFile(c.packed) }
+
+func isFile(packed []byte) bool {
+	return len(packed) > 0 && (packed[0] == codecFile || packed[0] == codecMarked)
+}
 
 // Bytes returns the whole body, or ErrDamaged.
 func (c Content) Bytes() ([]byte, error) {
@@ -229,7 +248,7 @@ func (c Content) Bytes() ([]byte, error) {
 }
 
 // Head returns at most the first n bytes, for looking at the beginning of a
-// body of any size. Of a large body these bytes are not verified.
+// body of any size.
 func (c Content) Head(n int64) ([]byte, error) {
 	if !c.IsLarge() {
 		text, err := c.Bytes()
@@ -243,82 +262,65 @@ func (c Content) Head(n int64) ([]byte, error) {
 	return text, errors.Join(err, r.Close())
 }
 
-// Open returns a reader of the body. It gives ErrDamaged in place of the end if
-// the bytes were not those of the digest: whoever writes them somewhere must
-// read to the end before trusting them.
+// Open returns a reader of the body. It hands out only what is verified, of a
+// large body chunk by chunk: ErrDamaged comes in place of the first byte that is
+// wrong. So whoever wants the whole must read to the end before using any of it.
 func (c Content) Open() (io.ReadCloser, error) {
-	if !c.IsLarge() {
-		text, err := c.Bytes()
-		if err != nil {
-			return nil, err
-		}
-		return io.NopCloser(bytes.NewReader(text)), nil
+	if c.IsLarge() {
+		return c.openLarge()
 	}
-	f, err := os.Open(c.store.bodyFile(c.Digest))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, damaged("body %s: its file is missing", c.Digest)
-	}
+	text, err := c.Bytes()
 	if err != nil {
 		return nil, err
 	}
-	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return &largeReader{content: c, file: f, decoder: z, digest: sha256.New()}, nil
-}
-
-type largeReader struct {
-	content Content
-	file    *os.File
-	decoder *zstd.Decoder
-	digest  hash.Hash
-	size    int64
-}
-
-func (r *largeReader) Read(p []byte) (int, error) {
-	n, err := r.decoder.Read(p)
-	r.digest.Write(p[:n])
-	r.size += int64(n)
-	switch {
-	case err == nil:
-	case errors.Is(err, io.EOF):
-		if r.size != r.content.Size || record.Digest(r.digest.Sum(nil)) != r.content.Digest {
-			err = damaged("body %s does not have its digest", r.content.Digest)
-		}
-	default:
-		err = damaged("body %s: %w", r.content.Digest, err)
-	}
-	return n, err
-}
-
-func (r *largeReader) Close() error {
-	r.decoder.Close()
-	return r.file.Close()
+	return io.NopCloser(bytes.NewReader(text)), nil
 }
 
 // keepBody stores a prepared body, or counts one more use of it. A large one is
 // renamed into place before the commit: the worst a crash leaves is a file that
 // nothing refers to.
-func (tx *Tx) keepBody(b Body) error {
+func (tx *Tx) keepBody(b Body) (healed bool, err error) {
 	if tx.bodies.Get(b.Digest[:]) != nil {
-		if _, err := os.Stat(tx.store.bodyFile(b.Digest)); b.file != "" && errors.Is(err, fs.ErrNotExist) {
-			// The file was lost; here are its bytes again.
-			if err := tx.store.placeLarge(b); err != nil {
-				return err
-			}
-		}
-		return tx.addUse(b.Digest, 1)
+		healed, err = tx.heal(b)
+		return healed, errors.Join(err, tx.addUse(b.Digest, 1))
 	}
 	if b.file != "" {
 		if err := tx.store.placeLarge(b); err != nil {
-			return err
+			return false, err
 		}
 		// An earlier drop in this transaction must not take the file away.
 		path := tx.store.bodyFile(b.Digest)
 		tx.released = slices.DeleteFunc(tx.released, func(other string) bool { return other == path })
 	}
-	return tx.bodies.Put(b.Digest[:], b.packed)
+	return false, tx.bodies.Put(b.Digest[:], b.packed)
+}
+
+// heal puts a prepared body in the place of what is stored of it, if that is
+// damaged or lost, and reports whether it was. Chunk digests that schema 1 did
+// not write are added.
+func (tx *Tx) heal(b Body) (bool, error) {
+	stored := tx.bodies.Get(b.Digest[:])
+	sound := bytes.Equal(stored, b.packed)
+	if b.file == "" {
+		if !sound { // that is dear; another compressor may have made it
+			sound = Content{b.Digest, b.Size, tx.store, stored}.Verify(context.Background()) == nil
+		}
+		if sound {
+			return false, nil
+		}
+		return true, tx.bodies.Put(b.Digest[:], b.packed)
+	}
+	info, err := os.Lstat(tx.store.bodyFile(b.Digest))
+	whole := err == nil && info.Mode().IsRegular() && !b.broken
+	if whole && sound {
+		return false, nil
+	}
+	if !whole {
+		if err := tx.store.placeLarge(b); err != nil {
+			return false, err
+		}
+	}
+	return !whole || !bytes.Equal(stored, []byte{codecFile}), tx.bodies.Put(b.Digest[:], b.packed)
 }
 
 func (s *Store) placeLarge(b Body) error {
@@ -372,7 +374,7 @@ func (tx *Tx) releaseBody(digest record.Digest) error {
 	if count > 1 {
 		return tx.addUse(digest, -1)
 	}
-	if packed := tx.bodies.Get(digest[:]); len(packed) > 0 && packed[0] == codecFile {
+	if packed := tx.bodies.Get(digest[:]); isFile(packed) {
 		tx.released = append(tx.released, tx.store.bodyFile(digest))
 	}
 	return tx.bodies.Delete(digest[:])

@@ -2,10 +2,10 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -17,6 +17,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"filebus/store/record"
+	"filebus/store/turnstile"
 )
 
 // A Report is what Check found.
@@ -28,6 +29,8 @@ type Report struct {
 	Bytes    int64    `json:"bytes"`             // of all bodies, uncompressed
 	Faults   []string `json:"faults"`            // each breaks an invariant; none in a sound store
 	Remarks  []string `json:"remarks,omitempty"` // what costs space or can be rebuilt
+
+	others int // faults of other things than bodies and descriptions
 }
 
 // Err returns ErrDamaged if there are faults.
@@ -44,27 +47,27 @@ const slice = 50 * time.Millisecond
 // maxFaults bounds the report of a store that is beyond repair.
 const maxFaults = 100
 
-// Check recomputes every digest, the chain of the log, names, histories and
-// look-ups, and checks the database's own structure. It reads in slices of at
-// most 50 ms, up to the position that the log had when it began, so that writers
-// go on meanwhile. The progress function, if not nil, is told how far it is.
+// Check looks at every page of the database, recomputes every digest and the chain of the
+// log, and compares names, histories and look-ups with it. It reads in slices of at most
+// 50 ms, up to the position that the log had when it began, so that writers go on
+// meanwhile, and takes about 60 bytes of memory for each body, and what one record takes.
+// The progress function, if not nil, is told how far it is.
 func (s *Store) Check(ctx context.Context, progress func(done, total uint64)) (*Report, error) {
-	c := &checker{store: s, ctx: ctx, bodies: map[record.Digest]int{}, progress: progress}
-	err := s.View(ctx, func(tx *Tx) error {
-		c.report.Position, c.chain = tx.position, firstChain(tx.origin)
-		return nil
-	})
-	for _, pass := range []func() error{c.checkDatabase, c.checkLog, c.checkNames, c.checkLookups, c.checkBodies, c.checkFiles} {
-		if err != nil {
+	c := &checker{store: s, ctx: ctx, bodies: map[record.Digest]uint32{}, conflicts: map[record.Ref]bool{}, progress: progress}
+	for _, pass := range []func() error{
+		c.checkPages, c.begin, c.checkLog, c.checkConflicts, c.checkNames, c.checkHistory, c.checkLookups,
+		c.checkBodies, c.checkFiles,
+	} {
+		err := pass()
+		if errors.Is(err, ErrDamaged) {
+			c.fault("%v", err)
 			break
 		}
-		err = pass()
+		if err != nil {
+			return &c.report, err
+		}
 	}
-	if errors.Is(err, ErrDamaged) {
-		c.fault("%v", err)
-		err = nil
-	}
-	return &c.report, err
+	return &c.report, nil
 }
 
 type checker struct {
@@ -73,11 +76,12 @@ type checker struct {
 	report   Report
 	progress func(done, total uint64)
 
-	chain  chain
-	last   Entry
-	drops  int
-	bodies map[record.Digest]int // how many records have each
-	large  []largeBody
+	chain     chain
+	last      Entry
+	drops     int
+	bodies    map[record.Digest]uint32 // how many records have each
+	conflicts map[record.Ref]bool      // conflict versions that are open
+	large     []largeBody
 }
 
 type largeBody struct {
@@ -86,6 +90,12 @@ type largeBody struct {
 }
 
 func (c *checker) fault(format string, args ...any) {
+	c.report.others++
+	c.bodyFault(format, args...)
+}
+
+// bodyFault is the fault of a body or description: all else may be sound.
+func (c *checker) bodyFault(format string, args ...any) {
 	if len(c.report.Faults) < maxFaults {
 		c.report.Faults = append(c.report.Faults, fmt.Sprintf(format, args...))
 	}
@@ -115,77 +125,136 @@ func (c *checker) inSlices(step func(tx *Tx) (done bool, err error)) error {
 	return nil
 }
 
-// checkDatabase checks the database's own structure. bbolt does that in a
-// goroutine of its own, where a fault in the memory map would end the process:
-// so whatever it will look at is read here before.
-func (c *checker) checkDatabase() error {
-	return c.store.view(c.ctx, forChecking, func(tx *Tx) error {
-		btx := tx.records.Tx()
-		if err := checkPages(btx); err != nil {
+// errStop ends a pass over a bucket, errChanged one for which the store must not change.
+var errStop, errChanged = errors.New("stop"), errors.New("changed")
+
+// inKeys calls step with each key of a bucket, in slices. What is damaged there is one
+// fault; no key is met twice, whatever the bucket holds.
+func (c *checker) inKeys(of func(*Tx) *bbolt.Bucket, step func(tx *Tx, key, value []byte) error) error {
+	var from []byte
+	err := c.inSlices(func(tx *Tx) (bool, error) {
+		k, v := of(tx).Cursor().Seek(from)
+		if k == nil {
+			return true, nil
+		}
+		if bytes.Compare(k, from) < 0 {
+			return true, damaged("the key %.100q comes after %.100q", k, from)
+		}
+		from = append(bytes.Clone(k), 0)
+		err := step(tx, k, v)
+		if errors.Is(err, ErrDamaged) {
+			c.fault("%v", err)
+			err = nil
+		}
+		return false, err
+	})
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return err
+}
+
+// checkPages looks at every page of the database. It needs no transaction of bbolt, which
+// must not meet what it may find. The next slice goes on with the key after the last one,
+// in the database as it is by then.
+func (c *checker) checkPages() error {
+	var w *walker
+	changed := false
+	err := errPaused
+	for errors.Is(err, errPaused) {
+		if err := c.ctx.Err(); err != nil {
 			return err
 		}
-		var seen byte
-		err := btx.ForEach(func(bucket []byte, b *bbolt.Bucket) error {
-			return b.ForEach(func(k, v []byte) error {
-				if v == nil {
-					return damaged("bucket %s holds a bucket %.100q", bucket, k)
-				}
-				seen ^= touch(k) ^ touch(v)
-				return nil
-			})
+		err = c.store.locked(c.ctx, turnstile.Shared, func() (err error) {
+			before := w
+			w, err = c.walkSlice(before)
+			changed = changed || before != nil && w != nil && before.meta != w.meta
+			return err
 		})
-		if err != nil {
-			return err
+	}
+	switch {
+	case err != nil:
+		return err
+	case w.faults > 0:
+		if o, known := c.store.readSignoff(); known {
+			o.modified = 0 // so that others look too, where the file seems to be untouched
+			c.store.sign(o)
 		}
-		for err := range btx.Check() {
+		return damaged("the database's pages are: nothing else was checked")
+	case changed:
+		c.remark("the store changed while it was checked: the list of free pages was not compared")
+	}
+	return nil
+}
+
+// walkSlice goes on where the walk before paused, and takes over what that has found.
+func (c *checker) walkSlice(before *walker) (*walker, error) {
+	file, err := openOwn(c.store.path(databaseFile), os.O_RDONLY)
+	if err != nil {
+		return nil, c.store.openError(err)
+	}
+	defer func() { _ = file.Close() }() // was only read
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWalker(file, info.Size(), func(page uint64, why string) { c.fault("database: page %d: %s", page, why) })
+	if err != nil {
+		return nil, c.store.openError(err)
+	}
+	end := time.Now().Add(slice)
+	w.pause = func() bool { return c.ctx.Err() != nil || time.Now().After(end) }
+	if before == nil {
+		before = &walker{meta: w.meta}
+	}
+	w.from = before.from
+	err = w.walk()
+	w.faults += before.faults
+	whole := before.meta == w.meta && before.seen != nil
+	for i := 0; i < len(before.seen) && whole; i++ {
+		w.seen[i] |= before.seen[i]
+	}
+	if err == nil && w.faults == 0 && (whole || before.seen == nil) {
+		if err := w.checkFree(true); err != nil {
 			c.fault("database: %v", err)
+		}
+	}
+	return w, err
+}
+
+// begin fixes how far the log is checked.
+func (c *checker) begin() error {
+	_, err := os.Lstat(c.store.path(signoffFile))
+	if _, known := c.store.readSignoff(); err == nil && !known {
+		c.remark("%s cannot be read: that the store has gone back would not be noticed", c.store.path(signoffFile))
+	}
+	return c.store.View(c.ctx, func(tx *Tx) error {
+		c.report.Position, c.chain = tx.position, firstChain(tx.origin)
+		if back := tx.goneBack(); back != "" {
+			c.fault("%s", back)
 		}
 		return nil
 	})
 }
 
-// checkPages looks at the head of every page. One that claims to run on behind the
-// end of the file would keep bbolt's own check busy, and growing, for hours.
-func checkPages(btx *bbolt.Tx) error {
-	pages := int(btx.Size() / pageSize)
-	for id := 0; id < pages; id++ {
-		info, err := btx.Page(id)
-		if err != nil || info == nil {
-			return damaged("page %d cannot be read: %v", id, err)
-		}
-		if info.Type == "free" {
-			continue
-		}
-		if info.OverflowCount >= pages-id {
-			return damaged("page %d claims to run on for %d pages, the database has %d", id, info.OverflowCount, pages)
-		}
-		id += info.OverflowCount
-	}
-	return nil
-}
-
-// touch reads a byte of every page that data lies on.
-func touch(data []byte) (seen byte) {
-	for i := 0; i < len(data); i += pageSize {
-		seen ^= data[i]
-	}
-	if len(data) > 0 {
-		seen ^= data[len(data)-1]
-	}
-	return seen
-}
-
 // checkLog follows the chain and reads every record and body that it names.
 func (c *checker) checkLog() error {
-	err := c.inSlices(func(tx *Tx) (bool, error) {
-		position := c.last.Position + 1
+	err := c.inKeys(func(tx *Tx) *bbolt.Bucket { return tx.log }, func(tx *Tx, key, value []byte) error {
+		if len(key) != positionSize {
+			return damaged("malformed log key %.100x", key)
+		}
+		position := readPosition(key)
 		if position > c.report.Position {
-			return true, nil
+			return errStop
 		}
 		if c.progress != nil {
 			c.progress(position, c.report.Position)
 		}
-		return false, c.checkEntry(tx, position)
+		if position != c.last.Position+1 {
+			c.fault("the log entries from %d on are missing, the next one is %d", c.last.Position+1, position)
+		}
+		c.last.Position = position
+		return c.checkEntry(tx, position, value)
 	})
 	if err != nil {
 		return err
@@ -198,8 +267,7 @@ func (c *checker) checkLog() error {
 	return nil
 }
 
-func (c *checker) checkEntry(tx *Tx, position uint64) error {
-	value := tx.log.Get(appendPosition(nil, position))
+func (c *checker) checkEntry(tx *Tx, position uint64, value []byte) error {
 	link, e, err := readLink(position, value)
 	if err != nil {
 		return err
@@ -217,9 +285,11 @@ func (c *checker) checkEntry(tx *Tx, position uint64) error {
 	case OpPut:
 		return c.checkRecord(tx, e)
 	case opRetire:
+		delete(c.conflicts, e.Ref)
 		return c.checkRetired(tx, e)
 	}
 	c.drops++
+	delete(c.conflicts, e.Ref)
 	if !bytes.Equal(tx.dropped.Get(e.Ref[:]), appendPosition(nil, position)) {
 		c.fault("log entry %d drops %s, which is not listed as dropped there", position, e.Ref)
 	}
@@ -263,6 +333,9 @@ func (c *checker) checkRecord(tx *Tx, e Entry) error {
 		c.fault("record %s stands at position %d of %v, its log entry at %d", e.Ref, v.Position, v.Record.Time, e.Position)
 	}
 	c.checkPlace(tx, e, v.Record)
+	if _, sound := tx.description(e.Ref); !sound {
+		c.bodyFault("%s: the description of its version %s is damaged or missing", v.Record.Name, e.Ref.Short())
+	}
 	return c.checkBody(tx, v.Record)
 }
 
@@ -271,6 +344,7 @@ func (c *checker) checkRecord(tx *Tx, e Entry) error {
 func (c *checker) checkPlace(tx *Tx, e Entry, r *record.Record) {
 	if r.IsConflict() {
 		c.checkEvent(tx, r.Name, Event{e.Position, changeConflict, e.Ref})
+		c.conflicts[e.Ref] = true
 		return
 	}
 	c.checkEvent(tx, r.Name, Event{e.Position, ChangePut, e.Ref})
@@ -285,7 +359,7 @@ func (c *checker) checkBody(tx *Tx, r *record.Record) error {
 	}
 	content, err := tx.Content(r)
 	if err != nil {
-		c.fault("%v", err)
+		c.bodyFault("%v", err)
 		return nil
 	}
 	c.report.Bodies++
@@ -296,7 +370,7 @@ func (c *checker) checkBody(tx *Tx, r *record.Record) error {
 	}
 	text, err := content.Bytes()
 	if err != nil {
-		c.fault("%s: %v", r.Name, err)
+		c.bodyFault("%s: %v", r.Name, err)
 	} else if int64(len(text)) != r.Size {
 		c.fault("%s: the body has %d bytes, the record says %d", r.Name, len(text), r.Size)
 	}
@@ -305,41 +379,54 @@ func (c *checker) checkBody(tx *Tx, r *record.Record) error {
 
 // checkLarge reads a body that is a file, without the lock.
 func (c *checker) checkLarge(l largeBody) error {
-	r, err := l.content.Open()
-	if err == nil {
-		_, err = io.Copy(io.Discard, contextReader{c.ctx, r})
-		err = errors.Join(err, r.Close())
-	}
+	err := l.content.Verify(c.ctx)
 	if !errors.Is(err, ErrDamaged) {
 		return err
 	}
 	return c.store.View(c.ctx, func(tx *Tx) error {
 		if tx.bodies.Get(l.content.Digest[:]) != nil { // else it was dropped meanwhile
-			c.fault("%s: %v", l.name, err)
+			c.bodyFault("%s: %v", l.name, err)
 		}
 		return nil
 	})
 }
 
+// checkConflicts looks for the look-ups of the conflict versions that are open, if
+// nothing was written meanwhile.
+func (c *checker) checkConflicts() error {
+	open := slices.SortedFunc(maps.Keys(c.conflicts), func(a, b record.Ref) int { return bytes.Compare(a[:], b[:]) })
+	return ViewEach(c.ctx, c.store, open, func(tx *Tx, ref record.Ref) error {
+		v, err := tx.Get(ref)
+		if err != nil || tx.position != c.report.Position {
+			return nil // the log entry that put it says so
+		}
+		c.checkKeys(tx, v)
+		return nil
+	})
+}
+
+// checkKeys compares the look-ups of a version with what its record says.
+func (c *checker) checkKeys(tx *Tx, v Version) {
+	for _, key := range lookupKeys(v.Record, v.Position) {
+		if !bytes.Equal(tx.lookups.Get(key), v.Ref[:]) {
+			c.fault("%s: the look-up %q is missing", v.Record.Name, key)
+		}
+	}
+}
+
 // checkNames compares each name with its history, and the look-ups of its head
 // with what its record says.
 func (c *checker) checkNames() error {
-	var from []byte
-	return c.inSlices(func(tx *Tx) (bool, error) {
-		k, v := tx.names.Cursor().Seek(from)
-		if k == nil {
-			return true, nil
-		}
-		from = append(bytes.Clone(k), 0)
-		name, err := parseNameKey(k)
+	return c.inKeys(func(tx *Tx) *bbolt.Bucket { return tx.names }, func(tx *Tx, key, value []byte) error {
+		name, err := parseNameKey(key)
 		if err != nil {
-			return false, err
+			return err
 		}
-		entry, err := decodeNameEntry(v)
+		entry, err := decodeNameEntry(value)
 		if err != nil {
-			return false, err
+			return err
 		}
-		return false, c.checkName(tx, name, entry)
+		return c.checkName(tx, name, entry)
 	})
 }
 
@@ -357,78 +444,115 @@ func (c *checker) checkName(tx *Tx, name record.Name, entry nameEntry) error {
 		c.fault("%s: its version %s is missing or of another name", name, entry.ref.Short())
 		return nil
 	}
-	if entry.state != stateHead {
-		return nil
-	}
-	for _, key := range lookupKeys(v.Record, v.Position) {
-		if !bytes.Equal(tx.lookups.Get(key), v.Ref[:]) {
-			c.fault("%s: the look-up %q is missing", name, key)
+	last := uint64(0)
+	for _, e := range events {
+		if e.Change == ChangePut || e.Change == ChangeRetire || e.Change == ChangeDrop {
+			last = e.Position
 		}
+	}
+	if entry.position != last {
+		c.fault("%s: the name stands at position %d, its history ends at %d", name, entry.position, last)
+	}
+	if entry.state == stateHead {
+		c.checkKeys(tx, v)
 	}
 	return nil
 }
 
-// checkLookups finds look-ups that lead to something that is no head.
-func (c *checker) checkLookups() error {
-	var from []byte
-	return c.inSlices(func(tx *Tx) (bool, error) {
-		k, v := tx.lookups.Cursor().Seek(from)
-		if k == nil {
-			return true, nil
-		}
-		from = append(bytes.Clone(k), 0)
-		if len(v) != len(record.Ref{}) {
-			return false, damaged("malformed look-up %.100q", k)
-		}
-		found, err := tx.Get(record.Ref(v))
+// checkHistory compares each line of a history with the log.
+func (c *checker) checkHistory() error {
+	ops := map[Change]Op{
+		ChangePut: OpPut, changeConflict: OpPut, ChangeDrop: OpPut, ChangeRetire: opRetire, changeResolve: opRetire,
+	}
+	return c.inKeys(func(tx *Tx) *bbolt.Bucket { return tx.history }, func(tx *Tx, key, value []byte) error {
+		e, err := decodeEvent(key, value)
 		if err != nil {
-			c.fault("look-up %.100q: %v", k, err)
-			return false, nil
+			return err
 		}
-		entry, _, err := tx.name(found.Record.Name)
+		name, err := parseNameKey(key[:max(len(key)-positionSize-1, 0)])
 		if err != nil {
-			return false, err
+			return err
 		}
-		expected := slices.ContainsFunc(lookupKeys(found.Record, found.Position), func(key []byte) bool { return bytes.Equal(key, k) })
-		if !expected || !found.Record.IsConflict() && (entry.ref != found.Ref || entry.state != stateHead) {
-			c.fault("look-up %.100q leads to %s, which is not current", k, found.Ref.Short())
+		entry, err := tx.Entry(e.Position)
+		dropped := tx.dropped.Get(e.Ref[:]) != nil
+		if err != nil || entry.Ref != e.Ref || entry.Op != ops[e.Change] ||
+			dropped && e.Change == ChangePut || !dropped && e.Change == ChangeDrop {
+			c.fault("%s: its history has the change %q at position %d, which the log has not", name, e.Change, e.Position)
 		}
-		return false, nil
+		return nil
 	})
 }
 
-// checkBodies compares the counts of uses with the records, if nothing was
-// written meanwhile.
-func (c *checker) checkBodies() error {
-	return c.store.View(c.ctx, func(tx *Tx) error {
-		if tx.position != c.report.Position {
-			c.remark("the store changed while it was checked: body counts were not compared")
+// checkLookups finds look-ups that lead to something that is no head.
+func (c *checker) checkLookups() error {
+	return c.inKeys(func(tx *Tx) *bbolt.Bucket { return tx.lookups }, func(tx *Tx, key, value []byte) error {
+		if len(value) != len(record.Ref{}) {
+			return damaged("malformed look-up %.100q", key)
+		}
+		found, err := tx.Get(record.Ref(value))
+		if err != nil {
+			c.fault("look-up %.100q: %v", key, err)
 			return nil
 		}
-		for digest, records := range c.bodies {
-			if uses, err := tx.useCount(digest); err != nil || uses != uint64(records) {
-				c.fault("body %s: %d records have it, its use count is %d", digest, records, uses)
+		entry, _, err := tx.name(found.Record.Name)
+		if err != nil {
+			return err
+		}
+		keys := lookupKeys(found.Record, found.Position)
+		expected := slices.ContainsFunc(keys, func(k []byte) bool { return bytes.Equal(k, key) })
+		if !expected || !found.Record.IsConflict() && (entry.ref != found.Ref || entry.state != stateHead) {
+			c.fault("look-up %.100q leads to %s, which is not current", key, found.Ref.Short())
+		}
+		return nil
+	})
+}
+
+// checkBodies compares bodies, the counts of their uses, and what is listed as dropped
+// with the log, if nothing was written meanwhile.
+func (c *checker) checkBodies() error {
+	listed := 0
+	err := cmp.Or(
+		c.inUnchanged(func(tx *Tx) *bbolt.Bucket { return tx.bodies }, func(tx *Tx, key []byte) {
+			records := c.records(key)
+			if records == 0 {
+				c.fault("body %.100x belongs to no record", key)
+			} else if uses, err := tx.useCount(record.Digest(key)); err != nil || uses != records {
+				c.fault("body %x: %d records have it, its use count is %d", key, records, uses)
 			}
+		}),
+		c.inUnchanged(func(tx *Tx) *bbolt.Bucket { return tx.uses }, func(_ *Tx, key []byte) {
+			if c.records(key) == 0 {
+				c.fault("the use count of body %.100x belongs to no record", key)
+			}
+		}),
+		c.inUnchanged(func(tx *Tx) *bbolt.Bucket { return tx.dropped }, func(*Tx, []byte) { listed++ }),
+	)
+	switch {
+	case errors.Is(err, errChanged):
+		c.remark("the store changed while it was checked: body counts were not compared")
+		return nil
+	case err == nil && listed != c.drops:
+		c.fault("%d refs are listed as dropped, the log drops %d", listed, c.drops)
+	}
+	return err
+}
+
+// records returns how many records have the body with a key.
+func (c *checker) records(key []byte) uint64 {
+	if len(key) != len(record.Digest{}) {
+		return 0
+	}
+	return uint64(c.bodies[record.Digest(key)])
+}
+
+// inUnchanged is inKeys as long as nobody writes; then it returns errChanged.
+func (c *checker) inUnchanged(of func(*Tx) *bbolt.Bucket, look func(tx *Tx, key []byte)) error {
+	return c.inKeys(of, func(tx *Tx, key, _ []byte) error {
+		if tx.position != c.report.Position {
+			return errChanged
 		}
-		listed := 0
-		err := tx.dropped.ForEach(func(_, _ []byte) error { listed++; return nil })
-		if listed != c.drops {
-			c.fault("%d refs are listed as dropped, the log drops %d", listed, c.drops)
-		}
-		return errors.Join(err,
-			tx.bodies.ForEach(func(k, _ []byte) error {
-				if len(k) != len(record.Digest{}) || c.bodies[record.Digest(k)] == 0 {
-					c.fault("body %.100x belongs to no record", k)
-				}
-				return nil
-			}),
-			tx.uses.ForEach(func(k, _ []byte) error {
-				if len(k) != len(record.Digest{}) || c.bodies[record.Digest(k)] == 0 {
-					c.fault("the use count of body %.100x belongs to no record", k)
-				}
-				return nil
-			}),
-		)
+		look(tx, key)
+		return nil
 	})
 }
 

@@ -101,6 +101,7 @@ func TestCheckFindsLookups(t *testing.T) {
 	checkFinds(t, map[string]damage{
 		"a removed look-up":      {"is missing", removeKey("lookups", key("tag", "red", ""))},
 		"a removed path look-up": {"is missing", removeKey("lookups", key("path", ":a.md", ""))},
+		"a removed conflict":     {"is missing", removeKey("lookups", key("conflict", ""))},
 		"an extra look-up": {"not current", func(tx *bbolt.Tx, versions []store.Outcome) error {
 			return bucket(tx, "lookups").Put(append(key("tag", "blue", ""), position(2)...), versions[1].Ref[:])
 		}},
@@ -137,7 +138,7 @@ func TestCheckFindsLog(t *testing.T) {
 		})},
 		"a malformed log entry": {"malformed log entry", changeValue("log", position(2), flipLast)},
 		"an unknown operation":  {"unknown operation", changeValue("log", position(2), func(v []byte) { copy(v[32:], bytes.Replace(v[32:], []byte(" put "), []byte(" pot "), 1)) })},
-		"a missing log entry":   {"cut short", removeKey("log", position(2))},
+		"a missing log entry":   {"from 2 on are missing", removeKey("log", position(2))},
 		"a log entry at the wrong key": {"says that it is", func(tx *bbolt.Tx, versions []store.Outcome) error {
 			_, v := first(bucket(tx, "log"), position(1))
 			return bucket(tx, "log").Put(position(2), v)
@@ -176,11 +177,14 @@ func TestCheckFindsNames(t *testing.T) {
 			_, v := first(bucket(tx, "names"), key("", "note", "a"))
 			return bucket(tx, "names").Put(key("", "note", "zzz"), v)
 		}},
-		"a missing first version": {"its history lacks", removeKey("history", key("", "note", "a", ""))},
-		"a missing retirement":    {"its history lacks", removeKey("history", append(key("", "marker", "m", ""), position(6)...))},
-		"a missing conflict":      {"its history lacks", removeKey("history", append(key("", "note", "a", ""), position(7)...))},
-		"an altered history":      {"its history lacks", changeValue("history", key("", "note", "a", ""), flipLast)},
-		"a malformed history":     {"malformed history", addKey("history", append(key("", "note", "a", ""), position(2)...), []byte("p"))},
+		"a missing first version":        {"its history lacks", removeKey("history", key("", "note", "a", ""))},
+		"a missing retirement":           {"its history lacks", removeKey("history", append(key("", "marker", "m", ""), position(6)...))},
+		"a name at another position":     {"stands at position", changeValue("names", key("", "note", "a"), func(v []byte) { v[40]++ })},
+		"a history line too many":        {"which the log has not", addKey("history", append(key("", "note", "a", ""), position(3)...), append([]byte("p"), nobody()...))},
+		"a line of a drop that was none": {"which the log has not", changeValue("history", key("", "note", "b", ""), func(v []byte) { v[0] = 'x' })},
+		"a missing conflict":             {"its history lacks", removeKey("history", append(key("", "note", "a", ""), position(7)...))},
+		"an altered history":             {"its history lacks", changeValue("history", key("", "note", "a", ""), flipLast)},
+		"a malformed history":            {"malformed history", addKey("history", append(key("", "note", "a", ""), position(2)...), []byte("p"))},
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"runtime/debug"
@@ -49,17 +48,15 @@ type access int
 const (
 	forReading access = iota
 	forWriting
-	forChecking // reading, and the list of free pages too
 )
 
 func databaseOptions(a access) *bbolt.Options {
 	return &bbolt.Options{
-		ReadOnly:        a != forWriting,
-		PreLoadFreelist: a == forChecking,
-		Timeout:         time.Second, // only a foreign program can hold the file
-		FreelistType:    bbolt.FreelistMapType,
-		PageSize:        pageSize,
-		NoStatistics:    true,
+		ReadOnly:     a != forWriting,
+		Timeout:      time.Second, // only a foreign program can hold the file
+		FreelistType: bbolt.FreelistMapType,
+		PageSize:     pageSize,
+		NoStatistics: true,
 	}
 }
 
@@ -67,23 +64,12 @@ func databaseOptions(a access) *bbolt.Options {
 // should take at most 50 ms and do no I/O. The Tx and the slices it returns are
 // valid only inside fn; Records and Contents remain valid.
 func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
-	err := s.view(ctx, forReading, fn)
-	if errors.Is(err, errOldSchema) {
-		// Any write migrates; this one has nothing else to do.
-		if err := s.Update(ctx, func(*Tx) error { return nil }); err != nil {
-			return err
-		}
-		return s.view(ctx, forReading, fn)
-	}
-	return err
+	return s.view(ctx, fn)
 }
 
-// errOldSchema says that a store must be migrated before it can be read.
-var errOldSchema = errors.New("the store has an older schema")
-
-func (s *Store) view(ctx context.Context, a access, fn func(*Tx) error) error {
+func (s *Store) view(ctx context.Context, fn func(*Tx) error) error {
 	return s.locked(ctx, turnstile.Shared, func() error {
-		db, err := s.openDatabase(a)
+		db, err := s.openDatabase(forReading)
 		if err != nil {
 			return err
 		}
@@ -93,6 +79,7 @@ func (s *Store) view(ctx context.Context, a access, fn func(*Tx) error) error {
 			if err != nil {
 				return err
 			}
+			s.compare(db, tx)
 			return fn(tx)
 		})
 	})
@@ -109,6 +96,11 @@ func (s *Store) Update(ctx context.Context, fn func(*Tx) error) error {
 		}
 		defer func() { _ = db.Close() }() // after a panic; else it is closed already
 		tx, err := s.update(db, fn)
+		if tx != nil && err == nil {
+			if now, err := db.state(true); err == nil {
+				s.signAs(now, tx)
+			}
+		}
 		closeErr := db.Close()
 		if tx != nil && err != nil {
 			err = s.lookAgain(tx, err)
@@ -121,7 +113,7 @@ func (s *Store) Update(ctx context.Context, fn func(*Tx) error) error {
 }
 
 // update returns the transaction only once it was given to Commit.
-func (s *Store) update(db *bbolt.DB, fn func(*Tx) error) (*Tx, error) {
+func (s *Store) update(db *database, fn func(*Tx) error) (*Tx, error) {
 	btx, err := db.Begin(true)
 	if err != nil {
 		return nil, err
@@ -134,6 +126,7 @@ func (s *Store) update(db *bbolt.DB, fn func(*Tx) error) (*Tx, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.compare(db, tx)
 	if err := fn(tx); err != nil {
 		return nil, err
 	}
@@ -178,78 +171,65 @@ func (s *Store) locked(ctx context.Context, mode turnstile.Mode, fn func() error
 	return fn()
 }
 
-func (s *Store) openDatabase(a access) (*bbolt.DB, error) {
-	path := s.path(databaseFile)
-	if err := s.checkFile(path); err != nil {
-		return nil, err
+// openDatabase opens the database, once it is known that bbolt will find no page there
+// that keeps it busy or makes it fail: see look.
+func (s *Store) openDatabase(a access) (*database, error) {
+	flag := os.O_RDONLY
+	if a == forWriting {
+		flag = os.O_RDWR
 	}
-	db, err := openBolt(path, databaseOptions(a))
+	file, err := openOwn(s.path(databaseFile), flag)
+	if err != nil {
+		return nil, s.openError(err)
+	}
+	d := &database{file: file}
+	d.signed, _ = s.readSignoff()
+	if err := d.look(a); err != nil {
+		return nil, errors.Join(s.openError(err), file.Close())
+	}
+	if d.DB, err = openBolt(file, databaseOptions(a)); err != nil {
+		return nil, s.openError(err)
+	}
+	return d, nil
+}
+
+// openError says what an error of opening the database means.
+func (s *Store) openError(err error) error {
+	path := s.path(databaseFile)
 	var system syscall.Errno
 	switch {
-	case err == nil:
-		return db, nil
+	case errors.Is(err, ErrDamaged):
+		return err
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return nil, &turnstile.BusyError{Path: path, Waited: time.Second, Holder: "a program that is not filebus"}
+		return &turnstile.BusyError{Path: path, Waited: time.Second, Holder: "a program that is not filebus"}
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: %w", s.dir, ErrNoStore)
+		return fmt.Errorf("%s: %w", s.dir, ErrNoStore)
 	case errors.As(err, &system): // no permission, no descriptors left, ...
-		return nil, fmt.Errorf("opening store: %w", err)
-	default:
-		return nil, damaged("opening %s: %w", path, err)
+		return fmt.Errorf("opening store: %w", err)
 	}
+	return damaged("opening %s: %w", path, err)
 }
 
 // openBolt unlocks the file when bbolt panics on what it finds there: else the
 // next caller would take the store for busy.
-func openBolt(path string, options *bbolt.Options) (*bbolt.DB, error) {
-	var file *os.File
-	options.OpenFile = func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
-		file, err = os.OpenFile(name, flag, mode)
-		return file, err
-	}
+func openBolt(file *os.File, options *bbolt.Options) (*bbolt.DB, error) {
+	options.OpenFile = func(string, int, os.FileMode) (*os.File, error) { return file, nil }
 	done := false
 	defer func() {
-		if !done && file != nil {
+		if !done {
 			_, _ = unlock(file), file.Close() // the panic says more
 		}
 	}()
-	db, err := bbolt.Open(path, 0o666, options)
+	db, err := bbolt.Open(file.Name(), 0o666, options)
 	done = true
 	return db, err
 }
 
-// checkSize finds a file that ends before its last page. Reading that page
-// would fault, writing would hide that pages are lost.
-func (s *Store) checkSize(btx *bbolt.Tx) error {
-	path := s.path(databaseFile)
-	info, err := os.Stat(path)
-	if err == nil && info.Size() < btx.Size() {
-		return damaged("%s was cut short: %d of %d bytes", path, info.Size(), btx.Size())
-	}
-	return err
-}
-
-// checkFile finds what bbolt would take for a new database or fault on: a file
-// that was cut short.
-func (s *Store) checkFile(path string) error {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w", s.dir, ErrNoStore)
-	}
-	if err == nil && info.Size() < 2*pageSize {
-		return damaged("%s has only %d bytes", path, info.Size())
-	}
-	return err
-}
-
 // migrate brings an older store to the newest schema, after a copy was made.
+// Readers know the older ones too, so it waits for the first write.
 func (s *Store) migrate(btx *bbolt.Tx) error {
-	err := s.checkSchema(btx)
-	if !errors.Is(err, errOldSchema) {
-		return err
-	}
-	version, err := migrations.Version(btx)
-	if err != nil {
+	version, err := s.schema(btx)
+	if err != nil || version == s.latest() {
 		return err
 	}
 	if err := s.copyDatabase(btx, databaseFile+".schema"+strconv.Itoa(version)); err != nil {
@@ -261,35 +241,37 @@ func (s *Store) migrate(btx *bbolt.Tx) error {
 
 func (s *Store) latest() int { return s.opts.steps[len(s.opts.steps)-1].Version }
 
-// checkSchema tells a store that a newer filebus wrote from one that is older
-// and one that is none.
-func (s *Store) checkSchema(btx *bbolt.Tx) error {
+// schema returns the version of a store. One that a newer filebus wrote and one
+// that is none are errors.
+func (s *Store) schema(btx *bbolt.Tx) (int, error) {
 	version, err := migrations.Version(btx)
 	switch {
 	case err != nil:
-		return damaged("store %s: %w", s.dir, err)
+		return 0, damaged("store %s: %w", s.dir, err)
 	case version > s.latest():
-		return &SchemaError{Dir: s.dir, Have: s.latest(), Want: version}
+		return 0, &SchemaError{Dir: s.dir, Have: s.latest(), Want: version}
 	case version == 0:
-		return damaged("store %s has no schema version", s.dir)
-	case version < s.latest():
-		return errOldSchema
+		return 0, damaged("store %s has no schema version", s.dir)
 	}
-	return nil
+	return version, nil
 }
 
-// copyDatabase writes the database as the transaction sees it, durably.
+// copyDatabase writes the database as the transaction sees it, durably. Whatever
+// has the name of the copy gives way to it, but for a folder.
 func (s *Store) copyDatabase(btx *bbolt.Tx, name string) error {
-	tmp, err := os.CreateTemp(s.dir, name+".*")
+	tmp, err := s.temporary()
 	if err != nil {
 		return err
 	}
-	_, err = btx.WriteTo(io.Writer(tmp))
-	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
+	_, err = btx.WriteTo(tmp)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), s.path(name))
 	}
-	if err := os.Rename(tmp.Name(), s.path(name)); err != nil {
-		return err
+	if info, statErr := os.Lstat(s.path(name)); err != nil && statErr == nil && info.IsDir() {
+		err = record.Conflict.Errorf("%w: a folder has its name", err).Try("mv {1} {2}", s.path(name), s.path(name)+".folder")
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(tmp.Name()))
 	}
 	return SyncFolder(s.dir)
 }

@@ -1,9 +1,29 @@
 package store
 
-import "filebus/migrations"
+import (
+	"context"
+
+	"filebus/migrations"
+	"filebus/store/record"
+	"filebus/store/turnstile"
+)
 
 // WithSteps returns options under which a store knows other schemas.
 func WithSteps(opts Options, steps []migrations.Step) Options {
 	opts.steps = steps
 	return opts
 }
+
+// Rebuild makes the database again though nothing is wrong with it.
+func (s *Store) Rebuild(ctx context.Context) (*Repaired, error) {
+	out := &Repaired{}
+	h := &healer{ctx: ctx, out: out, whole: map[record.Digest]bool{}}
+	err := s.locked(ctx, turnstile.Exclusive, func() error { return s.rebuild(h) })
+	return out, err
+}
+
+// WalkPages reads the pages of a database as a repair does.
+var WalkPages = walkPages
+
+// Orphaned stands for the bucket of leaves that no tree leads to.
+const Orphaned = orphaned

@@ -60,9 +60,6 @@ func TestFlippedBytes(t *testing.T) {
 			places = append(places, random.IntN(4096))
 		}
 		for _, place := range places {
-			if misleads(sound[page:page+4096], place) {
-				continue
-			}
 			data := slices.Clone(sound)
 			data[page+place] ^= 1 << random.IntN(8)
 			if err := os.WriteFile(database, data, 0o666); err != nil {
@@ -78,16 +75,6 @@ func TestFlippedBytes(t *testing.T) {
 		}
 	}
 	t.Logf("%d flipped bits, %d seen; the others hit free pages and the other meta page", runs, seen)
-}
-
-// misleads reports whether a byte says which children a branch page has: their
-// count or the number of one. Those are left alone: bbolt follows a page that
-// leads back to its parent for ever.
-func misleads(page []byte, place int) bool {
-	const branch, header, element = 1, 16, 16
-	flags, count := binary.LittleEndian.Uint16(page[8:]), int(binary.LittleEndian.Uint16(page[10:]))
-	child := place >= header && place < header+count*element && (place-header)%element >= 8
-	return flags == branch && (child || place == 10 || place == 11)
 }
 
 // damageSeen reads and checks a store with one flipped bit, and opens it for
@@ -331,7 +318,7 @@ func TestDamagedFreelist(t *testing.T) {
 		wantText(t, s, of, want)
 	}
 	report, err := s.Check(t.Context(), nil)
-	if err != nil || len(report.Faults) == 0 || !strings.HasPrefix(report.Faults[0], "database: ") {
+	if err != nil || len(report.Faults) == 0 || !strings.Contains(report.Faults[0], "database") {
 		t.Errorf("Check = %q, %v; want faults of the database", report.Faults, err)
 	}
 }

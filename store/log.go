@@ -129,12 +129,13 @@ func (tx *Tx) AsOf(t time.Time) (uint64, error) {
 
 // append adds an entry to the log.
 func (tx *Tx) append(op Op, ref record.Ref) (uint64, error) {
-	tx.position++
-	e := Entry{tx.position, tx.now(), op, ref}
+	e := Entry{tx.position + 1, tx.now(), op, ref}
+	return e.Position, tx.appendEntry(e)
+}
+
+func (tx *Tx) appendEntry(e Entry) error {
 	text := e.encode()
 	tx.chain = tx.chain.next(text)
-	tx.lastTime = e.Time
-	tx.wrote = true
-	value := append(bytes.Clone(tx.chain[:]), text...)
-	return e.Position, tx.log.Put(appendPosition(nil, e.Position), value)
+	tx.position, tx.lastTime, tx.wrote = e.Position, e.Time, true
+	return tx.log.Put(appendPosition(nil, e.Position), append(bytes.Clone(tx.chain[:]), text...))
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/bbolt"
+
 	"filebus/store"
 	"filebus/store/record"
 	"filebus/store/turnstile"
@@ -42,6 +44,9 @@ func child(job string) error {
 		return err
 	}
 	ctx := context.Background()
+	if id == "step" {
+		return dieInMigration(ctx, dir)
+	}
 	s, err := store.Create(ctx, dir, store.Options{Command: "writer " + id, Wait: time.Minute})
 	if err != nil {
 		return err
@@ -59,6 +64,35 @@ func child(job string) error {
 			return err
 		}
 		fmt.Println(n)
+	}
+	return nil
+}
+
+// dieInMigration kills this process in the middle of a step.
+func dieInMigration(ctx context.Context, dir string) error {
+	steps := noted(func(*bbolt.Tx) error {
+		self, err := os.FindProcess(os.Getpid())
+		if err == nil {
+			err = self.Kill()
+		}
+		time.Sleep(time.Minute) // until that has happened
+		return err
+	})
+	s, err := store.Open(dir, store.WithSteps(store.Options{}, steps))
+	if err != nil {
+		return err
+	}
+	return s.Update(ctx, func(*store.Tx) error { return nil })
+}
+
+// runChild runs a child that is to be killed.
+func runChild(t *testing.T, job string) error {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"="+job)
+	out, err := cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.Success() || len(out) > 0 {
+		return fmt.Errorf("the child was not killed: %v, %s", err, out)
 	}
 	return nil
 }

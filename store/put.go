@@ -37,6 +37,7 @@ func Current(ref record.Ref) Expect { return Expect{set: true, ref: ref} }
 type Outcome struct {
 	Version
 	Unchanged bool // the name already had this content: nothing was written
+	Healed    bool // what was stored of the body was damaged, and is whole again
 }
 
 // Put stores drafts in one transaction: all of them or none. The bodies' files
@@ -92,13 +93,20 @@ func (tx *Tx) Put(d Draft) (Outcome, error) {
 	if r.IsConflict() {
 		return tx.putConflict(r, d, head)
 	}
+	healed := false
 	if head != nil {
 		unchanged, err := tx.follow(&r, head)
+		if err == nil && r.Body == head.Record.Body {
+			healed, err = tx.heal(d.Body)
+		}
+		if _, sound := tx.description(head.Ref); unchanged && err == nil && !sound {
+			err = tx.describe(head.Ref, d.Description)
+		}
 		if unchanged || err != nil {
-			return Outcome{Version: *head, Unchanged: unchanged}, err
+			return Outcome{*head, unchanged, healed}, err
 		}
 	}
-	v, err := tx.insert(&r, d)
+	v, again, err := tx.insert(&r, d)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -107,7 +115,7 @@ func (tx *Tx) Put(d Draft) (Outcome, error) {
 			return Outcome{}, err
 		}
 	}
-	return Outcome{Version: v}, tx.become(v)
+	return Outcome{Version: v, Healed: healed || again}, tx.become(v)
 }
 
 // Meets returns the *ConflictError that a Put of a name would end with, now, because
@@ -195,31 +203,31 @@ func sameEnvelope(a, b *record.Record) bool {
 }
 
 // insert adds the record, its body and its log entry; it does not touch its
-// name.
-func (tx *Tx) insert(r *record.Record, d Draft) (Version, error) {
+// name. It reports whether the body was there already, and was healed.
+func (tx *Tx) insert(r *record.Record, d Draft) (v Version, healed bool, err error) {
 	if err := r.Validate(); err != nil {
-		return Version{}, err
+		return Version{}, false, err
 	}
 	encoding := r.Encode()
 	ref := record.RefOf(encoding)
 	if tx.records.Get(ref[:]) != nil {
-		return Version{}, fmt.Errorf("record %s of %s is stored already", ref.Short(), r.Name)
+		return Version{}, false, fmt.Errorf("record %s of %s is stored already", ref.Short(), r.Name)
 	}
 	if tx.dropped.Get(ref[:]) != nil { // put, dropped and put again in one transaction
-		return Version{}, fmt.Errorf("record %s of %s: %w", ref.Short(), r.Name, ErrDropped)
+		return Version{}, false, fmt.Errorf("record %s of %s: %w", ref.Short(), r.Name, ErrDropped)
 	}
-	if err := tx.keepBody(d.Body); err != nil {
-		return Version{}, err
+	if healed, err = tx.keepBody(d.Body); err != nil {
+		return Version{}, false, err
 	}
 	position, err := tx.append(OpPut, ref)
 	if err != nil {
-		return Version{}, err
+		return Version{}, false, err
 	}
 	value := append(appendPosition(make([]byte, 0, positionSize+len(encoding)), position), encoding...)
 	if err := tx.records.Put(ref[:], value); err != nil {
-		return Version{}, err
+		return Version{}, false, err
 	}
-	return Version{ref, position, r}, tx.describe(ref, d.Description)
+	return Version{ref, position, r}, healed, tx.describe(ref, d.Description)
 }
 
 // become makes v the head of its name.
@@ -242,7 +250,8 @@ func (tx *Tx) describe(ref record.Ref, d record.Description) error {
 	if err != nil {
 		return err
 	}
-	return tx.descriptions.Put(ref[:], tx.store.pack(text))
+	packed := tx.store.pack(text)
+	return tx.descriptions.Put(ref[:], append(sumDescription(ref, packed), packed...))
 }
 
 // putConflict keeps r beside the head. The same body for the same head is kept
@@ -257,17 +266,18 @@ func (tx *Tx) putConflict(r record.Record, d Draft, head *Version) (Outcome, err
 			return Outcome{}, err
 		}
 		if open.Record.Body == r.Body {
-			return Outcome{Version: open, Unchanged: true}, nil
+			healed, err := tx.heal(d.Body)
+			return Outcome{open, true, healed}, err
 		}
 	}
 	if head == nil {
 		r.Prev = record.Ref{}
 	}
-	v, err := tx.insert(&r, d)
+	v, healed, err := tx.insert(&r, d)
 	if err != nil {
 		return Outcome{}, err
 	}
-	return Outcome{Version: v}, errors.Join(
+	return Outcome{Version: v, Healed: healed}, errors.Join(
 		tx.note(nameKey(r.Name), Event{v.Position, changeConflict, v.Ref}),
 		tx.addLookups(v.Record, v.Ref, v.Position),
 	)

@@ -4,9 +4,13 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"go.etcd.io/bbolt"
 
 	"filebus/migrations"
@@ -16,23 +20,26 @@ import (
 
 var freeze = flag.Bool("freeze", false, "write the fixture of the newest schema, if it has none yet")
 
-// fixture is the database of a schema version, written once and never changed.
-func fixture(version string) string {
-	return filepath.Join("..", "testdata", "schema", version, "store.db")
-}
+// fixture is the store of a schema version, written once and never changed.
+func fixture(version string) string { return filepath.Join("..", "testdata", "schema", version) }
 
-// TestFreeze writes the fixture of schema 1: every kind of change once.
+// fixtureLarge is a large body that takes little room.
+var fixtureLarge = strings.Repeat("A line that is there many times.\n", 70_000)
+
+// TestFreeze writes the fixture of the newest schema: every kind of change once.
 func TestFreeze(t *testing.T) {
 	if !*freeze {
 		t.Skip("only with -freeze, when a schema is released")
 	}
-	if _, err := os.Stat(fixture("1")); err == nil {
-		t.Fatal("the fixture of schema 1 is frozen")
+	steps := migrations.Steps()
+	dir := fixture(strconv.Itoa(steps[len(steps)-1].Version))
+	if _, err := os.Stat(dir); err == nil {
+		t.Fatalf("the fixture %s is frozen", dir)
 	}
 	s, _ := testStore(t)
-	first := put(t, s, "knowledge/pattern-001", "- Content: one writer at a time\n", tagged("locking"))
-	put(t, s, "knowledge/pattern-001", "- Content: one writer at a time, one file\n", tagged("locking", "files"))
-	put(t, s, "lib:note/docs/a b.md", randomText(1500))
+	first := put(t, s, "knowledge/pattern-001", "- Content: one writer at a time\n", tagged("locking"), described("One writer"))
+	put(t, s, "knowledge/pattern-001", "- Content: one writer at a time, one file\n", tagged("locking", "files"), described("One writer, one file"))
+	put(t, s, "lib:note/docs/a b.md", randomText(1500), described(strings.Repeat("A long title ", 50)))
 	put(t, s, "issue/ISSUE-20260302-001", "pending", func(d *store.Draft) {
 		d.Record.Links = []record.Link{{Type: record.LinkConflict, Target: first.Ref.String()}}
 	})
@@ -40,32 +47,27 @@ func TestFreeze(t *testing.T) {
 	update(t, s, func(tx *store.Tx) error { return tx.Retire(name(t, "marker/task-001"), store.Current(gone.Ref)) })
 	dropped := put(t, s, "result/c/1", "dropped text")
 	update(t, s, func(tx *store.Tx) error { return tx.Drop(dropped.Ref) })
-	data, err := os.ReadFile(filepath.Join(s.Dir(), "store.db"))
-	if err != nil {
-		t.Fatal(err)
+	put(t, s, "note/large", fixtureLarge)
+	for _, dest := range []string{"store.db", filepath.Join("bodies", filepath.Base(filepath.Dir(bodyFile(t, s))), filepath.Base(bodyFile(t, s)))} {
+		data, err := os.ReadFile(filepath.Join(s.Dir(), dest))
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(filepath.Join(dir, dest)), 0o777)
+		}
+		if err = errors.Join(err, os.WriteFile(filepath.Join(dir, dest), data, 0o666)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.MkdirAll(filepath.Dir(fixture("1")), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(fixture("1"), data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+}
+
+func described(title string) func(*store.Draft) {
+	return func(d *store.Draft) { d.Description = record.Description{Version: 2, Title: title, Words: 3} }
 }
 
 // openFixture copies the fixture of a schema into a new folder.
 func openFixture(t *testing.T, version string, opts store.Options) *store.Store {
 	t.Helper()
-	data, err := os.ReadFile(fixture(version))
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
-	for _, sub := range []string{"bodies", "tmp"} {
-		if err := os.Mkdir(filepath.Join(dir, sub), 0o777); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, "store.db"), data, 0o666); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(fixture(version))); err != nil {
 		t.Fatal(err)
 	}
 	s, err := store.Open(dir, opts)
@@ -75,30 +77,57 @@ func openFixture(t *testing.T, version string, opts store.Options) *store.Store 
 	return s
 }
 
-// TestSchema1 holds the frozen database against what this program reads: the
-// format is a promise.
-func TestSchema1(t *testing.T) {
-	s := openFixture(t, "1", store.Options{})
-	report := mustCheck(t, s)
-	if report.Position != 9 || report.Records != 5 || report.Dropped != 1 {
-		t.Errorf("Check counts position %d, %d records, %d dropped; want 9, 5, 1", report.Position, report.Records, report.Dropped)
+// TestSchemas holds the frozen stores against what this program reads, before
+// they are migrated and after: the format is a promise.
+func TestSchemas(t *testing.T) {
+	for version, want := range map[string]store.Report{
+		"1": {Position: 9, Records: 5, Dropped: 1}, "2": {Position: 10, Records: 6, Dropped: 1},
+	} {
+		s := openFixture(t, version, store.Options{})
+		for _, migrated := range []bool{false, true} {
+			if report := mustCheck(t, s); report.Position != want.Position || report.Records != want.Records || report.Dropped != want.Dropped {
+				t.Errorf("schema %s: Check counts position %d, %d records, %d dropped; want %d, %d, %d",
+					version, report.Position, report.Records, report.Dropped, want.Position, want.Records, want.Dropped)
+			}
+			wantText(t, s, "knowledge/pattern-001", "- Content: one writer at a time, one file\n")
+			wantText(t, s, "lib:note/docs/a b.md", randomText(1500))
+			if version != "1" {
+				wantText(t, s, "note/large", fixtureLarge)
+				wantTitle(t, s, "knowledge/pattern-001", "One writer, one file")
+				wantTitle(t, s, "lib:note/docs/a b.md", strings.Repeat("A long title ", 50))
+			}
+			if _, err := read(t, s, "marker/task-001"); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("the retired marker: %v", err)
+			}
+			if !migrated {
+				put(t, s, "note/new", "text")
+				want.Position, want.Records = want.Position+1, want.Records+1
+			}
+		}
 	}
-	wantText(t, s, "knowledge/pattern-001", "- Content: one writer at a time, one file\n")
-	wantText(t, s, "lib:note/docs/a b.md", randomText(1500))
-	if _, err := read(t, s, "marker/task-001"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("the retired marker: %v", err)
-	}
-	put(t, s, "note/new", "text")
-	mustCheck(t, s)
+}
+
+func wantTitle(t *testing.T, s *store.Store, of, want string) {
+	t.Helper()
+	view(t, s, func(tx *store.Tx) {
+		v, err := tx.Head(name(t, of))
+		if got := tx.Description(v.Ref).Title; err != nil || got != want {
+			t.Errorf("title of %s = %q, %v; want %q", of, got, err, want)
+		}
+	})
+}
+
+// noted returns the steps to a schema that is still to come.
+func noted(apply func(tx *bbolt.Tx) error) []migrations.Step {
+	steps := migrations.Steps()
+	return append(steps, migrations.Step{Version: len(steps) + 1, Apply: apply})
 }
 
 func TestMigration(t *testing.T) {
 	mark := []byte("migrated")
-	steps := append(migrations.Steps(), migrations.Step{Version: 2, Apply: func(tx *bbolt.Tx) error {
-		return tx.Bucket([]byte("meta")).Put(mark, mark)
-	}})
-	newer := store.WithSteps(store.Options{}, steps)
+	newer := store.WithSteps(store.Options{}, noted(func(tx *bbolt.Tx) error { return tx.Bucket([]byte("meta")).Put(mark, mark) }))
 	s := openFixture(t, "1", newer)
+	put(t, s, "note/new", "text")
 	wantText(t, s, "knowledge/pattern-001", "- Content: one writer at a time, one file\n")
 
 	copied, err := store.Open(s.Dir(), store.Options{})
@@ -106,12 +135,13 @@ func TestMigration(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tooNew *store.SchemaError
-	if _, err := read(t, copied, "knowledge/pattern-001"); !errors.As(err, &tooNew) || tooNew.Have != 1 || tooNew.Want != 2 {
-		t.Errorf("reading a newer store = %v, want a SchemaError 1, 2", err)
+	if _, err := read(t, copied, "knowledge/pattern-001"); !errors.As(err, &tooNew) || tooNew.Have != 2 || tooNew.Want != 3 {
+		t.Errorf("reading a newer store = %v, want a SchemaError 2, 3", err)
 	}
 	if _, err := copied.Put(t.Context(), draft(t, copied, "note/a", "x")); !errors.As(err, &tooNew) {
 		t.Errorf("writing a newer store = %v, want a SchemaError", err)
 	}
+	wantCopy(t, s)
 	// The copy that the migration made is the old store, whole.
 	if err := os.Rename(filepath.Join(s.Dir(), "store.db.schema1"), filepath.Join(s.Dir(), "store.db")); err != nil {
 		t.Fatal(err)
@@ -119,16 +149,159 @@ func TestMigration(t *testing.T) {
 	mustCheck(t, copied)
 }
 
+// wantCopy holds the copy that a migration made against the fixture: the same keys
+// and values in the same buckets.
+func wantCopy(t *testing.T, s *store.Store) {
+	t.Helper()
+	dump := func(path string) map[string]string {
+		all := map[string]string{}
+		db, err := bbolt.Open(path, 0o666, &bbolt.Options{ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = db.View(func(tx *bbolt.Tx) error {
+			return tx.ForEach(func(bucket []byte, b *bbolt.Bucket) error {
+				return b.ForEach(func(k, v []byte) error { all[string(bucket)+"/"+string(k)] = string(v); return nil })
+			})
+		})
+		if err = errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	if diff := cmp.Diff(dump(filepath.Join(fixture("1"), "store.db")), dump(filepath.Join(s.Dir(), "store.db.schema1"))); diff != "" {
+		t.Errorf("the copy of schema 1 (-was +copied):\n%s", diff)
+	}
+}
+
+// TestMigrationFails lets a later step fail: nothing has happened, and the store is
+// read and then migrated by a program whose steps work.
 func TestMigrationFails(t *testing.T) {
 	stop := errors.New("stop")
-	steps := append(migrations.Steps(), migrations.Step{Version: 2, Apply: func(*bbolt.Tx) error { return stop }})
-	s := openFixture(t, "1", store.WithSteps(store.Options{}, steps))
-	if _, err := read(t, s, "knowledge/pattern-001"); !errors.Is(err, stop) {
-		t.Errorf("a migration that fails = %v, want its error", err)
+	for label, fail := range map[string]func(*bbolt.Tx) error{
+		"an error": func(*bbolt.Tx) error { return stop },
+		"a panic":  func(*bbolt.Tx) error { panic(stop) },
+		"a commit that is too large": func(tx *bbolt.Tx) error {
+			tx.DB().MaxSize = int(tx.Size())
+			return tx.Bucket([]byte("meta")).Put([]byte("large"), make([]byte, 1<<20))
+		},
+	} {
+		s := openFixture(t, "1", store.WithSteps(store.Options{}, noted(fail)))
+		_, err := s.Put(t.Context(), draft(t, s, "note/new", "text"))
+		if err == nil || label == "an error" && !errors.Is(err, stop) {
+			t.Errorf("%s: a migration that fails = %v, want its error", label, err)
+		}
+		wantText(t, s, "knowledge/pattern-001", "- Content: one writer at a time, one file\n")
+		old, err := store.Open(s.Dir(), store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustCheck(t, old)
+		put(t, old, "note/new", "text")
+		mustCheck(t, old)
+		wantCopy(t, s)
 	}
-	old, err := store.Open(s.Dir(), store.Options{})
-	if err != nil {
+}
+
+// TestMigrationKilled kills a process in its migration: before the step, after it,
+// and while the copy is written, of which a part is left.
+func TestMigrationKilled(t *testing.T) {
+	for label, kill := range map[string]func(s *store.Store) error{
+		"in a step":             func(s *store.Store) error { return runChild(t, "0 step "+s.Dir()) },
+		"after the first bytes": func(s *store.Store) error { return os.WriteFile(s.Dir()+"/tmp/body-123", make([]byte, 5000), 0o600) },
+	} {
+		s := openFixture(t, "1", store.Options{})
+		if err := os.Mkdir(filepath.Join(s.Dir(), "tmp"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := kill(s); err != nil {
+			t.Fatal(err)
+		}
+		mustCheck(t, s)
+		if _, err := os.Stat(filepath.Join(s.Dir(), "store.db.schema1")); err == nil {
+			wantCopy(t, s)
+		} else if label == "in a step" {
+			t.Errorf("%s: no copy: %v", label, err)
+		}
+		put(t, s, "note/new", "text")
+		mustCheck(t, s)
+		wantCopy(t, s)
+	}
+}
+
+// TestMigrationCopyName has something else where the copy goes.
+func TestMigrationCopyName(t *testing.T) {
+	victim := filepath.Join(t.TempDir(), "victim")
+	if err := os.WriteFile(victim, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	mustCheck(t, old)
+	for label, plant := range map[string]func(path string) error{
+		"a file":        func(path string) error { return os.WriteFile(path, []byte("x"), 0o444) },
+		"a link":        func(path string) error { return os.Symlink(victim, path) },
+		"a broken link": func(path string) error { return os.Symlink(path+".none", path) },
+		"a hard link":   func(path string) error { return os.Link(victim, path) },
+		"a pipe":        func(path string) error { return exec.Command("mkfifo", path).Run() },
+	} {
+		s := openFixture(t, "1", store.Options{})
+		if err := plant(filepath.Join(s.Dir(), "store.db.schema1")); err != nil {
+			t.Logf("%s: %v", label, err)
+			continue
+		}
+		put(t, s, "note/new", "text")
+		wantCopy(t, s)
+		if got, err := os.ReadFile(victim); string(got) != "precious" {
+			t.Errorf("%s: the victim holds %q, %v", label, got, err)
+		}
+		mustCheck(t, s)
+	}
+	s := openFixture(t, "1", store.Options{})
+	folder := filepath.Join(s.Dir(), "store.db.schema1")
+	if err := os.MkdirAll(filepath.Join(folder, "full"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Put(t.Context(), draft(t, s, "note/new", "text"))
+	var remedy *record.Error
+	if !errors.As(err, &remedy) || remedy.Hint != "mv {1} {2}" {
+		t.Fatalf("migrating where a folder has the name of the copy = %v, want an error with its remedy", err)
+	}
+	mustCheck(t, s)
+	if err := os.Rename(remedy.Names[0], remedy.Names[1]); err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, "note/new", "text")
+	wantCopy(t, s)
+	if left, err := os.ReadDir(filepath.Join(s.Dir(), "tmp")); err != nil || len(left) > 0 {
+		t.Errorf("left in tmp: %v, %v", left, err)
+	}
+}
+
+// TestDamagedDescription damages descriptions: they count as absent, Check says so,
+// and a put of the same text makes them again.
+func TestDamagedDescription(t *testing.T) {
+	for label, change := range map[string]func([]byte) []byte{
+		"the sum": flipIn(0), "the text": flipIn(0.6), "the end": flipIn(1), "empty": func([]byte) []byte { return []byte{} },
+		"cut":  func(v []byte) []byte { return v[:len(v)-1] },
+		"gone": func([]byte) []byte { return nil }, "as in schema 1": func(v []byte) []byte { return v[8:] },
+	} {
+		s := unchecked(t)
+		other := put(t, s, "note/b", "other", described("Another title"))
+		v := put(t, s, "note/a", "text", described("The title"))
+		edit(t, s, "descriptions", v.Ref[:], change)
+		wantTitle(t, s, "note/a", "")
+		report, err := s.Check(t.Context(), nil)
+		if err != nil || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], "note/a: the description") {
+			t.Errorf("%s: Check = %q, %v; want one fault that names note/a", label, report.Faults, err)
+		}
+		if out := put(t, s, "note/a", "text", described("The title")); !out.Unchanged || out.Healed {
+			t.Errorf("%s: the same put again = %+v", label, out)
+		}
+		wantTitle(t, s, "note/a", "The title")
+		wantTitle(t, s, "note/b", "Another title")
+		mustCheck(t, s)
+		// The description of one record says nothing of another.
+		var swapped []byte
+		edit(t, s, "descriptions", other.Ref[:], func(v []byte) []byte { swapped = v; return v })
+		edit(t, s, "descriptions", v.Ref[:], func([]byte) []byte { return swapped })
+		wantTitle(t, s, "note/a", "")
+	}
 }

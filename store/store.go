@@ -39,6 +39,10 @@ type Options struct {
 	Command       string           // what others are told of who holds the lock
 	AllowUnsafeFS bool             // accept network and FUSE file systems
 
+	// Notify, if not nil, is told once what somebody should know of a store that is used
+	// all the same, from whatever goroutine uses it.
+	Notify func(text string)
+
 	steps []migrations.Step // default migrations.Steps(); tests add one
 }
 
@@ -49,6 +53,7 @@ type Store struct {
 	opts Options
 	turn *turnstile.Turnstile
 	made bool
+	told sync.Once // Options.Notify
 
 	encoders sync.Pool // of *zstd.Encoder
 	decoder  sync.Once

@@ -21,6 +21,7 @@ import (
 // for one goroutine.
 type Tx struct {
 	store  *Store
+	schema int // an older one only where nothing is written
 	origin record.StoreID
 
 	records, bodies, uses, descriptions, names, history, lookups, log, dropped *bbolt.Bucket
@@ -31,6 +32,7 @@ type Tx struct {
 	began    time.Time // the time of all entries of this transaction
 	wrote    bool
 	released []string // body files to remove after the commit
+	before   *signoff // of a log that is not this one's beginning; nil: there is none
 }
 
 // A Version is a record as it stands under its name.
@@ -41,13 +43,11 @@ type Version struct {
 }
 
 func (s *Store) newTx(btx *bbolt.Tx) (*Tx, error) {
-	if err := s.checkSchema(btx); err != nil {
+	schema, err := s.schema(btx)
+	if err != nil {
 		return nil, err
 	}
-	if err := s.checkSize(btx); err != nil {
-		return nil, err
-	}
-	tx := &Tx{store: s}
+	tx := &Tx{store: s, schema: schema}
 	for _, b := range []struct {
 		name []byte
 		dst  **bbolt.Bucket
@@ -365,14 +365,34 @@ func droppedAt(events []Event, position uint64) (ref record.Ref, dropped bool) {
 }
 
 // Description returns what was derived from a record's body; the zero
-// Description if nothing was, or if it cannot be read: it can be made again.
+// Description if nothing was, or if it is damaged: it can be made again.
 func (tx *Tx) Description(ref record.Ref) record.Description {
-	var d record.Description
-	text, err := tx.store.unpack(tx.descriptions.Get(ref[:]))
-	if err != nil || json.Unmarshal(text, &d) != nil {
-		return record.Description{}
-	}
+	d, _ := tx.description(ref)
 	return d
+}
+
+// description reports as well whether what is stored is sound.
+func (tx *Tx) description(ref record.Ref) (d record.Description, sound bool) {
+	packed := tx.descriptions.Get(ref[:])
+	if tx.schema > 1 {
+		if len(packed) < descriptionSum || !bytes.Equal(packed[:descriptionSum], sumDescription(ref, packed[descriptionSum:])) {
+			return record.Description{}, false
+		}
+		packed = packed[descriptionSum:]
+	}
+	text, err := tx.store.unpack(packed)
+	if err != nil || json.Unmarshal(text, &d) != nil {
+		return record.Description{}, false
+	}
+	return d, true
+}
+
+// descriptionSum is how many bytes of a digest stand before a description.
+const descriptionSum = 8
+
+func sumDescription(ref record.Ref, packed []byte) []byte {
+	digest := record.DigestOf(slices.Concat(ref[:], packed))
+	return digest[:descriptionSum]
 }
 
 // removeReleased removes the files of bodies that nothing refers to any more.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"filebus/materialize"
 	sessions "filebus/materialize/session"
@@ -15,6 +17,7 @@ type materializeCommand struct {
 	AsOf      string   `flag:"as-of"`
 	Dialogues []string `flag:"dialogue"`
 	Closure   bool     `flag:"closure"`
+	Partial   bool     `flag:"partial"`
 	MaxTokens int      `flag:"max-tokens" least:"100" in:"an index"` // of the index
 
 	pick materialize.Selection
@@ -24,7 +27,7 @@ func (o *materializeCommand) check(env *environ, args []string) (err error) {
 	if err := o.filterFlags.check(env, args); err != nil {
 		return err
 	}
-	o.pick = materialize.Selection{Filter: o.filter, Dialogs: o.Dialogues}
+	o.pick = materialize.Selection{Filter: o.filter, Dialogs: o.Dialogues, Partial: o.Partial}
 	if o.Closure && len(o.pick.Sessions) != 1 {
 		return usageError("--closure needs exactly one session: give one --session ID")
 	}
@@ -47,15 +50,20 @@ func (o *materializeCommand) run(ctx context.Context, w *workspace, _ []string) 
 	if err != nil {
 		return err
 	}
-	if w.global.json {
-		return w.printJSON(report)
+	var left error
+	if len(report.Damaged) > 0 {
+		left = record.Partly.Errorf("%s left out, as something is damaged: %s", plural(len(report.Damaged), "file"),
+			strings.Join(report.Damaged, ", ")).Try("filebus verify --repair")
 	}
-	if report.Files == 0 {
+	if w.global.json {
+		return cmp.Or(w.printJSON(report), left)
+	}
+	if report.Files == 0 && left == nil {
 		w.note("nothing matches; filebus list shows what there is")
 	}
 	w.printf("%s, %s in %s\n", plural(report.Files, "file"), byteSize(report.Bytes), o.To)
 	w.noteLeftOut(report)
-	return nil
+	return left
 }
 
 // noteLeftOut says what was picked and is not laid out.

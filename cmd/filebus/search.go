@@ -102,7 +102,7 @@ func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) er
 	}
 	for _, h := range p.answer.Hits {
 		if h.Damaged {
-			env.note("the body of %s is damaged; run filebus verify%s", h.Name, env.storeFlag(h.Store))
+			env.note("the body of %s is damaged; run filebus verify --repair%s", h.Name, env.storeFlag(h.Store))
 		}
 	}
 	err = p.print(ctx, set, text)

@@ -4,16 +4,34 @@ import (
 	"context"
 	"fmt"
 
+	"filebus/materialize"
+	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
 
-type verifyJSON struct {
-	store.Report
-	Index string `json:"index"` // ok, or what is wrong with it
+type verifyCommand struct {
+	Repair bool `flag:"repair"`
 }
 
-func runVerify(ctx context.Context, w *workspace, _ []string) error {
+type verifyJSON struct {
+	store.Report
+	Index  string                    `json:"index"` // ok, or what is wrong with it
+	Repair *materialize.RepairReport `json:"repair,omitempty"`
+}
+
+func (o *verifyCommand) run(ctx context.Context, w *workspace, _ []string) error {
+	var value verifyJSON
+	if o.Repair {
+		done, err := w.Repair(ctx)
+		if err == nil && (len(done.Faults) > 0 || w.read.VerifyIndex(ctx) != nil) {
+			err = w.reader(w.Store, query.Options{}).Reindex(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		value.Repair = done
+	}
 	show, clear := w.progress("verifying")
 	report, err := w.Store.Check(ctx, show)
 	clear()
@@ -24,25 +42,37 @@ func runVerify(ctx context.Context, w *workspace, _ []string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	value := verifyJSON{*report, "ok"}
+	value.Report, value.Index = *report, "ok"
 	if indexErr != nil {
 		value.Index = message(indexErr)
 	}
 	if err := w.printVerify(&value); err != nil {
 		return err
 	}
-	if n := len(report.Faults); n > 0 {
-		return coded(record.Damaged, restoreHint, fmt.Errorf("the store is damaged: %s", plural(n, "fault")))
+	n := len(report.Faults)
+	switch {
+	case n > 0 && o.Repair:
+		return coded(record.Damaged, beyondHint, fmt.Errorf("the store is still damaged: %s", plural(n, "fault")))
+	case n > 0:
+		return coded(record.Damaged, repairHint, fmt.Errorf("the store is damaged: %s", plural(n, "fault")))
+	case indexErr == nil && o.Repair && len(value.Repair.Gone)+value.Repair.Unknown > 0:
+		return silentError(record.Partly)
 	}
 	return indexErr
 }
 
-// restoreHint is all that helps a store that is damaged itself.
-const restoreHint = "put .filebus back from a backup; filebus get reads what is still whole"
+// What helps a store that is damaged itself, and one that a repair left so.
+const (
+	repairHint = "filebus verify --repair"
+	beyondHint = "put .filebus back from a backup; filebus get reads what is still whole"
+)
 
 func (e *environ) printVerify(v *verifyJSON) error {
 	if e.global.json {
 		return e.printJSON(v)
+	}
+	if v.Repair != nil {
+		e.printRepair(v.Repair)
 	}
 	for _, fault := range v.Faults {
 		e.printf("fault: %s\n", oneLine(fault))
@@ -58,4 +88,55 @@ func (e *environ) printVerify(v *verifyJSON) error {
 		count(v.Bodies, "1 body", "%d bodies"), byteSize(v.Bytes),
 		v.Position, v.Dropped, soundness, v.Index)
 	return nil
+}
+
+// printRepair says what a repair found and did, and what exactly is gone.
+func (e *environ) printRepair(r *materialize.RepairReport) {
+	if len(r.Faults) == 0 {
+		e.printf("nothing of the store was damaged\n")
+	}
+	for _, fault := range r.Faults {
+		e.printf("was wrong: %s\n", oneLine(fault))
+	}
+	for _, p := range r.Healed {
+		e.printf("healed: %s, from %s\n", oneLine(pieceText(p)), oneLine(p.From))
+	}
+	for _, frame := range r.Frames {
+		e.printf("made again: the order of the entries of %s\n", oneLine(frame))
+	}
+	for _, did := range []struct {
+		n         int
+		one, many string
+	}{
+		{r.Described, "derived again: 1 description", "derived again: %d descriptions"},
+		{r.Derived, "derived again: 1 log entry", "derived again: %d log entries"},
+		{r.Unknown, "gone: what 1 log entry said", "gone: what %d log entries said"},
+		{r.Memory, "taken out: 1 broken line of the mirror's memory", "taken out: %d broken lines of the mirror's memory"},
+		{r.Unsynced, "to be compared anew by sync: 1 file", "to be compared anew by sync: %d files"},
+	} {
+		if did.n > 0 {
+			e.printf("%s\n", count(did.n, did.one, did.many))
+		}
+	}
+	if r.Kept != "" {
+		e.printf("kept: the damaged database, as %s\n", oneLine(r.Kept))
+	}
+	for _, p := range r.Gone {
+		e.printf("gone: %s\n", oneLine(pieceText(p)))
+	}
+}
+
+// pieceText says which version a piece is.
+func pieceText(p store.Piece) string {
+	text := fmt.Sprintf("version %s at position %d", p.Ref.Short(), p.Position)
+	if p.Name != "" {
+		text = p.Name + ", " + text
+	}
+	if p.Path != "" {
+		text += ", file " + p.Path
+	}
+	if p.Size >= 0 {
+		text += ", " + byteSize(p.Size)
+	}
+	return text
 }

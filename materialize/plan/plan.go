@@ -329,11 +329,19 @@ func (w Planner) frame(ctx context.Context, p *Plan, f File, fr Frame, old *Stat
 	if err != nil {
 		return err
 	}
-	name := record.Name{Tree: f.Tree, Kind: record.KindFrame, ID: f.Path}
-	d := record.Description{Version: describerVersion, Title: f.Path, Tokens: record.EstimateTokens(body.Size)}
-	f.Facts = layout.Facts{}
-	p.Puts = append(p.Puts, store.Draft{Record: envelope(name, f), Body: body, Description: d, Expect: expect})
+	f.Body = body
+	d := frameDraft(f)
+	d.Expect = expect
+	p.Puts = append(p.Puts, d)
 	return nil
+}
+
+// frameDraft returns the draft of a frame that is prepared.
+func frameDraft(f File) store.Draft {
+	f.Facts = layout.Facts{}
+	name := record.Name{Tree: f.Tree, Kind: record.KindFrame, ID: f.Path}
+	d := record.Description{Version: describerVersion, Title: f.Path, Tokens: record.EstimateTokens(f.Body.Size)}
+	return store.Draft{Record: envelope(name, f), Body: f.Body, Description: d}
 }
 
 // An aggregate is a parsed aggregate file whose entries have their names.

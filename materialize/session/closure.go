@@ -50,6 +50,7 @@ type GatherRequest struct {
 type Bundle struct {
 	LaidOut          // as far as it is known before it is laid out
 	Members []member // the session's own by path, then the others as they were found
+	partial bool     // what is damaged is left out
 }
 
 // A member is a record of a bundle.
@@ -139,7 +140,7 @@ func (r *Registry) begin(ctx context.Context, request GatherRequest) (*gatherer,
 	request.Records = cmp.Or(request.Records, defaultRecords)
 	request.Depth = cmp.Or(request.Depth, defaultDepth)
 	g := &gatherer{
-		Bundle: &Bundle{LaidOut: LaidOut{Session: request.Session}}, registry: r, request: request,
+		Bundle: &Bundle{LaidOut: LaidOut{Session: request.Session}, partial: request.Pick.Partial}, registry: r, request: request,
 		past:    request.Pick.At > 0 || !request.Pick.AsOf.IsZero(),
 		members: map[record.Name]bool{}, gone: map[string]bool{},
 	}

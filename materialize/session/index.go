@@ -42,7 +42,7 @@ type LaidOut struct {
 func (r *Registry) LayOut(
 	ctx context.Context, b *Bundle, to string, trees []record.Tree, maxTokens int, progress func(done, total int),
 ) (*LaidOut, error) {
-	pick := materialize.Selection{At: b.Position, Names: []record.Name{}}
+	pick := materialize.Selection{At: b.Position, Names: []record.Name{}, Partial: b.partial}
 	alone := len(trees) == 1
 	for _, m := range b.Members {
 		pick.Names = append(pick.Names, m.Version.Record.Name)
@@ -55,6 +55,7 @@ func (r *Registry) LayOut(
 	report, name, err := r.w.LayOutIndexed(ctx, to, pick, index.title, func(report *materialize.LayOutReport) []byte {
 		index.leaveOut(report.Displaced, "a newer thing has its place")
 		index.leaveOut(report.Missing, destroyed)
+		index.leaveOut(report.Damaged, "it is damaged")
 		return index.fit(maxTokens)
 	}, progress)
 	if err != nil {

@@ -1,0 +1,71 @@
+package mirror
+
+import (
+	"iter"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Roots returns the roots that have a memory, as these say themselves.
+func (s *Mirrors) Roots() (roots []string) {
+	files, _ := filepath.Glob(filepath.Join(s.folder, "*.txt")) // the pattern is well-formed
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		line, _, whole := strings.Cut(string(text), "\n")
+		if root, found := strings.CutPrefix(line, memoryHeader); err == nil && whole && found && filepath.IsAbs(root) {
+			roots = append(roots, root)
+		}
+	}
+	return roots
+}
+
+// Memos returns what is known of the files of a root; nothing if its memory cannot be read.
+func (s *Mirrors) Memos(root string) iter.Seq2[string, Memo] {
+	m, err := loadMemory(s.folder, root)
+	if err != nil {
+		return maps.All(map[string]Memo{})
+	}
+	return m.All()
+}
+
+// Mend takes out of a root's memory the lines that cannot be read, and what is not to be kept.
+// The log ends at a position. It returns how many lines, and files, these were. The lock must
+// be held.
+func (s *Mirrors) Mend(root string, end uint64, isKept func(path string, m Memo) bool) (broken, forgotten int, err error) {
+	m, err := loadMemory(s.folder, root)
+	if err != nil {
+		return 0, 0, err
+	}
+	broken = m.saved.broken()
+	for path, memo := range maps.Collect(m.All()) {
+		if !isKept(path, memo) {
+			m.Forget(path)
+			forgotten++
+		}
+	}
+	if broken+forgotten == 0 && m.Settled <= end {
+		return 0, 0, nil
+	}
+	if m.Settled = min(m.Settled, end); m.IsNew { // the line is lost
+		m.Settled = end
+	}
+	return broken, forgotten, m.rewrite()
+}
+
+// broken returns how many lines say nothing.
+func (s *savedLines) broken() (n int) {
+	for at := 0; at < len(s.text); {
+		line := s.lineOf(at)
+		at += len(lineAt(s.text, at)) + 1
+		_, whole := readFileLine(line)
+		quoted := quotedPath(line)
+		isOther := len(line) == 0 || strings.HasPrefix(string(line), memoryHeader) ||
+			strings.HasPrefix(string(line), lineSettled) || quoted != nil && isGone(line, quoted)
+		if !whole && !isOther {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,173 @@
+package materialize
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
+	"filebus/materialize/mirror"
+	"filebus/materialize/plan"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A RepairReport says what Repair did.
+type RepairReport struct {
+	store.Repaired
+	Frames   []string `json:"frames,omitempty"`   // files of entries whose order was made again
+	Memory   int      `json:"memory,omitempty"`   // lines of mirror memories that nobody could read
+	Unsynced int      `json:"unsynced,omitempty"` // files of which the mirror knows nothing any more
+}
+
+// Repair makes the store sound again. What is lost it looks for in the files of the workspace,
+// of its worktrees, and of every other root that has a memory. Sync then takes no file for old
+// or deleted because of what the store has lost.
+func (w *Workspace) Repair(ctx context.Context) (*RepairReport, error) {
+	hold, err := w.mirrors.Lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	report, err := w.repair(ctx)
+	return report, errors.Join(err, hold.Release())
+}
+
+func (w *Workspace) repair(ctx context.Context) (*RepairReport, error) {
+	files := w.lostAndFound()
+	done, err := w.Store.Repair(ctx, store.RepairOptions{Source: files.offer, Describe: w.describe})
+	if err != nil {
+		return nil, err
+	}
+	report := &RepairReport{Repaired: *done}
+	if len(done.Gone)+done.Unknown > 0 {
+		if report.Frames, err = w.planner().MendFrames(ctx); err != nil {
+			return report, err
+		}
+	}
+	for _, root := range files.roots {
+		if !w.mirrors.Knows(root) {
+			continue
+		}
+		if err := w.mendMemory(ctx, root, report); err != nil {
+			return report, err
+		}
+	}
+	return report, nil
+}
+
+// mendMemory takes out of a root's memory what cannot be read and, if the store was damaged,
+// what the store does not have any more.
+func (w *Workspace) mendMemory(ctx context.Context, root string, report *RepairReport) error {
+	return w.Store.View(ctx, func(tx *store.Tx) error {
+		isKept := func(path string, m mirror.Memo) bool {
+			if m.Position > tx.Position() || m.State != mirror.Agreed || len(report.Faults) == 0 {
+				return m.Position <= tx.Position()
+			}
+			now, err := plan.At(tx, "", path)
+			return err == nil && now.Digest() == m.Digest
+		}
+		broken, forgotten, err := w.mirrors.Mend(root, tx.Position(), isKept)
+		report.Memory += broken
+		report.Unsynced += forgotten
+		return err
+	})
+}
+
+// describe derives what is shown of a record from its text, or the beginning of it.
+func (w *Workspace) describe(r *record.Record, head []byte) record.Description {
+	body := store.Body{Digest: r.Body, Size: r.Size}
+	f := plan.File{Tree: r.Name.Tree, Path: r.Path, Location: layout.Recognize(r.Path)}
+	if r.Name.Tree == "" {
+		f.Location = w.recognise(r.Path)
+	}
+	f.Content = plan.Content{Text: head, Words: markdown.Words(head), Body: body}
+	draft := w.planner().Describe(r.Name, f)
+	if draft.Record.Exit, draft.Record.Status = r.Exit, r.Status; r.Name.Kind == record.KindResult {
+		draft.Description.Preview = resultPreview(draft, f, w.Settings.Preview)
+	}
+	return draft.Description
+}
+
+// A lostAndFound looks for bodies in files, without the store.
+type lostAndFound struct {
+	w     *Workspace
+	roots []string
+	known map[record.Digest][]string          // files, by what the memories say of them
+	parts map[string]map[record.Digest][]byte // of files of entries that were read
+}
+
+func (w *Workspace) lostAndFound() *lostAndFound {
+	f := &lostAndFound{w: w, known: map[record.Digest][]string{}, parts: map[string]map[record.Digest][]byte{}}
+	f.roots = slices.Concat([]string{w.Root}, w.Roots(), w.mirrors.Roots())
+	slices.Sort(f.roots)
+	f.roots = slices.Compact(f.roots)
+	for _, root := range f.roots {
+		for p, m := range w.mirrors.Memos(root) {
+			if m.State != mirror.Deleted {
+				f.known[m.Digest] = append(f.known[m.Digest], f.file(root, p))
+			}
+		}
+	}
+	return f
+}
+
+// file returns the file of a root that has a path.
+func (f *lostAndFound) file(root, p string) string {
+	there := *f.w
+	there.Root = root
+	return there.FilePath(p)
+}
+
+// offer lets try take the text of a record from where it may stand.
+func (f *lostAndFound) offer(r *record.Record, try func(from string, text io.Reader) bool) {
+	var files []string
+	if r.Name.Tree == "" && r.Path != "" {
+		for _, root := range f.roots {
+			files = append(files, f.file(root, r.Path))
+		}
+	}
+	for _, file := range append(files, f.known[r.Body]...) {
+		switch text, found := f.part(file, r); {
+		case found && try(file, bytes.NewReader(text)):
+			return
+		case !found && f.offerFile(file, r, try):
+			return
+		}
+	}
+}
+
+func (f *lostAndFound) offerFile(file string, r *record.Record, try func(from string, text io.Reader) bool) (taken bool) {
+	info, err := os.Lstat(file)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != r.Size {
+		return false
+	}
+	_ = mirror.ReadStable(file, func(text *os.File, size int64) (int64, error) {
+		taken = try(file, text)
+		return size, nil
+	}) // one that cannot be read has nothing to offer
+	return taken
+}
+
+// maxEntries is the longest file of entries that is looked into, in bytes.
+const maxEntries = 64 << 20
+
+// part returns the text of an entry or a frame that a file has.
+func (f *lostAndFound) part(file string, r *record.Record) ([]byte, bool) {
+	if !r.Name.Kind.IsEntry() && r.Name.Kind != record.KindFrame {
+		return nil, false
+	}
+	parts, known := f.parts[file]
+	if info, err := os.Lstat(file); !known && err == nil && info.Mode().IsRegular() && info.Size() < maxEntries {
+		if text, err := os.ReadFile(filepath.Clean(file)); err == nil {
+			parts = plan.Parts(plan.File{Path: r.Path, Location: f.w.recognise(r.Path), Content: plan.ContentOf(text)})
+		}
+	}
+	f.parts[file] = parts
+	text, found := parts[r.Body]
+	return text, found
+}

@@ -1,0 +1,208 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"go.etcd.io/bbolt"
+)
+
+// signoffFile says in what state the database was left. It lies beside it.
+const signoffFile = "signoff"
+
+// A signoff is one line that each writer leaves, and each reader that finds the database
+// otherwise than it says and has looked at every page. It is not synced, and nothing is
+// lost with it but that knowledge.
+type signoff struct {
+	// The database's state: as long as it is the same, its pages need not be looked at.
+	txid           uint64
+	free           [sha256.Size]byte // digest of the list of free pages; zero if that is wrong
+	size, modified int64             // of the file; modified in nanoseconds since 1970
+
+	// The farthest that the log was known to go.
+	position uint64
+	chain    chain
+}
+
+// encode returns the line, which is always of the same length.
+func (o signoff) encode() []byte {
+	line := fmt.Appendf(nil, "filebus signoff 1 %020d %x %020d %020d %020d %x ",
+		o.txid, o.free, o.size, o.modified, o.position, [sha256.Size]byte(o.chain))
+	return fmt.Appendf(line, "%x\n", sha256.Sum256(line))
+}
+
+// readSignoff returns what was signed, if that can be read: nothing depends on it.
+func (s *Store) readSignoff() (o signoff, known bool) {
+	file, err := openOwn(s.path(signoffFile), os.O_RDONLY)
+	if err != nil {
+		return signoff{}, false
+	}
+	defer func() { _ = file.Close() }() // was only read
+	text := make([]byte, 512)           // more than a line has
+	n, _ := file.Read(text)             // the digest says whether it is whole
+	var free, link, sum []byte
+	_, err = fmt.Sscanf(string(text[:n]), "filebus signoff 1 %d %x %d %d %d %x %x\n",
+		&o.txid, &free, &o.size, &o.modified, &o.position, &link, &sum)
+	copy(o.free[:], free)
+	copy(o.chain[:], link)
+	if err != nil || !bytes.Equal(o.encode(), text[:n]) {
+		return signoff{}, false
+	}
+	return o, true
+}
+
+// sign leaves a line. Where it cannot be written, the next one looks at every page.
+func (s *Store) sign(o signoff) {
+	path := s.path(signoffFile)
+	file, err := openOwn(path, os.O_WRONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	}
+	if err != nil {
+		return
+	}
+	line := o.encode()
+	_, err = file.WriteAt(line, 0)
+	if info, statErr := file.Stat(); err == nil && statErr == nil && info.Size() > int64(len(line)) {
+		_ = file.Truncate(int64(len(line))) // else it cannot be read
+	}
+	_ = file.Close() // as above
+}
+
+// openOwn opens a file of the store. One that is no regular file is damage: opening a
+// FIFO would block, a link leads elsewhere.
+func openOwn(path string, flag int) (*os.File, error) {
+	before, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !before.Mode().IsRegular() {
+		return nil, damaged("%s is not a file", path)
+	}
+	file, err := os.OpenFile(path, flag|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if after, err := file.Stat(); err != nil || !os.SameFile(before, after) {
+		return nil, errors.Join(damaged("%s was replaced while it was opened", path), file.Close())
+	}
+	return file, nil
+}
+
+// A database is store.db, open, with what was signed of it.
+type database struct {
+	*bbolt.DB
+	file   *os.File
+	signed signoff // what was found; zero: nothing that can be read
+	now    signoff // the state it is in, if walked
+	walked bool    // it was not as it was signed, and is sound
+}
+
+// look makes sure that bbolt can use the database without coming to harm: it is as it
+// was signed, or every page is looked at. A writer needs the list of free pages too: what
+// it lists in error would be overwritten.
+func (d *database) look(a access) error {
+	now, err := d.state(a == forWriting)
+	if err != nil {
+		return err
+	}
+	signed := d.signed
+	signed.position, signed.chain = 0, chain{}
+	if a == forReading {
+		signed.free = now.free
+	}
+	if signed == now && (a == forReading || now.free != [sha256.Size]byte{}) {
+		return nil
+	}
+	var first error
+	w, err := newWalker(d.file, now.size, func(page uint64, why string) {
+		if first == nil {
+			first = fmt.Errorf("page %d: %s", page, why)
+		}
+	})
+	if err == nil {
+		err = errors.Join(w.walk(), first)
+	}
+	if err != nil {
+		return err
+	}
+	if err := w.checkFree(true); err == nil {
+		now, _ = d.state(true) // was read just now
+	} else if now.free = [sha256.Size]byte{}; a == forWriting {
+		return fmt.Errorf("nothing can be written: %w", err)
+	}
+	d.now, d.walked = now, true
+	return nil
+}
+
+// state returns the state that the file is in, with or without the list of free pages.
+func (d *database) state(withFree bool) (now signoff, err error) {
+	info, err := d.file.Stat()
+	if err != nil {
+		return now, err
+	}
+	meta, err := readMeta(d.file)
+	now = signoff{txid: meta.txid, size: info.Size(), modified: info.ModTime().UnixNano()}
+	if err == nil && withFree {
+		if list, _, err := readFree(d.file, meta); err == nil {
+			now.free = sha256.Sum256(list)
+		}
+	}
+	return now, err
+}
+
+// compare finds out whether the log goes as far as was signed, and tells of it once if
+// it does not. A reader that has looked at every page signs that.
+func (s *Store) compare(d *database, tx *Tx) {
+	if tx.lacks(d.signed) {
+		tx.before = &d.signed
+		if s.opts.Notify != nil {
+			s.told.Do(func() { s.opts.Notify(tx.goneBack() + "; " + backHint) })
+		}
+	}
+	if d.walked {
+		s.signAs(d.now, tx)
+	}
+}
+
+// backHint is what to do about a store that has gone back.
+const backHint = "if the newer store.db is still there, put it back; else filebus verify --repair accepts this one"
+
+// goneBack says that the log once went on, or "".
+func (tx *Tx) goneBack() string {
+	if tx.before == nil {
+		return ""
+	}
+	return fmt.Sprintf("the store %s has gone back from log position %d to %d, or to another log: what was stored since is lost",
+		tx.store.dir, tx.before.position, tx.position)
+}
+
+// lacks reports whether the log is not the one of which o was signed, or one that was
+// longer.
+func (tx *Tx) lacks(o signoff) bool {
+	switch {
+	case o == signoff{} || o.position == tx.position && o.chain == tx.chain:
+		return false
+	case o.position == 0:
+		return o.chain != firstChain(tx.origin)
+	case o.position >= tx.position:
+		return true
+	}
+	link, _, err := readLink(o.position, tx.log.Get(appendPosition(nil, o.position)))
+	return err == nil && link != o.chain // else the log is damaged
+}
+
+// signAs signs a state of the database with the log's end as of a transaction. What was
+// known of a log that has gone back since stays, until a repair removes the file.
+func (s *Store) signAs(now signoff, tx *Tx) {
+	now.position, now.chain = tx.position, tx.chain
+	if tx.before != nil {
+		now.position, now.chain = tx.before.position, tx.before.chain
+	}
+	s.sign(now)
+}
