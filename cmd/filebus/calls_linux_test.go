@@ -20,6 +20,7 @@ type scenario struct {
 	args    []string
 	input   string
 	again   []string // what is run afterwards; default: args
+	damaged bool     // the store is, until the command has done its work
 	// done holds what the command promises by exit code 0.
 	done func(t testing.TB, dir, out string)
 }
@@ -54,6 +55,7 @@ func scenarios() map[string]scenario {
 				t.Errorf("what was collected is there: %q", text)
 			}
 		}},
+		"repair": {change: loseBodies, damaged: true, args: []string{"verify", "--repair"}},
 		"migration": {prepare: func(t testing.TB, dir string) {
 			copyTree(t, filepath.Join("..", "..", "testdata", "schema", "1"), filepath.Join(dir, ".filebus"))
 		}, args: []string{"put", "--name", "note/new", "-"}, input: small, done: wantHead("note/new", small)},
@@ -83,6 +85,29 @@ func wantLaidOut(t testing.TB, dir, _ string) {
 			got, err := os.ReadFile(filepath.Join(out, ".claude", "agent_tool_results", id+".md"))
 			if err != nil || string(got) != text {
 				t.Errorf("%s is laid out as %q, %v; want %q", name, got, err, text)
+			}
+		}
+	}
+}
+
+// loseBodies removes the large texts, of which the workspace's files are left, and
+// destroys the list of the database's free pages.
+func loseBodies(t testing.TB, st *stage) {
+	t.Helper()
+	folder := filepath.Join(st.kept, ".filebus")
+	bodies, err := filepath.Glob(filepath.Join(folder, "bodies", "*", "*"))
+	if err != nil || len(bodies) == 0 {
+		t.Fatalf("%d large texts: %v", len(bodies), err)
+	}
+	for _, body := range bodies {
+		if err := os.Remove(body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, g := range targets(t, folder) {
+		if g.kind == "freelist" {
+			if err := pageDamages()["zeroed"](filepath.Join(folder, g.file), "", g.page); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}
@@ -139,10 +164,13 @@ func (st *rehearsal) broken(t testing.TB, judge func(n int, c fileCall) verdict)
 		t.Errorf("exit code %d without a message: %q", tr.code, tr.err)
 	}
 	l := st.ledger.clone()
-	if _, err := os.Stat(filepath.Join(st.dir, ".filebus", "store.db")); err == nil {
+	_, err := os.Stat(filepath.Join(st.dir, ".filebus", "store.db"))
+	switch {
+	case st.damaged && tr.code != exitDone: // the next run makes it whole
+	case err == nil:
 		wantSound(t, st.dir)
 		l.wantKept(t, st.dir)
-	} else if tr.code == exitDone || len(l.exact) > 0 {
+	case tr.code == exitDone || len(l.exact) > 0:
 		t.Errorf("after exit code %d: %v", tr.code, err)
 	}
 	if tr.code == exitDone && st.done != nil {
@@ -156,6 +184,7 @@ func (st *rehearsal) broken(t testing.TB, judge func(n int, c fileCall) verdict)
 		st.done(t, st.dir, out)
 	}
 	wantSound(t, st.dir)
+	l.wantKept(t, st.dir)
 	return tr.calls
 }
 
