@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -282,7 +283,7 @@ func (j job) run(t testing.TB, dir string, l *ledger, after time.Duration) bool 
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		t.Errorf("filebus %s: no end within %v", strings.Join(j.args, " "), bound)
-	case f.code == -1:
+	case f.code == -1, runtime.GOOS == "windows" && ctx.Err() != nil && f.code == 1:
 		if j.killed != nil {
 			j.killed(l)
 		}
