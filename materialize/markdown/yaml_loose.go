@@ -161,13 +161,14 @@ func (r *looseReader) value(text string, indent int) Node {
 	isYAML := true // it may be
 	switch {
 	case isBlockHeader(text):
+		all := []string{text}
 		for r.at++; r.at < len(r.lines) && (r.lines[r.at].text == "" || r.lines[r.at].indent > indent); r.at++ {
-			text += "\n" + strings.Repeat(" ", r.lines[r.at].indent) + r.lines[r.at].text
+			all = append(all, strings.Repeat(" ", r.lines[r.at].indent)+r.lines[r.at].text)
 		}
 		if r.at == begin+1 {
 			return Node{}
 		}
-		text += "\n"
+		text = strings.Join(all, "\n") + "\n"
 	case kind < 0:
 		return r.scalar(text, indent)
 	default:

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -85,28 +84,6 @@ func TestYAMLScalars(t *testing.T) {
 	}
 }
 
-func TestSlowYAMLTakesLittleTime(t *testing.T) {
-	texts := map[string]string{
-		"dashes":   strings.Repeat("- ", 300_000),
-		"nested":   nestedYAML(2000),
-		"keys":     strings.Repeat("a:\n", 200_000),
-		"quotes":   strings.Repeat("a: \"\n", 100_000),
-		"brackets": "a: " + strings.Repeat("[", 500_000),
-		"flow":     "a: [" + strings.Repeat("'x, ", 200_000) + "]",
-		"blocks":   strings.Repeat("a: |\n", 100_000),
-		"spread":   "a: |\n" + strings.Repeat(" ", 5_000) + "x\n" + strings.Repeat(" y\n", 20_000),
-		"comments": strings.Repeat("# x\n", 200_000),
-		"stairs":   strings.Repeat("- a:\n   - b:\n", 50_000),
-	}
-	for name, text := range texts {
-		began := time.Now()
-		ParseYAML(text, 1)
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("%s: %d bytes took %v", name, len(text), took)
-		}
-	}
-}
-
 func FuzzYAML(f *testing.F) {
 	f.Add("a: |\n  x\nb:\n- c: [d, 'e']\n  f: \"g\"\n- {h: i}\n", "text: with #colon")
 	f.Fuzz(func(t *testing.T, text, scalar string) {
@@ -129,10 +106,3 @@ func FuzzYAML(f *testing.F) {
 }
 
 // nestedYAML returns keys in each other.
-func nestedYAML(levels int) string {
-	var b strings.Builder
-	for i := range levels {
-		fmt.Fprintf(&b, "%sk:\n", strings.Repeat(" ", i))
-	}
-	return b.String()
-}
