@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"maps"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -184,6 +185,7 @@ func (st *rehearsal) broken(t testing.TB, judge func(n int, c fileCall) verdict)
 		st.done(t, st.dir, out)
 	}
 	wantSound(t, st.dir)
+	maps.Copy(l.maybe, st.ledger.maybe) // by now it has been stored
 	l.wantKept(t, st.dir)
 	return tr.calls
 }
