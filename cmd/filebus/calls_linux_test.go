@@ -4,8 +4,8 @@ package main
 
 import (
 	"errors"
-	"maps"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
