@@ -60,6 +60,7 @@ func openEngine(generation folder.Folder, readOnly bool) (*engine, error) {
 		return nil, condemn(generation, classify(err))
 	}
 	usePlugin()
+	lastFailures.Delete(path)
 	e := &engine{generation: generation}
 	if !readOnly {
 		e.queue = api.NewAnalysisQueue(1)
@@ -69,6 +70,8 @@ func openEngine(generation folder.Folder, readOnly bool) (*engine, error) {
 			"path":         path,
 			"read_only":    readOnly,
 			"bolt_timeout": lockTimeout,
+
+			"asyncErrorCallbackName": keepFailure,
 			// Segments go to disk as they are. A chunk of a bulk load makes one that
 			// need not be merged soon.
 			"scorchPersisterOptions": map[string]any{"MemoryPressurePauseThreshold": 0},
@@ -218,7 +221,7 @@ func classify(err error) error {
 // passes on only the text of some.
 func causeOf(err error) syscall.Errno {
 	for _, cause := range []syscall.Errno{
-		syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC, syscall.EROFS, syscall.EIO,
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO,
 	} {
 		if errors.Is(err, cause) || strings.Contains(err.Error(), cause.Error()) {
 			return cause

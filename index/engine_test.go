@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -65,6 +66,7 @@ func TestCondemn(t *testing.T) {
 		{ErrBusy, false},
 		{errors.New("other"), false},
 		{fmt.Errorf("searching: %w", ErrDamaged), true},
+		{&machineError{errors.New("no room"), syscall.EDQUOT}, false},
 	} {
 		dir := t.TempDir()
 		if got := condemn(folder.At(dir), test.err); got != test.err {
@@ -83,6 +85,26 @@ func TestMachineErrorByItsText(t *testing.T) {
 	for _, err := range []error{full, fmt.Errorf("segment: %w", full), fmt.Errorf("segment: %s persist err: %v", "x.zap", full)} {
 		if got := classify(err); !errors.Is(got, syscall.ENOSPC) || errors.Is(got, ErrDamaged) || got.Error() != err.Error() {
 			t.Errorf("classify(%v) = %v; want it to be ENOSPC, and not ErrDamaged", err, got)
+		}
+	}
+}
+
+// What the machine could not do condemns no generation, and is no damage, even where
+// the engine has made it so.
+func TestCondemnNotForTheMachine(t *testing.T) {
+	for _, cause := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENOMEM, syscall.EIO} {
+		for _, err := range []error{
+			fmt.Errorf("%w: replacing x: %w", ErrDamaged, cause),
+			fmt.Errorf("%w: the engine has stopped: %s", ErrDamaged, cause.Error()),
+		} {
+			dir := t.TempDir()
+			got := condemn(folder.At(dir), err)
+			if !errors.Is(got, cause) || errors.Is(got, ErrDamaged) || got.Error() != strings.TrimPrefix(err.Error(), ErrDamaged.Error()+": ") {
+				t.Errorf("condemn(%v) = %v; want the cause, and no damage", err, got)
+			}
+			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+				t.Errorf("condemn(%v) left %v, %v", cause, left, err)
+			}
 		}
 	}
 }

@@ -99,12 +99,17 @@ func currentGeneration(dir string, store record.StoreID) (none folder.Folder, er
 
 // condemn makes sure that a generation in which damage was met is not used
 // again, if err is that: most damage shows only in some searches, and opening
-// damaged files can end in a panic that leaves them locked. It returns err.
+// damaged files can end in a panic that leaves them locked. It returns err. What
+// the machine could not do is no damage, whatever else the error says.
 func condemn(generation folder.Folder, err error) error {
-	if errors.Is(err, ErrDamaged) {
-		// Where this cannot be written, the damage will be met again.
-		_ = generation.WriteFile(damagedFile, []byte(err.Error()))
+	if !errors.Is(err, ErrDamaged) {
+		return err
 	}
+	if cause := causeOf(err); cause != 0 {
+		return &machineError{errors.New(strings.Replace(err.Error(), ErrDamaged.Error()+": ", "", 1)), cause}
+	}
+	// Where this cannot be written, the damage will be met again.
+	_ = generation.WriteFile(damagedFile, []byte(err.Error()))
 	return err
 }
 

@@ -391,9 +391,18 @@ type segmentPlugin struct {
 	writers sync.Pool // of *segmentWriter
 }
 
-// usePlugin makes the engine use a segmentPlugin in place of its own. The files
-// are those of its own.
-var usePlugin = sync.OnceFunc(func() { scorch.RegisterSegmentPlugin(&segmentPlugin{}, true) })
+// usePlugin makes the engine use a segmentPlugin in place of its own, and keepFailure.
+// The files are those of its own.
+var usePlugin = sync.OnceFunc(func() {
+	scorch.RegisterSegmentPlugin(&segmentPlugin{}, true)
+	scorch.RegistryAsyncErrorCallbacks[keepFailure] = func(err error, path string) { lastFailures.Store(path, err) }
+})
+
+// keepFailure is the name by which engines keep what failed beside any call, in
+// lastFailures by their path: the error of a batch that hangs for it says nothing.
+const keepFailure = "filebus"
+
+var lastFailures = new(sync.Map)
 
 // New makes a segment in memory from documents, which are entries.
 func (p *segmentPlugin) New(documents []api.Document) (segment.Segment, uint64, error) {

@@ -475,7 +475,8 @@ func (w *Writer) run(batch *api.Batch) error {
 		case err := <-done:
 			return err
 		case <-time.After(engineGrace):
-			return fmt.Errorf("%w: the engine has stopped", ErrDamaged)
+			why, _ := lastFailures.Load(w.engine.generation.Path(engineFolder))
+			return fmt.Errorf("%w: the engine has stopped: %v", ErrDamaged, why)
 		}
 	}
 }

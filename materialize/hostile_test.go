@@ -111,19 +111,17 @@ func TestIsProtected(t *testing.T) {
 	}
 }
 
-// TestSwappedFolders swaps the folders of the workspace for links while it is synced:
+// TestSwappedFolders swaps folders of the workspace for links while it is synced:
 // nothing is written where they lead.
 func TestSwappedFolders(t *testing.T) {
-	root, elsewhere := t.TempDir(), t.TempDir()
-	w := workspaceIn(t, root, materialize.Settings{NoteFolders: []string{"notes"}})
-	folders := []string{"notes", "notes/a", ".filebus/tmp"}
-	writeTree(t, root, map[string]string{"notes/a/x.md": "x"})
-	runSync(t, w, materialize.SyncOptions{})
-	over := make(chan struct{})
-	var swapping sync.WaitGroup
-	for _, folder := range folders {
-		at := filepath.Join(root, filepath.FromSlash(folder))
-		aside := filepath.Join(t.TempDir(), "aside")
+	for _, swapped := range []string{"notes", "notes/a", ".filebus/tmp"} {
+		root, elsewhere := t.TempDir(), t.TempDir()
+		w := workspaceIn(t, root, materialize.Settings{NoteFolders: []string{"notes"}})
+		writeTree(t, root, map[string]string{"notes/a/x.md": "x"})
+		runSync(t, w, materialize.SyncOptions{})
+		at, aside := filepath.Join(root, filepath.FromSlash(swapped)), filepath.Join(t.TempDir(), "aside")
+		over := make(chan struct{})
+		var swapping sync.WaitGroup
 		swapping.Go(func() {
 			for {
 				select {
@@ -131,26 +129,24 @@ func TestSwappedFolders(t *testing.T) {
 					return
 				default:
 				}
-				if os.Rename(at, aside) == nil {
-					if os.Symlink(elsewhere, at) == nil {
-						_ = os.Remove(at)
-					}
-					_ = os.Rename(aside, at)
+				if os.Rename(at, aside) == nil && os.Symlink(elsewhere, at) == nil {
+					_ = os.Remove(at)
 				}
+				_ = os.Rename(aside, at)
 			}
 		})
-	}
-	for n := range 40 {
-		p := path.Join("notes/a", string(rune('a'+n%26))+".md")
-		_, _ = w.Put(t.Context(), materialize.PutRequest{
-			Kind: record.KindNote, ID: p, Text: strings.NewReader("text"), Source: record.SourcePut,
-		})
-		_, _ = w.Sync(t.Context(), root, materialize.SyncOptions{Announced: true, Repair: true})
-	}
-	close(over)
-	swapping.Wait()
-	if entries, err := os.ReadDir(elsewhere); err != nil || len(entries) > 0 {
-		t.Errorf("behind the links there are %v, %v", entries, err)
+		for n := range 15 {
+			p := path.Join("notes/a", string(rune('a'+n%26))+".md")
+			_, _ = w.Put(t.Context(), materialize.PutRequest{
+				Kind: record.KindNote, ID: p, Text: strings.NewReader("text"), Source: record.SourcePut,
+			})
+			_, _ = w.Sync(t.Context(), root, materialize.SyncOptions{Announced: true, Repair: true})
+		}
+		close(over)
+		swapping.Wait()
+		if entries, err := os.ReadDir(elsewhere); err != nil || len(entries) > 0 {
+			t.Errorf("behind the links in place of %s there are %v, %v", swapped, entries, err)
+		}
 	}
 }
 

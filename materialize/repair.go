@@ -23,12 +23,12 @@ type RepairReport struct {
 	store.Repaired
 	Frames   []string `json:"frames,omitempty"`   // files of entries whose order was made again
 	Memory   int      `json:"memory,omitempty"`   // lines of mirror memories that nobody could read
-	Unsynced int      `json:"unsynced,omitempty"` // files of which the mirror knows nothing any more
+	Captured []string `json:"captured,omitempty"` // files whose texts were stored again
 }
 
 // Repair makes the store sound again. What is lost it looks for in the files of the workspace,
-// of its worktrees, and of every other root that has a memory. Sync then takes no file for old
-// or deleted because of what the store has lost.
+// of its worktrees, and of every other root that has a memory. Then no
+// sync takes a file for old, or for retired, because of what the store has lost.
 func (w *Workspace) Repair(ctx context.Context) (*RepairReport, error) {
 	hold, err := w.mirrors.Lock(ctx)
 	if err != nil {
@@ -66,9 +66,10 @@ func (w *Workspace) repair(ctx context.Context) (*RepairReport, error) {
 }
 
 // mendMemory takes out of a root's memory what cannot be read and, if the store was damaged,
-// what the store does not have any more.
+// what the store does not have any more. What the files have of that is stored again.
 func (w *Workspace) mendMemory(ctx context.Context, root string, report *RepairReport) error {
-	return w.Store.View(ctx, func(tx *store.Tx) error {
+	var forgotten []string
+	err := w.Store.View(ctx, func(tx *store.Tx) error {
 		isKept := func(path string, m mirror.Memo) bool {
 			if m.Position > tx.Position() || m.State != mirror.Agreed || len(report.Faults) == 0 {
 				return m.Position <= tx.Position()
@@ -76,11 +77,30 @@ func (w *Workspace) mendMemory(ctx context.Context, root string, report *RepairR
 			now, err := plan.At(tx, "", path)
 			return err == nil && now.Digest() == m.Digest
 		}
-		broken, forgotten, err := w.mirrors.Mend(root, tx.Position(), isKept)
+		broken, paths, err := w.mirrors.Mend(root, tx.Position(), isKept)
 		report.Memory += broken
-		report.Unsynced += forgotten
+		forgotten = paths
 		return err
 	})
+	if err != nil || len(forgotten) == 0 {
+		return err
+	}
+	m, err := w.mirrors.Open(ctx, root, w.outside())
+	if err != nil {
+		return err
+	}
+	r := w.reconciler(m)
+	r.opts.CaptureOnly = true
+	slices.Sort(forgotten)
+	for _, p := range forgotten {
+		err = errors.Join(err, r.one(ctx, p))
+	}
+	for _, f := range r.report.Files {
+		if f.Action == actionCaptured {
+			report.Captured = append(report.Captured, f.Path)
+		}
+	}
+	return errors.Join(err, r.Close())
 }
 
 // describe derives what is shown of a record from its text, or the beginning of it.
@@ -146,7 +166,9 @@ func (f *lostAndFound) offer(r *record.Record, try func(from string, text io.Rea
 	}
 }
 
-func (f *lostAndFound) offerFile(file string, r *record.Record, try func(from string, text io.Reader) bool) (taken bool) {
+func (f *lostAndFound) offerFile(
+	file string, r *record.Record, try func(from string, text io.Reader) bool,
+) (taken bool) {
 	info, err := os.Lstat(file)
 	if err != nil || !info.Mode().IsRegular() || info.Size() != r.Size {
 		return false

@@ -489,7 +489,7 @@ func TestHandAndCommandAtOnce(t *testing.T) {
 
 func TestSyncSweepsTemporaryFiles(t *testing.T) {
 	w := newWorkspace(t)
-	stale, fresh := ".claude/.filebus-1ktck0ekgf.new", ".claude/journal/.filebus-1ktck0ekgh.new"
+	stale, fresh := ".claude/.filebus-abcdefghijklmnopqrstuvwxy2.new", ".claude/journal/.filebus-abcdefghijklmnopqrstuvwxy3.new"
 	writeTree(t, w.Root, map[string]string{stale: "half", fresh: "half"})
 	old := time.Now().Add(-2 * time.Hour)
 	if err := os.Chtimes(filepath.Join(w.Root, stale), old, old); err != nil {

@@ -73,7 +73,7 @@ func noStore(dir string) error { return fmt.Errorf("%s: %w", dir, store.ErrNoSto
 
 // exists reports store.ErrNoStore if a folder holds no store.
 func exists(folder string) error {
-	if _, err := os.Stat(filepath.Join(folder, "store.db")); err != nil {
+	if _, err := os.Lstat(filepath.Join(folder, "store.db")); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return noStore(filepath.Dir(folder))
 		}

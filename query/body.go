@@ -44,9 +44,8 @@ type BodyResult struct {
 
 // WriteBody writes the body of a version, or the part that request asks for, to
 // w. The body of a frame is the aggregate file it stands for. Bodies of any size
-// are streamed; damaged bytes end in store.ErrDamaged, of a large body after
-// they were written. It returns ErrNoPart for a part that
-// is not there.
+// are streamed, and end in store.ErrDamaged in place of bytes that are damaged. It
+// returns ErrNoPart for a part that is not there.
 func (r *Reader) WriteBody(ctx context.Context, w io.Writer, v store.Version, request BodyRequest) (BodyResult, error) {
 	source, err := source(request.Open), error(nil)
 	if source == nil {

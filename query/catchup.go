@@ -33,8 +33,11 @@ const (
 type catchUp struct {
 	*Reader
 	origin record.StoreID
-	end    uint64  // of the log, fixed
-	speed  float64 // bytes of text per second; 0: not known yet
+	end    uint64 // of the log, fixed
+	// An index that ends before stepped, where the log's time went back last, takes
+	// what stands behind again once more, which got wrong times.
+	stepped, again uint64
+	speed          float64 // bytes of text per second; 0: not known yet
 
 	position   uint64    // of the index that was searched
 	incomplete bool      // its hits were not all read
@@ -43,16 +46,17 @@ type catchUp struct {
 
 	swept   uint64 // drops up to here left nothing in the index; see sweep
 	renewed bool   // a damaged index was thrown away once
-	full    error  // the disk is: the rest is scanned
+	cannot  error  // why the index cannot be read or written, as on a full disk: all that it lacks is scanned
 }
 
 // newCatchUp fixes the end: what is put from now on is left to later searches, so
 // that a search ends however fast others write.
 func (r *Reader) newCatchUp(ctx context.Context) (*catchUp, error) {
 	c := &catchUp{Reader: r}
-	err := r.store.View(ctx, func(tx *store.Tx) error {
+	err := r.store.View(ctx, func(tx *store.Tx) (err error) {
 		c.origin, c.end = tx.Origin(), tx.Position()
-		return nil
+		c.stepped, c.again, err = tx.SteppedBack()
+		return err
 	})
 	return c, err
 }
@@ -62,7 +66,7 @@ func (r *Reader) newCatchUp(ctx context.Context) (*catchUp, error) {
 // The index is nil when there is none by then.
 func (c *catchUp) openCurrent(ctx context.Context, deadline time.Time) (*index.Index, *turnstile.Hold, error) {
 	if err := c.own.Make(indexFolder); err != nil {
-		if isReadOnly(err) {
+		if c.isRefused(err) {
 			return nil, nil, nil // the store can be read, the index cannot be made
 		}
 		return nil, nil, fmt.Errorf("making the index: %w", err)
@@ -80,10 +84,7 @@ func (c *catchUp) openCurrent(ctx context.Context, deadline time.Time) (*index.I
 			return nil, nil, err
 		}
 		if err := c.advance(ctx); err != nil {
-			if errors.Is(err, syscall.ENOSPC) {
-				c.full = err
-			}
-			if c.full != nil || isReadOnly(err) || errors.Is(err, turnstile.ErrBusy) && time.Now().After(deadline) {
+			if c.isRefused(err) || errors.Is(err, turnstile.ErrBusy) && time.Now().After(deadline) {
 				deadline = time.Time{}
 				continue
 			}
@@ -104,7 +105,9 @@ func (c *catchUp) ask(ctx context.Context, deadline time.Time, fn func(x *index.
 		if err = errors.Join(err, closeIndex(x, hold)); !errors.Is(err, index.ErrDamaged) {
 			break
 		}
-		if removeErr := c.remove(ctx); removeErr != nil {
+		if removeErr := c.remove(ctx); c.isRefused(removeErr) {
+			return fn(nil)
+		} else if removeErr != nil {
 			return errors.Join(err, removeErr)
 		}
 	}
@@ -114,22 +117,47 @@ func (c *catchUp) ask(ctx context.Context, deadline time.Time, fn func(x *index.
 	return err
 }
 
-// isReadOnly reports whether err says that a folder may not be written, or not read.
-func isReadOnly(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+// isRefused reports whether err says that the machine does not let the index be read
+// or written, which is no fault of the index. It remembers why.
+func (c *catchUp) isRefused(err error) bool {
+	for _, cause := range []error{
+		fs.ErrPermission, syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT, syscall.EIO,
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM,
+	} {
+		if errors.Is(err, cause) {
+			c.cannot = err
+			return true
+		}
+	}
+	return false
 }
+
+// enough returns when reading texts ends, if nothing else is said: what the index will
+// never have by itself is read to the end.
+func (c *catchUp) enough() time.Time {
+	if c.cannot != nil {
+		return time.Now().Add(never)
+	}
+	return time.Now().Add(scanTime)
+}
+
+// never is longer than anything takes.
+const never = 365 * 24 * time.Hour
 
 // open opens the index to search it. It is nil if there is none that can be
 // used.
 func (c *catchUp) open(ctx context.Context) (*index.Index, *turnstile.Hold, error) {
 	hold, err := c.turn.Acquire(ctx, turnstile.Shared, c.opts.Wait)
+	if c.isRefused(err) {
+		return nil, nil, nil
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	x, err := index.Open(c.dir, c.origin)
 	switch {
 	case err == nil:
-	case index.MustRenew(err), isReadOnly(err): // readable for others alone
+	case c.isRefused(err), index.MustRenew(err):
 		return nil, hold, nil
 	default:
 		return nil, nil, errors.Join(err, hold.Release())
@@ -230,7 +258,11 @@ func limitMemory() (end func()) {
 func (c *catchUp) fillUntil(ctx context.Context, w *index.Writer, end time.Time, small time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	next := c.load(ctx, w.Position(), time.Until(end))
+	from := w.Position()
+	if from < c.stepped {
+		from = min(from, c.again)
+	}
+	next := c.load(ctx, from, time.Until(end))
 	for next != nil {
 		began := time.Now()
 		l := <-next
@@ -241,9 +273,10 @@ func (c *catchUp) fillUntil(ctx context.Context, w *index.Writer, end time.Time,
 		if l.position < c.end && time.Until(end) > small+l.cost(c.speed) {
 			next = c.load(ctx, l.position, time.Until(end))
 		}
-		if err := w.Apply(ctx, l.changes, l.position); err != nil {
+		if err := w.Apply(ctx, l.changes, max(l.position, w.Position())); err != nil {
 			return err
 		}
+		c.again = max(c.again, l.position)
 		if l.size >= minBatch {
 			c.speed = float64(l.size) / time.Since(began).Seconds()
 		}
@@ -351,9 +384,8 @@ func (r *Reader) CatchUp(ctx context.Context) error {
 
 // finish catches up without a deadline.
 func (c *catchUp) finish(ctx context.Context) error {
-	const never = 365 * 24 * time.Hour
 	x, hold, err := c.openCurrent(ctx, time.Now().Add(never))
-	return errors.Join(err, closeIndex(x, hold), c.full)
+	return errors.Join(err, closeIndex(x, hold), c.cannot)
 }
 
 // remove throws the index away.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"time"
 
 	"filebus/store"
 	"filebus/store/record"
@@ -66,12 +65,8 @@ func validUntil(tx *store.Tx, v store.Version) (uint64, error) {
 	for _, e := range events {
 		movesHead := e.Change == store.ChangePut || e.Change == store.ChangeRetire || e.Change == store.ChangeDrop
 		if e.Position > v.Position && movesHead {
-			entry, err := tx.Entry(e.Position)
-			if err != nil {
-				return 0, err
-			}
-			at, err := tx.AsOf(entry.Time.Add(-time.Nanosecond))
-			return max(at, v.Position), err
+			first, _, err := tx.Around(e.Position)
+			return max(first, v.Position+1) - 1, err
 		}
 	}
 	return tx.Position(), nil

@@ -19,7 +19,8 @@ const (
 // addScanned adds what the index does not know behind the ranked hits: heads
 // that came after position, and, if the request wants history, versions that are
 // current no more.
-func (f *finder) addScanned(ctx context.Context, answer *SearchAnswer, position, end uint64) error {
+func (f *finder) addScanned(ctx context.Context, answer *SearchAnswer, c *catchUp) error {
+	position, end := c.position, c.end
 	if f.request.IndexedOnly || position >= end && !f.request.History {
 		return nil
 	}
@@ -32,7 +33,11 @@ func (f *finder) addScanned(ctx context.Context, answer *SearchAnswer, position,
 	skip := max(0, f.request.Offset-int(answer.Total))
 	room := max(0, f.request.Limit-max(0, int(answer.Total)-f.request.Offset))
 	s.keep = skip + room
-	if err := s.run(ctx); err != nil {
+	until := f.scanUntil
+	if until.IsZero() {
+		until = c.enough()
+	}
+	if err := s.run(ctx, until); err != nil {
 		return err
 	}
 	answer.Total += uint64(s.matched)
@@ -75,11 +80,7 @@ type scanned struct {
 }
 
 // run scans until all is seen or the time is over.
-func (s *scan) run(ctx context.Context) error {
-	end := s.scanUntil
-	if end.IsZero() {
-		end = time.Now().Add(scanTime)
-	}
+func (s *scan) run(ctx context.Context, end time.Time) error {
 	for s.next > s.stop && time.Now().Before(end) {
 		candidates, err := s.gather(ctx)
 		if err != nil {

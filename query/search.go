@@ -65,6 +65,9 @@ type SearchAnswer struct {
 	DidYouMean string `json:"did_you_mean,omitempty"`
 	// Hidden are the conditions of a request without hits that are in the way of some.
 	Hidden []Hidden `json:"hidden,omitempty"`
+	// Refused says why the index could not be read or written, as on a full disk. What
+	// it lacks was scanned to the end.
+	Refused string `json:"refused,omitempty"`
 	// Facets are the counts that were asked for, most frequent value first.
 	Facets map[index.Facet][]index.FacetCount `json:"-"`
 	// Stores say how the search of several stores went, in the order of the readers.
@@ -127,7 +130,10 @@ func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswe
 	if answer.Hits, err = f.resolve(ctx, ranked.Hits, asked.Offset); err != nil {
 		return SearchAnswer{}, err
 	}
-	if err := f.addScanned(ctx, &answer, c.position, c.end); err != nil {
+	if c.cannot != nil && answer.Unindexed > 0 {
+		answer.Refused = c.cannot.Error()
+	}
+	if err := f.addScanned(ctx, &answer, c); err != nil {
 		return SearchAnswer{}, err
 	}
 	c.missed.tell(&answer)

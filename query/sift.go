@@ -36,7 +36,7 @@ func (c *catchUp) sifted(ctx context.Context, x *index.Index, request *SearchReq
 	s.duplicates = ask.Duplicates || stale
 	until := c.until
 	if until.IsZero() {
-		until = time.Now().Add(scanTime)
+		until = c.enough()
 	}
 	skip := ask.Offset
 	// The best of near-duplicates may be one that does not pass.

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -81,10 +82,9 @@ func (s *Store) PrepareReader(ctx context.Context, r io.Reader) (Body, error) {
 		return Body{}, fmt.Errorf("storing body: %w", errors.Join(err, s.own.Remove(name)))
 	}
 	body.own, body.file = s.own, name
-	if found, err := (Content{body.Digest, body.Size, s, body.packed}).hasFile(); found && err == nil {
-		err = Content{body.Digest, body.Size, s, body.packed}.Verify(ctx)
-		body.broken = errors.Is(err, ErrDamaged)
-	}
+	stored := Content{body.Digest, body.Size, s, body.packed}
+	found, err := stored.hasFile()
+	body.broken = err == nil && found && errors.Is(stored.Verify(ctx), ErrDamaged)
 	return body, nil
 }
 
@@ -102,8 +102,8 @@ func writeLarge(ctx context.Context, tmp *os.File, r io.Reader) (Body, error) {
 	if err != nil {
 		return Body{}, err
 	}
-	m := newMarker()
-	n, err := io.Copy(io.MultiWriter(z, m), contextReader{ctx, r})
+	m := marker{Hash: sha256.New()}
+	n, err := io.Copy(io.MultiWriter(z, &m), contextReader{ctx, r})
 	if err = errors.Join(err, z.Close(), tmp.Sync()); err != nil {
 		return Body{}, err
 	}

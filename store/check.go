@@ -53,7 +53,11 @@ const maxFaults = 100
 // meanwhile, and takes about 60 bytes of memory for each body, and what one record takes.
 // The progress function, if not nil, is told how far it is.
 func (s *Store) Check(ctx context.Context, progress func(done, total uint64)) (*Report, error) {
-	c := &checker{store: s, ctx: ctx, progress: progress}
+	return s.checkIn(ctx, slice, progress)
+}
+
+func (s *Store) checkIn(ctx context.Context, slice time.Duration, progress func(done, total uint64)) (*Report, error) {
+	c := &checker{store: s, ctx: ctx, progress: progress, slice: slice}
 	c.bodies, c.conflicts = map[record.Digest]uint32{}, map[record.Ref]bool{}
 	for _, pass := range []func() error{
 		c.checkPages, c.begin, c.checkLog, c.checkConflicts, c.checkNames, c.checkHistory, c.checkLookups,
@@ -76,6 +80,7 @@ type checker struct {
 	ctx      context.Context
 	report   Report
 	progress func(done, total uint64)
+	slice    time.Duration
 
 	chain     chain
 	last      Entry
@@ -114,7 +119,8 @@ func (c *checker) inSlices(step func(tx *Tx) (done bool, err error)) error {
 			return err
 		}
 		err := c.store.View(c.ctx, func(tx *Tx) (err error) {
-			for end := time.Now().Add(slice); !done && err == nil && time.Now().Before(end); {
+			end := time.Now().Add(c.slice)
+			for done, err = step(tx); !done && err == nil && time.Now().Before(end); {
 				done, err = step(tx)
 			}
 			return err
@@ -159,17 +165,13 @@ func (c *checker) inKeys(of func(*Tx) *bbolt.Bucket, step func(tx *Tx, key, valu
 // must not meet what it may find. The next slice goes on with the key after the last one,
 // in the database as it is by then.
 func (c *checker) checkPages() error {
-	var w *walker
-	changed := false
-	err := errPaused
+	w, err := (*walker)(nil), errPaused
 	for errors.Is(err, errPaused) {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
 		err = c.store.locked(c.ctx, turnstile.Shared, func() (err error) {
-			before := w
-			w, err = c.walkSlice(before)
-			changed = changed || before != nil && w != nil && before.meta != w.meta
+			w, err = c.walkSlice(w)
 			return err
 		})
 	}
@@ -181,8 +183,8 @@ func (c *checker) checkPages() error {
 			o.modified = 0 // so that others look too, where the file seems to be untouched
 			c.store.sign(o)
 		}
-		return damaged("the database's pages are: nothing else was checked")
-	case changed:
+		return damaged("pages of the database: nothing else was checked")
+	case w.changed:
 		c.remark("the store changed while it was checked: the list of free pages was not compared")
 	}
 	return nil
@@ -203,19 +205,18 @@ func (c *checker) walkSlice(before *walker) (*walker, error) {
 	if err != nil {
 		return nil, c.store.openError(err)
 	}
-	end := time.Now().Add(slice)
+	end := time.Now().Add(c.slice)
 	w.pause = func() bool { return c.ctx.Err() != nil || time.Now().After(end) }
 	if before == nil {
 		before = &walker{meta: w.meta}
 	}
-	w.from = before.from
+	w.from, w.changed = before.from, before.changed || before.meta != w.meta
 	err = w.walk()
 	w.faults += before.faults
-	whole := before.meta == w.meta && before.seen != nil
-	for i := 0; i < len(before.seen) && whole; i++ {
+	for i := 0; i < len(before.seen) && !w.changed; i++ {
 		w.seen[i] |= before.seen[i]
 	}
-	if err == nil && w.faults == 0 && (whole || before.seen == nil) {
+	if err == nil && w.faults == 0 && !w.changed {
 		if err := w.checkFree(true); err != nil {
 			c.fault("database: %v", err)
 		}
@@ -278,9 +279,7 @@ func (c *checker) checkEntry(tx *Tx, position uint64, value []byte) error {
 		c.fault("log entry %d: the chain is broken", position)
 		c.chain = link
 	}
-	if e.Time.Before(c.last.Time) {
-		c.fault("log entry %d: earlier than the one before", position)
-	}
+	c.checkTime(tx, e)
 	c.last = e
 	switch e.Op {
 	case OpPut:
@@ -330,7 +329,8 @@ func (c *checker) checkRecord(tx *Tx, e Entry) error {
 	}
 	c.report.Records++
 	c.bodies[v.Record.Body]++
-	if v.Position != e.Position || !v.Record.Time.Equal(e.Time) {
+	lent := tx.asOf(e.Position, e.Time) // a record's time may be that instead: see settle
+	if v.Position != e.Position || !v.Record.Time.Equal(e.Time) && !v.Record.Time.Equal(lent) {
 		c.fault("record %s stands at position %d of %v, its log entry at %d", e.Ref, v.Position, v.Record.Time, e.Position)
 	}
 	c.checkPlace(tx, e, v.Record)

@@ -32,8 +32,6 @@ type marker struct {
 	marks []byte
 }
 
-func newMarker() *marker { return &marker{Hash: sha256.New()} }
-
 // Write never fails.
 func (m *marker) Write(text []byte) (int, error) {
 	for rest := text; len(rest) > 0; {
@@ -48,67 +46,51 @@ func (m *marker) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// check returns ErrDamaged if what was hashed is not the content.
-func (m *marker) check(c Content) error {
-	if m.size != c.Size || record.Digest(m.Sum(nil)) != c.Digest {
-		return damaged("body %s does not have its digest", c.Digest)
+// openLarge returns a reader of a large body. One that was stored without marks is
+// read through for them before.
+func (c Content) openLarge() (io.ReadCloser, error) {
+	marks := c.packed[1:]
+	if c.packed[0] == codecFile {
+		first, err := c.readThrough(context.Background())
+		if err != nil {
+			return nil, err
+		}
+		marks = first.hashed.marks
 	}
-	return nil
+	return c.reader(marks)
 }
 
-// marks returns the marks of a large body. One that was stored without them is
-// read through for them, which verifies it.
-func (c Content) marks() ([]byte, error) {
-	marks := c.packed[1:]
-	if c.packed[0] == codecMarked {
-		if int64(len(marks)) != max(0, c.Size-1)/chunkSize*markSize {
-			return nil, damaged("body %s: its chunk digests are not those of %d bytes", c.Digest, c.Size)
-		}
-		return marks, nil
-	}
-	if len(marks) > 0 {
-		return nil, damaged("body %s: bytes behind its codec", c.Digest)
-	}
-	file, z, err := c.openFile()
+// readThrough verifies a large body.
+func (c Content) readThrough(ctx context.Context) (*largeReader, error) {
+	r, err := c.reader(c.packed[1:])
 	if err != nil {
 		return nil, err
 	}
-	m := newMarker()
-	_, err = io.Copy(m, z)
-	z.Close()
-	if err = errors.Join(err, file.Close()); err != nil {
-		return nil, damaged("body %s: %w", c.Digest, err)
-	}
-	return m.marks, m.check(c)
+	_, err = io.Copy(io.Discard, contextReader{ctx, r})
+	return r, errors.Join(err, r.Close())
 }
 
-// openFile opens the file of a large body.
-func (c Content) openFile() (*os.File, *zstd.Decoder, error) {
+// reader returns a reader that compares these marks, if there are any.
+func (c Content) reader(marks []byte) (*largeReader, error) {
+	want := 0
+	if c.packed[0] == codecMarked {
+		want = int(max(0, c.Size-1) / chunkSize * markSize)
+	}
+	if len(c.packed) != 1+want {
+		return nil, damaged("body %s: its chunk digests are not those of %d bytes", c.Digest, c.Size)
+	}
 	file, err := c.store.own.Open(bodyFile(c.Digest))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, damaged("body %s: its file is missing", c.Digest)
+		return nil, damaged("body %s: its file is missing", c.Digest)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	z, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
-		return nil, nil, errors.Join(err, file.Close())
+		return nil, errors.Join(err, file.Close())
 	}
-	return file, z, nil
-}
-
-// openLarge returns a reader that verifies each chunk before it hands out its bytes.
-func (c Content) openLarge() (io.ReadCloser, error) {
-	marks, err := c.marks()
-	if err != nil {
-		return nil, err
-	}
-	file, z, err := c.openFile()
-	if err != nil {
-		return nil, err
-	}
-	return &largeReader{content: c, marks: marks, file: file, decoder: z, hashed: newMarker()}, nil
+	return &largeReader{content: c, marks: marks, file: file, decoder: z, hashed: marker{Hash: sha256.New()}}, nil
 }
 
 type largeReader struct {
@@ -116,7 +98,7 @@ type largeReader struct {
 	marks   []byte
 	file    *os.File
 	decoder *zstd.Decoder
-	hashed  *marker
+	hashed  marker
 	chunk   []byte // room for one
 	ready   []byte // bytes of the chunk that are verified, and not read yet
 	err     error  // when these are read
@@ -135,32 +117,27 @@ func (r *largeReader) Read(p []byte) (int, error) {
 }
 
 // next makes the next chunk ready. Its error is io.EOF with the last one.
-func (r *largeReader) next() error {
-	size := min(chunkSize, r.content.Size-r.hashed.size)
+func (r *largeReader) next() (end error) {
+	c, size := r.content, min(chunkSize, r.content.Size-r.hashed.size)
 	if r.chunk == nil {
 		r.chunk = make([]byte, size)
 	}
 	n, err := io.ReadFull(r.decoder, r.chunk[:size])
 	r.hashed.Write(r.chunk[:n])
 	if err != nil {
-		return damaged("body %s: %w", r.content.Digest, err)
+		return damaged("body %s: %w", c.Digest, err)
 	}
-	if r.hashed.size == r.content.Size {
-		if err := r.hashed.check(r.content); err != nil {
-			return err
+	digest := record.Digest(r.hashed.Sum(nil))
+	if r.hashed.size == c.Size {
+		if n, err = r.decoder.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) || digest != c.Digest {
+			return damaged("body %s does not have its digest", c.Digest)
 		}
-		if n, err := r.decoder.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) {
-			return damaged("body %s does not end where it should: %w", r.content.Digest, errors.Join(err))
-		}
-		r.ready = r.chunk[:size]
-		return io.EOF
-	}
-	at := (r.hashed.size/chunkSize - 1) * markSize
-	if !bytes.Equal(r.hashed.Sum(nil)[:markSize], r.marks[at:at+markSize]) {
-		return damaged("body %s does not have its digest", r.content.Digest)
+		end = io.EOF
+	} else if at := (r.hashed.size/chunkSize - 1) * markSize; len(r.marks) > 0 && !bytes.Equal(digest[:markSize], r.marks[at:at+markSize]) {
+		return damaged("body %s does not have its digest", c.Digest)
 	}
 	r.ready = r.chunk[:size]
-	return nil
+	return end
 }
 
 func (r *largeReader) Close() error {
@@ -192,11 +169,11 @@ func (c Content) hasFile() (bool, error) {
 }
 
 // Verify reads the whole body, and returns ErrDamaged if it is not what was stored.
-func (c Content) Verify(ctx context.Context) error {
-	r, err := c.Open()
-	if err != nil {
-		return err
+func (c Content) Verify(ctx context.Context) (err error) {
+	if c.IsLarge() {
+		_, err = c.readThrough(ctx)
+	} else {
+		_, err = c.Bytes()
 	}
-	_, err = io.Copy(io.Discard, contextReader{ctx, r})
-	return errors.Join(err, r.Close())
+	return err
 }

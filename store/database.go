@@ -39,6 +39,7 @@ var (
 const (
 	metaOrigin  = "origin"
 	metaCreated = "created"
+	metaSteps   = "steps"
 )
 
 // pageSize is fixed, so that a store is the same on every machine.
@@ -113,6 +114,9 @@ func (s *Store) Update(ctx context.Context, fn func(*Tx) error) error {
 				if s.opts.Healed != nil {
 					s.opts.Healed(name)
 				}
+			}
+			if s.opts.SteppedBack != nil && !tx.wasAhead.IsZero() {
+				s.opts.SteppedBack(tx.wasAhead)
 			}
 		}
 		return errors.Join(err, closeErr)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"filebus/migrations"
 	"filebus/store/record"
@@ -20,6 +21,11 @@ func (s *Store) Rebuild(ctx context.Context) (*Repaired, error) {
 	h := &healer{ctx: ctx, out: out, whole: map[record.Digest]bool{}}
 	err := s.locked(ctx, turnstile.Exclusive, func() error { return s.rebuild(h) })
 	return out, err
+}
+
+// CheckIn is Check in slices of another length.
+func (s *Store) CheckIn(ctx context.Context, slice time.Duration) (*Report, error) {
+	return s.checkIn(ctx, slice, nil)
 }
 
 // WalkPages reads the pages of a database as a repair does.

@@ -108,7 +108,8 @@ func (tx *Tx) Entry(position uint64) (Entry, error) {
 }
 
 // AsOf returns the position of the last entry that is not later than t, and 0
-// if there is none. All entries of one transaction have one time, so no
+// if there is none. An entry that lies ahead of a later step back counts as of that.
+// All entries of one transaction have one time, so no
 // transaction is cut in two.
 func (tx *Tx) AsOf(t time.Time) (uint64, error) {
 	low, high := uint64(0), tx.position // entries up to low are not later than t
@@ -118,7 +119,7 @@ func (tx *Tx) AsOf(t time.Time) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if e.Time.After(t) {
+		if tx.asOf(middle, e.Time).After(t) {
 			high = middle - 1
 		} else {
 			low = middle
@@ -134,6 +135,9 @@ func (tx *Tx) append(op Op, ref record.Ref) (uint64, error) {
 }
 
 func (tx *Tx) appendEntry(e Entry) error {
+	if err := tx.stepBack(e); err != nil {
+		return err
+	}
 	text := e.encode()
 	tx.chain = tx.chain.next(text)
 	tx.position, tx.lastTime, tx.wrote = e.Position, e.Time, true

@@ -72,10 +72,11 @@ type walker struct {
 	fault func(page uint64, format string, args ...any) // page 0: the database
 	pause func() bool                                   // asked after each leaf; nil: never
 
-	bucket string // that is walked; "": the one of all buckets
-	from   place  // what lies before it was walked
-	heads  [maxDepth + 2][]byte
-	faults int
+	bucket  string // that is walked; "": the one of all buckets
+	from    place  // what lies before it was walked
+	changed bool   // since then: seen is not all of it
+	heads   [maxDepth + 2][]byte
+	faults  int
 }
 
 // A place in a database is a key in a bucket.
@@ -178,20 +179,20 @@ func (w *walker) load(id uint64, depth int) *sheet {
 		w.fault(id, "%v", err)
 		return nil
 	}
-	further := uint64(order.Uint32(head[12:]))
-	switch {
-	case order.Uint64(head) != id:
+	if order.Uint64(head) != id {
 		w.fault(id, "it says that it is page %d", order.Uint64(head))
-	case further >= w.meta.end-id:
-		w.fault(id, "it claims to run on for %d pages, the database has %d", further, w.meta.end)
-	case !w.claim(id, further+1):
-		w.fault(id, "it belongs to something else too")
-	default:
-		return w.open(&sheet{
-			id: id, from: w.file, offset: int64(id) * pageSize, size: (int64(further) + 1) * pageSize, head: head,
-		})
+		return nil
 	}
-	return nil
+	if !w.claim(id, 1) {
+		w.fault(id, "it belongs to something else too")
+		return nil
+	}
+	pages := uint64(order.Uint32(head[12:])) + 1
+	if pages > w.meta.end-id {
+		w.fault(id, "it claims to have %d pages, the database has %d", pages, w.meta.end)
+		pages = w.meta.end - id
+	}
+	return w.open(&sheet{id: id, from: w.file, offset: int64(id) * pageSize, size: int64(pages) * pageSize, head: head})
 }
 
 // open makes sure of what a page says of its elements.
@@ -256,8 +257,13 @@ func (w *walker) elements(s *sheet, low, high []byte) []element {
 		e.key = key
 		all = append(all, e)
 	}
-	if !s.inline && (end-1)/pageSize != s.size/pageSize-1 || s.inline && end != s.size {
+	more := uint64(end-1) / pageSize // is believed, rather than the one number in the head
+	if !s.inline && more != uint64(s.size)/pageSize-1 || s.inline && end != s.size {
 		w.fault(s.id, "its elements end after %d of %d bytes", end, s.size)
+	}
+	if !w.claim(s.id+1, more) {
+		w.fault(s.id, "it runs on in pages of something else")
+		return nil
 	}
 	w.setBounds(s.id, all, low, high)
 	return all

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -153,4 +154,26 @@ func FuzzWalkPages(f *testing.F) {
 			t.Errorf("%d pairs of %d bytes out of a file of %d", len(pairs), size, len(data))
 		}
 	})
+}
+
+// TestWalkBoastfulPage lets a page claim that it runs on over pages that are sound: those
+// are found all the same.
+func TestWalkBoastfulPage(t *testing.T) {
+	sound, want := databaseWithEverything(t)
+	told := 0
+	for page := 2 * 4096; page < len(sound)-4*4096; page += 4096 {
+		if binary.NativeEndian.Uint64(sound[page:]) != uint64(page/4096) {
+			continue // a page's continuation
+		}
+		data := slices.Clone(sound)
+		data[page+12] ^= 4
+		got, faults := walked(t, data)
+		if data[page+12] > sound[page+12] && data[page+8] <= 2 && !slices.Equal(got, want) {
+			t.Errorf("page %d: %d pairs of %d, %q", page/4096, len(got), len(want), faults)
+		}
+		told += min(len(faults), 1)
+	}
+	if told == 0 {
+		t.Error("no page was told of")
+	}
 }

@@ -45,8 +45,15 @@ func child(job string) error {
 		return err
 	}
 	ctx := context.Background()
-	if id == "step" {
+	switch id {
+	case "step":
 		return dieInMigration(ctx, dir)
+	case "repair":
+		s, err := store.Open(dir, store.Options{Wait: time.Minute})
+		if err == nil {
+			_, err = s.Repair(ctx, store.RepairOptions{})
+		}
+		return err
 	}
 	s, err := store.Create(ctx, dir, store.Options{Command: "writer " + id, Wait: time.Minute})
 	if err != nil {

@@ -8,10 +8,12 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.etcd.io/bbolt"
@@ -103,6 +105,7 @@ func TestRepairEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := contents(t, s)
+	random := rand.New(rand.NewPCG(1, 1))
 	damages := map[string]func(b *bbolt.Bucket, k, v []byte) error{
 		"removed":     func(b *bbolt.Bucket, k, v []byte) error { return b.Delete(k) },
 		"last byte":   func(b *bbolt.Bucket, k, v []byte) error { v[len(v)-1] ^= 1; return b.Put(k, v) },
@@ -118,8 +121,14 @@ func TestRepairEveryKey(t *testing.T) {
 	for bucketName, keys := range before {
 		for _, k := range slices.Sorted(maps.Keys(keys)) {
 			for label, damage := range damages {
+				if random.IntN(3) > 0 {
+					continue // many are alike
+				}
 				where := fmt.Sprintf("%s/%.40q/%s", bucketName, k, label)
 				if err := os.WriteFile(database, sound, 0o666); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.RemoveAll(filepath.Join(s.Dir(), "signoff")); err != nil { // of the one before
 					t.Fatal(err)
 				}
 				tamper(t, s, func(tx *bbolt.Tx) error {
@@ -238,10 +247,10 @@ func TestRepairPages(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	pages, gone := len(sound)/4096, 0
 	for n := range pages {
-		if testing.Short() && n > 12 {
-			break
-		}
 		for label, damage := range damages {
+			if random.IntN(4) > 0 {
+				continue
+			}
 			where := fmt.Sprintf("page %d of %d %s", n, pages, label)
 			if err := os.WriteFile(database, damage(bytes.Clone(sound), n, random.IntN(pages)), 0o666); err != nil {
 				t.Fatal(err)
@@ -289,6 +298,49 @@ func remaining(t *testing.T, where string, before, after map[string]map[string]s
 	for ref := range after["records"] {
 		if before["records"][ref] == "" {
 			t.Errorf("%s: record %x came back", where, ref[:4])
+		}
+	}
+}
+
+// TestRepairKilled kills repairs at any moment. Whatever was done by then: another one makes the
+// store sound, and it has every version that the first damage has left.
+func TestRepairKilled(t *testing.T) {
+	s := unchecked(t)
+	texts := populated(t, s)
+	database := filepath.Join(s.Dir(), "store.db")
+	sound, err := os.ReadFile(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := contents(t, s)
+	at := bytes.Index(sound, []byte("filebus record 1"))
+	random := rand.New(rand.NewPCG(7, 8))
+	for range 10 {
+		data := bytes.Clone(sound)
+		data[at] ^= 1 // one record is lost
+		if err := os.WriteFile(database, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), childEnv+"=0 repair "+s.Dir())
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(random.IntN(60)) * time.Millisecond)
+			_ = cmd.Process.Kill() // it may have ended
+			_ = cmd.Wait()         // killed
+		}
+		repair(t, s, nil)
+		after := contents(t, s)
+		missing := 0
+		for ref, value := range before["records"] {
+			if after["records"][ref] != value {
+				missing++
+			}
+		}
+		if missing > 1 {
+			t.Fatalf("%d records of %d are missing or others", missing, len(texts))
 		}
 	}
 }

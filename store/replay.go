@@ -151,7 +151,7 @@ func (p *player) dropLost(out *Repaired) error {
 		}
 		out.Gone = append(out.Gone, piece)
 		ops := []Op{opRetire, opDrop}
-		if entry, known, err := p.tx.name(of.name); err != nil || !known || entry.ref != ref || entry.state != stateHead {
+		if entry, _, err := p.tx.name(of.name); err != nil || entry.ref != ref || entry.state != stateHead {
 			ops = ops[1:]
 		}
 		for _, op := range ops {

@@ -70,7 +70,8 @@ func (v *salvage) read(s *Store) error {
 	return v.db.Update(func(btx *bbolt.Tx) error {
 		meta := btx.Bucket(bucketMeta)
 		created := cmp.Or(v.meta[metaCreated], record.FormatTime(s.opts.Now()))
-		return errors.Join(meta.Put([]byte(metaOrigin), []byte(v.origin())), meta.Put([]byte(metaCreated), []byte(created)))
+		err := meta.Put([]byte(metaOrigin), []byte(v.origin()))
+		return errors.Join(err, meta.Put([]byte(metaCreated), []byte(created)))
 	})
 }
 
@@ -211,7 +212,10 @@ type logRebuild struct {
 // entries returns the entries of the log, without gaps. Positions never change: mirror and
 // index know them.
 func (v *salvage) entries(tx *Tx, h *healer) ([]Entry, error) {
-	l := &logRebuild{v, map[uint64]bool{}, map[claim]bool{}, map[uint64]map[claim]int{}, 0, map[record.Ref]time.Time{}, h.out}
+	l := &logRebuild{
+		v: v, proven: map[uint64]bool{}, placed: map[claim]bool{}, claims: map[uint64]map[claim]int{},
+		times: map[record.Ref]time.Time{}, out: h.out,
+	}
 	l.prove(firstChain(tx.origin))
 	for ref, position := range v.dropped {
 		l.claim(position, opDrop, ref, 3)

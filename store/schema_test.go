@@ -146,6 +146,9 @@ func TestMigration(t *testing.T) {
 	if err := os.Rename(filepath.Join(s.Dir(), "store.db.schema1"), filepath.Join(s.Dir(), "store.db")); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Remove(filepath.Join(s.Dir(), "signoff")); err != nil { // of the newer one
+		t.Fatal(err)
+	}
 	mustCheck(t, copied)
 }
 

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"filebus/store"
@@ -278,5 +279,44 @@ func TestDamageMatrix(t *testing.T) {
 			}
 			damageSeen(t, s, texts, where+" and a put")
 		}
+	}
+}
+
+// TestCheckInTinySlices checks page by page and key by key, alone and beside a writer:
+// what is sound at every moment is no fault, and no page is left out.
+func TestCheckInTinySlices(t *testing.T) {
+	s := unchecked(t)
+	populated(t, s)
+	if report, err := s.CheckIn(t.Context(), 1); err != nil || len(report.Faults)+len(report.Remarks) > 0 {
+		t.Errorf("Check in slices = %q, %q, %v", report.Faults, report.Remarks, err)
+	}
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	wg.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-done:
+				return
+			default:
+				put(t, s, fmt.Sprint("note/writer ", i%5), randomText(2000))
+			}
+		}
+	})
+	for range 5 {
+		if report, err := s.CheckIn(t.Context(), 1); err != nil || len(report.Faults) > 0 {
+			t.Errorf("Check in slices beside a writer = %q, %v", report.Faults, err)
+		}
+	}
+	close(done)
+	wg.Wait()
+	rewrite(t, filepath.Join(s.Dir(), "store.db"), func(data []byte) {
+		for page := len(data) - 4096; page > 0; page -= 4096 {
+			if binary.NativeEndian.Uint64(data[page:]) == uint64(page/4096) && data[page+8] == 2 {
+				data[page+20] ^= 0x10 // where the first key of a leaf begins
+			}
+		}
+	})
+	if report, err := s.CheckIn(t.Context(), 1); err != nil || len(report.Faults) < 3 {
+		t.Errorf("Check of damaged leaves in slices = %q, %v", report.Faults, err)
 	}
 }

@@ -46,6 +46,9 @@ type Options struct {
 	// Notify, if not nil, is told once what somebody should know of a store that is used
 	// all the same, from whatever goroutine uses it.
 	Notify func(text string)
+	// SteppedBack is told of the time of the log's last entry that was so far ahead of
+	// the clock that the next one has an earlier time. Nil: nobody is.
+	SteppedBack func(from time.Time)
 
 	steps []migrations.Step // default migrations.Steps(); tests add one
 }

@@ -26,7 +26,9 @@ type Tx struct {
 	records, bodies, uses, descriptions, names, history, lookups, log, dropped *bbolt.Bucket
 
 	position uint64
-	lastTime time.Time // of the last entry; no later one may be earlier
+	lastTime time.Time // of the last entry
+	steps    []step    // where the time goes back, in the order of the log
+	wasAhead time.Time // the last entry's, before a step back of this transaction
 	chain    chain
 	began    time.Time // the time of all entries of this transaction
 	wrote    bool
@@ -61,11 +63,15 @@ func (s *Store) newTx(btx *bbolt.Tx) (*Tx, error) {
 		}
 	}
 	tx.setFill()
-	origin, err := record.ParseStoreID(string(btx.Bucket(bucketMeta).Get([]byte(metaOrigin))))
+	meta := btx.Bucket(bucketMeta)
+	origin, err := record.ParseStoreID(string(meta.Get([]byte(metaOrigin))))
 	if err != nil {
 		return nil, damaged("store %s: %w", s.dir, err)
 	}
 	tx.origin = origin
+	if err := tx.readSteps(meta); err != nil {
+		return nil, err
+	}
 	return tx, tx.readEnd()
 }
 
@@ -90,19 +96,6 @@ func (tx *Tx) readEnd() error {
 	link, last, err := readLink(readPosition(key), value)
 	tx.position, tx.lastTime, tx.chain = last.Position, last.Time, link
 	return err
-}
-
-// now is the time of this transaction: later than the last entry of the log,
-// also when the clock stood still or jumped back. So a record that was dropped
-// and is put again gets another ref.
-func (tx *Tx) now() time.Time {
-	if tx.began.IsZero() {
-		tx.began = tx.store.opts.Now().UTC()
-		if tx.position > 0 && !tx.began.After(tx.lastTime) {
-			tx.began = tx.lastTime.Add(1)
-		}
-	}
-	return tx.began
 }
 
 // viewMost is how many things one read transaction of ViewEach looks at.
@@ -133,7 +126,9 @@ func (tx *Tx) Origin() record.StoreID { return tx.origin }
 func (tx *Tx) Now() time.Time { return tx.now() }
 
 // Get returns the record that ref names. It returns ErrNotFound, ErrDropped, or
-// ErrDamaged if the stored bytes are not those that ref is the digest of.
+// ErrDamaged if the stored bytes are not those that ref is the digest of. The time of
+// one that was made by a clock which was far ahead is that of the step back: see
+// SteppedBack.
 func (tx *Tx) Get(ref record.Ref) (Version, error) {
 	value := tx.records.Get(ref[:])
 	if value == nil {
@@ -149,7 +144,9 @@ func (tx *Tx) Get(ref record.Ref) (Version, error) {
 	if err != nil {
 		return Version{}, damaged("record %s: %w", ref, err)
 	}
-	return Version{ref, readPosition(value), r}, nil
+	v := Version{ref, readPosition(value), r}
+	tx.settle(&v)
+	return v, nil
 }
 
 // Resolve returns the one ref that begins with prefix: an *AmbiguousError if

@@ -28,7 +28,8 @@ type environ struct {
 
 	outTerminal, errTerminal bool // whether somebody looks at out and err
 	inTerminal               bool // whether somebody types in
-	columns                  int  // of the terminal that out is; 0: not known
+	styles                   styles
+	columns                  int // of the terminal that out is; 0: not known
 
 	syncBudget time.Duration // how long a reading command looks for changed files
 	gitBudget  time.Duration // how long a search looks at the history of git
@@ -84,6 +85,10 @@ func (e *environ) storeOptions() store.Options {
 		Notify: func(text string) { e.note("%s", oneLine(text)) },
 		Healed: func(name record.Name) {
 			e.note("%s: the stored text was damaged; it is whole again", oneLine(name.String()))
+		},
+		SteppedBack: func(from time.Time) {
+			e.note("the log's last entry was of %s, ahead of this clock: the log's time goes back, and what lay ahead counts "+
+				"as of now; check the clocks of whoever writes here", record.FormatTime(from))
 		},
 	}
 }

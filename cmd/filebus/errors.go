@@ -150,6 +150,7 @@ const (
 	errAmbiguousRef record.Reason = "ref ambiguous"   // names a longer ref
 	errWriteOnce    record.Reason = "write-once"      // names the ref that is there
 	errOutdated     record.Reason = "version changed" // names the record
+	errNoSpace      record.Reason = "disk full"
 )
 
 // codeOf returns the code of what an error wraps, and the reason that goes with it.
@@ -174,6 +175,8 @@ func codeOf(err error) (record.Code, record.Reason) {
 		return record.Timeout, ""
 	case errors.Is(err, fs.ErrNotExist):
 		return record.NotFound, ""
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return record.Failed, errNoSpace
 	}
 	return record.Failed, ""
 }

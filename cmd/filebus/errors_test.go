@@ -72,7 +72,7 @@ func TestExplain(t *testing.T) {
 		{&turnstile.BusyError{}, 5, "busy", "run it again with a longer --wait", true},
 		{index.ErrBusy, 5, "busy", "run it again with a longer --wait", true},
 		{context.DeadlineExceeded, 5, "timeout", "", true},
-		{store.ErrDamaged, 7, "damaged", "filebus verify", false},
+		{store.ErrDamaged, 7, "damaged", "filebus verify --repair", false},
 		{index.ErrDamaged, 7, "damaged", "filebus reindex", false},
 		{coded(record.Wanting, "look", errors.New("x")), 8, "wanting", "look", false},
 		{silentError(record.Partly), 9, "partly", "", false},

@@ -98,7 +98,7 @@ func (o *execCommand) exec(ctx context.Context, w *workspace, args []string) (er
 		return err
 	}
 	if w.takeSignals != nil {
-		command.Signals = w.takeSignals(result.Signals())
+		command.Signals, command.Alone = w.takeSignals(result.Signals()), true
 	}
 	turn, err := o.beginTurn(ctx, w)
 	if err != nil {
@@ -146,11 +146,11 @@ func (o *execCommand) pass(env *environ, command result.Command, why error) erro
 // command returns what is to be run.
 func (o *execCommand) command(env *environ, args []string) result.Command {
 	c := result.Command{
-		Args: args, Dir: env.dir, Env: env.variables, Stdin: env.in, Stderr: env.err,
+		Args: args, Dir: env.dir, Env: env.variables, Stdin: env.in, Stderr: env.rawErr(),
 		Foreground: env.inTerminal, Timeout: o.Timeout, KillAfter: o.KillAfter,
 	}
 	if o.Tee {
-		c.Tee = env.err
+		c.Tee = env.rawErr()
 	}
 	return c
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -71,6 +72,23 @@ func cmdRepeat(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("filebus %v %d ended with exit code %d", args[1:], i, code)
 		}
 	}
+}
+
+// cmdFlip is the script command "flip FILE TEXT": one bit of the text is another, wherever
+// the file has it.
+func cmdFlip(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: flip file text")
+	}
+	data, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	text := []byte(args[1])
+	flipped := bytes.Clone(text)
+	flipped[len(text)/2] ^= 1
+	if !bytes.Contains(data, text) {
+		ts.Fatalf("%s does not have %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), bytes.ReplaceAll(data, text, flipped), 0o600))
 }
 
 // cmdAged is the script command "aged FILE...": the files were last changed an hour

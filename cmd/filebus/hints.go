@@ -25,6 +25,7 @@ func hints() map[record.Reason]hint {
 		record.Reason(record.UnsafeFS):   say("--store FOLDER on a local disk, or --allow-unsafe-fs"),
 		record.Reason(record.NewerStore): say("install a newer filebus"),
 		"index damaged":                  say("filebus reindex"),
+		errNoSpace:                       say("make room on that disk, then run it again"),
 		errAmbiguousRef:                  say("filebus show {1}"),
 		errWriteOnce:                     say("filebus get {1}, or another id"),
 		errOutdated:                      say("filebus show {1}"),

@@ -82,7 +82,8 @@ func notify(signals []os.Signal) <-chan os.Signal {
 // run executes a command line in an environment and returns the exit code.
 func run(ctx context.Context, env *environ, args []string) int {
 	inside := *env // a command line has its own flags and output
-	out := &resultWriter{w: env.out}
+	defer inside.guard()()
+	out := &resultWriter{w: inside.out}
 	inside.out = out
 	root := newRootCommand(&inside, args)
 	root.SetArgs(searchArguments(root, args))

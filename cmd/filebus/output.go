@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -83,7 +84,7 @@ func writeRow(out *strings.Builder, row []string, widths []int) {
 // tabs and the sequences that terminals obey.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
 			return ' '
 		}
 		return r
@@ -95,7 +96,7 @@ func (e *environ) bold(text string) string {
 	if !e.outTerminal || e.getenv("NO_COLOR") != "" || e.getenv("TERM") == "dumb" {
 		return text
 	}
-	return boldOn + text + boldOff
+	return cmp.Or(e.styles.on, boldOn) + text + cmp.Or(e.styles.off, boldOff)
 }
 
 const boldOn, boldOff = "\x1b[1m", "\x1b[0m"

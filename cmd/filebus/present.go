@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"reflect"
@@ -48,13 +49,13 @@ func (w *workspace) present(p presentation) (printed int, err error) {
 	}
 	printed = p.entries
 	text := render(printed)
-	if limit := 4 * p.maxTokens; p.maxTokens > 0 && sizeOf(text) > limit {
+	if limit := 4 * p.maxTokens; p.maxTokens > 0 && w.sizeOf(text) > limit {
 		if !w.global.json && !p.exact {
 			limit -= 4 * noteTokens
 		}
-		dropped := sort.Search(p.entries, func(n int) bool { return sizeOf(render(p.entries-n)) <= limit })
+		dropped := sort.Search(p.entries, func(n int) bool { return w.sizeOf(render(p.entries-n)) <= limit })
 		printed = p.entries - dropped
-		if text = render(printed); p.strict && sizeOf(text) > limit {
+		if text = render(printed); p.strict && w.sizeOf(text) > limit {
 			text = ""
 		}
 	}
@@ -125,8 +126,9 @@ func (w *workspace) presentWhole(op, what string, value any, text string) error 
 }
 
 // sizeOf is how many bytes a text has without the marks of bold words.
-func sizeOf(text string) int {
-	return len(text) - (len(boldOn)+len(boldOff))*strings.Count(text, boldOn)
+func (e *environ) sizeOf(text string) int {
+	on := cmp.Or(e.styles.on, boldOn) // off is as long
+	return len(text) - 2*len(on)*strings.Count(text, on)
 }
 
 // printJSON prints one compact value and a line end. Lists that have nothing are

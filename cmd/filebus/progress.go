@@ -42,7 +42,7 @@ func (m *meter) show(done, total uint64) {
 		return
 	}
 	if m.bar == nil {
-		m.bar = progressbar.NewOptions64(int64(total), progressbar.OptionSetWriter(m.env.err), progressbar.OptionShowCount(),
+		m.bar = progressbar.NewOptions64(int64(total), progressbar.OptionSetWriter(m.env.rawErr()), progressbar.OptionShowCount(),
 			progressbar.OptionSetElapsedTime(false), progressbar.OptionSetPredictTime(false), progressbar.OptionClearOnFinish(),
 			progressbar.OptionThrottle(100*time.Millisecond))
 	}

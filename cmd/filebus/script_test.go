@@ -74,6 +74,7 @@ func scriptParams(dir string, setup func(env *testscript.Env)) testscript.Params
 			"code":    cmdCode,
 			"aged":    cmdAged,
 			"repeat":  cmdRepeat,
+			"flip":    cmdFlip,
 		},
 	}
 }

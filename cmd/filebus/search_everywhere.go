@@ -146,6 +146,9 @@ func (s *storeSet) report(env *environ, stores []query.StoreAnswer) error {
 		case a.Err != nil:
 			s.failed = append(s.failed, a)
 			continue
+		case a.Refused != "":
+			env.note("%s: the index cannot be used, so %s scanned%s: %s", env.shortPath(a.Folder),
+				scannedText(a.Unindexed), inPart(a.ScanIncomplete, ""), message(errors.New(a.Refused)))
 		case a.Unindexed > 0:
 			env.note("%s: %d log entries are not indexed yet; they were scanned%s", env.shortPath(a.Folder), a.Unindexed,
 				inPart(a.ScanIncomplete, "; filebus reindex"+env.storeFlag(a.Folder)+" indexes them"))

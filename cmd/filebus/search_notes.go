@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -12,6 +13,9 @@ import (
 func (o *searchCommand) noteScan(env *environ, request *query.SearchRequest, answer *query.SearchAnswer) {
 	phrases := len(request.Phrases)+len(request.WithoutPhrases) > 0 || answer.AsPhrase != ""
 	switch {
+	case answer.Refused != "":
+		env.note("the index cannot be used, so %s scanned%s: %s", scannedText(answer.Unindexed),
+			inPart(answer.ScanIncomplete, ""), message(errors.New(answer.Refused)))
 	case answer.Unindexed > 0:
 		env.note("%d log entries are not indexed yet; they were scanned%s", answer.Unindexed,
 			inPart(answer.ScanIncomplete, "; run the search again, or filebus reindex"))
@@ -25,6 +29,9 @@ func (o *searchCommand) noteScan(env *environ, request *query.SearchRequest, ans
 			clipText(record.ShellWord(answer.AsPhrase)))
 	}
 }
+
+// scannedText says how many log entries were scanned.
+func scannedText(n uint64) string { return count(int(n), "1 log entry was", "%d log entries were") }
 
 // noteRead says what of a text was read otherwise than it may be meant: a kind that
 // there is none of, which is text, and what looks like a flag.

@@ -249,8 +249,8 @@ func TestSectionsAreMarked(t *testing.T) {
 		s := sectionPage{hitPage: &p, sections: []hitSection{{Hit: hit, text: section}}}
 		text := s.plain(s.size())
 		plain := strings.NewReplacer("\x1b[1m", "", "\x1b[0m", "").Replace(text)
-		if _, got, _ := strings.Cut(text, "\n"); got != test.want || sizeOf(text) != len(plain) {
-			t.Errorf("terminal %v: %q of %d bytes; want %q of %d", test.terminal, got, sizeOf(text), test.want,
+		if _, got, _ := strings.Cut(text, "\n"); got != test.want || env.sizeOf(text) != len(plain) {
+			t.Errorf("terminal %v: %q of %d bytes; want %q of %d", test.terminal, got, env.sizeOf(text), test.want,
 				len(plain))
 		}
 	}

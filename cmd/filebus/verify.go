@@ -117,12 +117,14 @@ func (e *environ) printRepair(r *materialize.RepairReport) {
 		{r.Described, "derived again: 1 description", "derived again: %d descriptions"},
 		{r.Derived, "derived again: 1 log entry", "derived again: %d log entries"},
 		{r.Unknown, "gone: what 1 log entry said", "gone: what %d log entries said"},
-		{r.Memory, "taken out: 1 broken line of the mirror's memory", "taken out: %d broken lines of the mirror's memory"},
-		{r.Unsynced, "to be compared anew by sync: 1 file", "to be compared anew by sync: %d files"},
+		{r.Memory, "taken out of the mirror's memory: 1 broken line", "taken out of the mirror's memory: %d broken lines"},
 	} {
 		if did.n > 0 {
 			e.printf("%s\n", count(did.n, did.one, did.many))
 		}
+	}
+	for _, file := range r.Captured {
+		e.printf("stored again: %s\n", oneLine(file))
 	}
 	if r.Kept != "" {
 		e.printf("kept: the damaged database, as %s\n", oneLine(r.Kept))

@@ -28,22 +28,24 @@ func (s *Mirrors) Memos(root string) iter.Seq2[string, Memo] {
 }
 
 // Mend takes out of a root's memory the lines that cannot be read, and what is not to be kept.
-// The log ends at a position. It returns how many lines, and files, these were. The lock must
-// be held.
-func (s *Mirrors) Mend(root string, end uint64, isKept func(path string, m Memo) bool) (broken, forgotten int, err error) {
+// The log ends at a position. It returns how many lines these were, and the paths. The lock
+// must be held.
+func (s *Mirrors) Mend(
+	root string, end uint64, isKept func(path string, m Memo) bool,
+) (broken int, forgotten []string, err error) {
 	m, err := loadMemory(s.folder, root)
 	if err != nil {
-		return 0, 0, err
+		return 0, nil, err
 	}
 	broken = m.saved.broken()
 	for path, memo := range maps.Collect(m.All()) {
 		if !isKept(path, memo) {
 			m.Forget(path)
-			forgotten++
+			forgotten = append(forgotten, path)
 		}
 	}
-	if broken+forgotten == 0 && m.Settled <= end {
-		return 0, 0, nil
+	if broken+len(forgotten) == 0 && m.Settled <= end {
+		return 0, nil, nil
 	}
 	if m.Settled = min(m.Settled, end); m.IsNew { // the line is lost
 		m.Settled = end

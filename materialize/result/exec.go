@@ -35,8 +35,12 @@ type Command struct {
 	Timeout    time.Duration    // after which it is told to end; 0: none
 	KillAfter  time.Duration    // after that, until it is killed
 	Signals    <-chan os.Signal // are passed on: see Signals; nil: none come
+	// Alone says that this process has nothing else to do: it adopts whatever loses
+	// its parent below the command, so that none of that gets away.
+	Alone bool
 
 	program string // the file to run
+	began   int    // see startTime
 }
 
 // An ExitCode is one that is not the command's own, as timeout(1) has them. It is the
@@ -161,6 +165,9 @@ func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command
 		return nil, errors.Join(err, s.discard())
 	}
 	process := command.process(s.output, s.environ(w, command.Env))
+	if command.Alone {
+		adopt()
+	}
 	if err := process.Start(); err != nil {
 		return nil, errors.Join(command.startError(err), s.discard())
 	}
@@ -185,28 +192,45 @@ func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command
 	return run, nil
 }
 
-// wait waits until the process ends, which signals and time bring about.
+// wait waits until the process ends, which signals and time bring about. Then none of
+// its descendants is left, unless it took an interrupt well. What a command leaves
+// behind that ends by itself goes on.
 func (c *Command) wait(process *exec.Cmd) (ending, error) {
+	c.began = startTime(process.Process)
 	done := make(chan error, 1)
 	go func() { done <- process.Wait() }()
+	children, stop := childEnds() // of those that we have adopted, too
+	defer stop()
 	var timeout, kill <-chan time.Time
 	if c.Timeout > 0 {
 		timeout = time.After(c.Timeout)
 	}
-	timedOut := false
+	timedOut, sure, until := false, false, time.Time{} // until: when it was told to end, and what time it has
 	for {
 		select {
 		case err := <-done:
 			if process.ProcessState == nil {
 				return ending{}, fmt.Errorf("waiting for %s: %w", c.program, err)
 			}
+			if sure || !until.IsZero() && !process.ProcessState.Success() {
+				c.endLeft(process.Process, until)
+			}
 			return endingOf(process.ProcessState, timedOut), nil
 		case signal := <-c.Signals:
 			c.pass(process.Process, signal)
+			end, insists := ends(signal)
+			if end {
+				until = time.Now().Add(c.KillAfter)
+			}
+			if sure = sure || insists; insists && c.KillAfter > 0 {
+				kill = time.After(c.KillAfter)
+			}
+		case <-children:
+			c.left(process.Process, 0)
 		case <-timeout:
-			timedOut = true
+			timedOut, sure = true, true
 			c.terminate(process.Process)
-			kill = time.After(c.KillAfter)
+			kill, until = time.After(c.KillAfter), time.Now().Add(c.KillAfter)
 		case <-kill:
 			c.kill(process.Process)
 		}

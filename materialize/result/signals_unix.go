@@ -4,7 +4,9 @@ package result
 
 import (
 	"os"
+	"os/signal"
 	"syscall"
+	"time"
 )
 
 // Signals returns the signals that a process which runs a command catches, for
@@ -37,6 +39,9 @@ func (c *Command) pass(p *os.Process, signal os.Signal) {
 		if !c.Foreground {
 			c.signal(p, number)
 		}
+	case syscall.SIGTERM, syscall.SIGHUP:
+		c.left(p, number)
+		fallthrough
 	default:
 		c.signal(p, number)
 	}
@@ -48,11 +53,58 @@ func (c *Command) pass(p *os.Process, signal os.Signal) {
 // terminate tells the command that its time is over. It may be stopped, and then
 // would not hear of it.
 func (c *Command) terminate(p *os.Process) {
-	c.signal(p, syscall.SIGTERM)
-	c.signal(p, syscall.SIGCONT)
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGCONT} {
+		c.left(p, signal)
+		c.signal(p, signal)
+	}
 }
 
-func (c *Command) kill(p *os.Process) { c.signal(p, syscall.SIGKILL) }
+func (c *Command) kill(p *os.Process) {
+	c.left(p, syscall.SIGKILL)
+	c.signal(p, syscall.SIGKILL)
+}
+
+// ends reports whether a signal tells whoever gets it to end, and whether it insists.
+func ends(signal os.Signal) (end, insists bool) {
+	switch signal {
+	case syscall.SIGTERM, syscall.SIGHUP:
+		return true, signal == syscall.SIGTERM
+	case syscall.SIGINT, syscall.SIGQUIT:
+		return true, false
+	}
+	return false, false
+}
+
+// killGrace is how long killed processes may take to be gone.
+const killGrace = 2 * time.Second
+
+// endLeft ends what a command has left behind, which was told to end. Who does not has
+// until a time; another such signal cuts that short.
+func (c *Command) endLeft(p *os.Process, until time.Time) {
+	for c.left(p, 0) > 0 && time.Now().Before(until) {
+		select {
+		case signal := <-c.Signals:
+			if end, _ := ends(signal); end {
+				until = time.Time{}
+			}
+		case <-time.After(leftPause):
+		}
+	}
+	for end := time.Now().Add(killGrace); c.left(p, 0) > 0 && time.Now().Before(end); time.Sleep(leftPause) {
+		c.kill(p)
+	}
+}
+
+// leftPause is how often it is looked whether what was left behind has ended.
+const leftPause = 5 * time.Millisecond
+
+// childEnds returns a channel that is told when a child of this process has ended, and
+// what ends that.
+func childEnds() (ended chan os.Signal, stop func()) {
+	ended = make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGCHLD)
+	return ended, func() { signal.Stop(ended) }
+}
 
 // signal sends a signal to the group that the command leads, or to it alone if it
 // is in ours.

@@ -3,6 +3,7 @@ package result
 import (
 	"os"
 	"syscall"
+	"time"
 )
 
 // Signals returns the signals that a process which runs a command catches, for
@@ -24,3 +25,16 @@ func (c *Command) kill(p *os.Process) { _ = p.Kill() } // as before
 
 // signalOf returns nothing: processes end with codes only.
 func signalOf(*os.ProcessState) (int, bool) { return 0, false }
+
+// ends reports that every signal which may come tells us to end; the command hears of
+// none by us.
+func ends(os.Signal) (end, insists bool) { return true, false }
+
+// adopt, startTime, left and endLeft do nothing: what a command leaves behind is not
+// seen.
+func adopt()                                            {}
+func startTime(*os.Process) int                         { return 0 }
+func (c *Command) left(*os.Process, syscall.Signal) int { return 0 }
+func (c *Command) endLeft(*os.Process, time.Time)       {}
+
+func childEnds() (chan os.Signal, func()) { return nil, func() {} }

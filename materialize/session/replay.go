@@ -61,15 +61,12 @@ func (r *Registry) nothingAt(ctx context.Context, id string, position uint64) er
 // Moment returns the position of the last entry of the transaction that a position
 // is in: what changed at once is never seen in part. Behind the end it is the end.
 func (r *Registry) Moment(ctx context.Context, position uint64) (moment uint64, err error) {
-	err = r.w.Store.View(ctx, func(tx *store.Tx) error {
+	err = r.w.Store.View(ctx, func(tx *store.Tx) (err error) {
 		moment = min(position, tx.Position())
 		if moment == 0 {
 			return nil
 		}
-		e, err := tx.Entry(moment)
-		if err == nil {
-			moment, err = tx.AsOf(e.Time)
-		}
+		_, moment, err = tx.Around(moment)
 		return err
 	})
 	return moment, err

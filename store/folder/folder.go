@@ -103,25 +103,23 @@ func (f Folder) wantFile(root *os.Root, at string) (fs.FileInfo, error) {
 }
 
 func (f Folder) foreign(at string, mode fs.FileMode) error {
-	return f.refuse(at, "%s is %s, and none that filebus has made", filepath.Join(f.top, at), TypeName(mode))
+	return At(f.top).Refuse(at, "is "+TypeName(mode)+", and none that filebus has made")
 }
 
-// refuse says that something is in the way, and how to move it out of the way.
-func (f Folder) refuse(at, format string, args ...any) error {
-	file := filepath.Join(f.top, at)
-	aside := filepath.Join(f.top, "moved-"+path.Base(at))
-	for free, n := aside, 2; ; n++ {
-		if _, err := os.Lstat(aside); err != nil {
-			break
-		}
+// Refuse returns the error of what is in the way, and says how to move it out of it.
+func (f Folder) Refuse(name, why string) error {
+	file := f.Path(name)
+	aside := filepath.Join(f.top, "moved-"+filepath.Base(file))
+	for free, n := aside, 2; exists(aside); n++ {
 		aside = fmt.Sprintf("%s-%d", free, n)
 	}
-	return record.Conflict.Errorf(format, args...).Because(ErrForeign).Try("mv {1} {2}, then run it again", file, aside)
+	err := record.Conflict.Errorf("%s %s", file, why).Because(ErrForeign)
+	return err.Try("mv {1} {2}, then run it again", file, aside)
 }
 
-// Refuse returns the error of a file whose text is not of filebus.
-func (f Folder) Refuse(name, why string) error {
-	return f.refuse(path.Join(f.below, name), "%s %s", f.Path(name), why)
+func exists(file string) bool {
+	_, err := os.Lstat(file)
+	return err == nil
 }
 
 // TypeName says what a thing is that is neither a regular file nor wanted.
@@ -215,18 +213,14 @@ func (f Folder) ReadFile(name string) ([]byte, error) {
 }
 
 // WriteFile writes a file in place, making it if it is missing.
-func (f Folder) WriteFile(name string, text []byte) error {
-	return f.write(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, text)
-}
+func (f Folder) WriteFile(name string, text []byte) error { return f.write(name, os.O_TRUNC, text) }
 
 // Append adds text to the end of a file in one call, so that several processes may do
 // so at once. It makes the file if it is missing.
-func (f Folder) Append(name string, text []byte) error {
-	return f.write(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, text)
-}
+func (f Folder) Append(name string, text []byte) error { return f.write(name, os.O_APPEND, text) }
 
 func (f Folder) write(name string, flag int, text []byte) error {
-	file, err := f.OpenFile(name, flag)
+	file, err := f.OpenFile(name, os.O_WRONLY|os.O_CREATE|flag)
 	if err != nil {
 		return err
 	}
@@ -255,13 +249,13 @@ func (f Folder) Replace(name string, text []byte, durably bool) error {
 	if err = errors.Join(err, file.Close()); err == nil {
 		err = f.Rename(tmp, name)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return errors.Join(err, f.Remove(tmp))
+	case durably:
+		return f.Sync(path.Dir(name))
 	}
-	if durably {
-		err = f.Sync(path.Dir(name))
-	}
-	return err
+	return nil
 }
 
 // Rename gives a file another name below the folder, where at most a file is.
@@ -292,41 +286,32 @@ func (f Folder) Remove(name string) error {
 // RemoveAll removes a folder with all that is in it, if it is there.
 func (f Folder) RemoveAll(name string) error {
 	err := f.in(name, func(root *os.Root, at string) error { return root.RemoveAll(at) })
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // Make makes a folder, and those above it.
 func (f Folder) Make(name string) error {
-	if _, err := os.Stat(f.top); errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(filepath.Dir(f.top), 0o777); err != nil {
-			return err
-		}
-		if err := os.Mkdir(f.top, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
+	if !exists(f.top) {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(f.top), 0o777), os.Mkdir(f.top, folderMode)); !exists(f.top) {
 			return err
 		}
 	}
-	at := path.Join(f.below, name)
+	at, err := path.Join(f.below, name), error(nil)
 	for i := range len(at) + 1 {
-		if i < len(at) && at[i] != '/' {
-			continue
-		}
-		err := At(f.top).in(at[:i], func(root *os.Root, at string) error {
-			err := f.wantFolder(root, at)
-			if errors.Is(err, fs.ErrNotExist) {
-				if err = root.Mkdir(at, folderMode); errors.Is(err, fs.ErrExist) {
-					err = f.wantFolder(root, at)
+		if err == nil && (i == len(at) || at[i] == '/') {
+			err = At(f.top).in(at[:i], func(root *os.Root, at string) error {
+				made := root.Mkdir(at, folderMode)
+				if err := f.wantFolder(root, at); !errors.Is(err, fs.ErrNotExist) {
+					return err
 				}
-			}
-			return err
-		})
-		if err != nil {
-			return err
+				return made
+			})
 		}
 	}
-	return nil
+	return err
 }
 
 // MakeNew makes a folder in one that is there; that it is there already is an error.
@@ -347,10 +332,11 @@ func (f Folder) ReadDir(name string) (entries []fs.DirEntry, err error) {
 // Sync makes what was made and renamed in a folder durable as far as one call can.
 func (f Folder) Sync(name string) error {
 	return f.inFolder(name, func(dir *os.File) error {
-		if err := dir.Sync(); !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrPermission) {
-			return err
+		err := dir.Sync()
+		if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
+			err = nil // Windows has no such thing
 		}
-		return nil // Windows has no such thing
+		return err
 	})
 }
 

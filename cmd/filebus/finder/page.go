@@ -4,24 +4,26 @@ import (
 	"bytes"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
 
 	"filebus/query"
+	"filebus/store/record"
 )
 
-// clean makes text safe for a line of a terminal: control characters, and those that
-// turn the direction of what follows, become spaces.
+// clean makes text safe for a line of a terminal: what that would obey, or not show,
+// becomes spaces, and nothing at the beginning of a text.
 func clean(text string) string {
+	var before rune
 	return strings.Map(func(r rune) rune {
 		switch {
-		case unicode.IsControl(r), r == '\u2028', r == '\u2029', r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
-			return ' '
 		case r == '\ufeff':
 			return -1
+		case record.IsHidden(r) && !record.Joins(before, r):
+			r = ' '
 		}
+		before = r
 		return r
 	}, text)
 }
