@@ -19,7 +19,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -186,15 +186,15 @@ func (t *Turnstile) hold(lock *os.File, mode Mode) (*Hold, error) {
 	return &Hold{lock, mode}, nil
 }
 
-// isNote reports whether a lock file holds one note, or what a crash of the machine
-// has left of it.
+// isNote reports whether a lock file holds one note, or the beginning of one: what
+// a full disk, or a crash of the machine, has left of it.
 func isNote(lock *os.File) bool {
 	text, err := io.ReadAll(io.NewSectionReader(lock, 0, maxNote+1))
 	text = bytes.Trim(text, "\x00")
-	pid, rest, found := bytes.Cut(bytes.TrimPrefix(text, []byte("pid ")), []byte(" on "))
-	_, notPID := strconv.Atoi(string(pid))
-	isWhole := found && notPID == nil && bytes.HasPrefix(text, []byte("pid ")) && bytes.Contains(rest, []byte(": "))
-	return err == nil && len(text) <= maxNote && (isWhole || len(text) == 0)
+	rest, found := bytes.CutPrefix(text, []byte("pid "))
+	rest = bytes.TrimLeft(rest, "0123456789")
+	begun := !found && strings.HasPrefix("pid ", string(text)) || found && strings.HasPrefix(" on ", string(rest))
+	return err == nil && len(text) <= maxNote && (begun || found && bytes.HasPrefix(rest, []byte(" on ")))
 }
 
 // maxNote is the longest note, in bytes.

@@ -107,7 +107,8 @@ func TestHolderIsNamed(t *testing.T) {
 // not be taken for it.
 func TestStaleNote(t *testing.T) {
 	dir := t.TempDir()
-	for _, note := range []string{"pid 1 on host: killed\n", "pid 1 on host: no line feed", "pid 1 on host: two\nlines", "\x00\x00\x00"} {
+	for _, note := range []string{"pid 1 on host: killed\n", "pid 1 on host: no line feed", "pid 1 on host: two\nlines", "\x00\x00\x00",
+		"p", "pid ", "pid 1", "pid 1 o", "pid 1 on host"} { // the last ones were cut short by a full disk
 		if err := os.WriteFile(filepath.Join(dir, "lock"), []byte(note), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +132,7 @@ func TestStaleNote(t *testing.T) {
 // somebody's, and stays.
 func TestForeignText(t *testing.T) {
 	for _, text := range []string{
-		"no line feed", "\n", strings.Repeat("x", 10000), "\xff\x00", "pid x on host: put\n", "pid 1", "pid 1 on host",
+		"no line feed", "\n", strings.Repeat("x", 10000), "\xff\x00", "pid x on host: put\n", "pid 1 at", "pidgin",
 		"pid 1 on host: put" + strings.Repeat("x", 10000),
 	} {
 		for _, mode := range []Mode{Shared, Exclusive} {
