@@ -40,11 +40,13 @@ func child(job string) error {
 	if _, err := fmt.Sscan(job, &puts, &id, &dir); err != nil {
 		return err
 	}
-	s, err := store.Open(dir, store.Options{Command: "child " + id, Wait: time.Minute})
+	c := &clock{now: benchStart()} // as all who write to the store
+	s, err := store.Open(dir, store.Options{Now: c.Now, Command: "child " + id, Wait: time.Minute})
 	if err != nil {
 		return err
 	}
-	return putAndSearch(context.Background(), s, query.New(s, query.Options{Wait: time.Minute, Command: "child " + id}), id, puts)
+	r := query.New(s, query.Options{Now: c.Now, Wait: time.Minute, Command: "child " + id})
+	return putAndSearch(context.Background(), s, r, id, puts)
 }
 
 // putAndSearch fails unless every search finds what was put before it.

@@ -49,7 +49,7 @@ type bench struct {
 // ends, and its reader.
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	c := &clock{now: time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)}
+	c := &clock{now: benchStart()}
 	s, err := store.Create(t.Context(), filepath.Join(t.TempDir(), ".filebus"), store.Options{
 		Now: c.Now, Random: rand.NewChaCha8([32]byte{1}), Wait: time.Minute, Command: "test",
 	})
@@ -61,6 +61,8 @@ func newBench(t testing.TB) *bench {
 	t.Cleanup(func() { mustCheck(t, s) })
 	return b
 }
+
+func benchStart() time.Time { return time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC) }
 
 func (b *bench) reader(opts query.Options) *query.Reader {
 	opts.Now, opts.Command = b.clock.Now, "test"
