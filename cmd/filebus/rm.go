@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"filebus/materialize/release"
 	"filebus/query"
@@ -37,7 +38,7 @@ func hide(ctx context.Context, w *workspace, arg string) error {
 	if err != nil {
 		return err
 	}
-	if err := mustBeLast(ctx, w, v, "filebus rm "); err != nil {
+	if err := mustBeLast(ctx, w, v, arg, "filebus rm "); err != nil {
 		return err
 	}
 	if err := w.Remove(ctx, v.Record.Name); err != nil {
@@ -91,13 +92,16 @@ func nameToDrop(ctx context.Context, w *workspace, text string) (record.Name, er
 	if name.Kind == record.KindFrame {
 		return name, usageError("%s is the frame of a file: its entries are destroyed one by one", name)
 	}
-	return name, mustBeLast(ctx, w, v, "filebus rm --drop ")
+	return name, mustBeLast(ctx, w, v, text, "filebus rm --drop ")
 }
 
-// mustBeLast refuses an older version: its ref may be meant to stand for itself
-// alone.
-func mustBeLast(ctx context.Context, w *workspace, v store.Version, command string) error {
+// mustBeLast refuses the ref of an older version: it may be meant to stand for itself
+// alone. A name means what it holds by now.
+func mustBeLast(ctx context.Context, w *workspace, v store.Version, text, command string) error {
 	name := v.Record.Name
+	if !strings.HasPrefix(v.Ref.String(), text) {
+		return nil
+	}
 	return w.Store.View(ctx, func(tx *store.Tx) error {
 		last, _, err := tx.Last(name)
 		if err == nil && last.Ref != v.Ref {
