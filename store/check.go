@@ -460,11 +460,13 @@ func (c *checker) checkName(tx *Tx, name record.Name, entry nameEntry) error {
 	return nil
 }
 
+// opOf says which operation of the log a line of a history stands for.
+var opOf = map[Change]Op{
+	ChangePut: OpPut, changeConflict: OpPut, ChangeDrop: OpPut, ChangeRetire: opRetire, changeResolve: opRetire,
+}
+
 // checkHistory compares each line of a history with the log.
 func (c *checker) checkHistory() error {
-	ops := map[Change]Op{
-		ChangePut: OpPut, changeConflict: OpPut, ChangeDrop: OpPut, ChangeRetire: opRetire, changeResolve: opRetire,
-	}
 	return c.inKeys(func(tx *Tx) *bbolt.Bucket { return tx.history }, func(tx *Tx, key, value []byte) error {
 		e, err := decodeEvent(key, value)
 		if err != nil {
@@ -476,7 +478,7 @@ func (c *checker) checkHistory() error {
 		}
 		entry, err := tx.Entry(e.Position)
 		dropped := tx.dropped.Get(e.Ref[:]) != nil
-		if err != nil || entry.Ref != e.Ref || entry.Op != ops[e.Change] ||
+		if err != nil || entry.Ref != e.Ref || entry.Op != opOf[e.Change] ||
 			dropped && e.Change == ChangePut || !dropped && e.Change == ChangeDrop {
 			c.fault("%s: its history has the change %q at position %d, which the log has not", name, e.Change, e.Position)
 		}

@@ -11,35 +11,31 @@ import (
 	"filebus/store/record"
 )
 
-// A holder is whose version a ref is. The zero holder is nobody.
-type holder struct {
-	name     record.Name
-	conflict bool
-}
-
 // A player does again what the entries of a log did, in a database that has all records.
 type player struct {
 	tx    *Tx
-	known map[record.Ref]holder    // as names and histories say
-	puts  map[record.Ref]uint64    // the positions at which refs were put
-	open  map[record.Ref]Version   // conflict versions
-	uses  map[record.Digest]uint64 // of bodies
+	known map[record.Ref]holder // as records, names and histories say
+	puts  map[record.Ref]uint64 // the positions at which refs were put
 }
 
 // replay makes the buckets that follow from records and log, then heals bodies, and drops what
 // is lost.
 func (v *salvage) replay(tx *Tx, h *healer) error {
-	entries, err := v.entries(tx, h)
-	if err != nil {
-		return err
+	entries := v.entries(firstChain(tx.origin), tx.store.opts.Now().UTC(), h)
+	p := &player{tx, map[record.Ref]holder{}, map[record.Ref]uint64{}}
+	for _, c := range slices.Backward(v.claims) { // the most trustworthy comes last
+		at := c.position - 1
+		isTrue := c.source == fromRecord || at < uint64(len(entries)) && entries[at].Ref == c.act.ref
+		if isTrue && !c.of.name.IsZero() {
+			p.known[c.act.ref] = c.of
+		}
 	}
-	p := &player{tx, v.known(entries), map[record.Ref]uint64{}, map[record.Ref]Version{}, map[record.Digest]uint64{}}
 	for _, e := range entries {
 		if err := errors.Join(h.ctx.Err(), p.play(e)); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(p.dropLost(h.out), p.sweep(h.out), p.addLookups()); err != nil {
+	if err := errors.Join(p.dropLost(h.out), p.sweep(h.out)); err != nil {
 		return err
 	}
 	lost, err := h.look(tx)
@@ -49,50 +45,43 @@ func (v *salvage) replay(tx *Tx, h *healer) error {
 	return h.drop(tx, lost)
 }
 
-// known returns whose the refs are that entries name.
-func (v *salvage) known(entries []Entry) map[record.Ref]holder {
-	known := map[record.Ref]holder{}
-	for name, entry := range v.heads {
-		known[entry.ref] = holder{name, false}
-	}
-	for name, events := range v.events {
-		for _, e := range events {
-			if at := e.Position - 1; at < uint64(len(entries)) && entries[at].Ref == e.Ref {
-				known[e.Ref] = holder{name, e.Change == changeConflict || e.Change == changeResolve}
-			}
-		}
-	}
-	return known
-}
-
 func (p *player) play(e Entry) error {
 	if err := p.tx.appendEntry(e); err != nil {
 		return err
 	}
 	of := p.known[e.Ref]
 	v, err := p.tx.Get(e.Ref)
-	if isThere := err == nil; isThere {
-		of = holder{v.Record.Name, v.Record.IsConflict()}
+	isThere := err == nil
+	if e.Op == OpPut {
+		p.puts[e.Ref] = e.Position
+		return p.put(e, of, isThere)
 	}
-	switch {
-	case e.Op == opDrop:
-		return p.drop(e, of)
-	case e.Op == opRetire:
-		delete(p.open, e.Ref)
-		return p.note(of, Event{e.Position, ChangeRetire, e.Ref})
+	if isThere {
+		err = p.tx.removeLookups(v)
+	} else {
+		err = nil // what is lost has none
 	}
-	p.puts[e.Ref] = e.Position
-	if err == nil {
-		p.uses[v.Record.Body]++
-		value := append(appendPosition(nil, e.Position), v.Record.Encode()...)
-		if err := p.tx.records.Put(e.Ref[:], value); err != nil {
-			return err
+	if e.Op == opDrop {
+		return errors.Join(err, p.drop(e, of))
+	}
+	return errors.Join(err, p.note(of, Event{e.Position, ChangeRetire, e.Ref}))
+}
+
+// put does what a put did beside the record, which may be lost.
+func (p *player) put(e Entry, of holder, isThere bool) (err error) {
+	if head, headErr := p.tx.Head(of.name); headErr == nil && !of.conflict {
+		err = p.tx.removeLookups(head)
+	}
+	if isThere {
+		value := bytes.Clone(p.tx.records.Get(e.Ref[:]))
+		copy(value, appendPosition(nil, e.Position))
+		err = errors.Join(err, p.tx.records.Put(e.Ref[:], value))
+		v, getErr := p.tx.Get(e.Ref)
+		if err = errors.Join(err, getErr); err == nil {
+			err = p.tx.addLookups(v.Record, v.Ref, v.Position)
 		}
-		if v.Position = e.Position; of.conflict {
-			p.open[e.Ref] = v
-		}
 	}
-	return p.note(of, Event{e.Position, ChangePut, e.Ref})
+	return errors.Join(err, p.note(of, Event{e.Position, ChangePut, e.Ref}))
 }
 
 // note adds a line to the history of a name, and changes its head.
@@ -116,10 +105,6 @@ func (p *player) note(of holder, e Event) error {
 
 // drop does what a drop did to a version.
 func (p *player) drop(e Entry, of holder) error {
-	if v, err := p.tx.Get(e.Ref); err == nil {
-		p.uses[v.Record.Body]--
-	}
-	delete(p.open, e.Ref)
 	err := errors.Join(
 		p.tx.dropped.Put(e.Ref[:], appendPosition(nil, e.Position)),
 		p.tx.records.Delete(e.Ref[:]),
@@ -165,20 +150,24 @@ func (p *player) dropLost(out *Repaired) error {
 
 // sweep takes out what belongs to no entry of the log, and counts the uses of bodies.
 func (p *player) sweep(out *Repaired) error {
+	uses := map[record.Digest]uint64{}
 	err := keepOnly(p.tx.records, func(key []byte) bool {
 		_, wasPut := p.puts[record.Ref(key)]
-		if v, err := p.tx.Get(record.Ref(key)); err == nil && !wasPut { // its time fits nowhere
+		v, err := p.tx.Get(record.Ref(key))
+		if err == nil && wasPut {
+			uses[v.Record.Body]++
+		} else if err == nil { // nothing says where it stood
 			out.Gone = append(out.Gone, pieceOf(v, ""))
 		}
 		return wasPut
 	})
-	for digest, n := range p.uses {
+	for digest, n := range uses {
 		if n >= 2 {
 			err = errors.Join(err, p.tx.uses.Put(digest[:], appendPosition(nil, n)))
 		}
 	}
 	return errors.Join(err,
-		keepOnly(p.tx.bodies, func(key []byte) bool { return p.uses[record.Digest(key)] > 0 }),
+		keepOnly(p.tx.bodies, func(key []byte) bool { return uses[record.Digest(key)] > 0 }),
 		keepOnly(p.tx.descriptions, func(key []byte) bool { return p.tx.records.Get(key) != nil }),
 	)
 }
@@ -194,26 +183,6 @@ func keepOnly(b *bbolt.Bucket, keep func(key []byte) bool) error {
 	})
 	for _, key := range gone {
 		err = errors.Join(err, b.Delete(key))
-	}
-	return err
-}
-
-// addLookups adds the look-ups of heads and of open conflict versions.
-func (p *player) addLookups() (err error) {
-	for n, err := range p.tx.Names(record.Name{}) {
-		if err != nil {
-			return err
-		}
-		v, err := p.tx.Get(n.Ref)
-		if err == nil {
-			err = p.tx.addLookups(v.Record, v.Ref, v.Position)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for ref, v := range p.open {
-		err = errors.Join(err, p.tx.addLookups(v.Record, ref, v.Position))
 	}
 	return err
 }
