@@ -50,7 +50,11 @@ type Piece struct {
 }
 
 func pieceOf(v Version, from string) Piece {
-	return Piece{v.Record.Name.String(), v.Ref, v.Position, v.Record.Path, v.Record.Size, from}
+	piece := Piece{"", v.Ref, v.Position, v.Record.Path, v.Record.Size, from}
+	if !v.Record.Name.IsZero() {
+		piece.Name = v.Record.Name.String()
+	}
+	return piece
 }
 
 // Repair makes a damaged store sound again. Bodies are healed where they are. If anything
@@ -74,7 +78,8 @@ func (s *Store) Repair(ctx context.Context, opts RepairOptions) (*Repaired, erro
 		}
 	}
 	for again := false; report.Err() != nil && !out.Rebuilt; again = true {
-		h := &healer{ctx: ctx, opts: opts, out: out, whole: map[record.Digest]bool{}, least: signed.position}
+		h := newHealer(ctx, opts, out)
+		h.least = signed.position
 		if out.Rebuilt = again || report.others > 0; out.Rebuilt {
 			err = s.locked(ctx, turnstile.Exclusive, func() error { return s.rebuild(h) })
 		} else {
@@ -184,6 +189,14 @@ type healer struct {
 	out   *Repaired
 	whole map[record.Digest]bool // of the bodies that were looked at
 	least uint64                 // the log was known to go so far
+
+	holders map[record.Ref]holder // as records, names and histories say
+}
+
+func newHealer(ctx context.Context, opts RepairOptions, out *Repaired) *healer {
+	return &healer{
+		ctx: ctx, opts: opts, out: out, whole: map[record.Digest]bool{}, holders: map[record.Ref]holder{},
+	}
 }
 
 // look heals what can be healed and returns the versions whose bodies are lost.
@@ -194,6 +207,10 @@ func (h *healer) look(tx *Tx) (lost []Version, err error) {
 		}
 		v, err := tx.Get(e.Ref)
 		if errors.Is(err, ErrDropped) || e.Op != OpPut {
+			continue
+		}
+		if errors.Is(err, ErrNotFound) {
+			lost = append(lost, h.version(tx, e.Ref, e.Position))
 			continue
 		}
 		if err == nil {
@@ -289,7 +306,7 @@ func (h *healer) drop(tx *Tx, lost []Version) error {
 			continue
 		}
 		h.out.Gone = append(h.out.Gone, pieceOf(v, ""))
-		if err := tx.Drop(v.Ref); err != nil {
+		if err := tx.drop(v); err != nil {
 			return err
 		}
 	}
