@@ -8,10 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
-	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -561,31 +558,9 @@ func (c *checker) inUnchanged(of func(*Tx) *bbolt.Bucket, look func(tx *Tx, key 
 
 // checkFiles finds files of bodies that no record has.
 func (c *checker) checkFiles() error {
-	wanted := map[string]bool{}
-	for _, l := range c.large {
-		wanted[bodyFile(l.content.Digest)] = true
+	stray, err := c.store.strayBodies(c.ctx)
+	for _, name := range slices.Sorted(maps.Keys(stray)) {
+		c.remark("%s belongs to no record", c.store.own.Path(name))
 	}
-	stray := map[string]bool{}
-	err := c.store.own.Walk(bodiesDir, func(name string, e fs.DirEntry) error {
-		if !e.IsDir() && strings.HasSuffix(name, bodySuffix) && !wanted[name] {
-			stray[name] = true
-		}
-		return nil
-	})
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil || len(stray) == 0 {
-		return err
-	}
-	return c.store.View(c.ctx, func(tx *Tx) error {
-		for _, name := range slices.Sorted(maps.Keys(stray)) {
-			// A put that went on meanwhile may have made it.
-			digest, err := record.ParseDigest(strings.TrimSuffix(path.Base(name), bodySuffix))
-			if err != nil || tx.bodies.Get(digest[:]) == nil {
-				c.remark("%s belongs to no record", c.store.own.Path(name))
-			}
-		}
-		return nil
-	})
+	return err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strconv"
 	"syscall"
 
@@ -124,32 +123,22 @@ func (s *Store) damagedName() string {
 
 // rebuild makes the database again. The lock is held.
 func (s *Store) rebuild(h *healer) error {
-	tmp := databaseFile + ".repair"
-	if err := s.own.RemoveAll(tmp); err != nil { // of a repair that was killed
-		return err
-	}
-	file, err := s.own.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL)
-	if err != nil {
-		return err
-	}
-	options := databaseOptions(forWriting)
-	options.NoSync = true // until the end
-	db, err := openBolt(file, options)
-	if err != nil {
-		return err
-	}
+	const tmp = databaseFile + ".repair"
 	var tx *Tx
-	v := newSalvage(h.ctx, db)
-	if err = v.read(s); err == nil {
-		err = db.Update(func(btx *bbolt.Tx) (err error) {
+	err := s.makeDatabase(tmp, func(db *bbolt.DB) error {
+		v := newSalvage(h.ctx, db)
+		if err := v.read(s); err != nil {
+			return err
+		}
+		return db.Update(func(btx *bbolt.Tx) (err error) {
 			if tx, err = s.newTx(btx); err == nil {
 				err = v.replay(tx, h)
 			}
 			return err
 		})
-	}
-	if err = errors.Join(err, db.Sync(), db.Close()); err != nil {
-		return errors.Join(err, s.own.Remove(tmp))
+	})
+	if err != nil {
+		return errors.Join(err, s.own.RemoveAll(tmp))
 	}
 	if err := s.exchange(tmp, h.out); err != nil {
 		return err

@@ -21,14 +21,16 @@ func (v *salvage) replay(tx *Tx, h *healer) error {
 			h.holders[c.act.ref] = c.of
 		}
 	}
-	if err := sweep(tx, entries, h.out); err != nil {
-		return err
-	}
 	puts := map[record.Ref]uint64{}
 	for _, e := range entries {
 		if e.Op == OpPut {
 			puts[e.Ref] = e.Position
 		}
+	}
+	if err := sweep(tx, entries, puts, h.out); err != nil {
+		return err
+	}
+	for _, e := range entries {
 		if err := errors.Join(h.ctx.Err(), h.play(tx, e, puts)); err != nil {
 			return err
 		}
@@ -78,21 +80,15 @@ func (h *healer) version(tx *Tx, ref record.Ref, position uint64) Version {
 
 // sweep takes out what belongs to no entry of the log, puts the records at their positions,
 // and counts the uses of bodies.
-func sweep(tx *Tx, entries []Entry, out *Repaired) error {
-	puts, uses := map[record.Ref]uint64{}, map[record.Digest]uint64{}
-	for _, e := range entries {
-		if e.Op == OpPut {
-			puts[e.Ref] = e.Position
-		}
-	}
+func sweep(tx *Tx, entries []Entry, puts map[record.Ref]uint64, out *Repaired) error {
 	for _, e := range entries {
 		if e.Op == opDrop {
-			delete(puts, e.Ref)
 			if err := tx.records.Delete(e.Ref[:]); err != nil {
 				return err
 			}
 		}
 	}
+	uses := map[record.Digest]uint64{}
 	err := keepOnly(tx.records, func(key []byte) bool {
 		_, wasPut := puts[record.Ref(key)]
 		v, err := tx.Get(record.Ref(key))

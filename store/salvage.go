@@ -13,7 +13,6 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"filebus/migrations"
 	"filebus/store/record"
 )
 
@@ -78,18 +77,12 @@ func newSalvage(ctx context.Context, db *bbolt.DB) *salvage {
 
 // read gathers what is whole in a store's database.
 func (v *salvage) read(s *Store) error {
-	err := v.db.Update(func(btx *bbolt.Tx) error {
-		_, err := migrations.Apply(btx, s.opts.steps)
-		return err
-	})
-	if err == nil {
-		err = errors.Join(s.eachPair(func(bucket string, key, value []byte) error {
-			if bucket == orphaned {
-				bucket = s.bucketOf(key, value)
-			}
-			return v.take(bucket, key, value)
-		}), v.flush())
-	}
+	err := errors.Join(s.eachPair(func(bucket string, key, value []byte) error {
+		if bucket == orphaned {
+			bucket = s.bucketOf(key, value)
+		}
+		return v.take(bucket, key, value)
+	}), v.flush())
 	if err == nil && v.origin() == "" {
 		err = record.Damaged.Errorf("nothing of %s can be read", s.own.Path(databaseFile)).
 			Try("mv {1} {2}, then filebus sync", s.dir, s.dir+".damaged")
@@ -98,10 +91,7 @@ func (v *salvage) read(s *Store) error {
 		return err
 	}
 	return v.db.Update(func(btx *bbolt.Tx) error {
-		meta := btx.Bucket(bucketMeta)
-		created := cmp.Or(v.meta[metaCreated], record.FormatTime(s.opts.Now()))
-		err := meta.Put([]byte(metaOrigin), []byte(v.origin()))
-		return errors.Join(err, meta.Put([]byte(metaCreated), []byte(created)))
+		return putMeta(btx, string(v.origin()), cmp.Or(v.meta[metaCreated], record.FormatTime(s.opts.Now())))
 	})
 }
 
