@@ -318,10 +318,5 @@ func (s *Store) eachPair(leaf func(bucket string, key, value []byte) error) erro
 	if err != nil {
 		return err
 	}
-	if _, err := readMeta(file); err != nil { // any page may be a leaf
-		pages := uint64(info.Size()) / pageSize
-		w := &walker{file: file, meta: metaPage{end: pages}, seen: make([]uint64, pages/64+1), leaf: leaf}
-		return w.orphans()
-	}
 	return walkPages(file, info.Size(), leaf, func(uint64, string) {})
 }

@@ -78,10 +78,9 @@ func newSalvage(ctx context.Context, db *bbolt.DB) *salvage {
 // read gathers what is whole in a store's database.
 func (v *salvage) read(s *Store) error {
 	err := errors.Join(s.eachPair(func(bucket string, key, value []byte) error {
-		if bucket == orphaned {
-			bucket = s.bucketOf(key, value)
-		}
-		return v.take(bucket, key, value)
+		v.seen++
+		_, err := v.take(s, bucket, key, value)
+		return err
 	}), v.flush())
 	if err == nil && v.origin() == "" {
 		err = record.Damaged.Errorf("nothing of %s can be read", s.own.Path(databaseFile)).
@@ -95,30 +94,6 @@ func (v *salvage) read(s *Store) error {
 	})
 }
 
-// bucketOf returns the bucket that a pair belongs to, or "": its page does not say.
-func (s *Store) bucketOf(key, value []byte) string {
-	isBody := func() bool {
-		text, err := s.unpack(value)
-		return isFile(value) || err == nil && record.DigestOf(text) == record.Digest(key)
-	}
-	switch isDigest := len(key) == sha256.Size; {
-	case isDigest && len(value) > positionSize && record.RefOf(value[positionSize:]) == record.Ref(key):
-		return string(bucketRecords)
-	case isDigest && len(value) > descriptionSum &&
-		bytes.Equal(value[:descriptionSum], sumDescription(record.Ref(key), value[descriptionSum:])):
-		return string(bucketDescriptions)
-	case isDigest && isBody():
-		return string(bucketBodies)
-	case len(key) == positionSize:
-		return string(bucketLog)
-	case len(value) == len(nameEntry{}.encode()):
-		return string(bucketNames)
-	case len(value) == len(Event{}.encode()):
-		return string(bucketHistory)
-	}
-	return ""
-}
-
 // origin returns the store's id: where it is lost, the one that most records have.
 func (v *salvage) origin() record.StoreID {
 	if id, err := record.ParseStoreID(v.meta[metaOrigin]); err == nil {
@@ -130,27 +105,34 @@ func (v *salvage) origin() record.StoreID {
 	return most
 }
 
-// take takes over what proves to be whole.
-func (v *salvage) take(bucket string, key, value []byte) error {
-	v.seen++
+// take takes over what proves to be whole, and reports whether it does. Of a pair whose
+// bucket nobody knows the form says it.
+func (v *salvage) take(s *Store, bucket string, key, value []byte) (taken bool, err error) {
 	isDigest := len(key) == sha256.Size
 	switch bucket {
+	case orphaned:
+		for _, b := range [][]byte{
+			bucketRecords, bucketDescriptions, bucketBodies, bucketLog, bucketNames, bucketHistory,
+		} {
+			if taken, err = v.take(s, string(b), key, value); taken || err != nil {
+				break
+			}
+		}
+		return taken, err
+	case string(bucketRecords):
+		return v.takeRecord(key, value)
+	case string(bucketBodies):
+		text, err := s.unpack(value)
+		if isDigest && (isFile(value) || err == nil && record.DigestOf(text) == record.Digest(key)) {
+			return true, v.put(bucket, key, value)
+		}
+	case string(bucketDescriptions):
+		if isDigest && len(value) > descriptionSum &&
+			bytes.Equal(value[:descriptionSum], sumDescription(record.Ref(key), value[descriptionSum:])) {
+			return true, v.put(bucket, key, value)
+		}
 	case string(bucketMeta):
 		v.meta[string(key)] = string(value)
-	case string(bucketRecords):
-		if !isDigest || len(value) < positionSize || record.RefOf(value[positionSize:]) != record.Ref(key) {
-			return nil
-		}
-		if r, err := record.Decode(value[positionSize:]); err == nil {
-			v.origins[r.Origin]++
-			v.times[record.Ref(key)] = r.Time
-			v.claim(fromRecord, readPosition(value), OpPut, record.Ref(key), holder{r.Name, r.IsConflict()})
-			return v.put(bucket, key, value)
-		}
-	case string(bucketBodies), string(bucketDescriptions): // each is looked at when all are there
-		if isDigest && len(value) > 0 {
-			return v.put(bucket, key, value)
-		}
 	case string(bucketDropped):
 		if isDigest && len(value) == positionSize {
 			v.claim(fromDropped, readPosition(value), opDrop, record.Ref(key), holder{})
@@ -161,31 +143,48 @@ func (v *salvage) take(bucket string, key, value []byte) error {
 			if _, known := v.log[e.Position]; err == nil && !known {
 				v.log[e.Position] = logLine{link, e}
 			}
+			return err == nil, nil
 		}
 	case string(bucketNames), string(bucketHistory):
-		v.takeName(bucket, key, value)
+		return v.takeName(bucket, key, value), nil
 	}
-	return nil
+	return false, nil
 }
 
-func (v *salvage) takeName(bucket string, key, value []byte) {
+func (v *salvage) takeRecord(key, value []byte) (taken bool, err error) {
+	if len(key) != sha256.Size || len(value) < positionSize || record.RefOf(value[positionSize:]) != record.Ref(key) {
+		return false, nil
+	}
+	r, err := record.Decode(value[positionSize:])
+	if err != nil {
+		return false, nil // nobody could read it
+	}
+	v.origins[r.Origin]++
+	v.times[record.Ref(key)] = r.Time
+	v.claim(fromRecord, readPosition(value), OpPut, record.Ref(key), holder{r.Name, r.IsConflict()})
+	return true, v.put(string(bucketRecords), key, value)
+}
+
+func (v *salvage) takeName(bucket string, key, value []byte) (taken bool) {
 	if bucket == string(bucketNames) {
 		name, err := parseNameKey(key)
 		e, entryErr := decodeNameEntry(value)
-		if err == nil && entryErr == nil {
+		if taken = err == nil && entryErr == nil; taken {
 			op := map[byte]Op{stateHead: OpPut, stateRetired: opRetire}[e.state]
 			v.claim(fromName, e.position, op, e.ref, holder{name, false})
 		}
-		return
+		return taken
 	}
 	if len(key) <= positionSize || key[len(key)-positionSize-1] != 0 {
-		return
+		return false
 	}
 	name, err := parseNameKey(key[:len(key)-positionSize-1])
-	if e, eventErr := decodeEvent(key, value); err == nil && eventErr == nil {
+	e, eventErr := decodeEvent(key, value)
+	if taken = err == nil && eventErr == nil; taken {
 		isConflict := e.Change == changeConflict || e.Change == changeResolve
 		v.claim(fromHistory, e.Position, opOf[e.Change], e.Ref, holder{name, isConflict})
 	}
+	return taken
 }
 
 func (v *salvage) claim(from source, position uint64, op Op, ref record.Ref, of holder) {
