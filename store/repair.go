@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strconv"
 	"syscall"
 
 	"go.etcd.io/bbolt"
@@ -112,13 +111,7 @@ func (s *Store) healInPlace(tx *Tx, h *healer) error {
 
 // damagedName returns a free name for the damaged database.
 func (s *Store) damagedName() string {
-	name := databaseFile + ".damaged-" + s.opts.Now().UTC().Format("20060102T150405")
-	for free, n := name, 2; ; n++ {
-		if _, err := s.own.Stat(free); errors.Is(err, fs.ErrNotExist) {
-			return free
-		}
-		free = name + "-" + strconv.Itoa(n)
-	}
+	return s.own.Free(databaseFile + ".damaged-" + s.opts.Now().UTC().Format("20060102T150405"))
 }
 
 // rebuild makes the database again. The lock is held.

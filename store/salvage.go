@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -24,12 +23,12 @@ type salvage struct {
 	btx  *bbolt.Tx // what was gathered of late; nil: nothing
 	size int       // of that, in bytes
 
-	meta    map[string]string
-	log     map[uint64]logLine
-	claims  []claim
-	times   map[record.Ref]time.Time // of the records
-	origins map[record.StoreID]int   // of the records
-	seen    uint64                   // how much there was
+	meta   map[string]string
+	log    map[uint64]logLine
+	claims []claim
+	times  map[record.Ref]time.Time // of the records
+	origin record.StoreID           // that the records name, or else meta
+	seen   uint64                   // how much there was
 }
 
 type logLine struct {
@@ -71,7 +70,7 @@ const (
 func newSalvage(ctx context.Context, db *bbolt.DB) *salvage {
 	return &salvage{
 		ctx: ctx, db: db, meta: map[string]string{}, log: map[uint64]logLine{},
-		times: map[record.Ref]time.Time{}, origins: map[record.StoreID]int{},
+		times: map[record.Ref]time.Time{},
 	}
 }
 
@@ -82,7 +81,10 @@ func (v *salvage) read(s *Store) error {
 		_, err := v.take(s, bucket, key, value)
 		return err
 	}), v.flush())
-	if err == nil && v.origin() == "" {
+	if v.origin == "" {
+		v.origin, _ = record.ParseStoreID(v.meta[metaOrigin])
+	}
+	if err == nil && v.origin == "" {
 		err = record.Damaged.Errorf("nothing of %s can be read", s.own.Path(databaseFile)).
 			Try("mv {1} {2}, then filebus sync", s.dir, s.dir+".damaged")
 	}
@@ -90,19 +92,8 @@ func (v *salvage) read(s *Store) error {
 		return err
 	}
 	return v.db.Update(func(btx *bbolt.Tx) error {
-		return putMeta(btx, string(v.origin()), cmp.Or(v.meta[metaCreated], record.FormatTime(s.opts.Now())))
+		return putMeta(btx, string(v.origin), cmp.Or(v.meta[metaCreated], record.FormatTime(s.opts.Now())))
 	})
-}
-
-// origin returns the store's id: where it is lost, the one that most records have.
-func (v *salvage) origin() record.StoreID {
-	if id, err := record.ParseStoreID(v.meta[metaOrigin]); err == nil {
-		return id
-	}
-	most := slices.MaxFunc(append(slices.Collect(maps.Keys(v.origins)), ""), func(a, b record.StoreID) int {
-		return cmp.Or(cmp.Compare(v.origins[a], v.origins[b]), cmp.Compare(a, b))
-	})
-	return most
 }
 
 // take takes over what proves to be whole, and reports whether it does. Of a pair whose
@@ -159,7 +150,7 @@ func (v *salvage) takeRecord(key, value []byte) (taken bool, err error) {
 	if err != nil {
 		return false, nil // nobody could read it
 	}
-	v.origins[r.Origin]++
+	v.origin = r.Origin
 	v.times[record.Ref(key)] = r.Time
 	v.claim(fromRecord, readPosition(value), OpPut, record.Ref(key), holder{r.Name, r.IsConflict()})
 	return true, v.put(string(bucketRecords), key, value)
@@ -252,7 +243,7 @@ func (v *salvage) entries(first chain, now time.Time, h *healer) []Entry {
 		entries[i] = chosen[uint64(i)+1]
 		if e := &entries[i]; e.Op == "" { // a ref of its own, which counts as dropped
 			h.out.Unknown++
-			text := fmt.Appendf(nil, "filebus lost log entry %d\n%s\n", i+1, v.origin())
+			text := fmt.Appendf(nil, "filebus lost log entry %d\n%s\n", i+1, v.origin)
 			*e = Entry{Position: uint64(i) + 1, Op: opDrop, Ref: record.RefOf(text)}
 		}
 	}
