@@ -8,10 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
-	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -460,11 +457,13 @@ func (c *checker) checkName(tx *Tx, name record.Name, entry nameEntry) error {
 	return nil
 }
 
+// opOf says which operation of the log a line of a history stands for.
+var opOf = map[Change]Op{
+	ChangePut: OpPut, changeConflict: OpPut, ChangeDrop: OpPut, ChangeRetire: opRetire, changeResolve: opRetire,
+}
+
 // checkHistory compares each line of a history with the log.
 func (c *checker) checkHistory() error {
-	ops := map[Change]Op{
-		ChangePut: OpPut, changeConflict: OpPut, ChangeDrop: OpPut, ChangeRetire: opRetire, changeResolve: opRetire,
-	}
 	return c.inKeys(func(tx *Tx) *bbolt.Bucket { return tx.history }, func(tx *Tx, key, value []byte) error {
 		e, err := decodeEvent(key, value)
 		if err != nil {
@@ -476,7 +475,7 @@ func (c *checker) checkHistory() error {
 		}
 		entry, err := tx.Entry(e.Position)
 		dropped := tx.dropped.Get(e.Ref[:]) != nil
-		if err != nil || entry.Ref != e.Ref || entry.Op != ops[e.Change] ||
+		if err != nil || entry.Ref != e.Ref || entry.Op != opOf[e.Change] ||
 			dropped && e.Change == ChangePut || !dropped && e.Change == ChangeDrop {
 			c.fault("%s: its history has the change %q at position %d, which the log has not", name, e.Change, e.Position)
 		}
@@ -559,31 +558,9 @@ func (c *checker) inUnchanged(of func(*Tx) *bbolt.Bucket, look func(tx *Tx, key 
 
 // checkFiles finds files of bodies that no record has.
 func (c *checker) checkFiles() error {
-	wanted := map[string]bool{}
-	for _, l := range c.large {
-		wanted[bodyFile(l.content.Digest)] = true
+	stray, err := c.store.strayBodies(c.ctx)
+	for _, name := range slices.Sorted(maps.Keys(stray)) {
+		c.remark("%s belongs to no record", c.store.own.Path(name))
 	}
-	stray := map[string]bool{}
-	err := c.store.own.Walk(bodiesDir, func(name string, e fs.DirEntry) error {
-		if !e.IsDir() && strings.HasSuffix(name, bodySuffix) && !wanted[name] {
-			stray[name] = true
-		}
-		return nil
-	})
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil || len(stray) == 0 {
-		return err
-	}
-	return c.store.View(c.ctx, func(tx *Tx) error {
-		for _, name := range slices.Sorted(maps.Keys(stray)) {
-			// A put that went on meanwhile may have made it.
-			digest, err := record.ParseDigest(strings.TrimSuffix(path.Base(name), bodySuffix))
-			if err != nil || tx.bodies.Get(digest[:]) == nil {
-				c.remark("%s belongs to no record", c.store.own.Path(name))
-			}
-		}
-		return nil
-	})
+	return err
 }

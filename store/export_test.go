@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"filebus/migrations"
-	"filebus/store/record"
 	"filebus/store/turnstile"
 )
 
@@ -18,7 +17,7 @@ func WithSteps(opts Options, steps []migrations.Step) Options {
 // Rebuild makes the database again though nothing is wrong with it.
 func (s *Store) Rebuild(ctx context.Context) (*Repaired, error) {
 	out := &Repaired{}
-	h := &healer{ctx: ctx, out: out, whole: map[record.Digest]bool{}}
+	h := newHealer(ctx, RepairOptions{}, out)
 	err := s.locked(ctx, turnstile.Exclusive, func() error { return s.rebuild(h) })
 	return out, err
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"slices"
 )
 
 // The pages of a bbolt file, as its package internal/common lays them out. This reader
@@ -90,16 +89,17 @@ var errPaused = errors.New("paused")
 
 // walkPages reads every pair of a database that can be read, bucket by bucket, and tells
 // fault of each page that is damaged. The slices are valid only during the call. Leaves
-// that no tree leads to any more come at the end, with the bucket orphaned. It returns an error
-// if nothing can be read, or leaf's.
+// that no tree leads to any more come at the end, with the bucket orphaned. It returns leaf's
+// error.
 func walkPages(
 	file io.ReaderAt, size int64, leaf func(bucket string, key, value []byte) error, fault func(page uint64, why string),
 ) error {
 	w, err := newWalker(file, size, fault)
-	if err != nil {
-		return err
-	}
 	w.leaf = leaf
+	if err != nil { // any page may be a leaf
+		fault(0, err.Error())
+		return w.orphans()
+	}
 	if err := w.walk(); err != nil {
 		return err
 	}
@@ -120,15 +120,16 @@ func newWalker(file io.ReaderAt, size int64, fault func(page uint64, why string)
 		w.faults++
 		fault(page, fmt.Sprintf(format, args...))
 	}
+	pages := uint64(size) / pageSize
 	if err != nil {
-		return nil, err
+		w.meta.end = pages
 	}
-	if pages := uint64(size) / pageSize; meta.end > pages {
+	if w.meta.end > pages {
 		w.fault(0, "the database was cut short: %d of %d pages", pages, meta.end)
 		w.meta.end = pages
 	}
 	w.seen = make([]uint64, w.meta.end/64+1)
-	return w, nil
+	return w, err
 }
 
 // walk goes on from w.from to the end. It returns errPaused, or what leaf returns.
@@ -283,26 +284,24 @@ func (s *sheet) element(i int64) (e element, begin int64) {
 	return e, begin
 }
 
-// setBounds looks at the order of the keys. One that is out of order bounds nothing.
+// setBounds looks at the order of the keys. Where they are out of order they bound nothing.
 func (w *walker) setBounds(id uint64, all []element, low, high []byte) {
-	stray := make([]bool, len(all))
-	before := low
+	isOrdered := true
+	for i, e := range all {
+		if i == 0 && bytes.Compare(e.key, low) < 0 || i > 0 && bytes.Compare(e.key, all[i-1].key) <= 0 ||
+			high != nil && bytes.Compare(e.key, high) >= 0 {
+			w.fault(id, "the key %.40q is out of order", e.key)
+			isOrdered = false
+		}
+	}
 	for i := range all {
 		e := &all[i]
-		compared := bytes.Compare(e.key, before)
-		stray[i] = before != nil && (compared < 0 || compared == 0 && i > 0) ||
-			high != nil && bytes.Compare(e.key, high) >= 0
-		if stray[i] {
-			w.fault(id, "the key %.40q is out of order", e.key)
-		} else {
-			before = e.key
+		e.low, e.high = low, high
+		if isOrdered {
+			e.low = e.key
 		}
-		e.low = before
-	}
-	for i, e := range slices.Backward(all) {
-		all[i].high = high
-		if !stray[i] {
-			high = e.key
+		if isOrdered && i+1 < len(all) {
+			e.high = all[i+1].key
 		}
 	}
 }

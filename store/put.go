@@ -121,12 +121,7 @@ func (tx *Tx) put(d Draft) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	if head != nil {
-		if err := tx.removeLookups(*head); err != nil {
-			return Outcome{}, err
-		}
-	}
-	return Outcome{Version: v, Healed: healed || again}, tx.become(v)
+	return Outcome{Version: v, Healed: healed || again}, tx.enter(v, head)
 }
 
 // Meets returns the *ConflictError that a Put of a name would end with, now, because
@@ -241,13 +236,33 @@ func (tx *Tx) insert(r *record.Record, d Draft) (v Version, healed bool, err err
 	return Version{ref, position, r}, healed, tx.describe(ref, d.Description)
 }
 
-// become makes v the head of its name.
-func (tx *Tx) become(v Version) error {
+// enter does what follows from the entry of a put: v becomes the head of its name in
+// place of another one, which may be nil, or a conflict version of it.
+func (tx *Tx) enter(v Version, head *Version) error {
 	key := nameKey(v.Record.Name)
-	return errors.Join(
+	err := tx.addLookups(v.Record, v.Ref, v.Position)
+	if v.Record.IsConflict() {
+		return errors.Join(err, tx.note(key, Event{v.Position, changeConflict, v.Ref}))
+	}
+	if head != nil {
+		err = errors.Join(err, tx.removeLookups(*head))
+	}
+	return errors.Join(err,
 		tx.names.Put(key, nameEntry{stateHead, v.Ref, v.Position}.encode()),
 		tx.note(key, Event{v.Position, ChangePut, v.Ref}),
-		tx.addLookups(v.Record, v.Ref, v.Position),
+	)
+}
+
+// leave does what follows from the entry of a retire of v, at a position.
+func (tx *Tx) leave(v Version, position uint64) error {
+	key := nameKey(v.Record.Name)
+	err := tx.removeLookups(v)
+	if v.Record.IsConflict() {
+		return errors.Join(err, tx.note(key, Event{position, changeResolve, v.Ref}))
+	}
+	return errors.Join(err,
+		tx.names.Put(key, nameEntry{stateRetired, v.Ref, position}.encode()),
+		tx.note(key, Event{position, ChangeRetire, v.Ref}),
 	)
 }
 
@@ -288,10 +303,7 @@ func (tx *Tx) putConflict(r record.Record, d Draft, head *Version) (Outcome, err
 	if err != nil {
 		return Outcome{}, err
 	}
-	return Outcome{Version: v, Healed: healed}, errors.Join(
-		tx.note(nameKey(r.Name), Event{v.Position, changeConflict, v.Ref}),
-		tx.addLookups(v.Record, v.Ref, v.Position),
-	)
+	return Outcome{Version: v, Healed: healed}, tx.enter(v, nil)
 }
 
 // Retire takes the current version of a name away: the name is then found no
@@ -304,16 +316,15 @@ func (tx *Tx) Retire(name record.Name, expect Expect) error {
 	if err := expected(expect, name, &head); err != nil {
 		return err
 	}
-	position, err := tx.append(opRetire, head.Ref)
+	return tx.retire(head)
+}
+
+func (tx *Tx) retire(v Version) error {
+	position, err := tx.append(opRetire, v.Ref)
 	if err != nil {
 		return err
 	}
-	key := nameKey(name)
-	return errors.Join(
-		tx.names.Put(key, nameEntry{stateRetired, head.Ref, position}.encode()),
-		tx.note(key, Event{position, ChangeRetire, head.Ref}),
-		tx.removeLookups(head),
-	)
+	return tx.leave(v, position)
 }
 
 // Settle takes a conflict version off the list of open conflicts.
@@ -326,14 +337,7 @@ func (tx *Tx) Settle(ref record.Ref) error {
 	if !v.Record.IsConflict() || len(key) == 0 || tx.lookups.Get(key[0]) == nil {
 		return fmt.Errorf("open conflict version %s: %w", ref.Short(), ErrNotFound)
 	}
-	position, err := tx.append(opRetire, ref)
-	if err != nil {
-		return err
-	}
-	return errors.Join(
-		tx.note(nameKey(v.Record.Name), Event{position, changeResolve, ref}),
-		tx.removeLookups(v),
-	)
+	return tx.retire(v)
 }
 
 // Drop destroys the content of a record: its envelope, its description, and its
@@ -344,32 +348,42 @@ func (tx *Tx) Drop(ref record.Ref) error {
 	if err != nil {
 		return err
 	}
+	return tx.drop(v)
+}
+
+func (tx *Tx) drop(v Version) error {
 	entry, _, err := tx.name(v.Record.Name)
 	if err != nil {
 		return err
 	}
-	if entry.ref == ref && entry.state == stateHead {
-		if err := tx.Retire(v.Record.Name, Current(ref)); err != nil {
+	if entry.ref == v.Ref && entry.state == stateHead {
+		if err := tx.retire(v); err != nil {
 			return err
 		}
 	}
-	position, err := tx.append(opDrop, ref)
+	position, err := tx.append(opDrop, v.Ref)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(
+	return tx.destroy(v, position)
+}
+
+// destroy does what follows from the entry of a drop of v, at a position. A repair may not
+// know v's name.
+func (tx *Tx) destroy(v Version, position uint64) error {
+	err := errors.Join(
 		tx.removeLookups(v), // of an open conflict version
-		tx.records.Delete(ref[:]),
-		tx.descriptions.Delete(ref[:]),
-		tx.dropped.Put(ref[:], appendPosition(nil, position)),
+		tx.records.Delete(v.Ref[:]),
+		tx.descriptions.Delete(v.Ref[:]),
+		tx.dropped.Put(v.Ref[:], appendPosition(nil, position)),
 		tx.releaseBody(v.Record.Body),
 	)
-	if err != nil || v.Record.IsConflict() {
+	if err != nil || v.Record.IsConflict() || v.Record.Name.IsZero() {
 		return err
 	}
 	return errors.Join(
-		tx.note(nameKey(v.Record.Name), Event{v.Position, ChangeDrop, ref}),
-		tx.forget(v.Record.Name, ref),
+		tx.note(nameKey(v.Record.Name), Event{v.Position, ChangeDrop, v.Ref}),
+		tx.forget(v.Record.Name, v.Ref),
 	)
 }
 

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"strconv"
 	"syscall"
 
 	"go.etcd.io/bbolt"
@@ -50,7 +48,11 @@ type Piece struct {
 }
 
 func pieceOf(v Version, from string) Piece {
-	return Piece{v.Record.Name.String(), v.Ref, v.Position, v.Record.Path, v.Record.Size, from}
+	piece := Piece{"", v.Ref, v.Position, v.Record.Path, v.Record.Size, from}
+	if !v.Record.Name.IsZero() {
+		piece.Name = v.Record.Name.String()
+	}
+	return piece
 }
 
 // Repair makes a damaged store sound again. Bodies are healed where they are. If anything
@@ -74,7 +76,8 @@ func (s *Store) Repair(ctx context.Context, opts RepairOptions) (*Repaired, erro
 		}
 	}
 	for again := false; report.Err() != nil && !out.Rebuilt; again = true {
-		h := &healer{ctx: ctx, opts: opts, out: out, whole: map[record.Digest]bool{}, least: signed.position}
+		h := newHealer(ctx, opts, out)
+		h.least = signed.position
 		if out.Rebuilt = again || report.others > 0; out.Rebuilt {
 			err = s.locked(ctx, turnstile.Exclusive, func() error { return s.rebuild(h) })
 		} else {
@@ -108,43 +111,27 @@ func (s *Store) healInPlace(tx *Tx, h *healer) error {
 
 // damagedName returns a free name for the damaged database.
 func (s *Store) damagedName() string {
-	name := databaseFile + ".damaged-" + s.opts.Now().UTC().Format("20060102T150405")
-	for free, n := name, 2; ; n++ {
-		if _, err := s.own.Stat(free); errors.Is(err, fs.ErrNotExist) {
-			return free
-		}
-		free = name + "-" + strconv.Itoa(n)
-	}
+	return s.own.Free(databaseFile + ".damaged-" + s.opts.Now().UTC().Format("20060102T150405"))
 }
 
 // rebuild makes the database again. The lock is held.
 func (s *Store) rebuild(h *healer) error {
-	tmp := databaseFile + ".repair"
-	if err := s.own.RemoveAll(tmp); err != nil { // of a repair that was killed
-		return err
-	}
-	file, err := s.own.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL)
-	if err != nil {
-		return err
-	}
-	options := databaseOptions(forWriting)
-	options.NoSync = true // until the end
-	db, err := openBolt(file, options)
-	if err != nil {
-		return err
-	}
+	const tmp = databaseFile + ".repair"
 	var tx *Tx
-	v := newSalvage(h.ctx, db)
-	if err = v.read(s); err == nil {
-		err = db.Update(func(btx *bbolt.Tx) (err error) {
+	err := s.makeDatabase(tmp, func(db *bbolt.DB) error {
+		v := newSalvage(h.ctx, db)
+		if err := v.read(s); err != nil {
+			return err
+		}
+		return db.Update(func(btx *bbolt.Tx) (err error) {
 			if tx, err = s.newTx(btx); err == nil {
 				err = v.replay(tx, h)
 			}
 			return err
 		})
-	}
-	if err = errors.Join(err, db.Sync(), db.Close()); err != nil {
-		return errors.Join(err, s.own.Remove(tmp))
+	})
+	if err != nil {
+		return errors.Join(err, s.own.RemoveAll(tmp))
 	}
 	if err := s.exchange(tmp, h.out); err != nil {
 		return err
@@ -184,6 +171,14 @@ type healer struct {
 	out   *Repaired
 	whole map[record.Digest]bool // of the bodies that were looked at
 	least uint64                 // the log was known to go so far
+
+	holders map[record.Ref]holder // as records, names and histories say
+}
+
+func newHealer(ctx context.Context, opts RepairOptions, out *Repaired) *healer {
+	return &healer{
+		ctx: ctx, opts: opts, out: out, whole: map[record.Digest]bool{}, holders: map[record.Ref]holder{},
+	}
 }
 
 // look heals what can be healed and returns the versions whose bodies are lost.
@@ -194,6 +189,10 @@ func (h *healer) look(tx *Tx) (lost []Version, err error) {
 		}
 		v, err := tx.Get(e.Ref)
 		if errors.Is(err, ErrDropped) || e.Op != OpPut {
+			continue
+		}
+		if errors.Is(err, ErrNotFound) {
+			lost = append(lost, h.version(tx, e.Ref, e.Position))
 			continue
 		}
 		if err == nil {
@@ -289,7 +288,7 @@ func (h *healer) drop(tx *Tx, lost []Version) error {
 			continue
 		}
 		h.out.Gone = append(h.out.Gone, pieceOf(v, ""))
-		if err := tx.Drop(v.Ref); err != nil {
+		if err := tx.drop(v); err != nil {
 			return err
 		}
 	}
@@ -311,11 +310,6 @@ func (s *Store) eachPair(leaf func(bucket string, key, value []byte) error) erro
 	info, err := file.Stat()
 	if err != nil {
 		return err
-	}
-	if _, err := readMeta(file); err != nil { // any page may be a leaf
-		pages := uint64(info.Size()) / pageSize
-		w := &walker{file: file, meta: metaPage{end: pages}, seen: make([]uint64, pages/64+1), leaf: leaf}
-		return w.orphans()
 	}
 	return walkPages(file, info.Size(), leaf, func(uint64, string) {})
 }

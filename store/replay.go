@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"slices"
 
@@ -11,36 +10,30 @@ import (
 	"filebus/store/record"
 )
 
-// A holder is whose version a ref is. The zero holder is nobody.
-type holder struct {
-	name     record.Name
-	conflict bool
-}
-
-// A player does again what the entries of a log did, in a database that has all records.
-type player struct {
-	tx    *Tx
-	known map[record.Ref]holder    // as names and histories say
-	puts  map[record.Ref]uint64    // the positions at which refs were put
-	open  map[record.Ref]Version   // conflict versions
-	uses  map[record.Digest]uint64 // of bodies
-}
-
 // replay makes the buckets that follow from records and log, then heals bodies, and drops what
 // is lost.
 func (v *salvage) replay(tx *Tx, h *healer) error {
-	entries, err := v.entries(tx, h)
-	if err != nil {
-		return err
-	}
-	p := &player{tx, v.known(entries), map[record.Ref]uint64{}, map[record.Ref]Version{}, map[record.Digest]uint64{}}
-	for _, e := range entries {
-		if err := errors.Join(h.ctx.Err(), p.play(e)); err != nil {
-			return err
+	entries := v.entries(firstChain(tx.origin), tx.store.opts.Now().UTC(), h)
+	for _, c := range slices.Backward(v.claims) { // the most trustworthy comes last
+		at := c.position - 1
+		isTrue := c.source == fromRecord || at < uint64(len(entries)) && entries[at].Ref == c.act.ref
+		if isTrue && !c.of.name.IsZero() {
+			h.holders[c.act.ref] = c.of
 		}
 	}
-	if err := errors.Join(p.dropLost(h.out), p.sweep(h.out), p.addLookups()); err != nil {
+	puts := map[record.Ref]uint64{}
+	for _, e := range entries {
+		if e.Op == OpPut {
+			puts[e.Ref] = e.Position
+		}
+	}
+	if err := sweep(tx, entries, puts, h.out); err != nil {
 		return err
+	}
+	for _, e := range entries {
+		if err := errors.Join(h.ctx.Err(), h.play(tx, e, puts)); err != nil {
+			return err
+		}
 	}
 	lost, err := h.look(tx)
 	if err != nil {
@@ -49,137 +42,77 @@ func (v *salvage) replay(tx *Tx, h *healer) error {
 	return h.drop(tx, lost)
 }
 
-// known returns whose the refs are that entries name.
-func (v *salvage) known(entries []Entry) map[record.Ref]holder {
-	known := map[record.Ref]holder{}
-	for name, entry := range v.heads {
-		known[entry.ref] = holder{name, false}
-	}
-	for name, events := range v.events {
-		for _, e := range events {
-			if at := e.Position - 1; at < uint64(len(entries)) && entries[at].Ref == e.Ref {
-				known[e.Ref] = holder{name, e.Change == changeConflict || e.Change == changeResolve}
-			}
-		}
-	}
-	return known
-}
-
-func (p *player) play(e Entry) error {
-	if err := p.tx.appendEntry(e); err != nil {
+// play does again what an entry of the log did, in a database that has all records.
+func (h *healer) play(tx *Tx, e Entry, puts map[record.Ref]uint64) error {
+	if err := tx.appendEntry(e); err != nil {
 		return err
 	}
-	of := p.known[e.Ref]
-	v, err := p.tx.Get(e.Ref)
-	if isThere := err == nil; isThere {
-		of = holder{v.Record.Name, v.Record.IsConflict()}
-	}
+	v := h.version(tx, e.Ref, puts[e.Ref])
 	switch {
 	case e.Op == opDrop:
-		return p.drop(e, of)
-	case e.Op == opRetire:
-		delete(p.open, e.Ref)
-		return p.note(of, Event{e.Position, ChangeRetire, e.Ref})
-	}
-	p.puts[e.Ref] = e.Position
-	if err == nil {
-		p.uses[v.Record.Body]++
-		value := append(appendPosition(nil, e.Position), v.Record.Encode()...)
-		if err := p.tx.records.Put(e.Ref[:], value); err != nil {
-			return err
-		}
-		if v.Position = e.Position; of.conflict {
-			p.open[e.Ref] = v
-		}
-	}
-	return p.note(of, Event{e.Position, ChangePut, e.Ref})
-}
-
-// note adds a line to the history of a name, and changes its head.
-func (p *player) note(of holder, e Event) error {
-	entry := nameEntry{stateHead, e.Ref, e.Position}
-	switch {
-	case of.name.IsZero():
+		return tx.destroy(v, e.Position)
+	case v.Record.Name.IsZero():
 		return nil
-	case of.conflict && e.Change == ChangePut:
-		e.Change = changeConflict
-	case of.conflict:
-		e.Change = changeResolve
-	case e.Change == ChangeRetire:
-		entry.state = stateRetired
+	case e.Op == opRetire:
+		return tx.leave(v, e.Position)
 	}
-	if err := p.tx.note(nameKey(of.name), e); err != nil || of.conflict {
-		return err
+	if entry, known, err := tx.name(v.Record.Name); err == nil && known && entry.state == stateHead {
+		head := h.version(tx, entry.ref, entry.position)
+		return tx.enter(v, &head)
 	}
-	return p.tx.names.Put(nameKey(of.name), entry.encode())
+	return tx.enter(v, nil)
 }
 
-// drop does what a drop did to a version.
-func (p *player) drop(e Entry, of holder) error {
-	if v, err := p.tx.Get(e.Ref); err == nil {
-		p.uses[v.Record.Body]--
+// version returns the version that was put at a position; of one that is lost, what is known.
+func (h *healer) version(tx *Tx, ref record.Ref, position uint64) Version {
+	if v, err := tx.Get(ref); err == nil {
+		return v
 	}
-	delete(p.open, e.Ref)
-	err := errors.Join(
-		p.tx.dropped.Put(e.Ref[:], appendPosition(nil, e.Position)),
-		p.tx.records.Delete(e.Ref[:]),
-	)
-	position, wasPut := p.puts[e.Ref]
-	if err != nil || of.name.IsZero() || of.conflict || !wasPut {
-		return err
+	v := Version{ref, position, &record.Record{Size: -1}}
+	if position > 0 { // else nothing can be said of it
+		v.Record.Name = h.holders[ref].name
 	}
-	return errors.Join(
-		p.tx.note(nameKey(of.name), Event{position, ChangeDrop, e.Ref}),
-		p.tx.forget(of.name, e.Ref),
-	)
+	if h.holders[ref].conflict {
+		v.Record.Links = []record.Link{{Type: record.LinkConflict}}
+	}
+	return v
 }
 
-// dropLost drops the versions whose records are lost.
-func (p *player) dropLost(out *Repaired) error {
-	var lost []record.Ref
-	for ref := range p.puts {
-		if p.tx.records.Get(ref[:]) == nil && p.tx.dropped.Get(ref[:]) == nil {
-			lost = append(lost, ref)
-		}
-	}
-	slices.SortFunc(lost, func(a, b record.Ref) int { return cmp.Compare(p.puts[a], p.puts[b]) })
-	for _, ref := range lost {
-		of := p.known[ref]
-		piece := Piece{Ref: ref, Position: p.puts[ref], Size: -1}
-		if !of.name.IsZero() {
-			piece.Name = of.name.String()
-		}
-		out.Gone = append(out.Gone, piece)
-		ops := []Op{opRetire, opDrop}
-		if entry, _, err := p.tx.name(of.name); err != nil || entry.ref != ref || entry.state != stateHead {
-			ops = ops[1:]
-		}
-		for _, op := range ops {
-			if err := p.play(Entry{p.tx.position + 1, p.tx.now(), op, ref}); err != nil {
+// sweep takes out what belongs to no entry of the log, puts the records at their positions,
+// and counts the uses of bodies.
+func sweep(tx *Tx, entries []Entry, puts map[record.Ref]uint64, out *Repaired) error {
+	for _, e := range entries {
+		if e.Op == opDrop {
+			if err := tx.records.Delete(e.Ref[:]); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
-}
-
-// sweep takes out what belongs to no entry of the log, and counts the uses of bodies.
-func (p *player) sweep(out *Repaired) error {
-	err := keepOnly(p.tx.records, func(key []byte) bool {
-		_, wasPut := p.puts[record.Ref(key)]
-		if v, err := p.tx.Get(record.Ref(key)); err == nil && !wasPut { // its time fits nowhere
+	uses := map[record.Digest]uint64{}
+	err := keepOnly(tx.records, func(key []byte) bool {
+		_, wasPut := puts[record.Ref(key)]
+		v, err := tx.Get(record.Ref(key))
+		if err == nil && wasPut {
+			uses[v.Record.Body]++
+		} else if err == nil { // nothing says where it stood
 			out.Gone = append(out.Gone, pieceOf(v, ""))
 		}
 		return wasPut
 	})
-	for digest, n := range p.uses {
+	for ref, position := range puts {
+		if value := bytes.Clone(tx.records.Get(ref[:])); value != nil {
+			copy(value, appendPosition(nil, position))
+			err = errors.Join(err, tx.records.Put(ref[:], value))
+		}
+	}
+	for digest, n := range uses {
 		if n >= 2 {
-			err = errors.Join(err, p.tx.uses.Put(digest[:], appendPosition(nil, n)))
+			err = errors.Join(err, tx.uses.Put(digest[:], appendPosition(nil, n)))
 		}
 	}
 	return errors.Join(err,
-		keepOnly(p.tx.bodies, func(key []byte) bool { return p.uses[record.Digest(key)] > 0 }),
-		keepOnly(p.tx.descriptions, func(key []byte) bool { return p.tx.records.Get(key) != nil }),
+		keepOnly(tx.bodies, func(key []byte) bool { return uses[record.Digest(key)] > 0 }),
+		keepOnly(tx.descriptions, func(key []byte) bool { return tx.records.Get(key) != nil }),
 	)
 }
 
@@ -194,26 +127,6 @@ func keepOnly(b *bbolt.Bucket, keep func(key []byte) bool) error {
 	})
 	for _, key := range gone {
 		err = errors.Join(err, b.Delete(key))
-	}
-	return err
-}
-
-// addLookups adds the look-ups of heads and of open conflict versions.
-func (p *player) addLookups() (err error) {
-	for n, err := range p.tx.Names(record.Name{}) {
-		if err != nil {
-			return err
-		}
-		v, err := p.tx.Get(n.Ref)
-		if err == nil {
-			err = p.tx.addLookups(v.Record, v.Ref, v.Position)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for ref, v := range p.open {
-		err = errors.Join(err, p.tx.addLookups(v.Record, ref, v.Position))
 	}
 	return err
 }

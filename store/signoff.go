@@ -3,12 +3,9 @@ package store
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 
 	"go.etcd.io/bbolt"
 )
@@ -30,7 +27,8 @@ type signoff struct {
 	chain    chain
 }
 
-const signoffWords = 10
+// signoffForm is the line without its digest, as it is read.
+const signoffForm = "filebus signoff 1 %d %x %d %d %d %x "
 
 // encode returns the line, which is always of the same length.
 func (o signoff) encode() []byte {
@@ -48,17 +46,10 @@ func (s *Store) readSignoff() (o signoff, known bool) {
 	defer func() { _ = file.Close() }() // was only read
 	text := make([]byte, 512)           // more than a line has
 	n, _ := file.Read(text)             // the digest says whether it is whole
-	words := strings.Fields(string(text[:n]))
-	if len(words) != signoffWords {
-		return signoff{}, false
-	}
-	number := func(word int) uint64 { // what is none makes another line
-		n, _ := strconv.ParseUint(words[word], 10, 64)
-		return n
-	}
-	o.txid, o.size, o.modified, o.position = number(3), int64(number(5)), int64(number(6)), number(7)
-	_, _ = hex.Decode(o.free[:], []byte(words[4][:min(len(words[4]), 2*sha256.Size)]))
-	_, _ = hex.Decode(o.chain[:], []byte(words[8][:min(len(words[8]), 2*sha256.Size)]))
+	var free, link []byte
+	_, _ = fmt.Sscanf(string(text[:n]), signoffForm, &o.txid, &free, &o.size, &o.modified, &o.position, &link)
+	copy(o.free[:], free)
+	copy(o.chain[:], link)
 	if !bytes.Equal(o.encode(), text[:n]) {
 		return signoff{}, false
 	}

@@ -142,7 +142,7 @@ func (s *Store) initialise() error {
 		}
 	}
 	const tmp = databaseFile + ".new"
-	if err := errors.Join(s.own.RemoveAll(tmp), s.writeEmpty(tmp)); err != nil {
+	if err := s.writeEmpty(tmp); err != nil {
 		return fmt.Errorf("making store: %w", err)
 	}
 	if err := s.own.Rename(tmp, databaseFile); err != nil {
@@ -161,24 +161,41 @@ func (s *Store) writeEmpty(name string) error {
 	if _, err := io.ReadFull(s.opts.Random, id[:]); err != nil {
 		return err
 	}
+	return s.makeDatabase(name, func(db *bbolt.DB) error {
+		return db.Update(func(btx *bbolt.Tx) error {
+			return putMeta(btx, hex.EncodeToString(id[:]), record.FormatTime(s.opts.Now()))
+		})
+	})
+}
+
+func putMeta(btx *bbolt.Tx, origin, created string) error {
+	meta := btx.Bucket(bucketMeta)
+	return errors.Join(meta.Put([]byte(metaOrigin), []byte(origin)), meta.Put([]byte(metaCreated), []byte(created)))
+}
+
+// makeDatabase makes a database of the newest schema and lets fill fill it. It is synced
+// at the end.
+func (s *Store) makeDatabase(name string, fill func(db *bbolt.DB) error) error {
+	if err := s.own.RemoveAll(name); err != nil { // of one that was killed
+		return err
+	}
 	file, err := s.own.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return err
 	}
-	db, err := openBolt(file, databaseOptions(forWriting))
+	options := databaseOptions(forWriting)
+	options.NoSync = true
+	db, err := openBolt(file, options)
 	if err != nil {
 		return err
 	}
 	err = db.Update(func(btx *bbolt.Tx) error {
-		if _, err := migrations.Apply(btx, s.opts.steps); err != nil {
-			return err
-		}
-		meta := btx.Bucket(bucketMeta)
-		return errors.Join(
-			meta.Put([]byte(metaOrigin), []byte(hex.EncodeToString(id[:]))),
-			meta.Put([]byte(metaCreated), []byte(record.FormatTime(s.opts.Now()))),
-		)
+		_, err := migrations.Apply(btx, s.opts.steps)
+		return err
 	})
+	if err == nil {
+		err = fill(db)
+	}
 	return errors.Join(err, db.Sync(), db.Close())
 }
 

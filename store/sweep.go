@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"strings"
 
 	"filebus/store/record"
@@ -33,7 +34,7 @@ func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
 	// lock, will never have one.
 	err = s.Update(ctx, func(tx *Tx) error {
 		for name, digest := range stray {
-			if tx.bodies.Get(digest[:]) != nil {
+			if digest == (record.Digest{}) || tx.bodies.Get(digest[:]) != nil {
 				continue
 			}
 			if err := s.own.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -46,22 +47,22 @@ func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
 	return removed, err
 }
 
-// walkBodies visits the files that have the name of a body, and its place.
-func (s *Store) walkBodies(visit func(name string, digest record.Digest)) error {
-	return s.own.Walk(bodiesDir, func(name string, e fs.DirEntry) error {
-		hex, isBody := strings.CutSuffix(e.Name(), bodySuffix)
-		digest, err := record.ParseDigest(hex)
-		if isBody && err == nil && e.Type().IsRegular() && name == bodyFile(digest) {
-			visit(name, digest)
-		}
-		return nil
-	})
-}
-
-// strayBodies returns the files of bodies that no record has at the moment.
+// strayBodies returns the files of bodies that no record has at the moment. Those without
+// the name of a body, or its place, have no digest.
 func (s *Store) strayBodies(ctx context.Context) (map[string]record.Digest, error) {
 	stray := map[string]record.Digest{}
-	err := s.walkBodies(func(name string, digest record.Digest) { stray[name] = digest })
+	err := s.own.Walk(bodiesDir, func(name string, e fs.DirEntry) error {
+		hex, isBody := strings.CutSuffix(e.Name(), bodySuffix)
+		if e.IsDir() || !isBody {
+			return nil
+		}
+		digest, err := record.ParseDigest(hex)
+		if err != nil || !e.Type().IsRegular() || name != bodyFile(digest) {
+			digest = record.Digest{}
+		}
+		stray[name] = digest
+		return nil
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -69,11 +70,7 @@ func (s *Store) strayBodies(ctx context.Context) (map[string]record.Digest, erro
 		return nil, err
 	}
 	err = s.View(ctx, func(tx *Tx) error {
-		for path, digest := range stray {
-			if tx.bodies.Get(digest[:]) != nil {
-				delete(stray, path)
-			}
-		}
+		maps.DeleteFunc(stray, func(_ string, digest record.Digest) bool { return tx.bodies.Get(digest[:]) != nil })
 		return nil
 	})
 	return stray, err

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"bytes"
 	"iter"
 	"maps"
 	"path/filepath"
@@ -55,9 +56,8 @@ func (s *Mirrors) Mend(
 
 // broken returns how many lines say nothing.
 func (s *savedLines) broken() (n int) {
-	for at := 0; at < len(s.text); {
-		line := s.lineOf(at)
-		at += len(lineAt(s.text, at)) + 1
+	for line := range bytes.Lines(s.text) {
+		line = bytes.TrimRight(line, "\r\n")
 		_, whole := readFileLine(line)
 		quoted := quotedPath(line)
 		isOther := len(line) == 0 || strings.HasPrefix(string(line), memoryHeader) ||

@@ -109,12 +109,19 @@ func (f Folder) foreign(at string, mode fs.FileMode) error {
 // Refuse returns the error of what is in the way, and says how to move it out of it.
 func (f Folder) Refuse(name, why string) error {
 	file := f.Path(name)
-	aside := filepath.Join(f.top, "moved-"+filepath.Base(file))
-	for free, n := aside, 2; exists(aside); n++ {
-		aside = fmt.Sprintf("%s-%d", free, n)
-	}
+	top := At(f.top)
+	aside := top.Path(top.Free("moved-" + filepath.Base(file)))
 	err := record.Conflict.Errorf("%s %s", file, why).Because(ErrForeign)
 	return err.Try("mv {1} {2}, then run it again", file, aside)
+}
+
+// Free returns a name, with a number behind it if something has it already.
+func (f Folder) Free(name string) string {
+	free := name
+	for n := 2; exists(f.Path(free)); n++ {
+		free = fmt.Sprintf("%s-%d", name, n)
+	}
+	return free
 }
 
 func exists(file string) bool {
