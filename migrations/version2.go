@@ -11,33 +11,24 @@ import (
 // toVersion2 puts before each description the first 8 bytes of the SHA-256 of
 // its key and itself.
 func toVersion2(tx *bbolt.Tx) error {
-	const most = 1000 // values that are changed at a time, as a cursor does not bear it
 	descriptions := tx.Bucket([]byte("descriptions"))
 	if descriptions == nil {
 		return errors.New("there is no bucket descriptions")
 	}
-	for last := []byte(nil); ; {
-		var keys, values [][]byte
-		c := descriptions.Cursor()
-		k, v := c.Seek(last)
-		if bytes.Equal(k, last) {
-			k, v = c.Next()
+	var keys [][]byte // a cursor does not bear that values change
+	c := descriptions.Cursor()
+	for k, _ := c.First(); k != nil; k, _ = c.Next() {
+		if len(keys) > 0 && bytes.Compare(k, keys[len(keys)-1]) <= 0 {
+			return errors.New("the keys of descriptions are out of order: the database is damaged")
 		}
-		for ; k != nil && len(keys) < most; k, v = c.Next() {
-			if bytes.Compare(k, last) <= 0 {
-				return errors.New("the keys of descriptions are out of order: the database is damaged")
-			}
-			last = bytes.Clone(k)
-			sum := sha256.Sum256(append(bytes.Clone(k), v...))
-			keys, values = append(keys, last), append(values, append(sum[:8:8], v...))
-		}
-		if len(keys) == 0 {
-			return nil
-		}
-		for i, key := range keys {
-			if err := descriptions.Put(key, values[i]); err != nil {
-				return err
-			}
+		keys = append(keys, bytes.Clone(k))
+	}
+	for _, key := range keys {
+		value := descriptions.Get(key)
+		sum := sha256.Sum256(append(bytes.Clone(key), value...))
+		if err := descriptions.Put(key, append(sum[:8:8], value...)); err != nil {
+			return err
 		}
 	}
+	return nil
 }
