@@ -146,7 +146,8 @@ func (s *storeSet) report(env *environ, stores []query.StoreAnswer) error {
 			s.failed = append(s.failed, a)
 			continue
 		}
-		env.noteUnranked(env.shortPath(a.Folder)+": ", &a.SearchAnswer, "; filebus reindex"+env.storeFlag(a.Folder)+" indexes them")
+		hint := "; filebus reindex" + env.storeFlag(a.Folder) + " indexes them"
+		env.noteUnranked(env.shortPath(a.Folder)+": ", &a.SearchAnswer, hint)
 		answered++
 	}
 	err := s.noteFailed(env, answered)
