@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"filebus/materialize"
+	"filebus/query"
 	"filebus/store"
 	"filebus/store/folder"
 	"filebus/store/record"
@@ -393,9 +394,7 @@ func (c Call) putOutput(ctx context.Context, w *materialize.Workspace, end endin
 }
 
 // isBodyOf reports whether a text is the body of a version.
-func isBodyOf(
-	ctx context.Context, w *materialize.Workspace, ref record.Ref, text *io.SectionReader,
-) (same bool, err error) {
+func isBodyOf(ctx context.Context, w *materialize.Workspace, ref record.Ref, text *io.SectionReader) (bool, error) {
 	if _, err := text.Seek(0, io.SeekStart); err != nil {
 		return false, err
 	}
@@ -403,12 +402,8 @@ func isBodyOf(
 	if err != nil {
 		return false, err
 	}
-	err = w.Store.View(ctx, func(tx *store.Tx) error {
-		v, err := tx.Get(ref)
-		same = err == nil && v.Record.Body == digest
-		return err
-	})
-	return same, err
+	v, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Get(ref) })
+	return err == nil && v.Record.Body == digest, err
 }
 
 // Recover stores the outputs of commands whose Exec was ended before it could
