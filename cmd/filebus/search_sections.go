@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"filebus/query"
 	"filebus/store"
@@ -151,6 +152,12 @@ func (p *hitPage) sectionText(s *hitSection) string {
 	}
 	text := string(s.text.Text)
 	if p.env.outTerminal {
+		text = strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) && r != '\n' && r != '\t' {
+				return ' '
+			}
+			return r
+		}, text)
 		text = p.env.boldRuns(text, p.marks([]byte(text)))
 	}
 	if text != "" && !strings.HasSuffix(text, "\n") {
