@@ -239,7 +239,14 @@ func (s *spool) discard() error {
 	if err := s.own.Rename(callFile, storedFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, s.release())
 	}
-	for _, file := range []string{outputFile, endFile, endFile + newSuffix, schemaFile, schemaFile + newSuffix, callFile + newSuffix} {
+	files := []string{outputFile, endFile, endFile + newSuffix, schemaFile, schemaFile + newSuffix, callFile + newSuffix}
+	entries, _ := s.own.ReadDir(".") // what is left of it is named by Recover
+	for _, entry := range entries {
+		if folder.IsTemporary(entry.Name()) { // of a file that was never finished
+			files = append(files, entry.Name())
+		}
+	}
+	for _, file := range files {
 		if err := s.own.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(err, s.release())
 		}
@@ -502,16 +509,17 @@ func (s *spool) removeEmpty() error {
 		return unlessGone(err)
 	}
 	for _, entry := range entries {
-		switch entry.Name() {
-		case lockFile:
+		switch name := entry.Name(); {
+		case name == lockFile:
 			return nil
-		case storedFile: // the last to go
-		default:
+		case name != storedFile && !folder.IsTemporary(name): // the last to go
 			return errForeign
 		}
 	}
-	_ = s.own.Remove(storedFile) // it may be gone
-	_ = s.all.Remove(s.name)     // a process that is making it makes another
+	for _, entry := range entries {
+		_ = s.own.Remove(entry.Name()) // it may be gone
+	}
+	_ = s.all.Remove(s.name) // a process that is making it makes another
 	return nil
 }
 
