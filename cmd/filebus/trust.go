@@ -17,8 +17,8 @@ import (
 func (e *environ) user() *trust.User {
 	u := &trust.User{State: e.stateDir(), Sudo: e.getenv("SUDO_UID"), Variables: e.variables}
 	for _, dir := range filepath.SplitList(e.getenv("FILEBUS_TRUST")) {
-		if dir != "" {
-			u.Consents = append(u.Consents, e.abs(dir))
+		if filepath.IsAbs(dir) { // others would mean whatever the working directory is
+			u.Consents = append(u.Consents, dir)
 		}
 	}
 	return u

@@ -97,7 +97,7 @@ func entry(store, what string) string {
 	text := store
 	for _, look := range []func(string) (fs.FileInfo, error){os.Lstat, os.Stat} {
 		if info, err := look(store); err == nil {
-			text += "\n" + number(info)
+			text += "\n" + number(info) + born(store, info)
 		}
 	}
 	return text + "\n" + what + "\n"
@@ -140,7 +140,12 @@ func (u *User) Reasons(store string) []string {
 			reasons = append(reasons, u.strangers("its "+name, info)...)
 		}
 	}
-	return append(reasons, u.tracked(store)...)
+	reasons = append(reasons, u.tracked(store)...)
+	// The way to it may lead over a link past the top of the repository.
+	if real, err := filepath.EvalSymlinks(store); err == nil && real != store && !slices.Contains(reasons, gitTracks) {
+		reasons = append(reasons, u.tracked(real)...)
+	}
+	return reasons
 }
 
 // strangers returns who else than the user may have made a file.
