@@ -165,3 +165,13 @@ func (u *User) strangers(what string, info fs.FileInfo) (reasons []string) {
 	}
 	return reasons
 }
+
+// Owner says whose a file is, or "" where that cannot be known.
+func Owner(file string) string {
+	if info, err := os.Stat(file); err == nil {
+		if owner, _, known := ownerOf(info); known {
+			return fmt.Sprintf("user %d", owner)
+		}
+	}
+	return ""
+}
