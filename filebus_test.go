@@ -146,7 +146,10 @@ func house() map[string]pack {
 			ours:    []string{"filebus/store/record", "filebus/query"},
 			modules: []string{"github.com/gdamore/tcell", "github.com/clipperhouse/displaywidth"},
 		},
-		"filebus/cmd/filebus/trust": {ours: []string{"filebus/store/record", "filebus/materialize/mirror"}},
+		"filebus/cmd/filebus/trust": {
+			ours:    []string{"filebus/store/record", "filebus/materialize/mirror"},
+			modules: []string{"golang.org/x/sys"},
+		},
 		"filebus/cmd/filebus-bench": {
 			ours: []string{
 				"filebus", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",

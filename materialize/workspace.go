@@ -71,9 +71,13 @@ func Locate(dir, explicit, home string) (Location, error) {
 
 func noStore(dir string) error { return fmt.Errorf("%s: %w", dir, store.ErrNoStore) }
 
-// exists reports store.ErrNoStore if a folder holds no store.
+// exists reports store.ErrNoStore if a folder holds no store. One that may not be looked
+// into counts as one that does.
 func exists(folder string) error {
 	if _, err := os.Lstat(filepath.Join(folder, "store.db")); err != nil {
+		if _, there := os.Lstat(folder); errors.Is(err, fs.ErrPermission) && there == nil {
+			return nil
+		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return noStore(filepath.Dir(folder))
 		}

@@ -40,22 +40,35 @@ type retentionConfig struct {
 	SessionAge string `toml:"session_age" json:"session_age,omitempty"` // only older ones go: 30d
 }
 
-const configFile = "config.toml"
+const (
+	configFile = "config.toml"
+	maxConfig  = 1 << 20 // in bytes
+)
+
+// errConfig says that a configuration cannot be used.
+const errConfig record.Reason = "configuration wrong"
 
 // readConfig reads the configuration of a store; a missing file is an empty one.
 func readConfig(dir string) (c config, err error) {
 	own := folder.At(dir)
-	text, err := own.ReadFile(configFile)
+	text, err := own.ReadUpTo(configFile, maxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}
 	if err == nil {
 		err = c.parse(string(text))
 	}
-	if err != nil {
-		err = fmt.Errorf("reading %s: %w", own.Path(configFile), err)
+	file, known := own.Path(configFile), (*record.Error)(nil)
+	switch {
+	case err == nil:
+		return c, nil
+	case errors.Is(err, fs.ErrPermission): // as the whole store, perhaps
+		return c, fmt.Errorf("reading %s: %w", file, err)
+	case errors.As(err, &known): // it says what helps
+		return c, known.Code.Errorf("reading %s: %w", file, err).Because(errConfig).Try(known.Hint, known.Names...)
 	}
-	return c, err
+	return c, record.Failed.Errorf("reading %s: %w", file, err).Because(errConfig).
+		Try("edit {1}, or mv {1} {2}", file, own.Path(own.Free(configFile+".damaged")))
 }
 
 func (c *config) parse(text string) error {
@@ -67,6 +80,9 @@ func (c *config) parse(text string) error {
 		return fmt.Errorf("unknown setting %q; see filebus config --help", unknown[0])
 	case c.Preview < 0 || c.Preview > 10000:
 		return fmt.Errorf("preview is %d; it is a number of characters from 1 to 10000", c.Preview)
+	}
+	if _, err := c.profile(); err != nil {
+		return err
 	}
 	for _, folder := range c.Notes {
 		if !mayHoldFiles(folder) {

@@ -109,7 +109,8 @@ func (e *environ) locate() (materialize.Location, error) {
 		}
 		dir = explicit
 	}
-	return materialize.Locate(dir, explicit, e.home())
+	at, err := materialize.Locate(dir, explicit, e.home())
+	return at, closed(at, err)
 }
 
 // A workspace is an opened one with the means to read it, and the world of the command
@@ -144,6 +145,7 @@ func (e *environ) open(ctx context.Context) (*workspace, error) {
 		return nil, err
 	}
 	s, err := e.newWorkspace(materialize.Open(at, settings, e.storeOptions()))
+	err = closed(at, err)
 	if err == nil {
 		if tightened, _ := folder.At(at.Store).Tighten(); tightened { // else the next command tries again
 			e.note("others could use the store %s; it is its owner's alone now", at.Store)

@@ -88,7 +88,7 @@ func (o *execCommand) exec(ctx context.Context, w *workspace, args []string) (er
 	}
 	env := w.environ
 	w, err = open(ctx)
-	if errors.Is(err, record.Untrusted) {
+	if errors.Is(err, record.Untrusted) || errors.Is(err, errConfig) || errors.Is(err, errClosed) {
 		return o.pass(env, command, err)
 	}
 	if err != nil {

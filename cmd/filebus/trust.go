@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -17,8 +18,8 @@ import (
 func (e *environ) user() *trust.User {
 	u := &trust.User{State: e.stateDir(), Sudo: e.getenv("SUDO_UID"), Variables: e.variables}
 	for _, dir := range filepath.SplitList(e.getenv("FILEBUS_TRUST")) {
-		if dir != "" {
-			u.Consents = append(u.Consents, e.abs(dir))
+		if filepath.IsAbs(dir) { // others would mean whatever the working directory is
+			u.Consents = append(u.Consents, dir)
 		}
 	}
 	return u
@@ -35,7 +36,24 @@ func (e *environ) config(at materialize.Location) (config, error) {
 	if err != nil {
 		return config{}, err
 	}
-	return readConfig(at.Store)
+	c, err := readConfig(at.Store)
+	return c, closed(at, err)
+}
+
+// errClosed says that the user may not read a store.
+const errClosed record.Reason = "store closed"
+
+// closed says whose a store is, and what helps, where the system keeps the user out.
+func closed(at materialize.Location, err error) error {
+	if !errors.Is(err, fs.ErrPermission) || errors.Is(err, errClosed) {
+		return err
+	}
+	whose := ""
+	if owner := trust.Owner(at.Store); owner != "" {
+		whose = "it belongs to " + owner + ": "
+	}
+	return record.Failed.Errorf("the store %s cannot be read: %s%w", at.Store, whose, err).Because(errClosed).
+		Try("ask its owner, or take a store of your own with --store FOLDER/" + materialize.StoreFolder)
 }
 
 // usualSettings returns the settings of a workspace for a command that can do without
@@ -85,9 +103,11 @@ func (o *trustCommand) run(_ context.Context, w *workspace, args []string) error
 	}
 	u := w.user()
 	_, missing := os.Lstat(filepath.Join(at.Store, storeFile))
+	exists := !errors.Is(missing, fs.ErrNotExist)
 	c, err := readConfig(at.Store)
-	view, viewErr := c.view(at, missing == nil)
-	if err = errors.Join(err, viewErr); err != nil {
+	err = closed(at, err)
+	view, viewErr := c.view(at, exists)
+	if err = cmp.Or(err, viewErr); err != nil {
 		w.note("%s", message(err)) // consent can be given and taken back all the same
 	}
 	v := trustView{configView: view, Reasons: u.Reasons(at.Store)}

@@ -11,6 +11,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -204,19 +205,34 @@ func (f Folder) open(root *os.Root, at string, flag int) (*os.File, error) {
 	return file, nil
 }
 
-// ReadFile returns the bytes of a file.
-func (f Folder) ReadFile(name string) ([]byte, error) {
+// maxRead is the longest file that is read at once, in bytes.
+const maxRead = 256 << 20
+
+// ReadFile returns the bytes of a file, which is none of filebus if it is far too long.
+func (f Folder) ReadFile(name string) ([]byte, error) { return f.ReadUpTo(name, maxRead) }
+
+// ReadUpTo is ReadFile for a file of at most that many bytes.
+func (f Folder) ReadUpTo(name string, limit int64) ([]byte, error) {
 	file, err := f.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }() // only read
 	var text bytes.Buffer
-	if info, err := file.Stat(); err == nil && info.Size() < 1<<30 {
+	if info, err := file.Stat(); err == nil && info.Size() <= limit {
 		text.Grow(int(info.Size()) + bytes.MinRead)
+	} else if err == nil {
+		return nil, f.tooLong(name, limit)
 	}
-	_, err = text.ReadFrom(file)
+	_, err = text.ReadFrom(io.LimitReader(file, limit+1))
+	if err == nil && int64(text.Len()) > limit {
+		return nil, f.tooLong(name, limit)
+	}
 	return text.Bytes(), err
+}
+
+func (f Folder) tooLong(name string, limit int64) error {
+	return f.Refuse(name, fmt.Sprintf("is longer than %d KiB, which no such file of filebus is", limit>>10))
 }
 
 // WriteFile writes a file in place, making it if it is missing.

@@ -327,3 +327,24 @@ func TestTemporaryNames(t *testing.T) {
 		}
 	}
 }
+
+// TestTooLong reads files that have grown far beyond what filebus writes.
+func TestTooLong(t *testing.T) {
+	dir := t.TempDir()
+	own := folder.At(dir)
+	if err := own.WriteFile("a", []byte("12345")); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := own.ReadUpTo("a", 5); string(text) != "12345" || err != nil {
+		t.Errorf("ReadUpTo = %q, %v", text, err)
+	}
+	if text, err := own.ReadUpTo("a", 4); !errors.Is(err, folder.ErrForeign) {
+		t.Errorf("ReadUpTo of too long a file = %q, %v", text, err)
+	}
+	if err := os.Truncate(filepath.Join(dir, "a"), 40<<30); err != nil {
+		t.Skip("no files with holes: ", err)
+	}
+	if text, err := own.ReadFile("a"); !errors.Is(err, folder.ErrForeign) {
+		t.Errorf("ReadFile of 40 GiB = %d bytes, %v", len(text), err)
+	}
+}

@@ -18,6 +18,7 @@ import (
 const (
 	gitPatience = 5 * time.Second // how long git may take for an answer
 	maxIndex    = 256 << 20       // of an index that is read, in bytes
+	gitTracks   = "git tracks files in it"
 )
 
 // tracked returns the reason if git tracks files of a store. A "no" of git is remembered
@@ -48,7 +49,7 @@ func (u *User) tracked(store string) (reasons []string) {
 	}
 	switch {
 	case len(out) > 0:
-		return []string{"git tracks files in it"}
+		return []string{gitTracks}
 	case err != nil && names(index, filepath.Base(store)):
 		return []string{"git cannot say whether it tracks files in it: " + err.Error()}
 	case err == nil:

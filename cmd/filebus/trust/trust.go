@@ -97,7 +97,7 @@ func entry(store, what string) string {
 	text := store
 	for _, look := range []func(string) (fs.FileInfo, error){os.Lstat, os.Stat} {
 		if info, err := look(store); err == nil {
-			text += "\n" + number(info)
+			text += "\n" + number(info) + born(store, info)
 		}
 	}
 	return text + "\n" + what + "\n"
@@ -140,7 +140,12 @@ func (u *User) Reasons(store string) []string {
 			reasons = append(reasons, u.strangers("its "+name, info)...)
 		}
 	}
-	return append(reasons, u.tracked(store)...)
+	reasons = append(reasons, u.tracked(store)...)
+	// The way to it may lead over a link past the top of the repository.
+	if real, err := filepath.EvalSymlinks(store); err == nil && real != store && !slices.Contains(reasons, gitTracks) {
+		reasons = append(reasons, u.tracked(real)...)
+	}
+	return reasons
 }
 
 // strangers returns who else than the user may have made a file.
@@ -159,4 +164,14 @@ func (u *User) strangers(what string, info fs.FileInfo) (reasons []string) {
 		reasons = append(reasons, fmt.Sprintf("group %d can write %s", group, what))
 	}
 	return reasons
+}
+
+// Owner says whose a file is, or "" where that cannot be known.
+func Owner(file string) string {
+	if info, err := os.Stat(file); err == nil {
+		if owner, _, known := ownerOf(info); known {
+			return fmt.Sprintf("user %d", owner)
+		}
+	}
+	return ""
 }

@@ -316,3 +316,23 @@ func TestConsents(t *testing.T) {
 		}
 	}
 }
+
+// TestBirth makes another folder at the path of a trusted one, often with its number.
+func TestBirth(t *testing.T) {
+	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
+		t.Skip("the system does not say when a folder was made")
+	}
+	dir, user := t.TempDir(), trust.User{State: t.TempDir()}
+	for range 20 {
+		folder := newStore(t, dir)
+		if user.Trusts(folder) {
+			t.Fatal("another folder at the path is trusted")
+		}
+		if err := user.Consent(folder); err != nil || !user.Trusts(folder) {
+			t.Fatalf("Consent = %v, and it is not trusted", err)
+		}
+		if err := os.RemoveAll(folder); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

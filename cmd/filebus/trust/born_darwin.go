@@ -1,0 +1,16 @@
+package trust
+
+import (
+	"fmt"
+	"io/fs"
+	"syscall"
+)
+
+// born returns when a file was made: another one at the same path can have the same
+// number.
+func born(_ string, info fs.FileInfo) string {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return fmt.Sprintf(" %d.%09d", stat.Birthtimespec.Sec, stat.Birthtimespec.Nsec)
+	}
+	return ""
+}
