@@ -109,7 +109,11 @@ func (e *environ) locate() (materialize.Location, error) {
 		}
 		dir = explicit
 	}
-	return materialize.Locate(dir, explicit, e.home())
+	at, err := materialize.Locate(dir, explicit, e.home())
+	if errors.Is(err, store.ErrNoStore) && materialize.HasLost(at.Store) {
+		err = coded(record.NoStore, repairHint, fmt.Errorf("%s is missing", filepath.Join(at.Store, storeFile)))
+	}
+	return at, err
 }
 
 // A workspace is an opened one with the means to read it, and the world of the command
