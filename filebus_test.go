@@ -85,7 +85,7 @@ func house() map[string]pack {
 		"filebus/materialize/likeness": {ours: []string{"filebus/store/record", "filebus/index", "filebus/query"}},
 		"filebus/materialize/task": {
 			ours: []string{
-				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
+				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
 				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness",
 			},
 		},

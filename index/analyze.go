@@ -29,7 +29,7 @@ type Token struct {
 
 // Analyze returns the tokens of text, in the order of the text. Use an Analyzer
 // where several texts are analysed in turn.
-func Analyze(text []byte) iter.Seq[Token] { return NewAnalyzer().tokens(text) }
+func Analyze(text []byte) iter.Seq[Token] { return NewAnalyzer().tokens(text, nil) }
 
 // An Analyzer turns text into terms and remembers what it made of each word.
 // It is not safe for concurrent use.
@@ -88,12 +88,13 @@ func (a *Analyzer) forget() {
 	a.terms, a.counts, a.hashes = nil, nil, nil
 }
 
-// tokens returns the tokens of text in the order of the text. The text must not
-// change meanwhile, and the Analyzer must not be used for another.
-func (a *Analyzer) tokens(text []byte) iter.Seq[Token] {
+// tokens returns the tokens of text in the order of the text, without those of plain
+// words that skip says yes to, if it is not nil. The text must not change meanwhile, and
+// the Analyzer must not be used for another.
+func (a *Analyzer) tokens(text []byte, skip func(run []byte) bool) iter.Seq[Token] {
 	return func(yield func(Token) bool) {
 		a.rest()
-		a.scan(text, nil, func(start, position int, pieces []piece) bool {
+		a.scan(text, skip, func(start, position int, pieces []piece) bool {
 			for _, p := range pieces {
 				if !yield(Token{a.terms[p.term], start + int(p.start), start + int(p.end), position + int(p.position)}) {
 					return false
@@ -341,17 +342,11 @@ func (a *Analyzer) Find(text []byte, wanted map[string]int) iter.Seq[Token] {
 		may.add(term)
 	}
 	return func(yield func(Token) bool) {
-		a.rest()
-		a.scan(text, func(run []byte) bool { return !may.begin(run) }, func(start, position int, pieces []piece) bool {
-			for _, p := range pieces {
-				term := a.terms[p.term]
-				token := Token{term, start + int(p.start), start + int(p.end), position + int(p.position)}
-				if _, ok := wanted[term]; ok && !yield(token) {
-					return false
-				}
+		for token := range a.tokens(text, func(run []byte) bool { return !may.begin(run) }) {
+			if _, ok := wanted[token.Term]; ok && !yield(token) {
+				return
 			}
-			return true
-		})
+		}
 	}
 }
 

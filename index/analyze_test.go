@@ -168,17 +168,17 @@ func TestAnalyzeFarApart(t *testing.T) {
 func TestAnalyzerRemembers(t *testing.T) {
 	a := NewAnalyzer()
 	text := []byte("parseHTTPHeader 検索 words " + strings.Repeat("long", 40))
-	first := slices.Collect(a.tokens(text))
-	if again := slices.Collect(a.tokens(text)); !slices.Equal(first, again) {
+	first := slices.Collect(a.tokens(text, nil))
+	if again := slices.Collect(a.tokens(text, nil)); !slices.Equal(first, again) {
 		t.Errorf("the second time %v, the first %v", again, first)
 	}
 	var many strings.Builder
 	for i := range 2*maxMemo + 10 {
 		fmt.Fprintf(&many, "w%d ", i)
 	}
-	for range a.tokens([]byte(many.String())) {
+	for range a.tokens([]byte(many.String()), nil) {
 	}
-	if got := slices.Collect(a.tokens(text)); !slices.Equal(got, first) {
+	if got := slices.Collect(a.tokens(text, nil)); !slices.Equal(got, first) {
 		t.Errorf("after %d other words %v, before %v", 2*maxMemo+10, got, first)
 	}
 	if a.memo.count > 3*maxMemo || len(a.terms) > 3*maxMemo {

@@ -23,7 +23,7 @@ func BenchmarkAnalyze(b *testing.B) {
 	a := NewAnalyzer()
 	for b.Loop() {
 		for _, d := range documents {
-			for range a.tokens(d.Text) {
+			for range a.tokens(d.Text, nil) {
 			}
 		}
 	}

@@ -211,15 +211,18 @@ func classify(err error) error {
 			return err
 		}
 	}
-	if cause := causeOf(err); cause != 0 {
+	if cause := CauseOf(err); cause != 0 {
 		return &machineError{err, cause}
 	}
 	return fmt.Errorf("%w: %w", ErrDamaged, err)
 }
 
-// causeOf returns the failure of the machine that err comes from, or 0. The engine
+// CauseOf returns the failure of the machine that err comes from, or 0. The engine
 // passes on only the text of some.
-func causeOf(err error) syscall.Errno {
+func CauseOf(err error) syscall.Errno {
+	if err == nil {
+		return 0
+	}
 	for _, cause := range []syscall.Errno{
 		syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO,
 	} {

@@ -105,7 +105,7 @@ func condemn(generation folder.Folder, err error) error {
 	if !errors.Is(err, ErrDamaged) {
 		return err
 	}
-	if cause := causeOf(err); cause != 0 {
+	if cause := CauseOf(err); cause != 0 {
 		return &machineError{errors.New(strings.Replace(err.Error(), ErrDamaged.Error()+": ", "", 1)), cause}
 	}
 	// Where this cannot be written, the damage will be met again.

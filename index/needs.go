@@ -88,7 +88,7 @@ func needsOf(phrase string) []need {
 	text := bounded(phrase)
 	for run := range wordRuns(text) {
 		var n need
-		for token := range analyzer.tokens(run) {
+		for token := range analyzer.tokens(run, nil) {
 			if len(n.parts) == 0 && n.whole == "" && token.Start == 0 && token.End == len(run) {
 				n.whole = token.Term
 				continue
@@ -118,7 +118,7 @@ func mayHaveParts(word []byte) bool {
 func Findable(text string) bool {
 	analyzer := NewAnalyzer()
 	for run := range wordRuns(bounded(text)) {
-		for range analyzer.tokens(run) {
+		for range analyzer.tokens(run, nil) {
 			return true
 		}
 	}

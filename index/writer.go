@@ -462,8 +462,8 @@ func (w *Writer) run(batch *api.Batch) error {
 	for {
 		select {
 		case err := <-done:
-			if err != nil && causeOf(err) != 0 {
-				err = &machineError{err, causeOf(err)}
+			if err != nil && CauseOf(err) != 0 {
+				err = &machineError{err, CauseOf(err)}
 			}
 			return err
 		case <-ticker.C:

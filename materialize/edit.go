@@ -368,13 +368,9 @@ func (e *Entries) apply(f *plan.File) error {
 }
 
 // EverStored reports whether a name has or had a version, also one that was destroyed.
-func (w *Workspace) EverStored(ctx context.Context, name record.Name) (stored bool, err error) {
-	err = w.Store.View(ctx, func(tx *store.Tx) error {
-		events, err := tx.History(name)
-		stored = len(events) > 0
-		return err
-	})
-	return stored, err
+func (w *Workspace) EverStored(ctx context.Context, name record.Name) (bool, error) {
+	events, err := view(ctx, w.Store, func(tx *store.Tx) ([]store.Event, error) { return tx.History(name) })
+	return len(events) > 0, err
 }
 
 // FetchFrom imports what stands at paths of another root of the project, such as

@@ -70,6 +70,7 @@ func isWriteOnce(err error) bool {
 // somebody had put an older version back.
 func (r *reconciler) importFile(ctx context.Context, p string) error {
 	r.opts = SyncOptions{Announced: true, CaptureOnly: true}
+	r.Doubt(p)
 	done, err := r.insist(ctx, p)
 	switch {
 	case errors.Is(err, mirror.ErrRaced):

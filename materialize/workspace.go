@@ -52,7 +52,7 @@ func Locate(dir, explicit, home string) (Location, error) {
 		}
 		return at, err
 	}
-	top, common := gitTop(dir)
+	top, common := mirror.GitRepository(dir)
 	for at := dir; ; at = filepath.Dir(at) {
 		if folder := filepath.Join(at, StoreFolder); mayHold(at, home) && exists(folder) == nil {
 			return Location{folder, at, at}, nil
@@ -86,46 +86,6 @@ func exists(folder string) error {
 // the user's.
 func mayHold(dir, home string) bool {
 	return dir != home && dir != filepath.Dir(dir) && dir != filepath.Clean(os.TempDir())
-}
-
-// gitTop returns the top of the work tree that dir lies in and the git common
-// directory, both empty outside of git. It reads the files that git documents
-// in gitrepository-layout(5); the git program is not needed.
-func gitTop(dir string) (top, common string) {
-	for ; ; dir = filepath.Dir(dir) {
-		dotGit := filepath.Join(dir, ".git")
-		if info, err := os.Stat(dotGit); err == nil {
-			if info.IsDir() {
-				return dir, dotGit
-			}
-			return dir, commonDir(dir, dotGit)
-		}
-		if dir == filepath.Dir(dir) {
-			return "", ""
-		}
-	}
-}
-
-// commonDir follows a worktree's .git file to the repository it belongs to. What
-// cannot be followed, such as a submodule's, is a repository of its own.
-func commonDir(top, file string) string {
-	text, err := os.ReadFile(file)
-	gitdir, found := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
-	if err != nil || !found {
-		return file
-	}
-	if !filepath.IsAbs(gitdir) {
-		gitdir = filepath.Join(top, gitdir)
-	}
-	text, err = os.ReadFile(filepath.Join(gitdir, "commondir"))
-	if err != nil {
-		return file
-	}
-	common := strings.TrimSpace(string(text))
-	if !filepath.IsAbs(common) {
-		common = filepath.Join(gitdir, common)
-	}
-	return filepath.Clean(common)
 }
 
 // Settings are what a workspace's configuration says.

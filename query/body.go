@@ -98,7 +98,7 @@ func (r *Reader) source(ctx context.Context, v store.Version) (source, error) {
 // content returns the stored body of a version, which stays readable after the
 // transaction, so that no lock is held while it is read.
 func (r *Reader) content(ctx context.Context, v store.Version) (store.Content, error) {
-	return view(ctx, r.store, func(tx *store.Tx) (store.Content, error) { return tx.Content(v.Record) })
+	return View(ctx, r.store, func(tx *store.Tx) (store.Content, error) { return tx.Content(v.Record) })
 }
 
 // A bodyPart is a range of bytes and, in it, a range of lines.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime/debug"
-	"syscall"
 	"time"
 
 	"filebus/index"
@@ -120,16 +119,11 @@ func (c *catchUp) ask(ctx context.Context, deadline time.Time, fn func(x *index.
 // isRefused reports whether err says that the machine does not let the index be read
 // or written, which is no fault of the index. It remembers why.
 func (c *catchUp) isRefused(err error) bool {
-	for _, cause := range []error{
-		fs.ErrPermission, syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT, syscall.EIO,
-		syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM,
-	} {
-		if errors.Is(err, cause) {
-			c.cannot = err
-			return true
-		}
+	isRefused := errors.Is(err, fs.ErrPermission) || index.CauseOf(err) != 0
+	if isRefused {
+		c.cannot = err
 	}
-	return false
+	return isRefused
 }
 
 // enough returns when reading texts ends, if nothing else is said: what the index will

@@ -202,7 +202,7 @@ func (r *Reader) Each(ctx context.Context, field store.Field, value string, visi
 
 // Head returns the current version of a name.
 func (r *Reader) Head(ctx context.Context, name record.Name) (Summary, error) {
-	return view(ctx, r.store, func(tx *store.Tx) (Summary, error) {
+	return View(ctx, r.store, func(tx *store.Tx) (Summary, error) {
 		v, err := tx.Head(name)
 		if err != nil {
 			return Summary{}, err
@@ -252,5 +252,5 @@ func Versions(tx *store.Tx, name record.Name) iter.Seq2[store.Version, error] {
 
 // Position returns the position of the last entry of a store's log.
 func Position(ctx context.Context, s *store.Store) (uint64, error) {
-	return view(ctx, s, func(tx *store.Tx) (uint64, error) { return tx.Position(), nil })
+	return View(ctx, s, func(tx *store.Tx) (uint64, error) { return tx.Position(), nil })
 }

@@ -87,8 +87,8 @@ func (r *Reader) InSlices(ctx context.Context, step func(tx *store.Tx) (done boo
 	return nil
 }
 
-// view returns what fn reads in one transaction.
-func view[T any](ctx context.Context, s *store.Store, fn func(tx *store.Tx) (T, error)) (value T, err error) {
+// View returns what fn reads in one transaction.
+func View[T any](ctx context.Context, s *store.Store, fn func(tx *store.Tx) (T, error)) (value T, err error) {
 	err = s.View(ctx, func(tx *store.Tx) (err error) {
 		value, err = fn(tx)
 		return err
@@ -98,7 +98,7 @@ func view[T any](ctx context.Context, s *store.Store, fn func(tx *store.Tx) (T, 
 
 // collect returns all that a sequence of the store has.
 func collect[T any](ctx context.Context, r *Reader, of func(tx *store.Tx) iter.Seq2[T, error]) ([]T, error) {
-	return view(ctx, r.store, func(tx *store.Tx) (all []T, err error) {
+	return View(ctx, r.store, func(tx *store.Tx) (all []T, err error) {
 		for value, err := range of(tx) {
 			if err != nil {
 				return nil, err

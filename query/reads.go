@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -80,9 +79,6 @@ func (r *Reader) Reads(since time.Time) ([]Read, error) {
 // maxReadLine is longer than any line of the log, in bytes: the log is never held
 // in memory as a whole.
 const maxReadLine = 64 << 10
-
-// readsPath lies beside the database, so that it goes where the store goes.
-func (r *Reader) readsPath() string { return filepath.Join(r.store.Dir(), readsFile) }
 
 // channels are all channels, the ways in which an orchestrator and its agents
 // communicate, in the order in which they are shown: those of the file-based

@@ -73,7 +73,7 @@ func (r *Reader) Section(ctx context.Context, h *Hit, size int) (SectionText, er
 	if h.Lines.From == 0 {
 		return SectionText{}, nil
 	}
-	content, err := view(ctx, r.store, func(tx *store.Tx) (store.Content, error) {
+	content, err := View(ctx, r.store, func(tx *store.Tx) (store.Content, error) {
 		v, err := tx.Get(record.Ref(h.Ref))
 		if err != nil {
 			return store.Content{}, err

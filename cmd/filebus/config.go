@@ -45,21 +45,21 @@ const configFile = "config.toml"
 // readConfig reads the configuration of a store; a missing file is an empty one.
 func readConfig(dir string) (c config, err error) {
 	own := folder.At(dir)
-	if err = c.read(own); err != nil {
+	text, err := own.ReadFile(configFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err == nil {
+		err = c.parse(string(text))
+	}
+	if err != nil {
 		err = fmt.Errorf("reading %s: %w", own.Path(configFile), err)
 	}
 	return c, err
 }
 
-func (c *config) read(own folder.Folder) error {
-	text, err := own.ReadFile(configFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	meta, err := toml.Decode(string(text), c)
+func (c *config) parse(text string) error {
+	meta, err := toml.Decode(text, c)
 	switch unknown := meta.Undecoded(); {
 	case err != nil:
 		return err

@@ -26,10 +26,10 @@ type environ struct {
 	getenv   func(string) string
 	now      func() time.Time
 
-	outTerminal, errTerminal bool // whether somebody looks at out and err
-	inTerminal               bool // whether somebody types in
-	styles                   styles
-	columns                  int // of the terminal that out is; 0: not known
+	outTerminal, errTerminal bool   // whether somebody looks at out and err
+	inTerminal               bool   // whether somebody types in
+	boldOn, boldOff          string // what stands for bold in texts: see drawStyles
+	columns                  int    // of the terminal that out is; 0: not known
 
 	syncBudget time.Duration // how long a reading command looks for changed files
 	gitBudget  time.Duration // how long a search looks at the history of git

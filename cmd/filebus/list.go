@@ -57,9 +57,5 @@ func (w *workspace) position(ctx context.Context, text string) (position uint64,
 	if err != nil {
 		return 0, err
 	}
-	err = w.Store.View(ctx, func(tx *store.Tx) error {
-		position, err = tx.AsOf(at)
-		return err
-	})
-	return position, err
+	return query.View(ctx, w.Store, func(tx *store.Tx) (uint64, error) { return tx.AsOf(at) })
 }

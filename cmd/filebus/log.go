@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -60,10 +61,8 @@ func (l *logPrinter) begin(ctx context.Context, since string, limit int) error {
 		if err != nil {
 			return err
 		}
-		err = l.Store.View(ctx, func(tx *store.Tx) error {
-			l.position, err = tx.AsOf(at.Add(-time.Nanosecond))
-			return err
-		})
+		before := at.Add(-time.Nanosecond)
+		l.position, err = query.View(ctx, l.Store, func(tx *store.Tx) (uint64, error) { return tx.AsOf(before) })
 		if err != nil {
 			return err
 		}

@@ -96,7 +96,7 @@ func (e *environ) bold(text string) string {
 	if !e.outTerminal || e.getenv("NO_COLOR") != "" || e.getenv("TERM") == "dumb" {
 		return text
 	}
-	return cmp.Or(e.styles.on, boldOn) + text + cmp.Or(e.styles.off, boldOff)
+	return cmp.Or(e.boldOn, boldOn) + text + cmp.Or(e.boldOff, boldOff)
 }
 
 const boldOn, boldOff = "\x1b[1m", "\x1b[0m"

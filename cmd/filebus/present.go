@@ -127,7 +127,7 @@ func (w *workspace) presentWhole(op, what string, value any, text string) error 
 
 // sizeOf is how many bytes a text has without the marks of bold words.
 func (e *environ) sizeOf(text string) int {
-	on := cmp.Or(e.styles.on, boldOn) // off is as long
+	on := cmp.Or(e.boldOn, boldOn) // off is as long
 	return len(text) - 2*len(on)*strings.Count(text, on)
 }
 

@@ -142,19 +142,12 @@ func (s *storeSet) countCommits(ctx context.Context, env *environ, hits []query.
 func (s *storeSet) report(env *environ, stores []query.StoreAnswer) error {
 	answered := 0
 	for _, a := range stores {
-		switch {
-		case a.Err != nil:
+		if a.Err != nil {
 			s.failed = append(s.failed, a)
 			continue
-		case a.Refused != "":
-			env.note("%s: the index cannot be used, so %s scanned%s: %s", env.shortPath(a.Folder),
-				scannedText(a.Unindexed), inPart(a.ScanIncomplete, ""), message(errors.New(a.Refused)))
-		case a.Unindexed > 0:
-			env.note("%s: %d log entries are not indexed yet; they were scanned%s", env.shortPath(a.Folder), a.Unindexed,
-				inPart(a.ScanIncomplete, "; filebus reindex"+env.storeFlag(a.Folder)+" indexes them"))
-		case a.ScanIncomplete:
-			env.note("%s: not all older versions were looked at", env.shortPath(a.Folder))
 		}
+		hint := "; filebus reindex" + env.storeFlag(a.Folder) + " indexes them"
+		env.noteUnranked(env.shortPath(a.Folder)+": ", &a.SearchAnswer, hint)
 		answered++
 	}
 	err := s.noteFailed(env, answered)

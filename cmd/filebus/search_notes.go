@@ -12,17 +12,10 @@ import (
 // noteScan says what was not ranked, and what was not even seen.
 func (o *searchCommand) noteScan(env *environ, request *query.SearchRequest, answer *query.SearchAnswer) {
 	phrases := len(request.Phrases)+len(request.WithoutPhrases) > 0 || answer.AsPhrase != ""
-	switch {
-	case answer.Refused != "":
-		env.note("the index cannot be used, so %s scanned%s: %s", scannedText(answer.Unindexed),
-			inPart(answer.ScanIncomplete, ""), message(errors.New(answer.Refused)))
-	case answer.Unindexed > 0:
-		env.note("%d log entries are not indexed yet; they were scanned%s", answer.Unindexed,
-			inPart(answer.ScanIncomplete, "; run the search again, or filebus reindex"))
-	case answer.ScanIncomplete && phrases:
+	if answer.ScanIncomplete && phrases && answer.Unindexed == 0 {
 		env.note("there was no time to look for the phrase in all texts; more words or filters leave fewer of them")
-	case answer.ScanIncomplete:
-		env.note("not all older versions were looked at")
+	} else {
+		env.noteUnranked("", answer, "; run the search again, or filebus reindex")
 	}
 	if answer.AsPhrase != "" {
 		env.note("only stop words or punctuation: the texts were searched for exactly %s",
@@ -30,8 +23,21 @@ func (o *searchCommand) noteScan(env *environ, request *query.SearchRequest, ans
 	}
 }
 
-// scannedText says how many log entries were scanned.
-func scannedText(n uint64) string { return count(int(n), "1 log entry was", "%d log entries were") }
+// noteUnranked says what the index of a store lacks, after words that name the store,
+// and what to do if not all of that was seen.
+func (e *environ) noteUnranked(store string, answer *query.SearchAnswer, hint string) {
+	switch {
+	case answer.Refused != "":
+		e.note("%sthe index cannot be used, so %s scanned%s: %s", store,
+			count(int(answer.Unindexed), "1 log entry was", "%d log entries were"), inPart(answer.ScanIncomplete, ""),
+			message(errors.New(answer.Refused)))
+	case answer.Unindexed > 0:
+		e.note("%s%d log entries are not indexed yet; they were scanned%s", store, answer.Unindexed,
+			inPart(answer.ScanIncomplete, hint))
+	case answer.ScanIncomplete:
+		e.note("%snot all older versions were looked at", store)
+	}
+}
 
 // noteRead says what of a text was read otherwise than it may be meant: a kind that
 // there is none of, which is text, and what looks like a flag.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -16,91 +18,62 @@ import (
 // terminal obeys only line ends, tabs and our own styles get through.
 type terminal struct {
 	to     io.Writer
-	styles styles
-	before rune   // the last one that was shown
-	rest   []byte // of a rune that is not whole yet, or a \r
+	styles *strings.Replacer // writes out our own styles
+	before rune              // the last one that was shown
+	rest   []byte            // of a rune that is not whole yet, or a \r
 }
 
-// styles are what stands for bold on and off in the texts of this process: characters
-// that it has drawn by lot, so that no text of an agent can have them.
-type styles struct{ on, off string }
-
-// drawStyles returns two different characters for private use.
-func drawStyles() styles {
+// drawStyles returns what stands for bold on and off in the texts of this process: two
+// characters for private use, drawn by lot, so that no text of an agent can have them.
+func drawStyles() (on, off string) {
 	const first, half = 0x100000, 0x7000 // of Unicode's last plane
-	return styles{string(first + rand.Int32N(half)), string(first + half + rand.Int32N(half))}
+	return string(first + rand.Int32N(half)), string(first + half + rand.Int32N(half))
 }
 
 // Write writes text out. What may be the beginning of a rune waits for the next.
-func (t *terminal) Write(p []byte) (int, error) {
-	text := append(t.rest, p...)
-	var out strings.Builder
-	for len(text) > 0 {
-		if text[0] == '\r' && len(text) == 1 || !utf8.FullRune(text) {
-			break
-		}
-		r, size := utf8.DecodeRune(text)
-		t.show(&out, text[:size], r, text[size:])
-		text = text[size:]
-	}
-	t.rest = append([]byte(nil), text...)
-	_, err := io.WriteString(t.to, out.String())
-	return len(p), err
-}
+func (t *terminal) Write(p []byte) (int, error) { return len(p), t.show(append(t.rest, p...), false) }
 
 // Flush writes out what no more text completes.
-func (t *terminal) Flush() error {
-	var out strings.Builder
-	for _, b := range t.rest {
-		fmt.Fprintf(&out, `\x%02x`, b)
-	}
-	t.rest = nil
-	_, err := io.WriteString(t.to, out.String())
-	return err
-}
+func (t *terminal) Flush() error { return t.show(t.rest, true) }
 
-// show appends a character as it may be shown. What follows it is needed for line ends.
-func (t *terminal) show(out *strings.Builder, text []byte, r rune, next []byte) {
-	switch {
-	case r == utf8.RuneError && len(text) == 1, r < ' ' && r != '\n' && r != '\t' && r != '\r', r == '\x7f':
-		fmt.Fprintf(out, `\x%02x`, text[0])
-	case r == '\r' && next[0] != '\n':
-		out.WriteString(`\r`)
-	case t.styles.on != "" && string(text) == t.styles.on:
-		out.WriteString(boldOn)
-		return
-	case t.styles.on != "" && string(text) == t.styles.off:
-		out.WriteString(boldOff)
-		return
-	case r == '\n', r == '\t', r == '\r', !record.IsHidden(r), record.Joins(t.before, r):
-		out.Write(text)
-	case r > 0xffff:
-		high, low := utf16.EncodeRune(r) // as JSON writes it
-		fmt.Fprintf(out, `\u%04x\u%04x`, high, low)
-	default:
-		fmt.Fprintf(out, `\u%04x`, r)
+func (t *terminal) show(text []byte, isLast bool) error {
+	var out strings.Builder
+	for len(text) > 0 && (isLast || utf8.FullRune(text) && string(text) != "\r") {
+		r, size := utf8.DecodeRune(text)
+		switch next := text[size:]; {
+		case r == '\n', r == '\t', r == '\r' && bytes.HasPrefix(next, []byte("\n")):
+			out.WriteRune(r)
+		case r == '\r':
+			out.WriteString(`\r`)
+		case r == utf8.RuneError && size == 1, r < ' ', r == '\x7f':
+			fmt.Fprintf(&out, `\x%02x`, text[0])
+		case !record.IsHidden(r), record.Joins(t.before, r):
+			out.WriteRune(r)
+		default:
+			for _, unit := range utf16.Encode([]rune{r}) { // as JSON writes it
+				fmt.Fprintf(&out, `\u%04x`, unit)
+			}
+		}
+		t.before, text = r, text[size:]
 	}
-	t.before = r
+	t.rest = bytes.Clone(text)
+	_, err := t.styles.WriteString(t.to, out.String())
+	return err
 }
 
 // guard puts a terminal before the outputs that are ones, and returns what ends them.
 func (e *environ) guard() (flush func()) {
-	var guarded []*terminal
+	none := strings.NewReplacer()
+	out, err := &terminal{to: e.out, styles: none}, &terminal{to: e.err, styles: none}
 	if e.outTerminal {
-		e.styles = drawStyles()
-		guarded = append(guarded, &terminal{to: e.out, styles: e.styles})
-		e.out = guarded[0]
+		e.boldOn, e.boldOff = drawStyles()
+		out.styles = strings.NewReplacer(e.boldOn, boldOn, e.boldOff, boldOff)
+		e.out = out
 	}
 	if e.errTerminal {
-		t := &terminal{to: e.err}
-		guarded = append(guarded, t)
-		e.err = t
+		e.err = err
 	}
-	return func() {
-		for _, t := range guarded {
-			_ = t.Flush() // the last bytes of a broken text
-		}
-	}
+	return func() { _ = errors.Join(out.Flush(), err.Flush()) } // the last bytes of a broken text
 }
 
 // rawErr returns where what is no text of agents goes to: a child's own output, and

@@ -17,7 +17,7 @@ func TestTerminal(t *testing.T) {
 		{"plain\ttext\n", "plain\ttext\n"},
 		{"\x1b[31mred\x1b]0;title\x07", `\x1b[31mred\x1b]0;title\x07`},
 		{"\u009b31m \x9b31m \xff\xfe", `\u009b31m \x9b31m \xff\xfe`},
-		{"over\rwritten\r\nline\r", "over\\rwritten\r\nline\\x0d"},
+		{"over\rwritten\r\nline\r", "over\\rwritten\r\nline\\r"},
 		{"\u202eabc\u2066\u200f\u061c\u2028", `\u202eabc\u2066\u200f\u061c\u2028`},
 		{"a\u200db \u200c\u200b", `a\u200db \u200c\u200b`},
 		{"👨\u200d👩\u200d👧 ❤\ufe0f\u200d🔥 می\u200cخواهم", "👨\u200d👩\u200d👧 ❤\ufe0f\u200d🔥 می\u200cخواهم"},
@@ -28,7 +28,7 @@ func TestTerminal(t *testing.T) {
 	} {
 		for _, size := range []int{1, 2, 3, 1000} {
 			var out bytes.Buffer
-			w := &terminal{to: &out, styles: drawStyles()}
+			w := &terminal{to: &out, styles: strings.NewReplacer()}
 			for text := []byte(c.text); len(text) > 0; text = text[min(size, len(text)):] {
 				if n, err := w.Write(text[:min(size, len(text))]); err != nil || n != min(size, len(text)) {
 					t.Fatal(n, err)

@@ -9,6 +9,7 @@ import (
 
 	"filebus/cmd/filebus/trust"
 	"filebus/materialize"
+	"filebus/materialize/result"
 	"filebus/store/record"
 )
 
@@ -51,15 +52,7 @@ func (e *environ) usualSettings(at materialize.Location) (materialize.Settings, 
 // mayPointTo refuses a folder that a configuration names outside of the project, the
 // home folder and those for temporary files, unless the user has consented.
 func (e *environ) mayPointTo(at materialize.Location, setting, folder string) error {
-	there := folder // as far as it exists
-	for there != filepath.Dir(there) {
-		found, err := filepath.EvalSymlinks(there)
-		if err == nil {
-			there = found
-			break
-		}
-		there = filepath.Dir(there)
-	}
+	there := result.WithoutLinks(folder)
 	for _, around := range []string{at.Main, at.Root, e.home(), os.TempDir(), "/tmp"} {
 		around, err := filepath.EvalSymlinks(around)
 		below, relErr := filepath.Rel(around, there)

@@ -98,9 +98,7 @@ func (e *environ) printVerify(v *verifyJSON) error {
 	if v.Repair != nil {
 		e.printRepair(v.Repair)
 	}
-	for _, fault := range v.Faults {
-		e.printf("fault: %s\n", oneLine(fault))
-	}
+	e.printEach("fault: ", v.Faults)
 	for _, remark := range v.Remarks {
 		e.printf("remark: %s\n", oneLine(remark))
 	}
@@ -119,18 +117,14 @@ func (e *environ) printRepair(r *materialize.RepairReport) {
 	if len(r.Faults) == 0 {
 		e.printf("nothing of the store was damaged\n")
 	}
-	for _, fault := range r.Faults {
-		e.printf("was wrong: %s\n", oneLine(fault))
-	}
+	e.printEach("was wrong: ", r.Faults)
 	if r.Anew {
 		e.printf("gone: nothing of the old database could be read; the store has begun anew, with what the files have\n")
 	}
 	for _, p := range r.Healed {
 		e.printf("healed: %s, from %s\n", oneLine(pieceText(p)), oneLine(p.From))
 	}
-	for _, frame := range r.Frames {
-		e.printf("made again: the order of the entries of %s\n", oneLine(frame))
-	}
+	e.printEach("made again: the order of the entries of ", r.Frames)
 	for _, did := range []struct {
 		n         int
 		one, many string
@@ -144,17 +138,20 @@ func (e *environ) printRepair(r *materialize.RepairReport) {
 			e.printf("%s\n", count(did.n, did.one, did.many))
 		}
 	}
-	for _, file := range r.Captured {
-		e.printf("stored again: %s\n", oneLine(file))
-	}
+	e.printEach("stored again: ", r.Captured)
 	if r.Kept != "" {
 		e.printf("kept: the damaged database, as %s\n", oneLine(r.Kept))
 	}
-	for _, file := range r.Damaged {
-		e.printf("kept: what is left of a text, as %s\n", oneLine(file))
-	}
+	e.printEach("kept: what is left of a text, as ", r.Damaged)
 	for _, p := range r.Gone {
 		e.printf("gone: %s\n", oneLine(pieceText(p)))
+	}
+}
+
+// printEach prints texts, each in a line of its own.
+func (e *environ) printEach(before string, texts []string) {
+	for _, text := range texts {
+		e.printf("%s%s\n", before, oneLine(text))
 	}
 }
 

@@ -233,15 +233,8 @@ func isVacant(text []byte) bool {
 }
 
 // head returns the current version of a turn.
-func (f *Forum) head(ctx context.Context, s Slot) (head query.Summary, err error) {
-	err = f.w.Store.View(ctx, func(tx *store.Tx) error {
-		v, err := tx.Head(s.name())
-		if err == nil {
-			head = query.Summarize(tx, v)
-		}
-		return err
-	})
-	return head, err
+func (f *Forum) head(ctx context.Context, s Slot) (query.Summary, error) {
+	return f.read.Head(ctx, s.name())
 }
 
 // putStub writes a stub in the place of a turn that never came: a file that gives
@@ -267,11 +260,7 @@ func (f *Forum) isLate(ctx context.Context, v store.Version) (bool, error) {
 		if v.Record.Prev == (record.Ref{}) {
 			break
 		}
-		var before store.Version
-		err := f.w.Store.View(ctx, func(tx *store.Tx) (err error) {
-			before, err = tx.Get(v.Record.Prev)
-			return err
-		})
+		before, err := query.View(ctx, f.w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Get(v.Record.Prev) })
 		if errors.Is(err, store.ErrDropped) {
 			break // nobody knows any more
 		}

@@ -52,11 +52,24 @@ func (m *Mirror) Look(ctx context.Context, p string) (File, error) {
 		return File{}, fmt.Errorf("%s is %s", p, folder.TypeName(info.Mode()))
 	}
 	stat := Stat{p, info.Size(), info.ModTime()}
-	if known, found := m.Memory.Get(p); found && known.Matches(stat) {
+	known, found := m.Memory.Get(p)
+	if found && known.Matches(stat) && !m.doubted[p] {
 		return File{stat, true, known.Digest}, nil
 	}
 	digest, err := m.digest(root, name, stat)
+	if err == nil && digest == known.Digest {
+		delete(m.doubted, p)
+	}
 	return File{stat, true, digest}, err
+}
+
+// Doubt makes Look read a file also if it has the size and time that are remembered:
+// who copies a file with its time may have put other bytes there.
+func (m *Mirror) Doubt(p string) {
+	if m.doubted == nil {
+		m.doubted = map[string]bool{}
+	}
+	m.doubted[p] = true
 }
 
 // ErrFolder says that a folder stands where a file was expected.
@@ -172,7 +185,7 @@ func (m *Mirror) Write(ctx context.Context, p string, source io.Reader, position
 	return err
 }
 
-// confirm reads a file before it is replaced. That it has the size and time that
+// confirm reads a file before it is replaced or removed. That it has the size and time that
 // are remembered does not prove that it has the bytes.
 func (m *Mirror) confirm(root *os.Root, name, p string, seen File) error {
 	if !seen.Exists {
@@ -180,7 +193,7 @@ func (m *Mirror) confirm(root *os.Root, name, p string, seen File) error {
 	}
 	digest, err := m.digest(root, name, seen.Stat)
 	if err == nil && digest != seen.Digest {
-		m.Memory.Forget(p) // the next look reads it
+		m.Doubt(p) // the next look reads it
 		err = ErrRaced
 	}
 	return err
@@ -362,6 +375,9 @@ func (m *Mirror) Remove(ctx context.Context, p string, seen File) error {
 	}
 	if same, err := isAsSeen(root, name, seen.Stat); err != nil || !same {
 		return errors.Join(ErrRaced, err)
+	}
+	if err := m.confirm(root, name, p, seen); err != nil {
+		return err
 	}
 	keep := m.temporary(root, name, ".old")
 	if err := root.Rename(name, keep); err != nil {

@@ -111,23 +111,56 @@ func (m *Mirror) Repository(variables []string) *Repository { return newReposito
 
 func newRepository(dir string, variables []string) *Repository {
 	g := &Repository{dir: dir, env: variables, nested: map[string]*Repository{}}
-	if !isInRepository(dir) {
+	if top, _ := GitFolder(dir); top == "" {
 		return g
 	}
 	g.git, g.err = NewGit(dir, variables, "GIT_NO_LAZY_FETCH=1")
 	return g
 }
 
-// isInRepository reports whether a folder or one above it has a .git.
-func isInRepository(dir string) bool {
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return true
+// GitFolder returns the top of the work tree that a folder lies in and git's folder of
+// it, both empty outside of git. It reads what gitrepository-layout(5) documents; the
+// git program is not needed. A .git that leads nowhere stands for itself.
+func GitFolder(dir string) (top, folder string) {
+	for last := ""; dir != last; last, dir = dir, filepath.Dir(dir) {
+		folder := filepath.Join(dir, ".git")
+		info, err := os.Stat(folder)
+		if err != nil {
+			continue
 		}
-		if dir == filepath.Dir(dir) {
-			return false
+		if !info.Mode().IsRegular() {
+			return dir, folder
 		}
+		text, err := os.ReadFile(folder)
+		if to, isLink := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: "); err == nil && isLink {
+			folder = within(dir, to)
+		}
+		return dir, folder
 	}
+	return "", ""
+}
+
+// within returns a path that counts from a folder unless it is absolute.
+func within(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+// GitRepository returns the top of the work tree that a folder lies in and the folder of
+// its repository, which work trees share, both empty outside of git. What cannot be
+// followed, such as a submodule's .git, is a repository of its own.
+func GitRepository(dir string) (top, common string) {
+	top, folder := GitFolder(dir)
+	text, err := os.ReadFile(filepath.Join(folder, "commondir"))
+	switch {
+	case top == "":
+		return "", ""
+	case err != nil:
+		return top, filepath.Join(top, ".git")
+	}
+	return top, within(folder, strings.TrimSpace(string(text)))
 }
 
 // Err returns why git could not be asked, if it could not: to be told once.

@@ -70,6 +70,7 @@ type Mirror struct {
 	Dir     string // the root, absolute
 	root    *os.Root
 	outside []Outside
+	doubted map[string]bool // files that are read though they look as remembered
 }
 
 // An Outside is a folder outside of the workspace whose files belong to its mirror.

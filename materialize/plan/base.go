@@ -67,6 +67,7 @@ func (w Planner) BaseOf(ctx context.Context, f File, now *State, since uint64) (
 			return err
 		}
 		p := newPast(tx)
+		p.known = known.Aggregate()
 		positions, err := p.changes(now)
 		if err != nil {
 			return err
@@ -75,7 +76,7 @@ func (w Planner) BaseOf(ctx context.Context, f File, now *State, since uint64) (
 			positions = slices.Insert(positions, 0, since)
 		}
 		best, err = p.nearest(now, disk, f.Digest(), positions, since)
-		best.known = known.Aggregate()
+		best.known = p.known
 		return err
 	})
 	if len(file.Entries()) == 0 && len(problems) > 0 {
@@ -169,7 +170,9 @@ func (d textDigests) has(digest record.Digest) bool { return slices.Contains(d[:
 const wholeEntry = 10_000
 
 // compare says how much the state at a position differs from a text: in how many entries,
-// and less weightily in how many lines of those that both have.
+// and less weightily in how many lines of those that both have. One that the file itself
+// was known to have counts twice if the state does not have it yet: who changed it in the
+// file is likelier than who made another of the same name in an older text.
 func (p *past) compare(
 	name record.Name, disk *aggregate, texts map[record.Name]textDigests, position uint64,
 ) (distance int, b Base, err error) {
@@ -197,7 +200,14 @@ func (p *past) compare(
 			distance += wholeEntry + min(changedLines(text, disk.entries[slot].Text), wholeEntry-1)
 		}
 	}
-	return distance + (len(texts)-b.Common)*wholeEntry, b, nil
+	distance += (len(texts) - b.Common) * wholeEntry
+	slots := frame.Slots()
+	for slot := range texts {
+		if _, had := p.known.Entry(slot); had && !slices.Contains(slots, slot) {
+			distance += wholeEntry
+		}
+	}
+	return distance, b, nil
 }
 
 // changedLines returns how many lines only one of two texts has.
@@ -322,7 +332,10 @@ func (s *State) Had(tx *store.Tx, digest record.Digest) (bool, error) {
 }
 
 func newPast(tx *store.Tx) *past {
-	return &past{tx, map[record.Name][]store.Event{}, map[record.Ref]store.Version{}, map[record.Ref]Frame{}}
+	return &past{
+		tx: tx, events: map[record.Name][]store.Event{}, versions: map[record.Ref]store.Version{},
+		frames: map[record.Ref]Frame{},
+	}
 }
 
 // A past looks up what was current earlier. It reads each history and each
@@ -332,6 +345,7 @@ type past struct {
 	events   map[record.Name][]store.Event
 	versions map[record.Ref]store.Version
 	frames   map[record.Ref]Frame
+	known    *State // of the file whose texts are compared; nil: nobody knows
 }
 
 func (p *past) history(name record.Name) ([]store.Event, error) {

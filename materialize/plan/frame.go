@@ -14,15 +14,7 @@ import (
 type Frame []record.Piece
 
 // Slots returns the names of the frame's entries in the order of the file.
-func (f Frame) Slots() []record.Name {
-	var names []record.Name
-	for _, p := range f {
-		if p.IsSlot() {
-			names = append(names, p.Slot)
-		}
-	}
-	return names
-}
+func (f Frame) Slots() []record.Name { return record.Frame(f).Slots() }
 
 // literal returns the words between the entries: blank space comes and goes with
 // entries, and so do the commas of a list, so they do not count as a change of

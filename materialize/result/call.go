@@ -160,10 +160,7 @@ func (c Call) isAgain(ctx context.Context, w *materialize.Workspace, r materiali
 	if err != nil || len(r.Facts.Tags) == 0 {
 		return false, nil // an id that is to be made, or that Put will refuse
 	}
-	err = w.Store.View(ctx, func(tx *store.Tx) error {
-		_, err := tx.Head(name)
-		return err
-	})
+	_, err = query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}

@@ -305,7 +305,7 @@ func (g gatherer) mayWrite(file string, in *inputs) error {
 // git or of the store, also by way of symbolic links. Neither the file nor its
 // folder has to be there.
 func CheckPlace(w *materialize.Workspace, file string) error {
-	folder := withoutLinks(filepath.Dir(file))
+	folder := WithoutLinks(filepath.Dir(file))
 	if dir, err := filepath.EvalSymlinks(w.Location.Store); err == nil {
 		if below, err := filepath.Rel(dir, folder); err == nil && filepath.IsLocal(below) {
 			return record.Usage.Errorf("%s: %w", file, materialize.ErrProtected)
@@ -319,9 +319,9 @@ func CheckPlace(w *materialize.Workspace, file string) error {
 	return nil
 }
 
-// withoutLinks returns where a folder really is. What is missing of it has no
+// WithoutLinks returns where a folder really is. What is missing of it has no
 // links.
-func withoutLinks(folder string) string {
+func WithoutLinks(folder string) string {
 	real, err := filepath.EvalSymlinks(folder)
 	switch above := filepath.Dir(folder); {
 	case err == nil:
@@ -329,7 +329,7 @@ func withoutLinks(folder string) string {
 	case above == folder:
 		return folder
 	default:
-		return filepath.Join(withoutLinks(above), filepath.Base(folder))
+		return filepath.Join(WithoutLinks(above), filepath.Base(folder))
 	}
 }
 

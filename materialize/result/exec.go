@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"strings"
 	"syscall"
 	"time"
 
@@ -337,11 +336,8 @@ func resultName(conversation, call string) (record.Name, error) {
 	if err != nil {
 		return name, errCall("%w", err)
 	}
-	for _, folder := range []string{".git", materialize.StoreFolder} {
-		if strings.EqualFold(conversation, folder) {
-			return name, errCall("the conversation %q is %w", conversation,
-				materialize.ErrProtected)
-		}
+	if materialize.IsProtected(conversation) {
+		return name, errCall("the conversation %q is %w", conversation, materialize.ErrProtected)
 	}
 	return name, nil
 }

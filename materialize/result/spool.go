@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"filebus/materialize"
+	"filebus/query"
 	"filebus/store"
 	"filebus/store/folder"
 	"filebus/store/record"
@@ -238,7 +239,14 @@ func (s *spool) discard() error {
 	if err := s.own.Rename(callFile, storedFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, s.release())
 	}
-	for _, file := range []string{outputFile, endFile, endFile + newSuffix, schemaFile, schemaFile + newSuffix, callFile + newSuffix} {
+	files := []string{outputFile, endFile, endFile + newSuffix, schemaFile, schemaFile + newSuffix, callFile + newSuffix}
+	entries, _ := s.own.ReadDir(".") // what is left of it is named by Recover
+	for _, entry := range entries {
+		if folder.IsTemporary(entry.Name()) { // of a file that was never finished
+			files = append(files, entry.Name())
+		}
+	}
+	for _, file := range files {
 		if err := s.own.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(err, s.release())
 		}
@@ -393,9 +401,7 @@ func (c Call) putOutput(ctx context.Context, w *materialize.Workspace, end endin
 }
 
 // isBodyOf reports whether a text is the body of a version.
-func isBodyOf(
-	ctx context.Context, w *materialize.Workspace, ref record.Ref, text *io.SectionReader,
-) (same bool, err error) {
+func isBodyOf(ctx context.Context, w *materialize.Workspace, ref record.Ref, text *io.SectionReader) (bool, error) {
 	if _, err := text.Seek(0, io.SeekStart); err != nil {
 		return false, err
 	}
@@ -403,12 +409,8 @@ func isBodyOf(
 	if err != nil {
 		return false, err
 	}
-	err = w.Store.View(ctx, func(tx *store.Tx) error {
-		v, err := tx.Get(ref)
-		same = err == nil && v.Record.Body == digest
-		return err
-	})
-	return same, err
+	v, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Get(ref) })
+	return err == nil && v.Record.Body == digest, err
 }
 
 // Recover stores the outputs of commands whose Exec was ended before it could
@@ -507,16 +509,17 @@ func (s *spool) removeEmpty() error {
 		return unlessGone(err)
 	}
 	for _, entry := range entries {
-		switch entry.Name() {
-		case lockFile:
+		switch name := entry.Name(); {
+		case name == lockFile:
 			return nil
-		case storedFile: // the last to go
-		default:
+		case name != storedFile && !folder.IsTemporary(name): // the last to go
 			return errForeign
 		}
 	}
-	_ = s.own.Remove(storedFile) // it may be gone
-	_ = s.all.Remove(s.name)     // a process that is making it makes another
+	for _, entry := range entries {
+		_ = s.own.Remove(entry.Name()) // it may be gone
+	}
+	_ = s.all.Remove(s.name) // a process that is making it makes another
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"filebus/materialize/result"
 	"filebus/store"
+	"filebus/store/folder"
 )
 
 // aCall is the call.json of a command that ran as c1/k1.
@@ -106,6 +107,28 @@ func TestRecoverForeign(t *testing.T) {
 				if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != text {
 					t.Errorf("%s holds %q afterwards, %v", name, got, err)
 				}
+			}
+		})
+	}
+}
+
+// TestRecoverUnfinished removes what a process has left that was ended while it wrote
+// down what it is about to run.
+func TestRecoverUnfinished(t *testing.T) {
+	temporary := folder.TemporaryName(".tmp")
+	for name, files := range map[string]map[string]string{
+		"locked": {"lock": "", "output": "", "end.json.new": "", temporary: aCall[:20]},
+		"rest":   {temporary: aCall},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorkspace(t)
+			dir := spoolOf(t, w.Location.Store, files)
+			all, err := result.Recover(t.Context(), w)
+			if len(all) != 0 || err != nil {
+				t.Errorf("Recover = %v, %v; want nothing", all, err)
+			}
+			if _, err := os.Stat(dir); !os.IsNotExist(err) {
+				t.Errorf("the folder is there afterwards, %v", err)
 			}
 		})
 	}

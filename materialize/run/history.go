@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"filebus/materialize/mirror"
 )
 
 // maxCommits is how many commits are read at most, of those that touch a file asked
@@ -30,7 +32,7 @@ type commit struct {
 // older part may be missing. Without git, or outside of a work tree, there are no
 // commits. The variables are the environment for git, as of os.Environ.
 func Commits(ctx context.Context, root string, since time.Time, files, variables []string) []commit {
-	if len(files) == 0 || !inWorkTree(root) {
+	if top, _ := mirror.GitFolder(root); len(files) == 0 || top == "" {
 		return nil
 	}
 	g, err := newGit(root, variables, "GIT_LITERAL_PATHSPECS=1", "GIT_NO_LAZY_FETCH=1") // a search asks no server
@@ -55,19 +57,6 @@ func Commits(ctx context.Context, root string, since time.Time, files, variables
 		of.Files = append(of.Files, names[p]...)
 	}, "--since="+since.UTC().Format(time.RFC3339), "-n", strconv.Itoa(maxCommits))
 	return all
-}
-
-// inWorkTree reports whether a folder, or one above it, looks like the top of a
-// work tree, so that git need not be started to find out that there is none.
-func inWorkTree(root string) bool {
-	for dir := root; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return true
-		}
-		if dir == filepath.Dir(dir) {
-			return false
-		}
-	}
 }
 
 // tracked returns the paths that files are, each with the names that mean it. Git

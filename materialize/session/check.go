@@ -19,6 +19,7 @@ import (
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -261,7 +262,7 @@ func (l *looker) disk(ctx context.Context) error {
 	case err != nil:
 		l.set("unreadable", "ls -la "+record.ShellWord(filepath.Dir(l.File)), "%v", errors.Unwrap(err))
 	case !info.Mode().IsRegular():
-		l.set("irregular", l.aside(info.Mode()), "it is %s, not a regular file", kindOf(info.Mode()))
+		l.set("irregular", l.aside(info.Mode()), "it is %s, not a regular file", folder.TypeName(info.Mode()))
 	default:
 		return l.text(ctx, info)
 	}
@@ -449,18 +450,6 @@ func (r *Registry) beginsWith(ctx context.Context, file *record.Record, size int
 	digest := record.NewDigester()
 	_, err = io.Copy(digest, io.LimitReader(body, size))
 	return digest.Digest() == head, errors.Join(err, body.Close())
-}
-
-func kindOf(mode fs.FileMode) string {
-	switch {
-	case mode&fs.ModeSymlink != 0:
-		return "a symbolic link"
-	case mode.IsDir():
-		return "a folder"
-	case mode&fs.ModeNamedPipe != 0:
-		return "a pipe"
-	}
-	return "a device or socket"
 }
 
 // endsEarly says how a text seems to end too early, within a character or within a code

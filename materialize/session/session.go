@@ -42,11 +42,7 @@ func Open(w *materialize.Workspace, read *query.Reader, now func() time.Time) *R
 
 // open opens a body, which stays readable after the transaction.
 func (r *Registry) open(ctx context.Context, file *record.Record) (io.ReadCloser, error) {
-	var content store.Content
-	err := r.w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		content, err = tx.Content(file)
-		return err
-	})
+	content, err := query.View(ctx, r.w.Store, func(tx *store.Tx) (store.Content, error) { return tx.Content(file) })
 	if err != nil {
 		return nil, err
 	}

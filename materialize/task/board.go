@@ -26,6 +26,7 @@ import (
 	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -110,8 +111,8 @@ func readFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if what := typeName(info.Mode()); what != "" {
-		return nil, fmt.Errorf("%s is %s", name, what)
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is %s", name, folder.TypeName(info.Mode()))
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -89,8 +90,8 @@ func (b *Board) lookAt(p string) (m marker, found bool, err error) {
 	if err != nil {
 		return marker{}, false, fmt.Errorf("looking at the marker: %w", err)
 	}
-	if what := typeName(info.Mode()); what != "" {
-		err := record.Conflict.Errorf("%s is %s, not a marker", file, what)
+	if !info.Mode().IsRegular() {
+		err := record.Conflict.Errorf("%s is %s, not a marker", file, folder.TypeName(info.Mode()))
 		return marker{}, false, err.Try("mv {1} {2}, then run it again", file, file+".old")
 	}
 	m = marker{File: file, Time: info.ModTime(), path: p, empty: info.Size() == 0, Status: layout.StatusComplete}
@@ -113,21 +114,6 @@ func (b *Board) lookAt(p string) (m marker, found bool, err error) {
 		m.Status = layout.StatusFailed
 	}
 	return m, true, nil
-}
-
-// typeName says what a file is that is no regular one; "" for one that is.
-func typeName(mode fs.FileMode) string {
-	switch {
-	case mode.IsRegular():
-		return ""
-	case mode.IsDir():
-		return "a folder"
-	case mode&fs.ModeSymlink != 0:
-		return "a symbolic link"
-	case mode&fs.ModeNamedPipe != 0:
-		return "a pipe"
-	}
-	return "no regular file"
 }
 
 // clearMarkers takes the markers of a task away, on disk and in the store.

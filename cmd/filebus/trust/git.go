@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"filebus/materialize/mirror"
@@ -23,9 +24,10 @@ const (
 // until its index changes, for git takes longer than most commands. Where git cannot
 // say, an index with the name of the store in it counts as a "yes".
 func (u *User) tracked(store string) (reasons []string) {
-	index := indexOf(filepath.Dir(store))
+	top, folder := mirror.GitFolder(filepath.Dir(store))
+	index := filepath.Join(folder, "index")
 	info, err := os.Stat(index)
-	if index == "" || errors.Is(err, fs.ErrNotExist) {
+	if top == "" || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil // nothing was ever added
 	}
 	no := fmt.Sprint("tracks none of it: ", err)
@@ -65,28 +67,4 @@ func names(index, folder string) bool {
 	text, err := os.ReadFile(index)
 	return err != nil || bytes.HasPrefix(text, []byte("DIRC\x00\x00\x00\x04")) ||
 		bytes.Contains(bytes.ToLower(text), []byte(strings.ToLower(folder)))
-}
-
-// indexOf returns the index of the work tree of git that a folder lies in, or "".
-func indexOf(dir string) string {
-	for last := ""; dir != last; last, dir = dir, filepath.Dir(dir) {
-		dotGit := filepath.Join(dir, ".git")
-		info, err := os.Stat(dotGit)
-		switch {
-		case err != nil:
-			continue
-		case !info.Mode().IsRegular():
-			return filepath.Join(dotGit, "index")
-		}
-		text, err := os.ReadFile(dotGit)
-		folder, isLink := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
-		if err != nil || !isLink {
-			return dotGit // which is no index: git says so
-		}
-		if !filepath.IsAbs(folder) {
-			folder = filepath.Join(dir, folder)
-		}
-		return filepath.Join(folder, "index")
-	}
-	return ""
 }

@@ -125,17 +125,19 @@ func (u *User) remember(store, by, what string) error {
 // Reasons returns why a store may be somebody else's, none if it is the user's own.
 func (u *User) Reasons(store string) []string {
 	reasons := []string{}
-	for _, name := range []string{"", "store.db", "config.toml"} {
-		info, err := os.Lstat(filepath.Join(store, name))
-		if name == "" && err != nil {
-			return reasons
-		}
-		if name == "" && info.Mode()&fs.ModeSymlink != 0 {
-			reasons = append(reasons, "it is a link")
-			info, err = os.Stat(store)
-		}
-		if err == nil && (name == "" || info.Mode().IsRegular()) {
-			reasons = append(reasons, u.strangers(strings.TrimSuffix("its "+name, "s "), info)...)
+	info, err := os.Lstat(store)
+	if err != nil {
+		return reasons
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		reasons = append(reasons, "it is a link")
+	}
+	if info, err := os.Stat(store); err == nil {
+		reasons = append(reasons, u.strangers("it", info)...)
+	}
+	for _, name := range []string{"store.db", "config.toml"} {
+		if info, err := os.Lstat(filepath.Join(store, name)); err == nil && info.Mode().IsRegular() {
+			reasons = append(reasons, u.strangers("its "+name, info)...)
 		}
 	}
 	return append(reasons, u.tracked(store)...)
