@@ -35,7 +35,22 @@ func (w *Workspace) Repair(ctx context.Context) (*RepairReport, error) {
 		return nil, err
 	}
 	report, err := w.repair(ctx)
-	return report, errors.Join(err, hold.Release())
+	if err = errors.Join(err, hold.Release()); err != nil || !report.Anew {
+		return report, err
+	}
+	sync, err := w.Sync(ctx, w.Root, SyncOptions{CaptureOnly: true, Announced: true})
+	if err == nil {
+		report.addCaptured(sync.Files)
+	}
+	return report, err
+}
+
+func (r *RepairReport) addCaptured(files []SyncedFile) {
+	for _, f := range files {
+		if f.Action == actionCaptured {
+			r.Captured = append(r.Captured, f.Path)
+		}
+	}
 }
 
 func (w *Workspace) repair(ctx context.Context) (*RepairReport, error) {
@@ -45,13 +60,17 @@ func (w *Workspace) repair(ctx context.Context) (*RepairReport, error) {
 		return nil, err
 	}
 	report := &RepairReport{Repaired: *done}
+	if w.Store.IsNew() {
+		report.Anew, report.Faults = true, []string{filepath.Join(w.Location.Store, "store.db") + " is missing"}
+	}
 	if len(done.Gone)+done.Unknown > 0 {
 		if report.Frames, err = w.planner().MendFrames(ctx); err != nil {
 			return report, err
 		}
 	}
 	end, err := w.logEnd(ctx)
-	if known := mirror.Settled(folder.At(w.Location.Store).Sub("mirror")); err == nil && known > end {
+	known := mirror.Settled(folder.At(w.Location.Store).Sub("mirror"))
+	if err == nil && known > end && !report.GoneBack && !report.Anew {
 		report.Faults = append(report.Faults, w.Store.GoneBack(known, end).Error())
 	}
 	for _, root := range files.roots {
@@ -65,17 +84,18 @@ func (w *Workspace) repair(ctx context.Context) (*RepairReport, error) {
 	return report, nil
 }
 
-// mendMemory takes out of a root's memory what cannot be read and, if the store was damaged,
-// what the store does not have any more. What the files have of that is stored again.
+// mendMemory takes out of a root's memory what cannot be read, and what the store never had or,
+// if it was damaged, does not have any more. What the files have of that is stored again.
 func (w *Workspace) mendMemory(ctx context.Context, root string, report *RepairReport) error {
 	var forgotten []string
 	err := w.Store.View(ctx, func(tx *store.Tx) error {
 		isKept := func(path string, m mirror.Memo) bool {
-			if m.Position > tx.Position() || m.State != mirror.Agreed || len(report.Faults) == 0 {
+			if m.Position > tx.Position() || m.State != mirror.Agreed {
 				return m.Position <= tx.Position()
 			}
 			now, err := plan.At(tx, "", path)
-			return err == nil && now.Digest() == m.Digest
+			isSame := err == nil && now.Digest() == m.Digest
+			return isSame || len(report.Faults) == 0 && w.hadOnce(tx, now, path, m)
 		}
 		broken, paths, err := w.mirrors.Mend(root, tx.Position(), isKept)
 		report.Memory += broken
@@ -95,12 +115,38 @@ func (w *Workspace) mendMemory(ctx context.Context, root string, report *RepairR
 	for _, p := range forgotten {
 		err = errors.Join(err, r.one(ctx, p))
 	}
-	for _, f := range r.report.Files {
-		if f.Action == actionCaptured {
-			report.Captured = append(report.Captured, f.Path)
-		}
-	}
+	report.addCaptured(r.report.Files)
 	return errors.Join(err, r.Close())
+}
+
+// hadOnce reports whether a store that is sound can have had the text that a memory knows of a
+// path, where now has another one.
+func (w *Workspace) hadOnce(tx *store.Tx, now *plan.State, path string, m mirror.Memo) bool {
+	place := w.recognise(path)
+	name := record.Name{Kind: place.Kind, ID: place.ID}
+	if now != nil {
+		name = now.Name()
+	}
+	events, err := tx.History(name)
+	switch {
+	case err != nil || len(events) == 0 || events[0].Position > m.Position:
+		return false
+	case now == nil:
+		return true // it was retired, or took another place
+	case now.IsFrame():
+		then, err := plan.Before(tx, name, m.Position)
+		return err == nil && (then == nil || then.Digest() == m.Digest)
+	}
+	had, err := now.Had(tx, m.Digest)
+	return err == nil && had
+}
+
+// HasLost reports whether a folder without a database was a store.
+func HasLost(folder string) bool {
+	_, err := os.Lstat(filepath.Join(folder, "signoff"))
+	bodies, _ := os.ReadDir(filepath.Join(folder, "bodies"))
+	memories, _ := filepath.Glob(filepath.Join(folder, "mirror", "*.txt"))
+	return err == nil || len(bodies)+len(memories) > 0
 }
 
 // describe derives what is shown of a record from its text, or the beginning of it.

@@ -225,7 +225,7 @@ func (tx *Tx) Content(r *record.Record) (Content, error) {
 		if ref := r.Ref(); tx.dropped.Get(ref[:]) != nil {
 			return Content{}, fmt.Errorf("record %s of %s: %w", ref.Short(), r.Name, ErrDropped)
 		}
-		return Content{}, damaged("the body %s of %s is missing", r.Body, r.Name)
+		return Content{}, bodyDamaged("the body %s of %s is missing", r.Body, r.Name)
 	}
 	return Content{r.Body, r.Size, tx.store, bytes.Clone(packed)}, nil
 }
@@ -249,10 +249,10 @@ func (c Content) Bytes() ([]byte, error) {
 	}
 	text, err := c.store.unpack(c.packed)
 	if err != nil {
-		return nil, damaged("body %s: %w", c.Digest, err)
+		return nil, bodyDamaged("body %s: %w", c.Digest, err)
 	}
 	if record.DigestOf(text) != c.Digest {
-		return nil, damaged("body %s does not have its digest", c.Digest)
+		return nil, bodyDamaged("body %s does not have its digest", c.Digest)
 	}
 	return text, nil
 }

@@ -27,6 +27,8 @@ type Report struct {
 	Faults   []string `json:"faults"`            // each breaks an invariant; none in a sound store
 	Remarks  []string `json:"remarks,omitempty"` // what costs space or can be rebuilt
 
+	GoneBack bool `json:"-"` // a fault says that the store has gone back
+
 	others int // faults of other things than bodies and descriptions
 }
 
@@ -37,6 +39,9 @@ func (r *Report) Err() error {
 	}
 	return damaged("%d faults, the first: %s", len(r.Faults), r.Faults[0])
 }
+
+// Heals reports whether putting texts again heals all that is wrong.
+func (r *Report) Heals() bool { return r.others == 0 }
 
 // slice is how long Check holds the read lock at a time.
 const slice = 50 * time.Millisecond
@@ -54,6 +59,7 @@ func (s *Store) Check(ctx context.Context, progress func(done, total uint64)) (*
 }
 
 func (s *Store) checkIn(ctx context.Context, slice time.Duration, progress func(done, total uint64)) (*Report, error) {
+	s.told.Do(func() {}) // the report says it
 	c := &checker{store: s, ctx: ctx, progress: progress, slice: slice}
 	c.bodies, c.conflicts = map[record.Digest]uint32{}, map[record.Ref]bool{}
 	for _, pass := range []func() error{
@@ -230,6 +236,7 @@ func (c *checker) begin() error {
 	return c.store.View(c.ctx, func(tx *Tx) error {
 		c.report.Position, c.chain = tx.position, firstChain(tx.origin)
 		if tx.before != nil {
+			c.report.GoneBack = true
 			c.fault("%v", c.store.GoneBack(tx.before.position, tx.position))
 		}
 		return nil

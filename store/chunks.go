@@ -77,11 +77,11 @@ func (c Content) reader(marks []byte) (*largeReader, error) {
 		want = int(max(0, c.Size-1) / chunkSize * markSize)
 	}
 	if len(c.packed) != 1+want {
-		return nil, damaged("body %s: its chunk digests are not those of %d bytes", c.Digest, c.Size)
+		return nil, bodyDamaged("body %s: its chunk digests are not those of %d bytes", c.Digest, c.Size)
 	}
 	file, err := c.store.own.Open(bodyFile(c.Digest))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, damaged("body %s: its file is missing", c.Digest)
+		return nil, bodyDamaged("body %s: its file is missing", c.Digest)
 	}
 	if err != nil {
 		return nil, err
@@ -125,16 +125,16 @@ func (r *largeReader) next() (end error) {
 	n, err := io.ReadFull(r.decoder, r.chunk[:size])
 	r.hashed.Write(r.chunk[:n])
 	if err != nil {
-		return damaged("body %s: %w", c.Digest, err)
+		return bodyDamaged("body %s: %w", c.Digest, err)
 	}
 	digest := record.Digest(r.hashed.Sum(nil))
 	if r.hashed.size == c.Size {
 		if n, err = r.decoder.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) || digest != c.Digest {
-			return damaged("body %s does not have its digest", c.Digest)
+			return bodyDamaged("body %s does not have its digest", c.Digest)
 		}
 		end = io.EOF
 	} else if at := (r.hashed.size/chunkSize - 1) * markSize; len(r.marks) > 0 && !bytes.Equal(digest[:markSize], r.marks[at:at+markSize]) {
-		return damaged("body %s does not have its digest", c.Digest)
+		return bodyDamaged("body %s does not have its digest", c.Digest)
 	}
 	r.ready = r.chunk[:size]
 	return end

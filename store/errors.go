@@ -82,3 +82,12 @@ func (e *SchemaError) Is(target error) bool { return target == record.NewerStore
 func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrDamaged, fmt.Errorf(format, args...))
 }
+
+// HealHint is what helps where bodies alone are damaged.
+const HealHint = "filebus put or filebus capture of the same text heals it, else filebus verify --repair"
+
+// bodyDamaged returns the error of a body that its own text heals.
+func bodyDamaged(format string, args ...any) error {
+	return (&record.Error{Code: ErrDamaged, Err: damaged(format, args...)}).
+		Try(HealHint)
+}

@@ -26,15 +26,18 @@ type RepairOptions struct {
 
 // A Repaired says what Repair found and did.
 type Repaired struct {
-	Faults    []string `json:"faults"`         // what Check found before
-	Rebuilt   bool     `json:"rebuilt"`        // the database was made again of what was whole
-	Kept      string   `json:"kept,omitempty"` // the damaged database, absolute
-	Healed    []Piece  `json:"healed"`         // bodies that are whole again
-	Described int      `json:"described"`      // descriptions that were derived again
-	Derived   int      `json:"derived"`        // log entries that were derived from other things
-	Unknown   int      `json:"unknown"`        // log entries of which nothing is left
-	Gone      []Piece  `json:"gone"`           // what nothing could bring back: it is dropped
-	Left      []string `json:"left,omitempty"` // faults that are still there
+	Faults    []string `json:"faults"`            // what Check found before
+	Rebuilt   bool     `json:"rebuilt"`           // the database was made again of what was whole
+	Anew      bool     `json:"anew,omitempty"`    // nothing was: it is a new one
+	Kept      string   `json:"kept,omitempty"`    // the damaged database, absolute
+	Healed    []Piece  `json:"healed"`            // bodies that are whole again
+	Described int      `json:"described"`         // descriptions that were derived again
+	Derived   int      `json:"derived"`           // log entries that were derived from other things
+	Unknown   int      `json:"unknown"`           // log entries of which nothing is left
+	Gone      []Piece  `json:"gone"`              // what nothing could bring back: it is dropped
+	Left      []string `json:"left,omitempty"`    // faults that are still there
+	Damaged   []string `json:"damaged,omitempty"` // what was left of lost bodies, absolute
+	GoneBack  bool     `json:"-"`                 // of Faults, one says so
 }
 
 // A Piece is a version whose body was healed, or that is gone.
@@ -65,7 +68,7 @@ func (s *Store) Repair(ctx context.Context, opts RepairOptions) (*Repaired, erro
 	if err != nil {
 		return nil, err
 	}
-	out := &Repaired{Faults: report.Faults, Healed: []Piece{}, Gone: []Piece{}}
+	out := &Repaired{Faults: report.Faults, Healed: []Piece{}, Gone: []Piece{}, GoneBack: report.GoneBack}
 	signed, _ := s.readSignoff()
 	if report.Err() != nil { // that the log once went on is accepted, if nothing else is wrong
 		if err = s.forgetSignoff(); err == nil {
@@ -122,6 +125,9 @@ func (s *Store) rebuild(h *healer) error {
 		v := newSalvage(h.ctx, db)
 		if err := v.read(s); err != nil {
 			return err
+		}
+		if h.out.Anew = v.isAnew; v.isAnew {
+			h.least = 0
 		}
 		return db.Update(func(btx *bbolt.Tx) (err error) {
 			if tx, err = s.newTx(btx); err == nil {
@@ -293,7 +299,10 @@ func (h *healer) drop(tx *Tx, lost []Version) error {
 		}
 	}
 	for _, name := range tx.released {
-		if err := tx.store.own.Rename(name, name+".damaged"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err := tx.store.own.Rename(name, name+".damaged")
+		if err == nil {
+			h.out.Damaged = append(h.out.Damaged, tx.store.own.Path(name+".damaged"))
+		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

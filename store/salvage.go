@@ -29,6 +29,7 @@ type salvage struct {
 	times  map[record.Ref]time.Time // of the records
 	origin record.StoreID           // that the records name, or else meta
 	seen   uint64                   // how much there was
+	isAnew bool                     // it was nothing that a store can be made of
 }
 
 type logLine struct {
@@ -84,9 +85,11 @@ func (v *salvage) read(s *Store) error {
 	if v.origin == "" {
 		v.origin, _ = record.ParseStoreID(v.meta[metaOrigin])
 	}
-	if err == nil && v.origin == "" {
-		err = record.Damaged.Errorf("nothing of %s can be read", s.own.Path(databaseFile)).
-			Try("mv {1} {2}, then filebus sync", s.dir, s.dir+".damaged")
+	if err == nil && v.origin == "" { // nothing says whose the rest is
+		var id string
+		id, err = s.newID()
+		v.origin, v.claims, v.log, v.meta, v.seen = record.StoreID(id), nil, map[uint64]logLine{}, nil, 0
+		v.isAnew = true
 	}
 	if err != nil {
 		return err

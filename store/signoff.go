@@ -150,11 +150,14 @@ func (s *Store) compare(d *database, tx *Tx) {
 func (tx *Tx) HasGoneBack() bool { return tx.before != nil }
 
 // GoneBack returns ErrDamaged, and tells it once, when something else knows more of the
-// log than there is: its position is behind the end.
+// log than there is: its position is behind the end, or the log is another one there.
 func (s *Store) GoneBack(position, end uint64) error {
-	e := ErrDamaged.Errorf("the store %s has gone back from log position %d, it is at %d now: what was stored before is "+
-		"not there; put the newer store.db back if there is one, else filebus verify --repair accepts this one",
-		s.dir, position, end)
+	what := fmt.Sprintf("has gone back from log position %d, it is at %d now", position, end)
+	if position <= end {
+		what = fmt.Sprintf("has another history since log position %d", position)
+	}
+	e := ErrDamaged.Errorf("the store %s %s: some of what was stored is not there; "+
+		"filebus verify --repair takes in what the files still have, and accepts the rest as lost", s.dir, what)
 	if s.opts.Notify != nil {
 		s.told.Do(func() { s.opts.Notify(e.Error()) })
 	}

@@ -157,15 +157,19 @@ func (s *Store) initialise() error {
 func (s *Store) IsNew() bool { return s.made }
 
 func (s *Store) writeEmpty(name string) error {
-	var id [16]byte
-	if _, err := io.ReadFull(s.opts.Random, id[:]); err != nil {
+	id, err := s.newID()
+	if err != nil {
 		return err
 	}
 	return s.makeDatabase(name, func(db *bbolt.DB) error {
-		return db.Update(func(btx *bbolt.Tx) error {
-			return putMeta(btx, hex.EncodeToString(id[:]), record.FormatTime(s.opts.Now()))
-		})
+		return db.Update(func(btx *bbolt.Tx) error { return putMeta(btx, id, record.FormatTime(s.opts.Now())) })
 	})
+}
+
+func (s *Store) newID() (string, error) {
+	var id [16]byte
+	_, err := io.ReadFull(s.opts.Random, id[:])
+	return hex.EncodeToString(id[:]), err
 }
 
 func putMeta(btx *bbolt.Tx, origin, created string) error {

@@ -110,6 +110,9 @@ func (e *environ) locate() (materialize.Location, error) {
 		dir = explicit
 	}
 	at, err := materialize.Locate(dir, explicit, e.home())
+	if errors.Is(err, store.ErrNoStore) && materialize.HasLost(at.Store) {
+		err = coded(record.NoStore, repairHint, fmt.Errorf("%s is missing", filepath.Join(at.Store, storeFile)))
+	}
 	return at, closed(at, err)
 }
 

@@ -202,7 +202,7 @@ func readingCommands() []command {
 		plain("lint [DIR]", &lintCommand{Limit: 50}),
 		plain("guide "+roleNames, &guideCommand{}),
 		fresh("log [flags]", &logCommand{filterFlags: picking("kind"), Limit: 50}),
-		existing("verify", &verifyCommand{}),
+		plain("verify", &verifyCommand{}),
 		existing("reindex", runFunc(runReindex)),
 		plain("version", runFunc(runVersion)),
 	}

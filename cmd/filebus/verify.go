@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"filebus/materialize"
@@ -22,11 +23,22 @@ type verifyJSON struct {
 	Repair *materialize.RepairReport `json:"repair,omitempty"`
 }
 
-func (o *verifyCommand) run(ctx context.Context, w *workspace, _ []string) error {
+func (o *verifyCommand) run(ctx context.Context, without *workspace, _ []string) error {
+	w, err := without.open(ctx)
+	if at, absent := without.locate(); o.Repair && errors.Is(absent, store.ErrNoStore) && materialize.HasLost(at.Store) {
+		w, err = without.create(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return o.verify(ctx, w)
+}
+
+func (o *verifyCommand) verify(ctx context.Context, w *workspace) error {
 	var value verifyJSON
 	if o.Repair {
 		done, err := w.Repair(ctx)
-		if err == nil && (len(done.Faults) > 0 || w.read.VerifyIndex(ctx) != nil) {
+		if err == nil && (done.Anew || len(done.Faults) > 0 || w.read.VerifyIndex(ctx) != nil) {
 			err = w.reader(w.Store, query.Options{}).Reindex(ctx)
 		}
 		if err != nil {
@@ -41,7 +53,8 @@ func (o *verifyCommand) run(ctx context.Context, w *workspace, _ []string) error
 		return err
 	}
 	known := mirror.Settled(folder.At(w.Store.Dir()).Sub("mirror")) // before the end: others write
-	if end, err := query.Position(ctx, w.Store); err == nil && known > end {
+	if end, err := query.Position(ctx, w.Store); err == nil && known > end && !report.GoneBack {
+		report.GoneBack = true
 		report.Faults = append(report.Faults, w.Store.GoneBack(known, end).Error())
 	}
 	indexErr := w.read.VerifyIndex(ctx)
@@ -52,6 +65,9 @@ func (o *verifyCommand) run(ctx context.Context, w *workspace, _ []string) error
 	if indexErr != nil {
 		value.Index = message(indexErr)
 	}
+	if report.GoneBack && errors.Is(indexErr, store.ErrDamaged) {
+		value.Index = "knows more of the log than there is"
+	}
 	if err := w.printVerify(&value); err != nil {
 		return err
 	}
@@ -59,9 +75,11 @@ func (o *verifyCommand) run(ctx context.Context, w *workspace, _ []string) error
 	switch {
 	case n > 0 && o.Repair:
 		return coded(record.Damaged, beyondHint, fmt.Errorf("the store is still damaged: %s", plural(n, "fault")))
+	case n > 0 && report.Heals():
+		return coded(record.Damaged, store.HealHint, fmt.Errorf("the store is damaged: %s", plural(n, "fault")))
 	case n > 0:
 		return coded(record.Damaged, repairHint, fmt.Errorf("the store is damaged: %s", plural(n, "fault")))
-	case indexErr == nil && o.Repair && len(value.Repair.Gone)+value.Repair.Unknown > 0:
+	case indexErr == nil && o.Repair && (value.Repair.Anew || len(value.Repair.Gone)+value.Repair.Unknown > 0):
 		return silentError(record.Partly)
 	}
 	return indexErr
@@ -88,9 +106,9 @@ func (e *environ) printVerify(v *verifyJSON) error {
 	if n := len(v.Faults); n > 0 {
 		soundness = plural(n, "fault")
 	}
-	e.printf("%s, %s (%s), %d log entries, %d dropped: %s\nindex: %s\n", plural(v.Records, "record"),
+	e.printf("%s, %s (%s), %s, %d dropped: %s\nindex: %s\n", plural(v.Records, "record"),
 		count(v.Bodies, "1 body", "%d bodies"), byteSize(v.Bytes),
-		v.Position, v.Dropped, soundness, v.Index)
+		count(int(v.Position), "1 log entry", "%d log entries"), v.Dropped, soundness, v.Index)
 	return nil
 }
 
@@ -100,6 +118,9 @@ func (e *environ) printRepair(r *materialize.RepairReport) {
 		e.printf("nothing of the store was damaged\n")
 	}
 	e.printEach("was wrong: ", r.Faults)
+	if r.Anew {
+		e.printf("gone: nothing of the old database could be read; the store has begun anew, with what the files have\n")
+	}
 	for _, p := range r.Healed {
 		e.printf("healed: %s, from %s\n", oneLine(pieceText(p)), oneLine(p.From))
 	}
@@ -121,6 +142,7 @@ func (e *environ) printRepair(r *materialize.RepairReport) {
 	if r.Kept != "" {
 		e.printf("kept: the damaged database, as %s\n", oneLine(r.Kept))
 	}
+	e.printEach("kept: what is left of a text, as ", r.Damaged)
 	for _, p := range r.Gone {
 		e.printf("gone: %s\n", oneLine(pieceText(p)))
 	}
