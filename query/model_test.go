@@ -131,6 +131,9 @@ func (m *model) check(step int) {
 // TestRandomHistories lets the index follow random changes and wants, in the
 // end, the names and scores of a new one.
 func TestRandomHistories(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -163,6 +163,9 @@ func (o *oracle) all(t *testing.T, q query.SearchRequest, size int, benches []*b
 // TestAgainstAnOracle compares random searches, of one store and of several, with
 // what reading everything gives.
 func TestAgainstAnOracle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	for stores := 1; stores <= 3; stores++ {
 		o := &oracle{random: rand.New(rand.NewPCG(uint64(stores), 6))}

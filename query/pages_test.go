@@ -21,6 +21,9 @@ import (
 // store: nothing comes twice, what is there comes once, and what has other words or
 // fields by now does not come.
 func TestStalePages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	b := newBench(t)
 	for i := range 60 {

@@ -244,6 +244,9 @@ func TestSearchPhraseOfCurrentText(t *testing.T) {
 }
 
 func TestSearchHostileText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	b := newBench(t)
 	b.put("note/a", "the quick (brown) fox \"jumps\" -over .* [a-z]+ \x1b[1m 日本語 tag:x")

@@ -97,6 +97,9 @@ func TestRepairSound(t *testing.T) {
 // TestRepairEveryKey damages one key of the database at a time, in several ways. After the
 // repair it holds what it held, but for what nothing else tells of: that is named.
 func TestRepairEveryKey(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	s := unchecked(t)
 	damageable(t, s)
 	database := filepath.Join(s.Dir(), "store.db")
@@ -215,6 +218,9 @@ func errOr(errs ...error) error {
 // TestRepairPages damages pages of a database with a long history. Each version that is left
 // has its bytes and its position, each that is not is dropped and named, and the store is sound.
 func TestRepairPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	s := unchecked(t)
 	m := newModel(3)
 	for range 60 {

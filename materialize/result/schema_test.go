@@ -382,6 +382,9 @@ func withoutSummary(after, before any) any {
 
 // TestSchemaBranches gives up on schemas whose references multiply without end.
 func TestSchemaBranches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	tests := []struct{ keyword, end, rest string }{
 		{"allOf", `{}`, `"properties": {"x": {"$ref": "#/$defs/p0"}}`},
