@@ -127,6 +127,9 @@ func reads(c store.Content) map[string]func() (got []byte, at int, err error) {
 // TestRangesOfDamaged flips bits all over the file and the value of a large body, and
 // reads parts of it: right bytes, or none with ErrDamaged.
 func TestRangesOfDamaged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	text := largeText(2<<20 + 500_000)
 	digest := record.DigestOf([]byte(text))
 	for _, of := range []struct {

@@ -39,6 +39,9 @@ func populated(t *testing.T, s *store.Store) map[string]string {
 // hit: nothing crashes, no wrong text is returned, damage is never taken for
 // another program's lock, and Check sees what reading sees.
 func TestFlippedBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	s, err := store.Create(t.Context(), filepath.Join(t.TempDir(), ".filebus"), store.Options{
 		Now: newClock().Now, Random: rand.NewChaCha8([32]byte{1}),

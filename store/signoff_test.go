@@ -247,6 +247,9 @@ func TestSignoffLost(t *testing.T) {
 // TestDamageMatrix damages page after page in each way, reads, checks and writes. All of
 // it ends, no text is wrong, and what cannot be read is reported.
 func TestDamageMatrix(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	s := unchecked(t)
 	texts := populated(t, s)

@@ -412,6 +412,9 @@ func TestSchemaBranches(t *testing.T) {
 
 // TestSchemaWork gives up on a check that compares too much, though nothing branches.
 func TestSchemaWork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	values, keys := []string{}, []string{}
 	for i := range 20_000 {
 		values, keys = append(values, fmt.Sprint(i)), append(keys, fmt.Sprintf(`"k%d": 1`, i))

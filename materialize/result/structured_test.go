@@ -14,6 +14,9 @@ import (
 )
 
 func TestFindObject(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	fence := "```"
 	tests := []struct{ name, output, object, problem string }{
 		{"whole", " {\"a\": 1}\n", `{"a": 1}`, ""},
