@@ -19,7 +19,6 @@ import (
 	"filebus/materialize/mirror"
 	"filebus/materialize/plan"
 	"filebus/store"
-	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -75,15 +74,23 @@ func (w *Workspace) Capture(ctx context.Context, dir string, opts CaptureOptions
 	if err != nil {
 		return nil, err
 	}
-	profile, err := w.claimTree(opts.Tree, dir, opts.DryRun)
+	tree, err := w.claimTree(opts.Tree, dir)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Profile != nil {
+		tree.Profile, tree.IsRoot = *opts.Profile, true
+	} else if tree.IsRoot { // by an earlier capture
+		tree.Profile, tree.IsRoot = profileIn(dir), false
+	}
+	if tree.Captured = w.now(); !opts.DryRun {
+		err = w.saveTree(tree)
+	}
 	if err != nil {
 		return nil, err
 	}
 	c := &capture{opts: opts, walk: found}
-	c.loader = loader{w: w, dir: dir, tree: opts.Tree, source: record.SourceCapture, place: profile.Recognize}
-	if opts.Profile != nil {
-		c.place = opts.Profile.Within
-	}
+	c.loader = loader{w: w, dir: dir, tree: opts.Tree, source: record.SourceCapture, place: tree.place()}
 	c.report = &CaptureReport{
 		Tree: opts.Tree, Skipped: found.Skipped, KindCount: map[record.Kind]int{}, Removed: []string{},
 	}
@@ -95,46 +102,6 @@ func (w *Workspace) Capture(ctx context.Context, dir string, opts CaptureOptions
 	}
 	return c.report, err
 }
-
-// claimTree notes which folder a tree was captured from, and refuses another:
-// two projects that both call a folder "src" must not overwrite each other. With
-// it the note keeps the profile that the tree's files are named by.
-func (w *Workspace) claimTree(tree record.Tree, dir string, dryRun bool) (layout.Profile, error) {
-	notes := folder.At(w.Location.Store).Sub("trees")
-	text, err := notes.ReadFile(string(tree))
-	folder, rest, _ := strings.Cut(string(text), "\n")
-	if err == nil && folder != dir {
-		if _, err := os.Stat(folder); err == nil {
-			return layout.Profile{}, record.Conflict.Errorf("the tree %s is a capture of %s", tree,
-				folder).Because(ErrTreeTaken)
-		}
-	}
-	profile, unknown := layout.ParseProfile(strings.TrimSpace(rest))
-	if unknown != nil {
-		profile = profileIn(dir)
-	}
-	if dryRun || err == nil && folder == dir {
-		return profile, nil
-	}
-	if err := notes.Make("."); err != nil {
-		return profile, err
-	}
-	return profile, notes.WriteFile(string(tree), []byte(dir+"\n"+profile.Name+"\n"))
-}
-
-// profileIn returns the first profile whose root a folder has, so that the names
-// of its files are as short as its own agents know them.
-func profileIn(dir string) layout.Profile {
-	for _, p := range layout.Profiles() {
-		if info, err := os.Stat(filepath.Join(dir, p.Root)); err == nil && info.IsDir() {
-			return p
-		}
-	}
-	return layout.Claude()
-}
-
-// ErrTreeTaken says that a tree's name belongs to another folder.
-const ErrTreeTaken record.Reason = "the tree is taken"
 
 type capture struct {
 	loader

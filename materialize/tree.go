@@ -1,0 +1,133 @@
+package materialize
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"filebus/materialize/layout"
+	"filebus/store/folder"
+	"filebus/store/record"
+)
+
+// A Tree is what a store remembers of a folder that was captured, in a file of its
+// folder trees: the folder, the profile, and a line for each thing else.
+type Tree struct {
+	Name     record.Tree
+	Dir      string         // absolute
+	Profile  layout.Profile // that its files are named by
+	IsRoot   bool           // the folder is the profile's root itself, not what holds it
+	Rules    Rules
+	Captured time.Time // when the last capture began; zero: not known
+}
+
+// Rules say what of a folder is captured, beside what is always left out.
+type Rules struct {
+	All       bool     // also what holds secrets, and what can be made again
+	Gitignore bool     // not what git ignores
+	Exclude   []string // patterns, as .gitignore has them
+}
+
+func (w *Workspace) treeNotes() folder.Folder { return folder.At(w.Location.Store).Sub("trees") }
+
+// Tree returns what is remembered of a tree, or fs.ErrNotExist.
+func (w *Workspace) Tree(name record.Tree) (*Tree, error) {
+	text, err := w.treeNotes().ReadFile(string(name))
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	t := &Tree{Name: name, Dir: lines[0], Profile: profileIn(lines[0])}
+	for i, line := range lines[1:] {
+		key, value, _ := strings.Cut(line, " ")
+		switch {
+		case i == 0:
+			if p, err := layout.ParseProfile(line); err == nil {
+				t.Profile = p
+			}
+		case key == "root":
+			t.IsRoot = true
+		case key == "all":
+			t.Rules.All = true
+		case key == "gitignore":
+			t.Rules.Gitignore = true
+		case key == "exclude":
+			t.Rules.Exclude = append(t.Rules.Exclude, value)
+		case key == "captured":
+			t.Captured, err = record.ParseTime(value)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the note on tree %s: %w", name, err)
+		}
+	}
+	return t, nil
+}
+
+// saveTree remembers a tree.
+func (w *Workspace) saveTree(t *Tree) error {
+	lines := []string{t.Dir, t.Profile.Name}
+	for _, on := range []struct {
+		line string
+		is   bool
+	}{{"root", t.IsRoot}, {"all", t.Rules.All}, {"gitignore", t.Rules.Gitignore}} {
+		if on.is {
+			lines = append(lines, on.line)
+		}
+	}
+	for _, pattern := range t.Rules.Exclude {
+		lines = append(lines, "exclude "+pattern)
+	}
+	if !t.Captured.IsZero() {
+		lines = append(lines, "captured "+record.FormatTime(t.Captured))
+	}
+	if err := w.treeNotes().Make("."); err != nil {
+		return err
+	}
+	return w.treeNotes().WriteFile(string(t.Name), []byte(strings.Join(lines, "\n")+"\n"))
+}
+
+// claimTree returns what is to be remembered of a tree that is captured from a folder,
+// and refuses a name that is another folder's: two projects that both call a folder
+// "src" must not overwrite each other.
+func (w *Workspace) claimTree(name record.Tree, dir string) (*Tree, error) {
+	t, err := w.Tree(name)
+	switch {
+	case err == nil && t.Dir == dir:
+		return t, nil
+	case err == nil:
+		if _, err := os.Stat(t.Dir); err == nil {
+			return nil, record.Conflict.Errorf("the tree %s is a capture of %s", name, t.Dir).Because(ErrTreeTaken)
+		}
+		t.Dir = dir
+		return t, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	return &Tree{Name: name, Dir: dir, Profile: profileIn(dir)}, nil
+}
+
+// profileIn returns the first profile whose root a folder has, so that the names
+// of its files are as short as its own agents know them.
+func profileIn(dir string) layout.Profile {
+	for _, p := range layout.Profiles() {
+		if info, err := os.Stat(filepath.Join(dir, p.Root)); err == nil && info.IsDir() {
+			return p
+		}
+	}
+	return layout.Claude()
+}
+
+// ErrTreeTaken says that a tree's name belongs to another folder.
+const ErrTreeTaken record.Reason = "the tree is taken"
+
+// place returns how the tree's files are recognised by their paths.
+func (t *Tree) place() func(path string) layout.Location {
+	if t.IsRoot {
+		return t.Profile.Within
+	}
+	return t.Profile.Recognize
+}
