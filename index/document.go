@@ -121,7 +121,7 @@ const (
 	keyTask         = "task"
 	keyStatus       = "status"
 	keyTag          = "tag"
-	keyDay          = "day"   // of Time, in UTC
+	keyDay          = "day"   // of Date, in UTC
 	keyQuiet        = "quiet" // without a value
 )
 
@@ -134,7 +134,7 @@ func (d *Document) keys() []string {
 	keys := []string{
 		key(keyKind, string(d.Name.Kind)),
 		key(keyTree, string(d.Name.Tree)),
-		key(keyDay, day(d.Time)),
+		key(keyDay, day(d.Date())),
 	}
 	for _, f := range []struct{ filter, value string }{
 		{keyAgent, d.Agent}, {keyConversation, d.Conversation}, {keySession, d.Session}, {keyRun, d.Run},
@@ -233,7 +233,7 @@ type termCount struct{ term, count uint32 }
 func (a *Analyzer) entry(d *Document) *entry {
 	e := &entry{
 		id: d.Name.String(), analyzer: a, keys: d.keys(),
-		facts: facts{position: d.Position, time: d.Time.UTC()},
+		facts: facts{position: d.Position, time: d.Date().UTC()},
 	}
 	for i, text := range d.texts() {
 		var length int

@@ -252,7 +252,7 @@ func TestBands(t *testing.T) {
 }
 
 // A change of what facts hold must come with a new factsVersion; this is what
-// version 2 gives.
+// version 3 gives.
 func TestFactsVersion(t *testing.T) {
 	a := NewAnalyzer()
 	var got []string
@@ -265,9 +265,9 @@ func TestFactsVersion(t *testing.T) {
 		got = append(got, fmt.Sprintf("%d: %s", factsVersion, e.facts.encode()))
 	}
 	want := []string{
-		"2: 25 tcu5cit 0 0 0 0 1 5",
-		"2: 25 tcu5cit 0 0 0 0 1 k#jCbKyFzNQUZ8qy_wvnuZhQ",
-		"2: 25 tcu5cit 0 0 0 0 1 2s#u1_w1wIuoFXSivQeucLPNA",
+		"3: 25 tcu5cit 0 0 0 0 1 5",
+		"3: 25 tcu5cit 0 0 0 0 1 k#jCbKyFzNQUZ8qy_wvnuZhQ",
+		"3: 25 tcu5cit 0 0 0 0 1 2s#u1_w1wIuoFXSivQeucLPNA",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("facts: -want +got\n%s", diff)

@@ -171,7 +171,7 @@ func (s *search) addWithin(to set, day string, since, until time.Time) error {
 		if err != nil {
 			return err
 		}
-		if !facts.time.Before(since) && (until.IsZero() || facts.time.Before(until)) {
+		if record.Within(facts.time, since, until) {
 			to.add(n)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
@@ -91,6 +92,9 @@ func (w *Workspace) Capture(ctx context.Context, dir string, opts CaptureOptions
 	}
 	c := &capture{opts: opts, walk: found}
 	c.loader = loader{w: w, dir: dir, tree: opts.Tree, source: record.SourceCapture, place: tree.place()}
+	if !opts.DryRun {
+		c.changed = changeTimes(ctx, mirror.NewRepository(dir, w.Settings.Variables), found.Files)
+	}
 	c.report = &CaptureReport{
 		Tree: opts.Tree, Skipped: found.Skipped, KindCount: map[record.Kind]int{}, Removed: []string{},
 	}
@@ -118,6 +122,8 @@ type loader struct {
 	tree   record.Tree
 	source record.Source
 	place  func(path string) layout.Location
+	// changed tells when a file was changed, once that is needed; nil: nobody needs it.
+	changed func(mirror.Stat) func() time.Time
 }
 
 // A source is a file that was found in a folder, to be stored.
@@ -391,6 +397,9 @@ func retireFile(tx *store.Tx, v store.Version) error {
 func (l *loader) read(ctx context.Context, stat mirror.Stat) (*source, error) {
 	f := &source{stat: stat}
 	f.File = plan.File{Tree: l.tree, Path: stat.Path, Location: l.place(stat.Path), Source: l.source}
+	if l.changed != nil {
+		f.Changed = l.changed(stat)
+	}
 	err := readInto(ctx, l.w.Store, &f.File, filepath.Join(l.dir, filepath.FromSlash(stat.Path)), stat.Size)
 	return f, err
 }
@@ -399,6 +408,7 @@ func (l *loader) read(ctx context.Context, stat mirror.Stat) (*source, error) {
 // seen.
 func (r *reconciler) readFile(ctx context.Context, seen mirror.File) (plan.File, error) {
 	f := plan.File{Path: seen.Path, Location: r.w.recognise(seen.Path), Source: record.SourceSync}
+	f.Changed = r.dates(ctx)(seen.Stat)
 	file, err := r.File(ctx, f.Path)
 	if err == nil {
 		err = readInto(ctx, r.w.Store, &f, file, seen.Size)

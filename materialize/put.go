@@ -145,7 +145,7 @@ func (w *Workspace) entryLocation(ctx context.Context, kind record.Kind, id stri
 func (w *Workspace) store(
 	ctx context.Context, r PutRequest, text plan.Content, name record.Name, p string,
 ) (*PutResult, error) {
-	planner := plan.Planner{Store: w.Store, Preview: cmp.Or(r.Preview, w.Settings.Preview)}
+	planner := plan.Planner{Store: w.Store, Preview: cmp.Or(r.Preview, w.Settings.Preview), Now: w.now}
 	f := plan.File{
 		Path: p, Location: w.recognise(p), Content: text, About: r.About, Source: r.Source, From: r.From, Facts: r.Facts,
 	}

@@ -28,8 +28,9 @@ type reconciler struct {
 	found     []mirror.Stat // the files on disk, in a sync
 	syncs     bool          // it is a sync, and no command that looks at one file
 	onto      *ontoEdit
-	onlyReads bool // for who looks at the entries of one file
-	command   bool // what is written is a command's change, made in this root
+	onlyReads bool                               // for who looks at the entries of one file
+	command   bool                               // what is written is a command's change, made in this root
+	changed   func(mirror.Stat) func() time.Time // see dates
 	git       *mirror.Repository
 	retired   map[record.Digest][]store.Version       // notes whose files are gone, by their bytes
 	others    []func(path string) (mirror.Memo, bool) // what other roots know, once they are asked
@@ -585,7 +586,7 @@ func (r *reconciler) storeLate(ctx context.Context, f plan.File, known mirror.Me
 }
 
 func (w *Workspace) planner() plan.Planner {
-	return plan.Planner{Store: w.Store, Preview: w.Settings.Preview}
+	return plan.Planner{Store: w.Store, Preview: w.Settings.Preview, Now: w.now}
 }
 
 // storeFile stores one file as the newest version of what stands at its place,

@@ -291,7 +291,7 @@ func (r *reconciler) importNew(ctx context.Context, found *mirror.Walk, paths []
 	if r.opts.DryRun || r.opts.Budget > 0 || len(files) < 2 {
 		return paths, nil
 	}
-	l := &loader{w: r.w, dir: r.Dir, source: record.SourceSync, place: r.w.recognise}
+	l := &loader{w: r.w, dir: r.Dir, source: record.SourceSync, place: r.w.recognise, changed: r.dates(ctx)}
 	for _, batch := range cutBatches(files) {
 		if err := r.importBatch(ctx, l, batch, candidate); err != nil {
 			return nil, err

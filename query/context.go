@@ -348,8 +348,8 @@ func dependencies(j *layout.Journal) []string {
 func (c *contextBuilder) rank() {
 	var newest time.Time
 	for _, k := range c.candidates {
-		if k.Version.Record.Time.After(newest) {
-			newest = k.Version.Record.Time
+		if date := k.Version.Record.Date(); date.After(newest) {
+			newest = date
 		}
 	}
 	for i := range c.candidates {

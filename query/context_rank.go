@@ -75,7 +75,7 @@ func (k *candidate) judge(q *ContextRequest, newest time.Time) {
 	case confidence("medium"):
 		score += scoreMedium
 	}
-	weeks := newest.Sub(r.Time).Hours() / hoursOfAWeek
+	weeks := newest.Sub(r.Date()).Hours() / hoursOfAWeek
 	k.Score = score + scoreNewest*math.Exp(-weeks/recencyWeeks)
 }
 
@@ -200,7 +200,7 @@ func (c *contextBuilder) warn(ctx context.Context) error {
 	for i := range c.candidates {
 		k := &c.candidates[i]
 		for _, file := range k.files {
-			if at, known := changed[file]; known && at.After(k.Version.Record.Time) {
+			if at, known := changed[file]; known && at.After(endOf(k.Version.Record.Date())) {
 				k.Changed = append(k.Changed, file)
 			}
 		}

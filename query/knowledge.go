@@ -153,7 +153,7 @@ func compareKnowledge(a, b Knowledge) int {
 		compareBool(!a.SupersededBy.IsZero(), !b.SupersededBy.IsZero()),
 		cmp.Compare(len(b.Shared), len(a.Shared)),
 		cmp.Compare(confidence(b.Confidence), confidence(a.Confidence)),
-		b.Version.Record.Time.Compare(a.Version.Record.Time),
+		b.Version.Record.Date().Compare(a.Version.Record.Date()),
 		strings.Compare(a.Version.Record.Name.String(), b.Version.Record.Name.String()),
 	)
 }

@@ -18,6 +18,8 @@ type ListRequest struct {
 	record.Filter
 	// At lists what was current at that log position; 0: what is current.
 	At uint64
+	// ByDate puts the text that was written last first, not what was stored last.
+	ByDate bool
 
 	Limit, Offset int // a Limit of 0 is none
 }
@@ -40,6 +42,7 @@ type Summary struct {
 	Title        string            `json:"title,omitempty"`
 	Tokens       int               `json:"tokens"` // of the whole body, about
 	Time         time.Time         `json:"time"`
+	Written      time.Time         `json:"written,omitzero"` // see record.Record
 	Agent        string            `json:"agent,omitempty"`
 	Conversation string            `json:"conversation,omitempty"`
 	Session      string            `json:"session,omitempty"`
@@ -57,7 +60,7 @@ func Summarize(tx *store.Tx, v store.Version) Summary {
 	r, d := v.Record, tx.Description(v.Ref)
 	return Summary{
 		Version: v, Description: d, Name: r.Name, Ref: record.ShortRef(v.Ref), Path: r.Path, Title: d.Title,
-		Tokens: cmp.Or(d.Tokens, record.EstimateTokens(r.Size)), Time: r.Time, Agent: r.Agent, Conversation: r.Conversation, Session: r.Session, Run: r.Run,
+		Tokens: cmp.Or(d.Tokens, record.EstimateTokens(r.Size)), Time: r.Time, Written: r.Written, Agent: r.Agent, Conversation: r.Conversation, Session: r.Session, Run: r.Run,
 		Loop: r.Loop, Task: r.Task, Status: r.Status, Exit: r.Exit, Tags: r.Tags, Attributes: d.Attributes,
 	}
 }
@@ -67,7 +70,10 @@ func Summarize(tx *store.Tx, v store.Version) Summary {
 // end.
 func (r *Reader) List(ctx context.Context, request ListRequest) (Listing, error) {
 	request.Tags = record.NormalizeTags(request.Tags)
-	p := page{request: &request, skip: max(request.Offset, 0)}
+	p := page{request: &request, skip: max(request.Offset, 0), most: math.MaxInt / 2}
+	if request.ByDate && request.Limit > 0 {
+		p.most = p.skip + request.Limit + 1
+	}
 	var err error
 	switch field, value := request.field(); {
 	case request.At > 0:
@@ -76,6 +82,9 @@ func (r *Reader) List(ctx context.Context, request ListRequest) (Listing, error)
 		err = r.Each(ctx, field, value, p.add) // newest first
 	default:
 		err = r.listLog(ctx, &p)
+	}
+	if err == nil && request.ByDate {
+		err = r.summarizeDated(ctx, &p)
 	}
 	return p.listing, err
 }
@@ -92,12 +101,51 @@ type page struct {
 	request *ListRequest
 	skip    int
 	listing Listing
+	dated   []store.Version // those with the newest dates, of which the page is cut
+	most    int             // how many of them it needs
+}
+
+// farAhead is how much later than its time of storing a record may say it was written, and
+// clocks that were corrected may differ.
+const farAhead = 48 * time.Hour
+
+// addDated takes a version in if it may be on the page, and reports whether what was stored
+// before it cannot be any more.
+func (p *page) addDated(v store.Version) (full bool) {
+	if p.dated = append(p.dated, v); len(p.dated) < 2*p.most {
+		return false
+	}
+	p.cutDated()
+	return p.dated[p.most-1].Record.Date().After(v.Record.Time.Add(farAhead))
+}
+
+// cutDated leaves those with the newest dates.
+func (p *page) cutDated() {
+	slices.SortStableFunc(p.dated, func(a, b store.Version) int { return b.Record.Date().Compare(a.Record.Date()) })
+	p.dated = p.dated[:min(len(p.dated), p.most)]
+}
+
+// summarizeDated cuts the page out of the versions that were taken in by their dates.
+func (r *Reader) summarizeDated(ctx context.Context, p *page) error {
+	p.cutDated()
+	found := p.dated
+	p.request.ByDate = false
+	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
+		if len(found) == 0 || p.add(tx, found[0]) {
+			return true, nil
+		}
+		found = found[1:]
+		return false, nil
+	})
 }
 
 // add takes in a version that may match, and reports whether the page is full.
 func (p *page) add(tx *store.Tx, v store.Version) (full bool) {
 	if !p.request.Accepts(v.Record) {
 		return false
+	}
+	if p.request.ByDate {
+		return p.addDated(v)
 	}
 	if p.skip > 0 {
 		p.skip--

@@ -90,6 +90,7 @@ type Hit struct {
 	Tokens   int            `json:"tokens"` // of the whole body, about
 	Agent    string         `json:"agent,omitempty"`
 	Time     time.Time      `json:"time"`
+	Written  time.Time      `json:"written,omitzero"`        // see record.Record
 	Score    float64        `json:"score"`                   // 0 for scanned hits
 	Scanned  bool           `json:"scanned,omitempty"`       // found by a scan, not by rank
 	Older    bool           `json:"older,omitempty"`         // current no more
@@ -295,7 +296,7 @@ func (f *finder) hit(found *finding) (Hit, error) {
 	s := &found.Summary
 	h := Hit{
 		Name: s.Name, Ref: s.Ref, Tree: s.Name.Tree, Kind: s.Name.Kind, Path: s.Path, Title: s.Title, Tokens: s.Tokens,
-		Agent: s.Agent, Time: s.Time, Score: found.ranked.Score, Like: found.ranked.Like, Points: found.ranked.Points,
+		Agent: s.Agent, Time: s.Time, Written: s.Written, Score: found.ranked.Score, Like: found.ranked.Like, Points: found.ranked.Points,
 		Nearness: found.nearness,
 	}
 	p, err := f.passage(found, &h)

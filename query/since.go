@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"filebus/store/record"
 )
 
 const (
@@ -31,8 +33,8 @@ func CountCommits(hits []*Hit, log func(since time.Time, files []string) []Commi
 		if h.Name.Tree != "" || len(h.Files) == 0 {
 			continue
 		}
-		if since.IsZero() || h.Time.Before(since) {
-			since = h.Time
+		if since.IsZero() || h.written().Before(since) {
+			since = h.written()
 		}
 		files = append(files, h.Files...)
 	}
@@ -48,12 +50,29 @@ func CountCommits(hits []*Hit, log func(since time.Time, files []string) []Commi
 	}
 }
 
-// countCommits counts the commits after the hit's time that changed a file that it
+// date returns when the text of the hit was written, if that is known, else when it was
+// stored.
+func (h *Hit) date() time.Time { return (&record.Record{Time: h.Time, Written: h.Written}).Date() }
+
+// written returns when the hit's text was surely written.
+func (h *Hit) written() time.Time { return endOf(h.date()) }
+
+// endOf returns the end of the day of a date that has no time: what happened on that day
+// may have come before the text.
+func endOf(date time.Time) time.Time {
+	if date.Equal(date.UTC().Truncate(24 * time.Hour)) {
+		return date.Add(24*time.Hour - 1)
+	}
+	return date
+}
+
+// countCommits counts the commits after the hit's text that changed a file that it
 // names.
 func (h *Hit) countCommits(commits []Commit) (n int) {
+	written := h.written()
 	for _, c := range commits {
 		named := func(file string) bool { return slices.Contains(h.Files, file) }
-		if c.Time.After(h.Time) && slices.ContainsFunc(c.Files, named) {
+		if c.Time.After(written) && slices.ContainsFunc(c.Files, named) {
 			n++
 		}
 	}

@@ -191,6 +191,9 @@ func inherit(r *record.Record, head *record.Record) {
 	if r.Exit == nil {
 		r.Exit = head.Exit
 	}
+	if r.Written.IsZero() {
+		r.Written = head.Written
+	}
 	if len(r.From) == 0 {
 		r.From = head.From
 	}
@@ -200,11 +203,11 @@ func inherit(r *record.Record, head *record.Record) {
 	r.Links = slices.Compact(links)
 }
 
-// sameEnvelope reports whether two records differ in nothing but when and how
-// they came in.
+// sameEnvelope reports whether two records differ in nothing but when and how they
+// came in, and what is thought to be the date of the text.
 func sameEnvelope(a, b *record.Record) bool {
 	x, y := *a, *b
-	x.Prev, x.Time, x.Source = y.Prev, y.Time, y.Source
+	x.Prev, x.Time, x.Written, x.Source = y.Prev, y.Time, y.Written, y.Source
 	return string(x.Encode()) == string(y.Encode())
 }
 

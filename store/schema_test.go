@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.etcd.io/bbolt"
@@ -26,6 +27,9 @@ func fixture(version string) string { return filepath.Join("..", "testdata", "sc
 // fixtureLarge is a large body that takes little room.
 var fixtureLarge = strings.Repeat("A line that is there many times.\n", 70_000)
 
+// fixtureDate is when a record of schema 3 was written.
+var fixtureDate = time.Date(2025, 2, 19, 0, 0, 0, 0, time.UTC)
+
 // TestFreeze writes the fixture of the newest schema: every kind of change once.
 func TestFreeze(t *testing.T) {
 	if !*freeze {
@@ -40,6 +44,7 @@ func TestFreeze(t *testing.T) {
 	first := put(t, s, "knowledge/pattern-001", "- Content: one writer at a time\n", tagged("locking"), described("One writer"))
 	put(t, s, "knowledge/pattern-001", "- Content: one writer at a time, one file\n", tagged("locking", "files"), described("One writer, one file"))
 	put(t, s, "lib:note/docs/a b.md", randomText(1500), described(strings.Repeat("A long title ", 50)))
+	put(t, s, "note/dated", "dated text", func(d *store.Draft) { d.Record.Written = fixtureDate })
 	put(t, s, "issue/ISSUE-20260302-001", "pending", func(d *store.Draft) {
 		d.Record.Links = []record.Link{{Type: record.LinkConflict, Target: first.Ref.String()}}
 	})
@@ -82,6 +87,7 @@ func openFixture(t *testing.T, version string, opts store.Options) *store.Store 
 func TestSchemas(t *testing.T) {
 	for version, want := range map[string]store.Report{
 		"1": {Position: 9, Records: 5, Dropped: 1}, "2": {Position: 10, Records: 6, Dropped: 1},
+		"3": {Position: 11, Records: 7, Dropped: 1},
 	} {
 		s := openFixture(t, version, store.Options{})
 		for _, migrated := range []bool{false, true} {
@@ -95,6 +101,13 @@ func TestSchemas(t *testing.T) {
 				wantText(t, s, "note/large", fixtureLarge)
 				wantTitle(t, s, "knowledge/pattern-001", "One writer, one file")
 				wantTitle(t, s, "lib:note/docs/a b.md", strings.Repeat("A long title ", 50))
+			}
+			if version == "3" {
+				view(t, s, func(tx *store.Tx) {
+					if v, err := tx.Head(name(t, "note/dated")); err != nil || !v.Record.Written.Equal(fixtureDate) || !v.Record.Date().Equal(fixtureDate) {
+						t.Errorf("note/dated: written %v, %v; want %v", v.Record, err, fixtureDate)
+					}
+				})
 			}
 			if _, err := read(t, s, "marker/task-001"); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("the retired marker: %v", err)
@@ -135,8 +148,8 @@ func TestMigration(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tooNew *store.SchemaError
-	if _, err := read(t, copied, "knowledge/pattern-001"); !errors.As(err, &tooNew) || tooNew.Have != 2 || tooNew.Want != 3 {
-		t.Errorf("reading a newer store = %v, want a SchemaError 2, 3", err)
+	if _, err := read(t, copied, "knowledge/pattern-001"); !errors.As(err, &tooNew) || tooNew.Have != 3 || tooNew.Want != 4 {
+		t.Errorf("reading a newer store = %v, want a SchemaError 3, 4", err)
 	}
 	if _, err := copied.Put(t.Context(), draft(t, copied, "note/a", "x")); !errors.As(err, &tooNew) {
 		t.Errorf("writing a newer store = %v, want a SchemaError", err)

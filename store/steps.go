@@ -88,9 +88,10 @@ func (tx *Tx) asOf(position uint64, at time.Time) time.Time {
 // settle gives a record that lies ahead of a later step back, and of the clock, the
 // time as of which it counts. What the clock has come up with since was not wrong.
 func (tx *Tx) settle(v *Version) {
-	at := tx.asOf(v.Position, v.Record.Time)
-	if at.Before(v.Record.Time) && v.Record.Time.After(tx.store.opts.Now()) {
-		v.Record.Time = at
+	for _, t := range []*time.Time{&v.Record.Time, &v.Record.Written} {
+		if at := tx.asOf(v.Position, *t); at.Before(*t) && t.After(tx.store.opts.Now()) {
+			*t = at
+		}
 	}
 }
 

@@ -25,7 +25,7 @@ func (o *listCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	list := query.Listing{}
 	// Before the first entry there was nothing; position 0 would mean now.
 	if err == nil && (o.AsOf == "" || at > 0) {
-		list, err = w.read.List(ctx, query.ListRequest{Filter: o.filter, At: at, Limit: o.Limit, Offset: o.Offset})
+		list, err = w.read.List(ctx, query.ListRequest{Filter: o.filter, At: at, ByDate: true, Limit: o.Limit, Offset: o.Offset})
 	}
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func (o *listCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	for _, e := range list.Entries {
 		rows = append(rows, []string{
 			e.Name.String(), e.Ref.String(), strconv.Itoa(e.Tokens), cmp.Or(e.Status, "-"), cmp.Or(e.Agent, "-"),
-			w.minute(e.Time), e.Title,
+			w.dateText(e.Time, e.Written, w.minute), e.Title,
 		})
 	}
 	return w.presentTable(rows, presentation{

@@ -109,6 +109,24 @@ func (e *environ) minute(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04Z")
 }
 
+// dateText says when a text was written, if that is known, and when it was stored else.
+func (e *environ) dateText(stored, written time.Time, form func(time.Time) string) string {
+	if written.IsZero() {
+		return "stored " + form(stored)
+	}
+	return "written " + e.writtenText(written, form)
+}
+
+// writtenText formats the date of a text: a day without a time is a day everywhere.
+func (e *environ) writtenText(written time.Time, form func(time.Time) string) string {
+	if written.Equal(written.Truncate(24 * time.Hour)) {
+		return utcDay(written)
+	}
+	return form(written)
+}
+
+func utcDay(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+
 // validText makes a path of raw bytes fit for JSON.
 func validText(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
 

@@ -58,7 +58,8 @@ func (p *hitPage) json(n int) any {
 // shorten gives a hit the form that it has in JSON: no more digits than say
 // something, and the lines of the file where those of the body are others.
 func shorten(h *query.Hit) {
-	h.Time, h.Score, h.Nearness = h.Time.Truncate(time.Second), thousandths(h.Score), thousandths(h.Nearness)
+	h.Time, h.Written = h.Time.Truncate(time.Second), h.Written.Truncate(time.Second)
+	h.Score, h.Nearness = thousandths(h.Score), thousandths(h.Nearness)
 	for i, p := range h.Points {
 		h.Points[i].Score, h.Points[i].Rarity = thousandths(p.Score), thousandths(p.Rarity)
 	}

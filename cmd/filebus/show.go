@@ -44,6 +44,9 @@ func (e *environ) detailLines(d *query.Detail) []string {
 	add("title", d.Description.Title)
 	add("path", r.Path)
 	add("size", fmt.Sprintf("%d bytes, ~%d tokens, %s", r.Size, d.Tokens, plural(d.Description.Words, "word")))
+	if !r.Written.IsZero() {
+		add("written", e.writtenText(r.Written, e.minute))
+	}
 	add("time", e.minute(r.Time)+"  from "+string(r.Source))
 	for _, f := range [][2]string{
 		{"agent", r.Agent}, {"conversation", r.Conversation}, {"session", r.Session}, {"run", r.Run}, {"loop", r.Loop},

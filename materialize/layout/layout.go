@@ -15,6 +15,7 @@ package layout
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"filebus/materialize/markdown"
 	"filebus/store/record"
@@ -80,6 +81,7 @@ type Facts struct {
 	// Links are typed references; a target is a name in the entry's own tree, such
 	// as knowledge/pattern-001.
 	Links []record.Link
+	Dates []time.Time // of writing, the one to take first in front
 
 	Title      string // one line; empty: the describer finds one
 	Summary    string // plain text; empty: the describer makes a preview

@@ -112,6 +112,7 @@ func (f Facts) Or(other Facts) Facts {
 	f.Title, f.Summary = cmp.Or(f.Title, other.Title), cmp.Or(f.Summary, other.Summary)
 	f.Tags = append(slices.Clone(f.Tags), other.Tags...)
 	f.Links = append(slices.Clone(f.Links), other.Links...)
+	f.Dates = append(slices.Clone(f.Dates), other.Dates...)
 	if len(other.Attributes) > 0 {
 		attributes := maps.Clone(other.Attributes)
 		maps.Copy(attributes, f.Attributes)

@@ -198,6 +198,13 @@ func frontFacts(text []byte) Facts {
 	f.Status = strings.ToLower(value("status"))
 	f.Tags = factList(fields["tags"], word)
 	f.setFact("id", value("id"))
+	for _, key := range dateFields() {
+		for _, v := range fields[key] {
+			if date, ok := ParseDate(v); ok {
+				f.Dates = append(f.Dates, date)
+			}
+		}
+	}
 	return f
 }
 

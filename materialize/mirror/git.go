@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -107,9 +109,10 @@ type Repository struct {
 }
 
 // Repository returns what git knows of the files of the root.
-func (m *Mirror) Repository(variables []string) *Repository { return newRepository(m.Dir, variables) }
+func (m *Mirror) Repository(variables []string) *Repository { return NewRepository(m.Dir, variables) }
 
-func newRepository(dir string, variables []string) *Repository {
+// NewRepository returns what git knows of the files below a folder.
+func NewRepository(dir string, variables []string) *Repository {
 	g := &Repository{dir: dir, env: variables, nested: map[string]*Repository{}}
 	if top, _ := GitFolder(dir); top == "" {
 		return g
@@ -182,7 +185,7 @@ func (g *Repository) of(p string) (*Repository, string) {
 		g.nested[dir] = nil
 		full := filepath.Join(g.dir, filepath.FromSlash(dir))
 		if _, err := os.Lstat(filepath.Join(full, ".git")); err == nil {
-			g.nested[dir] = newRepository(full, g.env)
+			g.nested[dir] = NewRepository(full, g.env)
 			return g.of(p)
 		}
 	}
@@ -215,6 +218,105 @@ func (g *Repository) run(ctx context.Context, in []byte, args ...string) ([]byte
 	ctx, cancel := context.WithTimeout(ctx, gitPatience)
 	defer cancel()
 	return g.git.Run(ctx, in, nil, args...)
+}
+
+// Authored returns when the texts of files were changed last, by the dates of the authors.
+// It is zero for files that are as git has them and that it cannot date in a few seconds,
+// or at all in a shallow clone. Those that are not git's or have changes are left out. A
+// file that was only moved is as old as before.
+func (g *Repository) Authored(ctx context.Context, paths []string) map[string]time.Time {
+	inside := map[*Repository]map[string]string{} // the paths, by those in the repository
+	for _, p := range paths {
+		r, at := g.of(p)
+		if inside[r] == nil {
+			inside[r] = map[string]string{}
+		}
+		inside[r][at] = p
+	}
+	l := authorLog{dates: map[string]time.Time{}}
+	for r, wanted := range inside {
+		if r.ask(ctx); r.git == nil {
+			continue
+		}
+		dirty, err := r.list(ctx, "diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff",
+			"--ignore-submodules", "HEAD")
+		if err != nil && r.err == nil {
+			continue // nothing is committed yet
+		}
+		for at, p := range wanted {
+			if r.err == nil && (!r.tracked[at] || dirty[at]) {
+				delete(wanted, at)
+				continue
+			}
+			l.dates[p] = time.Time{}
+		}
+		if l.wanted = wanted; r.err == nil {
+			r.readLog(ctx, &l)
+		}
+	}
+	return l.dates
+}
+
+// An authorLog finds the newest change of files in a log.
+type authorLog struct {
+	dates   map[string]time.Time
+	wanted  map[string]string // the files to date, by their paths in the commit at hand
+	shallow bool
+	at      time.Time // of the commit at hand, zero if it stands for all before it
+}
+
+// readLog reads the log until all files have a date, or the time is over.
+func (g *Repository) readLog(ctx context.Context, l *authorLog) {
+	ctx, cancel := context.WithTimeout(ctx, gitPatience)
+	defer cancel()
+	shallow, err := g.run(ctx, nil, "rev-parse", "--is-shallow-repository")
+	if l.shallow = string(shallow) != "false\n"; err != nil || len(l.wanted) == 0 {
+		return
+	}
+	// What was read before an error counts, and the end of what is needed is one.
+	_ = g.git.Stream(ctx, nil, func(from io.Reader) error {
+		r := bufio.NewReader(from)
+		for len(l.wanted) > 0 {
+			if err := l.read(func() (string, error) { return r.ReadString(0) }); err != nil {
+				break
+			}
+		}
+		cancel()
+		return nil
+	}, "log", "-z", "--format=%x01%at %P", "--name-status", "-M100%", "--relative", "--no-follow", "--no-show-signature",
+		"--no-ext-diff", "--no-diff-merges", "--", ".")
+}
+
+// read reads a change, or a commit without any. They are "M NUL path NUL" or, of a file that
+// was moved, "R100 NUL from NUL to NUL"; the first of a commit stands behind its line.
+func (l *authorLog) read(next func() (string, error)) error {
+	status, err := next()
+	if head, isCommit := strings.CutPrefix(status, "\x01"); isCommit && err == nil {
+		head, status, _ = strings.Cut(head, "\n")
+		seconds, parents, _ := strings.Cut(strings.TrimSuffix(head, "\x00"), " ")
+		unix, _ := strconv.ParseInt(seconds, 10, 64) // git prints nothing else
+		if l.at = time.Unix(unix, 0); l.shallow && parents == "" {
+			l.at = time.Time{}
+		}
+	}
+	if status == "" || err != nil {
+		return err
+	}
+	from, err := next()
+	to := from
+	if strings.HasPrefix(status, "R") && err == nil {
+		to, err = next()
+	}
+	from, to = strings.TrimSuffix(from, "\x00"), strings.TrimSuffix(to, "\x00")
+	file, isWanted := l.wanted[to]
+	if !isWanted || err != nil || status[0] == 'D' {
+		return err
+	}
+	delete(l.wanted, to)
+	if l.dates[file] = l.at; from != to && l.wanted[from] == "" {
+		l.wanted[from] = file
+	}
+	return nil
 }
 
 // list returns the paths that a command of git prints, each ended by a NUL byte.

@@ -63,7 +63,7 @@ func TestRepository(t *testing.T) {
 			if !inside {
 				continue
 			}
-			g := newRepository(dir, os.Environ())
+			g := NewRepository(dir, os.Environ())
 			ctx := t.Context()
 			got := answer{g.Tracks(ctx, name), g.HasBytes(ctx, name), g.Ignores(ctx, name), g.Had(ctx, name)}
 			if got != want || g.Err() != nil || !g.Has() {
@@ -74,13 +74,13 @@ func TestRepository(t *testing.T) {
 	ask(top, "")
 	ask(filepath.Join(top, "sub"), "sub/") // a root need not be the top
 
-	if g := newRepository(t.TempDir(), os.Environ()); g.Has() || g.Tracks(t.Context(), "a.md") || g.Err() != nil {
+	if g := NewRepository(t.TempDir(), os.Environ()); g.Has() || g.Tracks(t.Context(), "a.md") || g.Err() != nil {
 		t.Error("a folder without git has a repository")
 	}
 	if err := os.WriteFile(filepath.Join(top, ".git", "index"), []byte("DIRC, no index"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	g := newRepository(top, os.Environ())
+	g := NewRepository(top, os.Environ())
 	if !g.Tracks(t.Context(), "new.md") || g.HasBytes(t.Context(), "sub/wie immer.md") || g.Err() == nil {
 		t.Errorf("a damaged index: %v; want every file to count as git's, and the reason", g.Err())
 	}
@@ -99,9 +99,70 @@ func TestRepositoryOfLiar(t *testing.T) {
 		if path, err := exec.LookPath("git"); err != nil || filepath.Dir(path) != bin {
 			t.Skip("a script is no program here")
 		}
-		g := newRepository(top, os.Environ())
+		g := NewRepository(top, os.Environ())
 		if !g.Tracks(t.Context(), "a.md") || g.Err() == nil {
 			t.Errorf("git that does %q is believed: %v", says, g.Err())
+		}
+	}
+}
+
+// TestAuthored asks for the dates of files in a repository with another within it: of a
+// change, a rename, a merge, of what is not committed, and of what git does not have.
+func TestAuthored(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git program")
+	}
+	top := t.TempDir()
+	commit := func(dir, day string, args ...string) {
+		t.Helper()
+		gitIn(t, dir, "add", "-A", ".")
+		gitIn(t, dir, append([]string{"commit", "-qm", "x", "--date", day + "T10:00:00Z"}, args...)...)
+	}
+	gitIn(t, top, "init", "-q", "-b", "main")
+	writeAll(t, top, map[string]string{"old name.md": "the text\n", "sub/ä.md": "a\n", "sub/two.md": "1\n", "gone.md": "g\n", "staged.md": "s\n"})
+	commit(top, "2021-01-01")
+	gitIn(t, top, "mv", "old name.md", "sub/moved.md")
+	gitIn(t, top, "rm", "-q", "gone.md")
+	commit(top, "2022-01-01")
+	gitIn(t, top, "checkout", "-q", "-b", "side")
+	writeAll(t, top, map[string]string{"side.md": "s\n"})
+	commit(top, "2023-01-01")
+	gitIn(t, top, "checkout", "-q", "main")
+	writeAll(t, top, map[string]string{"sub/two.md": "2\n"})
+	commit(top, "2024-01-01")
+	commit(top, "2024-02-01", "--allow-empty")
+	gitIn(t, top, "merge", "-q", "-m", "merged", "side")
+	shallow := filepath.Join(t.TempDir(), "shallow")
+	gitIn(t, top, "clone", "-q", "--depth", "2", "file://"+filepath.ToSlash(top), shallow)
+
+	inner := filepath.Join(top, "sub", "inner")
+	writeAll(t, inner, map[string]string{"deep.md": "d\n"})
+	gitIn(t, inner, "init", "-q")
+	commit(inner, "2020-05-05")
+	writeAll(t, top, map[string]string{"new.md": "n\n", "staged.md": "changed\n", "added.md": "a\n"})
+	gitIn(t, top, "add", "staged.md", "added.md")
+	for label, test := range map[string]struct{ dir, want string }{
+		"all": {top, "added.md:- new.md:- side.md:2023 staged.md:- sub/inner/deep.md:2020 sub/moved.md:2021 sub/two.md:2024 sub/ä.md:2021"},
+		// The rename came from outside of the folder.
+		"a folder":      {filepath.Join(top, "sub"), "inner/deep.md:2020 moved.md:2022 two.md:2024 ä.md:2021"},
+		"a shallow one": {shallow, "side.md:0001 staged.md:0001 sub/moved.md:0001 sub/two.md:0001 sub/ä.md:0001"},
+		"no git":        {t.TempDir(), ""},
+	} {
+		var got []string
+		for _, field := range strings.Fields(test.want) {
+			p, _, _ := strings.Cut(field, ":")
+			got = append(got, p)
+		}
+		dates := NewRepository(test.dir, os.Environ()).Authored(t.Context(), got)
+		for i, p := range got {
+			year := "-"
+			if at, isGits := dates[p]; isGits {
+				year = at.UTC().Format("2006")
+			}
+			got[i] = p + ":" + year
+		}
+		if got := strings.Join(got, " "); got != test.want {
+			t.Errorf("%s: %s\nwant %s", label, got, test.want)
 		}
 	}
 }

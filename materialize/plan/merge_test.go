@@ -46,7 +46,7 @@ func newBench(t testing.TB, path string) *bench {
 			t.Errorf("Check: %v, %v", report, err)
 		}
 	})
-	return &bench{t, plan.Planner{Store: s, Preview: 200}, path}
+	return &bench{t, plan.Planner{Store: s, Preview: 200, Now: time.Now}, path}
 }
 
 func (b *bench) file(text string) plan.File {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"filebus/materialize/layout"
 	"filebus/store"
@@ -89,12 +90,18 @@ type File struct {
 	Facts  layout.Facts                 // win over what the text says
 	Edited *State                       // what an edit made of the file's entries: their names are known
 	Expect map[record.Name]store.Expect // of entries of which a caller said what it read
+	// Changed tells when the file on disk was changed, zero if nobody knows. It is asked
+	// only where neither the text nor its path say it; nil: nobody knows.
+	Changed func() time.Time
+
+	wasThere bool // an entry that has another text in the store
 }
 
 // A Planner makes plans for a store.
 type Planner struct {
 	Store   *store.Store
 	Preview int // the longest preview, in characters
+	Now     func() time.Time
 }
 
 // A Single says what the store has for a file that is one record.
@@ -158,7 +165,9 @@ func (w Planner) Draft(name record.Name, f File) (store.Draft, []*layout.SyntaxE
 
 // draft returns the draft of a record for a text of which only the facts are known.
 func (w Planner) draft(name record.Name, f File) store.Draft {
-	return store.Draft{Record: envelope(name, f), Body: f.Body, Description: describe(f, w.Preview)}
+	d := store.Draft{Record: envelope(name, f), Body: f.Body, Description: describe(f, w.Preview)}
+	d.Record.Written = w.written(f)
+	return d
 }
 
 // Beside returns the draft of a text that is kept beside what the store has, which its
@@ -319,6 +328,7 @@ func (w Planner) put(
 	ctx context.Context, p *Plan, f File, name record.Name, e *layout.Entry, expect store.Expect,
 ) error {
 	f.Content, f.Facts = ContentOf(e.Text), e.Facts
+	f.wasThere = expect != store.Absent() // changed since its text was begun
 	err := f.Prepare(ctx, w.Store)
 	d := w.draft(name, f)
 	d.Expect = expect
@@ -342,7 +352,8 @@ func (w Planner) frame(ctx context.Context, p *Plan, f File, fr Frame, old *Stat
 	}
 	f.Body = body
 	d := frameDraft(f)
-	d.Expect = expect
+	f.Facts = layout.Facts{}
+	d.Expect, d.Record.Written = expect, w.written(f)
 	p.Puts = append(p.Puts, d)
 	return nil
 }

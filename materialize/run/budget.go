@@ -187,7 +187,7 @@ func (b *Book) textsOf(ctx context.Context, id string, at span) ([]query.Summary
 	if err != nil || !at.isKnown() {
 		return own, err
 	}
-	f.Runs, f.Since = nil, at.from
+	f.Runs = nil
 	others, err := b.read.Own(ctx, f)
 	for _, o := range others {
 		if r := o.Version.Record; r.Run == "" && at.holds(r.Time) {

@@ -53,6 +53,9 @@ func (r *Record) encode(size int) []byte {
 		e.sum("prev", r.Prev)
 	}
 	e.field("time", FormatTime(r.Time))
+	if !r.Written.IsZero() {
+		e.field("written", FormatTime(r.Written))
+	}
 	for _, f := range r.words()[1:] {
 		e.text(f.key, f.value)
 	}
@@ -109,7 +112,7 @@ type fieldRule struct {
 // fieldRules returns the fields in the order in which they are encoded. None
 // of the functions captures anything, so that the table costs a copy and no
 // allocation.
-func fieldRules() [22]fieldRule {
+func fieldRules() [23]fieldRule {
 	return [...]fieldRule{
 		{"origin", true, false, func(r *Record, v string) (err error) { r.Origin, err = ParseStoreID(v); return err }},
 		{"tree", false, false, func(r *Record, v string) (err error) { r.Name.Tree, err = ParseTree(v); return err }},
@@ -121,6 +124,7 @@ func fieldRules() [22]fieldRule {
 		{"media", false, false, func(r *Record, v string) error { r.MediaType = v; return nil }},
 		{"prev", false, false, func(r *Record, v string) (err error) { r.Prev, err = ParseRef(v); return err }},
 		{"time", true, false, func(r *Record, v string) (err error) { r.Time, err = ParseTime(v); return err }},
+		{"written", false, false, func(r *Record, v string) (err error) { r.Written, err = ParseTime(v); return err }},
 		{"agent", false, false, func(r *Record, v string) error { r.Agent = v; return nil }},
 		{"conversation", false, false, func(r *Record, v string) error { r.Conversation = v; return nil }},
 		{"session", false, false, func(r *Record, v string) error { r.Session = v; return nil }},

@@ -36,6 +36,7 @@ func full() *record.Record {
 		MediaType:    "text/markdown",
 		Prev:         record.RefOf([]byte("before")),
 		Time:         time.Date(2026, 3, 2, 10, 0, 0, 123456789, time.UTC),
+		Written:      time.Date(2025, 2, 19, 0, 0, 0, 0, time.UTC),
 		Agent:        "web_researcher",
 		Conversation: "conv-1",
 		Session:      "s-1",
@@ -72,6 +73,7 @@ size 2 12
 media 13 text/markdown
 prev 64 6db7d803e74f1ffa7d8f5adc0bf95b3e15bf4c8373fffadf546227cc6c6742cb
 time 30 2026-03-02T10:00:00.123456789Z
+written 30 2025-02-19T00:00:00.000000000Z
 agent 14 web_researcher
 conversation 6 conv-1
 session 3 s-1
@@ -90,12 +92,16 @@ source 4 exec
 `
 
 func TestEncodeGolden(t *testing.T) {
+	old := full()
+	old.Written = time.Time{}
+	oldText := strings.Replace(fullText, "written 30 2025-02-19T00:00:00.000000000Z\n", "", 1)
 	for _, test := range []struct {
 		label, ref, text string
 		record           *record.Record
 	}{
 		{"minimal", "0ca9e32540844625d5f4a5a8a51d408e6b6e4ce7e78b5e6559fb61a416d8ac7a", minimalText, minimal()},
-		{"full", "4de74153aa0c3282086baca50ed923a425945dde8d332a1640f1c917a51ea035", fullText, full()},
+		{"full", "54c3e804cce0a86a17495ef2344611576def6cfdffafe380f4c417b21edb8a2f", fullText, full()},
+		{"without what schema 3 added", "4de74153aa0c3282086baca50ed923a425945dde8d332a1640f1c917a51ea035", oldText, old},
 	} {
 		t.Run(test.label, func(t *testing.T) {
 			got := test.record.Encode()
@@ -136,6 +142,7 @@ func TestEveryFieldChangesTheRef(t *testing.T) {
 		"body": func(r *record.Record) { r.Body[0]++ }, "size": func(r *record.Record) { r.Size++ },
 		"media": func(r *record.Record) { r.MediaType = "" }, "prev": func(r *record.Record) { r.Prev[31]++ },
 		"time": func(r *record.Record) { r.Time = r.Time.Add(1) }, "agent": func(r *record.Record) { r.Agent = "x" },
+		"written":      func(r *record.Record) { r.Written = r.Written.Add(1) },
 		"conversation": func(r *record.Record) { r.Conversation = "x" }, "session": func(r *record.Record) { r.Session = "x" },
 		"run": func(r *record.Record) { r.Run = "x" }, "loop": func(r *record.Record) { r.Loop = "x" },
 		"task": func(r *record.Record) { r.Task = "x" }, "status": func(r *record.Record) { r.Status = "x" },

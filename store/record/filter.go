@@ -20,7 +20,7 @@ type Filter struct {
 	Runs          []string
 	Loops         []string
 	Statuses      []string
-	Since, Until  time.Time // zero: no bound; Until is not included
+	Since, Until  time.Time // of Record.Date; zero: no bound; Until is not included
 }
 
 // Any returns the values of a field of a Filter, in which "" stands for any.
@@ -126,7 +126,7 @@ func (f *Filter) Accepts(r *Record) bool {
 	return anyOf(f.Kinds, r.Name.Kind) && anyOf(f.Trees, r.Name.Tree) && anyOf(f.Agents, r.Agent) &&
 		anyOf(f.Conversations, r.Conversation) && anyOf(f.Sessions, r.Session) && anyOf(f.Tasks, r.Task) &&
 		anyOf(f.Runs, r.Run) && anyOf(f.Loops, r.Loop) && anyOf(f.Statuses, r.Status) &&
-		!r.Time.Before(f.Since) && (f.Until.IsZero() || r.Time.Before(f.Until))
+		Within(r.Date(), f.Since, f.Until)
 }
 
 // anyOf reports whether value is one of those wanted, if any are.

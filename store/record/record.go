@@ -18,8 +18,9 @@ type Record struct {
 	Body      Digest
 	Size      int64 // of the body, in bytes
 	MediaType string
-	Prev      Ref // the version this one follows under its name
-	Time      time.Time
+	Prev      Ref       // the version this one follows under its name
+	Time      time.Time // when it was stored
+	Written   time.Time // when the text was written, if anything tells; see Date
 
 	Agent        string
 	Conversation string
@@ -61,6 +62,27 @@ func ParseStoreID(text string) (StoreID, error) {
 	return StoreID(text), nil
 }
 
+// Date returns when the text was written, if that is known, else when it was stored.
+func (r *Record) Date() time.Time {
+	if r.Written.IsZero() {
+		return r.Time
+	}
+	return r.Written
+}
+
+// Within reports whether a date lies from since on and before until, of which either may
+// be zero. Midnight in UTC is a day without a time: it counts as that day where the
+// bounds are.
+func Within(date, since, until time.Time) bool {
+	in := func(bound time.Time) time.Time {
+		if y, m, d := date.UTC().Date(); date.Equal(time.Date(y, m, d, 0, 0, 0, 0, time.UTC)) {
+			return time.Date(y, m, d, 0, 0, 0, 0, bound.Location())
+		}
+		return date
+	}
+	return (since.IsZero() || !in(since).Before(since)) && (until.IsZero() || in(until).Before(until))
+}
+
 // Ref returns the digest of the record's encoding.
 func (r *Record) Ref() Ref { return RefOf(r.Encode()) }
 
@@ -95,6 +117,9 @@ func (r *Record) validateFields() error {
 	}
 	if year := r.Time.UTC().Year(); r.Time.IsZero() || year < 0 || year > 9999 {
 		return fmt.Errorf("time %v is missing or out of range", r.Time)
+	}
+	if year := r.Written.UTC().Year(); year < 0 || year > 9999 {
+		return fmt.Errorf("time %v of writing is out of range", r.Written)
 	}
 	if _, err := parseSource(string(r.Source)); err != nil {
 		return err
