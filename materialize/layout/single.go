@@ -175,16 +175,16 @@ func cutProperty(line string) (p Property, ok bool) {
 // notes is the layout of every file that no template knows. A note may hold anything.
 var notes = &single{record.KindNote, func(_ string, text []byte) (Facts, []*SyntaxError) { return frontFacts(text), nil }}
 
-// frontFacts returns what the front matter of a text says about it: an agent, a
-// session, a conversation or thread, a task, a status or tags; the document's own id
-// becomes the attribute "id".
+// frontFacts returns what the front matter of a text says about it: its title, agent,
+// session, conversation or thread, task, status, tags, dates and related texts; its own id,
+// type, severity, priority, confidence and project become attributes. What is no word says nothing.
 func frontFacts(text []byte) Facts {
 	var f Facts
 	fields, _ := markdown.FrontMatter(text)
 	value := func(keys ...string) string {
 		for _, key := range keys {
 			for _, v := range fields[key] {
-				if v = word(v); v != "" {
+				if v = word(v); v != "" && v != "~" && !strings.EqualFold(v, "null") {
 					return v
 				}
 			}
@@ -196,8 +196,21 @@ func frontFacts(text []byte) Facts {
 	f.Conversation = value("thread", "thread_id", "conversation", "conversation_id")
 	f.Task = TaskID(value("task", "task_id"))
 	f.Status = strings.ToLower(value("status"))
-	f.Tags = factList(fields["tags"], word)
-	f.setFact("id", value("id"))
+	if title := value("title"); len(fields["title"]) == 1 {
+		if _, isDate := ParseDate(title); !isDate {
+			f.Title = titleOf(title)
+		}
+	}
+	f.Tags = frontList(append(fields["tags"], fields["tag"]...), frontTag)
+	for _, target := range frontList(fields["related"], word) {
+		f.Links = append(f.Links, record.Link{Type: "related", Target: target})
+	}
+	for _, key := range []string{"id", "project"} {
+		f.setFact(key, value(key))
+	}
+	for _, key := range []string{record.AttributeType, "severity", record.AttributePriority, record.AttributeConfidence} {
+		f.setFact(key, strings.ToLower(factLine(value(key))))
+	}
 	for _, key := range dateFields() {
 		for _, v := range fields[key] {
 			if date, ok := ParseDate(v); ok {
@@ -206,6 +219,31 @@ func frontFacts(text []byte) Facts {
 		}
 	}
 	return f
+}
+
+// maxFrontList is how many items a list of front matter has at most: a longer one is data.
+const maxFrontList = 100
+
+// frontList returns the items of a list, each as clean makes it, whether they stand in a
+// list or between commas.
+func frontList(values []string, clean func(string) string) []string {
+	var items []string
+	for _, v := range values {
+		items = append(items, strings.Split(v, ",")...)
+	}
+	if len(items) > maxFrontList {
+		return nil
+	}
+	return factList(items, clean)
+}
+
+// frontTag returns the tag that is written as "tag" or "#tag".
+func frontTag(text string) string {
+	text = strings.TrimPrefix(strings.Trim(word(text), " \"'"), "#")
+	if strings.EqualFold(text, "null") || text == "~" || len(text) > maxFactWord {
+		return ""
+	}
+	return word(text)
 }
 
 // results is the layout of results: the full output of one call, as the
