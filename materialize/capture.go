@@ -91,7 +91,7 @@ func (w *Workspace) Capture(ctx context.Context, dir string, opts CaptureOptions
 		return nil, err
 	}
 	c := &capture{opts: opts, walk: found}
-	c.loader = loader{w: w, dir: dir, tree: opts.Tree, source: record.SourceCapture, place: tree.place()}
+	c.loader = loader{w: w, dir: dir, tree: opts.Tree, source: record.SourceCapture, place: w.placeIn(dir, tree.place())}
 	if !opts.DryRun {
 		c.changed = changeTimes(ctx, mirror.NewRepository(dir, w.Settings.Variables), found.Files)
 	}

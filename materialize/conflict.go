@@ -107,7 +107,7 @@ func (w *Workspace) keep(ctx context.Context, c Conflict, take string) (record.N
 		}
 		return c.Name, w.keepFrame(ctx, c)
 	}
-	if c.Name.Kind.IsEntry() {
+	if c.Name.IsEntry() {
 		return w.keepEntry(ctx, c, take)
 	}
 	return w.keepWhole(ctx, c, take)

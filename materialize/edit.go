@@ -414,7 +414,7 @@ func (w *Workspace) ImportNew(ctx context.Context, kind record.Kind, id string) 
 		return nil // one that cannot be looked at has nothing new to read
 	}
 	return w.withMirror(ctx, w.Root, func(r *reconciler) error {
-		r.onlyReads = kind.IsEntry()
+		r.onlyReads = record.Name{Kind: kind, ID: id}.IsEntry()
 		err := r.importFile(ctx, p)
 		if r.onlyReads && errors.Is(err, store.ErrConflict) {
 			err = fmt.Errorf("%w, after filebus sync", err)

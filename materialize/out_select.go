@@ -152,7 +152,7 @@ func (s *selector) take(tx *store.Tx, n store.NamedRef) error {
 }
 
 func (s *selector) takeWhole(tx *store.Tx, n store.NamedRef) error {
-	if !s.pick.picksTree(n.Name.Tree) || n.Name.Kind.IsEntry() {
+	if !s.pick.picksTree(n.Name.Tree) || n.Name.IsEntry() {
 		return nil
 	}
 	v, err := tx.Get(n.Ref)
@@ -242,7 +242,7 @@ func (s *selector) picks(tx *store.Tx, v store.Version, of record.Name) bool {
 // takeNamed takes the file of a name, once: several entries may share one.
 func (s *selector) takeNamed(tx *store.Tx, name record.Name) error {
 	v, err := tx.HeadAt(name, s.position)
-	if err == nil && name.Kind.IsEntry() {
+	if err == nil && name.IsEntry() {
 		name = record.Name{Tree: name.Tree, Kind: record.KindFrame, ID: v.Record.Path}
 		v, err = tx.HeadAt(name, s.position)
 	}

@@ -313,11 +313,11 @@ func (w *Workspace) RemoveVersion(ctx context.Context, name record.Name, expect 
 		return w.Store.Update(ctx, func(tx *store.Tx) error { return tx.Retire(name, store.Current(head.Ref)) })
 	}
 	switch {
-	case name.Tree != "" && name.Kind.IsEntry():
+	case name.Tree != "" && name.IsEntry():
 		return fmt.Errorf("%s is an entry of a captured file: change the file and capture it again", name)
 	case name.Tree != "" || head.Record.Path == "":
 		return retire()
-	case name.Kind.IsEntry():
+	case name.IsEntry():
 		return w.EditEntriesIn(ctx, head.Record.Path, record.SourcePut, func(e *Entries) error {
 			if _, found := e.now.Entry(name); !found {
 				return fmt.Errorf("%s: %w", name, store.ErrNotFound)
@@ -361,7 +361,7 @@ func (w *Workspace) Restore(ctx context.Context, name record.Name) (*PutResult, 
 	if err != nil {
 		return nil, err
 	}
-	if name.Kind.IsEntry() {
+	if name.IsEntry() {
 		text, err := w.TextOf(ctx, last)
 		if err != nil {
 			return nil, err

@@ -209,6 +209,9 @@ func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, er
 	}
 	switch {
 	case s.disk.Exists && s.now != nil && s.disk.Digest == s.now.Digest():
+		if isWhole := s.now.Name().Kind == record.KindKnowledge; r.syncs && !r.opts.CaptureOnly && isWhole != isWholeEntry(r.w.recognise(p)) {
+			return r.rename(ctx, s)
+		}
 		if err := r.heal(ctx, s); err != nil {
 			return SyncedFile{}, err
 		}
@@ -228,6 +231,17 @@ func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, er
 		return SyncedFile{Action: actionWaiting}, nil
 	}
 	return r.fromDisk(ctx, s)
+}
+
+// rename stores a file again whose folder is of another kind by now.
+func (r *reconciler) rename(ctx context.Context, s sides) (SyncedFile, error) {
+	f, err := r.readFile(ctx, s.disk)
+	if err != nil {
+		return SyncedFile{}, err
+	}
+	defer func() { _ = f.Body.Discard() }() // a temporary file, swept later if it stays
+	f.From = []record.Ref{s.now.Version.Ref}
+	return r.act(actionRenamed, "it was "+s.now.Name().String(), func() error { return r.capture(ctx, f, s) })
 }
 
 // heal makes whole what the store has of a file, from the file, which has the same

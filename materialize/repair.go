@@ -231,7 +231,7 @@ const maxEntries = 64 << 20
 
 // part returns the text of an entry or a frame that a file has.
 func (f *lostAndFound) part(file string, r *record.Record) ([]byte, bool) {
-	if !r.Name.Kind.IsEntry() && r.Name.Kind != record.KindFrame {
+	if !r.Name.IsEntry() && r.Name.Kind != record.KindFrame {
 		return nil, false
 	}
 	parts, known := f.parts[file]

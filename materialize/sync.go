@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -107,6 +108,9 @@ func (r *reconciler) run(ctx context.Context) error {
 		return err
 	}
 	r.found, r.syncs = found.Files, true
+	if err := r.addMisnamed(ctx, touched); err != nil {
+		return err
+	}
 	gone, paths := r.candidates(found, touched)
 	damage, err := r.each(ctx, gone, time.Time{})
 	if err == nil {
@@ -235,6 +239,37 @@ func (r *reconciler) addRestored(ctx context.Context, found *mirror.Walk, paths 
 		return nil
 	})
 }
+
+// addMisnamed adds the paths of files that are, or are no more, of the kind of their folder.
+func (r *reconciler) addMisnamed(ctx context.Context, paths map[string]bool) error {
+	if r.opts.CaptureOnly {
+		return nil
+	}
+	whole := map[string]bool{}
+	err := r.w.Store.View(ctx, func(tx *store.Tx) error {
+		from := record.Name{Kind: record.KindKnowledge, ID: record.WholeFile}
+		for n, err := range tx.Names(from) {
+			p, isWhole := strings.CutPrefix(n.Name.ID, record.WholeFile)
+			if err != nil || n.Name.Kind != from.Kind || n.Name.Tree != "" || !isWhole {
+				return err
+			}
+			whole[p] = true
+		}
+		return nil
+	})
+	for p := range whole {
+		paths[p] = paths[p] || !isWholeEntry(r.w.recognise(p))
+	}
+	for _, f := range r.found {
+		if len(r.w.Settings.Kinds) > 0 && !whole[f.Path] && isWholeEntry(r.w.recognise(f.Path)) {
+			paths[f.Path] = true
+		}
+	}
+	maps.DeleteFunc(paths, func(_ string, misnamed bool) bool { return !misnamed })
+	return err
+}
+
+func isWholeEntry(at layout.Location) bool { return at.Kind == record.KindKnowledge }
 
 // candidates returns the paths that may have something to be done about them: those at
 // which no file is, which may have been moved, and the others, markers last, as they
@@ -388,6 +423,7 @@ func (r *reconciler) scan(ctx context.Context, deadline time.Time) (*mirror.Walk
 	for _, folder := range r.w.Settings.NoteFolders {
 		folders = append(folders, strings.Trim(folder, "/"))
 	}
+	folders = slices.AppendSeq(folders, maps.Keys(r.w.Settings.Kinds))
 	below := map[string][]string{}
 	for _, o := range r.w.outside() {
 		found, err := view(ctx, r.w.Store, func(tx *store.Tx) ([]string, error) { return foldersBelow(tx, o.Prefix) })
@@ -402,7 +438,7 @@ func (r *reconciler) scan(ctx context.Context, deadline time.Time) (*mirror.Walk
 // isMirrored reports whether sync may look at a file of the workspace.
 func (w *Workspace) isMirrored(p string) bool {
 	below := func(folder string) bool { return strings.HasPrefix(p, strings.Trim(folder, "/")+"/") }
-	return w.recognise(p).Kind != record.KindNote || slices.ContainsFunc(w.Settings.NoteFolders, below)
+	return w.recognise(p).Kind != record.KindNote || w.Settings.Kinds.Holds(p) || slices.ContainsFunc(w.Settings.NoteFolders, below)
 }
 
 // foldersBelow returns the first folders of the paths below a prefix that the store

@@ -124,6 +124,11 @@ func profileIn(dir string) layout.Profile {
 // ErrTreeTaken says that a tree's name belongs to another folder.
 const ErrTreeTaken record.Reason = "the tree is taken"
 
+// placeIn returns how files below a folder are recognised, by their folders too.
+func (w *Workspace) placeIn(dir string, place func(path string) layout.Location) func(path string) layout.Location {
+	return func(path string) layout.Location { return w.Settings.Kinds.Place(place(path), filepath.ToSlash(dir), path) }
+}
+
 // place returns how the tree's files are recognised by their paths.
 func (t *Tree) place() func(path string) layout.Location {
 	if t.IsRoot {

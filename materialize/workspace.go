@@ -96,6 +96,7 @@ func mayHold(dir, home string) bool {
 type Settings struct {
 	Profile     layout.Profile // where new files go; the zero value means layout.Claude()
 	NoteFolders []string       // folders whose files are synced as notes, slash-separated
+	Kinds       layout.Folders // folders whose texts are of a kind, synced as well
 	Home        string         // the user's home folder, for outside roots that begin with "~"
 	Preview     int            // the longest preview, in characters; 0 means DefaultPreview
 	Variables   []string       // the environment, for git
@@ -237,7 +238,7 @@ func (w *Workspace) recognise(p string) layout.Location {
 	if rest, found := strings.CutPrefix(p, outside); found && strings.HasPrefix(rest, "/") {
 		p = rest
 	}
-	return w.Settings.Profile.Recognize(p)
+	return w.Settings.Kinds.Place(w.Settings.Profile.Recognize(p), "", p)
 }
 
 // ErrProtected says that a path leads into the folder of git or of the store,

@@ -110,7 +110,7 @@ func (f *filePlan) write() error {
 // version by now, or none.
 func (f *finder) offset(ctx context.Context, v *store.Version) (int, error) {
 	r := v.Record
-	if !r.Name.Kind.IsEntry() || r.Path == "" {
+	if !r.Name.IsEntry() || r.Path == "" {
 		return 0, nil
 	}
 	value := store.PathValue(r.Name.Tree, r.Path)

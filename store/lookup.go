@@ -49,7 +49,7 @@ func lookupKeys(r *record.Record, position uint64) [][]byte {
 	for _, tag := range r.Tags {
 		add(FieldTag, tag)
 	}
-	if r.Path != "" && !r.Name.Kind.IsEntry() {
+	if r.Path != "" && !r.Name.IsEntry() {
 		add(FieldPath, PathValue(r.Name.Tree, r.Path))
 	}
 	return keys

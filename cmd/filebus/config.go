@@ -24,12 +24,13 @@ import (
 // A config is a workspace's configuration, .filebus/config.toml. It is described
 // in docs/config.md. Nothing in it is needed.
 type config struct {
-	Profile string   `toml:"profile" json:"profile"` // claude, seed, orchestrator or blue
-	Root    string   `toml:"root" json:"root"`       // a folder of the workspace in place of a profile
-	Notes   []string `toml:"notes" json:"notes"`     // folders that are synced as notes
-	Preview int      `toml:"preview" json:"preview"` // the longest preview, in characters
-	PDFDir  string   `toml:"pdf_dir" json:"pdf_dir"` // where pdf writes; empty: the working directory
-	Private bool     `toml:"private" json:"private"` // not searched from elsewhere
+	Profile string         `toml:"profile" json:"profile"`       // claude, seed, orchestrator or blue
+	Root    string         `toml:"root" json:"root"`             // a folder of the workspace in place of a profile
+	Notes   []string       `toml:"notes" json:"notes"`           // folders that are synced as notes
+	Kinds   layout.Folders `toml:"kinds" json:"kinds,omitempty"` // what the texts of folders are
+	Preview int            `toml:"preview" json:"preview"`       // the longest preview, in characters
+	PDFDir  string         `toml:"pdf_dir" json:"pdf_dir"`       // where pdf writes; empty: the working directory
+	Private bool           `toml:"private" json:"private"`       // not searched from elsewhere
 
 	Retention retentionConfig `toml:"retention" json:"retention"`
 }
@@ -90,7 +91,7 @@ func (c *config) parse(text string) error {
 				folder)
 		}
 	}
-	return c.Retention.check()
+	return cmp.Or(c.Kinds.Check(), c.Retention.check())
 }
 
 // check reports what is wrong with a retention.
@@ -163,7 +164,7 @@ func (e *environ) settings(at materialize.Location) (materialize.Settings, error
 	}
 	profile, err := c.profile()
 	return materialize.Settings{
-		Profile: profile, NoteFolders: c.Notes, Home: e.home(), Preview: c.Preview, Variables: e.variables,
+		Profile: profile, NoteFolders: c.Notes, Kinds: c.Kinds, Home: e.home(), Preview: c.Preview, Variables: e.variables,
 	}, err
 }
 

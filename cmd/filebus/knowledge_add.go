@@ -186,7 +186,10 @@ func (w *workspace) knowledgeName(ctx context.Context, text string) (record.Name
 	if err != nil {
 		return record.Name{}, err
 	}
-	if name := v.Record.Name; name.Kind == record.KindKnowledge {
+	switch name := v.Record.Name; {
+	case name.Kind == record.KindKnowledge && !name.IsEntry():
+		return name, usageError("%s is a whole file: edit %s, with the fields in its front matter", name, v.Record.Path)
+	case name.Kind == record.KindKnowledge:
 		return name, nil
 	}
 	return record.Name{}, usageError("%s is not an entry of knowledge", v.Record.Name)

@@ -177,6 +177,9 @@ func (p Profile) Path(kind record.Kind, id string) (string, error) {
 	if err := record.CheckID(id); err != nil {
 		return "", fmt.Errorf("finding a path for %s/%s: %w", kind, id, err)
 	}
+	if rest, isWhole := strings.CutPrefix(id, record.WholeFile); isWhole && kind == record.KindKnowledge {
+		return rest, nil
+	}
 	for i := range templates {
 		if templates[i].entries == kind && kind != "" {
 			return p.Root + "/" + string(templates[i].path), nil

@@ -81,7 +81,7 @@ func framesOf(tx *store.Tx, frames map[record.Name]Frame, homeless map[record.Na
 		switch {
 		case err != nil:
 			return err
-		case n.Name.Kind.IsEntry():
+		case n.Name.IsEntry():
 			entries = append(entries, v)
 		case n.Name.Kind == record.KindFrame:
 			if frames[n.Name], err = frameOfBody(tx, v); err != nil {

@@ -429,7 +429,11 @@ func nameEntries(tx *store.Tx, tree record.Tree, file layout.File, old, base *St
 	taken := taken(tx)
 	a := &aggregate{entries: map[record.Name]*layout.Entry{}}
 	for i, e := range entries {
-		name, err := record.NewName(tree, e.Kind, e.ID)
+		id := e.ID
+		if strings.HasPrefix(id, record.WholeFile) {
+			id = "~" + id // no id of an entry
+		}
+		name, err := record.NewName(tree, e.Kind, id)
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file.Path, e.Line, err)
 		}

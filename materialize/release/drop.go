@@ -15,7 +15,7 @@ const releaseRefs = 512
 // Entries returns the names to go that are entries of files and have to be hidden
 // there, each in its file, before anything else is done.
 func (r *Run) Entries() []*Candidate {
-	isNone := func(c *Candidate) bool { return !c.Current || !c.Name.Kind.IsEntry() }
+	isNone := func(c *Candidate) bool { return !c.Current || !c.Name.IsEntry() }
 	return slices.DeleteFunc(slices.Clone(r.order), isNone)
 }
 

@@ -42,7 +42,7 @@ type Candidate struct {
 
 // HasFile reports whether a name has, or had, a file of its own in the mirror.
 func (c *Candidate) HasFile() bool {
-	return c.Name.Tree == "" && c.Last.Path != "" && !c.Name.Kind.IsEntry() && !c.replaced
+	return c.Name.Tree == "" && c.Last.Path != "" && !c.Name.IsEntry() && !c.replaced
 }
 
 // A versionOf is what is kept in memory of a version.

@@ -184,7 +184,7 @@ func (g *gatherer) readPast(ctx context.Context) error {
 	for _, e := range entries {
 		r := e.Version.Record
 		value := store.PathValue(r.Name.Tree, r.Path)
-		if _, taken := g.stood[value]; !taken && r.Path != "" && !r.Name.Kind.IsEntry() {
+		if _, taken := g.stood[value]; !taken && r.Path != "" && !r.Name.IsEntry() {
 			g.stood[value] = e.Version.Ref
 		}
 	}

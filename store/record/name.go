@@ -51,6 +51,14 @@ func NewName(tree Tree, kind Kind, id string) (Name, error) {
 	return Name{tree, kind, id}, nil
 }
 
+// WholeFile begins the id of a whole file of a kind whose other records are entries of
+// files; the rest is its path.
+const WholeFile = "~/"
+
+// IsEntry reports whether what is named lives inside an aggregate file, so that several
+// share one path.
+func (n Name) IsEntry() bool { return n.Kind.IsEntry() && !strings.HasPrefix(n.ID, WholeFile) }
+
 // ParseName reads the forms that String writes: "kind/id" and "tree:kind/id".
 func ParseName(text string) (Name, error) {
 	head, id, found := strings.Cut(text, "/")
