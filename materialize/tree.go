@@ -126,7 +126,9 @@ const ErrTreeTaken record.Reason = "the tree is taken"
 
 // placeIn returns how files below a folder are recognised, by their folders too.
 func (w *Workspace) placeIn(dir string, place func(path string) layout.Location) func(path string) layout.Location {
-	return func(path string) layout.Location { return w.Settings.Kinds.Place(place(path), filepath.ToSlash(dir), path) }
+	return func(path string) layout.Location {
+		return w.Settings.Kinds.Place(place(path), filepath.ToSlash(dir), path)
+	}
 }
 
 // place returns how the tree's files are recognised by their paths.

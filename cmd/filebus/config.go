@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -177,6 +178,7 @@ type configView struct {
 	Config    string         `json:"config"`
 	Profile   layout.Profile `json:"profile"` // where new files go
 	Notes     []string       `json:"notes"`
+	Kinds     layout.Folders `json:"kinds,omitempty"`
 	Preview   int            `json:"preview"`
 	PDFDir    string         `json:"pdf_dir,omitempty"`
 
@@ -209,7 +211,7 @@ func (c config) view(at materialize.Location, exists bool) (configView, error) {
 	profile, err := c.profile()
 	return configView{
 		Store: at.Store, Exists: exists, Workspace: at.Main, Root: at.Root, Config: filepath.Join(at.Store, configFile),
-		Profile: profile, Notes: c.Notes, Preview: cmp.Or(c.Preview, materialize.DefaultPreview),
+		Profile: profile, Notes: c.Notes, Kinds: c.Kinds, Preview: cmp.Or(c.Preview, materialize.DefaultPreview),
 		PDFDir: c.PDFDir, Retention: c.Retention,
 	}, err
 }
@@ -230,6 +232,7 @@ func (w *workspace) printConfig(v configView) {
 		{"store", v.Store + missing}, {"workspace", v.Workspace}, {"worktree", worktree}, {"config", v.Config},
 		{"profile", p.Name}, {"results", p.Results}, {"markers", p.Markers}, {"dialogues", p.Dialogues},
 		{"sessions", p.Sessions}, {"others", p.Root}, {"notes", strings.Join(v.Notes, " ")},
+		{"knowledge", strings.Join(slices.Sorted(maps.Keys(v.Kinds)), " ")},
 		{"preview", fmt.Sprint(v.Preview, " characters")}, {"pdf_dir", v.PDFDir}, {"retention", retention},
 	} {
 		if row[1] != "" || row[0] == "notes" {

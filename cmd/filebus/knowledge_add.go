@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,6 +80,11 @@ func (o *knowledgeAdd) run(ctx context.Context, w *workspace, args []string) err
 	if err := w.readContent(&d, args); err != nil {
 		return err
 	}
+	if len(args) > 0 {
+		if err := w.takeFrontMatter(&d); err != nil {
+			return err
+		}
+	}
 	d.Source = w.or(d.Source, "FILEBUS_TASK")
 	w, err := w.create(ctx)
 	if err != nil {
@@ -106,6 +113,37 @@ func (o *knowledgeAdd) run(ctx context.Context, w *workspace, args []string) err
 		w.note("if it takes the place of %s: filebus knowledge supersede %s %s", id, id, record.ShellWord(added.ID))
 	}
 	return w.printKnowledgeChange(added, "", like)
+}
+
+// takeFrontMatter makes fields of the front matter that a content begins with, where flags
+// have not given them, and names what is no field.
+func (e *environ) takeFrontMatter(d *knowledge.Draft) error {
+	front, start := markdown.FrontMatter([]byte(d.Content))
+	if start == 0 {
+		return nil
+	}
+	facts := layout.FrontFacts([]byte(d.Content))
+	if d.Content = strings.TrimLeft(d.Content[start:], "\r\n"); strings.TrimSpace(d.Content) == "" {
+		return usageError("the content is empty: there is nothing behind the front matter")
+	}
+	for key, field := range map[string]struct {
+		to    *string
+		value string
+	}{
+		"title": {&d.Title, facts.Title}, "type": {&d.Type, facts.Attributes[record.AttributeType]},
+		"confidence": {&d.Confidence, facts.Attributes[record.AttributeConfidence]}, "source": {&d.Source, strings.Join(front["source"], " ")},
+	} {
+		if *field.to = cmp.Or(*field.to, field.value); field.value != "" {
+			delete(front, key)
+		}
+	}
+	if len(d.Tags) == 0 {
+		d.Tags = facts.Tags
+	}
+	if delete(front, "tags"); len(front) > 0 {
+		e.note("not taken over from the front matter: %s", strings.Join(slices.Sorted(maps.Keys(front)), ", "))
+	}
+	return nil
 }
 
 // intoPath returns the path below the workspace of a file that the user names.

@@ -12,7 +12,7 @@ import (
 // artifacts is the layout of the files of a session: context, plan, progress,
 // reports and whatever else its agents left. Their text has no form of its own.
 var artifacts = &single{record.KindArtifact, func(path string, text []byte) (Facts, []*SyntaxError) {
-	return frontFacts(text), jsonProblems(path, text)
+	return FrontFacts(text), jsonProblems(path, text)
 }}
 
 // jsonProblems returns what is wrong with a file that is called .json.

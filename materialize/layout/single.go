@@ -173,12 +173,12 @@ func cutProperty(line string) (p Property, ok bool) {
 }
 
 // notes is the layout of every file that no template knows. A note may hold anything.
-var notes = &single{record.KindNote, func(_ string, text []byte) (Facts, []*SyntaxError) { return frontFacts(text), nil }}
+var notes = &single{record.KindNote, func(_ string, text []byte) (Facts, []*SyntaxError) { return FrontFacts(text), nil }}
 
-// frontFacts returns what the front matter of a text says about it: its title, agent,
+// FrontFacts returns what the front matter of a text says about it: its title, agent,
 // session, conversation or thread, task, status, tags, dates and related texts; its own id,
 // type, severity, priority, confidence and project become attributes. What is no word says nothing.
-func frontFacts(text []byte) Facts {
+func FrontFacts(text []byte) Facts {
 	var f Facts
 	fields, _ := markdown.FrontMatter(text)
 	value := func(keys ...string) string {
@@ -250,7 +250,7 @@ func frontTag(text string) string {
 // sub-agent gave it. Its text has no form of its own; what describes it is
 // found by Title and Preview.
 var results = &single{record.KindResult, func(_ string, text []byte) (Facts, []*SyntaxError) {
-	facts := frontFacts(text)
+	facts := FrontFacts(text)
 	facts.Agent = Slug(facts.Agent)
 	return facts, nil
 }}
