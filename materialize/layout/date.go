@@ -56,7 +56,8 @@ func PathDate(path string, kind record.Kind) (date time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// nameDate returns the last date in a part of a path.
+// nameDate returns the last date in a part of a path. A time behind it has no zone, and
+// says nothing.
 func nameDate(name string) (date time.Time, ok bool) {
 	for i := len(name) - len("20060102"); i >= 0; i-- {
 		if i > 0 && isWordByte(name[i-1]) || name[i] < '0' || name[i] > '9' {
@@ -68,7 +69,7 @@ func nameDate(name string) (date time.Time, ok bool) {
 			}
 			day, err := time.Parse(form, name[i:i+len(form)])
 			if err == nil && !inNumber(name[:i], name[i+len(form):], form[4] == '.') {
-				return atClock(day, name[i+len(form):])
+				return day.Truncate(24 * time.Hour), true
 			}
 		}
 	}
@@ -79,9 +80,12 @@ func isWordByte(c byte) bool {
 	return c >= utf8.RuneSelf || unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c))
 }
 
-// inNumber reports whether what looks like a date stands in an id, such as
-// ISSUE-20260101-001, in a UUID, or in a version, such as 1.2026.10.11.
+// inNumber reports whether what looks like a date is a part of a word, of an id such as
+// ISSUE-20260101-001, of a UUID, or of a version such as 1.2026.10.11.
 func inNumber(before, after string, dotted bool) bool {
+	if isTime := len(after) > 1 && after[0] == 'T' && isDigits(after[1:2]); after != "" && isWordByte(after[0]) && !isTime {
+		return true
+	}
 	if dotted && (strings.HasSuffix(before, ".") || len(after) > 1 && after[0] == '.' && isDigits(after[1:2])) {
 		return true
 	}
@@ -95,23 +99,4 @@ func inNumber(before, after string, dotted bool) bool {
 	word := strings.TrimRight(before, "-_")
 	word = word[strings.LastIndexAny(word, "-_ .")+1:]
 	return isDigits(pieces[0]) && len(pieces[0]) < 5 && word != "" && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
-}
-
-// atClock returns a day at the time that stands behind it in a name, if one does. It is no
-// date if letters or digits go on behind it.
-func atClock(day time.Time, after string) (date time.Time, ok bool) {
-	if after == "" || !isWordByte(after[0]) && !strings.ContainsAny(after[:1], "-_ ") {
-		return day, true
-	}
-	for _, clock := range [...]string{"15-04-05", "15_04_05", "15:04:05", "150405", "15-04", "15_04", "15:04", "1504", "15"} {
-		if len(after) <= len(clock) || after[0] != 'T' && len(clock) < 6 {
-			continue
-		}
-		rest := strings.TrimPrefix(after[1+len(clock):], "Z")
-		t, err := time.Parse(clock, after[1:1+len(clock)])
-		if err == nil && (rest == "" || !isWordByte(rest[0]) && !strings.ContainsAny(rest[:1], ":+")) {
-			return day.Add(t.Sub(t.Truncate(24 * time.Hour))), true
-		}
-	}
-	return day, !isWordByte(after[0])
 }
