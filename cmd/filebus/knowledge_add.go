@@ -208,7 +208,7 @@ func (o *knowledgeEdit) run(ctx context.Context, w *workspace, args []string) er
 	if err != nil {
 		return err
 	}
-	name, err := w.knowledgeName(ctx, args[0])
+	name, err := w.changeableName(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -224,13 +224,19 @@ func (w *workspace) knowledgeName(ctx context.Context, text string) (record.Name
 	if err != nil {
 		return record.Name{}, err
 	}
-	switch name := v.Record.Name; {
-	case name.Kind == record.KindKnowledge && !name.IsEntry():
-		return name, usageError("%s is a whole file: edit %s, with the fields in its front matter", name, v.Record.Path)
-	case name.Kind == record.KindKnowledge:
+	if name := v.Record.Name; name.Kind == record.KindKnowledge {
 		return name, nil
 	}
 	return record.Name{}, usageError("%s is not an entry of knowledge", v.Record.Name)
+}
+
+// changeableName is knowledgeName for an entry that is to be changed.
+func (w *workspace) changeableName(ctx context.Context, text string) (record.Name, error) {
+	name, err := w.knowledgeName(ctx, text)
+	if file, isWhole := strings.CutPrefix(name.ID, record.WholeFile); isWhole {
+		return name, usageError("%s is a whole file: edit %s, with the fields in its front matter", name, file)
+	}
+	return name, err
 }
 
 type knowledgeSupersede struct{ entryFlags[layout.Knowledge] }
@@ -249,7 +255,7 @@ func (o *knowledgeSupersede) run(ctx context.Context, w *workspace, args []strin
 	if err != nil {
 		return err
 	}
-	old, err := w.knowledgeName(ctx, args[0])
+	old, err := w.changeableName(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -262,7 +268,7 @@ func (o *knowledgeSupersede) run(ctx context.Context, w *workspace, args []strin
 		}
 		return w.printKnowledgeChange(made, old.ID, nil)
 	}
-	by, err := w.knowledgeName(ctx, args[1])
+	by, err := w.changeableName(ctx, args[1])
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ type linkJSON struct {
 
 func (o *knowledgeLink) run(ctx context.Context, w *workspace, args []string) error {
 	known, _ := layout.ParseLinkType(args[1])
-	from, err := w.knowledgeName(ctx, args[0])
+	from, err := w.changeableName(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (o *knowledgeLink) run(ctx context.Context, w *workspace, args []string) er
 
 // linkEnd is how an end of a link is shown: an entry by its id.
 func linkEnd(name record.Name) string {
-	if name.Kind == record.KindKnowledge {
+	if name.Kind == record.KindKnowledge && name.IsEntry() {
 		return strings.TrimPrefix(strings.Replace(name.String(), ":"+string(name.Kind)+"/", ":", 1), string(name.Kind)+"/")
 	}
 	return name.String()
