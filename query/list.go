@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"filebus/store"
@@ -70,25 +71,17 @@ func Summarize(tx *store.Tx, v store.Version) Summary {
 // end.
 func (r *Reader) List(ctx context.Context, request ListRequest) (Listing, error) {
 	request.Tags = record.NormalizeTags(request.Tags)
-	p := page{request: &request, skip: max(request.Offset, 0), most: math.MaxInt / 2}
-	if request.ByDate && request.Limit > 0 {
-		p.most = p.skip + request.Limit + 1
-	}
+	p := page{request: &request, skip: max(request.Offset, 0)}
 	var err error
 	switch field, value := request.field(); {
 	case request.At > 0:
 		err = r.listAt(ctx, &p)
+	case request.ByDate:
+		err = r.listByDate(ctx, &p)
 	case field != "":
 		err = r.Each(ctx, field, value, p.add) // newest first
-	case request.ByDate: // the log costs twice as much, if all is to be read
-		for _, kind := range record.Kinds() {
-			err = errors.Join(err, r.Each(ctx, store.FieldKind, string(kind), p.add))
-		}
 	default:
 		err = r.listLog(ctx, &p)
-	}
-	if err == nil && request.ByDate {
-		err = r.summarizeDated(ctx, &p)
 	}
 	return p.listing, err
 }
@@ -105,51 +98,49 @@ type page struct {
 	request *ListRequest
 	skip    int
 	listing Listing
-	dated   []store.Version // those with the newest dates, of which the page is cut
-	most    int             // how many of them it needs
 }
 
-// farAhead is how much later than its time of storing a record may say it was written, and
-// clocks that were corrected may differ.
-const farAhead = 48 * time.Hour
-
-// addDated takes a version in if it may be on the page, and reports whether what was stored
-// before it cannot be any more.
-func (p *page) addDated(v store.Version) (full bool) {
-	if p.dated = append(p.dated, v); len(p.dated) < 2*p.most {
-		return false
-	}
-	p.cutDated()
-	return p.dated[p.most-1].Record.Date().After(v.Record.Time.Add(farAhead))
-}
-
-// cutDated leaves those with the newest dates.
-func (p *page) cutDated() {
-	slices.SortStableFunc(p.dated, func(a, b store.Version) int { return b.Record.Date().Compare(a.Record.Date()) })
-	p.dated = p.dated[:min(len(p.dated), p.most)]
-}
-
-// summarizeDated cuts the page out of the versions that were taken in by their dates.
-func (r *Reader) summarizeDated(ctx context.Context, p *page) error {
-	p.cutDated()
-	found := p.dated
-	p.request.ByDate = false
-	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
-		if len(found) == 0 || p.add(tx, found[0]) {
-			return true, nil
+// listByDate reads of every record that may match no more than its date, to begin with.
+func (r *Reader) listByDate(ctx context.Context, p *page) (err error) {
+	field, value := p.request.field()
+	values := []string{value}
+	if field == "" {
+		field, values = store.FieldKind, nil
+		for _, kind := range record.Kinds() {
+			values = append(values, string(kind))
 		}
-		found = found[1:]
-		return false, nil
+	}
+	var refs []record.Ref
+	err = r.store.View(ctx, func(tx *store.Tx) error {
+		for _, value := range values {
+			for ref, err := range tx.Lookup(field, value) {
+				if refs = append(refs, ref); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
 	})
+	dates := make(map[record.Ref]string, len(refs))
+	left := refs
+	err = errors.Join(err, r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
+		if len(left) > 0 {
+			dates[left[0]] = tx.Date(left[0])
+			left = left[1:]
+		}
+		return len(left) == 0, nil
+	}))
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(refs, func(a, b record.Ref) int { return strings.Compare(dates[b], dates[a]) })
+	return r.eachVersion(ctx, refs, p.add)
 }
 
 // add takes in a version that may match, and reports whether the page is full.
 func (p *page) add(tx *store.Tx, v store.Version) (full bool) {
-	if !p.request.Accepts(v.Record) {
-		return false
-	}
-	if p.request.ByDate {
-		return p.addDated(v)
+	if !p.request.Accepts(v.Record) { // a day may begin later where the reader is: see record.Within
+		return p.request.ByDate && v.Record.Date().Before(p.request.Since.Add(-24*time.Hour))
 	}
 	if p.skip > 0 {
 		p.skip--
@@ -233,7 +224,12 @@ func (r *Reader) listAt(ctx context.Context, p *page) error {
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(found, func(a, b store.Version) int { return cmp.Compare(b.Position, a.Position) })
+	slices.SortFunc(found, func(a, b store.Version) int {
+		if order := b.Record.Date().Compare(a.Record.Date()); p.request.ByDate && order != 0 {
+			return order
+		}
+		return cmp.Compare(b.Position, a.Position)
+	})
 	var refs []record.Ref
 	for _, v := range found {
 		refs = append(refs, v.Ref)

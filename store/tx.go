@@ -361,6 +361,12 @@ func droppedAt(events []Event, position uint64) (ref record.Ref, dropped bool) {
 	return ref, dropped
 }
 
+// Date returns the date of a record, as record.DateOf gives it, without reading the rest.
+func (tx *Tx) Date(ref record.Ref) string {
+	value := tx.records.Get(ref[:])
+	return record.DateOf(value[min(len(value), positionSize):])
+}
+
 // Description returns what was derived from a record's body; the zero
 // Description if nothing was, or if it is damaged: it can be made again.
 func (tx *Tx) Description(ref record.Ref) record.Description {

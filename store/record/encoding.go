@@ -219,6 +219,23 @@ func applyField(rules []fieldRule, r *Record, key, value string) ([]fieldRule, e
 	return nil, errors.New("unknown, repeated or out of order")
 }
 
+// DateOf returns the Date of an encoded record as FormatTime writes it, so that dates are
+// in the order of their texts; "" if there is none to be found. It checks nothing.
+func DateOf(encoding []byte) (date string) {
+	rest := string(encoding[min(len(encoding), len(header)):])
+	for rest != "" {
+		key, value, after, err := nextField(rest)
+		switch {
+		case err != nil || date != "" && key != "written":
+			return date
+		case key == "time", key == "written":
+			date = value
+		}
+		rest = after
+	}
+	return date
+}
+
 // nextField cuts one "key SP length SP bytes LF" off the front of text.
 func nextField(text string) (key, value, rest string, err error) {
 	key, rest, found := strings.Cut(text, " ")
