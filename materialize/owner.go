@@ -41,11 +41,22 @@ func (r *reconciler) isRestored(p string, isGone bool) bool {
 	return r.opts.Restore != nil && r.opts.Restore(p, isGone && remembered)
 }
 
+// isHidden reports whether the store hides a file that a rule leaves out: one that only a
+// sync has taken in. What another root may still have stays, unless its name says there,
+// too, that it holds secrets.
+func (r *reconciler) isHidden(s sides, rule string) bool {
+	return r.syncs && !r.opts.CaptureOnly && s.now != nil && s.now.Version.Record.Source == record.SourceSync &&
+		(rule == mirror.RuleSecret || !r.isElsewhere(s.path))
+}
+
 // mayWrite reports whether sync may write or delete a file, or make it where there is
-// none: only a file of a layout or of a note folder, not one that git tracks, and a new
-// one only where git ignores it. A command may in the root that it runs in.
+// none: only a file of a layout or of a note folder, not one that git tracks or a rule
+// leaves out, and a new one only where git ignores it. A command may in the root that it runs in.
 func (r *reconciler) mayWrite(ctx context.Context, s sides) bool {
 	if !r.command && !r.w.isMirrored(s.path) { // the store may be one that came with a repository
+		return false
+	}
+	if !r.command && s.disk.Exists && r.rules().Find(s.path) != "" {
 		return false
 	}
 	if r.isAsked(s.path, !s.disk.Exists) || isOutside(s.path) {
