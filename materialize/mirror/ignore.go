@@ -61,7 +61,7 @@ func (ps *patterns) look(glob string, p *pattern) bool {
 	switch {
 	case first < 0 && p.ofPath:
 		key = "/" + glob
-	case first >= 0 && (glob != "*"+path.Ext(glob) || strings.ContainsAny(glob[1:], special)):
+	case first >= 0 && (p.ofPath || len(glob) < 3 || glob != "*"+path.Ext(glob) || strings.ContainsAny(glob[1:], special)):
 		p.head, p.tail = glob[:first], glob[strings.LastIndexAny(glob, special+"/")+1:]
 		return false
 	}
