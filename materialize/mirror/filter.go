@@ -62,8 +62,10 @@ type ownRule struct {
 	patterns
 }
 
-//go:embed leftout.txt
-var ownRules string
+var (
+	//go:embed leftout.txt
+	ownRules string
+)
 
 // An ignoreFile has the patterns for what lies below its folder, which is "" or ends with
 // a slash. The nearest one counts, then the one above it.
