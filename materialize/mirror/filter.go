@@ -92,7 +92,7 @@ func NewFilter(root string, rules Rules) *Filter {
 
 // CheckPattern refuses what is not one pattern.
 func CheckPattern(text string) error {
-	if list, _ := parsePatterns(text); len(list.list) != 1 || strings.Contains(text, "\n") {
+	if list, _ := parsePatterns(text); len(list) != 1 || strings.Contains(text, "\n") {
 		return fmt.Errorf("%q is no pattern of gitignore", text)
 	}
 	return nil
