@@ -47,6 +47,7 @@ type Filter struct {
 	Known     func(path string) bool // files that no name makes a secret
 
 	root    string
+	name    string // the root's, in lower case
 	rules   Rules
 	exclude patterns
 	own     []ownRule
@@ -79,6 +80,11 @@ type ignoreFile struct {
 // NewFilter returns the filter of rules for what lies below a folder.
 func NewFilter(root string, rules Rules) *Filter {
 	f := &Filter{root: root, rules: rules, ignores: map[string]*ignoreFile{}, ignored: map[string]bool{}}
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		real = root
+	}
+	f.name = strings.ToLower(filepath.Base(real))
 	f.exclude, _ = parsePatterns(strings.Join(rules.Exclude, "\n"))
 	for _, section := range strings.Split(ownRules, "\n= ")[1:] {
 		heading, lines, _ := strings.Cut(section, "\n")
@@ -230,7 +236,7 @@ func (f *Filter) ownRule(p string, isFolder bool) string {
 	if f.rules.All {
 		return ""
 	}
-	lower := strings.ToLower(path.Join(filepath.Base(f.root), p))
+	lower := path.Join(f.name, strings.ToLower(p))
 	for i := range f.own {
 		own, compared := &f.own[i], lower
 		if own.name == RuleVersions { // "cvs" may hold anything
