@@ -5,14 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -45,6 +48,7 @@ const (
 	actionAltered    = "altered"     // a write-once file was changed: kept as a note
 	actionRestored   = "restored"    // the store's text was put back
 	actionWaiting    = "waiting"     // the file is still being written
+	actionLeftOut    = "left out"    // the file had been captured, and a rule leaves it out by now
 )
 
 // A SyncedFile is a file that something was done about.
@@ -58,6 +62,8 @@ type SyncedFile struct {
 type SyncReport struct {
 	Root     string                `json:"root"`
 	Files    []SyncedFile          `json:"files"`
+	LeftOut  []mirror.LeftOut      `json:"left_out,omitempty"` // of note folders, by a rule
+	News     []mirror.LeftOut      `json:"-"`                  // of that, what no sync has told before
 	Skipped  []mirror.Skipped      `json:"skipped"`
 	Kept     int                   `json:"kept,omitempty"` // files left as they are, as git tracks them
 	Git      string                `json:"git,omitempty"`  // why git could not be asked
@@ -100,6 +106,12 @@ func (r *reconciler) run(ctx context.Context) error {
 		return err
 	}
 	r.report.Skipped = append(r.report.Skipped, found.Skipped...)
+	if r.report.LeftOut = found.LeftOut; !r.opts.CaptureOnly {
+		err = r.w.findNews(r.report, r.opts.DryRun)
+	}
+	if err != nil {
+		return err
+	}
 	touched, position, err := r.touched(ctx)
 	if err != nil {
 		return err
@@ -127,6 +139,28 @@ func (r *reconciler) run(ctx context.Context) error {
 		r.Memory.Settle(position)
 	}
 	return nil
+}
+
+// findNews picks what was left out and not told before, and remembers it.
+func (w *Workspace) findNews(report *SyncReport, dryRun bool) error {
+	notes := folder.At(w.Location.Store).Sub("mirror")
+	told, err := notes.ReadFile("left-out")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	known, more := map[string]bool{}, []byte(nil)
+	for line := range strings.SplitSeq(string(told), "\n") {
+		known[line] = true
+	}
+	for _, l := range report.LeftOut {
+		if line := strconv.Quote(l.Path); !known[line] {
+			report.News, more = append(report.News, l), append(more, line+"\n"...)
+		}
+	}
+	if more == nil || dryRun {
+		return nil
+	}
+	return notes.Append("left-out", more)
 }
 
 // each reconciles paths until a deadline, which may be zero. One lost body keeps no other
@@ -420,10 +454,7 @@ func (r *reconciler) scan(ctx context.Context, deadline time.Time) (*mirror.Walk
 			folders = append(folders, root)
 		}
 	}
-	for _, folder := range r.w.Settings.NoteFolders {
-		folders = append(folders, strings.Trim(folder, "/"))
-	}
-	folders = slices.AppendSeq(folders, maps.Keys(r.w.Settings.Kinds))
+	folders = append(folders, r.w.noteFolders()...)
 	below := map[string][]string{}
 	for _, o := range r.w.outside() {
 		found, err := view(ctx, r.w.Store, func(tx *store.Tx) ([]string, error) { return foldersBelow(tx, o.Prefix) })
@@ -432,13 +463,42 @@ func (r *reconciler) scan(ctx context.Context, deadline time.Time) (*mirror.Walk
 		}
 		below[o.Prefix] = found
 	}
-	return r.Scan(ctx, folders, below, r.w.isMirrored, deadline)
+	return r.Scan(ctx, folders, below, r.w.isMirrored, r.rules(), deadline)
+}
+
+// rules returns what is left out of the root's note folders.
+func (r *reconciler) rules() *mirror.Filter {
+	if r.filter == nil {
+		r.filter = r.w.noteFilter(r.Dir)
+	}
+	return r.filter
+}
+
+// noteFilter returns the filter of the note folders of a root, nil: there are none.
+func (w *Workspace) noteFilter(root string) *mirror.Filter {
+	folders := w.noteFolders()
+	if len(folders) == 0 {
+		return nil
+	}
+	f := w.filter(root, Rules{}, w.Settings.Profile.Recognize)
+	f.Within = folders
+	return f
+}
+
+// noteFolders returns the folders that are synced by the settings, as notes or as what
+// their texts are.
+func (w *Workspace) noteFolders() []string {
+	var folders []string
+	for _, notes := range w.Settings.NoteFolders {
+		folders = append(folders, strings.Trim(notes, "/"))
+	}
+	return slices.AppendSeq(folders, maps.Keys(w.Settings.Kinds))
 }
 
 // isMirrored reports whether sync may look at a file of the workspace.
 func (w *Workspace) isMirrored(p string) bool {
-	below := func(folder string) bool { return strings.HasPrefix(p, strings.Trim(folder, "/")+"/") }
-	return w.recognise(p).Kind != record.KindNote || w.Settings.Kinds.Holds(p) || slices.ContainsFunc(w.Settings.NoteFolders, below)
+	below := func(folder string) bool { return strings.HasPrefix(p, folder+"/") }
+	return w.recognise(p).Kind != record.KindNote || slices.ContainsFunc(w.noteFolders(), below)
 }
 
 // foldersBelow returns the first folders of the paths below a prefix that the store
