@@ -249,7 +249,7 @@ func TestMentionedFlags(t *testing.T) {
 
 // jsonShapes lists what each command prints with --json.
 func jsonShapes() map[string]any {
-	tags := []query.TagCount{}
+	tags := tagsJSON{}
 	return map[string]any{
 		"filebus config":                 configView{},
 		"filebus trust":                  trustView{},
@@ -257,11 +257,12 @@ func jsonShapes() map[string]any {
 		"filebus tag":                    tags,
 		"filebus tag list":               tags,
 		"filebus tag add":                materialize.PutResult{},
+		"filebus rm":                     restoredJSON{},
 		"filebus tag remove":             materialize.PutResult{},
 		"filebus capture":                materialize.CaptureReport{},
-		"filebus sync":                   []materialize.SyncReport{},
+		"filebus sync":                   syncJSON{},
 		"filebus materialize":            materialize.LayOutReport{},
-		"filebus conflicts":              []conflictView{},
+		"filebus conflicts":              conflictsJSON[conflictView]{},
 		"filebus get":                    bodyJSON{},
 		"filebus show":                   query.Detail{},
 		"filebus list":                   query.Listing{},
@@ -326,11 +327,12 @@ func jsonShapes() map[string]any {
 		"filebus preview":                previewJSON{},
 		"filebus dialogue markers":       markersJSON{},
 		"filebus dialogue assemble":      dialogue.Assembled{},
-		"filebus dialogue lint":          []*dialogue.LintReport{},
+		"filebus dialogue lint":          lintJSON{},
 		"filebus schema check":           checkJSON{},
 		"filebus log":                    logLine{},
 		"filebus verify":                 verifyJSON{},
 		"filebus version":                buildJSON{},
+		"Output":                         map[string]notice{"notice": {}},
 		"Errors":                         map[string]failure{"error": {}},
 	}
 }
@@ -341,8 +343,11 @@ func TestDocumentedJSON(t *testing.T) {
 	maps.Copy(documented, sectionsOf(text, 2))
 	for place, value := range jsonShapes() {
 		want := jsonShape(reflect.TypeOf(value))
-		if m, ok := value.(map[string]failure); ok {
+		switch m := value.(type) {
+		case map[string]failure:
 			want = "{error: " + jsonShape(reflect.TypeOf(m["error"])) + "}"
+		case map[string]notice:
+			want = "{notice: " + jsonShape(reflect.TypeOf(m["notice"])) + "}"
 		}
 		if !strings.Contains(jsonOf(documented, place), "`"+want+"`") {
 			t.Errorf("docs/cli.md, %s: does not have\n`%s`", place, want)

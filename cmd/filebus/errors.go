@@ -92,10 +92,7 @@ func (e *environ) fail(err error) int {
 		}
 		fmt.Fprintf(e.err, "%s\n", line)
 	case f.Exit != exitInterrupted:
-		e.note("%s", f.Message)
-		if f.Hint != "" {
-			fmt.Fprintf(e.err, "  try: %s\n", f.Hint)
-		}
+		e.noteTry(f.Hint, "%s", f.Message)
 	}
 	return f.Exit
 }

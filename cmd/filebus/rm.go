@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"filebus/materialize"
 	"filebus/materialize/release"
 	"filebus/query"
 	"filebus/store"
@@ -18,15 +19,14 @@ type rmCommand struct {
 }
 
 func (o *rmCommand) run(ctx context.Context, w *workspace, args []string) error {
-	act := hide
 	switch {
 	case o.Drop:
 		return dropAll(ctx, w, args)
 	case o.Restore:
-		act = restore
+		return restoreAll(ctx, w, args)
 	}
 	for _, arg := range args {
-		if err := act(ctx, w, arg); err != nil {
+		if err := hide(ctx, w, arg); err != nil {
 			return err
 		}
 	}
@@ -49,16 +49,36 @@ func hide(ctx context.Context, w *workspace, arg string) error {
 	return nil
 }
 
-func restore(ctx context.Context, w *workspace, arg string) error {
-	name, err := record.ParseName(arg)
-	if err != nil {
-		return coded(record.Usage, "", err)
+type restoredJSON struct {
+	Restored []*materialize.PutResult `json:"restored"`
+}
+
+// restoreAll makes hidden names current again. What is done before an error is told too.
+func restoreAll(ctx context.Context, w *workspace, args []string) error {
+	var all restoredJSON
+	err := all.restore(ctx, w, args)
+	if w.global.json && len(all.Restored) > 0 {
+		return errors.Join(w.printJSON(all), err)
 	}
-	result, err := w.Restore(ctx, name)
-	if err != nil {
-		return err
+	return err
+}
+
+func (all *restoredJSON) restore(ctx context.Context, w *workspace, args []string) error {
+	for _, arg := range args {
+		name, err := record.ParseName(arg)
+		if err != nil {
+			return coded(record.Usage, "", err)
+		}
+		r, err := w.Restore(ctx, name)
+		if err != nil {
+			return err
+		}
+		all.Restored = append(all.Restored, r)
+		if !w.global.json {
+			_ = w.printStored(r) // text only: the output remembers its error
+		}
 	}
-	return w.printStored(result)
+	return nil
 }
 
 // dropAll destroys all of the names or none.
