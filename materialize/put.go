@@ -40,6 +40,9 @@ type PutRequest struct {
 	// Keep stores a result whose name is taken by another text under a call of
 	// its own, which the error names, so that a text which nobody else has is not lost.
 	Keep bool
+	// Careful refuses a text for a path at which filebus has nothing to write unasked:
+	// see mayPut.
+	Careful bool
 	// NewSession is a session that nothing may belong to yet: else store.ErrConflict.
 	NewSession string
 
@@ -86,6 +89,9 @@ func (w *Workspace) Put(ctx context.Context, r PutRequest) (*PutResult, error) {
 	defer func() { _ = text.Body.Discard() }() // a temporary file, swept later if it stays
 	var result *PutResult
 	err = w.withMirror(ctx, w.Root, func(rec *reconciler) error {
+		if err := rec.mayPut(ctx, r, p, text.Body.Digest); err != nil {
+			return err
+		}
 		if err := rec.importFile(ctx, p); err != nil { // what an agent wrote there comes first
 			return err
 		}

@@ -20,6 +20,7 @@ type putCommand struct {
 	Name   string `flag:"name"`
 	Status string `flag:"status"`
 	Expect string `flag:"expect"`
+	Force  bool   `flag:"force"`
 
 	name record.Name // the id is empty if each text has its own
 }
@@ -116,7 +117,7 @@ func (o *putCommand) put(ctx context.Context, w *workspace, expect store.Expect,
 	}
 	put, err := w.Put(ctx, materialize.PutRequest{
 		Kind: name.Kind, ID: name.ID, Text: text, Facts: call.Facts(), From: call.From, Preview: call.Preview,
-		Source: record.SourcePut, Expect: expect,
+		Source: record.SourcePut, Expect: expect, Careful: !o.Force,
 	})
 	if err != nil {
 		return err
