@@ -58,6 +58,7 @@ func (o *dialogueLint) run(ctx context.Context, w *workspace, args []string) err
 
 // lintDocument reads a document, with the files of its rounds, and checks it.
 func (e *environ) lintDocument(ctx context.Context, arg string) (*dialogue.LintReport, error) {
+	e.emptyInput = true
 	in, err := e.readInput(ctx, arg, maxLintedDocument)
 	if err != nil {
 		return nil, err
