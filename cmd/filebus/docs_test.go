@@ -200,6 +200,30 @@ func TestManualReferences(t *testing.T) {
 	}
 }
 
+// TestOtherWords follows what is said of each word that is no command: these commands
+// there are.
+func TestOtherWords(t *testing.T) {
+	m, commands := readManual(), commandTree(t)
+	rows := strings.Split(m.sections["Other words"].text, "\n| `")[1:]
+	for _, row := range rows {
+		words, meant, _ := strings.Cut("`"+row, " | ")
+		for _, word := range strings.Split(words, ", ") {
+			if commands["filebus "+strings.Trim(word, "`")] != nil {
+				t.Errorf("%s is a command", word)
+			}
+		}
+		for _, line := range regexp.MustCompile(`filebus [a-z -]+[a-z]`).FindAllString(meant, -1) {
+			cmd, rest, err := commands["filebus"].Find(strings.Fields(line)[1:])
+			if err != nil || cmd == commands["filebus"] || cmd.HasSubCommands() && len(rest) > 0 {
+				t.Errorf("%s: there is no %q", words, line)
+			}
+		}
+	}
+	if len(rows) < 30 {
+		t.Errorf("%d rows", len(rows))
+	}
+}
+
 // TestExampleLines finds commands and flags in the examples of the manual that there
 // are not.
 func TestExampleLines(t *testing.T) {
@@ -228,7 +252,7 @@ func TestExampleLines(t *testing.T) {
 
 // TestMentionedFlags finds flags in the documents that no command has.
 func TestMentionedFlags(t *testing.T) {
-	known := map[string]bool{"help": true}
+	known := map[string]bool{"help": true, "version": true}
 	for _, cmd := range commandTree(t) {
 		for _, name := range append(ownFlags(cmd.Flags()), ownFlags(cmd.PersistentFlags())...) {
 			known[name] = true

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 
 	"filebus/index"
@@ -184,4 +185,7 @@ func (f *failure) setCode(code record.Code) {
 }
 
 // message puts an error on one line.
-func message(err error) string { return markdown.SingleSpaced(err.Error()) }
+func message(err error) string {
+	plain := strings.NewReplacer("context canceled", "interrupted", "context deadline exceeded", "the time is over")
+	return plain.Replace(markdown.SingleSpaced(err.Error()))
+}

@@ -88,10 +88,14 @@ func (m *manual) below(cmd *cobra.Command) []*cobra.Command {
 
 // short returns what a command does; of those that cobra brings along, cobra says it.
 func (m *manual) short(cmd *cobra.Command) string {
-	if s := m.sections[cmd.CommandPath()]; s != nil {
-		return s.short
+	s := m.sections[cmd.CommandPath()]
+	switch {
+	case s == nil:
+		return cmd.Short
+	case len(cmd.Aliases) > 0:
+		return s.short + " (also: " + strings.Join(cmd.Aliases, ", ") + ")"
 	}
-	return cmd.Short
+	return s.short
 }
 
 // helpColumns is how wide help is where nobody knows the width of a terminal.
@@ -135,8 +139,14 @@ func (m *manual) help(cmd *cobra.Command, columns int) string {
 		out.WriteString("\nExamples:\n  " + strings.Join(examples, "\n  ") + "\n")
 	}
 	if len(subs) > 0 {
-		out.WriteString("\nAvailable Commands:\n")
-		for _, sub := range subs {
+		group := "Available Commands"
+		for i, sub := range subs {
+			if own := m.groups[sub.CommandPath()]; !cmd.HasParent() && own != "" && own != group {
+				group, i = own, 0
+			}
+			if i == 0 {
+				out.WriteString("\n" + group + ":\n")
+			}
 			out.WriteString(fmt.Sprintf("  %-*s %s\n", longestName(subs), sub.Name(), m.short(sub)))
 		}
 	}
