@@ -17,33 +17,30 @@ const ErrForeignFile record.Reason = "not filebus's file"
 // where nobody expects one: as a hidden file, or outside of the note folders, if the
 // settings name any.
 func (r *reconciler) mayPut(ctx context.Context, put PutRequest, p string, text record.Digest) error {
-	if !put.Careful {
-		return nil
-	}
 	r.Doubt(p)
 	s, err := r.compare(ctx, p)
-	if err != nil {
+	if err != nil || !put.Careful {
 		return err
 	}
-	if !s.disk.Exists {
-		s.disk.Digest = s.now.Digest()
+	have, why, below := s.now.Digest(), "", strings.TrimPrefix(p, r.w.Settings.Profile.Root+"/")
+	if s.disk.Exists {
+		have = s.disk.Digest
 	}
-	isOurs := s.now != nil && r.hasWritten(ctx, s.now.Version, s.disk.Digest)
-	why := ""
-	switch base := strings.TrimPrefix(p, r.w.Settings.Profile.Root+"/"); {
-	case isOurs, s.disk.Exists && (s.disk.Digest == text || put.Expect != store.Expect{}):
+	switch {
+	case s.now != nil && r.hasWritten(ctx, s.now.Version, have):
+	case s.disk.Exists && (have == text || put.Expect != store.Expect{}):
 	case s.disk.Exists:
 		why = "was not written by filebus"
 	case put.Kind != record.KindNote || r.w.isMirrored(p) && !strings.HasPrefix(path.Base(p), "."):
-	case strings.HasPrefix(base, ".") || strings.Contains(base, "/."):
+	case strings.HasPrefix(below, ".") || strings.Contains(below, "/."):
 		why = "would be a hidden file"
 	case len(r.w.Settings.NoteFolders) > 0:
 		why = "is outside of the note folders, " + strings.Join(r.w.Settings.NoteFolders, ", ")
 	}
-	if why == "" {
-		return nil
+	if why != "" {
+		err = record.Conflict.Errorf("%s %s; nothing was stored", p, why).Because(ErrForeignFile)
 	}
-	return record.Conflict.Errorf("%s %s; nothing was stored", p, why).Because(ErrForeignFile)
+	return err
 }
 
 // hasWritten reports whether a text is that of a version, or one before it, which a

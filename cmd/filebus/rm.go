@@ -18,19 +18,22 @@ type rmCommand struct {
 	Drop    bool `flag:"drop"`
 }
 
-func (o *rmCommand) run(ctx context.Context, w *workspace, args []string) error {
-	switch {
-	case o.Drop:
+func (o *rmCommand) run(ctx context.Context, w *workspace, args []string) (err error) {
+	if o.Drop {
 		return dropAll(ctx, w, args)
-	case o.Restore:
-		return restoreAll(ctx, w, args)
 	}
-	for _, arg := range args {
-		if err := hide(ctx, w, arg); err != nil {
-			return err
+	var done restoredJSON
+	for i := 0; i < len(args) && err == nil; i++ {
+		if o.Restore {
+			err = done.add(ctx, w, args[i])
+		} else {
+			err = hide(ctx, w, args[i])
 		}
 	}
-	return nil
+	if w.global.json && len(done.Restored) > 0 { // also before an error
+		err = errors.Join(w.printJSON(done), err)
+	}
+	return err
 }
 
 func hide(ctx context.Context, w *workspace, arg string) error {
@@ -53,32 +56,19 @@ type restoredJSON struct {
 	Restored []*materialize.PutResult `json:"restored"`
 }
 
-// restoreAll makes hidden names current again. What is done before an error is told too.
-func restoreAll(ctx context.Context, w *workspace, args []string) error {
-	var all restoredJSON
-	err := all.restore(ctx, w, args)
-	if w.global.json && len(all.Restored) > 0 {
-		return errors.Join(w.printJSON(all), err)
+func (done *restoredJSON) add(ctx context.Context, w *workspace, arg string) error {
+	name, err := record.ParseName(arg)
+	if err != nil {
+		return coded(record.Usage, "", err)
 	}
-	return err
-}
-
-func (all *restoredJSON) restore(ctx context.Context, w *workspace, args []string) error {
-	for _, arg := range args {
-		name, err := record.ParseName(arg)
-		if err != nil {
-			return coded(record.Usage, "", err)
-		}
-		r, err := w.Restore(ctx, name)
-		if err != nil {
-			return err
-		}
-		all.Restored = append(all.Restored, r)
-		if !w.global.json {
-			_ = w.printStored(r) // text only: the output remembers its error
-		}
+	result, err := w.Restore(ctx, name)
+	if err != nil {
+		return err
 	}
-	return nil
+	if done.Restored = append(done.Restored, result); w.global.json {
+		return nil
+	}
+	return w.printStored(result)
 }
 
 // dropAll destroys all of the names or none.
