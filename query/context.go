@@ -254,7 +254,7 @@ func (c *contextBuilder) results(ctx context.Context) error {
 // notes adds the documents of the workspace and of captured trees.
 func (c *contextBuilder) notes(ctx context.Context) error {
 	section := func(Summary) contextSection { return sectionNotes }
-	return c.search(ctx, section, record.KindNote, record.KindArtifact, record.KindDialogue)
+	return c.search(ctx, section, record.KindNote, record.KindArtifact)
 }
 
 // components adds the rows of the context map that have to do with the request.

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -87,11 +86,7 @@ func (e *environ) fail(err error) int {
 	switch {
 	case f.Message == "" || f.Exit == exitPipe:
 	case e.global.json:
-		line, jsonErr := json.Marshal(map[string]failure{"error": f})
-		if jsonErr != nil {
-			return exitFailed // strings and a bool have a JSON form
-		}
-		fmt.Fprintf(e.err, "%s\n", line)
+		_ = writeJSON(e.err, map[string]failure{"error": f}) // as of all that is said, nobody hears of a failure
 	case f.Exit != exitInterrupted:
 		e.noteTry(f.Hint, "%s", f.Message)
 	}

@@ -14,7 +14,7 @@ import (
 type manual struct {
 	general  string              // what comes before the commands
 	paths    []string            // of the commands, in the order of the page
-	groups   map[string]string   // of what a command is one, as the page says, by its path
+	groups   map[string]string   // by the path of a command that is below no other
 	sections map[string]*section // by heading; that of a command is its path
 }
 
@@ -47,7 +47,9 @@ func readManual() *manual {
 			inGeneral, group = false, heading
 		case strings.HasPrefix(heading, "filebus "):
 			m.paths = append(m.paths, heading)
-			m.groups[heading] = group
+			if strings.Count(heading, " ") == 1 {
+				m.groups[heading] = group
+			}
 		}
 		if inGeneral {
 			m.general += text

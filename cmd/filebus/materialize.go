@@ -120,22 +120,25 @@ func (o *materializeCommand) chosen(ctx context.Context, w *workspace) error {
 	if o.flags.Changed("max-tokens") {
 		room = o.MaxTokens
 	}
-	var names []record.Name
 	at, err := w.position(ctx, o.AsOf)
-	if r := (query.SearchRequest{}); err == nil && o.Search != "" {
-		r.Filter, r.Limit = o.filter, maxLaidHits
+	if err != nil {
+		return err
+	}
+	var names []record.Name
+	if r := (query.SearchRequest{}); o.Search != "" {
+		r.Filter, r.Limit = o.filter, 1000 // hits at most
 		r.Parse(o.Search)
-		answer, searchErr := w.read.Search(ctx, r)
+		var answer query.SearchAnswer
+		answer, err = w.read.Search(ctx, r)
 		for _, hit := range answer.Hits {
 			names = append(names, hit.Name)
 		}
-		err = searchErr
-	} else if err == nil {
-		list, listErr := w.read.List(ctx, query.ListRequest{Filter: o.filter, At: at})
+	} else {
+		var list query.Listing
+		list, err = w.read.List(ctx, query.ListRequest{Filter: o.filter, At: at})
 		for _, e := range list.Entries {
 			names = append(names, e.Name)
 		}
-		err = listErr
 	}
 	if err != nil {
 		return err
@@ -146,9 +149,6 @@ func (o *materializeCommand) chosen(ctx context.Context, w *workspace) error {
 	}
 	return w.layOutBundle(ctx, bundle, o.To, o.pick.Trees, sessions.DefaultIndexTokens)
 }
-
-// maxLaidHits is how many hits of a search are laid out.
-const maxLaidHits = 1000
 
 // layOutBundle lays out what was gathered and says what was done. It ends in exit
 // code 9 if something is missing.

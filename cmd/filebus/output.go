@@ -22,7 +22,7 @@ func (e *environ) note(format string, args ...any) { e.noteTry("", format, args.
 func (e *environ) noteTry(hint, format string, args ...any) {
 	said := notice{fmt.Sprintf(format, args...), hint}
 	if e.global.json {
-		_ = writeJSON(e.err, map[string]notice{"notice": said}) // as of all that is said, nobody hears of a failure
+		_ = writeJSON(e.err, map[string]notice{"notice": said})
 		return
 	}
 	fmt.Fprintf(e.err, "filebus: %s\n", said.Message)

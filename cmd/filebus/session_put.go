@@ -38,11 +38,11 @@ func (o *sessionPut) run(ctx context.Context, w *workspace, args []string) error
 	request := sessions.PutRequest{
 		Artifact: rest[0], Agent: w.or(o.Agent, "FILEBUS_AGENT"), Summary: o.Summary,
 	}
-	fromInput := len(rest) == 1 || rest[1] == "-"
-	if o.SummaryFile == "-" && fromInput {
+	file := append(rest, "-")[1]
+	if o.SummaryFile == "-" && file == "-" {
 		return usageError("standard input is the text or the summary, not both")
 	}
-	in, err := w.openInput(append(rest, "-")[1])
+	in, err := w.openInput(file)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -57,18 +58,9 @@ func unknownCommand(cmd *cobra.Command, text, help string) (say, hint string) {
 	if !cmd.HasAvailableSubCommands() {
 		return fmt.Sprintf("%s takes no arguments, and %d were given", cmd.CommandPath(), cmd.Flags().NArg()), help
 	}
-	quoted := strings.SplitN(say, `"`, 3)
-	if len(quoted) < 3 {
-		return say, help
-	}
-	if meant := readManual().otherWord(cmd, quoted[1]); meant != "" {
-		return say, meant
-	}
-	near := nearCommands(cmd, quoted[1])
-	if len(near) == 0 {
-		return say, help
-	}
-	return say, strings.Join(near, "\n       ")
+	_, word, _ := strings.Cut(say, `"`)
+	word, _, _ = strings.Cut(word, `"`)
+	return say, cmp.Or(readManual().otherWord(cmd, word), strings.Join(nearCommands(cmd, word), "\n       "), help)
 }
 
 // nearCommands returns the commands below one that are spelled most like a word, of
