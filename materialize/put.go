@@ -39,10 +39,8 @@ type PutRequest struct {
 	Expect store.Expect
 	// Keep stores a result whose name is taken by another text under a call of
 	// its own, which the error names, so that a text which nobody else has is not lost.
-	Keep bool
-	// Careful refuses a text for a path at which filebus has nothing to write unasked:
-	// see mayPut.
-	Careful bool
+	Keep    bool
+	Careful bool // refuses a path at which filebus has nothing to write unasked: see mayPut
 	// NewSession is a session that nothing may belong to yet: else store.ErrConflict.
 	NewSession string
 
@@ -116,13 +114,10 @@ func (r *reconciler) mayPut(ctx context.Context, put PutRequest, p string, text 
 	if err != nil || !put.Careful {
 		return err
 	}
-	have, why, below := s.now.Digest(), "", strings.TrimPrefix(p, r.w.Settings.Profile.Root+"/")
-	if s.disk.Exists {
-		have = s.disk.Digest
-	}
+	why, below := "", strings.TrimPrefix(p, r.w.Settings.Profile.Root+"/")
 	switch {
-	case s.now != nil && r.hasWritten(ctx, s.now.Version, have):
-	case s.disk.Exists && (have == text || put.Expect != store.Expect{}):
+	case s.disk.Exists && (s.disk.Digest == text || put.Expect != store.Expect{}):
+	case s.disk.Exists && s.now != nil && r.hasWritten(ctx, s.now.Version, s.disk.Digest):
 	case s.disk.Exists:
 		why = "was not written by filebus"
 	case put.Kind != record.KindNote || r.w.isMirrored(p) && !strings.HasPrefix(path.Base(p), "."):

@@ -219,8 +219,7 @@ const (
 )
 
 // fit chooses the items that go into the context: the best of each section in
-// turn, so that a small context has something of everything. Notes take the room that
-// all others leave.
+// turn, so that a small context has something of everything, and notes in what is left.
 func (c *contextBuilder) fit() ContextAnswer {
 	answer := ContextAnswer{LeftOut: c.leftOut, Unindexed: c.unindexed}
 	answer.Tokens = c.size(&answer)

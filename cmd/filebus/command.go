@@ -93,14 +93,10 @@ func (c command) name() string {
 	return name
 }
 
-// aliases are the other names of commands, wherever they stand.
-func aliases() map[string][]string {
-	return map[string][]string{"list": {"ls"}, "get": {"cat"}, "show": {"info"}, "capture": {"import"}}
-}
-
 // cobra returns the command as package cobra has it.
 func (c command) cobra(env *environ) *cobra.Command {
-	cmd := &cobra.Command{Use: c.use, Args: argumentsOf(c.use), Aliases: aliases()[c.name()]}
+	aliases := map[string][]string{"list": {"ls"}, "get": {"cat"}, "show": {"info"}, "capture": {"import"}}
+	cmd := &cobra.Command{Use: c.use, Args: argumentsOf(c.use), Aliases: aliases[c.name()]}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if c.do == nil {
 			return cmd.Help()

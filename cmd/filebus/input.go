@@ -129,14 +129,10 @@ func (e *environ) readText(what string, text *string, limit int64) error {
 	if *text != "-" {
 		return nil
 	}
-	in, err := e.input()
-	if err != nil {
-		return err
-	}
-	read, err := io.ReadAll(io.LimitReader(in, limit))
+	in, err := e.readFile("-", limit)
 	if err != nil {
 		return fmt.Errorf("reading the %s: %w", what, err)
 	}
-	*text = string(read)
+	*text = string(in.text)
 	return nil
 }

@@ -49,7 +49,7 @@ func newRootCommand(env *environ, args []string) *cobra.Command {
 	root.AddCommand(help)
 	all := commands()
 	asked := func(c command) bool { // guide tells of the others
-		return len(args) > 0 && args[0] != "guide" && slices.Contains(append(aliases()[c.name()], c.name()), args[0])
+		return len(args) > 0 && c.name() == args[0] && args[0] != "guide"
 	}
 	if i := slices.IndexFunc(all, asked); i >= 0 {
 		all = all[i : i+1]

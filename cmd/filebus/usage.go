@@ -69,8 +69,7 @@ func nearCommands(cmd *cobra.Command, word string) (near []string) {
 	least := max(1, len(word)/3)
 	for _, sub := range cmd.Commands() {
 		slips := likeness.Slips(sub.Name(), word)
-		destroys := strings.Contains(" rm gc purge remove ", " "+sub.Name()+" ")
-		if slips > least || destroys || !sub.IsAvailableCommand() {
+		if slips > least || strings.Contains(" rm gc purge remove ", " "+sub.Name()+" ") || !sub.IsAvailableCommand() {
 			continue
 		}
 		if slips < least {

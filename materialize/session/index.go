@@ -87,10 +87,8 @@ type indexed struct {
 
 // indexOf returns the index of a bundle, with the entries of one file together.
 func indexOf(b *Bundle, alone bool) *index {
-	x := &index{Bundle: *b, title: "# Files of session " + markdown.Clip(safe(b.Session), 60)}
-	if b.Session == "" {
-		x.title = "# Files, best first"
-	}
+	title := strings.TrimSuffix("# Files of session "+markdown.Clip(safe(b.Session), 60), " of session ")
+	x := &index{Bundle: *b, title: title}
 	x.LeftOut = slices.Clone(b.LeftOut)
 	at := map[string]int{}
 	for i, m := range b.Members {
