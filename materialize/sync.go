@@ -379,7 +379,7 @@ func (r *reconciler) one(ctx context.Context, p string) error {
 // store has.
 func (r *reconciler) scan(ctx context.Context, deadline time.Time) (*mirror.Walk, error) {
 	p := r.w.Settings.Profile
-	folders := []string{".claude", ".orchestrator", ".blue", "agent_tool_results"}
+	folders := []string{".claude", ".orchestrator", ".blue", ".beads", "agent_tool_results"}
 	for _, root := range []string{p.Root, p.Markers, p.Results, p.Dialogues, p.Sessions} {
 		if root != "" && !strings.HasPrefix(root, "/") && !strings.HasPrefix(root, "~/") {
 			folders = append(folders, root)

@@ -254,6 +254,19 @@ func checkWritable(p string) error {
 	return nil
 }
 
+// ErrForeign says that another program keeps a file, and names it.
+const ErrForeign record.Reason = "a file of another program"
+
+// checkOwn is checkWritable for a file of the workspace: one that another program keeps is
+// only read.
+func (w *Workspace) checkOwn(p string) error {
+	if w.recognise(p).IsForeign() {
+		err := record.Conflict.Errorf("%s belongs to the program bd: filebus reads it and never writes it", p)
+		return err.Try("bd update ID, bd close ID or bd create TITLE").Because(ErrForeign, p)
+	}
+	return checkWritable(p)
+}
+
 // IsProtected reports whether a part of a path is .git or .filebus on some disk: they
 // may not tell letter cases apart, give long names short ones, or leave out characters
 // that nobody sees and what stands at the end.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"filebus/index"
+	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
@@ -314,12 +315,16 @@ func (f *finder) hit(found *finding) (Hit, error) {
 func (f *finder) passage(found *finding, h *Hit) (p passage, err error) {
 	text, matches := found.text, found.matches
 	if !found.read {
-		if text, h.Damaged, err = headOf(found.content); err != nil || markdown.IsBinary(text) {
+		if text, h.Damaged, err = headOf(found.content, found.Path); err != nil || markdown.IsBinary(text) {
 			return p, err
 		}
 		matches = f.matches(text, f.terms)
 	}
-	p = passageOf(text, matches, f.terms, f.phrases)
+	parts := partsOf
+	if layout.IsJSONLines(h.Path) {
+		parts = linePartsOf
+	}
+	p = passageOf(text, parts(text), matches, f.terms, f.phrases)
 	found.shown = linesOf(text, p.lines)
 	if p.files = mentions(found.shown, h.Path); len(p.files) == 0 && p.lines.From > 0 {
 		p.files = mentions(text[:min(len(text), mentionHead)], h.Path)

@@ -170,12 +170,21 @@ func (c *fileCutter) claim(id, title string, line int) (string, bool) {
 		}
 	}
 	if first, taken := c.used[id]; taken {
-		again := record.Failed.Errorf("entry id %s is used again (first at line %d)", id, first)
-		c.errorf(line, "%w", again.Because(ErrRepeatedID, id, strconv.Itoa(first)))
+		c.repeated(line, id, first)
 		return "", false
 	}
 	c.used[id] = line
 	return id, true
+}
+
+// repeated reports an entry whose id another one has, at the line first.
+func (c *fileCutter) repeated(line int, id string, first int) {
+	place := "first"
+	if first > line {
+		place = "newer"
+	}
+	again := record.Failed.Errorf("entry id %s is used again (%s at line %d)", id, place, first)
+	c.errorf(line, "%w", again.Because(ErrRepeatedID, id, strconv.Itoa(first)))
 }
 
 // ErrRepeatedID says that an entry has the id of one before it, and names the id and

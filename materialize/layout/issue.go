@@ -35,6 +35,11 @@ type Issue struct {
 	TaskRef   string   `json:"-"`                   // the task that was made from the issue
 
 	Extra []ExtraField `json:"-"` // further rows, such as Assignee
+
+	// What issues of other programs have beside that.
+	State     string   `json:"state,omitempty"`      // the status, as that program calls it
+	DependsOn []string `json:"depends_on,omitempty"` // issues that must be closed before
+	Parent    string   `json:"parent,omitempty"`
 }
 
 // issueTypes are the types that most queues have; others may be used.

@@ -362,9 +362,9 @@ type aggregate struct {
 }
 
 // parseAggregate parses an aggregate file. A file with conflict markers of git
-// has no entries: nothing in it can be trusted to be whole.
+// has no entries: nothing in it can be trusted to be whole, unless its lines can.
 func parseAggregate(f File) (layout.File, []*layout.SyntaxError) {
-	if line := MergeMarker(f.Text); line > 0 {
+	if line := MergeMarker(f.Text); line > 0 && !f.Location.IsForeign() {
 		whole := layout.File{Path: f.Path, Parts: []layout.Part{{Text: f.Text}}}
 		return whole, []*layout.SyntaxError{{File: f.Path, Line: line, Err: ErrGitConflict}}
 	}
