@@ -90,6 +90,9 @@ type Hit struct {
 	Snippet
 	Tokens   int            `json:"tokens"` // of the whole body, about
 	Agent    string         `json:"agent,omitempty"`
+	Status   string         `json:"status,omitempty"` // this and the next two of issues and tasks
+	Priority string         `json:"priority,omitempty"`
+	Type     string         `json:"type,omitempty"`
 	Time     time.Time      `json:"time"`
 	Score    float64        `json:"score"`                   // 0 for scanned hits
 	Scanned  bool           `json:"scanned,omitempty"`       // found by a scan, not by rank
@@ -298,6 +301,10 @@ func (f *finder) hit(found *finding) (Hit, error) {
 		Name: s.Name, Ref: s.Ref, Tree: s.Name.Tree, Kind: s.Name.Kind, Path: s.Path, Title: s.Title, Tokens: s.Tokens,
 		Agent: s.Agent, Time: s.Time, Score: found.ranked.Score, Like: found.ranked.Like, Points: found.ranked.Points,
 		Nearness: found.nearness,
+	}
+	if h.Kind == record.KindIssue || h.Kind == record.KindTask {
+		h.Status = s.Status
+		h.Priority, h.Type = s.Attributes[record.AttributePriority], s.Attributes[record.AttributeType]
 	}
 	p, err := f.passage(found, &h)
 	if err != nil {

@@ -135,6 +135,24 @@ func beadIssue(fields map[string]json.RawMessage) Issue {
 	return i
 }
 
+// readableIssue returns a line with an issue as people read it, with what it is first.
+func readableIssue(line []byte) []byte {
+	fields := beadFields(line)
+	if fields == nil {
+		return line
+	}
+	i := beadIssue(fields)
+	said := []string{i.ID, i.Title, i.State, i.Priority, i.Type, ExtraValue(i.Extra, "assignee"), i.Details}
+	said = append(said, beadLabels(fields["labels"])...)
+	return []byte(strings.Join(factList(said, markdown.OneLine), "  "))
+}
+
+// beadLabels returns the labels of an issue.
+func beadLabels(raw json.RawMessage) (labels []string) {
+	_ = json.Unmarshal(raw, &labels) // what is no list has none
+	return factList(labels, factLine)
+}
+
 // beadList returns the objects of a list; what is none says nothing.
 func beadList(raw json.RawMessage) (list []map[string]json.RawMessage) {
 	var items []json.RawMessage
@@ -190,10 +208,7 @@ func beadFacts(id string, fields map[string]json.RawMessage) Facts {
 	facts.Agent, facts.Summary = word(jsonText(fields["created_by"])), factSummary(i.Details)
 	facts.setFact("state", i.State)
 	facts.setFact("updated", jsonText(fields["updated_at"]))
-	var labels []string
-	if json.Unmarshal(fields["labels"], &labels) == nil {
-		facts.Tags = factList(labels, factLine)
-	}
+	facts.Tags = beadLabels(fields["labels"])
 	for _, d := range beadList(fields["dependencies"]) {
 		target := jsonText(d["depends_on_id"])
 		if record.CheckID(target) == nil && target != id {

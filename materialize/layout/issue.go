@@ -67,6 +67,7 @@ var issueFields = newFieldTable(FieldTable[Issue]{
 		{Name: "Priority", text: func(i *Issue) *string { return &i.Priority }, Needed: true,
 			Fact: record.AttributePriority, Filter: true, fold: factWord,
 			Values: []string{"critical", "high", "medium", "low"}, // the most urgent first
+			more:   []string{"backlog"},
 			Flag:   "priority", Default: "medium", Example: "medium", clean: snakeWord},
 		{Name: "Created", text: func(i *Issue) *string { return &i.Created }, Fact: record.AttributeCreated},
 		{Name: "Loop", text: func(i *Issue) *string { return &i.Loop }, Fact: "loop",

@@ -3,18 +3,36 @@ package layout
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	"filebus/materialize/markdown"
+	"filebus/store/record"
 )
 
 // IsJSONLines reports whether the file at a path has a JSON value in each line.
 func IsJSONLines(name string) bool {
 	return slices.Contains([]string{".jsonl", ".ndjson"}, strings.ToLower(path.Ext(name)))
 }
+
+// jsonLines is the layout of notes that are JSON Lines: one record, whose lines are found
+// and read by their numbers. What is no JSON is reported.
+var jsonLines = &single{record.KindNote, func(name string, text []byte) (f Facts, problems []*SyntaxError) {
+	number := 0
+	for line := range bytes.Lines(bytes.TrimPrefix(text, []byte(markdown.ByteOrderMark))) {
+		if number++; len(problems) < maxLineProblems && !isBlankText(line) && !json.Valid(line) {
+			problems = append(problems, &SyntaxError{Line: number, Err: errors.New("the line is no JSON")})
+		}
+	}
+	f.Title = titleOf(path.Base(name)) // no line speaks for the others
+	return f, problems
+}}
+
+// maxLineProblems bounds how many lines of a file are reported that are no JSON.
+const maxLineProblems = 20
 
 // Readable returns the text of a file as it is searched and shown. In JSON Lines each line
 // becomes the names and values that it holds, as people read them; a line that is no
@@ -23,10 +41,14 @@ func Readable(name string, text []byte) []byte {
 	if !IsJSONLines(name) {
 		return text
 	}
+	readable := readableLine
+	if Recognize(name).IsForeign() {
+		readable = readableIssue
+	}
 	out := make([]byte, 0, len(text))
 	for line := range bytes.Lines(text) {
 		body := bytes.TrimRight(line, "\r\n")
-		out = append(append(out, readableLine(body)...), line[len(body):]...)
+		out = append(append(out, readable(body)...), line[len(body):]...)
 	}
 	return out
 }
