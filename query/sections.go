@@ -115,13 +115,14 @@ func shortLines(text []byte, h *Hit) (out []byte) {
 	number := h.Lines.From
 	for line := range bytes.Lines(text) {
 		if len(line) > shownLine {
+			line = bytes.TrimRight(line, "\r\n")
 			from := max(0, h.Snippet.placeIn(line)-shownLine/4)
 			for from > 0 && !utf8.RuneStart(line[from]) {
 				from--
 			}
 			to := from + len(validCut(line[from:min(len(line), from+shownLine)]))
-			line = fmt.Appendf(nil, "… %s … [%d of the %d bytes of line %d left out: --lines %d --full prints them]\n",
-				line[from:to], len(line)-(to-from), len(line), number, number)
+			line = fmt.Appendf(nil, "… %s … [%d of the %d bytes of line %d left out: filebus get %s --lines %d --full]\n",
+				line[from:to], len(line)-(to-from), len(line), number, h.Ref, number)
 		}
 		out = append(out, line...)
 		number++
