@@ -23,210 +23,191 @@ func (pl Location) IsForeign() bool {
 	return is
 }
 
-// A beadLine is where an issue stands, and when it was changed.
-type beadLine struct {
-	Entry
-	start, end int
-	updated    time.Time
+// A bead is an issue of bd. A value of another type than expected says nothing.
+type bead struct {
+	ID                                                  looseText
+	Title, Description, Design, Notes, Status, Priority looseText
+	Criteria                                            looseText `json:"acceptance_criteria"`
+	CloseReason                                         looseText `json:"close_reason"`
+	DeleteReason                                        looseText `json:"delete_reason"`
+	Type                                                looseText `json:"issue_type"`
+	Assignee                                            looseText
+	CreatedBy                                           looseText `json:"created_by"`
+	Created                                             looseText `json:"created_at"`
+	Updated                                             looseText `json:"updated_at"`
+	Labels                                              []looseText
+	Dependencies                                        []struct {
+		On   looseText `json:"depends_on_id"`
+		Type looseText
+	}
+	Comments []struct{ Author, Text looseText }
+}
+
+// A looseText is text that JSON may have as a number.
+type looseText string
+
+// UnmarshalJSON never fails.
+func (l *looseText) UnmarshalJSON(raw []byte) error {
+	*l = looseText(jsonText(raw))
+	return nil
+}
+
+// readBead reads an issue, nil for what is no JSON object.
+func readBead(text []byte) *bead {
+	b := new(bead)
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(markdown.ByteOrderMark)))
+	mismatch := (*json.UnmarshalTypeError)(nil)
+	if err := json.Unmarshal(text, b); err != nil && !errors.As(err, &mismatch) || text[0] != '{' {
+		return nil
+	}
+	return b
 }
 
 // Parse makes every line with an id an entry. What git could not merge is lines of both
 // sides between markers: of several with one id the one that was updated last counts, of
 // those alike the first. Other lines are literal, and reported.
 func (beads) Parse(path string, text []byte) (File, []*SyntaxError) {
+	type issueLine struct {
+		*bead
+		line, start, end int
+	}
 	c := newFileCutter(path, text)
-	var lines []beadLine
-	best := map[string]int{} // of the lines with an id
+	var lines []issueLine
+	best := map[looseText]issueLine{}
 	at, number := len(text)-len(bytes.TrimPrefix(text, []byte(markdown.ByteOrderMark))), 0
 	for line := range bytes.Lines(text[at:]) {
 		number++
-		start := at
 		at += len(line)
 		if isBlankText(line) {
 			continue
 		}
-		b, err := readBeadLine(line)
-		if err != nil {
+		b := readBead(line)
+		if err := checkBead(b, line); err != nil {
 			c.errorf(number, "%w", err)
 			continue
 		}
-		b.Line, b.start, b.end = number, start, at
-		lines = append(lines, b)
-		this, loser := len(lines)-1, -1
-		if first, used := best[b.ID]; used && !b.updated.After(lines[first].updated) {
-			loser, this = this, first
-		} else if used {
-			loser = first
+		this, loser := issueLine{b, number, at - len(line), at}, issueLine{}
+		if old, used := best[b.ID]; used && !b.time().After(old.time()) {
+			this, loser = old, this
+		} else {
+			loser = old
 		}
-		best[b.ID] = this
-		if loser >= 0 {
-			c.repeated(lines[loser].Line, b.ID, lines[this].Line)
+		if best[b.ID] = this; loser.line > 0 {
+			c.repeated(loser.line, string(b.ID), this.line)
 		}
+		lines = append(lines, issueLine{b, number, at - len(line), at})
 	}
-	for i := range lines {
-		if best[lines[i].ID] == i {
-			c.add(&lines[i].Entry, lines[i].start, lines[i].end)
+	for _, l := range lines {
+		if best[l.ID] == l {
+			c.add(&Entry{Kind: record.KindIssue, ID: string(l.ID), Line: l.line, Facts: l.facts()}, l.start, l.end)
 		}
 	}
 	return c.finish()
 }
 
-// readBeadLine reads a line of a file of issues.
-func readBeadLine(line []byte) (b beadLine, err error) {
-	fields := beadFields(line)
-	switch id := jsonText(fields["id"]); {
+// checkBead says why a line is no issue.
+func checkBead(b *bead, line []byte) error {
+	switch {
 	case bytes.HasPrefix(line, []byte("<<<<<<< ")), bytes.HasPrefix(line, []byte(">>>>>>> ")):
-		return b, errors.New("a conflict marker of git: the issues of both sides are read")
-	case fields == nil:
-		return b, errors.New("the line is no JSON object")
-	case id == "":
-		return b, errors.New("the issue has no id")
-	default:
-		b.Entry = Entry{Kind: record.KindIssue, ID: id, Facts: beadFacts(id, fields)}
-		b.updated, _ = time.Parse(time.RFC3339Nano, jsonText(fields["updated_at"])) // else it is the oldest
-		return b, record.CheckID(id)
+		return errors.New("a conflict marker of git: the issues of both sides are read")
+	case b == nil:
+		return errors.New("the line is no JSON object")
+	case b.ID == "":
+		return errors.New("the issue has no id")
 	}
+	return record.CheckID(string(b.ID))
 }
 
-// beadFields returns the members of an object, nil for what is none.
-func beadFields(text []byte) (fields map[string]json.RawMessage) {
-	if markdown.DecodeJSON(text, &fields) != nil {
-		return nil
-	}
-	return fields
+// time returns when an issue was updated; one that does not say it is the oldest.
+func (b *bead) time() time.Time {
+	t, _ := time.Parse(time.RFC3339Nano, string(b.Updated))
+	return t
 }
 
 // ReadIssue reads the text of an issue, in whichever form it stands.
 func ReadIssue(text []byte) Issue {
-	if fields := beadFields(text); fields != nil {
-		return beadIssue(fields)
+	if b := readBead(text); b != nil {
+		return b.issue()
 	}
 	return issueFields.Read(text)
 }
 
-// beadIssue returns an issue of bd with the words that other issues have.
-func beadIssue(fields map[string]json.RawMessage) Issue {
-	of := func(key string) string { return jsonText(fields[key]) }
+// issue returns an issue of bd with the words that other issues have.
+func (b *bead) issue() Issue {
 	i := Issue{
-		ID: of("id"), Title: of("title"), Summary: markdown.OneLine(of("title")), Type: of("issue_type"),
-		State: of("status"), Status: beadStatus(of("status")), Priority: beadPriority(of("priority")),
-		Created: of("created_at"), Source: of("source"), Parent: of("parent"),
+		ID: string(b.ID), Title: string(b.Title), Summary: markdown.OneLine(string(b.Title)), Type: string(b.Type),
+		State: string(b.Status), Status: beadWord(string(b.Status)), Created: string(b.Created),
+		Priority: beadWord(strings.TrimPrefix(strings.ToUpper(string(b.Priority)), "P")),
+	}
+	comments := ""
+	for _, c := range b.Comments {
+		comments += strings.TrimPrefix(string("\n"+c.Author+": "+c.Text), "\n: ")
 	}
 	for _, block := range [][2]string{
-		{"", of("description")}, {"Design:\n", of("design")}, {"Acceptance criteria:\n", of("acceptance_criteria")},
-		{"Notes:\n", of("notes")}, {"Closed: ", of("close_reason")}, {"Deleted: ", of("delete_reason")},
-		{"Comments:\n", beadComments(fields["comments"])},
+		{"", string(b.Description)}, {"Design:\n", string(b.Design)}, {"Acceptance criteria:\n", string(b.Criteria)},
+		{"Notes:\n", string(b.Notes)}, {"Closed: ", string(b.CloseReason)}, {"Deleted: ", string(b.DeleteReason)},
+		{"Comments:", comments},
 	} {
 		if block[1] != "" {
 			i.Details = strings.TrimPrefix(i.Details+"\n\n"+block[0]+block[1], "\n\n")
 		}
 	}
-	if assignee := of("assignee"); assignee != "" {
-		i.Extra = []ExtraField{{"Assignee", assignee}}
+	if b.Assignee != "" {
+		i.Extra = []ExtraField{{"Assignee", string(b.Assignee)}}
 	}
-	for _, d := range beadList(fields["dependencies"]) {
-		switch on := jsonText(d["depends_on_id"]); jsonText(d["type"]) {
-		case "blocks", "conditional-blocks", "waits-for", "":
-			i.DependsOn = append(i.DependsOn, on)
-		case "parent-child":
-			i.Parent = on
+	for _, d := range b.Dependencies {
+		switch beadWord(string(d.Type)) {
+		case "blocked-by":
+			i.DependsOn = append(i.DependsOn, string(d.On))
+		case "parent":
+			i.Parent = string(d.On)
 		}
 	}
 	return i
 }
 
-// readableIssue returns a line with an issue as people read it, with what it is first.
-func readableIssue(line []byte) []byte {
-	fields := beadFields(line)
-	if fields == nil {
-		return line
-	}
-	i := beadIssue(fields)
-	said := []string{i.ID, i.Title, i.State, i.Priority, i.Type, ExtraValue(i.Extra, "assignee"), i.Details}
-	said = append(said, beadLabels(fields["labels"])...)
-	return []byte(strings.Join(factList(said, markdown.OneLine), "  "))
-}
-
-// beadLabels returns the labels of an issue.
-func beadLabels(raw json.RawMessage) (labels []string) {
-	_ = json.Unmarshal(raw, &labels) // what is no list has none
-	return factList(labels, factLine)
-}
-
-// beadList returns the objects of a list; what is none says nothing.
-func beadList(raw json.RawMessage) (list []map[string]json.RawMessage) {
-	var items []json.RawMessage
-	_ = json.Unmarshal(raw, &items) // what is no list has none
-	for _, item := range items {
-		if fields := beadFields(item); fields != nil {
-			list = append(list, fields)
+// beadWord returns the word that other issues have for a status, a priority or a type of
+// dependency of bd. Statuses that say that an issue waits, such as blocked, are none of the
+// queue, so that nobody is given it.
+func beadWord(text string) string {
+	words := strings.Fields("open pending hooked in_progress closed complete tombstone wont_fix " +
+		"0 critical 1 high 2 medium 3 low 4 backlog blocks blocked-by parent-child parent related " + LinkRelatesTo)
+	for i := 0; i < len(words); i += 2 {
+		if strings.EqualFold(words[i], text) {
+			return words[i+1]
 		}
 	}
-	return list
+	return word(strings.ToLower(text))
 }
 
-// beadComments returns what was said about an issue, in its order.
-func beadComments(raw json.RawMessage) string {
-	var lines []string
-	for _, c := range beadList(raw) {
-		lines = append(lines, strings.TrimPrefix(jsonText(c["author"])+": "+jsonText(c["text"]), ": "))
-	}
-	return strings.Join(lines, "\n")
-}
-
-// beadStatus returns the status of a queue that a status of bd comes to. Those that say
-// that an issue waits for something else, such as blocked, are no status of the queue,
-// and nobody is given such an issue.
-func beadStatus(text string) string {
-	switch word := factWord(text); word {
-	case "open":
-		return StatusPending
-	case "hooked":
-		return StatusInProgress
-	case "closed":
-		return StatusComplete
-	case "tombstone":
-		return "wont_fix"
-	default:
-		return word
-	}
-}
-
-// beadPriority returns the word for a priority from 0 to 4, or P0 to P4.
-func beadPriority(text string) string {
-	words := []string{"critical", "high", "medium", "low", "backlog"}
-	if at, isNumber := number(strings.TrimPrefix(strings.ToLower(text), "p"), ""); isNumber && len(at) == 1 && at < "5" {
-		return words[at[0]-'0']
-	}
-	return factWord(text)
-}
-
-// beadFacts returns what an issue of bd says about itself.
-func beadFacts(id string, fields map[string]json.RawMessage) Facts {
-	i := beadIssue(fields)
+// facts returns what an issue says about itself.
+func (b *bead) facts() Facts {
+	i := b.issue()
 	facts := issueFields.Facts(i)
-	facts.Agent, facts.Summary = word(jsonText(fields["created_by"])), factSummary(i.Details)
+	facts.Agent, facts.Summary = word(string(b.CreatedBy)), factSummary(i.Details)
 	facts.setFact("state", i.State)
-	facts.setFact("updated", jsonText(fields["updated_at"]))
-	facts.Tags = beadLabels(fields["labels"])
-	for _, d := range beadList(fields["dependencies"]) {
-		target := jsonText(d["depends_on_id"])
-		if record.CheckID(target) == nil && target != id {
-			facts.Links = append(facts.Links, record.Link{Type: beadLink(jsonText(d["type"])), Target: "issue/" + target})
+	facts.setFact("updated", string(b.Updated))
+	for _, label := range b.Labels {
+		facts.Tags = append(facts.Tags, factLine(string(label)))
+	}
+	for _, d := range b.Dependencies {
+		if record.CheckID(string(d.On)) == nil && d.On != b.ID {
+			facts.Links = appendLink(facts.Links, beadWord(string(d.Type)), "issue/"+string(d.On))
 		}
 	}
 	return facts
 }
 
-// beadLink returns the type of a link to what an issue depends on.
-func beadLink(kind string) string {
-	switch kind {
-	case "blocks", "":
-		return "blocked-by"
-	case "parent-child":
-		return "parent"
-	case "related", "relates-to":
-		return LinkRelatesTo
+// readableIssue returns a line with an issue as people read it, with what it is first.
+func readableIssue(line []byte) []byte {
+	b := readBead(line)
+	if b == nil {
+		return line
 	}
-	return word(kind)
+	i := b.issue()
+	said := []string{i.ID, i.Title, i.State, i.Priority, i.Type, string(b.Assignee), i.Details}
+	for _, label := range b.Labels {
+		said = append(said, string(label))
+	}
+	return []byte(strings.Join(factList(said, markdown.OneLine), "  "))
 }

@@ -97,18 +97,14 @@ func TestBeadsOdd(t *testing.T) {
 	}
 }
 
-func TestBeadWords(t *testing.T) {
-	for text, want := range map[string]string{"0": "critical", "4": "backlog", "P1": "high", "7": "7", "": "", "High": "high"} {
-		if got := beadPriority(text); got != want {
-			t.Errorf("priority %q is %q, want %q", text, got, want)
-		}
-	}
+func TestBeadWord(t *testing.T) {
 	for text, want := range map[string]string{
-		"open": "pending", "hooked": "in_progress", "in_progress": "in_progress", "Closed": "complete", "tombstone": "wont_fix",
-		"pinned": "pinned", "review me": "review_me", "": "",
+		"0": "critical", "4": "backlog", "7": "7", "": "", "High": "high", "open": "pending", "hooked": "in_progress",
+		"in_progress": "in_progress", "Closed": "complete", "tombstone": "wont_fix", "pinned": "pinned",
+		"blocks": "blocked-by", "parent-child": "parent", "related": "relates-to", "discovered-from": "discovered-from",
 	} {
-		if got := beadStatus(text); got != want {
-			t.Errorf("status %q is %q, want %q", text, got, want)
+		if got := beadWord(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}
 }
