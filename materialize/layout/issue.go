@@ -173,7 +173,7 @@ func issueFacts(i *Issue, facts *Facts) {
 	if facts.Title == "" {
 		facts.Title = factText(i.Summary, maxFactTitle)
 	}
-	facts.setAttribute(attributeAssignee, factLine(i.ClaimedBy))
+	facts.setAttribute(AttributeAssignee, factLine(i.ClaimedBy))
 }
 
 // cutEntryID cuts the text of a heading after the id that it begins with: a
