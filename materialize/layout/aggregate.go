@@ -29,6 +29,9 @@ type headingFormat struct {
 	section func(e Entry) string
 	// series returns what the ids of entries that stand together have in common.
 	series func(id string) string
+	// isOther reports whether a line looks like an entry in a form that is not read; it is
+	// reported where a file has no entries.
+	isOther func(l markdown.Line) bool
 }
 
 func (h *headingFormat) kindOf() record.Kind { return h.kind }
@@ -41,6 +44,11 @@ func (h *headingFormat) Parse(path string, text []byte) (File, []*SyntaxError) {
 	c := newFileCutter(path, text)
 	c.reportOpen(lines)
 	spans := h.spans(lines)
+	if len(spans) == 0 && h.isOther != nil {
+		if at := slices.IndexFunc(lines, h.isOther); at >= 0 {
+			c.errorf(lines[at].Number, "this looks like a %s, but those begin with a heading: none was found", h.kind)
+		}
+	}
 	for _, s := range spans {
 		id, ok := c.claim(s.id, s.title, lines[s.first].Number)
 		if !ok {
