@@ -183,7 +183,8 @@ func (o *taskShow) showRecords(ctx context.Context, w *workspace, id task.ID, no
 	}
 	var lines []string
 	for _, s := range records {
-		lines = append(lines, w.bold(oneLine(s.Name.String()))+"  "+s.Ref.String()+"  "+cmp.Or(s.Status, "no status")+"  "+oneLine(s.Agent),
+		what := "  " + s.Ref.String() + "  " + cmp.Or(s.Status, "no status") + "  " + oneLine(s.Agent)
+		lines = append(lines, w.bold(oneLine(s.Name.String()))+strings.TrimRight(what, " "),
 			"  "+oneLine(s.Title), "  "+oneLine(s.Description.Preview))
 	}
 	return w.presentLines(lines, presentation{

@@ -190,11 +190,17 @@ func (q *Queue) Problems(ctx context.Context) ([]*layout.SyntaxError, error) {
 
 // paths returns the files that hold issues, and the one that new issues go to.
 func (q *Queue) paths(ctx context.Context) ([]string, error) {
-	all, err := q.List(ctx, Filter{})
+	frames, err := q.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindFrame}})
 	if err != nil {
 		return nil, err
 	}
-	return q.pathsOf(all)
+	var in []Issue
+	for _, f := range frames {
+		if q.work.Settings.Profile.Recognize(f.Path).Entries == record.KindIssue {
+			in = append(in, Issue{Path: f.Path})
+		}
+	}
+	return q.pathsOf(in)
 }
 
 // pathsOf returns the files of issues in the order of the issues, and at last the

@@ -246,8 +246,9 @@ func Note(path string) Location {
 // note, and that is reported.
 func TooLarge(path string) Location {
 	place := Note(path)
-	place.Layout = &single{record.KindNote, func(string, []byte) (Facts, []*SyntaxError) {
-		return Facts{}, []*SyntaxError{{Line: 1, Err: errors.New("the file is too large to be cut into entries: it is one note")}}
+	place.Layout = &single{record.KindNote, func(name string, _ []byte) (Facts, []*SyntaxError) {
+		err := errors.New("the file is too large to be cut into entries: it is one note")
+		return Facts{Title: titleOf(name)}, []*SyntaxError{{Line: 1, Err: err}}
 	}}
 	return place
 }

@@ -239,7 +239,8 @@ func (b *Board) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 			_, isKnown = at[s.Path]
 			at[s.Path] = len(items)
 		} else if isKnown { // what the better source does not say
-			items[known].Status, items[known].Agent = cmp.Or(items[known].Status, item.Status), cmp.Or(items[known].Agent, item.Agent)
+			items[known].Status = cmp.Or(items[known].Status, item.Status)
+			items[known].Agent = cmp.Or(items[known].Agent, item.Agent)
 			if s.Name.Kind == record.KindTask && items[known].From == fromReport {
 				items[known].Title = item.Title
 			}
