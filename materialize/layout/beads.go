@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -184,7 +185,7 @@ func beadWord(text string) string {
 func (b *bead) facts() Facts {
 	i := b.issue()
 	facts := issueFields.Facts(i)
-	facts.Agent, facts.Summary = word(string(b.CreatedBy)), factSummary(i.Details)
+	facts.Agent, facts.Summary = word(string(b.CreatedBy)), cmp.Or(factSummary(i.Details), facts.Title)
 	facts.setFact("state", i.State)
 	facts.setFact("updated", string(b.Updated))
 	for _, label := range b.Labels {
