@@ -31,6 +31,8 @@ require (
 	golang.org/x/term v0.46.0
 )
 
+require github.com/bmatcuk/doublestar/v4 v4.10.4 // indirect
+
 require (
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/bits-and-blooms/bitset v1.24.2 // indirect

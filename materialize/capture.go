@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -27,6 +28,7 @@ type CaptureOptions struct {
 	Tree     record.Tree     // the tree's name; required
 	Profile  *layout.Profile // the folder is a root of this profile; nil: files are known by their paths
 	DryRun   bool            // store nothing
+	Rules    func(*Rules)    // changes what is remembered of the tree; nil: it holds
 	Progress func(done, total int)
 }
 
@@ -38,10 +40,19 @@ type CaptureReport struct {
 	Changed   int                   `json:"changed_files"` // files of which something was stored
 	Records   int                   `json:"records"`       // that were stored
 	Removed   []string              `json:"removed"`       // paths that the folder has no more; they were retired
+	Rules     Rules                 `json:"-"`
+	LeftOut   []mirror.LeftOut      `json:"left_out"`         // by a rule
+	Hidden    []HiddenFile          `json:"hidden,omitempty"` // of that, what an earlier capture took in
 	Skipped   []mirror.Skipped      `json:"skipped"`
 	Problems  []*layout.SyntaxError `json:"-"` // places where files depart from their layout; stored all the same
 	Planned   []plannedFile         `json:"planned,omitempty"`
 	KindCount map[record.Kind]int   `json:"kinds"` // files and entries by kind
+}
+
+// A HiddenFile was taken in and is left out now: its record was retired.
+type HiddenFile struct {
+	Path string      `json:"path"`
+	Name record.Name `json:"name"`
 }
 
 // A plannedFile says what a file is taken to be.
@@ -70,18 +81,21 @@ func (w *Workspace) Capture(ctx context.Context, dir string, opts CaptureOptions
 	if err != nil {
 		return nil, err
 	}
-	found, err := mirror.WalkTree(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
 	tree, err := w.claimTree(opts.Tree, dir)
 	if err != nil {
 		return nil, err
+	}
+	if opts.Rules != nil {
+		opts.Rules(&tree.Rules)
 	}
 	if opts.Profile != nil {
 		tree.Profile, tree.IsRoot = *opts.Profile, true
 	} else if tree.IsRoot { // by an earlier capture
 		tree.Profile, tree.IsRoot = profileIn(dir), false
+	}
+	found, err := mirror.WalkTree(ctx, dir, w.filter(dir, tree.Rules, tree.place()))
+	if err != nil {
+		return nil, err
 	}
 	if tree.Captured = w.now(); !opts.DryRun {
 		err = w.saveTree(tree)
@@ -92,7 +106,8 @@ func (w *Workspace) Capture(ctx context.Context, dir string, opts CaptureOptions
 	c := &capture{opts: opts, walk: found}
 	c.loader = loader{w: w, dir: dir, tree: opts.Tree, source: record.SourceCapture, place: tree.place()}
 	c.report = &CaptureReport{
-		Tree: opts.Tree, Skipped: found.Skipped, KindCount: map[record.Kind]int{}, Removed: []string{},
+		Tree: opts.Tree, Rules: tree.Rules, Skipped: found.Skipped, KindCount: map[record.Kind]int{}, Removed: []string{},
+		LeftOut: slices.Concat([]mirror.LeftOut{}, found.LeftOut),
 	}
 	if err := c.run(ctx); err != nil {
 		return c.report, err
@@ -101,6 +116,18 @@ func (w *Workspace) Capture(ctx context.Context, dir string, opts CaptureOptions
 		err = c.retireMissing(ctx)
 	}
 	return c.report, err
+}
+
+// filter returns the filter of rules for what lies below a folder. No name makes a secret
+// of a file that a layout knows by it; those of artifacts and the like are free.
+func (w *Workspace) filter(dir string, rules Rules, place func(path string) layout.Location) *mirror.Filter {
+	f := mirror.NewFilter(dir, rules)
+	f.Variables = w.Settings.Variables
+	f.Known = func(p string) bool {
+		free := []record.Kind{record.KindNote, record.KindArtifact, record.KindDialogue, record.KindSnapshot}
+		return !slices.Contains(free, place(p).Kind)
+	}
+	return f
 }
 
 type capture struct {
@@ -340,6 +367,10 @@ func (c *capture) retireMissing(ctx context.Context) error {
 	for _, s := range c.report.Skipped {
 		here[s.Path] = true
 	}
+	leftOut := map[string]bool{}
+	for _, l := range c.walk.LeftOut {
+		leftOut[strings.TrimPrefix(l.Path, "./")] = true
+	}
 	return c.w.Store.Update(ctx, func(tx *store.Tx) error {
 		var gone []store.Version // what is found is not changed while it is read
 		prefix := store.PathValue(c.opts.Tree, "")
@@ -367,10 +398,25 @@ func (c *capture) retireMissing(ctx context.Context) error {
 			if err := retireFile(tx, v); err != nil {
 				return err
 			}
-			c.report.Removed = append(c.report.Removed, v.Record.Path)
+			if isIn(leftOut, v.Record.Path) {
+				c.report.Hidden = append(c.report.Hidden, HiddenFile{v.Record.Path, v.Record.Name})
+			} else {
+				c.report.Removed = append(c.report.Removed, v.Record.Path)
+			}
 		}
 		return nil
 	})
+}
+
+// isIn reports whether a path, or a folder that it lies in, is one of those named: folders
+// end with a slash, and "" is all.
+func isIn(named map[string]bool, p string) bool {
+	for dir := p; dir != ""; dir, _ = path.Split(strings.TrimSuffix(dir, "/")) {
+		if named[dir] {
+			return true
+		}
+	}
+	return named[""]
 }
 
 // retireFile retires a file's record, and the entries of an aggregate with it.

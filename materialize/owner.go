@@ -41,11 +41,22 @@ func (r *reconciler) isRestored(p string, isGone bool) bool {
 	return r.opts.Restore != nil && r.opts.Restore(p, isGone && remembered)
 }
 
+// isHidden reports whether the store hides a file that a rule leaves out: one that only a
+// sync has taken in, and that no other root still takes in.
+func (r *reconciler) isHidden(s sides) bool {
+	takesIn := func(root string) bool { return root != r.Dir && r.w.noteFilter(root).Find(s.path) == "" }
+	return r.syncs && !r.opts.CaptureOnly && s.now != nil && s.now.Version.Record.Source == record.SourceSync &&
+		!(r.isElsewhere(s.path) && slices.ContainsFunc(r.w.Roots(), takesIn))
+}
+
 // mayWrite reports whether sync may write or delete a file, or make it where there is
-// none: only a file of a layout or of a note folder, not one that git tracks, and a new
-// one only where git ignores it. A command may in the root that it runs in.
+// none: only a file of a layout or of a note folder, not one that git tracks or a rule
+// leaves out, and a new one only where git ignores it. A command may in the root that it runs in.
 func (r *reconciler) mayWrite(ctx context.Context, s sides) bool {
 	if !r.command && !r.w.isMirrored(s.path) { // the store may be one that came with a repository
+		return false
+	}
+	if !r.command && s.disk.Exists && r.rules().Find(s.path) != "" {
 		return false
 	}
 	if r.isAsked(s.path, !s.disk.Exists) || isOutside(s.path) {

@@ -25,8 +25,9 @@ type reconciler struct {
 	report    *SyncReport
 	start     time.Time
 	edit      editMade
-	found     []mirror.Stat // the files on disk, in a sync
-	syncs     bool          // it is a sync, and no command that looks at one file
+	found     []mirror.Stat  // the files on disk, in a sync
+	syncs     bool           // it is a sync, and no command that looks at one file
+	filter    *mirror.Filter // see rules
 	onto      *ontoEdit
 	onlyReads bool // for who looks at the entries of one file
 	command   bool // what is written is a command's change, made in this root
@@ -206,7 +207,22 @@ func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, er
 	if err != nil {
 		return SyncedFile{}, err
 	}
+	rule := ""
+	if s.disk.Exists {
+		rule = r.rules().Find(p)
+	}
 	switch {
+	case rule != "" && s.now == nil && !s.remembered:
+		return SyncedFile{}, nil
+	case rule != "" && r.isHidden(s):
+		name := record.ShellWord(s.now.Name().String())
+		return r.act(actionLeftOut, "hidden; filebus rm "+name+" --drop destroys it, and not the file", func() error {
+			err := r.retire(ctx, s)
+			if err == nil {
+				r.Memory.Forget(p) // the file is its owner's alone from now on
+			}
+			return err
+		})
 	case s.disk.Exists && s.now != nil && s.disk.Digest == s.now.Digest():
 		if err := r.heal(ctx, s); err != nil {
 			return SyncedFile{}, err

@@ -5,13 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -44,6 +47,7 @@ const (
 	actionAltered    = "altered"     // a write-once file was changed: kept as a note
 	actionRestored   = "restored"    // the store's text was put back
 	actionWaiting    = "waiting"     // the file is still being written
+	actionLeftOut    = "left out"    // the file had been captured, and a rule leaves it out by now
 )
 
 // A SyncedFile is a file that something was done about.
@@ -57,6 +61,8 @@ type SyncedFile struct {
 type SyncReport struct {
 	Root     string                `json:"root"`
 	Files    []SyncedFile          `json:"files"`
+	LeftOut  []mirror.LeftOut      `json:"left_out,omitempty"` // of note folders, by a rule
+	News     []mirror.LeftOut      `json:"-"`                  // of that, what no sync has told before
 	Skipped  []mirror.Skipped      `json:"skipped"`
 	Kept     int                   `json:"kept,omitempty"` // files left as they are, as git tracks them
 	Git      string                `json:"git,omitempty"`  // why git could not be asked
@@ -99,6 +105,12 @@ func (r *reconciler) run(ctx context.Context) error {
 		return err
 	}
 	r.report.Skipped = append(r.report.Skipped, found.Skipped...)
+	if r.report.LeftOut = found.LeftOut; !r.opts.CaptureOnly {
+		err = r.w.findNews(r.report, r.opts.DryRun)
+	}
+	if err != nil {
+		return err
+	}
 	touched, position, err := r.touched(ctx)
 	if err != nil {
 		return err
@@ -123,6 +135,28 @@ func (r *reconciler) run(ctx context.Context) error {
 		r.Memory.Settle(position)
 	}
 	return nil
+}
+
+// findNews picks what was left out and not told before, and remembers it.
+func (w *Workspace) findNews(report *SyncReport, dryRun bool) error {
+	notes := folder.At(w.Location.Store).Sub("mirror")
+	told, err := notes.ReadFile("left-out")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	known, more := map[string]bool{}, []byte(nil)
+	for line := range strings.SplitSeq(string(told), "\n") {
+		known[line] = true
+	}
+	for _, l := range report.LeftOut {
+		if line := strconv.Quote(l.Path); !known[line] {
+			report.News, more = append(report.News, l), append(more, line+"\n"...)
+		}
+	}
+	if more == nil || dryRun {
+		return nil
+	}
+	return notes.Append("left-out", more)
 }
 
 // each reconciles paths until a deadline, which may be zero. One lost body keeps no other
@@ -390,8 +424,8 @@ func (r *reconciler) scan(ctx context.Context, deadline time.Time) (*mirror.Walk
 			folders = append(folders, root)
 		}
 	}
-	for _, folder := range slices.Concat(r.w.Settings.NoteFolders, r.w.Settings.AgentFolders) {
-		folders = append(folders, strings.Trim(folder, "/"))
+	for _, dir := range slices.Concat(r.w.Settings.NoteFolders, r.w.Settings.AgentFolders) {
+		folders = append(folders, strings.Trim(dir, "/"))
 	}
 	below := map[string][]string{}
 	for _, o := range r.w.outside() {
@@ -401,7 +435,27 @@ func (r *reconciler) scan(ctx context.Context, deadline time.Time) (*mirror.Walk
 		}
 		below[o.Prefix] = found
 	}
-	return r.Scan(ctx, folders, below, r.w.isMirrored, deadline)
+	return r.Scan(ctx, folders, below, r.w.isMirrored, r.rules(), deadline)
+}
+
+// rules returns what is left out of the root's note folders.
+func (r *reconciler) rules() *mirror.Filter {
+	if r.filter == nil {
+		r.filter = r.w.noteFilter(r.Dir)
+	}
+	return r.filter
+}
+
+// noteFilter returns the filter of the note folders of a root, nil: there are none.
+func (w *Workspace) noteFilter(root string) *mirror.Filter {
+	if len(w.Settings.NoteFolders) == 0 {
+		return nil
+	}
+	f := w.filter(root, Rules{}, w.recognise)
+	for _, notes := range w.Settings.NoteFolders {
+		f.Within = append(f.Within, strings.Trim(notes, "/"))
+	}
+	return f
 }
 
 // isMirrored reports whether sync may look at a file of the workspace.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/store/folder"
 	"filebus/store/record"
 )
@@ -25,12 +26,8 @@ type Tree struct {
 	Captured time.Time // when the last capture began; zero: not known
 }
 
-// Rules say what of a folder is captured, beside what is always left out.
-type Rules struct {
-	All       bool     // also what holds secrets, and what can be made again
-	Gitignore bool     // not what git ignores
-	Exclude   []string // patterns, as .gitignore has them
-}
+// Rules say what of a folder is captured, beside what is left out by itself.
+type Rules = mirror.Rules
 
 func (w *Workspace) treeNotes() folder.Folder { return folder.At(w.Location.Store).Sub("trees") }
 

@@ -11,6 +11,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/store/record"
 )
 
@@ -20,12 +21,22 @@ type captureCommand struct {
 	DryRun   bool   `flag:"dry-run"`
 	Problems bool   `flag:"problems"`
 
+	All       bool  `flag:"all"`
+	Exclude   texts `flag:"exclude"`
+	Gitignore bool  `flag:"gitignore"`
+
+	given
 	profile *layout.Profile
 }
 
 func (o *captureCommand) check(_ *environ, dirs []string) error {
 	if len(dirs) > 1 && o.Tree != "" {
 		return usageError("--tree names one tree, and %d folders were given", len(dirs))
+	}
+	for _, pattern := range o.Exclude {
+		if err := mirror.CheckPattern(pattern); err != nil && pattern != noPattern {
+			return usageError("--exclude: %w", err)
+		}
 	}
 	if o.Layout == "" {
 		return nil
@@ -61,19 +72,40 @@ func (o *captureCommand) capture(ctx context.Context, w *workspace, dir string) 
 	}
 	show, clear := w.progress("capturing " + name)
 	report, err := w.Capture(ctx, w.abs(dir), materialize.CaptureOptions{
-		Tree: tree, Profile: o.profile, DryRun: o.DryRun, Progress: counted(show),
+		Tree: tree, Profile: o.profile, DryRun: o.DryRun, Rules: o.change, Progress: counted(show),
 	})
 	clear()
 	if err != nil {
 		return report, err
 	}
+	if report.Rules.All && !o.All {
+		w.note("--all of an earlier capture holds: what holds secrets is taken in; --all=false leaves it out")
+	}
 	return report, w.printCapture(report, o.DryRun, o.Problems)
+}
+
+// noPattern is given to --exclude to forget patterns. Nothing at all may be a slip.
+const noPattern = "-"
+
+// change changes the rules of a tree: each flag that is given counts from now on.
+func (o *captureCommand) change(r *materialize.Rules) {
+	if o.has("all") {
+		r.All = o.All
+	}
+	if o.has("gitignore") {
+		r.Gitignore = o.Gitignore
+	}
+	if o.has("exclude") {
+		r.Exclude = slices.DeleteFunc(slices.Clone(o.Exclude), func(pattern string) bool { return pattern == noPattern })
+	}
 }
 
 func (e *environ) printCapture(r *materialize.CaptureReport, dryRun, all bool) error {
 	for _, s := range r.Skipped {
 		e.note("left out %s: %s", s.Path, s.Reason)
 	}
+	e.noteRules(r.LeftOut, "--all")
+	e.noteHidden(r.Hidden)
 	e.printProblems(r.Problems, all)
 	if e.global.json {
 		return e.printJSON(r)
@@ -103,6 +135,50 @@ func (e *environ) printCapture(r *materialize.CaptureReport, dryRun, all bool) e
 		e.printf("  %s\n", strings.Join(kinds, ", "))
 	}
 	return nil
+}
+
+// mostSecrets is how many secrets are named on stderr, each in a line.
+const mostSecrets = 20
+
+// noteRules says what was left out by which rule, and how it can be had. What holds secrets
+// is named one by one.
+func (e *environ) noteRules(all []mirror.LeftOut, how string) {
+	named := map[string][]string{}
+	for _, l := range all {
+		named[l.Rule] = append(named[l.Rule], oneLine(l.Path))
+	}
+	for _, r := range [...]struct{ rule, because string }{
+		{mirror.RuleSecret, "its name says that it holds secrets; " + how + " takes it in"},
+		{mirror.RuleRemade, "it can be made again; " + how + " takes it in"},
+		{mirror.RuleVersions, "it is version control's; " + how + " takes it in"},
+		{mirror.RuleExclude, "--exclude says so; --exclude - forgets that"},
+		{mirror.RuleIgnore, ".filebusignore says so; a line !NAME at its end takes NAME in"},
+		{mirror.RuleGit, "git ignores it; --gitignore=false takes it in"},
+	} {
+		names := named[r.rule]
+		for i := 0; r.rule == mirror.RuleSecret && len(names) > 0 && i < mostSecrets; i++ {
+			e.note("left out %s: %s", names[0], r.because)
+			names = names[1:]
+		}
+		if len(names) > 0 {
+			e.note("left out %s: %s", firstNames(names), r.because)
+		}
+	}
+}
+
+// noteHidden says what an earlier capture took in and this one left out, and how to
+// destroy it.
+func (e *environ) noteHidden(all []materialize.HiddenFile) {
+	for _, f := range all[:min(len(all), mostSecrets)] {
+		how := "; filebus rm " + record.ShellWord(f.Name.String()) + " --drop destroys it"
+		if f.Name.Kind == record.KindFrame {
+			how = " with its entries"
+		}
+		e.note("hid %s, which an earlier capture took in%s", oneLine(f.Path), how)
+	}
+	if more := len(all) - mostSecrets; more > 0 {
+		e.note("hid %s more that an earlier capture took in; --json names them", plural(more, "file"))
+	}
 }
 
 // printProblems says where files depart from their layout. They are stored all

@@ -86,6 +86,7 @@ func printSync(w *workspace, reports []*materialize.SyncReport, all bool, failur
 				skipped++
 			}
 		}
+		w.noteRules(r.News, "a line !NAME in .filebusignore")
 		w.printProblems(r.Problems, all)
 		if !w.global.json {
 			printSyncedFiles(w, r)

@@ -75,7 +75,7 @@ func TestWalkTree(t *testing.T) {
 	if err := errors.Join(os.Symlink("a", filepath.Join(dir, "to-folder")), os.Symlink("none", filepath.Join(dir, "d", "to-none"))); err != nil {
 		t.Fatal(err)
 	}
-	walk, err := WalkTree(t.Context(), dir)
+	walk, err := WalkTree(t.Context(), dir, NewFilter(dir, Rules{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestWalkTree(t *testing.T) {
 	if diff := cmp.Diff([]string{"d/to-none", "to-folder"}, skipped); diff != "" {
 		t.Errorf("skipped (-want +got):\n%s", diff)
 	}
-	if _, err := WalkTree(t.Context(), filepath.Join(dir, "a.md")); err == nil || !strings.Contains(err.Error(), "not a folder") {
+	if _, err := WalkTree(t.Context(), filepath.Join(dir, "a.md"), nil); err == nil || !strings.Contains(err.Error(), "not a folder") {
 		t.Errorf("of a file: %v", err)
 	}
 }

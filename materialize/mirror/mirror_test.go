@@ -107,7 +107,7 @@ func TestScan(t *testing.T) {
 	}
 	belongs := func(p string) bool { return strings.HasSuffix(p, ".md") }
 	outside := map[string][]string{"file:/shared/": {"c"}}
-	found, err := m.Scan(t.Context(), []string{"x", "x/z", "none"}, outside, belongs, time.Time{})
+	found, err := m.Scan(t.Context(), []string{"x", "x/z", "none"}, outside, belongs, nil, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,9 @@ type Skipped struct {
 // A Walk is what was found below a folder.
 type Walk struct {
 	root    string
+	filter  *Filter // nil: nothing is left out on purpose
 	Files   []Stat
+	LeftOut []LeftOut
 	Skipped []Skipped
 	Blind   []string // folders that could not be read
 	whole   bool     // a folder that is captured: temporary files are left out
@@ -37,8 +39,9 @@ type Walk struct {
 	Unlooked int       // folders that the deadline left no time for, with all below
 }
 
-// WalkTree lists the regular files below root, in the order of their paths.
-func WalkTree(ctx context.Context, root string) (*Walk, error) {
+// WalkTree lists the regular files below root that a filter of it takes in, in the
+// order of their paths.
+func WalkTree(ctx context.Context, root string, filter *Filter) (*Walk, error) {
 	info, err := os.Stat(root)
 	if err != nil {
 		return nil, fmt.Errorf("capturing %s: %w", root, errors.Unwrap(err))
@@ -46,7 +49,11 @@ func WalkTree(ctx context.Context, root string) (*Walk, error) {
 	if !info.IsDir() {
 		return nil, fmt.Errorf("capturing %s: it is not a folder", root)
 	}
-	w := &Walk{root: root, whole: true}
+	w := &Walk{root: root, filter: filter, whole: true}
+	if filter.ownRule("", true) != "" {
+		w.LeftOut = []LeftOut{{"./", RuleSecret}}
+		return w, nil
+	}
 	return w, w.folder(ctx, "")
 }
 
@@ -55,7 +62,7 @@ func (w *Walk) folder(ctx context.Context, dir string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return w.read(dir, func(name string) error { return w.folder(ctx, name) })
+	return w.read(ctx, dir, func(name string) error { return w.folder(ctx, name) })
 }
 
 // levels lists what is below folders until the deadline, level by level: what
@@ -71,7 +78,7 @@ func (w *Walk) levels(ctx context.Context, dirs []string) error {
 		}
 		dir := dirs[0]
 		dirs = dirs[1:]
-		_ = w.read(dir, func(name string) error { dirs = append(dirs, name); return nil }) // which never fails
+		_ = w.read(ctx, dir, func(name string) error { dirs = append(dirs, name); return nil }) // which never fails
 	}
 	return nil
 }
@@ -91,8 +98,11 @@ func (w *Walk) list(ctx context.Context, dirs []string) error {
 
 // read lists the files of a folder and calls below with the folders in it; one
 // that cannot be read is noted.
-func (w *Walk) read(dir string, below func(name string) error) error {
+func (w *Walk) read(ctx context.Context, dir string, below func(name string) error) error {
 	entries, err := os.ReadDir(filepath.Join(w.root, filepath.FromSlash(dir)))
+	if err == nil {
+		err = w.filter.enter(ctx, dir)
+	}
 	if err != nil {
 		w.skip(dir, Cause(err))
 		w.Blind = append(w.Blind, dir)
@@ -101,8 +111,9 @@ func (w *Walk) read(dir string, below func(name string) error) error {
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
 		switch {
-		case e.Name() == ".git", e.IsDir() &&
-			(e.Name() == "node_modules" || e.Name() == StoreFolder): // never walked into
+		case strings.EqualFold(e.Name(), ".git"), e.IsDir() && (strings.EqualFold(e.Name(), StoreFolder) ||
+			e.Name() == "node_modules" && !w.filter.holds(name)): // never walked into
+		case w.leavesOut(name, e):
 		case !e.IsDir():
 			w.file(name, e)
 		default:
@@ -112,6 +123,21 @@ func (w *Walk) read(dir string, below func(name string) error) error {
 		}
 	}
 	return nil
+}
+
+// leavesOut reports whether a file or folder is left out on purpose, and notes it.
+func (w *Walk) leavesOut(name string, e fs.DirEntry) bool {
+	if !e.IsDir() && !e.Type().IsRegular() {
+		return false
+	}
+	rule := w.filter.rule(name, e.IsDir())
+	if e.IsDir() {
+		name += "/"
+	}
+	if rule != "" {
+		w.LeftOut = append(w.LeftOut, LeftOut{name, rule})
+	}
+	return rule != ""
 }
 
 func (w *Walk) file(name string, e fs.DirEntry) {
@@ -147,14 +173,14 @@ func Cause(err error) string {
 }
 
 // Scan lists the files on disk that belong to the mirror: those below folders that
-// are remembered or belong to it, and all of those below folders of outside roots,
-// which are by the prefixes of the roots. At a deadline that is not zero it stops, and
+// are remembered or belong to it and that a filter takes in, and all of those below
+// folders of outside roots, which are by the prefixes of the roots. At a deadline that is not zero it stops, and
 // the walk says how much it left.
 func (m *Mirror) Scan(
 	ctx context.Context, folders []string, outside map[string][]string, belongs func(path string) bool,
-	deadline time.Time,
+	filter *Filter, deadline time.Time,
 ) (*Walk, error) {
-	found := &Walk{root: m.Dir, deadline: deadline}
+	found := &Walk{root: m.Dir, filter: filter, deadline: deadline}
 	if err := found.list(ctx, m.tops(folders)); err != nil {
 		return nil, err
 	}

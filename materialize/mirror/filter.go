@@ -1,0 +1,286 @@
+package mirror
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"filebus/store/folder"
+)
+
+// Rules say what of a folder is taken in, beside what is left out by itself.
+type Rules struct {
+	All       bool     // also what holds secrets, and what can be made again
+	Gitignore bool     // not what git ignores
+	Exclude   []string // patterns, as .gitignore has them
+}
+
+// The rules by which something is left out.
+const (
+	RuleSecret   = "secret"         // the name says so: see leftout.txt
+	RuleRemade   = "remade"         // what lies in the folder can be made again
+	RuleVersions = "versions"       // the folder is version control's
+	RuleExclude  = "exclude"        // a pattern of Rules
+	RuleIgnore   = ".filebusignore" // a pattern of such a file
+	RuleGit      = ".gitignore"     // git ignores it
+)
+
+// A LeftOut is a file that a rule left out, or a folder with all that lies in it: then its
+// path ends with a slash.
+type LeftOut struct {
+	Path string `json:"path"`
+	Rule string `json:"rule"`
+}
+
+// A Filter says what below a folder is left out on purpose.
+type Filter struct {
+	Variables []string               // the environment, for git
+	Within    []string               // the folders that it is for; nil: all
+	Known     func(path string) bool // files that no name makes a secret
+
+	root    string
+	name    string // the root's, in lower case
+	rules   Rules
+	exclude patterns
+	own     []ownRule
+	ignores map[string]*ignoreFile // by their paths
+	ignored map[string]bool        // paths that git ignores
+	asked   []string               // repositories that it was asked about
+}
+
+// An ownRule is a section of leftout.txt.
+type ownRule struct {
+	name      string
+	ofFolders bool
+	patterns
+}
+
+var (
+	//go:embed leftout.txt
+	ownRules string
+)
+
+// An ignoreFile has the patterns for what lies below its folder, which is "" or ends with
+// a slash. The nearest one counts, then the one above it.
+type ignoreFile struct {
+	above *ignoreFile
+	dir   string
+	patterns
+	err error
+}
+
+// NewFilter returns the filter of rules for what lies below a folder.
+func NewFilter(root string, rules Rules) *Filter {
+	f := &Filter{root: root, rules: rules, ignores: map[string]*ignoreFile{}, ignored: map[string]bool{}}
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		real = root
+	}
+	f.name = strings.ToLower(filepath.Base(real))
+	f.exclude, _ = parsePatterns(strings.Join(rules.Exclude, "\n"))
+	for _, section := range strings.Split(ownRules, "\n= ")[1:] {
+		heading, lines, _ := strings.Cut(section, "\n")
+		rule := ownRule{ofFolders: strings.HasSuffix(heading, " folders")}
+		rule.name, _, _ = strings.Cut(heading, " ")
+		rule.patterns, _ = parsePatterns(lines)
+		f.own = append(f.own, rule)
+	}
+	return f
+}
+
+// CheckPattern refuses what is not one pattern.
+func CheckPattern(text string) error {
+	if list, _ := parsePatterns(text); len(list) != 1 || strings.Contains(text, "\n") {
+		return fmt.Errorf("%q is no pattern of gitignore", text)
+	}
+	return nil
+}
+
+// holds reports whether the filter is for a path, or for what lies in a folder.
+func (f *Filter) holds(p string) bool {
+	return f != nil && (f.Within == nil ||
+		slices.ContainsFunc(f.Within, func(top string) bool { return strings.HasPrefix(p, top+"/") }))
+}
+
+// enter reads what a folder says about what lies in it. What cannot be understood of that
+// is an error: nothing is taken in there then.
+func (f *Filter) enter(ctx context.Context, dir string) error {
+	if dir != "" {
+		dir += "/"
+	}
+	if !f.holds(dir) {
+		return nil
+	}
+	if i := f.ignore(dir, RuleIgnore); i != nil && i.dir == dir && i.err != nil {
+		return i.err
+	}
+	if f.rules.Gitignore {
+		return f.askGit(ctx, dir)
+	}
+	return nil
+}
+
+// ignore returns the nearest ignore file of a name, nil: there is none.
+func (f *Filter) ignore(dir, name string) *ignoreFile {
+	if known, found := f.ignores[dir+name]; found {
+		return known
+	}
+	i := &ignoreFile{dir: dir}
+	if dir != "" {
+		parent, _ := path.Split(strings.TrimSuffix(dir, "/"))
+		i.above = f.ignore(parent, name)
+	}
+	text, err := readIgnore(filepath.Join(f.root, filepath.FromSlash(dir+name)))
+	if errors.Is(err, fs.ErrNotExist) {
+		i = i.above
+	} else if i.err = err; err == nil {
+		var unknown []string
+		if i.patterns, unknown = parsePatterns(text); unknown != nil {
+			i.err = fmt.Errorf("%s has a line that is no pattern: %q", name, unknown[0])
+		}
+	}
+	f.ignores[dir+name] = i
+	return i
+}
+
+// ignoreLimit is the longest ignore file, in bytes.
+const ignoreLimit = 1 << 20
+
+func readIgnore(file string) (string, error) {
+	info, err := os.Lstat(file)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is %s", filepath.Base(file), folder.TypeName(info.Mode()))
+	} else if err == nil && info.Size() > ignoreLimit {
+		err = fmt.Errorf("%s is longer than %d KiB", filepath.Base(file), ignoreLimit>>10)
+	}
+	if err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(file)
+	return string(text), err
+}
+
+// decides returns the pattern that decides about a path: that of the nearest file which
+// has one.
+func (i *ignoreFile) decides(p string, isFolder bool) *pattern {
+	for ; i != nil; i = i.above {
+		if by := i.match(p[len(i.dir):], isFolder); by != nil {
+			return by
+		}
+	}
+	return nil
+}
+
+// askGit asks git what it ignores in a folder that is the top of a repository or the root
+// in one. It never ignores what it tracks. Without the git program its files are read.
+func (f *Filter) askGit(ctx context.Context, dir string) error {
+	at := filepath.Join(f.root, filepath.FromSlash(dir))
+	if top, _ := GitFolder(at); top == "" || dir != "" && top != at {
+		return nil
+	}
+	git, err := NewGit(at, f.Variables)
+	if err != nil {
+		return nil
+	}
+	out, err := git.Run(ctx, nil, nil, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+	for name := range bytes.SplitSeq(out, []byte{0}) {
+		f.ignored[dir+strings.TrimSuffix(string(name), "/")] = true
+	}
+	f.asked = append(f.asked, dir)
+	return err
+}
+
+// rule returns the rule that leaves out a path of which every folder is taken in, or "".
+// What a user has written counts most, also where it takes something in.
+func (f *Filter) rule(p string, isFolder bool) string {
+	if !f.holds(p) {
+		return ""
+	}
+	dir, _ := path.Split(p)
+	by, rule := f.exclude.match(p, isFolder), RuleExclude
+	if by == nil {
+		by, rule = f.ignore(dir, RuleIgnore).decides(p, isFolder), RuleIgnore
+	}
+	switch {
+	case by != nil && by.takesIn:
+		return ""
+	case by != nil:
+		return rule
+	}
+	if rule = f.ownRule(p, isFolder); rule == "" && f.rules.Gitignore && f.isIgnored(dir, p, isFolder) {
+		rule = RuleGit
+	}
+	return rule
+}
+
+// isIgnored reports whether git ignores a path, or would.
+func (f *Filter) isIgnored(dir, p string, isFolder bool) bool {
+	if slices.ContainsFunc(f.asked, func(top string) bool { return strings.HasPrefix(p, top) }) {
+		return f.ignored[p] || f.ignored["."] // it says "./" if it ignores all
+	}
+	by := f.ignore(dir, RuleGit).decides(p, isFolder)
+	return by != nil && !by.takesIn
+}
+
+// ownRule returns the rule by which a path is left out unasked, or "". The root's name
+// counts: .kube/config is what it is when .kube is captured, and .ssh as a whole, "".
+func (f *Filter) ownRule(p string, isFolder bool) string {
+	if f.rules.All {
+		return ""
+	}
+	lower := path.Join(f.name, strings.ToLower(p))
+	for i := range f.own {
+		own, compared := &f.own[i], lower
+		if own.name == RuleVersions { // "cvs" may hold anything
+			compared = p
+		}
+		if own.ofFolders != isFolder || p == "" && own.name != RuleSecret {
+			continue
+		}
+		by := own.match(compared, isFolder)
+		if by != nil && !by.takesIn && (isFolder || f.Known == nil || !f.Known(p)) {
+			return own.name
+		}
+	}
+	if isFolder && p != "" && isRemade(filepath.Join(f.root, filepath.FromSlash(p))) {
+		return RuleRemade
+	}
+	return ""
+}
+
+// isRemade reports whether what lies in a folder says that it can be made again: it is an
+// environment of Python or conda, or tagged as a cache.
+func isRemade(dir string) bool {
+	is := func(name string, mode fs.FileMode) bool {
+		info, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil && info.Mode().Type() == mode && info.Size() <= ignoreLimit
+	}
+	if is("pyvenv.cfg", 0) || is("conda-meta", fs.ModeDir) {
+		return true
+	}
+	if !is("CACHEDIR.TAG", 0) {
+		return false
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "CACHEDIR.TAG"))
+	return err == nil && bytes.HasPrefix(text, []byte("Signature: 8a477f597d28d172789f06886806bc55"))
+}
+
+// Find returns the rule that leaves out a file or a folder that it lies in, or "".
+func (f *Filter) Find(p string) string {
+	for i, c := range p {
+		if c == '/' {
+			if rule := f.rule(p[:i], true); rule != "" {
+				return rule
+			}
+		}
+	}
+	return f.rule(p, false)
+}
