@@ -30,8 +30,8 @@ type Location struct {
 }
 
 // Locate finds the store of a folder: the one that explicit names, else the
-// nearest .filebus upwards, not above the top of a git repository, nor at or
-// above the home folder. A linked worktree uses the store of its main worktree.
+// nearest .filebus upwards, not above the top of a git repository. One at or above the
+// home folder counts only in its own folder. A linked worktree uses the store of its main worktree.
 // It returns store.ErrNoStore, with the Location at which one would be made, if
 // there is none yet.
 func Locate(dir, explicit, home string) (Location, error) {
@@ -54,7 +54,7 @@ func Locate(dir, explicit, home string) (Location, error) {
 	}
 	top, common := mirror.GitRepository(dir)
 	for at := dir; ; at = filepath.Dir(at) {
-		if folder := filepath.Join(at, StoreFolder); mayHold(at, home) && exists(folder) == nil {
+		if folder := filepath.Join(at, StoreFolder); (at == dir || mayHold(at, home)) && exists(folder) == nil {
 			return Location{folder, at, at}, nil
 		}
 		if at == top || at == filepath.Dir(at) {
@@ -99,6 +99,8 @@ type Settings struct {
 	Home        string         // the user's home folder, for outside roots that begin with "~"
 	Preview     int            // the longest preview, in characters; 0 means DefaultPreview
 	Variables   []string       // the environment, for git
+
+	AgentFolders []string // folders of agents besides those of AgentFolders, such as packages/web/.claude
 }
 
 // DefaultPreview is the longest preview of a reference, in characters, as the
