@@ -15,6 +15,16 @@ type Folders map[string]record.Kind
 // knowledgeFile is the layout of a text that is one entry of knowledge as a whole.
 var knowledgeFile = &single{record.KindKnowledge, notes.read}
 
+// String returns a line for each folder, in order.
+func (f Folders) String() string {
+	var lines []string
+	for folder, kind := range f {
+		lines = append(lines, folder+" = "+string(kind))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
 // Check reports what cannot be used.
 func (f Folders) Check() error {
 	for folder, kind := range f {
