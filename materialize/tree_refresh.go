@@ -1,0 +1,178 @@
+package materialize
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"filebus/materialize/mirror"
+	"filebus/materialize/plan"
+	"filebus/store"
+	"filebus/store/folder"
+	"filebus/store/record"
+)
+
+// Reasons why a tree is left as it is.
+const (
+	ErrNoTree    record.Reason = "no such tree"
+	ErrTreeGone  record.Reason = "the tree's folder is gone"
+	ErrTreeEmpty record.Reason = "the tree's folder is empty"
+)
+
+// A MovedFile is one whose bytes stand at another path by now.
+type MovedFile struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// recall returns what is remembered of the files of a tree in its folder.
+func (w *Workspace) recall(t *Tree) *mirror.Memory {
+	return mirror.Recall(folder.At(w.Location.Store).Sub("seen"), strconv.Quote(string(t.Name)+":"+t.Dir))
+}
+
+// storedPaths returns the paths of a tree's files, each with the position of its newest
+// version.
+func (w *Workspace) storedPaths(ctx context.Context, tree record.Tree) (map[string]uint64, error) {
+	prefix := store.PathValue(tree, "")
+	return view(ctx, w.Store, func(tx *store.Tx) (map[string]uint64, error) {
+		paths := map[string]uint64{}
+		for value, err := range tx.Values(store.FieldPath, prefix) {
+			if err != nil {
+				return nil, err
+			}
+			paths[strings.TrimPrefix(value.Text, prefix)] = value.Newest
+		}
+		return paths, nil
+	})
+}
+
+// Trees returns all trees that were captured or have records, by their names.
+func (w *Workspace) Trees(ctx context.Context) ([]*Tree, error) {
+	names, err := view(ctx, w.Store, func(tx *store.Tx) (map[record.Tree]bool, error) {
+		found, next := map[record.Tree]bool{}, record.Name{Tree: "\x01"} // behind the own tree
+		for more := true; more; {
+			more = false
+			for n, err := range tx.Names(next) {
+				if err != nil {
+					return nil, err
+				}
+				// No name of a tree has a control character, so this is behind all of it.
+				found[n.Name.Tree], more, next = true, true, record.Name{Tree: n.Name.Tree + "\x01"}
+				break
+			}
+		}
+		return found, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	entries, err := w.treeNotes().ReadDir(".")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if name, err := record.ParseTree(e.Name()); err == nil && !folder.IsTemporary(e.Name()) {
+			names[name] = true
+		}
+	}
+	var all []*Tree
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		t, err := w.Tree(name)
+		if errors.Is(err, fs.ErrNotExist) { // its records came from another store
+			t, err = &Tree{Name: name}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// Check reports that a tree's folder is not there.
+func (t *Tree) Check() error {
+	info, err := os.Stat(t.Dir)
+	missing := record.NotFound.Errorf("the tree %s was captured from %s, which is gone", t.Name, t.Dir)
+	switch {
+	case t.Dir == "":
+		missing = record.NotFound.Errorf("the tree %s was not captured here", t.Name)
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil:
+		missing = record.NotFound.Errorf("the tree %s was captured from %s, which is a file now", t.Name, t.Dir)
+	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrInvalid):
+		missing = record.NotFound.Errorf("the tree %s was captured from %s: %s", t.Name, t.Dir, mirror.Cause(err))
+	}
+	return missing.Because(ErrTreeGone, string(t.Name))
+}
+
+// checkEmpty refuses a folder without files where the tree has some: a disk that is not
+// mounted leaves an empty folder, and must not hide everything.
+func (c *capture) checkEmpty(dir string) error {
+	if len(c.walk.Files)+len(c.walk.Blind) > 0 || len(c.stored) == 0 || !c.opts.Quick {
+		return nil
+	}
+	return record.Conflict.Errorf("%s has no files to take in, and the tree %s has %d", dir, c.opts.Tree, len(c.stored)).
+		Because(ErrTreeEmpty, string(c.opts.Tree))
+}
+
+// Refresh is a capture of a tree from its folder again, by the rules that hold. Without
+// its folder nothing is changed.
+func (w *Workspace) Refresh(ctx context.Context, t *Tree, opts CaptureOptions) (*CaptureReport, error) {
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	opts.Tree, opts.Quick = t.Name, true
+	if t.IsRoot {
+		opts.Profile = &t.Profile
+	}
+	return w.Capture(ctx, t.Dir, opts)
+}
+
+// unread returns the files that have to be read, and counts the others.
+func (c *capture) unread() []mirror.Stat {
+	if !c.opts.Quick {
+		return c.walk.Files
+	}
+	var files []mirror.Stat
+	for _, f := range c.walk.Files {
+		known, remembered := c.seen.Get(f.Path)
+		newest, isStored := c.stored[f.Path]
+		if !remembered || !isStored || !known.Matches(f) || known.Position < newest {
+			files = append(files, f)
+			continue
+		}
+		c.report.Files++
+		c.report.Bytes += f.Size
+	}
+	return files
+}
+
+// racyTime is how long before a look at the disk a file must have been written for its
+// time to tell of the next change: clocks of file systems tick as slowly as that.
+const racyTime = 2 * time.Second
+
+// remember notes a file that was taken in whole, by a plan that was made at a position of
+// the log and carried out before another.
+func (c *capture) remember(f *source, p *plan.Plan, made, after uint64) {
+	if c.begun.Sub(f.stat.ModTime) < racyTime {
+		return
+	}
+	if len(p.Puts) > 0 {
+		made = after
+	}
+	c.seen.Set(mirror.File{Stat: f.stat, Exists: true, Digest: f.Digest()}, made)
+}
+
+// findMoved reports where the bytes of a file that is gone stand now, if that is one file.
+func (c *capture) findMoved(r *record.Record) {
+	if at := c.added[r.Body]; len(at) == 1 && r.Size > 0 {
+		c.report.Moved = append(c.report.Moved, MovedFile{r.Path, at[0]})
+	}
+}
