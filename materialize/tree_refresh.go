@@ -1,11 +1,13 @@
 package materialize
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +23,7 @@ import (
 // Reasons why a tree is left as it is.
 const (
 	ErrNoTree    record.Reason = "no such tree"
+	ErrNameTaken record.Reason = "the name is a tree's"
 	ErrTreeGone  record.Reason = "the tree's folder is gone"
 	ErrTreeEmpty record.Reason = "the tree's folder is empty"
 )
@@ -85,7 +88,7 @@ func (w *Workspace) Trees(ctx context.Context) ([]*Tree, error) {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		t, err := w.Tree(name)
 		if errors.Is(err, fs.ErrNotExist) { // its records came from another store
-			t, err = &Tree{Name: name}, nil
+			t, err = &Tree{Name: name, Profile: w.Settings.Profile}, nil
 		}
 		if err != nil {
 			return nil, err
@@ -93,6 +96,20 @@ func (w *Workspace) Trees(ctx context.Context) ([]*Tree, error) {
 		all = append(all, t)
 	}
 	return all, nil
+}
+
+// FindTree returns a tree that was captured or has records, or ErrNoTree.
+func (w *Workspace) FindTree(ctx context.Context, name record.Tree) (*Tree, error) {
+	all, err := w.Trees(ctx)
+	for _, t := range all {
+		if t.Name == name {
+			return t, nil
+		}
+	}
+	if err == nil {
+		err = record.NotFound.Errorf("there is no tree %s", name).Because(ErrNoTree)
+	}
+	return nil, err
 }
 
 // Check reports that a tree's folder is not there.
@@ -175,4 +192,57 @@ func (c *capture) findMoved(r *record.Record) {
 	if at := c.added[r.Body]; len(at) == 1 && r.Size > 0 {
 		c.report.Moved = append(c.report.Moved, MovedFile{r.Path, at[0]})
 	}
+}
+
+// Stale says what is not on disk any more as some names of a tree have it, or "". It looks
+// at the files of the names until a deadline, and reads those that have the same size. It
+// returns ErrTreeGone; a tree that was not captured here is not looked at.
+func (w *Workspace) Stale(ctx context.Context, tree record.Tree, names []record.Name, until time.Time) (string, error) {
+	t, err := w.Tree(tree)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && t.Dir == "" {
+		return "", nil
+	}
+	if err == nil {
+		err = t.Check()
+	}
+	for _, name := range names {
+		if err != nil || time.Now().After(until) {
+			break
+		}
+		v, getErr := view(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
+		if getErr != nil {
+			continue // hidden since it was found
+		}
+		if how := w.staleFile(ctx, t, v); how != "" {
+			return v.Record.Path + " " + how, nil
+		}
+	}
+	return "", err
+}
+
+// staleFile says how the file of a record is not as the record has it, or "".
+func (w *Workspace) staleFile(ctx context.Context, t *Tree, v store.Version) string {
+	r, entry := v.Record, v.Record.Name.Kind.IsEntry()
+	file := filepath.Join(t.Dir, filepath.FromSlash(r.Path))
+	info, err := os.Lstat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "is gone"
+	case err != nil || !entry && info.Mode().IsRegular() && info.Size() == r.Size && r.Size > store.InlineLimit,
+		info.Size() > aggregateLimit: // nobody knows
+		return ""
+	case !info.Mode().IsRegular(), !entry && info.Size() != r.Size:
+		return "is another file"
+	}
+	text, err := os.ReadFile(file)
+	if err == nil && !entry && record.DigestOf(text) != r.Body {
+		return "has changed"
+	}
+	if !entry || err != nil {
+		return ""
+	}
+	if body, err := w.TextOf(ctx, v); err == nil && !bytes.Contains(text, body) {
+		return "has changed"
+	}
+	return ""
 }

@@ -99,6 +99,7 @@ type Settings struct {
 	Home        string         // the user's home folder, for outside roots that begin with "~"
 	Preview     int            // the longest preview, in characters; 0 means DefaultPreview
 	Variables   []string       // the environment, for git
+	AutoRefresh bool           // reading commands refresh the captured trees
 }
 
 // DefaultPreview is the longest preview of a reference, in characters, as the

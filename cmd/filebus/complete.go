@@ -33,6 +33,8 @@ func completeArguments(env *environ) cobra.CompletionFunc {
 		case err != nil: // what cannot be read completes nothing
 		case strings.Contains(word, "SLUG"):
 			found = s.slugs(cmd.Context())
+		case word == "TREE":
+			found = s.filterValues(cmd.Context(), "tree")
 		case word == "ID":
 			found = s.sessionIDs(cmd.Context())
 		case usage[0] == "SLUG" && (word == "ROUND" || word == "AGENT"):
@@ -40,6 +42,24 @@ func completeArguments(env *environ) cobra.CompletionFunc {
 		}
 		found = slices.DeleteFunc(found, func(text string) bool { return !strings.HasPrefix(text, typed) })
 		return found[:min(len(found), maxCompletions)], rest
+	}
+}
+
+// completeFlag lets a shell complete the values of a filter, by what the store has.
+func completeFlag(env *environ, field string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		s, err := env.open(cmd.Context())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		before := typed[:strings.LastIndex(typed, ",")+1] // of several values
+		var found []string
+		for _, value := range s.filterValues(cmd.Context(), field) {
+			if strings.HasPrefix(before+value, typed) && len(found) < maxCompletions {
+				found = append(found, before+value)
+			}
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

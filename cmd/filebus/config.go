@@ -32,6 +32,12 @@ type config struct {
 	Private bool     `toml:"private" json:"private"` // not searched from elsewhere
 
 	Retention retentionConfig `toml:"retention" json:"retention"`
+	Trees     treesConfig     `toml:"trees" json:"trees"`
+}
+
+// A treesConfig says what becomes of captured trees by itself.
+type treesConfig struct {
+	Auto bool `toml:"auto" json:"auto"` // reading commands refresh them
 }
 
 // A retentionConfig says what is given up when a session ends.
@@ -164,6 +170,7 @@ func (e *environ) settings(at materialize.Location) (materialize.Settings, error
 	profile, err := c.profile()
 	return materialize.Settings{
 		Profile: profile, NoteFolders: c.Notes, Home: e.home(), Preview: c.Preview, Variables: e.variables,
+		AutoRefresh: c.Trees.Auto,
 	}, err
 }
 

@@ -208,7 +208,8 @@ func (e *environ) openFresh(ctx context.Context) (*workspace, error) {
 	case report.Unread > 0:
 		e.note("%s not looked at for changed files; filebus sync does", plural(report.Unread, "folder"))
 	}
-	return w, nil
+	w.refreshBy(ctx, w.Settings.AutoRefresh, autoBudget)
+	return w, ctx.Err()
 }
 
 // createFresh is openFresh, and makes the store if there is none yet.

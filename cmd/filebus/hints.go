@@ -39,6 +39,10 @@ func hints() map[record.Reason]hint {
 
 		materialize.ErrForeignFolder: say("run it again with a new or empty folder"),
 		materialize.ErrTreeTaken:     say("run it again with another --tree"),
+		materialize.ErrNoTree:        say("filebus tree list"),
+		materialize.ErrNameTaken:     say("filebus tree list"),
+		materialize.ErrTreeGone:      say("filebus capture FOLDER --tree {1}, from where it is now"),
+		materialize.ErrTreeEmpty:     say("filebus tree refresh --empty {1}, to hide them all"),
 		mirror.ErrLink:               say("mv {1} {1}.link, then run it again"),
 		release.ErrStillNeeded:       say("filebus show {1}"),
 		materialize.ErrTooLarge:      say("shorten the file and run it again; filebus get {1} prints all of it"),

@@ -23,6 +23,7 @@ type searchCommand struct {
 	Literal     bool          `flag:"literal"`
 	Everywhere  bool          `flag:"everywhere"`
 	Interactive bool          `flag:"interactive,i"`
+	Refresh     bool          `flag:"refresh"`
 	MaxWait     time.Duration `flag:"max-wait"`
 
 	given, operators []string // flags, and what of the text was read as such
@@ -76,6 +77,9 @@ func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) er
 	if err != nil {
 		return err
 	}
+	if set.own != nil {
+		set.own.refreshBy(ctx, o.Refresh, 0, request.Filter.Trees...)
+	}
 	answer, err := set.search(ctx, request, wait)
 	clear()
 	if err == nil && o.Everywhere {
@@ -105,7 +109,12 @@ func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) er
 			env.note("the body of %s is damaged; run filebus verify --repair%s", h.Name, env.storeFlag(h.Store))
 		}
 	}
+	if set.own != nil {
+		p.stale = set.own.staleTrees(ctx, p.answer.Hits)
+		set.own.noteUnknown(ctx, &request.Filter)
+	}
 	err = p.print(ctx, set, text)
+	env.noteStale(p.stale)
 	o.noteRead(env, &request)
 	o.noteMissed(env, &answer, text)
 	return err
