@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -367,8 +366,11 @@ func (l *loader) apply(ctx context.Context, b *batch) (position uint64, err erro
 // count adds a file to the report.
 func (c *capture) count(f plan.File, p *plan.Plan) {
 	c.report.Bytes += f.Size()
-	c.report.Changed += min(p.Changed, 1)
-	if _, had := c.stored[f.Path]; !had && p.Changed > 0 {
+	isChanged := p.Changed > 0 || c.opts.DryRun && len(p.Puts) > 0
+	if isChanged {
+		c.report.Changed++
+	}
+	if _, had := c.stored[f.Path]; !had && isChanged {
 		c.report.Added++
 		c.added[f.Digest()] = append(c.added[f.Digest()], f.Path)
 	}
@@ -398,12 +400,13 @@ func (c *capture) retireMissing(ctx context.Context) error {
 		leftOut[strings.TrimPrefix(l.Path, "./")] = true
 	}
 	var missing []string
-	for _, p := range slices.Sorted(maps.Keys(c.stored)) {
+	for p := range c.stored {
 		isAbove := func(dir string) bool { return dir == "" || strings.HasPrefix(p, dir+"/") }
 		if !here[p] && !slices.ContainsFunc(c.walk.Blind, isAbove) {
 			missing = append(missing, p)
 		}
 	}
+	slices.Sort(missing)
 	in := c.w.Store.Update
 	if c.opts.DryRun {
 		in = c.w.Store.View

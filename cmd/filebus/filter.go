@@ -60,7 +60,7 @@ func (f *filterFlags) read(env *environ) (filter record.Filter, err error) {
 			values = withSlugs(values)
 		}
 		if err := filter.Add(field, values...); err != nil {
-			return filter, usageError("%w", err)
+			return filter, usageError("%w%s", err, nearKinds(field, values))
 		}
 	}
 	filter.Tags = record.NormalizeTags(filter.Tags)
@@ -73,6 +73,20 @@ func (f *filterFlags) read(env *environ) (filter record.Filter, err error) {
 		filter.Until, err = parseTime(f.until, env.now())
 	}
 	return filter, err
+}
+
+// nearKinds says which kinds are meant by values that are none.
+func nearKinds(field string, values []string) (text string) {
+	var kinds []string
+	for _, kind := range record.Kinds() {
+		kinds = append(kinds, string(kind))
+	}
+	for _, value := range values {
+		if field == "kind" && !slices.Contains(kinds, value) {
+			text += near(value, kinds)
+		}
+	}
+	return text
 }
 
 // withSlugs returns agents with the ids that put makes of their names.
