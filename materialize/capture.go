@@ -102,8 +102,12 @@ func (w *Workspace) Capture(ctx context.Context, dir string, opts CaptureOptions
 	if err != nil {
 		return nil, err
 	}
+	if own, err := filepath.Rel(dir, w.Location.Store); err == nil && filepath.IsLocal(own) {
+		own = filepath.ToSlash(own) + "/"
+		found.Files = slices.DeleteFunc(found.Files, func(f mirror.Stat) bool { return strings.HasPrefix(f.Path, own) })
+	}
 	c := &capture{opts: opts, walk: found, begun: time.Now(), added: map[record.Digest][]string{}}
-	if c.stored, err = w.storedPaths(ctx, opts.Tree); err == nil && !opts.MayEmpty {
+	if c.stored, err = w.StoredPaths(ctx, opts.Tree); err == nil && !opts.MayEmpty {
 		err = c.checkEmpty(dir)
 	}
 	if tree.Captured = w.now(); err == nil && !opts.DryRun {
@@ -311,16 +315,15 @@ func parallel(n int, do func(i int)) {
 func (c *capture) write(ctx context.Context, b *batch) error {
 	c.report.Files += len(b.sources)
 	c.report.Skipped = append(c.report.Skipped, b.skipped...)
-	after, err := uint64(0), error(nil)
-	alone := false // a file lost a race: each is stored by itself and planned anew
+	after, alone := uint64(0), false // a file lost a race: each is stored by itself and planned anew
 	if !c.opts.DryRun {
-		after, err = c.apply(ctx, b)
-		if alone = errors.Is(err, store.ErrConflict); err != nil && !alone {
+		position, err := c.apply(ctx, b)
+		if after, alone = position, errors.Is(err, store.ErrConflict); err != nil && !alone {
 			return err
 		}
 	}
 	for i, f := range b.sources {
-		p := b.plans[i]
+		p, err := b.plans[i], error(nil)
 		switch {
 		case p == nil && c.opts.DryRun:
 			p, err = c.w.planner().File(ctx, f.File, at(f.File))

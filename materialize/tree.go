@@ -26,6 +26,7 @@ type Tree struct {
 	Rules    Rules
 	Captured time.Time   // when the last capture began; zero: not known
 	was      record.Tree // whose records are on their way here, see RenameTree
+	broken   error       // the note cannot be read
 }
 
 // Rules say what of a folder is captured, beside what is left out by itself.

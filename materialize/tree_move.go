@@ -19,24 +19,12 @@ const linkRenamed = "renamed-from"
 // NamesOf returns the names of a tree that have a current version, or that ever had one.
 func (w *Workspace) NamesOf(ctx context.Context, tree record.Tree, ever bool) ([]record.Name, error) {
 	return view(ctx, w.Store, func(tx *store.Tx) (names []record.Name, err error) {
-		add := func(n record.Name, err error) bool {
-			if err == nil && n.Tree == tree {
-				names = append(names, n)
-			}
-			return err == nil && n.Tree == tree
-		}
-		from := record.Name{Tree: tree}
-		if ever {
-			for n, err := range tx.NamesEver(from) {
-				if !add(n, err) {
-					return names, err
-				}
-			}
-			return names, nil
-		}
-		for n, err := range tx.Names(from) {
-			if !add(n.Name, err) {
+		for n, err := range tx.NamesEver(record.Name{Tree: tree}) {
+			if err != nil || n.Tree != tree {
 				return names, err
+			}
+			if _, err := tx.Head(n); err == nil || ever {
+				names = append(names, n)
 			}
 		}
 		return names, nil
@@ -55,15 +43,13 @@ func (w *Workspace) RemoveTree(ctx context.Context, tree record.Tree) error {
 
 // forgetTree removes what is remembered of a tree beside its records.
 func (w *Workspace) forgetTree(tree record.Tree) error {
-	t, err := w.Tree(tree)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if t, err := w.Tree(tree); err == nil {
+		_ = w.recall(t).Erase() // it tells nothing to whoever reads it not
 	}
-	if err != nil {
+	if err := w.treeNotes().Remove(string(tree)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	_ = w.recall(t).Erase() // it tells nothing to whoever reads it not
-	return w.treeNotes().Remove(string(tree))
+	return nil
 }
 
 // eachFile does something with the records of each file of a tree, those of a frame with
@@ -188,6 +174,9 @@ func (w *Workspace) claimRename(ctx context.Context, from, to record.Tree) error
 		return record.Conflict.Errorf("there is a tree %s already", to).Because(ErrNameTaken)
 	}
 	t, err := w.FindTree(ctx, from)
+	if err == nil {
+		err = t.broken
+	}
 	if err == nil {
 		t.Name, t.was = to, from
 		err = w.saveTree(t)

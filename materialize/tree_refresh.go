@@ -24,6 +24,7 @@ import (
 const (
 	ErrNoTree    record.Reason = "no such tree"
 	ErrNameTaken record.Reason = "the name is a tree's"
+	ErrRenaming  record.Reason = "a tree is being renamed"
 	ErrTreeGone  record.Reason = "the tree's folder is gone"
 	ErrTreeEmpty record.Reason = "the tree's folder is empty"
 )
@@ -39,9 +40,9 @@ func (w *Workspace) recall(t *Tree) *mirror.Memory {
 	return mirror.Recall(folder.At(w.Location.Store).Sub("seen"), strconv.Quote(string(t.Name)+":"+t.Dir))
 }
 
-// storedPaths returns the paths of a tree's files, each with the position of its newest
+// StoredPaths returns the paths of a tree's files, each with the position of its newest
 // version.
-func (w *Workspace) storedPaths(ctx context.Context, tree record.Tree) (map[string]uint64, error) {
+func (w *Workspace) StoredPaths(ctx context.Context, tree record.Tree) (map[string]uint64, error) {
 	prefix := store.PathValue(tree, "")
 	return view(ctx, w.Store, func(tx *store.Tx) (map[string]uint64, error) {
 		paths := map[string]uint64{}
@@ -87,11 +88,11 @@ func (w *Workspace) Trees(ctx context.Context) ([]*Tree, error) {
 	var all []*Tree
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		t, err := w.Tree(name)
-		if errors.Is(err, fs.ErrNotExist) { // its records came from another store
-			t, err = &Tree{Name: name, Profile: w.Settings.Profile}, nil
-		}
 		if err != nil {
-			return nil, err
+			t = &Tree{Name: name, Profile: w.Settings.Profile}
+		}
+		if !errors.Is(err, fs.ErrNotExist) { // else its records came from another store
+			t.broken = err
 		}
 		all = append(all, t)
 	}
@@ -112,8 +113,15 @@ func (w *Workspace) FindTree(ctx context.Context, name record.Tree) (*Tree, erro
 	return nil, err
 }
 
-// Check reports that a tree's folder is not there.
+// Check reports why a tree cannot be refreshed: mostly because its folder is not there.
 func (t *Tree) Check() error {
+	switch {
+	case t.broken != nil:
+		return t.broken
+	case t.was != "":
+		return record.Conflict.Errorf("the tree %s is not yet all of what %s was", t.Name, t.was).
+			Because(ErrRenaming, string(t.was), string(t.Name))
+	}
 	info, err := os.Stat(t.Dir)
 	missing := record.NotFound.Errorf("the tree %s was captured from %s, which is gone", t.Name, t.Dir)
 	switch {

@@ -41,6 +41,7 @@ func hints() map[record.Reason]hint {
 		materialize.ErrTreeTaken:     say("run it again with another --tree"),
 		materialize.ErrNoTree:        say("filebus tree list"),
 		materialize.ErrNameTaken:     say("filebus tree list"),
+		materialize.ErrRenaming:      say("filebus tree rename {1} {2}"),
 		materialize.ErrTreeGone:      say("filebus tree rm {1} hides what is stored; filebus capture FOLDER --tree {1}, if it is elsewhere now"),
 		materialize.ErrTreeEmpty:     say("filebus tree refresh --empty {1}, to hide them all"),
 		mirror.ErrLink:               say("mv {1} {1}.link, then run it again"),

@@ -39,16 +39,11 @@ func listTrees(ctx context.Context, w *workspace, _ []string) error {
 	}
 	views, rows := []treeView{}, [][]string(nil)
 	for _, t := range trees {
-		names, err := w.NamesOf(ctx, t.Name, false)
+		stored, err := w.StoredPaths(ctx, t.Name)
 		if err != nil {
 			return err
 		}
-		v := treeView{Tree: t.Name, Folder: t.Dir}
-		for _, n := range names {
-			if !n.Kind.IsEntry() {
-				v.Files++
-			}
-		}
+		v := treeView{Tree: t.Name, Folder: t.Dir, Files: len(stored)}
 		captured, size, state := "-", "-", ""
 		if !t.Captured.IsZero() {
 			v.Captured, captured = &t.Captured, w.minute(t.Captured)
