@@ -10,6 +10,8 @@ import (
 
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store"
 )
 
 // completeArguments lets a shell complete the arguments of a command, by the words of its
@@ -122,4 +124,28 @@ func expertNames(experts []layout.Expert) []string {
 		}
 	}
 	return names
+}
+
+// filterFields are the filters whose values are completed, and known.
+func filterFields() []string { return []string{"tree", "kind", "tag"} }
+
+// filterValues returns what a filter may ask for, by the store; none beside an error.
+func (w *workspace) filterValues(ctx context.Context, field string) (values []string) {
+	if field == "tree" {
+		trees, _ := w.Trees(ctx)
+		for _, t := range trees {
+			values = append(values, string(t.Name))
+		}
+		return append(values, ".")
+	}
+	values, _ = query.View(ctx, w.Store, func(tx *store.Tx) (all []string, err error) {
+		for value, err := range tx.Values(store.Field(field), "") {
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, value.Text)
+		}
+		return all, nil
+	})
+	return values
 }

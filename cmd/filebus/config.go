@@ -32,12 +32,9 @@ type config struct {
 	Private bool     `toml:"private" json:"private"` // not searched from elsewhere
 
 	Retention retentionConfig `toml:"retention" json:"retention"`
-	Trees     treesConfig     `toml:"trees" json:"trees"`
-}
-
-// A treesConfig says what becomes of captured trees by itself.
-type treesConfig struct {
-	Auto bool `toml:"auto" json:"auto"` // reading commands refresh them
+	Trees     struct {
+		Auto bool `toml:"auto" json:"auto"` // reading commands refresh captured trees
+	} `toml:"trees" json:"trees"`
 }
 
 // A retentionConfig says what is given up when a session ends.

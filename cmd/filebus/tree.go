@@ -1,21 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"filebus/materialize"
-	"filebus/materialize/likeness"
-	"filebus/query"
-	"filebus/store"
-	"filebus/store/record"
-
 	"filebus/materialize/release"
+	"filebus/store/record"
 )
 
 // treeView is what tree list prints of a tree.
@@ -49,13 +45,13 @@ func listTrees(ctx context.Context, w *workspace, _ []string) error {
 			v.Captured, captured = &t.Captured, w.minute(t.Captured)
 		}
 		report, err := w.Refresh(ctx, t, materialize.CaptureOptions{DryRun: true})
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return ctx.Err()
-		case err != nil:
+		}
+		if err != nil {
 			v.Problem = message(err)
 			state = v.Problem
-		default:
+		} else {
 			v.Bytes, size, state = report.Bytes, byteSize(report.Bytes), changeText(report)
 			v.New, v.Gone = report.Added-len(report.Moved), len(report.Removed)-len(report.Moved)
 			v.Changed, v.Moved = report.Changed-report.Added, len(report.Moved)
@@ -154,7 +150,7 @@ func (w *workspace) treesOf(ctx context.Context, names []string) ([]*materialize
 	for _, name := range names {
 		t, err := w.FindTree(ctx, record.Tree(name))
 		if err != nil {
-			return nil, w.meant(ctx, err, "tree", name)
+			return nil, w.meant(ctx, err, name)
 		}
 		trees = append(trees, t)
 	}
@@ -167,13 +163,16 @@ type treeRemove struct {
 }
 
 func (o *treeRemove) run(ctx context.Context, w *workspace, args []string) error {
-	tree := record.Tree(args[0])
+	tree, err := record.ParseTree(args[0]) // never the own one
+	if err != nil {
+		return coded(record.Usage, "", err)
+	}
 	names, err := w.NamesOf(ctx, tree, o.Drop)
 	if err != nil {
 		return err
 	}
 	if _, err := w.FindTree(ctx, tree); err != nil && len(names) == 0 {
-		return w.meant(ctx, err, "tree", args[0])
+		return w.meant(ctx, err, args[0])
 	}
 	report := &release.Report{}
 	if o.Drop && len(names) > 0 { // a tree of which something is needed stays as a whole
@@ -190,22 +189,23 @@ func (o *treeRemove) run(ctx context.Context, w *workspace, args []string) error
 		return err
 	case o.Drop:
 		return w.printRelease(report, o.DryRun)
-	case o.DryRun:
-		return w.print(map[string]any{"tree": tree, "hidden": len(names)}, "%s: %s would be hidden\n", tree,
-			plural(len(names), "record"))
 	}
-	return w.print(map[string]any{"tree": tree, "hidden": len(names)}, "%s: %s hidden; the name is free\n", tree,
-		plural(len(names), "record"))
+	how := "%s: %s hidden; the name is free\n"
+	if o.DryRun {
+		how = "%s: %s would be hidden\n"
+	}
+	return w.print(map[string]any{"tree": tree, "hidden": len(names)}, how, tree, plural(len(names), "record"))
 }
 
 func renameTree(ctx context.Context, w *workspace, args []string) error {
-	to, err := record.ParseTree(args[1])
-	if err != nil {
+	from, err := record.ParseTree(args[0]) // never the own one
+	to, errTo := record.ParseTree(args[1])
+	if err = cmp.Or(err, errTo); err != nil {
 		return coded(record.Usage, "", err)
 	}
-	renamed, err := w.RenameTree(ctx, record.Tree(args[0]), to)
+	renamed, err := w.RenameTree(ctx, from, to)
 	if err != nil {
-		return w.meant(ctx, err, "tree", args[0])
+		return w.meant(ctx, err, args[0])
 	}
 	return w.print(map[string]any{"tree": to, "was": args[0], "records": renamed}, "%s is %s now: %s\n", args[0], to,
 		plural(renamed, "record"))
@@ -242,67 +242,4 @@ func (w *workspace) refreshBy(ctx context.Context, wanted bool, budget time.Dura
 			w.note("%v", err)
 		}
 	}
-}
-
-// filterFields are the filters whose values are completed, and known.
-func filterFields() []string { return []string{"tree", "kind", "tag"} }
-
-// filterValues returns what a filter may ask for, by the store; none beside an error.
-func (w *workspace) filterValues(ctx context.Context, field string) (values []string) {
-	if field == "tree" {
-		trees, _ := w.Trees(ctx)
-		for _, t := range trees {
-			values = append(values, string(t.Name))
-		}
-		return append(values, ".")
-	}
-	values, _ = query.View(ctx, w.Store, func(tx *store.Tx) (all []string, err error) {
-		for value, err := range tx.Values(store.Field(field), "") {
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, value.Text)
-		}
-		return all, nil
-	})
-	return values
-}
-
-// noteUnknown says of the values of filters that no record has them.
-func (w *workspace) noteUnknown(ctx context.Context, f *record.Filter) {
-	for _, field := range filterFields() {
-		if len(f.Values(field)) == 0 {
-			continue
-		}
-		known := w.filterValues(ctx, field)
-		for _, value := range f.Values(field) {
-			if value = treeText(field, value); !slices.Contains(known, value) && !strings.ContainsAny(value, "*?[") {
-				w.note("no record has the %s %s%s", field, clipText(strconv.Quote(value)), near(value, known))
-			}
-		}
-	}
-}
-
-// meant adds to an error which value of a field may have been meant.
-func (w *workspace) meant(ctx context.Context, err error, field, text string) error {
-	e := (*record.Error)(nil)
-	if errors.As(err, &e) && e.Reason == materialize.ErrNoTree {
-		return e.Code.Errorf("%w%s", err, near(text, w.filterValues(ctx, field))).Because(e.Reason)
-	}
-	return err
-}
-
-// near says which of the known values a text is a slip of the pen for.
-func near(text string, known []string) string {
-	var like []string
-	for _, value := range known {
-		slips := likeness.Slips(strings.ToLower(text), strings.ToLower(value))
-		if slips <= min(2, max(1, len(text)/4)) && value != "." {
-			like = append(like, value)
-		}
-	}
-	if len(like) == 0 {
-		return ""
-	}
-	return "; did you mean " + firstNames(like) + "?"
 }
