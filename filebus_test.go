@@ -67,7 +67,7 @@ func house() map[string]pack {
 		"filebus/materialize/release": {ours: []string{"filebus/store", "filebus/store/record"}},
 		"filebus/materialize/mirror": {
 			ours:    []string{"filebus/store/folder", "filebus/store/record", "filebus/store/turnstile"},
-			modules: []string{"github.com/fsnotify/fsnotify"},
+			modules: []string{"github.com/fsnotify/fsnotify", "github.com/bmatcuk/doublestar"},
 		},
 		"filebus/materialize": {
 			ours: []string{

@@ -42,11 +42,11 @@ func (r *reconciler) isRestored(p string, isGone bool) bool {
 }
 
 // isHidden reports whether the store hides a file that a rule leaves out: one that only a
-// sync has taken in. What another root may still have stays, unless its name says there,
-// too, that it holds secrets.
-func (r *reconciler) isHidden(s sides, rule string) bool {
+// sync has taken in, and that no other root still takes in.
+func (r *reconciler) isHidden(s sides) bool {
+	takesIn := func(root string) bool { return root != r.Dir && r.w.noteFilter(root).Find(s.path) == "" }
 	return r.syncs && !r.opts.CaptureOnly && s.now != nil && s.now.Version.Record.Source == record.SourceSync &&
-		(rule == mirror.RuleSecret || !r.isElsewhere(s.path))
+		!(r.isElsewhere(s.path) && slices.ContainsFunc(r.w.Roots(), takesIn))
 }
 
 // mayWrite reports whether sync may write or delete a file, or make it where there is

@@ -214,10 +214,14 @@ func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, er
 	switch {
 	case rule != "" && s.now == nil && !s.remembered:
 		return SyncedFile{}, nil
-	case rule != "" && r.isHidden(s, rule):
-		return r.act(actionLeftOut, "the store hides it", func() error {
-			defer r.Memory.Forget(p) // the file is its owner's alone from now on
-			return r.retire(ctx, s)
+	case rule != "" && r.isHidden(s):
+		name := record.ShellWord(s.now.Name().String())
+		return r.act(actionLeftOut, "hidden; filebus rm "+name+" --drop destroys it, and not the file", func() error {
+			err := r.retire(ctx, s)
+			if err == nil {
+				r.Memory.Forget(p) // the file is its owner's alone from now on
+			}
+			return err
 		})
 	case s.disk.Exists && s.now != nil && s.disk.Digest == s.now.Digest():
 		if err := r.heal(ctx, s); err != nil {

@@ -433,15 +433,24 @@ func (r *reconciler) scan(ctx context.Context, deadline time.Time) (*mirror.Walk
 	return r.Scan(ctx, folders, below, r.w.isMirrored, r.rules(), deadline)
 }
 
-// rules returns the filter of the note folders.
+// rules returns what is left out of the root's note folders.
 func (r *reconciler) rules() *mirror.Filter {
-	if r.filter == nil && len(r.w.Settings.NoteFolders) > 0 {
-		r.filter = r.w.filter(r.Dir, Rules{}, r.w.recognise)
-		for _, notes := range r.w.Settings.NoteFolders {
-			r.filter.Within = append(r.filter.Within, strings.Trim(notes, "/"))
-		}
+	if r.filter == nil {
+		r.filter = r.w.noteFilter(r.Dir)
 	}
 	return r.filter
+}
+
+// noteFilter returns the filter of the note folders of a root, nil: there are none.
+func (w *Workspace) noteFilter(root string) *mirror.Filter {
+	if len(w.Settings.NoteFolders) == 0 {
+		return nil
+	}
+	f := w.filter(root, Rules{}, w.recognise)
+	for _, notes := range w.Settings.NoteFolders {
+		f.Within = append(f.Within, strings.Trim(notes, "/"))
+	}
+	return f
 }
 
 // isMirrored reports whether sync may look at a file of the workspace.

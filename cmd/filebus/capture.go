@@ -34,7 +34,7 @@ func (o *captureCommand) check(_ *environ, dirs []string) error {
 		return usageError("--tree names one tree, and %d folders were given", len(dirs))
 	}
 	for _, pattern := range o.Exclude {
-		if err := mirror.CheckPattern(pattern); err != nil && pattern != "" {
+		if err := mirror.CheckPattern(pattern); err != nil && pattern != noPattern {
 			return usageError("--exclude: %w", err)
 		}
 	}
@@ -84,6 +84,9 @@ func (o *captureCommand) capture(ctx context.Context, w *workspace, dir string) 
 	return report, w.printCapture(report, o.DryRun, o.Problems)
 }
 
+// noPattern is given to --exclude to forget patterns. Nothing at all may be a slip.
+const noPattern = "-"
+
 // change changes the rules of a tree: each flag that is given counts from now on.
 func (o *captureCommand) change(r *materialize.Rules) {
 	if o.has("all") {
@@ -93,7 +96,7 @@ func (o *captureCommand) change(r *materialize.Rules) {
 		r.Gitignore = o.Gitignore
 	}
 	if o.has("exclude") {
-		r.Exclude = slices.DeleteFunc(slices.Clone(o.Exclude), func(pattern string) bool { return pattern == "" })
+		r.Exclude = slices.DeleteFunc(slices.Clone(o.Exclude), func(pattern string) bool { return pattern == noPattern })
 	}
 }
 
@@ -148,7 +151,7 @@ func (e *environ) noteRules(all []mirror.LeftOut, how string) {
 		{mirror.RuleSecret, "its name says that it holds secrets; " + how + " takes it in"},
 		{mirror.RuleRemade, "it can be made again; " + how + " takes it in"},
 		{mirror.RuleVersions, "it is version control's; " + how + " takes it in"},
-		{mirror.RuleExclude, "--exclude says so; --exclude '' forgets that"},
+		{mirror.RuleExclude, "--exclude says so; --exclude - forgets that"},
 		{mirror.RuleIgnore, ".filebusignore says so; a line !NAME at its end takes NAME in"},
 		{mirror.RuleGit, "git ignores it; --gitignore=false takes it in"},
 	} {

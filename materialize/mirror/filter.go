@@ -47,6 +47,7 @@ type Filter struct {
 	Known     func(path string) bool // files that no name makes a secret
 
 	root    string
+	name    string // the root's, in lower case
 	rules   Rules
 	exclude patterns
 	own     []ownRule
@@ -62,8 +63,10 @@ type ownRule struct {
 	patterns
 }
 
-//go:embed leftout.txt
-var ownRules string
+var (
+	//go:embed leftout.txt
+	ownRules string
+)
 
 // An ignoreFile has the patterns for what lies below its folder, which is "" or ends with
 // a slash. The nearest one counts, then the one above it.
@@ -77,6 +80,11 @@ type ignoreFile struct {
 // NewFilter returns the filter of rules for what lies below a folder.
 func NewFilter(root string, rules Rules) *Filter {
 	f := &Filter{root: root, rules: rules, ignores: map[string]*ignoreFile{}, ignored: map[string]bool{}}
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		real = root
+	}
+	f.name = strings.ToLower(filepath.Base(real))
 	f.exclude, _ = parsePatterns(strings.Join(rules.Exclude, "\n"))
 	for _, section := range strings.Split(ownRules, "\n= ")[1:] {
 		heading, lines, _ := strings.Cut(section, "\n")
@@ -90,7 +98,7 @@ func NewFilter(root string, rules Rules) *Filter {
 
 // CheckPattern refuses what is not one pattern.
 func CheckPattern(text string) error {
-	if list, _ := parsePatterns(text); len(list.list) != 1 || strings.Contains(text, "\n") {
+	if list, _ := parsePatterns(text); len(list) != 1 || strings.Contains(text, "\n") {
 		return fmt.Errorf("%q is no pattern of gitignore", text)
 	}
 	return nil
@@ -228,7 +236,7 @@ func (f *Filter) ownRule(p string, isFolder bool) string {
 	if f.rules.All {
 		return ""
 	}
-	lower := strings.ToLower(path.Join(filepath.Base(f.root), p))
+	lower := path.Join(f.name, strings.ToLower(p))
 	for i := range f.own {
 		own, compared := &f.own[i], lower
 		if own.name == RuleVersions { // "cvs" may hold anything

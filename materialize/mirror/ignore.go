@@ -10,66 +10,50 @@ import (
 
 // A pattern is one line of an ignore file, as gitignore(5) has it.
 type pattern struct {
+	head, part string // what all that it matches begins with, and has: most is not compared further
 	glob       string // as package doublestar has it
-	head, tail string // what all that it matches begins and ends with
 	takesIn    bool   // with "!": what matches is not left out
 	forFolders bool   // with "/" at the end
 	ofPath     bool   // compared with the path and not with the name alone
 }
 
 // patterns are the lines of one ignore file, of which the last that matches counts.
-type patterns struct {
-	list  []pattern
-	exact map[string]int // number in list, from 1, by a name, "*" and an extension, or "/" and a path, and "/" for folders
-	wild  []int          // those of all others
-}
+type patterns []pattern
 
 // parsePatterns reads the text of an ignore file, and returns the lines that say nothing,
 // too: git lets them match nothing.
 func parsePatterns(text string) (all patterns, unknown []string) {
-	all.exact = map[string]int{}
 	translate := strings.NewReplacer(`\\`, `\\`, `\[`, `\[`, `\{`, `\{`, `\}`, `\}`, "{", `\{`, "}", `\}`, "[!", "[!/", "[^", "[!/")
 	for line := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
 		line = trimSpaces(strings.TrimSuffix(line, "\r"))
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		p, rest := pattern{}, ""
-		rest, p.takesIn = strings.CutPrefix(line, "!")
-		rest, p.forFolders = strings.CutSuffix(rest, "/")
-		p.ofPath = strings.Contains(rest, "/")
-		if rest = strings.TrimPrefix(rest, "/"); rest == "**" || strings.HasSuffix(rest, "/**") {
-			rest += "/*" // what lies below, and not the folder itself
+		p, glob := pattern{}, ""
+		glob, p.takesIn = strings.CutPrefix(line, "!")
+		glob, p.forFolders = strings.CutSuffix(glob, "/")
+		p.ofPath = strings.Contains(glob, "/")
+		if glob = strings.TrimPrefix(glob, "/"); glob == "**" || strings.HasSuffix(glob, "/**") {
+			glob += "/*" // what lies below, and not the folder itself
 		}
-		p.glob = translate.Replace(rest)
-		isOdd := func(class string) bool { return strings.Contains(rest, class) } // not read as git does
+		p.glob = translate.Replace(glob)
+		isOdd := func(class string) bool { return strings.Contains(glob, class) } // not read as git does
 		if slices.ContainsFunc([]string{"[:", "[]", "[!]", "[^]"}, isOdd) || !doublestar.ValidatePattern(p.glob) {
 			unknown = append(unknown, line)
 			continue
 		}
-		if all.list = append(all.list, p); !all.look(rest, &all.list[len(all.list)-1]) {
-			all.wild = append(all.wild, len(all.list))
+		const special = `*?[\{}`
+		if p.head = glob; strings.ContainsAny(glob, special) {
+			p.head = glob[:strings.IndexAny(glob, special)]
 		}
+		for _, part := range strings.FieldsFunc(glob, func(c rune) bool { return strings.ContainsRune(special+"/", c) }) {
+			if len(part) > len(p.part) && !strings.Contains(glob, "[") {
+				p.part = part
+			}
+		}
+		all = append(all, p)
 	}
 	return all, unknown
-}
-
-// look enters the last pattern where it can be looked up, if it says exactly what it matches.
-func (ps *patterns) look(glob string, p *pattern) bool {
-	const special = `*?[]\{}`
-	first, key := strings.IndexAny(glob, special), glob
-	switch {
-	case first < 0 && p.ofPath:
-		key = "/" + glob
-	case first >= 0 && (glob != "*"+path.Ext(glob) || strings.ContainsAny(glob[1:], special)):
-		p.head, p.tail = glob[:first], glob[strings.LastIndexAny(glob, special+"/")+1:]
-		return false
-	}
-	if p.forFolders {
-		key += "/"
-	}
-	ps.exact[key] = len(ps.list)
-	return true
 }
 
 // trimSpaces removes spaces at the end, but not one behind a backslash.
@@ -82,28 +66,17 @@ func trimSpaces(line string) string {
 }
 
 // match returns the pattern that decides about a path whose folders are taken in, or nil.
-func (ps *patterns) match(p string, isFolder bool) *pattern {
-	best, name := 0, path.Base(p)
-	for _, key := range [...]string{name, "*" + path.Ext(name), "/" + p} {
-		if best = max(best, ps.exact[key]); isFolder {
-			best = max(best, ps.exact[key+"/"])
+func (ps patterns) match(p string, isFolder bool) *pattern {
+	name := path.Base(p)
+	for i := len(ps) - 1; i >= 0; i-- {
+		subject := name
+		if ps[i].ofPath {
+			subject = p
+		}
+		if strings.HasPrefix(subject, ps[i].head) && strings.Contains(subject, ps[i].part) &&
+			(isFolder || !ps[i].forFolders) && doublestar.MatchUnvalidated(ps[i].glob, subject) {
+			return &ps[i]
 		}
 	}
-	for i := len(ps.wild) - 1; i >= 0 && ps.wild[i] > best; i-- {
-		if ps.list[ps.wild[i]-1].matches(p, name, isFolder) {
-			best = ps.wild[i]
-		}
-	}
-	if best == 0 {
-		return nil
-	}
-	return &ps.list[best-1]
-}
-
-func (p *pattern) matches(subject, name string, isFolder bool) bool {
-	if !p.ofPath {
-		subject = name
-	}
-	return (isFolder || !p.forFolders) && strings.HasPrefix(subject, p.head) && strings.HasSuffix(subject, p.tail) &&
-		doublestar.MatchUnvalidated(p.glob, subject)
+	return nil
 }
