@@ -132,6 +132,7 @@ func (w *workspace) printRefresh(r *materialize.CaptureReport) {
 			w.note("left out %s: %s", oneLine(s.Path), s.Reason)
 		}
 	}
+	w.noteHidden(r.Hidden)
 	if w.global.json {
 		return
 	}
