@@ -39,7 +39,8 @@ type PutRequest struct {
 	Expect store.Expect
 	// Keep stores a result whose name is taken by another text under a call of
 	// its own, which the error names, so that a text which nobody else has is not lost.
-	Keep bool
+	Keep    bool
+	Careful bool // refuses a path at which filebus has nothing to write unasked: see mayPut
 	// NewSession is a session that nothing may belong to yet: else store.ErrConflict.
 	NewSession string
 
@@ -86,6 +87,9 @@ func (w *Workspace) Put(ctx context.Context, r PutRequest) (*PutResult, error) {
 	defer func() { _ = text.Body.Discard() }() // a temporary file, swept later if it stays
 	var result *PutResult
 	err = w.withMirror(ctx, w.Root, func(rec *reconciler) error {
+		if err := rec.mayPut(ctx, r, p, text.Body.Digest); err != nil {
+			return err
+		}
 		if err := rec.importFile(ctx, p); err != nil { // what an agent wrote there comes first
 			return err
 		}
@@ -95,6 +99,50 @@ func (w *Workspace) Put(ctx context.Context, r PutRequest) (*PutResult, error) {
 		return rec.writeFile(ctx, p)
 	})
 	return result, err
+}
+
+// ErrForeignFile says that a file is not for filebus to write, unless somebody insists.
+const ErrForeignFile record.Reason = "not filebus's file"
+
+// mayPut refuses a careful put where somebody else's file stands, unless it has the
+// same text, or the caller says which version it takes the place of; and a new note
+// where nobody expects one: as a hidden file, or outside of the note folders, if the
+// settings name any.
+func (r *reconciler) mayPut(ctx context.Context, put PutRequest, p string, text record.Digest) error {
+	r.Doubt(p)
+	s, err := r.compare(ctx, p)
+	if err != nil || !put.Careful {
+		return err
+	}
+	why, below := "", strings.TrimPrefix(p, r.w.Settings.Profile.Root+"/")
+	switch {
+	case s.disk.Exists && (s.disk.Digest == text || put.Expect != store.Expect{}):
+	case s.disk.Exists && s.now != nil && r.hasWritten(ctx, s.now.Version, s.disk.Digest):
+	case s.disk.Exists:
+		why = "was not written by filebus"
+	case put.Kind != record.KindNote || r.w.isMirrored(p) && !strings.HasPrefix(path.Base(p), "."):
+	case strings.HasPrefix(below, ".") || strings.Contains(below, "/."):
+		why = "would be a hidden file"
+	case len(r.w.Settings.NoteFolders) > 0:
+		why = "is outside of the note folders, " + strings.Join(r.w.Settings.NoteFolders, ", ")
+	}
+	if why != "" {
+		err = record.Conflict.Errorf("%s %s; nothing was stored", p, why).Because(ErrForeignFile)
+	}
+	return err
+}
+
+// hasWritten reports whether a text is that of a version, or one before it, which a
+// command brought and not a file.
+func (r *reconciler) hasWritten(ctx context.Context, v store.Version, text record.Digest) (is bool) {
+	_ = r.w.Store.View(ctx, func(tx *store.Tx) (err error) { // as far as it can be read
+		for was := false; err == nil && (!was || v.Record.Body == text); v, err = tx.Get(v.Record.Prev) {
+			was = v.Record.Body == text
+			is = was && v.Record.Source != record.SourceSync && v.Record.Source != record.SourceCapture
+		}
+		return err
+	})
+	return is
 }
 
 // locationOf returns the name of a kind and id, and the path that its file has.

@@ -16,11 +16,11 @@ import (
 )
 
 // A complexity says how much context a task deserves: how many patterns, gotchas,
-// components and prior tasks.
+// components, prior tasks and notes.
 type complexity string
 
-var complexities = map[complexity][4]int{
-	"easy": {3, 2, 5, 2}, "normal": {5, 3, 10, 4}, "complex": {10, 5, 20, 8},
+var complexities = map[complexity][5]int{
+	"easy": {3, 2, 5, 2, 2}, "normal": {5, 3, 10, 4, 3}, "complex": {10, 5, 20, 8, 6},
 }
 
 // ParseComplexity reads the name of a complexity; an empty text is normal.
@@ -37,7 +37,7 @@ func (c complexity) limits() map[contextSection]int {
 	n := complexities[cmp.Or(c, "normal")]
 	return map[contextSection]int{
 		sectionDepends: 20, sectionPatterns: n[0], sectionGotchas: n[1], sectionComponents: n[2],
-		sectionTasks: n[3], sectionResults: n[3],
+		sectionTasks: n[3], sectionResults: n[3], sectionNotes: n[4],
 	}
 }
 
@@ -52,11 +52,12 @@ const (
 	sectionComponents contextSection = "Components"
 	sectionTasks      contextSection = "Prior tasks"
 	sectionResults    contextSection = "Results"
+	sectionNotes      contextSection = "Notes"
 )
 
 func contextSections() []contextSection {
 	return []contextSection{sectionDepends, sectionPatterns, sectionGotchas, sectionComponents, sectionTasks,
-		sectionResults}
+		sectionResults, sectionNotes}
 }
 
 // DefaultContextTokens is the size of a context that names none, about.
@@ -114,7 +115,7 @@ func (r *Reader) ContextFor(ctx context.Context, request ContextRequest) (Contex
 	}
 	request.Tags = record.NormalizeTags(request.Tags)
 	c := contextBuilder{reader: r, request: &request, seen: map[record.Name]bool{}}
-	for _, gather := range []func(context.Context) error{c.depends, c.knowledge, c.components, c.tasks, c.results} {
+	for _, gather := range []func(context.Context) error{c.depends, c.knowledge, c.components, c.tasks, c.results, c.notes} {
 		if err := gather(ctx); err != nil {
 			return ContextAnswer{}, err
 		}
@@ -150,15 +151,15 @@ type candidate struct {
 // maxCandidates is how many hits of each search are looked at.
 const maxCandidates = 60
 
-// search adds the hits of a kind.
-func (c *contextBuilder) search(ctx context.Context, kind record.Kind, section func(Summary) contextSection) error {
+// search adds the hits of some kinds.
+func (c *contextBuilder) search(ctx context.Context, section func(Summary) contextSection, kinds ...record.Kind) error {
 	queries := append([]string{c.request.Text}, c.request.Files...)
 	for i, query := range queries {
 		if strings.TrimSpace(query) == "" {
 			continue
 		}
 		request := SearchRequest{Request: index.Request{Query: query, Limit: maxCandidates, Duplicates: true}}
-		request.Kinds = []record.Kind{kind}
+		request.Kinds = kinds
 		ranked, caughtUp, err := c.reader.rank(ctx, &request)
 		if err != nil {
 			return err
@@ -226,7 +227,7 @@ func (c *contextBuilder) knowledge(ctx context.Context) error {
 	if c.superseded, err = c.reader.Superseded(ctx); err != nil {
 		return err
 	}
-	if err := c.search(ctx, record.KindKnowledge, section); err != nil || len(c.request.Tags) == 0 {
+	if err := c.search(ctx, section, record.KindKnowledge); err != nil || len(c.request.Tags) == 0 {
 		return err
 	}
 	found, _, err := c.reader.Knowledge(ctx, KnowledgeRequest{Wanted: c.request.Tags, Limit: maxCandidates})
@@ -238,16 +239,22 @@ func (c *contextBuilder) knowledge(ctx context.Context) error {
 
 // tasks adds the journals of other tasks that have ended.
 func (c *contextBuilder) tasks(ctx context.Context) error {
-	return c.search(ctx, record.KindHandoff, func(s Summary) contextSection {
+	return c.search(ctx, func(s Summary) contextSection {
 		if s.Name.ID == c.request.Task || s.Status == layout.StatusInProgress || s.Status == layout.StatusPending {
 			return ""
 		}
 		return sectionTasks
-	})
+	}, record.KindHandoff)
 }
 
 func (c *contextBuilder) results(ctx context.Context) error {
-	return c.search(ctx, record.KindResult, func(Summary) contextSection { return sectionResults })
+	return c.search(ctx, func(Summary) contextSection { return sectionResults }, record.KindResult)
+}
+
+// notes adds the documents of the workspace and of captured trees.
+func (c *contextBuilder) notes(ctx context.Context) error {
+	section := func(Summary) contextSection { return sectionNotes }
+	return c.search(ctx, section, record.KindNote, record.KindArtifact)
 }
 
 // components adds the rows of the context map that have to do with the request.

@@ -219,7 +219,7 @@ const (
 )
 
 // fit chooses the items that go into the context: the best of each section in
-// turn, so that a small context has something of everything.
+// turn, so that a small context has something of everything, and notes in what is left.
 func (c *contextBuilder) fit() ContextAnswer {
 	answer := ContextAnswer{LeftOut: c.leftOut, Unindexed: c.unindexed}
 	answer.Tokens = c.size(&answer)
@@ -240,12 +240,14 @@ func (c *contextBuilder) fit() ContextAnswer {
 	for rank := 0; ; rank++ {
 		more := false
 		for _, section := range contextSections() {
-			if list := bySection[section]; rank < len(list) {
-				more = true
-				if !c.take(&answer, list[rank]) {
-					answer.omit(list[rank], "no room")
-					answer.NoRoom++
-				}
+			list, at := bySection[section], rank
+			if section == sectionNotes {
+				at -= len(c.candidates)
+			}
+			more = more || at < len(list)
+			if at >= 0 && at < len(list) && !c.take(&answer, list[at]) {
+				answer.omit(list[at], "no room")
+				answer.NoRoom++
 			}
 		}
 		if !more {
@@ -363,7 +365,7 @@ func (i *contextItem) note() string {
 	switch r := i.Version.Record; {
 	case i.Section == sectionComponents && r.Task != "":
 		notes = append(notes, "last "+r.Task)
-	case i.Section == sectionResults:
+	case i.Section == sectionResults, i.Section == sectionNotes:
 		notes = append(notes, fmt.Sprintf("≈%d tokens", i.Tokens))
 	case r.Status != "" && r.Name.Kind == record.KindHandoff:
 		notes = append(notes, r.Status)

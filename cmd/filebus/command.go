@@ -95,7 +95,8 @@ func (c command) name() string {
 
 // cobra returns the command as package cobra has it.
 func (c command) cobra(env *environ) *cobra.Command {
-	cmd := &cobra.Command{Use: c.use, Args: argumentsOf(c.use)}
+	aliases := map[string][]string{"list": {"ls"}, "get": {"cat"}, "show": {"info"}, "capture": {"import"}}
+	cmd := &cobra.Command{Use: c.use, Args: argumentsOf(c.use), Aliases: aliases[c.name()]}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if c.do == nil {
 			return cmd.Help()

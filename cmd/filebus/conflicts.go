@@ -20,6 +20,10 @@ type conflictView struct {
 	Time  string      `json:"time"`
 }
 
+type conflictsJSON[view any] struct {
+	Conflicts []view `json:"conflicts"`
+}
+
 func runConflicts(ctx context.Context, w *workspace, _ []string) error {
 	open, err := w.Conflicts(ctx)
 	if err != nil {
@@ -36,7 +40,7 @@ func runConflicts(ctx context.Context, w *workspace, _ []string) error {
 		views = append(views, v)
 		rows = append(rows, []string{v.Name.String(), "store " + head, "file " + c.File.Ref.Short(), v.Time[:19] + "Z"})
 	}
-	return w.presentTable(rows, presentation{json: func(int) any { return views }, none: "no conflicts"})
+	return w.presentTable(rows, presentation{json: func(int) any { return conflictsJSON[conflictView]{views} }, none: "no conflicts"})
 }
 
 // conflictsOf returns the open conflicts of a name, of which there is at least
@@ -94,7 +98,7 @@ func showConflict(ctx context.Context, w *workspace, args []string) error {
 		views = append(views, v)
 	}
 	if w.global.json {
-		return w.printJSON(views)
+		return w.printJSON(conflictsJSON[sides]{views})
 	}
 	for _, v := range views {
 		stored := "(hidden)\n"

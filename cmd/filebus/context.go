@@ -33,7 +33,7 @@ func (o *contextCommand) check(env *environ, args []string) (err error) {
 	if r.Complexity, err = query.ParseComplexity(o.Complexity); err != nil {
 		return coded(record.Usage, "", err)
 	}
-	if err := readText(env.in, "text", &r.Text, maxContextText); err != nil {
+	if err := env.readText("text", &r.Text, maxContextText); err != nil {
 		return err
 	}
 	if strings.TrimSpace(r.Text) == "" && len(o.Files)+len(o.Tags) == 0 && r.Task == "" {

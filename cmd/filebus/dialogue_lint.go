@@ -16,6 +16,10 @@ type dialogueLint struct {
 	All bool `flag:"all"`
 }
 
+type lintJSON struct {
+	Documents []*dialogue.LintReport `json:"documents"`
+}
+
 // What bounds the input and the output of the lint.
 const (
 	maxLintedDocument = 64 << 20
@@ -45,7 +49,7 @@ func (o *dialogueLint) run(ctx context.Context, w *workspace, args []string) err
 		reports = append(reports, report)
 		wanting = wanting || report.Count("must") > 0 || report.Score < o.Min
 	}
-	err = w.presentWhole("", "", reports, lintText(reports, o.All))
+	err = w.presentWhole("", "", lintJSON{reports}, lintText(reports, o.All))
 	if err == nil && unread == nil && wanting {
 		unread = silentError(record.Wanting)
 	}
@@ -54,6 +58,7 @@ func (o *dialogueLint) run(ctx context.Context, w *workspace, args []string) err
 
 // lintDocument reads a document, with the files of its rounds, and checks it.
 func (e *environ) lintDocument(ctx context.Context, arg string) (*dialogue.LintReport, error) {
+	e.emptyInput = true
 	in, err := e.readInput(ctx, arg, maxLintedDocument)
 	if err != nil {
 		return nil, err

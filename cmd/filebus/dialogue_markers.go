@@ -115,6 +115,7 @@ type markerList struct {
 
 // add reads the markers of what a user named.
 func (l *markerList) add(ctx context.Context, arg string) error {
+	l.emptyInput = true
 	in, err := l.readInput(ctx, arg, maxMarkersText)
 	if err != nil {
 		return err

@@ -86,9 +86,9 @@ func (w *workspace) noteAlike(slot dialogue.Slot, file string) {
 	if err != nil || !filepath.IsLocal(shown) {
 		shown = file
 	}
-	w.note("%s: no turn yet, but there is %s", slot.Agent, oneLine(shown))
-	fmt.Fprintf(w.err, "  try: filebus dialogue put %s %d %s %s\n",
-		record.ShellWord(slot.Key.String()), slot.Round, record.ShellWord(slot.Agent), record.ShellWord(w.near(file)))
+	hint := fmt.Sprintf("filebus dialogue put %s %d %s %s", record.ShellWord(slot.Key.String()), slot.Round,
+		record.ShellWord(slot.Agent), record.ShellWord(w.near(file)))
+	w.noteTry(hint, "%s: no turn yet, but there is %s", slot.Agent, oneLine(shown))
 }
 
 // near returns a file's path as seen from the working directory, if it lies in the

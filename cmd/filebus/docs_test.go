@@ -200,6 +200,30 @@ func TestManualReferences(t *testing.T) {
 	}
 }
 
+// TestOtherWords follows what is said of each word that is no command: these commands
+// there are.
+func TestOtherWords(t *testing.T) {
+	m, commands := readManual(), commandTree(t)
+	rows := strings.Split(m.sections["Other words"].text, "\n| `")[1:]
+	for _, row := range rows {
+		words, meant, _ := strings.Cut("`"+row, " | ")
+		for _, word := range strings.Split(words, ", ") {
+			if commands["filebus "+strings.Trim(word, "`")] != nil {
+				t.Errorf("%s is a command", word)
+			}
+		}
+		for _, line := range regexp.MustCompile(`filebus [a-z -]+[a-z]`).FindAllString(meant, -1) {
+			cmd, rest, err := commands["filebus"].Find(strings.Fields(line)[1:])
+			if err != nil || cmd == commands["filebus"] || cmd.HasSubCommands() && len(rest) > 0 {
+				t.Errorf("%s: there is no %q", words, line)
+			}
+		}
+	}
+	if len(rows) < 30 {
+		t.Errorf("%d rows", len(rows))
+	}
+}
+
 // TestExampleLines finds commands and flags in the examples of the manual that there
 // are not.
 func TestExampleLines(t *testing.T) {
@@ -228,7 +252,7 @@ func TestExampleLines(t *testing.T) {
 
 // TestMentionedFlags finds flags in the documents that no command has.
 func TestMentionedFlags(t *testing.T) {
-	known := map[string]bool{"help": true}
+	known := map[string]bool{"help": true, "version": true}
 	for _, cmd := range commandTree(t) {
 		for _, name := range append(ownFlags(cmd.Flags()), ownFlags(cmd.PersistentFlags())...) {
 			known[name] = true
@@ -249,7 +273,7 @@ func TestMentionedFlags(t *testing.T) {
 
 // jsonShapes lists what each command prints with --json.
 func jsonShapes() map[string]any {
-	tags := []query.TagCount{}
+	tags := tagsJSON{}
 	return map[string]any{
 		"filebus config":                 configView{},
 		"filebus trust":                  trustView{},
@@ -257,11 +281,12 @@ func jsonShapes() map[string]any {
 		"filebus tag":                    tags,
 		"filebus tag list":               tags,
 		"filebus tag add":                materialize.PutResult{},
+		"filebus rm":                     restoredJSON{},
 		"filebus tag remove":             materialize.PutResult{},
 		"filebus capture":                materialize.CaptureReport{},
-		"filebus sync":                   []materialize.SyncReport{},
+		"filebus sync":                   syncJSON{},
 		"filebus materialize":            materialize.LayOutReport{},
-		"filebus conflicts":              []conflictView{},
+		"filebus conflicts":              conflictsJSON[conflictView]{},
 		"filebus get":                    bodyJSON{},
 		"filebus show":                   query.Detail{},
 		"filebus list":                   query.Listing{},
@@ -326,11 +351,12 @@ func jsonShapes() map[string]any {
 		"filebus preview":                previewJSON{},
 		"filebus dialogue markers":       markersJSON{},
 		"filebus dialogue assemble":      dialogue.Assembled{},
-		"filebus dialogue lint":          []*dialogue.LintReport{},
+		"filebus dialogue lint":          lintJSON{},
 		"filebus schema check":           checkJSON{},
 		"filebus log":                    logLine{},
 		"filebus verify":                 verifyJSON{},
 		"filebus version":                buildJSON{},
+		"Output":                         map[string]notice{"notice": {}},
 		"Errors":                         map[string]failure{"error": {}},
 	}
 }
@@ -341,8 +367,11 @@ func TestDocumentedJSON(t *testing.T) {
 	maps.Copy(documented, sectionsOf(text, 2))
 	for place, value := range jsonShapes() {
 		want := jsonShape(reflect.TypeOf(value))
-		if m, ok := value.(map[string]failure); ok {
+		switch m := value.(type) {
+		case map[string]failure:
 			want = "{error: " + jsonShape(reflect.TypeOf(m["error"])) + "}"
+		case map[string]notice:
+			want = "{notice: " + jsonShape(reflect.TypeOf(m["notice"])) + "}"
 		}
 		if !strings.Contains(jsonOf(documented, place), "`"+want+"`") {
 			t.Errorf("docs/cli.md, %s: does not have\n`%s`", place, want)

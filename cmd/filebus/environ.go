@@ -30,6 +30,7 @@ type environ struct {
 	inTerminal               bool   // whether somebody types in
 	boldOn, boldOff          string // what stands for bold in texts: see drawStyles
 	columns                  int    // of the terminal that out is; 0: not known
+	emptyInput               bool   // whether the command takes a standard input without a byte
 
 	syncBudget time.Duration // how long a reading command looks for changed files
 	gitBudget  time.Duration // how long a search looks at the history of git

@@ -3,10 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 
 	"filebus/index"
@@ -86,16 +86,9 @@ func (e *environ) fail(err error) int {
 	switch {
 	case f.Message == "" || f.Exit == exitPipe:
 	case e.global.json:
-		line, jsonErr := json.Marshal(map[string]failure{"error": f})
-		if jsonErr != nil {
-			return exitFailed // strings and a bool have a JSON form
-		}
-		fmt.Fprintf(e.err, "%s\n", line)
+		_ = writeJSON(e.err, map[string]failure{"error": f}) // as of all that is said, nobody hears of a failure
 	case f.Exit != exitInterrupted:
-		e.note("%s", f.Message)
-		if f.Hint != "" {
-			fmt.Fprintf(e.err, "  try: %s\n", f.Hint)
-		}
+		e.noteTry(f.Hint, "%s", f.Message)
 	}
 	return f.Exit
 }
@@ -187,4 +180,7 @@ func (f *failure) setCode(code record.Code) {
 }
 
 // message puts an error on one line.
-func message(err error) string { return markdown.SingleSpaced(err.Error()) }
+func message(err error) string {
+	plain := strings.NewReplacer("context canceled", "interrupted", "context deadline exceeded", "the time is over")
+	return plain.Replace(markdown.SingleSpaced(err.Error()))
+}

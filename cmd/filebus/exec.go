@@ -127,8 +127,7 @@ func (o *execCommand) exec(ctx context.Context, w *workspace, args []string) (er
 
 // pass runs a command whose output cannot be stored, for the reason why.
 func (o *execCommand) pass(env *environ, command result.Command, why error) error {
-	env.note("nothing is stored: %s", message(why))
-	fmt.Fprintf(env.err, "  try: %s\n", explain(why).Hint)
+	env.noteTry(explain(why).Hint, "nothing is stored: %s", message(why))
 	if env.takeSignals != nil {
 		command.Signals = env.takeSignals(result.Signals())
 	}

@@ -91,8 +91,8 @@ func wantSoundAndMirrored(t testing.TB, dir string, results int) {
 	if out := mustRun(t, dir, "verify"); !strings.Contains(out, "sound") {
 		t.Errorf("verify: %s", out)
 	}
-	var sync []struct{ Files []any }
-	if out := mustRun(t, dir, "sync", "--json"); json.Unmarshal([]byte(out), &sync) != nil || len(sync) == 0 || len(sync[0].Files) > 0 {
+	var sync struct{ Roots []struct{ Files []any } }
+	if out := mustRun(t, dir, "sync", "--json"); json.Unmarshal([]byte(out), &sync) != nil || len(sync.Roots) == 0 || len(sync.Roots[0].Files) > 0 {
 		t.Errorf("sync had something to do: %s", out)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, ".claude", "agent_tool_results", "*", "*.md"))

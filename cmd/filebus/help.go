@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -44,8 +45,7 @@ func (o *helpCommand) run(_ context.Context, w *workspace, path []string) error 
 		return coded(record.Usage, cmd.CommandPath()+" --help",
 			fmt.Errorf("%s has no command %q below it", cmd.CommandPath(), rest[0]))
 	case err == nil && len(rest) > 0:
-		err = fmt.Errorf("unknown command %q for %q", rest[0], cmd.CommandPath())
-		fallthrough
+		return asUsage(cmd, fmt.Errorf("unknown command %q for %q", rest[0], cmd.CommandPath()))
 	case err != nil:
 		return asUsage(cmd, err)
 	case o.Markdown:
@@ -88,10 +88,11 @@ func (m *manual) below(cmd *cobra.Command) []*cobra.Command {
 
 // short returns what a command does; of those that cobra brings along, cobra says it.
 func (m *manual) short(cmd *cobra.Command) string {
-	if s := m.sections[cmd.CommandPath()]; s != nil {
-		return s.short
+	s := m.sections[cmd.CommandPath()]
+	if s == nil {
+		return cmd.Short
 	}
-	return cmd.Short
+	return s.short + strings.TrimSuffix(" (also: "+strings.Join(cmd.Aliases, ", ")+")", " (also: )")
 }
 
 // helpColumns is how wide help is where nobody knows the width of a terminal.
@@ -135,8 +136,12 @@ func (m *manual) help(cmd *cobra.Command, columns int) string {
 		out.WriteString("\nExamples:\n  " + strings.Join(examples, "\n  ") + "\n")
 	}
 	if len(subs) > 0 {
-		out.WriteString("\nAvailable Commands:\n")
+		group := ""
 		for _, sub := range subs {
+			if own := cmp.Or(m.groups[sub.CommandPath()], "Available Commands"); own != group {
+				group = own
+				out.WriteString("\n" + group + ":\n")
+			}
 			out.WriteString(fmt.Sprintf("  %-*s %s\n", longestName(subs), sub.Name(), m.short(sub)))
 		}
 	}

@@ -38,6 +38,7 @@ func hints() map[record.Reason]hint {
 		query.ErrTooMany:     say("run it again with --tag, --type or --from ID, or with another --limit"),
 
 		materialize.ErrForeignFolder: say("run it again with a new or empty folder"),
+		materialize.ErrForeignFile:   say("another name, or run it again with --force: a file that stands there is stored before it is replaced"),
 		materialize.ErrTreeTaken:     say("run it again with another --tree"),
 		materialize.ErrNoTree:        say("filebus tree list"),
 		materialize.ErrNameTaken:     say("filebus tree list"),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/record"
 )
 
 // An inputText is the beginning of what a user named: a file, standard input or
@@ -41,7 +43,8 @@ func (e *environ) readInput(ctx context.Context, arg string, limit int64) (input
 // openInput opens a file that the user names, or standard input ("-").
 func (e *environ) openInput(file string) (io.ReadCloser, error) {
 	if file == "-" {
-		return io.NopCloser(e.in), nil
+		in, err := e.input()
+		return io.NopCloser(in), err
 	}
 	f, err := os.Open(e.abs(file))
 	if err != nil {
@@ -52,6 +55,17 @@ func (e *environ) openInput(file string) (io.ReadCloser, error) {
 		return nil, usageError("%s is a folder; filebus capture takes folders", file)
 	}
 	return f, nil
+}
+
+// input returns standard input. One without a byte is refused, unless the command takes
+// it: mostly what should have written it has failed.
+func (e *environ) input() (io.Reader, error) {
+	in := bufio.NewReader(e.in)
+	e.in = in
+	if _, err := in.Peek(1); errors.Is(err, io.EOF) && !e.emptyInput {
+		return in, record.Wanting.Errorf("standard input is empty: the command before the pipe may have failed")
+	}
+	return in, nil
 }
 
 // readFile reads at most limit bytes of a file that the user names, or of standard input.
@@ -110,15 +124,15 @@ func (h *headWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// readText replaces a text of "-" by what is read, as far as a limit, in bytes.
-func readText(in io.Reader, what string, text *string, limit int64) error {
+// readText replaces a text of "-" by standard input, as far as a limit, in bytes.
+func (e *environ) readText(what string, text *string, limit int64) error {
 	if *text != "-" {
 		return nil
 	}
-	read, err := io.ReadAll(io.LimitReader(in, limit))
+	in, err := e.readFile("-", limit)
 	if err != nil {
 		return fmt.Errorf("reading the %s: %w", what, err)
 	}
-	*text = string(read)
+	*text = string(in.text)
 	return nil
 }

@@ -38,8 +38,12 @@ func (o *issueAdd) run(ctx context.Context, w *workspace, args []string) error {
 		return usageError("the summary is given twice, as %q and as --summary", args[0])
 	}
 	draft.Summary += strings.Join(args, "")
+	if err := w.readText("summary", &draft.Summary, maxDetails); err != nil {
+		return err
+	}
+	draft.Summary = strings.TrimSuffix(draft.Summary, "\n")
 	d := draft.By(w.or(o.Agent, "FILEBUS_AGENT"))
-	if err := readText(w.in, "details", &d.Details, maxDetails); err != nil {
+	if err := w.readText("details", &d.Details, maxDetails); err != nil {
 		return err
 	}
 	if err := d.Check(layout.IssueFields()); err != nil { // before a store is made for it
@@ -105,7 +109,7 @@ func (o *issueEdit) run(ctx context.Context, w *workspace, args []string) error 
 		hint := "filebus issue edit " + record.ShellWord(args[0]) + " --priority high"
 		return coded(record.Usage, hint, usageError("nothing to change was given"))
 	}
-	if err := readText(w.in, "details", &d.Details, maxDetails); err != nil {
+	if err := w.readText("details", &d.Details, maxDetails); err != nil {
 		return err
 	}
 	i, err := w.queue().Edit(ctx, args[0], d, fields)

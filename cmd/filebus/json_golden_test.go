@@ -70,6 +70,12 @@ func TestJSONGolden(t *testing.T) {
 	if err != nil {
 		t.Fatalf("reading: %v", err)
 	}
+	for _, run := range strings.Split(got.String(), "\n$ ")[1:] {
+		line, shapes, _ := strings.Cut(run, "\n")
+		if isList := strings.Contains(shapes, "\n["); isList && !strings.HasPrefix(line, "filebus schema inject") {
+			t.Errorf("%s prints a list, not an object", line) // a schema stays what it is
+		}
+	}
 	if diff := gocmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", goldenFile, diff)
 	}

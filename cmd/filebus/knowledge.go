@@ -145,6 +145,6 @@ func listKnowledgeTags(ctx context.Context, w *workspace, args []string) error {
 		return err
 	}
 	return w.presentTable(tagRows(counts), presentation{
-		op: "knowledge tags", what: prefix, json: func(int) any { return counts },
+		op: "knowledge tags", what: prefix, json: func(int) any { return tagsJSON{counts} },
 	})
 }

@@ -23,24 +23,20 @@ func (w *workspace) base() *knowledge.Base {
 // readContent sets the content of a draft from the argument, a file or "-", or
 // from standard input if the flag says so.
 func (e *environ) readContent(d *knowledge.Draft, args []string) error {
-	in := e.in
+	file := "-"
 	switch {
 	case len(args) > 0 && d.Content != "":
 		return usageError("the content is given twice, in %s and as --content", args[0])
-	case len(args) > 0 && args[0] != "-":
-		f, err := e.openInput(args[0])
-		if err != nil {
-			return contentHint(args[0], err)
-		}
-		defer func() { _ = f.Close() }() // only read
-		in, d.Content = f, "-"
 	case len(args) > 0:
-		d.Content = "-"
+		file = args[0]
 	case d.Content != "-":
 		return nil
 	}
-	err := readText(in, "content", &d.Content, maxContentInput)
-	if err == nil && strings.TrimSpace(d.Content) == "" {
+	in, err := e.readFile(file, maxContentInput)
+	if err != nil {
+		return contentHint(file, err)
+	}
+	if d.Content = string(in.text); strings.TrimSpace(d.Content) == "" {
 		err = usageError("the content is empty")
 	}
 	return err

@@ -85,6 +85,9 @@ func run(ctx context.Context, env *environ, args []string) int {
 	defer inside.guard()()
 	out := &resultWriter{w: inside.out}
 	inside.out = out
+	if i := slices.Index(args, "--version"); i == 0 || i == 1 && args[0] == "--json" {
+		args = slices.Replace(slices.Clone(args), i, i+1, "version")
+	}
 	root := newRootCommand(&inside, args)
 	root.SetArgs(searchArguments(root, args))
 	cmd, err := root.ExecuteContextC(ctx)

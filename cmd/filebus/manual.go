@@ -14,6 +14,7 @@ import (
 type manual struct {
 	general  string              // what comes before the commands
 	paths    []string            // of the commands, in the order of the page
+	groups   map[string]string   // by the path of a command that is below no other
 	sections map[string]*section // by heading; that of a command is its path
 }
 
@@ -31,8 +32,8 @@ type flagRow struct{ name, value, meaning string }
 
 // readManual takes the page apart. Only help, completion and guides need it.
 func readManual() *manual {
-	m := &manual{sections: map[string]*section{}}
-	inGeneral := true
+	m := &manual{sections: map[string]*section{}, groups: map[string]string{}}
+	inGeneral, group := true, ""
 	for _, text := range splitOutsideFences(filebus.CommandLine, func(line string) bool {
 		return strings.HasPrefix(line,
 			"#")
@@ -43,9 +44,12 @@ func readManual() *manual {
 		case strings.HasPrefix(line, "# "):
 			heading = "filebus"
 		case strings.HasPrefix(line, "## Commands "):
-			inGeneral = false
+			inGeneral, group = false, heading
 		case strings.HasPrefix(heading, "filebus "):
 			m.paths = append(m.paths, heading)
+			if strings.Count(heading, " ") == 1 {
+				m.groups[heading] = group
+			}
 		}
 		if inGeneral {
 			m.general += text
@@ -137,6 +141,18 @@ func (m *manual) flags(heading string) []flagRow {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// otherWord returns what to run in place of a word that is no command, as the page has
+// it, or "".
+func (m *manual) otherWord(below *cobra.Command, word string) string {
+	_, word, _ = strings.Cut(below.CommandPath()+" "+word, " ")
+	for line := range strings.Lines(m.sections["Other words"].text) {
+		if words, meant, _ := strings.Cut(line, " | "); strings.Contains(words, "`"+word+"`") {
+			return plainText(strings.Trim(meant, " |\n"))
+		}
+	}
+	return ""
 }
 
 // describe gives a command and those below it the texts that a shell shows when it

@@ -3,11 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"strings"
 
 	"filebus/materialize"
 	sessions "filebus/materialize/session"
+	"filebus/query"
 	"filebus/store/record"
 )
 
@@ -18,7 +20,8 @@ type materializeCommand struct {
 	Dialogues []string `flag:"dialogue"`
 	Closure   bool     `flag:"closure"`
 	Partial   bool     `flag:"partial"`
-	MaxTokens int      `flag:"max-tokens" least:"100" in:"an index"` // of the index
+	Search    string   `flag:"search"`
+	MaxTokens int      `flag:"max-tokens" least:"100" in:"an index"` // of the index; without a session, of the files
 
 	pick materialize.Selection
 }
@@ -41,7 +44,10 @@ func (o *materializeCommand) check(env *environ, args []string) (err error) {
 }
 
 func (o *materializeCommand) run(ctx context.Context, w *workspace, _ []string) error {
-	if len(o.pick.Sessions) == 1 {
+	switch {
+	case o.Search != "" || len(o.pick.Sessions) != 1 && o.flags.Changed("max-tokens"):
+		return o.chosen(ctx, w)
+	case len(o.pick.Sessions) == 1:
 		return o.session(ctx, w)
 	}
 	show, clear := w.progress("laying out")
@@ -108,6 +114,42 @@ func (o *materializeCommand) session(ctx context.Context, w *workspace) error {
 	return w.layOutBundle(ctx, bundle, o.To, asked, o.MaxTokens)
 }
 
+// chosen lays out the hits of a search, best first, or the newest of what is picked.
+func (o *materializeCommand) chosen(ctx context.Context, w *workspace) error {
+	room := math.MaxInt
+	if o.flags.Changed("max-tokens") {
+		room = o.MaxTokens
+	}
+	at, err := w.position(ctx, o.AsOf)
+	if err != nil {
+		return err
+	}
+	var names []record.Name
+	if r := (query.SearchRequest{}); o.Search != "" {
+		r.Filter, r.Limit = o.filter, 1000 // hits at most
+		r.Parse(o.Search)
+		var answer query.SearchAnswer
+		answer, err = w.read.Search(ctx, r)
+		for _, hit := range answer.Hits {
+			names = append(names, hit.Name)
+		}
+	} else {
+		var list query.Listing
+		list, err = w.read.List(ctx, query.ListRequest{Filter: o.filter, At: at})
+		for _, e := range list.Entries {
+			names = append(names, e.Name)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	bundle, err := w.registry().Choose(ctx, names, o.pick, room)
+	if err != nil {
+		return err
+	}
+	return w.layOutBundle(ctx, bundle, o.To, o.pick.Trees, sessions.DefaultIndexTokens)
+}
+
 // layOutBundle lays out what was gathered and says what was done. It ends in exit
 // code 9 if something is missing.
 func (w *workspace) layOutBundle(
@@ -125,8 +167,8 @@ func (w *workspace) layOutBundle(
 		w.printf("%s, %s, %s in %s; %s lists them\n",
 			plural(out.Files, "file"), byteSize(out.Bytes), tokenText(out.Tokens), to, out.Index)
 	}
-	if out.Files == 0 {
-		w.note("nothing matches; filebus list --session %s shows what there is", record.ShellWord(out.Session))
+	if out.Files+len(out.LeftOut) == 0 {
+		w.note("nothing matches; filebus list shows what there is")
 	}
 	if lost := w.noteGone(out); lost+len(out.Notes) > 0 && err == nil {
 		err = silentError(record.Partly)

@@ -9,9 +9,26 @@ import (
 	"unicode/utf8"
 )
 
+// A notice is what note prints where JSON is asked for.
+type notice struct {
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"` // the next command to run
+}
+
 // note tells the user something that is not a result.
-func (e *environ) note(format string, args ...any) {
-	fmt.Fprintf(e.err, "filebus: "+format+"\n", args...)
+func (e *environ) note(format string, args ...any) { e.noteTry("", format, args...) }
+
+// noteTry is note, with the command that goes on from there.
+func (e *environ) noteTry(hint, format string, args ...any) {
+	said := notice{fmt.Sprintf(format, args...), hint}
+	if e.global.json {
+		_ = writeJSON(e.err, map[string]notice{"notice": said})
+		return
+	}
+	fmt.Fprintf(e.err, "filebus: %s\n", said.Message)
+	if hint != "" {
+		fmt.Fprintf(e.err, "  try: %s\n", hint)
+	}
 }
 
 // remark is note for people: JSON says it by itself.

@@ -38,6 +38,7 @@ func (o *previewCommand) run(ctx context.Context, w *workspace, args []string) e
 	if o.Structured {
 		size = result.MaxStructured
 	}
+	w.emptyInput = true
 	in, err := w.readInput(ctx, args[0], size)
 	if err != nil {
 		return err

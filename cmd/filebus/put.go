@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"filebus/materialize"
@@ -20,6 +21,8 @@ type putCommand struct {
 	Name   string `flag:"name"`
 	Status string `flag:"status"`
 	Expect string `flag:"expect"`
+	Force  bool   `flag:"force"`
+	Empty  bool   `flag:"allow-empty"`
 
 	name record.Name // the id is empty if each text has its own
 }
@@ -42,6 +45,11 @@ func (o *putCommand) check(env *environ, args []string) (err error) {
 func (o *putCommand) run(ctx context.Context, w *workspace, args []string) (err error) {
 	if len(args) == 0 {
 		args = []string{"-"}
+	}
+	if w.emptyInput = o.Empty; slices.Contains(args, "-") {
+		if _, err := w.input(); err != nil { // before a store is made for it
+			return coded(record.Wanting, "run it again with --allow-empty to store an empty text", err)
+		}
 	}
 	open := w.create
 	if len(o.From) > 0 { // what it was made from is there, perhaps as a file only
@@ -116,7 +124,7 @@ func (o *putCommand) put(ctx context.Context, w *workspace, expect store.Expect,
 	}
 	put, err := w.Put(ctx, materialize.PutRequest{
 		Kind: name.Kind, ID: name.ID, Text: text, Facts: call.Facts(), From: call.From, Preview: call.Preview,
-		Source: record.SourcePut, Expect: expect,
+		Source: record.SourcePut, Expect: expect, Careful: !o.Force,
 	})
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"filebus/materialize"
 	"filebus/materialize/release"
 	"filebus/query"
 	"filebus/store"
@@ -17,20 +18,22 @@ type rmCommand struct {
 	Drop    bool `flag:"drop"`
 }
 
-func (o *rmCommand) run(ctx context.Context, w *workspace, args []string) error {
-	act := hide
-	switch {
-	case o.Drop:
+func (o *rmCommand) run(ctx context.Context, w *workspace, args []string) (err error) {
+	if o.Drop {
 		return dropAll(ctx, w, args)
-	case o.Restore:
-		act = restore
 	}
-	for _, arg := range args {
-		if err := act(ctx, w, arg); err != nil {
-			return err
+	var done restoredJSON
+	for i := 0; i < len(args) && err == nil; i++ {
+		if o.Restore {
+			err = done.add(ctx, w, args[i])
+		} else {
+			err = hide(ctx, w, args[i])
 		}
 	}
-	return nil
+	if w.global.json && len(done.Restored) > 0 { // also before an error
+		err = errors.Join(w.printJSON(done), err)
+	}
+	return err
 }
 
 func hide(ctx context.Context, w *workspace, arg string) error {
@@ -49,7 +52,11 @@ func hide(ctx context.Context, w *workspace, arg string) error {
 	return nil
 }
 
-func restore(ctx context.Context, w *workspace, arg string) error {
+type restoredJSON struct {
+	Restored []*materialize.PutResult `json:"restored"`
+}
+
+func (done *restoredJSON) add(ctx context.Context, w *workspace, arg string) error {
 	name, err := record.ParseName(arg)
 	if err != nil {
 		return coded(record.Usage, "", err)
@@ -57,6 +64,9 @@ func restore(ctx context.Context, w *workspace, arg string) error {
 	result, err := w.Restore(ctx, name)
 	if err != nil {
 		return err
+	}
+	if done.Restored = append(done.Restored, result); w.global.json {
+		return nil
 	}
 	return w.printStored(result)
 }

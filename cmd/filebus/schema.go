@@ -68,6 +68,7 @@ func checkSchema(ctx context.Context, w *workspace, args []string) error {
 	if err != nil {
 		return err
 	}
+	w.emptyInput = true
 	in, err := w.readInput(ctx, output, result.MaxStructured)
 	if err != nil {
 		return err

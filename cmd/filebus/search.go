@@ -22,6 +22,7 @@ type searchCommand struct {
 	History     bool          `flag:"history"`
 	Literal     bool          `flag:"literal"`
 	Everywhere  bool          `flag:"everywhere"`
+	ExitCode    bool          `flag:"exit-code" not:"interactive"`
 	Interactive bool          `flag:"interactive,i"`
 	Refresh     bool          `flag:"refresh"`
 	MaxWait     time.Duration `flag:"max-wait"`
@@ -117,6 +118,9 @@ func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) er
 	env.noteStale(p.stale)
 	o.noteRead(env, &request)
 	o.noteMissed(env, &answer, text)
+	if err == nil && o.ExitCode && answer.Total == 0 {
+		err = silentError(record.Failed)
+	}
 	return err
 }
 

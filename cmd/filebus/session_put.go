@@ -36,20 +36,18 @@ func (o *sessionPut) run(ctx context.Context, w *workspace, args []string) error
 		}
 	}
 	request := sessions.PutRequest{
-		Artifact: rest[0], Agent: w.or(o.Agent, "FILEBUS_AGENT"), Summary: o.Summary, Text: w.in,
+		Artifact: rest[0], Agent: w.or(o.Agent, "FILEBUS_AGENT"), Summary: o.Summary,
 	}
-	fromInput := len(rest) == 1 || rest[1] == "-"
-	if o.SummaryFile == "-" && fromInput {
+	file := append(rest, "-")[1]
+	if o.SummaryFile == "-" && file == "-" {
 		return usageError("standard input is the text or the summary, not both")
 	}
-	if !fromInput {
-		f, err := w.openInput(rest[1])
-		if err != nil {
-			return err
-		}
-		defer func() { _ = f.Close() }() // only read
-		request.Text = f
+	in, err := w.openInput(file)
+	if err != nil {
+		return err
 	}
+	defer func() { _ = in.Close() }() // only read
+	request.Text = in
 	if err := o.readSummary(w.environ, &request); err != nil {
 		return err
 	}

@@ -73,6 +73,10 @@ func (o *syncCommand) restored(w *workspace, paths []string) (func(string, bool)
 	}, nil
 }
 
+type syncJSON struct {
+	Roots []*materialize.SyncReport `json:"roots"`
+}
+
 func printSync(w *workspace, reports []*materialize.SyncReport, all bool, failure error) error {
 	conflicts, skipped, files := 0, 0, 0
 	for _, r := range reports {
@@ -92,7 +96,7 @@ func printSync(w *workspace, reports []*materialize.SyncReport, all bool, failur
 	}
 	isAsked := printGit(w, reports)
 	if w.global.json {
-		if err := w.printJSON(reports); err != nil {
+		if err := w.printJSON(syncJSON{reports}); err != nil {
 			return err
 		}
 	} else if files+skipped == 0 && failure == nil && isAsked {

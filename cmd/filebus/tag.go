@@ -14,7 +14,11 @@ func listTags(ctx context.Context, w *workspace, args []string) error {
 	if err != nil {
 		return err
 	}
-	return w.presentTable(tagRows(counts), presentation{json: func(int) any { return counts }})
+	return w.presentTable(tagRows(counts), presentation{json: func(int) any { return tagsJSON{counts} }})
+}
+
+type tagsJSON struct {
+	Tags []query.TagCount `json:"tags"`
 }
 
 func tagRows(counts []query.TagCount) (rows [][]string) {

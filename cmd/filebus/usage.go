@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -18,6 +19,7 @@ import (
 // command or a flag that is spelled alike, or the help.
 func asUsage(cmd *cobra.Command, err error) error {
 	text := err.Error()
+	var invalid *pflag.InvalidValueError
 	help := cmd.CommandPath() + " --help"
 	switch {
 	case strings.HasPrefix(text, "unknown flag: --"):
@@ -34,8 +36,11 @@ func asUsage(cmd *cobra.Command, err error) error {
 		if m := flagGroup().FindStringSubmatch(text); m != nil {
 			text = "--" + strings.Join(strings.Fields(m[1]), " and --") + " exclude each other"
 		}
-	case strings.Contains(text, "in duration") || strings.Contains(text, "invalid duration"):
-		text += ": give 90s, 10m or 1h30m"
+	case errors.As(err, &invalid):
+		text = fmt.Sprintf("--%s takes %s, not %q", invalid.GetFlag().Name, map[string]string{
+			"int": "a whole number", "bool": "true or false", "duration": "a length of time, 90s, 10m or 1h30m",
+			"stringSlice": "values with commas between, and quotes only around one",
+		}[invalid.GetFlag().Value.Type()], invalid.GetValue())
 	}
 	return coded(record.Usage, help, errors.New(text))
 }
@@ -53,24 +58,18 @@ func unknownCommand(cmd *cobra.Command, text, help string) (say, hint string) {
 	if !cmd.HasAvailableSubCommands() {
 		return fmt.Sprintf("%s takes no arguments, and %d were given", cmd.CommandPath(), cmd.Flags().NArg()), help
 	}
-	quoted := strings.SplitN(say, `"`, 3)
-	if len(quoted) < 3 {
-		return say, help
-	}
-	near := nearCommands(cmd, quoted[1])
-	if len(near) == 0 {
-		return say, help
-	}
-	return say, strings.Join(near, "\n       ")
+	_, word, _ := strings.Cut(say, `"`)
+	word, _, _ = strings.Cut(word, `"`)
+	return say, cmp.Or(readManual().otherWord(cmd, word), strings.Join(nearCommands(cmd, word), "\n       "), help)
 }
 
 // nearCommands returns the commands below one that are spelled most like a word, of
-// which a third of the letters may be wrong.
+// which a third of the letters may be wrong. None of them destroys anything.
 func nearCommands(cmd *cobra.Command, word string) (near []string) {
 	least := max(1, len(word)/3)
 	for _, sub := range cmd.Commands() {
 		slips := likeness.Slips(sub.Name(), word)
-		if slips > least || !sub.IsAvailableCommand() {
+		if slips > least || strings.Contains(" rm gc purge remove ", " "+sub.Name()+" ") || !sub.IsAvailableCommand() {
 			continue
 		}
 		if slips < least {
@@ -87,7 +86,7 @@ func nearCommands(cmd *cobra.Command, word string) (near []string) {
 func nearFlag(cmd *cobra.Command, name string) string {
 	var near []string
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		isBold := flag.Name == "force" || strings.HasPrefix(flag.Name, "allow-")
+		isBold := flag.Name == "force" || flag.Name == "drop" || strings.HasPrefix(flag.Name, "allow-")
 		isNear := strings.HasPrefix(flag.Name, name) || strings.HasPrefix(name, flag.Name) ||
 			likeness.Slips(flag.Name, name) == 1
 		if len(name) > 2 && isNear && !isBold {

@@ -88,8 +88,7 @@ func (o *waitCommand) report(env *environ, endings []task.Ending, late error) er
 	}
 	switch {
 	case failed && late != nil:
-		env.note("%s", oneLine(late.Error()))
-		fmt.Fprintf(env.err, "  try: %s\n", view.Resume)
+		env.noteTry(view.Resume, "%s", oneLine(late.Error()))
 	case late != nil:
 		return coded(record.Timeout, view.Resume, late)
 	}

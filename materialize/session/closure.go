@@ -105,6 +105,33 @@ func (r *Registry) Gather(ctx context.Context, request GatherRequest) (*Bundle, 
 	return g.Bundle, nil
 }
 
+// Choose returns records as a bundle, in the order of their names, as many as have room
+// in so many tokens. The others are left out.
+func (r *Registry) Choose(ctx context.Context, names []record.Name, pick materialize.Selection, room int) (*Bundle, error) {
+	g, err := r.begin(ctx, GatherRequest{Pick: pick})
+	if err != nil {
+		return nil, err
+	}
+	err = query.EachOf(ctx, r.read, names, func(tx *store.Tx, name record.Name) error {
+		v, err := tx.HeadAt(name, g.Position)
+		switch {
+		case errors.Is(err, store.ErrNotFound) || err == nil && !pick.Picks(tx, v):
+			return nil
+		case err != nil:
+			return err
+		}
+		if tokens := record.EstimateTokens(v.Record.Size); tokens <= room {
+			room -= tokens
+			return g.add(tx, v, 0)
+		}
+		g.leaveOut(loss{What: name.String(), Reason: "it has no room in --max-tokens", Inexact: true})
+		return nil
+	})
+	g.Own = len(g.Members)
+	g.noteBounds()
+	return g.Bundle, err
+}
+
 // noteBounds says which bounds were met.
 func (g *gatherer) noteBounds() {
 	note := func(n int, format string, args ...any) {

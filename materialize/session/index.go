@@ -87,7 +87,8 @@ type indexed struct {
 
 // indexOf returns the index of a bundle, with the entries of one file together.
 func indexOf(b *Bundle, alone bool) *index {
-	x := &index{Bundle: *b, title: "# Files of session " + markdown.Clip(safe(b.Session), 60)}
+	title := strings.TrimSuffix("# Files of session "+markdown.Clip(safe(b.Session), 60), " of session ")
+	x := &index{Bundle: *b, title: title}
 	x.LeftOut = slices.Clone(b.LeftOut)
 	at := map[string]int{}
 	for i, m := range b.Members {
@@ -116,7 +117,7 @@ func indexOf(b *Bundle, alone bool) *index {
 		}
 	}
 	slices.SortStableFunc(x.files, func(a, b indexed) int {
-		return cmp.Or(a.referred-b.referred, cmp.Compare(a.path, b.path))
+		return cmp.Or(a.referred-b.referred, min(len(x.Session), 1)*cmp.Compare(a.path, b.path))
 	})
 	return x
 }
@@ -167,7 +168,7 @@ func (x *index) fit(maxTokens int) []byte {
 // head returns what stands before the lines.
 func (x *index) head() string {
 	others, tokens := x.sums()
-	text := fmt.Sprintf("%s\n\n%s of the session", x.title, markdown.CountOf(len(x.files)-others, "file"))
+	text := fmt.Sprintf("%s\n\n%s", x.title, markdown.CountOf(len(x.files)-others, "file"))
 	if others > 0 {
 		text += fmt.Sprintf(", %d that they refer to", others)
 	}
@@ -218,7 +219,7 @@ func (x *index) lines(preview int) []string {
 		case i == len(x.files)-others:
 			lines = append(lines, "\n## Referred to\n\n")
 		case i == 0:
-			lines = append(lines, "\n## Of the session (path, kind, tokens, preview)\n\n")
+			lines = append(lines, "\n## Files (path, kind, tokens, preview)\n\n")
 		}
 		line := fmt.Sprintf("- %s | %s", safe(f.path), f.kind)
 		if len(f.names) > 1 {

@@ -48,12 +48,11 @@ func (r *Ref) UnmarshalText(text []byte) error {
 	return err
 }
 
-// A ShortRef is a Ref that is written as its first digits, which lists and agents get
-// by with.
+// A ShortRef is a Ref of which people are shown the first digits. Programs get all.
 type ShortRef Ref
 
-// MarshalText returns what Short does.
-func (r ShortRef) MarshalText() ([]byte, error) { return []byte(Ref(r).Short()), nil }
+// MarshalText returns all digits.
+func (r ShortRef) MarshalText() ([]byte, error) { return []byte(Ref(r).String()), nil }
 
 func (r ShortRef) String() string { return Ref(r).Short() }
 

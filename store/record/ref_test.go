@@ -179,7 +179,7 @@ func TestTexts(t *testing.T) {
 		t.Errorf("the short ref is %s, want %s", got, some[:12])
 	}
 	text, err := json.Marshal([]any{record.ShortRef(ref), record.Link{Type: "conflict", Target: "note/a"}})
-	if want := `["` + some[:12] + `","conflict note/a"]`; err != nil || string(text) != want {
+	if want := `["` + some + `","conflict note/a"]`; err != nil || string(text) != want {
 		t.Errorf("in JSON: %s, %v; want %s", text, err, want)
 	}
 }
