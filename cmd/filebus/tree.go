@@ -61,7 +61,7 @@ func listTrees(ctx context.Context, w *workspace, _ []string) error {
 			string(t.Name), plural(v.Files, "file"), size, captured, state, oneLine(t.Dir),
 		})
 	}
-	return w.presentTable(rows, presentation{json: func(int) any { return views }, none: "no trees"})
+	return w.presentTable(rows, presentation{json: func(int) any { return map[string]any{"trees": views} }, none: "no trees"})
 }
 
 // changeText says what a refresh has found.
@@ -115,7 +115,7 @@ func (o *treeRefresh) run(ctx context.Context, w *workspace, args []string) erro
 		w.printRefresh(report)
 	}
 	if err == nil && w.global.json {
-		err = w.printJSON(reports)
+		err = w.printJSON(map[string]any{"trees": reports})
 	}
 	if err == nil && partly {
 		err = silentError(record.Partly)
