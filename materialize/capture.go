@@ -98,16 +98,16 @@ func (w *Workspace) Capture(ctx context.Context, dir string, opts CaptureOptions
 	} else if tree.IsRoot { // by an earlier capture
 		tree.Profile, tree.IsRoot = profileIn(dir), false
 	}
-	found, err := mirror.WalkTree(ctx, dir, w.filter(dir, tree.Rules, tree.place()))
+	stored, err := w.StoredPaths(ctx, opts.Tree) // what comes in from here on is not retired
 	if err != nil {
 		return nil, err
 	}
-	if own, err := filepath.Rel(dir, w.Location.Store); err == nil && filepath.IsLocal(own) {
-		own = filepath.ToSlash(own) + "/"
-		found.Files = slices.DeleteFunc(found.Files, func(f mirror.Stat) bool { return strings.HasPrefix(f.Path, own) })
+	found, err := w.walkTree(ctx, dir, tree)
+	if err != nil {
+		return nil, err
 	}
-	c := &capture{opts: opts, walk: found, begun: time.Now(), added: map[record.Digest][]string{}}
-	if c.stored, err = w.StoredPaths(ctx, opts.Tree); err == nil && !opts.MayEmpty {
+	c := &capture{opts: opts, walk: found, begun: time.Now(), stored: stored, added: map[record.Digest][]string{}}
+	if !opts.MayEmpty {
 		err = c.checkEmpty(dir)
 	}
 	if tree.Captured = w.now(); err == nil && !opts.DryRun {
@@ -132,6 +132,16 @@ func (w *Workspace) Capture(ctx context.Context, dir string, opts CaptureOptions
 	return c.report, err
 }
 
+// walkTree lists the files of a tree's folder, without the store if that lies there.
+func (w *Workspace) walkTree(ctx context.Context, dir string, tree *Tree) (*mirror.Walk, error) {
+	found, err := mirror.WalkTree(ctx, dir, w.filter(dir, tree.Rules, tree.place()))
+	if own, relErr := filepath.Rel(dir, w.Location.Store); err == nil && relErr == nil && filepath.IsLocal(own) {
+		own = filepath.ToSlash(own) + "/"
+		found.Files = slices.DeleteFunc(found.Files, func(f mirror.Stat) bool { return strings.HasPrefix(f.Path, own) })
+	}
+	return found, err
+}
+
 // filter returns the filter of rules for what lies below a folder. No name makes a secret
 // of a file that a layout knows by it; those of artifacts and the like are free.
 func (w *Workspace) filter(dir string, rules Rules, place func(path string) layout.Location) *mirror.Filter {
@@ -150,8 +160,8 @@ type capture struct {
 	walk   *mirror.Walk
 	report *CaptureReport
 	done   int
-	begun  time.Time                  // by the clock of the disk: before it was looked at
-	stored map[string]uint64          // the paths that the tree had then, and the newest position of each
+	begun  time.Time                  // by the clock of the disk: before files are read
+	stored map[string]uint64          // paths the tree had before the folder was looked at, and the newest position of each
 	seen   *mirror.Memory             // of the files as they were taken in
 	added  map[record.Digest][]string // files at paths that had none
 }
