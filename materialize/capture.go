@@ -528,7 +528,7 @@ func readInto(ctx context.Context, s *store.Store, f *plan.File, file string, si
 	limit := int64(store.InlineLimit)
 	switch {
 	case f.Location.Kind == record.KindFrame && size > aggregateLimit:
-		f.Location = layout.Note(f.Path)
+		f.Location = layout.TooLarge(f.Path)
 	case f.Location.Kind == record.KindFrame:
 		limit = aggregateLimit
 	}

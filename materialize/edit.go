@@ -289,7 +289,7 @@ func (w *Workspace) EditEntries(ctx context.Context, kind record.Kind, id string
 // EditEntriesIn is EditEntries for the aggregate file at a path, slash-separated
 // below the workspace. One that is not there is made.
 func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.Source, edit func(*Entries) error) error {
-	if err := checkWritable(p); err != nil {
+	if err := w.checkOwn(p); err != nil {
 		return err
 	}
 	if _, isAggregate := w.recognise(p).Layout.(layout.Aggregate); !isAggregate {

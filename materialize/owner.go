@@ -53,7 +53,7 @@ func (r *reconciler) isHidden(s sides) bool {
 // none: only a file of a layout or of a note folder, not one that git tracks or a rule
 // leaves out, and a new one only where git ignores it. A command may in the root that it runs in.
 func (r *reconciler) mayWrite(ctx context.Context, s sides) bool {
-	if !r.command && !r.w.isMirrored(s.path) { // the store may be one that came with a repository
+	if r.w.recognise(s.path).IsForeign() || !r.command && !r.w.isMirrored(s.path) { // the store may be one that came with a repository
 		return false
 	}
 	if !r.command && s.disk.Exists && r.rules().Find(s.path) != "" {

@@ -186,7 +186,7 @@ func (w *Workspace) entryLocation(ctx context.Context, kind record.Kind, id stri
 		}
 		return err
 	})
-	return name, p, err
+	return name, p, cmp.Or(err, w.checkOwn(p))
 }
 
 // store puts a record that is a whole file.

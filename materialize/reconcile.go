@@ -281,7 +281,7 @@ func (r *reconciler) act(action, detail string, do func() error) (SyncedFile, er
 
 // writeStored writes the store's text over the file that was seen.
 func (r *reconciler) writeStored(ctx context.Context, p string, disk mirror.File, now *plan.State) error {
-	if err := checkWritable(p); err != nil {
+	if err := r.w.checkOwn(p); err != nil {
 		return err
 	}
 	if now == nil {
@@ -321,16 +321,17 @@ func (r *reconciler) fromDisk(ctx context.Context, s sides) (SyncedFile, error) 
 	}
 	defer func() { _ = f.Body.Discard() }() // a temporary file, swept later if it stays
 	isFrame := f.Location.Kind == record.KindFrame
-	if isFrame && plan.MergeMarker(f.Text) > 0 {
+	isForeign := f.Location.IsForeign() // as it stands it counts
+	if isFrame && !isForeign && plan.MergeMarker(f.Text) > 0 {
 		return SyncedFile{}, plan.ErrGitConflict
 	}
 	switch {
 	case s.now == nil && s.agreed() && !isMarker: // a marker that is written again is a new one
 		detail := "it was changed while the store retired it"
 		return r.act(actionConflict, detail, func() error { return r.keepBeside(ctx, f) })
-	case isFrame && s.now.IsFrame() && !r.opts.Accept:
+	case isFrame && s.now.IsFrame() && !r.opts.Accept && !isForeign:
 		return r.entriesFromDisk(ctx, f, s)
-	case s.now != nil && !s.storeSame && (s.remembered || r.command) && !r.opts.Accept:
+	case s.now != nil && !s.storeSame && (s.remembered || r.command) && !r.opts.Accept && !isForeign:
 		return r.mergeWhole(ctx, f, s)
 	}
 	action, detail := actionCaptured, ""

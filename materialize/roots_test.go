@@ -75,8 +75,15 @@ func TestLocate(t *testing.T) {
 	if at, err := materialize.Locate(t.TempDir(), "", home); !errors.Is(err, store.ErrNoStore) {
 		t.Errorf("elsewhere = %+v, %v", at, err)
 	}
-	if at, err := materialize.Locate(home, "", home); !errors.Is(err, store.ErrNoStore) {
-		t.Errorf("in the home folder = %+v, %v: it is shared by all projects", at, err)
+	if at, err := materialize.Locate(home, "", home); err != nil || at.Root != home {
+		t.Errorf("in the home folder = %+v, %v: a store that was made here must be found", at, err)
+	}
+	below := filepath.Join(home, "other")
+	if err := os.Mkdir(below, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if at, err := materialize.Locate(below, "", home); !errors.Is(err, store.ErrNoStore) {
+		t.Errorf("below the home folder = %+v, %v: it is shared by all projects", at, err)
 	}
 	explicit := filepath.Join(project, ".filebus")
 	if at, err := materialize.Locate(t.TempDir(), explicit, home); err != nil || at.Main != project {

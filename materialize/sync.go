@@ -407,20 +407,25 @@ func (r *reconciler) one(ctx context.Context, p string) error {
 	return nil
 }
 
+// AgentFolders returns the folders in which agents keep their files by themselves.
+func AgentFolders() []string {
+	return []string{".claude", ".orchestrator", ".blue", ".beads", "agent_tool_results"}
+}
+
 // scan lists the files on disk that belong to the mirror: those that a layout
-// recognises below the folders that layouts know, those of the configured note
-// folders, and below outside roots those of the conversations and dialogues that this
+// recognises below the folders that layouts know or the configuration names, those of the
+// configured note folders, and below outside roots those of the conversations and dialogues that this
 // store has.
 func (r *reconciler) scan(ctx context.Context, deadline time.Time) (*mirror.Walk, error) {
 	p := r.w.Settings.Profile
-	folders := []string{".claude", ".orchestrator", ".blue", "agent_tool_results"}
+	folders := AgentFolders()
 	for _, root := range []string{p.Root, p.Markers, p.Results, p.Dialogues, p.Sessions} {
 		if root != "" && !strings.HasPrefix(root, "/") && !strings.HasPrefix(root, "~/") {
 			folders = append(folders, root)
 		}
 	}
-	for _, notes := range r.w.Settings.NoteFolders {
-		folders = append(folders, strings.Trim(notes, "/"))
+	for _, dir := range slices.Concat(r.w.Settings.NoteFolders, r.w.Settings.AgentFolders) {
+		folders = append(folders, strings.Trim(dir, "/"))
 	}
 	below := map[string][]string{}
 	for _, o := range r.w.outside() {

@@ -30,8 +30,8 @@ type Location struct {
 }
 
 // Locate finds the store of a folder: the one that explicit names, else the
-// nearest .filebus upwards, not above the top of a git repository, nor at or
-// above the home folder. A linked worktree uses the store of its main worktree.
+// nearest .filebus upwards, not above the top of a git repository. One at or above the
+// home folder counts only in its own folder. A linked worktree uses the store of its main worktree.
 // It returns store.ErrNoStore, with the Location at which one would be made, if
 // there is none yet.
 func Locate(dir, explicit, home string) (Location, error) {
@@ -54,7 +54,7 @@ func Locate(dir, explicit, home string) (Location, error) {
 	}
 	top, common := mirror.GitRepository(dir)
 	for at := dir; ; at = filepath.Dir(at) {
-		if folder := filepath.Join(at, StoreFolder); mayHold(at, home) && exists(folder) == nil {
+		if folder := filepath.Join(at, StoreFolder); (at == dir || mayHold(at, home)) && exists(folder) == nil {
 			return Location{folder, at, at}, nil
 		}
 		if at == top || at == filepath.Dir(at) {
@@ -100,6 +100,8 @@ type Settings struct {
 	Preview     int            // the longest preview, in characters; 0 means DefaultPreview
 	Variables   []string       // the environment, for git
 	AutoRefresh bool           // reading commands refresh the captured trees
+
+	AgentFolders []string // folders of agents besides those of AgentFolders, such as packages/web/.claude
 }
 
 // DefaultPreview is the longest preview of a reference, in characters, as the
@@ -253,6 +255,19 @@ func checkWritable(p string) error {
 		}
 	}
 	return nil
+}
+
+// ErrForeign says that another program keeps a file, and names it.
+const ErrForeign record.Reason = "a file of another program"
+
+// checkOwn is checkWritable for a file of the workspace: one that another program keeps is
+// only read.
+func (w *Workspace) checkOwn(p string) error {
+	if w.recognise(p).IsForeign() {
+		err := record.Conflict.Errorf("%s belongs to the program bd: filebus reads it and never writes it", p)
+		return err.Try("bd update ID, bd close ID or bd create TITLE").Because(ErrForeign, p)
+	}
+	return checkWritable(p)
 }
 
 // IsProtected reports whether a part of a path is .git or .filebus on some disk: they

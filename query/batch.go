@@ -84,22 +84,22 @@ func contentOf(tx *store.Tx, v store.Version) (store.Content, error) {
 	return content, err
 }
 
-// headOf reads the part of a body that is searched. A damaged body is no reason
+// headOf reads the part of a body that is searched, as its path says that people read it. A damaged body is no reason
 // to answer nothing about all others: its record is found by its title, preview
 // and tags, and verify reports it.
-func headOf(content store.Content) (text []byte, damaged bool, err error) {
+func headOf(content store.Content, path string) (text []byte, damaged bool, err error) {
 	text, err = content.Head(indexedText)
 	if errors.Is(err, store.ErrDamaged) {
 		return nil, true, nil
 	}
-	return text, false, err
+	return layout.Readable(path, text), false, err
 }
 
 // read reads the texts of the documents, outside of any transaction.
 func (b *batch) read() error {
 	return parallel(len(b.changes), func(i int) (err error) {
 		if d := b.changes[i].Document; d != nil {
-			d.Text, _, err = headOf(b.contents[i])
+			d.Text, _, err = headOf(b.contents[i], d.Path)
 		}
 		return err
 	})

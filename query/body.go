@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -28,6 +29,8 @@ type BodyRequest struct {
 	// MaxTokens bounds what is written, about: it is cut at the end of a line, and
 	// a last line says how much is missing. 0: no bound.
 	MaxTokens int
+	// LineBytes bounds what is written of one line; its end is. 0: no bound.
+	LineBytes int
 	// Open opens another text in place of the version's, which has Size bytes: that
 	// of its file, which git or its owner may have changed. Nil: the version's.
 	Open func() (io.ReadCloser, error)
@@ -40,6 +43,13 @@ type BodyResult struct {
 	Tokens int   // of these bytes, about
 	Left   int   // tokens that MaxTokens kept back, about
 	Lines  Span  // in the body, of what was written; zero when that is not known
+	Long   []LongLine
+}
+
+// A LongLine is a line that was written only in part.
+type LongLine struct {
+	Line int   `json:"line"`
+	Left int64 `json:"bytes_left"`
 }
 
 // WriteBody writes the body of a version, or the part that request asks for, to
@@ -66,7 +76,8 @@ func (r *Reader) WriteBody(ctx context.Context, w io.Writer, v store.Version, re
 	if err != nil {
 		return BodyResult{}, err
 	}
-	out := &bodyWriter{w: contextWriter{ctx, w}, left: -1, line: p.line - 1, endedLine: true, part: p, name: v.Record.Name}
+	out := &bodyWriter{w: contextWriter{ctx, w}, left: -1, line: p.line - 1, endedLine: true, part: p, name: v.Record.Name,
+		longest: request.LineBytes}
 	if limit := int64(request.MaxTokens) * bytesPerToken; limit > 0 && (p.size(v.Record) > limit || p.lines != (Span{})) {
 		out.left = max(0, limit-noticeSize)
 	}
@@ -169,6 +180,10 @@ type bodyWriter struct {
 	part bodyPart
 	left int64 // bytes that may still be written; -1: any number
 
+	longest int // bytes of a line that are written; 0: all
+	inLine  int // bytes of the line that were read
+	long    []LongLine
+
 	line      int  // the last that was read, counted from 1
 	endedLine bool // and its end was read
 
@@ -190,7 +205,7 @@ func (b *bodyWriter) copy(body io.Reader, p bodyPart) error {
 	if p.end >= 0 {
 		body = io.LimitReader(body, p.end-p.start)
 	}
-	if b.left < 0 && p.lines == (Span{}) {
+	if b.left < 0 && p.lines == (Span{}) && b.longest == 0 {
 		return b.copyAll(body, p)
 	}
 	lines := bufio.NewReaderSize(body, 64<<10)
@@ -239,6 +254,7 @@ func (b *bodyWriter) take(piece []byte) error {
 	}
 	if b.endedLine {
 		b.line++
+		b.inLine = 0
 	}
 	b.endedLine = piece[len(piece)-1] == '\n'
 	if to := b.part.lines.To; to > 0 && b.line > to {
@@ -247,7 +263,23 @@ func (b *bodyWriter) take(piece []byte) error {
 	if b.line < b.part.lines.From {
 		return nil
 	}
-	return b.write(piece)
+	return b.write(b.short(piece))
+}
+
+// short returns what is written of a piece of a line.
+func (b *bodyWriter) short(piece []byte) []byte {
+	room := max(0, b.longest-b.inLine)
+	b.inLine += len(piece)
+	end := piece[len(bytes.TrimRight(piece, "\r\n")):]
+	if b.longest == 0 || len(piece)-len(end) <= room {
+		return piece
+	}
+	kept := validCut(piece[:room])
+	if n := len(b.long); n == 0 || b.long[n-1].Line != b.line {
+		b.long = append(b.long, LongLine{Line: b.line})
+	}
+	b.long[len(b.long)-1].Left += int64(len(piece) - len(end) - len(kept))
+	return slices.Concat(kept, end)
 }
 
 // write writes a piece of one line, unless it is too much. The first line is cut
@@ -303,6 +335,7 @@ func (b *bodyWriter) finish(request BodyRequest) (BodyResult, error) {
 	}
 	result := BodyResult{
 		Bytes: b.written, Tokens: record.EstimateTokens(b.written), Left: record.EstimateTokens(b.kept),
+		Long: b.long,
 	}
 	if b.written > 0 {
 		result.Lines = Span{b.first, b.last}

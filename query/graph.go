@@ -310,7 +310,7 @@ func (g *graph) addFiles(n int, files []string) {
 // changedFiles returns the files that a journal's handoff names. A damaged one
 // names none: verify reports it.
 func changedFiles(journal store.Content) []string {
-	text, damaged, err := headOf(journal)
+	text, damaged, err := headOf(journal, "")
 	start, end, found := layout.HandoffSection(text)
 	if damaged || err != nil || !found {
 		return nil

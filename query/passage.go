@@ -58,8 +58,7 @@ type match struct {
 // passageOf returns the part of text to read for a query, given where its words
 // are. It takes time in proportion to the text. A place with a phrase is better
 // than any without.
-func passageOf(text []byte, matches []match, wanted terms, phrases *phraseFinder) passage {
-	parts := partsOf(text)
+func passageOf(text []byte, parts []part, matches []match, wanted terms, phrases *phraseFinder) passage {
 	var p passage
 	if len(parts) == 0 {
 		return p
@@ -142,6 +141,17 @@ func partsOf(text []byte) []part {
 			p.body, p.bare = p.body+rest+1, false
 		}
 		parts = append(parts, p)
+	}
+	return parts
+}
+
+// linePartsOf makes every line of a text a part.
+func linePartsOf(text []byte) (parts []part) {
+	at := 0
+	for line := range bytes.Lines(text) {
+		n := len(parts) + 1
+		parts = append(parts, part{start: at, end: at + len(line), body: at, line: n, last: n})
+		at += len(line)
 	}
 	return parts
 }

@@ -133,7 +133,7 @@ func (f *phraseFilter) passes(texts [][]byte) bool {
 // texts returns what a phrase may stand in, each of them as a whole: what the index
 // knows of a record.
 func (f *finding) texts() ([][]byte, error) {
-	body, _, err := headOf(f.content)
+	body, _, err := headOf(f.content, f.Path)
 	texts := [][]byte{[]byte(f.Title), []byte(f.Description.Preview), []byte(f.Name.ID), []byte(f.Agent), []byte(f.Task)}
 	for _, tag := range f.Tags {
 		texts = append(texts, []byte(tag))

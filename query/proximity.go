@@ -179,7 +179,7 @@ func (f *finder) readNear(found []finding) error {
 // readNearOf looks at one body. What was found in one that is short is kept, since
 // its passage is found by the same words.
 func (f *finder) readNearOf(found *finding) error {
-	text, damaged, err := headOf(found.content)
+	text, damaged, err := headOf(found.content, found.Path)
 	if err != nil || damaged || markdown.IsBinary(text) {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"filebus/index"
+	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
@@ -89,6 +90,9 @@ type Hit struct {
 	Snippet
 	Tokens   int            `json:"tokens"` // of the whole body, about
 	Agent    string         `json:"agent,omitempty"`
+	Status   string         `json:"status,omitempty"` // this and the next two of issues and tasks
+	Priority string         `json:"priority,omitempty"`
+	Type     string         `json:"type,omitempty"`
 	Time     time.Time      `json:"time"`
 	Score    float64        `json:"score"`                   // 0 for scanned hits
 	Scanned  bool           `json:"scanned,omitempty"`       // found by a scan, not by rank
@@ -298,6 +302,10 @@ func (f *finder) hit(found *finding) (Hit, error) {
 		Agent: s.Agent, Time: s.Time, Score: found.ranked.Score, Like: found.ranked.Like, Points: found.ranked.Points,
 		Nearness: found.nearness,
 	}
+	if h.Kind == record.KindIssue || h.Kind == record.KindTask {
+		h.Status = s.Status
+		h.Priority, h.Type = s.Attributes[record.AttributePriority], s.Attributes[record.AttributeType]
+	}
 	p, err := f.passage(found, &h)
 	if err != nil {
 		return h, err
@@ -314,12 +322,16 @@ func (f *finder) hit(found *finding) (Hit, error) {
 func (f *finder) passage(found *finding, h *Hit) (p passage, err error) {
 	text, matches := found.text, found.matches
 	if !found.read {
-		if text, h.Damaged, err = headOf(found.content); err != nil || markdown.IsBinary(text) {
+		if text, h.Damaged, err = headOf(found.content, found.Path); err != nil || markdown.IsBinary(text) {
 			return p, err
 		}
 		matches = f.matches(text, f.terms)
 	}
-	p = passageOf(text, matches, f.terms, f.phrases)
+	parts := partsOf
+	if layout.IsJSONLines(h.Path) {
+		parts = linePartsOf
+	}
+	p = passageOf(text, parts(text), matches, f.terms, f.phrases)
 	found.shown = linesOf(text, p.lines)
 	if p.files = mentions(found.shown, h.Path); len(p.files) == 0 && p.lines.From > 0 {
 		p.files = mentions(text[:min(len(text), mentionHead)], h.Path)

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"unicode/utf8"
 
+	"filebus/materialize/layout"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -90,11 +92,40 @@ func (r *Reader) Section(ctx context.Context, h *Hit, size int) (SectionText, er
 	if size <= 0 {
 		size = math.MaxInt
 	}
+	if layout.IsJSONLines(h.Path) {
+		text, _, err := headOf(content, h.Path)
+		text = shortLines(linesOf(text, h.Lines), h)
+		s := SectionText{Text: text, First: h.Lines.From, Last: h.Lines.To}
+		return s.Cut(size), errors.Join(err, body.Close())
+	}
 	part := bodyPart{end: -1, line: 1, lines: h.Lines}
 	var text bytes.Buffer
 	out := &bodyWriter{w: contextWriter{ctx, &text}, left: int64(size), endedLine: true, part: part, name: h.Name}
 	if err := errors.Join(out.copy(body, part), body.Close()); err != nil {
 		return SectionText{}, fmt.Errorf("reading %s: %w", h.Name, err)
 	}
-	return SectionText{text.Bytes(), h.Lines.From, out.last, out.kept}, nil
+	return SectionText{shortLines(text.Bytes(), h), h.Lines.From, out.last, out.kept}, nil
+}
+
+// shownLine is how much of a line is shown where nobody has asked for that line, in bytes.
+const shownLine = 4 << 10
+
+// shortLines cuts the long lines of a hit around its words, and says what is left out.
+func shortLines(text []byte, h *Hit) (out []byte) {
+	number := h.Lines.From
+	for line := range bytes.Lines(text) {
+		if len(line) > shownLine {
+			line = bytes.TrimRight(line, "\r\n")
+			from := max(0, h.Snippet.placeIn(line)-shownLine/4)
+			for from > 0 && !utf8.RuneStart(line[from]) {
+				from--
+			}
+			to := from + len(validCut(line[from:min(len(line), from+shownLine)]))
+			line = fmt.Appendf(nil, "… %s … [%d of the %d bytes of line %d left out: filebus get %s --lines %d --full]\n",
+				line[from:to], len(line)-(to-from), len(line), number, h.Ref, number)
+		}
+		out = append(out, line...)
+		number++
+	}
+	return out
 }

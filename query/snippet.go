@@ -1,6 +1,7 @@
 package query
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
@@ -64,6 +65,23 @@ func cutSnippet(text []byte, matches []match) Snippet {
 		w.out = append(w.out, "…"...)
 	}
 	return Snippet{string(w.out), w.marks}
+}
+
+// maxPlace is how much of a snippet is looked for in its text, in bytes.
+const maxPlace = 30
+
+// placeIn returns where in a line the first mark of a snippet stands: with the words behind
+// it if it can, 0 if it is not there.
+func (s Snippet) placeIn(line []byte) int {
+	if len(s.Marks) == 0 {
+		return 0
+	}
+	word := s.Marks[0]
+	at := bytes.Index(line, []byte(s.Text[word.Start:min(len(s.Text), max(word.End, word.Start+maxPlace))]))
+	if at < 0 {
+		at = bytes.Index(line, []byte(s.Text[word.Start:word.End]))
+	}
+	return max(at, 0)
 }
 
 // hasText reports whether there is more than white space.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,6 +29,8 @@ type config struct {
 	Preview int      `toml:"preview" json:"preview"` // the longest preview, in characters
 	PDFDir  string   `toml:"pdf_dir" json:"pdf_dir"` // where pdf writes; empty: the working directory
 	Private bool     `toml:"private" json:"private"` // not searched from elsewhere
+
+	Agents []string `toml:"agents" json:"agents"` // further folders of agents: packages/web/.claude
 
 	Retention retentionConfig `toml:"retention" json:"retention"`
 	Trees     struct {
@@ -87,10 +88,9 @@ func (c *config) parse(text string) error {
 	if _, err := c.profile(); err != nil {
 		return err
 	}
-	for _, folder := range c.Notes {
+	for _, folder := range slices.Concat(c.Notes, c.Agents) {
 		if !mayHoldFiles(folder) {
-			return fmt.Errorf("the note folder %q is not a folder below the workspace, outside of .git and .filebus",
-				folder)
+			return fmt.Errorf("%q is not a folder below the workspace, outside of .git and .filebus", folder)
 		}
 	}
 	return c.Retention.check()
@@ -167,7 +167,8 @@ func (e *environ) settings(at materialize.Location) (materialize.Settings, error
 	profile, err := c.profile()
 	return materialize.Settings{
 		Profile: profile, NoteFolders: c.Notes, Home: e.home(), Preview: c.Preview, Variables: e.variables,
-		AutoRefresh: c.Trees.Auto,
+		AutoRefresh:  c.Trees.Auto,
+		AgentFolders: c.Agents,
 	}, err
 }
 
@@ -183,16 +184,22 @@ type configView struct {
 	Preview   int            `json:"preview"`
 	PDFDir    string         `json:"pdf_dir,omitempty"`
 
+	Agents []string `json:"agents,omitempty"`
+
 	Retention retentionConfig `json:"retention"`
 }
 
-func runConfig(_ context.Context, w *workspace, _ []string) error {
-	at, err := w.locate()
-	exists := err == nil
-	if err != nil && !errors.Is(err, store.ErrNoStore) {
-		return err
+// here returns where the store is, or would be, with its configuration.
+func (e *environ) here() (at materialize.Location, c config, exists bool, err error) {
+	if at, err = e.locate(); err == nil || errors.Is(err, store.ErrNoStore) {
+		exists = err == nil
+		c, err = e.config(at)
 	}
-	c, err := w.config(at)
+	return at, c, exists, err
+}
+
+func runConfig(_ context.Context, w *workspace, _ []string) error {
+	at, c, exists, err := w.here()
 	if err != nil {
 		return err
 	}
@@ -213,7 +220,7 @@ func (c config) view(at materialize.Location, exists bool) (configView, error) {
 	return configView{
 		Store: at.Store, Exists: exists, Workspace: at.Main, Root: at.Root, Config: filepath.Join(at.Store, configFile),
 		Profile: profile, Notes: c.Notes, Preview: cmp.Or(c.Preview, materialize.DefaultPreview),
-		PDFDir: c.PDFDir, Retention: c.Retention,
+		PDFDir: c.PDFDir, Agents: c.Agents, Retention: c.Retention,
 	}, err
 }
 
@@ -234,65 +241,10 @@ func (w *workspace) printConfig(v configView) {
 		{"profile", p.Name}, {"results", p.Results}, {"markers", p.Markers}, {"dialogues", p.Dialogues},
 		{"sessions", p.Sessions}, {"others", p.Root}, {"notes", strings.Join(v.Notes, " ")},
 		{"preview", fmt.Sprint(v.Preview, " characters")}, {"pdf_dir", v.PDFDir}, {"retention", retention},
+		{"agents", strings.Join(v.Agents, " ")},
 	} {
 		if row[1] != "" || row[0] == "notes" {
 			w.printf("%-10s %s\n", row[0], oneLine(row[1]))
 		}
 	}
-}
-
-type initCommand struct {
-	Profile string `flag:"profile" not:"root"`
-	Root    string `flag:"root"`
-}
-
-func (o *initCommand) run(ctx context.Context, w *workspace, _ []string) error {
-	wanted := config{Profile: o.Profile, Root: o.Root}
-	if _, err := wanted.profile(); err != nil {
-		return coded(record.Usage, "", err)
-	}
-	at, _ := w.locate() // where there is none, at says where it will be
-	if *o != (initCommand{}) {
-		if _, err := w.config(at); err != nil {
-			return err
-		}
-		if err := writeConfig(at, wanted); err != nil {
-			return err
-		}
-	}
-	w, err := w.create(ctx)
-	if err != nil {
-		return err
-	}
-	folders := map[string]string{"store": w.Location.Store, "workspace": w.Main}
-	return w.print(folders, "%s\n", w.Location.Store)
-}
-
-// seedPapers is where the file-bus document puts papers.
-const seedPapers = "~/Documents/Qark Papers"
-
-// writeConfig writes a configuration where there is none.
-func writeConfig(at materialize.Location, c config) error {
-	own := folder.At(at.Store)
-	if err := own.Make("."); err != nil {
-		return err
-	}
-	text := fmt.Sprintf("profile = %q\n", c.Profile)
-	switch {
-	case c.Root != "":
-		text = fmt.Sprintf("root = %q\n", c.Root)
-	case c.Profile == "seed":
-		text += fmt.Sprintf("pdf_dir = %q\n", seedPapers)
-	}
-	f, err := own.OpenFile(configFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
-	if errors.Is(err, fs.ErrExist) {
-		return coded(record.Conflict, "edit the file", fmt.Errorf("%s is there already", own.Path(configFile)))
-	}
-	if err != nil {
-		return err
-	}
-	if _, err := f.WriteString(text); err != nil {
-		return err
-	}
-	return f.Close()
 }

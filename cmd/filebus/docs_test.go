@@ -275,7 +275,9 @@ func TestMentionedFlags(t *testing.T) {
 func jsonShapes() map[string]any {
 	tags := tagsJSON{}
 	return map[string]any{
+		"filebus init":                   initView{},
 		"filebus config":                 configView{},
+		"filebus config get":             settingView{},
 		"filebus trust":                  trustView{},
 		"filebus put":                    materialize.PutResult{},
 		"filebus tag":                    tags,

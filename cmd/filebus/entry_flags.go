@@ -68,8 +68,8 @@ func (f *factFlags[T]) check(*environ, []string) error {
 	for _, field := range f.fields {
 		f.facts[field.Fact], _ = f.set.GetStringSlice(field.Fact) // it is one
 		for _, value := range f.facts[field.Fact] {
-			if field.Values != nil && !slices.Contains(field.Values, value) {
-				return usageError("--%s %q is none of %s", field.Fact, value, strings.Join(field.Values, ", "))
+			if known := field.Filters(); known != nil && !slices.Contains(known, value) {
+				return usageError("--%s %q is none of %s", field.Fact, value, strings.Join(known, ", "))
 			}
 		}
 	}

@@ -142,7 +142,7 @@ func (e *environ) reader(s *store.Store, opts query.Options) *query.Reader {
 func (e *environ) open(ctx context.Context) (*workspace, error) {
 	at, err := e.locate()
 	if err != nil {
-		return nil, err
+		return nil, e.noStore(at, err)
 	}
 	settings, err := e.settings(at)
 	if err != nil {
@@ -179,6 +179,9 @@ func (e *environ) create(ctx context.Context) (*workspace, error) {
 	}
 	if err == nil && w.Store.IsNew() {
 		e.note("made a store in %s", at.Store)
+		if e.isShared(at.Main) {
+			e.note("%s is no project: outside of git its store is found there alone, and not below", at.Main)
+		}
 	}
 	return w, err
 }
@@ -208,6 +211,8 @@ func (e *environ) openFresh(ctx context.Context) (*workspace, error) {
 		e.note("%s not looked at; filebus sync imports them", plural(report.Unlooked, "changed file"))
 	case report.Unread > 0:
 		e.note("%s not looked at for changed files; filebus sync does", plural(report.Unread, "folder"))
+	case len(report.Files) == 0:
+		w.remarkLeft(ctx)
 	}
 	w.refreshBy(ctx, w.Settings.AutoRefresh, autoBudget)
 	return w, ctx.Err()

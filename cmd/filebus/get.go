@@ -21,6 +21,7 @@ type getCommand struct {
 	Section   string `flag:"section"`
 	Lines     string `flag:"lines"`
 	MaxTokens int    `flag:"max-tokens" least:"0"`
+	Full      bool   `flag:"full"`
 
 	lines query.Span
 }
@@ -46,10 +47,28 @@ func (o *getCommand) run(ctx context.Context, w *workspace, args []string) error
 		return err
 	}
 	request := query.BodyRequest{Section: o.Section, Lines: o.lines, MaxTokens: o.MaxTokens}
+	if !o.Full && (o.lines != (query.Span{}) || w.outTerminal && !w.global.json) {
+		request.LineBytes = maxLine
+	}
 	if err := w.textHere(name, v, &request); err != nil {
 		return err
 	}
-	return w.printBody(ctx, "get", v, request)
+	return w.printBody(ctx, "get", name, v, request)
+}
+
+// maxLine is how much of a line is printed where lines are asked for, in bytes: about 2,000
+// tokens.
+const maxLine = 8 << 10
+
+// noteLong says which lines were printed only in part.
+func (e *environ) noteLong(text string, long []query.LongLine) {
+	for _, l := range long[:min(shownProblems, len(long))] {
+		e.note("%s of line %d left out; filebus get %s --lines %d --full prints all of it",
+			byteSize(l.Left), l.Line, record.ShellWord(text), l.Line)
+	}
+	if more := len(long) - shownProblems; more > 0 {
+		e.note("%s cut as well; --full prints all of them", plural(more, "more line"))
+	}
 }
 
 // textHere makes a request read the file that a user's text names by its path, if that
@@ -77,7 +96,7 @@ func (w *workspace) textHere(text string, v store.Version, request *query.BodyRe
 }
 
 // printBody prints a body, or a part of it.
-func (w *workspace) printBody(ctx context.Context, op string, v store.Version, request query.BodyRequest) error {
+func (w *workspace) printBody(ctx context.Context, op, name string, v store.Version, request query.BodyRequest) error {
 	var buffer bytes.Buffer
 	var out io.Writer = w.out
 	if w.global.json {
@@ -88,12 +107,13 @@ func (w *workspace) printBody(ctx context.Context, op string, v store.Version, r
 		return err
 	}
 	w.logRead(op, v.Record.Name.String(), result.Tokens)
+	w.noteLong(name, result.Long)
 	if !w.global.json {
 		return nil
 	}
 	b := bodyJSON{
 		Name: v.Record.Name, Ref: record.ShortRef(v.Ref), Lines: lineRange(result.Lines), Tokens: result.Tokens,
-		Left: result.Left,
+		Left: result.Left, Long: result.Long,
 	}
 	if text := buffer.String(); utf8.ValidString(text) {
 		b.Text = &text
@@ -104,13 +124,14 @@ func (w *workspace) printBody(ctx context.Context, op string, v store.Version, r
 }
 
 type bodyJSON struct {
-	Name   record.Name     `json:"name"`
-	Ref    record.ShortRef `json:"ref"`
-	Lines  lineRange       `json:"lines,omitzero"`
-	Tokens int             `json:"tokens"`
-	Left   int             `json:"left,omitempty"`
-	Text   *string         `json:"text,omitempty"`
-	Base64 []byte          `json:"base64,omitempty"`
+	Name   record.Name      `json:"name"`
+	Ref    record.ShortRef  `json:"ref"`
+	Lines  lineRange        `json:"lines,omitzero"`
+	Tokens int              `json:"tokens"`
+	Left   int              `json:"left,omitempty"`
+	Long   []query.LongLine `json:"cut_lines,omitempty"`
+	Text   *string          `json:"text,omitempty"`
+	Base64 []byte           `json:"base64,omitempty"`
 }
 
 // A lineRange is a Span as an object.

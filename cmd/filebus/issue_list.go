@@ -103,7 +103,7 @@ const issueTokens = 400
 func printIssue(w *workspace, i issue.Issue, maxTokens int) error {
 	return w.presentLines(w.issueLines(i), presentation{
 		maxTokens: maxTokens, op: "issue show", what: i.Name.String(), json: func(int) any { return i },
-		rest: "… cut; all of it: filebus get " + record.ShellWord(i.Name.String()),
+		rest: "… cut; all of it: filebus issue show " + record.ShellWord(i.ID) + " --max-tokens 0",
 	})
 }
 
@@ -117,6 +117,7 @@ func (e *environ) issueLines(i issue.Issue) []string {
 		{"claimed by", strings.TrimPrefix(e.issueHolder(i), "-")}, {"duplicate of", f.DuplicateOf},
 		{"created", f.Created}, {"source", f.Source}, {"loop", f.Loop}, {"task", f.TaskRef},
 		{"summary", i.Summary}, {"files", strings.Join(f.Files, ", ")},
+		{"state", f.State}, {"parent", f.Parent}, {"depends on", strings.Join(f.DependsOn, ", ")},
 	} {
 		if field.value != "" || field.name == "summary" {
 			lines = append(lines, field.name+": "+oneLine(field.value))

@@ -68,7 +68,11 @@ func writingCommands() []command {
 	return []command{
 		plain("init", &initCommand{}),
 		plain("demo [DIR]", &demoCommand{}),
-		plain("config", runFunc(runConfig)),
+		plain("config", runFunc(runConfig)).with(
+			plain("get KEY", runFunc(getSetting)),
+			plain("set KEY VALUE...", runFunc(setSetting)),
+			plain("unset KEY", runFunc(setSetting)),
+		),
 		plain("trust [DIR]", &trustCommand{}),
 		plain("put [FILE|-]...", &putCommand{callFlags: usualCall()}),
 		{

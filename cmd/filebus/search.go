@@ -105,15 +105,7 @@ func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) er
 	if !env.global.json {
 		set.unnameOwn(p.answer.Hits)
 	}
-	for _, h := range p.answer.Hits {
-		if h.Damaged {
-			env.note("the body of %s is damaged; run filebus verify --repair%s", h.Name, env.storeFlag(h.Store))
-		}
-	}
-	if set.own != nil {
-		p.stale = set.own.staleTrees(ctx, p.answer.Hits)
-		set.own.noteUnknown(ctx, &request.Filter)
-	}
+	p.noteState(ctx, set.own, &request.Filter)
 	err = p.print(ctx, set, text)
 	env.noteStale(p.stale)
 	o.noteRead(env, &request)
@@ -122,6 +114,20 @@ func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) er
 		err = silentError(record.Failed)
 	}
 	return err
+}
+
+// noteState says of the hits whose body is damaged, and what nothing has that was asked
+// for; own may be nil. It finds the trees that have changed on disk.
+func (p *hitPage) noteState(ctx context.Context, own *workspace, f *record.Filter) {
+	for _, h := range p.answer.Hits {
+		if h.Damaged {
+			p.env.note("the body of %s is damaged; run filebus verify --repair%s", h.Name, p.env.storeFlag(h.Store))
+		}
+	}
+	if own != nil {
+		p.stale = own.staleTrees(ctx, p.answer.Hits)
+		own.noteUnknown(ctx, f)
+	}
 }
 
 // searchArguments returns the arguments of a command line, with those of a search

@@ -48,8 +48,8 @@ func (e *environ) openStores(ctx context.Context, everywhere bool, opts query.Op
 		set.own = own
 		set.readers = append(set.readers, e.reader(own.Store, opts))
 	case absent && !everywhere && len(others) > 0:
-		hint := "run it again with --everywhere to search the stores that you have opened, or filebus init"
-		return nil, coded(record.NoStore, hint, err)
+		hint := "run it again with --everywhere to search the stores that you have opened, or "
+		return nil, coded(record.NoStore, hint+explain(err).Hint, err)
 	case everywhere && errors.Is(err, record.Untrusted):
 		if at, locateErr := e.locate(); locateErr == nil && !slices.Contains(others, at.Store) {
 			others = append(others, at.Store) // which is named below

@@ -162,7 +162,8 @@ func (p *hitPage) writeHit(out *strings.Builder, h *query.Hit, snippet int) {
 	place += env.storeFlag(h.Store)
 	out.WriteString(env.bold(name) + place)
 	facts := []string{
-		h.Ref.String(), tokenText(h.Tokens), oneLine(h.Agent), h.Time.UTC().Format(time.DateOnly), placeText(h),
+		h.Ref.String(), tokenText(h.Tokens),
+		strings.Join(strings.Fields(oneLine(h.Status+" "+h.Priority+" "+h.Type)), " "), oneLine(h.Agent), h.Time.UTC().Format(time.DateOnly), placeText(h),
 	}
 	if n := len(h.Like); n > 0 {
 		facts = append(facts, fmt.Sprintf("+%d alike", n))

@@ -44,7 +44,9 @@ func (o *syncCommand) run(ctx context.Context, w *workspace, paths []string) err
 			return err
 		}
 	}
-	return errors.Join(printSync(w, reports, o.Problems, nil), o.missing(w, paths))
+	err = printSync(w, reports, o.Problems, nil)
+	w.remarkLeft(ctx)
+	return errors.Join(err, o.missing(w, paths))
 }
 
 // missing is the error of a file or folder at which nothing stands after it was restored.

@@ -11,6 +11,7 @@ import (
 	"filebus/materialize/layout"
 	runs "filebus/materialize/run"
 	"filebus/materialize/task"
+	"filebus/query"
 	"filebus/store/record"
 )
 
@@ -112,8 +113,9 @@ type taskNoteJSON struct {
 }
 
 type taskShow struct {
-	Full      bool `flag:"full"`
-	MaxTokens int  `flag:"max-tokens"`
+	Tree      string `flag:"tree"`
+	Full      bool   `flag:"full"`
+	MaxTokens int    `flag:"max-tokens"`
 }
 
 // taskTokens is how long a handoff, and a list of tasks, may be.
@@ -142,6 +144,9 @@ func (o *taskShow) run(ctx context.Context, w *workspace, args []string) error {
 		return err
 	}
 	j, err := w.freshJournal(ctx, id)
+	if o.Tree != "" || errors.Is(err, task.ErrNotStarted) {
+		return o.showRecords(ctx, w, id, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -164,6 +169,34 @@ func (o *taskShow) run(ctx context.Context, w *workspace, args []string) error {
 		w.note("%s has not handed over yet: filebus wait %s", id, record.ShellWord(string(id)))
 	}
 	return err
+}
+
+// showRecords shows what reports and queues say of a task that has no journal here.
+func (o *taskShow) showRecords(ctx context.Context, w *workspace, id task.ID, notStarted error) error {
+	records, err := w.board().Records(ctx, record.Tree(o.Tree), id)
+	if len(records) == 0 && o.Tree != "" {
+		notStarted = record.NotFound.Errorf("the tree %s has no task %s", o.Tree, id).
+			Try("filebus task list --tree {1}", o.Tree)
+	}
+	if len(records) == 0 || err != nil {
+		return cmp.Or(err, notStarted)
+	}
+	var lines []string
+	for _, s := range records {
+		what := "  " + s.Ref.String() + "  " + cmp.Or(s.Status, "no status") + "  " + oneLine(s.Agent)
+		lines = append(lines, w.bold(oneLine(s.Name.String()))+strings.TrimRight(what, " "),
+			"  "+oneLine(s.Title), "  "+oneLine(s.Description.Preview))
+	}
+	return w.presentLines(lines, presentation{
+		maxTokens: o.MaxTokens, op: "task show", what: string(id), noun: "more line",
+		json: func(int) any { return taskRecordsJSON{id, records} },
+		rest: "… %s; filebus get NAME prints one whole",
+	})
+}
+
+type taskRecordsJSON struct {
+	Task    task.ID         `json:"task"`
+	Records []query.Summary `json:"records"`
 }
 
 // freshJournal reads a task's journal as it is on disk, if that can be imported.
@@ -216,6 +249,7 @@ func progressLines(j *task.Journal) []string {
 }
 
 type taskList struct {
+	Tree      string        `flag:"tree"`
 	Running   bool          `flag:"running"`
 	Late      time.Duration `flag:"late"`
 	MaxTokens int           `flag:"max-tokens" least:"0"`
@@ -224,7 +258,7 @@ type taskList struct {
 func (o *taskList) check(*environ, []string) error { return checkLate(o.Late) }
 
 func (o *taskList) run(ctx context.Context, w *workspace, _ []string) error {
-	items, err := w.board().List(ctx, task.ListOptions{Running: o.Running, Late: o.Late})
+	items, err := w.board().List(ctx, task.ListOptions{Tree: record.Tree(o.Tree), Running: o.Running, Late: o.Late})
 	if err != nil {
 		return err
 	}
@@ -232,8 +266,12 @@ func (o *taskList) run(ctx context.Context, w *workspace, _ []string) error {
 	for _, item := range items {
 		rows = append(rows, taskRow(item))
 	}
+	none := ""
+	if o.Tree != "" {
+		none = "no tasks in the tree " + o.Tree
+	}
 	return w.presentTable(rows, presentation{
-		maxTokens: o.MaxTokens, op: "task list", rest: "and %s; --max-tokens 0 lists all", noun: "more task",
+		maxTokens: o.MaxTokens, op: "task list", none: none, rest: "and %s; --max-tokens 0 lists all", noun: "more task",
 		json: func(n int) any { return taskListJSON{items[:n], len(items) - n} },
 	})
 }
@@ -254,5 +292,8 @@ func taskRow(i task.Item) []string {
 		status += " LATE"
 	}
 	age := runs.DurationText(time.Duration(i.Seconds) * time.Second)
+	if i.From != task.FromJournal {
+		age, marker = "-", i.From
+	}
 	return []string{i.ID, status, age, cutText(cmp.Or(i.Agent, "-")), marker, i.Title}
 }

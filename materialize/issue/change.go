@@ -189,11 +189,17 @@ func (q *Queue) ClaimNext(ctx context.Context, f Filter, c Change) (claimed Issu
 		return Issue{}, false, err
 	}
 	// One file at a time, the one with the most urgent issue first.
-	paths, err := q.pathsOf(all)
+	own := slices.DeleteFunc(slices.Clone(all), q.isForeign)
+	paths, err := q.pathsOf(own)
 	for _, path := range paths {
 		claimed, found, err = q.claimIn(ctx, path, f, c)
 		if found || err != nil {
 			break
+		}
+	}
+	if at := slices.IndexFunc(all, func(i Issue) bool { return i.isFree(c.Agent) }); !found && err == nil && at >= 0 {
+		if q.isForeign(all[at]) { // there are no others
+			return claimed, false, errForeign(all[at])
 		}
 	}
 	return claimed, found, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/store/record"
@@ -30,6 +31,8 @@ type Issue struct {
 	Path         string      `json:"-"`              // of its file, slash-separated, below the workspace
 	Text         []byte      `json:"-"`
 	Name         record.Name `json:"-"`
+	// BlockedBy are the open issues that it waits for, of those that List has seen.
+	BlockedBy []string `json:"blocked_by,omitempty"`
 
 	attributes map[string]string
 }
@@ -42,7 +45,7 @@ func (i Issue) Brief() Issue {
 
 // issue reads an entry.
 func (q *Queue) issue(name record.Name, path string, text []byte) Issue {
-	fields := q.fields.Read(text) // what is missing of it shows
+	fields := layout.ReadIssue(text) // what is missing of it shows
 	facts := q.fields.Facts(fields)
 	i := Issue{
 		ID: name.ID, Name: name, Path: path, File: q.work.FilePath(path), Issue: fields, Text: text,
@@ -75,7 +78,7 @@ func (i Issue) isKeptFrom(agent string) bool {
 func (i Issue) isFree(agent string) bool {
 	switch i.Status {
 	case pending, accepted:
-		return !i.isKeptFrom(agent)
+		return len(i.BlockedBy) == 0 && !i.isKeptFrom(agent)
 	case inProgress:
 		return i.Expired
 	}
@@ -104,6 +107,43 @@ func (f Filter) accepts(i Issue) bool {
 	isHolder := func(agent string) bool { return sameAgent(agent, i.hold.Agent) }
 	return (len(f.Agents) == 0 || i.hold.Agent != "" && slices.ContainsFunc(f.Agents, isHolder)) &&
 		(!f.Open || i.Status.IsOpen())
+}
+
+// setBlocked says of each issue what it waits for: open issues that it depends on, or that
+// its parents wait for.
+func setBlocked(all []Issue) {
+	at := make(map[string]int, len(all))
+	for n := range all {
+		at[all[n].ID] = n
+	}
+	for n := range all {
+		seen := map[string]bool{} // parents may be in a circle
+		for id := all[n].ID; id != "" && !seen[id]; {
+			seen[id] = true
+			of, found := at[id]
+			if !found {
+				break
+			}
+			for _, on := range all[of].DependsOn {
+				if other, known := at[on]; known && all[other].Status.IsOpen() && on != all[n].ID {
+					all[n].BlockedBy = append(all[n].BlockedBy, on)
+				}
+			}
+			id = all[of].Parent
+		}
+	}
+}
+
+// isForeign reports whether another program keeps the issue: filebus only reads it.
+func (q *Queue) isForeign(i Issue) bool {
+	return q.work.Settings.Profile.Recognize(i.Path).IsForeign()
+}
+
+// errForeign says so.
+func errForeign(i Issue) error {
+	err := record.Conflict.Errorf("%s stands in %s, which the program bd keeps: filebus reads it and never writes it",
+		i.ID, i.Path)
+	return err.Try("bd update {1}, or bd close {1}", i.ID).Because(materialize.ErrForeign, i.ID)
 }
 
 // sortIssues puts the issue to be done next first: accepted ones and those whose

@@ -56,11 +56,13 @@ func (q *Queue) List(ctx context.Context, f Filter) (all []Issue, err error) {
 				return false
 			}
 			var i Issue
-			if i, unread = q.readIssue(tx, v); unread == nil && f.accepts(i) {
+			if i, unread = q.readIssue(tx, v); unread == nil {
 				all = append(all, i)
 			}
 			return unread != nil
 		})
+	setBlocked(all)
+	all = slices.DeleteFunc(all, func(i Issue) bool { return !f.accepts(i) })
 	sortIssues(all)
 	return all, errors.Join(err, unread)
 }
@@ -130,6 +132,8 @@ func (q *Queue) change(ctx context.Context, id string, rule func(Issue) ([]byte,
 		at.ID = "" // it may have been written by hand just now
 	} else if err != nil {
 		return Issue{}, err
+	} else if q.isForeign(at) {
+		return Issue{}, errForeign(at)
 	}
 	err = q.work.EditEntries(ctx, record.KindIssue, at.ID, record.SourcePut, func(e *materialize.Entries) error {
 		entry, found := find(e, id)
@@ -186,11 +190,17 @@ func (q *Queue) Problems(ctx context.Context) ([]*layout.SyntaxError, error) {
 
 // paths returns the files that hold issues, and the one that new issues go to.
 func (q *Queue) paths(ctx context.Context) ([]string, error) {
-	all, err := q.List(ctx, Filter{})
+	frames, err := q.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindFrame}})
 	if err != nil {
 		return nil, err
 	}
-	return q.pathsOf(all)
+	var in []Issue
+	for _, f := range frames {
+		if q.work.Settings.Profile.Recognize(f.Path).Entries == record.KindIssue {
+			in = append(in, Issue{Path: f.Path})
+		}
+	}
+	return q.pathsOf(in)
 }
 
 // pathsOf returns the files of issues in the order of the issues, and at last the

@@ -29,6 +29,9 @@ type headingFormat struct {
 	section func(e Entry) string
 	// series returns what the ids of entries that stand together have in common.
 	series func(id string) string
+	// isOther reports whether a line looks like an entry in a form that is not read; it is
+	// reported where a file has no entries.
+	isOther func(l markdown.Line) bool
 }
 
 func (h *headingFormat) kindOf() record.Kind { return h.kind }
@@ -41,6 +44,11 @@ func (h *headingFormat) Parse(path string, text []byte) (File, []*SyntaxError) {
 	c := newFileCutter(path, text)
 	c.reportOpen(lines)
 	spans := h.spans(lines)
+	if len(spans) == 0 && h.isOther != nil {
+		if at := slices.IndexFunc(lines, h.isOther); at >= 0 {
+			c.errorf(lines[at].Number, "this looks like a %s, but those begin with a heading: none was found", h.kind)
+		}
+	}
 	for _, s := range spans {
 		id, ok := c.claim(s.id, s.title, lines[s.first].Number)
 		if !ok {
@@ -170,12 +178,21 @@ func (c *fileCutter) claim(id, title string, line int) (string, bool) {
 		}
 	}
 	if first, taken := c.used[id]; taken {
-		again := record.Failed.Errorf("entry id %s is used again (first at line %d)", id, first)
-		c.errorf(line, "%w", again.Because(ErrRepeatedID, id, strconv.Itoa(first)))
+		c.repeated(line, id, first)
 		return "", false
 	}
 	c.used[id] = line
 	return id, true
+}
+
+// repeated reports an entry whose id another one has, at the line first.
+func (c *fileCutter) repeated(line int, id string, first int) {
+	place := "first"
+	if first > line {
+		place = "newer"
+	}
+	again := record.Failed.Errorf("entry id %s is used again (%s at line %d)", id, place, first)
+	c.errorf(line, "%w", again.Because(ErrRepeatedID, id, strconv.Itoa(first)))
 }
 
 // ErrRepeatedID says that an entry has the id of one before it, and names the id and

@@ -91,7 +91,7 @@ func extraFields(v markdown.Values, known []string) []ExtraField {
 func (f *Facts) addExtra(key, value string) {
 	switch key {
 	case "assignee":
-		f.setAttribute(attributeAssignee, factLine(value))
+		f.setAttribute(AttributeAssignee, factLine(value))
 	case "agent", "reporter", "reported by":
 		f.Agent = factLine(value)
 	case "tags":

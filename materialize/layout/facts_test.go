@@ -137,7 +137,7 @@ func TestFactsOfTypedViews(t *testing.T) {
 			Extra: []ExtraField{{"Assignee", "agent-1"}, {"Agent", "qa"}, {"Tags", "x, y"}},
 		}), Facts{
 			Agent: "qa", Status: "complete", Loop: "2", Task: "task-3", Tags: []string{"x", "y"}, Title: "A b", Summary: "A b",
-			Attributes: map[string]string{record.AttributeType: "bug", attributeAssignee: "agent-1"},
+			Attributes: map[string]string{record.AttributeType: "bug", AttributeAssignee: "agent-1"},
 		}},
 		{"bare issue", issueFields.Facts(Issue{Extra: []ExtraField{{"Assignee", ""}, {"Created", "now"}}}),
 			Facts{Attributes: nil}},
@@ -145,7 +145,7 @@ func TestFactsOfTypedViews(t *testing.T) {
 			taskFields.Facts(queuedTask{ID: "T1", Title: "t", Status: "Done!",
 				Extra: []ExtraField{{"Assignee", "a"}, {"Created", "2026"}}}),
 			Facts{Task: "T1", Status: "done", Title: "t",
-				Attributes: map[string]string{attributeAssignee: "a", record.AttributeCreated: "2026"}}},
+				Attributes: map[string]string{AttributeAssignee: "a", record.AttributeCreated: "2026"}}},
 		{"knowledge",
 			knowledgeFields.Facts(Knowledge{ID: "gotcha-1", Content: "c", Source: "review", Tags: []string{" a ", ""}}),
 			Facts{Title: "c", Summary: "c", Tags: []string{"a"},

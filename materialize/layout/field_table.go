@@ -37,6 +37,7 @@ type Field[T any] struct {
 
 	Values  []string            // that it can have; nil: any
 	Fact    string              // "status", "loop", "task", "summary", "tags" or an attribute; "": none
+	more    []string            // further values that other programs' entries have
 	Filter  bool                // lists are filtered by the fact
 	fold    func(string) string // the value as a fact; nil: its first line
 	Needed  bool                // an entry without it is reported
@@ -122,6 +123,9 @@ func (t *FieldTable[T]) field(name string) Field[T] {
 func (f *Field[T]) keys() []string {
 	return slices.Concat([]string{markdown.Key(f.Name)}, f.also, f.rows)
 }
+
+// Filters returns the values that a list can be filtered by; nil: any.
+func (f *Field[T]) Filters() []string { return append(slices.Clone(f.Values), f.more...) }
 
 // IsList reports whether a field can have several values, and whether they stand
 // between commas.

@@ -35,6 +35,11 @@ type Issue struct {
 	TaskRef   string   `json:"-"`                   // the task that was made from the issue
 
 	Extra []ExtraField `json:"-"` // further rows, such as Assignee
+
+	// What issues of other programs have beside that.
+	State     string   `json:"state,omitempty"`      // the status, as that program calls it
+	DependsOn []string `json:"depends_on,omitempty"` // issues that must be closed before
+	Parent    string   `json:"parent,omitempty"`
 }
 
 // issueTypes are the types that most queues have; others may be used.
@@ -62,6 +67,7 @@ var issueFields = newFieldTable(FieldTable[Issue]{
 		{Name: "Priority", text: func(i *Issue) *string { return &i.Priority }, Needed: true,
 			Fact: record.AttributePriority, Filter: true, fold: factWord,
 			Values: []string{"critical", "high", "medium", "low"}, // the most urgent first
+			more:   []string{"backlog"},
 			Flag:   "priority", Default: "medium", Example: "medium", clean: snakeWord},
 		{Name: "Created", text: func(i *Issue) *string { return &i.Created }, Fact: record.AttributeCreated},
 		{Name: "Loop", text: func(i *Issue) *string { return &i.Loop }, Fact: "loop",
@@ -167,7 +173,7 @@ func issueFacts(i *Issue, facts *Facts) {
 	if facts.Title == "" {
 		facts.Title = factText(i.Summary, maxFactTitle)
 	}
-	facts.setAttribute(attributeAssignee, factLine(i.ClaimedBy))
+	facts.setAttribute(AttributeAssignee, factLine(i.ClaimedBy))
 }
 
 // cutEntryID cuts the text of a heading after the id that it begins with: a

@@ -235,5 +235,20 @@ func join(parts ...string) string {
 
 // Note returns the place of a file that no template knows, or that is to be a note.
 func Note(path string) Location {
-	return Location{Kind: record.KindNote, ID: path, Layout: notes, Entries: record.KindNote}
+	place := Location{Kind: record.KindNote, ID: path, Layout: notes, Entries: record.KindNote}
+	if IsJSONLines(path) {
+		place.Layout = jsonLines
+	}
+	return place
+}
+
+// TooLarge returns the place of a file that is too large to be cut into entries: it is a
+// note, and that is reported.
+func TooLarge(path string) Location {
+	place := Note(path)
+	place.Layout = &single{record.KindNote, func(name string, _ []byte) (Facts, []*SyntaxError) {
+		err := errors.New("the file is too large to be cut into entries: it is one note")
+		return Facts{Title: titleOf(name)}, []*SyntaxError{{Line: 1, Err: err}}
+	}}
+	return place
 }

@@ -32,6 +32,7 @@ const (
 	blueRoot         = ".blue"
 	resultsFolder    = "agent_tool_results"
 	dialogueFolder   = "blue-dialogue"
+	beadsRoot        = ".beads"
 	reportsRoot      = orchestratorRoot + "/reports"
 )
 
@@ -114,6 +115,7 @@ const (
 	familyDocs // assembled dialogue documents
 	familySessions
 	familyResults
+	familyBeads // the issues of the program bd
 	familyCount
 )
 
@@ -124,7 +126,7 @@ type roots [familyCount]string
 func (p Profile) roots() *roots {
 	roots := &roots{
 		familyMain: p.Root, familyMarkers: p.Markers, familyReports: reportsRoot, familyDialogues: p.Dialogues,
-		familySessions: p.Sessions, familyResults: p.Results,
+		familySessions: p.Sessions, familyResults: p.Results, familyBeads: beadsRoot,
 	}
 	if p.Root != "" {
 		roots[familyJournals], roots[familySnapshots] = p.Root+"/journal", p.Root+"/loop_snapshots"
@@ -179,7 +181,8 @@ var foreignRoots = sync.OnceValue(func() map[string]family {
 		}
 	}
 	// These are common words: without the dot they count only where a document names them.
-	for _, root := range []string{"orchestrator/dialogues", "orchestrator/sessions", "blue/sessions"} {
+	for _, root := range []string{"orchestrator/dialogues", "orchestrator/sessions", "blue/sessions",
+		beadsRoot[1:]} {
 		delete(all, root)
 	}
 	return all

@@ -2,7 +2,9 @@ package layout
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"filebus/materialize/markdown"
@@ -23,6 +25,14 @@ func reportFacts(_ string, text []byte) (f Facts, problems []*SyntaxError) {
 	if problem := markdown.DecodeJSON(text, &fields); problem != nil {
 		return f, []*SyntaxError{problem}
 	}
+	for _, key := range []string{"task_metadata", "metadata", "report"} { // what they keep of themselves
+		var inner map[string]json.RawMessage
+		_ = json.Unmarshal(fields[key], &inner) // what is no object has nothing
+		if inner != nil {
+			maps.Copy(inner, fields)
+			fields = inner
+		}
+	}
 	// The names under which agents given one schema wrote the same thing.
 	first := func(keys ...string) string {
 		for _, key := range keys {
@@ -37,9 +47,9 @@ func reportFacts(_ string, text []byte) (f Facts, problems []*SyntaxError) {
 		Loop:    word(first("loop_number", "loop")),
 		Run:     word(first("run_id", "run")),
 		Agent:   word(first("agent", "agent_type", "agent_name")),
-		Status:  NormalizeStatus(first("status", "outcome", "result")),
+		Status:  NormalizeStatus(first("status", "outcome", "result", "completion_status")),
 		Title:   titleOf(first("title", "task_title", "task_name", "name", "objective")),
-		Summary: summaryOf(first("summary", "notes", "description", "objective")),
+		Summary: summaryOf(first("summary", "notes", "implementation_summary", "description", "objective")),
 	}
 	if f.Title == "" && f.Task != "" { // the first line of JSON is no title
 		f.Title = "Report on " + markdown.Clip(f.Task, 100)
@@ -59,13 +69,11 @@ func jsonText(raw json.RawMessage) string {
 	case '"':
 		return strings.TrimSpace(markdown.StringIn(raw))
 	case '{':
-		var named struct {
-			Name string `json:"name"`
-		}
+		var named struct{ Name, Status, Approach looseText }
 		if json.Unmarshal(raw, &named) != nil {
 			return ""
 		}
-		return strings.TrimSpace(named.Name)
+		return string(cmp.Or(named.Name, named.Status, named.Approach))
 	case '[':
 		var list []json.RawMessage
 		if json.Unmarshal(raw, &list) != nil || len(list) == 0 || len(list[0]) == 0 || list[0][0] != '"' {

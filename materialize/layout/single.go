@@ -11,7 +11,7 @@ import (
 
 // The attributes beside those of package record.
 const (
-	attributeAssignee = "assignee" // issue: who has claimed it
+	AttributeAssignee = "assignee" // issue: who has claimed it
 	attributeSource   = "source"   // issue: who it is from; knowledge: the task it was learned in
 	AttributeDialogue = "dialogue" // turn and dialogue: the slug
 	AttributeRound    = "round"    // turn and dialogue: the number, without zeros

@@ -57,7 +57,13 @@ var taskQueue = &headingFormat{
 	// A queue has a section for each series, under headings of any words: the
 	// series itself is the better guide to the place.
 	series: taskSeries,
+	isOther: func(l markdown.Line) bool {
+		return otherTask().Match(l.Text)
+	},
 }
+
+// otherTask is an item of a check list, a row with an id, or a field of YAML.
+var otherTask = Pattern(`^\s*([-*+] \[[^\]]?\] |\| *[A-Za-z]+-?[0-9]+ *\||-? *(id|task_id): )`)
 
 // taskSeries returns an id without its number.
 func taskSeries(id string) string { return strings.TrimRight(id, "0123456789") }

@@ -58,3 +58,20 @@ func TestTaskQueueDocument(t *testing.T) {
 }
 
 func FuzzTaskQueue(f *testing.F) { fuzzAggregate(f, taskQueue, "*-task_queue.md") }
+
+// TestTaskQueueOtherForms names a queue in a form that is not read, and no other text.
+func TestTaskQueueOtherForms(t *testing.T) {
+	for text, want := range map[string]int{
+		"# Q\n\n- [x] T1: one\n- [ ] T2\n":               1,
+		"| ID | Title |\n|---|---|\r\n| T-1 | one |\r\n": 1,
+		"tasks:\n  - id: T1\n":                           1,
+		"# Q\n\nNothing to do.\n":                        0,
+		"":                                               0,
+		"### T-1: one\n**Status:** todo\n- [ ] step\n": 0,
+	} {
+		file, errs := taskQueue.Parse("task_queue.md", []byte(text))
+		if len(errs) != want || string(file.Append(nil)) != text {
+			t.Errorf("%q: %v, want %d problems", text, errs, want)
+		}
+	}
+}

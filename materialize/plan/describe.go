@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
@@ -14,7 +15,7 @@ import (
 
 // describerVersion is raised when describe gives other answers: descriptions
 // with an older version can be made again from the bodies.
-const describerVersion = 2
+const describerVersion = 3
 
 // Content is a text that is to be stored.
 type Content struct {
@@ -70,7 +71,7 @@ func describe(f File, preview int) record.Description {
 		d.Title = markdown.Title(text)
 	}
 	if d.Preview == "" {
-		d.Preview = markdown.Preview(text, preview)
+		d.Preview = markdown.Preview(layout.Readable(f.Path, text), preview)
 	}
 	if len(facts.Attributes) > 0 {
 		d.Attributes = maps.Clone(facts.Attributes)

@@ -147,7 +147,11 @@ func (w Planner) Again(ctx context.Context, f File, old *State) (*Plan, error) {
 // Draft returns the draft of a record that is a whole file, and prepared, with the
 // places where the file departs from its layout.
 func (w Planner) Draft(name record.Name, f File) (store.Draft, []*layout.SyntaxError) {
-	file, problems := f.Location.Parse(f.Path, f.Text)
+	text := f.Text
+	if f.Size() > int64(len(text)) && layout.IsJSONLines(f.Path) { // a line may be cut
+		text = text[:bytes.LastIndexByte(text, '\n')+1]
+	}
+	file, problems := f.Location.Parse(f.Path, text)
 	if entries := file.Entries(); len(entries) == 1 {
 		f.Facts = f.Facts.Or(entries[0].Facts)
 	}
@@ -362,9 +366,9 @@ type aggregate struct {
 }
 
 // parseAggregate parses an aggregate file. A file with conflict markers of git
-// has no entries: nothing in it can be trusted to be whole.
+// has no entries: nothing in it can be trusted to be whole, unless its lines can.
 func parseAggregate(f File) (layout.File, []*layout.SyntaxError) {
-	if line := MergeMarker(f.Text); line > 0 {
+	if line := MergeMarker(f.Text); line > 0 && !f.Location.IsForeign() {
 		whole := layout.File{Path: f.Path, Parts: []layout.Part{{Text: f.Text}}}
 		return whole, []*layout.SyntaxError{{File: f.Path, Line: line, Err: ErrGitConflict}}
 	}

@@ -219,7 +219,7 @@ func (t *taking) issues(ctx context.Context) ([]layout.CompletedIssue, error) {
 		if err != nil {
 			return nil, err
 		}
-		issue := layout.IssueFields().Read(text)
+		issue := layout.ReadIssue(text)
 		done = append(done, layout.CompletedIssue{ID: v.Record.Name.ID, Summary: cmp.Or(issue.Summary, issue.Title)})
 	}
 	slices.SortFunc(done, func(a, b layout.CompletedIssue) int { return strings.Compare(a.ID, b.ID) })

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -157,6 +158,7 @@ func (b *Board) Look(ctx context.Context, id ID) (*Journal, error) {
 
 // ListOptions say which tasks are listed.
 type ListOptions struct {
+	Tree    record.Tree   // "": the own one
 	Running bool          // only those that have not ended and have no marker
 	Late    time.Duration // a running task is late that began longer ago; 0: none is
 }
@@ -170,37 +172,91 @@ type Item struct {
 	Agent   string `json:"agent,omitempty"`
 	Marked  bool   `json:"marker"` // its marker is there
 	Late    bool   `json:"late,omitempty"`
+	From    string `json:"from"`            // what tells of it: journal, report or queue
 	Title   string `json:"title,omitempty"` // its beginning, in one line
 }
 
 // maxItemTitle is how many characters of a title a list has.
 const maxItemTitle = 120
 
-// List returns the tasks of the own tree that have a journal, the one that changed
-// last first. Of several tasks that had one id, the last is listed.
+// What an Item is known from, the one that says most first.
+const (
+	FromJournal = "journal"
+	fromReport  = "report"
+	fromQueue   = "queue"
+)
+
+// sourceOf returns what a record says of its task, "" if it is none of them.
+func sourceOf(s query.Summary) string {
+	switch place := layout.Recognize(s.Path); {
+	case s.Name.Kind == record.KindTask:
+		return fromQueue
+	case place.Kind == record.KindHandoff && strings.HasSuffix(s.Path, ".md"):
+		return FromJournal
+	case place.Kind == record.KindHandoff:
+		return fromReport
+	}
+	return ""
+}
+
+// Records returns what a tree has of tasks, or of one of them: journals first, then
+// reports, each the newest first, then the entries of queues.
+func (b *Board) Records(ctx context.Context, tree record.Tree, id ID) ([]query.Summary, error) {
+	filter := record.Filter{Trees: []record.Tree{tree}, Kinds: []record.Kind{record.KindHandoff, record.KindTask}}
+	if bare := strings.TrimPrefix(string(id), "task-"); bare != "" { // journals begin with it, other files need not
+		filter.Tasks = []string{bare, "task-" + bare}
+	}
+	all, err := b.read.List(ctx, query.ListRequest{Filter: filter})
+	var sorted []query.Summary
+	for _, source := range []string{FromJournal, fromReport, fromQueue} {
+		first := len(sorted)
+		for _, s := range all.Entries {
+			if sourceOf(s) == source {
+				sorted = append(sorted, s)
+			}
+		}
+		if source == fromQueue {
+			slices.Reverse(sorted[first:]) // as they stand in their file
+		}
+	}
+	return sorted, err
+}
+
+// List returns the tasks of a tree, the one that changed last first: those that have a
+// journal, then those that reports and queues name. Of several tasks that had one id, the
+// last is listed.
 func (b *Board) List(ctx context.Context, opts ListOptions) ([]Item, error) {
-	journals, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindHandoff}})
+	records, err := b.Records(ctx, opts.Tree, "")
 	if err != nil {
 		return nil, err
 	}
 	var items []Item
-	seen := map[string]bool{}
-	for _, s := range journals {
-		p := s.Path
-		isJournal := layout.Recognize(p).Kind == record.KindHandoff && strings.HasSuffix(p, ".md") // reports are JSON
-		if seen[p] || !isJournal {
-			continue
+	at := map[string]int{} // by the path of a journal, and by the id
+	for _, s := range records {
+		item, key := b.item(s, opts), strings.TrimPrefix(cmp.Or(s.Task, s.Name.ID), "task-")
+		known, isKnown := at[key]
+		if item.From == FromJournal {
+			_, isKnown = at[s.Path]
+			at[s.Path] = len(items)
+		} else if isKnown { // what the better source does not say
+			items[known].Status = cmp.Or(items[known].Status, item.Status)
+			items[known].Agent = cmp.Or(items[known].Agent, item.Agent)
+			if s.Name.Kind == record.KindTask && items[known].From == fromReport {
+				items[known].Title = item.Title
+			}
 		}
-		seen[p] = true
-		item := b.item(s, opts.Late)
-		if !opts.Running || !item.Marked && !layout.HasEnded(item.Status) {
+		if !isKnown {
+			at[key] = len(items)
 			items = append(items, item)
 		}
 	}
-	return items, nil
+	return slices.DeleteFunc(items, func(i Item) bool {
+		isRunning := !i.Marked && !layout.HasEnded(i.Status) && (i.From == FromJournal || i.Status == layout.StatusInProgress)
+		return opts.Running && !isRunning
+	}), nil
 }
 
-func (b *Board) item(s query.Summary, late time.Duration) Item {
+func (b *Board) item(s query.Summary, opts ListOptions) Item {
 	quiet := max(b.now().Sub(s.Time), 0)
 	age := quiet
 	if at, err := time.Parse(time.RFC3339, s.Attributes[layout.AttributeStarted]); err == nil {
@@ -208,13 +264,17 @@ func (b *Board) item(s query.Summary, late time.Duration) Item {
 	}
 	i := Item{
 		ID: cmp.Or(s.Task, s.Name.ID), Title: markdown.Clip(markdown.OneLine(s.Title), maxItemTitle),
-		Status: s.Status, Agent: s.Agent, Seconds: int(age.Seconds()), Quiet: int(quiet.Seconds()),
+		Status: cmp.Or(layout.NormalizeStatus(s.Status), s.Status), From: sourceOf(s),
+		Agent: cmp.Or(s.Agent, s.Attributes[layout.AttributeAssignee]),
 	}
-	if id, err := ParseID(i.ID); err == nil {
+	if i.From == FromJournal {
+		i.Seconds, i.Quiet = int(age.Seconds()), int(quiet.Seconds())
+	}
+	if id, err := ParseID(i.ID); err == nil && opts.Tree == "" {
 		found, _ := b.markers(id) // what stands in the place of one is none
 		i.Marked = len(found) > 0
 	}
-	i.Late = late > 0 && age >= late && !i.Marked && !layout.HasEnded(i.Status)
+	i.Late = i.From == FromJournal && opts.Late > 0 && age >= opts.Late && !i.Marked && !layout.HasEnded(i.Status)
 	return i
 }
 

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"filebus/materialize"
+	"filebus/store/record"
+)
+
+type initCommand struct {
+	Profile string `flag:"profile" not:"root"`
+	Root    string `flag:"root"`
+	Yes     bool   `flag:"yes"`
+}
+
+// seedPapers is where the file-bus document puts papers.
+const seedPapers = "~/Documents/Qark Papers"
+
+// initView is what init prints.
+type initView struct {
+	Store     string              `json:"store"`
+	Workspace string              `json:"workspace"`
+	Proposed  map[string][]string `json:"proposed"` // settings, as config set takes them
+	Found     []foundFolder       `json:"found"`
+	Taken     int                 `json:"taken"` // files
+}
+
+func (o *initCommand) run(ctx context.Context, w *workspace, _ []string) error {
+	set, err := o.given(w.environ)
+	if err != nil {
+		return err
+	}
+	if w, err = w.create(ctx); err != nil {
+		return err
+	}
+	c, err := w.config(w.Location)
+	if err != nil {
+		return err
+	}
+	isEmpty := w.isEmpty(ctx)
+	v := initView{Store: w.Location.Store, Workspace: w.Main, Found: []foundFolder{}}
+	if !w.isShared(w.Main) {
+		v.Found = append(v.Found, look(w.Root, surveyTime)...)
+	}
+	if v.Proposed = c.propose(v.Found, isEmpty && len(set) == 0); o.Yes {
+		maps.Copy(set, v.Proposed)
+	}
+	if err := w.editConfig(ctx, w.Location, set); err != nil {
+		return err
+	}
+	if o.Yes {
+		v.Taken, err = w.takeIn(ctx)
+	}
+	if err != nil && !errors.Is(err, record.Partly) {
+		return err
+	}
+	o.say(w, &v, isEmpty)
+	return cmp.Or(w.print(v, "%s\n", v.Store), err)
+}
+
+// takeIn imports the files of the workspace, by its configuration as it is now, and
+// returns how many.
+func (e *environ) takeIn(ctx context.Context) (int, error) {
+	w, err := e.open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	report, err := w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true})
+	for _, s := range report.Skipped {
+		w.note("left out %s: %s", s.Path, s.Reason)
+	}
+	if report.Failed > 0 && err == nil {
+		err = silentError(record.Partly)
+	}
+	return len(report.Files), err
+}
+
+// given returns the settings that flags give, if there may be a store, and no other
+// settings.
+func (o *initCommand) given(e *environ) (map[string][]string, error) {
+	set, wanted := map[string][]string{}, config{Profile: o.Profile, Root: o.Root}
+	if _, err := wanted.profile(); err != nil {
+		return nil, coded(record.Usage, "", err)
+	}
+	at, _, exists, err := e.here()
+	isAsked := exists || o.Yes || e.or(e.global.store, "FILEBUS_STORE") != "" || !e.isShared(at.Main)
+	switch {
+	case err != nil:
+		return nil, err
+	case !isAsked && !e.confirm(at.Main):
+		return nil, record.Usage.Errorf("%s is the home folder or the top of a disk, and no project", at.Main).
+			Try("filebus init in the folder of a project, or filebus init --yes")
+	case wanted.Profile+wanted.Root == "":
+		return set, nil
+	}
+	if file := filepath.Join(at.Store, configFile); isThere(file) {
+		return nil, record.Conflict.Errorf("%s is there already", file).Try("filebus config set --help")
+	}
+	if o.Root != "" {
+		set["root"] = []string{o.Root}
+	} else if set["profile"] = []string{o.Profile}; o.Profile == "seed" {
+		set["pdf_dir"] = []string{seedPapers}
+	}
+	return set, nil
+}
+
+func isThere(file string) bool {
+	_, err := os.Lstat(file)
+	return err == nil
+}
+
+// confirm asks whoever types whether a store shall be made.
+func (e *environ) confirm(dir string) bool {
+	if !e.inTerminal {
+		return false
+	}
+	fmt.Fprintf(e.err, "filebus: %s is the home folder or the top of a disk; make a store here? [y/N] ", dir)
+	answer, _ := bufio.NewReader(e.in).ReadString('\n') // none is no
+	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y")
+}
+
+// propose returns the settings that a configuration lacks for what was found. A profile
+// decides names, so it is for a store that has none yet.
+func (c config) propose(found []foundFolder, hasNone bool) map[string][]string {
+	set := map[string][]string{}
+	for _, f := range c.without(found) {
+		name, list := "agents", c.Agents
+		if f.Notes {
+			name, list = "notes", c.Notes
+		}
+		if set[name] == nil {
+			set[name] = slices.Clip(list)
+		}
+		set[name] = append(set[name], f.Folder)
+	}
+	i := slices.IndexFunc(found, func(f foundFolder) bool {
+		return slices.Contains([]string{".claude", ".orchestrator", ".blue"}, f.Folder)
+	})
+	if i >= 0 && found[i].Folder != ".claude" && hasNone && c.Profile+c.Root == "" {
+		set["profile"] = []string{found[i].Folder[1:]}
+	}
+	return set
+}
+
+// say tells people what was found, proposed and done.
+func (o *initCommand) say(w *workspace, v *initView, isEmpty bool) {
+	text := foundText(v.Found)
+	if text != "" {
+		w.remark("found %s", text)
+	}
+	did := "proposed"
+	if o.Yes {
+		did = "done"
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.Proposed)) {
+		words := []string{did + ": filebus config set", name}
+		for _, value := range v.Proposed[name] {
+			words = append(words, record.ShellWord(value))
+		}
+		if name == "profile" {
+			words = append(words, " # most files of agents lie there")
+		}
+		w.remark("%s", oneLine(strings.Join(words, " ")))
+	}
+	switch {
+	case o.Yes:
+		w.remark("took in %s", plural(v.Taken, "file"))
+	case text != "" && (isEmpty || len(v.Proposed) > 0):
+		w.remark("%s does that, and takes the files in", w.initYes())
+	}
+}

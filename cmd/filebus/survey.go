@@ -1,0 +1,233 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"filebus/cmd/filebus/trust"
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A foundFolder is a folder with files that can be taken in.
+type foundFolder struct {
+	Folder string `json:"folder"` // below the workspace
+	Files  int    `json:"files"`
+	Notes  bool   `json:"notes,omitempty"` // mostly Markdown; else files of agents, as their layouts know them
+}
+
+// A tally counts the files below a folder. A large file weighs one for each MiB; Markdown
+// weighs nothing.
+type tally struct{ files, markdown, weight int }
+
+// A survey is a bounded look at what lies in a workspace, from the top down.
+type survey struct {
+	root   string
+	until  time.Time
+	left   int              // how many files and folders may still be looked at
+	agents map[string]int   // files by the folder of agents that they lie in
+	others map[string]tally // of each folder outside of those
+}
+
+// The limits of a survey. Note folders of more files are left to the user.
+const (
+	surveyTime = 2 * time.Second
+	maxEntries = 100_000
+	maxNotes   = 10_000
+
+	copies     = "/node_modules/vendor/third_party/site-packages/venv/testdata/fixtures/" // of what others have written
+	usualNotes = "/docs/notes/research/thoughts/memory-bank/memory/adr/adrs/solutions/"
+)
+
+// look surveys a workspace for about that long at most, and returns the folders with most
+// files first.
+func look(root string, limit time.Duration) []foundFolder {
+	s := &survey{root, time.Now().Add(limit), maxEntries, map[string]int{}, map[string]tally{}}
+	for dirs := []string{"."}; len(dirs) > 0; dirs = dirs[1:] {
+		below, isWhole := s.read(dirs[0])
+		if dirs = append(dirs, below...); !isWhole {
+			s.add(dirs[0], tally{weight: maxNotes + 1}) // what is not seen may be anything
+		}
+	}
+	return s.found()
+}
+
+func (s *survey) isOver() bool { return s.left <= 0 || time.Now().After(s.until) }
+
+// read counts the files of a folder and returns the folders in it, unless it is another
+// project's.
+func (s *survey) read(dir string) (folders []string, isWhole bool) {
+	if s.isOver() {
+		return nil, false
+	}
+	f, err := os.Open(filepath.Join(s.root, filepath.FromSlash(dir)))
+	if err != nil {
+		return nil, true
+	}
+	defer func() { _ = f.Close() }() // only read
+	var entries, more []fs.DirEntry
+	for err == nil && !s.isOver() {
+		more, err = f.ReadDir(1000)
+		entries, s.left = append(entries, more...), s.left-len(more)
+	}
+	isForeign := func(e fs.DirEntry) bool { return strings.Contains("/.git/.filebus/pyvenv.cfg/", "/"+e.Name()+"/") }
+	if dir != "." && slices.ContainsFunc(entries, isForeign) {
+		return nil, true
+	}
+	for _, e := range entries {
+		if name := path.Join(dir, e.Name()); !e.IsDir() && time.Now().Before(s.until) {
+			s.count(name, e)
+		} else if !e.IsDir() {
+			return folders, false
+		} else if agentFolder(name) != "" || e.Name()[0] != '.' && !strings.Contains(copies, "/"+e.Name()+"/") {
+			folders = append(folders, name)
+		}
+	}
+	return folders, err != nil
+}
+
+// agentFolder returns the folder of agents that a path leads into, or "".
+func agentFolder(name string) string {
+	parts := strings.Split(name, "/")
+	isOne := func(part string) bool { return slices.Contains(materialize.AgentFolders(), part) }
+	return strings.Join(parts[:slices.IndexFunc(parts, isOne)+1], "/")
+}
+
+func (s *survey) count(name string, e fs.DirEntry) {
+	top := agentFolder(name)
+	switch info, err := e.Info(); {
+	case err != nil || !info.Mode().IsRegular():
+	case top != "" && layout.Recognize(name).Kind != record.KindNote:
+		s.agents[top]++
+	case top == "" && strings.EqualFold(path.Ext(name), ".md"):
+		s.add(path.Dir(name), tally{1, 1, 0})
+	case top == "":
+		s.add(path.Dir(name), tally{1, 0, 1 + int(info.Size()>>20)})
+	}
+}
+
+func (s *survey) add(dir string, n tally) {
+	for ; dir != "."; dir = path.Dir(dir) {
+		was := s.others[dir]
+		s.others[dir] = tally{was.files + n.files, was.markdown + n.markdown, was.weight + n.weight}
+	}
+}
+
+// found returns what can be taken in.
+func (s *survey) found() (all []foundFolder) {
+	for dir, n := range s.agents {
+		all = append(all, foundFolder{dir, n, false})
+	}
+	for _, dir := range slices.Sorted(maps.Keys(s.others)) {
+		n, least := s.others[dir], 3
+		if strings.Contains(usualNotes, "/"+strings.ToLower(path.Base(dir))+"/") {
+			least = 1
+		}
+		isIn := func(f foundFolder) bool { return isBelow(dir, f.Folder) }
+		isNotes := n.markdown >= max(least, n.weight) && n.files <= maxNotes
+		if isNotes && utf8.ValidString(dir) && mayHoldFiles(dir) && !slices.ContainsFunc(all, isIn) {
+			all = append(all, foundFolder{dir, n.files, true})
+		}
+	}
+	slices.SortFunc(all, func(a, b foundFolder) int {
+		return cmp.Or(cmp.Compare(b.Files, a.Files), strings.Compare(a.Folder, b.Folder))
+	})
+	return all
+}
+
+func isBelow(dir, top string) bool { return strings.HasPrefix(dir+"/", strings.Trim(top, "/")+"/") }
+
+// without leaves out the folders that sync looks at by itself, or by the configuration.
+func (c config) without(found []foundFolder) []foundFolder {
+	known := slices.Concat(materialize.AgentFolders(), c.Notes, c.Agents, []string{cmp.Or(c.Root, ".")})
+	return slices.DeleteFunc(slices.Clone(found), func(f foundFolder) bool {
+		return slices.ContainsFunc(known, func(dir string) bool { return isBelow(f.Folder, dir) })
+	})
+}
+
+// foundText names what was found, or returns "".
+func foundText(found []foundFolder) string {
+	const most = 5
+	n, folders := 0, []string{}
+	for _, f := range found {
+		n += f.Files
+		folders = append(folders, fmt.Sprintf("%s: %d", f.Folder, f.Files))
+	}
+	if n == 0 {
+		return ""
+	}
+	if more := len(folders) - most; more > 0 {
+		folders = append(folders[:most], plural(more, "more folder"))
+	}
+	return oneLine(plural(n, "file") + " that agents wrote, or notes (" + strings.Join(folders, ", ") + ")")
+}
+
+// noStore says of a store that is missing which files here could be taken in.
+func (e *environ) noStore(at materialize.Location, err error) error {
+	isGiven := e.or(e.global.store, "FILEBUS_STORE") != ""
+	if !errors.Is(err, store.ErrNoStore) || isGiven || e.isShared(at.Root) || materialize.HasLost(at.Store) {
+		return err
+	}
+	isMarked := func(dir string) bool {
+		isIn := func(name string) bool { return isThere(filepath.Join(dir, name)) }
+		return slices.ContainsFunc(append(materialize.AgentFolders(), ".git"), isIn)
+	}
+	dir, command := at.Root, "filebus init --yes"
+	for !isMarked(dir) && !e.isShared(dir) {
+		dir = filepath.Dir(dir)
+	}
+	if e.isShared(dir) {
+		dir = at.Root
+	} else if dir != at.Root {
+		command += " --store " + record.ShellWord(filepath.Join(dir, materialize.StoreFolder))
+	}
+	if text := foundText(look(dir, e.syncBudget)); text != "" {
+		return record.NoStore.Errorf("%w yet; found %s", err, text).Try(command + ", which takes them in")
+	}
+	return err
+}
+
+// isShared reports whether a folder holds other projects: the home folder, and the top.
+func (e *environ) isShared(dir string) bool {
+	return dir == filepath.Dir(dir) || e.home() != "" && trust.IsSame(dir, e.home())
+}
+
+// isEmpty reports whether nothing was ever stored.
+func (w *workspace) isEmpty(ctx context.Context) bool {
+	end, err := query.View(ctx, w.Store, func(tx *store.Tx) (uint64, error) { return tx.Position(), nil })
+	return err == nil && end == 0
+}
+
+// remarkLeft says of a store that has nothing yet which files here it does not take in by
+// itself.
+func (w *workspace) remarkLeft(ctx context.Context) {
+	if w.global.json || w.isShared(w.Root) || !w.Store.IsNew() && !w.isEmpty(ctx) {
+		return
+	}
+	c, err := w.config(w.Location)
+	if text := foundText(c.without(look(w.Root, w.syncBudget))); err == nil && text != "" {
+		w.remark("not taken in yet: %s; %s does", text, w.initYes())
+	}
+}
+
+// initYes is the command that takes in what was found.
+func (e *environ) initYes() string {
+	if e.global.store == "" {
+		return "filebus init --yes"
+	}
+	return "filebus init --yes" + e.storeFlag(e.abs(e.global.store))
+}
