@@ -10,7 +10,7 @@ import (
 )
 
 // Facets returns all fields whose values can be counted, as the filters call them.
-func Facets() []Facet { return []Facet{keyKind, keyAgent, keyTag, keySession} }
+func Facets() []Facet { return []Facet{keyKind, keyAgent, keyTag, keySession, keyTree} }
 
 // checkFacets reports a facet that there is not.
 func checkFacets(facets []Facet) error {

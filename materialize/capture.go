@@ -29,6 +29,8 @@ type CaptureOptions struct {
 	Tree     record.Tree     // the tree's name; required
 	Profile  *layout.Profile // the folder is a root of this profile; nil: files are known by their paths
 	DryRun   bool            // store nothing
+	Quick    bool            // leave files unread that have the size and time of when they were taken in
+	MayEmpty bool            // a folder that has no files any more is taken as it is
 	Rules    func(*Rules)    // changes what is remembered of the tree; nil: it holds
 	Progress func(done, total int)
 }
@@ -39,8 +41,10 @@ type CaptureReport struct {
 	Files     int                   `json:"files"`
 	Bytes     int64                 `json:"bytes"`
 	Changed   int                   `json:"changed_files"` // files of which something was stored
+	Added     int                   `json:"new_files"`     // of those, at paths that had none
 	Records   int                   `json:"records"`       // that were stored
 	Removed   []string              `json:"removed"`       // paths that the folder has no more; they were retired
+	Moved     []MovedFile           `json:"moved"`         // of the removed, where their bytes stand now
 	Rules     Rules                 `json:"-"`
 	LeftOut   []mirror.LeftOut      `json:"left_out"`         // by a rule
 	Hidden    []HiddenFile          `json:"hidden,omitempty"` // of that, what an earlier capture took in
@@ -94,32 +98,52 @@ func (w *Workspace) Capture(ctx context.Context, dir string, opts CaptureOptions
 	} else if tree.IsRoot { // by an earlier capture
 		tree.Profile, tree.IsRoot = profileIn(dir), false
 	}
-	found, err := mirror.WalkTree(ctx, dir, w.filter(dir, tree.Rules, tree.place()))
+	stored, err := w.StoredPaths(ctx, opts.Tree) // what comes in from here on is not retired
 	if err != nil {
 		return nil, err
 	}
-	if tree.Captured = w.now(); !opts.DryRun {
+	found, err := w.walkTree(ctx, dir, tree)
+	if err != nil {
+		return nil, err
+	}
+	c := &capture{opts: opts, walk: found, begun: time.Now(), stored: stored, added: map[record.Digest][]string{}}
+	if !opts.MayEmpty {
+		err = c.checkEmpty(dir)
+	}
+	if tree.Captured = w.now(); err == nil && !opts.DryRun {
 		err = w.saveTree(tree)
 	}
 	if err != nil {
 		return nil, err
 	}
-	c := &capture{opts: opts, walk: found}
+	c.seen = w.recall(tree)
 	c.loader = loader{w: w, dir: dir, tree: opts.Tree, source: record.SourceCapture, place: w.placeIn(dir, tree.place())}
 	if !opts.DryRun {
-		c.changed = changeTimes(ctx, mirror.NewRepository(dir, w.Settings.Variables), found.Files)
+		fresh := slices.DeleteFunc(slices.Clone(found.Files), c.isSeen)
+		c.changed = changeTimes(ctx, mirror.NewRepository(dir, w.Settings.Variables), fresh)
 	}
 	c.report = &CaptureReport{
 		Tree: opts.Tree, Rules: tree.Rules, Skipped: found.Skipped, KindCount: map[record.Kind]int{}, Removed: []string{},
+		Moved:   []MovedFile{},
 		LeftOut: slices.Concat([]mirror.LeftOut{}, found.LeftOut),
 	}
 	if err := c.run(ctx); err != nil {
 		return c.report, err
 	}
-	if !opts.DryRun {
-		err = c.retireMissing(ctx)
+	if err = c.retireMissing(ctx); err == nil && !opts.DryRun {
+		_ = c.seen.Save() // what it lacks is read again
 	}
 	return c.report, err
+}
+
+// walkTree lists the files of a tree's folder, without the store if that lies there.
+func (w *Workspace) walkTree(ctx context.Context, dir string, tree *Tree) (*mirror.Walk, error) {
+	found, err := mirror.WalkTree(ctx, dir, w.filter(dir, tree.Rules, tree.place()))
+	if own, relErr := filepath.Rel(dir, w.Location.Store); err == nil && relErr == nil && filepath.IsLocal(own) {
+		own = filepath.ToSlash(own) + "/"
+		found.Files = slices.DeleteFunc(found.Files, func(f mirror.Stat) bool { return strings.HasPrefix(f.Path, own) })
+	}
+	return found, err
 }
 
 // filter returns the filter of rules for what lies below a folder. No name makes a secret
@@ -140,6 +164,10 @@ type capture struct {
 	walk   *mirror.Walk
 	report *CaptureReport
 	done   int
+	begun  time.Time                  // by the clock of the disk: before files are read
+	stored map[string]uint64          // paths the tree had before the folder was looked at, and the newest position of each
+	seen   *mirror.Memory             // of the files as they were taken in
+	added  map[record.Digest][]string // files at paths that had none
 }
 
 // A loader reads files to be stored, in batches.
@@ -165,11 +193,12 @@ type batch struct {
 	states  []plan.Single
 	plans   []*plan.Plan // nil: an aggregate
 	skipped []mirror.Skipped
+	at      uint64 // the position of the log at which the states were read
 }
 
 // run reads and prepares each batch while the one before is written.
 func (c *capture) run(ctx context.Context) error {
-	return ahead(ctx, slices.Values(cutBatches(c.walk.Files)), c.prepare, c.write)
+	return ahead(ctx, slices.Values(cutBatches(c.unread())), c.prepare, c.write)
 }
 
 // ahead makes something of each item and takes it, while the next is being made.
@@ -236,6 +265,7 @@ func (l *loader) prepare(ctx context.Context, files []mirror.Stat) (*batch, erro
 	b.states, b.plans = make([]plan.Single, len(b.sources)), make([]*plan.Plan, len(b.sources))
 	contents := make([]store.Content, len(b.sources))
 	err := l.w.Store.View(ctx, func(tx *store.Tx) error {
+		b.at = tx.Position()
 		for i, f := range b.sources {
 			if f.Location.Kind == record.KindFrame {
 				continue
@@ -301,10 +331,10 @@ func parallel(n int, do func(i int)) {
 func (c *capture) write(ctx context.Context, b *batch) error {
 	c.report.Files += len(b.sources)
 	c.report.Skipped = append(c.report.Skipped, b.skipped...)
-	alone := false // a file lost a race: each is stored by itself and planned anew
+	after, alone := uint64(0), false // a file lost a race: each is stored by itself and planned anew
 	if !c.opts.DryRun {
-		_, err := c.apply(ctx, b)
-		if alone = errors.Is(err, store.ErrConflict); err != nil && !alone {
+		position, err := c.apply(ctx, b)
+		if after, alone = position, errors.Is(err, store.ErrConflict); err != nil && !alone {
 			return err
 		}
 	}
@@ -320,6 +350,9 @@ func (c *capture) write(ctx context.Context, b *batch) error {
 			return err
 		}
 		c.count(f.File, p)
+		if b.plans[i] != nil && !alone {
+			c.remember(f, p, b.at, after)
+		}
 		if err := f.Body.Discard(); err != nil {
 			return err
 		}
@@ -352,7 +385,14 @@ func (l *loader) apply(ctx context.Context, b *batch) (position uint64, err erro
 // count adds a file to the report.
 func (c *capture) count(f plan.File, p *plan.Plan) {
 	c.report.Bytes += f.Size()
-	c.report.Changed += min(p.Changed, 1)
+	isChanged := p.Changed > 0 || c.opts.DryRun && len(p.Puts) > 0
+	if isChanged {
+		c.report.Changed++
+	}
+	if _, had := c.stored[f.Path]; !had && isChanged {
+		c.report.Added++
+		c.added[f.Digest()] = append(c.added[f.Digest()], f.Path)
+	}
 	c.report.Records += p.Changed
 	c.report.Problems = append(c.report.Problems, p.Problems...)
 	for _, name := range p.Names {
@@ -363,8 +403,9 @@ func (c *capture) count(f plan.File, p *plan.Plan) {
 	}
 }
 
-// retireMissing retires what the tree has and the folder has no more, except
-// below folders that could not be read and files that were skipped.
+// retireMissing retires what the tree had and the folder has no more, except
+// below folders that could not be read and files that were skipped. What another process
+// has stored since the folder was looked at stays.
 func (c *capture) retireMissing(ctx context.Context) error {
 	here := map[string]bool{}
 	for _, f := range c.walk.Files {
@@ -377,41 +418,63 @@ func (c *capture) retireMissing(ctx context.Context) error {
 	for _, l := range c.walk.LeftOut {
 		leftOut[strings.TrimPrefix(l.Path, "./")] = true
 	}
-	return c.w.Store.Update(ctx, func(tx *store.Tx) error {
-		var gone []store.Version // what is found is not changed while it is read
-		prefix := store.PathValue(c.opts.Tree, "")
-		for value, err := range tx.Values(store.FieldPath, prefix) {
-			if err != nil {
-				return err
-			}
-			path := strings.TrimPrefix(value.Text, prefix)
-			isAbove := func(dir string) bool { return dir == "" || strings.HasPrefix(path, dir+"/") }
-			if here[path] || slices.ContainsFunc(c.walk.Blind, isAbove) {
-				continue
-			}
-			for ref, err := range tx.Lookup(store.FieldPath, value.Text) {
-				if err != nil {
-					return err
-				}
-				v, err := tx.Get(ref)
-				if err != nil {
-					return err
-				}
-				gone = append(gone, v)
-			}
+	var missing []string
+	for p := range c.stored {
+		isAbove := func(dir string) bool { return dir == "" || strings.HasPrefix(p, dir+"/") }
+		if !here[p] && !slices.ContainsFunc(c.walk.Blind, isAbove) {
+			missing = append(missing, p)
+		}
+	}
+	slices.Sort(missing)
+	in := c.w.Store.Update
+	if c.opts.DryRun {
+		in = c.w.Store.View
+	}
+	for paths := range slices.Chunk(missing, batchFiles) {
+		var gone []store.Version
+		if err := in(ctx, func(tx *store.Tx) (err error) {
+			gone, err = c.retire(tx, paths)
+			return err
+		}); err != nil {
+			return err
 		}
 		for _, v := range gone {
-			if err := retireFile(tx, v); err != nil {
-				return err
-			}
-			if isIn(leftOut, v.Record.Path) {
+			if c.seen.Forget(v.Record.Path); isIn(leftOut, v.Record.Path) {
 				c.report.Hidden = append(c.report.Hidden, HiddenFile{v.Record.Path, v.Record.Name})
 			} else {
 				c.report.Removed = append(c.report.Removed, v.Record.Path)
+				c.findMoved(v.Record)
 			}
 		}
-		return nil
-	})
+	}
+	return nil
+}
+
+// retire retires what stands at paths and stood there when the folder was looked at.
+func (c *capture) retire(tx *store.Tx, paths []string) (gone []store.Version, err error) {
+	for _, p := range paths {
+		for ref, err := range tx.Lookup(store.FieldPath, store.PathValue(c.opts.Tree, p)) {
+			if err != nil {
+				return nil, err
+			}
+			v, err := tx.Get(ref)
+			if err != nil {
+				return nil, err
+			}
+			if v.Position <= c.stored[p] {
+				gone = append(gone, v)
+			}
+		}
+	}
+	for _, v := range gone { // which were not changed while they were found
+		if c.opts.DryRun {
+			break
+		}
+		if err := retireFile(tx, v); err != nil {
+			return nil, err
+		}
+	}
+	return gone, nil
 }
 
 // isIn reports whether a path, or a folder that it lies in, is one of those named: folders

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,7 +24,9 @@ type Tree struct {
 	Profile  layout.Profile // that its files are named by
 	IsRoot   bool           // the folder is the profile's root itself, not what holds it
 	Rules    Rules
-	Captured time.Time // when the last capture began; zero: not known
+	Captured time.Time   // when the last capture began; zero: not known
+	was      record.Tree // whose records are on their way here, see RenameTree
+	broken   error       // the note cannot be read
 }
 
 // Rules say what of a folder is captured, beside what is left out by itself.
@@ -38,7 +41,11 @@ func (w *Workspace) Tree(name record.Tree) (*Tree, error) {
 		return nil, err
 	}
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-	t := &Tree{Name: name, Dir: lines[0], Profile: profileIn(lines[0])}
+	dir := lines[0]
+	if unquoted, err := strconv.Unquote(dir); err == nil { // a path begins with no quote
+		dir = unquoted
+	}
+	t := &Tree{Name: name, Dir: dir, Profile: profileIn(dir)}
 	for i, line := range lines[1:] {
 		key, value, _ := strings.Cut(line, " ")
 		switch {
@@ -54,6 +61,8 @@ func (w *Workspace) Tree(name record.Tree) (*Tree, error) {
 			t.Rules.Gitignore = true
 		case key == "exclude":
 			t.Rules.Exclude = append(t.Rules.Exclude, value)
+		case key == "renamed":
+			t.was = record.Tree(value)
 		case key == "captured":
 			t.Captured, err = record.ParseTime(value)
 		}
@@ -67,6 +76,9 @@ func (w *Workspace) Tree(name record.Tree) (*Tree, error) {
 // saveTree remembers a tree.
 func (w *Workspace) saveTree(t *Tree) error {
 	lines := []string{t.Dir, t.Profile.Name}
+	if strings.ContainsAny(t.Dir, "\r\n") {
+		lines[0] = strconv.Quote(t.Dir)
+	}
 	for _, on := range []struct {
 		line string
 		is   bool
@@ -78,13 +90,16 @@ func (w *Workspace) saveTree(t *Tree) error {
 	for _, pattern := range t.Rules.Exclude {
 		lines = append(lines, "exclude "+pattern)
 	}
+	if t.was != "" {
+		lines = append(lines, "renamed "+string(t.was))
+	}
 	if !t.Captured.IsZero() {
 		lines = append(lines, "captured "+record.FormatTime(t.Captured))
 	}
 	if err := w.treeNotes().Make("."); err != nil {
 		return err
 	}
-	return w.treeNotes().WriteFile(string(t.Name), []byte(strings.Join(lines, "\n")+"\n"))
+	return w.treeNotes().Replace(string(t.Name), []byte(strings.Join(lines, "\n")+"\n"), false)
 }
 
 // claimTree returns what is to be remembered of a tree that is captured from a folder,

@@ -100,6 +100,7 @@ type Settings struct {
 	Home        string         // the user's home folder, for outside roots that begin with "~"
 	Preview     int            // the longest preview, in characters; 0 means DefaultPreview
 	Variables   []string       // the environment, for git
+	AutoRefresh bool           // reading commands refresh the captured trees
 
 	AgentFolders []string // folders of agents besides those of AgentFolders, such as packages/web/.claude
 }

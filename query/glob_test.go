@@ -99,7 +99,7 @@ func TestEach(t *testing.T) {
 		t.Errorf("Each, three of the results: %v (-want +got):\n%s", err, diff)
 	}
 	values, err := b.Values(t.Context(), store.FieldKind, "")
-	if diff := cmp.Diff([]store.Value{{Text: "note", Count: 1}, {Text: "result", Count: 5}}, values); diff != "" || err != nil {
+	if diff := cmp.Diff([]store.Value{{Text: "note", Count: 1, Newest: 6}, {Text: "result", Count: 5, Newest: 5}}, values); diff != "" || err != nil {
 		t.Errorf("Values of kinds: %v (-want +got):\n%s", err, diff)
 	}
 }

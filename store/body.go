@@ -49,8 +49,13 @@ type Body struct {
 	packed []byte // codec and data
 	file   string // the temporary file of a large body, below own
 	broken bool   // another file of it was there, and damaged
+	isKept bool   // its bytes are stored already, and are not looked at
 	own    folder.Folder
 }
+
+// BodyOf returns the body that a stored record has, to be put with another one as it is:
+// nothing of it is read, and damage stays.
+func BodyOf(r *record.Record) Body { return Body{Digest: r.Body, Size: r.Size, isKept: true} }
 
 // Prepare prepares a body that is in memory.
 func (s *Store) Prepare(ctx context.Context, text []byte) (Body, error) {
@@ -294,6 +299,9 @@ func (tx *Tx) keepBody(b Body) (healed bool, err error) {
 		healed, err = tx.heal(b)
 		return healed, errors.Join(err, tx.addUse(b.Digest, 1))
 	}
+	if b.isKept {
+		return false, damaged("body %s is missing", b.Digest)
+	}
 	if b.file != "" {
 		if err := tx.store.placeLarge(b); err != nil {
 			return false, err
@@ -309,6 +317,9 @@ func (tx *Tx) keepBody(b Body) (healed bool, err error) {
 // damaged or lost, and reports whether it was. Chunk digests that schema 1 did
 // not write are added.
 func (tx *Tx) heal(b Body) (bool, error) {
+	if b.isKept {
+		return false, nil
+	}
 	stored := Content{b.Digest, b.Size, tx.store, tx.bodies.Get(b.Digest[:])}
 	same := bytes.Equal(stored.packed, b.packed)
 	if b.file == "" {

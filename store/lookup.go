@@ -85,7 +85,7 @@ func (tx *Tx) Values(field Field, prefix string) iter.Seq2[Value, error] {
 		var current Value
 		c := tx.lookups.Cursor()
 		for k, _ := c.Seek(start); bytes.HasPrefix(k, start); k, _ = c.Next() {
-			_, text, _, err := parseLookupKey(k)
+			_, text, position, err := parseLookupKey(k)
 			if err != nil {
 				yield(Value{}, err)
 				return
@@ -96,7 +96,7 @@ func (tx *Tx) Values(field Field, prefix string) iter.Seq2[Value, error] {
 				}
 				current.Count = 0
 			}
-			current = Value{text, current.Count + 1}
+			current = Value{text, current.Count + 1, position}
 		}
 		if current.Count > 0 {
 			yield(current, nil)
@@ -106,8 +106,9 @@ func (tx *Tx) Values(field Field, prefix string) iter.Seq2[Value, error] {
 
 // A Value is a value of a field and the number of heads that have it.
 type Value struct {
-	Text  string
-	Count int
+	Text   string
+	Count  int
+	Newest uint64 // the position at which the newest of them was put
 }
 
 func (tx *Tx) addLookups(r *record.Record, ref record.Ref, position uint64) error {

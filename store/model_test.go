@@ -415,8 +415,8 @@ func (m *model) compareLookups(t *testing.T, tx *store.Tx) {
 		var values []store.Value
 		for _, value := range slices.Sorted(maps.Keys(want[field])) {
 			versions := want[field][value]
-			values = append(values, store.Value{Text: value, Count: len(versions)})
 			slices.SortFunc(versions, func(a, b version) int { return int(b.Position) - int(a.Position) })
+			values = append(values, store.Value{Text: value, Count: len(versions), Newest: versions[0].Position})
 			var refs []record.Ref
 			for _, v := range versions {
 				refs = append(refs, v.Ref)

@@ -109,6 +109,11 @@ func (c command) cobra(env *environ) *cobra.Command {
 			p.prepare(cmd)
 		}
 	}
+	for _, field := range filterFields() {
+		if cmd.Flags().Lookup(field) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(field, completeFlag(env, field)) // the flag is there
+		}
+	}
 	if c.complete != nil && c.do != nil {
 		cmd.ValidArgsFunction = c.complete(env)
 	}

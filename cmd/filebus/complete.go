@@ -10,6 +10,8 @@ import (
 
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
+	"filebus/query"
+	"filebus/store"
 )
 
 // completeArguments lets a shell complete the arguments of a command, by the words of its
@@ -33,6 +35,8 @@ func completeArguments(env *environ) cobra.CompletionFunc {
 		case err != nil: // what cannot be read completes nothing
 		case strings.Contains(word, "SLUG"):
 			found = s.slugs(cmd.Context())
+		case word == "TREE":
+			found = s.filterValues(cmd.Context(), "tree")
 		case word == "ID":
 			found = s.sessionIDs(cmd.Context())
 		case usage[0] == "SLUG" && (word == "ROUND" || word == "AGENT"):
@@ -40,6 +44,24 @@ func completeArguments(env *environ) cobra.CompletionFunc {
 		}
 		found = slices.DeleteFunc(found, func(text string) bool { return !strings.HasPrefix(text, typed) })
 		return found[:min(len(found), maxCompletions)], rest
+	}
+}
+
+// completeFlag lets a shell complete the values of a filter, by what the store has.
+func completeFlag(env *environ, field string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		s, err := env.open(cmd.Context())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		before := typed[:strings.LastIndex(typed, ",")+1] // of several values
+		var found []string
+		for _, value := range s.filterValues(cmd.Context(), field) {
+			if strings.HasPrefix(before+value, typed) && len(found) < maxCompletions {
+				found = append(found, before+value)
+			}
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -102,4 +124,28 @@ func expertNames(experts []layout.Expert) []string {
 		}
 	}
 	return names
+}
+
+// filterFields are the filters whose values are completed, and known.
+func filterFields() []string { return []string{"tree", "kind", "tag"} }
+
+// filterValues returns what a filter may ask for, by the store; none beside an error.
+func (w *workspace) filterValues(ctx context.Context, field string) (values []string) {
+	if field == "tree" {
+		trees, _ := w.Trees(ctx)
+		for _, t := range trees {
+			values = append(values, string(t.Name))
+		}
+		return append(values, ".")
+	}
+	values, _ = query.View(ctx, w.Store, func(tx *store.Tx) (all []string, err error) {
+		for value, err := range tx.Values(store.Field(field), "") {
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, value.Text)
+		}
+		return all, nil
+	})
+	return values
 }

@@ -35,6 +35,9 @@ type config struct {
 	Agents []string `toml:"agents" json:"agents"` // further folders of agents: packages/web/.claude
 
 	Retention retentionConfig `toml:"retention" json:"retention"`
+	Trees     struct {
+		Auto bool `toml:"auto" json:"auto"` // reading commands refresh captured trees
+	} `toml:"trees" json:"trees"`
 }
 
 // A retentionConfig says what is given up when a session ends.
@@ -166,6 +169,7 @@ func (e *environ) settings(at materialize.Location) (materialize.Settings, error
 	profile, err := c.profile()
 	return materialize.Settings{
 		Profile: profile, NoteFolders: c.Notes, Kinds: c.Kinds, Home: e.home(), Preview: c.Preview, Variables: e.variables,
+		AutoRefresh:  c.Trees.Auto,
 		AgentFolders: c.Agents,
 	}, err
 }

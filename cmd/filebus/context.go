@@ -20,6 +20,7 @@ type contextCommand struct {
 	Complexity string   `flag:"complexity"`
 	MaxTokens  int      `flag:"max-tokens"`
 	Explain    bool     `flag:"explain"`
+	Refresh    bool     `flag:"refresh"`
 
 	request query.ContextRequest // that check has made of them and of the text
 }
@@ -53,6 +54,7 @@ func (o *contextCommand) run(ctx context.Context, w *workspace, _ []string) erro
 	r.Changed = func(ctx context.Context, files []string) (map[string]time.Time, error) {
 		return runs.LastChanged(ctx, w.Root, files, w.variables)
 	}
+	w.refreshBy(ctx, o.Refresh, 0)
 	answer, err := w.read.ContextFor(ctx, r)
 	if err != nil {
 		return err

@@ -214,7 +214,8 @@ func (e *environ) openFresh(ctx context.Context) (*workspace, error) {
 	case len(report.Files) == 0:
 		w.remarkLeft(ctx)
 	}
-	return w, nil
+	w.refreshBy(ctx, w.Settings.AutoRefresh, autoBudget)
+	return w, ctx.Err()
 }
 
 // createFresh is openFresh, and makes the store if there is none yet.

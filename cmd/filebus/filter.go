@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/likeness"
 	"filebus/store/record"
 )
 
@@ -60,7 +64,7 @@ func (f *filterFlags) read(env *environ) (filter record.Filter, err error) {
 			values = withSlugs(values)
 		}
 		if err := filter.Add(field, values...); err != nil {
-			return filter, usageError("%w", err)
+			return filter, usageError("%w%s", err, nearKinds(field, values))
 		}
 	}
 	filter.Tags = record.NormalizeTags(filter.Tags)
@@ -73,6 +77,20 @@ func (f *filterFlags) read(env *environ) (filter record.Filter, err error) {
 		filter.Until, err = parseTime(f.until, env.now())
 	}
 	return filter, err
+}
+
+// nearKinds says which kinds are meant by values that are none.
+func nearKinds(field string, values []string) (text string) {
+	var kinds []string
+	for _, kind := range record.Kinds() {
+		kinds = append(kinds, string(kind))
+	}
+	for _, value := range values {
+		if field == "kind" && !slices.Contains(kinds, value) {
+			text += near(value, kinds)
+		}
+	}
+	return text
 }
 
 // withSlugs returns agents with the ids that put makes of their names.
@@ -127,4 +145,43 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 		}
 	}
 	return time.Time{}, usageError("malformed time %q: give 36h or 2d (ago), 2026-03-02 or 2026-03-02T10:00:00Z", text)
+}
+
+// noteUnknown says of the values of filters that no record has them.
+func (w *workspace) noteUnknown(ctx context.Context, f *record.Filter) {
+	for _, field := range []string{"tree", "tag"} { // of kinds there are always the same
+		values, known := f.Values(field), []string(nil)
+		if len(values) > 0 {
+			known = w.filterValues(ctx, field)
+		}
+		for _, value := range values {
+			if value = treeText(field, value); !slices.Contains(known, value) && !strings.ContainsAny(value, "*?[") {
+				w.note("no record has the %s %s%s", field, clipText(strconv.Quote(value)), near(value, known))
+			}
+		}
+	}
+}
+
+// meant adds to an error that there is no tree which one may have been meant.
+func (w *workspace) meant(ctx context.Context, err error, text string) error {
+	e := (*record.Error)(nil)
+	if errors.As(err, &e) && e.Reason == materialize.ErrNoTree {
+		return e.Code.Errorf("%w%s", err, near(text, w.filterValues(ctx, "tree"))).Because(e.Reason)
+	}
+	return err
+}
+
+// near says which of the known values a text is a slip of the pen for.
+func near(text string, known []string) string {
+	var like []string
+	for _, value := range known {
+		slips := likeness.Slips(strings.ToLower(text), strings.ToLower(value))
+		if slips <= min(2, max(1, len(text)/4)) && value != "." {
+			like = append(like, value)
+		}
+	}
+	if len(like) == 0 {
+		return ""
+	}
+	return "; did you mean " + firstNames(like) + "?"
 }

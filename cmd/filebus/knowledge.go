@@ -36,6 +36,7 @@ type knowledgeList struct {
 	filterFlags
 	page
 	AllTags       bool     `flag:"all-tags"`
+	Refresh       bool     `flag:"refresh"`
 	All           bool     `flag:"all"`
 	Prefix        bool     `flag:"prefix"`
 	Types         []string `flag:"type"`
@@ -57,6 +58,8 @@ func (o *knowledgeList) run(ctx context.Context, w *workspace, tags []string) er
 	if r.Prefix {
 		r.Filter.Tags = nil // they are beginnings
 	}
+	w.refreshBy(ctx, o.Refresh, 0, o.filter.Trees...)
+	w.noteUnknown(ctx, &r.Filter)
 	found, total, err := w.read.Knowledge(ctx, r)
 	if err != nil {
 		return err

@@ -11,7 +11,8 @@ import (
 
 type listCommand struct {
 	filterFlags
-	AsOf string `flag:"as-of"`
+	AsOf    string `flag:"as-of"`
+	Refresh bool   `flag:"refresh"`
 	page
 }
 
@@ -21,6 +22,7 @@ func (o *listCommand) check(env *environ, kinds []string) error {
 }
 
 func (o *listCommand) run(ctx context.Context, w *workspace, _ []string) error {
+	w.refreshBy(ctx, o.Refresh, 0, o.filter.Trees...)
 	at, err := w.position(ctx, o.AsOf)
 	list := query.Listing{}
 	// Before the first entry there was nothing; position 0 would mean now.
@@ -30,6 +32,7 @@ func (o *listCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	if err != nil {
 		return err
 	}
+	w.noteUnknown(ctx, &o.filter)
 	var rows [][]string
 	for _, e := range list.Entries {
 		rows = append(rows, []string{

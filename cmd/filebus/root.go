@@ -92,6 +92,12 @@ func writingCommands() []command {
 			fresh("remove NAME TAG...", &tagEdit{remove: true}),
 		),
 		creating("capture DIR...", &captureCommand{}),
+		group("tree",
+			existing("list", runFunc(listTrees)),
+			existing("refresh [TREE]...", &treeRefresh{}),
+			existing("rm TREE", &treeRemove{}),
+			existing("rename TREE NEW", runFunc(renameTree)),
+		).completed(completeArguments),
 		creating("sync [PATH]...", &syncCommand{}),
 		fresh("materialize --to DIR", &materializeCommand{MaxTokens: sessions.DefaultIndexTokens}),
 		existing("conflicts", runFunc(runConflicts)).with(

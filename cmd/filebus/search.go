@@ -24,6 +24,7 @@ type searchCommand struct {
 	Everywhere  bool          `flag:"everywhere"`
 	ExitCode    bool          `flag:"exit-code" not:"interactive"`
 	Interactive bool          `flag:"interactive,i"`
+	Refresh     bool          `flag:"refresh"`
 	MaxWait     time.Duration `flag:"max-wait"`
 
 	given, operators []string // flags, and what of the text was read as such
@@ -77,6 +78,9 @@ func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) er
 	if err != nil {
 		return err
 	}
+	if set.own != nil {
+		set.own.refreshBy(ctx, o.Refresh, 0, request.Filter.Trees...)
+	}
 	answer, err := set.search(ctx, request, wait)
 	clear()
 	if err == nil && o.Everywhere {
@@ -101,18 +105,29 @@ func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) er
 	if !env.global.json {
 		set.unnameOwn(p.answer.Hits)
 	}
-	for _, h := range p.answer.Hits {
-		if h.Damaged {
-			env.note("the body of %s is damaged; run filebus verify --repair%s", h.Name, env.storeFlag(h.Store))
-		}
-	}
+	p.noteState(ctx, set.own, &request.Filter)
 	err = p.print(ctx, set, text)
+	env.noteStale(p.stale)
 	o.noteRead(env, &request)
 	o.noteMissed(env, &answer, text)
 	if err == nil && o.ExitCode && answer.Total == 0 {
 		err = silentError(record.Failed)
 	}
 	return err
+}
+
+// noteState says of the hits whose body is damaged, and what nothing has that was asked
+// for; own may be nil. It finds the trees that have changed on disk.
+func (p *hitPage) noteState(ctx context.Context, own *workspace, f *record.Filter) {
+	for _, h := range p.answer.Hits {
+		if h.Damaged {
+			p.env.note("the body of %s is damaged; run filebus verify --repair%s", h.Name, p.env.storeFlag(h.Store))
+		}
+	}
+	if own != nil {
+		p.stale = own.staleTrees(ctx, p.answer.Hits)
+		own.noteUnknown(ctx, f)
+	}
 }
 
 // searchArguments returns the arguments of a command line, with those of a search

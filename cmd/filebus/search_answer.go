@@ -18,12 +18,13 @@ type searchJSON struct {
 	query.SearchAnswer
 	Facets map[index.Facet]facetJSON `json:"facets,omitempty"`
 	Next   *int                      `json:"next,omitempty"` // offset of the next page
+	Stale  []staleTree               `json:"stale_trees,omitempty"`
 	Hits   []query.Hit               `json:"hits"`
 }
 
 // pageJSON returns the page with some hits in JSON, the first n of all.
 func (p *hitPage) pageJSON(n int, hits []query.Hit) searchJSON {
-	value := searchJSON{SearchAnswer: p.answer, Facets: p.facets(), Hits: hits}
+	value := searchJSON{SearchAnswer: p.answer, Facets: p.facets(), Stale: p.stale, Hits: hits}
 	for i := range value.Hits {
 		shorten(&value.Hits[i])
 	}
@@ -96,7 +97,7 @@ func (p *hitPage) facetLines() string {
 	for _, field := range p.fields {
 		var values []string
 		for _, c := range shown[field].Values {
-			values = append(values, fmt.Sprintf("%s %d", oneLine(c.Value), c.Count))
+			values = append(values, fmt.Sprintf("%s %d", oneLine(treeText(string(field), c.Value)), c.Count))
 		}
 		if more := shown[field].More; more > 0 {
 			values = append(values, fmt.Sprintf("%d more", more))
@@ -177,7 +178,7 @@ func parseFacets(texts []string) ([]index.Facet, error) {
 	for _, text := range texts {
 		facet := index.Facet(strings.TrimSpace(text))
 		if !slices.Contains(index.Facets(), facet) {
-			return nil, usageError("unknown facet %q: the facets are kind, agent, tag and session", text)
+			return nil, usageError("unknown facet %q: the facets are kind, agent, tag, session and tree", text)
 		}
 		if !slices.Contains(facets, facet) {
 			facets = append(facets, facet)

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"filebus/query"
 	"filebus/store/record"
@@ -139,4 +141,50 @@ func clipText(text string) string {
 		return string(runes[:most]) + "…"
 	}
 	return string(runes)
+}
+
+// A staleTree is a tree whose folder has changed since the store has seen it.
+type staleTree struct {
+	Tree    record.Tree `json:"tree"`
+	Because string      `json:"because"`
+	Refresh string      `json:"refresh,omitempty"` // the command that takes the changes in
+}
+
+// staleBudget is how long a search looks at the files of captured trees.
+const staleBudget = 50 * time.Millisecond
+
+// staleTrees returns those of the trees of hits whose files, as far as they are hits,
+// are not on disk as they were found.
+func (w *workspace) staleTrees(ctx context.Context, hits []query.Hit) (stale []staleTree) {
+	names, order := map[record.Tree][]record.Name{}, []record.Tree(nil)
+	for _, h := range hits {
+		if tree := h.Name.Tree; tree != "" && !h.Older && h.Store == "" {
+			if names[tree] == nil {
+				order = append(order, tree)
+			}
+			names[tree] = append(names[tree], h.Name)
+		}
+	}
+	deadline := time.Now().Add(staleBudget)
+	for _, tree := range order {
+		because, err := w.Stale(ctx, tree, names[tree], deadline)
+		command := "filebus tree refresh " + record.ShellWord(string(tree))
+		if err != nil {
+			because, command = message(err), "" // a refresh changes nothing
+		}
+		if because != "" {
+			stale = append(stale, staleTree{tree, because, command})
+		}
+	}
+	return stale
+}
+
+func (e *environ) noteStale(stale []staleTree) {
+	for _, s := range stale {
+		if s.Refresh == "" {
+			e.remark("%s", s.Because)
+		} else {
+			e.remark("the tree %s has changed since its capture: %s; %s takes that in", s.Tree, s.Because, s.Refresh)
+		}
+	}
 }

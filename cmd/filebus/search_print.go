@@ -23,6 +23,7 @@ type hitPage struct {
 	limit  int                               // hits at most
 	offset int                               // of the first one
 	more   bool                              // hits behind the last one
+	stale  []staleTree                       // of the hits
 	marks  func(text []byte) []query.ByteRun // where the words of the search are
 }
 

@@ -59,6 +59,9 @@ type memory struct {
 	pending bytes.Buffer
 }
 
+// A Memory is what is known of one root's files: see memory.
+type Memory = memory
+
 // stateCounts counts files by their states, too many where lines are broken.
 type stateCounts [Deleted + 1]int
 
@@ -115,6 +118,23 @@ func loadMemory(own folder.Folder, root string) (*memory, error) {
 	}
 	return m, nil
 }
+
+// Recall returns what is remembered in a folder of the files of a captured tree. It is a
+// cache there, without deleted files: where it cannot be read, nothing is known.
+func Recall(own folder.Folder, tree string) *Memory {
+	m, err := loadMemory(own, tree)
+	if err != nil {
+		m = newMemory(own, tree)
+		m.IsNew = true
+	}
+	if m.IsNew {
+		m.Begin(0)
+	}
+	return m
+}
+
+// Erase deletes the memory's file.
+func (m *memory) Erase() error { return m.own.Remove(m.file) }
 
 // Begin says at which position of the log a new memory begins: nothing that the
 // store had before is written unasked.

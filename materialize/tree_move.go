@@ -1,0 +1,185 @@
+package materialize
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"filebus/materialize/plan"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// linkRenamed is the type of the link from a record to the one that it was in a tree of
+// another name. It is stored.
+const linkRenamed = "renamed-from"
+
+// NamesOf returns the names of a tree that have a current version, or that ever had one.
+func (w *Workspace) NamesOf(ctx context.Context, tree record.Tree, ever bool) ([]record.Name, error) {
+	return view(ctx, w.Store, func(tx *store.Tx) (names []record.Name, err error) {
+		for n, err := range tx.NamesEver(record.Name{Tree: tree}) {
+			if err != nil || n.Tree != tree {
+				return names, err
+			}
+			if _, err := tx.Head(n); err == nil || ever {
+				names = append(names, n)
+			}
+		}
+		return names, nil
+	})
+}
+
+// RemoveTree hides all records of a tree and frees its name. Its folder stays as it is.
+// What was cut short is finished by doing it again.
+func (w *Workspace) RemoveTree(ctx context.Context, tree record.Tree) error {
+	err := w.eachFile(ctx, tree, func(*store.Tx, []store.Version) error { return nil })
+	if err == nil {
+		err = w.forgetTree(tree)
+	}
+	return err
+}
+
+// forgetTree removes what is remembered of a tree beside its records.
+func (w *Workspace) forgetTree(tree record.Tree) error {
+	if t, err := w.Tree(tree); err == nil {
+		_ = w.recall(t).Erase() // it tells nothing to whoever reads it not
+	}
+	if err := w.treeNotes().Remove(string(tree)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// eachFile does something with the records of each file of a tree, those of a frame with
+// its entries, and retires them in the same transaction.
+func (w *Workspace) eachFile(ctx context.Context, tree record.Tree, do func(*store.Tx, []store.Version) error) error {
+	names, err := w.NamesOf(ctx, tree, false)
+	if err != nil {
+		return err
+	}
+	entry := func(n record.Name) int {
+		if n.Kind.IsEntry() {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(names, func(a, b record.Name) int { return cmp.Compare(entry(a), entry(b)) })
+	for some := range slices.Chunk(names, batchFiles/2) {
+		err := w.Store.Update(ctx, func(tx *store.Tx) error {
+			for _, name := range some {
+				v, err := tx.Head(name)
+				if errors.Is(err, store.ErrNotFound) { // an entry, gone with its frame
+					continue
+				}
+				if err == nil {
+					err = endFile(tx, v, do)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endFile does something with the records of a file, and retires them.
+func endFile(tx *store.Tx, v store.Version, do func(*store.Tx, []store.Version) error) error {
+	s, err := plan.Read(tx, v, tx.Head, nil)
+	if err != nil {
+		return err
+	}
+	all := []store.Version{v}
+	for _, e := range s.Entries {
+		all = append(all, e.Version)
+	}
+	if err := do(tx, all); err != nil {
+		return err
+	}
+	return retireFile(tx, v)
+}
+
+// RenameTree gives a tree another name: each record is stored anew under that, with a
+// link to the one that it was, which is retired in the same transaction. Links to names
+// of the tree follow. What was cut short is finished by doing it again.
+func (w *Workspace) RenameTree(ctx context.Context, from, to record.Tree) (renamed int, err error) {
+	if err := w.claimRename(ctx, from, to); err != nil {
+		return 0, err
+	}
+	err = w.eachFile(ctx, from, func(tx *store.Tx, all []store.Version) error {
+		renamed += len(all)
+		for _, v := range all {
+			if _, err := tx.Put(renamedDraft(tx, v, to)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	if err := w.forgetTree(from); err != nil {
+		return 0, err
+	}
+	t, err := w.Tree(to)
+	if errors.Is(err, fs.ErrNotExist) { // it has no folder here
+		return renamed, nil
+	}
+	if err == nil {
+		t.was = ""
+		err = w.saveTree(t)
+	}
+	return renamed, err
+}
+
+// renamedDraft returns a record as it is in a tree of another name.
+func renamedDraft(tx *store.Tx, v store.Version, to record.Tree) store.Draft {
+	r, from := *v.Record, v.Record.Name.Tree
+	r.Name.Tree, r.Prev = to, record.Ref{}
+	r.Links = []record.Link{{Type: linkRenamed, Target: v.Ref.String()}}
+	for _, l := range v.Record.Links {
+		if n, err := record.ParseName(l.Target); err == nil && n.Tree == from && from != "" {
+			n.Tree = to
+			l.Target = n.String()
+		}
+		if l.Type != linkRenamed {
+			r.Links = append(r.Links, l)
+		}
+	}
+	record.SortLinks(r.Links)
+	return store.Draft{Record: r, Body: store.BodyOf(v.Record), Description: tx.Description(v.Ref)}
+}
+
+// claimRename takes a name for a tree, if nothing has it yet, and remembers whose records
+// are on their way to it.
+func (w *Workspace) claimRename(ctx context.Context, from, to record.Tree) error {
+	taken, err := w.Tree(to)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if taken != nil && taken.was == from { // it was cut short
+		return nil
+	}
+	held, err := w.NamesOf(ctx, to, false)
+	if err != nil {
+		return err
+	}
+	if taken != nil || len(held) > 0 || from == to {
+		return record.Conflict.Errorf("there is a tree %s already", to).Because(ErrNameTaken)
+	}
+	t, err := w.FindTree(ctx, from)
+	if err == nil {
+		err = t.broken
+	}
+	if err == nil {
+		t.Name, t.was = to, from
+		err = w.saveTree(t)
+	}
+	return err
+}

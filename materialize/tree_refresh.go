@@ -1,0 +1,261 @@
+package materialize
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"filebus/materialize/mirror"
+	"filebus/materialize/plan"
+	"filebus/store"
+	"filebus/store/folder"
+	"filebus/store/record"
+)
+
+// Reasons why a tree is left as it is.
+const (
+	ErrNoTree    record.Reason = "no such tree"
+	ErrNameTaken record.Reason = "the name is a tree's"
+	ErrRenaming  record.Reason = "a tree is being renamed"
+	ErrTreeGone  record.Reason = "the tree's folder is gone"
+	ErrTreeEmpty record.Reason = "the tree's folder is empty"
+)
+
+// A MovedFile is one whose bytes stand at another path by now.
+type MovedFile struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// recall returns what is remembered of the files of a tree in its folder.
+func (w *Workspace) recall(t *Tree) *mirror.Memory {
+	return mirror.Recall(folder.At(w.Location.Store).Sub("seen"), strconv.Quote(string(t.Name)+":"+t.Dir))
+}
+
+// StoredPaths returns the paths of a tree's files, each with the position of its newest
+// version.
+func (w *Workspace) StoredPaths(ctx context.Context, tree record.Tree) (map[string]uint64, error) {
+	prefix := store.PathValue(tree, "")
+	return view(ctx, w.Store, func(tx *store.Tx) (map[string]uint64, error) {
+		paths := map[string]uint64{}
+		for value, err := range tx.Values(store.FieldPath, prefix) {
+			if err != nil {
+				return nil, err
+			}
+			paths[strings.TrimPrefix(value.Text, prefix)] = value.Newest
+		}
+		return paths, nil
+	})
+}
+
+// Trees returns all trees that were captured or have records, by their names.
+func (w *Workspace) Trees(ctx context.Context) ([]*Tree, error) {
+	names, err := view(ctx, w.Store, func(tx *store.Tx) (map[record.Tree]bool, error) {
+		found, next := map[record.Tree]bool{}, record.Name{Tree: "\x01"} // behind the own tree
+		for more := true; more; {
+			more = false
+			for n, err := range tx.Names(next) {
+				if err != nil {
+					return nil, err
+				}
+				// No name of a tree has a control character, so this is behind all of it.
+				found[n.Name.Tree], more, next = true, true, record.Name{Tree: n.Name.Tree + "\x01"}
+				break
+			}
+		}
+		return found, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	entries, err := w.treeNotes().ReadDir(".")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if name, err := record.ParseTree(e.Name()); err == nil && !folder.IsTemporary(e.Name()) {
+			names[name] = true
+		}
+	}
+	var all []*Tree
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		t, err := w.Tree(name)
+		if err != nil {
+			t = &Tree{Name: name, Profile: w.Settings.Profile}
+		}
+		if !errors.Is(err, fs.ErrNotExist) { // else its records came from another store
+			t.broken = err
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// FindTree returns a tree that was captured or has records, or ErrNoTree.
+func (w *Workspace) FindTree(ctx context.Context, name record.Tree) (*Tree, error) {
+	all, err := w.Trees(ctx)
+	for _, t := range all {
+		if t.Name == name {
+			return t, nil
+		}
+	}
+	if err == nil {
+		err = record.NotFound.Errorf("there is no tree %s", name).Because(ErrNoTree)
+	}
+	return nil, err
+}
+
+// Check reports why a tree cannot be refreshed: mostly because its folder is not there.
+func (t *Tree) Check() error {
+	switch {
+	case t.broken != nil:
+		return t.broken
+	case t.was != "":
+		return record.Conflict.Errorf("the tree %s is not yet all of what %s was", t.Name, t.was).
+			Because(ErrRenaming, string(t.was), string(t.Name))
+	}
+	info, err := os.Stat(t.Dir)
+	missing := record.NotFound.Errorf("the tree %s was captured from %s, which is gone", t.Name, t.Dir)
+	switch {
+	case t.Dir == "":
+		missing = record.NotFound.Errorf("the tree %s was not captured here", t.Name)
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil:
+		missing = record.NotFound.Errorf("the tree %s was captured from %s, which is a file now", t.Name, t.Dir)
+	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrInvalid):
+		missing = record.NotFound.Errorf("the tree %s was captured from %s: %s", t.Name, t.Dir, mirror.Cause(err))
+	}
+	return missing.Because(ErrTreeGone, string(t.Name))
+}
+
+// checkEmpty refuses a folder without files where the tree has some: a disk that is not
+// mounted leaves an empty folder, and must not hide everything.
+func (c *capture) checkEmpty(dir string) error {
+	if len(c.walk.Files)+len(c.walk.Blind) > 0 || len(c.stored) == 0 || !c.opts.Quick {
+		return nil
+	}
+	return record.Conflict.Errorf("%s has no files to take in, and the tree %s has %d", dir, c.opts.Tree, len(c.stored)).
+		Because(ErrTreeEmpty, string(c.opts.Tree))
+}
+
+// Refresh is a capture of a tree from its folder again, by the rules that hold. Without
+// its folder nothing is changed.
+func (w *Workspace) Refresh(ctx context.Context, t *Tree, opts CaptureOptions) (*CaptureReport, error) {
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	opts.Tree, opts.Quick = t.Name, true
+	if t.IsRoot {
+		opts.Profile = &t.Profile
+	}
+	return w.Capture(ctx, t.Dir, opts)
+}
+
+// unread returns the files that have to be read, and counts the others.
+func (c *capture) unread() []mirror.Stat {
+	if !c.opts.Quick {
+		return c.walk.Files
+	}
+	var files []mirror.Stat
+	for _, f := range c.walk.Files {
+		if !c.isSeen(f) {
+			files = append(files, f)
+			continue
+		}
+		c.report.Files++
+		c.report.Bytes += f.Size
+	}
+	return files
+}
+
+// isSeen reports whether a file was taken in as its size and time still are.
+func (c *capture) isSeen(f mirror.Stat) bool {
+	known, remembered := c.seen.Get(f.Path)
+	newest, isStored := c.stored[f.Path]
+	return remembered && isStored && known.Matches(f) && known.Position >= newest
+}
+
+// racyTime is how long before a look at the disk a file must have been written for its
+// time to tell of the next change: clocks of file systems tick as slowly as that.
+const racyTime = 2 * time.Second
+
+// remember notes a file that was taken in whole, by a plan that was made at a position of
+// the log and carried out before another.
+func (c *capture) remember(f *source, p *plan.Plan, made, after uint64) {
+	if c.begun.Sub(f.stat.ModTime) < racyTime {
+		return
+	}
+	if len(p.Puts) > 0 {
+		made = after
+	}
+	c.seen.Set(mirror.File{Stat: f.stat, Exists: true, Digest: f.Digest()}, made)
+}
+
+// findMoved reports where the bytes of a file that is gone stand now, if that is one file.
+func (c *capture) findMoved(r *record.Record) {
+	if at := c.added[r.Body]; len(at) == 1 && r.Size > 0 {
+		c.report.Moved = append(c.report.Moved, MovedFile{r.Path, at[0]})
+	}
+}
+
+// Stale says what is not on disk any more as some names of a tree have it, or "". It looks
+// at the files of the names until a deadline, and reads those that have the same size. It
+// returns ErrTreeGone; a tree that was not captured here is not looked at.
+func (w *Workspace) Stale(ctx context.Context, tree record.Tree, names []record.Name, until time.Time) (string, error) {
+	t, err := w.Tree(tree)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && t.Dir == "" {
+		return "", nil
+	}
+	if err == nil {
+		err = t.Check()
+	}
+	for _, name := range names {
+		if err != nil || time.Now().After(until) {
+			break
+		}
+		v, getErr := view(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
+		if getErr != nil {
+			continue // hidden since it was found
+		}
+		if how := w.staleFile(ctx, t, v); how != "" {
+			return v.Record.Path + " " + how, nil
+		}
+	}
+	return "", err
+}
+
+// staleFile says how the file of a record is not as the record has it, or "".
+func (w *Workspace) staleFile(ctx context.Context, t *Tree, v store.Version) string {
+	r, entry := v.Record, v.Record.Name.Kind.IsEntry()
+	file := filepath.Join(t.Dir, filepath.FromSlash(r.Path))
+	info, err := os.Lstat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "is gone"
+	case err != nil || !entry && info.Mode().IsRegular() && info.Size() == r.Size && r.Size > store.InlineLimit,
+		info.Size() > aggregateLimit: // nobody knows
+		return ""
+	case !info.Mode().IsRegular(), !entry && info.Size() != r.Size:
+		return "is another file"
+	}
+	text, err := os.ReadFile(file)
+	if err == nil && !entry && record.DigestOf(text) != r.Body {
+		return "has changed"
+	}
+	if !entry || err != nil {
+		return ""
+	}
+	if body, err := w.TextOf(ctx, v); err == nil && !bytes.Contains(text, body) {
+		return "has changed"
+	}
+	return ""
+}
