@@ -100,41 +100,81 @@ type page struct {
 	listing Listing
 }
 
-// listByDate reads of every record that may match no more than its date, to begin with.
+// listByDate reads of the records that may match no more than their dates, to begin with,
+// and of those not all, where what was stored before cannot come first.
 func (r *Reader) listByDate(ctx context.Context, p *page) (err error) {
+	rest := p.request.Filter // what the look-ups leave to be asked
 	field, value := p.request.field()
 	values := []string{value}
 	if field == "" {
-		field, values = store.FieldKind, nil
-		for _, kind := range record.Kinds() {
-			values = append(values, string(kind))
+		if field, values = store.FieldKind, rest.Values("kind"); len(values) == 0 {
+			values = plainKinds()
 		}
 	}
-	var refs []record.Ref
-	err = r.store.View(ctx, func(tx *store.Tx) error {
+	if rest.Clear(string(field)); field == store.FieldTag && len(p.request.Tags) > 1 {
+		rest.Tags = p.request.Tags
+	}
+	wanted := 0
+	if p.request.Limit > 0 && rest.IsZero() {
+		wanted = p.skip + p.request.Limit + 1
+	}
+	lists, err := View(ctx, r.store, func(tx *store.Tx) (lists [][]record.Ref, err error) {
 		for _, value := range values {
+			var refs []record.Ref
 			for ref, err := range tx.Lookup(field, value) {
 				if refs = append(refs, ref); err != nil {
-					return err
+					return nil, err
 				}
 			}
+			lists = append(lists, refs)
 		}
-		return nil
+		return lists, nil
 	})
-	dates := make(map[record.Ref]string, len(refs))
-	left := refs
+	var refs []record.Ref
+	dates, done := map[record.Ref]string{}, 0
 	err = errors.Join(err, r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
-		if len(left) > 0 {
-			dates[left[0]] = tx.Date(left[0])
-			left = left[1:]
+		switch {
+		case len(lists) == 0:
+			return true, nil
+		case done == len(lists[0]):
+			refs, lists, done = append(refs, lists[0]...), lists[1:], 0
+			return false, nil
 		}
-		return len(left) == 0, nil
+		date, stored := tx.Date(lists[0][done])
+		dates[lists[0][done]] = date
+		if done++; wanted > 0 && done&(done-1) == 0 && newerThan(stored, lists[0][:done], dates) >= wanted {
+			lists[0] = lists[0][:done]
+		}
+		return false, nil
 	}))
 	if err != nil {
 		return err
 	}
 	slices.SortStableFunc(refs, func(a, b record.Ref) int { return strings.Compare(dates[b], dates[a]) })
 	return r.eachVersion(ctx, refs, p.add)
+}
+
+// newerThan counts the records whose date is later than that of any record can be that was
+// stored by a time: a text is never taken to be written more than a day later.
+func newerThan(stored string, refs []record.Ref, dates map[record.Ref]string) (n int) {
+	at, err := record.ParseTime(stored)
+	if err != nil {
+		return 0
+	}
+	latest := record.FormatTime(at.Add(48 * time.Hour))
+	for _, ref := range refs {
+		if dates[ref] > latest {
+			n++
+		}
+	}
+	return n
+}
+
+func plainKinds() (kinds []string) {
+	for _, kind := range record.Kinds() {
+		kinds = append(kinds, string(kind))
+	}
+	return kinds
 }
 
 // add takes in a version that may match, and reports whether the page is full.

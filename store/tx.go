@@ -361,8 +361,9 @@ func droppedAt(events []Event, position uint64) (ref record.Ref, dropped bool) {
 	return ref, dropped
 }
 
-// Date returns the date of a record, as record.DateOf gives it, without reading the rest.
-func (tx *Tx) Date(ref record.Ref) string {
+// Date returns the date and the time of a record, as record.DateOf gives them, without
+// reading the rest.
+func (tx *Tx) Date(ref record.Ref) (date, stored string) {
 	value := tx.records.Get(ref[:])
 	return record.DateOf(value[min(len(value), positionSize):])
 }
