@@ -218,13 +218,20 @@ func (w *Workspace) Stale(ctx context.Context, tree record.Tree, names []record.
 	if err == nil {
 		err = t.Check()
 	}
-	for _, name := range names {
-		if err != nil || time.Now().After(until) {
-			break
+	if err != nil {
+		return "", err
+	}
+	heads, err := view(ctx, w.Store, func(tx *store.Tx) (heads []store.Version, _ error) {
+		for _, name := range names {
+			if v, err := tx.Head(name); err == nil { // else hidden since it was found
+				heads = append(heads, v)
+			}
 		}
-		v, getErr := view(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
-		if getErr != nil {
-			continue // hidden since it was found
+		return heads, nil
+	})
+	for _, v := range heads {
+		if time.Now().After(until) {
+			break
 		}
 		if how := w.staleFile(ctx, t, v); how != "" {
 			return v.Record.Path + " " + how, nil
