@@ -361,9 +361,16 @@ func droppedAt(events []Event, position uint64) (ref record.Ref, dropped bool) {
 	return ref, dropped
 }
 
-// Date returns the date and the time of a record, as record.DateOf gives them, without
-// reading the rest.
+// Date returns the date and the time of a record, as record.DateOf gives them: without
+// reading the rest, where no clock was ever wrong.
 func (tx *Tx) Date(ref record.Ref) (date, stored string) {
+	if len(tx.steps) > 0 {
+		v, err := tx.Get(ref)
+		if err != nil {
+			return "", ""
+		}
+		return record.FormatTime(v.Record.Date()), record.FormatTime(v.Record.Time)
+	}
 	value := tx.records.Get(ref[:])
 	return record.DateOf(value[min(len(value), positionSize):])
 }

@@ -28,7 +28,7 @@ func TestMarkersOfLargeFiles(t *testing.T) {
 	if got := out.String(); !strings.HasSuffix(got, want) || strings.Count(got, "T01") != 2 {
 		t.Errorf("it prints %s, want one marker and %s", got, want)
 	}
-	if want := "filebus: large.md: only the first 4000 KB were read\n"; errs.String() != want {
+	if want := `{"notice":{"message":"large.md: only the first 4000 KB were read"}}` + "\n"; errs.String() != want {
 		t.Errorf("it says %q, want %q", errs.String(), want)
 	}
 }

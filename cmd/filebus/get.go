@@ -106,9 +106,9 @@ func (w *workspace) printBody(ctx context.Context, op, name string, v store.Vers
 	if err != nil {
 		return err
 	}
-	w.logRead(op, v.Record.Name.String(), result.Tokens)
 	w.noteLong(name, result.Long)
 	if !w.global.json {
+		w.logRead(op, v.Record.Name.String(), result.Tokens)
 		return nil
 	}
 	b := bodyJSON{
@@ -120,7 +120,11 @@ func (w *workspace) printBody(ctx context.Context, op, name string, v store.Vers
 	} else {
 		b.Base64 = buffer.Bytes()
 	}
-	return w.printJSON(b)
+	var printed strings.Builder
+	err = writeJSON(&printed, b)
+	w.logRead(op, v.Record.Name.String(), record.EstimateTokens(int64(printed.Len())))
+	w.printf("%s", printed.String())
+	return err
 }
 
 type bodyJSON struct {

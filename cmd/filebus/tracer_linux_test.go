@@ -109,11 +109,35 @@ func trace(t testing.TB, dir, input string, args []string, judge func(n int, c f
 	return tr.traced
 }
 
-// run starts the process and goes along with it. The system lets only the thread
-// that has started it do so.
+// traces are what threads of their own carry out, one each: the system lets only the thread
+// that has started a process go along with it, and one that has started another test's
+// processes would lay these to rest.
+var traces = startTracing(4)
+
+func startTracing(threads int) chan<- func() {
+	jobs := make(chan func())
+	for range threads * min(strings.Count(filepath.Base(os.Args[0]), ".test"), 1) { // no program that is traced
+		locked := make(chan struct{})
+		go func() {
+			runtime.LockOSThread()
+			close(locked)
+			for job := range jobs {
+				job()
+			}
+		}()
+		<-locked
+	}
+	return jobs
+}
+
+// run starts the process and goes along with it.
 func (tr *tracer) run(t testing.TB, path string, argv []string, attr *syscall.ProcAttr) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	result := make(chan error)
+	traces <- func() { result <- tr.trace(t, path, argv, attr) }
+	return <-result
+}
+
+func (tr *tracer) trace(t testing.TB, path string, argv []string, attr *syscall.ProcAttr) error {
 	pid, err := syscall.ForkExec(path, argv, attr)
 	if err != nil {
 		return fmt.Errorf("starting: %w", err)
