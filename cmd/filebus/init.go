@@ -78,6 +78,7 @@ func (e *environ) takeIn(ctx context.Context) (int, error) {
 	for _, s := range report.Skipped {
 		w.note("left out %s: %s", s.Path, s.Reason)
 	}
+	w.noteRules(report.LeftOut, "a line !NAME in .filebusignore")
 	if report.Failed > 0 && err == nil {
 		err = silentError(record.Partly)
 	}
@@ -132,6 +133,13 @@ func (e *environ) confirm(dir string) bool {
 // decides names, so it is for a store that has none yet.
 func (c config) propose(found []foundFolder, hasNone bool) map[string][]string {
 	set := map[string][]string{}
+	for _, f := range found {
+		for _, dir := range f.lessons {
+			if c.Kinds[dir] == "" {
+				set["kinds."+dir] = []string{string(record.KindKnowledge)}
+			}
+		}
+	}
 	for _, f := range c.without(found) {
 		name, list := "agents", c.Agents
 		if f.Notes {
@@ -162,12 +170,14 @@ func (o *initCommand) say(w *workspace, v *initView, isEmpty bool) {
 		did = "done"
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.Proposed)) {
-		words := []string{did + ": filebus config set", name}
+		words := []string{did + ": filebus config set", record.ShellWord(name)}
 		for _, value := range v.Proposed[name] {
 			words = append(words, record.ShellWord(value))
 		}
 		if name == "profile" {
 			words = append(words, " # most files of agents lie there")
+		} else if strings.HasPrefix(name, "kinds.") {
+			words = append(words, " # most files there have tags")
 		}
 		w.remark("%s", oneLine(strings.Join(words, " ")))
 	}

@@ -48,7 +48,7 @@ func TestLook(t *testing.T) {
 	if text := foundText(look(root, time.Minute)); text != "3 files that agents wrote, or notes (b/.claude: 1, notes: 1, research: 1)" {
 		t.Errorf("with time: %s", text)
 	}
-	s := &survey{root, time.Now().Add(time.Minute), 4, map[string]int{}, map[string]tally{}}
+	s := &survey{root, time.Now().Add(time.Minute), 4, map[string]int{}, map[string]tally{}, nil}
 	if s.read("."); !s.isOver() {
 		_, _ = s.read("notes")
 	}

@@ -18,6 +18,7 @@ import (
 	"filebus/cmd/filebus/trust"
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -28,6 +29,8 @@ type foundFolder struct {
 	Folder string `json:"folder"` // below the workspace
 	Files  int    `json:"files"`
 	Notes  bool   `json:"notes,omitempty"` // mostly Markdown; else files of agents, as their layouts know them
+
+	lessons []string // folders in it whose files are knowledge
 }
 
 // A tally counts the files below a folder. A large file weighs one for each MiB; Markdown
@@ -41,6 +44,7 @@ type survey struct {
 	left   int              // how many files and folders may still be looked at
 	agents map[string]int   // files by the folder of agents that they lie in
 	others map[string]tally // of each folder outside of those
+	tagged map[string]int   // of folders of lessons, files with tags less those without
 }
 
 // The limits of a survey. Note folders of more files are left to the user.
@@ -51,12 +55,13 @@ const (
 
 	copies     = "/node_modules/vendor/third_party/site-packages/venv/testdata/fixtures/" // of what others have written
 	usualNotes = "/docs/notes/research/thoughts/memory-bank/memory/adr/adrs/solutions/"
+	ofLessons  = "/solutions/lessons/learnings/" // where files with tags are proposed as knowledge
 )
 
 // look surveys a workspace for about that long at most, and returns the folders with most
 // files first.
 func look(root string, limit time.Duration) []foundFolder {
-	s := &survey{root, time.Now().Add(limit), maxEntries, map[string]int{}, map[string]tally{}}
+	s := &survey{root, time.Now().Add(limit), maxEntries, map[string]int{}, map[string]tally{}, map[string]int{}}
 	for dirs := []string{"."}; len(dirs) > 0; dirs = dirs[1:] {
 		below, isWhole := s.read(dirs[0])
 		if dirs = append(dirs, below...); !isWhole {
@@ -115,9 +120,38 @@ func (s *survey) count(name string, e fs.DirEntry) {
 		s.agents[top]++
 	case top == "" && strings.EqualFold(path.Ext(name), ".md"):
 		s.add(path.Dir(name), tally{1, 1, 0})
+		s.countTags(name)
 	case top == "":
 		s.add(path.Dir(name), tally{1, 0, 1 + int(info.Size()>>20)})
 	}
+}
+
+// countTags looks into a Markdown file of a folder of lessons, as long as that may tell
+// what most of these are.
+func (s *survey) countTags(name string) {
+	const enough = 10
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if n := s.tagged[dir]; !strings.Contains(ofLessons, "/"+path.Base(dir)+"/") || max(n, -n) >= enough {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(s.root, filepath.FromSlash(name)))
+		if fields, _ := markdown.FrontMatter(text); err == nil && len(fields["tags"]) > 0 {
+			s.tagged[dir]++
+		} else {
+			s.tagged[dir]--
+		}
+		return
+	}
+}
+
+// lessonsIn returns the folders of lessons in a folder, or itself.
+func (s *survey) lessonsIn(top string) (all []string) {
+	for _, dir := range slices.Sorted(maps.Keys(s.tagged)) {
+		if s.tagged[dir] > 0 && isBelow(dir, top) {
+			all = append(all, dir)
+		}
+	}
+	return all
 }
 
 func (s *survey) add(dir string, n tally) {
@@ -130,7 +164,7 @@ func (s *survey) add(dir string, n tally) {
 // found returns what can be taken in.
 func (s *survey) found() (all []foundFolder) {
 	for dir, n := range s.agents {
-		all = append(all, foundFolder{dir, n, false})
+		all = append(all, foundFolder{Folder: dir, Files: n})
 	}
 	for _, dir := range slices.Sorted(maps.Keys(s.others)) {
 		n, least := s.others[dir], 3
@@ -140,7 +174,7 @@ func (s *survey) found() (all []foundFolder) {
 		isIn := func(f foundFolder) bool { return isBelow(dir, f.Folder) }
 		isNotes := n.markdown >= max(least, n.weight) && n.files <= maxNotes
 		if isNotes && utf8.ValidString(dir) && mayHoldFiles(dir) && !slices.ContainsFunc(all, isIn) {
-			all = append(all, foundFolder{dir, n.files, true})
+			all = append(all, foundFolder{dir, n.files, true, s.lessonsIn(dir)})
 		}
 	}
 	slices.SortFunc(all, func(a, b foundFolder) int {
