@@ -29,7 +29,8 @@ type environ struct {
 	outTerminal, errTerminal bool   // whether somebody looks at out and err
 	inTerminal               bool   // whether somebody types in
 	boldOn, boldOff          string // what stands for bold in texts: see drawStyles
-	columns                  int    // of the terminal that out is; 0: not known
+	columns, rows            int    // of the terminal that out is; 0: not known
+	pager                    *pager // before the terminal that out is, or nil
 	emptyInput               bool   // whether the command takes a standard input without a byte
 
 	syncBudget time.Duration // how long a reading command looks for changed files

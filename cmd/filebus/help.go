@@ -103,6 +103,7 @@ const helpColumns = 100
 func printHelp(env *environ, usual func(*cobra.Command, []string)) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) {
 		m := readManual()
+		env.page(&cobra.Command{Use: "help"})
 		if m.sections[cmd.CommandPath()] == nil {
 			m.describe(cmd.Root())
 			usual(cmd, args)

@@ -63,7 +63,7 @@ func runMain() int {
 		env.dir = dir
 	}
 	if env.outTerminal {
-		env.columns, _, _ = term.GetSize(int(os.Stdout.Fd())) // 0 if it does not say
+		env.columns, env.rows, _ = term.GetSize(int(os.Stdout.Fd())) // 0 if it does not say
 	}
 	return run(ctx, env, os.Args[1:])
 }

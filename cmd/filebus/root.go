@@ -27,6 +27,7 @@ func newRootCommand(env *environ, args []string) *cobra.Command {
 			}
 			env.started = true
 			env.command = cmd.CommandPath()
+			env.page(cmd)
 			if cmd.Name() == cobra.ShellCompRequestCmd {
 				readManual().describe(cmd.Root())
 			}

@@ -68,12 +68,21 @@ func (e *environ) guard() (flush func()) {
 	if e.outTerminal {
 		e.boldOn, e.boldOff = drawStyles()
 		out.styles = strings.NewReplacer(e.boldOn, boldOn, e.boldOff, boldOff)
-		e.out = out
+		e.pager = &pager{to: e.out, rows: e.rows, notes: e.err, signals: e.takeSignals}
+		e.out, out.to = out, e.pager
 	}
 	if e.errTerminal {
 		e.err = err
+		if e.pager != nil {
+			err.to = pagerNotes{e.pager}
+		}
 	}
-	return func() { _ = errors.Join(out.Flush(), err.Flush()) } // the last bytes of a broken text
+	return func() { // the last bytes of a broken text
+		_ = errors.Join(out.Flush(), err.Flush())
+		if e.pager != nil {
+			_ = e.pager.Close() // its reader saw what went wrong
+		}
+	}
 }
 
 // rawErr returns where what is no text of agents goes to: a child's own output, and
