@@ -497,7 +497,7 @@ func TestDocumentedExitCodes(t *testing.T) {
 // TestDocumentedVariables compares the environment variables that the program's
 // sources name with those in docs/config.md.
 func TestDocumentedVariables(t *testing.T) {
-	names := regexp.MustCompile(`"((?:FILEBUS|CLAUDE|CODEX)_[A-Z_]+|NO_COLOR|TERM|SUDO_UID|HOME|USERPROFILE|XDG_STATE_HOME|LOCALAPPDATA)"`)
+	names := regexp.MustCompile(`"((?:FILEBUS|CLAUDE|CODEX)_[A-Z_]+|NO_COLOR|PAGER|TERM|SUDO_UID|HOME|USERPROFILE|XDG_STATE_HOME|LOCALAPPDATA)"`)
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("listing sources: %d, %v", len(files), err)
