@@ -482,7 +482,7 @@ func (r *reconciler) rules() *mirror.Filter {
 // rootFilter returns the filter of a root.
 func (w *Workspace) rootFilter(root string) *mirror.Filter {
 	f := w.filter(root, Rules{}, w.Settings.Profile.Recognize)
-	f.Named = slices.Concat([]string{}, w.noteFolders())
+	f.Named = append([]string{}, w.noteFolders()...) // not nil
 	return f
 }
 

@@ -318,7 +318,7 @@ func (o *ownRule) leavesOut(p string, isFolder bool) bool {
 	}
 	by := (*pattern)(nil)
 	if dir, name := path.Split(p); o.name == RuleSecret {
-		for was := ""; was != name; {
+		for was := ""; was != name && (strings.ContainsAny(name, "~# (") || strings.Contains(copyEnds, path.Ext(name))); {
 			was, name = name, copyMarks.ReplaceAllString(name, "$1$2$3")
 		}
 		by = o.match(dir+name, isFolder)
@@ -328,6 +328,9 @@ func (o *ownRule) leavesOut(p string, isFolder bool) bool {
 	}
 	return by != nil && !by.takesIn
 }
+
+// copyEnds spares most names being compared with copyMarks.
+const copyEnds = ".bak .old .orig .save .swo .swp .backup .local .production"
 
 // copyMarks match what editors, file managers and people add to the names of copies.
 var copyMarks = regexp.MustCompile(`^\.?#(.)|(.)(?:#|~|\.(?:bak|old|orig|save|sw[op]|backup|local|production))$|(?: copy(?: \d+)?| ?\(\d+\))(\.\w+)?$`)

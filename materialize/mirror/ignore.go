@@ -10,7 +10,8 @@ import (
 
 // A pattern is one line of an ignore file, as gitignore(5) has it.
 type pattern struct {
-	head, part string // what all that it matches begins with, and has: most is not compared further
+	head, tail string // what all that it matches begins and ends with: most is not compared further
+	part       string // and has
 	glob       string // as package doublestar has it
 	takesIn    bool   // with "!": what matches is not left out
 	forFolders bool   // with "/" at the end
@@ -53,6 +54,7 @@ func parsePatterns(text string) (all patterns, unknown []string) {
 		if p.head = glob; strings.ContainsAny(glob, special) {
 			p.head = glob[:strings.IndexAny(glob, special)]
 		}
+		p.tail = glob[strings.LastIndexAny(glob, special+"]/")+1:]
 		for _, part := range strings.FieldsFunc(glob, func(c rune) bool { return strings.ContainsRune(special+"/", c) }) {
 			if len(part) > len(p.part) && !strings.Contains(glob, "[") {
 				p.part = part
@@ -80,7 +82,7 @@ func (ps patterns) match(p string, isFolder bool) *pattern {
 		if ps[i].ofPath {
 			subject = p
 		}
-		if strings.HasPrefix(subject, ps[i].head) && strings.Contains(subject, ps[i].part) &&
+		if strings.HasPrefix(subject, ps[i].head) && strings.HasSuffix(subject, ps[i].tail) && strings.Contains(subject, ps[i].part) &&
 			(isFolder || !ps[i].forFolders) && doublestar.MatchUnvalidated(ps[i].glob, subject) {
 			ps[i].used = true
 			return &ps[i]
