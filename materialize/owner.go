@@ -59,7 +59,7 @@ func (r *reconciler) mayWrite(ctx context.Context, s sides) bool {
 	if r.w.recognise(s.path).IsForeign() || !r.command && !r.w.isMirrored(s.path) { // the store may be one that came with a repository
 		return false
 	}
-	if !r.command && s.disk.Exists && r.rules().Find(s.path) != "" {
+	if !r.command && s.disk.Exists && !isOutside(s.path) && r.rules().Find(s.path) != "" {
 		return false
 	}
 	if r.isAsked(s.path, !s.disk.Exists) || isOutside(s.path) {

@@ -104,30 +104,15 @@ func NewFilter(root string, rules Rules) *Filter {
 // CleanPattern returns a pattern for what lies below a folder as gitignore has it, and
 // refuses what is not one pattern, or can match nothing there.
 func CleanPattern(text, dir string) (string, error) {
-	glob, takesIn := strings.CutPrefix(text, "!")
-	if strings.HasPrefix(glob, "./") {
-		glob = glob[1:]
-	}
-	if list, _ := parsePatterns(glob); len(list) != 1 || strings.Contains(text, "\n") {
+	text = regexp.MustCompile(`^(!?)\./`).ReplaceAllString(text, "$1/")
+	if list, _ := parsePatterns(text); len(list) != 1 || strings.Contains(text, "\n") {
 		return "", fmt.Errorf("%q is no pattern of gitignore", text)
 	}
-	if slices.Contains(strings.Split(glob, "/"), "..") || strings.HasPrefix(glob+"/", filepath.ToSlash(dir)+"/") {
+	glob := strings.TrimPrefix(text, "!") + "/"
+	if strings.Contains("/"+glob, "/../") || strings.HasPrefix(glob, filepath.ToSlash(dir)+"/") {
 		return "", fmt.Errorf("%q is no path below the folder, such as docs/drafts", text)
 	}
-	if takesIn {
-		glob = "!" + glob
-	}
-	return glob, nil
-}
-
-// Unused returns the patterns of Rules that no file or folder was left out or taken in by.
-func (f *Filter) Unused() (lines []string) {
-	for _, p := range f.exclude {
-		if !p.used {
-			lines = append(lines, p.line)
-		}
-	}
-	return lines
+	return text, nil
 }
 
 // holds reports whether a path lies in a folder that is named, or is one.

@@ -11,7 +11,6 @@ import (
 // A pattern is one line of an ignore file, as gitignore(5) has it.
 type pattern struct {
 	head, tail string // what all that it matches begins and ends with: most is not compared further
-	part       string // and has
 	glob       string // as package doublestar has it
 	takesIn    bool   // with "!": what matches is not left out
 	forFolders bool   // with "/" at the end
@@ -55,11 +54,6 @@ func parsePatterns(text string) (all patterns, unknown []string) {
 			p.head = glob[:strings.IndexAny(glob, special)]
 		}
 		p.tail = glob[strings.LastIndexAny(glob, special+"]/")+1:]
-		for _, part := range strings.FieldsFunc(glob, func(c rune) bool { return strings.ContainsRune(special+"/", c) }) {
-			if len(part) > len(p.part) && !strings.Contains(glob, "[") {
-				p.part = part
-			}
-		}
 		all = append(all, p)
 	}
 	return all, unknown
@@ -82,7 +76,7 @@ func (ps patterns) match(p string, isFolder bool) *pattern {
 		if ps[i].ofPath {
 			subject = p
 		}
-		if strings.HasPrefix(subject, ps[i].head) && strings.HasSuffix(subject, ps[i].tail) && strings.Contains(subject, ps[i].part) &&
+		if strings.HasPrefix(subject, ps[i].head) && strings.HasSuffix(subject, ps[i].tail) &&
 			(isFolder || !ps[i].forFolders) && doublestar.MatchUnvalidated(ps[i].glob, subject) {
 			ps[i].used = true
 			return &ps[i]

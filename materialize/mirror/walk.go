@@ -58,7 +58,14 @@ func WalkTree(ctx context.Context, root string, filter *Filter) (*Walk, error) {
 }
 
 // Unused returns the patterns of the filter's rules that matched nothing.
-func (w *Walk) Unused() []string { return w.filter.Unused() }
+func (w *Walk) Unused() (lines []string) {
+	for _, p := range w.filter.exclude {
+		if !p.used {
+			lines = append(lines, p.line)
+		}
+	}
+	return lines
+}
 
 // folder lists what is below a folder, in the order of the paths.
 func (w *Walk) folder(ctx context.Context, dir string) error {
