@@ -340,15 +340,14 @@ func isRemade(dir string) bool {
 // Find returns the rule that leaves out a file, a folder, which ends with a slash, or a
 // folder that it lies in, or "".
 func (f *Filter) Find(p string) string {
+	rule := ""
 	for i, c := range p {
-		if c == '/' {
-			if rule := f.rule(p[:i], true); rule != "" {
-				return rule
-			}
+		if c == '/' && rule == "" {
+			rule = f.rule(p[:i], true)
 		}
 	}
-	if strings.HasSuffix(p, "/") {
-		return ""
+	if rule == "" && !strings.HasSuffix(p, "/") {
+		rule = f.rule(p, false)
 	}
-	return f.rule(p, false)
+	return rule
 }
