@@ -7,10 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"filebus/materialize"
+	"filebus/materialize/mirror"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/folder"
@@ -201,6 +203,8 @@ func (e *environ) openFresh(ctx context.Context) (*workspace, error) {
 		return w, err
 	}
 	report, err := w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Finished: true, Budget: e.syncBudget})
+	isBroken := func(s mirror.Skipped) bool { return strings.Contains(s.Reason, mirror.RuleIgnore) }
+	broken := slices.IndexFunc(report.Skipped, isBroken)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -209,6 +213,8 @@ func (e *environ) openFresh(ctx context.Context) (*workspace, error) {
 	case report.Failed > 0:
 		last := report.Skipped[len(report.Skipped)-1]
 		e.note("%s not imported, such as %s: %s", plural(report.Failed, "changed file"), last.Path, last.Reason)
+	case broken >= 0: // agents' folders may be concerned
+		e.note("%s was not looked at: %s", oneLine(report.Skipped[broken].Path), oneLine(report.Skipped[broken].Reason))
 	case report.Count("conflict") > 0:
 		e.note("%s in files that were changed: filebus sync says which", plural(report.Count("conflict"), "conflict"))
 	case report.Unlooked > 0:
