@@ -307,13 +307,6 @@ func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // parseTime reads a time as agents write it; what is no time is the zero one.
 func parseTime(text string) time.Time {
-	text = strings.Trim(markdown.OneLine(text), "`* ")
-	for _, form := range []string{
-		time.RFC3339Nano, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly,
-	} {
-		if t, err := time.Parse(form, text); err == nil {
-			return t.UTC()
-		}
-	}
-	return time.Time{}
+	t, _ := layout.ParseDate(strings.Trim(markdown.OneLine(text), "`* "))
+	return t.UTC()
 }

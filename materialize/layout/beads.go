@@ -80,7 +80,7 @@ func (beads) Parse(path string, text []byte) (File, []*SyntaxError) {
 
 // updated returns when an issue was updated; one that does not say it is the oldest.
 func (b bead) updated() time.Time {
-	t, _ := time.Parse(time.RFC3339Nano, b.text("updated_at"))
+	t, _ := ParseDate(b.text("updated_at"))
 	return t
 }
 
