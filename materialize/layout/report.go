@@ -26,8 +26,7 @@ func reportFacts(_ string, text []byte) (f Facts, problems []*SyntaxError) {
 	}
 	for _, key := range []string{"task_metadata", "metadata", "report"} { // what they keep of themselves
 		var inner jsonFields
-		_ = json.Unmarshal(fields[key], &inner) // what is no object has nothing
-		if inner != nil {
+		if json.Unmarshal(fields[key], &inner) == nil && inner != nil {
 			maps.Copy(inner, fields)
 			fields = inner
 		}
