@@ -29,9 +29,9 @@ type reconciler struct {
 	syncs     bool           // it is a sync, and no command that looks at one file
 	filter    *mirror.Filter // see rules
 	onto      *ontoEdit
-	onlyReads bool                               // for who looks at the entries of one file
-	command   bool                               // what is written is a command's change, made in this root
-	changed   func(mirror.Stat) func() time.Time // see dates
+	onlyReads bool                        // for who looks at the entries of one file
+	command   bool                        // what is written is a command's change, made in this root
+	changed   func(mirror.Stat) time.Time // see dates
 	git       *mirror.Repository
 	retired   map[record.Digest][]store.Version       // notes whose files are gone, by their bytes
 	others    []func(path string) (mirror.Memo, bool) // what other roots know, once they are asked
