@@ -32,8 +32,8 @@ func TestPager(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		env := docEnviron(t.TempDir(), &out)
-		env.outTerminal, env.rows = true, c.rows
-		env.variables = strings.Split(strings.NewReplacer(" FILEBUS", "\nFILEBUS", " TERM", "\nTERM").Replace(c.variables), "\n")
+		env.outTerminal, env.rows, env.variables = true, c.rows, nil
+		env.variables = append(env.variables, strings.Split(strings.NewReplacer(" FILEBUS", "\nFILEBUS", " TERM", "\nTERM").Replace(c.variables), "\n")...)
 		env.getenv = func(name string) (value string) {
 			for _, v := range env.variables {
 				if text, isIt := strings.CutPrefix(v, name+"="); isIt {
