@@ -180,7 +180,7 @@ type loader struct {
 	source record.Source
 	place  func(path string) layout.Location
 	// changed tells when a file was changed, once that is needed; nil: nobody needs it.
-	changed func(mirror.Stat) func() time.Time
+	changed func(mirror.Stat) time.Time
 }
 
 // A source is a file that was found in a folder, to be stored.
@@ -509,7 +509,7 @@ func (l *loader) read(ctx context.Context, stat mirror.Stat) (*source, error) {
 	f := &source{stat: stat}
 	f.File = plan.File{Tree: l.tree, Path: stat.Path, Location: l.place(stat.Path), Source: l.source}
 	if l.changed != nil {
-		f.Changed = l.changed(stat)
+		f.Changed = func() time.Time { return l.changed(stat) }
 	}
 	err := readInto(ctx, l.w.Store, &f.File, filepath.Join(l.dir, filepath.FromSlash(stat.Path)), stat.Size)
 	return f, err
@@ -519,7 +519,8 @@ func (l *loader) read(ctx context.Context, stat mirror.Stat) (*source, error) {
 // seen.
 func (r *reconciler) readFile(ctx context.Context, seen mirror.File) (plan.File, error) {
 	f := plan.File{Path: seen.Path, Location: r.w.recognise(seen.Path), Source: record.SourceSync}
-	f.Changed = r.dates(ctx)(seen.Stat)
+	changed := r.dates(ctx)
+	f.Changed = func() time.Time { return changed(seen.Stat) }
 	file, err := r.File(ctx, f.Path)
 	if err == nil {
 		err = readInto(ctx, r.w.Store, &f, file, seen.Size)

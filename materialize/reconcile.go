@@ -30,9 +30,9 @@ type reconciler struct {
 	filter    *mirror.Filter // see rules
 	takesAll  bool           // no rule leaves out the file, which a layout knows and a command is about to write
 	onto      *ontoEdit
-	onlyReads bool                               // for who looks at the entries of one file
-	command   bool                               // what is written is a command's change, made in this root
-	changed   func(mirror.Stat) func() time.Time // see dates
+	onlyReads bool                        // for who looks at the entries of one file
+	command   bool                        // what is written is a command's change, made in this root
+	changed   func(mirror.Stat) time.Time // see dates
 	git       *mirror.Repository
 	retired   map[record.Digest][]store.Version       // notes whose files are gone, by their bytes
 	others    []func(path string) (mirror.Memo, bool) // what other roots know, once they are asked
