@@ -92,7 +92,7 @@ func (c *config) parse(text string) error {
 	}
 	for _, folder := range slices.Concat(c.Notes, c.Agents) {
 		if !mayHoldFiles(folder) {
-			return fmt.Errorf("%q is not a folder below the workspace, outside of .git and .filebus", folder)
+			return fmt.Errorf("%q is not a folder below the workspace, outside of .git and .filebus; name one such as docs", folder)
 		}
 	}
 	return cmp.Or(c.Kinds.Check(), c.Retention.check())

@@ -44,6 +44,7 @@ type environ struct {
 	global  globalOptions
 	command string // that is running
 	started bool   // its arguments and flags were accepted
+	insists bool   // a store may be made in the home folder too
 }
 
 // globalOptions are the flags that every command has.
@@ -112,10 +113,22 @@ func (e *environ) locate() (materialize.Location, error) {
 		dir = explicit
 	}
 	at, err := materialize.Locate(dir, explicit, e.home())
-	if errors.Is(err, store.ErrNoStore) && materialize.HasLost(at.Store) {
+	switch {
+	case !errors.Is(err, store.ErrNoStore):
+	case materialize.HasLost(at.Store):
 		err = coded(record.NoStore, repairHint, fmt.Errorf("%s is missing", filepath.Join(at.Store, storeFile)))
+	case explicit != "" && !mayBecomeStore(at.Store):
+		err = record.Usage.Errorf("%s is a folder of other files, and no store", at.Store).
+			Because(errNoPlace, filepath.Join(at.Store, materialize.StoreFolder)).Try("run it again with --store {1}")
 	}
 	return at, closed(at, err)
+}
+
+// mayBecomeStore reports whether a folder is missing, empty, or of the name that stores have.
+func mayBecomeStore(dir string) bool {
+	ignore, _ := os.ReadFile(filepath.Join(dir, ".gitignore")) // a store begins with it
+	entries, _ := os.ReadDir(dir)
+	return filepath.Base(dir) == materialize.StoreFolder || len(entries) == 0 || string(ignore) == "*\n"
 }
 
 // A workspace is an opened one with the means to read it, and the world of the command
@@ -161,6 +174,9 @@ func (e *environ) open(ctx context.Context) (*workspace, error) {
 	return s, err
 }
 
+// errNoPlace says that a store is not made where it would be.
+const errNoPlace record.Reason = "no place for a store"
+
 // create opens the workspace, and makes its store if there is none yet.
 func (e *environ) create(ctx context.Context) (*workspace, error) {
 	at, err := e.locate()
@@ -169,6 +185,11 @@ func (e *environ) create(ctx context.Context) (*workspace, error) {
 	}
 	if !errors.Is(err, store.ErrNoStore) {
 		return nil, err
+	}
+	isGiven := e.or(e.global.store, "FILEBUS_STORE") != "" || materialize.HasLost(at.Store)
+	if !isGiven && !e.insists && e.isShared(at.Main) && !e.confirm(at.Main) {
+		return nil, record.Usage.Errorf("%s is the home folder or the top of a disk, and no project", at.Main).
+			Because(errNoPlace).Try("run it again in the folder of a project, or filebus init --yes to have a store here")
 	}
 	settings, err := e.settings(at)
 	if err != nil {

@@ -39,6 +39,7 @@ func (o *initCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	if err != nil {
 		return err
 	}
+	w.insists = o.Yes
 	if w, err = w.create(ctx); err != nil {
 		return err
 	}
@@ -92,16 +93,9 @@ func (o *initCommand) given(e *environ) (map[string][]string, error) {
 	if _, err := wanted.profile(); err != nil {
 		return nil, coded(record.Usage, "", err)
 	}
-	at, _, exists, err := e.here()
-	isAsked := exists || o.Yes || e.or(e.global.store, "FILEBUS_STORE") != "" || !e.isShared(at.Main)
-	switch {
-	case err != nil:
-		return nil, err
-	case !isAsked && !e.confirm(at.Main):
-		return nil, record.Usage.Errorf("%s is the home folder or the top of a disk, and no project", at.Main).
-			Try("filebus init in the folder of a project, or filebus init --yes")
-	case wanted.Profile+wanted.Root == "":
-		return set, nil
+	at, _, _, err := e.here()
+	if err != nil || wanted.Profile+wanted.Root == "" {
+		return set, err
 	}
 	if file := filepath.Join(at.Store, configFile); isThere(file) {
 		return nil, record.Conflict.Errorf("%s is there already", file).Try("filebus config set --help")
