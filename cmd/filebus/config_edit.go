@@ -168,6 +168,7 @@ func change(text, name string, values []string) (string, error) {
 	}
 	return after, nil
 }
+
 // decoded returns what a file has, without empty tables.
 func decoded(text string) (map[string]any, error) {
 	file := map[string]any{}

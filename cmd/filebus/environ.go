@@ -124,13 +124,6 @@ func (e *environ) locate() (materialize.Location, error) {
 	return at, closed(at, err)
 }
 
-// mayBecomeStore reports whether a folder is missing, empty, or of the name that stores have.
-func mayBecomeStore(dir string) bool {
-	ignore, _ := os.ReadFile(filepath.Join(dir, ".gitignore")) // a store begins with it
-	entries, _ := os.ReadDir(dir)
-	return filepath.Base(dir) == materialize.StoreFolder || len(entries) == 0 || string(ignore) == "*\n"
-}
-
 // A workspace is an opened one with the means to read it, and the world of the command
 // that has opened it.
 type workspace struct {
@@ -173,9 +166,6 @@ func (e *environ) open(ctx context.Context) (*workspace, error) {
 	}
 	return s, err
 }
-
-// errNoPlace says that a store is not made where it would be.
-const errNoPlace record.Reason = "no place for a store"
 
 // create opens the workspace, and makes its store if there is none yet.
 func (e *environ) create(ctx context.Context) (*workspace, error) {

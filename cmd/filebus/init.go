@@ -113,6 +113,16 @@ func isThere(file string) bool {
 	return err == nil
 }
 
+// errNoPlace says that a store is not made where it would be.
+const errNoPlace record.Reason = "no place for a store"
+
+// mayBecomeStore reports whether a folder is missing, empty, or of the name that stores have.
+func mayBecomeStore(dir string) bool {
+	ignore, _ := os.ReadFile(filepath.Join(dir, ".gitignore")) // a store begins with it
+	entries, _ := os.ReadDir(dir)
+	return filepath.Base(dir) == materialize.StoreFolder || len(entries) == 0 || string(ignore) == "*\n"
+}
+
 // confirm asks whoever types whether a store shall be made.
 func (e *environ) confirm(dir string) bool {
 	if !e.inTerminal {
