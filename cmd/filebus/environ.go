@@ -191,6 +191,9 @@ func (e *environ) create(ctx context.Context) (*workspace, error) {
 	}
 	if err == nil && w.Store.IsNew() {
 		e.note("made a store in %s", at.Store)
+		if at.Other != "" {
+			e.note("there is another store in %s; filebus list%s reads it", at.Other, e.storeFlag(at.Other))
+		}
 		if e.isShared(at.Main) {
 			e.note("%s is no project: outside of git its store is found there alone, and not below", at.Main)
 		}
