@@ -186,10 +186,10 @@ func (e *environ) create(ctx context.Context) (*workspace, error) {
 		return nil, err
 	}
 	w, err := e.newWorkspace(materialize.Create(ctx, at, settings, e.storeOptions()))
-	if err == nil {
-		e.rememberStore(at.Store)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil && w.Store.IsNew() {
+	if e.rememberStore(at.Store); w.Store.IsNew() {
 		e.note("made a store in %s", at.Store)
 		if at.Other != "" {
 			e.note("there is another store in %s; filebus list%s reads it", at.Other, e.storeFlag(at.Other))
@@ -200,9 +200,6 @@ func (e *environ) create(ctx context.Context) (*workspace, error) {
 	}
 	return w, err
 }
-
-// usualSyncBudget is how long a reading command looks for changed files.
-const usualSyncBudget = 50 * time.Millisecond
 
 // openFresh opens the workspace and imports what agents have changed on disk
 // since. What could not be imported is said; reading goes on without it.

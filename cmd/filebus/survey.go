@@ -211,6 +211,9 @@ func foundText(found []foundFolder) string {
 	return oneLine(plural(n, "file") + " that agents wrote, or notes (" + strings.Join(folders, ", ") + ")")
 }
 
+// usualSyncBudget is how long a reading command looks for changed files.
+const usualSyncBudget = 50 * time.Millisecond
+
 // noStore says of a store that is missing which files here could be taken in.
 func (e *environ) noStore(at materialize.Location, err error) error {
 	isGiven := e.or(e.global.store, "FILEBUS_STORE") != ""
