@@ -93,7 +93,7 @@ func (c *config) parse(text string) error {
 	for _, folders := range [][]string{c.Notes, c.Agents} {
 		for i, folder := range folders {
 			if !mayHoldFiles(folder) {
-				return fmt.Errorf("%q is not a folder below the workspace, outside of .git and .filebus", folder)
+				return fmt.Errorf("%q is not a folder below the workspace, outside of .git and .filebus; name one such as docs", folder)
 			}
 			folders[i] = filepath.ToSlash(filepath.Clean(folder))
 		}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -16,6 +18,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/likeness"
+	"filebus/store"
 	"filebus/store/folder"
 	"filebus/store/record"
 	"filebus/store/turnstile"
@@ -27,7 +30,6 @@ func settings(prefix string, table reflect.Value) map[string]reflect.Value {
 	for i := range table.NumField() {
 		name := prefix + table.Type().Field(i).Tag.Get("toml")
 		if all[name] = table.Field(i); all[name].Kind() == reflect.Struct {
-			delete(all, name)
 			maps.Copy(all, settings(name+".", table.Field(i)))
 		}
 	}
@@ -45,14 +47,10 @@ func (c *config) setting(name string) (toml.Key, reflect.Value, error) {
 		}
 		return toml.Key{table, key}, reflect.Zero(entries.Type().Elem()), nil
 	}
-	slips := func(known string) int {
-		if strings.HasPrefix(known, name+".") {
-			return 1 // a setting of the table
-		}
-		return likeness.Slips(known, name)
-	}
 	names := slices.Sorted(maps.Keys(all))
-	near := slices.MinFunc(names, func(a, b string) int { return slips(a) - slips(b) })
+	near := slices.MinFunc(names, func(a, b string) int {
+		return likeness.Slips(a, name) - likeness.Slips(b, name)
+	})
 	if near != name {
 		return nil, reflect.Value{}, usageError("there is no setting %q; the nearest is %s, of %s",
 			name, near, strings.Join(names, ", "))
@@ -77,6 +75,11 @@ func literal(kind reflect.Kind, values []string) string {
 // tomlValue fits a value without comments in it, as configurations have them.
 const tomlValue = `"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\[(?:[^]"'#[]|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')*\]|[^\s"'[#]+`
 
+// tableHead fits the line above what a table holds.
+func tableHead(table toml.Key) *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^[ \t]*\[` + regexp.QuoteMeta(table.String()) + `\][^\n]*(?:\n|\z)`)
+}
+
 // edited returns a configuration in which a setting has another value, or none. All else
 // stays as it is, byte for byte; what is written in an odd way comes out wrong.
 func edited(text string, keys toml.Key, value string) string {
@@ -87,18 +90,23 @@ func edited(text string, keys toml.Key, value string) string {
 	if value != "" && stop > start && text[stop-1] != '\n' {
 		text, stop = text+end, stop+len(end)
 	}
+	key := keys[len(keys)-1:].String()
 	if table := keys[:len(keys)-1]; len(table) > 0 {
-		head := regexp.MustCompile(`(?m)^[ \t]*\[` + regexp.QuoteMeta(table.String()) + `\][^\n]*(?:\n|\z)`)
-		if head.FindStringIndex(text) == nil && value != "" {
+		isDotted := regexp.MustCompile(`(?m)^[ \t]*` + regexp.QuoteMeta(table.String()) + `[ \t]*\.`).MatchString(text)
+		switch at := tableHead(table).FindStringIndex(text); {
+		case at != nil:
+			start = at[1]
+		case isDotted: // a table is defined once
+			key = keys.String()
+		case value != "":
 			text += end + "[" + table.String() + "]" + end
-			stop = len(text)
+			start, stop = len(text), len(text)
 		}
-		start = append(head.FindStringIndex(text), stop, stop)[1]
 	}
 	if next := regexp.MustCompile(`(?m)^[ \t]*\[`).FindStringIndex(text[start:]); next != nil {
 		stop = start + next[0]
 	}
-	key, part := keys[len(keys)-1:].String(), text[start:stop]
+	part := text[start:stop]
 	line := regexp.MustCompile(`(?m)^([ \t]*` + regexp.QuoteMeta(key) + `[ \t]*=[ \t]*)(?:` + tomlValue +
 		`)([ \t]*(?:#[^\n]*|\r)?(?:\n|\z))`)
 	switch at := line.FindStringSubmatchIndex(part); {
@@ -117,31 +125,78 @@ func edited(text string, keys toml.Key, value string) string {
 }
 
 // change returns a configuration in which a setting has other values, or none. It is an
-// error if they are wrong, or if more would change.
+// error if they are wrong, or if more would change. Without values, what stands there
+// goes also if it is no setting.
 func change(text, name string, values []string) (string, error) {
-	var wanted, got config
-	err := wanted.parse(text)
-	keys, value, nameErr := wanted.setting(name)
-	if err = cmp.Or(err, nameErr); err != nil {
+	line, after := "", text
+	wanted, err := decoded(text)
+	keys, value, nameErr := new(config).setting(name)
+	if nameErr != nil {
+		keys = strings.SplitN(name, ".", 2)
+	}
+	table, _ := wanted[name].(map[string]any)
+	switch {
+	case err != nil:
 		return "", err
+	case nameErr != nil && len(values) > 0:
+		return "", nameErr
+	case len(values) > 0:
+		line = literal(value.Kind(), values)
+		var alone config
+		if _, err := toml.Decode(keys.String()+" = "+line, &alone); err != nil {
+			kind := strings.NewReplacer("struct", "table", "map", "table").Replace(value.Kind().String())
+			return "", usageError("%s takes a value of type %s, and not %s", name, kind, line)
+		}
+		if err := alone.parse(""); err != nil { // which checks the values
+			return "", coded(record.Usage, "", err)
+		}
+	default:
+		for _, key := range slices.Sorted(maps.Keys(table)) {
+			after = edited(after, toml.Key{name, key}, "")
+		}
+		after = tableHead(keys).ReplaceAllLiteralString(after, "")
 	}
-	line := literal(value.Kind(), values)
-	if value.CanSet() {
-		value.SetZero()
-	} else if _, entries, _ := wanted.setting(keys[0]); line == "" {
-		entries.SetMapIndex(reflect.ValueOf(keys[1]), reflect.Value{})
+	if after = edited(after, keys, line); after == text && nameErr != nil {
+		return "", nameErr
 	}
-	if _, err := toml.Decode(keys.String()+" = "+line, &wanted); err != nil && line != "" {
-		return "", usageError("%s takes a value of type %s, and not %s", name, value.Kind(), line)
-	}
-	if err := wanted.parse(""); err != nil { // which checks the values
-		return "", coded(record.Usage, "", err)
-	}
-	after := edited(text, keys, line)
-	if err := got.parse(after); err != nil || !reflect.DeepEqual(got, wanted) {
+	assign(wanted, keys, line)
+	if got, err := decoded(after); err != nil || !reflect.DeepEqual(got, wanted) {
 		return "", fmt.Errorf("%s cannot be changed by itself in %s; edit the file by hand", name, configFile)
 	}
+	if err := new(config).parse(after); err != nil && line != "" {
+		return "", coded(record.Usage, "", err)
+	}
 	return after, nil
+}
+
+// decoded returns what a file has, without empty tables.
+func decoded(text string) (map[string]any, error) {
+	file := map[string]any{}
+	_, err := toml.Decode(text, &file)
+	dropEmpty(file)
+	return file, err
+}
+
+func dropEmpty(file map[string]any) {
+	maps.DeleteFunc(file, func(_ string, value any) bool {
+		table, isTable := value.(map[string]any)
+		return isTable && len(table) == 0
+	})
+}
+
+// assign gives a key of a decoded file another value, or none.
+func assign(file map[string]any, keys toml.Key, line string) {
+	table, last := file, keys[len(keys)-1]
+	if len(keys) > 1 {
+		if table, _ = file[keys[0]].(map[string]any); table == nil {
+			table = map[string]any{}
+		}
+		file[keys[0]] = table
+	}
+	if delete(table, last); line != "" {
+		_, _ = toml.Decode(toml.Key{last}.String()+" = "+line, &table) // it fits
+	}
+	dropEmpty(file)
 }
 
 // editConfig gives settings values, or takes them away, while no other process does.
@@ -186,18 +241,49 @@ func getSetting(_ context.Context, w *workspace, args []string) error {
 	text := fmt.Sprintln(value)
 	if list, ok := value.Interface().([]string); ok {
 		text = strings.Join(append(list, ""), "\n")
+	} else if value.Kind() == reflect.Struct {
+		below := settings(args[0]+".", value)
+		for i, name := range slices.Sorted(maps.Keys(below)) {
+			text = strings.Repeat(text, min(i, 1)) + fmt.Sprintln(name, "=", below[name])
+		}
 	}
 	return w.print(settingView{args[0], value.Interface()}, "%s", text)
 }
 
 // setSetting changes a setting; without values it takes it away.
 func setSetting(ctx context.Context, w *workspace, args []string) error {
-	if _, err := change("", args[0], args[1:]); err != nil {
-		return err // before a store is made
+	name, values := args[0], args[1:]
+	at, err := w.locate()
+	isMissing := errors.Is(err, store.ErrNoStore)
+	if isMissing {
+		if _, err = change("", name, values); err == nil && len(values) > 0 {
+			_, err = w.create(ctx)
+		}
 	}
-	w, err := w.create(ctx)
 	if err != nil {
 		return err
 	}
-	return w.editConfig(ctx, w.Location, map[string][]string{args[0]: args[1:]})
+	_, wrong := w.config(at)
+	if wrong != nil && !errors.Is(wrong, errConfig) {
+		return wrong
+	}
+	if !isMissing || len(values) > 0 {
+		err = w.editConfig(ctx, at, map[string][]string{name: values})
+	}
+	if err != nil {
+		return cmp.Or(wrong, err)
+	}
+	for _, dir := range values {
+		info, err := os.Stat(filepath.Join(at.Root, dir))
+		if (name == "notes" || name == "agents") && (err != nil || !info.IsDir()) {
+			w.note("there is no folder %s in %s yet", oneLine(dir), at.Root)
+		}
+	}
+	switch {
+	case !w.global.json:
+		return nil
+	case len(values) == 0:
+		return w.printJSON(settingView{name, nil})
+	}
+	return getSetting(ctx, w, args[:1])
 }

@@ -283,7 +283,7 @@ func jsonShapes() map[string]any {
 		"filebus tag":                    tags,
 		"filebus tag list":               tags,
 		"filebus tag add":                materialize.PutResult{},
-		"filebus rm":                     restoredJSON{},
+		"filebus rm":                     removedJSON{},
 		"filebus tag remove":             materialize.PutResult{},
 		"filebus capture":                materialize.CaptureReport{},
 		"filebus sync":                   syncJSON{},

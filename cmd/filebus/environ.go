@@ -46,6 +46,7 @@ type environ struct {
 	global  globalOptions
 	command string // that is running
 	started bool   // its arguments and flags were accepted
+	insists bool   // a store may be made in the home folder too
 }
 
 // globalOptions are the flags that every command has.
@@ -114,8 +115,13 @@ func (e *environ) locate() (materialize.Location, error) {
 		dir = explicit
 	}
 	at, err := materialize.Locate(dir, explicit, e.home())
-	if errors.Is(err, store.ErrNoStore) && materialize.HasLost(at.Store) {
+	switch {
+	case !errors.Is(err, store.ErrNoStore):
+	case materialize.HasLost(at.Store):
 		err = coded(record.NoStore, repairHint, fmt.Errorf("%s is missing", filepath.Join(at.Store, storeFile)))
+	case explicit != "" && !mayBecomeStore(at.Store):
+		err = record.Usage.Errorf("%s is a folder of other files, and no store", at.Store).
+			Because(errNoPlace, filepath.Join(at.Store, materialize.StoreFolder)).Try("run it again with --store {1}")
 	}
 	return at, closed(at, err)
 }
@@ -172,15 +178,20 @@ func (e *environ) create(ctx context.Context) (*workspace, error) {
 	if !errors.Is(err, store.ErrNoStore) {
 		return nil, err
 	}
+	isGiven := e.or(e.global.store, "FILEBUS_STORE") != "" || materialize.HasLost(at.Store)
+	if !isGiven && !e.insists && e.isShared(at.Main) && !e.confirm(at.Main) {
+		return nil, record.Usage.Errorf("%s is the home folder or the top of a disk, and no project", at.Main).
+			Because(errNoPlace).Try("run it again in the folder of a project, or filebus init --yes to have a store here")
+	}
 	settings, err := e.settings(at)
 	if err != nil {
 		return nil, err
 	}
 	w, err := e.newWorkspace(materialize.Create(ctx, at, settings, e.storeOptions()))
-	if err == nil {
-		e.rememberStore(at.Store)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil && w.Store.IsNew() {
+	if e.rememberStore(at.Store); w.Store.IsNew() {
 		e.note("made a store in %s", at.Store)
 		if at.Other != "" {
 			e.note("there is another store in %s; filebus list%s reads it", at.Other, e.storeFlag(at.Other))
@@ -191,9 +202,6 @@ func (e *environ) create(ctx context.Context) (*workspace, error) {
 	}
 	return w, err
 }
-
-// usualSyncBudget is how long a reading command looks for changed files.
-const usualSyncBudget = 50 * time.Millisecond
 
 // openFresh opens the workspace and imports what agents have changed on disk
 // since. What could not be imported is said; reading goes on without it.

@@ -66,7 +66,7 @@ func TestExplain(t *testing.T) {
 		{record.NotFound.Errorf("x").Try("filebus conversation show {each}", "a b", "c"), 3, "not_found",
 			"filebus conversation show 'a b'\n       filebus conversation show c", false},
 		{record.NotFound.Errorf("x").Try("filebus {2} {1}", "a b", "c"), 3, "not_found", "filebus c 'a b'", false},
-		{store.ErrNoStore, 3, "no_store", "filebus init, or --store FOLDER", false},
+		{store.ErrNoStore, 3, "no_store", "filebus init, or --store FOLDER/.filebus", false},
 		{store.ErrDropped, 3, "dropped", "", false},
 		{&store.ConflictError{Name: name}, 4, "conflict", "filebus show 'note/a b.md'", false},
 		{&turnstile.BusyError{}, 5, "busy", "run it again with a longer --wait", true},

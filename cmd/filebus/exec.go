@@ -88,7 +88,8 @@ func (o *execCommand) exec(ctx context.Context, w *workspace, args []string) (er
 	}
 	env := w.environ
 	w, err = open(ctx)
-	if errors.Is(err, record.Untrusted) || errors.Is(err, errConfig) || errors.Is(err, errClosed) {
+	if errors.Is(err, record.Untrusted) || errors.Is(err, errConfig) || errors.Is(err, errClosed) ||
+		errors.Is(err, errNoPlace) {
 		return o.pass(env, command, err)
 	}
 	if err != nil {

@@ -21,7 +21,7 @@ func hints() map[record.Reason]hint {
 		record.Reason(record.Busy):       say("run it again with a longer --wait"),
 		record.Reason(record.Conflict):   say("filebus conflicts"),
 		record.Reason(record.Damaged):    say(repairHint),
-		record.Reason(record.NoStore):    say("filebus init, or --store FOLDER"),
+		record.Reason(record.NoStore):    say("filebus init, or --store FOLDER/" + materialize.StoreFolder),
 		record.Reason(record.UnsafeFS):   say("--store FOLDER on a local disk, or --allow-unsafe-fs"),
 		record.Reason(record.NewerStore): say("install a newer filebus"),
 		"index damaged":                  say("filebus reindex"),

@@ -39,6 +39,7 @@ func (o *initCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	if err != nil {
 		return err
 	}
+	w.insists = o.Yes
 	if w, err = w.create(ctx); err != nil {
 		return err
 	}
@@ -92,16 +93,9 @@ func (o *initCommand) given(e *environ) (map[string][]string, error) {
 	if _, err := wanted.profile(); err != nil {
 		return nil, coded(record.Usage, "", err)
 	}
-	at, _, exists, err := e.here()
-	isAsked := exists || o.Yes || e.or(e.global.store, "FILEBUS_STORE") != "" || !e.isShared(at.Main)
-	switch {
-	case err != nil:
-		return nil, err
-	case !isAsked && !e.confirm(at.Main):
-		return nil, record.Usage.Errorf("%s is the home folder or the top of a disk, and no project", at.Main).
-			Try("filebus init in the folder of a project, or filebus init --yes")
-	case wanted.Profile+wanted.Root == "":
-		return set, nil
+	at, _, _, err := e.here()
+	if err != nil || wanted.Profile+wanted.Root == "" {
+		return set, err
 	}
 	if file := filepath.Join(at.Store, configFile); isThere(file) {
 		return nil, record.Conflict.Errorf("%s is there already", file).Try("filebus config set --help")
@@ -117,6 +111,16 @@ func (o *initCommand) given(e *environ) (map[string][]string, error) {
 func isThere(file string) bool {
 	_, err := os.Lstat(file)
 	return err == nil
+}
+
+// errNoPlace says that a store is not made where it would be.
+const errNoPlace record.Reason = "no place for a store"
+
+// mayBecomeStore reports whether a folder is missing, empty, or of the name that stores have.
+func mayBecomeStore(dir string) bool {
+	ignore, _ := os.ReadFile(filepath.Join(dir, ".gitignore")) // a store begins with it
+	entries, _ := os.ReadDir(dir)
+	return filepath.Base(dir) == materialize.StoreFolder || len(entries) == 0 || string(ignore) == "*\n"
 }
 
 // confirm asks whoever types whether a store shall be made.

@@ -75,6 +75,9 @@ func (l *logPrinter) begin(ctx context.Context, since string, limit int) error {
 	if err != nil {
 		return err
 	}
+	if len(lines) == 0 && !l.global.json {
+		l.note("no entries")
+	}
 	return l.printLines(lines)
 }
 

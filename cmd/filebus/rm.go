@@ -22,21 +22,21 @@ func (o *rmCommand) run(ctx context.Context, w *workspace, args []string) (err e
 	if o.Drop {
 		return dropAll(ctx, w, args)
 	}
-	var done restoredJSON
-	for i := 0; i < len(args) && err == nil; i++ {
-		if o.Restore {
-			err = done.add(ctx, w, args[i])
-		} else {
-			err = hide(ctx, w, args[i])
-		}
+	var done removedJSON
+	do := done.hide
+	if o.Restore {
+		do = done.restore
 	}
-	if w.global.json && len(done.Restored) > 0 { // also before an error
+	for i := 0; i < len(args) && err == nil; i++ {
+		err = do(ctx, w, args[i])
+	}
+	if w.global.json && len(done.Restored)+len(done.Removed) > 0 { // also before an error
 		err = errors.Join(w.printJSON(done), err)
 	}
 	return err
 }
 
-func hide(ctx context.Context, w *workspace, arg string) error {
+func (done *removedJSON) hide(ctx context.Context, w *workspace, arg string) error {
 	v, err := w.resolve(ctx, arg)
 	if err != nil {
 		return err
@@ -47,16 +47,19 @@ func hide(ctx context.Context, w *workspace, arg string) error {
 	if err := w.Remove(ctx, v.Record.Name); err != nil {
 		return err
 	}
+	done.Removed = append(done.Removed, v.Record.Name)
 	w.note("%s is hidden; filebus rm --restore %s brings it back", v.Record.Name,
 		record.ShellWord(v.Record.Name.String()))
 	return nil
 }
 
-type restoredJSON struct {
-	Restored []*materialize.PutResult `json:"restored"`
+// removedJSON is what rm prints of names that it hides, or brings back.
+type removedJSON struct {
+	Removed  []record.Name            `json:"removed,omitempty"`
+	Restored []*materialize.PutResult `json:"restored,omitempty"`
 }
 
-func (done *restoredJSON) add(ctx context.Context, w *workspace, arg string) error {
+func (done *removedJSON) restore(ctx context.Context, w *workspace, arg string) error {
 	name, err := record.ParseName(arg)
 	if err != nil {
 		return coded(record.Usage, "", err)
@@ -85,6 +88,9 @@ func dropAll(ctx context.Context, w *workspace, args []string) error {
 	for _, n := range report.Released {
 		w.note("%s is destroyed: %s, %s; this cannot be undone", n.Name,
 			plural(n.Versions, "version"), byteSize(n.Bytes))
+	}
+	if w.global.json && len(report.Released) > 0 {
+		err = errors.Join(w.printJSON(report), err)
 	}
 	return err
 }

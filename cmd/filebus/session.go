@@ -111,7 +111,7 @@ func (o *sessionList) run(ctx context.Context, w *workspace, _ []string) error {
 	}
 	more := all - len(list)
 	return w.presentTable(rows, presentation{
-		op: "session list", left: more, rest: "and %s; --limit 0 lists all", noun: "more session",
+		op: "session list", none: "no sessions", left: more, rest: "and %s; --limit 0 lists all", noun: "more session",
 		json: func(int) any { return sessionListJSON{list, more} },
 	})
 }

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"filebus/cmd/filebus/trust"
 	"filebus/materialize"
@@ -98,6 +97,8 @@ func (s *survey) read(dir string) (folders []string, isWhole bool) {
 			s.count(name, e)
 		} else if !e.IsDir() {
 			return folders, false
+		} else if oneLine(name) != name {
+			continue // no command can name it
 		} else if agentFolder(name) != "" || e.Name()[0] != '.' && !strings.Contains(copies, "/"+e.Name()+"/") {
 			folders = append(folders, name)
 		}
@@ -121,7 +122,7 @@ func (s *survey) count(name string, e fs.DirEntry) {
 	case top == "" && strings.EqualFold(path.Ext(name), ".md"):
 		s.add(path.Dir(name), tally{1, 1, 0})
 		s.countTags(name)
-	case top == "":
+	case top == "" && e.Name()[0] != '.': // others may hold secrets
 		s.add(path.Dir(name), tally{1, 0, 1 + int(info.Size()>>20)})
 	}
 }
@@ -173,7 +174,7 @@ func (s *survey) found() (all []foundFolder) {
 		}
 		isIn := func(f foundFolder) bool { return isBelow(dir, f.Folder) }
 		isNotes := n.markdown >= max(least, n.weight) && n.files <= maxNotes
-		if isNotes && utf8.ValidString(dir) && mayHoldFiles(dir) && !slices.ContainsFunc(all, isIn) {
+		if isNotes && mayHoldFiles(dir) && !slices.ContainsFunc(all, isIn) {
 			all = append(all, foundFolder{dir, n.files, true, s.lessonsIn(dir)})
 		}
 	}
@@ -209,6 +210,9 @@ func foundText(found []foundFolder) string {
 	}
 	return oneLine(plural(n, "file") + " that agents wrote, or notes (" + strings.Join(folders, ", ") + ")")
 }
+
+// usualSyncBudget is how long a reading command looks for changed files.
+const usualSyncBudget = 50 * time.Millisecond
 
 // noStore says of a store that is missing which files here could be taken in.
 func (e *environ) noStore(at materialize.Location, err error) error {

@@ -14,7 +14,7 @@ func listTags(ctx context.Context, w *workspace, args []string) error {
 	if err != nil {
 		return err
 	}
-	return w.presentTable(tagRows(counts), presentation{json: func(int) any { return tagsJSON{counts} }})
+	return w.presentTable(tagRows(counts), presentation{json: func(int) any { return tagsJSON{counts} }, none: "no tags"})
 }
 
 type tagsJSON struct {

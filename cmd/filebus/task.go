@@ -266,9 +266,9 @@ func (o *taskList) run(ctx context.Context, w *workspace, _ []string) error {
 	for _, item := range items {
 		rows = append(rows, taskRow(item))
 	}
-	none := ""
+	none := "no tasks"
 	if o.Tree != "" {
-		none = "no tasks in the tree " + o.Tree
+		none += " in the tree " + o.Tree
 	}
 	return w.presentTable(rows, presentation{
 		maxTokens: o.MaxTokens, op: "task list", none: none, rest: "and %s; --max-tokens 0 lists all", noun: "more task",

@@ -26,6 +26,8 @@ func asUsage(cmd *cobra.Command, err error) error {
 		if near := nearFlag(cmd, strings.TrimPrefix(text, "unknown flag: --")); near != "" {
 			help = "run it again with --" + near
 		}
+	case strings.HasPrefix(text, "unknown shorthand flag") && strings.ContainsAny(text, "0123456789"):
+		help = "run it again with -- before a value that begins with -, as in " + cmd.CommandPath() + " -- …"
 	case strings.Contains(text, "arg(s)"):
 		text = fmt.Sprintf("the number of arguments is %d: %s", cmd.Flags().NArg(), usageLine(cmd))
 	case strings.HasPrefix(text, "unknown command"):

@@ -242,18 +242,18 @@ func (t *FieldTable[T]) check(v *T, line int) (errs []*SyntaxError) {
 	if name == "" {
 		name = *title
 	}
-	report := func(format string, args ...any) {
+	report := func(flag, format string, args ...any) {
 		err := record.Failed.Errorf(t.noun+" "+format, append([]any{name}, args...)...)
-		errs = append(errs, &SyntaxError{Line: line, Err: err.Because(ErrValue)})
+		errs = append(errs, &SyntaxError{Line: line, Err: err.Because(ErrValue, flag)})
 	}
 	for _, f := range t.fields {
 		if f.Needed && len(f.Get(v)) == 0 {
-			report("has no field %s", f.Name)
+			report(f.Flag, "has no field %s", f.Name)
 		}
 	}
 	for _, f := range t.fields {
 		if word := f.factOf(v); f.Needed && f.Values != nil && word != "" && !slices.Contains(f.Values, word) {
-			report("has the unknown %s %q", markdown.Key(f.Name), f.Get(v)[0])
+			report(f.Flag, "has the unknown %s %q", markdown.Key(f.Name), f.Get(v)[0])
 		}
 	}
 	return errs

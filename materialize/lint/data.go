@@ -55,16 +55,21 @@ func (c *checker) syntax(name string, location layout.Location, file layout.File
 		c.add(finding{name, p.Line, duplicateID, message, remediesOf(name, location).repeated})
 		return
 	}
-	c.add(finding{name, p.Line, badLayout, p.Err.Error(), brokenRemedy(name, location, file, p.Line)})
+	c.add(finding{name, p.Line, badLayout, p.Err.Error(), brokenRemedy(name, location, file, p)})
 }
 
-// brokenRemedy returns the command that shows or mends the entry at a line.
-func brokenRemedy(name string, location layout.Location, file layout.File, line int) string {
+// brokenRemedy returns the command that shows or mends the entry at a line, with the flag
+// for what is wrong in it.
+func brokenRemedy(name string, location layout.Location, file layout.File, p *layout.SyntaxError) string {
+	line, flag, wrong := p.Line, "", (*record.Error)(nil)
+	if errors.As(p.Err, &wrong) && wrong.Reason == layout.ErrValue && wrong.Names[0] != "" {
+		flag = " --" + wrong.Names[0] + " " + strings.ToUpper(wrong.Names[0])
+	}
 	for _, e := range file.Entries() {
 		isEntry := e.Kind == record.KindIssue || e.Kind == record.KindKnowledge
 		below := strings.Count(strings.TrimSuffix(string(e.Text), "\n"), "\n") // its heading
 		if isEntry && e.Line <= line && line <= e.Line+below {
-			return fmt.Sprintf("filebus %s edit %s", e.Kind, record.ShellWord(e.ID))
+			return fmt.Sprintf("filebus %s edit %s%s", e.Kind, record.ShellWord(e.ID), flag)
 		}
 	}
 	return remediesOf(name, location).broken

@@ -159,6 +159,7 @@ func TestOwnRoot(t *testing.T) {
 func TestLayout(t *testing.T) {
 	dir := write(t, map[string]string{
 		".claude/journal/task-001.md": "no heading\n",
+		".claude/knowledge_graph.md":  "### gotcha-001\n- Type: gotcha\n- Confidence: high\n",
 		".claude/issue_queue.md": "# Issue Queue\n\n### ISSUE-20260301-001\n**Status:** pending\n**Type:** bug\n" +
 			"**Priority:** high\n**Summary:** x\n### ISSUE-20260301-002\n\n| Field | Value |\n|-------|-------|\n| Status | odd |\n\n**Summary:** x\n\n---\n",
 	})
@@ -172,6 +173,7 @@ func TestLayout(t *testing.T) {
 	}
 	want := map[string]string{
 		".claude/journal/task-001.md": "filebus task handoff task-001",
+		".claude/knowledge_graph.md":  "filebus knowledge edit gotcha-001 --content CONTENT",
 		".claude/issue_queue.md":      "filebus issue edit ISSUE-20260301-002", // the entry that the line is in
 	}
 	if diff := cmp.Diff(want, remedies); diff != "" {
