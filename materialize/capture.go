@@ -125,9 +125,9 @@ func (w *Workspace) Capture(ctx context.Context, dir string, opts CaptureOptions
 		c.changed = changeTimes(ctx, mirror.NewRepository(dir, w.Settings.Variables), fresh)
 	}
 	c.report = &CaptureReport{
-		Tree: opts.Tree, Rules: tree.Rules, Skipped: found.Skipped, KindCount: map[record.Kind]int{}, Removed: []string{},
-		Moved:   []MovedFile{},
-		LeftOut: slices.Concat([]mirror.LeftOut{}, found.LeftOut), Unused: found.Unused(),
+		Tree: opts.Tree, Rules: tree.Rules, Skipped: append([]mirror.Skipped{}, found.Skipped...),
+		KindCount: map[record.Kind]int{}, Removed: []string{}, Moved: []MovedFile{},
+		LeftOut: append([]mirror.LeftOut{}, found.LeftOut...), Unused: found.Unused(),
 	}
 	if err := c.run(ctx); err != nil {
 		return c.report, err
@@ -413,8 +413,8 @@ func (c *capture) retireMissing(ctx context.Context) error {
 	for _, f := range c.walk.Files {
 		here[f.Path] = true
 	}
-	for _, s := range c.report.Skipped {
-		here[s.Path] = true
+	for _, s := range c.report.Skipped { // what a link or the like took the place of is gone
+		here[s.Path] = !s.Harmless
 	}
 	leftOut := map[string]bool{}
 	for _, l := range c.walk.LeftOut {
@@ -445,7 +445,9 @@ func (c *capture) retireMissing(ctx context.Context) error {
 				c.report.Hidden = append(c.report.Hidden, HiddenFile{v.Record.Path, v.Record.Name})
 			} else {
 				c.report.Removed = append(c.report.Removed, v.Record.Path)
-				c.findMoved(v.Record)
+				if err := c.findMoved(ctx, v.Record); err != nil {
+					return err
+				}
 			}
 		}
 	}

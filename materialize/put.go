@@ -235,6 +235,9 @@ func (w *Workspace) store(
 		if err := checkNew(tx, store.FieldSession, r.NewSession); err != nil {
 			return err
 		}
+		if head, err := tx.Head(name); err == nil {
+			draft.Record.AddTags(plan.GivenTags(tx, head, f.Location))
+		}
 		outcome, err := tx.Put(draft)
 		result.Ref, result.Unchanged, result.Healed, result.Record = outcome.Ref, outcome.Unchanged, outcome.Healed, outcome.Record
 		result.Description = tx.Description(outcome.Ref) // of what was there, if nothing is new
@@ -498,8 +501,8 @@ func (w *Workspace) Tag(ctx context.Context, name record.Name, add, remove []str
 		return nil, err
 	}
 	err = w.putAgain(ctx, head, func(draft *store.Draft) {
-		tags := record.NormalizeTags(append(slices.Clone(head.Record.Tags), add...))
-		draft.Record.Tags = slices.DeleteFunc(tags, func(tag string) bool { return slices.Contains(remove, tag) })
+		draft.Record.AddTags(add)
+		draft.Record.Tags = slices.DeleteFunc(draft.Record.Tags, func(tag string) bool { return slices.Contains(remove, tag) })
 		draft.Record.Source, draft.Expect = record.SourcePut, store.Current(head.Ref)
 	})
 	if err != nil {

@@ -198,7 +198,8 @@ func (r *reconciler) compare(ctx context.Context, p string) (s sides, err error)
 		s.now, err = plan.At(tx, "", p)
 		return err
 	})
-	s.storeSame = s.remembered && s.now != nil && s.now.Changed() <= s.known.Position
+	s.storeSame = s.remembered && s.now != nil && (s.now.Changed() <= s.known.Position ||
+		s.agreed() && !s.now.IsFrame() && s.now.Digest() == s.known.Digest) // as for tags
 	return s, err
 }
 
@@ -354,6 +355,7 @@ func (r *reconciler) fromDisk(ctx context.Context, s sides) (SyncedFile, error) 
 	if from, moved := r.movedFrom(f); moved && s.now == nil {
 		r.Memory.Forget(from.Record.Path) // it was not deleted: nothing is there to be restored
 		action, detail, f.From = actionRenamed, "it was "+from.Record.Path, []record.Ref{from.Ref}
+		f.Facts.Tags = from.Record.Tags
 	}
 	done, err := r.act(action, detail, func() error { return r.capture(ctx, f, s) })
 	if isWriteOnce(err) {

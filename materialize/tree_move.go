@@ -1,20 +1,16 @@
 package materialize
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"slices"
 
 	"filebus/materialize/plan"
+	"filebus/materialize/release"
 	"filebus/store"
 	"filebus/store/record"
 )
-
-// linkRenamed is the type of the link from a record to the one that it was in a tree of
-// another name. It is stored.
-const linkRenamed = "renamed-from"
 
 // NamesOf returns the names of a tree that have a current version, or that ever had one.
 func (w *Workspace) NamesOf(ctx context.Context, tree record.Tree, ever bool) ([]record.Name, error) {
@@ -59,13 +55,9 @@ func (w *Workspace) eachFile(ctx context.Context, tree record.Tree, do func(*sto
 	if err != nil {
 		return err
 	}
-	entry := func(n record.Name) int {
-		if n.Kind.IsEntry() {
-			return 1
-		}
-		return 0
-	}
-	slices.SortStableFunc(names, func(a, b record.Name) int { return cmp.Compare(entry(a), entry(b)) })
+	isEntry := func(n record.Name) bool { return n.Kind.IsEntry() } // which mostly goes with its frame
+	isFile := func(n record.Name) bool { return !isEntry(n) }
+	names = append(slices.DeleteFunc(slices.Clone(names), isEntry), slices.DeleteFunc(names, isFile)...)
 	for some := range slices.Chunk(names, batchFiles/2) {
 		err := w.Store.Update(ctx, func(tx *store.Tx) error {
 			for _, name := range some {
@@ -99,10 +91,13 @@ func endFile(tx *store.Tx, v store.Version, do func(*store.Tx, []store.Version) 
 	for _, e := range s.Entries {
 		all = append(all, e.Version)
 	}
-	if err := do(tx, all); err != nil {
-		return err
+	err = do(tx, all)
+	for _, v := range slices.Backward(all) {
+		if err == nil {
+			err = tx.Retire(v.Record.Name, store.Expect{})
+		}
 	}
-	return retireFile(tx, v)
+	return err
 }
 
 // RenameTree gives a tree another name: each record is stored anew under that, with a
@@ -142,13 +137,13 @@ func (w *Workspace) RenameTree(ctx context.Context, from, to record.Tree) (renam
 func renamedDraft(tx *store.Tx, v store.Version, to record.Tree) store.Draft {
 	r, from := *v.Record, v.Record.Name.Tree
 	r.Name.Tree, r.Prev = to, record.Ref{}
-	r.Links = []record.Link{{Type: linkRenamed, Target: v.Ref.String()}}
+	r.Links = []record.Link{{Type: release.LinkRenamed, Target: v.Ref.String()}}
 	for _, l := range v.Record.Links {
 		if n, err := record.ParseName(l.Target); err == nil && n.Tree == from && from != "" {
 			n.Tree = to
 			l.Target = n.String()
 		}
-		if l.Type != linkRenamed {
+		if l.Type != release.LinkRenamed {
 			r.Links = append(r.Links, l)
 		}
 	}
@@ -157,29 +152,36 @@ func renamedDraft(tx *store.Tx, v store.Version, to record.Tree) store.Draft {
 }
 
 // claimRename takes a name for a tree, if nothing has it yet, and remembers whose records
-// are on their way to it.
+// are on their way to it. It does so in a transaction of the store, so that no other name
+// is taken for them.
 func (w *Workspace) claimRename(ctx context.Context, from, to record.Tree) error {
-	taken, err := w.Tree(to)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	return w.Store.Update(ctx, func(tx *store.Tx) error {
+		names, err := w.notedTrees()
+		for _, name := range names {
+			t, err := w.Tree(name)
+			switch isComing := err == nil && t.was != ""; {
+			case isComing && t.was == from && name == to: // it was cut short
+				return nil
+			case isComing && (t.was == from || name == from):
+				return t.renaming()
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := w.treeIn(tx, to); err == nil || from == to {
+			return record.Conflict.Errorf("there is a tree %s already", to).Because(ErrNameTaken)
+		} else if !errors.Is(err, ErrNoTree) {
+			return err
+		}
+		t, err := w.treeIn(tx, from)
+		if err == nil {
+			err = t.broken
+		}
+		if err == nil {
+			t.Name, t.was = to, from
+			err = w.saveTree(t)
+		}
 		return err
-	}
-	if taken != nil && taken.was == from { // it was cut short
-		return nil
-	}
-	held, err := w.NamesOf(ctx, to, false)
-	if err != nil {
-		return err
-	}
-	if taken != nil || len(held) > 0 || from == to {
-		return record.Conflict.Errorf("there is a tree %s already", to).Because(ErrNameTaken)
-	}
-	t, err := w.FindTree(ctx, from)
-	if err == nil {
-		err = t.broken
-	}
-	if err == nil {
-		t.Name, t.was = to, from
-		err = w.saveTree(t)
-	}
-	return err
+	})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,61 +55,76 @@ func (w *Workspace) StoredPaths(ctx context.Context, tree record.Tree) (map[stri
 	})
 }
 
+// notedTrees returns the trees that something is remembered of beside their records.
+func (w *Workspace) notedTrees() (names []record.Tree, err error) {
+	entries, err := w.treeNotes().ReadDir(".")
+	for _, e := range entries {
+		if name, err := record.ParseTree(e.Name()); err == nil && !folder.IsTemporary(e.Name()) {
+			names = append(names, name)
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return names, err
+}
+
 // Trees returns all trees that were captured or have records, by their names.
-func (w *Workspace) Trees(ctx context.Context) ([]*Tree, error) {
-	names, err := view(ctx, w.Store, func(tx *store.Tx) (map[record.Tree]bool, error) {
-		found, next := map[record.Tree]bool{}, record.Name{Tree: "\x01"} // behind the own tree
-		for more := true; more; {
+func (w *Workspace) Trees(ctx context.Context) (all []*Tree, err error) {
+	return view(ctx, w.Store, func(tx *store.Tx) ([]*Tree, error) {
+		names, err := w.notedTrees()
+		next := record.Name{Tree: "\x01"} // behind the own tree
+		for more := err == nil; more; {
 			more = false
 			for n, err := range tx.Names(next) {
 				if err != nil {
 					return nil, err
 				}
 				// No name of a tree has a control character, so this is behind all of it.
-				found[n.Name.Tree], more, next = true, true, record.Name{Tree: n.Name.Tree + "\x01"}
+				names, more, next = append(names, n.Name.Tree), true, record.Name{Tree: n.Name.Tree + "\x01"}
 				break
 			}
 		}
-		return found, nil
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			t, err := w.treeIn(tx, name)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, t)
+		}
+		return all, err
 	})
-	if err != nil {
-		return nil, err
+}
+
+// treeIn returns a tree that was captured or has records, or ErrNoTree.
+func (w *Workspace) treeIn(tx *store.Tx, name record.Tree) (*Tree, error) {
+	t, err := w.Tree(name)
+	if err == nil {
+		return t, nil
 	}
-	entries, err := w.treeNotes().ReadDir(".")
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	t = &Tree{Name: name, Profile: w.Settings.Profile}
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.broken = err
+		return t, nil
 	}
-	for _, e := range entries {
-		if name, err := record.ParseTree(e.Name()); err == nil && !folder.IsTemporary(e.Name()) {
-			names[name] = true
+	for n, err := range tx.Names(record.Name{Tree: name}) { // which came from another store
+		if err == nil && n.Name.Tree != name {
+			break
 		}
+		return t, err
 	}
-	var all []*Tree
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		t, err := w.Tree(name)
-		if err != nil {
-			t = &Tree{Name: name, Profile: w.Settings.Profile}
-		}
-		if !errors.Is(err, fs.ErrNotExist) { // else its records came from another store
-			t.broken = err
-		}
-		all = append(all, t)
-	}
-	return all, nil
+	return nil, record.NotFound.Errorf("there is no tree %s", name).Because(ErrNoTree)
 }
 
 // FindTree returns a tree that was captured or has records, or ErrNoTree.
 func (w *Workspace) FindTree(ctx context.Context, name record.Tree) (*Tree, error) {
-	all, err := w.Trees(ctx)
-	for _, t := range all {
-		if t.Name == name {
-			return t, nil
-		}
-	}
-	if err == nil {
-		err = record.NotFound.Errorf("there is no tree %s", name).Because(ErrNoTree)
-	}
-	return nil, err
+	return view(ctx, w.Store, func(tx *store.Tx) (*Tree, error) { return w.treeIn(tx, name) })
+}
+
+func (t *Tree) renaming() error {
+	return record.Conflict.Errorf("the tree %s is not yet all of what %s was", t.Name, t.was).
+		Because(ErrRenaming, string(t.was), string(t.Name))
 }
 
 // Check reports why a tree cannot be refreshed: mostly because its folder is not there.
@@ -119,8 +133,7 @@ func (t *Tree) Check() error {
 	case t.broken != nil:
 		return t.broken
 	case t.was != "":
-		return record.Conflict.Errorf("the tree %s is not yet all of what %s was", t.Name, t.was).
-			Because(ErrRenaming, string(t.was), string(t.Name))
+		return t.renaming()
 	}
 	info, err := os.Stat(t.Dir)
 	missing := record.NotFound.Errorf("the tree %s was captured from %s, which is gone", t.Name, t.Dir)
@@ -200,11 +213,22 @@ func (c *capture) remember(f *source, p *plan.Plan, made, after uint64) {
 	c.seen.Set(mirror.File{Stat: f.stat, Exists: true, Digest: f.Digest()}, made)
 }
 
-// findMoved reports where the bytes of a file that is gone stand now, if that is one file.
-func (c *capture) findMoved(r *record.Record) {
-	if at := c.added[r.Body]; len(at) == 1 && r.Size > 0 {
-		c.report.Moved = append(c.report.Moved, MovedFile{r.Path, at[0]})
+// findMoved reports where the bytes of a file that is gone stand now, if that is one file,
+// which keeps its tags.
+func (c *capture) findMoved(ctx context.Context, r *record.Record) error {
+	at := c.added[r.Body]
+	if len(at) != 1 || r.Size == 0 {
+		return nil
 	}
+	c.report.Moved = append(c.report.Moved, MovedFile{r.Path, at[0]})
+	if len(r.Tags) == 0 || c.opts.DryRun {
+		return nil
+	}
+	now, err := view(ctx, c.w.Store, func(tx *store.Tx) (*plan.State, error) { return plan.At(tx, c.opts.Tree, at[0]) })
+	if err == nil && now != nil && !now.IsFrame() {
+		_, err = c.w.Tag(ctx, now.Name(), r.Tags, nil)
+	}
+	return err
 }
 
 // Stale says what is not on disk any more as some names of a tree have it, or "". It looks
@@ -221,23 +245,22 @@ func (w *Workspace) Stale(ctx context.Context, tree record.Tree, names []record.
 	if err != nil {
 		return "", err
 	}
-	heads, err := view(ctx, w.Store, func(tx *store.Tx) (heads []store.Version, _ error) {
-		for _, name := range names {
-			if v, err := tx.Head(name); err == nil { // else hidden since it was found
-				heads = append(heads, v)
-			}
-		}
-		return heads, nil
-	})
-	for _, v := range heads {
-		if time.Now().After(until) {
+	for _, name := range names {
+		v, err := view(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
+		if time.Now().After(until) || ctx.Err() != nil {
 			break
 		}
+		if err != nil { // hidden since it was found
+			continue
+		}
 		if how := w.staleFile(ctx, t, v); how != "" {
+			seen := w.recall(t)
+			seen.Forget(v.Record.Path) // so that a refresh reads it, whatever its size and time
+			_ = seen.Save()
 			return v.Record.Path + " " + how, nil
 		}
 	}
-	return "", err
+	return "", nil
 }
 
 // staleFile says how the file of a record is not as the record has it, or "".

@@ -71,6 +71,18 @@ func TestRefreshBySizeAndTime(t *testing.T) {
 	wantTree(t, w, "x", map[string]string{"Ä b.txt": "eight"})
 	capture(t, w, dir, "x")
 	wantTree(t, w, "x", map[string]string{"Ä b.txt": "NINE!"})
+	put("seven", at) // somebody has seen it
+	names, err := w.NamesOf(t.Context(), "x", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if how, err := w.Stale(t.Context(), "x", names, time.Now().Add(time.Hour)); how == "" || err != nil {
+		t.Errorf("what has changed is not stale: %v", err)
+	}
+	refresh(t, w, "x")
+	wantTree(t, w, "x", map[string]string{"Ä b.txt": "seven"})
+	put("NINE!", at)
+	capture(t, w, dir, "x")
 
 	seen := filepath.Join(w.Location.Store, "seen") // which is a cache
 	for _, broken := range []func() error{
@@ -151,6 +163,19 @@ func TestRenameCutShort(t *testing.T) {
 	}
 	if got := refresh(t, w, "new"); got != [4]int{len(files), 0, 0, 0} {
 		t.Errorf("a refresh after the rename finds %v", got)
+	}
+	var errs [2]error // of two renames at once, one of which wins
+	var both sync.WaitGroup
+	for i, to := range []string{"b", "c"} {
+		both.Go(func() { _, errs[i] = w.RenameTree(t.Context(), "new", recordTree(to)) })
+	}
+	both.Wait()
+	all, err = w.Trees(t.Context())
+	if (errs[0] == nil) == (errs[1] == nil) || err != nil || len(all) != 1 {
+		t.Fatalf("two renames at once: %v, and the trees %v, %v", errs, all, err)
+	}
+	if _, err := w.RenameTree(t.Context(), all[0].Name, "new"); err != nil {
+		t.Fatal(err)
 	}
 	if err := w.RemoveTree(t.Context(), "new"); err != nil {
 		t.Fatal(err)

@@ -197,7 +197,7 @@ func inherit(r *record.Record, head *record.Record) {
 	if len(r.From) == 0 {
 		r.From = head.From
 	}
-	r.Tags = record.NormalizeTags(append(slices.Clone(head.Tags), r.Tags...))
+	r.AddTags(head.Tags)
 	links := append(slices.Clone(head.Links), r.Links...)
 	record.SortLinks(links)
 	r.Links = slices.Compact(links)

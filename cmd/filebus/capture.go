@@ -74,6 +74,9 @@ func (o *captureCommand) capture(ctx context.Context, w *workspace, dir string) 
 	if err != nil {
 		return nil, coded(record.Usage, "run it again with --tree NAME", err)
 	}
+	if err := o.noteTwice(ctx, w, tree, w.abs(dir)); err != nil {
+		return nil, err
+	}
 	show, clear := w.progress("capturing " + name)
 	report, err := w.Capture(ctx, w.abs(dir), materialize.CaptureOptions{
 		Tree: tree, Profile: o.profile, DryRun: o.DryRun, MayMove: o.Tree != "", Rules: o.change, Progress: counted(show),
@@ -89,6 +92,26 @@ func (o *captureCommand) capture(ctx context.Context, w *workspace, dir string) 
 		w.note("--exclude matched nothing: %s", oneLine(strings.Join(report.Unused, " ")))
 	}
 	return report, w.printCapture(report, o.DryRun, o.Problems)
+}
+
+// noteTwice says that a folder is another tree already, and refuses it under a name that
+// nobody has asked for.
+func (o *captureCommand) noteTwice(ctx context.Context, w *workspace, tree record.Tree, dir string) error {
+	if _, err := w.Tree(tree); err == nil {
+		return nil
+	}
+	trees, err := w.Trees(ctx)
+	at := slices.IndexFunc(trees, func(t *materialize.Tree) bool { return t.Dir == dir && t.Name != tree })
+	if err != nil || at < 0 {
+		return err
+	}
+	is := record.ShellWord(string(trees[at].Name))
+	if o.Tree == "" {
+		return coded(record.Conflict, "filebus tree refresh "+is+", or --tree NAME for another tree of the same files",
+			fmt.Errorf("%s is the tree %s already; nothing was stored", dir, is))
+	}
+	w.note("%s is the tree %s already: its files are found twice; filebus tree refresh %s takes changes in", dir, is, is)
+	return nil
 }
 
 // noPattern is given to --exclude to forget patterns. Nothing at all may be a slip.

@@ -109,7 +109,7 @@ func (c command) cobra(env *environ) *cobra.Command {
 			p.prepare(cmd)
 		}
 	}
-	for _, field := range filterFields() {
+	for _, field := range []string{"tree", "kind", "tag"} {
 		if cmd.Flags().Lookup(field) != nil {
 			_ = cmd.RegisterFlagCompletionFunc(field, completeFlag(env, field)) // the flag is there
 		}

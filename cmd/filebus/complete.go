@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/dialogue"
-	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store"
 )
@@ -94,29 +93,19 @@ func (w *workspace) dialogueWords(ctx context.Context, word string, args []strin
 	if err != nil {
 		return nil
 	}
-	if word == "ROUND" {
-		return roundWords(d)
+	if word == "ROUND" { // the newest first, and the one to come
+		var words []string
+		next := 0
+		for _, r := range slices.Backward(d.Rounds) {
+			words = append(words, strconv.Itoa(r.Number))
+			next = max(next, r.Number+1)
+		}
+		return append(words, strconv.Itoa(next))
 	}
 	experts := d.Pool.Experts
 	if number, err := strconv.Atoi(args[1]); err == nil && d.Round(number) != nil {
 		experts = d.Launched(d.Round(number))
 	}
-	return expertNames(experts)
-}
-
-// roundWords returns the rounds that there are, the newest first, and the one to come.
-func roundWords(d *dialogue.Dialogue) []string {
-	if len(d.Rounds) == 0 {
-		return []string{"0"}
-	}
-	var words []string
-	for _, r := range slices.Backward(d.Rounds) {
-		words = append(words, strconv.Itoa(r.Number))
-	}
-	return append(words, strconv.Itoa(d.Last().Number+1))
-}
-
-func expertNames(experts []layout.Expert) []string {
 	var names []string
 	for _, x := range experts {
 		if name, err := dialogue.FoldName(x.Name); err == nil {
@@ -125,9 +114,6 @@ func expertNames(experts []layout.Expert) []string {
 	}
 	return names
 }
-
-// filterFields are the filters whose values are completed, and known.
-func filterFields() []string { return []string{"tree", "kind", "tag"} }
 
 // filterValues returns what a filter may ask for, by the store; none beside an error.
 func (w *workspace) filterValues(ctx context.Context, field string) (values []string) {

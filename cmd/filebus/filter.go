@@ -64,7 +64,12 @@ func (f *filterFlags) read(env *environ) (filter record.Filter, err error) {
 			values = withSlugs(values)
 		}
 		if err := filter.Add(field, values...); err != nil {
-			return filter, usageError("%w%s", err, nearKinds(field, values))
+			for _, value := range values {
+				if field == "kind" && !slices.Contains(record.Kinds(), record.Kind(value)) {
+					err = fmt.Errorf("%w%s", err, near(value, record.Kinds()))
+				}
+			}
+			return filter, usageError("%w", err)
 		}
 	}
 	filter.Tags = record.NormalizeTags(filter.Tags)
@@ -79,25 +84,11 @@ func (f *filterFlags) read(env *environ) (filter record.Filter, err error) {
 	return filter, err
 }
 
-// nearKinds says which kinds are meant by values that are none.
-func nearKinds(field string, values []string) (text string) {
-	kinds := (&record.Filter{Kinds: record.Kinds()}).Values("kind")
-	for _, value := range values {
-		if field == "kind" && !slices.Contains(kinds, value) {
-			text += near(value, kinds)
-		}
-	}
-	return text
-}
-
 // withSlugs returns agents with the ids that put makes of their names.
 func withSlugs(agents []string) []string {
-	var all []string
+	all := slices.Clone(agents)
 	for _, agent := range agents {
-		all = append(all, agent)
-		if slug := layout.Slug(agent); slug != agent {
-			all = append(all, slug)
-		}
+		all = append(all, layout.Slug(agent))
 	}
 	return all
 }
@@ -169,12 +160,12 @@ func (w *workspace) meant(ctx context.Context, err error, text string) error {
 }
 
 // near says which of the known values a text is a slip of the pen for.
-func near(text string, known []string) string {
+func near[T ~string](text string, known []T) string {
 	var like []string
 	for _, value := range known {
-		slips := likeness.Slips(strings.ToLower(text), strings.ToLower(value))
+		slips := likeness.Slips(strings.ToLower(text), strings.ToLower(string(value)))
 		if slips <= min(2, max(1, len(text)/4)) && value != "." {
-			like = append(like, value)
+			like = append(like, string(value))
 		}
 	}
 	if len(like) == 0 {

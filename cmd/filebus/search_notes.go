@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"filebus/query"
 	"filebus/store/record"
@@ -114,7 +115,7 @@ func conditionText(h query.Hidden) string {
 		switch {
 		case h.Condition != "without":
 			words = append(words, "--"+h.Condition+" "+record.ShellWord(treeText(h.Condition, value)))
-		case strings.ContainsFunc(value, isSpace):
+		case strings.ContainsFunc(value, unicode.IsSpace):
 			words = append(words, `-"`+value+`"`)
 		default:
 			words = append(words, "-"+value)
@@ -130,8 +131,6 @@ func treeText(condition, value string) string {
 	}
 	return value
 }
-
-func isSpace(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r == '\r' }
 
 // clipText puts text on one line of bounded length.
 func clipText(text string) string {

@@ -55,6 +55,9 @@ func listTrees(ctx context.Context, w *workspace, _ []string) error {
 			v.Bytes, size, state = report.Bytes, byteSize(report.Bytes), changeText(report)
 			v.New, v.Gone = report.Added-len(report.Moved), len(report.Removed)-len(report.Moved)
 			v.Changed, v.Moved = report.Changed-report.Added, len(report.Moved)
+			if v.Problem = firstNames(leftOut(report)); v.Problem != "" {
+				state += "; " + v.Problem
+			}
 		}
 		views = append(views, v)
 		rows = append(rows, []string{
@@ -123,14 +126,22 @@ func (o *treeRefresh) run(ctx context.Context, w *workspace, args []string) erro
 	return err
 }
 
+// leftOut says what should have been taken in and could not.
+func leftOut(r *materialize.CaptureReport) (texts []string) {
+	for _, s := range r.Skipped {
+		if !s.Harmless {
+			texts = append(texts, "left out "+oneLine(s.Path)+": "+s.Reason)
+		}
+	}
+	return texts
+}
+
 // mostMoved is how many moved files are named.
 const mostMoved = 20
 
 func (w *workspace) printRefresh(r *materialize.CaptureReport) {
-	for _, s := range r.Skipped {
-		if !s.Harmless {
-			w.note("left out %s: %s", oneLine(s.Path), s.Reason)
-		}
+	for _, text := range leftOut(r) {
+		w.note("%s", text)
 	}
 	w.noteHidden(r.Hidden)
 	if w.global.json {
@@ -234,7 +245,10 @@ func (w *workspace) refreshBy(ctx context.Context, wanted bool, budget time.Dura
 		if len(only) > 0 && !slices.Contains(only, t.Name) || t.Dir == "" {
 			continue
 		}
-		_, err := w.Refresh(ctx, t, materialize.CaptureOptions{})
+		report, err := w.Refresh(ctx, t, materialize.CaptureOptions{})
+		if err == nil && report.Partial() {
+			err = fmt.Errorf("of the tree %s: %s", t.Name, firstNames(leftOut(report)))
+		}
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = fmt.Errorf("the tree %s was not refreshed within %v; filebus tree refresh %s does it all", t.Name, budget,
 				record.ShellWord(string(t.Name)))

@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"maps"
 	"path"
 	"slices"
@@ -134,6 +136,41 @@ func word(text string) string {
 		return ""
 	}
 	return text
+}
+
+// GivenTags returns the tags of a version that its text does not give, at its place: those
+// that a command gave. They stay with the name.
+func GivenTags(tx *store.Tx, v store.Version, place layout.Location) []string {
+	if len(v.Record.Tags) == 0 {
+		return nil
+	}
+	var text []byte // of what cannot be read, all are kept
+	if content, err := tx.Content(v.Record); err == nil {
+		if r, err := content.Open(); err == nil {
+			text, _ = io.ReadAll(io.LimitReader(r, store.InlineLimit))
+			_ = r.Close() // it was read only
+		}
+	}
+	file, _ := place.Parse(v.Record.Path, text)
+	return without(v.Record.Tags, file.Entries())
+}
+
+// givenTags is GivenTags for an entry of a file.
+func (s *State) givenTags(f File, of Entry) []string {
+	f.Content = ContentOf(s.Text(s.Frame))
+	file, _ := parseAggregate(f)
+	isOther := func(e *layout.Entry) bool { return !bytes.Equal(e.Text, of.Text) }
+	return without(of.Version.Record.Tags, slices.DeleteFunc(file.Entries(), isOther))
+}
+
+// without returns the tags that entries do not give.
+func without(all []string, entries []*layout.Entry) []string {
+	all = slices.Clone(all)
+	for _, e := range entries {
+		stated := tags(e.Facts.Tags)
+		all = slices.DeleteFunc(all, func(tag string) bool { return slices.Contains(stated, tag) })
+	}
+	return all
 }
 
 func tags(list []string) []string {

@@ -109,6 +109,7 @@ type Single struct {
 	Old     *State
 	fresh   record.Name // the name of a file that is new there
 	started string      // when the old version's task began, as its text says
+	tags    []string    // of the old version, that a command gave it
 }
 
 // SingleOf reads what the store has for a file, given what stands at its path.
@@ -121,6 +122,9 @@ func SingleOf(tx *store.Tx, f File, old *State) (Single, error) {
 	if old != nil && old.Name().Kind == record.KindHandoff {
 		s.started = tx.Description(old.Version.Ref).Attributes[layout.AttributeStarted]
 	}
+	if old != nil {
+		s.tags = GivenTags(tx, old.Version, f.Location)
+	}
 	return s, nil
 }
 
@@ -129,12 +133,14 @@ func (w Planner) Single(f File, at Single) *Plan {
 	d, problems := w.Draft(at.fresh, f)
 	d.Expect = store.Absent()
 	p := &Plan{Problems: problems}
-	switch old := at.Old; {
-	case old == nil || startsAnew(old.Version.Record, at.started, d.Description.Attributes[layout.AttributeStarted]):
-	case old.Name().Kind != at.fresh.Kind:
-		p.retireAll(old)
-	default:
-		d.Record.Name, d.Expect = old.Name(), store.Current(old.Version.Ref)
+	old := at.Old
+	if old != nil && !startsAnew(old.Version.Record, at.started, d.Description.Attributes[layout.AttributeStarted]) {
+		d.Record.AddTags(at.tags)
+		if old.Name().Kind != at.fresh.Kind {
+			p.retireAll(old)
+		} else {
+			d.Record.Name, d.Expect = old.Name(), store.Current(old.Version.Ref)
+		}
 	}
 	p.Puts, p.Names = []store.Draft{d}, []record.Name{d.Record.Name}
 	return p
@@ -283,7 +289,8 @@ func (w Planner) entries(ctx context.Context, f File, find func(tx *store.Tx) (*
 	for _, name := range a.frame.Slots() {
 		e := a.entries[name]
 		expect := store.Absent()
-		if was, found := old.Entry(name); found {
+		was, found := old.Entry(name)
+		if found {
 			if bytes.Equal(was.Text, e.Text) {
 				continue
 			}
@@ -294,6 +301,9 @@ func (w Planner) entries(ctx context.Context, f File, find func(tx *store.Tx) (*
 		}
 		if err := w.put(ctx, p, f, name, e, expect); err != nil {
 			return nil, err
+		}
+		if found && len(was.Version.Record.Tags) > 0 {
+			p.Puts[len(p.Puts)-1].Record.AddTags(old.givenTags(f, was))
 		}
 	}
 	switch {

@@ -30,7 +30,7 @@ func (r *Run) Next(ctx context.Context) ([]*Candidate, error) {
 	}
 	batch, refs := r.order, 0
 	for i, c := range r.order {
-		if refs += len(c.versions); refs > releaseRefs && i > 0 {
+		if refs += len(c.versions); refs > releaseRefs && i > 0 && r.before[c.Name].IsZero() {
 			batch = r.order[:i]
 			break
 		}

@@ -64,6 +64,7 @@ type Run struct {
 	going   map[record.Name]*Candidate   // picked, and neither kept nor dropped
 	uses    map[record.Name][]*Candidate // what of those a picked name refers to
 	gone    map[record.Name]bool         // dropped
+	before  map[record.Name]record.Name  // what names were in trees of other names, by that
 	order   []*Candidate                 // that are still to be looked at
 	total   int
 }
@@ -72,7 +73,10 @@ type Run struct {
 func Choose(ctx context.Context, s *store.Store, request Request) (*Run, error) {
 	r := &Run{
 		store: s, request: request, going: map[record.Name]*Candidate{}, gone: map[record.Name]bool{},
-		uses: map[record.Name][]*Candidate{}, report: &Report{Released: []releasedName{}, Kept: []Kept{}},
+		before: map[record.Name]record.Name{}, uses: map[record.Name][]*Candidate{}, report: &Report{Released: []releasedName{}, Kept: []Kept{}},
+	}
+	if err := r.addBefore(ctx); err != nil {
+		return r, err
 	}
 	if err := r.read(ctx); err != nil {
 		return r, err
@@ -90,6 +94,62 @@ func Choose(ctx context.Context, s *store.Store, request Request) (*Run, error) 
 		return r, r.wouldFree(ctx, r.order)
 	}
 	return r, nil
+}
+
+// LinkRenamed is the type of the link from a record to the one that it was in a tree of
+// another name. It is stored.
+const LinkRenamed = "renamed-from"
+
+// addBefore adds to the names that were asked for what they were in trees of other names,
+// as that has the same texts.
+func (r *Run) addBefore(ctx context.Context) error {
+	all := slices.Clone(r.request.Names)
+	for found := all; len(found) > 0; all = append(all, found...) {
+		these := found
+		found = nil
+		err := store.ViewEach(ctx, r.store, these, func(tx *store.Tx, name record.Name) error {
+			return before(tx, name, func(was record.Name) {
+				if r.before[was].IsZero() && !slices.Contains(r.request.Names, was) {
+					r.before[was] = name
+					found = append(found, was)
+				}
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	r.request.Names = all
+	return nil
+}
+
+// before finds what a name was in trees of other names. A link that a text states itself is
+// not believed.
+func before(tx *store.Tx, name record.Name, found func(record.Name)) error {
+	if name.Tree == "" {
+		return nil
+	}
+	events, err := tx.History(name)
+	for _, e := range events {
+		v, err := tx.Get(e.Ref)
+		if err != nil { // it was destroyed
+			continue
+		}
+		for _, l := range v.Record.Links {
+			ref, err := record.ParseRef(l.Target)
+			if l.Type != LinkRenamed || err != nil {
+				continue
+			}
+			old, err := tx.Get(ref)
+			if err != nil || old.Record.Body != v.Record.Body {
+				continue
+			}
+			if was := old.Record.Name; was.Tree != "" && was.Kind == name.Kind && was.ID == name.ID {
+				found(was)
+			}
+		}
+	}
+	return err
 }
 
 // refused returns ErrStillNeeded if names stay that were to go together.
@@ -174,15 +234,23 @@ func (r *Run) pick(ctx context.Context) error {
 			r.report.Kept = append(r.report.Kept, Kept{c.Name, fmt.Sprintf("one of the newest %d", keep.Keep)})
 		}
 	}
-	for _, name := range r.request.Names {
-		if r.refs.names[name] == nil {
-			return fmt.Errorf("%s: %w", name, store.ErrNotFound)
+	missing := slices.DeleteFunc(slices.Clone(r.request.Names), func(n record.Name) bool { return r.refs.names[n] != nil })
+	err = store.ViewEach(ctx, r.store, missing, func(tx *store.Tx, name record.Name) error {
+		if events, err := tx.History(name); err != nil || len(events) > 0 { // it was destroyed before
+			return err
 		}
+		return fmt.Errorf("%s: %w", name, store.ErrNotFound)
+	})
+	if err != nil {
+		return err
 	}
 	for _, c := range going {
 		r.going[c.Name] = c
 	}
 	return store.ViewEach(ctx, r.store, going, func(tx *store.Tx, c *Candidate) error {
+		if by := r.before[c.Name]; c.Current && !by.IsZero() {
+			r.Keep(c, by.String()+" was it, and it is in use again; hide it first: filebus rm "+record.ShellWord(c.Name.String()))
+		}
 		for _, err := range tx.Lookup(store.FieldConflict, c.Name.String()) {
 			if err == nil {
 				r.Keep(c, "it has an open conflict")
@@ -284,7 +352,25 @@ func (r *Run) sort() []*Candidate {
 			}
 		}
 	}
+	r.pair(order)
 	return order
+}
+
+// pair puts what a name was right behind it: an interrupted release must not leave that
+// alone, as nothing would lead to it.
+func (r *Run) pair(order []*Candidate) {
+	at := map[record.Name]int{}
+	for i, c := range order {
+		at[c.Name] = i
+	}
+	last := func(c *Candidate) int {
+		name := c.Name
+		for !r.before[name].IsZero() {
+			name = r.before[name]
+		}
+		return at[name]
+	}
+	slices.SortStableFunc(order, func(a, b *Candidate) int { return last(a) - last(b) })
 }
 
 // wouldFree fills in the report of a dry run.

@@ -175,6 +175,9 @@ func NormalizeTags(tags []string) []string {
 	return slices.Compact(out)
 }
 
+// AddTags gives a record tags beside its own.
+func (r *Record) AddTags(tags []string) { r.Tags = NormalizeTags(slices.Concat(r.Tags, tags)) }
+
 // SortLinks orders links as they are stored.
 func SortLinks(links []Link) { slices.SortFunc(links, compareLinks) }
 
