@@ -20,7 +20,8 @@ func changeTimes(ctx context.Context, git *mirror.Repository, files []mirror.Sta
 	})
 	return func(f mirror.Stat) func() time.Time {
 		return func() time.Time {
-			if at, isGits := known()[f.Path]; isGits {
+			at, isGits := known()[f.Path]
+			if isSlip := !at.IsZero() && at.Unix() <= 0 || time.Until(at) > 24*time.Hour; isGits && !isSlip {
 				return at
 			}
 			return f.ModTime
