@@ -19,7 +19,8 @@ func changeTimes(ctx context.Context, git *mirror.Repository, files []mirror.Sta
 		return git.Authored(ctx, paths)
 	})
 	return func(f mirror.Stat) time.Time {
-		if at, isGits := known()[f.Path]; isGits {
+		at, isGits := known()[f.Path]
+		if isSlip := !at.IsZero() && at.Unix() <= 0 || time.Until(at) > 24*time.Hour; isGits && !isSlip {
 			return at
 		}
 		return f.ModTime

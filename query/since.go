@@ -50,12 +50,12 @@ func CountCommits(hits []*Hit, log func(since time.Time, files []string) []Commi
 	}
 }
 
-// date returns when the text of the hit was written, if that is known, else when it was
+// Date returns when the text of the hit was written, if that is known, else when it was
 // stored.
-func (h *Hit) date() time.Time { return (&record.Record{Time: h.Time, Written: h.Written}).Date() }
+func (h *Hit) Date() time.Time { return (&record.Record{Time: h.Time, Written: h.Written}).Date() }
 
 // written returns when the hit's text was surely written.
-func (h *Hit) written() time.Time { return endOf(h.date()) }
+func (h *Hit) written() time.Time { return endOf(h.Date()) }
 
 // endOf returns the end of the day of a date that has no time: what happened on that day
 // may have come before the text.

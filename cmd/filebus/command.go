@@ -101,6 +101,9 @@ func (c command) cobra(env *environ) *cobra.Command {
 		if c.do == nil {
 			return cmd.Help()
 		}
+		if err := checkGiven(cmd.Flags(), "since", "until", "as-of", "search"); err != nil {
+			return err
+		}
 		return c.run(cmd.Context(), env, args)
 	}
 	if c.do != nil {

@@ -67,6 +67,9 @@ func (f *factFlags[T]) check(*environ, []string) error {
 	f.facts = map[string][]string{}
 	for _, field := range f.fields {
 		f.facts[field.Fact], _ = f.set.GetStringSlice(field.Fact) // it is one
+		if err := checkGiven(f.set, "status", field.Fact); err != nil {
+			return err
+		}
 		for _, value := range f.facts[field.Fact] {
 			if known := field.Filters(); known != nil && !slices.Contains(known, value) {
 				return usageError("--%s %q is none of %s", field.Fact, value, strings.Join(known, ", "))

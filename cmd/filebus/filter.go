@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +32,21 @@ type filterFlags struct {
 func picking(fields ...string) filterFlags { return filterFlags{fields: fields} }
 
 func (f *filterFlags) check(env *environ, _ []string) (err error) {
-	f.filter, err = f.read(env)
+	if err = checkGiven(f.flags, slices.Collect(maps.Keys(f.values))...); err == nil {
+		f.filter, err = f.read(env)
+	}
+	return err
+}
+
+// checkGiven refuses a filter that is given and empty, as it would pick everything.
+func checkGiven(flags *pflag.FlagSet, fields ...string) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		list, isList := f.Value.(pflag.SliceValue)
+		isEmpty := !isList && f.Value.String() == "" || isList && (len(list.GetSlice()) == 0 || slices.Contains(list.GetSlice(), ""))
+		if isEmpty && err == nil && slices.Contains(fields, f.Name) {
+			err = usageError("--%s is empty: is the variable that holds it set?", f.Name)
+		}
+	})
 	return err
 }
 
@@ -57,9 +72,6 @@ func (f *filterFlags) read(env *environ) (filter record.Filter, err error) {
 			continue
 		}
 		values := *f.values[field]
-		if f.flags.Changed(field) && (len(values) == 0 || slices.Contains(values, "")) { // it would pick everything
-			return filter, usageError("--%s is empty: is the variable that holds it set?", field)
-		}
 		if field == "agent" {
 			values = withSlugs(values)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"unicode/utf8"
 
 	"filebus/query"
 	"filebus/store"
@@ -135,4 +136,12 @@ func (e *environ) readText(what string, text *string, limit int64) error {
 	}
 	*text = string(in.text)
 	return nil
+}
+
+// checkUTF8 refuses what a file of Markdown could not hold byte for byte.
+func checkUTF8(what, text string) error {
+	if utf8.ValidString(text) {
+		return nil
+	}
+	return coded(record.Usage, "filebus put FILE", fmt.Errorf("the %s is not UTF-8: convert it, or store the bytes as a result", what))
 }

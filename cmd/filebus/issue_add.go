@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -46,7 +47,8 @@ func (o *issueAdd) run(ctx context.Context, w *workspace, args []string) error {
 	if err := w.readText("details", &d.Details, maxDetails); err != nil {
 		return err
 	}
-	if err := d.Check(layout.IssueFields()); err != nil { // before a store is made for it
+	// Before a store is made for it.
+	if err := cmp.Or(checkUTF8("issue", d.Summary+d.Details), d.Check(layout.IssueFields())); err != nil {
 		return err
 	}
 	w, err := w.create(ctx)
@@ -110,6 +112,9 @@ func (o *issueEdit) run(ctx context.Context, w *workspace, args []string) error 
 		return coded(record.Usage, hint, usageError("nothing to change was given"))
 	}
 	if err := w.readText("details", &d.Details, maxDetails); err != nil {
+		return err
+	}
+	if err := checkUTF8("issue", d.Summary+d.Details); err != nil {
 		return err
 	}
 	i, err := w.queue().Edit(ctx, args[0], d, fields)

@@ -32,16 +32,16 @@ func (e *environ) readContent(d *knowledge.Draft, args []string) error {
 	case len(args) > 0:
 		file = args[0]
 	case d.Content != "-":
-		return nil
+		return checkUTF8("content", d.Content)
 	}
 	in, err := e.readFile(file, maxContentInput)
 	if err != nil {
 		return contentHint(file, err)
 	}
 	if d.Content = string(in.text); strings.TrimSpace(d.Content) == "" {
-		err = usageError("the content is empty")
+		return usageError("the content is empty")
 	}
-	return err
+	return checkUTF8("content", d.Content)
 }
 
 // contentHint adds to the error of a file that is not there what was meant, if the

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"slices"
 	"strings"
 
 	"filebus/materialize"
@@ -34,8 +33,8 @@ func (o *materializeCommand) check(env *environ, args []string) (err error) {
 	if o.Closure && len(o.pick.Sessions) != 1 {
 		return usageError("--closure needs exactly one session: give one --session ID")
 	}
-	if slices.Contains(o.Dialogues, "") {
-		return usageError("--dialogue is empty: is the variable that holds it set?")
+	if err := checkGiven(o.flags, "dialogue"); err != nil {
+		return err
 	}
 	if o.AsOf != "" {
 		o.pick.AsOf, err = parseTime(o.AsOf, env.now())

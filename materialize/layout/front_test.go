@@ -29,9 +29,14 @@ func TestFrontFacts(t *testing.T) {
 		"---\ntags: [" + many + "]\n---\n":                                {},
 		"---\ntags: [" + strings.Repeat("t", 5000) + ", ok]\n---\n":       {Tags: []string{"ok"}},
 		"---\ntags: alone\ntitle: \"it never closes\nstatus: done\n---\n": {Tags: []string{"alone"}, Title: "\"it never closes", Status: "done"},
-		"---\ntitle: one\ntitle: two\n---\n":                              {},
-		"---\n":                                                           {},
-		"---\ntags: [a]\n" + strings.Repeat("x: y\n", 200_000):            {},
+		"---\ntitle: one\nTitle: two\n---\n":                              {Title: "two"},
+		"---\ntags: [\"x,y\", z]\nrelated:\n- \"dq, comma\"\nLast Updated: 2026-02-18\ncreatedAt: 2026-02-17\n---\n": {
+			Tags: []string{"x,y", "z"}, Links: []record.Link{{Type: "related", Target: "dq, comma"}},
+			Dates: []time.Time{time.Date(2026, 2, 18, 0, 0, 0, 0, time.UTC), time.Date(2026, 2, 17, 0, 0, 0, 0, time.UTC)},
+		},
+		"---\nlast_modified_at: !!timestamp 2026-02-18\n---\n": {Dates: []time.Time{time.Date(2026, 2, 18, 0, 0, 0, 0, time.UTC)}},
+		"---\n": {},
+		"---\ntags: [a]\n" + strings.Repeat("x: y\n", 200_000): {},
 	} {
 		file, _ := layout.Note("n.md").Parse("n.md", []byte(front+"The text.\n"))
 		got := file.Entries()[0].Facts

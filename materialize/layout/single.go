@@ -2,6 +2,8 @@ package layout
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -209,9 +211,15 @@ func FrontFacts(text []byte) Facts {
 	for _, key := range []string{record.AttributeType, "severity", record.AttributePriority, record.AttributeConfidence} {
 		f.setFact(key, strings.ToLower(factLine(value(key))))
 	}
-	for _, v := range values(dateFields()...) {
-		if date, ok := ParseDate(v); ok {
-			f.Dates = append(f.Dates, date)
+	dates := map[string][]string{}
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		dates[dateKey(key)] = append(dates[dateKey(key)], fields[key]...)
+	}
+	for _, key := range dateFields() {
+		for _, v := range dates[key] {
+			if date, ok := ParseDate(v); ok {
+				f.Dates = append(f.Dates, date)
+			}
 		}
 	}
 	return f
@@ -220,13 +228,8 @@ func FrontFacts(text []byte) Facts {
 // maxFrontList is how many items a list of front matter has at most: a longer one is data.
 const maxFrontList = 100
 
-// frontList returns the items of a list, each as clean makes it, whether they stand in a
-// list or between commas.
-func frontList(values []string, clean func(string) string) []string {
-	var items []string
-	for _, v := range values {
-		items = append(items, strings.Split(v, ",")...)
-	}
+// frontList returns the items of a list, each as clean makes it.
+func frontList(items []string, clean func(string) string) []string {
 	if len(items) > maxFrontList {
 		return nil
 	}

@@ -14,8 +14,8 @@ const maxFrontMatter = 64 << 10
 // text goes on after the block; without front matter, nil and 0.
 //
 // Keys are in lower case, a nested one is "parent.child". A scalar is one value,
-// a list one for each item, a field without a value has none; block scalars keep
-// their line breaks when they begin with "|" and lose them with ">". It is a
+// a list one for each item, a field without a value has none; tags and related texts may
+// stand between commas. Block scalars keep their line breaks when they begin with "|" and lose them with ">". It is a
 // lenient reader of what people and agents write there, not of all of YAML: a line
 // that it does not understand is passed over. A block counts as front matter when
 // its first line is a field and it ends within 64 KiB.
@@ -46,7 +46,14 @@ type frontFields map[string][]string
 func (f frontFields) add(parent string, pairs []Pair) {
 	for _, p := range pairs {
 		key := parent + strings.ToLower(p.Key)
-		f[key] = append(f[key], values(p.Value)...)
+		if key == "title" {
+			delete(f, key) // the last one counts, as YAML's readers have it
+		}
+		texts := values(p.Value)
+		if isList := key == "tags" || key == "tag" || key == "related"; isList && len(texts) == 1 && p.Value.scalar != "" {
+			texts = strings.Split(texts[0], ",")
+		}
+		f[key] = append(f[key], texts...)
 		f.add(key+".", p.Value.Pairs)
 		for _, item := range p.Value.List {
 			if len(item.Pairs) > 0 {

@@ -47,7 +47,7 @@ func (g *Git) command(ctx context.Context, env []string, args ...string) *exec.C
 	for _, setting := range []string{
 		"core.hooksPath=" + os.DevNull, "core.fsmonitor=false", "core.untrackedCache=false", "core.splitIndex=false",
 		"core.quotePath=false", "core.looseCompression=1", "core.safecrlf=false", "core.bigFileThreshold=5m",
-		"gc.auto=0", "maintenance.auto=false", "color.ui=false", "diff.renameLimit=400",
+		"gc.auto=0", "maintenance.auto=false", "color.ui=false", "diff.renameLimit=400", "diff.orderFile=" + os.DevNull,
 	} {
 		all = append(all, "-c", setting)
 	}
@@ -284,16 +284,18 @@ func (g *Repository) readLog(ctx context.Context, l *authorLog) {
 		cancel()
 		return nil
 	}, "log", "-z", "--format=%x01%at %P", "--name-status", "-M100%", "--relative", "--no-follow", "--no-show-signature",
-		"--no-ext-diff", "--no-diff-merges", "--", ".")
+		"--no-ext-diff", "--cc", "--root", "--encoding=UTF-8", "--", ".")
 }
 
-// read reads a change, or a commit without any. They are "M NUL path NUL" or, of a file that
-// was moved, "R100 NUL from NUL to NUL"; the first of a commit stands behind its line.
+// read reads a change, or the line of a commit. Changes are "M NUL path NUL" or, of a file
+// that was moved, "R100 NUL from NUL to NUL", the first behind a newline; of a merge, behind
+// a NUL, the files that are as in none of its parents: "MM NUL path NUL".
 func (l *authorLog) read(next func() (string, error)) error {
 	status, err := next()
+	status = strings.Trim(status, "\n\x00")
 	if head, isCommit := strings.CutPrefix(status, "\x01"); isCommit && err == nil {
-		head, status, _ = strings.Cut(head, "\n")
-		seconds, parents, _ := strings.Cut(strings.TrimSuffix(head, "\x00"), " ")
+		seconds, parents, _ := strings.Cut(head, " ")
+		status = ""
 		unix, _ := strconv.ParseInt(seconds, 10, 64) // git prints nothing else
 		if l.at = time.Unix(unix, 0); l.shallow && parents == "" {
 			l.at = time.Time{}
@@ -304,7 +306,7 @@ func (l *authorLog) read(next func() (string, error)) error {
 	}
 	from, err := next()
 	to := from
-	if strings.HasPrefix(status, "R") && err == nil {
+	if strings.HasPrefix(status, "R1") && err == nil {
 		to, err = next()
 	}
 	from, to = strings.TrimSuffix(from, "\x00"), strings.TrimSuffix(to, "\x00")

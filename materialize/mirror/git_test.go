@@ -122,16 +122,22 @@ func TestAuthored(t *testing.T) {
 	writeAll(t, top, map[string]string{"old name.md": "the text\n", "sub/ä.md": "a\n", "sub/two.md": "1\n", "gone.md": "g\n", "staged.md": "s\n"})
 	commit(top, "2021-01-01")
 	gitIn(t, top, "mv", "old name.md", "sub/moved.md")
-	gitIn(t, top, "rm", "-q", "gone.md")
 	commit(top, "2022-01-01")
+	gitIn(t, top, "rm", "-q", "gone.md")
+	commit(top, "2022-02-01")
 	gitIn(t, top, "checkout", "-q", "-b", "side")
-	writeAll(t, top, map[string]string{"side.md": "s\n"})
+	writeAll(t, top, map[string]string{"side.md": "s\n", "both.md": "side\n"})
 	commit(top, "2023-01-01")
 	gitIn(t, top, "checkout", "-q", "main")
-	writeAll(t, top, map[string]string{"sub/two.md": "2\n"})
+	writeAll(t, top, map[string]string{"sub/two.md": "2\n", "both.md": "main\n"})
 	commit(top, "2024-01-01")
 	commit(top, "2024-02-01", "--allow-empty")
-	gitIn(t, top, "merge", "-q", "-m", "merged", "side")
+	gitIn(t, top, "merge", "-q", "-s", "ours", "--no-commit", "side")
+	writeAll(t, top, map[string]string{"side.md": "s\n", "both.md": "by hand\n"})
+	commit(top, "2025-01-01")
+	for setting, value := range map[string]string{"diff.orderFile": "none", "log.showRoot": "false", "i18n.logOutputEncoding": "UTF-16"} {
+		gitIn(t, top, "config", setting, value)
+	}
 	shallow := filepath.Join(t.TempDir(), "shallow")
 	gitIn(t, top, "clone", "-q", "--depth", "2", "file://"+filepath.ToSlash(top), shallow)
 
@@ -142,7 +148,7 @@ func TestAuthored(t *testing.T) {
 	writeAll(t, top, map[string]string{"new.md": "n\n", "staged.md": "changed\n", "added.md": "a\n"})
 	gitIn(t, top, "add", "staged.md", "added.md")
 	for label, test := range map[string]struct{ dir, want string }{
-		"all": {top, "added.md:- new.md:- side.md:2023 staged.md:- sub/inner/deep.md:2020 sub/moved.md:2021 sub/two.md:2024 sub/ä.md:2021"},
+		"all": {top, "added.md:- both.md:2025 new.md:- side.md:2023 staged.md:- sub/inner/deep.md:2020 sub/moved.md:2021 sub/two.md:2024 sub/ä.md:2021"},
 		// The rename came from outside of the folder.
 		"a folder":      {filepath.Join(top, "sub"), "inner/deep.md:2020 moved.md:2022 two.md:2024 ä.md:2021"},
 		"a shallow one": {shallow, "side.md:0001 staged.md:0001 sub/moved.md:0001 sub/two.md:0001 sub/ä.md:0001"},

@@ -177,7 +177,7 @@ func (v *view) drawHit(screen tcell.Screen, h *query.Hit, r rect, selected, tall
 		return
 	}
 	v.put(screen, r, style, sign+heading)
-	v.put(screen, rect{r.x, r.y + 1, r.w, r.h - 1}, v.faint, "  "+h.Time.Local().Format("2006-01-02")+"  "+where+"  "+oneLine(h.Agent))
+	v.put(screen, rect{r.x, r.y + 1, r.w, r.h - 1}, v.faint, "  "+h.Date().UTC().Format("2006-01-02")+"  "+where+"  "+oneLine(h.Agent))
 }
 
 // drawText draws the text of the selected hit, below a line that says what it is.
